@@ -1,0 +1,4 @@
+--
+-- The extension, for all tests that follow
+--
+CREATE EXTENSION simhash;

@@ -1,0 +1,587 @@
+/* sql/simhash--1.0.sql */
+
+-- complain if script is sourced in psql, rather than via CREATE EXTENSION
+\echo Use "CREATE EXTENSION simhash" to load this file. \quit
+
+--
+-- Type simhash: 64 unsigned bits
+--
+
+CREATE TYPE simhash;
+
+CREATE FUNCTION simhash_in(cstring) RETURNS simhash
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_in(cstring) IS 'I/O';
+
+CREATE FUNCTION simhash_out(simhash) RETURNS cstring
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_out(simhash) IS 'I/O';
+
+CREATE FUNCTION simhash_recv(internal) RETURNS simhash
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_recv(internal) IS 'I/O';
+
+CREATE FUNCTION simhash_send(simhash) RETURNS bytea
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_send(simhash) IS 'I/O';
+
+CREATE TYPE simhash (
+	INPUT = simhash_in,
+	OUTPUT = simhash_out,
+	RECEIVE = simhash_recv,
+	SEND = simhash_send,
+	INTERNALLENGTH = 8,
+	PASSEDBYVALUE,
+	ALIGNMENT = double,
+	CATEGORY = 'U'
+);
+
+COMMENT ON TYPE simhash IS '64-bit fingerprint of a document; similar documents differ in few bits';
+
+--
+-- Casts
+--
+
+CREATE FUNCTION simhash_from_int2(smallint) RETURNS simhash
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_from_int2(smallint) IS 'the fingerprint with the bits of a smallint, sign-extended to 64 bits';
+
+CREATE FUNCTION simhash_from_int4(integer) RETURNS simhash
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_from_int4(integer) IS 'the fingerprint with the bits of an integer, sign-extended to 64 bits';
+
+CREATE FUNCTION simhash_from_numeric(numeric) RETURNS simhash
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_from_numeric(numeric) IS 'the fingerprint of an integral value 0..18446744073709551615';
+
+CREATE FUNCTION simhash_to_numeric(simhash) RETURNS numeric
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_to_numeric(simhash) IS 'a fingerprint as an unsigned integral value';
+
+CREATE FUNCTION simhash_from_bit(bit) RETURNS simhash
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_from_bit(bit) IS 'the fingerprint with the bits of a bit(64), first bit most significant';
+
+CREATE FUNCTION simhash_to_bit(simhash) RETURNS bit
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_to_bit(simhash) IS 'the bits of a fingerprint as a bit(64), most significant bit first';
+
+-- Casts to simhash are implicit: drivers bind integers, and a literal is an
+-- integer, a bigint or a numeric by its size alone.
+CREATE CAST (bigint AS simhash) WITHOUT FUNCTION AS IMPLICIT;
+CREATE CAST (simhash AS bigint) WITHOUT FUNCTION AS ASSIGNMENT;
+CREATE CAST (smallint AS simhash) WITH FUNCTION simhash_from_int2(smallint) AS IMPLICIT;
+CREATE CAST (integer AS simhash) WITH FUNCTION simhash_from_int4(integer) AS IMPLICIT;
+CREATE CAST (numeric AS simhash) WITH FUNCTION simhash_from_numeric(numeric) AS IMPLICIT;
+CREATE CAST (simhash AS numeric) WITH FUNCTION simhash_to_numeric(simhash) AS ASSIGNMENT;
+CREATE CAST (bit AS simhash) WITH FUNCTION simhash_from_bit(bit) AS ASSIGNMENT;
+CREATE CAST (simhash AS bit) WITH FUNCTION simhash_to_bit(simhash) AS ASSIGNMENT;
+
+CREATE FUNCTION to_hex(simhash) RETURNS text
+AS 'MODULE_PATHNAME', 'simhash_to_hex' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION to_hex(simhash) IS 'a fingerprint as 16 lower-case hex digits';
+
+--
+-- Ordering and equality: as unsigned integers
+--
+
+CREATE FUNCTION simhash_eq(simhash, simhash) RETURNS bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_eq(simhash, simhash) IS 'implementation of = operator';
+CREATE FUNCTION simhash_ne(simhash, simhash) RETURNS bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ne(simhash, simhash) IS 'implementation of <> operator';
+CREATE FUNCTION simhash_lt(simhash, simhash) RETURNS bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_lt(simhash, simhash) IS 'implementation of < operator';
+CREATE FUNCTION simhash_le(simhash, simhash) RETURNS bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_le(simhash, simhash) IS 'implementation of <= operator';
+CREATE FUNCTION simhash_gt(simhash, simhash) RETURNS bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_gt(simhash, simhash) IS 'implementation of > operator';
+CREATE FUNCTION simhash_ge(simhash, simhash) RETURNS bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ge(simhash, simhash) IS 'implementation of >= operator';
+
+CREATE OPERATOR = (
+	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_eq,
+	COMMUTATOR = =, NEGATOR = <>,
+	RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES
+);
+COMMENT ON OPERATOR =(simhash, simhash) IS 'equal';
+CREATE OPERATOR <> (
+	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_ne,
+	COMMUTATOR = <>, NEGATOR = =,
+	RESTRICT = neqsel, JOIN = neqjoinsel
+);
+COMMENT ON OPERATOR <>(simhash, simhash) IS 'not equal';
+CREATE OPERATOR < (
+	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_lt,
+	COMMUTATOR = >, NEGATOR = >=,
+	RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+COMMENT ON OPERATOR <(simhash, simhash) IS 'less than, as unsigned integers';
+CREATE OPERATOR <= (
+	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_le,
+	COMMUTATOR = >=, NEGATOR = >,
+	RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+COMMENT ON OPERATOR <=(simhash, simhash) IS 'less than or equal, as unsigned integers';
+CREATE OPERATOR > (
+	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_gt,
+	COMMUTATOR = <, NEGATOR = <=,
+	RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+COMMENT ON OPERATOR >(simhash, simhash) IS 'greater than, as unsigned integers';
+CREATE OPERATOR >= (
+	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_ge,
+	COMMUTATOR = <=, NEGATOR = <,
+	RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+COMMENT ON OPERATOR >=(simhash, simhash) IS 'greater than or equal, as unsigned integers';
+
+CREATE FUNCTION simhash_cmp(simhash, simhash) RETURNS integer
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_cmp(simhash, simhash) IS 'less-equal-greater, as unsigned integers';
+CREATE FUNCTION simhash_sortsupport(internal) RETURNS void
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_sortsupport(internal) IS 'sort support';
+CREATE FUNCTION simhash_hash_value(simhash) RETURNS integer
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_hash_value(simhash) IS 'hash for hash joins and hash indexes';
+CREATE FUNCTION simhash_hash_value_extended(simhash, bigint) RETURNS bigint
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_hash_value_extended(simhash, bigint) IS 'seeded hash for hash partitioning';
+
+CREATE OPERATOR CLASS simhash_btree_ops
+DEFAULT FOR TYPE simhash USING btree AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 simhash_cmp(simhash, simhash),
+	FUNCTION 2 simhash_sortsupport(internal),
+	FUNCTION 4 btequalimage(oid);
+
+CREATE OPERATOR CLASS simhash_hash_ops
+DEFAULT FOR TYPE simhash USING hash AS
+	OPERATOR 1 =,
+	FUNCTION 1 simhash_hash_value(simhash),
+	FUNCTION 2 simhash_hash_value_extended(simhash, bigint);
+
+CREATE FUNCTION simhash_smaller(simhash, simhash) RETURNS simhash
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_smaller(simhash, simhash) IS 'smaller of two';
+CREATE FUNCTION simhash_larger(simhash, simhash) RETURNS simhash
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_larger(simhash, simhash) IS 'larger of two';
+
+CREATE AGGREGATE min(simhash) (
+	SFUNC = simhash_smaller, STYPE = simhash, COMBINEFUNC = simhash_smaller,
+	SORTOP = <, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE min(simhash) IS 'smallest fingerprint, as an unsigned integer';
+CREATE AGGREGATE max(simhash) (
+	SFUNC = simhash_larger, STYPE = simhash, COMBINEFUNC = simhash_larger,
+	SORTOP = >, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE max(simhash) IS 'largest fingerprint, as an unsigned integer';
+
+--
+-- Hamming distance
+--
+
+-- A domain, so that a comparison of a distance with a number can be an
+-- operator of ours, which knows how to become an index condition.
+CREATE DOMAIN simhash_distance AS integer;
+COMMENT ON DOMAIN simhash_distance IS 'number of differing bits, 0..64';
+
+CREATE FUNCTION hamming(simhash, simhash) RETURNS simhash_distance
+AS 'MODULE_PATHNAME', 'simhash_hamming' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION hamming(simhash, simhash) IS 'number of bits in which two fingerprints differ';
+
+CREATE OPERATOR <~> (
+	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = hamming,
+	COMMUTATOR = <~>
+);
+COMMENT ON OPERATOR <~>(simhash, simhash) IS 'Hamming distance';
+
+CREATE FUNCTION simhash_within_support(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_within_support(internal) IS 'planner support of simhash_within';
+
+CREATE FUNCTION simhash_within(a simhash, b simhash, radius integer) RETURNS bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+SUPPORT simhash_within_support;
+COMMENT ON FUNCTION simhash_within(simhash, simhash, integer) IS 'do two fingerprints differ in at most radius bits?';
+
+CREATE FUNCTION simhash_radius(bound bigint, strict boolean) RETURNS integer
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_radius(bigint, boolean) IS 'largest radius, -1..64, whose distances are <= bound, or < bound if strict';
+
+--
+-- Balls: a centre and a radius
+--
+
+CREATE TYPE simhash_ball;
+
+CREATE FUNCTION simhash_ball_in(cstring) RETURNS simhash_ball
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_in(cstring) IS 'I/O';
+CREATE FUNCTION simhash_ball_out(simhash_ball) RETURNS cstring
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_out(simhash_ball) IS 'I/O';
+CREATE FUNCTION simhash_ball_recv(internal) RETURNS simhash_ball
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_recv(internal) IS 'I/O';
+CREATE FUNCTION simhash_ball_send(simhash_ball) RETURNS bytea
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_send(simhash_ball) IS 'I/O';
+
+CREATE TYPE simhash_ball (
+	INPUT = simhash_ball_in,
+	OUTPUT = simhash_ball_out,
+	RECEIVE = simhash_ball_recv,
+	SEND = simhash_ball_send,
+	INTERNALLENGTH = 16,
+	ALIGNMENT = double
+);
+COMMENT ON TYPE simhash_ball IS 'all fingerprints within a radius of a centre';
+
+CREATE FUNCTION simhash_ball(centre simhash, radius integer) RETURNS simhash_ball
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball(simhash, integer) IS 'the fingerprints that differ from the centre in at most radius bits; none if radius < 0';
+
+CREATE FUNCTION simhash_sel(internal, oid, internal, integer) RETURNS float8
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_sel(internal, oid, internal, integer) IS 'restriction selectivity of the near-duplicate operators';
+CREATE FUNCTION simhash_joinsel(internal, oid, internal, smallint, internal) RETURNS float8
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_joinsel(internal, oid, internal, smallint, internal) IS 'join selectivity of the near-duplicate operators';
+
+CREATE FUNCTION simhash_in_ball(simhash, simhash_ball) RETURNS bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_in_ball(simhash, simhash_ball) IS 'implementation of <@ operator';
+CREATE FUNCTION simhash_ball_contains(simhash_ball, simhash) RETURNS bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_contains(simhash_ball, simhash) IS 'implementation of @> operator';
+
+CREATE OPERATOR <@ (
+	LEFTARG = simhash, RIGHTARG = simhash_ball, FUNCTION = simhash_in_ball,
+	COMMUTATOR = @>, RESTRICT = simhash_sel, JOIN = simhash_joinsel
+);
+COMMENT ON OPERATOR <@(simhash, simhash_ball) IS 'lies in the ball';
+CREATE OPERATOR @> (
+	LEFTARG = simhash_ball, RIGHTARG = simhash, FUNCTION = simhash_ball_contains,
+	COMMUTATOR = <@, RESTRICT = simhash_sel, JOIN = simhash_joinsel
+);
+COMMENT ON OPERATOR @>(simhash_ball, simhash) IS 'contains';
+
+CREATE FUNCTION simhash_near(simhash, simhash) RETURNS bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_near(simhash, simhash) IS 'implementation of % operator';
+
+CREATE OPERATOR % (
+	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_near,
+	COMMUTATOR = %, RESTRICT = simhash_sel, JOIN = simhash_joinsel
+);
+COMMENT ON OPERATOR %(simhash, simhash) IS 'near-duplicates: differ in at most 3 bits';
+
+--
+-- Comparisons of a distance with a number: the server's own functions, with a
+-- planner support function that turns them into simhash_within
+--
+
+CREATE FUNCTION simhash_distance_support(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_distance_support(internal) IS 'planner support of comparisons with a distance';
+
+CREATE FUNCTION simhash_distance_le(simhash_distance, smallint) RETURNS bool
+AS 'int42le' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_le(simhash_distance, smallint) IS 'implementation of <= operator';
+CREATE OPERATOR <= (
+	LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = simhash_distance_le,
+	COMMUTATOR = >=, RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+COMMENT ON OPERATOR <=(simhash_distance, smallint) IS 'comparison with a distance';
+
+CREATE FUNCTION simhash_distance_le(simhash_distance, integer) RETURNS bool
+AS 'int4le' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_le(simhash_distance, integer) IS 'implementation of <= operator';
+CREATE OPERATOR <= (
+	LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = simhash_distance_le,
+	COMMUTATOR = >=, RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+COMMENT ON OPERATOR <=(simhash_distance, integer) IS 'comparison with a distance';
+
+CREATE FUNCTION simhash_distance_le(simhash_distance, bigint) RETURNS bool
+AS 'int48le' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_le(simhash_distance, bigint) IS 'implementation of <= operator';
+CREATE OPERATOR <= (
+	LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = simhash_distance_le,
+	COMMUTATOR = >=, RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+COMMENT ON OPERATOR <=(simhash_distance, bigint) IS 'comparison with a distance';
+
+CREATE FUNCTION simhash_distance_lt(simhash_distance, smallint) RETURNS bool
+AS 'int42lt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, smallint) IS 'implementation of < operator';
+CREATE OPERATOR < (
+	LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = simhash_distance_lt,
+	COMMUTATOR = >, RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+COMMENT ON OPERATOR <(simhash_distance, smallint) IS 'comparison with a distance';
+
+CREATE FUNCTION simhash_distance_lt(simhash_distance, integer) RETURNS bool
+AS 'int4lt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, integer) IS 'implementation of < operator';
+CREATE OPERATOR < (
+	LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = simhash_distance_lt,
+	COMMUTATOR = >, RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+COMMENT ON OPERATOR <(simhash_distance, integer) IS 'comparison with a distance';
+
+CREATE FUNCTION simhash_distance_lt(simhash_distance, bigint) RETURNS bool
+AS 'int48lt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, bigint) IS 'implementation of < operator';
+CREATE OPERATOR < (
+	LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = simhash_distance_lt,
+	COMMUTATOR = >, RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+COMMENT ON OPERATOR <(simhash_distance, bigint) IS 'comparison with a distance';
+
+CREATE FUNCTION simhash_distance_eq(simhash_distance, smallint) RETURNS bool
+AS 'int42eq' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_eq(simhash_distance, smallint) IS 'implementation of = operator';
+CREATE OPERATOR = (
+	LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = simhash_distance_eq,
+	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel
+);
+COMMENT ON OPERATOR =(simhash_distance, smallint) IS 'comparison with a distance';
+
+CREATE FUNCTION simhash_distance_eq(simhash_distance, integer) RETURNS bool
+AS 'int4eq' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_eq(simhash_distance, integer) IS 'implementation of = operator';
+CREATE OPERATOR = (
+	LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = simhash_distance_eq,
+	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel
+);
+COMMENT ON OPERATOR =(simhash_distance, integer) IS 'comparison with a distance';
+
+CREATE FUNCTION simhash_distance_eq(simhash_distance, bigint) RETURNS bool
+AS 'int48eq' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_eq(simhash_distance, bigint) IS 'implementation of = operator';
+CREATE OPERATOR = (
+	LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = simhash_distance_eq,
+	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel
+);
+COMMENT ON OPERATOR =(simhash_distance, bigint) IS 'comparison with a distance';
+
+CREATE FUNCTION simhash_distance_ge(smallint, simhash_distance) RETURNS bool
+AS 'int24ge' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_ge(smallint, simhash_distance) IS 'implementation of >= operator';
+CREATE OPERATOR >= (
+	LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
+	COMMUTATOR = <=, RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+COMMENT ON OPERATOR >=(smallint, simhash_distance) IS 'comparison with a distance';
+
+CREATE FUNCTION simhash_distance_ge(integer, simhash_distance) RETURNS bool
+AS 'int4ge' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_ge(integer, simhash_distance) IS 'implementation of >= operator';
+CREATE OPERATOR >= (
+	LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
+	COMMUTATOR = <=, RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+COMMENT ON OPERATOR >=(integer, simhash_distance) IS 'comparison with a distance';
+
+CREATE FUNCTION simhash_distance_ge(bigint, simhash_distance) RETURNS bool
+AS 'int84ge' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_ge(bigint, simhash_distance) IS 'implementation of >= operator';
+CREATE OPERATOR >= (
+	LEFTARG = bigint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
+	COMMUTATOR = <=, RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+COMMENT ON OPERATOR >=(bigint, simhash_distance) IS 'comparison with a distance';
+
+CREATE FUNCTION simhash_distance_gt(smallint, simhash_distance) RETURNS bool
+AS 'int24gt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_gt(smallint, simhash_distance) IS 'implementation of > operator';
+CREATE OPERATOR > (
+	LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
+	COMMUTATOR = <, RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+COMMENT ON OPERATOR >(smallint, simhash_distance) IS 'comparison with a distance';
+
+CREATE FUNCTION simhash_distance_gt(integer, simhash_distance) RETURNS bool
+AS 'int4gt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_gt(integer, simhash_distance) IS 'implementation of > operator';
+CREATE OPERATOR > (
+	LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
+	COMMUTATOR = <, RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+COMMENT ON OPERATOR >(integer, simhash_distance) IS 'comparison with a distance';
+
+CREATE FUNCTION simhash_distance_gt(bigint, simhash_distance) RETURNS bool
+AS 'int84gt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_gt(bigint, simhash_distance) IS 'implementation of > operator';
+CREATE OPERATOR > (
+	LEFTARG = bigint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
+	COMMUTATOR = <, RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+COMMENT ON OPERATOR >(bigint, simhash_distance) IS 'comparison with a distance';
+
+CREATE FUNCTION simhash_distance_eq(smallint, simhash_distance) RETURNS bool
+AS 'int24eq' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_eq(smallint, simhash_distance) IS 'implementation of = operator';
+CREATE OPERATOR = (
+	LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
+	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel
+);
+COMMENT ON OPERATOR =(smallint, simhash_distance) IS 'comparison with a distance';
+
+CREATE FUNCTION simhash_distance_eq(integer, simhash_distance) RETURNS bool
+AS 'int4eq' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_eq(integer, simhash_distance) IS 'implementation of = operator';
+CREATE OPERATOR = (
+	LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
+	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel
+);
+COMMENT ON OPERATOR =(integer, simhash_distance) IS 'comparison with a distance';
+
+CREATE FUNCTION simhash_distance_eq(bigint, simhash_distance) RETURNS bool
+AS 'int84eq' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_eq(bigint, simhash_distance) IS 'implementation of = operator';
+CREATE OPERATOR = (
+	LEFTARG = bigint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
+	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel
+);
+COMMENT ON OPERATOR =(bigint, simhash_distance) IS 'comparison with a distance';
+
+CREATE FUNCTION simhash_distance_le(simhash_distance, simhash_distance) RETURNS bool
+AS 'int4le' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_le(simhash_distance, simhash_distance) IS 'implementation of <= operator';
+CREATE OPERATOR <= (
+	LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_le,
+	COMMUTATOR = >=, RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+COMMENT ON OPERATOR <=(simhash_distance, simhash_distance) IS 'comparison with a distance';
+
+CREATE FUNCTION simhash_distance_lt(simhash_distance, simhash_distance) RETURNS bool
+AS 'int4lt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, simhash_distance) IS 'implementation of < operator';
+CREATE OPERATOR < (
+	LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_lt,
+	COMMUTATOR = >, RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+COMMENT ON OPERATOR <(simhash_distance, simhash_distance) IS 'comparison with a distance';
+
+CREATE FUNCTION simhash_distance_eq(simhash_distance, simhash_distance) RETURNS bool
+AS 'int4eq' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_eq(simhash_distance, simhash_distance) IS 'implementation of = operator';
+CREATE OPERATOR = (
+	LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
+	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel
+);
+COMMENT ON OPERATOR =(simhash_distance, simhash_distance) IS 'comparison with a distance';
+
+CREATE FUNCTION simhash_distance_ge(simhash_distance, simhash_distance) RETURNS bool
+AS 'int4ge' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_ge(simhash_distance, simhash_distance) IS 'implementation of >= operator';
+CREATE OPERATOR >= (
+	LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
+	COMMUTATOR = <=, RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+COMMENT ON OPERATOR >=(simhash_distance, simhash_distance) IS 'comparison with a distance';
+
+CREATE FUNCTION simhash_distance_gt(simhash_distance, simhash_distance) RETURNS bool
+AS 'int4gt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_gt(simhash_distance, simhash_distance) IS 'implementation of > operator';
+CREATE OPERATOR > (
+	LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
+	COMMUTATOR = <, RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+COMMENT ON OPERATOR >(simhash_distance, simhash_distance) IS 'comparison with a distance';
+
+--
+-- Fingerprint of a text
+--
+
+CREATE FUNCTION simhash_compute(document text) RETURNS simhash
+AS 'MODULE_PATHNAME', 'simhash_compute_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION simhash_compute(text) IS 'fingerprint of a text; null if it has no letter or digit';
+
+--
+-- Index access method
+--
+
+CREATE FUNCTION simhash_handler(internal) RETURNS index_am_handler
+AS 'MODULE_PATHNAME' LANGUAGE C;
+COMMENT ON FUNCTION simhash_handler(internal) IS 'handler of the simhash index access method';
+
+CREATE ACCESS METHOD simhash TYPE INDEX HANDLER simhash_handler;
+COMMENT ON ACCESS METHOD simhash IS 'permuted-block tables: all fingerprints within a Hamming distance';
+
+-- Strategy s of 1..65 is "differ in at most s - 1 bits"; 66 is "lies in the ball".
+CREATE OPERATOR CLASS simhash_ops
+DEFAULT FOR TYPE simhash USING simhash AS
+	OPERATOR 1 = (simhash, simhash),
+	OPERATOR 4 % (simhash, simhash),
+	OPERATOR 66 <@ (simhash, simhash_ball);
+
+--
+-- The scheme, made visible
+--
+
+CREATE FUNCTION simhash_tables(
+	blocks integer, distance integer,
+	OUT table_no integer, OUT permutation text, OUT prefix_bits integer, OUT prefix_mask bit(64)
+) RETURNS SETOF record
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 10;
+COMMENT ON FUNCTION simhash_tables(integer, integer) IS 'the tables of a scheme: order of the blocks, length of the prefix, bits of the fingerprint in it';
+
+CREATE FUNCTION simhash_permute(fp simhash, blocks integer, distance integer, table_no integer) RETURNS simhash
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_permute(simhash, integer, integer, integer) IS 'a fingerprint as a table of the scheme stores it';
+
+CREATE FUNCTION simhash_unpermute(fp simhash, blocks integer, distance integer, table_no integer) RETURNS simhash
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_unpermute(simhash, integer, integer, integer) IS 'inverse of simhash_permute';
+
+CREATE FUNCTION simhash_index_info(
+	index regclass,
+	OUT table_no integer, OUT permutation text, OUT prefix_bits integer,
+	OUT root_block bigint, OUT levels integer, OUT inner_pages bigint,
+	OUT leaf_pages bigint, OUT entries bigint, OUT avg_leaf_fill float8
+) RETURNS SETOF record
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 10;
+COMMENT ON FUNCTION simhash_index_info(regclass) IS 'tables of a simhash index, their pages and entries; the last row, with table_no null, holds the null fingerprints';
+
+CREATE FUNCTION simhash_index_check(index regclass, heapallindexed boolean DEFAULT false) RETURNS void
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION simhash_index_check(regclass, boolean) IS 'verify the structure of a simhash index; with heapallindexed also that every visible row is in every table';

@@ -1,0 +1,97 @@
+/*-------------------------------------------------------------------------
+ *
+ * distance.c
+ *	  Choosing a kernel for shbits_filter, and the portable one.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "bits/distance.h"
+#include "bits/kernels.h"
+
+static int	filter_portable(const uint64 *keys, int nkeys, uint64 query,
+							int radius, uint16 *found);
+static int	filter_choose(const uint64 *keys, int nkeys, uint64 query,
+						  int radius, uint16 *found);
+
+int			(*shbits_filter) (const uint64 *keys, int nkeys, uint64 query,
+							  int radius, uint16 *found) = filter_choose;
+
+/*
+ * Number of bits set, inline.
+ *
+ * Where the instruction set we compile for has a population count, the
+ * compiler's built-in is that; elsewhere it is a call to a library function
+ * that works with a table, and adding up the bits in place is faster.
+ */
+static inline int
+popcount_inline(uint64 x)
+{
+#if defined(__aarch64__) || defined(__POPCNT__)
+	return __builtin_popcountll(x);
+#else
+	x -= (x >> 1) & UINT64CONST(0x5555555555555555);
+	x = (x & UINT64CONST(0x3333333333333333)) +
+		((x >> 2) & UINT64CONST(0x3333333333333333));
+	x = (x + (x >> 4)) & UINT64CONST(0x0f0f0f0f0f0f0f0f);
+	return (x * UINT64CONST(0x0101010101010101)) >> 56;
+#endif
+}
+
+static int
+filter_portable(const uint64 *keys, int nkeys, uint64 query,
+				int radius, uint16 *found)
+{
+	int			nfound = 0;
+
+	for (int i = 0; i < nkeys; i++)
+	{
+		if (unlikely(popcount_inline(keys[i] ^ query) <= radius))
+			found[nfound++] = i;
+	}
+	return nfound;
+}
+
+shbits_filter_function
+shbits_filter_kernel(const char *name)
+{
+	if (strcmp(name, "portable") == 0)
+		return filter_portable;
+
+#ifdef SHBITS_X86_KERNELS
+	/* these also tell whether the operating system saves the registers */
+	__builtin_cpu_init();
+	if (strcmp(name, "popcnt") == 0 &&
+		__builtin_cpu_supports("popcnt"))
+		return shbits_filter_popcnt;
+	if (strcmp(name, "avx2") == 0 &&
+		__builtin_cpu_supports("avx2") &&
+		__builtin_cpu_supports("popcnt"))
+		return shbits_filter_avx2;
+	if (strcmp(name, "avx512") == 0 &&
+		__builtin_cpu_supports("avx512f") &&
+		__builtin_cpu_supports("avx512vpopcntdq"))
+		return shbits_filter_avx512;
+#endif
+
+	return NULL;
+}
+
+/*
+ * The first call of shbits_filter: choose a kernel, best first, and let all
+ * further calls go there.
+ */
+static int
+filter_choose(const uint64 *keys, int nkeys, uint64 query,
+			  int radius, uint16 *found)
+{
+	static const char *const names[] = {"avx512", "avx2", "popcnt", "portable"};
+	shbits_filter_function kernel = NULL;
+
+	for (int i = 0; kernel == NULL && i < lengthof(names); i++)
+		kernel = shbits_filter_kernel(names[i]);
+
+	shbits_filter = kernel;
+	return kernel(keys, nkeys, query, radius, found);
+}

@@ -1,0 +1,48 @@
+/*-------------------------------------------------------------------------
+ *
+ * distance.h
+ *	  Hamming distance between 64-bit fingerprints.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_BITS_DISTANCE_H
+#define SIMHASH_BITS_DISTANCE_H
+
+#include "postgres.h"
+
+#include "port/pg_bitutils.h"
+
+/*
+ * Number of bits in which a and b differ, 0..64.
+ *
+ * pg_popcount64 is the server's own run-time choice.  For more than a few
+ * keys use shbits_filter, which need not make a call for each.
+ */
+static inline int
+shbits_distance(uint64 a, uint64 b)
+{
+	return pg_popcount64(a ^ b);
+}
+
+/*
+ * Find the keys[0 .. nkeys - 1] within radius bits of query.
+ *
+ * Writes their positions, ascending, to found[], which must have room for
+ * nkeys, and returns how many there are.  nkeys is at most 65536; keys need no
+ * more than the alignment of a uint64.  A negative radius finds nothing; one
+ * of 64 or more finds all.
+ *
+ * The first call chooses the fastest kernel that the CPU can run.
+ */
+extern int	(*shbits_filter) (const uint64 *keys, int nkeys, uint64 query,
+							  int radius, uint16 *found);
+
+/*
+ * A kernel by name, for tests: "portable", "popcnt", "avx2", "avx512".
+ * NULL if it is not built in or the CPU cannot run it.
+ */
+typedef int (*shbits_filter_function) (const uint64 *keys, int nkeys, uint64 query,
+									   int radius, uint16 *found);
+extern shbits_filter_function shbits_filter_kernel(const char *name);
+
+#endif							/* SIMHASH_BITS_DISTANCE_H */

@@ -1,0 +1,106 @@
+/*-------------------------------------------------------------------------
+ *
+ * scheme.h
+ *	  The permuted-block tables of Manku, Jain and Das Sarma, "Detecting
+ *	  near-duplicates for web crawling" (WWW 2007).
+ *
+ * A scheme (m, k) cuts the 64 bits into m blocks; block i holds the bits
+ * i*64/m .. (i+1)*64/m - 1, counted from the least significant.  There is a
+ * table for each choice of m-k blocks, C(m,k) in all, in lexicographic order
+ * of the choice.  A table permutes a fingerprint so that the chosen blocks
+ * come first, as its prefix, in the most significant bits: the chosen blocks in
+ * ascending order of their numbers, then the others, ascending as well.  Two
+ * fingerprints within k bits differ in at most k blocks, so at least one table
+ * gives them one and the same prefix.
+ *
+ * Tables are numbered from 0.  "Fingerprint" means the original value, "key"
+ * the permuted one.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_BITS_SCHEME_H
+#define SIMHASH_BITS_SCHEME_H
+
+#include "postgres.h"
+
+#define SHBITS_MAX_BLOCKS	16
+#define SHBITS_MAX_TABLES	256
+
+/*
+ * Bits of a permuted fingerprint that one rotation puts in place.  The masks
+ * of a table's moves are disjoint and cover all 64 bits; their rotations
+ * differ.
+ */
+typedef struct ShBitsMove
+{
+	uint64		mask;			/* where they go, in the permuted fingerprint */
+	int			rotate;			/* how far left they are rotated, 0..63 */
+} ShBitsMove;
+
+typedef struct ShBitsTable
+{
+	uint8		order[SHBITS_MAX_BLOCKS];	/* blocks, most significant first */
+	int			prefix_bits;	/* length of the prefix, 4..64 */
+	uint64		prefix_mask;	/* bits of the fingerprint in the prefix */
+	int			nmoves;			/* 1..SHBITS_MAX_BLOCKS */
+	ShBitsMove	moves[SHBITS_MAX_BLOCKS];
+} ShBitsTable;
+
+typedef struct ShBitsScheme
+{
+	int			blocks;			/* m, 1..SHBITS_MAX_BLOCKS */
+	int			distance;		/* k, 0..m-1 */
+	int			ntables;		/* C(m,k), 1..SHBITS_MAX_TABLES */
+	ShBitsTable tables[FLEXIBLE_ARRAY_MEMBER];
+} ShBitsScheme;
+
+/*
+ * Number of tables of a scheme; 0 if blocks or distance is out of range.
+ * May exceed SHBITS_MAX_TABLES: such a scheme cannot be used.
+ */
+extern int	shbits_ntables(int blocks, int distance);
+
+/*
+ * Raise ERRCODE_INVALID_PARAMETER_VALUE, with a detail that says what is
+ * allowed, if the scheme cannot be used.
+ */
+extern void shbits_check_scheme(int blocks, int distance);
+
+/* Bytes of a scheme with that many tables. */
+extern Size shbits_scheme_size(int ntables);
+
+/*
+ * Fill in a scheme.  blocks and distance must be usable, as above, and
+ * *scheme must have shbits_scheme_size() bytes, all of which are set.
+ */
+extern void shbits_scheme_init(ShBitsScheme *scheme, int blocks, int distance);
+
+static inline uint64
+shbits_rotate_left(uint64 x, int n)
+{
+	return (x << (n & 63)) | (x >> (-n & 63));
+}
+
+/* A fingerprint as the table stores it. */
+static inline uint64
+shbits_permute(const ShBitsTable *table, uint64 fp)
+{
+	uint64		result = 0;
+
+	for (int i = 0; i < table->nmoves; i++)
+		result |= shbits_rotate_left(fp, table->moves[i].rotate) & table->moves[i].mask;
+	return result;
+}
+
+/* The inverse of shbits_permute. */
+static inline uint64
+shbits_unpermute(const ShBitsTable *table, uint64 key)
+{
+	uint64		result = 0;
+
+	for (int i = 0; i < table->nmoves; i++)
+		result |= shbits_rotate_left(key & table->moves[i].mask, -table->moves[i].rotate);
+	return result;
+}
+
+#endif							/* SIMHASH_BITS_SCHEME_H */

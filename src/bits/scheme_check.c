@@ -1,0 +1,41 @@
+/*-------------------------------------------------------------------------
+ *
+ * scheme_check.c
+ *	  Refusing schemes that cannot be used.
+ *
+ * Apart from scheme.c, so that programs other than a server can link that.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "bits/scheme.h"
+
+void
+shbits_check_scheme(int blocks, int distance)
+{
+	int			ntables;
+
+	if (blocks < 1 || blocks > SHBITS_MAX_BLOCKS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("number of blocks %d is out of range", blocks),
+				 errdetail("A scheme has 1 to %d blocks.",
+						   SHBITS_MAX_BLOCKS)));
+
+	if (distance < 0 || distance >= blocks)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("distance %d is out of range for %d blocks",
+						distance, blocks),
+				 errdetail("The distance must be at least 0 and less than the number of blocks.")));
+
+	ntables = shbits_ntables(blocks, distance);
+	if (ntables > SHBITS_MAX_TABLES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%d blocks and distance %d make too many tables",
+						blocks, distance),
+				 errdetail("They make %d tables; at most %d are allowed.",
+						   ntables, SHBITS_MAX_TABLES)));
+}

@@ -1,0 +1,94 @@
+/*-------------------------------------------------------------------------
+ *
+ * compat.h
+ *	  Differences between the server versions we build for, 15 to 18.
+ *
+ * The only place that looks at PG_VERSION_NUM.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_COMPAT_H
+#define SIMHASH_COMPAT_H
+
+#if PG_VERSION_NUM < 150000
+#error "simhash needs PostgreSQL 15 or later"
+#endif
+
+#include "storage/bufmgr.h"
+#include "storage/lmgr.h"
+#include "utils/rel.h"
+
+/*
+ * Extend a relation by one zeroed page; its buffer is returned pinned and
+ * exclusively locked.
+ */
+static inline Buffer
+shcompat_extend(Relation relation, ForkNumber fork)
+{
+#if PG_VERSION_NUM >= 160000
+	return ExtendBufferedRel(BMR_REL(relation), fork, NULL, EB_LOCK_FIRST);
+#else
+	Buffer		buffer;
+	bool		lock = !RELATION_IS_LOCAL(relation);
+
+	if (lock)
+		LockRelationForExtension(relation, ExclusiveLock);
+	buffer = ReadBufferExtended(relation, fork, P_NEW, RBM_NORMAL, NULL);
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	if (lock)
+		UnlockRelationForExtension(relation, ExclusiveLock);
+	return buffer;
+#endif
+}
+
+/* vacuum_delay_point got a parameter in 18 */
+#if PG_VERSION_NUM >= 180000
+#define shcompat_vacuum_delay_point()	vacuum_delay_point(false)
+#else
+#define shcompat_vacuum_delay_point()	vacuum_delay_point()
+#endif
+
+/*
+ * Count a scan of an index, in pg_stat_all_indexes and, since 18, EXPLAIN.
+ */
+#if PG_VERSION_NUM >= 180000
+#define shcompat_count_index_scan(scan) \
+	do { \
+		pgstat_count_index_scan((scan)->indexRelation); \
+		if ((scan)->instrument) \
+			(scan)->instrument->nsearches++; \
+	} while (0)
+#else
+#define shcompat_count_index_scan(scan)	pgstat_count_index_scan((scan)->indexRelation)
+#endif
+
+/* does a role own a relation? */
+#if PG_VERSION_NUM >= 160000
+#define shcompat_owns_relation(relation, role) \
+	object_ownercheck(RelationRelationId, (relation), (role))
+#else
+#define shcompat_owns_relation(relation, role)	pg_class_ownercheck((relation), (role))
+#endif
+
+/*
+ * Versions whose generic WAL records are known to have the format that
+ * index/wal.c writes.  Others take the generic WAL API.
+ */
+#if PG_VERSION_NUM < 190000
+#define SHCOMPAT_GENERIC_WAL_FORMAT_KNOWN
+#endif
+
+/*
+ * Input functions report bad input by ereturn, which since 16 hands the error
+ * to a caller that has asked for it; before, all errors are thrown.
+ */
+#if PG_VERSION_NUM < 160000
+#define ereturn(context, dummy_value, ...) \
+	do { \
+		(void) (context); \
+		ereport(ERROR, __VA_ARGS__); \
+		return (dummy_value); \
+	} while (0)
+#endif
+
+#endif							/* SIMHASH_COMPAT_H */

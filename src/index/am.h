@@ -1,0 +1,87 @@
+/*-------------------------------------------------------------------------
+ *
+ * am.h
+ *	  The functions that make up the index access method.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_INDEX_AM_H
+#define SIMHASH_INDEX_AM_H
+
+#include "postgres.h"
+
+#include "access/amapi.h"
+#include "nodes/execnodes.h"
+#include "nodes/pathnodes.h"
+
+/*
+ * Strategy s of 1..65 is an operator that is true where two fingerprints
+ * differ in at most s - 1 bits: = is 1, % is 4.
+ */
+#define SHIDX_STRATEGY_WITHIN(radius)	((radius) + 1)
+#define SHIDX_RADIUS_OF_STRATEGY(s)		((s) - 1)
+#define SHIDX_MAX_WITHIN_STRATEGY		65
+#define SHIDX_STRATEGY_BALL				66
+#define SHIDX_NUM_STRATEGIES			66
+
+#define SHIDX_DEFAULT_BLOCKS			4
+#define SHIDX_DEFAULT_DISTANCE			3
+#define SHIDX_DEFAULT_FILLFACTOR		90
+#define SHIDX_MIN_FILLFACTOR			10
+
+/* what CREATE INDEX ... WITH (...) sets */
+typedef struct ShIdxOptions
+{
+	int32		vl_len_;		/* varlena header (do not touch directly!) */
+	int			blocks;
+	int			distance;
+	int			fillfactor;		/* percent of a leaf filled by a build */
+} ShIdxOptions;
+
+/* phases of a build, as pg_stat_progress_create_index shows them */
+#define SHIDX_PHASE_SCAN				2
+#define SHIDX_PHASE_WRITE				3
+#define SHIDX_PHASE_LOG					4
+
+/* options.c */
+extern void shidx_init_options(void);
+extern bytea *shidx_options(Datum reloptions, bool validate);
+extern ShIdxOptions shidx_get_options(Relation index);
+
+/* build.c */
+extern IndexBuildResult *shidx_build(Relation heap, Relation index, struct IndexInfo *info);
+extern void shidx_buildempty(Relation index);
+extern char *shidx_buildphasename(int64 phase);
+
+/* insert.c */
+extern bool shidx_insert(Relation index, Datum *values, bool *isnull,
+						 ItemPointer heap_tid, Relation heap,
+						 IndexUniqueCheck check_unique, bool index_unchanged,
+						 struct IndexInfo *info);
+
+/* vacuum.c */
+extern IndexBulkDeleteResult *shidx_bulkdelete(IndexVacuumInfo *info,
+											   IndexBulkDeleteResult *stats,
+											   IndexBulkDeleteCallback callback,
+											   void *callback_state);
+extern IndexBulkDeleteResult *shidx_vacuumcleanup(IndexVacuumInfo *info,
+												  IndexBulkDeleteResult *stats);
+
+/* scan.c */
+extern IndexScanDesc shidx_beginscan(Relation index, int nkeys, int norderbys);
+extern void shidx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
+						 ScanKey orderbys, int norderbys);
+extern bool shidx_gettuple(IndexScanDesc scan, ScanDirection direction);
+extern int64 shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap);
+extern void shidx_endscan(IndexScanDesc scan);
+
+/* cost.c */
+extern void shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path,
+							   double loop_count, Cost *startup_cost,
+							   Cost *total_cost, Selectivity *selectivity,
+							   double *correlation, double *pages);
+
+/* validate.c */
+extern bool shidx_validate(Oid opclass);
+
+#endif							/* SIMHASH_INDEX_AM_H */

@@ -1,0 +1,299 @@
+/*-------------------------------------------------------------------------
+ *
+ * build.c
+ *	  Building a simhash index.
+ *
+ * The pages are written through the buffer manager and logged afterwards, by
+ * page ranges: nobody can read the index before the build commits.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/tableam.h"
+#include "access/xloginsert.h"
+#include "catalog/index.h"
+#include "commands/progress.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "utils/backend_progress.h"
+#include "utils/memutils.h"
+
+#include "index/am.h"
+#include "index/level.h"
+#include "index/page.h"
+#include "index/sort.h"
+#include "index/tree.h"
+#include "type/simhash.h"
+
+#define INNER_FILLFACTOR	90
+
+/* how often the progress view is brought up to date, in pages */
+#define PROGRESS_PAGES		64
+
+typedef struct BuildState
+{
+	Relation	index;
+	ShIdxSort  *sort;			/* rows with a fingerprint */
+	ShIdxSort  *nulls;			/* and without */
+	double		written;		/* entries, over all trees */
+} BuildState;
+
+static void
+collect_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
+			bool alive, void *arg)
+{
+	BuildState *state = arg;
+
+	if (isnull[0])
+		shidx_sort_add(state->nulls, 0, shidx_tid_to_int(tid));
+	else
+		shidx_sort_add(state->sort, DatumGetSimhash(values[0]), shidx_tid_to_int(tid));
+}
+
+/*
+ * Start the page that follows *buffer in its level, and finish that one: its
+ * high fence is the new page's low one.  *buffer is InvalidBuffer for the
+ * first page.
+ */
+static void
+start_page(BuildState *state, ShIdxLevel *pages, Buffer *buffer, int tree, int level, ShIdxKey low)
+{
+	Buffer		next = shidx_new_buffer(state->index, MAIN_FORKNUM);
+
+	shidx_init_page(BufferGetPage(next), tree, level, 0, low, SHIDX_HIGHEST_KEY,
+					InvalidBlockNumber);
+	MarkBufferDirty(next);
+	if (BufferIsValid(*buffer))
+	{
+		Page		page = BufferGetPage(*buffer);
+
+		ShIdxPageGetOpaque(page)->right = BufferGetBlockNumber(next);
+		shidx_set_fences(page, shidx_page_low(page), low);
+		UnlockReleaseBuffer(*buffer);
+	}
+	shidx_level_add(pages, low, BufferGetBlockNumber(next));
+	*buffer = next;
+}
+
+static void
+report_progress(BuildState *state, double more)
+{
+	double		before = state->written;
+
+	state->written += more;
+	if ((int64) (before / (PROGRESS_PAGES * SHIDX_LEAF_CAPACITY)) !=
+		(int64) (state->written / (PROGRESS_PAGES * SHIDX_LEAF_CAPACITY)))
+		pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, (int64) state->written);
+}
+
+/*
+ * Write the leaves of a tree from the sorted entries.
+ */
+static void
+write_leaves(BuildState *state, ShIdxSort *sort, int tree, ShIdxLevel *pages)
+{
+	int			fill = SHIDX_LEAF_CAPACITY * shidx_get_options(state->index).fillfactor / 100;
+	Buffer		buffer = InvalidBuffer;
+	ShIdxKey	previous = SHIDX_LOWEST_KEY;
+	ShIdxKey	key;
+	int			count = 0;
+
+	start_page(state, pages, &buffer, tree, 0, SHIDX_LOWEST_KEY);
+	while (shidx_sort_next(sort, &key))
+	{
+		if (count == fill)
+		{
+			shidx_set_count(BufferGetPage(buffer), count);
+			start_page(state, pages, &buffer, tree, 0, shidx_separator(previous, key));
+			report_progress(state, count);
+			count = 0;
+			CHECK_FOR_INTERRUPTS();
+		}
+		shidx_set_entry(BufferGetPage(buffer), count++, key);
+		previous = key;
+	}
+	shidx_set_count(BufferGetPage(buffer), count);
+	report_progress(state, count);
+	UnlockReleaseBuffer(buffer);
+}
+
+/*
+ * Write the inner pages of a level above the pages below it.
+ */
+static void
+write_inner_level(BuildState *state, int tree, int level, const ShIdxLevel *below, ShIdxLevel *pages)
+{
+	int			fill = SHIDX_INNER_CAPACITY * INNER_FILLFACTOR / 100;
+	Buffer		buffer = InvalidBuffer;
+
+	for (size_t i = 0; i < below->count; i++)
+	{
+		Page		page;
+
+		if (i % fill == 0)
+		{
+			start_page(state, pages, &buffer, tree, level, below->lows[i]);
+			CHECK_FOR_INTERRUPTS();
+		}
+		page = BufferGetPage(buffer);
+		shidx_insert_downlink(page, shidx_page_count(page), below->lows[i], below->blocks[i]);
+	}
+	UnlockReleaseBuffer(buffer);
+}
+
+/*
+ * Write a tree from its sorted entries, and make its root known.
+ */
+static void
+write_tree(BuildState *state, ShIdxSort *sort, int tree)
+{
+	ShIdxLevel		pages = {0};
+	Buffer		buffer;
+	int			level = 0;
+
+	write_leaves(state, sort, tree, &pages);
+	while (pages.count > 1)
+	{
+		ShIdxLevel		above = {0};
+
+		write_inner_level(state, tree, ++level, &pages, &above);
+		shidx_level_free(&pages);
+		pages = above;
+	}
+
+	buffer = ReadBuffer(state->index, pages.blocks[0]);
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	ShIdxPageGetOpaque(BufferGetPage(buffer))->flags |= SHIDX_ROOT;
+	MarkBufferDirty(buffer);
+	UnlockReleaseBuffer(buffer);
+
+	buffer = ReadBuffer(state->index, SHIDX_METAPAGE_BLOCK);
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	ShIdxPageGetMeta(BufferGetPage(buffer))->roots[tree] = (ShIdxRoot) {pages.blocks[0], level};
+	MarkBufferDirty(buffer);
+	UnlockReleaseBuffer(buffer);
+
+	shidx_level_free(&pages);
+}
+
+static void
+write_metapage(Relation index, int blocks, int distance)
+{
+	Buffer		buffer = shidx_new_buffer(index, MAIN_FORKNUM);
+
+	Assert(BufferGetBlockNumber(buffer) == SHIDX_METAPAGE_BLOCK);
+	shidx_init_metapage(BufferGetPage(buffer), blocks, distance);
+	MarkBufferDirty(buffer);
+	UnlockReleaseBuffer(buffer);
+}
+
+/*
+ * ambuild
+ */
+IndexBuildResult *
+shidx_build(Relation heap, Relation index, struct IndexInfo *info)
+{
+	ShIdxOptions options = shidx_get_options(index);
+	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
+	BuildState	state = {0};
+	ShBitsScheme *scheme;
+
+	if (RelationGetNumberOfBlocks(index) != 0)
+		elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
+
+	shbits_check_scheme(options.blocks, options.distance);
+	scheme = palloc(shbits_scheme_size(shbits_ntables(options.blocks, options.distance)));
+	shbits_scheme_init(scheme, options.blocks, options.distance);
+
+	state.index = index;
+	state.sort = shidx_sort_begin(maintenance_work_mem);
+	state.nulls = shidx_sort_begin(maintenance_work_mem / 8);
+
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SHIDX_PHASE_SCAN);
+	result->heap_tuples = table_index_build_scan(heap, index, info, true, true,
+												 collect_row, &state, NULL);
+	result->index_tuples = shidx_sort_count(state.sort) + shidx_sort_count(state.nulls);
+
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SHIDX_PHASE_WRITE);
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL,
+								 (int64) (shidx_sort_count(state.sort) * scheme->ntables +
+										  shidx_sort_count(state.nulls)));
+	write_metapage(index, scheme->blocks, scheme->distance);
+	for (int t = 0; t < scheme->ntables; t++)
+	{
+		shidx_sort_start_table(state.sort, &scheme->tables[t]);
+		write_tree(&state, state.sort, t);
+	}
+	/* the first table permutes nothing where all fingerprints are 0 */
+	shidx_sort_start_table(state.nulls, &scheme->tables[0]);
+	write_tree(&state, state.nulls, scheme->ntables);
+
+	shidx_sort_end(state.sort);
+	shidx_sort_end(state.nulls);
+
+	if (RelationNeedsWAL(index))
+	{
+		pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SHIDX_PHASE_LOG);
+		log_newpage_range(index, MAIN_FORKNUM, 0, RelationGetNumberOfBlocks(index), true);
+	}
+	return result;
+}
+
+/*
+ * Log a page of the init fork and let it go.
+ */
+static void
+finish_init_page(Buffer buffer)
+{
+	START_CRIT_SECTION();
+	MarkBufferDirty(buffer);
+	log_newpage_buffer(buffer, true);
+	END_CRIT_SECTION();
+	UnlockReleaseBuffer(buffer);
+}
+
+/*
+ * ambuildempty: write an empty index to the init fork of an unlogged one.
+ */
+void
+shidx_buildempty(Relation index)
+{
+	ShIdxOptions options = shidx_get_options(index);
+	Buffer		metabuffer = shidx_new_buffer(index, INIT_FORKNUM);
+	Page		metapage = BufferGetPage(metabuffer);
+	ShIdxMetaPageData *meta = ShIdxPageGetMeta(metapage);
+
+	shidx_init_metapage(metapage, options.blocks, options.distance);
+	for (int tree = 0; tree < meta->ntrees; tree++)
+	{
+		Buffer		root = shidx_new_buffer(index, INIT_FORKNUM);
+
+		shidx_init_page(BufferGetPage(root), tree, 0, SHIDX_ROOT,
+						SHIDX_LOWEST_KEY, SHIDX_HIGHEST_KEY, InvalidBlockNumber);
+		meta->roots[tree] = (ShIdxRoot) {BufferGetBlockNumber(root), 0};
+		finish_init_page(root);
+	}
+	finish_init_page(metabuffer);
+}
+
+/*
+ * ambuildphasename
+ */
+char *
+shidx_buildphasename(int64 phase)
+{
+	switch (phase)
+	{
+		case PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE:
+			return "initializing";
+		case SHIDX_PHASE_SCAN:
+			return "scanning table";
+		case SHIDX_PHASE_WRITE:
+			return "sorting and writing tables";
+		case SHIDX_PHASE_LOG:
+			return "writing WAL";
+		default:
+			return NULL;
+	}
+}

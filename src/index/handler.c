@@ -1,0 +1,70 @@
+/*-------------------------------------------------------------------------
+ *
+ * handler.c
+ *	  What the server reads of the index access method.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/amapi.h"
+#include "commands/vacuum.h"
+#include "fmgr.h"
+
+#include "index/am.h"
+
+PG_FUNCTION_INFO_V1(simhash_handler);
+
+/*
+ * simhash_handler(internal) -> index_am_handler
+ */
+Datum
+simhash_handler(PG_FUNCTION_ARGS)
+{
+	IndexAmRoutine *am = makeNode(IndexAmRoutine);
+
+	am->amstrategies = SHIDX_NUM_STRATEGIES;
+	am->amsupport = 0;
+	am->amoptsprocnum = 0;
+	am->amcanorder = false;
+	am->amcanorderbyop = false;
+	am->amcanbackward = false;
+	am->amcanunique = false;
+	am->amcanmulticol = false;
+	am->amoptionalkey = true;
+	am->amsearcharray = false;
+	am->amsearchnulls = true;
+	am->amstorage = false;
+	am->amclusterable = false;
+	am->ampredlocks = false;
+	am->amcanparallel = false;
+	am->amcaninclude = false;
+	am->amusemaintenanceworkmem = false;
+	am->amparallelvacuumoptions = VACUUM_OPTION_PARALLEL_BULKDEL;
+	am->amkeytype = InvalidOid;
+
+	am->ambuild = shidx_build;
+	am->ambuildempty = shidx_buildempty;
+	am->aminsert = shidx_insert;
+	am->ambulkdelete = shidx_bulkdelete;
+	am->amvacuumcleanup = shidx_vacuumcleanup;
+	am->amcanreturn = NULL;
+	am->amcostestimate = shidx_costestimate;
+	am->amoptions = shidx_options;
+	am->amproperty = NULL;
+	am->ambuildphasename = shidx_buildphasename;
+	am->amvalidate = shidx_validate;
+	am->amadjustmembers = NULL;
+	am->ambeginscan = shidx_beginscan;
+	am->amrescan = shidx_rescan;
+	am->amgettuple = shidx_gettuple;
+	am->amgetbitmap = shidx_getbitmap;
+	am->amendscan = shidx_endscan;
+	am->ammarkpos = NULL;
+	am->amrestrpos = NULL;
+	am->amestimateparallelscan = NULL;
+	am->aminitparallelscan = NULL;
+	am->amparallelrescan = NULL;
+
+	PG_RETURN_POINTER(am);
+}

@@ -1,0 +1,113 @@
+/*-------------------------------------------------------------------------
+ *
+ * insert.c
+ *	  Adding a row to a simhash index.
+ *
+ * A row adds an entry to one leaf of each table.  The tables are taken in
+ * groups, as many as one WAL record can hold: the leaves of a group are
+ * locked in the order of the tables, and changed together.  A crash between
+ * two groups leaves a row in some tables only, but then its transaction did
+ * not commit either.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/generic_xlog.h"
+#include "nodes/execnodes.h"
+
+#include "index/am.h"
+#include "index/split.h"
+#include "index/page.h"
+#include "index/tree.h"
+#include "index/wal.h"
+
+#include "type/simhash.h"
+
+/*
+ * Add keys[i] to tree first + i, for 0 <= i < count <= SHIDX_MAX_APPEND.
+ *
+ * Holds no lock or pin when it returns.
+ */
+static void
+insert_group(Relation index, int first, int count, const ShIdxKey *keys)
+{
+	Buffer		leaves[SHIDX_MAX_APPEND];
+	int			locked = 0;
+
+	while (locked < count)
+	{
+		Buffer		leaf = shidx_search(index, first + locked, 0, keys[locked],
+										BUFFER_LOCK_EXCLUSIVE);
+
+		leaves[locked++] = leaf;
+		if (unlikely(shidx_page_is_full(BufferGetPage(leaf))))
+		{
+			int			full = locked - 1;
+
+			/*
+			 * Splits happen once in hundreds of inserts; to start the group
+			 * anew is cheaper than to let others wait for the locks meanwhile.
+			 */
+			while (locked > 0)
+				UnlockReleaseBuffer(leaves[--locked]);
+			shidx_split(index, first + full, 0, keys[full]);
+		}
+	}
+
+	shidx_append(index, count, leaves, keys);
+
+	while (locked > 0)
+		UnlockReleaseBuffer(leaves[--locked]);
+}
+
+/*
+ * The scheme, made once a statement.
+ */
+static const ShBitsScheme *
+scheme_of_statement(Relation index, IndexInfo *info)
+{
+	if (info->ii_AmCache == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(info->ii_Context);
+
+		info->ii_AmCache = shidx_get_scheme(index);
+		MemoryContextSwitchTo(old);
+	}
+	return (const ShBitsScheme *) info->ii_AmCache;
+}
+
+/*
+ * aminsert: add an entry for a heap row.
+ */
+bool
+shidx_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid,
+			 Relation heap, IndexUniqueCheck check_unique, bool index_unchanged,
+			 struct IndexInfo *info)
+{
+	const ShBitsScheme *scheme = scheme_of_statement(index, info);
+	uint64		tid = shidx_tid_to_int(heap_tid);
+	uint64		fp;
+
+	if (isnull[0])
+	{
+		ShIdxKey	key = {0, tid};
+
+		insert_group(index, scheme->ntables, 1, &key);
+		return false;
+	}
+
+	fp = DatumGetSimhash(values[0]);
+	for (int first = 0; first < scheme->ntables; first += SHIDX_MAX_APPEND)
+	{
+		int			count = Min(SHIDX_MAX_APPEND, scheme->ntables - first);
+		ShIdxKey	keys[SHIDX_MAX_APPEND];
+
+		for (int i = 0; i < count; i++)
+			keys[i] = (ShIdxKey) {shbits_permute(&scheme->tables[first + i], fp), tid};
+		insert_group(index, first, count, keys);
+	}
+
+	/* the result tells of uniqueness, which this access method cannot check */
+	return false;
+}

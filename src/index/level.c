@@ -1,0 +1,47 @@
+/*-------------------------------------------------------------------------
+ *
+ * level.c
+ *	  The pages of a level of a tree, in order.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "index/level.h"
+
+/*
+ * Add a page at the end.  Memory comes from the current context.
+ */
+void
+shidx_level_add(ShIdxLevel *level, ShIdxKey low, BlockNumber block)
+{
+	if (level->capacity == 0)
+	{
+		level->capacity = 64;
+		level->lows = palloc(level->capacity * sizeof(ShIdxKey));
+		level->blocks = palloc(level->capacity * sizeof(BlockNumber));
+	}
+	else if (level->count == level->capacity)
+	{
+		level->capacity *= 2;
+		level->lows = repalloc_huge(level->lows, level->capacity * sizeof(ShIdxKey));
+		level->blocks = repalloc_huge(level->blocks, level->capacity * sizeof(BlockNumber));
+	}
+	level->lows[level->count] = low;
+	level->blocks[level->count] = block;
+	level->count++;
+}
+
+/*
+ * Free the list, which is empty afterwards.
+ */
+void
+shidx_level_free(ShIdxLevel *level)
+{
+	if (level->capacity > 0)
+	{
+		pfree(level->lows);
+		pfree(level->blocks);
+	}
+	*level = (ShIdxLevel) {0};
+}

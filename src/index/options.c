@@ -1,0 +1,76 @@
+/*-------------------------------------------------------------------------
+ *
+ * options.c
+ *	  What CREATE INDEX ... USING simhash ... WITH (...) can set.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/reloptions.h"
+#include "utils/rel.h"
+
+#include "bits/scheme.h"
+#include "index/am.h"
+
+static relopt_kind options_kind;
+
+/*
+ * Make the options known, when the library is loaded.
+ */
+void
+shidx_init_options(void)
+{
+	options_kind = add_reloption_kind();
+	add_int_reloption(options_kind, "blocks",
+					  "Number of blocks that the 64 bits are cut into",
+					  SHIDX_DEFAULT_BLOCKS, 1, SHBITS_MAX_BLOCKS, AccessExclusiveLock);
+	add_int_reloption(options_kind, "distance",
+					  "Largest distance that is found by exact prefixes alone",
+					  SHIDX_DEFAULT_DISTANCE, 0, SHBITS_MAX_BLOCKS - 1, AccessExclusiveLock);
+	add_int_reloption(options_kind, "fillfactor",
+					  "Percentage of a leaf page that a build fills",
+					  SHIDX_DEFAULT_FILLFACTOR, SHIDX_MIN_FILLFACTOR, 100,
+					  ShareUpdateExclusiveLock);
+}
+
+/*
+ * amoptions
+ *
+ * With validate, a scheme that cannot be used is an error.
+ */
+bytea *
+shidx_options(Datum reloptions, bool validate)
+{
+	static const relopt_parse_elt elements[] = {
+		{"blocks", RELOPT_TYPE_INT, offsetof(ShIdxOptions, blocks)},
+		{"distance", RELOPT_TYPE_INT, offsetof(ShIdxOptions, distance)},
+		{"fillfactor", RELOPT_TYPE_INT, offsetof(ShIdxOptions, fillfactor)},
+	};
+	ShIdxOptions *options;
+
+	options = (ShIdxOptions *) build_reloptions(reloptions, validate, options_kind,
+												sizeof(ShIdxOptions),
+												elements, lengthof(elements));
+	if (validate && options != NULL)
+		shbits_check_scheme(options->blocks, options->distance);
+	return (bytea *) options;
+}
+
+/*
+ * The options of an index, defaults filled in.
+ *
+ * blocks and distance are what the next build will use; those in force are in
+ * the metapage.
+ */
+ShIdxOptions
+shidx_get_options(Relation index)
+{
+	ShIdxOptions defaults = {
+		.blocks = SHIDX_DEFAULT_BLOCKS,
+		.distance = SHIDX_DEFAULT_DISTANCE,
+		.fillfactor = SHIDX_DEFAULT_FILLFACTOR,
+	};
+
+	return index->rd_options != NULL ? *(ShIdxOptions *) index->rd_options : defaults;
+}

@@ -1,0 +1,156 @@
+/*-------------------------------------------------------------------------
+ *
+ * vacuum.c
+ *	  Removing the entries of dead rows.
+ *
+ * The pages are read in the order of their blocks.  A split that happens
+ * meanwhile moves entries only to a new page, which lies behind all others:
+ * it is read later, and no entry is missed.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/generic_xlog.h"
+#include "commands/vacuum.h"
+#include "miscadmin.h"
+
+#include "index/am.h"
+#include "index/page.h"
+#include "index/tree.h"
+
+#include "compat.h"
+
+typedef struct VacuumState
+{
+	IndexVacuumInfo *info;
+	IndexBulkDeleteResult *stats;
+	IndexBulkDeleteCallback callback;
+	void	   *callback_state;
+	int			null_tree;
+} VacuumState;
+
+/*
+ * Remove what the callback says from a leaf on which the caller has a cleanup
+ * lock.  The last entries fill the holes.  Returns the number removed.
+ */
+static int
+vacuum_leaf(VacuumState *state, Buffer buffer)
+{
+	Page		page = BufferGetPage(buffer);
+	OffsetNumber dead[SHIDX_LEAF_CAPACITY];
+	int			ndead = 0;
+	int			count = shidx_page_count(page);
+	GenericXLogState *wal;
+
+	for (int i = 0; i < count; i++)
+	{
+		if (state->callback(shidx_leaf_tid(page, i), state->callback_state))
+			dead[ndead++] = i;
+	}
+	if (ndead == 0)
+		return 0;
+
+	wal = GenericXLogStart(state->info->index);
+	page = GenericXLogRegisterBuffer(wal, buffer, 0);
+	for (int i = ndead - 1; i >= 0; i--)
+	{
+		count--;
+		if (dead[i] != count)
+			shidx_set_entry(page, dead[i], shidx_leaf_key(page, count));
+	}
+	shidx_set_count(page, count);
+	GenericXLogFinish(wal);
+	return ndead;
+}
+
+static void
+vacuum_block(VacuumState *state, BlockNumber block)
+{
+	Relation	index = state->info->index;
+	Buffer		buffer;
+	Page		page;
+
+	buffer = ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL,
+								state->info->strategy);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buffer);
+
+	/* An extension that a crash or an error cut short leaves a page of zeros. */
+	if (!PageIsNew(page))
+	{
+		const char *problem = shidx_page_problem_anywhere(page);
+		int			tree = problem ? -1 : ShIdxPageGetOpaque(page)->tree;
+
+		if (problem != NULL)
+			shidx_report_corrupted(index, block, problem);
+
+		if (shidx_page_is_leaf(page))
+		{
+			int			removed;
+
+			/*
+			 * A scan may hold a pin because it still visits rows of this page:
+			 * their TIDs must not become free before it has.
+			 */
+			LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+			LockBufferForCleanup(buffer);
+			removed = vacuum_leaf(state, buffer);
+
+			/* each row has one entry in table 0, or one among the nulls */
+			if (tree == 0 || tree == state->null_tree)
+			{
+				state->stats->tuples_removed += removed;
+				state->stats->num_index_tuples += shidx_page_count(page);
+			}
+		}
+	}
+	UnlockReleaseBuffer(buffer);
+}
+
+/*
+ * ambulkdelete
+ */
+IndexBulkDeleteResult *
+shidx_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
+				 IndexBulkDeleteCallback callback, void *callback_state)
+{
+	VacuumState state = {0};
+	BlockNumber block = SHIDX_METAPAGE_BLOCK + 1;
+
+	if (stats == NULL)
+		stats = palloc0(sizeof(IndexBulkDeleteResult));
+	stats->num_index_tuples = 0;
+	stats->estimated_count = false;
+
+	state.info = info;
+	state.stats = stats;
+	state.callback = callback;
+	state.callback_state = callback_state;
+	state.null_tree = shidx_null_tree(shidx_get_cache(info->index));
+
+	for (;;)
+	{
+		BlockNumber nblocks = RelationGetNumberOfBlocks(info->index);
+
+		if (block >= nblocks)
+		{
+			stats->num_pages = nblocks;
+			return stats;
+		}
+		for (; block < nblocks; block++)
+		{
+			shcompat_vacuum_delay_point();
+			vacuum_block(&state, block);
+		}
+	}
+}
+
+/*
+ * amvacuumcleanup: there is nothing to clean up but what ambulkdelete did.
+ */
+IndexBulkDeleteResult *
+shidx_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
+{
+	return stats;
+}

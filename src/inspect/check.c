@@ -1,0 +1,83 @@
+/*-------------------------------------------------------------------------
+ *
+ * check.c
+ *	  Verifying a simhash index.
+ *
+ * All of it holds while others insert, delete and vacuum, so AccessShareLock
+ * is enough, and it runs on a standby.  What changes meanwhile is told from
+ * what is wrong by three facts: pages are only ever added, a page's low fence
+ * never changes, and a row that a snapshot sees was put into all tables
+ * before the snapshot was taken and cannot be removed while it is held.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/transam.h"
+#include "access/xact.h"
+#include "fmgr.h"
+#include "utils/snapmgr.h"
+
+#include "index/tree.h"
+#include "inspect/check.h"
+#include "inspect/target.h"
+
+PG_FUNCTION_INFO_V1(simhash_index_check);
+
+/*
+ * The snapshot that decides which rows must be in the index.
+ *
+ * An index that was built after the snapshot of a REPEATABLE READ transaction
+ * was taken may lack rows that this snapshot sees.
+ */
+static Snapshot
+take_snapshot(Relation index)
+{
+	Snapshot	snapshot = RegisterSnapshot(GetTransactionSnapshot());
+
+	if (IsolationUsesXactSnapshot() && index->rd_index->indcheckxmin &&
+		!TransactionIdPrecedes(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data),
+							   snapshot->xmin))
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("index \"%s\" cannot be verified using transaction snapshot",
+						RelationGetRelationName(index))));
+	return snapshot;
+}
+
+/*
+ * simhash_index_check(index regclass, heapallindexed boolean) -> void
+ *
+ * Verifies order, fences, sibling links and downlinks of all trees, and that
+ * all tables hold the same rows; with heapallindexed, also that each row that
+ * the snapshot sees is in all of them.  Reports ERRCODE_INDEX_CORRUPTED.
+ * Only for the owner of the index.
+ */
+Datum
+simhash_index_check(PG_FUNCTION_ARGS)
+{
+	Relation	heap;
+	Relation	index;
+	Snapshot	snapshot;
+	ShBitsScheme *scheme;
+	ShInspSum  *sums;
+
+	shinsp_open(PG_GETARG_OID(0), true, &heap, &index);
+
+	/* not what this backend remembers, but what is there */
+	shidx_forget_cache(index);
+	scheme = shidx_get_scheme(index);
+	snapshot = take_snapshot(index);
+
+	sums = palloc((scheme->ntables + 1) * sizeof(ShInspSum));
+	for (int tree = 0; tree <= scheme->ntables; tree++)
+		sums[tree] = shinsp_check_tree(index, scheme, tree);
+	shinsp_check_same_rows(heap, index, snapshot, scheme, sums);
+	if (PG_GETARG_BOOL(1))
+		shinsp_check_heap(heap, index, snapshot, scheme);
+
+	UnregisterSnapshot(snapshot);
+	shinsp_close(heap, index);
+	PG_RETURN_VOID();
+}

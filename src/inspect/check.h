@@ -1,0 +1,34 @@
+/*-------------------------------------------------------------------------
+ *
+ * check.h
+ *	  The parts of simhash_index_check.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_INSPECT_CHECK_H
+#define SIMHASH_INSPECT_CHECK_H
+
+#include "postgres.h"
+
+#include "utils/rel.h"
+#include "utils/snapshot.h"
+
+#include "bits/scheme.h"
+
+/* sum over the entries of a tree, the same in whatever order they are met */
+typedef struct ShInspSum
+{
+	uint64		entries;
+	uint64		hash;
+} ShInspSum;
+
+/* structure.c */
+extern ShInspSum shinsp_check_tree(Relation index, const ShBitsScheme *scheme, int tree);
+
+/* rows.c */
+extern void shinsp_check_same_rows(Relation heap, Relation index, Snapshot snapshot,
+								   const ShBitsScheme *scheme, const ShInspSum *sums);
+extern void shinsp_check_heap(Relation heap, Relation index, Snapshot snapshot,
+							  const ShBitsScheme *scheme);
+
+#endif							/* SIMHASH_INSPECT_CHECK_H */

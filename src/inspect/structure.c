@@ -1,0 +1,199 @@
+/*-------------------------------------------------------------------------
+ *
+ * structure.c
+ *	  Verifying the structure of a tree.
+ *
+ * The levels are walked from the leaves upwards.  A page that the walk met
+ * had its downlink before the walk of the level above began, since a split
+ * makes both at once; so each page met must be found there.  Downlinks to
+ * pages not met belong to later splits, and are followed.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "common/hashfn.h"
+#include "miscadmin.h"
+
+#include "index/level.h"
+#include "index/tree.h"
+#include "inspect/check.h"
+#include "inspect/walk.h"
+
+typedef struct Checker
+{
+	Relation	index;
+	const ShBitsScheme *scheme;
+	int			tree;
+	ShInspSum	sum;
+	ShIdxLevel	below;			/* pages of the level below the current one */
+	size_t		next_below;		/* the first without a downlink so far */
+	ShIdxLevel	here;
+} Checker;
+
+#define ST_SORT sort_page_keys
+#define ST_ELEMENT_TYPE ShIdxKey
+#define ST_COMPARE(a, b) \
+	(shidx_key_less(*(a), *(b)) ? -1 : shidx_key_less(*(b), *(a)))
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/*
+ * The entries of a leaf lie between its fences, and no two are the same.
+ */
+static void
+check_leaf(Checker *checker, const ShInspWalk *walk)
+{
+	Page		page = (Page) walk->page.data;
+	ShIdxKey	keys[SHIDX_LEAF_CAPACITY];
+	int			count = shidx_page_count(page);
+	bool		is_null_tree = checker->tree == checker->scheme->ntables;
+
+	for (int i = 0; i < count; i++)
+	{
+		ShIdxKey	key = shidx_leaf_key(page, i);
+		ShIdxKey	row = key;
+
+		if (!is_null_tree)
+			row.fp = shbits_unpermute(&checker->scheme->tables[checker->tree], key.fp);
+		keys[i] = key;
+		if (shidx_key_less(key, shidx_page_low(page)) ||
+			!shidx_key_less(key, shidx_page_high(page)))
+			shidx_report_corrupted(checker->index, walk->block,
+								   "has an entry outside its fences");
+		if (is_null_tree && row.fp != 0)
+			shidx_report_corrupted(checker->index, walk->block,
+								   "has a fingerprint among the null ones");
+		checker->sum.entries++;
+		checker->sum.hash += hash_bytes_extended((const unsigned char *) &row, sizeof(row), 0);
+	}
+	sort_page_keys(keys, count);
+	for (int i = 1; i < count; i++)
+	{
+		if (shidx_key_equal(keys[i - 1], keys[i]))
+			shidx_report_corrupted(checker->index, walk->block, "has an entry twice");
+	}
+}
+
+/*
+ * A page that the level below was not known to have: look at it.
+ */
+static void
+check_new_child(Checker *checker, const ShInspWalk *walk, ShIdxKey low, BlockNumber child)
+{
+	Buffer		buffer = ReadBuffer(checker->index, child);
+	Page		page;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	page = shidx_check_page(checker->index, buffer, checker->tree, walk->level - 1);
+	if (!shidx_key_equal(shidx_page_low(page), low))
+		shidx_report_corrupted(checker->index, child, "does not start at its downlink");
+	UnlockReleaseBuffer(buffer);
+}
+
+/*
+ * The downlinks of an inner page ascend, start at its low fence, and lead to
+ * the pages of the level below.
+ */
+static void
+check_inner(Checker *checker, const ShInspWalk *walk)
+{
+	Page		page = (Page) walk->page.data;
+	ShIdxLevel   *below = &checker->below;
+
+	for (int i = 0; i < shidx_page_count(page); i++)
+	{
+		ShIdxKey	key = shidx_inner_key(page, i);
+		BlockNumber child = shidx_inner_child(page, i);
+
+		if (i == 0 ? !shidx_key_equal(key, shidx_page_low(page)) :
+			!shidx_key_less(shidx_inner_key(page, i - 1), key))
+			shidx_report_corrupted(checker->index, walk->block, "has downlinks out of order");
+		if (!shidx_key_less(key, shidx_page_high(page)))
+			shidx_report_corrupted(checker->index, walk->block,
+								   "has a downlink outside its fences");
+
+		if (checker->next_below < below->count &&
+			shidx_key_equal(below->lows[checker->next_below], key))
+		{
+			if (below->blocks[checker->next_below] != child)
+				shidx_report_corrupted(checker->index, walk->block,
+									   "has a downlink to the wrong page");
+			checker->next_below++;
+		}
+		else
+		{
+			if (checker->next_below < below->count &&
+				shidx_key_less(below->lows[checker->next_below], key))
+				shidx_report_corrupted(checker->index, below->blocks[checker->next_below],
+									   "has no downlink");
+			check_new_child(checker, walk, key, child);
+		}
+	}
+}
+
+/*
+ * Walk a level.  Returns whether it is the root's.
+ */
+static bool
+check_level(Checker *checker, int level)
+{
+	ShInspWalk	walk;
+	Page		page = (Page) walk.page.data;
+	bool		has_root = false;
+
+	checker->next_below = 0;
+	shinsp_walk_start(&walk, checker->index, checker->tree, level);
+	while (shinsp_walk_next(&walk))
+	{
+		ShIdxOpaque opaque = ShIdxPageGetOpaque(page);
+
+		if (checker->here.count == 0 &&
+			!shidx_key_equal(shidx_page_low(page), SHIDX_LOWEST_KEY))
+			shidx_report_corrupted(checker->index, walk.block,
+								   "is the first page of its level, but does not start it");
+		if (BlockNumberIsValid(opaque->right) ==
+			shidx_key_equal(shidx_page_high(page), SHIDX_HIGHEST_KEY))
+			shidx_report_corrupted(checker->index, walk.block,
+								   "has a right sibling that its high fence contradicts");
+		if ((opaque->flags & SHIDX_ROOT) &&
+			(checker->here.count > 0 || BlockNumberIsValid(opaque->right)))
+			shidx_report_corrupted(checker->index, walk.block, "is a root with siblings");
+		has_root = (opaque->flags & SHIDX_ROOT) != 0;
+
+		if (level == 0)
+			check_leaf(checker, &walk);
+		else
+			check_inner(checker, &walk);
+		shidx_level_add(&checker->here, shidx_page_low(page), walk.block);
+	}
+	if (level > 0 && checker->next_below < checker->below.count)
+		shidx_report_corrupted(checker->index, checker->below.blocks[checker->next_below],
+							   "has no downlink");
+	return has_root;
+}
+
+/*
+ * Verify a tree.  Returns the sum over its entries.
+ */
+ShInspSum
+shinsp_check_tree(Relation index, const ShBitsScheme *scheme, int tree)
+{
+	Checker		checker = {0};
+	int			level = 0;
+
+	checker.index = index;
+	checker.scheme = scheme;
+	checker.tree = tree;
+	while (!check_level(&checker, level))
+	{
+		shidx_level_free(&checker.below);
+		checker.below = checker.here;
+		checker.here = (ShIdxLevel) {0};
+		level++;
+	}
+	shidx_level_free(&checker.below);
+	shidx_level_free(&checker.here);
+	return checker.sum;
+}

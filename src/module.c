@@ -1,0 +1,26 @@
+/*-------------------------------------------------------------------------
+ *
+ * module.c
+ *	  What the server does when it loads the library.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+
+#include "index/am.h"
+
+#ifndef USE_FLOAT8_BYVAL
+#error "simhash needs a server whose 64-bit types pass by value"
+#endif
+
+PG_MODULE_MAGIC;
+
+PGDLLEXPORT void _PG_init(void);
+
+void
+_PG_init(void)
+{
+	shidx_init_options();
+}

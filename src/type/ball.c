@@ -1,0 +1,166 @@
+/*-------------------------------------------------------------------------
+ *
+ * ball.c
+ *	  The type simhash_ball: all fingerprints within a radius of a centre.
+ *
+ * The text form is (centre,radius), with the centre as simhash reads and
+ * writes it; on input white space may stand around either and around the
+ * parentheses.  The binary form is the centre, 8 bytes, and the radius, 4.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "bits/distance.h"
+#include "common/int.h"
+#include "compat.h"
+#include "libpq/pqformat.h"
+#include "type/convert.h"
+#include "type/simhash.h"
+
+PG_FUNCTION_INFO_V1(simhash_ball_in);
+PG_FUNCTION_INFO_V1(simhash_ball_out);
+PG_FUNCTION_INFO_V1(simhash_ball_recv);
+PG_FUNCTION_INFO_V1(simhash_ball_send);
+PG_FUNCTION_INFO_V1(simhash_ball);
+PG_FUNCTION_INFO_V1(simhash_in_ball);
+PG_FUNCTION_INFO_V1(simhash_ball_contains);
+
+static Datum
+make_ball(uint64 centre, int32 radius)
+{
+	SimhashBall *ball = palloc0(sizeof(SimhashBall));
+
+	ball->centre = centre;
+	ball->radius = radius;
+	return SimhashBallGetDatum(ball);
+}
+
+/*
+ * Read a radius, a decimal integer that may have a sign, as shtype_parse reads
+ * a fingerprint.
+ */
+static ShTypeParseResult
+parse_radius(const char *input, const char **end, int32 *radius)
+{
+	const char *p = shtype_skip_space(input);
+	const char *digits;
+	bool		negative = (*p == '-');
+	bool		in_range = true;
+	int32		value = 0;
+
+	if (*p == '-' || *p == '+')
+		p++;
+	digits = p;
+
+	/* negative throughout, for the least integer has no positive counterpart */
+	for (; *p >= '0' && *p <= '9'; p++)
+	{
+		if (pg_mul_s32_overflow(value, 10, &value) ||
+			pg_sub_s32_overflow(value, *p - '0', &value))
+			in_range = false;
+	}
+
+	*end = p;
+	if (p == digits)
+		return SHTYPE_PARSE_SYNTAX;
+	if (!in_range || (!negative && value == PG_INT32_MIN))
+		return SHTYPE_PARSE_RANGE;
+	*radius = negative ? value : -value;
+	return SHTYPE_PARSE_OK;
+}
+
+Datum
+simhash_ball_in(PG_FUNCTION_ARGS)
+{
+	char	   *input = PG_GETARG_CSTRING(0);
+	const char *p = shtype_skip_space(input);
+	uint64		centre = 0;
+	int32		radius = 0;
+	ShTypeParseResult centre_result;
+	ShTypeParseResult radius_result;
+
+	if (*p != '(')
+		goto bad_syntax;
+	centre_result = shtype_parse(p + 1, &p, &centre);
+	p = shtype_skip_space(p);
+	if (centre_result == SHTYPE_PARSE_SYNTAX || *p != ',')
+		goto bad_syntax;
+	radius_result = parse_radius(p + 1, &p, &radius);
+	p = shtype_skip_space(p);
+	if (radius_result == SHTYPE_PARSE_SYNTAX || *p != ')')
+		goto bad_syntax;
+	if (*shtype_skip_space(p + 1) != '\0')
+		goto bad_syntax;
+
+	if (centre_result == SHTYPE_PARSE_RANGE ||
+		radius_result == SHTYPE_PARSE_RANGE)
+		ereturn(fcinfo->context, (Datum) 0,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("value \"%s\" is out of range for type %s",
+						input, "simhash_ball")));
+
+	return make_ball(centre, radius);
+
+bad_syntax:
+	ereturn(fcinfo->context, (Datum) 0,
+			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+			 errmsg("invalid input syntax for type %s: \"%s\"",
+					"simhash_ball", input)));
+}
+
+Datum
+simhash_ball_out(PG_FUNCTION_ARGS)
+{
+	SimhashBall *ball = PG_GETARG_SIMHASH_BALL(0);
+	char		centre[SHTYPE_DECIMAL_SIZE];
+
+	shtype_print(ball->centre, centre);
+	PG_RETURN_CSTRING(psprintf("(%s,%d)", centre, ball->radius));
+}
+
+Datum
+simhash_ball_recv(PG_FUNCTION_ARGS)
+{
+	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);
+	uint64		centre = pq_getmsgint64(buf);
+	int32		radius = (int32) pq_getmsgint(buf, sizeof(int32));
+
+	return make_ball(centre, radius);
+}
+
+Datum
+simhash_ball_send(PG_FUNCTION_ARGS)
+{
+	SimhashBall *ball = PG_GETARG_SIMHASH_BALL(0);
+	StringInfoData buf;
+
+	pq_begintypsend(&buf);
+	pq_sendint64(&buf, ball->centre);
+	pq_sendint32(&buf, ball->radius);
+	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
+}
+
+Datum
+simhash_ball(PG_FUNCTION_ARGS)
+{
+	return make_ball(PG_GETARG_SIMHASH(0), PG_GETARG_INT32(1));
+}
+
+static inline bool
+ball_contains(const SimhashBall *ball, uint64 fp)
+{
+	return shbits_distance(ball->centre, fp) <= ball->radius;
+}
+
+Datum
+simhash_in_ball(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(ball_contains(PG_GETARG_SIMHASH_BALL(1), PG_GETARG_SIMHASH(0)));
+}
+
+Datum
+simhash_ball_contains(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(ball_contains(PG_GETARG_SIMHASH_BALL(0), PG_GETARG_SIMHASH(1)));
+}

@@ -1,0 +1,135 @@
+/*-------------------------------------------------------------------------
+ *
+ * cast.c
+ *	  Casts between simhash and integer, numeric and bit.
+ *
+ * The cast between simhash and bigint is binary-coercible and needs no code.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "type/convert.h"
+#include "type/simhash.h"
+#include "utils/builtins.h"
+#include "utils/numeric.h"
+
+PG_FUNCTION_INFO_V1(simhash_from_int2);
+PG_FUNCTION_INFO_V1(simhash_from_int4);
+PG_FUNCTION_INFO_V1(simhash_from_numeric);
+PG_FUNCTION_INFO_V1(simhash_to_numeric);
+PG_FUNCTION_INFO_V1(simhash_from_bit);
+PG_FUNCTION_INFO_V1(simhash_to_bit);
+
+/* as the cast to bigint would: the sign fills the upper half */
+Datum
+simhash_from_int2(PG_FUNCTION_ARGS)
+{
+	int16		value = PG_GETARG_INT16(0);
+
+	PG_RETURN_SIMHASH((uint64) (int64) value);
+}
+
+Datum
+simhash_from_int4(PG_FUNCTION_ARGS)
+{
+	int32		value = PG_GETARG_INT32(0);
+
+	PG_RETURN_SIMHASH((uint64) (int64) value);
+}
+
+/*
+ * Goes through the text form, which is exact: digits, and behind the decimal
+ * point as many more as the value's scale says.
+ */
+Datum
+simhash_from_numeric(PG_FUNCTION_ARGS)
+{
+	Numeric		value = PG_GETARG_NUMERIC(0);
+	const char *end;
+	uint64		fp = 0;
+	ShTypeParseResult result;
+	char	   *text;
+
+	if (numeric_is_nan(value))
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("cannot convert NaN to %s", "simhash")));
+	if (numeric_is_inf(value))
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("cannot convert infinity to %s", "simhash")));
+
+	text = DatumGetCString(DirectFunctionCall1(numeric_out,
+											   NumericGetDatum(value)));
+	result = shtype_parse(text, &end, &fp);
+	if (*end == '.' && end[1 + strspn(end + 1, "0")] != '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("cannot convert a number with a fraction to %s",
+						"simhash")));
+	if (result != SHTYPE_PARSE_OK)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("%s out of range", "simhash"),
+				 errdetail("The number must be from 0 to 18446744073709551615.")));
+	pfree(text);
+
+	PG_RETURN_SIMHASH(fp);
+}
+
+Datum
+simhash_to_numeric(PG_FUNCTION_ARGS)
+{
+	uint64		fp = PG_GETARG_SIMHASH(0);
+	char		digits[SHTYPE_DECIMAL_SIZE];
+
+	/* most values are beyond bigint, which the server could convert faster */
+	shtype_print(fp, digits);
+	return DirectFunctionCall3(numeric_in,
+							   CStringGetDatum(digits),
+							   ObjectIdGetDatum(InvalidOid),
+							   Int32GetDatum(-1));
+}
+
+Datum
+simhash_from_bit(PG_FUNCTION_ARGS)
+{
+	VarBit	   *bits = PG_GETARG_VARBIT_P(0);
+	uint64		fp = 0;
+
+	if (VARBITLEN(bits) != SIMHASH_BITS)
+		ereport(ERROR,
+				(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
+				 errmsg("bit string length %d does not match type %s",
+						VARBITLEN(bits), "simhash"),
+				 errdetail("A fingerprint has %d bits.", SIMHASH_BITS)));
+
+	for (int i = 0; i < SIMHASH_BITS / BITS_PER_BYTE; i++)
+		fp = (fp << BITS_PER_BYTE) | VARBITS(bits)[i];
+
+	PG_RETURN_SIMHASH(fp);
+}
+
+VarBit *
+shtype_to_bit(uint64 fp)
+{
+	VarBit	   *result = palloc(VARBITTOTALLEN(SIMHASH_BITS));
+
+	SET_VARSIZE(result, VARBITTOTALLEN(SIMHASH_BITS));
+	VARBITLEN(result) = SIMHASH_BITS;
+	for (int i = SIMHASH_BITS / BITS_PER_BYTE - 1; i >= 0; i--)
+	{
+		VARBITS(result)[i] = (bits8) (fp & BITMASK);
+		fp >>= BITS_PER_BYTE;
+	}
+	return result;
+}
+
+Datum
+simhash_to_bit(PG_FUNCTION_ARGS)
+{
+	uint64		fp = PG_GETARG_SIMHASH(0);
+
+	PG_RETURN_VARBIT_P(shtype_to_bit(fp));
+}

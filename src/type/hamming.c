@@ -1,0 +1,59 @@
+/*-------------------------------------------------------------------------
+ *
+ * hamming.c
+ *	  Hamming distance and what is within it.
+ *
+ * None of these raises an error or tells anything of its arguments but by
+ * its result: they are marked leakproof.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "bits/distance.h"
+#include "type/simhash.h"
+
+PG_FUNCTION_INFO_V1(simhash_hamming);
+PG_FUNCTION_INFO_V1(simhash_within);
+PG_FUNCTION_INFO_V1(simhash_near);
+PG_FUNCTION_INFO_V1(simhash_radius);
+
+Datum
+simhash_hamming(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT32(shbits_distance(PG_GETARG_SIMHASH(0), PG_GETARG_SIMHASH(1)));
+}
+
+Datum
+simhash_within(PG_FUNCTION_ARGS)
+{
+	int32		radius = PG_GETARG_INT32(2);
+
+	PG_RETURN_BOOL(shbits_distance(PG_GETARG_SIMHASH(0), PG_GETARG_SIMHASH(1)) <= radius);
+}
+
+Datum
+simhash_near(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(shbits_distance(PG_GETARG_SIMHASH(0), PG_GETARG_SIMHASH(1)) <= SIMHASH_NEAR_RADIUS);
+}
+
+/*
+ * The radius of the ball of all distances that are <= bound, or < bound if
+ * strict.  Distances are 0..64, so every bound has such a radius in -1..64,
+ * -1 being the empty ball.
+ */
+Datum
+simhash_radius(PG_FUNCTION_ARGS)
+{
+	int64		bound = PG_GETARG_INT64(0);
+	bool		strict = PG_GETARG_BOOL(1);
+
+	/* bring it into range first: subtracting from the least bigint overflows */
+	bound = Max(bound, -1);
+	bound = Min(bound, SIMHASH_BITS + 1);
+	if (strict)
+		bound--;
+
+	PG_RETURN_INT32(Max(-1, Min(bound, SIMHASH_BITS)));
+}

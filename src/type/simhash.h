@@ -1,0 +1,42 @@
+/*-------------------------------------------------------------------------
+ *
+ * simhash.h
+ *	  C representation of the SQL types simhash and simhash_ball.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_TYPE_SIMHASH_H
+#define SIMHASH_TYPE_SIMHASH_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+
+/* number of bits of a fingerprint, and so the largest distance */
+#define SIMHASH_BITS		64
+
+/* the radius of the operator % */
+#define SIMHASH_NEAR_RADIUS	3
+
+/* a fingerprint is a uint64, passed by value */
+#define DatumGetSimhash(X)			DatumGetUInt64(X)
+#define SimhashGetDatum(X)			UInt64GetDatum(X)
+#define PG_GETARG_SIMHASH(n)		DatumGetSimhash(PG_GETARG_DATUM(n))
+#define PG_RETURN_SIMHASH(x)		return SimhashGetDatum(x)
+
+/*
+ * A ball holds every fingerprint that differs from the centre in at most
+ * radius bits: none where radius < 0, all where radius >= SIMHASH_BITS.
+ */
+typedef struct SimhashBall
+{
+	uint64		centre;
+	int32		radius;
+	int32		unused;			/* zero, so that equal balls are equal bytes */
+} SimhashBall;
+
+#define DatumGetSimhashBall(X)		((SimhashBall *) DatumGetPointer(X))
+#define SimhashBallGetDatum(X)		PointerGetDatum(X)
+#define PG_GETARG_SIMHASH_BALL(n)	DatumGetSimhashBall(PG_GETARG_DATUM(n))
+
+#endif							/* SIMHASH_TYPE_SIMHASH_H */

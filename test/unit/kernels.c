@@ -1,0 +1,406 @@
+/*-------------------------------------------------------------------------
+ *
+ * kernels.c
+ *	  Tests of src/bits without a server: every kernel of shbits_filter that
+ *	  this machine can run against a naive loop, and the properties of every
+ *	  scheme.
+ *
+ * Prints TAP.  The exit status is 1 if a test failed, else 0.  Build and run:
+ *
+ *	make -C test/unit check
+ *
+ * or, in this directory,
+ *
+ *	cc -O2 -I../../src -I`pg_config --includedir-server` -o kernels kernels.c \
+ *		../../src/bits/distance.c ../../src/bits/kernels_x86.c \
+ *		../../src/bits/scheme.c -L`pg_config --pkglibdir` -lpgport
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bits/distance.h"
+#include "bits/scheme.h"
+
+#undef printf
+#undef snprintf
+
+#define MAX_KEYS	65536
+
+static int	ntests = 0;
+static int	nfailed = 0;
+
+static void
+report(bool passed, const char *what)
+{
+	ntests++;
+	if (!passed)
+		nfailed++;
+	printf("%s %d - %s\n", passed ? "ok" : "not ok", ntests, what);
+}
+
+/* splitmix64: each run tests the same values */
+static uint64
+next_random(void)
+{
+	static uint64 state = 42;
+	uint64		x = (state += UINT64CONST(0x9e3779b97f4a7c15));
+
+	x = (x ^ (x >> 30)) * UINT64CONST(0xbf58476d1ce4e5b9);
+	x = (x ^ (x >> 27)) * UINT64CONST(0x94d049bb133111eb);
+	return x ^ (x >> 31);
+}
+
+static int
+naive_distance(uint64 a, uint64 b)
+{
+	int			result = 0;
+
+	for (int i = 0; i < 64; i++)
+	{
+		if (((a >> i) & 1) != ((b >> i) & 1))
+			result++;
+	}
+	return result;
+}
+
+/* x with n different bits inverted */
+static uint64
+flip_bits(uint64 x, int n)
+{
+	uint64		flips = 0;
+
+	while (naive_distance(flips, 0) < n)
+		flips |= UINT64CONST(1) << (next_random() % 64);
+	return x ^ flips;
+}
+
+/*
+ * Does the filter agree with a naive loop?  It must find the same positions
+ * and write nothing to found[] from nkeys on.
+ */
+static bool
+filter_agrees(shbits_filter_function filter, const uint64 *keys, int nkeys,
+			  uint64 query, int radius)
+{
+	static uint16 found[MAX_KEYS + 1];
+	int			nexpected = 0;
+	int			nfound;
+
+	found[nkeys] = 0xabcd;
+	nfound = filter(keys, nkeys, query, radius, found);
+	if (found[nkeys] != 0xabcd)
+		return false;
+
+	for (int i = 0; i < nkeys; i++)
+	{
+		if (naive_distance(keys[i], query) <= radius)
+		{
+			if (nexpected >= nfound || found[nexpected] != i)
+				return false;
+			nexpected++;
+		}
+	}
+	return nfound == nexpected;
+}
+
+static void
+test_filter(const char *name, shbits_filter_function filter)
+{
+	static const int radii[] = {-2147483647 - 1, -1, 0, 1, 3, 20, 32, 63, 64, 65, 100, 2147483647};
+	static uint64 keys[MAX_KEYS];
+	char		what[100];
+	bool		passed = true;
+
+	/* every length around the sizes of the groups, at odd starts as well */
+	for (int nkeys = 0; nkeys <= 140; nkeys++)
+	{
+		uint64		query = next_random();
+
+		for (int start = 0; start < 8; start++)
+		{
+			/* some at each distance, the far ones most */
+			for (int i = 0; i < nkeys; i++)
+				keys[start + i] = flip_bits(query, next_random() % 65);
+			/* what lies before and behind must not be found */
+			if (start > 0)
+				keys[start - 1] = query;
+			keys[start + nkeys] = query;
+
+			for (int r = 0; r < lengthof(radii); r++)
+				passed &= filter_agrees(filter, keys + start, nkeys, query, radii[r]);
+		}
+	}
+	snprintf(what, sizeof(what), "%s: 0 to 140 keys at any distance", name);
+	report(passed, what);
+
+	/* one match in each place */
+	passed = true;
+	for (int place = 0; place < 100; place++)
+	{
+		uint64		query = next_random();
+
+		for (int i = 0; i < 100; i++)
+			keys[i] = flip_bits(query, i == place ? 3 : 4 + next_random() % 61);
+		passed &= filter_agrees(filter, keys, 100, query, 2);
+		passed &= filter_agrees(filter, keys, 100, query, 3);
+	}
+	snprintf(what, sizeof(what), "%s: a single match in any place", name);
+	report(passed, what);
+
+	/* extreme values: nothing differs, everything differs, one bit differs */
+	passed = true;
+	for (int bit = 0; bit < 64; bit++)
+	{
+		uint64		query = UINT64CONST(1) << bit;
+
+		for (int i = 0; i < 70; i++)
+			keys[i] = i % 3 == 0 ? 0 : i % 3 == 1 ? PG_UINT64_MAX : query;
+		for (int r = 0; r < lengthof(radii); r++)
+		{
+			passed &= filter_agrees(filter, keys, 70, query, radii[r]);
+			passed &= filter_agrees(filter, keys, 70, ~query, radii[r]);
+			passed &= filter_agrees(filter, keys, 70, 0, radii[r]);
+			passed &= filter_agrees(filter, keys, 70, PG_UINT64_MAX, radii[r]);
+		}
+	}
+	snprintf(what, sizeof(what), "%s: extreme values", name);
+	report(passed, what);
+
+	/* the most keys: positions up to 65535 */
+	for (int i = 0; i < MAX_KEYS; i++)
+		keys[i] = flip_bits(PG_UINT64_MAX, next_random() % 65);
+	passed = filter_agrees(filter, keys, MAX_KEYS, PG_UINT64_MAX, 3) &&
+		filter_agrees(filter, keys, MAX_KEYS, PG_UINT64_MAX, 64);
+	snprintf(what, sizeof(what), "%s: 65536 keys", name);
+	report(passed, what);
+}
+
+/* Is table b's choice of blocks after table a's in lexicographic order? */
+static bool
+choice_follows(const ShBitsTable *a, const ShBitsTable *b, int nchosen)
+{
+	for (int i = 0; i < nchosen; i++)
+	{
+		if (a->order[i] != b->order[i])
+			return a->order[i] < b->order[i];
+	}
+	return false;
+}
+
+/* Do the structure members of a table say what scheme.h says? */
+static bool
+table_is_well_formed(const ShBitsScheme *scheme, const ShBitsTable *table)
+{
+	int			m = scheme->blocks;
+	int			nchosen = m - scheme->distance;
+	uint32		seen = 0;
+	uint64		covered = 0;
+	uint64		prefix_mask = 0;
+
+	for (int i = 0; i < m; i++)
+	{
+		/* ascending within the prefix and within the rest */
+		if (i > 0 && i != nchosen && table->order[i] <= table->order[i - 1])
+			return false;
+		if (table->order[i] >= m)
+			return false;
+		seen |= 1U << table->order[i];
+	}
+	if (seen != (1U << m) - 1)
+		return false;
+
+	for (int i = 0; i < nchosen; i++)
+	{
+		int			block = table->order[i];
+
+		for (int bit = block * 64 / m; bit < (block + 1) * 64 / m; bit++)
+			prefix_mask |= UINT64CONST(1) << bit;
+	}
+	if (table->prefix_mask != prefix_mask ||
+		table->prefix_bits != naive_distance(prefix_mask, 0))
+		return false;
+
+	if (table->nmoves < 1 || table->nmoves > m)
+		return false;
+	for (int i = 0; i < table->nmoves; i++)
+	{
+		if ((covered & table->moves[i].mask) != 0 ||
+			table->moves[i].rotate < 0 || table->moves[i].rotate > 63)
+			return false;
+		for (int j = 0; j < i; j++)
+		{
+			if (table->moves[i].rotate == table->moves[j].rotate)
+				return false;
+		}
+		covered |= table->moves[i].mask;
+	}
+	return covered == PG_UINT64_MAX;
+}
+
+/* Permute bit by bit, straight from the definition. */
+static uint64
+naive_permute(const ShBitsScheme *scheme, const ShBitsTable *table, uint64 fp)
+{
+	int			m = scheme->blocks;
+	uint64		result = 0;
+
+	for (int i = 0; i < m; i++)
+	{
+		int			block = table->order[i];
+
+		for (int bit = (block + 1) * 64 / m - 1; bit >= block * 64 / m; bit--)
+			result = (result << 1) | ((fp >> bit) & 1);
+	}
+	return result;
+}
+
+static void
+test_scheme(int blocks, int distance)
+{
+	int			ntables = shbits_ntables(blocks, distance);
+	Size		size = shbits_scheme_size(ntables);
+	char	   *memory = malloc(size + 1);
+	ShBitsScheme *scheme = (ShBitsScheme *) memory;
+	char		what[100];
+	bool		formed = true;
+	bool		permutes = true;
+	bool		agrees = true;
+
+	if (memory == NULL)
+	{
+		printf("Bail out! out of memory\n");
+		exit(1);
+	}
+	memset(memory, 0x5a, size + 1);
+	shbits_scheme_init(scheme, blocks, distance);
+
+	formed &= memory[size] == 0x5a;
+	formed &= scheme->blocks == blocks && scheme->distance == distance &&
+		scheme->ntables == ntables;
+	for (int t = 0; t < ntables; t++)
+	{
+		formed &= table_is_well_formed(scheme, &scheme->tables[t]);
+		if (t > 0)
+			formed &= choice_follows(&scheme->tables[t - 1], &scheme->tables[t],
+									 blocks - distance);
+	}
+
+	for (int t = 0; t < ntables; t++)
+	{
+		const ShBitsTable *table = &scheme->tables[t];
+
+		for (int i = 0; i < 64 + 20; i++)
+		{
+			uint64		fp = i < 64 ? UINT64CONST(1) << i : next_random();
+			uint64		key = shbits_permute(table, fp);
+
+			permutes &= key == naive_permute(scheme, table, fp);
+			permutes &= shbits_unpermute(table, key) == fp;
+		}
+	}
+
+	/* what differs in at most distance bits has a prefix in common */
+	for (int i = 0; i < 500; i++)
+	{
+		uint64		a = next_random();
+		uint64		b = flip_bits(a, i % (distance + 1));
+		bool		found = false;
+
+		for (int t = 0; t < ntables && !found; t++)
+		{
+			const ShBitsTable *table = &scheme->tables[t];
+			uint64		difference = shbits_permute(table, a) ^ shbits_permute(table, b);
+
+			found = (difference >> (64 - table->prefix_bits)) == 0;
+			agrees &= found == (((a ^ b) & table->prefix_mask) == 0);
+		}
+		agrees &= found;
+	}
+
+	snprintf(what, sizeof(what), "scheme (%d,%d): %d tables, %s%s%s", blocks, distance,
+			 ntables,
+			 formed ? "well formed" : "MALFORMED",
+			 permutes ? ", permute and invert" : ", DO NOT PERMUTE",
+			 agrees ? ", share a prefix" : ", SHARE NO PREFIX");
+	report(formed && permutes && agrees, what);
+	free(memory);
+}
+
+int
+main(void)
+{
+	static const char *const names[] = {"portable", "popcnt", "avx2", "avx512"};
+	uint16		found[3];
+	uint64		keys[3] = {7, PG_UINT64_MAX, 0};
+	bool		passed;
+	ShBitsScheme *single;
+
+	/* the first call goes through the choice, later ones do not */
+	passed = true;
+	for (int i = 0; i < 2; i++)
+	{
+		passed &= shbits_filter(keys, 3, 0, 3, found) == 2 &&
+			found[0] == 0 && found[1] == 2;
+	}
+	report(passed, "shbits_filter chooses a kernel");
+	report(shbits_filter_kernel("nonsense") == NULL, "an unknown kernel is NULL");
+
+	for (int i = 0; i < lengthof(names); i++)
+	{
+		shbits_filter_function filter = shbits_filter_kernel(names[i]);
+
+		if (filter != NULL)
+			test_filter(names[i], filter);
+		else
+			printf("ok %d - %s # SKIP this machine cannot run it\n", ++ntests, names[i]);
+	}
+	report(shbits_filter_kernel("portable") != NULL, "there is always the portable kernel");
+	test_filter("chosen", shbits_filter);
+
+	passed = true;
+	for (int i = 0; i < 1000; i++)
+	{
+		uint64		a = next_random();
+		uint64		b = flip_bits(a, i % 65);
+
+		passed &= shbits_distance(a, b) == i % 65;
+	}
+	report(passed, "shbits_distance");
+
+	report(shbits_ntables(0, 0) == 0 && shbits_ntables(17, 3) == 0 &&
+		   shbits_ntables(4, 4) == 0 && shbits_ntables(4, -1) == 0 &&
+		   shbits_ntables(-1, -2) == 0,
+		   "no tables out of range");
+	report(shbits_ntables(1, 0) == 1 && shbits_ntables(4, 3) == 4 &&
+		   shbits_ntables(6, 3) == 20 && shbits_ntables(16, 2) == 120 &&
+		   shbits_ntables(16, 8) == 12870 && shbits_ntables(16, 15) == 16,
+		   "numbers of tables");
+
+	single = malloc(shbits_scheme_size(1));
+	if (single == NULL)
+	{
+		printf("Bail out! out of memory\n");
+		return 1;
+	}
+	shbits_scheme_init(single, 1, 0);
+	report(single->tables[0].nmoves == 1 && single->tables[0].moves[0].rotate == 0 &&
+		   single->tables[0].prefix_bits == 64,
+		   "scheme (1,0) is the identity in one move");
+	free(single);
+
+	for (int blocks = 1; blocks <= SHBITS_MAX_BLOCKS; blocks++)
+	{
+		for (int distance = 0; distance < blocks; distance++)
+		{
+			if (shbits_ntables(blocks, distance) <= SHBITS_MAX_TABLES)
+				test_scheme(blocks, distance);
+		}
+	}
+
+	printf("1..%d\n", ntests);
+	return nfailed > 0 ? 1 : 0;
+}
