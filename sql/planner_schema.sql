@@ -1,0 +1,104 @@
+--
+-- Planner support finds the extension's objects wherever they are, and after
+-- they have moved
+--
+-- A database of its own, since other tests use the extension.
+SELECT current_database() AS old_database \gset
+CREATE DATABASE simhash_planner_schema TEMPLATE template0;
+\c simhash_planner_schema
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+SET enable_indexonlyscan = off;
+\pset format unaligned
+\pset tuples_only on
+
+-- the plan, the same for all server versions
+CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+		CONTINUE WHEN line ~ '^ *Disabled: true$';
+		RETURN NEXT line;
+	END LOOP;
+END $$;
+
+CREATE SCHEMA ext;
+CREATE SCHEMA elsewhere;
+CREATE EXTENSION simhash SCHEMA ext;
+CREATE TABLE docs (id int, fp ext.simhash);
+INSERT INTO docs SELECT n, n::ext.simhash FROM generate_series(1, 1000) n;
+CREATE INDEX ON docs USING simhash (fp);
+ANALYZE docs;
+
+-- off search_path: both operators have to be named in full
+SELECT public.plan('SELECT * FROM docs WHERE (fp OPERATOR(ext.<~>) 5) OPERATOR(ext.<=) 3');
+SELECT public.plan('SELECT * FROM docs WHERE ext.hamming(fp, 5) OPERATOR(ext.<) 4::bigint');
+SELECT public.plan('SELECT * FROM docs WHERE ext.simhash_within(fp, 5, 3)');
+SELECT public.plan('SELECT * FROM docs WHERE fp OPERATOR(ext.%) 5');
+-- the server's own "<=" is right, too, but says nothing to an index
+SELECT public.plan('SELECT * FROM docs WHERE fp OPERATOR(ext.<~>) 5 <= 3');
+SELECT count(*) FROM docs WHERE fp OPERATOR(ext.<~>) 5 <= 3;
+
+-- on search_path
+SET search_path = public, ext;
+SELECT public.plan('SELECT * FROM docs WHERE fp <~> 5 <= 3');
+CREATE VIEW near_docs AS SELECT id FROM docs WHERE fp <~> 5 <= 3::bigint;
+PREPARE near_docs(simhash, smallint) AS SELECT count(*) FROM docs WHERE fp <~> $1 < $2;
+SET plan_cache_mode = force_generic_plan;
+SELECT public.plan('EXECUTE near_docs(5, 4::smallint)');
+
+-- objects of the same names are not ours
+RESET search_path;
+CREATE FUNCTION public.simhash_within(ext.simhash, ext.simhash, integer) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS 'SELECT false';
+CREATE FUNCTION public.hamming(ext.simhash, ext.simhash) RETURNS ext.simhash_distance
+LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN 0; END';
+SET search_path = public, ext;
+SELECT public.plan('SELECT * FROM docs WHERE fp <~> 5 <= 3');
+SELECT public.plan('SELECT * FROM docs WHERE public.hamming(fp, 5) <= 3');
+DROP FUNCTION public.simhash_within, public.hamming;
+
+-- moved while the session lives
+ALTER EXTENSION simhash SET SCHEMA elsewhere;
+RESET search_path;
+SELECT public.plan('SELECT * FROM near_docs');
+SELECT public.plan('SELECT * FROM docs WHERE (fp OPERATOR(elsewhere.<~>) 5) OPERATOR(elsewhere.<=) 3');
+SET search_path = public, elsewhere;
+SELECT public.plan('EXECUTE near_docs(5, 4::smallint)');
+EXECUTE near_docs(5, 4::smallint);
+RESET search_path;
+
+-- moved, and the move undone
+BEGIN;
+ALTER EXTENSION simhash SET SCHEMA ext;
+SELECT public.plan('SELECT * FROM near_docs');
+ROLLBACK;
+SELECT public.plan('SELECT * FROM near_docs');
+
+-- something is missing: no index, but no error
+BEGIN;
+ALTER FUNCTION elsewhere.simhash_radius(bigint, boolean) RENAME TO renamed;
+SELECT public.plan('SELECT * FROM docs WHERE (fp OPERATOR(elsewhere.<~>) 5) OPERATOR(elsewhere.<=) 3');
+SELECT count(*) FROM docs WHERE (fp OPERATOR(elsewhere.<~>) 5) OPERATOR(elsewhere.<=) 3;
+-- and one of the same name that is not the extension's does not help
+CREATE FUNCTION elsewhere.simhash_radius(bigint, boolean) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT -1';
+SELECT public.plan('SELECT * FROM docs WHERE (fp OPERATOR(elsewhere.<~>) 5) OPERATOR(elsewhere.<=) 3');
+ROLLBACK;
+SELECT public.plan('SELECT * FROM near_docs');
+
+-- dropped and created again
+DEALLOCATE ALL;
+DROP VIEW near_docs;
+DROP TABLE docs;
+DROP EXTENSION simhash;
+CREATE EXTENSION simhash SCHEMA public;
+CREATE TABLE docs (id int, fp simhash);
+INSERT INTO docs SELECT n, n::simhash FROM generate_series(1, 1000) n;
+CREATE INDEX ON docs USING simhash (fp);
+ANALYZE docs;
+SELECT public.plan('SELECT * FROM docs WHERE fp <~> 5 <= 3');
+SELECT count(*) FROM docs WHERE fp <~> 5 <= 3;
+
+\c :old_database
+DROP DATABASE simhash_planner_schema;
