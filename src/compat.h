@@ -18,6 +18,18 @@
 #include "storage/lmgr.h"
 #include "utils/rel.h"
 
+/* access to varlena headers moved out of postgres.h in 16 */
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
+/* before a declaration: the function does not return */
+#if PG_VERSION_NUM >= 180000
+#define SHCOMPAT_NORETURN	pg_noreturn
+#else
+#define SHCOMPAT_NORETURN	pg_attribute_noreturn()
+#endif
+
 /*
  * Extend a relation by one zeroed page; its buffer is returned pinned and
  * exclusively locked.

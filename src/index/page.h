@@ -31,6 +31,7 @@
 #include "utils/rel.h"
 
 #include "bits/scheme.h"
+#include "compat.h"
 
 #define SHIDX_METAPAGE_BLOCK	0
 #define SHIDX_MAGIC				0x53694D68	/* "SiMh" */
@@ -223,8 +224,8 @@ extern ShIdxKey shidx_separator(ShIdxKey left, ShIdxKey right);
 extern const char *shidx_page_problem(Page page, int tree, int level);
 extern const char *shidx_page_problem_anywhere(Page page);
 extern Page shidx_check_page(Relation index, Buffer buffer, int tree, int level);
-extern void shidx_report_corrupted(Relation index, BlockNumber block,
-								   const char *problem) pg_attribute_noreturn();
+SHCOMPAT_NORETURN extern void shidx_report_corrupted(Relation index, BlockNumber block,
+													 const char *problem);
 extern Buffer shidx_new_buffer(Relation index, ForkNumber fork);
 
 #endif							/* SIMHASH_INDEX_PAGE_H */

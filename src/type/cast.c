@@ -9,6 +9,7 @@
  */
 #include "postgres.h"
 
+#include "compat.h"
 #include "type/convert.h"
 #include "type/simhash.h"
 #include "utils/builtins.h"

@@ -36,9 +36,9 @@
 typedef enum Comparison
 {
 	COMPARE_NONE,
-	COMPARE_LE,					/* d <= bound */
-	COMPARE_LT,					/* d < bound */
-	COMPARE_EQ					/* d = bound */
+	BOUND_LE,					/* d <= bound */
+	BOUND_LT,					/* d < bound */
+	BOUND_EQ					/* d = bound */
 } Comparison;
 
 PG_FUNCTION_INFO_V1(simhash_distance_support);
@@ -74,27 +74,27 @@ get_comparison(const ShTypeCatalog *catalog, Oid funcid, int *distance_arg)
 
 		if (strcmp(name, "simhash_distance_le") == 0)
 		{
-			result = COMPARE_LE;
+			result = BOUND_LE;
 			*distance_arg = 0;
 		}
 		else if (strcmp(name, "simhash_distance_lt") == 0)
 		{
-			result = COMPARE_LT;
+			result = BOUND_LT;
 			*distance_arg = 0;
 		}
 		else if (strcmp(name, "simhash_distance_ge") == 0)
 		{
-			result = COMPARE_LE;
+			result = BOUND_LE;
 			*distance_arg = 1;
 		}
 		else if (strcmp(name, "simhash_distance_gt") == 0)
 		{
-			result = COMPARE_LT;
+			result = BOUND_LT;
 			*distance_arg = 1;
 		}
 		else if (strcmp(name, "simhash_distance_eq") == 0)
 		{
-			result = COMPARE_EQ;
+			result = BOUND_EQ;
 			*distance_arg = -1;
 		}
 	}
@@ -326,10 +326,10 @@ simplify_comparison(const ShTypeCatalog *catalog, FuncExpr *call)
 	fingerprints = copyObject(fingerprints);
 	bound = copyObject(bound);
 
-	if (comparison == COMPARE_EQ)
+	if (comparison == BOUND_EQ)
 		return (Node *) make_equal(catalog, distance, fingerprints, bound);
 
-	radius = make_radius(catalog, bound, comparison == COMPARE_LT);
+	radius = make_radius(catalog, bound, comparison == BOUND_LT);
 	if (radius == NULL)
 		return NULL;
 	return (Node *) make_within(catalog, fingerprints, radius);
