@@ -129,15 +129,12 @@ write_inner_level(BuildState *state, int tree, int level, const ShIdxLevel *belo
 
 	for (size_t i = 0; i < below->count; i++)
 	{
-		Page		page;
-
 		if (i % fill == 0)
 		{
 			start_page(state, pages, &buffer, tree, level, below->lows[i]);
 			CHECK_FOR_INTERRUPTS();
 		}
-		page = BufferGetPage(buffer);
-		shidx_insert_downlink(page, shidx_page_count(page), below->lows[i], below->blocks[i]);
+		shidx_add_downlink(BufferGetPage(buffer), below->lows[i], below->blocks[i]);
 	}
 	UnlockReleaseBuffer(buffer);
 }

@@ -103,56 +103,84 @@ shidx_set_entry(Page page, int i, ShIdxKey key)
 }
 
 /*
- * Overwrite entry i of an inner page.
+ * Add an entry to an inner page that is not full.
  */
 void
-shidx_set_downlink(Page page, int i, ShIdxKey key, BlockNumber child)
+shidx_add_downlink(Page page, ShIdxKey key, BlockNumber child)
 {
-	ShIdxDownlink *link = shidx_inner_downlink(page, i);
+	int			count = shidx_page_count(page);
+	ShIdxDownlink *link = shidx_inner_downlink(page, count);
 
-	shidx_page_fps(page)[i] = key.fp;
+	Assert(!shidx_page_is_leaf(page) && !shidx_page_is_full(page));
+	shidx_set_count(page, count + 1);
+	shidx_page_fps(page)[count] = key.fp;
 	shidx_int_to_tid(key.tid, &link->tid);
 	BlockIdSet(&link->child, child);
 }
 
 /*
- * Make room at position i of an inner page that is not full, and fill it.
+ * Make entry i of a page what entry j of a page of the same kind is.
  */
 void
-shidx_insert_downlink(Page page, int i, ShIdxKey key, BlockNumber child)
+shidx_copy_entry(Page to, int i, Page from, int j)
+{
+	shidx_page_fps(to)[i] = shidx_page_fps(from)[j];
+	if (shidx_page_is_leaf(to))
+		*shidx_leaf_tid(to, i) = *shidx_leaf_tid(from, j);
+	else
+		*shidx_inner_downlink(to, i) = *shidx_inner_downlink(from, j);
+}
+
+#define ST_SORT sort_entries
+#define ST_ELEMENT_TYPE ShIdxSortedEntry
+#define ST_COMPARE(a, b) \
+	(shidx_key_less((a)->key, (b)->key) ? -1 : shidx_key_less((b)->key, (a)->key))
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/*
+ * List the entries of a page, ascending.  Returns how many there are;
+ * entries[] must have room for SHIDX_LEAF_CAPACITY.
+ */
+int
+shidx_sort_entries(Page page, ShIdxSortedEntry *entries)
 {
 	int			count = shidx_page_count(page);
-	uint64	   *fps = shidx_page_fps(page);
 
-	Assert(!shidx_page_is_leaf(page) && !shidx_page_is_full(page));
-	memmove(&fps[i + 1], &fps[i], (count - i) * sizeof(uint64));
-	memmove(shidx_inner_downlink(page, count), shidx_inner_downlink(page, count - 1),
-			(count - i) * sizeof(ShIdxDownlink));
-	shidx_set_count(page, count + 1);
-	shidx_set_downlink(page, i, key, child);
+	for (int i = 0; i < count; i++)
+		entries[i] = (ShIdxSortedEntry) {shidx_page_key(page, i), i};
+	sort_entries(entries, count);
+	return count;
 }
 
 /*
- * Position of the last entry of an inner page that is <= key; -1 if there is
- * none, which means that the page is corrupted if its range holds the key.
+ * Position of the greatest entry of an inner page that is <= key; -1 if there
+ * is none, which means that the page is corrupted if its range holds the key.
  */
 int
 shidx_find_downlink(Page page, ShIdxKey key)
 {
-	int			low = 0;
-	int			high = shidx_page_count(page);
+	const uint64 *fps = shidx_page_fps(page);
+	int			count = shidx_page_count(page);
+	int			best = -1;
+	ShIdxKey	best_key = SHIDX_LOWEST_KEY;
 
-	/* entries before low are <= key, those from high on are greater */
-	while (low < high)
+	for (int i = 0; i < count; i++)
 	{
-		int			middle = (low + high) / 2;
+		ShIdxKey	candidate;
 
-		if (shidx_key_less(key, shidx_inner_key(page, middle)))
-			high = middle;
-		else
-			low = middle + 1;
+		/* settles nearly all of them */
+		if (fps[i] > key.fp || fps[i] < best_key.fp)
+			continue;
+		candidate = shidx_inner_key(page, i);
+		if (!shidx_key_less(key, candidate) && !shidx_key_less(candidate, best_key))
+		{
+			best = i;
+			best_key = candidate;
+		}
 	}
-	return low - 1;
+	return best;
 }
 
 /*

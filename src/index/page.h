@@ -13,9 +13,9 @@
  *
  *	header | fingerprints ->	... hole ...	<- pointers | ShIdxOpaqueData
  *
- * In a leaf the pointer of an entry is its heap TID and the entries are in
- * no particular order; in an inner page it is the TID part of the separator
- * and the block of the child, and the entries ascend.
+ * In a leaf the pointer of an entry is its heap TID; in an inner page it is
+ * the TID part of the separator, and the block of the child.  The entries of
+ * a page are in no particular order.
  *
  *-------------------------------------------------------------------------
  */
@@ -210,6 +210,20 @@ shidx_inner_child(Page page, int i)
 	return BlockIdGetBlockNumber(&shidx_inner_downlink(page, i)->child);
 }
 
+/* key of entry i of a leaf or an inner page */
+static inline ShIdxKey
+shidx_page_key(Page page, int i)
+{
+	return shidx_page_is_leaf(page) ? shidx_leaf_key(page, i) : shidx_inner_key(page, i);
+}
+
+/* an entry of a page, where its order is looked for */
+typedef struct ShIdxSortedEntry
+{
+	ShIdxKey	key;
+	int			position;
+} ShIdxSortedEntry;
+
 /* page.c */
 extern void shidx_init_page(Page page, int tree, int level, uint16 flags,
 							ShIdxKey low, ShIdxKey high, BlockNumber right);
@@ -217,8 +231,9 @@ extern void shidx_init_metapage(Page page, int blocks, int distance);
 extern void shidx_set_count(Page page, int count);
 extern void shidx_set_fences(Page page, ShIdxKey low, ShIdxKey high);
 extern void shidx_set_entry(Page page, int i, ShIdxKey key);
-extern void shidx_set_downlink(Page page, int i, ShIdxKey key, BlockNumber child);
-extern void shidx_insert_downlink(Page page, int i, ShIdxKey key, BlockNumber child);
+extern void shidx_add_downlink(Page page, ShIdxKey key, BlockNumber child);
+extern void shidx_copy_entry(Page to, int i, Page from, int j);
+extern int	shidx_sort_entries(Page page, ShIdxSortedEntry *entries);
 extern int	shidx_find_downlink(Page page, ShIdxKey key);
 extern ShIdxKey shidx_separator(ShIdxKey left, ShIdxKey right);
 extern const char *shidx_page_problem(Page page, int tree, int level);

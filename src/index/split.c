@@ -20,62 +20,6 @@
 #include "index/page.h"
 #include "index/tree.h"
 
-/* an entry of a leaf or of an inner page */
-typedef struct SplitEntry
-{
-	ShIdxKey	key;
-	BlockNumber child;			/* of an inner page */
-} SplitEntry;
-
-#define ST_SORT sort_entries
-#define ST_ELEMENT_TYPE SplitEntry
-#define ST_COMPARE(a, b) \
-	(shidx_key_less((a)->key, (b)->key) ? -1 : shidx_key_less((b)->key, (a)->key))
-#define ST_SCOPE static
-#define ST_DEFINE
-#include "lib/sort_template.h"
-
-/*
- * Read the entries of a page, ascending.  Returns how many there are.
- */
-static int
-read_entries(Page page, SplitEntry *entries)
-{
-	int			count = shidx_page_count(page);
-
-	if (shidx_page_is_leaf(page))
-	{
-		for (int i = 0; i < count; i++)
-			entries[i].key = shidx_leaf_key(page, i);
-		sort_entries(entries, count);
-	}
-	else
-	{
-		for (int i = 0; i < count; i++)
-		{
-			entries[i].key = shidx_inner_key(page, i);
-			entries[i].child = shidx_inner_child(page, i);
-		}
-	}
-	return count;
-}
-
-/*
- * Make the entries the contents of a page whose special area is set up.
- */
-static void
-write_entries(Page page, const SplitEntry *entries, int count)
-{
-	shidx_set_count(page, count);
-	for (int i = 0; i < count; i++)
-	{
-		if (shidx_page_is_leaf(page))
-			shidx_set_entry(page, i, entries[i].key);
-		else
-			shidx_set_downlink(page, i, entries[i].key, entries[i].child);
-	}
-}
-
 /*
  * Number of entries that stay on the left page.
  *
@@ -85,7 +29,7 @@ write_entries(Page page, const SplitEntry *entries, int count)
  * ascend, so there the left page is left as full as a build would.
  */
 static int
-choose_split(Relation index, const SplitEntry *entries, int count)
+choose_split(Relation index, const ShIdxSortedEntry *entries, int count)
 {
 	int			middle = count / 2;
 
@@ -106,34 +50,60 @@ choose_split(Relation index, const SplitEntry *entries, int count)
 }
 
 /*
+ * Remove all but the first stay entries of the order from a page.
+ *
+ * The entries that stay keep their places as far as they can, so that little
+ * of the page changes and little is logged.
+ */
+static void
+keep_entries(Page page, const ShIdxSortedEntry *entries, int count, int stay)
+{
+	bool		stays[SHIDX_LEAF_CAPACITY] = {0};
+	int			last = count;
+
+	for (int i = 0; i < stay; i++)
+		stays[entries[i].position] = true;
+	for (int i = 0; i < stay; i++)
+	{
+		if (stays[i])
+			continue;
+		do
+			last--;
+		while (!stays[last]);
+		shidx_copy_entry(page, i, page, last);
+	}
+	shidx_set_count(page, stay);
+}
+
+/*
  * Split a page that is full.
  *
  * The caller has left, and its parent if it has one, pinned and exclusively
  * locked; both are unlocked and released here.  parent is InvalidBuffer for
- * the root, which gets a new parent; else it has room and holds the downlink
- * of left at position.
+ * the root, which gets a new parent; else it has room.
  */
 static void
-split_page(Relation index, Buffer left, Buffer parent, int position)
+split_page(Relation index, Buffer left, Buffer parent)
 {
-	ShIdxOpaqueData old = *ShIdxPageGetOpaque(BufferGetPage(left));
-	ShIdxKey	low = shidx_page_low(BufferGetPage(left));
-	ShIdxKey	high = shidx_page_high(BufferGetPage(left));
-	uint16		flags = old.flags & ~SHIDX_ROOT;
-	SplitEntry *entries = palloc(SHIDX_LEAF_CAPACITY * sizeof(SplitEntry));
-	int			count = read_entries(BufferGetPage(left), entries);
+	Page		old = BufferGetPage(left);
+	int			tree = ShIdxPageGetOpaque(old)->tree;
+	int			level = ShIdxPageGetOpaque(old)->level;
+	ShIdxKey	low = shidx_page_low(old);
+	ShIdxSortedEntry *entries = palloc(SHIDX_LEAF_CAPACITY * sizeof(ShIdxSortedEntry));
+	int			count = shidx_sort_entries(old, entries);
 	int			stay = choose_split(index, entries, count);
 	ShIdxKey	separator;
-	Buffer		right = shidx_new_buffer(index, MAIN_FORKNUM);
+	Buffer		right;
 	Buffer		root = InvalidBuffer;
 	Buffer		metabuffer = InvalidBuffer;
 	GenericXLogState *state;
 	Page		page;
 
 	/* a separator of an inner page is already as short as it can be */
-	separator = old.level > 0 ? entries[stay].key :
+	separator = level > 0 ? entries[stay].key :
 		shidx_separator(entries[stay - 1].key, entries[stay].key);
 
+	right = shidx_new_buffer(index, MAIN_FORKNUM);
 	if (!BufferIsValid(parent))
 	{
 		root = shidx_new_buffer(index, MAIN_FORKNUM);
@@ -144,34 +114,38 @@ split_page(Relation index, Buffer left, Buffer parent, int position)
 
 	state = GenericXLogStart(index);
 
-	page = GenericXLogRegisterBuffer(state, left, 0);
-	shidx_init_page(page, old.tree, old.level, flags, low, separator,
-					BufferGetBlockNumber(right));
-	write_entries(page, entries, stay);
-
 	page = GenericXLogRegisterBuffer(state, right, GENERIC_XLOG_FULL_IMAGE);
-	shidx_init_page(page, old.tree, old.level, flags, separator, high, old.right);
-	write_entries(page, entries + stay, count - stay);
+	shidx_init_page(page, tree, level, 0, separator, shidx_page_high(old),
+					ShIdxPageGetOpaque(old)->right);
+	shidx_set_count(page, count - stay);
+	for (int i = stay; i < count; i++)
+		shidx_copy_entry(page, i - stay, old, entries[i].position);
+
+	page = GenericXLogRegisterBuffer(state, left, 0);
+	keep_entries(page, entries, count, stay);
+	shidx_set_fences(page, low, separator);
+	ShIdxPageGetOpaque(page)->right = BufferGetBlockNumber(right);
+	ShIdxPageGetOpaque(page)->flags &= ~SHIDX_ROOT;
 
 	if (BufferIsValid(parent))
 	{
 		page = GenericXLogRegisterBuffer(state, parent, 0);
-		shidx_insert_downlink(page, position + 1, separator, BufferGetBlockNumber(right));
+		shidx_add_downlink(page, separator, BufferGetBlockNumber(right));
 	}
 	else
 	{
 		ShIdxRoot  *entry;
 
 		page = GenericXLogRegisterBuffer(state, root, GENERIC_XLOG_FULL_IMAGE);
-		shidx_init_page(page, old.tree, old.level + 1, SHIDX_ROOT,
+		shidx_init_page(page, tree, level + 1, SHIDX_ROOT,
 						SHIDX_LOWEST_KEY, SHIDX_HIGHEST_KEY, InvalidBlockNumber);
-		shidx_insert_downlink(page, 0, low, BufferGetBlockNumber(left));
-		shidx_insert_downlink(page, 1, separator, BufferGetBlockNumber(right));
+		shidx_add_downlink(page, low, BufferGetBlockNumber(left));
+		shidx_add_downlink(page, separator, BufferGetBlockNumber(right));
 
 		page = GenericXLogRegisterBuffer(state, metabuffer, 0);
-		entry = &ShIdxPageGetMeta(page)->roots[old.tree];
+		entry = &ShIdxPageGetMeta(page)->roots[tree];
 		entry->block = BufferGetBlockNumber(root);
-		entry->level = old.level + 1;
+		entry->level = level + 1;
 	}
 
 	GenericXLogFinish(state);
@@ -212,7 +186,7 @@ shidx_split(Relation index, int tree, int level, ShIdxKey key)
 		}
 		if (ShIdxPageGetOpaque(BufferGetPage(page))->flags & SHIDX_ROOT)
 		{
-			split_page(index, page, InvalidBuffer, 0);
+			split_page(index, page, InvalidBuffer);
 			return;
 		}
 
@@ -225,7 +199,7 @@ shidx_split(Relation index, int tree, int level, ShIdxKey key)
 				shidx_inner_child(BufferGetPage(parent), position) != BufferGetBlockNumber(page))
 				shidx_report_corrupted(index, BufferGetBlockNumber(parent),
 									   "lacks the downlink of a page below it");
-			split_page(index, page, parent, position);
+			split_page(index, page, parent);
 			return;
 		}
 

@@ -57,7 +57,7 @@ vacuum_leaf(VacuumState *state, Buffer buffer)
 	{
 		count--;
 		if (dead[i] != count)
-			shidx_set_entry(page, dead[i], shidx_leaf_key(page, count));
+			shidx_copy_entry(page, dead[i], page, count);
 	}
 	shidx_set_count(page, count);
 	GenericXLogFinish(wal);

@@ -31,14 +31,6 @@ typedef struct Checker
 	ShIdxLevel	here;
 } Checker;
 
-#define ST_SORT sort_page_keys
-#define ST_ELEMENT_TYPE ShIdxKey
-#define ST_COMPARE(a, b) \
-	(shidx_key_less(*(a), *(b)) ? -1 : shidx_key_less(*(b), *(a)))
-#define ST_SCOPE static
-#define ST_DEFINE
-#include "lib/sort_template.h"
-
 /*
  * The entries of a leaf lie between its fences, and no two are the same.
  */
@@ -46,33 +38,28 @@ static void
 check_leaf(Checker *checker, const ShInspWalk *walk)
 {
 	Page		page = (Page) walk->page.data;
-	ShIdxKey	keys[SHIDX_LEAF_CAPACITY];
-	int			count = shidx_page_count(page);
+	ShIdxSortedEntry entries[SHIDX_LEAF_CAPACITY];
+	int			count = shidx_sort_entries(page, entries);
 	bool		is_null_tree = checker->tree == checker->scheme->ntables;
 
 	for (int i = 0; i < count; i++)
 	{
-		ShIdxKey	key = shidx_leaf_key(page, i);
+		ShIdxKey	key = entries[i].key;
 		ShIdxKey	row = key;
 
 		if (!is_null_tree)
 			row.fp = shbits_unpermute(&checker->scheme->tables[checker->tree], key.fp);
-		keys[i] = key;
 		if (shidx_key_less(key, shidx_page_low(page)) ||
 			!shidx_key_less(key, shidx_page_high(page)))
 			shidx_report_corrupted(checker->index, walk->block,
 								   "has an entry outside its fences");
+		if (i > 0 && shidx_key_equal(entries[i - 1].key, key))
+			shidx_report_corrupted(checker->index, walk->block, "has an entry twice");
 		if (is_null_tree && row.fp != 0)
 			shidx_report_corrupted(checker->index, walk->block,
 								   "has a fingerprint among the null ones");
 		checker->sum.entries++;
 		checker->sum.hash += hash_bytes_extended((const unsigned char *) &row, sizeof(row), 0);
-	}
-	sort_page_keys(keys, count);
-	for (int i = 1; i < count; i++)
-	{
-		if (shidx_key_equal(keys[i - 1], keys[i]))
-			shidx_report_corrupted(checker->index, walk->block, "has an entry twice");
 	}
 }
 
@@ -93,23 +80,27 @@ check_new_child(Checker *checker, const ShInspWalk *walk, ShIdxKey low, BlockNum
 }
 
 /*
- * The downlinks of an inner page ascend, start at its low fence, and lead to
- * the pages of the level below.
+ * The downlinks of an inner page are different, start at its low fence, and
+ * lead to the pages of the level below.
  */
 static void
 check_inner(Checker *checker, const ShInspWalk *walk)
 {
 	Page		page = (Page) walk->page.data;
-	ShIdxLevel   *below = &checker->below;
+	ShIdxLevel *below = &checker->below;
+	ShIdxSortedEntry entries[SHIDX_LEAF_CAPACITY];
+	int			count = shidx_sort_entries(page, entries);
 
-	for (int i = 0; i < shidx_page_count(page); i++)
+	for (int i = 0; i < count; i++)
 	{
-		ShIdxKey	key = shidx_inner_key(page, i);
-		BlockNumber child = shidx_inner_child(page, i);
+		ShIdxKey	key = entries[i].key;
+		BlockNumber child = shidx_inner_child(page, entries[i].position);
 
-		if (i == 0 ? !shidx_key_equal(key, shidx_page_low(page)) :
-			!shidx_key_less(shidx_inner_key(page, i - 1), key))
-			shidx_report_corrupted(checker->index, walk->block, "has downlinks out of order");
+		if (i == 0 && !shidx_key_equal(key, shidx_page_low(page)))
+			shidx_report_corrupted(checker->index, walk->block,
+								   "has no downlink for its low fence");
+		if (i > 0 && shidx_key_equal(entries[i - 1].key, key))
+			shidx_report_corrupted(checker->index, walk->block, "has a downlink twice");
 		if (!shidx_key_less(key, shidx_page_high(page)))
 			shidx_report_corrupted(checker->index, walk->block,
 								   "has a downlink outside its fences");

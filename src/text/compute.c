@@ -9,7 +9,6 @@
 
 #include "fmgr.h"
 #include "mb/pg_wchar.h"
-#include "compat.h"
 #include "text/fingerprint.h"
 #include "text/normalise.h"
 #include "type/simhash.h"
