@@ -82,6 +82,20 @@ shcompat_extend(Relation relation, ForkNumber fork)
 #define shcompat_owns_relation(relation, role)	pg_class_ownercheck((relation), (role))
 #endif
 
+/* where the files of a relation are */
+#if PG_VERSION_NUM >= 160000
+#define shcompat_locator(relation)	((relation)->rd_locator)
+#else
+#define shcompat_locator(relation)	((relation)->rd_node)
+#endif
+
+/* have the CPU fetch a cache line; harmless whatever the address */
+#if defined(__GNUC__) || defined(__clang__)
+#define shcompat_prefetch(address)	__builtin_prefetch(address)
+#else
+#define shcompat_prefetch(address)	((void) 0)
+#endif
+
 /*
  * Versions whose generic WAL records are known to have the format that
  * index/wal.c writes.  Others take the generic WAL API.

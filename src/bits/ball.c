@@ -30,8 +30,14 @@ shbits_next_in_ball(uint64 centre, int radius, int nbits, uint64 from, uint64 *n
 	uint64		significant = nbits == 0 ? 0 : PG_UINT64_MAX << (64 - nbits);
 	uint64		differ = (from ^ centre) & significant;
 
-	if (radius < 0)
-		return false;
+	if (radius <= 0)
+	{
+		/* most walks are for one prefix: no need to look for it */
+		if (radius < 0 || (from & significant) > (centre & significant))
+			return false;
+		*next = differ == 0 ? from : centre & significant;
+		return true;
+	}
 	if (shbits_distance(differ, 0) <= radius)
 	{
 		*next = from;

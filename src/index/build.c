@@ -199,6 +199,9 @@ shidx_build(Relation heap, Relation index, struct IndexInfo *info)
 	if (RelationGetNumberOfBlocks(index) != 0)
 		elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
 
+	/* what is remembered may be of the contents before a truncation */
+	shidx_forget_cache(index);
+
 	shbits_check_scheme(options.blocks, options.distance);
 	scheme = palloc(shbits_scheme_size(shbits_ntables(options.blocks, options.distance)));
 	shbits_scheme_init(scheme, options.blocks, options.distance);

@@ -94,8 +94,12 @@ typedef struct ShIdxMetaPageData
 	ShIdxRoot	roots[FLEXIBLE_ARRAY_MEMBER];
 } ShIdxMetaPageData;
 
+/*
+ * The special area is always in the same place.  Not to ask the header for it
+ * lets the CPU fetch both ends of the page at once.
+ */
 #define ShIdxPageGetOpaque(page) \
-	((ShIdxOpaque) PageGetSpecialPointer(page))
+	((ShIdxOpaque) ((page) + BLCKSZ - MAXALIGN(sizeof(ShIdxOpaqueData))))
 #define ShIdxPageGetMeta(page) \
 	((ShIdxMetaPageData *) PageGetContents(page))
 
@@ -181,14 +185,14 @@ shidx_page_is_full(Page page)
 static inline ItemPointer
 shidx_leaf_tid(Page page, int i)
 {
-	return (ItemPointer) (page + ((PageHeader) page)->pd_special) - (i + 1);
+	return (ItemPointer) ShIdxPageGetOpaque(page) - (i + 1);
 }
 
 /* downlink of entry i of an inner page */
 static inline ShIdxDownlink *
 shidx_inner_downlink(Page page, int i)
 {
-	return (ShIdxDownlink *) (page + ((PageHeader) page)->pd_special) - (i + 1);
+	return (ShIdxDownlink *) ShIdxPageGetOpaque(page) - (i + 1);
 }
 
 static inline ShIdxKey

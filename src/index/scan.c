@@ -31,6 +31,9 @@
 
 #include "compat.h"
 
+/* how many leaves are fetched ahead when a scan starts */
+#define MAX_PREFETCH	8
+
 typedef struct ShIdxScanData
 {
 	ShBitsScheme *scheme;
@@ -205,7 +208,35 @@ next_in_probe(ShIdxScan so, const ShBitsProbe *probe, uint64 from, uint64 *next)
 
 	if (!shbits_next_in_ball(so->query, probe->radius, probe->nbits, from, &candidate))
 		return false;
+
+	/* ranges are mostly short: jump only where one turned out not to be */
+	if (!so->started)
+	{
+		*next = candidate;
+		return true;
+	}
 	return shbits_next_in_ball(so->query, so->balls[0].radius, SIMHASH_BITS, candidate, next);
+}
+
+/*
+ * Prefetch the first leaf of each of the first probes for one prefix.
+ */
+static void
+prefetch_probes(IndexScanDesc scan)
+{
+	ShIdxScan	so = (ShIdxScan) scan->opaque;
+
+	for (int i = 0; i < Min(so->plan.nprobes, MAX_PREFETCH); i++)
+	{
+		const ShBitsProbe *probe = &so->plan.probes[i];
+		uint64		query;
+
+		if (probe->radius > 0 || probe->nbits == 0)
+			continue;
+		query = shbits_permute(&so->scheme->tables[probe->table], so->balls[0].centre);
+		shidx_prefetch(scan->indexRelation, probe->table,
+					   (ShIdxKey) {query & (PG_UINT64_MAX << (64 - probe->nbits)), 0});
+	}
 }
 
 /*
@@ -328,15 +359,20 @@ read_matches(IndexScanDesc scan, bool keep_pin)
 }
 
 /*
- * Count the scan in the statistics, when it reads its first page.
+ * Before the first page is read: count the scan in the statistics, and fetch
+ * ahead.
  */
 static void
-count_scan(IndexScanDesc scan)
+start_scan(IndexScanDesc scan)
 {
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
 
 	if (so->probe == (so->non_nulls ? 0 : so->plan.nprobes) && !so->started)
+	{
 		shcompat_count_index_scan(scan);
+		if (so->non_nulls && !so->nothing)
+			prefetch_probes(scan);
+	}
 }
 
 /*
@@ -351,7 +387,7 @@ shidx_gettuple(IndexScanDesc scan, ScanDirection direction)
 
 	if (so->next_match >= so->nmatches)
 	{
-		count_scan(scan);
+		start_scan(scan);
 		if (!read_matches(scan, !IsMVCCSnapshot(scan->xs_snapshot)))
 			return false;
 	}
@@ -369,7 +405,7 @@ shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
 	int64		count = 0;
 
-	count_scan(scan);
+	start_scan(scan);
 	while (read_matches(scan, false))
 	{
 		tbm_add_tuples(bitmap, so->matches, so->nmatches, false);

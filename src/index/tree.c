@@ -19,6 +19,8 @@
 #include "index/page.h"
 #include "index/tree.h"
 
+#include "compat.h"
+
 /* hints of all tables together take at most this many bytes a backend */
 #define MAX_HINT_BYTES		(4 * 1024 * 1024)
 
@@ -27,6 +29,9 @@
 
 /* how often a metapage may be out of date when it has just been read */
 #define MAX_ROOT_CHANGES	64
+
+/* how much of a page is fetched ahead, in cache lines */
+#define PREFETCH_LINES		4
 
 /* how many pages right of a hinted page are tried before a full descent */
 #define HINT_STEPS			2
@@ -94,7 +99,7 @@ choose_hint_bits(Relation index, int ntables)
 	int			bits = 4;
 
 	while ((1 << bits) < 4 * leaves &&
-		   ((Size) ntables << (bits + 1)) * sizeof(BlockNumber) <= MAX_HINT_BYTES)
+		   ((Size) ntables << (bits + 1)) * sizeof(ShIdxHint) <= MAX_HINT_BYTES)
 		bits++;
 	return bits;
 }
@@ -131,16 +136,16 @@ shidx_get_cache(Relation index)
 	roots_end = MAXALIGN(offsetof(ShIdxCache, roots) + ntrees * sizeof(ShIdxRoot));
 
 	/* one chunk: the relcache frees it with a plain pfree */
-	cache = MemoryContextAlloc(index->rd_indexcxt, roots_end + nhints * sizeof(BlockNumber));
+	cache = MemoryContextAlloc(index->rd_indexcxt, roots_end + nhints * sizeof(ShIdxHint));
 	cache->blocks = meta->blocks;
 	cache->distance = meta->distance;
 	cache->ntrees = ntrees;
 	cache->hint_bits = bits;
 	cache->hint_misses = 0;
-	cache->hints = (BlockNumber *) ((char *) cache + roots_end);
+	cache->hints = (ShIdxHint *) ((char *) cache + roots_end);
 	memcpy(cache->roots, meta->roots, ntrees * sizeof(ShIdxRoot));
 	for (Size i = 0; i < nhints; i++)
-		cache->hints[i] = InvalidBlockNumber;
+		cache->hints[i] = (ShIdxHint) {InvalidBlockNumber, InvalidBuffer};
 
 	UnlockReleaseBuffer(buffer);
 	index->rd_amcache = cache;
@@ -216,27 +221,70 @@ shidx_move_right(Relation index, Buffer buffer, int lockmode)
 }
 
 /* the hint for the leaf of a key */
-static BlockNumber *
+static ShIdxHint *
 hint_of(const ShIdxCache *cache, int tree, ShIdxKey key)
 {
 	return &cache->hints[((Size) tree << cache->hint_bits) |
 						 (key.fp >> (64 - cache->hint_bits))];
 }
 
+static void
+set_hint(ShIdxHint *hint, Buffer buffer)
+{
+	hint->block = BufferGetBlockNumber(buffer);
+	hint->buffer = buffer;
+}
+
 /*
- * Try the leaf that was right the last time.  Returns InvalidBuffer, with
- * nothing locked or pinned, if there is none or it no longer is.
+ * Have the CPU fetch the leaf that a search for the key will most likely
+ * read first, if it is in shared memory.  Takes no lock and no pin.
+ *
+ * Look-ups of random keys spend most of their time waiting for memory: this
+ * lets the waits for several tables overlap.
+ */
+void
+shidx_prefetch(Relation index, int tree, ShIdxKey key)
+{
+	ShIdxHint  *hint = hint_of(shidx_get_cache(index), tree, key);
+
+	if (hint->buffer > 0)
+	{
+		char	   *page = (char *) BufferGetPage(hint->buffer);
+
+		shcompat_prefetch(page + BLCKSZ - 1);
+		for (int i = 0; i < PREFETCH_LINES; i++)
+			shcompat_prefetch(page + i * 64);
+	}
+}
+
+/*
+ * Pin the page of a hint.  It is mostly still in the buffer where it was, and
+ * then need not be looked up.
  */
 static Buffer
-search_hinted(Relation index, BlockNumber hint, int tree, ShIdxKey key, int lockmode)
+read_hinted(Relation index, const ShIdxHint *hint)
+{
+	if (hint->buffer > 0 &&
+		ReadRecentBuffer(shcompat_locator(index), MAIN_FORKNUM, hint->block, hint->buffer))
+		return hint->buffer;
+	return ReadBuffer(index, hint->block);
+}
+
+/*
+ * Try the leaf that was right the last time.  Returns InvalidBuffer, with
+ * nothing locked or pinned, if there is none or it no longer is.  Else it
+ * brings the hint up to date.
+ */
+static Buffer
+search_hinted(Relation index, ShIdxHint *hint, int tree, ShIdxKey key, int lockmode)
 {
 	Buffer		buffer;
 	Page		page;
 
-	if (!BlockNumberIsValid(hint))
+	if (!BlockNumberIsValid(hint->block))
 		return InvalidBuffer;
 
-	buffer = ReadBuffer(index, hint);
+	buffer = read_hinted(index, hint);
 	LockBuffer(buffer, lockmode);
 	page = shidx_check_page(index, buffer, tree, 0);
 	if (!shidx_key_less(key, shidx_page_low(page)))
@@ -244,7 +292,15 @@ search_hinted(Relation index, BlockNumber hint, int tree, ShIdxKey key, int lock
 		for (int steps = 0;; steps++)
 		{
 			if (shidx_key_less(key, shidx_page_high(page)))
+			{
+				/*
+				 * Where two leaves share a hint, it stays with the left one:
+				 * from there the other is a step away, not a descent.
+				 */
+				if (steps != 1)
+					set_hint(hint, buffer);
 				return buffer;
+			}
 			if (steps == HINT_STEPS)
 				break;
 			buffer = shidx_move_right(index, buffer, lockmode);
@@ -320,14 +376,11 @@ shidx_search(Relation index, int tree, int level, ShIdxKey key, int lockmode)
 
 	if (hinted)
 	{
-		BlockNumber *hint = hint_of(cache, tree, key);
+		ShIdxHint  *hint = hint_of(cache, tree, key);
 
-		buffer = search_hinted(index, *hint, tree, key, lockmode);
+		buffer = search_hinted(index, hint, tree, key, lockmode);
 		if (likely(BufferIsValid(buffer)))
-		{
-			*hint = BufferGetBlockNumber(buffer);
 			return buffer;
-		}
 		if (++cache->hint_misses > HINT_MISSES)
 		{
 			cache->hint_misses = 0;
@@ -351,6 +404,6 @@ shidx_search(Relation index, int tree, int level, ShIdxKey key, int lockmode)
 	}
 
 	if (hinted)
-		*hint_of(cache, tree, key) = BufferGetBlockNumber(buffer);
+		set_hint(hint_of(cache, tree, key), buffer);
 	return buffer;
 }

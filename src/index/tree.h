@@ -16,6 +16,12 @@
  * What a backend remembers of an index, in rd_amcache: the metapage, and for
  * each table where leaves lie.  Both may be out of date; see tree.c.
  */
+typedef struct ShIdxHint
+{
+	BlockNumber block;			/* or invalid */
+	Buffer		buffer;			/* where it was last */
+} ShIdxHint;
+
 typedef struct ShIdxCache
 {
 	int			blocks;			/* the scheme: m */
@@ -23,7 +29,7 @@ typedef struct ShIdxCache
 	int			ntrees;			/* tables of the scheme + 1 */
 	int			hint_bits;		/* each table has 1 << hint_bits hints */
 	uint32		hint_misses;	/* since the size of the index was looked at */
-	BlockNumber *hints;			/* [table << hint_bits | first bits of key] */
+	ShIdxHint  *hints;			/* [table << hint_bits | first bits of key] */
 	ShIdxRoot	roots[FLEXIBLE_ARRAY_MEMBER];
 } ShIdxCache;
 
@@ -33,6 +39,7 @@ extern const char *shidx_metapage_problem(Page page);
 extern void shidx_check_metapage(Relation index, Buffer buffer);
 extern ShBitsScheme *shidx_get_scheme(Relation index);
 extern Buffer shidx_search(Relation index, int tree, int level, ShIdxKey key, int lockmode);
+extern void shidx_prefetch(Relation index, int tree, ShIdxKey key);
 extern Buffer shidx_read_right(Relation index, Buffer buffer, BlockNumber right,
 							   ShIdxKey high, int tree, int level, int lockmode);
 extern Buffer shidx_move_right(Relation index, Buffer buffer, int lockmode);

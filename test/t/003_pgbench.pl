@@ -1,0 +1,121 @@
+# Concurrent inserts, deletes, updates, look-ups and vacuums, a fixed number of
+# them.  Each look-up compares index and brute force in one snapshot.
+#
+# SIMHASH_TEST_TRANSACTIONS, if set, is how many transactions each of the four
+# clients runs: 60000 take some ten minutes.
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SimhashTest;
+use Test::More;
+
+my $clients = 4;
+my $transactions = $ENV{SIMHASH_TEST_TRANSACTIONS} || 1500;
+my $total = $clients * $transactions;
+
+my $node = make_node('pgbench', [], 'max_wal_size = 1GB');
+$node->start;
+load_helpers($node);
+$node->safe_psql(
+	'postgres', q{
+	CREATE TABLE a (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, fp simhash) WITH (fillfactor = 70);
+	INSERT INTO a (fp) SELECT make_fingerprints(10000, 0.2);
+	CREATE INDEX a_fp ON a USING simhash (fp) WITH (blocks = 4, distance = 3);
+	CREATE INDEX a_six ON a USING simhash (fp) WITH (blocks = 6, distance = 3);
+	INSERT INTO radii VALUES (-1), (0), (1), (2), (3), (4), (5), (6), (8), (12), (64);
+	INSERT INTO query VALUES (1, 0), (2, 1234567890123456789), (3, -1);
+	INSERT INTO query SELECT 3 + id, fp FROM a WHERE id <= 5;
+
+	-- one statement, so one snapshot, and each side its own way
+	CREATE FUNCTION agree(fp simhash, radius integer, form text) RETURNS void
+	LANGUAGE plpgsql AS $$
+	DECLARE
+		indexed record;
+	BEGIN
+		PERFORM set_config('enable_seqscan', 'off', true),
+				set_config('enable_' || form, 'off', true);
+		EXECUTE format('SELECT i.n, i.rows, b.n AS brute_n, b.rows AS brute_rows FROM
+			(SELECT count(*) AS n, sum(hashint8extended(id, 1)) AS rows FROM a WHERE fp <~> %1$L <= %2$s) i,
+			(SELECT count(*) AS n, sum(hashint8extended(id, 1)) AS rows FROM a
+			 WHERE bit_count((fp::bigint # %3$L::bigint)::bit(64)) <= %2$s) b',
+			fp, radius, fp::bigint) INTO indexed;
+		IF (indexed.n, indexed.rows) IS DISTINCT FROM (indexed.brute_n, indexed.brute_rows) THEN
+			RAISE EXCEPTION 'index finds % rows, brute force %, query %, radius %',
+				indexed.n, indexed.brute_n, fp, radius;
+		END IF;
+	END $$;
+});
+
+my $dir = PostgreSQL::Test::Utils::tempdir;
+my %script = (
+	insert => q{
+\set n random(1, 30)
+INSERT INTO a (fp) SELECT CASE WHEN i % 20 = 0 THEN NULL WHEN i % 3 = 0
+	THEN flip_bits((ARRAY[0, 1234567890123456789, -1])[1 + i / 3 % 3], i % 5)
+	ELSE random_bits() END FROM generate_series(1, :n) i;
+},
+	update => q{
+\set part random(0, 999)
+UPDATE a SET fp = CASE WHEN id % 2 = 0 THEN random_bits() ELSE flip_bits(0, (id % 5)::integer) END
+WHERE id IN (SELECT id FROM a WHERE id % 1000 = :part FOR UPDATE SKIP LOCKED);
+},
+	delete => q{
+\set part random(0, 999)
+DELETE FROM a WHERE id IN (SELECT id FROM a WHERE id % 1000 = :part FOR UPDATE SKIP LOCKED);
+},
+	abort => q{
+BEGIN;
+INSERT INTO a (fp) SELECT random_bits() FROM generate_series(1, 10);
+ROLLBACK;
+},
+	lookup => q{
+\set radius random(0, 6)
+\set pick random(0, 2)
+SELECT agree(flip_bits((ARRAY[0, 1234567890123456789, -1])[1 + :pick], 1)::simhash, :radius, 'bitmapscan');
+SELECT agree((SELECT fp FROM a WHERE fp IS NOT NULL ORDER BY id DESC LIMIT 1), :radius, 'indexscan');
+SELECT agree(random_bits()::simhash, :radius, 'bitmapscan');
+});
+my @files;
+my %weight = (insert => 8, update => 4, delete => 4, abort => 1, lookup => 4);
+foreach my $name (sort keys %script)
+{
+	append_to_file("$dir/$name.sql", $script{$name});
+	push @files, "--file=$dir/$name.sql\@$weight{$name}";
+}
+
+my ($out, $err) = ('', '');
+my $pgbench = IPC::Run::start(
+	[
+		'pgbench', '--no-vacuum', "--client=$clients", '--jobs=2',
+		"--transactions=$transactions", '--random-seed=20', @files, $node->connstr('postgres')
+	],
+	'>', \$out, '2>', \$err);
+my $vacuums = 0;
+while ($pgbench->pumpable)
+{
+	$pgbench->pump_nb;
+	$node->safe_psql('postgres', 'VACUUM a');
+	$vacuums++;
+}
+$pgbench->finish;
+is($pgbench->result(0), 0, 'pgbench succeeds') or diag($err);
+unlike($err, qr/ERROR|aborted/, 'no statement fails');
+like($out, qr{transactions actually processed: $total/$total}, 'all transactions ran');
+cmp_ok($vacuums, '>', 0, 'vacuums ran meanwhile');
+is_sound($node, 'afterwards', 'a_fp', 'a_six');
+foreach my $pair ([ 'a_fp', 'a_six' ], [ 'a_six', 'a_fp' ])
+{
+	my ($index, $other) = @$pair;
+	is( $node->safe_psql(
+			'postgres',
+			"BEGIN; DROP INDEX $other; CALL expect('a'); SELECT compare('a', '$index'); ROLLBACK"
+		),
+		'ok',
+		"$index finds the same rows as brute force");
+}
+$node->stop;
+done_testing();

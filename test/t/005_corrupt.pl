@@ -1,0 +1,154 @@
+# Damaged index files give errors with SQLSTATE XX002 that name the index, and
+# the block where it is one; the server stays up.
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SimhashTest;
+use Test::More;
+
+my $block_size = 8192;
+
+# page checksums would find the damage first
+my ($help) = run_command([ 'initdb', '--help' ]);
+my $node = make_node('corrupt',
+	[ extra => [ $help =~ /--no-data-checksums/ ? '--no-data-checksums' : () ] ]);
+$node->start;
+load_helpers($node);
+$node->safe_psql(
+	'postgres', q{
+	CREATE TABLE a (id bigint GENERATED ALWAYS AS IDENTITY, fp simhash);
+	INSERT INTO a (fp) SELECT make_fingerprints(20000, 0.2);
+	INSERT INTO a (fp) SELECT NULL FROM generate_series(1, 100);
+	INSERT INTO a (fp) SELECT 0 FROM generate_series(1, 2000);
+	CREATE INDEX a_fp ON a USING simhash (fp);
+});
+my $pages = $node->safe_psql('postgres',
+	"SELECT pg_relation_size('a_fp') / $block_size");
+my $file =
+  $node->data_dir . '/' . $node->safe_psql('postgres', "SELECT pg_relation_filepath('a_fp')");
+my @roots = split /\n/, $node->safe_psql('postgres',
+	"SELECT root_block FROM simhash_index_info('a_fp') WHERE table_no IS NOT NULL ORDER BY table_no");
+$node->stop;
+my $sound = slurp_file($file);
+is(length($sound), $pages * $block_size, 'the whole file was read');
+
+# what is run over each damaged index: every row, by every way in, and writes
+my %statement = (
+	scan => 'SET enable_seqscan = off; SET enable_bitmapscan = off; SELECT count(*) FROM a WHERE fp <~> 0 <= 64',
+	bitmap => 'SET enable_seqscan = off; SET enable_indexscan = off; SELECT count(*) FROM a WHERE fp <~> 0 <= 64',
+	lookup => 'SET enable_seqscan = off; SELECT count(*) FROM query q JOIN a ON a.fp <~> q.fp <= 4',
+	nulls => 'SET enable_seqscan = off; SELECT count(*) FROM a WHERE fp IS NULL',
+	insert => 'BEGIN; INSERT INTO a (fp) SELECT make_fingerprints(500, 0.7); INSERT INTO a (fp) VALUES (NULL), (0), (-1); ROLLBACK',
+	check => q{SELECT simhash_index_check('a_fp')},
+	info => q{SELECT count(*) FROM simhash_index_info('a_fp')},
+	# the rows that were just rolled back are dead
+	vacuum => 'VACUUM (INDEX_CLEANUP ON) a');
+
+$node->start;
+$node->safe_psql('postgres',
+	'INSERT INTO query SELECT row_number() OVER (), fp FROM a WHERE id % 50 = 0; DELETE FROM a WHERE id % 10 = 0');
+$node->stop;
+my $heap_is_ready = slurp_file($file);
+is($heap_is_ready eq $sound, 1, 'preparing the heap leaves the index as it was');
+
+# Put an image in place of the index, run everything, and return the results:
+# '' for success, else the SQLSTATE and the message.
+sub results_with
+{
+	my ($image) = @_;
+	my %result;
+	open(my $out, '+<:raw', $file) or die $!;
+	print $out $image;
+	truncate $out, length $image;
+	close $out;
+	$node->start;
+	foreach my $name (qw(scan bitmap lookup nulls check info insert vacuum))
+	{
+		my ($status, $stdout, $stderr) = $node->psql('postgres',
+			"\\set VERBOSITY verbose\nSET statement_timeout = '60s';\n$statement{$name};");
+		$stderr =~ s/^.*?(ERROR|FATAL|PANIC|WARNING): /$1:/;
+		$result{$name} = $stderr =~ /ERROR:\s*(\w{5}): (.*)/ ? "$1 $2" : $stderr;
+	}
+	# not 'immediate': recovery would replay the changes into the next image
+	$node->stop;
+	return %result;
+}
+
+# No result but success or a clear complaint, of the index or, for a page
+# header that makes no sense or a block that is not there, of the server.  A damaged page that a statement
+# does not look at does no harm to it.
+sub is_handled
+{
+	my ($what, $image, @must_complain) = @_;
+	my %result = results_with($image);
+	my $bad = join "\n", map { "$_: $result{$_}" }
+	  grep { $result{$_} ne '' and $result{$_} !~ /^XX00[12] .*"a_fp"|^XX001 (invalid page in|could not read) block/ } sort keys %result;
+	is($bad, '', "$what: success or a clear error");
+	foreach my $name (@must_complain)
+	{
+		like($result{$name}, qr/^XX002 .*"a_fp"/, "$what: $name complains");
+	}
+	return %result;
+}
+
+sub page { my ($image, $no) = @_; return substr($image, $no * $block_size, $block_size); }
+sub with_page
+{
+	my ($no, $page) = @_;
+	my $image = $sound;
+	substr($image, $no * $block_size, $block_size) = $page;
+	return $image;
+}
+# bytes from ... of a page replaced
+sub with_bytes
+{
+	my ($no, $offset, $bytes) = @_;
+	my $image = $sound;
+	substr($image, $no * $block_size + $offset, length $bytes) = $bytes;
+	return $image;
+}
+
+my %clean = results_with($sound);
+is(join('', values %clean), '', 'the sound index gives no error');
+
+# the metapage: magic and version are the first things after the page header
+is_handled('magic', with_bytes(0, 24, "\x00\x01\x02\x03"), 'scan', 'bitmap', 'lookup', 'nulls', 'check', 'info', 'insert');
+is_handled('version', with_bytes(0, 28, pack('L', 999)), 'scan', 'bitmap', 'lookup', 'nulls', 'check', 'info', 'insert');
+like({ is_handled('version', with_bytes(0, 28, pack('L', 999))) }->{scan}, qr/XX002/, 'a newer version');
+is_handled('zeroed metapage', with_page(0, "\0" x $block_size), 'scan', 'check', 'insert');
+is_handled('garbage in the metapage', with_bytes(0, 32, "\xa5" x 200), 'check');
+is_handled('a data page as metapage', with_page(0, page($sound, 1)), 'scan', 'check', 'insert');
+
+# a root: zeroed, another table's, the metapage, garbage
+is_handled('zeroed root', with_page($roots[0], "\0" x $block_size), 'scan', 'bitmap', 'lookup', 'check');
+is_handled("another table's root", with_page($roots[0], page($sound, $roots[1])), 'lookup', 'check');
+is_handled('the metapage as root', with_page($roots[0], page($sound, 0)), 'scan', 'lookup', 'check');
+is_handled('garbage in the root', with_bytes($roots[0], 24, "\xff" x 2000), 'check');
+is_handled('garbage at the end of the root', with_bytes($roots[0], $block_size - 64, "\xff" x 64), 'lookup', 'check');
+
+# every kind of damage to pages all over the file
+my @some = map { 1 + int(($pages - 1) * $_ / 8) } 0 .. 7;
+foreach my $no (@some)
+{
+	is_handled("block $no zeroed", with_page($no, "\0" x $block_size), 'check');
+	is_handled("block $no: special space", with_bytes($no, $block_size - 40, "\x5a" x 40), 'check');
+	is_handled("block $no: contents", with_bytes($no, 24, "\x5a" x 400), 'check');
+	my $other = $no == 1 ? 2 : $no - 1;
+	is_handled("block $no: copy of block $other", with_page($no, page($sound, $other)), 'check');
+}
+# a file cut short
+is_handled('half a file', substr($sound, 0, int($pages / 2) * $block_size));
+
+# REINDEX repairs
+results_with(with_bytes(0, 24, "\x00\x01\x02\x03"));
+$node->start;
+$node->safe_psql('postgres', 'REINDEX INDEX a_fp; INSERT INTO radii VALUES (0), (3), (64)');
+is_sound($node, 'after REINDEX', 'a_fp');
+is_exact($node, 'after REINDEX', 'a', 'a_fp');
+$node->stop;
+unlike(slurp_file($node->logfile), qr/terminated by signal|TRAP:|PANIC/, 'no crash');
+done_testing();

@@ -1,0 +1,107 @@
+# Long scans and builds stop when they are told to, and leave nothing behind.
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SimhashTest;
+use Test::More;
+use Time::HiRes qw(usleep);
+
+my $node = make_node('cancel', [], 'maintenance_work_mem = 8MB', 'max_wal_size = 2GB');
+$node->start;
+load_helpers($node);
+$node->safe_psql(
+	'postgres', q{
+	CREATE TABLE a (id integer, fp simhash);
+	INSERT INTO a SELECT row_number() OVER (), h FROM make_fingerprints(200000, 0.2) h;
+	INSERT INTO a SELECT 200000 + i, 0 FROM generate_series(1, 100000) i;
+	INSERT INTO radii VALUES (0), (3), (8);
+	INSERT INTO query SELECT id, fp FROM a WHERE id <= 10;
+	CREATE INDEX a_fp ON a USING simhash (fp);
+});
+
+# Run a statement and poll with a query that cancels the backend named
+# "victim" and then returns something.  Gives back what the query returned and
+# the error of the statement; both are '' if the statement ended first.
+sub cancelled
+{
+	my ($statement, $poll) = @_;
+	my ($out, $err) = ('', '');
+	my $psql = IPC::Run::start(
+		[
+			'psql', '-X', '-q', '-A', '-t', '-v', 'VERBOSITY=sqlstate', '-c', $statement,
+			'-d', $node->connstr('postgres') . ' application_name=victim'
+		],
+		'>', \$out, '2>', \$err,
+		IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default));
+	my $what = '';
+	while ($what eq '' and $psql->pumpable)
+	{
+		$psql->pump_nb;
+		$what = $node->safe_psql('postgres', $poll);
+		$what =~ s/\n//g;
+		usleep(5_000);
+	}
+	$psql->finish;
+	return ($what, $err);
+}
+
+# Scans that would take days: all rows, for each row.
+foreach my $form ('indexscan', 'bitmapscan')
+{
+	foreach my $radius (3, 40, 64)
+	{
+		my ($what, $err) = cancelled(
+			"SET enable_seqscan = off; SET enable_$form = off; SET enable_material = off; "
+			  . "SELECT count(*) FROM a x JOIN a y ON x.fp <~> y.fp <= $radius JOIN a z ON z.fp <~> x.fp <= $radius",
+			"SELECT CASE WHEN application_name = 'victim' AND state = 'active' AND query LIKE '%<~>%'
+				THEN nullif(pg_cancel_backend(pid), false) END FROM pg_stat_activity");
+		like($err, qr/57014/, "a join of radius $radius without $form is cancelled");
+	}
+}
+is_exact($node, 'after cancelled scans', 'a', 'a_fp');
+
+# Builds: cancel in a phase that no earlier try was cancelled in, until a build
+# runs through because there is no further one.  A build may also win the
+# race, so the first success is not the end.
+my %phase;
+my $tries = 0;
+while ($tries++ < 20)
+{
+	my $known = join ', ', map { "'$_'" } '', keys %phase;
+	my ($what, $err) = cancelled(
+		'CREATE INDEX a_many ON a USING simhash (fp) WITH (blocks = 8, distance = 3)',
+		"SELECT CASE WHEN p.phase NOT IN ($known) AND a.application_name = 'victim' THEN
+				CASE WHEN pg_cancel_backend(pid) THEN p.phase END END
+		 FROM pg_stat_progress_create_index p JOIN pg_stat_activity a USING (pid)");
+	$phase{$what} = 1 if $what ne '';
+	if ($err eq '')
+	{
+		$node->safe_psql('postgres', 'DROP INDEX a_many');
+		last if %phase;
+		next;
+	}
+	like($err, qr/57014/, "a build is cancelled in phase: $what");
+	is($node->safe_psql('postgres', "SELECT to_regclass('a_many') IS NULL"),
+		't', 'the cancelled index does not exist');
+}
+cmp_ok(scalar(keys %phase), '>', 0, 'some build was cancelled');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_ls_tmpdir()'),
+	'0', 'no temporary files are left');
+
+# VACUUM
+$node->safe_psql('postgres', 'DELETE FROM a WHERE id % 3 = 0');
+cancelled('VACUUM a',
+	"SELECT CASE WHEN p.phase = 'vacuuming indexes' AND a.application_name = 'victim' THEN
+			CASE WHEN pg_cancel_backend(pid) THEN p.phase END END
+	 FROM pg_stat_progress_vacuum p JOIN pg_stat_activity a USING (pid)");
+is_sound($node, 'after a cancelled vacuum', 'a_fp');
+is_exact($node, 'after a cancelled vacuum', 'a', 'a_fp');
+$node->safe_psql('postgres', 'VACUUM a');
+is_sound($node, 'after a vacuum', 'a_fp');
+is_exact($node, 'after a vacuum', 'a', 'a_fp');
+$node->stop;
+done_testing();
