@@ -9,6 +9,7 @@
 
 #include "fmgr.h"
 #include "mb/pg_wchar.h"
+#include "compat.h"
 #include "text/fingerprint.h"
 #include "text/normalise.h"
 #include "type/simhash.h"
