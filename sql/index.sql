@@ -242,6 +242,73 @@ SELECT statement FROM life_steps \gexec
 DROP TABLE life CASCADE;
 
 --
+-- Statements that change what they scan
+--
+
+CREATE TABLE life (id int, fp simhash);
+INSERT INTO life SELECT * FROM mixed WHERE id % 4 = 0;
+CREATE INDEX life_fp ON life USING simhash (fp);
+-- makes a plan with life_fp the only choice, or says what it is instead
+CREATE FUNCTION change(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	n bigint;
+BEGIN
+	PERFORM set_config('enable_seqscan', 'off', true),
+			set_config('enable_bitmapscan', 'off', true);
+	IF strpos(plan_of(statement), 'Index Scan using life_fp') = 0 THEN
+		RETURN plan_of(statement);
+	END IF;
+	EXECUTE statement;
+	GET DIAGNOSTICS n = ROW_COUNT;
+	RETURN n || ' rows';
+END $$;
+SELECT change('INSERT INTO life SELECT id + 100000, fp FROM life WHERE fp <~> 0 <= 40');
+SELECT change('UPDATE life SET fp = fp::bigint # 1 WHERE fp <~> 0 <= 40');
+SELECT change('UPDATE life SET id = id + 1 WHERE fp <~> -1 <= 40');
+SELECT change('DELETE FROM life USING query q WHERE life.fp <~> q.fp <= 5 AND q.qno > 4');
+CALL expect('life');
+SELECT compare('life', 'life_fp');
+-- undone together with the changes of the index itself
+BEGIN;
+TRUNCATE life;
+INSERT INTO life SELECT * FROM mixed WHERE id % 4 = 1;
+SAVEPOINT s;
+ALTER INDEX life_fp SET (blocks = 5);
+REINDEX INDEX life_fp;
+INSERT INTO life SELECT * FROM mixed WHERE id % 4 = 2;
+CALL expect('life');
+SELECT compare('life', 'life_fp');
+ROLLBACK TO s;
+CALL expect('life');
+SELECT compare('life', 'life_fp');
+ROLLBACK;
+SELECT compare('life', 'life_fp');
+DROP TABLE life;
+
+--
+-- Exclusion constraints
+--
+
+CREATE TABLE x (id int, fp simhash, EXCLUDE USING simhash (fp WITH %));
+INSERT INTO x VALUES (1, 0), (2, 15), (3, NULL), (4, NULL);
+INSERT INTO x VALUES (5, 7);
+INSERT INTO x VALUES (5, 7), (6, 255), (7, 254) ON CONFLICT DO NOTHING;
+UPDATE x SET fp = fp::bigint # 1 WHERE id = 2;
+UPDATE x SET fp = 1 WHERE id = 2;
+INSERT INTO x SELECT id + 100, fp FROM mixed WHERE id <= 18000 ON CONFLICT DO NOTHING;
+SELECT id, to_hex(fp) FROM x WHERE id < 10 ORDER BY id;
+-- no two are near each other, and no row was refused without a reason
+SELECT count(*) FROM x a JOIN x b ON a.fp % b.fp AND a.ctid < b.ctid;
+SELECT count(*) FROM x a JOIN x b ON bit_count((a.fp::bigint # b.fp::bigint)::bit(64)) <= 3 AND a.ctid <> b.ctid
+WHERE a.id % 100 = 0;
+SELECT count(*) > 0 AS refused, bool_and(EXISTS (SELECT FROM x WHERE x.fp % m.fp)) AS with_reason
+FROM mixed m WHERE id <= 18000 AND fp IS NOT NULL AND NOT EXISTS (SELECT FROM x WHERE x.id = m.id + 100);
+SELECT simhash_index_check('x_fp_excl', true);
+ALTER TABLE x ADD EXCLUDE USING simhash (fp WITH =) WITH (blocks = 6) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE x ADD EXCLUDE USING simhash (fp WITH <~>);
+DROP TABLE x;
+
+--
 -- Other conditions
 --
 

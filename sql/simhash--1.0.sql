@@ -198,8 +198,13 @@ COMMENT ON AGGREGATE max(simhash) IS 'largest fingerprint, as an unsigned intege
 CREATE DOMAIN simhash_distance AS integer;
 COMMENT ON DOMAIN simhash_distance IS 'number of differing bits, 0..64';
 
+CREATE FUNCTION simhash_hamming_support(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_hamming_support(internal) IS 'planner support of hamming';
+
 CREATE FUNCTION hamming(simhash, simhash) RETURNS simhash_distance
-AS 'MODULE_PATHNAME', 'simhash_hamming' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'simhash_hamming' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+SUPPORT simhash_hamming_support;
 COMMENT ON FUNCTION hamming(simhash, simhash) IS 'number of bits in which two fingerprints differ';
 
 CREATE OPERATOR <~> (
@@ -207,6 +212,17 @@ CREATE OPERATOR <~> (
 	COMMUTATOR = <~>
 );
 COMMENT ON OPERATOR <~>(simhash, simhash) IS 'Hamming distance';
+
+-- An index orders by an operator whose result type has a btree operator
+-- class, which a domain has not.  The planner puts this one in for <~>.
+CREATE FUNCTION simhash_order_distance(simhash, simhash) RETURNS integer
+AS 'MODULE_PATHNAME', 'simhash_hamming' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_order_distance(simhash, simhash) IS 'implementation of <~~> operator';
+CREATE OPERATOR <~~> (
+	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_order_distance,
+	COMMUTATOR = <~~>
+);
+COMMENT ON OPERATOR <~~>(simhash, simhash) IS 'Hamming distance as an integer; what <~> becomes in a plan';
 
 CREATE FUNCTION simhash_within_support(internal) RETURNS internal
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -547,12 +563,14 @@ COMMENT ON FUNCTION simhash_handler(internal) IS 'handler of the simhash index a
 CREATE ACCESS METHOD simhash TYPE INDEX HANDLER simhash_handler;
 COMMENT ON ACCESS METHOD simhash IS 'permuted-block tables: all fingerprints within a Hamming distance';
 
--- Strategy s of 1..65 is "differ in at most s - 1 bits"; 66 is "lies in the ball".
+-- Strategy s of 1..65 is "differ in at most s - 1 bits"; 66 is "lies in the
+-- ball"; 67 is the distance, to order by.
 CREATE OPERATOR CLASS simhash_ops
 DEFAULT FOR TYPE simhash USING simhash AS
 	OPERATOR 1 = (simhash, simhash),
 	OPERATOR 4 % (simhash, simhash),
-	OPERATOR 66 <@ (simhash, simhash_ball);
+	OPERATOR 66 <@ (simhash, simhash_ball),
+	OPERATOR 67 <~~> (simhash, simhash) FOR ORDER BY integer_ops;
 
 --
 -- The scheme, made visible

@@ -78,13 +78,13 @@ install_missing() {
 		[ "$(id -u)" = 0 ] ||
 			die "please run as root: apt-get install $missing"
 		say "Installing what is missing."
-		apt-get update -q=2 || die "apt-get update failed"
+		output=$(apt-get update -q=2 2>&1) || die "apt-get update failed: $output"
 		# with fresh lists the newest server may be another
 		missing=$(missing_packages "$@" | tr '\n' ' ') || exit 1
 		say "apt-get install $missing"
-		DEBIAN_FRONTEND=noninteractive apt-get install -y -q=2 \
-			--no-install-recommends $missing >/dev/null </dev/null ||
-			die "apt-get install failed"
+		output=$(DEBIAN_FRONTEND=noninteractive apt-get install -y -q=2 \
+			--no-install-recommends $missing 2>&1 </dev/null) ||
+			die "apt-get install failed: $output"
 	fi
 	find_server || die "no PostgreSQL server with its development files was found"
 }

@@ -22,7 +22,8 @@
 #define SHIDX_RADIUS_OF_STRATEGY(s)		((s) - 1)
 #define SHIDX_MAX_WITHIN_STRATEGY		65
 #define SHIDX_STRATEGY_BALL				66
-#define SHIDX_NUM_STRATEGIES			66
+#define SHIDX_STRATEGY_DISTANCE			67	/* ORDER BY */
+#define SHIDX_NUM_STRATEGIES			67
 
 #define SHIDX_DEFAULT_BLOCKS			4
 #define SHIDX_DEFAULT_DISTANCE			3
@@ -74,6 +75,7 @@ extern void shidx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
 extern bool shidx_gettuple(IndexScanDesc scan, ScanDirection direction);
 extern int64 shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap);
 extern void shidx_endscan(IndexScanDesc scan);
+extern bool shidx_canreturn(Relation index, int column);
 
 /* cost.c */
 extern void shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path,

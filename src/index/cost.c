@@ -10,6 +10,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/genam.h"
 #include "catalog/pg_type_d.h"
 #include "nodes/nodeFuncs.h"
@@ -32,6 +34,11 @@
  * and comparing the whole of it, which vector instructions do at once.
  */
 #define PAGE_CPU_COST		10
+
+/* how many batches an ordered scan of all rows takes, roughly */
+#define ORDERED_BATCHES		3
+
+#define LOG2(x)				(log(x) / 0.693147180559945)
 
 /*
  * Smallest radius among the conditions; SIMHASH_BITS if no condition has one,
@@ -131,6 +138,7 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	ShBitsScheme *scheme;
 	double		leaves;
 	double		page_fetches;
+	Cost		page_costs;
 	double		random_pages;
 	double		tuples;
 	double		spc_random_page_cost;
@@ -170,10 +178,20 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	}
 
 	cost_qual_eval(&qual_cost, quals, root);
+	page_costs = page_fetches + plan.pages * PAGE_CPU_COST * cpu_operator_cost;
 	*startup_cost = qual_cost.startup;
-	*total_cost = qual_cost.startup + page_fetches +
-		plan.pages * PAGE_CPU_COST * cpu_operator_cost +
-		tuples * cpu_index_tuple_cost;
+	*total_cost = qual_cost.startup + page_costs + tuples * cpu_index_tuple_cost;
+
+	/*
+	 * An ordered scan reads all its pages before it returns the first row,
+	 * and, if not stopped early, once more for each of its batches.
+	 */
+	if (path->indexorderbys != NIL)
+	{
+		*startup_cost += page_costs;
+		*total_cost += ORDERED_BATCHES * page_costs +
+			tuples * cpu_operator_cost * LOG2(Max(tuples, 2));
+	}
 	*correlation = 0;
 	*pages = plan.pages;
 	pfree(scheme);

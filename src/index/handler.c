@@ -27,12 +27,12 @@ simhash_handler(PG_FUNCTION_ARGS)
 	am->amsupport = 0;
 	am->amoptsprocnum = 0;
 	am->amcanorder = false;
-	am->amcanorderbyop = false;
+	am->amcanorderbyop = true;
 	am->amcanbackward = false;
 	am->amcanunique = false;
 	am->amcanmulticol = false;
 	am->amoptionalkey = true;
-	am->amsearcharray = false;
+	am->amsearcharray = true;
 	am->amsearchnulls = true;
 	am->amstorage = false;
 	am->amclusterable = false;
@@ -48,7 +48,7 @@ simhash_handler(PG_FUNCTION_ARGS)
 	am->aminsert = shidx_insert;
 	am->ambulkdelete = shidx_bulkdelete;
 	am->amvacuumcleanup = shidx_vacuumcleanup;
-	am->amcanreturn = NULL;
+	am->amcanreturn = shidx_canreturn;
 	am->amcostestimate = shidx_costestimate;
 	am->amoptions = shidx_options;
 	am->amproperty = NULL;

@@ -16,6 +16,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "bits/distance.h"
 #include "index/page.h"
 #include "index/tree.h"
 
@@ -406,4 +407,31 @@ shidx_search(Relation index, int tree, int level, ShIdxKey key, int lockmode)
 	if (hinted)
 		set_hint(hint_of(cache, tree, key), buffer);
 	return buffer;
+}
+
+/*
+ * Find the leaf that has an entry, and keep it pinned.
+ *
+ * Returns false, with nothing pinned, if there is no such entry.  No lock is
+ * held on return.
+ */
+bool
+shidx_pin_entry(Relation index, int tree, ShIdxKey key, Buffer *pin)
+{
+	Buffer		buffer = shidx_search(index, tree, 0, key, BUFFER_LOCK_SHARE);
+	Page		page = BufferGetPage(buffer);
+	uint16		found[SHIDX_LEAF_CAPACITY];
+	int			nfound;
+	bool		result = false;
+
+	nfound = shbits_filter(shidx_page_fps(page), shidx_page_count(page), key.fp, 0, found);
+	for (int i = 0; i < nfound && !result; i++)
+		result = shidx_key_equal(shidx_leaf_key(page, found[i]), key);
+
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	if (result)
+		*pin = buffer;
+	else
+		ReleaseBuffer(buffer);
+	return result;
 }

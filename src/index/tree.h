@@ -42,6 +42,7 @@ extern Buffer shidx_search(Relation index, int tree, int level, ShIdxKey key, in
 extern void shidx_prefetch(Relation index, int tree, ShIdxKey key);
 extern Buffer shidx_read_right(Relation index, Buffer buffer, BlockNumber right,
 							   ShIdxKey high, int tree, int level, int lockmode);
+extern bool shidx_pin_entry(Relation index, int tree, ShIdxKey key, Buffer *pin);
 extern Buffer shidx_move_right(Relation index, Buffer buffer, int lockmode);
 
 /* number of the tree of the null fingerprints */

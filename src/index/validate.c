@@ -27,6 +27,8 @@ static bool
 validate_operator(Form_pg_amop member, const char *family)
 {
 	const char *name = format_operator(member->amopopr);
+	Oid			result_type = BOOLOID;
+	bool		valid_purpose;
 	bool		result = true;
 
 	if (member->amopstrategy < 1 || member->amopstrategy > SHIDX_NUM_STRATEGIES)
@@ -37,7 +39,17 @@ validate_operator(Form_pg_amop member, const char *family)
 						family, "simhash", name, member->amopstrategy)));
 		result = false;
 	}
-	if (member->amoppurpose != AMOP_SEARCH || OidIsValid(member->amopsortfamily))
+	if (member->amopstrategy == SHIDX_STRATEGY_DISTANCE)
+	{
+		/* the distances of an ordered scan ascend as integers do */
+		result_type = INT4OID;
+		valid_purpose = member->amoppurpose == AMOP_ORDER &&
+			opfamily_can_sort_type(member->amopsortfamily, INT4OID);
+	}
+	else
+		valid_purpose = member->amoppurpose == AMOP_SEARCH &&
+			!OidIsValid(member->amopsortfamily);
+	if (!valid_purpose)
 	{
 		ereport(INFO,
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
@@ -45,9 +57,9 @@ validate_operator(Form_pg_amop member, const char *family)
 						family, "simhash", name)));
 		result = false;
 	}
-	if (!check_amop_signature(member->amopopr, BOOLOID,
+	if (!check_amop_signature(member->amopopr, result_type,
 							  member->amoplefttype, member->amoprighttype) ||
-		(member->amopstrategy <= SHIDX_MAX_WITHIN_STRATEGY &&
+		(member->amopstrategy != SHIDX_STRATEGY_BALL &&
 		 member->amoplefttype != member->amoprighttype))
 	{
 		ereport(INFO,

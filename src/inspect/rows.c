@@ -13,7 +13,6 @@
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
 
-#include "bits/distance.h"
 #include "index/tree.h"
 #include "inspect/check.h"
 #include "inspect/walk.h"
@@ -25,17 +24,12 @@
 static bool
 has_entry(Relation index, int tree, ShIdxKey key)
 {
-	Buffer		buffer = shidx_search(index, tree, 0, key, BUFFER_LOCK_SHARE);
-	Page		page = BufferGetPage(buffer);
-	uint16		found[SHIDX_LEAF_CAPACITY];
-	int			nfound;
-	bool		result = false;
+	Buffer		pin;
 
-	nfound = shbits_filter(shidx_page_fps(page), shidx_page_count(page), key.fp, 0, found);
-	for (int i = 0; i < nfound && !result; i++)
-		result = shidx_key_equal(shidx_leaf_key(page, found[i]), key);
-	UnlockReleaseBuffer(buffer);
-	return result;
+	if (!shidx_pin_entry(index, tree, key, &pin))
+		return false;
+	ReleaseBuffer(pin);
+	return true;
 }
 
 static void

@@ -109,6 +109,10 @@ load(Oid extension, Oid schema, ShTypeCatalog *c)
 	args[1] = c->simhash_type;
 	args[2] = INT4OID;
 	c->hamming = find_function(extension, schema, "hamming", 2, args);
+	c->order_distance = find_function(extension, schema,
+									  "simhash_order_distance", 2, args);
+	c->order_operator = find_operator(extension, schema, "<~~>",
+									  c->simhash_type, c->simhash_type);
 	c->near = find_function(extension, schema, "simhash_near", 2, args);
 	c->within = find_function(extension, schema, "simhash_within", 3, args);
 
@@ -137,6 +141,8 @@ load(Oid extension, Oid schema, ShTypeCatalog *c)
 										"simhash_distance_support", 1, args);
 	c->within_support = find_function(extension, schema,
 									  "simhash_within_support", 1, args);
+	c->hamming_support = find_function(extension, schema,
+									   "simhash_hamming_support", 1, args);
 	c->restriction_sel = find_function(extension, schema,
 									   "simhash_sel", 4, args);
 
@@ -145,6 +151,8 @@ load(Oid extension, Oid schema, ShTypeCatalog *c)
 	c->join_sel = find_function(extension, schema, "simhash_joinsel", 5, args);
 
 	return OidIsValid(c->hamming) && OidIsValid(c->near) &&
+		OidIsValid(c->order_distance) && OidIsValid(c->order_operator) &&
+		OidIsValid(c->hamming_support) &&
 		OidIsValid(c->within) && OidIsValid(c->make_ball) &&
 		OidIsValid(c->in_ball) && OidIsValid(c->in_ball_operator) &&
 		OidIsValid(c->ball_contains) && OidIsValid(c->radius) &&
@@ -170,7 +178,8 @@ shtype_catalog(Oid entry, ShTypeCatalog *catalog)
 
 	if (cached_valid &&
 		(entry == cached.distance_support || entry == cached.within_support ||
-		 entry == cached.restriction_sel || entry == cached.join_sel))
+		 entry == cached.hamming_support || entry == cached.restriction_sel ||
+		 entry == cached.join_sel))
 	{
 		*catalog = cached;
 		return true;

@@ -21,6 +21,7 @@ typedef struct ShTypeCatalog
 
 	/* functions that planner support recognises or calls */
 	Oid			hamming;
+	Oid			order_distance; /* of operator <~~> */
 	Oid			within;			/* simhash_within */
 	Oid			near;			/* of operator % */
 	Oid			in_ball;		/* of operator <@ */
@@ -31,10 +32,13 @@ typedef struct ShTypeCatalog
 	/* functions that the server calls while it plans */
 	Oid			distance_support;
 	Oid			within_support;
+	Oid			hamming_support;
 	Oid			restriction_sel;
 	Oid			join_sel;
 
+	/* operators */
 	Oid			in_ball_operator;	/* simhash <@ simhash_ball */
+	Oid			order_operator; /* simhash <~~> simhash */
 } ShTypeCatalog;
 
 extern bool shtype_catalog(Oid entry, ShTypeCatalog *catalog);

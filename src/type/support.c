@@ -41,6 +41,7 @@ typedef enum Comparison
 	BOUND_EQ					/* d = bound */
 } Comparison;
 
+PG_FUNCTION_INFO_V1(simhash_hamming_support);
 PG_FUNCTION_INFO_V1(simhash_distance_support);
 PG_FUNCTION_INFO_V1(simhash_within_support);
 
@@ -103,7 +104,8 @@ get_comparison(const ShTypeCatalog *catalog, Oid funcid, int *distance_arg)
 }
 
 /*
- * The arguments of hamming(), if that is what the node calls, else NIL.
+ * The arguments of hamming(), if that is what the node calls, or what a call
+ * of it has become, else NIL.
  */
 static List *
 get_hamming_args(const ShTypeCatalog *catalog, Node *node)
@@ -128,7 +130,9 @@ get_hamming_args(const ShTypeCatalog *catalog, Node *node)
 	else
 		return NIL;
 
-	return funcid == catalog->hamming ? args : NIL;
+	if (funcid != catalog->hamming && funcid != catalog->order_distance)
+		return NIL;
+	return args;
 }
 
 /*
@@ -286,6 +290,8 @@ make_equal(const ShTypeCatalog *catalog, Node *distance, List *fingerprints,
 	 * assume 200 distinct values, and so too few rows, beside what it assumes
 	 * for simhash_within.
 	 */
+	while (IsA(distance, RelabelType))
+		distance = (Node *) ((RelabelType *) distance)->arg;
 	equal = (Expr *) makeFuncExpr(function, BOOLOID,
 								  list_make2(copyObject(distance),
 											 copyObject(bound)),
@@ -401,6 +407,45 @@ make_index_condition(const ShTypeCatalog *catalog,
 	return list_make1(make_opclause(catalog->in_ball_operator, BOOLOID, false,
 									(Expr *) copyObject(column), ball,
 									InvalidOid, request->indexcollation));
+}
+
+/*
+ * Put the operator that an index can order by in the place of hamming(), and
+ * a relabelling on top, so that the type stays what it is.  The planner takes
+ * the relabelling off where it makes a sort key of the expression.
+ */
+static Node *
+make_order_distance(const ShTypeCatalog *catalog, FuncExpr *call)
+{
+	Expr	   *distance;
+
+	if (call->funcid != catalog->hamming || list_length(call->args) != 2)
+		return NULL;
+	distance = make_opclause(catalog->order_operator, INT4OID, false,
+							 copyObject(linitial(call->args)),
+							 copyObject(lsecond(call->args)),
+							 InvalidOid, InvalidOid);
+	set_opfuncid((OpExpr *) distance);
+	return (Node *) makeRelabelType(distance, call->funcresulttype, -1, InvalidOid,
+									COERCE_IMPLICIT_CAST);
+}
+
+/*
+ * Support function of hamming().
+ */
+Datum
+simhash_hamming_support(PG_FUNCTION_ARGS)
+{
+	Node	   *raw_request = (Node *) PG_GETARG_POINTER(0);
+	Node	   *result = NULL;
+	ShTypeCatalog catalog;
+
+	if (IsA(raw_request, SupportRequestSimplify) &&
+		shtype_catalog(fcinfo->flinfo->fn_oid, &catalog))
+		result = make_order_distance(&catalog,
+									 ((SupportRequestSimplify *) raw_request)->fcall);
+
+	PG_RETURN_POINTER(result);
 }
 
 /*

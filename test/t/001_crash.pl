@@ -74,8 +74,12 @@ foreach my $round (1 .. $rounds)
 			q{SELECT max(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()});
 		kill(9, $pid) == 1 or die "cannot kill $pid";
 		eval { $pgbench->finish };
-		$node->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()')
-		  or die 'the server does not come back';
+		my $tries = 10 * $PostgreSQL::Test::Utils::timeout_default;
+		until (run_log([ 'pg_isready', '--quiet', '-d', $node->connstr('postgres') ]))
+		{
+			$tries-- > 0 or die 'the server does not come back';
+			usleep(100_000);
+		}
 	}
 	else
 	{

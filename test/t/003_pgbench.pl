@@ -87,6 +87,17 @@ foreach my $name (sort keys %script)
 	push @files, "--file=$dir/$name.sql\@$weight{$name}";
 }
 
+# sessions that load near-duplicates into a table that refuses them
+$node->safe_psql('postgres',
+	'CREATE TABLE distinct_docs (fp simhash, EXCLUDE USING simhash (fp WITH %))');
+append_to_file(
+	"$dir/load.sql", q{
+\set group random(1, 400)
+INSERT INTO distinct_docs
+SELECT flip_bits(hashint8extended(:group + i, 5), floor(random() * 3)::integer)
+FROM generate_series(1, 5) i ON CONFLICT DO NOTHING;
+});
+
 my ($out, $err) = ('', '');
 my $pgbench = IPC::Run::start(
 	[
@@ -117,5 +128,20 @@ foreach my $pair ([ 'a_fp', 'a_six' ], [ 'a_six', 'a_fp' ])
 		'ok',
 		"$index finds the same rows as brute force");
 }
+
+$node->command_ok(
+	[
+		'pgbench', '--no-vacuum', '--client=4', '--jobs=2', '--transactions=300',
+		'--random-seed=21', "--file=$dir/load.sql", $node->connstr('postgres')
+	],
+	'concurrent loads into a table with an exclusion constraint');
+is( $node->safe_psql(
+		'postgres',
+		'SELECT count(*) > 300, (SELECT count(*) FROM distinct_docs a JOIN distinct_docs b
+			ON a.ctid < b.ctid AND bit_count((a.fp::bigint # b.fp::bigint)::bit(64)) <= 3)
+		 FROM distinct_docs'),
+	't|0',
+	'no two rows are near each other');
+is_sound($node, 'after concurrent loads', 'distinct_docs_fp_excl');
 $node->stop;
 done_testing();

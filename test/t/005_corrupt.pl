@@ -69,7 +69,8 @@ sub results_with
 	foreach my $name (qw(scan bitmap lookup nulls check info insert vacuum))
 	{
 		my ($status, $stdout, $stderr) = $node->psql('postgres',
-			"\\set VERBOSITY verbose\nSET statement_timeout = '60s';\n$statement{$name};");
+			"\\set VERBOSITY verbose\nSET statement_timeout = '60s';\n$statement{$name};",
+			timeout => $PostgreSQL::Test::Utils::timeout_default);
 		$stderr =~ s/^.*?(ERROR|FATAL|PANIC|WARNING): /$1:/;
 		$result{$name} = $stderr =~ /ERROR:\s*(\w{5}): (.*)/ ? "$1 $2" : $stderr;
 	}

@@ -1,0 +1,278 @@
+/*-------------------------------------------------------------------------
+ *
+ * ballscan.c
+ *	  Reading all entries within a ball.
+ *
+ * This is a list of probes (bits/probe.h), each a walk over some leaves of
+ * one table, in ascending order and each leaf once.  A leaf is read in one
+ * go: what matches on it is copied, and its lock given up.
+ *
+ * No row is met twice: a row has one entry in each table, each leaf of a table
+ * is read once, and of the probes that come across a match only the one that
+ * owns it returns it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "bits/ball.h"
+#include "bits/distance.h"
+#include "index/ballscan.h"
+#include "index/tree.h"
+
+/* how many leaves are fetched ahead when a ball is started */
+#define MAX_PREFETCH	8
+
+/*
+ * Prepare to read balls.  The scheme must live as long as *scan.
+ */
+void
+shidx_ball_begin(ShIdxBallScan *scan, Relation index, ShBitsScheme *scheme)
+{
+	scan->index = index;
+	scan->scheme = scheme;
+	scan->keep_pin = false;
+	scan->leaves_per_table = (double) RelationGetNumberOfBlocks(index) / scheme->ntables;
+	scan->plan_radius = -1;
+	scan->nulls = false;
+	scan->probe = 0;
+	scan->plan.nprobes = 0;
+	scan->pin = InvalidBuffer;
+}
+
+/*
+ * Plan how to search balls of a radius >= 0, unless that is planned already.
+ */
+void
+shidx_ball_plan(ShIdxBallScan *scan, int radius)
+{
+	if (radius == scan->plan_radius)
+		return;
+	shbits_plan_probes(scan->scheme, radius, scan->leaves_per_table, &scan->plan);
+	scan->plan_radius = radius;
+}
+
+/*
+ * Prefetch the first leaf of each of the first probes for one prefix.
+ */
+static void
+prefetch_probes(ShIdxBallScan *scan)
+{
+	for (int i = 0; i < Min(scan->plan.nprobes, MAX_PREFETCH); i++)
+	{
+		const ShBitsProbe *probe = &scan->plan.probes[i];
+		uint64		query;
+
+		if (probe->radius > 0 || probe->nbits == 0)
+			continue;
+		query = shbits_permute(&scan->scheme->tables[probe->table], scan->ball.centre);
+		shidx_prefetch(scan->index, probe->table,
+					   (ShIdxKey) {query & (PG_UINT64_MAX << (64 - probe->nbits)), 0});
+	}
+}
+
+/*
+ * Start to read the entries within a ball.
+ */
+void
+shidx_ball_start(ShIdxBallScan *scan, SimhashBall ball)
+{
+	shidx_ball_release(scan);
+	scan->nulls = false;
+	scan->ball = ball;
+	scan->probe = 0;
+	scan->started = false;
+	if (ball.radius < 0)
+	{
+		scan->probe = scan->plan.nprobes;
+		return;
+	}
+	shidx_ball_plan(scan, ball.radius);
+	prefetch_probes(scan);
+}
+
+/*
+ * Start to read the entries of the null fingerprints.
+ */
+void
+shidx_ball_start_nulls(ShIdxBallScan *scan)
+{
+	shidx_ball_release(scan);
+	scan->nulls = true;
+	scan->started = false;
+}
+
+/*
+ * Give up the pin, if one is held.
+ */
+void
+shidx_ball_release(ShIdxBallScan *scan)
+{
+	if (BufferIsValid(scan->pin))
+		ReleaseBuffer(scan->pin);
+	scan->pin = InvalidBuffer;
+}
+
+/*
+ * The first fingerprint >= from, as the probe's table has it, that the probe
+ * can own.  Returns false if there is none.
+ *
+ * It may return one that cannot match after all, but never skips one that can.
+ */
+static bool
+next_in_probe(const ShIdxBallScan *scan, const ShBitsProbe *probe, uint64 from, uint64 *next)
+{
+	uint64		candidate;
+
+	if (!shbits_next_in_ball(scan->query, probe->radius, probe->nbits, from, &candidate))
+		return false;
+
+	/* ranges are mostly short: jump only where one turned out not to be */
+	if (!scan->started)
+	{
+		*next = candidate;
+		return true;
+	}
+	return shbits_next_in_ball(scan->query, scan->ball.radius, SIMHASH_BITS, candidate, next);
+}
+
+/*
+ * Read the page to the right of the last one; its pin passes to the new one.
+ */
+static Buffer
+read_right(ShIdxBallScan *scan, int tree)
+{
+	Buffer		old = scan->pin;
+
+	scan->pin = InvalidBuffer;
+	return shidx_read_right(scan->index, old, scan->right, scan->high, tree, 0,
+							BUFFER_LOCK_SHARE);
+}
+
+/*
+ * Move to the next page of the current walk, or the first of the next one.
+ *
+ * Returns its buffer, pinned and locked in share mode, or InvalidBuffer at
+ * the end.  The pin of the last page is given up.
+ */
+static Buffer
+next_page(ShIdxBallScan *scan)
+{
+	for (; scan->probe < scan->plan.nprobes; scan->probe++, scan->started = false)
+	{
+		const ShBitsProbe *probe = &scan->plan.probes[scan->probe];
+		uint64		from = scan->started ? scan->high.fp : 0;
+		uint64		next;
+
+		if (!scan->started)
+			scan->query = shbits_permute(&scan->scheme->tables[probe->table],
+										 scan->ball.centre);
+		else if (!BlockNumberIsValid(scan->right))
+			continue;
+		if (!next_in_probe(scan, probe, from, &next))
+			continue;
+
+		if (scan->started && next == from)
+			return read_right(scan, probe->table);
+		shidx_ball_release(scan);
+		scan->started = true;
+		return shidx_search(scan->index, probe->table, 0, (ShIdxKey) {next, 0},
+							BUFFER_LOCK_SHARE);
+	}
+	shidx_ball_release(scan);
+	return InvalidBuffer;
+}
+
+/*
+ * The same among the null fingerprints.
+ */
+static Buffer
+next_null_page(ShIdxBallScan *scan)
+{
+	int			tree = scan->scheme->ntables;
+
+	if (!scan->started)
+	{
+		scan->started = true;
+		return shidx_search(scan->index, tree, 0, SHIDX_LOWEST_KEY, BUFFER_LOCK_SHARE);
+	}
+	if (BlockNumberIsValid(scan->right))
+		return read_right(scan, tree);
+	shidx_ball_release(scan);
+	return InvalidBuffer;
+}
+
+static void
+add_match(ShIdxMatches *matches, uint64 fp, ItemPointer tid)
+{
+	matches->fps[matches->count] = fp;
+	matches->tids[matches->count] = *tid;
+	matches->count++;
+}
+
+/*
+ * Copy what matches on a leaf of the current probe.
+ */
+static void
+collect_matches(const ShIdxBallScan *scan, Page page, ShIdxMatches *matches)
+{
+	const ShBitsProbe *probe = &scan->plan.probes[scan->probe];
+	const ShBitsTable *table = &scan->scheme->tables[probe->table];
+	const uint64 *fps = shidx_page_fps(page);
+	uint16		found[SHIDX_LEAF_CAPACITY];
+	int			nfound;
+	bool		owns_all = probe->nbits == 0;
+
+	nfound = shbits_filter(fps, shidx_page_count(page), scan->query,
+						   scan->ball.radius, found);
+	for (int i = 0; i < nfound; i++)
+	{
+		uint64		fp = shbits_unpermute(table, fps[found[i]]);
+
+		if (owns_all || shbits_probe_owns(&scan->plan, scan->probe, fp ^ scan->ball.centre))
+			add_match(matches, fp, shidx_leaf_tid(page, found[i]));
+	}
+}
+
+/*
+ * Read pages until one has matches, and copy them.  Returns false at the end.
+ *
+ * With keep_pin the page of the matches stays pinned until the next call:
+ * VACUUM then waits before it removes their entries, and so before it makes
+ * their TIDs free for other rows.  No lock is held on return.
+ */
+bool
+shidx_ball_next(ShIdxBallScan *scan, ShIdxMatches *matches)
+{
+	matches->count = 0;
+	while (matches->count == 0)
+	{
+		Buffer		buffer;
+		Page		page;
+
+		CHECK_FOR_INTERRUPTS();
+
+		buffer = scan->nulls ? next_null_page(scan) : next_page(scan);
+		if (!BufferIsValid(buffer))
+			return false;
+		page = BufferGetPage(buffer);
+		if (!scan->nulls)
+			collect_matches(scan, page, matches);
+		else
+		{
+			for (int i = 0; i < shidx_page_count(page); i++)
+				add_match(matches, 0, shidx_leaf_tid(page, i));
+		}
+		scan->right = ShIdxPageGetOpaque(page)->right;
+		scan->high = shidx_page_high(page);
+
+		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+		if (scan->keep_pin)
+			scan->pin = buffer;
+		else
+			ReleaseBuffer(buffer);
+	}
+	return true;
+}

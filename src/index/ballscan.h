@@ -1,0 +1,54 @@
+/*-------------------------------------------------------------------------
+ *
+ * ballscan.h
+ *	  Reading all entries within a ball.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_INDEX_BALLSCAN_H
+#define SIMHASH_INDEX_BALLSCAN_H
+
+#include "postgres.h"
+
+#include "bits/probe.h"
+#include "index/page.h"
+#include "type/simhash.h"
+
+/* matches of one leaf */
+typedef struct ShIdxMatches
+{
+	int			count;
+	uint64		fps[SHIDX_LEAF_CAPACITY];	/* not permuted */
+	ItemPointerData tids[SHIDX_LEAF_CAPACITY];
+} ShIdxMatches;
+
+typedef struct ShIdxBallScan
+{
+	Relation	index;
+	ShBitsScheme *scheme;
+	bool		keep_pin;		/* of the leaf of the last matches */
+
+	/* how the ball is searched; good for plan_radius */
+	double		leaves_per_table;
+	int			plan_radius;	/* -1: no plan yet */
+	ShBitsProbePlan plan;
+
+	/* where we are */
+	bool		nulls;			/* among the null fingerprints, not in a ball */
+	SimhashBall ball;
+	int			probe;
+	bool		started;		/* the probe has read a page */
+	uint64		query;			/* centre of the ball, as the probe's table has it */
+	BlockNumber right;			/* of the last page that was read */
+	ShIdxKey	high;
+	Buffer		pin;			/* that page, if keep_pin */
+} ShIdxBallScan;
+
+extern void shidx_ball_begin(ShIdxBallScan *scan, Relation index, ShBitsScheme *scheme);
+extern void shidx_ball_plan(ShIdxBallScan *scan, int radius);
+extern void shidx_ball_start(ShIdxBallScan *scan, SimhashBall ball);
+extern void shidx_ball_start_nulls(ShIdxBallScan *scan);
+extern bool shidx_ball_next(ShIdxBallScan *scan, ShIdxMatches *matches);
+extern void shidx_ball_release(ShIdxBallScan *scan);
+
+#endif							/* SIMHASH_INDEX_BALLSCAN_H */
