@@ -305,7 +305,9 @@ SELECT count(*) > 0 AS refused, bool_and(EXISTS (SELECT FROM x WHERE x.fp % m.fp
 FROM mixed m WHERE id <= 18000 AND fp IS NOT NULL AND NOT EXISTS (SELECT FROM x WHERE x.id = m.id + 100);
 SELECT simhash_index_check('x_fp_excl', true);
 ALTER TABLE x ADD EXCLUDE USING simhash (fp WITH =) WITH (blocks = 6) DEFERRABLE INITIALLY DEFERRED;
+\set VERBOSITY sqlstate
 ALTER TABLE x ADD EXCLUDE USING simhash (fp WITH <~>);
+\set VERBOSITY default
 DROP TABLE x;
 
 --

@@ -12,7 +12,7 @@ WHERE length(description) BETWEEN 800 AND 2000
 ORDER BY name IN ('postgresql-15', 'postgresql-16', 'postgresql-17', 'postgresql-18') DESC, md5(name)
 LIMIT 1 \gset
 \echo Look-up of the text of :name in capitals and with two words more:
-\echo '    SELECT name, fp <~> query AS distance FROM docs WHERE fp <~> query <= 3 ORDER BY distance LIMIT 5'
+\echo '    SELECT fp <~> query AS distance, name FROM docs WHERE fp <~> query <= 3 ORDER BY 1 LIMIT 5'
 SELECT format('    %s  %s', fp <~> :'query', name)
 FROM docs WHERE fp <~> :'query' <= 3 ORDER BY fp <~> :'query', name LIMIT 5;
 \echo
