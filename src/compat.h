@@ -82,6 +82,13 @@ shcompat_extend(Relation relation, ForkNumber fork)
 #define shcompat_owns_relation(relation, role)	pg_class_ownercheck((relation), (role))
 #endif
 
+/* the planner's guess of the length of an array, which took root since 17 */
+#if PG_VERSION_NUM >= 170000
+#define shcompat_estimate_array_length(root, array)	estimate_array_length((root), (array))
+#else
+#define shcompat_estimate_array_length(root, array)	estimate_array_length(array)
+#endif
+
 /* where the files of a relation are */
 #if PG_VERSION_NUM >= 160000
 #define shcompat_locator(relation)	((relation)->rd_locator)

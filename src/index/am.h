@@ -83,6 +83,10 @@ extern void shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path,
 							   Cost *total_cost, Selectivity *selectivity,
 							   double *correlation, double *pages);
 
+/* property.c */
+extern bool shidx_property(Oid index_oid, int attno, IndexAMProperty prop,
+						   const char *propname, bool *res, bool *isnull);
+
 /* validate.c */
 extern bool shidx_validate(Oid opclass);
 

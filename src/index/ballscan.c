@@ -16,6 +16,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "storage/predicate.h"
 
 #include "bits/ball.h"
 #include "bits/distance.h"
@@ -33,6 +34,7 @@ shidx_ball_begin(ShIdxBallScan *scan, Relation index, ShBitsScheme *scheme)
 {
 	scan->index = index;
 	scan->scheme = scheme;
+	scan->snapshot = NULL;
 	scan->keep_pin = false;
 	scan->leaves_per_table = (double) RelationGetNumberOfBlocks(index) / scheme->ntables;
 	scan->plan_radius = -1;
@@ -258,6 +260,8 @@ shidx_ball_next(ShIdxBallScan *scan, ShIdxMatches *matches)
 		if (!BufferIsValid(buffer))
 			return false;
 		page = BufferGetPage(buffer);
+		if (scan->snapshot != NULL)
+			PredicateLockPage(scan->index, BufferGetBlockNumber(buffer), scan->snapshot);
 		if (!scan->nulls)
 			collect_matches(scan, page, matches);
 		else

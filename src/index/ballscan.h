@@ -10,6 +10,8 @@
 
 #include "postgres.h"
 
+#include "utils/snapshot.h"
+
 #include "bits/probe.h"
 #include "index/page.h"
 #include "type/simhash.h"
@@ -26,6 +28,7 @@ typedef struct ShIdxBallScan
 {
 	Relation	index;
 	ShBitsScheme *scheme;
+	Snapshot	snapshot;		/* for predicate locks; NULL takes none */
 	bool		keep_pin;		/* of the leaf of the last matches */
 
 	/* how the ball is searched; good for plan_radius */

@@ -29,6 +29,8 @@
 #include "index/tree.h"
 #include "type/simhash.h"
 
+#include "compat.h"
+
 /*
  * CPU cost of a page, in units of cpu_operator_cost: finding and locking it,
  * and comparing the whole of it, which vector instructions do at once.
@@ -38,62 +40,95 @@
 /* how many batches an ordered scan of all rows takes, roughly */
 #define ORDERED_BATCHES		3
 
-#define LOG2(x)				(log(x) / 0.693147180559945)
+/* what decides how much of the index is read */
+typedef struct Search
+{
+	int			radius;			/* SIMHASH_BITS if no condition bounds it */
+	double		balls;			/* how many balls of that radius */
+	bool		only_nulls;
+} Search;
 
 /*
- * Smallest radius among the conditions; SIMHASH_BITS if no condition has one,
- * SIMHASH_NEAR_RADIUS if it is not known yet.
+ * The radius of a ball, as far as it is known now; that of % where it is not.
  */
 static int
-condition_radius(IndexPath *path, bool *only_nulls)
+estimate_radius(Node *ball)
 {
-	int			radius = SIMHASH_BITS;
+	if (IsA(ball, Const) && !((Const *) ball)->constisnull)
+		return DatumGetSimhashBall(((Const *) ball)->constvalue)->radius;
+
+	/* simhash_ball(centre, radius), as planner support makes it */
+	if (IsA(ball, FuncExpr) && list_length(((FuncExpr *) ball)->args) == 2)
+	{
+		Const	   *radius = (Const *) lsecond(((FuncExpr *) ball)->args);
+
+		if (IsA(radius, Const) && radius->consttype == INT4OID && !radius->constisnull)
+			return DatumGetInt32(radius->constvalue);
+	}
+	return SIMHASH_NEAR_RADIUS;
+}
+
+/*
+ * Take a condition of the index into account.
+ */
+static void
+add_condition(PlannerInfo *root, Oid opfamily, Expr *clause, Search *search)
+{
+	Oid			operator;
+	Node	   *argument;
+	double		balls = 1;
+	int			radius = SIMHASH_NEAR_RADIUS;
+	int			strategy;
+
+	if (IsA(clause, NullTest))
+	{
+		search->only_nulls |= ((NullTest *) clause)->nulltesttype == IS_NULL;
+		return;
+	}
+	if (IsA(clause, ScalarArrayOpExpr))
+	{
+		operator = ((ScalarArrayOpExpr *) clause)->opno;
+		argument = (Node *) lsecond(((ScalarArrayOpExpr *) clause)->args);
+		balls = Max(shcompat_estimate_array_length(root, argument), 1);
+	}
+	else if (IsA(clause, OpExpr))
+	{
+		operator = ((OpExpr *) clause)->opno;
+		argument = (Node *) lsecond(((OpExpr *) clause)->args);
+	}
+	else
+		return;
+
+	strategy = get_op_opfamily_strategy(operator, opfamily);
+	if (strategy >= 1 && strategy <= SHIDX_MAX_WITHIN_STRATEGY)
+		radius = SHIDX_RADIUS_OF_STRATEGY(strategy);
+	else if (strategy == SHIDX_STRATEGY_BALL && IsA(clause, OpExpr))
+		radius = estimate_radius(argument);
+
+	/* the scan will be driven by the smallest balls, too */
+	if (radius < search->radius)
+	{
+		search->radius = radius;
+		search->balls = balls;
+	}
+}
+
+static Search
+find_search(PlannerInfo *root, IndexPath *path)
+{
+	Search		search = {SIMHASH_BITS, 1, false};
 	ListCell   *lc;
 
-	*only_nulls = false;
 	foreach(lc, path->indexclauses)
 	{
 		IndexClause *iclause = lfirst_node(IndexClause, lc);
 		ListCell   *lc2;
 
 		foreach(lc2, iclause->indexquals)
-		{
-			Expr	   *clause = lfirst_node(RestrictInfo, lc2)->clause;
-			OpExpr	   *op;
-			Node	   *other;
-			int			strategy;
-			int			this_radius = SIMHASH_NEAR_RADIUS;
-
-			if (IsA(clause, NullTest))
-			{
-				*only_nulls |= ((NullTest *) clause)->nulltesttype == IS_NULL;
-				continue;
-			}
-			if (!IsA(clause, OpExpr))
-				continue;
-			op = (OpExpr *) clause;
-			other = (Node *) lsecond(op->args);
-			strategy = get_op_opfamily_strategy(op->opno, path->indexinfo->opfamily[0]);
-			if (strategy >= 1 && strategy <= SHIDX_MAX_WITHIN_STRATEGY)
-				this_radius = SHIDX_RADIUS_OF_STRATEGY(strategy);
-			else if (strategy == SHIDX_STRATEGY_BALL)
-			{
-				if (IsA(other, Const) && !((Const *) other)->constisnull)
-					this_radius = DatumGetSimhashBall(((Const *) other)->constvalue)->radius;
-				else if (IsA(other, FuncExpr) &&
-						 list_length(((FuncExpr *) other)->args) == 2 &&
-						 IsA(lsecond(((FuncExpr *) other)->args), Const))
-				{
-					Const	   *value = lsecond_node(Const, ((FuncExpr *) other)->args);
-
-					if (!value->constisnull && value->consttype == INT4OID)
-						this_radius = DatumGetInt32(value->constvalue);
-				}
-			}
-			radius = Min(radius, this_radius);
-		}
+			add_condition(root, path->indexinfo->opfamily[0],
+						  lfirst_node(RestrictInfo, lc2)->clause, &search);
 	}
-	return radius;
+	return search;
 }
 
 /*
@@ -143,8 +178,7 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	double		tuples;
 	double		spc_random_page_cost;
 	double		spc_seq_page_cost;
-	bool		only_nulls;
-	int			radius = condition_radius(path, &only_nulls);
+	Search		search = find_search(root, path);
 
 	*selectivity = clauselist_selectivity(root, selectivity_quals, info->rel->relid,
 										  JOIN_INNER, NULL);
@@ -153,8 +187,10 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	scheme = scheme_of_index(info);
 
 	leaves = Max(info->pages / (double) scheme->ntables, 1);
-	shbits_plan_probes(scheme, radius, leaves, &plan);
-	if (only_nulls)
+	shbits_plan_probes(scheme, search.radius, leaves, &plan);
+	plan.ranges *= search.balls;
+	plan.pages *= search.balls;
+	if (search.only_nulls)
 	{
 		plan.ranges = 1;
 		plan.pages = Max(tuples / SHIDX_LEAF_CAPACITY, 1);
@@ -190,7 +226,7 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	{
 		*startup_cost += page_costs;
 		*total_cost += ORDERED_BATCHES * page_costs +
-			tuples * cpu_operator_cost * LOG2(Max(tuples, 2));
+			tuples * cpu_operator_cost * log2(Max(tuples, 2));
 	}
 	*correlation = 0;
 	*pages = plan.pages;

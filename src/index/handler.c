@@ -36,7 +36,7 @@ simhash_handler(PG_FUNCTION_ARGS)
 	am->amsearchnulls = true;
 	am->amstorage = false;
 	am->amclusterable = false;
-	am->ampredlocks = false;
+	am->ampredlocks = true;
 	am->amcanparallel = false;
 	am->amcaninclude = false;
 	am->amusemaintenanceworkmem = false;
@@ -51,7 +51,7 @@ simhash_handler(PG_FUNCTION_ARGS)
 	am->amcanreturn = shidx_canreturn;
 	am->amcostestimate = shidx_costestimate;
 	am->amoptions = shidx_options;
-	am->amproperty = NULL;
+	am->amproperty = shidx_property;
 	am->ambuildphasename = shidx_buildphasename;
 	am->amvalidate = shidx_validate;
 	am->amadjustmembers = NULL;

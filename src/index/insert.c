@@ -15,6 +15,7 @@
 
 #include "access/generic_xlog.h"
 #include "nodes/execnodes.h"
+#include "storage/predicate.h"
 
 #include "index/am.h"
 #include "index/split.h"
@@ -55,6 +56,8 @@ insert_group(Relation index, int first, int count, const ShIdxKey *keys)
 		}
 	}
 
+	for (int i = 0; i < count; i++)
+		CheckForSerializableConflictIn(index, NULL, BufferGetBlockNumber(leaves[i]));
 	shidx_append(index, count, leaves, keys);
 
 	while (locked > 0)

@@ -109,6 +109,7 @@ begin(IndexScanDesc scan)
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
 
 	so->begun = true;
+	so->ballscan.snapshot = scan->xs_snapshot;
 	shcompat_count_index_scan(scan);
 	if (so->nothing)
 		return;

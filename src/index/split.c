@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "access/generic_xlog.h"
+#include "storage/predicate.h"
 #include "utils/memutils.h"
 
 #include "index/am.h"
@@ -111,6 +112,8 @@ split_page(Relation index, Buffer left, Buffer parent)
 		LockBuffer(metabuffer, BUFFER_LOCK_EXCLUSIVE);
 		shidx_check_metapage(index, metabuffer);
 	}
+
+	PredicateLockPageSplit(index, BufferGetBlockNumber(left), BufferGetBlockNumber(right));
 
 	state = GenericXLogStart(index);
 
