@@ -24,15 +24,20 @@
 /*
  * Number of entries that stay on the left page.
  *
- * The middle, but not inside a run of equal fingerprints if the run ends
- * near: ranges of equal prefixes should lie on one page.  A page of nothing
- * but one fingerprint gets its new entries mostly at its end, as TIDs tend to
- * ascend, so there the left page is left as full as a build would.
+ * Three fifths: the entries that move are logged with their new page, those
+ * that stay are not, so this saves a fifth of the WAL of a split, and leaves
+ * pages hardly less full on average than halves would.  Not inside a run of
+ * equal fingerprints if the run ends near: ranges of equal prefixes should lie
+ * on one page.
+ *
+ * A page of nothing but one fingerprint gets its new entries mostly at its
+ * end, as TIDs tend to ascend, so there the left page is left as full as a
+ * build would.
  */
 static int
 choose_split(Relation index, const ShIdxSortedEntry *entries, int count)
 {
-	int			middle = count / 2;
+	int			usual = count * 3 / 5;
 
 	if (entries[0].key.fp == entries[count - 1].key.fp)
 	{
@@ -42,12 +47,12 @@ choose_split(Relation index, const ShIdxSortedEntry *entries, int count)
 	}
 	for (int away = 0; away < count / 4; away++)
 	{
-		if (entries[middle - away - 1].key.fp != entries[middle - away].key.fp)
-			return middle - away;
-		if (entries[middle + away - 1].key.fp != entries[middle + away].key.fp)
-			return middle + away;
+		if (entries[usual - away - 1].key.fp != entries[usual - away].key.fp)
+			return usual - away;
+		if (entries[usual + away - 1].key.fp != entries[usual + away].key.fp)
+			return usual + away;
 	}
-	return middle;
+	return usual;
 }
 
 /*
