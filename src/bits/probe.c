@@ -174,7 +174,7 @@ shbits_plan_probes(const ShBitsScheme *scheme, int radius, double leaves_per_tab
 	}
 
 	plan->nprobes = 1;
-	plan->probes[0] = (ShBitsProbe) {0};
+	memset(&plan->probes[0], 0, sizeof(ShBitsProbe));
 	plan->ranges = 1;
 	plan->pages = leaves;
 }

@@ -71,7 +71,7 @@ prefetch_probes(ShIdxBallScan *scan)
 			continue;
 		query = shbits_permute(&scan->scheme->tables[probe->table], scan->ball.centre);
 		shidx_prefetch(scan->index, probe->table,
-					   (ShIdxKey) {query & (PG_UINT64_MAX << (64 - probe->nbits)), 0});
+					   shidx_make_key(query & (PG_UINT64_MAX << (64 - probe->nbits)), 0));
 	}
 }
 
@@ -180,7 +180,7 @@ next_page(ShIdxBallScan *scan)
 			return read_right(scan, probe->table);
 		shidx_ball_release(scan);
 		scan->started = true;
-		return shidx_search(scan->index, probe->table, 0, (ShIdxKey) {next, 0},
+		return shidx_search(scan->index, probe->table, 0, shidx_make_key(next, 0),
 							BUFFER_LOCK_SHARE);
 	}
 	shidx_ball_release(scan);

@@ -41,7 +41,8 @@ typedef struct ShIdxBallScan
 	SimhashBall ball;
 	int			probe;
 	bool		started;		/* the probe has read a page */
-	uint64		query;			/* centre of the ball, as the probe's table has it */
+	uint64		query;			/* centre of the ball, as the probe's table
+								 * has it */
 	BlockNumber right;			/* of the last page that was read */
 	ShIdxKey	high;
 	Buffer		pin;			/* that page, if keep_pin */

@@ -145,14 +145,14 @@ write_inner_level(BuildState *state, int tree, int level, const ShIdxLevel *belo
 static void
 write_tree(BuildState *state, ShIdxSort *sort, int tree)
 {
-	ShIdxLevel		pages = {0};
+	ShIdxLevel	pages = {0};
 	Buffer		buffer;
 	int			level = 0;
 
 	write_leaves(state, sort, tree, &pages);
 	while (pages.count > 1)
 	{
-		ShIdxLevel		above = {0};
+		ShIdxLevel	above = {0};
 
 		write_inner_level(state, tree, ++level, &pages, &above);
 		shidx_level_free(&pages);
@@ -167,7 +167,7 @@ write_tree(BuildState *state, ShIdxSort *sort, int tree)
 
 	buffer = ReadBuffer(state->index, SHIDX_METAPAGE_BLOCK);
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-	ShIdxPageGetMeta(BufferGetPage(buffer))->roots[tree] = (ShIdxRoot) {pages.blocks[0], level};
+	shidx_set_root(BufferGetPage(buffer), tree, pages.blocks[0], level);
 	MarkBufferDirty(buffer);
 	UnlockReleaseBuffer(buffer);
 
@@ -271,7 +271,7 @@ shidx_buildempty(Relation index)
 
 		shidx_init_page(BufferGetPage(root), tree, 0, SHIDX_ROOT,
 						SHIDX_LOWEST_KEY, SHIDX_HIGHEST_KEY, InvalidBlockNumber);
-		meta->roots[tree] = (ShIdxRoot) {BufferGetBlockNumber(root), 0};
+		shidx_set_root(metapage, tree, BufferGetBlockNumber(root), 0);
 		finish_init_page(root);
 	}
 	finish_init_page(metabuffer);

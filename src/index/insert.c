@@ -48,7 +48,8 @@ insert_group(Relation index, int first, int count, const ShIdxKey *keys)
 
 			/*
 			 * Splits happen once in hundreds of inserts; to start the group
-			 * anew is cheaper than to let others wait for the locks meanwhile.
+			 * anew is cheaper than to let others wait for the locks
+			 * meanwhile.
 			 */
 			while (locked > 0)
 				UnlockReleaseBuffer(leaves[--locked]);
@@ -107,7 +108,7 @@ shidx_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid,
 		ShIdxKey	keys[SHIDX_MAX_APPEND];
 
 		for (int i = 0; i < count; i++)
-			keys[i] = (ShIdxKey) {shbits_permute(&scheme->tables[first + i], fp), tid};
+			keys[i] = shidx_make_key(shbits_permute(&scheme->tables[first + i], fp), tid);
 		insert_group(index, first, count, keys);
 	}
 

@@ -27,7 +27,7 @@ make_ball(StrategyNumber strategy, Datum argument)
 		return *DatumGetSimhashBall(argument);
 	if (strategy < 1 || strategy > SHIDX_MAX_WITHIN_STRATEGY)
 		elog(ERROR, "unknown strategy %d", strategy);
-	return (SimhashBall) {DatumGetSimhash(argument), SHIDX_RADIUS_OF_STRATEGY(strategy), 0};
+	return simhash_make_ball(DatumGetSimhash(argument), SHIDX_RADIUS_OF_STRATEGY(strategy));
 }
 
 static int
@@ -163,7 +163,7 @@ shidx_read_keys(IndexScanDesc scan)
 	if (so->nconditions == 0)
 	{
 		so->conditions[0].balls = palloc(sizeof(SimhashBall));
-		so->conditions[0].balls[0] = (SimhashBall) {0, SIMHASH_BITS, 0};
+		so->conditions[0].balls[0] = simhash_make_ball(0, SIMHASH_BITS);
 		so->conditions[0].nballs = 1;
 		so->nconditions = 1;
 	}

@@ -43,5 +43,5 @@ shidx_level_free(ShIdxLevel *level)
 		pfree(level->lows);
 		pfree(level->blocks);
 	}
-	*level = (ShIdxLevel) {0};
+	memset(level, 0, sizeof(*level));
 }

@@ -175,6 +175,8 @@ shidx_nearest_start(IndexScanDesc scan)
 static void
 add_candidate(ShIdxNearest *nearest, uint64 fp, ItemPointerData tid, int distance)
 {
+	ShIdxCandidate *candidate;
+
 	if (nearest->ncandidates == nearest->capacity)
 	{
 		nearest->capacity = Max(2 * nearest->capacity, FIRST_BATCH);
@@ -185,7 +187,10 @@ add_candidate(ShIdxNearest *nearest, uint64 fp, ItemPointerData tid, int distanc
 			nearest->candidates = repalloc_huge(nearest->candidates,
 												nearest->capacity * sizeof(ShIdxCandidate));
 	}
-	nearest->candidates[nearest->ncandidates++] = (ShIdxCandidate) {fp, tid, distance};
+	candidate = &nearest->candidates[nearest->ncandidates++];
+	candidate->fp = fp;
+	candidate->tid = tid;
+	candidate->distance = distance;
 }
 
 static void
@@ -253,7 +258,7 @@ next_within(ShIdxScan so)
 static void
 start_within(ShIdxScan so, int distance)
 {
-	shidx_ball_start(&so->ballscan, (SimhashBall) {so->nearest->centres[0], distance, 0});
+	shidx_ball_start(&so->ballscan, simhash_make_ball(so->nearest->centres[0], distance));
 }
 
 /*
@@ -416,8 +421,8 @@ next_candidate(ShIdxScan so, bool want_pin, uint64 *fp, ItemPointer tid)
 		*tid = candidate->tid;
 		if (want_pin)
 		{
-			ShIdxKey	key = {shbits_permute(&so->ballscan.scheme->tables[0], *fp),
-			shidx_tid_to_int(tid)};
+			uint64		permuted = shbits_permute(&so->ballscan.scheme->tables[0], *fp);
+			ShIdxKey	key = shidx_make_key(permuted, shidx_tid_to_int(tid));
 
 			if (!shidx_pin_entry(so->ballscan.index, 0, key, &so->pin))
 				continue;

@@ -69,6 +69,18 @@ shidx_init_metapage(Page page, int blocks, int distance)
 }
 
 /*
+ * Make known, in a metapage, the root of a tree.
+ */
+void
+shidx_set_root(Page metapage, int tree, BlockNumber block, int level)
+{
+	ShIdxRoot  *root = &ShIdxPageGetMeta(metapage)->roots[tree];
+
+	root->block = block;
+	root->level = level;
+}
+
+/*
  * Set the bounds of the free space so that the page has count entries.
  */
 void
@@ -149,7 +161,10 @@ shidx_sort_entries(Page page, ShIdxSortedEntry *entries)
 	int			count = shidx_page_count(page);
 
 	for (int i = 0; i < count; i++)
-		entries[i] = (ShIdxSortedEntry) {shidx_page_key(page, i), i};
+	{
+		entries[i].key = shidx_page_key(page, i);
+		entries[i].position = i;
+	}
 	sort_entries(entries, count);
 	return count;
 }
@@ -199,7 +214,7 @@ shidx_separator(ShIdxKey left, ShIdxKey right)
 	if (left.fp == right.fp)
 		return right;
 	differ = pg_leftmost_one_pos64(left.fp ^ right.fp);
-	return (ShIdxKey) {right.fp & (PG_UINT64_MAX << differ), 0};
+	return shidx_make_key(right.fp & (PG_UINT64_MAX << differ), 0);
 }
 
 /*

@@ -123,6 +123,16 @@ shidx_int_to_tid(uint64 value, ItemPointerData *tid)
 	ItemPointerSet(tid, (BlockNumber) (value >> 16), (OffsetNumber) (value & 0xFFFF));
 }
 
+static inline ShIdxKey
+shidx_make_key(uint64 fp, uint64 tid)
+{
+	ShIdxKey	key;
+
+	key.fp = fp;
+	key.tid = tid;
+	return key;
+}
+
 static inline bool
 shidx_key_less(ShIdxKey a, ShIdxKey b)
 {
@@ -136,15 +146,15 @@ shidx_key_equal(ShIdxKey a, ShIdxKey b)
 }
 
 /* fences of the first and the last page of a level */
-#define SHIDX_LOWEST_KEY	((ShIdxKey) {0, 0})
-#define SHIDX_HIGHEST_KEY	((ShIdxKey) {PG_UINT64_MAX, SHIDX_MAX_TID})
+#define SHIDX_LOWEST_KEY	shidx_make_key(0, 0)
+#define SHIDX_HIGHEST_KEY	shidx_make_key(PG_UINT64_MAX, SHIDX_MAX_TID)
 
 static inline ShIdxKey
 shidx_page_low(Page page)
 {
 	ShIdxOpaque opaque = ShIdxPageGetOpaque(page);
 
-	return (ShIdxKey) {opaque->low_fp, shidx_tid_to_int(&opaque->low_tid)};
+	return shidx_make_key(opaque->low_fp, shidx_tid_to_int(&opaque->low_tid));
 }
 
 static inline ShIdxKey
@@ -152,7 +162,7 @@ shidx_page_high(Page page)
 {
 	ShIdxOpaque opaque = ShIdxPageGetOpaque(page);
 
-	return (ShIdxKey) {opaque->high_fp, shidx_tid_to_int(&opaque->high_tid)};
+	return shidx_make_key(opaque->high_fp, shidx_tid_to_int(&opaque->high_tid));
 }
 
 static inline uint64 *
@@ -198,14 +208,13 @@ shidx_inner_downlink(Page page, int i)
 static inline ShIdxKey
 shidx_leaf_key(Page page, int i)
 {
-	return (ShIdxKey) {shidx_page_fps(page)[i], shidx_tid_to_int(shidx_leaf_tid(page, i))};
+	return shidx_make_key(shidx_page_fps(page)[i], shidx_tid_to_int(shidx_leaf_tid(page, i)));
 }
 
 static inline ShIdxKey
 shidx_inner_key(Page page, int i)
 {
-	return (ShIdxKey) {shidx_page_fps(page)[i],
-	shidx_tid_to_int(&shidx_inner_downlink(page, i)->tid)};
+	return shidx_make_key(shidx_page_fps(page)[i], shidx_tid_to_int(&shidx_inner_downlink(page, i)->tid));
 }
 
 static inline BlockNumber
@@ -232,6 +241,7 @@ typedef struct ShIdxSortedEntry
 extern void shidx_init_page(Page page, int tree, int level, uint16 flags,
 							ShIdxKey low, ShIdxKey high, BlockNumber right);
 extern void shidx_init_metapage(Page page, int blocks, int distance);
+extern void shidx_set_root(Page metapage, int tree, BlockNumber block, int level);
 extern void shidx_set_count(Page page, int count);
 extern void shidx_set_fences(Page page, ShIdxKey low, ShIdxKey high);
 extern void shidx_set_entry(Page page, int i, ShIdxKey key);

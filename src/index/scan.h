@@ -35,7 +35,8 @@ typedef struct ShIdxNearest
 {
 	uint64	   *centres;		/* of the ORDER BY keys */
 	int			reach;			/* no match is farther away */
-	int			next;			/* nearer matches have been returned or collected */
+	int			next;			/* nearer matches have been returned or
+								 * collected */
 	bool		collect_all;	/* all that the first condition finds at once */
 	bool		streaming;		/* the matches at distance next, as they come */
 	int			counted;		/* histogram reaches so far; -1: there is none */

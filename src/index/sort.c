@@ -87,8 +87,7 @@ static ShIdxKey
 load_key(TupleTableSlot *slot)
 {
 	slot_getallattrs(slot);
-	return (ShIdxKey) {from_signed(DatumGetInt64(slot->tts_values[0])),
-	(uint64) DatumGetInt64(slot->tts_values[1])};
+	return shidx_make_key(from_signed(DatumGetInt64(slot->tts_values[0])), (uint64) DatumGetInt64(slot->tts_values[1]));
 }
 
 /*
@@ -139,7 +138,7 @@ shidx_sort_add(ShIdxSort *sort, uint64 fp, uint64 tid)
 	}
 
 	if (sort->store == NULL)
-		sort->rows[(size_t) sort->count] = (ShIdxKey) {fp, tid};
+		sort->rows[(size_t) sort->count] = shidx_make_key(fp, tid);
 	else
 	{
 		store_key(sort->store_slot, fp, tid);
@@ -168,7 +167,7 @@ start_in_memory(ShIdxSort *sort, const ShBitsTable *table)
 		sort->permuted = MemoryContextAllocHuge(CurrentMemoryContext, size);
 	}
 	for (size_t i = 0; i < count; i++)
-		sort->permuted[i] = (ShIdxKey) {shbits_permute(table, sort->rows[i].fp), sort->rows[i].tid};
+		sort->permuted[i] = shidx_make_key(shbits_permute(table, sort->rows[i].fp), sort->rows[i].tid);
 	shidx_radix_sort(sort->permuted, sort->sorted, count);
 	sort->next = 0;
 }

@@ -142,8 +142,6 @@ split_page(Relation index, Buffer left, Buffer parent)
 	}
 	else
 	{
-		ShIdxRoot  *entry;
-
 		page = GenericXLogRegisterBuffer(state, root, GENERIC_XLOG_FULL_IMAGE);
 		shidx_init_page(page, tree, level + 1, SHIDX_ROOT,
 						SHIDX_LOWEST_KEY, SHIDX_HIGHEST_KEY, InvalidBlockNumber);
@@ -151,9 +149,7 @@ split_page(Relation index, Buffer left, Buffer parent)
 		shidx_add_downlink(page, separator, BufferGetBlockNumber(right));
 
 		page = GenericXLogRegisterBuffer(state, metabuffer, 0);
-		entry = &ShIdxPageGetMeta(page)->roots[tree];
-		entry->block = BufferGetBlockNumber(root);
-		entry->level = level + 1;
+		shidx_set_root(page, tree, BufferGetBlockNumber(root), level + 1);
 	}
 
 	GenericXLogFinish(state);

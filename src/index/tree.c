@@ -146,7 +146,10 @@ shidx_get_cache(Relation index)
 	cache->hints = (ShIdxHint *) ((char *) cache + roots_end);
 	memcpy(cache->roots, meta->roots, ntrees * sizeof(ShIdxRoot));
 	for (Size i = 0; i < nhints; i++)
-		cache->hints[i] = (ShIdxHint) {InvalidBlockNumber, InvalidBuffer};
+	{
+		cache->hints[i].block = InvalidBlockNumber;
+		cache->hints[i].buffer = InvalidBuffer;
+	}
 
 	UnlockReleaseBuffer(buffer);
 	index->rd_amcache = cache;

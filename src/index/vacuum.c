@@ -90,8 +90,8 @@ vacuum_block(VacuumState *state, BlockNumber block)
 			int			removed;
 
 			/*
-			 * A scan may hold a pin because it still visits rows of this page:
-			 * their TIDs must not become free before it has.
+			 * A scan may hold a pin because it still visits rows of this
+			 * page: their TIDs must not become free before it has.
 			 */
 			LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 			LockBufferForCleanup(buffer);

@@ -181,7 +181,7 @@ shinsp_check_tree(Relation index, const ShBitsScheme *scheme, int tree)
 	{
 		shidx_level_free(&checker.below);
 		checker.below = checker.here;
-		checker.here = (ShIdxLevel) {0};
+		memset(&checker.here, 0, sizeof(checker.here));
 		level++;
 	}
 	shidx_level_free(&checker.below);

@@ -63,6 +63,7 @@ simhash_from_numeric(PG_FUNCTION_ARGS)
 
 	text = DatumGetCString(DirectFunctionCall1(numeric_out,
 											   NumericGetDatum(value)));
+
 	result = shtype_parse(text, &end, &fp);
 	if (*end == '.' && end[1 + strspn(end + 1, "0")] != '\0')
 		ereport(ERROR,

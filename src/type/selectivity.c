@@ -303,8 +303,8 @@ known_centre_share(const ShTypeCatalog *catalog, Oid funcid,
 	/*
 	 * The histogram is a sample of these rows.  Where the model expects only
 	 * few of its values within the radius, a single one says nothing: people
-	 * look up fingerprints that they have, and this may be the very one.
-	 * More than one tell of a dense region that the model does not know.
+	 * look up fingerprints that they have, and this may be the very one. More
+	 * than one tell of a dense region that the model does not know.
 	 */
 	if (get_values(catalog, &stats->vardata, funcid,
 				   STATISTIC_KIND_HISTOGRAM, ATTSTATSSLOT_VALUES, &histogram))

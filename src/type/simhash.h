@@ -39,4 +39,14 @@ typedef struct SimhashBall
 #define SimhashBallGetDatum(X)		PointerGetDatum(X)
 #define PG_GETARG_SIMHASH_BALL(n)	DatumGetSimhashBall(PG_GETARG_DATUM(n))
 
+static inline SimhashBall
+simhash_make_ball(uint64 centre, int32 radius)
+{
+	SimhashBall ball = {0};
+
+	ball.centre = centre;
+	ball.radius = radius;
+	return ball;
+}
+
 #endif							/* SIMHASH_TYPE_SIMHASH_H */
