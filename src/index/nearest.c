@@ -146,7 +146,7 @@ is_selective(ShIdxScan so)
 
 /*
  * Start an ordered scan, after the conditions have been read.  Returns false
- * if there is no order: distances from null are null.
+ * if there is no order.
  */
 bool
 shidx_nearest_start(IndexScanDesc scan)
@@ -155,14 +155,17 @@ shidx_nearest_start(IndexScanDesc scan)
 	ShIdxNearest *nearest = so->nearest;
 
 	forget_candidates(nearest);
+	nearest->ncentres = 0;
 	for (int i = 0; i < scan->numberOfOrderBys; i++)
 	{
 		ScanKey		key = &scan->orderByData[i];
 
-		if (key->sk_flags & SK_ISNULL)
-			return false;
-		nearest->centres[i] = DatumGetSimhash(key->sk_argument);
+		/* distances from null are null: nothing to tell rows apart by */
+		if ((key->sk_flags & SK_ISNULL) == 0)
+			nearest->centres[nearest->ncentres++] = DatumGetSimhash(key->sk_argument);
 	}
+	if (nearest->ncentres == 0)
+		return false;
 	nearest->reach = find_reach(so, nearest->centres[0]);
 	nearest->next = 0;
 	nearest->collect_all = is_selective(so);
@@ -194,9 +197,9 @@ add_candidate(ShIdxNearest *nearest, uint64 fp, ItemPointerData tid, int distanc
 }
 
 static void
-sort_collected(ShIdxNearest *nearest, int ncentres)
+sort_collected(ShIdxNearest *nearest)
 {
-	SortKeys	keys = {nearest->centres, ncentres};
+	SortKeys	keys = {nearest->centres, nearest->ncentres};
 
 	if (nearest->ncandidates > 1)
 		sort_candidates(nearest->candidates, nearest->ncandidates, &keys);
@@ -336,7 +339,7 @@ guess_distance(ShIdxScan so)
  * Collect the next batch, or start streaming.
  */
 static void
-next_batch(ShIdxScan so, int ncentres)
+next_batch(ShIdxScan so)
 {
 	ShIdxNearest *nearest = so->nearest;
 	int			last;
@@ -347,7 +350,7 @@ next_batch(ShIdxScan so, int ncentres)
 		last = guess_distance(so);
 		if (collect_distances(so, last, nearest->max_candidates))
 		{
-			sort_collected(nearest, ncentres);
+			sort_collected(nearest);
 			nearest->batch = Min(nearest->batch * BATCH_GROWTH, nearest->max_candidates);
 			return;
 		}
@@ -361,7 +364,7 @@ next_batch(ShIdxScan so, int ncentres)
 		count += nearest->histogram[++last];
 
 	/* secondary keys need a sort: then memory has to do, whatever it takes */
-	if (count > nearest->max_candidates && ncentres == 1)
+	if (count > nearest->max_candidates && nearest->ncentres == 1)
 	{
 		nearest->streaming = true;
 		so->matches.count = 0;
@@ -370,7 +373,7 @@ next_batch(ShIdxScan so, int ncentres)
 		return;
 	}
 	(void) collect_distances(so, last, PG_INT64_MAX);
-	sort_collected(nearest, ncentres);
+	sort_collected(nearest);
 }
 
 /*
@@ -461,12 +464,12 @@ shidx_nearest_next(IndexScanDesc scan, bool want_pin, uint64 *fp, ItemPointer ti
 			nearest->collect_all = false;
 			if (collect_all(so))
 			{
-				sort_collected(nearest, scan->numberOfOrderBys);
+				sort_collected(nearest);
 				nearest->next = nearest->reach + 1;
 			}
 		}
 		else
-			next_batch(so, scan->numberOfOrderBys);
+			next_batch(so);
 		so->ballscan.keep_pin = want_pin;
 	}
 }

@@ -27,13 +27,14 @@ typedef struct ShIdxCandidate
 {
 	uint64		fp;
 	ItemPointerData tid;
-	uint16		distance;		/* from the first ORDER BY key */
+	uint16		distance;		/* from the first centre */
 } ShIdxCandidate;
 
 /* what an ordered scan knows; see nearest.c */
 typedef struct ShIdxNearest
 {
-	uint64	   *centres;		/* of the ORDER BY keys */
+	int			ncentres;
+	uint64	   *centres;		/* of the ORDER BY keys that are not null */
 	int			reach;			/* no match is farther away */
 	int			next;			/* nearer matches have been returned or
 								 * collected */
