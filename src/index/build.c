@@ -87,6 +87,13 @@ report_progress(BuildState *state, double more)
 		pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, (int64) state->written);
 }
 
+static void
+finish_leaf(Page page, int count)
+{
+	shidx_set_count(page, count);
+	ShIdxPageGetOpaque(page)->sorted = count;
+}
+
 /*
  * Write the leaves of a tree from the sorted entries.
  */
@@ -104,7 +111,7 @@ write_leaves(BuildState *state, ShIdxSort *sort, int tree, ShIdxLevel *pages)
 	{
 		if (count == fill)
 		{
-			shidx_set_count(BufferGetPage(buffer), count);
+			finish_leaf(BufferGetPage(buffer), count);
 			start_page(state, pages, &buffer, tree, 0, shidx_separator(previous, key));
 			report_progress(state, count);
 			count = 0;
@@ -113,7 +120,7 @@ write_leaves(BuildState *state, ShIdxSort *sort, int tree, ShIdxLevel *pages)
 		shidx_set_entry(BufferGetPage(buffer), count++, key);
 		previous = key;
 	}
-	shidx_set_count(BufferGetPage(buffer), count);
+	finish_leaf(BufferGetPage(buffer), count);
 	report_progress(state, count);
 	UnlockReleaseBuffer(buffer);
 }

@@ -17,7 +17,7 @@
 #include "compat.h"
 
 StaticAssertDecl(sizeof(ShIdxDownlink) == 10, "downlinks are packed");
-StaticAssertDecl(sizeof(ShIdxOpaqueData) == 40, "no padding in the special area");
+StaticAssertDecl(sizeof(ShIdxOpaqueData) == 48, "no padding in the special area");
 StaticAssertDecl(offsetof(ShIdxMetaPageData, roots) +
 				 SHIDX_MAX_TREES * sizeof(ShIdxRoot) <= SHIDX_PAGE_SPACE,
 				 "metapage holds the roots of all trees");
@@ -199,6 +199,64 @@ shidx_find_downlink(Page page, ShIdxKey key)
 }
 
 /*
+ * Position, among the sorted entries of a leaf, of the first fingerprint that
+ * is >= fp; their number if there is none.
+ *
+ * Fingerprints are spread evenly, as a rule, so where fp lies between the
+ * fences tells about where it is.  Looking there first touches one or two
+ * cache lines; a binary search would wait for memory several times.
+ */
+int
+shidx_find_sorted(Page page, uint64 fp)
+{
+	const ShIdxOpaqueData *opaque = ShIdxPageGetOpaque(page);
+	const uint64 *fps = shidx_page_fps(page);
+	int			count = opaque->sorted;
+	int			below = -1;		/* fps[below] < fp */
+	int			above = count;	/* fps[above] >= fp */
+	int			step = 8;
+	int			at;
+
+	if (count == 0 || fp <= opaque->low_fp)
+		return 0;
+	at = (int) (count * ((double) (fp - opaque->low_fp) /
+						 (double) (opaque->high_fp - opaque->low_fp)));
+	at = Min(at, count - 1);
+
+	/* enclose it, in steps that double */
+	if (fps[at] < fp)
+	{
+		below = at;
+		while (below + step < count && fps[below + step] < fp)
+		{
+			below += step;
+			step *= 2;
+		}
+		above = Min(below + step, count);
+	}
+	else
+	{
+		above = at;
+		while (above - step >= 0 && fps[above - step] >= fp)
+		{
+			above -= step;
+			step *= 2;
+		}
+		below = Max(above - step, -1);
+	}
+	while (above - below > 1)
+	{
+		int			middle = (above + below) / 2;
+
+		if (fps[middle] < fp)
+			below = middle;
+		else
+			above = middle;
+	}
+	return above;
+}
+
+/*
  * The key that separates two neighbouring entries, left < separator <= right.
  *
  * Where the fingerprints differ it is the one with the most zero bits at its
@@ -251,6 +309,8 @@ shidx_page_problem(Page page, int tree, int level)
 	pointers = header->pd_special - header->pd_upper;
 	if (pointers != count * (level == 0 ? sizeof(ItemPointerData) : sizeof(ShIdxDownlink)))
 		return "has arrays of different length";
+	if (opaque->sorted > count)
+		return "has more sorted entries than entries";
 	if (!shidx_key_less(shidx_page_low(page), shidx_page_high(page)))
 		return "has its fences in the wrong order";
 	if (level > 0 && count == 0)

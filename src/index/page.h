@@ -14,8 +14,9 @@
  *	header | fingerprints ->	... hole ...	<- pointers | ShIdxOpaqueData
  *
  * In a leaf the pointer of an entry is its heap TID; in an inner page it is
- * the TID part of the separator, and the block of the child.  The entries of
- * a page are in no particular order.
+ * the TID part of the separator, and the block of the child.  The entries are
+ * in no particular order, except that in a leaf those that were there when it
+ * was made are, up to a number that the special area has.
  *
  *-------------------------------------------------------------------------
  */
@@ -62,6 +63,9 @@ typedef struct ShIdxOpaqueData
 	uint16		tree;
 	uint16		level;			/* 0 for a leaf */
 	uint16		flags;
+	uint16		sorted;			/* that many fingerprints, the first ones of a
+								 * leaf, ascend */
+	uint16		unused[3];
 	uint16		page_id;		/* SHIDX_PAGE_ID */
 } ShIdxOpaqueData;
 
@@ -249,6 +253,7 @@ extern void shidx_add_downlink(Page page, ShIdxKey key, BlockNumber child);
 extern void shidx_copy_entry(Page to, int i, Page from, int j);
 extern int	shidx_sort_entries(Page page, ShIdxSortedEntry *entries);
 extern int	shidx_find_downlink(Page page, ShIdxKey key);
+extern int	shidx_find_sorted(Page page, uint64 fp);
 extern ShIdxKey shidx_separator(ShIdxKey left, ShIdxKey right);
 extern const char *shidx_page_problem(Page page, int tree, int level);
 extern const char *shidx_page_problem_anywhere(Page page);

@@ -64,8 +64,10 @@ choose_split(Relation index, const ShIdxSortedEntry *entries, int count)
 static void
 keep_entries(Page page, const ShIdxSortedEntry *entries, int count, int stay)
 {
+	ShIdxOpaque opaque = ShIdxPageGetOpaque(page);
 	bool		stays[SHIDX_LEAF_CAPACITY] = {0};
 	int			last = count;
+	int			unchanged = stay;
 
 	for (int i = 0; i < stay; i++)
 		stays[entries[i].position] = true;
@@ -77,8 +79,10 @@ keep_entries(Page page, const ShIdxSortedEntry *entries, int count, int stay)
 			last--;
 		while (!stays[last]);
 		shidx_copy_entry(page, i, page, last);
+		unchanged = Min(unchanged, i);
 	}
 	shidx_set_count(page, stay);
+	opaque->sorted = Min(opaque->sorted, unchanged);
 }
 
 /*
@@ -128,6 +132,8 @@ split_page(Relation index, Buffer left, Buffer parent)
 	shidx_set_count(page, count - stay);
 	for (int i = stay; i < count; i++)
 		shidx_copy_entry(page, i - stay, old, entries[i].position);
+	if (level == 0)
+		ShIdxPageGetOpaque(page)->sorted = count - stay;
 
 	page = GenericXLogRegisterBuffer(state, left, 0);
 	keep_entries(page, entries, count, stay);

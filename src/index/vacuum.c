@@ -60,6 +60,7 @@ vacuum_leaf(VacuumState *state, Buffer buffer)
 			shidx_copy_entry(page, dead[i], page, count);
 	}
 	shidx_set_count(page, count);
+	ShIdxPageGetOpaque(page)->sorted = Min(ShIdxPageGetOpaque(page)->sorted, dead[0]);
 	GenericXLogFinish(wal);
 	return ndead;
 }

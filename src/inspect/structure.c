@@ -32,7 +32,8 @@ typedef struct Checker
 } Checker;
 
 /*
- * The entries of a leaf lie between its fences, and no two are the same.
+ * The entries of a leaf lie between its fences, no two are the same, and those
+ * that are said to be sorted are.
  */
 static void
 check_leaf(Checker *checker, const ShInspWalk *walk)
@@ -42,6 +43,11 @@ check_leaf(Checker *checker, const ShInspWalk *walk)
 	int			count = shidx_sort_entries(page, entries);
 	bool		is_null_tree = checker->tree == checker->scheme->ntables;
 
+	for (int i = 1; i < ShIdxPageGetOpaque(page)->sorted; i++)
+	{
+		if (shidx_page_fps(page)[i - 1] > shidx_page_fps(page)[i])
+			shidx_report_corrupted(checker->index, walk->block, "is not sorted where it should be");
+	}
 	for (int i = 0; i < count; i++)
 	{
 		ShIdxKey	key = entries[i].key;
