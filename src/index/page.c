@@ -217,7 +217,7 @@ shidx_find_sorted(Page page, uint64 fp)
 	int			step = 8;
 	int			at;
 
-	if (count == 0 || fp <= opaque->low_fp)
+	if (count == 0 || fp <= opaque->low_fp || opaque->high_fp == opaque->low_fp)
 		return 0;
 	at = (int) (count * ((double) (fp - opaque->low_fp) /
 						 (double) (opaque->high_fp - opaque->low_fp)));
