@@ -64,9 +64,9 @@ BEGIN
 		OR plan_of(statement) LIKE '%Sort%' THEN
 		RETURN E'another plan:\n' || plan_of(statement);
 	END IF;
-	EXECUTE format('SELECT array_agg(d::int) AS d, count(*) AS n, count(DISTINCT id) AS ids, sum(hashint8extended(id, 1)) AS rows,
+	EXECUTE format('SELECT array_agg(d::int ORDER BY place) AS d, count(*) AS n, count(DISTINCT id) AS ids, sum(hashint8extended(id, 1)) AS rows,
 						count(*) FILTER (WHERE d IS DISTINCT FROM bit_count((fp::bigint # %L::bigint)::bit(64))) AS wrong
-					FROM (%s) o', q::bigint, statement) INTO got;
+					FROM (SELECT *, row_number() OVER () AS place FROM (%s) r) o', q::bigint, statement) INTO got;
 	PERFORM set_config('enable_indexscan', 'off', true),
 			set_config('enable_seqscan', 'on', true);
 	EXECUTE format('SELECT (array_agg(d ORDER BY d NULLS LAST))[1:coalesce(%L, count(*))]::int[] AS d, sum(hashint8extended(id, 1)) AS rows
