@@ -1,9 +1,7 @@
 --
--- simhash_compute(text)
+-- simhash_compute(text): what counts and what does not
 --
--- Fingerprints are not frozen before the text side of 1.0 is complete.  Until
--- then the numbers here may change on purpose; they must not change by accident,
--- nor differ between machines.
+-- People store fingerprints for years: none of these numbers may ever change.
 --
 SELECT what, simhash_compute(text), to_hex(simhash_compute(text)) AS hex
 FROM (VALUES ('one letter', 'a'), ('three', 'abc'), ('four', 'abcd'), ('five', 'abcde'),
@@ -49,6 +47,32 @@ FROM (VALUES ('Latin', 'ÀÉÎÕÜ', 'àéîõü'), ('Greek', 'ΟΔΥΣΣΕΥΣ'
 	('digraphs', 'ǄǅǆǇ', 'ǆǆǆǉ'), ('Roman numerals', 'ⅫⅣ', 'ⅻⅳ'), ('Deseret', '𐐀𐐁𐐂', '𐐨𐐩𐐪'), ('sharp s', 'ẞ', 'ß'),
 	('Turkish dotted I', 'İstanbul', 'istanbul'), ('accents', 'resume', 'résumé')) AS t (what, a, b);
 
+-- full case folding, to several characters
+SELECT what, simhash_compute(a) = simhash_compute(b) AS same
+FROM (VALUES ('sharp s', 'Straße', 'STRASSE'), ('ligature', 'eﬃcient ﬂow', 'EFFICIENT FLOW'), ('Armenian', 'և', 'ԵՒ'),
+	('iota below', 'ᾳᾼ', 'ΑΙαι'), ('iota below, of its own', U&'\03B1\0345', 'αι'),
+	('iota below, behind a mark', U&'\1F00\0345', U&'\03B1\0345\0313'),
+	('dotted I', 'İ', U&'i\0307'), ('n with apostrophe', 'ŉ', U&'\02BCn')) AS t (what, a, b);
+
+-- canonically equivalent texts have one fingerprint
+SELECT what, simhash_compute(a) = simhash_compute(b) AS same, simhash_compute(a, 2, 'word') = simhash_compute(b, 2, 'word') AS same_words
+FROM (VALUES ('composed', 'Übergröße, naïve café', U&'U\0308bergro\0308ße, nai\0308ve cafe\0301'),
+	('two marks', 'Việt Nam, thể thao', U&'Vie\0323\0302t Nam, the\0302\0309 thao'),
+	('order of marks', U&'o\0323\0302', U&'o\0302\0323'), ('the same composed in part', 'ộ', U&'\1ECD\0302'),
+	('mark below a composed letter', U&'\00F4\0323', 'ộ'), ('single', U&'\212B\2126', 'Åω'),
+	('Hangul', '한국어 글', U&'\1112\1161\11AB\1100\116E\11A8\110B\1165 \1100\1173\11AF'),
+	('Hangul, the last by itself', '한', U&'\D558\11AB'), ('excluded from composition', U&'\0958\FB2A', U&'\0915\093C\05E9\05C1'),
+	('ideograph', U&'\F900\+02F800', U&'\8C48\4E3D'), ('music', U&'\+01D15E', U&'\+01D157\+01D165'),
+	('Arabic', U&'\0623\064E\0628', U&'\0627\064E\0654\0628'), ('not equal sign', U&'a\2260b', U&'a=\0338b'),
+	('many marks', 'a' || repeat(U&'\0301\0323', 5000), U&'\1EA1' || repeat(U&'\0323', 4999) || repeat(U&'\0301', 5000))) AS t (what, a, b);
+SELECT count(*) AS texts, count(DISTINCT simhash_compute(text)) AS fingerprints
+FROM (VALUES ('a'), ('á'), ('ạ'), (U&'a\034F\0301'), (U&'a\200D\0301'), (U&'a\0316\0301')) AS t (text);
+
+-- all of a plane of Unicode, decomposed and composed
+SELECT count(*) AS characters, count(fp) AS fingerprints, bool_and(fp IS NOT DISTINCT FROM nfd AND fp IS NOT DISTINCT FROM nfc) AS same
+FROM (SELECT simhash_compute(c || 'x') AS fp, simhash_compute(normalize(c || 'x', NFD)) AS nfd, simhash_compute(normalize(c || 'x', NFC)) AS nfc
+	FROM (SELECT chr(i) FROM generate_series(1, 65535) i WHERE i NOT BETWEEN 55296 AND 57343) AS t (c)) AS t;
+
 --
 -- Near and far
 --
@@ -93,7 +117,12 @@ FROM (VALUES (8189, '.'), (2731, '，'), (2048, '🙂')) AS t (n, c),
 	(SELECT repeat('Ωmega天地𐐀', 3)) AS b (body)
 GROUP BY n ORDER BY n;
 
--- so is one across the border of two chunks of 1024 characters: here all four
+-- marks that lie across that border belong to the letter before it
+SELECT count(DISTINCT simhash_compute(repeat('. ', 4080 + n / 2) || repeat('.', n % 2) || body)) AS fingerprints,
+	count(DISTINCT simhash_compute(repeat('天', 2725 + n) || body)) AS long
+FROM generate_series(1, 40) n, (SELECT U&'e\0323\0302\0301o\0323\0302xyz') AS b (body) WHERE n < 40;
+
+-- so is one across the border of two batches of 1024 features: here all four
 -- windows occur equally often, so that one more or less of any would tell; bits
 -- of exactly half of the features are not set
 SELECT count(*) AS texts, count(DISTINCT simhash_compute(repeat('abcd', n) || 'abc')) AS fingerprints,
@@ -110,7 +139,8 @@ FROM unnest(ARRAY[4, 5, 1023, 1024, 1025, 1027, 1028, 2730, 2731, 100000]) n;
 --
 -- How the planner may use it
 --
-SELECT provolatile, proparallel, proisstrict FROM pg_proc WHERE oid = 'simhash_compute(text)'::regprocedure;
+SELECT oid::regprocedure AS function, provolatile, proparallel, proisstrict, procost > 1 AS expensive
+FROM pg_proc WHERE proname IN ('simhash_compute', 'simhash_shingles', 'simhash_hash') ORDER BY oid::regprocedure::text COLLATE "C";
 
 -- not a text
 \set VERBOSITY sqlstate

@@ -548,9 +548,69 @@ COMMENT ON OPERATOR >(simhash_distance, simhash_distance) IS 'comparison with a 
 -- Fingerprint of a text
 --
 
-CREATE FUNCTION simhash_compute(document text) RETURNS simhash
+CREATE FUNCTION simhash_compute(document text, shingle int DEFAULT 4, unit text DEFAULT 'char') RETURNS simhash
 AS 'MODULE_PATHNAME', 'simhash_compute_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION simhash_compute(text) IS 'fingerprint of a text; null if it has no letter or digit';
+COMMENT ON FUNCTION simhash_compute(text, int, text) IS
+'fingerprint of a text: of its runs of some characters or words; null if it has no letter or digit';
+
+CREATE FUNCTION simhash_compute(document bytea, shingle int DEFAULT 8) RETURNS simhash
+AS 'MODULE_PATHNAME', 'simhash_compute_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION simhash_compute(bytea, int) IS 'fingerprint of a byte string: of its runs of some bytes; null if it is empty';
+
+CREATE FUNCTION simhash_compute(document tsvector) RETURNS simhash
+AS 'MODULE_PATHNAME', 'simhash_compute_tsvector' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION simhash_compute(tsvector) IS 'fingerprint of lexemes, weighted by number of positions; null if there are none';
+
+-- without weights all weigh the same, so these are not strict
+CREATE FUNCTION simhash_compute(features text[], weights float8[] DEFAULT NULL) RETURNS simhash
+AS 'MODULE_PATHNAME', 'simhash_compute_text_array' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION simhash_compute(text[], float8[]) IS 'fingerprint of features, weighted; null if none has a weight';
+
+CREATE FUNCTION simhash_compute(hashes bigint[], weights float8[] DEFAULT NULL) RETURNS simhash
+AS 'MODULE_PATHNAME', 'simhash_compute_bigint_array' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION simhash_compute(bigint[], float8[]) IS 'fingerprint of features given by their hashes, weighted; null if none has a weight';
+
+CREATE FUNCTION simhash_shingles(document text, shingle int DEFAULT 4, unit text DEFAULT 'char') RETURNS text[]
+AS 'MODULE_PATHNAME', 'simhash_shingles' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 300;
+COMMENT ON FUNCTION simhash_shingles(text, int, text) IS 'the features from which simhash_compute computes a fingerprint, in order; null if there are none';
+
+CREATE FUNCTION simhash_hash(feature text) RETURNS bigint
+AS 'MODULE_PATHNAME', 'simhash_hash_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2;
+COMMENT ON FUNCTION simhash_hash(text) IS 'hash of a feature: XXH3 of its UTF-8';
+
+CREATE FUNCTION simhash_agg_add(internal, bigint) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_agg_add(internal, bigint) IS 'aggregate transition function';
+CREATE FUNCTION simhash_agg_add_weighted(internal, bigint, float8) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION simhash_agg_add_weighted(internal, bigint, float8) IS 'aggregate transition function';
+CREATE FUNCTION simhash_agg_combine(internal, internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION simhash_agg_combine(internal, internal) IS 'aggregate combine function';
+CREATE FUNCTION simhash_agg_serialize(internal) RETURNS bytea
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION simhash_agg_serialize(internal) IS 'aggregate serial function';
+CREATE FUNCTION simhash_agg_deserialize(bytea, internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION simhash_agg_deserialize(bytea, internal) IS 'aggregate deserial function';
+CREATE FUNCTION simhash_agg_result(internal) RETURNS simhash
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION simhash_agg_result(internal) IS 'aggregate final function';
+
+CREATE AGGREGATE simhash_agg(hash bigint) (
+	SFUNC = simhash_agg_add, STYPE = internal, SSPACE = 600,
+	FINALFUNC = simhash_agg_result, COMBINEFUNC = simhash_agg_combine,
+	SERIALFUNC = simhash_agg_serialize, DESERIALFUNC = simhash_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE simhash_agg(bigint) IS 'fingerprint of features given by their hashes, one a row';
+CREATE AGGREGATE simhash_agg(hash bigint, weight float8) (
+	SFUNC = simhash_agg_add_weighted, STYPE = internal, SSPACE = 1700,
+	FINALFUNC = simhash_agg_result, COMBINEFUNC = simhash_agg_combine,
+	SERIALFUNC = simhash_agg_serialize, DESERIALFUNC = simhash_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE simhash_agg(bigint, float8) IS 'fingerprint of features given by their hashes, one a row, weighted';
 
 --
 -- Index access method

@@ -67,6 +67,7 @@ missing_packages() {
 	if [ "${1:-}" = tests ]; then
 		command -v prove >/dev/null || echo perl
 		perl -MIPC::Run -e 1 2>/dev/null || echo libipc-run-perl
+		command -v python3 >/dev/null || echo python3
 	fi
 }
 

@@ -1,26 +1,39 @@
 /*-------------------------------------------------------------------------
  *
  * compute.c
- *	  SQL functions that compute the fingerprint of a document.
+ *	  SQL functions that take the features from a document.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "catalog/pg_type_d.h"
 #include "fmgr.h"
+#include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
 #include "compat.h"
+#include "text/encoding.h"
 #include "text/fingerprint.h"
+#include "text/hash.h"
 #include "text/normalise.h"
+#include "text/windows.h"
 #include "type/simhash.h"
 
-/* characters of a window */
-#define DEFAULT_SHINGLE		4
-
 PG_FUNCTION_INFO_V1(simhash_compute_text);
+PG_FUNCTION_INFO_V1(simhash_compute_bytea);
+PG_FUNCTION_INFO_V1(simhash_shingles);
+PG_FUNCTION_INFO_V1(simhash_hash_text);
+
+static int	get_shingle(int32 shingle);
+static ShTextUnit get_unit(const text *unit);
+static ShTextUnit unit_of_bytes(ShTextUnit unit);
+static void append_feature(StringInfo elements, int *nelements,
+						   const ShTextSpan *span);
 
 /*
- * simhash_compute(text) -> simhash
+ * simhash_compute(document text, shingle int, unit text) -> simhash
  *
  * Null if the text has no letter, mark or number.
  */
@@ -28,24 +41,205 @@ Datum
 simhash_compute_text(PG_FUNCTION_ARGS)
 {
 	text	   *document = PG_GETARG_TEXT_PP(0);
-	ShTextReader reader;
-	ShTextChunk chunk;
+	int			shingle = get_shingle(PG_GETARG_INT32(1));
+	ShTextUnit	unit = get_unit(PG_GETARG_TEXT_PP(2));
+	ShTextNormaliser normaliser;
+	ShTextBuffer buffer;
 	ShTextFingerprint fingerprint;
 	uint64		result;
-	bool		more;
+	bool		found;
 
-	shtext_reader_init(&reader, VARDATA_ANY(document),
-					   VARSIZE_ANY_EXHDR(document), GetDatabaseEncoding());
-	shtext_chunk_clear(&chunk);
-	shtext_fingerprint_init(&fingerprint, DEFAULT_SHINGLE);
-	do
+	shtext_normaliser_init(&normaliser, VARDATA_ANY(document),
+						   VARSIZE_ANY_EXHDR(document),
+						   GetDatabaseEncoding(), unit);
+	shtext_buffer_init(&buffer);
+	shtext_fingerprint_init(&fingerprint, unit_of_bytes(unit), shingle);
+	while (shtext_normalise(&normaliser, &buffer))
 	{
-		more = shtext_read(&reader, &chunk);
-		shtext_fingerprint_add(&fingerprint, &chunk);
-	} while (more);
+		shtext_fingerprint_add(&fingerprint, &buffer);
+		shtext_windows_discard(&fingerprint.windows, &buffer);
+	}
+	found = shtext_fingerprint_result(&fingerprint, &buffer, &result);
 
+	shtext_normaliser_finish(&normaliser);
+	shtext_buffer_free(&buffer);
 	PG_FREE_IF_COPY(document, 0);
-	if (!shtext_fingerprint_result(&fingerprint, &chunk, &result))
+	if (!found)
 		PG_RETURN_NULL();
 	PG_RETURN_SIMHASH(result);
+}
+
+/*
+ * simhash_compute(document bytea, shingle int) -> simhash
+ *
+ * Null if there is no byte.
+ */
+Datum
+simhash_compute_bytea(PG_FUNCTION_ARGS)
+{
+	bytea	   *document = PG_GETARG_BYTEA_PP(0);
+	int			shingle = get_shingle(PG_GETARG_INT32(1));
+	ShTextBuffer buffer;
+	ShTextFingerprint fingerprint;
+	uint64		result;
+	bool		found;
+
+	/* it is only read */
+	buffer.bytes = VARDATA_ANY(document);
+	buffer.length = buffer.size = VARSIZE_ANY_EXHDR(document);
+	shtext_fingerprint_init(&fingerprint, SHTEXT_BYTE, shingle);
+	shtext_fingerprint_add(&fingerprint, &buffer);
+	found = shtext_fingerprint_result(&fingerprint, &buffer, &result);
+
+	PG_FREE_IF_COPY(document, 0);
+	if (!found)
+		PG_RETURN_NULL();
+	PG_RETURN_SIMHASH(result);
+}
+
+/*
+ * simhash_shingles(document text, shingle int, unit text) -> text[]
+ *
+ * The features in order, each as often as it occurs; null if there is none.
+ */
+Datum
+simhash_shingles(PG_FUNCTION_ARGS)
+{
+	text	   *document = PG_GETARG_TEXT_PP(0);
+	int			shingle = get_shingle(PG_GETARG_INT32(1));
+	ShTextUnit	unit = get_unit(PG_GETARG_TEXT_PP(2));
+	ShTextNormaliser normaliser;
+	ShTextBuffer buffer;
+	ShTextWindows windows;
+	ShTextSpan	span;
+	StringInfoData elements;
+	int			nelements = 0;
+	ArrayType  *array;
+
+	/* the array is written in place, its header at the end */
+	initStringInfo(&elements);
+	enlargeStringInfo(&elements, ARR_OVERHEAD_NONULLS(1));
+	memset(elements.data, 0, ARR_OVERHEAD_NONULLS(1));
+	elements.len = ARR_OVERHEAD_NONULLS(1);
+
+	shtext_normaliser_init(&normaliser, VARDATA_ANY(document),
+						   VARSIZE_ANY_EXHDR(document),
+						   GetDatabaseEncoding(), unit);
+	shtext_buffer_init(&buffer);
+	shtext_windows_init(&windows, unit_of_bytes(unit), shingle);
+	while (shtext_normalise(&normaliser, &buffer))
+	{
+		while (shtext_windows_next(&windows, &buffer, &span))
+			append_feature(&elements, &nelements, &span);
+		shtext_windows_discard(&windows, &buffer);
+	}
+	if (shtext_windows_rest(&windows, &buffer, &span))
+		append_feature(&elements, &nelements, &span);
+
+	shtext_normaliser_finish(&normaliser);
+	shtext_buffer_free(&buffer);
+	PG_FREE_IF_COPY(document, 0);
+	if (nelements == 0)
+		PG_RETURN_NULL();
+
+	array = (ArrayType *) elements.data;
+	SET_VARSIZE(array, elements.len);
+	array->ndim = 1;
+	array->dataoffset = 0;
+	array->elemtype = TEXTOID;
+	ARR_DIMS(array)[0] = nelements;
+	ARR_LBOUND(array)[0] = 1;
+	PG_RETURN_ARRAYTYPE_P(array);
+}
+
+/*
+ * simhash_hash(text) -> bigint
+ */
+Datum
+simhash_hash_text(PG_FUNCTION_ARGS)
+{
+	text	   *feature = PG_GETARG_TEXT_PP(0);
+	uint64		result = shtext_hash_converted(VARDATA_ANY(feature),
+											   VARSIZE_ANY_EXHDR(feature));
+
+	PG_FREE_IF_COPY(feature, 0);
+	PG_RETURN_INT64((int64) result);
+}
+
+/*
+ * Check the number of units of a window.
+ */
+static int
+get_shingle(int32 shingle)
+{
+	if (shingle < 1 || shingle > SHTEXT_MAX_SHINGLE)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("shingle %d is out of range", shingle),
+				 errdetail("A shingle has 1 to %d units.", SHTEXT_MAX_SHINGLE)));
+	return shingle;
+}
+
+/*
+ * The unit of that name.
+ */
+static ShTextUnit
+get_unit(const text *unit)
+{
+	const char *name = VARDATA_ANY(unit);
+	Size		length = VARSIZE_ANY_EXHDR(unit);
+
+	if (length == 4 && memcmp(name, "char", 4) == 0)
+		return SHTEXT_CHAR;
+	if (length == 4 && memcmp(name, "word", 4) == 0)
+		return SHTEXT_WORD;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("unknown unit \"%s\"", text_to_cstring(unit)),
+			 errhint("Units are \"char\" and \"word\".")));
+	return SHTEXT_CHAR;			/* keep compiler quiet */
+}
+
+/*
+ * The unit of the windows: if the encoding is SQL_ASCII, a character is a byte.
+ */
+static ShTextUnit
+unit_of_bytes(ShTextUnit unit)
+{
+	if (unit == SHTEXT_CHAR && GetDatabaseEncoding() == PG_SQL_ASCII)
+		return SHTEXT_BYTE;
+	return unit;
+}
+
+/*
+ * Append a feature to the elements of an array of text.
+ *
+ * Raises ERRCODE_PROGRAM_LIMIT_EXCEEDED if they become too many, and
+ * ERRCODE_UNTRANSLATABLE_CHARACTER if it does not exist in the encoding of the
+ * database.
+ */
+static void
+append_feature(StringInfo elements, int *nelements, const ShTextSpan *span)
+{
+	char	   *bytes;
+	Size		length;
+	Size		size;
+
+	if (span->length > MaxAllocSize - VARHDRSZ ||
+		*nelements >= MaxArraySize)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("features do not fit into an array")));
+
+	bytes = (char *) shtext_from_utf8(span->bytes, span->length, &length);
+	size = INTALIGN(VARHDRSZ + length);
+	enlargeStringInfo(elements, size);
+	memset(elements->data + elements->len + size - sizeof(int32), 0,
+		   sizeof(int32));		/* the padding */
+	SET_VARSIZE(elements->data + elements->len, VARHDRSZ + length);
+	memcpy(elements->data + elements->len + VARHDRSZ, bytes, length);
+	elements->len += size;
+	(*nelements)++;
+	if (bytes != span->bytes)
+		pfree(bytes);
 }

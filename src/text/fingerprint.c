@@ -1,80 +1,114 @@
 /*-------------------------------------------------------------------------
  *
  * fingerprint.c
- *	  The fingerprint of a sequence of normalised characters.
+ *	  The fingerprint of a document.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "text/fingerprint.h"
+#include "text/hash.h"
 
-/* the functions of the header alone, so that no library is needed at run time */
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
-/*
- * Hash of a feature: XXH3 of 64 bits, without a seed, over its UTF-8.  It is
- * the same number on machines of either byte order.
- */
-static inline uint64
-hash_feature(const char *bytes, size_t length)
-{
-	/* the usual length in Latin script; the compiler then drops all others */
-	if (length == 4)
-		return XXH3_64bits(bytes, 4);
-	return XXH3_64bits(bytes, length);
-}
+static void hash_run(const char *bytes, int n, int shingle, uint64 *hashes);
+static void count_batch(ShTextFingerprint *fingerprint);
 
 /*
- * Start a fingerprint.  shingle, the number of characters of a window, is
- * 1..SHTEXT_CHUNK_CHARS - 1.
+ * Start a fingerprint.  shingle is 1..SHTEXT_MAX_SHINGLE.
  */
 void
-shtext_fingerprint_init(ShTextFingerprint *fingerprint, int shingle)
+shtext_fingerprint_init(ShTextFingerprint *fingerprint, ShTextUnit unit,
+						int shingle)
 {
-	Assert(shingle > 0 && shingle < SHTEXT_CHUNK_CHARS);
-	fingerprint->shingle = shingle;
+	shtext_windows_init(&fingerprint->windows, unit, shingle);
 	shtext_majority_init(&fingerprint->majority);
+	fingerprint->nhashes = 0;
 }
 
 /*
- * Add all windows of a chunk.  Leaves in it what the windows that reach into
- * the next chunk begin with, so the text has to be read on into the same chunk.
+ * Add all windows of a buffer that were not yet added.  Checks for interrupts.
  */
 void
-shtext_fingerprint_add(ShTextFingerprint *fingerprint, ShTextChunk *chunk)
+shtext_fingerprint_add(ShTextFingerprint *fingerprint,
+					   const ShTextBuffer *buffer)
 {
-	int			shingle = fingerprint->shingle;
-	int			nwindows = chunk->nchars - shingle + 1;
-	uint64		hashes[SHTEXT_CHUNK_CHARS];
+	ShTextWindows *windows = &fingerprint->windows;
+	const char *bytes;
+	ShTextSpan	span;
 
-	if (nwindows <= 0)
-		return;
-	for (int i = 0; i < nwindows; i++)
-		hashes[i] = hash_feature(&chunk->bytes[chunk->start[i]],
-								 chunk->start[i + shingle] - chunk->start[i]);
-	shtext_majority_add(&fingerprint->majority, hashes, nwindows);
-	shtext_chunk_keep_last(chunk, shingle - 1);
+	for (;;)
+	{
+		int			n;
+
+		if (fingerprint->nhashes == SHTEXT_BATCH)
+		{
+			CHECK_FOR_INTERRUPTS();
+			count_batch(fingerprint);
+		}
+
+		n = shtext_windows_run(windows, buffer,
+							   SHTEXT_BATCH - fingerprint->nhashes, &bytes);
+		if (n > 0)
+		{
+			hash_run(bytes, n, windows->shingle,
+					 &fingerprint->hashes[fingerprint->nhashes]);
+			fingerprint->nhashes += n;
+			continue;
+		}
+		if (!shtext_windows_next(windows, buffer, &span))
+			break;
+		fingerprint->hashes[fingerprint->nhashes++] =
+			shtext_hash(span.bytes, span.length);
+	}
 }
 
 /*
- * Finish a fingerprint; chunk is as the last call of shtext_fingerprint_add
- * left it.  Returns false if there is no feature, and so no fingerprint.
+ * Finish a fingerprint, of which all has been added.  Returns false if there
+ * is no feature, and so no fingerprint.
  */
 bool
 shtext_fingerprint_result(ShTextFingerprint *fingerprint,
-						  const ShTextChunk *chunk, uint64 *result)
+						  const ShTextBuffer *buffer, uint64 *result)
 {
-	/* a text shorter than a window is one feature */
-	if (fingerprint->majority.count == 0 && chunk->nchars > 0)
-	{
-		uint64		hash = hash_feature(chunk->bytes,
-										chunk->start[chunk->nchars]);
+	ShTextSpan	span;
 
-		shtext_majority_add(&fingerprint->majority, &hash, 1);
-	}
-
+	/* if there is one, there is nothing else */
+	if (shtext_windows_rest(&fingerprint->windows, buffer, &span))
+		fingerprint->hashes[fingerprint->nhashes++] =
+			shtext_hash(span.bytes, span.length);
+	count_batch(fingerprint);
 	*result = shtext_majority_result(&fingerprint->majority);
 	return fingerprint->majority.count > 0;
+}
+
+/*
+ * Hash n windows, each of shingle bytes and one byte after the one before.
+ */
+static void
+hash_run(const char *bytes, int n, int shingle, uint64 *hashes)
+{
+	/* where the length is a constant, the compiler drops most of the hash */
+	switch (shingle)
+	{
+		case 4:
+			shtext_kernels()->hash_fours(bytes, n, hashes);
+			break;
+		case 8:
+			for (int i = 0; i < n; i++)
+				hashes[i] = shtext_hash(bytes + i, 8);
+			break;
+		default:
+			for (int i = 0; i < n; i++)
+				hashes[i] = shtext_hash(bytes + i, shingle);
+			break;
+	}
+}
+
+static void
+count_batch(ShTextFingerprint *fingerprint)
+{
+	shtext_majority_add(&fingerprint->majority, fingerprint->hashes,
+						fingerprint->nhashes);
+	fingerprint->nhashes = 0;
 }

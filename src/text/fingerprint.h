@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * fingerprint.h
- *	  The fingerprint of a sequence of normalised characters.
+ *	  The fingerprint of a document.
  *
- * Its features are the windows of some consecutive characters, each as often
- * as it occurs.  Each is hashed; a bit of the fingerprint is set if it is set
- * in more than half of the hashes.
+ * Its features are windows of some consecutive units, each as often as it
+ * occurs.  Each is hashed; a bit of the fingerprint is set if it is set in
+ * more than half of the hashes.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,20 +15,25 @@
 #include "postgres.h"
 
 #include "text/majority.h"
-#include "text/normalise.h"
+#include "text/windows.h"
+
+/* hashes that are collected before they are counted: 8 kB, to stay in cache */
+#define SHTEXT_BATCH		1024
 
 typedef struct ShTextFingerprint
 {
-	int			shingle;		/* characters of a window */
-	ShTextMajority majority;	/* of the hashes of the features so far */
+	ShTextWindows windows;
+	ShTextMajority majority;	/* of the hashes that were counted */
+	int			nhashes;
+	uint64		hashes[SHTEXT_BATCH];	/* to be counted */
 } ShTextFingerprint;
 
 extern void shtext_fingerprint_init(ShTextFingerprint *fingerprint,
-									int shingle);
+									ShTextUnit unit, int shingle);
 extern void shtext_fingerprint_add(ShTextFingerprint *fingerprint,
-								   ShTextChunk *chunk);
+								   const ShTextBuffer *buffer);
 extern bool shtext_fingerprint_result(ShTextFingerprint *fingerprint,
-									  const ShTextChunk *chunk,
+									  const ShTextBuffer *buffer,
 									  uint64 *result);
 
 #endif							/* SIMHASH_TEXT_FINGERPRINT_H */

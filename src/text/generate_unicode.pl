@@ -1,72 +1,211 @@
 #!/usr/bin/perl
 #
 # generate_unicode.pl
-#	Write unicode_table.h: which characters a fingerprint looks at, and what
-#	case folding makes of them.
+#	Write unicode_table.c: the properties of characters, the canonical
+#	decompositions and the case foldings that normalising a text needs.
 #
-# usage: perl generate_unicode.pl > unicode_table.h
+# usage: perl generate_unicode.pl > unicode_table.c
 #
 # The data come from Perl's own copy of the Unicode Character Database, so the
 # version of Perl decides the version of Unicode; the output names it.
 # Fingerprints are stored for years: another version of Unicode may give texts
 # with new or changed characters another fingerprint.  That is why the output
-# is kept in the repository, and not made again in each build.
+# is kept in the repository, and not made again in each build; Perl 5.36 makes
+# it again as it is, byte by byte.
+#
+# The notions are defined in unicode.h.
 
 use strict;
 use warnings;
+use feature qw(unicode_strings);
 
-use Unicode::UCD qw(casefold);
+use Unicode::Normalize
+  qw(NFC NFD getCombinClass getCanon isComp2nd isExclusion isSingleton isNonStDecomp);
+use Unicode::UCD qw(charinfo prop_invmap);
 
 my $block_bits = 7;
 my $block_size = 1 << $block_bits;
 my $last = 0x10FFFF;
 
-# Letters, marks and numbers, without those that show nothing, such as
-# variation selectors and Hangul fillers.
-my $kept = qr/\A(?!\p{Default_Ignorable_Code_Point})[\p{L}\p{M}\p{N}]\z/;
+# flags, as in unicode.h
+my $kept = 1;
+my $ignorable = 2;
+my $ideograph = 4;
+my $start = 8;
+my $plain = 16;
+my $decomposes = 32;
+my $second = 64;
 
-# A record is what a character is replaced by, as a difference of code points.
-# Record 0 is for characters that are not kept.
-my @deltas = (0);
-my %record_of_delta;
+my @record_text = ('0, 0, 0');    # number 0 is replaced below
+my %record_number;
+my (@decompositions, @foldings);
+
+sub is_hangul_syllable
+{
+	my $code = shift;
+	return $code >= 0xAC00 && $code <= 0xD7A3;
+}
+
+# Can this be the second character of a pair that is composed?
+sub is_second
+{
+	my $code = shift;
+
+	# vowels and final consonants of Hangul
+	return isComp2nd($code)
+	  || ($code >= 0x1161 && $code <= 0x1175)
+	  || ($code >= 0x11A8 && $code <= 0x11C2);
+}
+
+# The flags that a character has by itself, whatever it is normalised to
+sub nature
+{
+	my $char = shift;
+
+	return $ignorable if $char =~ /\p{Default_Ignorable_Code_Point}/;
+	return 0 if $char !~ /[\p{L}\p{M}\p{N}]/;
+	return $kept | $ideograph
+	  if $char =~ /\p{Script=Han}/ && $char =~ /[\p{L}\p{N}]/;
+	return $kept;
+}
+
+# What is written for a text, before characters are dropped
+sub normal
+{
+	return NFC(CORE::fc(NFD($_[0])));
+}
 
 sub record_of
 {
 	my $code = shift;
+	my ($flags, $class, $delta) = (0, 0, 0);
 
-	return 0 if $code >= 0xD800 && $code <= 0xDFFF;
-	return 0 if chr($code) !~ $kept;
+	# surrogates are not characters
+	return number_of($start | $plain, 0, 0)
+	  if $code >= 0xD800 && $code <= 0xDFFF;
 
-	my $fold = casefold($code);
-	my $folded =
-	  defined $fold && $fold->{simple} ne '' ? hex $fold->{simple} : $code;
-	die sprintf("U+%04X is kept, but not U+%04X, its folding\n",
-		$code, $folded)
-	  if chr($folded) !~ $kept;
+	my $char = chr($code);
+	my $decomposed = NFD($char);
+	my $normal = normal($char);
 
-	my $delta = $folded - $code;
-	if (!exists $record_of_delta{$delta})
+	$flags = nature($char);
+	$class = getCombinClass($code);
+
+	my $first = ord($decomposed);
+	my $ends_in_iota = $decomposed =~ /\x{345}/;
+	my $begins =
+	  getCombinClass($first) == 0 && !is_second($first)
+	  && getCombinClass(ord CORE::fc(chr $first)) == 0
+	  && !is_second(ord CORE::fc(chr $first))
+	  && !is_second(ord $normal);
+	$flags |= $start if $begins;
+	$flags |= $second if is_second($code);
+
+	if ($begins
+		? !$ends_in_iota && length($normal) == 1 && nature($normal) == nature($char)
+		: $class > 0 && !is_second($code) && $normal eq $char && $decomposed eq $char)
 	{
-		push @deltas, $delta;
-		$record_of_delta{$delta} = $#deltas;
+		my $difference = ord($normal) - $code;
+
+		# each of the compatibility ideographs would need a record of its own
+		if (!($flags & $ideograph) || $difference == 0)
+		{
+			$flags |= $plain;
+			$delta = $difference;
+		}
 	}
-	return $record_of_delta{$delta};
+
+	if ($decomposed ne $char)
+	{
+		$flags |= $decomposes;
+		add_decomposition($code) if !is_hangul_syllable($code);
+	}
+	else
+	{
+		check_folding($code, $flags, $delta);
+	}
+	return number_of($flags, $class, $delta);
+}
+
+sub number_of
+{
+	my $text = join ', ', @_;
+
+	if (!exists $record_number{$text})
+	{
+		$record_number{$text} = keys %record_number;
+		$record_text[ $record_number{$text} ] = $text;
+	}
+	return $record_number{$text};
+}
+
+# One step of the decomposition: one character, or a pair whose first may
+# decompose further
+sub add_decomposition
+{
+	my $code = shift;
+	my $step = charinfo($code)->{decomposition};
+
+	my @codes = map { hex } split ' ', $step;
+	die sprintf("U+%04X: odd decomposition\n", $code)
+	  if @codes < 1 || @codes > 2 || $step =~ /</;
+	die sprintf("U+%04X: second decomposes\n", $code)
+	  if @codes == 2 && NFD(chr $codes[1]) ne chr $codes[1];
+	my $composes =
+	  @codes == 2 && !isExclusion($code) && !isNonStDecomp($code) && !isSingleton($code);
+	push @decompositions, [ $code, $codes[0], $codes[1] // 0, $composes ];
+}
+
+# Foldings are done on what does not decompose.  That may not have to be
+# decomposed or sorted again.
+sub check_folding
+{
+	my ($code, $flags, $delta) = @_;
+	my $char = chr($code);
+	my $folded = CORE::fc($char);
+
+	die sprintf("U+%04X: folding decomposes\n", $code)
+	  if NFD($folded) ne $folded;
+	if ($folded eq $char)
+	{
+		die sprintf("U+%04X: not folded, but plain\n", $code) if $delta != 0;
+		return;
+	}
+	for my $f (split //, $folded)
+	{
+		die sprintf("U+%04X: folding is no starter\n", $code)
+		  if getCombinClass(ord $f) != 0;
+	}
+	if ($flags & $plain)
+	{
+		die sprintf("U+%04X: not folded to the one that is written\n", $code)
+		  if length($folded) != 1 || ord($folded) != $code + $delta;
+		return;
+	}
+	die sprintf("U+%04X: folding is too long\n", $code) if length($folded) > 3;
+	my @codes = map { ord } split //, $folded;
+	push @foldings, [ $code, $codes[0], $codes[1] // 0, $codes[2] // 0 ];
 }
 
 sub print_array
 {
-	my ($indent, @values) = @_;
+	my ($indent, $columns, @values) = @_;
 
-	while (my @line = splice @values, 0, 16)
+	while (my @line = splice @values, 0, $columns)
 	{
 		print "\t" x $indent, join(', ', @line), (@values ? ",\n" : "\n");
 	}
 }
 
-my (@stage1, @stage2, %block_number);
-for (my $start = 0; $start <= $last; $start += $block_size)
+sub hex_list
 {
-	my @block = map { record_of($_) } $start .. $start + $block_size - 1;
+	return join ', ', map { sprintf '0x%04X', $_ } @_;
+}
+
+my (@stage1, @stage2, %block_number);
+for (my $first = 0; $first <= $last; $first += $block_size)
+{
+	my @block = map { record_of($_) } $first .. $first + $block_size - 1;
 	my $key = join ',', @block;
 
 	if (!exists $block_number{$key})
@@ -76,59 +215,62 @@ for (my $start = 0; $start <= $last; $start += $block_size)
 	}
 	push @stage1, $block_number{$key};
 }
-die "too many records for one byte\n" if @deltas > 256;
-die "too many blocks for one byte\n" if @stage2 > 256;
+die "too many records for one byte: " . @record_text . "\n" if @record_text > 256;
+die "too many blocks for 16 bits\n" if @stage2 > 65536;
+
+# the upper planes are all alike
+pop @stage1 while @stage1 > 1 && $stage1[-1] == $stage1[-2];
 
 my @ascii = map {
-	my $record = record_of($_);
-	$record == 0 ? 0 : $_ + $deltas[$record];
+	my $folded = normal(chr);
+	nature(chr) & $kept ? ord $folded : 0;
 } 0 .. 127;
+
+my @compositions = sort {
+	$decompositions[$a][1] <=> $decompositions[$b][1]
+	  || $decompositions[$a][2] <=> $decompositions[$b][2]
+} grep { $decompositions[$_][3] } 0 .. $#decompositions;
 
 my $version = Unicode::UCD::UnicodeVersion();
 print <<"END";
 /*-------------------------------------------------------------------------
  *
- * unicode_table.h
- *	  Characters that a fingerprint looks at, and their simple case folding.
+ * unicode_table.c
+ *	  Properties of characters, canonical decompositions and case foldings.
  *
  * Generated by generate_unicode.pl from Unicode $version.  Do not edit.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef SIMHASH_TEXT_UNICODE_TABLE_H
-#define SIMHASH_TEXT_UNICODE_TABLE_H
-
 #include "postgres.h"
 
-#define SHTEXT_UNICODE_VERSION	"$version"
+#include "text/unicode.h"
 
-/*
- * The record of a code point c is
- * shtext_stage2[shtext_stage1[c >> SHTEXT_BLOCK_BITS]][c % SHTEXT_BLOCK_SIZE].
- * Record 0 means that the character is dropped; any other that it is replaced
- * by the code point c + shtext_fold_delta[record].
- */
-#define SHTEXT_BLOCK_BITS	$block_bits
-#define SHTEXT_BLOCK_SIZE	(1 << SHTEXT_BLOCK_BITS)
-
-/* the same for ASCII: the folded character, or 0 for one that is dropped */
-static const uint8 shtext_ascii_fold[128] = {
+const uint8 shtext_ascii_fold[128] = {
 END
-print_array(1, @ascii);
-printf "};\n\nstatic const int32 shtext_fold_delta[%d] = {\n", scalar @deltas;
-print_array(1, @deltas);
-printf "};\n\nstatic const uint8 shtext_stage1[%d] = {\n", scalar @stage1;
-print_array(1, @stage1);
-printf "};\n\nstatic const uint8 shtext_stage2[%d][SHTEXT_BLOCK_SIZE] = {\n",
+print_array(1, 16, @ascii);
+printf "};\n\nconst ShTextCharRecord shtext_records[%d] = {\n", scalar @record_text;
+print_array(1, 5, map { "{$_}" } @record_text);
+printf "};\n\nconst uint32 shtext_nblocks = %d;\n", scalar @stage1;
+printf "\nconst uint16 shtext_stage1[%d] = {\n", scalar @stage1;
+print_array(1, 16, @stage1);
+printf "};\n\nconst uint8 shtext_stage2[%d][SHTEXT_BLOCK_SIZE] = {\n",
   scalar @stage2;
 for my $i (0 .. $#stage2)
 {
 	print "\t{\n";
-	print_array(2, @{ $stage2[$i] });
+	print_array(2, 16, @{ $stage2[$i] });
 	print $i < $#stage2 ? "\t},\n" : "\t}\n";
 }
-print <<'END';
-};
-
-#endif							/* SIMHASH_TEXT_UNICODE_TABLE_H */
-END
+printf "};\n\nconst int\tshtext_ndecompositions = %d;\n", scalar @decompositions;
+printf "\nconst ShTextDecomposition shtext_decompositions[%d] = {\n",
+  scalar @decompositions;
+print_array(1, 3, map { '{' . hex_list(@$_[ 0 .. 2 ]) . '}' } @decompositions);
+printf "};\n\nconst int\tshtext_ncompositions = %d;\n", scalar @compositions;
+printf "\nconst uint16 shtext_compositions[%d] = {\n", scalar @compositions;
+print_array(1, 12, @compositions);
+printf "};\n\nconst int\tshtext_nfoldings = %d;\n", scalar @foldings;
+printf "\nconst ShTextFolding shtext_foldings[%d] = {\n", scalar @foldings;
+print_array(1, 2,
+	map { '{' . hex_list($$_[0]) . ', {' . hex_list(@$_[ 1 .. 3 ]) . '}}' } @foldings);
+print "};\n";

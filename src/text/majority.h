@@ -10,12 +10,10 @@
 
 #include "postgres.h"
 
-/* digits of a counter, in base 2: enough for any number of numbers */
-#define SHTEXT_COUNTER_DIGITS	64
+#include "text/kernels.h"
 
 /*
- * 64 counters, one for each bit, written in base 2 and turned by 90 degrees: bit i of
- * digits[d] is the digit of weight 2^d of counter i.
+ * 64 counters, one for each bit, bit-sliced as the kernels keep them.
  */
 typedef struct ShTextMajority
 {
@@ -26,6 +24,7 @@ typedef struct ShTextMajority
 extern void shtext_majority_init(ShTextMajority *majority);
 extern void shtext_majority_add(ShTextMajority *majority,
 								const uint64 *numbers, int nnumbers);
+extern uint64 shtext_majority_counter(const ShTextMajority *majority, int bit);
 extern uint64 shtext_majority_result(const ShTextMajority *majority);
 
 #endif							/* SIMHASH_TEXT_MAJORITY_H */

@@ -1,7 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * normalise.c
- *	  From a text to the characters that its fingerprint is made of.
+ *	  From a text to the characters, or words, that its fingerprint is made of.
+ *
+ * ASCII goes through a table, eight characters at a time.  Any other character
+ * takes one look into another table, if what follows does not change it.  Only
+ * where that is not so, the characters up to the next one that nothing before
+ * it can change are normalised together by canonical.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -9,200 +14,544 @@
 
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "text/canonical.h"
 #include "text/normalise.h"
-#include "text/unicode_table.h"
+#include "text/unicode.h"
 
 /* bytes that are read, and converted, between checks for interrupts */
-#define PIECE_BYTES		8192
-
-static size_t piece_length(const ShTextReader *reader);
-static void next_piece(ShTextReader *reader);
-static int	read_utf8(ShTextReader *reader, char *out);
+#define PIECE_BYTES			8192
 
 /*
- * Start to read a text.
- *
- * The text, valid in that encoding, must stay in place until it is read.
+ * Bytes written for each byte read, at most: the decompositions that are not
+ * composed again take three, and a space may follow.
+ */
+#define MAX_GROWTH			4
+
+/* characters written for one read, at most */
+#define MAX_DECOMPOSITION	4
+
+/* A character that has been decoded */
+typedef struct Character
+{
+	uint32		code;
+	int			length;			/* bytes read */
+	const ShTextCharRecord *record;
+} Character;
+
+static const unsigned char *next_block(ShTextNormaliser *normaliser,
+									   const unsigned char **end);
+static const unsigned char *next_converted(ShTextNormaliser *normaliser,
+										   const unsigned char **end);
+static void normalise_chars(ShTextNormaliser *normaliser,
+							const unsigned char *next,
+							const unsigned char *end, ShTextBuffer *buffer);
+static void normalise_words(ShTextNormaliser *normaliser,
+							const unsigned char *next,
+							const unsigned char *end, ShTextBuffer *buffer);
+static char *write_canonical(ShTextNormaliser *normaliser,
+							 const unsigned char *next,
+							 const unsigned char *end, ShTextBuffer *buffer,
+							 char *out);
+
+/*
+ * Start to normalise a text, which must stay in place until that is finished.
  */
 void
-shtext_reader_init(ShTextReader *reader, const char *text, size_t length,
-				   int encoding)
+shtext_normaliser_init(ShTextNormaliser *normaliser, const char *text,
+					   Size length, int encoding, ShTextUnit unit)
 {
-	reader->encoding = encoding;
-	reader->rest = text;
-	reader->rest_length = length;
-	reader->converted = NULL;
-	reader->next = reader->end = NULL;
+	Assert(unit == SHTEXT_CHAR || unit == SHTEXT_WORD);
+	normaliser->encoding = encoding;
+	normaliser->unit = unit;
+	normaliser->in_word = false;
+	normaliser->at_end = false;
+	normaliser->rest = text;
+
+	normaliser->rest_length = length;
+	shtext_buffer_init(&normaliser->converted);
+	normaliser->converted_used = 0;
+	shtext_codes_init(&normaliser->decomposed);
+	shtext_codes_init(&normaliser->composed);
 }
 
 /*
- * Fill up a chunk with the next characters of the text.
+ * Append the next block of the normalised text to buffer.
  *
- * The chunk may hold characters already; they stay.  Returns false if the text
- * has come to its end, true if there may be more.
+ * Returns false if the text had come to its end, and so nothing was done.
+ * A block may be empty, and it ends with a whole character, but not necessarily
+ * a whole word.
  *
  * Raises ERRCODE_UNTRANSLATABLE_CHARACTER if a character of the text does not
  * exist in UTF-8.  Checks for interrupts.
  */
 bool
-shtext_read(ShTextReader *reader, ShTextChunk *chunk)
+shtext_normalise(ShTextNormaliser *normaliser, ShTextBuffer *buffer)
 {
-	int			nchars = chunk->nchars;
-	int			nbytes = chunk->start[nchars];
-
-	while (nchars < SHTEXT_CHUNK_CHARS)
-	{
-		int			length;		/* of what is written */
-
-		if (reader->next == reader->end)
-		{
-			next_piece(reader);
-			if (reader->next == reader->end)
-				break;
-		}
-
-		if (*reader->next < 0x80)
-		{
-			uint8		folded = shtext_ascii_fold[*reader->next++];
-
-			/* written in any case: a branch would be hard to predict */
-			chunk->bytes[nbytes] = folded;
-			length = (folded != 0);
-		}
-		else if (reader->encoding == PG_SQL_ASCII)
-		{
-			/* of unknown meaning, so taken for a letter that has no case */
-			chunk->bytes[nbytes] = *reader->next++;
-			length = 1;
-		}
-		else
-			length = read_utf8(reader, &chunk->bytes[nbytes]);
-
-		nbytes += length;
-		nchars += (length != 0);
-		chunk->start[nchars] = nbytes;
-	}
-
-	chunk->nchars = nchars;
-	return nchars == SHTEXT_CHUNK_CHARS;
-}
-
-/*
- * Bytes of the next piece of the text, which must not end inside a character.
- */
-static size_t
-piece_length(const ShTextReader *reader)
-{
-	size_t		length = PIECE_BYTES;
-
-	if (reader->rest_length <= PIECE_BYTES)
-		return reader->rest_length;
-	if (reader->encoding == PG_SQL_ASCII)
-		return length;
-	if (reader->encoding != PG_UTF8)
-		return pg_encoding_mbcliplen(reader->encoding, reader->rest,
-									 reader->rest_length, PIECE_BYTES);
-
-	/* no need to walk: a continuation byte can be told from any other */
-	while (length > PIECE_BYTES - SHTEXT_MAX_CHAR_BYTES &&
-		   (reader->rest[length] & 0xC0) == 0x80)
-		length--;
-	return length;
-}
-
-/*
- * Make the next piece of the text ready, as UTF-8 unless the encoding is
- * SQL_ASCII.  At the end of the text the piece is empty.
- */
-static void
-next_piece(ShTextReader *reader)
-{
-	const char *piece = reader->rest;
-	size_t		length = piece_length(reader);
+	const unsigned char *next;
+	const unsigned char *end;
 
 	CHECK_FOR_INTERRUPTS();
 
-	if (reader->converted != NULL)
-	{
-		pfree(reader->converted);
-		reader->converted = NULL;
-	}
-	reader->rest += length;
-	reader->rest_length -= length;
+	if (normaliser->at_end)
+		return false;
 
-	if (length > 0 && reader->encoding != PG_UTF8 &&
-		reader->encoding != PG_SQL_ASCII)
+	next = next_block(normaliser, &end);
+	if (next == end)
 	{
-		reader->converted = (char *)
-			pg_do_encoding_conversion((unsigned char *) piece, length,
-									  reader->encoding, PG_UTF8);
-		piece = reader->converted;
-		length = strlen(piece);
+		normaliser->at_end = true;
+		if (!normaliser->in_word)
+			return false;
+		normaliser->in_word = false;
+		shtext_buffer_reserve(buffer, 1);
+		buffer->bytes[buffer->length++] = ' ';
+		return true;
 	}
-	reader->next = (const unsigned char *) piece;
-	reader->end = reader->next + length;
+
+	shtext_buffer_reserve(buffer, (end - next) * MAX_GROWTH);
+	if (normaliser->unit == SHTEXT_CHAR)
+		normalise_chars(normaliser, next, end, buffer);
+	else
+		normalise_words(normaliser, next, end, buffer);
+	return true;
 }
 
 /*
- * Read one character of UTF-8 beyond ASCII and write what it is normalised to.
+ * Free what the normaliser has allocated.
+ */
+void
+shtext_normaliser_finish(ShTextNormaliser *normaliser)
+{
+	shtext_buffer_free(&normaliser->converted);
+	shtext_codes_free(&normaliser->decomposed);
+	shtext_codes_free(&normaliser->composed);
+}
+
+/*
+ * Decode the character at next, which is before end.
  *
- * out must have room for SHTEXT_MAX_CHAR_BYTES.  Returns the number of bytes
- * written, 0 if the character is dropped.  Text is valid, as a rule; a byte
- * that is not is dropped.
+ * Text is valid, as a rule; a byte that is not counts as a character that is
+ * not assigned.
  */
-static int
-read_utf8(ShTextReader *reader, char *out)
+static pg_attribute_always_inline Character
+decode(const unsigned char *next, const unsigned char *end)
 {
-	const unsigned char *next = reader->next;
-	int			length = pg_utf_mblen(next);
-	pg_wchar	code;
-	int			record;
+	Character	result;
+	int			lead = *next;
 
-	if (length > reader->end - next || !pg_utf8_islegal(next, length))
+#define CONTINUES(i)	((next[i] & 0xC0) == 0x80)
+	if (lead < 0x80)
 	{
-		reader->next++;
-		return 0;
+		result.code = lead;
+		result.length = 1;
 	}
-	reader->next += length;
-
-	code = utf8_to_unicode(next);
-	record = shtext_stage2[shtext_stage1[code >> SHTEXT_BLOCK_BITS]]
-		[code % SHTEXT_BLOCK_SIZE];
-	if (record == 0)
-		return 0;
-
-	code += shtext_fold_delta[record];
-	unicode_to_utf8(code, (unsigned char *) out);
-	return pg_utf_mblen((unsigned char *) out);
+	else if (lead >= 0xE0 && lead < 0xF0 && end - next >= 3 &&
+			 CONTINUES(1) && CONTINUES(2))
+	{
+		result.code = (lead & 0x0F) << 12 | (next[1] & 0x3F) << 6 |
+			(next[2] & 0x3F);
+		result.length = 3;
+	}
+	else if (lead >= 0xC0 && lead < 0xE0 && end - next >= 2 && CONTINUES(1))
+	{
+		result.code = (lead & 0x1F) << 6 | (next[1] & 0x3F);
+		result.length = 2;
+	}
+	else if (lead >= 0xF0 && end - next >= 4 &&
+			 CONTINUES(1) && CONTINUES(2) && CONTINUES(3))
+	{
+		result.code = (lead & 0x07) << 18 | (next[1] & 0x3F) << 12 |
+			(next[2] & 0x3F) << 6 | (next[3] & 0x3F);
+		result.length = 4;
+	}
+	else
+	{
+		result.code = PG_UINT32_MAX;
+		result.length = 1;
+	}
+#undef CONTINUES
+	result.record = shtext_record(result.code);
+	return result;
 }
 
 /*
- * Make a chunk empty.
+ * Can the text be divided before this byte?
  */
-void
-shtext_chunk_clear(ShTextChunk *chunk)
+static bool
+starts(const unsigned char *next, const unsigned char *end)
 {
-	chunk->nchars = 0;
-	chunk->start[0] = 0;
+	if (*next < 0x80)
+		return true;
+	if ((*next & 0xC0) == 0x80)
+		return false;
+	return (decode(next, end).record->flags & SHTEXT_START) != 0;
 }
 
 /*
- * Drop all characters of a chunk but the last nchars, or fewer if it does not
- * hold as many.
+ * The next bytes of the text to be normalised: UTF-8, or single bytes if the
+ * encoding is SQL_ASCII.  None if the text has come to its end.
+ *
+ * What follows them begins with SHTEXT_START.  So they may be many, if the
+ * text has nothing but marks.
  */
-void
-shtext_chunk_keep_last(ShTextChunk *chunk, int nchars)
+static const unsigned char *
+next_block(ShTextNormaliser *normaliser, const unsigned char **end)
 {
-	int			dropped = chunk->nchars - nchars;
-	int			offset;
+	const unsigned char *block = (const unsigned char *) normaliser->rest;
+	const unsigned char *last = block + normaliser->rest_length;
+	Size		length = Min(normaliser->rest_length, PIECE_BYTES);
 
-	if (dropped <= 0)
-		return;
+	if (normaliser->encoding != PG_UTF8 &&
+		normaliser->encoding != PG_SQL_ASCII)
+		return next_converted(normaliser, end);
 
-	offset = chunk->start[dropped];
-	memmove(chunk->bytes, chunk->bytes + offset,
-			chunk->start[chunk->nchars] - offset);
-	for (int i = 0; i <= nchars; i++)
-		chunk->start[i] = chunk->start[dropped + i] - offset;
-	chunk->nchars = nchars;
+	if (length < normaliser->rest_length &&
+		normaliser->encoding == PG_UTF8)
+	{
+		while (length > 0 && !starts(block + length, last))
+			length--;
+		if (length == 0)
+		{
+			length = PIECE_BYTES;
+			while (block + length < last && !starts(block + length, last))
+				length++;
+		}
+	}
+	normaliser->rest += length;
+	normaliser->rest_length -= length;
+	*end = block + length;
+	return block;
+}
+
+/*
+ * next_block for text that has to be converted.
+ */
+static const unsigned char *
+next_converted(ShTextNormaliser *normaliser, const unsigned char **end)
+{
+	ShTextBuffer *converted = &normaliser->converted;
+	const unsigned char *block;
+
+	/* move what was left to the front */
+	converted->length -= normaliser->converted_used;
+	if (converted->length > 0)
+		memmove(converted->bytes,
+				converted->bytes + normaliser->converted_used,
+				converted->length);
+	normaliser->converted_used = 0;
+
+	while (normaliser->rest_length > 0)
+	{
+		Size		known = converted->length;	/* no place to divide */
+		int			length = Min(normaliser->rest_length, PIECE_BYTES);
+		char	   *piece;
+		Size		piece_length;
+
+		CHECK_FOR_INTERRUPTS();
+		if (length < normaliser->rest_length)
+			length = pg_encoding_mbcliplen(normaliser->encoding,
+										   normaliser->rest,
+										   Min(normaliser->rest_length,
+											   2 * PIECE_BYTES),
+										   PIECE_BYTES);
+		piece = (char *)
+			pg_do_encoding_conversion((unsigned char *) normaliser->rest,
+									  length, normaliser->encoding, PG_UTF8);
+		piece_length = strlen(piece);
+		shtext_buffer_reserve(converted, piece_length);
+		memcpy(converted->bytes + converted->length, piece, piece_length);
+		converted->length += piece_length;
+		pfree(piece);
+		normaliser->rest += length;
+		normaliser->rest_length -= length;
+
+		if (normaliser->rest_length == 0)
+			break;
+		block = (const unsigned char *) converted->bytes;
+		for (Size i = converted->length - 1; i > 0 && i >= known; i--)
+		{
+			if (starts(block + i, block + converted->length))
+			{
+				normaliser->converted_used = i;
+				*end = block + i;
+				return block;
+			}
+		}
+	}
+
+	block = (const unsigned char *) converted->bytes;
+	normaliser->converted_used = converted->length;
+	*end = block + converted->length;
+	return block;
+}
+
+/*
+ * Write a character; returns the end of what is written.
+ */
+static pg_attribute_always_inline char *
+write_code(char *out, uint32 code)
+{
+	if (code < 0x80)
+		*out++ = code;
+	else if (code < 0x800)
+	{
+		*out++ = 0xC0 | code >> 6;
+		*out++ = 0x80 | (code & 0x3F);
+	}
+	else if (code < 0x10000)
+	{
+		*out++ = 0xE0 | code >> 12;
+		*out++ = 0x80 | ((code >> 6) & 0x3F);
+		*out++ = 0x80 | (code & 0x3F);
+	}
+	else
+	{
+		*out++ = 0xF0 | code >> 18;
+		*out++ = 0x80 | ((code >> 12) & 0x3F);
+		*out++ = 0x80 | ((code >> 6) & 0x3F);
+		*out++ = 0x80 | (code & 0x3F);
+	}
+	return out;
+}
+
+/*
+ * Write a normalised character of these flags, or what it means to the words.
+ */
+static pg_attribute_always_inline char *
+write_normalised(char *out, uint32 code, int flags, ShTextUnit unit,
+				 bool *in_word)
+{
+	if (!(flags & SHTEXT_KEPT))
+	{
+		if (unit == SHTEXT_WORD && *in_word && !(flags & SHTEXT_IGNORABLE))
+		{
+			*out++ = ' ';
+			*in_word = false;
+		}
+		return out;
+	}
+	if (unit == SHTEXT_WORD)
+	{
+		if ((flags & SHTEXT_IDEOGRAPH) && *in_word)
+			*out++ = ' ';
+		out = write_code(out, code);
+		*in_word = (flags & SHTEXT_IDEOGRAPH) == 0;
+		if (!*in_word)
+			*out++ = ' ';
+		return out;
+	}
+	return write_code(out, code);
+}
+
+/*
+ * Write what an ASCII character is normalised to.
+ */
+static pg_attribute_always_inline char *
+write_ascii(char *out, unsigned char c, ShTextUnit unit, bool *in_word)
+{
+	uint8		folded = shtext_ascii_fold[c];
+
+	/* written in any case: a branch would be hard to predict */
+	if (unit == SHTEXT_WORD)
+	{
+		*out = folded != 0 ? folded : ' ';
+		out += (folded != 0) | *in_word;
+		*in_word = folded != 0;
+	}
+	else
+	{
+		*out = folded;
+		out += (folded != 0);
+	}
+	return out;
+}
+
+/*
+ * Are the nine bytes from next on all ASCII?
+ */
+static pg_attribute_always_inline bool
+nine_ascii(const unsigned char *next)
+{
+	uint64		a;
+	uint64		b;
+
+	memcpy(&a, next, sizeof(a));
+	memcpy(&b, next + 1, sizeof(b));
+	return ((a | b) & UINT64CONST(0x8080808080808080)) == 0;
+}
+
+/*
+ * The end of the segment that begins at next: where SHTEXT_START comes next.
+ * *plain tells whether all of it is normalised one by one.
+ */
+static const unsigned char *
+segment_end(const unsigned char *next, const unsigned char *end, bool *plain)
+{
+	int			class = 0;
+
+	*plain = true;
+	for (bool first = true; next < end; first = false)
+	{
+		Character	c = decode(next, end);
+
+		if (!first && (c.record->flags & SHTEXT_START))
+			break;
+		if (!(c.record->flags & SHTEXT_PLAIN) ||
+			c.record->combining_class < class)
+			*plain = false;
+		class = c.record->combining_class;
+		next += c.length;
+	}
+	return next;
+}
+
+/*
+ * Write what single bytes are normalised to; returns the end of what is written.
+ */
+static pg_attribute_always_inline char *
+normalise_bytes(const unsigned char *next, const unsigned char *end, char *out,
+				ShTextUnit unit, bool *in_word)
+{
+	for (; next < end; next++)
+	{
+		if (*next < 0x80)
+			out = write_ascii(out, *next, unit, in_word);
+		else
+		{
+			/* of unknown meaning, so taken for a letter without case */
+			*out++ = *next;
+			*in_word = (unit == SHTEXT_WORD);
+		}
+	}
+	return out;
+}
+
+/*
+ * Append what the bytes from next to end are normalised to.
+ *
+ * The buffer must have room.  It must be given a constant unit.
+ */
+static pg_attribute_always_inline void
+normalise_block(ShTextNormaliser *normaliser, const unsigned char *next,
+				const unsigned char *end, ShTextBuffer *buffer,
+				ShTextUnit unit)
+{
+	char	   *out = buffer->bytes + buffer->length;
+	bool		in_word = normaliser->in_word;
+
+	if (normaliser->encoding == PG_SQL_ASCII)
+	{
+		out = normalise_bytes(next, end, out, unit, &in_word);
+		next = end;
+	}
+
+	while (next < end)
+	{
+		const unsigned char *after;
+		const unsigned char *segment;
+		Character	c;
+		bool		plain;
+
+		/* ASCII that is followed by ASCII depends on nothing else */
+		while (end - next > 8 && nine_ascii(next))
+		{
+			for (int i = 0; i < 8; i++)
+				out = write_ascii(out, next[i], unit, &in_word);
+			next += 8;
+		}
+
+		/* nor do these */
+		if (*next < 0x80)
+		{
+			after = next + 1;
+			if (after == end || starts(after, end))
+			{
+				out = write_ascii(out, *next, unit, &in_word);
+				next = after;
+				continue;
+			}
+		}
+		else
+		{
+			c = decode(next, end);
+			after = next + c.length;
+			if ((c.record->flags & SHTEXT_START) &&
+				(c.record->flags & SHTEXT_PLAIN) &&
+				(after == end || starts(after, end)))
+			{
+				out = write_normalised(out, c.code + c.record->delta,
+									   c.record->flags, unit, &in_word);
+				next = after;
+				continue;
+			}
+		}
+
+		segment = segment_end(next, end, &plain);
+		if (!plain)
+		{
+			normaliser->in_word = in_word;
+			out = write_canonical(normaliser, next, segment, buffer, out);
+			in_word = normaliser->in_word;
+			next = segment;
+		}
+		while (next < segment)
+		{
+			c = decode(next, end);
+			out = write_normalised(out, c.code + c.record->delta,
+								   c.record->flags, unit, &in_word);
+			next += c.length;
+		}
+	}
+
+	normaliser->in_word = in_word;
+	buffer->length = out - buffer->bytes;
+}
+
+static void
+normalise_chars(ShTextNormaliser *normaliser, const unsigned char *next,
+				const unsigned char *end, ShTextBuffer *buffer)
+{
+	normalise_block(normaliser, next, end, buffer, SHTEXT_CHAR);
+}
+
+static void
+normalise_words(ShTextNormaliser *normaliser, const unsigned char *next,
+				const unsigned char *end, ShTextBuffer *buffer)
+{
+	normalise_block(normaliser, next, end, buffer, SHTEXT_WORD);
+}
+
+/*
+ * Normalise the characters from next to end together.
+ *
+ * Writes to out, which lies in the buffer and has room; returns the end of
+ * what is written.
+ */
+static char *
+write_canonical(ShTextNormaliser *normaliser, const unsigned char *next,
+				const unsigned char *end, ShTextBuffer *buffer, char *out)
+{
+	ShTextCodes *decomposed = &normaliser->decomposed;
+	ShTextCodes *composed = &normaliser->composed;
+
+	decomposed->length = 0;
+	shtext_codes_reserve(decomposed,
+						 Min(end - next, PIECE_BYTES) * MAX_DECOMPOSITION);
+	while (next < end)
+	{
+		Character	c = decode(next, end);
+
+		shtext_decompose(decomposed, c.code);
+		next += c.length;
+	}
+	shtext_fold_and_compose(decomposed, composed);
+
+	for (Size i = 0; i < composed->length; i++)
+	{
+		uint32		code = composed->codes[i];
+
+		out = write_normalised(out, code, shtext_record(code)->flags,
+							   normaliser->unit, &normaliser->in_word);
+	}
+	Assert(out <= buffer->bytes + buffer->size);
+	return out;
 }

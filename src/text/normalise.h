@@ -1,13 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * normalise.h
- *	  From a text to the characters that its fingerprint is made of.
+ *	  From a text to the characters, or words, that its fingerprint is made of.
  *
- * Letters, marks and numbers of every script are kept and their case is folded;
- * everything else is dropped.  What comes out is UTF-8 whatever the encoding
- * of the database, and depends on no locale.
+ * The text is canonically decomposed, its case is folded, and it is composed
+ * again.  Then letters, marks and numbers of every script are kept, except
+ * those that show nothing; everything else is dropped.  What comes out is UTF-8
+ * whatever the encoding of the database, and depends on no locale.
  *
- * It comes in chunks, so that a long text needs little memory.
+ * It comes in blocks, so that a long text needs little memory.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,38 +17,36 @@
 
 #include "postgres.h"
 
-/* characters in a full chunk */
-#define SHTEXT_CHUNK_CHARS	1024
+#include "text/buffer.h"
 
-/* bytes of the longest character, and so what a chunk must have left for one */
-#define SHTEXT_MAX_CHAR_BYTES	4
-
-/*
- * Normalised characters: number i is bytes[start[i]] .. bytes[start[i + 1] - 1].
- */
-typedef struct ShTextChunk
+/* what a feature is a window of */
+typedef enum ShTextUnit
 {
-	int			nchars;			/* 0..SHTEXT_CHUNK_CHARS */
-	uint16		start[SHTEXT_CHUNK_CHARS + 1];
-	char		bytes[SHTEXT_CHUNK_CHARS * SHTEXT_MAX_CHAR_BYTES];
-} ShTextChunk;
+	SHTEXT_CHAR,				/* characters of UTF-8, one after the other */
+	SHTEXT_WORD,				/* words, a space after each */
+	SHTEXT_BYTE					/* bytes */
+} ShTextUnit;
 
-/* A text that is being read.  To be seen by normalise.c only. */
-typedef struct ShTextReader
+/* A text that is being normalised.  To be seen by normalise.c only. */
+typedef struct ShTextNormaliser
 {
 	int			encoding;		/* of the text */
-	const char *rest;			/* what comes after the piece that is read now, */
-	size_t		rest_length;	/* and its bytes */
-	char	   *converted;		/* that piece, if it had to be converted */
-	const unsigned char *next;	/* the rest of that piece, in UTF-8, or
-								 * single bytes if encoding is SQL_ASCII */
-	const unsigned char *end;
-} ShTextReader;
+	ShTextUnit	unit;			/* SHTEXT_CHAR or SHTEXT_WORD */
+	bool		in_word;		/* is the last word to be ended by a space? */
+	bool		at_end;			/* has all been written? */
+	const char *rest;			/* what is to be read, */
+	Size		rest_length;	/* and its bytes */
+	ShTextBuffer converted;		/* what was converted to UTF-8 last, */
+	Size		converted_used; /* and how much of it has been written */
+	ShTextCodes decomposed;		/* for canonical.c */
+	ShTextCodes composed;
+} ShTextNormaliser;
 
-extern void shtext_reader_init(ShTextReader *reader, const char *text,
-							   size_t length, int encoding);
-extern bool shtext_read(ShTextReader *reader, ShTextChunk *chunk);
-extern void shtext_chunk_clear(ShTextChunk *chunk);
-extern void shtext_chunk_keep_last(ShTextChunk *chunk, int nchars);
+extern void shtext_normaliser_init(ShTextNormaliser *normaliser,
+								   const char *text, Size length,
+								   int encoding, ShTextUnit unit);
+extern bool shtext_normalise(ShTextNormaliser *normaliser,
+							 ShTextBuffer *buffer);
+extern void shtext_normaliser_finish(ShTextNormaliser *normaliser);
 
 #endif							/* SIMHASH_TEXT_NORMALISE_H */

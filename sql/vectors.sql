@@ -1,0 +1,340 @@
+--
+-- The test vectors of test/vectors/vectors.jsonl; made by make_sql.py there.
+-- These results are frozen.
+--
+CREATE TEMPORARY TABLE vectors (form text, name text, expected text, result text);
+
+INSERT INTO vectors SELECT form, name, expected, result
+FROM (VALUES
+	('one letter', '16629034431890738719', 'a'),
+	('one digit', '499566431179015674', '7'),
+	('three letters', '8696274497037089104', 'abc'),
+	('four letters', '7248448420886124688', 'abcd'),
+	('five letters', '7243055160648828944', 'abcde'),
+	('seven letters', '289546691831498768', 'abcdabc'),
+	('even votes', '289546691831498768', 'abcd abcd abc'),
+	('even votes, longer', '289546691831498768', 'abcdabcdabcdabcdabc'),
+	('English', '1378496306392536612', 'The quick brown fox jumps over the lazy dog.'),
+	('upper case', '1378496306392536612', 'THE QUICK BROWN FOX JUMPS OVER THE LAZY DOG'),
+	('other white space and punctuation', '1378496306392536612', U&'The\0009quick\00A0brown — “fox”…\000Ajumps;over,the\3000lazy\2028dog!'),
+	('no white space', '1378496306392536612', 'thequickbrownfoxjumpsoverthelazydog'),
+	('two sentences', '17525333764300582142', 'Near-duplicates differ in few bits. Everything else differs in about thirty-two.'),
+	('empty', NULL, ''),
+	('white space', NULL, U&' \0009\000A'),
+	('punctuation', NULL, '.,;:!?'),
+	('full-width punctuation', NULL, '，。！？'),
+	('emoji only', NULL, '🙂👍🎉'),
+	('symbols', NULL, '€+™©°'),
+	('variation selector only', NULL, U&'\FE0F'),
+	('zero width only', NULL, U&'\200B\200C\200D\2060\FEFF'),
+	('Hangul fillers only', NULL, U&'\115F\1160\3164\FFA0'),
+	('private use only', NULL, U&'\E000\+10FFFD'),
+	('noncharacters only', NULL, U&'\FFFE\FFFF\+10FFFF'),
+	('French', '18324625237255759776', 'Dès Noël, où un zéphyr haï me vêt de glaçons würmiens'),
+	('French, NFD', '18324625237255759776', U&'De\0300s Noe\0308l, ou\0300 un ze\0301phyr hai\0308 me ve\0302t de glac\0327ons wu\0308rmiens'),
+	('French, upper case', '18324625237255759776', 'DÈS NOËL, OÙ UN ZÉPHYR HAÏ ME VÊT DE GLAÇONS WÜRMIENS'),
+	('Vietnamese', '3130322761642600386', 'Tôi có thể ăn thủy tinh mà không hại gì'),
+	('Vietnamese, NFD', '3130322761642600386', U&'To\0302i co\0301 the\0302\0309 a\0306n thu\0309y tinh ma\0300 kho\0302ng ha\0323i gi\0300'),
+	('Vietnamese, upper case, NFD', '3130322761642600386', U&'TO\0302I CO\0301 THE\0302\0309 A\0306N THU\0309Y TINH MA\0300 KHO\0302NG HA\0323I GI\0300'),
+	('marks above and below', '12232940409625633833', U&'a\0323\0302 o\0323\0302 s\0323\0307'),
+	('marks below and above', '12232940409625633833', U&'a\0302\0323 o\0302\0323 s\0307\0323'),
+	('marks composed', '12232940409625633833', 'ậộṩ'),
+	('marks of one class', '15725736201813183799', U&'o\0308\0304 xyz'),
+	('marks of one class, the other order', '4617316892390727680', U&'o\0304\0308 xyz'),
+	('German', '14887830698876279727', 'Straße und Fußweg: Äpfel, Öl, Übermut'),
+	('German, upper case', '14887830698876279727', 'STRASSE UND FUSSWEG: ÄPFEL, ÖL, ÜBERMUT'),
+	('German, capital sharp s', '14887830698876279727', 'STRAẞE UND FUẞWEG: ÄPFEL, ÖL, ÜBERMUT'),
+	('ligatures', '10527996605378479949', 'ﬁnal eﬀort, aﬄuent'),
+	('ligatures spelt out', '10527996605378479949', 'final effort, affluent'),
+	('Turkish', '1513816437391051739', 'İstanbul ılık ISPARTA'),
+	('Turkish, lower case dotted', '1513816437391051739', U&'i\0307stanbul ılık isparta'),
+	('Turkish, no dot', '1514805989243702233', 'istanbul ılık isparta'),
+	('long s and Kelvin', '9256115652935135744', U&'ſteam at 300 \212A'),
+	('n with apostrophe', '2623491071511633938', 'ŉgqoba'),
+	('n with apostrophe, folded', '2623491071511633938', 'ʼngqoba'),
+	('accents count', '16121243997734940018', 'resume'),
+	('accents count, accented', '13746396103387312314', 'résumé'),
+	('Greek', '8990464025874876716', 'Ὀδυσσεὺς δ᾽ ἐς Ἰθάκην ἦλθεν'),
+	('Greek, NFD', '8990464025874876716', U&'Ο\0313δυσσευ\0300ς δ᾽ ε\0313ς Ι\0313θα\0301κην η\0313\0342λθεν'),
+	('Greek, upper case', '8990464025874876716', 'ὈΔΥΣΣΕῪΣ Δ᾽ ἘΣ ἸΘΆΚΗΝ ἮΛΘΕΝ'),
+	('Greek final sigma', '9388598672818979352', 'σοφός'),
+	('Greek capital sigma', '9388598672818979352', 'ΣΟΦΌΣ'),
+	('iota subscript, composed', '45669744506544234', 'ᾠδῇ ᾷ'),
+	('iota subscript, NFD', '45669744506544234', U&'ω\0313\0345δη\0342\0345 α\0342\0345'),
+	('iota subscript before the accent', '45669744506544234', U&'ω\0345\0313δη\0345\0342 α\0345\0342'),
+	('iota subscript, capital', '45669744506544234', U&'ᾨδΗ\0342\0345 Α\0342\0345'),
+	('iota beside', '45669744506544234', 'ὠιδῆι ᾶι'),
+	('Russian', '12005465223287569782', 'Съешь же ещё этих мягких французских булок'),
+	('Russian, NFD', '12005465223287569782', U&'Съешь же еще\0308 этих мягких французских булок'),
+	('Russian, upper case', '12005465223287569782', 'СЪЕШЬ ЖЕ ЕЩЁ ЭТИХ МЯГКИХ ФРАНЦУЗСКИХ БУЛОК'),
+	('Ukrainian', '10070685257740067598', 'Їжак і ґава'),
+	('Ukrainian, NFD', '10070685257740067598', U&'І\0308жак і ґава'),
+	('Armenian', '17564387439672479137', 'Երևան'),
+	('Armenian, ligature spelt out', '17564387439672479137', 'Երեւան'),
+	('Armenian, upper case', '17564387439672479137', 'ԵՐԵՒԱՆ'),
+	('Georgian', '903903976909866269', 'საქართველო და თბილისი'),
+	('Georgian, Mtavruli', '3209769801994393117', 'ᲡᲐᲥᲐᲠᲗᲕᲔᲚᲝ'),
+	('Georgian, Mkhedruli', '3209769801994393117', 'საქართველო'),
+	('Cherokee', '5859268926609039966', 'ᏣᎳᎩ ᎦᏬᏂᎯᏍᏗ'),
+	('Cherokee, small letters', '5859268926609039966', 'ꮳꮃꭹ ꭶꮼꮒꭿꮝꮧ'),
+	('Deseret', '2206943609718378626', '𐐔𐐇𐐝𐐀𐐡𐐇𐐓'),
+	('Deseret, small letters', '2206943609718378626', '𐐼𐐯𐑅𐐨𐑉𐐯𐐻'),
+	('Arabic', '17489205757048516172', U&'ن\064Eص\064C\0651 ح\064Eك\0650يم\064C ل\064Eه\064F س\0650ر\064C\0651 ق\064Eاط\0650ع\064C'),
+	('Arabic, marks in the other order', '17489205757048516172', U&'ن\064Eص\0651\064C ح\064Eك\0650يم\064C ل\064Eه\064F س\0650ر\0651\064C ق\064Eاط\0650ع\064C'),
+	('Arabic without marks', '1670136933219964131', 'نص حكيم له سر قاطع'),
+	('Arabic, hamza composed', '9259550368879280148', 'آأؤإئ'),
+	('Arabic, hamza decomposed', '9259550368879280148', U&'ا\0653ا\0654و\0654ا\0655ي\0654'),
+	('Persian with a zero width non-joiner', '1137129004940427881', U&'می\200Cخواهم نان'),
+	('Urdu', '10016556590889977189', 'یہ ایک مثال ہے'),
+	('Hebrew with points', '5282887307888096072', U&'ב\05B0\05BCר\05B5אש\05B4\05C1ית ב\05B8\05BCר\05B8א'),
+	('Hebrew with points, NFD and composed', '5282887307888096072', U&'ב\05B0\05BCר\05B5אש\05C1\05B4ית ב\05B8\05BCר\05B8א'),
+	('Hebrew without points', '2376909257775054928', 'בראשית ברא'),
+	('Syriac', '13436985260329212597', 'ܐܒܘܢ ܕܒܫܡܝܐ'),
+	('Hindi', '6767130518647546602', U&'ऋष\093Fय\094B\0902 क\094B सत\093Eन\0947 व\093Eल\0947 द\0941ष\094Dट र\093Eक\094Dषस\094B\0902'),
+	('Hindi, joiners', '6767130518647546602', U&'ऋष\093Fय\094B\0902 क\094B सत\093Eन\0947 व\093Eल\0947 द\0941ष\094D\200Dट र\093Eक\094Dष\200Cस\094B\0902'),
+	('Devanagari nukta', '2974268214338155999', U&'\0958\0959\095C'),
+	('Devanagari nukta, decomposed', '2974268214338155999', U&'क\093Cख\093Cड\093C'),
+	('Bengali', '5144553481088407567', U&'ক\09CBন ব\09BE\0982ল\09BE প\09BEঠ'),
+	('Bengali, NFD', '5144553481088407567', U&'ক\09C7\09BEন ব\09BE\0982ল\09BE প\09BEঠ'),
+	('Tamil', '1286295252651617420', U&'தம\0BBFழ\0BCD ம\0BCAழ\0BBF அழக\0BBEனத\0BC1'),
+	('Telugu', '577359834987660458', U&'త\0C46ల\0C41గ\0C41 భ\0C3Eష'),
+	('Sinhala', '15118949495776838843', U&'ස\0DD2\0D82හල භ\0DCFෂ\0DCFව'),
+	('Thai', '13502421146059113537', U&'เป\0E47นมน\0E38ษย\0E4Cส\0E38ดประเสร\0E34ฐเล\0E34ศค\0E38ณค\0E48า'),
+	('Lao', '16903139734103269440', 'ພາສາລາວ'),
+	('Khmer', '1155187239447259184', U&'ភ\17B6ស\17B6ខ\17D2ម\17C2រ'),
+	('Burmese', '12011802465546457161', U&'မ\103Cန\103Aမ\102Cဘ\102Cသ\102C'),
+	('Tibetan', '16882845506237829186', U&'བ\0F7Cད་ས\0F90ད་ཡ\0F72ག ག\0F71\0F72'),
+	('Tibetan, vowels in the other order', '16882845506237829186', U&'བ\0F7Cད་ས\0F90ད་ཡ\0F72ག ག\0F72\0F71'),
+	('Tibetan, vowel sign ii', '16882845506237829186', U&'བ\0F7Cད་ས\0F90ད་ཡ\0F72ག ག\0F73'),
+	('Mongolian with variation selectors', '9930722820835781031', U&'ᠮᠣᠩᠭᠣᠯ\180B ᠪᠢᠴᠢᠭ\180E'),
+	('Ethiopic', '4613108794065502406', 'ሰላም ለኢትዮጵያ'),
+	('Balinese', '6248470011989857226', U&'ᬅ\1B35ᬆᬑ'),
+	('Chinese', '8279446059630205714', '天地玄黃，宇宙洪荒。日月盈昃，辰宿列張。'),
+	('Chinese, simplified', '2594734237417484442', '我能吞下玻璃而不伤身体。'),
+	('compatibility ideographs', '11537462910430851304', U&'\F900\F9FF\+02F800'),
+	('compatibility ideographs, unified', '11537462910430851304', '豈刺丽'),
+	('rare ideographs', '153263528814379778', '𠀀𠀁𪜀𫝀𰀀'),
+	('ideographic numbers', '15000860847987499738', '二〇二三年〡〢〣'),
+	('Japanese', '8315874111557609179', 'いろはにほへと ちりぬるを 色は匂へど散りぬるを'),
+	('Japanese, voiced', '15811625814452888671', 'ガギグゲゴ パピプ'),
+	('Japanese, voiced, NFD', '15811625814452888671', U&'カ\3099キ\3099ク\3099ケ\3099コ\3099 ハ\309Aヒ\309Aフ\309A'),
+	('Japanese, half-width', '10696697883445189969', 'ｶﾞｷﾞｸﾞｹﾞｺﾞ'),
+	('Japanese, full-width', '6503203915797954624', 'ガギグゲゴ'),
+	('Korean', '2415920642525831420', '키스의 고유조건은 입술끼리 만나야 한다'),
+	('Korean, jamo', '2415920642525831420', U&'\110F\1175\1109\1173\110B\1174 \1100\1169\110B\1172\110C\1169\1100\1165\11AB\110B\1173\11AB \110B\1175\11B8\1109\116E\11AF\1101\1175\1105\1175 \1106\1161\11AB\1102\1161\110B\1163 \1112\1161\11AB\1103\1161'),
+	('Korean, compatibility jamo', '3220790821391532472', 'ㅋㅋㅋㅋㅋ ㅎㅎ'),
+	('Korean, old jamo', '2186935521305473890', U&'\1112\119E\11AB\1100\1173\11AF'),
+	('full-width Latin', '2705073161621183820', 'Ｆｕｌｌ ｗｉｄｔｈ １２３'),
+	('emoji between words', '8591134293067027982', U&'I ❤\FE0F SQL 👩\200D💻 very 🇪🇺 much'),
+	('emoji left out', '8591134293067027982', 'I SQL very much'),
+	('keycap', '220324744246593610', U&'5\FE0F\20E3 stars!'),
+	('keycap without selector', '220324744246593610', U&'5\20E3 stars'),
+	('soft hyphens', '9656849110279560768', U&'co\00ADop\00ADer\00ADa\00ADtion'),
+	('no soft hyphens', '9656849110279560768', 'cooperation'),
+	('grapheme joiner blocks composition', '13962089627546310959', U&'e\034F\0301tude'),
+	('ZWJ blocks composition', '13962089627546310959', U&'e\200D\0301tude'),
+	('grapheme joiner blocks composition too', '13962089627546310959', U&'e\034F\0301tude'),
+	('composition', '722029572865927208', U&'e\0301tude'),
+	('digits of several scripts', '13743085516723145104', '0123 ٠١٢٣ ०१२३ ๐๑๒๓ 𝟎𝟏𝟐𝟑'),
+	('numbers that are not digits', '7891504221308193331', '½ ² Ⅻ ① ㊿ ৴'),
+	('Roman numerals', '1818225784374339113', 'ⅫⅣ'),
+	('Roman numerals, small', '1818225784374339113', 'ⅻⅳ'),
+	('mixed scripts', '13961161243422115773', 'PostgreSQL は 데이터베이스 및 база данных, 数据库 σε ελληνικά'),
+	('angstrom and ohm', '864691272345031761', U&'5 \212B and 3 \2126'),
+	('four bytes each', '9264095200983132168', '𐀀𐀁𐐀𝟎𐐁'),
+	('marks alone', '10540471290754232588', U&'\0301\0327 \0300'),
+	('many marks', '5868563386606190960', U&'Z\0351\036B\0343\036A\0302\036B\033D\034F\0334\0319\0324\031E\0349\035A\032F\031E\0320\034D\0351\036B\0343\036A\0302\036B\033D\034F\0334\0319\0324\031E\0349\035A\032F\031E\0320\034D\0351\036B\0343\036A\0302\036B\033D\034F\0334\0319\0324\031E\0349\035A\032F\031E\0320\034D'),
+	('unassigned and private use between letters', '7215755508111119377', U&'ab\0378cd\E000ef\FFFFgh'),
+	('long, ASCII', '6511800593011712808', repeat('Lorem ipsum dolor sit amet. ', 20000)),
+	('long, mixed', '453083636388499017', repeat('日本語, Text; Übung 1 – ', 20000)),
+	('long, one character', '5512727850219729077', repeat('天', 100000)),
+	('long, nothing', NULL, repeat('. ', 100000))
+) AS v (name, expected, document),
+LATERAL (VALUES
+	('text', simhash_compute(document)::text),
+	('features of text', simhash_compute(simhash_shingles(document))::text)
+) AS r (form, result);
+
+INSERT INTO vectors SELECT form, name, expected, result
+FROM (VALUES
+	('long, words', '2027785608223690588', repeat('the cat sat on the mat ', 20000), 3, 'word'),
+	('single characters', '17141595561001880378', 'Ein Jäger aus Kurpfalz, der reitet durch den grünen Wald; 字 und Wort.', 1, 'char'),
+	('windows of 2 characters', '9996082022075122990', 'Ein Jäger aus Kurpfalz, der reitet durch den grünen Wald; 字 und Wort.', 2, 'char'),
+	('windows of 3 characters', '14344953018671875160', 'Ein Jäger aus Kurpfalz, der reitet durch den grünen Wald; 字 und Wort.', 3, 'char'),
+	('windows of 5 characters', '9445179957329843233', 'Ein Jäger aus Kurpfalz, der reitet durch den grünen Wald; 字 und Wort.', 5, 'char'),
+	('windows of 8 characters', '14183365434556282701', 'Ein Jäger aus Kurpfalz, der reitet durch den grünen Wald; 字 und Wort.', 8, 'char'),
+	('windows of 16 characters', '5981523845397032042', 'Ein Jäger aus Kurpfalz, der reitet durch den grünen Wald; 字 und Wort.', 16, 'char'),
+	('windows of 63 characters', '13091504983605195638', 'Ein Jäger aus Kurpfalz, der reitet durch den grünen Wald; 字 und Wort.', 63, 'char'),
+	('windows of 64 characters', '13091504983605195638', 'Ein Jäger aus Kurpfalz, der reitet durch den grünen Wald; 字 und Wort.', 64, 'char'),
+	('single words', '10364369152847956305', 'Ein Jäger aus Kurpfalz, der reitet durch den grünen Wald; 字 und Wort.', 1, 'word'),
+	('windows of 2 words', '1478882756553362732', 'Ein Jäger aus Kurpfalz, der reitet durch den grünen Wald; 字 und Wort.', 2, 'word'),
+	('windows of 3 words', '10100996959589473060', 'Ein Jäger aus Kurpfalz, der reitet durch den grünen Wald; 字 und Wort.', 3, 'word'),
+	('windows of 4 words', '130769700092222826', 'Ein Jäger aus Kurpfalz, der reitet durch den grünen Wald; 字 und Wort.', 4, 'word'),
+	('windows of 8 words', '4975562905236626969', 'Ein Jäger aus Kurpfalz, der reitet durch den grünen Wald; 字 und Wort.', 8, 'word'),
+	('windows of 64 words', '10102573348563479008', 'Ein Jäger aus Kurpfalz, der reitet durch den grünen Wald; 字 und Wort.', 64, 'word'),
+	('windows of 64 characters of a longer text', '2653749301554034198', 'Of the making of many books there is no end, and much study is a weariness of the flesh; Of the making of many books there is no end, and much study is a weariness of the flesh; ', 64, 'char'),
+	('windows of 64 words of a longer text', '12101599507884156509', 'Of the making of many books there is no end, and much study is a weariness of the flesh; Of the making of many books there is no end, and much study is a weariness of the flesh; Of the making of many books there is no end, and much study is a weariness of the flesh; Of the making of many books there is no end, and much study is a weariness of the flesh; Of the making of many books there is no end, and much study is a weariness of the flesh; Of the making of many books there is no end, and much study is a weariness of the flesh; Of the making of many books there is no end, and much study is a weariness of the flesh; Of the making of many books there is no end, and much study is a weariness of the flesh; Of the making of many books there is no end, and m', 64, 'word'),
+	('windows of 64 four-byte characters', '5548995055900688047', '𐀀𐀁𐀂𐀃𐀄𐀀𐀁𐀂𐀃𐀄𐀀𐀁𐀂𐀃𐀄𐀀𐀁𐀂𐀃𐀄𐀀𐀁𐀂𐀃𐀄𐀀𐀁𐀂𐀃𐀄𐀀𐀁𐀂𐀃𐀄𐀀𐀁𐀂𐀃𐀄𐀀𐀁𐀂𐀃𐀄𐀀𐀁𐀂𐀃𐀄𐀀𐀁𐀂𐀃𐀄𐀀𐀁𐀂𐀃𐀄𐀀𐀁𐀂𐀃𐀄𐀀𐀁𐀂𐀃𐀄𐀀𐀁𐀂𐀃𐀄𐀀𐀁𐀂𐀃𐀄𐀀𐀁𐀂𐀃𐀄𐀀𐀁𐀂𐀃𐀄𐀀𐀁𐀂𐀃𐀄𐀀𐀁𐀂𐀃𐀄', 64, 'char'),
+	('default unit named', '10483431589849144535', 'Ein Jäger aus Kurpfalz, der reitet durch den grünen Wald; 字 und Wort.', 4, 'char'),
+	('words of Chinese', '6373912979238520841', '天地玄黃，宇宙洪荒', 1, 'word'),
+	('pairs of words of Chinese', '5424372899778455638', '天地玄黃，宇宙洪荒', 2, 'word'),
+	('pairs of words of Chinese, other spaces', '5424372899778455638', U&'天 地玄\3000黃宇宙洪,荒', 2, 'word'),
+	('words of Chinese and Latin', '9428317177597444104', '用PostgreSQL存储文档fingerprint', 2, 'word'),
+	('words of Japanese', '7555976024808833578', '日本語の文章をたくさん比べる時々', 2, 'word'),
+	('ideographs with marks', '9809091691481661441', U&'漢\0301字\3099か', 1, 'word'),
+	('words of Korean', '1361212990073962513', '키스의 고유조건은 입술끼리', 2, 'word'),
+	('words of Thai', '13662536319109784', U&'เป\0E47นมน\0E38ษย\0E4C ส\0E38ดประเสร\0E34ฐ', 1, 'word'),
+	('words with invisible characters', '1527304496485909249', U&'co\00ADop\FEFFer\200Date me', 2, 'word'),
+	('words without', '1527304496485909249', 'cooperate me', 2, 'word'),
+	('words with apostrophe and hyphen', '6665690842203748360', 'don''t near-dup', 1, 'word'),
+	('words apart', '6665690842203748360', 'don t near dup', 1, 'word'),
+	('words with emoji', '723118202936723586', U&'I ❤\FE0F SQL 👩\200D💻 much', 2, 'word'),
+	('ideographic numbers as words', '4739039329090316242', '二〇二三年〢々', 1, 'word'),
+	('number forms as words', '1876242460544744951', 'Ⅻ ½ ①②', 1, 'word'),
+	('words of nothing', NULL, '– … 🙂', 1, 'word'),
+	('one word, window of three', '16415117739589131349', 'Word', 3, 'word'),
+	('two words, window of three', '14314489994309630037', 'two words', 3, 'word')
+) AS v (name, expected, document, shingle, unit),
+LATERAL (VALUES
+	('text, options', simhash_compute(document, shingle, unit)::text),
+	('features of text', simhash_compute(simhash_shingles(document, shingle, unit))::text),
+	('aggregate of text', (SELECT simhash_agg(simhash_hash(f)) FROM unnest(simhash_shingles(document, shingle, unit)) f)::text)
+) AS r (form, result);
+
+INSERT INTO vectors SELECT form, name, expected, result
+FROM (VALUES
+	('no bytes', NULL, decode('', 'hex')),
+	('one byte', '14144645293874801883', decode('00', 'hex')),
+	('seven bytes', '923809989133364073', decode('00010203040506', 'hex')),
+	('eight bytes', '4187271766389786872', decode('0001020304050607', 'hex')),
+	('nine bytes', '1301546236614213776', decode('000102030405060708', 'hex')),
+	('all bytes', '11010126191424296545', decode('000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f202122232425262728292a2b2c2d2e2f303132333435363738393a3b3c3d3e3f404142434445464748494a4b4c4d4e4f505152535455565758595a5b5c5d5e5f606162636465666768696a6b6c6d6e6f707172737475767778797a7b7c7d7e7f808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9fa0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfeff', 'hex')),
+	('invalid UTF-8', '12386613110344666317', decode('fffe8000616263c3fffe8000616263c3fffe8000616263c3', 'hex')),
+	('bytes, long', '17081135130972898290', decode(repeat('000162696e617279ff', 20000), 'hex'))
+) AS v (name, expected, document),
+LATERAL (VALUES
+	('bytea', simhash_compute(document)::text)
+) AS r (form, result);
+
+INSERT INTO vectors SELECT form, name, expected, result
+FROM (VALUES
+	('all bytes, windows of 1', '4719878874688949014', decode('000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f202122232425262728292a2b2c2d2e2f303132333435363738393a3b3c3d3e3f404142434445464748494a4b4c4d4e4f505152535455565758595a5b5c5d5e5f606162636465666768696a6b6c6d6e6f707172737475767778797a7b7c7d7e7f808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9fa0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfeff', 'hex'), 1),
+	('all bytes, windows of 17', '16884953642294651288', decode('000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f202122232425262728292a2b2c2d2e2f303132333435363738393a3b3c3d3e3f404142434445464748494a4b4c4d4e4f505152535455565758595a5b5c5d5e5f606162636465666768696a6b6c6d6e6f707172737475767778797a7b7c7d7e7f808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9fa0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfeff', 'hex'), 17),
+	('all bytes, windows of 64', '635211094601094693', decode('000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f202122232425262728292a2b2c2d2e2f303132333435363738393a3b3c3d3e3f404142434445464748494a4b4c4d4e4f505152535455565758595a5b5c5d5e5f606162636465666768696a6b6c6d6e6f707172737475767778797a7b7c7d7e7f808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9fa0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfeff', 'hex'), 64),
+	('63 bytes, windows of 64', '3181756509191930963', decode('6465666768696a6b6c6d6e6f707172737475767778797a7b7c7d7e7f808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9fa0a1a2', 'hex'), 64)
+) AS v (name, expected, document, shingle),
+LATERAL (VALUES
+	('bytea, shingle', simhash_compute(document, shingle)::text)
+) AS r (form, result);
+
+INSERT INTO vectors SELECT form, name, expected, result
+FROM (VALUES
+	('empty', NULL, ''),
+	('one lexeme', '4779597430144128238', '''cat'':1'),
+	('no positions', '8238929018198339812', '''cat'' ''fat'' ''rat'''),
+	('one position each', '8238929018198339812', '''cat'':1 ''fat'':2 ''rat'':3'),
+	('positions', '14032140432941393424', '''cat'':1,5,9 ''fat'':2,3 ''rat'':4 ''mat'':10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33,34,35,36,37,38,39'),
+	('other scripts', '14132324398610595626', '''größe'':1 ''база'':2,3 ''数据库'':4,5,6 ''o''''clock'':7 ''back\\slash'':8'),
+	('case counts', '4779597430144128238', '''Cat'':1 ''cat'':2,3'),
+	('256 positions', '14300343723226362718', '''much'':1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33,34,35,36,37,38,39,40,41,42,43,44,45,46,47,48,49,50,51,52,53,54,55,56,57,58,59,60,61,62,63,64,65,66,67,68,69,70,71,72,73,74,75,76,77,78,79,80,81,82,83,84,85,86,87,88,89,90,91,92,93,94,95,96,97,98,99,100,101,102,103,104,105,106,107,108,109,110,111,112,113,114,115,116,117,118,119,120,121,122,123,124,125,126,127,128,129,130,131,132,133,134,135,136,137,138,139,140,141,142,143,144,145,146,147,148,149,150,151,152,153,154,155,156,157,158,159,160,161,162,163,164,165,166,167,168,169,170,171,172,173,174,175,176,177,178,179,180,181,182,183,184,185,186,187,188,189,190,191,192,193,194,195,196,197,198,199,200,201,202,203,204,205,206,207,208,209,210,211,212,213,214,215,216,217,218,219,220,221,222,223,224,225,226,227,228,229,230,231,232,233,234,235,236,237,238,239,240,241,242,243,244,245,246,247,248,249,250,251,252,253,254,255,256 ''little'':300,301 ''some'':400,401,402,403,404,405,406,407,408,409,410,411,412,413,414,415,416,417,418,419,420,421,422,423,424,425,426,427,428,429,430,431,432,433,434,435,436,437,438,439,440,441,442,443,444,445,446,447,448,449')
+) AS v (name, expected, document),
+LATERAL (VALUES
+	('tsvector', simhash_compute(document::tsvector)::text)
+) AS r (form, result);
+
+INSERT INTO vectors SELECT form, name, expected, result
+FROM (VALUES
+	('no features', NULL, '{}'),
+	('features', '2706975638873859345', '{"red","green","blue","red"}'),
+	('empty feature', '3244421341483603138', '{""}'),
+	('features are not normalised', '10697624823775486732', '{"Red","GREEN"," blue "}'),
+	('a long feature', '13156184289656202942', '{"lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet "}')
+) AS v (name, expected, features),
+LATERAL (VALUES
+	('text[]', simhash_compute(features::text[])::text)
+) AS r (form, result);
+
+INSERT INTO vectors SELECT form, name, expected, result
+FROM (VALUES
+	('features with equal weights', '2706975638873859345', '{"red","green","blue","red"}', '{0.5,0.5,0.5,0.5}'),
+	('repetition as weight', '2706975638873859345', '{"blue","green","red"}', '{1,1,2}'),
+	('features of other scripts', '2577495130584264296', '{"größe","база","数据库","🙂"}', '{1.5,2.25,0.1,-3}'),
+	('weights of zero', NULL, '{"a","b"}', '{0,-0.0}'),
+	('weights that vanish', NULL, '{"a","b"}', '{1e-11,-1e-11}'),
+	('weights that cancel', '0', '{"same","same"}', '{2.5,-2.5}'),
+	('a negative weight', '1817709641818812896', '{"a"}', '{-1}'),
+	('weights close to each other', '9529653758009067547', '{"a","b","c"}', '{0.1,0.2,0.3}')
+) AS v (name, expected, features, weights),
+LATERAL (VALUES
+	('text[], weights', simhash_compute(features::text[], weights::float8[])::text),
+	('aggregate of features', (SELECT simhash_agg(simhash_hash(f), w) FROM unnest(features::text[], weights::float8[]) u (f, w))::text)
+) AS r (form, result);
+
+INSERT INTO vectors SELECT form, name, expected, result
+FROM (VALUES
+	('no hashes', NULL, '{}'),
+	('one hash', '18446744073709551615', '{-1}'),
+	('one hash, zero', '0', '{0}'),
+	('two hashes: ties are not set', '8', '{12,10}'),
+	('three hashes', '14', '{12,10,6}'),
+	('extreme hashes', '9223372036854775808', '{-9223372036854775808,9223372036854775807,-9223372036854775808}')
+) AS v (name, expected, hashes),
+LATERAL (VALUES
+	('bigint[]', simhash_compute(hashes::bigint[])::text),
+	('aggregate', (SELECT simhash_agg(h) FROM unnest(hashes::bigint[]) h)::text)
+) AS r (form, result);
+
+INSERT INTO vectors SELECT form, name, expected, result
+FROM (VALUES
+	('half a unit, rounded to even: down', '2', '{1,2}', '{1.1641532182693481e-10,2.3283064365386963e-10}'),
+	('half a unit, rounded to even: up', '0', '{1,2}', '{3.4924596548080444e-10,4.656612873077393e-10}'),
+	('large weights', '7', '{5,3,9}', '{9e+18,9e+18,-1e+18}'),
+	('large and small weights', '0', '{1,2,4}', '{4.611686018427388e+18,4.611686018427388e+18,2.3283064365386963e-10}'),
+	('sum beyond 64 bits', '1', '{7,1,1,2}', '{9.2e+18,9.2e+18,9.2e+18,9.2e+18}'),
+	('weights of both signs', '18364758544493064720', '{-81985529216486896,81985529216486895,1234567890123456789}', '{1.25,-0.5,0.75}')
+) AS v (name, expected, hashes, weights),
+LATERAL (VALUES
+	('bigint[], weights', simhash_compute(hashes::bigint[], weights::float8[])::text),
+	('aggregate, weights', (SELECT simhash_agg(h, w) FROM unnest(hashes::bigint[], weights::float8[]) u (h, w))::text)
+) AS r (form, result);
+
+INSERT INTO vectors SELECT form, name, expected, result
+FROM (VALUES
+	('empty', '3244421341483603138', ''),
+	('a', '-1817709641818812897', 'a'),
+	('abc', '8696274497037089104', 'abc'),
+	('8 bytes', '8017998777839871107', 'abcdefgh'),
+	('9 bytes', '-2243385267987312480', 'abcdefghi'),
+	('16 bytes', '4412624702490859688', 'abcdefghijklmnop'),
+	('17 bytes', '-3855303992812254513', 'abcdefghijklmnopq'),
+	('not normalised', '238361152297059132', 'Größe!'),
+	('four bytes each', '-9116242503469909919', '🙂🙃'),
+	('128 bytes', '5522396673332862231', repeat('x', 128)),
+	('129 bytes', '-1947397678627412004', repeat('x', 129)),
+	('240 bytes', '4473985974101920616', repeat('x', 240)),
+	('241 bytes', '1502687544462699037', repeat('x', 241)),
+	('1024 bytes', '-263839022706387382', repeat('x', 1024)),
+	('1025 bytes', '-7146402979892385951', repeat('x', 1025)),
+	('5000 bytes', '-8249073017495339632', repeat('x', 5000))
+) AS v (name, expected, document),
+LATERAL (VALUES
+	('hash', simhash_hash(document)::text)
+) AS r (form, result);
+
+INSERT INTO vectors SELECT form, name, expected, result
+FROM (VALUES
+	('nothing', NULL, '...', 4, 'char'),
+	('characters', 'hell|ello|llow|lowö|owör|wörl|örld', 'Hello, Wörld', 4, 'char'),
+	('fewer characters', 'ab', 'Ab', 4, 'char'),
+	('single words', 'strasse|東|京|été', U&'Straße: 東京 e\0301t\200De\0301!', 1, 'word'),
+	('pairs of words', 'one two|two three|three 東|東 京|京 都', 'One two, three 東京都', 2, 'word'),
+	('jamo', U&'한국|국어|어글|글\1112', U&'\1112\1161\11AB\1100\116E\11A8\110B\1165 \1100\1173\11AF\1112', 2, 'char'),
+	('repeated', 'aaa|aaa|aaa|aaa', 'aaaaaa', 3, 'char')
+) AS v (name, expected, document, shingle, unit),
+LATERAL (VALUES
+	('shingles', array_to_string(simhash_shingles(document, shingle, unit), '|')::text)
+) AS r (form, result);
+
+-- what differs: nothing
+SELECT * FROM vectors WHERE result IS DISTINCT FROM expected ORDER BY form, name;
+SELECT form, count(*), count(expected) AS not_null FROM vectors GROUP BY form ORDER BY form COLLATE "C";

@@ -1,0 +1,288 @@
+/*-------------------------------------------------------------------------
+ *
+ * canonical.c
+ *	  Canonical decomposition, full case folding and canonical composition.
+ *
+ * As the Unicode Standard defines them in chapter 3, for the few places of a
+ * text where what a character is normalised to depends on its neighbours.
+ *
+ * A decomposed character is kept with its combining class in the upper byte.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "text/canonical.h"
+#include "text/unicode.h"
+
+#define CODE(x)				((x) & 0xFFFFFF)
+#define COMBINING_CLASS(x)	((x) >> 24)
+
+/* Hangul syllables: leading consonant, vowel and perhaps trailing consonant */
+#define SYLLABLE_BASE		0xAC00
+#define LEADING_BASE		0x1100
+#define VOWEL_BASE			0x1161
+#define TRAILING_BASE		0x11A7	/* stands for none */
+#define NLEADING			19
+#define NVOWEL				21
+#define NTRAILING			28
+#define NSYLLABLES			(NLEADING * NVOWEL * NTRAILING)
+
+/* runs of marks up to this length are sorted by insertion */
+#define SHORT_RUN			32
+
+/* characters between checks for interrupts */
+#define CHECK_INTERVAL		65536
+
+static void append(ShTextCodes *codes, uint32 value);
+static void sort_marks(ShTextCodes *codes, ShTextCodes *scratch);
+static void sort_run(uint32 *run, Size length, ShTextCodes *scratch);
+static void fold(const ShTextCodes *decomposed, ShTextCodes *result);
+static void compose(ShTextCodes *codes);
+static uint32 composite(uint32 first, uint32 second);
+
+static void
+append(ShTextCodes *codes, uint32 value)
+{
+	shtext_codes_reserve(codes, 1);
+	codes->codes[codes->length++] = value;
+}
+
+/*
+ * Append the full canonical decomposition of a character.
+ */
+void
+shtext_decompose(ShTextCodes *codes, uint32 code)
+{
+	const ShTextCharRecord *record = shtext_record(code);
+	uint32		syllable = code - SYLLABLE_BASE;
+	int			low = 0;
+	int			high = shtext_ndecompositions - 1;
+
+	if (codes->length % CHECK_INTERVAL == 0)
+		CHECK_FOR_INTERRUPTS();
+
+	if (!(record->flags & SHTEXT_DECOMPOSES))
+	{
+		append(codes, code | (uint32) record->combining_class << 24);
+		return;
+	}
+
+	if (syllable < NSYLLABLES)
+	{
+		append(codes, LEADING_BASE + syllable / (NVOWEL * NTRAILING));
+		append(codes, VOWEL_BASE + syllable / NTRAILING % NVOWEL);
+		if (syllable % NTRAILING != 0)
+			append(codes, TRAILING_BASE + syllable % NTRAILING);
+		return;
+	}
+
+	while (low < high)
+	{
+		int			middle = (low + high) / 2;
+
+		if (shtext_decompositions[middle].code < code)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	Assert(shtext_decompositions[low].code == code);
+	shtext_decompose(codes, shtext_decompositions[low].first);
+	if (shtext_decompositions[low].second != 0)
+		shtext_decompose(codes, shtext_decompositions[low].second);
+}
+
+/*
+ * From decomposed characters, not yet in canonical order, to what they are
+ * normalised to.
+ *
+ * The input is overwritten.  The result is stored in *result, as code points
+ * with an upper byte to be ignored.
+ */
+void
+shtext_fold_and_compose(ShTextCodes *decomposed, ShTextCodes *result)
+{
+	sort_marks(decomposed, result);
+	fold(decomposed, result);
+	compose(result);
+	for (Size i = 0; i < result->length; i++)
+		result->codes[i] = CODE(result->codes[i]);
+}
+
+/*
+ * Canonical order: each run of characters whose combining class is not 0 is
+ * sorted by it, and those of one class keep their order.
+ */
+static void
+sort_marks(ShTextCodes *codes, ShTextCodes *scratch)
+{
+	Size		start = 0;
+
+	for (Size i = 0; i <= codes->length; i++)
+	{
+		if (i < codes->length && COMBINING_CLASS(codes->codes[i]) != 0)
+			continue;
+		if (i - start > 1)
+			sort_run(codes->codes + start, i - start, scratch);
+		start = i + 1;
+	}
+}
+
+static void
+sort_run(uint32 *run, Size length, ShTextCodes *scratch)
+{
+	Size		position[256] = {0};
+	Size		next = 0;
+
+	if (length <= SHORT_RUN)
+	{
+		for (Size i = 1; i < length; i++)
+		{
+			uint32		value = run[i];
+			Size		j = i;
+
+			for (; j > 0 && COMBINING_CLASS(run[j - 1]) > COMBINING_CLASS(value); j--)
+				run[j] = run[j - 1];
+			run[j] = value;
+		}
+		return;
+	}
+
+	/* by counting, so that the time is linear however long the run is */
+	scratch->length = 0;
+	shtext_codes_reserve(scratch, length);
+	memcpy(scratch->codes, run, length * sizeof(uint32));
+	for (Size i = 0; i < length; i++)
+		position[COMBINING_CLASS(run[i])]++;
+	for (int c = 0; c < lengthof(position); c++)
+	{
+		Size		count = position[c];
+
+		position[c] = next;
+		next += count;
+	}
+	for (Size i = 0; i < length; i++)
+		run[position[COMBINING_CLASS(scratch->codes[i])]++] = scratch->codes[i];
+}
+
+/*
+ * Full case folding.  What comes out needs neither be decomposed nor sorted
+ * again; generate_unicode.pl makes sure of it.
+ */
+static void
+fold(const ShTextCodes *decomposed, ShTextCodes *result)
+{
+	result->length = 0;
+	for (Size i = 0; i < decomposed->length; i++)
+	{
+		uint32		value = decomposed->codes[i];
+		const ShTextCharRecord *record = shtext_record(CODE(value));
+		const ShTextFolding *folding = NULL;
+
+		if (i % CHECK_INTERVAL == 0)
+			CHECK_FOR_INTERRUPTS();
+
+		if (record->flags & SHTEXT_PLAIN)
+		{
+			append(result, value + record->delta);
+			continue;
+		}
+		for (int f = 0; f < shtext_nfoldings && folding == NULL; f++)
+		{
+			if (shtext_foldings[f].code == CODE(value))
+				folding = &shtext_foldings[f];
+		}
+		if (folding == NULL)
+			append(result, value);
+		else
+		{
+			/* all of them starters */
+			for (int f = 0; f < lengthof(folding->folded) &&
+				 folding->folded[f] != 0; f++)
+				append(result, folding->folded[f]);
+		}
+	}
+}
+
+/*
+ * Canonical composition, in place.
+ */
+static void
+compose(ShTextCodes *codes)
+{
+	uint32	   *values = codes->codes;
+	Size		length = 0;		/* of what is composed */
+	bool		has_starter = false;
+	Size		starter = 0;	/* the last one */
+
+	for (Size i = 0; i < codes->length; i++)
+	{
+		uint32		value = values[i];
+		uint32		class = COMBINING_CLASS(value);
+
+		if (i % CHECK_INTERVAL == 0)
+			CHECK_FOR_INTERRUPTS();
+
+		/*
+		 * A character of the same or a higher combining class in between
+		 * blocks the composition.  Marks are in order, so the last one tells.
+		 */
+		if (has_starter &&
+			(length == starter + 1 ||
+			 COMBINING_CLASS(values[length - 1]) < class))
+		{
+			uint32		composed = composite(values[starter], CODE(value));
+
+			if (composed != 0)
+			{
+				values[starter] = composed;
+				continue;
+			}
+		}
+		if (class == 0)
+		{
+			has_starter = true;
+			starter = length;
+		}
+		values[length++] = value;
+	}
+	codes->length = length;
+}
+
+/*
+ * What two characters are composed to, 0 if to none.
+ */
+static uint32
+composite(uint32 first, uint32 second)
+{
+	int			low = 0;
+	int			high = shtext_ncompositions - 1;
+
+	if (!(shtext_record(second)->flags & SHTEXT_SECOND))
+		return 0;
+
+	if (first - LEADING_BASE < NLEADING && second - VOWEL_BASE < NVOWEL)
+		return SYLLABLE_BASE +
+			((first - LEADING_BASE) * NVOWEL + (second - VOWEL_BASE)) * NTRAILING;
+	if (first - SYLLABLE_BASE < NSYLLABLES &&
+		(first - SYLLABLE_BASE) % NTRAILING == 0 &&
+		second > TRAILING_BASE && second < TRAILING_BASE + NTRAILING)
+		return first + (second - TRAILING_BASE);
+
+	while (low <= high)
+	{
+		int			middle = (low + high) / 2;
+		const ShTextDecomposition *pair =
+			&shtext_decompositions[shtext_compositions[middle]];
+
+		if (pair->first == first && pair->second == second)
+			return pair->code;
+		if (pair->first < first ||
+			(pair->first == first && pair->second < second))
+			low = middle + 1;
+		else
+			high = middle - 1;
+	}
+	return 0;
+}

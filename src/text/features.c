@@ -1,0 +1,185 @@
+/*-------------------------------------------------------------------------
+ *
+ * features.c
+ *	  SQL functions that are given the features, or their hashes.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "tsearch/ts_type.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "compat.h"
+#include "text/encoding.h"
+#include "text/majority.h"
+#include "text/weights.h"
+#include "type/simhash.h"
+
+PG_FUNCTION_INFO_V1(simhash_compute_tsvector);
+PG_FUNCTION_INFO_V1(simhash_compute_text_array);
+PG_FUNCTION_INFO_V1(simhash_compute_bigint_array);
+
+typedef uint64 (*HashFunction) (Datum element);
+
+static Datum compute_array(FunctionCallInfo fcinfo, HashFunction hash);
+static int	get_elements(ArrayType *array, const char *what, Datum **elements);
+static uint64 hash_of_text(Datum element);
+static uint64 hash_of_bigint(Datum element);
+
+/*
+ * simhash_compute(document tsvector) -> simhash
+ *
+ * The weight of a lexeme is the number of its positions, 1 if it has none.
+ * Null if there is no lexeme.
+ */
+Datum
+simhash_compute_tsvector(PG_FUNCTION_ARGS)
+{
+	TSVector	document = PG_GETARG_TSVECTOR(0);
+	WordEntry  *entries = ARRPTR(document);
+	ShTextWeights weights = {0};
+	uint64		result;
+	bool		found;
+
+	for (int i = 0; i < document->size; i++)
+	{
+		WordEntry  *entry = &entries[i];
+		int			npositions = POSDATALEN(document, entry);
+		uint64		hash = shtext_hash_converted(STRPTR(document) + entry->pos,
+												 entry->len);
+
+		CHECK_FOR_INTERRUPTS();
+		shtext_weights_add(&weights, hash,
+						   Max(npositions, 1) * SHTEXT_WEIGHT_ONE);
+	}
+	found = shtext_weights_result(&weights, &result);
+
+	PG_FREE_IF_COPY(document, 0);
+	if (!found)
+		PG_RETURN_NULL();
+	PG_RETURN_SIMHASH(result);
+}
+
+/*
+ * simhash_compute(features text[], weights float8[]) -> simhash
+ */
+Datum
+simhash_compute_text_array(PG_FUNCTION_ARGS)
+{
+	return compute_array(fcinfo, hash_of_text);
+}
+
+/*
+ * simhash_compute(hashes bigint[], weights float8[]) -> simhash
+ */
+Datum
+simhash_compute_bigint_array(PG_FUNCTION_ARGS)
+{
+	return compute_array(fcinfo, hash_of_bigint);
+}
+
+/*
+ * The fingerprint of the elements of the first argument.  Their weights are
+ * those of the second, 1 if that is null.
+ *
+ * Null if the first argument is, or if no element has a weight.  Raises
+ * ERRCODE_NULL_VALUE_NOT_ALLOWED for a null element and
+ * ERRCODE_ARRAY_SUBSCRIPT_ERROR if the arrays differ in length.
+ */
+static Datum
+compute_array(FunctionCallInfo fcinfo, HashFunction hash)
+{
+	Datum	   *features;
+	Datum	   *values = NULL;
+	int			nfeatures;
+	uint64		result;
+	bool		found;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+
+	nfeatures = get_elements(PG_GETARG_ARRAYTYPE_P(0), "features", &features);
+	if (!PG_ARGISNULL(1))
+	{
+		int			nweights = get_elements(PG_GETARG_ARRAYTYPE_P(1),
+											"weights", &values);
+
+		if (nweights != nfeatures)
+			ereport(ERROR,
+					(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+					 errmsg("number of weights must be the number of features"),
+					 errdetail("There are %d weights and %d features.",
+							   nweights, nfeatures)));
+	}
+
+	if (values == NULL)
+	{
+		ShTextMajority majority;
+
+		shtext_majority_init(&majority);
+		for (int i = 0; i < nfeatures; i++)
+		{
+			uint64		number = hash(features[i]);
+
+			CHECK_FOR_INTERRUPTS();
+			shtext_majority_add(&majority, &number, 1);
+		}
+		result = shtext_majority_result(&majority);
+		found = (majority.count > 0);
+	}
+	else
+	{
+		ShTextWeights weights = {0};
+
+		for (int i = 0; i < nfeatures; i++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			shtext_weights_add(&weights, hash(features[i]),
+							   shtext_weight(DatumGetFloat8(values[i])));
+		}
+		found = shtext_weights_result(&weights, &result);
+	}
+
+	if (!found)
+		PG_RETURN_NULL();
+	PG_RETURN_SIMHASH(result);
+}
+
+/*
+ * The elements of an array of any number of dimensions; returns how many.
+ */
+static int
+get_elements(ArrayType *array, const char *what, Datum **elements)
+{
+	bool		by_value = ARR_ELEMTYPE(array) != TEXTOID;
+	int			nelements;
+
+	if (array_contains_nulls(array))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("array of %s must not contain nulls", what)));
+	deconstruct_array(array, ARR_ELEMTYPE(array),
+					  by_value ? 8 : -1, by_value,
+					  by_value ? TYPALIGN_DOUBLE : TYPALIGN_INT,
+					  elements, NULL, &nelements);
+	return nelements;
+}
+
+static uint64
+hash_of_text(Datum element)
+{
+	text	   *feature = DatumGetTextPP(element);
+
+	return shtext_hash_converted(VARDATA_ANY(feature),
+								 VARSIZE_ANY_EXHDR(feature));
+}
+
+static uint64
+hash_of_bigint(Datum element)
+{
+	return (uint64) DatumGetInt64(element);
+}

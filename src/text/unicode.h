@@ -1,0 +1,112 @@
+/*-------------------------------------------------------------------------
+ *
+ * unicode.h
+ *	  Properties of characters, canonical decompositions and case foldings.
+ *
+ * What a text is normalised to is NFC(fold(NFD(text))): canonically decomposed,
+ * its case folded in full, and composed again.  For nearly all characters that
+ * is one character each, whatever stands around them; the flags tell which.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_TEXT_UNICODE_H
+#define SIMHASH_TEXT_UNICODE_H
+
+#include "postgres.h"
+
+/*
+ * Flags of a character.  The first three are about the character itself, not
+ * what it is normalised to.
+ */
+
+/* letter, mark or number, and not ignorable */
+#define SHTEXT_KEPT			0x01
+/* Default_Ignorable_Code_Point */
+#define SHTEXT_IGNORABLE	0x02
+/* letter or number of the script Han */
+#define SHTEXT_IDEOGRAPH	0x04
+
+/*
+ * Nothing before this character changes what it, and what follows, is
+ * normalised to, nor the other way round: its decomposition, folded or not,
+ * begins with a starter that is not the second of any composition.
+ */
+#define SHTEXT_START		0x08
+
+/*
+ * Normalised to one character, code + delta, whose first three flags are the
+ * same: if SHTEXT_START is set, whenever another such character follows; else
+ * it is a mark that is left as it is, and where it follows a SHTEXT_START that
+ * is plain, and no mark of higher combining class, this stays so.
+ */
+#define SHTEXT_PLAIN		0x10
+
+/* has a canonical decomposition */
+#define SHTEXT_DECOMPOSES	0x20
+
+/* is the second character of some composition */
+#define SHTEXT_SECOND		0x40
+
+typedef struct ShTextCharRecord
+{
+	uint8		flags;
+	uint8		combining_class;
+	int32		delta;			/* 0 unless SHTEXT_PLAIN */
+} ShTextCharRecord;
+
+/* one step of a decomposition */
+typedef struct ShTextDecomposition
+{
+	uint32		code;
+	uint32		first;			/* may decompose further */
+	uint32		second;			/* 0 if there is none */
+} ShTextDecomposition;
+
+/* the full case folding of a character that is neither plain nor decomposes */
+typedef struct ShTextFolding
+{
+	uint32		code;
+	uint32		folded[3];		/* 0 where there are fewer */
+} ShTextFolding;
+
+#define SHTEXT_BLOCK_BITS	7
+#define SHTEXT_BLOCK_SIZE	(1 << SHTEXT_BLOCK_BITS)
+
+/* what an ASCII character is folded to, or 0 if it is dropped */
+extern const uint8 shtext_ascii_fold[128];
+
+extern const ShTextCharRecord shtext_records[];
+
+/* blocks that are listed; all further ones are as the last of these */
+extern const uint32 shtext_nblocks;
+extern const uint16 shtext_stage1[];
+extern const uint8 shtext_stage2[][SHTEXT_BLOCK_SIZE];
+
+/* in the order of code; without Hangul syllables, which are computed */
+extern const int shtext_ndecompositions;
+extern const ShTextDecomposition shtext_decompositions[];
+
+/* decompositions that are composed again, in the order of (first, second) */
+extern const int shtext_ncompositions;
+extern const uint16 shtext_compositions[];
+
+/* in the order of code */
+extern const int shtext_nfoldings;
+extern const ShTextFolding shtext_foldings[];
+
+/*
+ * The record of any code point; also of numbers beyond them all, which are
+ * like code points that are not assigned.
+ */
+static inline const ShTextCharRecord *
+shtext_record(uint32 code)
+{
+	uint32		block = code >> SHTEXT_BLOCK_BITS;
+
+	if (unlikely(block >= shtext_nblocks))
+		block = shtext_nblocks - 1;
+	return &shtext_records[shtext_stage2[shtext_stage1[block]]
+						   [code % SHTEXT_BLOCK_SIZE]];
+}
+
+#endif							/* SIMHASH_TEXT_UNICODE_H */

@@ -1,0 +1,96 @@
+/*-------------------------------------------------------------------------
+ *
+ * weights.c
+ *	  Which bits outweigh the others in 64-bit numbers that have weights.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "text/weights.h"
+
+/* absolute weights must be less than that */
+#define WEIGHT_LIMIT		ldexp(1, 63)
+
+/* so that twice a sum can be computed */
+#define MAGNITUDE_LIMIT		((uint128) 1 << 126)
+
+static void add_magnitude(ShTextWeights *weights, uint128 magnitude);
+
+/*
+ * A weight as an integer: rounded to the nearest multiple of 2^-32, from the
+ * middle between two to the even one.
+ *
+ * Raises ERRCODE_INVALID_PARAMETER_VALUE if it is not a finite number, and
+ * ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE if it is too large.
+ */
+int128
+shtext_weight(double weight)
+{
+	if (isnan(weight) || isinf(weight))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("weight must be a finite number")));
+	if (fabs(weight) >= WEIGHT_LIMIT)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("weight is out of range"),
+				 errdetail("The absolute value of a weight must be less than 2^63.")));
+
+	return (int128) rint(ldexp(weight, SHTEXT_WEIGHT_BITS));
+}
+
+/*
+ * Add a number of some weight, 0 included.  All zeros are a valid start.
+ *
+ * Raises ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE if the sums become too large.
+ */
+void
+shtext_weights_add(ShTextWeights *weights, uint64 number, int128 weight)
+{
+	add_magnitude(weights, weight < 0 ? -weight : weight);
+	weights->total += weight;
+	for (int i = 0; i < 64; i++)
+		weights->ones[i] += weight & -(int128) ((number >> i) & 1);
+}
+
+/*
+ * Add sums to others, with the same error.
+ */
+void
+shtext_weights_combine(ShTextWeights *weights, const ShTextWeights *others)
+{
+	add_magnitude(weights, others->magnitude);
+	weights->total += others->total;
+	for (int i = 0; i < 64; i++)
+		weights->ones[i] += others->ones[i];
+}
+
+static void
+add_magnitude(ShTextWeights *weights, uint128 magnitude)
+{
+	/* neither is more than the limit */
+	if (magnitude > MAGNITUDE_LIMIT - weights->magnitude)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("sum of weights is out of range")));
+	weights->magnitude += magnitude;
+}
+
+/*
+ * The bits for which the numbers that have them outweigh those that have not.
+ * Returns false if no number has a weight, and so there is no such thing.
+ */
+bool
+shtext_weights_result(const ShTextWeights *weights, uint64 *result)
+{
+	*result = 0;
+	for (int i = 0; i < 64; i++)
+	{
+		if (2 * weights->ones[i] > weights->total)
+			*result |= UINT64CONST(1) << i;
+	}
+	return weights->magnitude > 0;
+}

@@ -1,0 +1,36 @@
+/*-------------------------------------------------------------------------
+ *
+ * weights.h
+ *	  Which bits outweigh the others in 64-bit numbers that have weights.
+ *
+ * A weight is an integer, in units of 2^-32, so that sums are exact and no
+ * order of adding up gives another result.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_TEXT_WEIGHTS_H
+#define SIMHASH_TEXT_WEIGHTS_H
+
+#include "postgres.h"
+
+#define SHTEXT_WEIGHT_BITS	32
+
+/* the weight 1 */
+#define SHTEXT_WEIGHT_ONE	((int128) 1 << SHTEXT_WEIGHT_BITS)
+
+typedef struct ShTextWeights
+{
+	uint128		magnitude;		/* sum of the absolute weights */
+	int128		total;			/* sum of the weights */
+	int128		ones[64];		/* of the numbers that have that bit set */
+} ShTextWeights;
+
+extern int128 shtext_weight(double weight);
+extern void shtext_weights_add(ShTextWeights *weights, uint64 number,
+							   int128 weight);
+extern void shtext_weights_combine(ShTextWeights *weights,
+								   const ShTextWeights *others);
+extern bool shtext_weights_result(const ShTextWeights *weights,
+								  uint64 *result);
+
+#endif							/* SIMHASH_TEXT_WEIGHTS_H */

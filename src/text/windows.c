@@ -1,0 +1,208 @@
+/*-------------------------------------------------------------------------
+ *
+ * windows.c
+ *	  The features of a document: all windows of some consecutive units.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "text/windows.h"
+
+static bool find_unit(ShTextWindows *windows, const ShTextBuffer *buffer);
+static bool find_units(ShTextWindows *windows, const ShTextBuffer *buffer);
+static Size ascii_length(const char *bytes, Size length);
+
+/*
+ * Bytes of a character of UTF-8, from the first one.
+ */
+static inline int
+char_length(unsigned char lead)
+{
+	return lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+}
+
+/*
+ * Start with an empty buffer.  shingle is 1..SHTEXT_MAX_SHINGLE.
+ */
+void
+shtext_windows_init(ShTextWindows *windows, ShTextUnit unit, int shingle)
+{
+	Assert(shingle > 0 && shingle <= SHTEXT_MAX_SHINGLE);
+	windows->unit = unit;
+	windows->shingle = shingle;
+	windows->any = false;
+	windows->nunits = 0;
+	windows->start = windows->end = windows->searched = 0;
+}
+
+/*
+ * Windows that are wanted all at once: as many as there are next that have
+ * each one byte for each unit, each begins one byte after the one before, and
+ * the first one at *bytes.  Returns how many there are, at most max; possibly
+ * none, though shtext_windows_next finds one.
+ */
+int
+shtext_windows_run(ShTextWindows *windows, const ShTextBuffer *buffer,
+				   int max, const char **bytes)
+{
+	const char *start = buffer->bytes + windows->start;
+	Size		length;
+
+	if (windows->unit == SHTEXT_WORD || !find_units(windows, buffer))
+		return 0;
+
+	/* of characters, are those that are found single bytes? */
+	if (windows->end - windows->start != windows->nunits)
+		return 0;
+
+	length = Min(buffer->length - windows->end, (Size) max);
+	if (windows->unit == SHTEXT_CHAR)
+		length = ascii_length(buffer->bytes + windows->end, length);
+	windows->start += length;
+	windows->end += length;
+	windows->any |= (length > 0);
+	*bytes = start;
+	return length;
+}
+
+/*
+ * The next window.  Returns false if the buffer ends before it does.
+ */
+bool
+shtext_windows_next(ShTextWindows *windows, const ShTextBuffer *buffer,
+					ShTextSpan *span)
+{
+	const char *start = buffer->bytes + windows->start;
+
+	if (!find_units(windows, buffer) || !find_unit(windows, buffer))
+		return false;
+
+	span->bytes = start;
+	span->length = buffer->bytes + windows->end - start;
+	windows->any = true;
+	windows->nunits--;
+	switch (windows->unit)
+	{
+		case SHTEXT_CHAR:
+			windows->start += char_length(*start);
+			break;
+		case SHTEXT_BYTE:
+			windows->start++;
+			break;
+		case SHTEXT_WORD:
+			span->length--;		/* without the last space */
+			windows->start = (char *) memchr(start, ' ', span->length + 1) +
+				1 - buffer->bytes;
+			break;
+	}
+	return true;
+}
+
+/*
+ * When the document has come to its end: the feature of one that has fewer
+ * units than a window.  Returns false if there is none, since there were
+ * windows or there is no unit.
+ */
+bool
+shtext_windows_rest(ShTextWindows *windows, const ShTextBuffer *buffer,
+					ShTextSpan *span)
+{
+	Assert(windows->any || windows->end == buffer->length);
+	if (windows->any || windows->nunits == 0)
+		return false;
+	span->bytes = buffer->bytes;
+	span->length = buffer->length - (windows->unit == SHTEXT_WORD);
+	return true;
+}
+
+/*
+ * Remove from the buffer what no window needs any more.
+ *
+ * Only if that is at least half of it, so that long words are not moved over
+ * and over again.
+ */
+void
+shtext_windows_discard(ShTextWindows *windows, ShTextBuffer *buffer)
+{
+	Size		start = windows->start;
+
+	if (start == 0 || start < buffer->length - start)
+		return;
+	buffer->length -= start;
+	memmove(buffer->bytes, buffer->bytes + start, buffer->length);
+	windows->start = 0;
+	windows->end -= start;
+	windows->searched = windows->searched > start ? windows->searched - start : 0;
+}
+
+/*
+ * Find one more unit of the window.
+ */
+static inline bool
+find_unit(ShTextWindows *windows, const ShTextBuffer *buffer)
+{
+	const char *next = buffer->bytes + windows->end;
+	Size		rest = buffer->length - windows->end;
+
+	if (rest == 0)
+		return false;
+	switch (windows->unit)
+	{
+		case SHTEXT_CHAR:
+			windows->end += char_length(*next);
+			break;
+		case SHTEXT_BYTE:
+			windows->end++;
+			break;
+		case SHTEXT_WORD:
+			{
+				Size		from = Max(windows->searched, windows->end);
+				const char *space = memchr(buffer->bytes + from, ' ',
+										   buffer->length - from);
+
+				windows->searched = buffer->length;
+				if (space == NULL)
+					return false;
+				windows->end = space + 1 - buffer->bytes;
+				windows->searched = windows->end;
+			}
+			break;
+	}
+	windows->nunits++;
+	return true;
+}
+
+/*
+ * Find all units of the window but the last one.
+ */
+static bool
+find_units(ShTextWindows *windows, const ShTextBuffer *buffer)
+{
+	while (windows->nunits < windows->shingle - 1)
+	{
+		if (!find_unit(windows, buffer))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * How many bytes are ASCII, up to the first that is not.
+ */
+static Size
+ascii_length(const char *bytes, Size length)
+{
+	Size		result = 0;
+	uint64		word;
+
+	for (; result + sizeof(word) <= length; result += sizeof(word))
+	{
+		memcpy(&word, bytes + result, sizeof(word));
+		if (word & UINT64CONST(0x8080808080808080))
+			break;
+	}
+	while (result < length && !IS_HIGHBIT_SET(bytes[result]))
+		result++;
+	return result;
+}

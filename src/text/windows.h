@@ -1,0 +1,50 @@
+/*-------------------------------------------------------------------------
+ *
+ * windows.h
+ *	  The features of a document: all windows of some consecutive units.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_TEXT_WINDOWS_H
+#define SIMHASH_TEXT_WINDOWS_H
+
+#include "text/buffer.h"
+#include "text/normalise.h"
+
+#define SHTEXT_MAX_SHINGLE	64
+
+/*
+ * Where in a buffer the next window is.  The buffer has only whole units; of
+ * words, the last one may be cut off, but then no space follows it.
+ */
+typedef struct ShTextWindows
+{
+	ShTextUnit	unit;
+	int			shingle;		/* units of a window */
+	bool		any;			/* has there been a window? */
+	int			nunits;			/* 0..shingle - 1 of the window are found: */
+	Size		start;			/* they begin here, */
+	Size		end;			/* end here (behind the space of a word), */
+	Size		searched;		/* there is no space in end..searched - 1 */
+} ShTextWindows;
+
+/* A feature */
+typedef struct ShTextSpan
+{
+	const char *bytes;
+	Size		length;
+} ShTextSpan;
+
+extern void shtext_windows_init(ShTextWindows *windows, ShTextUnit unit,
+								int shingle);
+extern int	shtext_windows_run(ShTextWindows *windows,
+							   const ShTextBuffer *buffer, int max,
+							   const char **bytes);
+extern bool shtext_windows_next(ShTextWindows *windows,
+								const ShTextBuffer *buffer, ShTextSpan *span);
+extern bool shtext_windows_rest(ShTextWindows *windows,
+								const ShTextBuffer *buffer, ShTextSpan *span);
+extern void shtext_windows_discard(ShTextWindows *windows,
+								   ShTextBuffer *buffer);
+
+#endif							/* SIMHASH_TEXT_WINDOWS_H */

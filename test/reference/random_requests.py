@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""Random requests for simhash_reference.py, the same for the same seed.
+
+usage: random_requests.py NUMBER SEED > requests
+
+The first NUMBER are texts over the characters of Unicode 14.0.0: pieces of one
+script after the other, combining marks in any order, Hangul by parts, characters
+that fold to several, invisible ones.  A fifth as many follow of each other form.
+"""
+
+import json
+import random
+import sys
+import unicodedata
+
+import unicode14
+from unicode14 import category
+
+
+def known(code):
+    try:
+        return not 0xD800 <= code < 0xE000 and category(chr(code)) != 'Cn'
+    except ValueError:
+        return False                    # a character new in 14.0, an older Python
+
+
+KNOWN = [code for code in range(1, 0x110000) if known(code)]
+PRIVATE = {code for code in KNOWN if category(chr(code)) == 'Co'}
+LETTERS = [chr(code) for code in KNOWN if category(chr(code))[0] in 'LMN']
+BLOCKS = {}
+for code in KNOWN:
+    if code not in PRIVATE:
+        BLOCKS.setdefault(code >> 7, []).append(chr(code))
+# as many small scripts as parts of the great ones
+SMALL = [b for b in BLOCKS if not unicode14.is_ideograph(BLOCKS[b][-1]) and
+         not 0xAC00 <= ord(BLOCKS[b][-1]) < 0xD7A4 and
+         not 0x17000 <= ord(BLOCKS[b][-1]) < 0x19000]
+GREAT = [b for b in BLOCKS if b not in set(SMALL)]
+MARKS = [chr(code) for code in KNOWN if unicodedata.combining(chr(code))]
+COMMON_MARKS = [chr(code) for code in range(0x300, 0x370)]
+COMPOSED = [c for c in LETTERS if unicodedata.decomposition(c)]
+FOLDING = [c for c in LETTERS if c.casefold() != c]
+EXPANDING = [c for c in FOLDING if len(c.casefold()) > 1]
+INVISIBLE = [chr(code) for low, high in unicode14.ranges(unicode14.IGNORABLE)
+             for code in range(low, min(high, low + 300) + 1)]
+SEPARATORS = [' ', '-', '.', '\n', '\t', '\u3000', '\u2028', '\ue000', '\ufffd',
+              '\uffff', '\U0010ffff', '\u0378', '"', '\\', '|', '\x7f', '\u20ac']
+assert not known(0x378)
+
+
+def script(r):
+    block = BLOCKS[r.choice(GREAT if r.random() < 0.2 else SMALL)]
+    return ''.join(r.choices(block, k=r.randint(1, 12)))
+
+
+def sequence(r):
+    """A base and marks in any order."""
+    base = r.choice([r.choice(COMPOSED), r.choice(LETTERS), chr(r.randint(97, 122))])
+    marks = r.choices(r.choice([MARKS, COMMON_MARKS]), k=r.randint(1, 5))
+    if r.random() < 0.2:
+        marks.append('\u0345')
+    r.shuffle(marks)
+    return base + ''.join(marks)
+
+
+def hangul(r):
+    kinds = [(0x1100, 0x115F), (0x1160, 0x11A7), (0x11A7, 0x11FF), (0xAC00, 0xD7A3),
+             (0xA960, 0xA97C), (0xD7B0, 0xD7C6), (0xD7CB, 0xD7FB)]
+    if r.random() < 0.6:
+        kinds = kinds[:3] if r.random() < 0.5 else [kinds[3], kinds[2]]
+        return ''.join(chr(r.randint(*kind)) for kind in kinds)
+    return ''.join(chr(r.randint(*r.choice(kinds))) for i in range(r.randint(1, 6)))
+
+
+def latin(r):
+    word = ''.join(r.choices('abcdeGHIß ıİſﬁ1', k=r.randint(1, 15)))
+    return r.choice([str.upper, str.lower, str.title, str.casefold, str])(word)
+
+
+PIECES = [
+    script, script, script, sequence, sequence, hangul, latin,
+    lambda r: r.choice(COMPOSED),
+    lambda r: r.choice(FOLDING),
+    lambda r: r.choice(EXPANDING),
+    lambda r: r.choice(INVISIBLE),
+    lambda r: r.choice(SEPARATORS),
+    lambda r: chr(r.choice(KNOWN)),
+]
+
+
+def text(r, most=12):
+    pieces = [r.choice(PIECES)(r) for i in range(r.randint(0, most))]
+    form = r.choice([None, None, None, 'NFC', 'NFD', 'NFKC', 'NFKD'])
+    result = ''.join(pieces)
+    # only code points known above: Python's own tables may know more
+    return unicodedata.normalize(form, result) if form else result
+
+
+def options(r):
+    return {'shingle': r.choice([1, 2, 3, 4, 5, 7, 16, 63, 64, r.randint(1, 64)]),
+            'unit': r.choice(['char', 'word'])}
+
+
+def weight(r):
+    kind = r.randrange(7)
+    if kind == 0:
+        return r.choice([0.0, -0.0, 1.0, -1.0])
+    if kind == 1:                       # halves of the unit of rounding
+        return r.randint(-20, 20) * 2.0 ** -33
+    if kind == 2:
+        return r.randint(-3, 3) + r.choice([1, 3, 5]) * 2.0 ** -33
+    if kind == 3:
+        return r.choice([-1, 1]) * 2.0 ** r.uniform(-70, 62.9)
+    if kind == 4:
+        return float(r.randint(-5, 5))
+    return r.uniform(-2, 2)
+
+
+def weights(r, number):
+    return r.choice([None, [weight(r) for i in range(number)]])
+
+
+def lexeme(r):
+    return ''.join(r.choices(LETTERS, k=r.randint(1, 8)))
+
+
+def requests(r, number):
+    for i in range(number):
+        yield text(r) if r.random() < 0.4 else {
+            'form': 'text', 'document': text(r), **options(r)}
+    others = number // 5
+    for i in range(others):
+        yield {'form': 'shingles', 'document': text(r), **options(r)}
+    for i in range(others):
+        yield {'form': 'hash', 'document': text(r, r.choice([1, 2, 5, 12, 80]))}
+    for i in range(others):
+        size = r.choice([0, 1, 7, 8, 9, r.randint(0, 300), r.randint(0, 5000)])
+        yield {'form': 'bytea', 'document': r.randbytes(size).hex(),
+               'shingle': r.choice([8, 8, r.randint(1, 64)])}
+    for i in range(others):
+        yield {'form': 'tsvector', 'lexemes': {
+            lexeme(r): r.sample(range(1, 16383), r.choice([0, 1, 2, r.randint(0, 255)]))
+            for i in range(r.randint(0, 9))}}
+    for i in range(others):
+        size = r.randint(0, 12)
+        yield {'form': 'text[]', 'features': [text(r, 3) for i in range(size)],
+               'weights': weights(r, size)}
+    for i in range(others):
+        size = r.randint(0, 12)
+        yield {'form': 'bigint[]', 'hashes':
+               [str(r.randint(-1 << 63, (1 << 63) - 1)) for i in range(size)],
+               'weights': weights(r, size)}
+
+
+def main():
+    number, seed = map(int, sys.argv[1:])
+    sys.stdout.reconfigure(encoding='utf-8')
+    for request in requests(random.Random(seed), number):
+        print(json.dumps(request, ensure_ascii=False))
+
+
+if __name__ == '__main__':
+    main()

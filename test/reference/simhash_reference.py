@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+"""The fingerprint algorithm, version 1, a second time.
+
+This is written from the description of the algorithm and shares nothing with
+the extension, so that what both agree on is what the description says.  It is
+made for reading; porting it to another language gives the same fingerprints.
+Needs Python 3.10 or later and nothing besides its standard library.
+
+usage: simhash_reference.py < documents > fingerprints
+
+Each line read is a JSON value: a string is a text to be fingerprinted with the
+defaults; an object has a "form" and what that form takes,
+
+    text        document, shingle = 4, unit = "char" (or "word")
+    bytea       document (hex digits), shingle = 8
+    tsvector    lexemes (an object: the positions of each lexeme in an array)
+    text[]      features, weights = null
+    bigint[]    hashes (numbers or strings), weights = null
+    shingles    as text: the features of the text, with "|" between two
+    hash        document: the hash of a text, as a signed number
+
+and "repeat" in an object says how many times the document repeats itself.
+Each line written is a fingerprint in decimal, or NULL if there is none.
+"""
+
+import json
+import sys
+from collections import Counter
+from math import isfinite, ldexp
+from struct import Struct
+
+from unicode14 import category, fold, is_ideograph, is_ignorable
+from xxh3 import xxh3_64
+
+#
+# From a text to its features
+#
+
+
+class Translation(dict):
+    """A table for str.translate that is filled as characters come."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __missing__(self, code):
+        self[code] = result = self.function(chr(code))
+        return result
+
+
+def as_character(c):
+    if category(c)[0] in 'LMN' and not is_ignorable(c):
+        return c
+    return ''
+
+
+def as_part_of_word(c):
+    if is_ignorable(c):
+        return ''
+    major = category(c)[0]
+    if major not in 'LMN':
+        return ' '
+    if major != 'M' and is_ideograph(c):
+        return ' ' + c + ' '
+    return c
+
+
+characters = Translation(as_character)
+parts_of_words = Translation(as_part_of_word)
+
+
+def windows(units, shingle):
+    """All runs of that many units; all units if there are fewer."""
+    if not 1 <= shingle <= 64:
+        raise ValueError('shingle is not between 1 and 64')
+    if not units:
+        return []
+    return [units[i:i + shingle]
+            for i in range(max(1, len(units) - shingle + 1))]
+
+
+def shingles(text, shingle=4, unit='char'):
+    """The features of a text, in order."""
+    folded = fold(text)
+    if unit == 'char':
+        return windows(folded.translate(characters), shingle)
+    if unit == 'word':
+        words = folded.translate(parts_of_words).split()
+        return [' '.join(w) for w in windows(words, shingle)]
+    raise ValueError('unknown unit')
+
+
+#
+# From features to a fingerprint
+#
+
+LANE = 32                               # bits of a counter in the sum below
+lanes = Struct('<64I').unpack
+
+
+class Spread(dict):
+    """A feature's hash with its bits LANE apart, remembered."""
+
+    def __missing__(self, feature):
+        if len(self) > 500000:
+            self.clear()
+        if isinstance(feature, str):
+            data = feature.encode()
+        else:
+            data = feature
+        bits = '{:064b}'.format(xxh3_64(data))
+        self[feature] = result = int(('0' * (LANE // 4 - 1)).join(bits), 16)
+        return result
+
+
+spread = Spread()
+
+
+def fingerprint_of_features(counts):
+    """The fingerprint of features, each with its number of occurrences.
+
+    It is majority() with each weight a small count: adding up integers whose
+    64 lanes are the counters of the bits is only faster.
+    """
+    total = sum(counts.values())
+    if total == 0:
+        return None
+    if total >> LANE:
+        raise OverflowError('too many features')
+    ones = sum(count * spread[feature] for feature, count in counts.items())
+    ones = lanes(ones.to_bytes(64 * LANE // 8, 'little'))
+    return sum(1 << i for i in range(64) if 2 * ones[i] > total)
+
+
+def majority(hashes, weights):
+    """The fingerprint of hashes with integral weights.
+
+    A bit is set if the hashes that have it weigh more than those that have
+    not; where they weigh the same, it is not.  Without any weight there is no
+    fingerprint.
+    """
+    if not any(weights):
+        return None
+    total = sum(weights)
+    result = 0
+    for i in range(64):
+        ones = sum(w for h, w in zip(hashes, weights) if h >> i & 1)
+        if ones > total - ones:
+            result |= 1 << i
+    return result
+
+
+def fixed_point(weight):
+    """A weight in units of 2^-32, rounded half to even."""
+    weight = float(weight)
+    if not isfinite(weight):
+        raise ValueError('weight is not finite')
+    if abs(weight) >= 2.0 ** 63:
+        raise ValueError('weight is out of range')
+    return round(ldexp(weight, 32))
+
+
+#
+# The functions of the extension
+#
+
+
+def simhash_hash(text):
+    h = xxh3_64(text.encode())
+    return h - (1 << 64) if h >> 63 else h
+
+
+def compute_text(text, shingle=4, unit='char'):
+    return fingerprint_of_features(Counter(shingles(text, shingle, unit)))
+
+
+def compute_bytes(data, shingle=8):
+    return fingerprint_of_features(Counter(windows(data, shingle)))
+
+
+def compute_tsvector(lexemes):
+    return fingerprint_of_features(
+        {lexeme: max(1, len(positions))
+         for lexeme, positions in lexemes.items()})
+
+
+def compute_hashes(hashes, weights=None):
+    if weights is None:
+        weights = [1.0] * len(hashes)
+    if len(weights) != len(hashes):
+        raise ValueError('as many weights as features are needed')
+    return majority([h % (1 << 64) for h in hashes],
+                    [fixed_point(w) for w in weights])
+
+
+def compute_features(features, weights=None):
+    return compute_hashes([simhash_hash(f) for f in features], weights)
+
+
+#
+# The filter
+#
+
+
+def evaluate(request):
+    if isinstance(request, str):
+        return compute_text(request)
+    form = request['form']
+    if form == 'tsvector':
+        return compute_tsvector(request['lexemes'])
+    if form == 'text[]':
+        return compute_features(request['features'], request.get('weights'))
+    if form == 'bigint[]':
+        return compute_hashes([int(h) for h in request['hashes']],
+                              request.get('weights'))
+    document = request['document'] * request.get('repeat', 1)
+    if form == 'hash':
+        return simhash_hash(document)
+    if form == 'bytea':
+        return compute_bytes(bytes.fromhex(document),
+                             request.get('shingle', 8))
+    options = request.get('shingle', 4), request.get('unit', 'char')
+    if form == 'text':
+        return compute_text(document, *options)
+    if form == 'shingles':
+        return '|'.join(shingles(document, *options)) or None
+    raise ValueError('unknown form')
+
+
+def main():
+    sys.stdin.reconfigure(encoding='utf-8')
+    sys.stdout.reconfigure(encoding='utf-8')
+    for line in sys.stdin:
+        result = evaluate(json.loads(line))
+        print('NULL' if result is None else result)
+
+
+if __name__ == '__main__':
+    main()
