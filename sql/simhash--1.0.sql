@@ -657,7 +657,7 @@ CREATE FUNCTION simhash_index_info(
 	OUT root_block bigint, OUT levels integer, OUT inner_pages bigint,
 	OUT leaf_pages bigint, OUT entries bigint, OUT avg_leaf_fill float8
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 10;
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 10;
 COMMENT ON FUNCTION simhash_index_info(regclass) IS 'tables of a simhash index, their pages and entries; the last row, with table_no null, holds the null fingerprints';
 
 CREATE FUNCTION simhash_index_check(index regclass, heapallindexed boolean DEFAULT false) RETURNS void

@@ -17,6 +17,7 @@
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 
 /* access to varlena headers moved out of postgres.h in 16 */
 #if PG_VERSION_NUM >= 160000
@@ -87,6 +88,21 @@ shcompat_extend(Relation relation, ForkNumber fork)
 #define shcompat_estimate_array_length(root, array)	estimate_array_length((root), (array))
 #else
 #define shcompat_estimate_array_length(root, array)	estimate_array_length(array)
+#endif
+
+/* functions run for another user must not depend on the caller's search_path */
+#if PG_VERSION_NUM >= 170000
+#define shcompat_restrict_search_path()	RestrictSearchPath()
+#else
+#define shcompat_restrict_search_path()	((void) 0)
+#endif
+
+/* raise "snapshot too old" where it is: old_snapshot_threshold ended with 16 */
+#if PG_VERSION_NUM < 170000
+#define shcompat_test_old_snapshot(snapshot, relation, page) \
+	TestForOldSnapshot((snapshot), (relation), (page))
+#else
+#define shcompat_test_old_snapshot(snapshot, relation, page)	((void) 0)
 #endif
 
 /* where the files of a relation are */

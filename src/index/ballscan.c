@@ -23,6 +23,8 @@
 #include "index/ballscan.h"
 #include "index/tree.h"
 
+#include "compat.h"
+
 /* how many leaves are fetched ahead when a ball is started */
 #define MAX_PREFETCH	8
 
@@ -292,7 +294,10 @@ shidx_ball_next(ShIdxBallScan *scan, ShIdxMatches *matches)
 			return false;
 		page = BufferGetPage(buffer);
 		if (scan->snapshot != NULL)
+		{
 			PredicateLockPage(scan->index, BufferGetBlockNumber(buffer), scan->snapshot);
+			shcompat_test_old_snapshot(scan->snapshot, scan->index, page);
+		}
 		if (!scan->nulls)
 			collect_matches(scan, page, matches);
 		else

@@ -28,7 +28,7 @@ typedef struct ShIdxBallScan
 {
 	Relation	index;
 	ShBitsScheme *scheme;
-	Snapshot	snapshot;		/* for predicate locks; NULL takes none */
+	Snapshot	snapshot;		/* NULL if no rows are looked at */
 	bool		keep_pin;		/* of the leaf of the last matches */
 
 	/* how the ball is searched; good for plan_radius */

@@ -60,6 +60,9 @@ simplify_balls(ShIdxCondition *condition)
 			condition->balls[kept++] = ball;
 	}
 	condition->nballs = kept;
+	condition->points = true;
+	for (int i = 0; i < kept; i++)
+		condition->points &= condition->balls[i].radius == 0;
 }
 
 /*
@@ -165,6 +168,7 @@ shidx_read_keys(IndexScanDesc scan)
 		so->conditions[0].balls = palloc(sizeof(SimhashBall));
 		so->conditions[0].balls[0] = simhash_make_ball(0, SIMHASH_BITS);
 		so->conditions[0].nballs = 1;
+		so->conditions[0].points = false;
 		so->nconditions = 1;
 	}
 	so->nulls = !is_not_null;
@@ -176,11 +180,32 @@ shidx_read_keys(IndexScanDesc scan)
 }
 
 /*
- * Does the fingerprint lie in one of the balls?
+ * Does the fingerprint lie in one of the first balls of a condition?
+ *
+ * Takes time in proportion to their number, unless they are points.
  */
 bool
-shidx_in_balls(const SimhashBall *balls, int nballs, uint64 fp)
+shidx_in_balls(const ShIdxCondition *condition, int nballs, uint64 fp)
 {
+	const SimhashBall *balls = condition->balls;
+
+	if (condition->points)
+	{
+		int			low = 0;
+		int			high = nballs;
+
+		while (low < high)
+		{
+			int			middle = (low + high) / 2;
+
+			if (balls[middle].centre < fp)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		return low < nballs && balls[low].centre == fp;
+	}
+
 	for (int i = 0; i < nballs; i++)
 	{
 		if (shbits_distance(fp, balls[i].centre) <= balls[i].radius)
@@ -197,7 +222,7 @@ shidx_meets(const ShIdxScanData *so, int from, uint64 fp)
 {
 	for (int i = from; i < so->nconditions; i++)
 	{
-		if (!shidx_in_balls(so->conditions[i].balls, so->conditions[i].nballs, fp))
+		if (!shidx_in_balls(&so->conditions[i], so->conditions[i].nballs, fp))
 			return false;
 	}
 	return true;

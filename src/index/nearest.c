@@ -427,7 +427,7 @@ next_candidate(ShIdxScan so, bool want_pin, uint64 *fp, ItemPointer tid)
 			uint64		permuted = shbits_permute(&so->ballscan.scheme->tables[0], *fp);
 			ShIdxKey	key = shidx_make_key(permuted, shidx_tid_to_int(tid));
 
-			if (!shidx_pin_entry(so->ballscan.index, 0, key, &so->pin))
+			if (!shidx_pin_entry(so->ballscan.index, 0, key, so->ballscan.snapshot, &so->pin))
 				continue;
 		}
 		return true;

@@ -358,6 +358,17 @@ shidx_report_corrupted(Relation index, BlockNumber block, const char *problem)
 }
 
 /*
+ * Check that a page can be a child at all.
+ */
+void
+shidx_check_child(Relation index, BlockNumber parent, BlockNumber child)
+{
+	/* an invalid number would even extend the relation */
+	if (unlikely(!BlockNumberIsValid(child) || child == SHIDX_METAPAGE_BLOCK))
+		shidx_report_corrupted(index, parent, "has an impossible child");
+}
+
+/*
  * Extend the index by a page.
  *
  * Returns its buffer, pinned and exclusively locked; the page is all zeros.

@@ -260,6 +260,7 @@ extern const char *shidx_page_problem_anywhere(Page page);
 extern Page shidx_check_page(Relation index, Buffer buffer, int tree, int level);
 SHCOMPAT_NORETURN extern void shidx_report_corrupted(Relation index, BlockNumber block,
 													 const char *problem);
+extern void shidx_check_child(Relation index, BlockNumber parent, BlockNumber child);
 extern Buffer shidx_new_buffer(Relation index, ForkNumber fork);
 
 #endif							/* SIMHASH_INDEX_PAGE_H */

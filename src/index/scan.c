@@ -137,7 +137,7 @@ filter_matches(ShIdxScan so)
 		uint64		fp = matches->fps[i];
 
 		if (shidx_meets(so, 1, fp) &&
-			!shidx_in_balls(so->conditions[0].balls, so->ball, fp))
+			!shidx_in_balls(&so->conditions[0], so->ball, fp))
 		{
 			matches->fps[kept] = fp;
 			matches->tids[kept] = matches->tids[i];

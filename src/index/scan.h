@@ -19,7 +19,8 @@
 typedef struct ShIdxCondition
 {
 	int			nballs;
-	SimhashBall *balls;
+	SimhashBall *balls;			/* by centre, which are all different */
+	bool		points;			/* all radii are 0 */
 } ShIdxCondition;
 
 /* a match that waits for its turn in an ordered scan */
@@ -82,7 +83,7 @@ typedef ShIdxScanData *ShIdxScan;
 /* keys.c */
 extern void shidx_read_keys(IndexScanDesc scan);
 extern bool shidx_meets(const ShIdxScanData *so, int from, uint64 fp);
-extern bool shidx_in_balls(const SimhashBall *balls, int nballs, uint64 fp);
+extern bool shidx_in_balls(const ShIdxCondition *condition, int nballs, uint64 fp);
 
 /* scan.c */
 extern void shidx_start_matches(ShIdxScan so);

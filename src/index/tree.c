@@ -34,6 +34,9 @@
 /* how much of a page is fetched ahead, in cache lines */
 #define PREFETCH_LINES		4
 
+/* how often a leaf is looked up although its buffer is known */
+#define LOOKUP_INTERVAL		16
+
 /* how many pages right of a hinted page are tried before a full descent */
 #define HINT_STEPS			2
 
@@ -264,11 +267,17 @@ shidx_prefetch(Relation index, int tree, ShIdxKey key)
 /*
  * Pin the page of a hint.  It is mostly still in the buffer where it was, and
  * then need not be looked up.
+ *
+ * Every now and then it is, since only that tells the buffer manager that the
+ * page is in use, and worth keeping.
  */
 static Buffer
 read_hinted(Relation index, const ShIdxHint *hint)
 {
-	if (hint->buffer > 0 &&
+	static uint32 reads = 0;
+
+	if (++reads % LOOKUP_INTERVAL != 0 &&
+		hint->buffer > 0 &&
 		ReadRecentBuffer(shcompat_locator(index), MAIN_FORKNUM, hint->block, hint->buffer))
 		return hint->buffer;
 	return ReadBuffer(index, hint->block);
@@ -357,8 +366,7 @@ search_from_root(Relation index, ShIdxRoot root, int tree, int level,
 			shidx_report_corrupted(index, BufferGetBlockNumber(buffer),
 								   "starts with a child right of its low fence");
 		block = shidx_inner_child(page, position);
-		if (unlikely(!BlockNumberIsValid(block) || block == SHIDX_METAPAGE_BLOCK))
-			shidx_report_corrupted(index, BufferGetBlockNumber(buffer), "has an impossible child");
+		shidx_check_child(index, BufferGetBlockNumber(buffer), block);
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	}
 }
@@ -416,10 +424,11 @@ shidx_search(Relation index, int tree, int level, ShIdxKey key, int lockmode)
  * Find the leaf that has an entry, and keep it pinned.
  *
  * Returns false, with nothing pinned, if there is no such entry.  No lock is
- * held on return.
+ * held on return.  Raises an error if the snapshot is too old to say; it may
+ * be NULL.
  */
 bool
-shidx_pin_entry(Relation index, int tree, ShIdxKey key, Buffer *pin)
+shidx_pin_entry(Relation index, int tree, ShIdxKey key, Snapshot snapshot, Buffer *pin)
 {
 	Buffer		buffer = shidx_search(index, tree, 0, key, BUFFER_LOCK_SHARE);
 	Page		page = BufferGetPage(buffer);
@@ -427,6 +436,8 @@ shidx_pin_entry(Relation index, int tree, ShIdxKey key, Buffer *pin)
 	int			nfound;
 	bool		result = false;
 
+	if (snapshot != NULL)
+		shcompat_test_old_snapshot(snapshot, index, page);
 	nfound = shbits_filter(shidx_page_fps(page), shidx_page_count(page), key.fp, 0, found);
 	for (int i = 0; i < nfound && !result; i++)
 		result = shidx_key_equal(shidx_leaf_key(page, found[i]), key);

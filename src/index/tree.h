@@ -10,6 +10,8 @@
 
 #include "postgres.h"
 
+#include "utils/snapshot.h"
+
 #include "index/page.h"
 
 /*
@@ -42,7 +44,8 @@ extern Buffer shidx_search(Relation index, int tree, int level, ShIdxKey key, in
 extern void shidx_prefetch(Relation index, int tree, ShIdxKey key);
 extern Buffer shidx_read_right(Relation index, Buffer buffer, BlockNumber right,
 							   ShIdxKey high, int tree, int level, int lockmode);
-extern bool shidx_pin_entry(Relation index, int tree, ShIdxKey key, Buffer *pin);
+extern bool shidx_pin_entry(Relation index, int tree, ShIdxKey key,
+							Snapshot snapshot, Buffer *pin);
 extern Buffer shidx_move_right(Relation index, Buffer buffer, int lockmode);
 
 /* number of the tree of the null fingerprints */

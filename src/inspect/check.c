@@ -57,13 +57,16 @@ take_snapshot(Relation index)
 Datum
 simhash_index_check(PG_FUNCTION_ARGS)
 {
+	ShInspTarget target;
 	Relation	heap;
 	Relation	index;
 	Snapshot	snapshot;
 	ShBitsScheme *scheme;
 	ShInspSum  *sums;
 
-	shinsp_open(PG_GETARG_OID(0), true, &heap, &index);
+	shinsp_open(PG_GETARG_OID(0), true, &target);
+	heap = target.heap;
+	index = target.index;
 
 	/* not what this backend remembers, but what is there */
 	shidx_forget_cache(index);
@@ -78,6 +81,6 @@ simhash_index_check(PG_FUNCTION_ARGS)
 		shinsp_check_heap(heap, index, snapshot, scheme);
 
 	UnregisterSnapshot(snapshot);
-	shinsp_close(heap, index);
+	shinsp_close(&target);
 	PG_RETURN_VOID();
 }

@@ -28,18 +28,22 @@ Datum
 simhash_index_info(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	Relation	heap;
+	ShInspTarget target;
 	Relation	index;
 	ShBitsScheme *scheme;
 
-	shinsp_open(PG_GETARG_OID(0), false, &heap, &index);
 	InitMaterializedSRF(fcinfo, 0);
+	shinsp_open(PG_GETARG_OID(0), false, &target);
+	index = target.index;
+
+	/* not what this backend remembers, but what is there */
+	shidx_forget_cache(index);
 	scheme = shidx_get_scheme(index);
 
 	for (int tree = 0; tree <= scheme->ntables; tree++)
 	{
-		ShIdxRoot	root = shidx_get_cache(index)->roots[tree];
 		bool		is_null_tree = tree == scheme->ntables;
+		int			levels = 0;
 		int64		inner_pages = 0;
 		int64		leaf_pages = 0;
 		int64		entries = 0;
@@ -47,12 +51,14 @@ simhash_index_info(PG_FUNCTION_ARGS)
 		Datum		values[INFO_COLUMNS] = {0};
 		bool		nulls[INFO_COLUMNS] = {0};
 
-		for (int level = 0; level <= root.level; level++)
+		/* up to the level whose only page is the root */
+		for (bool at_root = false; !at_root; levels++)
 		{
-			shinsp_walk_start(&walk, index, tree, level);
+			shinsp_walk_start(&walk, index, tree, levels);
 			while (shinsp_walk_next(&walk))
 			{
-				if (level == 0)
+				at_root = (ShIdxPageGetOpaque((Page) walk.page.data)->flags & SHIDX_ROOT) != 0;
+				if (levels == 0)
 				{
 					leaf_pages++;
 					entries += shidx_page_count((Page) walk.page.data);
@@ -69,8 +75,8 @@ simhash_index_info(PG_FUNCTION_ARGS)
 			values[1] = PointerGetDatum(shinsp_permutation(scheme, tree));
 			values[2] = Int32GetDatum(scheme->tables[tree].prefix_bits);
 		}
-		values[3] = Int64GetDatum(root.block);
-		values[4] = Int32GetDatum(root.level + 1);
+		values[3] = Int64GetDatum(walk.block);
+		values[4] = Int32GetDatum(levels);
 		values[5] = Int64GetDatum(inner_pages);
 		values[6] = Int64GetDatum(leaf_pages);
 		values[7] = Int64GetDatum(entries);
@@ -78,6 +84,6 @@ simhash_index_info(PG_FUNCTION_ARGS)
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 
-	shinsp_close(heap, index);
+	shinsp_close(&target);
 	return (Datum) 0;
 }

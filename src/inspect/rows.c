@@ -26,7 +26,7 @@ has_entry(Relation index, int tree, ShIdxKey key)
 {
 	Buffer		pin;
 
-	if (!shidx_pin_entry(index, tree, key, &pin))
+	if (!shidx_pin_entry(index, tree, key, NULL, &pin))
 		return false;
 	ReleaseBuffer(pin);
 	return true;

@@ -75,9 +75,11 @@ check_leaf(Checker *checker, const ShInspWalk *walk)
 static void
 check_new_child(Checker *checker, const ShInspWalk *walk, ShIdxKey low, BlockNumber child)
 {
-	Buffer		buffer = ReadBuffer(checker->index, child);
+	Buffer		buffer;
 	Page		page;
 
+	shidx_check_child(checker->index, walk->block, child);
+	buffer = ReadBuffer(checker->index, child);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	page = shidx_check_page(checker->index, buffer, checker->tree, walk->level - 1);
 	if (!shidx_key_equal(shidx_page_low(page), low))

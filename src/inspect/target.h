@@ -12,7 +12,16 @@
 
 #include "utils/rel.h"
 
-extern void shinsp_open(Oid indexoid, bool owner_only, Relation *heap, Relation *index);
-extern void shinsp_close(Relation heap, Relation index);
+typedef struct ShInspTarget
+{
+	Relation	heap;
+	Relation	index;
+	Oid			user;			/* who called, and in which context */
+	int			security_context;
+	int			guc_level;
+} ShInspTarget;
+
+extern void shinsp_open(Oid indexoid, bool owner_only, ShInspTarget *target);
+extern void shinsp_close(ShInspTarget *target);
 
 #endif							/* SIMHASH_INSPECT_TARGET_H */

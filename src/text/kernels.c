@@ -14,14 +14,46 @@
 
 #include "text/hash.h"
 #include "text/kernels.h"
+#include "text/unicode.h"
 
 /* numbers that are added in one go, 2^GROUP_DIGITS */
 #define GROUP_SIZE		16
 #define GROUP_DIGITS	4
 
 static const ShTextKernels kernels_portable = {
-	"portable", shtext_hash_fours_portable, shtext_count_bits_portable
+	"portable", shtext_fold_ascii_portable, shtext_hash_fours_portable,
+	shtext_count_bits_portable
 };
+
+const unsigned char *
+shtext_fold_ascii_portable(const unsigned char *next,
+						   const unsigned char *end, char **out)
+{
+	char	   *to = *out;
+
+	while (end - next > 8)
+	{
+		uint64		a;
+		uint64		b;
+
+		memcpy(&a, next, sizeof(a));
+		memcpy(&b, next + 1, sizeof(b));
+		if ((a | b) & UINT64CONST(0x8080808080808080))
+			break;
+
+		for (int i = 0; i < 8; i++)
+		{
+			uint8		folded = shtext_ascii_fold[next[i]];
+
+			/* written in any case: a branch would be hard to predict */
+			*to = folded;
+			to += (folded != 0);
+		}
+		next += 8;
+	}
+	*out = to;
+	return next;
+}
 
 void
 shtext_hash_fours_portable(const char *bytes, int n, uint64 *hashes)
@@ -63,6 +95,11 @@ shtext_kernels_named(const char *name)
 		__builtin_cpu_supports("avx512bw") &&
 		__builtin_cpu_supports("avx512dq"))
 		return &shtext_kernels_avx512;
+	if (strcmp(name, "avx512vbmi2") == 0 &&
+		shtext_kernels_named("avx512") != NULL &&
+		__builtin_cpu_supports("avx512vbmi2") &&
+		__builtin_cpu_supports("popcnt"))
+		return &shtext_kernels_avx512vbmi2;
 #endif
 
 	return NULL;
@@ -74,7 +111,7 @@ shtext_kernels_named(const char *name)
 const ShTextKernels *
 shtext_kernels(void)
 {
-	static const char *const names[] = {"avx512", "avx2", "portable"};
+	static const char *const names[] = {"avx512vbmi2", "avx512", "avx2", "portable"};
 	static const ShTextKernels *chosen = NULL;
 
 	for (int i = 0; chosen == NULL; i++)

@@ -23,6 +23,16 @@ typedef struct ShTextKernels
 	const char *name;
 
 	/*
+	 * Write the letters and digits of the bytes from next on, folded to lower
+	 * case, to *out.  Stops before end, at the latest at the last byte that
+	 * is ASCII and followed by ASCII; it may stop up to 64 bytes sooner.
+	 * Returns where it stopped, and in *out the end of what is written.  If
+	 * there are more than 64 bytes, there must be room for 64 more.
+	 */
+	const unsigned char *(*fold_ascii) (const unsigned char *next,
+										const unsigned char *end, char **out);
+
+	/*
 	 * hashes[i] = shtext_hash(bytes + i, 4) for i in 0..n - 1.  Reads n + 3
 	 * bytes.
 	 */
@@ -40,11 +50,14 @@ typedef struct ShTextKernels
 extern const ShTextKernels *shtext_kernels(void);
 
 /*
- * The one of that name, "portable", "avx2" or "avx512"; NULL if this machine
- * cannot run it.
+ * The one of that name, "portable", "avx2", "avx512" or "avx512vbmi2"; NULL if
+ * this machine cannot run it.
  */
 extern const ShTextKernels *shtext_kernels_named(const char *name);
 
+extern const unsigned char *shtext_fold_ascii_portable(const unsigned char *next,
+													   const unsigned char *end,
+													   char **out);
 extern void shtext_hash_fours_portable(const char *bytes, int n, uint64 *hashes);
 extern void shtext_count_bits_portable(uint64 *digits, const uint64 *numbers,
 									   int n);
@@ -52,6 +65,7 @@ extern void shtext_count_bits_portable(uint64 *digits, const uint64 *numbers,
 #ifdef SHTEXT_X86_KERNELS
 extern const ShTextKernels shtext_kernels_avx2;
 extern const ShTextKernels shtext_kernels_avx512;
+extern const ShTextKernels shtext_kernels_avx512vbmi2;
 #endif
 
 /*

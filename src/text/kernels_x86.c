@@ -181,7 +181,7 @@ count_bits_avx2(uint64 *digits, const uint64 *numbers, int n)
 }
 
 const ShTextKernels shtext_kernels_avx2 = {
-	"avx2", hash_many_fours_avx2, count_bits_avx2
+	"avx2", shtext_fold_ascii_portable, hash_many_fours_avx2, count_bits_avx2
 };
 
 SHTEXT_TARGET("avx512f,avx512bw,avx512dq")
@@ -286,7 +286,51 @@ count_bits_avx512(uint64 *digits, const uint64 *numbers, int n)
 }
 
 const ShTextKernels shtext_kernels_avx512 = {
-	"avx512", hash_many_fours_avx512, count_bits_avx512
+	"avx512", shtext_fold_ascii_portable, hash_many_fours_avx512,
+	count_bits_avx512
+};
+
+SHTEXT_TARGET("avx512f,avx512bw,avx512vbmi2,popcnt")
+static const unsigned char *
+fold_ascii_avx512vbmi2(const unsigned char *next, const unsigned char *end,
+					   char **out)
+{
+	char	   *to = *out;
+
+	while (end - next > 64)
+	{
+		__m512i		x = _mm512_loadu_si512(next);
+		uint64		other = _mm512_movepi8_mask(x);
+		__m512i		folded;
+		uint64		kept;
+		int			length = 64;
+
+		/* both letters and digits have this bit when they are folded */
+		folded = _mm512_or_si512(x, _mm512_set1_epi8(0x20));
+		kept = _mm512_cmplt_epu8_mask(_mm512_sub_epi8(folded, _mm512_set1_epi8('a')),
+									  _mm512_set1_epi8(26));
+		kept |= _mm512_cmplt_epu8_mask(_mm512_sub_epi8(x, _mm512_set1_epi8('0')),
+									   _mm512_set1_epi8(10));
+		if (unlikely(other != 0 || next[64] >= 0x80))
+		{
+			length = (other != 0 ? __builtin_ctzll(other) : 64) - 1;
+			if (length < 0)
+				break;
+			kept &= (UINT64CONST(1) << length) - 1;
+		}
+		_mm512_storeu_si512(to, _mm512_maskz_compress_epi8(kept, folded));
+		to += __builtin_popcountll(kept);
+		next += length;
+		if (unlikely(length < 64))
+			break;
+	}
+	*out = to;
+	return next;
+}
+
+const ShTextKernels shtext_kernels_avx512vbmi2 = {
+	"avx512vbmi2", fold_ascii_avx512vbmi2, hash_many_fours_avx512,
+	count_bits_avx512
 };
 
 #endif							/* SHTEXT_X86_KERNELS */

@@ -15,6 +15,7 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "text/canonical.h"
+#include "text/kernels.h"
 #include "text/normalise.h"
 #include "text/unicode.h"
 
@@ -435,6 +436,7 @@ normalise_block(ShTextNormaliser *normaliser, const unsigned char *next,
 				const unsigned char *end, ShTextBuffer *buffer,
 				ShTextUnit unit)
 {
+	const ShTextKernels *kernels = shtext_kernels();
 	char	   *out = buffer->bytes + buffer->length;
 	bool		in_word = normaliser->in_word;
 
@@ -452,6 +454,8 @@ normalise_block(ShTextNormaliser *normaliser, const unsigned char *next,
 		bool		plain;
 
 		/* ASCII that is followed by ASCII depends on nothing else */
+		if (unit == SHTEXT_CHAR && end - next > 8 && nine_ascii(next))
+			next = kernels->fold_ascii(next, end, &out);
 		while (end - next > 8 && nine_ascii(next))
 		{
 			for (int i = 0; i < 8; i++)

@@ -60,6 +60,54 @@ allocate(size_t size)
 }
 
 /*
+ * Bytes of which about one in `rare` is not ASCII, in memory that ends where
+ * they do.  What the kernel leaves must be short, or begin at most 64 bytes
+ * before a byte that is not ASCII.
+ */
+static void
+test_fold_ascii(const ShTextKernels *kernels, int rare, const char *what)
+{
+	bool		passed = true;
+
+	for (int n = 0; n <= 2000; n += (n < 200 ? 1 : 89))
+	{
+		unsigned char *bytes = allocate(n + 1);
+		char	   *written = allocate(n + 64);
+		char	   *expected = allocate(n + 1);
+		char	   *out = written;
+		const unsigned char *end = bytes + n;
+		const unsigned char *stop;
+		int			length = 0;
+		int			rest = 0;
+
+		for (int i = 0; i < n; i++)
+			bytes[i] = next_random() % rare == 0 ? 0x80 | next_random() : next_random() & 0x7f;
+		bytes = realloc(bytes, Max(n, 1));
+		end = bytes + n;
+		stop = kernels->fold_ascii(bytes, end, &out);
+		passed &= stop >= bytes && stop <= end;
+		for (const unsigned char *b = bytes; b < stop; b++)
+		{
+			int			c = *b;
+
+			passed &= c < 0x80 && (b + 1 == end || b[1] < 0x80);
+			if (c >= 'A' && c <= 'Z')
+				c += 'a' - 'A';
+			if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
+				expected[length++] = c;
+		}
+		while (stop + rest < end && stop[rest] < 0x80)
+			rest++;
+		passed &= rest <= 64 && out - written == length &&
+			memcmp(written, expected, length) == 0;
+		free(bytes);
+		free(written);
+		free(expected);
+	}
+	report(passed, kernels->name, what);
+}
+
+/*
  * Windows of four bytes, in memory that ends where the last one does; what
  * lies behind the hashes must stay.
  */
@@ -136,7 +184,7 @@ test_count_bits(const ShTextKernels *kernels, int kind, const char *what)
 int
 main(void)
 {
-	static const char *const names[] = {"portable", "avx2", "avx512"};
+	static const char *const names[] = {"portable", "avx2", "avx512", "avx512vbmi2"};
 
 	for (int i = 0; i < lengthof(names); i++)
 	{
@@ -147,6 +195,10 @@ main(void)
 			printf("ok %d - %s # SKIP this machine cannot run it\n", ++ntests, names[i]);
 			continue;
 		}
+		test_fold_ascii(kernels, 1000000000, "fold_ascii, nothing else");
+		test_fold_ascii(kernels, 300, "fold_ascii, few others");
+		test_fold_ascii(kernels, 20, "fold_ascii, some others");
+		test_fold_ascii(kernels, 2, "fold_ascii, many others");
 		test_hash_fours(kernels);
 		test_count_bits(kernels, 0, "count_bits, random");
 		test_count_bits(kernels, 1, "count_bits, all set");
