@@ -8,33 +8,6 @@ SET search_path = conditions_test, public;
 SET max_parallel_workers_per_gather = 0;
 SET jit = off;
 
--- 64 bits that depend on nothing but the text
-CREATE FUNCTION bits(text) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
-	SELECT ('x' || substr(md5($1), 1, 16))::bit(64)::bigint
-$$;
-
--- n distinct bits inverted, chosen by the text
-CREATE FUNCTION flip(h bigint, n int, how text) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
-	SELECT h # coalesce(bit_or(1::bigint << pos), 0)
-	FROM (SELECT pos FROM generate_series(0, 63) pos
-		  ORDER BY md5(how || pos) LIMIT n) chosen
-$$;
-
-CREATE FUNCTION distance(a bigint, b bigint) RETURNS int LANGUAGE sql IMMUTABLE AS $$
-	SELECT bit_count((a # b)::bit(64))::int
-$$;
-
-CREATE FUNCTION plan_of(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-	plan text := '';
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		plan := plan || line || E'\n';
-	END LOOP;
-	RETURN plan;
-END $$;
-
 -- Leave the planner nothing but one kind of scan.  For index-only scans both
 -- settings have to be on.
 CREATE FUNCTION use_only(form text) RETURNS void LANGUAGE sql AS $$

@@ -9,18 +9,6 @@ CREATE SCHEMA index_test;
 SET search_path = index_test, public;
 SET max_parallel_workers_per_gather = 0;
 
--- 64 bits that depend on nothing but the text
-CREATE FUNCTION bits(text) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
-	SELECT ('x' || substr(md5($1), 1, 16))::bit(64)::bigint
-$$;
-
--- n distinct bits inverted, chosen by the text
-CREATE FUNCTION flip(h bigint, n int, how text) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
-	SELECT h # coalesce(bit_or(1::bigint << pos), 0)
-	FROM (SELECT pos FROM generate_series(0, 63) pos
-		  ORDER BY md5(how || pos) LIMIT n) chosen
-$$;
-
 -- 20,000 rows: random ones, clusters, equal in all but one block, all zeros and all
 -- ones, many equal ones, nulls
 CREATE TABLE mixed (id int PRIMARY KEY, fp simhash);
@@ -70,17 +58,6 @@ BEGIN
 			  FROM %s t, query q GROUP BY 1, 2) near USING (qno)
 		WHERE r < 20 OR qno IN (1, 6, 16) GROUP BY qno, q.fp, r', tab);
 	ANALYZE probe;
-END $$;
-
-CREATE FUNCTION plan_of(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-	plan text := '';
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		plan := plan || line || E'\n';
-	END LOOP;
-	RETURN plan;
 END $$;
 
 -- Compare the answers of an index with what expect() noted: 'ok', or the first

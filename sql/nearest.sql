@@ -9,11 +9,6 @@ CREATE SCHEMA nearest_test;
 SET search_path = nearest_test, public;
 SET max_parallel_workers_per_gather = 0;
 
--- 64 bits that depend on nothing but the text
-CREATE FUNCTION bits(text) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
-	SELECT ('x' || substr(md5($1), 1, 16))::bit(64)::bigint
-$$;
-
 -- random fingerprints, clusters, equal ones, zeros, nulls
 CREATE TABLE docs (id int, fp simhash) WITH (autovacuum_enabled = off);
 INSERT INTO docs
@@ -30,17 +25,6 @@ CREATE TABLE query (qno int, fp simhash);
 INSERT INTO query
 VALUES (1, 0), (2, -1), (3, bits('r7')), (4, bits('c400')), (5, bits('e')), (6, bits('e') # 5),
 	   (7, bits('nowhere')), (8, 5731);
-
-CREATE FUNCTION plan_of(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-	plan text := '';
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		plan := plan || line || E'\n';
-	END LOOP;
-	RETURN plan;
-END $$;
 
 -- Rows by distance from a query, of those that meet a condition, at most so
 -- many: 'ok' if these are the nearest ones in the right order, each once and

@@ -10,18 +10,6 @@ SET search_path = nearest_skew_test, public;
 SET max_parallel_workers_per_gather = 0;
 SET jit = off;
 
--- 64 bits that depend on nothing but the text
-CREATE FUNCTION bits(text) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
-	SELECT ('x' || substr(md5($1), 1, 16))::bit(64)::bigint
-$$;
-
--- n distinct bits inverted, chosen by the text
-CREATE FUNCTION flip(h bigint, n int, how text) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
-	SELECT h # coalesce(bit_or(1::bigint << pos), 0)
-	FROM (SELECT pos FROM generate_series(0, 63) pos
-		  ORDER BY md5(how || pos) LIMIT n) chosen
-$$;
-
 CREATE FUNCTION distance(a simhash, b simhash) RETURNS int LANGUAGE sql IMMUTABLE AS $$
 	SELECT bit_count((a::bigint # b::bigint)::bit(64))::int
 $$;
@@ -96,17 +84,6 @@ SELECT qno, cardinality(d) AS rows, d[1] AS nearest, d[10] AS tenth, d[20900] AS
 	(SELECT max(n) FROM (SELECT count(*) AS n FROM unnest(d) x GROUP BY x) g) AS most_at_one_distance
 FROM expected WHERE form = 1 ORDER BY qno;
 SELECT form, sum(cardinality(d)) AS rows FROM expected GROUP BY form ORDER BY form;
-
-CREATE FUNCTION plan_of(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-	plan text := '';
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		plan := plan || line || E'\n';
-	END LOOP;
-	RETURN plan;
-END $$;
 
 -- Leave the planner nothing but one kind of scan and the order of the index.  For
 -- index-only scans both settings have to be on.

@@ -8,18 +8,6 @@ SET max_parallel_workers_per_gather = 0;
 \pset format unaligned
 \pset tuples_only on
 
--- the plan, the same for all server versions
-CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		CONTINUE WHEN line ~ '^ *Disabled: true$';
-		line := replace(line, ' (returns $0)', '');
-		RETURN NEXT replace(line, '$0', '(InitPlan 1).col1');
-	END LOOP;
-END $$;
-
 CREATE FUNCTION estimate(query text) RETURNS float8 LANGUAGE plpgsql AS $$
 DECLARE
 	result json;
@@ -299,7 +287,7 @@ SET search_path = '';
 SELECT pg_catalog.pg_get_viewdef('planner_test.near_docs') AS definition \gset
 SELECT :'definition' OPERATOR(pg_catalog.~) 'OPERATOR\([a-z]+\.<=\)' AS names_our_operator;
 CREATE VIEW planner_test.restored AS :definition
-SELECT planner_test.plan('SELECT * FROM planner_test.restored');
+SELECT public.plan('SELECT * FROM planner_test.restored');
 SET search_path = planner_test, public;
 
 CREATE FUNCTION docs_within(q simhash, r int) RETURNS SETOF docs LANGUAGE sql STABLE

@@ -3,7 +3,7 @@
 -- they have moved
 --
 -- A database of its own, since other tests use the extension.
-SELECT current_database() AS old_database \gset
+SELECT current_database() AS old_database, pg_get_functiondef('plan'::regproc) AS plan \gset
 CREATE DATABASE simhash_planner_schema TEMPLATE template0;
 \c simhash_planner_schema
 SET enable_seqscan = off;
@@ -12,16 +12,7 @@ SET enable_indexonlyscan = off;
 \pset format unaligned
 \pset tuples_only on
 
--- the plan, the same for all server versions
-CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		CONTINUE WHEN line ~ '^ *Disabled: true$';
-		RETURN NEXT line;
-	END LOOP;
-END $$;
+:plan;
 
 CREATE SCHEMA ext;
 CREATE SCHEMA elsewhere;

@@ -66,6 +66,12 @@ extern int	shbits_ntables(int blocks, int distance);
  */
 extern void shbits_check_scheme(int blocks, int distance);
 
+/*
+ * Make a scheme in the current memory context.  Raises the same error if it
+ * cannot be used.
+ */
+extern ShBitsScheme *shbits_make_scheme(int blocks, int distance);
+
 /* Bytes of a scheme with that many tables. */
 extern Size shbits_scheme_size(int ntables);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * scheme_check.c
- *	  Refusing schemes that cannot be used.
+ *	  Making schemes, and refusing those that cannot be used.
  *
  * Apart from scheme.c, so that programs other than a server can link that.
  *
@@ -38,4 +38,15 @@ shbits_check_scheme(int blocks, int distance)
 						blocks, distance),
 				 errdetail("They make %d tables; at most %d are allowed.",
 						   ntables, SHBITS_MAX_TABLES)));
+}
+
+ShBitsScheme *
+shbits_make_scheme(int blocks, int distance)
+{
+	ShBitsScheme *scheme;
+
+	shbits_check_scheme(blocks, distance);
+	scheme = palloc(shbits_scheme_size(shbits_ntables(blocks, distance)));
+	shbits_scheme_init(scheme, blocks, distance);
+	return scheme;
 }

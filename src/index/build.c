@@ -209,9 +209,7 @@ shidx_build(Relation heap, Relation index, struct IndexInfo *info)
 	/* what is remembered may be of the contents before a truncation */
 	shidx_forget_cache(index);
 
-	shbits_check_scheme(options.blocks, options.distance);
-	scheme = palloc(shbits_scheme_size(shbits_ntables(options.blocks, options.distance)));
-	shbits_scheme_init(scheme, options.blocks, options.distance);
+	scheme = shbits_make_scheme(options.blocks, options.distance);
 
 	state.index = index;
 	state.sort = shidx_sort_begin(maintenance_work_mem);

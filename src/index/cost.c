@@ -131,30 +131,35 @@ find_search(PlannerInfo *root, IndexPath *path)
 	return search;
 }
 
-/*
- * The scheme of an index.  One that an adviser only imagines has the default
- * scheme.
- */
-static ShBitsScheme *
-scheme_of_index(IndexOptInfo *info)
+static void
+plan_by_scheme(const ShBitsScheme *scheme, const IndexOptInfo *info, int radius,
+			   ShBitsProbePlan *plan)
 {
-	ShBitsScheme *scheme;
+	shbits_plan_probes(scheme, radius, Max(info->pages / (double) scheme->ntables, 1), plan);
+}
 
+/*
+ * Plan the probes for a radius.  An index that an adviser only imagines has
+ * the default scheme.
+ */
+static void
+plan_probes(const IndexOptInfo *info, int radius, ShBitsProbePlan *plan)
+{
 	if (info->hypothetical)
 	{
-		scheme = palloc(shbits_scheme_size(shbits_ntables(SHIDX_DEFAULT_BLOCKS,
-														  SHIDX_DEFAULT_DISTANCE)));
-		shbits_scheme_init(scheme, SHIDX_DEFAULT_BLOCKS, SHIDX_DEFAULT_DISTANCE);
+		ShBitsScheme *scheme = shbits_make_scheme(SHIDX_DEFAULT_BLOCKS, SHIDX_DEFAULT_DISTANCE);
+
+		plan_by_scheme(scheme, info, radius, plan);
+		pfree(scheme);
 	}
 	else
 	{
 		/* the planner holds a lock already */
 		Relation	index = index_open(info->indexoid, NoLock);
 
-		scheme = shidx_get_scheme(index);
+		plan_by_scheme(shidx_get_cache(index)->scheme, info, radius, plan);
 		index_close(index, NoLock);
 	}
-	return scheme;
 }
 
 /*
@@ -170,8 +175,6 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	List	   *selectivity_quals = add_predicate_to_index_quals(info, quals);
 	QualCost	qual_cost;
 	ShBitsProbePlan plan;
-	ShBitsScheme *scheme;
-	double		leaves;
 	double		page_fetches;
 	Cost		page_costs;
 	double		random_pages;
@@ -184,10 +187,7 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 										  JOIN_INNER, NULL);
 	tuples = clamp_row_est(*selectivity * info->rel->tuples);
 
-	scheme = scheme_of_index(info);
-
-	leaves = Max(info->pages / (double) scheme->ntables, 1);
-	shbits_plan_probes(scheme, search.radius, leaves, &plan);
+	plan_probes(info, search.radius, &plan);
 	plan.ranges *= search.balls;
 	plan.pages *= search.balls;
 	if (search.only_nulls)
@@ -230,5 +230,4 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	}
 	*correlation = 0;
 	*pages = plan.pages;
-	pfree(scheme);
 }

@@ -436,6 +436,17 @@ next_candidate(ShIdxScan so, bool want_pin, uint64 *fp, ItemPointer tid)
 }
 
 /*
+ * Give up the pin of the last candidate, if one is held.
+ */
+void
+shidx_nearest_release(ShIdxScan so)
+{
+	if (BufferIsValid(so->pin))
+		ReleaseBuffer(so->pin);
+	so->pin = InvalidBuffer;
+}
+
+/*
  * The next match in order of distance.  Returns false after the last.
  */
 bool
@@ -444,10 +455,7 @@ shidx_nearest_next(IndexScanDesc scan, bool want_pin, uint64 *fp, ItemPointer ti
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
 	ShIdxNearest *nearest = so->nearest;
 
-	if (BufferIsValid(so->pin))
-		ReleaseBuffer(so->pin);
-	so->pin = InvalidBuffer;
-
+	shidx_nearest_release(so);
 	for (;;)
 	{
 		if (nearest->streaming && next_streamed(so, fp, tid))

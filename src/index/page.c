@@ -363,8 +363,7 @@ shidx_report_corrupted(Relation index, BlockNumber block, const char *problem)
 void
 shidx_check_child(Relation index, BlockNumber parent, BlockNumber child)
 {
-	/* an invalid number would even extend the relation */
-	if (unlikely(!BlockNumberIsValid(child) || child == SHIDX_METAPAGE_BLOCK))
+	if (unlikely(!shidx_is_tree_block(child)))
 		shidx_report_corrupted(index, parent, "has an impossible child");
 }
 

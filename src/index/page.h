@@ -114,6 +114,16 @@ typedef struct ShIdxMetaPageData
 #define SHIDX_INNER_CAPACITY \
 	((int) (SHIDX_PAGE_SPACE / (sizeof(uint64) + sizeof(ShIdxDownlink))))
 
+/*
+ * Can a tree have a page of that number?  To be asked before a link is
+ * followed: to read an invalid number would even extend the relation.
+ */
+static inline bool
+shidx_is_tree_block(BlockNumber block)
+{
+	return BlockNumberIsValid(block) && block != SHIDX_METAPAGE_BLOCK;
+}
+
 static inline uint64
 shidx_tid_to_int(const ItemPointerData *tid)
 {

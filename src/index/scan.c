@@ -52,9 +52,7 @@ static void
 release_pins(ShIdxScan so)
 {
 	shidx_ball_release(&so->ballscan);
-	if (BufferIsValid(so->pin))
-		ReleaseBuffer(so->pin);
-	so->pin = InvalidBuffer;
+	shidx_nearest_release(so);
 }
 
 /*

@@ -93,6 +93,7 @@ extern bool shidx_next_matches(ShIdxScan so);
 extern void shidx_nearest_begin(IndexScanDesc scan);
 extern bool shidx_nearest_start(IndexScanDesc scan);
 extern bool shidx_nearest_next(IndexScanDesc scan, bool want_pin, uint64 *fp, ItemPointer tid);
+extern void shidx_nearest_release(ShIdxScan so);
 extern void shidx_nearest_end(IndexScanDesc scan);
 
 #endif							/* SIMHASH_INDEX_SCAN_H */

@@ -64,8 +64,7 @@ shidx_metapage_problem(Page page)
 		return "has an impossible scheme in the metapage";
 	for (uint32 i = 0; i < meta->ntrees; i++)
 	{
-		if (meta->roots[i].block == SHIDX_METAPAGE_BLOCK ||
-			!BlockNumberIsValid(meta->roots[i].block))
+		if (!shidx_is_tree_block(meta->roots[i].block))
 			return "lacks a root in the metapage";
 	}
 	return NULL;
@@ -122,6 +121,7 @@ shidx_get_cache(Relation index)
 	ShIdxMetaPageData *meta;
 	Buffer		buffer;
 	Size		roots_end;
+	Size		scheme_end;
 	Size		nhints;
 	int			bits;
 	int			ntrees;
@@ -138,15 +138,16 @@ shidx_get_cache(Relation index)
 	bits = choose_hint_bits(index, ntrees - 1);
 	nhints = (Size) (ntrees - 1) << bits;
 	roots_end = MAXALIGN(offsetof(ShIdxCache, roots) + ntrees * sizeof(ShIdxRoot));
+	scheme_end = roots_end + MAXALIGN(shbits_scheme_size(ntrees - 1));
 
 	/* one chunk: the relcache frees it with a plain pfree */
-	cache = MemoryContextAlloc(index->rd_indexcxt, roots_end + nhints * sizeof(ShIdxHint));
-	cache->blocks = meta->blocks;
-	cache->distance = meta->distance;
+	cache = MemoryContextAlloc(index->rd_indexcxt, scheme_end + nhints * sizeof(ShIdxHint));
+	cache->scheme = (ShBitsScheme *) ((char *) cache + roots_end);
+	shbits_scheme_init(cache->scheme, meta->blocks, meta->distance);
 	cache->ntrees = ntrees;
 	cache->hint_bits = bits;
 	cache->hint_misses = 0;
-	cache->hints = (ShIdxHint *) ((char *) cache + roots_end);
+	cache->hints = (ShIdxHint *) ((char *) cache + scheme_end);
 	memcpy(cache->roots, meta->roots, ntrees * sizeof(ShIdxRoot));
 	for (Size i = 0; i < nhints; i++)
 	{
@@ -171,16 +172,16 @@ shidx_forget_cache(Relation index)
 }
 
 /*
- * The scheme of the index, in the current memory context.
+ * A copy of the scheme of the index, in the current memory context, for those
+ * who need it longer than shidx_get_cache() promises.
  */
 ShBitsScheme *
 shidx_get_scheme(Relation index)
 {
 	const ShIdxCache *cache = shidx_get_cache(index);
-	ShBitsScheme *scheme = palloc(shbits_scheme_size(cache->ntrees - 1));
+	Size		size = shbits_scheme_size(cache->ntrees - 1);
 
-	shbits_scheme_init(scheme, cache->blocks, cache->distance);
-	return scheme;
+	return memcpy(palloc(size), cache->scheme, size);
 }
 
 /*
@@ -196,12 +197,8 @@ shidx_read_right(Relation index, Buffer buffer, BlockNumber right, ShIdxKey high
 {
 	Page		page;
 
-	if (unlikely(!BlockNumberIsValid(right) || right == SHIDX_METAPAGE_BLOCK))
-		ereport(ERROR,
-				(errcode(ERRCODE_INDEX_CORRUPTED),
-				 errmsg("index \"%s\" is corrupted: block %u is named as a right sibling",
-						RelationGetRelationName(index), right),
-				 errhint("Please REINDEX it.")));
+	if (unlikely(!shidx_is_tree_block(right)))
+		shidx_report_corrupted(index, right, "is named as a right sibling");
 	buffer = ReleaseAndReadBuffer(buffer, index, right);
 	LockBuffer(buffer, lockmode);
 	page = shidx_check_page(index, buffer, tree, level);

@@ -16,7 +16,8 @@
 
 /*
  * What a backend remembers of an index, in rd_amcache: the metapage, and for
- * each table where leaves lie.  Both may be out of date; see tree.c.
+ * each table where leaves lie.  Roots and leaves may be out of date; see
+ * tree.c.
  */
 typedef struct ShIdxHint
 {
@@ -26,8 +27,7 @@ typedef struct ShIdxHint
 
 typedef struct ShIdxCache
 {
-	int			blocks;			/* the scheme: m */
-	int			distance;		/* and k */
+	ShBitsScheme *scheme;		/* of the metapage, whatever the options say */
 	int			ntrees;			/* tables of the scheme + 1 */
 	int			hint_bits;		/* each table has 1 << hint_bits hints */
 	uint32		hint_misses;	/* since the size of the index was looked at */

@@ -23,21 +23,6 @@ PG_FUNCTION_INFO_V1(simhash_permute);
 PG_FUNCTION_INFO_V1(simhash_unpermute);
 
 /*
- * Make a scheme in the given memory context.  Error if it cannot be used.
- */
-static ShBitsScheme *
-make_scheme(MemoryContext context, int blocks, int distance)
-{
-	ShBitsScheme *scheme;
-
-	shbits_check_scheme(blocks, distance);
-	scheme = MemoryContextAlloc(context,
-								shbits_scheme_size(shbits_ntables(blocks, distance)));
-	shbits_scheme_init(scheme, blocks, distance);
-	return scheme;
-}
-
-/*
  * The table that arguments 1 to 3 of the calling function name: blocks,
  * distance and table_no.  Error if there is none.
  *
@@ -55,8 +40,10 @@ get_table(FunctionCallInfo fcinfo)
 	if (scheme == NULL || scheme->blocks != blocks || scheme->distance != distance)
 	{
 		ShBitsScheme *previous = scheme;
+		MemoryContext old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
 
-		scheme = make_scheme(fcinfo->flinfo->fn_mcxt, blocks, distance);
+		scheme = shbits_make_scheme(blocks, distance);
+		MemoryContextSwitchTo(old);
 		fcinfo->flinfo->fn_extra = scheme;
 		if (previous != NULL)
 			pfree(previous);
@@ -109,8 +96,7 @@ Datum
 simhash_tables(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	ShBitsScheme *scheme = make_scheme(CurrentMemoryContext,
-									   PG_GETARG_INT32(0), PG_GETARG_INT32(1));
+	ShBitsScheme *scheme = shbits_make_scheme(PG_GETARG_INT32(0), PG_GETARG_INT32(1));
 
 	InitMaterializedSRF(fcinfo, 0);
 

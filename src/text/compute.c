@@ -26,6 +26,22 @@ PG_FUNCTION_INFO_V1(simhash_compute_bytea);
 PG_FUNCTION_INFO_V1(simhash_shingles);
 PG_FUNCTION_INFO_V1(simhash_hash_text);
 
+/*
+ * The document, shingle and unit that are the arguments of a function, while
+ * the features are taken from the document.
+ */
+typedef struct TextReader
+{
+	text	   *document;
+	int			shingle;
+	ShTextUnit	unit;			/* of the windows */
+	ShTextNormaliser normaliser;
+	ShTextBuffer buffer;		/* what has been read, and not discarded */
+} TextReader;
+
+static void begin_text(TextReader *reader, FunctionCallInfo fcinfo);
+static bool read_text(TextReader *reader, ShTextWindows *windows);
+static void end_text(TextReader *reader, FunctionCallInfo fcinfo);
 static int	get_shingle(int32 shingle);
 static ShTextUnit get_unit(const text *unit);
 static ShTextUnit unit_of_bytes(ShTextUnit unit);
@@ -40,30 +56,18 @@ static void append_feature(StringInfo elements, int *nelements,
 Datum
 simhash_compute_text(PG_FUNCTION_ARGS)
 {
-	text	   *document = PG_GETARG_TEXT_PP(0);
-	int			shingle = get_shingle(PG_GETARG_INT32(1));
-	ShTextUnit	unit = get_unit(PG_GETARG_TEXT_PP(2));
-	ShTextNormaliser normaliser;
-	ShTextBuffer buffer;
+	TextReader	reader;
 	ShTextFingerprint fingerprint;
 	uint64		result;
 	bool		found;
 
-	shtext_normaliser_init(&normaliser, VARDATA_ANY(document),
-						   VARSIZE_ANY_EXHDR(document),
-						   GetDatabaseEncoding(), unit);
-	shtext_buffer_init(&buffer);
-	shtext_fingerprint_init(&fingerprint, unit_of_bytes(unit), shingle);
-	while (shtext_normalise(&normaliser, &buffer))
-	{
-		shtext_fingerprint_add(&fingerprint, &buffer);
-		shtext_windows_discard(&fingerprint.windows, &buffer);
-	}
-	found = shtext_fingerprint_result(&fingerprint, &buffer, &result);
+	begin_text(&reader, fcinfo);
+	shtext_fingerprint_init(&fingerprint, reader.unit, reader.shingle);
+	while (read_text(&reader, &fingerprint.windows))
+		shtext_fingerprint_add(&fingerprint, &reader.buffer);
+	found = shtext_fingerprint_result(&fingerprint, &reader.buffer, &result);
+	end_text(&reader, fcinfo);
 
-	shtext_normaliser_finish(&normaliser);
-	shtext_buffer_free(&buffer);
-	PG_FREE_IF_COPY(document, 0);
 	if (!found)
 		PG_RETURN_NULL();
 	PG_RETURN_SIMHASH(result);
@@ -105,16 +109,14 @@ simhash_compute_bytea(PG_FUNCTION_ARGS)
 Datum
 simhash_shingles(PG_FUNCTION_ARGS)
 {
-	text	   *document = PG_GETARG_TEXT_PP(0);
-	int			shingle = get_shingle(PG_GETARG_INT32(1));
-	ShTextUnit	unit = get_unit(PG_GETARG_TEXT_PP(2));
-	ShTextNormaliser normaliser;
-	ShTextBuffer buffer;
+	TextReader	reader;
 	ShTextWindows windows;
 	ShTextSpan	span;
 	StringInfoData elements;
 	int			nelements = 0;
 	ArrayType  *array;
+
+	begin_text(&reader, fcinfo);
 
 	/* the array is written in place, its header at the end */
 	initStringInfo(&elements);
@@ -122,23 +124,16 @@ simhash_shingles(PG_FUNCTION_ARGS)
 	memset(elements.data, 0, ARR_OVERHEAD_NONULLS(1));
 	elements.len = ARR_OVERHEAD_NONULLS(1);
 
-	shtext_normaliser_init(&normaliser, VARDATA_ANY(document),
-						   VARSIZE_ANY_EXHDR(document),
-						   GetDatabaseEncoding(), unit);
-	shtext_buffer_init(&buffer);
-	shtext_windows_init(&windows, unit_of_bytes(unit), shingle);
-	while (shtext_normalise(&normaliser, &buffer))
+	shtext_windows_init(&windows, reader.unit, reader.shingle);
+	while (read_text(&reader, &windows))
 	{
-		while (shtext_windows_next(&windows, &buffer, &span))
+		while (shtext_windows_next(&windows, &reader.buffer, &span))
 			append_feature(&elements, &nelements, &span);
-		shtext_windows_discard(&windows, &buffer);
 	}
-	if (shtext_windows_rest(&windows, &buffer, &span))
+	if (shtext_windows_rest(&windows, &reader.buffer, &span))
 		append_feature(&elements, &nelements, &span);
+	end_text(&reader, fcinfo);
 
-	shtext_normaliser_finish(&normaliser);
-	shtext_buffer_free(&buffer);
-	PG_FREE_IF_COPY(document, 0);
 	if (nelements == 0)
 		PG_RETURN_NULL();
 
@@ -164,6 +159,44 @@ simhash_hash_text(PG_FUNCTION_ARGS)
 
 	PG_FREE_IF_COPY(feature, 0);
 	PG_RETURN_INT64((int64) result);
+}
+
+/*
+ * Start to read the text that is the first argument.  Checks the others.
+ */
+static void
+begin_text(TextReader *reader, FunctionCallInfo fcinfo)
+{
+	ShTextUnit	unit;
+
+	reader->document = PG_GETARG_TEXT_PP(0);
+	reader->shingle = get_shingle(PG_GETARG_INT32(1));
+	unit = get_unit(PG_GETARG_TEXT_PP(2));
+	reader->unit = unit_of_bytes(unit);
+	shtext_normaliser_init(&reader->normaliser, VARDATA_ANY(reader->document),
+						   VARSIZE_ANY_EXHDR(reader->document),
+						   GetDatabaseEncoding(), unit);
+	shtext_buffer_init(&reader->buffer);
+}
+
+/*
+ * Read the next piece, of which the windows are then to be taken.  Returns
+ * false after the last.
+ */
+static bool
+read_text(TextReader *reader, ShTextWindows *windows)
+{
+	/* of the pieces before, only what windows to come begin with */
+	shtext_windows_discard(windows, &reader->buffer);
+	return shtext_normalise(&reader->normaliser, &reader->buffer);
+}
+
+static void
+end_text(TextReader *reader, FunctionCallInfo fcinfo)
+{
+	shtext_normaliser_finish(&reader->normaliser);
+	shtext_buffer_free(&reader->buffer);
+	PG_FREE_IF_COPY(reader->document, 0);
 }
 
 /*
