@@ -105,6 +105,13 @@ shcompat_extend(Relation relation, ForkNumber fork)
 #define shcompat_test_old_snapshot(snapshot, relation, page)	((void) 0)
 #endif
 
+/* what a backend does, by its number from 1 to pgstat_fetch_stat_numbackends() */
+#if PG_VERSION_NUM >= 160000
+#define shcompat_get_backend_status(n)	pgstat_get_local_beentry_by_index(n)
+#else
+#define shcompat_get_backend_status(n)	pgstat_fetch_stat_local_beentry(n)
+#endif
+
 /* where the files of a relation are */
 #if PG_VERSION_NUM >= 160000
 #define shcompat_locator(relation)	((relation)->rd_locator)

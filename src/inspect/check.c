@@ -13,38 +13,14 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
-#include "access/transam.h"
-#include "access/xact.h"
 #include "fmgr.h"
 #include "utils/snapmgr.h"
 
 #include "index/tree.h"
 #include "inspect/check.h"
-#include "inspect/target.h"
+#include "index/target.h"
 
 PG_FUNCTION_INFO_V1(simhash_index_check);
-
-/*
- * The snapshot that decides which rows must be in the index.
- *
- * An index that was built after the snapshot of a REPEATABLE READ transaction
- * was taken may lack rows that this snapshot sees.
- */
-static Snapshot
-take_snapshot(Relation index)
-{
-	Snapshot	snapshot = RegisterSnapshot(GetTransactionSnapshot());
-
-	if (IsolationUsesXactSnapshot() && index->rd_index->indcheckxmin &&
-		!TransactionIdPrecedes(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data),
-							   snapshot->xmin))
-		ereport(ERROR,
-				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-				 errmsg("index \"%s\" cannot be verified using transaction snapshot",
-						RelationGetRelationName(index))));
-	return snapshot;
-}
 
 /*
  * simhash_index_check(index regclass, heapallindexed boolean) -> void
@@ -57,21 +33,22 @@ take_snapshot(Relation index)
 Datum
 simhash_index_check(PG_FUNCTION_ARGS)
 {
-	ShInspTarget target;
+	ShIdxTarget target;
 	Relation	heap;
 	Relation	index;
 	Snapshot	snapshot;
 	ShBitsScheme *scheme;
 	ShInspSum  *sums;
 
-	shinsp_open(PG_GETARG_OID(0), true, &target);
+	shidx_target_open(PG_GETARG_OID(0), SHIDX_ACCESS_OWNER, &target);
 	heap = target.heap;
 	index = target.index;
 
 	/* not what this backend remembers, but what is there */
 	shidx_forget_cache(index);
 	scheme = shidx_get_scheme(index);
-	snapshot = take_snapshot(index);
+	snapshot = RegisterSnapshot(GetTransactionSnapshot());
+	shidx_check_snapshot(index, snapshot);
 
 	sums = palloc((scheme->ntables + 1) * sizeof(ShInspSum));
 	for (int tree = 0; tree <= scheme->ntables; tree++)
@@ -81,6 +58,6 @@ simhash_index_check(PG_FUNCTION_ARGS)
 		shinsp_check_heap(heap, index, snapshot, scheme);
 
 	UnregisterSnapshot(snapshot);
-	shinsp_close(&target);
+	shidx_target_close(&target);
 	PG_RETURN_VOID();
 }

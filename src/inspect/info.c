@@ -13,8 +13,8 @@
 
 #include "index/tree.h"
 #include "inspect/scheme.h"
-#include "inspect/target.h"
-#include "inspect/walk.h"
+#include "index/target.h"
+#include "index/walk.h"
 
 PG_FUNCTION_INFO_V1(simhash_index_info);
 
@@ -28,12 +28,12 @@ Datum
 simhash_index_info(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	ShInspTarget target;
+	ShIdxTarget target;
 	Relation	index;
 	ShBitsScheme *scheme;
 
 	InitMaterializedSRF(fcinfo, 0);
-	shinsp_open(PG_GETARG_OID(0), false, &target);
+	shidx_target_open(PG_GETARG_OID(0), SHIDX_ACCESS_TABLE, &target);
 	index = target.index;
 
 	/* not what this backend remembers, but what is there */
@@ -47,15 +47,15 @@ simhash_index_info(PG_FUNCTION_ARGS)
 		int64		inner_pages = 0;
 		int64		leaf_pages = 0;
 		int64		entries = 0;
-		ShInspWalk	walk;
+		ShIdxWalk	walk;
 		Datum		values[INFO_COLUMNS] = {0};
 		bool		nulls[INFO_COLUMNS] = {0};
 
 		/* up to the level whose only page is the root */
 		for (bool at_root = false; !at_root; levels++)
 		{
-			shinsp_walk_start(&walk, index, tree, levels);
-			while (shinsp_walk_next(&walk))
+			shidx_walk_start(&walk, index, tree, levels);
+			while (shidx_walk_next(&walk))
 			{
 				at_root = (ShIdxPageGetOpaque((Page) walk.page.data)->flags & SHIDX_ROOT) != 0;
 				if (levels == 0)
@@ -84,6 +84,6 @@ simhash_index_info(PG_FUNCTION_ARGS)
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 
-	shinsp_close(&target);
+	shidx_target_close(&target);
 	return (Datum) 0;
 }

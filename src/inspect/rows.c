@@ -15,7 +15,7 @@
 
 #include "index/tree.h"
 #include "inspect/check.h"
-#include "inspect/walk.h"
+#include "index/walk.h"
 #include "type/simhash.h"
 
 /*
@@ -69,10 +69,10 @@ check_subset(Relation heap, Relation index, Snapshot snapshot, const ShBitsSchem
 {
 	TupleTableSlot *slot = table_slot_create(heap, NULL);
 	IndexFetchTableData *fetch = table_index_fetch_begin(heap);
-	ShInspWalk	walk;
+	ShIdxWalk	walk;
 
-	shinsp_walk_start(&walk, index, table, 0);
-	while (shinsp_walk_next(&walk))
+	shidx_walk_start(&walk, index, table, 0);
+	while (shidx_walk_next(&walk))
 	{
 		Page		page = (Page) walk.page.data;
 

@@ -18,7 +18,7 @@
 #include "index/level.h"
 #include "index/tree.h"
 #include "inspect/check.h"
-#include "inspect/walk.h"
+#include "index/walk.h"
 
 typedef struct Checker
 {
@@ -36,7 +36,7 @@ typedef struct Checker
  * that are said to be sorted are.
  */
 static void
-check_leaf(Checker *checker, const ShInspWalk *walk)
+check_leaf(Checker *checker, const ShIdxWalk *walk)
 {
 	Page		page = (Page) walk->page.data;
 	ShIdxSortedEntry entries[SHIDX_LEAF_CAPACITY];
@@ -73,7 +73,7 @@ check_leaf(Checker *checker, const ShInspWalk *walk)
  * A page that the level below was not known to have: look at it.
  */
 static void
-check_new_child(Checker *checker, const ShInspWalk *walk, ShIdxKey low, BlockNumber child)
+check_new_child(Checker *checker, const ShIdxWalk *walk, ShIdxKey low, BlockNumber child)
 {
 	Buffer		buffer;
 	Page		page;
@@ -92,7 +92,7 @@ check_new_child(Checker *checker, const ShInspWalk *walk, ShIdxKey low, BlockNum
  * lead to the pages of the level below.
  */
 static void
-check_inner(Checker *checker, const ShInspWalk *walk)
+check_inner(Checker *checker, const ShIdxWalk *walk)
 {
 	Page		page = (Page) walk->page.data;
 	ShIdxLevel *below = &checker->below;
@@ -138,13 +138,13 @@ check_inner(Checker *checker, const ShInspWalk *walk)
 static bool
 check_level(Checker *checker, int level)
 {
-	ShInspWalk	walk;
+	ShIdxWalk	walk;
 	Page		page = (Page) walk.page.data;
 	bool		has_root = false;
 
 	checker->next_below = 0;
-	shinsp_walk_start(&walk, checker->index, checker->tree, level);
-	while (shinsp_walk_next(&walk))
+	shidx_walk_start(&walk, checker->index, checker->tree, level);
+	while (shidx_walk_next(&walk))
 	{
 		ShIdxOpaque opaque = ShIdxPageGetOpaque(page);
 

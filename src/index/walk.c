@@ -10,13 +10,13 @@
 #include "miscadmin.h"
 
 #include "index/tree.h"
-#include "inspect/walk.h"
+#include "index/walk.h"
 
 /*
  * Begin before the first page of a level of a tree.
  */
 void
-shinsp_walk_start(ShInspWalk *walk, Relation index, int tree, int level)
+shidx_walk_start(ShIdxWalk *walk, Relation index, int tree, int level)
 {
 	walk->index = index;
 	walk->tree = tree;
@@ -33,7 +33,7 @@ shinsp_walk_start(ShInspWalk *walk, Relation index, int tree, int level)
  * inserted meanwhile.  Holds no lock or pin on return.
  */
 bool
-shinsp_walk_next(ShInspWalk *walk)
+shidx_walk_next(ShIdxWalk *walk)
 {
 	Page		copy = (Page) walk->page.data;
 	Buffer		buffer;

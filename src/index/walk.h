@@ -5,14 +5,14 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef SIMHASH_INSPECT_WALK_H
-#define SIMHASH_INSPECT_WALK_H
+#ifndef SIMHASH_INDEX_WALK_H
+#define SIMHASH_INDEX_WALK_H
 
 #include "postgres.h"
 
 #include "index/page.h"
 
-typedef struct ShInspWalk
+typedef struct ShIdxWalk
 {
 	Relation	index;
 	int			tree;
@@ -20,9 +20,9 @@ typedef struct ShInspWalk
 	BlockNumber block;			/* of the current page */
 	bool		started;
 	PGAlignedBlock page;		/* copy of the current page */
-} ShInspWalk;
+} ShIdxWalk;
 
-extern void shinsp_walk_start(ShInspWalk *walk, Relation index, int tree, int level);
-extern bool shinsp_walk_next(ShInspWalk *walk);
+extern void shidx_walk_start(ShIdxWalk *walk, Relation index, int tree, int level);
+extern bool shidx_walk_next(ShIdxWalk *walk);
 
-#endif							/* SIMHASH_INSPECT_WALK_H */
+#endif							/* SIMHASH_INDEX_WALK_H */

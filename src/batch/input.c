@@ -1,0 +1,155 @@
+/*-------------------------------------------------------------------------
+ *
+ * input.c
+ *	  What a search for pairs reads: an index, or an array.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "miscadmin.h"
+#include "storage/predicate.h"
+
+#include "batch/input.h"
+#include "batch/progress.h"
+#include "index/tree.h"
+#include "type/simhash.h"
+
+/* up to how many fingerprints are sorted but once, and then subdivided */
+#define FEW_FINGERPRINTS	4096
+
+/*
+ * Report an error if a distance is out of range.
+ */
+void
+shbatch_check_distance(int distance)
+{
+	if (distance < 0 || distance > SIMHASH_BITS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("distance %d is out of range", distance),
+				 errdetail("The distance of fingerprints is 0 to %d bits.", SIMHASH_BITS)));
+}
+
+/*
+ * Search what was added to a sort, by a scheme with the given number of
+ * blocks, or one that suits the distance and the number of fingerprints.
+ */
+static void
+use_sort(ShBatchInput *input, ShIdxSort *sort, const int *blocks)
+{
+	ShBitsScheme *scheme;
+
+	if (blocks != NULL)
+	{
+		scheme = shbits_make_scheme(*blocks, input->distance);
+		shbatch_plan_scheme(&input->plan, scheme);
+	}
+	else if (input->distance >= SHBITS_MAX_BLOCKS || shidx_sort_count(sort) <= FEW_FINGERPRINTS)
+	{
+		scheme = shbits_make_scheme(1, 0);
+		shbatch_plan_whole(&input->plan);
+	}
+	else
+	{
+		/* the fewest tables; groups that are large for it are subdivided */
+		scheme = shbits_make_scheme(input->distance + 1, input->distance);
+		shbatch_plan_scheme(&input->plan, scheme);
+	}
+	shbatch_stream_sort(&input->stream, sort, scheme);
+}
+
+/*
+ * Beyond its distance the tables of an index have too short prefixes in
+ * common: sort its entries anew, by longer ones.
+ */
+static void
+sort_index(ShBatchInput *input, Relation index, const ShBitsScheme *scheme, Snapshot snapshot)
+{
+	ShIdxSort  *sort = shidx_sort_begin(maintenance_work_mem);
+	uint64		keys[SHBATCH_STREAM_MAX];
+	uint64		tids[SHBATCH_STREAM_MAX];
+	int			count;
+
+	shbatch_progress_phase(SHBATCH_PHASE_SORT, Max(index->rd_rel->reltuples, 0));
+	shbatch_stream_index(&input->stream, index, scheme, snapshot);
+	shbatch_stream_start(&input->stream, 0);
+	while ((count = shbatch_stream_next(&input->stream, keys, tids)) > 0)
+	{
+		for (int i = 0; i < count; i++)
+			shidx_sort_add(sort, shbits_unpermute(&scheme->tables[0], keys[i]), tids[i]);
+		shbatch_progress_entries(count);
+	}
+	use_sort(input, sort, NULL);
+}
+
+/*
+ * Search an index within a distance, or that of the index if none is given.
+ * The index must be open, and stay so, and the snapshot be registered.
+ *
+ * All of the index is read, so a serializable transaction takes a predicate
+ * lock on all of it.
+ */
+void
+shbatch_input_index(ShBatchInput *input, Relation index, Snapshot snapshot, const int *distance)
+{
+	ShBitsScheme *scheme = shidx_get_scheme(index);
+
+	PredicateLockRelation(index, snapshot);
+	input->distance = distance != NULL ? *distance : scheme->distance;
+	shbatch_check_distance(input->distance);
+	if (input->distance <= scheme->distance)
+	{
+		double		leaves = (double) RelationGetNumberOfBlocks(index) / scheme->ntables;
+
+		shbatch_stream_index(&input->stream, index, scheme, snapshot);
+		shbatch_plan_index(&input->plan, scheme, input->distance, leaves);
+	}
+	else
+		sort_index(input, index, scheme, snapshot);
+}
+
+/*
+ * Search an array of fingerprints within a distance, which must be in range.
+ * Nulls are passed over.  If blocks is given, by the scheme with that many;
+ * ERRCODE_INVALID_PARAMETER_VALUE if there is none.
+ */
+void
+shbatch_input_array(ShBatchInput *input, ArrayType *array, int distance, const int *blocks)
+{
+	ShIdxSort  *sort = shidx_sort_begin(maintenance_work_mem);
+	Datum	   *values;
+	bool	   *nulls;
+	int			count;
+
+	input->distance = distance;
+	deconstruct_array(array, ARR_ELEMTYPE(array), sizeof(uint64), FLOAT8PASSBYVAL,
+					  TYPALIGN_DOUBLE, &values, &nulls, &count);
+	for (int i = 0; i < count; i++)
+	{
+		if (!nulls[i])
+			shidx_sort_add(sort, DatumGetSimhash(values[i]), i);
+	}
+	pfree(values);
+	pfree(nulls);
+	use_sort(input, sort, blocks);
+}
+
+/*
+ * Find all pairs, and pass them to the sink.
+ */
+void
+shbatch_input_search(ShBatchInput *input, ShBatchSink *sink)
+{
+	double		entries;
+
+	if (input->stream.sort != NULL)
+		entries = shidx_sort_count(input->stream.sort);
+	else
+		entries = Max(input->stream.index->rd_rel->reltuples, 0);
+	shbatch_progress_phase(SHBATCH_PHASE_COMPARE, entries * input->plan.ntables);
+	shbatch_search(&input->stream, &input->plan, input->distance, sink);
+	if (input->stream.sort != NULL)
+		shidx_sort_end(input->stream.sort);
+}

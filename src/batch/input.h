@@ -1,0 +1,34 @@
+/*-------------------------------------------------------------------------
+ *
+ * input.h
+ *	  What a search for pairs reads: an index, or an array.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_BATCH_INPUT_H
+#define SIMHASH_BATCH_INPUT_H
+
+#include "postgres.h"
+
+#include "utils/array.h"
+
+#include "batch/search.h"
+
+/* what is searched where no distance is given for an array */
+#define SHBATCH_DEFAULT_DISTANCE	3
+
+typedef struct ShBatchInput
+{
+	int			distance;
+	ShBatchStream stream;
+	ShBatchPlan plan;
+} ShBatchInput;
+
+extern void shbatch_check_distance(int distance);
+extern void shbatch_input_index(ShBatchInput *input, Relation index, Snapshot snapshot,
+								const int *distance);
+extern void shbatch_input_array(ShBatchInput *input, ArrayType *array, int distance,
+								const int *blocks);
+extern void shbatch_input_search(ShBatchInput *input, ShBatchSink *sink);
+
+#endif							/* SIMHASH_BATCH_INPUT_H */

@@ -1,0 +1,275 @@
+/*-------------------------------------------------------------------------
+ *
+ * pairs.c
+ *	  All pairs within a distance among some keys.
+ *
+ * A few keys are compared each with each.  More are subdivided by the method
+ * that the tables of a scheme follow: the bits in which the keys vary are cut
+ * into distance + 1 parts, in one of which the keys of a pair agree.  For each
+ * part the keys are sorted by it, and those that agree in it are searched in
+ * the same way.  A pair belongs to the first part in which it agrees; so that
+ * no later one finds it again, the parts before are remembered as masks.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "batch/pairs.h"
+#include "bits/distance.h"
+#include "bits/scheme.h"
+#include "index/sort.h"
+
+/* up to how many keys are compared each with each: sorting more is cheaper */
+#define COMPARE_MAX		512
+
+/* how many keys are compared with one before the next one's turn: 8 kB of them
+ * stay in the first-level cache */
+#define TILE			1024
+
+/*
+ * Prepare to search.  Pairs that differ in at most distance bits, 0..64, are
+ * passed to found, with arg.
+ */
+void
+shbatch_pairs_init(ShBatchPairs *pairs, int distance, ShBatchPairFunction found, void *arg)
+{
+	pairs->distance = distance;
+	pairs->found = found;
+	pairs->arg = arg;
+	pairs->nmasks = 0;
+	pairs->capacity = 0;
+	pairs->entries = NULL;
+	pairs->scratch = NULL;
+	pairs->column = NULL;
+}
+
+/*
+ * Has this pair, by the bits in which it differs, been found before?
+ */
+static inline bool
+found_before(const ShBatchPairs *pairs, uint64 difference)
+{
+	for (int i = 0; i < pairs->nmasks; i++)
+	{
+		if ((difference & pairs->masks[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Compare keys each with each.  entries[], if given, has their positions.
+ */
+static void
+compare_all(ShBatchPairs *pairs, const uint64 *keys, const ShIdxKey *entries, size_t count)
+{
+	uint16		matches[TILE];
+
+	for (size_t start = 0; start < count; start += TILE)
+	{
+		size_t		end = Min(start + TILE, count);
+
+		for (size_t i = 0; i + 1 < end; i++)
+		{
+			size_t		first = Max(start, i + 1);
+			int			nmatches = shbits_filter(keys + first, (int) (end - first), keys[i],
+												 pairs->distance, matches);
+
+			for (int m = 0; m < nmatches; m++)
+			{
+				size_t		j = first + matches[m];
+
+				if (found_before(pairs, keys[i] ^ keys[j]))
+					continue;
+				if (entries == NULL)
+					pairs->found(pairs->arg, i, j);
+				else
+					pairs->found(pairs->arg, entries[i].tid, entries[j].tid);
+			}
+			if (unlikely(i % TILE == TILE - 1))
+				CHECK_FOR_INTERRUPTS();
+		}
+	}
+}
+
+static void
+compare_entries(ShBatchPairs *pairs, const ShIdxKey *entries, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		pairs->column[i] = entries[i].fp;
+	compare_all(pairs, pairs->column, entries, count);
+}
+
+/* the bits in which keys vary */
+static uint64
+varying_bits(const ShIdxKey *entries, size_t count)
+{
+	uint64		varying = 0;
+
+	for (size_t i = 1; i < count; i++)
+		varying |= entries[i].fp ^ entries[0].fp;
+	return varying;
+}
+
+/*
+ * Cut a range of bits that has the given number of bits of varying off its
+ * upper end.  Returns the range as a mask, and takes its bits out of varying.
+ */
+static uint64
+cut_part(uint64 *varying, int nbits)
+{
+	int			top = pg_leftmost_one_pos64(*varying);
+	int			bottom = top;
+	uint64		part;
+
+	for (int i = 0; i < nbits; i++)
+	{
+		bottom = pg_leftmost_one_pos64(*varying);
+		*varying &= ~(UINT64CONST(1) << bottom);
+	}
+	part = (PG_UINT64_MAX >> (63 - top)) & (PG_UINT64_MAX << bottom);
+	return part;
+}
+
+/*
+ * Sort entries by a range of bits first.
+ */
+static void
+sort_by_part(ShBatchPairs *pairs, ShIdxKey *entries, size_t count, uint64 part)
+{
+	int			rotate = 63 - pg_leftmost_one_pos64(part);
+
+	for (size_t i = 0; i < count; i++)
+		pairs->scratch[i] = shidx_make_key(shbits_rotate_left(entries[i].fp, rotate),
+										   entries[i].tid);
+	shidx_radix_sort(pairs->scratch, entries, count);
+	for (size_t i = 0; i < count; i++)
+		entries[i].fp = shbits_rotate_left(entries[i].fp, -rotate);
+}
+
+/* the end of the run of entries that agree with the first one in a part */
+static size_t
+run_end(const ShIdxKey *entries, size_t start, size_t count, uint64 part)
+{
+	size_t		end = start + 1;
+
+	while (end < count && ((entries[end].fp ^ entries[start].fp) & part) == 0)
+		end++;
+	return end;
+}
+
+/*
+ * How many comparisons it takes if those that agree in a part are compared
+ * each with each.
+ */
+static double
+comparisons(const ShIdxKey *entries, size_t count, uint64 part)
+{
+	double		sum = 0;
+
+	for (size_t start = 0, end; start < count; start = end)
+	{
+		end = run_end(entries, start, count, part);
+		sum += (double) (end - start) * (end - start) / 2;
+	}
+	return sum;
+}
+
+/*
+ * Can it pay to cut so many varying bits into parts?  Not if the parts are so
+ * narrow that even keys that vary at random would mostly be compared.
+ */
+static bool
+worth_cutting(int nvarying, int nparts)
+{
+	return nvarying >= nparts && exp2((double) nvarying / nparts) >= 2 * nparts;
+}
+
+/*
+ * Find the pairs among entries, whose order changes.
+ *
+ * However the keys are chosen, this takes no more than a constant factor
+ * longer than comparing each with each: if the parts turn out not to tell the
+ * keys apart, those pairs that no part has found so far are found that way.
+ */
+static void
+find_among(ShBatchPairs *pairs, ShIdxKey *entries, size_t count)
+{
+	int			nparts = pairs->distance + 1;
+	int			nmasks = pairs->nmasks;
+	uint64		varying = varying_bits(entries, count);
+	int			nvarying = pg_popcount64(varying);
+	double		planned = 0;
+	double		all = (double) count * count / 2;
+
+	CHECK_FOR_INTERRUPTS();
+	if (count <= COMPARE_MAX || !worth_cutting(nvarying, nparts) ||
+		nmasks + nparts > SHBATCH_MAX_MASKS)
+	{
+		compare_entries(pairs, entries, count);
+		return;
+	}
+
+	for (int i = 0; i < nparts; i++)
+	{
+		int			nbits = (i + 1) * nvarying / nparts - i * nvarying / nparts;
+		uint64		part = cut_part(&varying, nbits);
+
+		sort_by_part(pairs, entries, count, part);
+		planned += comparisons(entries, count, part);
+		if (planned > all / 2)
+		{
+			compare_entries(pairs, entries, count);
+			break;
+		}
+		for (size_t start = 0, end; start < count; start = end)
+		{
+			end = run_end(entries, start, count, part);
+			if (end - start > 1)
+				find_among(pairs, entries + start, end - start);
+		}
+		pairs->masks[pairs->nmasks++] = part;
+	}
+	pairs->nmasks = nmasks;
+}
+
+static void *
+huge_array(void *old, size_t count, Size size)
+{
+	if (old == NULL)
+		return MemoryContextAllocHuge(CurrentMemoryContext, count * size);
+	return repalloc_huge(old, count * size);
+}
+
+/*
+ * Find the pairs of keys, which must all be different, that differ in at most
+ * the distance and agree in none of the masks.  Each is found once, in no
+ * particular order.
+ */
+void
+shbatch_find_pairs(ShBatchPairs *pairs, const uint64 *keys, size_t count)
+{
+	if (pairs->distance == 0)
+		return;
+	if (count <= COMPARE_MAX)
+	{
+		compare_all(pairs, keys, NULL, count);
+		return;
+	}
+
+	if (count > pairs->capacity)
+	{
+		pairs->entries = huge_array(pairs->entries, count, sizeof(ShIdxKey));
+		pairs->scratch = huge_array(pairs->scratch, count, sizeof(ShIdxKey));
+		pairs->column = huge_array(pairs->column, count, sizeof(uint64));
+		pairs->capacity = count;
+	}
+	for (size_t i = 0; i < count; i++)
+		pairs->entries[i] = shidx_make_key(keys[i], i);
+	find_among(pairs, pairs->entries, count);
+}

@@ -1,0 +1,190 @@
+/*-------------------------------------------------------------------------
+ *
+ * progress.c
+ *	  Letting other sessions see how far a search for pairs is.
+ *
+ * This uses the place in shared memory where the server's own commands report
+ * their progress, under a number that none of these has: so none of the
+ * pg_stat_progress views shows it, but simhash_stat_progress does.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_authid.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "utils/acl.h"
+#include "utils/backend_progress.h"
+#include "utils/backend_status.h"
+#include "utils/builtins.h"
+
+#include "batch/progress.h"
+
+#include "compat.h"
+
+PG_FUNCTION_INFO_V1(simhash_progress);
+
+/* far from the numbers of the server's commands */
+#define PROGRESS_COMMAND_SIMHASH	((ProgressCommandType) 0x53694D68)
+
+/* parameters */
+enum
+{
+	PARAM_INDEX,
+	PARAM_COMMAND,
+	PARAM_PHASE,
+	PARAM_TABLES_TOTAL,
+	PARAM_TABLES_DONE,
+	PARAM_ENTRIES_TOTAL,
+	PARAM_ENTRIES_DONE,
+	PARAM_FOUND
+};
+
+#define PROGRESS_COLUMNS	11
+
+/* of the current search of this backend */
+static bool reporting = false;
+static int64 entries_done;
+
+/*
+ * Begin to report, unless a command is reporting already in which the search
+ * is but a part, such as COPY.  An abort ends it by itself.
+ */
+void
+shbatch_progress_start(ShBatchCommand command, Oid heap, Oid index)
+{
+	reporting = MyBEEntry != NULL && pgstat_track_activities &&
+		MyBEEntry->st_progress_command == PROGRESS_COMMAND_INVALID;
+	entries_done = 0;
+	if (!reporting)
+		return;
+	pgstat_progress_start_command(PROGRESS_COMMAND_SIMHASH, heap);
+	pgstat_progress_update_param(PARAM_INDEX, index);
+	pgstat_progress_update_param(PARAM_COMMAND, command);
+}
+
+/*
+ * A phase begins that has about so many entries to read; 0 if that is not
+ * known.
+ */
+void
+shbatch_progress_phase(ShBatchPhase phase, double entries)
+{
+	const int	params[] = {PARAM_PHASE, PARAM_ENTRIES_TOTAL, PARAM_ENTRIES_DONE};
+	const int64 values[] = {phase, (int64) entries, 0};
+
+	entries_done = 0;
+	if (reporting)
+		pgstat_progress_update_multi_param(lengthof(params), params, values);
+}
+
+/*
+ * So many tables are done.  When the first is, the number of entries of all
+ * is known.
+ */
+void
+shbatch_progress_table(int done, int total)
+{
+	const int	params[] = {PARAM_TABLES_TOTAL, PARAM_TABLES_DONE};
+	const int64 values[] = {total, done};
+
+	if (!reporting)
+		return;
+	pgstat_progress_update_multi_param(lengthof(params), params, values);
+	if (done == 1)
+		pgstat_progress_update_param(PARAM_ENTRIES_TOTAL, entries_done * total);
+}
+
+/* so many more entries have been read */
+void
+shbatch_progress_entries(int count)
+{
+	entries_done += count;
+	if (reporting)
+		pgstat_progress_update_param(PARAM_ENTRIES_DONE, entries_done);
+}
+
+/* so many results have been found */
+void
+shbatch_progress_found(int64 found)
+{
+	if (reporting)
+		pgstat_progress_update_param(PARAM_FOUND, found);
+}
+
+void
+shbatch_progress_end(void)
+{
+	if (reporting)
+		pgstat_progress_end_command();
+	reporting = false;
+}
+
+static const char *
+command_name(int64 command)
+{
+	return command == SHBATCH_FIND_ALL ? "simhash_find_all" : "simhash_find_clusters";
+}
+
+static const char *
+phase_name(int64 phase)
+{
+	switch (phase)
+	{
+		case SHBATCH_PHASE_SORT:
+			return "reading entries to sort";
+		case SHBATCH_PHASE_COMPARE:
+			return "comparing";
+		default:
+			return "returning clusters";
+	}
+}
+
+/*
+ * simhash_progress() -> a row for each session that searches for pairs.
+ *
+ * As in the server's views, only the process and the database are shown of
+ * the sessions of others, unless the caller may read all statistics.
+ */
+Datum
+simhash_progress(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	int			nbackends = pgstat_fetch_stat_numbackends();
+
+	InitMaterializedSRF(fcinfo, 0);
+	for (int i = 1; i <= nbackends; i++)
+	{
+		PgBackendStatus *entry = &shcompat_get_backend_status(i)->backendStatus;
+		const int64 *params = entry->st_progress_param;
+		Datum		values[PROGRESS_COLUMNS] = {0};
+		bool		nulls[PROGRESS_COLUMNS] = {0};
+
+		if (entry->st_progress_command != PROGRESS_COMMAND_SIMHASH)
+			continue;
+
+		values[0] = Int32GetDatum(entry->st_procpid);
+		values[1] = ObjectIdGetDatum(entry->st_databaseid);
+		if (has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS) ||
+			has_privs_of_role(GetUserId(), entry->st_userid))
+		{
+			values[2] = ObjectIdGetDatum(entry->st_progress_command_target);
+			values[3] = ObjectIdGetDatum((Oid) params[PARAM_INDEX]);
+			nulls[2] = nulls[3] = params[PARAM_INDEX] == 0;
+			values[4] = CStringGetTextDatum(command_name(params[PARAM_COMMAND]));
+			values[5] = CStringGetTextDatum(phase_name(params[PARAM_PHASE]));
+			values[6] = Int32GetDatum((int32) params[PARAM_TABLES_TOTAL]);
+			values[7] = Int32GetDatum((int32) params[PARAM_TABLES_DONE]);
+			values[8] = Int64GetDatum(params[PARAM_ENTRIES_TOTAL]);
+			nulls[8] = params[PARAM_ENTRIES_TOTAL] == 0;
+			values[9] = Int64GetDatum(params[PARAM_ENTRIES_DONE]);
+			values[10] = Int64GetDatum(params[PARAM_FOUND]);
+		}
+		else
+			memset(nulls + 2, true, PROGRESS_COLUMNS - 2);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}

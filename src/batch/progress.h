@@ -1,0 +1,33 @@
+/*-------------------------------------------------------------------------
+ *
+ * progress.h
+ *	  Letting other sessions see how far a search for pairs is.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_BATCH_PROGRESS_H
+#define SIMHASH_BATCH_PROGRESS_H
+
+#include "postgres.h"
+
+typedef enum ShBatchCommand
+{
+	SHBATCH_FIND_ALL,
+	SHBATCH_FIND_CLUSTERS
+} ShBatchCommand;
+
+typedef enum ShBatchPhase
+{
+	SHBATCH_PHASE_SORT,			/* reading what is to be sorted */
+	SHBATCH_PHASE_COMPARE,		/* walking over the tables */
+	SHBATCH_PHASE_RETURN		/* returning the members of clusters */
+} ShBatchPhase;
+
+extern void shbatch_progress_start(ShBatchCommand command, Oid heap, Oid index);
+extern void shbatch_progress_phase(ShBatchPhase phase, double entries);
+extern void shbatch_progress_table(int done, int total);
+extern void shbatch_progress_entries(int count);
+extern void shbatch_progress_found(int64 found);
+extern void shbatch_progress_end(void);
+
+#endif							/* SIMHASH_BATCH_PROGRESS_H */

@@ -1,0 +1,141 @@
+/*-------------------------------------------------------------------------
+ *
+ * rows.c
+ *	  Where the rows are that index entries lead to.
+ *
+ * An index entry leads to a HOT chain, and the row that a snapshot sees may be
+ * any member of it.  Users get the TID of that member, since it is what ctid
+ * is compared with.  So the table has to be visited even where the visibility
+ * map says that all is visible: it does not say where in its chain a row is.
+ * To visit each page but once, rows are looked up many at a time, in the order
+ * of their TIDs.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+#include "utils/memutils.h"
+
+#include "batch/rows.h"
+#include "index/sort.h"
+
+/*
+ * Begin to look up rows of a table.  The snapshot must be an MVCC snapshot and
+ * stay registered until the end.
+ */
+void
+shbatch_rows_begin(ShBatchRows *rows, Relation heap, Snapshot snapshot)
+{
+	rows->snapshot = snapshot;
+	rows->fetch = table_index_fetch_begin(heap);
+	rows->slot = table_slot_create(heap, NULL);
+	rows->count = 0;
+	rows->capacity = SHBATCH_ROWS;
+	rows->tids = palloc(rows->capacity * sizeof(uint64));
+	rows->order = palloc(rows->capacity * sizeof(ShIdxKey));
+	rows->scratch = palloc(rows->capacity * sizeof(ShIdxKey));
+}
+
+/*
+ * Add rows, by the TIDs that index entries have.  They get the next positions
+ * in tids[].  ERRCODE_CONFIGURATION_LIMIT_EXCEEDED if they do not fit into
+ * maintenance_work_mem.
+ */
+void
+shbatch_rows_add(ShBatchRows *rows, const uint64 *tids, size_t count)
+{
+	if (count > rows->capacity - rows->count)
+	{
+		size_t		capacity = Max(rows->capacity * 2, rows->count + count);
+
+		if (capacity * SHBATCH_BYTES_PER_ROW > maintenance_work_mem * (Size) 1024)
+			ereport(ERROR,
+					(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+					 errmsg("%zu rows with the same fingerprint do not fit into maintenance_work_mem",
+							count),
+					 errhint("Increase maintenance_work_mem, which is now %d kB, to at least %zu kB.",
+							 maintenance_work_mem, capacity * SHBATCH_BYTES_PER_ROW / 1024 + 1)));
+		rows->tids = repalloc_huge(rows->tids, capacity * sizeof(uint64));
+		rows->order = repalloc_huge(rows->order, capacity * sizeof(ShIdxKey));
+		rows->scratch = repalloc_huge(rows->scratch, capacity * sizeof(ShIdxKey));
+		rows->capacity = capacity;
+	}
+	memcpy(rows->tids + rows->count, tids, count * sizeof(uint64));
+	rows->count += count;
+}
+
+/*
+ * Sort the rows by TID: order[] has the TID, shifted, and the position.
+ */
+static void
+sort_rows(ShBatchRows *rows)
+{
+	uint64		all = 1;
+	int			shift;
+
+	for (size_t i = 0; i < rows->count; i++)
+		all |= rows->tids[i];
+
+	/* the sort begins with the first bits: let them be some that vary */
+	shift = 63 - pg_leftmost_one_pos64(all);
+	for (size_t i = 0; i < rows->count; i++)
+		rows->scratch[i] = shidx_make_key(rows->tids[i] << shift, i);
+	shidx_radix_sort(rows->scratch, rows->order, rows->count);
+}
+
+/*
+ * TID of the row that an index entry leads to, or SHBATCH_INVISIBLE.
+ */
+static uint64
+look_up(ShBatchRows *rows, uint64 tid)
+{
+	ItemPointerData pointer;
+	bool		again = false;
+	bool		all_dead;
+	uint64		result = SHBATCH_INVISIBLE;
+
+	shidx_int_to_tid(tid, &pointer);
+	if (table_index_fetch_tuple(rows->fetch, &pointer, rows->snapshot, rows->slot, &again,
+								&all_dead))
+		result = shidx_tid_to_int(&rows->slot->tts_tid);
+	return result;
+}
+
+/*
+ * Look all rows up: tids[] then has the TIDs of the rows that the snapshot
+ * sees, and SHBATCH_INVISIBLE for the others.
+ */
+void
+shbatch_rows_resolve(ShBatchRows *rows)
+{
+	uint64		last = SHBATCH_INVISIBLE;
+	uint64		last_result = SHBATCH_INVISIBLE;
+
+	sort_rows(rows);
+	for (size_t i = 0; i < rows->count; i++)
+	{
+		size_t		position = rows->order[i].tid;
+
+		/* the same row may have come several times */
+		if (rows->tids[position] != last)
+		{
+			CHECK_FOR_INTERRUPTS();
+			last = rows->tids[position];
+			last_result = look_up(rows, last);
+		}
+		rows->tids[position] = last_result;
+	}
+	ExecClearTuple(rows->slot);
+}
+
+/*
+ * Give up pins.
+ */
+void
+shbatch_rows_end(ShBatchRows *rows)
+{
+	table_index_fetch_end(rows->fetch);
+	ExecDropSingleTupleTableSlot(rows->slot);
+}

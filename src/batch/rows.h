@@ -1,0 +1,46 @@
+/*-------------------------------------------------------------------------
+ *
+ * rows.h
+ *	  Where the rows are that index entries lead to.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_BATCH_ROWS_H
+#define SIMHASH_BATCH_ROWS_H
+
+#include "postgres.h"
+
+#include "access/tableam.h"
+#include "executor/tuptable.h"
+#include "utils/rel.h"
+#include "utils/snapshot.h"
+
+#include "index/page.h"
+
+/* about how many rows are looked up together */
+#define SHBATCH_ROWS		65536
+
+/* in place of the TID of a row that the snapshot does not see */
+#define SHBATCH_INVISIBLE	0
+
+typedef struct ShBatchRows
+{
+	Snapshot	snapshot;
+	IndexFetchTableData *fetch;
+	TupleTableSlot *slot;
+	size_t		count;
+	size_t		capacity;
+	uint64	   *tids;			/* of index entries; resolved, of rows */
+	ShIdxKey   *order;
+	ShIdxKey   *scratch;
+} ShBatchRows;
+
+/* bytes of memory that a row takes */
+#define SHBATCH_BYTES_PER_ROW	(sizeof(uint64) + 2 * sizeof(ShIdxKey))
+
+extern void shbatch_rows_begin(ShBatchRows *rows, Relation heap, Snapshot snapshot);
+extern void shbatch_rows_add(ShBatchRows *rows, const uint64 *tids, size_t count);
+extern void shbatch_rows_resolve(ShBatchRows *rows);
+extern void shbatch_rows_end(ShBatchRows *rows);
+
+#endif							/* SIMHASH_BATCH_ROWS_H */

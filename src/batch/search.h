@@ -1,0 +1,80 @@
+/*-------------------------------------------------------------------------
+ *
+ * search.h
+ *	  All pairs within a distance, by a walk over each table of a scheme.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_BATCH_SEARCH_H
+#define SIMHASH_BATCH_SEARCH_H
+
+#include "postgres.h"
+
+#include "batch/pairs.h"
+#include "batch/stream.h"
+
+/*
+ * Entries of a table that share a prefix.  Equal fingerprints are one, with
+ * several rows.
+ */
+typedef struct ShBatchGroup
+{
+	const ShBitsTable *table;
+	bool		first_table;
+	size_t		nkeys;			/* different ones */
+	size_t		nrows;
+	size_t		max_keys;
+	size_t		max_rows;
+	uint64	   *keys;			/* permuted fingerprints, ascending */
+	size_t	   *starts;			/* rows of key i: starts[i] to the next start */
+	uint64	   *tids;
+	bool		last_repeated;	/* the last key has had a repeat before */
+} ShBatchGroup;
+
+typedef struct ShBatchSink ShBatchSink;
+
+/* what is done with what a search finds */
+struct ShBatchSink
+{
+	/*
+	 * Another row has the fingerprint of the last key.  Returns whether the
+	 * group is to keep it.
+	 */
+	bool		(*repeat) (ShBatchSink *sink, const ShBatchGroup *group, uint64 tid);
+
+	/* A group is complete; its pairs follow.  May be NULL. */
+	void		(*group) (ShBatchSink *sink, const ShBatchGroup *group);
+
+	/* Keys i and j of the group are a pair. */
+	void		(*pair) (ShBatchSink *sink, const ShBatchGroup *group, size_t i, size_t j);
+};
+
+/* the tables to walk over, so that each pair shares a prefix in one of them */
+typedef struct ShBatchPlan
+{
+	int			ntables;
+	int			tables[SHBITS_MAX_TABLES];
+	bool		whole;			/* walk over one table as over one group */
+} ShBatchPlan;
+
+extern void shbatch_plan_index(ShBatchPlan *plan, const ShBitsScheme *scheme, int distance,
+							   double leaves_per_table);
+extern void shbatch_plan_scheme(ShBatchPlan *plan, const ShBitsScheme *scheme);
+extern void shbatch_plan_whole(ShBatchPlan *plan);
+extern void shbatch_search(ShBatchStream *stream, const ShBatchPlan *plan, int distance,
+						   ShBatchSink *sink);
+
+static inline uint64
+shbatch_fingerprint(const ShBatchGroup *group, size_t i)
+{
+	return shbits_unpermute(group->table, group->keys[i]);
+}
+
+/* the end of the rows of key i */
+static inline size_t
+shbatch_group_rows_end(const ShBatchGroup *group, size_t i)
+{
+	return i + 1 < group->nkeys ? group->starts[i + 1] : group->nrows;
+}
+
+#endif							/* SIMHASH_BATCH_SEARCH_H */

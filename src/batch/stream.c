@@ -1,0 +1,119 @@
+/*-------------------------------------------------------------------------
+ *
+ * stream.c
+ *	  The entries of the tables of a scheme, in order.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "batch/stream.h"
+
+#include "compat.h"
+
+/*
+ * Read the tables of an index.  All arguments must outlive the stream.
+ */
+void
+shbatch_stream_index(ShBatchStream *stream, Relation index, const ShBitsScheme *scheme,
+					 Snapshot snapshot)
+{
+	stream->scheme = scheme;
+	stream->index = index;
+	stream->snapshot = snapshot;
+	stream->sort = NULL;
+}
+
+/*
+ * Read entries that were added to a sort.
+ */
+void
+shbatch_stream_sort(ShBatchStream *stream, ShIdxSort *sort, const ShBitsScheme *scheme)
+{
+	stream->scheme = scheme;
+	stream->index = NULL;
+	stream->snapshot = NULL;
+	stream->sort = sort;
+}
+
+/*
+ * Begin before the first entry of a table.
+ */
+void
+shbatch_stream_start(ShBatchStream *stream, int table)
+{
+	if (stream->index != NULL)
+		shidx_walk_start(&stream->walk, stream->index, table, 0);
+	else
+		shidx_sort_start_table(stream->sort, &stream->scheme->tables[table]);
+}
+
+/*
+ * The entries of a leaf in order.  Most leaves are sorted as they are.
+ */
+static int
+read_leaf(Page page, uint64 *keys, uint64 *tids)
+{
+	int			count = shidx_page_count(page);
+
+	if (ShIdxPageGetOpaque(page)->sorted >= count)
+	{
+		memcpy(keys, shidx_page_fps(page), count * sizeof(uint64));
+		for (int i = 0; i < count; i++)
+			tids[i] = shidx_tid_to_int(shidx_leaf_tid(page, i));
+	}
+	else
+	{
+		ShIdxSortedEntry entries[SHIDX_LEAF_CAPACITY];
+
+		shidx_sort_entries(page, entries);
+		for (int i = 0; i < count; i++)
+		{
+			keys[i] = entries[i].key.fp;
+			tids[i] = entries[i].key.tid;
+		}
+	}
+	return count;
+}
+
+/*
+ * The next entries of the table: their permuted fingerprints, ascending, and
+ * their TIDs.  keys and tids have room for SHBATCH_STREAM_MAX.  Returns how
+ * many there are, 0 after the last.
+ *
+ * Of an index, a row that is there all the time is returned exactly once,
+ * whatever is inserted or vacuumed meanwhile (shidx_walk_next).  Holds no lock
+ * or pin on return.
+ */
+int
+shbatch_stream_next(ShBatchStream *stream, uint64 *keys, uint64 *tids)
+{
+	int			count = 0;
+
+	if (stream->index != NULL)
+	{
+		/* pages that VACUUM emptied stay */
+		while (count == 0 && shidx_walk_next(&stream->walk))
+		{
+			Page		page = (Page) stream->walk.page.data;
+
+			shcompat_test_old_snapshot(stream->snapshot, stream->index, page);
+			count = read_leaf(page, keys, tids);
+		}
+	}
+	else
+	{
+		ShIdxKey	key;
+
+		CHECK_FOR_INTERRUPTS();
+		while (count < SHBATCH_STREAM_MAX && shidx_sort_next(stream->sort, &key))
+		{
+			keys[count] = key.fp;
+			tids[count] = key.tid;
+			count++;
+		}
+	}
+	return count;
+}

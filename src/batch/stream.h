@@ -1,0 +1,42 @@
+/*-------------------------------------------------------------------------
+ *
+ * stream.h
+ *	  The entries of the tables of a scheme, in order.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_BATCH_STREAM_H
+#define SIMHASH_BATCH_STREAM_H
+
+#include "postgres.h"
+
+#include "utils/snapshot.h"
+
+#include "bits/scheme.h"
+#include "index/sort.h"
+#include "index/walk.h"
+
+/*
+ * Either an index has the tables, and the stream reads its leaves; or the
+ * entries were collected and are sorted for each table.
+ */
+typedef struct ShBatchStream
+{
+	const ShBitsScheme *scheme;
+	Relation	index;			/* NULL if sorted */
+	Snapshot	snapshot;		/* of the reader of the index */
+	ShIdxSort  *sort;
+	ShIdxWalk	walk;
+} ShBatchStream;
+
+/* entries that one call returns at most */
+#define SHBATCH_STREAM_MAX		SHIDX_LEAF_CAPACITY
+
+extern void shbatch_stream_index(ShBatchStream *stream, Relation index,
+								 const ShBitsScheme *scheme, Snapshot snapshot);
+extern void shbatch_stream_sort(ShBatchStream *stream, ShIdxSort *sort,
+								const ShBitsScheme *scheme);
+extern void shbatch_stream_start(ShBatchStream *stream, int table);
+extern int	shbatch_stream_next(ShBatchStream *stream, uint64 *keys, uint64 *tids);
+
+#endif							/* SIMHASH_BATCH_STREAM_H */

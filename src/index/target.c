@@ -1,0 +1,242 @@
+/*-------------------------------------------------------------------------
+ *
+ * target.c
+ *	  Opening the index that a function is given by name.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/sysattr.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/index.h"
+#include "catalog/pg_class.h"
+#include "miscadmin.h"
+#include "nodes/bitmapset.h"
+#include "optimizer/optimizer.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/rls.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+
+#include "index/am.h"
+#include "index/target.h"
+
+#include "compat.h"
+
+static void
+report_wrong_relation(const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+			 errmsg("\"%s\" is not a simhash index", name)));
+}
+
+/*
+ * Report that a relation is not a simhash index, by its OID.
+ */
+static void
+report_wrong_oid(Oid relation)
+{
+	char	   *name = get_rel_name(relation);
+
+	if (name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relation)));
+	report_wrong_relation(name);
+}
+
+/*
+ * A partitioned index has no storage, and no functions to tell it by.
+ */
+static void
+check_relation(Relation index)
+{
+	const char *name = RelationGetRelationName(index);
+
+	if (index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is a partitioned index", name),
+				 errhint("Use the indexes of its partitions, which pg_partition_tree lists.")));
+	if (index->rd_indam->ambuild != shidx_build)
+		report_wrong_relation(name);
+}
+
+/*
+ * Can this session read the index now?
+ */
+static void
+check_state(Relation index)
+{
+	if (RELATION_IS_OTHER_TEMP(index))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot access temporary indexes of other sessions")));
+	if (!index->rd_index->indisvalid)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" is not valid", RelationGetRelationName(index))));
+	if (index->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED && RecoveryInProgress())
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot access unlogged index \"%s\" during recovery",
+						RelationGetRelationName(index))));
+}
+
+/*
+ * Add the columns that an expression or a predicate of an index uses.
+ */
+static void
+add_columns(Relation index, AttrNumber catalog_column, Bitmapset **columns)
+{
+	bool		isnull;
+	Datum		value = SysCacheGetAttr(INDEXRELID, index->rd_indextuple, catalog_column,
+										&isnull);
+
+	if (!isnull)
+		pull_varattnos(stringToNode(TextDatumGetCString(value)), 1, columns);
+}
+
+/*
+ * May the user select all columns that an index is made of, or the table?
+ */
+static bool
+may_select_columns(Relation heap, Relation index, Oid user)
+{
+	Oid			heapoid = RelationGetRelid(heap);
+	Bitmapset  *columns = NULL;
+	int			member = -1;
+
+	if (pg_class_aclcheck(heapoid, user, ACL_SELECT) == ACLCHECK_OK)
+		return true;
+
+	for (int i = 0; i < index->rd_index->indnatts; i++)
+	{
+		AttrNumber	column = index->rd_index->indkey.values[i];
+
+		if (column != 0)
+			columns = bms_add_member(columns, column - FirstLowInvalidHeapAttributeNumber);
+	}
+	add_columns(index, Anum_pg_index_indexprs, &columns);
+	add_columns(index, Anum_pg_index_indpred, &columns);
+
+	while ((member = bms_next_member(columns, member)) >= 0)
+	{
+		AttrNumber	column = member + FirstLowInvalidHeapAttributeNumber;
+
+		/* a whole-row reference takes the whole table */
+		if (column == InvalidAttrNumber ||
+			pg_attribute_aclcheck(heapoid, column, user, ACL_SELECT) != ACLCHECK_OK)
+			return false;
+	}
+	return true;
+}
+
+static void
+check_access(Relation heap, Relation index, Oid user, ShIdxAccess access)
+{
+	bool		allowed;
+
+	if (access == SHIDX_ACCESS_OWNER)
+	{
+		if (!shcompat_owns_relation(RelationGetRelid(index), user))
+			aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX, RelationGetRelationName(index));
+		return;
+	}
+
+	if (access == SHIDX_ACCESS_ROWS)
+		allowed = may_select_columns(heap, index, user);
+	else
+		allowed = pg_class_aclcheck(RelationGetRelid(heap), user, ACL_SELECT) == ACLCHECK_OK;
+	if (!allowed)
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, RelationGetRelationName(heap));
+
+	/* this may itself report an error, as row_security tells it to */
+	if (access == SHIDX_ACCESS_ROWS &&
+		check_enable_rls(RelationGetRelid(heap), user, false) == RLS_ENABLED)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("row-level security of table \"%s\" cannot be applied to a whole index",
+						RelationGetRelationName(heap)),
+				 errhint("Join the table with itself, on fp <~> fp <= distance.")));
+}
+
+/*
+ * Open an index and its table, both with AccessShareLock, the table first as
+ * everybody does.
+ *
+ * Until shidx_target_close the session acts as the owner of the table:
+ * functions in the expressions of the index are his, and may be run.
+ *
+ * Reports an error if it is not a valid simhash index that this session can
+ * read, or if the user may not.
+ */
+void
+shidx_target_open(Oid indexoid, ShIdxAccess access, ShIdxTarget *target)
+{
+	Oid			heapoid = IndexGetRelation(indexoid, true);
+
+	if (!OidIsValid(heapoid))
+		report_wrong_oid(indexoid);
+	target->heap = table_open(heapoid, AccessShareLock);
+
+	/* an abort restores all this by itself */
+	GetUserIdAndSecContext(&target->user, &target->security_context);
+	SetUserIdAndSecContext(target->heap->rd_rel->relowner,
+						   target->security_context | SECURITY_RESTRICTED_OPERATION);
+	target->guc_level = NewGUCNestLevel();
+	shcompat_restrict_search_path();
+
+	target->index = index_open(indexoid, AccessShareLock);
+	if (heapoid != IndexGetRelation(indexoid, true))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("could not open the table of index \"%s\"",
+						RelationGetRelationName(target->index))));
+
+	check_relation(target->index);
+	check_access(target->heap, target->index, target->user, access);
+	check_state(target->index);
+}
+
+/*
+ * Close both, give up the locks, and act as the caller again.
+ */
+void
+shidx_target_close(ShIdxTarget *target)
+{
+	index_close(target->index, AccessShareLock);
+	table_close(target->heap, AccessShareLock);
+	AtEOXact_GUC(false, target->guc_level);
+	SetUserIdAndSecContext(target->user, target->security_context);
+}
+
+/*
+ * Report an error if the index may lack rows that the snapshot sees, since it
+ * was built after that was taken.
+ *
+ * A build leaves out older versions of rows whose HOT chains it cannot
+ * represent, and says so by indcheckxmin.
+ */
+void
+shidx_check_snapshot(Relation index, Snapshot snapshot)
+{
+	TransactionId xmin = HeapTupleHeaderGetXmin(index->rd_indextuple->t_data);
+
+	if (index->rd_index->indcheckxmin &&
+		!TransactionIdIsCurrentTransactionId(xmin) &&
+		XidInMVCCSnapshot(xmin, snapshot))
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("index \"%s\" was built after the snapshot of this transaction was taken",
+						RelationGetRelationName(index))));
+}

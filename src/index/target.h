@@ -1,0 +1,37 @@
+/*-------------------------------------------------------------------------
+ *
+ * target.h
+ *	  Opening the index that a function is given by name.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_INDEX_TARGET_H
+#define SIMHASH_INDEX_TARGET_H
+
+#include "postgres.h"
+
+#include "utils/rel.h"
+#include "utils/snapshot.h"
+
+/* what the function tells, or does, decides who may call it */
+typedef enum ShIdxAccess
+{
+	SHIDX_ACCESS_ROWS,			/* tells of single rows: who may read these */
+	SHIDX_ACCESS_TABLE,			/* tells of the whole: who may read the table */
+	SHIDX_ACCESS_OWNER			/* only the owner */
+} ShIdxAccess;
+
+typedef struct ShIdxTarget
+{
+	Relation	heap;
+	Relation	index;
+	Oid			user;			/* who called, and in which context */
+	int			security_context;
+	int			guc_level;
+} ShIdxTarget;
+
+extern void shidx_target_open(Oid indexoid, ShIdxAccess access, ShIdxTarget *target);
+extern void shidx_target_close(ShIdxTarget *target);
+extern void shidx_check_snapshot(Relation index, Snapshot snapshot);
+
+#endif							/* SIMHASH_INDEX_TARGET_H */
