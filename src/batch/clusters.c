@@ -129,7 +129,7 @@ flush_if_full(RowSink *sink)
  * Rows of one fingerprint: no pairs of them are needed, only the rows, and the
  * group need not keep more than one.
  *
- * An element that is there already came from another table, together with all
+ * An element that is there already came from an earlier walk, together with all
  * its rows.  (With all that the snapshot sees: these are in all tables.)
  */
 static bool

@@ -215,7 +215,7 @@ flush_if_full(RowSink *sink)
 }
 
 /*
- * Equal fingerprints share all prefixes: their pairs belong to the first table.
+ * Equal fingerprints share all prefixes: their pairs belong to the first walk.
  */
 static void
 collect_repeated(ShBatchSink *base, const ShBatchGroup *group)
@@ -223,7 +223,7 @@ collect_repeated(ShBatchSink *base, const ShBatchGroup *group)
 	RowSink    *sink = (RowSink *) base;
 
 	sink->numbers_valid = false;
-	if (!group->first_table || group->nrows == group->nkeys)
+	if (!group->first_walk || group->nrows == group->nkeys)
 		return;
 	for (size_t i = 0; i < group->nkeys; i++)
 	{

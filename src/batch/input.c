@@ -44,7 +44,7 @@ use_sort(ShBatchInput *input, ShIdxSort *sort, const int *blocks)
 	if (blocks != NULL)
 	{
 		scheme = shbits_make_scheme(*blocks, input->distance);
-		shbatch_plan_scheme(&input->plan, scheme);
+		shbatch_plan(&input->plan, scheme, input->distance, shidx_sort_count(sort));
 	}
 	else if (input->distance >= SHBITS_MAX_BLOCKS || shidx_sort_count(sort) <= FEW_FINGERPRINTS)
 	{
@@ -53,9 +53,9 @@ use_sort(ShBatchInput *input, ShIdxSort *sort, const int *blocks)
 	}
 	else
 	{
-		/* the fewest tables; groups that are large for it are subdivided */
+		/* the fewest sorts; groups that are large for it are subdivided */
 		scheme = shbits_make_scheme(input->distance + 1, input->distance);
-		shbatch_plan_scheme(&input->plan, scheme);
+		shbatch_plan(&input->plan, scheme, input->distance, shidx_sort_count(sort));
 	}
 	shbatch_stream_sort(&input->stream, sort, scheme);
 }
@@ -104,7 +104,7 @@ shbatch_input_index(ShBatchInput *input, Relation index, Snapshot snapshot, cons
 		double		leaves = (double) RelationGetNumberOfBlocks(index) / scheme->ntables;
 
 		shbatch_stream_index(&input->stream, index, scheme, snapshot);
-		shbatch_plan_index(&input->plan, scheme, input->distance, leaves);
+		shbatch_plan(&input->plan, scheme, input->distance, leaves * SHIDX_LEAF_CAPACITY);
 	}
 	else
 		sort_index(input, index, scheme, snapshot);
@@ -148,7 +148,7 @@ shbatch_input_search(ShBatchInput *input, ShBatchSink *sink)
 		entries = shidx_sort_count(input->stream.sort);
 	else
 		entries = Max(input->stream.index->rd_rel->reltuples, 0);
-	shbatch_progress_phase(SHBATCH_PHASE_COMPARE, entries * input->plan.ntables);
+	shbatch_progress_phase(SHBATCH_PHASE_COMPARE, entries * input->plan.nsteps);
 	shbatch_search(&input->stream, &input->plan, input->distance, sink);
 	if (input->stream.sort != NULL)
 		shidx_sort_end(input->stream.sort);

@@ -1,22 +1,27 @@
 /*-------------------------------------------------------------------------
  *
  * search.c
- *	  All pairs within a distance, by a walk over each table of a scheme.
+ *	  All pairs within a distance, by walks over the tables of a scheme.
  *
  * In each table the entries with one prefix lie together.  They are collected,
  * equal fingerprints as one, and pairs are looked for among them (pairs.c).  A
- * pair that shares the prefix of several tables belongs to the first of these.
+ * pair that shares the prefix of several walks belongs to the first of these.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
+
+#include <math.h>
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "batch/progress.h"
 #include "batch/search.h"
-#include "bits/probe.h"
+
+/* above this number of entries in a group a longer prefix is the cheaper way to
+ * tell them apart */
+#define LARGE_GROUP			512
 
 /* what the arrays of a group begin with */
 #define FIRST_CAPACITY		1024
@@ -35,40 +40,70 @@ typedef struct Search
 } Search;
 
 /*
- * Plan for an index: what a look-up of one fingerprint would read of it.  The
- * distance must not exceed that of the scheme.
+ * How many blocks of the prefixes of a scheme should be used.
+ *
+ * Of the first d + j blocks of two fingerprints within d bits, j are equal: so
+ * C(d + j, j) walks suffice, and with one block as few as d + 1.  More blocks
+ * pay only where fewer leave large groups.
+ */
+static int
+blocks_to_use(const ShBitsScheme *scheme, double entries)
+{
+	int			most = scheme->blocks - scheme->distance;
+	int			used = 1;
+
+	while (used < most && ldexp(entries, -(used * 64 / scheme->blocks)) > LARGE_GROUP)
+		used++;
+	return used;
+}
+
+/* length of the prefix that the first blocks of a table make */
+static int
+bits_of_blocks(const ShBitsScheme *scheme, const ShBitsTable *table, int nblocks)
+{
+	int			bits = 0;
+
+	for (int i = 0; i < nblocks; i++)
+		bits += (table->order[i] + 1) * 64 / scheme->blocks -
+			table->order[i] * 64 / scheme->blocks;
+	return bits;
+}
+
+/*
+ * Plan the walks over the tables of a scheme, which have about so many
+ * entries each.  The distance must not exceed that of the scheme.
  */
 void
-shbatch_plan_index(ShBatchPlan *plan, const ShBitsScheme *scheme, int distance,
-				   double leaves_per_table)
+shbatch_plan(ShBatchPlan *plan, const ShBitsScheme *scheme, int distance, double entries)
 {
-	ShBitsProbePlan probes;
+	int			used = blocks_to_use(scheme, entries);
 
 	Assert(distance <= scheme->distance);
-	shbits_plan_probes(scheme, distance, leaves_per_table, &probes);
-	plan->ntables = probes.nprobes;
-	for (int i = 0; i < probes.nprobes; i++)
-		plan->tables[i] = probes.probes[i].table;
-	plan->whole = probes.probes[0].nbits == 0;
+	plan->nsteps = 0;
+	for (int t = 0; t < scheme->ntables; t++)
+	{
+		const ShBitsTable *table = &scheme->tables[t];
+		ShBatchStep *step;
+
+		/* the blocks of a prefix ascend, and so do the tables by them */
+		if (table->order[used - 1] >= distance + used ||
+			(t > 0 && memcmp(table->order, (table - 1)->order, used) == 0))
+			continue;
+		step = &plan->steps[plan->nsteps++];
+		step->table = t;
+		step->prefix_bits = bits_of_blocks(scheme, table, used);
+		step->mask = shbits_unpermute(table, PG_UINT64_MAX << (64 - step->prefix_bits));
+	}
 }
 
-/* Plan for all tables of a scheme: for its own distance. */
-void
-shbatch_plan_scheme(ShBatchPlan *plan, const ShBitsScheme *scheme)
-{
-	plan->ntables = scheme->ntables;
-	for (int i = 0; i < scheme->ntables; i++)
-		plan->tables[i] = i;
-	plan->whole = false;
-}
-
-/* Plan to look for pairs in the whole set at once: for any distance. */
+/*
+ * Plan one walk over a table, all of which is one group: for any distance.
+ */
 void
 shbatch_plan_whole(ShBatchPlan *plan)
 {
-	plan->ntables = 1;
-	plan->tables[0] = 0;
-	plan->whole = true;
+	plan->nsteps = 1;
+	memset(&plan->steps[0], 0, sizeof(ShBatchStep));
 }
 
 static void
@@ -182,29 +217,28 @@ add_entries(Search *search, const uint64 *keys, const uint64 *tids, int count)
 }
 
 /*
- * Walk over table number step of the plan.
+ * Do a walk of the plan.
  */
 static void
-search_table(Search *search, ShBatchStream *stream, const ShBatchPlan *plan, int step)
+do_step(Search *search, ShBatchStream *stream, const ShBatchPlan *plan, int number)
 {
-	const ShBitsScheme *scheme = stream->scheme;
-	const ShBitsTable *table = &scheme->tables[plan->tables[step]];
+	const ShBatchStep *step = &plan->steps[number];
+	const ShBitsTable *table = &stream->scheme->tables[step->table];
 	uint64		keys[SHBATCH_STREAM_MAX];
 	uint64		tids[SHBATCH_STREAM_MAX];
 	int			count;
 
 	search->group.table = table;
-	search->group.first_table = step == 0;
-	search->prefix_bits = plan->whole ? 0 : table->prefix_bits;
-	search->prefix = plan->whole ? 0 : PG_UINT64_MAX << (64 - table->prefix_bits);
+	search->group.first_walk = number == 0;
+	search->prefix_bits = step->prefix_bits;
+	search->prefix = step->prefix_bits == 0 ? 0 : PG_UINT64_MAX << (64 - step->prefix_bits);
 
-	/* pairs that share a prefix of a table before belong there */
-	search->pairs.nmasks = step;
-	for (int i = 0; i < step; i++)
-		search->pairs.masks[i] = shbits_permute(table,
-												scheme->tables[plan->tables[i]].prefix_mask);
+	/* pairs that share the prefix of a walk before were found there */
+	search->pairs.nmasks = number;
+	for (int i = 0; i < number; i++)
+		search->pairs.masks[i] = shbits_permute(table, plan->steps[i].mask);
 
-	shbatch_stream_start(stream, plan->tables[step]);
+	shbatch_stream_start(stream, step->table);
 	while ((count = shbatch_stream_next(stream, keys, tids)) > 0)
 	{
 		add_entries(search, keys, tids, count);
@@ -237,10 +271,10 @@ shbatch_search(ShBatchStream *stream, const ShBatchPlan *plan, int distance, ShB
 	group->tids = palloc(FIRST_CAPACITY * sizeof(uint64));
 	shbatch_pairs_init(&search->pairs, distance, pair_found, search);
 
-	for (int step = 0; step < plan->ntables; step++)
+	for (int i = 0; i < plan->nsteps; i++)
 	{
-		shbatch_progress_table(step, plan->ntables);
-		search_table(search, stream, plan, step);
+		shbatch_progress_table(i, plan->nsteps);
+		do_step(search, stream, plan, i);
 	}
-	shbatch_progress_table(plan->ntables, plan->ntables);
+	shbatch_progress_table(plan->nsteps, plan->nsteps);
 }

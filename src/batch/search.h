@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * search.h
- *	  All pairs within a distance, by a walk over each table of a scheme.
+ *	  All pairs within a distance, by walks over the tables of a scheme.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,7 +20,7 @@
 typedef struct ShBatchGroup
 {
 	const ShBitsTable *table;
-	bool		first_table;
+	bool		first_walk;
 	size_t		nkeys;			/* different ones */
 	size_t		nrows;
 	size_t		max_keys;
@@ -49,17 +49,26 @@ struct ShBatchSink
 	void		(*pair) (ShBatchSink *sink, const ShBatchGroup *group, size_t i, size_t j);
 };
 
-/* the tables to walk over, so that each pair shares a prefix in one of them */
+/*
+ * A walk over a table, in which entries that agree in the first prefix_bits of
+ * their keys are a group.  Two fingerprints within the distance share the
+ * prefix of one of the walks of a plan.
+ */
+typedef struct ShBatchStep
+{
+	int			table;
+	int			prefix_bits;	/* 0..64 */
+	uint64		mask;			/* bits of the fingerprint in the prefix */
+} ShBatchStep;
+
 typedef struct ShBatchPlan
 {
-	int			ntables;
-	int			tables[SHBITS_MAX_TABLES];
-	bool		whole;			/* walk over one table as over one group */
+	int			nsteps;
+	ShBatchStep steps[SHBITS_MAX_TABLES];
 } ShBatchPlan;
 
-extern void shbatch_plan_index(ShBatchPlan *plan, const ShBitsScheme *scheme, int distance,
-							   double leaves_per_table);
-extern void shbatch_plan_scheme(ShBatchPlan *plan, const ShBitsScheme *scheme);
+extern void shbatch_plan(ShBatchPlan *plan, const ShBitsScheme *scheme, int distance,
+						 double entries);
 extern void shbatch_plan_whole(ShBatchPlan *plan);
 extern void shbatch_search(ShBatchStream *stream, const ShBatchPlan *plan, int distance,
 						   ShBatchSink *sink);
