@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "port/pg_bitutils.h"
 
 #include "batch/stream.h"
 
@@ -51,30 +52,46 @@ shbatch_stream_start(ShBatchStream *stream, int table)
 }
 
 /*
- * The entries of a leaf in order.  Most leaves are sorted as they are.
+ * Sort entries.  Those of a leaf mostly have many first bits in common, which
+ * are left out: the sort begins with the first bits that it is given.
+ */
+static void
+sort_entries(uint64 *keys, uint64 *tids, int count)
+{
+	ShIdxKey	entries[SHBATCH_STREAM_MAX];
+	ShIdxKey	sorted[SHBATCH_STREAM_MAX];
+	uint64		varying = 1;
+	uint64		common;
+	int			shift;
+
+	for (int i = 1; i < count; i++)
+		varying |= keys[i] ^ keys[0];
+	shift = 63 - pg_leftmost_one_pos64(varying);
+	common = keys[0] & ~(PG_UINT64_MAX >> shift);
+
+	for (int i = 0; i < count; i++)
+		entries[i] = shidx_make_key(keys[i] << shift, tids[i]);
+	shidx_radix_sort(entries, sorted, count);
+	for (int i = 0; i < count; i++)
+	{
+		keys[i] = common | (sorted[i].fp >> shift);
+		tids[i] = sorted[i].tid;
+	}
+}
+
+/*
+ * The entries of a leaf in order.
  */
 static int
 read_leaf(Page page, uint64 *keys, uint64 *tids)
 {
 	int			count = shidx_page_count(page);
 
-	if (ShIdxPageGetOpaque(page)->sorted >= count)
-	{
-		memcpy(keys, shidx_page_fps(page), count * sizeof(uint64));
-		for (int i = 0; i < count; i++)
-			tids[i] = shidx_tid_to_int(shidx_leaf_tid(page, i));
-	}
-	else
-	{
-		ShIdxSortedEntry entries[SHIDX_LEAF_CAPACITY];
-
-		shidx_sort_entries(page, entries);
-		for (int i = 0; i < count; i++)
-		{
-			keys[i] = entries[i].key.fp;
-			tids[i] = entries[i].key.tid;
-		}
-	}
+	memcpy(keys, shidx_page_fps(page), count * sizeof(uint64));
+	for (int i = 0; i < count; i++)
+		tids[i] = shidx_tid_to_int(shidx_leaf_tid(page, i));
+	if (ShIdxPageGetOpaque(page)->sorted < count)
+		sort_entries(keys, tids, count);
 	return count;
 }
 
