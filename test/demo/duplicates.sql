@@ -1,15 +1,14 @@
 --
--- Every pair of near-duplicates, and some of them side by side
+-- Every pair of near-duplicates, some of them side by side, and the clusters
 --
 \pset tuples_only on
 \pset format unaligned
 
 SELECT clock_timestamp() AS start \gset
 CREATE TABLE pairs AS
-SELECT a.id AS a, b.id AS b, a.fp <~> b.fp AS distance
-FROM docs a JOIN docs b ON b.fp <~> a.fp <= 3
-WHERE a.id < b.id;
-SELECT format(E'Found %s pairs of texts within 3 bits, by a join through the index, in %s s;\n'
+SELECT x.id AS a, y.id AS b, p.distance
+FROM simhash_find_all('docs_fp') p JOIN docs x ON x.ctid = p.a JOIN docs y ON y.ctid = p.b;
+SELECT format(E'Found %s pairs of texts within 3 bits, with simhash_find_all, in %s s;\n'
 		'%s texts have another one that near.  Pairs by distance:',
 		to_char(count(*), 'FM999,999,999'),
 		round(extract(epoch FROM clock_timestamp() - :'start'), 2),
@@ -17,6 +16,25 @@ SELECT format(E'Found %s pairs of texts within 3 bits, by a join through the ind
 FROM pairs;
 SELECT format('    %s: %s', distance, to_char(count(*), 'FM999,999,999'))
 FROM pairs GROUP BY distance ORDER BY distance;
+
+SELECT clock_timestamp() AS start \gset
+CREATE TABLE clusters AS
+SELECT id, cluster, size FROM simhash_find_clusters('docs_fp') JOIN docs ON ctid = member;
+SELECT format(E'\nThey make %s clusters, with simhash_find_clusters, in %s s; one of each would do,\n'
+		'which leaves out %s of %s texts.  The largest:',
+		to_char(count(DISTINCT cluster), 'FM999,999,999'),
+		round(extract(epoch FROM clock_timestamp() - :'start'), 2),
+		to_char(count(*) - count(DISTINCT cluster), 'FM999,999,999'),
+		(SELECT to_char(count(*), 'FM999,999,999') FROM docs))
+FROM clusters;
+SELECT format('    %s texts: %s', size, names)
+FROM (SELECT size, cluster,
+			string_agg(name, ', ' ORDER BY name) FILTER (WHERE place <= 3) || ' ...' AS names
+		FROM (SELECT *, row_number() OVER (PARTITION BY cluster ORDER BY name) AS place
+				FROM clusters JOIN docs USING (id)) AS members
+		GROUP BY cluster, size
+		ORDER BY size DESC, cluster LIMIT 4) AS largest
+ORDER BY size DESC, cluster;
 
 -- lines of at most some characters, from about where two texts begin to differ
 CREATE FUNCTION pg_temp.excerpt(text, at int, width int, OUT line text, OUT n bigint) RETURNS SETOF record
