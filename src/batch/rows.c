@@ -21,6 +21,10 @@
 #include "batch/rows.h"
 #include "index/sort.h"
 
+/* room for both fingerprints of a pair to go beyond SHBATCH_ROWS, unless one has
+ * very many rows */
+#define FIRST_CAPACITY		(3 * SHBATCH_ROWS)
+
 /*
  * Begin to look up rows of a table.  The snapshot must be an MVCC snapshot and
  * stay registered until the end.
@@ -32,7 +36,7 @@ shbatch_rows_begin(ShBatchRows *rows, Relation heap, Snapshot snapshot)
 	rows->fetch = table_index_fetch_begin(heap);
 	rows->slot = table_slot_create(heap, NULL);
 	rows->count = 0;
-	rows->capacity = SHBATCH_ROWS;
+	rows->capacity = FIRST_CAPACITY;
 	rows->tids = palloc(rows->capacity * sizeof(uint64));
 	rows->order = palloc(rows->capacity * sizeof(ShIdxKey));
 	rows->scratch = palloc(rows->capacity * sizeof(ShIdxKey));

@@ -17,7 +17,7 @@
 
 #include "index/page.h"
 
-/* about how many rows are looked up together */
+/* when so many rows have been added they should be looked up */
 #define SHBATCH_ROWS		65536
 
 /* in place of the TID of a row that the snapshot does not see */

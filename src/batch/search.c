@@ -111,9 +111,9 @@ report_too_large(const Search *search)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-			 errmsg("more than %zu fingerprints whose first %d bits agree, in table order, do not fit into maintenance_work_mem",
-					search->group.nkeys, search->prefix_bits),
-			 errdetail("There are %zu rows with them so far.", search->group.nrows),
+			 errmsg("fingerprints with a common prefix do not fit into maintenance_work_mem"),
+			 errdetail("There are more than %zu different ones, in %zu rows or more, that agree in a prefix of %d bits.",
+					   search->group.nkeys, search->group.nrows, search->prefix_bits),
 			 errhint("Increase maintenance_work_mem, which is now %d kB.",
 					 maintenance_work_mem)));
 }
