@@ -16,17 +16,11 @@
 
 #include "commands/tablespace.h"
 #include "fmgr.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "storage/buffile.h"
-#include "utils/memutils.h"
-#include "utils/snapmgr.h"
 
+#include "batch/call.h"
 #include "batch/components.h"
-#include "batch/input.h"
-#include "batch/progress.h"
-#include "batch/rows.h"
-#include "index/target.h"
 #include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_find_clusters_index);
@@ -56,7 +50,7 @@ typedef struct RowSink
 	int64		found;			/* pairs of fingerprints */
 
 	/* waiting to be looked up */
-	ShBatchRows rows;
+	ShBatchRows *rows;
 	size_t		max_elements;
 	uint32	   *elements;		/* of the rows */
 	uint32		npairs;
@@ -78,10 +72,10 @@ flush(RowSink *sink)
 {
 	ShBatchElement *elements = sink->components.elements;
 
-	shbatch_rows_resolve(&sink->rows);
-	for (size_t i = 0; i < sink->rows.count; i++)
+	shbatch_rows_resolve(sink->rows);
+	for (size_t i = 0; i < sink->rows->count; i++)
 	{
-		Member		member = {sink->rows.tids[i], sink->elements[i]};
+		Member		member = {sink->rows->tids[i], sink->elements[i]};
 
 		if (member.tid == SHBATCH_INVISIBLE)
 			continue;
@@ -101,27 +95,27 @@ flush(RowSink *sink)
 		}
 	}
 	shbatch_progress_found(sink->found);
-	sink->rows.count = 0;
+	sink->rows->count = 0;
 	sink->npairs = 0;
 }
 
 static void
 collect_rows(RowSink *sink, uint32 element, const uint64 *tids, size_t count)
 {
-	shbatch_rows_add(&sink->rows, tids, count);
-	if (sink->rows.capacity > sink->max_elements)
+	shbatch_rows_add(sink->rows, tids, count);
+	if (sink->rows->capacity > sink->max_elements)
 	{
-		sink->max_elements = sink->rows.capacity;
+		sink->max_elements = sink->rows->capacity;
 		sink->elements = repalloc_huge(sink->elements, sink->max_elements * sizeof(uint32));
 	}
-	for (size_t i = sink->rows.count - count; i < sink->rows.count; i++)
+	for (size_t i = sink->rows->count - count; i < sink->rows->count; i++)
 		sink->elements[i] = element;
 }
 
 static void
 flush_if_full(RowSink *sink)
 {
-	if (sink->rows.count >= SHBATCH_ROWS || sink->npairs == MAX_PAIRS)
+	if (sink->rows->count >= SHBATCH_ROWS || sink->npairs == MAX_PAIRS)
 		flush(sink);
 }
 
@@ -225,39 +219,25 @@ Datum
 simhash_find_clusters_index(PG_FUNCTION_ARGS)
 {
 	RowSink		sink = {{collect_repeated, NULL, collect_pair}};
-	int			distance = PG_ARGISNULL(1) ? 0 : PG_GETARG_INT32(1);
-	ShIdxTarget target;
-	ShBatchInput input;
-	Snapshot	snapshot;
+	ShBatchCall call;
 
-	InitMaterializedSRF(fcinfo, 0);
-	if (PG_ARGISNULL(0))
+	if (!shbatch_begin_index(fcinfo, SHBATCH_FIND_CLUSTERS, &call))
 		return (Datum) 0;
-	shbatch_check_distance(distance);
-	shidx_target_open(PG_GETARG_OID(0), SHIDX_ACCESS_ROWS, &target);
-	snapshot = RegisterSnapshot(GetActiveSnapshot());
-	shidx_check_snapshot(target.index, snapshot);
-	shbatch_progress_start(SHBATCH_FIND_CLUSTERS, RelationGetRelid(target.heap),
-						   RelationGetRelid(target.index));
 
 	shbatch_components_begin(&sink.components);
-	shbatch_rows_begin(&sink.rows, target.heap, snapshot);
-	sink.max_elements = sink.rows.capacity;
+	sink.rows = &call.rows;
+	sink.max_elements = sink.rows->capacity;
 	sink.elements = palloc(sink.max_elements * sizeof(uint32));
 	sink.pairs = palloc(MAX_PAIRS * sizeof(ElementPair));
 	PrepareTempTablespaces();
 	sink.members = BufFileCreateTemp(false);
 
-	shbatch_input_index(&input, target.index, snapshot, PG_ARGISNULL(1) ? NULL : &distance);
-	shbatch_input_search(&input, &sink.sink);
+	shbatch_input_search(&call.input, &sink.sink);
 	flush(&sink);
-	return_members(&sink, (ReturnSetInfo *) fcinfo->resultinfo);
+	return_members(&sink, call.result);
 
 	BufFileClose(sink.members);
-	shbatch_rows_end(&sink.rows);
-	shbatch_progress_end();
-	UnregisterSnapshot(snapshot);
-	shidx_target_close(&target);
+	shbatch_end_index(&call);
 	return (Datum) 0;
 }
 
@@ -268,13 +248,6 @@ typedef struct ValueSink
 	ShBatchComponents components;
 	int64		found;
 } ValueSink;
-
-/* an array is a set */
-static bool
-drop_repeated(ShBatchSink *sink, const ShBatchGroup *group, uint64 tid)
-{
-	return false;
-}
 
 static void
 join_values(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
@@ -292,39 +265,21 @@ join_values(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
 }
 
 /*
- * simhash_find_clusters(hashes simhash[], distance int, blocks int) -> the
- * values in the array that have another one within distance bits, with the
- * cluster they belong to and its number of values.
+ * Return the values of the clusters.
  */
-Datum
-simhash_find_clusters_array(PG_FUNCTION_ARGS)
+static void
+return_values(ValueSink *sink, ReturnSetInfo *result)
 {
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	ValueSink	sink = {{drop_repeated, NULL, join_values}};
-	int			distance = PG_ARGISNULL(1) ? SHBATCH_DEFAULT_DISTANCE : PG_GETARG_INT32(1);
-	int			blocks = PG_ARGISNULL(2) ? 0 : PG_GETARG_INT32(2);
-	ShBatchInput input;
-	ShBatchElement *elements;
+	ShBatchElement *elements = sink->components.elements;
 
-	InitMaterializedSRF(fcinfo, 0);
-	if (PG_ARGISNULL(0))
-		return (Datum) 0;
-	shbatch_check_distance(distance);
-	shbatch_progress_start(SHBATCH_FIND_CLUSTERS, InvalidOid, InvalidOid);
-
-	shbatch_components_begin(&sink.components);
-	shbatch_input_array(&input, PG_GETARG_ARRAYTYPE_P(0), distance,
-						PG_ARGISNULL(2) ? NULL : &blocks);
-	shbatch_input_search(&input, &sink.sink);
-
-	shbatch_progress_phase(SHBATCH_PHASE_RETURN, sink.components.count);
-	elements = sink.components.elements;
-	for (uint32 i = 0; i < sink.components.count; i++)
+	shbatch_progress_phase(SHBATCH_PHASE_RETURN, sink->components.count);
+	for (uint32 i = 0; i < sink->components.count; i++)
 		elements[i].size = 1;
-	shbatch_components_sum(&sink.components);
-	for (uint32 i = 0; i < sink.components.count; i++)
+	shbatch_components_sum(&sink->components);
+
+	for (uint32 i = 0; i < sink->components.count; i++)
 	{
-		const ShBatchElement *root = &elements[shbatch_components_root(&sink.components, i)];
+		const ShBatchElement *root = &elements[shbatch_components_root(&sink->components, i)];
 		Datum		values[3];
 		bool		nulls[3] = {0};
 
@@ -335,7 +290,26 @@ simhash_find_clusters_array(PG_FUNCTION_ARGS)
 		values[2] = Int64GetDatum(root->size);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
+}
 
-	shbatch_progress_end();
+/*
+ * simhash_find_clusters(hashes simhash[], distance int, blocks int) -> the
+ * values in the array that have another one within distance bits, with the
+ * cluster they belong to and its number of values.
+ */
+Datum
+simhash_find_clusters_array(PG_FUNCTION_ARGS)
+{
+	ValueSink	sink = {{shbatch_drop_repeat, NULL, join_values}};
+	ShBatchCall call;
+
+	if (!shbatch_begin_array(fcinfo, SHBATCH_FIND_CLUSTERS, &call))
+		return (Datum) 0;
+
+	shbatch_components_begin(&sink.components);
+	shbatch_input_search(&call.input, &sink.sink);
+	return_values(&sink, call.result);
+
+	shbatch_end_array(&call);
 	return (Datum) 0;
 }

@@ -8,16 +8,10 @@
 #include "postgres.h"
 
 #include "fmgr.h"
-#include "funcapi.h"
 #include "miscadmin.h"
-#include "utils/memutils.h"
-#include "utils/snapmgr.h"
 
-#include "batch/input.h"
-#include "batch/progress.h"
-#include "batch/rows.h"
+#include "batch/call.h"
 #include "bits/distance.h"
-#include "index/target.h"
 #include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_find_all_index);
@@ -47,7 +41,7 @@ typedef struct RowSink
 	ShBatchSink sink;
 	ReturnSetInfo *result;
 	int64		returned;
-	ShBatchRows rows;
+	ShBatchRows *rows;
 	uint32		nfps;
 	uint32		max_fps;
 	Fingerprint *fps;
@@ -99,7 +93,7 @@ return_rows(RowSink *sink, uint64 a_tid, uint64 a_fp, uint64 b_tid, uint64 b_fp)
 static void
 return_repeated(RowSink *sink, const Fingerprint *fp)
 {
-	const uint64 *tids = sink->rows.tids + fp->first_row;
+	const uint64 *tids = sink->rows->tids + fp->first_row;
 
 	for (size_t i = 0; i < fp->nrows; i++)
 	{
@@ -113,8 +107,8 @@ return_repeated(RowSink *sink, const Fingerprint *fp)
 static void
 return_product(RowSink *sink, const Fingerprint *a, const Fingerprint *b)
 {
-	const uint64 *a_tids = sink->rows.tids + a->first_row;
-	const uint64 *b_tids = sink->rows.tids + b->first_row;
+	const uint64 *a_tids = sink->rows->tids + a->first_row;
+	const uint64 *b_tids = sink->rows->tids + b->first_row;
 
 	for (size_t i = 0; i < a->nrows; i++)
 	{
@@ -128,7 +122,7 @@ return_product(RowSink *sink, const Fingerprint *a, const Fingerprint *b)
 static void
 drop_invisible(RowSink *sink, Fingerprint *fp)
 {
-	uint64	   *tids = sink->rows.tids + fp->first_row;
+	uint64	   *tids = sink->rows->tids + fp->first_row;
 	size_t		visible = 0;
 
 	for (size_t i = 0; i < fp->nrows; i++)
@@ -145,7 +139,7 @@ drop_invisible(RowSink *sink, Fingerprint *fp)
 static void
 flush(RowSink *sink)
 {
-	shbatch_rows_resolve(&sink->rows);
+	shbatch_rows_resolve(sink->rows);
 	for (uint32 i = 0; i < sink->nfps; i++)
 	{
 		drop_invisible(sink, &sink->fps[i]);
@@ -156,7 +150,7 @@ flush(RowSink *sink)
 		return_product(sink, &sink->fps[sink->pairs[i].a], &sink->fps[sink->pairs[i].b]);
 
 	shbatch_progress_found(sink->returned);
-	sink->rows.count = 0;
+	sink->rows->count = 0;
 	sink->nfps = 0;
 	sink->npairs = 0;
 	sink->numbers_valid = false;
@@ -199,10 +193,10 @@ collect(RowSink *sink, const ShBatchGroup *group, size_t i)
 	}
 	fp = &sink->fps[sink->nfps];
 	fp->fp = shbatch_fingerprint(group, i);
-	fp->first_row = sink->rows.count;
+	fp->first_row = sink->rows->count;
 	fp->nrows = nrows;
 	fp->repeated = false;
-	shbatch_rows_add(&sink->rows, group->tids + first, nrows);
+	shbatch_rows_add(sink->rows, group->tids + first, nrows);
 	sink->numbers[i] = sink->nfps++;
 	return sink->numbers[i];
 }
@@ -210,7 +204,7 @@ collect(RowSink *sink, const ShBatchGroup *group, size_t i)
 static void
 flush_if_full(RowSink *sink)
 {
-	if (sink->rows.count >= SHBATCH_ROWS || sink->npairs == MAX_PAIRS)
+	if (sink->rows->count >= SHBATCH_ROWS || sink->npairs == MAX_PAIRS)
 		flush(sink);
 }
 
@@ -256,37 +250,22 @@ Datum
 simhash_find_all_index(PG_FUNCTION_ARGS)
 {
 	RowSink		sink = {{keep_row, collect_repeated, collect_pair}};
-	int			distance = PG_ARGISNULL(1) ? 0 : PG_GETARG_INT32(1);
-	ShIdxTarget target;
-	ShBatchInput input;
-	Snapshot	snapshot;
+	ShBatchCall call;
 
-	InitMaterializedSRF(fcinfo, 0);
-	if (PG_ARGISNULL(0))
+	if (!shbatch_begin_index(fcinfo, SHBATCH_FIND_ALL, &call))
 		return (Datum) 0;
-	shbatch_check_distance(distance);
-	shidx_target_open(PG_GETARG_OID(0), SHIDX_ACCESS_ROWS, &target);
-	snapshot = RegisterSnapshot(GetActiveSnapshot());
-	shidx_check_snapshot(target.index, snapshot);
-	shbatch_progress_start(SHBATCH_FIND_ALL, RelationGetRelid(target.heap),
-						   RelationGetRelid(target.index));
 
-	sink.result = (ReturnSetInfo *) fcinfo->resultinfo;
+	sink.result = call.result;
+	sink.rows = &call.rows;
 	sink.max_fps = MAX_PAIRS;
 	sink.fps = palloc(sink.max_fps * sizeof(Fingerprint));
 	sink.pairs = palloc(MAX_PAIRS * sizeof(FingerprintPair));
 	sink.max_numbers = 1;
 	sink.numbers = palloc(sizeof(uint32));
-	shbatch_rows_begin(&sink.rows, target.heap, snapshot);
-
-	shbatch_input_index(&input, target.index, snapshot, PG_ARGISNULL(1) ? NULL : &distance);
-	shbatch_input_search(&input, &sink.sink);
+	shbatch_input_search(&call.input, &sink.sink);
 	flush(&sink);
 
-	shbatch_rows_end(&sink.rows);
-	shbatch_progress_end();
-	UnregisterSnapshot(snapshot);
-	shidx_target_close(&target);
+	shbatch_end_index(&call);
 	return (Datum) 0;
 }
 
@@ -297,13 +276,6 @@ typedef struct ValueSink
 	ReturnSetInfo *result;
 	int64		returned;
 } ValueSink;
-
-/* an array is a set */
-static bool
-drop_repeated(ShBatchSink *sink, const ShBatchGroup *group, uint64 tid)
-{
-	return false;
-}
 
 static void
 return_values(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
@@ -330,22 +302,15 @@ return_values(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
 Datum
 simhash_find_all_array(PG_FUNCTION_ARGS)
 {
-	ValueSink	sink = {{drop_repeated, NULL, return_values}};
-	int			distance = PG_ARGISNULL(1) ? SHBATCH_DEFAULT_DISTANCE : PG_GETARG_INT32(1);
-	int			blocks = PG_ARGISNULL(2) ? 0 : PG_GETARG_INT32(2);
-	ShBatchInput input;
+	ValueSink	sink = {{shbatch_drop_repeat, NULL, return_values}};
+	ShBatchCall call;
 
-	InitMaterializedSRF(fcinfo, 0);
-	if (PG_ARGISNULL(0))
+	if (!shbatch_begin_array(fcinfo, SHBATCH_FIND_ALL, &call))
 		return (Datum) 0;
-	shbatch_check_distance(distance);
-	shbatch_progress_start(SHBATCH_FIND_ALL, InvalidOid, InvalidOid);
 
-	sink.result = (ReturnSetInfo *) fcinfo->resultinfo;
-	shbatch_input_array(&input, PG_GETARG_ARRAYTYPE_P(0), distance,
-						PG_ARGISNULL(2) ? NULL : &blocks);
-	shbatch_input_search(&input, &sink.sink);
+	sink.result = call.result;
+	shbatch_input_search(&call.input, &sink.sink);
 
-	shbatch_progress_end();
+	shbatch_end_array(&call);
 	return (Datum) 0;
 }

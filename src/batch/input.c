@@ -150,6 +150,14 @@ shbatch_input_search(ShBatchInput *input, ShBatchSink *sink)
 		entries = Max(input->stream.index->rd_rel->reltuples, 0);
 	shbatch_progress_phase(SHBATCH_PHASE_COMPARE, entries * input->plan.nsteps);
 	shbatch_search(&input->stream, &input->plan, input->distance, sink);
+}
+
+/*
+ * Free memory and files.
+ */
+void
+shbatch_input_end(ShBatchInput *input)
+{
 	if (input->stream.sort != NULL)
 		shidx_sort_end(input->stream.sort);
 }

@@ -14,9 +14,6 @@
 
 #include "batch/search.h"
 
-/* what is searched where no distance is given for an array */
-#define SHBATCH_DEFAULT_DISTANCE	3
-
 typedef struct ShBatchInput
 {
 	int			distance;
@@ -30,5 +27,6 @@ extern void shbatch_input_index(ShBatchInput *input, Relation index, Snapshot sn
 extern void shbatch_input_array(ShBatchInput *input, ArrayType *array, int distance,
 								const int *blocks);
 extern void shbatch_input_search(ShBatchInput *input, ShBatchSink *sink);
+extern void shbatch_input_end(ShBatchInput *input);
 
 #endif							/* SIMHASH_BATCH_INPUT_H */

@@ -278,3 +278,12 @@ shbatch_search(ShBatchStream *stream, const ShBatchPlan *plan, int distance, ShB
 	}
 	shbatch_progress_table(plan->nsteps, plan->nsteps);
 }
+
+/*
+ * ShBatchSink.repeat for those to whom equal fingerprints are one.
+ */
+bool
+shbatch_drop_repeat(ShBatchSink *sink, const ShBatchGroup *group, uint64 tid)
+{
+	return false;
+}

@@ -72,6 +72,7 @@ extern void shbatch_plan(ShBatchPlan *plan, const ShBitsScheme *scheme, int dist
 extern void shbatch_plan_whole(ShBatchPlan *plan);
 extern void shbatch_search(ShBatchStream *stream, const ShBatchPlan *plan, int distance,
 						   ShBatchSink *sink);
+extern bool shbatch_drop_repeat(ShBatchSink *sink, const ShBatchGroup *group, uint64 tid);
 
 static inline uint64
 shbatch_fingerprint(const ShBatchGroup *group, size_t i)
