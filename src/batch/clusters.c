@@ -18,6 +18,7 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "storage/buffile.h"
+#include "utils/memutils.h"
 
 #include "batch/call.h"
 #include "batch/components.h"
@@ -25,9 +26,6 @@
 
 PG_FUNCTION_INFO_V1(simhash_find_clusters_index);
 PG_FUNCTION_INFO_V1(simhash_find_clusters_array);
-
-/* pairs that are collected before their rows are looked up */
-#define MAX_PAIRS		65536
 
 typedef struct ElementPair
 {
@@ -53,7 +51,8 @@ typedef struct RowSink
 	ShBatchRows *rows;
 	size_t		max_elements;
 	uint32	   *elements;		/* of the rows */
-	uint32		npairs;
+	size_t		npairs;
+	size_t		max_pairs;
 	ElementPair *pairs;
 
 	/* that were seen, of all elements */
@@ -84,7 +83,7 @@ flush(RowSink *sink)
 	}
 
 	/* a fingerprint that no row has must not connect others */
-	for (uint32 i = 0; i < sink->npairs; i++)
+	for (size_t i = 0; i < sink->npairs; i++)
 	{
 		ElementPair pair = sink->pairs[i];
 
@@ -115,7 +114,7 @@ collect_rows(RowSink *sink, uint32 element, const uint64 *tids, size_t count)
 static void
 flush_if_full(RowSink *sink)
 {
-	if (sink->rows->count >= SHBATCH_ROWS || sink->npairs == MAX_PAIRS)
+	if (sink->rows->count >= sink->rows->enough || sink->npairs == sink->max_pairs)
 		flush(sink);
 }
 
@@ -228,7 +227,8 @@ simhash_find_clusters_index(PG_FUNCTION_ARGS)
 	sink.rows = &call.rows;
 	sink.max_elements = sink.rows->capacity;
 	sink.elements = palloc(sink.max_elements * sizeof(uint32));
-	sink.pairs = palloc(MAX_PAIRS * sizeof(ElementPair));
+	sink.max_pairs = sink.rows->enough;
+	sink.pairs = MemoryContextAllocHuge(CurrentMemoryContext, sink.max_pairs * sizeof(ElementPair));
 	PrepareTempTablespaces();
 	sink.members = BufFileCreateTemp(false);
 

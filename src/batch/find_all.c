@@ -9,6 +9,7 @@
 
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "utils/memutils.h"
 
 #include "batch/call.h"
 #include "bits/distance.h"
@@ -16,9 +17,6 @@
 
 PG_FUNCTION_INFO_V1(simhash_find_all_index);
 PG_FUNCTION_INFO_V1(simhash_find_all_array);
-
-/* pairs of fingerprints that are collected before their rows are looked up */
-#define MAX_PAIRS		65536
 
 /* a fingerprint among the rows that are looked up together */
 typedef struct Fingerprint
@@ -45,7 +43,8 @@ typedef struct RowSink
 	uint32		nfps;
 	uint32		max_fps;
 	Fingerprint *fps;
-	uint32		npairs;
+	size_t		npairs;
+	size_t		max_pairs;
 	FingerprintPair *pairs;
 
 	/* numbers of the fingerprints of the current group, if they have one */
@@ -146,7 +145,7 @@ flush(RowSink *sink)
 		if (sink->fps[i].repeated)
 			return_repeated(sink, &sink->fps[i]);
 	}
-	for (uint32 i = 0; i < sink->npairs; i++)
+	for (size_t i = 0; i < sink->npairs; i++)
 		return_product(sink, &sink->fps[sink->pairs[i].a], &sink->fps[sink->pairs[i].b]);
 
 	shbatch_progress_found(sink->returned);
@@ -204,7 +203,7 @@ collect(RowSink *sink, const ShBatchGroup *group, size_t i)
 static void
 flush_if_full(RowSink *sink)
 {
-	if (sink->rows->count >= SHBATCH_ROWS || sink->npairs == MAX_PAIRS)
+	if (sink->rows->count >= sink->rows->enough || sink->npairs == sink->max_pairs)
 		flush(sink);
 }
 
@@ -223,8 +222,11 @@ collect_repeated(ShBatchSink *base, const ShBatchGroup *group)
 	{
 		if (shbatch_group_rows_end(group, i) - group->starts[i] > 1)
 		{
+			uint32		number;
+
 			flush_if_full(sink);
-			sink->fps[collect(sink, group, i)].repeated = true;
+			number = collect(sink, group, i);
+			sink->fps[number].repeated = true;
 		}
 	}
 }
@@ -257,9 +259,10 @@ simhash_find_all_index(PG_FUNCTION_ARGS)
 
 	sink.result = call.result;
 	sink.rows = &call.rows;
-	sink.max_fps = MAX_PAIRS;
+	sink.max_fps = 1024;
 	sink.fps = palloc(sink.max_fps * sizeof(Fingerprint));
-	sink.pairs = palloc(MAX_PAIRS * sizeof(FingerprintPair));
+	sink.max_pairs = sink.rows->enough;
+	sink.pairs = MemoryContextAllocHuge(CurrentMemoryContext, sink.max_pairs * sizeof(FingerprintPair));
 	sink.max_numbers = 1;
 	sink.numbers = palloc(sizeof(uint32));
 	shbatch_input_search(&call.input, &sink.sink);

@@ -16,14 +16,33 @@
 
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
+#include "storage/bufmgr.h"
 #include "utils/memutils.h"
 
 #include "batch/rows.h"
 #include "index/sort.h"
 
-/* room for both fingerprints of a pair to go beyond SHBATCH_ROWS, unless one has
- * very many rows */
-#define FIRST_CAPACITY		(3 * SHBATCH_ROWS)
+/* how many rows are looked up together at least */
+#define MIN_ROWS			65536
+
+/* how many rows should lie on a page that is visited, if memory allows */
+#define ROWS_PER_PAGE		8
+
+/* the part of maintenance_work_mem that rows may take */
+#define MEMORY_SHARE		0.25
+
+/*
+ * How many rows to look up together: so many that the order of their TIDs is of
+ * use, since a page that is not in memory is read for each batch anew.
+ */
+static size_t
+choose_batch(Relation heap)
+{
+	double		wanted = (double) ROWS_PER_PAGE * RelationGetNumberOfBlocks(heap);
+	double		most = maintenance_work_mem * 1024.0 * MEMORY_SHARE / SHBATCH_BYTES_PER_ROW;
+
+	return Max(Min(wanted, most), MIN_ROWS);
+}
 
 /*
  * Begin to look up rows of a table.  The snapshot must be an MVCC snapshot and
@@ -35,8 +54,9 @@ shbatch_rows_begin(ShBatchRows *rows, Relation heap, Snapshot snapshot)
 	rows->snapshot = snapshot;
 	rows->fetch = table_index_fetch_begin(heap);
 	rows->slot = table_slot_create(heap, NULL);
+	rows->enough = choose_batch(heap);
 	rows->count = 0;
-	rows->capacity = FIRST_CAPACITY;
+	rows->capacity = MIN_ROWS;
 	rows->tids = palloc(rows->capacity * sizeof(uint64));
 	rows->order = palloc(rows->capacity * sizeof(ShIdxKey));
 	rows->scratch = palloc(rows->capacity * sizeof(ShIdxKey));
@@ -54,7 +74,8 @@ shbatch_rows_add(ShBatchRows *rows, const uint64 *tids, size_t count)
 	{
 		size_t		capacity = Max(rows->capacity * 2, rows->count + count);
 
-		if (capacity * SHBATCH_BYTES_PER_ROW > maintenance_work_mem * (Size) 1024)
+		if (capacity * SHBATCH_BYTES_PER_ROW > maintenance_work_mem * (Size) 1024 &&
+			capacity > 4 * rows->enough)
 			ereport(ERROR,
 					(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 					 errmsg("%zu rows with the same fingerprint do not fit into maintenance_work_mem",

@@ -17,9 +17,6 @@
 
 #include "index/page.h"
 
-/* when so many rows have been added they should be looked up */
-#define SHBATCH_ROWS		65536
-
 /* in place of the TID of a row that the snapshot does not see */
 #define SHBATCH_INVISIBLE	0
 
@@ -28,6 +25,8 @@ typedef struct ShBatchRows
 	Snapshot	snapshot;
 	IndexFetchTableData *fetch;
 	TupleTableSlot *slot;
+	size_t		enough;			/* when so many rows have been added they should
+								 * be looked up */
 	size_t		count;
 	size_t		capacity;
 	uint64	   *tids;			/* of index entries; resolved, of rows */

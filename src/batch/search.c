@@ -69,6 +69,16 @@ bits_of_blocks(const ShBitsScheme *scheme, const ShBitsTable *table, int nblocks
 	return bits;
 }
 
+static void
+add_step(ShBatchPlan *plan, const ShBitsScheme *scheme, int table, int prefix_bits)
+{
+	ShBatchStep *step = &plan->steps[plan->nsteps++];
+
+	step->table = table;
+	step->prefix_bits = prefix_bits;
+	step->mask = shbits_unpermute(&scheme->tables[table], PG_UINT64_MAX << (64 - prefix_bits));
+}
+
 /*
  * Plan the walks over the tables of a scheme, which have about so many
  * entries each.  The distance must not exceed that of the scheme.
@@ -80,19 +90,21 @@ shbatch_plan(ShBatchPlan *plan, const ShBitsScheme *scheme, int distance, double
 
 	Assert(distance <= scheme->distance);
 	plan->nsteps = 0;
+	if (distance == 0)
+	{
+		/* no two keys are a pair: each is a group by itself */
+		add_step(plan, scheme, 0, 64);
+		return;
+	}
 	for (int t = 0; t < scheme->ntables; t++)
 	{
 		const ShBitsTable *table = &scheme->tables[t];
-		ShBatchStep *step;
 
 		/* the blocks of a prefix ascend, and so do the tables by them */
 		if (table->order[used - 1] >= distance + used ||
 			(t > 0 && memcmp(table->order, (table - 1)->order, used) == 0))
 			continue;
-		step = &plan->steps[plan->nsteps++];
-		step->table = t;
-		step->prefix_bits = bits_of_blocks(scheme, table, used);
-		step->mask = shbits_unpermute(table, PG_UINT64_MAX << (64 - step->prefix_bits));
+		add_step(plan, scheme, t, bits_of_blocks(scheme, table, used));
 	}
 }
 

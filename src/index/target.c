@@ -221,6 +221,24 @@ shidx_target_close(ShIdxTarget *target)
 }
 
 /*
+ * Was a snapshot taken after an index was built?
+ *
+ * One of the transaction that built it may have been taken before, if it is
+ * that of the whole transaction or of a cursor.
+ */
+static bool
+is_after_build(Snapshot snapshot, Relation index)
+{
+	HeapTupleHeader tuple = index->rd_indextuple->t_data;
+	TransactionId xmin = HeapTupleHeaderGetXmin(tuple);
+
+	if (TransactionIdIsCurrentTransactionId(xmin))
+		return !IsolationUsesXactSnapshot() &&
+			HeapTupleHeaderGetCmin(tuple) < snapshot->curcid;
+	return !XidInMVCCSnapshot(xmin, snapshot);
+}
+
+/*
  * Report an error if the index may lack rows that the snapshot sees, since it
  * was built after that was taken.
  *
@@ -230,13 +248,9 @@ shidx_target_close(ShIdxTarget *target)
 void
 shidx_check_snapshot(Relation index, Snapshot snapshot)
 {
-	TransactionId xmin = HeapTupleHeaderGetXmin(index->rd_indextuple->t_data);
-
-	if (index->rd_index->indcheckxmin &&
-		!TransactionIdIsCurrentTransactionId(xmin) &&
-		XidInMVCCSnapshot(xmin, snapshot))
+	if (index->rd_index->indcheckxmin && !is_after_build(snapshot, index))
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-				 errmsg("index \"%s\" was built after the snapshot of this transaction was taken",
+				 errmsg("index \"%s\" was built after the snapshot of this query was taken",
 						RelationGetRelationName(index))));
 }
