@@ -19,7 +19,6 @@
 #include "optimizer/optimizer.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/rls.h"
@@ -107,11 +106,12 @@ add_columns(Relation index, AttrNumber catalog_column, Bitmapset **columns)
 }
 
 /*
- * May the user select all columns that an index is made of, or the table?
+ * May the current user select all columns that an index is made of, or the table?
  */
 static bool
-may_select_columns(Relation heap, Relation index, Oid user)
+may_select_columns(Relation heap, Relation index)
 {
+	Oid			user = GetUserId();
 	Oid			heapoid = RelationGetRelid(heap);
 	Bitmapset  *columns = NULL;
 	int			member = -1;
@@ -142,8 +142,9 @@ may_select_columns(Relation heap, Relation index, Oid user)
 }
 
 static void
-check_access(Relation heap, Relation index, Oid user, ShIdxAccess access)
+check_access(Relation heap, Relation index, ShIdxAccess access)
 {
+	Oid			user = GetUserId();
 	bool		allowed;
 
 	if (access == SHIDX_ACCESS_OWNER)
@@ -154,7 +155,7 @@ check_access(Relation heap, Relation index, Oid user, ShIdxAccess access)
 	}
 
 	if (access == SHIDX_ACCESS_ROWS)
-		allowed = may_select_columns(heap, index, user);
+		allowed = may_select_columns(heap, index);
 	else
 		allowed = pg_class_aclcheck(RelationGetRelid(heap), user, ACL_SELECT) == ACLCHECK_OK;
 	if (!allowed)
@@ -162,7 +163,7 @@ check_access(Relation heap, Relation index, Oid user, ShIdxAccess access)
 
 	/* this may itself report an error, as row_security tells it to */
 	if (access == SHIDX_ACCESS_ROWS &&
-		check_enable_rls(RelationGetRelid(heap), user, false) == RLS_ENABLED)
+		check_enable_rls(RelationGetRelid(heap), InvalidOid, false) == RLS_ENABLED)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("row-level security of table \"%s\" cannot be applied to a whole index",
@@ -174,11 +175,8 @@ check_access(Relation heap, Relation index, Oid user, ShIdxAccess access)
  * Open an index and its table, both with AccessShareLock, the table first as
  * everybody does.
  *
- * Until shidx_target_close the session acts as the owner of the table:
- * functions in the expressions of the index are his, and may be run.
- *
  * Reports an error if it is not a valid simhash index that this session can
- * read, or if the user may not.
+ * read, or if the current user may not.
  */
 void
 shidx_target_open(Oid indexoid, ShIdxAccess access, ShIdxTarget *target)
@@ -188,14 +186,6 @@ shidx_target_open(Oid indexoid, ShIdxAccess access, ShIdxTarget *target)
 	if (!OidIsValid(heapoid))
 		report_wrong_oid(indexoid);
 	target->heap = table_open(heapoid, AccessShareLock);
-
-	/* an abort restores all this by itself */
-	GetUserIdAndSecContext(&target->user, &target->security_context);
-	SetUserIdAndSecContext(target->heap->rd_rel->relowner,
-						   target->security_context | SECURITY_RESTRICTED_OPERATION);
-	target->guc_level = NewGUCNestLevel();
-	shcompat_restrict_search_path();
-
 	target->index = index_open(indexoid, AccessShareLock);
 	if (heapoid != IndexGetRelation(indexoid, true))
 		ereport(ERROR,
@@ -204,20 +194,18 @@ shidx_target_open(Oid indexoid, ShIdxAccess access, ShIdxTarget *target)
 						RelationGetRelationName(target->index))));
 
 	check_relation(target->index);
-	check_access(target->heap, target->index, target->user, access);
+	check_access(target->heap, target->index, access);
 	check_state(target->index);
 }
 
 /*
- * Close both, give up the locks, and act as the caller again.
+ * Close both, and give up the locks.
  */
 void
 shidx_target_close(ShIdxTarget *target)
 {
 	index_close(target->index, AccessShareLock);
 	table_close(target->heap, AccessShareLock);
-	AtEOXact_GUC(false, target->guc_level);
-	SetUserIdAndSecContext(target->user, target->security_context);
 }
 
 /*

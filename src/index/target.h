@@ -25,9 +25,6 @@ typedef struct ShIdxTarget
 {
 	Relation	heap;
 	Relation	index;
-	Oid			user;			/* who called, and in which context */
-	int			security_context;
-	int			guc_level;
 } ShIdxTarget;
 
 extern void shidx_target_open(Oid indexoid, ShIdxAccess access, ShIdxTarget *target);

@@ -14,11 +14,15 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/guc.h"
 #include "utils/snapmgr.h"
 
+#include "index/target.h"
 #include "index/tree.h"
 #include "inspect/check.h"
-#include "index/target.h"
+
+#include "compat.h"
 
 PG_FUNCTION_INFO_V1(simhash_index_check);
 
@@ -34,6 +38,9 @@ Datum
 simhash_index_check(PG_FUNCTION_ARGS)
 {
 	ShIdxTarget target;
+	Oid			user;
+	int			security_context;
+	int			guc_level;
 	Relation	heap;
 	Relation	index;
 	Snapshot	snapshot;
@@ -43,6 +50,16 @@ simhash_index_check(PG_FUNCTION_ARGS)
 	shidx_target_open(PG_GETARG_OID(0), SHIDX_ACCESS_OWNER, &target);
 	heap = target.heap;
 	index = target.index;
+
+	/*
+	 * Functions in the expressions of the index are its owner's, and are run.
+	 * An abort restores all this by itself.
+	 */
+	GetUserIdAndSecContext(&user, &security_context);
+	SetUserIdAndSecContext(heap->rd_rel->relowner,
+						   security_context | SECURITY_RESTRICTED_OPERATION);
+	guc_level = NewGUCNestLevel();
+	shcompat_restrict_search_path();
 
 	/* not what this backend remembers, but what is there */
 	shidx_forget_cache(index);
@@ -57,6 +74,8 @@ simhash_index_check(PG_FUNCTION_ARGS)
 	if (PG_GETARG_BOOL(1))
 		shinsp_check_heap(heap, index, snapshot, scheme);
 
+	AtEOXact_GUC(false, guc_level);
+	SetUserIdAndSecContext(user, security_context);
 	UnregisterSnapshot(snapshot);
 	shidx_target_close(&target);
 	PG_RETURN_VOID();
