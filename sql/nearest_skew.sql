@@ -114,8 +114,9 @@ DECLARE
 	d int[] := (SELECT e.d[:n] FROM expected e WHERE qno = q.qno AND form = f.no);
 BEGIN
 	PERFORM require_order(statement, 'indexscan');
-	EXECUTE format('SELECT coalesce(array_agg(d), ''{}'') AS d, count(*) - count(DISTINCT id) AS twice,
-		count(*) FILTER (WHERE (%s) IS NOT TRUE) AS wrong FROM (%s) s', f.truth, statement) INTO got;
+	EXECUTE format('SELECT coalesce(array_agg(d ORDER BY place), ''{}'') AS d, count(*) - count(DISTINCT id) AS twice,
+		count(*) FILTER (WHERE (%s) IS NOT TRUE) AS wrong FROM (SELECT *, row_number() OVER () AS place FROM (%s) s) s',
+		f.truth, statement) INTO got;
 	IF got.d IS DISTINCT FROM d OR got.twice > 0 OR got.wrong > 0 THEN
 		RETURN format('form %s, query %s: %s rows, not %s; %s twice; %s wrong; distances %s', f.no, q.qno,
 					  cardinality(got.d), cardinality(d), got.twice, got.wrong,
@@ -180,8 +181,8 @@ DECLARE
 	expected record;
 BEGIN
 	PERFORM require_order(statement, 'indexscan');
-	EXECUTE format('SELECT array_agg(d1) AS d1, array_agg(d2) AS d2, count(*) - count(DISTINCT id) AS twice FROM (%s) s',
-				   statement) INTO got;
+	EXECUTE format('SELECT array_agg(d1 ORDER BY place) AS d1, array_agg(d2 ORDER BY place) AS d2, count(*) - count(DISTINCT id) AS twice
+		FROM (SELECT *, row_number() OVER () AS place FROM (%s) s) s', statement) INTO got;
 	SELECT d1[:n] AS d1, d2[:n] AS d2, 0::bigint AS twice INTO expected
 	FROM expected_two e WHERE e.a = $1.qno AND e.b = $2.qno;
 	IF got IS DISTINCT FROM expected THEN
@@ -313,7 +314,8 @@ FROM (SELECT id, fp FROM doc ORDER BY fp <~> (SELECT NULL::simhash OFFSET 0)) s;
 CREATE FUNCTION beside_null(statement text, OUT rows bigint, OUT in_order boolean) LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM require_order(statement, 'indexscan');
-	EXECUTE format('SELECT count(*), array_agg(d) = array_agg(d ORDER BY d) FROM (%s) s', statement) INTO rows, in_order;
+	EXECUTE format('SELECT count(*), array_agg(d ORDER BY place) = array_agg(d ORDER BY d)
+		FROM (SELECT *, row_number() OVER () AS place FROM (%s) s) s', statement) INTO rows, in_order;
 END $$;
 SELECT * FROM beside_null('SELECT id, distance(fp, 0) AS d FROM doc WHERE fp IS NOT NULL ORDER BY fp <~> 0, fp <~> (SELECT NULL::simhash OFFSET 0)');
 SELECT * FROM beside_null('SELECT id, distance(fp, 0) AS d FROM doc WHERE fp IS NOT NULL ORDER BY fp <~> (SELECT NULL::simhash OFFSET 0), fp <~> 0');

@@ -374,15 +374,16 @@ WHERE proname IN ('hamming', 'simhash_within', 'simhash_radius', 'simhash_near',
 GROUP BY proname
 ORDER BY proname COLLATE "C";
 
--- functions, operators and types without a comment; array types, which belong
--- to an extension since 17, need none
+-- functions, operators, types and views without a comment; types of arrays and
+-- of rows, which belong to an extension since 17, need none
 SELECT pg_describe_object(d.classid, d.objid, 0) AS uncommented
 FROM pg_depend d
 JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND e.extname = 'simhash'
 WHERE d.deptype = 'e'
-	AND d.classid IN ('pg_proc'::regclass, 'pg_operator'::regclass, 'pg_type'::regclass, 'pg_am'::regclass)
+	AND d.classid IN ('pg_proc'::regclass, 'pg_operator'::regclass, 'pg_type'::regclass, 'pg_am'::regclass, 'pg_class'::regclass)
 	AND obj_description(d.objid, d.classid::regclass::text::name) IS NULL
-	AND NOT EXISTS (SELECT FROM pg_type t WHERE t.typarray = d.objid AND d.classid = 'pg_type'::regclass)
+	AND NOT (d.classid = 'pg_type'::regclass AND EXISTS (
+		SELECT FROM pg_type t WHERE t.typarray = d.objid OR (t.oid = d.objid AND t.typrelid <> 0)))
 ORDER BY 1;
 
 -- each operator's commutator and negator name it back

@@ -25,8 +25,8 @@ typedef struct ShBatchRows
 	Snapshot	snapshot;
 	IndexFetchTableData *fetch;
 	TupleTableSlot *slot;
-	size_t		enough;			/* when so many rows have been added they should
-								 * be looked up */
+	size_t		enough;			/* when so many rows have been added they
+								 * should be looked up */
 	size_t		count;
 	size_t		capacity;
 	uint64	   *tids;			/* of index entries; resolved, of rows */

@@ -603,7 +603,10 @@ find_clusters(const PairSet *pairs, Clusters *clusters)
 		ends[nends++] = values_number(&map, pairs->slots[i].b);
 	}
 
-	/* first[v] is where v's neighbours end, until they are filled in backwards */
+	/*
+	 * first[v] is where v's neighbours end, until they are filled in
+	 * backwards
+	 */
 	first = allocate(map.used + 1, sizeof(size_t));
 	neighbours = allocate(nends, sizeof(uint32_t));
 	for (size_t i = 0; i < nends; i++)
