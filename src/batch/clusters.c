@@ -88,12 +88,8 @@ flush(RowSink *sink)
 		ElementPair pair = sink->pairs[i];
 
 		if (elements[pair.a].size > 0 && elements[pair.b].size > 0)
-		{
 			shbatch_components_join(&sink->components, pair.a, pair.b);
-			sink->found++;
-		}
 	}
-	shbatch_progress_found(sink->found);
 	sink->rows->count = 0;
 	sink->npairs = 0;
 }
@@ -171,6 +167,7 @@ collect_pair(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
 	pair.a = collect(sink, group, i);
 	pair.b = collect(sink, group, j);
 	sink->pairs[sink->npairs++] = pair;
+	shbatch_progress_found(++sink->found);
 }
 
 /*
@@ -260,8 +257,7 @@ join_values(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
 										   &is_new);
 
 	shbatch_components_join(&sink->components, a, b);
-	if (++sink->found % 1024 == 0)
-		shbatch_progress_found(sink->found);
+	shbatch_progress_found(++sink->found);
 }
 
 /*

@@ -85,7 +85,7 @@ return_rows(RowSink *sink, uint64 a_tid, uint64 a_fp, uint64 b_tid, uint64 b_fp)
 	values[3] = SimhashGetDatum(b_fp);
 	values[4] = Int32GetDatum(shbits_distance(a_fp, b_fp));
 	tuplestore_putvalues(sink->result->setResult, sink->result->setDesc, values, nulls);
-	sink->returned++;
+	shbatch_progress_found(++sink->returned);
 }
 
 /* Return the pairs among the rows of a fingerprint. */
@@ -148,7 +148,6 @@ flush(RowSink *sink)
 	for (size_t i = 0; i < sink->npairs; i++)
 		return_product(sink, &sink->fps[sink->pairs[i].a], &sink->fps[sink->pairs[i].b]);
 
-	shbatch_progress_found(sink->returned);
 	sink->rows->count = 0;
 	sink->nfps = 0;
 	sink->npairs = 0;
@@ -293,8 +292,7 @@ return_values(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
 	values[1] = SimhashGetDatum(Max(a, b));
 	values[2] = Int32GetDatum(shbits_distance(a, b));
 	tuplestore_putvalues(sink->result->setResult, sink->result->setDesc, values, nulls);
-	if (++sink->returned % 1024 == 0)
-		shbatch_progress_found(sink->returned);
+	shbatch_progress_found(++sink->returned);
 }
 
 /*

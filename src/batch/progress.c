@@ -44,6 +44,9 @@ enum
 
 #define PROGRESS_COLUMNS	11
 
+/* how many results are found before that is reported */
+#define FOUND_INTERVAL		256
+
 /* of the current search of this backend */
 static bool reporting = false;
 static int64 entries_done;
@@ -106,11 +109,13 @@ shbatch_progress_entries(int count)
 		pgstat_progress_update_param(PARAM_ENTRIES_DONE, entries_done);
 }
 
-/* so many results have been found */
+/*
+ * So many results have been found.  May be called for each.
+ */
 void
 shbatch_progress_found(int64 found)
 {
-	if (reporting)
+	if (reporting && found % FOUND_INTERVAL == 0)
 		pgstat_progress_update_param(PARAM_FOUND, found);
 }
 
@@ -133,6 +138,8 @@ phase_name(int64 phase)
 {
 	switch (phase)
 	{
+		case SHBATCH_PHASE_INITIALIZE:
+			return "initializing";
 		case SHBATCH_PHASE_SORT:
 			return "reading entries to sort";
 		case SHBATCH_PHASE_COMPARE:

@@ -18,6 +18,7 @@ typedef enum ShBatchCommand
 
 typedef enum ShBatchPhase
 {
+	SHBATCH_PHASE_INITIALIZE,
 	SHBATCH_PHASE_SORT,			/* reading what is to be sorted */
 	SHBATCH_PHASE_COMPARE,		/* walking over the tables */
 	SHBATCH_PHASE_RETURN		/* returning the members of clusters */

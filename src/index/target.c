@@ -185,13 +185,15 @@ shidx_target_open(Oid indexoid, ShIdxAccess access, ShIdxTarget *target)
 
 	if (!OidIsValid(heapoid))
 		report_wrong_oid(indexoid);
-	target->heap = table_open(heapoid, AccessShareLock);
+
+	/* any of them may be dropped, and even made anew, before it is locked */
+	target->heap = try_table_open(heapoid, AccessShareLock);
+	if (target->heap == NULL || heapoid != IndexGetRelation(indexoid, true))
+		report_wrong_oid(indexoid);
 	target->index = index_open(indexoid, AccessShareLock);
-	if (heapoid != IndexGetRelation(indexoid, true))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("could not open the table of index \"%s\"",
-						RelationGetRelationName(target->index))));
+
+	/* TIDs that the caller has got are good as long as nobody moves the rows */
+	target->release = access == SHIDX_ACCESS_ROWS ? NoLock : AccessShareLock;
 
 	check_relation(target->index);
 	check_access(target->heap, target->index, access);
@@ -199,13 +201,14 @@ shidx_target_open(Oid indexoid, ShIdxAccess access, ShIdxTarget *target)
 }
 
 /*
- * Close both, and give up the locks.
+ * Close both.  The locks are given up, but not by who tells of rows: then they
+ * stay until the end of the transaction, as after a query.
  */
 void
 shidx_target_close(ShIdxTarget *target)
 {
-	index_close(target->index, AccessShareLock);
-	table_close(target->heap, AccessShareLock);
+	index_close(target->index, target->release);
+	table_close(target->heap, target->release);
 }
 
 /*

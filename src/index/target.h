@@ -10,6 +10,7 @@
 
 #include "postgres.h"
 
+#include "storage/lockdefs.h"
 #include "utils/rel.h"
 #include "utils/snapshot.h"
 
@@ -25,6 +26,7 @@ typedef struct ShIdxTarget
 {
 	Relation	heap;
 	Relation	index;
+	LOCKMODE	release;		/* lock to give up when they are closed */
 } ShIdxTarget;
 
 extern void shidx_target_open(Oid indexoid, ShIdxAccess access, ShIdxTarget *target);

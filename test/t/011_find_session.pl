@@ -1,0 +1,433 @@
+# What a long search for pairs or clusters is to its user and to others: it can be
+# cancelled, terminated and watched, leaves nothing behind, and works in a shell's
+# pipeline.
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SimhashTest;
+use Test::More;
+use Time::HiRes qw(time);
+
+my $node = make_node('session', [], 'max_wal_size = 2GB', 'maintenance_work_mem = 64MB',
+	# in case that something is not cancelled
+	'temp_file_limit = 6GB');
+$node->start;
+load_helpers($node);
+$node->safe_psql(
+	'postgres', q{
+	CREATE TABLE equal (id integer, fp simhash);
+	INSERT INTO equal SELECT i, 9223372036854775808 FROM generate_series(1, 60000) i;
+	CREATE INDEX equal_fp ON equal USING simhash (fp);
+	CREATE TABLE randoms (id integer, fp simhash);
+	SELECT setseed(0.5);
+	INSERT INTO randoms SELECT i, random_bits() FROM generate_series(1, 60000) i;
+	CREATE INDEX randoms_fp ON randoms USING simhash (fp);
+	CREATE TABLE groups (id integer, fp simhash);
+	INSERT INTO groups SELECT i, hashint8extended(i % 300, 1) FROM generate_series(1, 120000) i;
+	CREATE INDEX groups_fp ON groups USING simhash (fp);
+	CREATE TABLE many (id integer, fp simhash);
+	INSERT INTO many SELECT row_number() OVER (), h FROM make_fingerprints(60000, 0.2) h;
+	CREATE INDEX many_fp ON many USING simhash (fp) WITH (blocks = 8, distance = 3);
+	VACUUM ANALYZE;
+
+	CREATE ROLE plain LOGIN;
+	CREATE ROLE watcher;
+	GRANT pg_read_all_stats TO watcher;
+	GRANT SELECT ON equal, randoms, groups, many TO plain;
+
+	-- the session that the test is about
+	CREATE VIEW victim AS SELECT * FROM pg_stat_activity WHERE application_name = 'victim';
+
+	-- Wait until a query returns true.
+	CREATE FUNCTION wait_for(query text) RETURNS boolean LANGUAGE plpgsql AS $$
+	DECLARE
+		deadline timestamptz := clock_timestamp() + interval '180 s';
+		reached boolean;
+	BEGIN
+		WHILE clock_timestamp() < deadline LOOP
+			PERFORM pg_stat_clear_snapshot();
+			EXECUTE query INTO reached;
+			IF reached THEN
+				RETURN true;
+			END IF;
+			PERFORM pg_sleep(0.001);
+		END LOOP;
+		RETURN false;
+	END $$;
+
+	-- Wait until a query returns a number that is greater than the one the time before.
+	CREATE FUNCTION wait_for_growth(query text) RETURNS boolean LANGUAGE plpgsql AS $$
+	DECLARE
+		deadline timestamptz := clock_timestamp() + interval '180 s';
+		number bigint;
+		last bigint;
+	BEGIN
+		WHILE clock_timestamp() < deadline LOOP
+			PERFORM pg_stat_clear_snapshot();
+			EXECUTE query INTO number;
+			IF number > last THEN
+				RETURN true;
+			END IF;
+			last := number;
+			PERFORM pg_sleep(0.001);
+		END LOOP;
+		RETURN false;
+	END $$;
+});
+
+# Start a statement in a session of its own.  Further arguments are parts of the
+# connection string.
+sub start_victim
+{
+	my ($statement, @connection) = @_;
+	my %victim = (out => '', err => '', started => time);
+	$victim{handle} = IPC::Run::start(
+		[
+			'psql', '-X', '-q', '-A', '-t', '-v', 'VERBOSITY=sqlstate', '-c', $statement,
+			'-d', join ' ', $node->connstr('postgres'), 'application_name=victim', @connection
+		],
+		'>', \$victim{out}, '2>', \$victim{err},
+		IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default));
+	return \%victim;
+}
+
+# Wait for its end; returns how long it took, in seconds.
+sub finish_victim
+{
+	my ($victim) = @_;
+	$victim->{handle}->finish;
+	return time - $victim->{started};
+}
+
+sub reached
+{
+	my ($query) = @_;
+	return $node->safe_psql('postgres', "SELECT wait_for(\$wait\$$query\$wait\$)") eq 't';
+}
+
+# A terminated session may still be cleaning up when its client is gone.
+sub nothing_is_left
+{
+	my ($what) = @_;
+	ok( reached('SELECT (SELECT count(*) FROM pg_ls_tmpdir()) + (SELECT count(*) FROM simhash_stat_progress) = 0'),
+		"$what: no temporary files and no progress are left");
+	ok( reached(
+			q{SELECT count(*) = 0 FROM pg_locks WHERE pid <> pg_backend_pid() AND relation IN
+				(SELECT oid FROM pg_class WHERE relname ~ '^(equal|randoms|groups|many)')}),
+		"$what: no locks are left");
+	return;
+}
+
+# What would go on for hours.  A search that would end is started again and again.
+sub for_ever
+{
+	my ($function, $index, $distance) = @_;
+	return "SELECT count(*) FROM generate_series(1, 1000000) g, "
+	  . "LATERAL $function(CASE WHEN g > 0 THEN '$index'::regclass END, $distance)";
+}
+my %search = (
+	'all pairs of equal ones' => "SELECT count(*) FROM simhash_find_all('equal_fp')",
+	'all pairs of groups of equal ones' => for_ever('simhash_find_all', 'groups_fp', 3),
+	'all pairs at all' => "SELECT count(*) FROM simhash_find_all('randoms_fp', 64)",
+	'all pairs at all of an array' =>
+	  'SELECT count(*) FROM simhash_find_all(ARRAY(SELECT fp FROM randoms), 64)',
+	'pairs at a distance that few have' => for_ever('simhash_find_all', 'randoms_fp', 16),
+	'pairs in many tables' => for_ever('simhash_find_all', 'many_fp', 3),
+	'clusters at all' => "SELECT count(*) FROM simhash_find_clusters('randoms_fp', 64)",
+	'clusters at all of an array' =>
+	  'SELECT count(*) FROM simhash_find_clusters(ARRAY(SELECT fp FROM randoms), 64)',
+	'clusters of equal ones' => for_ever('simhash_find_clusters', 'equal_fp', 3),
+	'clusters at a distance that few have' => for_ever('simhash_find_clusters', 'randoms_fp', 16),
+	'clusters in many tables' => for_ever('simhash_find_clusters', 'many_fp', 3));
+
+# The limit is far above what it takes, and far below what the search would.
+foreach my $what (sort keys %search)
+{
+	my $victim = start_victim($search{$what}, "options='-c statement_timeout=500ms'");
+	my $seconds = finish_victim($victim);
+	like($victim->{err}, qr/57014/, "$what: statement_timeout cancels it");
+	cmp_ok($seconds, '<', 20, "$what: it does so promptly");
+	note(sprintf '%.1f s', $seconds);
+	nothing_is_left($what);
+}
+
+# Cancel in each phase.
+my %phases = (
+	simhash_find_all => [ 'reading entries to sort', 'comparing' ],
+	simhash_find_clusters => [ 'reading entries to sort', 'comparing', 'returning clusters' ]);
+foreach my $function (sort keys %phases)
+{
+	foreach my $phase (@{ $phases{$function} })
+	{
+		my $index = $function eq 'simhash_find_all' ? 'many_fp' : 'groups_fp';
+		my $victim = start_victim(for_ever($function, $index, 5));
+		ok( reached(
+				"SELECT pg_cancel_backend(pid) FROM victim JOIN simhash_stat_progress USING (pid) WHERE command = '$function' AND phase = '$phase' AND entries_done > 0"
+			),
+			"$function is seen $phase");
+		my $cancelled = time;
+		finish_victim($victim);
+		like($victim->{err}, qr/57014/, "$function is cancelled $phase");
+		cmp_ok(time - $cancelled, '<', 20, "$function is cancelled promptly $phase");
+		nothing_is_left("$function cancelled $phase");
+	}
+}
+
+# Terminate.
+foreach my $what ('all pairs of equal ones', 'all pairs at all', 'clusters at all', 'clusters of equal ones')
+{
+	my $victim = start_victim($search{$what});
+	ok( reached(
+			'SELECT pg_terminate_backend(pid) FROM victim JOIN simhash_stat_progress USING (pid)'),
+		"$what: it is seen");
+	my $terminated = time;
+	finish_victim($victim);
+	like($victim->{err}, qr/57P01/, "$what: it is terminated");
+	cmp_ok(time - $terminated, '<', 20, "$what: promptly");
+	nothing_is_left("$what, terminated");
+}
+
+# After an error the session goes on, as the user that it was, and without locks.
+my ($status, $stdout, $stderr) = $node->psql(
+	'postgres', q{
+	SET ROLE plain;
+	BEGIN;
+	SAVEPOINT s;
+	SET LOCAL statement_timeout = '300ms';
+	SELECT count(*) FROM simhash_find_all('equal_fp');
+	ROLLBACK TO s;
+	SELECT current_user, current_setting('search_path'),
+		(SELECT count(*) FROM pg_locks WHERE relation IN ('equal'::regclass, 'equal_fp'::regclass)),
+		(SELECT count(*) FROM simhash_stat_progress);
+	SELECT count(*), min(cluster::simhash), min(size), max(size) FROM simhash_find_clusters('equal_fp');
+	SELECT current_user, current_setting('search_path'),
+		(SELECT count(*) FROM simhash_stat_progress);
+	COMMIT;
+}, on_error_stop => 0);
+is($stdout, qq{plain|"\$user", public|0|0\n60000|9223372036854775808|60000|60000\nplain|"\$user", public|0},
+	'a session goes on after a cancelled search');
+like($stderr, qr/canceling statement due to statement timeout/, 'which was cancelled');
+
+# Progress, as others see it
+my $watched = 'FROM simhash_stat_progress JOIN victim USING (pid, datid, datname)';
+sub cancel
+{
+	my ($victim, $what) = @_;
+	$node->safe_psql('postgres', 'SELECT pg_cancel_backend(pid) FROM victim');
+	finish_victim($victim);
+	like($victim->{err}, qr/57014/, "$what, until it is cancelled");
+	return;
+}
+
+my $victim = start_victim($search{'all pairs of groups of equal ones'});
+ok( reached(
+		"SELECT relid = 'groups'::regclass AND indexrelid = 'groups_fp'::regclass AND command = 'simhash_find_all'
+			AND phase = 'comparing' AND tables_total = 4 AND tables_done < 4 AND entries_total >= 120000
+			AND entries_done > 0 AND datname = 'postgres' $watched"),
+	'progress of a search');
+is($node->safe_psql('postgres', "SELECT wait_for_growth('SELECT entries_done $watched')"),
+	't', 'entries are counted');
+cancel($victim, 'it goes on');
+
+# one that takes minutes, and no space on disk
+$victim = start_victim($search{'clusters at all'}, 'user=plain');
+ok( reached(
+		"SELECT relid = 'randoms'::regclass AND indexrelid = 'randoms_fp'::regclass AND command = 'simhash_find_clusters'
+			AND phase = 'comparing' AND found > 0 $watched"),
+	'progress of clusters');
+is($node->safe_psql('postgres', "SELECT wait_for_growth('SELECT found $watched')"),
+	't', 'pairs are counted');
+is( $node->safe_psql(
+		'postgres', q{
+		SET ROLE watcher;
+		SELECT count(*), count(datname), count(relid), count(indexrelid), count(command), count(phase), count(tables_total),
+			count(tables_done), count(entries_done), count(found) FROM simhash_stat_progress}),
+	'1|1|1|1|1|1|1|1|1|1',
+	'a role with the privileges of pg_read_all_stats sees all');
+is( $node->safe_psql(
+		'postgres', q{
+		SET ROLE plain;
+		SELECT count(*), count(relid) FROM simhash_stat_progress}),
+	'1|1',
+	'the role that searches sees all');
+my $pid = $node->safe_psql('postgres', 'SELECT pid FROM victim');
+is( $node->safe_psql(
+		'postgres', q{
+		CREATE ROLE stranger;
+		SET ROLE stranger;
+		SELECT pid, datid = (SELECT oid FROM pg_database WHERE datname = current_database()), datname,
+			num_nulls(relid, indexrelid, command, phase, tables_total, tables_done, entries_total, entries_done, found)
+		FROM simhash_stat_progress}),
+	"$pid|t|postgres|9",
+	'any other role sees where it runs, and no more');
+is( $node->safe_psql(
+		'postgres', q{
+		CREATE FUNCTION shown_by_server(pid integer) RETURNS text LANGUAGE plpgsql AS $$
+		DECLARE
+			view text;
+			shown integer;
+			views integer := 0;
+			wrong text := '';
+		BEGIN
+			FOR view IN SELECT viewname FROM pg_views WHERE schemaname = 'pg_catalog' AND viewname ~ '^pg_stat_progress_' LOOP
+				EXECUTE format('SELECT count(*) FROM %I WHERE pid = $1', view) INTO shown USING pid;
+				views := views + 1;
+				IF shown > 0 THEN
+					wrong := wrong || ' ' || view;
+				END IF;
+			END LOOP;
+			-- all of it from one look at the other sessions
+			SELECT count(*) INTO shown FROM simhash_stat_progress p WHERE p.pid = $1;
+			RETURN (views > 4) || ' ' || shown || wrong;
+		END $$;
+		SELECT shown_by_server(pid) FROM victim}),
+	'true 1',
+	'no view of the server shows a search');
+cancel($victim, 'it goes on');
+
+$victim = start_victim($search{'clusters in many tables'});
+ok( reached(
+		"SELECT command = 'simhash_find_clusters' AND indexrelid = 'many_fp'::regclass AND tables_total = 56
+			AND tables_done > 0 AND entries_done > 0 $watched"),
+	'progress of clusters in many tables');
+is( $node->safe_psql('postgres', "SELECT wait_for_growth('SELECT tables_done $watched')"),
+	't', 'tables are counted');
+cancel($victim, 'it goes on');
+
+$victim = start_victim($search{'all pairs at all of an array'});
+ok( reached(
+		"SELECT command = 'simhash_find_all' AND relid IS NULL AND indexrelid IS NULL AND phase = 'comparing'
+			AND tables_total = 1 AND entries_total = 60000 AND found > 0 $watched"),
+	'progress of a search of an array');
+cancel($victim, 'it goes on');
+
+# COPY reports its own progress, which a search within it must not disturb: not when
+# it begins, and not when it ends.
+$victim = start_victim(
+	q{COPY (SELECT p.* FROM generate_series(1, 1000000) g, LATERAL simhash_find_all(CASE WHEN g > 0 THEN 'many_fp'::regclass END) p) TO '/dev/null'});
+is( $node->safe_psql(
+		'postgres', q{
+		CREATE FUNCTION watch_copy(victim_pid integer, rows bigint) RETURNS text LANGUAGE plpgsql AS $$
+		DECLARE
+			deadline timestamptz := clock_timestamp() + interval '180 s';
+			started boolean := false;
+			seen record;
+			searches integer := 0;
+		BEGIN
+			WHILE clock_timestamp() < deadline LOOP
+				PERFORM pg_stat_clear_snapshot();
+				SELECT command, type, tuples_processed INTO seen FROM pg_stat_progress_copy WHERE pid = victim_pid;
+				started := started OR FOUND;
+				IF started AND NOT FOUND THEN
+					RETURN 'the COPY is no longer shown';
+				END IF;
+				searches := searches + (SELECT count(*) FROM simhash_stat_progress WHERE pid = victim_pid);
+				IF seen.tuples_processed > rows THEN
+					RETURN seen.command || ' ' || seen.type || ' ' || searches;
+				END IF;
+				PERFORM pg_sleep(0.001);
+			END LOOP;
+			RETURN 'the COPY does not get on';
+		END $$;
+		SELECT watch_copy(pid, (SELECT 5 * count(*) FROM simhash_find_all('many_fp'))) FROM victim
+			WHERE wait_for('SELECT count(*) = 1 FROM pg_stat_progress_copy')}),
+	'COPY TO FILE 0',
+	'within COPY, its progress is shown and not that of the searches');
+cancel($victim, 'the COPY goes on');
+nothing_is_left('COPY');
+
+# a session that wants not to be watched
+$victim = start_victim($search{'clusters at all'}, "options='-c track_activities=off'");
+ok( reached(
+		"SELECT count(*) > 0 FROM pg_locks JOIN victim USING (pid) WHERE relation = 'randoms_fp'::regclass AND granted"),
+	'a search without track_activities');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM simhash_stat_progress'), '0', 'is not shown');
+cancel($victim, 'it goes on');
+
+# In a shell: numbers in, a line each; JSON arrays out.
+my $dir = PostgreSQL::Test::Utils::tempdir;
+my $numbers = "$dir/hashes.txt";
+append_to_file($numbers, join "\n", qw(0 1 3 18446744073709551615 18446744073709551614 9223372036854775808
+	9223372036854775815 1 81985529216486895 5000000000000000000), '');
+sub pipeline
+{
+	my ($statement) = @_;
+	local $ENV{PGHOST} = $node->host;
+	local $ENV{PGPORT} = $node->port;
+	local $ENV{PGDATABASE} = 'postgres';
+	my ($out, $err);
+	my $result = IPC::Run::run(
+		[
+			'sh', '-c',
+			q{psql -XqAt -c 'CREATE TEMP TABLE h (fp simhash)' -c '\copy h FROM pstdin' }
+			  . "-c '$statement' <\"\$1\"", 'sh', $numbers
+		],
+		'>', \$out, '2>', \$err);
+	is($err, '', 'the pipeline says nothing else');
+	ok($result, 'the pipeline succeeds');
+	return join "\n", sort split /\n/, $out;
+}
+is( pipeline('SELECT json_build_array(a::numeric, b::numeric) FROM simhash_find_all(ARRAY(SELECT fp FROM h), 3, 6)'),
+	join("\n", sort
+		'[0, 1]', '[0, 3]', '[1, 3]', '[0, 9223372036854775808]', '[1, 9223372036854775808]',
+		'[3, 9223372036854775808]', '[1, 9223372036854775815]', '[3, 9223372036854775815]',
+		'[9223372036854775808, 9223372036854775815]', '[18446744073709551614, 18446744073709551615]'),
+	'pairs as JSON arrays');
+is( pipeline('SELECT json_agg(fp::numeric ORDER BY fp) FROM simhash_find_clusters(ARRAY(SELECT fp FROM h), 3, 6) GROUP BY cluster'),
+	join("\n", sort
+		'[0, 1, 3, 9223372036854775808, 9223372036854775815]',
+		'[18446744073709551614, 18446744073709551615]'),
+	'clusters as JSON arrays');
+my $clusters =
+  pipeline('SELECT json_agg(fp::numeric) FROM simhash_find_clusters(ARRAY(SELECT fp FROM h), 3, 6) GROUP BY cluster');
+like($clusters, qr/^(\[\d+(, \d+)+\]\n?){2}$/, 'clusters as JSON arrays, in any order');
+is( $node->safe_psql(
+		'postgres',
+		join ' UNION ALL ',
+		map { "SELECT json_typeof('$_'), json_array_length('$_')" } sort { length $b <=> length $a } split /\n/, $clusters),
+	"array|5\narray|2",
+	'which the server can parse');
+append_to_file($numbers, "18446744073709551616\n");
+{
+	local $ENV{PGHOST} = $node->host;
+	local $ENV{PGPORT} = $node->port;
+	local $ENV{PGDATABASE} = 'postgres';
+	$node->command_fails_like(
+		[
+			'sh', '-c',
+			q{psql -XqAt -v ON_ERROR_STOP=1 -c 'CREATE TEMP TABLE h (fp simhash)' -c '\copy h FROM pstdin' <"$1"},
+			'sh', $numbers
+		],
+		qr/"18446744073709551616"/,
+		'a number that is too large is refused');
+}
+
+# temp_file_limit: the result, the members of clusters, and what is sorted
+foreach my $statement (
+	"SELECT count(*) FROM simhash_find_all('groups_fp')",
+	"SELECT count(*) FROM simhash_find_clusters('groups_fp')",
+	"SET maintenance_work_mem = '1MB'; SELECT count(*) FROM simhash_find_all('groups_fp', 5)",
+	"SET maintenance_work_mem = '1MB'; SELECT count(*) FROM simhash_find_clusters('groups_fp', 5)",
+	"SET maintenance_work_mem = '1MB'; SELECT count(*) FROM simhash_find_all(ARRAY(SELECT fp FROM randoms), 3)",
+	"SELECT count(*) FROM simhash_find_all(ARRAY(SELECT fp FROM randoms), 64)")
+{
+	($status, $stdout, $stderr) = $node->psql('postgres',
+		"SET work_mem = '64kB'; SET temp_file_limit = '1MB'; $statement",
+		extra_params => [ '-v', 'VERBOSITY=verbose' ]);
+	like($stderr, qr/53400: temporary file size exceeds "?temp_file_limit/, "temp_file_limit: $statement");
+	nothing_is_left("temp_file_limit: $statement");
+}
+
+# nothing of all this is in the way
+is($node->safe_psql('postgres', "SELECT count(*), count(DISTINCT cluster), min(size) FROM simhash_find_clusters('groups_fp')"),
+	'120000|300|400', 'searches work as before');
+is_sound($node, 'afterwards', 'equal_fp', 'randoms_fp', 'groups_fp', 'many_fp');
+$node->safe_psql('postgres', "SET lock_timeout = '60s'; DROP TABLE equal, randoms, groups, many");
+is(join(' ', grep { !/^\.\.?$/ } map { slurp_dir($_) } grep { -d $_ } $node->data_dir . '/base/pgsql_tmp'),
+	'', 'the directory of temporary files is empty');
+$node->stop;
+done_testing();
