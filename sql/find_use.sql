@@ -233,12 +233,25 @@ SELECT * FROM may();
 -- values of the user's own
 SELECT * FROM simhash_find_all('{1,2}'::simhash[]);
 RESET ROLE;
+-- an index that uses no column: of whoever may select any
+CREATE INDEX docs_constant ON docs USING simhash ((7::simhash));
+CREATE MATERIALIZED VIEW empty AS SELECT fp FROM docs WITH NO DATA;
+CREATE INDEX empty_fp ON empty USING simhash (fp);
+SELECT * FROM simhash_find_all('empty_fp');
+REFRESH MATERIALIZED VIEW empty;
+SELECT count(*) FROM simhash_find_all('empty_fp');
+DROP MATERIALIZED VIEW empty;
+SET ROLE regress_simhash_reader;
+SELECT * FROM simhash_find_all('docs_constant');
+RESET ROLE;
 -- columns: all that an index uses
 GRANT SELECT (fp) ON docs TO regress_simhash_reader;
 SET ROLE regress_simhash_reader;
 SELECT * FROM may();
 SELECT a_fp, b_fp FROM simhash_find_all('docs_fp') ORDER BY 1, 2;
+SELECT count(*) > 0 FROM simhash_find_all('docs_constant');
 RESET ROLE;
+DROP INDEX docs_constant;
 GRANT SELECT (id) ON docs TO regress_simhash_reader;
 SET ROLE regress_simhash_reader;
 SELECT * FROM may();

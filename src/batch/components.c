@@ -82,7 +82,7 @@ enlarge(ShBatchComponents *components)
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 				 errmsg("more than %u fingerprints in clusters do not fit into maintenance_work_mem",
 						components->count),
-				 errhint("Increase maintenance_work_mem, which is now %d kB, to at least %zu kB.",
+				 errhint("Increase maintenance_work_mem, which is now %d kB, to at least %zu kB, or VACUUM the table if it has many dead rows.",
 						 maintenance_work_mem, needed / 1024 + 1)));
 	components->capacity *= 2;
 	components->elements = repalloc_huge(components->elements,

@@ -186,6 +186,7 @@ collect(RowSink *sink, const ShBatchGroup *group, size_t i)
 
 	if (sink->nfps == sink->max_fps)
 	{
+		Assert(sink->max_fps < NO_NUMBER / 2);
 		sink->max_fps *= 2;
 		sink->fps = repalloc_huge(sink->fps, sink->max_fps * sizeof(Fingerprint));
 	}

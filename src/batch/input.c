@@ -9,6 +9,7 @@
 
 #include "catalog/pg_type_d.h"
 #include "miscadmin.h"
+#include "pgstat.h"
 #include "storage/predicate.h"
 
 #include "batch/input.h"
@@ -18,6 +19,9 @@
 
 /* up to how many fingerprints are sorted but once, and then subdivided */
 #define FEW_FINGERPRINTS	4096
+
+/* elements of an array between two checks for interrupts */
+#define CHECK_INTERVAL		4096
 
 /*
  * Report an error if a distance is out of range.
@@ -97,6 +101,7 @@ shbatch_input_index(ShBatchInput *input, Relation index, Snapshot snapshot, cons
 	ShBitsScheme *scheme = shidx_get_scheme(index);
 
 	PredicateLockRelation(index, snapshot);
+	pgstat_count_index_scan(index);
 	input->distance = distance != NULL ? *distance : scheme->distance;
 	shbatch_check_distance(input->distance);
 	if (input->distance <= scheme->distance)
@@ -118,16 +123,22 @@ shbatch_input_index(ShBatchInput *input, Relation index, Snapshot snapshot, cons
 void
 shbatch_input_array(ShBatchInput *input, ArrayType *array, int distance, const int *blocks)
 {
-	ShIdxSort  *sort = shidx_sort_begin(maintenance_work_mem);
+	ShIdxSort  *sort;
 	Datum	   *values;
 	bool	   *nulls;
 	int			count;
 
 	input->distance = distance;
+	if (blocks != NULL)
+		shbits_check_scheme(*blocks, distance);
+
+	sort = shidx_sort_begin(maintenance_work_mem);
 	deconstruct_array(array, ARR_ELEMTYPE(array), sizeof(uint64), FLOAT8PASSBYVAL,
 					  TYPALIGN_DOUBLE, &values, &nulls, &count);
 	for (int i = 0; i < count; i++)
 	{
+		if (i % CHECK_INTERVAL == 0)
+			CHECK_FOR_INTERRUPTS();
 		if (!nulls[i])
 			shidx_sort_add(sort, DatumGetSimhash(values[i]), i);
 	}

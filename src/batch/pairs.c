@@ -208,8 +208,8 @@ find_among(ShBatchPairs *pairs, ShIdxKey *entries, size_t count)
 	double		all = (double) count * count / 2;
 
 	CHECK_FOR_INTERRUPTS();
-	if (count <= COMPARE_MAX || !worth_cutting(nvarying, nparts) ||
-		nmasks + nparts > SHBATCH_MAX_MASKS)
+	Assert(nmasks + nparts <= SHBATCH_MAX_MASKS);
+	if (count <= COMPARE_MAX || !worth_cutting(nvarying, nparts))
 	{
 		compare_entries(pairs, entries, count);
 		return;
@@ -238,12 +238,13 @@ find_among(ShBatchPairs *pairs, ShIdxKey *entries, size_t count)
 	pairs->nmasks = nmasks;
 }
 
+/* replace an array by a larger one; its contents are not needed any more */
 static void *
-huge_array(void *old, size_t count, Size size)
+replace_array(void *old, size_t count, Size size)
 {
-	if (old == NULL)
-		return MemoryContextAllocHuge(CurrentMemoryContext, count * size);
-	return repalloc_huge(old, count * size);
+	if (old != NULL)
+		pfree(old);
+	return MemoryContextAllocHuge(CurrentMemoryContext, count * size);
 }
 
 /*
@@ -264,9 +265,9 @@ shbatch_find_pairs(ShBatchPairs *pairs, const uint64 *keys, size_t count)
 
 	if (count > pairs->capacity)
 	{
-		pairs->entries = huge_array(pairs->entries, count, sizeof(ShIdxKey));
-		pairs->scratch = huge_array(pairs->scratch, count, sizeof(ShIdxKey));
-		pairs->column = huge_array(pairs->column, count, sizeof(uint64));
+		pairs->entries = replace_array(pairs->entries, count, sizeof(ShIdxKey));
+		pairs->scratch = replace_array(pairs->scratch, count, sizeof(ShIdxKey));
+		pairs->column = replace_array(pairs->column, count, sizeof(uint64));
 		pairs->capacity = count;
 	}
 	for (size_t i = 0; i < count; i++)

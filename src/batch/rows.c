@@ -78,8 +78,8 @@ shbatch_rows_add(ShBatchRows *rows, const uint64 *tids, size_t count)
 			capacity > 4 * rows->enough)
 			ereport(ERROR,
 					(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-					 errmsg("%zu rows with the same fingerprint do not fit into maintenance_work_mem",
-							count),
+					 errmsg("rows to be looked up together do not fit into maintenance_work_mem"),
+					 errdetail("There are %zu of them.", rows->count + count),
 					 errhint("Increase maintenance_work_mem, which is now %d kB, to at least %zu kB.",
 							 maintenance_work_mem, capacity * SHBATCH_BYTES_PER_ROW / 1024 + 1)));
 		rows->tids = repalloc_huge(rows->tids, capacity * sizeof(uint64));
@@ -152,12 +152,12 @@ shbatch_rows_resolve(ShBatchRows *rows)
 		}
 		rows->tids[position] = last_result;
 	}
+
+	/* the search goes on, perhaps for long: nobody should wait for a pin */
 	ExecClearTuple(rows->slot);
+	table_index_fetch_reset(rows->fetch);
 }
 
-/*
- * Give up pins.
- */
 void
 shbatch_rows_end(ShBatchRows *rows)
 {

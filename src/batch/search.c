@@ -124,7 +124,7 @@ report_too_large(const Search *search)
 	ereport(ERROR,
 			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 			 errmsg("fingerprints with a common prefix do not fit into maintenance_work_mem"),
-			 errdetail("There are more than %zu different ones, in %zu rows or more, that agree in a prefix of %d bits.",
+			 errdetail("So far there are %zu different ones in %zu rows that agree in a prefix of %d bits.",
 					   search->group.nkeys, search->group.nrows, search->prefix_bits),
 			 errhint("Increase maintenance_work_mem, which is now %d kB.",
 					 maintenance_work_mem)));
@@ -149,9 +149,13 @@ static void
 enlarge_keys(Search *search)
 {
 	ShBatchGroup *group = &search->group;
+	size_t		repeats = group->max_rows - group->max_keys;
 
-	group->max_keys = next_capacity(search, group->max_keys, BYTES_PER_KEY,
-									group->max_rows * BYTES_PER_ROW);
+	/* each key has a row, at least */
+	group->max_keys = next_capacity(search, group->max_keys, BYTES_PER_KEY + BYTES_PER_ROW,
+									repeats * BYTES_PER_ROW);
+	group->max_rows = group->max_keys + repeats;
+	group->tids = repalloc_huge(group->tids, group->max_rows * sizeof(uint64));
 	group->keys = repalloc_huge(group->keys, group->max_keys * sizeof(uint64));
 	group->starts = repalloc_huge(group->starts, group->max_keys * sizeof(size_t));
 }

@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "pgstat.h"
 #include "port/pg_bitutils.h"
 
 #include "batch/stream.h"
@@ -118,6 +119,7 @@ shbatch_stream_next(ShBatchStream *stream, uint64 *keys, uint64 *tids)
 
 			shcompat_test_old_snapshot(stream->snapshot, stream->index, page);
 			count = read_leaf(page, keys, tids);
+			pgstat_count_index_tuples(stream->index, count);
 		}
 	}
 	else

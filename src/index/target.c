@@ -74,8 +74,14 @@ check_relation(Relation index)
  * Can this session read the index now?
  */
 static void
-check_state(Relation index)
+check_state(Relation heap, Relation index)
 {
+	if (!RelationIsScannable(heap))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("materialized view \"%s\" has not been populated",
+						RelationGetRelationName(heap)),
+				 errhint("Use the REFRESH MATERIALIZED VIEW command.")));
 	if (RELATION_IS_OTHER_TEMP(index))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -128,6 +134,10 @@ may_select_columns(Relation heap, Relation index)
 	}
 	add_columns(index, Anum_pg_index_indexprs, &columns);
 	add_columns(index, Anum_pg_index_indpred, &columns);
+
+	/* as for a query that uses no column: the right to select any */
+	if (columns == NULL)
+		return pg_attribute_aclcheck_all(heapoid, user, ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK;
 
 	while ((member = bms_next_member(columns, member)) >= 0)
 	{
@@ -197,7 +207,7 @@ shidx_target_open(Oid indexoid, ShIdxAccess access, ShIdxTarget *target)
 
 	check_relation(target->index);
 	check_access(target->heap, target->index, access);
-	check_state(target->index);
+	check_state(target->heap, target->index);
 }
 
 /*
@@ -215,7 +225,9 @@ shidx_target_close(ShIdxTarget *target)
  * Was a snapshot taken after an index was built?
  *
  * One of the transaction that built it may have been taken before, if it is
- * that of the whole transaction or of a cursor.
+ * that of the whole transaction or of a cursor.  Else it sees the catalog entry
+ * of the index by its command number only if it was taken after that command;
+ * what others had committed until then it sees in full.
  */
 static bool
 is_after_build(Snapshot snapshot, Relation index)
