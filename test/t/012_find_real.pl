@@ -1,0 +1,118 @@
+# All pairs and clusters of real texts, such as the demo shows, are those that
+# SQL finds without the extension's distance functions and indexes.
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use File::Find;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SimhashTest;
+use Test::More;
+
+my $demo = "$FindBin::RealBin/../demo";
+my $rows = PostgreSQL::Test::Utils::tempdir . '/texts';
+
+# Descriptions of packages and manual pages where there are any, and what Perl has
+# in any case: its own library, by paragraphs.
+system("{ apt-cache dumpavail 2>/dev/null | perl '$demo/packages.pl';"
+	  . " perl '$demo/manuals.pl' /usr/share/man; } >'$rows' 2>/dev/null");
+my %seen;
+find({ no_chdir => 1,
+	   preprocess => sub { sort @_ },
+	   wanted => sub {
+		   return if keys %seen >= 20_000 || !/\.p(od|m)$/ || !-f || !-r _;
+		   append_to_file($rows, "paragraph\t$_\n")
+			 foreach map { s/\s+/ /gr } grep { /\w{3}/ && !/[\\\x80-\xff]/ && !$seen{$_}++ }
+			 split /\n\s*\n/, slurp_file($_);
+	   }
+	 },
+	grep { !ref && m{^/} && -d } @INC);
+
+my $node = make_node('real', [], 'work_mem = 64MB', 'maintenance_work_mem = 64MB');
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION simhash; CREATE TABLE texts (name text, body text)');
+$node->safe_psql('postgres', "COPY texts FROM '$rows'");
+$node->safe_psql(
+	'postgres', q{
+	CREATE TABLE docs AS
+	SELECT row_number() OVER () AS id, fp, fp::bigint AS h FROM (SELECT simhash_compute(body) AS fp FROM texts) t;
+	CREATE INDEX docs_fp ON docs USING simhash (fp);
+	VACUUM ANALYZE docs;
+});
+cmp_ok($node->safe_psql('postgres', 'SELECT count(fp) FROM docs'), '>', 2000, 'there are texts');
+
+# Values within 3 bits agree in one of four blocks.
+$node->safe_psql(
+	'postgres', q{
+	CREATE TABLE near_values AS
+	WITH value AS MATERIALIZED (SELECT DISTINCT h FROM docs WHERE h IS NOT NULL),
+		block AS MATERIALIZED (SELECT h, n, (h >> 16 * n) & 65535 AS bits FROM value, generate_series(0, 3) n)
+	SELECT DISTINCT a.h AS a, b.h AS b, bit_count((a.h # b.h)::bit(64))::int AS d
+	FROM block a JOIN block b USING (n, bits)
+	WHERE a.h < b.h AND bit_count((a.h # b.h)::bit(64)) <= 3;
+	CREATE TABLE near_rows AS
+	SELECT least(x.id, y.id) AS a, greatest(x.id, y.id) AS b, d
+	FROM near_values n JOIN docs x ON x.h = n.a JOIN docs y ON y.h = n.b
+	UNION ALL
+	SELECT x.id, y.id, 0 FROM docs x JOIN docs y USING (h) WHERE x.id < y.id;
+	ANALYZE near_values, near_rows;
+});
+
+# Differences between a query and a table, both ways, with repetitions
+sub differences
+{
+	my ($found, $wanted) = @_;
+	return $node->safe_psql(
+		'postgres', qq{
+		WITH found AS MATERIALIZED ($found), wanted AS MATERIALIZED ($wanted)
+		SELECT count(*) FROM ((TABLE found EXCEPT ALL TABLE wanted) UNION ALL (TABLE wanted EXCEPT ALL TABLE found)) s});
+}
+
+cmp_ok($node->safe_psql('postgres', 'SELECT count(*) FROM near_rows'), '>', 20, 'there are pairs');
+is( differences(
+		'SELECT least(x.id, y.id), greatest(x.id, y.id), distance
+		FROM simhash_find_all(\'docs_fp\') JOIN docs x ON x.ctid = a JOIN docs y ON y.ctid = b',
+		'TABLE near_rows'),
+	'0', 'pairs of rows');
+is( differences(
+		'SELECT least(a::bigint, b::bigint), greatest(a::bigint, b::bigint), distance
+		FROM simhash_find_all(ARRAY(SELECT fp FROM docs))',
+		'TABLE near_values'),
+	'0', 'pairs of values');
+
+# Components by passing on the smallest number, and what they must be called
+$node->safe_psql(
+	'postgres', q{
+	CREATE TABLE member AS SELECT id, id AS root FROM (SELECT a AS id FROM near_rows UNION SELECT b FROM near_rows) m;
+	CREATE INDEX ON member (id);
+	DO $$
+	BEGIN
+		LOOP
+			UPDATE member m SET root = n.root
+			FROM (SELECT id, min(root) AS root FROM (
+					SELECT r.a AS id, m.root FROM near_rows r JOIN member m ON m.id = r.b
+					UNION ALL
+					SELECT r.b, m.root FROM near_rows r JOIN member m ON m.id = r.a) AS neighbour
+				GROUP BY id) AS n
+			WHERE n.id = m.id AND n.root < m.root;
+			EXIT WHEN NOT FOUND;
+			ANALYZE member;
+		END LOOP;
+	END $$;
+});
+is( differences(
+		'SELECT id, cluster, size FROM simhash_find_clusters(\'docs_fp\') JOIN docs ON ctid = member',
+		'SELECT id, min(fp) OVER (PARTITION BY root)::bigint, count(*) OVER (PARTITION BY root)
+		FROM member JOIN docs USING (id)'),
+	'0', 'clusters of rows');
+is( differences(
+		'SELECT fp::bigint, cluster, size FROM simhash_find_clusters(ARRAY(SELECT fp FROM docs))',
+		'SELECT * FROM (
+			SELECT fp::bigint, min(fp) OVER (PARTITION BY root)::bigint, count(*) OVER (PARTITION BY root) AS size
+			FROM (SELECT DISTINCT fp, root FROM member JOIN docs USING (id)) v) s WHERE size > 1'),
+	'0', 'clusters of values');
+is_sound($node, 'real texts', 'docs_fp');
+$node->stop;
+done_testing();
