@@ -27,12 +27,6 @@
 PG_FUNCTION_INFO_V1(simhash_find_clusters_index);
 PG_FUNCTION_INFO_V1(simhash_find_clusters_array);
 
-typedef struct ElementPair
-{
-	uint32		a;
-	uint32		b;
-} ElementPair;
-
 /* a row, by the number of its fingerprint */
 typedef struct Member
 {
@@ -45,15 +39,11 @@ typedef struct RowSink
 {
 	ShBatchSink sink;
 	ShBatchComponents components;
-	int64		found;			/* pairs of fingerprints */
 
 	/* waiting to be looked up */
 	ShBatchRows *rows;
 	size_t		max_elements;
 	uint32	   *elements;		/* of the rows */
-	size_t		npairs;
-	size_t		max_pairs;
-	ElementPair *pairs;
 
 	/* that were seen, of all elements */
 	BufFile    *members;
@@ -83,15 +73,14 @@ flush(RowSink *sink)
 	}
 
 	/* a fingerprint that no row has must not connect others */
-	for (size_t i = 0; i < sink->npairs; i++)
+	for (size_t i = 0; i < sink->rows->npairs; i++)
 	{
-		ElementPair pair = sink->pairs[i];
+		ShBatchNumberPair pair = sink->rows->pairs[i];
 
 		if (elements[pair.a].size > 0 && elements[pair.b].size > 0)
 			shbatch_components_join(&sink->components, pair.a, pair.b);
 	}
-	sink->rows->count = 0;
-	sink->npairs = 0;
+	shbatch_rows_reset(sink->rows);
 }
 
 static void
@@ -110,7 +99,7 @@ collect_rows(RowSink *sink, uint32 element, const uint64 *tids, size_t count)
 static void
 flush_if_full(RowSink *sink)
 {
-	if (sink->rows->count >= sink->rows->enough || sink->npairs == sink->max_pairs)
+	if (shbatch_rows_full(sink->rows))
 		flush(sink);
 }
 
@@ -161,13 +150,14 @@ static void
 collect_pair(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
 {
 	RowSink    *sink = (RowSink *) base;
-	ElementPair pair;
+	uint32		a;
+	uint32		b;
 
 	flush_if_full(sink);
-	pair.a = collect(sink, group, i);
-	pair.b = collect(sink, group, j);
-	sink->pairs[sink->npairs++] = pair;
-	shbatch_progress_found(++sink->found);
+	a = collect(sink, group, i);
+	b = collect(sink, group, j);
+	shbatch_rows_add_pair(sink->rows, a, b);
+	shbatch_progress_found();
 }
 
 /*
@@ -224,8 +214,6 @@ simhash_find_clusters_index(PG_FUNCTION_ARGS)
 	sink.rows = &call.rows;
 	sink.max_elements = sink.rows->capacity;
 	sink.elements = palloc(sink.max_elements * sizeof(uint32));
-	sink.max_pairs = sink.rows->enough;
-	sink.pairs = MemoryContextAllocHuge(CurrentMemoryContext, sink.max_pairs * sizeof(ElementPair));
 	PrepareTempTablespaces();
 	sink.members = BufFileCreateTemp(false);
 
@@ -243,7 +231,6 @@ typedef struct ValueSink
 {
 	ShBatchSink sink;
 	ShBatchComponents components;
-	int64		found;
 } ValueSink;
 
 static void
@@ -257,7 +244,7 @@ join_values(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
 										   &is_new);
 
 	shbatch_components_join(&sink->components, a, b);
-	shbatch_progress_found(++sink->found);
+	shbatch_progress_found();
 }
 
 /*

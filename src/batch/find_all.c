@@ -27,25 +27,15 @@ typedef struct Fingerprint
 	bool		repeated;		/* its rows are pairs */
 } Fingerprint;
 
-typedef struct FingerprintPair
-{
-	uint32		a;				/* numbers of fingerprints */
-	uint32		b;
-} FingerprintPair;
-
 /* returns pairs of rows */
 typedef struct RowSink
 {
 	ShBatchSink sink;
 	ReturnSetInfo *result;
-	int64		returned;
 	ShBatchRows *rows;
 	uint32		nfps;
 	uint32		max_fps;
 	Fingerprint *fps;
-	size_t		npairs;
-	size_t		max_pairs;
-	FingerprintPair *pairs;
 
 	/* numbers of the fingerprints of the current group, if they have one */
 	bool		numbers_valid;
@@ -85,7 +75,7 @@ return_rows(RowSink *sink, uint64 a_tid, uint64 a_fp, uint64 b_tid, uint64 b_fp)
 	values[3] = SimhashGetDatum(b_fp);
 	values[4] = Int32GetDatum(shbits_distance(a_fp, b_fp));
 	tuplestore_putvalues(sink->result->setResult, sink->result->setDesc, values, nulls);
-	shbatch_progress_found(++sink->returned);
+	shbatch_progress_found();
 }
 
 /* Return the pairs among the rows of a fingerprint. */
@@ -145,12 +135,11 @@ flush(RowSink *sink)
 		if (sink->fps[i].repeated)
 			return_repeated(sink, &sink->fps[i]);
 	}
-	for (size_t i = 0; i < sink->npairs; i++)
-		return_product(sink, &sink->fps[sink->pairs[i].a], &sink->fps[sink->pairs[i].b]);
+	for (size_t i = 0; i < sink->rows->npairs; i++)
+		return_product(sink, &sink->fps[sink->rows->pairs[i].a], &sink->fps[sink->rows->pairs[i].b]);
 
-	sink->rows->count = 0;
+	shbatch_rows_reset(sink->rows);
 	sink->nfps = 0;
-	sink->npairs = 0;
 	sink->numbers_valid = false;
 }
 
@@ -203,7 +192,7 @@ collect(RowSink *sink, const ShBatchGroup *group, size_t i)
 static void
 flush_if_full(RowSink *sink)
 {
-	if (sink->rows->count >= sink->rows->enough || sink->npairs == sink->max_pairs)
+	if (shbatch_rows_full(sink->rows))
 		flush(sink);
 }
 
@@ -235,12 +224,13 @@ static void
 collect_pair(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
 {
 	RowSink    *sink = (RowSink *) base;
-	FingerprintPair pair;
+	uint32		a;
+	uint32		b;
 
 	flush_if_full(sink);
-	pair.a = collect(sink, group, i);
-	pair.b = collect(sink, group, j);
-	sink->pairs[sink->npairs++] = pair;
+	a = collect(sink, group, i);
+	b = collect(sink, group, j);
+	shbatch_rows_add_pair(sink->rows, a, b);
 }
 
 /*
@@ -261,8 +251,6 @@ simhash_find_all_index(PG_FUNCTION_ARGS)
 	sink.rows = &call.rows;
 	sink.max_fps = 1024;
 	sink.fps = palloc(sink.max_fps * sizeof(Fingerprint));
-	sink.max_pairs = sink.rows->enough;
-	sink.pairs = MemoryContextAllocHuge(CurrentMemoryContext, sink.max_pairs * sizeof(FingerprintPair));
 	sink.max_numbers = 1;
 	sink.numbers = palloc(sizeof(uint32));
 	shbatch_input_search(&call.input, &sink.sink);
@@ -277,7 +265,6 @@ typedef struct ValueSink
 {
 	ShBatchSink sink;
 	ReturnSetInfo *result;
-	int64		returned;
 } ValueSink;
 
 static void
@@ -293,7 +280,7 @@ return_values(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
 	values[1] = SimhashGetDatum(Max(a, b));
 	values[2] = Int32GetDatum(shbits_distance(a, b));
 	tuplestore_putvalues(sink->result->setResult, sink->result->setDesc, values, nulls);
-	shbatch_progress_found(++sink->returned);
+	shbatch_progress_found();
 }
 
 /*

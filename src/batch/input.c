@@ -45,20 +45,17 @@ use_sort(ShBatchInput *input, ShIdxSort *sort, const int *blocks)
 {
 	ShBitsScheme *scheme;
 
-	if (blocks != NULL)
-	{
-		scheme = shbits_make_scheme(*blocks, input->distance);
-		shbatch_plan(&input->plan, scheme, input->distance, shidx_sort_count(sort));
-	}
-	else if (input->distance >= SHBITS_MAX_BLOCKS || shidx_sort_count(sort) <= FEW_FINGERPRINTS)
+	if (blocks == NULL &&
+		(input->distance >= SHBITS_MAX_BLOCKS || shidx_sort_count(sort) <= FEW_FINGERPRINTS))
 	{
 		scheme = shbits_make_scheme(1, 0);
 		shbatch_plan_whole(&input->plan);
 	}
 	else
 	{
-		/* the fewest sorts; groups that are large for it are subdivided */
-		scheme = shbits_make_scheme(input->distance + 1, input->distance);
+		/* by default the fewest sorts; groups that are large are subdivided */
+		scheme = shbits_make_scheme(blocks != NULL ? *blocks : input->distance + 1,
+									input->distance);
 		shbatch_plan(&input->plan, scheme, input->distance, shidx_sort_count(sort));
 	}
 	shbatch_stream_sort(&input->stream, sort, scheme);

@@ -50,6 +50,7 @@ enum
 /* of the current search of this backend */
 static bool reporting = false;
 static int64 entries_done;
+static int64 found;
 
 /*
  * Begin to report, unless a command is reporting already in which the search
@@ -61,6 +62,7 @@ shbatch_progress_start(ShBatchCommand command, Oid heap, Oid index)
 	reporting = MyBEEntry != NULL && pgstat_track_activities &&
 		MyBEEntry->st_progress_command == PROGRESS_COMMAND_INVALID;
 	entries_done = 0;
+	found = 0;
 	if (!reporting)
 		return;
 	pgstat_progress_start_command(PROGRESS_COMMAND_SIMHASH, heap);
@@ -109,13 +111,11 @@ shbatch_progress_entries(int count)
 		pgstat_progress_update_param(PARAM_ENTRIES_DONE, entries_done);
 }
 
-/*
- * So many results have been found.  May be called for each.
- */
+/* one more result has been found */
 void
-shbatch_progress_found(int64 found)
+shbatch_progress_found(void)
 {
-	if (reporting && found % FOUND_INTERVAL == 0)
+	if (++found % FOUND_INTERVAL == 0 && reporting)
 		pgstat_progress_update_param(PARAM_FOUND, found);
 }
 

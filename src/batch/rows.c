@@ -15,7 +15,6 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "port/pg_bitutils.h"
 #include "storage/bufmgr.h"
 #include "utils/memutils.h"
 
@@ -60,6 +59,9 @@ shbatch_rows_begin(ShBatchRows *rows, Relation heap, Snapshot snapshot)
 	rows->tids = palloc(rows->capacity * sizeof(uint64));
 	rows->order = palloc(rows->capacity * sizeof(ShIdxKey));
 	rows->scratch = palloc(rows->capacity * sizeof(ShIdxKey));
+	rows->npairs = 0;
+	rows->pairs = MemoryContextAllocHuge(CurrentMemoryContext,
+										 rows->enough * sizeof(ShBatchNumberPair));
 }
 
 /*
@@ -92,21 +94,44 @@ shbatch_rows_add(ShBatchRows *rows, const uint64 *tids, size_t count)
 }
 
 /*
- * Sort the rows by TID: order[] has the TID, shifted, and the position.
+ * Add a pair, by the numbers that the caller gave its fingerprints.  There
+ * must be room: see shbatch_rows_full.
+ */
+void
+shbatch_rows_add_pair(ShBatchRows *rows, uint32 a, uint32 b)
+{
+	rows->pairs[rows->npairs].a = a;
+	rows->pairs[rows->npairs].b = b;
+	rows->npairs++;
+}
+
+/*
+ * Should the rows be looked up before more are added?
+ */
+bool
+shbatch_rows_full(const ShBatchRows *rows)
+{
+	return rows->count >= rows->enough || rows->npairs == rows->enough;
+}
+
+/*
+ * Begin anew, without rows and pairs.
+ */
+void
+shbatch_rows_reset(ShBatchRows *rows)
+{
+	rows->count = 0;
+	rows->npairs = 0;
+}
+
+/*
+ * Sort the rows by TID: order[] has the TID and the position.
  */
 static void
 sort_rows(ShBatchRows *rows)
 {
-	uint64		all = 1;
-	int			shift;
-
 	for (size_t i = 0; i < rows->count; i++)
-		all |= rows->tids[i];
-
-	/* the sort begins with the first bits: let them be some that vary */
-	shift = 63 - pg_leftmost_one_pos64(all);
-	for (size_t i = 0; i < rows->count; i++)
-		rows->scratch[i] = shidx_make_key(rows->tids[i] << shift, i);
+		rows->scratch[i] = shidx_make_key(rows->tids[i], i);
 	shidx_radix_sort(rows->scratch, rows->order, rows->count);
 }
 

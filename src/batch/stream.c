@@ -9,7 +9,6 @@
 
 #include "miscadmin.h"
 #include "pgstat.h"
-#include "port/pg_bitutils.h"
 
 #include "batch/stream.h"
 
@@ -52,30 +51,18 @@ shbatch_stream_start(ShBatchStream *stream, int table)
 		shidx_sort_start_table(stream->sort, &stream->scheme->tables[table]);
 }
 
-/*
- * Sort entries.  Those of a leaf mostly have many first bits in common, which
- * are left out: the sort begins with the first bits that it is given.
- */
 static void
 sort_entries(uint64 *keys, uint64 *tids, int count)
 {
 	ShIdxKey	entries[SHBATCH_STREAM_MAX];
 	ShIdxKey	sorted[SHBATCH_STREAM_MAX];
-	uint64		varying = 1;
-	uint64		common;
-	int			shift;
-
-	for (int i = 1; i < count; i++)
-		varying |= keys[i] ^ keys[0];
-	shift = 63 - pg_leftmost_one_pos64(varying);
-	common = keys[0] & ~(PG_UINT64_MAX >> shift);
 
 	for (int i = 0; i < count; i++)
-		entries[i] = shidx_make_key(keys[i] << shift, tids[i]);
+		entries[i] = shidx_make_key(keys[i], tids[i]);
 	shidx_radix_sort(entries, sorted, count);
 	for (int i = 0; i < count; i++)
 	{
-		keys[i] = common | (sorted[i].fp >> shift);
+		keys[i] = sorted[i].fp;
 		tids[i] = sorted[i].tid;
 	}
 }

@@ -127,6 +127,11 @@ sort_bucket(ShIdxKey *keys, ShIdxKey *scratch, size_t count, int bits)
 void
 shidx_radix_sort(ShIdxKey *keys, ShIdxKey *sorted, size_t count)
 {
+	uint64		varying = 1;
+
+	/* begin with the first bits that tell the keys apart */
+	for (size_t i = 1; i < count; i++)
+		varying |= keys[i].fp ^ keys[0].fp;
 	if (count > 0)
-		distribute(keys, sorted, count, 64);
+		distribute(keys, sorted, count, pg_leftmost_one_pos64(varying) + 1);
 }
