@@ -128,7 +128,7 @@ shcompat_extend(Relation relation, ForkNumber fork)
 
 /*
  * Versions whose generic WAL records are known to have the format that
- * index/wal.c writes.  Others take the generic WAL API.
+ * btree/append.c writes.  Others take the generic WAL API.
  */
 #if PG_VERSION_NUM < 190000
 #define SHCOMPAT_GENERIC_WAL_FORMAT_KNOWN

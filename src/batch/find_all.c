@@ -11,7 +11,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "batch/call.h"
+#include "batch/batch_call.h"
 #include "bits/distance.h"
 #include "type/simhash.h"
 
@@ -67,8 +67,8 @@ return_rows(RowSink *sink, uint64 a_tid, uint64 a_fp, uint64 b_tid, uint64 b_fp)
 		return_rows(sink, b_tid, b_fp, a_tid, a_fp);
 		return;
 	}
-	shidx_int_to_tid(a_tid, &a);
-	shidx_int_to_tid(b_tid, &b);
+	shbt_int_to_tid(a_tid, &a);
+	shbt_int_to_tid(b_tid, &b);
 	values[0] = PointerGetDatum(&a);
 	values[1] = PointerGetDatum(&b);
 	values[2] = SimhashGetDatum(a_fp);
@@ -253,7 +253,7 @@ simhash_find_all_index(PG_FUNCTION_ARGS)
 	sink.fps = palloc(sink.max_fps * sizeof(Fingerprint));
 	sink.max_numbers = 1;
 	sink.numbers = palloc(sizeof(uint32));
-	shbatch_input_search(&call.input, &sink.sink);
+	shbatch_source_search(&call.input, &sink.sink);
 	flush(&sink);
 
 	shbatch_end_index(&call);
@@ -298,7 +298,7 @@ simhash_find_all_array(PG_FUNCTION_ARGS)
 		return (Datum) 0;
 
 	sink.result = call.result;
-	shbatch_input_search(&call.input, &sink.sink);
+	shbatch_source_search(&call.input, &sink.sink);
 
 	shbatch_end_array(&call);
 	return (Datum) 0;

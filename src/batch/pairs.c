@@ -22,7 +22,7 @@
 #include "batch/pairs.h"
 #include "bits/distance.h"
 #include "bits/scheme.h"
-#include "index/sort.h"
+#include "sort/radix.h"
 
 /* up to how many keys are compared each with each: sorting more is cheaper */
 #define COMPARE_MAX		512
@@ -66,7 +66,7 @@ found_before(const ShBatchPairs *pairs, uint64 difference)
  * Compare keys each with each.  entries[], if given, has their positions.
  */
 static void
-compare_all(ShBatchPairs *pairs, const uint64 *keys, const ShIdxKey *entries, size_t count)
+compare_all(ShBatchPairs *pairs, const uint64 *keys, const ShSortItem *entries, size_t count)
 {
 	uint16		matches[TILE];
 
@@ -89,7 +89,7 @@ compare_all(ShBatchPairs *pairs, const uint64 *keys, const ShIdxKey *entries, si
 				if (entries == NULL)
 					pairs->found(pairs->arg, i, j);
 				else
-					pairs->found(pairs->arg, entries[i].tid, entries[j].tid);
+					pairs->found(pairs->arg, entries[i].value, entries[j].value);
 			}
 			if (unlikely(i % TILE == TILE - 1))
 				CHECK_FOR_INTERRUPTS();
@@ -98,21 +98,21 @@ compare_all(ShBatchPairs *pairs, const uint64 *keys, const ShIdxKey *entries, si
 }
 
 static void
-compare_entries(ShBatchPairs *pairs, const ShIdxKey *entries, size_t count)
+compare_entries(ShBatchPairs *pairs, const ShSortItem *entries, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		pairs->column[i] = entries[i].fp;
+		pairs->column[i] = entries[i].key;
 	compare_all(pairs, pairs->column, entries, count);
 }
 
 /* the bits in which keys vary */
 static uint64
-varying_bits(const ShIdxKey *entries, size_t count)
+varying_bits(const ShSortItem *entries, size_t count)
 {
 	uint64		varying = 0;
 
 	for (size_t i = 1; i < count; i++)
-		varying |= entries[i].fp ^ entries[0].fp;
+		varying |= entries[i].key ^ entries[0].key;
 	return varying;
 }
 
@@ -140,25 +140,25 @@ cut_part(uint64 *varying, int nbits)
  * Sort entries by a range of bits first.
  */
 static void
-sort_by_part(ShBatchPairs *pairs, ShIdxKey *entries, size_t count, uint64 part)
+sort_by_part(ShBatchPairs *pairs, ShSortItem *entries, size_t count, uint64 part)
 {
 	int			rotate = 63 - pg_leftmost_one_pos64(part);
 
 	for (size_t i = 0; i < count; i++)
-		pairs->scratch[i] = shidx_make_key(shbits_rotate_left(entries[i].fp, rotate),
-										   entries[i].tid);
-	shidx_radix_sort(pairs->scratch, entries, count);
+		pairs->scratch[i] = shsort_item(shbits_rotate_left(entries[i].key, rotate),
+										   entries[i].value);
+	shsort_radix(pairs->scratch, entries, count);
 	for (size_t i = 0; i < count; i++)
-		entries[i].fp = shbits_rotate_left(entries[i].fp, -rotate);
+		entries[i].key = shbits_rotate_left(entries[i].key, -rotate);
 }
 
 /* the end of the run of entries that agree with the first one in a part */
 static size_t
-run_end(const ShIdxKey *entries, size_t start, size_t count, uint64 part)
+run_end(const ShSortItem *entries, size_t start, size_t count, uint64 part)
 {
 	size_t		end = start + 1;
 
-	while (end < count && ((entries[end].fp ^ entries[start].fp) & part) == 0)
+	while (end < count && ((entries[end].key ^ entries[start].key) & part) == 0)
 		end++;
 	return end;
 }
@@ -168,7 +168,7 @@ run_end(const ShIdxKey *entries, size_t start, size_t count, uint64 part)
  * each with each.
  */
 static double
-comparisons(const ShIdxKey *entries, size_t count, uint64 part)
+comparisons(const ShSortItem *entries, size_t count, uint64 part)
 {
 	double		sum = 0;
 
@@ -198,7 +198,7 @@ worth_cutting(int nvarying, int nparts)
  * keys apart, those pairs that no part has found so far are found that way.
  */
 static void
-find_among(ShBatchPairs *pairs, ShIdxKey *entries, size_t count)
+find_among(ShBatchPairs *pairs, ShSortItem *entries, size_t count)
 {
 	int			nparts = pairs->distance + 1;
 	int			nmasks = pairs->nmasks;
@@ -265,12 +265,12 @@ shbatch_find_pairs(ShBatchPairs *pairs, const uint64 *keys, size_t count)
 
 	if (count > pairs->capacity)
 	{
-		pairs->entries = replace_array(pairs->entries, count, sizeof(ShIdxKey));
-		pairs->scratch = replace_array(pairs->scratch, count, sizeof(ShIdxKey));
+		pairs->entries = replace_array(pairs->entries, count, sizeof(ShSortItem));
+		pairs->scratch = replace_array(pairs->scratch, count, sizeof(ShSortItem));
 		pairs->column = replace_array(pairs->column, count, sizeof(uint64));
 		pairs->capacity = count;
 	}
 	for (size_t i = 0; i < count; i++)
-		pairs->entries[i] = shidx_make_key(keys[i], i);
+		pairs->entries[i] = shsort_item(keys[i], i);
 	find_among(pairs, pairs->entries, count);
 }

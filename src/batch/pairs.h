@@ -10,7 +10,7 @@
 
 #include "postgres.h"
 
-#include "index/page.h"
+#include "sort/radix.h"
 
 /* is told the positions of the two keys of a pair */
 typedef void (*ShBatchPairFunction) (void *arg, size_t i, size_t j);
@@ -33,13 +33,13 @@ typedef struct ShBatchPairs
 
 	/* for sets of keys that are subdivided */
 	size_t		capacity;
-	ShIdxKey   *entries;		/* keys and their positions */
-	ShIdxKey   *scratch;
+	ShSortItem   *entries;		/* keys and their positions */
+	ShSortItem   *scratch;
 	uint64	   *column;
 } ShBatchPairs;
 
 /* bytes of memory that a key takes while it is searched for, at most */
-#define SHBATCH_PAIRS_BYTES_PER_KEY	(2 * sizeof(ShIdxKey) + sizeof(uint64))
+#define SHBATCH_PAIRS_BYTES_PER_KEY	(2 * sizeof(ShSortItem) + sizeof(uint64))
 
 extern void shbatch_pairs_init(ShBatchPairs *pairs, int distance,
 							   ShBatchPairFunction found, void *arg);

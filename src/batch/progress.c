@@ -21,7 +21,6 @@
 #include "utils/builtins.h"
 
 #include "batch/progress.h"
-
 #include "compat.h"
 
 PG_FUNCTION_INFO_V1(simhash_progress);

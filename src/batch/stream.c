@@ -11,7 +11,6 @@
 #include "pgstat.h"
 
 #include "batch/stream.h"
-
 #include "compat.h"
 
 /*
@@ -31,7 +30,7 @@ shbatch_stream_index(ShBatchStream *stream, Relation index, const ShBitsScheme *
  * Read entries that were added to a sort.
  */
 void
-shbatch_stream_sort(ShBatchStream *stream, ShIdxSort *sort, const ShBitsScheme *scheme)
+shbatch_stream_sort(ShBatchStream *stream, ShSort *sort, const ShBitsScheme *scheme)
 {
 	stream->scheme = scheme;
 	stream->index = NULL;
@@ -46,24 +45,24 @@ void
 shbatch_stream_start(ShBatchStream *stream, int table)
 {
 	if (stream->index != NULL)
-		shidx_walk_start(&stream->walk, stream->index, table, 0);
+		shbt_walk_start(&stream->walk, stream->index, table, 0);
 	else
-		shidx_sort_start_table(stream->sort, &stream->scheme->tables[table]);
+		shsort_start_table(stream->sort, &stream->scheme->tables[table]);
 }
 
 static void
 sort_entries(uint64 *keys, uint64 *tids, int count)
 {
-	ShIdxKey	entries[SHBATCH_STREAM_MAX];
-	ShIdxKey	sorted[SHBATCH_STREAM_MAX];
+	ShSortItem	entries[SHBATCH_STREAM_MAX];
+	ShSortItem	sorted[SHBATCH_STREAM_MAX];
 
 	for (int i = 0; i < count; i++)
-		entries[i] = shidx_make_key(keys[i], tids[i]);
-	shidx_radix_sort(entries, sorted, count);
+		entries[i] = shsort_item(keys[i], tids[i]);
+	shsort_radix(entries, sorted, count);
 	for (int i = 0; i < count; i++)
 	{
-		keys[i] = sorted[i].fp;
-		tids[i] = sorted[i].tid;
+		keys[i] = sorted[i].key;
+		tids[i] = sorted[i].value;
 	}
 }
 
@@ -73,12 +72,12 @@ sort_entries(uint64 *keys, uint64 *tids, int count)
 static int
 read_leaf(Page page, uint64 *keys, uint64 *tids)
 {
-	int			count = shidx_page_count(page);
+	int			count = shbt_page_count(page);
 
-	memcpy(keys, shidx_page_fps(page), count * sizeof(uint64));
+	memcpy(keys, shbt_page_fps(page), count * sizeof(uint64));
 	for (int i = 0; i < count; i++)
-		tids[i] = shidx_tid_to_int(shidx_leaf_tid(page, i));
-	if (ShIdxPageGetOpaque(page)->sorted < count)
+		tids[i] = shbt_tid_to_int(shbt_leaf_tid(page, i));
+	if (ShBtPageGetOpaque(page)->sorted < count)
 		sort_entries(keys, tids, count);
 	return count;
 }
@@ -89,7 +88,7 @@ read_leaf(Page page, uint64 *keys, uint64 *tids)
  * many there are, 0 after the last.
  *
  * Of an index, a row that is there all the time is returned exactly once,
- * whatever is inserted or vacuumed meanwhile (shidx_walk_next).  Holds no lock
+ * whatever is inserted or vacuumed meanwhile (shbt_walk_next).  Holds no lock
  * or pin on return.
  */
 int
@@ -100,7 +99,7 @@ shbatch_stream_next(ShBatchStream *stream, uint64 *keys, uint64 *tids)
 	if (stream->index != NULL)
 	{
 		/* pages that VACUUM emptied stay */
-		while (count == 0 && shidx_walk_next(&stream->walk))
+		while (count == 0 && shbt_walk_next(&stream->walk))
 		{
 			Page		page = (Page) stream->walk.page.data;
 
@@ -111,13 +110,13 @@ shbatch_stream_next(ShBatchStream *stream, uint64 *keys, uint64 *tids)
 	}
 	else
 	{
-		ShIdxKey	key;
+		ShSortItem	item;
 
 		CHECK_FOR_INTERRUPTS();
-		while (count < SHBATCH_STREAM_MAX && shidx_sort_next(stream->sort, &key))
+		while (count < SHBATCH_STREAM_MAX && shsort_next(stream->sort, &item))
 		{
-			keys[count] = key.fp;
-			tids[count] = key.tid;
+			keys[count] = item.key;
+			tids[count] = item.value;
 			count++;
 		}
 	}

@@ -13,8 +13,8 @@
 #include "utils/snapshot.h"
 
 #include "bits/scheme.h"
-#include "index/sort.h"
-#include "index/walk.h"
+#include "btree/walk.h"
+#include "sort/entrysort.h"
 
 /*
  * Either an index has the tables, and the stream reads its leaves; or the
@@ -25,16 +25,16 @@ typedef struct ShBatchStream
 	const ShBitsScheme *scheme;
 	Relation	index;			/* NULL if sorted */
 	Snapshot	snapshot;		/* of the reader of the index */
-	ShIdxSort  *sort;
-	ShIdxWalk	walk;
+	ShSort  *sort;
+	ShBtWalk	walk;
 } ShBatchStream;
 
 /* entries that one call returns at most */
-#define SHBATCH_STREAM_MAX		SHIDX_LEAF_CAPACITY
+#define SHBATCH_STREAM_MAX		SHBT_LEAF_CAPACITY
 
 extern void shbatch_stream_index(ShBatchStream *stream, Relation index,
 								 const ShBitsScheme *scheme, Snapshot snapshot);
-extern void shbatch_stream_sort(ShBatchStream *stream, ShIdxSort *sort,
+extern void shbatch_stream_sort(ShBatchStream *stream, ShSort *sort,
 								const ShBitsScheme *scheme);
 extern void shbatch_stream_start(ShBatchStream *stream, int table);
 extern int	shbatch_stream_next(ShBatchStream *stream, uint64 *keys, uint64 *tids);

@@ -8,7 +8,7 @@
 #include "postgres.h"
 
 #include "bits/distance.h"
-#include "bits/kernels.h"
+#include "bits/filter_kernels.h"
 
 static int	filter_portable(const uint64 *keys, int nkeys, uint64 query,
 							int radius, uint16 *found);

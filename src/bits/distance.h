@@ -12,6 +12,16 @@
 
 #include "port/pg_bitutils.h"
 
+/* number of bits of a fingerprint, and so the largest distance */
+#define SHBITS_WIDTH	64
+
+/* The first nbits of a fingerprint, 0..64. */
+static inline uint64
+shbits_prefix_mask(int nbits)
+{
+	return nbits == 0 ? 0 : PG_UINT64_MAX << (SHBITS_WIDTH - nbits);
+}
+
 /*
  * Number of bits in which a and b differ, 0..64.
  *

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-#include "bits/ball.h"
+#include "bits/hamming_ball.h"
 #include "bits/probe.h"
 
 /*

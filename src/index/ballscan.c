@@ -18,12 +18,12 @@
 #include "miscadmin.h"
 #include "storage/predicate.h"
 
-#include "bits/ball.h"
 #include "bits/distance.h"
-#include "index/ballscan.h"
-#include "index/tree.h"
-
+#include "bits/hamming_ball.h"
+#include "btree/cache.h"
+#include "btree/search.h"
 #include "compat.h"
+#include "index/ballscan.h"
 
 /* how many leaves are fetched ahead when a ball is started */
 #define MAX_PREFETCH	8
@@ -72,8 +72,8 @@ prefetch_probes(ShIdxBallScan *scan)
 		if (probe->radius > 0 || probe->nbits == 0)
 			continue;
 		query = shbits_permute(&scan->scheme->tables[probe->table], scan->ball.centre);
-		shidx_prefetch(scan->index, probe->table,
-					   shidx_make_key(query & (PG_UINT64_MAX << (64 - probe->nbits)), 0));
+		shbt_prefetch(scan->index, probe->table,
+					   shbt_make_key(query & shbits_prefix_mask(probe->nbits), 0));
 	}
 }
 
@@ -139,7 +139,7 @@ next_in_probe(const ShIdxBallScan *scan, const ShBitsProbe *probe, uint64 from, 
 		*next = candidate;
 		return true;
 	}
-	return shbits_next_in_ball(scan->query, scan->ball.radius, SIMHASH_BITS, candidate, next);
+	return shbits_next_in_ball(scan->query, scan->ball.radius, SHBITS_WIDTH, candidate, next);
 }
 
 /*
@@ -151,7 +151,7 @@ read_right(ShIdxBallScan *scan, int tree)
 	Buffer		old = scan->pin;
 
 	scan->pin = InvalidBuffer;
-	return shidx_read_right(scan->index, old, scan->right, scan->high, tree, 0,
+	return shbt_read_right(scan->index, old, scan->right, scan->high, tree, 0,
 							BUFFER_LOCK_SHARE);
 }
 
@@ -182,7 +182,7 @@ next_page(ShIdxBallScan *scan)
 			return read_right(scan, probe->table);
 		shidx_ball_release(scan);
 		scan->started = true;
-		return shidx_search(scan->index, probe->table, 0, shidx_make_key(next, 0),
+		return shbt_search(scan->index, probe->table, 0, shbt_make_key(next, 0),
 							BUFFER_LOCK_SHARE);
 	}
 	shidx_ball_release(scan);
@@ -200,7 +200,7 @@ next_null_page(ShIdxBallScan *scan)
 	if (!scan->started)
 	{
 		scan->started = true;
-		return shidx_search(scan->index, tree, 0, SHIDX_LOWEST_KEY, BUFFER_LOCK_SHARE);
+		return shbt_search(scan->index, tree, 0, SHBT_LOWEST_KEY, BUFFER_LOCK_SHARE);
 	}
 	if (BlockNumberIsValid(scan->right))
 		return read_right(scan, tree);
@@ -226,8 +226,8 @@ collect_between(const ShIdxBallScan *scan, Page page, int first, int end,
 {
 	const ShBitsProbe *probe = &scan->plan.probes[scan->probe];
 	const ShBitsTable *table = &scan->scheme->tables[probe->table];
-	const uint64 *fps = shidx_page_fps(page) + first;
-	uint16		found[SHIDX_LEAF_CAPACITY];
+	const uint64 *fps = shbt_page_fps(page) + first;
+	uint16		found[SHBT_LEAF_CAPACITY];
 	int			nfound;
 	bool		owns_all = probe->nbits == 0;
 
@@ -237,7 +237,7 @@ collect_between(const ShIdxBallScan *scan, Page page, int first, int end,
 		uint64		fp = shbits_unpermute(table, fps[found[i]]);
 
 		if (owns_all || shbits_probe_owns(&scan->plan, scan->probe, fp ^ scan->ball.centre))
-			add_match(matches, fp, shidx_leaf_tid(page, first + found[i]));
+			add_match(matches, fp, shbt_leaf_tid(page, first + found[i]));
 	}
 }
 
@@ -251,15 +251,15 @@ static void
 collect_matches(const ShIdxBallScan *scan, Page page, ShIdxMatches *matches)
 {
 	const ShBitsProbe *probe = &scan->plan.probes[scan->probe];
-	const uint64 *fps = shidx_page_fps(page);
-	int			count = shidx_page_count(page);
-	int			sorted = ShIdxPageGetOpaque(page)->sorted;
+	const uint64 *fps = shbt_page_fps(page);
+	int			count = shbt_page_count(page);
+	int			sorted = ShBtPageGetOpaque(page)->sorted;
 
 	if (probe->radius == 0 && probe->nbits > 0 && sorted > 0)
 	{
-		uint64		prefix = PG_UINT64_MAX << (SIMHASH_BITS - probe->nbits);
+		uint64		prefix = shbits_prefix_mask(probe->nbits);
 		uint64		last = scan->query | ~prefix;
-		int			first = shidx_find_sorted(page, scan->query & prefix);
+		int			first = shbt_find_sorted(page, scan->query & prefix);
 		int			step = 8;
 
 		while (first + step < sorted && fps[first + step] <= last)
@@ -302,11 +302,11 @@ shidx_ball_next(ShIdxBallScan *scan, ShIdxMatches *matches)
 			collect_matches(scan, page, matches);
 		else
 		{
-			for (int i = 0; i < shidx_page_count(page); i++)
-				add_match(matches, 0, shidx_leaf_tid(page, i));
+			for (int i = 0; i < shbt_page_count(page); i++)
+				add_match(matches, 0, shbt_leaf_tid(page, i));
 		}
-		scan->right = ShIdxPageGetOpaque(page)->right;
-		scan->high = shidx_page_high(page);
+		scan->right = ShBtPageGetOpaque(page)->right;
+		scan->high = shbt_page_high(page);
 
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 		if (scan->keep_pin)

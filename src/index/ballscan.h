@@ -13,15 +13,15 @@
 #include "utils/snapshot.h"
 
 #include "bits/probe.h"
-#include "index/page.h"
+#include "btree/page.h"
 #include "type/simhash.h"
 
 /* matches of one leaf */
 typedef struct ShIdxMatches
 {
 	int			count;
-	uint64		fps[SHIDX_LEAF_CAPACITY];	/* not permuted */
-	ItemPointerData tids[SHIDX_LEAF_CAPACITY];
+	uint64		fps[SHBT_LEAF_CAPACITY];	/* not permuted */
+	ItemPointerData tids[SHBT_LEAF_CAPACITY];
 } ShIdxMatches;
 
 typedef struct ShIdxBallScan
@@ -44,7 +44,7 @@ typedef struct ShIdxBallScan
 	uint64		query;			/* centre of the ball, as the probe's table
 								 * has it */
 	BlockNumber right;			/* of the last page that was read */
-	ShIdxKey	high;
+	ShBtKey	high;
 	Buffer		pin;			/* that page, if keep_pin */
 } ShIdxBallScan;
 

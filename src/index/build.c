@@ -19,11 +19,11 @@
 #include "utils/backend_progress.h"
 #include "utils/memutils.h"
 
+#include "btree/cache.h"
+#include "btree/page.h"
+#include "btree/pagelist.h"
 #include "index/am.h"
-#include "index/level.h"
-#include "index/page.h"
-#include "index/sort.h"
-#include "index/tree.h"
+#include "sort/entrysort.h"
 #include "type/simhash.h"
 
 #define INNER_FILLFACTOR	90
@@ -34,8 +34,8 @@
 typedef struct BuildState
 {
 	Relation	index;
-	ShIdxSort  *sort;			/* rows with a fingerprint */
-	ShIdxSort  *nulls;			/* and without */
+	ShSort  *sort;			/* rows with a fingerprint */
+	ShSort  *nulls;			/* and without */
 	double		written;		/* entries, over all trees */
 } BuildState;
 
@@ -46,9 +46,9 @@ collect_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 	BuildState *state = arg;
 
 	if (isnull[0])
-		shidx_sort_add(state->nulls, 0, shidx_tid_to_int(tid));
+		shsort_add(state->nulls, 0, shbt_tid_to_int(tid));
 	else
-		shidx_sort_add(state->sort, DatumGetSimhash(values[0]), shidx_tid_to_int(tid));
+		shsort_add(state->sort, DatumGetSimhash(values[0]), shbt_tid_to_int(tid));
 }
 
 /*
@@ -57,22 +57,22 @@ collect_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
  * first page.
  */
 static void
-start_page(BuildState *state, ShIdxLevel *pages, Buffer *buffer, int tree, int level, ShIdxKey low)
+start_page(BuildState *state, ShBtPageList *pages, Buffer *buffer, int tree, int level, ShBtKey low)
 {
-	Buffer		next = shidx_new_buffer(state->index, MAIN_FORKNUM);
+	Buffer		next = shbt_new_buffer(state->index, MAIN_FORKNUM);
 
-	shidx_init_page(BufferGetPage(next), tree, level, 0, low, SHIDX_HIGHEST_KEY,
+	shbt_init_page(BufferGetPage(next), tree, level, 0, low, SHBT_HIGHEST_KEY,
 					InvalidBlockNumber);
 	MarkBufferDirty(next);
 	if (BufferIsValid(*buffer))
 	{
 		Page		page = BufferGetPage(*buffer);
 
-		ShIdxPageGetOpaque(page)->right = BufferGetBlockNumber(next);
-		shidx_set_fences(page, shidx_page_low(page), low);
+		ShBtPageGetOpaque(page)->right = BufferGetBlockNumber(next);
+		shbt_set_fences(page, shbt_page_low(page), low);
 		UnlockReleaseBuffer(*buffer);
 	}
-	shidx_level_add(pages, low, BufferGetBlockNumber(next));
+	shbt_pagelist_add(pages, low, BufferGetBlockNumber(next));
 	*buffer = next;
 }
 
@@ -82,42 +82,44 @@ report_progress(BuildState *state, double more)
 	double		before = state->written;
 
 	state->written += more;
-	if ((int64) (before / (PROGRESS_PAGES * SHIDX_LEAF_CAPACITY)) !=
-		(int64) (state->written / (PROGRESS_PAGES * SHIDX_LEAF_CAPACITY)))
+	if ((int64) (before / (PROGRESS_PAGES * SHBT_LEAF_CAPACITY)) !=
+		(int64) (state->written / (PROGRESS_PAGES * SHBT_LEAF_CAPACITY)))
 		pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, (int64) state->written);
 }
 
 static void
 finish_leaf(Page page, int count)
 {
-	shidx_set_count(page, count);
-	ShIdxPageGetOpaque(page)->sorted = count;
+	shbt_set_count(page, count);
+	ShBtPageGetOpaque(page)->sorted = count;
 }
 
 /*
  * Write the leaves of a tree from the sorted entries.
  */
 static void
-write_leaves(BuildState *state, ShIdxSort *sort, int tree, ShIdxLevel *pages)
+write_leaves(BuildState *state, ShSort *sort, int tree, ShBtPageList *pages)
 {
-	int			fill = SHIDX_LEAF_CAPACITY * shidx_get_options(state->index).fillfactor / 100;
+	int			fill = SHBT_LEAF_CAPACITY * shidx_get_options(state->index).fillfactor / 100;
 	Buffer		buffer = InvalidBuffer;
-	ShIdxKey	previous = SHIDX_LOWEST_KEY;
-	ShIdxKey	key;
+	ShBtKey	previous = SHBT_LOWEST_KEY;
+	ShSortItem	item;
 	int			count = 0;
 
-	start_page(state, pages, &buffer, tree, 0, SHIDX_LOWEST_KEY);
-	while (shidx_sort_next(sort, &key))
+	start_page(state, pages, &buffer, tree, 0, SHBT_LOWEST_KEY);
+	while (shsort_next(sort, &item))
 	{
+		ShBtKey		key = shbt_make_key(item.key, item.value);
+
 		if (count == fill)
 		{
 			finish_leaf(BufferGetPage(buffer), count);
-			start_page(state, pages, &buffer, tree, 0, shidx_separator(previous, key));
+			start_page(state, pages, &buffer, tree, 0, shbt_separator(previous, key));
 			report_progress(state, count);
 			count = 0;
 			CHECK_FOR_INTERRUPTS();
 		}
-		shidx_set_entry(BufferGetPage(buffer), count++, key);
+		shbt_set_entry(BufferGetPage(buffer), count++, key);
 		previous = key;
 	}
 	finish_leaf(BufferGetPage(buffer), count);
@@ -129,9 +131,9 @@ write_leaves(BuildState *state, ShIdxSort *sort, int tree, ShIdxLevel *pages)
  * Write the inner pages of a level above the pages below it.
  */
 static void
-write_inner_level(BuildState *state, int tree, int level, const ShIdxLevel *below, ShIdxLevel *pages)
+write_inner_level(BuildState *state, int tree, int level, const ShBtPageList *below, ShBtPageList *pages)
 {
-	int			fill = SHIDX_INNER_CAPACITY * INNER_FILLFACTOR / 100;
+	int			fill = SHBT_INNER_CAPACITY * INNER_FILLFACTOR / 100;
 	Buffer		buffer = InvalidBuffer;
 
 	for (size_t i = 0; i < below->count; i++)
@@ -141,7 +143,7 @@ write_inner_level(BuildState *state, int tree, int level, const ShIdxLevel *belo
 			start_page(state, pages, &buffer, tree, level, below->lows[i]);
 			CHECK_FOR_INTERRUPTS();
 		}
-		shidx_add_downlink(BufferGetPage(buffer), below->lows[i], below->blocks[i]);
+		shbt_add_downlink(BufferGetPage(buffer), below->lows[i], below->blocks[i]);
 	}
 	UnlockReleaseBuffer(buffer);
 }
@@ -150,44 +152,44 @@ write_inner_level(BuildState *state, int tree, int level, const ShIdxLevel *belo
  * Write a tree from its sorted entries, and make its root known.
  */
 static void
-write_tree(BuildState *state, ShIdxSort *sort, int tree)
+write_tree(BuildState *state, ShSort *sort, int tree)
 {
-	ShIdxLevel	pages = {0};
+	ShBtPageList	pages = {0};
 	Buffer		buffer;
 	int			level = 0;
 
 	write_leaves(state, sort, tree, &pages);
 	while (pages.count > 1)
 	{
-		ShIdxLevel	above = {0};
+		ShBtPageList	above = {0};
 
 		write_inner_level(state, tree, ++level, &pages, &above);
-		shidx_level_free(&pages);
+		shbt_pagelist_free(&pages);
 		pages = above;
 	}
 
 	buffer = ReadBuffer(state->index, pages.blocks[0]);
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-	ShIdxPageGetOpaque(BufferGetPage(buffer))->flags |= SHIDX_ROOT;
+	ShBtPageGetOpaque(BufferGetPage(buffer))->flags |= SHBT_ROOT;
 	MarkBufferDirty(buffer);
 	UnlockReleaseBuffer(buffer);
 
-	buffer = ReadBuffer(state->index, SHIDX_METAPAGE_BLOCK);
+	buffer = ReadBuffer(state->index, SHBT_METAPAGE_BLOCK);
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-	shidx_set_root(BufferGetPage(buffer), tree, pages.blocks[0], level);
+	shbt_set_root(BufferGetPage(buffer), tree, pages.blocks[0], level);
 	MarkBufferDirty(buffer);
 	UnlockReleaseBuffer(buffer);
 
-	shidx_level_free(&pages);
+	shbt_pagelist_free(&pages);
 }
 
 static void
 write_metapage(Relation index, int blocks, int distance)
 {
-	Buffer		buffer = shidx_new_buffer(index, MAIN_FORKNUM);
+	Buffer		buffer = shbt_new_buffer(index, MAIN_FORKNUM);
 
-	Assert(BufferGetBlockNumber(buffer) == SHIDX_METAPAGE_BLOCK);
-	shidx_init_metapage(BufferGetPage(buffer), blocks, distance);
+	Assert(BufferGetBlockNumber(buffer) == SHBT_METAPAGE_BLOCK);
+	shbt_init_metapage(BufferGetPage(buffer), blocks, distance);
 	MarkBufferDirty(buffer);
 	UnlockReleaseBuffer(buffer);
 }
@@ -207,35 +209,35 @@ shidx_build(Relation heap, Relation index, struct IndexInfo *info)
 		elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
 
 	/* what is remembered may be of the contents before a truncation */
-	shidx_forget_cache(index);
+	shbt_forget_cache(index);
 
 	scheme = shbits_make_scheme(options.blocks, options.distance);
 
 	state.index = index;
-	state.sort = shidx_sort_begin(maintenance_work_mem);
-	state.nulls = shidx_sort_begin(maintenance_work_mem / 8);
+	state.sort = shsort_begin(maintenance_work_mem);
+	state.nulls = shsort_begin(maintenance_work_mem / 8);
 
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SHIDX_PHASE_SCAN);
 	result->heap_tuples = table_index_build_scan(heap, index, info, true, true,
 												 collect_row, &state, NULL);
-	result->index_tuples = shidx_sort_count(state.sort) + shidx_sort_count(state.nulls);
+	result->index_tuples = shsort_count(state.sort) + shsort_count(state.nulls);
 
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SHIDX_PHASE_WRITE);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL,
-								 (int64) (shidx_sort_count(state.sort) * scheme->ntables +
-										  shidx_sort_count(state.nulls)));
+								 (int64) (shsort_count(state.sort) * scheme->ntables +
+										  shsort_count(state.nulls)));
 	write_metapage(index, scheme->blocks, scheme->distance);
 	for (int t = 0; t < scheme->ntables; t++)
 	{
-		shidx_sort_start_table(state.sort, &scheme->tables[t]);
+		shsort_start_table(state.sort, &scheme->tables[t]);
 		write_tree(&state, state.sort, t);
 	}
 	/* the first table permutes nothing where all fingerprints are 0 */
-	shidx_sort_start_table(state.nulls, &scheme->tables[0]);
+	shsort_start_table(state.nulls, &scheme->tables[0]);
 	write_tree(&state, state.nulls, scheme->ntables);
 
-	shidx_sort_end(state.sort);
-	shidx_sort_end(state.nulls);
+	shsort_end(state.sort);
+	shsort_end(state.nulls);
 
 	if (RelationNeedsWAL(index))
 	{
@@ -265,18 +267,18 @@ void
 shidx_buildempty(Relation index)
 {
 	ShIdxOptions options = shidx_get_options(index);
-	Buffer		metabuffer = shidx_new_buffer(index, INIT_FORKNUM);
+	Buffer		metabuffer = shbt_new_buffer(index, INIT_FORKNUM);
 	Page		metapage = BufferGetPage(metabuffer);
-	ShIdxMetaPageData *meta = ShIdxPageGetMeta(metapage);
+	ShBtMetaPageData *meta = ShBtPageGetMeta(metapage);
 
-	shidx_init_metapage(metapage, options.blocks, options.distance);
+	shbt_init_metapage(metapage, options.blocks, options.distance);
 	for (int tree = 0; tree < meta->ntrees; tree++)
 	{
-		Buffer		root = shidx_new_buffer(index, INIT_FORKNUM);
+		Buffer		root = shbt_new_buffer(index, INIT_FORKNUM);
 
-		shidx_init_page(BufferGetPage(root), tree, 0, SHIDX_ROOT,
-						SHIDX_LOWEST_KEY, SHIDX_HIGHEST_KEY, InvalidBlockNumber);
-		shidx_set_root(metapage, tree, BufferGetBlockNumber(root), 0);
+		shbt_init_page(BufferGetPage(root), tree, 0, SHBT_ROOT,
+						SHBT_LOWEST_KEY, SHBT_HIGHEST_KEY, InvalidBlockNumber);
+		shbt_set_root(metapage, tree, BufferGetBlockNumber(root), 0);
 		finish_init_page(root);
 	}
 	finish_init_page(metabuffer);

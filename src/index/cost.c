@@ -25,11 +25,10 @@
 #include "utils/spccache.h"
 
 #include "bits/probe.h"
-#include "index/am.h"
-#include "index/tree.h"
-#include "type/simhash.h"
-
+#include "btree/cache.h"
 #include "compat.h"
+#include "index/am.h"
+#include "type/simhash.h"
 
 /*
  * CPU cost of a page, in units of cpu_operator_cost: finding and locking it,
@@ -43,7 +42,7 @@
 /* what decides how much of the index is read */
 typedef struct Search
 {
-	int			radius;			/* SIMHASH_BITS if no condition bounds it */
+	int			radius;			/* SHBITS_WIDTH if no condition bounds it */
 	double		balls;			/* how many balls of that radius */
 	bool		only_nulls;
 } Search;
@@ -116,7 +115,7 @@ add_condition(PlannerInfo *root, Oid opfamily, Expr *clause, Search *search)
 static Search
 find_search(PlannerInfo *root, IndexPath *path)
 {
-	Search		search = {SIMHASH_BITS, 1, false};
+	Search		search = {SHBITS_WIDTH, 1, false};
 	ListCell   *lc;
 
 	foreach(lc, path->indexclauses)
@@ -157,7 +156,7 @@ plan_probes(const IndexOptInfo *info, int radius, ShBitsProbePlan *plan)
 		/* the planner holds a lock already */
 		Relation	index = index_open(info->indexoid, NoLock);
 
-		plan_by_scheme(shidx_get_cache(index)->scheme, info, radius, plan);
+		plan_by_scheme(shbt_get_cache(index)->scheme, info, radius, plan);
 		index_close(index, NoLock);
 	}
 }
@@ -193,7 +192,7 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	if (search.only_nulls)
 	{
 		plan.ranges = 1;
-		plan.pages = Max(tuples / SHIDX_LEAF_CAPACITY, 1);
+		plan.pages = Max(tuples / SHBT_LEAF_CAPACITY, 1);
 	}
 
 	/*

@@ -17,32 +17,32 @@
 #include "nodes/execnodes.h"
 #include "storage/predicate.h"
 
+#include "btree/append.h"
+#include "btree/cache.h"
+#include "btree/page.h"
+#include "btree/search.h"
+#include "btree/split.h"
 #include "index/am.h"
-#include "index/split.h"
-#include "index/page.h"
-#include "index/tree.h"
-#include "index/wal.h"
-
 #include "type/simhash.h"
 
 /*
- * Add keys[i] to tree first + i, for 0 <= i < count <= SHIDX_MAX_APPEND.
+ * Add keys[i] to tree first + i, for 0 <= i < count <= SHBT_MAX_APPEND.
  *
  * Holds no lock or pin when it returns.
  */
 static void
-insert_group(Relation index, int first, int count, const ShIdxKey *keys)
+insert_group(Relation index, int first, int count, const ShBtKey *keys)
 {
-	Buffer		leaves[SHIDX_MAX_APPEND];
+	Buffer		leaves[SHBT_MAX_APPEND];
 	int			locked = 0;
 
 	while (locked < count)
 	{
-		Buffer		leaf = shidx_search(index, first + locked, 0, keys[locked],
+		Buffer		leaf = shbt_search(index, first + locked, 0, keys[locked],
 										BUFFER_LOCK_EXCLUSIVE);
 
 		leaves[locked++] = leaf;
-		if (unlikely(shidx_page_is_full(BufferGetPage(leaf))))
+		if (unlikely(shbt_page_is_full(BufferGetPage(leaf))))
 		{
 			int			full = locked - 1;
 
@@ -53,13 +53,14 @@ insert_group(Relation index, int first, int count, const ShIdxKey *keys)
 			 */
 			while (locked > 0)
 				UnlockReleaseBuffer(leaves[--locked]);
-			shidx_split(index, first + full, 0, keys[full]);
+			shbt_split(index, first + full, 0, keys[full],
+					   shidx_get_options(index).fillfactor);
 		}
 	}
 
 	for (int i = 0; i < count; i++)
 		CheckForSerializableConflictIn(index, NULL, BufferGetBlockNumber(leaves[i]));
-	shidx_append(index, count, leaves, keys);
+	shbt_append(index, count, leaves, keys);
 
 	while (locked > 0)
 		UnlockReleaseBuffer(leaves[--locked]);
@@ -75,7 +76,7 @@ scheme_of_statement(Relation index, IndexInfo *info)
 	{
 		MemoryContext old = MemoryContextSwitchTo(info->ii_Context);
 
-		info->ii_AmCache = shidx_get_scheme(index);
+		info->ii_AmCache = shbt_get_scheme(index);
 		MemoryContextSwitchTo(old);
 	}
 	return (const ShBitsScheme *) info->ii_AmCache;
@@ -90,25 +91,25 @@ shidx_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid,
 			 struct IndexInfo *info)
 {
 	const ShBitsScheme *scheme = scheme_of_statement(index, info);
-	uint64		tid = shidx_tid_to_int(heap_tid);
+	uint64		tid = shbt_tid_to_int(heap_tid);
 	uint64		fp;
 
 	if (isnull[0])
 	{
-		ShIdxKey	key = {0, tid};
+		ShBtKey	key = {0, tid};
 
 		insert_group(index, scheme->ntables, 1, &key);
 		return false;
 	}
 
 	fp = DatumGetSimhash(values[0]);
-	for (int first = 0; first < scheme->ntables; first += SHIDX_MAX_APPEND)
+	for (int first = 0; first < scheme->ntables; first += SHBT_MAX_APPEND)
 	{
-		int			count = Min(SHIDX_MAX_APPEND, scheme->ntables - first);
-		ShIdxKey	keys[SHIDX_MAX_APPEND];
+		int			count = Min(SHBT_MAX_APPEND, scheme->ntables - first);
+		ShBtKey	keys[SHBT_MAX_APPEND];
 
 		for (int i = 0; i < count; i++)
-			keys[i] = shidx_make_key(shbits_permute(&scheme->tables[first + i], fp), tid);
+			keys[i] = shbt_make_key(shbits_permute(&scheme->tables[first + i], fp), tid);
 		insert_group(index, first, count, keys);
 	}
 

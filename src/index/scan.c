@@ -5,7 +5,7 @@
  *
  * An unordered scan reads the balls of one condition one after the other, and
  * drops what does not meet the other conditions, or lies in an earlier ball.
- * For an ordered one see nearest.c.
+ * For an ordered one see ordered.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,11 +20,10 @@
 #include "utils/snapmgr.h"
 
 #include "bits/distance.h"
+#include "btree/cache.h"
+#include "compat.h"
 #include "index/am.h"
 #include "index/scan.h"
-#include "index/tree.h"
-
-#include "compat.h"
 
 /*
  * ambeginscan
@@ -42,9 +41,9 @@ shidx_beginscan(Relation index, int nkeys, int norderbys)
 										ALLOCSET_SMALL_SIZES);
 	so->nothing = true;
 	so->pin = InvalidBuffer;
-	shidx_ball_begin(&so->ballscan, index, shidx_get_scheme(index));
+	shidx_ball_begin(&so->ballscan, index, shbt_get_scheme(index));
 	if (norderbys > 0)
-		shidx_nearest_begin(scan);
+		shidx_ordered_begin(scan);
 	return scan;
 }
 
@@ -52,7 +51,7 @@ static void
 release_pins(ShIdxScan so)
 {
 	shidx_ball_release(&so->ballscan);
-	shidx_nearest_release(so);
+	shidx_ordered_release(so);
 }
 
 /*
@@ -87,7 +86,7 @@ shidx_endscan(IndexScanDesc scan)
 
 	release_pins(so);
 	if (so->nearest != NULL)
-		shidx_nearest_end(scan);
+		shidx_ordered_end(scan);
 	MemoryContextDelete(so->context);
 	if (so->tuple != NULL)
 		pfree(so->tuple);
@@ -113,7 +112,7 @@ begin(IndexScanDesc scan)
 		return;
 	if (!so->non_nulls)
 		return;
-	so->ordered = so->nearest != NULL && shidx_nearest_start(scan);
+	so->ordered = so->nearest != NULL && shidx_ordered_start(scan);
 	if (!so->ordered)
 		shidx_start_matches(so);
 }
@@ -246,7 +245,7 @@ shidx_gettuple(IndexScanDesc scan, ScanDirection direction)
 	scan->xs_recheck = false;
 	scan->xs_recheckorderby = false;
 	if (so->ordered && !so->at_nulls &&
-		shidx_nearest_next(scan, so->ballscan.keep_pin, &fp, &scan->xs_heaptid))
+		shidx_ordered_next(scan, so->ballscan.keep_pin, &fp, &scan->xs_heaptid))
 	{
 		if (scan->xs_want_itup)
 			return_tuple(scan, fp, false);

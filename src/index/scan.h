@@ -31,8 +31,8 @@ typedef struct ShIdxCandidate
 	uint16		distance;		/* from the first centre */
 } ShIdxCandidate;
 
-/* what an ordered scan knows; see nearest.c */
-typedef struct ShIdxNearest
+/* what an ordered scan knows; see ordered.c */
+typedef struct ShIdxOrdered
 {
 	int			ncentres;
 	uint64	   *centres;		/* of the ORDER BY keys that are not null */
@@ -42,7 +42,7 @@ typedef struct ShIdxNearest
 	bool		collect_all;	/* all that the first condition finds at once */
 	bool		streaming;		/* the matches at distance next, as they come */
 	int			counted;		/* histogram reaches so far; -1: there is none */
-	int64		histogram[SIMHASH_BITS + 1];
+	int64		histogram[SHBITS_WIDTH + 1];
 	int64		batch;			/* about how many to collect next */
 	MemoryContext context;		/* of the candidates */
 	ShIdxCandidate *candidates;
@@ -50,7 +50,7 @@ typedef struct ShIdxNearest
 	int64		capacity;
 	int64		max_candidates; /* what work_mem holds */
 	int64		next_candidate;
-} ShIdxNearest;
+} ShIdxOrdered;
 
 typedef struct ShIdxScanData
 {
@@ -70,7 +70,7 @@ typedef struct ShIdxScanData
 	ShIdxBallScan ballscan;
 	int			next_match;
 	ShIdxMatches matches;
-	ShIdxNearest *nearest;		/* NULL if there are no ORDER BY keys */
+	ShIdxOrdered *nearest;		/* NULL if there are no ORDER BY keys */
 
 	/* what an index-only scan returns */
 	IndexTuple	tuple;
@@ -80,7 +80,7 @@ typedef struct ShIdxScanData
 
 typedef ShIdxScanData *ShIdxScan;
 
-/* keys.c */
+/* conditions.c */
 extern void shidx_read_keys(IndexScanDesc scan);
 extern bool shidx_meets(const ShIdxScanData *so, int from, uint64 fp);
 extern bool shidx_in_balls(const ShIdxCondition *condition, int nballs, uint64 fp);
@@ -89,11 +89,11 @@ extern bool shidx_in_balls(const ShIdxCondition *condition, int nballs, uint64 f
 extern void shidx_start_matches(ShIdxScan so);
 extern bool shidx_next_matches(ShIdxScan so);
 
-/* nearest.c */
-extern void shidx_nearest_begin(IndexScanDesc scan);
-extern bool shidx_nearest_start(IndexScanDesc scan);
-extern bool shidx_nearest_next(IndexScanDesc scan, bool want_pin, uint64 *fp, ItemPointer tid);
-extern void shidx_nearest_release(ShIdxScan so);
-extern void shidx_nearest_end(IndexScanDesc scan);
+/* ordered.c */
+extern void shidx_ordered_begin(IndexScanDesc scan);
+extern bool shidx_ordered_start(IndexScanDesc scan);
+extern bool shidx_ordered_next(IndexScanDesc scan, bool want_pin, uint64 *fp, ItemPointer tid);
+extern void shidx_ordered_release(ShIdxScan so);
+extern void shidx_ordered_end(IndexScanDesc scan);
 
 #endif							/* SIMHASH_INDEX_SCAN_H */

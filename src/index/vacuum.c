@@ -15,11 +15,10 @@
 #include "commands/vacuum.h"
 #include "miscadmin.h"
 
-#include "index/am.h"
-#include "index/page.h"
-#include "index/tree.h"
-
+#include "btree/cache.h"
+#include "btree/page.h"
 #include "compat.h"
+#include "index/am.h"
 
 typedef struct VacuumState
 {
@@ -38,14 +37,14 @@ static int
 vacuum_leaf(VacuumState *state, Buffer buffer)
 {
 	Page		page = BufferGetPage(buffer);
-	OffsetNumber dead[SHIDX_LEAF_CAPACITY];
+	OffsetNumber dead[SHBT_LEAF_CAPACITY];
 	int			ndead = 0;
-	int			count = shidx_page_count(page);
+	int			count = shbt_page_count(page);
 	GenericXLogState *wal;
 
 	for (int i = 0; i < count; i++)
 	{
-		if (state->callback(shidx_leaf_tid(page, i), state->callback_state))
+		if (state->callback(shbt_leaf_tid(page, i), state->callback_state))
 			dead[ndead++] = i;
 	}
 	if (ndead == 0)
@@ -57,10 +56,10 @@ vacuum_leaf(VacuumState *state, Buffer buffer)
 	{
 		count--;
 		if (dead[i] != count)
-			shidx_copy_entry(page, dead[i], page, count);
+			shbt_copy_entry(page, dead[i], page, count);
 	}
-	shidx_set_count(page, count);
-	ShIdxPageGetOpaque(page)->sorted = Min(ShIdxPageGetOpaque(page)->sorted, dead[0]);
+	shbt_set_count(page, count);
+	ShBtPageGetOpaque(page)->sorted = Min(ShBtPageGetOpaque(page)->sorted, dead[0]);
 	GenericXLogFinish(wal);
 	return ndead;
 }
@@ -80,13 +79,13 @@ vacuum_block(VacuumState *state, BlockNumber block)
 	/* An extension that a crash or an error cut short leaves a page of zeros. */
 	if (!PageIsNew(page))
 	{
-		const char *problem = shidx_page_problem_anywhere(page);
-		int			tree = problem ? -1 : ShIdxPageGetOpaque(page)->tree;
+		const char *problem = shbt_page_problem_anywhere(page);
+		int			tree = problem ? -1 : ShBtPageGetOpaque(page)->tree;
 
 		if (problem != NULL)
-			shidx_report_corrupted(index, block, problem);
+			shbt_report_corrupted(index, block, problem);
 
-		if (shidx_page_is_leaf(page))
+		if (shbt_page_is_leaf(page))
 		{
 			int			removed;
 
@@ -102,7 +101,7 @@ vacuum_block(VacuumState *state, BlockNumber block)
 			if (tree == 0 || tree == state->null_tree)
 			{
 				state->stats->tuples_removed += removed;
-				state->stats->num_index_tuples += shidx_page_count(page);
+				state->stats->num_index_tuples += shbt_page_count(page);
 			}
 		}
 	}
@@ -117,7 +116,7 @@ shidx_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 				 IndexBulkDeleteCallback callback, void *callback_state)
 {
 	VacuumState state = {0};
-	BlockNumber block = SHIDX_METAPAGE_BLOCK + 1;
+	BlockNumber block = SHBT_METAPAGE_BLOCK + 1;
 
 	if (stats == NULL)
 		stats = palloc0(sizeof(IndexBulkDeleteResult));
@@ -128,7 +127,7 @@ shidx_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	state.stats = stats;
 	state.callback = callback;
 	state.callback_state = callback_state;
-	state.null_tree = shidx_null_tree(shidx_get_cache(info->index));
+	state.null_tree = shbt_null_tree(shbt_get_cache(info->index));
 
 	for (;;)
 	{

@@ -18,11 +18,10 @@
 #include "utils/guc.h"
 #include "utils/snapmgr.h"
 
-#include "index/target.h"
-#include "index/tree.h"
-#include "inspect/check.h"
-
+#include "btree/cache.h"
 #include "compat.h"
+#include "index/open_index.h"
+#include "inspect/check.h"
 
 PG_FUNCTION_INFO_V1(simhash_index_check);
 
@@ -37,7 +36,7 @@ PG_FUNCTION_INFO_V1(simhash_index_check);
 Datum
 simhash_index_check(PG_FUNCTION_ARGS)
 {
-	ShIdxTarget target;
+	ShIdxOpened target;
 	Oid			user;
 	int			security_context;
 	int			guc_level;
@@ -47,7 +46,7 @@ simhash_index_check(PG_FUNCTION_ARGS)
 	ShBitsScheme *scheme;
 	ShInspSum  *sums;
 
-	shidx_target_open(PG_GETARG_OID(0), SHIDX_ACCESS_OWNER, &target);
+	shidx_open(PG_GETARG_OID(0), SHIDX_ACCESS_OWNER, &target);
 	heap = target.heap;
 	index = target.index;
 
@@ -62,8 +61,8 @@ simhash_index_check(PG_FUNCTION_ARGS)
 	shcompat_restrict_search_path();
 
 	/* not what this backend remembers, but what is there */
-	shidx_forget_cache(index);
-	scheme = shidx_get_scheme(index);
+	shbt_forget_cache(index);
+	scheme = shbt_get_scheme(index);
 	snapshot = RegisterSnapshot(GetTransactionSnapshot());
 	shidx_check_snapshot(index, snapshot);
 
@@ -77,6 +76,6 @@ simhash_index_check(PG_FUNCTION_ARGS)
 	AtEOXact_GUC(false, guc_level);
 	SetUserIdAndSecContext(user, security_context);
 	UnregisterSnapshot(snapshot);
-	shidx_target_close(&target);
+	shidx_close(&target);
 	PG_RETURN_VOID();
 }

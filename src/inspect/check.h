@@ -22,10 +22,10 @@ typedef struct ShInspSum
 	uint64		hash;
 } ShInspSum;
 
-/* structure.c */
+/* check_tree.c */
 extern ShInspSum shinsp_check_tree(Relation index, const ShBitsScheme *scheme, int tree);
 
-/* rows.c */
+/* check_heap.c */
 extern void shinsp_check_same_rows(Relation heap, Relation index, Snapshot snapshot,
 								   const ShBitsScheme *scheme, const ShInspSum *sums);
 extern void shinsp_check_heap(Relation heap, Relation index, Snapshot snapshot,

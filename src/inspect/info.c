@@ -11,10 +11,10 @@
 #include "funcapi.h"
 #include "utils/builtins.h"
 
-#include "index/tree.h"
-#include "inspect/scheme.h"
-#include "index/target.h"
-#include "index/walk.h"
+#include "btree/cache.h"
+#include "btree/walk.h"
+#include "index/open_index.h"
+#include "inspect/scheme_sql.h"
 
 PG_FUNCTION_INFO_V1(simhash_index_info);
 
@@ -28,17 +28,17 @@ Datum
 simhash_index_info(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	ShIdxTarget target;
+	ShIdxOpened target;
 	Relation	index;
 	ShBitsScheme *scheme;
 
 	InitMaterializedSRF(fcinfo, 0);
-	shidx_target_open(PG_GETARG_OID(0), SHIDX_ACCESS_TABLE, &target);
+	shidx_open(PG_GETARG_OID(0), SHIDX_ACCESS_TABLE, &target);
 	index = target.index;
 
 	/* not what this backend remembers, but what is there */
-	shidx_forget_cache(index);
-	scheme = shidx_get_scheme(index);
+	shbt_forget_cache(index);
+	scheme = shbt_get_scheme(index);
 
 	for (int tree = 0; tree <= scheme->ntables; tree++)
 	{
@@ -47,21 +47,21 @@ simhash_index_info(PG_FUNCTION_ARGS)
 		int64		inner_pages = 0;
 		int64		leaf_pages = 0;
 		int64		entries = 0;
-		ShIdxWalk	walk;
+		ShBtWalk	walk;
 		Datum		values[INFO_COLUMNS] = {0};
 		bool		nulls[INFO_COLUMNS] = {0};
 
 		/* up to the level whose only page is the root */
 		for (bool at_root = false; !at_root; levels++)
 		{
-			shidx_walk_start(&walk, index, tree, levels);
-			while (shidx_walk_next(&walk))
+			shbt_walk_start(&walk, index, tree, levels);
+			while (shbt_walk_next(&walk))
 			{
-				at_root = (ShIdxPageGetOpaque((Page) walk.page.data)->flags & SHIDX_ROOT) != 0;
+				at_root = (ShBtPageGetOpaque((Page) walk.page.data)->flags & SHBT_ROOT) != 0;
 				if (levels == 0)
 				{
 					leaf_pages++;
-					entries += shidx_page_count((Page) walk.page.data);
+					entries += shbt_page_count((Page) walk.page.data);
 				}
 				else
 					inner_pages++;
@@ -80,10 +80,10 @@ simhash_index_info(PG_FUNCTION_ARGS)
 		values[5] = Int64GetDatum(inner_pages);
 		values[6] = Int64GetDatum(leaf_pages);
 		values[7] = Int64GetDatum(entries);
-		values[8] = Float8GetDatum((double) entries / (leaf_pages * SHIDX_LEAF_CAPACITY));
+		values[8] = Float8GetDatum((double) entries / (leaf_pages * SHBT_LEAF_CAPACITY));
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 
-	shidx_target_close(&target);
+	shidx_close(&target);
 	return (Datum) 0;
 }

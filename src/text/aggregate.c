@@ -13,6 +13,7 @@
 
 #include "fmgr.h"
 #include "libpq/pqformat.h"
+
 #include "compat.h"
 #include "text/majority.h"
 #include "text/weights.h"

@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+
 #include "text/canonical.h"
 #include "text/unicode.h"
 

@@ -13,6 +13,7 @@
 #include "mb/pg_wchar.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+
 #include "compat.h"
 #include "text/encoding.h"
 #include "text/fingerprint.h"

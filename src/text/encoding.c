@@ -10,6 +10,7 @@
 #include "postgres.h"
 
 #include "mb/pg_wchar.h"
+
 #include "text/encoding.h"
 #include "text/hash.h"
 

@@ -13,6 +13,7 @@
 #include "tsearch/ts_type.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+
 #include "compat.h"
 #include "text/encoding.h"
 #include "text/majority.h"

@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+
 #include "text/fingerprint.h"
 #include "text/hash.h"
 

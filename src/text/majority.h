@@ -10,7 +10,7 @@
 
 #include "postgres.h"
 
-#include "text/kernels.h"
+#include "text/text_kernels.h"
 
 /*
  * 64 counters, one for each bit, bit-sliced as the kernels keep them.

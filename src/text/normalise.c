@@ -14,9 +14,10 @@
 
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+
 #include "text/canonical.h"
-#include "text/kernels.h"
 #include "text/normalise.h"
+#include "text/text_kernels.h"
 #include "text/unicode.h"
 
 /* bytes that are read, and converted, between checks for interrupts */

@@ -11,10 +11,11 @@
  */
 #include "postgres.h"
 
-#include "bits/distance.h"
 #include "common/int.h"
-#include "compat.h"
 #include "libpq/pqformat.h"
+
+#include "bits/distance.h"
+#include "compat.h"
 #include "type/convert.h"
 #include "type/simhash.h"
 

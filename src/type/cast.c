@@ -9,11 +9,12 @@
  */
 #include "postgres.h"
 
+#include "utils/builtins.h"
+#include "utils/numeric.h"
+
 #include "compat.h"
 #include "type/convert.h"
 #include "type/simhash.h"
-#include "utils/builtins.h"
-#include "utils/numeric.h"
 
 PG_FUNCTION_INFO_V1(simhash_from_int2);
 PG_FUNCTION_INFO_V1(simhash_from_int4);
@@ -100,32 +101,17 @@ simhash_from_bit(PG_FUNCTION_ARGS)
 	VarBit	   *bits = PG_GETARG_VARBIT_P(0);
 	uint64		fp = 0;
 
-	if (VARBITLEN(bits) != SIMHASH_BITS)
+	if (VARBITLEN(bits) != SHBITS_WIDTH)
 		ereport(ERROR,
 				(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
 				 errmsg("bit string length %d does not match type %s",
 						VARBITLEN(bits), "simhash"),
-				 errdetail("A fingerprint has %d bits.", SIMHASH_BITS)));
+				 errdetail("A fingerprint has %d bits.", SHBITS_WIDTH)));
 
-	for (int i = 0; i < SIMHASH_BITS / BITS_PER_BYTE; i++)
+	for (int i = 0; i < SHBITS_WIDTH / BITS_PER_BYTE; i++)
 		fp = (fp << BITS_PER_BYTE) | VARBITS(bits)[i];
 
 	PG_RETURN_SIMHASH(fp);
-}
-
-VarBit *
-shtype_to_bit(uint64 fp)
-{
-	VarBit	   *result = palloc(VARBITTOTALLEN(SIMHASH_BITS));
-
-	SET_VARSIZE(result, VARBITTOTALLEN(SIMHASH_BITS));
-	VARBITLEN(result) = SIMHASH_BITS;
-	for (int i = SIMHASH_BITS / BITS_PER_BYTE - 1; i >= 0; i--)
-	{
-		VARBITS(result)[i] = (bits8) (fp & BITMASK);
-		fp >>= BITS_PER_BYTE;
-	}
-	return result;
 }
 
 Datum

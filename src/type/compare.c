@@ -8,8 +8,9 @@
 #include "postgres.h"
 
 #include "common/hashfn.h"
-#include "type/simhash.h"
 #include "utils/sortsupport.h"
+
+#include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_eq);
 PG_FUNCTION_INFO_V1(simhash_ne);

@@ -51,9 +51,9 @@ simhash_radius(PG_FUNCTION_ARGS)
 
 	/* bring it into range first: subtracting from the least bigint overflows */
 	bound = Max(bound, -1);
-	bound = Min(bound, SIMHASH_BITS + 1);
+	bound = Min(bound, SHBITS_WIDTH + 1);
 	if (strict)
 		bound--;
 
-	PG_RETURN_INT32(Max(-1, Min(bound, SIMHASH_BITS)));
+	PG_RETURN_INT32(Max(-1, Min(bound, SHBITS_WIDTH)));
 }

@@ -12,8 +12,7 @@
 
 #include "fmgr.h"
 
-/* number of bits of a fingerprint, and so the largest distance */
-#define SIMHASH_BITS		64
+#include "bits/distance.h"
 
 /* the radius of the operator % */
 #define SIMHASH_NEAR_RADIUS	3
@@ -26,7 +25,7 @@
 
 /*
  * A ball holds every fingerprint that differs from the centre in at most
- * radius bits: none where radius < 0, all where radius >= SIMHASH_BITS.
+ * radius bits: none where radius < 0, all where radius >= SHBITS_WIDTH.
  */
 typedef struct SimhashBall
 {

@@ -12,7 +12,7 @@
  * or, in this directory,
  *
  *	cc -O2 -I../../src -I`pg_config --includedir-server` -o kernels kernels.c \
- *		../../src/bits/distance.c ../../src/bits/kernels_x86.c \
+ *		../../src/bits/distance.c ../../src/bits/filter_kernels_x86.c \
  *		../../src/bits/scheme.c -L`pg_config --pkglibdir` -lpgport
  *
  *-------------------------------------------------------------------------

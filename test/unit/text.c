@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 #include "text/hash.h"
-#include "text/kernels.h"
+#include "text/text_kernels.h"
 
 #undef printf
 

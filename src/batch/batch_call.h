@@ -1,0 +1,39 @@
+/*-------------------------------------------------------------------------
+ *
+ * batch_call.h
+ *	  What the calls of the SQL functions have in common.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_BATCH_BATCH_CALL_H
+#define SIMHASH_BATCH_BATCH_CALL_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "nodes/execnodes.h"
+
+#include "batch/progress.h"
+#include "batch/source.h"
+#include "batch/visible_rows.h"
+#include "index/open_index.h"
+
+typedef struct ShBatchCall
+{
+	ReturnSetInfo *result;
+	ShBatchSource input;
+
+	/* of an index */
+	ShIdxOpened target;
+	Snapshot	snapshot;
+	ShBatchRows rows;
+} ShBatchCall;
+
+extern bool shbatch_begin_index(FunctionCallInfo fcinfo, ShBatchCommand command,
+								ShBatchCall *call);
+extern void shbatch_end_index(ShBatchCall *call);
+extern bool shbatch_begin_array(FunctionCallInfo fcinfo, ShBatchCommand command,
+								ShBatchCall *call);
+extern void shbatch_end_array(ShBatchCall *call);
+
+#endif							/* SIMHASH_BATCH_BATCH_CALL_H */

@@ -1,0 +1,298 @@
+/*-------------------------------------------------------------------------
+ *
+ * find_clusters.c
+ *	  SQL functions that return clusters of near-duplicates.
+ *
+ * A cluster is a connected component of the graph whose edges are the pairs of
+ * near-duplicates.  Its number is its smallest fingerprint: that does not
+ * change when rows move, and is the same wherever it is computed.
+ *
+ * Of the fingerprints only those that have a pair are kept in memory, each
+ * once; their rows are kept in a temporary file until the clusters are known.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "commands/tablespace.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "storage/buffile.h"
+#include "utils/memutils.h"
+
+#include "batch/batch_call.h"
+#include "batch/union_find.h"
+#include "type/simhash.h"
+
+PG_FUNCTION_INFO_V1(simhash_find_clusters_index);
+PG_FUNCTION_INFO_V1(simhash_find_clusters_array);
+
+/* a row, by the number of its fingerprint */
+typedef struct Member
+{
+	uint64		tid;
+	uint64		element;
+} Member;
+
+/* finds clusters of rows */
+typedef struct RowSink
+{
+	ShBatchSink sink;
+	ShBatchUnionFind components;
+
+	/* waiting to be looked up */
+	ShBatchRows *rows;
+	size_t		max_elements;
+	uint32	   *elements;		/* of the rows */
+
+	/* that were seen, of all elements */
+	BufFile    *members;
+
+	/* the last fingerprint that had several rows in a group */
+	bool		run_is_new;		/* its rows are being collected */
+	uint32		run_element;
+} RowSink;
+
+/*
+ * Look up the rows that have been collected, and join what their pairs say.
+ */
+static void
+flush(RowSink *sink)
+{
+	ShBatchElement *elements = sink->components.elements;
+
+	shbatch_rows_resolve(sink->rows);
+	for (size_t i = 0; i < sink->rows->count; i++)
+	{
+		Member		member = {sink->rows->tids[i], sink->elements[i]};
+
+		if (member.tid == SHBATCH_INVISIBLE)
+			continue;
+		elements[member.element].size++;
+		BufFileWrite(sink->members, &member, sizeof(Member));
+	}
+
+	/* a fingerprint that no row has must not connect others */
+	for (size_t i = 0; i < sink->rows->npairs; i++)
+	{
+		ShBatchNumberPair pair = sink->rows->pairs[i];
+
+		if (elements[pair.a].size > 0 && elements[pair.b].size > 0)
+			shbatch_union_find_join(&sink->components, pair.a, pair.b);
+	}
+	shbatch_rows_reset(sink->rows);
+}
+
+static void
+collect_rows(RowSink *sink, uint32 element, const uint64 *tids, size_t count)
+{
+	shbatch_rows_add(sink->rows, tids, count);
+	if (sink->rows->capacity > sink->max_elements)
+	{
+		sink->max_elements = sink->rows->capacity;
+		sink->elements = repalloc_huge(sink->elements, sink->max_elements * sizeof(uint32));
+	}
+	for (size_t i = sink->rows->count - count; i < sink->rows->count; i++)
+		sink->elements[i] = element;
+}
+
+static void
+flush_if_full(RowSink *sink)
+{
+	if (shbatch_rows_full(sink->rows))
+		flush(sink);
+}
+
+/*
+ * Rows of one fingerprint: no pairs of them are needed, only the rows, and the
+ * group need not keep more than one.
+ *
+ * An element that is there already came from an earlier walk, together with all
+ * its rows.  (With all that the snapshot sees: these are in all tables.)
+ */
+static bool
+collect_repeated(ShBatchSink *base, const ShBatchGroup *group, uint64 tid)
+{
+	RowSink    *sink = (RowSink *) base;
+	size_t		last = group->nkeys - 1;
+
+	flush_if_full(sink);
+	if (!group->last_repeated)
+	{
+		sink->run_element = shbatch_union_find_add(&sink->components,
+												   shbatch_fingerprint(group, last),
+												   &sink->run_is_new);
+		if (sink->run_is_new)
+			collect_rows(sink, sink->run_element, &group->tids[group->starts[last]], 1);
+	}
+	if (sink->run_is_new)
+		collect_rows(sink, sink->run_element, &tid, 1);
+	return false;
+}
+
+/*
+ * Number of the element of key i of the group.  The rows of a new one are
+ * collected.
+ */
+static uint32
+collect(RowSink *sink, const ShBatchGroup *group, size_t i)
+{
+	bool		is_new;
+	uint32		element = shbatch_union_find_add(&sink->components,
+												 shbatch_fingerprint(group, i), &is_new);
+
+	if (is_new)
+		collect_rows(sink, element, &group->tids[group->starts[i]], 1);
+	return element;
+}
+
+static void
+collect_pair(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
+{
+	RowSink    *sink = (RowSink *) base;
+	uint32		a;
+	uint32		b;
+
+	flush_if_full(sink);
+	a = collect(sink, group, i);
+	b = collect(sink, group, j);
+	shbatch_rows_add_pair(sink->rows, a, b);
+	shbatch_progress_found();
+}
+
+/*
+ * Return the members of the clusters.
+ */
+static void
+return_members(RowSink *sink, ReturnSetInfo *result)
+{
+	ShBatchElement *elements = sink->components.elements;
+	Member		member;
+
+	shbatch_progress_phase(SHBATCH_PHASE_RETURN, 0);
+	shbatch_union_find_sum(&sink->components);
+	if (BufFileSeek(sink->members, 0, 0, SEEK_SET) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not rewind temporary file: %m")));
+	while (BufFileRead(sink->members, &member, sizeof(Member)) == sizeof(Member))
+	{
+		const ShBatchElement *root = &elements[shbatch_union_find_root(&sink->components,
+																	   member.element)];
+		ItemPointerData tid;
+		Datum		values[4];
+		bool		nulls[4] = {0};
+
+		CHECK_FOR_INTERRUPTS();
+		shbatch_progress_entries(1);
+		if (root->size < 2)
+			continue;
+		shbt_int_to_tid(member.tid, &tid);
+		values[0] = Int64GetDatum((int64) root->fp);
+		values[1] = PointerGetDatum(&tid);
+		values[2] = SimhashGetDatum(elements[member.element].fp);
+		values[3] = Int64GetDatum(root->size);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+}
+
+/*
+ * simhash_find_clusters(index regclass, distance int) -> the rows that the
+ * snapshot sees that have a near-duplicate, with the cluster they belong to
+ * and its size.
+ */
+Datum
+simhash_find_clusters_index(PG_FUNCTION_ARGS)
+{
+	RowSink		sink = {{collect_repeated, NULL, collect_pair}};
+	ShBatchCall call;
+
+	if (!shbatch_begin_index(fcinfo, SHBATCH_FIND_CLUSTERS, &call))
+		return (Datum) 0;
+
+	shbatch_union_find_begin(&sink.components);
+	sink.rows = &call.rows;
+	sink.max_elements = sink.rows->capacity;
+	sink.elements = palloc(sink.max_elements * sizeof(uint32));
+	PrepareTempTablespaces();
+	sink.members = BufFileCreateTemp(false);
+
+	shbatch_source_search(&call.input, &sink.sink);
+	flush(&sink);
+	return_members(&sink, call.result);
+
+	BufFileClose(sink.members);
+	shbatch_end_index(&call);
+	return (Datum) 0;
+}
+
+/* finds clusters of values */
+typedef struct ValueSink
+{
+	ShBatchSink sink;
+	ShBatchUnionFind components;
+} ValueSink;
+
+static void
+join_values(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
+{
+	ValueSink  *sink = (ValueSink *) base;
+	bool		is_new;
+	uint32		a = shbatch_union_find_add(&sink->components, shbatch_fingerprint(group, i),
+										   &is_new);
+	uint32		b = shbatch_union_find_add(&sink->components, shbatch_fingerprint(group, j),
+										   &is_new);
+
+	shbatch_union_find_join(&sink->components, a, b);
+	shbatch_progress_found();
+}
+
+/*
+ * Return the values of the clusters.
+ */
+static void
+return_values(ValueSink *sink, ReturnSetInfo *result)
+{
+	ShBatchElement *elements = sink->components.elements;
+
+	shbatch_progress_phase(SHBATCH_PHASE_RETURN, sink->components.count);
+	for (uint32 i = 0; i < sink->components.count; i++)
+		elements[i].size = 1;
+	shbatch_union_find_sum(&sink->components);
+
+	for (uint32 i = 0; i < sink->components.count; i++)
+	{
+		const ShBatchElement *root = &elements[shbatch_union_find_root(&sink->components, i)];
+		Datum		values[3];
+		bool		nulls[3] = {0};
+
+		CHECK_FOR_INTERRUPTS();
+		shbatch_progress_entries(1);
+		values[0] = Int64GetDatum((int64) root->fp);
+		values[1] = SimhashGetDatum(elements[i].fp);
+		values[2] = Int64GetDatum(root->size);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+}
+
+/*
+ * simhash_find_clusters(hashes simhash[], distance int, blocks int) -> the
+ * values in the array that have another one within distance bits, with the
+ * cluster they belong to and its number of values.
+ */
+Datum
+simhash_find_clusters_array(PG_FUNCTION_ARGS)
+{
+	ValueSink	sink = {{shbatch_drop_repeat, NULL, join_values}};
+	ShBatchCall call;
+
+	if (!shbatch_begin_array(fcinfo, SHBATCH_FIND_CLUSTERS, &call))
+		return (Datum) 0;
+
+	shbatch_union_find_begin(&sink.components);
+	shbatch_source_search(&call.input, &sink.sink);
+	return_values(&sink, call.result);
+
+	shbatch_end_array(&call);
+	return (Datum) 0;
+}

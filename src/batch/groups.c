@@ -1,0 +1,306 @@
+/*-------------------------------------------------------------------------
+ *
+ * groups.c
+ *	  All pairs within a distance, by walks over the tables of a scheme.
+ *
+ * In each table the entries with one prefix lie together.  They are collected,
+ * equal fingerprints as one, and pairs are looked for among them (pairs.c).  A
+ * pair that shares the prefix of several walks belongs to the first of these.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "batch/groups.h"
+#include "batch/progress.h"
+#include "bits/distance.h"
+
+/* above this number of entries in a group a longer prefix is the cheaper way to
+ * tell them apart */
+#define LARGE_GROUP			512
+
+/* what the arrays of a group begin with */
+#define FIRST_CAPACITY		1024
+
+/* bytes that a key and a row of a group take, and the search among the keys */
+#define BYTES_PER_KEY		(sizeof(uint64) + sizeof(size_t) + SHBATCH_PAIRS_BYTES_PER_KEY)
+#define BYTES_PER_ROW		sizeof(uint64)
+
+typedef struct Search
+{
+	ShBatchSink *sink;
+	ShBatchGroup group;
+	ShBatchPairs pairs;
+	int			prefix_bits;
+	uint64		prefix;			/* of a permuted fingerprint */
+} Search;
+
+/*
+ * How many blocks of the prefixes of a scheme should be used.
+ *
+ * Of the first d + j blocks of two fingerprints within d bits, j are equal: so
+ * C(d + j, j) walks suffice, and with one block as few as d + 1.  More blocks
+ * pay only where fewer leave large groups.
+ */
+static int
+blocks_to_use(const ShBitsScheme *scheme, double entries)
+{
+	int			most = scheme->blocks - scheme->distance;
+	int			used = 1;
+
+	while (used < most && ldexp(entries, -(used * 64 / scheme->blocks)) > LARGE_GROUP)
+		used++;
+	return used;
+}
+
+/* length of the prefix that the first blocks of a table make */
+static int
+bits_of_blocks(const ShBitsScheme *scheme, const ShBitsTable *table, int nblocks)
+{
+	int			bits = 0;
+
+	for (int i = 0; i < nblocks; i++)
+		bits += (table->order[i] + 1) * 64 / scheme->blocks -
+			table->order[i] * 64 / scheme->blocks;
+	return bits;
+}
+
+static void
+add_step(ShBatchPlan *plan, const ShBitsScheme *scheme, int table, int prefix_bits)
+{
+	ShBatchStep *step = &plan->steps[plan->nsteps++];
+
+	step->table = table;
+	step->prefix_bits = prefix_bits;
+	step->mask = shbits_unpermute(&scheme->tables[table], shbits_prefix_mask(prefix_bits));
+}
+
+/*
+ * Plan the walks over the tables of a scheme, which have about so many
+ * entries each.  The distance must not exceed that of the scheme.
+ */
+void
+shbatch_plan(ShBatchPlan *plan, const ShBitsScheme *scheme, int distance, double entries)
+{
+	int			used = blocks_to_use(scheme, entries);
+
+	Assert(distance <= scheme->distance);
+	plan->nsteps = 0;
+	if (distance == 0)
+	{
+		/* no two keys are a pair: each is a group by itself */
+		add_step(plan, scheme, 0, 64);
+		return;
+	}
+	for (int t = 0; t < scheme->ntables; t++)
+	{
+		const ShBitsTable *table = &scheme->tables[t];
+
+		/* the blocks of a prefix ascend, and so do the tables by them */
+		if (table->order[used - 1] >= distance + used ||
+			(t > 0 && memcmp(table->order, (table - 1)->order, used) == 0))
+			continue;
+		add_step(plan, scheme, t, bits_of_blocks(scheme, table, used));
+	}
+}
+
+/*
+ * Plan one walk over a table, all of which is one group: for any distance.
+ */
+void
+shbatch_plan_whole(ShBatchPlan *plan)
+{
+	plan->nsteps = 1;
+	memset(&plan->steps[0], 0, sizeof(ShBatchStep));
+}
+
+static void
+report_too_large(const Search *search)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+			 errmsg("fingerprints with a common prefix do not fit into maintenance_work_mem"),
+			 errdetail("So far there are %zu different ones in %zu rows that agree in a prefix of %d bits.",
+					   search->group.nkeys, search->group.nrows, search->prefix_bits),
+			 errhint("Increase maintenance_work_mem, which is now %d kB.",
+					 maintenance_work_mem)));
+}
+
+/*
+ * How many items of some size an array that is full should have room for,
+ * where the other array of the group takes used bytes.
+ */
+static size_t
+next_capacity(const Search *search, size_t capacity, Size size, Size used)
+{
+	Size		limit = maintenance_work_mem * (Size) 1024;
+	size_t		most = limit > used ? (limit - used) / size : 0;
+
+	if (most <= capacity)
+		report_too_large(search);
+	return Min(capacity * 2, most);
+}
+
+static void
+enlarge_keys(Search *search)
+{
+	ShBatchGroup *group = &search->group;
+	size_t		repeats = group->max_rows - group->max_keys;
+
+	/* each key has a row, at least */
+	group->max_keys = next_capacity(search, group->max_keys, BYTES_PER_KEY + BYTES_PER_ROW,
+									repeats * BYTES_PER_ROW);
+	group->max_rows = group->max_keys + repeats;
+	group->tids = repalloc_huge(group->tids, group->max_rows * sizeof(uint64));
+	group->keys = repalloc_huge(group->keys, group->max_keys * sizeof(uint64));
+	group->starts = repalloc_huge(group->starts, group->max_keys * sizeof(size_t));
+}
+
+static void
+enlarge_rows(Search *search)
+{
+	ShBatchGroup *group = &search->group;
+
+	group->max_rows = next_capacity(search, group->max_rows, BYTES_PER_ROW,
+									group->max_keys * BYTES_PER_KEY);
+	group->tids = repalloc_huge(group->tids, group->max_rows * sizeof(uint64));
+}
+
+static void
+pair_found(void *arg, size_t i, size_t j)
+{
+	Search	   *search = arg;
+
+	search->sink->pair(search->sink, &search->group, i, j);
+}
+
+/*
+ * The group is complete: look for pairs, and forget it.
+ */
+static void
+end_group(Search *search)
+{
+	ShBatchGroup *group = &search->group;
+
+	if (search->sink->group != NULL)
+		search->sink->group(search->sink, group);
+	if (group->nkeys > 1)
+		shbatch_find_pairs(&search->pairs, group->keys, group->nkeys);
+	group->nkeys = 0;
+	group->nrows = 0;
+}
+
+/*
+ * Add entries of a table, in order.
+ */
+static void
+add_entries(Search *search, const uint64 *keys, const uint64 *tids, int count)
+{
+	ShBatchGroup *group = &search->group;
+
+	for (int i = 0; i < count; i++)
+	{
+		if (group->nkeys > 0)
+		{
+			if (keys[i] == group->keys[group->nkeys - 1])
+			{
+				if (search->sink->repeat(search->sink, group, tids[i]))
+				{
+					if (group->nrows == group->max_rows)
+						enlarge_rows(search);
+					group->tids[group->nrows++] = tids[i];
+				}
+				group->last_repeated = true;
+				continue;
+			}
+			if (((keys[i] ^ group->keys[0]) & search->prefix) != 0)
+				end_group(search);
+		}
+
+		if (group->nkeys == group->max_keys)
+			enlarge_keys(search);
+		if (group->nrows == group->max_rows)
+			enlarge_rows(search);
+		group->keys[group->nkeys] = keys[i];
+		group->starts[group->nkeys++] = group->nrows;
+		group->tids[group->nrows++] = tids[i];
+		group->last_repeated = false;
+	}
+}
+
+/*
+ * Do a walk of the plan.
+ */
+static void
+do_step(Search *search, ShBatchStream *stream, const ShBatchPlan *plan, int number)
+{
+	const ShBatchStep *step = &plan->steps[number];
+	const ShBitsTable *table = &stream->scheme->tables[step->table];
+	uint64		keys[SHBATCH_STREAM_MAX];
+	uint64		tids[SHBATCH_STREAM_MAX];
+	int			count;
+
+	search->group.table = table;
+	search->group.first_walk = number == 0;
+	search->prefix_bits = step->prefix_bits;
+	search->prefix = shbits_prefix_mask(step->prefix_bits);
+
+	/* pairs that share the prefix of a walk before were found there */
+	search->pairs.nmasks = number;
+	for (int i = 0; i < number; i++)
+		search->pairs.masks[i] = shbits_permute(table, plan->steps[i].mask);
+
+	shbatch_stream_start(stream, step->table);
+	while ((count = shbatch_stream_next(stream, keys, tids)) > 0)
+	{
+		add_entries(search, keys, tids, count);
+		shbatch_progress_entries(count);
+	}
+	if (search->group.nkeys > 0)
+		end_group(search);
+}
+
+/*
+ * Find all pairs of different fingerprints in a stream that differ in at most
+ * distance bits, by a plan for that distance, and pass them to the sink: each
+ * once.
+ *
+ * Memory, up to maintenance_work_mem, is needed for the largest group of
+ * entries with a common prefix; ERRCODE_CONFIGURATION_LIMIT_EXCEEDED if that
+ * is not enough.
+ */
+void
+shbatch_search(ShBatchStream *stream, const ShBatchPlan *plan, int distance, ShBatchSink *sink)
+{
+	Search	   *search = palloc0(sizeof(Search));
+	ShBatchGroup *group = &search->group;
+
+	search->sink = sink;
+	group->max_keys = FIRST_CAPACITY;
+	group->max_rows = FIRST_CAPACITY;
+	group->keys = palloc(FIRST_CAPACITY * sizeof(uint64));
+	group->starts = palloc(FIRST_CAPACITY * sizeof(size_t));
+	group->tids = palloc(FIRST_CAPACITY * sizeof(uint64));
+	shbatch_pairs_init(&search->pairs, distance, pair_found, search);
+
+	for (int i = 0; i < plan->nsteps; i++)
+	{
+		shbatch_progress_table(i, plan->nsteps);
+		do_step(search, stream, plan, i);
+	}
+	shbatch_progress_table(plan->nsteps, plan->nsteps);
+}
+
+/*
+ * ShBatchSink.repeat for those to whom equal fingerprints are one.
+ */
+bool
+shbatch_drop_repeat(ShBatchSink *sink, const ShBatchGroup *group, uint64 tid)
+{
+	return false;
+}

@@ -1,0 +1,30 @@
+/*-------------------------------------------------------------------------
+ *
+ * filter_kernels.h
+ *	  The kernels behind shbits_filter.
+ *
+ * Each does what shbits_filter in distance.h does, but the CPU must have the
+ * instructions it is named after.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_BITS_FILTER_KERNELS_H
+#define SIMHASH_BITS_FILTER_KERNELS_H
+
+#include "postgres.h"
+
+/* function attributes and CPU detection as GCC and Clang have them */
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+#define SHBITS_X86_KERNELS
+#endif
+
+#ifdef SHBITS_X86_KERNELS
+extern int	shbits_filter_popcnt(const uint64 *keys, int nkeys, uint64 query,
+								 int radius, uint16 *found);
+extern int	shbits_filter_avx2(const uint64 *keys, int nkeys, uint64 query,
+							   int radius, uint16 *found);
+extern int	shbits_filter_avx512(const uint64 *keys, int nkeys, uint64 query,
+								 int radius, uint16 *found);
+#endif
+
+#endif							/* SIMHASH_BITS_FILTER_KERNELS_H */

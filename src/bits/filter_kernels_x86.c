@@ -1,0 +1,163 @@
+/*-------------------------------------------------------------------------
+ *
+ * filter_kernels_x86.c
+ *	  Kernels of shbits_filter for x86-64.
+ *
+ * Matches are rare, so the loops ask only whether a group of keys has a
+ * match at all: the least distance of the group is compared with the radius
+ * once.  Only then the group is gone through again for the positions.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "bits/filter_kernels.h"
+
+#ifdef SHBITS_X86_KERNELS
+
+#include <immintrin.h>
+
+#define SHBITS_TARGET(isa) __attribute__((target(isa)))
+
+SHBITS_TARGET("popcnt")
+int
+shbits_filter_popcnt(const uint64 *keys, int nkeys, uint64 query,
+					 int radius, uint16 *found)
+{
+	int			nfound = 0;
+
+	/* one at a time: a branch never taken is cheaper than a minimum */
+	for (int i = 0; i < nkeys; i++)
+	{
+		if (unlikely((int) _mm_popcnt_u64(keys[i] ^ query) <= radius))
+			found[nfound++] = i;
+	}
+	return nfound;
+}
+
+/*
+ * Distances of four keys from the query, one in each 64-bit lane.  The bits of
+ * each half byte are looked up in a table, and the bytes of a lane summed.
+ */
+SHBITS_TARGET("avx2")
+static inline __m256i
+distances_avx2(const uint64 *keys, __m256i query)
+{
+	const		__m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3,
+												 1, 2, 2, 3, 2, 3, 3, 4,
+												 0, 1, 1, 2, 1, 2, 2, 3,
+												 1, 2, 2, 3, 2, 3, 3, 4);
+	const		__m256i low = _mm256_set1_epi8(0x0f);
+	__m256i		x;
+	__m256i		sum;
+
+	x = _mm256_xor_si256(_mm256_loadu_si256((const __m256i *) keys), query);
+	sum = _mm256_add_epi8(_mm256_shuffle_epi8(table, _mm256_and_si256(x, low)),
+						  _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi64(x, 4), low)));
+	return _mm256_sad_epu8(sum, _mm256_setzero_si256());
+}
+
+SHBITS_TARGET("avx2,popcnt")
+int
+shbits_filter_avx2(const uint64 *keys, int nkeys, uint64 query,
+				   int radius, uint16 *found)
+{
+	const		__m256i vquery = _mm256_set1_epi64x(query);
+	const		__m256i limit = _mm256_set1_epi64x((int64) radius + 1);
+	int			nfound = 0;
+	int			i;
+
+	for (i = 0; i + 16 <= nkeys; i += 16)
+	{
+		__m256i		d0 = distances_avx2(keys + i, vquery);
+		__m256i		d1 = distances_avx2(keys + i + 4, vquery);
+		__m256i		d2 = distances_avx2(keys + i + 8, vquery);
+		__m256i		d3 = distances_avx2(keys + i + 12, vquery);
+		__m256i		least;
+
+		/* there is no 64-bit minimum, but the upper halves are zero */
+		least = _mm256_min_epu32(_mm256_min_epu32(d0, d1),
+								 _mm256_min_epu32(d2, d3));
+		least = _mm256_cmpgt_epi64(limit, least);
+		if (unlikely(!_mm256_testz_si256(least, least)))
+		{
+			uint32		hits;
+
+			hits = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(limit, d0)));
+			hits |= _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(limit, d1))) << 4;
+			hits |= _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(limit, d2))) << 8;
+			hits |= _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(limit, d3))) << 12;
+			for (; hits != 0; hits &= hits - 1)
+				found[nfound++] = i + __builtin_ctz(hits);
+		}
+	}
+
+	for (; i < nkeys; i++)
+	{
+		if (unlikely((int) _mm_popcnt_u64(keys[i] ^ query) <= radius))
+			found[nfound++] = i;
+	}
+	return nfound;
+}
+
+/* Distances of eight keys from the query. */
+SHBITS_TARGET("avx512f,avx512vpopcntdq")
+static inline __m512i
+distances_avx512(const uint64 *keys, __m512i query)
+{
+	return _mm512_popcnt_epi64(_mm512_xor_si512(_mm512_loadu_si512(keys), query));
+}
+
+SHBITS_TARGET("avx512f,avx512vpopcntdq")
+int
+shbits_filter_avx512(const uint64 *keys, int nkeys, uint64 query,
+					 int radius, uint16 *found)
+{
+	const __m512i vquery = _mm512_set1_epi64(query);
+	const __m512i limit = _mm512_set1_epi64(radius);
+	int			nfound = 0;
+	int			i;
+
+	for (i = 0; i + 32 <= nkeys; i += 32)
+	{
+		__m512i		d0 = distances_avx512(keys + i, vquery);
+		__m512i		d1 = distances_avx512(keys + i + 8, vquery);
+		__m512i		d2 = distances_avx512(keys + i + 16, vquery);
+		__m512i		d3 = distances_avx512(keys + i + 24, vquery);
+		__m512i		least;
+
+		/*
+		 * The upper halves are zero; the 32-bit minimum is one instruction,
+		 * the 64-bit one is two on many CPUs.
+		 */
+		least = _mm512_min_epu32(_mm512_min_epu32(d0, d1),
+								 _mm512_min_epu32(d2, d3));
+		if (unlikely(_mm512_cmple_epi64_mask(least, limit) != 0))
+		{
+			uint32		hits;
+
+			hits = (uint32) _mm512_cmple_epi64_mask(d0, limit);
+			hits |= (uint32) _mm512_cmple_epi64_mask(d1, limit) << 8;
+			hits |= (uint32) _mm512_cmple_epi64_mask(d2, limit) << 16;
+			hits |= (uint32) _mm512_cmple_epi64_mask(d3, limit) << 24;
+			for (; hits != 0; hits &= hits - 1)
+				found[nfound++] = i + __builtin_ctz(hits);
+		}
+	}
+
+	/* at most 31 left; lanes beyond the end are neither read nor compared */
+	for (; i < nkeys; i += 8)
+	{
+		__mmask8	valid = nkeys - i >= 8 ? 0xff : (1 << (nkeys - i)) - 1;
+		__m512i		x = _mm512_maskz_loadu_epi64(valid, keys + i);
+		uint32		hits;
+
+		x = _mm512_popcnt_epi64(_mm512_xor_si512(x, vquery));
+		hits = _mm512_mask_cmple_epi64_mask(valid, x, limit);
+		for (; hits != 0; hits &= hits - 1)
+			found[nfound++] = i + __builtin_ctz(hits);
+	}
+	return nfound;
+}
+
+#endif							/* SHBITS_X86_KERNELS */

@@ -1,0 +1,84 @@
+/*-------------------------------------------------------------------------
+ *
+ * hamming_ball.c
+ *	  Walking the fingerprints of a Hamming ball in ascending order.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "bits/distance.h"
+#include "bits/hamming_ball.h"
+
+/*
+ * Find the smallest value >= from whose first nbits bits differ from those of
+ * centre in at most radius bits.  Its other bits are free.
+ *
+ * nbits is 0..64; first means most significant.  Returns false if there is
+ * none.
+ *
+ * If from itself does not qualify, the result has the bits of from up to some
+ * bit that is 0 there and 1 in the result; to be smallest, that bit is as far
+ * back as the radius allows.  Behind it come the bits of centre, where the
+ * first ones are made 0 with what is left of the radius.
+ */
+bool
+shbits_next_in_ball(uint64 centre, int radius, int nbits, uint64 from, uint64 *next)
+{
+	uint64		significant = shbits_prefix_mask(nbits);
+	uint64		differ = (from ^ centre) & significant;
+
+	if (radius <= 0)
+	{
+		/* most walks are for one prefix: no need to look for it */
+		if (radius < 0 || (from & significant) > (centre & significant))
+			return false;
+		*next = differ == 0 ? from : centre & significant;
+		return true;
+	}
+	if (shbits_distance(differ, 0) <= radius)
+	{
+		*next = from;
+		return true;
+	}
+
+	for (int i = 64 - nbits; i < 64; i++)
+	{
+		uint64		bit = UINT64CONST(1) << i;
+		uint64		above = i == 63 ? 0 : PG_UINT64_MAX << (i + 1);
+		uint64		rest;
+		int			budget;
+
+		if (from & bit)
+			continue;
+		budget = radius - shbits_distance(differ & above, 0) - ((centre & bit) ? 0 : 1);
+		if (budget < 0)
+			continue;
+
+		rest = centre & significant & (bit - 1);
+		while (budget-- > 0 && rest != 0)
+			rest &= ~(UINT64CONST(1) << pg_leftmost_one_pos64(rest));
+		*next = (from & above) | bit | rest;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Number of values of nbits bits within radius bits of any one of them.
+ */
+double
+shbits_ball_size(int nbits, int radius)
+{
+	double		shell = 1;
+	double		size = 0;
+
+	for (int i = 0; i <= radius && i <= nbits; i++)
+	{
+		size += shell;
+		shell *= (double) (nbits - i) / (i + 1);
+	}
+	return size;
+}

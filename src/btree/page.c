@@ -1,0 +1,379 @@
+/*-------------------------------------------------------------------------
+ *
+ * page.c
+ *	  Making, changing and checking single pages.
+ *
+ * Nothing here takes a lock, except shbt_new_buffer; the caller holds the
+ * lock on the buffer that what it asks for needs, or works on a copy.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "port/pg_bitutils.h"
+
+#include "btree/page.h"
+#include "compat.h"
+
+StaticAssertDecl(sizeof(ShBtDownlink) == 10, "downlinks are packed");
+StaticAssertDecl(sizeof(ShBtOpaqueData) == 48, "no padding in the special area");
+StaticAssertDecl(offsetof(ShBtMetaPageData, roots) +
+				 SHBT_MAX_TREES * sizeof(ShBtRoot) <= SHBT_PAGE_SPACE,
+				 "metapage holds the roots of all trees");
+
+/*
+ * Initialize an empty page of a tree.
+ */
+void
+shbt_init_page(Page page, int tree, int level, uint16 flags,
+				ShBtKey low, ShBtKey high, BlockNumber right)
+{
+	ShBtOpaque opaque;
+
+	PageInit(page, BLCKSZ, sizeof(ShBtOpaqueData));
+	opaque = ShBtPageGetOpaque(page);
+	opaque->right = right;
+	opaque->tree = tree;
+	opaque->level = level;
+	opaque->flags = flags;
+	opaque->page_id = SHBT_PAGE_ID;
+	shbt_set_fences(page, low, high);
+}
+
+/*
+ * Initialize a metapage whose trees have no root yet.
+ */
+void
+shbt_init_metapage(Page page, int blocks, int distance)
+{
+	ShBtMetaPageData *meta;
+
+	shbt_init_page(page, 0, 0, SHBT_META,
+					SHBT_LOWEST_KEY, SHBT_LOWEST_KEY, InvalidBlockNumber);
+	meta = ShBtPageGetMeta(page);
+	meta->magic = SHBT_MAGIC;
+	meta->version = SHBT_VERSION;
+	meta->blocks = blocks;
+	meta->distance = distance;
+	meta->ntrees = shbits_ntables(blocks, distance) + 1;
+	for (uint32 i = 0; i < meta->ntrees; i++)
+	{
+		meta->roots[i].block = InvalidBlockNumber;
+		meta->roots[i].level = 0;
+	}
+
+	/* so that full-page images keep the contents */
+	((PageHeader) page)->pd_lower =
+		((char *) &meta->roots[meta->ntrees]) - (char *) page;
+}
+
+/*
+ * Make known, in a metapage, the root of a tree.
+ */
+void
+shbt_set_root(Page metapage, int tree, BlockNumber block, int level)
+{
+	ShBtRoot  *root = &ShBtPageGetMeta(metapage)->roots[tree];
+
+	root->block = block;
+	root->level = level;
+}
+
+/*
+ * Set the bounds of the free space so that the page has count entries.
+ */
+void
+shbt_set_count(Page page, int count)
+{
+	PageHeader	header = (PageHeader) page;
+	Size		width = shbt_page_is_leaf(page) ? sizeof(ItemPointerData) : sizeof(ShBtDownlink);
+
+	header->pd_lower = MAXALIGN(SizeOfPageHeaderData) + count * sizeof(uint64);
+	header->pd_upper = header->pd_special - count * width;
+}
+
+void
+shbt_set_fences(Page page, ShBtKey low, ShBtKey high)
+{
+	ShBtOpaque opaque = ShBtPageGetOpaque(page);
+
+	opaque->low_fp = low.fp;
+	shbt_int_to_tid(low.tid, &opaque->low_tid);
+	opaque->high_fp = high.fp;
+	shbt_int_to_tid(high.tid, &opaque->high_tid);
+}
+
+/*
+ * Overwrite entry i of a leaf.
+ */
+void
+shbt_set_entry(Page page, int i, ShBtKey key)
+{
+	shbt_page_fps(page)[i] = key.fp;
+	shbt_int_to_tid(key.tid, shbt_leaf_tid(page, i));
+}
+
+/*
+ * Add an entry to an inner page that is not full.
+ */
+void
+shbt_add_downlink(Page page, ShBtKey key, BlockNumber child)
+{
+	int			count = shbt_page_count(page);
+	ShBtDownlink *link = shbt_inner_downlink(page, count);
+
+	Assert(!shbt_page_is_leaf(page) && !shbt_page_is_full(page));
+	shbt_set_count(page, count + 1);
+	shbt_page_fps(page)[count] = key.fp;
+	shbt_int_to_tid(key.tid, &link->tid);
+	BlockIdSet(&link->child, child);
+}
+
+/*
+ * Make entry i of a page what entry j of a page of the same kind is.
+ */
+void
+shbt_copy_entry(Page to, int i, Page from, int j)
+{
+	shbt_page_fps(to)[i] = shbt_page_fps(from)[j];
+	if (shbt_page_is_leaf(to))
+		*shbt_leaf_tid(to, i) = *shbt_leaf_tid(from, j);
+	else
+		*shbt_inner_downlink(to, i) = *shbt_inner_downlink(from, j);
+}
+
+#define ST_SORT sort_entries
+#define ST_ELEMENT_TYPE ShBtSortedEntry
+#define ST_COMPARE(a, b) \
+	(shbt_key_less((a)->key, (b)->key) ? -1 : shbt_key_less((b)->key, (a)->key))
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/*
+ * List the entries of a page, ascending.  Returns how many there are;
+ * entries[] must have room for SHBT_LEAF_CAPACITY.
+ */
+int
+shbt_sort_entries(Page page, ShBtSortedEntry *entries)
+{
+	int			count = shbt_page_count(page);
+
+	for (int i = 0; i < count; i++)
+	{
+		entries[i].key = shbt_page_key(page, i);
+		entries[i].position = i;
+	}
+	sort_entries(entries, count);
+	return count;
+}
+
+/*
+ * Position of the greatest entry of an inner page that is <= key; -1 if there
+ * is none, which means that the page is corrupted if its range holds the key.
+ */
+int
+shbt_find_downlink(Page page, ShBtKey key)
+{
+	const uint64 *fps = shbt_page_fps(page);
+	int			count = shbt_page_count(page);
+	int			best = -1;
+	ShBtKey	best_key = SHBT_LOWEST_KEY;
+
+	for (int i = 0; i < count; i++)
+	{
+		ShBtKey	candidate;
+
+		/* settles nearly all of them */
+		if (fps[i] > key.fp || fps[i] < best_key.fp)
+			continue;
+		candidate = shbt_inner_key(page, i);
+		if (!shbt_key_less(key, candidate) && !shbt_key_less(candidate, best_key))
+		{
+			best = i;
+			best_key = candidate;
+		}
+	}
+	return best;
+}
+
+/*
+ * Position, among the sorted entries of a leaf, of the first fingerprint that
+ * is >= fp; their number if there is none.
+ *
+ * Fingerprints are spread evenly, as a rule, so where fp lies between the
+ * fences tells about where it is.  Looking there first touches one or two
+ * cache lines; a binary search would wait for memory several times.
+ */
+int
+shbt_find_sorted(Page page, uint64 fp)
+{
+	const ShBtOpaqueData *opaque = ShBtPageGetOpaque(page);
+	const uint64 *fps = shbt_page_fps(page);
+	int			count = opaque->sorted;
+	int			below = -1;		/* fps[below] < fp */
+	int			above = count;	/* fps[above] >= fp */
+	int			step = 8;
+	int			at;
+
+	if (count == 0 || fp <= opaque->low_fp || opaque->high_fp == opaque->low_fp)
+		return 0;
+	at = (int) (count * ((double) (fp - opaque->low_fp) /
+						 (double) (opaque->high_fp - opaque->low_fp)));
+	at = Min(at, count - 1);
+
+	/* enclose it, in steps that double */
+	if (fps[at] < fp)
+	{
+		below = at;
+		while (below + step < count && fps[below + step] < fp)
+		{
+			below += step;
+			step *= 2;
+		}
+		above = Min(below + step, count);
+	}
+	else
+	{
+		above = at;
+		while (above - step >= 0 && fps[above - step] >= fp)
+		{
+			above -= step;
+			step *= 2;
+		}
+		below = Max(above - step, -1);
+	}
+	while (above - below > 1)
+	{
+		int			middle = (above + below) / 2;
+
+		if (fps[middle] < fp)
+			below = middle;
+		else
+			above = middle;
+	}
+	return above;
+}
+
+/*
+ * The key that separates two neighbouring entries, left < separator <= right.
+ *
+ * Where the fingerprints differ it is the one with the most zero bits at its
+ * end: a page then starts where a range of fingerprints with a common prefix
+ * does, and such a range seldom lies on two pages.
+ */
+ShBtKey
+shbt_separator(ShBtKey left, ShBtKey right)
+{
+	int			differ;
+
+	Assert(shbt_key_less(left, right));
+	if (left.fp == right.fp)
+		return right;
+	differ = pg_leftmost_one_pos64(left.fp ^ right.fp);
+	return shbt_make_key(right.fp & (PG_UINT64_MAX << differ), 0);
+}
+
+/*
+ * What is wrong with a page that should belong to a tree and level, in words;
+ * NULL if nothing is.  Looks only at what is cheap to look at: enough that
+ * using the page cannot crash or loop.
+ */
+const char *
+shbt_page_problem(Page page, int tree, int level)
+{
+	PageHeader	header = (PageHeader) page;
+	ShBtOpaque opaque;
+	Size		pointers;
+	int			count;
+
+	if (PageIsNew(page))
+		return "is empty";
+	if (PageGetSpecialSize(page) != MAXALIGN(sizeof(ShBtOpaqueData)))
+		return "has a special area of the wrong size";
+	opaque = ShBtPageGetOpaque(page);
+	if (opaque->page_id != SHBT_PAGE_ID)
+		return "is not a page of a simhash index";
+	if (opaque->flags & SHBT_META)
+		return "is a metapage where a tree page should be";
+	if (opaque->tree != tree)
+		return "belongs to another tree";
+	if (opaque->level != level)
+		return "belongs to another level";
+	if (header->pd_lower < MAXALIGN(SizeOfPageHeaderData) ||
+		header->pd_lower > header->pd_upper ||
+		header->pd_upper > header->pd_special)
+		return "has impossible bounds of its free space";
+	count = shbt_page_count(page);
+	pointers = header->pd_special - header->pd_upper;
+	if (pointers != count * (level == 0 ? sizeof(ItemPointerData) : sizeof(ShBtDownlink)))
+		return "has arrays of different length";
+	if (opaque->sorted > count)
+		return "has more sorted entries than entries";
+	if (!shbt_key_less(shbt_page_low(page), shbt_page_high(page)))
+		return "has its fences in the wrong order";
+	if (level > 0 && count == 0)
+		return "is an inner page without children";
+	return NULL;
+}
+
+/*
+ * The same for a page of whatever tree and level.
+ */
+const char *
+shbt_page_problem_anywhere(Page page)
+{
+	if (PageIsNew(page) ||
+		PageGetSpecialSize(page) != MAXALIGN(sizeof(ShBtOpaqueData)))
+		return shbt_page_problem(page, 0, 0);
+	return shbt_page_problem(page, ShBtPageGetOpaque(page)->tree,
+							  ShBtPageGetOpaque(page)->level);
+}
+
+/*
+ * The page of a buffer, checked to belong to a tree and level.
+ *
+ * The caller holds a pin and a lock.  Reports ERRCODE_INDEX_CORRUPTED.
+ */
+Page
+shbt_check_page(Relation index, Buffer buffer, int tree, int level)
+{
+	Page		page = BufferGetPage(buffer);
+	const char *problem = shbt_page_problem(page, tree, level);
+
+	if (unlikely(problem != NULL))
+		shbt_report_corrupted(index, BufferGetBlockNumber(buffer), problem);
+	return page;
+}
+
+void
+shbt_report_corrupted(Relation index, BlockNumber block, const char *problem)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INDEX_CORRUPTED),
+			 errmsg("index \"%s\" is corrupted: block %u %s",
+					RelationGetRelationName(index), block, problem),
+			 errhint("Please REINDEX it.")));
+}
+
+/*
+ * Check that a page can be a child at all.
+ */
+void
+shbt_check_child(Relation index, BlockNumber parent, BlockNumber child)
+{
+	if (unlikely(!shbt_is_tree_block(child)))
+		shbt_report_corrupted(index, parent, "has an impossible child");
+}
+
+/*
+ * Extend the index by a page.
+ *
+ * Returns its buffer, pinned and exclusively locked; the page is all zeros.
+ * New pages always lie behind all others: VACUUM counts on it.
+ */
+Buffer
+shbt_new_buffer(Relation index, ForkNumber fork)
+{
+	return shcompat_extend(index, fork);
+}

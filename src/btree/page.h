@@ -1,0 +1,276 @@
+/*-------------------------------------------------------------------------
+ *
+ * page.h
+ *	  Layout of the pages of a simhash index.
+ *
+ * Block 0 is the metapage.  Every other page belongs to one tree: tree t,
+ * 0 <= t < ntables, holds the permuted fingerprints of table t of the
+ * scheme; one more tree, number ntables, holds the null fingerprints.  See
+ * src/README.md for the reasons.
+ *
+ * The entries of a page are two arrays, so that a whole page can be compared
+ * with a query by vector instructions:
+ *
+ *	header | fingerprints ->	... hole ...	<- pointers | ShBtOpaqueData
+ *
+ * In a leaf the pointer of an entry is its heap TID; in an inner page it is
+ * the TID part of the separator, and the block of the child.  The entries are
+ * in no particular order, except that in a leaf those that were there when it
+ * was made are, up to a number that the special area has.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_BTREE_PAGE_H
+#define SIMHASH_BTREE_PAGE_H
+
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "storage/bufmgr.h"
+#include "storage/bufpage.h"
+#include "storage/itemptr.h"
+#include "utils/rel.h"
+
+#include "bits/scheme.h"
+#include "compat.h"
+
+#define SHBT_METAPAGE_BLOCK	0
+#define SHBT_MAGIC				0x53694D68	/* "SiMh" */
+#define SHBT_VERSION			1
+#define SHBT_PAGE_ID			0xFF95	/* last two bytes of each page */
+#define SHBT_MAX_TREES			(SHBITS_MAX_TABLES + 1)
+
+/*
+ * Key of an entry: a permuted fingerprint and a heap TID, the latter as an
+ * integer in TID order.  All the keys of one tree are different.
+ */
+typedef struct ShBtKey
+{
+	uint64		fp;
+	uint64		tid;			/* block << 16 | offset; 48 bits */
+} ShBtKey;
+
+#define SHBT_MAX_TID		((UINT64CONST(1) << 48) - 1)
+
+typedef struct ShBtOpaqueData
+{
+	/* the page holds the keys with low <= key < high */
+	uint64		low_fp;
+	uint64		high_fp;
+	ItemPointerData low_tid;
+	ItemPointerData high_tid;
+	BlockNumber right;			/* next page of the level, or invalid */
+	uint16		tree;
+	uint16		level;			/* 0 for a leaf */
+	uint16		flags;
+	uint16		sorted;			/* that many fingerprints, the first ones of a
+								 * leaf, ascend */
+	uint16		unused[3];
+	uint16		page_id;		/* SHBT_PAGE_ID */
+} ShBtOpaqueData;
+
+typedef ShBtOpaqueData *ShBtOpaque;
+
+/* flags */
+#define SHBT_META			0x0001	/* the metapage */
+#define SHBT_ROOT			0x0002	/* root of its tree */
+
+/* an entry's pointer in an inner page */
+typedef struct ShBtDownlink
+{
+	ItemPointerData tid;		/* TID part of the separator */
+	BlockIdData child;
+} ShBtDownlink;
+
+typedef struct ShBtRoot
+{
+	BlockNumber block;
+	uint32		level;
+} ShBtRoot;
+
+typedef struct ShBtMetaPageData
+{
+	uint32		magic;
+	uint32		version;
+	uint16		blocks;			/* the scheme: m */
+	uint16		distance;		/* and k */
+	uint32		ntrees;			/* tables of the scheme + 1 */
+	ShBtRoot	roots[FLEXIBLE_ARRAY_MEMBER];
+} ShBtMetaPageData;
+
+/*
+ * The special area is always in the same place.  Not to ask the header for it
+ * lets the CPU fetch both ends of the page at once.
+ */
+#define ShBtPageGetOpaque(page) \
+	((ShBtOpaque) ((page) + BLCKSZ - MAXALIGN(sizeof(ShBtOpaqueData))))
+#define ShBtPageGetMeta(page) \
+	((ShBtMetaPageData *) PageGetContents(page))
+
+#define SHBT_PAGE_SPACE \
+	(BLCKSZ - MAXALIGN(SizeOfPageHeaderData) - MAXALIGN(sizeof(ShBtOpaqueData)))
+#define SHBT_LEAF_CAPACITY \
+	((int) (SHBT_PAGE_SPACE / (sizeof(uint64) + sizeof(ItemPointerData))))
+#define SHBT_INNER_CAPACITY \
+	((int) (SHBT_PAGE_SPACE / (sizeof(uint64) + sizeof(ShBtDownlink))))
+
+/*
+ * Can a tree have a page of that number?  To be asked before a link is
+ * followed: to read an invalid number would even extend the relation.
+ */
+static inline bool
+shbt_is_tree_block(BlockNumber block)
+{
+	return BlockNumberIsValid(block) && block != SHBT_METAPAGE_BLOCK;
+}
+
+static inline uint64
+shbt_tid_to_int(const ItemPointerData *tid)
+{
+	return ((uint64) ItemPointerGetBlockNumberNoCheck(tid) << 16) |
+		ItemPointerGetOffsetNumberNoCheck(tid);
+}
+
+static inline void
+shbt_int_to_tid(uint64 value, ItemPointerData *tid)
+{
+	ItemPointerSet(tid, (BlockNumber) (value >> 16), (OffsetNumber) (value & 0xFFFF));
+}
+
+static inline ShBtKey
+shbt_make_key(uint64 fp, uint64 tid)
+{
+	ShBtKey	key;
+
+	key.fp = fp;
+	key.tid = tid;
+	return key;
+}
+
+static inline bool
+shbt_key_less(ShBtKey a, ShBtKey b)
+{
+	return a.fp < b.fp || (a.fp == b.fp && a.tid < b.tid);
+}
+
+static inline bool
+shbt_key_equal(ShBtKey a, ShBtKey b)
+{
+	return a.fp == b.fp && a.tid == b.tid;
+}
+
+/* fences of the first and the last page of a level */
+#define SHBT_LOWEST_KEY	shbt_make_key(0, 0)
+#define SHBT_HIGHEST_KEY	shbt_make_key(PG_UINT64_MAX, SHBT_MAX_TID)
+
+static inline ShBtKey
+shbt_page_low(Page page)
+{
+	ShBtOpaque opaque = ShBtPageGetOpaque(page);
+
+	return shbt_make_key(opaque->low_fp, shbt_tid_to_int(&opaque->low_tid));
+}
+
+static inline ShBtKey
+shbt_page_high(Page page)
+{
+	ShBtOpaque opaque = ShBtPageGetOpaque(page);
+
+	return shbt_make_key(opaque->high_fp, shbt_tid_to_int(&opaque->high_tid));
+}
+
+static inline uint64 *
+shbt_page_fps(Page page)
+{
+	return (uint64 *) PageGetContents(page);
+}
+
+/* number of entries, of a leaf or an inner page */
+static inline int
+shbt_page_count(Page page)
+{
+	return (((PageHeader) page)->pd_lower - MAXALIGN(SizeOfPageHeaderData)) / sizeof(uint64);
+}
+
+static inline bool
+shbt_page_is_leaf(Page page)
+{
+	return ShBtPageGetOpaque(page)->level == 0;
+}
+
+static inline bool
+shbt_page_is_full(Page page)
+{
+	return shbt_page_count(page) >=
+		(shbt_page_is_leaf(page) ? SHBT_LEAF_CAPACITY : SHBT_INNER_CAPACITY);
+}
+
+/* TID of entry i of a leaf */
+static inline ItemPointer
+shbt_leaf_tid(Page page, int i)
+{
+	return (ItemPointer) ShBtPageGetOpaque(page) - (i + 1);
+}
+
+/* downlink of entry i of an inner page */
+static inline ShBtDownlink *
+shbt_inner_downlink(Page page, int i)
+{
+	return (ShBtDownlink *) ShBtPageGetOpaque(page) - (i + 1);
+}
+
+static inline ShBtKey
+shbt_leaf_key(Page page, int i)
+{
+	return shbt_make_key(shbt_page_fps(page)[i], shbt_tid_to_int(shbt_leaf_tid(page, i)));
+}
+
+static inline ShBtKey
+shbt_inner_key(Page page, int i)
+{
+	return shbt_make_key(shbt_page_fps(page)[i], shbt_tid_to_int(&shbt_inner_downlink(page, i)->tid));
+}
+
+static inline BlockNumber
+shbt_inner_child(Page page, int i)
+{
+	return BlockIdGetBlockNumber(&shbt_inner_downlink(page, i)->child);
+}
+
+/* key of entry i of a leaf or an inner page */
+static inline ShBtKey
+shbt_page_key(Page page, int i)
+{
+	return shbt_page_is_leaf(page) ? shbt_leaf_key(page, i) : shbt_inner_key(page, i);
+}
+
+/* an entry of a page, where its order is looked for */
+typedef struct ShBtSortedEntry
+{
+	ShBtKey	key;
+	int			position;
+} ShBtSortedEntry;
+
+/* page.c */
+extern void shbt_init_page(Page page, int tree, int level, uint16 flags,
+							ShBtKey low, ShBtKey high, BlockNumber right);
+extern void shbt_init_metapage(Page page, int blocks, int distance);
+extern void shbt_set_root(Page metapage, int tree, BlockNumber block, int level);
+extern void shbt_set_count(Page page, int count);
+extern void shbt_set_fences(Page page, ShBtKey low, ShBtKey high);
+extern void shbt_set_entry(Page page, int i, ShBtKey key);
+extern void shbt_add_downlink(Page page, ShBtKey key, BlockNumber child);
+extern void shbt_copy_entry(Page to, int i, Page from, int j);
+extern int	shbt_sort_entries(Page page, ShBtSortedEntry *entries);
+extern int	shbt_find_downlink(Page page, ShBtKey key);
+extern int	shbt_find_sorted(Page page, uint64 fp);
+extern ShBtKey shbt_separator(ShBtKey left, ShBtKey right);
+extern const char *shbt_page_problem(Page page, int tree, int level);
+extern const char *shbt_page_problem_anywhere(Page page);
+extern Page shbt_check_page(Relation index, Buffer buffer, int tree, int level);
+SHCOMPAT_NORETURN extern void shbt_report_corrupted(Relation index, BlockNumber block,
+													 const char *problem);
+extern void shbt_check_child(Relation index, BlockNumber parent, BlockNumber child);
+extern Buffer shbt_new_buffer(Relation index, ForkNumber fork);
+
+#endif							/* SIMHASH_BTREE_PAGE_H */

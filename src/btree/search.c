@@ -1,0 +1,224 @@
+/*-------------------------------------------------------------------------
+ *
+ * search.c
+ *	  Finding pages of the trees of a simhash index.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "bits/distance.h"
+#include "btree/cache.h"
+#include "btree/page.h"
+#include "btree/search.h"
+#include "compat.h"
+
+/* how often a metapage may be out of date when it has just been read */
+#define MAX_ROOT_CHANGES	64
+
+/* how many pages right of a hinted page are tried before a full descent */
+#define HINT_STEPS			2
+
+/*
+ * Read the page to the right of one whose right link and high fence the
+ * caller has seen.
+ *
+ * buffer is that page, pinned but not locked, or InvalidBuffer; the pin is
+ * released.  The result is pinned and locked in the given mode.
+ */
+Buffer
+shbt_read_right(Relation index, Buffer buffer, BlockNumber right, ShBtKey high,
+				 int tree, int level, int lockmode)
+{
+	Page		page;
+
+	if (unlikely(!shbt_is_tree_block(right)))
+		shbt_report_corrupted(index, right, "is named as a right sibling");
+	buffer = ReleaseAndReadBuffer(buffer, index, right);
+	LockBuffer(buffer, lockmode);
+	page = shbt_check_page(index, buffer, tree, level);
+
+	/* Keys ascend from page to page: no loop, however broken the links. */
+	if (unlikely(!shbt_key_equal(shbt_page_low(page), high)))
+		shbt_report_corrupted(index, right, "does not start where its left sibling ends");
+	return buffer;
+}
+
+/*
+ * Replace a pinned and locked buffer by that of the page to its right, which
+ * must exist.  The old page is unlocked before the new one is locked.
+ */
+Buffer
+shbt_move_right(Relation index, Buffer buffer, int lockmode)
+{
+	Page		page = BufferGetPage(buffer);
+	ShBtOpaqueData old = *ShBtPageGetOpaque(page);
+	ShBtKey	high = shbt_page_high(page);
+
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	return shbt_read_right(index, buffer, old.right, high, old.tree, old.level, lockmode);
+}
+
+/*
+ * Try the leaf that was right the last time.  Returns InvalidBuffer, with
+ * nothing locked or pinned, if there is none or it no longer is.  Else it
+ * brings the hint up to date.
+ */
+static Buffer
+search_hinted(Relation index, ShBtHint *hint, int tree, ShBtKey key, int lockmode)
+{
+	Buffer		buffer;
+	Page		page;
+
+	if (!BlockNumberIsValid(hint->block))
+		return InvalidBuffer;
+
+	buffer = shbt_read_hinted(index, hint);
+	LockBuffer(buffer, lockmode);
+	page = shbt_check_page(index, buffer, tree, 0);
+	if (!shbt_key_less(key, shbt_page_low(page)))
+	{
+		for (int steps = 0;; steps++)
+		{
+			if (shbt_key_less(key, shbt_page_high(page)))
+			{
+				/*
+				 * Where two leaves share a hint, it stays with the left one:
+				 * from there the other is a step away, not a descent.
+				 */
+				if (steps != 1)
+					shbt_set_hint(hint, buffer);
+				return buffer;
+			}
+			if (steps == HINT_STEPS)
+				break;
+			buffer = shbt_move_right(index, buffer, lockmode);
+			page = BufferGetPage(buffer);
+		}
+	}
+	UnlockReleaseBuffer(buffer);
+	return InvalidBuffer;
+}
+
+/*
+ * Descend from the remembered root.  Returns InvalidBuffer, with nothing
+ * locked or pinned, if that is not the root any more.
+ */
+static Buffer
+search_from_root(Relation index, ShBtRoot root, int tree, int level,
+				 ShBtKey key, int lockmode)
+{
+	BlockNumber block = root.block;
+	Buffer		buffer = InvalidBuffer;
+
+	for (int current = root.level;; current--)
+	{
+		int			mode = current == level ? lockmode : BUFFER_LOCK_SHARE;
+		Page		page;
+		int			position;
+
+		buffer = ReleaseAndReadBuffer(buffer, index, block);
+		LockBuffer(buffer, mode);
+		page = shbt_check_page(index, buffer, tree, current);
+
+		if (current == root.level &&
+			unlikely((ShBtPageGetOpaque(page)->flags & SHBT_ROOT) == 0))
+		{
+			UnlockReleaseBuffer(buffer);
+			return InvalidBuffer;
+		}
+		if (unlikely(shbt_key_less(key, shbt_page_low(page))))
+			shbt_report_corrupted(index, block, "lies right of the keys that its parent promises");
+		while (!shbt_key_less(key, shbt_page_high(page)))
+		{
+			buffer = shbt_move_right(index, buffer, mode);
+			page = BufferGetPage(buffer);
+		}
+		if (current == level)
+			return buffer;
+
+		position = shbt_find_downlink(page, key);
+		if (unlikely(position < 0))
+			shbt_report_corrupted(index, BufferGetBlockNumber(buffer),
+								   "starts with a child right of its low fence");
+		block = shbt_inner_child(page, position);
+		shbt_check_child(index, BufferGetBlockNumber(buffer), block);
+		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	}
+}
+
+/*
+ * Find the page of a tree and level whose range holds the key.
+ *
+ * Returns its buffer, pinned and locked in the given mode.  On the way at
+ * most one other page is locked at a time, in share mode, and none while the
+ * result is waited for.  key must be below SHBT_HIGHEST_KEY, and level not
+ * above that of the root.
+ */
+Buffer
+shbt_search(Relation index, int tree, int level, ShBtKey key, int lockmode)
+{
+	ShBtCache *cache = shbt_get_cache(index);
+	bool		hinted = level == 0 && tree != shbt_null_tree(cache);
+	Buffer		buffer;
+
+	if (hinted)
+	{
+		ShBtHint  *hint = shbt_hint(cache, tree, key);
+
+		buffer = search_hinted(index, hint, tree, key, lockmode);
+		if (likely(BufferIsValid(buffer)))
+			return buffer;
+		shbt_count_hint_miss(index);
+	}
+
+	for (int changes = 0;; changes++)
+	{
+		cache = shbt_get_cache(index);
+		if (cache->roots[tree].level >= level)
+		{
+			buffer = search_from_root(index, cache->roots[tree], tree, level, key, lockmode);
+			if (BufferIsValid(buffer))
+				break;
+		}
+		if (changes == MAX_ROOT_CHANGES)
+			shbt_report_corrupted(index, SHBT_METAPAGE_BLOCK, "names a page that is no root");
+		shbt_forget_cache(index);
+	}
+
+	if (hinted)
+		shbt_set_hint(shbt_hint(cache, tree, key), buffer);
+	return buffer;
+}
+
+/*
+ * Find the leaf that has an entry, and keep it pinned.
+ *
+ * Returns false, with nothing pinned, if there is no such entry.  No lock is
+ * held on return.  Raises an error if the snapshot is too old to say; it may
+ * be NULL.
+ */
+bool
+shbt_pin_entry(Relation index, int tree, ShBtKey key, Snapshot snapshot, Buffer *pin)
+{
+	Buffer		buffer = shbt_search(index, tree, 0, key, BUFFER_LOCK_SHARE);
+	Page		page = BufferGetPage(buffer);
+	uint16		found[SHBT_LEAF_CAPACITY];
+	int			nfound;
+	bool		result = false;
+
+	if (snapshot != NULL)
+		shcompat_test_old_snapshot(snapshot, index, page);
+	nfound = shbits_filter(shbt_page_fps(page), shbt_page_count(page), key.fp, 0, found);
+	for (int i = 0; i < nfound && !result; i++)
+		result = shbt_key_equal(shbt_leaf_key(page, found[i]), key);
+
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	if (result)
+		*pin = buffer;
+	else
+		ReleaseBuffer(buffer);
+	return result;
+}

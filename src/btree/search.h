@@ -1,0 +1,24 @@
+/*-------------------------------------------------------------------------
+ *
+ * search.h
+ *	  Finding pages of the trees of a simhash index.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_BTREE_SEARCH_H
+#define SIMHASH_BTREE_SEARCH_H
+
+#include "postgres.h"
+
+#include "utils/snapshot.h"
+
+#include "btree/page.h"
+
+extern Buffer shbt_search(Relation index, int tree, int level, ShBtKey key, int lockmode);
+extern Buffer shbt_read_right(Relation index, Buffer buffer, BlockNumber right,
+							  ShBtKey high, int tree, int level, int lockmode);
+extern bool shbt_pin_entry(Relation index, int tree, ShBtKey key,
+						   Snapshot snapshot, Buffer *pin);
+extern Buffer shbt_move_right(Relation index, Buffer buffer, int lockmode);
+
+#endif							/* SIMHASH_BTREE_SEARCH_H */

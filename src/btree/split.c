@@ -1,0 +1,221 @@
+/*-------------------------------------------------------------------------
+ *
+ * split.c
+ *	  Splitting full pages.
+ *
+ * After Lehman and Yao (1981), with one difference to nbtree: a page is split
+ * and its new sibling is made known to the parent in one WAL record.  If the
+ * parent has no room, it is split first, on its own.  So there is no state in
+ * which a split is half done, and nobody has to look for one.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/generic_xlog.h"
+#include "storage/predicate.h"
+#include "utils/memutils.h"
+
+#include "btree/cache.h"
+#include "btree/page.h"
+#include "btree/search.h"
+#include "btree/split.h"
+
+/*
+ * Number of entries that stay on the left page.
+ *
+ * Three fifths: the entries that move are logged with their new page, those
+ * that stay are not, so this saves a fifth of the WAL of a split, and leaves
+ * pages hardly less full on average than halves would.  Not inside a run of
+ * equal fingerprints if the run ends near: ranges of equal prefixes should lie
+ * on one page.
+ *
+ * A page of nothing but one fingerprint gets its new entries mostly at its
+ * end, as TIDs tend to ascend, so there the left page is left as full as a
+ * build would.
+ */
+static int
+choose_split(const ShBtSortedEntry *entries, int count, int fillfactor)
+{
+	int			usual = count * 3 / 5;
+
+	if (entries[0].key.fp == entries[count - 1].key.fp)
+	{
+		int			left = count * fillfactor / 100;
+
+		return Min(Max(left, 1), count - 1);
+	}
+	for (int away = 0; away < count / 4; away++)
+	{
+		if (entries[usual - away - 1].key.fp != entries[usual - away].key.fp)
+			return usual - away;
+		if (entries[usual + away - 1].key.fp != entries[usual + away].key.fp)
+			return usual + away;
+	}
+	return usual;
+}
+
+/*
+ * Remove all but the first stay entries of the order from a page.
+ *
+ * The entries that stay keep their places as far as they can, so that little
+ * of the page changes and little is logged.
+ */
+static void
+keep_entries(Page page, const ShBtSortedEntry *entries, int count, int stay)
+{
+	ShBtOpaque opaque = ShBtPageGetOpaque(page);
+	bool		stays[SHBT_LEAF_CAPACITY] = {0};
+	int			last = count;
+	int			unchanged = stay;
+
+	for (int i = 0; i < stay; i++)
+		stays[entries[i].position] = true;
+	for (int i = 0; i < stay; i++)
+	{
+		if (stays[i])
+			continue;
+		do
+			last--;
+		while (!stays[last]);
+		shbt_copy_entry(page, i, page, last);
+		unchanged = Min(unchanged, i);
+	}
+	shbt_set_count(page, stay);
+	opaque->sorted = Min(opaque->sorted, unchanged);
+}
+
+/*
+ * Split a page that is full.
+ *
+ * The caller has left, and its parent if it has one, pinned and exclusively
+ * locked; both are unlocked and released here.  parent is InvalidBuffer for
+ * the root, which gets a new parent; else it has room.
+ */
+static void
+split_page(Relation index, Buffer left, Buffer parent, int fillfactor)
+{
+	Page		old = BufferGetPage(left);
+	int			tree = ShBtPageGetOpaque(old)->tree;
+	int			level = ShBtPageGetOpaque(old)->level;
+	ShBtKey	low = shbt_page_low(old);
+	ShBtSortedEntry *entries = palloc(SHBT_LEAF_CAPACITY * sizeof(ShBtSortedEntry));
+	int			count = shbt_sort_entries(old, entries);
+	int			stay = choose_split(entries, count, fillfactor);
+	ShBtKey	separator;
+	Buffer		right;
+	Buffer		root = InvalidBuffer;
+	Buffer		metabuffer = InvalidBuffer;
+	GenericXLogState *state;
+	Page		page;
+
+	/* a separator of an inner page is already as short as it can be */
+	separator = level > 0 ? entries[stay].key :
+		shbt_separator(entries[stay - 1].key, entries[stay].key);
+
+	right = shbt_new_buffer(index, MAIN_FORKNUM);
+	if (!BufferIsValid(parent))
+	{
+		root = shbt_new_buffer(index, MAIN_FORKNUM);
+		metabuffer = ReadBuffer(index, SHBT_METAPAGE_BLOCK);
+		LockBuffer(metabuffer, BUFFER_LOCK_EXCLUSIVE);
+		shbt_check_metapage(index, metabuffer);
+	}
+
+	PredicateLockPageSplit(index, BufferGetBlockNumber(left), BufferGetBlockNumber(right));
+
+	state = GenericXLogStart(index);
+
+	page = GenericXLogRegisterBuffer(state, right, GENERIC_XLOG_FULL_IMAGE);
+	shbt_init_page(page, tree, level, 0, separator, shbt_page_high(old),
+					ShBtPageGetOpaque(old)->right);
+	shbt_set_count(page, count - stay);
+	for (int i = stay; i < count; i++)
+		shbt_copy_entry(page, i - stay, old, entries[i].position);
+	if (level == 0)
+		ShBtPageGetOpaque(page)->sorted = count - stay;
+
+	page = GenericXLogRegisterBuffer(state, left, 0);
+	keep_entries(page, entries, count, stay);
+	shbt_set_fences(page, low, separator);
+	ShBtPageGetOpaque(page)->right = BufferGetBlockNumber(right);
+	ShBtPageGetOpaque(page)->flags &= ~SHBT_ROOT;
+
+	if (BufferIsValid(parent))
+	{
+		page = GenericXLogRegisterBuffer(state, parent, 0);
+		shbt_add_downlink(page, separator, BufferGetBlockNumber(right));
+	}
+	else
+	{
+		page = GenericXLogRegisterBuffer(state, root, GENERIC_XLOG_FULL_IMAGE);
+		shbt_init_page(page, tree, level + 1, SHBT_ROOT,
+						SHBT_LOWEST_KEY, SHBT_HIGHEST_KEY, InvalidBlockNumber);
+		shbt_add_downlink(page, low, BufferGetBlockNumber(left));
+		shbt_add_downlink(page, separator, BufferGetBlockNumber(right));
+
+		page = GenericXLogRegisterBuffer(state, metabuffer, 0);
+		shbt_set_root(page, tree, BufferGetBlockNumber(root), level + 1);
+	}
+
+	GenericXLogFinish(state);
+
+	if (BufferIsValid(parent))
+		UnlockReleaseBuffer(parent);
+	else
+	{
+		UnlockReleaseBuffer(metabuffer);
+		UnlockReleaseBuffer(root);
+		shbt_forget_cache(index);
+	}
+	UnlockReleaseBuffer(right);
+	UnlockReleaseBuffer(left);
+	pfree(entries);
+}
+
+/*
+ * Make room on the page of a tree and level that holds the key.
+ *
+ * fillfactor, in percent, is how full a page of equal fingerprints is left.
+ * The caller holds no lock on any page of the index, and none is held on
+ * return.  Locks are taken from the leaf upwards, then on new pages, which
+ * nobody else can know, then on the metapage.
+ */
+void
+shbt_split(Relation index, int tree, int level, ShBtKey key, int fillfactor)
+{
+	for (;;)
+	{
+		Buffer		page = shbt_search(index, tree, level, key, BUFFER_LOCK_EXCLUSIVE);
+		Buffer		parent;
+		ShBtKey	low = shbt_page_low(BufferGetPage(page));
+
+		if (!shbt_page_is_full(BufferGetPage(page)))
+		{
+			UnlockReleaseBuffer(page);
+			return;				/* another backend has already split it */
+		}
+		if (ShBtPageGetOpaque(BufferGetPage(page))->flags & SHBT_ROOT)
+		{
+			split_page(index, page, InvalidBuffer, fillfactor);
+			return;
+		}
+
+		parent = shbt_search(index, tree, level + 1, low, BUFFER_LOCK_EXCLUSIVE);
+		if (!shbt_page_is_full(BufferGetPage(parent)))
+		{
+			int			position = shbt_find_downlink(BufferGetPage(parent), low);
+
+			if (position < 0 ||
+				shbt_inner_child(BufferGetPage(parent), position) != BufferGetBlockNumber(page))
+				shbt_report_corrupted(index, BufferGetBlockNumber(parent),
+									   "lacks the downlink of a page below it");
+			split_page(index, page, parent, fillfactor);
+			return;
+		}
+
+		UnlockReleaseBuffer(parent);
+		UnlockReleaseBuffer(page);
+		shbt_split(index, tree, level + 1, low, fillfactor);
+	}
+}

@@ -1,0 +1,28 @@
+/*-------------------------------------------------------------------------
+ *
+ * walk.h
+ *	  Walking over the pages of a level, from left to right.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_BTREE_WALK_H
+#define SIMHASH_BTREE_WALK_H
+
+#include "postgres.h"
+
+#include "btree/page.h"
+
+typedef struct ShBtWalk
+{
+	Relation	index;
+	int			tree;
+	int			level;
+	BlockNumber block;			/* of the current page */
+	bool		started;
+	PGAlignedBlock page;		/* copy of the current page */
+} ShBtWalk;
+
+extern void shbt_walk_start(ShBtWalk *walk, Relation index, int tree, int level);
+extern bool shbt_walk_next(ShBtWalk *walk);
+
+#endif							/* SIMHASH_BTREE_WALK_H */

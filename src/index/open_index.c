@@ -1,0 +1,258 @@
+/*-------------------------------------------------------------------------
+ *
+ * open_index.c
+ *	  Opening the index that a function is given by name.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/sysattr.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/index.h"
+#include "catalog/pg_class.h"
+#include "miscadmin.h"
+#include "nodes/bitmapset.h"
+#include "optimizer/optimizer.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/rls.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+
+#include "compat.h"
+#include "index/am.h"
+#include "index/open_index.h"
+
+static void
+report_wrong_relation(const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+			 errmsg("\"%s\" is not a simhash index", name)));
+}
+
+/*
+ * Report that a relation is not a simhash index, by its OID.
+ */
+static void
+report_wrong_oid(Oid relation)
+{
+	char	   *name = get_rel_name(relation);
+
+	if (name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relation)));
+	report_wrong_relation(name);
+}
+
+/*
+ * A partitioned index has no storage, and no functions to tell it by.
+ */
+static void
+check_relation(Relation index)
+{
+	const char *name = RelationGetRelationName(index);
+
+	if (index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is a partitioned index", name),
+				 errhint("Use the indexes of its partitions, which pg_partition_tree lists.")));
+	if (index->rd_indam->ambuild != shidx_build)
+		report_wrong_relation(name);
+}
+
+/*
+ * Can this session read the index now?
+ */
+static void
+check_state(Relation heap, Relation index)
+{
+	if (!RelationIsScannable(heap))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("materialized view \"%s\" has not been populated",
+						RelationGetRelationName(heap)),
+				 errhint("Use the REFRESH MATERIALIZED VIEW command.")));
+	if (RELATION_IS_OTHER_TEMP(index))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot access temporary indexes of other sessions")));
+	if (!index->rd_index->indisvalid)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" is not valid", RelationGetRelationName(index))));
+	if (index->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED && RecoveryInProgress())
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot access unlogged index \"%s\" during recovery",
+						RelationGetRelationName(index))));
+}
+
+/*
+ * Add the columns that an expression or a predicate of an index uses.
+ */
+static void
+add_columns(Relation index, AttrNumber catalog_column, Bitmapset **columns)
+{
+	bool		isnull;
+	Datum		value = SysCacheGetAttr(INDEXRELID, index->rd_indextuple, catalog_column,
+										&isnull);
+
+	if (!isnull)
+		pull_varattnos(stringToNode(TextDatumGetCString(value)), 1, columns);
+}
+
+/*
+ * May the current user select all columns that an index is made of, or the table?
+ */
+static bool
+may_select_columns(Relation heap, Relation index)
+{
+	Oid			user = GetUserId();
+	Oid			heapoid = RelationGetRelid(heap);
+	Bitmapset  *columns = NULL;
+	int			member = -1;
+
+	if (pg_class_aclcheck(heapoid, user, ACL_SELECT) == ACLCHECK_OK)
+		return true;
+
+	for (int i = 0; i < index->rd_index->indnatts; i++)
+	{
+		AttrNumber	column = index->rd_index->indkey.values[i];
+
+		if (column != 0)
+			columns = bms_add_member(columns, column - FirstLowInvalidHeapAttributeNumber);
+	}
+	add_columns(index, Anum_pg_index_indexprs, &columns);
+	add_columns(index, Anum_pg_index_indpred, &columns);
+
+	/* as for a query that uses no column: the right to select any */
+	if (columns == NULL)
+		return pg_attribute_aclcheck_all(heapoid, user, ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK;
+
+	while ((member = bms_next_member(columns, member)) >= 0)
+	{
+		AttrNumber	column = member + FirstLowInvalidHeapAttributeNumber;
+
+		/* a whole-row reference takes the whole table */
+		if (column == InvalidAttrNumber ||
+			pg_attribute_aclcheck(heapoid, column, user, ACL_SELECT) != ACLCHECK_OK)
+			return false;
+	}
+	return true;
+}
+
+static void
+check_access(Relation heap, Relation index, ShIdxAccess access)
+{
+	Oid			user = GetUserId();
+	bool		allowed;
+
+	if (access == SHIDX_ACCESS_OWNER)
+	{
+		if (!shcompat_owns_relation(RelationGetRelid(index), user))
+			aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX, RelationGetRelationName(index));
+		return;
+	}
+
+	if (access == SHIDX_ACCESS_ROWS)
+		allowed = may_select_columns(heap, index);
+	else
+		allowed = pg_class_aclcheck(RelationGetRelid(heap), user, ACL_SELECT) == ACLCHECK_OK;
+	if (!allowed)
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, RelationGetRelationName(heap));
+
+	/* this may itself report an error, as row_security tells it to */
+	if (access == SHIDX_ACCESS_ROWS &&
+		check_enable_rls(RelationGetRelid(heap), InvalidOid, false) == RLS_ENABLED)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("row-level security of table \"%s\" cannot be applied to a whole index",
+						RelationGetRelationName(heap)),
+				 errhint("Join the table with itself, on fp <~> fp <= distance.")));
+}
+
+/*
+ * Open an index and its table, both with AccessShareLock, the table first as
+ * everybody does.
+ *
+ * Reports an error if it is not a valid simhash index that this session can
+ * read, or if the current user may not.
+ */
+void
+shidx_open(Oid indexoid, ShIdxAccess access, ShIdxOpened *target)
+{
+	Oid			heapoid = IndexGetRelation(indexoid, true);
+
+	if (!OidIsValid(heapoid))
+		report_wrong_oid(indexoid);
+
+	/* any of them may be dropped, and even made anew, before it is locked */
+	target->heap = try_table_open(heapoid, AccessShareLock);
+	if (target->heap == NULL || heapoid != IndexGetRelation(indexoid, true))
+		report_wrong_oid(indexoid);
+	target->index = index_open(indexoid, AccessShareLock);
+
+	/* TIDs that the caller has got are good as long as nobody moves the rows */
+	target->release = access == SHIDX_ACCESS_ROWS ? NoLock : AccessShareLock;
+
+	check_relation(target->index);
+	check_access(target->heap, target->index, access);
+	check_state(target->heap, target->index);
+}
+
+/*
+ * Close both.  The locks are given up, but not by who tells of rows: then they
+ * stay until the end of the transaction, as after a query.
+ */
+void
+shidx_close(ShIdxOpened *target)
+{
+	index_close(target->index, target->release);
+	table_close(target->heap, target->release);
+}
+
+/*
+ * Was a snapshot taken after an index was built?
+ *
+ * One of the transaction that built it may have been taken before, if it is
+ * that of the whole transaction or of a cursor.  Else it sees the catalog entry
+ * of the index by its command number only if it was taken after that command;
+ * what others had committed until then it sees in full.
+ */
+static bool
+is_after_build(Snapshot snapshot, Relation index)
+{
+	HeapTupleHeader tuple = index->rd_indextuple->t_data;
+	TransactionId xmin = HeapTupleHeaderGetXmin(tuple);
+
+	if (TransactionIdIsCurrentTransactionId(xmin))
+		return !IsolationUsesXactSnapshot() &&
+			HeapTupleHeaderGetCmin(tuple) < snapshot->curcid;
+	return !XidInMVCCSnapshot(xmin, snapshot);
+}
+
+/*
+ * Report an error if the index may lack rows that the snapshot sees, since it
+ * was built after that was taken.
+ *
+ * A build leaves out older versions of rows whose HOT chains it cannot
+ * represent, and says so by indcheckxmin.
+ */
+void
+shidx_check_snapshot(Relation index, Snapshot snapshot)
+{
+	if (index->rd_index->indcheckxmin && !is_after_build(snapshot, index))
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("index \"%s\" was built after the snapshot of this query was taken",
+						RelationGetRelationName(index))));
+}

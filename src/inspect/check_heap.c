@@ -1,0 +1,158 @@
+/*-------------------------------------------------------------------------
+ *
+ * check_heap.c
+ *	  Verifying that a simhash index holds the rows of its table.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/tableam.h"
+#include "catalog/index.h"
+#include "executor/tuptable.h"
+#include "miscadmin.h"
+#include "nodes/execnodes.h"
+
+#include "btree/search.h"
+#include "btree/walk.h"
+#include "inspect/check.h"
+#include "type/simhash.h"
+
+/*
+ * Is there an entry?  Looks as an insert would, and locks as shbt_search.
+ */
+static bool
+has_entry(Relation index, int tree, ShBtKey key)
+{
+	Buffer		pin;
+
+	if (!shbt_pin_entry(index, tree, key, NULL, &pin))
+		return false;
+	ReleaseBuffer(pin);
+	return true;
+}
+
+static void
+report_missing(Relation index, int tree, uint64 tid)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INDEX_CORRUPTED),
+			 errmsg("index \"%s\" is corrupted: table %d lacks the row at (%u,%u)",
+					RelationGetRelationName(index), tree,
+					(BlockNumber) (tid >> 16), (OffsetNumber) (tid & 0xFFFF)),
+			 errhint("Please REINDEX it.")));
+}
+
+/*
+ * Does the snapshot see the row that an index entry leads to?
+ */
+static bool
+is_visible(IndexFetchTableData *fetch, TupleTableSlot *slot, Snapshot snapshot, uint64 tid)
+{
+	ItemPointerData pointer;
+	bool		again = false;
+	bool		all_dead;
+	bool		visible;
+
+	shbt_int_to_tid(tid, &pointer);
+	visible = table_index_fetch_tuple(fetch, &pointer, snapshot, slot, &again, &all_dead);
+	ExecClearTuple(slot);
+	return visible;
+}
+
+/*
+ * Every visible row in one table is in another one.
+ */
+static void
+check_subset(Relation heap, Relation index, Snapshot snapshot, const ShBitsScheme *scheme,
+			 int table, int other)
+{
+	TupleTableSlot *slot = table_slot_create(heap, NULL);
+	IndexFetchTableData *fetch = table_index_fetch_begin(heap);
+	ShBtWalk	walk;
+
+	shbt_walk_start(&walk, index, table, 0);
+	while (shbt_walk_next(&walk))
+	{
+		Page		page = (Page) walk.page.data;
+
+		for (int i = 0; i < shbt_page_count(page); i++)
+		{
+			ShBtKey	key = shbt_leaf_key(page, i);
+
+			key.fp = shbits_permute(&scheme->tables[other],
+									shbits_unpermute(&scheme->tables[table], key.fp));
+			if (!has_entry(index, other, key) &&
+				is_visible(fetch, slot, snapshot, key.tid))
+				report_missing(index, other, key.tid);
+		}
+	}
+	table_index_fetch_end(fetch);
+	ExecDropSingleTupleTableSlot(slot);
+}
+
+/*
+ * All tables hold the same visible rows.
+ *
+ * Where the sums agree, they hold the same entries.  Where they do not, rows
+ * of transactions that are running, or ended in a crash, may explain it.
+ */
+void
+shinsp_check_same_rows(Relation heap, Relation index, Snapshot snapshot,
+					   const ShBitsScheme *scheme, const ShInspSum *sums)
+{
+	for (int t = 1; t < scheme->ntables; t++)
+	{
+		if (sums[t].entries == sums[0].entries && sums[t].hash == sums[0].hash)
+			continue;
+		check_subset(heap, index, snapshot, scheme, 0, t);
+		check_subset(heap, index, snapshot, scheme, t, 0);
+	}
+}
+
+typedef struct HeapCheck
+{
+	Relation	index;
+	const ShBitsScheme *scheme;
+} HeapCheck;
+
+static void
+check_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
+			   bool alive, void *arg)
+{
+	HeapCheck  *check = arg;
+	const ShBitsScheme *scheme = check->scheme;
+	ShBtKey	key = {0, shbt_tid_to_int(tid)};
+
+	if (isnull[0])
+	{
+		if (!has_entry(check->index, scheme->ntables, key))
+			report_missing(check->index, scheme->ntables, key.tid);
+		return;
+	}
+	for (int t = 0; t < scheme->ntables; t++)
+	{
+		key.fp = shbits_permute(&scheme->tables[t], DatumGetSimhash(values[0]));
+		if (!has_entry(check->index, t, key))
+			report_missing(check->index, t, key.tid);
+	}
+}
+
+/*
+ * Every row that the snapshot sees is in every table.
+ */
+void
+shinsp_check_heap(Relation heap, Relation index, Snapshot snapshot, const ShBitsScheme *scheme)
+{
+	HeapCheck	check = {index, scheme};
+	IndexInfo  *info = BuildIndexInfo(index);
+	TableScanDesc scan = table_beginscan_strat(heap, snapshot, 0, NULL, true, true);
+
+	/* have the scan take the snapshot's view, as a concurrent build does */
+	info->ii_Concurrent = true;
+	info->ii_Unique = false;
+	info->ii_ExclusionOps = NULL;
+	info->ii_ExclusionProcs = NULL;
+	info->ii_ExclusionStrats = NULL;
+	table_index_build_scan(heap, index, info, true, false, check_heap_row, &check, scan);
+}

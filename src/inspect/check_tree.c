@@ -1,0 +1,197 @@
+/*-------------------------------------------------------------------------
+ *
+ * check_tree.c
+ *	  Verifying the structure of a tree.
+ *
+ * The levels are walked from the leaves upwards.  A page that the walk met
+ * had its downlink before the walk of the level above began, since a split
+ * makes both at once; so each page met must be found there.  Downlinks to
+ * pages not met belong to later splits, and are followed.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "common/hashfn.h"
+#include "miscadmin.h"
+
+#include "btree/pagelist.h"
+#include "btree/walk.h"
+#include "inspect/check.h"
+
+typedef struct Checker
+{
+	Relation	index;
+	const ShBitsScheme *scheme;
+	int			tree;
+	ShInspSum	sum;
+	ShBtPageList	below;			/* pages of the level below the current one */
+	size_t		next_below;		/* the first without a downlink so far */
+	ShBtPageList	here;
+} Checker;
+
+/*
+ * The entries of a leaf lie between its fences, no two are the same, and those
+ * that are said to be sorted are.
+ */
+static void
+check_leaf(Checker *checker, const ShBtWalk *walk)
+{
+	Page		page = (Page) walk->page.data;
+	ShBtSortedEntry entries[SHBT_LEAF_CAPACITY];
+	int			count = shbt_sort_entries(page, entries);
+	bool		is_null_tree = checker->tree == checker->scheme->ntables;
+
+	for (int i = 1; i < ShBtPageGetOpaque(page)->sorted; i++)
+	{
+		if (shbt_page_fps(page)[i - 1] > shbt_page_fps(page)[i])
+			shbt_report_corrupted(checker->index, walk->block, "is not sorted where it should be");
+	}
+	for (int i = 0; i < count; i++)
+	{
+		ShBtKey	key = entries[i].key;
+		ShBtKey	row = key;
+
+		if (!is_null_tree)
+			row.fp = shbits_unpermute(&checker->scheme->tables[checker->tree], key.fp);
+		if (shbt_key_less(key, shbt_page_low(page)) ||
+			!shbt_key_less(key, shbt_page_high(page)))
+			shbt_report_corrupted(checker->index, walk->block,
+								   "has an entry outside its fences");
+		if (i > 0 && shbt_key_equal(entries[i - 1].key, key))
+			shbt_report_corrupted(checker->index, walk->block, "has an entry twice");
+		if (is_null_tree && row.fp != 0)
+			shbt_report_corrupted(checker->index, walk->block,
+								   "has a fingerprint among the null ones");
+		checker->sum.entries++;
+		checker->sum.hash += hash_bytes_extended((const unsigned char *) &row, sizeof(row), 0);
+	}
+}
+
+/*
+ * A page that the level below was not known to have: look at it.
+ */
+static void
+check_new_child(Checker *checker, const ShBtWalk *walk, ShBtKey low, BlockNumber child)
+{
+	Buffer		buffer;
+	Page		page;
+
+	shbt_check_child(checker->index, walk->block, child);
+	buffer = ReadBuffer(checker->index, child);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	page = shbt_check_page(checker->index, buffer, checker->tree, walk->level - 1);
+	if (!shbt_key_equal(shbt_page_low(page), low))
+		shbt_report_corrupted(checker->index, child, "does not start at its downlink");
+	UnlockReleaseBuffer(buffer);
+}
+
+/*
+ * The downlinks of an inner page are different, start at its low fence, and
+ * lead to the pages of the level below.
+ */
+static void
+check_inner(Checker *checker, const ShBtWalk *walk)
+{
+	Page		page = (Page) walk->page.data;
+	ShBtPageList *below = &checker->below;
+	ShBtSortedEntry entries[SHBT_LEAF_CAPACITY];
+	int			count = shbt_sort_entries(page, entries);
+
+	for (int i = 0; i < count; i++)
+	{
+		ShBtKey	key = entries[i].key;
+		BlockNumber child = shbt_inner_child(page, entries[i].position);
+
+		if (i == 0 && !shbt_key_equal(key, shbt_page_low(page)))
+			shbt_report_corrupted(checker->index, walk->block,
+								   "has no downlink for its low fence");
+		if (i > 0 && shbt_key_equal(entries[i - 1].key, key))
+			shbt_report_corrupted(checker->index, walk->block, "has a downlink twice");
+		if (!shbt_key_less(key, shbt_page_high(page)))
+			shbt_report_corrupted(checker->index, walk->block,
+								   "has a downlink outside its fences");
+
+		if (checker->next_below < below->count &&
+			shbt_key_equal(below->lows[checker->next_below], key))
+		{
+			if (below->blocks[checker->next_below] != child)
+				shbt_report_corrupted(checker->index, walk->block,
+									   "has a downlink to the wrong page");
+			checker->next_below++;
+		}
+		else
+		{
+			if (checker->next_below < below->count &&
+				shbt_key_less(below->lows[checker->next_below], key))
+				shbt_report_corrupted(checker->index, below->blocks[checker->next_below],
+									   "has no downlink");
+			check_new_child(checker, walk, key, child);
+		}
+	}
+}
+
+/*
+ * Walk a level.  Returns whether it is the root's.
+ */
+static bool
+check_level(Checker *checker, int level)
+{
+	ShBtWalk	walk;
+	Page		page = (Page) walk.page.data;
+	bool		has_root = false;
+
+	checker->next_below = 0;
+	shbt_walk_start(&walk, checker->index, checker->tree, level);
+	while (shbt_walk_next(&walk))
+	{
+		ShBtOpaque opaque = ShBtPageGetOpaque(page);
+
+		if (checker->here.count == 0 &&
+			!shbt_key_equal(shbt_page_low(page), SHBT_LOWEST_KEY))
+			shbt_report_corrupted(checker->index, walk.block,
+								   "is the first page of its level, but does not start it");
+		if (BlockNumberIsValid(opaque->right) ==
+			shbt_key_equal(shbt_page_high(page), SHBT_HIGHEST_KEY))
+			shbt_report_corrupted(checker->index, walk.block,
+								   "has a right sibling that its high fence contradicts");
+		if ((opaque->flags & SHBT_ROOT) &&
+			(checker->here.count > 0 || BlockNumberIsValid(opaque->right)))
+			shbt_report_corrupted(checker->index, walk.block, "is a root with siblings");
+		has_root = (opaque->flags & SHBT_ROOT) != 0;
+
+		if (level == 0)
+			check_leaf(checker, &walk);
+		else
+			check_inner(checker, &walk);
+		shbt_pagelist_add(&checker->here, shbt_page_low(page), walk.block);
+	}
+	if (level > 0 && checker->next_below < checker->below.count)
+		shbt_report_corrupted(checker->index, checker->below.blocks[checker->next_below],
+							   "has no downlink");
+	return has_root;
+}
+
+/*
+ * Verify a tree.  Returns the sum over its entries.
+ */
+ShInspSum
+shinsp_check_tree(Relation index, const ShBitsScheme *scheme, int tree)
+{
+	Checker		checker = {0};
+	int			level = 0;
+
+	checker.index = index;
+	checker.scheme = scheme;
+	checker.tree = tree;
+	while (!check_level(&checker, level))
+	{
+		shbt_pagelist_free(&checker.below);
+		checker.below = checker.here;
+		memset(&checker.here, 0, sizeof(checker.here));
+		level++;
+	}
+	shbt_pagelist_free(&checker.below);
+	shbt_pagelist_free(&checker.here);
+	return checker.sum;
+}

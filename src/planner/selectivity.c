@@ -1,0 +1,561 @@
+/*-------------------------------------------------------------------------
+ *
+ * selectivity.c
+ *	  Estimate how many fingerprints lie within a radius of another.
+ *
+ * Fingerprints come in clusters: copies, and versions that differ in few
+ * bits.  All that do not belong to one cluster are as good as random to each
+ * other.  So the share of a column's rows within a radius of a centre is the
+ * sum of
+ *
+ * - the share of random fingerprints that would be: the binomial
+ *	 distribution, 2e-15 for radius 3, 1e-3 for 20, 0.55 for 32;
+ *
+ * - the centre's own cluster: as many rows as hold the average value, times a
+ *	 factor that grows with the radius for those that differ by some bits.
+ *
+ * Where ANALYZE has left values of the column, those that a constant centre
+ * is compared with replace the model for the share of rows they stand for.
+ *
+ * There is no default in percent anywhere: of a large table that would be
+ * thousands of rows, and the planner would not use an index for a join or a
+ * generic plan, where the right number is one or two.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "catalog/pg_statistic.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+
+#include "bits/distance.h"
+#include "planner/catalog.h"
+#include "planner/selectivity.h"
+#include "type/simhash.h"
+
+/* the radius assumed where it is not known when planning */
+#define UNKNOWN_RADIUS		SIMHASH_NEAR_RADIUS
+
+/* distinct fingerprints assumed where not even a table's size is known */
+#define UNKNOWN_NDISTINCT	10000.0
+
+/* most common values of each side that a join compares with one another */
+#define MAX_JOIN_MCVS		250
+
+/* chance that a fingerprint has a match among others of which none is known */
+#define UNKNOWN_MATCH		0.5
+
+/*
+ * If by the model a histogram should have that many values within the radius,
+ * the number it has is trusted more than the model.
+ */
+#define MEANINGFUL_HITS		5.0
+
+/* The two fingerprints of a clause, and the radius. */
+typedef struct NearClause
+{
+	Node	   *fp[2];
+	int			radius;
+	bool		never;			/* some operand is a null constant */
+} NearClause;
+
+/* What is known about the values of one operand. */
+typedef struct ValueStats
+{
+	VariableStatData vardata;
+	double		notnull;		/* share of rows that are not null */
+	double		ndistinct;		/* number of values; 0 if unknown */
+	AttStatsSlot mcv;			/* nvalues is 0 if there are none */
+	double		mcv_share;		/* share of rows that hold one of mcv */
+} ValueStats;
+
+PG_FUNCTION_INFO_V1(simhash_sel);
+PG_FUNCTION_INFO_V1(simhash_joinsel);
+
+/*
+ * The share of random fingerprints within the radius of any one.
+ */
+static double
+random_share(int radius)
+{
+	double		term = ldexp(1.0, -SHBITS_WIDTH);
+	double		sum = 0;
+
+	if (radius >= SHBITS_WIDTH)
+		return 1.0;
+	for (int i = 0; i <= radius; i++)
+	{
+		sum += term;
+		term = term * (SHBITS_WIDTH - i) / (i + 1);
+	}
+	return sum;
+}
+
+/*
+ * How many times as many rows lie within the radius as equal the centre.
+ *
+ * Among a million mixed fingerprints, where a sixth of the draws made a
+ * cluster whose members differ in 0 to 4 bits, a row has on average half a
+ * row beside itself within 3 bits.  Text that is copied whole has fewer, text
+ * that lives in many versions has more; a quarter a bit is in between, and
+ * never far off.
+ */
+static double
+near_factor(int radius)
+{
+	return 1.0 + radius / 4.0;
+}
+
+/*
+ * The value of a constant fingerprint, or false.  Works for a bigint, too,
+ * whose bits are the same.
+ */
+static bool
+get_const_fingerprint(const ShPlanCatalog *catalog, Node *node, uint64 *value)
+{
+	Const	   *c = (Const *) node;
+	Oid			type;
+
+	if (!IsA(node, Const) || c->constisnull)
+		return false;
+	type = getBaseType(c->consttype);
+	if (type != catalog->simhash_type && type != INT8OID)
+		return false;
+	*value = DatumGetSimhash(c->constvalue);
+	return true;
+}
+
+static bool
+is_null_const(Node *node)
+{
+	return IsA(node, Const) && ((Const *) node)->constisnull;
+}
+
+/*
+ * Take a clause apart, whichever of our functions it calls.
+ *
+ * The operands are as they stand, except that a ball is replaced by its
+ * centre if that can be seen.
+ */
+static void
+analyze_clause(PlannerInfo *root, const ShPlanCatalog *catalog,
+			   Oid funcid, List *args, NearClause *clause)
+{
+	Node	   *radius = NULL;
+
+	clause->fp[0] = linitial(args);
+	clause->fp[1] = lsecond(args);
+	clause->radius = UNKNOWN_RADIUS;
+	clause->never = false;
+
+	if (funcid == catalog->within && list_length(args) == 3)
+		radius = estimate_expression_value(root, lthird(args));
+	else if (funcid == catalog->in_ball || funcid == catalog->ball_contains)
+	{
+		int			side = funcid == catalog->in_ball ? 1 : 0;
+		Node	   *ball = estimate_expression_value(root, clause->fp[side]);
+
+		if (is_null_const(ball))
+			clause->never = true;
+		else if (IsA(ball, Const))
+		{
+			SimhashBall *value =
+				DatumGetSimhashBall(((Const *) ball)->constvalue);
+
+			clause->radius = value->radius;
+			clause->fp[side] = (Node *)
+				makeConst(catalog->simhash_type, -1, InvalidOid,
+						  sizeof(uint64), SimhashGetDatum(value->centre),
+						  false, true);
+		}
+		else if (IsA(ball, FuncExpr) &&
+				 ((FuncExpr *) ball)->funcid == catalog->make_ball)
+		{
+			clause->fp[side] = linitial(((FuncExpr *) ball)->args);
+			radius = lsecond(((FuncExpr *) ball)->args);
+		}
+	}
+
+	if (radius != NULL)
+	{
+		if (is_null_const(radius))
+			clause->never = true;
+		else if (IsA(radius, Const) &&
+				 getBaseType(((Const *) radius)->consttype) == INT4OID)
+			clause->radius = DatumGetInt32(((Const *) radius)->constvalue);
+	}
+
+	clause->radius = Min(Max(clause->radius, -1), SHBITS_WIDTH);
+	if (clause->radius < 0)
+		clause->never = true;
+}
+
+/*
+ * Get values of fingerprints that ANALYZE stored.  On success the caller must
+ * call free_attstatsslot.
+ */
+static bool
+get_values(const ShPlanCatalog *catalog, VariableStatData *vardata,
+		   Oid funcid, int kind, int flags, AttStatsSlot *slot)
+{
+	Oid			type;
+
+	if (!HeapTupleIsValid(vardata->statsTuple) ||
+		!statistic_proc_security_check(vardata, funcid))
+		return false;
+	if (!get_attstatsslot(slot, vardata->statsTuple, kind, InvalidOid, flags))
+		return false;
+
+	type = getBaseType(slot->valuetype);
+	if ((type != catalog->simhash_type && type != INT8OID) ||
+		slot->nvalues < 1)
+	{
+		free_attstatsslot(slot);
+		return false;
+	}
+	return true;
+}
+
+/*
+ * Collect what is known about the operand in stats->vardata, which the caller
+ * has set.  Ends with free_stats.
+ */
+static void
+load_stats(const ShPlanCatalog *catalog, Oid funcid, ValueStats *stats)
+{
+	VariableStatData *vardata = &stats->vardata;
+	bool		isdefault;
+
+	stats->notnull = 1.0;
+	stats->mcv.nvalues = 0;
+	stats->mcv_share = 0;
+
+	if (HeapTupleIsValid(vardata->statsTuple))
+		stats->notnull = 1.0 -
+			((Form_pg_statistic) GETSTRUCT(vardata->statsTuple))->stanullfrac;
+
+	/* without statistics, all values are taken to be distinct */
+	stats->ndistinct = get_variable_numdistinct(vardata, &isdefault);
+	if (isdefault)
+		stats->ndistinct = vardata->rel ? Max(vardata->rel->tuples, 1.0) : 0;
+
+	if (get_values(catalog, vardata, funcid, STATISTIC_KIND_MCV,
+				   ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS, &stats->mcv))
+	{
+		if (stats->mcv.nnumbers == stats->mcv.nvalues)
+		{
+			for (int i = 0; i < stats->mcv.nvalues; i++)
+				stats->mcv_share += stats->mcv.numbers[i];
+		}
+		else
+		{
+			free_attstatsslot(&stats->mcv);
+			stats->mcv.nvalues = 0;
+		}
+	}
+}
+
+static void
+free_stats(ValueStats *stats)
+{
+	if (stats->mcv.nvalues > 0)
+		free_attstatsslot(&stats->mcv);
+	ReleaseVariableStats(stats->vardata);
+}
+
+/*
+ * The share of a column's rows within the radius of a known centre.
+ */
+static double
+known_centre_share(const ShPlanCatalog *catalog, Oid funcid,
+				   ValueStats *stats, uint64 centre, int radius)
+{
+	double		found = 0;
+	double		rest;
+	double		rest_values;
+	double		model;
+	AttStatsSlot histogram;
+
+	for (int i = 0; i < stats->mcv.nvalues; i++)
+	{
+		if (shbits_distance(DatumGetSimhash(stats->mcv.values[i]),
+							centre) <= radius)
+			found += stats->mcv.numbers[i];
+	}
+
+	/* the rows that hold none of the most common values */
+	rest = stats->notnull - stats->mcv_share;
+	rest_values = stats->ndistinct - stats->mcv.nvalues;
+	if (rest <= 0)
+		return found;
+
+	model = random_share(radius) + near_factor(radius) / Max(rest_values, 1.0);
+
+	/*
+	 * The histogram is a sample of these rows.  Where the model expects only
+	 * few of its values within the radius, a single one says nothing: people
+	 * look up fingerprints that they have, and this may be the very one. More
+	 * than one tell of a dense region that the model does not know.
+	 */
+	if (get_values(catalog, &stats->vardata, funcid,
+				   STATISTIC_KIND_HISTOGRAM, ATTSTATSSLOT_VALUES, &histogram))
+	{
+		bool		meaningful =
+			model * histogram.nvalues >= MEANINGFUL_HITS;
+		int			hits = meaningful ? 0 : -1;
+
+		for (int i = 0; i < histogram.nvalues; i++)
+		{
+			if (shbits_distance(DatumGetSimhash(histogram.values[i]),
+								centre) <= radius)
+				hits++;
+		}
+		if (hits > 0 || meaningful)
+			model = (hits + Min(model, 1.0)) / histogram.nvalues;
+		free_attstatsslot(&histogram);
+	}
+
+	return found + rest * Min(model, 1.0);
+}
+
+/*
+ * The share of a column's rows within the radius of a centre that is not
+ * known, but is assumed to have a cluster, of average size, in the column.
+ */
+static double
+unknown_centre_share(ValueStats *stats, int radius)
+{
+	double		ndistinct = stats->ndistinct;
+
+	if (ndistinct <= 0)
+		ndistinct = UNKNOWN_NDISTINCT;
+	return stats->notnull *
+		Min(1.0, random_share(radius) + near_factor(radius) / ndistinct);
+}
+
+/*
+ * The share of all pairs of rows, one of each side, that lie within the
+ * radius of each other.
+ *
+ * *cluster_share is set to the part of it that is not due to chance.
+ */
+static double
+pair_share(ValueStats *left, ValueStats *right, int radius,
+		   double *cluster_share)
+{
+	double		ndistinct = Max(left->ndistinct, right->ndistinct);
+	double		all = left->notnull * right->notnull;
+	int			nleft = Min(left->mcv.nvalues, MAX_JOIN_MCVS);
+	int			nright = Min(right->mcv.nvalues, MAX_JOIN_MCVS);
+	double		left_share = 0;
+	double		right_share = 0;
+	double		found = 0;
+	double		rest;
+
+	if (ndistinct <= 0)
+		ndistinct = UNKNOWN_NDISTINCT;
+
+	/* the most common values, with one another */
+	for (int i = 0; i < nleft; i++)
+		left_share += left->mcv.numbers[i];
+	for (int j = 0; j < nright; j++)
+		right_share += right->mcv.numbers[j];
+	for (int i = 0; i < nleft; i++)
+	{
+		for (int j = 0; j < nright; j++)
+		{
+			if (shbits_distance(DatumGetSimhash(left->mcv.values[i]),
+								DatumGetSimhash(right->mcv.values[j])) <= radius)
+				found += (double) left->mcv.numbers[i] * right->mcv.numbers[j];
+		}
+	}
+
+	/*
+	 * All other pairs.  As for an equality, each value of the side with fewer
+	 * of them is assumed to have its cluster on the other side.
+	 */
+	rest = Max(all - left_share * right_share, 0);
+	*cluster_share = Min(all, found + rest * near_factor(radius) / ndistinct);
+	return Min(all, *cluster_share + rest * random_share(radius));
+}
+
+/*
+ * Number of rows that the right-hand side of a semijoin or antijoin has.
+ */
+static double
+righthand_rows(PlannerInfo *root, SpecialJoinInfo *sjinfo)
+{
+	Relids		relids = sjinfo->min_righthand;
+	int			relid;
+	RelOptInfo *rel;
+
+	if (bms_get_singleton_member(relids, &relid))
+		rel = find_base_rel(root, relid);
+	else
+		rel = find_join_rel(root, relids);
+	return rel ? Max(rel->rows, 1.0) : 1.0;
+}
+
+/*
+ * Selectivity of a clause that restricts one relation; where varRelid is not
+ * 0, of a join clause whose other relations are taken to be known.
+ */
+Selectivity
+shplan_restriction_selectivity(PlannerInfo *root,
+							   const ShPlanCatalog *catalog,
+							   Oid funcid, List *args, int varRelid)
+{
+	NearClause	clause;
+	ValueStats	stats[2];
+	double		result;
+
+	analyze_clause(root, catalog, funcid, args, &clause);
+	if (clause.never)
+		return 0.0;
+
+	for (int i = 0; i < 2; i++)
+	{
+		examine_variable(root, clause.fp[i], varRelid, &stats[i].vardata);
+		load_stats(catalog, funcid, &stats[i]);
+	}
+
+	if (stats[0].vardata.rel && stats[1].vardata.rel)
+	{
+		/* two columns of one row: taken to be independent of each other */
+		double		cluster_share;
+
+		result = pair_share(&stats[0], &stats[1], clause.radius,
+							&cluster_share);
+	}
+	else if (stats[0].vardata.rel || stats[1].vardata.rel)
+	{
+		int			var = stats[0].vardata.rel ? 0 : 1;
+		Node	   *other = estimate_expression_value(root, clause.fp[1 - var]);
+		uint64		centre;
+
+		if (is_null_const(other))
+			result = 0;
+		else if (get_const_fingerprint(catalog, other, &centre))
+			result = known_centre_share(catalog, funcid, &stats[var], centre,
+										clause.radius);
+		else
+			result = unknown_centre_share(&stats[var], clause.radius);
+	}
+	else
+	{
+		/* no column at all: true for every row, or for none */
+		result = 0.5;
+	}
+
+	free_stats(&stats[0]);
+	free_stats(&stats[1]);
+
+	CLAMP_PROBABILITY(result);
+	return result;
+}
+
+/*
+ * Selectivity of a clause that joins relations: of all pairs of rows, or, for
+ * a semijoin or antijoin, of the rows of the left-hand side.
+ */
+Selectivity
+shplan_join_selectivity(PlannerInfo *root, const ShPlanCatalog *catalog,
+						Oid funcid, List *args,
+						JoinType jointype, SpecialJoinInfo *sjinfo)
+{
+	NearClause	clause;
+	ValueStats	stats[2];
+	double		cluster_share;
+	double		result;
+
+	analyze_clause(root, catalog, funcid, args, &clause);
+	if (clause.never)
+		return 0.0;
+
+	for (int i = 0; i < 2; i++)
+	{
+		examine_variable(root, clause.fp[i], 0, &stats[i].vardata);
+		load_stats(catalog, funcid, &stats[i]);
+	}
+
+	result = pair_share(&stats[0], &stats[1], clause.radius, &cluster_share);
+
+	if (jointype == JOIN_SEMI || jointype == JOIN_ANTI)
+	{
+		double		rows = righthand_rows(root, sjinfo);
+		double		by_chance = rows * Max(result - cluster_share, 0);
+		double		by_cluster = rows * cluster_share;
+		int			left;
+
+		/*
+		 * That each row has its cluster on the other side is a fair guess of
+		 * how many pairs there are, but not of how many rows have no match at
+		 * all, which would be none.
+		 */
+		result = Min(by_cluster, UNKNOWN_MATCH) + by_chance;
+
+		left = stats[0].vardata.rel &&
+			bms_is_subset(stats[0].vardata.rel->relids,
+						  sjinfo->min_righthand) ? 1 : 0;
+		result = Min(result, stats[left].notnull);
+	}
+
+	free_stats(&stats[0]);
+	free_stats(&stats[1]);
+
+	CLAMP_PROBABILITY(result);
+	return result;
+}
+
+/*
+ * Restriction estimator of the operators <@, @> and %.
+ */
+Datum
+simhash_sel(PG_FUNCTION_ARGS)
+{
+	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
+	Oid			operator = PG_GETARG_OID(1);
+	List	   *args = (List *) PG_GETARG_POINTER(2);
+	int			varRelid = PG_GETARG_INT32(3);
+	ShPlanCatalog catalog;
+
+	/* an operator that was taken out of the extension gets no estimate */
+	if (list_length(args) != 2 ||
+		!shplan_catalog(fcinfo->flinfo->fn_oid, &catalog))
+		PG_RETURN_FLOAT8(DEFAULT_MATCH_SEL);
+
+	PG_RETURN_FLOAT8(shplan_restriction_selectivity(root, &catalog,
+													get_opcode(operator), args,
+													varRelid));
+}
+
+/*
+ * Join estimator of the operators <@, @> and %.
+ */
+Datum
+simhash_joinsel(PG_FUNCTION_ARGS)
+{
+	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
+	Oid			operator = PG_GETARG_OID(1);
+	List	   *args = (List *) PG_GETARG_POINTER(2);
+	JoinType	jointype = (JoinType) PG_GETARG_INT16(3);
+	SpecialJoinInfo *sjinfo = (SpecialJoinInfo *) PG_GETARG_POINTER(4);
+	ShPlanCatalog catalog;
+
+	if (list_length(args) != 2 ||
+		!shplan_catalog(fcinfo->flinfo->fn_oid, &catalog))
+		PG_RETURN_FLOAT8(DEFAULT_MATCH_SEL);
+
+	PG_RETURN_FLOAT8(shplan_join_selectivity(root, &catalog,
+											 get_opcode(operator), args,
+											 jointype, sjinfo));
+}

@@ -1,0 +1,27 @@
+/*-------------------------------------------------------------------------
+ *
+ * selectivity.h
+ *	  What the planner support functions share.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_PLANNER_SELECTIVITY_H
+#define SIMHASH_PLANNER_SELECTIVITY_H
+
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+
+#include "planner/catalog.h"
+
+extern Selectivity shplan_restriction_selectivity(PlannerInfo *root,
+												  const ShPlanCatalog *catalog,
+												  Oid funcid, List *args,
+												  int varRelid);
+extern Selectivity shplan_join_selectivity(PlannerInfo *root,
+										   const ShPlanCatalog *catalog,
+										   Oid funcid, List *args,
+										   JoinType jointype,
+										   SpecialJoinInfo *sjinfo);
+
+#endif							/* SIMHASH_PLANNER_SELECTIVITY_H */
