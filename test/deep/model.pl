@@ -1,0 +1,348 @@
+# Random operations on rows and indexes, in several sessions at once and with
+# crashes, against brute force: whatever was done, each kind of scan finds the
+# rows that a comparison of all finds.
+#
+# SEED in the environment repeats the operations of another run (what sessions
+# do to each other remains chance); MINUTES says how long to go on.
+
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/../t";
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SimhashTest;
+use Test::More;
+use Time::HiRes qw(usleep);
+
+my $seed = $ENV{SEED} || time;
+my $minutes = $ENV{MINUTES} || 10;
+srand($seed);
+diag("SEED=$seed");
+
+# what a table holds, the options of its index, how many rows it should have, and
+# whether these are few enough to compare each with each
+my %table = (
+	random => { kind => 'random', options => [ 4, 3 ], rows => 20000, pairs => 0 },
+	clustered => { kind => 'clustered', options => [ 6, 3 ], rows => 1500, pairs => 1 },
+	duplicates => { kind => 'duplicates', options => [ 2, 1 ], rows => 1200, pairs => 1 },
+	mixed => { kind => 'mixed', options => [ 3, 2 ], rows => 1500, pairs => 1 },
+	excluded => { kind => 'clustered', rows => 1000, pairs => 1 });
+my @tables = sort keys %table;
+my %index = map { $_ => $_ eq 'excluded' ? 'excluded_fp_excl' : "${_}_fp" } @tables;
+
+my $node = make_node('model', [], 'shared_buffers = 4MB', 'max_wal_size = 64MB',
+	'deadlock_timeout = 100ms');
+$node->start;
+load_helpers($node);
+$node->safe_psql('postgres', slurp_file("$FindBin::RealBin/model.sql"));
+$node->safe_psql('postgres', join ';', map {
+	"CREATE TABLE $_ (id bigint GENERATED ALWAYS AS IDENTITY, fp simhash, note integer DEFAULT 0"
+	  . ($_ eq 'excluded' ? ', EXCLUDE USING simhash (fp WITH %))' : ')')
+} @tables);
+
+sub pick { return $_[ int rand @_ ]; }
+sub chance { return rand() < $_[0]; }
+sub upto { return 1 + int rand $_[0]; }
+
+#
+# What is done to a table: functions that give SQL
+#
+
+sub create_index
+{
+	my ($name, $how) = @_;
+	my ($blocks, $distance) = @{ $table{$name}{options} };
+	my $fillfactor = pick(10, 50, 90, 100);
+	return "CREATE INDEX $how $index{$name} ON $name USING simhash (fp)"
+	  . " WITH (blocks = $blocks, distance = $distance, fillfactor = $fillfactor)";
+}
+
+sub insert
+{
+	my ($name) = @_;
+	my $n = upto($table{$name}{rows} / 8);
+	return "INSERT INTO $name (fp) SELECT draw('$table{$name}{kind}') FROM generate_series(1, $n)"
+	  . ($name eq 'excluded' ? ' ON CONFLICT DO NOTHING' : '');
+}
+
+# a part of the rows: the older the fewer
+sub some { my $of = upto(12) + 2; return "id % $of = " . int rand $of; }
+
+my %change = (
+	insert => \&insert,
+	delete => sub { "DELETE FROM $_[0] WHERE " . some() },
+	update => sub { "UPDATE $_[0] SET fp = draw('$table{$_[0]}{kind}') WHERE " . some() },
+	# the row stays in its page, and the index learns nothing of it
+	note => sub { "UPDATE $_[0] SET note = note + 1 WHERE " . some() },
+	one => sub { "INSERT INTO $_[0] (fp) VALUES (draw('$table{$_[0]}{kind}'))" },
+	copy => sub {
+		join("\n", "COPY $_[0] (fp) FROM stdin;",
+			(map { chance(0.1) ? '\N' : sprintf('0x%08x%08x', rand(2**32), rand(2**32)) } 1 .. upto(300)),
+			'\.', '');
+	});
+
+# statements that end with a semicolon
+sub statement
+{
+	my ($name) = @_;
+	my $sql = $change{ pick(sort keys %change) }->($name);
+	return $sql =~ /^COPY/ ? $sql : "$sql;\n";
+}
+
+sub shrink
+{
+	my ($name) = @_;
+	return "DELETE FROM $name WHERE id < (SELECT max(id) - $table{$name}{rows} FROM $name)"
+	  . " AND " . some() . ";\n";
+}
+
+sub transaction
+{
+	my ($name) = @_;
+	my $sql = "BEGIN;\n";
+	foreach (1 .. upto(4))
+	{
+		$sql .= statement($name);
+		$sql .= "SAVEPOINT s;\n" . statement($name)
+		  . pick('ROLLBACK TO s', 'RELEASE s', '') . ";\n"
+		  if chance(0.5);
+	}
+	return $sql . pick('COMMIT', 'COMMIT', 'ROLLBACK') . ";\n";
+}
+
+sub vacuum
+{
+	my ($name) = @_;
+	return 'VACUUM ('
+	  . pick('INDEX_CLEANUP ON', 'INDEX_CLEANUP OFF', 'FREEZE', 'ANALYZE', 'PARALLEL 2')
+	  . ") $name;\n";
+}
+
+# by one session only, so that none waits for another's index that is gone
+sub rebuild
+{
+	my ($name) = @_;
+	my $index = $index{$name};
+	return pick("REINDEX INDEX $index;\n", "VACUUM FULL $name;\n", "TRUNCATE $name;\n")
+	  if $name eq 'excluded';
+	return pick(
+		"REINDEX INDEX $index;\n",
+		"REINDEX INDEX CONCURRENTLY $index;\n",
+		"REINDEX INDEX CONCURRENTLY $index;\n",
+		"DROP INDEX $index;\n" . create_index($name, 'CONCURRENTLY') . ";\n",
+		"DROP INDEX CONCURRENTLY $index;\n" . create_index($name, '') . ";\n",
+		"VACUUM FULL $name;\n",
+		"CLUSTER $name USING ${name}_id;\n",
+		chance(0.2) ? "TRUNCATE $name;\n" : "REINDEX TABLE $name;\n");
+}
+
+#
+# What is compared
+#
+
+my $brute_distance = 'bit_count((fp::bigint # $1)::bit(64))::integer';
+my $rows = 'count(*), sum(hashint8extended(id, 1))';
+my $index_only = 'count(*), sum(hashint8extended(fp::bigint, 1))';
+
+# The distances in order, and of the rows before the last of them which they are.
+sub in_order
+{
+	my ($source) = @_;
+	return 'SELECT array_agg(d), sum(hashint8extended(id, 1)) FILTER (WHERE d < last)'
+	  . " FROM (SELECT id, d, max(d) OVER () AS last FROM ($source) s) s";
+}
+
+sub nearest
+{
+	my ($name, $condition, $brute_condition, $limit) = @_;
+	my $asked = "SELECT id, (fp <~> \$1::simhash)::integer AS d FROM $name $condition"
+	  . " ORDER BY fp <~> \$1::simhash $limit";
+	my $brute = "SELECT id, $brute_distance AS d FROM $name $brute_condition ORDER BY d $limit";
+	return [ "nearest $condition $limit", ['enable_bitmapscan'], "Index Scan using $index{$name}",
+		in_order($asked), in_order($brute) ];
+}
+
+# [ what, settings, plan, statement, by brute force ]
+sub forms
+{
+	my ($name) = @_;
+	my $index = $index{$name};
+	my $any = 'EXISTS (SELECT FROM unnest($3) h WHERE bit_count((fp::bigint # h)::bit(64)) <= ';
+	my $limit = 'LIMIT ' . upto(40);
+	my %where = (
+		'fp <~> $1::simhash <= $2' => "$brute_distance <= \$2",
+		'fp = $1::simhash' => 'fp::bigint = $1',
+		'fp = ANY ($3::simhash[])' => 'fp::bigint = ANY ($3)',
+		'fp % ANY ($3::simhash[])' => "$any 3)",
+		'fp <@ ANY (ARRAY(SELECT simhash_ball(h::simhash, $2) FROM unnest($3) h))' => "$any \$2)",
+		'fp <~> $1::simhash <= $2 AND fp % ANY ($3::simhash[])' => "$brute_distance <= \$2 AND $any 3)",
+		'fp IS NULL' => 'fp::bigint IS NULL',
+		'fp IS NOT NULL' => 'fp::bigint IS NOT NULL');
+	my @forms;
+	foreach my $where (sort keys %where)
+	{
+		my $brute = "FROM $name WHERE $where{$where}";
+		push @forms,
+		  [ "index scan, $where", [ 'enable_bitmapscan', 'enable_indexonlyscan' ],
+			"Index Scan using $index", "SELECT $rows FROM $name WHERE $where", "SELECT $rows $brute" ],
+		  [ "bitmap scan, $where", [ 'enable_indexscan', 'enable_indexonlyscan' ],
+			"Bitmap Index Scan on $index", "SELECT $rows FROM $name WHERE $where", "SELECT $rows $brute" ],
+		  [ "index-only scan, $where", ['enable_bitmapscan'],
+			"Index Only Scan using $index", "SELECT $index_only FROM $name WHERE $where",
+			"SELECT $index_only $brute" ];
+	}
+	push @forms, nearest($name, '', '', $limit), nearest($name, '', '', ''),
+	  nearest($name, 'WHERE fp <~> $1::simhash <= $2', "WHERE $brute_distance <= \$2", pick('', $limit)),
+	  nearest($name, 'WHERE id % 7 = 3', 'WHERE id % 7 = 3', $limit),
+	  nearest($name, 'WHERE fp % ANY ($3::simhash[])', "WHERE $any 3)", pick('', $limit));
+	return @forms unless $table{$name}{pairs};
+
+	push @forms,
+	  [ 'all pairs', [], '',
+		"SELECT count(*), sum(hashtextextended(format('%s %s %s %s %s', a, b, a_fp::bigint, b_fp::bigint, distance), 1))"
+		  . " FROM simhash_find_all('$index'::regclass, \$2)",
+		"WITH t AS MATERIALIZED (SELECT ctid AS tid, fp::bigint AS h FROM $name WHERE fp IS NOT NULL)"
+		  . " SELECT count(*), sum(hashtextextended(format('%s %s %s %s %s', x.tid, y.tid, x.h, y.h, d), 1))"
+		  . ' FROM t x, t y, bit_count((x.h # y.h)::bit(64)) d WHERE x.tid < y.tid AND d <= $2' ],
+	  [ 'clusters', [], '',
+		"SELECT count(*), sum(hashtextextended(format('%s %s %s %s', member, fp::bigint, cluster::simhash::bigint, size), 1))"
+		  . " FROM simhash_find_clusters('$index'::regclass, \$2)",
+		"SELECT count(*), sum(hashtextextended(format('%s %s %s %s', tid, h, root, size), 1)) FROM"
+		  . " (SELECT t.ctid AS tid, h, root, count(*) OVER (PARTITION BY root) AS size"
+		  . " FROM $name t JOIN components('$name', \$2) ON h = fp::bigint) s WHERE size > 1" ];
+	return @forms;
+}
+
+# SQL that compares some of the forms, and prints only what is wrong.
+sub comparisons
+{
+	my ($name, $share, $plans) = @_;
+	my $center = "(SELECT coalesce(flip_bits((SELECT fp::bigint FROM $name WHERE fp IS NOT NULL ORDER BY random() LIMIT 1), %d), random_bits()))";
+	my $sql = '';
+	foreach my $form (grep { chance($share) } forms($name))
+	{
+		my ($what, $settings, $plan, @statements) = @$form;
+		my $centers = join ', ', map { sprintf $center, int rand 6 } 1 .. upto(6);
+		my $radius = $what =~ /pairs|clusters/ ? int rand 6 : pick(0 .. 8, 12, 20, 64);
+		$plan = $plans ? "\$q\$$plan\$q\$" : 'NULL';
+		$sql .= "SELECT model_check(\$q\$$name: $what\$q\$, '{" . join(',', 'enable_seqscan', @$settings)
+		  . "}', $plan, " . join(', ', map { "\$q\$$_\$q\$" } @statements)
+		  . ', ' . sprintf($center, int rand 8) . ", $radius, ARRAY[$centers]);\n";
+	}
+	return $sql;
+}
+
+#
+# Sessions
+#
+
+my $dir = PostgreSQL::Test::Utils::tempdir;
+my $session = 0;
+
+# Start a session that runs a script to its end, whatever fails.
+sub start_session
+{
+	my ($sql) = @_;
+	my $file = "$dir/" . $session++ . '.sql';
+	append_to_file($file,
+		"\\set VERBOSITY sqlstate\nSET statement_timeout = '300s';\nSELECT setseed("
+		  . rand() . ");\n$sql");
+	my %run = (out => '', err => '', file => $file);
+	$run{handle} = IPC::Run::start(
+		[ 'psql', '-XqAt', '-d', $node->connstr('postgres'), '-f', $file ],
+		'>', \$run{out}, '2>', \$run{err});
+	return \%run;
+}
+
+# Finish it, and return what it said that it must not, given a pattern of errors
+# that are no fault.
+sub finish_session
+{
+	my ($run, $allowed) = @_;
+	$run->{handle}->finish;
+	my @bad = grep { $_ ne '' } split /\n/, $run->{out};
+	push @bad, grep { $_ ne '' and !/$allowed/ } split /\n/, $run->{err};
+	unlink $run->{file};
+	return @bad;
+}
+
+# conflicts between sessions: deadlock, exclusion, serialization, lock not available
+my $conflict = 'ERROR:  (40P01|23P01|40001|55P03|25P02|3B001)$|^psql.*: (WARNING|NOTICE): |WARNING:  25P01';
+# an index that another session is just replacing
+my $replaced = 'ERROR:  (42P01|42704|42P07|XX000)$';
+my $crash = 'connection to server|server closed the connection|terminat|before or while|ERROR:  57P0|FATAL: |WARNING:  57P02|could not receive|no connection|connection not open';
+
+# At least one valid index on each table, none that is not valid.
+sub repair_indexes
+{
+	foreach my $name (@tables)
+	{
+		my $bad = $node->safe_psql('postgres',
+			"SELECT string_agg(format('DROP INDEX %s', indexrelid::regclass), ';') FROM pg_index WHERE indrelid = '$name'::regclass AND NOT indisvalid");
+		$node->safe_psql('postgres', $bad) if $bad ne '';
+		$node->safe_psql('postgres', create_index($name, '')) if $node->safe_psql('postgres', "SELECT to_regclass('$index{$name}') IS NULL") eq 't';
+	}
+	return;
+}
+
+# CLUSTER needs an index that can order
+$node->safe_psql('postgres',
+	join ';', map { "CREATE INDEX ${_}_id ON $_ (id)" } grep { $_ ne 'excluded' } @tables);
+repair_indexes();
+
+my $end = time + 60 * $minutes;
+my $phase = 0;
+my $crashes = 0;
+do
+{
+	$phase++;
+	# one that also rebuilds indexes, two that change rows, one that compares in a
+	# snapshot while all this goes on
+	my @sql = ('', '', '');
+	foreach my $n (0 .. $#sql)
+	{
+		foreach (1 .. upto(12))
+		{
+			my $name = pick(@tables);
+			$sql[$n] .=
+			    chance(0.15) ? vacuum($name)
+			  : chance(0.2) ? transaction($name)
+			  : chance(0.2) ? shrink($name)
+			  : $n == 0 && chance(0.3) ? rebuild($name)
+			  : statement($name);
+		}
+	}
+	push @sql, map { "BEGIN ISOLATION LEVEL REPEATABLE READ;\n" . comparisons($_, 0.2, 0) . "COMMIT;\n" } @tables
+	  if chance(0.7);
+	my @sessions = map { start_session($_) } @sql;
+	my $allowed = "$conflict|$replaced";
+	if (chance(0.2))
+	{
+		usleep(1000 * rand 3000);
+		$node->stop('immediate');
+		$crashes++;
+		$allowed .= "|$crash";
+	}
+	my @bad = map { finish_session($_, $allowed) } @sessions;
+	$node->start unless defined $node->{_pid};
+	is(join("\n", @bad), '', "phase $phase: sessions");
+
+	repair_indexes();
+	foreach my $name (@tables)
+	{
+		my $run = start_session("BEGIN;\n" . comparisons($name, 0.6, 1) . "COMMIT;\n"
+			  . "SELECT simhash_index_check('$index{$name}', true);\n");
+		is(join("\n", finish_session($run, '^$')), '', "phase $phase: $name");
+	}
+	is( $node->safe_psql(
+			'postgres', 'SELECT count(*) FROM excluded a JOIN excluded b
+			ON a.ctid < b.ctid AND bit_count((a.fp::bigint # b.fp::bigint)::bit(64)) <= 3'),
+		0,
+		"phase $phase: no two rows that the constraint forbids");
+} while (time < $end);
+$node->stop;
+my $log = slurp_file($node->logfile);
+unlike($log, qr/TRAP:|PANIC|was terminated by signal/, 'no crash but those that were asked for');
+diag("SEED=$seed: $phase phases, $crashes crashes");
+done_testing();
