@@ -2,7 +2,9 @@
 #
 #	make && make install	build, and install into the server of PG_CONFIG
 #	make check				all tests, with a private copy of that server
-#	make demo				a look at it, likewise
+#	make check-deep			what takes longer: as root on Debian, up to an hour
+#	make demo				a look at it, with a private copy, too
+#	make indent				lay out the sources by PostgreSQL's pgindent
 #
 # Needs make, a C compiler, the server's development files and xxhash.h; on
 # Debian, check and demo install what is missing if they run as root.
@@ -26,11 +28,17 @@ PROVE_TESTS = $(sort $(wildcard test/t/*.pl))
 
 # PGXS has a target check, too, which only says that it is not supported; and
 # these goals must work before there is a PGXS.  So they do without it.
-own_goals = check demo list-tests
+own_goals = check check-deep demo indent list-tests
 ifneq ($(filter $(own_goals),$(MAKECMDGOALS)),)
 
 check:
 	@PG_CONFIG='$(PG_CONFIG)' test/run $(STAGES)
+
+check-deep:
+	@PG_CONFIG='$(PG_CONFIG)' test/deep/run $(STAGES)
+
+indent:
+	@test/deep/indent
 
 demo:
 	@PG_CONFIG='$(PG_CONFIG)' test/demo/run
