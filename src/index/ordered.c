@@ -5,8 +5,8 @@
  *
  * If the first condition is answered by a few probes, its matches are all
  * collected and sorted.  Else balls around the query are read, of growing
- * radius: first the one that exact prefixes answer, which has what most who
- * ask are after; then such as should hold a batch of matches, if fingerprints
+ * radius: first the one that exact prefixes answer, which contains what most
+ * queries want; then such as should hold a batch of matches, if fingerprints
  * were spread evenly.  Where they are not and a ball holds more than work_mem
  * does, a histogram of the distances in it tells which to collect together.
  * A single distance with that many matches is not collected but returned as
@@ -22,12 +22,50 @@
 #include "bits/distance.h"
 #include "bits/hamming_ball.h"
 #include "btree/search.h"
-#include "index/am.h"
-#include "index/scan.h"
+#include "index/ordered.h"
 
 /* about how many candidates the first batch has, and how batches grow */
 #define FIRST_BATCH		256
 #define BATCH_GROWTH	16
+
+/* a match that waits for its turn */
+typedef struct ShIdxCandidate
+{
+	uint64		fp;
+	ItemPointerData tid;
+	uint16		distance;		/* from the first centre */
+} ShIdxCandidate;
+
+typedef enum ShIdxOrderedStep
+{
+	COLLECT_CONDITIONS,			/* all that the first condition finds */
+	COLLECT_BATCH,				/* the next distances */
+	RETURN_COLLECTED,
+	STREAM_DISTANCE,			/* the matches at distance next, as they come */
+	DONE
+} ShIdxOrderedStep;
+
+struct ShIdxOrdered
+{
+	ShIdxReader *reader;
+	ShIdxOrderedStep step;
+	int			ncentres;
+	uint64	   *centres;		/* of the ORDER BY keys that are not null */
+	int			reach;			/* no match is farther away */
+	int			next;			/* nearer matches have been returned or
+								 * collected */
+	int			counted;		/* histogram reaches so far; -1: there is none */
+	int64		histogram[SHBITS_WIDTH + 1];
+	int64		batch;			/* about how many to collect next */
+
+	MemoryContext context;		/* of the candidates */
+	ShIdxCandidate *candidates;
+	int64		ncandidates;
+	int64		capacity;
+	int64		max_candidates; /* what work_mem holds */
+	int64		next_candidate;
+	Buffer		pin;			/* page of the last candidate returned */
+};
 
 /* the secondary ORDER BY keys, while candidates are sorted */
 typedef struct SortKeys
@@ -62,61 +100,64 @@ compare_candidates(const ShIdxCandidate *a, const ShIdxCandidate *b, const SortK
 #include "lib/sort_template.h"
 
 /*
- * Called by ambeginscan.
+ * Prepare to read in order; the reader is that of the scan.
  */
-void
-shidx_ordered_begin(IndexScanDesc scan)
+ShIdxOrdered *
+shidx_ordered_begin(ShIdxReader *reader, int norderbys)
 {
-	ShIdxScan	so = (ShIdxScan) scan->opaque;
-	ShIdxOrdered *nearest = palloc0(sizeof(ShIdxOrdered));
+	ShIdxOrdered *ordered = palloc0(sizeof(ShIdxOrdered));
 
-	nearest->centres = palloc(scan->numberOfOrderBys * sizeof(uint64));
-	nearest->context = AllocSetContextCreate(CurrentMemoryContext, "simhash nearest",
+	ordered->reader = reader;
+	ordered->step = DONE;
+	ordered->centres = palloc(norderbys * sizeof(uint64));
+	ordered->context = AllocSetContextCreate(CurrentMemoryContext, "simhash candidates",
 											 ALLOCSET_DEFAULT_SIZES);
-	nearest->max_candidates = Max(work_mem * INT64CONST(1024) / sizeof(ShIdxCandidate), 1024);
-	so->nearest = nearest;
+	ordered->max_candidates = Max(work_mem * INT64CONST(1024) / sizeof(ShIdxCandidate), 1024);
+	ordered->pin = InvalidBuffer;
+	return ordered;
+}
 
-	/* exact, so the executor has no use for the values: say null */
-	scan->xs_orderbyvals = palloc0(scan->numberOfOrderBys * sizeof(Datum));
-	scan->xs_orderbynulls = palloc(scan->numberOfOrderBys * sizeof(bool));
-	memset(scan->xs_orderbynulls, true, scan->numberOfOrderBys * sizeof(bool));
+void
+shidx_ordered_end(ShIdxOrdered *ordered)
+{
+	shidx_ordered_release(ordered);
+	MemoryContextDelete(ordered->context);
+	pfree(ordered->centres);
+	pfree(ordered);
 }
 
 /*
- * Called by amendscan.
+ * Give up the pin of the last candidate, if one is held.
  */
 void
-shidx_ordered_end(IndexScanDesc scan)
+shidx_ordered_release(ShIdxOrdered *ordered)
 {
-	ShIdxScan	so = (ShIdxScan) scan->opaque;
-
-	MemoryContextDelete(so->nearest->context);
-	pfree(so->nearest->centres);
-	pfree(so->nearest);
-	so->nearest = NULL;
+	if (BufferIsValid(ordered->pin))
+		ReleaseBuffer(ordered->pin);
+	ordered->pin = InvalidBuffer;
 }
 
 static void
-forget_candidates(ShIdxOrdered *nearest)
+forget_candidates(ShIdxOrdered *ordered)
 {
-	MemoryContextReset(nearest->context);
-	nearest->candidates = NULL;
-	nearest->capacity = 0;
-	nearest->ncandidates = 0;
-	nearest->next_candidate = 0;
+	MemoryContextReset(ordered->context);
+	ordered->candidates = NULL;
+	ordered->capacity = 0;
+	ordered->ncandidates = 0;
+	ordered->next_candidate = 0;
 }
 
 /*
- * How far from the query a fingerprint that meets all conditions can be.
+ * How far from a fingerprint one that meets all conditions can be.
  */
 static int
-find_reach(ShIdxScan so, uint64 centre)
+find_reach(const ShIdxConditions *conditions, uint64 centre)
 {
 	int			reach = SHBITS_WIDTH;
 
-	for (int i = 0; i < so->nconditions; i++)
+	for (int i = 0; i < conditions->count; i++)
 	{
-		const ShIdxCondition *condition = &so->conditions[i];
+		const ShIdxCondition *condition = &conditions->list[i];
 		int			farthest = 0;
 
 		for (int b = 0; b < condition->nballs; b++)
@@ -132,166 +173,144 @@ find_reach(ShIdxScan so, uint64 centre)
  * Is the first condition answered by reading clearly less than a table?
  */
 static bool
-is_selective(ShIdxScan so)
+is_selective(ShIdxReader *reader)
 {
+	const ShIdxCondition *first = &reader->conditions->list[0];
+	ShIdxBallScan *ballscan = &reader->ballscan;
 	double		pages = 0;
 
-	for (int b = 0; b < so->conditions[0].nballs; b++)
+	for (int b = 0; b < first->nballs; b++)
 	{
-		shidx_ball_plan(&so->ballscan, so->conditions[0].balls[b].radius);
-		pages += so->ballscan.plan.pages;
+		shidx_ball_plan(ballscan, first->balls[b].radius);
+		pages += ballscan->plan.pages;
 	}
-	return pages < so->ballscan.leaves_per_table / 2;
+	return pages < ballscan->leaves_per_table / 2;
 }
 
 /*
- * Start an ordered scan, after the conditions have been read.  Returns false
- * if there is no order.
+ * Start, after the conditions have been read.  Returns false if there is no
+ * order.
  */
 bool
-shidx_ordered_start(IndexScanDesc scan)
+shidx_ordered_start(ShIdxOrdered *ordered, ScanKey orderbys, int norderbys)
 {
-	ShIdxScan	so = (ShIdxScan) scan->opaque;
-	ShIdxOrdered *nearest = so->nearest;
-
-	forget_candidates(nearest);
-	nearest->ncentres = 0;
-	for (int i = 0; i < scan->numberOfOrderBys; i++)
+	forget_candidates(ordered);
+	ordered->ncentres = 0;
+	for (int i = 0; i < norderbys; i++)
 	{
-		ScanKey		key = &scan->orderByData[i];
-
 		/* distances from null are null: nothing to tell rows apart by */
-		if ((key->sk_flags & SK_ISNULL) == 0)
-			nearest->centres[nearest->ncentres++] = DatumGetSimhash(key->sk_argument);
+		if ((orderbys[i].sk_flags & SK_ISNULL) == 0)
+			ordered->centres[ordered->ncentres++] = DatumGetSimhash(orderbys[i].sk_argument);
 	}
-	if (nearest->ncentres == 0)
+	if (ordered->ncentres == 0)
 		return false;
-	nearest->reach = find_reach(so, nearest->centres[0]);
-	nearest->next = 0;
-	nearest->collect_all = is_selective(so);
-	nearest->streaming = false;
-	nearest->counted = -1;
-	nearest->batch = FIRST_BATCH;
+	ordered->reach = find_reach(ordered->reader->conditions, ordered->centres[0]);
+	ordered->next = 0;
+	ordered->counted = -1;
+	ordered->batch = FIRST_BATCH;
+	ordered->step = is_selective(ordered->reader) ? COLLECT_CONDITIONS : COLLECT_BATCH;
 	return true;
 }
 
+static inline int
+distance_of(const ShIdxOrdered *ordered, uint64 fp)
+{
+	return shbits_distance(fp, ordered->centres[0]);
+}
+
 static void
-add_candidate(ShIdxOrdered *nearest, uint64 fp, ItemPointerData tid, int distance)
+add_candidate(ShIdxOrdered *ordered, uint64 fp, ItemPointerData tid, int distance)
 {
 	ShIdxCandidate *candidate;
 
-	if (nearest->ncandidates == nearest->capacity)
+	if (ordered->ncandidates == ordered->capacity)
 	{
-		nearest->capacity = Max(2 * nearest->capacity, FIRST_BATCH);
-		if (nearest->candidates == NULL)
-			nearest->candidates = MemoryContextAlloc(nearest->context,
-													 nearest->capacity * sizeof(ShIdxCandidate));
+		ordered->capacity = Max(2 * ordered->capacity, FIRST_BATCH);
+		if (ordered->candidates == NULL)
+			ordered->candidates = MemoryContextAlloc(ordered->context,
+													 ordered->capacity * sizeof(ShIdxCandidate));
 		else
-			nearest->candidates = repalloc_huge(nearest->candidates,
-												nearest->capacity * sizeof(ShIdxCandidate));
+			ordered->candidates = repalloc_huge(ordered->candidates,
+												ordered->capacity * sizeof(ShIdxCandidate));
 	}
-	candidate = &nearest->candidates[nearest->ncandidates++];
+	candidate = &ordered->candidates[ordered->ncandidates++];
 	candidate->fp = fp;
 	candidate->tid = tid;
 	candidate->distance = distance;
 }
 
 static void
-sort_collected(ShIdxOrdered *nearest)
+sort_collected(ShIdxOrdered *ordered)
 {
-	SortKeys	keys = {nearest->centres, nearest->ncentres};
+	SortKeys	keys = {ordered->centres, ordered->ncentres};
 
-	if (nearest->ncandidates > 1)
-		sort_candidates(nearest->candidates, nearest->ncandidates, &keys);
+	if (ordered->ncandidates > 1)
+		sort_candidates(ordered->candidates, ordered->ncandidates, &keys);
 }
 
 /*
- * Collect all matches of the first condition.  Returns false, with nothing
+ * Collect all that meet the conditions.  Returns false, with nothing
  * collected, if they are too many.
  */
 static bool
-collect_all(ShIdxScan so)
+collect_conditions(ShIdxOrdered *ordered)
 {
-	ShIdxOrdered *nearest = so->nearest;
+	ShIdxReader *reader = ordered->reader;
+	const ShIdxMatches *matches = &reader->matches;
 
-	forget_candidates(nearest);
-	shidx_start_matches(so);
-	while (shidx_next_matches(so))
+	forget_candidates(ordered);
+	shidx_start_conditions(reader);
+	while (shidx_next_matches(reader))
 	{
-		if (nearest->ncandidates + so->matches.count > nearest->max_candidates)
+		if (ordered->ncandidates + matches->count > ordered->max_candidates)
 		{
-			forget_candidates(nearest);
+			forget_candidates(ordered);
 			return false;
 		}
-		for (int i = 0; i < so->matches.count; i++)
-			add_candidate(nearest, so->matches.fps[i], so->matches.tids[i],
-						  shbits_distance(so->matches.fps[i], nearest->centres[0]));
+		for (int i = 0; i < matches->count; i++)
+			add_candidate(ordered, matches->fps[i], matches->tids[i],
+						  distance_of(ordered, matches->fps[i]));
 	}
+	sort_collected(ordered);
+	ordered->next = ordered->reach + 1;
 	return true;
 }
 
-/*
- * Read the next matches within a distance.  Returns false after the last.
- */
-static bool
-next_within(ShIdxScan so)
-{
-	ShIdxMatches *matches = &so->matches;
-
-	while (shidx_ball_next(&so->ballscan, matches))
-	{
-		int			kept = 0;
-
-		for (int i = 0; i < matches->count; i++)
-		{
-			if (shidx_meets(so, 0, matches->fps[i]))
-			{
-				matches->fps[kept] = matches->fps[i];
-				matches->tids[kept] = matches->tids[i];
-				kept++;
-			}
-		}
-		matches->count = kept;
-		if (kept > 0)
-			return true;
-	}
-	return false;
-}
-
 static void
-start_within(ShIdxScan so, int distance)
+start_within(ShIdxOrdered *ordered, int distance)
 {
-	shidx_ball_start(&so->ballscan, simhash_make_ball(so->nearest->centres[0], distance));
+	shidx_start_within(ordered->reader, simhash_make_ball(ordered->centres[0], distance));
 }
 
 /*
- * Collect the matches at distances from nearest->next to last.  Returns false,
+ * Collect the matches at distances from ordered->next to last.  Returns false,
  * with nothing collected, if they are more than limit.
  */
 static bool
-collect_distances(ShIdxScan so, int last, int64 limit)
+collect_distances(ShIdxOrdered *ordered, int last, int64 limit)
 {
-	ShIdxOrdered *nearest = so->nearest;
+	const ShIdxMatches *matches = &ordered->reader->matches;
 
-	forget_candidates(nearest);
-	start_within(so, last);
-	while (next_within(so))
+	forget_candidates(ordered);
+	start_within(ordered, last);
+	while (shidx_next_matches(ordered->reader))
 	{
-		for (int i = 0; i < so->matches.count; i++)
+		for (int i = 0; i < matches->count; i++)
 		{
-			int			distance = shbits_distance(so->matches.fps[i], nearest->centres[0]);
+			int			distance = distance_of(ordered, matches->fps[i]);
 
-			if (distance < nearest->next)
+			if (distance < ordered->next)
 				continue;
-			if (nearest->ncandidates == limit)
+			if (ordered->ncandidates == limit)
 			{
-				forget_candidates(nearest);
+				forget_candidates(ordered);
 				return false;
 			}
-			add_candidate(nearest, so->matches.fps[i], so->matches.tids[i], distance);
+			add_candidate(ordered, matches->fps[i], matches->tids[i], distance);
 		}
 	}
-	nearest->next = last + 1;
+	sort_collected(ordered);
+	ordered->next = last + 1;
 	return true;
 }
 
@@ -299,112 +318,93 @@ collect_distances(ShIdxScan so, int last, int64 limit)
  * Count the matches at each distance up to last.
  */
 static void
-make_histogram(ShIdxScan so, int last)
+make_histogram(ShIdxOrdered *ordered, int last)
 {
-	ShIdxOrdered *nearest = so->nearest;
+	const ShIdxMatches *matches = &ordered->reader->matches;
 
-	memset(nearest->histogram, 0, sizeof(nearest->histogram));
-	start_within(so, last);
-	while (next_within(so))
+	memset(ordered->histogram, 0, sizeof(ordered->histogram));
+	start_within(ordered, last);
+	while (shidx_next_matches(ordered->reader))
 	{
-		for (int i = 0; i < so->matches.count; i++)
-			nearest->histogram[shbits_distance(so->matches.fps[i], nearest->centres[0])]++;
+		for (int i = 0; i < matches->count; i++)
+			ordered->histogram[distance_of(ordered, matches->fps[i])]++;
 	}
-	nearest->counted = last;
+	ordered->counted = last;
 }
 
 /*
  * Up to which distance there should be a batch of fingerprints.
  */
 static int
-guess_distance(ShIdxScan so)
+guess_distance(const ShIdxOrdered *ordered)
 {
-	const ShIdxOrdered *nearest = so->nearest;
-	double		entries = so->ballscan.leaves_per_table * SHBT_LEAF_CAPACITY;
+	const ShIdxBallScan *ballscan = &ordered->reader->ballscan;
+	double		entries = ballscan->leaves_per_table * SHBT_LEAF_CAPACITY;
 	double		all = shbits_ball_size(SHBITS_WIDTH, SHBITS_WIDTH);
-	int			distance = nearest->next;
+	int			distance = ordered->next;
 
 	if (distance == 0)
-		distance = so->ballscan.scheme->distance;
+		distance = ballscan->scheme->distance;
 	else
 	{
-		while (distance < nearest->reach &&
-			   entries * shbits_ball_size(SHBITS_WIDTH, distance) / all < nearest->batch)
+		while (distance < ordered->reach &&
+			   entries * shbits_ball_size(SHBITS_WIDTH, distance) / all < ordered->batch)
 			distance++;
 	}
-	return Min(distance, nearest->reach);
+	return Min(distance, ordered->reach);
 }
 
 /*
- * Collect the next batch, or start streaming.
+ * Collect the next batch.  Returns false, with nothing collected, if memory
+ * does not hold the next distance.
  */
-static void
-next_batch(ShIdxScan so)
+static bool
+collect_batch(ShIdxOrdered *ordered)
 {
-	ShIdxOrdered *nearest = so->nearest;
 	int			last;
 	int64		count;
 
-	if (nearest->next > nearest->counted)
+	if (ordered->next > ordered->counted)
 	{
-		last = guess_distance(so);
-		if (collect_distances(so, last, nearest->max_candidates))
+		last = guess_distance(ordered);
+		if (collect_distances(ordered, last, ordered->max_candidates))
 		{
-			sort_collected(nearest);
-			nearest->batch = Min(nearest->batch * BATCH_GROWTH, nearest->max_candidates);
-			return;
+			ordered->batch = Min(ordered->batch * BATCH_GROWTH, ordered->max_candidates);
+			return true;
 		}
-		make_histogram(so, last);
+		make_histogram(ordered, last);
 	}
 
-	last = nearest->next;
-	count = nearest->histogram[last];
-	while (last < nearest->counted &&
-		   count + nearest->histogram[last + 1] <= nearest->max_candidates)
-		count += nearest->histogram[++last];
+	last = ordered->next;
+	count = ordered->histogram[last];
+	while (last < ordered->counted &&
+		   count + ordered->histogram[last + 1] <= ordered->max_candidates)
+		count += ordered->histogram[++last];
 
 	/* secondary keys need a sort: then memory has to do, whatever it takes */
-	if (count > nearest->max_candidates && nearest->ncentres == 1)
-	{
-		nearest->streaming = true;
-		so->matches.count = 0;
-		so->next_match = 0;
-		start_within(so, nearest->next);
-		return;
-	}
-	(void) collect_distances(so, last, PG_INT64_MAX);
-	sort_collected(nearest);
+	if (count > ordered->max_candidates && ordered->ncentres == 1)
+		return false;
+	return collect_distances(ordered, last, PG_INT64_MAX);
 }
 
 /*
  * The next match at the distance that is streamed.  Its page stays pinned if
- * the scan wants that.
+ * the reader keeps pins.
  */
 static bool
-next_streamed(ShIdxScan so, uint64 *fp, ItemPointer tid)
+next_streamed(ShIdxOrdered *ordered, uint64 *fp, ItemPointer tid)
 {
-	for (;;)
-	{
-		while (so->next_match < so->matches.count)
-		{
-			int			i = so->next_match++;
+	ShIdxReader *reader = ordered->reader;
+	int			match;
 
-			if (shbits_distance(so->matches.fps[i], so->nearest->centres[0]) == so->nearest->next)
-			{
-				*fp = so->matches.fps[i];
-				*tid = so->matches.tids[i];
-				return true;
-			}
-		}
-		so->next_match = 0;
-		if (!next_within(so))
-		{
-			so->matches.count = 0;
-			so->nearest->streaming = false;
-			so->nearest->next++;
-			return false;
-		}
+	while ((match = shidx_next_match(reader)) >= 0)
+	{
+		*fp = reader->matches.fps[match];
+		*tid = reader->matches.tids[match];
+		if (distance_of(ordered, *fp) == ordered->next)
+			return true;
 	}
+	return false;
 }
 
 /*
@@ -412,22 +412,22 @@ next_streamed(ShIdxScan so, uint64 *fp, ItemPointer tid)
  * is wanted its entry is looked for again; where it is gone, so is the row.
  */
 static bool
-next_candidate(ShIdxScan so, bool want_pin, uint64 *fp, ItemPointer tid)
+next_collected(ShIdxOrdered *ordered, bool want_pin, uint64 *fp, ItemPointer tid)
 {
-	ShIdxOrdered *nearest = so->nearest;
+	ShIdxBallScan *ballscan = &ordered->reader->ballscan;
 
-	while (nearest->next_candidate < nearest->ncandidates)
+	while (ordered->next_candidate < ordered->ncandidates)
 	{
-		ShIdxCandidate *candidate = &nearest->candidates[nearest->next_candidate++];
+		ShIdxCandidate *candidate = &ordered->candidates[ordered->next_candidate++];
 
 		*fp = candidate->fp;
 		*tid = candidate->tid;
 		if (want_pin)
 		{
-			uint64		permuted = shbits_permute(&so->ballscan.scheme->tables[0], *fp);
-			ShBtKey	key = shbt_make_key(permuted, shbt_tid_to_int(tid));
+			uint64		permuted = shbits_permute(&ballscan->scheme->tables[0], *fp);
+			ShBtKey		key = shbt_make_key(permuted, shbt_tid_to_int(tid));
 
-			if (!shbt_pin_entry(so->ballscan.index, 0, key, so->ballscan.snapshot, &so->pin))
+			if (!shbt_pin_entry(ballscan->index, 0, key, ballscan->snapshot, &ordered->pin))
 				continue;
 		}
 		return true;
@@ -436,48 +436,57 @@ next_candidate(ShIdxScan so, bool want_pin, uint64 *fp, ItemPointer tid)
 }
 
 /*
- * Give up the pin of the last candidate, if one is held.
- */
-void
-shidx_ordered_release(ShIdxScan so)
-{
-	if (BufferIsValid(so->pin))
-		ReleaseBuffer(so->pin);
-	so->pin = InvalidBuffer;
-}
-
-/*
  * The next match in order of distance.  Returns false after the last.
+ *
+ * With want_pin the leaf it came from is pinned until the next call.
  */
 bool
-shidx_ordered_next(IndexScanDesc scan, bool want_pin, uint64 *fp, ItemPointer tid)
+shidx_ordered_next(ShIdxOrdered *ordered, bool want_pin, uint64 *fp, ItemPointer tid)
 {
-	ShIdxScan	so = (ShIdxScan) scan->opaque;
-	ShIdxOrdered *nearest = so->nearest;
+	ShIdxBallScan *ballscan = &ordered->reader->ballscan;
 
-	shidx_ordered_release(so);
+	shidx_ordered_release(ordered);
+
+	/* the pages of candidates are not worth a pin */
+	ballscan->keep_pin = want_pin && ordered->step == STREAM_DISTANCE;
 	for (;;)
 	{
-		if (nearest->streaming && next_streamed(so, fp, tid))
-			return true;
-		if (next_candidate(so, want_pin, fp, tid))
-			return true;
-		if (nearest->next > nearest->reach)
-			return false;
-
-		/* the pages of candidates are not worth a pin */
-		so->ballscan.keep_pin = false;
-		if (nearest->collect_all)
+		switch (ordered->step)
 		{
-			nearest->collect_all = false;
-			if (collect_all(so))
-			{
-				sort_collected(nearest);
-				nearest->next = nearest->reach + 1;
-			}
+			case COLLECT_CONDITIONS:
+				ordered->step = collect_conditions(ordered) ? RETURN_COLLECTED : COLLECT_BATCH;
+				break;
+
+			case COLLECT_BATCH:
+				if (ordered->next > ordered->reach)
+					ordered->step = DONE;
+				else if (collect_batch(ordered))
+					ordered->step = RETURN_COLLECTED;
+				else
+				{
+					ordered->step = STREAM_DISTANCE;
+					ballscan->keep_pin = want_pin;
+					start_within(ordered, ordered->next);
+				}
+				break;
+
+			case RETURN_COLLECTED:
+				if (next_collected(ordered, want_pin, fp, tid))
+					return true;
+				ordered->step = COLLECT_BATCH;
+				break;
+
+			case STREAM_DISTANCE:
+				if (next_streamed(ordered, fp, tid))
+					return true;
+				ballscan->keep_pin = false;
+				ordered->next++;
+				ordered->step = COLLECT_BATCH;
+				break;
+
+			case DONE:
+				ballscan->keep_pin = want_pin;
+				return false;
 		}
-		else
-			next_batch(so);
-		so->ballscan.keep_pin = want_pin;
 	}
 }
