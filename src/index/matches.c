@@ -69,6 +69,17 @@ shidx_start_within(ShIdxReader *reader, SimhashBall ball)
 }
 
 /*
+ * The same, by reading one table from end to end.
+ */
+void
+shidx_start_table(ShIdxReader *reader, SimhashBall ball)
+{
+	shidx_reader_release(reader);
+	reader->by_condition = false;
+	shidx_ball_start_table(&reader->ballscan, ball);
+}
+
+/*
  * Start to read the null fingerprints.
  */
 void
@@ -111,7 +122,7 @@ filter_matches(ShIdxReader *reader)
 
 /*
  * Read the matches of the next leaf that has any.  Returns false after the
- * last one.
+ * last one, or when the ball scan's allowance of pages is used up.
  *
  * For the pin of the leaf see shidx_ball_next.  No lock is held on return.
  */
@@ -129,7 +140,8 @@ shidx_next_matches(ShIdxReader *reader)
 			if (reader->matches.count > 0)
 				return true;
 		}
-		if (!reader->by_condition || ++reader->ball >= first->nballs)
+		if (!reader->by_condition || reader->ballscan.allowance == 0 ||
+			++reader->ball >= first->nballs)
 			return false;
 		shidx_ball_start(&reader->ballscan, first->balls[reader->ball]);
 	}

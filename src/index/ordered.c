@@ -1,47 +1,54 @@
 /*-------------------------------------------------------------------------
  *
  * ordered.c
- *	  Scanning a simhash index in the order of the distance from a query.
+ *	  Reading what meets the conditions of a scan by its distance.
  *
- * If the first condition is answered by a few probes, its matches are all
- * collected and sorted.  Else balls around the query are read, of growing
- * radius: first the one that exact prefixes answer, which contains what most
- * queries want; then such as should hold a batch of matches, if fingerprints
- * were spread evenly.  Where they are not and a ball holds more than work_mem
- * does, a histogram of the distances in it tells which to collect together.
- * A single distance with that many matches is not collected but returned as
- * it is read.
+ * How much will be asked for is not known, so it is read in parts, each of
+ * which is sorted and returned before the next one is begun:
+ *
+ * - all that the first condition finds, if that takes a few probes;
+ * - else balls around the query, of growing radius, as long as probes read
+ *   them cheaply: first the one that exact prefixes answer, which contains
+ *   what most queries want, then such as should hold a batch of matches, were
+ *   fingerprints spread evenly;
+ * - then a table is read from end to end, for such a ball once more.  Where it
+ *   turns out to hold too much it is made smaller on the way;
+ * - then for a 16th of the table or what memory holds; if the last ball held
+ *   less than it should, from the ball of all matches, so that no guess of how
+ *   fingerprints are spread can fail again;
+ * - instead, if memory does not hold the next distance: it needs no sorting if
+ *   there is but one centre, and is returned as it is read;
+ * - then a table is read for all the rest, which is sorted on disk if need be.
+ *
+ * So a scan never reads more than four times the pages of one table: at most
+ * one of them for the first condition or half of one for balls, which are
+ * given up beyond that, and three from end to end.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
-#include "utils/memutils.h"
-
 #include "bits/distance.h"
 #include "bits/hamming_ball.h"
 #include "btree/search.h"
+#include "index/candidates.h"
 #include "index/ordered.h"
 
 /* about how many candidates the first batch has, and how batches grow */
 #define FIRST_BATCH		256
 #define BATCH_GROWTH	16
 
-/* a match that waits for its turn */
-typedef struct ShIdxCandidate
-{
-	uint64		fp;
-	ItemPointerData tid;
-	uint16		distance;		/* from the first centre */
-} ShIdxCandidate;
+/* the second reading of a table looks for this part of its entries */
+#define LARGE_BATCH		(1.0 / 16)
 
 typedef enum ShIdxOrderedStep
 {
 	COLLECT_CONDITIONS,			/* all that the first condition finds */
-	COLLECT_BATCH,				/* the next distances */
+	COLLECT_BALL,				/* a ball around the query, by probes */
+	COLLECT_NEAREST,			/* the nearest ones, from a whole table */
+	STREAM_DISTANCE,			/* one distance, as it is read */
+	COLLECT_REST,				/* all others, from a whole table */
 	RETURN_COLLECTED,
-	STREAM_DISTANCE,			/* the matches at distance next, as they come */
 	DONE
 } ShIdxOrderedStep;
 
@@ -49,55 +56,18 @@ struct ShIdxOrdered
 {
 	ShIdxReader *reader;
 	ShIdxOrderedStep step;
-	int			ncentres;
-	uint64	   *centres;		/* of the ORDER BY keys that are not null */
 	int			reach;			/* no match is farther away */
-	int			next;			/* nearer matches have been returned or
-								 * collected */
-	int			counted;		/* histogram reaches so far; -1: there is none */
-	int64		histogram[SHBITS_WIDTH + 1];
-	int64		batch;			/* about how many to collect next */
-
-	MemoryContext context;		/* of the candidates */
-	ShIdxCandidate *candidates;
-	int64		ncandidates;
-	int64		capacity;
-	int64		max_candidates; /* what work_mem holds */
-	int64		next_candidate;
+	int			next;			/* nearer matches have been collected */
+	int			radius;			/* that should hold a batch */
+	double		batch;			/* about how many to collect next */
+	int64		allowance;		/* pages left for balls */
+	int			tables_read;	/* from end to end */
+	bool		misled;			/* the last batch was much smaller than it
+								 * should have been */
+	bool		heavy;			/* memory does not hold distance next */
+	ShIdxCandidates candidates;
 	Buffer		pin;			/* page of the last candidate returned */
 };
-
-/* the secondary ORDER BY keys, while candidates are sorted */
-typedef struct SortKeys
-{
-	const uint64 *centres;
-	int			ncentres;
-} SortKeys;
-
-static int
-compare_candidates(const ShIdxCandidate *a, const ShIdxCandidate *b, const SortKeys *keys)
-{
-	if (a->distance != b->distance)
-		return a->distance < b->distance ? -1 : 1;
-	for (int i = 1; i < keys->ncentres; i++)
-	{
-		int			x = shbits_distance(a->fp, keys->centres[i]);
-		int			y = shbits_distance(b->fp, keys->centres[i]);
-
-		if (x != y)
-			return x < y ? -1 : 1;
-	}
-	return 0;
-}
-
-#define ST_SORT sort_candidates
-#define ST_ELEMENT_TYPE ShIdxCandidate
-#define ST_COMPARE(a, b, keys) compare_candidates(a, b, keys)
-#define ST_COMPARE_ARG_TYPE SortKeys
-#define ST_CHECK_FOR_INTERRUPTS
-#define ST_SCOPE static
-#define ST_DEFINE
-#include "lib/sort_template.h"
 
 /*
  * Prepare to read in order; the reader is that of the scan.
@@ -109,42 +79,35 @@ shidx_ordered_begin(ShIdxReader *reader, int norderbys)
 
 	ordered->reader = reader;
 	ordered->step = DONE;
-	ordered->centres = palloc(norderbys * sizeof(uint64));
-	ordered->context = AllocSetContextCreate(CurrentMemoryContext, "simhash candidates",
-											 ALLOCSET_DEFAULT_SIZES);
-	ordered->max_candidates = Max(work_mem * INT64CONST(1024) / sizeof(ShIdxCandidate), 1024);
 	ordered->pin = InvalidBuffer;
+	shidx_candidates_begin(&ordered->candidates, norderbys);
 	return ordered;
 }
 
-void
-shidx_ordered_end(ShIdxOrdered *ordered)
-{
-	shidx_ordered_release(ordered);
-	MemoryContextDelete(ordered->context);
-	pfree(ordered->centres);
-	pfree(ordered);
-}
-
-/*
- * Give up the pin of the last candidate, if one is held.
- */
-void
-shidx_ordered_release(ShIdxOrdered *ordered)
+static void
+release_pin(ShIdxOrdered *ordered)
 {
 	if (BufferIsValid(ordered->pin))
 		ReleaseBuffer(ordered->pin);
 	ordered->pin = InvalidBuffer;
 }
 
-static void
-forget_candidates(ShIdxOrdered *ordered)
+/*
+ * Give up what is held until the next start: a pin, memory, files.
+ */
+void
+shidx_ordered_release(ShIdxOrdered *ordered)
 {
-	MemoryContextReset(ordered->context);
-	ordered->candidates = NULL;
-	ordered->capacity = 0;
-	ordered->ncandidates = 0;
-	ordered->next_candidate = 0;
+	release_pin(ordered);
+	shidx_forget_candidates(&ordered->candidates);
+}
+
+void
+shidx_ordered_end(ShIdxOrdered *ordered)
+{
+	shidx_ordered_release(ordered);
+	shidx_candidates_end(&ordered->candidates);
+	pfree(ordered);
 }
 
 /*
@@ -170,10 +133,17 @@ find_reach(const ShIdxConditions *conditions, uint64 centre)
 }
 
 /*
- * Is the first condition answered by reading clearly less than a table?
+ * Is a condition that reads so many pages to be collected, and not balls
+ * around the query?
  */
-static bool
-is_selective(ShIdxReader *reader)
+bool
+shidx_ordered_by_condition(double pages, double leaves_per_table)
+{
+	return pages < leaves_per_table / 2;
+}
+
+static double
+pages_of_condition(ShIdxReader *reader)
 {
 	const ShIdxCondition *first = &reader->conditions->list[0];
 	ShIdxBallScan *ballscan = &reader->ballscan;
@@ -184,7 +154,106 @@ is_selective(ShIdxReader *reader)
 		shidx_ball_plan(ballscan, first->balls[b].radius);
 		pages += ballscan->plan.pages;
 	}
-	return pages < ballscan->leaves_per_table / 2;
+	return pages;
+}
+
+/*
+ * The radius of the next ball: within it there should be a batch of matches
+ * that are not nearer than next.
+ */
+static int
+choose_radius(const ShBitsScheme *scheme, double leaves_per_table, int next, double batch)
+{
+	double		entries = leaves_per_table * SHBT_LEAF_CAPACITY;
+	double		all = shbits_ball_size(SHBITS_WIDTH, SHBITS_WIDTH);
+	int			radius = Max(next, scheme->distance);
+
+	if (next == 0)
+		return radius;
+	while (radius < SHBITS_WIDTH &&
+		   entries * shbits_ball_size(SHBITS_WIDTH, radius) / all < batch)
+		radius++;
+	return radius;
+}
+
+/*
+ * Estimate what is read, unless it is the first condition that is collected.
+ *
+ * Sets the pages and ranges of *first to those that are read before the first
+ * row is returned, provided that a batch has it, and returns the number of
+ * pages that are read after it if all rows are asked for.
+ */
+double
+shidx_ordered_pages(const ShBitsScheme *scheme, double leaves_per_table,
+					ShBitsProbePlan *first)
+{
+	double		leaves = Max(leaves_per_table, 1);
+	double		allowance = leaves / 2;
+	int			next = 0;
+
+	first->pages = 0;
+	first->ranges = 0;
+	for (int balls = 0; balls < 2; balls++)
+	{
+		int			radius = choose_radius(scheme, leaves, next, FIRST_BATCH);
+		ShBitsProbePlan plan;
+
+		shbits_plan_probes(scheme, radius, leaves, &plan);
+		if (first->pages + plan.pages > allowance)
+		{
+			first->pages += leaves;
+			first->ranges += 1;
+			return 2 * leaves;
+		}
+		first->pages += plan.pages;
+		first->ranges += plan.ranges;
+		next = radius + 1;
+	}
+	return 3 * leaves;
+}
+
+/*
+ * Choose ordered->radius by ordered->batch.
+ */
+static void
+choose_ball(ShIdxOrdered *ordered)
+{
+	const ShIdxBallScan *ballscan = &ordered->reader->ballscan;
+
+	ordered->radius = Min(choose_radius(ballscan->scheme, ballscan->leaves_per_table,
+										ordered->next, ordered->batch),
+						  ordered->reach);
+}
+
+/*
+ * What to do when all that was collected has been returned.
+ */
+static ShIdxOrderedStep
+choose_step(ShIdxOrdered *ordered)
+{
+	ShIdxBallScan *ballscan = &ordered->reader->ballscan;
+
+	if (ordered->next > ordered->reach)
+		return DONE;
+	if (ordered->tables_read == 0)
+	{
+		choose_ball(ordered);
+		shidx_ball_plan(ballscan, ordered->radius);
+		return ballscan->plan.pages <= ordered->allowance ? COLLECT_BALL : COLLECT_NEAREST;
+	}
+	if (ordered->tables_read == 1 && !ordered->heavy)
+	{
+		ordered->batch = Max(ordered->batch * BATCH_GROWTH,
+							 ballscan->leaves_per_table * SHBT_LEAF_CAPACITY * LARGE_BATCH);
+		if (ordered->misled)
+			ordered->radius = ordered->reach;
+		else
+			choose_ball(ordered);
+		return COLLECT_NEAREST;
+	}
+	if (ordered->tables_read == 1 && ordered->candidates.ncentres == 1)
+		return STREAM_DISTANCE;
+	return COLLECT_REST;
 }
 
 /*
@@ -194,197 +263,212 @@ is_selective(ShIdxReader *reader)
 bool
 shidx_ordered_start(ShIdxOrdered *ordered, ScanKey orderbys, int norderbys)
 {
-	forget_candidates(ordered);
-	ordered->ncentres = 0;
+	ShIdxCandidates *candidates = &ordered->candidates;
+	double		leaves = ordered->reader->ballscan.leaves_per_table;
+
+	shidx_forget_candidates(candidates);
+	candidates->ncentres = 0;
 	for (int i = 0; i < norderbys; i++)
 	{
 		/* distances from null are null: nothing to tell rows apart by */
 		if ((orderbys[i].sk_flags & SK_ISNULL) == 0)
-			ordered->centres[ordered->ncentres++] = DatumGetSimhash(orderbys[i].sk_argument);
+			candidates->centres[candidates->ncentres++] = DatumGetSimhash(orderbys[i].sk_argument);
 	}
-	if (ordered->ncentres == 0)
+	if (candidates->ncentres == 0)
 		return false;
-	ordered->reach = find_reach(ordered->reader->conditions, ordered->centres[0]);
+
+	ordered->reach = find_reach(ordered->reader->conditions, candidates->centres[0]);
 	ordered->next = 0;
-	ordered->counted = -1;
 	ordered->batch = FIRST_BATCH;
-	ordered->step = is_selective(ordered->reader) ? COLLECT_CONDITIONS : COLLECT_BATCH;
+	ordered->tables_read = 0;
+	ordered->misled = false;
+	ordered->heavy = false;
+	if (shidx_ordered_by_condition(pages_of_condition(ordered->reader), leaves))
+	{
+		ordered->allowance = (int64) leaves;
+		ordered->step = COLLECT_CONDITIONS;
+	}
+	else
+	{
+		ordered->allowance = (int64) (leaves / 2);
+		ordered->step = choose_step(ordered);
+	}
 	return true;
 }
 
 static inline int
 distance_of(const ShIdxOrdered *ordered, uint64 fp)
 {
-	return shbits_distance(fp, ordered->centres[0]);
+	return shbits_distance(fp, ordered->candidates.centres[0]);
 }
 
 static void
-add_candidate(ShIdxOrdered *ordered, uint64 fp, ItemPointerData tid, int distance)
-{
-	ShIdxCandidate *candidate;
-
-	if (ordered->ncandidates == ordered->capacity)
-	{
-		ordered->capacity = Max(2 * ordered->capacity, FIRST_BATCH);
-		if (ordered->candidates == NULL)
-			ordered->candidates = MemoryContextAlloc(ordered->context,
-													 ordered->capacity * sizeof(ShIdxCandidate));
-		else
-			ordered->candidates = repalloc_huge(ordered->candidates,
-												ordered->capacity * sizeof(ShIdxCandidate));
-	}
-	candidate = &ordered->candidates[ordered->ncandidates++];
-	candidate->fp = fp;
-	candidate->tid = tid;
-	candidate->distance = distance;
-}
-
-static void
-sort_collected(ShIdxOrdered *ordered)
-{
-	SortKeys	keys = {ordered->centres, ordered->ncentres};
-
-	if (ordered->ncandidates > 1)
-		sort_candidates(ordered->candidates, ordered->ncandidates, &keys);
-}
-
-/*
- * Collect all that meet the conditions.  Returns false, with nothing
- * collected, if they are too many.
- */
-static bool
-collect_conditions(ShIdxOrdered *ordered)
-{
-	ShIdxReader *reader = ordered->reader;
-	const ShIdxMatches *matches = &reader->matches;
-
-	forget_candidates(ordered);
-	shidx_start_conditions(reader);
-	while (shidx_next_matches(reader))
-	{
-		if (ordered->ncandidates + matches->count > ordered->max_candidates)
-		{
-			forget_candidates(ordered);
-			return false;
-		}
-		for (int i = 0; i < matches->count; i++)
-			add_candidate(ordered, matches->fps[i], matches->tids[i],
-						  distance_of(ordered, matches->fps[i]));
-	}
-	sort_collected(ordered);
-	ordered->next = ordered->reach + 1;
-	return true;
-}
-
-static void
-start_within(ShIdxOrdered *ordered, int distance)
-{
-	shidx_start_within(ordered->reader, simhash_make_ball(ordered->centres[0], distance));
-}
-
-/*
- * Collect the matches at distances from ordered->next to last.  Returns false,
- * with nothing collected, if they are more than limit.
- */
-static bool
-collect_distances(ShIdxOrdered *ordered, int last, int64 limit)
+add_match(ShIdxOrdered *ordered, int i, int distance)
 {
 	const ShIdxMatches *matches = &ordered->reader->matches;
 
-	forget_candidates(ordered);
-	start_within(ordered, last);
-	while (shidx_next_matches(ordered->reader))
+	shidx_add_candidate(&ordered->candidates, matches->fps[i], matches->tids[i], distance);
+}
+
+/*
+ * Collect the matches at distance next and beyond that the reader has been
+ * started for.
+ *
+ * Returns false, with nothing collected, if they are more than limit or take
+ * more pages than are allowed.
+ */
+static bool
+collect(ShIdxOrdered *ordered, int64 limit, int64 allowance)
+{
+	ShIdxReader *reader = ordered->reader;
+	ShIdxCandidates *candidates = &ordered->candidates;
+	bool		complete = true;
+
+	reader->ballscan.allowance = allowance;
+	while (complete && shidx_next_matches(reader))
 	{
+		const ShIdxMatches *matches = &reader->matches;
+
 		for (int i = 0; i < matches->count; i++)
 		{
 			int			distance = distance_of(ordered, matches->fps[i]);
 
 			if (distance < ordered->next)
 				continue;
-			if (ordered->ncandidates == limit)
+			if (candidates->count >= limit)
 			{
-				forget_candidates(ordered);
-				return false;
+				complete = false;
+				break;
 			}
-			add_candidate(ordered, matches->fps[i], matches->tids[i], distance);
+			add_match(ordered, i, distance);
 		}
 	}
-	sort_collected(ordered);
-	ordered->next = last + 1;
+	complete &= reader->ballscan.allowance > 0;
+	if (complete)
+		shidx_sort_candidates(candidates);
+	else
+		shidx_forget_candidates(candidates);
+	ordered->allowance = complete ? reader->ballscan.allowance : 0;
+	reader->ballscan.allowance = PG_INT64_MAX;
+	return complete;
+}
+
+static SimhashBall
+make_ball(const ShIdxOrdered *ordered, int radius)
+{
+	return simhash_make_ball(ordered->candidates.centres[0], radius);
+}
+
+/*
+ * Collect all that meet the conditions.
+ */
+static bool
+collect_conditions(ShIdxOrdered *ordered)
+{
+	shidx_start_conditions(ordered->reader);
+	if (!collect(ordered, PG_INT64_MAX, ordered->allowance))
+		return false;
+	ordered->next = ordered->reach + 1;
 	return true;
 }
 
 /*
- * Count the matches at each distance up to last.
- */
-static void
-make_histogram(ShIdxOrdered *ordered, int last)
-{
-	const ShIdxMatches *matches = &ordered->reader->matches;
-
-	memset(ordered->histogram, 0, sizeof(ordered->histogram));
-	start_within(ordered, last);
-	while (shidx_next_matches(ordered->reader))
-	{
-		for (int i = 0; i < matches->count; i++)
-			ordered->histogram[distance_of(ordered, matches->fps[i])]++;
-	}
-	ordered->counted = last;
-}
-
-/*
- * Up to which distance there should be a batch of fingerprints.
- */
-static int
-guess_distance(const ShIdxOrdered *ordered)
-{
-	const ShIdxBallScan *ballscan = &ordered->reader->ballscan;
-	double		entries = ballscan->leaves_per_table * SHBT_LEAF_CAPACITY;
-	double		all = shbits_ball_size(SHBITS_WIDTH, SHBITS_WIDTH);
-	int			distance = ordered->next;
-
-	if (distance == 0)
-		distance = ballscan->scheme->distance;
-	else
-	{
-		while (distance < ordered->reach &&
-			   entries * shbits_ball_size(SHBITS_WIDTH, distance) / all < ordered->batch)
-			distance++;
-	}
-	return Min(distance, ordered->reach);
-}
-
-/*
- * Collect the next batch.  Returns false, with nothing collected, if memory
- * does not hold the next distance.
+ * Collect the ball of ordered->radius.
  */
 static bool
-collect_batch(ShIdxOrdered *ordered)
+collect_ball(ShIdxOrdered *ordered)
 {
-	int			last;
-	int64		count;
-
-	if (ordered->next > ordered->counted)
-	{
-		last = guess_distance(ordered);
-		if (collect_distances(ordered, last, ordered->max_candidates))
-		{
-			ordered->batch = Min(ordered->batch * BATCH_GROWTH, ordered->max_candidates);
-			return true;
-		}
-		make_histogram(ordered, last);
-	}
-
-	last = ordered->next;
-	count = ordered->histogram[last];
-	while (last < ordered->counted &&
-		   count + ordered->histogram[last + 1] <= ordered->max_candidates)
-		count += ordered->histogram[++last];
-
-	/* secondary keys need a sort: then memory has to do, whatever it takes */
-	if (count > ordered->max_candidates && ordered->ncentres == 1)
+	shidx_start_within(ordered->reader, make_ball(ordered, ordered->radius));
+	if (!collect(ordered, ordered->candidates.max, ordered->allowance))
 		return false;
-	return collect_distances(ordered, last, PG_INT64_MAX);
+	ordered->next = ordered->radius + 1;
+	ordered->batch = ordered->batch * BATCH_GROWTH;
+	return true;
+}
+
+/*
+ * Collect all others.
+ */
+static void
+collect_rest(ShIdxOrdered *ordered)
+{
+	shidx_start_table(ordered->reader, make_ball(ordered, ordered->reach));
+	(void) collect(ordered, PG_INT64_MAX, PG_INT64_MAX);
+	ordered->next = ordered->reach + 1;
+	ordered->tables_read++;
+}
+
+/*
+ * Make room among the nearest candidates, of which so many are wanted:
+ * lower *radius, which they lie within, or raise *limit.
+ */
+static void
+narrow(ShIdxOrdered *ordered, int64 wanted, int64 *limit, int *radius)
+{
+	ShIdxCandidates *candidates = &ordered->candidates;
+	int64		kept = 0;
+	int			last = ordered->next - 1;
+
+	while (last < *radius && kept < wanted)
+		kept += candidates->counts[++last];
+
+	if (kept > *limit / 4 * 3)
+	{
+		/* the last distance has many of them */
+		if (*limit < candidates->max)
+		{
+			*limit = Min(2 * *limit, candidates->max);
+			return;
+		}
+		last--;
+		ordered->heavy = true;
+	}
+	else
+		ordered->heavy = false;
+	shidx_drop_beyond(candidates, last);
+	*radius = last;
+}
+
+/*
+ * Collect the ball of ordered->radius, or of a smaller one if that holds more
+ * than is worth to be sorted.
+ */
+static void
+collect_nearest(ShIdxOrdered *ordered)
+{
+	ShIdxReader *reader = ordered->reader;
+	ShIdxCandidates *candidates = &ordered->candidates;
+	int			radius = ordered->radius;
+	int64		wanted = (int64) Min(ordered->batch * BATCH_GROWTH, candidates->max / 2.0);
+	int64		limit = 2 * wanted;
+
+	shidx_start_table(reader, make_ball(ordered, radius));
+	while (shidx_next_matches(reader))
+	{
+		const ShIdxMatches *matches = &reader->matches;
+
+		for (int i = 0; i < matches->count; i++)
+		{
+			int			distance = distance_of(ordered, matches->fps[i]);
+
+			if (distance < ordered->next || distance > radius)
+				continue;
+			if (candidates->count == limit)
+			{
+				narrow(ordered, wanted, &limit, &radius);
+				if (distance > radius)
+					continue;
+			}
+			add_match(ordered, i, distance);
+		}
+		shidx_ball_narrow(&reader->ballscan, radius);
+		if (radius < ordered->next)
+			break;
+	}
+	shidx_sort_candidates(candidates);
+	ordered->misled = candidates->count < ordered->batch / 4;
+	ordered->next = radius + 1;
+	ordered->tables_read++;
 }
 
 /*
@@ -416,21 +500,16 @@ next_collected(ShIdxOrdered *ordered, bool want_pin, uint64 *fp, ItemPointer tid
 {
 	ShIdxBallScan *ballscan = &ordered->reader->ballscan;
 
-	while (ordered->next_candidate < ordered->ncandidates)
+	while (shidx_next_candidate(&ordered->candidates, fp, tid))
 	{
-		ShIdxCandidate *candidate = &ordered->candidates[ordered->next_candidate++];
+		uint64		permuted;
 
-		*fp = candidate->fp;
-		*tid = candidate->tid;
-		if (want_pin)
-		{
-			uint64		permuted = shbits_permute(&ballscan->scheme->tables[0], *fp);
-			ShBtKey		key = shbt_make_key(permuted, shbt_tid_to_int(tid));
-
-			if (!shbt_pin_entry(ballscan->index, 0, key, ballscan->snapshot, &ordered->pin))
-				continue;
-		}
-		return true;
+		if (!want_pin)
+			return true;
+		permuted = shbits_permute(&ballscan->scheme->tables[0], *fp);
+		if (shbt_pin_entry(ballscan->index, 0, shbt_make_key(permuted, shbt_tid_to_int(tid)),
+						   ballscan->snapshot, &ordered->pin))
+			return true;
 	}
 	return false;
 }
@@ -445,43 +524,50 @@ shidx_ordered_next(ShIdxOrdered *ordered, bool want_pin, uint64 *fp, ItemPointer
 {
 	ShIdxBallScan *ballscan = &ordered->reader->ballscan;
 
-	shidx_ordered_release(ordered);
-
-	/* the pages of candidates are not worth a pin */
-	ballscan->keep_pin = want_pin && ordered->step == STREAM_DISTANCE;
+	release_pin(ordered);
 	for (;;)
 	{
+		/* the pages of candidates are not worth a pin */
+		ballscan->keep_pin = want_pin && ordered->step == STREAM_DISTANCE;
+
 		switch (ordered->step)
 		{
 			case COLLECT_CONDITIONS:
-				ordered->step = collect_conditions(ordered) ? RETURN_COLLECTED : COLLECT_BATCH;
+				ordered->step = collect_conditions(ordered) ?
+					RETURN_COLLECTED : choose_step(ordered);
 				break;
 
-			case COLLECT_BATCH:
-				if (ordered->next > ordered->reach)
-					ordered->step = DONE;
-				else if (collect_batch(ordered))
-					ordered->step = RETURN_COLLECTED;
-				else
-				{
-					ordered->step = STREAM_DISTANCE;
-					ballscan->keep_pin = want_pin;
-					start_within(ordered, ordered->next);
-				}
+			case COLLECT_BALL:
+				ordered->step = collect_ball(ordered) ?
+					RETURN_COLLECTED : choose_step(ordered);
+				break;
+
+			case COLLECT_NEAREST:
+				collect_nearest(ordered);
+				ordered->step = RETURN_COLLECTED;
+				break;
+
+			case COLLECT_REST:
+				collect_rest(ordered);
+				ordered->step = RETURN_COLLECTED;
 				break;
 
 			case RETURN_COLLECTED:
 				if (next_collected(ordered, want_pin, fp, tid))
 					return true;
-				ordered->step = COLLECT_BATCH;
+				shidx_forget_candidates(&ordered->candidates);
+				ordered->step = choose_step(ordered);
+				if (ordered->step == STREAM_DISTANCE)
+					shidx_start_table(ordered->reader, make_ball(ordered, ordered->next));
 				break;
 
 			case STREAM_DISTANCE:
 				if (next_streamed(ordered, fp, tid))
 					return true;
-				ballscan->keep_pin = false;
 				ordered->next++;
-				ordered->step = COLLECT_BATCH;
+				ordered->tables_read++;
+				ordered->heavy = false;
+				ordered->step = choose_step(ordered);
 				break;
 
 			case DONE:

@@ -16,6 +16,10 @@
 
 typedef struct ShIdxOrdered ShIdxOrdered;
 
+extern bool shidx_ordered_by_condition(double pages, double leaves_per_table);
+extern double shidx_ordered_pages(const ShBitsScheme *scheme, double leaves_per_table,
+								  ShBitsProbePlan *first);
+
 extern ShIdxOrdered *shidx_ordered_begin(ShIdxReader *reader, int norderbys);
 extern bool shidx_ordered_start(ShIdxOrdered *ordered, ScanKey orderbys, int norderbys);
 extern bool shidx_ordered_next(ShIdxOrdered *ordered, bool want_pin, uint64 *fp,
