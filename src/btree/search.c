@@ -23,7 +23,7 @@
 
 /*
  * Read the page to the right of one whose right link and high fence the
- * caller has seen.
+ * caller has seen.  No lock is held meanwhile.
  *
  * buffer is that page, pinned but not locked, or InvalidBuffer; the pin is
  * released.  The result is pinned and locked in the given mode.
@@ -34,15 +34,15 @@ shbt_read_right(Relation index, Buffer buffer, BlockNumber right, ShBtKey high,
 {
 	Page		page;
 
-	if (unlikely(!shbt_is_tree_block(right)))
-		shbt_report_corrupted(index, right, "is named as a right sibling");
+	shbt_check_link(index, right);
 	buffer = ReleaseAndReadBuffer(buffer, index, right);
 	LockBuffer(buffer, lockmode);
 	page = shbt_check_page(index, buffer, tree, level);
 
 	/* Keys ascend from page to page: no loop, however broken the links. */
 	if (unlikely(!shbt_key_equal(shbt_page_low(page), high)))
-		shbt_report_corrupted(index, right, "does not start where its left sibling ends");
+		shbt_report_corrupted(index, right,
+							  "index \"%s\" has a page that does not start where its left sibling ends, at block %u");
 	return buffer;
 }
 
@@ -67,15 +67,16 @@ shbt_move_right(Relation index, Buffer buffer, int lockmode)
  * brings the hint up to date.
  */
 static Buffer
-search_hinted(Relation index, ShBtHint *hint, int tree, ShBtKey key, int lockmode)
+search_hinted(Relation index, ShBtCache *cache, int tree, ShBtKey key, int lockmode)
 {
+	ShBtHint   *hint = shbt_hint(cache, tree, key);
 	Buffer		buffer;
 	Page		page;
 
 	if (!BlockNumberIsValid(hint->block))
 		return InvalidBuffer;
 
-	buffer = shbt_read_hinted(index, hint);
+	buffer = shbt_read_hinted(index, cache, hint);
 	LockBuffer(buffer, lockmode);
 	page = shbt_check_page(index, buffer, tree, 0);
 	if (!shbt_key_less(key, shbt_page_low(page)))
@@ -119,6 +120,7 @@ search_from_root(Relation index, ShBtRoot root, int tree, int level,
 		Page		page;
 		int			position;
 
+		shbt_check_link(index, block);
 		buffer = ReleaseAndReadBuffer(buffer, index, block);
 		LockBuffer(buffer, mode);
 		page = shbt_check_page(index, buffer, tree, current);
@@ -130,7 +132,8 @@ search_from_root(Relation index, ShBtRoot root, int tree, int level,
 			return InvalidBuffer;
 		}
 		if (unlikely(shbt_key_less(key, shbt_page_low(page))))
-			shbt_report_corrupted(index, block, "lies right of the keys that its parent promises");
+			shbt_report_corrupted(index, block,
+								  "index \"%s\" has a page with a low fence above its downlink, at block %u");
 		while (!shbt_key_less(key, shbt_page_high(page)))
 		{
 			buffer = shbt_move_right(index, buffer, mode);
@@ -142,9 +145,8 @@ search_from_root(Relation index, ShBtRoot root, int tree, int level,
 		position = shbt_find_downlink(page, key);
 		if (unlikely(position < 0))
 			shbt_report_corrupted(index, BufferGetBlockNumber(buffer),
-								   "starts with a child right of its low fence");
+								  "index \"%s\" has no downlink for the low fence of block %u");
 		block = shbt_inner_child(page, position);
-		shbt_check_child(index, BufferGetBlockNumber(buffer), block);
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	}
 }
@@ -166,9 +168,7 @@ shbt_search(Relation index, int tree, int level, ShBtKey key, int lockmode)
 
 	if (hinted)
 	{
-		ShBtHint  *hint = shbt_hint(cache, tree, key);
-
-		buffer = search_hinted(index, hint, tree, key, lockmode);
+		buffer = search_hinted(index, cache, tree, key, lockmode);
 		if (likely(BufferIsValid(buffer)))
 			return buffer;
 		shbt_count_hint_miss(index);
@@ -184,7 +184,8 @@ shbt_search(Relation index, int tree, int level, ShBtKey key, int lockmode)
 				break;
 		}
 		if (changes == MAX_ROOT_CHANGES)
-			shbt_report_corrupted(index, SHBT_METAPAGE_BLOCK, "names a page that is no root");
+			shbt_report_corrupted(index, SHBT_METAPAGE_BLOCK,
+								  "index \"%s\" has a root that is none in the metapage, block %u");
 		shbt_forget_cache(index);
 	}
 

@@ -209,7 +209,7 @@ shbt_split(Relation index, int tree, int level, ShBtKey key, int fillfactor)
 			if (position < 0 ||
 				shbt_inner_child(BufferGetPage(parent), position) != BufferGetBlockNumber(page))
 				shbt_report_corrupted(index, BufferGetBlockNumber(parent),
-									   "lacks the downlink of a page below it");
+									  "index \"%s\" lacks a downlink to a page below block %u");
 			split_page(index, page, parent, fillfactor);
 			return;
 		}

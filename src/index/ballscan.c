@@ -305,6 +305,7 @@ shidx_ball_next(ShIdxBallScan *scan, ShIdxMatches *matches)
 			for (int i = 0; i < shbt_page_count(page); i++)
 				add_match(matches, 0, shbt_leaf_tid(page, i));
 		}
+		shbt_check_tids(scan->index, BufferGetBlockNumber(buffer), matches->tids, matches->count);
 		scan->right = ShBtPageGetOpaque(page)->right;
 		scan->high = shbt_page_high(page);
 

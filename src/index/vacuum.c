@@ -42,6 +42,8 @@ vacuum_leaf(VacuumState *state, Buffer buffer)
 	int			count = shbt_page_count(page);
 	GenericXLogState *wal;
 
+	shbt_check_tids(state->info->index, BufferGetBlockNumber(buffer),
+					shbt_leaf_tid(page, count - 1), count);
 	for (int i = 0; i < count; i++)
 	{
 		if (state->callback(shbt_leaf_tid(page, i), state->callback_state))

@@ -37,9 +37,9 @@ report_missing(Relation index, int tree, uint64 tid)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INDEX_CORRUPTED),
-			 errmsg("index \"%s\" is corrupted: table %d lacks the row at (%u,%u)",
-					RelationGetRelationName(index), tree,
-					(BlockNumber) (tid >> 16), (OffsetNumber) (tid & 0xFFFF)),
+			 errmsg("index \"%s\" lacks the row at (%u,%u) in its table %d",
+					RelationGetRelationName(index),
+					(BlockNumber) (tid >> 16), (OffsetNumber) (tid & 0xFFFF), tree),
 			 errhint("Please REINDEX it.")));
 }
 
