@@ -161,16 +161,13 @@ my $leaf = page($sound, 1);
 my $tids = unpack('S', substr($leaf, 16, 2)) - unpack('S', substr($leaf, 14, 2));
 my $entries = $tids / 6;
 my $with_tids = sub { with_bytes(1, $block_size - 48 - $tids, pack('SSS', @_) x $entries) };
-my @reads = qw(scan bitmap lookup check clusters vacuum);
 foreach my $damage ([ 'no block', 0xFFFF, 0xFFFF, 1 ], [ 'no offset', 0, 0, 0 ])
 {
 	my ($what, @tid) = @$damage;
 	my $size = -s $heap;
-	my %result = results_with($with_tids->(@tid), @reads);
-	like($result{$_}, qr/^XX002 .*"a_fp"/, "TIDs with $what: $_ complains")
-	  foreach grep { $_ ne 'lookup' } @reads;
+	my %result = results_with($with_tids->(@tid), qw(scan bitmap clusters));
 	is(-s $heap, $size, "TIDs with $what: the table has not grown");
-	is_handled("TIDs with $what", $with_tids->(@tid), 'check');
+	is_handled("TIDs with $what", $with_tids->(@tid), qw(scan bitmap check clusters vacuum));
 }
 like({ results_with($with_tids->(0, 0x7000, 1), 'check') }->{check},
 	qr/^XX002 .*"a_fp"/, 'TIDs beyond the end of the table: check complains');
