@@ -83,6 +83,15 @@ shcompat_extend(Relation relation, ForkNumber fork)
 #define shcompat_owns_relation(relation, role)	pg_class_ownercheck((relation), (role))
 #endif
 
+/* the next datum of a sort, copied; there was no choice before 16 */
+#if PG_VERSION_NUM >= 160000
+#define shcompat_tuplesort_getdatum(sort, forward, datum, is_null) \
+	tuplesort_getdatum((sort), (forward), true, (datum), (is_null), NULL)
+#else
+#define shcompat_tuplesort_getdatum(sort, forward, datum, is_null) \
+	tuplesort_getdatum((sort), (forward), (datum), (is_null), NULL)
+#endif
+
 /* the planner's guess of the length of an array, which took root since 17 */
 #if PG_VERSION_NUM >= 170000
 #define shcompat_estimate_array_length(root, array)	estimate_array_length((root), (array))

@@ -40,6 +40,7 @@ shidx_ball_begin(ShIdxBallScan *scan, Relation index, ShBitsScheme *scheme)
 	scan->keep_pin = false;
 	scan->leaves_per_table = (double) RelationGetNumberOfBlocks(index) / scheme->ntables;
 	scan->plan_radius = -1;
+	scan->allowance = PG_INT64_MAX;
 	scan->nulls = false;
 	scan->probe = 0;
 	scan->plan.nprobes = 0;
@@ -95,6 +96,31 @@ shidx_ball_start(ShIdxBallScan *scan, SimhashBall ball)
 	}
 	shidx_ball_plan(scan, ball.radius);
 	prefetch_probes(scan);
+}
+
+/*
+ * The same, by reading one table from end to end.
+ */
+void
+shidx_ball_start_table(ShIdxBallScan *scan, SimhashBall ball)
+{
+	shidx_ball_release(scan);
+	scan->nulls = false;
+	scan->ball = ball;
+	scan->probe = 0;
+	scan->started = false;
+	shbits_plan_table(scan->leaves_per_table, &scan->plan);
+	scan->plan_radius = -1;		/* the plan is not what that radius gets */
+}
+
+/*
+ * What lies beyond a smaller radius is no longer wanted.
+ */
+void
+shidx_ball_narrow(ShIdxBallScan *scan, int radius)
+{
+	Assert(radius <= scan->ball.radius);
+	scan->ball.radius = radius;
 }
 
 /*
@@ -272,7 +298,8 @@ collect_matches(const ShIdxBallScan *scan, Page page, ShIdxMatches *matches)
 }
 
 /*
- * Read pages until one has matches, and copy them.  Returns false at the end.
+ * Read pages until one has matches, and copy them.  Returns false at the end,
+ * or when the allowance of pages is used up.
  *
  * With keep_pin the page of the matches stays pinned until the next call:
  * VACUUM then waits before it removes their entries, and so before it makes
@@ -289,10 +316,13 @@ shidx_ball_next(ShIdxBallScan *scan, ShIdxMatches *matches)
 
 		CHECK_FOR_INTERRUPTS();
 
+		if (scan->allowance == 0)
+			return false;
 		buffer = scan->nulls ? next_null_page(scan) : next_page(scan);
 		if (!BufferIsValid(buffer))
 			return false;
 		page = BufferGetPage(buffer);
+		scan->allowance--;
 		if (scan->snapshot != NULL)
 		{
 			PredicateLockPage(scan->index, BufferGetBlockNumber(buffer), scan->snapshot);

@@ -37,6 +37,8 @@ typedef struct ShIdxBallScan
 	ShBitsProbePlan plan;
 
 	/* where we are */
+	int64		allowance;		/* how many pages may yet be read: at 0 the
+								 * ball ends, complete or not */
 	bool		nulls;			/* among the null fingerprints, not in a ball */
 	SimhashBall ball;
 	int			probe;
@@ -51,6 +53,8 @@ typedef struct ShIdxBallScan
 extern void shidx_ball_begin(ShIdxBallScan *scan, Relation index, ShBitsScheme *scheme);
 extern void shidx_ball_plan(ShIdxBallScan *scan, int radius);
 extern void shidx_ball_start(ShIdxBallScan *scan, SimhashBall ball);
+extern void shidx_ball_start_table(ShIdxBallScan *scan, SimhashBall ball);
+extern void shidx_ball_narrow(ShIdxBallScan *scan, int radius);
 extern void shidx_ball_start_nulls(ShIdxBallScan *scan);
 extern bool shidx_ball_next(ShIdxBallScan *scan, ShIdxMatches *matches);
 extern void shidx_ball_release(ShIdxBallScan *scan);

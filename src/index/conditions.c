@@ -1,21 +1,19 @@
 /*-------------------------------------------------------------------------
  *
  * conditions.c
- *	  From scan keys to balls.
+ *	  What a scan looks for: from scan keys to balls.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/skey.h"
 #include "catalog/pg_type_d.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 
 #include "bits/distance.h"
 #include "index/am.h"
-#include "index/scan.h"
+#include "index/conditions.h"
 
 /*
  * The ball of those that an operator of the strategy finds for an argument.
@@ -114,25 +112,22 @@ largest_radius(const ShIdxCondition *condition)
 }
 
 /*
- * Turn the scan keys into conditions, and put the one with the smallest balls
- * first.
+ * Turn scan keys into conditions, the one with the smallest balls first.
+ *
+ * Allocates in the current memory context.
  */
 void
-shidx_read_keys(IndexScanDesc scan)
+shidx_read_conditions(ShIdxConditions *conditions, ScanKey keys, int nkeys)
 {
-	ShIdxScan	so = (ShIdxScan) scan->opaque;
-	MemoryContext old;
 	bool		is_null = false;
 	bool		is_not_null = false;
+	bool		nothing = false;
 
-	MemoryContextReset(so->context);
-	old = MemoryContextSwitchTo(so->context);
-
-	so->nothing = false;
-	so->nconditions = 0;
-	for (int i = 0; i < scan->numberOfKeys; i++)
+	conditions->count = 0;
+	conditions->list = palloc(Max(nkeys, 1) * sizeof(ShIdxCondition));
+	for (int i = 0; i < nkeys; i++)
 	{
-		ScanKey		key = &scan->keyData[i];
+		ScanKey		key = &keys[i];
 		ShIdxCondition condition;
 
 		if (key->sk_flags & SK_SEARCHNULL)
@@ -145,38 +140,35 @@ shidx_read_keys(IndexScanDesc scan)
 			continue;
 		if (key->sk_flags & SK_ISNULL)
 		{
-			so->nothing = true; /* the operators are strict */
+			nothing = true;		/* the operators are strict */
 			continue;
 		}
 
 		condition = read_condition(key);
 		if (condition.nballs == 0)
-			so->nothing = true;
-		if (so->nconditions > 0 &&
-			largest_radius(&condition) < largest_radius(&so->conditions[0]))
+			nothing = true;
+		if (conditions->count > 0 &&
+			largest_radius(&condition) < largest_radius(&conditions->list[0]))
 		{
-			ShIdxCondition first = so->conditions[0];
+			ShIdxCondition first = conditions->list[0];
 
-			so->conditions[0] = condition;
+			conditions->list[0] = condition;
 			condition = first;
 		}
-		so->conditions[so->nconditions++] = condition;
+		conditions->list[conditions->count++] = condition;
 	}
 
-	if (so->nconditions == 0)
+	if (conditions->count == 0)
 	{
-		so->conditions[0].balls = palloc(sizeof(SimhashBall));
-		so->conditions[0].balls[0] = simhash_make_ball(0, SHBITS_WIDTH);
-		so->conditions[0].nballs = 1;
-		so->conditions[0].points = false;
-		so->nconditions = 1;
-	}
-	so->nulls = !is_not_null;
-	so->non_nulls = !is_null;
-	if (is_null && is_not_null)
-		so->nothing = true;
+		ShIdxCondition *all = &conditions->list[conditions->count++];
 
-	MemoryContextSwitchTo(old);
+		all->balls = palloc(sizeof(SimhashBall));
+		all->balls[0] = simhash_make_ball(0, SHBITS_WIDTH);
+		all->nballs = 1;
+		all->points = false;
+	}
+	conditions->nulls = !nothing && !is_not_null;
+	conditions->non_nulls = !nothing && !is_null;
 }
 
 /*
@@ -218,11 +210,13 @@ shidx_in_balls(const ShIdxCondition *condition, int nballs, uint64 fp)
  * Does the fingerprint meet all conditions, from that number on?
  */
 bool
-shidx_meets(const ShIdxScanData *so, int from, uint64 fp)
+shidx_meets(const ShIdxConditions *conditions, int from, uint64 fp)
 {
-	for (int i = from; i < so->nconditions; i++)
+	for (int i = from; i < conditions->count; i++)
 	{
-		if (!shidx_in_balls(&so->conditions[i], so->conditions[i].nballs, fp))
+		const ShIdxCondition *condition = &conditions->list[i];
+
+		if (!shidx_in_balls(condition, condition->nballs, fp))
 			return false;
 	}
 	return true;
