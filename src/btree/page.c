@@ -308,6 +308,8 @@ shbt_page_problem(Page page, int tree, int level)
 	pointers = header->pd_special - header->pd_upper;
 	if (pointers != count * (level == 0 ? sizeof(ItemPointerData) : sizeof(ShBtDownlink)))
 		return gettext_noop("index \"%s\" has arrays of different lengths at block %u");
+	if (count > (level == 0 ? SHBT_LEAF_CAPACITY : SHBT_INNER_CAPACITY))
+		return gettext_noop("index \"%s\" has too many entries at block %u");
 	if (opaque->sorted > count)
 		return gettext_noop("index \"%s\" has more sorted entries than entries at block %u");
 	if (!shbt_key_less(shbt_page_low(page), shbt_page_high(page)))

@@ -13,6 +13,8 @@
  *
  *	header | fingerprints ->	... hole ...	<- pointers | ShBtOpaqueData
  *
+ * A full leaf has a hole, too, for the marks of dead entries; see dead.c.
+ *
  * In a leaf the pointer of an entry is its heap TID; in an inner page it is
  * the TID part of the separator, and the block of the child.  The entries are
  * in no particular order, except that in a leaf those that were there when it
@@ -109,8 +111,10 @@ typedef struct ShBtMetaPageData
 
 #define SHBT_PAGE_SPACE \
 	(BLCKSZ - MAXALIGN(SizeOfPageHeaderData) - MAXALIGN(sizeof(ShBtOpaqueData)))
+/* an entry of a leaf also takes the bit that marks it as dead */
 #define SHBT_LEAF_CAPACITY \
-	((int) (SHBT_PAGE_SPACE / (sizeof(uint64) + sizeof(ItemPointerData))))
+	((int) ((SHBT_PAGE_SPACE - 1) * BITS_PER_BYTE / \
+			((sizeof(uint64) + sizeof(ItemPointerData)) * BITS_PER_BYTE + 1)))
 #define SHBT_INNER_CAPACITY \
 	((int) (SHBT_PAGE_SPACE / (sizeof(uint64) + sizeof(ShBtDownlink))))
 

@@ -11,6 +11,7 @@
 
 #include "bits/distance.h"
 #include "btree/cache.h"
+#include "btree/dead.h"
 #include "btree/page.h"
 #include "btree/search.h"
 #include "compat.h"
@@ -194,32 +195,57 @@ shbt_search(Relation index, int tree, int level, ShBtKey key, int lockmode)
 	return buffer;
 }
 
+/* Place of an entry of a leaf; -1 if it is not there. */
+static int
+find_entry(Page leaf, ShBtKey key)
+{
+	uint16		found[SHBT_LEAF_CAPACITY];
+	int			nfound;
+
+	nfound = shbits_filter(shbt_page_fps(leaf), shbt_page_count(leaf), key.fp, 0, found);
+	for (int i = 0; i < nfound; i++)
+	{
+		if (shbt_key_equal(shbt_leaf_key(leaf, found[i]), key))
+			return found[i];
+	}
+	return -1;
+}
+
+/*
+ * Is there an entry?  Sets *dead to whether it is marked as dead.
+ *
+ * Locks as shbt_search does; holds no lock or pin on return.
+ */
+bool
+shbt_has_entry(Relation index, int tree, ShBtKey key, bool *dead)
+{
+	Buffer		buffer = shbt_search(index, tree, 0, key, BUFFER_LOCK_SHARE);
+	int			position = find_entry(BufferGetPage(buffer), key);
+
+	*dead = position >= 0 && shbt_is_dead(BufferGetPage(buffer), position);
+	UnlockReleaseBuffer(buffer);
+	return position >= 0;
+}
+
 /*
  * Find the leaf that has an entry, and keep it pinned.
  *
  * Returns false, with nothing pinned, if there is no such entry.  No lock is
- * held on return.  Raises an error if the snapshot is too old to say; it may
- * be NULL.
+ * held on return.  Raises an error if the snapshot is too old to say.
  */
 bool
 shbt_pin_entry(Relation index, int tree, ShBtKey key, Snapshot snapshot, Buffer *pin)
 {
 	Buffer		buffer = shbt_search(index, tree, 0, key, BUFFER_LOCK_SHARE);
 	Page		page = BufferGetPage(buffer);
-	uint16		found[SHBT_LEAF_CAPACITY];
-	int			nfound;
-	bool		result = false;
+	bool		found;
 
-	if (snapshot != NULL)
-		shcompat_test_old_snapshot(snapshot, index, page);
-	nfound = shbits_filter(shbt_page_fps(page), shbt_page_count(page), key.fp, 0, found);
-	for (int i = 0; i < nfound && !result; i++)
-		result = shbt_key_equal(shbt_leaf_key(page, found[i]), key);
-
+	shcompat_test_old_snapshot(snapshot, index, page);
+	found = find_entry(page, key) >= 0;
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-	if (result)
+	if (found)
 		*pin = buffer;
 	else
 		ReleaseBuffer(buffer);
-	return result;
+	return found;
 }

@@ -18,6 +18,7 @@
 #include "miscadmin.h"
 
 #include "btree/cache.h"
+#include "btree/dead.h"
 #include "btree/pagelist.h"
 #include "btree/walk.h"
 #include "inspect/check.h"
@@ -63,6 +64,12 @@ check_leaf(Checker *checker, const ShBtWalk *walk)
 	int			count = shbt_sort_entries(page, entries);
 	bool		is_null_tree = checker->tree == checker->scheme->ntables;
 
+	for (int i = count; i < SHBT_LEAF_CAPACITY; i++)
+	{
+		if (shbt_is_dead(page, i))
+			shbt_report_corrupted(checker->index, walk->block,
+								  "index \"%s\" has a mark of no entry at block %u");
+	}
 	for (int i = 1; i < ShBtPageGetOpaque(page)->sorted; i++)
 	{
 		if (shbt_page_fps(page)[i - 1] > shbt_page_fps(page)[i])
