@@ -27,6 +27,18 @@ shidx_reader_begin(ShIdxReader *reader, Relation index, const ShIdxConditions *c
 	shidx_ball_begin(&reader->ballscan, index, shbt_get_scheme(index));
 	reader->matches.count = 0;
 	reader->next = 0;
+	reader->ndead = 0;
+}
+
+/*
+ * Mark the entries that led to dead rows, while we know where they are.
+ */
+static void
+mark_dead(ShIdxReader *reader)
+{
+	if (reader->ndead > 0)
+		shidx_ball_mark_dead(&reader->ballscan, &reader->matches, reader->dead, reader->ndead);
+	reader->ndead = 0;
 }
 
 /*
@@ -35,6 +47,7 @@ shidx_reader_begin(ShIdxReader *reader, Relation index, const ShIdxConditions *c
 void
 shidx_reader_release(ShIdxReader *reader)
 {
+	mark_dead(reader);
 	shidx_ball_release(&reader->ballscan);
 	reader->matches.count = 0;
 	reader->next = 0;
@@ -129,6 +142,7 @@ filter_matches(ShIdxReader *reader)
 		{
 			matches->fps[kept] = fp;
 			matches->tids[kept] = matches->tids[i];
+			matches->positions[kept] = matches->positions[i];
 			kept++;
 		}
 	}
@@ -146,6 +160,7 @@ shidx_next_matches(ShIdxReader *reader)
 {
 	const ShIdxBallSet *first = &reader->conditions->list[0];
 
+	mark_dead(reader);
 	reader->next = 0;
 	for (;;)
 	{

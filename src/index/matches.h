@@ -25,6 +25,10 @@ typedef struct ShIdxReader
 	/* what was found on the last leaf, and meets the conditions */
 	ShIdxMatches matches;
 	int			next;			/* of them, for shidx_next_match */
+
+	/* those of them whose rows turned out to be dead */
+	int			ndead;
+	uint16		dead[SHBT_LEAF_CAPACITY];
 } ShIdxReader;
 
 extern void shidx_reader_begin(ShIdxReader *reader, Relation index,
@@ -47,6 +51,16 @@ shidx_next_match(ShIdxReader *reader)
 	if (reader->next >= reader->matches.count && !shidx_next_matches(reader))
 		return -1;
 	return reader->next++;
+}
+
+/*
+ * The row of the last match is dead to everybody.
+ */
+static inline void
+shidx_match_is_dead(ShIdxReader *reader)
+{
+	Assert(reader->next > 0 && reader->ndead < reader->next);
+	reader->dead[reader->ndead++] = reader->next - 1;
 }
 
 #endif							/* SIMHASH_INDEX_MATCHES_H */

@@ -148,6 +148,7 @@ begin(IndexScanDesc scan)
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
 
 	so->reader.ballscan.snapshot = scan->xs_snapshot;
+	so->reader.ballscan.skip_dead = scan->ignore_killed_tuples;
 	shcompat_count_index_scan(scan);
 	if (!so->conditions.non_nulls)
 	{
@@ -246,6 +247,10 @@ shidx_gettuple(IndexScanDesc scan, ScanDirection direction)
 	uint64		fp;
 
 	Assert(ScanDirectionIsForward(direction));
+
+	/* candidates of an ordered scan have left their leaves */
+	if (scan->kill_prior_tuple && (so->step == SCAN_UNORDERED || so->step == SCAN_NULLS))
+		shidx_match_is_dead(&so->reader);
 
 	/*
 	 * Keep the pin for scans that could take a new row for an old one with
