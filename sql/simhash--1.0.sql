@@ -52,7 +52,7 @@ COMMENT ON FUNCTION simhash_from_int4(integer) IS 'the fingerprint with the bits
 
 CREATE FUNCTION simhash_from_numeric(numeric) RETURNS simhash
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_from_numeric(numeric) IS 'the fingerprint of an integral value 0..18446744073709551615';
+COMMENT ON FUNCTION simhash_from_numeric(numeric) IS 'the fingerprint of an integral value -9223372036854775808..18446744073709551615; of a negative one, as of a bigint';
 
 CREATE FUNCTION simhash_to_numeric(simhash) RETURNS numeric
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -164,12 +164,14 @@ DEFAULT FOR TYPE simhash USING btree AS
 	FUNCTION 1 simhash_cmp(simhash, simhash),
 	FUNCTION 2 simhash_sortsupport(internal),
 	FUNCTION 4 btequalimage(oid);
+COMMENT ON OPERATOR CLASS simhash_btree_ops USING btree IS 'fingerprints as unsigned integers';
 
 CREATE OPERATOR CLASS simhash_hash_ops
 DEFAULT FOR TYPE simhash USING hash AS
 	OPERATOR 1 =,
 	FUNCTION 1 simhash_hash_value(simhash),
 	FUNCTION 2 simhash_hash_value_extended(simhash, bigint);
+COMMENT ON OPERATOR CLASS simhash_hash_ops USING hash IS 'equality of fingerprints';
 
 CREATE FUNCTION simhash_smaller(simhash, simhash) RETURNS simhash
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -304,6 +306,113 @@ CREATE OPERATOR % (
 	COMMUTATOR = %, RESTRICT = simhash_sel, JOIN = simhash_joinsel
 );
 COMMENT ON OPERATOR %(simhash, simhash) IS 'near-duplicates: differ in at most 3 bits';
+CREATE FUNCTION simhash_near_6(simhash, simhash) RETURNS bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_near_6(simhash, simhash) IS 'implementation of <%> operator';
+CREATE FUNCTION simhash_near_10(simhash, simhash) RETURNS bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_near_10(simhash, simhash) IS 'implementation of <<%>> operator';
+
+CREATE OPERATOR <%> (
+	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_near_6,
+	COMMUTATOR = <%>, RESTRICT = simhash_sel, JOIN = simhash_joinsel
+);
+COMMENT ON OPERATOR <%>(simhash, simhash) IS 'near-duplicates after more edits: differ in at most 6 bits';
+CREATE OPERATOR <<%>> (
+	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_near_10,
+	COMMUTATOR = <<%>>, RESTRICT = simhash_sel, JOIN = simhash_joinsel
+);
+COMMENT ON OPERATOR <<%>>(simhash, simhash) IS 'near-duplicates after more edits: differ in at most 10 bits';
+
+--
+-- Ordering and equality of balls: by centre and then radius, as they are
+-- written, and not by the fingerprints that they hold.  For DISTINCT, unique
+-- constraints, and replication of tables that have no key
+--
+
+CREATE FUNCTION simhash_ball_eq(simhash_ball, simhash_ball) RETURNS bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_eq(simhash_ball, simhash_ball) IS 'implementation of = operator';
+CREATE FUNCTION simhash_ball_ne(simhash_ball, simhash_ball) RETURNS bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_ne(simhash_ball, simhash_ball) IS 'implementation of <> operator';
+CREATE FUNCTION simhash_ball_lt(simhash_ball, simhash_ball) RETURNS bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_lt(simhash_ball, simhash_ball) IS 'implementation of < operator';
+CREATE FUNCTION simhash_ball_le(simhash_ball, simhash_ball) RETURNS bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_le(simhash_ball, simhash_ball) IS 'implementation of <= operator';
+CREATE FUNCTION simhash_ball_gt(simhash_ball, simhash_ball) RETURNS bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_gt(simhash_ball, simhash_ball) IS 'implementation of > operator';
+CREATE FUNCTION simhash_ball_ge(simhash_ball, simhash_ball) RETURNS bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_ge(simhash_ball, simhash_ball) IS 'implementation of >= operator';
+
+CREATE OPERATOR = (
+	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_eq,
+	COMMUTATOR = =, NEGATOR = <>,
+	RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES
+);
+COMMENT ON OPERATOR =(simhash_ball, simhash_ball) IS 'equal: the same centre and the same radius';
+CREATE OPERATOR <> (
+	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_ne,
+	COMMUTATOR = <>, NEGATOR = =,
+	RESTRICT = neqsel, JOIN = neqjoinsel
+);
+COMMENT ON OPERATOR <>(simhash_ball, simhash_ball) IS 'not equal';
+CREATE OPERATOR < (
+	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_lt,
+	COMMUTATOR = >, NEGATOR = >=,
+	RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+COMMENT ON OPERATOR <(simhash_ball, simhash_ball) IS 'less than, by centre and then radius';
+CREATE OPERATOR <= (
+	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_le,
+	COMMUTATOR = >=, NEGATOR = >,
+	RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+COMMENT ON OPERATOR <=(simhash_ball, simhash_ball) IS 'less than or equal, by centre and then radius';
+CREATE OPERATOR > (
+	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_gt,
+	COMMUTATOR = <, NEGATOR = <=,
+	RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+COMMENT ON OPERATOR >(simhash_ball, simhash_ball) IS 'greater than, by centre and then radius';
+CREATE OPERATOR >= (
+	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_ge,
+	COMMUTATOR = <=, NEGATOR = <,
+	RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+COMMENT ON OPERATOR >=(simhash_ball, simhash_ball) IS 'greater than or equal, by centre and then radius';
+
+CREATE FUNCTION simhash_ball_cmp(simhash_ball, simhash_ball) RETURNS integer
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_cmp(simhash_ball, simhash_ball) IS 'less-equal-greater, by centre and then radius';
+CREATE FUNCTION simhash_ball_hash(simhash_ball) RETURNS integer
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_hash(simhash_ball) IS 'hash for hash joins and hash indexes';
+CREATE FUNCTION simhash_ball_hash_extended(simhash_ball, bigint) RETURNS bigint
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_hash_extended(simhash_ball, bigint) IS 'seeded hash for hash partitioning';
+
+CREATE OPERATOR CLASS simhash_ball_btree_ops
+DEFAULT FOR TYPE simhash_ball USING btree AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 simhash_ball_cmp(simhash_ball, simhash_ball),
+	FUNCTION 4 btequalimage(oid);
+COMMENT ON OPERATOR CLASS simhash_ball_btree_ops USING btree IS 'balls by centre and then radius';
+
+CREATE OPERATOR CLASS simhash_ball_hash_ops
+DEFAULT FOR TYPE simhash_ball USING hash AS
+	OPERATOR 1 =,
+	FUNCTION 1 simhash_ball_hash(simhash_ball),
+	FUNCTION 2 simhash_ball_hash_extended(simhash_ball, bigint);
+COMMENT ON OPERATOR CLASS simhash_ball_hash_ops USING hash IS 'equality of balls';
 
 --
 -- Comparisons of a distance with a number: the server's own functions, with a
@@ -629,8 +738,11 @@ CREATE OPERATOR CLASS simhash_ops
 DEFAULT FOR TYPE simhash USING simhash AS
 	OPERATOR 1 = (simhash, simhash),
 	OPERATOR 4 % (simhash, simhash),
+	OPERATOR 7 <%> (simhash, simhash),
+	OPERATOR 11 <<%>> (simhash, simhash),
 	OPERATOR 66 <@ (simhash, simhash_ball),
 	OPERATOR 67 <~~> (simhash, simhash) FOR ORDER BY integer_ops;
+COMMENT ON OPERATOR CLASS simhash_ops USING simhash IS 'fingerprints within a distance, and in the order of it';
 
 --
 -- The scheme, made visible

@@ -14,6 +14,8 @@
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
 
+#include "type/simhash.h"
+
 /*
  * Strategy s of 1..65 is an operator that is true where two fingerprints
  * differ in at most s - 1 bits: = is 1, % is 4.
@@ -26,7 +28,7 @@
 #define SHIDX_NUM_STRATEGIES			67
 
 #define SHIDX_DEFAULT_BLOCKS			4
-#define SHIDX_DEFAULT_DISTANCE			3
+#define SHIDX_DEFAULT_DISTANCE			SIMHASH_NEAR_RADIUS
 #define SHIDX_DEFAULT_FILLFACTOR		90
 #define SHIDX_MIN_FILLFACTOR			10
 
