@@ -67,7 +67,11 @@ AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_to_bit(simhash) IS 'the bits of a fingerprint as a bit(64), most significant bit first';
 
 -- Casts to simhash are implicit: drivers bind integers, and a literal is an
--- integer, a bigint or a numeric by its size alone.
+-- integer, a bigint or a numeric by its size alone.  From 2^63 on it is a
+-- numeric, and so is what drivers make of an unsigned integer of such size;
+-- that is half of all fingerprints.  Operators that take a numeric would not do
+-- instead of the cast: beside the server's own they would make
+-- numeric % integer ambiguous.
 CREATE CAST (bigint AS simhash) WITHOUT FUNCTION AS IMPLICIT;
 CREATE CAST (simhash AS bigint) WITHOUT FUNCTION AS ASSIGNMENT;
 CREATE CAST (smallint AS simhash) WITH FUNCTION simhash_from_int2(smallint) AS IMPLICIT;
@@ -76,10 +80,42 @@ CREATE CAST (numeric AS simhash) WITH FUNCTION simhash_from_numeric(numeric) AS 
 CREATE CAST (simhash AS numeric) WITH FUNCTION simhash_to_numeric(simhash) AS ASSIGNMENT;
 CREATE CAST (bit AS simhash) WITH FUNCTION simhash_from_bit(bit) AS ASSIGNMENT;
 CREATE CAST (simhash AS bit) WITH FUNCTION simhash_to_bit(simhash) AS ASSIGNMENT;
+COMMENT ON CAST (bigint AS simhash) IS 'bit for bit';
+COMMENT ON CAST (simhash AS bigint) IS 'bit for bit';
+COMMENT ON CAST (smallint AS simhash) IS 'bit for bit, sign-extended';
+COMMENT ON CAST (integer AS simhash) IS 'bit for bit, sign-extended';
+COMMENT ON CAST (numeric AS simhash) IS 'by value; of a negative one, as of a bigint';
+COMMENT ON CAST (simhash AS numeric) IS 'by value, unsigned';
+COMMENT ON CAST (bit AS simhash) IS 'bit for bit, first bit most significant';
+COMMENT ON CAST (simhash AS bit) IS 'bit for bit, most significant bit first';
 
-CREATE FUNCTION to_hex(simhash) RETURNS text
+-- The implicit cast would also make calls valid that are an error without us:
+-- to_hex(numeric), by to_hex(simhash).  The server follows one cast, not two in
+-- a row; so to_hex takes a type of its own, to which a simhash is cast without
+-- work, and a number is not cast at all.  People write to_hex(fp) and never see
+-- this type.
+CREATE TYPE simhash_only;
+
+CREATE FUNCTION simhash_only_in(cstring) RETURNS simhash_only
+AS 'MODULE_PATHNAME', 'simhash_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_only_in(cstring) IS 'I/O';
+CREATE FUNCTION simhash_only_out(simhash_only) RETURNS cstring
+AS 'MODULE_PATHNAME', 'simhash_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_only_out(simhash_only) IS 'I/O';
+
+CREATE TYPE simhash_only (
+	INPUT = simhash_only_in,
+	OUTPUT = simhash_only_out,
+	LIKE = simhash
+);
+COMMENT ON TYPE simhash_only IS 'a simhash, as the argument of a function for which no number shall be taken';
+
+CREATE CAST (simhash AS simhash_only) WITHOUT FUNCTION AS IMPLICIT;
+COMMENT ON CAST (simhash AS simhash_only) IS 'the same';
+
+CREATE FUNCTION to_hex(simhash_only) RETURNS text
 AS 'MODULE_PATHNAME', 'simhash_to_hex' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION to_hex(simhash) IS 'a fingerprint as 16 lower-case hex digits';
+COMMENT ON FUNCTION to_hex(simhash_only) IS 'a fingerprint as 16 lower-case hex digits; with 0x before them they can be cast to simhash';
 
 --
 -- Ordering and equality: as unsigned integers
@@ -165,6 +201,7 @@ DEFAULT FOR TYPE simhash USING btree AS
 	FUNCTION 2 simhash_sortsupport(internal),
 	FUNCTION 4 btequalimage(oid);
 COMMENT ON OPERATOR CLASS simhash_btree_ops USING btree IS 'fingerprints as unsigned integers';
+COMMENT ON OPERATOR FAMILY simhash_btree_ops USING btree IS 'fingerprints as unsigned integers';
 
 CREATE OPERATOR CLASS simhash_hash_ops
 DEFAULT FOR TYPE simhash USING hash AS
@@ -172,6 +209,7 @@ DEFAULT FOR TYPE simhash USING hash AS
 	FUNCTION 1 simhash_hash_value(simhash),
 	FUNCTION 2 simhash_hash_value_extended(simhash, bigint);
 COMMENT ON OPERATOR CLASS simhash_hash_ops USING hash IS 'equality of fingerprints';
+COMMENT ON OPERATOR FAMILY simhash_hash_ops USING hash IS 'equality of fingerprints';
 
 CREATE FUNCTION simhash_smaller(simhash, simhash) RETURNS simhash
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -406,6 +444,7 @@ DEFAULT FOR TYPE simhash_ball USING btree AS
 	FUNCTION 1 simhash_ball_cmp(simhash_ball, simhash_ball),
 	FUNCTION 4 btequalimage(oid);
 COMMENT ON OPERATOR CLASS simhash_ball_btree_ops USING btree IS 'balls by centre and then radius';
+COMMENT ON OPERATOR FAMILY simhash_ball_btree_ops USING btree IS 'balls by centre and then radius';
 
 CREATE OPERATOR CLASS simhash_ball_hash_ops
 DEFAULT FOR TYPE simhash_ball USING hash AS
@@ -413,6 +452,7 @@ DEFAULT FOR TYPE simhash_ball USING hash AS
 	FUNCTION 1 simhash_ball_hash(simhash_ball),
 	FUNCTION 2 simhash_ball_hash_extended(simhash_ball, bigint);
 COMMENT ON OPERATOR CLASS simhash_ball_hash_ops USING hash IS 'equality of balls';
+COMMENT ON OPERATOR FAMILY simhash_ball_hash_ops USING hash IS 'equality of balls';
 
 --
 -- Comparisons of a distance with a number: the server's own functions, with a
@@ -743,6 +783,7 @@ DEFAULT FOR TYPE simhash USING simhash AS
 	OPERATOR 66 <@ (simhash, simhash_ball),
 	OPERATOR 67 <~~> (simhash, simhash) FOR ORDER BY integer_ops;
 COMMENT ON OPERATOR CLASS simhash_ops USING simhash IS 'fingerprints within a distance, and in the order of it';
+COMMENT ON OPERATOR FAMILY simhash_ops USING simhash IS 'fingerprints within a distance, and in the order of it';
 
 --
 -- The scheme, made visible

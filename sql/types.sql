@@ -194,8 +194,20 @@ SELECT repeat('1', 65)::bit(65)::simhash;
 
 SELECT to_hex(v::simhash)
 FROM (VALUES ('0'), ('255'), ('0xFEDCBA9876543210'), ('18446744073709551615')) AS t(v);
--- the server's functions of that name are not in the way, nor in ours
+-- the server's functions of that name are not in the way, nor is ours: of a
+-- number that it does not take there is none
 SELECT to_hex(255), to_hex(255::bigint);
+SELECT to_hex(255::numeric);
+SELECT to_hex(18446744073709551615);
+SELECT to_hex(1.5::float8);
+SELECT to_hex('255');
+CREATE DOMAIN fingerprint AS simhash CHECK (VALUE <> 0);
+SELECT to_hex('255'::fingerprint), to_hex(simhash_compute('a')) = to_hex(simhash_compute('A')) AS same, to_hex(NULL::simhash);
+CREATE VIEW hexes AS SELECT to_hex(v::simhash) AS hex FROM (VALUES ('-1')) AS t(v);
+SELECT hex, ('0x' || hex)::simhash FROM hexes;
+SELECT pg_get_viewdef('hexes') LIKE '%simhash_only%' AS shows_the_cast;
+DROP VIEW hexes;
+DROP DOMAIN fingerprint;
 
 -- columns take all of them, in both directions
 CREATE TABLE assigned (fp simhash);

@@ -107,7 +107,7 @@ simhash_send(PG_FUNCTION_ARGS)
 }
 
 /*
- * to_hex(simhash) -> text
+ * to_hex(simhash_only) -> text
  *
  * 16 digits and no more, as other tools exchange fingerprints, and so that the
  * texts sort as the fingerprints do.  Input wants 0x before them, since digits
