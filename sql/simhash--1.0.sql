@@ -92,8 +92,8 @@ COMMENT ON CAST (simhash AS bit) IS 'bit for bit, most significant bit first';
 -- The implicit cast would also make calls valid that are an error without us:
 -- to_hex(numeric), by to_hex(simhash).  The server follows one cast, not two in
 -- a row; so to_hex takes a type of its own, to which a simhash is cast without
--- work, and a number is not cast at all.  People write to_hex(fp) and never see
--- this type.
+-- work, and a number is not cast at all.  People write to_hex(fp), and see the
+-- type only where the server shows an expression that it has stored.
 CREATE TYPE simhash_only;
 
 CREATE FUNCTION simhash_only_in(cstring) RETURNS simhash_only

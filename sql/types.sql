@@ -203,9 +203,9 @@ SELECT to_hex(1.5::float8);
 SELECT to_hex('255');
 CREATE DOMAIN fingerprint AS simhash CHECK (VALUE <> 0);
 SELECT to_hex('255'::fingerprint), to_hex(simhash_compute('a')) = to_hex(simhash_compute('A')) AS same, to_hex(NULL::simhash);
-CREATE VIEW hexes AS SELECT to_hex(v::simhash) AS hex FROM (VALUES ('-1')) AS t(v);
+CREATE VIEW hexes AS SELECT to_hex(simhash_smaller('-1', '-1')) AS hex;
 SELECT hex, ('0x' || hex)::simhash FROM hexes;
-SELECT pg_get_viewdef('hexes') LIKE '%simhash_only%' AS shows_the_cast;
+SELECT pg_get_viewdef('hexes');
 DROP VIEW hexes;
 DROP DOMAIN fingerprint;
 

@@ -14,6 +14,7 @@
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
 
+#include "bits/scheme.h"
 #include "type/simhash.h"
 
 /*
@@ -50,6 +51,7 @@ typedef struct ShIdxOptions
 extern void shidx_init_options(void);
 extern bytea *shidx_options(Datum reloptions, bool validate);
 extern ShIdxOptions shidx_get_options(Relation index);
+extern void shidx_report_pending_options(Relation index, const ShBitsScheme *scheme);
 
 /* build.c */
 extern IndexBuildResult *shidx_build(Relation heap, Relation index, struct IndexInfo *info);
