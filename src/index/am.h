@@ -93,5 +93,6 @@ extern bool shidx_property(Oid index_oid, int attno, IndexAMProperty prop,
 
 /* validate.c */
 extern bool shidx_validate(Oid opclass);
+extern void shidx_adjust_members(Oid family, Oid opclass, List *operators, List *functions);
 
 #endif							/* SIMHASH_INDEX_AM_H */

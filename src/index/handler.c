@@ -54,7 +54,7 @@ simhash_handler(PG_FUNCTION_ARGS)
 	am->amproperty = shidx_property;
 	am->ambuildphasename = shidx_buildphasename;
 	am->amvalidate = shidx_validate;
-	am->amadjustmembers = NULL;
+	am->amadjustmembers = shidx_adjust_members;
 	am->ambeginscan = shidx_beginscan;
 	am->amrescan = shidx_rescan;
 	am->amgettuple = shidx_gettuple;
