@@ -11,6 +11,7 @@
 #include "commands/vacuum.h"
 #include "fmgr.h"
 
+#include "compat.h"
 #include "index/am.h"
 
 PG_FUNCTION_INFO_V1(simhash_handler);
@@ -21,7 +22,7 @@ PG_FUNCTION_INFO_V1(simhash_handler);
 Datum
 simhash_handler(PG_FUNCTION_ARGS)
 {
-	IndexAmRoutine *am = makeNode(IndexAmRoutine);
+	IndexAmRoutine *am = shcompat_make_am_routine();
 
 	am->amstrategies = SHIDX_NUM_STRATEGIES;
 	am->amsupport = 0;
