@@ -52,7 +52,7 @@ COMMENT ON FUNCTION simhash_from_int4(integer) IS 'the fingerprint with the bits
 
 CREATE FUNCTION simhash_from_numeric(numeric) RETURNS simhash
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_from_numeric(numeric) IS 'the fingerprint of an integral value 0..18446744073709551615';
+COMMENT ON FUNCTION simhash_from_numeric(numeric) IS 'the fingerprint of an integral value -9223372036854775808..18446744073709551615; of a negative one, as of a bigint';
 
 CREATE FUNCTION simhash_to_numeric(simhash) RETURNS numeric
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -67,7 +67,11 @@ AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_to_bit(simhash) IS 'the bits of a fingerprint as a bit(64), most significant bit first';
 
 -- Casts to simhash are implicit: drivers bind integers, and a literal is an
--- integer, a bigint or a numeric by its size alone.
+-- integer, a bigint or a numeric by its size alone.  From 2^63 on it is a
+-- numeric, and so is what drivers make of an unsigned integer of such size;
+-- that is half of all fingerprints.  Operators that take a numeric would not do
+-- instead of the cast: beside the server's own they would make
+-- numeric % integer ambiguous.
 CREATE CAST (bigint AS simhash) WITHOUT FUNCTION AS IMPLICIT;
 CREATE CAST (simhash AS bigint) WITHOUT FUNCTION AS ASSIGNMENT;
 CREATE CAST (smallint AS simhash) WITH FUNCTION simhash_from_int2(smallint) AS IMPLICIT;
@@ -76,10 +80,42 @@ CREATE CAST (numeric AS simhash) WITH FUNCTION simhash_from_numeric(numeric) AS 
 CREATE CAST (simhash AS numeric) WITH FUNCTION simhash_to_numeric(simhash) AS ASSIGNMENT;
 CREATE CAST (bit AS simhash) WITH FUNCTION simhash_from_bit(bit) AS ASSIGNMENT;
 CREATE CAST (simhash AS bit) WITH FUNCTION simhash_to_bit(simhash) AS ASSIGNMENT;
+COMMENT ON CAST (bigint AS simhash) IS 'bit for bit';
+COMMENT ON CAST (simhash AS bigint) IS 'bit for bit';
+COMMENT ON CAST (smallint AS simhash) IS 'bit for bit, sign-extended';
+COMMENT ON CAST (integer AS simhash) IS 'bit for bit, sign-extended';
+COMMENT ON CAST (numeric AS simhash) IS 'by value; of a negative one, as of a bigint';
+COMMENT ON CAST (simhash AS numeric) IS 'by value, unsigned';
+COMMENT ON CAST (bit AS simhash) IS 'bit for bit, first bit most significant';
+COMMENT ON CAST (simhash AS bit) IS 'bit for bit, most significant bit first';
 
-CREATE FUNCTION to_hex(simhash) RETURNS text
+-- The implicit cast would also make calls valid that are an error without us:
+-- to_hex(numeric), by to_hex(simhash).  The server follows one cast, not two in
+-- a row; so to_hex takes a type of its own, to which a simhash is cast without
+-- work, and a number is not cast at all.  People write to_hex(fp), and see the
+-- type only where the server shows an expression that it has stored.
+CREATE TYPE simhash_only;
+
+CREATE FUNCTION simhash_only_in(cstring) RETURNS simhash_only
+AS 'MODULE_PATHNAME', 'simhash_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_only_in(cstring) IS 'I/O';
+CREATE FUNCTION simhash_only_out(simhash_only) RETURNS cstring
+AS 'MODULE_PATHNAME', 'simhash_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_only_out(simhash_only) IS 'I/O';
+
+CREATE TYPE simhash_only (
+	INPUT = simhash_only_in,
+	OUTPUT = simhash_only_out,
+	LIKE = simhash
+);
+COMMENT ON TYPE simhash_only IS 'a simhash, as the argument of a function for which no number shall be taken';
+
+CREATE CAST (simhash AS simhash_only) WITHOUT FUNCTION AS IMPLICIT;
+COMMENT ON CAST (simhash AS simhash_only) IS 'the same';
+
+CREATE FUNCTION to_hex(simhash_only) RETURNS text
 AS 'MODULE_PATHNAME', 'simhash_to_hex' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION to_hex(simhash) IS 'a fingerprint as 16 lower-case hex digits';
+COMMENT ON FUNCTION to_hex(simhash_only) IS 'a fingerprint as 16 lower-case hex digits; with 0x before them they can be cast to simhash';
 
 --
 -- Ordering and equality: as unsigned integers
@@ -164,12 +200,16 @@ DEFAULT FOR TYPE simhash USING btree AS
 	FUNCTION 1 simhash_cmp(simhash, simhash),
 	FUNCTION 2 simhash_sortsupport(internal),
 	FUNCTION 4 btequalimage(oid);
+COMMENT ON OPERATOR CLASS simhash_btree_ops USING btree IS 'fingerprints as unsigned integers';
+COMMENT ON OPERATOR FAMILY simhash_btree_ops USING btree IS 'fingerprints as unsigned integers';
 
 CREATE OPERATOR CLASS simhash_hash_ops
 DEFAULT FOR TYPE simhash USING hash AS
 	OPERATOR 1 =,
 	FUNCTION 1 simhash_hash_value(simhash),
 	FUNCTION 2 simhash_hash_value_extended(simhash, bigint);
+COMMENT ON OPERATOR CLASS simhash_hash_ops USING hash IS 'equality of fingerprints';
+COMMENT ON OPERATOR FAMILY simhash_hash_ops USING hash IS 'equality of fingerprints';
 
 CREATE FUNCTION simhash_smaller(simhash, simhash) RETURNS simhash
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -304,6 +344,115 @@ CREATE OPERATOR % (
 	COMMUTATOR = %, RESTRICT = simhash_sel, JOIN = simhash_joinsel
 );
 COMMENT ON OPERATOR %(simhash, simhash) IS 'near-duplicates: differ in at most 3 bits';
+CREATE FUNCTION simhash_near_6(simhash, simhash) RETURNS bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_near_6(simhash, simhash) IS 'implementation of <%> operator';
+CREATE FUNCTION simhash_near_10(simhash, simhash) RETURNS bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_near_10(simhash, simhash) IS 'implementation of <<%>> operator';
+
+CREATE OPERATOR <%> (
+	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_near_6,
+	COMMUTATOR = <%>, RESTRICT = simhash_sel, JOIN = simhash_joinsel
+);
+COMMENT ON OPERATOR <%>(simhash, simhash) IS 'near-duplicates after more edits: differ in at most 6 bits';
+CREATE OPERATOR <<%>> (
+	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_near_10,
+	COMMUTATOR = <<%>>, RESTRICT = simhash_sel, JOIN = simhash_joinsel
+);
+COMMENT ON OPERATOR <<%>>(simhash, simhash) IS 'near-duplicates after more edits: differ in at most 10 bits';
+
+--
+-- Ordering and equality of balls: by centre and then radius, as they are
+-- written, and not by the fingerprints that they hold.  For DISTINCT, unique
+-- constraints, and replication of tables that have no key
+--
+
+CREATE FUNCTION simhash_ball_eq(simhash_ball, simhash_ball) RETURNS bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_eq(simhash_ball, simhash_ball) IS 'implementation of = operator';
+CREATE FUNCTION simhash_ball_ne(simhash_ball, simhash_ball) RETURNS bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_ne(simhash_ball, simhash_ball) IS 'implementation of <> operator';
+CREATE FUNCTION simhash_ball_lt(simhash_ball, simhash_ball) RETURNS bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_lt(simhash_ball, simhash_ball) IS 'implementation of < operator';
+CREATE FUNCTION simhash_ball_le(simhash_ball, simhash_ball) RETURNS bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_le(simhash_ball, simhash_ball) IS 'implementation of <= operator';
+CREATE FUNCTION simhash_ball_gt(simhash_ball, simhash_ball) RETURNS bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_gt(simhash_ball, simhash_ball) IS 'implementation of > operator';
+CREATE FUNCTION simhash_ball_ge(simhash_ball, simhash_ball) RETURNS bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_ge(simhash_ball, simhash_ball) IS 'implementation of >= operator';
+
+CREATE OPERATOR = (
+	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_eq,
+	COMMUTATOR = =, NEGATOR = <>,
+	RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES
+);
+COMMENT ON OPERATOR =(simhash_ball, simhash_ball) IS 'equal: the same centre and the same radius';
+CREATE OPERATOR <> (
+	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_ne,
+	COMMUTATOR = <>, NEGATOR = =,
+	RESTRICT = neqsel, JOIN = neqjoinsel
+);
+COMMENT ON OPERATOR <>(simhash_ball, simhash_ball) IS 'not equal';
+CREATE OPERATOR < (
+	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_lt,
+	COMMUTATOR = >, NEGATOR = >=,
+	RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+COMMENT ON OPERATOR <(simhash_ball, simhash_ball) IS 'less than, by centre and then radius';
+CREATE OPERATOR <= (
+	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_le,
+	COMMUTATOR = >=, NEGATOR = >,
+	RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+COMMENT ON OPERATOR <=(simhash_ball, simhash_ball) IS 'less than or equal, by centre and then radius';
+CREATE OPERATOR > (
+	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_gt,
+	COMMUTATOR = <, NEGATOR = <=,
+	RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+COMMENT ON OPERATOR >(simhash_ball, simhash_ball) IS 'greater than, by centre and then radius';
+CREATE OPERATOR >= (
+	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_ge,
+	COMMUTATOR = <=, NEGATOR = <,
+	RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+COMMENT ON OPERATOR >=(simhash_ball, simhash_ball) IS 'greater than or equal, by centre and then radius';
+
+CREATE FUNCTION simhash_ball_cmp(simhash_ball, simhash_ball) RETURNS integer
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_cmp(simhash_ball, simhash_ball) IS 'less-equal-greater, by centre and then radius';
+CREATE FUNCTION simhash_ball_hash(simhash_ball) RETURNS integer
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_hash(simhash_ball) IS 'hash for hash joins and hash indexes';
+CREATE FUNCTION simhash_ball_hash_extended(simhash_ball, bigint) RETURNS bigint
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_hash_extended(simhash_ball, bigint) IS 'seeded hash for hash partitioning';
+
+CREATE OPERATOR CLASS simhash_ball_btree_ops
+DEFAULT FOR TYPE simhash_ball USING btree AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 simhash_ball_cmp(simhash_ball, simhash_ball),
+	FUNCTION 4 btequalimage(oid);
+COMMENT ON OPERATOR CLASS simhash_ball_btree_ops USING btree IS 'balls by centre and then radius';
+COMMENT ON OPERATOR FAMILY simhash_ball_btree_ops USING btree IS 'balls by centre and then radius';
+
+CREATE OPERATOR CLASS simhash_ball_hash_ops
+DEFAULT FOR TYPE simhash_ball USING hash AS
+	OPERATOR 1 =,
+	FUNCTION 1 simhash_ball_hash(simhash_ball),
+	FUNCTION 2 simhash_ball_hash_extended(simhash_ball, bigint);
+COMMENT ON OPERATOR CLASS simhash_ball_hash_ops USING hash IS 'equality of balls';
+COMMENT ON OPERATOR FAMILY simhash_ball_hash_ops USING hash IS 'equality of balls';
 
 --
 -- Comparisons of a distance with a number: the server's own functions, with a
@@ -629,8 +778,12 @@ CREATE OPERATOR CLASS simhash_ops
 DEFAULT FOR TYPE simhash USING simhash AS
 	OPERATOR 1 = (simhash, simhash),
 	OPERATOR 4 % (simhash, simhash),
+	OPERATOR 7 <%> (simhash, simhash),
+	OPERATOR 11 <<%>> (simhash, simhash),
 	OPERATOR 66 <@ (simhash, simhash_ball),
 	OPERATOR 67 <~~> (simhash, simhash) FOR ORDER BY integer_ops;
+COMMENT ON OPERATOR CLASS simhash_ops USING simhash IS 'fingerprints within a distance, and in the order of it';
+COMMENT ON OPERATOR FAMILY simhash_ops USING simhash IS 'fingerprints within a distance, and in the order of it';
 
 --
 -- The scheme, made visible

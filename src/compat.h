@@ -14,6 +14,7 @@
 #error "simhash needs PostgreSQL 15 or later"
 #endif
 
+#include "access/amapi.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "utils/rel.h"
@@ -53,6 +54,33 @@ shcompat_extend(Relation relation, ForkNumber fork)
 	return buffer;
 #endif
 }
+
+/*
+ * The struct that the handler of an index access method fills in.  Until 18 the
+ * server copies it and frees it; since 19 it keeps the pointer for ever.
+ */
+static inline IndexAmRoutine *
+shcompat_make_am_routine(void)
+{
+#if PG_VERSION_NUM >= 190000
+	static IndexAmRoutine routine = {.type = T_IndexAmRoutine};
+
+	return &routine;
+#else
+	return makeNode(IndexAmRoutine);
+#endif
+}
+
+/* scans of a table got flags in 19, of which none is needed */
+#if PG_VERSION_NUM >= 190000
+#define shcompat_index_fetch_begin(relation)	table_index_fetch_begin((relation), SO_NONE)
+#define shcompat_beginscan_parallel(relation, scan) \
+	table_beginscan_parallel((relation), (scan), SO_NONE)
+#else
+#define shcompat_index_fetch_begin(relation)	table_index_fetch_begin(relation)
+#define shcompat_beginscan_parallel(relation, scan) \
+	table_beginscan_parallel((relation), (scan))
+#endif
 
 /* vacuum_delay_point got a parameter in 18 */
 #if PG_VERSION_NUM >= 180000

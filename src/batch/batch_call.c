@@ -12,9 +12,10 @@
 #include "utils/snapmgr.h"
 
 #include "batch/batch_call.h"
+#include "type/simhash.h"
 
 /* what is searched where no distance is given for an array */
-#define DEFAULT_DISTANCE	3
+#define DEFAULT_DISTANCE	SIMHASH_NEAR_RADIUS
 
 /*
  * Begin a call with the arguments (index regclass, distance int).

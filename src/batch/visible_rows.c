@@ -20,6 +20,7 @@
 
 #include "batch/visible_rows.h"
 #include "btree/page.h"
+#include "compat.h"
 
 /* how many rows are looked up together at least */
 #define MIN_ROWS			65536
@@ -51,7 +52,7 @@ void
 shbatch_rows_begin(ShBatchRows *rows, Relation heap, Snapshot snapshot)
 {
 	rows->snapshot = snapshot;
-	rows->fetch = table_index_fetch_begin(heap);
+	rows->fetch = shcompat_index_fetch_begin(heap);
 	rows->slot = table_slot_create(heap, NULL);
 	rows->enough = choose_batch(heap);
 	rows->count = 0;

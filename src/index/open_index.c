@@ -27,14 +27,26 @@
 
 #include "compat.h"
 #include "index/am.h"
+#include "index/list_indexes.h"
 #include "index/open_index.h"
 
+/*
+ * Report that a relation is not a simhash index.
+ *
+ * Where it is a table that has some, or another index of such a table, they are
+ * what was meant.
+ */
 static void
-report_wrong_relation(const char *name)
+report_wrong_relation(Oid relation, const char *name)
 {
+	Oid			table = IndexGetRelation(relation, true);
+	char	   *names = shidx_list_indexes(OidIsValid(table) ? table : relation);
+
 	ereport(ERROR,
 			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-			 errmsg("\"%s\" is not a simhash index", name)));
+			 errmsg("\"%s\" is not a simhash index", name),
+			 names == NULL ? 0 :
+			 errhint("Name a simhash index of the table: %s.", names)));
 }
 
 /*
@@ -49,7 +61,7 @@ report_wrong_oid(Oid relation)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation with OID %u does not exist", relation)));
-	report_wrong_relation(name);
+	report_wrong_relation(relation, name);
 }
 
 /*
@@ -66,7 +78,7 @@ check_relation(Relation index)
 				 errmsg("\"%s\" is a partitioned index", name),
 				 errhint("Use the indexes of its partitions, which pg_partition_tree lists.")));
 	if (index->rd_indam->ambuild != shidx_build)
-		report_wrong_relation(name);
+		report_wrong_relation(RelationGetRelid(index), name);
 }
 
 /*

@@ -19,9 +19,11 @@
 
 #include "access/htup_details.h"
 #include "catalog/dependency.h"
+#include "catalog/pg_am.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "commands/defrem.h"
 #include "utils/builtins.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
@@ -105,6 +107,10 @@ load(Oid extension, Oid schema, ShPlanCatalog *c)
 	if (!OidIsValid(c->simhash_type) || !OidIsValid(c->ball_type))
 		return false;
 
+	/* access methods are in no schema */
+	c->access_method = member_of(extension, AccessMethodRelationId,
+								 get_am_oid("simhash", true));
+
 	args[0] = c->simhash_type;
 	args[1] = c->simhash_type;
 	args[2] = INT4OID;
@@ -113,7 +119,6 @@ load(Oid extension, Oid schema, ShPlanCatalog *c)
 									  "simhash_order_distance", 2, args);
 	c->order_operator = find_operator(extension, schema, "<~~>",
 									  c->simhash_type, c->simhash_type);
-	c->near = find_function(extension, schema, "simhash_near", 2, args);
 	c->within = find_function(extension, schema, "simhash_within", 3, args);
 
 	args[1] = INT4OID;
@@ -150,7 +155,7 @@ load(Oid extension, Oid schema, ShPlanCatalog *c)
 	args[4] = INTERNALOID;
 	c->join_sel = find_function(extension, schema, "simhash_joinsel", 5, args);
 
-	return OidIsValid(c->hamming) && OidIsValid(c->near) &&
+	return OidIsValid(c->access_method) && OidIsValid(c->hamming) &&
 		OidIsValid(c->order_distance) && OidIsValid(c->order_operator) &&
 		OidIsValid(c->hamming_support) &&
 		OidIsValid(c->within) && OidIsValid(c->make_ball) &&

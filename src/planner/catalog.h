@@ -15,6 +15,8 @@ typedef struct ShPlanCatalog
 {
 	Oid			schema;
 
+	Oid			access_method;
+
 	/* types */
 	Oid			simhash_type;
 	Oid			ball_type;
@@ -23,7 +25,6 @@ typedef struct ShPlanCatalog
 	Oid			hamming;
 	Oid			order_distance; /* of operator <~~> */
 	Oid			within;			/* simhash_within */
-	Oid			near;			/* of operator % */
 	Oid			in_ball;		/* of operator <@ */
 	Oid			ball_contains;	/* of operator @> */
 	Oid			make_ball;		/* simhash_ball */

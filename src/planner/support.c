@@ -356,9 +356,8 @@ make_ball(const ShPlanCatalog *catalog, Node *centre, Node *radius)
 
 		if (c->constisnull || r->constisnull)
 			return NULL;
-		ball = (SimhashBall *) palloc0(sizeof(SimhashBall));
-		ball->centre = DatumGetSimhash(c->constvalue);
-		ball->radius = DatumGetInt32(r->constvalue);
+		ball = simhash_new_ball(DatumGetSimhash(c->constvalue),
+								DatumGetInt32(r->constvalue));
 		return (Expr *) makeConst(catalog->ball_type, -1, InvalidOid,
 								  sizeof(SimhashBall),
 								  SimhashBallGetDatum(ball), false, false);
@@ -493,14 +492,14 @@ simhash_within_support(PG_FUNCTION_ARGS)
 		{
 			if (request->is_join)
 				request->selectivity =
-					shplan_join_selectivity(request->root, &catalog,
+					shplan_join_selectivity(request->root, &catalog, InvalidOid,
 											request->funcid, request->args,
 											request->jointype,
 											request->sjinfo);
 			else
 				request->selectivity =
 					shplan_restriction_selectivity(request->root, &catalog,
-												   request->funcid,
+												   InvalidOid, request->funcid,
 												   request->args,
 												   request->varRelid);
 			result = (Node *) request;

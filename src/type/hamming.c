@@ -16,26 +16,48 @@
 PG_FUNCTION_INFO_V1(simhash_hamming);
 PG_FUNCTION_INFO_V1(simhash_within);
 PG_FUNCTION_INFO_V1(simhash_near);
+PG_FUNCTION_INFO_V1(simhash_near_6);
+PG_FUNCTION_INFO_V1(simhash_near_10);
 PG_FUNCTION_INFO_V1(simhash_radius);
+
+/* a call with two fingerprints first */
+static inline int
+distance_of_args(FunctionCallInfo fcinfo)
+{
+	return shbits_distance(PG_GETARG_SIMHASH(0), PG_GETARG_SIMHASH(1));
+}
 
 Datum
 simhash_hamming(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT32(shbits_distance(PG_GETARG_SIMHASH(0), PG_GETARG_SIMHASH(1)));
+	PG_RETURN_INT32(distance_of_args(fcinfo));
 }
 
 Datum
 simhash_within(PG_FUNCTION_ARGS)
 {
-	int32		radius = PG_GETARG_INT32(2);
-
-	PG_RETURN_BOOL(shbits_distance(PG_GETARG_SIMHASH(0), PG_GETARG_SIMHASH(1)) <= radius);
+	PG_RETURN_BOOL(distance_of_args(fcinfo) <= PG_GETARG_INT32(2));
 }
 
+/* simhash % simhash -> boolean */
 Datum
 simhash_near(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(shbits_distance(PG_GETARG_SIMHASH(0), PG_GETARG_SIMHASH(1)) <= SIMHASH_NEAR_RADIUS);
+	PG_RETURN_BOOL(distance_of_args(fcinfo) <= SIMHASH_NEAR_RADIUS);
+}
+
+/* simhash <%> simhash -> boolean */
+Datum
+simhash_near_6(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(distance_of_args(fcinfo) <= 6);
+}
+
+/* simhash <<%>> simhash -> boolean */
+Datum
+simhash_near_10(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(distance_of_args(fcinfo) <= 10);
 }
 
 /*
