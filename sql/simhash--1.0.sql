@@ -245,9 +245,6 @@ COMMENT ON FUNCTION simhash_radius(bigint, boolean) IS 'largest radius, -1..64, 
 CREATE FUNCTION simhash_radius(bound float8, strict boolean) RETURNS integer
 AS 'MODULE_PATHNAME', 'simhash_radius_float8' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_radius(float8, boolean) IS 'largest radius, -1..64, whose distances are <= bound, or < bound if strict';
-CREATE FUNCTION simhash_radius(bound numeric, strict boolean) RETURNS integer
-AS 'MODULE_PATHNAME', 'simhash_radius_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_radius(numeric, boolean) IS 'largest radius, -1..64, whose distances are <= bound, or < bound if strict';
 
 --
 -- Balls: a centre and a radius
@@ -322,6 +319,9 @@ COMMENT ON OPERATOR %(simhash, simhash) IS 'near-duplicates: differ in at most 3
 -- planner support function that turns them into simhash_within, or into the
 -- server's own operators.  For each pair of types < <= = >= > and, for row
 -- comparisons, their place in a btree operator family.
+--
+-- There is none for numeric: numeric > integer would not be unique then, since
+-- an integer can be taken for a distance as well as for a numeric.
 --
 
 CREATE FUNCTION simhash_distance_support(internal) RETURNS internal
@@ -655,88 +655,6 @@ LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
 RETURN btfloat8cmp($1, $2::integer::float8);
 COMMENT ON FUNCTION simhash_distance_cmp(float8, simhash_distance) IS 'less-equal-greater';
 
--- a distance and a numeric
-CREATE FUNCTION simhash_distance_lt(simhash_distance, numeric) RETURNS bool
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SUPPORT simhash_distance_support
-RETURN $1::integer::numeric < $2;
-COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, numeric) IS 'implementation of < operator';
-CREATE OPERATOR < (LEFTARG = simhash_distance, RIGHTARG = numeric, FUNCTION = simhash_distance_lt,
-	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
-COMMENT ON OPERATOR <(simhash_distance, numeric) IS 'distance below bound; can use a simhash index';
-CREATE FUNCTION simhash_distance_le(simhash_distance, numeric) RETURNS bool
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SUPPORT simhash_distance_support
-RETURN $1::integer::numeric <= $2;
-COMMENT ON FUNCTION simhash_distance_le(simhash_distance, numeric) IS 'implementation of <= operator';
-CREATE OPERATOR <= (LEFTARG = simhash_distance, RIGHTARG = numeric, FUNCTION = simhash_distance_le,
-	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
-COMMENT ON OPERATOR <=(simhash_distance, numeric) IS 'distance at most bound; can use a simhash index';
-CREATE FUNCTION simhash_distance_eq(simhash_distance, numeric) RETURNS bool
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SUPPORT simhash_distance_support
-RETURN $1::integer::numeric = $2;
-COMMENT ON FUNCTION simhash_distance_eq(simhash_distance, numeric) IS 'implementation of = operator';
-CREATE OPERATOR = (LEFTARG = simhash_distance, RIGHTARG = numeric, FUNCTION = simhash_distance_eq,
-	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
-COMMENT ON OPERATOR =(simhash_distance, numeric) IS 'distance equals bound; can use a simhash index';
-CREATE FUNCTION simhash_distance_ge(simhash_distance, numeric) RETURNS bool
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SUPPORT simhash_distance_support
-RETURN $1::integer::numeric >= $2;
-COMMENT ON FUNCTION simhash_distance_ge(simhash_distance, numeric) IS 'implementation of >= operator';
-CREATE OPERATOR >= (LEFTARG = simhash_distance, RIGHTARG = numeric, FUNCTION = simhash_distance_ge,
-	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
-COMMENT ON OPERATOR >=(simhash_distance, numeric) IS 'distance at least bound';
-CREATE FUNCTION simhash_distance_gt(simhash_distance, numeric) RETURNS bool
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SUPPORT simhash_distance_support
-RETURN $1::integer::numeric > $2;
-COMMENT ON FUNCTION simhash_distance_gt(simhash_distance, numeric) IS 'implementation of > operator';
-CREATE OPERATOR > (LEFTARG = simhash_distance, RIGHTARG = numeric, FUNCTION = simhash_distance_gt,
-	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
-COMMENT ON OPERATOR >(simhash_distance, numeric) IS 'distance above bound';
-CREATE FUNCTION simhash_distance_cmp(simhash_distance, numeric) RETURNS integer
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-RETURN numeric_cmp($1::integer::numeric, $2);
-COMMENT ON FUNCTION simhash_distance_cmp(simhash_distance, numeric) IS 'less-equal-greater';
-
--- a numeric and a distance
-CREATE FUNCTION simhash_distance_lt(numeric, simhash_distance) RETURNS bool
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SUPPORT simhash_distance_support
-RETURN $1 < $2::integer::numeric;
-COMMENT ON FUNCTION simhash_distance_lt(numeric, simhash_distance) IS 'implementation of < operator';
-CREATE OPERATOR < (LEFTARG = numeric, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_lt,
-	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
-COMMENT ON OPERATOR <(numeric, simhash_distance) IS 'bound below distance';
-CREATE FUNCTION simhash_distance_le(numeric, simhash_distance) RETURNS bool
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SUPPORT simhash_distance_support
-RETURN $1 <= $2::integer::numeric;
-COMMENT ON FUNCTION simhash_distance_le(numeric, simhash_distance) IS 'implementation of <= operator';
-CREATE OPERATOR <= (LEFTARG = numeric, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_le,
-	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
-COMMENT ON OPERATOR <=(numeric, simhash_distance) IS 'bound at most distance';
-CREATE FUNCTION simhash_distance_eq(numeric, simhash_distance) RETURNS bool
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SUPPORT simhash_distance_support
-RETURN $1 = $2::integer::numeric;
-COMMENT ON FUNCTION simhash_distance_eq(numeric, simhash_distance) IS 'implementation of = operator';
-CREATE OPERATOR = (LEFTARG = numeric, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
-	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
-COMMENT ON OPERATOR =(numeric, simhash_distance) IS 'bound equals distance; can use a simhash index';
-CREATE FUNCTION simhash_distance_ge(numeric, simhash_distance) RETURNS bool
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SUPPORT simhash_distance_support
-RETURN $1 >= $2::integer::numeric;
-COMMENT ON FUNCTION simhash_distance_ge(numeric, simhash_distance) IS 'implementation of >= operator';
-CREATE OPERATOR >= (LEFTARG = numeric, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
-	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
-COMMENT ON OPERATOR >=(numeric, simhash_distance) IS 'bound at least distance; can use a simhash index';
-CREATE FUNCTION simhash_distance_gt(numeric, simhash_distance) RETURNS bool
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SUPPORT simhash_distance_support
-RETURN $1 > $2::integer::numeric;
-COMMENT ON FUNCTION simhash_distance_gt(numeric, simhash_distance) IS 'implementation of > operator';
-CREATE OPERATOR > (LEFTARG = numeric, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
-	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
-COMMENT ON OPERATOR >(numeric, simhash_distance) IS 'bound above distance; can use a simhash index';
-CREATE FUNCTION simhash_distance_cmp(numeric, simhash_distance) RETURNS integer
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-RETURN numeric_cmp($1, $2::integer::numeric);
-COMMENT ON FUNCTION simhash_distance_cmp(numeric, simhash_distance) IS 'less-equal-greater';
-
 -- Without an operator class: what row comparisons go by, such as
 -- (fp <~> q, id) > (3, 17).  It orders no index.
 CREATE OPERATOR FAMILY simhash_distance_ops USING btree;
@@ -759,11 +677,7 @@ ALTER OPERATOR FAMILY simhash_distance_ops USING btree ADD
 	OPERATOR 1 < (simhash_distance, float8), OPERATOR 2 <= (simhash_distance, float8), OPERATOR 3 = (simhash_distance, float8), OPERATOR 4 >= (simhash_distance, float8), OPERATOR 5 > (simhash_distance, float8),
 	FUNCTION 1 (simhash_distance, float8) simhash_distance_cmp(simhash_distance, float8),
 	OPERATOR 1 < (float8, simhash_distance), OPERATOR 2 <= (float8, simhash_distance), OPERATOR 3 = (float8, simhash_distance), OPERATOR 4 >= (float8, simhash_distance), OPERATOR 5 > (float8, simhash_distance),
-	FUNCTION 1 (float8, simhash_distance) simhash_distance_cmp(float8, simhash_distance),
-	OPERATOR 1 < (simhash_distance, numeric), OPERATOR 2 <= (simhash_distance, numeric), OPERATOR 3 = (simhash_distance, numeric), OPERATOR 4 >= (simhash_distance, numeric), OPERATOR 5 > (simhash_distance, numeric),
-	FUNCTION 1 (simhash_distance, numeric) simhash_distance_cmp(simhash_distance, numeric),
-	OPERATOR 1 < (numeric, simhash_distance), OPERATOR 2 <= (numeric, simhash_distance), OPERATOR 3 = (numeric, simhash_distance), OPERATOR 4 >= (numeric, simhash_distance), OPERATOR 5 > (numeric, simhash_distance),
-	FUNCTION 1 (numeric, simhash_distance) simhash_distance_cmp(numeric, simhash_distance);
+	FUNCTION 1 (float8, simhash_distance) simhash_distance_cmp(float8, simhash_distance);
 
 --
 -- Fingerprint of a text

@@ -143,7 +143,6 @@ load(Oid extension, Oid schema, ShPlanCatalog *c)
 	c->radius_int4 = find_radius(extension, schema, INT4OID);
 	c->radius_int8 = find_radius(extension, schema, INT8OID);
 	c->radius_float8 = find_radius(extension, schema, FLOAT8OID);
-	c->radius_numeric = find_radius(extension, schema, NUMERICOID);
 
 	args[0] = INTERNALOID;
 	args[1] = OIDOID;
@@ -170,7 +169,6 @@ load(Oid extension, Oid schema, ShPlanCatalog *c)
 		OidIsValid(c->ball_contains) &&
 		OidIsValid(c->radius_int2) && OidIsValid(c->radius_int4) &&
 		OidIsValid(c->radius_int8) && OidIsValid(c->radius_float8) &&
-		OidIsValid(c->radius_numeric) &&
 		OidIsValid(c->distance_support) && OidIsValid(c->within_support) &&
 		OidIsValid(c->restriction_sel) && OidIsValid(c->join_sel);
 }

@@ -32,7 +32,6 @@ typedef struct ShPlanCatalog
 	Oid			radius_int4;
 	Oid			radius_int8;
 	Oid			radius_float8;
-	Oid			radius_numeric;
 
 	/* functions that the server calls while it plans */
 	Oid			distance_support;

@@ -136,7 +136,7 @@ get_hamming_args(const ShPlanCatalog *catalog, Node *node)
 }
 
 /*
- * A distance as an int4, without any relabelling that is not needed, lest it
+ * A distance as an int4, without any relabelling that is not needed: it would
  * hide that two expressions are the same.  But with grouping sets one that is
  * there may be a grouping expression, and stays.
  */
@@ -166,8 +166,6 @@ radius_function(const ShPlanCatalog *catalog, Oid type)
 			return catalog->radius_int8;
 		case FLOAT8OID:
 			return catalog->radius_float8;
-		case NUMERICOID:
-			return catalog->radius_numeric;
 		default:
 			return InvalidOid;
 	}
@@ -359,13 +357,13 @@ make_plain_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
 		}
 		types[i] = INT4OID;
 		operands[i] = make_integer(root, c->operands[i]);
-		if (bound_type == FLOAT8OID || bound_type == NUMERICOID)
+		if (bound_type == FLOAT8OID)
 		{
-			types[i] = bound_type;
-			operands[i] = (Expr *)
-				makeFuncExpr(bound_type == FLOAT8OID ? F_FLOAT8_INT4 : F_NUMERIC_INT4,
-							 bound_type, list_make1(operands[i]),
-							 InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST);
+			types[i] = FLOAT8OID;
+			operands[i] = (Expr *) makeFuncExpr(F_FLOAT8_INT4, FLOAT8OID,
+												list_make1(operands[i]),
+												InvalidOid, InvalidOid,
+												COERCE_IMPLICIT_CAST);
 		}
 	}
 

@@ -4,17 +4,13 @@
  *	  Hamming distance and what is within it.
  *
  * None of these raises an error or tells anything of its arguments but by
- * its result: they are marked leakproof, but for the one that takes a
- * numeric, as the server has it.
+ * its result: they are marked leakproof.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include <math.h>
-
-#include "utils/fmgrprotos.h"
-#include "utils/numeric.h"
 
 #include "bits/distance.h"
 #include "type/simhash.h"
@@ -26,7 +22,6 @@ PG_FUNCTION_INFO_V1(simhash_radius_int2);
 PG_FUNCTION_INFO_V1(simhash_radius_int4);
 PG_FUNCTION_INFO_V1(simhash_radius_int8);
 PG_FUNCTION_INFO_V1(simhash_radius_float8);
-PG_FUNCTION_INFO_V1(simhash_radius_numeric);
 
 Datum
 simhash_hamming(PG_FUNCTION_ARGS)
@@ -95,23 +90,4 @@ simhash_radius_float8(PG_FUNCTION_ARGS)
 	if (bound < 0)
 		PG_RETURN_INT32(-1);
 	PG_RETURN_INT32(strict ? (int32) ceil(bound) - 1 : (int32) floor(bound));
-}
-
-Datum
-simhash_radius_numeric(PG_FUNCTION_ARGS)
-{
-	Datum		bound = PG_GETARG_DATUM(0);
-	bool		strict = PG_GETARG_BOOL(1);
-	Datum		least = NumericGetDatum(int64_to_numeric(0));
-	Datum		greatest = NumericGetDatum(int64_to_numeric(SHBITS_WIDTH));
-	Datum		rounded;
-
-	/* takes NaN for greater than all numbers, and knows the infinities */
-	if (DatumGetBool(DirectFunctionCall2(numeric_gt, bound, greatest)))
-		PG_RETURN_INT32(SHBITS_WIDTH);
-	if (DatumGetBool(DirectFunctionCall2(numeric_lt, bound, least)))
-		PG_RETURN_INT32(-1);
-	rounded = DirectFunctionCall1(strict ? numeric_ceil : numeric_floor, bound);
-	PG_RETURN_INT32(DatumGetInt32(DirectFunctionCall1(numeric_int4, rounded)) -
-					(strict ? 1 : 0));
 }
