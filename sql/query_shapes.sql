@@ -9,7 +9,6 @@ CREATE SCHEMA twin;
 SET search_path = ours, public;
 SET max_parallel_workers_per_gather = 0;
 \pset format unaligned
-\pset tuples_only on
 
 CREATE FUNCTION twin.hamming(simhash, simhash) RETURNS integer
 LANGUAGE c IMMUTABLE STRICT AS '$libdir/simhash', 'simhash_hamming';
@@ -255,4 +254,11 @@ BEGIN
 END $$;
 SET plan_cache_mode = force_generic_plan;
 SET enable_seqscan = off;
-SELECT * FROM compare_shapes();
+CREATE TABLE public.results AS SELECT * FROM compare_shapes();
+SELECT count(*) AS shapes, sum(queries) AS queries, sum(errors) AS errors, sum(differ) AS differ FROM results;
+SELECT example FROM results WHERE differ > 0;
+
+SET client_min_messages = warning;
+DROP SCHEMA ours, twin CASCADE;
+DROP TABLE public.distances, public.conditions, public.scalars, public.groupings, public.shapes, public.queries, public.results;
+DROP FUNCTION public.outcome, public.compare_shapes;
