@@ -100,11 +100,24 @@ CREATE TABLE parts_8 PARTITION OF parts FOR VALUES FROM (8) TO (65);
 SELECT plan('SELECT * FROM parts WHERE d <= 3');
 SELECT plan('SELECT * FROM parts WHERE d = 5');
 
--- an index on the distance of a fingerprint to a fixed one
+-- an index on the distance of a fingerprint to a fixed one, and partitions by it
 CREATE INDEX docs_distance ON docs ((fp <~> '0'));
 DROP INDEX docs_fp;
+ANALYZE docs;
 SELECT plan('SELECT fp FROM docs ORDER BY fp <~> ''0'' LIMIT 3');
-SELECT plan('SELECT fp FROM docs WHERE (fp <~> ''0'')::int <= 20');
+SELECT plan('SELECT fp FROM docs WHERE fp <~> ''0'' <= 20');
+SELECT plan('SELECT fp FROM docs WHERE 20::float8 > fp <~> ''0'' AND fp <~> ''0'' >= 10');
+SELECT plan('SELECT fp FROM docs WHERE fp <~> ''0'' = 20');
+SELECT plan('SELECT x.fp FROM r, docs x WHERE r.id = 7 AND hamming(x.fp, ''0'') = r.id');
+SELECT plan('SELECT fp FROM docs WHERE (fp <~> ''0'')::int IN (1, 20)');
+SELECT plan('SELECT fp FROM docs WHERE fp <~> ''1'' <= 20');
+SELECT count(*), sum(fp <~> '0') FROM docs WHERE fp <~> '0' <= 24;
+SELECT count(*), sum(fp <~> '0') FROM docs WHERE (fp <~> '0') + 0 <= 24;
+CREATE TABLE near (id int, fp simhash) PARTITION BY RANGE ((fp <~> '0'));
+CREATE TABLE near_0 PARTITION OF near FOR VALUES FROM (0) TO (32);
+CREATE TABLE near_32 PARTITION OF near FOR VALUES FROM (32) TO (65);
+SELECT plan('SELECT fp FROM near WHERE fp <~> ''0'' <= 20');
+SELECT plan('SELECT fp FROM near WHERE hamming(fp, ''0'') > 40');
 
 --
 -- Radii of float8

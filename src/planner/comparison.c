@@ -17,6 +17,8 @@
  *
  *	 For an r that is no integer these are rounded by simhash_radius().
  *
+ *	 If there is an index on the distance itself, it is compared as below, too.
+ *
  * - Any other distance is a number like others, and is compared by the
  *	 server's own operator, with which it can be joined, hashed, found in a
  *	 btree and pruned by.
@@ -41,6 +43,7 @@
 #include "utils/typcache.h"
 
 #include "planner/comparison.h"
+#include "planner/expression_index.h"
 #include "planner/rewriting.h"
 
 /* A comparison; at least one of the operands has the type of a distance. */
@@ -136,21 +139,26 @@ get_hamming_args(const ShPlanCatalog *catalog, Node *node)
 }
 
 /*
- * A distance as an int4, without any relabelling that is not needed: it would
- * hide that two expressions are the same.  But with grouping sets one that is
- * there may be a grouping expression, and stays.
+ * A distance as an int4.  A relabelling that is there already is kept if the
+ * caller says so; else it goes, as in all that the planner simplifies itself.
  */
 static Expr *
-make_integer(PlannerInfo *root, Node *distance)
+make_integer(Node *distance, bool keep_relabel)
 {
-	if (root != NULL && root->parse->groupingSets != NIL &&
-		IsA(distance, RelabelType))
+	if (keep_relabel && IsA(distance, RelabelType))
 		return (Expr *) makeRelabelType(copyObject((Expr *) distance),
 										INT4OID, -1, InvalidOid,
 										COERCE_IMPLICIT_CAST);
 	return (Expr *) applyRelabelType(copyObject(distance), INT4OID, -1,
 									 InvalidOid, COERCE_IMPLICIT_CAST, -1,
 									 false);
+}
+
+/* With grouping sets a relabelling may be a grouping expression. */
+static bool
+must_keep_relabel(PlannerInfo *root)
+{
+	return root != NULL && root->parse->groupingSets != NIL;
 }
 
 static Oid
@@ -187,7 +195,7 @@ make_radius(PlannerInfo *root, const ShPlanCatalog *catalog,
 
 	if (type == catalog->distance_type)
 	{
-		bound = (Node *) make_integer(root, bound);
+		bound = (Node *) make_integer(bound, must_keep_relabel(root));
 		type = INT4OID;
 	}
 	if (type == INT4OID && !strict && !IsA(bound, Const))
@@ -333,8 +341,8 @@ make_near_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
  * The comparison by the server's own operator.
  */
 static Expr *
-make_plain_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
-					  const Comparison *c)
+make_plain_comparison(const ShPlanCatalog *catalog, const Comparison *c,
+					  bool keep_relabel)
 {
 	Oid			bound_type = INT4OID;
 	Oid			types[2];
@@ -356,7 +364,7 @@ make_plain_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
 			continue;
 		}
 		types[i] = INT4OID;
-		operands[i] = make_integer(root, c->operands[i]);
+		operands[i] = make_integer(c->operands[i], keep_relabel);
 		if (bound_type == FLOAT8OID)
 		{
 			types[i] = FLOAT8OID;
@@ -380,6 +388,21 @@ make_plain_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
 }
 
 /*
+ * Is there an index on the distance itself, which is on the given side, or is
+ * its table partitioned by it?
+ */
+static bool
+is_indexed_distance(PlannerInfo *root, const Comparison *c, int side,
+					bool *relabelled)
+{
+	/* both operands would be evaluated twice */
+	return shplan_is_indexed(root, c->operands[side], relabelled) &&
+		!contain_volatile_functions(c->operands[1 - side]) &&
+		!contain_subplans(c->operands[0]) &&
+		!contain_subplans(c->operands[1]);
+}
+
+/*
  * Simplify the call of a comparison with a distance.
  *
  * root is the query level that it stands in, or NULL.  Returns NULL if it is
@@ -391,8 +414,10 @@ shplan_simplify_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
 {
 	Comparison	c;
 	ShPlanRewriting rewriting;
-	Expr	   *result;
+	Expr	   *near;
+	Expr	   *plain;
 	int			side;
+	bool		keep_relabel = false;
 
 	if (!get_comparison(catalog, call, &c))
 		return NULL;
@@ -402,10 +427,20 @@ shplan_simplify_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
 
 	/* of two distances, rather the one that is bounded from above */
 	side = c.strategy <= BTEqualStrategyNumber ? 0 : 1;
-	result = make_near_comparison(root, catalog, &c, side);
-	if (result == NULL)
-		result = make_near_comparison(root, catalog, &c, 1 - side);
-	if (result == NULL && rewriting >= SHPLAN_ANY_REWRITING)
-		result = make_plain_comparison(root, catalog, &c);
-	return (Node *) result;
+	near = make_near_comparison(root, catalog, &c, side);
+	if (near == NULL)
+	{
+		side = 1 - side;
+		near = make_near_comparison(root, catalog, &c, side);
+	}
+	if (rewriting < SHPLAN_ANY_REWRITING)
+		return (Node *) near;
+	if (near != NULL && !is_indexed_distance(root, &c, side, &keep_relabel))
+		return (Node *) near;
+
+	/* an index on the distance needs this one */
+	plain = make_plain_comparison(catalog, &c, keep_relabel);
+	if (near == NULL || plain == NULL)
+		return (Node *) (near ? near : plain);
+	return (Node *) make_andclause(list_make2(near, plain));
 }
