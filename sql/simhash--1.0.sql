@@ -273,9 +273,18 @@ AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
 SUPPORT simhash_within_support;
 COMMENT ON FUNCTION simhash_within(simhash, simhash, integer) IS 'do two fingerprints differ in at most radius bits?';
 
+CREATE FUNCTION simhash_radius(bound smallint, strict boolean) RETURNS integer
+AS 'MODULE_PATHNAME', 'simhash_radius_int2' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_radius(smallint, boolean) IS 'largest radius, -1..64, whose distances are <= bound, or < bound if strict';
+CREATE FUNCTION simhash_radius(bound integer, strict boolean) RETURNS integer
+AS 'MODULE_PATHNAME', 'simhash_radius_int4' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_radius(integer, boolean) IS 'largest radius, -1..64, whose distances are <= bound, or < bound if strict';
 CREATE FUNCTION simhash_radius(bound bigint, strict boolean) RETURNS integer
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'simhash_radius_int8' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_radius(bigint, boolean) IS 'largest radius, -1..64, whose distances are <= bound, or < bound if strict';
+CREATE FUNCTION simhash_radius(bound float8, strict boolean) RETURNS integer
+AS 'MODULE_PATHNAME', 'simhash_radius_float8' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_radius(float8, boolean) IS 'largest radius, -1..64, whose distances are <= bound, or < bound if strict';
 
 --
 -- Balls: a centre and a radius
@@ -455,243 +464,369 @@ COMMENT ON OPERATOR CLASS simhash_ball_hash_ops USING hash IS 'equality of balls
 COMMENT ON OPERATOR FAMILY simhash_ball_hash_ops USING hash IS 'equality of balls';
 
 --
--- Comparisons of a distance with a number: the server's own functions, with a
--- planner support function that turns them into simhash_within
+-- Comparisons of a distance with a number: as the server compares them, with a
+-- planner support function that turns them into simhash_within, or into the
+-- server's own operators.  For each pair of types < <= = >= > and, for row
+-- comparisons, their place in a btree operator family.
+--
+-- There is none for numeric: numeric > integer would not be unique then, since
+-- an integer can be taken for a distance as well as for a numeric.
 --
 
 CREATE FUNCTION simhash_distance_support(internal) RETURNS internal
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_distance_support(internal) IS 'planner support of comparisons with a distance';
 
-CREATE FUNCTION simhash_distance_le(simhash_distance, smallint) RETURNS bool
-AS 'int42le' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_le(simhash_distance, smallint) IS 'implementation of <= operator';
-CREATE OPERATOR <= (
-	LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = simhash_distance_le,
-	COMMUTATOR = >=, RESTRICT = scalarlesel, JOIN = scalarlejoinsel
-);
-COMMENT ON OPERATOR <=(simhash_distance, smallint) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_le(simhash_distance, integer) RETURNS bool
-AS 'int4le' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_le(simhash_distance, integer) IS 'implementation of <= operator';
-CREATE OPERATOR <= (
-	LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = simhash_distance_le,
-	COMMUTATOR = >=, RESTRICT = scalarlesel, JOIN = scalarlejoinsel
-);
-COMMENT ON OPERATOR <=(simhash_distance, integer) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_le(simhash_distance, bigint) RETURNS bool
-AS 'int48le' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_le(simhash_distance, bigint) IS 'implementation of <= operator';
-CREATE OPERATOR <= (
-	LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = simhash_distance_le,
-	COMMUTATOR = >=, RESTRICT = scalarlesel, JOIN = scalarlejoinsel
-);
-COMMENT ON OPERATOR <=(simhash_distance, bigint) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_lt(simhash_distance, smallint) RETURNS bool
-AS 'int42lt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, smallint) IS 'implementation of < operator';
-CREATE OPERATOR < (
-	LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = simhash_distance_lt,
-	COMMUTATOR = >, RESTRICT = scalarltsel, JOIN = scalarltjoinsel
-);
-COMMENT ON OPERATOR <(simhash_distance, smallint) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_lt(simhash_distance, integer) RETURNS bool
-AS 'int4lt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, integer) IS 'implementation of < operator';
-CREATE OPERATOR < (
-	LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = simhash_distance_lt,
-	COMMUTATOR = >, RESTRICT = scalarltsel, JOIN = scalarltjoinsel
-);
-COMMENT ON OPERATOR <(simhash_distance, integer) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_lt(simhash_distance, bigint) RETURNS bool
-AS 'int48lt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, bigint) IS 'implementation of < operator';
-CREATE OPERATOR < (
-	LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = simhash_distance_lt,
-	COMMUTATOR = >, RESTRICT = scalarltsel, JOIN = scalarltjoinsel
-);
-COMMENT ON OPERATOR <(simhash_distance, bigint) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_eq(simhash_distance, smallint) RETURNS bool
-AS 'int42eq' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_eq(simhash_distance, smallint) IS 'implementation of = operator';
-CREATE OPERATOR = (
-	LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = simhash_distance_eq,
-	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel
-);
-COMMENT ON OPERATOR =(simhash_distance, smallint) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_eq(simhash_distance, integer) RETURNS bool
-AS 'int4eq' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_eq(simhash_distance, integer) IS 'implementation of = operator';
-CREATE OPERATOR = (
-	LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = simhash_distance_eq,
-	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel
-);
-COMMENT ON OPERATOR =(simhash_distance, integer) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_eq(simhash_distance, bigint) RETURNS bool
-AS 'int48eq' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_eq(simhash_distance, bigint) IS 'implementation of = operator';
-CREATE OPERATOR = (
-	LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = simhash_distance_eq,
-	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel
-);
-COMMENT ON OPERATOR =(simhash_distance, bigint) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_ge(smallint, simhash_distance) RETURNS bool
-AS 'int24ge' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_ge(smallint, simhash_distance) IS 'implementation of >= operator';
-CREATE OPERATOR >= (
-	LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
-	COMMUTATOR = <=, RESTRICT = scalargesel, JOIN = scalargejoinsel
-);
-COMMENT ON OPERATOR >=(smallint, simhash_distance) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_ge(integer, simhash_distance) RETURNS bool
-AS 'int4ge' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_ge(integer, simhash_distance) IS 'implementation of >= operator';
-CREATE OPERATOR >= (
-	LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
-	COMMUTATOR = <=, RESTRICT = scalargesel, JOIN = scalargejoinsel
-);
-COMMENT ON OPERATOR >=(integer, simhash_distance) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_ge(bigint, simhash_distance) RETURNS bool
-AS 'int84ge' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_ge(bigint, simhash_distance) IS 'implementation of >= operator';
-CREATE OPERATOR >= (
-	LEFTARG = bigint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
-	COMMUTATOR = <=, RESTRICT = scalargesel, JOIN = scalargejoinsel
-);
-COMMENT ON OPERATOR >=(bigint, simhash_distance) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_gt(smallint, simhash_distance) RETURNS bool
-AS 'int24gt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_gt(smallint, simhash_distance) IS 'implementation of > operator';
-CREATE OPERATOR > (
-	LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
-	COMMUTATOR = <, RESTRICT = scalargtsel, JOIN = scalargtjoinsel
-);
-COMMENT ON OPERATOR >(smallint, simhash_distance) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_gt(integer, simhash_distance) RETURNS bool
-AS 'int4gt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_gt(integer, simhash_distance) IS 'implementation of > operator';
-CREATE OPERATOR > (
-	LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
-	COMMUTATOR = <, RESTRICT = scalargtsel, JOIN = scalargtjoinsel
-);
-COMMENT ON OPERATOR >(integer, simhash_distance) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_gt(bigint, simhash_distance) RETURNS bool
-AS 'int84gt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_gt(bigint, simhash_distance) IS 'implementation of > operator';
-CREATE OPERATOR > (
-	LEFTARG = bigint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
-	COMMUTATOR = <, RESTRICT = scalargtsel, JOIN = scalargtjoinsel
-);
-COMMENT ON OPERATOR >(bigint, simhash_distance) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_eq(smallint, simhash_distance) RETURNS bool
-AS 'int24eq' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_eq(smallint, simhash_distance) IS 'implementation of = operator';
-CREATE OPERATOR = (
-	LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
-	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel
-);
-COMMENT ON OPERATOR =(smallint, simhash_distance) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_eq(integer, simhash_distance) RETURNS bool
-AS 'int4eq' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_eq(integer, simhash_distance) IS 'implementation of = operator';
-CREATE OPERATOR = (
-	LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
-	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel
-);
-COMMENT ON OPERATOR =(integer, simhash_distance) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_eq(bigint, simhash_distance) RETURNS bool
-AS 'int84eq' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_eq(bigint, simhash_distance) IS 'implementation of = operator';
-CREATE OPERATOR = (
-	LEFTARG = bigint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
-	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel
-);
-COMMENT ON OPERATOR =(bigint, simhash_distance) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_le(simhash_distance, simhash_distance) RETURNS bool
-AS 'int4le' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_le(simhash_distance, simhash_distance) IS 'implementation of <= operator';
-CREATE OPERATOR <= (
-	LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_le,
-	COMMUTATOR = >=, RESTRICT = scalarlesel, JOIN = scalarlejoinsel
-);
-COMMENT ON OPERATOR <=(simhash_distance, simhash_distance) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_lt(simhash_distance, simhash_distance) RETURNS bool
-AS 'int4lt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
+-- two distances, and a distance and a parameter or literal without a type
+CREATE FUNCTION simhash_distance_lt(simhash_distance, simhash_distance) RETURNS bool AS 'int4lt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, simhash_distance) IS 'implementation of < operator';
-CREATE OPERATOR < (
-	LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_lt,
-	COMMUTATOR = >, RESTRICT = scalarltsel, JOIN = scalarltjoinsel
-);
-COMMENT ON OPERATOR <(simhash_distance, simhash_distance) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_eq(simhash_distance, simhash_distance) RETURNS bool
-AS 'int4eq' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
+CREATE OPERATOR < (LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_lt,
+	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR <(simhash_distance, simhash_distance) IS 'distance below bound; can use a simhash index';
+CREATE FUNCTION simhash_distance_le(simhash_distance, simhash_distance) RETURNS bool AS 'int4le'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_le(simhash_distance, simhash_distance) IS 'implementation of <= operator';
+CREATE OPERATOR <= (LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_le,
+	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <=(simhash_distance, simhash_distance) IS 'distance at most bound; can use a simhash index';
+CREATE FUNCTION simhash_distance_eq(simhash_distance, simhash_distance) RETURNS bool AS 'int4eq'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_eq(simhash_distance, simhash_distance) IS 'implementation of = operator';
-CREATE OPERATOR = (
-	LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
-	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel
-);
-COMMENT ON OPERATOR =(simhash_distance, simhash_distance) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_ge(simhash_distance, simhash_distance) RETURNS bool
-AS 'int4ge' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
+CREATE OPERATOR = (LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
+	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
+COMMENT ON OPERATOR =(simhash_distance, simhash_distance) IS 'distance equals bound; can use a simhash index';
+CREATE FUNCTION simhash_distance_ge(simhash_distance, simhash_distance) RETURNS bool AS 'int4ge'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_ge(simhash_distance, simhash_distance) IS 'implementation of >= operator';
-CREATE OPERATOR >= (
-	LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
-	COMMUTATOR = <=, RESTRICT = scalargesel, JOIN = scalargejoinsel
-);
-COMMENT ON OPERATOR >=(simhash_distance, simhash_distance) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_gt(simhash_distance, simhash_distance) RETURNS bool
-AS 'int4gt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
+CREATE OPERATOR >= (LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
+	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >=(simhash_distance, simhash_distance) IS 'distance at least bound; can use a simhash index';
+CREATE FUNCTION simhash_distance_gt(simhash_distance, simhash_distance) RETURNS bool AS 'int4gt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_gt(simhash_distance, simhash_distance) IS 'implementation of > operator';
-CREATE OPERATOR > (
-	LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
-	COMMUTATOR = <, RESTRICT = scalargtsel, JOIN = scalargtjoinsel
-);
-COMMENT ON OPERATOR >(simhash_distance, simhash_distance) IS 'comparison with a distance';
+CREATE OPERATOR > (LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
+	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR >(simhash_distance, simhash_distance) IS 'distance above bound; can use a simhash index';
+CREATE FUNCTION simhash_distance_cmp(simhash_distance, simhash_distance) RETURNS integer AS 'btint4cmp'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_distance_cmp(simhash_distance, simhash_distance) IS 'less-equal-greater';
+
+-- a distance and a smallint
+CREATE FUNCTION simhash_distance_lt(simhash_distance, smallint) RETURNS bool AS 'int42lt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, smallint) IS 'implementation of < operator';
+CREATE OPERATOR < (LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = simhash_distance_lt,
+	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR <(simhash_distance, smallint) IS 'distance below bound; can use a simhash index';
+CREATE FUNCTION simhash_distance_le(simhash_distance, smallint) RETURNS bool AS 'int42le'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_le(simhash_distance, smallint) IS 'implementation of <= operator';
+CREATE OPERATOR <= (LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = simhash_distance_le,
+	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <=(simhash_distance, smallint) IS 'distance at most bound; can use a simhash index';
+CREATE FUNCTION simhash_distance_eq(simhash_distance, smallint) RETURNS bool AS 'int42eq'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_eq(simhash_distance, smallint) IS 'implementation of = operator';
+CREATE OPERATOR = (LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = simhash_distance_eq,
+	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
+COMMENT ON OPERATOR =(simhash_distance, smallint) IS 'distance equals bound; can use a simhash index';
+CREATE FUNCTION simhash_distance_ge(simhash_distance, smallint) RETURNS bool AS 'int42ge'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_ge(simhash_distance, smallint) IS 'implementation of >= operator';
+CREATE OPERATOR >= (LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = simhash_distance_ge,
+	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >=(simhash_distance, smallint) IS 'distance at least bound';
+CREATE FUNCTION simhash_distance_gt(simhash_distance, smallint) RETURNS bool AS 'int42gt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_gt(simhash_distance, smallint) IS 'implementation of > operator';
+CREATE OPERATOR > (LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = simhash_distance_gt,
+	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR >(simhash_distance, smallint) IS 'distance above bound';
+CREATE FUNCTION simhash_distance_cmp(simhash_distance, smallint) RETURNS integer AS 'btint42cmp'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_distance_cmp(simhash_distance, smallint) IS 'less-equal-greater';
+
+-- a smallint and a distance
+CREATE FUNCTION simhash_distance_lt(smallint, simhash_distance) RETURNS bool AS 'int24lt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_lt(smallint, simhash_distance) IS 'implementation of < operator';
+CREATE OPERATOR < (LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_lt,
+	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR <(smallint, simhash_distance) IS 'bound below distance';
+CREATE FUNCTION simhash_distance_le(smallint, simhash_distance) RETURNS bool AS 'int24le'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_le(smallint, simhash_distance) IS 'implementation of <= operator';
+CREATE OPERATOR <= (LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_le,
+	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <=(smallint, simhash_distance) IS 'bound at most distance';
+CREATE FUNCTION simhash_distance_eq(smallint, simhash_distance) RETURNS bool AS 'int24eq'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_eq(smallint, simhash_distance) IS 'implementation of = operator';
+CREATE OPERATOR = (LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
+	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
+COMMENT ON OPERATOR =(smallint, simhash_distance) IS 'bound equals distance; can use a simhash index';
+CREATE FUNCTION simhash_distance_ge(smallint, simhash_distance) RETURNS bool AS 'int24ge'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_ge(smallint, simhash_distance) IS 'implementation of >= operator';
+CREATE OPERATOR >= (LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
+	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >=(smallint, simhash_distance) IS 'bound at least distance; can use a simhash index';
+CREATE FUNCTION simhash_distance_gt(smallint, simhash_distance) RETURNS bool AS 'int24gt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_gt(smallint, simhash_distance) IS 'implementation of > operator';
+CREATE OPERATOR > (LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
+	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR >(smallint, simhash_distance) IS 'bound above distance; can use a simhash index';
+CREATE FUNCTION simhash_distance_cmp(smallint, simhash_distance) RETURNS integer AS 'btint24cmp'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_distance_cmp(smallint, simhash_distance) IS 'less-equal-greater';
+
+-- a distance and an integer
+CREATE FUNCTION simhash_distance_lt(simhash_distance, integer) RETURNS bool AS 'int4lt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, integer) IS 'implementation of < operator';
+CREATE OPERATOR < (LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = simhash_distance_lt,
+	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR <(simhash_distance, integer) IS 'distance below bound; can use a simhash index';
+CREATE FUNCTION simhash_distance_le(simhash_distance, integer) RETURNS bool AS 'int4le'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_le(simhash_distance, integer) IS 'implementation of <= operator';
+CREATE OPERATOR <= (LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = simhash_distance_le,
+	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <=(simhash_distance, integer) IS 'distance at most bound; can use a simhash index';
+CREATE FUNCTION simhash_distance_eq(simhash_distance, integer) RETURNS bool AS 'int4eq'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_eq(simhash_distance, integer) IS 'implementation of = operator';
+CREATE OPERATOR = (LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = simhash_distance_eq,
+	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
+COMMENT ON OPERATOR =(simhash_distance, integer) IS 'distance equals bound; can use a simhash index';
+CREATE FUNCTION simhash_distance_ge(simhash_distance, integer) RETURNS bool AS 'int4ge'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_ge(simhash_distance, integer) IS 'implementation of >= operator';
+CREATE OPERATOR >= (LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = simhash_distance_ge,
+	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >=(simhash_distance, integer) IS 'distance at least bound';
+CREATE FUNCTION simhash_distance_gt(simhash_distance, integer) RETURNS bool AS 'int4gt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_gt(simhash_distance, integer) IS 'implementation of > operator';
+CREATE OPERATOR > (LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = simhash_distance_gt,
+	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR >(simhash_distance, integer) IS 'distance above bound';
+CREATE FUNCTION simhash_distance_cmp(simhash_distance, integer) RETURNS integer AS 'btint4cmp'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_distance_cmp(simhash_distance, integer) IS 'less-equal-greater';
+
+-- an integer and a distance
+CREATE FUNCTION simhash_distance_lt(integer, simhash_distance) RETURNS bool AS 'int4lt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_lt(integer, simhash_distance) IS 'implementation of < operator';
+CREATE OPERATOR < (LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_lt,
+	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR <(integer, simhash_distance) IS 'bound below distance';
+CREATE FUNCTION simhash_distance_le(integer, simhash_distance) RETURNS bool AS 'int4le'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_le(integer, simhash_distance) IS 'implementation of <= operator';
+CREATE OPERATOR <= (LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_le,
+	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <=(integer, simhash_distance) IS 'bound at most distance';
+CREATE FUNCTION simhash_distance_eq(integer, simhash_distance) RETURNS bool AS 'int4eq'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_eq(integer, simhash_distance) IS 'implementation of = operator';
+CREATE OPERATOR = (LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
+	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
+COMMENT ON OPERATOR =(integer, simhash_distance) IS 'bound equals distance; can use a simhash index';
+CREATE FUNCTION simhash_distance_ge(integer, simhash_distance) RETURNS bool AS 'int4ge'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_ge(integer, simhash_distance) IS 'implementation of >= operator';
+CREATE OPERATOR >= (LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
+	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >=(integer, simhash_distance) IS 'bound at least distance; can use a simhash index';
+CREATE FUNCTION simhash_distance_gt(integer, simhash_distance) RETURNS bool AS 'int4gt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_gt(integer, simhash_distance) IS 'implementation of > operator';
+CREATE OPERATOR > (LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
+	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR >(integer, simhash_distance) IS 'bound above distance; can use a simhash index';
+CREATE FUNCTION simhash_distance_cmp(integer, simhash_distance) RETURNS integer AS 'btint4cmp'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_distance_cmp(integer, simhash_distance) IS 'less-equal-greater';
+
+-- a distance and a bigint
+CREATE FUNCTION simhash_distance_lt(simhash_distance, bigint) RETURNS bool AS 'int48lt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, bigint) IS 'implementation of < operator';
+CREATE OPERATOR < (LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = simhash_distance_lt,
+	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR <(simhash_distance, bigint) IS 'distance below bound; can use a simhash index';
+CREATE FUNCTION simhash_distance_le(simhash_distance, bigint) RETURNS bool AS 'int48le'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_le(simhash_distance, bigint) IS 'implementation of <= operator';
+CREATE OPERATOR <= (LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = simhash_distance_le,
+	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <=(simhash_distance, bigint) IS 'distance at most bound; can use a simhash index';
+CREATE FUNCTION simhash_distance_eq(simhash_distance, bigint) RETURNS bool AS 'int48eq'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_eq(simhash_distance, bigint) IS 'implementation of = operator';
+CREATE OPERATOR = (LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = simhash_distance_eq,
+	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
+COMMENT ON OPERATOR =(simhash_distance, bigint) IS 'distance equals bound; can use a simhash index';
+CREATE FUNCTION simhash_distance_ge(simhash_distance, bigint) RETURNS bool AS 'int48ge'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_ge(simhash_distance, bigint) IS 'implementation of >= operator';
+CREATE OPERATOR >= (LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = simhash_distance_ge,
+	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >=(simhash_distance, bigint) IS 'distance at least bound';
+CREATE FUNCTION simhash_distance_gt(simhash_distance, bigint) RETURNS bool AS 'int48gt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_gt(simhash_distance, bigint) IS 'implementation of > operator';
+CREATE OPERATOR > (LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = simhash_distance_gt,
+	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR >(simhash_distance, bigint) IS 'distance above bound';
+CREATE FUNCTION simhash_distance_cmp(simhash_distance, bigint) RETURNS integer AS 'btint48cmp'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_distance_cmp(simhash_distance, bigint) IS 'less-equal-greater';
+
+-- a bigint and a distance
+CREATE FUNCTION simhash_distance_lt(bigint, simhash_distance) RETURNS bool AS 'int84lt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_lt(bigint, simhash_distance) IS 'implementation of < operator';
+CREATE OPERATOR < (LEFTARG = bigint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_lt,
+	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR <(bigint, simhash_distance) IS 'bound below distance';
+CREATE FUNCTION simhash_distance_le(bigint, simhash_distance) RETURNS bool AS 'int84le'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_le(bigint, simhash_distance) IS 'implementation of <= operator';
+CREATE OPERATOR <= (LEFTARG = bigint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_le,
+	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <=(bigint, simhash_distance) IS 'bound at most distance';
+CREATE FUNCTION simhash_distance_eq(bigint, simhash_distance) RETURNS bool AS 'int84eq'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_eq(bigint, simhash_distance) IS 'implementation of = operator';
+CREATE OPERATOR = (LEFTARG = bigint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
+	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
+COMMENT ON OPERATOR =(bigint, simhash_distance) IS 'bound equals distance; can use a simhash index';
+CREATE FUNCTION simhash_distance_ge(bigint, simhash_distance) RETURNS bool AS 'int84ge'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_ge(bigint, simhash_distance) IS 'implementation of >= operator';
+CREATE OPERATOR >= (LEFTARG = bigint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
+	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >=(bigint, simhash_distance) IS 'bound at least distance; can use a simhash index';
+CREATE FUNCTION simhash_distance_gt(bigint, simhash_distance) RETURNS bool AS 'int84gt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_gt(bigint, simhash_distance) IS 'implementation of > operator';
+CREATE OPERATOR > (LEFTARG = bigint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
+	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR >(bigint, simhash_distance) IS 'bound above distance; can use a simhash index';
+CREATE FUNCTION simhash_distance_cmp(bigint, simhash_distance) RETURNS integer AS 'btint84cmp'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_distance_cmp(bigint, simhash_distance) IS 'less-equal-greater';
+
+-- a distance and a float8
+CREATE FUNCTION simhash_distance_lt(simhash_distance, float8) RETURNS bool
+LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
+RETURN $1::integer::float8 < $2;
+COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, float8) IS 'implementation of < operator';
+CREATE OPERATOR < (LEFTARG = simhash_distance, RIGHTARG = float8, FUNCTION = simhash_distance_lt,
+	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR <(simhash_distance, float8) IS 'distance below bound; can use a simhash index';
+CREATE FUNCTION simhash_distance_le(simhash_distance, float8) RETURNS bool
+LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
+RETURN $1::integer::float8 <= $2;
+COMMENT ON FUNCTION simhash_distance_le(simhash_distance, float8) IS 'implementation of <= operator';
+CREATE OPERATOR <= (LEFTARG = simhash_distance, RIGHTARG = float8, FUNCTION = simhash_distance_le,
+	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <=(simhash_distance, float8) IS 'distance at most bound; can use a simhash index';
+CREATE FUNCTION simhash_distance_eq(simhash_distance, float8) RETURNS bool
+LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
+RETURN $1::integer::float8 = $2;
+COMMENT ON FUNCTION simhash_distance_eq(simhash_distance, float8) IS 'implementation of = operator';
+CREATE OPERATOR = (LEFTARG = simhash_distance, RIGHTARG = float8, FUNCTION = simhash_distance_eq,
+	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
+COMMENT ON OPERATOR =(simhash_distance, float8) IS 'distance equals bound; can use a simhash index';
+CREATE FUNCTION simhash_distance_ge(simhash_distance, float8) RETURNS bool
+LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
+RETURN $1::integer::float8 >= $2;
+COMMENT ON FUNCTION simhash_distance_ge(simhash_distance, float8) IS 'implementation of >= operator';
+CREATE OPERATOR >= (LEFTARG = simhash_distance, RIGHTARG = float8, FUNCTION = simhash_distance_ge,
+	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >=(simhash_distance, float8) IS 'distance at least bound';
+CREATE FUNCTION simhash_distance_gt(simhash_distance, float8) RETURNS bool
+LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
+RETURN $1::integer::float8 > $2;
+COMMENT ON FUNCTION simhash_distance_gt(simhash_distance, float8) IS 'implementation of > operator';
+CREATE OPERATOR > (LEFTARG = simhash_distance, RIGHTARG = float8, FUNCTION = simhash_distance_gt,
+	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR >(simhash_distance, float8) IS 'distance above bound';
+CREATE FUNCTION simhash_distance_cmp(simhash_distance, float8) RETURNS integer
+LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+RETURN btfloat8cmp($1::integer::float8, $2);
+COMMENT ON FUNCTION simhash_distance_cmp(simhash_distance, float8) IS 'less-equal-greater';
+
+-- a float8 and a distance
+CREATE FUNCTION simhash_distance_lt(float8, simhash_distance) RETURNS bool
+LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
+RETURN $1 < $2::integer::float8;
+COMMENT ON FUNCTION simhash_distance_lt(float8, simhash_distance) IS 'implementation of < operator';
+CREATE OPERATOR < (LEFTARG = float8, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_lt,
+	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR <(float8, simhash_distance) IS 'bound below distance';
+CREATE FUNCTION simhash_distance_le(float8, simhash_distance) RETURNS bool
+LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
+RETURN $1 <= $2::integer::float8;
+COMMENT ON FUNCTION simhash_distance_le(float8, simhash_distance) IS 'implementation of <= operator';
+CREATE OPERATOR <= (LEFTARG = float8, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_le,
+	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <=(float8, simhash_distance) IS 'bound at most distance';
+CREATE FUNCTION simhash_distance_eq(float8, simhash_distance) RETURNS bool
+LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
+RETURN $1 = $2::integer::float8;
+COMMENT ON FUNCTION simhash_distance_eq(float8, simhash_distance) IS 'implementation of = operator';
+CREATE OPERATOR = (LEFTARG = float8, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
+	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
+COMMENT ON OPERATOR =(float8, simhash_distance) IS 'bound equals distance; can use a simhash index';
+CREATE FUNCTION simhash_distance_ge(float8, simhash_distance) RETURNS bool
+LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
+RETURN $1 >= $2::integer::float8;
+COMMENT ON FUNCTION simhash_distance_ge(float8, simhash_distance) IS 'implementation of >= operator';
+CREATE OPERATOR >= (LEFTARG = float8, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
+	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >=(float8, simhash_distance) IS 'bound at least distance; can use a simhash index';
+CREATE FUNCTION simhash_distance_gt(float8, simhash_distance) RETURNS bool
+LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
+RETURN $1 > $2::integer::float8;
+COMMENT ON FUNCTION simhash_distance_gt(float8, simhash_distance) IS 'implementation of > operator';
+CREATE OPERATOR > (LEFTARG = float8, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
+	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR >(float8, simhash_distance) IS 'bound above distance; can use a simhash index';
+CREATE FUNCTION simhash_distance_cmp(float8, simhash_distance) RETURNS integer
+LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+RETURN btfloat8cmp($1, $2::integer::float8);
+COMMENT ON FUNCTION simhash_distance_cmp(float8, simhash_distance) IS 'less-equal-greater';
+
+-- Without an operator class: what row comparisons go by, such as
+-- (fp <~> q, id) > (3, 17).  It orders no index.
+CREATE OPERATOR FAMILY simhash_distance_ops USING btree;
+COMMENT ON OPERATOR FAMILY simhash_distance_ops USING btree IS 'comparisons of a distance with a number, for row comparisons';
+ALTER OPERATOR FAMILY simhash_distance_ops USING btree ADD
+	OPERATOR 1 < (simhash_distance, simhash_distance), OPERATOR 2 <= (simhash_distance, simhash_distance), OPERATOR 3 = (simhash_distance, simhash_distance), OPERATOR 4 >= (simhash_distance, simhash_distance), OPERATOR 5 > (simhash_distance, simhash_distance),
+	FUNCTION 1 (simhash_distance, simhash_distance) simhash_distance_cmp(simhash_distance, simhash_distance),
+	OPERATOR 1 < (simhash_distance, smallint), OPERATOR 2 <= (simhash_distance, smallint), OPERATOR 3 = (simhash_distance, smallint), OPERATOR 4 >= (simhash_distance, smallint), OPERATOR 5 > (simhash_distance, smallint),
+	FUNCTION 1 (simhash_distance, smallint) simhash_distance_cmp(simhash_distance, smallint),
+	OPERATOR 1 < (smallint, simhash_distance), OPERATOR 2 <= (smallint, simhash_distance), OPERATOR 3 = (smallint, simhash_distance), OPERATOR 4 >= (smallint, simhash_distance), OPERATOR 5 > (smallint, simhash_distance),
+	FUNCTION 1 (smallint, simhash_distance) simhash_distance_cmp(smallint, simhash_distance),
+	OPERATOR 1 < (simhash_distance, integer), OPERATOR 2 <= (simhash_distance, integer), OPERATOR 3 = (simhash_distance, integer), OPERATOR 4 >= (simhash_distance, integer), OPERATOR 5 > (simhash_distance, integer),
+	FUNCTION 1 (simhash_distance, integer) simhash_distance_cmp(simhash_distance, integer),
+	OPERATOR 1 < (integer, simhash_distance), OPERATOR 2 <= (integer, simhash_distance), OPERATOR 3 = (integer, simhash_distance), OPERATOR 4 >= (integer, simhash_distance), OPERATOR 5 > (integer, simhash_distance),
+	FUNCTION 1 (integer, simhash_distance) simhash_distance_cmp(integer, simhash_distance),
+	OPERATOR 1 < (simhash_distance, bigint), OPERATOR 2 <= (simhash_distance, bigint), OPERATOR 3 = (simhash_distance, bigint), OPERATOR 4 >= (simhash_distance, bigint), OPERATOR 5 > (simhash_distance, bigint),
+	FUNCTION 1 (simhash_distance, bigint) simhash_distance_cmp(simhash_distance, bigint),
+	OPERATOR 1 < (bigint, simhash_distance), OPERATOR 2 <= (bigint, simhash_distance), OPERATOR 3 = (bigint, simhash_distance), OPERATOR 4 >= (bigint, simhash_distance), OPERATOR 5 > (bigint, simhash_distance),
+	FUNCTION 1 (bigint, simhash_distance) simhash_distance_cmp(bigint, simhash_distance),
+	OPERATOR 1 < (simhash_distance, float8), OPERATOR 2 <= (simhash_distance, float8), OPERATOR 3 = (simhash_distance, float8), OPERATOR 4 >= (simhash_distance, float8), OPERATOR 5 > (simhash_distance, float8),
+	FUNCTION 1 (simhash_distance, float8) simhash_distance_cmp(simhash_distance, float8),
+	OPERATOR 1 < (float8, simhash_distance), OPERATOR 2 <= (float8, simhash_distance), OPERATOR 3 = (float8, simhash_distance), OPERATOR 4 >= (float8, simhash_distance), OPERATOR 5 > (float8, simhash_distance),
+	FUNCTION 1 (float8, simhash_distance) simhash_distance_cmp(float8, simhash_distance);
 
 --
 -- Fingerprint of a text

@@ -15,6 +15,8 @@
 #endif
 
 #include "access/amapi.h"
+#include "nodes/parsenodes.h"
+#include "parser/parsetree.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "utils/rel.h"
@@ -31,6 +33,27 @@
 #else
 #define SHCOMPAT_NORETURN	pg_attribute_noreturn()
 #endif
+
+/*
+ * Since 18 the target list of a query refers to its grouping expressions by
+ * variables; get the expression for what may be one.
+ */
+static inline Node *
+shcompat_grouping_expression(Query *parse, Node *expr)
+{
+#if PG_VERSION_NUM >= 180000
+	if (parse->hasGroupRTE && IsA(expr, Var) &&
+		((Var *) expr)->varlevelsup == 0)
+	{
+		RangeTblEntry *rte = rt_fetch(((Var *) expr)->varno, parse->rtable);
+
+		if (rte->rtekind == RTE_GROUP)
+			return (Node *) list_nth(rte->groupexprs,
+									 ((Var *) expr)->varattno - 1);
+	}
+#endif
+	return expr;
+}
 
 /*
  * Extend a relation by one zeroed page; its buffer is returned pinned and
