@@ -25,7 +25,7 @@ void
 shtext_majority_add(ShTextMajority *majority, const uint64 *numbers,
 					int nnumbers)
 {
-	shtext_kernels()->count_bits(majority->digits, numbers, nnumbers);
+	shtext_kernels->count_bits(majority->digits, numbers, nnumbers);
 	majority->count += nnumbers;
 }
 
