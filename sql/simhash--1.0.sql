@@ -862,39 +862,31 @@ CREATE FUNCTION simhash_hash(feature text) RETURNS bigint
 AS 'MODULE_PATHNAME', 'simhash_hash_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2;
 COMMENT ON FUNCTION simhash_hash(text) IS 'hash of a feature: XXH3 of its UTF-8';
 
-CREATE FUNCTION simhash_agg_add(internal, bigint) RETURNS internal
+CREATE FUNCTION simhash_agg_add(state bytea, hash bigint) RETURNS bytea
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_agg_add(internal, bigint) IS 'aggregate transition function';
-CREATE FUNCTION simhash_agg_add_weighted(internal, bigint, float8) RETURNS internal
+COMMENT ON FUNCTION simhash_agg_add(bytea, bigint) IS 'aggregate transition function';
+CREATE FUNCTION simhash_weighted_agg_add(state bytea, hash bigint, weight float8) RETURNS bytea
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION simhash_agg_add_weighted(internal, bigint, float8) IS 'aggregate transition function';
-CREATE FUNCTION simhash_agg_combine(internal, internal) RETURNS internal
+COMMENT ON FUNCTION simhash_weighted_agg_add(bytea, bigint, float8) IS 'aggregate transition function';
+CREATE FUNCTION simhash_agg_combine(state bytea, other bytea) RETURNS bytea
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION simhash_agg_combine(internal, internal) IS 'aggregate combine function';
-CREATE FUNCTION simhash_agg_serialize(internal) RETURNS bytea
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION simhash_agg_serialize(internal) IS 'aggregate serial function';
-CREATE FUNCTION simhash_agg_deserialize(bytea, internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION simhash_agg_deserialize(bytea, internal) IS 'aggregate deserial function';
-CREATE FUNCTION simhash_agg_result(internal) RETURNS simhash
+COMMENT ON FUNCTION simhash_agg_combine(bytea, bytea) IS 'aggregate combine function';
+CREATE FUNCTION simhash_agg_result(state bytea) RETURNS simhash
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION simhash_agg_result(internal) IS 'aggregate final function';
+COMMENT ON FUNCTION simhash_agg_result(bytea) IS 'aggregate final function';
 
 CREATE AGGREGATE simhash_agg(hash bigint) (
-	SFUNC = simhash_agg_add, STYPE = internal, SSPACE = 600,
+	SFUNC = simhash_agg_add, STYPE = bytea, SSPACE = 208,
 	FINALFUNC = simhash_agg_result, COMBINEFUNC = simhash_agg_combine,
-	SERIALFUNC = simhash_agg_serialize, DESERIALFUNC = simhash_agg_deserialize,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE simhash_agg(bigint) IS 'fingerprint of features given by their hashes, one a row';
-CREATE AGGREGATE simhash_agg(hash bigint, weight float8) (
-	SFUNC = simhash_agg_add_weighted, STYPE = internal, SSPACE = 1700,
+CREATE AGGREGATE simhash_weighted_agg(hash bigint, weight float8) (
+	SFUNC = simhash_weighted_agg_add, STYPE = bytea, SSPACE = 1264,
 	FINALFUNC = simhash_agg_result, COMBINEFUNC = simhash_agg_combine,
-	SERIALFUNC = simhash_agg_serialize, DESERIALFUNC = simhash_agg_deserialize,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE simhash_agg(bigint, float8) IS 'fingerprint of features given by their hashes, one a row, weighted';
+COMMENT ON AGGREGATE simhash_weighted_agg(bigint, float8) IS 'fingerprint of features given by their hashes, one a row, weighted';
 
 --
 -- Index access method
