@@ -949,57 +949,39 @@ COMMENT ON FUNCTION simhash_index_check(regclass, boolean) IS 'verify the struct
 --
 
 -- Of an index: among the rows that the calling query sees.  Not strict, since
--- without a distance that of the index counts.
+-- without a distance that of the index counts.  The index is a regclass and
+-- nothing else: so a literal is resolved when a query is parsed, and a view
+-- keeps the index that it named.
 CREATE FUNCTION simhash_find_all(
 	index regclass, distance integer DEFAULT NULL,
-	OUT a tid, OUT b tid, OUT a_fp simhash, OUT b_fp simhash, OUT distance integer
+	OUT a tid, OUT b tid, OUT a_fp simhash, OUT b_fp simhash, OUT distance integer,
+	OUT a_table regclass, OUT b_table regclass
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'simhash_find_all_index' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000;
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000;
 COMMENT ON FUNCTION simhash_find_all(regclass, integer) IS 'all pairs of rows whose fingerprints differ in at most distance bits; by default, the distance of the index';
 
 CREATE FUNCTION simhash_find_clusters(
 	index regclass, distance integer DEFAULT NULL,
-	OUT cluster bigint, OUT member tid, OUT fp simhash, OUT size bigint
+	OUT cluster bigint, OUT member tid, OUT fp simhash, OUT size bigint,
+	OUT member_table regclass
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'simhash_find_clusters_index' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000;
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000;
 COMMENT ON FUNCTION simhash_find_clusters(regclass, integer) IS 'rows that have near-duplicates, by connected component of such pairs; cluster is its smallest fingerprint';
 
 -- Of an array: among its different values.
-CREATE FUNCTION simhash_find_all(
-	hashes simhash[], distance integer DEFAULT 3, blocks integer DEFAULT NULL,
+CREATE FUNCTION simhash_find_all_in(
+	fingerprints simhash[], distance integer DEFAULT 3, blocks integer DEFAULT NULL, table_no integer DEFAULT NULL,
 	OUT a simhash, OUT b simhash, OUT distance integer
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'simhash_find_all_array' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
-COMMENT ON FUNCTION simhash_find_all(simhash[], integer, integer) IS 'all pairs of different values that differ in at most distance bits';
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION simhash_find_all_in(simhash[], integer, integer, integer) IS 'all pairs of different values that differ in at most distance bits; with table_no, those whose first common prefix is that of this table';
 
-CREATE FUNCTION simhash_find_clusters(
-	hashes simhash[], distance integer DEFAULT 3, blocks integer DEFAULT NULL,
+CREATE FUNCTION simhash_find_clusters_in(
+	fingerprints simhash[], distance integer DEFAULT 3, blocks integer DEFAULT NULL,
 	OUT cluster bigint, OUT fp simhash, OUT size bigint
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'simhash_find_clusters_array' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
-COMMENT ON FUNCTION simhash_find_clusters(simhash[], integer, integer) IS 'different values that have near-duplicates, by connected component of such pairs; cluster is its smallest value';
-
--- An index given by a literal or an untyped parameter could be either of the
--- above; a function of text is preferred to both.
-CREATE FUNCTION simhash_find_all(
-	index text, distance integer DEFAULT NULL,
-	OUT a tid, OUT b tid, OUT a_fp simhash, OUT b_fp simhash, OUT distance integer
-) RETURNS SETOF record
-LANGUAGE sql STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000
-BEGIN ATOMIC
-	SELECT * FROM simhash_find_all($1::regclass, $2);
-END;
-COMMENT ON FUNCTION simhash_find_all(text, integer) IS 'the same by the name of the index';
-
-CREATE FUNCTION simhash_find_clusters(
-	index text, distance integer DEFAULT NULL,
-	OUT cluster bigint, OUT member tid, OUT fp simhash, OUT size bigint
-) RETURNS SETOF record
-LANGUAGE sql STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000
-BEGIN ATOMIC
-	SELECT * FROM simhash_find_clusters($1::regclass, $2);
-END;
-COMMENT ON FUNCTION simhash_find_clusters(text, integer) IS 'the same by the name of the index';
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION simhash_find_clusters_in(simhash[], integer, integer) IS 'different values that have near-duplicates, by connected component of such pairs; cluster is its smallest value';
 
 CREATE FUNCTION simhash_progress(
 	OUT pid integer, OUT datid oid, OUT relid oid, OUT indexrelid oid,
@@ -1013,5 +995,5 @@ CREATE VIEW simhash_stat_progress AS
 SELECT p.pid, p.datid, d.datname, p.relid, p.indexrelid, p.command, p.phase,
 	p.tables_total, p.tables_done, p.entries_total, p.entries_done, p.found
 FROM simhash_progress() p LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) p.datid;
-COMMENT ON VIEW simhash_stat_progress IS 'how far sessions are that search for pairs or clusters: entries read in this phase, and pairs found so far';
+COMMENT ON VIEW simhash_stat_progress IS 'how far sessions are that search for pairs or clusters: entries done in this phase, and pairs found so far';
 GRANT SELECT ON simhash_stat_progress TO PUBLIC;

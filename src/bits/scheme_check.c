@@ -64,6 +64,17 @@ shbits_check_scheme(int blocks, int distance)
 				 hint_at_blocks(distance)));
 }
 
+void
+shbits_check_table(const ShBitsScheme *scheme, int table_no)
+{
+	if (table_no < 0 || table_no >= scheme->ntables)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("table number %d is out of range", table_no),
+				 errdetail("The tables of %d blocks and distance %d are numbered from 0 to %d.",
+						   scheme->blocks, scheme->distance, scheme->ntables - 1)));
+}
+
 ShBitsScheme *
 shbits_make_scheme(int blocks, int distance)
 {
