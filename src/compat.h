@@ -14,6 +14,9 @@
 #error "simhash needs PostgreSQL 15 or later"
 #endif
 
+#include "access/amapi.h"
+#include "nodes/parsenodes.h"
+#include "parser/parsetree.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "utils/rel.h"
@@ -30,6 +33,27 @@
 #else
 #define SHCOMPAT_NORETURN	pg_attribute_noreturn()
 #endif
+
+/*
+ * Since 18 the target list of a query refers to its grouping expressions by
+ * variables; get the expression for what may be one.
+ */
+static inline Node *
+shcompat_grouping_expression(Query *parse, Node *expr)
+{
+#if PG_VERSION_NUM >= 180000
+	if (parse->hasGroupRTE && IsA(expr, Var) &&
+		((Var *) expr)->varlevelsup == 0)
+	{
+		RangeTblEntry *rte = rt_fetch(((Var *) expr)->varno, parse->rtable);
+
+		if (rte->rtekind == RTE_GROUP)
+			return (Node *) list_nth(rte->groupexprs,
+									 ((Var *) expr)->varattno - 1);
+	}
+#endif
+	return expr;
+}
 
 /*
  * Extend a relation by one zeroed page; its buffer is returned pinned and
@@ -53,6 +77,33 @@ shcompat_extend(Relation relation, ForkNumber fork)
 	return buffer;
 #endif
 }
+
+/*
+ * The struct that the handler of an index access method fills in.  Until 18 the
+ * server copies it and frees it; since 19 it keeps the pointer for ever.
+ */
+static inline IndexAmRoutine *
+shcompat_make_am_routine(void)
+{
+#if PG_VERSION_NUM >= 190000
+	static IndexAmRoutine routine = {.type = T_IndexAmRoutine};
+
+	return &routine;
+#else
+	return makeNode(IndexAmRoutine);
+#endif
+}
+
+/* scans of a table got flags in 19, of which none is needed */
+#if PG_VERSION_NUM >= 190000
+#define shcompat_index_fetch_begin(relation)	table_index_fetch_begin((relation), SO_NONE)
+#define shcompat_beginscan_parallel(relation, scan) \
+	table_beginscan_parallel((relation), (scan), SO_NONE)
+#else
+#define shcompat_index_fetch_begin(relation)	table_index_fetch_begin(relation)
+#define shcompat_beginscan_parallel(relation, scan) \
+	table_beginscan_parallel((relation), (scan))
+#endif
 
 /* vacuum_delay_point got a parameter in 18 */
 #if PG_VERSION_NUM >= 180000
@@ -81,6 +132,15 @@ shcompat_extend(Relation relation, ForkNumber fork)
 	object_ownercheck(RelationRelationId, (relation), (role))
 #else
 #define shcompat_owns_relation(relation, role)	pg_class_ownercheck((relation), (role))
+#endif
+
+/* the next datum of a sort, copied; there was no choice before 16 */
+#if PG_VERSION_NUM >= 160000
+#define shcompat_tuplesort_getdatum(sort, forward, datum, is_null) \
+	tuplesort_getdatum((sort), (forward), true, (datum), (is_null), NULL)
+#else
+#define shcompat_tuplesort_getdatum(sort, forward, datum, is_null) \
+	tuplesort_getdatum((sort), (forward), (datum), (is_null), NULL)
 #endif
 
 /* the planner's guess of the length of an array, which took root since 17 */

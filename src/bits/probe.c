@@ -173,8 +173,17 @@ shbits_plan_probes(const ShBitsScheme *scheme, int radius, double leaves_per_tab
 			return;
 	}
 
+	shbits_plan_table(leaves_per_table, plan);
+}
+
+/*
+ * Read one table from end to end, which is good for any radius.
+ */
+void
+shbits_plan_table(double leaves_per_table, ShBitsProbePlan *plan)
+{
 	plan->nprobes = 1;
 	memset(&plan->probes[0], 0, sizeof(ShBitsProbe));
 	plan->ranges = 1;
-	plan->pages = leaves;
+	plan->pages = Max(leaves_per_table, 1);
 }

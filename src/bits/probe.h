@@ -36,6 +36,7 @@ typedef struct ShBitsProbePlan
 
 extern void shbits_plan_probes(const ShBitsScheme *scheme, int radius,
 							   double leaves_per_table, ShBitsProbePlan *plan);
+extern void shbits_plan_table(double leaves_per_table, ShBitsProbePlan *plan);
 
 /*
  * Does a difference from the query belong to a probe of the plan?

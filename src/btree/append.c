@@ -23,6 +23,7 @@
 #include "miscadmin.h"
 
 #include "btree/append.h"
+#include "btree/dead.h"
 #include "btree/page.h"
 #include "compat.h"
 
@@ -35,6 +36,7 @@ append_to_page(Page page, ShBtKey key)
 	int			count = shbt_page_count(page);
 
 	Assert(shbt_page_is_leaf(page) && !shbt_page_is_full(page));
+	Assert(!shbt_is_dead(page, count));
 	shbt_set_count(page, count + 1);
 	shbt_set_entry(page, count, key);
 }

@@ -33,43 +33,46 @@
 #define LOOKUP_INTERVAL		16
 
 /*
- * What is wrong with the metapage, in words; NULL if nothing is.  A page of
- * another format is not a problem here: see shbt_check_metapage.
+ * What is wrong with the metapage, as a message for shbt_report_corrupted;
+ * NULL if nothing is.  A page of another format is not a problem here: see
+ * shbt_check_metapage.
  */
-const char *
-shbt_metapage_problem(Page page)
+static const char *
+metapage_problem(Page page)
 {
 	ShBtMetaPageData *meta = ShBtPageGetMeta(page);
 	int			ntables;
 
 	if (PageIsNew(page))
-		return "is empty";
+		return gettext_noop("index \"%s\" has an empty metapage at block %u");
 	if (PageGetSpecialSize(page) != MAXALIGN(sizeof(ShBtOpaqueData)) ||
 		ShBtPageGetOpaque(page)->page_id != SHBT_PAGE_ID ||
 		(ShBtPageGetOpaque(page)->flags & SHBT_META) == 0 ||
 		meta->magic != SHBT_MAGIC)
-		return "is not the metapage of a simhash index";
+		return gettext_noop("index \"%s\" has no metapage of a simhash index at block %u");
 	if (meta->version != SHBT_VERSION)
 		return NULL;
 	ntables = shbits_ntables(meta->blocks, meta->distance);
 	if (ntables < 1 || ntables > SHBITS_MAX_TABLES || meta->ntrees != ntables + 1)
-		return "has an impossible scheme in the metapage";
+		return gettext_noop("index \"%s\" has an impossible scheme in the metapage, block %u");
 	for (uint32 i = 0; i < meta->ntrees; i++)
 	{
-		if (!shbt_is_tree_block(meta->roots[i].block))
-			return "lacks a root in the metapage";
+		if (!BlockNumberIsValid(meta->roots[i].block) ||
+			meta->roots[i].block == SHBT_METAPAGE_BLOCK)
+			return gettext_noop("index \"%s\" lacks a root in the metapage, block %u");
 	}
 	return NULL;
 }
 
 /*
- * Check the metapage, which the caller has pinned and locked.
+ * Check the metapage, which the caller has pinned and locked.  Reports
+ * ERRCODE_INDEX_CORRUPTED.
  */
 void
 shbt_check_metapage(Relation index, Buffer buffer)
 {
 	Page		page = BufferGetPage(buffer);
-	const char *problem = shbt_metapage_problem(page);
+	const char *problem = metapage_problem(page);
 
 	if (problem != NULL)
 		shbt_report_corrupted(index, SHBT_METAPAGE_BLOCK, problem);
@@ -88,9 +91,9 @@ shbt_check_metapage(Relation index, Buffer buffer)
  * most hints lead to the only leaf of their range.
  */
 static int
-choose_hint_bits(Relation index, int ntables)
+choose_hint_bits(BlockNumber nblocks, int ntables)
 {
-	double		leaves = (double) RelationGetNumberOfBlocks(index) / ntables;
+	double		leaves = (double) nblocks / ntables;
 	int			bits = 4;
 
 	while ((1 << bits) < 4 * leaves &&
@@ -112,6 +115,7 @@ shbt_get_cache(Relation index)
 	ShBtCache *cache = (ShBtCache *) index->rd_amcache;
 	ShBtMetaPageData *meta;
 	Buffer		buffer;
+	BlockNumber nblocks;
 	Size		roots_end;
 	Size		scheme_end;
 	Size		nhints;
@@ -127,7 +131,8 @@ shbt_get_cache(Relation index)
 	meta = ShBtPageGetMeta(BufferGetPage(buffer));
 	ntrees = meta->ntrees;
 
-	bits = choose_hint_bits(index, ntrees - 1);
+	nblocks = RelationGetNumberOfBlocks(index);
+	bits = choose_hint_bits(nblocks, ntrees - 1);
 	nhints = (Size) (ntrees - 1) << bits;
 	roots_end = MAXALIGN(offsetof(ShBtCache, roots) + ntrees * sizeof(ShBtRoot));
 	scheme_end = roots_end + MAXALIGN(shbits_scheme_size(ntrees - 1));
@@ -137,6 +142,8 @@ shbt_get_cache(Relation index)
 	cache->scheme = (ShBitsScheme *) ((char *) cache + roots_end);
 	shbits_scheme_init(cache->scheme, meta->blocks, meta->distance);
 	cache->ntrees = ntrees;
+	cache->nblocks = nblocks;
+	cache->hinted_reads = 0;
 	cache->hint_bits = bits;
 	cache->hint_misses = 0;
 	cache->hints = (ShBtHint *) ((char *) cache + scheme_end);
@@ -161,6 +168,26 @@ shbt_forget_cache(Relation index)
 	if (index->rd_amcache != NULL)
 		pfree(index->rd_amcache);
 	index->rd_amcache = NULL;
+}
+
+/*
+ * Check that there is a page to which a link leads, before the link is
+ * followed: to read an invalid block would even extend the index.  Reports
+ * ERRCODE_INDEX_CORRUPTED.
+ *
+ * The size is asked for only where the link leads behind what was known of it,
+ * as an index does not shrink.  May read the metapage, as shbt_get_cache does.
+ */
+void
+shbt_check_link(Relation index, BlockNumber block)
+{
+	ShBtCache  *cache = shbt_get_cache(index);
+
+	if (unlikely(block >= cache->nblocks))
+		cache->nblocks = RelationGetNumberOfBlocks(index);
+	if (unlikely(block >= cache->nblocks || block == SHBT_METAPAGE_BLOCK))
+		shbt_report_corrupted(index, block,
+							  "index \"%s\" has a link to block %u, where no page of a tree is");
 }
 
 /*
@@ -221,11 +248,9 @@ shbt_prefetch(Relation index, int tree, ShBtKey key)
  * page is in use, and worth keeping.
  */
 Buffer
-shbt_read_hinted(Relation index, const ShBtHint *hint)
+shbt_read_hinted(Relation index, ShBtCache *cache, const ShBtHint *hint)
 {
-	static uint32 reads = 0;
-
-	if (++reads % LOOKUP_INTERVAL != 0 &&
+	if (++cache->hinted_reads % LOOKUP_INTERVAL != 0 &&
 		hint->buffer > 0 &&
 		ReadRecentBuffer(shcompat_locator(index), MAIN_FORKNUM, hint->block, hint->buffer))
 		return hint->buffer;
@@ -244,6 +269,7 @@ shbt_count_hint_miss(Relation index)
 	if (++cache->hint_misses <= HINT_MISSES)
 		return;
 	cache->hint_misses = 0;
-	if (choose_hint_bits(index, cache->ntrees - 1) > cache->hint_bits)
+	cache->nblocks = RelationGetNumberOfBlocks(index);
+	if (choose_hint_bits(cache->nblocks, cache->ntrees - 1) > cache->hint_bits)
 		shbt_forget_cache(index);
 }

@@ -27,6 +27,8 @@ typedef struct ShBtCache
 {
 	ShBitsScheme *scheme;		/* of the metapage, whatever the options say */
 	int			ntrees;			/* tables of the scheme + 1 */
+	BlockNumber nblocks;		/* the index has at least so many */
+	uint32		hinted_reads;
 	int			hint_bits;		/* each table has 1 << hint_bits hints */
 	uint32		hint_misses;	/* since the size of the index was looked at */
 	ShBtHint  *hints;			/* [table << hint_bits | first bits of key] */
@@ -35,12 +37,12 @@ typedef struct ShBtCache
 
 extern ShBtCache *shbt_get_cache(Relation index);
 extern void shbt_forget_cache(Relation index);
-extern const char *shbt_metapage_problem(Page page);
 extern void shbt_check_metapage(Relation index, Buffer buffer);
+extern void shbt_check_link(Relation index, BlockNumber block);
 extern ShBitsScheme *shbt_get_scheme(Relation index);
 extern ShBtHint *shbt_hint(const ShBtCache *cache, int tree, ShBtKey key);
 extern void shbt_set_hint(ShBtHint *hint, Buffer buffer);
-extern Buffer shbt_read_hinted(Relation index, const ShBtHint *hint);
+extern Buffer shbt_read_hinted(Relation index, ShBtCache *cache, const ShBtHint *hint);
 extern void shbt_prefetch(Relation index, int tree, ShBtKey key);
 extern void shbt_count_hint_miss(Relation index);
 

@@ -275,9 +275,9 @@ shbt_separator(ShBtKey left, ShBtKey right)
 }
 
 /*
- * What is wrong with a page that should belong to a tree and level, in words;
- * NULL if nothing is.  Looks only at what is cheap to look at: enough that
- * using the page cannot crash or loop.
+ * What is wrong with a page that should belong to a tree and level, as a
+ * message for shbt_report_corrupted; NULL if nothing is.  Looks only at what
+ * is cheap to look at: enough that using the page cannot crash or loop.
  */
 const char *
 shbt_page_problem(Page page, int tree, int level)
@@ -288,32 +288,37 @@ shbt_page_problem(Page page, int tree, int level)
 	int			count;
 
 	if (PageIsNew(page))
-		return "is empty";
+		return gettext_noop("index \"%s\" has an empty page at block %u");
 	if (PageGetSpecialSize(page) != MAXALIGN(sizeof(ShBtOpaqueData)))
-		return "has a special area of the wrong size";
+		return gettext_noop("index \"%s\" has a special area of the wrong size at block %u");
 	opaque = ShBtPageGetOpaque(page);
 	if (opaque->page_id != SHBT_PAGE_ID)
-		return "is not a page of a simhash index";
+		return gettext_noop("index \"%s\" has a page of something else at block %u");
 	if (opaque->flags & SHBT_META)
-		return "is a metapage where a tree page should be";
+		return gettext_noop("index \"%s\" has a metapage where a page of a tree should be, at block %u");
 	if (opaque->tree != tree)
-		return "belongs to another tree";
+		return gettext_noop("index \"%s\" has a page of another tree at block %u");
 	if (opaque->level != level)
-		return "belongs to another level";
+		return gettext_noop("index \"%s\" has a page of another level at block %u");
 	if (header->pd_lower < MAXALIGN(SizeOfPageHeaderData) ||
 		header->pd_lower > header->pd_upper ||
 		header->pd_upper > header->pd_special)
-		return "has impossible bounds of its free space";
+		return gettext_noop("index \"%s\" has impossible bounds of the free space at block %u");
 	count = shbt_page_count(page);
 	pointers = header->pd_special - header->pd_upper;
 	if (pointers != count * (level == 0 ? sizeof(ItemPointerData) : sizeof(ShBtDownlink)))
-		return "has arrays of different length";
+		return gettext_noop("index \"%s\" has arrays of different lengths at block %u");
+	if (count > (level == 0 ? SHBT_LEAF_CAPACITY : SHBT_INNER_CAPACITY))
+		return gettext_noop("index \"%s\" has too many entries at block %u");
 	if (opaque->sorted > count)
-		return "has more sorted entries than entries";
+		return gettext_noop("index \"%s\" has more sorted entries than entries at block %u");
 	if (!shbt_key_less(shbt_page_low(page), shbt_page_high(page)))
-		return "has its fences in the wrong order";
+		return gettext_noop("index \"%s\" has fences in the wrong order at block %u");
+	if (BlockNumberIsValid(opaque->right) ==
+		shbt_key_equal(shbt_page_high(page), SHBT_HIGHEST_KEY))
+		return gettext_noop("index \"%s\" has a right sibling that contradicts the high fence of block %u");
 	if (level > 0 && count == 0)
-		return "is an inner page without children";
+		return gettext_noop("index \"%s\" has an inner page without children at block %u");
 	return NULL;
 }
 
@@ -346,24 +351,38 @@ shbt_check_page(Relation index, Buffer buffer, int tree, int level)
 	return page;
 }
 
+/*
+ * Report that an index is corrupted, with ERRCODE_INDEX_CORRUPTED.  Does not
+ * return.
+ *
+ * message is a whole sentence, to be found and translated as such; it has %s
+ * where the name of the index goes, and after that %u where the block goes.
+ */
 void
-shbt_report_corrupted(Relation index, BlockNumber block, const char *problem)
+shbt_report_corrupted(Relation index, BlockNumber block, const char *message)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INDEX_CORRUPTED),
-			 errmsg("index \"%s\" is corrupted: block %u %s",
-					RelationGetRelationName(index), block, problem),
+			 errmsg(message, RelationGetRelationName(index), block),
 			 errhint("Please REINDEX it.")));
 }
 
 /*
- * Check that a page can be a child at all.
+ * Check that the TIDs of entries of a leaf, in the given block, can be those
+ * of rows.  Reports ERRCODE_INDEX_CORRUPTED.
+ *
+ * All who hand TIDs of a leaf to the table's access method check them before.
  */
 void
-shbt_check_child(Relation index, BlockNumber parent, BlockNumber child)
+shbt_check_tids(Relation index, BlockNumber block, const ItemPointerData *tids, int count)
 {
-	if (unlikely(!shbt_is_tree_block(child)))
-		shbt_report_corrupted(index, parent, "has an impossible child");
+	bool		good = true;
+
+	for (int i = 0; i < count; i++)
+		good &= shbt_is_row_tid(&tids[i]);
+	if (unlikely(!good))
+		shbt_report_corrupted(index, block,
+							  "index \"%s\" has an entry with an impossible TID at block %u");
 }
 
 /*

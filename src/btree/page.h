@@ -13,6 +13,8 @@
  *
  *	header | fingerprints ->	... hole ...	<- pointers | ShBtOpaqueData
  *
+ * A full leaf has a hole, too, for the marks of dead entries; see dead.c.
+ *
  * In a leaf the pointer of an entry is its heap TID; in an inner page it is
  * the TID part of the separator, and the block of the child.  The entries are
  * in no particular order, except that in a leaf those that were there when it
@@ -109,19 +111,22 @@ typedef struct ShBtMetaPageData
 
 #define SHBT_PAGE_SPACE \
 	(BLCKSZ - MAXALIGN(SizeOfPageHeaderData) - MAXALIGN(sizeof(ShBtOpaqueData)))
+/* an entry of a leaf also takes the bit that marks it as dead */
 #define SHBT_LEAF_CAPACITY \
-	((int) (SHBT_PAGE_SPACE / (sizeof(uint64) + sizeof(ItemPointerData))))
+	((int) ((SHBT_PAGE_SPACE - 1) * BITS_PER_BYTE / \
+			((sizeof(uint64) + sizeof(ItemPointerData)) * BITS_PER_BYTE + 1)))
 #define SHBT_INNER_CAPACITY \
 	((int) (SHBT_PAGE_SPACE / (sizeof(uint64) + sizeof(ShBtDownlink))))
 
 /*
- * Can a tree have a page of that number?  To be asked before a link is
- * followed: to read an invalid number would even extend the relation.
+ * Can a row have that TID?  To be asked before it is looked up: to read an
+ * invalid block would even extend the table.
  */
 static inline bool
-shbt_is_tree_block(BlockNumber block)
+shbt_is_row_tid(const ItemPointerData *tid)
 {
-	return BlockNumberIsValid(block) && block != SHBT_METAPAGE_BLOCK;
+	return BlockNumberIsValid(ItemPointerGetBlockNumberNoCheck(tid)) &&
+		ItemPointerGetOffsetNumberNoCheck(tid) != InvalidOffsetNumber;
 }
 
 static inline uint64
@@ -269,8 +274,9 @@ extern const char *shbt_page_problem(Page page, int tree, int level);
 extern const char *shbt_page_problem_anywhere(Page page);
 extern Page shbt_check_page(Relation index, Buffer buffer, int tree, int level);
 SHCOMPAT_NORETURN extern void shbt_report_corrupted(Relation index, BlockNumber block,
-													 const char *problem);
-extern void shbt_check_child(Relation index, BlockNumber parent, BlockNumber child);
+													 const char *message);
+extern void shbt_check_tids(Relation index, BlockNumber block,
+							const ItemPointerData *tids, int count);
 extern Buffer shbt_new_buffer(Relation index, ForkNumber fork);
 
 #endif							/* SIMHASH_BTREE_PAGE_H */

@@ -11,6 +11,7 @@
 
 #include "bits/distance.h"
 #include "btree/cache.h"
+#include "btree/dead.h"
 #include "btree/page.h"
 #include "btree/search.h"
 #include "compat.h"
@@ -23,7 +24,7 @@
 
 /*
  * Read the page to the right of one whose right link and high fence the
- * caller has seen.
+ * caller has seen.  No lock is held meanwhile.
  *
  * buffer is that page, pinned but not locked, or InvalidBuffer; the pin is
  * released.  The result is pinned and locked in the given mode.
@@ -34,15 +35,15 @@ shbt_read_right(Relation index, Buffer buffer, BlockNumber right, ShBtKey high,
 {
 	Page		page;
 
-	if (unlikely(!shbt_is_tree_block(right)))
-		shbt_report_corrupted(index, right, "is named as a right sibling");
+	shbt_check_link(index, right);
 	buffer = ReleaseAndReadBuffer(buffer, index, right);
 	LockBuffer(buffer, lockmode);
 	page = shbt_check_page(index, buffer, tree, level);
 
 	/* Keys ascend from page to page: no loop, however broken the links. */
 	if (unlikely(!shbt_key_equal(shbt_page_low(page), high)))
-		shbt_report_corrupted(index, right, "does not start where its left sibling ends");
+		shbt_report_corrupted(index, right,
+							  "index \"%s\" has a page that does not start where its left sibling ends, at block %u");
 	return buffer;
 }
 
@@ -67,15 +68,16 @@ shbt_move_right(Relation index, Buffer buffer, int lockmode)
  * brings the hint up to date.
  */
 static Buffer
-search_hinted(Relation index, ShBtHint *hint, int tree, ShBtKey key, int lockmode)
+search_hinted(Relation index, ShBtCache *cache, int tree, ShBtKey key, int lockmode)
 {
+	ShBtHint   *hint = shbt_hint(cache, tree, key);
 	Buffer		buffer;
 	Page		page;
 
 	if (!BlockNumberIsValid(hint->block))
 		return InvalidBuffer;
 
-	buffer = shbt_read_hinted(index, hint);
+	buffer = shbt_read_hinted(index, cache, hint);
 	LockBuffer(buffer, lockmode);
 	page = shbt_check_page(index, buffer, tree, 0);
 	if (!shbt_key_less(key, shbt_page_low(page)))
@@ -119,6 +121,7 @@ search_from_root(Relation index, ShBtRoot root, int tree, int level,
 		Page		page;
 		int			position;
 
+		shbt_check_link(index, block);
 		buffer = ReleaseAndReadBuffer(buffer, index, block);
 		LockBuffer(buffer, mode);
 		page = shbt_check_page(index, buffer, tree, current);
@@ -130,7 +133,8 @@ search_from_root(Relation index, ShBtRoot root, int tree, int level,
 			return InvalidBuffer;
 		}
 		if (unlikely(shbt_key_less(key, shbt_page_low(page))))
-			shbt_report_corrupted(index, block, "lies right of the keys that its parent promises");
+			shbt_report_corrupted(index, block,
+								  "index \"%s\" has a page with a low fence above its downlink, at block %u");
 		while (!shbt_key_less(key, shbt_page_high(page)))
 		{
 			buffer = shbt_move_right(index, buffer, mode);
@@ -142,9 +146,8 @@ search_from_root(Relation index, ShBtRoot root, int tree, int level,
 		position = shbt_find_downlink(page, key);
 		if (unlikely(position < 0))
 			shbt_report_corrupted(index, BufferGetBlockNumber(buffer),
-								   "starts with a child right of its low fence");
+								  "index \"%s\" has no downlink for the low fence of block %u");
 		block = shbt_inner_child(page, position);
-		shbt_check_child(index, BufferGetBlockNumber(buffer), block);
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	}
 }
@@ -166,9 +169,7 @@ shbt_search(Relation index, int tree, int level, ShBtKey key, int lockmode)
 
 	if (hinted)
 	{
-		ShBtHint  *hint = shbt_hint(cache, tree, key);
-
-		buffer = search_hinted(index, hint, tree, key, lockmode);
+		buffer = search_hinted(index, cache, tree, key, lockmode);
 		if (likely(BufferIsValid(buffer)))
 			return buffer;
 		shbt_count_hint_miss(index);
@@ -184,7 +185,8 @@ shbt_search(Relation index, int tree, int level, ShBtKey key, int lockmode)
 				break;
 		}
 		if (changes == MAX_ROOT_CHANGES)
-			shbt_report_corrupted(index, SHBT_METAPAGE_BLOCK, "names a page that is no root");
+			shbt_report_corrupted(index, SHBT_METAPAGE_BLOCK,
+								  "index \"%s\" has a root that is none in the metapage, block %u");
 		shbt_forget_cache(index);
 	}
 
@@ -193,32 +195,57 @@ shbt_search(Relation index, int tree, int level, ShBtKey key, int lockmode)
 	return buffer;
 }
 
+/* Place of an entry of a leaf; -1 if it is not there. */
+static int
+find_entry(Page leaf, ShBtKey key)
+{
+	uint16		found[SHBT_LEAF_CAPACITY];
+	int			nfound;
+
+	nfound = shbits_filter(shbt_page_fps(leaf), shbt_page_count(leaf), key.fp, 0, found);
+	for (int i = 0; i < nfound; i++)
+	{
+		if (shbt_key_equal(shbt_leaf_key(leaf, found[i]), key))
+			return found[i];
+	}
+	return -1;
+}
+
+/*
+ * Is there an entry?  Sets *dead to whether it is marked as dead.
+ *
+ * Locks as shbt_search does; holds no lock or pin on return.
+ */
+bool
+shbt_has_entry(Relation index, int tree, ShBtKey key, bool *dead)
+{
+	Buffer		buffer = shbt_search(index, tree, 0, key, BUFFER_LOCK_SHARE);
+	int			position = find_entry(BufferGetPage(buffer), key);
+
+	*dead = position >= 0 && shbt_is_dead(BufferGetPage(buffer), position);
+	UnlockReleaseBuffer(buffer);
+	return position >= 0;
+}
+
 /*
  * Find the leaf that has an entry, and keep it pinned.
  *
  * Returns false, with nothing pinned, if there is no such entry.  No lock is
- * held on return.  Raises an error if the snapshot is too old to say; it may
- * be NULL.
+ * held on return.  Raises an error if the snapshot is too old to say.
  */
 bool
 shbt_pin_entry(Relation index, int tree, ShBtKey key, Snapshot snapshot, Buffer *pin)
 {
 	Buffer		buffer = shbt_search(index, tree, 0, key, BUFFER_LOCK_SHARE);
 	Page		page = BufferGetPage(buffer);
-	uint16		found[SHBT_LEAF_CAPACITY];
-	int			nfound;
-	bool		result = false;
+	bool		found;
 
-	if (snapshot != NULL)
-		shcompat_test_old_snapshot(snapshot, index, page);
-	nfound = shbits_filter(shbt_page_fps(page), shbt_page_count(page), key.fp, 0, found);
-	for (int i = 0; i < nfound && !result; i++)
-		result = shbt_key_equal(shbt_leaf_key(page, found[i]), key);
-
+	shcompat_test_old_snapshot(snapshot, index, page);
+	found = find_entry(page, key) >= 0;
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-	if (result)
+	if (found)
 		*pin = buffer;
 	else
 		ReleaseBuffer(buffer);
-	return result;
+	return found;
 }

@@ -17,6 +17,7 @@
 #include "utils/memutils.h"
 
 #include "btree/cache.h"
+#include "btree/dead.h"
 #include "btree/page.h"
 #include "btree/search.h"
 #include "btree/split.h"
@@ -82,6 +83,8 @@ keep_entries(Page page, const ShBtSortedEntry *entries, int count, int stay)
 		unchanged = Min(unchanged, i);
 	}
 	shbt_set_count(page, stay);
+	if (shbt_page_is_leaf(page))
+		shbt_clear_dead(page);
 	opaque->sorted = Min(opaque->sorted, unchanged);
 }
 
@@ -209,7 +212,7 @@ shbt_split(Relation index, int tree, int level, ShBtKey key, int fillfactor)
 			if (position < 0 ||
 				shbt_inner_child(BufferGetPage(parent), position) != BufferGetBlockNumber(page))
 				shbt_report_corrupted(index, BufferGetBlockNumber(parent),
-									   "lacks the downlink of a page below it");
+									  "index \"%s\" lacks a downlink to a page below block %u");
 			split_page(index, page, parent, fillfactor);
 			return;
 		}

@@ -21,6 +21,7 @@
 #include "bits/distance.h"
 #include "bits/hamming_ball.h"
 #include "btree/cache.h"
+#include "btree/dead.h"
 #include "btree/search.h"
 #include "compat.h"
 #include "index/ballscan.h"
@@ -38,8 +39,10 @@ shidx_ball_begin(ShIdxBallScan *scan, Relation index, ShBitsScheme *scheme)
 	scan->scheme = scheme;
 	scan->snapshot = NULL;
 	scan->keep_pin = false;
+	scan->skip_dead = false;
 	scan->leaves_per_table = (double) RelationGetNumberOfBlocks(index) / scheme->ntables;
 	scan->plan_radius = -1;
+	scan->allowance = PG_INT64_MAX;
 	scan->nulls = false;
 	scan->probe = 0;
 	scan->plan.nprobes = 0;
@@ -95,6 +98,31 @@ shidx_ball_start(ShIdxBallScan *scan, SimhashBall ball)
 	}
 	shidx_ball_plan(scan, ball.radius);
 	prefetch_probes(scan);
+}
+
+/*
+ * The same, by reading one table from end to end.
+ */
+void
+shidx_ball_start_table(ShIdxBallScan *scan, SimhashBall ball)
+{
+	shidx_ball_release(scan);
+	scan->nulls = false;
+	scan->ball = ball;
+	scan->probe = 0;
+	scan->started = false;
+	shbits_plan_table(scan->leaves_per_table, &scan->plan);
+	scan->plan_radius = -1;		/* the plan is not what that radius gets */
+}
+
+/*
+ * What lies beyond a smaller radius is no longer wanted.
+ */
+void
+shidx_ball_narrow(ShIdxBallScan *scan, int radius)
+{
+	Assert(radius <= scan->ball.radius);
+	scan->ball.radius = radius;
 }
 
 /*
@@ -208,11 +236,17 @@ next_null_page(ShIdxBallScan *scan)
 	return InvalidBuffer;
 }
 
+/*
+ * Copy entry i of a leaf, unless it is known to be dead.
+ */
 static void
-add_match(ShIdxMatches *matches, uint64 fp, ItemPointer tid)
+add_match(const ShIdxBallScan *scan, ShIdxMatches *matches, uint64 fp, Page page, int i)
 {
+	if (scan->skip_dead && shbt_is_dead(page, i))
+		return;
 	matches->fps[matches->count] = fp;
-	matches->tids[matches->count] = *tid;
+	matches->tids[matches->count] = *shbt_leaf_tid(page, i);
+	matches->positions[matches->count] = i;
 	matches->count++;
 }
 
@@ -237,7 +271,7 @@ collect_between(const ShIdxBallScan *scan, Page page, int first, int end,
 		uint64		fp = shbits_unpermute(table, fps[found[i]]);
 
 		if (owns_all || shbits_probe_owns(&scan->plan, scan->probe, fp ^ scan->ball.centre))
-			add_match(matches, fp, shbt_leaf_tid(page, first + found[i]));
+			add_match(scan, matches, fp, page, first + found[i]);
 	}
 }
 
@@ -272,7 +306,8 @@ collect_matches(const ShIdxBallScan *scan, Page page, ShIdxMatches *matches)
 }
 
 /*
- * Read pages until one has matches, and copy them.  Returns false at the end.
+ * Read pages until one has matches, and copy them.  Returns false at the end,
+ * or when the allowance of pages is used up.
  *
  * With keep_pin the page of the matches stays pinned until the next call:
  * VACUUM then waits before it removes their entries, and so before it makes
@@ -289,10 +324,13 @@ shidx_ball_next(ShIdxBallScan *scan, ShIdxMatches *matches)
 
 		CHECK_FOR_INTERRUPTS();
 
+		if (scan->allowance == 0)
+			return false;
 		buffer = scan->nulls ? next_null_page(scan) : next_page(scan);
 		if (!BufferIsValid(buffer))
 			return false;
 		page = BufferGetPage(buffer);
+		scan->allowance--;
 		if (scan->snapshot != NULL)
 		{
 			PredicateLockPage(scan->index, BufferGetBlockNumber(buffer), scan->snapshot);
@@ -303,8 +341,12 @@ shidx_ball_next(ShIdxBallScan *scan, ShIdxMatches *matches)
 		else
 		{
 			for (int i = 0; i < shbt_page_count(page); i++)
-				add_match(matches, 0, shbt_leaf_tid(page, i));
+				add_match(scan, matches, 0, page, i);
 		}
+		shbt_check_tids(scan->index, BufferGetBlockNumber(buffer), matches->tids, matches->count);
+		scan->block = BufferGetBlockNumber(buffer);
+		if (matches->count > 0)
+			scan->lsn = BufferGetLSNAtomic(buffer);
 		scan->right = ShBtPageGetOpaque(page)->right;
 		scan->high = shbt_page_high(page);
 
@@ -315,4 +357,38 @@ shidx_ball_next(ShIdxBallScan *scan, ShIdxMatches *matches)
 			ReleaseBuffer(buffer);
 	}
 	return true;
+}
+
+/*
+ * Mark the entries of some of the matches that were returned last, those whose
+ * places in *matches are in dead[]: their rows are dead to everybody.
+ *
+ * It must be certain that the TIDs belong to no other rows by now.  The pin of
+ * the leaf, if it has been kept, has held VACUUM off; else the leaf must not
+ * have changed, which shows only if it is logged.  Locks the leaf in share
+ * mode for the time being.
+ */
+void
+shidx_ball_mark_dead(ShIdxBallScan *scan, const ShIdxMatches *matches,
+					 const uint16 *dead, int ndead)
+{
+	bool		pinned = BufferIsValid(scan->pin);
+	uint16		positions[SHBT_LEAF_CAPACITY];
+	ItemPointerData tids[SHBT_LEAF_CAPACITY];
+	Buffer		buffer;
+
+	if (!pinned && !RelationNeedsWAL(scan->index))
+		return;
+	for (int i = 0; i < ndead; i++)
+	{
+		positions[i] = matches->positions[dead[i]];
+		tids[i] = matches->tids[dead[i]];
+	}
+	buffer = pinned ? scan->pin : ReadBuffer(scan->index, scan->block);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	if (pinned || BufferGetLSNAtomic(buffer) == scan->lsn)
+		shbt_mark_dead(buffer, positions, tids, ndead);
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	if (!pinned)
+		ReleaseBuffer(buffer);
 }

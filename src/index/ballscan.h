@@ -21,6 +21,7 @@ typedef struct ShIdxMatches
 {
 	int			count;
 	uint64		fps[SHBT_LEAF_CAPACITY];	/* not permuted */
+	uint16		positions[SHBT_LEAF_CAPACITY];	/* on the leaf */
 	ItemPointerData tids[SHBT_LEAF_CAPACITY];
 } ShIdxMatches;
 
@@ -30,6 +31,7 @@ typedef struct ShIdxBallScan
 	ShBitsScheme *scheme;
 	Snapshot	snapshot;		/* NULL if no rows are looked at */
 	bool		keep_pin;		/* of the leaf of the last matches */
+	bool		skip_dead;		/* entries that are marked as dead */
 
 	/* how the ball is searched; good for plan_radius */
 	double		leaves_per_table;
@@ -37,13 +39,17 @@ typedef struct ShIdxBallScan
 	ShBitsProbePlan plan;
 
 	/* where we are */
+	int64		allowance;		/* how many pages may yet be read: at 0 the
+								 * ball ends, complete or not */
 	bool		nulls;			/* among the null fingerprints, not in a ball */
 	SimhashBall ball;
 	int			probe;
 	bool		started;		/* the probe has read a page */
 	uint64		query;			/* centre of the ball, as the probe's table
 								 * has it */
-	BlockNumber right;			/* of the last page that was read */
+	BlockNumber block;			/* of the last page that was read */
+	XLogRecPtr	lsn;			/* what it had, if it had matches */
+	BlockNumber right;
 	ShBtKey	high;
 	Buffer		pin;			/* that page, if keep_pin */
 } ShIdxBallScan;
@@ -51,8 +57,12 @@ typedef struct ShIdxBallScan
 extern void shidx_ball_begin(ShIdxBallScan *scan, Relation index, ShBitsScheme *scheme);
 extern void shidx_ball_plan(ShIdxBallScan *scan, int radius);
 extern void shidx_ball_start(ShIdxBallScan *scan, SimhashBall ball);
+extern void shidx_ball_start_table(ShIdxBallScan *scan, SimhashBall ball);
+extern void shidx_ball_narrow(ShIdxBallScan *scan, int radius);
 extern void shidx_ball_start_nulls(ShIdxBallScan *scan);
 extern bool shidx_ball_next(ShIdxBallScan *scan, ShIdxMatches *matches);
+extern void shidx_ball_mark_dead(ShIdxBallScan *scan, const ShIdxMatches *matches,
+								 const uint16 *dead, int ndead);
 extern void shidx_ball_release(ShIdxBallScan *scan);
 
 #endif							/* SIMHASH_INDEX_BALLSCAN_H */

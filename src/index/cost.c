@@ -14,6 +14,7 @@
 
 #include "access/genam.h"
 #include "catalog/pg_type_d.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -24,10 +25,11 @@
 #include "utils/selfuncs.h"
 #include "utils/spccache.h"
 
-#include "bits/probe.h"
 #include "btree/cache.h"
 #include "compat.h"
 #include "index/am.h"
+#include "index/ballset.h"
+#include "index/ordered.h"
 #include "type/simhash.h"
 
 /*
@@ -36,14 +38,15 @@
  */
 #define PAGE_CPU_COST		10
 
-/* how many batches an ordered scan of all rows takes, roughly */
-#define ORDERED_BATCHES		3
+/* what a sort takes for a row, in bytes */
+#define SORT_BYTES			48
 
 /* what decides how much of the index is read */
 typedef struct Search
 {
-	int			radius;			/* SHBITS_WIDTH if no condition bounds it */
-	double		balls;			/* how many balls of that radius */
+	int			ncounts;
+	int			(*counts)[SHBITS_WIDTH + 1];	/* of the balls of each
+												 * condition, by radius */
 	bool		only_nulls;
 } Search;
 
@@ -65,6 +68,16 @@ estimate_radius(Node *ball)
 			return DatumGetInt32(radius->constvalue);
 	}
 	return SIMHASH_NEAR_RADIUS;
+}
+
+static void
+add_balls(Search *search, int radius, double balls)
+{
+	int		   *counts = search->counts[search->ncounts++];
+
+	memset(counts, 0, sizeof(search->counts[0]));
+	if (radius >= 0)
+		counts[Min(radius, SHBITS_WIDTH)] = (int) Min(balls, INT_MAX);
 }
 
 /*
@@ -104,51 +117,80 @@ add_condition(PlannerInfo *root, Oid opfamily, Expr *clause, Search *search)
 	else if (strategy == SHIDX_STRATEGY_BALL && IsA(clause, OpExpr))
 		radius = estimate_radius(argument);
 
-	/* the scan will be driven by the smallest balls, too */
-	if (radius < search->radius)
-	{
-		search->radius = radius;
-		search->balls = balls;
-	}
+	add_balls(search, radius, balls);
 }
 
 static Search
 find_search(PlannerInfo *root, IndexPath *path)
 {
-	Search		search = {SHBITS_WIDTH, 1, false};
+	Search		search = {0};
 	ListCell   *lc;
+	ListCell   *lc2;
+	int			nquals = 0;
+
+	foreach(lc, path->indexclauses)
+		nquals += list_length(lfirst_node(IndexClause, lc)->indexquals);
+	search.counts = palloc(Max(nquals, 1) * sizeof(search.counts[0]));
 
 	foreach(lc, path->indexclauses)
 	{
-		IndexClause *iclause = lfirst_node(IndexClause, lc);
-		ListCell   *lc2;
-
-		foreach(lc2, iclause->indexquals)
+		foreach(lc2, lfirst_node(IndexClause, lc)->indexquals)
 			add_condition(root, path->indexinfo->opfamily[0],
 						  lfirst_node(RestrictInfo, lc2)->clause, &search);
 	}
+	if (search.ncounts == 0)
+		add_balls(&search, SHBITS_WIDTH, 1);
 	return search;
 }
 
-static void
-plan_by_scheme(const ShBitsScheme *scheme, const IndexOptInfo *info, int radius,
-			   ShBitsProbePlan *plan)
+/* what is read, and where its cost falls due */
+typedef struct Work
 {
-	shbits_plan_probes(scheme, radius, Max(info->pages / (double) scheme->ntables, 1), plan);
+	ShIdxBallsPlan plan;
+	double		rest;			/* pages that an ordered scan reads after its
+								 * first row, table by table */
+	bool		sorted;			/* an ordered scan has read all before it */
+} Work;
+
+static void
+plan_by_scheme(const ShBitsScheme *scheme, const IndexOptInfo *info,
+			   const Search *search, bool ordered, Work *work)
+{
+	double		leaves = Max(info->pages / (double) scheme->ntables, 1);
+
+	/* the scan will choose in the same way */
+	for (int i = 0; i < search->ncounts; i++)
+	{
+		ShIdxBallsPlan plan;
+
+		shidx_plan_balls(search->counts[i], scheme, leaves, &plan);
+		if (i == 0 || plan.pages + plan.comparing < work->plan.pages + work->plan.comparing)
+			work->plan = plan;
+	}
+	work->rest = 0;
+	work->sorted = ordered;
+	if (ordered && !shidx_ordered_by_condition(work->plan.pages, leaves))
+	{
+		work->rest = shidx_ordered_pages(scheme, leaves, &work->plan.ranges,
+										 &work->plan.pages);
+		work->plan.comparing = 0;
+		work->sorted = false;
+	}
 }
 
 /*
- * Plan the probes for a radius.  An index that an adviser only imagines has
- * the default scheme.
+ * Plan what the scan will read.  A hypothetical index has the default scheme.
  */
-static void
-plan_probes(const IndexOptInfo *info, int radius, ShBitsProbePlan *plan)
+static Work
+plan_work(const IndexOptInfo *info, const Search *search, bool ordered)
 {
+	Work		work;
+
 	if (info->hypothetical)
 	{
 		ShBitsScheme *scheme = shbits_make_scheme(SHIDX_DEFAULT_BLOCKS, SHIDX_DEFAULT_DISTANCE);
 
-		plan_by_scheme(scheme, info, radius, plan);
+		plan_by_scheme(scheme, info, search, ordered, &work);
 		pfree(scheme);
 	}
 	else
@@ -156,9 +198,25 @@ plan_probes(const IndexOptInfo *info, int radius, ShBitsProbePlan *plan)
 		/* the planner holds a lock already */
 		Relation	index = index_open(info->indexoid, NoLock);
 
-		plan_by_scheme(shbt_get_cache(index)->scheme, info, radius, plan);
+		plan_by_scheme(shbt_get_cache(index)->scheme, info, search, ordered, &work);
 		index_close(index, NoLock);
 	}
+	return work;
+}
+
+/*
+ * What it costs to put rows in order: comparisons, and what work_mem does not
+ * hold is written and read again.
+ */
+static Cost
+sort_cost(double tuples)
+{
+	double		bytes = tuples * SORT_BYTES;
+	Cost		cost = 2 * cpu_operator_cost * tuples * log2(Max(tuples, 2));
+
+	if (bytes > work_mem * 1024.0)
+		cost += 2 * bytes / BLCKSZ * seq_page_cost;
+	return cost;
 }
 
 /*
@@ -173,7 +231,9 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	List	   *quals = get_quals_from_indexclauses(path->indexclauses);
 	List	   *selectivity_quals = add_predicate_to_index_quals(info, quals);
 	QualCost	qual_cost;
-	ShBitsProbePlan plan;
+	bool		ordered = path->indexorderbys != NIL;
+	Work		work;
+	ShIdxBallsPlan *plan = &work.plan;
 	double		page_fetches;
 	Cost		page_costs;
 	double		random_pages;
@@ -186,13 +246,12 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 										  JOIN_INNER, NULL);
 	tuples = clamp_row_est(*selectivity * info->rel->tuples);
 
-	plan_probes(info, search.radius, &plan);
-	plan.ranges *= search.balls;
-	plan.pages *= search.balls;
+	work = plan_work(info, &search, ordered);
 	if (search.only_nulls)
 	{
-		plan.ranges = 1;
-		plan.pages = Max(tuples / SHBT_LEAF_CAPACITY, 1);
+		plan->ranges = 1;
+		plan->pages = Max(tuples / SHBT_LEAF_CAPACITY, 1);
+		work.rest = 0;
 	}
 
 	/*
@@ -201,32 +260,34 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	 * methods.  Repeated scans find more and more pages cached.
 	 */
 	get_tablespace_page_costs(info->reltablespace, &spc_random_page_cost, &spc_seq_page_cost);
-	random_pages = Min(plan.ranges, plan.pages);
+	random_pages = Min(plan->ranges, plan->pages);
 	page_fetches = random_pages * spc_random_page_cost +
-		(plan.pages - random_pages) * spc_seq_page_cost;
+		(plan->pages - random_pages) * spc_seq_page_cost;
 	if (loop_count > 1)
 	{
-		double		fetched = index_pages_fetched(plan.pages * loop_count, info->pages,
+		double		fetched = index_pages_fetched(plan->pages * loop_count, info->pages,
 												  info->pages, root);
 
 		page_fetches = Min(page_fetches, fetched * spc_random_page_cost / loop_count);
 	}
 
 	cost_qual_eval(&qual_cost, quals, root);
-	page_costs = page_fetches + plan.pages * PAGE_CPU_COST * cpu_operator_cost;
+	page_costs = page_fetches + (plan->pages + plan->comparing) * PAGE_CPU_COST * cpu_operator_cost;
 	*startup_cost = qual_cost.startup;
 	*total_cost = qual_cost.startup + page_costs + tuples * cpu_index_tuple_cost;
 
 	/*
-	 * An ordered scan reads all its pages before it returns the first row,
-	 * and, if not stopped early, once more for each of its batches.
+	 * An ordered scan returns its first row when the first of its parts has
+	 * been read, which may be all.
 	 */
-	if (path->indexorderbys != NIL)
+	if (ordered)
 	{
-		*startup_cost += page_costs;
-		*total_cost += ORDERED_BATCHES * page_costs +
-			tuples * cpu_operator_cost * log2(Max(tuples, 2));
+		Cost		sort = sort_cost(tuples);
+
+		*startup_cost += page_costs + (work.sorted ? sort : 0);
+		*total_cost += sort +
+			work.rest * (spc_seq_page_cost + PAGE_CPU_COST * cpu_operator_cost);
 	}
 	*correlation = 0;
-	*pages = plan.pages;
+	*pages = plan->pages + work.rest;
 }

@@ -1,122 +1,126 @@
 /*-------------------------------------------------------------------------
  *
  * ordered.c
- *	  Scanning a simhash index in the order of the distance from a query.
+ *	  Reading what meets the conditions of a scan by its distance.
  *
- * If the first condition is answered by a few probes, its matches are all
- * collected and sorted.  Else balls around the query are read, of growing
- * radius: first the one that exact prefixes answer, which has what most who
- * ask are after; then such as should hold a batch of matches, if fingerprints
- * were spread evenly.  Where they are not and a ball holds more than work_mem
- * does, a histogram of the distances in it tells which to collect together.
- * A single distance with that many matches is not collected but returned as
- * it is read.
+ * How much will be asked for is not known, so it is read in parts, each of
+ * which is sorted and returned before the next one is begun:
+ *
+ * - all that the first condition finds, if that takes a few probes;
+ * - else balls around the query, of growing radius, as long as probes read
+ *   them cheaply: first the one that exact prefixes answer, which contains
+ *   what most queries want, then such as should hold a batch of matches, were
+ *   fingerprints spread evenly;
+ * - then a table is read from end to end, for such a ball once more.  Where it
+ *   turns out to hold too much it is made smaller on the way;
+ * - then for a 16th of the table or what memory holds; if the last ball held
+ *   less than it should, from the ball of all matches, so that no guess of how
+ *   fingerprints are spread can fail again;
+ * - instead, if memory does not hold the next distance: it needs no sorting if
+ *   there is but one centre, and is returned as it is read;
+ * - then a table is read for all the rest, which is sorted on disk if need be.
+ *
+ * So a scan never reads more than four times the pages of one table: at most
+ * one of them for the first condition or half of one for balls, which are
+ * given up beyond that, and three from end to end.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
-#include "utils/memutils.h"
-
 #include "bits/distance.h"
 #include "bits/hamming_ball.h"
 #include "btree/search.h"
-#include "index/am.h"
-#include "index/scan.h"
+#include "index/candidates.h"
+#include "index/ordered.h"
 
 /* about how many candidates the first batch has, and how batches grow */
 #define FIRST_BATCH		256
 #define BATCH_GROWTH	16
 
-/* the secondary ORDER BY keys, while candidates are sorted */
-typedef struct SortKeys
+/* the second reading of a table looks for this part of its entries */
+#define LARGE_BATCH		(1.0 / 16)
+
+typedef enum ShIdxOrderedStep
 {
-	const uint64 *centres;
-	int			ncentres;
-} SortKeys;
+	COLLECT_CONDITIONS,			/* all that the first condition finds */
+	COLLECT_BALL,				/* a ball around the query, by probes */
+	COLLECT_NEAREST,			/* the nearest ones, from a whole table */
+	STREAM_DISTANCE,			/* one distance, as it is read */
+	COLLECT_REST,				/* all others, from a whole table */
+	RETURN_COLLECTED,
+	DONE
+} ShIdxOrderedStep;
 
-static int
-compare_candidates(const ShIdxCandidate *a, const ShIdxCandidate *b, const SortKeys *keys)
+struct ShIdxOrdered
 {
-	if (a->distance != b->distance)
-		return a->distance < b->distance ? -1 : 1;
-	for (int i = 1; i < keys->ncentres; i++)
-	{
-		int			x = shbits_distance(a->fp, keys->centres[i]);
-		int			y = shbits_distance(b->fp, keys->centres[i]);
-
-		if (x != y)
-			return x < y ? -1 : 1;
-	}
-	return 0;
-}
-
-#define ST_SORT sort_candidates
-#define ST_ELEMENT_TYPE ShIdxCandidate
-#define ST_COMPARE(a, b, keys) compare_candidates(a, b, keys)
-#define ST_COMPARE_ARG_TYPE SortKeys
-#define ST_CHECK_FOR_INTERRUPTS
-#define ST_SCOPE static
-#define ST_DEFINE
-#include "lib/sort_template.h"
+	ShIdxReader *reader;
+	ShIdxOrderedStep step;
+	int			reach;			/* no match is farther away */
+	int			next;			/* nearer matches have been collected */
+	int			radius;			/* that should hold a batch */
+	double		batch;			/* about how many to collect next */
+	int64		allowance;		/* pages left for balls */
+	int			tables_read;	/* from end to end */
+	bool		misled;			/* the last batch was much smaller than it
+								 * should have been */
+	bool		heavy;			/* memory does not hold distance next */
+	ShIdxCandidates candidates;
+	Buffer		pin;			/* page of the last candidate returned */
+};
 
 /*
- * Called by ambeginscan.
+ * Prepare to read in order; the reader is that of the scan.
  */
-void
-shidx_ordered_begin(IndexScanDesc scan)
+ShIdxOrdered *
+shidx_ordered_begin(ShIdxReader *reader, int norderbys)
 {
-	ShIdxScan	so = (ShIdxScan) scan->opaque;
-	ShIdxOrdered *nearest = palloc0(sizeof(ShIdxOrdered));
+	ShIdxOrdered *ordered = palloc0(sizeof(ShIdxOrdered));
 
-	nearest->centres = palloc(scan->numberOfOrderBys * sizeof(uint64));
-	nearest->context = AllocSetContextCreate(CurrentMemoryContext, "simhash nearest",
-											 ALLOCSET_DEFAULT_SIZES);
-	nearest->max_candidates = Max(work_mem * INT64CONST(1024) / sizeof(ShIdxCandidate), 1024);
-	so->nearest = nearest;
-
-	/* exact, so the executor has no use for the values: say null */
-	scan->xs_orderbyvals = palloc0(scan->numberOfOrderBys * sizeof(Datum));
-	scan->xs_orderbynulls = palloc(scan->numberOfOrderBys * sizeof(bool));
-	memset(scan->xs_orderbynulls, true, scan->numberOfOrderBys * sizeof(bool));
-}
-
-/*
- * Called by amendscan.
- */
-void
-shidx_ordered_end(IndexScanDesc scan)
-{
-	ShIdxScan	so = (ShIdxScan) scan->opaque;
-
-	MemoryContextDelete(so->nearest->context);
-	pfree(so->nearest->centres);
-	pfree(so->nearest);
-	so->nearest = NULL;
+	ordered->reader = reader;
+	ordered->step = DONE;
+	ordered->pin = InvalidBuffer;
+	shidx_candidates_begin(&ordered->candidates, norderbys);
+	return ordered;
 }
 
 static void
-forget_candidates(ShIdxOrdered *nearest)
+release_pin(ShIdxOrdered *ordered)
 {
-	MemoryContextReset(nearest->context);
-	nearest->candidates = NULL;
-	nearest->capacity = 0;
-	nearest->ncandidates = 0;
-	nearest->next_candidate = 0;
+	if (BufferIsValid(ordered->pin))
+		ReleaseBuffer(ordered->pin);
+	ordered->pin = InvalidBuffer;
 }
 
 /*
- * How far from the query a fingerprint that meets all conditions can be.
+ * Give up what is held until the next start: a pin, memory, files.
+ */
+void
+shidx_ordered_release(ShIdxOrdered *ordered)
+{
+	release_pin(ordered);
+	shidx_forget_candidates(&ordered->candidates);
+}
+
+void
+shidx_ordered_end(ShIdxOrdered *ordered)
+{
+	shidx_ordered_release(ordered);
+	shidx_candidates_end(&ordered->candidates);
+	pfree(ordered);
+}
+
+/*
+ * How far from a fingerprint one that meets all conditions can be.
  */
 static int
-find_reach(ShIdxScan so, uint64 centre)
+find_reach(const ShIdxConditions *conditions, uint64 centre)
 {
 	int			reach = SHBITS_WIDTH;
 
-	for (int i = 0; i < so->nconditions; i++)
+	for (int i = 0; i < conditions->count; i++)
 	{
-		const ShIdxCondition *condition = &so->conditions[i];
+		const ShIdxBallSet *condition = &conditions->list[i];
 		int			farthest = 0;
 
 		for (int b = 0; b < condition->nballs; b++)
@@ -129,282 +133,346 @@ find_reach(ShIdxScan so, uint64 centre)
 }
 
 /*
- * Is the first condition answered by reading clearly less than a table?
- */
-static bool
-is_selective(ShIdxScan so)
-{
-	double		pages = 0;
-
-	for (int b = 0; b < so->conditions[0].nballs; b++)
-	{
-		shidx_ball_plan(&so->ballscan, so->conditions[0].balls[b].radius);
-		pages += so->ballscan.plan.pages;
-	}
-	return pages < so->ballscan.leaves_per_table / 2;
-}
-
-/*
- * Start an ordered scan, after the conditions have been read.  Returns false
- * if there is no order.
+ * Is a condition that reads so many pages to be collected, and not balls
+ * around the query?
  */
 bool
-shidx_ordered_start(IndexScanDesc scan)
+shidx_ordered_by_condition(double pages, double leaves_per_table)
 {
-	ShIdxScan	so = (ShIdxScan) scan->opaque;
-	ShIdxOrdered *nearest = so->nearest;
-
-	forget_candidates(nearest);
-	nearest->ncentres = 0;
-	for (int i = 0; i < scan->numberOfOrderBys; i++)
-	{
-		ScanKey		key = &scan->orderByData[i];
-
-		/* distances from null are null: nothing to tell rows apart by */
-		if ((key->sk_flags & SK_ISNULL) == 0)
-			nearest->centres[nearest->ncentres++] = DatumGetSimhash(key->sk_argument);
-	}
-	if (nearest->ncentres == 0)
-		return false;
-	nearest->reach = find_reach(so, nearest->centres[0]);
-	nearest->next = 0;
-	nearest->collect_all = is_selective(so);
-	nearest->streaming = false;
-	nearest->counted = -1;
-	nearest->batch = FIRST_BATCH;
-	return true;
-}
-
-static void
-add_candidate(ShIdxOrdered *nearest, uint64 fp, ItemPointerData tid, int distance)
-{
-	ShIdxCandidate *candidate;
-
-	if (nearest->ncandidates == nearest->capacity)
-	{
-		nearest->capacity = Max(2 * nearest->capacity, FIRST_BATCH);
-		if (nearest->candidates == NULL)
-			nearest->candidates = MemoryContextAlloc(nearest->context,
-													 nearest->capacity * sizeof(ShIdxCandidate));
-		else
-			nearest->candidates = repalloc_huge(nearest->candidates,
-												nearest->capacity * sizeof(ShIdxCandidate));
-	}
-	candidate = &nearest->candidates[nearest->ncandidates++];
-	candidate->fp = fp;
-	candidate->tid = tid;
-	candidate->distance = distance;
-}
-
-static void
-sort_collected(ShIdxOrdered *nearest)
-{
-	SortKeys	keys = {nearest->centres, nearest->ncentres};
-
-	if (nearest->ncandidates > 1)
-		sort_candidates(nearest->candidates, nearest->ncandidates, &keys);
+	return pages < leaves_per_table / 2;
 }
 
 /*
- * Collect all matches of the first condition.  Returns false, with nothing
- * collected, if they are too many.
+ * The radius of the next ball: within it there should be a batch of matches
+ * that are not nearer than next.
  */
-static bool
-collect_all(ShIdxScan so)
+static int
+choose_radius(const ShBitsScheme *scheme, double leaves_per_table, int next, double batch)
 {
-	ShIdxOrdered *nearest = so->nearest;
+	double		entries = leaves_per_table * SHBT_LEAF_CAPACITY;
+	double		all = shbits_ball_size(SHBITS_WIDTH, SHBITS_WIDTH);
+	int			radius = Max(next, scheme->distance);
 
-	forget_candidates(nearest);
-	shidx_start_matches(so);
-	while (shidx_next_matches(so))
+	if (next == 0)
+		return radius;
+	while (radius < SHBITS_WIDTH &&
+		   entries * shbits_ball_size(SHBITS_WIDTH, radius) / all < batch)
+		radius++;
+	return radius;
+}
+
+/*
+ * Estimate what is read, unless it is the first condition that is collected.
+ *
+ * Sets the ranges and pages that are read before the first row is returned,
+ * provided that the first batch has it, and returns the number of pages that
+ * are read after it if all rows are asked for.
+ */
+double
+shidx_ordered_pages(const ShBitsScheme *scheme, double leaves_per_table,
+					double *first_ranges, double *first_pages)
+{
+	double		leaves = Max(leaves_per_table, 1);
+	int			next = 0;
+
+	*first_ranges = 0;
+	*first_pages = 0;
+	for (int balls = 0; balls < 2; balls++)
 	{
-		if (nearest->ncandidates + so->matches.count > nearest->max_candidates)
+		int			radius = choose_radius(scheme, leaves, next, FIRST_BATCH);
+		ShBitsProbePlan plan;
+
+		shbits_plan_probes(scheme, radius, leaves, &plan);
+		if (*first_pages + plan.pages > leaves / 2)
 		{
-			forget_candidates(nearest);
-			return false;
+			*first_pages += leaves;
+			*first_ranges += 1;
+			return 2 * leaves;
 		}
-		for (int i = 0; i < so->matches.count; i++)
-			add_candidate(nearest, so->matches.fps[i], so->matches.tids[i],
-						  shbits_distance(so->matches.fps[i], nearest->centres[0]));
+		*first_pages += plan.pages;
+		*first_ranges += plan.ranges;
+		next = radius + 1;
+	}
+	return 3 * leaves;
+}
+
+/*
+ * Choose ordered->radius by ordered->batch.
+ */
+static void
+choose_ball(ShIdxOrdered *ordered)
+{
+	const ShIdxBallScan *ballscan = &ordered->reader->ballscan;
+
+	ordered->radius = Min(choose_radius(ballscan->scheme, ballscan->leaves_per_table,
+										ordered->next, ordered->batch),
+						  ordered->reach);
+}
+
+/*
+ * What to do when all that was collected has been returned.
+ */
+static ShIdxOrderedStep
+choose_step(ShIdxOrdered *ordered)
+{
+	ShIdxBallScan *ballscan = &ordered->reader->ballscan;
+
+	if (ordered->next > ordered->reach)
+		return DONE;
+	if (ordered->tables_read == 0)
+	{
+		choose_ball(ordered);
+		shidx_ball_plan(ballscan, ordered->radius);
+		return ballscan->plan.pages <= ordered->allowance ? COLLECT_BALL : COLLECT_NEAREST;
+	}
+	if (ordered->tables_read == 1 && !ordered->heavy)
+	{
+		ordered->batch = Max(ordered->batch * BATCH_GROWTH,
+							 ballscan->leaves_per_table * SHBT_LEAF_CAPACITY * LARGE_BATCH);
+		if (ordered->misled)
+			ordered->radius = ordered->reach;
+		else
+			choose_ball(ordered);
+		return COLLECT_NEAREST;
+	}
+	if (ordered->tables_read == 1 && ordered->candidates.ncentres == 1)
+		return STREAM_DISTANCE;
+	return COLLECT_REST;
+}
+
+/*
+ * Start, after the conditions have been planned.  Returns false if there is no
+ * order.
+ */
+bool
+shidx_ordered_start(ShIdxOrdered *ordered, ScanKey orderbys, int norderbys)
+{
+	ShIdxCandidates *candidates = &ordered->candidates;
+	double		leaves = ordered->reader->ballscan.leaves_per_table;
+
+	shidx_forget_candidates(candidates);
+	candidates->ncentres = 0;
+	for (int i = 0; i < norderbys; i++)
+	{
+		/* distances from null are null: nothing to tell rows apart by */
+		if ((orderbys[i].sk_flags & SK_ISNULL) == 0)
+			candidates->centres[candidates->ncentres++] = DatumGetSimhash(orderbys[i].sk_argument);
+	}
+	if (candidates->ncentres == 0)
+		return false;
+
+	ordered->reach = find_reach(ordered->reader->conditions, candidates->centres[0]);
+	ordered->next = 0;
+	ordered->batch = FIRST_BATCH;
+	ordered->tables_read = 0;
+	ordered->misled = false;
+	ordered->heavy = false;
+	if (shidx_ordered_by_condition(ordered->reader->conditions->plan.pages, leaves))
+	{
+		ordered->allowance = (int64) leaves;
+		ordered->step = COLLECT_CONDITIONS;
+	}
+	else
+	{
+		ordered->allowance = (int64) (leaves / 2);
+		ordered->step = choose_step(ordered);
 	}
 	return true;
 }
 
+static inline int
+distance_of(const ShIdxOrdered *ordered, uint64 fp)
+{
+	return shbits_distance(fp, ordered->candidates.centres[0]);
+}
+
+static void
+add_match(ShIdxOrdered *ordered, int i, int distance)
+{
+	const ShIdxMatches *matches = &ordered->reader->matches;
+
+	shidx_add_candidate(&ordered->candidates, matches->fps[i], matches->tids[i], distance);
+}
+
 /*
- * Read the next matches within a distance.  Returns false after the last.
+ * Collect the matches at distance next and beyond that the reader has been
+ * started for.
+ *
+ * Returns false, with nothing collected, if they are more than limit or take
+ * more pages than are allowed.
  */
 static bool
-next_within(ShIdxScan so)
+collect(ShIdxOrdered *ordered, int64 limit, int64 allowance)
 {
-	ShIdxMatches *matches = &so->matches;
+	ShIdxReader *reader = ordered->reader;
+	ShIdxCandidates *candidates = &ordered->candidates;
+	bool		complete = true;
 
-	while (shidx_ball_next(&so->ballscan, matches))
+	reader->ballscan.allowance = allowance;
+	while (complete && shidx_next_matches(reader))
 	{
-		int			kept = 0;
+		const ShIdxMatches *matches = &reader->matches;
 
 		for (int i = 0; i < matches->count; i++)
 		{
-			if (shidx_meets(so, 0, matches->fps[i]))
+			int			distance = distance_of(ordered, matches->fps[i]);
+
+			if (distance < ordered->next)
+				continue;
+			if (candidates->count >= limit)
 			{
-				matches->fps[kept] = matches->fps[i];
-				matches->tids[kept] = matches->tids[i];
-				kept++;
+				complete = false;
+				break;
 			}
+			add_match(ordered, i, distance);
 		}
-		matches->count = kept;
-		if (kept > 0)
-			return true;
 	}
-	return false;
+	complete &= reader->ballscan.allowance > 0;
+	if (complete)
+		shidx_sort_candidates(candidates);
+	else
+		shidx_forget_candidates(candidates);
+	ordered->allowance = complete ? reader->ballscan.allowance : 0;
+	reader->ballscan.allowance = PG_INT64_MAX;
+	return complete;
 }
 
-static void
-start_within(ShIdxScan so, int distance)
+static SimhashBall
+make_ball(const ShIdxOrdered *ordered, int radius)
 {
-	shidx_ball_start(&so->ballscan, simhash_make_ball(so->nearest->centres[0], distance));
+	return simhash_make_ball(ordered->candidates.centres[0], radius);
 }
 
 /*
- * Collect the matches at distances from nearest->next to last.  Returns false,
- * with nothing collected, if they are more than limit.
+ * Collect all that meet the conditions.
  */
 static bool
-collect_distances(ShIdxScan so, int last, int64 limit)
+collect_conditions(ShIdxOrdered *ordered)
 {
-	ShIdxOrdered *nearest = so->nearest;
-
-	forget_candidates(nearest);
-	start_within(so, last);
-	while (next_within(so))
-	{
-		for (int i = 0; i < so->matches.count; i++)
-		{
-			int			distance = shbits_distance(so->matches.fps[i], nearest->centres[0]);
-
-			if (distance < nearest->next)
-				continue;
-			if (nearest->ncandidates == limit)
-			{
-				forget_candidates(nearest);
-				return false;
-			}
-			add_candidate(nearest, so->matches.fps[i], so->matches.tids[i], distance);
-		}
-	}
-	nearest->next = last + 1;
+	shidx_start_conditions(ordered->reader);
+	if (!collect(ordered, PG_INT64_MAX, ordered->allowance))
+		return false;
+	ordered->next = ordered->reach + 1;
 	return true;
 }
 
 /*
- * Count the matches at each distance up to last.
+ * Collect the ball of ordered->radius.
  */
-static void
-make_histogram(ShIdxScan so, int last)
+static bool
+collect_ball(ShIdxOrdered *ordered)
 {
-	ShIdxOrdered *nearest = so->nearest;
-
-	memset(nearest->histogram, 0, sizeof(nearest->histogram));
-	start_within(so, last);
-	while (next_within(so))
-	{
-		for (int i = 0; i < so->matches.count; i++)
-			nearest->histogram[shbits_distance(so->matches.fps[i], nearest->centres[0])]++;
-	}
-	nearest->counted = last;
+	shidx_start_within(ordered->reader, make_ball(ordered, ordered->radius));
+	if (!collect(ordered, ordered->candidates.max, ordered->allowance))
+		return false;
+	ordered->next = ordered->radius + 1;
+	ordered->batch = ordered->batch * BATCH_GROWTH;
+	return true;
 }
 
 /*
- * Up to which distance there should be a batch of fingerprints.
+ * Collect all others.
  */
-static int
-guess_distance(ShIdxScan so)
+static void
+collect_rest(ShIdxOrdered *ordered)
 {
-	const ShIdxOrdered *nearest = so->nearest;
-	double		entries = so->ballscan.leaves_per_table * SHBT_LEAF_CAPACITY;
-	double		all = shbits_ball_size(SHBITS_WIDTH, SHBITS_WIDTH);
-	int			distance = nearest->next;
-
-	if (distance == 0)
-		distance = so->ballscan.scheme->distance;
-	else
-	{
-		while (distance < nearest->reach &&
-			   entries * shbits_ball_size(SHBITS_WIDTH, distance) / all < nearest->batch)
-			distance++;
-	}
-	return Min(distance, nearest->reach);
+	shidx_start_table(ordered->reader, make_ball(ordered, ordered->reach));
+	(void) collect(ordered, PG_INT64_MAX, PG_INT64_MAX);
+	ordered->next = ordered->reach + 1;
+	ordered->tables_read++;
 }
 
 /*
- * Collect the next batch, or start streaming.
+ * Make room among the nearest candidates, of which so many are wanted:
+ * lower *radius, which they lie within, or raise *limit.
  */
 static void
-next_batch(ShIdxScan so)
+narrow(ShIdxOrdered *ordered, int64 wanted, int64 *limit, int *radius)
 {
-	ShIdxOrdered *nearest = so->nearest;
-	int			last;
-	int64		count;
+	ShIdxCandidates *candidates = &ordered->candidates;
+	int64		kept = 0;
+	int			last = ordered->next - 1;
 
-	if (nearest->next > nearest->counted)
+	while (last < *radius && kept < wanted)
+		kept += candidates->counts[++last];
+
+	if (kept > *limit / 4 * 3)
 	{
-		last = guess_distance(so);
-		if (collect_distances(so, last, nearest->max_candidates))
+		/* the last distance has many of them */
+		if (*limit < candidates->max)
 		{
-			sort_collected(nearest);
-			nearest->batch = Min(nearest->batch * BATCH_GROWTH, nearest->max_candidates);
+			*limit = Min(2 * *limit, candidates->max);
 			return;
 		}
-		make_histogram(so, last);
+		last--;
+		ordered->heavy = true;
 	}
+	else
+		ordered->heavy = false;
+	shidx_drop_beyond(candidates, last);
+	*radius = last;
+}
 
-	last = nearest->next;
-	count = nearest->histogram[last];
-	while (last < nearest->counted &&
-		   count + nearest->histogram[last + 1] <= nearest->max_candidates)
-		count += nearest->histogram[++last];
+/*
+ * Collect the ball of ordered->radius, or of a smaller one if that holds more
+ * than is worth to be sorted.
+ */
+static void
+collect_nearest(ShIdxOrdered *ordered)
+{
+	ShIdxReader *reader = ordered->reader;
+	ShIdxCandidates *candidates = &ordered->candidates;
+	int			radius = ordered->radius;
+	int64		wanted = (int64) Min(ordered->batch * BATCH_GROWTH, candidates->max / 2.0);
+	int64		limit = 2 * wanted;
 
-	/* secondary keys need a sort: then memory has to do, whatever it takes */
-	if (count > nearest->max_candidates && nearest->ncentres == 1)
+	shidx_start_table(reader, make_ball(ordered, radius));
+	while (shidx_next_matches(reader))
 	{
-		nearest->streaming = true;
-		so->matches.count = 0;
-		so->next_match = 0;
-		start_within(so, nearest->next);
-		return;
+		const ShIdxMatches *matches = &reader->matches;
+
+		for (int i = 0; i < matches->count; i++)
+		{
+			int			distance = distance_of(ordered, matches->fps[i]);
+
+			if (distance < ordered->next || distance > radius)
+				continue;
+			if (candidates->count == limit)
+			{
+				narrow(ordered, wanted, &limit, &radius);
+				if (distance > radius)
+					continue;
+			}
+			add_match(ordered, i, distance);
+		}
+		shidx_ball_narrow(&reader->ballscan, radius);
+		if (radius < ordered->next)
+			break;
 	}
-	(void) collect_distances(so, last, PG_INT64_MAX);
-	sort_collected(nearest);
+	shidx_sort_candidates(candidates);
+	ordered->misled = candidates->count < ordered->batch / 4;
+	ordered->next = radius + 1;
+	ordered->tables_read++;
 }
 
 /*
  * The next match at the distance that is streamed.  Its page stays pinned if
- * the scan wants that.
+ * the reader keeps pins.
  */
 static bool
-next_streamed(ShIdxScan so, uint64 *fp, ItemPointer tid)
+next_streamed(ShIdxOrdered *ordered, uint64 *fp, ItemPointer tid)
 {
-	for (;;)
-	{
-		while (so->next_match < so->matches.count)
-		{
-			int			i = so->next_match++;
+	ShIdxReader *reader = ordered->reader;
+	int			match;
 
-			if (shbits_distance(so->matches.fps[i], so->nearest->centres[0]) == so->nearest->next)
-			{
-				*fp = so->matches.fps[i];
-				*tid = so->matches.tids[i];
-				return true;
-			}
-		}
-		so->next_match = 0;
-		if (!next_within(so))
-		{
-			so->matches.count = 0;
-			so->nearest->streaming = false;
-			so->nearest->next++;
-			return false;
-		}
+	while ((match = shidx_next_match(reader)) >= 0)
+	{
+		*fp = reader->matches.fps[match];
+		*tid = reader->matches.tids[match];
+		if (distance_of(ordered, *fp) == ordered->next)
+			return true;
 	}
+	return false;
 }
 
 /*
@@ -412,72 +480,83 @@ next_streamed(ShIdxScan so, uint64 *fp, ItemPointer tid)
  * is wanted its entry is looked for again; where it is gone, so is the row.
  */
 static bool
-next_candidate(ShIdxScan so, bool want_pin, uint64 *fp, ItemPointer tid)
+next_collected(ShIdxOrdered *ordered, bool want_pin, uint64 *fp, ItemPointer tid)
 {
-	ShIdxOrdered *nearest = so->nearest;
+	ShIdxBallScan *ballscan = &ordered->reader->ballscan;
 
-	while (nearest->next_candidate < nearest->ncandidates)
+	while (shidx_next_candidate(&ordered->candidates, fp, tid))
 	{
-		ShIdxCandidate *candidate = &nearest->candidates[nearest->next_candidate++];
+		uint64		permuted;
 
-		*fp = candidate->fp;
-		*tid = candidate->tid;
-		if (want_pin)
-		{
-			uint64		permuted = shbits_permute(&so->ballscan.scheme->tables[0], *fp);
-			ShBtKey	key = shbt_make_key(permuted, shbt_tid_to_int(tid));
-
-			if (!shbt_pin_entry(so->ballscan.index, 0, key, so->ballscan.snapshot, &so->pin))
-				continue;
-		}
-		return true;
+		if (!want_pin)
+			return true;
+		permuted = shbits_permute(&ballscan->scheme->tables[0], *fp);
+		if (shbt_pin_entry(ballscan->index, 0, shbt_make_key(permuted, shbt_tid_to_int(tid)),
+						   ballscan->snapshot, &ordered->pin))
+			return true;
 	}
 	return false;
 }
 
 /*
- * Give up the pin of the last candidate, if one is held.
- */
-void
-shidx_ordered_release(ShIdxScan so)
-{
-	if (BufferIsValid(so->pin))
-		ReleaseBuffer(so->pin);
-	so->pin = InvalidBuffer;
-}
-
-/*
  * The next match in order of distance.  Returns false after the last.
+ *
+ * With want_pin the leaf it came from is pinned until the next call.
  */
 bool
-shidx_ordered_next(IndexScanDesc scan, bool want_pin, uint64 *fp, ItemPointer tid)
+shidx_ordered_next(ShIdxOrdered *ordered, bool want_pin, uint64 *fp, ItemPointer tid)
 {
-	ShIdxScan	so = (ShIdxScan) scan->opaque;
-	ShIdxOrdered *nearest = so->nearest;
+	ShIdxBallScan *ballscan = &ordered->reader->ballscan;
 
-	shidx_ordered_release(so);
+	release_pin(ordered);
 	for (;;)
 	{
-		if (nearest->streaming && next_streamed(so, fp, tid))
-			return true;
-		if (next_candidate(so, want_pin, fp, tid))
-			return true;
-		if (nearest->next > nearest->reach)
-			return false;
-
 		/* the pages of candidates are not worth a pin */
-		so->ballscan.keep_pin = false;
-		if (nearest->collect_all)
+		ballscan->keep_pin = want_pin && ordered->step == STREAM_DISTANCE;
+
+		switch (ordered->step)
 		{
-			nearest->collect_all = false;
-			if (collect_all(so))
-			{
-				sort_collected(nearest);
-				nearest->next = nearest->reach + 1;
-			}
+			case COLLECT_CONDITIONS:
+				ordered->step = collect_conditions(ordered) ?
+					RETURN_COLLECTED : choose_step(ordered);
+				break;
+
+			case COLLECT_BALL:
+				ordered->step = collect_ball(ordered) ?
+					RETURN_COLLECTED : choose_step(ordered);
+				break;
+
+			case COLLECT_NEAREST:
+				collect_nearest(ordered);
+				ordered->step = RETURN_COLLECTED;
+				break;
+
+			case COLLECT_REST:
+				collect_rest(ordered);
+				ordered->step = RETURN_COLLECTED;
+				break;
+
+			case RETURN_COLLECTED:
+				if (next_collected(ordered, want_pin, fp, tid))
+					return true;
+				shidx_forget_candidates(&ordered->candidates);
+				ordered->step = choose_step(ordered);
+				if (ordered->step == STREAM_DISTANCE)
+					shidx_start_table(ordered->reader, make_ball(ordered, ordered->next));
+				break;
+
+			case STREAM_DISTANCE:
+				if (next_streamed(ordered, fp, tid))
+					return true;
+				ordered->next++;
+				ordered->tables_read++;
+				ordered->heavy = false;
+				ordered->step = choose_step(ordered);
+				break;
+
+			case DONE:
+				ballscan->keep_pin = want_pin;
+				return false;
 		}
-		else
-			next_batch(so);
-		so->ballscan.keep_pin = want_pin;
 	}
 }

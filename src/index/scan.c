@@ -3,9 +3,8 @@
  * scan.c
  *	  Scanning a simhash index.
  *
- * An unordered scan reads the balls of one condition one after the other, and
- * drops what does not meet the other conditions, or lies in an earlier ball.
- * For an ordered one see ordered.c.
+ * What meets the conditions comes from ordered.c if the scan has an order,
+ * else from matches.c; rows with a null fingerprint come last.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,11 +18,37 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
-#include "bits/distance.h"
-#include "btree/cache.h"
 #include "compat.h"
 #include "index/am.h"
-#include "index/scan.h"
+#include "index/conditions.h"
+#include "index/matches.h"
+#include "index/ordered.h"
+#include "type/simhash.h"
+
+typedef enum ShIdxScanStep
+{
+	SCAN_BEGIN,					/* no page has been asked for */
+	SCAN_ORDERED,				/* fingerprints, by distance */
+	SCAN_UNORDERED,				/* fingerprints, as they are read */
+	SCAN_NULLS,					/* null fingerprints */
+	SCAN_DONE
+} ShIdxScanStep;
+
+typedef struct ShIdxScanData
+{
+	ShIdxConditions conditions;
+	MemoryContext context;		/* of the conditions */
+
+	ShIdxScanStep step;
+	ShIdxReader reader;
+	ShIdxOrdered *ordered;		/* NULL if there are no ORDER BY keys */
+
+	/* what an index-only scan returns */
+	IndexTuple	tuple;
+	IndexTuple	null_tuple;
+} ShIdxScanData;
+
+typedef ShIdxScanData *ShIdxScan;
 
 /*
  * ambeginscan
@@ -36,22 +61,28 @@ shidx_beginscan(Relation index, int nkeys, int norderbys)
 
 	scan->opaque = so;
 	scan->xs_itupdesc = RelationGetDescr(index);
-	so->conditions = palloc(Max(nkeys, 1) * sizeof(ShIdxCondition));
 	so->context = AllocSetContextCreate(CurrentMemoryContext, "simhash scan keys",
 										ALLOCSET_SMALL_SIZES);
-	so->nothing = true;
-	so->pin = InvalidBuffer;
-	shidx_ball_begin(&so->ballscan, index, shbt_get_scheme(index));
+	so->step = SCAN_DONE;
+	shidx_reader_begin(&so->reader, index, &so->conditions);
 	if (norderbys > 0)
-		shidx_ordered_begin(scan);
+	{
+		so->ordered = shidx_ordered_begin(&so->reader, norderbys);
+
+		/* results are exact, so no recheck: leave the values null */
+		scan->xs_orderbyvals = palloc0(norderbys * sizeof(Datum));
+		scan->xs_orderbynulls = palloc(norderbys * sizeof(bool));
+		memset(scan->xs_orderbynulls, true, norderbys * sizeof(bool));
+	}
 	return scan;
 }
 
 static void
 release_pins(ShIdxScan so)
 {
-	shidx_ball_release(&so->ballscan);
-	shidx_ordered_release(so);
+	shidx_reader_release(&so->reader);
+	if (so->ordered != NULL)
+		shidx_ordered_release(so->ordered);
 }
 
 /*
@@ -61,19 +92,19 @@ void
 shidx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int norderbys)
 {
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
+	MemoryContext old;
 
 	release_pins(so);
 	if (keys != NULL && scan->numberOfKeys > 0)
 		memmove(scan->keyData, keys, scan->numberOfKeys * sizeof(ScanKeyData));
 	if (orderbys != NULL && scan->numberOfOrderBys > 0)
 		memmove(scan->orderByData, orderbys, scan->numberOfOrderBys * sizeof(ScanKeyData));
-	shidx_read_keys(scan);
-	so->begun = false;
-	so->ordered = false;
-	so->at_nulls = false;
-	so->ball = 0;
-	so->matches.count = 0;
-	so->next_match = 0;
+
+	MemoryContextReset(so->context);
+	old = MemoryContextSwitchTo(so->context);
+	shidx_read_conditions(&so->conditions, scan->keyData, scan->numberOfKeys);
+	MemoryContextSwitchTo(old);
+	so->step = SCAN_BEGIN;
 }
 
 /*
@@ -85,16 +116,27 @@ shidx_endscan(IndexScanDesc scan)
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
 
 	release_pins(so);
-	if (so->nearest != NULL)
-		shidx_ordered_end(scan);
+	if (so->ordered != NULL)
+		shidx_ordered_end(so->ordered);
+	shidx_reader_end(&so->reader);
 	MemoryContextDelete(so->context);
 	if (so->tuple != NULL)
 		pfree(so->tuple);
 	if (so->null_tuple != NULL)
 		pfree(so->null_tuple);
-	pfree(so->conditions);
-	pfree(so->ballscan.scheme);
 	pfree(so);
+}
+
+static void
+start_nulls(ShIdxScan so)
+{
+	if (so->conditions.nulls)
+	{
+		so->step = SCAN_NULLS;
+		shidx_start_nulls(&so->reader);
+	}
+	else
+		so->step = SCAN_DONE;
 }
 
 /*
@@ -105,98 +147,25 @@ begin(IndexScanDesc scan)
 {
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
 
-	so->begun = true;
-	so->ballscan.snapshot = scan->xs_snapshot;
+	so->reader.ballscan.snapshot = scan->xs_snapshot;
+	so->reader.ballscan.skip_dead = scan->ignore_killed_tuples;
 	shcompat_count_index_scan(scan);
-	if (so->nothing)
-		return;
-	if (!so->non_nulls)
-		return;
-	so->ordered = so->nearest != NULL && shidx_ordered_start(scan);
-	if (!so->ordered)
-		shidx_start_matches(so);
-}
-
-/*
- * Drop the matches that do not meet the other conditions, or that an earlier
- * ball has returned.
- */
-static void
-filter_matches(ShIdxScan so)
-{
-	ShIdxMatches *matches = &so->matches;
-	int			kept = 0;
-
-	if (so->nconditions == 1 && so->ball == 0)
-		return;
-	for (int i = 0; i < matches->count; i++)
+	if (!so->conditions.non_nulls)
 	{
-		uint64		fp = matches->fps[i];
-
-		if (shidx_meets(so, 1, fp) &&
-			!shidx_in_balls(&so->conditions[0], so->ball, fp))
-		{
-			matches->fps[kept] = fp;
-			matches->tids[kept] = matches->tids[i];
-			kept++;
-		}
+		start_nulls(so);
+		return;
 	}
-	matches->count = kept;
-}
-
-/*
- * Start to read the matches that have a fingerprint, in no order.
- */
-void
-shidx_start_matches(ShIdxScan so)
-{
-	so->ball = 0;
-	shidx_ball_start(&so->ballscan, so->conditions[0].balls[0]);
-}
-
-/*
- * Read the next ones.  Returns false after the last.
- */
-bool
-shidx_next_matches(ShIdxScan so)
-{
-	for (;;)
+	if (so->ordered != NULL || so->conditions.count > 1 || so->conditions.list[0].nballs > 1)
+		shidx_plan_conditions(&so->conditions, so->reader.ballscan.scheme,
+							  so->reader.ballscan.leaves_per_table);
+	if (so->ordered != NULL &&
+			 shidx_ordered_start(so->ordered, scan->orderByData, scan->numberOfOrderBys))
+		so->step = SCAN_ORDERED;
+	else
 	{
-		while (shidx_ball_next(&so->ballscan, &so->matches))
-		{
-			filter_matches(so);
-			if (so->matches.count > 0)
-				return true;
-		}
-		if (++so->ball >= so->conditions[0].nballs)
-			return false;
-		shidx_ball_start(&so->ballscan, so->conditions[0].balls[so->ball]);
+		so->step = SCAN_UNORDERED;
+		shidx_start_conditions(&so->reader);
 	}
-}
-
-/*
- * Read the next matches, first those with a fingerprint, then those without.
- */
-static bool
-read_matches(ShIdxScan so)
-{
-	so->next_match = 0;
-	so->matches.count = 0;
-	if (so->nothing)
-		return false;
-	if (!so->at_nulls)
-	{
-		if (so->non_nulls && !so->ordered && shidx_next_matches(so))
-			return true;
-		if (!so->nulls)
-		{
-			so->nothing = true;
-			return false;
-		}
-		so->at_nulls = true;
-		shidx_ball_start_nulls(&so->ballscan);
-	}
-	return shidx_ball_next(&so->ballscan, &so->matches);
 }
 
 /*
@@ -208,7 +177,7 @@ return_tuple(IndexScanDesc scan, uint64 fp, bool is_null)
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
 	IndexTuple *tuple = is_null ? &so->null_tuple : &so->tuple;
 
-	/* all tuples look alike but for the value, so one serves for all */
+	/* tuples differ only in the value, so reuse one */
 	if (*tuple == NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(so));
@@ -223,40 +192,79 @@ return_tuple(IndexScanDesc scan, uint64 fp, bool is_null)
 }
 
 /*
+ * Move to the next row.  Returns false after the last.
+ */
+static bool
+next_row(IndexScanDesc scan, bool keep_pin, uint64 *fp, ItemPointer tid)
+{
+	ShIdxScan	so = (ShIdxScan) scan->opaque;
+	ShIdxReader *reader = &so->reader;
+	int			match;
+
+	for (;;)
+	{
+		switch (so->step)
+		{
+			case SCAN_BEGIN:
+				begin(scan);
+				break;
+
+			case SCAN_ORDERED:
+				if (shidx_ordered_next(so->ordered, keep_pin, fp, tid))
+					return true;
+				start_nulls(so);
+				break;
+
+			case SCAN_UNORDERED:
+			case SCAN_NULLS:
+				match = shidx_next_match(reader);
+				if (match >= 0)
+				{
+					*fp = reader->matches.fps[match];
+					*tid = reader->matches.tids[match];
+					return true;
+				}
+				if (so->step == SCAN_UNORDERED)
+					start_nulls(so);
+				else
+					so->step = SCAN_DONE;
+				break;
+
+			case SCAN_DONE:
+				return false;
+		}
+	}
+}
+
+/*
  * amgettuple
  */
 bool
 shidx_gettuple(IndexScanDesc scan, ScanDirection direction)
 {
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
+	bool		keep_pin;
 	uint64		fp;
 
 	Assert(ScanDirectionIsForward(direction));
 
+	/* candidates of an ordered scan have left their leaves */
+	if (scan->kill_prior_tuple && (so->step == SCAN_UNORDERED || so->step == SCAN_NULLS))
+		shidx_match_is_dead(&so->reader);
+
 	/*
-	 * The pin matters to who looks at rows that may have taken over the TID
-	 * of another: by a snapshot that sees rows newer than the scan, or by the
-	 * visibility map alone.
+	 * Keep the pin for scans that could take a new row for an old one with
+	 * the same TID: those with a non-MVCC snapshot, and index-only scans.
 	 */
-	so->ballscan.keep_pin = scan->xs_want_itup || !IsMVCCSnapshot(scan->xs_snapshot);
-	if (!so->begun)
-		begin(scan);
+	keep_pin = scan->xs_want_itup || !IsMVCCSnapshot(scan->xs_snapshot);
+	so->reader.ballscan.keep_pin = keep_pin;
 
 	scan->xs_recheck = false;
 	scan->xs_recheckorderby = false;
-	if (so->ordered && !so->at_nulls &&
-		shidx_ordered_next(scan, so->ballscan.keep_pin, &fp, &scan->xs_heaptid))
-	{
-		if (scan->xs_want_itup)
-			return_tuple(scan, fp, false);
-		return true;
-	}
-	if (so->next_match >= so->matches.count && !read_matches(so))
+	if (!next_row(scan, keep_pin, &fp, &scan->xs_heaptid))
 		return false;
-	scan->xs_heaptid = so->matches.tids[so->next_match];
 	if (scan->xs_want_itup)
-		return_tuple(scan, so->matches.fps[so->next_match], so->at_nulls);
-	so->next_match++;
+		return_tuple(scan, fp, so->step == SCAN_NULLS);
 	return true;
 }
 
@@ -267,13 +275,21 @@ int64
 shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 {
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
+	ShIdxMatches *matches = &so->reader.matches;
 	int64		count = 0;
 
 	begin(scan);
-	while (read_matches(so))
+	while (so->step != SCAN_DONE)
 	{
-		tbm_add_tuples(bitmap, so->matches.tids, so->matches.count, false);
-		count += so->matches.count;
+		while (shidx_next_matches(&so->reader))
+		{
+			tbm_add_tuples(bitmap, matches->tids, matches->count, false);
+			count += matches->count;
+		}
+		if (so->step == SCAN_UNORDERED)
+			start_nulls(so);
+		else
+			so->step = SCAN_DONE;
 	}
 	return count;
 }

@@ -16,6 +16,7 @@
 #include "miscadmin.h"
 
 #include "btree/cache.h"
+#include "btree/dead.h"
 #include "btree/page.h"
 #include "compat.h"
 #include "index/am.h"
@@ -42,6 +43,8 @@ vacuum_leaf(VacuumState *state, Buffer buffer)
 	int			count = shbt_page_count(page);
 	GenericXLogState *wal;
 
+	shbt_check_tids(state->info->index, BufferGetBlockNumber(buffer),
+					shbt_leaf_tid(page, count - 1), count);
 	for (int i = 0; i < count; i++)
 	{
 		if (state->callback(shbt_leaf_tid(page, i), state->callback_state))
@@ -59,6 +62,7 @@ vacuum_leaf(VacuumState *state, Buffer buffer)
 			shbt_copy_entry(page, dead[i], page, count);
 	}
 	shbt_set_count(page, count);
+	shbt_clear_dead(page);
 	ShBtPageGetOpaque(page)->sorted = Min(ShBtPageGetOpaque(page)->sorted, dead[0]);
 	GenericXLogFinish(wal);
 	return ndead;

@@ -68,7 +68,7 @@ simhash_index_check(PG_FUNCTION_ARGS)
 
 	sums = palloc((scheme->ntables + 1) * sizeof(ShInspSum));
 	for (int tree = 0; tree <= scheme->ntables; tree++)
-		sums[tree] = shinsp_check_tree(index, scheme, tree);
+		sums[tree] = shinsp_check_tree(heap, index, scheme, tree);
 	shinsp_check_same_rows(heap, index, snapshot, scheme, sums);
 	if (PG_GETARG_BOOL(1))
 		shinsp_check_heap(heap, index, snapshot, scheme);

@@ -23,7 +23,8 @@ typedef struct ShInspSum
 } ShInspSum;
 
 /* check_tree.c */
-extern ShInspSum shinsp_check_tree(Relation index, const ShBitsScheme *scheme, int tree);
+extern ShInspSum shinsp_check_tree(Relation heap, Relation index,
+								   const ShBitsScheme *scheme, int tree);
 
 /* check_heap.c */
 extern void shinsp_check_same_rows(Relation heap, Relation index, Snapshot snapshot,

@@ -15,31 +15,18 @@
 
 #include "btree/search.h"
 #include "btree/walk.h"
+#include "compat.h"
 #include "inspect/check.h"
 #include "type/simhash.h"
-
-/*
- * Is there an entry?  Looks as an insert would, and locks as shbt_search.
- */
-static bool
-has_entry(Relation index, int tree, ShBtKey key)
-{
-	Buffer		pin;
-
-	if (!shbt_pin_entry(index, tree, key, NULL, &pin))
-		return false;
-	ReleaseBuffer(pin);
-	return true;
-}
 
 static void
 report_missing(Relation index, int tree, uint64 tid)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INDEX_CORRUPTED),
-			 errmsg("index \"%s\" is corrupted: table %d lacks the row at (%u,%u)",
-					RelationGetRelationName(index), tree,
-					(BlockNumber) (tid >> 16), (OffsetNumber) (tid & 0xFFFF)),
+			 errmsg("index \"%s\" lacks the row at (%u,%u) in its table %d",
+					RelationGetRelationName(index),
+					(BlockNumber) (tid >> 16), (OffsetNumber) (tid & 0xFFFF), tree),
 			 errhint("Please REINDEX it.")));
 }
 
@@ -68,7 +55,7 @@ check_subset(Relation heap, Relation index, Snapshot snapshot, const ShBitsSchem
 			 int table, int other)
 {
 	TupleTableSlot *slot = table_slot_create(heap, NULL);
-	IndexFetchTableData *fetch = table_index_fetch_begin(heap);
+	IndexFetchTableData *fetch = shcompat_index_fetch_begin(heap);
 	ShBtWalk	walk;
 
 	shbt_walk_start(&walk, index, table, 0);
@@ -78,11 +65,12 @@ check_subset(Relation heap, Relation index, Snapshot snapshot, const ShBitsSchem
 
 		for (int i = 0; i < shbt_page_count(page); i++)
 		{
-			ShBtKey	key = shbt_leaf_key(page, i);
+			ShBtKey		key = shbt_leaf_key(page, i);
+			bool		dead;
 
 			key.fp = shbits_permute(&scheme->tables[other],
 									shbits_unpermute(&scheme->tables[table], key.fp));
-			if (!has_entry(index, other, key) &&
+			if (!shbt_has_entry(index, other, key, &dead) &&
 				is_visible(fetch, slot, snapshot, key.tid))
 				report_missing(index, other, key.tid);
 		}
@@ -114,7 +102,27 @@ typedef struct HeapCheck
 {
 	Relation	index;
 	const ShBitsScheme *scheme;
+	bool		marks_count;	/* of dead entries */
 } HeapCheck;
+
+/*
+ * A row that is visible has an entry, which is not marked as dead.
+ */
+static void
+check_entry(const HeapCheck *check, int tree, ShBtKey key)
+{
+	bool		dead;
+
+	if (!shbt_has_entry(check->index, tree, key, &dead))
+		report_missing(check->index, tree, key.tid);
+	if (dead && check->marks_count)
+		ereport(ERROR,
+				(errcode(ERRCODE_INDEX_CORRUPTED),
+				 errmsg("index \"%s\" has marked the row at (%u,%u) as dead in its table %d",
+						RelationGetRelationName(check->index),
+						(BlockNumber) (key.tid >> 16), (OffsetNumber) (key.tid & 0xFFFF), tree),
+				 errhint("Please REINDEX it.")));
+}
 
 static void
 check_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
@@ -122,19 +130,17 @@ check_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 {
 	HeapCheck  *check = arg;
 	const ShBitsScheme *scheme = check->scheme;
-	ShBtKey	key = {0, shbt_tid_to_int(tid)};
+	ShBtKey		key = {0, shbt_tid_to_int(tid)};
 
 	if (isnull[0])
 	{
-		if (!has_entry(check->index, scheme->ntables, key))
-			report_missing(check->index, scheme->ntables, key.tid);
+		check_entry(check, scheme->ntables, key);
 		return;
 	}
 	for (int t = 0; t < scheme->ntables; t++)
 	{
 		key.fp = shbits_permute(&scheme->tables[t], DatumGetSimhash(values[0]));
-		if (!has_entry(check->index, t, key))
-			report_missing(check->index, t, key.tid);
+		check_entry(check, t, key);
 	}
 }
 
@@ -144,7 +150,8 @@ check_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 void
 shinsp_check_heap(Relation heap, Relation index, Snapshot snapshot, const ShBitsScheme *scheme)
 {
-	HeapCheck	check = {index, scheme};
+	/* a standby's queries may see what is dead on the primary */
+	HeapCheck	check = {index, scheme, .marks_count = !snapshot->takenDuringRecovery};
 	IndexInfo  *info = BuildIndexInfo(index);
 	TableScanDesc scan = table_beginscan_strat(heap, snapshot, 0, NULL, true, true);
 

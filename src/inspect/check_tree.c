@@ -12,15 +12,21 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+#include "catalog/pg_am_d.h"
 #include "common/hashfn.h"
 #include "miscadmin.h"
 
+#include "btree/cache.h"
+#include "btree/dead.h"
 #include "btree/pagelist.h"
 #include "btree/walk.h"
 #include "inspect/check.h"
 
 typedef struct Checker
 {
+	Relation	heap;
+	BlockNumber heap_blocks;	/* it has at least so many */
 	Relation	index;
 	const ShBitsScheme *scheme;
 	int			tree;
@@ -31,8 +37,24 @@ typedef struct Checker
 } Checker;
 
 /*
- * The entries of a leaf lie between its fences, no two are the same, and those
- * that are said to be sorted are.
+ * Can the table have a row with that TID?  What a TID means is up to the access
+ * method of the table, so only that of the server's own is looked into.
+ */
+static bool
+is_in_heap(Checker *checker, uint64 tid)
+{
+	BlockNumber block = (BlockNumber) (tid >> 16);
+
+	if (checker->heap->rd_rel->relam != HEAP_TABLE_AM_OID)
+		return true;
+	if (block >= checker->heap_blocks)
+		checker->heap_blocks = RelationGetNumberOfBlocks(checker->heap);
+	return block < checker->heap_blocks && (tid & 0xFFFF) <= MaxHeapTuplesPerPage;
+}
+
+/*
+ * The entries of a leaf lead to rows that the table can have and lie between
+ * its fences, no two are the same, and those that are said to be sorted are.
  */
 static void
 check_leaf(Checker *checker, const ShBtWalk *walk)
@@ -42,10 +64,17 @@ check_leaf(Checker *checker, const ShBtWalk *walk)
 	int			count = shbt_sort_entries(page, entries);
 	bool		is_null_tree = checker->tree == checker->scheme->ntables;
 
+	for (int i = count; i < SHBT_LEAF_CAPACITY; i++)
+	{
+		if (shbt_is_dead(page, i))
+			shbt_report_corrupted(checker->index, walk->block,
+								  "index \"%s\" has a mark of no entry at block %u");
+	}
 	for (int i = 1; i < ShBtPageGetOpaque(page)->sorted; i++)
 	{
 		if (shbt_page_fps(page)[i - 1] > shbt_page_fps(page)[i])
-			shbt_report_corrupted(checker->index, walk->block, "is not sorted where it should be");
+			shbt_report_corrupted(checker->index, walk->block,
+								  "index \"%s\" has entries out of order at block %u");
 	}
 	for (int i = 0; i < count; i++)
 	{
@@ -54,15 +83,19 @@ check_leaf(Checker *checker, const ShBtWalk *walk)
 
 		if (!is_null_tree)
 			row.fp = shbits_unpermute(&checker->scheme->tables[checker->tree], key.fp);
+		if (!is_in_heap(checker, key.tid))
+			shbt_report_corrupted(checker->index, walk->block,
+								  "index \"%s\" has an entry for a row that the table cannot have at block %u");
 		if (shbt_key_less(key, shbt_page_low(page)) ||
 			!shbt_key_less(key, shbt_page_high(page)))
 			shbt_report_corrupted(checker->index, walk->block,
-								   "has an entry outside its fences");
+								  "index \"%s\" has an entry outside the fences of block %u");
 		if (i > 0 && shbt_key_equal(entries[i - 1].key, key))
-			shbt_report_corrupted(checker->index, walk->block, "has an entry twice");
+			shbt_report_corrupted(checker->index, walk->block,
+								  "index \"%s\" has an entry twice at block %u");
 		if (is_null_tree && row.fp != 0)
 			shbt_report_corrupted(checker->index, walk->block,
-								   "has a fingerprint among the null ones");
+								  "index \"%s\" has a fingerprint among the null ones at block %u");
 		checker->sum.entries++;
 		checker->sum.hash += hash_bytes_extended((const unsigned char *) &row, sizeof(row), 0);
 	}
@@ -77,12 +110,13 @@ check_new_child(Checker *checker, const ShBtWalk *walk, ShBtKey low, BlockNumber
 	Buffer		buffer;
 	Page		page;
 
-	shbt_check_child(checker->index, walk->block, child);
+	shbt_check_link(checker->index, child);
 	buffer = ReadBuffer(checker->index, child);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	page = shbt_check_page(checker->index, buffer, checker->tree, walk->level - 1);
 	if (!shbt_key_equal(shbt_page_low(page), low))
-		shbt_report_corrupted(checker->index, child, "does not start at its downlink");
+		shbt_report_corrupted(checker->index, child,
+							  "index \"%s\" has a page that does not start at its downlink, at block %u");
 	UnlockReleaseBuffer(buffer);
 }
 
@@ -105,19 +139,20 @@ check_inner(Checker *checker, const ShBtWalk *walk)
 
 		if (i == 0 && !shbt_key_equal(key, shbt_page_low(page)))
 			shbt_report_corrupted(checker->index, walk->block,
-								   "has no downlink for its low fence");
+								  "index \"%s\" has no downlink for the low fence of block %u");
 		if (i > 0 && shbt_key_equal(entries[i - 1].key, key))
-			shbt_report_corrupted(checker->index, walk->block, "has a downlink twice");
+			shbt_report_corrupted(checker->index, walk->block,
+								  "index \"%s\" has a downlink twice at block %u");
 		if (!shbt_key_less(key, shbt_page_high(page)))
 			shbt_report_corrupted(checker->index, walk->block,
-								   "has a downlink outside its fences");
+								  "index \"%s\" has a downlink outside the fences of block %u");
 
 		if (checker->next_below < below->count &&
 			shbt_key_equal(below->lows[checker->next_below], key))
 		{
 			if (below->blocks[checker->next_below] != child)
 				shbt_report_corrupted(checker->index, walk->block,
-									   "has a downlink to the wrong page");
+									  "index \"%s\" has a downlink to the wrong page at block %u");
 			checker->next_below++;
 		}
 		else
@@ -125,7 +160,7 @@ check_inner(Checker *checker, const ShBtWalk *walk)
 			if (checker->next_below < below->count &&
 				shbt_key_less(below->lows[checker->next_below], key))
 				shbt_report_corrupted(checker->index, below->blocks[checker->next_below],
-									   "has no downlink");
+									  "index \"%s\" has no downlink to block %u");
 			check_new_child(checker, walk, key, child);
 		}
 	}
@@ -150,14 +185,11 @@ check_level(Checker *checker, int level)
 		if (checker->here.count == 0 &&
 			!shbt_key_equal(shbt_page_low(page), SHBT_LOWEST_KEY))
 			shbt_report_corrupted(checker->index, walk.block,
-								   "is the first page of its level, but does not start it");
-		if (BlockNumberIsValid(opaque->right) ==
-			shbt_key_equal(shbt_page_high(page), SHBT_HIGHEST_KEY))
-			shbt_report_corrupted(checker->index, walk.block,
-								   "has a right sibling that its high fence contradicts");
+								  "index \"%s\" has a level that does not start at its first page, block %u");
 		if ((opaque->flags & SHBT_ROOT) &&
 			(checker->here.count > 0 || BlockNumberIsValid(opaque->right)))
-			shbt_report_corrupted(checker->index, walk.block, "is a root with siblings");
+			shbt_report_corrupted(checker->index, walk.block,
+								  "index \"%s\" has a root with siblings at block %u");
 		has_root = (opaque->flags & SHBT_ROOT) != 0;
 
 		if (level == 0)
@@ -168,7 +200,7 @@ check_level(Checker *checker, int level)
 	}
 	if (level > 0 && checker->next_below < checker->below.count)
 		shbt_report_corrupted(checker->index, checker->below.blocks[checker->next_below],
-							   "has no downlink");
+							  "index \"%s\" has no downlink to block %u");
 	return has_root;
 }
 
@@ -176,11 +208,12 @@ check_level(Checker *checker, int level)
  * Verify a tree.  Returns the sum over its entries.
  */
 ShInspSum
-shinsp_check_tree(Relation index, const ShBitsScheme *scheme, int tree)
+shinsp_check_tree(Relation heap, Relation index, const ShBitsScheme *scheme, int tree)
 {
 	Checker		checker = {0};
 	int			level = 0;
 
+	checker.heap = heap;
 	checker.index = index;
 	checker.scheme = scheme;
 	checker.tree = tree;

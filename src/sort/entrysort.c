@@ -25,6 +25,9 @@
 /* a row takes a key as it came, one permuted, and one sorted */
 #define BYTES_PER_ROW	(3 * sizeof(ShSortItem))
 
+/* check for interrupts each time this many rows have been gone through */
+#define CHECK_INTERVAL	0x10000
+
 struct ShSort
 {
 	int			memory_kb;
@@ -167,7 +170,11 @@ start_in_memory(ShSort *sort, const ShBitsTable *table)
 		sort->permuted = MemoryContextAllocHuge(CurrentMemoryContext, size);
 	}
 	for (size_t i = 0; i < count; i++)
+	{
+		if (i % CHECK_INTERVAL == 0)
+			CHECK_FOR_INTERRUPTS();
 		sort->permuted[i] = shsort_item(shbits_permute(table, sort->rows[i].key), sort->rows[i].value);
+	}
 	shsort_radix(sort->permuted, sort->sorted, count);
 	sort->next = 0;
 }

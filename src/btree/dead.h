@@ -1,0 +1,46 @@
+/*-------------------------------------------------------------------------
+ *
+ * dead.h
+ *	  Marks of entries whose rows are dead.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_BTREE_DEAD_H
+#define SIMHASH_BTREE_DEAD_H
+
+#include "postgres.h"
+
+#include "btree/page.h"
+
+#define SHBT_DEAD_BYTES	((SHBT_LEAF_CAPACITY + BITS_PER_BYTE - 1) / BITS_PER_BYTE)
+
+extern void shbt_mark_dead(Buffer leaf, const uint16 *positions,
+						   const ItemPointerData *tids, int count);
+
+/*
+ * The marks of a leaf lie between where the fingerprints and where the pointers
+ * of a full one end.
+ */
+static inline uint8 *
+shbt_dead_marks(Page leaf)
+{
+	return (uint8 *) PageGetContents(leaf) + SHBT_LEAF_CAPACITY * sizeof(uint64);
+}
+
+/* is entry i marked? */
+static inline bool
+shbt_is_dead(Page leaf, int i)
+{
+	return (shbt_dead_marks(leaf)[i / BITS_PER_BYTE] >> (i % BITS_PER_BYTE)) & 1;
+}
+
+/*
+ * Remove all marks, as has to be done when entries change their places.
+ */
+static inline void
+shbt_clear_dead(Page leaf)
+{
+	memset(shbt_dead_marks(leaf), 0, SHBT_DEAD_BYTES);
+}
+
+#endif							/* SIMHASH_BTREE_DEAD_H */

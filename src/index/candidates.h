@@ -1,0 +1,54 @@
+/*-------------------------------------------------------------------------
+ *
+ * candidates.h
+ *	  Matches that wait for their turn in an ordered scan.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_INDEX_CANDIDATES_H
+#define SIMHASH_INDEX_CANDIDATES_H
+
+#include "postgres.h"
+
+#include "storage/itemptr.h"
+#include "utils/palloc.h"
+#include "utils/tuplesort.h"
+
+#include "bits/distance.h"
+
+typedef struct ShIdxCandidate
+{
+	uint64		fp;
+	ItemPointerData tid;
+	uint16		distance;		/* from the first centre */
+} ShIdxCandidate;
+
+typedef struct ShIdxCandidates
+{
+	int			ncentres;		/* at least 1 while there are candidates */
+	uint64	   *centres;		/* what they are sorted by their distances from */
+	MemoryContext context;		/* of what follows */
+
+	/* in memory */
+	int64		max;			/* what work_mem holds */
+	int64		count;
+	int64		capacity;
+	ShIdxCandidate *array;
+	int64		counts[SHBITS_WIDTH + 1];	/* at each distance */
+	int64		next;
+
+	/* beyond; NULL if memory does */
+	Tuplesortstate *sort;
+	bytea	   *key;
+} ShIdxCandidates;
+
+extern void shidx_candidates_begin(ShIdxCandidates *candidates, int max_centres);
+extern void shidx_candidates_end(ShIdxCandidates *candidates);
+extern void shidx_forget_candidates(ShIdxCandidates *candidates);
+extern void shidx_add_candidate(ShIdxCandidates *candidates, uint64 fp,
+								ItemPointerData tid, int distance);
+extern void shidx_drop_beyond(ShIdxCandidates *candidates, int distance);
+extern void shidx_sort_candidates(ShIdxCandidates *candidates);
+extern bool shidx_next_candidate(ShIdxCandidates *candidates, uint64 *fp, ItemPointer tid);
+
+#endif							/* SIMHASH_INDEX_CANDIDATES_H */

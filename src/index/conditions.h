@@ -1,0 +1,35 @@
+/*-------------------------------------------------------------------------
+ *
+ * conditions.h
+ *	  What a scan looks for.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_INDEX_CONDITIONS_H
+#define SIMHASH_INDEX_CONDITIONS_H
+
+#include "postgres.h"
+
+#include "access/skey.h"
+
+#include "index/ballset.h"
+
+typedef struct ShIdxConditions
+{
+	bool		nulls;			/* rows with a null fingerprint are wanted */
+	bool		non_nulls;		/* so are those whose fingerprint meets all of
+								 * the list */
+
+	/* a condition: the fingerprint lies in one of these balls; the first one
+	 * drives the scan */
+	int			count;			/* at least 1 if non_nulls */
+	ShIdxBallSet *list;
+	ShIdxBallsPlan plan;		/* of the first one; see shidx_plan_conditions */
+} ShIdxConditions;
+
+extern void shidx_read_conditions(ShIdxConditions *conditions, ScanKey keys, int nkeys);
+extern void shidx_plan_conditions(ShIdxConditions *conditions, const ShBitsScheme *scheme,
+								  double leaves_per_table);
+extern bool shidx_meets(const ShIdxConditions *conditions, int from, uint64 fp);
+
+#endif							/* SIMHASH_INDEX_CONDITIONS_H */

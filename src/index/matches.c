@@ -1,0 +1,178 @@
+/*-------------------------------------------------------------------------
+ *
+ * matches.c
+ *	  Reading what meets the conditions of a scan, in no order.
+ *
+ * The balls of the first condition are read one after the other, or a ball
+ * that the caller names, or a table from end to end.  What does not meet the other conditions is dropped,
+ * and what lies in an earlier ball, which has returned it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "btree/cache.h"
+#include "index/matches.h"
+
+/*
+ * Prepare to read.  *conditions must live as long as *reader, and may change
+ * between what is read.
+ */
+void
+shidx_reader_begin(ShIdxReader *reader, Relation index, const ShIdxConditions *conditions)
+{
+	reader->conditions = conditions;
+	shidx_ball_begin(&reader->ballscan, index, shbt_get_scheme(index));
+	reader->matches.count = 0;
+	reader->next = 0;
+	reader->ndead = 0;
+}
+
+/*
+ * Mark the entries that led to dead rows, while we know where they are.
+ */
+static void
+mark_dead(ShIdxReader *reader)
+{
+	if (reader->ndead > 0)
+		shidx_ball_mark_dead(&reader->ballscan, &reader->matches, reader->dead, reader->ndead);
+	reader->ndead = 0;
+}
+
+/*
+ * Forget the matches, and give up the pin of their leaf.
+ */
+void
+shidx_reader_release(ShIdxReader *reader)
+{
+	mark_dead(reader);
+	shidx_ball_release(&reader->ballscan);
+	reader->matches.count = 0;
+	reader->next = 0;
+}
+
+void
+shidx_reader_end(ShIdxReader *reader)
+{
+	shidx_reader_release(reader);
+	pfree(reader->ballscan.scheme);
+}
+
+/*
+ * Start to read the fingerprints that meet the conditions, as these have been
+ * planned.
+ */
+void
+shidx_start_conditions(ShIdxReader *reader)
+{
+	const ShIdxConditions *conditions = reader->conditions;
+
+	shidx_reader_release(reader);
+	reader->by_condition = !conditions->plan.table;
+	reader->ball = 0;
+	if (reader->by_condition)
+		shidx_ball_start(&reader->ballscan, conditions->list[0].balls[0]);
+	else
+		shidx_ball_start_table(&reader->ballscan, simhash_make_ball(0, SHBITS_WIDTH));
+}
+
+/*
+ * Start to read those of them that lie in a ball.
+ */
+void
+shidx_start_within(ShIdxReader *reader, SimhashBall ball)
+{
+	shidx_reader_release(reader);
+	reader->by_condition = false;
+	shidx_ball_start(&reader->ballscan, ball);
+}
+
+/*
+ * The same, by reading one table from end to end.
+ */
+void
+shidx_start_table(ShIdxReader *reader, SimhashBall ball)
+{
+	shidx_reader_release(reader);
+	reader->by_condition = false;
+	shidx_ball_start_table(&reader->ballscan, ball);
+}
+
+/*
+ * Start to read the null fingerprints.
+ */
+void
+shidx_start_nulls(ShIdxReader *reader)
+{
+	shidx_reader_release(reader);
+	reader->by_condition = false;
+	shidx_ball_start_nulls(&reader->ballscan);
+}
+
+/*
+ * Drop the matches that do not meet all conditions, or that an earlier ball
+ * has returned.
+ */
+static void
+filter_matches(ShIdxReader *reader)
+{
+	const ShIdxConditions *conditions = reader->conditions;
+	ShIdxMatches *matches = &reader->matches;
+	int			earlier = reader->by_condition ? reader->ball : 0;
+	int			from = reader->by_condition ? 1 : 0;
+	int			kept = 0;
+	bool		keep = false;
+
+	if (reader->ballscan.nulls || (earlier == 0 && from == conditions->count))
+		return;
+	for (int i = 0; i < matches->count; i++)
+	{
+		uint64		fp = matches->fps[i];
+
+		/* equal ones are next to each other */
+		if (i == 0 || fp != matches->fps[i - 1])
+		{
+			CHECK_FOR_INTERRUPTS();
+			keep = shidx_meets(conditions, from, fp) &&
+				!shidx_in_balls(&conditions->list[0], earlier, fp);
+		}
+		if (keep)
+		{
+			matches->fps[kept] = fp;
+			matches->tids[kept] = matches->tids[i];
+			matches->positions[kept] = matches->positions[i];
+			kept++;
+		}
+	}
+	matches->count = kept;
+}
+
+/*
+ * Read the matches of the next leaf that has any.  Returns false after the
+ * last one, or when the ball scan's allowance of pages is used up.
+ *
+ * For the pin of the leaf see shidx_ball_next.  No lock is held on return.
+ */
+bool
+shidx_next_matches(ShIdxReader *reader)
+{
+	const ShIdxBallSet *first = &reader->conditions->list[0];
+
+	mark_dead(reader);
+	reader->next = 0;
+	for (;;)
+	{
+		while (shidx_ball_next(&reader->ballscan, &reader->matches))
+		{
+			filter_matches(reader);
+			if (reader->matches.count > 0)
+				return true;
+		}
+		if (!reader->by_condition || reader->ballscan.allowance == 0 ||
+			++reader->ball >= first->nballs)
+			return false;
+		shidx_ball_start(&reader->ballscan, first->balls[reader->ball]);
+	}
+}

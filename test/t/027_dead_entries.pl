@@ -1,0 +1,141 @@
+# Scans mark entries whose rows are dead, and later ones pass them over.  The
+# marks hide nothing else: not from older snapshots, nor after splits, VACUUM, a
+# crash, on a standby, or where nothing is logged.
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SimhashTest;
+use Test::More;
+
+# with checksums a mark is logged as an image of the page
+my $node = make_node(
+	'dead', [ allows_streaming => 1, extra => ['--data-checksums'] ],
+	"wal_consistency_checking = 'all'", 'max_prepared_transactions = 1',
+	'max_wal_size = 1GB', 'wal_keep_size = 1GB');
+$node->start;
+load_helpers($node);
+
+# How many rows of the table an index-only scan looks at.  It is also a scan that
+# marks.
+sub visits
+{
+	my ($table, $where) = @_;
+	my $plan = $node->safe_psql(
+		'postgres', "SET enable_seqscan = off; SET enable_bitmapscan = off;
+		EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT count(*) FROM $table WHERE $where");
+	$plan =~ /Heap Fetches: (\d+)/ or die $plan;
+	return $1;
+}
+
+$node->safe_psql(
+	'postgres', q{
+	INSERT INTO radii VALUES (0), (3), (8), (64);
+	INSERT INTO query VALUES (1, 7), (2, 0), (3, -1);
+	CREATE TABLE a (id bigint GENERATED ALWAYS AS IDENTITY, fp simhash);
+	INSERT INTO a (fp) SELECT make_fingerprints(3000, 0.3);
+	CREATE INDEX a_fp ON a USING simhash (fp);
+	INSERT INTO a (fp) SELECT 7 FROM generate_series(1, 300);
+	INSERT INTO a (fp) SELECT NULL FROM generate_series(1, 200);
+});
+
+# what an older transaction might still see is not marked
+$node->safe_psql(
+	'postgres', q{
+	BEGIN; CREATE TABLE older (); PREPARE TRANSACTION 'older';
+	DELETE FROM a WHERE fp = 7 OR fp IS NULL;
+});
+is(visits('a', 'fp <~> 7 <= 0'), 300, "$_: an older transaction may see the rows")
+  foreach 'first scan', 'second scan';
+$node->safe_psql('postgres', "ROLLBACK PREPARED 'older'");
+
+# a plain scan marks, as nothing has changed since it read the leaf
+my $plain = q{SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_indexonlyscan = off;
+	SELECT count(*) FROM a WHERE fp <~> 7 <= 0};
+is($node->safe_psql('postgres', $plain), '0', 'a plain scan');
+is(visits('a', 'fp <~> 7 <= 0'), 0, 'a plain scan has marked the entries');
+
+# an index-only scan marks
+is(visits('a', 'fp IS NULL'), 200, 'a first index-only scan visits the rows');
+is(visits('a', 'fp IS NULL'), 0, 'a second one does not');
+
+# the check of an exclusion constraint marks, logged or not
+foreach my $kind ('', 'UNLOGGED')
+{
+	my $table = "e$kind";
+	$node->safe_psql(
+		'postgres', qq{
+		CREATE $kind TABLE $table (id bigint GENERATED ALWAYS AS IDENTITY, fp simhash,
+			CONSTRAINT ${table}_fp EXCLUDE USING simhash (fp WITH %));
+		CREATE PROCEDURE cycle$kind() LANGUAGE plpgsql AS \$\$
+		BEGIN
+			FOR i IN 1 .. 700 LOOP
+				INSERT INTO $table (fp) VALUES (7); COMMIT;
+				DELETE FROM $table; COMMIT;
+			END LOOP;
+		END \$\$;
+		CALL cycle$kind()});
+	cmp_ok(visits($table, 'fp % 7'), '<=', 2, "$kind the constraint has marked all but the last");
+}
+$node->backup('marked');
+
+# marked leaves grow, are split, are vacuumed and filled again
+foreach my $round (1, 2)
+{
+	foreach my $table ('a', 'e', 'eUNLOGGED')
+	{
+		$node->safe_psql(
+			'postgres', qq{
+			INSERT INTO $table (fp) SELECT make_fingerprints(2000, 0.3) ON CONFLICT DO NOTHING;
+			DELETE FROM $table WHERE id % 3 = 0;
+			SET enable_seqscan = off;
+			SELECT count(*) FROM query q JOIN $table t ON t.fp <~> q.fp <= 64;
+			INSERT INTO $table (fp) SELECT 7 FROM generate_series(1, 300) ON CONFLICT DO NOTHING;
+			INSERT INTO $table (fp) VALUES (NULL)});
+		is_sound($node, "round $round, before VACUUM", "${table}_fp");
+		$node->safe_psql('postgres', "VACUUM $table");
+		is_sound($node, "round $round, after VACUUM", "${table}_fp");
+		$node->safe_psql('postgres',
+			"INSERT INTO $table (fp) SELECT make_fingerprints(500, 0.1) ON CONFLICT DO NOTHING");
+		is_sound($node, "round $round, filled again", "${table}_fp");
+		is_exact($node, "round $round", $table, "${table}_fp");
+	}
+}
+
+# a standby that began with the marks, and checked each page that it replayed
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($node, 'marked', has_streaming => 1);
+$standby->start;
+foreach my $table ('a', 'e')
+{
+	$node->safe_psql('postgres', "DELETE FROM $table WHERE id % 5 = 0");
+	visits($table, 'fp <~> 7 <= 64') foreach 1, 2;
+	$node->safe_psql('postgres', "INSERT INTO $table (fp) SELECT make_fingerprints(500, 0.1) ON CONFLICT DO NOTHING");
+	is_exact($node, 'primary', $table, "${table}_fp");
+	$node->wait_for_catchup($standby);
+	is_exact($standby, 'standby', $table, "${table}_fp");
+	is_sound($standby, 'standby', "${table}_fp");
+}
+unlike(slurp_file($standby->logfile), qr/inconsistent page found/,
+	'replay made the same pages');
+
+# a crash, and another server in charge
+$node->stop('immediate');
+$node->start;
+$standby->promote;
+foreach my $server ($node, $standby)
+{
+	my $name = $server->name;
+	foreach my $table ('a', 'e')
+	{
+		$server->safe_psql('postgres', "INSERT INTO $table (fp) SELECT make_fingerprints(500, 0.1) ON CONFLICT DO NOTHING");
+		is_sound($server, "$name in the end", "${table}_fp");
+		is_exact($server, "$name in the end", $table, "${table}_fp");
+	}
+}
+$standby->stop;
+$node->stop;
+done_testing();
