@@ -41,6 +41,9 @@ $node->safe_psql('postgres', join ';', map {
 	  . ($_ eq 'excluded' ? ', EXCLUDE USING simhash (fp WITH %))' : ')')
 } @tables);
 
+my $dir = PostgreSQL::Test::Utils::tempdir;
+my $files = 0;
+
 sub pick { return $_[ int rand @_ ]; }
 sub chance { return rand() < $_[0]; }
 sub upto { return 1 + int rand $_[0]; }
@@ -77,17 +80,17 @@ my %change = (
 	note => sub { "UPDATE $_[0] SET note = note + 1 WHERE " . some() },
 	one => sub { "INSERT INTO $_[0] (fp) VALUES (draw('$table{$_[0]}{kind}'))" },
 	copy => sub {
-		join("\n", "COPY $_[0] (fp) FROM stdin;",
-			(map { chance(0.1) ? '\N' : sprintf('0x%08x%08x', rand(2**32), rand(2**32)) } 1 .. upto(300)),
-			'\.', '');
+		my $file = "$dir/" . $files++ . '.copy';
+		append_to_file($file, join '',
+			map { chance(0.1) ? "\\N\n" : sprintf("0x%08x%08x\n", rand(2**32), rand(2**32)) } 1 .. upto(300));
+		return "COPY $_[0] (fp) FROM '$file'";
 	});
 
 # statements that end with a semicolon
 sub statement
 {
 	my ($name) = @_;
-	my $sql = $change{ pick(sort keys %change) }->($name);
-	return $sql =~ /^COPY/ ? $sql : "$sql;\n";
+	return $change{ pick(sort keys %change) }->($name) . ";\n";
 }
 
 sub shrink
@@ -237,14 +240,12 @@ sub comparisons
 # Sessions
 #
 
-my $dir = PostgreSQL::Test::Utils::tempdir;
-my $session = 0;
 
 # Start a session that runs a script to its end, whatever fails.
 sub start_session
 {
 	my ($sql) = @_;
-	my $file = "$dir/" . $session++ . '.sql';
+	my $file = "$dir/" . $files++ . '.sql';
 	append_to_file($file,
 		"\\set VERBOSITY verbose\nSET statement_timeout = '300s';\nSELECT setseed("
 		  . rand() . ");\n$sql");
