@@ -39,6 +39,17 @@ typedef struct BuildState
 	double		written;		/* entries, over all trees */
 } BuildState;
 
+/*
+ * The page of a level that is being filled: a copy, so that its buffer need
+ * not be locked meanwhile.  A lock would hold off interrupts, and so the
+ * cancelling of the build, until the end of the level.
+ */
+typedef struct BuildPage
+{
+	Buffer		buffer;			/* pinned, or InvalidBuffer */
+	PGAlignedBlock copy;
+} BuildPage;
+
 static void
 collect_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 			bool alive, void *arg)
@@ -52,28 +63,53 @@ collect_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 }
 
 /*
- * Start the page that follows *buffer in its level, and finish that one: its
- * high fence is the new page's low one.  *buffer is InvalidBuffer for the
- * first page.
+ * Write the page that is being filled to its buffer, and let that go.
  */
 static void
-start_page(BuildState *state, ShBtPageList *pages, Buffer *buffer, int tree, int level, ShBtKey low)
+write_page(BuildPage *page)
+{
+	LockBuffer(page->buffer, BUFFER_LOCK_EXCLUSIVE);
+	memcpy(BufferGetPage(page->buffer), page->copy.data, BLCKSZ);
+	MarkBufferDirty(page->buffer);
+	UnlockReleaseBuffer(page->buffer);
+	page->buffer = InvalidBuffer;
+}
+
+/*
+ * Start the page of a level that follows *page, and write that one: its high
+ * fence is the new page's low one.  *page has no buffer before the first.
+ *
+ * On return the new page's buffer is pinned, not locked.
+ */
+static void
+start_page(BuildState *state, ShBtPageList *pages, BuildPage *page, int tree, int level, ShBtKey low)
 {
 	Buffer		next = shbt_new_buffer(state->index, MAIN_FORKNUM);
 
-	shbt_init_page(BufferGetPage(next), tree, level, 0, low, SHBT_HIGHEST_KEY,
-					InvalidBlockNumber);
-	MarkBufferDirty(next);
-	if (BufferIsValid(*buffer))
+	LockBuffer(next, BUFFER_LOCK_UNLOCK);
+	if (BufferIsValid(page->buffer))
 	{
-		Page		page = BufferGetPage(*buffer);
+		Page		copy = (Page) page->copy.data;
 
-		ShBtPageGetOpaque(page)->right = BufferGetBlockNumber(next);
-		shbt_set_fences(page, shbt_page_low(page), low);
-		UnlockReleaseBuffer(*buffer);
+		ShBtPageGetOpaque(copy)->right = BufferGetBlockNumber(next);
+		shbt_set_fences(copy, shbt_page_low(copy), low);
+		write_page(page);
 	}
+	shbt_init_page((Page) page->copy.data, tree, level, 0, low, SHBT_HIGHEST_KEY,
+				   InvalidBlockNumber);
 	shbt_pagelist_add(pages, low, BufferGetBlockNumber(next));
-	*buffer = next;
+	page->buffer = next;
+}
+
+/*
+ * Write the last page of a level; if it is the only one, it is the root.
+ */
+static void
+finish_level(const ShBtPageList *pages, BuildPage *page)
+{
+	if (pages->count == 1)
+		ShBtPageGetOpaque((Page) page->copy.data)->flags |= SHBT_ROOT;
+	write_page(page);
 }
 
 static void
@@ -88,10 +124,11 @@ report_progress(BuildState *state, double more)
 }
 
 static void
-finish_leaf(Page page, int count)
+finish_leaf(BuildState *state, BuildPage *page, int count)
 {
-	shbt_set_count(page, count);
-	ShBtPageGetOpaque(page)->sorted = count;
+	shbt_set_count((Page) page->copy.data, count);
+	ShBtPageGetOpaque((Page) page->copy.data)->sorted = count;
+	report_progress(state, count);
 }
 
 /*
@@ -101,30 +138,28 @@ static void
 write_leaves(BuildState *state, ShSort *sort, int tree, ShBtPageList *pages)
 {
 	int			fill = SHBT_LEAF_CAPACITY * shidx_get_options(state->index).fillfactor / 100;
-	Buffer		buffer = InvalidBuffer;
-	ShBtKey	previous = SHBT_LOWEST_KEY;
+	BuildPage	page = {InvalidBuffer};
+	ShBtKey		previous = SHBT_LOWEST_KEY;
 	ShSortItem	item;
 	int			count = 0;
 
-	start_page(state, pages, &buffer, tree, 0, SHBT_LOWEST_KEY);
+	start_page(state, pages, &page, tree, 0, SHBT_LOWEST_KEY);
 	while (shsort_next(sort, &item))
 	{
 		ShBtKey		key = shbt_make_key(item.key, item.value);
 
 		if (count == fill)
 		{
-			finish_leaf(BufferGetPage(buffer), count);
-			start_page(state, pages, &buffer, tree, 0, shbt_separator(previous, key));
-			report_progress(state, count);
+			finish_leaf(state, &page, count);
+			start_page(state, pages, &page, tree, 0, shbt_separator(previous, key));
 			count = 0;
 			CHECK_FOR_INTERRUPTS();
 		}
-		shbt_set_entry(BufferGetPage(buffer), count++, key);
+		shbt_set_entry((Page) page.copy.data, count++, key);
 		previous = key;
 	}
-	finish_leaf(BufferGetPage(buffer), count);
-	report_progress(state, count);
-	UnlockReleaseBuffer(buffer);
+	finish_leaf(state, &page, count);
+	finish_level(pages, &page);
 }
 
 /*
@@ -134,18 +169,18 @@ static void
 write_inner_level(BuildState *state, int tree, int level, const ShBtPageList *below, ShBtPageList *pages)
 {
 	int			fill = SHBT_INNER_CAPACITY * INNER_FILLFACTOR / 100;
-	Buffer		buffer = InvalidBuffer;
+	BuildPage	page = {InvalidBuffer};
 
 	for (size_t i = 0; i < below->count; i++)
 	{
 		if (i % fill == 0)
 		{
-			start_page(state, pages, &buffer, tree, level, below->lows[i]);
+			start_page(state, pages, &page, tree, level, below->lows[i]);
 			CHECK_FOR_INTERRUPTS();
 		}
-		shbt_add_downlink(BufferGetPage(buffer), below->lows[i], below->blocks[i]);
+		shbt_add_downlink((Page) page.copy.data, below->lows[i], below->blocks[i]);
 	}
-	UnlockReleaseBuffer(buffer);
+	finish_level(pages, &page);
 }
 
 /*
@@ -154,31 +189,25 @@ write_inner_level(BuildState *state, int tree, int level, const ShBtPageList *be
 static void
 write_tree(BuildState *state, ShSort *sort, int tree)
 {
-	ShBtPageList	pages = {0};
-	Buffer		buffer;
+	ShBtPageList pages = {0};
+	Buffer		metabuffer;
 	int			level = 0;
 
 	write_leaves(state, sort, tree, &pages);
 	while (pages.count > 1)
 	{
-		ShBtPageList	above = {0};
+		ShBtPageList above = {0};
 
 		write_inner_level(state, tree, ++level, &pages, &above);
 		shbt_pagelist_free(&pages);
 		pages = above;
 	}
 
-	buffer = ReadBuffer(state->index, pages.blocks[0]);
-	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-	ShBtPageGetOpaque(BufferGetPage(buffer))->flags |= SHBT_ROOT;
-	MarkBufferDirty(buffer);
-	UnlockReleaseBuffer(buffer);
-
-	buffer = ReadBuffer(state->index, SHBT_METAPAGE_BLOCK);
-	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-	shbt_set_root(BufferGetPage(buffer), tree, pages.blocks[0], level);
-	MarkBufferDirty(buffer);
-	UnlockReleaseBuffer(buffer);
+	metabuffer = ReadBuffer(state->index, SHBT_METAPAGE_BLOCK);
+	LockBuffer(metabuffer, BUFFER_LOCK_EXCLUSIVE);
+	shbt_set_root(BufferGetPage(metabuffer), tree, pages.blocks[0], level);
+	MarkBufferDirty(metabuffer);
+	UnlockReleaseBuffer(metabuffer);
 
 	shbt_pagelist_free(&pages);
 }

@@ -21,6 +21,7 @@
 #define ST_ELEMENT_TYPE ShSortItem
 #define ST_COMPARE(a, b) \
 	(shsort_item_less(*(a), *(b)) ? -1 : shsort_item_less(*(b), *(a)))
+#define ST_CHECK_FOR_INTERRUPTS
 #define ST_SCOPE static
 #define ST_DEFINE
 #include "lib/sort_template.h"
@@ -30,6 +31,9 @@
 
 /* how many keys a bucket should have on average, as a power of two */
 #define BUCKET_BITS		2
+
+/* check for interrupts each time this many items have been gone through */
+#define CHECK_INTERVAL	0x10000
 
 /* up to how many keys a comparison sort is the faster one */
 #define FEW_KEYS		16
@@ -77,7 +81,11 @@ distribute(ShSortItem *items, ShSortItem *to, size_t count, int bits)
 	size_t		start = 0;
 
 	for (size_t i = 0; i < count; i++)
+	{
+		if (i % CHECK_INTERVAL == 0)
+			CHECK_FOR_INTERRUPTS();
 		ends[(items[i].key >> shift) & mask]++;
+	}
 	for (uint64 digit = 0; digit <= mask; digit++)
 	{
 		size_t		size = ends[digit];
@@ -87,7 +95,11 @@ distribute(ShSortItem *items, ShSortItem *to, size_t count, int bits)
 	}
 	/* so far these are starts; placing the keys moves them to the ends */
 	for (size_t i = 0; i < count; i++)
+	{
+		if (i % CHECK_INTERVAL == 0)
+			CHECK_FOR_INTERRUPTS();
 		to[ends[(items[i].key >> shift) & mask]++] = items[i];
+	}
 
 	start = 0;
 	for (uint64 digit = 0; digit <= mask; digit++)
@@ -114,7 +126,6 @@ sort_bucket(ShSortItem *items, ShSortItem *scratch, size_t count, int bits)
 	}
 	else
 	{
-		CHECK_FOR_INTERRUPTS();
 		distribute(items, scratch, count, bits);
 		memcpy(items, scratch, count * sizeof(ShSortItem));
 	}
