@@ -14,6 +14,7 @@
 #error "simhash needs PostgreSQL 15 or later"
 #endif
 
+#include "access/xact.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "utils/rel.h"
@@ -42,7 +43,7 @@ shcompat_extend(Relation relation, ForkNumber fork)
 	return ExtendBufferedRel(BMR_REL(relation), fork, NULL, EB_LOCK_FIRST);
 #else
 	Buffer		buffer;
-	bool		lock = !RELATION_IS_LOCAL(relation);
+	bool		lock = !RELATION_IS_LOCAL(relation) || IsInParallelMode();
 
 	if (lock)
 		LockRelationForExtension(relation, ExclusiveLock);
@@ -53,6 +54,19 @@ shcompat_extend(Relation relation, ForkNumber fork)
 	return buffer;
 #endif
 }
+
+/*
+ * How many workers a build may have.  Since 17 the server says so, if the
+ * access method asks for it; before, it did for btree only.
+ */
+#if PG_VERSION_NUM >= 170000
+#define SHCOMPAT_SET_BUILD_PARALLEL(am)	((am)->amcanbuildparallel = true)
+#define shcompat_build_workers(heap, index, info)	((info)->ii_ParallelWorkers)
+#else
+#define SHCOMPAT_SET_BUILD_PARALLEL(am)	((void) 0)
+#define shcompat_build_workers(heap, index, info) \
+	plan_create_index_workers(RelationGetRelid(heap), RelationGetRelid(index))
+#endif
 
 /* vacuum_delay_point got a parameter in 18 */
 #if PG_VERSION_NUM >= 180000

@@ -11,6 +11,7 @@
 #include "commands/vacuum.h"
 #include "fmgr.h"
 
+#include "compat.h"
 #include "index/am.h"
 
 PG_FUNCTION_INFO_V1(simhash_handler);
@@ -38,6 +39,7 @@ simhash_handler(PG_FUNCTION_ARGS)
 	am->amclusterable = false;
 	am->ampredlocks = true;
 	am->amcanparallel = false;
+	SHCOMPAT_SET_BUILD_PARALLEL(am);
 	am->amcaninclude = false;
 	am->amusemaintenanceworkmem = false;
 	am->amparallelvacuumoptions = VACUUM_OPTION_PARALLEL_BULKDEL;

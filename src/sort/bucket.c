@@ -99,10 +99,10 @@ shsort_write_item(LogicalTape *tape, ShSortItem item)
 }
 
 /*
- * Read an item.  Returns false at the end of the tape.
+ * Read an item from a tape.  Returns false at its end.
  */
 static bool
-read_item(LogicalTape *tape, ShSortItem *item)
+read_from(LogicalTape *tape, ShSortItem *item)
 {
 	char		bytes[ITEM_BYTES];
 	uint32		low;
@@ -118,6 +118,35 @@ read_item(LogicalTape *tape, ShSortItem *item)
 	memcpy(&high, bytes + KEY_BYTES + sizeof(low), sizeof(high));
 	item->value = ((uint64) high << 32) | low;
 	return true;
+}
+
+/* tapes that are read one after the other, and their keys permuted if table is given */
+typedef struct Reader
+{
+	LogicalTape **tapes;
+	int			ntapes;
+	double		count;			/* items on all */
+	const ShBitsTable *table;
+} Reader;
+
+/*
+ * Read an item.  Returns false after the last.
+ */
+static inline bool
+read_item(Reader *reader, ShSortItem *item)
+{
+	while (reader->ntapes > 0)
+	{
+		if (read_from(reader->tapes[0], item))
+		{
+			if (reader->table != NULL)
+				item->key = shbits_permute(reader->table, item->key);
+			return true;
+		}
+		reader->tapes++;
+		reader->ntapes--;
+	}
+	return false;
 }
 
 static void
@@ -175,28 +204,24 @@ choose_digit_bits(const ShSortBuckets *buckets, double count, int bits)
 }
 
 /*
- * Distribute the items of a tape over buckets, and push these so that they
- * come in order.  varying has the bits in which the keys differ, or, where
- * they are all equal, the values.  The keys are permuted first if table is
- * given.
+ * Distribute items over buckets, and push these so that they come in order.
+ * varying has the bits in which the keys differ, or, where they are all equal,
+ * the values.
  */
 static void
-distribute(ShSortBuckets *buckets, LogicalTape *tape, double count, const ShBitsTable *table,
-		   uint64 varying, bool by_value)
+distribute(ShSortBuckets *buckets, Reader reader, uint64 varying, bool by_value)
 {
 	int			bits = pg_leftmost_one_pos64(varying) + 1;
-	int			digit_bits = choose_digit_bits(buckets, count, bits);
+	int			digit_bits = choose_digit_bits(buckets, reader.count, bits);
 	int			shift = bits - digit_bits;
 	uint64		mask = (UINT64CONST(1) << digit_bits) - 1;
 	Bucket	   *parts = palloc0((mask + 1) * sizeof(Bucket));
 	ShSortItem	item;
 
-	for (uint64 i = 0; read_item(tape, &item); i++)
+	for (uint64 i = 0; read_item(&reader, &item); i++)
 	{
 		if (i % CHECK_INTERVAL == 0)
 			CHECK_FOR_INTERRUPTS();
-		if (table != NULL)
-			item.key = shbits_permute(table, item.key);
 		add_to_bucket(buckets,
 					  &parts[((by_value ? item.value : item.key) >> shift) & mask], item);
 	}
@@ -209,35 +234,33 @@ distribute(ShSortBuckets *buckets, LogicalTape *tape, double count, const ShBits
 }
 
 /*
- * Read items of a tape into memory and sort them.
+ * Read items into memory and sort them.
  */
 static void
-load(ShSortBuckets *buckets, LogicalTape *tape, double count, const ShBitsTable *table)
+load(ShSortBuckets *buckets, Reader reader)
 {
 	size_t		loaded = 0;
 
-	if (count > buckets->capacity)
+	if (reader.count > buckets->capacity)
 	{
-		Size		size = (Size) count * sizeof(ShSortItem);
+		Size		size = (Size) reader.count * sizeof(ShSortItem);
 
 		if (buckets->items != NULL)
 		{
 			pfree(buckets->items);
 			pfree(buckets->sorted);
 		}
-		buckets->capacity = (size_t) count;
+		buckets->capacity = (size_t) reader.count;
 		buckets->items = MemoryContextAllocHuge(buckets->context, size);
 		buckets->sorted = MemoryContextAllocHuge(buckets->context, size);
 	}
-	while (loaded < count && read_item(tape, &buckets->items[loaded]))
+	while (loaded < reader.count && read_item(&reader, &buckets->items[loaded]))
 	{
 		if (loaded % CHECK_INTERVAL == 0)
 			CHECK_FOR_INTERRUPTS();
-		if (table != NULL)
-			buckets->items[loaded].key = shbits_permute(table, buckets->items[loaded].key);
 		loaded++;
 	}
-	if (loaded != count)
+	if (loaded != reader.count)
 		elog(ERROR, "unexpected end of tape");
 	shsort_radix(buckets->items, buckets->sorted, loaded);
 	buckets->count = loaded;
@@ -245,16 +268,18 @@ load(ShSortBuckets *buckets, LogicalTape *tape, double count, const ShBitsTable 
 }
 
 /*
- * Begin to sort the items of a frozen tape, with their keys permuted as a
- * table has them.  memory, in bytes, is what may be used.
+ * Begin to sort the items of some tapes, with their keys permuted as a table
+ * has them.  memory, in bytes, is what may be used.  The tapes have been read
+ * when this returns; buckets go to the set.
  *
  * The result, and what the tapes allocate, is in the current memory context,
- * which must live as long as they; so must tapes and rows.
+ * which must live as long as they; so must the set.
  */
 ShSortBuckets *
-shsort_buckets_begin(LogicalTapeSet *tapes, LogicalTape *rows, double count,
+shsort_buckets_begin(LogicalTapeSet *tapes, LogicalTape **rows, int nrows, double count,
 					 const ShBitsTable *table, Size memory)
 {
+	Reader		reader = {rows, nrows, count, table};
 	ShSortBuckets *buckets = palloc0(sizeof(ShSortBuckets));
 
 	buckets->context = CurrentMemoryContext;
@@ -262,11 +287,12 @@ shsort_buckets_begin(LogicalTapeSet *tapes, LogicalTape *rows, double count,
 	buckets->memory = memory;
 	buckets->max_depth = 2 << MAX_DIGIT_BITS;
 	buckets->stack = palloc(buckets->max_depth * sizeof(Bucket));
-	LogicalTapeRewindForRead(rows, READ_BUFFER);
+	for (int i = 0; i < nrows; i++)
+		LogicalTapeRewindForRead(rows[i], READ_BUFFER);
 	if (count <= max_loaded(buckets))
-		load(buckets, rows, count, table);
+		load(buckets, reader);
 	else
-		distribute(buckets, rows, count, table, PG_UINT64_MAX, false);
+		distribute(buckets, reader, PG_UINT64_MAX, false);
 	return buckets;
 }
 
@@ -279,19 +305,20 @@ next_bucket(ShSortBuckets *buckets)
 	while (buckets->depth > 0)
 	{
 		Bucket		bucket = buckets->stack[--buckets->depth];
+		Reader		reader = {&bucket.tape, 1, bucket.count, NULL};
 
 		LogicalTapeRewindForRead(bucket.tape, READ_BUFFER);
 		if (bucket.count <= max_loaded(buckets))
-			load(buckets, bucket.tape, bucket.count, NULL);
+			load(buckets, reader);
 		else if (bucket.ascending)
 		{
 			buckets->stream = bucket.tape;
 			return true;
 		}
 		else if (bucket.varying_keys != 0)
-			distribute(buckets, bucket.tape, bucket.count, NULL, bucket.varying_keys, false);
+			distribute(buckets, reader, bucket.varying_keys, false);
 		else
-			distribute(buckets, bucket.tape, bucket.count, NULL, bucket.varying_values, true);
+			distribute(buckets, reader, bucket.varying_values, true);
 		LogicalTapeClose(bucket.tape);
 		if (buckets->next < buckets->count)
 			return true;
@@ -315,7 +342,7 @@ shsort_buckets_next(ShSortBuckets *buckets, ShSortItem *item)
 	}
 
 	old = MemoryContextSwitchTo(buckets->context);
-	while (buckets->stream == NULL || !read_item(buckets->stream, item))
+	while (buckets->stream == NULL || !read_from(buckets->stream, item))
 	{
 		if (buckets->stream != NULL)
 			LogicalTapeClose(buckets->stream);

@@ -18,8 +18,8 @@
 typedef struct ShSortBuckets ShSortBuckets;
 
 extern void shsort_write_item(LogicalTape *tape, ShSortItem item);
-extern ShSortBuckets *shsort_buckets_begin(LogicalTapeSet *tapes, LogicalTape *rows, double count,
-										   const ShBitsTable *table, Size memory);
+extern ShSortBuckets *shsort_buckets_begin(LogicalTapeSet *tapes, LogicalTape **rows, int nrows,
+										   double count, const ShBitsTable *table, Size memory);
 extern bool shsort_buckets_next(ShSortBuckets *buckets, ShSortItem *item);
 extern void shsort_buckets_end(ShSortBuckets *buckets);
 

@@ -7,6 +7,9 @@
  * sorts a copy.  Beyond that they are kept on a tape, and each table has them
  * distributed over buckets (bucket.c).
  *
+ * Several processes can share the work: each collects a part of the entries on
+ * a tape in a shared file; then each sorts all parts for some of the tables.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -42,7 +45,25 @@ struct ShSort
 	LogicalTape *tape;			/* all rows, as they came */
 	bool		frozen;			/* it can be read */
 	ShSortBuckets *buckets;		/* of the current table */
+
+	/* where the entries are parts that others collected */
+	int			number;			/* of this one, if it is a part */
+	SharedFileSet *files;
+	const ShSortPart *parts;
+	int			nparts;
 };
+
+static ShSort *
+make_sort(int memory_kb)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "simhash sort",
+												  ALLOCSET_DEFAULT_SIZES);
+	ShSort	   *sort = MemoryContextAllocZero(context, sizeof(ShSort));
+
+	sort->context = context;
+	sort->memory = memory_kb * (Size) 1024;
+	return sort;
+}
 
 /*
  * Begin to collect entries.  memory_kb, in kilobytes, is what may be used
@@ -51,14 +72,63 @@ struct ShSort
 ShSort *
 shsort_begin(int memory_kb)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "simhash sort",
-												  ALLOCSET_DEFAULT_SIZES);
-	ShSort	   *sort = MemoryContextAllocZero(context, sizeof(ShSort));
+	ShSort	   *sort = make_sort(memory_kb);
 
-	sort->context = context;
-	sort->memory = memory_kb * (Size) 1024;
 	sort->capacity = 1024;
-	sort->rows = MemoryContextAlloc(context, sort->capacity * sizeof(ShSortItem));
+	sort->rows = MemoryContextAlloc(sort->context, sort->capacity * sizeof(ShSortItem));
+	return sort;
+}
+
+/*
+ * Begin to collect a part of the entries for several processes, in a file of
+ * a set that all are attached to.  The number must be unique in the set.  What
+ * is returned only takes shsort_add, and shsort_end_part in the end.
+ */
+ShSort *
+shsort_begin_part(SharedFileSet *files, int number)
+{
+	ShSort	   *sort = make_sort(0);
+	MemoryContext old = MemoryContextSwitchTo(sort->context);
+
+	sort->number = number;
+	sort->tapes = LogicalTapeSetCreate(true, files, number);
+	sort->tape = LogicalTapeCreate(sort->tapes);
+	MemoryContextSwitchTo(old);
+	return sort;
+}
+
+/*
+ * Finish a part: describe it in *part, for others to read, and free memory.
+ */
+void
+shsort_end_part(ShSort *sort, ShSortPart *part)
+{
+	part->number = sort->number;
+	part->count = sort->count;
+	/* an empty tape cannot be frozen, and nobody needs it */
+	if (sort->count > 0)
+		LogicalTapeFreeze(sort->tape, &part->tape);
+	shsort_end(sort);
+}
+
+/*
+ * Sort parts that several processes have finished.  What is returned only
+ * takes shsort_start_table and what follows that.  parts must live as long.
+ */
+ShSort *
+shsort_begin_whole(int memory_kb, SharedFileSet *files, const ShSortPart *parts, int nparts)
+{
+	ShSort	   *sort = make_sort(memory_kb);
+	MemoryContext old = MemoryContextSwitchTo(sort->context);
+
+	sort->files = files;
+	sort->parts = parts;
+	sort->nparts = nparts;
+	for (int i = 0; i < nparts; i++)
+		sort->count += parts[i].count;
+	PrepareTempTablespaces();
+	sort->tapes = LogicalTapeSetCreate(true, NULL, -1);
+	MemoryContextSwitchTo(old);
 	return sort;
 }
 
@@ -144,18 +214,58 @@ start_in_memory(ShSort *sort, const ShBitsTable *table)
 	sort->next = 0;
 }
 
+/*
+ * Distribute the rows of this process.
+ */
+static ShSortBuckets *
+read_rows(ShSort *sort, const ShBitsTable *table)
+{
+	if (!sort->frozen)
+		LogicalTapeFreeze(sort->tape, NULL);
+	sort->frozen = true;
+	return shsort_buckets_begin(sort->tapes, &sort->tape, 1, sort->count, table,
+								sort->memory);
+}
+
+/*
+ * Distribute the parts that several processes have collected.
+ */
+static ShSortBuckets *
+read_parts(ShSort *sort, const ShBitsTable *table)
+{
+	LogicalTapeSet *set = LogicalTapeSetCreate(false, sort->files, -1);
+	LogicalTape **tapes = palloc(Max(sort->nparts, 1) * sizeof(LogicalTape *));
+	int			ntapes = 0;
+	ShSortBuckets *buckets;
+
+	/* what has been read here is not to be written over */
+	LogicalTapeSetForgetFreeSpace(set);
+	for (int i = 0; i < sort->nparts; i++)
+	{
+		TapeShare	share = sort->parts[i].tape;
+
+		if (sort->parts[i].count > 0)
+			tapes[ntapes++] = LogicalTapeImport(set, sort->parts[i].number, &share);
+	}
+	buckets = shsort_buckets_begin(sort->tapes, tapes, ntapes, sort->count, table,
+								   sort->memory);
+	for (int i = 0; i < ntapes; i++)
+		LogicalTapeClose(tapes[i]);
+	if (ntapes > 0)
+		LogicalTapeSetClose(set);
+	pfree(tapes);
+	return buckets;
+}
+
 static void
 start_on_tapes(ShSort *sort, const ShBitsTable *table)
 {
 	MemoryContext old = MemoryContextSwitchTo(sort->context);
 
-	if (!sort->frozen)
-		LogicalTapeFreeze(sort->tape, NULL);
-	sort->frozen = true;
 	if (sort->buckets != NULL)
 		shsort_buckets_end(sort->buckets);
-	sort->buckets = shsort_buckets_begin(sort->tapes, sort->tape, sort->count, table,
-										 sort->memory);
+	sort->buckets = NULL;
+	sort->buckets = sort->files != NULL ? read_parts(sort, table) : read_rows(sort, table);
 	MemoryContextSwitchTo(old);
 }
 

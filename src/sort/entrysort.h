@@ -10,6 +10,9 @@
 
 #include "postgres.h"
 
+#include "storage/sharedfileset.h"
+#include "utils/logtape.h"
+
 #include "bits/scheme.h"
 #include "sort/radix.h"
 
@@ -18,7 +21,19 @@
 
 typedef struct ShSort ShSort;
 
+/* entries that a process collected for others to sort, in shared memory */
+typedef struct ShSortPart
+{
+	int			number;			/* unique among those of a file set */
+	TapeShare	tape;
+	double		count;
+} ShSortPart;
+
 extern ShSort *shsort_begin(int memory_kb);
+extern ShSort *shsort_begin_part(SharedFileSet *files, int number);
+extern void shsort_end_part(ShSort *sort, ShSortPart *part);
+extern ShSort *shsort_begin_whole(int memory_kb, SharedFileSet *files,
+								  const ShSortPart *parts, int nparts);
 extern void shsort_add(ShSort *sort, uint64 fp, uint64 value);
 extern double shsort_count(const ShSort *sort);
 extern void shsort_start_table(ShSort *sort, const ShBitsTable *table);
