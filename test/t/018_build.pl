@@ -119,6 +119,7 @@ is($node->safe_psql('postgres', q{SELECT to_regclass('random_half') IS NULL}),
 $node->stop('immediate');
 $node->start;
 is_sound($node, 'after a crash', 'random_fp', 'random_c', 'random_even');
+$node->safe_psql('postgres', 'DROP INDEX random_c, random_even');
 is_exact($node, 'after a crash', 'random', 'random_fp');
 
 $node->stop;
