@@ -70,10 +70,15 @@ shplan_rewriting(PlannerInfo *root)
 		Node	   *expr = shcompat_grouping_expression(parse,
 														(Node *) tle->expr);
 
-		/* these are never replaced or made; the second wraps an expression */
+		/*
+		 * These are never replaced or made; the second wraps an expression.
+		 * Functions of the server are neither, but its operators and a
+		 * relabelling of types may be.
+		 */
 		if (IsA(expr, Var) || IsA(expr, PlaceHolderVar))
 			continue;
-		if (may_call_ours(expr, NULL))
+		if (may_call_ours(expr, NULL) ||
+			IsA(expr, RelabelType) || IsA(expr, CoerceToDomain))
 			return SHPLAN_NO_REWRITING;
 		result = SHPLAN_OWN_FUNCTIONS;
 	}
