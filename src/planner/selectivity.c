@@ -38,6 +38,7 @@
 #include "utils/selfuncs.h"
 
 #include "bits/distance.h"
+#include "bits/hamming_ball.h"
 #include "planner/catalog.h"
 #include "planner/selectivity.h"
 #include "type/simhash.h"
@@ -87,17 +88,7 @@ PG_FUNCTION_INFO_V1(simhash_joinsel);
 static double
 random_share(int radius)
 {
-	double		term = ldexp(1.0, -SHBITS_WIDTH);
-	double		sum = 0;
-
-	if (radius >= SHBITS_WIDTH)
-		return 1.0;
-	for (int i = 0; i <= radius; i++)
-	{
-		sum += term;
-		term = term * (SHBITS_WIDTH - i) / (i + 1);
-	}
-	return sum;
+	return ldexp(shbits_ball_size(SHBITS_WIDTH, radius), -SHBITS_WIDTH);
 }
 
 /*
