@@ -60,7 +60,7 @@ $primary->safe_psql(
 			WHERE d <= 5),
 		search (index, radius) AS (
 			VALUES ('docs_four', 0), ('docs_four', 2), ('docs_four', 3), ('docs_four', 5), ('docs_six', 3)),
-		found AS (SELECT index, radius, p.* FROM search, simhash_find_all(index::regclass, radius) p),
+		found AS (SELECT index, radius, p.a, p.b, p.a_fp, p.b_fp, p.distance FROM search, simhash_find_all(index::regclass, radius) p),
 		wanted AS (SELECT index, radius, near.* FROM search, near WHERE d <= radius),
 		-- connected components: from each row to all that can be reached
 		edge AS (
