@@ -15,12 +15,15 @@
 #include "access/transam.h"
 #include "access/xact.h"
 #include "catalog/index.h"
+#include "catalog/indexing.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_index.h"
 #include "miscadmin.h"
 #include "nodes/bitmapset.h"
 #include "optimizer/optimizer.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/rls.h"
@@ -49,6 +52,87 @@ report_missing(Oid relation)
 }
 
 /*
+ * Is there a simhash index of an OID, perhaps a partitioned one?  Its name, or
+ * that of the relation that it is instead, and its kind are returned, too; NULL
+ * if there is no relation.
+ */
+static bool
+is_simhash_index(Oid relation, char **name, char *relkind)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	Form_pg_class form;
+	bool		result;
+
+	*name = NULL;
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	form = (Form_pg_class) GETSTRUCT(tuple);
+	*name = pstrdup(NameStr(form->relname));
+	*relkind = form->relkind;
+	result = (*relkind == RELKIND_INDEX || *relkind == RELKIND_PARTITIONED_INDEX) &&
+		GetIndexAmRoutineByAmId(form->relam, true)->ambuild == shidx_build;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
+ * The names of the simhash indexes of a table, as one would write them, or NULL
+ * if it has none.
+ */
+static char *
+list_indexes(Oid table)
+{
+	Relation	catalog = table_open(IndexRelationId, AccessShareLock);
+	List	   *indexes = NIL;
+	StringInfoData names;
+	SysScanDesc scan;
+	ScanKeyData key;
+	HeapTuple	tuple;
+	ListCell   *cell;
+
+	ScanKeyInit(&key, Anum_pg_index_indrelid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(table));
+	scan = systable_beginscan(catalog, IndexIndrelidIndexId, true, NULL, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+		indexes = lappend_oid(indexes, ((Form_pg_index) GETSTRUCT(tuple))->indexrelid);
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+
+	initStringInfo(&names);
+	list_sort(indexes, list_oid_cmp);
+	foreach(cell, indexes)
+	{
+		Oid			index = lfirst_oid(cell);
+		char	   *name;
+		char		relkind;
+
+		if (is_simhash_index(index, &name, &relkind))
+			appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "",
+							 DatumGetCString(DirectFunctionCall1(regclassout,
+																 ObjectIdGetDatum(index))));
+	}
+	return names.len > 0 ? names.data : NULL;
+}
+
+/*
+ * Report that a relation is not a simhash index.  Of a table say which it has.
+ */
+static void
+report_wrong(Oid relation, const char *name, char relkind)
+{
+	bool		is_table = relkind == RELKIND_RELATION || relkind == RELKIND_MATVIEW ||
+		relkind == RELKIND_PARTITIONED_TABLE;
+	char	   *indexes = is_table ? list_indexes(relation) : NULL;
+
+	ereport(ERROR,
+			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+			 errmsg("\"%s\" is not a simhash index", name),
+			 !is_table ? 0 :
+			 indexes == NULL ? errhint("The table has no simhash index.") :
+			 errhint("The table has these simhash indexes: %s.", indexes)));
+}
+
+/*
  * The table of a simhash index.  Reports an error if it is none.
  *
  * A partitioned index has no storage.
@@ -56,29 +140,21 @@ report_missing(Oid relation)
 static Oid
 get_table(Oid index)
 {
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(index));
-	Form_pg_class relation;
 	char	   *name;
-	bool		is_simhash;
+	char		relkind;
 	Oid			table;
 
-	if (!HeapTupleIsValid(tuple))
-		report_missing(index);
-	relation = (Form_pg_class) GETSTRUCT(tuple);
-	name = pstrdup(NameStr(relation->relname));
-	is_simhash = (relation->relkind == RELKIND_INDEX ||
-				  relation->relkind == RELKIND_PARTITIONED_INDEX) &&
-		GetIndexAmRoutineByAmId(relation->relam, true)->ambuild == shidx_build;
-	if (!is_simhash)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a simhash index", name)));
-	if (relation->relkind == RELKIND_PARTITIONED_INDEX)
+	if (!is_simhash_index(index, &name, &relkind))
+	{
+		if (name == NULL)
+			report_missing(index);
+		report_wrong(index, name, relkind);
+	}
+	if (relkind == RELKIND_PARTITIONED_INDEX)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is a partitioned index", name),
 				 errhint("Use the indexes of its partitions, which pg_partition_tree lists.")));
-	ReleaseSysCache(tuple);
 
 	table = IndexGetRelation(index, true);
 	if (!OidIsValid(table))
