@@ -155,7 +155,7 @@ shidx_next_matches(ShIdxReader *reader)
 			if (reader->matches.count > 0)
 				return true;
 		}
-		if (!reader->by_condition || reader->ballscan.allowance == 0 ||
+		if (!reader->by_condition || reader->ballscan.allowance <= 0 ||
 			++reader->ball >= first->nballs)
 			return false;
 		shidx_ball_start(&reader->ballscan, first->balls[reader->ball]);
