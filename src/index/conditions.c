@@ -19,7 +19,7 @@
  * The ball of those that an operator of the strategy finds for an argument.
  */
 static SimhashBall
-make_ball(StrategyNumber strategy, Datum argument)
+ball_of_argument(StrategyNumber strategy, Datum argument)
 {
 	if (strategy == SHIDX_STRATEGY_BALL)
 		return *DatumGetSimhashBall(argument);
@@ -53,13 +53,13 @@ read_condition(ScanKey key)
 		for (int i = 0; i < nelements; i++)
 		{
 			if (!nulls[i])
-				set.balls[set.nballs++] = make_ball(key->sk_strategy, elements[i]);
+				set.balls[set.nballs++] = ball_of_argument(key->sk_strategy, elements[i]);
 		}
 	}
 	else
 	{
 		set.balls = palloc(sizeof(SimhashBall));
-		set.balls[0] = make_ball(key->sk_strategy, key->sk_argument);
+		set.balls[0] = ball_of_argument(key->sk_strategy, key->sk_argument);
 		set.nballs = 1;
 	}
 	shidx_make_ball_set(&set);
