@@ -133,11 +133,13 @@ shidx_plan_conditions(ShIdxConditions *conditions, const ShBitsScheme *scheme,
 
 	for (int i = 0; i < conditions->count; i++)
 	{
+		const ShIdxBallSet *balls = &conditions->list[i];
 		int			counts[SHBITS_WIDTH + 1];
 		ShIdxBallsPlan other;
 
-		shidx_count_radii(&conditions->list[i], counts);
-		shidx_plan_balls(counts, scheme, leaves_per_table, &other);
+		shidx_count_radii(balls, counts);
+		shidx_plan_balls(counts, shidx_comparing_work(balls), scheme, leaves_per_table,
+						 &other);
 		if (i == 0 || other.pages + other.comparing < plan->pages + plan->comparing)
 		{
 			*plan = other;
