@@ -1,5 +1,5 @@
 --
--- All forms of simhash_compute, simhash_agg, and their errors
+-- All forms of simhash_compute, the aggregates, and their errors
 --
 
 --
@@ -30,7 +30,7 @@ SELECT unit, shingle, count(*) AS texts, count(fp) AS fingerprints, count(DISTIN
 	bool_and(fp IS NOT DISTINCT FROM simhash_compute(simhash_shingles(body, shingle, unit))) AS of_features,
 	bool_and(fp IS NOT DISTINCT FROM (SELECT simhash_agg(simhash_hash(f)) FROM unnest(simhash_shingles(body, shingle, unit)) f)) AS of_rows,
 	bool_and(fp IS NOT DISTINCT FROM (SELECT simhash_compute(array_agg(simhash_hash(f))) FROM unnest(simhash_shingles(body, shingle, unit)) f)) AS of_hashes,
-	bool_and(fp IS NOT DISTINCT FROM (SELECT simhash_agg(simhash_hash(f), n) FROM
+	bool_and(fp IS NOT DISTINCT FROM (SELECT simhash_weighted_agg(simhash_hash(f), n) FROM
 		(SELECT f, count(*) AS n FROM unnest(simhash_shingles(body, shingle, unit)) f GROUP BY f) AS t)) AS of_weights
 FROM (VALUES ('char', 1), ('char', 3), ('char', 4), ('char', 5), ('char', 17), ('char', 64), ('word', 1), ('word', 3), ('word', 64)) AS o (unit, shingle),
 	LATERAL (SELECT body, simhash_compute(body, shingle, unit) AS fp FROM texts) AS t
@@ -96,16 +96,16 @@ SELECT simhash_compute(array_agg(h)) = simhash_compute(array_agg(h), array_agg(1
 FROM (SELECT hashint8extended(i, 0) AS h FROM generate_series(1, 5000) i) AS t;
 
 --
--- The aggregate
+-- The aggregates
 --
-SELECT simhash_agg(h) IS NULL AS no_rows, simhash_agg(h, 1) IS NULL AS no_rows_weighted FROM (SELECT 1::bigint AS h WHERE false) AS t;
-SELECT simhash_agg(h) = 5 AS plain, simhash_agg(h, w) = 4 AS weighted, simhash_agg(h, 0) IS NULL AS zero, simhash_agg(h, NULL) IS NULL AS nulls
+SELECT simhash_agg(h) IS NULL AS no_rows, simhash_weighted_agg(h, 1) IS NULL AS no_rows_weighted FROM (SELECT 1::bigint AS h WHERE false) AS t;
+SELECT simhash_agg(h) = 5 AS plain, simhash_weighted_agg(h, w) = 4 AS weighted, simhash_weighted_agg(h, 0) IS NULL AS zero, simhash_weighted_agg(h, NULL) IS NULL AS nulls
 FROM (VALUES (5, 1), (NULL, 100), (5, NULL), (4, 1.5)) AS t (h, w);
 SELECT g, simhash_agg(h ORDER BY h DESC) AS ordered, simhash_agg(DISTINCT h) AS "distinct", simhash_agg(h) FILTER (WHERE h > 2) AS filtered
 FROM (VALUES (1, 1), (1, 1), (1, 2), (2, 4), (2, 7), (3, NULL)) AS t (g, h) GROUP BY g ORDER BY g;
-SELECT n, simhash_agg(n) OVER (ORDER BY n), simhash_agg(n, 1 / n::float8) OVER (ORDER BY n ROWS 1 PRECEDING) AS two FROM generate_series(1, 4) n;
+SELECT n, simhash_agg(n) OVER (ORDER BY n), simhash_weighted_agg(n, 1 / n::float8) OVER (ORDER BY n ROWS 1 PRECEDING) AS two FROM generate_series(1, 4) n;
 -- title three times the body
-SELECT simhash_agg(simhash_hash(f), w) = simhash_compute(simhash_shingles('a title') || simhash_shingles('a title') || simhash_shingles('a title') || simhash_shingles('the body')) AS fields
+SELECT simhash_weighted_agg(simhash_hash(f), w) = simhash_compute(simhash_shingles('a title') || simhash_shingles('a title') || simhash_shingles('a title') || simhash_shingles('the body')) AS fields
 FROM (VALUES ('a title', 3), ('the body', 1)) AS t (field, w), unnest(simhash_shingles(field)) f;
 
 -- in parallel, in parts, and serially
@@ -114,16 +114,16 @@ INSERT INTO hashes SELECT i % 7, CASE WHEN i % 11 <> 0 THEN hashint8extended(i, 
 FROM generate_series(1, 50000) i;
 ANALYZE hashes;
 CREATE TEMPORARY TABLE results AS
-SELECT 'serial' AS how, 7 + g AS g, simhash_agg(h) AS plain, simhash_agg(h, w) AS weighted FROM hashes GROUP BY g;
-INSERT INTO results SELECT 'serial', 0, simhash_agg(h), simhash_agg(h, w) FROM hashes;
+SELECT 'serial' AS how, 7 + g AS g, simhash_agg(h) AS plain, simhash_weighted_agg(h, w) AS weighted FROM hashes GROUP BY g;
+INSERT INTO results SELECT 'serial', 0, simhash_agg(h), simhash_weighted_agg(h, w) FROM hashes;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 SET max_parallel_workers_per_gather = 2;
 SET parallel_leader_participation = off;
-EXPLAIN (COSTS OFF) SELECT simhash_agg(h), simhash_agg(h, w) FROM hashes;
-INSERT INTO results SELECT 'parallel', 0, simhash_agg(h), simhash_agg(h, w) FROM hashes;
-INSERT INTO results SELECT 'parallel', 7 + g, simhash_agg(h), simhash_agg(h, w) FROM hashes GROUP BY g;
+EXPLAIN (COSTS OFF) SELECT simhash_agg(h), simhash_weighted_agg(h, w) FROM hashes;
+INSERT INTO results SELECT 'parallel', 0, simhash_agg(h), simhash_weighted_agg(h, w) FROM hashes;
+INSERT INTO results SELECT 'parallel', 7 + g, simhash_agg(h), simhash_weighted_agg(h, w) FROM hashes GROUP BY g;
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
 RESET min_parallel_table_scan_size;
@@ -134,9 +134,9 @@ CREATE TABLE parts_0 PARTITION OF parts FOR VALUES IN (0, 1);
 CREATE TABLE parts_1 PARTITION OF parts DEFAULT;
 INSERT INTO parts SELECT * FROM hashes;
 SET enable_partitionwise_aggregate = on;
-INSERT INTO results SELECT 'in parts', 0, simhash_agg(h), simhash_agg(h, w) FROM parts;
+INSERT INTO results SELECT 'in parts', 0, simhash_agg(h), simhash_weighted_agg(h, w) FROM parts;
 RESET enable_partitionwise_aggregate;
-INSERT INTO results SELECT 'backwards', 0, simhash_agg(h ORDER BY h), simhash_agg(h, w ORDER BY w DESC) FROM hashes;
+INSERT INTO results SELECT 'backwards', 0, simhash_agg(h ORDER BY h), simhash_weighted_agg(h, w ORDER BY w DESC) FROM hashes;
 SELECT g, count(*), count(DISTINCT plain) AS plain, count(DISTINCT weighted) AS weighted FROM results GROUP BY g ORDER BY g;
 SELECT count(DISTINCT plain) AS plain, count(DISTINCT weighted) AS weighted FROM results;
 DROP TABLE parts, hashes;
@@ -190,8 +190,8 @@ SELECT simhash_compute('{1}'::bigint[], '{Infinity}');
 SELECT simhash_compute('{1}'::bigint[], '{-Infinity}');
 SELECT simhash_compute('{1}'::bigint[], '{9223372036854775808}');
 SELECT simhash_compute('{1}'::bigint[], '{-1e300}');
-SELECT simhash_agg(1, 'NaN');
-SELECT simhash_agg(1, 1e19);
+SELECT simhash_weighted_agg(1, 'NaN');
+SELECT simhash_weighted_agg(1, 1e19);
 \set VERBOSITY sqlstate
 SELECT simhash_compute('a', 0);
 SELECT simhash_compute('a', 4, 'words');

@@ -72,7 +72,7 @@ LANGUAGE plpgsql AS $$
 DECLARE
 	got record;
 BEGIN
-	EXECUTE format('WITH found AS MATERIALIZED (SELECT a, b, distance FROM simhash_find_all(ARRAY(SELECT fp FROM %1$s), $1, $2)),
+	EXECUTE format('WITH found AS MATERIALIZED (SELECT a, b, distance FROM simhash_find_all_in(ARRAY(SELECT fp FROM %1$s), $1, $2)),
 		wanted AS MATERIALIZED (SELECT DISTINCT least(x.fp, y.fp) AS a, greatest(x.fp, y.fp) AS b, d
 			FROM near JOIN %1$s x ON x.id = a JOIN %1$s y ON y.id = b WHERE d BETWEEN 1 AND $1)
 		SELECT (SELECT count(*) FROM found) AS n, (SELECT count(*) FROM wanted) AS wanted,
@@ -217,7 +217,7 @@ BEGIN
 	WITH mask AS (SELECT m FROM generate_series(1, 8191) m WHERE bit_count(m::bit(13)) <= radius)
 	SELECT count(*) AS wanted INTO got FROM few_bits a JOIN mask ON true JOIN few_bits b ON b.id = a.id # m WHERE a.id < b.id;
 	IF index IS NULL THEN
-		WITH found AS MATERIALIZED (SELECT * FROM simhash_find_all(ARRAY(SELECT fp FROM few_bits), radius)),
+		WITH found AS MATERIALIZED (SELECT * FROM simhash_find_all_in(ARRAY(SELECT fp FROM few_bits), radius)),
 			pair AS MATERIALIZED (SELECT x.id AS a, y.id AS b, f.a < f.b AND distance = bit_count((x.id # y.id)::bit(13))
 					AND distance <= radius AS sound
 				FROM found f LEFT JOIN few_bits x ON x.fp = f.a LEFT JOIN few_bits y ON y.fp = f.b)
@@ -286,7 +286,7 @@ SELECT * FROM repeated_pairs(3);
 SET work_mem = '64kB';
 SELECT * FROM repeated_pairs(4);
 RESET work_mem;
-SELECT * FROM simhash_find_all(ARRAY(SELECT fp FROM repeated), 64) ORDER BY distance;
+SELECT * FROM simhash_find_all_in(ARRAY(SELECT fp FROM repeated), 64) ORDER BY distance;
 DROP TABLE repeated;
 
 -- More rows than are looked up at once, with little memory: 3 equal ones, then
@@ -331,19 +331,19 @@ SELECT r, p.* FROM unnest('{0,2,3,4}'::int[]) r, simhash_find_all('small_fp', r)
 SELECT name, p.*
 FROM (VALUES (1, '{}'::simhash[]), (2, '{NULL}'), (3, '{NULL,NULL}'), (4, '{5}'), (5, '{5,5,5}'), (6, '{5,7,5,NULL,7}'),
 	  (7, '{{7,5},{NULL,6}}'), (8, '[3:4]={18446744073709551615,18446744073709551614}'),
-	  (9, '[-1:0][2:3]={{0,1},{1,0}}'), (10, '{{{9}},{{8}}}'), (11, NULL)) v(name, hashes)
-	LEFT JOIN LATERAL simhash_find_all(hashes) p ON true
+	  (9, '[-1:0][2:3]={{0,1},{1,0}}'), (10, '{{{9}},{{8}}}'), (11, NULL)) v(name, fps)
+	LEFT JOIN LATERAL simhash_find_all_in(fps) p ON true
 ORDER BY name, a, b;
 -- unsigned
-SELECT * FROM simhash_find_all(ARRAY[-1, 0, 1, -2]::bigint[], 64) ORDER BY a, b;
-SELECT * FROM simhash_find_all('{0,15}'::simhash[], 4);
-SELECT * FROM simhash_find_all('{0,15}'::simhash[]);
-SELECT * FROM simhash_find_all('{0,7}'::simhash[], NULL);
-SELECT * FROM simhash_find_all('{0,7}'::simhash[], NULL, NULL);
-SELECT * FROM simhash_find_all(NULL::simhash[]);
-SELECT * FROM simhash_find_all(NULL, 3, 6);
-SELECT * FROM simhash_find_all('{0,1}'::simhash[], 0);
-SELECT count(*), count(DISTINCT (a, b)), bool_and(a < b) FROM simhash_find_all(ARRAY(SELECT i::simhash FROM generate_series(0, 255) i), 16);
+SELECT * FROM simhash_find_all_in(ARRAY[-1, 0, 1, -2]::bigint[], 64) ORDER BY a, b;
+SELECT * FROM simhash_find_all_in('{0,15}'::simhash[], 4);
+SELECT * FROM simhash_find_all_in('{0,15}'::simhash[]);
+SELECT * FROM simhash_find_all_in('{0,7}'::simhash[], NULL);
+SELECT * FROM simhash_find_all_in('{0,7}'::simhash[], NULL, NULL);
+SELECT * FROM simhash_find_all_in(NULL);
+SELECT * FROM simhash_find_all_in(NULL, 3, 6, 1);
+SELECT * FROM simhash_find_all_in('{0,1}'::simhash[], 0);
+SELECT count(*), count(DISTINCT (a, b)), bool_and(a < b) FROM simhash_find_all_in(ARRAY(SELECT i::simhash FROM generate_series(0, 255) i), 16);
 
 --
 -- The find-all examples of simhash-py, for blocks 4 to 9
@@ -381,7 +381,7 @@ BEGIN
 		EXECUTE format('CREATE INDEX vector_fp ON vector USING simhash (fp) WITH (blocks = %s, distance = 3) WHERE example = %L', blocks, example);
 		WITH wanted AS (SELECT a, b FROM vector_pair v WHERE v.example = $2),
 			found AS (SELECT least(a_fp, b_fp) AS a, greatest(a_fp, b_fp) AS b FROM simhash_find_all('vector_fp')),
-			of_value AS (SELECT a, b FROM simhash_find_all(ARRAY(SELECT fp FROM vector v WHERE v.example = $2), 3, blocks))
+			of_value AS (SELECT a, b FROM simhash_find_all_in(ARRAY(SELECT fp FROM vector v WHERE v.example = $2), 3, blocks))
 		SELECT (SELECT count(*) FROM found), (SELECT count(*) FROM (TABLE wanted EXCEPT ALL TABLE found) s),
 			(SELECT count(*) FROM (TABLE found EXCEPT ALL TABLE wanted) s),
 			(SELECT count(*) FROM of_value), (SELECT count(*) FROM (TABLE wanted EXCEPT ALL TABLE of_value) s),

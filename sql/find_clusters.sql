@@ -95,7 +95,7 @@ DECLARE
 	got record;
 BEGIN
 	EXECUTE format('WITH found AS MATERIALIZED (SELECT cluster, size, fp::bigint AS h
-			FROM simhash_find_clusters(ARRAY(SELECT fp FROM %1$s), $1, $2)),
+			FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM %1$s), $1, $2)),
 		wanted AS MATERIALIZED (SELECT min(h # (-1::bigint << 63)) OVER root # (-1::bigint << 63) AS cluster,
 				count(*) OVER root AS size, h
 			FROM (SELECT DISTINCT root, fp::bigint AS h FROM component JOIN %1$s USING (id) WHERE radius = $1 AND fp IS NOT NULL) s
@@ -218,7 +218,7 @@ CREATE INDEX number_fp ON number USING simhash (fp);
 SELECT r, cluster, count(*), count(DISTINCT member) AS members, count(DISTINCT fp) AS fps, min(size), max(size)
 FROM unnest('{0,1,2,4}'::int[]) r, simhash_find_clusters('number_fp', r) GROUP BY r, cluster ORDER BY r;
 SELECT r, cluster, count(*), count(DISTINCT fp) AS fps, min(size), max(size)
-FROM unnest('{0,1,2,4}'::int[]) r, simhash_find_clusters(ARRAY(SELECT fp FROM number), r) GROUP BY r, cluster ORDER BY r;
+FROM unnest('{0,1,2,4}'::int[]) r, simhash_find_clusters_in(ARRAY(SELECT fp FROM number), r) GROUP BY r, cluster ORDER BY r;
 DROP TABLE number;
 
 -- a chain: each is near the one before and the one after only
@@ -267,7 +267,7 @@ SELECT * FROM summary(3);
 DELETE FROM repeated WHERE id > 10;
 SELECT * FROM summary(0);
 SELECT * FROM summary(3);
-SELECT * FROM simhash_find_clusters(ARRAY(SELECT fp FROM repeated)) ORDER BY fp;
+SELECT * FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM repeated)) ORDER BY fp;
 DROP INDEX repeated_fp;
 TRUNCATE repeated;
 -- more rows than are looked up at once: 15 equal ones, then 16 of each
@@ -308,17 +308,17 @@ SELECT id, cluster::simhash, c.fp, size FROM simhash_find_clusters('small_fp') c
 SELECT name, c.*
 FROM (VALUES (1, '{}'::simhash[]), (2, '{NULL}'), (3, '{NULL,NULL}'), (4, '{5}'), (5, '{5,5,5}'), (6, '{5,7,5,NULL,7}'),
 	  (7, '{{7,5},{NULL,16}}'), (8, '[3:4]={18446744073709551615,18446744073709551614}'),
-	  (9, '[-1:0][2:3]={{0,1},{1,0}}'), (10, '{{{9}},{{8}}}'), (11, NULL)) v(name, hashes)
-	LEFT JOIN LATERAL simhash_find_clusters(hashes, 2) c ON true
+	  (9, '[-1:0][2:3]={{0,1},{1,0}}'), (10, '{{{9}},{{8}}}'), (11, NULL)) v(name, fps)
+	LEFT JOIN LATERAL simhash_find_clusters_in(fps, 2) c ON true
 ORDER BY name, fp;
-SELECT * FROM simhash_find_clusters(ARRAY[-1, 0, 1, -2]::bigint[], 1) ORDER BY fp;
-SELECT * FROM simhash_find_clusters('{0,7,15}'::simhash[]) ORDER BY fp;
-SELECT * FROM simhash_find_clusters('{0,7}'::simhash[], NULL, NULL) ORDER BY fp;
-SELECT * FROM simhash_find_clusters('{0,7}'::simhash[], 2);
-SELECT * FROM simhash_find_clusters(NULL::simhash[]);
-SELECT * FROM simhash_find_clusters(NULL, 3, 6);
+SELECT * FROM simhash_find_clusters_in(ARRAY[-1, 0, 1, -2]::bigint[], 1) ORDER BY fp;
+SELECT * FROM simhash_find_clusters_in('{0,7,15}'::simhash[]) ORDER BY fp;
+SELECT * FROM simhash_find_clusters_in('{0,7}'::simhash[], NULL, NULL) ORDER BY fp;
+SELECT * FROM simhash_find_clusters_in('{0,7}'::simhash[], 2);
+SELECT * FROM simhash_find_clusters_in(NULL);
+SELECT * FROM simhash_find_clusters_in(NULL, 3, 6);
 -- the examples of find_all.sql, for blocks 4 to 9
-SELECT blocks, cluster, array_agg(fp ORDER BY fp) FROM generate_series(4, 9) blocks, simhash_find_clusters(
+SELECT blocks, cluster, array_agg(fp ORDER BY fp) FROM generate_series(4, 9) blocks, simhash_find_clusters_in(
 	ARRAY(SELECT (h << shift)::simhash FROM unnest('{255,239,238,206,51}'::bigint[]) h, unnest('{0,8,16,24}'::int[]) shift), 3, blocks)
 GROUP BY blocks, cluster ORDER BY cluster, blocks;
 

@@ -35,22 +35,22 @@ SELECT obj_description('simhash_stat_progress'::regclass, 'pg_class') IS NOT NUL
 
 SELECT * FROM simhash_find_all('docs_fp') ORDER BY a, b;
 SELECT * FROM simhash_find_all('find_use_test.docs_fp'::regclass) ORDER BY a, b;
-SELECT * FROM simhash_find_all('docs_fp'::text, 1) ORDER BY a, b;
+SELECT * FROM simhash_find_all('docs_fp'::text::regclass, 1) ORDER BY a, b;
 SELECT * FROM simhash_find_all(index => 'docs_fp', distance => 1) ORDER BY a, b;
 SELECT * FROM simhash_find_all(distance => 1, index => 'docs_fp'::regclass) ORDER BY a, b;
-SELECT * FROM simhash_find_all(hashes => '{0,1,3}', distance => 1, blocks => 9) ORDER BY a, b;
-SELECT * FROM simhash_find_all(hashes => ARRAY[0, 1, 3]) ORDER BY a, b;
+SELECT * FROM simhash_find_all_in(fingerprints => '{0,1,3}', distance => 1, blocks => 9) ORDER BY a, b;
+SELECT * FROM simhash_find_all_in(fingerprints => ARRAY[0, 1, 3]) ORDER BY a, b;
 SELECT * FROM simhash_find_clusters('docs_fp') ORDER BY member;
 SELECT * FROM simhash_find_clusters('docs_fp'::regclass, 1) ORDER BY member;
 SELECT * FROM simhash_find_clusters(index => 'docs_fp', distance => 16) ORDER BY member;
-SELECT * FROM simhash_find_clusters(hashes => '{0,1,3}', blocks => 4) ORDER BY fp;
+SELECT * FROM simhash_find_clusters_in(fingerprints => '{0,1,3}', blocks => 4) ORDER BY fp;
 -- by OID, as the catalogs have it
 SELECT count(*) FROM pg_class c, simhash_find_all(c.oid) WHERE relname = 'docs_fp';
 -- names as regclass knows them
 CREATE INDEX "Docs ""fp""" ON docs USING simhash (fp);
 SELECT count(*) FROM simhash_find_all('"Docs ""fp"""');
 DROP INDEX "Docs ""fp""";
--- a parameter of no type is a name
+-- a parameter of no type is an index, by its name, or its OID
 PREPARE pairs AS SELECT a_fp, b_fp FROM simhash_find_all($1, $2) ORDER BY 1, 2;
 PREPARE clusters AS SELECT cluster, fp FROM simhash_find_clusters($1) ORDER BY 1, 2;
 SELECT name, parameter_types FROM pg_prepared_statements ORDER BY name;
@@ -63,11 +63,11 @@ EXECUTE pairs(NULL, 0);
 RESET plan_cache_mode;
 PREPARE pairs_of (regclass, int) AS SELECT a_fp, b_fp FROM simhash_find_all($1, $2) ORDER BY 1, 2;
 EXECUTE pairs_of('docs_fp', NULL);
-PREPARE pairs_among (simhash[], int) AS SELECT a, b FROM simhash_find_all($1, $2) ORDER BY 1, 2;
+PREPARE pairs_among (simhash[], int) AS SELECT a, b FROM simhash_find_all_in($1, $2) ORDER BY 1, 2;
 EXECUTE pairs_among('{1,2,4}', 2);
 DEALLOCATE ALL;
 -- several indexes
-SELECT index, p.a_fp, p.b_fp FROM (VALUES ('docs_fp'), ('docs_other')) v(index), simhash_find_all(index) p ORDER BY 1, 2, 3;
+SELECT index, p.a_fp, p.b_fp FROM (VALUES ('docs_fp'), ('docs_other')) v(index), simhash_find_all(index::regclass) p ORDER BY 1, 2, 3;
 SELECT indexrelid::regclass, c.cluster, c.size FROM pg_index JOIN pg_class i ON i.oid = indexrelid JOIN pg_am a ON a.oid = i.relam,
 	simhash_find_clusters(indexrelid::regclass) c
 WHERE indrelid = 'docs'::regclass AND amname = 'simhash' ORDER BY 1, 2, c.member;
@@ -76,14 +76,14 @@ SELECT index, p.a_fp FROM (VALUES ('docs_fp'::regclass), (NULL)) v(index) LEFT J
 SELECT (simhash_find_all('docs_fp')).a_fp ORDER BY 1;
 SELECT (p).* FROM (SELECT simhash_find_all('docs_fp'::regclass, 1) AS p) s ORDER BY 1, 2;
 SELECT id, simhash_find_clusters('docs_fp') IS NOT NULL FROM docs WHERE id = 1;
-SELECT simhash_find_all('{8,9}'::simhash[]), simhash_find_clusters('{8,9}'::simhash[]) ORDER BY 2;
+SELECT simhash_find_all_in('{8,9}'::simhash[]), simhash_find_clusters_in('{8,9}'::simhash[]) ORDER BY 2;
 SELECT count(*) FROM (SELECT FROM simhash_find_all('docs_fp') LIMIT 2) s;
 SELECT count(*) FROM (SELECT simhash_find_all('docs_fp'::regclass) LIMIT 1) s;
 SELECT count(*) FROM (SELECT FROM simhash_find_all('docs_fp') LIMIT 0) s;
 WITH p AS (SELECT * FROM simhash_find_all('docs_fp')) SELECT x.a_fp, y.b_fp FROM p x JOIN p y ON x.b = y.a ORDER BY 1, 2;
 SELECT id FROM docs WHERE EXISTS (SELECT FROM simhash_find_all('docs_fp', 1) WHERE ctid IN (a, b)) ORDER BY id;
-SELECT max(n) FROM simhash_find_all('docs_fp') WITH ORDINALITY p(a, b, a_fp, b_fp, distance, n);
-SELECT f.a_fp, g FROM ROWS FROM (simhash_find_all('docs_fp', 1), generate_series(1, 3)) f(a, b, a_fp, b_fp, distance, g) ORDER BY g;
+SELECT max(n) FROM simhash_find_all('docs_fp') WITH ORDINALITY p(a, b, a_fp, b_fp, distance, a_table, b_table, n);
+SELECT f.a_fp, g FROM ROWS FROM (simhash_find_all('docs_fp', 1), generate_series(1, 3)) f(a, b, a_fp, b_fp, distance, a_table, b_table, g) ORDER BY g;
 CREATE VIEW pairs AS SELECT a_fp, b_fp FROM simhash_find_all('docs_fp', 1);
 SELECT * FROM pairs ORDER BY 1, 2;
 DROP VIEW pairs;
@@ -131,17 +131,16 @@ FROM (VALUES
 	(24, '''{}''::simhash[], 0, 0'), (25, 'NULL::simhash[], -1')
 	) v(no, arguments),
 	(VALUES ('simhash_find_all'), ('simhash_find_clusters')) f(name),
-	attempt(format('SELECT FROM %s(%s)', f.name, arguments)) a
+	attempt(format('SELECT FROM %s%s(%s)', f.name, CASE WHEN no >= 16 THEN '_in' END, arguments)) a
 ORDER BY no, f.name;
 \pset format aligned
 -- nothing in, nothing out
 SELECT count(*) FROM simhash_find_all(NULL);
-SELECT count(*) FROM simhash_find_all(NULL::text);
 SELECT count(*) FROM simhash_find_all(NULL::regclass, 3);
-SELECT count(*) FROM simhash_find_all(NULL::simhash[], 3, 4);
+SELECT count(*) FROM simhash_find_all_in(NULL, 3, 4, 99);
 SELECT count(*) FROM simhash_find_clusters(NULL);
 SELECT count(*) FROM simhash_find_clusters(NULL::regclass, NULL);
-SELECT count(*) FROM simhash_find_clusters(NULL::simhash[]);
+SELECT count(*) FROM simhash_find_clusters_in(NULL);
 
 --
 -- Memory
@@ -154,8 +153,8 @@ CREATE INDEX many_fp ON many USING simhash (fp);
 SET maintenance_work_mem = '1MB';
 SELECT state, hint LIKE '%maintenance_work_mem%' AS hint FROM attempt('SELECT FROM simhash_find_all(''many_fp'')');
 SELECT state, hint LIKE '%maintenance_work_mem%' AS hint FROM attempt('SELECT FROM simhash_find_clusters(''many_fp'')');
-SELECT state, hint LIKE '%maintenance_work_mem%' AS hint FROM attempt('SELECT FROM simhash_find_all(ARRAY(SELECT fp FROM many), 1)');
-SELECT state, hint LIKE '%maintenance_work_mem%' AS hint FROM attempt('SELECT FROM simhash_find_clusters(ARRAY(SELECT fp FROM many), 64)');
+SELECT state, hint LIKE '%maintenance_work_mem%' AS hint FROM attempt('SELECT FROM simhash_find_all_in(ARRAY(SELECT fp FROM many), 1)');
+SELECT state, hint LIKE '%maintenance_work_mem%' AS hint FROM attempt('SELECT FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM many), 64)');
 -- and outside of any function, too
 \set VERBOSITY sqlstate
 SELECT count(*) FROM simhash_find_all('many_fp'::regclass, 2);
@@ -173,16 +172,16 @@ INSERT INTO many SELECT i, bits('m' || i / 2) # i % 2 FROM generate_series(0, 39
 CREATE INDEX many_fp ON many USING simhash (fp);
 SET maintenance_work_mem = '1MB';
 SELECT state, hint LIKE '%maintenance_work_mem%' AS hint FROM attempt('SELECT FROM simhash_find_clusters(''many_fp'')');
-SELECT state, hint LIKE '%maintenance_work_mem%' AS hint FROM attempt('SELECT FROM simhash_find_clusters(ARRAY(SELECT fp FROM many))');
+SELECT state, hint LIKE '%maintenance_work_mem%' AS hint FROM attempt('SELECT FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM many))');
 -- sorted on disk: the array, and what is farther apart than the index is made for
 SELECT count(*), count(DISTINCT a) FROM simhash_find_all('many_fp', 4);
-SELECT count(*), count(DISTINCT a) FROM simhash_find_all(ARRAY(SELECT fp FROM many));
+SELECT count(*), count(DISTINCT a) FROM simhash_find_all_in(ARRAY(SELECT fp FROM many));
 SET work_mem = '64kB';
 SELECT count(*), count(DISTINCT a), sum(distance) FROM simhash_find_all('many_fp');
-SELECT count(*), count(DISTINCT a), sum(distance) FROM simhash_find_all(ARRAY(SELECT fp FROM many));
+SELECT count(*), count(DISTINCT a), sum(distance) FROM simhash_find_all_in(ARRAY(SELECT fp FROM many));
 RESET maintenance_work_mem;
 SELECT count(*), count(DISTINCT member), count(DISTINCT cluster), sum(size) FROM simhash_find_clusters('many_fp');
-SELECT count(*), count(DISTINCT fp), count(DISTINCT cluster), sum(size) FROM simhash_find_clusters(ARRAY(SELECT fp FROM many));
+SELECT count(*), count(DISTINCT fp), count(DISTINCT cluster), sum(size) FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM many));
 RESET work_mem;
 DROP INDEX many_fp;
 TRUNCATE many;
@@ -199,7 +198,7 @@ DROP TABLE many;
 SELECT count(*) FROM simhash_stat_progress;
 BEGIN;
 SAVEPOINT s;
-SELECT count(*) FROM simhash_find_all(ARRAY[1, 2], 3, 17);
+SELECT count(*) FROM simhash_find_all_in(ARRAY[1, 2], 3, 17);
 ROLLBACK TO s;
 SELECT count(*) FROM simhash_stat_progress;
 SELECT count(*) FROM simhash_find_all('docs_fp');
@@ -231,7 +230,7 @@ END $$;
 SET ROLE regress_simhash_reader;
 SELECT * FROM may();
 -- values of the user's own
-SELECT * FROM simhash_find_all('{1,2}'::simhash[]);
+SELECT * FROM simhash_find_all_in('{1,2}'::simhash[]);
 RESET ROLE;
 -- an index that uses no column: of whoever may select any
 CREATE INDEX docs_constant ON docs USING simhash ((7::simhash));
@@ -350,10 +349,10 @@ INSERT INTO docs VALUES (1, 0), (2, 1), (3, 3), (4, -1);
 CREATE INDEX docs_fp ON docs USING simhash (fp);
 SELECT * FROM ext.simhash_find_all('docs_fp') ORDER BY a, b;
 SELECT * FROM ext.simhash_find_all('docs_fp'::regclass, 1) ORDER BY a, b;
-SELECT * FROM ext.simhash_find_all(ARRAY(SELECT fp FROM docs), 1) ORDER BY a, b;
+SELECT * FROM ext.simhash_find_all_in(ARRAY(SELECT fp FROM docs), 1) ORDER BY a, b;
 SELECT * FROM ext.simhash_find_clusters('docs_fp') ORDER BY member;
 SELECT * FROM ext.simhash_find_clusters('docs_fp'::regclass, 64) ORDER BY member;
-SELECT * FROM ext.simhash_find_clusters('{7,8,15}'::ext.simhash[], 1) ORDER BY fp;
+SELECT * FROM ext.simhash_find_clusters_in('{7,8,15}'::ext.simhash[], 1) ORDER BY fp;
 SELECT * FROM ext.simhash_stat_progress;
 SET search_path = '';
 SELECT count(*) FROM ext.simhash_find_all('public.docs_fp');

@@ -100,10 +100,10 @@ COPY h FROM stdin;
 51
 9223372036854775808
 \.
-SELECT json_build_array(a::numeric, b::numeric) FROM simhash_find_all(ARRAY(SELECT fp FROM h), 3, 6) ORDER BY a, b;
+SELECT json_build_array(a::numeric, b::numeric) FROM simhash_find_all_in(ARRAY(SELECT fp FROM h), 3, 6) ORDER BY a, b;
 -- the members of a cluster come in any order
 SELECT ARRAY(SELECT value::text::numeric FROM json_array_elements(found) ORDER BY 1) AS cluster
-FROM (SELECT json_agg(fp::numeric) FROM simhash_find_clusters(ARRAY(SELECT fp FROM h), 3, 6) GROUP BY cluster) s(found)
+FROM (SELECT json_agg(fp::numeric) FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM h), 3, 6) GROUP BY cluster) s(found)
 ORDER BY 1;
 
 --
@@ -124,7 +124,7 @@ SELECT count(*) = (SELECT count(*) FROM source) AS same FROM docs JOIN source US
 CREATE TEMPORARY TABLE got_cluster (partition regclass, id bigint, cluster bigint);
 INSERT INTO got_cluster
 SELECT d.tableoid::regclass, d.id, coalesce(c.cluster, d.fp::bigint) AS cluster
-FROM docs d LEFT JOIN simhash_find_clusters(ARRAY(SELECT fp FROM docs)) c USING (fp)
+FROM docs d LEFT JOIN simhash_find_clusters_in(ARRAY(SELECT fp FROM docs)) c USING (fp)
 WHERE d.fp IS NOT NULL;
 WITH wanted AS MATERIALIZED (SELECT d.tableoid::regclass, id, smallest::simhash::bigint FROM component JOIN docs d USING (id))
 SELECT (SELECT count(*) FROM got_cluster) AS got, (SELECT count(DISTINCT cluster) FROM got_cluster) AS clusters,
@@ -134,7 +134,7 @@ SELECT (SELECT count(*) FROM got_cluster) AS got, (SELECT count(DISTINCT cluster
 -- and pairs
 TRUNCATE got;
 INSERT INTO got
-SELECT x.id, y.id, distance FROM simhash_find_all(ARRAY(SELECT fp FROM docs)) JOIN docs x ON x.fp = a JOIN docs y ON y.fp = b
+SELECT x.id, y.id, distance FROM simhash_find_all_in(ARRAY(SELECT fp FROM docs)) JOIN docs x ON x.fp = a JOIN docs y ON y.fp = b
 UNION ALL SELECT x.id, y.id, 0 FROM docs x JOIN docs y ON x.fp = y.fp AND x.id < y.id;
 TABLE difference;
 

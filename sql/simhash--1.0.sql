@@ -52,7 +52,7 @@ COMMENT ON FUNCTION simhash_from_int4(integer) IS 'the fingerprint with the bits
 
 CREATE FUNCTION simhash_from_numeric(numeric) RETURNS simhash
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_from_numeric(numeric) IS 'the fingerprint of an integral value 0..18446744073709551615';
+COMMENT ON FUNCTION simhash_from_numeric(numeric) IS 'the fingerprint of an integral value -9223372036854775808..18446744073709551615; of a negative one, as of a bigint';
 
 CREATE FUNCTION simhash_to_numeric(simhash) RETURNS numeric
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -67,7 +67,11 @@ AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_to_bit(simhash) IS 'the bits of a fingerprint as a bit(64), most significant bit first';
 
 -- Casts to simhash are implicit: drivers bind integers, and a literal is an
--- integer, a bigint or a numeric by its size alone.
+-- integer, a bigint or a numeric by its size alone.  From 2^63 on it is a
+-- numeric, and so is what drivers make of an unsigned integer of such size;
+-- that is half of all fingerprints.  Operators that take a numeric would not do
+-- instead of the cast: beside the server's own they would make
+-- numeric % integer ambiguous.
 CREATE CAST (bigint AS simhash) WITHOUT FUNCTION AS IMPLICIT;
 CREATE CAST (simhash AS bigint) WITHOUT FUNCTION AS ASSIGNMENT;
 CREATE CAST (smallint AS simhash) WITH FUNCTION simhash_from_int2(smallint) AS IMPLICIT;
@@ -76,10 +80,42 @@ CREATE CAST (numeric AS simhash) WITH FUNCTION simhash_from_numeric(numeric) AS 
 CREATE CAST (simhash AS numeric) WITH FUNCTION simhash_to_numeric(simhash) AS ASSIGNMENT;
 CREATE CAST (bit AS simhash) WITH FUNCTION simhash_from_bit(bit) AS ASSIGNMENT;
 CREATE CAST (simhash AS bit) WITH FUNCTION simhash_to_bit(simhash) AS ASSIGNMENT;
+COMMENT ON CAST (bigint AS simhash) IS 'bit for bit';
+COMMENT ON CAST (simhash AS bigint) IS 'bit for bit';
+COMMENT ON CAST (smallint AS simhash) IS 'bit for bit, sign-extended';
+COMMENT ON CAST (integer AS simhash) IS 'bit for bit, sign-extended';
+COMMENT ON CAST (numeric AS simhash) IS 'by value; of a negative one, as of a bigint';
+COMMENT ON CAST (simhash AS numeric) IS 'by value, unsigned';
+COMMENT ON CAST (bit AS simhash) IS 'bit for bit, first bit most significant';
+COMMENT ON CAST (simhash AS bit) IS 'bit for bit, most significant bit first';
 
-CREATE FUNCTION to_hex(simhash) RETURNS text
+-- The implicit cast would also make calls valid that are an error without us:
+-- to_hex(numeric), by to_hex(simhash).  The server follows one cast, not two in
+-- a row; so to_hex takes a type of its own, to which a simhash is cast without
+-- work, and a number is not cast at all.  People write to_hex(fp), and see the
+-- type only where the server shows an expression that it has stored.
+CREATE TYPE simhash_only;
+
+CREATE FUNCTION simhash_only_in(cstring) RETURNS simhash_only
+AS 'MODULE_PATHNAME', 'simhash_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_only_in(cstring) IS 'I/O';
+CREATE FUNCTION simhash_only_out(simhash_only) RETURNS cstring
+AS 'MODULE_PATHNAME', 'simhash_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_only_out(simhash_only) IS 'I/O';
+
+CREATE TYPE simhash_only (
+	INPUT = simhash_only_in,
+	OUTPUT = simhash_only_out,
+	LIKE = simhash
+);
+COMMENT ON TYPE simhash_only IS 'a simhash, as the argument of a function for which no number shall be taken';
+
+CREATE CAST (simhash AS simhash_only) WITHOUT FUNCTION AS IMPLICIT;
+COMMENT ON CAST (simhash AS simhash_only) IS 'the same';
+
+CREATE FUNCTION to_hex(simhash_only) RETURNS text
 AS 'MODULE_PATHNAME', 'simhash_to_hex' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION to_hex(simhash) IS 'a fingerprint as 16 lower-case hex digits';
+COMMENT ON FUNCTION to_hex(simhash_only) IS 'a fingerprint as 16 lower-case hex digits; with 0x before them they can be cast to simhash';
 
 --
 -- Ordering and equality: as unsigned integers
@@ -164,12 +200,16 @@ DEFAULT FOR TYPE simhash USING btree AS
 	FUNCTION 1 simhash_cmp(simhash, simhash),
 	FUNCTION 2 simhash_sortsupport(internal),
 	FUNCTION 4 btequalimage(oid);
+COMMENT ON OPERATOR CLASS simhash_btree_ops USING btree IS 'fingerprints as unsigned integers';
+COMMENT ON OPERATOR FAMILY simhash_btree_ops USING btree IS 'fingerprints as unsigned integers';
 
 CREATE OPERATOR CLASS simhash_hash_ops
 DEFAULT FOR TYPE simhash USING hash AS
 	OPERATOR 1 =,
 	FUNCTION 1 simhash_hash_value(simhash),
 	FUNCTION 2 simhash_hash_value_extended(simhash, bigint);
+COMMENT ON OPERATOR CLASS simhash_hash_ops USING hash IS 'equality of fingerprints';
+COMMENT ON OPERATOR FAMILY simhash_hash_ops USING hash IS 'equality of fingerprints';
 
 CREATE FUNCTION simhash_smaller(simhash, simhash) RETURNS simhash
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -233,9 +273,18 @@ AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
 SUPPORT simhash_within_support;
 COMMENT ON FUNCTION simhash_within(simhash, simhash, integer) IS 'do two fingerprints differ in at most radius bits?';
 
+CREATE FUNCTION simhash_radius(bound smallint, strict boolean) RETURNS integer
+AS 'MODULE_PATHNAME', 'simhash_radius_int2' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_radius(smallint, boolean) IS 'largest radius, -1..64, whose distances are <= bound, or < bound if strict';
+CREATE FUNCTION simhash_radius(bound integer, strict boolean) RETURNS integer
+AS 'MODULE_PATHNAME', 'simhash_radius_int4' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_radius(integer, boolean) IS 'largest radius, -1..64, whose distances are <= bound, or < bound if strict';
 CREATE FUNCTION simhash_radius(bound bigint, strict boolean) RETURNS integer
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'simhash_radius_int8' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_radius(bigint, boolean) IS 'largest radius, -1..64, whose distances are <= bound, or < bound if strict';
+CREATE FUNCTION simhash_radius(bound float8, strict boolean) RETURNS integer
+AS 'MODULE_PATHNAME', 'simhash_radius_float8' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_radius(float8, boolean) IS 'largest radius, -1..64, whose distances are <= bound, or < bound if strict';
 
 --
 -- Balls: a centre and a radius
@@ -304,245 +353,480 @@ CREATE OPERATOR % (
 	COMMUTATOR = %, RESTRICT = simhash_sel, JOIN = simhash_joinsel
 );
 COMMENT ON OPERATOR %(simhash, simhash) IS 'near-duplicates: differ in at most 3 bits';
+CREATE FUNCTION simhash_near_6(simhash, simhash) RETURNS bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_near_6(simhash, simhash) IS 'implementation of <%> operator';
+CREATE FUNCTION simhash_near_10(simhash, simhash) RETURNS bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_near_10(simhash, simhash) IS 'implementation of <<%>> operator';
+
+CREATE OPERATOR <%> (
+	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_near_6,
+	COMMUTATOR = <%>, RESTRICT = simhash_sel, JOIN = simhash_joinsel
+);
+COMMENT ON OPERATOR <%>(simhash, simhash) IS 'near-duplicates after more edits: differ in at most 6 bits';
+CREATE OPERATOR <<%>> (
+	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_near_10,
+	COMMUTATOR = <<%>>, RESTRICT = simhash_sel, JOIN = simhash_joinsel
+);
+COMMENT ON OPERATOR <<%>>(simhash, simhash) IS 'near-duplicates after more edits: differ in at most 10 bits';
 
 --
--- Comparisons of a distance with a number: the server's own functions, with a
--- planner support function that turns them into simhash_within
+-- Ordering and equality of balls: by centre and then radius, as they are
+-- written, and not by the fingerprints that they hold.  For DISTINCT, unique
+-- constraints, and replication of tables that have no key
+--
+
+CREATE FUNCTION simhash_ball_eq(simhash_ball, simhash_ball) RETURNS bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_eq(simhash_ball, simhash_ball) IS 'implementation of = operator';
+CREATE FUNCTION simhash_ball_ne(simhash_ball, simhash_ball) RETURNS bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_ne(simhash_ball, simhash_ball) IS 'implementation of <> operator';
+CREATE FUNCTION simhash_ball_lt(simhash_ball, simhash_ball) RETURNS bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_lt(simhash_ball, simhash_ball) IS 'implementation of < operator';
+CREATE FUNCTION simhash_ball_le(simhash_ball, simhash_ball) RETURNS bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_le(simhash_ball, simhash_ball) IS 'implementation of <= operator';
+CREATE FUNCTION simhash_ball_gt(simhash_ball, simhash_ball) RETURNS bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_gt(simhash_ball, simhash_ball) IS 'implementation of > operator';
+CREATE FUNCTION simhash_ball_ge(simhash_ball, simhash_ball) RETURNS bool
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_ge(simhash_ball, simhash_ball) IS 'implementation of >= operator';
+
+CREATE OPERATOR = (
+	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_eq,
+	COMMUTATOR = =, NEGATOR = <>,
+	RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES
+);
+COMMENT ON OPERATOR =(simhash_ball, simhash_ball) IS 'equal: the same centre and the same radius';
+CREATE OPERATOR <> (
+	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_ne,
+	COMMUTATOR = <>, NEGATOR = =,
+	RESTRICT = neqsel, JOIN = neqjoinsel
+);
+COMMENT ON OPERATOR <>(simhash_ball, simhash_ball) IS 'not equal';
+CREATE OPERATOR < (
+	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_lt,
+	COMMUTATOR = >, NEGATOR = >=,
+	RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+COMMENT ON OPERATOR <(simhash_ball, simhash_ball) IS 'less than, by centre and then radius';
+CREATE OPERATOR <= (
+	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_le,
+	COMMUTATOR = >=, NEGATOR = >,
+	RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+COMMENT ON OPERATOR <=(simhash_ball, simhash_ball) IS 'less than or equal, by centre and then radius';
+CREATE OPERATOR > (
+	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_gt,
+	COMMUTATOR = <, NEGATOR = <=,
+	RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+COMMENT ON OPERATOR >(simhash_ball, simhash_ball) IS 'greater than, by centre and then radius';
+CREATE OPERATOR >= (
+	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_ge,
+	COMMUTATOR = <=, NEGATOR = <,
+	RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+COMMENT ON OPERATOR >=(simhash_ball, simhash_ball) IS 'greater than or equal, by centre and then radius';
+
+CREATE FUNCTION simhash_ball_cmp(simhash_ball, simhash_ball) RETURNS integer
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_cmp(simhash_ball, simhash_ball) IS 'less-equal-greater, by centre and then radius';
+CREATE FUNCTION simhash_ball_hash(simhash_ball) RETURNS integer
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_hash(simhash_ball) IS 'hash for hash joins and hash indexes';
+CREATE FUNCTION simhash_ball_hash_extended(simhash_ball, bigint) RETURNS bigint
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_hash_extended(simhash_ball, bigint) IS 'seeded hash for hash partitioning';
+
+CREATE OPERATOR CLASS simhash_ball_btree_ops
+DEFAULT FOR TYPE simhash_ball USING btree AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 simhash_ball_cmp(simhash_ball, simhash_ball),
+	FUNCTION 4 btequalimage(oid);
+COMMENT ON OPERATOR CLASS simhash_ball_btree_ops USING btree IS 'balls by centre and then radius';
+COMMENT ON OPERATOR FAMILY simhash_ball_btree_ops USING btree IS 'balls by centre and then radius';
+
+CREATE OPERATOR CLASS simhash_ball_hash_ops
+DEFAULT FOR TYPE simhash_ball USING hash AS
+	OPERATOR 1 =,
+	FUNCTION 1 simhash_ball_hash(simhash_ball),
+	FUNCTION 2 simhash_ball_hash_extended(simhash_ball, bigint);
+COMMENT ON OPERATOR CLASS simhash_ball_hash_ops USING hash IS 'equality of balls';
+COMMENT ON OPERATOR FAMILY simhash_ball_hash_ops USING hash IS 'equality of balls';
+
+--
+-- Comparisons of a distance with a number: as the server compares them, with a
+-- planner support function that turns them into simhash_within, or into the
+-- server's own operators.  For each pair of types < <= = >= > and, for row
+-- comparisons, their place in a btree operator family.
+--
+-- There is none for numeric: numeric > integer would not be unique then, since
+-- an integer can be taken for a distance as well as for a numeric.
 --
 
 CREATE FUNCTION simhash_distance_support(internal) RETURNS internal
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_distance_support(internal) IS 'planner support of comparisons with a distance';
 
-CREATE FUNCTION simhash_distance_le(simhash_distance, smallint) RETURNS bool
-AS 'int42le' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_le(simhash_distance, smallint) IS 'implementation of <= operator';
-CREATE OPERATOR <= (
-	LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = simhash_distance_le,
-	COMMUTATOR = >=, RESTRICT = scalarlesel, JOIN = scalarlejoinsel
-);
-COMMENT ON OPERATOR <=(simhash_distance, smallint) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_le(simhash_distance, integer) RETURNS bool
-AS 'int4le' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_le(simhash_distance, integer) IS 'implementation of <= operator';
-CREATE OPERATOR <= (
-	LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = simhash_distance_le,
-	COMMUTATOR = >=, RESTRICT = scalarlesel, JOIN = scalarlejoinsel
-);
-COMMENT ON OPERATOR <=(simhash_distance, integer) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_le(simhash_distance, bigint) RETURNS bool
-AS 'int48le' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_le(simhash_distance, bigint) IS 'implementation of <= operator';
-CREATE OPERATOR <= (
-	LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = simhash_distance_le,
-	COMMUTATOR = >=, RESTRICT = scalarlesel, JOIN = scalarlejoinsel
-);
-COMMENT ON OPERATOR <=(simhash_distance, bigint) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_lt(simhash_distance, smallint) RETURNS bool
-AS 'int42lt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, smallint) IS 'implementation of < operator';
-CREATE OPERATOR < (
-	LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = simhash_distance_lt,
-	COMMUTATOR = >, RESTRICT = scalarltsel, JOIN = scalarltjoinsel
-);
-COMMENT ON OPERATOR <(simhash_distance, smallint) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_lt(simhash_distance, integer) RETURNS bool
-AS 'int4lt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, integer) IS 'implementation of < operator';
-CREATE OPERATOR < (
-	LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = simhash_distance_lt,
-	COMMUTATOR = >, RESTRICT = scalarltsel, JOIN = scalarltjoinsel
-);
-COMMENT ON OPERATOR <(simhash_distance, integer) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_lt(simhash_distance, bigint) RETURNS bool
-AS 'int48lt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, bigint) IS 'implementation of < operator';
-CREATE OPERATOR < (
-	LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = simhash_distance_lt,
-	COMMUTATOR = >, RESTRICT = scalarltsel, JOIN = scalarltjoinsel
-);
-COMMENT ON OPERATOR <(simhash_distance, bigint) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_eq(simhash_distance, smallint) RETURNS bool
-AS 'int42eq' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_eq(simhash_distance, smallint) IS 'implementation of = operator';
-CREATE OPERATOR = (
-	LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = simhash_distance_eq,
-	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel
-);
-COMMENT ON OPERATOR =(simhash_distance, smallint) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_eq(simhash_distance, integer) RETURNS bool
-AS 'int4eq' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_eq(simhash_distance, integer) IS 'implementation of = operator';
-CREATE OPERATOR = (
-	LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = simhash_distance_eq,
-	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel
-);
-COMMENT ON OPERATOR =(simhash_distance, integer) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_eq(simhash_distance, bigint) RETURNS bool
-AS 'int48eq' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_eq(simhash_distance, bigint) IS 'implementation of = operator';
-CREATE OPERATOR = (
-	LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = simhash_distance_eq,
-	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel
-);
-COMMENT ON OPERATOR =(simhash_distance, bigint) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_ge(smallint, simhash_distance) RETURNS bool
-AS 'int24ge' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_ge(smallint, simhash_distance) IS 'implementation of >= operator';
-CREATE OPERATOR >= (
-	LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
-	COMMUTATOR = <=, RESTRICT = scalargesel, JOIN = scalargejoinsel
-);
-COMMENT ON OPERATOR >=(smallint, simhash_distance) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_ge(integer, simhash_distance) RETURNS bool
-AS 'int4ge' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_ge(integer, simhash_distance) IS 'implementation of >= operator';
-CREATE OPERATOR >= (
-	LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
-	COMMUTATOR = <=, RESTRICT = scalargesel, JOIN = scalargejoinsel
-);
-COMMENT ON OPERATOR >=(integer, simhash_distance) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_ge(bigint, simhash_distance) RETURNS bool
-AS 'int84ge' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_ge(bigint, simhash_distance) IS 'implementation of >= operator';
-CREATE OPERATOR >= (
-	LEFTARG = bigint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
-	COMMUTATOR = <=, RESTRICT = scalargesel, JOIN = scalargejoinsel
-);
-COMMENT ON OPERATOR >=(bigint, simhash_distance) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_gt(smallint, simhash_distance) RETURNS bool
-AS 'int24gt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_gt(smallint, simhash_distance) IS 'implementation of > operator';
-CREATE OPERATOR > (
-	LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
-	COMMUTATOR = <, RESTRICT = scalargtsel, JOIN = scalargtjoinsel
-);
-COMMENT ON OPERATOR >(smallint, simhash_distance) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_gt(integer, simhash_distance) RETURNS bool
-AS 'int4gt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_gt(integer, simhash_distance) IS 'implementation of > operator';
-CREATE OPERATOR > (
-	LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
-	COMMUTATOR = <, RESTRICT = scalargtsel, JOIN = scalargtjoinsel
-);
-COMMENT ON OPERATOR >(integer, simhash_distance) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_gt(bigint, simhash_distance) RETURNS bool
-AS 'int84gt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_gt(bigint, simhash_distance) IS 'implementation of > operator';
-CREATE OPERATOR > (
-	LEFTARG = bigint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
-	COMMUTATOR = <, RESTRICT = scalargtsel, JOIN = scalargtjoinsel
-);
-COMMENT ON OPERATOR >(bigint, simhash_distance) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_eq(smallint, simhash_distance) RETURNS bool
-AS 'int24eq' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_eq(smallint, simhash_distance) IS 'implementation of = operator';
-CREATE OPERATOR = (
-	LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
-	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel
-);
-COMMENT ON OPERATOR =(smallint, simhash_distance) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_eq(integer, simhash_distance) RETURNS bool
-AS 'int4eq' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_eq(integer, simhash_distance) IS 'implementation of = operator';
-CREATE OPERATOR = (
-	LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
-	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel
-);
-COMMENT ON OPERATOR =(integer, simhash_distance) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_eq(bigint, simhash_distance) RETURNS bool
-AS 'int84eq' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_eq(bigint, simhash_distance) IS 'implementation of = operator';
-CREATE OPERATOR = (
-	LEFTARG = bigint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
-	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel
-);
-COMMENT ON OPERATOR =(bigint, simhash_distance) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_le(simhash_distance, simhash_distance) RETURNS bool
-AS 'int4le' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_le(simhash_distance, simhash_distance) IS 'implementation of <= operator';
-CREATE OPERATOR <= (
-	LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_le,
-	COMMUTATOR = >=, RESTRICT = scalarlesel, JOIN = scalarlejoinsel
-);
-COMMENT ON OPERATOR <=(simhash_distance, simhash_distance) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_lt(simhash_distance, simhash_distance) RETURNS bool
-AS 'int4lt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
+-- two distances, and a distance and a parameter or literal without a type
+CREATE FUNCTION simhash_distance_lt(simhash_distance, simhash_distance) RETURNS bool AS 'int4lt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, simhash_distance) IS 'implementation of < operator';
-CREATE OPERATOR < (
-	LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_lt,
-	COMMUTATOR = >, RESTRICT = scalarltsel, JOIN = scalarltjoinsel
-);
-COMMENT ON OPERATOR <(simhash_distance, simhash_distance) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_eq(simhash_distance, simhash_distance) RETURNS bool
-AS 'int4eq' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
+CREATE OPERATOR < (LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_lt,
+	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR <(simhash_distance, simhash_distance) IS 'distance below bound; can use a simhash index';
+CREATE FUNCTION simhash_distance_le(simhash_distance, simhash_distance) RETURNS bool AS 'int4le'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_le(simhash_distance, simhash_distance) IS 'implementation of <= operator';
+CREATE OPERATOR <= (LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_le,
+	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <=(simhash_distance, simhash_distance) IS 'distance at most bound; can use a simhash index';
+CREATE FUNCTION simhash_distance_eq(simhash_distance, simhash_distance) RETURNS bool AS 'int4eq'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_eq(simhash_distance, simhash_distance) IS 'implementation of = operator';
-CREATE OPERATOR = (
-	LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
-	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel
-);
-COMMENT ON OPERATOR =(simhash_distance, simhash_distance) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_ge(simhash_distance, simhash_distance) RETURNS bool
-AS 'int4ge' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
+CREATE OPERATOR = (LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
+	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
+COMMENT ON OPERATOR =(simhash_distance, simhash_distance) IS 'distance equals bound; can use a simhash index';
+CREATE FUNCTION simhash_distance_ge(simhash_distance, simhash_distance) RETURNS bool AS 'int4ge'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_ge(simhash_distance, simhash_distance) IS 'implementation of >= operator';
-CREATE OPERATOR >= (
-	LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
-	COMMUTATOR = <=, RESTRICT = scalargesel, JOIN = scalargejoinsel
-);
-COMMENT ON OPERATOR >=(simhash_distance, simhash_distance) IS 'comparison with a distance';
-
-CREATE FUNCTION simhash_distance_gt(simhash_distance, simhash_distance) RETURNS bool
-AS 'int4gt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-SUPPORT simhash_distance_support;
+CREATE OPERATOR >= (LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
+	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >=(simhash_distance, simhash_distance) IS 'distance at least bound; can use a simhash index';
+CREATE FUNCTION simhash_distance_gt(simhash_distance, simhash_distance) RETURNS bool AS 'int4gt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_gt(simhash_distance, simhash_distance) IS 'implementation of > operator';
-CREATE OPERATOR > (
-	LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
-	COMMUTATOR = <, RESTRICT = scalargtsel, JOIN = scalargtjoinsel
-);
-COMMENT ON OPERATOR >(simhash_distance, simhash_distance) IS 'comparison with a distance';
+CREATE OPERATOR > (LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
+	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR >(simhash_distance, simhash_distance) IS 'distance above bound; can use a simhash index';
+CREATE FUNCTION simhash_distance_cmp(simhash_distance, simhash_distance) RETURNS integer AS 'btint4cmp'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_distance_cmp(simhash_distance, simhash_distance) IS 'less-equal-greater';
+
+-- a distance and a smallint
+CREATE FUNCTION simhash_distance_lt(simhash_distance, smallint) RETURNS bool AS 'int42lt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, smallint) IS 'implementation of < operator';
+CREATE OPERATOR < (LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = simhash_distance_lt,
+	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR <(simhash_distance, smallint) IS 'distance below bound; can use a simhash index';
+CREATE FUNCTION simhash_distance_le(simhash_distance, smallint) RETURNS bool AS 'int42le'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_le(simhash_distance, smallint) IS 'implementation of <= operator';
+CREATE OPERATOR <= (LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = simhash_distance_le,
+	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <=(simhash_distance, smallint) IS 'distance at most bound; can use a simhash index';
+CREATE FUNCTION simhash_distance_eq(simhash_distance, smallint) RETURNS bool AS 'int42eq'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_eq(simhash_distance, smallint) IS 'implementation of = operator';
+CREATE OPERATOR = (LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = simhash_distance_eq,
+	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
+COMMENT ON OPERATOR =(simhash_distance, smallint) IS 'distance equals bound; can use a simhash index';
+CREATE FUNCTION simhash_distance_ge(simhash_distance, smallint) RETURNS bool AS 'int42ge'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_ge(simhash_distance, smallint) IS 'implementation of >= operator';
+CREATE OPERATOR >= (LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = simhash_distance_ge,
+	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >=(simhash_distance, smallint) IS 'distance at least bound';
+CREATE FUNCTION simhash_distance_gt(simhash_distance, smallint) RETURNS bool AS 'int42gt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_gt(simhash_distance, smallint) IS 'implementation of > operator';
+CREATE OPERATOR > (LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = simhash_distance_gt,
+	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR >(simhash_distance, smallint) IS 'distance above bound';
+CREATE FUNCTION simhash_distance_cmp(simhash_distance, smallint) RETURNS integer AS 'btint42cmp'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_distance_cmp(simhash_distance, smallint) IS 'less-equal-greater';
+
+-- a smallint and a distance
+CREATE FUNCTION simhash_distance_lt(smallint, simhash_distance) RETURNS bool AS 'int24lt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_lt(smallint, simhash_distance) IS 'implementation of < operator';
+CREATE OPERATOR < (LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_lt,
+	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR <(smallint, simhash_distance) IS 'bound below distance';
+CREATE FUNCTION simhash_distance_le(smallint, simhash_distance) RETURNS bool AS 'int24le'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_le(smallint, simhash_distance) IS 'implementation of <= operator';
+CREATE OPERATOR <= (LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_le,
+	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <=(smallint, simhash_distance) IS 'bound at most distance';
+CREATE FUNCTION simhash_distance_eq(smallint, simhash_distance) RETURNS bool AS 'int24eq'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_eq(smallint, simhash_distance) IS 'implementation of = operator';
+CREATE OPERATOR = (LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
+	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
+COMMENT ON OPERATOR =(smallint, simhash_distance) IS 'bound equals distance; can use a simhash index';
+CREATE FUNCTION simhash_distance_ge(smallint, simhash_distance) RETURNS bool AS 'int24ge'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_ge(smallint, simhash_distance) IS 'implementation of >= operator';
+CREATE OPERATOR >= (LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
+	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >=(smallint, simhash_distance) IS 'bound at least distance; can use a simhash index';
+CREATE FUNCTION simhash_distance_gt(smallint, simhash_distance) RETURNS bool AS 'int24gt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_gt(smallint, simhash_distance) IS 'implementation of > operator';
+CREATE OPERATOR > (LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
+	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR >(smallint, simhash_distance) IS 'bound above distance; can use a simhash index';
+CREATE FUNCTION simhash_distance_cmp(smallint, simhash_distance) RETURNS integer AS 'btint24cmp'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_distance_cmp(smallint, simhash_distance) IS 'less-equal-greater';
+
+-- a distance and an integer
+CREATE FUNCTION simhash_distance_lt(simhash_distance, integer) RETURNS bool AS 'int4lt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, integer) IS 'implementation of < operator';
+CREATE OPERATOR < (LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = simhash_distance_lt,
+	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR <(simhash_distance, integer) IS 'distance below bound; can use a simhash index';
+CREATE FUNCTION simhash_distance_le(simhash_distance, integer) RETURNS bool AS 'int4le'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_le(simhash_distance, integer) IS 'implementation of <= operator';
+CREATE OPERATOR <= (LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = simhash_distance_le,
+	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <=(simhash_distance, integer) IS 'distance at most bound; can use a simhash index';
+CREATE FUNCTION simhash_distance_eq(simhash_distance, integer) RETURNS bool AS 'int4eq'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_eq(simhash_distance, integer) IS 'implementation of = operator';
+CREATE OPERATOR = (LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = simhash_distance_eq,
+	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
+COMMENT ON OPERATOR =(simhash_distance, integer) IS 'distance equals bound; can use a simhash index';
+CREATE FUNCTION simhash_distance_ge(simhash_distance, integer) RETURNS bool AS 'int4ge'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_ge(simhash_distance, integer) IS 'implementation of >= operator';
+CREATE OPERATOR >= (LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = simhash_distance_ge,
+	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >=(simhash_distance, integer) IS 'distance at least bound';
+CREATE FUNCTION simhash_distance_gt(simhash_distance, integer) RETURNS bool AS 'int4gt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_gt(simhash_distance, integer) IS 'implementation of > operator';
+CREATE OPERATOR > (LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = simhash_distance_gt,
+	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR >(simhash_distance, integer) IS 'distance above bound';
+CREATE FUNCTION simhash_distance_cmp(simhash_distance, integer) RETURNS integer AS 'btint4cmp'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_distance_cmp(simhash_distance, integer) IS 'less-equal-greater';
+
+-- an integer and a distance
+CREATE FUNCTION simhash_distance_lt(integer, simhash_distance) RETURNS bool AS 'int4lt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_lt(integer, simhash_distance) IS 'implementation of < operator';
+CREATE OPERATOR < (LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_lt,
+	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR <(integer, simhash_distance) IS 'bound below distance';
+CREATE FUNCTION simhash_distance_le(integer, simhash_distance) RETURNS bool AS 'int4le'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_le(integer, simhash_distance) IS 'implementation of <= operator';
+CREATE OPERATOR <= (LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_le,
+	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <=(integer, simhash_distance) IS 'bound at most distance';
+CREATE FUNCTION simhash_distance_eq(integer, simhash_distance) RETURNS bool AS 'int4eq'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_eq(integer, simhash_distance) IS 'implementation of = operator';
+CREATE OPERATOR = (LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
+	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
+COMMENT ON OPERATOR =(integer, simhash_distance) IS 'bound equals distance; can use a simhash index';
+CREATE FUNCTION simhash_distance_ge(integer, simhash_distance) RETURNS bool AS 'int4ge'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_ge(integer, simhash_distance) IS 'implementation of >= operator';
+CREATE OPERATOR >= (LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
+	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >=(integer, simhash_distance) IS 'bound at least distance; can use a simhash index';
+CREATE FUNCTION simhash_distance_gt(integer, simhash_distance) RETURNS bool AS 'int4gt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_gt(integer, simhash_distance) IS 'implementation of > operator';
+CREATE OPERATOR > (LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
+	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR >(integer, simhash_distance) IS 'bound above distance; can use a simhash index';
+CREATE FUNCTION simhash_distance_cmp(integer, simhash_distance) RETURNS integer AS 'btint4cmp'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_distance_cmp(integer, simhash_distance) IS 'less-equal-greater';
+
+-- a distance and a bigint
+CREATE FUNCTION simhash_distance_lt(simhash_distance, bigint) RETURNS bool AS 'int48lt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, bigint) IS 'implementation of < operator';
+CREATE OPERATOR < (LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = simhash_distance_lt,
+	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR <(simhash_distance, bigint) IS 'distance below bound; can use a simhash index';
+CREATE FUNCTION simhash_distance_le(simhash_distance, bigint) RETURNS bool AS 'int48le'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_le(simhash_distance, bigint) IS 'implementation of <= operator';
+CREATE OPERATOR <= (LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = simhash_distance_le,
+	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <=(simhash_distance, bigint) IS 'distance at most bound; can use a simhash index';
+CREATE FUNCTION simhash_distance_eq(simhash_distance, bigint) RETURNS bool AS 'int48eq'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_eq(simhash_distance, bigint) IS 'implementation of = operator';
+CREATE OPERATOR = (LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = simhash_distance_eq,
+	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
+COMMENT ON OPERATOR =(simhash_distance, bigint) IS 'distance equals bound; can use a simhash index';
+CREATE FUNCTION simhash_distance_ge(simhash_distance, bigint) RETURNS bool AS 'int48ge'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_ge(simhash_distance, bigint) IS 'implementation of >= operator';
+CREATE OPERATOR >= (LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = simhash_distance_ge,
+	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >=(simhash_distance, bigint) IS 'distance at least bound';
+CREATE FUNCTION simhash_distance_gt(simhash_distance, bigint) RETURNS bool AS 'int48gt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_gt(simhash_distance, bigint) IS 'implementation of > operator';
+CREATE OPERATOR > (LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = simhash_distance_gt,
+	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR >(simhash_distance, bigint) IS 'distance above bound';
+CREATE FUNCTION simhash_distance_cmp(simhash_distance, bigint) RETURNS integer AS 'btint48cmp'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_distance_cmp(simhash_distance, bigint) IS 'less-equal-greater';
+
+-- a bigint and a distance
+CREATE FUNCTION simhash_distance_lt(bigint, simhash_distance) RETURNS bool AS 'int84lt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_lt(bigint, simhash_distance) IS 'implementation of < operator';
+CREATE OPERATOR < (LEFTARG = bigint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_lt,
+	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR <(bigint, simhash_distance) IS 'bound below distance';
+CREATE FUNCTION simhash_distance_le(bigint, simhash_distance) RETURNS bool AS 'int84le'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_le(bigint, simhash_distance) IS 'implementation of <= operator';
+CREATE OPERATOR <= (LEFTARG = bigint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_le,
+	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <=(bigint, simhash_distance) IS 'bound at most distance';
+CREATE FUNCTION simhash_distance_eq(bigint, simhash_distance) RETURNS bool AS 'int84eq'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_eq(bigint, simhash_distance) IS 'implementation of = operator';
+CREATE OPERATOR = (LEFTARG = bigint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
+	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
+COMMENT ON OPERATOR =(bigint, simhash_distance) IS 'bound equals distance; can use a simhash index';
+CREATE FUNCTION simhash_distance_ge(bigint, simhash_distance) RETURNS bool AS 'int84ge'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_ge(bigint, simhash_distance) IS 'implementation of >= operator';
+CREATE OPERATOR >= (LEFTARG = bigint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
+	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >=(bigint, simhash_distance) IS 'bound at least distance; can use a simhash index';
+CREATE FUNCTION simhash_distance_gt(bigint, simhash_distance) RETURNS bool AS 'int84gt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_gt(bigint, simhash_distance) IS 'implementation of > operator';
+CREATE OPERATOR > (LEFTARG = bigint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
+	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR >(bigint, simhash_distance) IS 'bound above distance; can use a simhash index';
+CREATE FUNCTION simhash_distance_cmp(bigint, simhash_distance) RETURNS integer AS 'btint84cmp'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_distance_cmp(bigint, simhash_distance) IS 'less-equal-greater';
+
+-- a distance and a float8
+CREATE FUNCTION simhash_distance_lt(simhash_distance, float8) RETURNS bool
+LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
+RETURN $1::integer::float8 < $2;
+COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, float8) IS 'implementation of < operator';
+CREATE OPERATOR < (LEFTARG = simhash_distance, RIGHTARG = float8, FUNCTION = simhash_distance_lt,
+	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR <(simhash_distance, float8) IS 'distance below bound; can use a simhash index';
+CREATE FUNCTION simhash_distance_le(simhash_distance, float8) RETURNS bool
+LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
+RETURN $1::integer::float8 <= $2;
+COMMENT ON FUNCTION simhash_distance_le(simhash_distance, float8) IS 'implementation of <= operator';
+CREATE OPERATOR <= (LEFTARG = simhash_distance, RIGHTARG = float8, FUNCTION = simhash_distance_le,
+	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <=(simhash_distance, float8) IS 'distance at most bound; can use a simhash index';
+CREATE FUNCTION simhash_distance_eq(simhash_distance, float8) RETURNS bool
+LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
+RETURN $1::integer::float8 = $2;
+COMMENT ON FUNCTION simhash_distance_eq(simhash_distance, float8) IS 'implementation of = operator';
+CREATE OPERATOR = (LEFTARG = simhash_distance, RIGHTARG = float8, FUNCTION = simhash_distance_eq,
+	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
+COMMENT ON OPERATOR =(simhash_distance, float8) IS 'distance equals bound; can use a simhash index';
+CREATE FUNCTION simhash_distance_ge(simhash_distance, float8) RETURNS bool
+LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
+RETURN $1::integer::float8 >= $2;
+COMMENT ON FUNCTION simhash_distance_ge(simhash_distance, float8) IS 'implementation of >= operator';
+CREATE OPERATOR >= (LEFTARG = simhash_distance, RIGHTARG = float8, FUNCTION = simhash_distance_ge,
+	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >=(simhash_distance, float8) IS 'distance at least bound';
+CREATE FUNCTION simhash_distance_gt(simhash_distance, float8) RETURNS bool
+LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
+RETURN $1::integer::float8 > $2;
+COMMENT ON FUNCTION simhash_distance_gt(simhash_distance, float8) IS 'implementation of > operator';
+CREATE OPERATOR > (LEFTARG = simhash_distance, RIGHTARG = float8, FUNCTION = simhash_distance_gt,
+	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR >(simhash_distance, float8) IS 'distance above bound';
+CREATE FUNCTION simhash_distance_cmp(simhash_distance, float8) RETURNS integer
+LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+RETURN btfloat8cmp($1::integer::float8, $2);
+COMMENT ON FUNCTION simhash_distance_cmp(simhash_distance, float8) IS 'less-equal-greater';
+
+-- a float8 and a distance
+CREATE FUNCTION simhash_distance_lt(float8, simhash_distance) RETURNS bool
+LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
+RETURN $1 < $2::integer::float8;
+COMMENT ON FUNCTION simhash_distance_lt(float8, simhash_distance) IS 'implementation of < operator';
+CREATE OPERATOR < (LEFTARG = float8, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_lt,
+	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR <(float8, simhash_distance) IS 'bound below distance';
+CREATE FUNCTION simhash_distance_le(float8, simhash_distance) RETURNS bool
+LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
+RETURN $1 <= $2::integer::float8;
+COMMENT ON FUNCTION simhash_distance_le(float8, simhash_distance) IS 'implementation of <= operator';
+CREATE OPERATOR <= (LEFTARG = float8, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_le,
+	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <=(float8, simhash_distance) IS 'bound at most distance';
+CREATE FUNCTION simhash_distance_eq(float8, simhash_distance) RETURNS bool
+LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
+RETURN $1 = $2::integer::float8;
+COMMENT ON FUNCTION simhash_distance_eq(float8, simhash_distance) IS 'implementation of = operator';
+CREATE OPERATOR = (LEFTARG = float8, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
+	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
+COMMENT ON OPERATOR =(float8, simhash_distance) IS 'bound equals distance; can use a simhash index';
+CREATE FUNCTION simhash_distance_ge(float8, simhash_distance) RETURNS bool
+LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
+RETURN $1 >= $2::integer::float8;
+COMMENT ON FUNCTION simhash_distance_ge(float8, simhash_distance) IS 'implementation of >= operator';
+CREATE OPERATOR >= (LEFTARG = float8, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
+	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >=(float8, simhash_distance) IS 'bound at least distance; can use a simhash index';
+CREATE FUNCTION simhash_distance_gt(float8, simhash_distance) RETURNS bool
+LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
+RETURN $1 > $2::integer::float8;
+COMMENT ON FUNCTION simhash_distance_gt(float8, simhash_distance) IS 'implementation of > operator';
+CREATE OPERATOR > (LEFTARG = float8, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
+	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR >(float8, simhash_distance) IS 'bound above distance; can use a simhash index';
+CREATE FUNCTION simhash_distance_cmp(float8, simhash_distance) RETURNS integer
+LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+RETURN btfloat8cmp($1, $2::integer::float8);
+COMMENT ON FUNCTION simhash_distance_cmp(float8, simhash_distance) IS 'less-equal-greater';
+
+-- Without an operator class: what row comparisons go by, such as
+-- (fp <~> q, id) > (3, 17).  It orders no index.
+CREATE OPERATOR FAMILY simhash_distance_ops USING btree;
+COMMENT ON OPERATOR FAMILY simhash_distance_ops USING btree IS 'comparisons of a distance with a number, for row comparisons';
+ALTER OPERATOR FAMILY simhash_distance_ops USING btree ADD
+	OPERATOR 1 < (simhash_distance, simhash_distance), OPERATOR 2 <= (simhash_distance, simhash_distance), OPERATOR 3 = (simhash_distance, simhash_distance), OPERATOR 4 >= (simhash_distance, simhash_distance), OPERATOR 5 > (simhash_distance, simhash_distance),
+	FUNCTION 1 (simhash_distance, simhash_distance) simhash_distance_cmp(simhash_distance, simhash_distance),
+	OPERATOR 1 < (simhash_distance, smallint), OPERATOR 2 <= (simhash_distance, smallint), OPERATOR 3 = (simhash_distance, smallint), OPERATOR 4 >= (simhash_distance, smallint), OPERATOR 5 > (simhash_distance, smallint),
+	FUNCTION 1 (simhash_distance, smallint) simhash_distance_cmp(simhash_distance, smallint),
+	OPERATOR 1 < (smallint, simhash_distance), OPERATOR 2 <= (smallint, simhash_distance), OPERATOR 3 = (smallint, simhash_distance), OPERATOR 4 >= (smallint, simhash_distance), OPERATOR 5 > (smallint, simhash_distance),
+	FUNCTION 1 (smallint, simhash_distance) simhash_distance_cmp(smallint, simhash_distance),
+	OPERATOR 1 < (simhash_distance, integer), OPERATOR 2 <= (simhash_distance, integer), OPERATOR 3 = (simhash_distance, integer), OPERATOR 4 >= (simhash_distance, integer), OPERATOR 5 > (simhash_distance, integer),
+	FUNCTION 1 (simhash_distance, integer) simhash_distance_cmp(simhash_distance, integer),
+	OPERATOR 1 < (integer, simhash_distance), OPERATOR 2 <= (integer, simhash_distance), OPERATOR 3 = (integer, simhash_distance), OPERATOR 4 >= (integer, simhash_distance), OPERATOR 5 > (integer, simhash_distance),
+	FUNCTION 1 (integer, simhash_distance) simhash_distance_cmp(integer, simhash_distance),
+	OPERATOR 1 < (simhash_distance, bigint), OPERATOR 2 <= (simhash_distance, bigint), OPERATOR 3 = (simhash_distance, bigint), OPERATOR 4 >= (simhash_distance, bigint), OPERATOR 5 > (simhash_distance, bigint),
+	FUNCTION 1 (simhash_distance, bigint) simhash_distance_cmp(simhash_distance, bigint),
+	OPERATOR 1 < (bigint, simhash_distance), OPERATOR 2 <= (bigint, simhash_distance), OPERATOR 3 = (bigint, simhash_distance), OPERATOR 4 >= (bigint, simhash_distance), OPERATOR 5 > (bigint, simhash_distance),
+	FUNCTION 1 (bigint, simhash_distance) simhash_distance_cmp(bigint, simhash_distance),
+	OPERATOR 1 < (simhash_distance, float8), OPERATOR 2 <= (simhash_distance, float8), OPERATOR 3 = (simhash_distance, float8), OPERATOR 4 >= (simhash_distance, float8), OPERATOR 5 > (simhash_distance, float8),
+	FUNCTION 1 (simhash_distance, float8) simhash_distance_cmp(simhash_distance, float8),
+	OPERATOR 1 < (float8, simhash_distance), OPERATOR 2 <= (float8, simhash_distance), OPERATOR 3 = (float8, simhash_distance), OPERATOR 4 >= (float8, simhash_distance), OPERATOR 5 > (float8, simhash_distance),
+	FUNCTION 1 (float8, simhash_distance) simhash_distance_cmp(float8, simhash_distance);
 
 --
 -- Fingerprint of a text
@@ -578,39 +862,31 @@ CREATE FUNCTION simhash_hash(feature text) RETURNS bigint
 AS 'MODULE_PATHNAME', 'simhash_hash_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2;
 COMMENT ON FUNCTION simhash_hash(text) IS 'hash of a feature: XXH3 of its UTF-8';
 
-CREATE FUNCTION simhash_agg_add(internal, bigint) RETURNS internal
+CREATE FUNCTION simhash_agg_add(state bytea, hash bigint) RETURNS bytea
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_agg_add(internal, bigint) IS 'aggregate transition function';
-CREATE FUNCTION simhash_agg_add_weighted(internal, bigint, float8) RETURNS internal
+COMMENT ON FUNCTION simhash_agg_add(bytea, bigint) IS 'aggregate transition function';
+CREATE FUNCTION simhash_weighted_agg_add(state bytea, hash bigint, weight float8) RETURNS bytea
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION simhash_agg_add_weighted(internal, bigint, float8) IS 'aggregate transition function';
-CREATE FUNCTION simhash_agg_combine(internal, internal) RETURNS internal
+COMMENT ON FUNCTION simhash_weighted_agg_add(bytea, bigint, float8) IS 'aggregate transition function';
+CREATE FUNCTION simhash_agg_combine(state bytea, other bytea) RETURNS bytea
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION simhash_agg_combine(internal, internal) IS 'aggregate combine function';
-CREATE FUNCTION simhash_agg_serialize(internal) RETURNS bytea
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION simhash_agg_serialize(internal) IS 'aggregate serial function';
-CREATE FUNCTION simhash_agg_deserialize(bytea, internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION simhash_agg_deserialize(bytea, internal) IS 'aggregate deserial function';
-CREATE FUNCTION simhash_agg_result(internal) RETURNS simhash
+COMMENT ON FUNCTION simhash_agg_combine(bytea, bytea) IS 'aggregate combine function';
+CREATE FUNCTION simhash_agg_result(state bytea) RETURNS simhash
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION simhash_agg_result(internal) IS 'aggregate final function';
+COMMENT ON FUNCTION simhash_agg_result(bytea) IS 'aggregate final function';
 
 CREATE AGGREGATE simhash_agg(hash bigint) (
-	SFUNC = simhash_agg_add, STYPE = internal, SSPACE = 600,
+	SFUNC = simhash_agg_add, STYPE = bytea, SSPACE = 208,
 	FINALFUNC = simhash_agg_result, COMBINEFUNC = simhash_agg_combine,
-	SERIALFUNC = simhash_agg_serialize, DESERIALFUNC = simhash_agg_deserialize,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE simhash_agg(bigint) IS 'fingerprint of features given by their hashes, one a row';
-CREATE AGGREGATE simhash_agg(hash bigint, weight float8) (
-	SFUNC = simhash_agg_add_weighted, STYPE = internal, SSPACE = 1700,
+CREATE AGGREGATE simhash_weighted_agg(hash bigint, weight float8) (
+	SFUNC = simhash_weighted_agg_add, STYPE = bytea, SSPACE = 1264,
 	FINALFUNC = simhash_agg_result, COMBINEFUNC = simhash_agg_combine,
-	SERIALFUNC = simhash_agg_serialize, DESERIALFUNC = simhash_agg_deserialize,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE simhash_agg(bigint, float8) IS 'fingerprint of features given by their hashes, one a row, weighted';
+COMMENT ON AGGREGATE simhash_weighted_agg(bigint, float8) IS 'fingerprint of features given by their hashes, one a row, weighted';
 
 --
 -- Index access method
@@ -629,8 +905,12 @@ CREATE OPERATOR CLASS simhash_ops
 DEFAULT FOR TYPE simhash USING simhash AS
 	OPERATOR 1 = (simhash, simhash),
 	OPERATOR 4 % (simhash, simhash),
+	OPERATOR 7 <%> (simhash, simhash),
+	OPERATOR 11 <<%>> (simhash, simhash),
 	OPERATOR 66 <@ (simhash, simhash_ball),
 	OPERATOR 67 <~~> (simhash, simhash) FOR ORDER BY integer_ops;
+COMMENT ON OPERATOR CLASS simhash_ops USING simhash IS 'fingerprints within a distance, and in the order of it';
+COMMENT ON OPERATOR FAMILY simhash_ops USING simhash IS 'fingerprints within a distance, and in the order of it';
 
 --
 -- The scheme, made visible
@@ -669,57 +949,39 @@ COMMENT ON FUNCTION simhash_index_check(regclass, boolean) IS 'verify the struct
 --
 
 -- Of an index: among the rows that the calling query sees.  Not strict, since
--- without a distance that of the index counts.
+-- without a distance that of the index counts.  The index is a regclass and
+-- nothing else: so a literal is resolved when a query is parsed, and a view
+-- keeps the index that it named.
 CREATE FUNCTION simhash_find_all(
 	index regclass, distance integer DEFAULT NULL,
-	OUT a tid, OUT b tid, OUT a_fp simhash, OUT b_fp simhash, OUT distance integer
+	OUT a tid, OUT b tid, OUT a_fp simhash, OUT b_fp simhash, OUT distance integer,
+	OUT a_table regclass, OUT b_table regclass
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'simhash_find_all_index' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000;
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000;
 COMMENT ON FUNCTION simhash_find_all(regclass, integer) IS 'all pairs of rows whose fingerprints differ in at most distance bits; by default, the distance of the index';
 
 CREATE FUNCTION simhash_find_clusters(
 	index regclass, distance integer DEFAULT NULL,
-	OUT cluster bigint, OUT member tid, OUT fp simhash, OUT size bigint
+	OUT cluster bigint, OUT member tid, OUT fp simhash, OUT size bigint,
+	OUT member_table regclass
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'simhash_find_clusters_index' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000;
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000;
 COMMENT ON FUNCTION simhash_find_clusters(regclass, integer) IS 'rows that have near-duplicates, by connected component of such pairs; cluster is its smallest fingerprint';
 
 -- Of an array: among its different values.
-CREATE FUNCTION simhash_find_all(
-	hashes simhash[], distance integer DEFAULT 3, blocks integer DEFAULT NULL,
+CREATE FUNCTION simhash_find_all_in(
+	fingerprints simhash[], distance integer DEFAULT 3, blocks integer DEFAULT NULL, table_no integer DEFAULT NULL,
 	OUT a simhash, OUT b simhash, OUT distance integer
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'simhash_find_all_array' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
-COMMENT ON FUNCTION simhash_find_all(simhash[], integer, integer) IS 'all pairs of different values that differ in at most distance bits';
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION simhash_find_all_in(simhash[], integer, integer, integer) IS 'all pairs of different values that differ in at most distance bits; with table_no, those whose first common prefix is that of this table';
 
-CREATE FUNCTION simhash_find_clusters(
-	hashes simhash[], distance integer DEFAULT 3, blocks integer DEFAULT NULL,
+CREATE FUNCTION simhash_find_clusters_in(
+	fingerprints simhash[], distance integer DEFAULT 3, blocks integer DEFAULT NULL,
 	OUT cluster bigint, OUT fp simhash, OUT size bigint
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'simhash_find_clusters_array' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
-COMMENT ON FUNCTION simhash_find_clusters(simhash[], integer, integer) IS 'different values that have near-duplicates, by connected component of such pairs; cluster is its smallest value';
-
--- An index given by a literal or an untyped parameter could be either of the
--- above; a function of text is preferred to both.
-CREATE FUNCTION simhash_find_all(
-	index text, distance integer DEFAULT NULL,
-	OUT a tid, OUT b tid, OUT a_fp simhash, OUT b_fp simhash, OUT distance integer
-) RETURNS SETOF record
-LANGUAGE sql STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000
-BEGIN ATOMIC
-	SELECT * FROM simhash_find_all($1::regclass, $2);
-END;
-COMMENT ON FUNCTION simhash_find_all(text, integer) IS 'the same by the name of the index';
-
-CREATE FUNCTION simhash_find_clusters(
-	index text, distance integer DEFAULT NULL,
-	OUT cluster bigint, OUT member tid, OUT fp simhash, OUT size bigint
-) RETURNS SETOF record
-LANGUAGE sql STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000
-BEGIN ATOMIC
-	SELECT * FROM simhash_find_clusters($1::regclass, $2);
-END;
-COMMENT ON FUNCTION simhash_find_clusters(text, integer) IS 'the same by the name of the index';
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION simhash_find_clusters_in(simhash[], integer, integer) IS 'different values that have near-duplicates, by connected component of such pairs; cluster is its smallest value';
 
 CREATE FUNCTION simhash_progress(
 	OUT pid integer, OUT datid oid, OUT relid oid, OUT indexrelid oid,
@@ -733,5 +995,5 @@ CREATE VIEW simhash_stat_progress AS
 SELECT p.pid, p.datid, d.datname, p.relid, p.indexrelid, p.command, p.phase,
 	p.tables_total, p.tables_done, p.entries_total, p.entries_done, p.found
 FROM simhash_progress() p LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) p.datid;
-COMMENT ON VIEW simhash_stat_progress IS 'how far sessions are that search for pairs or clusters: entries read in this phase, and pairs found so far';
+COMMENT ON VIEW simhash_stat_progress IS 'how far sessions are that search for pairs or clusters: entries done in this phase, and pairs found so far';
 GRANT SELECT ON simhash_stat_progress TO PUBLIC;

@@ -10,7 +10,8 @@ SELECT v::simhash
 FROM (VALUES ('0'), ('1'), ('9223372036854775807'), ('9223372036854775808'),
              ('18446744073709551615'), ('00000000000000000000000000000042'),
              ('0x0'), ('0xf'), ('0XaBcDeF'), ('0x8000000000000000'),
-             ('0xffffffffffffffff'), (E' \t\n 42 \r\n')) AS t(v);
+             ('0xffffffffffffffff'), (E' \t\n 42 \r\n'), ('-1'), ('-59'), ('-0'), ('+5'),
+             ('+18446744073709551615'), ('-9223372036854775808'), (' -00042 ')) AS t(v);
 
 -- not a fingerprint: 22P02; an integer, but not one of 64 bits: 22003
 SELECT ''::simhash;
@@ -20,18 +21,25 @@ SELECT '12a'::simhash;
 SELECT '1 2'::simhash;
 SELECT '1.0'::simhash;
 SELECT '1e3'::simhash;
-SELECT '+1'::simhash;
+SELECT '+'::simhash;
 SELECT '-'::simhash;
+SELECT '+-1'::simhash;
+SELECT '--1'::simhash;
+SELECT '- 1'::simhash;
 SELECT '0x'::simhash;
 SELECT '0xg'::simhash;
 SELECT '0x 1'::simhash;
 SELECT '-0x1'::simhash;
+SELECT '+0x1'::simhash;
 SELECT '18446744073709551616'::simhash;
 SELECT '99999999999999999999999999'::simhash;
 SELECT '99999999999999999999999999x'::simhash;
 SELECT '0x10000000000000000'::simhash;
 SELECT '0x00000000000000001'::simhash;
-SELECT '-1'::simhash;
+SELECT '+18446744073709551616'::simhash;
+SELECT '-9223372036854775809'::simhash;
+SELECT '-18446744073709551615'::simhash;
+SELECT '-18446744073709551616'::simhash;
 SELECT ''::simhash_ball;
 SELECT '5'::simhash_ball;
 SELECT '()'::simhash_ball;
@@ -48,7 +56,7 @@ SELECT '(5,1.5)'::simhash_ball;
 SELECT '(5,+-3)'::simhash_ball;
 SELECT '(18446744073709551616,3)'::simhash_ball;
 SELECT '(18446744073709551616,x)'::simhash_ball;
-SELECT '(-1,3)'::simhash_ball;
+SELECT '(-9223372036854775809,3)'::simhash_ball;
 SELECT '(5,2147483648)'::simhash_ball;
 SELECT '(5,-2147483649)'::simhash_ball;
 SELECT '(5,99999999999999999999)'::simhash_ball;
@@ -59,6 +67,20 @@ SELECT 'abc'::simhash;
 SELECT '18446744073709551616'::simhash;
 SELECT '(5,x)'::simhash_ball;
 SELECT '(5,2147483648)'::simhash_ball;
+\set VERBOSITY default
+SELECT '-9223372036854775809'::simhash;
+SELECT '0x10000000000000000'::simhash;
+SELECT '(-9223372036854775809,3)'::simhash_ball;
+SELECT '(5,2147483648)'::simhash_ball;
+-- what it probably was meant to be
+SELECT 'the text at hand'::simhash;
+SELECT 'Überraschung'::simhash;
+SELECT 'f8e5c3a1'::simhash;
+SELECT ' 00000000DEADBEEF '::simhash;
+SELECT 'f8e5c3a1f8e5c3a10'::simhash;
+SELECT 'f8e5 c3a1'::simhash;
+SELECT '1.5'::simhash;
+SELECT '0xfee'::simhash = ('0x' || to_hex('0xfee'::simhash))::simhash AS hex_and_back;
 \set VERBOSITY sqlstate
 
 -- since 16 the caller may ask that bad input be no error
@@ -67,7 +89,7 @@ SELECT current_setting('server_version_num')::int >= 160000 AS soft_errors \gset
 \set good_accepted t
 \if :soft_errors
 SELECT bool_or(pg_input_is_valid(v, t)) AS bad_accepted
-FROM (VALUES ('x', 'simhash'), ('18446744073709551616', 'simhash'), ('(5,x)', 'simhash_ball'),
+FROM (VALUES ('x', 'simhash'), ('fe', 'simhash'), ('-9223372036854775809', 'simhash'), ('18446744073709551616', 'simhash'), ('(5,x)', 'simhash_ball'),
              ('(5,2147483648)', 'simhash_ball')) AS t(v, t) \gset
 SELECT bool_and(pg_input_is_valid(v, t)) AS good_accepted
 FROM (VALUES ('18446744073709551615', 'simhash'), ('(5,3)', 'simhash_ball')) AS t(v, t) \gset
@@ -76,9 +98,31 @@ SELECT :'bad_accepted' AS bad_accepted, :'good_accepted' AS good_accepted;
 
 SELECT v::simhash_ball
 FROM (VALUES ('(0,0)'), ('(18446744073709551615,64)'), ('(0xff,3)'),
-             (' ( 5 , -1 ) '), ('(5,+3)'), ('(7,2147483647)'),
+             (' ( 5 , -1 ) '), ('(5,+3)'), ('( -1 ,3)'), ('(-9223372036854775808,3)'), ('(7,2147483647)'),
              ('(7,-2147483648)'), ('(7,1000)')) AS t(v);
 SELECT simhash_ball(5::bigint, 3), simhash_ball(-1, -2147483648), simhash_ball(NULL, 3), simhash_ball(5, NULL);
+
+-- a negative number is the fingerprint with the bits of the bigint, wherever
+-- text becomes a fingerprint
+SELECT count(*) AS numbers, count(*) FILTER (WHERE v < 0) BETWEEN 400 AND 600 AS half_negative,
+	count(*) FILTER (WHERE v::text::simhash IS DISTINCT FROM v::simhash) AS wrong,
+	count(*) FILTER (WHERE v::text::simhash::text::simhash::bigint IS DISTINCT FROM v) AS lost,
+	count(*) FILTER (WHERE v::numeric::simhash IS DISTINCT FROM v::simhash) AS wrong_numeric
+FROM (SELECT hashint8extended(i, 0) AS v FROM generate_series(1, 1000) i) s;
+CREATE TABLE copied (no int, fp simhash, ball simhash_ball);
+COPY copied FROM stdin;
+1	-59	(-59,3)
+2	18446744073709551557	(18446744073709551557,3)
+3	\N	\N
+\.
+INSERT INTO copied SELECT * FROM jsonb_to_recordset('[{"no": 4, "fp": -59, "ball": "(-59,3)"},
+	{"no": 5, "fp": "-59"}, {"no": 6, "fp": 18446744073709551557}, {"no": 7, "fp": null}]')
+	AS t(no int, fp simhash, ball simhash_ball);
+PREPARE as_text AS INSERT INTO copied VALUES ($1, $2, $3);
+EXECUTE as_text('8', '-59', '(-59,3)');
+DEALLOCATE as_text;
+SELECT no, fp, ball, fp <~> '-59' AS distance, '-59' <@ ball AS inside FROM copied ORDER BY no;
+DROP TABLE copied;
 
 -- binary output: most significant byte first
 SELECT simhash_send(v::simhash)
@@ -115,13 +159,15 @@ SELECT v::int::simhash, v::int::simhash = v::bigint::simhash AS as_bigint
 FROM (VALUES ('0'), ('1'), ('-1'), ('2147483647'), ('-2147483648')) AS t(v);
 SELECT '18446744073709551615'::simhash::bigint, '9223372036854775808'::simhash::bigint;
 
--- numeric: by value
+-- numeric: by value; a negative one as a bigint
 SELECT v::numeric::simhash
 FROM (VALUES ('0'), ('1'), ('1.000'), ('-0.0'), ('1e3'), ('9223372036854775808'),
-             ('18446744073709551615'), ('18446744073709551615.00')) AS t(v);
+             ('18446744073709551615'), ('18446744073709551615.00'), ('-1'), ('-1.00'),
+             ('-9223372036854775808')) AS t(v);
 SELECT v::simhash::numeric
 FROM (VALUES ('0'), ('9223372036854775807'), ('9223372036854775808'), ('18446744073709551615')) AS t(v);
-SELECT (-1)::numeric::simhash;
+SELECT (-9223372036854775809)::simhash;
+SELECT (-9223372036854775808.5)::simhash;
 SELECT 18446744073709551616::simhash;
 SELECT 1e1000::simhash;
 SELECT 0.5::simhash;
@@ -148,8 +194,20 @@ SELECT repeat('1', 65)::bit(65)::simhash;
 
 SELECT to_hex(v::simhash)
 FROM (VALUES ('0'), ('255'), ('0xFEDCBA9876543210'), ('18446744073709551615')) AS t(v);
--- the server's functions of that name are not in the way, nor in ours
+-- the server's functions of that name are not in the way, nor is ours: of a
+-- number that it does not take there is none
 SELECT to_hex(255), to_hex(255::bigint);
+SELECT to_hex(255::numeric);
+SELECT to_hex(18446744073709551615);
+SELECT to_hex(1.5::float8);
+SELECT to_hex('255');
+CREATE DOMAIN fingerprint AS simhash CHECK (VALUE <> 0);
+SELECT to_hex('255'::fingerprint), to_hex(simhash_compute('a')) = to_hex(simhash_compute('A')) AS same, to_hex(NULL::simhash);
+CREATE VIEW hexes AS SELECT to_hex(simhash_smaller('-1', '-1')) AS hex;
+SELECT hex, ('0x' || hex)::simhash FROM hexes;
+SELECT pg_get_viewdef('hexes');
+DROP VIEW hexes;
+DROP DOMAIN fingerprint;
 
 -- columns take all of them, in both directions
 CREATE TABLE assigned (fp simhash);

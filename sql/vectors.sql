@@ -267,7 +267,7 @@ FROM (VALUES
 ) AS v (name, expected, features, weights),
 LATERAL (VALUES
 	('text[], weights', simhash_compute(features::text[], weights::float8[])::text),
-	('aggregate of features', (SELECT simhash_agg(simhash_hash(f), w) FROM unnest(features::text[], weights::float8[]) u (f, w))::text)
+	('aggregate of features', (SELECT simhash_weighted_agg(simhash_hash(f), w) FROM unnest(features::text[], weights::float8[]) u (f, w))::text)
 ) AS r (form, result);
 
 INSERT INTO vectors SELECT form, name, expected, result
@@ -295,7 +295,7 @@ FROM (VALUES
 ) AS v (name, expected, hashes, weights),
 LATERAL (VALUES
 	('bigint[], weights', simhash_compute(hashes::bigint[], weights::float8[])::text),
-	('aggregate, weights', (SELECT simhash_agg(h, w) FROM unnest(hashes::bigint[], weights::float8[]) u (h, w))::text)
+	('aggregate, weights', (SELECT simhash_weighted_agg(h, w) FROM unnest(hashes::bigint[], weights::float8[]) u (h, w))::text)
 ) AS r (form, result);
 
 INSERT INTO vectors SELECT form, name, expected, result

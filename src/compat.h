@@ -14,6 +14,10 @@
 #error "simhash needs PostgreSQL 15 or later"
 #endif
 
+#include "access/amapi.h"
+#include "access/xact.h"
+#include "nodes/parsenodes.h"
+#include "parser/parsetree.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "utils/rel.h"
@@ -32,6 +36,27 @@
 #endif
 
 /*
+ * Since 18 the target list of a query refers to its grouping expressions by
+ * variables; get the expression for what may be one.
+ */
+static inline Node *
+shcompat_grouping_expression(Query *parse, Node *expr)
+{
+#if PG_VERSION_NUM >= 180000
+	if (parse->hasGroupRTE && IsA(expr, Var) &&
+		((Var *) expr)->varlevelsup == 0)
+	{
+		RangeTblEntry *rte = rt_fetch(((Var *) expr)->varno, parse->rtable);
+
+		if (rte->rtekind == RTE_GROUP)
+			return (Node *) list_nth(rte->groupexprs,
+									 ((Var *) expr)->varattno - 1);
+	}
+#endif
+	return expr;
+}
+
+/*
  * Extend a relation by one zeroed page; its buffer is returned pinned and
  * exclusively locked.
  */
@@ -42,7 +67,7 @@ shcompat_extend(Relation relation, ForkNumber fork)
 	return ExtendBufferedRel(BMR_REL(relation), fork, NULL, EB_LOCK_FIRST);
 #else
 	Buffer		buffer;
-	bool		lock = !RELATION_IS_LOCAL(relation);
+	bool		lock = !RELATION_IS_LOCAL(relation) || IsInParallelMode();
 
 	if (lock)
 		LockRelationForExtension(relation, ExclusiveLock);
@@ -53,6 +78,46 @@ shcompat_extend(Relation relation, ForkNumber fork)
 	return buffer;
 #endif
 }
+
+/*
+ * The struct that the handler of an index access method fills in.  Until 18 the
+ * server copies it and frees it; since 19 it keeps the pointer for ever.
+ */
+static inline IndexAmRoutine *
+shcompat_make_am_routine(void)
+{
+#if PG_VERSION_NUM >= 190000
+	static IndexAmRoutine routine = {.type = T_IndexAmRoutine};
+
+	return &routine;
+#else
+	return makeNode(IndexAmRoutine);
+#endif
+}
+
+/* scans of a table got flags in 19, of which none is needed */
+#if PG_VERSION_NUM >= 190000
+#define shcompat_index_fetch_begin(relation)	table_index_fetch_begin((relation), SO_NONE)
+#define shcompat_beginscan_parallel(relation, scan) \
+	table_beginscan_parallel((relation), (scan), SO_NONE)
+#else
+#define shcompat_index_fetch_begin(relation)	table_index_fetch_begin(relation)
+#define shcompat_beginscan_parallel(relation, scan) \
+	table_beginscan_parallel((relation), (scan))
+#endif
+
+/*
+ * How many workers a build may have.  Since 17 the server says so, if the
+ * access method asks for it; before, it did for btree only.
+ */
+#if PG_VERSION_NUM >= 170000
+#define SHCOMPAT_SET_BUILD_PARALLEL(am)	((am)->amcanbuildparallel = true)
+#define shcompat_build_workers(heap, index, info)	((info)->ii_ParallelWorkers)
+#else
+#define SHCOMPAT_SET_BUILD_PARALLEL(am)	((void) 0)
+#define shcompat_build_workers(heap, index, info) \
+	plan_create_index_workers(RelationGetRelid(heap), RelationGetRelid(index))
+#endif
 
 /* vacuum_delay_point got a parameter in 18 */
 #if PG_VERSION_NUM >= 180000

@@ -15,35 +15,45 @@
 #include "bits/distance.h"
 #include "type/simhash.h"
 
-PG_FUNCTION_INFO_V1(simhash_find_all_index);
-PG_FUNCTION_INFO_V1(simhash_find_all_array);
+PG_FUNCTION_INFO_V1(simhash_find_all);
+PG_FUNCTION_INFO_V1(simhash_find_all_in);
 
-/* a fingerprint among the rows that are looked up together */
+/* a fingerprint among those whose pairs are returned together */
 typedef struct Fingerprint
 {
 	uint64		fp;
-	size_t		first_row;
-	size_t		nrows;			/* resolved: visible ones, which come first */
+	size_t		key;			/* of the group that it came from */
+	uint64	   *tids;			/* of its rows */
+	size_t		nrows;			/* looked up: visible ones, which come first */
+	bool		looked_up;		/* and in the group, not among the rows to be */
 	bool		repeated;		/* its rows are pairs */
 } Fingerprint;
 
 /* returns pairs of rows */
-typedef struct RowSink
+typedef struct RowPairSink
 {
 	ShBatchSink sink;
 	ReturnSetInfo *result;
+	Oid			table;
 	ShBatchRows *rows;
 	uint32		nfps;
 	uint32		max_fps;
 	Fingerprint *fps;
 
-	/* numbers of the fingerprints of the current group, if they have one */
-	bool		numbers_valid;
+	/*
+	 * The group that is searched, if any key of it was collected: numbers of
+	 * its fingerprints by key, and the first one.
+	 */
+	const ShBatchGroup *group;
 	size_t		max_numbers;
 	uint32	   *numbers;
-} RowSink;
+	uint32		first_number;
+	bool		refers_to_group;	/* some fingerprint does, by tids */
+} RowPairSink;
 
-#define NO_NUMBER		PG_UINT32_MAX
+/* in place of a number: not collected, and if so, are its rows looked up? */
+#define NOT_COLLECTED	PG_UINT32_MAX
+#define LOOKED_UP		(PG_UINT32_MAX - 1)
 
 static bool
 keep_row(ShBatchSink *sink, const ShBatchGroup *group, uint64 tid)
@@ -55,13 +65,14 @@ keep_row(ShBatchSink *sink, const ShBatchGroup *group, uint64 tid)
  * Return a pair of rows, the one with the lower TID first.
  */
 static void
-return_rows(RowSink *sink, uint64 a_tid, uint64 a_fp, uint64 b_tid, uint64 b_fp)
+return_rows(RowPairSink *sink, uint64 a_tid, uint64 a_fp, uint64 b_tid, uint64 b_fp)
 {
 	ItemPointerData a;
 	ItemPointerData b;
-	Datum		values[5];
-	bool		nulls[5] = {0};
+	Datum		values[7];
+	bool		nulls[7] = {0};
 
+	CHECK_FOR_INTERRUPTS();
 	if (a_tid > b_tid)
 	{
 		return_rows(sink, b_tid, b_fp, a_tid, a_fp);
@@ -74,126 +85,181 @@ return_rows(RowSink *sink, uint64 a_tid, uint64 a_fp, uint64 b_tid, uint64 b_fp)
 	values[2] = SimhashGetDatum(a_fp);
 	values[3] = SimhashGetDatum(b_fp);
 	values[4] = Int32GetDatum(shbits_distance(a_fp, b_fp));
+	values[5] = values[6] = ObjectIdGetDatum(sink->table);
 	tuplestore_putvalues(sink->result->setResult, sink->result->setDesc, values, nulls);
 	shbatch_progress_found();
 }
 
 /* Return the pairs among the rows of a fingerprint. */
 static void
-return_repeated(RowSink *sink, const Fingerprint *fp)
+return_repeated(RowPairSink *sink, const Fingerprint *fp)
 {
-	const uint64 *tids = sink->rows->tids + fp->first_row;
-
 	for (size_t i = 0; i < fp->nrows; i++)
 	{
-		CHECK_FOR_INTERRUPTS();
 		for (size_t j = i + 1; j < fp->nrows; j++)
-			return_rows(sink, tids[i], fp->fp, tids[j], fp->fp);
+			return_rows(sink, fp->tids[i], fp->fp, fp->tids[j], fp->fp);
 	}
 }
 
 /* Return each row of one fingerprint with each of another. */
 static void
-return_product(RowSink *sink, const Fingerprint *a, const Fingerprint *b)
+return_product(RowPairSink *sink, const Fingerprint *a, const Fingerprint *b)
 {
-	const uint64 *a_tids = sink->rows->tids + a->first_row;
-	const uint64 *b_tids = sink->rows->tids + b->first_row;
-
+	CHECK_FOR_INTERRUPTS();
+	if (b->nrows == 0)
+		return;
 	for (size_t i = 0; i < a->nrows; i++)
 	{
-		CHECK_FOR_INTERRUPTS();
 		for (size_t j = 0; j < b->nrows; j++)
-			return_rows(sink, a_tids[i], a->fp, b_tids[j], b->fp);
+			return_rows(sink, a->tids[i], a->fp, b->tids[j], b->fp);
 	}
 }
 
-/* Move the visible rows of a fingerprint to the front. */
-static void
-drop_invisible(RowSink *sink, Fingerprint *fp)
+/*
+ * Move the visible ones among rows that were looked up to the front.  Returns
+ * how many they are.
+ */
+static size_t
+drop_invisible(uint64 *tids, size_t count)
 {
-	uint64	   *tids = sink->rows->tids + fp->first_row;
 	size_t		visible = 0;
 
-	for (size_t i = 0; i < fp->nrows; i++)
+	for (size_t i = 0; i < count; i++)
 	{
 		if (tids[i] != SHBATCH_INVISIBLE)
 			tids[visible++] = tids[i];
 	}
-	fp->nrows = visible;
+	for (size_t i = visible; i < count; i++)
+		tids[i] = SHBATCH_INVISIBLE;
+	return visible;
+}
+
+/*
+ * The fingerprints of the group will not be remembered: let it have what their
+ * rows have turned out to be, so that they are not looked up again.
+ */
+static void
+keep_in_group(RowPairSink *sink)
+{
+	for (uint32 i = sink->first_number; i < sink->nfps; i++)
+	{
+		const Fingerprint *fp = &sink->fps[i];
+
+		if (!fp->looked_up)
+			memcpy(sink->group->tids + sink->group->starts[fp->key], fp->tids,
+				   fp->nrows * sizeof(uint64));
+		sink->numbers[fp->key] = LOOKED_UP;
+	}
+	sink->first_number = 0;
 }
 
 /*
  * Look up the rows that have been collected, and return their pairs.
  */
 static void
-flush(RowSink *sink)
+flush(RowPairSink *sink)
 {
 	shbatch_rows_resolve(sink->rows);
+	if (sink->group != NULL)
+		keep_in_group(sink);
+
 	for (uint32 i = 0; i < sink->nfps; i++)
 	{
-		drop_invisible(sink, &sink->fps[i]);
-		if (sink->fps[i].repeated)
-			return_repeated(sink, &sink->fps[i]);
+		Fingerprint *fp = &sink->fps[i];
+
+		if (!fp->looked_up)
+			fp->nrows = drop_invisible(fp->tids, fp->nrows);
+		if (fp->repeated)
+			return_repeated(sink, fp);
 	}
 	for (size_t i = 0; i < sink->rows->npairs; i++)
-		return_product(sink, &sink->fps[sink->rows->pairs[i].a], &sink->fps[sink->rows->pairs[i].b]);
+		return_product(sink, &sink->fps[sink->rows->pairs[i].a],
+					   &sink->fps[sink->rows->pairs[i].b]);
 
 	shbatch_rows_reset(sink->rows);
 	sink->nfps = 0;
-	sink->numbers_valid = false;
+	sink->refers_to_group = false;
 }
 
 /*
  * Make room to number the keys of a group.
  */
 static void
-start_numbers(RowSink *sink, const ShBatchGroup *group)
+start_numbers(RowPairSink *sink, const ShBatchGroup *group)
 {
 	if (group->nkeys > sink->max_numbers)
 	{
 		sink->max_numbers = group->max_keys;
 		sink->numbers = repalloc_huge(sink->numbers, sink->max_numbers * sizeof(uint32));
 	}
-	memset(sink->numbers, 0xFF, group->nkeys * sizeof(uint32));
-	sink->numbers_valid = true;
+	for (size_t i = 0; i < group->nkeys; i++)
+		sink->numbers[i] = NOT_COLLECTED;
+	sink->first_number = sink->nfps;
+	sink->group = group;
+}
+
+/*
+ * A new fingerprint among those that are collected.
+ */
+static Fingerprint *
+add_fingerprint(RowPairSink *sink)
+{
+	if (sink->nfps == sink->max_fps)
+	{
+		Assert(sink->max_fps < LOOKED_UP / 2);
+		sink->max_fps *= 2;
+		sink->fps = repalloc_huge(sink->fps, sink->max_fps * sizeof(Fingerprint));
+	}
+	return &sink->fps[sink->nfps++];
 }
 
 /*
  * Number of key i of the group among the fingerprints that are collected.
+ *
+ * However many keys it is a pair with, the rows of a key are looked up once:
+ * those of one that has many at once, where they are in the group; those of
+ * others together with many more, and if the search of the group goes on then,
+ * they are put back there.
  */
 static uint32
-collect(RowSink *sink, const ShBatchGroup *group, size_t i)
+collect(RowPairSink *sink, const ShBatchGroup *group, size_t i)
 {
-	size_t		first = group->starts[i];
-	size_t		nrows = shbatch_group_rows_end(group, i) - first;
+	uint64	   *tids = group->tids + group->starts[i];
+	size_t		nrows = shbatch_group_rows_end(group, i) - group->starts[i];
+	uint32		number;
 	Fingerprint *fp;
 
-	if (!sink->numbers_valid)
+	if (sink->group == NULL)
 		start_numbers(sink, group);
-	if (sink->numbers[i] != NO_NUMBER)
-		return sink->numbers[i];
+	number = sink->numbers[i];
+	if (number < LOOKED_UP)
+		return number;
 
-	if (sink->nfps == sink->max_fps)
+	if (number == NOT_COLLECTED && nrows > SHBATCH_MANY_ROWS)
 	{
-		Assert(sink->max_fps < NO_NUMBER / 2);
-		sink->max_fps *= 2;
-		sink->fps = repalloc_huge(sink->fps, sink->max_fps * sizeof(Fingerprint));
+		shbatch_rows_look_up(sink->rows, tids, nrows);
+		number = LOOKED_UP;
 	}
-	fp = &sink->fps[sink->nfps];
-	fp->fp = shbatch_fingerprint(group, i);
-	fp->first_row = sink->rows->count;
-	fp->nrows = nrows;
-	fp->repeated = false;
-	shbatch_rows_add(sink->rows, group->tids + first, nrows);
-	sink->numbers[i] = sink->nfps++;
-	return sink->numbers[i];
-}
 
-static void
-flush_if_full(RowSink *sink)
-{
-	if (shbatch_rows_full(sink->rows))
-		flush(sink);
+	sink->numbers[i] = sink->nfps;
+	fp = add_fingerprint(sink);
+	fp->fp = shbatch_fingerprint(group, i);
+	fp->key = i;
+	fp->repeated = false;
+	fp->looked_up = number == LOOKED_UP;
+	if (fp->looked_up)
+	{
+		fp->tids = tids;
+		fp->nrows = drop_invisible(tids, nrows);
+		sink->refers_to_group = true;
+	}
+	else
+	{
+		fp->tids = sink->rows->tids + sink->rows->count;
+		fp->nrows = nrows;
+		shbatch_rows_add(sink->rows, tids, nrows);
+	}
+	return sink->numbers[i];
 }
 
 /*
@@ -202,9 +268,8 @@ flush_if_full(RowSink *sink)
 static void
 collect_repeated(ShBatchSink *base, const ShBatchGroup *group)
 {
-	RowSink    *sink = (RowSink *) base;
+	RowPairSink *sink = (RowPairSink *) base;
 
-	sink->numbers_valid = false;
 	if (!group->first_walk || group->nrows == group->nkeys)
 		return;
 	for (size_t i = 0; i < group->nkeys; i++)
@@ -213,7 +278,8 @@ collect_repeated(ShBatchSink *base, const ShBatchGroup *group)
 		{
 			uint32		number;
 
-			flush_if_full(sink);
+			if (shbatch_rows_full(sink->rows))
+				flush(sink);
 			number = collect(sink, group, i);
 			sink->fps[number].repeated = true;
 		}
@@ -223,14 +289,25 @@ collect_repeated(ShBatchSink *base, const ShBatchGroup *group)
 static void
 collect_pair(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
 {
-	RowSink    *sink = (RowSink *) base;
+	RowPairSink *sink = (RowPairSink *) base;
 	uint32		a;
 	uint32		b;
 
-	flush_if_full(sink);
+	if (shbatch_rows_full(sink->rows))
+		flush(sink);
 	a = collect(sink, group, i);
 	b = collect(sink, group, j);
 	shbatch_rows_add_pair(sink->rows, a, b);
+}
+
+static void
+leave_group(ShBatchSink *base, const ShBatchGroup *group)
+{
+	RowPairSink *sink = (RowPairSink *) base;
+
+	sink->group = NULL;
+	if (sink->refers_to_group)
+		flush(sink);
 }
 
 /*
@@ -239,15 +316,23 @@ collect_pair(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
  * as the index's own distance if that is null; once, the lower TID first.
  */
 Datum
-simhash_find_all_index(PG_FUNCTION_ARGS)
+simhash_find_all(PG_FUNCTION_ARGS)
 {
-	RowSink		sink = {{keep_row, collect_repeated, collect_pair}};
+	RowPairSink sink = {
+		.sink = {
+			.repeat = keep_row,
+			.begin = collect_repeated,
+			.pair = collect_pair,
+			.end = leave_group
+		}
+	};
 	ShBatchCall call;
 
 	if (!shbatch_begin_index(fcinfo, SHBATCH_FIND_ALL, &call))
 		return (Datum) 0;
 
 	sink.result = call.result;
+	sink.table = RelationGetRelid(call.target.heap);
 	sink.rows = &call.rows;
 	sink.max_fps = 1024;
 	sink.fps = palloc(sink.max_fps * sizeof(Fingerprint));
@@ -261,16 +346,16 @@ simhash_find_all_index(PG_FUNCTION_ARGS)
 }
 
 /* returns pairs of values */
-typedef struct ValueSink
+typedef struct ValuePairSink
 {
 	ShBatchSink sink;
 	ReturnSetInfo *result;
-} ValueSink;
+} ValuePairSink;
 
 static void
 return_values(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
 {
-	ValueSink  *sink = (ValueSink *) base;
+	ValuePairSink *sink = (ValuePairSink *) base;
 	uint64		a = shbatch_fingerprint(group, i);
 	uint64		b = shbatch_fingerprint(group, j);
 	Datum		values[3];
@@ -284,14 +369,15 @@ return_values(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
 }
 
 /*
- * simhash_find_all(hashes simhash[], distance int, blocks int) -> every pair of
- * different values in the array that differ in at most distance bits; once,
- * the smaller first.
+ * simhash_find_all_in(fingerprints simhash[], distance int, blocks int, table_no
+ * int) -> every pair of different values in the array that differ in at most
+ * distance bits; once, the smaller first.  With table_no, only the pairs whose
+ * first table with a common prefix it is.
  */
 Datum
-simhash_find_all_array(PG_FUNCTION_ARGS)
+simhash_find_all_in(PG_FUNCTION_ARGS)
 {
-	ValueSink	sink = {{shbatch_drop_repeat, NULL, return_values}};
+	ValuePairSink sink = {.sink = {.repeat = shbatch_drop_repeat, .pair = return_values}};
 	ShBatchCall call;
 
 	if (!shbatch_begin_array(fcinfo, SHBATCH_FIND_ALL, &call))

@@ -24,10 +24,10 @@
 #include "batch/union_find.h"
 #include "type/simhash.h"
 
-PG_FUNCTION_INFO_V1(simhash_find_clusters_index);
-PG_FUNCTION_INFO_V1(simhash_find_clusters_array);
+PG_FUNCTION_INFO_V1(simhash_find_clusters);
+PG_FUNCTION_INFO_V1(simhash_find_clusters_in);
 
-/* a row, by the number of its fingerprint */
+/* a row, and the number of its fingerprint */
 typedef struct Member
 {
 	uint64		tid;
@@ -35,14 +35,13 @@ typedef struct Member
 } Member;
 
 /* finds clusters of rows */
-typedef struct RowSink
+typedef struct MemberSink
 {
 	ShBatchSink sink;
 	ShBatchUnionFind components;
 
 	/* waiting to be looked up */
 	ShBatchRows *rows;
-	size_t		max_elements;
 	uint32	   *elements;		/* of the rows */
 
 	/* that were seen, of all elements */
@@ -51,13 +50,13 @@ typedef struct RowSink
 	/* the last fingerprint that had several rows in a group */
 	bool		run_is_new;		/* its rows are being collected */
 	uint32		run_element;
-} RowSink;
+} MemberSink;
 
 /*
  * Look up the rows that have been collected, and join what their pairs say.
  */
 static void
-flush(RowSink *sink)
+flush(MemberSink *sink)
 {
 	ShBatchElement *elements = sink->components.elements;
 
@@ -84,23 +83,10 @@ flush(RowSink *sink)
 }
 
 static void
-collect_rows(RowSink *sink, uint32 element, const uint64 *tids, size_t count)
+collect_row(MemberSink *sink, uint32 element, uint64 tid)
 {
-	shbatch_rows_add(sink->rows, tids, count);
-	if (sink->rows->capacity > sink->max_elements)
-	{
-		sink->max_elements = sink->rows->capacity;
-		sink->elements = repalloc_huge(sink->elements, sink->max_elements * sizeof(uint32));
-	}
-	for (size_t i = sink->rows->count - count; i < sink->rows->count; i++)
-		sink->elements[i] = element;
-}
-
-static void
-flush_if_full(RowSink *sink)
-{
-	if (shbatch_rows_full(sink->rows))
-		flush(sink);
+	sink->elements[sink->rows->count] = element;
+	shbatch_rows_add(sink->rows, &tid, 1);
 }
 
 /*
@@ -113,20 +99,21 @@ flush_if_full(RowSink *sink)
 static bool
 collect_repeated(ShBatchSink *base, const ShBatchGroup *group, uint64 tid)
 {
-	RowSink    *sink = (RowSink *) base;
+	MemberSink    *sink = (MemberSink *) base;
 	size_t		last = group->nkeys - 1;
 
-	flush_if_full(sink);
+	if (shbatch_rows_full(sink->rows))
+		flush(sink);
 	if (!group->last_repeated)
 	{
 		sink->run_element = shbatch_union_find_add(&sink->components,
 												   shbatch_fingerprint(group, last),
 												   &sink->run_is_new);
 		if (sink->run_is_new)
-			collect_rows(sink, sink->run_element, &group->tids[group->starts[last]], 1);
+			collect_row(sink, sink->run_element, group->tids[group->starts[last]]);
 	}
 	if (sink->run_is_new)
-		collect_rows(sink, sink->run_element, &tid, 1);
+		collect_row(sink, sink->run_element, tid);
 	return false;
 }
 
@@ -135,25 +122,26 @@ collect_repeated(ShBatchSink *base, const ShBatchGroup *group, uint64 tid)
  * collected.
  */
 static uint32
-collect(RowSink *sink, const ShBatchGroup *group, size_t i)
+collect(MemberSink *sink, const ShBatchGroup *group, size_t i)
 {
 	bool		is_new;
 	uint32		element = shbatch_union_find_add(&sink->components,
 												 shbatch_fingerprint(group, i), &is_new);
 
 	if (is_new)
-		collect_rows(sink, element, &group->tids[group->starts[i]], 1);
+		collect_row(sink, element, group->tids[group->starts[i]]);
 	return element;
 }
 
 static void
 collect_pair(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
 {
-	RowSink    *sink = (RowSink *) base;
+	MemberSink    *sink = (MemberSink *) base;
 	uint32		a;
 	uint32		b;
 
-	flush_if_full(sink);
+	if (shbatch_rows_full(sink->rows))
+		flush(sink);
 	a = collect(sink, group, i);
 	b = collect(sink, group, j);
 	shbatch_rows_add_pair(sink->rows, a, b);
@@ -164,10 +152,11 @@ collect_pair(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
  * Return the members of the clusters.
  */
 static void
-return_members(RowSink *sink, ReturnSetInfo *result)
+return_members(MemberSink *sink, ReturnSetInfo *result, Oid table)
 {
 	ShBatchElement *elements = sink->components.elements;
 	Member		member;
+	double		nread = 0;
 
 	shbatch_progress_phase(SHBATCH_PHASE_RETURN, 0);
 	shbatch_union_find_sum(&sink->components);
@@ -180,11 +169,11 @@ return_members(RowSink *sink, ReturnSetInfo *result)
 		const ShBatchElement *root = &elements[shbatch_union_find_root(&sink->components,
 																	   member.element)];
 		ItemPointerData tid;
-		Datum		values[4];
-		bool		nulls[4] = {0};
+		Datum		values[5];
+		bool		nulls[5] = {0};
 
 		CHECK_FOR_INTERRUPTS();
-		shbatch_progress_entries(1);
+		shbatch_progress_entries(++nread);
 		if (root->size < 2)
 			continue;
 		shbt_int_to_tid(member.tid, &tid);
@@ -192,6 +181,7 @@ return_members(RowSink *sink, ReturnSetInfo *result)
 		values[1] = PointerGetDatum(&tid);
 		values[2] = SimhashGetDatum(elements[member.element].fp);
 		values[3] = Int64GetDatum(root->size);
+		values[4] = ObjectIdGetDatum(table);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 }
@@ -202,24 +192,24 @@ return_members(RowSink *sink, ReturnSetInfo *result)
  * and its size.
  */
 Datum
-simhash_find_clusters_index(PG_FUNCTION_ARGS)
+simhash_find_clusters(PG_FUNCTION_ARGS)
 {
-	RowSink		sink = {{collect_repeated, NULL, collect_pair}};
+	MemberSink	sink = {.sink = {.repeat = collect_repeated, .pair = collect_pair}};
 	ShBatchCall call;
 
 	if (!shbatch_begin_index(fcinfo, SHBATCH_FIND_CLUSTERS, &call))
 		return (Datum) 0;
 
-	shbatch_union_find_begin(&sink.components);
+	shbatch_union_find_begin(&sink.components, call.input.most);
 	sink.rows = &call.rows;
-	sink.max_elements = sink.rows->capacity;
-	sink.elements = palloc(sink.max_elements * sizeof(uint32));
+	sink.elements = MemoryContextAllocHuge(CurrentMemoryContext,
+										   sink.rows->capacity * sizeof(uint32));
 	PrepareTempTablespaces();
 	sink.members = BufFileCreateTemp(false);
 
 	shbatch_source_search(&call.input, &sink.sink);
 	flush(&sink);
-	return_members(&sink, call.result);
+	return_members(&sink, call.result, RelationGetRelid(call.target.heap));
 
 	BufFileClose(sink.members);
 	shbatch_end_index(&call);
@@ -227,16 +217,16 @@ simhash_find_clusters_index(PG_FUNCTION_ARGS)
 }
 
 /* finds clusters of values */
-typedef struct ValueSink
+typedef struct JoinSink
 {
 	ShBatchSink sink;
 	ShBatchUnionFind components;
-} ValueSink;
+} JoinSink;
 
 static void
 join_values(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
 {
-	ValueSink  *sink = (ValueSink *) base;
+	JoinSink  *sink = (JoinSink *) base;
 	bool		is_new;
 	uint32		a = shbatch_union_find_add(&sink->components, shbatch_fingerprint(group, i),
 										   &is_new);
@@ -251,7 +241,7 @@ join_values(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
  * Return the values of the clusters.
  */
 static void
-return_values(ValueSink *sink, ReturnSetInfo *result)
+return_values(JoinSink *sink, ReturnSetInfo *result)
 {
 	ShBatchElement *elements = sink->components.elements;
 
@@ -267,7 +257,7 @@ return_values(ValueSink *sink, ReturnSetInfo *result)
 		bool		nulls[3] = {0};
 
 		CHECK_FOR_INTERRUPTS();
-		shbatch_progress_entries(1);
+		shbatch_progress_entries(i + 1);
 		values[0] = Int64GetDatum((int64) root->fp);
 		values[1] = SimhashGetDatum(elements[i].fp);
 		values[2] = Int64GetDatum(root->size);
@@ -276,20 +266,20 @@ return_values(ValueSink *sink, ReturnSetInfo *result)
 }
 
 /*
- * simhash_find_clusters(hashes simhash[], distance int, blocks int) -> the
- * values in the array that have another one within distance bits, with the
+ * simhash_find_clusters_in(fingerprints simhash[], distance int, blocks int) ->
+ * the values in the array that have another one within distance bits, with the
  * cluster they belong to and its number of values.
  */
 Datum
-simhash_find_clusters_array(PG_FUNCTION_ARGS)
+simhash_find_clusters_in(PG_FUNCTION_ARGS)
 {
-	ValueSink	sink = {{shbatch_drop_repeat, NULL, join_values}};
+	JoinSink	sink = {.sink = {.repeat = shbatch_drop_repeat, .pair = join_values}};
 	ShBatchCall call;
 
 	if (!shbatch_begin_array(fcinfo, SHBATCH_FIND_CLUSTERS, &call))
 		return (Datum) 0;
 
-	shbatch_union_find_begin(&sink.components);
+	shbatch_union_find_begin(&sink.components, call.input.most);
 	shbatch_source_search(&call.input, &sink.sink);
 	return_values(&sink, call.result);
 

@@ -36,6 +36,8 @@ typedef struct Search
 	ShBatchSink *sink;
 	ShBatchGroup group;
 	ShBatchPairs pairs;
+	size_t		group_entries;	/* read, of the group that is open */
+	double		entries;		/* searched, and not reported yet */
 	int			prefix_bits;
 	uint64		prefix;			/* of a permuted fingerprint */
 } Search;
@@ -71,13 +73,13 @@ bits_of_blocks(const ShBitsScheme *scheme, const ShBitsTable *table, int nblocks
 }
 
 static void
-add_step(ShBatchPlan *plan, const ShBitsScheme *scheme, int table, int prefix_bits)
+add_walk(ShBatchPlan *plan, const ShBitsScheme *scheme, int table, int prefix_bits)
 {
-	ShBatchStep *step = &plan->steps[plan->nsteps++];
+	ShBatchWalk *walk = &plan->walks[plan->nwalks++];
 
-	step->table = table;
-	step->prefix_bits = prefix_bits;
-	step->mask = shbits_unpermute(&scheme->tables[table], shbits_prefix_mask(prefix_bits));
+	walk->table = table;
+	walk->prefix_bits = prefix_bits;
+	walk->mask = shbits_unpermute(&scheme->tables[table], shbits_prefix_mask(prefix_bits));
 }
 
 /*
@@ -90,11 +92,11 @@ shbatch_plan(ShBatchPlan *plan, const ShBitsScheme *scheme, int distance, double
 	int			used = blocks_to_use(scheme, entries);
 
 	Assert(distance <= scheme->distance);
-	plan->nsteps = 0;
+	plan->first = plan->nwalks = 0;
 	if (distance == 0)
 	{
 		/* no two keys are a pair: each is a group by itself */
-		add_step(plan, scheme, 0, 64);
+		add_walk(plan, scheme, 0, 64);
 		return;
 	}
 	for (int t = 0; t < scheme->ntables; t++)
@@ -105,7 +107,7 @@ shbatch_plan(ShBatchPlan *plan, const ShBitsScheme *scheme, int distance, double
 		if (table->order[used - 1] >= distance + used ||
 			(t > 0 && memcmp(table->order, (table - 1)->order, used) == 0))
 			continue;
-		add_step(plan, scheme, t, bits_of_blocks(scheme, table, used));
+		add_walk(plan, scheme, t, bits_of_blocks(scheme, table, used));
 	}
 }
 
@@ -115,8 +117,22 @@ shbatch_plan(ShBatchPlan *plan, const ShBitsScheme *scheme, int distance, double
 void
 shbatch_plan_whole(ShBatchPlan *plan)
 {
-	plan->nsteps = 1;
-	memset(&plan->steps[0], 0, sizeof(ShBatchStep));
+	plan->first = 0;
+	plan->nwalks = 1;
+	memset(&plan->walks[0], 0, sizeof(ShBatchWalk));
+}
+
+/*
+ * Plan a walk over one table of a scheme, for the pairs that share its prefix
+ * and that of no table before it.
+ */
+void
+shbatch_plan_table(ShBatchPlan *plan, const ShBitsScheme *scheme, int table)
+{
+	plan->first = table;
+	plan->nwalks = 0;
+	for (int t = 0; t <= table; t++)
+		add_walk(plan, scheme, t, scheme->tables[t].prefix_bits);
 }
 
 static void
@@ -179,6 +195,15 @@ pair_found(void *arg, size_t i, size_t j)
 	search->sink->pair(search->sink, &search->group, i, j);
 }
 
+/* this part of the work on a group is done */
+static void
+report_part(void *arg, double part)
+{
+	Search	   *search = arg;
+
+	shbatch_progress_entries(search->entries + search->group_entries * part);
+}
+
 /*
  * The group is complete: look for pairs, and forget it.
  */
@@ -187,10 +212,14 @@ end_group(Search *search)
 {
 	ShBatchGroup *group = &search->group;
 
-	if (search->sink->group != NULL)
-		search->sink->group(search->sink, group);
+	if (search->sink->begin != NULL)
+		search->sink->begin(search->sink, group);
 	if (group->nkeys > 1)
 		shbatch_find_pairs(&search->pairs, group->keys, group->nkeys);
+	if (search->sink->end != NULL)
+		search->sink->end(search->sink, group);
+	search->entries += search->group_entries;
+	search->group_entries = 0;
 	group->nkeys = 0;
 	group->nrows = 0;
 }
@@ -216,6 +245,7 @@ add_entries(Search *search, const uint64 *keys, const uint64 *tids, int count)
 					group->tids[group->nrows++] = tids[i];
 				}
 				group->last_repeated = true;
+				search->group_entries++;
 				continue;
 			}
 			if (((keys[i] ^ group->keys[0]) & search->prefix) != 0)
@@ -230,6 +260,7 @@ add_entries(Search *search, const uint64 *keys, const uint64 *tids, int count)
 		group->starts[group->nkeys++] = group->nrows;
 		group->tids[group->nrows++] = tids[i];
 		group->last_repeated = false;
+		search->group_entries++;
 	}
 }
 
@@ -237,32 +268,33 @@ add_entries(Search *search, const uint64 *keys, const uint64 *tids, int count)
  * Do a walk of the plan.
  */
 static void
-do_step(Search *search, ShBatchStream *stream, const ShBatchPlan *plan, int number)
+do_walk(Search *search, ShBatchStream *stream, const ShBatchPlan *plan, int number)
 {
-	const ShBatchStep *step = &plan->steps[number];
-	const ShBitsTable *table = &stream->scheme->tables[step->table];
+	const ShBatchWalk *walk = &plan->walks[number];
+	const ShBitsTable *table = &stream->scheme->tables[walk->table];
 	uint64		keys[SHBATCH_STREAM_MAX];
 	uint64		tids[SHBATCH_STREAM_MAX];
 	int			count;
 
 	search->group.table = table;
 	search->group.first_walk = number == 0;
-	search->prefix_bits = step->prefix_bits;
-	search->prefix = shbits_prefix_mask(step->prefix_bits);
+	search->prefix_bits = walk->prefix_bits;
+	search->prefix = shbits_prefix_mask(walk->prefix_bits);
 
 	/* pairs that share the prefix of a walk before were found there */
 	search->pairs.nmasks = number;
 	for (int i = 0; i < number; i++)
-		search->pairs.masks[i] = shbits_permute(table, plan->steps[i].mask);
+		search->pairs.masks[i] = shbits_permute(table, plan->walks[i].mask);
 
-	shbatch_stream_start(stream, step->table);
+	shbatch_stream_start(stream, walk->table);
 	while ((count = shbatch_stream_next(stream, keys, tids)) > 0)
 	{
 		add_entries(search, keys, tids, count);
-		shbatch_progress_entries(count);
+		shbatch_progress_entries(search->entries);
 	}
 	if (search->group.nkeys > 0)
 		end_group(search);
+	shbatch_progress_entries(search->entries);
 }
 
 /*
@@ -286,14 +318,14 @@ shbatch_search(ShBatchStream *stream, const ShBatchPlan *plan, int distance, ShB
 	group->keys = palloc(FIRST_CAPACITY * sizeof(uint64));
 	group->starts = palloc(FIRST_CAPACITY * sizeof(size_t));
 	group->tids = palloc(FIRST_CAPACITY * sizeof(uint64));
-	shbatch_pairs_init(&search->pairs, distance, pair_found, search);
+	shbatch_pairs_init(&search->pairs, distance, pair_found, report_part, search);
 
-	for (int i = 0; i < plan->nsteps; i++)
+	for (int i = plan->first; i < plan->nwalks; i++)
 	{
-		shbatch_progress_table(i, plan->nsteps);
-		do_step(search, stream, plan, i);
+		shbatch_progress_table(i - plan->first, plan->nwalks - plan->first);
+		do_walk(search, stream, plan, i);
 	}
-	shbatch_progress_table(plan->nsteps, plan->nsteps);
+	shbatch_progress_table(plan->nwalks - plan->first, plan->nwalks - plan->first);
 }
 
 /*

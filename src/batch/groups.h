@@ -33,7 +33,10 @@ typedef struct ShBatchGroup
 
 typedef struct ShBatchSink ShBatchSink;
 
-/* what is done with what a search finds */
+/*
+ * What is done with what a search finds.  The TIDs of the rows of a group that
+ * is complete are the sink's to change.
+ */
 struct ShBatchSink
 {
 	/*
@@ -43,33 +46,41 @@ struct ShBatchSink
 	bool		(*repeat) (ShBatchSink *sink, const ShBatchGroup *group, uint64 tid);
 
 	/* A group is complete; its pairs follow.  May be NULL. */
-	void		(*group) (ShBatchSink *sink, const ShBatchGroup *group);
+	void		(*begin) (ShBatchSink *sink, const ShBatchGroup *group);
 
 	/* Keys i and j of the group are a pair. */
 	void		(*pair) (ShBatchSink *sink, const ShBatchGroup *group, size_t i, size_t j);
+
+	/* There are no more pairs, and the group will be gone.  May be NULL. */
+	void		(*end) (ShBatchSink *sink, const ShBatchGroup *group);
 };
 
 /*
  * A walk over a table, in which entries that agree in the first prefix_bits of
- * their keys are a group.  Two fingerprints within the distance share the
- * prefix of one of the walks of a plan.
+ * their keys are a group.
  */
-typedef struct ShBatchStep
+typedef struct ShBatchWalk
 {
 	int			table;
 	int			prefix_bits;	/* 0..64 */
 	uint64		mask;			/* bits of the fingerprint in the prefix */
-} ShBatchStep;
+} ShBatchWalk;
 
+/*
+ * Two fingerprints within the distance share the prefix of one of the walks.
+ * Those before the first are not made: what would be found there is not wanted.
+ */
 typedef struct ShBatchPlan
 {
-	int			nsteps;
-	ShBatchStep steps[SHBITS_MAX_TABLES];
+	int			first;
+	int			nwalks;			/* with these */
+	ShBatchWalk walks[SHBITS_MAX_TABLES];
 } ShBatchPlan;
 
 extern void shbatch_plan(ShBatchPlan *plan, const ShBitsScheme *scheme, int distance,
 						 double entries);
 extern void shbatch_plan_whole(ShBatchPlan *plan);
+extern void shbatch_plan_table(ShBatchPlan *plan, const ShBitsScheme *scheme, int table);
 extern void shbatch_search(ShBatchStream *stream, const ShBatchPlan *plan, int distance,
 						   ShBatchSink *sink);
 extern bool shbatch_drop_repeat(ShBatchSink *sink, const ShBatchGroup *group, uint64 tid);

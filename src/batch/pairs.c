@@ -31,15 +31,20 @@
  * stay in the first-level cache */
 #define TILE			1024
 
+/* how many keys are sorted by a part before that is reported */
+#define REPORT_INTERVAL	65536
+
 /*
  * Prepare to search.  Pairs that differ in at most distance bits, 0..64, are
- * passed to found, with arg.
+ * passed to found, with arg; report is told how far a long search is.
  */
 void
-shbatch_pairs_init(ShBatchPairs *pairs, int distance, ShBatchPairFunction found, void *arg)
+shbatch_pairs_init(ShBatchPairs *pairs, int distance, ShBatchPairFunction found,
+				   ShBatchPartFunction report, void *arg)
 {
 	pairs->distance = distance;
 	pairs->found = found;
+	pairs->report = report;
 	pairs->arg = arg;
 	pairs->nmasks = 0;
 	pairs->capacity = 0;
@@ -63,11 +68,40 @@ found_before(const ShBatchPairs *pairs, uint64 difference)
 }
 
 /*
+ * A part of the search, out of 1: where it begins, and how much it is.
+ */
+typedef struct Share
+{
+	double		start;
+	double		size;
+} Share;
+
+static const Share whole = {0, 1};
+
+/* what a fraction of a share is, from another fraction on */
+static Share
+share_of(Share share, double start, double size)
+{
+	Share		result = {share.start + share.size * start, share.size * size};
+
+	return result;
+}
+
+/* a fraction of a share is done */
+static void
+report_done(ShBatchPairs *pairs, Share share, double fraction)
+{
+	pairs->report(pairs->arg, share.start + share.size * Min(fraction, 1));
+}
+
+/*
  * Compare keys each with each.  entries[], if given, has their positions.
  */
 static void
-compare_all(ShBatchPairs *pairs, const uint64 *keys, const ShSortItem *entries, size_t count)
+compare_all(ShBatchPairs *pairs, const uint64 *keys, const ShSortItem *entries, size_t count,
+			Share share)
 {
+	double		square = (double) count * count;
 	uint16		matches[TILE];
 
 	for (size_t start = 0; start < count; start += TILE)
@@ -92,17 +126,21 @@ compare_all(ShBatchPairs *pairs, const uint64 *keys, const ShSortItem *entries, 
 					pairs->found(pairs->arg, entries[i].value, entries[j].value);
 			}
 			if (unlikely(i % TILE == TILE - 1))
+			{
 				CHECK_FOR_INTERRUPTS();
+				report_done(pairs, share,
+							((double) start * start + 2.0 * i * (end - start)) / square);
+			}
 		}
 	}
 }
 
 static void
-compare_entries(ShBatchPairs *pairs, const ShSortItem *entries, size_t count)
+compare_entries(ShBatchPairs *pairs, const ShSortItem *entries, size_t count, Share share)
 {
 	for (size_t i = 0; i < count; i++)
 		pairs->column[i] = entries[i].key;
-	compare_all(pairs, pairs->column, entries, count);
+	compare_all(pairs, pairs->column, entries, count, share);
 }
 
 /* the bits in which keys vary */
@@ -198,7 +236,7 @@ worth_cutting(int nvarying, int nparts)
  * keys apart, those pairs that no part has found so far are found that way.
  */
 static void
-find_among(ShBatchPairs *pairs, ShSortItem *entries, size_t count)
+find_among(ShBatchPairs *pairs, ShSortItem *entries, size_t count, Share share)
 {
 	int			nparts = pairs->distance + 1;
 	int			nmasks = pairs->nmasks;
@@ -206,12 +244,13 @@ find_among(ShBatchPairs *pairs, ShSortItem *entries, size_t count)
 	int			nvarying = pg_popcount64(varying);
 	double		planned = 0;
 	double		all = (double) count * count / 2;
+	double		unit = 1 / ((double) count * nparts);	/* an entry, in one part */
 
 	CHECK_FOR_INTERRUPTS();
 	Assert(nmasks + nparts <= SHBATCH_MAX_MASKS);
 	if (count <= COMPARE_MAX || !worth_cutting(nvarying, nparts))
 	{
-		compare_entries(pairs, entries, count);
+		compare_entries(pairs, entries, count, share);
 		return;
 	}
 
@@ -219,19 +258,24 @@ find_among(ShBatchPairs *pairs, ShSortItem *entries, size_t count)
 	{
 		int			nbits = (i + 1) * nvarying / nparts - i * nvarying / nparts;
 		uint64		part = cut_part(&varying, nbits);
+		double		done = (double) i / nparts;
 
+		report_done(pairs, share, done);
 		sort_by_part(pairs, entries, count, part);
 		planned += comparisons(entries, count, part);
 		if (planned > all / 2)
 		{
-			compare_entries(pairs, entries, count);
+			compare_entries(pairs, entries, count, share_of(share, done, 1 - done));
 			break;
 		}
 		for (size_t start = 0, end; start < count; start = end)
 		{
 			end = run_end(entries, start, count, part);
 			if (end - start > 1)
-				find_among(pairs, entries + start, end - start);
+				find_among(pairs, entries + start, end - start,
+						   share_of(share, done + start * unit, (end - start) * unit));
+			if (end / REPORT_INTERVAL > start / REPORT_INTERVAL)
+				report_done(pairs, share, done + end * unit);
 		}
 		pairs->masks[pairs->nmasks++] = part;
 	}
@@ -259,7 +303,7 @@ shbatch_find_pairs(ShBatchPairs *pairs, const uint64 *keys, size_t count)
 		return;
 	if (count <= COMPARE_MAX)
 	{
-		compare_all(pairs, keys, NULL, count);
+		compare_all(pairs, keys, NULL, count, whole);
 		return;
 	}
 
@@ -272,5 +316,5 @@ shbatch_find_pairs(ShBatchPairs *pairs, const uint64 *keys, size_t count)
 	}
 	for (size_t i = 0; i < count; i++)
 		pairs->entries[i] = shsort_item(keys[i], i);
-	find_among(pairs, pairs->entries, count);
+	find_among(pairs, pairs->entries, count, whole);
 }

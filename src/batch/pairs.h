@@ -15,6 +15,9 @@
 /* is told the positions of the two keys of a pair */
 typedef void (*ShBatchPairFunction) (void *arg, size_t i, size_t j);
 
+/* is told now and then what part of the work is done, 0..1 */
+typedef void (*ShBatchPartFunction) (void *arg, double part);
+
 /*
  * Masks that a search can have to look at: at most 255 tables come before the
  * last one, and a subdivision leaves fewer bits to the one within it.
@@ -25,6 +28,7 @@ typedef struct ShBatchPairs
 {
 	int			distance;
 	ShBatchPairFunction found;
+	ShBatchPartFunction report;
 	void	   *arg;
 
 	/* a pair whose keys agree in all the bits of one of these is not found */
@@ -33,8 +37,8 @@ typedef struct ShBatchPairs
 
 	/* for sets of keys that are subdivided */
 	size_t		capacity;
-	ShSortItem   *entries;		/* keys and their positions */
-	ShSortItem   *scratch;
+	ShSortItem *entries;		/* keys and their positions */
+	ShSortItem *scratch;
 	uint64	   *column;
 } ShBatchPairs;
 
@@ -42,7 +46,8 @@ typedef struct ShBatchPairs
 #define SHBATCH_PAIRS_BYTES_PER_KEY	(2 * sizeof(ShSortItem) + sizeof(uint64))
 
 extern void shbatch_pairs_init(ShBatchPairs *pairs, int distance,
-							   ShBatchPairFunction found, void *arg);
+							   ShBatchPairFunction found, ShBatchPartFunction report,
+							   void *arg);
 extern void shbatch_find_pairs(ShBatchPairs *pairs, const uint64 *keys, size_t count);
 
 #endif							/* SIMHASH_BATCH_PAIRS_H */

@@ -70,7 +70,7 @@ shbatch_progress_start(ShBatchCommand command, Oid heap, Oid index)
 }
 
 /*
- * A phase begins that has about so many entries to read; 0 if that is not
+ * A phase begins that has about so many entries to do; 0 if that is not
  * known.
  */
 void
@@ -101,11 +101,11 @@ shbatch_progress_table(int done, int total)
 		pgstat_progress_update_param(PARAM_ENTRIES_TOTAL, entries_done * total);
 }
 
-/* so many more entries have been read */
+/* so many entries of this phase are done */
 void
-shbatch_progress_entries(int count)
+shbatch_progress_entries(double count)
 {
-	entries_done += count;
+	entries_done = (int64) count;
 	if (reporting)
 		pgstat_progress_update_param(PARAM_ENTRIES_DONE, entries_done);
 }

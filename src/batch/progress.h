@@ -27,7 +27,7 @@ typedef enum ShBatchPhase
 extern void shbatch_progress_start(ShBatchCommand command, Oid heap, Oid index);
 extern void shbatch_progress_phase(ShBatchPhase phase, double entries);
 extern void shbatch_progress_table(int done, int total);
-extern void shbatch_progress_entries(int count);
+extern void shbatch_progress_entries(double count);
 extern void shbatch_progress_found(void);
 extern void shbatch_progress_end(void);
 

@@ -7,10 +7,10 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/predicate.h"
+#include "utils/arrayaccess.h"
 
 #include "batch/progress.h"
 #include "batch/source.h"
@@ -37,15 +37,13 @@ shbatch_check_distance(int distance)
 }
 
 /*
- * Search what was added to a sort, by a scheme with the given number of
- * blocks, or one that suits the distance and the number of fingerprints.
+ * Search what was added to a sort: by a scheme for the distance, or, if none is
+ * given, one that suits the distance and the number of fingerprints.
  */
 static void
-use_sort(ShBatchSource *input, ShSort *sort, const int *blocks)
+use_sort(ShBatchSource *input, ShSort *sort, const ShBitsScheme *scheme)
 {
-	ShBitsScheme *scheme;
-
-	if (blocks == NULL &&
+	if (scheme == NULL &&
 		(input->distance >= SHBITS_MAX_BLOCKS || shsort_count(sort) <= FEW_FINGERPRINTS))
 	{
 		scheme = shbits_make_scheme(1, 0);
@@ -54,11 +52,12 @@ use_sort(ShBatchSource *input, ShSort *sort, const int *blocks)
 	else
 	{
 		/* by default the fewest sorts; groups that are large are subdivided */
-		scheme = shbits_make_scheme(blocks != NULL ? *blocks : input->distance + 1,
-									input->distance);
+		if (scheme == NULL)
+			scheme = shbits_make_scheme(input->distance + 1, input->distance);
 		shbatch_plan(&input->plan, scheme, input->distance, shsort_count(sort));
 	}
 	shbatch_stream_sort(&input->stream, sort, scheme);
+	input->entries = input->most = shsort_count(sort);
 }
 
 /*
@@ -68,80 +67,91 @@ use_sort(ShBatchSource *input, ShSort *sort, const int *blocks)
 static void
 sort_index(ShBatchSource *input, Relation index, const ShBitsScheme *scheme, Snapshot snapshot)
 {
-	ShSort  *sort = shsort_begin(maintenance_work_mem);
+	ShSort	   *sort = shsort_begin(maintenance_work_mem);
 	uint64		keys[SHBATCH_STREAM_MAX];
 	uint64		tids[SHBATCH_STREAM_MAX];
 	int			count;
 
-	shbatch_progress_phase(SHBATCH_PHASE_SORT, Max(index->rd_rel->reltuples, 0));
+	shbatch_progress_phase(SHBATCH_PHASE_SORT, input->entries);
 	shbatch_stream_index(&input->stream, index, scheme, snapshot);
 	shbatch_stream_start(&input->stream, 0);
 	while ((count = shbatch_stream_next(&input->stream, keys, tids)) > 0)
 	{
 		for (int i = 0; i < count; i++)
 			shsort_add(sort, shbits_unpermute(&scheme->tables[0], keys[i]), tids[i]);
-		shbatch_progress_entries(count);
+		shbatch_progress_entries(shsort_count(sort));
 	}
 	use_sort(input, sort, NULL);
 }
 
 /*
- * Search an index within a distance, or that of the index if none is given.
- * The index must be open, and stay so, and the snapshot be registered.
+ * Search an index within a distance, which must be in range, or that of the
+ * index.  The index must be open, and stay so, and the snapshot be registered.
  *
  * All of the index is read, so a serializable transaction takes a predicate
  * lock on all of it.
  */
 void
-shbatch_source_index(ShBatchSource *input, Relation index, Snapshot snapshot, const int *distance)
+shbatch_source_index(ShBatchSource *input, Relation index, Snapshot snapshot, int distance)
 {
 	ShBitsScheme *scheme = shbt_get_scheme(index);
+	double		leaves = (double) RelationGetNumberOfBlocks(index) / scheme->ntables;
 
 	PredicateLockRelation(index, snapshot);
 	pgstat_count_index_scan(index);
-	input->distance = distance != NULL ? *distance : scheme->distance;
-	shbatch_check_distance(input->distance);
+	input->distance = distance != SHBATCH_INDEX_DISTANCE ? distance : scheme->distance;
+	input->entries = Max(index->rd_rel->reltuples, 0);
+	input->most = leaves * SHBT_LEAF_CAPACITY;
 	if (input->distance <= scheme->distance)
 	{
-		double		leaves = (double) RelationGetNumberOfBlocks(index) / scheme->ntables;
-
 		shbatch_stream_index(&input->stream, index, scheme, snapshot);
-		shbatch_plan(&input->plan, scheme, input->distance, leaves * SHBT_LEAF_CAPACITY);
+		shbatch_plan(&input->plan, scheme, input->distance, input->most);
 	}
 	else
 		sort_index(input, index, scheme, snapshot);
 }
 
 /*
- * Search an array of fingerprints within a distance, which must be in range.
- * Nulls are passed over.  If blocks is given, by the scheme with that many;
- * ERRCODE_INVALID_PARAMETER_VALUE if there is none.
+ * Add the elements of an array to a sort.  Nulls are passed over.
  */
-void
-shbatch_source_array(ShBatchSource *input, ArrayType *array, int distance, const int *blocks)
+static void
+add_elements(ShSort *sort, AnyArrayType *array)
 {
-	ShSort  *sort;
-	Datum	   *values;
-	bool	   *nulls;
-	int			count;
+	int			count = ArrayGetNItems(AARR_NDIM(array), AARR_DIMS(array));
+	array_iter	iterator;
 
-	input->distance = distance;
-	if (blocks != NULL)
-		shbits_check_scheme(*blocks, distance);
-
-	sort = shsort_begin(maintenance_work_mem);
-	deconstruct_array(array, ARR_ELEMTYPE(array), sizeof(uint64), FLOAT8PASSBYVAL,
-					  TYPALIGN_DOUBLE, &values, &nulls, &count);
+	array_iter_setup(&iterator, array);
 	for (int i = 0; i < count; i++)
 	{
+		bool		isnull;
+		Datum		value = array_iter_next(&iterator, &isnull, i, sizeof(uint64),
+											FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
+
 		if (i % CHECK_INTERVAL == 0)
 			CHECK_FOR_INTERRUPTS();
-		if (!nulls[i])
-			shsort_add(sort, DatumGetSimhash(values[i]), i);
+		if (!isnull)
+			shsort_add(sort, DatumGetSimhash(value), i);
 	}
-	pfree(values);
-	pfree(nulls);
-	use_sort(input, sort, blocks);
+}
+
+/*
+ * Search an array of fingerprints within a distance, which must be in range.
+ *
+ * With a scheme for that distance, by it; else by one that suits.  With a table
+ * of a scheme, for the pairs that share the prefix of this table, and that of
+ * no table before it.
+ */
+void
+shbatch_source_array(ShBatchSource *input, AnyArrayType *array, int distance,
+					 const ShBitsScheme *scheme, int table)
+{
+	ShSort	   *sort = shsort_begin(maintenance_work_mem);
+
+	add_elements(sort, array);
+	input->distance = distance;
+	use_sort(input, sort, scheme);
+	if (table != SHBATCH_ALL_TABLES)
+		shbatch_plan_table(&input->plan, scheme, table);
 }
 
 /*
@@ -150,13 +160,8 @@ shbatch_source_array(ShBatchSource *input, ArrayType *array, int distance, const
 void
 shbatch_source_search(ShBatchSource *input, ShBatchSink *sink)
 {
-	double		entries;
-
-	if (input->stream.sort != NULL)
-		entries = shsort_count(input->stream.sort);
-	else
-		entries = Max(input->stream.index->rd_rel->reltuples, 0);
-	shbatch_progress_phase(SHBATCH_PHASE_COMPARE, entries * input->plan.nsteps);
+	shbatch_progress_phase(SHBATCH_PHASE_COMPARE,
+						   input->entries * (input->plan.nwalks - input->plan.first));
 	shbatch_search(&input->stream, &input->plan, input->distance, sink);
 }
 

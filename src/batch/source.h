@@ -11,21 +11,30 @@
 #include "postgres.h"
 
 #include "utils/array.h"
+#include "utils/snapshot.h"
 
 #include "batch/groups.h"
+
+/* in place of a distance: that of the index */
+#define SHBATCH_INDEX_DISTANCE	(-1)
+
+/* in place of a table: all that are needed */
+#define SHBATCH_ALL_TABLES		(-1)
 
 typedef struct ShBatchSource
 {
 	int			distance;
+	double		entries;		/* how many there are, about, */
+	double		most;			/* and at most */
 	ShBatchStream stream;
 	ShBatchPlan plan;
 } ShBatchSource;
 
 extern void shbatch_check_distance(int distance);
 extern void shbatch_source_index(ShBatchSource *input, Relation index, Snapshot snapshot,
-								const int *distance);
-extern void shbatch_source_array(ShBatchSource *input, ArrayType *array, int distance,
-								const int *blocks);
+								 int distance);
+extern void shbatch_source_array(ShBatchSource *input, AnyArrayType *array, int distance,
+								 const ShBitsScheme *scheme, int table);
 extern void shbatch_source_search(ShBatchSource *input, ShBatchSink *sink);
 extern void shbatch_source_end(ShBatchSource *input);
 

@@ -12,6 +12,9 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
+#include "common/pg_prng.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -24,12 +27,23 @@ typedef struct ElementEntry
 	char		status;
 } ElementEntry;
 
-/* the finalizer of MurmurHash3: fingerprints of users need not spread */
-static inline uint32
-hash_fingerprint(uint64 fp)
+/* secrets of a hash table, its private data */
+typedef struct Seed
 {
+	uint64		addend;
+	uint64		factor;			/* odd */
+} Seed;
+
+/*
+ * As the finalizer of MurmurHash3, but with secrets in it: users choose the
+ * fingerprints, and should not be able to choose some whose hashes are equal.
+ */
+static inline uint32
+hash_fingerprint(const Seed *seed, uint64 fp)
+{
+	fp += seed->addend;
 	fp ^= fp >> 33;
-	fp *= UINT64CONST(0xff51afd7ed558ccd);
+	fp *= seed->factor;
 	fp ^= fp >> 33;
 	fp *= UINT64CONST(0xc4ceb9fe1a85ec53);
 	fp ^= fp >> 33;
@@ -40,7 +54,7 @@ hash_fingerprint(uint64 fp)
 #define SH_ELEMENT_TYPE ElementEntry
 #define SH_KEY_TYPE uint64
 #define SH_KEY fp
-#define SH_HASH_KEY(table, key) hash_fingerprint(key)
+#define SH_HASH_KEY(table, key) hash_fingerprint((table)->private_data, key)
 #define SH_EQUAL(table, a, b) ((a) == (b))
 #define SH_SCOPE static inline
 #define SH_DECLARE
@@ -49,41 +63,66 @@ hash_fingerprint(uint64 fp)
 
 #define FIRST_CAPACITY	1024
 
+/*
+ * Begin without elements.  How many there will be at most is for what is said
+ * where memory does not suffice.
+ */
 void
-shbatch_union_find_begin(ShBatchUnionFind *components)
+shbatch_union_find_begin(ShBatchUnionFind *components, double most)
 {
+	Seed	   *seed = palloc(sizeof(Seed));
+
+	seed->addend = pg_prng_uint64(&pg_global_prng_state);
+	seed->factor = pg_prng_uint64(&pg_global_prng_state) | 1;
 	components->count = 0;
 	components->capacity = FIRST_CAPACITY;
+	components->most = most;
 	components->elements = palloc(FIRST_CAPACITY * sizeof(ShBatchElement));
-	components->hash = element_create(CurrentMemoryContext, FIRST_CAPACITY, NULL);
-}
-
-static Size
-bytes_used(const ShBatchUnionFind *components)
-{
-	return components->capacity * sizeof(ShBatchElement) +
-		components->hash->size * sizeof(ElementEntry);
+	components->hash = element_create(CurrentMemoryContext, FIRST_CAPACITY, seed);
 }
 
 /*
- * Make room for one more element.
+ * Bytes that it takes to have room for elements beyond a capacity.
  *
  * The hash table doubles, too, about when the array does, and then needs the
  * old and the new one.
  */
+static double
+bytes_beyond(const ShBatchUnionFind *components, double capacity)
+{
+	double		doublings = capacity / components->capacity;
+
+	return 2 * doublings * (components->capacity * sizeof(ShBatchElement) +
+							components->hash->size * sizeof(ElementEntry));
+}
+
+/* what maintenance_work_mem must be, in kB, for as many as there can be */
+static double
+kilobytes_for_most(const ShBatchUnionFind *components)
+{
+	double		capacity = components->capacity;
+
+	while (capacity * 2 <= components->most)
+		capacity *= 2;
+	return ceil(bytes_beyond(components, capacity) / 1024);
+}
+
+/*
+ * Make room for one more element.
+ */
 static void
 enlarge(ShBatchUnionFind *components)
 {
-	Size		limit = maintenance_work_mem * (Size) 1024;
-	Size		needed = 2 * bytes_used(components);
+	double		limit = maintenance_work_mem * 1024.0;
 
-	if (needed > limit || components->capacity > PG_UINT32_MAX / 2)
+	if (bytes_beyond(components, components->capacity) > limit ||
+		components->capacity > PG_UINT32_MAX / 2)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 				 errmsg("more than %u fingerprints in clusters do not fit into maintenance_work_mem",
 						components->count),
-				 errhint("Increase maintenance_work_mem, which is now %d kB, to at least %zu kB, or VACUUM the table if it has many dead rows.",
-						 maintenance_work_mem, needed / 1024 + 1)));
+				 errhint("Increase maintenance_work_mem, which is now %d kB, to %.0f kB, which is enough however many they are, or VACUUM the table if it has many dead rows.",
+						 maintenance_work_mem, kilobytes_for_most(components))));
 	components->capacity *= 2;
 	components->elements = repalloc_huge(components->elements,
 										 components->capacity * sizeof(ShBatchElement));

@@ -21,11 +21,12 @@ typedef struct ShBatchUnionFind
 {
 	uint32		count;
 	uint32		capacity;
+	double		most;			/* elements that there can be */
 	ShBatchElement *elements;
 	struct element_hash *hash;	/* number of an element by fingerprint */
 } ShBatchUnionFind;
 
-extern void shbatch_union_find_begin(ShBatchUnionFind *components);
+extern void shbatch_union_find_begin(ShBatchUnionFind *components, double most);
 extern uint32 shbatch_union_find_add(ShBatchUnionFind *components, uint64 fp, bool *is_new);
 extern uint32 shbatch_union_find_root(ShBatchUnionFind *components, uint32 element);
 extern void shbatch_union_find_join(ShBatchUnionFind *components, uint32 a, uint32 b);

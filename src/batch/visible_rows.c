@@ -20,6 +20,7 @@
 
 #include "batch/visible_rows.h"
 #include "btree/page.h"
+#include "compat.h"
 
 /* how many rows are looked up together at least */
 #define MIN_ROWS			65536
@@ -30,6 +31,9 @@
 /* the part of maintenance_work_mem that rows may take */
 #define MEMORY_SHARE		0.25
 
+/* bytes of memory that a row takes */
+#define BYTES_PER_ROW		(sizeof(uint64) + 2 * sizeof(ShSortItem))
+
 /*
  * How many rows to look up together: so many that the order of their TIDs is of
  * use, since a page that is not in memory is read for each batch anew.
@@ -38,9 +42,15 @@ static size_t
 choose_batch(Relation heap)
 {
 	double		wanted = (double) ROWS_PER_PAGE * RelationGetNumberOfBlocks(heap);
-	double		most = maintenance_work_mem * 1024.0 * MEMORY_SHARE / SHBATCH_BYTES_PER_ROW;
+	double		most = maintenance_work_mem * 1024.0 * MEMORY_SHARE / BYTES_PER_ROW;
 
 	return Max(Min(wanted, most), MIN_ROWS);
+}
+
+static void *
+allocate(size_t count, Size size)
+{
+	return MemoryContextAllocHuge(CurrentMemoryContext, count * size);
 }
 
 /*
@@ -51,44 +61,29 @@ void
 shbatch_rows_begin(ShBatchRows *rows, Relation heap, Snapshot snapshot)
 {
 	rows->snapshot = snapshot;
-	rows->fetch = table_index_fetch_begin(heap);
+	rows->fetch = shcompat_index_fetch_begin(heap);
 	rows->slot = table_slot_create(heap, NULL);
 	rows->enough = choose_batch(heap);
+	rows->capacity = rows->enough + 2 * SHBATCH_MANY_ROWS;
 	rows->count = 0;
-	rows->capacity = MIN_ROWS;
-	rows->tids = palloc(rows->capacity * sizeof(uint64));
-	rows->order = palloc(rows->capacity * sizeof(ShSortItem));
-	rows->scratch = palloc(rows->capacity * sizeof(ShSortItem));
+	rows->tids = allocate(rows->capacity, sizeof(uint64));
+	rows->order = allocate(rows->capacity, sizeof(ShSortItem));
+	rows->scratch = allocate(rows->capacity, sizeof(ShSortItem));
 	rows->npairs = 0;
-	rows->pairs = MemoryContextAllocHuge(CurrentMemoryContext,
-										 rows->enough * sizeof(ShBatchNumberPair));
+	rows->pairs = allocate(rows->enough, sizeof(ShBatchNumberPair));
 }
 
 /*
  * Add rows, by the TIDs that index entries have.  They get the next positions
- * in tids[].  ERRCODE_CONFIGURATION_LIMIT_EXCEEDED if they do not fit into
- * maintenance_work_mem.
+ * in tids[], which does not move.
+ *
+ * There must be room: after shbatch_rows_full has said no, for the rows of two
+ * fingerprints, SHBATCH_MANY_ROWS of each.
  */
 void
 shbatch_rows_add(ShBatchRows *rows, const uint64 *tids, size_t count)
 {
-	if (count > rows->capacity - rows->count)
-	{
-		size_t		capacity = Max(rows->capacity * 2, rows->count + count);
-
-		if (capacity * SHBATCH_BYTES_PER_ROW > maintenance_work_mem * (Size) 1024 &&
-			capacity > 4 * rows->enough)
-			ereport(ERROR,
-					(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-					 errmsg("rows to be looked up together do not fit into maintenance_work_mem"),
-					 errdetail("There are %zu of them.", rows->count + count),
-					 errhint("Increase maintenance_work_mem, which is now %d kB, to at least %zu kB.",
-							 maintenance_work_mem, capacity * SHBATCH_BYTES_PER_ROW / 1024 + 1)));
-		rows->tids = repalloc_huge(rows->tids, capacity * sizeof(uint64));
-		rows->order = repalloc_huge(rows->order, capacity * sizeof(ShSortItem));
-		rows->scratch = repalloc_huge(rows->scratch, capacity * sizeof(ShSortItem));
-		rows->capacity = capacity;
-	}
+	Assert(count <= rows->capacity - rows->count);
 	memcpy(rows->tids + rows->count, tids, count * sizeof(uint64));
 	rows->count += count;
 }
@@ -125,17 +120,6 @@ shbatch_rows_reset(ShBatchRows *rows)
 }
 
 /*
- * Sort the rows by TID: order[] has the TID and the position.
- */
-static void
-sort_rows(ShBatchRows *rows)
-{
-	for (size_t i = 0; i < rows->count; i++)
-		rows->scratch[i] = shsort_item(rows->tids[i], i);
-	shsort_radix(rows->scratch, rows->order, rows->count);
-}
-
-/*
  * TID of the row that an index entry leads to, or SHBATCH_INVISIBLE.
  */
 static uint64
@@ -154,33 +138,54 @@ look_up(ShBatchRows *rows, uint64 tid)
 }
 
 /*
+ * Look up rows, as many as there is room to sort.
+ */
+static void
+look_up_all(ShBatchRows *rows, uint64 *tids, size_t count)
+{
+	uint64		last = SHBATCH_INVISIBLE;
+	uint64		last_result = SHBATCH_INVISIBLE;
+
+	/* by TID, with the positions */
+	for (size_t i = 0; i < count; i++)
+		rows->scratch[i] = shsort_item(tids[i], i);
+	shsort_radix(rows->scratch, rows->order, count);
+
+	for (size_t i = 0; i < count; i++)
+	{
+		/* the same row may have come several times */
+		if (rows->order[i].key != last)
+		{
+			CHECK_FOR_INTERRUPTS();
+			last = rows->order[i].key;
+			last_result = look_up(rows, last);
+		}
+		tids[rows->order[i].value] = last_result;
+	}
+
+	/* the search goes on, perhaps for long: nobody should wait for a pin */
+	ExecClearTuple(rows->slot);
+	table_index_fetch_reset(rows->fetch);
+}
+
+/*
  * Look all rows up: tids[] then has the TIDs of the rows that the snapshot
  * sees, and SHBATCH_INVISIBLE for the others.
  */
 void
 shbatch_rows_resolve(ShBatchRows *rows)
 {
-	uint64		last = SHBATCH_INVISIBLE;
-	uint64		last_result = SHBATCH_INVISIBLE;
+	look_up_all(rows, rows->tids, rows->count);
+}
 
-	sort_rows(rows);
-	for (size_t i = 0; i < rows->count; i++)
-	{
-		size_t		position = rows->order[i].value;
-
-		/* the same row may have come several times */
-		if (rows->tids[position] != last)
-		{
-			CHECK_FOR_INTERRUPTS();
-			last = rows->tids[position];
-			last_result = look_up(rows, last);
-		}
-		rows->tids[position] = last_result;
-	}
-
-	/* the search goes on, perhaps for long: nobody should wait for a pin */
-	ExecClearTuple(rows->slot);
-	table_index_fetch_reset(rows->fetch);
+/*
+ * The same for rows, any number, that were not added: in place.
+ */
+void
+shbatch_rows_look_up(ShBatchRows *rows, uint64 *tids, size_t count)
+{
+	for (size_t done = 0; done < count; done += rows->capacity)
+		look_up_all(rows, tids + done, Min(rows->capacity, count - done));
 }
 
 void

@@ -33,8 +33,8 @@ typedef struct ShBatchRows
 	IndexFetchTableData *fetch;
 	TupleTableSlot *slot;
 	size_t		enough;			/* rows, or pairs, to be looked up together */
+	size_t		capacity;		/* rows, a few more than that */
 	size_t		count;
-	size_t		capacity;
 	uint64	   *tids;			/* of index entries; resolved, of rows */
 	ShSortItem   *order;
 	ShSortItem   *scratch;
@@ -42,8 +42,8 @@ typedef struct ShBatchRows
 	ShBatchNumberPair *pairs;
 } ShBatchRows;
 
-/* bytes of memory that a row takes */
-#define SHBATCH_BYTES_PER_ROW	(sizeof(uint64) + 2 * sizeof(ShSortItem))
+/* how many rows may be added at once: so many are worth a look-up of their own */
+#define SHBATCH_MANY_ROWS	4096
 
 extern void shbatch_rows_begin(ShBatchRows *rows, Relation heap, Snapshot snapshot);
 extern void shbatch_rows_add(ShBatchRows *rows, const uint64 *tids, size_t count);
@@ -51,6 +51,7 @@ extern void shbatch_rows_add_pair(ShBatchRows *rows, uint32 a, uint32 b);
 extern bool shbatch_rows_full(const ShBatchRows *rows);
 extern void shbatch_rows_reset(ShBatchRows *rows);
 extern void shbatch_rows_resolve(ShBatchRows *rows);
+extern void shbatch_rows_look_up(ShBatchRows *rows, uint64 *tids, size_t count);
 extern void shbatch_rows_end(ShBatchRows *rows);
 
 #endif							/* SIMHASH_BATCH_VISIBLE_ROWS_H */

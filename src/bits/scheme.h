@@ -67,6 +67,11 @@ extern int	shbits_ntables(int blocks, int distance);
 extern void shbits_check_scheme(int blocks, int distance);
 
 /*
+ * Raise the same error if a scheme has no table of that number.
+ */
+extern void shbits_check_table(const ShBitsScheme *scheme, int table_no);
+
+/*
  * Make a scheme in the current memory context.  Raises the same error if it
  * cannot be used.
  */

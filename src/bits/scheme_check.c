@@ -11,6 +11,28 @@
 
 #include "bits/scheme.h"
 
+/*
+ * A hint at the numbers of blocks that make a scheme with the distance, or 0
+ * if there are none.  Called within ereport, for its effect.
+ */
+static int
+hint_at_blocks(int distance)
+{
+	int			least = distance + 1;
+	int			most = least;
+
+	if (distance < 0 || least > SHBITS_MAX_BLOCKS)
+		return 0;
+	/* with one block more than the distance there are least tables */
+	while (most < SHBITS_MAX_BLOCKS &&
+		   shbits_ntables(most + 1, distance) <= SHBITS_MAX_TABLES)
+		most++;
+	if (least == most)
+		return errhint("Use blocks = %d.", least);
+	return errhint("Use blocks = %d; with distance = %d it can be at most %d.",
+				   least, distance, most);
+}
+
 void
 shbits_check_scheme(int blocks, int distance)
 {
@@ -28,7 +50,8 @@ shbits_check_scheme(int blocks, int distance)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("distance %d is out of range for %d blocks",
 						distance, blocks),
-				 errdetail("The distance must be at least 0 and less than the number of blocks.")));
+				 errdetail("The distance must be at least 0 and less than the number of blocks."),
+				 hint_at_blocks(distance)));
 
 	ntables = shbits_ntables(blocks, distance);
 	if (ntables > SHBITS_MAX_TABLES)
@@ -37,7 +60,19 @@ shbits_check_scheme(int blocks, int distance)
 				 errmsg("%d blocks and distance %d make too many tables",
 						blocks, distance),
 				 errdetail("They make %d tables; at most %d are allowed.",
-						   ntables, SHBITS_MAX_TABLES)));
+						   ntables, SHBITS_MAX_TABLES),
+				 hint_at_blocks(distance)));
+}
+
+void
+shbits_check_table(const ShBitsScheme *scheme, int table_no)
+{
+	if (table_no < 0 || table_no >= scheme->ntables)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("table number %d is out of range", table_no),
+				 errdetail("The tables of %d blocks and distance %d are numbered from 0 to %d.",
+						   scheme->blocks, scheme->distance, scheme->ntables - 1)));
 }
 
 ShBitsScheme *

@@ -14,6 +14,9 @@
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
 
+#include "bits/scheme.h"
+#include "type/simhash.h"
+
 /*
  * Strategy s of 1..65 is an operator that is true where two fingerprints
  * differ in at most s - 1 bits: = is 1, % is 4.
@@ -26,7 +29,7 @@
 #define SHIDX_NUM_STRATEGIES			67
 
 #define SHIDX_DEFAULT_BLOCKS			4
-#define SHIDX_DEFAULT_DISTANCE			3
+#define SHIDX_DEFAULT_DISTANCE			SIMHASH_NEAR_RADIUS
 #define SHIDX_DEFAULT_FILLFACTOR		90
 #define SHIDX_MIN_FILLFACTOR			10
 
@@ -48,6 +51,7 @@ typedef struct ShIdxOptions
 extern void shidx_init_options(void);
 extern bytea *shidx_options(Datum reloptions, bool validate);
 extern ShIdxOptions shidx_get_options(Relation index);
+extern void shidx_report_pending_options(Relation index, const ShBitsScheme *scheme);
 
 /* build.c */
 extern IndexBuildResult *shidx_build(Relation heap, Relation index, struct IndexInfo *info);
@@ -89,5 +93,6 @@ extern bool shidx_property(Oid index_oid, int attno, IndexAMProperty prop,
 
 /* validate.c */
 extern bool shidx_validate(Oid opclass);
+extern void shidx_adjust_members(Oid family, Oid opclass, List *operators, List *functions);
 
 #endif							/* SIMHASH_INDEX_AM_H */

@@ -28,48 +28,13 @@ make_ball(StrategyNumber strategy, Datum argument)
 	return simhash_make_ball(DatumGetSimhash(argument), SHIDX_RADIUS_OF_STRATEGY(strategy));
 }
 
-static int
-compare_balls(const void *a, const void *b)
-{
-	const SimhashBall *x = a;
-	const SimhashBall *y = b;
-
-	if (x->centre != y->centre)
-		return x->centre < y->centre ? -1 : 1;
-	/* the larger one first, which holds the smaller one */
-	return x->radius > y->radius ? -1 : x->radius < y->radius;
-}
-
-/*
- * Drop the balls that are empty, or lie in another one with the same centre.
- */
-static void
-simplify_balls(ShIdxCondition *condition)
-{
-	int			kept = 0;
-
-	qsort(condition->balls, condition->nballs, sizeof(SimhashBall), compare_balls);
-	for (int i = 0; i < condition->nballs; i++)
-	{
-		SimhashBall ball = condition->balls[i];
-
-		if (ball.radius >= 0 &&
-			(kept == 0 || condition->balls[kept - 1].centre != ball.centre))
-			condition->balls[kept++] = ball;
-	}
-	condition->nballs = kept;
-	condition->points = true;
-	for (int i = 0; i < kept; i++)
-		condition->points &= condition->balls[i].radius == 0;
-}
-
 /*
  * The condition of one scan key that has an argument.
  */
-static ShIdxCondition
+static ShIdxBallSet
 read_condition(ScanKey key)
 {
-	ShIdxCondition condition = {0};
+	ShIdxBallSet set = {0};
 
 	if (key->sk_flags & SK_SEARCHARRAY)
 	{
@@ -84,35 +49,26 @@ read_condition(ScanKey key)
 		get_typlenbyvalalign(ARR_ELEMTYPE(array), &length, &by_value, &alignment);
 		deconstruct_array(array, ARR_ELEMTYPE(array), length, by_value, alignment,
 						  &elements, &nulls, &nelements);
-		condition.balls = palloc(Max(nelements, 1) * sizeof(SimhashBall));
+		set.balls = palloc(Max(nelements, 1) * sizeof(SimhashBall));
 		for (int i = 0; i < nelements; i++)
 		{
 			if (!nulls[i])
-				condition.balls[condition.nballs++] = make_ball(key->sk_strategy, elements[i]);
+				set.balls[set.nballs++] = make_ball(key->sk_strategy, elements[i]);
 		}
 	}
 	else
 	{
-		condition.balls = palloc(sizeof(SimhashBall));
-		condition.balls[0] = make_ball(key->sk_strategy, key->sk_argument);
-		condition.nballs = 1;
+		set.balls = palloc(sizeof(SimhashBall));
+		set.balls[0] = make_ball(key->sk_strategy, key->sk_argument);
+		set.nballs = 1;
 	}
-	simplify_balls(&condition);
-	return condition;
-}
-
-static int
-largest_radius(const ShIdxCondition *condition)
-{
-	int			radius = -1;
-
-	for (int i = 0; i < condition->nballs; i++)
-		radius = Max(radius, condition->balls[i].radius);
-	return radius;
+	shidx_make_ball_set(&set);
+	return set;
 }
 
 /*
- * Turn scan keys into conditions, the one with the smallest balls first.
+ * Turn scan keys into conditions.  If there is one, of one ball, it needs no
+ * plan to be read.
  *
  * Allocates in the current memory context.
  */
@@ -124,11 +80,11 @@ shidx_read_conditions(ShIdxConditions *conditions, ScanKey keys, int nkeys)
 	bool		nothing = false;
 
 	conditions->count = 0;
-	conditions->list = palloc(Max(nkeys, 1) * sizeof(ShIdxCondition));
+	conditions->list = palloc(Max(nkeys, 1) * sizeof(ShIdxBallSet));
 	for (int i = 0; i < nkeys; i++)
 	{
 		ScanKey		key = &keys[i];
-		ShIdxCondition condition;
+		ShIdxBallSet condition;
 
 		if (key->sk_flags & SK_SEARCHNULL)
 		{
@@ -147,63 +103,54 @@ shidx_read_conditions(ShIdxConditions *conditions, ScanKey keys, int nkeys)
 		condition = read_condition(key);
 		if (condition.nballs == 0)
 			nothing = true;
-		if (conditions->count > 0 &&
-			largest_radius(&condition) < largest_radius(&conditions->list[0]))
-		{
-			ShIdxCondition first = conditions->list[0];
-
-			conditions->list[0] = condition;
-			condition = first;
-		}
 		conditions->list[conditions->count++] = condition;
 	}
 
 	if (conditions->count == 0)
 	{
-		ShIdxCondition *all = &conditions->list[conditions->count++];
+		ShIdxBallSet all = {.nballs = 1};
 
-		all->balls = palloc(sizeof(SimhashBall));
-		all->balls[0] = simhash_make_ball(0, SHBITS_WIDTH);
-		all->nballs = 1;
-		all->points = false;
+		all.balls = palloc(sizeof(SimhashBall));
+		all.balls[0] = simhash_make_ball(0, SHBITS_WIDTH);
+		shidx_make_ball_set(&all);
+		conditions->list[conditions->count++] = all;
 	}
+	conditions->plan.table = false;
 	conditions->nulls = !nothing && !is_not_null;
 	conditions->non_nulls = !nothing && !is_null;
 }
 
 /*
- * Does the fingerprint lie in one of the first balls of a condition?
- *
- * Takes time in proportion to their number, unless they are points.
+ * Plan how to find what meets all conditions, by the one that takes the least:
+ * that one comes first from now on.
  */
-bool
-shidx_in_balls(const ShIdxCondition *condition, int nballs, uint64 fp)
+void
+shidx_plan_conditions(ShIdxConditions *conditions, const ShBitsScheme *scheme,
+					  double leaves_per_table)
 {
-	const SimhashBall *balls = condition->balls;
+	ShIdxBallsPlan *plan = &conditions->plan;
+	int			best = 0;
 
-	if (condition->points)
+	for (int i = 0; i < conditions->count; i++)
 	{
-		int			low = 0;
-		int			high = nballs;
+		int			counts[SHBITS_WIDTH + 1];
+		ShIdxBallsPlan other;
 
-		while (low < high)
+		shidx_count_radii(&conditions->list[i], counts);
+		shidx_plan_balls(counts, scheme, leaves_per_table, &other);
+		if (i == 0 || other.pages + other.comparing < plan->pages + plan->comparing)
 		{
-			int			middle = (low + high) / 2;
-
-			if (balls[middle].centre < fp)
-				low = middle + 1;
-			else
-				high = middle;
+			*plan = other;
+			best = i;
 		}
-		return low < nballs && balls[low].centre == fp;
 	}
-
-	for (int i = 0; i < nballs; i++)
+	if (best > 0)
 	{
-		if (shbits_distance(fp, balls[i].centre) <= balls[i].radius)
-			return true;
+		ShIdxBallSet first = conditions->list[best];
+
+		conditions->list[best] = conditions->list[0];
+		conditions->list[0] = first;
 	}
-	return false;
 }
 
 /*
@@ -214,9 +161,9 @@ shidx_meets(const ShIdxConditions *conditions, int from, uint64 fp)
 {
 	for (int i = from; i < conditions->count; i++)
 	{
-		const ShIdxCondition *condition = &conditions->list[i];
+		const ShIdxBallSet *balls = &conditions->list[i];
 
-		if (!shidx_in_balls(condition, condition->nballs, fp))
+		if (!shidx_in_balls(balls, balls->nballs, fp))
 			return false;
 	}
 	return true;

@@ -25,10 +25,10 @@
 #include "utils/selfuncs.h"
 #include "utils/spccache.h"
 
-#include "bits/probe.h"
 #include "btree/cache.h"
 #include "compat.h"
 #include "index/am.h"
+#include "index/ballset.h"
 #include "index/ordered.h"
 #include "type/simhash.h"
 
@@ -44,8 +44,9 @@
 /* what decides how much of the index is read */
 typedef struct Search
 {
-	int			radius;			/* SHBITS_WIDTH if no condition bounds it */
-	double		balls;			/* how many balls of that radius */
+	int			ncounts;
+	int			(*counts)[SHBITS_WIDTH + 1];	/* of the balls of each
+												 * condition, by radius */
 	bool		only_nulls;
 } Search;
 
@@ -67,6 +68,16 @@ estimate_radius(Node *ball)
 			return DatumGetInt32(radius->constvalue);
 	}
 	return SIMHASH_NEAR_RADIUS;
+}
+
+static void
+add_balls(Search *search, int radius, double balls)
+{
+	int		   *counts = search->counts[search->ncounts++];
+
+	memset(counts, 0, sizeof(search->counts[0]));
+	if (radius >= 0)
+		counts[Min(radius, SHBITS_WIDTH)] = (int) Min(balls, INT_MAX);
 }
 
 /*
@@ -106,36 +117,36 @@ add_condition(PlannerInfo *root, Oid opfamily, Expr *clause, Search *search)
 	else if (strategy == SHIDX_STRATEGY_BALL && IsA(clause, OpExpr))
 		radius = estimate_radius(argument);
 
-	/* the scan will be driven by the smallest balls, too */
-	if (radius < search->radius)
-	{
-		search->radius = radius;
-		search->balls = balls;
-	}
+	add_balls(search, radius, balls);
 }
 
 static Search
 find_search(PlannerInfo *root, IndexPath *path)
 {
-	Search		search = {SHBITS_WIDTH, 1, false};
+	Search		search = {0};
 	ListCell   *lc;
+	ListCell   *lc2;
+	int			nquals = 0;
+
+	foreach(lc, path->indexclauses)
+		nquals += list_length(lfirst_node(IndexClause, lc)->indexquals);
+	search.counts = palloc(Max(nquals, 1) * sizeof(search.counts[0]));
 
 	foreach(lc, path->indexclauses)
 	{
-		IndexClause *iclause = lfirst_node(IndexClause, lc);
-		ListCell   *lc2;
-
-		foreach(lc2, iclause->indexquals)
+		foreach(lc2, lfirst_node(IndexClause, lc)->indexquals)
 			add_condition(root, path->indexinfo->opfamily[0],
 						  lfirst_node(RestrictInfo, lc2)->clause, &search);
 	}
+	if (search.ncounts == 0)
+		add_balls(&search, SHBITS_WIDTH, 1);
 	return search;
 }
 
 /* what is read, and where its cost falls due */
 typedef struct Work
 {
-	ShBitsProbePlan plan;		/* its pages and ranges alone */
+	ShIdxBallsPlan plan;
 	double		rest;			/* pages that an ordered scan reads after its
 								 * first row, table by table */
 	bool		sorted;			/* an ordered scan has read all before it */
@@ -147,14 +158,22 @@ plan_by_scheme(const ShBitsScheme *scheme, const IndexOptInfo *info,
 {
 	double		leaves = Max(info->pages / (double) scheme->ntables, 1);
 
-	shbits_plan_probes(scheme, search->radius, leaves, &work->plan);
-	work->plan.pages *= search->balls;
-	work->plan.ranges *= search->balls;
+	/* the scan will choose in the same way */
+	for (int i = 0; i < search->ncounts; i++)
+	{
+		ShIdxBallsPlan plan;
+
+		shidx_plan_balls(search->counts[i], scheme, leaves, &plan);
+		if (i == 0 || plan.pages + plan.comparing < work->plan.pages + work->plan.comparing)
+			work->plan = plan;
+	}
 	work->rest = 0;
 	work->sorted = ordered;
 	if (ordered && !shidx_ordered_by_condition(work->plan.pages, leaves))
 	{
-		work->rest = shidx_ordered_pages(scheme, leaves, &work->plan);
+		work->rest = shidx_ordered_pages(scheme, leaves, &work->plan.ranges,
+										 &work->plan.pages);
+		work->plan.comparing = 0;
 		work->sorted = false;
 	}
 }
@@ -214,7 +233,7 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	QualCost	qual_cost;
 	bool		ordered = path->indexorderbys != NIL;
 	Work		work;
-	ShBitsProbePlan *plan = &work.plan;
+	ShIdxBallsPlan *plan = &work.plan;
 	double		page_fetches;
 	Cost		page_costs;
 	double		random_pages;
@@ -253,7 +272,7 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	}
 
 	cost_qual_eval(&qual_cost, quals, root);
-	page_costs = page_fetches + plan->pages * PAGE_CPU_COST * cpu_operator_cost;
+	page_costs = page_fetches + (plan->pages + plan->comparing) * PAGE_CPU_COST * cpu_operator_cost;
 	*startup_cost = qual_cost.startup;
 	*total_cost = qual_cost.startup + page_costs + tuples * cpu_index_tuple_cost;
 

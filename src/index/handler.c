@@ -11,6 +11,7 @@
 #include "commands/vacuum.h"
 #include "fmgr.h"
 
+#include "compat.h"
 #include "index/am.h"
 
 PG_FUNCTION_INFO_V1(simhash_handler);
@@ -21,7 +22,7 @@ PG_FUNCTION_INFO_V1(simhash_handler);
 Datum
 simhash_handler(PG_FUNCTION_ARGS)
 {
-	IndexAmRoutine *am = makeNode(IndexAmRoutine);
+	IndexAmRoutine *am = shcompat_make_am_routine();
 
 	am->amstrategies = SHIDX_NUM_STRATEGIES;
 	am->amsupport = 0;
@@ -38,6 +39,7 @@ simhash_handler(PG_FUNCTION_ARGS)
 	am->amclusterable = false;
 	am->ampredlocks = true;
 	am->amcanparallel = false;
+	SHCOMPAT_SET_BUILD_PARALLEL(am);
 	am->amcaninclude = false;
 	am->amusemaintenanceworkmem = false;
 	am->amparallelvacuumoptions = VACUUM_OPTION_PARALLEL_BULKDEL;
@@ -54,7 +56,7 @@ simhash_handler(PG_FUNCTION_ARGS)
 	am->amproperty = shidx_property;
 	am->ambuildphasename = shidx_buildphasename;
 	am->amvalidate = shidx_validate;
-	am->amadjustmembers = NULL;
+	am->amadjustmembers = shidx_adjust_members;
 	am->ambeginscan = shidx_beginscan;
 	am->amrescan = shidx_rescan;
 	am->amgettuple = shidx_gettuple;

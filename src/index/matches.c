@@ -4,12 +4,14 @@
  *	  Reading what meets the conditions of a scan, in no order.
  *
  * The balls of the first condition are read one after the other, or a ball
- * that the caller names.  What does not meet the other conditions is dropped,
+ * that the caller names, or a table from end to end.  What does not meet the other conditions is dropped,
  * and what lies in an earlier ball, which has returned it.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
+
+#include "miscadmin.h"
 
 #include "btree/cache.h"
 #include "index/matches.h"
@@ -59,15 +61,21 @@ shidx_reader_end(ShIdxReader *reader)
 }
 
 /*
- * Start to read the fingerprints that meet the conditions.
+ * Start to read the fingerprints that meet the conditions, as these have been
+ * planned.
  */
 void
 shidx_start_conditions(ShIdxReader *reader)
 {
+	const ShIdxConditions *conditions = reader->conditions;
+
 	shidx_reader_release(reader);
-	reader->by_condition = true;
+	reader->by_condition = !conditions->plan.table;
 	reader->ball = 0;
-	shidx_ball_start(&reader->ballscan, reader->conditions->list[0].balls[0]);
+	if (reader->by_condition)
+		shidx_ball_start(&reader->ballscan, conditions->list[0].balls[0]);
+	else
+		shidx_ball_start_table(&reader->ballscan, simhash_make_ball(0, SHBITS_WIDTH));
 }
 
 /*
@@ -115,6 +123,7 @@ filter_matches(ShIdxReader *reader)
 	int			earlier = reader->by_condition ? reader->ball : 0;
 	int			from = reader->by_condition ? 1 : 0;
 	int			kept = 0;
+	bool		keep = false;
 
 	if (reader->ballscan.nulls || (earlier == 0 && from == conditions->count))
 		return;
@@ -122,8 +131,14 @@ filter_matches(ShIdxReader *reader)
 	{
 		uint64		fp = matches->fps[i];
 
-		if (shidx_meets(conditions, from, fp) &&
-			!shidx_in_balls(&conditions->list[0], earlier, fp))
+		/* equal ones are next to each other */
+		if (i == 0 || fp != matches->fps[i - 1])
+		{
+			CHECK_FOR_INTERRUPTS();
+			keep = shidx_meets(conditions, from, fp) &&
+				!shidx_in_balls(&conditions->list[0], earlier, fp);
+		}
+		if (keep)
 		{
 			matches->fps[kept] = fp;
 			matches->tids[kept] = matches->tids[i];
@@ -143,7 +158,7 @@ filter_matches(ShIdxReader *reader)
 bool
 shidx_next_matches(ShIdxReader *reader)
 {
-	const ShIdxCondition *first = &reader->conditions->list[0];
+	const ShIdxBallSet *first = &reader->conditions->list[0];
 
 	mark_dead(reader);
 	reader->next = 0;

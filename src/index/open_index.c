@@ -1,16 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * open_index.c
- *	  Opening the index that a function is given by name.
+ *	  Opening the index that a function is given.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/amapi.h"
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/sysattr.h"
 #include "access/table.h"
+#include "access/transam.h"
 #include "access/xact.h"
 #include "catalog/index.h"
 #include "catalog/pg_class.h"
@@ -27,46 +29,79 @@
 
 #include "compat.h"
 #include "index/am.h"
+#include "index/list_indexes.h"
 #include "index/open_index.h"
 
+/*
+ * Report that a relation is not a simhash index.
+ *
+ * Where it is a table that has some, or another index of such a table, they are
+ * what was meant.
+ */
 static void
-report_wrong_relation(const char *name)
+report_wrong_relation(Oid relation, const char *name)
 {
+	Oid			table = IndexGetRelation(relation, true);
+	char	   *names = shidx_list_indexes(OidIsValid(table) ? table : relation);
+
 	ereport(ERROR,
 			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-			 errmsg("\"%s\" is not a simhash index", name)));
+			 errmsg("\"%s\" is not a simhash index", name),
+			 names == NULL ? 0 :
+			 errhint("Name a simhash index of the table: %s.", names)));
 }
 
 /*
- * Report that a relation is not a simhash index, by its OID.
+ * Report that there is no relation of an OID.
+ *
+ * Views, and functions with a stored body, have the OID of the index that they
+ * name, and depend on it.  So it is not dropped while they are there; but REINDEX
+ * CONCURRENTLY puts another index in its place, with another OID.
  */
 static void
-report_wrong_oid(Oid relation)
+report_missing(Oid relation)
 {
-	char	   *name = get_rel_name(relation);
-
-	if (name == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", relation)));
-	report_wrong_relation(name);
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_TABLE),
+			 errmsg("relation with OID %u does not exist", relation),
+			 relation < FirstNormalObjectId ? 0 :
+			 errhint("REINDEX CONCURRENTLY gives an index a new OID. A view or a function that names the index must be created anew after it.")));
 }
 
 /*
- * A partitioned index has no storage, and no functions to tell it by.
+ * The table of a simhash index.  Reports an error if it is none.
+ *
+ * A partitioned index has no storage.
  */
-static void
-check_relation(Relation index)
+static Oid
+get_table(Oid index)
 {
-	const char *name = RelationGetRelationName(index);
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(index));
+	Form_pg_class relation;
+	char	   *name;
+	bool		is_simhash;
+	Oid			table;
 
-	if (index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX)
+	if (!HeapTupleIsValid(tuple))
+		report_missing(index);
+	relation = (Form_pg_class) GETSTRUCT(tuple);
+	name = pstrdup(NameStr(relation->relname));
+	is_simhash = (relation->relkind == RELKIND_INDEX ||
+				  relation->relkind == RELKIND_PARTITIONED_INDEX) &&
+		GetIndexAmRoutineByAmId(relation->relam, true)->ambuild == shidx_build;
+	if (!is_simhash)
+		report_wrong_relation(index, name);
+	if (relation->relkind == RELKIND_PARTITIONED_INDEX)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is a partitioned index", name),
 				 errhint("Use the indexes of its partitions, which pg_partition_tree lists.")));
-	if (index->rd_indam->ambuild != shidx_build)
-		report_wrong_relation(name);
+	ReleaseSysCache(tuple);
+
+	table = IndexGetRelation(index, true);
+	if (!OidIsValid(table))
+		report_missing(index);
+	return table;
 }
 
 /*
@@ -100,43 +135,59 @@ check_state(Relation heap, Relation index)
  * Add the columns that an expression or a predicate of an index uses.
  */
 static void
-add_columns(Relation index, AttrNumber catalog_column, Bitmapset **columns)
+add_columns(HeapTuple index, AttrNumber catalog_column, Bitmapset **columns)
 {
 	bool		isnull;
-	Datum		value = SysCacheGetAttr(INDEXRELID, index->rd_indextuple, catalog_column,
-										&isnull);
+	Datum		value = SysCacheGetAttr(INDEXRELID, index, catalog_column, &isnull);
 
 	if (!isnull)
 		pull_varattnos(stringToNode(TextDatumGetCString(value)), 1, columns);
 }
 
 /*
- * May the current user select all columns that an index is made of, or the table?
+ * The columns of the table that an index is made of, as numbers from
+ * FirstLowInvalidHeapAttributeNumber on.
  */
-static bool
-may_select_columns(Relation heap, Relation index)
+static Bitmapset *
+get_columns(Oid indexoid)
 {
-	Oid			user = GetUserId();
-	Oid			heapoid = RelationGetRelid(heap);
+	HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(indexoid));
+	Form_pg_index index;
 	Bitmapset  *columns = NULL;
-	int			member = -1;
 
-	if (pg_class_aclcheck(heapoid, user, ACL_SELECT) == ACLCHECK_OK)
-		return true;
-
-	for (int i = 0; i < index->rd_index->indnatts; i++)
+	if (!HeapTupleIsValid(tuple))
+		report_missing(indexoid);
+	index = (Form_pg_index) GETSTRUCT(tuple);
+	for (int i = 0; i < index->indnatts; i++)
 	{
-		AttrNumber	column = index->rd_index->indkey.values[i];
+		AttrNumber	column = index->indkey.values[i];
 
 		if (column != 0)
 			columns = bms_add_member(columns, column - FirstLowInvalidHeapAttributeNumber);
 	}
-	add_columns(index, Anum_pg_index_indexprs, &columns);
-	add_columns(index, Anum_pg_index_indpred, &columns);
+	add_columns(tuple, Anum_pg_index_indexprs, &columns);
+	add_columns(tuple, Anum_pg_index_indpred, &columns);
+	ReleaseSysCache(tuple);
+	return columns;
+}
+
+/*
+ * May the current user select all columns that an index is made of, or the table?
+ */
+static bool
+may_select_columns(Oid table, Oid index)
+{
+	Oid			user = GetUserId();
+	Bitmapset  *columns;
+	int			member = -1;
+
+	if (pg_class_aclcheck(table, user, ACL_SELECT) == ACLCHECK_OK)
+		return true;
 
 	/* as for a query that uses no column: the right to select any */
+	columns = get_columns(index);
 	if (columns == NULL)
-		return pg_attribute_aclcheck_all(heapoid, user, ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK;
+		return pg_attribute_aclcheck_all(table, user, ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK;
 
 	while ((member = bms_next_member(columns, member)) >= 0)
 	{
@@ -144,40 +195,53 @@ may_select_columns(Relation heap, Relation index)
 
 		/* a whole-row reference takes the whole table */
 		if (column == InvalidAttrNumber ||
-			pg_attribute_aclcheck(heapoid, column, user, ACL_SELECT) != ACLCHECK_OK)
+			pg_attribute_aclcheck(table, column, user, ACL_SELECT) != ACLCHECK_OK)
 			return false;
 	}
 	return true;
 }
 
 static void
-check_access(Relation heap, Relation index, ShIdxAccess access)
+check_access(Oid table, Oid index, ShIdxAccess access)
 {
 	Oid			user = GetUserId();
 	bool		allowed;
 
 	if (access == SHIDX_ACCESS_OWNER)
 	{
-		if (!shcompat_owns_relation(RelationGetRelid(index), user))
-			aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX, RelationGetRelationName(index));
+		if (!shcompat_owns_relation(index, user))
+			aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX, get_rel_name(index));
 		return;
 	}
 
 	if (access == SHIDX_ACCESS_ROWS)
-		allowed = may_select_columns(heap, index);
+		allowed = may_select_columns(table, index);
 	else
-		allowed = pg_class_aclcheck(RelationGetRelid(heap), user, ACL_SELECT) == ACLCHECK_OK;
+		allowed = pg_class_aclcheck(table, user, ACL_SELECT) == ACLCHECK_OK;
 	if (!allowed)
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, RelationGetRelationName(heap));
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(table));
 
 	/* this may itself report an error, as row_security tells it to */
 	if (access == SHIDX_ACCESS_ROWS &&
-		check_enable_rls(RelationGetRelid(heap), InvalidOid, false) == RLS_ENABLED)
+		check_enable_rls(table, InvalidOid, false) == RLS_ENABLED)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("row-level security of table \"%s\" cannot be applied to a whole index",
-						RelationGetRelationName(heap)),
+						get_rel_name(table)),
 				 errhint("Join the table with itself, on fp <~> fp <= distance.")));
+}
+
+/*
+ * The table of an index, if it is a simhash index that the current user may
+ * access.  Else reports an error.
+ */
+static Oid
+check_index(Oid index, ShIdxAccess access)
+{
+	Oid			table = get_table(index);
+
+	check_access(table, index, access);
+	return table;
 }
 
 /*
@@ -185,27 +249,23 @@ check_access(Relation heap, Relation index, ShIdxAccess access)
  * everybody does.
  *
  * Reports an error if it is not a valid simhash index that this session can
- * read, or if the current user may not.
+ * read, or if the current user may not.  Who may not does not wait for a lock,
+ * nor let others wait for it.
  */
 void
 shidx_open(Oid indexoid, ShIdxAccess access, ShIdxOpened *target)
 {
-	Oid			heapoid = IndexGetRelation(indexoid, true);
+	Oid			heapoid = check_index(indexoid, access);
 
-	if (!OidIsValid(heapoid))
-		report_wrong_oid(indexoid);
-
-	/* any of them may be dropped, and even made anew, before it is locked */
+	/* any of them may be dropped, made anew, or given away before it is locked */
 	target->heap = try_table_open(heapoid, AccessShareLock);
-	if (target->heap == NULL || heapoid != IndexGetRelation(indexoid, true))
-		report_wrong_oid(indexoid);
+	if (target->heap == NULL || check_index(indexoid, access) != heapoid)
+		report_missing(indexoid);
 	target->index = index_open(indexoid, AccessShareLock);
 
 	/* TIDs that the caller has got are good as long as nobody moves the rows */
 	target->release = access == SHIDX_ACCESS_ROWS ? NoLock : AccessShareLock;
 
-	check_relation(target->index);
-	check_access(target->heap, target->index, access);
 	check_state(target->heap, target->index);
 }
 

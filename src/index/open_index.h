@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * open_index.h
- *	  Opening the index that a function is given by name.
+ *	  Opening the index that a function is given.
  *
  *-------------------------------------------------------------------------
  */

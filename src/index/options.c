@@ -37,7 +37,11 @@ shidx_init_options(void)
 /*
  * amoptions
  *
- * With validate, a scheme that cannot be used is an error.
+ * With validate, a scheme that cannot be used is an error.  That is so when an
+ * index is created and when its options are set; which of them it is, and of
+ * which index, the server does not tell.  So nothing can be said here about
+ * options that will not take effect before a REINDEX, but see
+ * shidx_report_pending_options.
  */
 bytea *
 shidx_options(Datum reloptions, bool validate)
@@ -73,4 +77,21 @@ shidx_get_options(Relation index)
 	};
 
 	return index->rd_options != NULL ? *(ShIdxOptions *) index->rd_options : defaults;
+}
+
+/*
+ * Tell the user if the index was built with another scheme than its options
+ * say now.
+ */
+void
+shidx_report_pending_options(Relation index, const ShBitsScheme *scheme)
+{
+	ShIdxOptions options = shidx_get_options(index);
+
+	if (options.blocks != scheme->blocks || options.distance != scheme->distance)
+		ereport(NOTICE,
+				(errmsg("index \"%s\" was built with blocks = %d, distance = %d",
+						RelationGetRelationName(index), scheme->blocks, scheme->distance),
+				 errdetail("Its options blocks = %d, distance = %d take effect at the next REINDEX.",
+						   options.blocks, options.distance)));
 }

@@ -120,7 +120,7 @@ find_reach(const ShIdxConditions *conditions, uint64 centre)
 
 	for (int i = 0; i < conditions->count; i++)
 	{
-		const ShIdxCondition *condition = &conditions->list[i];
+		const ShIdxBallSet *condition = &conditions->list[i];
 		int			farthest = 0;
 
 		for (int b = 0; b < condition->nballs; b++)
@@ -140,21 +140,6 @@ bool
 shidx_ordered_by_condition(double pages, double leaves_per_table)
 {
 	return pages < leaves_per_table / 2;
-}
-
-static double
-pages_of_condition(ShIdxReader *reader)
-{
-	const ShIdxCondition *first = &reader->conditions->list[0];
-	ShIdxBallScan *ballscan = &reader->ballscan;
-	double		pages = 0;
-
-	for (int b = 0; b < first->nballs; b++)
-	{
-		shidx_ball_plan(ballscan, first->balls[b].radius);
-		pages += ballscan->plan.pages;
-	}
-	return pages;
 }
 
 /*
@@ -179,34 +164,33 @@ choose_radius(const ShBitsScheme *scheme, double leaves_per_table, int next, dou
 /*
  * Estimate what is read, unless it is the first condition that is collected.
  *
- * Sets the pages and ranges of *first to those that are read before the first
- * row is returned, provided that a batch has it, and returns the number of
- * pages that are read after it if all rows are asked for.
+ * Sets the ranges and pages that are read before the first row is returned,
+ * provided that the first batch has it, and returns the number of pages that
+ * are read after it if all rows are asked for.
  */
 double
 shidx_ordered_pages(const ShBitsScheme *scheme, double leaves_per_table,
-					ShBitsProbePlan *first)
+					double *first_ranges, double *first_pages)
 {
 	double		leaves = Max(leaves_per_table, 1);
-	double		allowance = leaves / 2;
 	int			next = 0;
 
-	first->pages = 0;
-	first->ranges = 0;
+	*first_ranges = 0;
+	*first_pages = 0;
 	for (int balls = 0; balls < 2; balls++)
 	{
 		int			radius = choose_radius(scheme, leaves, next, FIRST_BATCH);
 		ShBitsProbePlan plan;
 
 		shbits_plan_probes(scheme, radius, leaves, &plan);
-		if (first->pages + plan.pages > allowance)
+		if (*first_pages + plan.pages > leaves / 2)
 		{
-			first->pages += leaves;
-			first->ranges += 1;
+			*first_pages += leaves;
+			*first_ranges += 1;
 			return 2 * leaves;
 		}
-		first->pages += plan.pages;
-		first->ranges += plan.ranges;
+		*first_pages += plan.pages;
+		*first_ranges += plan.ranges;
 		next = radius + 1;
 	}
 	return 3 * leaves;
@@ -257,7 +241,7 @@ choose_step(ShIdxOrdered *ordered)
 }
 
 /*
- * Start, after the conditions have been read.  Returns false if there is no
+ * Start, after the conditions have been planned.  Returns false if there is no
  * order.
  */
 bool
@@ -283,7 +267,7 @@ shidx_ordered_start(ShIdxOrdered *ordered, ScanKey orderbys, int norderbys)
 	ordered->tables_read = 0;
 	ordered->misled = false;
 	ordered->heavy = false;
-	if (shidx_ordered_by_condition(pages_of_condition(ordered->reader), leaves))
+	if (shidx_ordered_by_condition(ordered->reader->conditions->plan.pages, leaves))
 	{
 		ordered->allowance = (int64) leaves;
 		ordered->step = COLLECT_CONDITIONS;

@@ -18,7 +18,7 @@ typedef struct ShIdxOrdered ShIdxOrdered;
 
 extern bool shidx_ordered_by_condition(double pages, double leaves_per_table);
 extern double shidx_ordered_pages(const ShBitsScheme *scheme, double leaves_per_table,
-								  ShBitsProbePlan *first);
+								  double *first_ranges, double *first_pages);
 
 extern ShIdxOrdered *shidx_ordered_begin(ShIdxReader *reader, int norderbys);
 extern bool shidx_ordered_start(ShIdxOrdered *ordered, ScanKey orderbys, int norderbys);

@@ -151,8 +151,14 @@ begin(IndexScanDesc scan)
 	so->reader.ballscan.skip_dead = scan->ignore_killed_tuples;
 	shcompat_count_index_scan(scan);
 	if (!so->conditions.non_nulls)
+	{
 		start_nulls(so);
-	else if (so->ordered != NULL &&
+		return;
+	}
+	if (so->ordered != NULL || so->conditions.count > 1 || so->conditions.list[0].nballs > 1)
+		shidx_plan_conditions(&so->conditions, so->reader.ballscan.scheme,
+							  so->reader.ballscan.leaves_per_table);
+	if (so->ordered != NULL &&
 			 shidx_ordered_start(so->ordered, scan->orderByData, scan->numberOfOrderBys))
 		so->step = SCAN_ORDERED;
 	else

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * validate.c
- *	  Checking operator classes.
+ *	  Checking operator classes and their members.
  *
  *-------------------------------------------------------------------------
  */
@@ -9,10 +9,12 @@
 
 #include "access/amvalidate.h"
 #include "access/htup_details.h"
+#include "catalog/dependency.h"
 #include "catalog/pg_amop.h"
 #include "catalog/pg_opclass.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
+#include "commands/extension.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
@@ -126,4 +128,29 @@ shidx_validate(Oid opclass)
 	ReleaseSysCache(family_tuple);
 	ReleaseSysCache(tuple);
 	return result;
+}
+
+/*
+ * amadjustmembers
+ *
+ * How the members depend on each other is left as the server has it.  But one
+ * that is added to the family of an extension, and is not part of one, is lost
+ * in a dump, and with it what needs it, such as an exclusion constraint: warn.
+ */
+void
+shidx_adjust_members(Oid family, Oid opclass, List *operators, List *functions)
+{
+	char	   *extension;
+
+	if (creating_extension || OidIsValid(opclass))
+		return;
+	extension = get_extension_name(getExtensionOfObject(OperatorFamilyRelationId, family));
+	if (extension == NULL)
+		return;
+
+	ereport(WARNING,
+			(errmsg("operators that are added to an operator family of extension \"%s\" are not dumped",
+					extension),
+			 errdetail("Indexes and constraints that use them cannot be restored from a dump by pg_dump."),
+			 errhint("Create an operator class of your own, which is dumped.")));
 }

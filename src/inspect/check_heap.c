@@ -15,6 +15,7 @@
 
 #include "btree/search.h"
 #include "btree/walk.h"
+#include "compat.h"
 #include "inspect/check.h"
 #include "type/simhash.h"
 
@@ -54,7 +55,7 @@ check_subset(Relation heap, Relation index, Snapshot snapshot, const ShBitsSchem
 			 int table, int other)
 {
 	TupleTableSlot *slot = table_slot_create(heap, NULL);
-	IndexFetchTableData *fetch = table_index_fetch_begin(heap);
+	IndexFetchTableData *fetch = shcompat_index_fetch_begin(heap);
 	ShBtWalk	walk;
 
 	shbt_walk_start(&walk, index, table, 0);

@@ -13,6 +13,7 @@
 
 #include "btree/cache.h"
 #include "btree/walk.h"
+#include "index/am.h"
 #include "index/open_index.h"
 #include "inspect/scheme_sql.h"
 
@@ -39,6 +40,7 @@ simhash_index_info(PG_FUNCTION_ARGS)
 	/* not what this backend remembers, but what is there */
 	shbt_forget_cache(index);
 	scheme = shbt_get_scheme(index);
+	shidx_report_pending_options(index, scheme);
 
 	for (int tree = 0; tree <= scheme->ntables; tree++)
 	{

@@ -50,13 +50,7 @@ get_table(FunctionCallInfo fcinfo)
 			pfree(previous);
 	}
 
-	if (table_no < 0 || table_no >= scheme->ntables)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("table number %d is out of range", table_no),
-				 errdetail("The tables of %d blocks and distance %d are numbered from 0 to %d.",
-						   blocks, distance, scheme->ntables - 1)));
-
+	shbits_check_table(scheme, table_no);
 	return &scheme->tables[table_no];
 }
 

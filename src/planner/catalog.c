@@ -19,9 +19,11 @@
 
 #include "access/htup_details.h"
 #include "catalog/dependency.h"
+#include "catalog/pg_am.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "commands/defrem.h"
 #include "utils/builtins.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
@@ -80,6 +82,14 @@ find_function(Oid extension, Oid schema, const char *name,
 }
 
 static Oid
+find_radius(Oid extension, Oid schema, Oid bound_type)
+{
+	Oid			args[2] = {bound_type, BOOLOID};
+
+	return find_function(extension, schema, "simhash_radius", 2, args);
+}
+
+static Oid
 find_operator(Oid extension, Oid schema, const char *name, Oid left, Oid right)
 {
 	return member_of(extension, OperatorRelationId,
@@ -101,9 +111,15 @@ load(Oid extension, Oid schema, ShPlanCatalog *c)
 	c->schema = schema;
 
 	c->simhash_type = find_type(extension, schema, "simhash");
+	c->distance_type = find_type(extension, schema, "simhash_distance");
 	c->ball_type = find_type(extension, schema, "simhash_ball");
-	if (!OidIsValid(c->simhash_type) || !OidIsValid(c->ball_type))
+	if (!OidIsValid(c->simhash_type) || !OidIsValid(c->distance_type) ||
+		!OidIsValid(c->ball_type))
 		return false;
+
+	/* access methods are in no schema */
+	c->access_method = member_of(extension, AccessMethodRelationId,
+								 get_am_oid("simhash", true));
 
 	args[0] = c->simhash_type;
 	args[1] = c->simhash_type;
@@ -113,7 +129,6 @@ load(Oid extension, Oid schema, ShPlanCatalog *c)
 									  "simhash_order_distance", 2, args);
 	c->order_operator = find_operator(extension, schema, "<~~>",
 									  c->simhash_type, c->simhash_type);
-	c->near = find_function(extension, schema, "simhash_near", 2, args);
 	c->within = find_function(extension, schema, "simhash_within", 3, args);
 
 	args[1] = INT4OID;
@@ -129,9 +144,10 @@ load(Oid extension, Oid schema, ShPlanCatalog *c)
 	c->ball_contains = find_function(extension, schema,
 									 "simhash_ball_contains", 2, args);
 
-	args[0] = INT8OID;
-	args[1] = BOOLOID;
-	c->radius = find_function(extension, schema, "simhash_radius", 2, args);
+	c->radius_int2 = find_radius(extension, schema, INT2OID);
+	c->radius_int4 = find_radius(extension, schema, INT4OID);
+	c->radius_int8 = find_radius(extension, schema, INT8OID);
+	c->radius_float8 = find_radius(extension, schema, FLOAT8OID);
 
 	args[0] = INTERNALOID;
 	args[1] = OIDOID;
@@ -150,12 +166,14 @@ load(Oid extension, Oid schema, ShPlanCatalog *c)
 	args[4] = INTERNALOID;
 	c->join_sel = find_function(extension, schema, "simhash_joinsel", 5, args);
 
-	return OidIsValid(c->hamming) && OidIsValid(c->near) &&
+	return OidIsValid(c->access_method) && OidIsValid(c->hamming) &&
 		OidIsValid(c->order_distance) && OidIsValid(c->order_operator) &&
 		OidIsValid(c->hamming_support) &&
 		OidIsValid(c->within) && OidIsValid(c->make_ball) &&
 		OidIsValid(c->in_ball) && OidIsValid(c->in_ball_operator) &&
-		OidIsValid(c->ball_contains) && OidIsValid(c->radius) &&
+		OidIsValid(c->ball_contains) &&
+		OidIsValid(c->radius_int2) && OidIsValid(c->radius_int4) &&
+		OidIsValid(c->radius_int8) && OidIsValid(c->radius_float8) &&
 		OidIsValid(c->distance_support) && OidIsValid(c->within_support) &&
 		OidIsValid(c->restriction_sel) && OidIsValid(c->join_sel);
 }

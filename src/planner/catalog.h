@@ -15,19 +15,24 @@ typedef struct ShPlanCatalog
 {
 	Oid			schema;
 
+	Oid			access_method;
+
 	/* types */
 	Oid			simhash_type;
+	Oid			distance_type;
 	Oid			ball_type;
 
 	/* functions that planner support recognises or calls */
 	Oid			hamming;
 	Oid			order_distance; /* of operator <~~> */
 	Oid			within;			/* simhash_within */
-	Oid			near;			/* of operator % */
 	Oid			in_ball;		/* of operator <@ */
 	Oid			ball_contains;	/* of operator @> */
 	Oid			make_ball;		/* simhash_ball */
-	Oid			radius;			/* simhash_radius */
+	Oid			radius_int2;	/* simhash_radius, by the type of the bound */
+	Oid			radius_int4;
+	Oid			radius_int8;
+	Oid			radius_float8;
 
 	/* functions that the server calls while it plans */
 	Oid			distance_support;

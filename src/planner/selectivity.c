@@ -28,16 +28,20 @@
 #include <math.h>
 
 #include "access/htup_details.h"
+#include "catalog/pg_amop.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
+#include "utils/catcache.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
+#include "utils/syscache.h"
 
 #include "bits/distance.h"
+#include "bits/hamming_ball.h"
 #include "planner/catalog.h"
 #include "planner/selectivity.h"
 #include "type/simhash.h"
@@ -87,17 +91,7 @@ PG_FUNCTION_INFO_V1(simhash_joinsel);
 static double
 random_share(int radius)
 {
-	double		term = ldexp(1.0, -SHBITS_WIDTH);
-	double		sum = 0;
-
-	if (radius >= SHBITS_WIDTH)
-		return 1.0;
-	for (int i = 0; i <= radius; i++)
-	{
-		sum += term;
-		term = term * (SHBITS_WIDTH - i) / (i + 1);
-	}
-	return sum;
+	return ldexp(shbits_ball_size(SHBITS_WIDTH, radius), -SHBITS_WIDTH);
 }
 
 /*
@@ -141,13 +135,42 @@ is_null_const(Node *node)
 }
 
 /*
- * Take a clause apart, whichever of our functions it calls.
+ * The radius of an operator between two fingerprints, such as % or one that a
+ * user made: its strategy number in an operator family of the access method
+ * is the radius plus one.
+ */
+static int
+get_operator_radius(const ShPlanCatalog *catalog, Oid operator)
+{
+	CatCList   *members;
+	int			radius = UNKNOWN_RADIUS;
+
+	members = SearchSysCacheList1(AMOPOPID, ObjectIdGetDatum(operator));
+	for (int i = 0; i < members->n_members; i++)
+	{
+		Form_pg_amop member =
+			(Form_pg_amop) GETSTRUCT(&members->members[i]->tuple);
+
+		if (member->amopmethod == catalog->access_method &&
+			member->amopstrategy <= SHBITS_WIDTH + 1)
+		{
+			radius = member->amopstrategy - 1;
+			break;
+		}
+	}
+	ReleaseSysCacheList(members);
+	return radius;
+}
+
+/*
+ * Take a clause apart, whichever of our functions it calls; operator is
+ * InvalidOid if it is not written as an operator.
  *
  * The operands are as they stand, except that a ball is replaced by its
  * centre if that can be seen.
  */
 static void
-analyze_clause(PlannerInfo *root, const ShPlanCatalog *catalog,
+analyze_clause(PlannerInfo *root, const ShPlanCatalog *catalog, Oid operator,
 			   Oid funcid, List *args, NearClause *clause)
 {
 	Node	   *radius = NULL;
@@ -184,6 +207,8 @@ analyze_clause(PlannerInfo *root, const ShPlanCatalog *catalog,
 			radius = lsecond(((FuncExpr *) ball)->args);
 		}
 	}
+	else if (OidIsValid(operator))
+		clause->radius = get_operator_radius(catalog, operator);
 
 	if (radius != NULL)
 	{
@@ -407,18 +432,19 @@ righthand_rows(PlannerInfo *root, SpecialJoinInfo *sjinfo)
 
 /*
  * Selectivity of a clause that restricts one relation; where varRelid is not
- * 0, of a join clause whose other relations are taken to be known.
+ * 0, of a join clause whose other relations are taken to be known.  operator
+ * is InvalidOid if the clause calls the function by its name.
  */
 Selectivity
 shplan_restriction_selectivity(PlannerInfo *root,
-							   const ShPlanCatalog *catalog,
+							   const ShPlanCatalog *catalog, Oid operator,
 							   Oid funcid, List *args, int varRelid)
 {
 	NearClause	clause;
 	ValueStats	stats[2];
 	double		result;
 
-	analyze_clause(root, catalog, funcid, args, &clause);
+	analyze_clause(root, catalog, operator, funcid, args, &clause);
 	if (clause.never)
 		return 0.0;
 
@@ -469,7 +495,7 @@ shplan_restriction_selectivity(PlannerInfo *root,
  */
 Selectivity
 shplan_join_selectivity(PlannerInfo *root, const ShPlanCatalog *catalog,
-						Oid funcid, List *args,
+						Oid operator, Oid funcid, List *args,
 						JoinType jointype, SpecialJoinInfo *sjinfo)
 {
 	NearClause	clause;
@@ -477,7 +503,7 @@ shplan_join_selectivity(PlannerInfo *root, const ShPlanCatalog *catalog,
 	double		cluster_share;
 	double		result;
 
-	analyze_clause(root, catalog, funcid, args, &clause);
+	analyze_clause(root, catalog, operator, funcid, args, &clause);
 	if (clause.never)
 		return 0.0;
 
@@ -517,7 +543,8 @@ shplan_join_selectivity(PlannerInfo *root, const ShPlanCatalog *catalog,
 }
 
 /*
- * Restriction estimator of the operators <@, @> and %.
+ * Restriction estimator of the operators <@ and @>, and of %, <%>, <<%>> and
+ * others for a radius of their own.
  */
 Datum
 simhash_sel(PG_FUNCTION_ARGS)
@@ -533,13 +560,13 @@ simhash_sel(PG_FUNCTION_ARGS)
 		!shplan_catalog(fcinfo->flinfo->fn_oid, &catalog))
 		PG_RETURN_FLOAT8(DEFAULT_MATCH_SEL);
 
-	PG_RETURN_FLOAT8(shplan_restriction_selectivity(root, &catalog,
+	PG_RETURN_FLOAT8(shplan_restriction_selectivity(root, &catalog, operator,
 													get_opcode(operator), args,
 													varRelid));
 }
 
 /*
- * Join estimator of the operators <@, @> and %.
+ * Join estimator of the same operators.
  */
 Datum
 simhash_joinsel(PG_FUNCTION_ARGS)
@@ -555,7 +582,7 @@ simhash_joinsel(PG_FUNCTION_ARGS)
 		!shplan_catalog(fcinfo->flinfo->fn_oid, &catalog))
 		PG_RETURN_FLOAT8(DEFAULT_MATCH_SEL);
 
-	PG_RETURN_FLOAT8(shplan_join_selectivity(root, &catalog,
+	PG_RETURN_FLOAT8(shplan_join_selectivity(root, &catalog, operator,
 											 get_opcode(operator), args,
 											 jointype, sjinfo));
 }

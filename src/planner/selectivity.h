@@ -16,11 +16,11 @@
 
 extern Selectivity shplan_restriction_selectivity(PlannerInfo *root,
 												  const ShPlanCatalog *catalog,
-												  Oid funcid, List *args,
+												  Oid operator, Oid funcid, List *args,
 												  int varRelid);
 extern Selectivity shplan_join_selectivity(PlannerInfo *root,
 										   const ShPlanCatalog *catalog,
-										   Oid funcid, List *args,
+										   Oid operator, Oid funcid, List *args,
 										   JoinType jointype,
 										   SpecialJoinInfo *sjinfo);
 

@@ -1,72 +1,57 @@
 /*-------------------------------------------------------------------------
  *
  * aggregate.c
- *	  The aggregate simhash_agg: fingerprint of features in rows.
+ *	  The aggregates simhash_agg and simhash_weighted_agg: fingerprint of
+ *	  features in rows.
  *
- * Both variants have the same state.  Rows of weight 1 are only counted; sums
- * of weights are made when a row has another weight, or when states are
- * combined.
+ * They share all functions but the one that adds a row.  The state is a bytea
+ * rather than a pointer, so it needs no serialization, and engines that send
+ * partial states between servers can do so.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "fmgr.h"
-#include "libpq/pqformat.h"
 
 #include "compat.h"
-#include "text/majority.h"
+#include "text/aggregate_state.h"
 #include "text/weights.h"
 #include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_agg_add);
-PG_FUNCTION_INFO_V1(simhash_agg_add_weighted);
+PG_FUNCTION_INFO_V1(simhash_weighted_agg_add);
 PG_FUNCTION_INFO_V1(simhash_agg_combine);
-PG_FUNCTION_INFO_V1(simhash_agg_serialize);
-PG_FUNCTION_INFO_V1(simhash_agg_deserialize);
 PG_FUNCTION_INFO_V1(simhash_agg_result);
 
-typedef struct AggState
-{
-	ShTextMajority majority;	/* of the rows of weight 1 */
-	ShTextWeights *weights;		/* of all others; NULL if there are none */
-} AggState;
-
-static AggState *get_state(FunctionCallInfo fcinfo, int argument);
-static AggState *make_state(FunctionCallInfo fcinfo);
-static ShTextWeights *get_weights(FunctionCallInfo fcinfo, AggState *state);
-static void sum_up(const AggState *state, ShTextWeights *weights);
-static void send_int128(StringInfo buffer, int128 value);
-static int128 receive_int128(StringInfo buffer);
+static bytea *get_state(FunctionCallInfo fcinfo);
 
 /*
- * Transition of simhash_agg(hash bigint)
+ * simhash_agg_add(state bytea, hash bigint) -> bytea
  */
 Datum
 simhash_agg_add(PG_FUNCTION_ARGS)
 {
-	AggState   *state = get_state(fcinfo, 0);
+	bytea	   *state = get_state(fcinfo);
 
 	if (!PG_ARGISNULL(1))
 	{
-		uint64		hash = (uint64) PG_GETARG_INT64(1);
-
 		if (state == NULL)
-			state = make_state(fcinfo);
-		shtext_majority_add(&state->majority, &hash, 1);
+			state = shtext_state_make();
+		state = shtext_state_add(state, (uint64) PG_GETARG_INT64(1));
 	}
 	if (state == NULL)
 		PG_RETURN_NULL();
-	PG_RETURN_POINTER(state);
+	PG_RETURN_BYTEA_P(state);
 }
 
 /*
- * Transition of simhash_agg(hash bigint, weight float8)
+ * simhash_weighted_agg_add(state bytea, hash bigint, weight float8) -> bytea
  */
 Datum
-simhash_agg_add_weighted(PG_FUNCTION_ARGS)
+simhash_weighted_agg_add(PG_FUNCTION_ARGS)
 {
-	AggState   *state = get_state(fcinfo, 0);
+	bytea	   *state = get_state(fcinfo);
 
 	if (!PG_ARGISNULL(1) && !PG_ARGISNULL(2))
 	{
@@ -74,180 +59,82 @@ simhash_agg_add_weighted(PG_FUNCTION_ARGS)
 		int128		weight = shtext_weight(PG_GETARG_FLOAT8(2));
 
 		if (state == NULL)
-			state = make_state(fcinfo);
-		if (weight == SHTEXT_WEIGHT_ONE)
-			shtext_majority_add(&state->majority, &hash, 1);
-		else
-			shtext_weights_add(get_weights(fcinfo, state), hash, weight);
+			state = shtext_state_make();
+		state = shtext_state_add_weighted(state, hash, weight);
 	}
 	if (state == NULL)
 		PG_RETURN_NULL();
-	PG_RETURN_POINTER(state);
+	PG_RETURN_BYTEA_P(state);
 }
 
 /*
- * Add the second state to the first.
+ * simhash_agg_combine(state bytea, other bytea) -> bytea
  */
 Datum
 simhash_agg_combine(PG_FUNCTION_ARGS)
 {
-	AggState   *state = get_state(fcinfo, 0);
-	AggState   *other = get_state(fcinfo, 1);
+	bytea	   *state = get_state(fcinfo);
 
-	if (other != NULL)
+	if (!PG_ARGISNULL(1))
 	{
-		ShTextWeights weights;
+		bytea	   *other = PG_GETARG_BYTEA_PP(1);
 
+		/* the first one may have been made by a caller's own aggregate */
+		shtext_state_verify(other);
 		if (state == NULL)
-			state = make_state(fcinfo);
-		sum_up(other, &weights);
-		shtext_weights_combine(get_weights(fcinfo, state), &weights);
+			state = shtext_state_make();
+		else
+			shtext_state_verify(state);
+		state = shtext_state_combine(state, other);
 	}
 	if (state == NULL)
 		PG_RETURN_NULL();
-	PG_RETURN_POINTER(state);
+	PG_RETURN_BYTEA_P(state);
 }
 
 /*
- * A state as a bytea: all sums, as numbers of 128 bits in network byte order.
- */
-Datum
-simhash_agg_serialize(PG_FUNCTION_ARGS)
-{
-	AggState   *state = get_state(fcinfo, 0);
-	ShTextWeights weights;
-	StringInfoData buffer;
-
-	Assert(state != NULL);		/* declared strict */
-	sum_up(state, &weights);
-
-	pq_begintypsend(&buffer);
-	send_int128(&buffer, (int128) weights.magnitude);
-	send_int128(&buffer, weights.total);
-	for (int i = 0; i < 64; i++)
-		send_int128(&buffer, weights.ones[i]);
-	PG_RETURN_BYTEA_P(pq_endtypsend(&buffer));
-}
-
-/*
- * The inverse
- */
-Datum
-simhash_agg_deserialize(PG_FUNCTION_ARGS)
-{
-	bytea	   *serialized;
-	StringInfoData buffer;
-	AggState   *state;
-
-	if (!AggCheckCallContext(fcinfo, NULL))
-		elog(ERROR, "aggregate function called in non-aggregate context");
-
-	serialized = PG_GETARG_BYTEA_PP(0);
-	initStringInfo(&buffer);
-	appendBinaryStringInfo(&buffer, VARDATA_ANY(serialized),
-						   VARSIZE_ANY_EXHDR(serialized));
-
-	/* in the current context: the combine function copies it */
-	state = palloc0(sizeof(AggState));
-	state->weights = palloc0(sizeof(ShTextWeights));
-	state->weights->magnitude = (uint128) receive_int128(&buffer);
-	state->weights->total = receive_int128(&buffer);
-	for (int i = 0; i < 64; i++)
-		state->weights->ones[i] = receive_int128(&buffer);
-	pq_getmsgend(&buffer);
-	pfree(buffer.data);
-	PG_RETURN_POINTER(state);
-}
-
-/*
- * The fingerprint, null if no row has a weight.
+ * simhash_agg_result(state bytea) -> simhash
+ *
+ * Null if no row has a weight.
  */
 Datum
 simhash_agg_result(PG_FUNCTION_ARGS)
 {
-	AggState   *state = get_state(fcinfo, 0);
-	ShTextWeights weights;
+	bytea	   *state;
 	uint64		result;
 
-	if (state == NULL)
+	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	sum_up(state, &weights);
-	if (!shtext_weights_result(&weights, &result))
+	state = PG_GETARG_BYTEA_PP(0);
+	shtext_state_verify(state);
+	if (!shtext_state_result(state, &result))
 		PG_RETURN_NULL();
 	PG_RETURN_SIMHASH(result);
 }
 
 /*
- * The state that is an argument, NULL if there is none yet.
+ * The state that is the first argument, which the caller may change; NULL if
+ * there is none yet.
+ *
+ * In an aggregate it is the server's copy for us alone, and was checked when
+ * it came in; it may then have any numbers if the aggregate is not ours.
  */
-static AggState *
-get_state(FunctionCallInfo fcinfo, int argument)
+static bytea *
+get_state(FunctionCallInfo fcinfo)
 {
-	if (!AggCheckCallContext(fcinfo, NULL))
-		elog(ERROR, "aggregate function called in non-aggregate context");
-	return PG_ARGISNULL(argument) ? NULL :
-		(AggState *) PG_GETARG_POINTER(argument);
-}
+	bytea	   *state;
 
-static AggState *
-make_state(FunctionCallInfo fcinfo)
-{
-	MemoryContext context;
-
-	if (!AggCheckCallContext(fcinfo, &context))
-		elog(ERROR, "aggregate function called in non-aggregate context");
-	return MemoryContextAllocZero(context, sizeof(AggState));
-}
-
-/*
- * The sums of a state, to be added to.
- */
-static ShTextWeights *
-get_weights(FunctionCallInfo fcinfo, AggState *state)
-{
-	MemoryContext context;
-
-	if (state->weights == NULL)
+	if (PG_ARGISNULL(0))
+		return NULL;
+	if (AggCheckCallContext(fcinfo, NULL))
 	{
-		if (!AggCheckCallContext(fcinfo, &context))
-			elog(ERROR, "aggregate function called in non-aggregate context");
-		state->weights = MemoryContextAllocZero(context,
-												sizeof(ShTextWeights));
+		state = PG_GETARG_BYTEA_P(0);
+		shtext_state_check(state);
 	}
-	return state->weights;
-}
-
-/*
- * The sums of all rows of a state, those of weight 1 included.
- */
-static void
-sum_up(const AggState *state, ShTextWeights *weights)
-{
-	ShTextWeights counted;
-
-	counted.total = state->majority.count * SHTEXT_WEIGHT_ONE;
-	counted.magnitude = counted.total;
-	for (int i = 0; i < 64; i++)
-		counted.ones[i] =
-			shtext_majority_counter(&state->majority, i) * SHTEXT_WEIGHT_ONE;
-
-	if (state->weights != NULL)
-		shtext_weights_combine(&counted, state->weights);
-	*weights = counted;
-}
-
-static void
-send_int128(StringInfo buffer, int128 value)
-{
-	pq_sendint64(buffer, (uint64) ((uint128) value >> 64));
-	pq_sendint64(buffer, (uint64) value);
-}
-
-static int128
-receive_int128(StringInfo buffer)
-{
-	uint64		high = pq_getmsgint64(buffer);
-	uint64		low = pq_getmsgint64(buffer);
-
-	return (int128) ((uint128) high << 64 | low);
+	else
+	{
+		state = PG_GETARG_BYTEA_P_COPY(0);
+		shtext_state_verify(state);
+	}
+	return state;
 }

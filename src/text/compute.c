@@ -255,17 +255,25 @@ unit_of_bytes(ShTextUnit unit)
 static void
 append_feature(StringInfo elements, int *nelements, const ShTextSpan *span)
 {
-	char	   *bytes;
-	Size		length;
+	int			encoding = GetDatabaseEncoding();
+	ShTextBuffer converted;
+	const char *bytes = span->bytes;
+	Size		length = span->length;
 	Size		size;
 
-	if (span->length > MaxAllocSize - VARHDRSZ ||
-		*nelements >= MaxArraySize)
+	shtext_buffer_init(&converted);
+	if (!shtext_needs_no_conversion(encoding))
+	{
+		shtext_from_utf8(bytes, length, encoding, &converted);
+		bytes = converted.bytes;
+		length = converted.length;
+	}
+
+	if (length > MaxAllocSize - VARHDRSZ || *nelements >= MaxArraySize)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("features do not fit into an array")));
 
-	bytes = (char *) shtext_from_utf8(span->bytes, span->length, &length);
 	size = INTALIGN(VARHDRSZ + length);
 	enlargeStringInfo(elements, size);
 	memset(elements->data + elements->len + size - sizeof(int32), 0,
@@ -274,6 +282,5 @@ append_feature(StringInfo elements, int *nelements, const ShTextSpan *span)
 	memcpy(elements->data + elements->len + VARHDRSZ, bytes, length);
 	elements->len += size;
 	(*nelements)++;
-	if (bytes != span->bytes)
-		pfree(bytes);
+	shtext_buffer_free(&converted);
 }

@@ -1,58 +1,210 @@
 /*-------------------------------------------------------------------------
  *
  * encoding.c
- *	  Features in the encoding of the database, and in UTF-8.
- *
- * Both are the same if the encoding is SQL_ASCII.
+ *	  Text in the encoding of the database, and in UTF-8.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "catalog/namespace.h"
 #include "mb/pg_wchar.h"
+#include "miscadmin.h"
 
 #include "text/encoding.h"
 #include "text/hash.h"
+#include "text/unicode.h"
+
+/* bytes that are converted between checks for interrupts */
+#define PIECE_BYTES			8192
+
+/* of a character in any encoding of a server */
+#define MAX_CHARACTER		4
+
+/* first of the bytes of a character without equivalent, and how many follow */
+#define FOREIGN_LEAD		0xFD
+#define FOREIGN_FURTHER		5
+
+static int	convert(const char *bytes, int length, int from, int to,
+					ShTextBuffer *converted);
+static void append_foreign(const char *bytes, int length,
+						   ShTextBuffer *converted);
+static bool append_original(const char *bytes, Size length,
+							ShTextBuffer *converted);
+static void report_untranslatable(const char *bytes, Size length, int encoding);
+
+/*
+ * Append text of some encoding to a buffer, in UTF-8.
+ */
+void
+shtext_to_utf8(const char *bytes, Size length, int encoding,
+			   ShTextBuffer *converted)
+{
+	while (length > 0)
+	{
+		int			piece = Min(length, PIECE_BYTES);
+		int			done;
+
+		CHECK_FOR_INTERRUPTS();
+		if (piece < length)
+			piece = pg_encoding_mbcliplen(encoding, bytes,
+										  Min(length, 2 * PIECE_BYTES),
+										  PIECE_BYTES);
+		done = convert(bytes, piece, encoding, PG_UTF8, converted);
+		if (done < piece)
+		{
+			int			character = pg_encoding_mblen(encoding, bytes + done);
+
+			character = Min(Min(character, piece - done), MAX_CHARACTER);
+			append_foreign(bytes + done, character, converted);
+			done += character;
+		}
+		bytes += done;
+		length -= done;
+	}
+}
+
+/*
+ * The inverse.
+ *
+ * Raises ERRCODE_UNTRANSLATABLE_CHARACTER if there is a character that the
+ * encoding does not have.
+ */
+void
+shtext_from_utf8(const char *bytes, Size length, int encoding,
+				 ShTextBuffer *converted)
+{
+	while (length > 0)
+	{
+		int			piece = Min(length, PIECE_BYTES);
+		int			done;
+
+		CHECK_FOR_INTERRUPTS();
+		/* not within a character */
+		while (piece < length && (bytes[piece] & 0xC0) == 0x80)
+			piece--;
+		done = convert(bytes, piece, PG_UTF8, encoding, converted);
+		if (done < piece)
+		{
+			if (!append_original(bytes + done, piece - done, converted))
+				report_untranslatable(bytes + done, piece - done, encoding);
+			done += 1 + FOREIGN_FURTHER;
+		}
+		bytes += done;
+		length -= done;
+	}
+}
 
 /*
  * The hash of a string of the database.
- *
- * Raises ERRCODE_UNTRANSLATABLE_CHARACTER if it does not exist in UTF-8.
  */
 uint64
 shtext_hash_converted(const char *bytes, Size length)
 {
-	char	   *converted;
+	int			encoding = GetDatabaseEncoding();
+	ShTextBuffer converted;
 	uint64		result;
 
-	/* the server would insist on valid UTF-8 */
-	if (GetDatabaseEncoding() == PG_SQL_ASCII)
+	if (shtext_needs_no_conversion(encoding))
 		return shtext_hash(bytes, length);
 
-	converted = (char *)
-		pg_do_encoding_conversion((unsigned char *) bytes, length,
-								  GetDatabaseEncoding(), PG_UTF8);
-	if (converted == bytes)
-		return shtext_hash(bytes, length);
-	result = shtext_hash(converted, strlen(converted));
-	pfree(converted);
+	shtext_buffer_init(&converted);
+	shtext_to_utf8(bytes, length, encoding, &converted);
+	result = shtext_hash(converted.bytes, converted.length);
+	shtext_buffer_free(&converted);
 	return result;
 }
 
 /*
- * A string of UTF-8 for the database, and its length.  The result is either the
- * argument itself or newly allocated.
- *
- * Raises ERRCODE_UNTRANSLATABLE_CHARACTER if it does not exist there.
+ * Convert what can be, up to the first character that cannot.  Returns how
+ * many bytes that was.
  */
-const char *
-shtext_from_utf8(const char *bytes, Size length, Size *converted)
+static int
+convert(const char *bytes, int length, int from, int to,
+		ShTextBuffer *converted)
 {
-	const char *result;
+	Oid			conversion = FindDefaultConversionProc(from, to);
+	int			size = length * MAX_CONVERSION_GROWTH + 1;
+	char	   *out;
+	int			done = 0;
 
-	result = (const char *)
-		pg_do_encoding_conversion((unsigned char *) bytes, length,
-								  PG_UTF8, GetDatabaseEncoding());
-	*converted = result == bytes ? length : strlen(result);
-	return result;
+	shtext_buffer_reserve(converted, size);
+	out = converted->bytes + converted->length;
+	if (OidIsValid(conversion))
+	{
+		done = pg_do_encoding_conversion_buf(conversion, from, to,
+											 (unsigned char *) bytes, length,
+											 (unsigned char *) out, size,
+											 true);
+		converted->length += strlen(out);
+	}
+	else
+	{
+		/* ASCII is the same everywhere */
+		while (done < length && !IS_HIGHBIT_SET(bytes[done]))
+			done++;
+		memcpy(out, bytes, done);
+		converted->length += done;
+	}
+	return done;
+}
+
+/*
+ * Append a character without equivalent, of 1 to 4 bytes.
+ */
+static void
+append_foreign(const char *bytes, int length, ShTextBuffer *converted)
+{
+	uint32		code = 0;
+	char	   *out;
+
+	for (int i = 0; i < length; i++)
+		code = code << 7 | (bytes[i] & 0x7F);
+	code |= SHTEXT_FOREIGN | (uint32) (length - 1) << 28;
+
+	shtext_buffer_reserve(converted, 1 + FOREIGN_FURTHER);
+	out = converted->bytes + converted->length;
+	*out++ = FOREIGN_LEAD;
+	for (int i = FOREIGN_FURTHER - 1; i >= 0; i--)
+		*out++ = 0x80 | ((code >> (6 * i)) & 0x3F);
+	converted->length += 1 + FOREIGN_FURTHER;
+}
+
+/*
+ * Append what the bytes begin with as it was in the text of the database, if
+ * that is such a character.
+ */
+static bool
+append_original(const char *bytes, Size length, ShTextBuffer *converted)
+{
+	uint32		code = 0;
+	int			noriginal;
+
+	if (length < 1 + FOREIGN_FURTHER || (unsigned char) *bytes != FOREIGN_LEAD)
+		return false;
+
+	for (int i = 1; i <= FOREIGN_FURTHER; i++)
+		code = code << 6 | (bytes[i] & 0x3F);
+	noriginal = (code >> 28) + 1;
+
+	shtext_buffer_reserve(converted, noriginal);
+	for (int i = noriginal - 1; i >= 0; i--)
+		converted->bytes[converted->length++] = 0x80 | ((code >> (7 * i)) & 0x7F);
+	return true;
+}
+
+static void
+report_untranslatable(const char *bytes, Size length, int encoding)
+{
+	const unsigned char *character = (const unsigned char *) bytes;
+	int			nbytes = pg_encoding_mblen(PG_UTF8, bytes);
+	uint32		code = nbytes <= length ? utf8_to_unicode(character) : *character;
+
+	ereport(ERROR,
+			(errcode(ERRCODE_UNTRANSLATABLE_CHARACTER),
+			 errmsg("shingle has a character that does not exist in encoding \"%s\"",
+					pg_encoding_to_char(encoding)),
+			 errdetail("Case folding and composition turned a character of the text into U+%04X.",
+					   code),
+			 errhint("simhash_compute works with this text. To see its shingles, use a database of encoding UTF8.")));
 }

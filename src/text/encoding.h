@@ -1,17 +1,36 @@
 /*-------------------------------------------------------------------------
  *
  * encoding.h
- *	  Features in the encoding of the database, and in UTF-8.
+ *	  Text in the encoding of the database, and in UTF-8.
+ *
+ * A character that Unicode has no equivalent of, or that the server cannot
+ * convert, becomes one of six bytes, as UTF-8 once had them for numbers of 31
+ * bits: 2^30 + (n - 1) * 2^28 + the low seven bits of its n bytes, the first
+ * ones highest.  No other character has these bytes.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef SIMHASH_TEXT_ENCODING_H
 #define SIMHASH_TEXT_ENCODING_H
 
-#include "postgres.h"
+#include "mb/pg_wchar.h"
 
+#include "text/buffer.h"
+
+extern void shtext_to_utf8(const char *bytes, Size length, int encoding,
+						   ShTextBuffer *converted);
+extern void shtext_from_utf8(const char *bytes, Size length, int encoding,
+							 ShTextBuffer *converted);
 extern uint64 shtext_hash_converted(const char *bytes, Size length);
-extern const char *shtext_from_utf8(const char *bytes, Size length,
-									Size *converted);
+
+/*
+ * Is the encoding one whose bytes are taken as they are?  Of SQL_ASCII nothing
+ * is known that could be converted.
+ */
+static inline bool
+shtext_needs_no_conversion(int encoding)
+{
+	return encoding == PG_UTF8 || encoding == PG_SQL_ASCII;
+}
 
 #endif							/* SIMHASH_TEXT_ENCODING_H */

@@ -93,7 +93,7 @@ hash_run(const char *bytes, int n, int shingle, uint64 *hashes)
 	switch (shingle)
 	{
 		case 4:
-			shtext_kernels()->hash_fours(bytes, n, hashes);
+			shtext_kernels->hash_fours(bytes, n, hashes);
 			break;
 		case 8:
 			for (int i = 0; i < n; i++)

@@ -10,9 +10,23 @@
 
 #include "postgres.h"
 
+/*
+ * The header comes from the system, as packagers want it.  XXH3 has given what
+ * it gives since 0.8.0; before that, other numbers for some lengths.
+ */
+#if defined(__has_include)
+#if !__has_include(<xxhash.h>)
+#error "xxhash.h is missing: install libxxhash-dev or xxhash-devel, 0.8.0 or later"
+#endif
+#endif
+
 /* the functions of the header alone, so that no library is needed at run time */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
+
+#if XXH_VERSION_NUMBER < 800
+#error "xxhash.h is too old: fingerprints need the XXH3 of 0.8.0 or later"
+#endif
 
 /*
  * XXH3 of 64 bits, without a seed.  It is the same number on machines of

@@ -25,21 +25,8 @@ void
 shtext_majority_add(ShTextMajority *majority, const uint64 *numbers,
 					int nnumbers)
 {
-	shtext_kernels()->count_bits(majority->digits, numbers, nnumbers);
+	shtext_kernels->count_bits(majority->digits, numbers, nnumbers);
 	majority->count += nnumbers;
-}
-
-/*
- * How many of the numbers have that bit set.
- */
-uint64
-shtext_majority_counter(const ShTextMajority *majority, int bit)
-{
-	uint64		result = 0;
-
-	for (int d = 0; d < SHTEXT_COUNTER_DIGITS; d++)
-		result |= ((majority->digits[d] >> bit) & 1) << d;
-	return result;
 }
 
 /*
@@ -49,20 +36,30 @@ shtext_majority_counter(const ShTextMajority *majority, int bit)
 uint64
 shtext_majority_result(const ShTextMajority *majority)
 {
-	uint64		half = majority->count / 2;
-	uint64		greater = 0;
+	/* a counter exceeds the half if and only if it exceeds that rounded down */
+	return shtext_counters_above(majority->digits, SHTEXT_COUNTER_DIGITS,
+								 majority->count / 2);
+}
+
+/*
+ * Which of 64 bit-sliced counters exceed a limit?
+ */
+uint64
+shtext_counters_above(const uint64 *digits, int ndigits, uint64 limit)
+{
+	uint64		above = 0;
 
 	/*
-	 * A counter exceeds count / 2 if and only if it exceeds that rounded
-	 * down. The highest digit in which they differ decides, so let each digit
-	 * overrule those below it.
+	 * The highest digit in which a counter differs from the limit decides, so
+	 * let each digit overrule those below it.
 	 */
-	for (int d = 0; d < SHTEXT_COUNTER_DIGITS; d++)
+	Assert(ndigits == 64 || limit >> ndigits == 0);
+	for (int d = 0; d < ndigits; d++)
 	{
-		if (half & (UINT64CONST(1) << d))
-			greater &= majority->digits[d];
+		if (limit & (UINT64CONST(1) << d))
+			above &= digits[d];
 		else
-			greater |= majority->digits[d];
+			above |= digits[d];
 	}
-	return greater;
+	return above;
 }

@@ -24,7 +24,8 @@ typedef struct ShTextMajority
 extern void shtext_majority_init(ShTextMajority *majority);
 extern void shtext_majority_add(ShTextMajority *majority,
 								const uint64 *numbers, int nnumbers);
-extern uint64 shtext_majority_counter(const ShTextMajority *majority, int bit);
 extern uint64 shtext_majority_result(const ShTextMajority *majority);
+extern uint64 shtext_counters_above(const uint64 *digits, int ndigits,
+									uint64 limit);
 
 #endif							/* SIMHASH_TEXT_MAJORITY_H */

@@ -16,6 +16,7 @@
 #include "miscadmin.h"
 
 #include "text/canonical.h"
+#include "text/encoding.h"
 #include "text/normalise.h"
 #include "text/text_kernels.h"
 #include "text/unicode.h"
@@ -83,8 +84,7 @@ shtext_normaliser_init(ShTextNormaliser *normaliser, const char *text,
  * A block may be empty, and it ends with a whole character, but not necessarily
  * a whole word.
  *
- * Raises ERRCODE_UNTRANSLATABLE_CHARACTER if a character of the text does not
- * exist in UTF-8.  Checks for interrupts.
+ * Checks for interrupts.
  */
 bool
 shtext_normalise(ShTextNormaliser *normaliser, ShTextBuffer *buffer)
@@ -158,6 +158,15 @@ decode(const unsigned char *next, const unsigned char *end)
 		result.code = (lead & 0x1F) << 6 | (next[1] & 0x3F);
 		result.length = 2;
 	}
+	else if (lead == 0xFD && end - next >= 6 && CONTINUES(1) &&
+			 CONTINUES(2) && CONTINUES(3) && CONTINUES(4) && CONTINUES(5))
+	{
+		/* without equivalent in Unicode, see encoding.h */
+		result.code = SHTEXT_FOREIGN | (next[1] & 0x3F) << 24 |
+			(next[2] & 0x3F) << 18 | (next[3] & 0x3F) << 12 |
+			(next[4] & 0x3F) << 6 | (next[5] & 0x3F);
+		result.length = 6;
+	}
 	else if (lead >= 0xF0 && end - next >= 4 &&
 			 CONTINUES(1) && CONTINUES(2) && CONTINUES(3))
 	{
@@ -202,8 +211,7 @@ next_block(ShTextNormaliser *normaliser, const unsigned char **end)
 	const unsigned char *last = block + normaliser->rest_length;
 	Size		length = Min(normaliser->rest_length, PIECE_BYTES);
 
-	if (normaliser->encoding != PG_UTF8 &&
-		normaliser->encoding != PG_SQL_ASCII)
+	if (!shtext_needs_no_conversion(normaliser->encoding))
 		return next_converted(normaliser, end);
 
 	if (length < normaliser->rest_length &&
@@ -245,24 +253,15 @@ next_converted(ShTextNormaliser *normaliser, const unsigned char **end)
 	{
 		Size		known = converted->length;	/* no place to divide */
 		int			length = Min(normaliser->rest_length, PIECE_BYTES);
-		char	   *piece;
-		Size		piece_length;
 
-		CHECK_FOR_INTERRUPTS();
 		if (length < normaliser->rest_length)
 			length = pg_encoding_mbcliplen(normaliser->encoding,
 										   normaliser->rest,
 										   Min(normaliser->rest_length,
 											   2 * PIECE_BYTES),
 										   PIECE_BYTES);
-		piece = (char *)
-			pg_do_encoding_conversion((unsigned char *) normaliser->rest,
-									  length, normaliser->encoding, PG_UTF8);
-		piece_length = strlen(piece);
-		shtext_buffer_reserve(converted, piece_length);
-		memcpy(converted->bytes + converted->length, piece, piece_length);
-		converted->length += piece_length;
-		pfree(piece);
+		shtext_to_utf8(normaliser->rest, length, normaliser->encoding,
+					   converted);
 		normaliser->rest += length;
 		normaliser->rest_length -= length;
 
@@ -305,12 +304,18 @@ write_code(char *out, uint32 code)
 		*out++ = 0x80 | ((code >> 6) & 0x3F);
 		*out++ = 0x80 | (code & 0x3F);
 	}
-	else
+	else if (likely(code < SHTEXT_FOREIGN))
 	{
 		*out++ = 0xF0 | code >> 18;
 		*out++ = 0x80 | ((code >> 12) & 0x3F);
 		*out++ = 0x80 | ((code >> 6) & 0x3F);
 		*out++ = 0x80 | (code & 0x3F);
+	}
+	else
+	{
+		*out++ = 0xFC | code >> 30;
+		for (int shift = 24; shift >= 0; shift -= 6)
+			*out++ = 0x80 | ((code >> shift) & 0x3F);
 	}
 	return out;
 }
@@ -437,7 +442,6 @@ normalise_block(ShTextNormaliser *normaliser, const unsigned char *next,
 				const unsigned char *end, ShTextBuffer *buffer,
 				ShTextUnit unit)
 {
-	const ShTextKernels *kernels = shtext_kernels();
 	char	   *out = buffer->bytes + buffer->length;
 	bool		in_word = normaliser->in_word;
 
@@ -456,7 +460,7 @@ normalise_block(ShTextNormaliser *normaliser, const unsigned char *next,
 
 		/* ASCII that is followed by ASCII depends on nothing else */
 		if (unit == SHTEXT_CHAR && end - next > 8 && nine_ascii(next))
-			next = kernels->fold_ascii(next, end, &out);
+			next = shtext_kernels->fold_ascii(next, end, &out);
 		while (end - next > 8 && nine_ascii(next))
 		{
 			for (int i = 0; i < 8; i++)
@@ -481,7 +485,8 @@ normalise_block(ShTextNormaliser *normaliser, const unsigned char *next,
 			after = next + c.length;
 			if ((c.record->flags & SHTEXT_START) &&
 				(c.record->flags & SHTEXT_PLAIN) &&
-				(after == end || starts(after, end)))
+				(after == end || starts(after, end) ||
+				 SHTEXT_IS_FOREIGN(c.code)))
 			{
 				out = write_normalised(out, c.code + c.record->delta,
 									   c.record->flags, unit, &in_word);

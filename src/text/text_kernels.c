@@ -20,10 +20,27 @@
 #define GROUP_SIZE		16
 #define GROUP_DIGITS	4
 
+static const unsigned char *choose_fold_ascii(const unsigned char *next,
+											  const unsigned char *end,
+											  char **out);
+static void choose_hash_fours(const char *bytes, int n, uint64 *hashes);
+static void choose_count_bits(uint64 *digits, const uint64 *numbers, int n);
+
 static const ShTextKernels kernels_portable = {
-	"portable", shtext_fold_ascii_portable, shtext_hash_fours_portable,
-	shtext_count_bits_portable
+	.name = "portable",
+	.fold_ascii = shtext_fold_ascii_portable,
+	.hash_fours = shtext_hash_fours_portable,
+	.count_bits = shtext_count_bits_portable
 };
+
+static const ShTextKernels kernels_choose = {
+	.name = "choose",
+	.fold_ascii = choose_fold_ascii,
+	.hash_fours = choose_hash_fours,
+	.count_bits = choose_count_bits
+};
+
+const ShTextKernels *shtext_kernels = &kernels_choose;
 
 const unsigned char *
 shtext_fold_ascii_portable(const unsigned char *next,
@@ -58,7 +75,7 @@ shtext_fold_ascii_portable(const unsigned char *next,
 void
 shtext_hash_fours_portable(const char *bytes, int n, uint64 *hashes)
 {
-	/* the compiler leaves of the hash what the constant length needs */
+	/* with a constant length the compiler specializes the hash */
 	for (int i = 0; i < n; i++)
 		hashes[i] = shtext_hash(bytes + i, 4);
 }
@@ -106,15 +123,38 @@ shtext_kernels_named(const char *name)
 }
 
 /*
- * The first call chooses, best first.
+ * The first call of any kernel: choose the kernels, best first, and let all
+ * further calls go there.
  */
-const ShTextKernels *
-shtext_kernels(void)
+static void
+choose_kernels(void)
 {
 	static const char *const names[] = {"avx512vbmi2", "avx512", "avx2", "portable"};
-	static const ShTextKernels *chosen = NULL;
+	const ShTextKernels *kernels = NULL;
 
-	for (int i = 0; chosen == NULL; i++)
-		chosen = shtext_kernels_named(names[i]);
-	return chosen;
+	for (int i = 0; kernels == NULL && i < lengthof(names); i++)
+		kernels = shtext_kernels_named(names[i]);
+	shtext_kernels = kernels;
+}
+
+static const unsigned char *
+choose_fold_ascii(const unsigned char *next, const unsigned char *end,
+				  char **out)
+{
+	choose_kernels();
+	return shtext_kernels->fold_ascii(next, end, out);
+}
+
+static void
+choose_hash_fours(const char *bytes, int n, uint64 *hashes)
+{
+	choose_kernels();
+	shtext_kernels->hash_fours(bytes, n, hashes);
+}
+
+static void
+choose_count_bits(uint64 *digits, const uint64 *numbers, int n)
+{
+	choose_kernels();
+	shtext_kernels->count_bits(digits, numbers, n);
 }

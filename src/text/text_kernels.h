@@ -46,11 +46,14 @@ typedef struct ShTextKernels
 	void		(*count_bits) (uint64 *digits, const uint64 *numbers, int n);
 } ShTextKernels;
 
-/* the best that this machine can run */
-extern const ShTextKernels *shtext_kernels(void);
+/*
+ * The best that this machine can run: the first call of one of them chooses.
+ * Tests may set it to others.
+ */
+extern const ShTextKernels *shtext_kernels;
 
 /*
- * The one of that name, "portable", "avx2", "avx512" or "avx512vbmi2"; NULL if
+ * Those of that name, "portable", "avx2", "avx512" or "avx512vbmi2"; NULL if
  * this machine cannot run it.
  */
 extern const ShTextKernels *shtext_kernels_named(const char *name);

@@ -181,7 +181,10 @@ count_bits_avx2(uint64 *digits, const uint64 *numbers, int n)
 }
 
 const ShTextKernels shtext_kernels_avx2 = {
-	"avx2", shtext_fold_ascii_portable, hash_many_fours_avx2, count_bits_avx2
+	.name = "avx2",
+	.fold_ascii = shtext_fold_ascii_portable,
+	.hash_fours = hash_many_fours_avx2,
+	.count_bits = count_bits_avx2
 };
 
 SHTEXT_TARGET("avx512f,avx512bw,avx512dq")
@@ -286,8 +289,10 @@ count_bits_avx512(uint64 *digits, const uint64 *numbers, int n)
 }
 
 const ShTextKernels shtext_kernels_avx512 = {
-	"avx512", shtext_fold_ascii_portable, hash_many_fours_avx512,
-	count_bits_avx512
+	.name = "avx512",
+	.fold_ascii = shtext_fold_ascii_portable,
+	.hash_fours = hash_many_fours_avx512,
+	.count_bits = count_bits_avx512
 };
 
 SHTEXT_TARGET("avx512f,avx512bw,avx512vbmi2,popcnt")
@@ -329,8 +334,10 @@ fold_ascii_avx512vbmi2(const unsigned char *next, const unsigned char *end,
 }
 
 const ShTextKernels shtext_kernels_avx512vbmi2 = {
-	"avx512vbmi2", fold_ascii_avx512vbmi2, hash_many_fours_avx512,
-	count_bits_avx512
+	.name = "avx512vbmi2",
+	.fold_ascii = fold_ascii_avx512vbmi2,
+	.hash_fours = hash_many_fours_avx512,
+	.count_bits = count_bits_avx512
 };
 
 #endif							/* SHTEXT_X86_KERNELS */

@@ -41,6 +41,14 @@
  */
 #define SHTEXT_PLAIN		0x10
 
+/*
+ * Codes from here to twice that stand for characters of other encodings that
+ * have no equivalent in Unicode.  Nothing is known of them, so they are taken
+ * for letters without case.
+ */
+#define SHTEXT_FOREIGN		0x40000000
+#define SHTEXT_IS_FOREIGN(code)	((code) >> 30 == 1)
+
 /* has a canonical decomposition */
 #define SHTEXT_DECOMPOSES	0x20
 
@@ -95,16 +103,23 @@ extern const int shtext_nfoldings;
 extern const ShTextFolding shtext_foldings[];
 
 /*
- * The record of any code point; also of numbers beyond them all, which are
- * like code points that are not assigned.
+ * The record of any code point, or of a character without one; other numbers
+ * are like code points that are not assigned.
  */
 static inline const ShTextCharRecord *
 shtext_record(uint32 code)
 {
+	static const ShTextCharRecord foreign = {
+		SHTEXT_KEPT | SHTEXT_START | SHTEXT_PLAIN, 0, 0
+	};
 	uint32		block = code >> SHTEXT_BLOCK_BITS;
 
 	if (unlikely(block >= shtext_nblocks))
+	{
+		if (SHTEXT_IS_FOREIGN(code))
+			return &foreign;
 		block = shtext_nblocks - 1;
+	}
 	return &shtext_records[shtext_stage2[shtext_stage1[block]]
 						   [code % SHTEXT_BLOCK_SIZE]];
 }

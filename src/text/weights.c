@@ -14,10 +14,8 @@
 /* absolute weights must be less than that */
 #define WEIGHT_LIMIT		ldexp(1, 63)
 
-/* so that twice a sum can be computed */
-#define MAGNITUDE_LIMIT		((uint128) 1 << 126)
-
-static void add_magnitude(ShTextWeights *weights, uint128 magnitude);
+/* so that twice a sum, and the difference of two, can be computed */
+#define MAX_MAGNITUDE		(((uint128) 1 << 126) - 1)
 
 /*
  * A weight as an integer: rounded to the nearest multiple of 2^-32, from the
@@ -50,7 +48,8 @@ shtext_weight(double weight)
 void
 shtext_weights_add(ShTextWeights *weights, uint64 number, int128 weight)
 {
-	add_magnitude(weights, weight < 0 ? -weight : weight);
+	weights->magnitude = shtext_add_magnitudes(weights->magnitude,
+											   shtext_absolute(weight));
 	weights->total += weight;
 	for (int i = 0; i < 64; i++)
 		weights->ones[i] += weight & -(int128) ((number >> i) & 1);
@@ -62,25 +61,53 @@ shtext_weights_add(ShTextWeights *weights, uint64 number, int128 weight)
 void
 shtext_weights_combine(ShTextWeights *weights, const ShTextWeights *others)
 {
-	add_magnitude(weights, others->magnitude);
+	weights->magnitude = shtext_add_magnitudes(weights->magnitude,
+											   others->magnitude);
 	weights->total += others->total;
 	for (int i = 0; i < 64; i++)
 		weights->ones[i] += others->ones[i];
 }
 
-static void
-add_magnitude(ShTextWeights *weights, uint128 magnitude)
+/*
+ * Add up sums of absolute weights.
+ *
+ * Raises ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE if the result is too large, or an
+ * argument is.
+ */
+uint128
+shtext_add_magnitudes(uint128 a, uint128 b)
 {
-	/* neither is more than the limit */
-	if (magnitude > MAGNITUDE_LIMIT - weights->magnitude)
+	if (a > MAX_MAGNITUDE || b > MAX_MAGNITUDE - a)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("sum of weights is out of range")));
-	weights->magnitude += magnitude;
+	return a + b;
 }
 
 /*
- * The bits for which the numbers that have them outweigh those that have not.
+ * Are there numbers and weights that have these sums?
+ *
+ * What has a bit and what has not add up to the total, and neither sum is more
+ * than that of the absolute weights.
+ */
+bool
+shtext_weights_are_possible(const ShTextWeights *weights)
+{
+	if (weights->magnitude > MAX_MAGNITUDE ||
+		shtext_absolute(weights->total) > weights->magnitude)
+		return false;
+	for (int i = 0; i < 64; i++)
+	{
+		if (shtext_absolute(weights->ones[i]) > weights->magnitude ||
+			shtext_absolute(weights->total - weights->ones[i]) >
+			weights->magnitude - shtext_absolute(weights->ones[i]))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Set each bit for which the numbers that have it outweigh those that do not.
  * Returns false if no number has a weight, and so there is no such thing.
  */
 bool

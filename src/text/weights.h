@@ -25,11 +25,19 @@ typedef struct ShTextWeights
 	int128		ones[64];		/* of the numbers that have that bit set */
 } ShTextWeights;
 
+static inline uint128
+shtext_absolute(int128 x)
+{
+	return x < 0 ? -(uint128) x : (uint128) x;
+}
+
 extern int128 shtext_weight(double weight);
 extern void shtext_weights_add(ShTextWeights *weights, uint64 number,
 							   int128 weight);
 extern void shtext_weights_combine(ShTextWeights *weights,
 								   const ShTextWeights *others);
+extern uint128 shtext_add_magnitudes(uint128 a, uint128 b);
+extern bool shtext_weights_are_possible(const ShTextWeights *weights);
 extern bool shtext_weights_result(const ShTextWeights *weights,
 								  uint64 *result);
 

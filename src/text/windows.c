@@ -14,12 +14,14 @@ static bool find_units(ShTextWindows *windows, const ShTextBuffer *buffer);
 static Size ascii_length(const char *bytes, Size length);
 
 /*
- * Bytes of a character of UTF-8, from the first one.
+ * Bytes of a character of UTF-8, from the first one; six are those that have
+ * no equivalent in Unicode.
  */
 static inline int
 char_length(unsigned char lead)
 {
-	return lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+	return lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 :
+		lead < 0xF8 ? 4 : 6;
 }
 
 /*

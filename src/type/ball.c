@@ -27,16 +27,6 @@ PG_FUNCTION_INFO_V1(simhash_ball);
 PG_FUNCTION_INFO_V1(simhash_in_ball);
 PG_FUNCTION_INFO_V1(simhash_ball_contains);
 
-static Datum
-make_ball(uint64 centre, int32 radius)
-{
-	SimhashBall *ball = palloc0(sizeof(SimhashBall));
-
-	ball->centre = centre;
-	ball->radius = radius;
-	return SimhashBallGetDatum(ball);
-}
-
 /*
  * Read a radius, a decimal integer that may have a sign, as shtype_parse reads
  * a fingerprint.
@@ -99,9 +89,13 @@ simhash_ball_in(PG_FUNCTION_ARGS)
 		ereturn(fcinfo->context, (Datum) 0,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("value \"%s\" is out of range for type %s",
-						input, "simhash_ball")));
+						input, "simhash_ball"),
+				 centre_result == SHTYPE_PARSE_RANGE ?
+				 errdetail(SHTYPE_RANGE_DETAIL) :
+				 errdetail("The radius is an integer from %d to %d.",
+						   PG_INT32_MIN, PG_INT32_MAX)));
 
-	return make_ball(centre, radius);
+	return SimhashBallGetDatum(simhash_new_ball(centre, radius));
 
 bad_syntax:
 	ereturn(fcinfo->context, (Datum) 0,
@@ -127,7 +121,7 @@ simhash_ball_recv(PG_FUNCTION_ARGS)
 	uint64		centre = pq_getmsgint64(buf);
 	int32		radius = (int32) pq_getmsgint(buf, sizeof(int32));
 
-	return make_ball(centre, radius);
+	return SimhashBallGetDatum(simhash_new_ball(centre, radius));
 }
 
 Datum
@@ -145,7 +139,7 @@ simhash_ball_send(PG_FUNCTION_ARGS)
 Datum
 simhash_ball(PG_FUNCTION_ARGS)
 {
-	return make_ball(PG_GETARG_SIMHASH(0), PG_GETARG_INT32(1));
+	return SimhashBallGetDatum(simhash_new_ball(PG_GETARG_SIMHASH(0), PG_GETARG_INT32(1)));
 }
 
 static inline bool

@@ -41,8 +41,8 @@ simhash_from_int4(PG_FUNCTION_ARGS)
 }
 
 /*
- * Goes through the text form, which is exact: digits, and behind the decimal
- * point as many more as the value's scale says.
+ * Goes through the text form, which is exact: a sign, digits, and behind the
+ * decimal point as many more as the value's scale says.
  */
 Datum
 simhash_from_numeric(PG_FUNCTION_ARGS)
@@ -75,7 +75,7 @@ simhash_from_numeric(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("%s out of range", "simhash"),
-				 errdetail("The number must be from 0 to 18446744073709551615.")));
+				 errdetail("The number must be from -9223372036854775808 to 18446744073709551615.")));
 	pfree(text);
 
 	PG_RETURN_SIMHASH(fp);

@@ -46,11 +46,10 @@ shtype_parse(const char *input, const char **end, uint64 *fp)
 	}
 	else
 	{
-		if (*p == '-')
-		{
-			in_range = false;
+		bool		negative = (*p == '-');
+
+		if (*p == '-' || *p == '+')
 			p++;
-		}
 		digits = p;
 		for (; *p >= '0' && *p <= '9'; p++)
 		{
@@ -59,6 +58,12 @@ shtype_parse(const char *input, const char **end, uint64 *fp)
 			if (value > (PG_UINT64_MAX - digit) / 10)
 				in_range = false;
 			value = value * 10 + digit;
+		}
+		if (negative)
+		{
+			if (value > (uint64) PG_INT64_MAX + 1)
+				in_range = false;
+			value = 0 - value;
 		}
 	}
 

@@ -21,14 +21,21 @@ typedef enum ShTypeParseResult
 } ShTypeParseResult;
 
 /*
- * Read the text form of a fingerprint: decimal digits, or 0x or 0X and 1 to 16
- * hex digits; white space before it is skipped.
+ * Read the text form of a fingerprint: decimal digits, which may have a sign,
+ * or 0x or 0X and 1 to 16 hex digits; white space before it is skipped.
+ *
+ * A negative integer has the bits of a bigint: what speaks of fingerprints as
+ * signed integers, as drivers, COPY and replication from a bigint column do,
+ * writes half of them so.
  *
  * Sets *end to the first character that does not belong to it, *fp to the
- * fingerprint if the result is SHTYPE_PARSE_OK.  A negative integer is out of
- * range.  Raises no error.
+ * fingerprint if the result is SHTYPE_PARSE_OK.  Raises no error.
  */
 extern ShTypeParseResult shtype_parse(const char *input, const char **end, uint64 *fp);
+
+/* what can be read, for the detail of an error */
+#define SHTYPE_RANGE_DETAIL \
+	"A fingerprint is an integer from -9223372036854775808 to 18446744073709551615, or 0x and 1 to 16 hexadecimal digits."
 
 /* Skip white space. */
 extern const char *shtype_skip_space(const char *input);

@@ -10,50 +10,106 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "bits/distance.h"
 #include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_hamming);
 PG_FUNCTION_INFO_V1(simhash_within);
 PG_FUNCTION_INFO_V1(simhash_near);
-PG_FUNCTION_INFO_V1(simhash_radius);
+PG_FUNCTION_INFO_V1(simhash_near_6);
+PG_FUNCTION_INFO_V1(simhash_near_10);
+PG_FUNCTION_INFO_V1(simhash_radius_int2);
+PG_FUNCTION_INFO_V1(simhash_radius_int4);
+PG_FUNCTION_INFO_V1(simhash_radius_int8);
+PG_FUNCTION_INFO_V1(simhash_radius_float8);
+
+/* a call with two fingerprints first */
+static inline int
+distance_of_args(FunctionCallInfo fcinfo)
+{
+	return shbits_distance(PG_GETARG_SIMHASH(0), PG_GETARG_SIMHASH(1));
+}
 
 Datum
 simhash_hamming(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT32(shbits_distance(PG_GETARG_SIMHASH(0), PG_GETARG_SIMHASH(1)));
+	PG_RETURN_INT32(distance_of_args(fcinfo));
 }
 
 Datum
 simhash_within(PG_FUNCTION_ARGS)
 {
-	int32		radius = PG_GETARG_INT32(2);
-
-	PG_RETURN_BOOL(shbits_distance(PG_GETARG_SIMHASH(0), PG_GETARG_SIMHASH(1)) <= radius);
+	PG_RETURN_BOOL(distance_of_args(fcinfo) <= PG_GETARG_INT32(2));
 }
 
+/* simhash % simhash -> boolean */
 Datum
 simhash_near(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(shbits_distance(PG_GETARG_SIMHASH(0), PG_GETARG_SIMHASH(1)) <= SIMHASH_NEAR_RADIUS);
+	PG_RETURN_BOOL(distance_of_args(fcinfo) <= SIMHASH_NEAR_RADIUS);
+}
+
+/* simhash <%> simhash -> boolean */
+Datum
+simhash_near_6(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(distance_of_args(fcinfo) <= 6);
+}
+
+/* simhash <<%>> simhash -> boolean */
+Datum
+simhash_near_10(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(distance_of_args(fcinfo) <= 10);
 }
 
 /*
  * The radius of the ball of all distances that are <= bound, or < bound if
- * strict.  Distances are 0..64, so every bound has such a radius in -1..64,
- * -1 being the empty ball.
+ * strict, whatever the type of the bound.  Distances are 0..64, so every bound
+ * has such a radius in -1..64, -1 being the empty ball.
  */
-Datum
-simhash_radius(PG_FUNCTION_ARGS)
+static int32
+integer_radius(int64 bound, bool strict)
 {
-	int64		bound = PG_GETARG_INT64(0);
-	bool		strict = PG_GETARG_BOOL(1);
-
 	/* bring it into range first: subtracting from the least bigint overflows */
 	bound = Max(bound, -1);
 	bound = Min(bound, SHBITS_WIDTH + 1);
 	if (strict)
 		bound--;
 
-	PG_RETURN_INT32(Max(-1, Min(bound, SHBITS_WIDTH)));
+	return (int32) Max(-1, Min(bound, SHBITS_WIDTH));
+}
+
+Datum
+simhash_radius_int2(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT32(integer_radius(PG_GETARG_INT16(0), PG_GETARG_BOOL(1)));
+}
+
+Datum
+simhash_radius_int4(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT32(integer_radius(PG_GETARG_INT32(0), PG_GETARG_BOOL(1)));
+}
+
+Datum
+simhash_radius_int8(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT32(integer_radius(PG_GETARG_INT64(0), PG_GETARG_BOOL(1)));
+}
+
+/* NaN is greater than all numbers, as in the server's comparisons. */
+Datum
+simhash_radius_float8(PG_FUNCTION_ARGS)
+{
+	float8		bound = PG_GETARG_FLOAT8(0);
+	bool		strict = PG_GETARG_BOOL(1);
+
+	if (isnan(bound) || bound > SHBITS_WIDTH)
+		PG_RETURN_INT32(SHBITS_WIDTH);
+	if (bound < 0)
+		PG_RETURN_INT32(-1);
+	PG_RETURN_INT32(strict ? (int32) ceil(bound) - 1 : (int32) floor(bound));
 }

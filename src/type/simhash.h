@@ -14,7 +14,10 @@
 
 #include "bits/distance.h"
 
-/* the radius of the operator % */
+/*
+ * Up to how many bits documents are near-duplicates, where nobody says
+ * otherwise: the radius of the operator %, and the distance of an index.
+ */
 #define SIMHASH_NEAR_RADIUS	3
 
 /* a fingerprint is a uint64, passed by value */
@@ -45,6 +48,16 @@ simhash_make_ball(uint64 centre, int32 radius)
 
 	ball.centre = centre;
 	ball.radius = radius;
+	return ball;
+}
+
+/* a ball of its own, palloc'd */
+static inline SimhashBall *
+simhash_new_ball(uint64 centre, int32 radius)
+{
+	SimhashBall *ball = palloc(sizeof(SimhashBall));
+
+	*ball = simhash_make_ball(centre, radius);
 	return ball;
 }
 

@@ -7,6 +7,8 @@
  */
 #include "postgres.h"
 
+#include <ctype.h>
+
 #include "libpq/pqformat.h"
 #include "utils/builtins.h"
 
@@ -20,6 +22,36 @@ PG_FUNCTION_INFO_V1(simhash_recv);
 PG_FUNCTION_INFO_V1(simhash_send);
 PG_FUNCTION_INFO_V1(simhash_to_hex);
 
+/*
+ * The hint for what is no fingerprint, or 0 for no hint.  Called within
+ * ereport, for its effect.
+ *
+ * What people write in the place of one is its hex digits as to_hex and other
+ * tools print them, or the document itself.
+ */
+static int
+hint_at_syntax(const char *input)
+{
+	const char *digits = shtype_skip_space(input);
+	const char *letter = strpbrk(digits, "abcdefABCDEF");
+	int			length = strspn(digits, "0123456789abcdefABCDEF");
+
+	if (letter != NULL && letter < digits + length && length <= 16 &&
+		*shtype_skip_space(digits + length) == '\0')
+		return errhint("Hexadecimal digits need 0x before them: \"0x%.*s\".",
+					   length, digits);
+
+	for (const char *p = input; *p != '\0'; p++)
+	{
+		if (IS_HIGHBIT_SET(*p) || isalpha((unsigned char) *p))
+			return errhint("The function simhash_compute computes the fingerprint of a text.");
+	}
+	return 0;
+}
+
+/*
+ * simhash_in(cstring) -> simhash
+ */
 Datum
 simhash_in(PG_FUNCTION_ARGS)
 {
@@ -33,12 +65,14 @@ simhash_in(PG_FUNCTION_ARGS)
 		ereturn(fcinfo->context, (Datum) 0,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for type %s: \"%s\"",
-						"simhash", input)));
+						"simhash", input),
+				 hint_at_syntax(input)));
 	if (result == SHTYPE_PARSE_RANGE)
 		ereturn(fcinfo->context, (Datum) 0,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("value \"%s\" is out of range for type %s",
-						input, "simhash")));
+						input, "simhash"),
+				 errdetail(SHTYPE_RANGE_DETAIL)));
 
 	PG_RETURN_SIMHASH(fp);
 }
@@ -72,6 +106,13 @@ simhash_send(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
 }
 
+/*
+ * to_hex(simhash_only) -> text
+ *
+ * 16 digits and no more, as other tools exchange fingerprints, and so that the
+ * texts sort as the fingerprints do.  Input wants 0x before them, since digits
+ * without a letter would be read as decimal.
+ */
 Datum
 simhash_to_hex(PG_FUNCTION_ARGS)
 {

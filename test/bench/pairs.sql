@@ -31,8 +31,8 @@ VALUES ('simhash, index',
 		'SELECT count(*) FROM simhash_find_all(''s_fp''::regclass)',
 		'SELECT count(*) FROM simhash_find_clusters(''s_fp''::regclass)', :rounds),
 	   ('simhash, array',
-		'SELECT count(*) FROM simhash_find_all((SELECT fps FROM arrays))',
-		'SELECT count(*) FROM simhash_find_clusters((SELECT fps FROM arrays))', :rounds);
+		'SELECT count(*) FROM simhash_find_all_in((SELECT fps FROM arrays))',
+		'SELECT count(*) FROM simhash_find_clusters_in((SELECT fps FROM arrays))', :rounds);
 INSERT INTO way (what, program, runs)
 SELECT format('in memory (%s), %s', scheme, how),
 	   format('../inmemory_%s -r 1 -s %s ../fingerprints', build, scheme), :rounds
@@ -165,8 +165,8 @@ GROUP BY way.id, what ORDER BY way.id;
 -- Do they all find the same?  First as a set of values, which is what the
 -- program and the array are; then as rows, which equal values multiply.
 CREATE TABLE answer (subject text, way text, one numeric, two numeric, three numeric);
-CREATE VIEW array_pairs AS SELECT * FROM simhash_find_all((SELECT fps FROM arrays));
-CREATE VIEW array_clusters AS SELECT * FROM simhash_find_clusters((SELECT fps FROM arrays));
+CREATE VIEW array_pairs AS SELECT * FROM simhash_find_all_in((SELECT fps FROM arrays));
+CREATE VIEW array_clusters AS SELECT * FROM simhash_find_clusters_in((SELECT fps FROM arrays));
 CREATE VIEW index_pairs AS
 SELECT DISTINCT least(a_fp, b_fp) AS a, greatest(a_fp, b_fp) AS b, distance
 FROM simhash_find_all('s_fp'::regclass) WHERE a_fp <> b_fp;

@@ -73,7 +73,7 @@ SELECT format('TRUNCATE feature'),
 	format('INSERT INTO fp SELECT variant, id, fp FROM (SELECT id, %s
 		FROM feature, (SELECT count(*) AS total FROM document) AS t GROUP BY id) AS w,
 		LATERAL (VALUES %s) AS v (variant, fp)',
-		string_agg(format('simhash_agg(hash, %s) AS v%s', weight, id), ', ' ORDER BY id),
+		string_agg(format('simhash_weighted_agg(hash, %s) AS v%s', weight, id), ', ' ORDER BY id),
 		string_agg(format('(%s, v%s)', id, id), ', ' ORDER BY id))
 FROM variant WHERE unit IS NOT NULL GROUP BY shingle, unit ORDER BY unit, shingle \gexec
 ANALYZE fp;

@@ -60,7 +60,7 @@ $primary->safe_psql(
 			WHERE d <= 5),
 		search (index, radius) AS (
 			VALUES ('docs_four', 0), ('docs_four', 2), ('docs_four', 3), ('docs_four', 5), ('docs_six', 3)),
-		found AS (SELECT index, radius, p.* FROM search, simhash_find_all(index, radius) p),
+		found AS (SELECT index, radius, p.* FROM search, simhash_find_all(index::regclass, radius) p),
 		wanted AS (SELECT index, radius, near.* FROM search, near WHERE d <= radius),
 		-- connected components: from each row to all that can be reached
 		edge AS (
@@ -75,7 +75,7 @@ $primary->safe_psql(
 			GROUP BY index, docs.ctid, docs.fp),
 		cluster AS (
 			SELECT index, c.member, c.fp, c.cluster::simhash::numeric, c.size
-			FROM (VALUES ('docs_four'), ('docs_six')) search (index), simhash_find_clusters(index) c)
+			FROM (VALUES ('docs_four'), ('docs_six')) search (index), simhash_find_clusters(index::regclass) c)
 		SELECT
 			(SELECT count(*) FROM ((TABLE found EXCEPT ALL TABLE wanted) UNION ALL (TABLE wanted EXCEPT ALL TABLE found)) d)
 			+ (SELECT count(*) FROM ((TABLE cluster EXCEPT ALL TABLE component) UNION ALL (TABLE component EXCEPT ALL TABLE cluster)) d)

@@ -134,12 +134,12 @@ my %search = (
 	'all pairs of groups of equal ones' => for_ever('simhash_find_all', 'groups_fp', 3),
 	'all pairs at all' => "SELECT count(*) FROM simhash_find_all('randoms_fp', 64)",
 	'all pairs at all of an array' =>
-	  'SELECT count(*) FROM simhash_find_all(ARRAY(SELECT fp FROM randoms), 64)',
+	  'SELECT count(*) FROM simhash_find_all_in(ARRAY(SELECT fp FROM randoms), 64)',
 	'pairs at a distance that few have' => for_ever('simhash_find_all', 'randoms_fp', 16),
 	'pairs in several tables' => for_ever('simhash_find_all', 'many_fp', 3),
 	'clusters at all' => "SELECT count(*) FROM simhash_find_clusters('randoms_fp', 64)",
 	'clusters at all of an array' =>
-	  'SELECT count(*) FROM simhash_find_clusters(ARRAY(SELECT fp FROM randoms), 64)',
+	  'SELECT count(*) FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM randoms), 64)',
 	'clusters of equal ones' => for_ever('simhash_find_clusters', 'equal_fp', 3),
 	'clusters at a distance that few have' => for_ever('simhash_find_clusters', 'randoms_fp', 16),
 	'clusters in several tables' => for_ever('simhash_find_clusters', 'many_fp', 3));
@@ -303,6 +303,9 @@ ok( reached(
 		"SELECT command = 'simhash_find_all' AND relid IS NULL AND indexrelid IS NULL AND phase = 'comparing'
 			AND tables_total = 1 AND entries_total = 60000 AND found > 0 $watched"),
 	'progress of a search of an array');
+# all of them are one group, in which each is compared with each
+ok(reached("SELECT entries_done BETWEEN 1 AND 59999 AND tables_done = 0 $watched"), 'within the only table');
+is($node->safe_psql('postgres', "SELECT wait_for_growth('SELECT entries_done $watched')"), 't', 'it grows');
 cancel($victim, 'it goes on');
 
 # COPY reports its own progress, which a search within it must not disturb: not when
@@ -371,19 +374,19 @@ sub pipeline
 	ok($result, 'the pipeline succeeds');
 	return join "\n", sort split /\n/, $out;
 }
-is( pipeline('SELECT json_build_array(a::numeric, b::numeric) FROM simhash_find_all(ARRAY(SELECT fp FROM h), 3, 6)'),
+is( pipeline('SELECT json_build_array(a::numeric, b::numeric) FROM simhash_find_all_in(ARRAY(SELECT fp FROM h), 3, 6)'),
 	join("\n", sort
 		'[0, 1]', '[0, 3]', '[1, 3]', '[0, 9223372036854775808]', '[1, 9223372036854775808]',
 		'[3, 9223372036854775808]', '[1, 9223372036854775815]', '[3, 9223372036854775815]',
 		'[9223372036854775808, 9223372036854775815]', '[18446744073709551614, 18446744073709551615]'),
 	'pairs as JSON arrays');
-is( pipeline('SELECT json_agg(fp::numeric ORDER BY fp) FROM simhash_find_clusters(ARRAY(SELECT fp FROM h), 3, 6) GROUP BY cluster'),
+is( pipeline('SELECT json_agg(fp::numeric ORDER BY fp) FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM h), 3, 6) GROUP BY cluster'),
 	join("\n", sort
 		'[0, 1, 3, 9223372036854775808, 9223372036854775815]',
 		'[18446744073709551614, 18446744073709551615]'),
 	'clusters as JSON arrays');
 my $clusters =
-  pipeline('SELECT json_agg(fp::numeric) FROM simhash_find_clusters(ARRAY(SELECT fp FROM h), 3, 6) GROUP BY cluster');
+  pipeline('SELECT json_agg(fp::numeric) FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM h), 3, 6) GROUP BY cluster');
 like($clusters, qr/^(\[\d+(, \d+)+\]\n?){2}$/, 'clusters as JSON arrays, in any order');
 is( $node->safe_psql(
 		'postgres',
@@ -412,8 +415,8 @@ foreach my $statement (
 	"SELECT count(*) FROM simhash_find_clusters('groups_fp')",
 	"SET maintenance_work_mem = '1MB'; SELECT count(*) FROM simhash_find_all('groups_fp', 5)",
 	"SET maintenance_work_mem = '1MB'; SELECT count(*) FROM simhash_find_clusters('groups_fp', 5)",
-	"SET maintenance_work_mem = '1MB'; SELECT count(*) FROM simhash_find_all(ARRAY(SELECT fp FROM randoms), 3)",
-	"SELECT count(*) FROM simhash_find_all(ARRAY(SELECT fp FROM randoms), 64)")
+	"SET maintenance_work_mem = '1MB'; SELECT count(*) FROM simhash_find_all_in(ARRAY(SELECT fp FROM randoms), 3)",
+	"SELECT count(*) FROM simhash_find_all_in(ARRAY(SELECT fp FROM randoms), 64)")
 {
 	($status, $stdout, $stderr) = $node->psql('postgres',
 		"SET work_mem = '64kB'; SET temp_file_limit = '1MB'; $statement",

@@ -78,7 +78,7 @@ is( differences(
 	'0', 'pairs of rows');
 is( differences(
 		'SELECT least(a::bigint, b::bigint), greatest(a::bigint, b::bigint), distance
-		FROM simhash_find_all(ARRAY(SELECT fp FROM docs))',
+		FROM simhash_find_all_in(ARRAY(SELECT fp FROM docs))',
 		'TABLE near_values'),
 	'0', 'pairs of values');
 
@@ -108,7 +108,7 @@ is( differences(
 		FROM member JOIN docs USING (id)'),
 	'0', 'clusters of rows');
 is( differences(
-		'SELECT fp::bigint, cluster, size FROM simhash_find_clusters(ARRAY(SELECT fp FROM docs))',
+		'SELECT fp::bigint, cluster, size FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM docs))',
 		'SELECT * FROM (
 			SELECT fp::bigint, min(fp) OVER (PARTITION BY root)::bigint, count(*) OVER (PARTITION BY root) AS size
 			FROM (SELECT DISTINCT fp, root FROM member JOIN docs USING (id)) v) s WHERE size > 1'),

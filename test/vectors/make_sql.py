@@ -65,11 +65,11 @@ MORE = {
         ('aggregate', '(SELECT simhash_agg(h) FROM unnest(hashes::bigint[]) h)'),
     ],
     'bigint[], weights': [
-        ('aggregate, weights', '(SELECT simhash_agg(h, w) '
+        ('aggregate, weights', '(SELECT simhash_weighted_agg(h, w) '
          'FROM unnest(hashes::bigint[], weights::float8[]) u (h, w))'),
     ],
     'text[], weights': [
-        ('aggregate of features', '(SELECT simhash_agg(simhash_hash(f), w) '
+        ('aggregate of features', '(SELECT simhash_weighted_agg(simhash_hash(f), w) '
          'FROM unnest(features::text[], weights::float8[]) u (f, w))'),
     ],
 }

@@ -1,0 +1,53 @@
+--
+-- Errors that say what to do instead
+--
+CREATE SCHEMA messages_test;
+SET search_path = messages_test, public;
+\set VERBOSITY default
+
+-- the number of blocks that goes with a distance
+CREATE TABLE tickets (id int PRIMARY KEY, fp simhash);
+CREATE INDEX ON tickets USING simhash (fp) WITH (distance = 6);
+CREATE INDEX ON tickets USING simhash (fp) WITH (distance = 4);
+CREATE INDEX ON tickets USING simhash (fp) WITH (distance = 15);
+CREATE INDEX ON tickets USING simhash (fp) WITH (blocks = 1, distance = 1);
+CREATE INDEX ON tickets USING simhash (fp) WITH (blocks = 16, distance = 8);
+CREATE INDEX ON tickets USING simhash (fp) WITH (blocks = 2);
+SELECT * FROM simhash_tables(4, -1);
+SELECT * FROM simhash_tables(16, 16);
+-- what the hints say is so
+SELECT (SELECT count(*) FROM simhash_tables(7, 6)) AS least_6, (SELECT count(*) FROM simhash_tables(10, 6)) AS most_6,
+	(SELECT count(*) FROM simhash_tables(16, 15)) AS only_15;
+SELECT * FROM simhash_tables(11, 6);
+
+-- the index that was meant
+SELECT * FROM simhash_index_info('tickets');
+CREATE INDEX tickets_fp ON tickets USING simhash (fp);
+SELECT * FROM simhash_index_info('tickets');
+SELECT * FROM simhash_index_info('tickets_pkey');
+SELECT simhash_index_check('tickets');
+CREATE INDEX "an other" ON tickets USING simhash (fp);
+SELECT * FROM simhash_index_info('tickets');
+RESET search_path;
+SELECT * FROM simhash_index_info('messages_test.tickets');
+SELECT * FROM simhash_index_info('pg_class');
+SELECT * FROM simhash_index_info('pg_stat_activity');
+SELECT * FROM simhash_index_info(0);
+SET search_path = messages_test, public;
+DROP INDEX "an other";
+
+-- options that wait for a REINDEX
+ALTER INDEX tickets_fp SET (blocks = 5);
+SELECT count(*) FROM simhash_index_info('tickets_fp');
+ALTER INDEX tickets_fp SET (blocks = 3, distance = 2);
+SELECT count(*) FROM simhash_index_info('tickets_fp');
+REINDEX INDEX tickets_fp;
+SELECT count(*) FROM simhash_index_info('tickets_fp');
+ALTER INDEX tickets_fp RESET (blocks, distance);
+SELECT count(*) FROM simhash_index_info('tickets_fp');
+ALTER INDEX tickets_fp SET (blocks = 3, distance = 2, fillfactor = 50);
+SELECT count(*) FROM simhash_index_info('tickets_fp');
+ALTER INDEX tickets_fp SET (distance = 3);
+
+SET client_min_messages = warning;
+DROP SCHEMA messages_test CASCADE;

@@ -1,0 +1,361 @@
+/*-------------------------------------------------------------------------
+ *
+ * ballset.c
+ *	  Many balls: in which of them does a fingerprint lie?
+ *
+ * The method is that of the index itself.  The bits are cut into one more
+ * blocks than the radius of the balls: in one of them a fingerprint agrees
+ * with the centre of each ball that it lies in.  So for each block the balls
+ * are listed by its value.  Large radii make blocks too small to tell balls
+ * apart, and so do centres that agree in many bits; then all centres are
+ * compared with, by vectors, as the entries of a leaf are.  Balls of radius 0
+ * are found by their order.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+#include "utils/memutils.h"
+
+#include "bits/probe.h"
+#include "btree/page.h"
+#include "index/ballset.h"
+
+/* so few balls are compared with one by one */
+#define FEW_BALLS		16
+
+/* the largest part of the balls that lists by blocks may leave, on average */
+#define MAX_LEFT			0.125
+
+/* how many centres are compared with between checks for interrupts */
+#define CHUNK			1024
+
+/* what a comparison takes, as part of the time for a page */
+#define NARROW_WORK		0.05
+#define WIDE_WORK		0.0002
+
+#define ST_SORT sort_balls
+#define ST_ELEMENT_TYPE SimhashBall
+/* of one centre the largest first, which holds the others */
+#define ST_COMPARE(a, b) \
+	((a)->centre != (b)->centre ? ((a)->centre < (b)->centre ? -1 : 1) : \
+	 (a)->radius > (b)->radius ? -1 : (a)->radius < (b)->radius)
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/*
+ * Drop balls that are empty, or lie in another one with the same centre; all
+ * but one if that holds everything.
+ */
+static void
+simplify(ShIdxBallSet *set)
+{
+	int			kept = 0;
+
+	sort_balls(set->balls, set->nballs);
+	for (int i = 0; i < set->nballs; i++)
+	{
+		SimhashBall ball = set->balls[i];
+
+		if (ball.radius >= SHBITS_WIDTH)
+		{
+			set->balls[0] = ball;
+			set->nballs = 1;
+			return;
+		}
+		if (ball.radius >= 0 && (kept == 0 || set->balls[kept - 1].centre != ball.centre))
+			set->balls[kept++] = ball;
+	}
+	set->nballs = kept;
+}
+
+static inline uint64
+block_value(const ShIdxBallBlock *block, uint64 fp)
+{
+	return (fp >> block->shift) & block->mask;
+}
+
+/*
+ * List the narrow balls, of which there are so many, by the value of a block.
+ * Returns the average length of the list that a centre is in.
+ */
+static double
+fill_block(const ShIdxBallSet *set, ShIdxBallBlock *block, int nnarrow)
+{
+	int			nvalues = (int) block->mask + 1;
+	int			end = 0;
+	double		squares = 0;
+
+	block->starts = MemoryContextAllocExtended(CurrentMemoryContext,
+											   (nvalues + 1) * sizeof(int),
+											   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	block->members = MemoryContextAllocHuge(CurrentMemoryContext, nnarrow * sizeof(int));
+
+	CHECK_FOR_INTERRUPTS();
+	for (int i = 0; i < set->nballs; i++)
+	{
+		if (set->balls[i].radius <= SHIDX_NARROW_RADIUS)
+			block->starts[block_value(block, set->balls[i].centre)]++;
+	}
+	for (int v = 0; v <= nvalues; v++)
+	{
+		int			count = block->starts[v];
+
+		block->starts[v] = end;
+		end += count;
+		squares += (double) count * count;
+	}
+
+	/* each start moves to its end, which is where the next one was */
+	for (int i = 0; i < set->nballs; i++)
+	{
+		if (set->balls[i].radius <= SHIDX_NARROW_RADIUS)
+			block->members[block->starts[block_value(block, set->balls[i].centre)]++] = i;
+	}
+	memmove(block->starts + 1, block->starts, nvalues * sizeof(int));
+	block->starts[0] = 0;
+	return squares / nnarrow;
+}
+
+/*
+ * List the narrow balls by all blocks.  Returns false, with nothing listed, if
+ * that does not help.
+ */
+static bool
+make_blocks(ShIdxBallSet *set, int radius, int nnarrow)
+{
+	ShIdxBallIndex *index = set->index;
+	int			bits = Max(pg_leftmost_one_pos32(nnarrow) - 1, 1);
+	double		left = 0;
+
+	index->nblocks = radius + 1;
+	for (int b = 0; b < index->nblocks; b++)
+	{
+		ShIdxBallBlock *block = &index->blocks[b];
+		int			end = (b + 1) * SHBITS_WIDTH / index->nblocks;
+
+		block->shift = b * SHBITS_WIDTH / index->nblocks;
+		block->mask = (UINT64CONST(1) << Min(bits, end - block->shift)) - 1;
+		left += fill_block(set, block, nnarrow);
+	}
+	if (left <= nnarrow * MAX_LEFT)
+		return true;
+
+	for (int b = 0; b < index->nblocks; b++)
+	{
+		pfree(index->blocks[b].starts);
+		pfree(index->blocks[b].members);
+	}
+	index->nblocks = 0;
+	return false;
+}
+
+/*
+ * List the centres of the balls with a radius above that.
+ */
+static void
+list_centres(ShIdxBallSet *set, int radius, int count)
+{
+	ShIdxBallIndex *index = set->index;
+
+	index->centres = MemoryContextAllocHuge(CurrentMemoryContext, count * sizeof(uint64));
+	index->places = MemoryContextAllocHuge(CurrentMemoryContext, count * sizeof(int));
+	for (int i = 0; i < set->nballs; i++)
+	{
+		SimhashBall ball = set->balls[i];
+
+		if (ball.radius <= radius)
+			continue;
+		index->centres[index->ncentres] = ball.centre;
+		index->places[index->ncentres++] = i;
+		index->radius = Max(index->radius, ball.radius);
+	}
+}
+
+static void
+make_index(ShIdxBallSet *set)
+{
+	int			counts[SHBITS_WIDTH + 1];
+	int			nnarrow = 0;
+	int			radius = 0;
+
+	shidx_count_radii(set, counts);
+	for (int r = 0; r <= SHIDX_NARROW_RADIUS; r++)
+	{
+		nnarrow += counts[r];
+		if (counts[r] > 0)
+			radius = r;
+	}
+	set->index = palloc0(sizeof(ShIdxBallIndex));
+	if (nnarrow > 0 && !make_blocks(set, radius, nnarrow))
+		list_centres(set, -1, set->nballs);
+	else if (nnarrow < set->nballs)
+		list_centres(set, SHIDX_NARROW_RADIUS, set->nballs - nnarrow);
+}
+
+/*
+ * Make a set of set->balls[0 .. nballs - 1], which may have any radius.  Balls
+ * that are not needed are dropped.
+ *
+ * Allocates in the current memory context, about as much as the balls take.
+ */
+void
+shidx_make_ball_set(ShIdxBallSet *set)
+{
+	simplify(set);
+	set->points = true;
+	for (int i = 0; i < set->nballs; i++)
+		set->points &= set->balls[i].radius == 0;
+	set->index = NULL;
+	if (set->nballs > FEW_BALLS && !set->points)
+		make_index(set);
+}
+
+/*
+ * Set counts[r], for r up to SHBITS_WIDTH, to the number of balls with that
+ * radius.
+ */
+void
+shidx_count_radii(const ShIdxBallSet *set, int *counts)
+{
+	memset(counts, 0, (SHBITS_WIDTH + 1) * sizeof(int));
+	for (int i = 0; i < set->nballs; i++)
+		counts[Min(set->balls[i].radius, SHBITS_WIDTH)]++;
+}
+
+static inline bool
+in_ball(const SimhashBall *ball, uint64 fp)
+{
+	return shbits_distance(fp, ball->centre) <= ball->radius;
+}
+
+static bool
+in_blocks(const ShIdxBallSet *set, int nballs, uint64 fp)
+{
+	for (int b = 0; b < set->index->nblocks; b++)
+	{
+		const ShIdxBallBlock *block = &set->index->blocks[b];
+		uint64		value = block_value(block, fp);
+
+		for (int m = block->starts[value]; m < block->starts[value + 1]; m++)
+		{
+			int			i = block->members[m];
+
+			if (i >= nballs)
+				break;
+			if (in_ball(&set->balls[i], fp))
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool
+in_list(const ShIdxBallSet *set, int nballs, uint64 fp)
+{
+	const ShIdxBallIndex *index = set->index;
+
+	for (int start = 0; start < index->ncentres && index->places[start] < nballs; start += CHUNK)
+	{
+		uint16		found[CHUNK];
+		int			nfound = shbits_filter(index->centres + start,
+										   Min(index->ncentres - start, CHUNK),
+										   fp, index->radius, found);
+
+		CHECK_FOR_INTERRUPTS();
+		for (int f = 0; f < nfound; f++)
+		{
+			int			i = index->places[start + found[f]];
+
+			if (i >= nballs)
+				break;
+			if (in_ball(&set->balls[i], fp))
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool
+is_centre(const ShIdxBallSet *set, int nballs, uint64 fp)
+{
+	int			low = 0;
+	int			high = nballs;
+
+	while (low < high)
+	{
+		int			middle = low + (high - low) / 2;
+
+		if (set->balls[middle].centre < fp)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < nballs && set->balls[low].centre == fp;
+}
+
+/*
+ * Does a fingerprint lie in one of the first nballs balls?
+ */
+bool
+shidx_in_balls(const ShIdxBallSet *set, int nballs, uint64 fp)
+{
+	if (set->points)
+		return is_centre(set, nballs, fp);
+	if (nballs <= FEW_BALLS)
+	{
+		for (int i = 0; i < nballs; i++)
+		{
+			if (in_ball(&set->balls[i], fp))
+				return true;
+		}
+		return false;
+	}
+	return in_blocks(set, nballs, fp) || in_list(set, nballs, fp);
+}
+
+/*
+ * Plan how to find all that lies in balls, of which there are counts[r] of
+ * radius r: one after the other, or, where they are so many that this costs
+ * more, by reading a table and comparing each entry with all.
+ */
+void
+shidx_plan_balls(const int *counts, const ShBitsScheme *scheme, double leaves_per_table,
+				 ShIdxBallsPlan *plan)
+{
+	double		leaves = Max(leaves_per_table, 1);
+	double		nballs = 0;
+	double		nwide = 0;
+	double		table;
+
+	memset(plan, 0, sizeof(*plan));
+	for (int r = 0; r <= SHBITS_WIDTH; r++)
+	{
+		ShBitsProbePlan probes;
+
+		if (counts[r] == 0)
+			continue;
+		shbits_plan_probes(scheme, r, leaves, &probes);
+		plan->ranges += counts[r] * probes.ranges;
+		plan->pages += counts[r] * probes.pages;
+		nballs += counts[r];
+		if (r > SHIDX_NARROW_RADIUS)
+			nwide += counts[r];
+	}
+
+	if (nballs <= 1)
+		return;
+	table = leaves * SHBT_LEAF_CAPACITY *
+		((nwide < nballs ? NARROW_WORK : 0) + nwide * WIDE_WORK);
+	if (leaves + table < plan->pages)
+	{
+		plan->table = true;
+		plan->ranges = 1;
+		plan->pages = leaves;
+		plan->comparing = table;
+	}
+}

@@ -1,0 +1,62 @@
+/*-------------------------------------------------------------------------
+ *
+ * ballset.h
+ *	  Many balls: in which of them does a fingerprint lie?
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_INDEX_BALLSET_H
+#define SIMHASH_INDEX_BALLSET_H
+
+#include "postgres.h"
+
+#include "bits/scheme.h"
+#include "type/simhash.h"
+
+/* larger balls are not listed by blocks */
+#define SHIDX_NARROW_RADIUS		6
+
+/* balls listed by some bits of their centres */
+typedef struct ShIdxBallBlock
+{
+	int			shift;			/* where the block begins */
+	uint64		mask;			/* of its bits, once shifted */
+	int		   *starts;			/* in members, of each value of the block */
+	int		   *members;		/* places of balls; of each value, ascending */
+} ShIdxBallBlock;
+
+typedef struct ShIdxBallIndex
+{
+	int			nblocks;		/* 0 if no balls are listed by blocks */
+	ShIdxBallBlock blocks[SHIDX_NARROW_RADIUS + 1];
+	int			ncentres;		/* of the other balls, ascending */
+	uint64	   *centres;
+	int		   *places;			/* of these balls */
+	int			radius;			/* the largest one of them */
+} ShIdxBallIndex;
+
+typedef struct ShIdxBallSet
+{
+	int			nballs;
+	SimhashBall *balls;			/* by centre, which are all different */
+	bool		points;			/* all radii are 0 */
+	ShIdxBallIndex *index;		/* NULL if there are but a few, or points */
+} ShIdxBallSet;
+
+/* what it takes to find all that lies in some balls, in pages read */
+typedef struct ShIdxBallsPlan
+{
+	bool		table;			/* a table is read from end to end */
+	double		ranges;
+	double		pages;
+	double		comparing;		/* about how many pages could be read while
+								 * entries are compared with the balls */
+} ShIdxBallsPlan;
+
+extern void shidx_make_ball_set(ShIdxBallSet *set);
+extern bool shidx_in_balls(const ShIdxBallSet *set, int nballs, uint64 fp);
+extern void shidx_count_radii(const ShIdxBallSet *set, int *counts);
+extern void shidx_plan_balls(const int *counts, const ShBitsScheme *scheme,
+							 double leaves_per_table, ShIdxBallsPlan *plan);
+
+#endif							/* SIMHASH_INDEX_BALLSET_H */

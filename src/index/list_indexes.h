@@ -1,0 +1,15 @@
+/*-------------------------------------------------------------------------
+ *
+ * list_indexes.h
+ *	  Naming the simhash indexes that a table has.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_INDEX_LIST_INDEXES_H
+#define SIMHASH_INDEX_LIST_INDEXES_H
+
+#include "postgres.h"
+
+extern char *shidx_list_indexes(Oid table);
+
+#endif							/* SIMHASH_INDEX_LIST_INDEXES_H */

@@ -1,0 +1,446 @@
+/*-------------------------------------------------------------------------
+ *
+ * comparison.c
+ *	  Simplify comparisons of a distance with a number.
+ *
+ * They are operators of ours, so that we are asked about them.  None is left
+ * in a plan if we can help it:
+ *
+ * - A call of hamming() that is compared becomes a call of simhash_within(),
+ *	 which can be an index condition:
+ *
+ *		d <= r		within(r)
+ *		d < r		within(r - 1)
+ *		d >= r		not within(r - 1)
+ *		d > r		not within(r)
+ *		d = r		within(r) and not within(r - 1)
+ *
+ *	 For an r that is no integer these are rounded by simhash_radius().
+ *
+ *	 If there is an index on the distance itself, it is compared as below, too.
+ *
+ * - Any other distance is a number like others, and is compared by the
+ *	 server's own operator, with which it can be joined, hashed, found in a
+ *	 btree and pruned by.
+ *
+ * Both are exact, for nulls and for every bound.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/stratnum.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+#include "utils/typcache.h"
+
+#include "planner/comparison.h"
+#include "planner/expression_index.h"
+#include "planner/rewriting.h"
+
+/* A comparison; at least one of the operands has the type of a distance. */
+typedef struct Comparison
+{
+	StrategyNumber strategy;	/* of btree */
+	Oid			types[2];
+	Node	   *operands[2];
+} Comparison;
+
+/*
+ * Take the call of a comparison apart.
+ *
+ * Returns false if the function is not one of ours.
+ */
+static bool
+get_comparison(const ShPlanCatalog *catalog, FuncExpr *call, Comparison *c)
+{
+	static const struct
+	{
+		const char *name;
+		StrategyNumber strategy;
+	}			functions[] = {
+		{"simhash_distance_lt", BTLessStrategyNumber},
+		{"simhash_distance_le", BTLessEqualStrategyNumber},
+		{"simhash_distance_eq", BTEqualStrategyNumber},
+		{"simhash_distance_ge", BTGreaterEqualStrategyNumber},
+		{"simhash_distance_gt", BTGreaterStrategyNumber},
+	};
+	HeapTuple	tuple;
+	Form_pg_proc proc;
+
+	c->strategy = InvalidStrategy;
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(call->funcid));
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	proc = (Form_pg_proc) GETSTRUCT(tuple);
+
+	/*
+	 * Only a superuser can give a function this support function; the schema
+	 * is compared in case one did so to a function that is not ours.
+	 */
+	if (proc->pronamespace == catalog->schema &&
+		proc->prosupport == catalog->distance_support &&
+		proc->pronargs == 2 && list_length(call->args) == 2)
+	{
+		for (int i = 0; i < lengthof(functions); i++)
+		{
+			if (strcmp(NameStr(proc->proname), functions[i].name) == 0)
+				c->strategy = functions[i].strategy;
+		}
+		for (int i = 0; i < 2; i++)
+		{
+			c->types[i] = proc->proargtypes.values[i];
+			c->operands[i] = list_nth(call->args, i);
+		}
+	}
+	ReleaseSysCache(tuple);
+	return c->strategy != InvalidStrategy;
+}
+
+/*
+ * The arguments of hamming(), if that is what the node calls, or what a call
+ * of it has become, else NIL.
+ */
+static List *
+get_hamming_args(const ShPlanCatalog *catalog, Node *node)
+{
+	Oid			funcid;
+	List	   *args;
+
+	while (IsA(node, RelabelType))
+		node = (Node *) ((RelabelType *) node)->arg;
+
+	if (IsA(node, FuncExpr))
+	{
+		funcid = ((FuncExpr *) node)->funcid;
+		args = ((FuncExpr *) node)->args;
+	}
+	else if (IsA(node, OpExpr))
+	{
+		set_opfuncid((OpExpr *) node);
+		funcid = ((OpExpr *) node)->opfuncid;
+		args = ((OpExpr *) node)->args;
+	}
+	else
+		return NIL;
+
+	if ((funcid != catalog->hamming && funcid != catalog->order_distance) ||
+		list_length(args) != 2)
+		return NIL;
+	return args;
+}
+
+/*
+ * A distance as an int4.  A relabelling that is there already is kept if the
+ * caller says so; else it goes, as in all that the planner simplifies itself.
+ */
+static Expr *
+make_integer(Node *distance, bool keep_relabel)
+{
+	if (keep_relabel && IsA(distance, RelabelType))
+		return (Expr *) makeRelabelType(copyObject((Expr *) distance),
+										INT4OID, -1, InvalidOid,
+										COERCE_IMPLICIT_CAST);
+	return (Expr *) applyRelabelType(copyObject(distance), INT4OID, -1,
+									 InvalidOid, COERCE_IMPLICIT_CAST, -1,
+									 false);
+}
+
+/* With grouping sets a relabelling may be a grouping expression. */
+static bool
+must_keep_relabel(PlannerInfo *root)
+{
+	return root != NULL && root->parse->groupingSets != NIL;
+}
+
+static Oid
+radius_function(const ShPlanCatalog *catalog, Oid type)
+{
+	switch (type)
+	{
+		case INT2OID:
+			return catalog->radius_int2;
+		case INT4OID:
+			return catalog->radius_int4;
+		case INT8OID:
+			return catalog->radius_int8;
+		case FLOAT8OID:
+			return catalog->radius_float8;
+		default:
+			return InvalidOid;
+	}
+}
+
+/*
+ * An int4 expression for the radius whose distances are <= bound, or < bound
+ * if strict; null if and only if the bound is null.  A constant if the bound
+ * is one.
+ *
+ * Returns NULL if the bound's type cannot be one.
+ */
+static Expr *
+make_radius(PlannerInfo *root, const ShPlanCatalog *catalog,
+			Node *bound, Oid type, bool strict)
+{
+	Oid			function;
+	Expr	   *radius;
+
+	if (type == catalog->distance_type)
+	{
+		bound = (Node *) make_integer(bound, must_keep_relabel(root));
+		type = INT4OID;
+	}
+	if (type == INT4OID && !strict && !IsA(bound, Const))
+		return (Expr *) copyObject(bound);
+
+	function = radius_function(catalog, type);
+	if (!OidIsValid(function))
+		return NULL;
+	radius = (Expr *) makeFuncExpr(function, INT4OID,
+								   list_make2(copyObject(bound),
+											  makeBoolConst(strict, false)),
+								   InvalidOid, InvalidOid,
+								   COERCE_EXPLICIT_CALL);
+	if (IsA(bound, Const))
+		radius = (Expr *) eval_const_expressions(NULL, (Node *) radius);
+	return radius;
+}
+
+static Expr *
+make_within(const ShPlanCatalog *catalog, List *fingerprints, Expr *radius)
+{
+	/* copies, since the planner may still use the original tree */
+	return (Expr *) makeFuncExpr(catalog->within, BOOLOID,
+								 list_make3(copyObject(linitial(fingerprints)),
+											copyObject(lsecond(fingerprints)),
+											radius),
+								 InvalidOid, InvalidOid,
+								 COERCE_EXPLICIT_CALL);
+}
+
+static bool
+is_sublink_param(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param))
+		return ((Param *) node)->paramkind == PARAM_SUBLINK;
+	return expression_tree_walker(node, is_sublink_param, context);
+}
+
+/*
+ * Could distance = bound be the condition of a hash or merge join, or of a
+ * hashed subplan?
+ */
+static bool
+joins_relations(PlannerInfo *root, Node *distance, Node *bound)
+{
+	Relids		left;
+	Relids		right;
+
+	if (is_sublink_param(bound, NULL))
+		return true;
+	left = pull_varnos(root, distance);
+	right = pull_varnos(root, bound);
+	return !bms_is_empty(left) && !bms_is_empty(right) &&
+		!bms_overlap(left, right);
+}
+
+/*
+ * An equivalent of distance = bound that an index can serve, or NULL.
+ */
+static Expr *
+make_equal(PlannerInfo *root, const ShPlanCatalog *catalog,
+		   List *fingerprints, Node *bound, Oid type)
+{
+	Expr	   *radius;
+	Expr	   *smaller;
+
+	/* the operands will be evaluated twice */
+	if (contain_volatile_functions(bound) || contain_subplans(bound) ||
+		contain_subplans((Node *) fingerprints))
+		return NULL;
+	if (joins_relations(root, (Node *) fingerprints, bound))
+		return NULL;
+
+	radius = make_radius(root, catalog, bound, type, false);
+	smaller = make_radius(root, catalog, bound, type, true);
+	if (radius == NULL || smaller == NULL)
+		return NULL;
+
+	if (IsA(radius, Const) && IsA(smaller, Const))
+	{
+		int32		r = DatumGetInt32(((Const *) radius)->constvalue);
+		int32		s = DatumGetInt32(((Const *) smaller)->constvalue);
+
+		/* no distance equals the bound: an empty ball keeps the nulls right */
+		if (r == s)
+			return make_within(catalog, fingerprints,
+							   (Expr *) makeConst(INT4OID, -1, InvalidOid,
+												  sizeof(int32),
+												  Int32GetDatum(-1),
+												  false, true));
+		if (s < 0)
+			return make_within(catalog, fingerprints, radius);
+	}
+	return make_andclause(list_make2(make_within(catalog, fingerprints, radius),
+									 make_notclause(make_within(catalog,
+																fingerprints,
+																smaller))));
+}
+
+/*
+ * The comparison as one of simhash_within, if the operand on that side is a
+ * call of hamming, else NULL.
+ */
+static Expr *
+make_near_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
+					 const Comparison *c, int side)
+{
+	Node	   *bound = c->operands[1 - side];
+	Oid			type = c->types[1 - side];
+	StrategyNumber strategy;
+	List	   *fingerprints;
+	Expr	   *radius;
+	Expr	   *within;
+
+	if (c->types[side] != catalog->distance_type)
+		return NULL;
+	fingerprints = get_hamming_args(catalog, c->operands[side]);
+
+	/* no index could be used with these, and they must not be moved */
+	if (fingerprints == NIL ||
+		contain_volatile_functions((Node *) fingerprints))
+		return NULL;
+
+	/* as if the distance were written first */
+	strategy = side == 0 ? c->strategy : BTMaxStrategyNumber + 1 - c->strategy;
+	if (strategy == BTEqualStrategyNumber)
+		return make_equal(root, catalog, fingerprints, bound, type);
+
+	radius = make_radius(root, catalog, bound, type,
+						 strategy == BTLessStrategyNumber ||
+						 strategy == BTGreaterEqualStrategyNumber);
+	if (radius == NULL)
+		return NULL;
+	within = make_within(catalog, fingerprints, radius);
+	if (strategy > BTEqualStrategyNumber)
+		return make_notclause(within);
+	return within;
+}
+
+/*
+ * The comparison by the server's own operator.
+ */
+static Expr *
+make_plain_comparison(const ShPlanCatalog *catalog, const Comparison *c,
+					  bool keep_relabel)
+{
+	Oid			bound_type = INT4OID;
+	Oid			types[2];
+	Expr	   *operands[2];
+	Oid			operator;
+	OpExpr	   *result;
+
+	for (int i = 0; i < 2; i++)
+	{
+		if (c->types[i] != catalog->distance_type)
+			bound_type = c->types[i];
+	}
+	for (int i = 0; i < 2; i++)
+	{
+		types[i] = c->types[i];
+		if (types[i] != catalog->distance_type)
+		{
+			operands[i] = (Expr *) copyObject(c->operands[i]);
+			continue;
+		}
+		types[i] = INT4OID;
+		operands[i] = make_integer(c->operands[i], keep_relabel);
+		if (bound_type == FLOAT8OID)
+		{
+			types[i] = FLOAT8OID;
+			operands[i] = (Expr *) makeFuncExpr(F_FLOAT8_INT4, FLOAT8OID,
+												list_make1(operands[i]),
+												InvalidOid, InvalidOid,
+												COERCE_IMPLICIT_CAST);
+		}
+	}
+
+	operator = get_opfamily_member(lookup_type_cache(bound_type,
+													 TYPECACHE_BTREE_OPFAMILY)->btree_opf,
+								   types[0], types[1], c->strategy);
+	if (!OidIsValid(operator))
+		return NULL;
+	result = (OpExpr *) make_opclause(operator, BOOLOID, false,
+									  operands[0], operands[1],
+									  InvalidOid, InvalidOid);
+	set_opfuncid(result);
+	return (Expr *) result;
+}
+
+/*
+ * Is there an index on the distance itself, which is on the given side, or is
+ * its table partitioned by it?
+ */
+static bool
+is_indexed_distance(PlannerInfo *root, const Comparison *c, int side,
+					bool *relabelled)
+{
+	/* both operands would be evaluated twice */
+	return shplan_is_indexed(root, c->operands[side], relabelled) &&
+		!contain_volatile_functions(c->operands[1 - side]) &&
+		!contain_subplans(c->operands[0]) &&
+		!contain_subplans(c->operands[1]);
+}
+
+/*
+ * Simplify the call of a comparison with a distance.
+ *
+ * root is the query level that it stands in, or NULL.  Returns NULL if it is
+ * to stay as it is.
+ */
+Node *
+shplan_simplify_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
+						   FuncExpr *call)
+{
+	Comparison	c;
+	ShPlanRewriting rewriting;
+	Expr	   *near;
+	Expr	   *plain;
+	int			side;
+	bool		keep_relabel = false;
+
+	if (!get_comparison(catalog, call, &c))
+		return NULL;
+	rewriting = shplan_rewriting(root);
+	if (rewriting < SHPLAN_OWN_FUNCTIONS)
+		return NULL;
+
+	/* of two distances, rather the one that is bounded from above */
+	side = c.strategy <= BTEqualStrategyNumber ? 0 : 1;
+	near = make_near_comparison(root, catalog, &c, side);
+	if (near == NULL)
+	{
+		side = 1 - side;
+		near = make_near_comparison(root, catalog, &c, side);
+	}
+	if (rewriting < SHPLAN_ANY_REWRITING)
+		return (Node *) near;
+	if (near != NULL && !is_indexed_distance(root, &c, side, &keep_relabel))
+		return (Node *) near;
+
+	/* an index on the distance needs this one */
+	plain = make_plain_comparison(catalog, &c, keep_relabel);
+	if (near == NULL || plain == NULL)
+		return (Node *) (near ? near : plain);
+	return (Node *) make_andclause(list_make2(near, plain));
+}

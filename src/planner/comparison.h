@@ -1,0 +1,21 @@
+/*-------------------------------------------------------------------------
+ *
+ * comparison.h
+ *	  Simplify comparisons of a distance with a number.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_PLANNER_COMPARISON_H
+#define SIMHASH_PLANNER_COMPARISON_H
+
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+
+#include "planner/catalog.h"
+
+extern Node *shplan_simplify_comparison(PlannerInfo *root,
+										const ShPlanCatalog *catalog,
+										FuncExpr *call);
+
+#endif							/* SIMHASH_PLANNER_COMPARISON_H */

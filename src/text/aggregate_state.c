@@ -1,0 +1,373 @@
+/*-------------------------------------------------------------------------
+ *
+ * aggregate_state.c
+ *	  What the aggregates have of the rows so far, as a bytea.
+ *
+ * Most rows have weight 1 and are only counted: that takes some seven words.
+ * Sums of weights are kept when a row has another weight.
+ *
+ * A state may come from anyone who calls the functions in SQL.  What adds a
+ * row looks at its head only, and is safe whatever the numbers are; they are
+ * verified wherever states of others come in, and before there is a result.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "port/pg_bswap.h"
+
+#include "text/aggregate_state.h"
+#include "text/majority.h"
+#include "text/weights.h"
+
+#define MAGIC			"sim\001"
+#define MAGIC_LENGTH	4
+
+/* digits of a counter, and so the most rows that are counted */
+#define DIGITS			24
+#define MAX_COUNT		((UINT64CONST(1) << DIGITS) - 1)
+
+#define COUNT_OFFSET	MAGIC_LENGTH
+#define DIGITS_OFFSET	(COUNT_OFFSET + 8)
+#define SUMS_OFFSET		(DIGITS_OFFSET + DIGITS * 8)
+#define MAGNITUDE_OFFSET	SUMS_OFFSET
+#define TOTAL_OFFSET	(MAGNITUDE_OFFSET + 16)
+#define ONES_OFFSET		(TOTAL_OFFSET + 16)
+
+/* the two lengths of a state */
+#define COUNTED_LENGTH	SUMS_OFFSET
+#define WEIGHTED_LENGTH	(ONES_OFFSET + 64 * 16)
+
+/* The numbers of a state */
+typedef struct Numbers
+{
+	uint64		count;
+	uint64		digits[DIGITS];
+	bool		weighted;		/* are there sums? */
+	ShTextWeights sums;			/* all 0 if not */
+} Numbers;
+
+static bytea *enlarge(bytea *state);
+static bytea *move_to_sums(bytea *state);
+static void read_numbers(const bytea *state, Numbers *numbers);
+static void write_numbers(bytea *state, const Numbers *numbers);
+static void add_counters(ShTextWeights *sums, const Numbers *numbers);
+static void report_invalid(const char *detail) pg_attribute_noreturn();
+
+static inline uint64
+get_word(const char *at)
+{
+	uint64		word;
+
+	memcpy(&word, at, sizeof(word));
+#ifdef WORDS_BIGENDIAN
+	word = pg_bswap64(word);
+#endif
+	return word;
+}
+
+static inline void
+put_word(char *at, uint64 word)
+{
+#ifdef WORDS_BIGENDIAN
+	word = pg_bswap64(word);
+#endif
+	memcpy(at, &word, sizeof(word));
+}
+
+static inline uint128
+get_int128(const char *at)
+{
+	return (uint128) get_word(at + 8) << 64 | get_word(at);
+}
+
+static inline void
+put_int128(char *at, uint128 x)
+{
+	put_word(at, (uint64) x);
+	put_word(at + 8, (uint64) (x >> 64));
+}
+
+/*
+ * The state without a row
+ */
+bytea *
+shtext_state_make(void)
+{
+	bytea	   *state = palloc0(VARHDRSZ + COUNTED_LENGTH);
+
+	SET_VARSIZE(state, VARHDRSZ + COUNTED_LENGTH);
+	memcpy(VARDATA(state), MAGIC, MAGIC_LENGTH);
+	return state;
+}
+
+/*
+ * Check length and head, which is what the functions below rely on.
+ *
+ * Raises ERRCODE_INVALID_BINARY_REPRESENTATION.
+ */
+void
+shtext_state_check(const bytea *state)
+{
+	Size		length = VARSIZE_ANY_EXHDR(state);
+
+	if (unlikely(length != COUNTED_LENGTH && length != WEIGHTED_LENGTH))
+		report_invalid("It has a wrong length.");
+	if (unlikely(memcmp(VARDATA_ANY(state), MAGIC, MAGIC_LENGTH) != 0))
+		report_invalid("It is of another version, or no state at all.");
+}
+
+/*
+ * Check also that there are rows with such numbers, as all that computes with
+ * them relies on.  Same error.
+ */
+void
+shtext_state_verify(const bytea *state)
+{
+	Numbers		numbers;
+
+	shtext_state_check(state);
+	read_numbers(state, &numbers);
+
+	if (numbers.count > MAX_COUNT ||
+		shtext_counters_above(numbers.digits, DIGITS, numbers.count) != 0)
+		report_invalid("Its counters contradict each other.");
+	if (!shtext_weights_are_possible(&numbers.sums))
+		report_invalid("Its sums contradict each other.");
+}
+
+/*
+ * Add a row of weight 1 to a state that was checked, in place if it has room.
+ * Returns the state; if that is another one, the caller frees the argument.
+ *
+ * Raises ERRCODE_INVALID_BINARY_REPRESENTATION if the numbers cannot be, and
+ * ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE if the sums become too large.
+ */
+bytea *
+shtext_state_add(bytea *state, uint64 hash)
+{
+	char	   *data = VARDATA(state);
+	uint64		count = get_word(data + COUNT_OFFSET);
+	uint64		carry = hash;
+
+	if (unlikely(count >= MAX_COUNT))
+	{
+		state = move_to_sums(state);
+		data = VARDATA(state);
+		count = 0;
+	}
+
+	/* the counters whose bit is set go up by one */
+	for (char *digit = data + DIGITS_OFFSET; carry != 0; digit += 8)
+	{
+		uint64		sum;
+
+		if (unlikely(digit == data + SUMS_OFFSET))
+			report_invalid("Its counters contradict each other.");
+		sum = get_word(digit);
+		put_word(digit, sum ^ carry);
+		carry &= sum;
+	}
+	put_word(data + COUNT_OFFSET, count + 1);
+	return state;
+}
+
+/*
+ * Likewise a row of any weight
+ */
+bytea *
+shtext_state_add_weighted(bytea *state, uint64 hash, int128 weight)
+{
+	char	   *data;
+
+	if (weight == SHTEXT_WEIGHT_ONE)
+		return shtext_state_add(state, hash);
+
+	if (VARSIZE(state) != VARHDRSZ + WEIGHTED_LENGTH)
+		state = enlarge(state);
+	data = VARDATA(state);
+	put_int128(data + MAGNITUDE_OFFSET,
+			   shtext_add_magnitudes(get_int128(data + MAGNITUDE_OFFSET),
+									 shtext_absolute(weight)));
+
+	/* unsigned, so that numbers that cannot be do no harm */
+	put_int128(data + TOTAL_OFFSET,
+			   get_int128(data + TOTAL_OFFSET) + (uint128) weight);
+	for (int i = 0; i < 64; i++)
+	{
+		char	   *ones = data + ONES_OFFSET + i * 16;
+
+		put_int128(ones, get_int128(ones) +
+				   ((uint128) weight & -(uint128) ((hash >> i) & 1)));
+	}
+	return state;
+}
+
+/*
+ * Add the rows of another state, in place if there is room.  Both have been
+ * verified; returns as shtext_state_add does.
+ *
+ * Raises ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE if the sums become too large.
+ */
+bytea *
+shtext_state_combine(bytea *state, const bytea *other)
+{
+	Numbers		numbers;
+	Numbers		others;
+
+	read_numbers(state, &numbers);
+	read_numbers(other, &others);
+
+	if (numbers.count + others.count <= MAX_COUNT)
+	{
+		uint64		carry = 0;
+
+		numbers.count += others.count;
+		for (int d = 0; d < DIGITS; d++)
+			carry = shtext_add_digits(&numbers.digits[d], others.digits[d],
+									  carry);
+		Assert(carry == 0);
+	}
+	else
+	{
+		add_counters(&numbers.sums, &others);
+		numbers.weighted = true;
+	}
+	if (others.weighted)
+	{
+		shtext_weights_combine(&numbers.sums, &others.sums);
+		numbers.weighted = true;
+	}
+
+	if (numbers.weighted && VARSIZE(state) != VARHDRSZ + WEIGHTED_LENGTH)
+		state = enlarge(state);
+	write_numbers(state, &numbers);
+	return state;
+}
+
+/*
+ * The fingerprint of the rows of a state that was verified.  Returns false if
+ * none has a weight, and so there is none.
+ *
+ * Raises ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE if the sums are too large.
+ */
+bool
+shtext_state_result(const bytea *state, uint64 *result)
+{
+	Numbers		numbers;
+
+	read_numbers(state, &numbers);
+	if (!numbers.weighted)
+	{
+		*result = shtext_counters_above(numbers.digits, DIGITS,
+										numbers.count / 2);
+		return numbers.count > 0;
+	}
+	add_counters(&numbers.sums, &numbers);
+	return shtext_weights_result(&numbers.sums, result);
+}
+
+/*
+ * A copy of a state without sums that has room for them.
+ */
+static bytea *
+enlarge(bytea *state)
+{
+	bytea	   *larger = palloc0(VARHDRSZ + WEIGHTED_LENGTH);
+
+	SET_VARSIZE(larger, VARHDRSZ + WEIGHTED_LENGTH);
+	memcpy(VARDATA(larger), VARDATA(state), COUNTED_LENGTH);
+	return larger;
+}
+
+/*
+ * Empty the counters of a state, whose numbers may be any.  Returns as
+ * shtext_state_add does, and with the same errors.
+ */
+static bytea *
+move_to_sums(bytea *state)
+{
+	Numbers		numbers;
+
+	shtext_state_verify(state);
+	if (VARSIZE(state) != VARHDRSZ + WEIGHTED_LENGTH)
+		state = enlarge(state);
+	read_numbers(state, &numbers);
+	add_counters(&numbers.sums, &numbers);
+	numbers.count = 0;
+	memset(numbers.digits, 0, sizeof(numbers.digits));
+	write_numbers(state, &numbers);
+	return state;
+}
+
+static void
+read_numbers(const bytea *state, Numbers *numbers)
+{
+	const char *data = VARDATA_ANY(state);
+
+	memset(numbers, 0, sizeof(*numbers));
+	numbers->count = get_word(data + COUNT_OFFSET);
+	for (int d = 0; d < DIGITS; d++)
+		numbers->digits[d] = get_word(data + DIGITS_OFFSET + d * 8);
+
+	numbers->weighted = (VARSIZE_ANY_EXHDR(state) == WEIGHTED_LENGTH);
+	if (numbers->weighted)
+	{
+		numbers->sums.magnitude = get_int128(data + MAGNITUDE_OFFSET);
+		numbers->sums.total = (int128) get_int128(data + TOTAL_OFFSET);
+		for (int i = 0; i < 64; i++)
+			numbers->sums.ones[i] =
+				(int128) get_int128(data + ONES_OFFSET + i * 16);
+	}
+}
+
+/*
+ * The state has room for sums if there are any.
+ */
+static void
+write_numbers(bytea *state, const Numbers *numbers)
+{
+	char	   *data = VARDATA(state);
+
+	put_word(data + COUNT_OFFSET, numbers->count);
+	for (int d = 0; d < DIGITS; d++)
+		put_word(data + DIGITS_OFFSET + d * 8, numbers->digits[d]);
+	if (numbers->weighted)
+	{
+		put_int128(data + MAGNITUDE_OFFSET, numbers->sums.magnitude);
+		put_int128(data + TOTAL_OFFSET, (uint128) numbers->sums.total);
+		for (int i = 0; i < 64; i++)
+			put_int128(data + ONES_OFFSET + i * 16,
+					   (uint128) numbers->sums.ones[i]);
+	}
+}
+
+/*
+ * Add the rows that are counted to sums.
+ */
+static void
+add_counters(ShTextWeights *sums, const Numbers *numbers)
+{
+	ShTextWeights counted;
+
+	counted.total = numbers->count * SHTEXT_WEIGHT_ONE;
+	counted.magnitude = counted.total;
+	for (int i = 0; i < 64; i++)
+	{
+		uint64		counter = 0;
+
+		for (int d = 0; d < DIGITS; d++)
+			counter |= ((numbers->digits[d] >> i) & 1) << d;
+		counted.ones[i] = counter * SHTEXT_WEIGHT_ONE;
+	}
+	shtext_weights_combine(sums, &counted);
+}
+
+static void
+report_invalid(const char *detail)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+			 errmsg("invalid state of a simhash aggregate"),
+			 errdetail_internal("%s", detail)));
+}

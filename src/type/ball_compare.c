@@ -1,0 +1,105 @@
+/*-------------------------------------------------------------------------
+ *
+ * ball_compare.c
+ *	  Order, equality and hashing of balls.
+ *
+ * Balls are compared as the pairs that they are written as, by centre and then
+ * by radius, and not as the sets that they stand for: (1,-1) and (2,-2) are
+ * different, though both are empty, and so are (1,64) and (2,65), though both
+ * hold everything.  What is equal is then written alike, as a unique
+ * constraint or replication by a whole row expects.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "common/hashfn.h"
+
+#include "type/simhash.h"
+
+PG_FUNCTION_INFO_V1(simhash_ball_eq);
+PG_FUNCTION_INFO_V1(simhash_ball_ne);
+PG_FUNCTION_INFO_V1(simhash_ball_lt);
+PG_FUNCTION_INFO_V1(simhash_ball_le);
+PG_FUNCTION_INFO_V1(simhash_ball_gt);
+PG_FUNCTION_INFO_V1(simhash_ball_ge);
+PG_FUNCTION_INFO_V1(simhash_ball_cmp);
+PG_FUNCTION_INFO_V1(simhash_ball_hash);
+PG_FUNCTION_INFO_V1(simhash_ball_hash_extended);
+
+/* what is hashed: the centre and the radius, between which there is no gap */
+#define HASHED_SIZE		offsetof(SimhashBall, unused)
+
+/*
+ * Compare the two balls of a call.
+ */
+static inline int
+compare_args(FunctionCallInfo fcinfo)
+{
+	const SimhashBall *a = PG_GETARG_SIMHASH_BALL(0);
+	const SimhashBall *b = PG_GETARG_SIMHASH_BALL(1);
+
+	if (a->centre != b->centre)
+		return a->centre < b->centre ? -1 : 1;
+	return (a->radius > b->radius) - (a->radius < b->radius);
+}
+
+Datum
+simhash_ball_eq(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare_args(fcinfo) == 0);
+}
+
+Datum
+simhash_ball_ne(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare_args(fcinfo) != 0);
+}
+
+Datum
+simhash_ball_lt(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare_args(fcinfo) < 0);
+}
+
+Datum
+simhash_ball_le(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare_args(fcinfo) <= 0);
+}
+
+Datum
+simhash_ball_gt(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare_args(fcinfo) > 0);
+}
+
+Datum
+simhash_ball_ge(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare_args(fcinfo) >= 0);
+}
+
+Datum
+simhash_ball_cmp(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT32(compare_args(fcinfo));
+}
+
+Datum
+simhash_ball_hash(PG_FUNCTION_ARGS)
+{
+	SimhashBall *ball = PG_GETARG_SIMHASH_BALL(0);
+
+	return UInt32GetDatum(hash_bytes((const unsigned char *) ball, HASHED_SIZE));
+}
+
+Datum
+simhash_ball_hash_extended(PG_FUNCTION_ARGS)
+{
+	SimhashBall *ball = PG_GETARG_SIMHASH_BALL(0);
+	uint64		seed = DatumGetUInt64(PG_GETARG_DATUM(1));
+
+	return UInt64GetDatum(hash_bytes_extended((const unsigned char *) ball,
+											  HASHED_SIZE, seed));
+}

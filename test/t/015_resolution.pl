@@ -1,0 +1,112 @@
+# Whoever does not use the extension's types sees no difference: expressions over
+# the server's types, and those of contrib, resolve with the extension as they do
+# without it.
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SimhashTest;
+use Test::More;
+
+my $node = make_node('resolution', []);
+$node->start;
+
+# The types of the columns of a table, by extension; '' is the server.
+my %types = (
+	'' => [
+		qw(smallint integer bigint numeric real float8 text varchar boolean
+		  bit money oid regclass int4range), 'integer[]' ],
+	pg_trgm => [],
+	hstore => ['hstore'],
+	ltree => [ 'ltree', 'lquery' ],
+	intarray => ['query_int'],
+	cube => ['cube'],
+	citext => ['citext'],
+	isn => [ 'ean13', 'issn' ],
+	seg => ['seg'],
+	btree_gist => []);
+
+my @literals = ('1', '-1', '1.5', '3000000000', '18446744073709551615', "'1'", 'NULL', "B'1'");
+
+# what the extension has operators and functions of that others have, too
+my @operators = qw(= <= > % <@);
+my @functions = qw(to_hex min max);
+my @forms = ('%s IN (%s, 1)', 'row(%s, 1) < row(%s, 1)', 'nullif(%s, %s)', 'CASE %s WHEN %s THEN 1 END',
+	'%s = ANY (ARRAY[%s])', 'coalesce(%s, %s)');
+
+my $available = $node->safe_psql('postgres', 'SELECT name FROM pg_available_extensions');
+my (@columns, @operands, @contrib);
+foreach my $extension (sort keys %types)
+{
+  SKIP:
+	{
+		skip "$extension is not installed", 1
+		  unless $extension eq '' || $available =~ /^$extension$/m;
+		$node->safe_psql('postgres', "CREATE EXTENSION $extension") unless $extension eq '';
+		foreach my $type (@{ $types{$extension} })
+		{
+			push @columns, 'c' . @columns . " $type";
+			push @{ $extension eq '' ? \@operands : \@contrib }, 'c' . $#columns;
+		}
+		pass("columns of " . ($extension || 'the server'));
+	}
+}
+push @operands, @literals;
+
+# every pair of the server's; and of contrib's and the server's, either way
+my @pairs;
+foreach my $left (@operands, @contrib)
+{
+	push @pairs, map { [ $left, $_ ] } @operands, @contrib;
+}
+my @expressions;
+foreach my $pair (@pairs)
+{
+	push @expressions, map { "$pair->[0] $_ $pair->[1]" } @operators;
+}
+foreach my $left (@operands)
+{
+	foreach my $right (grep { /^[^c]/ || /^c[0-5]$/ } @operands)
+	{
+		push @expressions, map { sprintf $_, $left, $right } @forms;
+	}
+}
+foreach my $operand (@operands, @contrib)
+{
+	push @expressions, map { "$_($operand)" } @functions;
+}
+
+# The plan shows which casts were chosen, and the type that literals were given.
+$node->safe_psql('postgres', 'CREATE TABLE columns (' . join(', ', @columns) . ')');
+$node->safe_psql('postgres', <<'END');
+CREATE FUNCTION resolved(expression text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE format('EXPLAIN (VERBOSE, COSTS OFF) SELECT pg_typeof(%1$s), %1$s FROM columns', expression) LOOP
+		IF line LIKE '%Output: %' THEN
+			RETURN line;
+		END IF;
+	END LOOP;
+EXCEPTION
+	WHEN OTHERS THEN
+		RETURN SQLSTATE;
+END $$;
+CREATE TABLE expressions (expression text, before text);
+END
+$node->safe_psql('postgres', join "\n", 'COPY expressions (expression) FROM stdin;', @expressions, '\.', '');
+$node->safe_psql('postgres', 'UPDATE expressions SET before = resolved(expression)');
+$node->safe_psql('postgres', 'CREATE EXTENSION simhash');
+
+cmp_ok($node->safe_psql('postgres', q(SELECT count(*) FROM expressions WHERE before LIKE '%Output%')),
+	'>', 1000, scalar(@expressions) . ' expressions, and more than a thousand are valid');
+is( $node->safe_psql('postgres', q{
+		SELECT expression, before, now FROM expressions, resolved(expression) now
+		WHERE before IS DISTINCT FROM now ORDER BY expression COLLATE "C" LIMIT 20}),
+	'', 'all resolve as without the extension');
+
+$node->stop;
+done_testing();

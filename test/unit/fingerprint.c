@@ -1,0 +1,300 @@
+/*-------------------------------------------------------------------------
+ *
+ * fingerprint.c
+ *	  Tests of src/text and src/bits without a server: whole fingerprints, and
+ *	  the distances between them, with each of the kernels that this machine
+ *	  can run.  A server only ever runs the best ones.
+ *
+ * Prints TAP.  The exit status is 1 if a test failed, else 0.
+ *
+ *	make -C test/unit check
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "unit.h"
+
+#include "mb/pg_wchar.h"
+
+#include "bits/distance.h"
+#include "text/fingerprint.h"
+#include "text/hash.h"
+
+#define NTEXTS		300
+
+/* A text, in memory that ends where it does */
+typedef struct Text
+{
+	char	   *bytes;
+	Size		length;
+	ShTextUnit	unit;
+	int			shingle;
+} Text;
+
+static Text texts[NTEXTS];
+
+/* as simhash_compute does it; false if there is no feature */
+static bool
+compute(const Text *text, uint64 *result)
+{
+	ShTextNormaliser normaliser;
+	ShTextFingerprint fingerprint;
+	ShTextBuffer buffer;
+	bool		found;
+
+	shtext_normaliser_init(&normaliser, text->bytes, text->length, PG_UTF8,
+						   text->unit);
+	shtext_buffer_init(&buffer);
+	shtext_fingerprint_init(&fingerprint, text->unit, text->shingle);
+	for (;;)
+	{
+		shtext_windows_discard(&fingerprint.windows, &buffer);
+		if (!shtext_normalise(&normaliser, &buffer))
+			break;
+		shtext_fingerprint_add(&fingerprint, &buffer);
+	}
+	found = shtext_fingerprint_result(&fingerprint, &buffer, result);
+	shtext_normaliser_finish(&normaliser);
+	shtext_buffer_free(&buffer);
+	return found;
+}
+
+static Text
+make_text(const char *bytes, Size length, ShTextUnit unit, int shingle)
+{
+	Text		text;
+
+	text.bytes = memcpy(allocate(length), bytes, length);
+	text.length = length;
+	text.unit = unit;
+	text.shingle = shingle;
+	return text;
+}
+
+/*
+ * A random character of a kind: of each, those that the normalisation treats
+ * in ways of their own are among them.
+ */
+static pg_wchar
+random_character(int kind)
+{
+	static const struct
+	{
+		pg_wchar	first;
+		pg_wchar	last;
+	}			ranges[] = {
+		{0x20, 0x7E}, {0x80, 0x24F}, {0x300, 0x345}, {0x370, 0x52F},
+		{0x590, 0x6FF}, {0x1E00, 0x206F}, {0x3040, 0x33FF}, {0x4E00, 0x9FFF},
+		{0xAC00, 0xD7A3}, {0x1100, 0x11FF}, {0xF900, 0xFDFF},
+		{0x10000, 0x10FFF}, {0x1D100, 0x1F6FF}, {0x20000, 0x2FA1F},
+		{0x1, 0x1F}, {0x10FF00, 0x10FFFF}
+	};
+	int			r = kind < lengthof(ranges) ? kind : next_random() % lengthof(ranges);
+
+	return ranges[r].first +
+		next_random() % (ranges[r].last - ranges[r].first + 1);
+}
+
+/* up to 1, 100 or 30,000 bytes; mostly ASCII, or not */
+static void
+make_texts(void)
+{
+	static const int limits[] = {12, 100, 9000, 30000};
+	static char bytes[30000 + 6];
+
+	for (int t = 0; t < NTEXTS; t++)
+	{
+		Size		limit = next_random() % limits[t % lengthof(limits)];
+		int			kind = next_random() % 20;
+		int			ascii = next_random() % 100;
+		Size		length = 0;
+
+		while (length < limit)
+		{
+			pg_wchar	c = random_character(next_random() % 100 < ascii ? 0 : kind);
+
+			if (t % 7 == 0 && next_random() % 50 == 0)
+			{
+				/* a character without equivalent, as of another encoding */
+				memcpy(bytes + length, "\xfd\x80\x80\x80\x81\x81", 6);
+				length += 6;
+				continue;
+			}
+			unicode_to_utf8(c, (unsigned char *) bytes + length);
+			length += pg_utf_mblen((unsigned char *) bytes + length);
+		}
+		texts[t] = make_text(bytes, length,
+							 t % 3 == 2 ? SHTEXT_WORD : SHTEXT_CHAR,
+							 t % 5 == 4 ? 1 + next_random() % 12 : 4);
+	}
+}
+
+/* Pinned fingerprints; the regression tests have many more */
+static void
+test_pinned(const char *kernels)
+{
+	static const struct
+	{
+		const char *text;
+		uint64		fingerprint;
+	}			expected[] = {
+		{"a", UINT64CONST(0xe6c632b61e964e1f)},
+		{"1234567890", UINT64CONST(0x83df94f2028ce790)},
+		{"The quick brown fox jumps over the lazy dog", UINT64CONST(0x132167164ab71624)},
+		{"\303\204pfel, \303\226l und \303\234bermut", UINT64CONST(0x8abf200840bd18be)},
+		{"\345\244\251\345\234\260\347\216\204\351\273\203\357\274\214\345\256\207\345\256\231\346\264\252\350\215\222\343\200\202", UINT64CONST(0x72b101721a64b997)},
+		{"\355\202\244\354\212\244\354\235\230 \352\263\240\354\234\240\354\241\260\352\261\264\354\235\200", UINT64CONST(0xb7f783a2b74d6874)},
+		{"\360\220\200\200\360\220\200\201\360\220\220\200\360\235\237\216\360\220\220\201\360\237\231\202", UINT64CONST(0x8090ad8084002808)}
+	};
+	bool		passed = true;
+
+	for (int i = 0; i < lengthof(expected); i++)
+	{
+		Text		text = make_text(expected[i].text, strlen(expected[i].text),
+									 SHTEXT_CHAR, 4);
+		uint64		result;
+
+		passed &= compute(&text, &result) && result == expected[i].fingerprint;
+		release(text.bytes, text.length);
+	}
+	report(passed, kernels, "pinned fingerprints");
+}
+
+/* Long ASCII, against a loop that is as plain as can be */
+static void
+test_ascii(const char *kernels)
+{
+	bool		passed = true;
+
+	for (int n = 0; n < 20000; n = n * 3 / 2 + 1)
+	{
+		char	   *bytes = allocate(n);
+		char	   *kept = allocate(n);
+		int			nkept = 0;
+		int			counters[64] = {0};
+		int			nwindows;
+		uint64		expected = 0;
+		uint64		result;
+		Text		text = {bytes, n, SHTEXT_CHAR, 4};
+
+		for (int i = 0; i < n; i++)
+		{
+			int			c = bytes[i] = 1 + next_random() % 127;
+
+			if (c >= 'A' && c <= 'Z')
+				c += 'a' - 'A';
+			if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
+				kept[nkept++] = c;
+		}
+		nwindows = Max(nkept - 3, nkept > 0 ? 1 : 0);
+		for (int i = 0; i < nwindows; i++)
+		{
+			uint64		hash = shtext_hash(kept + i, Min(nkept, 4));
+
+			for (int b = 0; b < 64; b++)
+				counters[b] += (hash >> b) & 1;
+		}
+		for (int b = 0; b < 64; b++)
+			expected |= (uint64) (2 * counters[b] > nwindows) << b;
+		passed &= compute(&text, &result) == (nwindows > 0) && result == expected;
+		release(bytes, n);
+		release(kept, n);
+	}
+	report(passed, kernels, "ASCII against a plain loop");
+}
+
+/* All random texts; the first kernels say what is expected of the others */
+static void
+test_random(const char *kernels)
+{
+	static uint64 expected[NTEXTS];
+	static bool first = true;
+	bool		passed = true;
+	int			nfound = 0;
+
+	for (int t = 0; t < NTEXTS; t++)
+	{
+		uint64		result = 0;
+
+		nfound += compute(&texts[t], &result);
+		if (first)
+			expected[t] = result;
+		passed &= result == expected[t];
+	}
+	first = false;
+	report(passed && nfound > NTEXTS / 2, kernels, "random texts");
+}
+
+/* Distances between their fingerprints, by the filter that is set */
+static void
+test_distances(const char *kernel)
+{
+	static uint64 keys[NTEXTS];
+	uint16		found[NTEXTS];
+	bool		passed = true;
+
+	for (int t = 0; t < NTEXTS; t++)
+		compute(&texts[t], &keys[t]);
+	for (int t = 0; t < NTEXTS; t++)
+	{
+		int			radius = t % 65;
+		int			nfound = shbits_filter(keys, NTEXTS, keys[t], radius, found);
+		int			n = 0;
+
+		for (int i = 0; i < NTEXTS; i++)
+		{
+			if (__builtin_popcountll(keys[i] ^ keys[t]) <= radius)
+				passed &= n < nfound && found[n++] == i;
+		}
+		passed &= n == nfound;
+	}
+	report(passed, kernel, "distances between fingerprints");
+}
+
+int
+main(void)
+{
+	static const char *const names[] = {"portable", "avx2", "avx512", "avx512vbmi2"};
+	static const char *const filters[] = {"portable", "popcnt", "avx2", "avx512"};
+
+	make_texts();
+
+	/* those that the first call chooses */
+	test_pinned("chosen kernels");
+	test_ascii("chosen kernels");
+	test_random("chosen kernels");
+	test_distances("chosen filter");
+
+	for (int i = 0; i < lengthof(names); i++)
+	{
+		char		what[100];
+
+		snprintf(what, sizeof(what), "kernels %s", names[i]);
+		if (shtext_kernels_named(names[i]) == NULL)
+		{
+			skip(what, "this machine cannot run them");
+			continue;
+		}
+		shtext_kernels = shtext_kernels_named(names[i]);
+		test_pinned(what);
+		test_ascii(what);
+		test_random(what);
+		report(shtext_kernels == shtext_kernels_named(names[i]), what, "were those that ran");
+	}
+	for (int i = 0; i < lengthof(filters); i++)
+	{
+		char		what[100];
+
+		snprintf(what, sizeof(what), "filter %s", filters[i]);
+		if (shbits_filter_kernel(filters[i]) == NULL)
+		{
+			skip(what, "this machine cannot run it");
+			continue;
+		}
+		shbits_filter = shbits_filter_kernel(filters[i]);
+		test_distances(what);
+	}
+
+	for (int t = 0; t < NTEXTS; t++)
+		release(texts[t].bytes, texts[t].length);
+	return finish();
+}

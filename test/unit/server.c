@@ -1,0 +1,132 @@
+/*-------------------------------------------------------------------------
+ *
+ * server.c
+ *	  What src/text needs of a server, for programs without one.
+ *
+ * An error ends the program.  There are no conversions.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "catalog/namespace.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+volatile sig_atomic_t InterruptPending = false;
+MemoryContext CurrentMemoryContext = NULL;
+
+void
+ProcessInterrupts(void)
+{
+}
+
+void *
+MemoryContextAllocHuge(MemoryContext context, Size size)
+{
+	void	   *result = malloc(size);
+
+	if (result == NULL)
+		abort();
+	return result;
+}
+
+void *
+repalloc_huge(void *pointer, Size size)
+{
+	pointer = realloc(pointer, size);
+	if (pointer == NULL)
+		abort();
+	return pointer;
+}
+
+void
+pfree(void *pointer)
+{
+	free(pointer);
+}
+
+bool
+errstart(int elevel, const char *domain)
+{
+	abort();
+}
+
+bool
+errstart_cold(int elevel, const char *domain)
+{
+	abort();
+}
+
+int
+errcode(int sqlerrcode)
+{
+	return 0;
+}
+
+int
+errmsg(const char *fmt,...)
+{
+	return 0;
+}
+
+int
+errdetail(const char *fmt,...)
+{
+	return 0;
+}
+
+int
+errhint(const char *fmt,...)
+{
+	return 0;
+}
+
+void
+errfinish(const char *filename, int lineno, const char *funcname)
+{
+	abort();
+}
+
+#ifdef USE_ASSERT_CHECKING
+void
+ExceptionalCondition(const char *conditionName,
+#if PG_VERSION_NUM < 160000
+					 const char *errorType,
+#endif
+					 const char *fileName, int lineNumber)
+{
+	fprintf(stderr, "%s:%d: %s\n", fileName, lineNumber, conditionName);
+	abort();
+}
+#endif
+
+int
+GetDatabaseEncoding(void)
+{
+	return PG_UTF8;
+}
+
+Oid
+FindDefaultConversionProc(int32 for_encoding, int32 to_encoding)
+{
+	return InvalidOid;
+}
+
+int
+pg_encoding_mbcliplen(int encoding, const char *mbstr, int len, int limit)
+{
+	abort();
+}
+
+int
+pg_do_encoding_conversion_buf(Oid proc, int src_encoding, int dest_encoding,
+							  unsigned char *src, int srclen,
+							  unsigned char *dest, int destlen, bool noError)
+{
+	abort();
+}

@@ -1,0 +1,100 @@
+-- A database of objects that depend on the extension in every way we know of, to
+-- be dumped and restored, or upgraded.  upgrade_checks.sql tells whether they
+-- came through.  The extension is created here.
+CREATE SCHEMA ext;
+CREATE EXTENSION simhash SCHEMA ext;
+SET search_path = public, ext;
+
+-- does a query use an index?
+CREATE FUNCTION uses_index(query text, index text) RETURNS boolean LANGUAGE plpgsql
+SET enable_seqscan = off SET search_path = public, ext AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+		IF line ~ ('Index.* (using|on) ' || index || '( |$)') THEN
+			RETURN true;
+		END IF;
+	END LOOP;
+	RETURN false;
+END $$;
+
+-- is a row refused by an exclusion constraint?
+CREATE FUNCTION is_refused(tab regclass, fp text) RETURNS boolean LANGUAGE plpgsql
+SET search_path = public, ext AS $$
+BEGIN
+	EXECUTE format('INSERT INTO %s (id, fp) VALUES (-1, %L)', tab, fp);
+	EXECUTE format('DELETE FROM %s WHERE id = -1', tab);
+	RETURN false;
+EXCEPTION WHEN exclusion_violation THEN
+	RETURN true;
+END $$;
+
+-- 200 clusters of 10, whose members differ in up to 9 bits, and nulls
+CREATE TABLE docs (id integer PRIMARY KEY, body text,
+	fp simhash GENERATED ALWAYS AS (simhash_compute(body)) STORED,
+	h bigint, given simhash, hex text GENERATED ALWAYS AS (to_hex(simhash_compute(body))) STORED);
+INSERT INTO docs (id, body, h, given)
+SELECT i * 10 + n, md5(i::text) || ' is said in document ' || i || repeat('!', n), h, h
+FROM generate_series(1, 200) i, generate_series(0, 9) n,
+	LATERAL (SELECT ('x' || left(md5(i::text), 16))::bit(64)::bigint # ((1::bigint << n) - 1) AS h) s;
+INSERT INTO docs (id, body) VALUES (1, '...'), (2, NULL);
+INSERT INTO docs (id, given) VALUES (3, 18446744073709551615), (4, '0x0123456789abcdef'), (5, '-59');
+CREATE INDEX docs_fp ON docs USING simhash (fp);
+CREATE INDEX docs_given ON docs USING simhash (given) WITH (blocks = 5, distance = 3, fillfactor = 75);
+CREATE INDEX docs_h ON docs USING simhash (h);
+CREATE INDEX docs_words ON docs USING simhash (simhash_compute(body, 1, 'word')) WHERE id % 2 = 0;
+CREATE INDEX docs_btree ON docs (given);
+CREATE INDEX docs_hash ON docs USING hash (given);
+
+-- another radius: an operator and an operator class of the user's own
+CREATE FUNCTION within_8(simhash, simhash) RETURNS boolean LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN simhash_within($1, $2, 8);
+CREATE OPERATOR %% (LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = within_8, COMMUTATOR = %%,
+	RESTRICT = simhash_sel, JOIN = simhash_joinsel);
+CREATE OPERATOR CLASS simhash_8_ops FOR TYPE simhash USING simhash AS
+	OPERATOR 1 =,
+	OPERATOR 4 %,
+	OPERATOR 9 %%,
+	OPERATOR 66 <@ (simhash, simhash_ball),
+	OPERATOR 67 <~~> (simhash, simhash) FOR ORDER BY integer_ops;
+
+-- a constraint for each radius
+CREATE TABLE corpus_0 (id integer, fp simhash, CONSTRAINT corpus_0_excl EXCLUDE USING simhash (fp WITH =));
+CREATE TABLE corpus_3 (id integer, fp simhash, CONSTRAINT corpus_3_excl EXCLUDE USING simhash (fp WITH %) DEFERRABLE);
+CREATE TABLE corpus_6 (id integer, fp simhash, CONSTRAINT corpus_6_excl EXCLUDE USING simhash (fp WITH <%>));
+CREATE TABLE corpus_8 (id integer, fp simhash, CONSTRAINT corpus_8_excl EXCLUDE USING simhash (fp simhash_8_ops WITH %%));
+CREATE TABLE corpus_10 (id integer, fp bigint, CONSTRAINT corpus_10_excl EXCLUDE USING simhash (fp WITH <<%>>) WHERE (id <> 2));
+INSERT INTO corpus_0 VALUES (1, 0), (2, -1);
+INSERT INTO corpus_3 SELECT * FROM corpus_0;
+INSERT INTO corpus_6 SELECT * FROM corpus_0;
+INSERT INTO corpus_8 SELECT * FROM corpus_0;
+INSERT INTO corpus_10 SELECT id, fp FROM corpus_0;
+-- one that is all there is to tell a partition's rows from each other
+CREATE TABLE parted (id integer, fp simhash) PARTITION BY HASH (fp);
+CREATE TABLE parted_0 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+CREATE TABLE parted_1 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+INSERT INTO parted SELECT id, given FROM docs WHERE given IS NOT NULL;
+CREATE INDEX parted_fp ON parted USING simhash (fp simhash_8_ops);
+
+-- columns of the other types
+CREATE DOMAIN fingerprint AS simhash CHECK (VALUE <> 0);
+CREATE TABLE others (ball simhash_ball PRIMARY KEY, distance simhash_distance, fp fingerprint, fps simhash[],
+	CHECK (fp <~> 0 > 0));
+INSERT INTO others VALUES ('(-1,3)', 3, -1, '{1,-1,NULL}'), ('(0,-1)', 0, '0xff', '{}'), ('(0,64)', NULL, NULL, NULL);
+
+-- what is stored as an expression
+CREATE VIEW near AS SELECT w.id AS wanted, d.id, d.given FROM docs w JOIN docs d ON d.given <~> w.given <= 3 WHERE w.id % 100 = 0;
+CREATE VIEW near_hamming AS SELECT id FROM docs WHERE hamming(given, 81985529216486895) < 4::bigint;
+CREATE VIEW near_eight AS SELECT id FROM docs WHERE within_8(given, 81985529216486895);
+CREATE VIEW near_operator AS SELECT id FROM parted WHERE fp %% 81985529216486895;
+CREATE VIEW nearest AS SELECT id, given <~> 81985529216486895 AS distance FROM docs ORDER BY given <~> 81985529216486895 LIMIT 3;
+CREATE VIEW hexes AS SELECT id, to_hex(given) AS hex FROM docs;
+CREATE MATERIALIZED VIEW pairs AS
+	SELECT a.id AS a, b.id AS b FROM docs a JOIN docs b ON b.given <%> a.given AND b.id > a.id WHERE a.id % 100 = 0;
+CREATE FUNCTION count_near(query simhash, radius integer) RETURNS bigint LANGUAGE sql STABLE
+BEGIN ATOMIC
+	SELECT count(*) FROM docs WHERE given <~> query <= radius;
+END;
+RESET search_path;
+VACUUM ANALYZE;
