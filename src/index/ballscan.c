@@ -81,7 +81,8 @@ prefetch_probes(ShIdxBallScan *scan)
 }
 
 /*
- * Start to read the entries within a ball.
+ * Start to read the entries within a ball; one of a negative radius is empty.
+ * Gives up the pin of the last one.  Reads no page yet.
  */
 void
 shidx_ball_start(ShIdxBallScan *scan, SimhashBall ball)
@@ -126,7 +127,8 @@ shidx_ball_narrow(ShIdxBallScan *scan, int radius)
 }
 
 /*
- * Start to read the entries of the null fingerprints.
+ * Start to read the entries of the null fingerprints.  Gives up the pin of
+ * the last ball.
  */
 void
 shidx_ball_start_nulls(ShIdxBallScan *scan)
