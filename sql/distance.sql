@@ -113,6 +113,14 @@ SELECT plan('SELECT fp FROM docs WHERE (fp <~> ''0'')::int IN (1, 20)');
 SELECT plan('SELECT fp FROM docs WHERE fp <~> ''1'' <= 20');
 SELECT count(*), sum(fp <~> '0') FROM docs WHERE fp <~> '0' <= 24;
 SELECT count(*), sum(fp <~> '0') FROM docs WHERE (fp <~> '0') + 0 <= 24;
+-- an index on the comparison is not forgotten for that
+CREATE TABLE best (id int, fp simhash);
+CREATE INDEX ON best ((fp <~> '0'));
+CREATE UNIQUE INDEX best_near ON best ((fp <~> '0' <= 2));
+INSERT INTO best VALUES (1, 3), (2, 15);
+INSERT INTO best VALUES (3, 5) ON CONFLICT ((fp <~> '0' <= 2)) DO UPDATE SET id = excluded.id;
+SELECT * FROM best ORDER BY id;
+SELECT plan('SELECT fp FROM best WHERE fp <~> ''0'' <= 2');
 CREATE TABLE near (id int, fp simhash) PARTITION BY RANGE (((fp <~> '0')::int));
 CREATE TABLE near_0 PARTITION OF near FOR VALUES FROM (0) TO (32);
 CREATE TABLE near_32 PARTITION OF near FOR VALUES FROM (32) TO (65);

@@ -17,7 +17,8 @@
  *
  *	 For an r that is no integer these are rounded by simhash_radius().
  *
- *	 If there is an index on the distance itself, it is compared as below, too.
+ *	 If there is an index on the distance itself, it is compared as below, too,
+ *	 unless there is one on the comparison.
  *
  * - Any other distance is a number like others, and is compared by the
  *	 server's own operator, with which it can be joined, hashed, found in a
@@ -420,7 +421,8 @@ shplan_simplify_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
 	}
 	if (rewriting < SHPLAN_ANY_REWRITING)
 		return (Node *) near;
-	if (near != NULL && !is_indexed_distance(root, &c, side))
+	if (near != NULL && (!is_indexed_distance(root, &c, side) ||
+						 shplan_is_indexed(root, (Node *) near)))
 		return (Node *) near;
 
 	plain = make_plain_comparison(catalog, &c);
