@@ -54,6 +54,9 @@ shidx_reader_release(ShIdxReader *reader)
 	reader->next = 0;
 }
 
+/*
+ * The end of all reading.
+ */
 void
 shidx_reader_end(ShIdxReader *reader)
 {

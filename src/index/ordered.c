@@ -102,6 +102,9 @@ shidx_ordered_release(ShIdxOrdered *ordered)
 	shidx_forget_candidates(&ordered->candidates);
 }
 
+/*
+ * The end of all reading in order.
+ */
 void
 shidx_ordered_end(ShIdxOrdered *ordered)
 {
@@ -143,18 +146,16 @@ shidx_ordered_by_condition(double pages, double leaves_per_table)
 }
 
 /*
- * The radius of the next ball: within it there should be a batch of matches
- * that are not nearer than next.
+ * The radius, not less than least, within which there should be a batch of
+ * matches.
  */
 static int
-choose_radius(const ShBitsScheme *scheme, double leaves_per_table, int next, double batch)
+choose_radius(double leaves_per_table, int least, double batch)
 {
 	double		entries = leaves_per_table * SHBT_LEAF_CAPACITY;
 	double		all = shbits_ball_size(SHBITS_WIDTH, SHBITS_WIDTH);
-	int			radius = Max(next, scheme->distance);
+	int			radius = least;
 
-	if (next == 0)
-		return radius;
 	while (radius < SHBITS_WIDTH &&
 		   entries * shbits_ball_size(SHBITS_WIDTH, radius) / all < batch)
 		radius++;
@@ -184,13 +185,12 @@ shidx_ordered_pages(const ShBitsScheme *scheme, double leaves_per_table,
 {
 	double		leaves = Max(leaves_per_table, 1);
 	double		spent = 0;
-	int			next = 0;
+	int			radius = scheme->distance;
 
 	*first_ranges = 0;
 	*first_pages = 0;
 	for (int balls = 0; balls < 2; balls++)
 	{
-		int			radius = choose_radius(scheme, leaves, next, FIRST_BATCH);
 		ShBitsProbePlan plan;
 
 		shbits_plan_probes(scheme, radius, leaves, &plan);
@@ -203,7 +203,7 @@ shidx_ordered_pages(const ShBitsScheme *scheme, double leaves_per_table,
 		}
 		*first_pages += plan.pages;
 		*first_ranges += plan.ranges;
-		next = radius + 1;
+		radius = choose_radius(leaves, radius + 1, FIRST_BATCH);
 	}
 	return 3 * leaves;
 }
@@ -214,9 +214,7 @@ shidx_ordered_pages(const ShBitsScheme *scheme, double leaves_per_table,
 static void
 choose_ball(ShIdxOrdered *ordered)
 {
-	const ShIdxBallScan *ballscan = &ordered->reader->ballscan;
-
-	ordered->radius = Min(choose_radius(ballscan->scheme, ballscan->leaves_per_table,
+	ordered->radius = Min(choose_radius(ordered->reader->ballscan.leaves_per_table,
 										ordered->next, ordered->batch),
 						  ordered->reach);
 }
@@ -233,10 +231,15 @@ choose_step(ShIdxOrdered *ordered)
 		return DONE;
 	if (ordered->tables_read == 0)
 	{
-		choose_ball(ordered);
+		if (ordered->next == 0)
+			ordered->radius = Min(ballscan->scheme->distance, ordered->reach);
+		else
+			choose_ball(ordered);
 		shidx_ball_plan(ballscan, ordered->radius);
-		return pages_charged(&ballscan->plan) < ordered->allowance ?
-			COLLECT_BALL : COLLECT_NEAREST;
+		if (pages_charged(&ballscan->plan) < ordered->allowance)
+			return COLLECT_BALL;
+		choose_ball(ordered);
+		return COLLECT_NEAREST;
 	}
 	if (ordered->tables_read == 1 && !ordered->heavy)
 	{
@@ -255,7 +258,7 @@ choose_step(ShIdxOrdered *ordered)
 
 /*
  * Start, after the conditions have been planned.  Returns false if there is no
- * order.
+ * order, as all keys are null.  Nothing is read before shidx_ordered_next.
  */
 bool
 shidx_ordered_start(ShIdxOrdered *ordered, ScanKey orderbys, int norderbys)
