@@ -212,6 +212,7 @@ next_page(ShIdxBallScan *scan)
 			return read_right(scan, probe->table);
 		shidx_ball_release(scan);
 		scan->started = true;
+		scan->allowance--;		/* a page on the way down */
 		return shbt_search(scan->index, probe->table, 0, shbt_make_key(next, 0),
 							BUFFER_LOCK_SHARE);
 	}
@@ -326,7 +327,7 @@ shidx_ball_next(ShIdxBallScan *scan, ShIdxMatches *matches)
 
 		CHECK_FOR_INTERRUPTS();
 
-		if (scan->allowance == 0)
+		if (scan->allowance <= 0)
 			return false;
 		buffer = scan->nulls ? next_null_page(scan) : next_page(scan);
 		if (!BufferIsValid(buffer))

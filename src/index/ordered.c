@@ -162,6 +162,16 @@ choose_radius(const ShBitsScheme *scheme, double leaves_per_table, int next, dou
 }
 
 /*
+ * What a ball's allowance of pages has to cover: leaves, and for each that is
+ * searched for one more on the way down.
+ */
+static double
+pages_charged(const ShBitsProbePlan *plan)
+{
+	return plan->pages + Min(plan->ranges, plan->pages);
+}
+
+/*
  * Estimate what is read, unless it is the first condition that is collected.
  *
  * Sets the ranges and pages that are read before the first row is returned,
@@ -173,6 +183,7 @@ shidx_ordered_pages(const ShBitsScheme *scheme, double leaves_per_table,
 					double *first_ranges, double *first_pages)
 {
 	double		leaves = Max(leaves_per_table, 1);
+	double		spent = 0;
 	int			next = 0;
 
 	*first_ranges = 0;
@@ -183,7 +194,8 @@ shidx_ordered_pages(const ShBitsScheme *scheme, double leaves_per_table,
 		ShBitsProbePlan plan;
 
 		shbits_plan_probes(scheme, radius, leaves, &plan);
-		if (*first_pages + plan.pages > leaves / 2)
+		spent += pages_charged(&plan);
+		if (spent >= leaves / 2)
 		{
 			*first_pages += leaves;
 			*first_ranges += 1;
@@ -223,7 +235,8 @@ choose_step(ShIdxOrdered *ordered)
 	{
 		choose_ball(ordered);
 		shidx_ball_plan(ballscan, ordered->radius);
-		return ballscan->plan.pages <= ordered->allowance ? COLLECT_BALL : COLLECT_NEAREST;
+		return pages_charged(&ballscan->plan) < ordered->allowance ?
+			COLLECT_BALL : COLLECT_NEAREST;
 	}
 	if (ordered->tables_read == 1 && !ordered->heavy)
 	{
@@ -338,7 +351,7 @@ collect(ShIdxOrdered *ordered, int64 limit, int64 allowance)
 }
 
 static SimhashBall
-make_ball(const ShIdxOrdered *ordered, int radius)
+ball_around(const ShIdxOrdered *ordered, int radius)
 {
 	return simhash_make_ball(ordered->candidates.centres[0], radius);
 }
@@ -362,7 +375,7 @@ collect_conditions(ShIdxOrdered *ordered)
 static bool
 collect_ball(ShIdxOrdered *ordered)
 {
-	shidx_start_within(ordered->reader, make_ball(ordered, ordered->radius));
+	shidx_start_within(ordered->reader, ball_around(ordered, ordered->radius));
 	if (!collect(ordered, ordered->candidates.max, ordered->allowance))
 		return false;
 	ordered->next = ordered->radius + 1;
@@ -376,7 +389,7 @@ collect_ball(ShIdxOrdered *ordered)
 static void
 collect_rest(ShIdxOrdered *ordered)
 {
-	shidx_start_table(ordered->reader, make_ball(ordered, ordered->reach));
+	shidx_start_table(ordered->reader, ball_around(ordered, ordered->reach));
 	(void) collect(ordered, PG_INT64_MAX, PG_INT64_MAX);
 	ordered->next = ordered->reach + 1;
 	ordered->tables_read++;
@@ -426,7 +439,7 @@ collect_nearest(ShIdxOrdered *ordered)
 	int64		wanted = (int64) Min(ordered->batch * BATCH_GROWTH, candidates->max / 2.0);
 	int64		limit = 2 * wanted;
 
-	shidx_start_table(reader, make_ball(ordered, radius));
+	shidx_start_table(reader, ball_around(ordered, radius));
 	while (shidx_next_matches(reader))
 	{
 		const ShIdxMatches *matches = &reader->matches;
@@ -542,7 +555,7 @@ shidx_ordered_next(ShIdxOrdered *ordered, bool want_pin, uint64 *fp, ItemPointer
 				shidx_forget_candidates(&ordered->candidates);
 				ordered->step = choose_step(ordered);
 				if (ordered->step == STREAM_DISTANCE)
-					shidx_start_table(ordered->reader, make_ball(ordered, ordered->next));
+					shidx_start_table(ordered->reader, ball_around(ordered, ordered->next));
 				break;
 
 			case STREAM_DISTANCE:

@@ -104,6 +104,8 @@ class WithJdbc {
 			s -> s.setNull(1, Types.OTHER)), List.of("t"));
 		check(mode + ": array of longs", values("SELECT id FROM docs WHERE fp = ANY (?::simhash[]) ORDER BY id",
 			s -> s.setArray(1, conn.createArrayOf("bigint", new Long[] {same, 1L}))), List.of("1", "3", "10"));
+		check(mode + ": an index by its name", values("SELECT count(*) > 0 FROM simhash_find_all(?::regclass)",
+			s -> s.setString(1, "docs_fp")), List.of("t"));
 
 		// what the page warns of
 		check(mode + ": a string without a type", values("SELECT fp FROM docs WHERE fp = ? LIMIT 1",

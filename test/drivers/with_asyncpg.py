@@ -57,6 +57,8 @@ async def as_strings(conn):
             'SELECT fp FROM docs WHERE fp = $1::simhash LIMIT 1', value), [fp])
     check('strings: written as a bigint', await values(
         'SELECT id FROM docs WHERE fp <~> $1::bigint <= 3 ORDER BY 1', int(fp) - 2**64), [1, 2, 10])
+    check('strings: an index by its name', await values(
+        'SELECT count(*) > 0 FROM simhash_find_all($1::regclass)', 'docs_fp'), [True])
 
     # what the page warns of
     check('strings: an int', await error('SELECT $1::simhash', int(fp)), 'DataError')

@@ -57,6 +57,8 @@ sub run
 	check("$mode: array of numbers",
 		$values->('SELECT id FROM docs WHERE fp = ANY (?::simhash[]) ORDER BY 1',
 			[ unpack('q', pack('Q', $fp)), 1 ]), '1 3 10');
+	check("$mode: an index by its name",
+		$values->('SELECT count(*) > 0 FROM simhash_find_all(?::regclass)', 'docs_fp'), 1);
 
 	# what the page warns of
 	check("$mode: array taken as text",

@@ -50,6 +50,7 @@ async function main() {
 		'SELECT id FROM docs WHERE fp = ANY ($1::simhash[]) ORDER BY 1', [[BigInt(fp), -1n]]), [1, 10]);
 	is('a named statement', await values({ name: 'near', text:
 		'SELECT id FROM docs WHERE fp <~> $1::simhash <= $2::int ORDER BY 1', values: [fp, 3] }), [1, 2, 10]);
+	is('an index by its name', await values('SELECT count(*) > 0 FROM simhash_find_all($1::regclass)', ['docs_fp']), [true]);
 
 	// what the page warns of
 	is('array taken as text', await values('SELECT simhash_compute($1)', [['alpha', 'beta']]),

@@ -101,6 +101,8 @@ func run(mode string, simple bool) {
 	check(mode+": hexadecimal", values(equal, "0xF79873FFC69E6BF5"), []string{text})
 	check(mode+": array of int64", values("SELECT id FROM docs WHERE fp = ANY ($1::bigint[]) ORDER BY id",
 		[]int64{int64(fp), 1}), []string{"1", "3", "10", "20"})
+	check(mode+": an index by its name", values("SELECT count(*) > 0 FROM simhash_find_all($1::regclass)",
+		"docs_fp"), []string{"true"})
 
 	// what the page warns of
 	check(mode+": a uint64 of 2^63 and more is an error",

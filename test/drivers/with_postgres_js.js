@@ -43,6 +43,8 @@ async function main(prepare) {
 	for (const value of [signed, `${signed}`, '0xF79873FFC69E6BF5'])
 		is(`${how}: written as ${typeof value} ${value}`,
 			await values(sql`SELECT fp FROM docs WHERE fp = ${value}::simhash LIMIT 1`), [fp]);
+	is(`${how}: an index by its name`,
+		await values(sql`SELECT count(*) > 0 FROM simhash_find_all(${'docs_fp'}::regclass)`), [true]);
 
 	// what the page warns of
 	is(`${how}: a BigInt of 2^63 and more`, await error(sql`SELECT ${BigInt(fp)}::simhash`), '22003');

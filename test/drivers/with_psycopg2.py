@@ -62,12 +62,17 @@ check('array of strings and negative numbers',
       values('SELECT id FROM docs WHERE fp = ANY (%s::simhash[]) ORDER BY 1', ([str(fp), '-1'],)) +
       values('SELECT id FROM docs WHERE fp = ANY (%s::simhash[]) ORDER BY 1', ([fp - 2**64, -1],)),
       [1, 10, 1, 10])
+check('an index by its name', values('SELECT count(*) > 0 FROM simhash_find_all(%s::regclass)', ('docs_fp',)), [True])
 
 # what the page warns of
 check('a negative number before ::',
       error('SELECT id FROM docs WHERE fp = %s::simhash', (fp - 2**64,)), '42883')
 check('an array of strings without a type',
       error('SELECT id FROM docs WHERE fp = ANY (%s)', ([str(fp)],)), '42883')
+cur.execute('SET enable_seqscan = off')
+for radius, index_used in ((3, True), (3.0, False)):
+    plan = values('EXPLAIN (COSTS OFF) SELECT id FROM docs WHERE fp <~> CAST(%s AS simhash) <= %s', (fp, radius))
+    check(f'a radius of type {type(radius).__name__}', 'Index Cond' in ' '.join(plan), index_used)
 
 for body in ('hello world', 'Hello, world!'):
     cur.execute('INSERT INTO corpus (body) VALUES (%s) ON CONFLICT DO NOTHING', (body,))

@@ -52,6 +52,8 @@ def run(conn, mode):
           values('SELECT id FROM docs WHERE fp = ANY (%s::simhash[]) ORDER BY 1', ([str(fp), '-1'],)) +
           values('SELECT id FROM docs WHERE fp = ANY (%s::simhash[]) ORDER BY 1', ([fp - 2**64, -1],)),
           [1, 10, 1, 10])
+    check(f'{mode}: an index by its name',
+          values('SELECT count(*) > 0 FROM simhash_find_all(%s::regclass)', ('docs_fp',)), [True])
 
     # what the page warns of
     if mode == 'client':

@@ -52,6 +52,7 @@ check('array of negative numbers',
 
 conn.prepare('near', 'SELECT id FROM docs WHERE fp <~> $1::simhash <= $2::int ORDER BY 1')
 check('a named statement', conn.exec_prepared('near', [fp.to_s, 3]).column_values(0), %w[1 2 10])
+check('an index by its name', values.call('SELECT count(*) > 0 FROM simhash_find_all($1::regclass)', ['docs_fp']), ['t'])
 
 # what the page warns of
 check('array of integers of 2^63 and more',
