@@ -10,10 +10,10 @@ SELECT simhash_compute('Äpfel, Öl und Übermut') AS latin, simhash_compute('na
 SELECT simhash_compute('Съешь же ещё этих мягких булок', 2, 'word') AS russian, simhash_hash('Съешь') AS russian_hash,
 	simhash_compute(ARRAY['мягких', 'булок'], '{1,2}') AS russian_array, simhash_compute('ещё:1,2 этих:3'::tsvector) AS russian_vector,
 	simhash_compute('日本語の text を比べる', 1, 'word') AS japanese_words, simhash_compute('Übergröße', 3) AS shingle3 \gset
-CREATE DATABASE simhash_win1251 ENCODING 'WIN1251' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
-CREATE DATABASE simhash_latin1 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
-CREATE DATABASE simhash_euc_jp ENCODING 'EUC_JP' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
-CREATE DATABASE simhash_sql_ascii ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
+CREATE DATABASE simhash_win1251 ENCODING 'WIN1251' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
+CREATE DATABASE simhash_latin1 ENCODING 'LATIN1' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
+CREATE DATABASE simhash_euc_jp ENCODING 'EUC_JP' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
+CREATE DATABASE simhash_sql_ascii ENCODING 'SQL_ASCII' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
 
 \connect simhash_latin1
 SET client_encoding = 'UTF8';

@@ -113,7 +113,15 @@ SELECT plan('SELECT fp FROM docs WHERE (fp <~> ''0'')::int IN (1, 20)');
 SELECT plan('SELECT fp FROM docs WHERE fp <~> ''1'' <= 20');
 SELECT count(*), sum(fp <~> '0') FROM docs WHERE fp <~> '0' <= 24;
 SELECT count(*), sum(fp <~> '0') FROM docs WHERE (fp <~> '0') + 0 <= 24;
-CREATE TABLE near (id int, fp simhash) PARTITION BY RANGE ((fp <~> '0'));
+-- an index on the comparison is not forgotten for that
+CREATE TABLE best (id int, fp simhash);
+CREATE INDEX ON best ((fp <~> '0'));
+CREATE UNIQUE INDEX best_near ON best ((fp <~> '0' <= 2));
+INSERT INTO best VALUES (1, 3), (2, 15);
+INSERT INTO best VALUES (3, 5) ON CONFLICT ((fp <~> '0' <= 2)) DO UPDATE SET id = excluded.id;
+SELECT * FROM best ORDER BY id;
+SELECT plan('SELECT fp FROM best WHERE fp <~> ''0'' <= 2');
+CREATE TABLE near (id int, fp simhash) PARTITION BY RANGE (((fp <~> '0')::int));
 CREATE TABLE near_0 PARTITION OF near FOR VALUES FROM (0) TO (32);
 CREATE TABLE near_32 PARTITION OF near FOR VALUES FROM (32) TO (65);
 SELECT plan('SELECT fp FROM near WHERE fp <~> ''0'' <= 20');
@@ -152,6 +160,8 @@ GROUP BY proname ORDER BY proname;
 CREATE INDEX docs_fp ON docs USING simhash (fp);
 SELECT array_agg(id) FROM (SELECT id FROM docs ORDER BY fp <~> 5, id LIMIT 5) x;
 SELECT array_agg(id) FROM (SELECT id FROM docs ORDER BY (fp <~> 5)::int + 0, id LIMIT 5) x;
+SELECT plan_of('SELECT id FROM docs ORDER BY fp <~> 5, id LIMIT 5')
+	~ CASE WHEN current_setting('server_version_num')::int < 170000 THEN 'Sort' ELSE 'Incremental Sort.*docs_fp' END AS as_expected;
 
 -- what the operators and their family are
 SELECT count(*) AS operators, count(*) FILTER (WHERE oprcom = 0) AS no_commutator, count(*) FILTER (WHERE oprnegate = 0 AND oprname <> '=') AS no_negator

@@ -146,7 +146,7 @@ CREATE TABLE binary_short (fp int, ball bigint);
 INSERT INTO binary_short VALUES (1, 1);
 COPY binary_short TO :'file' (FORMAT binary);
 COPY binary_in FROM :'file' (FORMAT binary);
-COPY (SELECT) TO PROGRAM 'rm simhash_types.copy';
+COPY (SELECT) TO PROGRAM 'cat >/dev/null; rm simhash_types.copy';
 DROP TABLE binary_out, binary_in, binary_short;
 
 --

@@ -15,6 +15,7 @@
 #endif
 
 #include "access/amapi.h"
+#include "access/xact.h"
 #include "nodes/parsenodes.h"
 #include "parser/parsetree.h"
 #include "storage/bufmgr.h"
@@ -66,7 +67,7 @@ shcompat_extend(Relation relation, ForkNumber fork)
 	return ExtendBufferedRel(BMR_REL(relation), fork, NULL, EB_LOCK_FIRST);
 #else
 	Buffer		buffer;
-	bool		lock = !RELATION_IS_LOCAL(relation);
+	bool		lock = !RELATION_IS_LOCAL(relation) || IsInParallelMode();
 
 	if (lock)
 		LockRelationForExtension(relation, ExclusiveLock);
@@ -103,6 +104,19 @@ shcompat_make_am_routine(void)
 #define shcompat_index_fetch_begin(relation)	table_index_fetch_begin(relation)
 #define shcompat_beginscan_parallel(relation, scan) \
 	table_beginscan_parallel((relation), (scan))
+#endif
+
+/*
+ * How many workers a build may have.  Since 17 the server says so, if the
+ * access method asks for it; before, it did for btree only.
+ */
+#if PG_VERSION_NUM >= 170000
+#define SHCOMPAT_SET_BUILD_PARALLEL(am)	((am)->amcanbuildparallel = true)
+#define shcompat_build_workers(heap, index, info)	((info)->ii_ParallelWorkers)
+#else
+#define SHCOMPAT_SET_BUILD_PARALLEL(am)	((void) 0)
+#define shcompat_build_workers(heap, index, info) \
+	plan_create_index_workers(RelationGetRelid(heap), RelationGetRelid(index))
 #endif
 
 /* vacuum_delay_point got a parameter in 18 */

@@ -67,8 +67,8 @@ bits_of_blocks(const ShBitsScheme *scheme, const ShBitsTable *table, int nblocks
 	int			bits = 0;
 
 	for (int i = 0; i < nblocks; i++)
-		bits += (table->order[i] + 1) * 64 / scheme->blocks -
-			table->order[i] * 64 / scheme->blocks;
+		bits += shbits_block_start(table->order[i] + 1, scheme->blocks) -
+			shbits_block_start(table->order[i], scheme->blocks);
 	return bits;
 }
 

@@ -9,13 +9,6 @@
 
 #include "bits/scheme.h"
 
-/* least significant bit of a block; that of block m is 64 */
-static inline int
-block_start(int block, int nblocks)
-{
-	return block * 64 / nblocks;
-}
-
 /* mask with the given number of low bits set, 1..64 */
 static inline uint64
 low_bits(int nbits)
@@ -94,8 +87,8 @@ init_table(ShBitsTable *table, int nblocks, uint32 chosen)
 	for (int i = 0; i < nblocks; i++)
 	{
 		int			block = table->order[i];
-		int			start = block_start(block, nblocks);
-		int			width = block_start(block + 1, nblocks) - start;
+		int			start = shbits_block_start(block, nblocks);
+		int			width = shbits_block_start(block + 1, nblocks) - start;
 
 		position -= width;
 		if (chosen & (1U << block))

@@ -86,6 +86,13 @@ extern Size shbits_scheme_size(int ntables);
  */
 extern void shbits_scheme_init(ShBitsScheme *scheme, int blocks, int distance);
 
+/* the least significant bit of a block; that of block m is 64 */
+static inline int
+shbits_block_start(int block, int nblocks)
+{
+	return block * 64 / nblocks;
+}
+
 static inline uint64
 shbits_rotate_left(uint64 x, int n)
 {

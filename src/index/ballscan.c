@@ -81,7 +81,8 @@ prefetch_probes(ShIdxBallScan *scan)
 }
 
 /*
- * Start to read the entries within a ball.
+ * Start to read the entries within a ball; one of a negative radius is empty.
+ * Gives up the pin of the last one.  Reads no page yet.
  */
 void
 shidx_ball_start(ShIdxBallScan *scan, SimhashBall ball)
@@ -126,7 +127,8 @@ shidx_ball_narrow(ShIdxBallScan *scan, int radius)
 }
 
 /*
- * Start to read the entries of the null fingerprints.
+ * Start to read the entries of the null fingerprints.  Gives up the pin of
+ * the last ball.
  */
 void
 shidx_ball_start_nulls(ShIdxBallScan *scan)
@@ -210,6 +212,7 @@ next_page(ShIdxBallScan *scan)
 			return read_right(scan, probe->table);
 		shidx_ball_release(scan);
 		scan->started = true;
+		scan->allowance--;		/* a page on the way down */
 		return shbt_search(scan->index, probe->table, 0, shbt_make_key(next, 0),
 							BUFFER_LOCK_SHARE);
 	}
@@ -324,7 +327,7 @@ shidx_ball_next(ShIdxBallScan *scan, ShIdxMatches *matches)
 
 		CHECK_FOR_INTERRUPTS();
 
-		if (scan->allowance == 0)
+		if (scan->allowance <= 0)
 			return false;
 		buffer = scan->nulls ? next_null_page(scan) : next_page(scan);
 		if (!BufferIsValid(buffer))

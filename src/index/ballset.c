@@ -319,18 +319,45 @@ shidx_in_balls(const ShIdxBallSet *set, int nballs, uint64 fp)
 }
 
 /*
+ * What it takes to compare a fingerprint with all balls, as part of the time
+ * for a page.
+ */
+double
+shidx_comparing_work(const ShIdxBallSet *set)
+{
+	const ShIdxBallIndex *index = set->index;
+
+	if (index == NULL)
+		return NARROW_WORK;
+	return (index->nblocks > 0 ? NARROW_WORK : 0) + index->ncentres * WIDE_WORK;
+}
+
+/*
+ * The same where only the number of balls of each radius is known.
+ */
+double
+shidx_usual_work(const int *counts)
+{
+	double		nwide = 0;
+
+	for (int r = SHIDX_NARROW_RADIUS + 1; r <= SHBITS_WIDTH; r++)
+		nwide += counts[r];
+	return NARROW_WORK + nwide * WIDE_WORK;
+}
+
+/*
  * Plan how to find all that lies in balls, of which there are counts[r] of
  * radius r: one after the other, or, where they are so many that this costs
- * more, by reading a table and comparing each entry with all.
+ * more, by reading a table and comparing each entry with all, which takes so
+ * much work.
  */
 void
-shidx_plan_balls(const int *counts, const ShBitsScheme *scheme, double leaves_per_table,
-				 ShIdxBallsPlan *plan)
+shidx_plan_balls(const int *counts, double work, const ShBitsScheme *scheme,
+				 double leaves_per_table, ShIdxBallsPlan *plan)
 {
 	double		leaves = Max(leaves_per_table, 1);
 	double		nballs = 0;
-	double		nwide = 0;
-	double		table;
+	double		comparing = leaves * SHBT_LEAF_CAPACITY * work;
 
 	memset(plan, 0, sizeof(*plan));
 	for (int r = 0; r <= SHBITS_WIDTH; r++)
@@ -343,19 +370,13 @@ shidx_plan_balls(const int *counts, const ShBitsScheme *scheme, double leaves_pe
 		plan->ranges += counts[r] * probes.ranges;
 		plan->pages += counts[r] * probes.pages;
 		nballs += counts[r];
-		if (r > SHIDX_NARROW_RADIUS)
-			nwide += counts[r];
 	}
 
-	if (nballs <= 1)
-		return;
-	table = leaves * SHBT_LEAF_CAPACITY *
-		((nwide < nballs ? NARROW_WORK : 0) + nwide * WIDE_WORK);
-	if (leaves + table < plan->pages)
+	if (nballs > 1 && leaves + comparing < plan->pages)
 	{
 		plan->table = true;
 		plan->ranges = 1;
 		plan->pages = leaves;
-		plan->comparing = table;
+		plan->comparing = comparing;
 	}
 }

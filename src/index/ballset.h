@@ -56,7 +56,9 @@ typedef struct ShIdxBallsPlan
 extern void shidx_make_ball_set(ShIdxBallSet *set);
 extern bool shidx_in_balls(const ShIdxBallSet *set, int nballs, uint64 fp);
 extern void shidx_count_radii(const ShIdxBallSet *set, int *counts);
-extern void shidx_plan_balls(const int *counts, const ShBitsScheme *scheme,
+extern double shidx_comparing_work(const ShIdxBallSet *set);
+extern double shidx_usual_work(const int *counts);
+extern void shidx_plan_balls(const int *counts, double work, const ShBitsScheme *scheme,
 							 double leaves_per_table, ShIdxBallsPlan *plan);
 
 #endif							/* SIMHASH_INDEX_BALLSET_H */

@@ -41,6 +41,9 @@ shidx_candidates_begin(ShIdxCandidates *candidates, int max_centres)
 	candidates->max = Max(work_mem * INT64CONST(1024) / sizeof(ShIdxCandidate), 1024);
 }
 
+/*
+ * Free all that there is.
+ */
 void
 shidx_candidates_end(ShIdxCandidates *candidates)
 {

@@ -19,7 +19,7 @@
  * The ball of those that an operator of the strategy finds for an argument.
  */
 static SimhashBall
-make_ball(StrategyNumber strategy, Datum argument)
+ball_of_argument(StrategyNumber strategy, Datum argument)
 {
 	if (strategy == SHIDX_STRATEGY_BALL)
 		return *DatumGetSimhashBall(argument);
@@ -53,13 +53,13 @@ read_condition(ScanKey key)
 		for (int i = 0; i < nelements; i++)
 		{
 			if (!nulls[i])
-				set.balls[set.nballs++] = make_ball(key->sk_strategy, elements[i]);
+				set.balls[set.nballs++] = ball_of_argument(key->sk_strategy, elements[i]);
 		}
 	}
 	else
 	{
 		set.balls = palloc(sizeof(SimhashBall));
-		set.balls[0] = make_ball(key->sk_strategy, key->sk_argument);
+		set.balls[0] = ball_of_argument(key->sk_strategy, key->sk_argument);
 		set.nballs = 1;
 	}
 	shidx_make_ball_set(&set);
@@ -133,11 +133,13 @@ shidx_plan_conditions(ShIdxConditions *conditions, const ShBitsScheme *scheme,
 
 	for (int i = 0; i < conditions->count; i++)
 	{
+		const ShIdxBallSet *balls = &conditions->list[i];
 		int			counts[SHBITS_WIDTH + 1];
 		ShIdxBallsPlan other;
 
-		shidx_count_radii(&conditions->list[i], counts);
-		shidx_plan_balls(counts, scheme, leaves_per_table, &other);
+		shidx_count_radii(balls, counts);
+		shidx_plan_balls(counts, shidx_comparing_work(balls), scheme, leaves_per_table,
+						 &other);
 		if (i == 0 || other.pages + other.comparing < plan->pages + plan->comparing)
 		{
 			*plan = other;

@@ -163,7 +163,8 @@ plan_by_scheme(const ShBitsScheme *scheme, const IndexOptInfo *info,
 	{
 		ShIdxBallsPlan plan;
 
-		shidx_plan_balls(search->counts[i], scheme, leaves, &plan);
+		shidx_plan_balls(search->counts[i], shidx_usual_work(search->counts[i]),
+						 scheme, leaves, &plan);
 		if (i == 0 || plan.pages + plan.comparing < work->plan.pages + work->plan.comparing)
 			work->plan = plan;
 	}

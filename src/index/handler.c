@@ -39,6 +39,7 @@ simhash_handler(PG_FUNCTION_ARGS)
 	am->amclusterable = false;
 	am->ampredlocks = true;
 	am->amcanparallel = false;
+	SHCOMPAT_SET_BUILD_PARALLEL(am);
 	am->amcaninclude = false;
 	am->amusemaintenanceworkmem = false;
 	am->amparallelvacuumoptions = VACUUM_OPTION_PARALLEL_BULKDEL;

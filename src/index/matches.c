@@ -4,8 +4,9 @@
  *	  Reading what meets the conditions of a scan, in no order.
  *
  * The balls of the first condition are read one after the other, or a ball
- * that the caller names, or a table from end to end.  What does not meet the other conditions is dropped,
- * and what lies in an earlier ball, which has returned it.
+ * that the caller names, or a table from end to end.  What does not meet the
+ * other conditions is dropped, and what lies in an earlier ball, which has
+ * returned it.
  *
  *-------------------------------------------------------------------------
  */
@@ -53,6 +54,9 @@ shidx_reader_release(ShIdxReader *reader)
 	reader->next = 0;
 }
 
+/*
+ * The end of all reading.
+ */
 void
 shidx_reader_end(ShIdxReader *reader)
 {
@@ -170,7 +174,7 @@ shidx_next_matches(ShIdxReader *reader)
 			if (reader->matches.count > 0)
 				return true;
 		}
-		if (!reader->by_condition || reader->ballscan.allowance == 0 ||
+		if (!reader->by_condition || reader->ballscan.allowance <= 0 ||
 			++reader->ball >= first->nballs)
 			return false;
 		shidx_ball_start(&reader->ballscan, first->balls[reader->ball]);

@@ -69,6 +69,30 @@ report_missing(Oid relation)
 }
 
 /*
+ * Is there a simhash index of an OID, perhaps a partitioned one?  Its name, or
+ * that of the relation that it is instead, and its kind are returned, too; NULL
+ * if there is no relation.
+ */
+static bool
+is_simhash_index(Oid relation, char **name, char *relkind)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	Form_pg_class form;
+	bool		result;
+
+	*name = NULL;
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	form = (Form_pg_class) GETSTRUCT(tuple);
+	*name = pstrdup(NameStr(form->relname));
+	*relkind = form->relkind;
+	result = (*relkind == RELKIND_INDEX || *relkind == RELKIND_PARTITIONED_INDEX) &&
+		GetIndexAmRoutineByAmId(form->relam, true)->ambuild == shidx_build;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
  * The table of a simhash index.  Reports an error if it is none.
  *
  * A partitioned index has no storage.
@@ -76,27 +100,21 @@ report_missing(Oid relation)
 static Oid
 get_table(Oid index)
 {
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(index));
-	Form_pg_class relation;
 	char	   *name;
-	bool		is_simhash;
+	char		relkind;
 	Oid			table;
 
-	if (!HeapTupleIsValid(tuple))
-		report_missing(index);
-	relation = (Form_pg_class) GETSTRUCT(tuple);
-	name = pstrdup(NameStr(relation->relname));
-	is_simhash = (relation->relkind == RELKIND_INDEX ||
-				  relation->relkind == RELKIND_PARTITIONED_INDEX) &&
-		GetIndexAmRoutineByAmId(relation->relam, true)->ambuild == shidx_build;
-	if (!is_simhash)
+	if (!is_simhash_index(index, &name, &relkind))
+	{
+		if (name == NULL)
+			report_missing(index);
 		report_wrong_relation(index, name);
-	if (relation->relkind == RELKIND_PARTITIONED_INDEX)
+	}
+	if (relkind == RELKIND_PARTITIONED_INDEX)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is a partitioned index", name),
 				 errhint("Use the indexes of its partitions, which pg_partition_tree lists.")));
-	ReleaseSysCache(tuple);
 
 	table = IndexGetRelation(index, true);
 	if (!OidIsValid(table))

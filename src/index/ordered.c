@@ -102,6 +102,9 @@ shidx_ordered_release(ShIdxOrdered *ordered)
 	shidx_forget_candidates(&ordered->candidates);
 }
 
+/*
+ * The end of all reading in order.
+ */
 void
 shidx_ordered_end(ShIdxOrdered *ordered)
 {
@@ -143,22 +146,30 @@ shidx_ordered_by_condition(double pages, double leaves_per_table)
 }
 
 /*
- * The radius of the next ball: within it there should be a batch of matches
- * that are not nearer than next.
+ * The radius, not less than least, within which there should be a batch of
+ * matches.
  */
 static int
-choose_radius(const ShBitsScheme *scheme, double leaves_per_table, int next, double batch)
+choose_radius(double leaves_per_table, int least, double batch)
 {
 	double		entries = leaves_per_table * SHBT_LEAF_CAPACITY;
 	double		all = shbits_ball_size(SHBITS_WIDTH, SHBITS_WIDTH);
-	int			radius = Max(next, scheme->distance);
+	int			radius = least;
 
-	if (next == 0)
-		return radius;
 	while (radius < SHBITS_WIDTH &&
 		   entries * shbits_ball_size(SHBITS_WIDTH, radius) / all < batch)
 		radius++;
 	return radius;
+}
+
+/*
+ * What a ball's allowance of pages has to cover: leaves, and for each that is
+ * searched for one more on the way down.
+ */
+static double
+pages_charged(const ShBitsProbePlan *plan)
+{
+	return plan->pages + Min(plan->ranges, plan->pages);
 }
 
 /*
@@ -173,17 +184,18 @@ shidx_ordered_pages(const ShBitsScheme *scheme, double leaves_per_table,
 					double *first_ranges, double *first_pages)
 {
 	double		leaves = Max(leaves_per_table, 1);
-	int			next = 0;
+	double		spent = 0;
+	int			radius = scheme->distance;
 
 	*first_ranges = 0;
 	*first_pages = 0;
 	for (int balls = 0; balls < 2; balls++)
 	{
-		int			radius = choose_radius(scheme, leaves, next, FIRST_BATCH);
 		ShBitsProbePlan plan;
 
 		shbits_plan_probes(scheme, radius, leaves, &plan);
-		if (*first_pages + plan.pages > leaves / 2)
+		spent += pages_charged(&plan);
+		if (spent >= leaves / 2)
 		{
 			*first_pages += leaves;
 			*first_ranges += 1;
@@ -191,7 +203,7 @@ shidx_ordered_pages(const ShBitsScheme *scheme, double leaves_per_table,
 		}
 		*first_pages += plan.pages;
 		*first_ranges += plan.ranges;
-		next = radius + 1;
+		radius = choose_radius(leaves, radius + 1, FIRST_BATCH);
 	}
 	return 3 * leaves;
 }
@@ -202,9 +214,7 @@ shidx_ordered_pages(const ShBitsScheme *scheme, double leaves_per_table,
 static void
 choose_ball(ShIdxOrdered *ordered)
 {
-	const ShIdxBallScan *ballscan = &ordered->reader->ballscan;
-
-	ordered->radius = Min(choose_radius(ballscan->scheme, ballscan->leaves_per_table,
+	ordered->radius = Min(choose_radius(ordered->reader->ballscan.leaves_per_table,
 										ordered->next, ordered->batch),
 						  ordered->reach);
 }
@@ -221,9 +231,15 @@ choose_step(ShIdxOrdered *ordered)
 		return DONE;
 	if (ordered->tables_read == 0)
 	{
-		choose_ball(ordered);
+		if (ordered->next == 0)
+			ordered->radius = Min(ballscan->scheme->distance, ordered->reach);
+		else
+			choose_ball(ordered);
 		shidx_ball_plan(ballscan, ordered->radius);
-		return ballscan->plan.pages <= ordered->allowance ? COLLECT_BALL : COLLECT_NEAREST;
+		if (pages_charged(&ballscan->plan) < ordered->allowance)
+			return COLLECT_BALL;
+		choose_ball(ordered);
+		return COLLECT_NEAREST;
 	}
 	if (ordered->tables_read == 1 && !ordered->heavy)
 	{
@@ -242,7 +258,7 @@ choose_step(ShIdxOrdered *ordered)
 
 /*
  * Start, after the conditions have been planned.  Returns false if there is no
- * order.
+ * order, as all keys are null.  Nothing is read before shidx_ordered_next.
  */
 bool
 shidx_ordered_start(ShIdxOrdered *ordered, ScanKey orderbys, int norderbys)
@@ -338,7 +354,7 @@ collect(ShIdxOrdered *ordered, int64 limit, int64 allowance)
 }
 
 static SimhashBall
-make_ball(const ShIdxOrdered *ordered, int radius)
+ball_around(const ShIdxOrdered *ordered, int radius)
 {
 	return simhash_make_ball(ordered->candidates.centres[0], radius);
 }
@@ -362,7 +378,7 @@ collect_conditions(ShIdxOrdered *ordered)
 static bool
 collect_ball(ShIdxOrdered *ordered)
 {
-	shidx_start_within(ordered->reader, make_ball(ordered, ordered->radius));
+	shidx_start_within(ordered->reader, ball_around(ordered, ordered->radius));
 	if (!collect(ordered, ordered->candidates.max, ordered->allowance))
 		return false;
 	ordered->next = ordered->radius + 1;
@@ -376,7 +392,7 @@ collect_ball(ShIdxOrdered *ordered)
 static void
 collect_rest(ShIdxOrdered *ordered)
 {
-	shidx_start_table(ordered->reader, make_ball(ordered, ordered->reach));
+	shidx_start_table(ordered->reader, ball_around(ordered, ordered->reach));
 	(void) collect(ordered, PG_INT64_MAX, PG_INT64_MAX);
 	ordered->next = ordered->reach + 1;
 	ordered->tables_read++;
@@ -426,7 +442,7 @@ collect_nearest(ShIdxOrdered *ordered)
 	int64		wanted = (int64) Min(ordered->batch * BATCH_GROWTH, candidates->max / 2.0);
 	int64		limit = 2 * wanted;
 
-	shidx_start_table(reader, make_ball(ordered, radius));
+	shidx_start_table(reader, ball_around(ordered, radius));
 	while (shidx_next_matches(reader))
 	{
 		const ShIdxMatches *matches = &reader->matches;
@@ -542,7 +558,7 @@ shidx_ordered_next(ShIdxOrdered *ordered, bool want_pin, uint64 *fp, ItemPointer
 				shidx_forget_candidates(&ordered->candidates);
 				ordered->step = choose_step(ordered);
 				if (ordered->step == STREAM_DISTANCE)
-					shidx_start_table(ordered->reader, make_ball(ordered, ordered->next));
+					shidx_start_table(ordered->reader, ball_around(ordered, ordered->next));
 				break;
 
 			case STREAM_DISTANCE:

@@ -17,7 +17,8 @@
  *
  *	 For an r that is no integer these are rounded by simhash_radius().
  *
- *	 If there is an index on the distance itself, it is compared as below, too.
+ *	 If there is an index on the distance itself, it is compared as below, too,
+ *	 unless there is one on the comparison.
  *
  * - Any other distance is a number like others, and is compared by the
  *	 server's own operator, with which it can be joined, hashed, found in a
@@ -139,26 +140,15 @@ get_hamming_args(const ShPlanCatalog *catalog, Node *node)
 }
 
 /*
- * A distance as an int4.  A relabelling that is there already is kept if the
- * caller says so; else it goes, as in all that the planner simplifies itself.
+ * A distance as an int4, without any relabelling that is not needed, as in all
+ * that the planner simplifies itself.
  */
 static Expr *
-make_integer(Node *distance, bool keep_relabel)
+make_integer(Node *distance)
 {
-	if (keep_relabel && IsA(distance, RelabelType))
-		return (Expr *) makeRelabelType(copyObject((Expr *) distance),
-										INT4OID, -1, InvalidOid,
-										COERCE_IMPLICIT_CAST);
 	return (Expr *) applyRelabelType(copyObject(distance), INT4OID, -1,
 									 InvalidOid, COERCE_IMPLICIT_CAST, -1,
 									 false);
-}
-
-/* With grouping sets a relabelling may be a grouping expression. */
-static bool
-must_keep_relabel(PlannerInfo *root)
-{
-	return root != NULL && root->parse->groupingSets != NIL;
 }
 
 static Oid
@@ -187,15 +177,14 @@ radius_function(const ShPlanCatalog *catalog, Oid type)
  * Returns NULL if the bound's type cannot be one.
  */
 static Expr *
-make_radius(PlannerInfo *root, const ShPlanCatalog *catalog,
-			Node *bound, Oid type, bool strict)
+make_radius(const ShPlanCatalog *catalog, Node *bound, Oid type, bool strict)
 {
 	Oid			function;
 	Expr	   *radius;
 
 	if (type == catalog->distance_type)
 	{
-		bound = (Node *) make_integer(bound, must_keep_relabel(root));
+		bound = (Node *) make_integer(bound);
 		type = INT4OID;
 	}
 	if (type == INT4OID && !strict && !IsA(bound, Const))
@@ -271,8 +260,8 @@ make_equal(PlannerInfo *root, const ShPlanCatalog *catalog,
 	if (joins_relations(root, (Node *) fingerprints, bound))
 		return NULL;
 
-	radius = make_radius(root, catalog, bound, type, false);
-	smaller = make_radius(root, catalog, bound, type, true);
+	radius = make_radius(catalog, bound, type, false);
+	smaller = make_radius(catalog, bound, type, true);
 	if (radius == NULL || smaller == NULL)
 		return NULL;
 
@@ -326,7 +315,7 @@ make_near_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
 	if (strategy == BTEqualStrategyNumber)
 		return make_equal(root, catalog, fingerprints, bound, type);
 
-	radius = make_radius(root, catalog, bound, type,
+	radius = make_radius(catalog, bound, type,
 						 strategy == BTLessStrategyNumber ||
 						 strategy == BTGreaterEqualStrategyNumber);
 	if (radius == NULL)
@@ -341,8 +330,7 @@ make_near_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
  * The comparison by the server's own operator.
  */
 static Expr *
-make_plain_comparison(const ShPlanCatalog *catalog, const Comparison *c,
-					  bool keep_relabel)
+make_plain_comparison(const ShPlanCatalog *catalog, const Comparison *c)
 {
 	Oid			bound_type = INT4OID;
 	Oid			types[2];
@@ -364,7 +352,7 @@ make_plain_comparison(const ShPlanCatalog *catalog, const Comparison *c,
 			continue;
 		}
 		types[i] = INT4OID;
-		operands[i] = make_integer(c->operands[i], keep_relabel);
+		operands[i] = make_integer(c->operands[i]);
 		if (bound_type == FLOAT8OID)
 		{
 			types[i] = FLOAT8OID;
@@ -392,11 +380,10 @@ make_plain_comparison(const ShPlanCatalog *catalog, const Comparison *c,
  * its table partitioned by it?
  */
 static bool
-is_indexed_distance(PlannerInfo *root, const Comparison *c, int side,
-					bool *relabelled)
+is_indexed_distance(PlannerInfo *root, const Comparison *c, int side)
 {
 	/* both operands would be evaluated twice */
-	return shplan_is_indexed(root, c->operands[side], relabelled) &&
+	return shplan_is_indexed(root, c->operands[side]) &&
 		!contain_volatile_functions(c->operands[1 - side]) &&
 		!contain_subplans(c->operands[0]) &&
 		!contain_subplans(c->operands[1]);
@@ -417,7 +404,6 @@ shplan_simplify_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
 	Expr	   *near;
 	Expr	   *plain;
 	int			side;
-	bool		keep_relabel = false;
 
 	if (!get_comparison(catalog, call, &c))
 		return NULL;
@@ -435,12 +421,14 @@ shplan_simplify_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
 	}
 	if (rewriting < SHPLAN_ANY_REWRITING)
 		return (Node *) near;
-	if (near != NULL && !is_indexed_distance(root, &c, side, &keep_relabel))
+	if (near != NULL && (!is_indexed_distance(root, &c, side) ||
+						 shplan_is_indexed(root, (Node *) near)))
 		return (Node *) near;
 
-	/* an index on the distance needs this one */
-	plain = make_plain_comparison(catalog, &c, keep_relabel);
+	plain = make_plain_comparison(catalog, &c);
 	if (near == NULL || plain == NULL)
 		return (Node *) (near ? near : plain);
+
+	/* an index on the distance needs this one */
 	return (Node *) make_andclause(list_make2(near, plain));
 }

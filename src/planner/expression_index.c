@@ -27,11 +27,9 @@
 
 /*
  * Is the expression in the list, but for a relabelling of its type?
- *
- * If so *relabelled tells whether it has one in the list.
  */
 static bool
-contains_expression(List *list, Node *expr, bool *relabelled)
+contains_expression(List *list, Node *expr)
 {
 	ListCell   *lc;
 
@@ -39,7 +37,6 @@ contains_expression(List *list, Node *expr, bool *relabelled)
 	{
 		Node	   *item = lfirst(lc);
 
-		*relabelled = IsA(item, RelabelType);
 		while (IsA(item, RelabelType))
 			item = (Node *) ((RelabelType *) item)->arg;
 		if (equal(item, expr))
@@ -67,12 +64,9 @@ has_expressions(Oid index)
  *
  * root is the query level that the expression stands in, or NULL.  The table
  * must be locked, as those of a query are while it is planned.
- *
- * If so *relabelled tells whether the planner will look for the expression
- * with a relabelling of its type.  For an index it ignores that.
  */
 bool
-shplan_is_indexed(PlannerInfo *root, Node *expr, bool *relabelled)
+shplan_is_indexed(PlannerInfo *root, Node *expr)
 {
 	int			varno;
 	RangeTblEntry *rte;
@@ -98,7 +92,7 @@ shplan_is_indexed(PlannerInfo *root, Node *expr, bool *relabelled)
 	table = table_open(rte->relid, NoLock);
 	if (table->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
 		result = contains_expression(RelationGetPartitionKey(table)->partexprs,
-									 expr, relabelled);
+									 expr);
 
 	indexes = RelationGetIndexList(table);
 	foreach(lc, indexes)
@@ -108,9 +102,7 @@ shplan_is_indexed(PlannerInfo *root, Node *expr, bool *relabelled)
 		if (result || !has_expressions(lfirst_oid(lc)))
 			continue;
 		index = index_open(lfirst_oid(lc), AccessShareLock);
-		result = contains_expression(RelationGetIndexExpressions(index),
-									 expr, relabelled);
-		*relabelled = false;
+		result = contains_expression(RelationGetIndexExpressions(index), expr);
 		index_close(index, NoLock);
 	}
 	list_free(indexes);

@@ -12,7 +12,6 @@
 
 #include "nodes/pathnodes.h"
 
-extern bool shplan_is_indexed(PlannerInfo *root, Node *expr,
-							  bool *relabelled);
+extern bool shplan_is_indexed(PlannerInfo *root, Node *expr);
 
 #endif							/* SIMHASH_PLANNER_EXPRESSION_INDEX_H */

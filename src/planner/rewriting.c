@@ -70,10 +70,16 @@ shplan_rewriting(PlannerInfo *root)
 		Node	   *expr = shcompat_grouping_expression(parse,
 														(Node *) tle->expr);
 
-		/* these are never replaced or made; the second wraps an expression */
+		/* no rewriting replaces or makes these */
 		if (IsA(expr, Var) || IsA(expr, PlaceHolderVar))
 			continue;
-		if (may_call_ours(expr, NULL))
+
+		/*
+		 * Of what is left only operators of the server can be made, and only
+		 * a relabelling of a type, or what becomes one, can be replaced.
+		 */
+		if (may_call_ours(expr, NULL) ||
+			IsA(expr, RelabelType) || IsA(expr, CoerceToDomain))
 			return SHPLAN_NO_REWRITING;
 		result = SHPLAN_OWN_FUNCTIONS;
 	}

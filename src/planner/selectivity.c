@@ -555,7 +555,7 @@ simhash_sel(PG_FUNCTION_ARGS)
 	int			varRelid = PG_GETARG_INT32(3);
 	ShPlanCatalog catalog;
 
-	/* an operator that was taken out of the extension gets no estimate */
+	/* use a default if the estimator no longer belongs to the extension */
 	if (list_length(args) != 2 ||
 		!shplan_catalog(fcinfo->flinfo->fn_oid, &catalog))
 		PG_RETURN_FLOAT8(DEFAULT_MATCH_SEL);

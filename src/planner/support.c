@@ -6,9 +6,9 @@
  * An index is only asked about clauses whose operator has the indexed column
  * itself as an operand, which "(fp <~> q) <= 3" is not.  So this goes in two
  * steps.  The comparison of a distance with a number is simplified to
- * simhash_within(fp, q, 3), whatever an index may say; and simhash_within is
- * offered to an index on either of its fingerprints as fp <@ ball, where the
- * ball must be known before the scan starts.
+ * simhash_within(fp, q, 3), whatever an index may say (comparison.c); and
+ * simhash_within is offered to an index on either of its fingerprints as
+ * fp <@ ball, where the ball must be known before the scan starts.
  *
  * Both steps are exact, for nulls and for every radius.
  *
@@ -28,7 +28,6 @@
 #include "planner/comparison.h"
 #include "planner/rewriting.h"
 #include "planner/selectivity.h"
-#include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_hamming_support);
 PG_FUNCTION_INFO_V1(simhash_distance_support);
@@ -41,25 +40,18 @@ PG_FUNCTION_INFO_V1(simhash_within_support);
 static Expr *
 make_ball(const ShPlanCatalog *catalog, Node *centre, Node *radius)
 {
-	if (IsA(centre, Const) && IsA(radius, Const))
-	{
-		Const	   *c = (Const *) centre;
-		Const	   *r = (Const *) radius;
-		SimhashBall *ball;
+	Node	   *ball;
 
-		if (c->constisnull || r->constisnull)
-			return NULL;
-		ball = simhash_new_ball(DatumGetSimhash(c->constvalue),
-								DatumGetInt32(r->constvalue));
-		return (Expr *) makeConst(catalog->ball_type, -1, InvalidOid,
-								  sizeof(SimhashBall),
-								  SimhashBallGetDatum(ball), false, false);
-	}
-	return (Expr *) makeFuncExpr(catalog->make_ball, catalog->ball_type,
+	ball = (Node *) makeFuncExpr(catalog->make_ball, catalog->ball_type,
 								 list_make2(copyObject(centre),
 											copyObject(radius)),
 								 InvalidOid, InvalidOid,
 								 COERCE_EXPLICIT_CALL);
+	if (IsA(centre, Const) && IsA(radius, Const))
+		ball = eval_const_expressions(NULL, ball);
+	if (IsA(ball, Const) && ((Const *) ball)->constisnull)
+		return NULL;
+	return (Expr *) ball;
 }
 
 /*

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * entrysort.h
- *	  Sorting the entries of a build, once for each table.
+ *	  Sorting entries, once for each table of a scheme.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,13 +10,31 @@
 
 #include "postgres.h"
 
+#include "storage/sharedfileset.h"
+#include "utils/logtape.h"
+
 #include "bits/scheme.h"
 #include "sort/radix.h"
 
+/* values have 48 bits, as TIDs do */
+#define SHSORT_MAX_VALUE	((UINT64CONST(1) << 48) - 1)
+
 typedef struct ShSort ShSort;
 
+/* entries that a process collected for others to sort, in shared memory */
+typedef struct ShSortPart
+{
+	int			number;			/* unique among those of a file set */
+	TapeShare	tape;
+	double		count;
+} ShSortPart;
+
 extern ShSort *shsort_begin(int memory_kb);
-extern void shsort_add(ShSort *sort, uint64 fp, uint64 tid);
+extern ShSort *shsort_begin_part(SharedFileSet *files, int number);
+extern void shsort_end_part(ShSort *sort, ShSortPart *part);
+extern ShSort *shsort_begin_whole(int memory_kb, SharedFileSet *files,
+								  const ShSortPart *parts, int nparts);
+extern void shsort_add(ShSort *sort, uint64 fp, uint64 value);
 extern double shsort_count(const ShSort *sort);
 extern void shsort_start_table(ShSort *sort, const ShBitsTable *table);
 extern bool shsort_next(ShSort *sort, ShSortItem *item);

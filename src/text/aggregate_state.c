@@ -16,6 +16,7 @@
 
 #include "port/pg_bswap.h"
 
+#include "compat.h"
 #include "text/aggregate_state.h"
 #include "text/majority.h"
 #include "text/weights.h"
@@ -52,7 +53,7 @@ static bytea *move_to_sums(bytea *state);
 static void read_numbers(const bytea *state, Numbers *numbers);
 static void write_numbers(bytea *state, const Numbers *numbers);
 static void add_counters(ShTextWeights *sums, const Numbers *numbers);
-static void report_invalid(const char *detail) pg_attribute_noreturn();
+SHCOMPAT_NORETURN static void report_invalid(const char *detail);
 
 static inline uint64
 get_word(const char *at)

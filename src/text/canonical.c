@@ -4,7 +4,7 @@
  *	  Canonical decomposition, full case folding and canonical composition.
  *
  * As the Unicode Standard defines them in chapter 3, for the few places of a
- * text where what a character is normalised to depends on its neighbours.
+ * text where what a character is normalized to depends on its neighbours.
  *
  * A decomposed character is kept with its combining class in the upper byte.
  *
@@ -96,7 +96,7 @@ shtext_decompose(ShTextCodes *codes, uint32 code)
 
 /*
  * From decomposed characters, not yet in canonical order, to what they are
- * normalised to.
+ * normalized to.
  *
  * The input is overwritten.  The result is stored in *result, as code points
  * with an upper byte to be ignored.

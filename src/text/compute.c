@@ -18,7 +18,7 @@
 #include "text/encoding.h"
 #include "text/fingerprint.h"
 #include "text/hash.h"
-#include "text/normalise.h"
+#include "text/normalize.h"
 #include "text/windows.h"
 #include "type/simhash.h"
 
@@ -36,7 +36,7 @@ typedef struct TextReader
 	text	   *document;
 	int			shingle;
 	ShTextUnit	unit;			/* of the windows */
-	ShTextNormaliser normaliser;
+	ShTextNormalizer normalizer;
 	ShTextBuffer buffer;		/* what has been read, and not discarded */
 } TextReader;
 
@@ -174,7 +174,7 @@ begin_text(TextReader *reader, FunctionCallInfo fcinfo)
 	reader->shingle = get_shingle(PG_GETARG_INT32(1));
 	unit = get_unit(PG_GETARG_TEXT_PP(2));
 	reader->unit = unit_of_bytes(unit);
-	shtext_normaliser_init(&reader->normaliser, VARDATA_ANY(reader->document),
+	shtext_normalizer_init(&reader->normalizer, VARDATA_ANY(reader->document),
 						   VARSIZE_ANY_EXHDR(reader->document),
 						   GetDatabaseEncoding(), unit);
 	shtext_buffer_init(&reader->buffer);
@@ -189,13 +189,13 @@ read_text(TextReader *reader, ShTextWindows *windows)
 {
 	/* of the pieces before, only what windows to come begin with */
 	shtext_windows_discard(windows, &reader->buffer);
-	return shtext_normalise(&reader->normaliser, &reader->buffer);
+	return shtext_normalize(&reader->normalizer, &reader->buffer);
 }
 
 static void
 end_text(TextReader *reader, FunctionCallInfo fcinfo)
 {
-	shtext_normaliser_finish(&reader->normaliser);
+	shtext_normalizer_finish(&reader->normalizer);
 	shtext_buffer_free(&reader->buffer);
 	PG_FREE_IF_COPY(reader->document, 0);
 }

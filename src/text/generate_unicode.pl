@@ -2,7 +2,7 @@
 #
 # generate_unicode.pl
 #	Write unicode_table.c: the properties of characters, the canonical
-#	decompositions and the case foldings that normalising a text needs.
+#	decompositions and the case foldings that normalizing a text needs.
 #
 # usage: perl generate_unicode.pl > unicode_table.c
 #
@@ -57,7 +57,7 @@ sub is_second
 	  || ($code >= 0x11A8 && $code <= 0x11C2);
 }
 
-# The flags that a character has by itself, whatever it is normalised to
+# The flags that a character has by itself, whatever it is normalized to
 sub nature
 {
 	my $char = shift;

@@ -3,7 +3,7 @@
  * unicode.h
  *	  Properties of characters, canonical decompositions and case foldings.
  *
- * What a text is normalised to is NFC(fold(NFD(text))): canonically decomposed,
+ * What a text is normalized to is NFC(fold(NFD(text))): canonically decomposed,
  * its case folded in full, and composed again.  For nearly all characters that
  * is one character each, whatever stands around them; the flags tell which.
  *
@@ -16,7 +16,7 @@
 
 /*
  * Flags of a character.  The first three are about the character itself, not
- * what it is normalised to.
+ * what it is normalized to.
  */
 
 /* letter, mark or number, and not ignorable */
@@ -28,13 +28,13 @@
 
 /*
  * Nothing before this character changes what it, and what follows, is
- * normalised to, nor the other way round: its decomposition, folded or not,
+ * normalized to, nor the other way round: its decomposition, folded or not,
  * begins with a starter that is not the second of any composition.
  */
 #define SHTEXT_START		0x08
 
 /*
- * Normalised to one character, code + delta, whose first three flags are the
+ * Normalized to one character, code + delta, whose first three flags are the
  * same: if SHTEXT_START is set, whenever another such character follows; else
  * it is a mark that is left as it is, and where it follows a SHTEXT_START that
  * is plain, and no mark of higher combining class, this stays so.

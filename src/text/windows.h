@@ -9,7 +9,7 @@
 #define SIMHASH_TEXT_WINDOWS_H
 
 #include "text/buffer.h"
-#include "text/normalise.h"
+#include "text/normalize.h"
 
 #define SHTEXT_MAX_SHINGLE	64
 

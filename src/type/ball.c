@@ -61,6 +61,9 @@ parse_radius(const char *input, const char **end, int32 *radius)
 	return SHTYPE_PARSE_OK;
 }
 
+/*
+ * simhash_ball_in(cstring) -> simhash_ball
+ */
 Datum
 simhash_ball_in(PG_FUNCTION_ARGS)
 {
@@ -104,6 +107,9 @@ bad_syntax:
 					"simhash_ball", input)));
 }
 
+/*
+ * simhash_ball_out(simhash_ball) -> cstring
+ */
 Datum
 simhash_ball_out(PG_FUNCTION_ARGS)
 {
@@ -114,6 +120,9 @@ simhash_ball_out(PG_FUNCTION_ARGS)
 	PG_RETURN_CSTRING(psprintf("(%s,%d)", centre, ball->radius));
 }
 
+/*
+ * simhash_ball_recv(internal) -> simhash_ball
+ */
 Datum
 simhash_ball_recv(PG_FUNCTION_ARGS)
 {
@@ -124,6 +133,9 @@ simhash_ball_recv(PG_FUNCTION_ARGS)
 	return SimhashBallGetDatum(simhash_new_ball(centre, radius));
 }
 
+/*
+ * simhash_ball_send(simhash_ball) -> bytea
+ */
 Datum
 simhash_ball_send(PG_FUNCTION_ARGS)
 {
@@ -136,6 +148,9 @@ simhash_ball_send(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
 }
 
+/*
+ * simhash_ball(centre simhash, radius integer) -> simhash_ball
+ */
 Datum
 simhash_ball(PG_FUNCTION_ARGS)
 {
@@ -148,12 +163,18 @@ ball_contains(const SimhashBall *ball, uint64 fp)
 	return shbits_distance(ball->centre, fp) <= ball->radius;
 }
 
+/*
+ * simhash <@ simhash_ball -> boolean
+ */
 Datum
 simhash_in_ball(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(ball_contains(PG_GETARG_SIMHASH_BALL(1), PG_GETARG_SIMHASH(0)));
 }
 
+/*
+ * simhash_ball @> simhash -> boolean
+ */
 Datum
 simhash_ball_contains(PG_FUNCTION_ARGS)
 {

@@ -23,7 +23,11 @@ PG_FUNCTION_INFO_V1(simhash_to_numeric);
 PG_FUNCTION_INFO_V1(simhash_from_bit);
 PG_FUNCTION_INFO_V1(simhash_to_bit);
 
-/* as the cast to bigint would: the sign fills the upper half */
+/*
+ * simhash_from_int2(smallint) -> simhash
+ *
+ * As by way of bigint: the sign fills the upper bits.
+ */
 Datum
 simhash_from_int2(PG_FUNCTION_ARGS)
 {
@@ -32,6 +36,11 @@ simhash_from_int2(PG_FUNCTION_ARGS)
 	PG_RETURN_SIMHASH((uint64) (int64) value);
 }
 
+/*
+ * simhash_from_int4(integer) -> simhash
+ *
+ * Likewise.
+ */
 Datum
 simhash_from_int4(PG_FUNCTION_ARGS)
 {
@@ -41,6 +50,8 @@ simhash_from_int4(PG_FUNCTION_ARGS)
 }
 
 /*
+ * simhash_from_numeric(numeric) -> simhash
+ *
  * Goes through the text form, which is exact: a sign, digits, and behind the
  * decimal point as many more as the value's scale says.
  */
@@ -81,6 +92,9 @@ simhash_from_numeric(PG_FUNCTION_ARGS)
 	PG_RETURN_SIMHASH(fp);
 }
 
+/*
+ * simhash_to_numeric(simhash) -> numeric
+ */
 Datum
 simhash_to_numeric(PG_FUNCTION_ARGS)
 {
@@ -95,6 +109,9 @@ simhash_to_numeric(PG_FUNCTION_ARGS)
 							   Int32GetDatum(-1));
 }
 
+/*
+ * simhash_from_bit(bit) -> simhash
+ */
 Datum
 simhash_from_bit(PG_FUNCTION_ARGS)
 {
@@ -114,6 +131,9 @@ simhash_from_bit(PG_FUNCTION_ARGS)
 	PG_RETURN_SIMHASH(fp);
 }
 
+/*
+ * simhash_to_bit(simhash) -> bit
+ */
 Datum
 simhash_to_bit(PG_FUNCTION_ARGS)
 {

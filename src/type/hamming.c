@@ -32,33 +32,45 @@ distance_of_args(FunctionCallInfo fcinfo)
 	return shbits_distance(PG_GETARG_SIMHASH(0), PG_GETARG_SIMHASH(1));
 }
 
+/*
+ * hamming(simhash, simhash) -> simhash_distance
+ */
 Datum
 simhash_hamming(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_INT32(distance_of_args(fcinfo));
 }
 
+/*
+ * simhash_within(a simhash, b simhash, radius integer) -> boolean
+ */
 Datum
 simhash_within(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(distance_of_args(fcinfo) <= PG_GETARG_INT32(2));
 }
 
-/* simhash % simhash -> boolean */
+/*
+ * simhash % simhash -> boolean
+ */
 Datum
 simhash_near(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(distance_of_args(fcinfo) <= SIMHASH_NEAR_RADIUS);
 }
 
-/* simhash <%> simhash -> boolean */
+/*
+ * simhash <%> simhash -> boolean
+ */
 Datum
 simhash_near_6(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(distance_of_args(fcinfo) <= 6);
 }
 
-/* simhash <<%>> simhash -> boolean */
+/*
+ * simhash <<%>> simhash -> boolean
+ */
 Datum
 simhash_near_10(PG_FUNCTION_ARGS)
 {
@@ -66,6 +78,8 @@ simhash_near_10(PG_FUNCTION_ARGS)
 }
 
 /*
+ * simhash_radius(bound bigint, strict boolean) -> integer
+ *
  * The radius of the ball of all distances that are <= bound, or < bound if
  * strict, whatever the type of the bound.  Distances are 0..64, so every bound
  * has such a radius in -1..64, -1 being the empty ball.

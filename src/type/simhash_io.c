@@ -77,6 +77,9 @@ simhash_in(PG_FUNCTION_ARGS)
 	PG_RETURN_SIMHASH(fp);
 }
 
+/*
+ * simhash_out(simhash) -> cstring
+ */
 Datum
 simhash_out(PG_FUNCTION_ARGS)
 {
@@ -87,6 +90,9 @@ simhash_out(PG_FUNCTION_ARGS)
 	PG_RETURN_CSTRING(output);
 }
 
+/*
+ * simhash_recv(internal) -> simhash
+ */
 Datum
 simhash_recv(PG_FUNCTION_ARGS)
 {
@@ -95,6 +101,9 @@ simhash_recv(PG_FUNCTION_ARGS)
 	PG_RETURN_SIMHASH(pq_getmsgint64(buf));
 }
 
+/*
+ * simhash_send(simhash) -> bytea
+ */
 Datum
 simhash_send(PG_FUNCTION_ARGS)
 {

@@ -46,6 +46,7 @@ my %statement = (
 	nulls => 'SET enable_seqscan = off; SELECT count(*) FROM a WHERE fp IS NULL',
 	insert => 'BEGIN; INSERT INTO a (fp) SELECT make_fingerprints(500, 0.7); INSERT INTO a (fp) VALUES (NULL), (0), (-1); ROLLBACK',
 	check => q{SELECT simhash_index_check('a_fp')},
+	rows => q{SELECT simhash_index_check('a_fp', true)},
 	clusters => q{SELECT count(*) FROM simhash_find_clusters('a_fp'::regclass)},
 	info => q{SELECT count(*) FROM simhash_index_info('a_fp')},
 	# the rows that were just rolled back are dead
@@ -171,6 +172,13 @@ foreach my $damage ([ 'no block', 0xFFFF, 0xFFFF, 1 ], [ 'no offset', 0, 0, 0 ])
 }
 like({ results_with($with_tids->(0, 0x7000, 1), 'check') }->{check},
 	qr/^XX002 .*"a_fp"/, 'TIDs beyond the end of the table: check complains');
+
+# Marks of dead entries, a bit each from byte 4616: of rows that are visible, and
+# of an entry that is not there.
+like({ results_with(with_bytes(1, 4616, "\xff" x 8), 'rows') }->{rows},
+	qr/^XX002 .*"a_fp" has marked the row/, 'marks of visible rows: check complains');
+is_handled('a mark of no entry', with_bytes(1, 4616 + 71, "\x20"), 'check');
+
 # a file cut short
 is_handled('half a file', substr($sound, 0, int($pages / 2) * $block_size));
 

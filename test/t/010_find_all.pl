@@ -60,7 +60,7 @@ $primary->safe_psql(
 			WHERE d <= 5),
 		search (index, radius) AS (
 			VALUES ('docs_four', 0), ('docs_four', 2), ('docs_four', 3), ('docs_four', 5), ('docs_six', 3)),
-		found AS (SELECT index, radius, p.* FROM search, simhash_find_all(index::regclass, radius) p),
+		found AS (SELECT index, radius, p.a, p.b, p.a_fp, p.b_fp, p.distance FROM search, simhash_find_all(index::regclass, radius) p),
 		wanted AS (SELECT index, radius, near.* FROM search, near WHERE d <= radius),
 		-- connected components: from each row to all that can be reached
 		edge AS (
@@ -130,6 +130,17 @@ $primary->safe_psql(
 	END $$;
 	CREATE FUNCTION leaves() RETURNS bigint LANGUAGE sql AS $$
 		SELECT sum(leaf_pages)::bigint FROM (VALUES ('docs_four'), ('docs_six')) i (name), simhash_index_info(name::regclass) $$;
+	CREATE FUNCTION wait_for_splits(number bigint) RETURNS void LANGUAGE plpgsql AS $$
+	DECLARE
+		deadline timestamptz := clock_timestamp() + interval '180 s';
+	BEGIN
+		WHILE leaves() < number LOOP
+			IF clock_timestamp() > deadline THEN
+				RAISE EXCEPTION 'no pages are split';
+			END IF;
+			PERFORM pg_sleep(0.01);
+		END LOOP;
+	END $$;
 });
 
 my $dir = PostgreSQL::Test::Utils::tempdir;
@@ -169,9 +180,15 @@ INSERT INTO docs (fp) SELECT flip_bits(fp::bigint, 1) FROM anchors WHERE member 
 DELETE FROM docs WHERE id IN (SELECT id FROM docs WHERE anchor % 7 = 3 AND member = 1 FOR UPDATE SKIP LOCKED);
 ROLLBACK;
 },
+	# The pages that hold what the snapshot has are split before it is searched again.
 	search => q{
 SELECT leaves() AS before \gset
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT summary() AS summary \gset
+SELECT wait_for_splits(:before + 10);
+SELECT must_be(':summary');
 SELECT compare_all();
+COMMIT;
 INSERT INTO searched VALUES (:before, leaves());
 },
 	# the same snapshot finds the same some time later
@@ -207,8 +224,8 @@ sub start_pgbench
 	return \%run;
 }
 
-# The load lasts until the searches are done.  These go on until pages have been
-# split during some of them, on both nodes.
+# The load lasts until the searches are done.  Each of those on the primary waits
+# for splits, so that there are some on both nodes; the standby searches as it may.
 $primary->wait_for_catchup($standby);
 my $leaves = $primary->safe_psql('postgres', 'SELECT leaves()');
 my $standby_leaves = $standby->safe_psql('postgres', 'SELECT leaves()');
@@ -234,6 +251,7 @@ foreach my $round (1 .. 20)
 		is($search->{handle}->result(0), 0, "round $round: pgbench succeeds");
 		unlike($search->{err}, qr/ERROR|aborted/, "round $round: searches find the same as the self-join");
 	}
+	$primary->wait_for_catchup($standby);
 	$split = $primary->safe_psql(
 		'postgres', "SELECT count(*) FILTER (WHERE leaves_after > leaves_before) >= 10 AND leaves() >= $leaves + 100 FROM searched"
 	  )

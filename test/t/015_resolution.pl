@@ -14,20 +14,20 @@ use Test::More;
 my $node = make_node('resolution', []);
 $node->start;
 
-# The types of the columns of a table, by extension; '' is the server.
-my %types = (
-	'' => [
-		qw(smallint integer bigint numeric real float8 text varchar boolean
-		  bit money oid regclass int4range), 'integer[]' ],
-	pg_trgm => [],
-	hstore => ['hstore'],
-	ltree => [ 'ltree', 'lquery' ],
-	intarray => ['query_int'],
-	cube => ['cube'],
+# types of columns, of the server and of extensions
+my @types = (
+	qw(smallint integer bigint numeric real float8 text varchar boolean bit money
+	  oid regclass int4range), 'integer[]');
+my %contrib = (
+	btree_gist => [],
 	citext => ['citext'],
+	cube => ['cube'],
+	hstore => ['hstore'],
+	intarray => ['query_int'],
 	isn => [ 'ean13', 'issn' ],
-	seg => ['seg'],
-	btree_gist => []);
+	ltree => [ 'ltree', 'lquery' ],
+	pg_trgm => [],
+	seg => ['seg']);
 
 my @literals = ('1', '-1', '1.5', '3000000000', '18446744073709551615', "'1'", 'NULL', "B'1'");
 
@@ -37,24 +37,30 @@ my @functions = qw(to_hex min max);
 my @forms = ('%s IN (%s, 1)', 'row(%s, 1) < row(%s, 1)', 'nullif(%s, %s)', 'CASE %s WHEN %s THEN 1 END',
 	'%s = ANY (ARRAY[%s])', 'coalesce(%s, %s)');
 
+my @columns;
+sub columns_of
+{
+	my @names;
+	foreach my $type (@_)
+	{
+		push @names, 'c' . @columns;
+		push @columns, "$names[-1] $type";
+	}
+	return @names;
+}
+my @operands = (columns_of(@types), @literals);
+my @contrib;
 my $available = $node->safe_psql('postgres', 'SELECT name FROM pg_available_extensions');
-my (@columns, @operands, @contrib);
-foreach my $extension (sort keys %types)
+foreach my $extension (sort keys %contrib)
 {
   SKIP:
 	{
-		skip "$extension is not installed", 1
-		  unless $extension eq '' || $available =~ /^$extension$/m;
-		$node->safe_psql('postgres', "CREATE EXTENSION $extension") unless $extension eq '';
-		foreach my $type (@{ $types{$extension} })
-		{
-			push @columns, 'c' . @columns . " $type";
-			push @{ $extension eq '' ? \@operands : \@contrib }, 'c' . $#columns;
-		}
-		pass("columns of " . ($extension || 'the server'));
+		skip "$extension is not installed", 1 unless $available =~ /^$extension$/m;
+		is(($node->psql('postgres', "CREATE EXTENSION $extension"))[0],
+			0, "$extension is beside it");
+		push @contrib, columns_of(@{ $contrib{$extension} });
 	}
 }
-push @operands, @literals;
 
 # every pair of the server's; and of contrib's and the server's, either way
 my @pairs;

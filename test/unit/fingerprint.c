@@ -36,24 +36,24 @@ static Text texts[NTEXTS];
 static bool
 compute(const Text *text, uint64 *result)
 {
-	ShTextNormaliser normaliser;
+	ShTextNormalizer normalizer;
 	ShTextFingerprint fingerprint;
 	ShTextBuffer buffer;
 	bool		found;
 
-	shtext_normaliser_init(&normaliser, text->bytes, text->length, PG_UTF8,
+	shtext_normalizer_init(&normalizer, text->bytes, text->length, PG_UTF8,
 						   text->unit);
 	shtext_buffer_init(&buffer);
 	shtext_fingerprint_init(&fingerprint, text->unit, text->shingle);
 	for (;;)
 	{
 		shtext_windows_discard(&fingerprint.windows, &buffer);
-		if (!shtext_normalise(&normaliser, &buffer))
+		if (!shtext_normalize(&normalizer, &buffer))
 			break;
 		shtext_fingerprint_add(&fingerprint, &buffer);
 	}
 	found = shtext_fingerprint_result(&fingerprint, &buffer, result);
-	shtext_normaliser_finish(&normaliser);
+	shtext_normalizer_finish(&normalizer);
 	shtext_buffer_free(&buffer);
 	return found;
 }
@@ -71,7 +71,7 @@ make_text(const char *bytes, Size length, ShTextUnit unit, int shingle)
 }
 
 /*
- * A random character of a kind: of each, those that the normalisation treats
+ * A random character of a kind: of each, those that the normalization treats
  * in ways of their own are among them.
  */
 static pg_wchar

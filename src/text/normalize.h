@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * normalise.h
+ * normalize.h
  *	  From a text to the characters, or words, that its fingerprint is made of.
  *
  * The text is canonically decomposed, its case is folded, and it is composed
@@ -12,8 +12,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef SIMHASH_TEXT_NORMALISE_H
-#define SIMHASH_TEXT_NORMALISE_H
+#ifndef SIMHASH_TEXT_NORMALIZE_H
+#define SIMHASH_TEXT_NORMALIZE_H
 
 #include "postgres.h"
 
@@ -27,8 +27,8 @@ typedef enum ShTextUnit
 	SHTEXT_BYTE					/* bytes */
 } ShTextUnit;
 
-/* A text that is being normalised.  To be seen by normalise.c only. */
-typedef struct ShTextNormaliser
+/* A text that is being normalized.  To be seen by normalize.c only. */
+typedef struct ShTextNormalizer
 {
 	int			encoding;		/* of the text */
 	ShTextUnit	unit;			/* SHTEXT_CHAR or SHTEXT_WORD */
@@ -40,13 +40,13 @@ typedef struct ShTextNormaliser
 	Size		converted_used; /* and how much of it has been written */
 	ShTextCodes decomposed;		/* for canonical.c */
 	ShTextCodes composed;
-} ShTextNormaliser;
+} ShTextNormalizer;
 
-extern void shtext_normaliser_init(ShTextNormaliser *normaliser,
+extern void shtext_normalizer_init(ShTextNormalizer *normalizer,
 								   const char *text, Size length,
 								   int encoding, ShTextUnit unit);
-extern bool shtext_normalise(ShTextNormaliser *normaliser,
+extern bool shtext_normalize(ShTextNormalizer *normalizer,
 							 ShTextBuffer *buffer);
-extern void shtext_normaliser_finish(ShTextNormaliser *normaliser);
+extern void shtext_normalizer_finish(ShTextNormalizer *normalizer);
 
-#endif							/* SIMHASH_TEXT_NORMALISE_H */
+#endif							/* SIMHASH_TEXT_NORMALIZE_H */

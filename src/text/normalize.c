@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
- * normalise.c
+ * normalize.c
  *	  From a text to the characters, or words, that its fingerprint is made of.
  *
  * ASCII goes through a table, eight characters at a time.  Any other character
  * takes one look into another table, if what follows does not change it.  Only
  * where that is not so, the characters up to the next one that nothing before
- * it can change are normalised together by canonical.c.
+ * it can change are normalized together by canonical.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,7 +17,7 @@
 
 #include "text/canonical.h"
 #include "text/encoding.h"
-#include "text/normalise.h"
+#include "text/normalize.h"
 #include "text/text_kernels.h"
 #include "text/unicode.h"
 
@@ -41,44 +41,44 @@ typedef struct Character
 	const ShTextCharRecord *record;
 } Character;
 
-static const unsigned char *next_block(ShTextNormaliser *normaliser,
+static const unsigned char *next_block(ShTextNormalizer *normalizer,
 									   const unsigned char **end);
-static const unsigned char *next_converted(ShTextNormaliser *normaliser,
+static const unsigned char *next_converted(ShTextNormalizer *normalizer,
 										   const unsigned char **end);
-static void normalise_chars(ShTextNormaliser *normaliser,
+static void normalize_chars(ShTextNormalizer *normalizer,
 							const unsigned char *next,
 							const unsigned char *end, ShTextBuffer *buffer);
-static void normalise_words(ShTextNormaliser *normaliser,
+static void normalize_words(ShTextNormalizer *normalizer,
 							const unsigned char *next,
 							const unsigned char *end, ShTextBuffer *buffer);
-static char *write_canonical(ShTextNormaliser *normaliser,
+static char *write_canonical(ShTextNormalizer *normalizer,
 							 const unsigned char *next,
 							 const unsigned char *end, ShTextBuffer *buffer,
 							 char *out);
 
 /*
- * Start to normalise a text, which must stay in place until that is finished.
+ * Start to normalize a text, which must stay in place until that is finished.
  */
 void
-shtext_normaliser_init(ShTextNormaliser *normaliser, const char *text,
+shtext_normalizer_init(ShTextNormalizer *normalizer, const char *text,
 					   Size length, int encoding, ShTextUnit unit)
 {
 	Assert(unit == SHTEXT_CHAR || unit == SHTEXT_WORD);
-	normaliser->encoding = encoding;
-	normaliser->unit = unit;
-	normaliser->in_word = false;
-	normaliser->at_end = false;
-	normaliser->rest = text;
+	normalizer->encoding = encoding;
+	normalizer->unit = unit;
+	normalizer->in_word = false;
+	normalizer->at_end = false;
+	normalizer->rest = text;
 
-	normaliser->rest_length = length;
-	shtext_buffer_init(&normaliser->converted);
-	normaliser->converted_used = 0;
-	shtext_codes_init(&normaliser->decomposed);
-	shtext_codes_init(&normaliser->composed);
+	normalizer->rest_length = length;
+	shtext_buffer_init(&normalizer->converted);
+	normalizer->converted_used = 0;
+	shtext_codes_init(&normalizer->decomposed);
+	shtext_codes_init(&normalizer->composed);
 }
 
 /*
- * Append the next block of the normalised text to buffer.
+ * Append the next block of the normalized text to buffer.
  *
  * Returns false if the text had come to its end, and so nothing was done.
  * A block may be empty, and it ends with a whole character, but not necessarily
@@ -87,45 +87,45 @@ shtext_normaliser_init(ShTextNormaliser *normaliser, const char *text,
  * Checks for interrupts.
  */
 bool
-shtext_normalise(ShTextNormaliser *normaliser, ShTextBuffer *buffer)
+shtext_normalize(ShTextNormalizer *normalizer, ShTextBuffer *buffer)
 {
 	const unsigned char *next;
 	const unsigned char *end;
 
 	CHECK_FOR_INTERRUPTS();
 
-	if (normaliser->at_end)
+	if (normalizer->at_end)
 		return false;
 
-	next = next_block(normaliser, &end);
+	next = next_block(normalizer, &end);
 	if (next == end)
 	{
-		normaliser->at_end = true;
-		if (!normaliser->in_word)
+		normalizer->at_end = true;
+		if (!normalizer->in_word)
 			return false;
-		normaliser->in_word = false;
+		normalizer->in_word = false;
 		shtext_buffer_reserve(buffer, 1);
 		buffer->bytes[buffer->length++] = ' ';
 		return true;
 	}
 
 	shtext_buffer_reserve(buffer, (end - next) * MAX_GROWTH);
-	if (normaliser->unit == SHTEXT_CHAR)
-		normalise_chars(normaliser, next, end, buffer);
+	if (normalizer->unit == SHTEXT_CHAR)
+		normalize_chars(normalizer, next, end, buffer);
 	else
-		normalise_words(normaliser, next, end, buffer);
+		normalize_words(normalizer, next, end, buffer);
 	return true;
 }
 
 /*
- * Free what the normaliser has allocated.
+ * Free what the normalizer has allocated.
  */
 void
-shtext_normaliser_finish(ShTextNormaliser *normaliser)
+shtext_normalizer_finish(ShTextNormalizer *normalizer)
 {
-	shtext_buffer_free(&normaliser->converted);
-	shtext_codes_free(&normaliser->decomposed);
-	shtext_codes_free(&normaliser->composed);
+	shtext_buffer_free(&normalizer->converted);
+	shtext_codes_free(&normalizer->decomposed);
+	shtext_codes_free(&normalizer->composed);
 }
 
 /*
@@ -198,24 +198,24 @@ starts(const unsigned char *next, const unsigned char *end)
 }
 
 /*
- * The next bytes of the text to be normalised: UTF-8, or single bytes if the
+ * The next bytes of the text to be normalized: UTF-8, or single bytes if the
  * encoding is SQL_ASCII.  None if the text has come to its end.
  *
  * What follows them begins with SHTEXT_START.  So they may be many, if the
  * text has nothing but marks.
  */
 static const unsigned char *
-next_block(ShTextNormaliser *normaliser, const unsigned char **end)
+next_block(ShTextNormalizer *normalizer, const unsigned char **end)
 {
-	const unsigned char *block = (const unsigned char *) normaliser->rest;
-	const unsigned char *last = block + normaliser->rest_length;
-	Size		length = Min(normaliser->rest_length, PIECE_BYTES);
+	const unsigned char *block = (const unsigned char *) normalizer->rest;
+	const unsigned char *last = block + normalizer->rest_length;
+	Size		length = Min(normalizer->rest_length, PIECE_BYTES);
 
-	if (!shtext_needs_no_conversion(normaliser->encoding))
-		return next_converted(normaliser, end);
+	if (!shtext_needs_no_conversion(normalizer->encoding))
+		return next_converted(normalizer, end);
 
-	if (length < normaliser->rest_length &&
-		normaliser->encoding == PG_UTF8)
+	if (length < normalizer->rest_length &&
+		normalizer->encoding == PG_UTF8)
 	{
 		while (length > 0 && !starts(block + length, last))
 			length--;
@@ -226,8 +226,8 @@ next_block(ShTextNormaliser *normaliser, const unsigned char **end)
 				length++;
 		}
 	}
-	normaliser->rest += length;
-	normaliser->rest_length -= length;
+	normalizer->rest += length;
+	normalizer->rest_length -= length;
 	*end = block + length;
 	return block;
 }
@@ -236,43 +236,43 @@ next_block(ShTextNormaliser *normaliser, const unsigned char **end)
  * next_block for text that has to be converted.
  */
 static const unsigned char *
-next_converted(ShTextNormaliser *normaliser, const unsigned char **end)
+next_converted(ShTextNormalizer *normalizer, const unsigned char **end)
 {
-	ShTextBuffer *converted = &normaliser->converted;
+	ShTextBuffer *converted = &normalizer->converted;
 	const unsigned char *block;
 
 	/* move what was left to the front */
-	converted->length -= normaliser->converted_used;
+	converted->length -= normalizer->converted_used;
 	if (converted->length > 0)
 		memmove(converted->bytes,
-				converted->bytes + normaliser->converted_used,
+				converted->bytes + normalizer->converted_used,
 				converted->length);
-	normaliser->converted_used = 0;
+	normalizer->converted_used = 0;
 
-	while (normaliser->rest_length > 0)
+	while (normalizer->rest_length > 0)
 	{
 		Size		known = converted->length;	/* no place to divide */
-		int			length = Min(normaliser->rest_length, PIECE_BYTES);
+		int			length = Min(normalizer->rest_length, PIECE_BYTES);
 
-		if (length < normaliser->rest_length)
-			length = pg_encoding_mbcliplen(normaliser->encoding,
-										   normaliser->rest,
-										   Min(normaliser->rest_length,
+		if (length < normalizer->rest_length)
+			length = pg_encoding_mbcliplen(normalizer->encoding,
+										   normalizer->rest,
+										   Min(normalizer->rest_length,
 											   2 * PIECE_BYTES),
 										   PIECE_BYTES);
-		shtext_to_utf8(normaliser->rest, length, normaliser->encoding,
+		shtext_to_utf8(normalizer->rest, length, normalizer->encoding,
 					   converted);
-		normaliser->rest += length;
-		normaliser->rest_length -= length;
+		normalizer->rest += length;
+		normalizer->rest_length -= length;
 
-		if (normaliser->rest_length == 0)
+		if (normalizer->rest_length == 0)
 			break;
 		block = (const unsigned char *) converted->bytes;
 		for (Size i = converted->length - 1; i > 0 && i >= known; i--)
 		{
 			if (starts(block + i, block + converted->length))
 			{
-				normaliser->converted_used = i;
+				normalizer->converted_used = i;
 				*end = block + i;
 				return block;
 			}
@@ -280,7 +280,7 @@ next_converted(ShTextNormaliser *normaliser, const unsigned char **end)
 	}
 
 	block = (const unsigned char *) converted->bytes;
-	normaliser->converted_used = converted->length;
+	normalizer->converted_used = converted->length;
 	*end = block + converted->length;
 	return block;
 }
@@ -321,10 +321,10 @@ write_code(char *out, uint32 code)
 }
 
 /*
- * Write a normalised character of these flags, or what it means to the words.
+ * Write a normalized character of these flags, or what it means to the words.
  */
 static pg_attribute_always_inline char *
-write_normalised(char *out, uint32 code, int flags, ShTextUnit unit,
+write_normalized(char *out, uint32 code, int flags, ShTextUnit unit,
 				 bool *in_word)
 {
 	if (!(flags & SHTEXT_KEPT))
@@ -350,7 +350,7 @@ write_normalised(char *out, uint32 code, int flags, ShTextUnit unit,
 }
 
 /*
- * Write what an ASCII character is normalised to.
+ * Write what an ASCII character is normalized to.
  */
 static pg_attribute_always_inline char *
 write_ascii(char *out, unsigned char c, ShTextUnit unit, bool *in_word)
@@ -388,7 +388,7 @@ nine_ascii(const unsigned char *next)
 
 /*
  * The end of the segment that begins at next: where SHTEXT_START comes next.
- * *plain tells whether all of it is normalised one by one.
+ * *plain tells whether all of it is normalized one by one.
  */
 static const unsigned char *
 segment_end(const unsigned char *next, const unsigned char *end, bool *plain)
@@ -412,10 +412,10 @@ segment_end(const unsigned char *next, const unsigned char *end, bool *plain)
 }
 
 /*
- * Write what single bytes are normalised to; returns the end of what is written.
+ * Write what single bytes are normalized to; returns the end of what is written.
  */
 static pg_attribute_always_inline char *
-normalise_bytes(const unsigned char *next, const unsigned char *end, char *out,
+normalize_bytes(const unsigned char *next, const unsigned char *end, char *out,
 				ShTextUnit unit, bool *in_word)
 {
 	for (; next < end; next++)
@@ -433,21 +433,21 @@ normalise_bytes(const unsigned char *next, const unsigned char *end, char *out,
 }
 
 /*
- * Append what the bytes from next to end are normalised to.
+ * Append what the bytes from next to end are normalized to.
  *
  * The buffer must have room.  It must be given a constant unit.
  */
 static pg_attribute_always_inline void
-normalise_block(ShTextNormaliser *normaliser, const unsigned char *next,
+normalize_block(ShTextNormalizer *normalizer, const unsigned char *next,
 				const unsigned char *end, ShTextBuffer *buffer,
 				ShTextUnit unit)
 {
 	char	   *out = buffer->bytes + buffer->length;
-	bool		in_word = normaliser->in_word;
+	bool		in_word = normalizer->in_word;
 
-	if (normaliser->encoding == PG_SQL_ASCII)
+	if (normalizer->encoding == PG_SQL_ASCII)
 	{
-		out = normalise_bytes(next, end, out, unit, &in_word);
+		out = normalize_bytes(next, end, out, unit, &in_word);
 		next = end;
 	}
 
@@ -488,7 +488,7 @@ normalise_block(ShTextNormaliser *normaliser, const unsigned char *next,
 				(after == end || starts(after, end) ||
 				 SHTEXT_IS_FOREIGN(c.code)))
 			{
-				out = write_normalised(out, c.code + c.record->delta,
+				out = write_normalized(out, c.code + c.record->delta,
 									   c.record->flags, unit, &in_word);
 				next = after;
 				continue;
@@ -498,50 +498,50 @@ normalise_block(ShTextNormaliser *normaliser, const unsigned char *next,
 		segment = segment_end(next, end, &plain);
 		if (!plain)
 		{
-			normaliser->in_word = in_word;
-			out = write_canonical(normaliser, next, segment, buffer, out);
-			in_word = normaliser->in_word;
+			normalizer->in_word = in_word;
+			out = write_canonical(normalizer, next, segment, buffer, out);
+			in_word = normalizer->in_word;
 			next = segment;
 		}
 		while (next < segment)
 		{
 			c = decode(next, end);
-			out = write_normalised(out, c.code + c.record->delta,
+			out = write_normalized(out, c.code + c.record->delta,
 								   c.record->flags, unit, &in_word);
 			next += c.length;
 		}
 	}
 
-	normaliser->in_word = in_word;
+	normalizer->in_word = in_word;
 	buffer->length = out - buffer->bytes;
 }
 
 static void
-normalise_chars(ShTextNormaliser *normaliser, const unsigned char *next,
+normalize_chars(ShTextNormalizer *normalizer, const unsigned char *next,
 				const unsigned char *end, ShTextBuffer *buffer)
 {
-	normalise_block(normaliser, next, end, buffer, SHTEXT_CHAR);
+	normalize_block(normalizer, next, end, buffer, SHTEXT_CHAR);
 }
 
 static void
-normalise_words(ShTextNormaliser *normaliser, const unsigned char *next,
+normalize_words(ShTextNormalizer *normalizer, const unsigned char *next,
 				const unsigned char *end, ShTextBuffer *buffer)
 {
-	normalise_block(normaliser, next, end, buffer, SHTEXT_WORD);
+	normalize_block(normalizer, next, end, buffer, SHTEXT_WORD);
 }
 
 /*
- * Normalise the characters from next to end together.
+ * Normalize the characters from next to end together.
  *
  * Writes to out, which lies in the buffer and has room; returns the end of
  * what is written.
  */
 static char *
-write_canonical(ShTextNormaliser *normaliser, const unsigned char *next,
+write_canonical(ShTextNormalizer *normalizer, const unsigned char *next,
 				const unsigned char *end, ShTextBuffer *buffer, char *out)
 {
-	ShTextCodes *decomposed = &normaliser->decomposed;
-	ShTextCodes *composed = &normaliser->composed;
+	ShTextCodes *decomposed = &normalizer->decomposed;
+	ShTextCodes *composed = &normalizer->composed;
 
 	decomposed->length = 0;
 	shtext_codes_reserve(decomposed,
@@ -559,8 +559,8 @@ write_canonical(ShTextNormaliser *normaliser, const unsigned char *next,
 	{
 		uint32		code = composed->codes[i];
 
-		out = write_normalised(out, code, shtext_record(code)->flags,
-							   normaliser->unit, &normaliser->in_word);
+		out = write_normalized(out, code, shtext_record(code)->flags,
+							   normalizer->unit, &normalizer->in_word);
 	}
 	Assert(out <= buffer->bytes + buffer->size);
 	return out;

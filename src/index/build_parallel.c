@@ -1,0 +1,363 @@
+/*-------------------------------------------------------------------------
+ *
+ * build_parallel.c
+ *	  Building a simhash index with parallel workers.
+ *
+ * The leader and the workers do the same, in three phases.  First each scans a
+ * part of the table and keeps its rows in a shared file.  When all have, each
+ * takes one tree after the other, reads the rows of all, sorts them for that
+ * tree and writes its pages.  When all trees are written, each logs ranges of
+ * pages, one after the other.
+ *
+ * A worker that starts late joins the phase that it finds.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "access/xloginsert.h"
+#include "catalog/index.h"
+#include "commands/progress.h"
+#include "executor/instrument.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/barrier.h"
+#include "storage/spin.h"
+#include "tcop/tcopprot.h"
+#include "utils/backend_progress.h"
+#include "utils/snapmgr.h"
+
+#include "btree/cache.h"
+#include "btree/page.h"
+#include "compat.h"
+#include "index/am.h"
+#include "index/build_parallel.h"
+#include "index/build_rows.h"
+#include "index/build_tree.h"
+#include "sort/entrysort.h"
+
+/* keys of what is in the shared memory of a build */
+#define KEY_SHARED			UINT64CONST(0xB000000000000001)
+#define KEY_TABLE_SCAN		UINT64CONST(0xB000000000000002)
+#define KEY_QUERY_TEXT		UINT64CONST(0xB000000000000003)
+#define KEY_WAL_USAGE		UINT64CONST(0xB000000000000004)
+#define KEY_BUFFER_USAGE	UINT64CONST(0xB000000000000005)
+
+/* pages that a process logs at a time */
+#define LOG_PAGES			1024
+
+/* phases of the barrier: what those who are attached do */
+enum
+{
+	PHASE_SCAN,
+	PHASE_WRITE,
+	PHASE_LOG
+};
+
+/* what a process has collected */
+typedef struct BuildPart
+{
+	ShSortPart	rows;			/* with a fingerprint */
+	ShSortPart	nulls;			/* and without */
+} BuildPart;
+
+typedef struct BuildShared
+{
+	/* does not change */
+	Oid			heap;
+	Oid			index;
+	bool		concurrent;
+	bool		needs_wal;
+	int			blocks;			/* the scheme */
+	int			distance;
+	int			memory_kb;		/* for each process */
+
+	Barrier		barrier;
+	SharedFileSet files;
+	pg_atomic_uint32 next_tree;
+	pg_atomic_uint64 next_page; /* to be logged */
+	pg_atomic_uint64 written;	/* entries */
+
+	/* of the scan, when it is over */
+	slock_t		mutex;
+	bool		broken_hot_chain;
+	double		heap_tuples;
+	int			nparts;
+	BuildPart	parts[FLEXIBLE_ARRAY_MEMBER];
+} BuildShared;
+
+PGDLLEXPORT void shidx_build_worker(dsm_segment *seg, shm_toc *toc);
+
+/*
+ * Scan a part of the table.  number is that of this process, from 0 on.
+ */
+static void
+scan_part(BuildShared *shared, Relation heap, Relation index, IndexInfo *info,
+		  ParallelTableScanDesc table_scan, int number, bool is_leader)
+{
+	ShSort	   *rows = shsort_begin_part(&shared->files, 2 * number);
+	ShSort	   *nulls = shsort_begin_part(&shared->files, 2 * number + 1);
+	BuildPart	part;
+	double		heap_tuples;
+
+	heap_tuples = shidx_collect_rows(heap, index, info, rows, nulls, is_leader,
+									 shcompat_beginscan_parallel(heap, table_scan));
+	shsort_end_part(rows, &part.rows);
+	shsort_end_part(nulls, &part.nulls);
+
+	SpinLockAcquire(&shared->mutex);
+	shared->heap_tuples += heap_tuples;
+	shared->broken_hot_chain |= info->ii_BrokenHotChain;
+	shared->parts[shared->nparts++] = part;
+	SpinLockRelease(&shared->mutex);
+}
+
+/*
+ * Copy the parts of all, with fingerprints or without.  Returns how many
+ * entries they have.
+ */
+static double
+get_parts(const BuildShared *shared, bool nulls, ShSortPart *parts)
+{
+	double		count = 0;
+
+	for (int i = 0; i < shared->nparts; i++)
+	{
+		parts[i] = nulls ? shared->parts[i].nulls : shared->parts[i].rows;
+		count += parts[i].count;
+	}
+	return count;
+}
+
+/*
+ * Write trees until none is left that nobody has begun.
+ */
+static void
+write_trees(BuildShared *shared, Relation index, const ShBitsScheme *scheme, bool is_leader)
+{
+	ShIdxBuild	build = {index, shidx_get_options(index).fillfactor, is_leader, &shared->written};
+	ShSortPart *parts = palloc(Max(shared->nparts, 1) * sizeof(ShSortPart));
+	int			tree;
+
+	while ((tree = pg_atomic_fetch_add_u32(&shared->next_tree, 1)) <= scheme->ntables)
+	{
+		bool		is_null_tree = tree == scheme->ntables;
+		ShSort	   *sort;
+
+		(void) get_parts(shared, is_null_tree, parts);
+		sort = shsort_begin_whole(shared->memory_kb, &shared->files, parts, shared->nparts);
+
+		/* the first table permutes nothing where all fingerprints are 0 */
+		shsort_start_table(sort, &scheme->tables[is_null_tree ? 0 : tree]);
+		shidx_write_tree(&build, sort, tree);
+		shsort_end(sort);
+	}
+	pfree(parts);
+}
+
+/*
+ * Log pages until none are left that nobody has begun with.
+ */
+static void
+log_pages(BuildShared *shared, Relation index)
+{
+	BlockNumber npages = RelationGetNumberOfBlocks(index);
+	uint64		first;
+
+	while ((first = pg_atomic_fetch_add_u64(&shared->next_page, LOG_PAGES)) < npages)
+		log_newpage_range(index, MAIN_FORKNUM, first, Min(first + LOG_PAGES, npages), true);
+}
+
+/*
+ * What the leader and each worker do.
+ */
+static void
+participate(BuildShared *shared, Relation heap, Relation index, IndexInfo *info,
+			ParallelTableScanDesc table_scan, const ShBitsScheme *scheme, int number,
+			bool is_leader)
+{
+	int			phase = BarrierAttach(&shared->barrier);
+
+	if (phase == PHASE_SCAN)
+	{
+		scan_part(shared, heap, index, info, table_scan, number, is_leader);
+		BarrierArriveAndWait(&shared->barrier, WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN);
+		phase++;
+	}
+	if (phase == PHASE_WRITE)
+	{
+		if (is_leader)
+		{
+			ShSortPart *parts = palloc(shared->nparts * sizeof(ShSortPart));
+
+			shidx_report_writing(scheme, get_parts(shared, false, parts),
+								 get_parts(shared, true, parts));
+			pfree(parts);
+		}
+		write_trees(shared, index, scheme, is_leader);
+		BarrierArriveAndWait(&shared->barrier, WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN);
+		phase++;
+	}
+	if (phase == PHASE_LOG && shared->needs_wal)
+	{
+		if (is_leader)
+			pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SHIDX_PHASE_LOG);
+		log_pages(shared, index);
+	}
+	BarrierDetach(&shared->barrier);
+}
+
+/*
+ * Entry point of a worker.
+ */
+void
+shidx_build_worker(dsm_segment *seg, shm_toc *toc)
+{
+	BuildShared *shared = shm_toc_lookup(toc, KEY_SHARED, false);
+	ParallelTableScanDesc table_scan = shm_toc_lookup(toc, KEY_TABLE_SCAN, false);
+	WalUsage   *wal_usage = shm_toc_lookup(toc, KEY_WAL_USAGE, false);
+	BufferUsage *buffer_usage = shm_toc_lookup(toc, KEY_BUFFER_USAGE, false);
+	LOCKMODE	heap_lock = shared->concurrent ? ShareUpdateExclusiveLock : ShareLock;
+	LOCKMODE	index_lock = shared->concurrent ? RowExclusiveLock : AccessExclusiveLock;
+	Relation	heap;
+	Relation	index;
+	IndexInfo  *info;
+
+	debug_query_string = shm_toc_lookup(toc, KEY_QUERY_TEXT, true);
+	pgstat_report_activity(STATE_RUNNING, debug_query_string);
+
+	/* as the leader does: these do not conflict within its lock group */
+	heap = table_open(shared->heap, heap_lock);
+	index = index_open(shared->index, index_lock);
+	info = BuildIndexInfo(index);
+	info->ii_Concurrent = shared->concurrent;
+	SharedFileSetAttach(&shared->files, seg);
+
+	InstrStartParallelQuery();
+	participate(shared, heap, index, info, table_scan,
+				shbits_make_scheme(shared->blocks, shared->distance),
+				ParallelWorkerNumber + 1, false);
+	InstrEndParallelQuery(&buffer_usage[ParallelWorkerNumber], &wal_usage[ParallelWorkerNumber]);
+
+	index_close(index, index_lock);
+	table_close(heap, heap_lock);
+}
+
+/*
+ * Put an array of one element for each worker into the shared memory.
+ */
+static void *
+allocate_each(ParallelContext *pcxt, uint64 key, Size element)
+{
+	void	   *array = shm_toc_allocate(pcxt->toc, mul_size(element, pcxt->nworkers));
+
+	shm_toc_insert(pcxt->toc, key, array);
+	return array;
+}
+
+static void
+estimate_chunk(ParallelContext *pcxt, Size size)
+{
+	shm_toc_estimate_chunk(&pcxt->estimator, size);
+	shm_toc_estimate_keys(&pcxt->estimator, 1);
+}
+
+/*
+ * Build an index whose metapage has been written, with so many workers or as
+ * many as there are.  Returns false, with nothing done, if there are none.
+ *
+ * The caller holds the locks of a build, and so do the workers.
+ */
+bool
+shidx_build_parallel(Relation heap, Relation index, IndexInfo *info, const ShBitsScheme *scheme,
+					 int workers, IndexBuildResult *result)
+{
+	Snapshot	snapshot = SnapshotAny;
+	ParallelContext *pcxt;
+	BuildShared *shared;
+	ParallelTableScanDesc table_scan;
+	WalUsage   *wal_usage;
+	BufferUsage *buffer_usage;
+	Size		shared_size;
+	Size		scan_size;
+	bool		launched = false;
+
+	EnterParallelMode();
+	pcxt = CreateParallelContext("simhash", "shidx_build_worker", workers);
+
+	/* a concurrent build sees what a query would */
+	if (info->ii_Concurrent)
+		snapshot = RegisterSnapshot(GetTransactionSnapshot());
+
+	shared_size = add_size(offsetof(BuildShared, parts), mul_size(workers + 1, sizeof(BuildPart)));
+	scan_size = table_parallelscan_estimate(heap, snapshot);
+	estimate_chunk(pcxt, shared_size);
+	estimate_chunk(pcxt, scan_size);
+	estimate_chunk(pcxt, mul_size(sizeof(WalUsage), pcxt->nworkers));
+	estimate_chunk(pcxt, mul_size(sizeof(BufferUsage), pcxt->nworkers));
+	if (debug_query_string != NULL)
+		estimate_chunk(pcxt, strlen(debug_query_string) + 1);
+	InitializeParallelDSM(pcxt);
+
+	if (pcxt->seg != NULL)
+	{
+		shared = shm_toc_allocate(pcxt->toc, shared_size);
+		shared->heap = RelationGetRelid(heap);
+		shared->index = RelationGetRelid(index);
+		shared->concurrent = info->ii_Concurrent;
+		shared->needs_wal = RelationNeedsWAL(index);
+		shared->blocks = scheme->blocks;
+		shared->distance = scheme->distance;
+		BarrierInit(&shared->barrier, 0);
+		SharedFileSetInit(&shared->files, pcxt->seg);
+		pg_atomic_init_u32(&shared->next_tree, 0);
+		pg_atomic_init_u64(&shared->next_page, 0);
+		pg_atomic_init_u64(&shared->written, 0);
+		SpinLockInit(&shared->mutex);
+		shared->broken_hot_chain = false;
+		shared->heap_tuples = 0;
+		shared->nparts = 0;
+		shared->memory_kb = maintenance_work_mem / (workers + 1);
+		shm_toc_insert(pcxt->toc, KEY_SHARED, shared);
+
+		table_scan = shm_toc_allocate(pcxt->toc, scan_size);
+		table_parallelscan_initialize(heap, table_scan, snapshot);
+		shm_toc_insert(pcxt->toc, KEY_TABLE_SCAN, table_scan);
+		wal_usage = allocate_each(pcxt, KEY_WAL_USAGE, sizeof(WalUsage));
+		buffer_usage = allocate_each(pcxt, KEY_BUFFER_USAGE, sizeof(BufferUsage));
+		if (debug_query_string != NULL)
+		{
+			char	   *text = shm_toc_allocate(pcxt->toc, strlen(debug_query_string) + 1);
+
+			strcpy(text, debug_query_string);
+			shm_toc_insert(pcxt->toc, KEY_QUERY_TEXT, text);
+		}
+
+		LaunchParallelWorkers(pcxt);
+		launched = pcxt->nworkers_launched > 0;
+	}
+
+	if (launched)
+	{
+		participate(shared, heap, index, info, table_scan, scheme, 0, true);
+		WaitForParallelWorkersToFinish(pcxt);
+
+		for (int i = 0; i < pcxt->nworkers_launched; i++)
+			InstrAccumParallelQuery(&buffer_usage[i], &wal_usage[i]);
+		info->ii_BrokenHotChain |= shared->broken_hot_chain;
+		result->heap_tuples = shared->heap_tuples;
+		result->index_tuples = 0;
+		for (int i = 0; i < shared->nparts; i++)
+			result->index_tuples += shared->parts[i].rows.count + shared->parts[i].nulls.count;
+	}
+
+	if (IsMVCCSnapshot(snapshot))
+		UnregisterSnapshot(snapshot);
+	DestroyParallelContext(pcxt);
+	ExitParallelMode();
+	return launched;
+}

@@ -1,0 +1,91 @@
+// node-postgres; with pg-copy-streams, COPY as well.
+const { Client } = require('pg');
+
+const is = (what, got, expected) => {
+	const ok = JSON.stringify(got) === JSON.stringify(expected);
+	console.log(ok ? `ok - ${what}` : `not ok - ${what}: ${JSON.stringify(got)}`);
+};
+const error = (promise) => promise.then(() => 'no error', (e) => e.code);
+
+async function main() {
+	const client = new Client();
+	await client.connect();
+	const values = async (...query) =>
+		(await client.query(...query)).rows.flatMap(Object.values);
+
+	const fp = '17841137466214345717';      // or 17841137466214345717n
+	await client.query('INSERT INTO docs VALUES ($1, $2::simhash)', [10, fp]);
+
+	const near = await client.query(
+		`SELECT id, fp <~> $1::simhash AS distance FROM docs
+		  WHERE fp <~> $1::simhash <= $2::int
+		  ORDER BY fp <~> $1::simhash LIMIT 10`, [fp, 3]);
+
+	const some = await client.query(
+		'SELECT id FROM docs WHERE fp % ANY ($1::simhash[])', [[fp, '1']]);
+
+	const computed = await client.query(
+		`SELECT simhash_compute($1::text) AS of_text,
+		        simhash_compute($2::bytea) AS of_bytes,
+		        simhash_compute($3::text[]) AS of_features,
+		        simhash_compute($4::bigint[]) AS of_hashes`,
+		['hello world', Buffer.from('00015c2780ff616263646566', 'hex'),
+			['alpha', 'beta'], [-1n, -1n, 5n]]);
+
+	const { rows } = await client.query('SELECT fp, fp::bigint AS signed FROM docs WHERE id = 10');
+	const unsigned = BigInt(rows[0].fp);
+	const same = BigInt.asUintN(64, BigInt(rows[0].signed));
+
+	is('nearest first', near.rows.map((r) => r.distance), [0, 0, 1]);
+	is('any of an array', some.rows.map((r) => r.id).sort((a, b) => a - b), [1, 2, 3, 10]);
+	is('computed', Object.values(computed.rows[0]), ['16466961135796483157',
+		'6543727426300257695', '2911580687780127296', '18446744073709551615']);
+	is('read as a string', rows[0].fp, fp);
+	is('read exactly', [unsigned === BigInt(fp), same === BigInt(fp)], [true, true]);
+
+	for (const value of [BigInt(fp), BigInt.asIntN(64, BigInt(fp)), '0xF79873FFC69E6BF5'])
+		is(`written as ${typeof value} ${value}`,
+			await values('SELECT fp FROM docs WHERE fp = $1::simhash LIMIT 1', [value]), [fp]);
+	is('array of bigints', await values(
+		'SELECT id FROM docs WHERE fp = ANY ($1::simhash[]) ORDER BY 1', [[BigInt(fp), -1n]]), [1, 10]);
+	is('a named statement', await values({ name: 'near', text:
+		'SELECT id FROM docs WHERE fp <~> $1::simhash <= $2::int ORDER BY 1', values: [fp, 3] }), [1, 2, 10]);
+	is('an index by its name', await values('SELECT count(*) > 0 FROM simhash_find_all($1::regclass)', ['docs_fp']), [true]);
+
+	// what the page warns of
+	is('array taken as text', await values('SELECT simhash_compute($1)', [['alpha', 'beta']]),
+		await values(`SELECT simhash_compute('{"alpha","beta"}'::text)`));
+	is('bytes taken as text', await values('SELECT simhash_compute($1)', [Buffer.from('\\x4142')]),
+		await values(`SELECT simhash_compute('\\x4142'::text)`));
+	is('text and shingle without types',
+		await error(client.query('SELECT simhash_compute($1, $2)', ['hello world', 3])), '42725');
+	is('text and shingle', await values('SELECT simhash_compute($1::text, $2)', ['hello world', 3]),
+		['18339489493298616507']);
+	is('a number is rounded', await values('SELECT $1::simhash', [17841137466214345717]),
+		['17841137466214345000']);
+
+	for (const body of ['hello world', 'Hello, world!'])
+		await client.query('INSERT INTO corpus (body) VALUES ($1) ON CONFLICT DO NOTHING', [body]);
+	is('kept out', await values('SELECT body FROM corpus'), ['hello world']);
+
+	let from;
+	try {
+		({ from } = require('pg-copy-streams'));
+	} catch (e) {
+		console.log('ok - COPY # SKIP pg-copy-streams is not installed');
+	}
+	if (from) {
+		const { pipeline } = require('stream/promises');
+		const { Readable } = require('stream');
+		await pipeline(Readable.from([`20\t${fp}\n`, '21\t-1\n']),
+			client.query(from('COPY docs (id, fp) FROM STDIN')));
+		is('COPY', await values('SELECT fp FROM docs WHERE id >= 20 ORDER BY id'),
+			[fp, '18446744073709551615']);
+	}
+	await client.end();
+}
+
+main().catch((e) => {
+	console.log(`not ok - ${e.stack}`);
+	process.exit(1);
+});

@@ -1,0 +1,136 @@
+// pgx 4, with extended and with simple queries
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgconn"
+	"github.com/jackc/pgx/v4"
+)
+
+func check(what string, got, expected interface{}) {
+	if reflect.DeepEqual(got, expected) {
+		fmt.Printf("ok - %s\n", what)
+	} else {
+		fmt.Printf("not ok - %s: %#v\n", what, got)
+	}
+}
+
+func must(err error) {
+	if err != nil {
+		fmt.Printf("not ok - %s\n", err)
+		os.Exit(1)
+	}
+}
+
+func run(mode string, simple bool) {
+	ctx := context.Background()
+	config, err := pgx.ParseConfig("")
+	must(err)
+	config.PreferSimpleProtocol = simple
+	conn, err := pgx.ConnectConfig(ctx, config)
+	must(err)
+	defer conn.Close(ctx)
+
+	// the first values of all rows, printed; or the error's SQLSTATE or text
+	values := func(query string, args ...interface{}) (all []string) {
+		rows, err := conn.Query(ctx, query, args...)
+		if err == nil {
+			for rows.Next() {
+				row, err := rows.Values()
+				must(err)
+				all = append(all, fmt.Sprint(row[0]))
+			}
+			err = rows.Err()
+		}
+		if e, ok := err.(*pgconn.PgError); ok {
+			return []string{e.Code}
+		} else if err != nil {
+			return []string{err.Error()}
+		}
+		return all
+	}
+
+	fp := uint64(17841137466214345717)
+	text := strconv.FormatUint(fp, 10)
+	_, err = conn.Exec(ctx, "INSERT INTO docs VALUES ($1, $2::simhash)", 10, text)
+	must(err)
+
+	near := values(`
+		SELECT fp <~> $1::simhash AS distance FROM docs
+		 WHERE fp <~> $1::simhash <= $2::int
+		 ORDER BY fp <~> $1::simhash LIMIT 10`, text, 3)
+
+	some := values("SELECT id FROM docs WHERE fp % ANY ($1::simhash[]) ORDER BY id",
+		[]string{text, "1"})
+
+	ofText := values("SELECT simhash_compute($1::text)", "hello world")
+	ofBytes := values("SELECT simhash_compute($1::bytea)",
+		[]byte{0, 1, 92, 39, 128, 255, 97, 98, 99, 100, 101, 102})
+	ofFeatures := values("SELECT simhash_compute($1::text[])", []string{"alpha", "beta"})
+	ofHashes := values("SELECT simhash_compute($1::bigint[])", []int64{-1, -1, 5})
+
+	var read string
+	var signed int64
+	err = conn.QueryRow(ctx, "SELECT fp, fp::bigint FROM docs WHERE id = 10").Scan(&read, &signed)
+	must(err)
+	unsigned, err := strconv.ParseUint(read, 10, 64)
+	must(err)
+	same := uint64(signed)
+
+	_, err = conn.PgConn().CopyFrom(ctx, strings.NewReader("20\t"+text+"\n21\t-1\n"),
+		"COPY docs (id, fp) FROM STDIN")
+	must(err)
+
+	check(mode+": nearest first", near, []string{"0", "0", "1"})
+	check(mode+": any of an array", some, []string{"1", "2", "3", "10"})
+	check(mode+": computed", [][]string{ofText, ofBytes, ofFeatures, ofHashes}, [][]string{
+		{"16466961135796483157"}, {"6543727426300257695"}, {"2911580687780127296"}, {"18446744073709551615"}})
+	check(mode+": read exactly", []uint64{unsigned, same}, []uint64{fp, fp})
+	check(mode+": COPY", values("SELECT fp FROM docs WHERE id >= 20 ORDER BY id"),
+		[]string{text, "18446744073709551615"})
+
+	equal := "SELECT fp FROM docs WHERE fp = CAST($1 AS simhash) LIMIT 1"
+	check(mode+": an int64", values(equal, int64(fp)), []string{text})
+	check(mode+": as a bigint", values("SELECT fp FROM docs WHERE fp = $1::bigint LIMIT 1", int64(fp)), []string{text})
+	check(mode+": hexadecimal", values(equal, "0xF79873FFC69E6BF5"), []string{text})
+	check(mode+": array of int64", values("SELECT id FROM docs WHERE fp = ANY ($1::bigint[]) ORDER BY id",
+		[]int64{int64(fp), 1}), []string{"1", "3", "10", "20"})
+	check(mode+": an index by its name", values("SELECT count(*) > 0 FROM simhash_find_all($1::regclass)",
+		"docs_fp"), []string{"true"})
+
+	// what the page warns of
+	check(mode+": a uint64 of 2^63 and more is an error",
+		strings.Contains(strings.Join(values(equal, fp), ""), text), true)
+	check(mode+": ... as is an array without a type, or it is taken as text",
+		values("SELECT simhash_compute($1)", []string{"alpha", "beta"})[0] == "2911580687780127296", false)
+	check(mode+": bytes without a type are taken as text",
+		values("SELECT simhash_compute($1)", []byte("alphabetagaga"))[0] == "14916076757219026698", false)
+	if simple {
+		check(mode+": a negative number before ::",
+			values("SELECT fp FROM docs WHERE fp = $1::simhash", int64(fp)), []string{"42883"})
+	}
+	_, err = conn.CopyFrom(ctx, pgx.Identifier{"docs"}, []string{"id", "fp"},
+		pgx.CopyFromRows([][]interface{}{{30, "12345678"}}))
+	must(err)
+	check(mode+": CopyFrom takes a string as bytes",
+		values("SELECT fp::text FROM docs WHERE id = 30"), []string{"3544952156018063160"})
+
+	for _, body := range []string{"hello world", "Hello, world!"} {
+		_, err = conn.Exec(ctx, "INSERT INTO corpus (body) VALUES ($1) ON CONFLICT DO NOTHING", body)
+		must(err)
+	}
+	check(mode+": kept out", values("SELECT body FROM corpus"), []string{"hello world"})
+	_, err = conn.Exec(ctx, "DELETE FROM docs WHERE id >= 10")
+	must(err)
+}
+
+func main() {
+	run("extended", false)
+	run("simple", true)
+}

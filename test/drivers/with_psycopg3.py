@@ -1,0 +1,82 @@
+# psycopg 3
+import psycopg
+
+
+def check(what, got, expected):
+    print(f'ok - {what}' if got == expected else f'not ok - {what}: {got!r}')
+
+
+def run(conn, mode):
+    def values(query, args=None, **options):
+        return [value for row in conn.execute(query, args, **options) for value in row]
+
+    def error(query, args):
+        try:
+            return values(query, args)
+        except psycopg.Error as e:
+            return e.sqlstate
+
+    fp = 17841137466214345717
+    conn.execute('INSERT INTO docs VALUES (%s, CAST(%s AS simhash))', (10, fp))
+
+    near = conn.execute('''
+        SELECT id, fp <~> CAST(%(fp)s AS simhash) AS distance FROM docs
+         WHERE fp <~> CAST(%(fp)s AS simhash) <= %(radius)s
+         ORDER BY fp <~> CAST(%(fp)s AS simhash) LIMIT 10''',
+                        {'fp': fp, 'radius': 3}).fetchall()
+
+    some = conn.execute('SELECT id FROM docs WHERE fp %% ANY (%s::simhash[])',
+                        ([fp, 1],)).fetchall()
+
+    computed = conn.execute('''
+        SELECT simhash_compute(%s::text), simhash_compute(%s::bytea),
+               simhash_compute(%s::text[]), simhash_compute(%s::bigint[])''',
+                            ('hello world', bytes.fromhex('00015c2780ff616263646566'),
+                             ['alpha', 'beta'], [-1, -1, 5])).fetchone()
+
+    text, signed = conn.execute('SELECT fp, fp::bigint FROM docs WHERE id = 10').fetchone()
+    unsigned = int(text)
+    same = signed & (2**64 - 1)
+
+    check(f'{mode}: nearest first', [distance for _, distance in near], [0, 0, 1])
+    check(f'{mode}: any of an array', sorted(some), [(1,), (2,), (3,), (10,)])
+    check(f'{mode}: computed', computed, ('16466961135796483157', '6543727426300257695',
+                                          '2911580687780127296', '18446744073709551615'))
+    check(f'{mode}: read as a string', text, str(fp))
+    check(f'{mode}: read exactly', (unsigned, same), (fp, fp))
+
+    for value in (str(fp), fp - 2**64, str(fp - 2**64), '0xF79873FFC69E6BF5'):
+        check(f'{mode}: written as {value!r}', values(
+            'SELECT fp FROM docs WHERE fp = CAST(%s AS simhash) LIMIT 1', (value,)), [str(fp)])
+    check(f'{mode}: array of strings and negative numbers',
+          values('SELECT id FROM docs WHERE fp = ANY (%s::simhash[]) ORDER BY 1', ([str(fp), '-1'],)) +
+          values('SELECT id FROM docs WHERE fp = ANY (%s::simhash[]) ORDER BY 1', ([fp - 2**64, -1],)),
+          [1, 10, 1, 10])
+    check(f'{mode}: an index by its name',
+          values('SELECT count(*) > 0 FROM simhash_find_all(%s::regclass)', ('docs_fp',)), [True])
+
+    # what the page warns of
+    if mode == 'client':
+        check(f'{mode}: a negative number before ::',
+              error('SELECT id FROM docs WHERE fp = %s::simhash', (fp - 2**64,)), '42883')
+    check(f'{mode}: array taken as text', values('SELECT simhash_compute(%s)', (['alpha', 'beta'],)),
+          values("SELECT simhash_compute('{alpha,beta}'::text)"))
+
+    for body in ('hello world', 'Hello, world!'):
+        conn.execute('INSERT INTO corpus (body) VALUES (%s) ON CONFLICT DO NOTHING', (body,))
+    check(f'{mode}: kept out', values('SELECT body FROM corpus'), ['hello world'])
+
+    with conn.cursor().copy('COPY docs (id, fp) FROM STDIN') as copy:
+        copy.write_row((20, fp))
+        copy.write_row((21, -1))
+    check(f'{mode}: COPY', values('SELECT fp FROM docs WHERE id >= 20 ORDER BY id'),
+          [str(fp), '18446744073709551615'])
+    conn.execute('DELETE FROM docs WHERE id >= 10')
+
+
+with psycopg.connect(autocommit=True) as conn:
+    run(conn, 'server')
+with psycopg.connect(autocommit=True, prepare_threshold=0) as conn:
+    run(conn, 'prepared')
+with psycopg.connect(autocommit=True, cursor_factory=psycopg.ClientCursor) as conn:
+    run(conn, 'client')

@@ -1,0 +1,126 @@
+# Builds beyond memory and builds with parallel workers make the index that a
+# build in memory makes, whatever the fingerprints; and survive a crash.
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SimhashTest;
+use Test::More;
+
+my $node = make_node(
+	'build', [],
+	'max_worker_processes = 16',
+	'max_parallel_workers = 8',
+	'log_min_messages = debug1',
+	'max_wal_size = 2GB');
+$node->start;
+load_helpers($node);
+
+# What beyond memory needs to be sorted once more: many equal fingerprints,
+# fingerprints that differ in the last bits only, and nulls.  parallel_workers
+# is for 100,000 rows what the server would choose for many more.
+$node->safe_psql(
+	'postgres', q{
+	CREATE TABLE t (id integer, kind text, fp simhash);
+	INSERT INTO t
+	SELECT i, kind, CASE kind
+			WHEN 'random' THEN random_bits()
+			WHEN 'equal' THEN CASE WHEN i % 10 < 7 THEN 4611686018427387904 ELSE random_bits() END
+			WHEN 'narrow' THEN 81985529216486895 + i % 4096
+			ELSE CASE WHEN i % 2 = 0 THEN random_bits() END END
+	FROM (VALUES ('random'), ('equal'), ('narrow'), ('null')) v (kind), generate_series(1, 100000) i;
+	CREATE TABLE random AS SELECT id, fp FROM t WHERE kind = 'random' ORDER BY id;
+	CREATE TABLE equal AS SELECT id, fp FROM t WHERE kind = 'equal' ORDER BY id;
+	CREATE TABLE narrow AS SELECT id, fp FROM t WHERE kind = 'narrow' ORDER BY id;
+	CREATE TABLE "null" AS SELECT id, fp FROM t WHERE kind = 'null' ORDER BY id;
+	CREATE TABLE nothing (id integer, fp simhash);
+
+	-- the entries of each table of an index, and in how many leaves they are
+	CREATE FUNCTION shape(index regclass) RETURNS text LANGUAGE sql AS $$
+		SELECT string_agg(concat_ws(' ', table_no, entries, leaf_pages, levels), ', ' ORDER BY table_no)
+		FROM simhash_index_info(index)
+	$$;
+	INSERT INTO radii VALUES (3);
+	VACUUM ANALYZE;
+});
+
+my %memory = ('in memory' => '256MB', 'beyond memory' => '1MB');
+foreach my $table (qw(random equal narrow null nothing))
+{
+	$node->safe_psql('postgres',
+		"TRUNCATE query; INSERT INTO query SELECT id, fp FROM \"$table\" WHERE id <= 5 AND fp IS NOT NULL; CALL expect('\"$table\"')");
+	my %shape;
+	foreach my $where (sort keys %memory)
+	{
+		foreach my $workers (0, 2)
+		{
+			# the server gives each worker 32 MB or none, unless the table says how many
+			my $what = "$table, $where, $workers workers";
+			$node->safe_psql(
+				'postgres', qq{
+				ALTER TABLE "$table" SET (parallel_workers = $workers);
+				SET maintenance_work_mem = '$memory{$where}';
+				SET max_parallel_maintenance_workers = $workers;
+				DROP INDEX IF EXISTS built;
+				CREATE INDEX built ON "$table" USING simhash (fp);
+			});
+			$shape{ $node->safe_psql('postgres', q{SELECT shape('built')}) } .= "$what\n";
+			is($node->safe_psql('postgres', q{SELECT simhash_index_check('built', true)}),
+				'', "$what: sound");
+			is($node->safe_psql('postgres', qq{SELECT compare('"$table"', 'built')}),
+				'ok', "$what: finds the same rows as brute force");
+		}
+	}
+	is(scalar(keys %shape), 1, "$table: all indexes have one shape") or diag(explain(\%shape));
+}
+
+# Are there workers at all?  The server logs each that it starts.
+my $offset = -s $node->logfile;
+$node->safe_psql(
+	'postgres', q{
+	ALTER TABLE random SET (parallel_workers = 2);
+	SET maintenance_work_mem = '96MB';
+	SET max_parallel_maintenance_workers = 2;
+	CREATE INDEX random_fp ON random USING simhash (fp);
+	CREATE INDEX CONCURRENTLY random_c ON random USING simhash (fp);
+	CREATE UNLOGGED TABLE u AS SELECT * FROM random;
+	ALTER TABLE u SET (parallel_workers = 2);
+	CREATE INDEX u_fp ON u USING simhash (fp);
+	CREATE INDEX random_even ON random USING simhash ((fp)) WHERE id % 2 = 0;
+});
+my $log = slurp_file($node->logfile, $offset);
+cmp_ok(scalar(() = $log =~ /starting background worker process "parallel worker/g), '>=', 4,
+	'workers were started');
+is_sound($node, 'parallel', 'random_fp', 'random_c', 'u_fp', 'random_even');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_ls_tmpdir()'), '0',
+	'no temporary files are left');
+
+# What a worker cannot do ends the build with its error.
+$node->safe_psql(
+	'postgres', q{
+	CREATE FUNCTION halve(simhash) RETURNS simhash LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+	BEGIN
+		RETURN (1 / ($1::bigint % 1000))::bigint::simhash;
+	END $$;
+});
+my ($status, $stdout, $stderr) = $node->psql(
+	'postgres', q{
+	SET max_parallel_maintenance_workers = 2;
+	CREATE INDEX random_half ON random USING simhash (halve(fp));
+});
+like($stderr, qr/division by zero/, 'an error in a build with workers is reported');
+is($node->safe_psql('postgres', q{SELECT to_regclass('random_half') IS NULL}),
+	't', 'and leaves no index');
+
+# Workers log what they write.
+$node->stop('immediate');
+$node->start;
+is_sound($node, 'after a crash', 'random_fp', 'random_c', 'random_even');
+$node->safe_psql('postgres', 'DROP INDEX random_c, random_even');
+is_exact($node, 'after a crash', 'random', 'random_fp');
+
+$node->stop;
+done_testing();
