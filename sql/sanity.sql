@@ -20,7 +20,8 @@ FROM pg_proc p JOIN members ON classid = 'pg_proc'::regclass AND objid = p.oid;
 CREATE TEMP VIEW operators AS
 SELECT o.*, o.oid::regoperator AS name FROM pg_operator o JOIN members ON classid = 'pg_operator'::regclass AND objid = o.oid;
 CREATE TEMP VIEW class_operators AS
-SELECT a.*, am.amname, f.opfname, amopopr::regoperator AS name
+SELECT a.*, am.amname, f.opfname, amopopr::regoperator AS name,
+	EXISTS (SELECT FROM pg_opclass WHERE opcfamily = f.oid) AS has_class
 FROM pg_amop a JOIN pg_opfamily f ON f.oid = amopfamily JOIN pg_am am ON am.oid = amopmethod
 JOIN members ON classid = 'pg_opfamily'::regclass AND objid = f.oid;
 
@@ -86,7 +87,7 @@ SELECT name FROM operators JOIN pg_proc p ON p.oid = oprcode
 WHERE prorettype <> oprresult OR proargtypes[0] <> oprleft OR proargtypes[1] <> oprright OR provolatile <> 'i' OR NOT proisstrict OR proparallel <> 's';
 -- can be merged or hashed, without the operator class for that; and the reverse
 SELECT name FROM operators o
-WHERE oprcanmerge <> EXISTS (SELECT FROM class_operators WHERE amopopr = o.oid AND amname = 'btree' AND amopstrategy = 3)
+WHERE oprcanmerge <> EXISTS (SELECT FROM class_operators WHERE amopopr = o.oid AND amname = 'btree' AND amopstrategy = 3 AND has_class)
 	OR oprcanhash <> EXISTS (SELECT FROM class_operators WHERE amopopr = o.oid AND amname = 'hash');
 
 -- classes that are not valid, or not what their type has by default

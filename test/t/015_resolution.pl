@@ -31,11 +31,24 @@ my %contrib = (
 
 my @literals = ('1', '-1', '1.5', '3000000000', '18446744073709551615', "'1'", 'NULL', "B'1'");
 
-# what the extension has operators and functions of that others have, too
-my @operators = qw(= <= > % <@);
-my @functions = qw(to_hex min max);
+# what the extension has operators and functions of that the server has, too
+$node->safe_psql('postgres', 'CREATE EXTENSION simhash');
+my @operators = split /\n/, $node->safe_psql('postgres', shared('pg_operator', 'oprname', 'oprnamespace'));
+my @functions = split /\n/, $node->safe_psql('postgres', shared('pg_proc', 'proname', 'pronamespace'));
+$node->safe_psql('postgres', 'DROP EXTENSION simhash');
+cmp_ok(scalar(@operators), '>', 5, 'the extension shares names of operators with the server');
+cmp_ok(scalar(@functions), '>', 2, 'and of functions');
 my @forms = ('%s IN (%s, 1)', 'row(%s, 1) < row(%s, 1)', 'nullif(%s, %s)', 'CASE %s WHEN %s THEN 1 END',
 	'%s = ANY (ARRAY[%s])', 'coalesce(%s, %s)');
+
+sub shared
+{
+	my ($catalog, $name, $namespace) = @_;
+	return qq{
+		SELECT $name FROM $catalog
+		JOIN pg_depend ON classid = '$catalog'::regclass AND objid = $catalog.oid AND deptype = 'e'
+		INTERSECT SELECT $name FROM $catalog WHERE $namespace = 'pg_catalog'::regnamespace ORDER BY 1};
+}
 
 my @columns;
 sub columns_of
