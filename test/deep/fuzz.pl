@@ -139,8 +139,11 @@ sub damage
 	return "bytes $n in page $page";
 }
 
-# What an error may be: damage found by the index or by the server.
-my $allowed = '^ERROR:  XX00[12]: ';
+# What an error may be: damage that the index finds, or the server in a page; and
+# what the server says of a TID that no row has, as an index does not know how
+# many pages a table has, and how many rows there can be in one.
+my $allowed = '^ERROR:  (XX00[12]: |(XX000|58P01): could not open file .* previous segment is only'
+  . '|XX000: tuple offset out of range)';
 
 my $end = time + 60 * $minutes;
 my $rounds = 0;
