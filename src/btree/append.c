@@ -36,9 +36,11 @@ append_to_page(Page page, ShBtKey key)
 	int			count = shbt_page_count(page);
 
 	Assert(shbt_page_is_leaf(page) && !shbt_page_is_full(page));
-	Assert(!shbt_is_dead(page, count));
 	shbt_set_count(page, count + 1);
 	shbt_set_entry(page, count, key);
+
+	/* only damage can have left a mark there, but it would hide the row */
+	shbt_unmark_dead(page, count);
 }
 
 #if defined(SHCOMPAT_GENERIC_WAL_FORMAT_KNOWN) && !defined(SHBT_GENERIC_WAL_API)

@@ -34,6 +34,13 @@ shbt_is_dead(Page leaf, int i)
 	return (shbt_dead_marks(leaf)[i / BITS_PER_BYTE] >> (i % BITS_PER_BYTE)) & 1;
 }
 
+/* Remove the mark of entry i. */
+static inline void
+shbt_unmark_dead(Page leaf, int i)
+{
+	shbt_dead_marks(leaf)[i / BITS_PER_BYTE] &= ~(1 << (i % BITS_PER_BYTE));
+}
+
 /*
  * Remove all marks, as has to be done when entries change their places.
  */
