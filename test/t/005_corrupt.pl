@@ -49,6 +49,9 @@ my %statement = (
 	rows => q{SELECT simhash_index_check('a_fp', true)},
 	clusters => q{SELECT count(*) FROM simhash_find_clusters('a_fp'::regclass)},
 	info => q{SELECT count(*) FROM simhash_index_info('a_fp')},
+	# a row that is inserted is found
+	inserted => q{BEGIN; INSERT INTO a (fp) SELECT 0 FROM generate_series(1, 50); SET enable_seqscan = off;
+		SELECT 1 / (count(*) >= 50)::int FROM a WHERE fp <~> 0 <= 0 AND xmin = pg_current_xact_id()::xid; ROLLBACK},
 	# the rows that were just rolled back are dead
 	vacuum => 'VACUUM (INDEX_CLEANUP ON) a');
 
@@ -178,6 +181,21 @@ like({ results_with($with_tids->(0, 0x7000, 1), 'check') }->{check},
 like({ results_with(with_bytes(1, 4616, "\xff" x 8), 'rows') }->{rows},
 	qr/^XX002 .*"a_fp" has marked the row/, 'marks of visible rows: check complains');
 is_handled('a mark of no entry', with_bytes(1, 4616 + 71, "\x20"), 'check');
+
+# Marks behind the last entry of each leaf do not hide what is inserted there.
+my $marked = $sound;
+foreach my $no (1 .. $pages - 1)
+{
+	my $page = page($sound, $no);
+	next if unpack('S', substr($page, $block_size - 48 + 34, 2)) > 0;    # no leaf
+	foreach my $entry ((unpack('S', substr($page, 12, 2)) - 24) / 8 .. 573)
+	{
+		vec($marked, ($no * $block_size + 4616) * 8 + $entry, 1) = 1;
+	}
+}
+my %result = results_with($marked, qw(inserted check));
+is($result{inserted}, '', 'marks of no entry: what is inserted is found');
+like($result{check}, qr/^XX002 .*"a_fp" has a mark of no entry/, 'marks of no entry: check complains');
 
 # a file cut short
 is_handled('half a file', substr($sound, 0, int($pages / 2) * $block_size));
