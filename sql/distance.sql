@@ -121,6 +121,11 @@ INSERT INTO best VALUES (1, 3), (2, 15);
 INSERT INTO best VALUES (3, 5) ON CONFLICT ((fp <~> '0' <= 2)) DO UPDATE SET id = excluded.id;
 SELECT * FROM best ORDER BY id;
 SELECT plan('SELECT fp FROM best WHERE fp <~> ''0'' <= 2');
+-- the planner simplifies the WHERE clause of such an EXISTS at the level above,
+-- where its tables are not
+SELECT n FROM generate_series(1, 5) n
+WHERE n = 5 OR EXISTS (SELECT FROM (VALUES (1)) a, docs b, docs c, docs d, best
+	WHERE b.id = 1 AND c.id = 1 AND d.id = 1 AND best.fp <~> '0' <= 2 AND best.id = n);
 CREATE TABLE near (id int, fp simhash) PARTITION BY RANGE (((fp <~> '0')::int));
 CREATE TABLE near_0 PARTITION OF near FOR VALUES FROM (0) TO (32);
 CREATE TABLE near_32 PARTITION OF near FOR VALUES FROM (32) TO (65);
