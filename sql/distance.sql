@@ -24,6 +24,14 @@ GROUP BY GROUPING SETS ((simhash_within(fp, '0', 2)), (fp)) HAVING fp <~> '0' <=
 SELECT d::int <= 2 AS near, count(*) FROM gd
 GROUP BY GROUPING SETS ((d::int <= 2), (d)) HAVING d <= 2;
 
+-- nor what the server makes of it
+SELECT d, d::int AS i, count(*) FROM gd GROUP BY GROUPING SETS ((d::int), (d)) HAVING d < 1.5::float8 ORDER BY 1;
+SELECT d, d::int AS i, count(*) FROM gd GROUP BY GROUPING SETS ((d::int), (d), (d < 3)) HAVING d < 1.5::float8 ORDER BY 1;
+-- stored distances are joined as elsewhere
+SELECT a.d + 1 AS next, count(*) FROM gd a FULL JOIN gd b ON a.d = b.d GROUP BY ROLLUP (a.d + 1) ORDER BY 1;
+SELECT a.d::int AS i, count(*) FROM gd a FULL JOIN gd b ON a.d = b.d AND b.d < 3 GROUP BY ROLLUP (a.d::int) ORDER BY 1;
+SELECT a.fp <~> '3' AS d, count(*) FROM gd a FULL JOIN gd b ON a.d = b.d::float8 GROUP BY ROLLUP (a.fp <~> '3') ORDER BY 1;
+
 -- where they cannot be confused the index is used
 CREATE TABLE docs (id int, fp simhash, title text);
 INSERT INTO docs SELECT n, bits(n::text), 'title ' || n % 5 FROM generate_series(1, 1000) n;

@@ -395,8 +395,8 @@ is_indexed_distance(PlannerInfo *root, const Comparison *c, int side)
 /*
  * Simplify the call of a comparison with a distance.
  *
- * root is the query level that it stands in, or NULL.  Returns NULL if it is
- * to stay as it is.
+ * root is the query level that it stands in, or NULL.  Returns NULL if the
+ * server is to do with it what it does with others.
  */
 Node *
 shplan_simplify_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
@@ -411,8 +411,10 @@ shplan_simplify_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
 	if (!get_comparison(catalog, call, &c))
 		return NULL;
 	rewriting = shplan_rewriting(root, catalog);
+
+	/* the server would inline a comparison with a float8 that we do not take */
 	if (rewriting == SHPLAN_NO_REWRITING)
-		return NULL;
+		return (Node *) copyObject(call);
 
 	/* of two distances, rather the one that is bounded from above */
 	side = c.strategy <= BTEqualStrategyNumber ? 0 : 1;
