@@ -24,6 +24,14 @@ GROUP BY GROUPING SETS ((simhash_within(fp, '0', 2)), (fp)) HAVING fp <~> '0' <=
 SELECT d::int <= 2 AS near, count(*) FROM gd
 GROUP BY GROUPING SETS ((d::int <= 2), (d)) HAVING d <= 2;
 
+-- nor what the server makes of it
+SELECT d, d::int AS i, count(*) FROM gd GROUP BY GROUPING SETS ((d::int), (d)) HAVING d < 1.5::float8 ORDER BY 1;
+SELECT d, d::int AS i, count(*) FROM gd GROUP BY GROUPING SETS ((d::int), (d), (d < 3)) HAVING d < 1.5::float8 ORDER BY 1;
+-- stored distances are joined as elsewhere
+SELECT a.d + 1 AS next, count(*) FROM gd a FULL JOIN gd b ON a.d = b.d GROUP BY ROLLUP (a.d + 1) ORDER BY 1;
+SELECT a.d::int AS i, count(*) FROM gd a FULL JOIN gd b ON a.d = b.d AND b.d < 3 GROUP BY ROLLUP (a.d::int) ORDER BY 1;
+SELECT a.fp <~> '3' AS d, count(*) FROM gd a FULL JOIN gd b ON a.d = b.d::float8 GROUP BY ROLLUP (a.fp <~> '3') ORDER BY 1;
+
 -- where they cannot be confused the index is used
 CREATE TABLE docs (id int, fp simhash, title text);
 INSERT INTO docs SELECT n, bits(n::text), 'title ' || n % 5 FROM generate_series(1, 1000) n;
@@ -121,6 +129,11 @@ INSERT INTO best VALUES (1, 3), (2, 15);
 INSERT INTO best VALUES (3, 5) ON CONFLICT ((fp <~> '0' <= 2)) DO UPDATE SET id = excluded.id;
 SELECT * FROM best ORDER BY id;
 SELECT plan('SELECT fp FROM best WHERE fp <~> ''0'' <= 2');
+-- the planner simplifies the WHERE clause of such an EXISTS at the level above,
+-- where its tables are not
+SELECT n FROM generate_series(1, 5) n
+WHERE n = 5 OR EXISTS (SELECT FROM (VALUES (1)) a, docs b, docs c, docs d, best
+	WHERE b.id = 1 AND c.id = 1 AND d.id = 1 AND best.fp <~> '0' <= 2 AND best.id = n);
 CREATE TABLE near (id int, fp simhash) PARTITION BY RANGE (((fp <~> '0')::int));
 CREATE TABLE near_0 PARTITION OF near FOR VALUES FROM (0) TO (32);
 CREATE TABLE near_32 PARTITION OF near FOR VALUES FROM (32) TO (65);

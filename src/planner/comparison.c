@@ -327,10 +327,12 @@ make_near_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
 }
 
 /*
- * The comparison by the server's own operator.
+ * The comparison by the server's own operator.  If bare, distances keep their
+ * type, which to the server is as good.
  */
 static Expr *
-make_plain_comparison(const ShPlanCatalog *catalog, const Comparison *c)
+make_plain_comparison(const ShPlanCatalog *catalog, const Comparison *c,
+					  bool bare)
 {
 	Oid			bound_type = INT4OID;
 	Oid			types[2];
@@ -352,7 +354,8 @@ make_plain_comparison(const ShPlanCatalog *catalog, const Comparison *c)
 			continue;
 		}
 		types[i] = INT4OID;
-		operands[i] = make_integer(c->operands[i]);
+		operands[i] = bare ? (Expr *) copyObject(c->operands[i]) :
+			make_integer(c->operands[i]);
 		if (bound_type == FLOAT8OID)
 		{
 			types[i] = FLOAT8OID;
@@ -392,8 +395,8 @@ is_indexed_distance(PlannerInfo *root, const Comparison *c, int side)
 /*
  * Simplify the call of a comparison with a distance.
  *
- * root is the query level that it stands in, or NULL.  Returns NULL if it is
- * to stay as it is.
+ * root is the query level that it stands in, or NULL.  Returns NULL if the
+ * server is to do with it what it does with others.
  */
 Node *
 shplan_simplify_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
@@ -401,31 +404,35 @@ shplan_simplify_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
 {
 	Comparison	c;
 	ShPlanRewriting rewriting;
-	Expr	   *near;
+	Expr	   *near = NULL;
 	Expr	   *plain;
 	int			side;
 
 	if (!get_comparison(catalog, call, &c))
 		return NULL;
-	rewriting = shplan_rewriting(root);
-	if (rewriting < SHPLAN_OWN_FUNCTIONS)
-		return NULL;
+	rewriting = shplan_rewriting(root, catalog);
+
+	/* the server would inline a comparison with a float8 that we do not take */
+	if (rewriting == SHPLAN_NO_REWRITING)
+		return (Node *) copyObject(call);
 
 	/* of two distances, rather the one that is bounded from above */
 	side = c.strategy <= BTEqualStrategyNumber ? 0 : 1;
-	near = make_near_comparison(root, catalog, &c, side);
-	if (near == NULL)
+	if (rewriting >= SHPLAN_OWN_FUNCTIONS)
 	{
-		side = 1 - side;
 		near = make_near_comparison(root, catalog, &c, side);
+		if (near == NULL)
+		{
+			side = 1 - side;
+			near = make_near_comparison(root, catalog, &c, side);
+		}
 	}
-	if (rewriting < SHPLAN_ANY_REWRITING)
-		return (Node *) near;
 	if (near != NULL && (!is_indexed_distance(root, &c, side) ||
 						 shplan_is_indexed(root, (Node *) near)))
 		return (Node *) near;
 
-	plain = make_plain_comparison(catalog, &c);
+	plain = make_plain_comparison(catalog, &c,
+								  rewriting < SHPLAN_ANY_REWRITING);
 	if (near == NULL || plain == NULL)
 		return (Node *) (near ? near : plain);
 

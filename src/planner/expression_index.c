@@ -64,6 +64,10 @@ has_expressions(Oid index)
  *
  * root is the query level that the expression stands in, or NULL.  The table
  * must be locked, as those of a query are while it is planned.
+ *
+ * The planner passes the level above for the WHERE clause of an EXISTS that it
+ * tries to hash, and that of the query for a constraint of a table, so that
+ * the table found may be another, or none.  That costs a plan, but no result.
  */
 bool
 shplan_is_indexed(PlannerInfo *root, Node *expr)
@@ -76,7 +80,8 @@ shplan_is_indexed(PlannerInfo *root, Node *expr)
 	bool		result = false;
 
 	if (root == NULL ||
-		!bms_get_singleton_member(pull_varnos(root, expr), &varno))
+		!bms_get_singleton_member(pull_varnos(root, expr), &varno) ||
+		varno > list_length(root->parse->rtable))
 		return false;
 	rte = rt_fetch(varno, root->parse->rtable);
 	if (rte->rtekind != RTE_RELATION)

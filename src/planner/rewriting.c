@@ -13,13 +13,23 @@
  * do not, and nobody tells us which clause an expression stands in.  So there
  * we only rewrite what cannot contain, nor become, a grouping expression.
  *
+ * What makes the least difference is to put the server's own comparison in the
+ * place of one of ours, with operands that are left as they are, down to their
+ * type: nobody can write that, so it cannot become a grouping expression.  It
+ * is allowed unless a grouping expression has such a comparison in it; without
+ * it, a FULL JOIN on distances would be an error.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/transam.h"
+#include "catalog/pg_language.h"
+#include "catalog/pg_proc.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "utils/syscache.h"
 
 #include "compat.h"
 #include "planner/rewriting.h"
@@ -47,13 +57,50 @@ may_call_ours(Node *node, void *context)
 }
 
 /*
+ * Is the function one of our comparisons, or could a call of it become one, as
+ * it is inlined or replaced by its support function?
+ */
+static bool
+is_like_comparison(Oid funcid, void *context)
+{
+	const ShPlanCatalog *catalog = context;
+	HeapTuple	tuple;
+	Form_pg_proc proc;
+	bool		result;
+
+	if (funcid < FirstNormalObjectId ||
+		funcid == catalog->hamming || funcid == catalog->within)
+		return false;
+
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(funcid));
+	if (!HeapTupleIsValid(tuple))
+		return true;
+	proc = (Form_pg_proc) GETSTRUCT(tuple);
+	result = proc->prolang == SQLlanguageId || OidIsValid(proc->prosupport);
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+static bool
+may_compare_distances(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query) || IsA(node, SubPlan) || IsA(node, AlternativeSubPlan))
+		return true;
+	if (check_functions_in_node(node, is_like_comparison, context))
+		return true;
+	return expression_tree_walker(node, may_compare_distances, context);
+}
+
+/*
  * Which rewriting the level of the query allows that is being simplified.
  *
  * root is what a support function is told; NULL stands for an expression
  * outside of a query, such as that of an index or a constraint.
  */
 ShPlanRewriting
-shplan_rewriting(PlannerInfo *root)
+shplan_rewriting(PlannerInfo *root, const ShPlanCatalog *catalog)
 {
 	ShPlanRewriting result = SHPLAN_ANY_REWRITING;
 	Query	   *parse;
@@ -78,10 +125,13 @@ shplan_rewriting(PlannerInfo *root)
 		 * Of what is left only operators of the server can be made, and only
 		 * a relabelling of a type, or what becomes one, can be replaced.
 		 */
+		if (may_compare_distances(expr, unconstify(ShPlanCatalog *, catalog)))
+			return SHPLAN_NO_REWRITING;
 		if (may_call_ours(expr, NULL) ||
 			IsA(expr, RelabelType) || IsA(expr, CoerceToDomain))
-			return SHPLAN_NO_REWRITING;
-		result = SHPLAN_OWN_FUNCTIONS;
+			result = SHPLAN_BARE_COMPARISONS;
+		else
+			result = Min(result, SHPLAN_OWN_FUNCTIONS);
 	}
 	return result;
 }

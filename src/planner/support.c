@@ -106,7 +106,7 @@ make_order_distance(PlannerInfo *root, const ShPlanCatalog *catalog,
 
 	if (call->funcid != catalog->hamming || list_length(call->args) != 2)
 		return NULL;
-	if (shplan_rewriting(root) < SHPLAN_OWN_FUNCTIONS)
+	if (shplan_rewriting(root, catalog) < SHPLAN_OWN_FUNCTIONS)
 		return NULL;
 
 	/* no index could be used with these, and they must not be moved */
