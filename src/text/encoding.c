@@ -43,24 +43,30 @@ shtext_to_utf8(const char *bytes, Size length, int encoding,
 	while (length > 0)
 	{
 		int			piece = Min(length, PIECE_BYTES);
-		int			done;
+		int			done = 0;
 
 		CHECK_FOR_INTERRUPTS();
 		if (piece < length)
 			piece = pg_encoding_mbcliplen(encoding, bytes,
 										  Min(length, 2 * PIECE_BYTES),
 										  PIECE_BYTES);
-		done = convert(bytes, piece, encoding, PG_UTF8, converted);
-		if (done < piece)
-		{
-			int			character = pg_encoding_mblen(encoding, bytes + done);
 
-			character = Min(Min(character, piece - done), MAX_CHARACTER);
-			append_foreign(bytes + done, character, converted);
-			done += character;
+		/* where it ends is not looked for again after each foreign character */
+		while (done < piece)
+		{
+			done += convert(bytes + done, piece - done, encoding, PG_UTF8,
+							converted);
+			if (done < piece)
+			{
+				int			character = pg_encoding_mblen(encoding, bytes + done);
+
+				character = Min(Min(character, piece - done), MAX_CHARACTER);
+				append_foreign(bytes + done, character, converted);
+				done += character;
+			}
 		}
-		bytes += done;
-		length -= done;
+		bytes += piece;
+		length -= piece;
 	}
 }
 
