@@ -161,6 +161,8 @@ INSERT INTO shapes (shape) VALUES
 ('SELECT * FROM (SELECT id, @D AS d FROM t) a FULL JOIN (SELECT bound AS d, wide FROM t) b USING (d)'),
 ('SELECT * FROM r a FULL JOIN r b ON a.d = b.bound'),
 ('SELECT a.d, count(b.*) FROM (SELECT id, @D AS d FROM t) a LEFT JOIN r b ON a.d = b.d AND b.d <= 2 GROUP BY CUBE (a.d, b.d)'),
+('SELECT a.d, a.d + 1, b.d < 2, count(*) FROM r a FULL JOIN r b ON a.d = b.d AND b.d > 0.5::float8 GROUP BY CUBE (a.d + 1, a.d), b.d HAVING a.d < 3::float8 OR b.d >= 1'),
+('SELECT @D, count(b.*) FROM t a FULL JOIN r b ON a.id = b.d GROUP BY ROLLUP (@D) HAVING @B'),
 ('SELECT a.id, b.d FROM t a LEFT JOIN (SELECT id, @D AS d FROM t) b ON a.id = b.id + 1 GROUP BY ROLLUP (a.id, b.d) HAVING b.d <= 2'),
 -- common table expressions
 ('WITH x AS (SELECT id, @D AS d, @S AS s FROM t) SELECT s, d < 3 FROM x WHERE d <= 2'),

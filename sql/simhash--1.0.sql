@@ -43,11 +43,11 @@ COMMENT ON TYPE simhash IS '64-bit fingerprint of a document; similar documents 
 --
 
 CREATE FUNCTION simhash_from_int2(smallint) RETURNS simhash
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_from_int2(smallint) IS 'the fingerprint with the bits of a smallint, sign-extended to 64 bits';
 
 CREATE FUNCTION simhash_from_int4(integer) RETURNS simhash
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_from_int4(integer) IS 'the fingerprint with the bits of an integer, sign-extended to 64 bits';
 
 CREATE FUNCTION simhash_from_numeric(numeric) RETURNS simhash

@@ -427,7 +427,8 @@ FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid =
 JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND e.extname = 'simhash'
 WHERE proname IN ('hamming', 'simhash_within', 'simhash_radius', 'simhash_near', 'simhash_ball',
 	'simhash_in_ball', 'simhash_ball_contains', 'simhash_eq', 'simhash_ne', 'simhash_lt', 'simhash_le',
-	'simhash_gt', 'simhash_ge', 'simhash_cmp', 'simhash_hash_value', 'simhash_hash_value_extended')
+	'simhash_gt', 'simhash_ge', 'simhash_cmp', 'simhash_hash_value', 'simhash_hash_value_extended',
+	'simhash_from_int2', 'simhash_from_int4')
 	OR proname LIKE 'simhash\_distance\___'
 GROUP BY proname
 ORDER BY proname COLLATE "C";
