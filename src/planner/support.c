@@ -123,24 +123,30 @@ make_order_distance(PlannerInfo *root, const ShPlanCatalog *catalog,
 }
 
 /*
+ * Answer a request for a simpler form of a call by one of the functions that
+ * make one; NULL to any other request.
+ */
+static Node *
+simplify(FunctionCallInfo fcinfo,
+		 Node *(*make) (PlannerInfo *root, const ShPlanCatalog *catalog, FuncExpr *call))
+{
+	Node	   *raw_request = (Node *) PG_GETARG_POINTER(0);
+	SupportRequestSimplify *request = (SupportRequestSimplify *) raw_request;
+	ShPlanCatalog catalog;
+
+	if (!IsA(raw_request, SupportRequestSimplify) ||
+		!shplan_catalog(fcinfo->flinfo->fn_oid, &catalog))
+		return NULL;
+	return make(request->root, &catalog, request->fcall);
+}
+
+/*
  * Support function of hamming().
  */
 Datum
 simhash_hamming_support(PG_FUNCTION_ARGS)
 {
-	Node	   *raw_request = (Node *) PG_GETARG_POINTER(0);
-	Node	   *result = NULL;
-	ShPlanCatalog catalog;
-
-	if (IsA(raw_request, SupportRequestSimplify) &&
-		shplan_catalog(fcinfo->flinfo->fn_oid, &catalog))
-	{
-		SupportRequestSimplify *request = (SupportRequestSimplify *) raw_request;
-
-		result = make_order_distance(request->root, &catalog, request->fcall);
-	}
-
-	PG_RETURN_POINTER(result);
+	PG_RETURN_POINTER(simplify(fcinfo, make_order_distance));
 }
 
 /*
@@ -149,19 +155,7 @@ simhash_hamming_support(PG_FUNCTION_ARGS)
 Datum
 simhash_distance_support(PG_FUNCTION_ARGS)
 {
-	Node	   *raw_request = (Node *) PG_GETARG_POINTER(0);
-	Node	   *result = NULL;
-	ShPlanCatalog catalog;
-
-	if (IsA(raw_request, SupportRequestSimplify) &&
-		shplan_catalog(fcinfo->flinfo->fn_oid, &catalog))
-	{
-		SupportRequestSimplify *request = (SupportRequestSimplify *) raw_request;
-
-		result = shplan_simplify_comparison(request->root, &catalog, request->fcall);
-	}
-
-	PG_RETURN_POINTER(result);
+	PG_RETURN_POINTER(simplify(fcinfo, shplan_simplify_comparison));
 }
 
 /*
