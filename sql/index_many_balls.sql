@@ -127,4 +127,19 @@ FROM points;
 SELECT accesses(format('fp %% ANY (%s)', replace(list, '10001', '1'))) < pg_relation_size('doc_fp') / current_setting('block_size')::int / 4 + 50 AS one_table
 FROM points WHERE n = 5000;
 
+-- the cost of wide balls in an array is theirs, as if they stood alone
+CREATE FUNCTION cost(condition text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE format('EXPLAIN SELECT id FROM doc WHERE %s ORDER BY fp <~> 0::bigint::simhash LIMIT 5', condition) LOOP
+		IF strpos(line, 'Index Scan using doc_fp') > 0 THEN
+			RETURN substring(line FROM 'cost=([0-9.]+)');
+		END IF;
+	END LOOP;
+END $$;
+SELECT radius, cost(format('fp <@ ANY (ARRAY[simhash_ball(5, %s)])', radius)) = cost(format('fp <@ simhash_ball(5, %s)', radius)) AS constant,
+	cost(format('fp <@ ANY (ARRAY[simhash_ball((SELECT 5::bigint::simhash), %s)])', radius)) = cost(format('fp <@ simhash_ball((SELECT 5::bigint::simhash), %s)', radius)) AS unknown
+FROM (VALUES (2), (3), (20), (64)) v(radius);
+
 DROP SCHEMA index_many_balls_test CASCADE;

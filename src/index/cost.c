@@ -19,6 +19,7 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
+#include "utils/array.h"
 #include "utils/index_selfuncs.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -70,14 +71,61 @@ estimate_radius(Node *ball)
 	return SIMHASH_NEAR_RADIUS;
 }
 
+/*
+ * Count balls of a radius among those of a condition, by radius.
+ */
 static void
-add_balls(Search *search, int radius, double balls)
+count_balls(int *counts, int radius, double balls)
+{
+	if (radius >= 0)
+	{
+		radius = Min(radius, SHBITS_WIDTH);
+		counts[radius] = (int) Min(counts[radius] + balls, INT_MAX);
+	}
+}
+
+/*
+ * Count those of an array, as far as they are known now.
+ */
+static void
+count_array(PlannerInfo *root, Node *array, int *counts)
+{
+	if (IsA(array, Const) && !((Const *) array)->constisnull)
+	{
+		ArrayType  *balls = DatumGetArrayTypeP(((Const *) array)->constvalue);
+		ArrayIterator iterator = array_create_iterator(balls, 0, NULL);
+		Datum		ball;
+		bool		is_null;
+
+		while (array_iterate(iterator, &ball, &is_null))
+		{
+			if (!is_null)
+				count_balls(counts, DatumGetSimhashBall(ball)->radius, 1);
+		}
+		array_free_iterator(iterator);
+	}
+	else if (IsA(array, ArrayExpr) && !((ArrayExpr *) array)->multidims)
+	{
+		ListCell   *lc;
+
+		foreach(lc, ((ArrayExpr *) array)->elements)
+			count_balls(counts, estimate_radius(lfirst(lc)), 1);
+	}
+	else
+		count_balls(counts, SIMHASH_NEAR_RADIUS,
+					Max(shcompat_estimate_array_length(root, array), 1));
+}
+
+/*
+ * The counts of one more condition.
+ */
+static int *
+add_counts(Search *search)
 {
 	int		   *counts = search->counts[search->ncounts++];
 
 	memset(counts, 0, sizeof(search->counts[0]));
-	if (radius >= 0)
-		counts[Min(radius, SHBITS_WIDTH)] = (int) Min(balls, INT_MAX);
+	return counts;
 }
 
 /*
@@ -88,8 +136,8 @@ add_condition(PlannerInfo *root, Oid opfamily, Expr *clause, Search *search)
 {
 	Oid			operator;
 	Node	   *argument;
-	double		balls = 1;
-	int			radius = SIMHASH_NEAR_RADIUS;
+	bool		is_array = IsA(clause, ScalarArrayOpExpr);
+	int		   *counts;
 	int			strategy;
 
 	if (IsA(clause, NullTest))
@@ -97,11 +145,10 @@ add_condition(PlannerInfo *root, Oid opfamily, Expr *clause, Search *search)
 		search->only_nulls |= ((NullTest *) clause)->nulltesttype == IS_NULL;
 		return;
 	}
-	if (IsA(clause, ScalarArrayOpExpr))
+	if (is_array)
 	{
 		operator = ((ScalarArrayOpExpr *) clause)->opno;
 		argument = (Node *) lsecond(((ScalarArrayOpExpr *) clause)->args);
-		balls = Max(shcompat_estimate_array_length(root, argument), 1);
 	}
 	else if (IsA(clause, OpExpr))
 	{
@@ -111,13 +158,15 @@ add_condition(PlannerInfo *root, Oid opfamily, Expr *clause, Search *search)
 	else
 		return;
 
+	counts = add_counts(search);
 	strategy = get_op_opfamily_strategy(operator, opfamily);
-	if (strategy >= 1 && strategy <= SHIDX_MAX_WITHIN_STRATEGY)
-		radius = SHIDX_RADIUS_OF_STRATEGY(strategy);
-	else if (strategy == SHIDX_STRATEGY_BALL && IsA(clause, OpExpr))
-		radius = estimate_radius(argument);
-
-	add_balls(search, radius, balls);
+	if (strategy == SHIDX_STRATEGY_BALL && is_array)
+		count_array(root, argument, counts);
+	else if (strategy == SHIDX_STRATEGY_BALL)
+		count_balls(counts, estimate_radius(argument), 1);
+	else
+		count_balls(counts, SHIDX_RADIUS_OF_STRATEGY(strategy),
+					is_array ? Max(shcompat_estimate_array_length(root, argument), 1) : 1);
 }
 
 static Search
@@ -139,7 +188,7 @@ find_search(PlannerInfo *root, IndexPath *path)
 						  lfirst_node(RestrictInfo, lc2)->clause, &search);
 	}
 	if (search.ncounts == 0)
-		add_balls(&search, SHBITS_WIDTH, 1);
+		count_balls(add_counts(&search), SHBITS_WIDTH, 1);
 	return search;
 }
 
