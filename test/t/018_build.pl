@@ -122,5 +122,24 @@ is_sound($node, 'after a crash', 'random_fp', 'random_c', 'random_even');
 $node->safe_psql('postgres', 'DROP INDEX random_c, random_even');
 is_exact($node, 'after a crash', 'random', 'random_fp');
 
+# With wal_level = minimal nothing is logged of an index of a table made in the
+# same transaction.  The leader alone knows that it was.
+$node->append_conf('postgresql.conf', "wal_level = minimal\nmax_wal_senders = 0");
+$node->restart;
+$node->safe_psql(
+	'postgres', q{
+	SET max_parallel_maintenance_workers = 2;
+	BEGIN;
+	CREATE TABLE made AS SELECT * FROM random;
+	ALTER TABLE made SET (parallel_workers = 2);
+	CREATE INDEX made_fp ON made USING simhash (fp);
+	INSERT INTO made SELECT * FROM random WHERE id <= 1000;
+	COMMIT;
+});
+$node->stop('immediate');
+$node->start;
+is_sound($node, 'not logged, after a crash', 'made_fp');
+is_exact($node, 'not logged, after a crash', 'made', 'made_fp');
+
 $node->stop;
 done_testing();
