@@ -377,7 +377,7 @@ return_values(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
 Datum
 simhash_find_all_in(PG_FUNCTION_ARGS)
 {
-	ValuePairSink sink = {.sink = {.repeat = shbatch_drop_repeat, .pair = return_values}};
+	ValuePairSink sink = {.sink = {.repeat = shbatch_drop_repeat,.pair = return_values}};
 	ShBatchCall call;
 
 	if (!shbatch_begin_array(fcinfo, SHBATCH_FIND_ALL, &call))

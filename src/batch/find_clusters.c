@@ -99,7 +99,7 @@ collect_row(MemberSink *sink, uint32 element, uint64 tid)
 static bool
 collect_repeated(ShBatchSink *base, const ShBatchGroup *group, uint64 tid)
 {
-	MemberSink    *sink = (MemberSink *) base;
+	MemberSink *sink = (MemberSink *) base;
 	size_t		last = group->nkeys - 1;
 
 	if (shbatch_rows_full(sink->rows))
@@ -136,7 +136,7 @@ collect(MemberSink *sink, const ShBatchGroup *group, size_t i)
 static void
 collect_pair(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
 {
-	MemberSink    *sink = (MemberSink *) base;
+	MemberSink *sink = (MemberSink *) base;
 	uint32		a;
 	uint32		b;
 
@@ -194,7 +194,7 @@ return_members(MemberSink *sink, ReturnSetInfo *result, Oid table)
 Datum
 simhash_find_clusters(PG_FUNCTION_ARGS)
 {
-	MemberSink	sink = {.sink = {.repeat = collect_repeated, .pair = collect_pair}};
+	MemberSink	sink = {.sink = {.repeat = collect_repeated,.pair = collect_pair}};
 	ShBatchCall call;
 
 	if (!shbatch_begin_index(fcinfo, SHBATCH_FIND_CLUSTERS, &call))
@@ -226,7 +226,7 @@ typedef struct JoinSink
 static void
 join_values(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
 {
-	JoinSink  *sink = (JoinSink *) base;
+	JoinSink   *sink = (JoinSink *) base;
 	bool		is_new;
 	uint32		a = shbatch_union_find_add(&sink->components, shbatch_fingerprint(group, i),
 										   &is_new);
@@ -273,7 +273,7 @@ return_values(JoinSink *sink, ReturnSetInfo *result)
 Datum
 simhash_find_clusters_in(PG_FUNCTION_ARGS)
 {
-	JoinSink	sink = {.sink = {.repeat = shbatch_drop_repeat, .pair = join_values}};
+	JoinSink	sink = {.sink = {.repeat = shbatch_drop_repeat,.pair = join_values}};
 	ShBatchCall call;
 
 	if (!shbatch_begin_array(fcinfo, SHBATCH_FIND_CLUSTERS, &call))

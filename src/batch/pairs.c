@@ -184,7 +184,7 @@ sort_by_part(ShBatchPairs *pairs, ShSortItem *entries, size_t count, uint64 part
 
 	for (size_t i = 0; i < count; i++)
 		pairs->scratch[i] = shsort_item(shbits_rotate_left(entries[i].key, rotate),
-										   entries[i].value);
+										entries[i].value);
 	shsort_radix(pairs->scratch, entries, count);
 	for (size_t i = 0; i < count; i++)
 		entries[i].key = shbits_rotate_left(entries[i].key, -rotate);

@@ -25,7 +25,7 @@ typedef struct ShBatchStream
 	const ShBitsScheme *scheme;
 	Relation	index;			/* NULL if sorted */
 	Snapshot	snapshot;		/* of the reader of the index */
-	ShSort  *sort;
+	ShSort	   *sort;
 	ShBtWalk	walk;
 } ShBatchStream;
 

@@ -36,8 +36,8 @@ typedef struct ShBatchRows
 	size_t		capacity;		/* rows, a few more than that */
 	size_t		count;
 	uint64	   *tids;			/* of index entries; resolved, of rows */
-	ShSortItem   *order;
-	ShSortItem   *scratch;
+	ShSortItem *order;
+	ShSortItem *scratch;
 	size_t		npairs;			/* at most enough */
 	ShBatchNumberPair *pairs;
 } ShBatchRows;

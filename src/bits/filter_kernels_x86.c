@@ -43,11 +43,11 @@ SHBITS_TARGET("avx2")
 static inline __m256i
 distances_avx2(const uint64 *keys, __m256i query)
 {
-	const		__m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3,
-												 1, 2, 2, 3, 2, 3, 3, 4,
-												 0, 1, 1, 2, 1, 2, 2, 3,
-												 1, 2, 2, 3, 2, 3, 3, 4);
-	const		__m256i low = _mm256_set1_epi8(0x0f);
+	const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3,
+										   1, 2, 2, 3, 2, 3, 3, 4,
+										   0, 1, 1, 2, 1, 2, 2, 3,
+										   1, 2, 2, 3, 2, 3, 3, 4);
+	const __m256i low = _mm256_set1_epi8(0x0f);
 	__m256i		x;
 	__m256i		sum;
 
@@ -62,8 +62,8 @@ int
 shbits_filter_avx2(const uint64 *keys, int nkeys, uint64 query,
 				   int radius, uint16 *found)
 {
-	const		__m256i vquery = _mm256_set1_epi64x(query);
-	const		__m256i limit = _mm256_set1_epi64x((int64) radius + 1);
+	const __m256i vquery = _mm256_set1_epi64x(query);
+	const __m256i limit = _mm256_set1_epi64x((int64) radius + 1);
 	int			nfound = 0;
 	int			i;
 

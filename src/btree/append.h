@@ -16,6 +16,6 @@
 #define SHBT_MAX_APPEND	MAX_GENERIC_XLOG_PAGES
 
 extern void shbt_append(Relation index, int nleaves, const Buffer *leaves,
-						 const ShBtKey *keys);
+						const ShBtKey *keys);
 
 #endif							/* SIMHASH_BTREE_APPEND_H */

@@ -112,7 +112,7 @@ choose_hint_bits(BlockNumber nblocks, int ntables)
 ShBtCache *
 shbt_get_cache(Relation index)
 {
-	ShBtCache *cache = (ShBtCache *) index->rd_amcache;
+	ShBtCache  *cache = (ShBtCache *) index->rd_amcache;
 	ShBtMetaPageData *meta;
 	Buffer		buffer;
 	BlockNumber nblocks;
@@ -228,7 +228,7 @@ shbt_set_hint(ShBtHint *hint, Buffer buffer)
 void
 shbt_prefetch(Relation index, int tree, ShBtKey key)
 {
-	ShBtHint  *hint = shbt_hint(shbt_get_cache(index), tree, key);
+	ShBtHint   *hint = shbt_hint(shbt_get_cache(index), tree, key);
 
 	if (hint->buffer > 0)
 	{

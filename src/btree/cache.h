@@ -31,7 +31,7 @@ typedef struct ShBtCache
 	uint32		hinted_reads;
 	int			hint_bits;		/* each table has 1 << hint_bits hints */
 	uint32		hint_misses;	/* since the size of the index was looked at */
-	ShBtHint  *hints;			/* [table << hint_bits | first bits of key] */
+	ShBtHint   *hints;			/* [table << hint_bits | first bits of key] */
 	ShBtRoot	roots[FLEXIBLE_ARRAY_MEMBER];
 } ShBtCache;
 

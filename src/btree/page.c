@@ -26,9 +26,9 @@ StaticAssertDecl(offsetof(ShBtMetaPageData, roots) +
  */
 void
 shbt_init_page(Page page, int tree, int level, uint16 flags,
-				ShBtKey low, ShBtKey high, BlockNumber right)
+			   ShBtKey low, ShBtKey high, BlockNumber right)
 {
-	ShBtOpaque opaque;
+	ShBtOpaque	opaque;
 
 	PageInit(page, BLCKSZ, sizeof(ShBtOpaqueData));
 	opaque = ShBtPageGetOpaque(page);
@@ -49,7 +49,7 @@ shbt_init_metapage(Page page, int blocks, int distance)
 	ShBtMetaPageData *meta;
 
 	shbt_init_page(page, 0, 0, SHBT_META,
-					SHBT_LOWEST_KEY, SHBT_LOWEST_KEY, InvalidBlockNumber);
+				   SHBT_LOWEST_KEY, SHBT_LOWEST_KEY, InvalidBlockNumber);
 	meta = ShBtPageGetMeta(page);
 	meta->magic = SHBT_MAGIC;
 	meta->version = SHBT_VERSION;
@@ -73,7 +73,7 @@ shbt_init_metapage(Page page, int blocks, int distance)
 void
 shbt_set_root(Page metapage, int tree, BlockNumber block, int level)
 {
-	ShBtRoot  *root = &ShBtPageGetMeta(metapage)->roots[tree];
+	ShBtRoot   *root = &ShBtPageGetMeta(metapage)->roots[tree];
 
 	root->block = block;
 	root->level = level;
@@ -95,7 +95,7 @@ shbt_set_count(Page page, int count)
 void
 shbt_set_fences(Page page, ShBtKey low, ShBtKey high)
 {
-	ShBtOpaque opaque = ShBtPageGetOpaque(page);
+	ShBtOpaque	opaque = ShBtPageGetOpaque(page);
 
 	opaque->low_fp = low.fp;
 	shbt_int_to_tid(low.tid, &opaque->low_tid);
@@ -178,11 +178,11 @@ shbt_find_downlink(Page page, ShBtKey key)
 	const uint64 *fps = shbt_page_fps(page);
 	int			count = shbt_page_count(page);
 	int			best = -1;
-	ShBtKey	best_key = SHBT_LOWEST_KEY;
+	ShBtKey		best_key = SHBT_LOWEST_KEY;
 
 	for (int i = 0; i < count; i++)
 	{
-		ShBtKey	candidate;
+		ShBtKey		candidate;
 
 		/* settles nearly all of them */
 		if (fps[i] > key.fp || fps[i] < best_key.fp)
@@ -283,7 +283,7 @@ const char *
 shbt_page_problem(Page page, int tree, int level)
 {
 	PageHeader	header = (PageHeader) page;
-	ShBtOpaque opaque;
+	ShBtOpaque	opaque;
 	Size		pointers;
 	int			count;
 
@@ -332,7 +332,7 @@ shbt_page_problem_anywhere(Page page)
 		PageGetSpecialSize(page) != MAXALIGN(sizeof(ShBtOpaqueData)))
 		return shbt_page_problem(page, 0, 0);
 	return shbt_page_problem(page, ShBtPageGetOpaque(page)->tree,
-							  ShBtPageGetOpaque(page)->level);
+							 ShBtPageGetOpaque(page)->level);
 }
 
 /*

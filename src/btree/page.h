@@ -145,7 +145,7 @@ shbt_int_to_tid(uint64 value, ItemPointerData *tid)
 static inline ShBtKey
 shbt_make_key(uint64 fp, uint64 tid)
 {
-	ShBtKey	key;
+	ShBtKey		key;
 
 	key.fp = fp;
 	key.tid = tid;
@@ -171,7 +171,7 @@ shbt_key_equal(ShBtKey a, ShBtKey b)
 static inline ShBtKey
 shbt_page_low(Page page)
 {
-	ShBtOpaque opaque = ShBtPageGetOpaque(page);
+	ShBtOpaque	opaque = ShBtPageGetOpaque(page);
 
 	return shbt_make_key(opaque->low_fp, shbt_tid_to_int(&opaque->low_tid));
 }
@@ -179,7 +179,7 @@ shbt_page_low(Page page)
 static inline ShBtKey
 shbt_page_high(Page page)
 {
-	ShBtOpaque opaque = ShBtPageGetOpaque(page);
+	ShBtOpaque	opaque = ShBtPageGetOpaque(page);
 
 	return shbt_make_key(opaque->high_fp, shbt_tid_to_int(&opaque->high_tid));
 }
@@ -252,13 +252,13 @@ shbt_page_key(Page page, int i)
 /* an entry of a page, where its order is looked for */
 typedef struct ShBtSortedEntry
 {
-	ShBtKey	key;
+	ShBtKey		key;
 	int			position;
 } ShBtSortedEntry;
 
 /* page.c */
 extern void shbt_init_page(Page page, int tree, int level, uint16 flags,
-							ShBtKey low, ShBtKey high, BlockNumber right);
+						   ShBtKey low, ShBtKey high, BlockNumber right);
 extern void shbt_init_metapage(Page page, int blocks, int distance);
 extern void shbt_set_root(Page metapage, int tree, BlockNumber block, int level);
 extern void shbt_set_count(Page page, int count);
@@ -274,7 +274,7 @@ extern const char *shbt_page_problem(Page page, int tree, int level);
 extern const char *shbt_page_problem_anywhere(Page page);
 extern Page shbt_check_page(Relation index, Buffer buffer, int tree, int level);
 SHCOMPAT_NORETURN extern void shbt_report_corrupted(Relation index, BlockNumber block,
-													 const char *message);
+													const char *message);
 extern void shbt_check_tids(Relation index, BlockNumber block,
 							const ItemPointerData *tids, int count);
 extern Buffer shbt_new_buffer(Relation index, ForkNumber fork);

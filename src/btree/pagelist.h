@@ -15,7 +15,7 @@
 /* all zeros is the empty list */
 typedef struct ShBtPageList
 {
-	ShBtKey   *lows;			/* low fences */
+	ShBtKey    *lows;			/* low fences */
 	BlockNumber *blocks;
 	size_t		count;
 	size_t		capacity;

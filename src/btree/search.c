@@ -31,7 +31,7 @@
  */
 Buffer
 shbt_read_right(Relation index, Buffer buffer, BlockNumber right, ShBtKey high,
-				 int tree, int level, int lockmode)
+				int tree, int level, int lockmode)
 {
 	Page		page;
 
@@ -56,7 +56,7 @@ shbt_move_right(Relation index, Buffer buffer, int lockmode)
 {
 	Page		page = BufferGetPage(buffer);
 	ShBtOpaqueData old = *ShBtPageGetOpaque(page);
-	ShBtKey	high = shbt_page_high(page);
+	ShBtKey		high = shbt_page_high(page);
 
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	return shbt_read_right(index, buffer, old.right, high, old.tree, old.level, lockmode);
@@ -163,7 +163,7 @@ search_from_root(Relation index, ShBtRoot root, int tree, int level,
 Buffer
 shbt_search(Relation index, int tree, int level, ShBtKey key, int lockmode)
 {
-	ShBtCache *cache = shbt_get_cache(index);
+	ShBtCache  *cache = shbt_get_cache(index);
 	bool		hinted = level == 0 && tree != shbt_null_tree(cache);
 	Buffer		buffer;
 

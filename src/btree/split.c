@@ -65,7 +65,7 @@ choose_split(const ShBtSortedEntry *entries, int count, int fillfactor)
 static void
 keep_entries(Page page, const ShBtSortedEntry *entries, int count, int stay)
 {
-	ShBtOpaque opaque = ShBtPageGetOpaque(page);
+	ShBtOpaque	opaque = ShBtPageGetOpaque(page);
 	bool		stays[SHBT_LEAF_CAPACITY] = {0};
 	int			last = count;
 	int			unchanged = stay;
@@ -101,11 +101,11 @@ split_page(Relation index, Buffer left, Buffer parent, int fillfactor)
 	Page		old = BufferGetPage(left);
 	int			tree = ShBtPageGetOpaque(old)->tree;
 	int			level = ShBtPageGetOpaque(old)->level;
-	ShBtKey	low = shbt_page_low(old);
+	ShBtKey		low = shbt_page_low(old);
 	ShBtSortedEntry *entries = palloc(SHBT_LEAF_CAPACITY * sizeof(ShBtSortedEntry));
 	int			count = shbt_sort_entries(old, entries);
 	int			stay = choose_split(entries, count, fillfactor);
-	ShBtKey	separator;
+	ShBtKey		separator;
 	Buffer		right;
 	Buffer		root = InvalidBuffer;
 	Buffer		metabuffer = InvalidBuffer;
@@ -131,7 +131,7 @@ split_page(Relation index, Buffer left, Buffer parent, int fillfactor)
 
 	page = GenericXLogRegisterBuffer(state, right, GENERIC_XLOG_FULL_IMAGE);
 	shbt_init_page(page, tree, level, 0, separator, shbt_page_high(old),
-					ShBtPageGetOpaque(old)->right);
+				   ShBtPageGetOpaque(old)->right);
 	shbt_set_count(page, count - stay);
 	for (int i = stay; i < count; i++)
 		shbt_copy_entry(page, i - stay, old, entries[i].position);
@@ -153,7 +153,7 @@ split_page(Relation index, Buffer left, Buffer parent, int fillfactor)
 	{
 		page = GenericXLogRegisterBuffer(state, root, GENERIC_XLOG_FULL_IMAGE);
 		shbt_init_page(page, tree, level + 1, SHBT_ROOT,
-						SHBT_LOWEST_KEY, SHBT_HIGHEST_KEY, InvalidBlockNumber);
+					   SHBT_LOWEST_KEY, SHBT_HIGHEST_KEY, InvalidBlockNumber);
 		shbt_add_downlink(page, low, BufferGetBlockNumber(left));
 		shbt_add_downlink(page, separator, BufferGetBlockNumber(right));
 
@@ -191,7 +191,7 @@ shbt_split(Relation index, int tree, int level, ShBtKey key, int fillfactor)
 	{
 		Buffer		page = shbt_search(index, tree, level, key, BUFFER_LOCK_EXCLUSIVE);
 		Buffer		parent;
-		ShBtKey	low = shbt_page_low(BufferGetPage(page));
+		ShBtKey		low = shbt_page_low(BufferGetPage(page));
 
 		if (!shbt_page_is_full(BufferGetPage(page)))
 		{

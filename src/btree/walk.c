@@ -41,7 +41,7 @@ shbt_walk_next(ShBtWalk *walk)
 	CHECK_FOR_INTERRUPTS();
 	if (!walk->started)
 		buffer = shbt_search(walk->index, walk->tree, walk->level, SHBT_LOWEST_KEY,
-							  BUFFER_LOCK_SHARE);
+							 BUFFER_LOCK_SHARE);
 	else
 	{
 		BlockNumber right = ShBtPageGetOpaque(copy)->right;
@@ -49,7 +49,7 @@ shbt_walk_next(ShBtWalk *walk)
 		if (!BlockNumberIsValid(right))
 			return false;
 		buffer = shbt_read_right(walk->index, InvalidBuffer, right, shbt_page_high(copy),
-								  walk->tree, walk->level, BUFFER_LOCK_SHARE);
+								 walk->tree, walk->level, BUFFER_LOCK_SHARE);
 	}
 	walk->started = true;
 	walk->block = BufferGetBlockNumber(buffer);

@@ -76,7 +76,7 @@ prefetch_probes(ShIdxBallScan *scan)
 			continue;
 		query = shbits_permute(&scan->scheme->tables[probe->table], scan->ball.centre);
 		shbt_prefetch(scan->index, probe->table,
-					   shbt_make_key(query & shbits_prefix_mask(probe->nbits), 0));
+					  shbt_make_key(query & shbits_prefix_mask(probe->nbits), 0));
 	}
 }
 
@@ -182,7 +182,7 @@ read_right(ShIdxBallScan *scan, int tree)
 
 	scan->pin = InvalidBuffer;
 	return shbt_read_right(scan->index, old, scan->right, scan->high, tree, 0,
-							BUFFER_LOCK_SHARE);
+						   BUFFER_LOCK_SHARE);
 }
 
 /*
@@ -214,7 +214,7 @@ next_page(ShIdxBallScan *scan)
 		scan->started = true;
 		scan->allowance--;		/* a page on the way down */
 		return shbt_search(scan->index, probe->table, 0, shbt_make_key(next, 0),
-							BUFFER_LOCK_SHARE);
+						   BUFFER_LOCK_SHARE);
 	}
 	shidx_ball_release(scan);
 	return InvalidBuffer;

@@ -39,8 +39,8 @@ typedef struct ShIdxBallScan
 	ShBitsProbePlan plan;
 
 	/* where we are */
-	int64		allowance;		/* about how many pages may yet be read:
-								 * at 0 the ball ends, complete or not */
+	int64		allowance;		/* about how many pages may yet be read: at 0
+								 * the ball ends, complete or not */
 	bool		nulls;			/* among the null fingerprints, not in a ball */
 	SimhashBall ball;
 	int			probe;
@@ -50,7 +50,7 @@ typedef struct ShIdxBallScan
 	BlockNumber block;			/* of the last page that was read */
 	XLogRecPtr	lsn;			/* what it had, if it had matches */
 	BlockNumber right;
-	ShBtKey	high;
+	ShBtKey		high;
 	Buffer		pin;			/* that page, if keep_pin */
 } ShIdxBallScan;
 

@@ -127,7 +127,7 @@ shidx_buildempty(Relation index)
 		Buffer		root = shbt_new_buffer(index, INIT_FORKNUM);
 
 		shbt_init_page(BufferGetPage(root), tree, 0, SHBT_ROOT,
-						SHBT_LOWEST_KEY, SHBT_HIGHEST_KEY, InvalidBlockNumber);
+					   SHBT_LOWEST_KEY, SHBT_HIGHEST_KEY, InvalidBlockNumber);
 		shbt_set_root(metapage, tree, BufferGetBlockNumber(root), 0);
 		finish_init_page(root);
 	}

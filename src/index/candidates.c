@@ -149,7 +149,7 @@ enlarge(ShIdxCandidates *candidates)
 void
 shidx_add_candidate(ShIdxCandidates *candidates, uint64 fp, ItemPointerData tid, int distance)
 {
-	ShIdxCandidate candidate = {.fp = fp, .tid = tid, .distance = distance};
+	ShIdxCandidate candidate = {.fp = fp,.tid = tid,.distance = distance};
 
 	if (candidates->sort == NULL && candidates->count == candidates->max)
 		start_sort(candidates);

@@ -26,7 +26,8 @@ typedef struct ShIdxCandidate
 typedef struct ShIdxCandidates
 {
 	int			ncentres;		/* at least 1 while there are candidates */
-	uint64	   *centres;		/* what they are sorted by their distances from */
+	uint64	   *centres;		/* what they are sorted by their distances
+								 * from */
 	MemoryContext context;		/* of what follows */
 
 	/* in memory */

@@ -20,8 +20,10 @@ typedef struct ShIdxConditions
 	bool		non_nulls;		/* so are those whose fingerprint meets all of
 								 * the list */
 
-	/* a condition: the fingerprint lies in one of these balls; the first one
-	 * drives the scan */
+	/*
+	 * a condition: the fingerprint lies in one of these balls; the first one
+	 * drives the scan
+	 */
 	int			count;			/* at least 1 if non_nulls */
 	ShIdxBallSet *list;
 	ShIdxBallsPlan plan;		/* of the first one; see shidx_plan_conditions */

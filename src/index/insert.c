@@ -39,7 +39,7 @@ insert_group(Relation index, int first, int count, const ShBtKey *keys)
 	while (locked < count)
 	{
 		Buffer		leaf = shbt_search(index, first + locked, 0, keys[locked],
-										BUFFER_LOCK_EXCLUSIVE);
+									   BUFFER_LOCK_EXCLUSIVE);
 
 		leaves[locked++] = leaf;
 		if (unlikely(shbt_page_is_full(BufferGetPage(leaf))))
@@ -96,7 +96,7 @@ shidx_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid,
 
 	if (isnull[0])
 	{
-		ShBtKey	key = {0, tid};
+		ShBtKey		key = {0, tid};
 
 		insert_group(index, scheme->ntables, 1, &key);
 		return false;
@@ -106,7 +106,7 @@ shidx_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid,
 	for (int first = 0; first < scheme->ntables; first += SHBT_MAX_APPEND)
 	{
 		int			count = Min(SHBT_MAX_APPEND, scheme->ntables - first);
-		ShBtKey	keys[SHBT_MAX_APPEND];
+		ShBtKey		keys[SHBT_MAX_APPEND];
 
 		for (int i = 0; i < count; i++)
 			keys[i] = shbt_make_key(shbits_permute(&scheme->tables[first + i], fp), tid);

@@ -275,7 +275,10 @@ shidx_open(Oid indexoid, ShIdxAccess access, ShIdxOpened *target)
 {
 	Oid			heapoid = check_index(indexoid, access);
 
-	/* any of them may be dropped, made anew, or given away before it is locked */
+	/*
+	 * any of them may be dropped, made anew, or given away before it is
+	 * locked
+	 */
 	target->heap = try_table_open(heapoid, AccessShareLock);
 	if (target->heap == NULL || check_index(indexoid, access) != heapoid)
 		report_missing(indexoid);

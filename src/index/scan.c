@@ -159,7 +159,7 @@ begin(IndexScanDesc scan)
 		shidx_plan_conditions(&so->conditions, so->reader.ballscan.scheme,
 							  so->reader.ballscan.leaves_per_table);
 	if (so->ordered != NULL &&
-			 shidx_ordered_start(so->ordered, scan->orderByData, scan->numberOfOrderBys))
+		shidx_ordered_start(so->ordered, scan->orderByData, scan->numberOfOrderBys))
 		so->step = SCAN_ORDERED;
 	else
 	{

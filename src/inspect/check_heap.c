@@ -151,7 +151,7 @@ void
 shinsp_check_heap(Relation heap, Relation index, Snapshot snapshot, const ShBitsScheme *scheme)
 {
 	/* a standby's queries may see what is dead on the primary */
-	HeapCheck	check = {index, scheme, .marks_count = !snapshot->takenDuringRecovery};
+	HeapCheck	check = {index, scheme,.marks_count = !snapshot->takenDuringRecovery};
 	IndexInfo  *info = BuildIndexInfo(index);
 	TableScanDesc scan = table_beginscan_strat(heap, snapshot, 0, NULL, true, true);
 

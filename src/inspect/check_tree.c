@@ -31,9 +31,9 @@ typedef struct Checker
 	const ShBitsScheme *scheme;
 	int			tree;
 	ShInspSum	sum;
-	ShBtPageList	below;			/* pages of the level below the current one */
+	ShBtPageList below;			/* pages of the level below the current one */
 	size_t		next_below;		/* the first without a downlink so far */
-	ShBtPageList	here;
+	ShBtPageList here;
 } Checker;
 
 /*
@@ -78,8 +78,8 @@ check_leaf(Checker *checker, const ShBtWalk *walk)
 	}
 	for (int i = 0; i < count; i++)
 	{
-		ShBtKey	key = entries[i].key;
-		ShBtKey	row = key;
+		ShBtKey		key = entries[i].key;
+		ShBtKey		row = key;
 
 		if (!is_null_tree)
 			row.fp = shbits_unpermute(&checker->scheme->tables[checker->tree], key.fp);
@@ -134,7 +134,7 @@ check_inner(Checker *checker, const ShBtWalk *walk)
 
 	for (int i = 0; i < count; i++)
 	{
-		ShBtKey	key = entries[i].key;
+		ShBtKey		key = entries[i].key;
 		BlockNumber child = shbt_inner_child(page, entries[i].position);
 
 		if (i == 0 && !shbt_key_equal(key, shbt_page_low(page)))
@@ -180,7 +180,7 @@ check_level(Checker *checker, int level)
 	shbt_walk_start(&walk, checker->index, checker->tree, level);
 	while (shbt_walk_next(&walk))
 	{
-		ShBtOpaque opaque = ShBtPageGetOpaque(page);
+		ShBtOpaque	opaque = ShBtPageGetOpaque(page);
 
 		if (checker->here.count == 0 &&
 			!shbt_key_equal(shbt_page_low(page), SHBT_LOWEST_KEY))
