@@ -17,7 +17,9 @@
  * place of one of ours, with operands that are left as they are, down to their
  * type: nobody can write that, so it cannot become a grouping expression.  It
  * is allowed unless a grouping expression has such a comparison in it; without
- * it, a FULL JOIN on distances would be an error.
+ * it, a FULL JOIN on distances would be an error.  Since 18 it always is, as the
+ * parser puts variables in the place of grouping expressions: so none can be
+ * replaced, though one can still be made.
  *
  *-------------------------------------------------------------------------
  */
@@ -125,7 +127,8 @@ shplan_rewriting(PlannerInfo *root, const ShPlanCatalog *catalog)
 		 * Of what is left only operators of the server can be made, and only
 		 * a relabelling of a type, or what becomes one, can be replaced.
 		 */
-		if (may_compare_distances(expr, unconstify(ShPlanCatalog *, catalog)))
+		if (!shcompat_groups_by_variables(parse) &&
+			may_compare_distances(expr, unconstify(ShPlanCatalog *, catalog)))
 			return SHPLAN_NO_REWRITING;
 		if (may_call_ours(expr, NULL) ||
 			IsA(expr, RelabelType) || IsA(expr, CoerceToDomain))
