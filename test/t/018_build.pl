@@ -103,7 +103,7 @@ $node->safe_psql(
 	'postgres', q{
 	CREATE FUNCTION halve(simhash) RETURNS simhash LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 	BEGIN
-		RETURN (1 / ($1::bigint % 1000))::bigint::simhash;
+		RETURN (1 / ($1::bigint % 1000))::bigint::public.simhash;
 	END $$;
 });
 my ($status, $stdout, $stderr) = $node->psql(
