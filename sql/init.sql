@@ -3,6 +3,10 @@
 --
 CREATE EXTENSION simhash;
 
+-- compiling queries that run but once would take most of the time
+SELECT current_database() AS database \gset
+ALTER DATABASE :"database" SET jit = off;
+
 -- 64 bits that depend on nothing but the text
 CREATE FUNCTION bits(text) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
 	SELECT ('x' || substr(md5($1), 1, 16))::bit(64)::bigint
