@@ -21,7 +21,6 @@
  * Strategy s of 1..65 is an operator that is true where two fingerprints
  * differ in at most s - 1 bits: = is 1, % is 4.
  */
-#define SHIDX_STRATEGY_WITHIN(radius)	((radius) + 1)
 #define SHIDX_RADIUS_OF_STRATEGY(s)		((s) - 1)
 #define SHIDX_MAX_WITHIN_STRATEGY		65
 #define SHIDX_STRATEGY_BALL				66

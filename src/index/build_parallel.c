@@ -117,20 +117,18 @@ scan_part(BuildShared *shared, Relation heap, Relation index, IndexInfo *info,
 }
 
 /*
- * Copy the parts of all, with fingerprints or without.  Returns how many
- * entries they have.
+ * How many rows all have collected, with fingerprints and without.
  */
-static double
-get_parts(const BuildShared *shared, bool nulls, ShSortPart *parts)
+static void
+count_rows(const BuildShared *shared, double *rows, double *nulls)
 {
-	double		count = 0;
-
+	*rows = 0;
+	*nulls = 0;
 	for (int i = 0; i < shared->nparts; i++)
 	{
-		parts[i] = nulls ? shared->parts[i].nulls : shared->parts[i].rows;
-		count += parts[i].count;
+		*rows += shared->parts[i].rows.count;
+		*nulls += shared->parts[i].nulls.count;
 	}
-	return count;
 }
 
 /*
@@ -148,7 +146,8 @@ write_trees(BuildShared *shared, Relation index, const ShBitsScheme *scheme, boo
 		bool		is_null_tree = tree == scheme->ntables;
 		ShSort	   *sort;
 
-		(void) get_parts(shared, is_null_tree, parts);
+		for (int i = 0; i < shared->nparts; i++)
+			parts[i] = is_null_tree ? shared->parts[i].nulls : shared->parts[i].rows;
 		sort = shsort_begin_whole(shared->memory_kb, &shared->files, parts, shared->nparts);
 
 		/* the first table permutes nothing where all fingerprints are 0 */
@@ -192,11 +191,11 @@ participate(BuildShared *shared, Relation heap, Relation index, IndexInfo *info,
 	{
 		if (is_leader)
 		{
-			ShSortPart *parts = palloc(shared->nparts * sizeof(ShSortPart));
+			double		rows;
+			double		nulls;
 
-			shidx_report_writing(scheme, get_parts(shared, false, parts),
-								 get_parts(shared, true, parts));
-			pfree(parts);
+			count_rows(shared, &rows, &nulls);
+			shidx_report_writing(scheme, rows, nulls);
 		}
 		write_trees(shared, index, scheme, is_leader);
 		BarrierArriveAndWait(&shared->barrier, WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN);
@@ -343,6 +342,9 @@ shidx_build_parallel(Relation heap, Relation index, IndexInfo *info, const ShBit
 
 	if (launched)
 	{
+		double		rows;
+		double		nulls;
+
 		participate(shared, heap, index, info, table_scan, scheme, 0, true);
 		WaitForParallelWorkersToFinish(pcxt);
 
@@ -350,9 +352,8 @@ shidx_build_parallel(Relation heap, Relation index, IndexInfo *info, const ShBit
 			InstrAccumParallelQuery(&buffer_usage[i], &wal_usage[i]);
 		info->ii_BrokenHotChain |= shared->broken_hot_chain;
 		result->heap_tuples = shared->heap_tuples;
-		result->index_tuples = 0;
-		for (int i = 0; i < shared->nparts; i++)
-			result->index_tuples += shared->parts[i].rows.count + shared->parts[i].nulls.count;
+		count_rows(shared, &rows, &nulls);
+		result->index_tuples = rows + nulls;
 	}
 
 	if (IsMVCCSnapshot(snapshot))
