@@ -3,8 +3,8 @@
  * build.c
  *	  Building a simhash index.
  *
- * The pages are written through the buffer manager and logged afterwards, by
- * page ranges: nobody can read the index before the build commits.
+ * The rows of the table are collected, sorted for each tree in turn, and its
+ * pages written.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,34 +26,30 @@
 #include "index/build_tree.h"
 #include "sort/entrysort.h"
 
-static void
-write_metapage(Relation index, int blocks, int distance)
-{
-	Buffer		buffer = shbt_new_buffer(index, MAIN_FORKNUM);
-
-	Assert(BufferGetBlockNumber(buffer) == SHBT_METAPAGE_BLOCK);
-	shbt_init_metapage(BufferGetPage(buffer), blocks, distance);
-	MarkBufferDirty(buffer);
-	UnlockReleaseBuffer(buffer);
-}
-
 /*
- * Build without other processes, after the metapage.
+ * Build without other processes.
  */
 static void
 build_alone(Relation heap, Relation index, IndexInfo *info, const ShBitsScheme *scheme,
 			IndexBuildResult *result)
 {
 	pg_atomic_uint64 written;
-	ShIdxBuild	build = {index, shidx_get_options(index).fillfactor, true, &written};
+	ShIdxBuild	build = {index, scheme, shidx_get_options(index).fillfactor};
 	ShSort	   *rows = shsort_begin(maintenance_work_mem);
 	ShSort	   *nulls = shsort_begin(maintenance_work_mem / 8);
 
-	pg_atomic_init_u64(&written, 0);
 	result->heap_tuples = shidx_collect_rows(heap, index, info, rows, nulls, true, NULL);
-	result->index_tuples = shsort_count(rows) + shsort_count(nulls);
+	build.rows = shsort_count(rows);
+	build.nulls = shsort_count(nulls);
+	result->index_tuples = build.rows + build.nulls;
 
-	shidx_report_writing(scheme, shsort_count(rows), shsort_count(nulls));
+	pg_atomic_init_u64(&written, 0);
+	build.written = &written;
+	build.is_leader = true;
+	shidx_allocate_trees(&build);
+	shidx_report_writing(&build);
+	build.pages = shidx_begin_pages(index, RelationNeedsWAL(index));
+	shidx_write_metapage(&build);
 	for (int t = 0; t < scheme->ntables; t++)
 	{
 		shsort_start_table(rows, &scheme->tables[t]);
@@ -62,15 +58,10 @@ build_alone(Relation heap, Relation index, IndexInfo *info, const ShBitsScheme *
 	/* the first table permutes nothing where all fingerprints are 0 */
 	shsort_start_table(nulls, &scheme->tables[0]);
 	shidx_write_tree(&build, nulls, scheme->ntables);
+	shidx_end_pages(build.pages);
 
 	shsort_end(rows);
 	shsort_end(nulls);
-
-	if (RelationNeedsWAL(index))
-	{
-		pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SHIDX_PHASE_LOG);
-		log_newpage_range(index, MAIN_FORKNUM, 0, RelationGetNumberOfBlocks(index), true);
-	}
 }
 
 /*
@@ -91,7 +82,6 @@ shidx_build(Relation heap, Relation index, struct IndexInfo *info)
 	shbt_forget_cache(index);
 
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SHIDX_PHASE_SCAN);
-	write_metapage(index, scheme->blocks, scheme->distance);
 	if (workers == 0 || !shidx_build_parallel(heap, index, info, scheme, workers, result))
 		build_alone(heap, index, info, scheme, result);
 	return result;
@@ -148,8 +138,6 @@ shidx_buildphasename(int64 phase)
 			return "scanning table";
 		case SHIDX_PHASE_WRITE:
 			return "sorting and writing tables";
-		case SHIDX_PHASE_LOG:
-			return "writing WAL";
 		default:
 			return NULL;
 	}
