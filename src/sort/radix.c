@@ -32,6 +32,9 @@
 /* up to how many items insertion is the fastest sort */
 #define FEW_ITEMS				16
 
+/* up to how many items a bucket is copied to be distributed */
+#define SCRATCH_ITEMS			0x10000
+
 /* where the bits are that tell a bucket of items */
 typedef struct Digit
 {
@@ -158,20 +161,20 @@ find_starts(size_t *sizes, size_t nbuckets)
 	}
 }
 
-static void sort_in_place(ShSortItems items, size_t count);
+static void sort_in_place(ShSortItems items, ShSortItems scratch, size_t count);
 
 /*
  * Sort each of the buckets that end where ends[] says.
  */
 static void
-sort_buckets(ShSortItems items, const size_t *ends, size_t nbuckets)
+sort_buckets(ShSortItems items, ShSortItems scratch, const size_t *ends, size_t nbuckets)
 {
 	size_t		start = 0;
 
 	for (size_t bucket = 0; bucket < nbuckets; bucket++)
 	{
 		if (ends[bucket] - start > 1)
-			sort_in_place(shsort_items_from(items, start), ends[bucket] - start);
+			sort_in_place(shsort_items_from(items, start), scratch, ends[bucket] - start);
 		start = ends[bucket];
 	}
 }
@@ -219,10 +222,35 @@ exchange(ShSortItems items, size_t count, Digit digit, size_t *next)
 	pfree(starts);
 }
 
+/*
+ * Put each item into its bucket, from a copy.  The buckets' starts become
+ * their ends.
+ */
 static void
-sort_in_place(ShSortItems items, size_t count)
+scatter(ShSortItems items, ShSortItems copy, size_t count, Digit digit, size_t *next)
+{
+	memcpy(copy.items, items.items, count * sizeof(ShSortItem));
+	if (items.groups != NULL)
+		memcpy(copy.groups, items.groups, count * sizeof(uint32));
+	for (size_t i = 0; i < count; i++)
+	{
+		size_t		place = next[digit_of(digit, copy, i)]++;
+
+		items.items[place] = copy.items[i];
+		if (items.groups != NULL)
+			items.groups[place] = copy.groups[i];
+	}
+}
+
+/*
+ * Sort items where they are.  scratch has room for SCRATCH_ITEMS, or for all
+ * if there are fewer.
+ */
+static void
+sort_in_place(ShSortItems items, ShSortItems scratch, size_t count)
 {
 	Digit		digit;
+	size_t		nbuckets;
 	size_t	   *buckets;
 
 	if (count <= FEW_ITEMS)
@@ -234,16 +262,20 @@ sort_in_place(ShSortItems items, size_t count)
 		return;
 
 	digit = choose_digit(shsort_varying(items, count), count);
-	buckets = palloc0(((size_t) 1 << digit.bits) * sizeof(size_t));
+	nbuckets = (size_t) 1 << digit.bits;
+	buckets = palloc0(nbuckets * sizeof(size_t));
 	for (size_t i = 0; i < count; i++)
 	{
 		if (i % CHECK_INTERVAL == 0)
 			CHECK_FOR_INTERRUPTS();
 		buckets[digit_of(digit, items, i)]++;
 	}
-	find_starts(buckets, (size_t) 1 << digit.bits);
-	exchange(items, count, digit, buckets);
-	sort_buckets(items, buckets, (size_t) 1 << digit.bits);
+	find_starts(buckets, nbuckets);
+	if (count <= SCRATCH_ITEMS)
+		scatter(items, scratch, count, digit, buckets);
+	else
+		exchange(items, count, digit, buckets);
+	sort_buckets(items, scratch, buckets, nbuckets);
 	pfree(buckets);
 }
 
@@ -269,6 +301,7 @@ shsort_radix_table(ShSortItems rows, ShSortItems sorted, size_t count,
 				   const ShBitsTable *table, ShSortVarying varying)
 {
 	Digit		digit;
+	ShSortItems scratch = {NULL, NULL};
 	size_t		nbuckets;
 	size_t	   *buckets;
 
@@ -301,7 +334,14 @@ shsort_radix_table(ShSortItems rows, ShSortItems sorted, size_t count,
 		if (rows.groups != NULL)
 			sorted.groups[place] = rows.groups[i];
 	}
-	sort_buckets(sorted, buckets, nbuckets);
+
+	scratch.items = palloc(Min(count, SCRATCH_ITEMS) * sizeof(ShSortItem));
+	if (rows.groups != NULL)
+		scratch.groups = palloc(Min(count, SCRATCH_ITEMS) * sizeof(uint32));
+	sort_buckets(sorted, scratch, buckets, nbuckets);
+	pfree(scratch.items);
+	if (scratch.groups != NULL)
+		pfree(scratch.groups);
 	pfree(buckets);
 }
 
