@@ -11,7 +11,8 @@ use SimhashTest;
 use Test::More;
 
 my $node = make_node(
-	'build', [],
+	'build', [ extra => ['--data-checksums'] ],
+	'wal_level = replica',
 	'max_worker_processes = 16',
 	'max_parallel_workers = 8',
 	'log_min_messages = debug1',
@@ -115,9 +116,58 @@ like($stderr, qr/division by zero/, 'an error in a build with workers is reporte
 is($node->safe_psql('postgres', q{SELECT to_regclass('random_half') IS NULL}),
 	't', 'and leaves no index');
 
-# Workers log what they write.
+# A build writes past the buffers of the server, also of sessions, and more than
+# are there; all pages have their checksums.
+$node->safe_psql('postgres', 'CREATE TABLE copied AS SELECT * FROM random');
+$node->restart;
+is_sound($node, 'after a restart', 'random_fp', 'random_c', 'u_fp', 'random_even');
+is($node->safe_psql(
+		'postgres', q{
+	CREATE TEMPORARY TABLE own AS SELECT * FROM random;
+	CREATE INDEX own_fp ON own USING simhash (fp);
+	INSERT INTO own SELECT * FROM random WHERE id <= 1000;
+	SELECT simhash_index_check('own_fp', true);
+	BEGIN;
+	TRUNCATE own;
+	INSERT INTO own SELECT * FROM random WHERE id <= 5000;
+	REINDEX INDEX own_fp;
+	SELECT simhash_index_check('own_fp', true);
+	ROLLBACK;
+	SELECT simhash_index_check('own_fp', true);
+	SELECT sum(entries) FROM simhash_index_info('own_fp');
+}) =~ s/\s+/ /gr, ' 404000', 'an index of a temporary table');
+
+# All of an index is in the WAL, and a checkpoint does not wait for a build to
+# end: what it has written is flushed.
+$node->safe_psql('postgres', 'CHECKPOINT');
+my %file;
+foreach my $workers (0, 2)
+{
+	$node->safe_psql(
+		'postgres', qq{
+		ALTER TABLE copied SET (parallel_workers = $workers);
+		SET max_parallel_maintenance_workers = $workers;
+		CREATE INDEX logged_$workers ON copied USING simhash (fp) WITH (blocks = 5, distance = 3);
+	});
+	$file{"logged_$workers"} = $node->data_dir . '/'
+	  . $node->safe_psql('postgres', "SELECT pg_relation_filepath('logged_$workers')");
+}
+
 $node->stop('immediate');
+foreach my $index (sort keys %file)
+{
+	cmp_ok(-s $file{$index}, '>', 0, "$index: the file was written");
+	truncate($file{$index}, 0) or die "$file{$index}: $!";
+}
 $node->start;
+is_sound($node, 'from the WAL', sort keys %file);
+is($node->safe_psql('postgres', q{SELECT simhash_index_check('u_fp', true)}),
+	'', 'the unlogged index is sound');
+is($node->safe_psql('postgres', q{SELECT sum(entries) FROM simhash_index_info('u_fp')}),
+	'0', 'and empty, after a crash');
+$node->safe_psql('postgres', 'DROP TABLE copied');
+
+# Workers log what they write.
 is_sound($node, 'after a crash', 'random_fp', 'random_c', 'random_even');
 $node->safe_psql('postgres', 'DROP INDEX random_c, random_even');
 is_exact($node, 'after a crash', 'random', 'random_fp');
