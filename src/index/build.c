@@ -35,8 +35,9 @@ build_alone(Relation heap, Relation index, IndexInfo *info, const ShBitsScheme *
 {
 	pg_atomic_uint64 written;
 	ShIdxBuild	build = {index, scheme, shidx_get_options(index).fillfactor};
-	ShSort	   *rows = shsort_begin(maintenance_work_mem);
-	ShSort	   *nulls = shsort_begin(maintenance_work_mem / 8);
+	bool		grouped = shbt_is_grouped(index);
+	ShSort	   *rows = shsort_begin_grouped(maintenance_work_mem, grouped);
+	ShSort	   *nulls = shsort_begin_grouped(maintenance_work_mem / 8, grouped);
 
 	result->heap_tuples = shidx_collect_rows(heap, index, info, rows, nulls, true, NULL);
 	build.rows = shsort_count(rows);
@@ -111,12 +112,14 @@ shidx_buildempty(Relation index)
 	Page		metapage = BufferGetPage(metabuffer);
 	ShBtMetaPageData *meta = ShBtPageGetMeta(metapage);
 
-	shbt_init_metapage(metapage, options.blocks, options.distance);
+	shbt_init_metapage(metapage, options.blocks, options.distance,
+					   IndexRelationGetNumberOfAttributes(index));
 	for (int tree = 0; tree < meta->ntrees; tree++)
 	{
 		Buffer		root = shbt_new_buffer(index, INIT_FORKNUM);
 
-		shbt_init_page(BufferGetPage(root), tree, 0, SHBT_ROOT,
+		shbt_init_page(BufferGetPage(root), tree, 0,
+					   SHBT_ROOT | (shbt_is_grouped(index) ? SHBT_GROUPED : 0),
 					   SHBT_LOWEST_KEY, SHBT_HIGHEST_KEY, InvalidBlockNumber);
 		shbt_set_root(metapage, tree, BufferGetBlockNumber(root), 0);
 		finish_init_page(root);

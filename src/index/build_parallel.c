@@ -93,8 +93,9 @@ static void
 scan_part(BuildShared *shared, Relation heap, Relation index, IndexInfo *info,
 		  ParallelTableScanDesc table_scan, int number, bool is_leader)
 {
-	ShSort	   *rows = shsort_begin_part(&shared->files, 2 * number, false);
-	ShSort	   *nulls = shsort_begin_part(&shared->files, 2 * number + 1, false);
+	bool		grouped = shbt_is_grouped(index);
+	ShSort	   *rows = shsort_begin_part(&shared->files, 2 * number, grouped);
+	ShSort	   *nulls = shsort_begin_part(&shared->files, 2 * number + 1, grouped);
 	BuildPart	part;
 	double		heap_tuples;
 
@@ -161,7 +162,7 @@ write_trees(BuildShared *shared, ShIdxBuild *build)
 			for (int i = 0; i < shared->nparts; i++)
 				parts[i] = is_null_tree ? shared->parts[i].nulls : shared->parts[i].rows;
 			sort = shsort_begin_whole(shared->memory_kb, &shared->files, parts, shared->nparts,
-									  false);
+									  shbt_is_grouped(build->index));
 		}
 
 		/* the first table permutes nothing where all fingerprints are 0 */

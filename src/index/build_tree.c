@@ -21,11 +21,10 @@
 #include "index/am.h"
 #include "index/build_tree.h"
 
-/* entries of a new inner page: 90 percent */
-#define INNER_FILL		(SHBT_INNER_CAPACITY * 90 / 100)
+#define INNER_FILLFACTOR	90
 
 /* how often the progress view is brought up to date, in entries */
-#define PROGRESS_ENTRIES	(64 * SHBT_LEAF_CAPACITY)
+#define PROGRESS_ENTRIES	(64 * SHBT_MAX_ENTRIES)
 
 /* a level of a tree that is being written */
 typedef struct BuildLevel
@@ -43,7 +42,14 @@ typedef struct BuildLevel
 static int
 leaf_fill(const ShIdxBuild *build)
 {
-	return SHBT_LEAF_CAPACITY * build->fillfactor / 100;
+	return shbt_leaf_capacity(shbt_is_grouped(build->index)) * build->fillfactor / 100;
+}
+
+/* and of a new inner page */
+static int
+inner_fill(const ShIdxBuild *build)
+{
+	return shbt_inner_capacity(shbt_is_grouped(build->index)) * INNER_FILLFACTOR / 100;
 }
 
 static double
@@ -78,7 +84,7 @@ count_pages(const ShIdxBuild *build, int tree, int *root_level)
 
 	for (*root_level = 0; count > 1; (*root_level)++)
 	{
-		count = divide_up(count, INNER_FILL);
+		count = divide_up(count, inner_fill(build));
 		sum += count;
 	}
 	return sum;
@@ -133,7 +139,8 @@ shidx_write_metapage(ShIdxBuild *build)
 {
 	Page		page = shidx_add_page(build->pages, SHBT_METAPAGE_BLOCK);
 
-	shbt_init_metapage(page, build->scheme->blocks, build->scheme->distance);
+	shbt_init_metapage(page, build->scheme->blocks, build->scheme->distance,
+					   IndexRelationGetNumberOfAttributes(build->index));
 	for (int tree = 0; tree <= build->scheme->ntables; tree++)
 	{
 		int			level;
@@ -176,6 +183,7 @@ start_page(ShIdxBuild *build, BuildLevel *level, ShBtKey low)
 {
 	uint64		block = level->first + level->begun;
 	bool		is_last = level->begun + 1 == level->count;
+	uint16		flags = shbt_is_grouped(build->index) ? SHBT_GROUPED : 0;
 
 	if (level->begun == level->count)
 		elog(ERROR, "more entries than were counted");
@@ -183,8 +191,9 @@ start_page(ShIdxBuild *build, BuildLevel *level, ShBtKey low)
 		shbt_set_fences(level->page, shbt_page_low(level->page), low);
 	level->lows[level->begun++] = low;
 	level->page = shidx_add_page(build->pages, (BlockNumber) block);
-	shbt_init_page(level->page, level->tree, level->level, level->count == 1 ? SHBT_ROOT : 0,
-				   low, SHBT_HIGHEST_KEY,
+	if (level->count == 1)
+		flags |= SHBT_ROOT;
+	shbt_init_page(level->page, level->tree, level->level, flags, low, SHBT_HIGHEST_KEY,
 				   is_last ? InvalidBlockNumber : (BlockNumber) block + 1);
 }
 
@@ -213,7 +222,8 @@ write_leaves(ShIdxBuild *build, ShSort *sort, BuildLevel *leaves)
 	{
 		for (size_t i = 0; i < left; i++)
 		{
-			ShBtKey		key = shbt_make_key(items.items[i].key, items.items[i].value);
+			ShBtKey		key = shbt_make_key(shsort_group(items, i), items.items[i].key,
+											items.items[i].value);
 
 			if (count == fill)
 			{
@@ -234,9 +244,11 @@ write_leaves(ShIdxBuild *build, ShSort *sort, BuildLevel *leaves)
 static void
 write_inner_level(ShIdxBuild *build, BuildLevel *level, const BuildLevel *below)
 {
+	int			fill = inner_fill(build);
+
 	for (uint64 i = 0; i < below->count; i++)
 	{
-		if (i % INNER_FILL == 0)
+		if (i % fill == 0)
 			start_page(build, level, below->lows[i]);
 		shbt_add_downlink(level->page, below->lows[i], (BlockNumber) (below->first + i));
 	}
@@ -260,7 +272,7 @@ shidx_write_tree(ShIdxBuild *build, ShSort *sort, int tree)
 		BuildLevel	above;
 
 		begin_level(&above, tree, level.level + 1, level.first + level.count,
-					divide_up(level.count, INNER_FILL));
+					divide_up(level.count, inner_fill(build)));
 		write_inner_level(build, &above, &level);
 		pfree(level.lows);
 		level = above;
