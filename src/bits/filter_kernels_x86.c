@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * filter_kernels_x86.c
- *	  Kernels of shbits_filter for x86-64.
+ *	  Kernels of shbits_filter and shbits_filter_pairs for x86-64.
  *
  * Matches are rare, so the loops ask only whether a group of keys has a
  * match at all: the least distance of the group is compared with the radius
@@ -158,6 +158,120 @@ shbits_filter_avx512(const uint64 *keys, int nkeys, uint64 query,
 			found[nfound++] = i + __builtin_ctz(hits);
 	}
 	return nfound;
+}
+
+SHBITS_TARGET("popcnt")
+uint64
+shbits_pairs_popcnt(const uint64 *keys, int nkeys, int radius, uint64 *others)
+{
+	uint64		found = 0;
+
+	for (int i = 0; i < nkeys; i++)
+	{
+		uint64		of_this = 0;
+
+		for (int j = i + 1; j < nkeys; j++)
+		{
+			if (unlikely((int) _mm_popcnt_u64(keys[i] ^ keys[j]) <= radius))
+				of_this |= UINT64CONST(1) << j;
+		}
+		others[i] = of_this;
+		if (of_this != 0)
+			found |= UINT64CONST(1) << i;
+	}
+	return found;
+}
+
+/*
+ * Distances of the keys in eight lanes from those in eight others.  A lane that
+ * is not in valid gets the largest number.
+ */
+SHBITS_TARGET("avx512f,avx512vpopcntdq")
+static inline __m512i
+lane_distances_avx512(__m512i a, __m512i b, __mmask8 valid)
+{
+	return _mm512_mask_popcnt_epi64(_mm512_set1_epi64(-1), valid, _mm512_xor_si512(a, b));
+}
+
+/* is any of 32 distances within the limit?  An unsigned comparison */
+SHBITS_TARGET("avx512f,avx512vpopcntdq")
+static inline bool
+any_within_avx512(const __m512i *d, __m512i limit)
+{
+	__m512i		least = _mm512_min_epu32(_mm512_min_epu32(d[0], d[1]),
+										 _mm512_min_epu32(d[2], d[3]));
+
+	return _mm512_cmple_epu64_mask(least, limit) != 0;
+}
+
+/* key i and those in hits are pairs; in found are those that have any */
+static inline void
+add_pairs(uint64 *others, uint64 *found, int i, uint64 hits)
+{
+	others[i] = (*found >> i) & 1 ? others[i] | hits : hits;
+	*found |= UINT64CONST(1) << i;
+}
+
+/*
+ * Eight keys at a time are compared with all keys before them, four of these at a
+ * time, and with each other: turned by one to four lanes they meet all the
+ * others, those that are turned by four twice.
+ */
+SHBITS_TARGET("avx512f,avx512vpopcntdq")
+uint64
+shbits_pairs_avx512(const uint64 *keys, int nkeys, int radius, uint64 *others)
+{
+	const __m512i limit = _mm512_set1_epi64(Min(radius, 64));
+	uint64		found = 0;
+
+	if (radius < 0)
+		return 0;
+	for (int start = 0; start < nkeys; start += 8)
+	{
+		__mmask8	valid = nkeys - start >= 8 ? 0xff : (1 << (nkeys - start)) - 1;
+		__m512i		these = _mm512_maskz_loadu_epi64(valid, keys + start);
+		__m512i		d[4];
+
+		for (int i = 0; i < start; i += 4)
+		{
+			for (int k = 0; k < 4; k++)
+				d[k] = lane_distances_avx512(these, _mm512_set1_epi64(keys[i + k]), valid);
+			if (likely(!any_within_avx512(d, limit)))
+				continue;
+			for (int k = 0; k < 4; k++)
+			{
+				uint64		hits = _mm512_cmple_epu64_mask(d[k], limit);
+
+				if (hits != 0)
+					add_pairs(others, &found, i + k, hits << start);
+			}
+		}
+
+		d[0] = lane_distances_avx512(these, _mm512_alignr_epi64(these, these, 1),
+									 valid & (valid >> 1 | valid << 7));
+		d[1] = lane_distances_avx512(these, _mm512_alignr_epi64(these, these, 2),
+									 valid & (valid >> 2 | valid << 6));
+		d[2] = lane_distances_avx512(these, _mm512_alignr_epi64(these, these, 3),
+									 valid & (valid >> 3 | valid << 5));
+		d[3] = lane_distances_avx512(these, _mm512_alignr_epi64(these, these, 4),
+									 valid & valid >> 4);
+		if (likely(!any_within_avx512(d, limit)))
+			continue;
+		for (int k = 0; k < 4; k++)
+		{
+			uint32		hits = _mm512_cmple_epu64_mask(d[k], limit);
+
+			for (; hits != 0; hits &= hits - 1)
+			{
+				int			i = __builtin_ctz(hits);
+				int			j = (i + k + 1) % 8;
+
+				add_pairs(others, &found, start + Min(i, j),
+						  UINT64CONST(1) << (start + Max(i, j)));
+			}
+		}
+	}
+	return found;
 }
 
 #endif							/* SHBITS_X86_KERNELS */
