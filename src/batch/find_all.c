@@ -189,7 +189,7 @@ start_numbers(RowPairSink *sink, const ShBatchGroup *group)
 {
 	if (group->nkeys > sink->max_numbers)
 	{
-		sink->max_numbers = group->max_keys;
+		sink->max_numbers = Max(group->nkeys, 2 * sink->max_numbers);
 		sink->numbers = repalloc_huge(sink->numbers, sink->max_numbers * sizeof(uint32));
 	}
 	for (size_t i = 0; i < group->nkeys; i++)

@@ -193,23 +193,31 @@ lane_distances_avx512(__m512i a, __m512i b, __mmask8 valid)
 	return _mm512_mask_popcnt_epi64(_mm512_set1_epi64(-1), valid, _mm512_xor_si512(a, b));
 }
 
-/* is any of 32 distances within the limit?  An unsigned comparison */
+/* a bit for each of 32 distances that is within the limit; there is seldom any */
 SHBITS_TARGET("avx512f,avx512vpopcntdq")
-static inline bool
-any_within_avx512(const __m512i *d, __m512i limit)
+static inline uint32
+within_avx512(__m512i d0, __m512i d1, __m512i d2, __m512i d3, __m512i limit)
 {
-	__m512i		least = _mm512_min_epu32(_mm512_min_epu32(d[0], d[1]),
-										 _mm512_min_epu32(d[2], d[3]));
+	__m512i		least = _mm512_min_epu32(_mm512_min_epu32(d0, d1),
+										 _mm512_min_epu32(d2, d3));
 
-	return _mm512_cmple_epu64_mask(least, limit) != 0;
+	if (likely(_mm512_cmple_epu64_mask(least, limit) == 0))
+		return 0;
+	return (uint32) _mm512_cmple_epu64_mask(d0, limit) |
+		(uint32) _mm512_cmple_epu64_mask(d1, limit) << 8 |
+		(uint32) _mm512_cmple_epu64_mask(d2, limit) << 16 |
+		(uint32) _mm512_cmple_epu64_mask(d3, limit) << 24;
 }
 
-/* key i and those in hits are pairs; in found are those that have any */
+/* keys i and j are a pair, in whatever order */
 static inline void
-add_pairs(uint64 *others, uint64 *found, int i, uint64 hits)
+add_pair(uint64 *others, uint64 *found, int i, int j)
 {
-	others[i] = (*found >> i) & 1 ? others[i] | hits : hits;
-	*found |= UINT64CONST(1) << i;
+	int			first = Min(i, j);
+	uint64		bit = UINT64CONST(1) << first;
+
+	others[first] = (*found & bit ? others[first] : 0) | UINT64CONST(1) << Max(i, j);
+	*found |= bit;
 }
 
 /*
@@ -229,46 +237,39 @@ shbits_pairs_avx512(const uint64 *keys, int nkeys, int radius, uint64 *others)
 	for (int start = 0; start < nkeys; start += 8)
 	{
 		__mmask8	valid = nkeys - start >= 8 ? 0xff : (1 << (nkeys - start)) - 1;
-		__m512i		these = _mm512_maskz_loadu_epi64(valid, keys + start);
-		__m512i		d[4];
+		__m512i		x = _mm512_maskz_loadu_epi64(valid, keys + start);
+		__m512i		d0,
+					d1,
+					d2,
+					d3;
 
 		for (int i = 0; i < start; i += 4)
 		{
-			for (int k = 0; k < 4; k++)
-				d[k] = lane_distances_avx512(these, _mm512_set1_epi64(keys[i + k]), valid);
-			if (likely(!any_within_avx512(d, limit)))
-				continue;
-			for (int k = 0; k < 4; k++)
+			d0 = lane_distances_avx512(x, _mm512_set1_epi64(keys[i]), valid);
+			d1 = lane_distances_avx512(x, _mm512_set1_epi64(keys[i + 1]), valid);
+			d2 = lane_distances_avx512(x, _mm512_set1_epi64(keys[i + 2]), valid);
+			d3 = lane_distances_avx512(x, _mm512_set1_epi64(keys[i + 3]), valid);
+			for (uint32 hits = within_avx512(d0, d1, d2, d3, limit); hits != 0; hits &= hits - 1)
 			{
-				uint64		hits = _mm512_cmple_epu64_mask(d[k], limit);
+				int			place = __builtin_ctz(hits);
 
-				if (hits != 0)
-					add_pairs(others, &found, i + k, hits << start);
+				add_pair(others, &found, i + place / 8, start + place % 8);
 			}
 		}
 
-		d[0] = lane_distances_avx512(these, _mm512_alignr_epi64(these, these, 1),
-									 valid & (valid >> 1 | valid << 7));
-		d[1] = lane_distances_avx512(these, _mm512_alignr_epi64(these, these, 2),
-									 valid & (valid >> 2 | valid << 6));
-		d[2] = lane_distances_avx512(these, _mm512_alignr_epi64(these, these, 3),
-									 valid & (valid >> 3 | valid << 5));
-		d[3] = lane_distances_avx512(these, _mm512_alignr_epi64(these, these, 4),
-									 valid & valid >> 4);
-		if (likely(!any_within_avx512(d, limit)))
-			continue;
-		for (int k = 0; k < 4; k++)
+		d0 = lane_distances_avx512(x, _mm512_alignr_epi64(x, x, 1),
+								   valid & (valid >> 1 | valid << 7));
+		d1 = lane_distances_avx512(x, _mm512_alignr_epi64(x, x, 2),
+								   valid & (valid >> 2 | valid << 6));
+		d2 = lane_distances_avx512(x, _mm512_alignr_epi64(x, x, 3),
+								   valid & (valid >> 3 | valid << 5));
+		d3 = lane_distances_avx512(x, _mm512_alignr_epi64(x, x, 4), valid & valid >> 4);
+		for (uint32 hits = within_avx512(d0, d1, d2, d3, limit); hits != 0; hits &= hits - 1)
 		{
-			uint32		hits = _mm512_cmple_epu64_mask(d[k], limit);
+			int			place = __builtin_ctz(hits);
 
-			for (; hits != 0; hits &= hits - 1)
-			{
-				int			i = __builtin_ctz(hits);
-				int			j = (i + k + 1) % 8;
-
-				add_pairs(others, &found, start + Min(i, j),
-						  UINT64CONST(1) << (start + Max(i, j)));
-			}
+			add_pair(others, &found, start + place % 8,
+					 start + (place % 8 + place / 8 + 1) % 8);
 		}
 	}
 	return found;
