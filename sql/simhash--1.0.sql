@@ -908,9 +908,113 @@ DEFAULT FOR TYPE simhash USING simhash AS
 	OPERATOR 7 <%> (simhash, simhash),
 	OPERATOR 11 <<%>> (simhash, simhash),
 	OPERATOR 66 <@ (simhash, simhash_ball),
-	OPERATOR 67 <~~> (simhash, simhash) FOR ORDER BY integer_ops;
+	OPERATOR 67 <~~> (simhash, simhash) FOR ORDER BY integer_ops,
+	-- of a bigint column, which this class is for as well
+	OPERATOR 1 = (bigint, bigint),
+	OPERATOR 1 = (bigint, integer),
+	OPERATOR 1 = (bigint, smallint),
+	FUNCTION 1 hashint8extended(bigint, bigint),
+	FUNCTION 1 (bigint, bigint) hashint8extended(bigint, bigint),
+	FUNCTION 1 (integer, integer) hashint4extended(integer, bigint),
+	FUNCTION 1 (smallint, smallint) hashint2extended(smallint, bigint);
 COMMENT ON OPERATOR CLASS simhash_ops USING simhash IS 'fingerprints within a distance, and in the order of it';
 COMMENT ON OPERATOR FAMILY simhash_ops USING simhash IS 'fingerprints within a distance, and in the order of it';
+
+--
+-- Columns before the fingerprint: strategy 1 is equality, support function 1
+-- the extended hash function that belongs to it.
+--
+
+CREATE OPERATOR FAMILY integer_ops USING simhash;
+COMMENT ON OPERATOR FAMILY integer_ops USING simhash IS 'equality, for columns before the fingerprint';
+CREATE OPERATOR CLASS int2_ops
+DEFAULT FOR TYPE smallint USING simhash FAMILY integer_ops AS
+	OPERATOR 1 =,
+	FUNCTION 1 hashint2extended(smallint, bigint);
+COMMENT ON OPERATOR CLASS int2_ops USING simhash IS 'equality, for columns before the fingerprint';
+CREATE OPERATOR CLASS int4_ops
+DEFAULT FOR TYPE integer USING simhash FAMILY integer_ops AS
+	OPERATOR 1 =,
+	FUNCTION 1 hashint4extended(integer, bigint);
+COMMENT ON OPERATOR CLASS int4_ops USING simhash IS 'equality, for columns before the fingerprint';
+ALTER OPERATOR FAMILY integer_ops USING simhash ADD
+	OPERATOR 1 = (smallint, integer),
+	OPERATOR 1 = (smallint, bigint),
+	OPERATOR 1 = (integer, smallint),
+	OPERATOR 1 = (integer, bigint),
+	FUNCTION 1 (bigint, bigint) hashint8extended(bigint, bigint);
+CREATE OPERATOR CLASS bool_ops
+DEFAULT FOR TYPE boolean USING simhash AS
+	OPERATOR 1 =,
+	FUNCTION 1 hashcharextended("char", bigint);
+COMMENT ON OPERATOR CLASS bool_ops USING simhash IS 'equality, for columns before the fingerprint';
+COMMENT ON OPERATOR FAMILY bool_ops USING simhash IS 'equality, for columns before the fingerprint';
+CREATE OPERATOR CLASS bpchar_ops
+DEFAULT FOR TYPE character USING simhash AS
+	OPERATOR 1 =,
+	FUNCTION 1 hashbpcharextended(character, bigint);
+COMMENT ON OPERATOR CLASS bpchar_ops USING simhash IS 'equality, for columns before the fingerprint';
+COMMENT ON OPERATOR FAMILY bpchar_ops USING simhash IS 'equality, for columns before the fingerprint';
+CREATE OPERATOR CLASS bytea_ops
+DEFAULT FOR TYPE bytea USING simhash AS
+	OPERATOR 1 =,
+	FUNCTION 1 hashvarlenaextended(internal, bigint);
+COMMENT ON OPERATOR CLASS bytea_ops USING simhash IS 'equality, for columns before the fingerprint';
+COMMENT ON OPERATOR FAMILY bytea_ops USING simhash IS 'equality, for columns before the fingerprint';
+CREATE OPERATOR CLASS date_ops
+DEFAULT FOR TYPE date USING simhash AS
+	OPERATOR 1 =,
+	FUNCTION 1 hashint4extended(integer, bigint);
+COMMENT ON OPERATOR CLASS date_ops USING simhash IS 'equality, for columns before the fingerprint';
+COMMENT ON OPERATOR FAMILY date_ops USING simhash IS 'equality, for columns before the fingerprint';
+CREATE OPERATOR CLASS enum_ops
+DEFAULT FOR TYPE anyenum USING simhash AS
+	OPERATOR 1 =,
+	FUNCTION 1 hashenumextended(anyenum, bigint);
+COMMENT ON OPERATOR CLASS enum_ops USING simhash IS 'equality, for columns before the fingerprint';
+COMMENT ON OPERATOR FAMILY enum_ops USING simhash IS 'equality, for columns before the fingerprint';
+CREATE OPERATOR CLASS name_ops
+DEFAULT FOR TYPE name USING simhash AS
+	OPERATOR 1 =,
+	FUNCTION 1 hashnameextended(name, bigint);
+COMMENT ON OPERATOR CLASS name_ops USING simhash IS 'equality, for columns before the fingerprint';
+COMMENT ON OPERATOR FAMILY name_ops USING simhash IS 'equality, for columns before the fingerprint';
+CREATE OPERATOR CLASS numeric_ops
+DEFAULT FOR TYPE numeric USING simhash AS
+	OPERATOR 1 =,
+	FUNCTION 1 hash_numeric_extended(numeric, bigint);
+COMMENT ON OPERATOR CLASS numeric_ops USING simhash IS 'equality, for columns before the fingerprint';
+COMMENT ON OPERATOR FAMILY numeric_ops USING simhash IS 'equality, for columns before the fingerprint';
+CREATE OPERATOR CLASS oid_ops
+DEFAULT FOR TYPE oid USING simhash AS
+	OPERATOR 1 =,
+	FUNCTION 1 hashoidextended(oid, bigint);
+COMMENT ON OPERATOR CLASS oid_ops USING simhash IS 'equality, for columns before the fingerprint';
+COMMENT ON OPERATOR FAMILY oid_ops USING simhash IS 'equality, for columns before the fingerprint';
+CREATE OPERATOR CLASS text_ops
+DEFAULT FOR TYPE text USING simhash AS
+	OPERATOR 1 =,
+	FUNCTION 1 hashtextextended(text, bigint);
+COMMENT ON OPERATOR CLASS text_ops USING simhash IS 'equality, for columns before the fingerprint';
+COMMENT ON OPERATOR FAMILY text_ops USING simhash IS 'equality, for columns before the fingerprint';
+CREATE OPERATOR CLASS timestamp_ops
+DEFAULT FOR TYPE timestamp without time zone USING simhash AS
+	OPERATOR 1 =,
+	FUNCTION 1 timestamp_hash_extended(timestamp, bigint);
+COMMENT ON OPERATOR CLASS timestamp_ops USING simhash IS 'equality, for columns before the fingerprint';
+COMMENT ON OPERATOR FAMILY timestamp_ops USING simhash IS 'equality, for columns before the fingerprint';
+CREATE OPERATOR CLASS timestamptz_ops
+DEFAULT FOR TYPE timestamp with time zone USING simhash AS
+	OPERATOR 1 =,
+	FUNCTION 1 timestamp_hash_extended(timestamp, bigint);
+COMMENT ON OPERATOR CLASS timestamptz_ops USING simhash IS 'equality, for columns before the fingerprint';
+COMMENT ON OPERATOR FAMILY timestamptz_ops USING simhash IS 'equality, for columns before the fingerprint';
+CREATE OPERATOR CLASS uuid_ops
+DEFAULT FOR TYPE uuid USING simhash AS
+	OPERATOR 1 =,
+	FUNCTION 1 uuid_hash_extended(uuid, bigint);
+COMMENT ON OPERATOR CLASS uuid_ops USING simhash IS 'equality, for columns before the fingerprint';
+COMMENT ON OPERATOR FAMILY uuid_ops USING simhash IS 'equality, for columns before the fingerprint';
 
 --
 -- The scheme, made visible
@@ -939,6 +1043,25 @@ CREATE FUNCTION simhash_index_info(
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 10;
 COMMENT ON FUNCTION simhash_index_info(regclass) IS 'tables of a simhash index, their pages and entries; the last row, with table_no null, holds the null fingerprints';
+
+CREATE FUNCTION simhash_page_info(
+	index regclass, block bigint,
+	OUT page_type text, OUT table_no integer, OUT level integer, OUT is_root boolean,
+	OUT entries integer, OUT sorted integer, OUT dead integer, OUT right_block bigint,
+	OUT low_group bigint, OUT low_fp simhash, OUT low_ctid tid,
+	OUT high_group bigint, OUT high_fp simhash, OUT high_ctid tid,
+	OUT version integer, OUT columns integer, OUT blocks integer, OUT distance integer
+) RETURNS record
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION simhash_page_info(regclass, bigint) IS 'a page of a simhash index: its place, its fences, what it holds; block 0 is the metapage';
+
+CREATE FUNCTION simhash_page_items(
+	index regclass, block bigint,
+	OUT item integer, OUT group_hash bigint, OUT permuted simhash, OUT ctid tid,
+	OUT fp simhash, OUT child bigint, OUT dead boolean
+) RETURNS SETOF record
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 500;
+COMMENT ON FUNCTION simhash_page_items(regclass, bigint) IS 'entries of a page of a simhash index, in the order in which they lie; of the metapage, the roots';
 
 CREATE FUNCTION simhash_index_check(index regclass, heapallindexed boolean DEFAULT false) RETURNS void
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
