@@ -65,6 +65,7 @@ shidx_forget_candidates(ShIdxCandidates *candidates)
 	candidates->array = NULL;
 	candidates->capacity = 0;
 	candidates->count = 0;
+	candidates->sorted = 0;
 	candidates->next = 0;
 	memset(candidates->counts, 0, sizeof(candidates->counts));
 }
@@ -214,9 +215,10 @@ compare_further(const ShIdxCandidate *a, const ShIdxCandidate *b,
 /*
  * Sort the array.  How many there are at each distance is known, and so the
  * places that they have in the end: each is swapped into one of its own.
+ * Beyond a distance the other centres do not matter.
  */
 static void
-sort_array(ShIdxCandidates *candidates)
+sort_array(ShIdxCandidates *candidates, int distance)
 {
 	ShIdxCandidate *array = candidates->array;
 	int64		next[SHBITS_WIDTH + 1]; /* place to fill */
@@ -245,22 +247,47 @@ sort_array(ShIdxCandidates *candidates)
 				array[place] = candidate;
 			}
 		}
-		if (candidates->ncentres > 1 && end - start > 1)
+		if (candidates->ncentres > 1 && d <= distance && end - start > 1)
 			sort_further(array + start, end - start, candidates);
 	}
 }
 
 /*
- * Sort the candidates; shidx_next_candidate then returns them.  No more may
- * be added.
+ * Forget those that have been returned.
+ */
+static void
+drop_returned(ShIdxCandidates *candidates)
+{
+	if (candidates->next == 0)
+		return;
+	for (int64 i = 0; i < candidates->next; i++)
+		candidates->counts[candidates->array[i].distance]--;
+	candidates->count -= candidates->next;
+	memmove(candidates->array, candidates->array + candidates->next,
+			candidates->count * sizeof(ShIdxCandidate));
+	candidates->sorted = 0;
+	candidates->next = 0;
+}
+
+/*
+ * Sort the candidates up to a distance; shidx_next_candidate then returns
+ * them.  Others stay for later, and more may be added, if all are in memory;
+ * else they must not be farther away.
  */
 void
-shidx_sort_candidates(ShIdxCandidates *candidates)
+shidx_sort_candidates(ShIdxCandidates *candidates, int distance)
 {
 	if (candidates->sort != NULL)
+	{
 		tuplesort_performsort(candidates->sort);
-	else if (candidates->count > 1)
-		sort_array(candidates);
+		return;
+	}
+	Assert(candidates->next == 0);
+	candidates->sorted = 0;
+	for (int d = 0; d <= Min(distance, SHBITS_WIDTH); d++)
+		candidates->sorted += candidates->counts[d];
+	if (candidates->sorted > 0 && candidates->count > 1)
+		sort_array(candidates, distance);
 }
 
 static bool
@@ -280,7 +307,7 @@ next_of_sort(ShIdxCandidates *candidates, uint64 *fp, ItemPointer tid)
 }
 
 /*
- * The next candidate in order.  Returns false after the last.
+ * The next of those that have been sorted.  Returns false after the last.
  */
 bool
 shidx_next_candidate(ShIdxCandidates *candidates, uint64 *fp, ItemPointer tid)
@@ -289,8 +316,11 @@ shidx_next_candidate(ShIdxCandidates *candidates, uint64 *fp, ItemPointer tid)
 
 	if (candidates->sort != NULL)
 		return next_of_sort(candidates, fp, tid);
-	if (candidates->next == candidates->count)
+	if (candidates->next == candidates->sorted)
+	{
+		drop_returned(candidates);
 		return false;
+	}
 	candidate = &candidates->array[candidates->next++];
 	*fp = candidate->fp;
 	*tid = candidate->tid;

@@ -36,7 +36,8 @@ typedef struct ShIdxCandidates
 	int64		capacity;
 	ShIdxCandidate *array;
 	int64		counts[SHBITS_WIDTH + 1];	/* at each distance */
-	int64		next;
+	int64		sorted;			/* the first ones of the array */
+	int64		next;			/* of these */
 
 	/* beyond; NULL if memory does */
 	Tuplesortstate *sort;
@@ -49,7 +50,7 @@ extern void shidx_forget_candidates(ShIdxCandidates *candidates);
 extern void shidx_add_candidate(ShIdxCandidates *candidates, uint64 fp,
 								ItemPointerData tid, int distance);
 extern void shidx_drop_beyond(ShIdxCandidates *candidates, int distance);
-extern void shidx_sort_candidates(ShIdxCandidates *candidates);
+extern void shidx_sort_candidates(ShIdxCandidates *candidates, int distance);
 extern bool shidx_next_candidate(ShIdxCandidates *candidates, uint64 *fp, ItemPointer tid);
 
 #endif							/* SIMHASH_INDEX_CANDIDATES_H */
