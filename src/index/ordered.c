@@ -179,7 +179,7 @@ pages_charged(double ranges, double pages)
 }
 
 /* what all balls of a scan may take, as part of the pages of a table */
-#define BALLS_SHARE		(1.0 / 2)
+#define BALLS_SHARE		(2.0 / 3)
 
 /* what they may take where no row is expected of them */
 #define SPARE_SHARE		(1.0 / 8)
