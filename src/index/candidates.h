@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "storage/itemptr.h"
+#include "utils/logtape.h"
 #include "utils/palloc.h"
 #include "utils/tuplesort.h"
 
@@ -40,8 +41,11 @@ typedef struct ShIdxCandidates
 	int64		next;			/* of these */
 
 	/* beyond; NULL if memory does */
-	Tuplesortstate *sort;
-	bytea	   *key;
+	LogicalTapeSet *tape_set;
+	LogicalTape *tapes[SHBITS_WIDTH + 1];	/* by distance, NULL if empty */
+	LogicalTape *reading;		/* the one that is returned as it comes */
+	Tuplesortstate *sort;		/* of one that memory does not hold */
+	bytea	   *key;			/* for that */
 } ShIdxCandidates;
 
 extern void shidx_candidates_begin(ShIdxCandidates *candidates, int max_centres);
