@@ -33,9 +33,10 @@ INSERT INTO query
 SELECT n, flip(bits('c' || n * 7), n, 'q') FROM generate_series(2, 11) n
 UNION ALL
 VALUES (20, bits('e')), (21, flip(bits('e'), 5, 'q')), (22, flip(bits('e'), 9, 'q')), (23, 0), (24, bits('nowhere'));
+CREATE TABLE counts AS
+SELECT qno, distance(docs.fp::bigint, query.fp::bigint) AS d, count(*) AS rows FROM query, docs GROUP BY 1, 2;
 CREATE TABLE expected AS
-SELECT qno, array_agg(d ORDER BY d) AS d
-FROM (SELECT qno, distance(docs.fp::bigint, query.fp::bigint) AS d FROM query, docs) s GROUP BY qno;
+SELECT qno, array_agg(d ORDER BY d) AS d FROM counts, generate_series(1, rows) GROUP BY qno;
 
 -- The nearest n rows of a query, of those that the executor lets pass: 'ok' if
 -- each comes once, with the distances of the reference.
@@ -61,16 +62,18 @@ SET enable_seqscan = off;
 SET enable_sort = off;
 SELECT nearest(query, n) AS result, count(*)
 FROM query, (VALUES (1), (2), (10), (100), (1500), (40000)) v(n)
+WHERE n < 10000 OR qno % 4 = 1
 GROUP BY 1 ORDER BY 1;
 -- what rings come across beyond themselves does not fit in memory
 SET work_mem = '64kB';
 SELECT nearest(query, n) AS result, count(*)
 FROM query, (VALUES (1), (10), (1500), (40000)) v(n)
+WHERE n < 10000 OR qno % 4 = 1
 GROUP BY 1 ORDER BY 1;
 -- to the end, within memory and beyond
-SELECT nearest(query, NULL) FROM query WHERE qno IN (7, 21);
+SELECT nearest(query, NULL) FROM query WHERE qno = 7;
 SET work_mem = '64MB';
-SELECT nearest(query, NULL) FROM query WHERE qno IN (7, 21);
+SELECT nearest(query, NULL) FROM query WHERE qno = 21;
 RESET work_mem;
 
 -- Rescans, some of them in the middle of a ring
@@ -93,6 +96,7 @@ BEGIN
 END $$;
 SELECT condition, count(*) AS queries, bool_and(in_order(fp, condition)) AS as_expected
 FROM query, (VALUES ('fp <~> 7 <= 31'), ('id % 3 = 0'), ('fp <~> 7 <= 33 AND id % 3 = 0')) v(condition)
+WHERE qno IN (4, 8, 21, 24)
 GROUP BY 1 ORDER BY 1;
 
 -- How much is read: a neighbour that is a little farther away than the scheme's
@@ -127,7 +131,7 @@ BEGIN
 		ids := ids || row.id;
 		IF i % 20 = 1 THEN
 			INSERT INTO docs
-			SELECT 1000000 * query.qno + 1000 * i + n, flip(q, n % 12, 'w' || i || n) FROM generate_series(1, 600) n;
+			SELECT 1000000 * query.qno + 1000 * i + n, q # (((1::bigint << (n % 12)) - 1) << (n % 50)) FROM generate_series(1, 600) n;
 			DELETE FROM docs WHERE id = row.id;
 		END IF;
 	END LOOP;
