@@ -67,10 +67,11 @@ shbits_next_in_ball(uint64 centre, int radius, int nbits, uint64 from, uint64 *n
 }
 
 /*
- * Number of values of nbits bits within radius bits of any one of them.
+ * Number of values of nbits bits within radius bits of any one of them; nbits
+ * >= 0 need not be whole, for estimates.
  */
 double
-shbits_ball_size(int nbits, int radius)
+shbits_ball_size(double nbits, int radius)
 {
 	double		shell = 1;
 	double		size = 0;
@@ -78,7 +79,7 @@ shbits_ball_size(int nbits, int radius)
 	for (int i = 0; i <= radius && i <= nbits; i++)
 	{
 		size += shell;
-		shell *= (double) (nbits - i) / (i + 1);
+		shell *= (nbits - i) / (i + 1);
 	}
 	return size;
 }

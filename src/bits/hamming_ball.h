@@ -12,6 +12,6 @@
 
 extern bool shbits_next_in_ball(uint64 centre, int radius, int nbits,
 								uint64 from, uint64 *next);
-extern double shbits_ball_size(int nbits, int radius);
+extern double shbits_ball_size(double nbits, int radius);
 
 #endif							/* SIMHASH_BITS_HAMMING_BALL_H */

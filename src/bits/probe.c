@@ -19,16 +19,30 @@
 #define NEXT_PAGE_COST		0.5
 
 /*
- * About how many leaves a table reads for all prefixes within a radius, and
- * the number of these prefixes.
+ * About how many leaves a table reads for all prefixes within a radius, but
+ * not within an inner one, and the number of these prefixes.
+ *
+ * Where a leaf has 2^n prefixes, they are equal but for the last n bits, more or
+ * less: so the leaves lie in a ball, too, whose points have n bits fewer.  It
+ * has no use for leaves all of whose prefixes lie within the inner radius.
  */
 static double
-probe_pages(const ShBitsTable *table, int radius, double leaves, double *ranges)
+probe_pages(const ShBitsTable *table, int inner, int radius, double leaves, double *ranges)
 {
+	double		per_prefix = leaves / ldexp(1, table->prefix_bits);
+	double		shared = per_prefix < 1 ? -log2(per_prefix) : 0;
+	double		nbits = table->prefix_bits - shared;
+	double		pages = shbits_ball_size(nbits, radius);
+
 	*ranges = shbits_ball_size(table->prefix_bits, radius);
+	if (inner >= 0)
+	{
+		*ranges -= shbits_ball_size(table->prefix_bits, inner);
+		pages -= shbits_ball_size(nbits, (int) floor(inner - shared));
+	}
 
 	/* a range of r leaves, laid anywhere, touches r + 1 */
-	return Min(*ranges * (1 + leaves / ldexp(1, table->prefix_bits)), leaves);
+	return Min(pages * (1 + per_prefix), leaves);
 }
 
 /*
@@ -38,25 +52,41 @@ static double
 probe_cost(const ShBitsTable *table, int radius, double leaves)
 {
 	double		ranges;
-	double		pages = probe_pages(table, radius, leaves, &ranges);
+	double		pages = probe_pages(table, -1, radius, leaves, &ranges);
 
 	ranges = Min(ranges, pages);
 	return ranges + (pages - ranges) * NEXT_PAGE_COST;
 }
 
+/*
+ * Set what a plan takes by its probes.
+ */
 static void
-add_probe(ShBitsProbePlan *plan, const ShBitsScheme *scheme, int table, int radius,
-		  double leaves)
+sum_up(ShBitsProbePlan *plan, const ShBitsScheme *scheme, double leaves)
+{
+	plan->ranges = 0;
+	plan->pages = 0;
+	for (int i = 0; i < plan->nprobes; i++)
+	{
+		const ShBitsProbe *probe = &plan->probes[i];
+		double		ranges;
+
+		plan->pages += probe_pages(&scheme->tables[probe->table], probe->inner, probe->radius,
+								   leaves, &ranges);
+		plan->ranges += ranges;
+	}
+}
+
+static void
+add_probe(ShBitsProbePlan *plan, const ShBitsScheme *scheme, int table, int radius)
 {
 	ShBitsProbe *probe = &plan->probes[plan->nprobes++];
-	double		ranges;
 
 	probe->table = table;
 	probe->radius = radius;
+	probe->inner = -1;
 	probe->nbits = scheme->tables[table].prefix_bits;
 	probe->mask = scheme->tables[table].prefix_mask;
-	plan->pages += probe_pages(&scheme->tables[table], radius, leaves, &ranges);
-	plan->ranges += ranges;
 }
 
 /*
@@ -66,8 +96,7 @@ add_probe(ShBitsProbePlan *plan, const ShBitsScheme *scheme, int table, int radi
  * tables whose prefix lies within them suffice.
  */
 static void
-plan_within_distance(const ShBitsScheme *scheme, int radius, double leaves,
-					 ShBitsProbePlan *plan)
+plan_within_distance(const ShBitsScheme *scheme, int radius, ShBitsProbePlan *plan)
 {
 	int			last = scheme->blocks - scheme->distance + radius;
 
@@ -77,7 +106,7 @@ plan_within_distance(const ShBitsScheme *scheme, int radius, double leaves,
 
 		/* the blocks of a prefix ascend */
 		if (table->order[scheme->blocks - scheme->distance - 1] < last)
-			add_probe(plan, scheme, t, 0, leaves);
+			add_probe(plan, scheme, t, 0);
 	}
 }
 
@@ -90,32 +119,29 @@ static void
 plan_single_blocks(const ShBitsScheme *scheme, int radius, double leaves,
 				   ShBitsProbePlan *plan)
 {
-	int			share[SHBITS_MAX_TABLES] = {0};
+	int			share[SHBITS_MAX_BLOCKS] = {0};	/* there is a table a block */
+	double		spent[SHBITS_MAX_BLOCKS] = {0};
+	double		cost[SHBITS_MAX_BLOCKS];	/* with one more */
 
+	for (int t = 0; t < scheme->ntables; t++)
+		cost[t] = probe_cost(&scheme->tables[t], 0, leaves);
 	for (int given = 0; given <= radius; given++)
 	{
 		int			best = 0;
-		double		best_cost = -1;
 
-		for (int t = 0; t < scheme->ntables; t++)
+		for (int t = 1; t < scheme->ntables; t++)
 		{
-			double		cost = probe_cost(&scheme->tables[t], share[t], leaves);
-
-			if (share[t] > 0)
-				cost -= probe_cost(&scheme->tables[t], share[t] - 1, leaves);
-			if (best_cost < 0 || cost < best_cost)
-			{
+			if (cost[t] - spent[t] < cost[best] - spent[best])
 				best = t;
-				best_cost = cost;
-			}
 		}
-		share[best]++;
+		spent[best] = cost[best];
+		cost[best] = probe_cost(&scheme->tables[best], ++share[best], leaves);
 	}
 
 	for (int t = 0; t < scheme->ntables; t++)
 	{
 		if (share[t] > 0)
-			add_probe(plan, scheme, t, share[t] - 1, leaves);
+			add_probe(plan, scheme, t, share[t] - 1);
 	}
 }
 
@@ -127,15 +153,14 @@ plan_single_blocks(const ShBitsScheme *scheme, int radius, double leaves,
  * had more than q, so had each of the other k blocks, and all had more than r.
  */
 static void
-plan_beyond_distance(const ShBitsScheme *scheme, int radius, double leaves,
-					 ShBitsProbePlan *plan)
+plan_beyond_distance(const ShBitsScheme *scheme, int radius, ShBitsProbePlan *plan)
 {
 	int			m = scheme->blocks;
 	int			k = scheme->distance;
 	int			differing = (radius / m) * (m - k) + Max(0, radius % m - k);
 
 	for (int t = 0; t < scheme->ntables; t++)
-		add_probe(plan, scheme, t, differing, leaves);
+		add_probe(plan, scheme, t, differing);
 }
 
 /*
@@ -151,24 +176,23 @@ shbits_plan_probes(const ShBitsScheme *scheme, int radius, double leaves_per_tab
 	double		leaves = Max(leaves_per_table, 1);
 	double		cost = 0;
 
-	plan->nprobes = 0;
-	plan->ranges = 0;
-	plan->pages = 0;
+	memset(plan, 0, offsetof(ShBitsProbePlan, probes));
 	if (radius < 0)
 		return;
 
-	if (radius < 64)
+	if (radius < SHBITS_WIDTH)
 	{
 		if (radius <= scheme->distance)
-			plan_within_distance(scheme, radius, leaves, plan);
+			plan_within_distance(scheme, radius, plan);
 		else if (scheme->blocks == scheme->distance + 1)
 			plan_single_blocks(scheme, radius, leaves, plan);
 		else
-			plan_beyond_distance(scheme, radius, leaves, plan);
+			plan_beyond_distance(scheme, radius, plan);
 
 		for (int i = 0; i < plan->nprobes; i++)
 			cost += probe_cost(&scheme->tables[plan->probes[i].table],
 							   plan->probes[i].radius, leaves);
+		sum_up(plan, scheme, leaves);
 		if (cost <= 1 + (leaves - 1) * NEXT_PAGE_COST)
 			return;
 	}
@@ -177,13 +201,53 @@ shbits_plan_probes(const ShBitsScheme *scheme, int radius, double leaves_per_tab
 }
 
 /*
+ * Choose the probes that find what the ball of a radius has and that of a
+ * smaller one, inner, has not, beyond what the probes for the latter read;
+ * inner < 0 stands for none.
+ *
+ * Fingerprints farther away than radius belong to its probes by the same rule,
+ * so a row of rings, each of which starts where the last one ended, comes
+ * across any of them at most once.
+ *
+ * Returns false if the ball is not searched by probes.  inner must be a radius
+ * for which this has returned true.
+ */
+bool
+shbits_plan_ring(const ShBitsScheme *scheme, int inner, int radius,
+				 double leaves_per_table, ShBitsProbePlan *plan)
+{
+	ShBitsProbePlan read;
+
+	Assert(inner < 0 || inner > scheme->distance);
+	shbits_plan_probes(scheme, radius, leaves_per_table, plan);
+	if (plan->nprobes == 0 || plan->probes[0].nbits == 0)
+		return false;
+	if (inner < 0)
+		return true;
+	shbits_plan_probes(scheme, inner, leaves_per_table, &read);
+
+	/* beyond the distance of a scheme, larger balls only add to the probes */
+	plan->ring = true;
+	for (int i = 0, j = 0; i < plan->nprobes; i++)
+	{
+		if (j < read.nprobes && read.probes[j].table == plan->probes[i].table)
+			plan->probes[i].inner = read.probes[j++].radius;
+		Assert(plan->probes[i].inner <= plan->probes[i].radius);
+	}
+	sum_up(plan, scheme, Max(leaves_per_table, 1));
+	return true;
+}
+
+/*
  * Read one table from end to end, which is good for any radius.
  */
 void
 shbits_plan_table(double leaves_per_table, ShBitsProbePlan *plan)
 {
+	memset(plan, 0, offsetof(ShBitsProbePlan, probes));
 	plan->nprobes = 1;
 	memset(&plan->probes[0], 0, sizeof(ShBitsProbe));
+	plan->probes[0].inner = -1;
 	plan->ranges = 1;
 	plan->pages = Max(leaves_per_table, 1);
 }

@@ -15,14 +15,15 @@
 
 /*
  * A probe reads, of one table, the ranges whose prefix lies within a radius
- * of the prefix of the query.  nbits, the length of the prefix, is 0 if the
- * whole table is read.
+ * of the prefix of the query, but not within an inner one, which has been read
+ * before.  nbits, the length of the prefix, is 0 if the whole table is read.
  */
 typedef struct ShBitsProbe
 {
 	int			table;
 	int			nbits;
 	int			radius;
+	int			inner;			/* -1 if nothing has been read */
 	uint64		mask;			/* bits of the fingerprint in the prefix */
 } ShBitsProbe;
 
@@ -30,29 +31,44 @@ typedef struct ShBitsProbePlan
 {
 	double		ranges;			/* how many ranges it reads */
 	double		pages;			/* about how many leaves */
+	bool		ring;			/* some probe has an inner radius */
 	int			nprobes;
 	ShBitsProbe probes[SHBITS_MAX_TABLES];
 } ShBitsProbePlan;
 
 extern void shbits_plan_probes(const ShBitsScheme *scheme, int radius,
 							   double leaves_per_table, ShBitsProbePlan *plan);
+extern bool shbits_plan_ring(const ShBitsScheme *scheme, int inner, int radius,
+							 double leaves_per_table, ShBitsProbePlan *plan);
 extern void shbits_plan_table(double leaves_per_table, ShBitsProbePlan *plan);
 
 /*
  * Does a difference from the query belong to a probe of the plan?
  *
  * Each difference of at most the plan's radius does so to exactly one, the
- * first one that reads it, though others may come across it.
+ * first one that reads it, though others may come across it.  Of a ring none
+ * does if what was read before has it.
  */
 static inline bool
 shbits_probe_owns(const ShBitsProbePlan *plan, int probe, uint64 difference)
 {
+	const ShBitsProbe *probes = plan->probes;
+	int			distance;
+
 	for (int i = 0; i < probe; i++)
 	{
-		if (shbits_distance(difference & plan->probes[i].mask, 0) <= plan->probes[i].radius)
+		if (shbits_distance(difference & probes[i].mask, 0) <= probes[i].radius)
 			return false;
 	}
-	return shbits_distance(difference & plan->probes[probe].mask, 0) <= plan->probes[probe].radius;
+	distance = shbits_distance(difference & probes[probe].mask, 0);
+	if (distance <= probes[probe].inner || distance > probes[probe].radius)
+		return false;
+	for (int i = probe + 1; plan->ring && i < plan->nprobes; i++)
+	{
+		if (shbits_distance(difference & probes[i].mask, 0) <= probes[i].inner)
+			return false;
+	}
+	return true;
 }
 
 #endif							/* SIMHASH_BITS_PROBE_H */

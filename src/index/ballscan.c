@@ -62,6 +62,18 @@ shidx_ball_plan(ShIdxBallScan *scan, int radius)
 }
 
 /*
+ * Plan how to read what the ball of a radius has beyond a smaller one, as
+ * shbits_plan_ring does.  Returns false, with no plan of use, if that is not
+ * done by probes.
+ */
+bool
+shidx_ball_plan_ring(ShIdxBallScan *scan, int inner, int radius)
+{
+	scan->plan_radius = -1;
+	return shbits_plan_ring(scan->scheme, inner, radius, scan->leaves_per_table, &scan->plan);
+}
+
+/*
  * Prefetch the first leaf of each of the first probes for one prefix.
  */
 static void
@@ -102,7 +114,23 @@ shidx_ball_start(ShIdxBallScan *scan, SimhashBall ball)
 }
 
 /*
- * The same, by reading one table from end to end.
+ * Start to read, of the entries within a ball, those that the probes of the
+ * ring that was planned last come across.
+ */
+void
+shidx_ball_start_ring(ShIdxBallScan *scan, SimhashBall ball)
+{
+	Assert(scan->plan_radius < 0);
+	shidx_ball_release(scan);
+	scan->nulls = false;
+	scan->ball = ball;
+	scan->probe = 0;
+	scan->started = false;
+}
+
+/*
+ * Start to read the entries within a ball by reading one table from end to
+ * end.
  */
 void
 shidx_ball_start_table(ShIdxBallScan *scan, SimhashBall ball)
@@ -150,6 +178,29 @@ shidx_ball_release(ShIdxBallScan *scan)
 }
 
 /*
+ * The first fingerprint >= from, as the probe's table has it, whose prefix the
+ * probe is for.  Returns false if there is none.
+ */
+static bool
+next_prefix(const ShIdxBallScan *scan, const ShBitsProbe *probe, uint64 from, uint64 *next)
+{
+	uint64		prefix = shbits_prefix_mask(probe->nbits);
+
+	if (probe->inner == probe->radius)
+		return false;
+	while (shbits_next_in_ball(scan->query, probe->radius, probe->nbits, from, next))
+	{
+		if (probe->inner < 0 ||
+			shbits_distance((*next ^ scan->query) & prefix, 0) > probe->inner)
+			return true;
+		if ((*next & prefix) == prefix)
+			return false;
+		from = (*next | ~prefix) + 1;
+	}
+	return false;
+}
+
+/*
  * The first fingerprint >= from, as the probe's table has it, that the probe
  * can own.  Returns false if there is none.
  *
@@ -160,7 +211,7 @@ next_in_probe(const ShIdxBallScan *scan, const ShBitsProbe *probe, uint64 from, 
 {
 	uint64		candidate;
 
-	if (!shbits_next_in_ball(scan->query, probe->radius, probe->nbits, from, &candidate))
+	if (!next_prefix(scan, probe, from, &candidate))
 		return false;
 
 	/* ranges are mostly short: jump only where one turned out not to be */

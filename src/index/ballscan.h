@@ -35,7 +35,7 @@ typedef struct ShIdxBallScan
 
 	/* how the ball is searched; good for plan_radius */
 	double		leaves_per_table;
-	int			plan_radius;	/* -1: no plan yet */
+	int			plan_radius;	/* -1: no plan yet, or not that of a ball */
 	ShBitsProbePlan plan;
 
 	/* where we are */
@@ -57,6 +57,8 @@ typedef struct ShIdxBallScan
 extern void shidx_ball_begin(ShIdxBallScan *scan, Relation index, ShBitsScheme *scheme);
 extern void shidx_ball_plan(ShIdxBallScan *scan, int radius);
 extern void shidx_ball_start(ShIdxBallScan *scan, SimhashBall ball);
+extern bool shidx_ball_plan_ring(ShIdxBallScan *scan, int inner, int radius);
+extern void shidx_ball_start_ring(ShIdxBallScan *scan, SimhashBall ball);
 extern void shidx_ball_start_table(ShIdxBallScan *scan, SimhashBall ball);
 extern void shidx_ball_narrow(ShIdxBallScan *scan, int radius);
 extern void shidx_ball_start_nulls(ShIdxBallScan *scan);

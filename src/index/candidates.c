@@ -4,9 +4,13 @@
  *	  Matches that wait for their turn in an ordered scan.
  *
  * They are kept in an array, and sorted there, while work_mem holds them.
- * Beyond that the server sorts them, on disk if need be, as strings of bytes:
- * the distances, a byte each, then the TID, so that rows at one distance are
- * looked up in the order of the table, then the fingerprint.
+ * Beyond that they are written to tapes of a temporary file, one for each
+ * distance from the first centre, and need no sorting if there is no other;
+ * the buffers of the tapes, of one block each, come on top of work_mem.  For
+ * more centres, a tape at a time is read and sorted.  If memory does not hold
+ * even that, the server sorts it, as strings of bytes: the other distances, a
+ * byte each, then the TID, so that rows at equal distances are looked up in the
+ * order of the table, then the fingerprint.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,6 +30,15 @@
 /* in the key of a tuplesort, behind the distances */
 #define TID_BYTES		6
 #define FP_BYTES		8
+
+/* what a candidate has on a tape */
+#define TAPE_BYTES		(sizeof(uint64) + sizeof(ItemPointerData))
+
+/* how much of a tape is read at a time, in bytes */
+#define READ_BUFFER		(8 * BLCKSZ)
+
+/* how often interrupts are checked for, in candidates */
+#define CHECK_INTERVAL	4096
 
 /*
  * Prepare to collect candidates; they will be sorted by at most max_centres
@@ -60,11 +73,17 @@ shidx_forget_candidates(ShIdxCandidates *candidates)
 {
 	if (candidates->sort != NULL)
 		tuplesort_end(candidates->sort);
+	if (candidates->tape_set != NULL)
+		LogicalTapeSetClose(candidates->tape_set);
 	MemoryContextReset(candidates->context);
+	candidates->tape_set = NULL;
+	candidates->reading = NULL;
 	candidates->sort = NULL;
+	candidates->key = NULL;
 	candidates->array = NULL;
 	candidates->capacity = 0;
 	candidates->count = 0;
+	candidates->sorted = 0;
 	candidates->next = 0;
 	memset(candidates->counts, 0, sizeof(candidates->counts));
 }
@@ -90,40 +109,54 @@ read_bytes(const unsigned char *bytes, int nbytes)
 	return number;
 }
 
+/*
+ * In the context of the candidates.
+ */
 static void
-put_into_sort(ShIdxCandidates *candidates, const ShIdxCandidate *candidate)
+write_to_tape(ShIdxCandidates *candidates, const ShIdxCandidate *candidate)
 {
-	unsigned char *bytes = (unsigned char *) VARDATA(candidates->key);
+	LogicalTape **tape = &candidates->tapes[candidate->distance];
+	char		bytes[TAPE_BYTES];
 
-	*bytes++ = candidate->distance;
-	for (int i = 1; i < candidates->ncentres; i++)
-		*bytes++ = shbits_distance(candidate->fp, candidates->centres[i]);
-	write_bytes(bytes, shbt_tid_to_int(&candidate->tid), TID_BYTES);
-	write_bytes(bytes + TID_BYTES, candidate->fp, FP_BYTES);
-	tuplesort_putdatum(candidates->sort, PointerGetDatum(candidates->key), false);
+	memcpy(bytes, &candidate->fp, sizeof(candidate->fp));
+	memcpy(bytes + sizeof(candidate->fp), &candidate->tid, sizeof(candidate->tid));
+	if (*tape == NULL)
+		*tape = LogicalTapeCreate(candidates->tape_set);
+	LogicalTapeWrite(*tape, bytes, TAPE_BYTES);
 }
 
 /*
- * Memory is used up: leave the candidates to the server.
+ * Returns false at the end of the tape.
+ */
+static bool
+read_from_tape(LogicalTape *tape, ShIdxCandidate *candidate)
+{
+	char		bytes[TAPE_BYTES];
+	size_t		nread = LogicalTapeRead(tape, bytes, TAPE_BYTES);
+
+	if (nread == 0)
+		return false;
+	if (nread != TAPE_BYTES)
+		elog(ERROR, "unexpected end of a tape of candidates");
+	memcpy(&candidate->fp, bytes, sizeof(candidate->fp));
+	memcpy(&candidate->tid, bytes + sizeof(candidate->fp), sizeof(candidate->tid));
+	return true;
+}
+
+/*
+ * Memory is used up: begin to write the candidates.  In their context.
  */
 static void
-start_sort(ShIdxCandidates *candidates)
+start_tapes(ShIdxCandidates *candidates)
 {
-	MemoryContext old = MemoryContextSwitchTo(candidates->context);
-	TypeCacheEntry *type = lookup_type_cache(BYTEAOID, TYPECACHE_LT_OPR);
-	Size		size = VARHDRSZ + candidates->ncentres + TID_BYTES + FP_BYTES;
-
-	candidates->key = palloc(size);
-	SET_VARSIZE(candidates->key, size);
-	candidates->sort = tuplesort_begin_datum(BYTEAOID, type->lt_opr, InvalidOid, false,
-											 work_mem, NULL, TUPLESORT_NONE);
-	MemoryContextSwitchTo(old);
-
+	candidates->tape_set = LogicalTapeSetCreate(true, NULL, -1);
+	memset(candidates->tapes, 0, sizeof(candidates->tapes));
 	for (int64 i = 0; i < candidates->count; i++)
-		put_into_sort(candidates, &candidates->array[i]);
+		write_to_tape(candidates, &candidates->array[i]);
 	if (candidates->array != NULL)
 		pfree(candidates->array);
 	candidates->array = NULL;
+	candidates->capacity = 0;
 }
 
 static void
@@ -133,35 +166,44 @@ enlarge(ShIdxCandidates *candidates)
 
 	capacity = Min(capacity, candidates->max);
 	if (candidates->array == NULL)
-		candidates->array = MemoryContextAlloc(candidates->context,
-											   capacity * sizeof(ShIdxCandidate));
+		candidates->array = MemoryContextAllocHuge(candidates->context,
+												   capacity * sizeof(ShIdxCandidate));
 	else
 		candidates->array = repalloc_huge(candidates->array,
 										  capacity * sizeof(ShIdxCandidate));
 	candidates->capacity = capacity;
 }
 
+static void
+add_to_array(ShIdxCandidates *candidates, const ShIdxCandidate *candidate)
+{
+	if (candidates->count == candidates->capacity)
+		enlarge(candidates);
+	candidates->array[candidates->count++] = *candidate;
+}
+
 /*
  * Add a match and its distance from the first centre.
  *
- * While count < max it stays in memory, else all go to the server's sort.
+ * While count < max it stays in memory, else all go to disk.
  */
 void
 shidx_add_candidate(ShIdxCandidates *candidates, uint64 fp, ItemPointerData tid, int distance)
 {
 	ShIdxCandidate candidate = {.fp = fp,.tid = tid,.distance = distance};
 
-	if (candidates->sort == NULL && candidates->count == candidates->max)
-		start_sort(candidates);
-	if (candidates->sort != NULL)
-		put_into_sort(candidates, &candidate);
+	if (candidates->tape_set == NULL && candidates->count < candidates->max)
+		add_to_array(candidates, &candidate);
 	else
 	{
-		if (candidates->count == candidates->capacity)
-			enlarge(candidates);
-		candidates->array[candidates->count] = candidate;
+		MemoryContext old = MemoryContextSwitchTo(candidates->context);
+
+		if (candidates->tape_set == NULL)
+			start_tapes(candidates);
+		write_to_tape(candidates, &candidate);
+		candidates->count++;
+		MemoryContextSwitchTo(old);
 	}
-	candidates->count++;
 	candidates->counts[distance]++;
 }
 
@@ -173,7 +215,7 @@ shidx_drop_beyond(ShIdxCandidates *candidates, int distance)
 {
 	int64		kept = 0;
 
-	Assert(candidates->sort == NULL);
+	Assert(candidates->tape_set == NULL);
 	for (int64 i = 0; i < candidates->count; i++)
 	{
 		if (candidates->array[i].distance <= distance)
@@ -214,9 +256,10 @@ compare_further(const ShIdxCandidate *a, const ShIdxCandidate *b,
 /*
  * Sort the array.  How many there are at each distance is known, and so the
  * places that they have in the end: each is swapped into one of its own.
+ * Beyond a distance the other centres do not matter.
  */
 static void
-sort_array(ShIdxCandidates *candidates)
+sort_array(ShIdxCandidates *candidates, int distance)
 {
 	ShIdxCandidate *array = candidates->array;
 	int64		next[SHBITS_WIDTH + 1]; /* place to fill */
@@ -245,22 +288,150 @@ sort_array(ShIdxCandidates *candidates)
 				array[place] = candidate;
 			}
 		}
-		if (candidates->ncentres > 1 && end - start > 1)
+		if (candidates->ncentres > 1 && d <= distance && end - start > 1)
 			sort_further(array + start, end - start, candidates);
 	}
 }
 
 /*
- * Sort the candidates; shidx_next_candidate then returns them.  No more may
- * be added.
+ * Forget those that have been returned.
+ */
+static void
+drop_returned(ShIdxCandidates *candidates)
+{
+	if (candidates->next == 0)
+		return;
+	for (int64 i = 0; i < candidates->next; i++)
+		candidates->counts[candidates->array[i].distance]--;
+	candidates->count -= candidates->next;
+	memmove(candidates->array, candidates->array + candidates->next,
+			candidates->count * sizeof(ShIdxCandidate));
+	candidates->sorted = 0;
+	candidates->next = 0;
+}
+
+/*
+ * Sort the candidates up to a distance; shidx_next_candidate then returns
+ * them.  Others stay for later, and more may be added, if all are in memory;
+ * else they must not be farther away.
  */
 void
-shidx_sort_candidates(ShIdxCandidates *candidates)
+shidx_sort_candidates(ShIdxCandidates *candidates, int distance)
 {
-	if (candidates->sort != NULL)
+	if (candidates->tape_set != NULL)
+	{
+		/* the array is for a tape at a time */
+		candidates->count = 0;
+		return;
+	}
+	Assert(candidates->next == 0);
+	candidates->sorted = 0;
+	for (int d = 0; d <= Min(distance, SHBITS_WIDTH); d++)
+		candidates->sorted += candidates->counts[d];
+	if (candidates->sorted > 0 && candidates->count > 1)
+		sort_array(candidates, distance);
+}
+
+static void
+put_into_sort(ShIdxCandidates *candidates, const ShIdxCandidate *candidate)
+{
+	unsigned char *bytes = (unsigned char *) VARDATA(candidates->key);
+
+	for (int i = 1; i < candidates->ncentres; i++)
+		*bytes++ = shbits_distance(candidate->fp, candidates->centres[i]);
+	write_bytes(bytes, shbt_tid_to_int(&candidate->tid), TID_BYTES);
+	write_bytes(bytes + TID_BYTES, candidate->fp, FP_BYTES);
+	tuplesort_putdatum(candidates->sort, PointerGetDatum(candidates->key), false);
+}
+
+static void
+start_sort(ShIdxCandidates *candidates)
+{
+	TypeCacheEntry *type = lookup_type_cache(BYTEAOID, TYPECACHE_LT_OPR);
+	Size		size = VARHDRSZ + candidates->ncentres - 1 + TID_BYTES + FP_BYTES;
+
+	if (candidates->key == NULL)
+		candidates->key = palloc(size);
+	SET_VARSIZE(candidates->key, size);
+	candidates->sort = tuplesort_begin_datum(BYTEAOID, type->lt_opr, InvalidOid, false,
+											 work_mem, NULL, TUPLESORT_NONE);
+}
+
+/*
+ * Sort what a tape has, all at one distance from the first centre, by those
+ * from the others.
+ */
+static void
+sort_tape(ShIdxCandidates *candidates, LogicalTape *tape, int64 count)
+{
+	bool		in_memory = count <= candidates->max;
+	ShIdxCandidate candidate = {0};
+
+	if (!in_memory)
+	{
+		if (candidates->array != NULL)
+			pfree(candidates->array);
+		candidates->array = NULL;
+		candidates->capacity = 0;
+		start_sort(candidates);
+	}
+	candidates->count = 0;
+	for (int64 i = 0; read_from_tape(tape, &candidate); i++)
+	{
+		if (i % CHECK_INTERVAL == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (in_memory)
+			add_to_array(candidates, &candidate);
+		else
+			put_into_sort(candidates, &candidate);
+	}
+	LogicalTapeClose(tape);
+
+	if (!in_memory)
 		tuplesort_performsort(candidates->sort);
-	else if (candidates->count > 1)
-		sort_array(candidates);
+	else
+		sort_further(candidates->array, candidates->count, candidates);
+	candidates->sorted = candidates->count;
+	candidates->next = 0;
+}
+
+/*
+ * Turn to the next tape.  Returns false after the last.
+ */
+static bool
+start_tape(ShIdxCandidates *candidates)
+{
+	for (int d = 0; d <= SHBITS_WIDTH; d++)
+	{
+		LogicalTape *tape = candidates->tapes[d];
+
+		if (tape == NULL)
+			continue;
+		candidates->tapes[d] = NULL;
+		LogicalTapeRewindForRead(tape, READ_BUFFER);
+		if (candidates->ncentres == 1)
+			candidates->reading = tape;
+		else
+			sort_tape(candidates, tape, candidates->counts[d]);
+		return true;
+	}
+	return false;
+}
+
+static bool
+next_of_tape(ShIdxCandidates *candidates, uint64 *fp, ItemPointer tid)
+{
+	ShIdxCandidate candidate;
+
+	if (!read_from_tape(candidates->reading, &candidate))
+	{
+		LogicalTapeClose(candidates->reading);
+		candidates->reading = NULL;
+		return false;
+	}
+	*fp = candidate.fp;
+	*tid = candidate.tid;
+	return true;
 }
 
 static bool
@@ -271,28 +442,64 @@ next_of_sort(ShIdxCandidates *candidates, uint64 *fp, ItemPointer tid)
 	const unsigned char *bytes;
 
 	if (!shcompat_tuplesort_getdatum(candidates->sort, true, &key, &is_null))
+	{
+		tuplesort_end(candidates->sort);
+		candidates->sort = NULL;
 		return false;
-	bytes = (const unsigned char *) VARDATA(DatumGetPointer(key)) + candidates->ncentres;
+	}
+	bytes = (const unsigned char *) VARDATA(DatumGetPointer(key)) + candidates->ncentres - 1;
 	shbt_int_to_tid(read_bytes(bytes, TID_BYTES), tid);
 	*fp = read_bytes(bytes + TID_BYTES, FP_BYTES);
 	pfree(DatumGetPointer(key));
 	return true;
 }
 
-/*
- * The next candidate in order.  Returns false after the last.
- */
-bool
-shidx_next_candidate(ShIdxCandidates *candidates, uint64 *fp, ItemPointer tid)
+static bool
+next_of_array(ShIdxCandidates *candidates, uint64 *fp, ItemPointer tid)
 {
 	const ShIdxCandidate *candidate;
 
-	if (candidates->sort != NULL)
-		return next_of_sort(candidates, fp, tid);
-	if (candidates->next == candidates->count)
+	if (candidates->next == candidates->sorted)
 		return false;
 	candidate = &candidates->array[candidates->next++];
 	*fp = candidate->fp;
 	*tid = candidate->tid;
 	return true;
+}
+
+/*
+ * The same where the candidates are on tapes.
+ */
+static bool
+next_of_tapes(ShIdxCandidates *candidates, uint64 *fp, ItemPointer tid)
+{
+	/* what is read from a tape, and its buffer, is to stay */
+	MemoryContext old = MemoryContextSwitchTo(candidates->context);
+	bool		found;
+
+	do
+	{
+		if (candidates->reading != NULL)
+			found = next_of_tape(candidates, fp, tid);
+		else if (candidates->sort != NULL)
+			found = next_of_sort(candidates, fp, tid);
+		else
+			found = next_of_array(candidates, fp, tid);
+	} while (!found && start_tape(candidates));
+	MemoryContextSwitchTo(old);
+	return found;
+}
+
+/*
+ * The next of those that have been sorted.  Returns false after the last.
+ */
+bool
+shidx_next_candidate(ShIdxCandidates *candidates, uint64 *fp, ItemPointer tid)
+{
+	if (candidates->tape_set != NULL)
+		return next_of_tapes(candidates, fp, tid);
+	if (next_of_array(candidates, fp, tid))
+		return true;
+	drop_returned(candidates);
+	return false;
 }

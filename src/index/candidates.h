@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "storage/itemptr.h"
+#include "utils/logtape.h"
 #include "utils/palloc.h"
 #include "utils/tuplesort.h"
 
@@ -36,11 +37,15 @@ typedef struct ShIdxCandidates
 	int64		capacity;
 	ShIdxCandidate *array;
 	int64		counts[SHBITS_WIDTH + 1];	/* at each distance */
-	int64		next;
+	int64		sorted;			/* the first ones of the array */
+	int64		next;			/* of these */
 
 	/* beyond; NULL if memory does */
-	Tuplesortstate *sort;
-	bytea	   *key;
+	LogicalTapeSet *tape_set;
+	LogicalTape *tapes[SHBITS_WIDTH + 1];	/* by distance, NULL if empty */
+	LogicalTape *reading;		/* the one that is returned as it comes */
+	Tuplesortstate *sort;		/* of one that memory does not hold */
+	bytea	   *key;			/* for that */
 } ShIdxCandidates;
 
 extern void shidx_candidates_begin(ShIdxCandidates *candidates, int max_centres);
@@ -49,7 +54,7 @@ extern void shidx_forget_candidates(ShIdxCandidates *candidates);
 extern void shidx_add_candidate(ShIdxCandidates *candidates, uint64 fp,
 								ItemPointerData tid, int distance);
 extern void shidx_drop_beyond(ShIdxCandidates *candidates, int distance);
-extern void shidx_sort_candidates(ShIdxCandidates *candidates);
+extern void shidx_sort_candidates(ShIdxCandidates *candidates, int distance);
 extern bool shidx_next_candidate(ShIdxCandidates *candidates, uint64 *fp, ItemPointer tid);
 
 #endif							/* SIMHASH_INDEX_CANDIDATES_H */

@@ -94,6 +94,17 @@ shidx_start_within(ShIdxReader *reader, SimhashBall ball)
 }
 
 /*
+ * The same of what the ring that was planned last has of a ball.
+ */
+void
+shidx_start_ring(ShIdxReader *reader, SimhashBall ball)
+{
+	shidx_reader_release(reader);
+	reader->by_condition = false;
+	shidx_ball_start_ring(&reader->ballscan, ball);
+}
+
+/*
  * The same, by reading one table from end to end.
  */
 void

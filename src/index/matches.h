@@ -37,6 +37,7 @@ extern void shidx_reader_release(ShIdxReader *reader);
 extern void shidx_reader_end(ShIdxReader *reader);
 extern void shidx_start_conditions(ShIdxReader *reader);
 extern void shidx_start_within(ShIdxReader *reader, SimhashBall ball);
+extern void shidx_start_ring(ShIdxReader *reader, SimhashBall ball);
 extern void shidx_start_table(ShIdxReader *reader, SimhashBall ball);
 extern void shidx_start_nulls(ShIdxReader *reader);
 extern bool shidx_next_matches(ShIdxReader *reader);

@@ -7,12 +7,15 @@
  * which is sorted and returned before the next one is begun:
  *
  * - all that the first condition finds, if that takes a few probes;
- * - else balls around the query, of growing radius, as long as probes read
- *   them cheaply: first the one that exact prefixes answer, which contains
- *   what most queries want, then such as should hold a batch of matches, were
- *   fingerprints spread evenly;
- * - then a table is read from end to end, for such a ball once more.  Where it
- *   turns out to hold too much it is made smaller on the way;
+ * - else balls around the query: first the one that exact prefixes answer,
+ *   which contains what most queries want.  Then this one grows, a bit at a
+ *   time, by rings: for each the probes read what those before have not read
+ *   yet.  What they come across beyond the ring is held until the ball has
+ *   grown that far, so nothing is returned twice and little is read twice.  The
+ *   rings end where the one that should have the next row would take too much;
+ * - then a table is read from end to end, for a ball that should hold a batch of
+ *   matches, were fingerprints spread evenly.  Where it turns out to hold too
+ *   much it is made smaller on the way;
  * - then for a 16th of the table or what memory holds; if the last ball held
  *   less than it should, from the ball of all matches, so that no guess of how
  *   fingerprints are spread can fail again;
@@ -45,6 +48,7 @@ typedef enum ShIdxOrderedStep
 {
 	COLLECT_CONDITIONS,			/* all that the first condition finds */
 	COLLECT_BALL,				/* a ball around the query, by probes */
+	WIDEN_BALL,					/* what a larger one has, by rings */
 	COLLECT_NEAREST,			/* the nearest ones, from a whole table */
 	STREAM_DISTANCE,			/* one distance, as it is read */
 	COLLECT_REST,				/* all others, from a whole table */
@@ -58,9 +62,11 @@ struct ShIdxOrdered
 	ShIdxOrderedStep step;
 	int			reach;			/* no match is farther away */
 	int			next;			/* nearer matches have been collected */
-	int			radius;			/* that should hold a batch */
+	int			radius;			/* what is collected lies within it */
 	double		batch;			/* about how many to collect next */
 	int64		allowance;		/* pages left for balls */
+	int			ring;			/* radius of the last one; -1 if none */
+	int			held;			/* rings hold what is within this radius */
 	int			tables_read;	/* from end to end */
 	bool		misled;			/* the last batch was much smaller than it
 								 * should have been */
@@ -167,45 +173,88 @@ choose_radius(double leaves_per_table, int least, double batch)
  * searched for one more on the way down.
  */
 static double
-pages_charged(const ShBitsProbePlan *plan)
+pages_charged(double ranges, double pages)
 {
-	return plan->pages + Min(plan->ranges, plan->pages);
+	return pages + Min(ranges, pages);
+}
+
+/* what all balls of a scan may take, as part of the pages of a table */
+#define BALLS_SHARE		(2.0 / 3)
+
+/* what they may take where no row is expected of them */
+#define SPARE_SHARE		(1.0 / 8)
+
+/*
+ * Shall a ball grow by the ring from radius inner, or -1, to radius?  Only if
+ * it can go on to target, where the next row should be, within the allowance;
+ * or if the ring takes little, as fingerprints are seldom spread evenly.
+ *
+ * Sets *ranges and *pages to what the ring takes.
+ */
+static bool
+worth_a_ring(const ShBitsScheme *scheme, double leaves_per_table, int inner, int radius,
+			 int target, double allowance, double *ranges, double *pages)
+{
+	double		spare = allowance - leaves_per_table * (BALLS_SHARE - SPARE_SHARE);
+	double		charged = 0;
+	ShBitsProbePlan plan;
+
+	for (int r = radius; r <= Max(target, radius); inner = r++)
+	{
+		if (!shbits_plan_ring(scheme, inner, r, leaves_per_table, &plan))
+			return false;
+		charged += pages_charged(plan.ranges, plan.pages);
+		if (r == radius)
+		{
+			*ranges = plan.ranges;
+			*pages = plan.pages;
+			if (charged < spare)
+				return true;
+		}
+		if (charged >= allowance)
+			return false;
+	}
+	return true;
 }
 
 /*
  * Estimate what is read, unless it is the first condition that is collected.
  *
  * Sets the ranges and pages that are read before the first row is returned,
- * provided that the first batch has it, and returns the number of pages that
- * are read after it if all rows are asked for.
+ * were fingerprints spread evenly, and returns the number of pages that are
+ * read after it if all rows are asked for.
  */
 double
 shidx_ordered_pages(const ShBitsScheme *scheme, double leaves_per_table,
 					double *first_ranges, double *first_pages)
 {
 	double		leaves = Max(leaves_per_table, 1);
-	double		spent = 0;
+	double		allowance = leaves * BALLS_SHARE;
 	int			radius = scheme->distance;
+	int			target = choose_radius(leaves, radius + 1, 1);
+	double		ranges;
+	double		pages;
+	ShBitsProbePlan plan;
 
 	*first_ranges = 0;
 	*first_pages = 0;
-	for (int balls = 0; balls < 2; balls++)
+	shbits_plan_probes(scheme, radius, leaves, &plan);
+	ranges = plan.ranges;
+	pages = plan.pages;
+	for (int inner = -1; pages_charged(ranges, pages) < allowance; inner = radius)
 	{
-		ShBitsProbePlan plan;
-
-		shbits_plan_probes(scheme, radius, leaves, &plan);
-		spent += pages_charged(&plan);
-		if (spent >= leaves / 2)
-		{
-			*first_pages += leaves;
-			*first_ranges += 1;
-			return 2 * leaves;
-		}
-		*first_pages += plan.pages;
-		*first_ranges += plan.ranges;
-		radius = choose_radius(leaves, radius + 1, FIRST_BATCH);
+		*first_ranges += ranges;
+		*first_pages += pages;
+		allowance -= pages_charged(ranges, pages);
+		if (radius == target)
+			return 3 * leaves;
+		radius++;
+		if (!worth_a_ring(scheme, leaves, inner, radius, target, allowance, &ranges, &pages))
+			break;
 	}
-	return 3 * leaves;
+	*first_ranges += 1;
+	*first_pages += leaves;
+	return 2 * leaves;
 }
 
 /*
@@ -217,6 +266,60 @@ choose_ball(ShIdxOrdered *ordered)
 	ordered->radius = Min(choose_radius(ordered->reader->ballscan.leaves_per_table,
 										ordered->next, ordered->batch),
 						  ordered->reach);
+}
+
+/*
+ * How far the ball has to grow, about, to have one more match: up to the
+ * nearest of those that are held, or where there should be one.
+ */
+static int
+next_match_radius(const ShIdxOrdered *ordered)
+{
+	int			radius = choose_radius(ordered->reader->ballscan.leaves_per_table,
+									   ordered->next, 1);
+
+	for (int d = ordered->next; d < radius; d++)
+	{
+		if (ordered->candidates.counts[d] > 0)
+			radius = d;
+	}
+	return Min(radius, ordered->reach);
+}
+
+/*
+ * Forget what rings hold; the next one, if any, begins at the centre.
+ */
+static void
+stop_rings(ShIdxOrdered *ordered)
+{
+	shidx_forget_candidates(&ordered->candidates);
+	ordered->ring = -1;
+}
+
+/*
+ * Prepare the next ring of the ball.  Returns false if the ball had better not
+ * grow any more.
+ */
+static bool
+choose_ring(ShIdxOrdered *ordered)
+{
+	const ShIdxBallScan *ballscan = &ordered->reader->ballscan;
+	double		ranges;
+	double		pages;
+
+	/* if nothing is held for the next ring, it has to begin at the centre */
+	if (ordered->next > ordered->held)
+	{
+		if (ordered->ring >= 0)
+			ordered->batch *= BATCH_GROWTH;
+		stop_rings(ordered);
+		choose_ball(ordered);
+		ordered->held = ordered->radius;
+	}
+	ordered->radius = ordered->next;
+	return worth_a_ring(ballscan->scheme, ballscan->leaves_per_table, ordered->ring,
+						ordered->radius, next_match_radius(ordered), ordered->allowance,
+						&ranges, &pages);
 }
 
 /*
@@ -232,12 +335,15 @@ choose_step(ShIdxOrdered *ordered)
 	if (ordered->tables_read == 0)
 	{
 		if (ordered->next == 0)
+		{
 			ordered->radius = Min(ballscan->scheme->distance, ordered->reach);
-		else
-			choose_ball(ordered);
-		shidx_ball_plan(ballscan, ordered->radius);
-		if (pages_charged(&ballscan->plan) < ordered->allowance)
-			return COLLECT_BALL;
+			shidx_ball_plan(ballscan, ordered->radius);
+			if (pages_charged(ballscan->plan.ranges, ballscan->plan.pages) < ordered->allowance)
+				return COLLECT_BALL;
+		}
+		else if (choose_ring(ordered))
+			return WIDEN_BALL;
+		stop_rings(ordered);
 		choose_ball(ordered);
 		return COLLECT_NEAREST;
 	}
@@ -280,6 +386,8 @@ shidx_ordered_start(ShIdxOrdered *ordered, ScanKey orderbys, int norderbys)
 	ordered->reach = find_reach(ordered->reader->conditions, candidates->centres[0]);
 	ordered->next = 0;
 	ordered->batch = FIRST_BATCH;
+	ordered->ring = -1;
+	ordered->held = -1;
 	ordered->tables_read = 0;
 	ordered->misled = false;
 	ordered->heavy = false;
@@ -290,7 +398,7 @@ shidx_ordered_start(ShIdxOrdered *ordered, ScanKey orderbys, int norderbys)
 	}
 	else
 	{
-		ordered->allowance = (int64) (leaves / 2);
+		ordered->allowance = (int64) (leaves * BALLS_SHARE);
 		ordered->step = choose_step(ordered);
 	}
 	return true;
@@ -345,7 +453,7 @@ collect(ShIdxOrdered *ordered, int64 limit, int64 allowance)
 	}
 	complete &= reader->ballscan.allowance > 0;
 	if (complete)
-		shidx_sort_candidates(candidates);
+		shidx_sort_candidates(candidates, SHBITS_WIDTH);
 	else
 		shidx_forget_candidates(candidates);
 	ordered->allowance = complete ? reader->ballscan.allowance : 0;
@@ -382,7 +490,75 @@ collect_ball(ShIdxOrdered *ordered)
 	if (!collect(ordered, ordered->candidates.max, ordered->allowance))
 		return false;
 	ordered->next = ordered->radius + 1;
-	ordered->batch = ordered->batch * BATCH_GROWTH;
+	ordered->batch *= BATCH_GROWTH;
+	return true;
+}
+
+/*
+ * Memory is full of what a ring holds, which begins at the next distance: hold
+ * less from now on.  Returns false if even the ring itself does not fit.
+ */
+static bool
+hold_less(ShIdxOrdered *ordered)
+{
+	ShIdxCandidates *candidates = &ordered->candidates;
+	int64		kept = 0;
+	int			last = ordered->next - 1;
+
+	while (last < ordered->held && kept + candidates->counts[last + 1] <= candidates->max / 2)
+		kept += candidates->counts[++last];
+	if (last < ordered->radius)
+		return false;
+	shidx_drop_beyond(candidates, last);
+	ordered->held = last;
+	shidx_ball_narrow(&ordered->reader->ballscan, last);
+	return true;
+}
+
+/*
+ * Let the ball grow by one ring, up to ordered->radius.  Returns false, with
+ * nothing held, if that takes too much.
+ */
+static bool
+widen_ball(ShIdxOrdered *ordered)
+{
+	ShIdxReader *reader = ordered->reader;
+	ShIdxCandidates *candidates = &ordered->candidates;
+	bool		complete;
+
+	complete = shidx_ball_plan_ring(&reader->ballscan, ordered->ring, ordered->radius);
+	shidx_start_ring(reader, ball_around(ordered, ordered->held));
+	reader->ballscan.allowance = ordered->allowance;
+	while (complete && shidx_next_matches(reader))
+	{
+		const ShIdxMatches *matches = &reader->matches;
+
+		for (int i = 0; i < matches->count && complete; i++)
+		{
+			int			distance = distance_of(ordered, matches->fps[i]);
+
+			if (distance < ordered->next || distance > ordered->held)
+				continue;
+			if (candidates->count == candidates->max)
+			{
+				complete = hold_less(ordered);
+				if (!complete || distance > ordered->held)
+					continue;
+			}
+			add_match(ordered, i, distance);
+		}
+	}
+	complete &= reader->ballscan.allowance > 0;
+	ordered->allowance = complete ? reader->ballscan.allowance : 0;
+	reader->ballscan.allowance = PG_INT64_MAX;
+	if (!complete)
+	{
+		stop_rings(ordered);
+		return false;
+	}
+	shidx_sort_candidates(candidates, ordered->radius);
+	ordered->ring = ordered->radius;
+	ordered->next = ordered->radius + 1;
 	return true;
 }
 
@@ -465,7 +641,7 @@ collect_nearest(ShIdxOrdered *ordered)
 		if (radius < ordered->next)
 			break;
 	}
-	shidx_sort_candidates(candidates);
+	shidx_sort_candidates(candidates, SHBITS_WIDTH);
 	ordered->misled = candidates->count < ordered->batch / 4;
 	ordered->next = radius + 1;
 	ordered->tables_read++;
@@ -542,6 +718,11 @@ shidx_ordered_next(ShIdxOrdered *ordered, bool want_pin, uint64 *fp, ItemPointer
 					RETURN_COLLECTED : choose_step(ordered);
 				break;
 
+			case WIDEN_BALL:
+				ordered->step = widen_ball(ordered) ?
+					RETURN_COLLECTED : choose_step(ordered);
+				break;
+
 			case COLLECT_NEAREST:
 				collect_nearest(ordered);
 				ordered->step = RETURN_COLLECTED;
@@ -555,7 +736,8 @@ shidx_ordered_next(ShIdxOrdered *ordered, bool want_pin, uint64 *fp, ItemPointer
 			case RETURN_COLLECTED:
 				if (next_collected(ordered, want_pin, fp, tid))
 					return true;
-				shidx_forget_candidates(&ordered->candidates);
+				if (ordered->ring < 0)
+					shidx_forget_candidates(&ordered->candidates);
 				ordered->step = choose_step(ordered);
 				if (ordered->step == STREAM_DISTANCE)
 					shidx_start_table(ordered->reader, ball_around(ordered, ordered->next));
