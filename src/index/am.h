@@ -23,6 +23,7 @@
  */
 #define SHIDX_RADIUS_OF_STRATEGY(s)		((s) - 1)
 #define SHIDX_MAX_WITHIN_STRATEGY		65
+#define SHIDX_STRATEGY_EQUAL			1	/* of any column */
 #define SHIDX_STRATEGY_BALL				66
 #define SHIDX_STRATEGY_DISTANCE			67	/* ORDER BY */
 #define SHIDX_NUM_STRATEGIES			67
@@ -97,5 +98,10 @@ extern bool shidx_property(Oid index_oid, int attno, IndexAMProperty prop,
 /* validate.c */
 extern bool shidx_validate(Oid opclass);
 extern void shidx_adjust_members(Oid family, Oid opclass, List *operators, List *functions);
+extern bool shidx_is_fingerprint_family(Oid family);
+extern bool shidx_is_fingerprint_type(Oid type);
+
+/* columns.c */
+extern void shidx_check_columns(Relation index, const struct IndexInfo *info);
 
 #endif							/* SIMHASH_INDEX_AM_H */
