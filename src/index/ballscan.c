@@ -4,7 +4,8 @@
  *	  Reading all entries within a ball.
  *
  * This is a list of probes (bits/probe.h), each a walk over some leaves of
- * one table, in ascending order and each leaf once.  A leaf is read in one
+ * one table, in ascending order and each leaf once: group by group, and in
+ * each over the prefixes that the probe is for.  A leaf is read in one
  * go: what matches on it is copied, and its lock given up.
  *
  * No row is met twice: a row has one entry in each table, each leaf of a table
@@ -22,12 +23,16 @@
 #include "bits/hamming_ball.h"
 #include "btree/cache.h"
 #include "btree/dead.h"
+#include "btree/leaf_count.h"
 #include "btree/search.h"
 #include "compat.h"
 #include "index/ballscan.h"
 
 /* how many leaves are fetched ahead when a ball is started */
 #define MAX_PREFETCH	8
+
+/* the leaves of so many groups are counted, those of others are like them */
+#define MAX_COUNTED		32
 
 /*
  * Prepare to read balls.  The scheme must live as long as *scan.
@@ -40,6 +45,7 @@ shidx_ball_begin(ShIdxBallScan *scan, Relation index, ShBitsScheme *scheme)
 	scan->snapshot = NULL;
 	scan->keep_pin = false;
 	scan->skip_dead = false;
+	scan->groups = shidx_only_group;
 	scan->leaves_per_table = (double) RelationGetNumberOfBlocks(index) / scheme->ntables;
 	scan->plan_radius = -1;
 	scan->allowance = PG_INT64_MAX;
@@ -50,6 +56,52 @@ shidx_ball_begin(ShIdxBallScan *scan, Relation index, ShBitsScheme *scheme)
 }
 
 /*
+ * Set in which groups is read from now on; their list must live as long as that
+ * is so.  Before balls are read, shidx_ball_count_leaves has to be called.
+ */
+void
+shidx_ball_set_groups(ShIdxBallScan *scan, const ShIdxGroups *groups)
+{
+	scan->groups = *groups;
+}
+
+/*
+ * See about how many leaves the groups have, of which there is one at least, on
+ * inner pages.
+ */
+void
+shidx_ball_count_leaves(ShIdxBallScan *scan)
+{
+	const ShIdxGroups *groups = &scan->groups;
+	double		table = (double) RelationGetNumberOfBlocks(scan->index) / scan->scheme->ntables;
+	int			counted = Min(groups->count, MAX_COUNTED);
+	double		leaves = 0;
+
+	scan->plan_radius = -1;
+	scan->leaves_per_table = table;
+	if (groups->all)
+		return;
+	for (int i = 0; i < counted; i++)
+	{
+		int			place = (int) ((int64) i * groups->count / counted);
+
+		leaves += shbt_count_leaves(scan->index, 0, groups->list[place]);
+	}
+
+	/* small groups share leaves */
+	scan->leaves_per_table = Min(leaves / counted, Max(table / groups->count, 1));
+}
+
+/*
+ * How many leaves of a table all groups have that are read.
+ */
+double
+shidx_ball_leaves(const ShIdxBallScan *scan)
+{
+	return scan->leaves_per_table * (scan->groups.all ? 1 : scan->groups.count);
+}
+
+/*
  * Plan how to search balls of a radius >= 0, unless that is planned already.
  */
 void
@@ -57,7 +109,10 @@ shidx_ball_plan(ShIdxBallScan *scan, int radius)
 {
 	if (radius == scan->plan_radius)
 		return;
-	shbits_plan_probes(scan->scheme, radius, scan->leaves_per_table, &scan->plan);
+	if (scan->groups.all)
+		shbits_plan_table(scan->leaves_per_table, &scan->plan);
+	else
+		shbits_plan_probes(scan->scheme, radius, scan->leaves_per_table, &scan->plan);
 	scan->plan_radius = radius;
 }
 
@@ -70,7 +125,18 @@ bool
 shidx_ball_plan_ring(ShIdxBallScan *scan, int inner, int radius)
 {
 	scan->plan_radius = -1;
-	return shbits_plan_ring(scan->scheme, inner, radius, scan->leaves_per_table, &scan->plan);
+	return !scan->groups.all &&
+		shbits_plan_ring(scan->scheme, inner, radius, scan->leaves_per_table, &scan->plan);
+}
+
+/*
+ * No page of the walk has been read yet.
+ */
+static void
+restart(ShIdxBallScan *scan)
+{
+	scan->started = false;
+	scan->group_no = 0;
 }
 
 /*
@@ -103,7 +169,7 @@ shidx_ball_start(ShIdxBallScan *scan, SimhashBall ball)
 	scan->nulls = false;
 	scan->ball = ball;
 	scan->probe = 0;
-	scan->started = false;
+	restart(scan);
 	if (ball.radius < 0)
 	{
 		scan->probe = scan->plan.nprobes;
@@ -125,7 +191,7 @@ shidx_ball_start_ring(ShIdxBallScan *scan, SimhashBall ball)
 	scan->nulls = false;
 	scan->ball = ball;
 	scan->probe = 0;
-	scan->started = false;
+	restart(scan);
 }
 
 /*
@@ -139,7 +205,7 @@ shidx_ball_start_table(ShIdxBallScan *scan, SimhashBall ball)
 	scan->nulls = false;
 	scan->ball = ball;
 	scan->probe = 0;
-	scan->started = false;
+	restart(scan);
 	shbits_plan_table(scan->leaves_per_table, &scan->plan);
 	scan->plan_radius = -1;		/* the plan is not what that radius gets */
 }
@@ -163,7 +229,7 @@ shidx_ball_start_nulls(ShIdxBallScan *scan)
 {
 	shidx_ball_release(scan);
 	scan->nulls = true;
-	scan->started = false;
+	restart(scan);
 }
 
 /*
@@ -224,16 +290,99 @@ next_in_probe(const ShIdxBallScan *scan, const ShBitsProbe *probe, uint64 from, 
 }
 
 /*
- * Read the page to the right of the last one; its pin passes to the new one.
+ * Place of the first listed group >= group; it is not before start.
+ */
+static int
+first_group(const ShIdxGroups *groups, int start, uint32 group)
+{
+	int			low = start;
+	int			high = groups->count;
+
+	/* mostly it is the next one */
+	if (low == high || groups->list[low] >= group)
+		return low;
+	while (low < high)
+	{
+		int			middle = low + (high - low) / 2;
+
+		if (groups->list[middle] < group)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * The first group >= from that is wanted.  Returns false if there is none.
+ */
+static bool
+next_group(ShIdxBallScan *scan, uint32 from, uint32 *group)
+{
+	const ShIdxGroups *groups = &scan->groups;
+
+	if (groups->all)
+	{
+		*group = from;
+		return true;
+	}
+	scan->group_no = first_group(groups, scan->group_no, from);
+	if (scan->group_no == groups->count)
+		return false;
+	*group = groups->list[scan->group_no];
+	return true;
+}
+
+/*
+ * The first key that the probe can own, at the start or right of the last page.
+ * Returns false if there is none; right of the last page it is the high fence
+ * if the page there is to be read.
+ */
+static bool
+next_key(ShIdxBallScan *scan, const ShBitsProbe *probe, ShBtKey *next)
+{
+	ShBtKey		from = scan->started ? scan->high : SHBT_LOWEST_KEY;
+	uint32		group;
+	uint64		fp;
+
+	*next = from;
+	if (scan->groups.all)
+		return true;
+	while (next_group(scan, from.group, &group))
+	{
+		if (group != from.group)
+			from = shbt_make_key(group, 0, 0);
+		if (next_in_probe(scan, probe, from.fp, &fp))
+		{
+			*next = fp == from.fp ? from : shbt_make_key(group, fp, 0);
+			return true;
+		}
+		if (group == PG_UINT32_MAX)
+			return false;
+		from = shbt_make_key(group + 1, 0, 0);
+	}
+	return false;
+}
+
+/*
+ * Read the page that holds a key, or the one to the right of the last if that
+ * is the one; the pin of the last passes to it.  Locks it in share mode.
  */
 static Buffer
-read_right(ShIdxBallScan *scan, int tree)
+read_page(ShIdxBallScan *scan, int tree, ShBtKey key)
 {
-	Buffer		old = scan->pin;
+	if (scan->started && shbt_key_equal(key, scan->high))
+	{
+		Buffer		old = scan->pin;
 
-	scan->pin = InvalidBuffer;
-	return shbt_read_right(scan->index, old, scan->right, scan->high, tree, 0,
-						   BUFFER_LOCK_SHARE);
+		scan->pin = InvalidBuffer;
+		return shbt_read_right(scan->index, old, scan->right, scan->high, tree, 0,
+							   BUFFER_LOCK_SHARE);
+	}
+	shidx_ball_release(scan);
+	scan->started = true;
+	scan->allowance--;			/* a page on the way down */
+	return shbt_search(scan->index, tree, 0, key, BUFFER_LOCK_SHARE);
 }
 
 /*
@@ -245,27 +394,18 @@ read_right(ShIdxBallScan *scan, int tree)
 static Buffer
 next_page(ShIdxBallScan *scan)
 {
-	for (; scan->probe < scan->plan.nprobes; scan->probe++, scan->started = false)
+	for (; scan->probe < scan->plan.nprobes; scan->probe++, restart(scan))
 	{
 		const ShBitsProbe *probe = &scan->plan.probes[scan->probe];
-		uint64		from = scan->started ? scan->high.fp : 0;
-		uint64		next;
+		ShBtKey		next;
 
 		if (!scan->started)
 			scan->query = shbits_permute(&scan->scheme->tables[probe->table],
 										 scan->ball.centre);
 		else if (!BlockNumberIsValid(scan->right))
 			continue;
-		if (!next_in_probe(scan, probe, from, &next))
-			continue;
-
-		if (scan->started && next == from)
-			return read_right(scan, probe->table);
-		shidx_ball_release(scan);
-		scan->started = true;
-		scan->allowance--;		/* a page on the way down */
-		return shbt_search(scan->index, probe->table, 0, shbt_make_key(0, next, 0),
-						   BUFFER_LOCK_SHARE);
+		if (next_key(scan, probe, &next))
+			return read_page(scan, probe->table, next);
 	}
 	shidx_ball_release(scan);
 	return InvalidBuffer;
@@ -277,15 +417,16 @@ next_page(ShIdxBallScan *scan)
 static Buffer
 next_null_page(ShIdxBallScan *scan)
 {
-	int			tree = scan->scheme->ntables;
+	ShBtKey		next = scan->started ? scan->high : SHBT_LOWEST_KEY;
+	uint32		group;
 
-	if (!scan->started)
+	if ((!scan->started || BlockNumberIsValid(scan->right)) &&
+		next_group(scan, next.group, &group))
 	{
-		scan->started = true;
-		return shbt_search(scan->index, tree, 0, SHBT_LOWEST_KEY, BUFFER_LOCK_SHARE);
+		if (group != next.group)
+			next = shbt_make_key(group, 0, 0);
+		return read_page(scan, scan->scheme->ntables, next);
 	}
-	if (BlockNumberIsValid(scan->right))
-		return read_right(scan, tree);
 	shidx_ball_release(scan);
 	return InvalidBuffer;
 }
@@ -305,6 +446,27 @@ add_match(const ShIdxBallScan *scan, ShIdxMatches *matches, uint64 fp, Page page
 }
 
 /*
+ * Of entries of a leaf, whose places are counted from first, keep those that
+ * belong to a wanted group.
+ */
+static int
+keep_groups(const ShIdxBallScan *scan, Page page, int first, uint16 *found, int nfound)
+{
+	const ShIdxGroups *groups = &scan->groups;
+	int			kept = 0;
+
+	for (int i = 0; i < nfound; i++)
+	{
+		uint32		group = shbt_page_group(page, first + found[i], true);
+		int			place = first_group(groups, 0, group);
+
+		if (place < groups->count && groups->list[place] == group)
+			found[kept++] = found[i];
+	}
+	return kept;
+}
+
+/*
  * Copy what matches among the entries first .. end - 1 of a leaf of the
  * current probe.
  */
@@ -320,6 +482,8 @@ collect_between(const ShIdxBallScan *scan, Page page, int first, int end,
 	bool		owns_all = probe->nbits == 0;
 
 	nfound = shbits_filter(fps, end - first, scan->query, scan->ball.radius, found);
+	if (shbt_page_is_grouped(page) && !scan->groups.all)
+		nfound = keep_groups(scan, page, first, found, nfound);
 	for (int i = 0; i < nfound; i++)
 	{
 		uint64		fp = shbits_unpermute(table, fps[found[i]]);
@@ -327,6 +491,20 @@ collect_between(const ShIdxBallScan *scan, Page page, int first, int end,
 		if (owns_all || shbits_probe_owns(&scan->plan, scan->probe, fp ^ scan->ball.centre))
 			add_match(scan, matches, fp, page, first + found[i]);
 	}
+}
+
+/*
+ * Is there one group, at most, that can be wanted of a leaf?  Then it is that
+ * in which the walk is.
+ */
+static bool
+wants_one_group(const ShIdxBallScan *scan, Page page)
+{
+	const ShIdxGroups *groups = &scan->groups;
+
+	return !groups->all &&
+		(scan->group_no + 1 == groups->count ||
+		 groups->list[scan->group_no + 1] > ShBtPageGetOpaque(page)->high_group);
 }
 
 /*
@@ -342,21 +520,42 @@ collect_matches(const ShIdxBallScan *scan, Page page, ShIdxMatches *matches)
 	const uint64 *fps = shbt_page_fps(page);
 	int			count = shbt_page_count(page);
 	int			sorted = ShBtPageGetOpaque(page)->sorted;
+	bool		grouped = shbt_page_is_grouped(page);
+	bool		one_prefix = probe->radius == 0 && probe->nbits > 0;
 
-	if (probe->radius == 0 && probe->nbits > 0 && sorted > 0)
+	if (sorted > 0 && (grouped ? wants_one_group(scan, page) : one_prefix))
 	{
-		uint64		prefix = shbits_prefix_mask(probe->nbits);
+		uint32		group = scan->groups.list[scan->group_no];
+		uint64		prefix = one_prefix ? shbits_prefix_mask(probe->nbits) : 0;
 		uint64		last = scan->query | ~prefix;
-		int			first = shbt_find_sorted(page, 0, scan->query & prefix);
+		int			first = shbt_find_sorted(page, group, scan->query & prefix);
 		int			step = 8;
 
-		while (first + step < sorted && fps[first + step] <= last)
+		while (first + step < sorted && fps[first + step] <= last &&
+			   (!grouped || shbt_page_group(page, first + step, true) == group))
 			step *= 2;
 		collect_between(scan, page, first, Min(first + step, sorted), matches);
 		collect_between(scan, page, sorted, count, matches);
 	}
 	else
 		collect_between(scan, page, 0, count, matches);
+}
+
+/*
+ * Copy the null fingerprints of a leaf.
+ */
+static void
+collect_nulls(const ShIdxBallScan *scan, Page page, ShIdxMatches *matches)
+{
+	int			count = shbt_page_count(page);
+	uint16		found[SHBT_MAX_ENTRIES];
+
+	for (int i = 0; i < count; i++)
+		found[i] = i;
+	if (shbt_page_is_grouped(page) && !scan->groups.all)
+		count = keep_groups(scan, page, 0, found, count);
+	for (int i = 0; i < count; i++)
+		add_match(scan, matches, 0, page, found[i]);
 }
 
 /*
@@ -390,13 +589,10 @@ shidx_ball_next(ShIdxBallScan *scan, ShIdxMatches *matches)
 			PredicateLockPage(scan->index, BufferGetBlockNumber(buffer), scan->snapshot);
 			shcompat_test_old_snapshot(scan->snapshot, scan->index, page);
 		}
-		if (!scan->nulls)
-			collect_matches(scan, page, matches);
+		if (scan->nulls)
+			collect_nulls(scan, page, matches);
 		else
-		{
-			for (int i = 0; i < shbt_page_count(page); i++)
-				add_match(scan, matches, 0, page, i);
-		}
+			collect_matches(scan, page, matches);
 		shbt_check_tids(scan->index, BufferGetBlockNumber(buffer), matches->tids, matches->count);
 		scan->block = BufferGetBlockNumber(buffer);
 		if (matches->count > 0)

@@ -14,6 +14,7 @@
 
 #include "bits/probe.h"
 #include "btree/page.h"
+#include "index/group_keys.h"
 #include "type/simhash.h"
 
 /* matches of one leaf */
@@ -33,8 +34,10 @@ typedef struct ShIdxBallScan
 	bool		keep_pin;		/* of the leaf of the last matches */
 	bool		skip_dead;		/* entries that are marked as dead */
 
+	ShIdxGroups groups;			/* what is read lies in them */
+	double		leaves_per_table;	/* of one of them, on average; or of all */
+
 	/* how the ball is searched; good for plan_radius */
-	double		leaves_per_table;
 	int			plan_radius;	/* -1: no plan yet, or not that of a ball */
 	ShBitsProbePlan plan;
 
@@ -45,6 +48,7 @@ typedef struct ShIdxBallScan
 	SimhashBall ball;
 	int			probe;
 	bool		started;		/* the probe has read a page */
+	int			group_no;		/* it is done with those before */
 	uint64		query;			/* centre of the ball, as the probe's table
 								 * has it */
 	BlockNumber block;			/* of the last page that was read */
@@ -55,6 +59,9 @@ typedef struct ShIdxBallScan
 } ShIdxBallScan;
 
 extern void shidx_ball_begin(ShIdxBallScan *scan, Relation index, ShBitsScheme *scheme);
+extern void shidx_ball_set_groups(ShIdxBallScan *scan, const ShIdxGroups *groups);
+extern void shidx_ball_count_leaves(ShIdxBallScan *scan);
+extern double shidx_ball_leaves(const ShIdxBallScan *scan);
 extern void shidx_ball_plan(ShIdxBallScan *scan, int radius);
 extern void shidx_ball_start(ShIdxBallScan *scan, SimhashBall ball);
 extern bool shidx_ball_plan_ring(ShIdxBallScan *scan, int inner, int radius);

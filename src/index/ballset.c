@@ -346,18 +346,34 @@ shidx_usual_work(const int *counts)
 }
 
 /*
- * Plan how to find all that lies in balls, of which there are counts[r] of
- * radius r: one after the other, or, where they are so many that this costs
- * more, by reading a table and comparing each entry with all, which takes so
- * much work.
+ * Plan to find all that lies in balls, of which there are counts[r] of radius
+ * r, by reading a table from end to end, and comparing each entry with all if
+ * there is more than one, which takes so much work.
+ */
+void
+shidx_plan_balls_by_table(const int *counts, double work, double leaves_per_table,
+						  ShIdxBallsPlan *plan)
+{
+	double		nballs = 0;
+
+	for (int r = 0; r <= SHBITS_WIDTH; r++)
+		nballs += counts[r];
+	plan->table = nballs > 1;
+	plan->ranges = 1;
+	plan->pages = Max(leaves_per_table, 1);
+	plan->comparing = plan->table ? plan->pages * SHBT_MAX_ENTRIES * work : 0;
+}
+
+/*
+ * Plan how to find all that lies in them: one ball after the other, or, where
+ * they are so many that this costs more, in that way.
  */
 void
 shidx_plan_balls(const int *counts, double work, const ShBitsScheme *scheme,
 				 double leaves_per_table, ShIdxBallsPlan *plan)
 {
 	double		leaves = Max(leaves_per_table, 1);
-	double		nballs = 0;
-	double		comparing = leaves * SHBT_MAX_ENTRIES * work;
+	ShIdxBallsPlan table;
 
 	memset(plan, 0, sizeof(*plan));
 	for (int r = 0; r <= SHBITS_WIDTH; r++)
@@ -369,14 +385,9 @@ shidx_plan_balls(const int *counts, double work, const ShBitsScheme *scheme,
 		shbits_plan_probes(scheme, r, leaves, &probes);
 		plan->ranges += counts[r] * probes.ranges;
 		plan->pages += counts[r] * probes.pages;
-		nballs += counts[r];
 	}
 
-	if (nballs > 1 && leaves + comparing < plan->pages)
-	{
-		plan->table = true;
-		plan->ranges = 1;
-		plan->pages = leaves;
-		plan->comparing = comparing;
-	}
+	shidx_plan_balls_by_table(counts, work, leaves, &table);
+	if (table.table && table.pages + table.comparing < plan->pages)
+		*plan = table;
 }

@@ -58,6 +58,8 @@ extern bool shidx_in_balls(const ShIdxBallSet *set, int nballs, uint64 fp);
 extern void shidx_count_radii(const ShIdxBallSet *set, int *counts);
 extern double shidx_comparing_work(const ShIdxBallSet *set);
 extern double shidx_usual_work(const int *counts);
+extern void shidx_plan_balls_by_table(const int *counts, double work,
+									  double leaves_per_table, ShIdxBallsPlan *plan);
 extern void shidx_plan_balls(const int *counts, double work, const ShBitsScheme *scheme,
 							 double leaves_per_table, ShIdxBallsPlan *plan);
 

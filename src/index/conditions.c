@@ -14,6 +14,7 @@
 #include "bits/distance.h"
 #include "index/am.h"
 #include "index/conditions.h"
+#include "index/group.h"
 
 /*
  * The ball of those that an operator of the strategy finds for an argument.
@@ -67,18 +68,21 @@ read_condition(ScanKey key)
 }
 
 /*
- * Turn scan keys into conditions.  If there is one, of one ball, it needs no
- * plan to be read.
+ * Turn the scan keys of an index into conditions.  If there is one on the
+ * fingerprint, of one ball, it needs no plan to be read.
  *
  * Allocates in the current memory context.
  */
 void
-shidx_read_conditions(ShIdxConditions *conditions, ScanKey keys, int nkeys)
+shidx_read_conditions(ShIdxConditions *conditions, Relation index, ScanKey keys, int nkeys)
 {
+	int			fp_column = shidx_fp_column(index);
 	bool		is_null = false;
 	bool		is_not_null = false;
 	bool		nothing = false;
 
+	shidx_read_group_keys(&conditions->groups, index, keys, nkeys);
+	conditions->inexact = false;
 	conditions->count = 0;
 	conditions->list = palloc(Max(nkeys, 1) * sizeof(ShIdxBallSet));
 	for (int i = 0; i < nkeys; i++)
@@ -86,6 +90,11 @@ shidx_read_conditions(ShIdxConditions *conditions, ScanKey keys, int nkeys)
 		ScanKey		key = &keys[i];
 		ShIdxBallSet condition;
 
+		if (key->sk_attno <= fp_column)
+		{
+			conditions->inexact = true;
+			continue;
+		}
 		if (key->sk_flags & SK_SEARCHNULL)
 		{
 			is_null = true;
@@ -115,6 +124,8 @@ shidx_read_conditions(ShIdxConditions *conditions, ScanKey keys, int nkeys)
 		shidx_make_ball_set(&all);
 		conditions->list[conditions->count++] = all;
 	}
+	if (!conditions->groups.all && conditions->groups.count == 0)
+		nothing = true;
 	conditions->plan.table = false;
 	conditions->nulls = !nothing && !is_not_null;
 	conditions->non_nulls = !nothing && !is_null;
@@ -122,7 +133,8 @@ shidx_read_conditions(ShIdxConditions *conditions, ScanKey keys, int nkeys)
 
 /*
  * Plan how to find what meets all conditions, by the one that takes the least:
- * that one comes first from now on.
+ * that one comes first from now on.  leaves_per_table is what a table has for
+ * one of the groups, or for all if they are not known.
  */
 void
 shidx_plan_conditions(ShIdxConditions *conditions, const ShBitsScheme *scheme,
@@ -138,8 +150,12 @@ shidx_plan_conditions(ShIdxConditions *conditions, const ShBitsScheme *scheme,
 		ShIdxBallsPlan other;
 
 		shidx_count_radii(balls, counts);
-		shidx_plan_balls(counts, shidx_comparing_work(balls), scheme, leaves_per_table,
-						 &other);
+		if (conditions->groups.all)
+			shidx_plan_balls_by_table(counts, shidx_comparing_work(balls), leaves_per_table,
+									  &other);
+		else
+			shidx_plan_balls(counts, shidx_comparing_work(balls), scheme, leaves_per_table,
+							 &other);
 		if (i == 0 || other.pages + other.comparing < plan->pages + plan->comparing)
 		{
 			*plan = other;

@@ -13,9 +13,13 @@
 #include "access/skey.h"
 
 #include "index/ballset.h"
+#include "index/group_keys.h"
 
 typedef struct ShIdxConditions
 {
+	ShIdxGroups groups;			/* where rows are wanted from */
+	bool		inexact;		/* there are conditions that only the row can
+								 * show to be met */
 	bool		nulls;			/* rows with a null fingerprint are wanted */
 	bool		non_nulls;		/* so are those whose fingerprint meets all of
 								 * the list */
@@ -29,7 +33,8 @@ typedef struct ShIdxConditions
 	ShIdxBallsPlan plan;		/* of the first one; see shidx_plan_conditions */
 } ShIdxConditions;
 
-extern void shidx_read_conditions(ShIdxConditions *conditions, ScanKey keys, int nkeys);
+extern void shidx_read_conditions(ShIdxConditions *conditions, Relation index,
+								  ScanKey keys, int nkeys);
 extern void shidx_plan_conditions(ShIdxConditions *conditions, const ShBitsScheme *scheme,
 								  double leaves_per_table);
 extern bool shidx_meets(const ShIdxConditions *conditions, int from, uint64 fp);

@@ -14,6 +14,7 @@
 #include "access/genam.h"
 #include "common/hashfn.h"
 #include "fmgr.h"
+#include "utils/lsyscache.h"
 
 #include "index/am.h"
 #include "index/group.h"
@@ -23,8 +24,32 @@
 #define SHIDX_GROUP_BITS	32
 #endif
 
-/* in place of the hash of a null */
-#define NULL_HASH	UINT64CONST(0x6E756C6C)
+/*
+ * The group of a row whose columns before the fingerprint have these hashes,
+ * or SHIDX_NULL_HASH.  0 if there are none.
+ */
+uint32
+shidx_group_of_hashes(const uint64 *hashes, int columns)
+{
+	uint64		hash = 0;
+
+	if (columns == 0)
+		return 0;
+	for (int i = 0; i < columns; i++)
+		hash = hash_combine64(hash, hashes[i]);
+	return (uint32) (hash >> (64 - SHIDX_GROUP_BITS));
+}
+
+/*
+ * Hash a value of a column, that of its type or of one for which
+ * shidx_find_hash has found the function.
+ */
+uint64
+shidx_hash_value(Relation index, int column, FmgrInfo *function, Datum value)
+{
+	return DatumGetUInt64(FunctionCall2Coll(function, index->rd_indcollation[column],
+											value, UInt64GetDatum(0)));
+}
 
 /*
  * The group of a row with these values in the columns of an index.  0 in an
@@ -34,19 +59,37 @@ uint32
 shidx_group_of_row(Relation index, const Datum *values, const bool *isnull)
 {
 	int			columns = shidx_fp_column(index);
-	uint64		hash = 0;
+	uint64		hashes[INDEX_MAX_KEYS];
 
-	if (columns == 0)
-		return 0;
 	for (int i = 0; i < columns; i++)
-	{
-		uint64		column = NULL_HASH;
+		hashes[i] = isnull[i] ? SHIDX_NULL_HASH :
+			shidx_hash_value(index, i, index_getprocinfo(index, i + 1, SHIDX_HASH_PROC),
+							 values[i]);
+	return shidx_group_of_hashes(hashes, columns);
+}
 
-		if (!isnull[i])
-			column = DatumGetUInt64(FunctionCall2Coll(index_getprocinfo(index, i + 1, SHIDX_HASH_PROC),
-													  index->rd_indcollation[i],
-													  values[i], UInt64GetDatum(0)));
-		hash = hash_combine64(hash, column);
+/*
+ * Find the function that hashes values of a type that a column is compared
+ * with; InvalidOid stands for the column's own.  Returns false if its operator
+ * family has none.
+ *
+ * Allocates in the current memory context, which must live as long as
+ * *function.
+ */
+bool
+shidx_find_hash(Relation index, int column, Oid type, FmgrInfo *function)
+{
+	RegProcedure proc;
+
+	if (!OidIsValid(type) || type == index->rd_opcintype[column])
+	{
+		fmgr_info_copy(function, index_getprocinfo(index, column + 1, SHIDX_HASH_PROC),
+					   CurrentMemoryContext);
+		return true;
 	}
-	return (uint32) (hash >> (64 - SHIDX_GROUP_BITS));
+	proc = get_opfamily_proc(index->rd_opfamily[column], type, type, SHIDX_HASH_PROC);
+	if (!OidIsValid(proc))
+		return false;
+	fmgr_info(proc, function);
+	return true;
 }

@@ -10,7 +10,11 @@
 
 #include "postgres.h"
 
+#include "fmgr.h"
 #include "utils/rel.h"
+
+/* stands for a null in place of the hash of a value */
+#define SHIDX_NULL_HASH		UINT64CONST(0x6E756C6C)
 
 /* the fingerprint's place among the columns of an index, from 0: the last */
 static inline int
@@ -19,6 +23,9 @@ shidx_fp_column(Relation index)
 	return IndexRelationGetNumberOfKeyAttributes(index) - 1;
 }
 
+extern uint32 shidx_group_of_hashes(const uint64 *hashes, int columns);
 extern uint32 shidx_group_of_row(Relation index, const Datum *values, const bool *isnull);
+extern bool shidx_find_hash(Relation index, int column, Oid type, FmgrInfo *function);
+extern uint64 shidx_hash_value(Relation index, int column, FmgrInfo *function, Datum value);
 
 #endif							/* SIMHASH_INDEX_GROUP_H */

@@ -258,12 +258,23 @@ shidx_ordered_pages(const ShBitsScheme *scheme, double leaves_per_table,
 }
 
 /*
+ * What one group may take of the pages that are left for balls.
+ */
+static double
+group_allowance(const ShIdxOrdered *ordered)
+{
+	const ShIdxGroups *groups = &ordered->reader->ballscan.groups;
+
+	return groups->all ? ordered->allowance : (double) ordered->allowance / groups->count;
+}
+
+/*
  * Choose ordered->radius by ordered->batch.
  */
 static void
 choose_ball(ShIdxOrdered *ordered)
 {
-	ordered->radius = Min(choose_radius(ordered->reader->ballscan.leaves_per_table,
+	ordered->radius = Min(choose_radius(shidx_ball_leaves(&ordered->reader->ballscan),
 										ordered->next, ordered->batch),
 						  ordered->reach);
 }
@@ -275,7 +286,7 @@ choose_ball(ShIdxOrdered *ordered)
 static int
 next_match_radius(const ShIdxOrdered *ordered)
 {
-	int			radius = choose_radius(ordered->reader->ballscan.leaves_per_table,
+	int			radius = choose_radius(shidx_ball_leaves(&ordered->reader->ballscan),
 									   ordered->next, 1);
 
 	for (int d = ordered->next; d < radius; d++)
@@ -318,7 +329,7 @@ choose_ring(ShIdxOrdered *ordered)
 	}
 	ordered->radius = ordered->next;
 	return worth_a_ring(ballscan->scheme, ballscan->leaves_per_table, ordered->ring,
-						ordered->radius, next_match_radius(ordered), ordered->allowance,
+						ordered->radius, next_match_radius(ordered), group_allowance(ordered),
 						&ranges, &pages);
 }
 
@@ -338,7 +349,8 @@ choose_step(ShIdxOrdered *ordered)
 		{
 			ordered->radius = Min(ballscan->scheme->distance, ordered->reach);
 			shidx_ball_plan(ballscan, ordered->radius);
-			if (pages_charged(ballscan->plan.ranges, ballscan->plan.pages) < ordered->allowance)
+			if (pages_charged(ballscan->plan.ranges, ballscan->plan.pages) <
+				group_allowance(ordered))
 				return COLLECT_BALL;
 		}
 		else if (choose_ring(ordered))
@@ -350,7 +362,7 @@ choose_step(ShIdxOrdered *ordered)
 	if (ordered->tables_read == 1 && !ordered->heavy)
 	{
 		ordered->batch = Max(ordered->batch * BATCH_GROWTH,
-							 ballscan->leaves_per_table * SHBT_MAX_ENTRIES * LARGE_BATCH);
+							 shidx_ball_leaves(ballscan) * SHBT_MAX_ENTRIES * LARGE_BATCH);
 		if (ordered->misled)
 			ordered->radius = ordered->reach;
 		else
@@ -370,7 +382,7 @@ bool
 shidx_ordered_start(ShIdxOrdered *ordered, ScanKey orderbys, int norderbys)
 {
 	ShIdxCandidates *candidates = &ordered->candidates;
-	double		leaves = ordered->reader->ballscan.leaves_per_table;
+	double		leaves = shidx_ball_leaves(&ordered->reader->ballscan);
 
 	shidx_forget_candidates(candidates);
 	candidates->ncentres = 0;
@@ -391,7 +403,8 @@ shidx_ordered_start(ShIdxOrdered *ordered, ScanKey orderbys, int norderbys)
 	ordered->tables_read = 0;
 	ordered->misled = false;
 	ordered->heavy = false;
-	if (shidx_ordered_by_condition(ordered->reader->conditions->plan.pages, leaves))
+	if (shidx_ordered_by_condition(ordered->reader->conditions->plan.pages,
+								   ordered->reader->ballscan.leaves_per_table))
 	{
 		ordered->allowance = (int64) leaves;
 		ordered->step = COLLECT_CONDITIONS;
@@ -675,7 +688,11 @@ static bool
 next_collected(ShIdxOrdered *ordered, bool want_pin, uint64 *fp, ItemPointer tid)
 {
 	ShIdxBallScan *ballscan = &ordered->reader->ballscan;
+	const ShIdxGroups *groups = &ballscan->groups;
 
+	/* of several columns no index-only scan returns a distance */
+	if (want_pin && (groups->all || groups->count != 1))
+		elog(ERROR, "groups of candidates are not known");
 	while (shidx_next_candidate(&ordered->candidates, fp, tid))
 	{
 		uint64		permuted;
@@ -683,7 +700,8 @@ next_collected(ShIdxOrdered *ordered, bool want_pin, uint64 *fp, ItemPointer tid
 		if (!want_pin)
 			return true;
 		permuted = shbits_permute(&ballscan->scheme->tables[0], *fp);
-		if (shbt_pin_entry(ballscan->index, 0, shbt_make_key(0, permuted, shbt_tid_to_int(tid)),
+		if (shbt_pin_entry(ballscan->index, 0,
+						   shbt_make_key(groups->list[0], permuted, shbt_tid_to_int(tid)),
 						   ballscan->snapshot, &ordered->pin))
 			return true;
 	}

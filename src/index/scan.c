@@ -21,6 +21,7 @@
 #include "compat.h"
 #include "index/am.h"
 #include "index/conditions.h"
+#include "index/group.h"
 #include "index/matches.h"
 #include "index/ordered.h"
 #include "type/simhash.h"
@@ -42,6 +43,7 @@ typedef struct ShIdxScanData
 	ShIdxScanStep step;
 	ShIdxReader reader;
 	ShIdxOrdered *ordered;		/* NULL if there are no ORDER BY keys */
+	bool		other_order;	/* one is of a column before the fingerprint */
 
 	/* what an index-only scan returns */
 	IndexTuple	tuple;
@@ -69,7 +71,6 @@ shidx_beginscan(Relation index, int nkeys, int norderbys)
 	{
 		so->ordered = shidx_ordered_begin(&so->reader, norderbys);
 
-		/* results are exact, so no recheck: leave the values null */
 		scan->xs_orderbyvals = palloc0(norderbys * sizeof(Datum));
 		scan->xs_orderbynulls = palloc(norderbys * sizeof(bool));
 		memset(scan->xs_orderbynulls, true, norderbys * sizeof(bool));
@@ -83,6 +84,29 @@ release_pins(ShIdxScan so)
 	shidx_reader_release(&so->reader);
 	if (so->ordered != NULL)
 		shidx_ordered_release(so->ordered);
+}
+
+/*
+ * See whether the order is that of distances from fingerprints.
+ *
+ * It is exact then, so no values are needed to check it: they are null.  Of a
+ * column before the fingerprint the index knows no distance.  Then rows come in
+ * no order, all at the distance 0, and the executor puts them in order by what
+ * it computes, which is not less.
+ */
+static void
+read_order(IndexScanDesc scan)
+{
+	ShIdxScan	so = (ShIdxScan) scan->opaque;
+
+	so->other_order = false;
+	for (int i = 0; i < scan->numberOfOrderBys; i++)
+		so->other_order |= scan->orderByData[i].sk_attno - 1 != shidx_fp_column(scan->indexRelation);
+	for (int i = 0; i < scan->numberOfOrderBys; i++)
+	{
+		scan->xs_orderbyvals[i] = Int32GetDatum(0);
+		scan->xs_orderbynulls[i] = !so->other_order;
+	}
 }
 
 /*
@@ -102,8 +126,10 @@ shidx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int 
 
 	MemoryContextReset(so->context);
 	old = MemoryContextSwitchTo(so->context);
-	shidx_read_conditions(&so->conditions, scan->keyData, scan->numberOfKeys);
+	shidx_read_conditions(&so->conditions, scan->indexRelation, scan->keyData,
+						  scan->numberOfKeys);
 	MemoryContextSwitchTo(old);
+	read_order(scan);
 	so->step = SCAN_BEGIN;
 }
 
@@ -146,19 +172,23 @@ static void
 begin(IndexScanDesc scan)
 {
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
+	bool		ordered = so->ordered != NULL && !so->other_order;
 
 	so->reader.ballscan.snapshot = scan->xs_snapshot;
 	so->reader.ballscan.skip_dead = scan->ignore_killed_tuples;
 	shcompat_count_index_scan(scan);
+	shidx_ball_set_groups(&so->reader.ballscan, &so->conditions.groups);
 	if (!so->conditions.non_nulls)
 	{
 		start_nulls(so);
 		return;
 	}
-	if (so->ordered != NULL || so->conditions.count > 1 || so->conditions.list[0].nballs > 1)
+	if (shbt_is_grouped(scan->indexRelation))
+		shidx_ball_count_leaves(&so->reader.ballscan);
+	if (ordered || so->conditions.count > 1 || so->conditions.list[0].nballs > 1)
 		shidx_plan_conditions(&so->conditions, so->reader.ballscan.scheme,
 							  so->reader.ballscan.leaves_per_table);
-	if (so->ordered != NULL &&
+	if (ordered &&
 		shidx_ordered_start(so->ordered, scan->orderByData, scan->numberOfOrderBys))
 		so->step = SCAN_ORDERED;
 	else
@@ -169,21 +199,31 @@ begin(IndexScanDesc scan)
 }
 
 /*
- * Give an index-only scan its tuple.
+ * Give an index-only scan its tuple.  Of several columns it asks for none, as
+ * shidx_canreturn has said: then all are null.
  */
 static void
 return_tuple(IndexScanDesc scan, uint64 fp, bool is_null)
 {
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
-	IndexTuple *tuple = is_null ? &so->null_tuple : &so->tuple;
+	IndexTuple *tuple;
+
+	is_null |= shbt_is_grouped(scan->indexRelation);
+	tuple = is_null ? &so->null_tuple : &so->tuple;
 
 	/* tuples differ only in the value, so reuse one */
 	if (*tuple == NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(so));
-		Datum		value = SimhashGetDatum(0);
+		Datum		values[INDEX_MAX_KEYS];
+		bool		nulls[INDEX_MAX_KEYS];
 
-		*tuple = index_form_tuple(scan->xs_itupdesc, &value, &is_null);
+		for (int i = 0; i < scan->xs_itupdesc->natts; i++)
+		{
+			values[i] = SimhashGetDatum(0);
+			nulls[i] = is_null;
+		}
+		*tuple = index_form_tuple(scan->xs_itupdesc, values, nulls);
 		MemoryContextSwitchTo(old);
 	}
 	if (!is_null)
@@ -259,8 +299,8 @@ shidx_gettuple(IndexScanDesc scan, ScanDirection direction)
 	keep_pin = scan->xs_want_itup || !IsMVCCSnapshot(scan->xs_snapshot);
 	so->reader.ballscan.keep_pin = keep_pin;
 
-	scan->xs_recheck = false;
-	scan->xs_recheckorderby = false;
+	scan->xs_recheck = so->conditions.inexact;
+	scan->xs_recheckorderby = so->other_order;
 	if (!next_row(scan, keep_pin, &fp, &scan->xs_heaptid))
 		return false;
 	if (scan->xs_want_itup)
@@ -283,7 +323,8 @@ shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 	{
 		while (shidx_next_matches(&so->reader))
 		{
-			tbm_add_tuples(bitmap, matches->tids, matches->count, false);
+			tbm_add_tuples(bitmap, matches->tids, matches->count,
+						   so->conditions.inexact);
 			count += matches->count;
 		}
 		if (so->step == SCAN_UNORDERED)
@@ -297,12 +338,13 @@ shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 /*
  * amcanreturn
  *
- * Not during recovery: generic WAL removes the entries of a leaf without
+ * Not of several columns: of all but the last there is but a hash.  Nor
+ * during recovery: generic WAL removes the entries of a leaf without
  * waiting for pins, so a TID could come to belong to another row between the
  * look at the leaf and the look at the visibility map.
  */
 bool
 shidx_canreturn(Relation index, int column)
 {
-	return !RecoveryInProgress();
+	return !shbt_is_grouped(index) && !RecoveryInProgress();
 }

@@ -1,0 +1,245 @@
+/*-------------------------------------------------------------------------
+ *
+ * group_keys.c
+ *	  In which groups a scan has to look: from conditions on the columns before
+ *	  the fingerprint.
+ *
+ * Where each of these columns is compared for equality, with one value or
+ * several, or has to be null, each combination of the values has one group.
+ * Else nothing is known: a hash of all columns tells nothing of some.
+ *
+ * Rows of other values can be in the same group, so all conditions on these
+ * columns have to be checked again with the row.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/lsyscache.h"
+
+#include "index/am.h"
+#include "index/group.h"
+#include "index/group_keys.h"
+
+/*
+ * More groups than that are not listed: they are no longer few pages, and could
+ * be any number.
+ */
+#define MAX_GROUPS		100000
+
+/* the values that a column can have, as hashes */
+typedef struct ColumnValues
+{
+	bool		any;			/* nothing is known */
+	int			count;
+	uint64	   *hashes;			/* ascending, all different */
+} ColumnValues;
+
+#define ST_SORT sort_hashes
+#define ST_ELEMENT_TYPE uint64
+#define ST_COMPARE(a, b) (*(a) < *(b) ? -1 : *(a) > *(b))
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+#define ST_SORT sort_groups
+#define ST_ELEMENT_TYPE uint32
+#define ST_COMPARE(a, b) (*(a) < *(b) ? -1 : *(a) > *(b))
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/* what the groups of an index of one column are */
+static const uint32 only_group = 0;
+const ShIdxGroups shidx_only_group = {.all = false, .count = 1, .list = &only_group};
+
+/*
+ * The hashes of the values that a key for equality allows.  Returns false if
+ * there is no telling.
+ */
+static bool
+hash_argument(Relation index, ScanKey key, ColumnValues *values)
+{
+	int			column = key->sk_attno - 1;
+	FmgrInfo	function;
+	ArrayType  *array;
+	Datum	   *elements;
+	bool	   *nulls;
+	int			nelements;
+	int16		length;
+	bool		by_value;
+	char		alignment;
+
+	if (!shidx_find_hash(index, column, key->sk_subtype, &function))
+		return false;
+	values->count = 0;
+	if ((key->sk_flags & SK_SEARCHARRAY) == 0)
+	{
+		values->hashes = palloc(sizeof(uint64));
+		values->hashes[values->count++] = shidx_hash_value(index, column, &function,
+														   key->sk_argument);
+		return true;
+	}
+
+	array = DatumGetArrayTypeP(key->sk_argument);
+	get_typlenbyvalalign(ARR_ELEMTYPE(array), &length, &by_value, &alignment);
+	deconstruct_array(array, ARR_ELEMTYPE(array), length, by_value, alignment,
+					  &elements, &nulls, &nelements);
+	values->hashes = palloc(Max(nelements, 1) * sizeof(uint64));
+	for (int i = 0; i < nelements; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!nulls[i])
+			values->hashes[values->count++] = shidx_hash_value(index, column, &function,
+															   elements[i]);
+	}
+	return true;
+}
+
+/*
+ * The values that a key allows, without duplicates.
+ */
+static void
+read_key(Relation index, ScanKey key, ColumnValues *values)
+{
+	int			kept = 0;
+
+	values->any = false;
+	values->count = 0;
+	values->hashes = NULL;
+	if (key->sk_flags & SK_SEARCHNULL)
+	{
+		values->hashes = palloc(sizeof(uint64));
+		values->hashes[values->count++] = SHIDX_NULL_HASH;
+		return;
+	}
+	if (key->sk_flags & SK_SEARCHNOTNULL)
+	{
+		values->any = true;
+		return;
+	}
+	if (key->sk_flags & SK_ISNULL)
+		return;					/* the operators are strict */
+	if (key->sk_strategy != SHIDX_STRATEGY_EQUAL || !hash_argument(index, key, values))
+	{
+		values->any = true;
+		return;
+	}
+
+	sort_hashes(values->hashes, values->count);
+	for (int i = 0; i < values->count; i++)
+	{
+		if (kept == 0 || values->hashes[kept - 1] != values->hashes[i])
+			values->hashes[kept++] = values->hashes[i];
+	}
+	values->count = kept;
+}
+
+/*
+ * Leave of *values what is among *others as well.
+ */
+static void
+intersect(ColumnValues *values, const ColumnValues *others)
+{
+	int			kept = 0;
+	int			other = 0;
+
+	if (others->any)
+		return;
+	if (values->any)
+	{
+		*values = *others;
+		return;
+	}
+	for (int i = 0; i < values->count; i++)
+	{
+		while (other < others->count && others->hashes[other] < values->hashes[i])
+			other++;
+		if (other < others->count && others->hashes[other] == values->hashes[i])
+			values->hashes[kept++] = values->hashes[i];
+	}
+	values->count = kept;
+}
+
+/*
+ * List the groups of all combinations of the columns' values, of which there
+ * are so many.
+ */
+static void
+list_groups(ShIdxGroups *groups, const ColumnValues *values, int columns, int combinations)
+{
+	uint32	   *list = palloc(Max(combinations, 1) * sizeof(uint32));
+	uint64		hashes[INDEX_MAX_KEYS];
+	int			kept = 0;
+
+	for (int i = 0; i < combinations; i++)
+	{
+		int			rest = i;
+
+		for (int c = 0; c < columns; c++)
+		{
+			hashes[c] = values[c].hashes[rest % values[c].count];
+			rest /= values[c].count;
+		}
+		list[i] = shidx_group_of_hashes(hashes, columns);
+	}
+
+	sort_groups(list, combinations);
+	for (int i = 0; i < combinations; i++)
+	{
+		if (kept == 0 || list[kept - 1] != list[i])
+			list[kept++] = list[i];
+	}
+	groups->all = false;
+	groups->count = kept;
+	groups->list = list;
+}
+
+/*
+ * Find the groups in which a scan with these keys has to look; those on the
+ * fingerprint are passed over.
+ *
+ * Allocates in the current memory context.
+ */
+void
+shidx_read_group_keys(ShIdxGroups *groups, Relation index, ScanKey keys, int nkeys)
+{
+	int			columns = shidx_fp_column(index);
+	ColumnValues values[INDEX_MAX_KEYS];
+	double		combinations = 1;
+	bool		all = false;
+
+	*groups = shidx_only_group;
+	if (columns == 0)
+		return;
+	for (int c = 0; c < columns; c++)
+		values[c].any = true;
+	for (int i = 0; i < nkeys; i++)
+	{
+		ColumnValues allowed;
+
+		if (keys[i].sk_attno > columns)
+			continue;
+		read_key(index, &keys[i], &allowed);
+		intersect(&values[keys[i].sk_attno - 1], &allowed);
+	}
+
+	/* a column without any possible value needs to know nothing of the others */
+	for (int c = 0; c < columns; c++)
+	{
+		if (values[c].any)
+			all = true;
+		else
+			combinations *= values[c].count;
+	}
+	if (combinations == 0)
+		groups->count = 0;
+	else if (all || combinations > MAX_GROUPS)
+		groups->all = true;
+	else
+		list_groups(groups, values, columns, (int) combinations);
+}

@@ -1,0 +1,28 @@
+/*-------------------------------------------------------------------------
+ *
+ * group_keys.h
+ *	  In which groups a scan has to look.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_INDEX_GROUP_KEYS_H
+#define SIMHASH_INDEX_GROUP_KEYS_H
+
+#include "postgres.h"
+
+#include "access/skey.h"
+#include "utils/rel.h"
+
+typedef struct ShIdxGroups
+{
+	bool		all;			/* no group can be left out */
+	int			count;			/* else so many, ascending */
+	const uint32 *list;
+} ShIdxGroups;
+
+extern const ShIdxGroups shidx_only_group;
+
+extern void shidx_read_group_keys(ShIdxGroups *groups, Relation index,
+								  ScanKey keys, int nkeys);
+
+#endif							/* SIMHASH_INDEX_GROUP_KEYS_H */
