@@ -973,12 +973,6 @@ DEFAULT FOR TYPE anyenum USING simhash AS
 	FUNCTION 1 hashenumextended(anyenum, bigint);
 COMMENT ON OPERATOR CLASS enum_ops USING simhash IS 'equality, for columns before the fingerprint';
 COMMENT ON OPERATOR FAMILY enum_ops USING simhash IS 'equality, for columns before the fingerprint';
-CREATE OPERATOR CLASS name_ops
-DEFAULT FOR TYPE name USING simhash AS
-	OPERATOR 1 =,
-	FUNCTION 1 hashnameextended(name, bigint);
-COMMENT ON OPERATOR CLASS name_ops USING simhash IS 'equality, for columns before the fingerprint';
-COMMENT ON OPERATOR FAMILY name_ops USING simhash IS 'equality, for columns before the fingerprint';
 CREATE OPERATOR CLASS numeric_ops
 DEFAULT FOR TYPE numeric USING simhash AS
 	OPERATOR 1 =,
@@ -991,12 +985,26 @@ DEFAULT FOR TYPE oid USING simhash AS
 	FUNCTION 1 hashoidextended(oid, bigint);
 COMMENT ON OPERATOR CLASS oid_ops USING simhash IS 'equality, for columns before the fingerprint';
 COMMENT ON OPERATOR FAMILY oid_ops USING simhash IS 'equality, for columns before the fingerprint';
+-- The server hashes a name without regard to its collation, but compares it with
+-- a text by that.
+CREATE FUNCTION simhash_hash_name(name, bigint) RETURNS bigint
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_hash_name(name, bigint) IS 'hash of a name, the same as of an equal text';
+CREATE OPERATOR FAMILY text_ops USING simhash;
+COMMENT ON OPERATOR FAMILY text_ops USING simhash IS 'equality, for columns before the fingerprint';
 CREATE OPERATOR CLASS text_ops
-DEFAULT FOR TYPE text USING simhash AS
+DEFAULT FOR TYPE text USING simhash FAMILY text_ops AS
 	OPERATOR 1 =,
 	FUNCTION 1 hashtextextended(text, bigint);
 COMMENT ON OPERATOR CLASS text_ops USING simhash IS 'equality, for columns before the fingerprint';
-COMMENT ON OPERATOR FAMILY text_ops USING simhash IS 'equality, for columns before the fingerprint';
+CREATE OPERATOR CLASS name_ops
+DEFAULT FOR TYPE name USING simhash FAMILY text_ops AS
+	OPERATOR 1 =,
+	FUNCTION 1 simhash_hash_name(name, bigint);
+COMMENT ON OPERATOR CLASS name_ops USING simhash IS 'equality, for columns before the fingerprint';
+ALTER OPERATOR FAMILY text_ops USING simhash ADD
+	OPERATOR 1 = (name, text),
+	OPERATOR 1 = (text, name);
 CREATE OPERATOR CLASS timestamp_ops
 DEFAULT FOR TYPE timestamp without time zone USING simhash AS
 	OPERATOR 1 =,

@@ -97,5 +97,10 @@ extern bool shidx_property(Oid index_oid, int attno, IndexAMProperty prop,
 /* validate.c */
 extern bool shidx_validate(Oid opclass);
 extern void shidx_adjust_members(Oid family, Oid opclass, List *operators, List *functions);
+extern bool shidx_is_fingerprint_family(Oid family);
+extern bool shidx_is_fingerprint_type(Oid type);
+
+/* columns.c */
+extern void shidx_check_columns(Relation index, const struct IndexInfo *info);
 
 #endif							/* SIMHASH_INDEX_AM_H */

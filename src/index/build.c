@@ -79,6 +79,8 @@ shidx_build(Relation heap, Relation index, struct IndexInfo *info)
 	if (RelationGetNumberOfBlocks(index) != 0)
 		elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
 
+	shidx_check_columns(index, info);
+
 	/* the cache may describe the index before TRUNCATE */
 	shbt_forget_cache(index);
 

@@ -7,21 +7,41 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+#include "catalog/pg_index.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
 #include "index/am.h"
 
 /*
+ * Is a column the last one of an index, that of the fingerprint?
+ */
+static bool
+is_last_column(Oid index, int attno)
+{
+	HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
+	bool		result;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	result = attno == ((Form_pg_index) GETSTRUCT(tuple))->indnkeyatts;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
  * amproperty
  *
- * A column can be ordered by distance if its operator family has the operator
- * for that.
+ * Rows can be had in the order of the distance from the last column, if its
+ * operator family has the operator for that.
  */
 bool
 shidx_property(Oid index_oid, int attno, IndexAMProperty prop,
 			   const char *propname, bool *res, bool *isnull)
 {
 	Oid			opclass;
+	Oid			type;
 
 	if (prop != AMPROP_DISTANCE_ORDERABLE || attno == 0)
 		return false;
@@ -32,9 +52,9 @@ shidx_property(Oid index_oid, int attno, IndexAMProperty prop,
 		*isnull = true;
 		return true;
 	}
-	*res = OidIsValid(get_opfamily_member(get_opclass_family(opclass),
-										  get_opclass_input_type(opclass),
-										  get_opclass_input_type(opclass),
-										  SHIDX_STRATEGY_DISTANCE));
+	type = get_opclass_input_type(opclass);
+	*res = is_last_column(index_oid, attno) &&
+		OidIsValid(get_opfamily_member(get_opclass_family(opclass), type, type,
+									   SHIDX_STRATEGY_DISTANCE));
 	return true;
 }

@@ -11,10 +11,13 @@
 #include "access/htup_details.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_amop.h"
+#include "catalog/pg_amproc.h"
 #include "catalog/pg_opclass.h"
 #include "catalog/pg_opfamily.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
+#include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
@@ -22,11 +25,97 @@
 
 #include "index/am.h"
 
+/* a family as it is checked: its name, and what is asked of its members */
+typedef struct Family
+{
+	Oid			oid;
+	const char *name;
+	bool		fingerprints;
+	bool		hashed;			/* its types need hash functions */
+} Family;
+
 /*
- * Is something wrong with a member of the family?  Says so at level INFO.
+ * Is a family one of fingerprints?  Else it is one of equality, for columns
+ * before the fingerprint, which know no other strategy.
+ *
+ * Reads the catalogs only.
+ */
+bool
+shidx_is_fingerprint_family(Oid family)
+{
+	CatCList   *operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(family));
+	bool		result = false;
+
+	for (int i = 0; i < operators->n_members && !result; i++)
+	{
+		HeapTuple	member = &operators->members[i]->tuple;
+
+		result = ((Form_pg_amop) GETSTRUCT(member))->amopstrategy != SHIDX_STRATEGY_EQUAL;
+	}
+	ReleaseCatCacheList(operators);
+	return result;
+}
+
+/*
+ * Can values of a type be fingerprints, which are 64 bits by value?
+ */
+bool
+shidx_is_fingerprint_type(Oid type)
+{
+	return get_typlen(type) == sizeof(uint64) && get_typbyval(type);
+}
+
+/*
+ * Can a function whose argument has the one type be called with values of the
+ * other?  It can if they look the same in memory: the server has no function
+ * of its own for some types, and hashes a date as an integer.
  */
 static bool
-validate_operator(Form_pg_amop member, const char *family)
+accepts_type(Oid argument, Oid type)
+{
+	if (argument == type || IsBinaryCoercible(type, argument))
+		return true;
+	if (argument == INTERNALOID)
+		return get_typlen(type) == -1;
+	return get_typlen(type) > 0 && get_typlen(type) == get_typlen(argument) &&
+		get_typbyval(type) == get_typbyval(argument);
+}
+
+/*
+ * Can the operator of a search compare these types?
+ *
+ * A scan for fingerprints takes the right side for a fingerprint, a ball, or,
+ * if a bigint is compared, for a shorter integer.  Other columns have it
+ * hashed.
+ */
+static bool
+can_be_compared(const Family *family, Form_pg_amop member)
+{
+	Oid			left = member->amoplefttype;
+	Oid			right = member->amoprighttype;
+
+	if (!family->fingerprints)
+		return true;
+	if (!shidx_is_fingerprint_type(left))
+		return false;
+	if (member->amopstrategy == SHIDX_STRATEGY_BALL || left == right)
+		return true;
+	return member->amopstrategy == SHIDX_STRATEGY_EQUAL && left == INT8OID &&
+		(right == INT4OID || right == INT2OID);
+}
+
+static bool
+has_hash(const Family *family, Oid type)
+{
+	return OidIsValid(get_opfamily_proc(family->oid, type, type, SHIDX_HASH_PROC));
+}
+
+/*
+ * Is an operator right as a member of the family?  If not says so at level
+ * INFO.
+ */
+static bool
+validate_operator(const Family *family, Form_pg_amop member)
 {
 	const char *name = format_operator(member->amopopr);
 	Oid			result_type = BOOLOID;
@@ -38,7 +127,7 @@ validate_operator(Form_pg_amop member, const char *family)
 		ereport(INFO,
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
 				 errmsg("operator family \"%s\" of access method %s contains operator %s with invalid strategy number %d",
-						family, "simhash", name, member->amopstrategy)));
+						family->name, "simhash", name, member->amopstrategy)));
 		result = false;
 	}
 	if (member->amopstrategy == SHIDX_STRATEGY_DISTANCE)
@@ -56,71 +145,159 @@ validate_operator(Form_pg_amop member, const char *family)
 		ereport(INFO,
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
 				 errmsg("operator family \"%s\" of access method %s contains invalid ORDER BY specification for operator %s",
-						family, "simhash", name)));
+						family->name, "simhash", name)));
 		result = false;
 	}
 	if (!check_amop_signature(member->amopopr, result_type,
 							  member->amoplefttype, member->amoprighttype) ||
-		(member->amopstrategy != SHIDX_STRATEGY_BALL &&
-		 member->amoplefttype != member->amoprighttype))
+		!can_be_compared(family, member))
 	{
 		ereport(INFO,
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
 				 errmsg("operator family \"%s\" of access method %s contains operator %s with wrong signature",
-						family, "simhash", name)));
+						family->name, "simhash", name)));
+		result = false;
+	}
+	if (family->hashed && member->amopstrategy == SHIDX_STRATEGY_EQUAL &&
+		(!has_hash(family, member->amoplefttype) || !has_hash(family, member->amoprighttype)))
+	{
+		ereport(INFO,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("operator family \"%s\" of access method %s lacks support function for operator %s",
+						family->name, "simhash", name)));
 		result = false;
 	}
 	return result;
 }
 
 /*
+ * Is a support function right as a member of the family?  If not says so at
+ * level INFO.
+ */
+static bool
+validate_function(const Family *family, Form_pg_amproc member)
+{
+	const char *name = format_procedure(member->amproc);
+	HeapTuple	tuple;
+	Form_pg_proc function;
+	bool		result = true;
+
+	if (member->amprocnum != SHIDX_HASH_PROC)
+	{
+		ereport(INFO,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("operator family \"%s\" of access method %s contains function %s with invalid support number %d",
+						family->name, "simhash", name, member->amprocnum)));
+		result = false;
+	}
+	if (member->amproclefttype != member->amprocrighttype)
+	{
+		ereport(INFO,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("operator family \"%s\" of access method %s contains support function %s with different left and right input types",
+						family->name, "simhash", name)));
+		result = false;
+	}
+
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(member->amproc));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for function %u", member->amproc);
+	function = (Form_pg_proc) GETSTRUCT(tuple);
+	if (function->prorettype != INT8OID || function->proretset || function->pronargs != 2 ||
+		!accepts_type(function->proargtypes.values[0], member->amproclefttype) ||
+		function->proargtypes.values[1] != INT8OID)
+	{
+		ereport(INFO,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("operator family \"%s\" of access method %s contains function %s with wrong signature for support number %d",
+						family->name, "simhash", name, member->amprocnum)));
+		result = false;
+	}
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
+ * Is a class right, beside the members of its family?  If not says so at level
+ * INFO.
+ */
+static bool
+validate_class(const Family *family, Form_pg_opclass class)
+{
+	Oid			type = class->opcintype;
+
+	if (family->fingerprints && !shidx_is_fingerprint_type(type))
+	{
+		ereport(INFO,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("operator class \"%s\" of access method %s has input type %s, which is not 64 bits by value",
+						NameStr(class->opcname), "simhash", format_type_be(type))));
+		return false;
+	}
+	if (!family->fingerprints &&
+		!OidIsValid(get_opfamily_member(family->oid, type, type, SHIDX_STRATEGY_EQUAL)))
+	{
+		ereport(INFO,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("operator class \"%s\" of access method %s is missing operator(s)",
+						NameStr(class->opcname), "simhash")));
+		return false;
+	}
+	if (!family->fingerprints && !has_hash(family, type))
+	{
+		ereport(INFO,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("operator class \"%s\" of access method %s is missing support function %d",
+						NameStr(class->opcname), "simhash", SHIDX_HASH_PROC)));
+		return false;
+	}
+	return true;
+}
+
+/*
  * amvalidate
+ *
+ * There are classes of fingerprints, with strategies 1 to 67, and classes of
+ * equality, for columns before the fingerprint, with strategy 1 and a hash
+ * function.  A class of fingerprints with a hash function can be both.
  */
 bool
 shidx_validate(Oid opclass)
 {
 	HeapTuple	tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(opclass));
-	Form_pg_opclass form;
+	Form_pg_opclass class;
 	CatCList   *operators;
 	CatCList   *functions;
 	HeapTuple	family_tuple;
-	const char *family;
-	bool		result = true;
+	Family		family;
+	bool		result;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for operator class %u", opclass);
-	form = (Form_pg_opclass) GETSTRUCT(tuple);
-	family_tuple = SearchSysCache1(OPFAMILYOID, ObjectIdGetDatum(form->opcfamily));
+	class = (Form_pg_opclass) GETSTRUCT(tuple);
+	family_tuple = SearchSysCache1(OPFAMILYOID, ObjectIdGetDatum(class->opcfamily));
 	if (!HeapTupleIsValid(family_tuple))
-		elog(ERROR, "cache lookup failed for operator family %u", form->opcfamily);
-	family = NameStr(((Form_pg_opfamily) GETSTRUCT(family_tuple))->opfname);
+		elog(ERROR, "cache lookup failed for operator family %u", class->opcfamily);
+	operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(class->opcfamily));
+	functions = SearchSysCacheList1(AMPROCNUM, ObjectIdGetDatum(class->opcfamily));
 
-	/* the entries of the index are 64 bits by value, whatever the type */
-	if (get_typlen(form->opcintype) != sizeof(uint64) || !get_typbyval(form->opcintype))
-	{
-		ereport(INFO,
-				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-				 errmsg("operator class \"%s\" of access method %s has input type %s, which is not 64 bits by value",
-						NameStr(form->opcname), "simhash", format_type_be(form->opcintype))));
-		result = false;
-	}
+	family.oid = class->opcfamily;
+	family.name = NameStr(((Form_pg_opfamily) GETSTRUCT(family_tuple))->opfname);
+	family.fingerprints = shidx_is_fingerprint_family(family.oid);
+	family.hashed = !family.fingerprints || functions->n_members > 0;
 
-	operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(form->opcfamily));
+	result = validate_class(&family, class);
 	for (int i = 0; i < operators->n_members; i++)
 	{
 		HeapTuple	member = &operators->members[i]->tuple;
 
-		result &= validate_operator((Form_pg_amop) GETSTRUCT(member), family);
+		result &= validate_operator(&family, (Form_pg_amop) GETSTRUCT(member));
 	}
-
-	functions = SearchSysCacheList1(AMPROCNUM, ObjectIdGetDatum(form->opcfamily));
-	if (functions->n_members > 0)
+	for (int i = 0; i < functions->n_members; i++)
 	{
-		ereport(INFO,
-				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-				 errmsg("operator family \"%s\" of access method %s contains support functions, which it does not use",
-						family, "simhash")));
-		result = false;
+		HeapTuple	member = &functions->members[i]->tuple;
+
+		result &= validate_function(&family, (Form_pg_amproc) GETSTRUCT(member));
 	}
 
 	ReleaseCatCacheList(functions);

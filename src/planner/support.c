@@ -76,6 +76,10 @@ make_index_condition(const ShPlanCatalog *catalog,
 	if (!op_in_opfamily(catalog->in_ball_operator, request->opfamily))
 		return NIL;
 
+	/* a column before the fingerprint is searched for equal values only */
+	if (request->indexcol != request->index->nkeycolumns - 1)
+		return NIL;
+
 	column = (Node *) list_nth(args, request->indexarg);
 	centre = (Node *) list_nth(args, 1 - request->indexarg);
 	radius = (Node *) lthird(args);

@@ -1,0 +1,117 @@
+/*-------------------------------------------------------------------------
+ *
+ * columns.c
+ *	  Can these columns make an index?
+ *
+ * The last one is the fingerprint, those before it are compared for equality.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "nodes/execnodes.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "index/am.h"
+#include "index/group.h"
+#include "type/simhash.h"
+
+static const char *
+column_name(Relation index, int column)
+{
+	return NameStr(TupleDescAttr(RelationGetDescr(index), column)->attname);
+}
+
+static Oid
+column_type(Relation index, int column)
+{
+	return getBaseType(TupleDescAttr(RelationGetDescr(index), column)->atttypid);
+}
+
+/*
+ * Can the last column be a fingerprint?  Reports an error if not.
+ */
+static void
+check_last(Relation index, int last)
+{
+	if (shidx_is_fingerprint_family(index->rd_opfamily[last]) &&
+		shidx_is_fingerprint_type(index->rd_opcintype[last]))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+			 errmsg("last column \"%s\" of index \"%s\" is not a fingerprint",
+					column_name(index, last), RelationGetRelationName(index)),
+			 errdetail("Its type is %s.",
+					   format_type_be(TupleDescAttr(RelationGetDescr(index), last)->atttypid)),
+			 errhint("Put the fingerprint last; columns before it are compared for equality.")));
+}
+
+/*
+ * Can values of a column before the last be hashed?  Reports an error if not.
+ */
+static void
+check_hashed(Relation index, int column)
+{
+	Oid			type = index->rd_opcintype[column];
+
+	if (OidIsValid(get_opfamily_proc(index->rd_opfamily[column], type, type,
+									 SHIDX_HASH_PROC)))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+			 errmsg("operator class of column \"%s\" of index \"%s\" has no hash function",
+					column_name(index, column), RelationGetRelationName(index)),
+			 errdetail("Columns before the fingerprint are compared by their hashes."),
+			 errhint("Use an operator class with support function %d, an extended hash function.",
+					 SHIDX_HASH_PROC)));
+}
+
+/*
+ * Has a fingerprint been put before a number?  A number can be a fingerprint,
+ * so nothing else tells that the order is wrong.
+ */
+static void
+check_order(Relation index, int last, Oid fingerprint)
+{
+	if (column_type(index, last) == fingerprint)
+		return;
+	for (int i = 0; i < last; i++)
+	{
+		if (column_type(index, i) == fingerprint)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+					 errmsg("column \"%s\" of index \"%s\" is a fingerprint, but not the last column",
+							column_name(index, i), RelationGetRelationName(index)),
+					 errdetail("Column \"%s\" would be taken for the fingerprint.",
+							   column_name(index, last)),
+					 errhint("Put the fingerprint last; columns before it are compared for equality.")));
+	}
+}
+
+/*
+ * Report an error if an index cannot be made of its columns, or an exclusion
+ * constraint compares one before the last by something else than equality.
+ *
+ * Reads the catalogs only.
+ */
+void
+shidx_check_columns(Relation index, const struct IndexInfo *info)
+{
+	int			last = shidx_fp_column(index);
+
+	check_last(index, last);
+	for (int i = 0; i < last; i++)
+	{
+		check_hashed(index, i);
+		if (info->ii_ExclusionStrats != NULL &&
+			info->ii_ExclusionStrats[i] != SHIDX_STRATEGY_EQUAL)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("column \"%s\" of exclusion constraint \"%s\" is not compared for equality",
+							column_name(index, i), RelationGetRelationName(index)),
+					 errhint("Write WITH = for all columns but the last, which is the fingerprint.")));
+	}
+	check_order(index, last, index->rd_opcintype[last]);
+}
