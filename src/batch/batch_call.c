@@ -12,6 +12,7 @@
 #include "utils/snapmgr.h"
 
 #include "batch/batch_call.h"
+#include "btree/page.h"
 #include "type/simhash.h"
 
 /*
@@ -37,6 +38,12 @@ shbatch_begin_index(FunctionCallInfo fcinfo, ShBatchCommand command, ShBatchCall
 		shbatch_check_distance(distance);
 	}
 	shidx_open(PG_GETARG_OID(0), SHIDX_ACCESS_ROWS, &call->target);
+	if (shbt_is_grouped(call->target.index))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("index \"%s\" has several columns",
+						RelationGetRelationName(call->target.index)),
+				 errdetail("Pairs within equal columns cannot be found yet.")));
 	call->snapshot = RegisterSnapshot(GetActiveSnapshot());
 	shidx_check_snapshot(call->target.index, call->snapshot);
 	shbatch_progress_start(command, RelationGetRelid(call->target.heap),
