@@ -186,6 +186,13 @@ shcompat_make_am_routine(void)
 #define shcompat_test_old_snapshot(snapshot, relation, page)	((void) 0)
 #endif
 
+/* let a page of a heap be pruned that has not been locked; 19 wants more for it */
+#if PG_VERSION_NUM < 190000
+#define shcompat_heap_prune(heap, buffer)	heap_page_prune_opt((heap), (buffer))
+#else
+#define shcompat_heap_prune(heap, buffer)	((void) 0)
+#endif
+
 /* what a backend does, by its number from 1 to pgstat_fetch_stat_numbackends() */
 #if PG_VERSION_NUM >= 160000
 #define shcompat_get_backend_status(n)	pgstat_get_local_beentry_by_index(n)

@@ -12,6 +12,7 @@
 #include "utils/memutils.h"
 
 #include "batch/batch_call.h"
+#include "batch/result.h"
 #include "bits/distance.h"
 #include "type/simhash.h"
 
@@ -33,7 +34,7 @@ typedef struct Fingerprint
 typedef struct RowPairSink
 {
 	ShBatchSink sink;
-	ReturnSetInfo *result;
+	ShBatchResult result;
 	Oid			table;
 	ShBatchRows *rows;
 	uint32		nfps;
@@ -70,7 +71,6 @@ return_rows(RowPairSink *sink, uint64 a_tid, uint64 a_fp, uint64 b_tid, uint64 b
 	ItemPointerData a;
 	ItemPointerData b;
 	Datum		values[7];
-	bool		nulls[7] = {0};
 
 	CHECK_FOR_INTERRUPTS();
 	if (a_tid > b_tid)
@@ -86,7 +86,7 @@ return_rows(RowPairSink *sink, uint64 a_tid, uint64 a_fp, uint64 b_tid, uint64 b
 	values[3] = SimhashGetDatum(b_fp);
 	values[4] = Int32GetDatum(shbits_distance(a_fp, b_fp));
 	values[5] = values[6] = ObjectIdGetDatum(sink->table);
-	tuplestore_putvalues(sink->result->setResult, sink->result->setDesc, values, nulls);
+	shbatch_result_add(&sink->result, values);
 	shbatch_progress_found();
 }
 
@@ -189,7 +189,7 @@ start_numbers(RowPairSink *sink, const ShBatchGroup *group)
 {
 	if (group->nkeys > sink->max_numbers)
 	{
-		sink->max_numbers = group->max_keys;
+		sink->max_numbers = Max(group->nkeys, 2 * sink->max_numbers);
 		sink->numbers = repalloc_huge(sink->numbers, sink->max_numbers * sizeof(uint32));
 	}
 	for (size_t i = 0; i < group->nkeys; i++)
@@ -331,7 +331,7 @@ simhash_find_all(PG_FUNCTION_ARGS)
 	if (!shbatch_begin_index(fcinfo, SHBATCH_FIND_ALL, &call))
 		return (Datum) 0;
 
-	sink.result = call.result;
+	shbatch_result_begin(&sink.result, call.result);
 	sink.table = RelationGetRelid(call.target.heap);
 	sink.rows = &call.rows;
 	sink.max_fps = 1024;
@@ -349,7 +349,7 @@ simhash_find_all(PG_FUNCTION_ARGS)
 typedef struct ValuePairSink
 {
 	ShBatchSink sink;
-	ReturnSetInfo *result;
+	ShBatchResult result;
 } ValuePairSink;
 
 static void
@@ -359,12 +359,11 @@ return_values(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
 	uint64		a = shbatch_fingerprint(group, i);
 	uint64		b = shbatch_fingerprint(group, j);
 	Datum		values[3];
-	bool		nulls[3] = {0};
 
 	values[0] = SimhashGetDatum(Min(a, b));
 	values[1] = SimhashGetDatum(Max(a, b));
 	values[2] = Int32GetDatum(shbits_distance(a, b));
-	tuplestore_putvalues(sink->result->setResult, sink->result->setDesc, values, nulls);
+	shbatch_result_add(&sink->result, values);
 	shbatch_progress_found();
 }
 
@@ -383,7 +382,7 @@ simhash_find_all_in(PG_FUNCTION_ARGS)
 	if (!shbatch_begin_array(fcinfo, SHBATCH_FIND_ALL, &call))
 		return (Datum) 0;
 
-	sink.result = call.result;
+	shbatch_result_begin(&sink.result, call.result);
 	shbatch_source_search(&call.input, &sink.sink);
 
 	shbatch_end_array(&call);

@@ -21,6 +21,7 @@
 #include "utils/memutils.h"
 
 #include "batch/batch_call.h"
+#include "batch/result.h"
 #include "batch/union_find.h"
 #include "type/simhash.h"
 
@@ -152,12 +153,14 @@ collect_pair(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
  * Return the members of the clusters.
  */
 static void
-return_members(MemberSink *sink, ReturnSetInfo *result, Oid table)
+return_members(MemberSink *sink, ReturnSetInfo *info, Oid table)
 {
 	ShBatchElement *elements = sink->components.elements;
+	ShBatchResult result;
 	Member		member;
 	double		nread = 0;
 
+	shbatch_result_begin(&result, info);
 	shbatch_progress_phase(SHBATCH_PHASE_RETURN, 0);
 	shbatch_union_find_sum(&sink->components);
 	if (BufFileSeek(sink->members, 0, 0, SEEK_SET) != 0)
@@ -170,7 +173,6 @@ return_members(MemberSink *sink, ReturnSetInfo *result, Oid table)
 																	   member.element)];
 		ItemPointerData tid;
 		Datum		values[5];
-		bool		nulls[5] = {0};
 
 		CHECK_FOR_INTERRUPTS();
 		shbatch_progress_entries(++nread);
@@ -182,7 +184,7 @@ return_members(MemberSink *sink, ReturnSetInfo *result, Oid table)
 		values[2] = SimhashGetDatum(elements[member.element].fp);
 		values[3] = Int64GetDatum(root->size);
 		values[4] = ObjectIdGetDatum(table);
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		shbatch_result_add(&result, values);
 	}
 }
 
@@ -241,10 +243,12 @@ join_values(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
  * Return the values of the clusters.
  */
 static void
-return_values(JoinSink *sink, ReturnSetInfo *result)
+return_values(JoinSink *sink, ReturnSetInfo *info)
 {
 	ShBatchElement *elements = sink->components.elements;
+	ShBatchResult result;
 
+	shbatch_result_begin(&result, info);
 	shbatch_progress_phase(SHBATCH_PHASE_RETURN, sink->components.count);
 	for (uint32 i = 0; i < sink->components.count; i++)
 		elements[i].size = 1;
@@ -254,14 +258,13 @@ return_values(JoinSink *sink, ReturnSetInfo *result)
 	{
 		const ShBatchElement *root = &elements[shbatch_union_find_root(&sink->components, i)];
 		Datum		values[3];
-		bool		nulls[3] = {0};
 
 		CHECK_FOR_INTERRUPTS();
 		shbatch_progress_entries(i + 1);
 		values[0] = Int64GetDatum((int64) root->fp);
 		values[1] = SimhashGetDatum(elements[i].fp);
 		values[2] = Int64GetDatum(root->size);
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		shbatch_result_add(&result, values);
 	}
 }
 

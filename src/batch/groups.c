@@ -24,7 +24,7 @@
  * tell them apart */
 #define LARGE_GROUP			512
 
-/* what the arrays of a group begin with */
+/* what the arrays of groups begin with */
 #define FIRST_CAPACITY		1024
 
 /* bytes that a key and a row of a group take, and the search among the keys */
@@ -40,6 +40,15 @@ typedef struct Search
 	double		entries;		/* searched, and not reported yet */
 	int			prefix_bits;
 	uint64		prefix;			/* of a permuted fingerprint */
+
+	/* a group that does not lie in one piece among the entries that are read
+	 * together, or has repeats, is collected here */
+	size_t		max_keys;
+	size_t		max_rows;
+	uint64	   *keys;
+	size_t	   *starts;
+	uint64	   *tids;
+	size_t		own_rows[SHBATCH_STREAM_MAX];	/* starts where no key repeats */
 } Search;
 
 /*
@@ -165,26 +174,32 @@ next_capacity(const Search *search, size_t capacity, Size size, Size used)
 static void
 enlarge_keys(Search *search)
 {
-	ShBatchGroup *group = &search->group;
-	size_t		repeats = group->max_rows - group->max_keys;
+	size_t		repeats = search->max_rows - search->max_keys;
 
 	/* each key has a row, at least */
-	group->max_keys = next_capacity(search, group->max_keys, BYTES_PER_KEY + BYTES_PER_ROW,
-									repeats * BYTES_PER_ROW);
-	group->max_rows = group->max_keys + repeats;
-	group->tids = repalloc_huge(group->tids, group->max_rows * sizeof(uint64));
-	group->keys = repalloc_huge(group->keys, group->max_keys * sizeof(uint64));
-	group->starts = repalloc_huge(group->starts, group->max_keys * sizeof(size_t));
+	search->max_keys = next_capacity(search, search->max_keys, BYTES_PER_KEY + BYTES_PER_ROW,
+									 repeats * BYTES_PER_ROW);
+	search->max_rows = search->max_keys + repeats;
+	search->tids = repalloc_huge(search->tids, search->max_rows * sizeof(uint64));
+	search->keys = repalloc_huge(search->keys, search->max_keys * sizeof(uint64));
+	search->starts = repalloc_huge(search->starts, search->max_keys * sizeof(size_t));
 }
 
 static void
 enlarge_rows(Search *search)
 {
-	ShBatchGroup *group = &search->group;
+	search->max_rows = next_capacity(search, search->max_rows, BYTES_PER_ROW,
+									 search->max_keys * BYTES_PER_KEY);
+	search->tids = repalloc_huge(search->tids, search->max_rows * sizeof(uint64));
+}
 
-	group->max_rows = next_capacity(search, group->max_rows, BYTES_PER_ROW,
-									group->max_keys * BYTES_PER_KEY);
-	group->tids = repalloc_huge(group->tids, group->max_rows * sizeof(uint64));
+/* the group is the one that is collected, whose arrays may have moved */
+static void
+show_collected(Search *search)
+{
+	search->group.keys = search->keys;
+	search->group.starts = search->starts;
+	search->group.tids = search->tids;
 }
 
 static void
@@ -212,12 +227,15 @@ end_group(Search *search)
 {
 	ShBatchGroup *group = &search->group;
 
-	if (search->sink->begin != NULL)
-		search->sink->begin(search->sink, group);
-	if (group->nkeys > 1)
-		shbatch_find_pairs(&search->pairs, group->keys, group->nkeys);
-	if (search->sink->end != NULL)
-		search->sink->end(search->sink, group);
+	if (group->nrows > 1)
+	{
+		if (search->sink->begin != NULL)
+			search->sink->begin(search->sink, group);
+		if (group->nkeys > 1)
+			shbatch_find_pairs(&search->pairs, group->keys, group->nkeys);
+		if (search->sink->end != NULL)
+			search->sink->end(search->sink, group);
+	}
 	search->entries += search->group_entries;
 	search->group_entries = 0;
 	group->nkeys = 0;
@@ -225,42 +243,157 @@ end_group(Search *search)
 }
 
 /*
- * Add entries of a table, in order.
+ * Add entries to the group that is collected whose keys are new to it.
  */
 static void
-add_entries(Search *search, const uint64 *keys, const uint64 *tids, int count)
+collect_keys(Search *search, const uint64 *keys, const uint64 *tids, int count)
 {
 	ShBatchGroup *group = &search->group;
 
-	for (int i = 0; i < count; i++)
+	while (count > 0)
 	{
-		if (group->nkeys > 0)
+		int			n;
+
+		if (group->nkeys == search->max_keys)
+			enlarge_keys(search);
+		if (group->nrows == search->max_rows)
+			enlarge_rows(search);
+		n = Min(count, Min(search->max_keys - group->nkeys, search->max_rows - group->nrows));
+		memcpy(search->keys + group->nkeys, keys, n * sizeof(uint64));
+		memcpy(search->tids + group->nrows, tids, n * sizeof(uint64));
+		for (int i = 0; i < n; i++)
+			search->starts[group->nkeys + i] = group->nrows + i;
+		group->nkeys += n;
+		group->nrows += n;
+		keys += n;
+		tids += n;
+		count -= n;
+	}
+	group->last_repeated = false;
+	show_collected(search);
+}
+
+/*
+ * Add another row of the last key of the group that is collected.
+ */
+static void
+collect_repeat(Search *search, uint64 tid)
+{
+	ShBatchGroup *group = &search->group;
+
+	if (search->sink->repeat(search->sink, group, tid))
+	{
+		if (group->nrows == search->max_rows)
+			enlarge_rows(search);
+		search->tids[group->nrows++] = tid;
+		show_collected(search);
+	}
+	group->last_repeated = true;
+}
+
+/*
+ * Add entries to the group that is collected.
+ */
+static void
+collect_entries(Search *search, const uint64 *keys, const uint64 *tids, int count)
+{
+	const ShBatchGroup *group = &search->group;
+	int			start = 0;
+
+	search->group_entries += count;
+	while (start < count)
+	{
+		int			end = start;
+
+		if (group->nkeys > 0 && keys[start] == group->keys[group->nkeys - 1])
 		{
-			if (keys[i] == group->keys[group->nkeys - 1])
-			{
-				if (search->sink->repeat(search->sink, group, tids[i]))
-				{
-					if (group->nrows == group->max_rows)
-						enlarge_rows(search);
-					group->tids[group->nrows++] = tids[i];
-				}
-				group->last_repeated = true;
-				search->group_entries++;
-				continue;
-			}
-			if (((keys[i] ^ group->keys[0]) & search->prefix) != 0)
+			collect_repeat(search, tids[start++]);
+			continue;
+		}
+		do
+			end++;
+		while (end < count && keys[end] != keys[end - 1]);
+		collect_keys(search, keys + start, tids + start, end - start);
+		start = end;
+	}
+}
+
+/*
+ * Search a group that lies in one piece, without repeats, among entries that
+ * were read.
+ */
+static void
+search_in_place(Search *search, uint64 *keys, uint64 *tids, size_t count)
+{
+	ShBatchGroup *group = &search->group;
+
+	search->group_entries = count;
+	group->nkeys = count;
+	group->nrows = count;
+	group->last_repeated = false;
+	group->keys = keys;
+	group->starts = search->own_rows;
+	group->tids = tids;
+	end_group(search);
+	show_collected(search);
+}
+
+/*
+ * The end of the entries that share the prefix of the first one.  Is any key
+ * among them that of the one before?
+ */
+static int
+prefix_end(const Search *search, const uint64 *keys, int start, int count, bool *repeats)
+{
+	int			end;
+
+	*repeats = false;
+	for (end = start + 1; end < count; end++)
+	{
+		uint64		difference = keys[end] ^ keys[end - 1];
+
+		if ((difference & search->prefix) != 0)
+			break;
+		*repeats |= difference == 0;
+	}
+	return end;
+}
+
+/*
+ * Add entries of a table, in order.  Those of the last group remain, as more may
+ * follow.
+ */
+static void
+add_entries(Search *search, uint64 *keys, uint64 *tids, int count)
+{
+	ShBatchGroup *group = &search->group;
+	int			start = 0;
+
+	if (group->nkeys > 0)
+	{
+		while (start < count && ((keys[start] ^ group->keys[0]) & search->prefix) == 0)
+			start++;
+		collect_entries(search, keys, tids, start);
+		if (start < count)
+			end_group(search);
+	}
+
+	while (start < count)
+	{
+		bool		repeats;
+		int			end = prefix_end(search, keys, start, count, &repeats);
+
+		if (end == start + 1 && end < count)
+			search->entries++;
+		else if (end < count && !repeats)
+			search_in_place(search, keys + start, tids + start, end - start);
+		else
+		{
+			collect_entries(search, keys + start, tids + start, end - start);
+			if (end < count)
 				end_group(search);
 		}
-
-		if (group->nkeys == group->max_keys)
-			enlarge_keys(search);
-		if (group->nrows == group->max_rows)
-			enlarge_rows(search);
-		group->keys[group->nkeys] = keys[i];
-		group->starts[group->nkeys++] = group->nrows;
-		group->tids[group->nrows++] = tids[i];
-		group->last_repeated = false;
-		search->group_entries++;
+		start = end;
 	}
 }
 
@@ -310,14 +443,16 @@ void
 shbatch_search(ShBatchStream *stream, const ShBatchPlan *plan, int distance, ShBatchSink *sink)
 {
 	Search	   *search = palloc0(sizeof(Search));
-	ShBatchGroup *group = &search->group;
 
 	search->sink = sink;
-	group->max_keys = FIRST_CAPACITY;
-	group->max_rows = FIRST_CAPACITY;
-	group->keys = palloc(FIRST_CAPACITY * sizeof(uint64));
-	group->starts = palloc(FIRST_CAPACITY * sizeof(size_t));
-	group->tids = palloc(FIRST_CAPACITY * sizeof(uint64));
+	search->max_keys = FIRST_CAPACITY;
+	search->max_rows = FIRST_CAPACITY;
+	search->keys = palloc(FIRST_CAPACITY * sizeof(uint64));
+	search->starts = palloc(FIRST_CAPACITY * sizeof(size_t));
+	search->tids = palloc(FIRST_CAPACITY * sizeof(uint64));
+	show_collected(search);
+	for (int i = 0; i < SHBATCH_STREAM_MAX; i++)
+		search->own_rows[i] = i;
 	shbatch_pairs_init(&search->pairs, distance, pair_found, report_part, search);
 
 	for (int i = plan->first; i < plan->nwalks; i++)

@@ -23,8 +23,6 @@ typedef struct ShBatchGroup
 	bool		first_walk;
 	size_t		nkeys;			/* different ones */
 	size_t		nrows;
-	size_t		max_keys;
-	size_t		max_rows;
 	uint64	   *keys;			/* permuted fingerprints, ascending */
 	size_t	   *starts;			/* rows of key i: starts[i] to the next start */
 	uint64	   *tids;
@@ -45,7 +43,7 @@ struct ShBatchSink
 	 */
 	bool		(*repeat) (ShBatchSink *sink, const ShBatchGroup *group, uint64 tid);
 
-	/* A group is complete; its pairs follow.  May be NULL. */
+	/* A group of several rows is complete; its pairs follow.  May be NULL. */
 	void		(*begin) (ShBatchSink *sink, const ShBatchGroup *group);
 
 	/* Keys i and j of the group are a pair. */

@@ -27,6 +27,9 @@
 /* up to how many keys are compared each with each: sorting more is cheaper */
 #define COMPARE_MAX		512
 
+/* up to how many keys are compared by one call */
+#define FEW_KEYS		SHBITS_MAX_PAIR_KEYS
+
 /* how many keys are compared with one before the next one's turn: 8 kB of them
  * stay in the first-level cache */
 #define TILE			1024
@@ -95,11 +98,44 @@ report_done(ShBatchPairs *pairs, Share share, double fraction)
 }
 
 /*
- * Compare keys each with each.  entries[], if given, has their positions.
+ * Keys i and j are within the distance of each other.  entries[], if given, has
+ * their positions.
+ */
+static inline void
+found_pair(ShBatchPairs *pairs, const uint64 *keys, const ShSortItem *entries, size_t i, size_t j)
+{
+	if (found_before(pairs, keys[i] ^ keys[j]))
+		return;
+	if (entries == NULL)
+		pairs->found(pairs->arg, i, j);
+	else
+		pairs->found(pairs->arg, entries[i].value, entries[j].value);
+}
+
+/*
+ * Compare a few keys each with each.
  */
 static void
-compare_all(ShBatchPairs *pairs, const uint64 *keys, const ShSortItem *entries, size_t count,
-			Share share)
+compare_few(ShBatchPairs *pairs, const uint64 *keys, const ShSortItem *entries, size_t count)
+{
+	uint64		others[FEW_KEYS];
+	uint64		with_others = shbits_filter_pairs(keys, count, pairs->distance, others);
+
+	for (; with_others != 0; with_others &= with_others - 1)
+	{
+		int			i = pg_rightmost_one_pos64(with_others);
+
+		for (; others[i] != 0; others[i] &= others[i] - 1)
+			found_pair(pairs, keys, entries, i, pg_rightmost_one_pos64(others[i]));
+	}
+}
+
+/*
+ * Compare keys each with each, by tiles.
+ */
+static void
+compare_many(ShBatchPairs *pairs, const uint64 *keys, const ShSortItem *entries, size_t count,
+			 Share share)
 {
 	double		square = (double) count * count;
 	uint16		matches[TILE];
@@ -115,16 +151,7 @@ compare_all(ShBatchPairs *pairs, const uint64 *keys, const ShSortItem *entries, 
 												 pairs->distance, matches);
 
 			for (int m = 0; m < nmatches; m++)
-			{
-				size_t		j = first + matches[m];
-
-				if (found_before(pairs, keys[i] ^ keys[j]))
-					continue;
-				if (entries == NULL)
-					pairs->found(pairs->arg, i, j);
-				else
-					pairs->found(pairs->arg, entries[i].value, entries[j].value);
-			}
+				found_pair(pairs, keys, entries, i, first + matches[m]);
 			if (unlikely(i % TILE == TILE - 1))
 			{
 				CHECK_FOR_INTERRUPTS();
@@ -133,6 +160,16 @@ compare_all(ShBatchPairs *pairs, const uint64 *keys, const ShSortItem *entries, 
 			}
 		}
 	}
+}
+
+static void
+compare_all(ShBatchPairs *pairs, const uint64 *keys, const ShSortItem *entries, size_t count,
+			Share share)
+{
+	if (count <= FEW_KEYS)
+		compare_few(pairs, keys, entries, count);
+	else
+		compare_many(pairs, keys, entries, count, share);
 }
 
 static void

@@ -15,10 +15,8 @@
 #include "utils/rel.h"
 #include "utils/snapshot.h"
 
+#include "batch/heap_page.h"
 #include "sort/radix.h"
-
-/* in place of the TID of a row that the snapshot does not see */
-#define SHBATCH_INVISIBLE	0
 
 /* fingerprints that are a pair, by numbers that the caller gives them */
 typedef struct ShBatchNumberPair
@@ -29,23 +27,31 @@ typedef struct ShBatchNumberPair
 
 typedef struct ShBatchRows
 {
+	Relation	table;
 	Snapshot	snapshot;
+
+	/* of a table that is not a heap, or NULL */
 	IndexFetchTableData *fetch;
 	TupleTableSlot *slot;
+
 	size_t		enough;			/* rows, or pairs, to be looked up together */
 	size_t		capacity;		/* rows, a few more than that */
 	size_t		count;
 	uint64	   *tids;			/* of index entries; resolved, of rows */
-	ShSortItem *order;
-	ShSortItem *scratch;
 	size_t		npairs;			/* at most enough */
 	ShBatchNumberPair *pairs;
+
+	/* positions in tids[] by where the rows are: see visible_rows.c */
+	uint32	   *order;
+	int			range_shift;
+	uint32		nranges;
+	uint32	   *ends;
 } ShBatchRows;
 
 /* how many rows may be added at once: so many are worth a look-up of their own */
 #define SHBATCH_MANY_ROWS	4096
 
-extern void shbatch_rows_begin(ShBatchRows *rows, Relation heap, Snapshot snapshot);
+extern void shbatch_rows_begin(ShBatchRows *rows, Relation table, Snapshot snapshot);
 extern void shbatch_rows_add(ShBatchRows *rows, const uint64 *tids, size_t count);
 extern void shbatch_rows_add_pair(ShBatchRows *rows, uint32 a, uint32 b);
 extern bool shbatch_rows_full(const ShBatchRows *rows);

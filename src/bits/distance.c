@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * distance.c
- *	  Choosing a kernel for shbits_filter, and the portable one.
+ *	  Choosing kernels for shbits_filter and shbits_filter_pairs, and the
+ *	  portable ones.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,9 +15,13 @@ static int	filter_portable(const uint64 *keys, int nkeys, uint64 query,
 							int radius, uint16 *found);
 static int	filter_choose(const uint64 *keys, int nkeys, uint64 query,
 						  int radius, uint16 *found);
+static uint64 pairs_portable(const uint64 *keys, int nkeys, int radius, uint64 *others);
+static uint64 pairs_choose(const uint64 *keys, int nkeys, int radius, uint64 *others);
 
 int			(*shbits_filter) (const uint64 *keys, int nkeys, uint64 query,
 							  int radius, uint16 *found) = filter_choose;
+uint64		(*shbits_filter_pairs) (const uint64 *keys, int nkeys, int radius,
+									  uint64 *others) = pairs_choose;
 
 /*
  * Number of bits set, inline.
@@ -51,6 +56,25 @@ filter_portable(const uint64 *keys, int nkeys, uint64 query,
 			found[nfound++] = i;
 	}
 	return nfound;
+}
+
+static uint64
+pairs_portable(const uint64 *keys, int nkeys, int radius, uint64 *others)
+{
+	uint64		found = 0;
+
+	for (int i = 0; i < nkeys; i++)
+	{
+		others[i] = 0;
+		for (int j = i + 1; j < nkeys; j++)
+		{
+			if (unlikely(popcount_inline(keys[i] ^ keys[j]) <= radius))
+				others[i] |= UINT64CONST(1) << j;
+		}
+		if (others[i] != 0)
+			found |= UINT64CONST(1) << i;
+	}
+	return found;
 }
 
 shbits_filter_function
@@ -94,4 +118,38 @@ filter_choose(const uint64 *keys, int nkeys, uint64 query,
 
 	shbits_filter = kernel;
 	return kernel(keys, nkeys, query, radius, found);
+}
+
+shbits_pairs_function
+shbits_pairs_kernel(const char *name)
+{
+	if (strcmp(name, "portable") == 0)
+		return pairs_portable;
+
+#ifdef SHBITS_X86_KERNELS
+	__builtin_cpu_init();
+	if (strcmp(name, "popcnt") == 0 &&
+		__builtin_cpu_supports("popcnt"))
+		return shbits_pairs_popcnt;
+	if (strcmp(name, "avx512") == 0 &&
+		__builtin_cpu_supports("avx512f") &&
+		__builtin_cpu_supports("avx512vpopcntdq"))
+		return shbits_pairs_avx512;
+#endif
+
+	return NULL;
+}
+
+/* the first call of shbits_filter_pairs */
+static uint64
+pairs_choose(const uint64 *keys, int nkeys, int radius, uint64 *others)
+{
+	static const char *const names[] = {"avx512", "popcnt", "portable"};
+	shbits_pairs_function kernel = NULL;
+
+	for (int i = 0; kernel == NULL && i < lengthof(names); i++)
+		kernel = shbits_pairs_kernel(names[i]);
+
+	shbits_filter_pairs = kernel;
+	return kernel(keys, nkeys, radius, others);
 }

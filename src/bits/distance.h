@@ -47,6 +47,21 @@ shbits_distance(uint64 a, uint64 b)
 extern int	(*shbits_filter) (const uint64 *keys, int nkeys, uint64 query,
 							  int radius, uint16 *found);
 
+/* most keys that shbits_filter_pairs compares with each other */
+#define SHBITS_MAX_PAIR_KEYS	64
+
+/*
+ * Find the pairs among keys[0 .. nkeys - 1] that are within radius bits of each
+ * other, where the keys are too few for shbits_filter to be worth a call for
+ * each.  nkeys is at most SHBITS_MAX_PAIR_KEYS.
+ *
+ * Returns a bit for each key that has any such behind it; for these keys i, bit j
+ * of others[i] tells of the pair of i and j, i < j.  others[] must have room for
+ * nkeys; of other keys it has nothing of use.
+ */
+extern uint64 (*shbits_filter_pairs) (const uint64 *keys, int nkeys, int radius,
+									  uint64 *others);
+
 /*
  * A kernel by name, for tests: "portable", "popcnt", "avx2", "avx512".
  * NULL if it is not built in or the CPU cannot run it.
@@ -54,5 +69,10 @@ extern int	(*shbits_filter) (const uint64 *keys, int nkeys, uint64 query,
 typedef int (*shbits_filter_function) (const uint64 *keys, int nkeys, uint64 query,
 									   int radius, uint16 *found);
 extern shbits_filter_function shbits_filter_kernel(const char *name);
+
+/* the same of shbits_filter_pairs, which "avx2" has none of */
+typedef uint64 (*shbits_pairs_function) (const uint64 *keys, int nkeys, int radius,
+										 uint64 *others);
+extern shbits_pairs_function shbits_pairs_kernel(const char *name);
 
 #endif							/* SIMHASH_BITS_DISTANCE_H */

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * filter_kernels.h
- *	  The kernels behind shbits_filter.
+ *	  The kernels behind shbits_filter and shbits_filter_pairs.
  *
- * Each does what shbits_filter in distance.h does, but the CPU must have the
+ * Each does what the function in distance.h does, but the CPU must have the
  * instructions it is named after.
  *
  *-------------------------------------------------------------------------
@@ -25,6 +25,8 @@ extern int	shbits_filter_avx2(const uint64 *keys, int nkeys, uint64 query,
 							   int radius, uint16 *found);
 extern int	shbits_filter_avx512(const uint64 *keys, int nkeys, uint64 query,
 								 int radius, uint16 *found);
+extern uint64 shbits_pairs_popcnt(const uint64 *keys, int nkeys, int radius, uint64 *others);
+extern uint64 shbits_pairs_avx512(const uint64 *keys, int nkeys, int radius, uint64 *others);
 #endif
 
 #endif							/* SIMHASH_BITS_FILTER_KERNELS_H */

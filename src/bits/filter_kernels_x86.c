@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * filter_kernels_x86.c
- *	  Kernels of shbits_filter for x86-64.
+ *	  Kernels of shbits_filter and shbits_filter_pairs for x86-64.
  *
  * Matches are rare, so the loops ask only whether a group of keys has a
  * match at all: the least distance of the group is compared with the radius
@@ -158,6 +158,121 @@ shbits_filter_avx512(const uint64 *keys, int nkeys, uint64 query,
 			found[nfound++] = i + __builtin_ctz(hits);
 	}
 	return nfound;
+}
+
+SHBITS_TARGET("popcnt")
+uint64
+shbits_pairs_popcnt(const uint64 *keys, int nkeys, int radius, uint64 *others)
+{
+	uint64		found = 0;
+
+	for (int i = 0; i < nkeys; i++)
+	{
+		uint64		of_this = 0;
+
+		for (int j = i + 1; j < nkeys; j++)
+		{
+			if (unlikely((int) _mm_popcnt_u64(keys[i] ^ keys[j]) <= radius))
+				of_this |= UINT64CONST(1) << j;
+		}
+		others[i] = of_this;
+		if (of_this != 0)
+			found |= UINT64CONST(1) << i;
+	}
+	return found;
+}
+
+/*
+ * Distances of the keys in eight lanes from those in eight others.  A lane that
+ * is not in valid gets the largest number.
+ */
+SHBITS_TARGET("avx512f,avx512vpopcntdq")
+static inline __m512i
+lane_distances_avx512(__m512i a, __m512i b, __mmask8 valid)
+{
+	return _mm512_mask_popcnt_epi64(_mm512_set1_epi64(-1), valid, _mm512_xor_si512(a, b));
+}
+
+/* a bit for each of 32 distances that is within the limit; there is seldom any */
+SHBITS_TARGET("avx512f,avx512vpopcntdq")
+static inline uint32
+within_avx512(__m512i d0, __m512i d1, __m512i d2, __m512i d3, __m512i limit)
+{
+	__m512i		least = _mm512_min_epu32(_mm512_min_epu32(d0, d1),
+										 _mm512_min_epu32(d2, d3));
+
+	if (likely(_mm512_cmple_epu64_mask(least, limit) == 0))
+		return 0;
+	return (uint32) _mm512_cmple_epu64_mask(d0, limit) |
+		(uint32) _mm512_cmple_epu64_mask(d1, limit) << 8 |
+		(uint32) _mm512_cmple_epu64_mask(d2, limit) << 16 |
+		(uint32) _mm512_cmple_epu64_mask(d3, limit) << 24;
+}
+
+/* keys i and j are a pair, in whatever order */
+static inline void
+add_pair(uint64 *others, uint64 *found, int i, int j)
+{
+	int			first = Min(i, j);
+	uint64		bit = UINT64CONST(1) << first;
+
+	others[first] = (*found & bit ? others[first] : 0) | UINT64CONST(1) << Max(i, j);
+	*found |= bit;
+}
+
+/*
+ * Eight keys at a time are compared with all keys before them, four of these at a
+ * time, and with each other: turned by one to four lanes they meet all the
+ * others, those that are turned by four twice.
+ */
+SHBITS_TARGET("avx512f,avx512vpopcntdq")
+uint64
+shbits_pairs_avx512(const uint64 *keys, int nkeys, int radius, uint64 *others)
+{
+	const __m512i limit = _mm512_set1_epi64(Min(radius, 64));
+	uint64		found = 0;
+
+	if (radius < 0)
+		return 0;
+	for (int start = 0; start < nkeys; start += 8)
+	{
+		__mmask8	valid = nkeys - start >= 8 ? 0xff : (1 << (nkeys - start)) - 1;
+		__m512i		x = _mm512_maskz_loadu_epi64(valid, keys + start);
+		__m512i		d0,
+					d1,
+					d2,
+					d3;
+
+		for (int i = 0; i < start; i += 4)
+		{
+			d0 = lane_distances_avx512(x, _mm512_set1_epi64(keys[i]), valid);
+			d1 = lane_distances_avx512(x, _mm512_set1_epi64(keys[i + 1]), valid);
+			d2 = lane_distances_avx512(x, _mm512_set1_epi64(keys[i + 2]), valid);
+			d3 = lane_distances_avx512(x, _mm512_set1_epi64(keys[i + 3]), valid);
+			for (uint32 hits = within_avx512(d0, d1, d2, d3, limit); hits != 0; hits &= hits - 1)
+			{
+				int			place = __builtin_ctz(hits);
+
+				add_pair(others, &found, i + place / 8, start + place % 8);
+			}
+		}
+
+		d0 = lane_distances_avx512(x, _mm512_alignr_epi64(x, x, 1),
+								   valid & (valid >> 1 | valid << 7));
+		d1 = lane_distances_avx512(x, _mm512_alignr_epi64(x, x, 2),
+								   valid & (valid >> 2 | valid << 6));
+		d2 = lane_distances_avx512(x, _mm512_alignr_epi64(x, x, 3),
+								   valid & (valid >> 3 | valid << 5));
+		d3 = lane_distances_avx512(x, _mm512_alignr_epi64(x, x, 4), valid & valid >> 4);
+		for (uint32 hits = within_avx512(d0, d1, d2, d3, limit); hits != 0; hits &= hits - 1)
+		{
+			int			place = __builtin_ctz(hits);
+
+			add_pair(others, &found, start + place % 8,
+					 start + (place % 8 + place / 8 + 1) % 8);
+		}
+	}
+	return found;
 }
 
 #endif							/* SHBITS_X86_KERNELS */

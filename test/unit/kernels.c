@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * kernels.c
- *	  Tests of src/bits without a server: every kernel of shbits_filter that
- *	  this machine can run against a naive loop, and the properties of every
+ *	  Tests of src/bits without a server: every kernel of shbits_filter and
+ *	  shbits_filter_pairs that this machine can run against a naive loop, and the properties of every
  *	  scheme.
  *
  * Prints TAP.  The exit status is 1 if a test failed, else 0.  Build and run:
@@ -179,6 +179,99 @@ test_filter(const char *name, shbits_filter_function filter)
 	report(passed, what);
 }
 
+/*
+ * Does it agree with a naive loop?  It must write nothing to others[] from nkeys
+ * on, and what it writes matters only of keys that have a pair.
+ */
+static bool
+pairs_agree(shbits_pairs_function find, const uint64 *keys, int nkeys, int radius)
+{
+	uint64		others[SHBITS_MAX_PAIR_KEYS + 1];
+	uint64		expected = 0;
+	uint64		found;
+	bool		passed;
+
+	for (int i = 0; i <= nkeys; i++)
+		others[i] = UINT64CONST(0x0123456789abcdef);
+	found = find(keys, nkeys, radius, others);
+	passed = others[nkeys] == UINT64CONST(0x0123456789abcdef);
+	for (int i = 0; i < nkeys; i++)
+	{
+		uint64		of_this = 0;
+
+		for (int j = i + 1; j < nkeys; j++)
+		{
+			if (naive_distance(keys[i], keys[j]) <= radius)
+				of_this |= UINT64CONST(1) << j;
+		}
+		if (of_this == 0)
+			continue;
+		expected |= UINT64CONST(1) << i;
+		passed &= others[i] == of_this;
+	}
+	return passed && found == expected;
+}
+
+static void
+test_pairs(const char *name, shbits_pairs_function find)
+{
+	static const int radii[] = {-2147483647 - 1, -1, 0, 3, 10, 64, 65, 2147483647};
+	uint64		keys[SHBITS_MAX_PAIR_KEYS + 8];
+	char		what[100];
+	bool		passed = true;
+
+	/* what lies before and behind must not be found, nor matter to what is */
+	for (int nkeys = 0; nkeys <= SHBITS_MAX_PAIR_KEYS; nkeys++)
+	{
+		int			start = nkeys % 4;
+
+		for (int round = 0; round < 20; round++)
+		{
+			uint64		center = next_random();
+
+			for (int i = 0; i < lengthof(keys); i++)
+				keys[i] = flip_bits(center, next_random() % (round + 1));
+			for (int r = 0; r < lengthof(radii); r++)
+				passed &= pairs_agree(find, keys + start, nkeys, radii[r]);
+		}
+	}
+	snprintf(what, sizeof(what), "%s: pairs among 0 to %d keys", name, SHBITS_MAX_PAIR_KEYS);
+	report(passed, what);
+
+	/* keys that are far from each other, but for two: in any two places */
+	passed = true;
+	for (int nkeys = 2; nkeys <= SHBITS_MAX_PAIR_KEYS; nkeys += nkeys < 26 ? 1 : 19)
+	{
+		for (int i = 0; i < nkeys; i++)
+			keys[i] = next_random();
+		for (int i = 0; i < nkeys; i++)
+		{
+			for (int j = i + 1; j < nkeys; j++)
+			{
+				uint64		kept = keys[j];
+
+				keys[j] = flip_bits(keys[i], 3);
+				passed &= pairs_agree(find, keys, nkeys, 2);
+				passed &= pairs_agree(find, keys, nkeys, 3);
+				keys[j] = kept;
+			}
+		}
+	}
+	snprintf(what, sizeof(what), "%s: a single pair in any places", name);
+	report(passed, what);
+
+	passed = true;
+	for (int nkeys = 0; nkeys <= SHBITS_MAX_PAIR_KEYS; nkeys++)
+	{
+		for (int i = 0; i < nkeys; i++)
+			keys[i] = i % 2 == 0 ? 0 : PG_UINT64_MAX;
+		for (int r = 0; r < lengthof(radii); r++)
+			passed &= pairs_agree(find, keys, nkeys, radii[r]);
+	}
+	snprintf(what, sizeof(what), "%s: pairs of extreme values", name);
+	report(passed, what);
+}
+
 /* Is table b's choice of blocks after table a's in lexicographic order? */
 static bool
 choice_follows(const ShBitsTable *a, const ShBitsTable *b, int nchosen)
@@ -335,6 +428,7 @@ main(void)
 {
 	static const char *const names[] = {"portable", "popcnt", "avx2", "avx512"};
 	uint16		found[3];
+	uint64		others[3];
 	uint64		keys[3] = {7, PG_UINT64_MAX, 0};
 	bool		passed;
 	ShBitsScheme *single;
@@ -347,7 +441,14 @@ main(void)
 			found[0] == 0 && found[1] == 2;
 	}
 	report(passed, "shbits_filter chooses a kernel");
-	report(shbits_filter_kernel("nonsense") == NULL, "an unknown kernel is NULL");
+	passed = true;
+	for (int i = 0; i < 2; i++)
+	{
+		passed &= shbits_filter_pairs(keys, 3, 3, others) == 1 && others[0] == 4;
+	}
+	report(passed, "shbits_filter_pairs chooses a kernel");
+	report(shbits_filter_kernel("nonsense") == NULL && shbits_pairs_kernel("nonsense") == NULL,
+		   "an unknown kernel is NULL");
 
 	for (int i = 0; i < lengthof(names); i++)
 	{
@@ -357,9 +458,16 @@ main(void)
 			test_filter(names[i], filter);
 		else
 			printf("ok %d - %s # SKIP this machine cannot run it\n", ++ntests, names[i]);
+
+		if (shbits_pairs_kernel(names[i]) != NULL)
+			test_pairs(names[i], shbits_pairs_kernel(names[i]));
+		else if (strcmp(names[i], "avx2") != 0)
+			printf("ok %d - %s, pairs # SKIP this machine cannot run it\n", ++ntests, names[i]);
 	}
-	report(shbits_filter_kernel("portable") != NULL, "there is always the portable kernel");
+	report(shbits_filter_kernel("portable") != NULL && shbits_pairs_kernel("portable") != NULL,
+		   "there are always the portable kernels");
 	test_filter("chosen", shbits_filter);
+	test_pairs("chosen", shbits_filter_pairs);
 
 	passed = true;
 	for (int i = 0; i < 1000; i++)

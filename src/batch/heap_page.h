@@ -1,0 +1,26 @@
+/*-------------------------------------------------------------------------
+ *
+ * heap_page.h
+ *	  The rows of a page of a heap that index entries lead to.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_BATCH_HEAP_PAGE_H
+#define SIMHASH_BATCH_HEAP_PAGE_H
+
+#include "postgres.h"
+
+#include "storage/buf.h"
+#include "utils/rel.h"
+#include "utils/snapshot.h"
+
+#include "sort/radix.h"
+
+/* in place of the TID of a row that the snapshot does not see */
+#define SHBATCH_INVISIBLE	0
+
+extern bool shbatch_is_heap(Relation table);
+extern void shbatch_heap_page_rows(Relation heap, Snapshot snapshot, Buffer buffer,
+								   ShSortItem *items, size_t count);
+
+#endif							/* SIMHASH_BATCH_HEAP_PAGE_H */

@@ -1,0 +1,29 @@
+/*-------------------------------------------------------------------------
+ *
+ * result.h
+ *	  The rows that a function returns.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_BATCH_RESULT_H
+#define SIMHASH_BATCH_RESULT_H
+
+#include "postgres.h"
+
+#include "access/htup.h"
+#include "nodes/execnodes.h"
+
+#define SHBATCH_RESULT_COLUMNS	8
+
+typedef struct ShBatchResult
+{
+	Tuplestorestate *store;
+	TupleDesc	desc;
+	HeapTuple	tuple;			/* the last row */
+	uint32		offsets[SHBATCH_RESULT_COLUMNS];	/* of its columns */
+} ShBatchResult;
+
+extern void shbatch_result_begin(ShBatchResult *result, ReturnSetInfo *info);
+extern void shbatch_result_add(ShBatchResult *result, const Datum *values);
+
+#endif							/* SIMHASH_BATCH_RESULT_H */
