@@ -12,7 +12,6 @@
 #include "utils/snapmgr.h"
 
 #include "batch/batch_call.h"
-#include "btree/page.h"
 #include "type/simhash.h"
 
 /*
@@ -38,17 +37,11 @@ shbatch_begin_index(FunctionCallInfo fcinfo, ShBatchCommand command, ShBatchCall
 		shbatch_check_distance(distance);
 	}
 	shidx_open(PG_GETARG_OID(0), SHIDX_ACCESS_ROWS, &call->target);
-	if (shbt_is_grouped(call->target.index))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("index \"%s\" has several columns",
-						RelationGetRelationName(call->target.index)),
-				 errdetail("Pairs within equal columns cannot be found yet.")));
 	call->snapshot = RegisterSnapshot(GetActiveSnapshot());
 	shidx_check_snapshot(call->target.index, call->snapshot);
 	shbatch_progress_start(command, RelationGetRelid(call->target.heap),
 						   RelationGetRelid(call->target.index));
-	shbatch_rows_begin(&call->rows, call->target.heap, call->snapshot);
+	shbatch_rows_begin(&call->rows, call->target.heap, call->target.index, call->snapshot);
 	shbatch_source_index(&call->input, call->target.index, call->snapshot, distance);
 	return true;
 }

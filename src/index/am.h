@@ -23,6 +23,7 @@
  */
 #define SHIDX_RADIUS_OF_STRATEGY(s)		((s) - 1)
 #define SHIDX_MAX_WITHIN_STRATEGY		65
+#define SHIDX_STRATEGY_EQUAL			1	/* of any column */
 #define SHIDX_STRATEGY_BALL				66
 #define SHIDX_STRATEGY_DISTANCE			67	/* ORDER BY */
 #define SHIDX_NUM_STRATEGIES			67
