@@ -32,10 +32,11 @@
 #define ROWS_PER_PAGE		32
 
 /* the part of maintenance_work_mem that rows may take */
-#define MEMORY_SHARE		0.25
+#define MEMORY_SHARE		0.5
 
-/* bytes of memory that a row takes, and the pair that it may be in */
-#define BYTES_PER_ROW		(sizeof(uint64) + sizeof(uint32) + sizeof(ShBatchNumberPair))
+/* bytes of memory that a row takes, the pair that it may be in, and what callers
+ * keep of it */
+#define BYTES_PER_ROW		(sizeof(uint64) + sizeof(uint32) + sizeof(ShBatchNumberPair) + 40)
 
 /* positions have 32 bits */
 #define MAX_ROWS			(1024 * 1024 * 1024)
