@@ -207,6 +207,13 @@ shcompat_make_am_routine(void)
 #define shcompat_locator(relation)	((relation)->rd_node)
 #endif
 
+/* where in memory pages must begin that are read or written without buffers */
+#if PG_VERSION_NUM >= 160000
+#define SHCOMPAT_IO_ALIGNMENT	PG_IO_ALIGN_SIZE
+#else
+#define SHCOMPAT_IO_ALIGNMENT	MAXIMUM_ALIGNOF
+#endif
+
 /* have the CPU fetch a cache line; harmless whatever the address */
 #if defined(__GNUC__) || defined(__clang__)
 #define shcompat_prefetch(address)	__builtin_prefetch(address)

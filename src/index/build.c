@@ -3,14 +3,13 @@
  * build.c
  *	  Building a simhash index.
  *
- * The pages are written through the buffer manager and logged afterwards, by
- * page ranges: nobody can read the index before the build commits.
+ * The rows of the table are collected, sorted for each tree in turn, and its
+ * pages written.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/tableam.h"
 #include "access/xloginsert.h"
 #include "catalog/index.h"
 #include "commands/progress.h"
@@ -27,35 +26,31 @@
 #include "index/build_tree.h"
 #include "sort/entrysort.h"
 
-static void
-write_metapage(Relation index, const ShBitsScheme *scheme)
-{
-	Buffer		buffer = shbt_new_buffer(index, MAIN_FORKNUM);
-
-	Assert(BufferGetBlockNumber(buffer) == SHBT_METAPAGE_BLOCK);
-	shbt_init_metapage(BufferGetPage(buffer), scheme->blocks, scheme->distance,
-					   IndexRelationGetNumberOfAttributes(index));
-	MarkBufferDirty(buffer);
-	UnlockReleaseBuffer(buffer);
-}
-
 /*
- * Build without other processes, after the metapage.
+ * Build without other processes.
  */
 static void
 build_alone(Relation heap, Relation index, IndexInfo *info, const ShBitsScheme *scheme,
 			IndexBuildResult *result)
 {
 	pg_atomic_uint64 written;
-	ShIdxBuild	build = {index, shidx_get_options(index).fillfactor, true, &written};
-	ShSort	   *rows = shsort_begin(maintenance_work_mem);
-	ShSort	   *nulls = shsort_begin(maintenance_work_mem / 8);
+	ShIdxBuild	build = {index, scheme, shidx_get_options(index).fillfactor};
+	bool		grouped = shbt_is_grouped(index);
+	ShSort	   *rows = shsort_begin_grouped(maintenance_work_mem, grouped);
+	ShSort	   *nulls = shsort_begin_grouped(maintenance_work_mem / 8, grouped);
+
+	result->heap_tuples = shidx_collect_rows(heap, index, info, rows, nulls, true, NULL);
+	build.rows = shsort_count(rows);
+	build.nulls = shsort_count(nulls);
+	result->index_tuples = build.rows + build.nulls;
 
 	pg_atomic_init_u64(&written, 0);
-	result->heap_tuples = shidx_collect_rows(heap, index, info, rows, nulls, true, NULL);
-	result->index_tuples = shsort_count(rows) + shsort_count(nulls);
-
-	shidx_report_writing(scheme, shsort_count(rows), shsort_count(nulls));
+	build.written = &written;
+	build.is_leader = true;
+	shidx_allocate_trees(&build);
+	shidx_report_writing(&build);
+	build.pages = shidx_begin_pages(index, RelationNeedsWAL(index));
+	shidx_write_metapage(&build);
 	for (int t = 0; t < scheme->ntables; t++)
 	{
 		shsort_start_table(rows, &scheme->tables[t]);
@@ -64,68 +59,10 @@ build_alone(Relation heap, Relation index, IndexInfo *info, const ShBitsScheme *
 	/* the first table permutes nothing where all fingerprints are 0 */
 	shsort_start_table(nulls, &scheme->tables[0]);
 	shidx_write_tree(&build, nulls, scheme->ntables);
+	shidx_end_pages(build.pages);
 
 	shsort_end(rows);
 	shsort_end(nulls);
-
-	if (RelationNeedsWAL(index))
-	{
-		pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SHIDX_PHASE_LOG);
-		log_newpage_range(index, MAIN_FORKNUM, 0, RelationGetNumberOfBlocks(index), true);
-	}
-}
-
-/*
- * Write empty trees, after the metapage.
- */
-static void
-write_empty_trees(Relation index, const ShBitsScheme *scheme)
-{
-	ShSort	   *none = shsort_begin(maintenance_work_mem);
-	pg_atomic_uint64 written;
-	ShIdxBuild	build = {index, shidx_get_options(index).fillfactor, true, &written};
-
-	pg_atomic_init_u64(&written, 0);
-	for (int tree = 0; tree <= scheme->ntables; tree++)
-	{
-		shsort_start_table(none, &scheme->tables[0]);
-		shidx_write_tree(&build, none, tree);
-	}
-	shsort_end(none);
-	if (RelationNeedsWAL(index))
-		log_newpage_range(index, MAIN_FORKNUM, 0, RelationGetNumberOfBlocks(index), true);
-}
-
-typedef struct Inserter
-{
-	Relation	heap;
-	IndexInfo  *info;
-	double		rows;
-} Inserter;
-
-static void
-insert_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool alive, void *arg)
-{
-	Inserter   *inserter = arg;
-
-	shidx_insert(index, values, isnull, tid, inserter->heap, UNIQUE_CHECK_NO, false,
-				 inserter->info);
-	inserter->rows++;
-}
-
-/*
- * Build an index of several columns, row by row.
- */
-static void
-build_by_inserts(Relation heap, Relation index, IndexInfo *info, const ShBitsScheme *scheme,
-				 IndexBuildResult *result)
-{
-	Inserter	inserter = {heap, info};
-
-	write_empty_trees(index, scheme);
-	result->heap_tuples = table_index_build_scan(heap, index, info, true, true, insert_row,
-												 &inserter, NULL);
-	result->index_tuples = inserter.rows;
 }
 
 /*
@@ -146,10 +83,7 @@ shidx_build(Relation heap, Relation index, struct IndexInfo *info)
 	shbt_forget_cache(index);
 
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SHIDX_PHASE_SCAN);
-	write_metapage(index, scheme);
-	if (shbt_is_grouped(index))
-		build_by_inserts(heap, index, info, scheme, result);
-	else if (workers == 0 || !shidx_build_parallel(heap, index, info, scheme, workers, result))
+	if (workers == 0 || !shidx_build_parallel(heap, index, info, scheme, workers, result))
 		build_alone(heap, index, info, scheme, result);
 	return result;
 }
@@ -207,8 +141,6 @@ shidx_buildphasename(int64 phase)
 			return "scanning table";
 		case SHIDX_PHASE_WRITE:
 			return "sorting and writing tables";
-		case SHIDX_PHASE_LOG:
-			return "writing WAL";
 		default:
 			return NULL;
 	}

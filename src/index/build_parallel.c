@@ -4,10 +4,9 @@
  *	  Building a simhash index with parallel workers.
  *
  * The leader and the workers do the same, in three phases.  First each scans a
- * part of the table and keeps its rows in a shared file.  When all have, each
- * takes one tree after the other, reads the rows of all, sorts them for that
- * tree and writes its pages.  When all trees are written, each logs ranges of
- * pages, one after the other.
+ * part of the table and keeps its rows in a shared file.  When all have, one
+ * allocates the pages of the index.  Then each takes one tree after the other,
+ * reads the rows of all, sorts them for that tree and writes its pages.
  *
  * A worker that starts late joins the phase that it finds.
  *
@@ -19,7 +18,6 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
-#include "access/xloginsert.h"
 #include "catalog/index.h"
 #include "commands/progress.h"
 #include "executor/instrument.h"
@@ -47,15 +45,12 @@
 #define KEY_WAL_USAGE		UINT64CONST(0xB000000000000004)
 #define KEY_BUFFER_USAGE	UINT64CONST(0xB000000000000005)
 
-/* pages that a process logs at a time */
-#define LOG_PAGES			1024
-
 /* phases of the barrier: what those who are attached do */
 enum
 {
 	PHASE_SCAN,
-	PHASE_WRITE,
-	PHASE_LOG
+	PHASE_ALLOCATE,
+	PHASE_WRITE
 };
 
 /* what a process has collected */
@@ -79,7 +74,6 @@ typedef struct BuildShared
 	Barrier		barrier;
 	SharedFileSet files;
 	pg_atomic_uint32 next_tree;
-	pg_atomic_uint64 next_page; /* to be logged */
 	pg_atomic_uint64 written;	/* entries */
 
 	/* of the scan, when it is over */
@@ -99,8 +93,9 @@ static void
 scan_part(BuildShared *shared, Relation heap, Relation index, IndexInfo *info,
 		  ParallelTableScanDesc table_scan, int number, bool is_leader)
 {
-	ShSort	   *rows = shsort_begin_part(&shared->files, 2 * number);
-	ShSort	   *nulls = shsort_begin_part(&shared->files, 2 * number + 1);
+	bool		grouped = shbt_is_grouped(index);
+	ShSort	   *rows = shsort_begin_part(&shared->files, 2 * number, grouped);
+	ShSort	   *nulls = shsort_begin_part(&shared->files, 2 * number + 1, grouped);
 	BuildPart	part;
 	double		heap_tuples;
 
@@ -117,17 +112,22 @@ scan_part(BuildShared *shared, Relation heap, Relation index, IndexInfo *info,
 }
 
 /*
- * How many rows all have collected, with fingerprints and without.
+ * When the scan is over: the build as this process sees it.
  */
 static void
-count_rows(const BuildShared *shared, double *rows, double *nulls)
+begin_build(BuildShared *shared, Relation index, const ShBitsScheme *scheme, bool is_leader,
+			ShIdxBuild *build)
 {
-	*rows = 0;
-	*nulls = 0;
+	memset(build, 0, sizeof(ShIdxBuild));
+	build->index = index;
+	build->scheme = scheme;
+	build->fillfactor = shidx_get_options(index).fillfactor;
+	build->is_leader = is_leader;
+	build->written = &shared->written;
 	for (int i = 0; i < shared->nparts; i++)
 	{
-		*rows += shared->parts[i].rows.count;
-		*nulls += shared->parts[i].nulls.count;
+		build->rows += shared->parts[i].rows.summary.count;
+		build->nulls += shared->parts[i].nulls.summary.count;
 	}
 }
 
@@ -135,40 +135,44 @@ count_rows(const BuildShared *shared, double *rows, double *nulls)
  * Write trees until none is left that nobody has begun.
  */
 static void
-write_trees(BuildShared *shared, Relation index, const ShBitsScheme *scheme, bool is_leader)
+write_trees(BuildShared *shared, ShIdxBuild *build)
 {
-	ShIdxBuild	build = {index, shidx_get_options(index).fillfactor, is_leader, &shared->written};
 	ShSortPart *parts = palloc(Max(shared->nparts, 1) * sizeof(ShSortPart));
+	ShSort	   *sort = NULL;
 	int			tree;
 
-	while ((tree = pg_atomic_fetch_add_u32(&shared->next_tree, 1)) <= scheme->ntables)
+	build->pages = shidx_begin_pages(build->index, shared->needs_wal);
+	if (build->is_leader)
 	{
-		bool		is_null_tree = tree == scheme->ntables;
-		ShSort	   *sort;
+		shidx_report_writing(build);
+		shidx_write_metapage(build);
+	}
+	while ((tree = pg_atomic_fetch_add_u32(&shared->next_tree, 1)) <= build->scheme->ntables)
+	{
+		bool		is_null_tree = tree == build->scheme->ntables;
 
-		for (int i = 0; i < shared->nparts; i++)
-			parts[i] = is_null_tree ? shared->parts[i].nulls : shared->parts[i].rows;
-		sort = shsort_begin_whole(shared->memory_kb, &shared->files, parts, shared->nparts);
+		/* that of the nulls is the last */
+		if (is_null_tree && sort != NULL)
+		{
+			shsort_end(sort);
+			sort = NULL;
+		}
+		if (sort == NULL)
+		{
+			for (int i = 0; i < shared->nparts; i++)
+				parts[i] = is_null_tree ? shared->parts[i].nulls : shared->parts[i].rows;
+			sort = shsort_begin_whole(shared->memory_kb, &shared->files, parts, shared->nparts,
+									  shbt_is_grouped(build->index));
+		}
 
 		/* the first table permutes nothing where all fingerprints are 0 */
-		shsort_start_table(sort, &scheme->tables[is_null_tree ? 0 : tree]);
-		shidx_write_tree(&build, sort, tree);
-		shsort_end(sort);
+		shsort_start_table(sort, &build->scheme->tables[is_null_tree ? 0 : tree]);
+		shidx_write_tree(build, sort, tree);
 	}
+	if (sort != NULL)
+		shsort_end(sort);
+	shidx_end_pages(build->pages);
 	pfree(parts);
-}
-
-/*
- * Log pages until none are left that nobody has begun with.
- */
-static void
-log_pages(BuildShared *shared, Relation index)
-{
-	BlockNumber npages = RelationGetNumberOfBlocks(index);
-	uint64		first;
-
-	while ((first = pg_atomic_fetch_add_u64(&shared->next_page, LOG_PAGES)) < npages)
-		log_newpage_range(index, MAIN_FORKNUM, first, Min(first + LOG_PAGES, npages), true);
 }
 
 /*
@@ -180,33 +184,24 @@ participate(BuildShared *shared, Relation heap, Relation index, IndexInfo *info,
 			bool is_leader)
 {
 	int			phase = BarrierAttach(&shared->barrier);
+	bool		is_elected = false;
+	ShIdxBuild	build;
 
 	if (phase == PHASE_SCAN)
 	{
 		scan_part(shared, heap, index, info, table_scan, number, is_leader);
-		BarrierArriveAndWait(&shared->barrier, WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN);
+		is_elected = BarrierArriveAndWait(&shared->barrier,
+										  WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN);
 		phase++;
 	}
-	if (phase == PHASE_WRITE)
+	begin_build(shared, index, scheme, is_leader, &build);
+	if (phase == PHASE_ALLOCATE)
 	{
-		if (is_leader)
-		{
-			double		rows;
-			double		nulls;
-
-			count_rows(shared, &rows, &nulls);
-			shidx_report_writing(scheme, rows, nulls);
-		}
-		write_trees(shared, index, scheme, is_leader);
+		if (is_elected)
+			shidx_allocate_trees(&build);
 		BarrierArriveAndWait(&shared->barrier, WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN);
-		phase++;
 	}
-	if (phase == PHASE_LOG && shared->needs_wal)
-	{
-		if (is_leader)
-			pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SHIDX_PHASE_LOG);
-		log_pages(shared, index);
-	}
+	write_trees(shared, &build);
 	BarrierDetach(&shared->barrier);
 }
 
@@ -266,7 +261,7 @@ estimate_chunk(ParallelContext *pcxt, Size size)
 }
 
 /*
- * Build an index whose metapage has been written, with so many workers or as
+ * Build an index with so many workers or as
  * many as there are.  Returns false, with nothing done, if there are none.
  *
  * The caller holds the locks of a build, and so do the workers.
@@ -314,7 +309,6 @@ shidx_build_parallel(Relation heap, Relation index, IndexInfo *info, const ShBit
 		BarrierInit(&shared->barrier, 0);
 		SharedFileSetInit(&shared->files, pcxt->seg);
 		pg_atomic_init_u32(&shared->next_tree, 0);
-		pg_atomic_init_u64(&shared->next_page, 0);
 		pg_atomic_init_u64(&shared->written, 0);
 		SpinLockInit(&shared->mutex);
 		shared->broken_hot_chain = false;
@@ -342,8 +336,7 @@ shidx_build_parallel(Relation heap, Relation index, IndexInfo *info, const ShBit
 
 	if (launched)
 	{
-		double		rows;
-		double		nulls;
+		ShIdxBuild	build;
 
 		participate(shared, heap, index, info, table_scan, scheme, 0, true);
 		WaitForParallelWorkersToFinish(pcxt);
@@ -352,8 +345,8 @@ shidx_build_parallel(Relation heap, Relation index, IndexInfo *info, const ShBit
 			InstrAccumParallelQuery(&buffer_usage[i], &wal_usage[i]);
 		info->ii_BrokenHotChain |= shared->broken_hot_chain;
 		result->heap_tuples = shared->heap_tuples;
-		count_rows(shared, &rows, &nulls);
-		result->index_tuples = rows + nulls;
+		begin_build(shared, index, scheme, true, &build);
+		result->index_tuples = build.rows + build.nulls;
 	}
 
 	if (IsMVCCSnapshot(snapshot))

@@ -9,6 +9,7 @@
 
 #include "btree/page.h"
 #include "index/build_rows.h"
+#include "index/group.h"
 #include "type/simhash.h"
 
 typedef struct Collector
@@ -22,11 +23,14 @@ collect_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 			bool alive, void *arg)
 {
 	Collector  *collector = arg;
+	int			column = shidx_fp_column(index);
+	uint32		group = shidx_group_of_row(index, values, isnull);
 
-	if (isnull[0])
-		shsort_add(collector->nulls, 0, shbt_tid_to_int(tid));
+	if (isnull[column])
+		shsort_add_grouped(collector->nulls, group, 0, shbt_tid_to_int(tid));
 	else
-		shsort_add(collector->rows, DatumGetSimhash(values[0]), shbt_tid_to_int(tid));
+		shsort_add_grouped(collector->rows, group, DatumGetSimhash(values[column]),
+						   shbt_tid_to_int(tid));
 }
 
 /*

@@ -3,7 +3,9 @@
  * build_tree.c
  *	  Writing a tree of a new index from its sorted entries.
  *
- * Leaves are written from left to right, and the inner levels after them.
+ * How many entries a tree has is known before it is written, and so where each
+ * of its pages will be: the leaves from left to right, and then the inner
+ * levels.  The trees follow each other, after the metapage.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,9 +15,9 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "utils/backend_progress.h"
+#include "utils/memutils.h"
 
 #include "btree/page.h"
-#include "btree/pagelist.h"
 #include "index/am.h"
 #include "index/build_tree.h"
 
@@ -24,78 +26,128 @@
 /* how often the progress view is brought up to date, in entries */
 #define PROGRESS_ENTRIES	(64 * SHBT_MAX_ENTRIES)
 
-/*
- * The page of a level that is being filled: a copy, so that its buffer need
- * not be locked meanwhile.  A lock would hold off interrupts, and so the
- * cancelling of the build, until the end of the level.
- */
-typedef struct BuildPage
+/* a level of a tree that is being written */
+typedef struct BuildLevel
 {
-	Buffer		buffer;			/* pinned, or InvalidBuffer */
-	PGAlignedBlock copy;
-} BuildPage;
+	int			tree;
+	int			level;
+	uint64		first;			/* its first block */
+	uint64		count;			/* pages in all */
+	uint64		begun;			/* and so far */
+	Page		page;			/* the current one */
+	ShBtKey    *lows;			/* low fences of the pages */
+} BuildLevel;
 
-/*
- * Write the page that is being filled to its buffer, and let that go.
- */
-static void
-write_page(BuildPage *page)
+/* entries of a new leaf */
+static int
+leaf_fill(const ShIdxBuild *build)
 {
-	LockBuffer(page->buffer, BUFFER_LOCK_EXCLUSIVE);
-	memcpy(BufferGetPage(page->buffer), page->copy.data, BLCKSZ);
-	MarkBufferDirty(page->buffer);
-	UnlockReleaseBuffer(page->buffer);
-	page->buffer = InvalidBuffer;
+	return shbt_leaf_capacity(shbt_is_grouped(build->index)) * build->fillfactor / 100;
+}
+
+/* and of a new inner page */
+static int
+inner_fill(const ShIdxBuild *build)
+{
+	return shbt_inner_capacity(shbt_is_grouped(build->index)) * INNER_FILLFACTOR / 100;
+}
+
+static double
+entries_of(const ShIdxBuild *build, int tree)
+{
+	return tree == build->scheme->ntables ? build->nulls : build->rows;
+}
+
+static uint64
+divide_up(uint64 a, uint64 b)
+{
+	return (a + b - 1) / b;
 }
 
 /*
- * Start the page of a level that follows *page, and write that one: its high
- * fence is the new page's low one.  *page has no buffer before the first.
- *
- * On return the new page's buffer is pinned, not locked.
+ * Pages of the leaf level of a tree.
  */
-static void
-start_page(ShIdxBuild *build, ShBtPageList *pages, BuildPage *page, int tree, int level, ShBtKey low)
+static uint64
+count_leaves(const ShIdxBuild *build, int tree)
 {
-	Buffer		next = shbt_new_buffer(build->index, MAIN_FORKNUM);
+	return Max(divide_up((uint64) entries_of(build, tree), leaf_fill(build)), 1);
+}
 
-	LockBuffer(next, BUFFER_LOCK_UNLOCK);
-	if (BufferIsValid(page->buffer))
+/*
+ * Pages of a tree, and the level of its root.
+ */
+static uint64
+count_pages(const ShIdxBuild *build, int tree, int *root_level)
+{
+	uint64		count = count_leaves(build, tree);
+	uint64		sum = count;
+
+	for (*root_level = 0; count > 1; (*root_level)++)
 	{
-		Page		copy = (Page) page->copy.data;
-
-		ShBtPageGetOpaque(copy)->right = BufferGetBlockNumber(next);
-		shbt_set_fences(copy, shbt_page_low(copy), low);
-		write_page(page);
+		count = divide_up(count, inner_fill(build));
+		sum += count;
 	}
-	shbt_init_page((Page) page->copy.data, tree, level,
-				   shbt_is_grouped(build->index) ? SHBT_GROUPED : 0, low, SHBT_HIGHEST_KEY,
-				   InvalidBlockNumber);
-	shbt_pagelist_add(pages, low, BufferGetBlockNumber(next));
-	page->buffer = next;
+	return sum;
 }
 
 /*
- * Write the last page of a level; if it is the only one, it is the root.
+ * The first block of a tree.
  */
-static void
-finish_level(const ShBtPageList *pages, BuildPage *page)
+static uint64
+first_block(const ShIdxBuild *build, int tree)
 {
-	if (pages->count == 1)
-		ShBtPageGetOpaque((Page) page->copy.data)->flags |= SHBT_ROOT;
-	write_page(page);
+	uint64		block = SHBT_METAPAGE_BLOCK + 1;
+	int			root_level;
+
+	for (int before = 0; before < tree; before++)
+		block += count_pages(build, before, &root_level);
+	return block;
 }
 
 /*
- * Report that the trees are being written: so many rows with a fingerprint,
- * and without.
+ * Allocate the pages of all trees and the metapage, before any is written.
  */
 void
-shidx_report_writing(const ShBitsScheme *scheme, double rows, double nulls)
+shidx_allocate_trees(const ShIdxBuild *build)
+{
+	uint64		count = first_block(build, build->scheme->ntables + 1);
+
+	if (count > MaxBlockNumber)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("index \"%s\" would have more than %u pages",
+						RelationGetRelationName(build->index), MaxBlockNumber)));
+	shidx_allocate_pages(build->index, (BlockNumber) count);
+}
+
+/*
+ * Report that the trees are being written.
+ */
+void
+shidx_report_writing(const ShIdxBuild *build)
 {
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SHIDX_PHASE_WRITE);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL,
-								 (int64) (rows * scheme->ntables + nulls));
+								 (int64) (build->rows * build->scheme->ntables + build->nulls));
+}
+
+/*
+ * Write the metapage.  The trees may be written before or afterwards.
+ */
+void
+shidx_write_metapage(ShIdxBuild *build)
+{
+	Page		page = shidx_add_page(build->pages, SHBT_METAPAGE_BLOCK);
+
+	shbt_init_metapage(page, build->scheme->blocks, build->scheme->distance,
+					   IndexRelationGetNumberOfAttributes(build->index));
+	for (int tree = 0; tree <= build->scheme->ntables; tree++)
+	{
+		int			level;
+		uint64		end = first_block(build, tree) + count_pages(build, tree, &level);
+
+		shbt_set_root(page, tree, (BlockNumber) (end - 1), level);
+	}
 }
 
 /*
@@ -111,10 +163,45 @@ count_written(ShIdxBuild *build, int entries)
 }
 
 static void
-finish_leaf(ShIdxBuild *build, BuildPage *page, int count)
+begin_level(BuildLevel *level, int tree, int number, uint64 first, uint64 count)
 {
-	shbt_set_count((Page) page->copy.data, count);
-	ShBtPageGetOpaque((Page) page->copy.data)->sorted = count;
+	level->tree = tree;
+	level->level = number;
+	level->first = first;
+	level->count = count;
+	level->begun = 0;
+	level->page = NULL;
+	level->lows = MemoryContextAllocHuge(CurrentMemoryContext, count * sizeof(ShBtKey));
+}
+
+/*
+ * Start the next page of a level, whose low fence is the high one of the page
+ * before.
+ */
+static void
+start_page(ShIdxBuild *build, BuildLevel *level, ShBtKey low)
+{
+	uint64		block = level->first + level->begun;
+	bool		is_last = level->begun + 1 == level->count;
+	uint16		flags = shbt_is_grouped(build->index) ? SHBT_GROUPED : 0;
+
+	if (level->begun == level->count)
+		elog(ERROR, "more entries than were counted");
+	if (level->page != NULL)
+		shbt_set_fences(level->page, shbt_page_low(level->page), low);
+	level->lows[level->begun++] = low;
+	level->page = shidx_add_page(build->pages, (BlockNumber) block);
+	if (level->count == 1)
+		flags |= SHBT_ROOT;
+	shbt_init_page(level->page, level->tree, level->level, flags, low, SHBT_HIGHEST_KEY,
+				   is_last ? InvalidBlockNumber : (BlockNumber) block + 1);
+}
+
+static void
+finish_leaf(ShIdxBuild *build, Page page, int count)
+{
+	shbt_set_count(page, count);
+	ShBtPageGetOpaque(page)->sorted = count;
 	count_written(build, count);
 }
 
@@ -122,83 +209,73 @@ finish_leaf(ShIdxBuild *build, BuildPage *page, int count)
  * Write the leaves of a tree from the sorted entries.
  */
 static void
-write_leaves(ShIdxBuild *build, ShSort *sort, int tree, ShBtPageList *pages)
+write_leaves(ShIdxBuild *build, ShSort *sort, BuildLevel *leaves)
 {
-	int			fill = shbt_leaf_capacity(shbt_is_grouped(build->index)) * build->fillfactor / 100;
-	BuildPage	page = {InvalidBuffer};
+	int			fill = leaf_fill(build);
 	ShBtKey		previous = SHBT_LOWEST_KEY;
-	ShSortItem	item;
+	ShSortItems items;
+	size_t		left;
 	int			count = 0;
 
-	start_page(build, pages, &page, tree, 0, SHBT_LOWEST_KEY);
-	while (shsort_next(sort, &item))
+	start_page(build, leaves, SHBT_LOWEST_KEY);
+	while ((left = shsort_next_items(sort, &items)) > 0)
 	{
-		ShBtKey		key = shbt_make_key(0, item.key, item.value);
-
-		if (count == fill)
+		for (size_t i = 0; i < left; i++)
 		{
-			finish_leaf(build, &page, count);
-			start_page(build, pages, &page, tree, 0, shbt_separator(previous, key));
-			count = 0;
-			CHECK_FOR_INTERRUPTS();
+			ShBtKey		key = shbt_make_key(shsort_group(items, i), items.items[i].key,
+											items.items[i].value);
+
+			if (count == fill)
+			{
+				finish_leaf(build, leaves->page, count);
+				start_page(build, leaves, shbt_separator(previous, key));
+				count = 0;
+			}
+			shbt_set_entry(leaves->page, count++, key);
+			previous = key;
 		}
-		shbt_set_entry((Page) page.copy.data, count++, key);
-		previous = key;
 	}
-	finish_leaf(build, &page, count);
-	finish_level(pages, &page);
+	finish_leaf(build, leaves->page, count);
 }
 
 /*
- * Write the inner pages of a level above the pages below it.
+ * Write a level of inner pages above the pages of the one below.
  */
 static void
-write_inner_level(ShIdxBuild *build, int tree, int level, const ShBtPageList *below, ShBtPageList *pages)
+write_inner_level(ShIdxBuild *build, BuildLevel *level, const BuildLevel *below)
 {
-	int			fill = shbt_inner_capacity(shbt_is_grouped(build->index)) * INNER_FILLFACTOR / 100;
-	BuildPage	page = {InvalidBuffer};
+	int			fill = inner_fill(build);
 
-	for (size_t i = 0; i < below->count; i++)
+	for (uint64 i = 0; i < below->count; i++)
 	{
 		if (i % fill == 0)
-		{
-			start_page(build, pages, &page, tree, level, below->lows[i]);
-			CHECK_FOR_INTERRUPTS();
-		}
-		shbt_add_downlink((Page) page.copy.data, below->lows[i], below->blocks[i]);
+			start_page(build, level, below->lows[i]);
+		shbt_add_downlink(level->page, below->lows[i], (BlockNumber) (below->first + i));
 	}
-	finish_level(pages, &page);
 }
 
 /*
- * Write a tree from its sorted entries, and make its root known to the
- * metapage, which must be there.
- *
- * Other processes may write other trees at the same time.  No lock or pin is
- * held on return.
+ * Write a tree from its sorted entries.  Other processes may write other trees
+ * at the same time.
  */
 void
 shidx_write_tree(ShIdxBuild *build, ShSort *sort, int tree)
 {
-	ShBtPageList pages = {0};
-	Buffer		metabuffer;
-	int			level = 0;
+	BuildLevel	level;
 
-	write_leaves(build, sort, tree, &pages);
-	while (pages.count > 1)
+	begin_level(&level, tree, 0, first_block(build, tree), count_leaves(build, tree));
+	write_leaves(build, sort, &level);
+	if (level.begun != level.count)
+		elog(ERROR, "fewer entries than were counted");
+	while (level.count > 1)
 	{
-		ShBtPageList above = {0};
+		BuildLevel	above;
 
-		write_inner_level(build, tree, ++level, &pages, &above);
-		shbt_pagelist_free(&pages);
-		pages = above;
+		begin_level(&above, tree, level.level + 1, level.first + level.count,
+					divide_up(level.count, inner_fill(build)));
+		write_inner_level(build, &above, &level);
+		pfree(level.lows);
+		level = above;
 	}
-
-	metabuffer = ReadBuffer(build->index, SHBT_METAPAGE_BLOCK);
-	LockBuffer(metabuffer, BUFFER_LOCK_EXCLUSIVE);
-	shbt_set_root(BufferGetPage(metabuffer), tree, pages.blocks[0], level);
-	MarkBufferDirty(metabuffer);
-	UnlockReleaseBuffer(metabuffer);
-
-	shbt_pagelist_free(&pages);
+	pfree(level.lows);
 }

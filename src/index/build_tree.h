@@ -13,18 +13,25 @@
 #include "port/atomics.h"
 #include "utils/rel.h"
 
+#include "index/build_pages.h"
 #include "sort/entrysort.h"
 
 /* an index that is being built, as one process sees it */
 typedef struct ShIdxBuild
 {
 	Relation	index;
+	const ShBitsScheme *scheme;
 	int			fillfactor;		/* of leaves, in percent */
+	double		rows;			/* with a fingerprint */
+	double		nulls;			/* and without */
 	bool		is_leader;		/* it reports progress */
 	pg_atomic_uint64 *written;	/* entries, over all trees and processes */
+	ShIdxPageWriter *pages;
 } ShIdxBuild;
 
-extern void shidx_report_writing(const ShBitsScheme *scheme, double rows, double nulls);
+extern void shidx_allocate_trees(const ShIdxBuild *build);
+extern void shidx_report_writing(const ShIdxBuild *build);
 extern void shidx_write_tree(ShIdxBuild *build, ShSort *sort, int tree);
+extern void shidx_write_metapage(ShIdxBuild *build);
 
 #endif							/* SIMHASH_INDEX_BUILD_TREE_H */

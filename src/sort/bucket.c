@@ -3,13 +3,13 @@
  * bucket.c
  *	  Sorting more items than fit in memory, by distribution.
  *
- * The items are read once and distributed over buckets by the first bits of
- * their keys; each bucket, in order, is then read, sorted in memory and
- * returned.  So an item is written and read once, whatever their number.  A
- * bucket that is too large for memory is distributed again, by the first bits
- * that tell its items apart: of the keys, and where these are all equal, of
- * the values.  One whose items came in order is returned as it is, which is
- * what happens to a fingerprint that very many rows have.
+ * The items are read once and distributed over buckets by the first bits in
+ * which they differ: of their groups, else of their keys, else of their values.
+ * Each bucket, in order, is then read, sorted in memory and returned.  So an
+ * item is written and read once, whatever their number.  A bucket that is too
+ * large for memory is distributed again.  One whose items came in order is
+ * returned as it is, which is what happens to a fingerprint that very many
+ * rows have.
  *
  * Buckets are tapes of one of the server's tape sets: one temporary file,
  * whose blocks are used again as soon as they have been read.
@@ -24,45 +24,30 @@
 
 #include "sort/bucket.h"
 
-/* bytes of an item on a tape */
-#define KEY_BYTES		8
-#define VALUE_BYTES		6
-#define ITEM_BYTES		(KEY_BYTES + VALUE_BYTES)
-
-/* items that are sorted in memory at a time, and the result */
-#define BYTES_PER_LOADED	(2 * sizeof(ShSortItem))
-
 /*
  * A bucket should not be larger than this even if memory allows: its items
  * then stay in the CPU's cache while they are sorted.
  */
-#define BUCKET_ITEMS	65536
+#define BUCKET_ITEMS	32768
 
 /* buckets of one distribution, as powers of two */
 #define MIN_DIGIT_BITS	4
 #define MAX_DIGIT_BITS	9
 
-/* how much of a tape is read at a time, in bytes */
-#define READ_BUFFER		(32 * BLCKSZ)
-
-/* how often interrupts are checked for, in items */
-#define CHECK_INTERVAL	4096
+/* how many items are read and distributed at a time */
+#define READ_ITEMS		584
 
 typedef struct Bucket
 {
-	LogicalTape *tape;			/* NULL while it is empty */
-	double		count;
-	ShSortItem	first;
-	ShSortItem	last;
-	uint64		varying_keys;	/* bits in which its keys differ */
-	uint64		varying_values;
-	bool		ascending;		/* its items came in order */
+	LogicalTape *tape;
+	ShSortSummary summary;
 } Bucket;
 
 struct ShSortBuckets
 {
 	MemoryContext context;
 	LogicalTapeSet *tapes;
+	bool		grouped;
 	Size		memory;
 
 	/* still to be returned, the next one last */
@@ -70,119 +55,96 @@ struct ShSortBuckets
 	size_t		depth;
 	size_t		max_depth;
 
-	/* the current one, sorted in memory */
+	/* the current one, sorted in memory, if there is one */
 	size_t		capacity;
-	ShSortItem *items;
-	ShSortItem *sorted;
+	ShSortItems items;
+	ShSortItems sorted;
 	size_t		count;
-	size_t		next;
 
 	/* or as it comes */
 	LogicalTape *stream;
 };
-
-/*
- * Write an item to a tape, whose set is private to this process: so the bytes
- * are in the order of this machine.
- */
-void
-shsort_write_item(LogicalTape *tape, ShSortItem item)
-{
-	char		bytes[ITEM_BYTES];
-	uint32		low = (uint32) item.value;
-	uint16		high = (uint16) (item.value >> 32);
-
-	memcpy(bytes, &item.key, KEY_BYTES);
-	memcpy(bytes + KEY_BYTES, &low, sizeof(low));
-	memcpy(bytes + KEY_BYTES + sizeof(low), &high, sizeof(high));
-	LogicalTapeWrite(tape, bytes, ITEM_BYTES);
-}
-
-/*
- * Read an item from a tape.  Returns false at its end.
- */
-static bool
-read_from(LogicalTape *tape, ShSortItem *item)
-{
-	char		bytes[ITEM_BYTES];
-	uint32		low;
-	uint16		high;
-	size_t		nread = LogicalTapeRead(tape, bytes, ITEM_BYTES);
-
-	if (nread == 0)
-		return false;
-	if (nread != ITEM_BYTES)
-		elog(ERROR, "unexpected end of tape");
-	memcpy(&item->key, bytes, KEY_BYTES);
-	memcpy(&low, bytes + KEY_BYTES, sizeof(low));
-	memcpy(&high, bytes + KEY_BYTES + sizeof(low), sizeof(high));
-	item->value = ((uint64) high << 32) | low;
-	return true;
-}
 
 /* tapes that are read one after the other, and their keys permuted if table is given */
 typedef struct Reader
 {
 	LogicalTape **tapes;
 	int			ntapes;
-	double		count;			/* items on all */
+	ShSortSummary summary;		/* of all, with keys permuted */
 	const ShBitsTable *table;
 } Reader;
 
 /*
- * Read an item.  Returns false after the last.
+ * Make a sort whose buckets go to a set of tapes.  memory, in bytes, is what
+ * may be used.
+ *
+ * The result, and what the tapes allocate, is in the current memory context,
+ * which must live as long as they; so must the set.
  */
-static inline bool
-read_item(Reader *reader, ShSortItem *item)
+ShSortBuckets *
+shsort_buckets_begin(LogicalTapeSet *tapes, bool grouped, Size memory)
+{
+	ShSortBuckets *buckets = palloc0(sizeof(ShSortBuckets));
+
+	buckets->context = CurrentMemoryContext;
+	buckets->tapes = tapes;
+	buckets->grouped = grouped;
+	buckets->memory = memory;
+	buckets->max_depth = 2 << MAX_DIGIT_BITS;
+	buckets->stack = palloc(buckets->max_depth * sizeof(Bucket));
+	return buckets;
+}
+
+/*
+ * Read up to so many items.  Returns how many, 0 after the last.
+ */
+static size_t
+read_items(Reader *reader, ShSortItems items, size_t most)
 {
 	while (reader->ntapes > 0)
 	{
-		if (read_from(reader->tapes[0], item))
-		{
-			if (reader->table != NULL)
-				item->key = shbits_permute(reader->table, item->key);
-			return true;
-		}
+		size_t		count = shsort_tape_read(reader->tapes[0], items, most);
+
+		for (size_t i = 0; reader->table != NULL && i < count; i++)
+			items.items[i].key = shbits_permute(reader->table, items.items[i].key);
+		if (count > 0)
+			return count;
 		reader->tapes++;
 		reader->ntapes--;
 	}
-	return false;
+	return 0;
 }
 
 static void
-add_to_bucket(ShSortBuckets *buckets, Bucket *bucket, ShSortItem item)
-{
-	if (bucket->tape == NULL)
-	{
-		bucket->tape = LogicalTapeCreate(buckets->tapes);
-		bucket->first = item;
-		bucket->ascending = true;
-	}
-	else if (shsort_item_less(item, bucket->last))
-		bucket->ascending = false;
-	bucket->last = item;
-	bucket->varying_keys |= item.key ^ bucket->first.key;
-	bucket->varying_values |= item.value ^ bucket->first.value;
-	bucket->count++;
-	shsort_write_item(bucket->tape, item);
-}
-
-static void
-push(ShSortBuckets *buckets, const Bucket *bucket)
+push(ShSortBuckets *buckets, LogicalTape *tape, ShSortSummary summary)
 {
 	if (buckets->depth == buckets->max_depth)
 	{
 		buckets->max_depth *= 2;
 		buckets->stack = repalloc(buckets->stack, buckets->max_depth * sizeof(Bucket));
 	}
-	buckets->stack[buckets->depth++] = *bucket;
+	buckets->stack[buckets->depth].tape = tape;
+	buckets->stack[buckets->depth].summary = summary;
+	buckets->depth++;
 }
 
-/* how many items may be sorted in memory */
-static double
-max_loaded(const ShSortBuckets *buckets)
+/* bytes that an item takes in memory */
+static Size
+item_size(const ShSortBuckets *buckets)
 {
-	return (double) (buckets->memory / 4 * 3) / BYTES_PER_LOADED;
+	return sizeof(ShSortItem) + (buckets->grouped ? sizeof(uint32) : 0);
+}
+
+/*
+ * How many items may be sorted in memory, where each is there once more.  The
+ * buckets that wait have buffers.
+ */
+static double
+max_loaded(const ShSortBuckets *buckets, bool have_buckets)
+{
+	Size		memory = buckets->memory - buckets->memory / (have_buckets ? 4 : 16);
+
+	return (double) memory / (2 * item_size(buckets));
 }
 
 /*
@@ -194,43 +156,86 @@ choose_digit_bits(const ShSortBuckets *buckets, double count, int bits)
 {
 	int			max_bits = MAX_DIGIT_BITS;
 	int			digit_bits = MIN_DIGIT_BITS;
+	Size		bucket_size = BLCKSZ + sizeof(ShSortTapeWriter);
 
 	/* each tape has a buffer of a block while it is written */
-	while (max_bits > MIN_DIGIT_BITS && ((Size) BLCKSZ << max_bits) > buckets->memory / 4)
+	while (max_bits > MIN_DIGIT_BITS && (bucket_size << max_bits) > buckets->memory / 4)
 		max_bits--;
 	while (digit_bits < max_bits && count / (1 << digit_bits) > BUCKET_ITEMS)
 		digit_bits++;
 	return Min(digit_bits, bits);
 }
 
+static void
+free_items(ShSortBuckets *buckets)
+{
+	if (buckets->capacity > 0)
+	{
+		pfree(buckets->items.items);
+		pfree(buckets->sorted.items);
+		if (buckets->grouped)
+		{
+			pfree(buckets->items.groups);
+			pfree(buckets->sorted.groups);
+		}
+	}
+	buckets->capacity = 0;
+}
+
+static ShSortItems
+allocate_items(ShSortBuckets *buckets, size_t count)
+{
+	ShSortItems items = {NULL, NULL};
+
+	items.items = MemoryContextAllocHuge(buckets->context, count * sizeof(ShSortItem));
+	if (buckets->grouped)
+		items.groups = MemoryContextAllocHuge(buckets->context, count * sizeof(uint32));
+	return items;
+}
+
 /*
  * Distribute items over buckets, and push these so that they come in order.
- * varying has the bits in which the keys differ, or, where they are all equal,
- * the values.
  */
 static void
-distribute(ShSortBuckets *buckets, Reader reader, uint64 varying, bool by_value)
+distribute(ShSortBuckets *buckets, Reader reader)
 {
-	int			bits = pg_leftmost_one_pos64(varying) + 1;
-	int			digit_bits = choose_digit_bits(buckets, reader.count, bits);
+	ShSortVarying varying = reader.summary.varying;
+	bool		by_group = varying.groups != 0;
+	bool		by_key = !by_group && varying.keys != 0;
+	uint64		differ = by_group ? varying.groups : by_key ? varying.keys : varying.values;
+	int			bits = pg_leftmost_one_pos64(differ) + 1;
+	int			digit_bits = choose_digit_bits(buckets, reader.summary.count, bits);
 	int			shift = bits - digit_bits;
-	uint64		mask = (UINT64CONST(1) << digit_bits) - 1;
-	Bucket	   *parts = palloc0((mask + 1) * sizeof(Bucket));
-	ShSortItem	item;
+	size_t		nwriters = (size_t) 1 << digit_bits;
+	ShSortTapeWriter *writers = palloc(nwriters * sizeof(ShSortTapeWriter));
+	ShSortItem	items[READ_ITEMS];
+	uint32		groups[READ_ITEMS];
+	ShSortItems chunk = {items, buckets->grouped ? groups : NULL};
+	size_t		count;
 
-	for (uint64 i = 0; read_item(&reader, &item); i++)
+	for (size_t digit = 0; digit < nwriters; digit++)
+		shsort_tape_begin(&writers[digit], NULL, buckets->grouped);
+	while ((count = read_items(&reader, chunk, READ_ITEMS)) > 0)
 	{
-		if (i % CHECK_INTERVAL == 0)
-			CHECK_FOR_INTERRUPTS();
-		add_to_bucket(buckets,
-					  &parts[((by_value ? item.value : item.key) >> shift) & mask], item);
+		CHECK_FOR_INTERRUPTS();
+		for (size_t i = 0; i < count; i++)
+		{
+			uint32		group = shsort_group(chunk, i);
+			uint64		of = by_group ? group : by_key ? items[i].key : items[i].value;
+			ShSortTapeWriter *writer = &writers[(of >> shift) & (nwriters - 1)];
+
+			if (unlikely(writer->tape == NULL))
+				writer->tape = LogicalTapeCreate(buckets->tapes);
+			shsort_tape_put(writer, items[i], group);
+		}
 	}
-	for (uint64 digit = mask + 1; digit-- > 0;)
+	for (size_t digit = nwriters; digit-- > 0;)
 	{
-		if (parts[digit].tape != NULL)
-			push(buckets, &parts[digit]);
+		shsort_tape_flush(&writers[digit]);
+		if (writers[digit].tape != NULL)
+			push(buckets, writers[digit].tape, writers[digit].summary);
 	}
-	pfree(parts);
+	pfree(writers);
 }
 
 /*
@@ -239,61 +244,69 @@ distribute(ShSortBuckets *buckets, Reader reader, uint64 varying, bool by_value)
 static void
 load(ShSortBuckets *buckets, Reader reader)
 {
+	size_t		expected = (size_t) reader.summary.count;
 	size_t		loaded = 0;
 
-	if (reader.count > buckets->capacity)
+	if (expected > buckets->capacity)
 	{
-		Size		size = (Size) reader.count * sizeof(ShSortItem);
+		free_items(buckets);
+		buckets->items = allocate_items(buckets, expected);
+		buckets->sorted = allocate_items(buckets, expected);
+		buckets->capacity = expected;
+	}
+	while (loaded < expected)
+	{
+		size_t		count = read_items(&reader, shsort_items_from(buckets->items, loaded),
+									   expected - loaded);
 
-		if (buckets->items != NULL)
-		{
-			pfree(buckets->items);
-			pfree(buckets->sorted);
-		}
-		buckets->capacity = (size_t) reader.count;
-		buckets->items = MemoryContextAllocHuge(buckets->context, size);
-		buckets->sorted = MemoryContextAllocHuge(buckets->context, size);
+		CHECK_FOR_INTERRUPTS();
+		if (count == 0)
+			elog(ERROR, "unexpected end of tape");
+		loaded += count;
 	}
-	while (loaded < reader.count && read_item(&reader, &buckets->items[loaded]))
-	{
-		if (loaded % CHECK_INTERVAL == 0)
-			CHECK_FOR_INTERRUPTS();
-		loaded++;
-	}
-	if (loaded != reader.count)
-		elog(ERROR, "unexpected end of tape");
-	shsort_radix(buckets->items, buckets->sorted, loaded);
+	shsort_radix_table(buckets->items, buckets->sorted, loaded, NULL, reader.summary.varying);
 	buckets->count = loaded;
-	buckets->next = 0;
 }
 
 /*
- * Begin to sort the items of some tapes, with their keys permuted as a table
- * has them.  memory, in bytes, is what may be used.  The tapes have been read
- * when this returns; buckets go to the set.
- *
- * The result, and what the tapes allocate, is in the current memory context,
- * which must live as long as they; so must the set.
+ * Close what has not been returned.
  */
-ShSortBuckets *
-shsort_buckets_begin(LogicalTapeSet *tapes, LogicalTape **rows, int nrows, double count,
-					 const ShBitsTable *table, Size memory)
+static void
+close_buckets(ShSortBuckets *buckets)
 {
-	Reader		reader = {rows, nrows, count, table};
-	ShSortBuckets *buckets = palloc0(sizeof(ShSortBuckets));
+	if (buckets->stream != NULL)
+		LogicalTapeClose(buckets->stream);
+	buckets->stream = NULL;
+	while (buckets->depth > 0)
+		LogicalTapeClose(buckets->stack[--buckets->depth].tape);
+	buckets->count = 0;
+}
 
-	buckets->context = CurrentMemoryContext;
-	buckets->tapes = tapes;
-	buckets->memory = memory;
-	buckets->max_depth = 2 << MAX_DIGIT_BITS;
-	buckets->stack = palloc(buckets->max_depth * sizeof(Bucket));
+/*
+ * Begin to sort the items of some tapes, which summary describes, with their
+ * keys permuted as a table has them.  The tapes have been read when this
+ * returns.
+ */
+void
+shsort_buckets_start(ShSortBuckets *buckets, LogicalTape **rows, int nrows,
+					 ShSortSummary summary, const ShBitsTable *table)
+{
+	MemoryContext old = MemoryContextSwitchTo(buckets->context);
+	Reader		reader = {rows, nrows, summary, table};
+
+	close_buckets(buckets);
+	reader.summary.varying.keys = shbits_permute(table, summary.varying.keys);
 	for (int i = 0; i < nrows; i++)
-		LogicalTapeRewindForRead(rows[i], READ_BUFFER);
-	if (count <= max_loaded(buckets))
+		shsort_tape_rewind(rows[i], summary.count);
+	if (summary.count <= max_loaded(buckets, false))
 		load(buckets, reader);
 	else
-		distribute(buckets, reader, PG_UINT64_MAX, false);
-	return buckets;
+	{
+		/* memory is needed for the buffers of tapes */
+		free_items(buckets);
+		distribute(buckets, reader);
+	}
+	MemoryContextSwitchTo(old);
 }
 
 /*
@@ -305,61 +318,68 @@ next_bucket(ShSortBuckets *buckets)
 	while (buckets->depth > 0)
 	{
 		Bucket		bucket = buckets->stack[--buckets->depth];
-		Reader		reader = {&bucket.tape, 1, bucket.count, NULL};
+		Reader		reader = {&bucket.tape, 1, bucket.summary, NULL};
 
-		LogicalTapeRewindForRead(bucket.tape, READ_BUFFER);
-		if (bucket.count <= max_loaded(buckets))
+		shsort_tape_rewind(bucket.tape, bucket.summary.count);
+		if (bucket.summary.count <= max_loaded(buckets, true))
 			load(buckets, reader);
-		else if (bucket.ascending)
+		else if (bucket.summary.ascending)
 		{
 			buckets->stream = bucket.tape;
 			return true;
 		}
-		else if (bucket.varying_keys != 0)
-			distribute(buckets, reader, bucket.varying_keys, false);
 		else
-			distribute(buckets, reader, bucket.varying_values, true);
+		{
+			free_items(buckets);
+			distribute(buckets, reader);
+		}
 		LogicalTapeClose(bucket.tape);
-		if (buckets->next < buckets->count)
+		if (buckets->count > 0)
 			return true;
 	}
 	return false;
 }
 
 /*
- * The next item, ascending.  Returns false after the last.
+ * The next items, ascending, in *items.  Returns how many there are, 0 after
+ * the last.  They stay until the next call.
  */
-bool
-shsort_buckets_next(ShSortBuckets *buckets, ShSortItem *item)
+size_t
+shsort_buckets_next(ShSortBuckets *buckets, ShSortItems *items)
 {
-	MemoryContext old;
-	bool		found = true;
+	MemoryContext old = MemoryContextSwitchTo(buckets->context);
+	size_t		count = 0;
 
-	if (buckets->next < buckets->count)
+	for (;;)
 	{
-		*item = buckets->sorted[buckets->next++];
-		return true;
-	}
-
-	old = MemoryContextSwitchTo(buckets->context);
-	while (buckets->stream == NULL || !read_from(buckets->stream, item))
-	{
+		if (buckets->count > 0)
+		{
+			*items = buckets->sorted;
+			count = buckets->count;
+			buckets->count = 0;
+			break;
+		}
 		if (buckets->stream != NULL)
+		{
+			if (buckets->capacity < READ_ITEMS)
+			{
+				free_items(buckets);
+				buckets->items = allocate_items(buckets, READ_ITEMS);
+				buckets->sorted = allocate_items(buckets, READ_ITEMS);
+				buckets->capacity = READ_ITEMS;
+			}
+			*items = buckets->items;
+			count = shsort_tape_read(buckets->stream, buckets->items, READ_ITEMS);
+			if (count > 0)
+				break;
 			LogicalTapeClose(buckets->stream);
-		buckets->stream = NULL;
+			buckets->stream = NULL;
+		}
 		if (!next_bucket(buckets))
-		{
-			found = false;
 			break;
-		}
-		if (buckets->stream == NULL)
-		{
-			*item = buckets->sorted[buckets->next++];
-			break;
-		}
 	}
 	MemoryContextSwitchTo(old);
-	return found;
+	return count;
 }
 
 /*
@@ -368,15 +388,8 @@ shsort_buckets_next(ShSortBuckets *buckets, ShSortItem *item)
 void
 shsort_buckets_end(ShSortBuckets *buckets)
 {
-	if (buckets->stream != NULL)
-		LogicalTapeClose(buckets->stream);
-	while (buckets->depth > 0)
-		LogicalTapeClose(buckets->stack[--buckets->depth].tape);
-	if (buckets->items != NULL)
-	{
-		pfree(buckets->items);
-		pfree(buckets->sorted);
-	}
+	close_buckets(buckets);
+	free_items(buckets);
 	pfree(buckets->stack);
 	pfree(buckets);
 }

@@ -13,14 +13,15 @@
 #include "utils/logtape.h"
 
 #include "bits/scheme.h"
+#include "sort/itemtape.h"
 #include "sort/radix.h"
 
 typedef struct ShSortBuckets ShSortBuckets;
 
-extern void shsort_write_item(LogicalTape *tape, ShSortItem item);
-extern ShSortBuckets *shsort_buckets_begin(LogicalTapeSet *tapes, LogicalTape **rows, int nrows,
-										   double count, const ShBitsTable *table, Size memory);
-extern bool shsort_buckets_next(ShSortBuckets *buckets, ShSortItem *item);
+extern ShSortBuckets *shsort_buckets_begin(LogicalTapeSet *tapes, bool grouped, Size memory);
+extern void shsort_buckets_start(ShSortBuckets *buckets, LogicalTape **rows, int nrows,
+								 ShSortSummary summary, const ShBitsTable *table);
+extern size_t shsort_buckets_next(ShSortBuckets *buckets, ShSortItems *items);
 extern void shsort_buckets_end(ShSortBuckets *buckets);
 
 #endif							/* SIMHASH_SORT_BUCKET_H */

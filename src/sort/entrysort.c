@@ -21,9 +21,6 @@
 #include "sort/bucket.h"
 #include "sort/entrysort.h"
 
-/* a row takes an item as it came, one permuted, and one sorted */
-#define BYTES_PER_ROW	(3 * sizeof(ShSortItem))
-
 /* how often interrupts are checked for, in items */
 #define CHECK_INTERVAL	4096
 
@@ -31,20 +28,24 @@ struct ShSort
 {
 	MemoryContext context;
 	Size		memory;			/* bytes */
+	bool		grouped;
 	double		count;
 
 	/* in memory */
 	size_t		capacity;
-	ShSortItem *rows;			/* as they came, fingerprints not permuted */
-	ShSortItem *permuted;
-	ShSortItem *sorted;
-	size_t		next;
+	ShSortItems rows;			/* as they came, fingerprints not permuted */
+	ShSortItems sorted;			/* for the current table */
+	ShSortVarying varying;		/* of the rows */
 
 	/* beyond */
 	LogicalTapeSet *tapes;		/* NULL while in memory */
-	LogicalTape *tape;			/* all rows, as they came */
-	bool		frozen;			/* it can be read */
+	ShSortTapeWriter writer;	/* all rows, as they came */
+	bool		frozen;			/* their tape can be read */
 	ShSortBuckets *buckets;		/* of the current table */
+
+	/* what of the current table has been sorted and not been returned */
+	ShSortItems next;
+	size_t		nnext;
 
 	/* where the entries are parts that others collected */
 	int			number;			/* of this one, if it is a part */
@@ -54,7 +55,7 @@ struct ShSort
 };
 
 static ShSort *
-make_sort(int memory_kb)
+make_sort(int memory_kb, bool grouped)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "simhash sort",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -62,7 +63,50 @@ make_sort(int memory_kb)
 
 	sort->context = context;
 	sort->memory = memory_kb * (Size) 1024;
+	sort->grouped = grouped;
 	return sort;
+}
+
+static ShSortItems
+allocate_items(ShSort *sort, size_t count)
+{
+	ShSortItems items = {NULL, NULL};
+
+	items.items = MemoryContextAllocHuge(sort->context, count * sizeof(ShSortItem));
+	if (sort->grouped)
+		items.groups = MemoryContextAllocHuge(sort->context, count * sizeof(uint32));
+	return items;
+}
+
+static void
+free_items(ShSortItems *items)
+{
+	if (items->items != NULL)
+		pfree(items->items);
+	if (items->groups != NULL)
+		pfree(items->groups);
+	items->items = NULL;
+	items->groups = NULL;
+}
+
+/* how many rows fit in memory, each once as it came and once sorted */
+static size_t
+max_in_memory(const ShSort *sort)
+{
+	return sort->memory / (2 * (sizeof(ShSortItem) + (sort->grouped ? sizeof(uint32) : 0)));
+}
+
+/*
+ * Make a private tape set, for the rows and for buckets.
+ */
+static void
+make_tapes(ShSort *sort)
+{
+	MemoryContext old = MemoryContextSwitchTo(sort->context);
+
+	PrepareTempTablespaces();
+	sort->tapes = LogicalTapeSetCreate(true, NULL, -1);
+	MemoryContextSwitchTo(old);
 }
 
 /*
@@ -72,27 +116,37 @@ make_sort(int memory_kb)
 ShSort *
 shsort_begin(int memory_kb)
 {
-	ShSort	   *sort = make_sort(memory_kb);
+	return shsort_begin_grouped(memory_kb, false);
+}
+
+/*
+ * The same, where the entries may have groups, by which they are then sorted
+ * first.
+ */
+ShSort *
+shsort_begin_grouped(int memory_kb, bool grouped)
+{
+	ShSort	   *sort = make_sort(memory_kb, grouped);
 
 	sort->capacity = 1024;
-	sort->rows = MemoryContextAlloc(sort->context, sort->capacity * sizeof(ShSortItem));
+	sort->rows = allocate_items(sort, sort->capacity);
 	return sort;
 }
 
 /*
  * Begin to collect a part of the entries for several processes, in a file of
  * a set that all are attached to.  The number must be unique in the set.  What
- * is returned only takes shsort_add, and shsort_end_part in the end.
+ * is returned only takes entries, and shsort_end_part in the end.
  */
 ShSort *
-shsort_begin_part(SharedFileSet *files, int number)
+shsort_begin_part(SharedFileSet *files, int number, bool grouped)
 {
-	ShSort	   *sort = make_sort(0);
+	ShSort	   *sort = make_sort(0, grouped);
 	MemoryContext old = MemoryContextSwitchTo(sort->context);
 
 	sort->number = number;
 	sort->tapes = LogicalTapeSetCreate(true, files, number);
-	sort->tape = LogicalTapeCreate(sort->tapes);
+	shsort_tape_begin(&sort->writer, LogicalTapeCreate(sort->tapes), grouped);
 	MemoryContextSwitchTo(old);
 	return sort;
 }
@@ -103,11 +157,12 @@ shsort_begin_part(SharedFileSet *files, int number)
 void
 shsort_end_part(ShSort *sort, ShSortPart *part)
 {
+	shsort_tape_flush(&sort->writer);
 	part->number = sort->number;
-	part->count = sort->count;
+	part->summary = sort->writer.summary;
 	/* an empty tape cannot be frozen, and nobody needs it */
 	if (sort->count > 0)
-		LogicalTapeFreeze(sort->tape, &part->tape);
+		LogicalTapeFreeze(sort->writer.tape, &part->tape);
 	shsort_end(sort);
 }
 
@@ -116,19 +171,17 @@ shsort_end_part(ShSort *sort, ShSortPart *part)
  * takes shsort_start_table and what follows that.  parts must live as long.
  */
 ShSort *
-shsort_begin_whole(int memory_kb, SharedFileSet *files, const ShSortPart *parts, int nparts)
+shsort_begin_whole(int memory_kb, SharedFileSet *files, const ShSortPart *parts, int nparts,
+				   bool grouped)
 {
-	ShSort	   *sort = make_sort(memory_kb);
-	MemoryContext old = MemoryContextSwitchTo(sort->context);
+	ShSort	   *sort = make_sort(memory_kb, grouped);
 
 	sort->files = files;
 	sort->parts = parts;
 	sort->nparts = nparts;
 	for (int i = 0; i < nparts; i++)
-		sort->count += parts[i].count;
-	PrepareTempTablespaces();
-	sort->tapes = LogicalTapeSetCreate(true, NULL, -1);
-	MemoryContextSwitchTo(old);
+		sort->count += parts[i].summary.count;
+	make_tapes(sort);
 	return sort;
 }
 
@@ -140,18 +193,35 @@ move_to_tape(ShSort *sort)
 {
 	MemoryContext old = MemoryContextSwitchTo(sort->context);
 
-	PrepareTempTablespaces();
-	sort->tapes = LogicalTapeSetCreate(true, NULL, -1);
-	sort->tape = LogicalTapeCreate(sort->tapes);
+	make_tapes(sort);
+	shsort_tape_begin(&sort->writer, LogicalTapeCreate(sort->tapes), sort->grouped);
 	for (size_t i = 0; i < sort->count; i++)
 	{
 		if (i % CHECK_INTERVAL == 0)
 			CHECK_FOR_INTERRUPTS();
-		shsort_write_item(sort->tape, sort->rows[i]);
+		shsort_tape_put(&sort->writer, sort->rows.items[i], shsort_group(sort->rows, i));
 	}
-	pfree(sort->rows);
-	sort->rows = NULL;
+	free_items(&sort->rows);
 	MemoryContextSwitchTo(old);
+}
+
+/*
+ * Make room for another row in memory, or move all to a tape.
+ */
+static void
+enlarge(ShSort *sort)
+{
+	size_t		more = Min(sort->capacity * 2, max_in_memory(sort));
+
+	if (more <= sort->capacity)
+	{
+		move_to_tape(sort);
+		return;
+	}
+	sort->rows.items = repalloc_huge(sort->rows.items, more * sizeof(ShSortItem));
+	if (sort->grouped)
+		sort->rows.groups = repalloc_huge(sort->rows.groups, more * sizeof(uint32));
+	sort->capacity = more;
 }
 
 /*
@@ -161,26 +231,32 @@ move_to_tape(ShSort *sort)
 void
 shsort_add(ShSort *sort, uint64 fp, uint64 value)
 {
+	shsort_add_grouped(sort, 0, fp, value);
+}
+
+/*
+ * The same with the row's group, which is 0 unless the sort has groups.
+ */
+void
+shsort_add_grouped(ShSort *sort, uint32 group, uint64 fp, uint64 value)
+{
 	Assert(value <= SHSORT_MAX_VALUE);
-	Assert(sort->sorted == NULL && !sort->frozen);
+	Assert(sort->grouped || group == 0);
+	Assert(sort->sorted.items == NULL && !sort->frozen);
 
 	if (sort->tapes == NULL && sort->count >= sort->capacity)
-	{
-		size_t		more = Min(sort->capacity * 2, sort->memory / BYTES_PER_ROW);
-
-		if (more > sort->capacity)
-		{
-			sort->rows = repalloc_huge(sort->rows, more * sizeof(ShSortItem));
-			sort->capacity = more;
-		}
-		else
-			move_to_tape(sort);
-	}
+		enlarge(sort);
 
 	if (sort->tapes == NULL)
-		sort->rows[(size_t) sort->count] = shsort_item(fp, value);
+	{
+		size_t		i = (size_t) sort->count;
+
+		sort->rows.items[i] = shsort_item(fp, value);
+		if (sort->grouped)
+			sort->rows.groups[i] = group;
+	}
 	else
-		shsort_write_item(sort->tape, shsort_item(fp, value));
+		shsort_tape_put(&sort->writer, shsort_item(fp, value), group);
 	sort->count++;
 }
 
@@ -195,48 +271,45 @@ static void
 start_in_memory(ShSort *sort, const ShBitsTable *table)
 {
 	size_t		count = (size_t) sort->count;
+	ShSortVarying varying;
 
-	if (sort->sorted == NULL)
+	if (sort->sorted.items == NULL)
 	{
-		Size		size = Max(count, 1) * sizeof(ShSortItem);
-
-		sort->sorted = MemoryContextAllocHuge(sort->context, size);
-		sort->permuted = MemoryContextAllocHuge(sort->context, size);
+		sort->sorted = allocate_items(sort, Max(count, 1));
+		sort->varying = shsort_varying(sort->rows, count);
 	}
-	for (size_t i = 0; i < count; i++)
-	{
-		if (i % CHECK_INTERVAL == 0)
-			CHECK_FOR_INTERRUPTS();
-		sort->permuted[i] = shsort_item(shbits_permute(table, sort->rows[i].key),
-										sort->rows[i].value);
-	}
-	shsort_radix(sort->permuted, sort->sorted, count);
-	sort->next = 0;
+	varying = sort->varying;
+	varying.keys = shbits_permute(table, varying.keys);
+	shsort_radix_table(sort->rows, sort->sorted, count, table, varying);
+	sort->next = sort->sorted;
+	sort->nnext = count;
 }
 
 /*
  * Distribute the rows of this process.
  */
-static ShSortBuckets *
+static void
 read_rows(ShSort *sort, const ShBitsTable *table)
 {
 	if (!sort->frozen)
-		LogicalTapeFreeze(sort->tape, NULL);
+	{
+		shsort_tape_flush(&sort->writer);
+		LogicalTapeFreeze(sort->writer.tape, NULL);
+	}
 	sort->frozen = true;
-	return shsort_buckets_begin(sort->tapes, &sort->tape, 1, sort->count, table,
-								sort->memory);
+	shsort_buckets_start(sort->buckets, &sort->writer.tape, 1, sort->writer.summary, table);
 }
 
 /*
  * Distribute the parts that several processes have collected.
  */
-static ShSortBuckets *
+static void
 read_parts(ShSort *sort, const ShBitsTable *table)
 {
 	LogicalTapeSet *set = LogicalTapeSetCreate(false, sort->files, -1);
 	LogicalTape **tapes = palloc(Max(sort->nparts, 1) * sizeof(LogicalTape *));
 	int			ntapes = 0;
-	ShSortBuckets *buckets;
+	ShSortSummary summary = {0};
 
 	/* what has been read here is not to be written over */
 	LogicalTapeSetForgetFreeSpace(set);
@@ -244,17 +317,16 @@ read_parts(ShSort *sort, const ShBitsTable *table)
 	{
 		TapeShare	share = sort->parts[i].tape;
 
-		if (sort->parts[i].count > 0)
+		shsort_add_summary(&summary, &sort->parts[i].summary);
+		if (sort->parts[i].summary.count > 0)
 			tapes[ntapes++] = LogicalTapeImport(set, sort->parts[i].number, &share);
 	}
-	buckets = shsort_buckets_begin(sort->tapes, tapes, ntapes, sort->count, table,
-								   sort->memory);
+	shsort_buckets_start(sort->buckets, tapes, ntapes, summary, table);
 	for (int i = 0; i < ntapes; i++)
 		LogicalTapeClose(tapes[i]);
 	if (ntapes > 0)
 		LogicalTapeSetClose(set);
 	pfree(tapes);
-	return buckets;
 }
 
 static void
@@ -262,10 +334,13 @@ start_on_tapes(ShSort *sort, const ShBitsTable *table)
 {
 	MemoryContext old = MemoryContextSwitchTo(sort->context);
 
-	if (sort->buckets != NULL)
-		shsort_buckets_end(sort->buckets);
-	sort->buckets = NULL;
-	sort->buckets = sort->files != NULL ? read_parts(sort, table) : read_rows(sort, table);
+	if (sort->buckets == NULL)
+		sort->buckets = shsort_buckets_begin(sort->tapes, sort->grouped, sort->memory);
+	if (sort->files != NULL)
+		read_parts(sort, table);
+	else
+		read_rows(sort, table);
+	sort->nnext = 0;
 	MemoryContextSwitchTo(old);
 }
 
@@ -283,17 +358,41 @@ shsort_start_table(ShSort *sort, const ShBitsTable *table)
 }
 
 /*
- * The next item of the table, ascending: the permuted fingerprint and the
- * value.  Returns false after the last.
+ * The next items of the table, ascending, with permuted fingerprints as keys,
+ * in *items.  Returns how many there are, 0 after the last.  They stay until
+ * the next call.
+ */
+size_t
+shsort_next_items(ShSort *sort, ShSortItems *items)
+{
+	size_t		count = sort->nnext;
+
+	if (count == 0 && sort->buckets != NULL)
+		count = shsort_buckets_next(sort->buckets, &sort->next);
+	*items = sort->next;
+	sort->nnext = 0;
+	return count;
+}
+
+/*
+ * The next item of the table, the same one by one.  Returns false after the
+ * last.
  */
 bool
 shsort_next(ShSort *sort, ShSortItem *item)
 {
-	if (sort->tapes != NULL)
-		return shsort_buckets_next(sort->buckets, item);
-	if (sort->next >= sort->count)
-		return false;
-	*item = sort->sorted[sort->next++];
+	if (sort->nnext == 0)
+	{
+		ShSortItems items;
+		size_t		count = shsort_next_items(sort, &items);
+
+		if (count == 0)
+			return false;
+		sort->nnext = count;
+	}
+	*item = sort->next.items[0];
+	sort->next = shsort_items_from(sort->next, 1);
+	sort->nnext--;
 	return true;
 }
 

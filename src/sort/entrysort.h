@@ -14,6 +14,7 @@
 #include "utils/logtape.h"
 
 #include "bits/scheme.h"
+#include "sort/itemtape.h"
 #include "sort/radix.h"
 
 /* values have 48 bits, as TIDs do */
@@ -26,17 +27,20 @@ typedef struct ShSortPart
 {
 	int			number;			/* unique among those of a file set */
 	TapeShare	tape;
-	double		count;
+	ShSortSummary summary;
 } ShSortPart;
 
 extern ShSort *shsort_begin(int memory_kb);
-extern ShSort *shsort_begin_part(SharedFileSet *files, int number);
+extern ShSort *shsort_begin_grouped(int memory_kb, bool grouped);
+extern ShSort *shsort_begin_part(SharedFileSet *files, int number, bool grouped);
 extern void shsort_end_part(ShSort *sort, ShSortPart *part);
 extern ShSort *shsort_begin_whole(int memory_kb, SharedFileSet *files,
-								  const ShSortPart *parts, int nparts);
+								  const ShSortPart *parts, int nparts, bool grouped);
 extern void shsort_add(ShSort *sort, uint64 fp, uint64 value);
+extern void shsort_add_grouped(ShSort *sort, uint32 group, uint64 fp, uint64 value);
 extern double shsort_count(const ShSort *sort);
 extern void shsort_start_table(ShSort *sort, const ShBitsTable *table);
+extern size_t shsort_next_items(ShSort *sort, ShSortItems *items);
 extern bool shsort_next(ShSort *sort, ShSortItem *item);
 extern void shsort_end(ShSort *sort);
 

@@ -3,10 +3,11 @@
  * radix.c
  *	  Sorting pairs of integers in memory.
  *
- * Items are distributed by the first bits of their keys, then each
- * bucket by the next bits, until few are left together.  Fingerprints spread
- * well, so two rounds are the rule: one that leaves buckets that fit the
- * cache, and one that leaves single items or little more.
+ * Items are distributed by the first bits in which they differ, of their
+ * groups, else their keys, else their values; then each bucket in place by the
+ * next such bits, until few are left together.  Fingerprints spread well, so
+ * two rounds are the rule: one that leaves buckets that fit the cache, and one
+ * that leaves single items or little more.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,132 +18,342 @@
 
 #include "sort/radix.h"
 
-#define ST_SORT sort_keys
-#define ST_ELEMENT_TYPE ShSortItem
-#define ST_COMPARE(a, b) \
-	(shsort_item_less(*(a), *(b)) ? -1 : shsort_item_less(*(b), *(a)))
-#define ST_CHECK_FOR_INTERRUPTS
-#define ST_SCOPE static
-#define ST_DEFINE
-#include "lib/sort_template.h"
+/* most buckets of a round within the cache, and of one that goes beyond */
+#define MAX_DIGIT_BITS			12
+#define MAX_FAR_DIGIT_BITS		10
 
-/* most buckets of a round: their ends should fit the first-level cache */
-#define MAX_DIGIT_BITS	12
-
-/* how many keys a bucket should have on average, as a power of two */
-#define BUCKET_BITS		2
+/* how many items a bucket should have on average, as powers of two */
+#define BUCKET_BITS				2
+#define FAR_BUCKET_BITS			15
 
 /* check for interrupts each time this many items have been gone through */
-#define CHECK_INTERVAL	0x10000
+#define CHECK_INTERVAL			0x10000
 
-/* up to how many keys a comparison sort is the faster one */
-#define FEW_KEYS		16
+/* up to how many items insertion is the fastest sort */
+#define FEW_ITEMS				16
 
-static bool
-all_same_key(const ShSortItem *items, size_t count)
+/* up to how many items a bucket is copied to be distributed */
+#define SCRATCH_ITEMS			0x10000
+
+/* where the bits are that tell a bucket of items */
+typedef struct Digit
+{
+	enum
+	{
+		OF_GROUP,
+		OF_KEY,
+		OF_VALUE
+	}			part;
+	int			bits;			/* 0 if all items are equal */
+	int			shift;
+} Digit;
+
+/*
+ * In which bits do items differ?
+ */
+ShSortVarying
+shsort_varying(ShSortItems items, size_t count)
+{
+	ShSortVarying varying = {0};
+
+	for (size_t start = 0; start < count; start += CHECK_INTERVAL)
+	{
+		size_t		end = Min(count, start + CHECK_INTERVAL);
+
+		CHECK_FOR_INTERRUPTS();
+		for (size_t i = start; i < end; i++)
+		{
+			varying.keys |= items.items[i].key ^ items.items[0].key;
+			varying.values |= items.items[i].value ^ items.items[0].value;
+		}
+		for (size_t i = start; items.groups != NULL && i < end; i++)
+			varying.groups |= items.groups[i] ^ items.groups[0];
+	}
+	return varying;
+}
+
+/*
+ * The digit by which to distribute so many items.
+ */
+static Digit
+choose_digit(ShSortVarying varying, size_t count)
+{
+	Digit		digit;
+	uint64		bits;
+	int			wanted = pg_leftmost_one_pos64(count);
+
+	if (wanted <= MAX_DIGIT_BITS + BUCKET_BITS + 1)
+		wanted = Min(wanted - BUCKET_BITS, MAX_DIGIT_BITS);
+	else
+		wanted = Min(wanted - FAR_BUCKET_BITS, MAX_FAR_DIGIT_BITS);
+	wanted = Max(wanted, 1);
+
+	digit.part = varying.groups != 0 ? OF_GROUP : varying.keys != 0 ? OF_KEY : OF_VALUE;
+	bits = digit.part == OF_GROUP ? varying.groups :
+		digit.part == OF_KEY ? varying.keys : varying.values;
+	digit.bits = bits == 0 ? 0 : Min(pg_leftmost_one_pos64(bits) + 1, wanted);
+	digit.shift = bits == 0 ? 0 : pg_leftmost_one_pos64(bits) + 1 - digit.bits;
+	return digit;
+}
+
+static inline size_t
+digit_of(Digit digit, ShSortItems items, size_t i)
+{
+	uint64		bits = digit.part == OF_KEY ? items.items[i].key :
+		digit.part == OF_VALUE ? items.items[i].value : items.groups[i];
+
+	return (bits >> digit.shift) & ((UINT64CONST(1) << digit.bits) - 1);
+}
+
+static inline bool
+less(ShSortItem a, uint32 group_a, ShSortItem b, uint32 group_b)
+{
+	return group_a < group_b || (group_a == group_b && shsort_item_less(a, b));
+}
+
+static void
+insertion_sort(ShSortItems items, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
 	{
-		if (items[i].key != items[0].key)
+		ShSortItem	item = items.items[i];
+		uint32		group = shsort_group(items, i);
+		size_t		j = i;
+
+		for (; j > 0 && less(item, group, items.items[j - 1], shsort_group(items, j - 1)); j--)
+		{
+			items.items[j] = items.items[j - 1];
+			if (items.groups != NULL)
+				items.groups[j] = items.groups[j - 1];
+		}
+		items.items[j] = item;
+		if (items.groups != NULL)
+			items.groups[j] = group;
+	}
+}
+
+static bool
+is_sorted(ShSortItems items, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+	{
+		if (less(items.items[i], shsort_group(items, i),
+				 items.items[i - 1], shsort_group(items, i - 1)))
 			return false;
 	}
 	return true;
 }
 
-static void
-insertion_sort(ShSortItem *items, size_t count)
-{
-	for (size_t i = 1; i < count; i++)
-	{
-		ShSortItem	item = items[i];
-		size_t		j = i;
-
-		for (; j > 0 && shsort_item_less(item, items[j - 1]); j--)
-			items[j] = items[j - 1];
-		items[j] = item;
-	}
-}
-
-static void sort_bucket(ShSortItem *items, ShSortItem *scratch, size_t count, int bits);
-
 /*
- * Distribute items, whose first 64 - bits bits agree, over to[] by the next
- * bits, and sort each bucket there.  What is in items[] afterwards is not
- * defined.
+ * Turn the sizes of buckets into their starts.
  */
 static void
-distribute(ShSortItem *items, ShSortItem *to, size_t count, int bits)
+find_starts(size_t *sizes, size_t nbuckets)
 {
-	int			digit_bits = Min(Min(bits, MAX_DIGIT_BITS),
-								 Max(pg_leftmost_one_pos64(count) - BUCKET_BITS, 1));
-	int			shift = bits - digit_bits;
-	uint64		mask = (UINT64CONST(1) << digit_bits) - 1;
-	size_t	   *ends = palloc0((mask + 1) * sizeof(size_t));
 	size_t		start = 0;
 
-	for (size_t i = 0; i < count; i++)
+	for (size_t bucket = 0; bucket < nbuckets; bucket++)
 	{
-		if (i % CHECK_INTERVAL == 0)
-			CHECK_FOR_INTERRUPTS();
-		ends[(items[i].key >> shift) & mask]++;
-	}
-	for (uint64 digit = 0; digit <= mask; digit++)
-	{
-		size_t		size = ends[digit];
+		size_t		size = sizes[bucket];
 
-		ends[digit] = start;
+		sizes[bucket] = start;
 		start += size;
 	}
-	/* so far these are starts; placing the keys moves them to the ends */
-	for (size_t i = 0; i < count; i++)
-	{
-		if (i % CHECK_INTERVAL == 0)
-			CHECK_FOR_INTERRUPTS();
-		to[ends[(items[i].key >> shift) & mask]++] = items[i];
-	}
+}
 
-	start = 0;
-	for (uint64 digit = 0; digit <= mask; digit++)
+static void sort_in_place(ShSortItems items, ShSortItems scratch, size_t count);
+
+/*
+ * Sort each of the buckets that end where ends[] says.
+ */
+static void
+sort_buckets(ShSortItems items, ShSortItems scratch, const size_t *ends, size_t nbuckets)
+{
+	size_t		start = 0;
+
+	for (size_t bucket = 0; bucket < nbuckets; bucket++)
 	{
-		if (ends[digit] - start > 1)
-			sort_bucket(to + start, items + start, ends[digit] - start, shift);
-		start = ends[digit];
+		if (ends[bucket] - start > 1)
+			sort_in_place(shsort_items_from(items, start), scratch, ends[bucket] - start);
+		start = ends[bucket];
 	}
-	pfree(ends);
 }
 
 /*
- * Sort items, whose first 64 - bits bits agree, in place.
+ * Put each item into its bucket, by exchanging it with the one that is there.
+ * next[] has the starts of the buckets, and their ends afterwards.
  */
 static void
-sort_bucket(ShSortItem *items, ShSortItem *scratch, size_t count, int bits)
+exchange(ShSortItems items, size_t count, Digit digit, size_t *next)
 {
-	if (count <= FEW_KEYS)
+	size_t		nbuckets = (size_t) 1 << digit.bits;
+	size_t	   *starts = palloc((nbuckets + 1) * sizeof(size_t));
+	size_t		steps = 0;
+
+	memcpy(starts, next, nbuckets * sizeof(size_t));
+	starts[nbuckets] = count;
+	for (size_t bucket = 0; bucket < nbuckets; bucket++)
+	{
+		while (next[bucket] < starts[bucket + 1])
+		{
+			size_t		from = next[bucket];
+			size_t		to = digit_of(digit, items, from);
+
+			if (++steps % CHECK_INTERVAL == 0)
+				CHECK_FOR_INTERRUPTS();
+			if (to != bucket)
+			{
+				ShSortItem	item = items.items[from];
+				size_t		place = next[to];
+
+				items.items[from] = items.items[place];
+				items.items[place] = item;
+				if (items.groups != NULL)
+				{
+					uint32		group = items.groups[from];
+
+					items.groups[from] = items.groups[place];
+					items.groups[place] = group;
+				}
+			}
+			next[to]++;
+		}
+	}
+	pfree(starts);
+}
+
+/*
+ * Put each item into its bucket, from a copy.  The buckets' starts become
+ * their ends.
+ */
+static void
+scatter(ShSortItems items, ShSortItems copy, size_t count, Digit digit, size_t *next)
+{
+	memcpy(copy.items, items.items, count * sizeof(ShSortItem));
+	if (items.groups != NULL)
+		memcpy(copy.groups, items.groups, count * sizeof(uint32));
+	for (size_t i = 0; i < count; i++)
+	{
+		size_t		place = next[digit_of(digit, copy, i)]++;
+
+		items.items[place] = copy.items[i];
+		if (items.groups != NULL)
+			items.groups[place] = copy.groups[i];
+	}
+}
+
+/*
+ * Sort items where they are.  scratch has room for SCRATCH_ITEMS, or for all
+ * if there are fewer.
+ */
+static void
+sort_in_place(ShSortItems items, ShSortItems scratch, size_t count)
+{
+	Digit		digit;
+	size_t		nbuckets;
+	size_t	   *buckets;
+
+	if (count <= FEW_ITEMS)
+	{
 		insertion_sort(items, count);
-	else if (bits == 0 || all_same_key(items, count))
-	{
-		/* linear where the TIDs are in order, as they mostly come */
-		sort_keys(items, count);
+		return;
 	}
+	if (is_sorted(items, count))
+		return;
+
+	digit = choose_digit(shsort_varying(items, count), count);
+	nbuckets = (size_t) 1 << digit.bits;
+	buckets = palloc0(nbuckets * sizeof(size_t));
+	for (size_t i = 0; i < count; i++)
+	{
+		if (i % CHECK_INTERVAL == 0)
+			CHECK_FOR_INTERRUPTS();
+		buckets[digit_of(digit, items, i)]++;
+	}
+	find_starts(buckets, nbuckets);
+	if (count <= SCRATCH_ITEMS)
+		scatter(items, scratch, count, digit, buckets);
 	else
+		exchange(items, count, digit, buckets);
+	sort_buckets(items, scratch, buckets, nbuckets);
+	pfree(buckets);
+}
+
+/*
+ * An item with its key as a table has it.
+ */
+static inline ShSortItem
+permuted(const ShBitsTable *table, ShSortItem item)
+{
+	if (table != NULL)
+		item.key = shbits_permute(table, item.key);
+	return item;
+}
+
+/*
+ * Sort rows, with their keys permuted as a table has them unless table is
+ * NULL, ascending.  The result is in sorted, which has room for as many.
+ * varying has the bits in which the rows, with keys permuted, differ; more do
+ * no harm.
+ */
+void
+shsort_radix_table(ShSortItems rows, ShSortItems sorted, size_t count,
+				   const ShBitsTable *table, ShSortVarying varying)
+{
+	Digit		digit;
+	ShSortItems scratch = {NULL, NULL};
+	size_t		nbuckets;
+	size_t	   *buckets;
+
+	if (count == 0)
+		return;
+	digit = choose_digit(varying, count);
+	nbuckets = (size_t) 1 << digit.bits;
+	buckets = palloc0(nbuckets * sizeof(size_t));
+	for (size_t i = 0; i < count; i++)
 	{
-		distribute(items, scratch, count, bits);
-		memcpy(items, scratch, count * sizeof(ShSortItem));
+		ShSortItem	item = permuted(table, rows.items[i]);
+		ShSortItems one = {&item, rows.groups == NULL ? NULL : &rows.groups[i]};
+
+		if (i % CHECK_INTERVAL == 0)
+			CHECK_FOR_INTERRUPTS();
+		buckets[digit_of(digit, one, 0)]++;
 	}
+	find_starts(buckets, nbuckets);
+
+	/* placing the items moves the starts to the ends */
+	for (size_t i = 0; i < count; i++)
+	{
+		ShSortItem	item = permuted(table, rows.items[i]);
+		ShSortItems one = {&item, rows.groups == NULL ? NULL : &rows.groups[i]};
+		size_t		place = buckets[digit_of(digit, one, 0)]++;
+
+		if (i % CHECK_INTERVAL == 0)
+			CHECK_FOR_INTERRUPTS();
+		sorted.items[place] = item;
+		if (rows.groups != NULL)
+			sorted.groups[place] = rows.groups[i];
+	}
+
+	scratch.items = palloc(Min(count, SCRATCH_ITEMS) * sizeof(ShSortItem));
+	if (rows.groups != NULL)
+		scratch.groups = palloc(Min(count, SCRATCH_ITEMS) * sizeof(uint32));
+	sort_buckets(sorted, scratch, buckets, nbuckets);
+	pfree(scratch.items);
+	if (scratch.groups != NULL)
+		pfree(scratch.groups);
+	pfree(buckets);
 }
 
 /*
  * Sort items, ascending.  The result is in sorted[], which has room for as
- * many; what is in items[] afterwards is not defined.
+ * many; items[] stays as it is.
  */
 void
 shsort_radix(ShSortItem *items, ShSortItem *sorted, size_t count)
 {
-	uint64		varying = 1;
+	ShSortItems from = {items, NULL};
+	ShSortItems to = {sorted, NULL};
 
-	/* begin with the first bits that tell the keys apart */
-	for (size_t i = 1; i < count; i++)
-		varying |= items[i].key ^ items[0].key;
-	if (count > 0)
-		distribute(items, sorted, count, pg_leftmost_one_pos64(varying) + 1);
+	shsort_radix_table(from, to, count, NULL, shsort_varying(from, count));
 }

@@ -11,7 +11,8 @@ use SimhashTest;
 use Test::More;
 
 my $node = make_node(
-	'build', [],
+	'build', [ extra => ['--data-checksums'] ],
+	'wal_level = replica',
 	'max_worker_processes = 16',
 	'max_parallel_workers = 8',
 	'log_min_messages = debug1',
@@ -20,23 +21,25 @@ $node->start;
 load_helpers($node);
 
 # What beyond memory needs to be sorted once more: many equal fingerprints,
-# fingerprints that differ in the last bits only, and nulls.  parallel_workers
-# is for 100,000 rows what the server would choose for many more.
+# fingerprints that differ in the last bits only, and nulls; with a column
+# before the fingerprint, also groups of most rows and of one row.
+# parallel_workers is for 100,000 rows what the server would choose for many more.
 $node->safe_psql(
 	'postgres', q{
-	CREATE TABLE t (id integer, kind text, fp simhash);
+	CREATE TABLE t (id integer, kind text, few integer, most integer, fp simhash);
 	INSERT INTO t
-	SELECT i, kind, CASE kind
+	SELECT i, kind, i % 5, CASE WHEN i % 10 < 9 THEN -1 ELSE i END,
+		CASE kind
 			WHEN 'random' THEN random_bits()
 			WHEN 'equal' THEN CASE WHEN i % 10 < 7 THEN 4611686018427387904 ELSE random_bits() END
 			WHEN 'narrow' THEN 81985529216486895 + i % 4096
 			ELSE CASE WHEN i % 2 = 0 THEN random_bits() END END
 	FROM (VALUES ('random'), ('equal'), ('narrow'), ('null')) v (kind), generate_series(1, 100000) i;
-	CREATE TABLE random AS SELECT id, fp FROM t WHERE kind = 'random' ORDER BY id;
-	CREATE TABLE equal AS SELECT id, fp FROM t WHERE kind = 'equal' ORDER BY id;
-	CREATE TABLE narrow AS SELECT id, fp FROM t WHERE kind = 'narrow' ORDER BY id;
-	CREATE TABLE "null" AS SELECT id, fp FROM t WHERE kind = 'null' ORDER BY id;
-	CREATE TABLE nothing (id integer, fp simhash);
+	CREATE TABLE random AS SELECT id, few, most, fp FROM t WHERE kind = 'random' ORDER BY id;
+	CREATE TABLE equal AS SELECT id, few, most, fp FROM t WHERE kind = 'equal' ORDER BY id;
+	CREATE TABLE narrow AS SELECT id, few, most, fp FROM t WHERE kind = 'narrow' ORDER BY id;
+	CREATE TABLE "null" AS SELECT id, few, most, fp FROM t WHERE kind = 'null' ORDER BY id;
+	CREATE TABLE nothing (id integer, few integer, most integer, fp simhash);
 
 	-- the entries of each table of an index, and in how many leaves they are
 	CREATE FUNCTION shape(index regclass) RETURNS text LANGUAGE sql AS $$
@@ -48,8 +51,12 @@ $node->safe_psql(
 });
 
 my %memory = ('in memory' => '256MB', 'beyond memory' => '1MB');
-foreach my $table (qw(random equal narrow null nothing))
+my @tables = ([ 'random', 'fp' ], [ 'equal', 'fp' ], [ 'narrow', 'fp' ], [ 'null', 'fp' ],
+	[ 'nothing', 'fp' ], [ 'random', 'few, fp' ], [ 'random', 'most, fp' ], [ 'equal', 'most, fp' ],
+	[ 'null', 'id, fp' ], [ 'nothing', 'few, fp' ]);
+foreach my $case (@tables)
 {
+	my ($table, $columns) = @$case;
 	$node->safe_psql('postgres',
 		"TRUNCATE query; INSERT INTO query SELECT id, fp FROM \"$table\" WHERE id <= 5 AND fp IS NOT NULL; CALL expect('\"$table\"')");
 	my %shape;
@@ -58,23 +65,25 @@ foreach my $table (qw(random equal narrow null nothing))
 		foreach my $workers (0, 2)
 		{
 			# the server gives each worker 32 MB or none, unless the table says how many
-			my $what = "$table, $where, $workers workers";
+			my $what = "$table ($columns), $where, $workers workers";
 			$node->safe_psql(
 				'postgres', qq{
 				ALTER TABLE "$table" SET (parallel_workers = $workers);
 				SET maintenance_work_mem = '$memory{$where}';
 				SET max_parallel_maintenance_workers = $workers;
 				DROP INDEX IF EXISTS built;
-				CREATE INDEX built ON "$table" USING simhash (fp);
+				CREATE INDEX built ON "$table" USING simhash ($columns);
 			});
 			$shape{ $node->safe_psql('postgres', q{SELECT shape('built')}) } .= "$what\n";
 			is($node->safe_psql('postgres', q{SELECT simhash_index_check('built', true)}),
 				'', "$what: sound");
+			next if $columns ne 'fp';
 			is($node->safe_psql('postgres', qq{SELECT compare('"$table"', 'built')}),
 				'ok', "$what: finds the same rows as brute force");
 		}
 	}
-	is(scalar(keys %shape), 1, "$table: all indexes have one shape") or diag(explain(\%shape));
+	is(scalar(keys %shape), 1, "$table ($columns): all indexes have one shape")
+	  or diag(explain(\%shape));
 }
 
 # Are there workers at all?  The server logs each that it starts.
@@ -115,9 +124,58 @@ like($stderr, qr/division by zero/, 'an error in a build with workers is reporte
 is($node->safe_psql('postgres', q{SELECT to_regclass('random_half') IS NULL}),
 	't', 'and leaves no index');
 
-# Workers log what they write.
+# A build writes past the buffers of the server, also of sessions, and more than
+# are there; all pages have their checksums.
+$node->safe_psql('postgres', 'CREATE TABLE copied AS SELECT * FROM random');
+$node->restart;
+is_sound($node, 'after a restart', 'random_fp', 'random_c', 'u_fp', 'random_even');
+is($node->safe_psql(
+		'postgres', q{
+	CREATE TEMPORARY TABLE own AS SELECT * FROM random;
+	CREATE INDEX own_fp ON own USING simhash (fp);
+	INSERT INTO own SELECT * FROM random WHERE id <= 1000;
+	SELECT simhash_index_check('own_fp', true);
+	BEGIN;
+	TRUNCATE own;
+	INSERT INTO own SELECT * FROM random WHERE id <= 5000;
+	REINDEX INDEX own_fp;
+	SELECT simhash_index_check('own_fp', true);
+	ROLLBACK;
+	SELECT simhash_index_check('own_fp', true);
+	SELECT sum(entries) FROM simhash_index_info('own_fp');
+}) =~ s/\s+/ /gr, ' 404000', 'an index of a temporary table');
+
+# All of an index is in the WAL, and a checkpoint does not wait for a build to
+# end: what it has written is flushed.
+$node->safe_psql('postgres', 'CHECKPOINT');
+my %file;
+foreach my $workers (0, 2)
+{
+	$node->safe_psql(
+		'postgres', qq{
+		ALTER TABLE copied SET (parallel_workers = $workers);
+		SET max_parallel_maintenance_workers = $workers;
+		CREATE INDEX logged_$workers ON copied USING simhash (fp) WITH (blocks = 5, distance = 3);
+	});
+	$file{"logged_$workers"} = $node->data_dir . '/'
+	  . $node->safe_psql('postgres', "SELECT pg_relation_filepath('logged_$workers')");
+}
+
 $node->stop('immediate');
+foreach my $index (sort keys %file)
+{
+	cmp_ok(-s $file{$index}, '>', 0, "$index: the file was written");
+	truncate($file{$index}, 0) or die "$file{$index}: $!";
+}
 $node->start;
+is_sound($node, 'from the WAL', sort keys %file);
+is($node->safe_psql('postgres', q{SELECT simhash_index_check('u_fp', true)}),
+	'', 'the unlogged index is sound');
+is($node->safe_psql('postgres', q{SELECT sum(entries) FROM simhash_index_info('u_fp')}),
+	'0', 'and empty, after a crash');
+$node->safe_psql('postgres', 'DROP TABLE copied');
+
+# Workers log what they write.
 is_sound($node, 'after a crash', 'random_fp', 'random_c', 'random_even');
 $node->safe_psql('postgres', 'DROP INDEX random_c, random_even');
 is_exact($node, 'after a crash', 'random', 'random_fp');
