@@ -41,7 +41,7 @@ shbatch_begin_index(FunctionCallInfo fcinfo, ShBatchCommand command, ShBatchCall
 	shidx_check_snapshot(call->target.index, call->snapshot);
 	shbatch_progress_start(command, RelationGetRelid(call->target.heap),
 						   RelationGetRelid(call->target.index));
-	shbatch_rows_begin(&call->rows, call->target.heap, call->snapshot);
+	shbatch_rows_begin(&call->rows, call->target.heap, call->target.index, call->snapshot);
 	shbatch_source_index(&call->input, call->target.index, call->snapshot, distance);
 	return true;
 }

@@ -24,7 +24,7 @@ typedef struct Fingerprint
 {
 	uint64		fp;
 	size_t		key;			/* of the group that it came from */
-	uint64	   *tids;			/* of its rows */
+	uint64	   *tids;			/* of its rows; looked up, with their kinds */
 	size_t		nrows;			/* looked up: visible ones, which come first */
 	bool		looked_up;		/* and in the group, not among the rows to be */
 	bool		repeated;		/* its rows are pairs */
@@ -63,7 +63,7 @@ keep_row(ShBatchSink *sink, const ShBatchGroup *group, uint64 tid)
 }
 
 /*
- * Return a pair of rows, the one with the lower TID first.
+ * Return a pair of rows of the same kind, the one with the lower TID first.
  */
 static void
 return_rows(RowPairSink *sink, uint64 a_tid, uint64 a_fp, uint64 b_tid, uint64 b_fp)
@@ -90,34 +90,86 @@ return_rows(RowPairSink *sink, uint64 a_tid, uint64 a_fp, uint64 b_tid, uint64 b
 	shbatch_progress_found();
 }
 
+/* the end of the rows of a fingerprint that are of one kind with the first */
+static size_t
+kind_end(const Fingerprint *fp, size_t start)
+{
+	uint32		kind = shbatch_row_kind(fp->tids[start]);
+	size_t		end = start + 1;
+
+	if (shbatch_row_kind(fp->tids[fp->nrows - 1]) == kind)
+		return fp->nrows;
+	while (shbatch_row_kind(fp->tids[end]) == kind)
+		end++;
+	return end;
+}
+
 /* Return the pairs among the rows of a fingerprint. */
 static void
 return_repeated(RowPairSink *sink, const Fingerprint *fp)
 {
-	for (size_t i = 0; i < fp->nrows; i++)
+	for (size_t start = 0, end; start < fp->nrows; start = end)
 	{
-		for (size_t j = i + 1; j < fp->nrows; j++)
-			return_rows(sink, fp->tids[i], fp->fp, fp->tids[j], fp->fp);
+		end = kind_end(fp, start);
+		for (size_t i = start; i < end; i++)
+		{
+			for (size_t j = i + 1; j < end; j++)
+				return_rows(sink, fp->tids[i], fp->fp, fp->tids[j], fp->fp);
+		}
 	}
 }
 
-/* Return each row of one fingerprint with each of another. */
+/* Return each row of one fingerprint with each of another that is of its kind. */
 static void
 return_product(RowPairSink *sink, const Fingerprint *a, const Fingerprint *b)
 {
+	size_t		a_start = 0;
+	size_t		b_start = 0;
+
 	CHECK_FOR_INTERRUPTS();
-	if (b->nrows == 0)
-		return;
-	for (size_t i = 0; i < a->nrows; i++)
+	while (a_start < a->nrows && b_start < b->nrows)
 	{
-		for (size_t j = 0; j < b->nrows; j++)
-			return_rows(sink, a->tids[i], a->fp, b->tids[j], b->fp);
+		uint32		a_kind = shbatch_row_kind(a->tids[a_start]);
+		uint32		b_kind = shbatch_row_kind(b->tids[b_start]);
+		size_t		a_end = a_kind <= b_kind ? kind_end(a, a_start) : a_start;
+		size_t		b_end = b_kind <= a_kind ? kind_end(b, b_start) : b_start;
+
+		for (size_t i = a_start; i < a_end; i++)
+		{
+			for (size_t j = b_start; j < b_end; j++)
+				return_rows(sink, a->tids[i], a->fp, b->tids[j], b->fp);
+		}
+		a_start = a_end;
+		b_start = b_end;
+	}
+}
+
+static int
+compare_rows(const void *a, const void *b)
+{
+	uint64		x = *(const uint64 *) a;
+	uint64		y = *(const uint64 *) b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Have rows of one kind one after the other. */
+static void
+order_by_kind(uint64 *tids, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+	{
+		if (shbatch_row_kind(tids[i]) != shbatch_row_kind(tids[0]))
+		{
+			qsort(tids, count, sizeof(uint64), compare_rows);
+			return;
+		}
 	}
 }
 
 /*
- * Move the visible ones among rows that were looked up to the front.  Returns
- * how many they are.
+ * Move the visible ones among rows that were looked up to the front, by kind.
+ * Returns how many they are.
  */
 static size_t
 drop_invisible(uint64 *tids, size_t count)
@@ -131,6 +183,7 @@ drop_invisible(uint64 *tids, size_t count)
 	}
 	for (size_t i = visible; i < count; i++)
 		tids[i] = SHBATCH_INVISIBLE;
+	order_by_kind(tids, visible);
 	return visible;
 }
 
@@ -177,6 +230,8 @@ flush(RowPairSink *sink)
 					   &sink->fps[sink->rows->pairs[i].b]);
 
 	shbatch_rows_reset(sink->rows);
+	shbatch_rows_forget_kinds(sink->rows,
+							  sink->group != NULL ? &sink->group->index_group : NULL);
 	sink->nfps = 0;
 	sink->refers_to_group = false;
 }
@@ -237,7 +292,7 @@ collect(RowPairSink *sink, const ShBatchGroup *group, size_t i)
 
 	if (number == NOT_COLLECTED && nrows > SHBATCH_MANY_ROWS)
 	{
-		shbatch_rows_look_up(sink->rows, tids, nrows);
+		shbatch_rows_look_up(sink->rows, group->index_group, tids, nrows);
 		number = LOOKED_UP;
 	}
 
@@ -257,7 +312,7 @@ collect(RowPairSink *sink, const ShBatchGroup *group, size_t i)
 	{
 		fp->tids = sink->rows->tids + sink->rows->count;
 		fp->nrows = nrows;
-		shbatch_rows_add(sink->rows, tids, nrows);
+		shbatch_rows_add(sink->rows, group->index_group, tids, nrows);
 	}
 	return sink->numbers[i];
 }

@@ -35,11 +35,29 @@ typedef struct Member
 	uint64		element;
 } Member;
 
+/*
+ * An element of a fingerprint of which another kind of rows was seen than the
+ * first.  What is collected has the element of kind 0: of what kind its rows are,
+ * and whether there are any of kind 0, is known when they are looked up.
+ */
+typedef struct OtherKind
+{
+	uint32		element;
+	uint32		group;
+	uint32		kind;
+	uint32		next;			/* of the same element of kind 0: 1 + number, or 0 */
+} OtherKind;
+
 /* finds clusters of rows */
 typedef struct MemberSink
 {
 	ShBatchSink sink;
 	ShBatchUnionFind components;
+
+	/* other kinds, of an index of several columns */
+	uint32		nothers;
+	uint32		max_others;
+	OtherKind  *others;
 
 	/* waiting to be looked up */
 	ShBatchRows *rows;
@@ -54,40 +72,112 @@ typedef struct MemberSink
 } MemberSink;
 
 /*
+ * The element of rows of a kind that is not 0, by that of kind 0.
+ */
+static uint32
+element_of_kind(MemberSink *sink, uint32 element, uint32 group, uint32 kind)
+{
+	uint64		fp = sink->components.elements[element].fp;
+	bool		is_new;
+	OtherKind	other;
+
+	other.element = shbatch_union_find_add(&sink->components,
+										   shbatch_element_key(group, kind, fp), &is_new);
+	if (is_new)
+	{
+		ShBatchElement *first = &sink->components.elements[element];
+
+		other.group = group;
+		other.kind = kind;
+		other.next = first->others;
+		if (sink->nothers == sink->max_others)
+		{
+			sink->max_others = Max(1024, sink->max_others * 2);
+			sink->others = sink->others == NULL ?
+				palloc(sink->max_others * sizeof(OtherKind)) :
+				repalloc_huge(sink->others, sink->max_others * sizeof(OtherKind));
+		}
+		sink->others[sink->nothers++] = other;
+		first->others = sink->nothers;
+	}
+	return other.element;
+}
+
+/* A fingerprint that no row has must not connect others. */
+static void
+join_elements(MemberSink *sink, uint32 a, uint32 b)
+{
+	const ShBatchElement *elements = sink->components.elements;
+
+	if (elements[a].size > 0 && elements[b].size > 0)
+		shbatch_union_find_join(&sink->components, a, b);
+}
+
+/*
+ * Join the fingerprints of a pair, among rows of each kind.
+ */
+static void
+join_pair(MemberSink *sink, ShBatchNumberPair pair)
+{
+	uint64		fp = sink->components.elements[pair.b].fp;
+	uint32		next = sink->components.elements[pair.a].others;
+
+	join_elements(sink, pair.a, pair.b);
+	while (next != 0)
+	{
+		OtherKind	other = sink->others[next - 1];
+		uint32		b = shbatch_union_find_lookup(&sink->components,
+												  shbatch_element_key(other.group, other.kind, fp));
+
+		if (b != SHBATCH_NO_ELEMENT)
+			join_elements(sink, other.element, b);
+		next = other.next;
+	}
+}
+
+/*
  * Look up the rows that have been collected, and join what their pairs say.
  */
 static void
 flush(MemberSink *sink)
 {
-	ShBatchElement *elements = sink->components.elements;
-
 	shbatch_rows_resolve(sink->rows);
 	for (size_t i = 0; i < sink->rows->count; i++)
 	{
-		Member		member = {sink->rows->tids[i], sink->elements[i]};
+		uint64		row = sink->rows->tids[i];
+		uint32		kind = shbatch_row_kind(row);
+		Member		member = {row & SHBT_MAX_TID, sink->elements[i]};
 
-		if (member.tid == SHBATCH_INVISIBLE)
+		if (row == SHBATCH_INVISIBLE)
 			continue;
-		elements[member.element].size++;
+		if (kind != 0)
+			member.element = element_of_kind(sink, sink->elements[i], sink->rows->groups[i],
+											 kind);
+		sink->components.elements[member.element].size++;
 		BufFileWrite(sink->members, &member, sizeof(Member));
 	}
-
-	/* a fingerprint that no row has must not connect others */
 	for (size_t i = 0; i < sink->rows->npairs; i++)
-	{
-		ShBatchNumberPair pair = sink->rows->pairs[i];
-
-		if (elements[pair.a].size > 0 && elements[pair.b].size > 0)
-			shbatch_union_find_join(&sink->components, pair.a, pair.b);
-	}
+		join_pair(sink, sink->rows->pairs[i]);
 	shbatch_rows_reset(sink->rows);
 }
 
 static void
-collect_row(MemberSink *sink, uint32 element, uint64 tid)
+collect_row(MemberSink *sink, const ShBatchGroup *group, uint32 element, uint64 tid)
 {
 	sink->elements[sink->rows->count] = element;
-	shbatch_rows_add(sink->rows, &tid, 1);
+	shbatch_rows_add(sink->rows, group->index_group, &tid, 1);
+}
+
+/*
+ * Number of the element of key i of the group, of kind 0.
+ */
+static uint32
+find_element(ShBatchUnionFind *components, const ShBatchGroup *group, size_t i, bool *is_new)
+{
+	return shbatch_union_find_add(components,
+								  shbatch_element_key(group->index_group, 0,
+													  shbatch_fingerprint(group, i)),
+								  is_new);
 }
 
 /*
@@ -107,14 +197,12 @@ collect_repeated(ShBatchSink *base, const ShBatchGroup *group, uint64 tid)
 		flush(sink);
 	if (!group->last_repeated)
 	{
-		sink->run_element = shbatch_union_find_add(&sink->components,
-												   shbatch_fingerprint(group, last),
-												   &sink->run_is_new);
+		sink->run_element = find_element(&sink->components, group, last, &sink->run_is_new);
 		if (sink->run_is_new)
-			collect_row(sink, sink->run_element, group->tids[group->starts[last]]);
+			collect_row(sink, group, sink->run_element, group->tids[group->starts[last]]);
 	}
 	if (sink->run_is_new)
-		collect_row(sink, sink->run_element, tid);
+		collect_row(sink, group, sink->run_element, tid);
 	return false;
 }
 
@@ -126,11 +214,10 @@ static uint32
 collect(MemberSink *sink, const ShBatchGroup *group, size_t i)
 {
 	bool		is_new;
-	uint32		element = shbatch_union_find_add(&sink->components,
-												 shbatch_fingerprint(group, i), &is_new);
+	uint32		element = find_element(&sink->components, group, i, &is_new);
 
 	if (is_new)
-		collect_row(sink, element, group->tids[group->starts[i]]);
+		collect_row(sink, group, element, group->tids[group->starts[i]]);
 	return element;
 }
 
@@ -202,8 +289,9 @@ simhash_find_clusters(PG_FUNCTION_ARGS)
 	if (!shbatch_begin_index(fcinfo, SHBATCH_FIND_CLUSTERS, &call))
 		return (Datum) 0;
 
-	shbatch_union_find_begin(&sink.components, call.input.most);
 	sink.rows = &call.rows;
+	shbatch_union_find_begin(&sink.components, call.input.most, sink.rows->values != NULL);
+	shbatch_rows_remember_kinds(sink.rows);
 	sink.elements = MemoryContextAllocHuge(CurrentMemoryContext,
 										   sink.rows->capacity * sizeof(uint32));
 	PrepareTempTablespaces();
@@ -230,10 +318,8 @@ join_values(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
 {
 	JoinSink   *sink = (JoinSink *) base;
 	bool		is_new;
-	uint32		a = shbatch_union_find_add(&sink->components, shbatch_fingerprint(group, i),
-										   &is_new);
-	uint32		b = shbatch_union_find_add(&sink->components, shbatch_fingerprint(group, j),
-										   &is_new);
+	uint32		a = find_element(&sink->components, group, i, &is_new);
+	uint32		b = find_element(&sink->components, group, j, &is_new);
 
 	shbatch_union_find_join(&sink->components, a, b);
 	shbatch_progress_found();
@@ -282,7 +368,7 @@ simhash_find_clusters_in(PG_FUNCTION_ARGS)
 	if (!shbatch_begin_array(fcinfo, SHBATCH_FIND_CLUSTERS, &call))
 		return (Datum) 0;
 
-	shbatch_union_find_begin(&sink.components, call.input.most);
+	shbatch_union_find_begin(&sink.components, call.input.most, false);
 	shbatch_source_search(&call.input, &sink.sink);
 	return_values(&sink, call.result);
 

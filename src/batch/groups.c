@@ -405,8 +405,9 @@ do_walk(Search *search, ShBatchStream *stream, const ShBatchPlan *plan, int numb
 {
 	const ShBatchWalk *walk = &plan->walks[number];
 	const ShBitsTable *table = &stream->scheme->tables[walk->table];
-	uint64		keys[SHBATCH_STREAM_MAX];
-	uint64		tids[SHBATCH_STREAM_MAX];
+	uint64	   *keys;
+	uint64	   *tids;
+	uint32		index_group;
 	int			count;
 
 	search->group.table = table;
@@ -420,8 +421,14 @@ do_walk(Search *search, ShBatchStream *stream, const ShBatchPlan *plan, int numb
 		search->pairs.masks[i] = shbits_permute(table, plan->walks[i].mask);
 
 	shbatch_stream_start(stream, walk->table);
-	while ((count = shbatch_stream_next(stream, keys, tids)) > 0)
+	while ((count = shbatch_stream_next(stream, &index_group, &keys, &tids)) > 0)
 	{
+		if (index_group != search->group.index_group)
+		{
+			if (search->group.nkeys > 0)
+				end_group(search);
+			search->group.index_group = index_group;
+		}
 		add_entries(search, keys, tids, count);
 		shbatch_progress_entries(search->entries);
 	}

@@ -14,12 +14,14 @@
 #include "batch/stream.h"
 
 /*
- * Entries of a table that share a prefix.  Equal fingerprints are one, with
+ * Entries of a table that share a prefix, and the group that the index has given
+ * their rows, if it has several columns.  Equal fingerprints are one, with
  * several rows.
  */
 typedef struct ShBatchGroup
 {
 	const ShBitsTable *table;
+	uint32		index_group;	/* of the entries, see index/group.h */
 	bool		first_walk;
 	size_t		nkeys;			/* different ones */
 	size_t		nrows;

@@ -142,3 +142,23 @@ shbatch_heap_page_rows(Relation heap, Snapshot snapshot, Buffer buffer,
 	}
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 }
+
+/*
+ * Put a row that was found into a slot of the heap's, which pins the buffer, too.
+ *
+ * The buffer has been pinned since, and need not be locked: nothing moves or
+ * removes a row that a snapshot sees on a page that others have pinned.
+ */
+void
+shbatch_heap_page_slot(Relation heap, Buffer buffer, uint64 tid, TupleTableSlot *slot)
+{
+	Page		page = BufferGetPage(buffer);
+	ItemId		item = PageGetItemId(page, (OffsetNumber) (tid & 0xFFFF));
+	HeapTuple	tuple = &((BufferHeapTupleTableSlot *) slot)->base.tupdata;
+
+	tuple->t_data = (HeapTupleHeader) PageGetItem(page, item);
+	tuple->t_len = ItemIdGetLength(item);
+	tuple->t_tableOid = RelationGetRelid(heap);
+	shbt_int_to_tid(tid, &tuple->t_self);
+	ExecStoreBufferHeapTuple(tuple, slot, buffer);
+}

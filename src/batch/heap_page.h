@@ -10,6 +10,7 @@
 
 #include "postgres.h"
 
+#include "executor/tuptable.h"
 #include "storage/buf.h"
 #include "utils/rel.h"
 #include "utils/snapshot.h"
@@ -22,5 +23,7 @@
 extern bool shbatch_is_heap(Relation table);
 extern void shbatch_heap_page_rows(Relation heap, Snapshot snapshot, Buffer buffer,
 								   ShSortItem *items, size_t count);
+extern void shbatch_heap_page_slot(Relation heap, Buffer buffer, uint64 tid,
+								   TupleTableSlot *slot);
 
 #endif							/* SIMHASH_BATCH_HEAP_PAGE_H */

@@ -56,7 +56,7 @@ use_sort(ShBatchSource *input, ShSort *sort, const ShBitsScheme *scheme)
 			scheme = shbits_make_scheme(input->distance + 1, input->distance);
 		shbatch_plan(&input->plan, scheme, input->distance, shsort_count(sort));
 	}
-	shbatch_stream_sort(&input->stream, sort, scheme);
+	shbatch_stream_sort(&input->stream, sort, scheme, false);
 	input->entries = input->most = shsort_count(sort);
 }
 
@@ -68,14 +68,21 @@ static void
 sort_index(ShBatchSource *input, Relation index, const ShBitsScheme *scheme, Snapshot snapshot)
 {
 	ShSort	   *sort = shsort_begin(maintenance_work_mem);
-	uint64		keys[SHBATCH_STREAM_MAX];
-	uint64		tids[SHBATCH_STREAM_MAX];
+	uint64	   *keys;
+	uint64	   *tids;
+	uint32		group;
 	int			count;
 
+	if (shbt_is_grouped(index))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("index \"%s\" has several columns", RelationGetRelationName(index)),
+				 errdetail("Pairs of rows in it are found within %d bits at most.",
+						   scheme->distance)));
 	shbatch_progress_phase(SHBATCH_PHASE_SORT, input->entries);
 	shbatch_stream_index(&input->stream, index, scheme, snapshot);
 	shbatch_stream_start(&input->stream, 0);
-	while ((count = shbatch_stream_next(&input->stream, keys, tids)) > 0)
+	while ((count = shbatch_stream_next(&input->stream, &group, &keys, &tids)) > 0)
 	{
 		for (int i = 0; i < count; i++)
 			shsort_add(sort, shbits_unpermute(&scheme->tables[0], keys[i]), tids[i]);

@@ -24,18 +24,21 @@ shbatch_stream_index(ShBatchStream *stream, Relation index, const ShBitsScheme *
 	stream->index = index;
 	stream->snapshot = snapshot;
 	stream->sort = NULL;
+	stream->grouped = shbt_is_grouped(index);
 }
 
 /*
- * Read entries that were added to a sort.
+ * Read entries that were added to a sort, which may have groups.
  */
 void
-shbatch_stream_sort(ShBatchStream *stream, ShSort *sort, const ShBitsScheme *scheme)
+shbatch_stream_sort(ShBatchStream *stream, ShSort *sort, const ShBitsScheme *scheme,
+					bool grouped)
 {
 	stream->scheme = scheme;
 	stream->index = NULL;
 	stream->snapshot = NULL;
 	stream->sort = sort;
+	stream->grouped = grouped;
 }
 
 /*
@@ -44,6 +47,7 @@ shbatch_stream_sort(ShBatchStream *stream, ShSort *sort, const ShBitsScheme *sch
 void
 shbatch_stream_start(ShBatchStream *stream, int table)
 {
+	stream->count = stream->next = 0;
 	if (stream->index != NULL)
 		shbt_walk_start(&stream->walk, stream->index, table, 0);
 	else
@@ -67,45 +71,76 @@ sort_entries(uint64 *keys, uint64 *tids, int count)
 }
 
 /*
- * The entries of a leaf in order.
+ * The same by group first: sorted by fingerprint, then by the group of what is at
+ * each place in that order.
  */
-static int
-read_leaf(Page page, uint64 *keys, uint64 *tids)
+static void
+sort_grouped_entries(uint64 *keys, uint64 *tids, uint32 *groups, int count)
 {
-	int			count = shbt_page_count(page);
+	ShSortItem	entries[SHBATCH_STREAM_MAX];
+	ShSortItem	by_key[SHBATCH_STREAM_MAX];
+	ShSortItem	sorted[SHBATCH_STREAM_MAX];
+	uint64		old_tids[SHBATCH_STREAM_MAX];
 
-	memcpy(keys, shbt_page_fps(page), count * sizeof(uint64));
 	for (int i = 0; i < count; i++)
-		tids[i] = shbt_tid_to_int(shbt_leaf_tid(page, i));
-	if (ShBtPageGetOpaque(page)->sorted < count)
-		sort_entries(keys, tids, count);
-	return count;
+		entries[i] = shsort_item(keys[i], i);
+	shsort_radix(entries, by_key, count);
+	for (int i = 0; i < count; i++)
+		entries[i] = shsort_item(groups[by_key[i].value], i);
+	shsort_radix(entries, sorted, count);
+
+	memcpy(old_tids, tids, count * sizeof(uint64));
+	for (int i = 0; i < count; i++)
+	{
+		ShSortItem	entry = by_key[sorted[i].value];
+
+		groups[i] = (uint32) sorted[i].key;
+		keys[i] = entry.key;
+		tids[i] = old_tids[entry.value];
+	}
 }
 
 /*
- * The next entries of the table: their permuted fingerprints, ascending, and
- * their TIDs.  keys and tids have room for SHBATCH_STREAM_MAX.  Returns how
- * many there are, 0 after the last.
- *
- * Of an index, a row that is there all the time is returned exactly once,
- * whatever is inserted or vacuumed meanwhile (shbt_walk_next).  Holds no lock
- * or pin on return.
+ * Read the entries of a leaf, in order.
  */
-int
-shbatch_stream_next(ShBatchStream *stream, uint64 *keys, uint64 *tids)
+static void
+read_leaf(ShBatchStream *stream, Page page)
 {
-	int			count = 0;
+	int			count = shbt_page_count(page);
+	bool		sorted = ShBtPageGetOpaque(page)->sorted >= count;
 
+	stream->count = count;
+	memcpy(stream->keys, shbt_page_fps(page), count * sizeof(uint64));
+	for (int i = 0; i < count; i++)
+		stream->tids[i] = shbt_tid_to_int(shbt_leaf_tid(page, i));
+	if (stream->grouped)
+	{
+		for (int i = 0; i < count; i++)
+			stream->groups[i] = shbt_page_group(page, i, true);
+		if (!sorted)
+			sort_grouped_entries(stream->keys, stream->tids, stream->groups, count);
+	}
+	else if (!sorted)
+		sort_entries(stream->keys, stream->tids, count);
+}
+
+/*
+ * Read the next entries.  There are none after the last.
+ */
+static void
+read_entries(ShBatchStream *stream)
+{
+	stream->count = stream->next = 0;
 	if (stream->index != NULL)
 	{
 		/* pages that VACUUM emptied stay */
-		while (count == 0 && shbt_walk_next(&stream->walk))
+		while (stream->count == 0 && shbt_walk_next(&stream->walk))
 		{
 			Page		page = (Page) stream->walk.page.data;
 
 			shcompat_test_old_snapshot(stream->snapshot, stream->index, page);
-			count = read_leaf(page, keys, tids);
-			pgstat_count_index_tuples(stream->index, count);
+			read_leaf(stream, page);
+			pgstat_count_index_tuples(stream->index, stream->count);
 		}
 	}
 	else
@@ -113,12 +148,43 @@ shbatch_stream_next(ShBatchStream *stream, uint64 *keys, uint64 *tids)
 		ShSortItem	item;
 
 		CHECK_FOR_INTERRUPTS();
-		while (count < SHBATCH_STREAM_MAX && shsort_next(stream->sort, &item))
+		while (stream->count < SHBATCH_STREAM_MAX && shsort_next(stream->sort, &item))
 		{
-			keys[count] = item.key;
-			tids[count] = item.value;
-			count++;
+			stream->keys[stream->count] = item.key;
+			stream->tids[stream->count] = item.value;
+			stream->count++;
 		}
 	}
-	return count;
+}
+
+/*
+ * The next entries of the table, all of one group: their permuted fingerprints,
+ * ascending, and their TIDs.  Groups ascend.  The arrays are the caller's to
+ * change until the next call.  Returns how many there are, 0 after the last.
+ *
+ * Of an index, a row that is there all the time is returned exactly once,
+ * whatever is inserted or vacuumed meanwhile (shbt_walk_next).  Holds no lock
+ * or pin on return.
+ */
+int
+shbatch_stream_next(ShBatchStream *stream, uint32 *group, uint64 **keys, uint64 **tids)
+{
+	int			start;
+	int			end;
+
+	if (stream->next == stream->count)
+		read_entries(stream);
+	start = stream->next;
+	end = stream->count;
+	*keys = stream->keys + start;
+	*tids = stream->tids + start;
+	*group = 0;
+	if (stream->grouped && start < end)
+	{
+		*group = stream->groups[start];
+		for (end = start + 1; end < stream->count && stream->groups[end] == *group;)
+			end++;
+	}
+	stream->next = end;
+	return end - start;
 }

@@ -16,6 +16,9 @@
 #include "btree/walk.h"
 #include "sort/entrysort.h"
 
+/* entries that one call returns at most */
+#define SHBATCH_STREAM_MAX		SHBT_MAX_ENTRIES
+
 /*
  * Either an index has the tables, and the stream reads its leaves; or the
  * entries were collected and are sorted for each table.
@@ -27,16 +30,22 @@ typedef struct ShBatchStream
 	Snapshot	snapshot;		/* of the reader of the index */
 	ShSort	   *sort;
 	ShBtWalk	walk;
-} ShBatchStream;
 
-/* entries that one call returns at most */
-#define SHBATCH_STREAM_MAX		SHBT_MAX_ENTRIES
+	/* what was read together, and where what was not returned begins */
+	bool		grouped;		/* entries have groups */
+	int			count;
+	int			next;
+	uint64		keys[SHBATCH_STREAM_MAX];
+	uint64		tids[SHBATCH_STREAM_MAX];
+	uint32		groups[SHBATCH_STREAM_MAX];	/* if they have */
+} ShBatchStream;
 
 extern void shbatch_stream_index(ShBatchStream *stream, Relation index,
 								 const ShBitsScheme *scheme, Snapshot snapshot);
 extern void shbatch_stream_sort(ShBatchStream *stream, ShSort *sort,
-								const ShBitsScheme *scheme);
+								const ShBitsScheme *scheme, bool grouped);
 extern void shbatch_stream_start(ShBatchStream *stream, int table);
-extern int	shbatch_stream_next(ShBatchStream *stream, uint64 *keys, uint64 *tids);
+extern int	shbatch_stream_next(ShBatchStream *stream, uint32 *group, uint64 **keys,
+								uint64 **tids);
 
 #endif							/* SIMHASH_BATCH_STREAM_H */

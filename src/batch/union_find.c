@@ -27,6 +27,13 @@ typedef struct ElementEntry
 	char		status;
 } ElementEntry;
 
+typedef struct KindEntry
+{
+	ShBatchElementKey key;
+	uint32		element;
+	char		status;
+} KindEntry;
+
 /* secrets of a hash table, its private data */
 typedef struct Seed
 {
@@ -50,6 +57,14 @@ hash_fingerprint(const Seed *seed, uint64 fp)
 	return (uint32) fp;
 }
 
+static inline uint32
+hash_key(const Seed *seed, ShBatchElementKey key)
+{
+	uint64		place = (uint64) key.kind << 32 | key.group;
+
+	return hash_fingerprint(seed, key.fp ^ place * seed->factor);
+}
+
 #define SH_PREFIX element
 #define SH_ELEMENT_TYPE ElementEntry
 #define SH_KEY_TYPE uint64
@@ -61,14 +76,25 @@ hash_fingerprint(const Seed *seed, uint64 fp)
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
+#define SH_PREFIX kind
+#define SH_ELEMENT_TYPE KindEntry
+#define SH_KEY_TYPE ShBatchElementKey
+#define SH_KEY key
+#define SH_HASH_KEY(table, key) hash_key((table)->private_data, key)
+#define SH_EQUAL(table, a, b) ((a).fp == (b).fp && (a).group == (b).group && (a).kind == (b).kind)
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
 #define FIRST_CAPACITY	1024
 
 /*
  * Begin without elements.  How many there will be at most is for what is said
- * where memory does not suffice.
+ * where memory does not suffice; kinds says whether there are groups and kinds.
  */
 void
-shbatch_union_find_begin(ShBatchUnionFind *components, double most)
+shbatch_union_find_begin(ShBatchUnionFind *components, double most, bool kinds)
 {
 	Seed	   *seed = palloc(sizeof(Seed));
 
@@ -78,7 +104,12 @@ shbatch_union_find_begin(ShBatchUnionFind *components, double most)
 	components->capacity = FIRST_CAPACITY;
 	components->most = most;
 	components->elements = palloc(FIRST_CAPACITY * sizeof(ShBatchElement));
-	components->hash = element_create(CurrentMemoryContext, FIRST_CAPACITY, seed);
+	components->hash = NULL;
+	components->kinds = NULL;
+	if (kinds)
+		components->kinds = kind_create(CurrentMemoryContext, FIRST_CAPACITY, seed);
+	else
+		components->hash = element_create(CurrentMemoryContext, FIRST_CAPACITY, seed);
 }
 
 /*
@@ -91,9 +122,11 @@ static double
 bytes_beyond(const ShBatchUnionFind *components, double capacity)
 {
 	double		doublings = capacity / components->capacity;
+	double		hash_bytes = components->kinds != NULL ?
+		components->kinds->size * sizeof(KindEntry) :
+		components->hash->size * sizeof(ElementEntry);
 
-	return 2 * doublings * (components->capacity * sizeof(ShBatchElement) +
-							components->hash->size * sizeof(ElementEntry));
+	return 2 * doublings * (components->capacity * sizeof(ShBatchElement) + hash_bytes);
 }
 
 /* what maintenance_work_mem must be, in kB, for as many as there can be */
@@ -129,30 +162,44 @@ enlarge(ShBatchUnionFind *components)
 }
 
 /*
- * Number of the element of a fingerprint.  A new one is a component of its
- * own, of size 0.  ERRCODE_CONFIGURATION_LIMIT_EXCEEDED beyond
- * maintenance_work_mem.
+ * Number of an element.  A new one is a component of its own, of size 0.
+ * ERRCODE_CONFIGURATION_LIMIT_EXCEEDED beyond maintenance_work_mem.
  */
 uint32
-shbatch_union_find_add(ShBatchUnionFind *components, uint64 fp, bool *is_new)
+shbatch_union_find_add(ShBatchUnionFind *components, ShBatchElementKey key, bool *is_new)
 {
 	bool		found;
-	ElementEntry *entry;
+	uint32	   *number;
 
 	if (components->count == components->capacity)
 		enlarge(components);
-	entry = element_insert(components->hash, fp, &found);
+	if (components->kinds != NULL)
+		number = &kind_insert(components->kinds, key, &found)->element;
+	else
+		number = &element_insert(components->hash, key.fp, &found)->element;
 	*is_new = !found;
 	if (!found)
 	{
 		ShBatchElement *element = &components->elements[components->count];
 
-		element->fp = fp;
+		element->fp = key.fp;
 		element->size = 0;
 		element->parent = components->count;
-		entry->element = components->count++;
+		element->others = 0;
+		*number = components->count++;
 	}
-	return entry->element;
+	return *number;
+}
+
+/*
+ * Number of an element where there are kinds, or SHBATCH_NO_ELEMENT.
+ */
+uint32
+shbatch_union_find_lookup(ShBatchUnionFind *components, ShBatchElementKey key)
+{
+	const KindEntry *entry = kind_lookup(components->kinds, key);
+
+	return entry != NULL ? entry->element : SHBATCH_NO_ELEMENT;
 }
 
 /*

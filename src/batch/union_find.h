@@ -15,7 +15,19 @@ typedef struct ShBatchElement
 	uint64		fp;
 	int64		size;			/* rows; of a root, see union_find.c */
 	uint32		parent;			/* itself for a root */
+	uint32		others;			/* the caller's; 0 of a new one */
 } ShBatchElement;
+
+/*
+ * What makes an element: a fingerprint, in an index of several columns among rows
+ * of one group and kind.
+ */
+typedef struct ShBatchElementKey
+{
+	uint64		fp;
+	uint32		group;
+	uint32		kind;
+} ShBatchElementKey;
 
 typedef struct ShBatchUnionFind
 {
@@ -23,11 +35,30 @@ typedef struct ShBatchUnionFind
 	uint32		capacity;
 	double		most;			/* elements that there can be */
 	ShBatchElement *elements;
-	struct element_hash *hash;	/* number of an element by fingerprint */
+
+	/* number of an element: by fingerprint, if groups and kinds are all 0 */
+	struct element_hash *hash;
+	struct kind_hash *kinds;	/* or by all of its key */
 } ShBatchUnionFind;
 
-extern void shbatch_union_find_begin(ShBatchUnionFind *components, double most);
-extern uint32 shbatch_union_find_add(ShBatchUnionFind *components, uint64 fp, bool *is_new);
+/* in place of the number of an element: there is none */
+#define SHBATCH_NO_ELEMENT	PG_UINT32_MAX
+
+static inline ShBatchElementKey
+shbatch_element_key(uint32 group, uint32 kind, uint64 fp)
+{
+	ShBatchElementKey key;
+
+	key.fp = fp;
+	key.group = group;
+	key.kind = kind;
+	return key;
+}
+
+extern void shbatch_union_find_begin(ShBatchUnionFind *components, double most, bool kinds);
+extern uint32 shbatch_union_find_add(ShBatchUnionFind *components, ShBatchElementKey key,
+									 bool *is_new);
+extern uint32 shbatch_union_find_lookup(ShBatchUnionFind *components, ShBatchElementKey key);
 extern uint32 shbatch_union_find_root(ShBatchUnionFind *components, uint32 element);
 extern void shbatch_union_find_join(ShBatchUnionFind *components, uint32 a, uint32 b);
 extern void shbatch_union_find_sum(ShBatchUnionFind *components);

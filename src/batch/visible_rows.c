@@ -25,6 +25,9 @@
 /* how many rows are looked up together at least */
 #define MIN_ROWS			65536
 
+/* how many at first, where memory for their values is needed */
+#define FIRST_ROWS			4096
+
 /* how many rows should lie on a page that is visited, if memory allows */
 #define ROWS_PER_PAGE		32
 
@@ -65,33 +68,30 @@ allocate(size_t count, Size size)
 }
 
 /*
- * Begin to look up rows of a table.  The snapshot must be an MVCC snapshot and
- * stay registered until the end; TIDs must be read from an index only now.
+ * Begin to look up rows of a table that an index of it leads to.  The snapshot
+ * must be an MVCC snapshot and stay registered until the end; TIDs must be read
+ * from the index only now.
  */
 void
-shbatch_rows_begin(ShBatchRows *rows, Relation table, Snapshot snapshot)
+shbatch_rows_begin(ShBatchRows *rows, Relation table, Relation index, Snapshot snapshot)
 {
 	BlockNumber npages = RelationGetNumberOfBlocks(table);
 
 	rows->table = table;
 	rows->snapshot = snapshot;
-	if (shbatch_is_heap(table))
-	{
-		rows->fetch = NULL;
-		rows->slot = NULL;
-	}
-	else
-	{
-		rows->fetch = shcompat_index_fetch_begin(table);
-		rows->slot = table_slot_create(table, NULL);
-	}
+	rows->fetch = shbatch_is_heap(table) ? NULL : shcompat_index_fetch_begin(table);
+	rows->values = shbt_is_grouped(index) ? shbatch_values_begin(table, index) : NULL;
+	rows->slot = rows->fetch != NULL || rows->values != NULL ?
+		table_slot_create(table, NULL) : NULL;
 
-	rows->enough = choose_batch(npages);
-	rows->capacity = rows->enough + 2 * SHBATCH_MANY_ROWS;
+	rows->most = choose_batch(npages);
+	rows->enough = rows->values != NULL ? FIRST_ROWS : rows->most;
+	rows->capacity = rows->most + 2 * SHBATCH_MANY_ROWS;
 	rows->count = 0;
 	rows->tids = allocate(rows->capacity, sizeof(uint64));
 	rows->npairs = 0;
-	rows->pairs = allocate(rows->enough, sizeof(ShBatchNumberPair));
+	rows->pairs = allocate(rows->most, sizeof(ShBatchNumberPair));
+	rows->groups = rows->values != NULL ? allocate(rows->capacity, sizeof(uint32)) : NULL;
 
 	rows->order = allocate(rows->capacity, sizeof(uint32));
 	rows->range_shift = 0;
@@ -102,16 +102,21 @@ shbatch_rows_begin(ShBatchRows *rows, Relation table, Snapshot snapshot)
 }
 
 /*
- * Add rows, by the TIDs that index entries have.  They get the next positions
- * in tids[], which does not move.
+ * Add rows, by the TIDs that index entries of a group have.  They get the next
+ * positions in tids[], which does not move.
  *
  * There must be room: after shbatch_rows_full has said no, for the rows of two
  * fingerprints, SHBATCH_MANY_ROWS of each.
  */
 void
-shbatch_rows_add(ShBatchRows *rows, const uint64 *tids, size_t count)
+shbatch_rows_add(ShBatchRows *rows, uint32 group, const uint64 *tids, size_t count)
 {
 	Assert(count <= rows->capacity - rows->count);
+	if (rows->groups != NULL)
+	{
+		for (size_t i = 0; i < count; i++)
+			rows->groups[rows->count + i] = group;
+	}
 	memcpy(rows->tids + rows->count, tids, count * sizeof(uint64));
 	rows->count += count;
 }
@@ -134,7 +139,7 @@ shbatch_rows_add_pair(ShBatchRows *rows, uint32 a, uint32 b)
 bool
 shbatch_rows_full(const ShBatchRows *rows)
 {
-	return rows->count >= rows->enough || rows->npairs == rows->enough;
+	return rows->count >= rows->enough || rows->npairs >= rows->enough;
 }
 
 /*
@@ -148,10 +153,25 @@ shbatch_rows_reset(ShBatchRows *rows)
 }
 
 /*
- * TID of the row that an index entry leads to, or SHBATCH_INVISIBLE.
+ * A row that was found, with its kind: it is in the slot, and its index entry has
+ * the group.  One with a null in a column before the fingerprint is no pair with
+ * any, as if it were invisible.
  */
 static uint64
-look_up(ShBatchRows *rows, uint64 tid)
+add_kind(ShBatchRows *rows, uint32 group, uint64 tid)
+{
+	uint32		kind;
+
+	if (!shbatch_values_kind(rows->values, group, rows->slot, &kind))
+		return SHBATCH_INVISIBLE;
+	return tid | (uint64) kind << SHBATCH_KIND_SHIFT;
+}
+
+/*
+ * The row that an index entry of a group leads to, or SHBATCH_INVISIBLE.
+ */
+static uint64
+look_up(ShBatchRows *rows, uint32 group, uint64 tid)
 {
 	ItemPointerData pointer;
 	bool		again = false;
@@ -161,23 +181,48 @@ look_up(ShBatchRows *rows, uint64 tid)
 	shbt_int_to_tid(tid, &pointer);
 	if (table_index_fetch_tuple(rows->fetch, &pointer, rows->snapshot, rows->slot, &again,
 								&all_dead))
+	{
 		result = shbt_tid_to_int(&rows->slot->tts_tid);
+		if (rows->values != NULL)
+			result = add_kind(rows, group, result);
+	}
 	return result;
 }
 
+/* the groups of the rows that are looked up: one of each, or one of all */
+typedef struct RowGroups
+{
+	const uint32 *each;			/* by position, or NULL */
+	uint32		all;
+} RowGroups;
+
+static inline uint32
+group_at(const RowGroups *groups, size_t position)
+{
+	return groups->each != NULL ? groups->each[position] : groups->all;
+}
+
 /*
- * Replace the keys of items, TIDs of one page in order, by those of the rows
- * that they lead to, or SHBATCH_INVISIBLE.  The buffer is the last one that was
- * read, if any, and becomes that of the page.
+ * Replace the keys of items, TIDs of one page in order, by the rows that they
+ * lead to, or SHBATCH_INVISIBLE; their values are their positions.  The buffer
+ * is the last one that was read, if any, and becomes that of the page.
  */
 static void
-look_up_on_page(ShBatchRows *rows, ShSortItem *items, size_t count, Buffer *buffer)
+look_up_on_page(ShBatchRows *rows, const RowGroups *groups, ShSortItem *items, size_t count,
+				Buffer *buffer)
 {
 	CHECK_FOR_INTERRUPTS();
 	if (rows->fetch == NULL)
 	{
 		*buffer = ReleaseAndReadBuffer(*buffer, rows->table, items[0].key >> 16);
 		shbatch_heap_page_rows(rows->table, rows->snapshot, *buffer, items, count);
+		for (size_t i = 0; rows->values != NULL && i < count; i++)
+		{
+			if (items[i].key == SHBATCH_INVISIBLE)
+				continue;
+			shbatch_heap_page_slot(rows->table, *buffer, items[i].key, rows->slot);
+			items[i].key = add_kind(rows, group_at(groups, items[i].value), items[i].key);
+		}
 	}
 	else
 	{
@@ -190,7 +235,7 @@ look_up_on_page(ShBatchRows *rows, ShSortItem *items, size_t count, Buffer *buff
 			if (items[i].key != last)
 			{
 				last = items[i].key;
-				last_result = look_up(rows, last);
+				last_result = look_up(rows, group_at(groups, items[i].value), last);
 			}
 			items[i].key = last_result;
 		}
@@ -201,8 +246,8 @@ look_up_on_page(ShBatchRows *rows, ShSortItem *items, size_t count, Buffer *buff
  * Look up the rows at some positions of tids[], CHUNK at most.
  */
 static void
-look_up_chunk(ShBatchRows *rows, uint64 *tids, const uint32 *positions, size_t count,
-			  Buffer *buffer)
+look_up_chunk(ShBatchRows *rows, const RowGroups *groups, uint64 *tids,
+			  const uint32 *positions, size_t count, Buffer *buffer)
 {
 	ShSortItem	chunk[CHUNK];
 	ShSortItem	sorted[CHUNK];
@@ -226,7 +271,7 @@ look_up_chunk(ShBatchRows *rows, uint64 *tids, const uint32 *positions, size_t c
 		end = start + 1;
 		while (end < count && items[end].key >> 16 == items[start].key >> 16)
 			end++;
-		look_up_on_page(rows, items + start, end - start, buffer);
+		look_up_on_page(rows, groups, items + start, end - start, buffer);
 	}
 
 	for (size_t i = 0; i < count; i++)
@@ -247,7 +292,7 @@ range_of(const ShBatchRows *rows, uint64 tid)
  * table is very large.
  */
 static void
-look_up_all(ShBatchRows *rows, uint64 *tids, size_t count)
+look_up_all(ShBatchRows *rows, const RowGroups *groups, uint64 *tids, size_t count)
 {
 	Buffer		buffer = InvalidBuffer;
 	uint32		start = 0;
@@ -266,49 +311,96 @@ look_up_all(ShBatchRows *rows, uint64 *tids, size_t count)
 	for (size_t i = 0; i < count; i++)
 		rows->order[rows->ends[range_of(rows, tids[i])]++] = i;
 
+	if (rows->values != NULL)
+		shbatch_values_enter(rows->values);
 	start = 0;
 	for (uint32 range = 0; range < rows->nranges; range++)
 	{
 		for (; start < rows->ends[range]; start = Min(start + CHUNK, rows->ends[range]))
-			look_up_chunk(rows, tids, rows->order + start,
+			look_up_chunk(rows, groups, tids, rows->order + start,
 						  Min(CHUNK, rows->ends[range] - start), &buffer);
 	}
+
+	if (rows->values != NULL)
+		shbatch_values_leave(rows->values);
 
 	/* the search goes on, perhaps for long: nobody should wait for a pin */
 	if (BufferIsValid(buffer))
 		ReleaseBuffer(buffer);
-	if (rows->fetch != NULL)
-	{
+	if (rows->slot != NULL)
 		ExecClearTuple(rows->slot);
+	if (rows->fetch != NULL)
 		table_index_fetch_reset(rows->fetch);
-	}
 }
 
 /*
- * Look all rows up: tids[] then has the TIDs of the rows that the snapshot
- * sees, and SHBATCH_INVISIBLE for the others.
+ * Look all rows up: tids[] then has the rows that the snapshot sees, TIDs and
+ * kinds, and SHBATCH_INVISIBLE for the others.
  */
 void
 shbatch_rows_resolve(ShBatchRows *rows)
 {
-	look_up_all(rows, rows->tids, rows->count);
+	RowGroups	groups = {rows->groups, 0};
+
+	look_up_all(rows, &groups, rows->tids, rows->count);
 }
 
 /*
- * The same for rows, any number, that were not added: in place.
+ * The same for rows of a group, any number, that were not added: in place.
  */
 void
-shbatch_rows_look_up(ShBatchRows *rows, uint64 *tids, size_t count)
+shbatch_rows_look_up(ShBatchRows *rows, uint32 group, uint64 *tids, size_t count)
 {
+	RowGroups	groups = {NULL, group};
+
 	for (size_t done = 0; done < count; done += rows->capacity)
-		look_up_all(rows, tids + done, Min(rows->capacity, count - done));
+		look_up_all(rows, &groups, tids + done, Min(rows->capacity, count - done));
+}
+
+/*
+ * The kinds of all rows that will be looked up are to be compared, until the end.
+ * ERRCODE_CONFIGURATION_LIMIT_EXCEEDED if their values then need more than
+ * maintenance_work_mem.
+ */
+void
+shbatch_rows_remember_kinds(ShBatchRows *rows)
+{
+	if (rows->values == NULL)
+		return;
+	shbatch_values_set_limit(rows->values, maintenance_work_mem * (Size) 1024);
+	rows->enough = rows->most;
+}
+
+/*
+ * Rows that are looked up from now on need not be compared with those that were
+ * looked up so far, except those of one group, if it is given.
+ *
+ * How many rows are looked up together is made to depend on how much memory their
+ * values take.
+ */
+void
+shbatch_rows_forget_kinds(ShBatchRows *rows, const uint32 *kept)
+{
+	double		share = maintenance_work_mem * 1024.0 * MEMORY_SHARE;
+	double		used;
+
+	if (rows->values == NULL)
+		return;
+	used = shbatch_values_memory(rows->values);
+	if (used > share)
+		rows->enough = Max(rows->enough / 2, FIRST_ROWS);
+	else if (used * 2 <= share)
+		rows->enough = Min(rows->enough * 2, rows->most);
+	shbatch_values_forget(rows->values, kept);
 }
 
 void
 shbatch_rows_end(ShBatchRows *rows)
 {
-	if (rows->fetch == NULL)
-		return;
-	table_index_fetch_end(rows->fetch);
-	ExecDropSingleTupleTableSlot(rows->slot);
+	if (rows->fetch != NULL)
+		table_index_fetch_end(rows->fetch);
+	if (rows->values != NULL)
+		shbatch_values_end(rows->values);
+	if (rows->slot != NULL)
+		ExecDropSingleTupleTableSlot(rows->slot);
 }

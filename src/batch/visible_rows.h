@@ -16,6 +16,8 @@
 #include "utils/snapshot.h"
 
 #include "batch/heap_page.h"
+#include "batch/values.h"
+#include "btree/page.h"
 #include "sort/radix.h"
 
 /* fingerprints that are a pair, by numbers that the caller gives them */
@@ -32,12 +34,17 @@ typedef struct ShBatchRows
 
 	/* of a table that is not a heap, or NULL */
 	IndexFetchTableData *fetch;
-	TupleTableSlot *slot;
 
+	/* of an index of several columns, or NULL */
+	ShBatchValues *values;
+	uint32	   *groups;			/* of the rows in tids[] */
+
+	TupleTableSlot *slot;		/* where a row is put, or NULL */
 	size_t		enough;			/* rows, or pairs, to be looked up together */
+	size_t		most;			/* the same, at most */
 	size_t		capacity;		/* rows, a few more than that */
 	size_t		count;
-	uint64	   *tids;			/* of index entries; resolved, of rows */
+	uint64	   *tids;			/* of index entries; resolved, of rows, with kinds */
 	size_t		npairs;			/* at most enough */
 	ShBatchNumberPair *pairs;
 
@@ -51,13 +58,31 @@ typedef struct ShBatchRows
 /* how many rows may be added at once: so many are worth a look-up of their own */
 #define SHBATCH_MANY_ROWS	4096
 
-extern void shbatch_rows_begin(ShBatchRows *rows, Relation table, Snapshot snapshot);
-extern void shbatch_rows_add(ShBatchRows *rows, const uint64 *tids, size_t count);
+/* a TID has 48 bits */
+#define SHBATCH_KIND_SHIFT	48
+
+/*
+ * What a row that was looked up has become: its TID, and above it, where the
+ * index has several columns, its kind (values.c).
+ */
+static inline uint32
+shbatch_row_kind(uint64 row)
+{
+	return (uint32) (row >> SHBATCH_KIND_SHIFT);
+}
+
+extern void shbatch_rows_begin(ShBatchRows *rows, Relation table, Relation index,
+							   Snapshot snapshot);
+extern void shbatch_rows_add(ShBatchRows *rows, uint32 group, const uint64 *tids,
+							 size_t count);
 extern void shbatch_rows_add_pair(ShBatchRows *rows, uint32 a, uint32 b);
 extern bool shbatch_rows_full(const ShBatchRows *rows);
 extern void shbatch_rows_reset(ShBatchRows *rows);
 extern void shbatch_rows_resolve(ShBatchRows *rows);
-extern void shbatch_rows_look_up(ShBatchRows *rows, uint64 *tids, size_t count);
+extern void shbatch_rows_look_up(ShBatchRows *rows, uint32 group, uint64 *tids,
+								 size_t count);
+extern void shbatch_rows_remember_kinds(ShBatchRows *rows);
+extern void shbatch_rows_forget_kinds(ShBatchRows *rows, const uint32 *kept);
 extern void shbatch_rows_end(ShBatchRows *rows);
 
 #endif							/* SIMHASH_BATCH_VISIBLE_ROWS_H */

@@ -1,0 +1,328 @@
+/*-------------------------------------------------------------------------
+ *
+ * values.c
+ *	  What rows have in the columns before the fingerprint.
+ *
+ * Rows with equal values have the same group, but rows of a group need not have
+ * equal values: it is a hash of these.  So the values of rows that may be pairs
+ * are read from the table and compared, with those of the rows of the same group
+ * that were seen before.  Rows whose values are equal are of one kind, and the
+ * kinds of a group are numbered from 0.  Almost all groups have but one.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/index.h"
+#include "common/pg_prng.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/execnodes.h"
+#include "utils/datum.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "batch/values.h"
+#include "compat.h"
+#include "index/am.h"
+#include "index/group.h"
+
+/* the values of a kind */
+typedef struct Kind
+{
+	struct Kind *next;			/* of the same group */
+	Datum		values[FLEXIBLE_ARRAY_MEMBER];
+} Kind;
+
+typedef struct GroupEntry
+{
+	uint32		group;
+	char		status;
+	Kind	   *first;			/* the kind 0 */
+} GroupEntry;
+
+/* how the values of a column are compared and copied */
+typedef struct Column
+{
+	FmgrInfo	equal;
+	Oid			collation;
+	int16		length;
+	bool		by_value;
+} Column;
+
+struct ShBatchValues
+{
+	int			ncolumns;
+	Column		columns[INDEX_MAX_KEYS];
+
+	/* to evaluate the columns of a row */
+	IndexInfo  *info;
+	EState	   *estate;
+
+	/* whose expressions they are, who calls, and what was set before */
+	Oid			owner;
+	Oid			user;
+	int			security_context;
+	int			guc_level;
+
+	uint64		secret;
+	Size		limit;			/* of what is remembered, in bytes; 0: none */
+	MemoryContext context;		/* what is remembered */
+	struct kinds_hash *groups;
+};
+
+/*
+ * Groups are hashes whose collisions anybody can compute: so there is a secret
+ * in the place that they have.
+ */
+static inline uint32
+hash_group(uint64 secret, uint32 group)
+{
+	return (uint32) ((secret | 1) * (group + (secret >> 32)) >> 32);
+}
+
+#define SH_PREFIX kinds
+#define SH_ELEMENT_TYPE GroupEntry
+#define SH_KEY_TYPE uint32
+#define SH_KEY group
+#define SH_HASH_KEY(table, key) hash_group(*(uint64 *) (table)->private_data, key)
+#define SH_EQUAL(table, a, b) ((a) == (b))
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+/*
+ * The columns before the fingerprint, as the server's IndexInfo describes them:
+ * the fingerprint may be an expression, which takes long.
+ */
+static IndexInfo *
+describe_columns(Relation index, int ncolumns)
+{
+	IndexInfo  *info = BuildIndexInfo(index);
+	int			nexpressions = 0;
+
+	for (int i = 0; i < ncolumns; i++)
+	{
+		if (info->ii_IndexAttrNumbers[i] == 0)
+			nexpressions++;
+	}
+	info->ii_Expressions = list_truncate(info->ii_Expressions, nexpressions);
+	info->ii_NumIndexAttrs = info->ii_NumIndexKeyAttrs = ncolumns;
+	return info;
+}
+
+static void
+init_column(Column *column, Relation index, int i)
+{
+	Oid			type = index->rd_opcintype[i];
+	Oid			equal = get_opfamily_member(index->rd_opfamily[i], type, type,
+											SHIDX_STRATEGY_EQUAL);
+
+	if (!OidIsValid(equal))
+		elog(ERROR, "missing operator %d(%u,%u) in opfamily %u", SHIDX_STRATEGY_EQUAL, type,
+			 type, index->rd_opfamily[i]);
+	fmgr_info(get_opcode(equal), &column->equal);
+	column->collation = index->rd_indcollation[i];
+	column->length = TupleDescAttr(RelationGetDescr(index), i)->attlen;
+	column->by_value = TupleDescAttr(RelationGetDescr(index), i)->attbyval;
+}
+
+static void
+start_remembering(ShBatchValues *values)
+{
+	values->context = AllocSetContextCreate(GetMemoryChunkContext(values), "simhash values",
+											ALLOCSET_DEFAULT_SIZES);
+	values->groups = kinds_create(values->context, 64, &values->secret);
+}
+
+/*
+ * Begin, for an index of several columns.  Both relations must be open until the
+ * end.
+ */
+ShBatchValues *
+shbatch_values_begin(Relation heap, Relation index)
+{
+	ShBatchValues *values = palloc0(sizeof(ShBatchValues));
+
+	values->ncolumns = shidx_fp_column(index);
+	for (int i = 0; i < values->ncolumns; i++)
+		init_column(&values->columns[i], index, i);
+	values->info = describe_columns(index, values->ncolumns);
+	values->estate = CreateExecutorState();
+	values->owner = heap->rd_rel->relowner;
+	values->secret = pg_prng_uint64(&pg_global_prng_state);
+	start_remembering(values);
+	return values;
+}
+
+/*
+ * ERRCODE_CONFIGURATION_LIMIT_EXCEEDED if more bytes are to be remembered, for
+ * who never forgets.
+ */
+void
+shbatch_values_set_limit(ShBatchValues *values, Size limit)
+{
+	values->limit = limit;
+}
+
+/*
+ * Get ready to evaluate columns of rows: as the owner of the table, if there are
+ * expressions among them, since the functions in them are his.  An abort undoes
+ * this by itself.
+ */
+void
+shbatch_values_enter(ShBatchValues *values)
+{
+	if (values->info->ii_Expressions == NIL)
+		return;
+	GetUserIdAndSecContext(&values->user, &values->security_context);
+	SetUserIdAndSecContext(values->owner,
+						   values->security_context | SECURITY_RESTRICTED_OPERATION);
+	values->guc_level = NewGUCNestLevel();
+	shcompat_restrict_search_path();
+}
+
+void
+shbatch_values_leave(ShBatchValues *values)
+{
+	if (values->info->ii_Expressions == NIL)
+		return;
+	AtEOXact_GUC(false, values->guc_level);
+	SetUserIdAndSecContext(values->user, values->security_context);
+}
+
+static bool
+is_kind(ShBatchValues *values, const Kind *kind, const Datum *datums)
+{
+	for (int i = 0; i < values->ncolumns; i++)
+	{
+		Column	   *column = &values->columns[i];
+
+		if (!DatumGetBool(FunctionCall2Coll(&column->equal, column->collation,
+											kind->values[i], datums[i])))
+			return false;
+	}
+	return true;
+}
+
+static void
+report_limit(const ShBatchValues *values)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+			 errmsg("values of columns before the fingerprint do not fit into maintenance_work_mem"),
+			 errdetail("So far, those of %u groups of rows with near-duplicates are remembered.",
+					   values->groups->members),
+			 errhint("Increase maintenance_work_mem, which is now %d kB.",
+					 maintenance_work_mem)));
+}
+
+static Kind *
+make_kind(ShBatchValues *values, const Datum *datums)
+{
+	MemoryContext old = MemoryContextSwitchTo(values->context);
+	Kind	   *kind = palloc(offsetof(Kind, values) + values->ncolumns * sizeof(Datum));
+
+	kind->next = NULL;
+	for (int i = 0; i < values->ncolumns; i++)
+		kind->values[i] = datumCopy(datums[i], values->columns[i].by_value,
+									values->columns[i].length);
+	MemoryContextSwitchTo(old);
+	if (values->limit > 0 && shbatch_values_memory(values) > values->limit)
+		report_limit(values);
+	return kind;
+}
+
+/*
+ * Where the kinds of a group begin.
+ */
+static Kind **
+kinds_of(ShBatchValues *values, uint32 group)
+{
+	bool		found;
+	GroupEntry *entry = kinds_insert(values->groups, group, &found);
+
+	if (!found)
+		entry->first = NULL;
+	return &entry->first;
+}
+
+/*
+ * The kind of a row whose index entry has a group.  Returns false if it has a
+ * null in a column, which equals nothing.
+ *
+ * May run functions of the index, between shbatch_values_enter and _leave; no
+ * lock on a buffer may be held.
+ */
+bool
+shbatch_values_kind(ShBatchValues *values, uint32 group, TupleTableSlot *row, uint32 *kind)
+{
+	ExprContext *context = GetPerTupleExprContext(values->estate);
+	Datum		datums[INDEX_MAX_KEYS];
+	bool		nulls[INDEX_MAX_KEYS];
+	bool		any_null = false;
+	MemoryContext old;
+
+	context->ecxt_scantuple = row;
+	old = MemoryContextSwitchTo(context->ecxt_per_tuple_memory);
+	FormIndexDatum(values->info, row, values->estate, datums, nulls);
+	for (int i = 0; i < values->ncolumns; i++)
+		any_null |= nulls[i];
+	if (!any_null)
+	{
+		Kind	  **place = kinds_of(values, group);
+
+		for (*kind = 0; *place != NULL && !is_kind(values, *place, datums); (*kind)++)
+			place = &(*place)->next;
+		if (*kind == SHBATCH_MAX_KINDS)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("more than %d different values have the same hash",
+							SHBATCH_MAX_KINDS)));
+		if (*place == NULL)
+			*place = make_kind(values, datums);
+	}
+	MemoryContextSwitchTo(old);
+	ResetExprContext(context);
+	return !any_null;
+}
+
+/*
+ * Forget all values, but those of one group if it is given.
+ */
+void
+shbatch_values_forget(ShBatchValues *values, const uint32 *kept)
+{
+	MemoryContext old = values->context;
+	GroupEntry *entry = kept != NULL ? kinds_lookup(values->groups, *kept) : NULL;
+	const Kind *kind = entry != NULL ? entry->first : NULL;
+
+	start_remembering(values);
+	if (kind != NULL)
+	{
+		Kind	  **place = kinds_of(values, *kept);
+
+		for (; kind != NULL; kind = kind->next)
+		{
+			*place = make_kind(values, kind->values);
+			place = &(*place)->next;
+		}
+	}
+	MemoryContextDelete(old);
+}
+
+/* bytes that are taken by what is remembered */
+Size
+shbatch_values_memory(const ShBatchValues *values)
+{
+	return MemoryContextMemAllocated(values->context, false);
+}
+
+void
+shbatch_values_end(ShBatchValues *values)
+{
+	MemoryContextDelete(values->context);
+	FreeExecutorState(values->estate);
+}
