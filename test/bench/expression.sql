@@ -6,19 +6,18 @@ CREATE EXTENSION simhash;
 
 -- Texts of sentences of made-up words, of which few are frequent.  One in ten is
 -- the one before with another word at its end.
-SELECT setseed(0.5);
+SELECT setseed(0.5) \g /dev/null
 CREATE TABLE sentence AS
-SELECT s AS no, string_agg(substr(translate(md5((random() ^ 3 * 5000)::int::text), '0123456789', 'ghijklmnop'), 1,
-								  2 + (random() * 8)::int), ' ') || '.' AS words
-FROM generate_series(0, 9999) s, generate_series(1, 10) GROUP BY s;
+SELECT s AS no, string_agg(substr(translate(md5(w::text), '0123456789', 'etaoinshrl'), 1, 2 + w % 9), ' ') || '.' AS words
+FROM (SELECT s, (random() ^ 4 * 3000)::int AS w FROM generate_series(0, 9999) s, generate_series(1, 10)) word GROUP BY s;
 CREATE TABLE docs (id int PRIMARY KEY, body text);
 INSERT INTO docs
 SELECT d, string_agg(words, ' ' ORDER BY place)
-	FILTER (WHERE place <= (:length * (0.5 + (hashint8(original) & 1023) / 1023.0) / 71)::int)
+	FILTER (WHERE place <= (:length * (0.5 + (hashint8(original) & 1023) / 1023.0) / 65)::int)
 	|| CASE WHEN original < d THEN ' Another.' ELSE '' END
 FROM generate_series(1, :megabytes * 1000000 / :length) d,
 	LATERAL (SELECT d - (d % 10 = 0)::int AS original) o,
-	generate_series(1, (:length * 1.5 / 71)::int) place,
+	generate_series(1, (:length * 1.5 / 65)::int) place,
 	LATERAL (SELECT hashint8extended(original, place) & 9999 AS pick) p
 	JOIN sentence ON no = pick
 GROUP BY d, original;
