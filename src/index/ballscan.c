@@ -76,7 +76,7 @@ prefetch_probes(ShIdxBallScan *scan)
 			continue;
 		query = shbits_permute(&scan->scheme->tables[probe->table], scan->ball.centre);
 		shbt_prefetch(scan->index, probe->table,
-					  shbt_make_key(query & shbits_prefix_mask(probe->nbits), 0));
+					  shbt_make_key(0, query & shbits_prefix_mask(probe->nbits), 0));
 	}
 }
 
@@ -213,7 +213,7 @@ next_page(ShIdxBallScan *scan)
 		shidx_ball_release(scan);
 		scan->started = true;
 		scan->allowance--;		/* a page on the way down */
-		return shbt_search(scan->index, probe->table, 0, shbt_make_key(next, 0),
+		return shbt_search(scan->index, probe->table, 0, shbt_make_key(0, next, 0),
 						   BUFFER_LOCK_SHARE);
 	}
 	shidx_ball_release(scan);
@@ -264,7 +264,7 @@ collect_between(const ShIdxBallScan *scan, Page page, int first, int end,
 	const ShBitsProbe *probe = &scan->plan.probes[scan->probe];
 	const ShBitsTable *table = &scan->scheme->tables[probe->table];
 	const uint64 *fps = shbt_page_fps(page) + first;
-	uint16		found[SHBT_LEAF_CAPACITY];
+	uint16		found[SHBT_MAX_ENTRIES];
 	int			nfound;
 	bool		owns_all = probe->nbits == 0;
 
@@ -296,7 +296,7 @@ collect_matches(const ShIdxBallScan *scan, Page page, ShIdxMatches *matches)
 	{
 		uint64		prefix = shbits_prefix_mask(probe->nbits);
 		uint64		last = scan->query | ~prefix;
-		int			first = shbt_find_sorted(page, scan->query & prefix);
+		int			first = shbt_find_sorted(page, 0, scan->query & prefix);
 		int			step = 8;
 
 		while (first + step < sorted && fps[first + step] <= last)
@@ -376,8 +376,8 @@ shidx_ball_mark_dead(ShIdxBallScan *scan, const ShIdxMatches *matches,
 					 const uint16 *dead, int ndead)
 {
 	bool		pinned = BufferIsValid(scan->pin);
-	uint16		positions[SHBT_LEAF_CAPACITY];
-	ItemPointerData tids[SHBT_LEAF_CAPACITY];
+	uint16		positions[SHBT_MAX_ENTRIES];
+	ItemPointerData tids[SHBT_MAX_ENTRIES];
 	Buffer		buffer;
 
 	if (!pinned && !RelationNeedsWAL(scan->index))
