@@ -370,7 +370,7 @@ SELECT attname, null_frac, n_distinct, most_common_vals::text AS values, array_l
 SELECT estimate('SELECT FROM counted WHERE simhash_compute(body) % ' || :'frequent') BETWEEN 700 AND 900 AS many,
 	estimate('SELECT FROM counted WHERE simhash_compute(body) % 42') < 20 AS rare_few,
 	estimate('SELECT FROM counted WHERE simhash_compute(body) IS NULL') BETWEEN 350 AND 450 AS nulls;
--- then a sequential scan may be cheaper; the texts count
+-- a sequential scan, which would compute them all, is dearer
 SET enable_seqscan = on;
 SELECT plan('SELECT id FROM counted WHERE simhash_compute(body) % 42');
 SELECT plan('SELECT id FROM counted ORDER BY simhash_compute(body) <~> 42 LIMIT 5');

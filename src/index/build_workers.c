@@ -11,7 +11,6 @@
 #include "access/table.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
-#include "optimizer/planner.h"
 #include "storage/bufmgr.h"
 #include "utils/guc.h"
 
@@ -73,8 +72,8 @@ workers_if_larger(Relation heap, Relation index, double times)
  * How many workers the build of an index may have; 0 for none.
  *
  * The server goes by the pages of the table.  But most of the work may be in
- * those of its TOAST table: a gigabyte of documents has some megabytes of rows
- * if each is stored out of line.
+ * those of its TOAST table: a hundred megabytes of documents that are stored
+ * out of line have rows of a few megabytes, too few for any worker.
  *
  * The caller holds the locks of a build.
  */
@@ -83,7 +82,7 @@ shidx_build_workers(Relation heap, Relation index, IndexInfo *info)
 {
 	BlockNumber pages = RelationGetNumberOfBlocks(heap);
 
-	/* TRUNCATE builds while the TOAST table has its pages yet */
+	/* TRUNCATE builds while the TOAST table still has its pages */
 	if (pages > 0 && reads_toast(heap, info))
 	{
 		Relation	toast = table_open(heap->rd_rel->reltoastrelid, AccessShareLock);

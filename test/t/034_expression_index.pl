@@ -80,8 +80,7 @@ my $by_workers = () = $log =~ /computed by parallel worker/g;
 is($by_leader + $by_workers, 2001, 'each fingerprint is computed once');
 cmp_ok($by_workers, '>', 1500, 'fingerprints are computed in workers');
 
-# The server by itself would start none: 17 and later ask for the pages of the
-# table, earlier ones not at all.
+# The server by itself would start none, since it asks for the pages of the table.
 my $compute = 'extensions.simhash_compute';
 my $index = 'CREATE INDEX x ON docs USING simhash';
 is(workers("$index ($compute(body)); DROP INDEX x"), 2, 'texts out of line count');
