@@ -831,31 +831,35 @@ ALTER OPERATOR FAMILY simhash_distance_ops USING btree ADD
 --
 -- Fingerprint of a text
 --
+-- The cost of a document of some thousand characters, in operators.  It makes a
+-- look-up by an index on such an expression cheaper than computing it for each
+-- row of a table, however few pages the rows without their texts have.
+--
 
 CREATE FUNCTION simhash_compute(document text, shingle int DEFAULT 4, unit text DEFAULT 'char') RETURNS simhash
-AS 'MODULE_PATHNAME', 'simhash_compute_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+AS 'MODULE_PATHNAME', 'simhash_compute_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION simhash_compute(text, int, text) IS
 'fingerprint of a text: of its runs of some characters or words; null if it has no letter or digit';
 
 CREATE FUNCTION simhash_compute(document bytea, shingle int DEFAULT 8) RETURNS simhash
-AS 'MODULE_PATHNAME', 'simhash_compute_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+AS 'MODULE_PATHNAME', 'simhash_compute_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION simhash_compute(bytea, int) IS 'fingerprint of a byte string: of its runs of some bytes; null if it is empty';
 
 CREATE FUNCTION simhash_compute(document tsvector) RETURNS simhash
-AS 'MODULE_PATHNAME', 'simhash_compute_tsvector' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+AS 'MODULE_PATHNAME', 'simhash_compute_tsvector' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION simhash_compute(tsvector) IS 'fingerprint of lexemes, weighted by number of positions; null if there are none';
 
 -- without weights all weigh the same, so these are not strict
 CREATE FUNCTION simhash_compute(features text[], weights float8[] DEFAULT NULL) RETURNS simhash
-AS 'MODULE_PATHNAME', 'simhash_compute_text_array' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+AS 'MODULE_PATHNAME', 'simhash_compute_text_array' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION simhash_compute(text[], float8[]) IS 'fingerprint of features, weighted; null if none has a weight';
 
 CREATE FUNCTION simhash_compute(hashes bigint[], weights float8[] DEFAULT NULL) RETURNS simhash
-AS 'MODULE_PATHNAME', 'simhash_compute_bigint_array' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+AS 'MODULE_PATHNAME', 'simhash_compute_bigint_array' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION simhash_compute(bigint[], float8[]) IS 'fingerprint of features given by their hashes, weighted; null if none has a weight';
 
 CREATE FUNCTION simhash_shingles(document text, shingle int DEFAULT 4, unit text DEFAULT 'char') RETURNS text[]
-AS 'MODULE_PATHNAME', 'simhash_shingles' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 300;
+AS 'MODULE_PATHNAME', 'simhash_shingles' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 3000;
 COMMENT ON FUNCTION simhash_shingles(text, int, text) IS 'the features from which simhash_compute computes a fingerprint, in order; null if there are none';
 
 CREATE FUNCTION simhash_hash(feature text) RETURNS bigint

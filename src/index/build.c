@@ -14,7 +14,6 @@
 #include "catalog/index.h"
 #include "commands/progress.h"
 #include "miscadmin.h"
-#include "optimizer/optimizer.h"
 #include "utils/backend_progress.h"
 
 #include "btree/cache.h"
@@ -24,6 +23,7 @@
 #include "index/build_parallel.h"
 #include "index/build_rows.h"
 #include "index/build_tree.h"
+#include "index/build_workers.h"
 #include "sort/entrysort.h"
 
 /*
@@ -74,7 +74,7 @@ shidx_build(Relation heap, Relation index, struct IndexInfo *info)
 	ShIdxOptions options = shidx_get_options(index);
 	ShBitsScheme *scheme = shbits_make_scheme(options.blocks, options.distance);
 	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
-	int			workers = shcompat_build_workers(heap, index, info);
+	int			workers = shidx_build_workers(heap, index, info);
 
 	if (RelationGetNumberOfBlocks(index) != 0)
 		elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));

@@ -280,7 +280,7 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	IndexOptInfo *info = path->indexinfo;
 	List	   *quals = get_quals_from_indexclauses(path->indexclauses);
 	List	   *selectivity_quals = add_predicate_to_index_quals(info, quals);
-	QualCost	qual_cost;
+	Cost		arguments;
 	bool		ordered = path->indexorderbys != NIL;
 	Work		work;
 	ShIdxBallsPlan *plan = &work.plan;
@@ -321,10 +321,12 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 		page_fetches = Min(page_fetches, fetched * spc_random_page_cost / loop_count);
 	}
 
-	cost_qual_eval(&qual_cost, quals, root);
+	/* what it is compared with may be the fingerprint of a text of another table */
+	arguments = index_other_operands_eval_cost(root, quals) +
+		index_other_operands_eval_cost(root, path->indexorderbys);
 	page_costs = page_fetches + (plan->pages + plan->comparing) * PAGE_CPU_COST * cpu_operator_cost;
-	*startup_cost = qual_cost.startup;
-	*total_cost = qual_cost.startup + page_costs + tuples * cpu_index_tuple_cost;
+	*startup_cost = arguments;
+	*total_cost = arguments + page_costs + tuples * cpu_index_tuple_cost;
 
 	/*
 	 * An ordered scan returns its first row when the first of its parts has
