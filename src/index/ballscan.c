@@ -20,14 +20,12 @@
 
 #include "bits/distance.h"
 #include "bits/hamming_ball.h"
-#include "btree/cache.h"
+#include "btree/ahead.h"
 #include "btree/dead.h"
+#include "btree/descent.h"
 #include "btree/search.h"
 #include "compat.h"
 #include "index/ballscan.h"
-
-/* how many leaves are fetched ahead when a ball is started */
-#define MAX_PREFETCH	8
 
 /*
  * Prepare to read balls.  The scheme must live as long as *scan.
@@ -62,22 +60,30 @@ shidx_ball_plan(ShIdxBallScan *scan, int radius)
 }
 
 /*
- * Prefetch the first leaf of each of the first probes for one prefix.
+ * Ask for the first leaf of each probe, but of those that read a whole table.
  */
 static void
-prefetch_probes(ShIdxBallScan *scan)
+look_ahead(ShIdxBallScan *scan)
 {
-	for (int i = 0; i < Min(scan->plan.nprobes, MAX_PREFETCH); i++)
+	ShBtAim		aims[SHBITS_MAX_TABLES];
+	int			naims = 0;
+
+	for (int i = 0; i < scan->plan.nprobes; i++)
 	{
 		const ShBitsProbe *probe = &scan->plan.probes[i];
-		uint64		query;
+		uint64		query = shbits_permute(&scan->scheme->tables[probe->table],
+										   scan->ball.centre);
+		uint64		first;
 
-		if (probe->radius > 0 || probe->nbits == 0)
-			continue;
-		query = shbits_permute(&scan->scheme->tables[probe->table], scan->ball.centre);
-		shbt_prefetch(scan->index, probe->table,
-					  shbt_make_key(query & shbits_prefix_mask(probe->nbits), 0));
+		if (probe->nbits > 0 &&
+			shbits_next_in_ball(query, probe->radius, probe->nbits, 0, &first))
+		{
+			aims[naims].tree = probe->table;
+			aims[naims].key = shbt_make_key(first, 0);
+			naims++;
+		}
 	}
+	shbt_look_ahead(scan->index, naims, aims);
 }
 
 /*
@@ -98,7 +104,7 @@ shidx_ball_start(ShIdxBallScan *scan, SimhashBall ball)
 		return;
 	}
 	shidx_ball_plan(scan, ball.radius);
-	prefetch_probes(scan);
+	look_ahead(scan);
 }
 
 /*
