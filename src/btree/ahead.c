@@ -28,8 +28,9 @@
 #include "btree/map.h"
 #include "compat.h"
 
-/* how much of a page the CPU fetches, in cache lines */
-#define PREFETCH_LINES		4
+/* how much of the entries of a leaf the CPU fetches, in cache lines */
+#define LINES_BEFORE		1
+#define LINES_FROM			3
 
 /* more than a tree has levels; only what is remembered can be without end */
 #define MAX_ROUNDS			16
@@ -52,16 +53,19 @@ is_at_hand(Relation index, const ShBtPlace *place)
 }
 
 /*
- * Have the CPU fetch the first and the last lines of a page.
+ * Have the CPU fetch the lines of a page that will be looked at: the header, the
+ * special area, and the entries next to the key.
  */
 static inline void
-fetch_lines(Buffer buffer)
+fetch_lines(const ShBtPlace *place, uint64 fp)
 {
-	char	   *page = (char *) BufferGetPage(buffer);
+	char	   *page = (char *) BufferGetPage(*place->buffer);
+	char	   *entry = (char *) &shbt_page_fps(page)[shbt_map_expect(place, fp)];
 
+	shcompat_prefetch(page);
 	shcompat_prefetch(page + BLCKSZ - 1);
-	for (int i = 0; i < PREFETCH_LINES; i++)
-		shcompat_prefetch(page + i * 64);
+	for (int i = -LINES_BEFORE; i < LINES_FROM; i++)
+		shcompat_prefetch(entry + i * 64);
 }
 
 /*
@@ -100,7 +104,7 @@ ask_for(Relation index, const ShBtAim *aim)
 		place->buffer = &cached->place_buffer;
 	*place->buffer = PrefetchBuffer(index, MAIN_FORKNUM, place->block).recent_buffer;
 	if (BufferIsValid(*place->buffer))
-		fetch_lines(*place->buffer);
+		fetch_lines(place, aim->key.fp);
 }
 
 /*
@@ -143,7 +147,7 @@ ask_for_all(Relation index, int naims, const ShBtAim *aims, bool all)
 			if (unlikely(!is_at_hand(index, place)))
 				ask_for(index, &aims[i]);
 			else if (*place->buffer > 0)
-				fetch_lines(*place->buffer);
+				fetch_lines(place, aims[i].key.fp);
 		}
 		if (likely(!lower) || !(all || !shbt_map_is_full()))
 			return;

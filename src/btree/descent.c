@@ -113,8 +113,7 @@ shbt_visit(Relation index, int tree, ShBtKey key, ShBtPlace *place, bool linked,
 	{
 		if (likely(shbt_key_less(key, shbt_page_high(BufferGetPage(buffer)))))
 		{
-			if (place->buffer != NULL)
-				*place->buffer = buffer;
+			shbt_map_note(place, buffer);
 			return buffer;
 		}
 		if (steps < MAX_STEPS_RIGHT || linked)

@@ -60,6 +60,9 @@
 /* once it is used up, how many nodes are wanted for each that is made */
 #define REPLACE_INTERVAL	32
 
+/* what a build leaves on a leaf, as a rule */
+#define USUALLY_SORTED		(SHBT_LEAF_CAPACITY * 9 / 10)
+
 /* how many nodes are looked at for one that may be removed */
 #define REPLACE_STEPS		64
 
@@ -90,6 +93,7 @@ struct ShBtNode
 	uint64	   *tids;			/* of these, or NULL if all are 0 */
 	BlockNumber *blocks;
 	Buffer	   *buffers;		/* where they were last */
+	uint16	   *sorted;			/* of leaves, how many entries were sorted */
 	ShBtNode  **nodes;			/* NULL in a node of level 1 */
 	double		scale;			/* children by distance between fingerprints */
 	int			count;
@@ -401,10 +405,46 @@ shbt_map_locate(ShBtMap *map, int tree, ShBtKey key, ShBtPlace *place)
 	}
 }
 
+/*
+ * The page of a place has been found in a buffer: remember that.
+ */
+void
+shbt_map_note(const ShBtPlace *place, Buffer buffer)
+{
+	if (place->buffer == NULL)
+		return;
+	*place->buffer = buffer;
+	if (place->level == 0 && place->parent != NULL)
+		place->parent->sorted[place->buffer - place->parent->buffers] =
+			ShBtPageGetOpaque(BufferGetPage(buffer))->sorted;
+}
+
+/*
+ * Where, among the entries of a leaf that has not been read yet, a fingerprint
+ * should be, if they are spread evenly.
+ */
+int
+shbt_map_expect(const ShBtPlace *place, uint64 fp)
+{
+	const ShBtNode *node = place->parent;
+	uint64		low;
+	uint64		high;
+	int			i;
+
+	if (node == NULL)
+		return 0;
+	i = place->buffer - node->buffers;
+	low = node->fps[i];
+	high = i + 1 < node->count ? node->fps[i + 1] : node->high.fp;
+	if (fp <= low || high <= low)
+		return 0;
+	return (int) (node->sorted[i] * Min((double) (fp - low) / (double) (high - low), 1.0));
+}
+
 static Size
 node_size(int capacity, int level, bool with_tids)
 {
-	Size		child = sizeof(uint64) + sizeof(BlockNumber) + sizeof(Buffer);
+	Size		child = sizeof(uint64) + sizeof(BlockNumber) + sizeof(Buffer) + sizeof(uint16);
 
 	if (with_tids)
 		child += sizeof(uint64);
@@ -498,12 +538,15 @@ shbt_map_add(Relation index, int ntrees, Page page, const ShBtPlace *place)
 	node->blocks = (BlockNumber *) end;
 	end += capacity * sizeof(BlockNumber);
 	node->buffers = (Buffer *) end;
+	end += capacity * sizeof(Buffer);
+	node->sorted = (uint16 *) end;
 
 	for (int i = 0; i < count; i++)
 	{
 		node->fps[i] = entries[i].key.fp;
 		node->blocks[i] = shbt_inner_child(page, entries[i].position);
 		node->buffers[i] = InvalidBuffer;
+		node->sorted[i] = USUALLY_SORTED;
 		if (with_tids)
 			node->tids[i] = entries[i].key.tid;
 		if (level > 1)
@@ -561,9 +604,11 @@ shbt_map_learn(ShBtPlace *place, Buffer buffer)
 	memmove(&node->fps[at + 1], &node->fps[at], after * sizeof(uint64));
 	memmove(&node->blocks[at + 1], &node->blocks[at], after * sizeof(BlockNumber));
 	memmove(&node->buffers[at + 1], &node->buffers[at], after * sizeof(Buffer));
+	memmove(&node->sorted[at + 1], &node->sorted[at], after * sizeof(uint16));
 	node->fps[at] = low.fp;
 	node->blocks[at] = place->block;
 	node->buffers[at] = buffer;
+	node->sorted[at] = USUALLY_SORTED;
 	if (node->tids != NULL)
 	{
 		memmove(&node->tids[at + 1], &node->tids[at], after * sizeof(uint64));
