@@ -28,9 +28,11 @@
 #include "btree/map.h"
 #include "compat.h"
 
-/* how much of the entries of a leaf the CPU fetches, in cache lines */
-#define LINES_BEFORE		1
-#define LINES_FROM			3
+/* how many lines of a leaf's entries the CPU fetches at most, and beyond those
+ * where the entries should be */
+#define MAX_LINES			32
+#define SPARE_LINES			1
+#define LINE				64
 
 /* more than a tree has levels; only what is remembered can be without end */
 #define MAX_ROUNDS			16
@@ -54,18 +56,20 @@ is_at_hand(Relation index, const ShBtPlace *place)
 
 /*
  * Have the CPU fetch the lines of a page that will be looked at: the header, the
- * special area, and the entries next to the key.
+ * special area, and the entries from the aim's key on.
  */
 static inline void
-fetch_lines(const ShBtPlace *place, uint64 fp)
+fetch_lines(const ShBtPlace *place, const ShBtAim *aim)
 {
 	char	   *page = (char *) BufferGetPage(*place->buffer);
-	char	   *entry = (char *) &shbt_page_fps(page)[shbt_map_expect(place, fp)];
+	uint64	   *fps = shbt_page_fps(page);
+	char	   *line = (char *) &fps[shbt_map_expect(place, aim->key.fp)] - SPARE_LINES * LINE;
+	char	   *end = (char *) &fps[shbt_map_expect(place, aim->last)] + (SPARE_LINES + 1) * LINE;
 
 	shcompat_prefetch(page);
 	shcompat_prefetch(page + BLCKSZ - 1);
-	for (int i = -LINES_BEFORE; i < LINES_FROM; i++)
-		shcompat_prefetch(entry + i * 64);
+	for (int i = 0; i < MAX_LINES && line < end; i++, line += LINE)
+		shcompat_prefetch(line);
 }
 
 /*
@@ -104,7 +108,7 @@ ask_for(Relation index, const ShBtAim *aim)
 		place->buffer = &cached->place_buffer;
 	*place->buffer = PrefetchBuffer(index, MAIN_FORKNUM, place->block).recent_buffer;
 	if (BufferIsValid(*place->buffer))
-		fetch_lines(place, aim->key.fp);
+		fetch_lines(place, aim);
 }
 
 /*
@@ -147,7 +151,7 @@ ask_for_all(Relation index, int naims, const ShBtAim *aims, bool all)
 			if (unlikely(!is_at_hand(index, place)))
 				ask_for(index, &aims[i]);
 			else if (*place->buffer > 0)
-				fetch_lines(place, aims[i].key.fp);
+				fetch_lines(place, &aims[i]);
 		}
 		if (likely(!lower) || !(all || !shbt_map_is_full()))
 			return;

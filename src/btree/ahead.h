@@ -17,6 +17,7 @@ typedef struct ShBtAim
 {
 	int			tree;
 	ShBtKey		key;
+	uint64		last;			/* fingerprint up to which entries are wanted */
 } ShBtAim;
 
 extern void shbt_look_ahead(Relation index, int naims, const ShBtAim *aims);

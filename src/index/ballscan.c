@@ -80,6 +80,7 @@ look_ahead(ShIdxBallScan *scan)
 		{
 			aims[naims].tree = probe->table;
 			aims[naims].key = shbt_make_key(first, 0);
+			aims[naims].last = first | ~shbits_prefix_mask(probe->nbits);
 			naims++;
 		}
 	}

@@ -42,6 +42,7 @@ insert_group(Relation index, int first, int count, const ShBtKey *keys)
 	{
 		aims[i].tree = first + i;
 		aims[i].key = keys[i];
+		aims[i].last = keys[i].fp;
 	}
 	shbt_read_ahead(index, count, aims);
 
