@@ -31,7 +31,7 @@
 /* how many lines of a leaf's entries the CPU fetches at most, and beyond those
  * where the entries should be */
 #define MAX_LINES			32
-#define SPARE_LINES			1
+#define SPARE_LINES			2
 #define LINE				64
 
 /* more than a tree has levels; only what is remembered can be without end */
