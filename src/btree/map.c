@@ -45,6 +45,7 @@
 #include "postgres.h"
 
 #include "lib/ilist.h"
+#include "miscadmin.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
@@ -103,6 +104,10 @@ struct ShBtNode
 	BlockNumber block;
 	int			level;
 	ShBtKey		high;			/* its high fence when it was copied */
+
+	/* a page, and its buffer, by which those of others are guessed */
+	BlockNumber near_block;
+	Buffer		near_buffer;
 
 	/* its place in the map */
 	ShBtMap    *map;
@@ -368,12 +373,31 @@ set_place(ShBtPlace *place, ShBtNode *node, int i)
 }
 
 /*
+ * Guess in which buffer a child is that was not visited before.  Who uses that
+ * asks the buffer's tag in any case.
+ *
+ * Pages that were built or read in a row lie in a row of buffers, as a rule, and
+ * to see whether that is so takes much less time than to look the page up.
+ */
+static inline void
+guess_buffer(const ShBtPlace *place)
+{
+	const ShBtNode *node = place->parent;
+	int64		guess = node->near_buffer + ((int64) place->block - node->near_block);
+
+	if (node->near_buffer > 0 && guess > 0 && guess <= NBuffers)
+		*place->buffer = (Buffer) guess;
+}
+
+/*
  * Where the child of a node is that holds the key.
  */
 void
 shbt_map_child(ShBtNode *node, ShBtKey key, ShBtPlace *place)
 {
 	set_place(place, node, find_child(node, key));
+	if (*place->buffer == InvalidBuffer)
+		guess_buffer(place);
 }
 
 /*
@@ -403,6 +427,8 @@ shbt_map_locate(ShBtMap *map, int tree, ShBtKey key, ShBtPlace *place)
 		set_place(place, node, i);
 		node = node->level > 1 ? node->nodes[i] : NULL;
 	}
+	if (place->parent != NULL && unlikely(*place->buffer == InvalidBuffer))
+		guess_buffer(place);
 }
 
 /*
@@ -414,9 +440,14 @@ shbt_map_note(const ShBtPlace *place, Buffer buffer)
 	if (place->buffer == NULL)
 		return;
 	*place->buffer = buffer;
-	if (place->level == 0 && place->parent != NULL)
-		place->parent->sorted[place->buffer - place->parent->buffers] =
-			ShBtPageGetOpaque(BufferGetPage(buffer))->sorted;
+	if (place->parent != NULL)
+	{
+		place->parent->near_block = place->block;
+		place->parent->near_buffer = buffer;
+		if (place->level == 0)
+			place->parent->sorted[place->buffer - place->parent->buffers] =
+				ShBtPageGetOpaque(BufferGetPage(buffer))->sorted;
+	}
 }
 
 /*
@@ -521,6 +552,8 @@ shbt_map_add(Relation index, int ntrees, Page page, const ShBtPlace *place)
 	node->tree = ShBtPageGetOpaque(page)->tree;
 	node->level = level;
 	node->block = place->block;
+	node->near_block = place->block;
+	node->near_buffer = *place->buffer;
 	node->high = shbt_page_high(page);
 	node->count = count;
 	node->capacity = capacity;
