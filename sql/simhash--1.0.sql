@@ -908,9 +908,113 @@ DEFAULT FOR TYPE simhash USING simhash AS
 	OPERATOR 7 <%> (simhash, simhash),
 	OPERATOR 11 <<%>> (simhash, simhash),
 	OPERATOR 66 <@ (simhash, simhash_ball),
-	OPERATOR 67 <~~> (simhash, simhash) FOR ORDER BY integer_ops;
+	OPERATOR 67 <~~> (simhash, simhash) FOR ORDER BY integer_ops,
+	-- of a bigint column, which this class is for as well
+	OPERATOR 1 = (bigint, bigint),
+	OPERATOR 1 = (bigint, integer),
+	OPERATOR 1 = (bigint, smallint),
+	FUNCTION 1 hashint8extended(bigint, bigint),
+	FUNCTION 1 (bigint, bigint) hashint8extended(bigint, bigint),
+	FUNCTION 1 (integer, integer) hashint4extended(integer, bigint),
+	FUNCTION 1 (smallint, smallint) hashint2extended(smallint, bigint);
 COMMENT ON OPERATOR CLASS simhash_ops USING simhash IS 'fingerprints within a distance, and in the order of it';
 COMMENT ON OPERATOR FAMILY simhash_ops USING simhash IS 'fingerprints within a distance, and in the order of it';
+
+--
+-- Columns before the fingerprint: strategy 1 is equality, support function 1
+-- the extended hash function that belongs to it.
+--
+
+CREATE OPERATOR FAMILY integer_ops USING simhash;
+COMMENT ON OPERATOR FAMILY integer_ops USING simhash IS 'equality, for columns before the fingerprint';
+CREATE OPERATOR CLASS int2_ops
+DEFAULT FOR TYPE smallint USING simhash FAMILY integer_ops AS
+	OPERATOR 1 =,
+	FUNCTION 1 hashint2extended(smallint, bigint);
+COMMENT ON OPERATOR CLASS int2_ops USING simhash IS 'equality, for columns before the fingerprint';
+CREATE OPERATOR CLASS int4_ops
+DEFAULT FOR TYPE integer USING simhash FAMILY integer_ops AS
+	OPERATOR 1 =,
+	FUNCTION 1 hashint4extended(integer, bigint);
+COMMENT ON OPERATOR CLASS int4_ops USING simhash IS 'equality, for columns before the fingerprint';
+ALTER OPERATOR FAMILY integer_ops USING simhash ADD
+	OPERATOR 1 = (smallint, integer),
+	OPERATOR 1 = (smallint, bigint),
+	OPERATOR 1 = (integer, smallint),
+	OPERATOR 1 = (integer, bigint),
+	FUNCTION 1 (bigint, bigint) hashint8extended(bigint, bigint);
+CREATE OPERATOR CLASS bool_ops
+DEFAULT FOR TYPE boolean USING simhash AS
+	OPERATOR 1 =,
+	FUNCTION 1 hashcharextended("char", bigint);
+COMMENT ON OPERATOR CLASS bool_ops USING simhash IS 'equality, for columns before the fingerprint';
+COMMENT ON OPERATOR FAMILY bool_ops USING simhash IS 'equality, for columns before the fingerprint';
+CREATE OPERATOR CLASS bpchar_ops
+DEFAULT FOR TYPE character USING simhash AS
+	OPERATOR 1 =,
+	FUNCTION 1 hashbpcharextended(character, bigint);
+COMMENT ON OPERATOR CLASS bpchar_ops USING simhash IS 'equality, for columns before the fingerprint';
+COMMENT ON OPERATOR FAMILY bpchar_ops USING simhash IS 'equality, for columns before the fingerprint';
+CREATE OPERATOR CLASS bytea_ops
+DEFAULT FOR TYPE bytea USING simhash AS
+	OPERATOR 1 =,
+	FUNCTION 1 hashvarlenaextended(internal, bigint);
+COMMENT ON OPERATOR CLASS bytea_ops USING simhash IS 'equality, for columns before the fingerprint';
+COMMENT ON OPERATOR FAMILY bytea_ops USING simhash IS 'equality, for columns before the fingerprint';
+CREATE OPERATOR CLASS date_ops
+DEFAULT FOR TYPE date USING simhash AS
+	OPERATOR 1 =,
+	FUNCTION 1 hashint4extended(integer, bigint);
+COMMENT ON OPERATOR CLASS date_ops USING simhash IS 'equality, for columns before the fingerprint';
+COMMENT ON OPERATOR FAMILY date_ops USING simhash IS 'equality, for columns before the fingerprint';
+CREATE OPERATOR CLASS enum_ops
+DEFAULT FOR TYPE anyenum USING simhash AS
+	OPERATOR 1 =,
+	FUNCTION 1 hashenumextended(anyenum, bigint);
+COMMENT ON OPERATOR CLASS enum_ops USING simhash IS 'equality, for columns before the fingerprint';
+COMMENT ON OPERATOR FAMILY enum_ops USING simhash IS 'equality, for columns before the fingerprint';
+CREATE OPERATOR CLASS name_ops
+DEFAULT FOR TYPE name USING simhash AS
+	OPERATOR 1 =,
+	FUNCTION 1 hashnameextended(name, bigint);
+COMMENT ON OPERATOR CLASS name_ops USING simhash IS 'equality, for columns before the fingerprint';
+COMMENT ON OPERATOR FAMILY name_ops USING simhash IS 'equality, for columns before the fingerprint';
+CREATE OPERATOR CLASS numeric_ops
+DEFAULT FOR TYPE numeric USING simhash AS
+	OPERATOR 1 =,
+	FUNCTION 1 hash_numeric_extended(numeric, bigint);
+COMMENT ON OPERATOR CLASS numeric_ops USING simhash IS 'equality, for columns before the fingerprint';
+COMMENT ON OPERATOR FAMILY numeric_ops USING simhash IS 'equality, for columns before the fingerprint';
+CREATE OPERATOR CLASS oid_ops
+DEFAULT FOR TYPE oid USING simhash AS
+	OPERATOR 1 =,
+	FUNCTION 1 hashoidextended(oid, bigint);
+COMMENT ON OPERATOR CLASS oid_ops USING simhash IS 'equality, for columns before the fingerprint';
+COMMENT ON OPERATOR FAMILY oid_ops USING simhash IS 'equality, for columns before the fingerprint';
+CREATE OPERATOR CLASS text_ops
+DEFAULT FOR TYPE text USING simhash AS
+	OPERATOR 1 =,
+	FUNCTION 1 hashtextextended(text, bigint);
+COMMENT ON OPERATOR CLASS text_ops USING simhash IS 'equality, for columns before the fingerprint';
+COMMENT ON OPERATOR FAMILY text_ops USING simhash IS 'equality, for columns before the fingerprint';
+CREATE OPERATOR CLASS timestamp_ops
+DEFAULT FOR TYPE timestamp without time zone USING simhash AS
+	OPERATOR 1 =,
+	FUNCTION 1 timestamp_hash_extended(timestamp, bigint);
+COMMENT ON OPERATOR CLASS timestamp_ops USING simhash IS 'equality, for columns before the fingerprint';
+COMMENT ON OPERATOR FAMILY timestamp_ops USING simhash IS 'equality, for columns before the fingerprint';
+CREATE OPERATOR CLASS timestamptz_ops
+DEFAULT FOR TYPE timestamp with time zone USING simhash AS
+	OPERATOR 1 =,
+	FUNCTION 1 timestamp_hash_extended(timestamp, bigint);
+COMMENT ON OPERATOR CLASS timestamptz_ops USING simhash IS 'equality, for columns before the fingerprint';
+COMMENT ON OPERATOR FAMILY timestamptz_ops USING simhash IS 'equality, for columns before the fingerprint';
+CREATE OPERATOR CLASS uuid_ops
+DEFAULT FOR TYPE uuid USING simhash AS
+	OPERATOR 1 =,
+	FUNCTION 1 uuid_hash_extended(uuid, bigint);
+COMMENT ON OPERATOR CLASS uuid_ops USING simhash IS 'equality, for columns before the fingerprint';
+COMMENT ON OPERATOR FAMILY uuid_ops USING simhash IS 'equality, for columns before the fingerprint';
 
 --
 -- The scheme, made visible

@@ -101,7 +101,7 @@ shbatch_source_index(ShBatchSource *input, Relation index, Snapshot snapshot, in
 	pgstat_count_index_scan(index);
 	input->distance = distance != SHBATCH_INDEX_DISTANCE ? distance : scheme->distance;
 	input->entries = Max(index->rd_rel->reltuples, 0);
-	input->most = leaves * SHBT_LEAF_CAPACITY;
+	input->most = leaves * shbt_leaf_capacity(shbt_is_grouped(index));
 	if (input->distance <= scheme->distance)
 	{
 		shbatch_stream_index(&input->stream, index, scheme, snapshot);

@@ -30,7 +30,7 @@ typedef struct ShBatchStream
 } ShBatchStream;
 
 /* entries that one call returns at most */
-#define SHBATCH_STREAM_MAX		SHBT_LEAF_CAPACITY
+#define SHBATCH_STREAM_MAX		SHBT_MAX_ENTRIES
 
 extern void shbatch_stream_index(ShBatchStream *stream, Relation index,
 								 const ShBitsScheme *scheme, Snapshot snapshot);

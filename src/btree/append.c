@@ -47,9 +47,10 @@ append_to_page(Page page, ShBtKey key)
 
 #define FRAGMENT_HEADER		(2 * sizeof(OffsetNumber))
 
-/* the free space's bounds, the fingerprint, the pointer */
+/* the free space's bounds, the fingerprint, the pointer, at most */
 #define APPEND_DELTA \
-	(3 * FRAGMENT_HEADER + 2 * sizeof(LocationIndex) + sizeof(uint64) + sizeof(ItemPointerData))
+	(3 * FRAGMENT_HEADER + 2 * sizeof(LocationIndex) + sizeof(uint64) + \
+	 sizeof(ItemPointerData) + sizeof(ShBtGroup))
 
 StaticAssertDecl(offsetof(PageHeaderData, pd_upper) ==
 				 offsetof(PageHeaderData, pd_lower) + sizeof(LocationIndex),
@@ -70,9 +71,9 @@ write_fragment(char *to, Page page, Size offset, Size length)
 }
 
 /*
- * Describe the last entry of a leaf as what changed.
+ * Describe the last entry of a leaf as what changed.  Returns the length.
  */
-static void
+static int
 write_append_delta(char *delta, Page page)
 {
 	int			last = shbt_page_count(page) - 1;
@@ -82,9 +83,10 @@ write_append_delta(char *delta, Page page)
 						 2 * sizeof(LocationIndex));
 	end = write_fragment(end, page, (char *) &shbt_page_fps(page)[last] - (char *) page,
 						 sizeof(uint64));
-	end = write_fragment(end, page, (char *) shbt_leaf_tid(page, last) - (char *) page,
-						 sizeof(ItemPointerData));
-	Assert(end - delta == APPEND_DELTA);
+	end = write_fragment(end, page, shbt_page_pointer(page, last, true) - (char *) page,
+						 shbt_pointer_width(true, shbt_page_is_grouped(page)));
+	Assert(end - delta <= APPEND_DELTA);
+	return end - delta;
 }
 
 /*
@@ -112,9 +114,10 @@ shbt_append(Relation index, int nleaves, const Buffer *leaves, const ShBtKey *ke
 		XLogBeginInsert();
 		for (int i = 0; i < nleaves; i++)
 		{
-			write_append_delta(deltas[i], BufferGetPage(leaves[i]));
+			int			length = write_append_delta(deltas[i], BufferGetPage(leaves[i]));
+
 			XLogRegisterBuffer(i, leaves[i], REGBUF_STANDARD);
-			XLogRegisterBufData(i, deltas[i], APPEND_DELTA);
+			XLogRegisterBufData(i, deltas[i], length);
 		}
 		lsn = XLogInsert(RM_GENERIC_ID, 0);
 		for (int i = 0; i < nleaves; i++)

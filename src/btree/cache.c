@@ -31,7 +31,7 @@
  * shbt_check_metapage.
  */
 static const char *
-metapage_problem(Page page)
+metapage_problem(Page page, int columns)
 {
 	ShBtMetaPageData *meta = ShBtPageGetMeta(page);
 	int			ntables;
@@ -45,10 +45,12 @@ metapage_problem(Page page)
 		return gettext_noop("index \"%s\" has no metapage of a simhash index at block %u");
 	if (meta->version != SHBT_VERSION)
 		return NULL;
+	if (meta->columns != columns)
+		return gettext_noop("index \"%s\" has another number of columns in the metapage, block %u");
 	ntables = shbits_ntables(meta->blocks, meta->distance);
 	if (ntables < 1 || ntables > SHBITS_MAX_TABLES || meta->ntrees != ntables + 1)
 		return gettext_noop("index \"%s\" has an impossible scheme in the metapage, block %u");
-	for (uint32 i = 0; i < meta->ntrees; i++)
+	for (int i = 0; i < meta->ntrees; i++)
 	{
 		if (!BlockNumberIsValid(meta->roots[i].block) ||
 			meta->roots[i].block == SHBT_METAPAGE_BLOCK)
@@ -65,7 +67,7 @@ void
 shbt_check_metapage(Relation index, Buffer buffer)
 {
 	Page		page = BufferGetPage(buffer);
-	const char *problem = metapage_problem(page);
+	const char *problem = metapage_problem(page, IndexRelationGetNumberOfAttributes(index));
 
 	if (problem != NULL)
 		shbt_report_corrupted(index, SHBT_METAPAGE_BLOCK, problem);

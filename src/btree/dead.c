@@ -26,8 +26,12 @@
 
 #include "btree/dead.h"
 
-StaticAssertDecl(SHBT_LEAF_CAPACITY * (sizeof(uint64) + sizeof(ItemPointerData)) +
-				 SHBT_DEAD_BYTES <= SHBT_PAGE_SPACE,
+#define MARKS_FIT(pointer_width) \
+	(SHBT_LEAF_CAPACITY_OF(pointer_width) * (sizeof(uint64) + (pointer_width)) + \
+	 SHBT_DEAD_BYTES(SHBT_LEAF_CAPACITY_OF(pointer_width)) <= SHBT_PAGE_SPACE)
+
+StaticAssertDecl(MARKS_FIT(sizeof(ItemPointerData)) &&
+				 MARKS_FIT(sizeof(ItemPointerData) + sizeof(ShBtGroup)),
 				 "the marks do not overlap the pointers");
 
 /*

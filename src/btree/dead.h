@@ -12,7 +12,7 @@
 
 #include "btree/page.h"
 
-#define SHBT_DEAD_BYTES	((SHBT_LEAF_CAPACITY + BITS_PER_BYTE - 1) / BITS_PER_BYTE)
+#define SHBT_DEAD_BYTES(capacity)	(((capacity) + BITS_PER_BYTE - 1) / BITS_PER_BYTE)
 
 extern void shbt_mark_dead(Buffer leaf, const uint16 *positions,
 						   const ItemPointerData *tids, int count);
@@ -24,7 +24,8 @@ extern void shbt_mark_dead(Buffer leaf, const uint16 *positions,
 static inline uint8 *
 shbt_dead_marks(Page leaf)
 {
-	return (uint8 *) PageGetContents(leaf) + SHBT_LEAF_CAPACITY * sizeof(uint64);
+	return (uint8 *) PageGetContents(leaf) +
+		shbt_leaf_capacity(shbt_page_is_grouped(leaf)) * sizeof(uint64);
 }
 
 /* is entry i marked? */
@@ -47,7 +48,8 @@ shbt_unmark_dead(Page leaf, int i)
 static inline void
 shbt_clear_dead(Page leaf)
 {
-	memset(shbt_dead_marks(leaf), 0, SHBT_DEAD_BYTES);
+	memset(shbt_dead_marks(leaf), 0,
+		   SHBT_DEAD_BYTES(shbt_leaf_capacity(shbt_page_is_grouped(leaf))));
 }
 
 #endif							/* SIMHASH_BTREE_DEAD_H */

@@ -69,7 +69,7 @@ is_place(Relation index, Buffer buffer, int tree, ShBtKey key, const ShBtPlace *
 		 bool linked)
 {
 	Page		page = BufferGetPage(buffer);
-	const char *problem = shbt_page_problem(page, tree, place->level);
+	const char *problem = shbt_page_problem_in(index, page, tree, place->level);
 
 	if (unlikely(problem == NULL && shbt_key_less(key, shbt_page_low(page))))
 		problem = gettext_noop("index \"%s\" has a page with a low fence above its downlink, at block %u");

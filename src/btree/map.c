@@ -62,7 +62,7 @@
 #define REPLACE_INTERVAL	32
 
 /* what a build leaves on a leaf, as a rule */
-#define USUALLY_SORTED		(SHBT_LEAF_CAPACITY * 9 / 10)
+#define USUALLY_SORTED		(SHBT_MAX_ENTRIES * 9 / 10)
 
 /* how many nodes are looked at for one that may be removed */
 #define REPLACE_STEPS		64
@@ -92,11 +92,13 @@ struct ShBtNode
 	/* the children, ascending; the arrays follow in the same chunk */
 	uint64	   *fps;			/* of their low fences */
 	uint64	   *tids;			/* of these, or NULL if all are 0 */
+	uint32	   *groups;			/* of these, or NULL in an index of one column */
 	BlockNumber *blocks;
 	Buffer	   *buffers;		/* where they were last */
 	uint16	   *sorted;			/* of leaves, how many entries were sorted */
 	ShBtNode  **nodes;			/* NULL in a node of level 1 */
-	double		scale;			/* children by distance between fingerprints */
+	double		scale;			/* children by distance between fingerprints, or
+								 * 0 where that does not tell */
 	int			count;
 	int			capacity;
 
@@ -297,7 +299,11 @@ set_scale(ShBtNode *node)
 {
 	uint64		width = node->fps[node->count - 1] - node->fps[0];
 
-	node->scale = width == 0 ? 0 : node->count / (double) width;
+	if (width == 0 ||
+		(node->groups != NULL && node->groups[0] != node->groups[node->count - 1]))
+		node->scale = 0;
+	else
+		node->scale = node->count / (double) width;
 }
 
 /*
@@ -306,6 +312,8 @@ set_scale(ShBtNode *node)
 static inline bool
 below_child(const ShBtNode *node, ShBtKey key, int i)
 {
+	if (node->groups != NULL && key.group != node->groups[i])
+		return key.group < node->groups[i];
 	if (key.fp != node->fps[i])
 		return key.fp < node->fps[i];
 	return node->tids != NULL && key.tid < node->tids[i];
@@ -315,7 +323,8 @@ below_child(const ShBtNode *node, ShBtKey key, int i)
  * The child whose range holds the key, if that of the node does.
  *
  * Fingerprints are spread evenly, as a rule, so where the key lies between
- * the first and the last child tells about which child it is.
+ * the first and the last child, if these have one group, tells about which child
+ * it is.
  */
 static int
 find_child(const ShBtNode *node, ShBtKey key)
@@ -325,7 +334,9 @@ find_child(const ShBtNode *node, ShBtKey key)
 	int			step = 1;
 	int			at;
 
-	if (key.fp <= node->fps[0])
+	if (node->scale == 0)
+		at = node->count / 2;
+	else if (key.fp <= node->fps[0])
 		at = 0;
 	else
 		at = (int) Min((key.fp - node->fps[0]) * node->scale, node->count - 1);
@@ -465,6 +476,13 @@ shbt_map_expect(const ShBtPlace *place, uint64 fp)
 	if (node == NULL)
 		return 0;
 	i = place->buffer - node->buffers;
+	if (node->groups != NULL)
+	{
+		uint32		next = i + 1 < node->count ? node->groups[i + 1] : node->high.group;
+
+		if (node->groups[i] != next)
+			return node->sorted[i] / 2;
+	}
 	low = node->fps[i];
 	high = i + 1 < node->count ? node->fps[i + 1] : node->high.fp;
 	if (fp <= low || high <= low)
@@ -473,12 +491,14 @@ shbt_map_expect(const ShBtPlace *place, uint64 fp)
 }
 
 static Size
-node_size(int capacity, int level, bool with_tids)
+node_size(int capacity, int level, bool with_tids, bool grouped)
 {
 	Size		child = sizeof(uint64) + sizeof(BlockNumber) + sizeof(Buffer) + sizeof(uint16);
 
 	if (with_tids)
 		child += sizeof(uint64);
+	if (grouped)
+		child += sizeof(uint32);
 	if (level > 1)
 		child += sizeof(ShBtNode *);
 	return MAXALIGN(sizeof(ShBtNode)) + capacity * child;
@@ -490,7 +510,7 @@ node_size(int capacity, int level, bool with_tids)
 bool
 shbt_map_is_full(void)
 {
-	return map_bytes + node_size(SHBT_INNER_CAPACITY, 2, true) > SHBT_MAP_BYTES;
+	return map_bytes + node_size(shbt_inner_capacity(false), 2, true, false) > SHBT_MAP_BYTES;
 }
 
 /*
@@ -535,9 +555,10 @@ ShBtNode *
 shbt_map_add(Relation index, int ntrees, Page page, const ShBtPlace *place)
 {
 	ShBtMap    *map = find_or_make_map(index, ntrees);
-	ShBtSortedEntry *entries = palloc(SHBT_LEAF_CAPACITY * sizeof(ShBtSortedEntry));
+	ShBtSortedEntry *entries = palloc(SHBT_MAX_ENTRIES * sizeof(ShBtSortedEntry));
 	int			count = shbt_sort_entries(page, entries);
-	int			capacity = Min(count + count / 4 + 8, SHBT_INNER_CAPACITY);
+	bool		grouped = shbt_page_is_grouped(page);
+	int			capacity = Min(count + count / 4 + 8, shbt_inner_capacity(grouped));
 	int			level = ShBtPageGetOpaque(page)->level;
 	bool		with_tids = false;
 	ShBtNode  **link;
@@ -546,7 +567,7 @@ shbt_map_add(Relation index, int ntrees, Page page, const ShBtPlace *place)
 
 	for (int i = 0; i < count; i++)
 		with_tids |= entries[i].key.tid != 0;
-	node = allocate(node_size(capacity, level, with_tids));
+	node = allocate(node_size(capacity, level, with_tids, grouped));
 
 	node->map = map;
 	node->tree = ShBtPageGetOpaque(page)->tree;
@@ -568,6 +589,8 @@ shbt_map_add(Relation index, int ntrees, Page page, const ShBtPlace *place)
 	end += with_tids ? capacity * sizeof(uint64) : 0;
 	node->nodes = level > 1 ? (ShBtNode **) end : NULL;
 	end += level > 1 ? capacity * sizeof(ShBtNode *) : 0;
+	node->groups = grouped ? (uint32 *) end : NULL;
+	end += grouped ? capacity * sizeof(uint32) : 0;
 	node->blocks = (BlockNumber *) end;
 	end += capacity * sizeof(BlockNumber);
 	node->buffers = (Buffer *) end;
@@ -582,6 +605,8 @@ shbt_map_add(Relation index, int ntrees, Page page, const ShBtPlace *place)
 		node->sorted[i] = USUALLY_SORTED;
 		if (with_tids)
 			node->tids[i] = entries[i].key.tid;
+		if (grouped)
+			node->groups[i] = entries[i].key.group;
 		if (level > 1)
 			node->nodes[i] = NULL;
 	}
@@ -646,6 +671,11 @@ shbt_map_learn(ShBtPlace *place, Buffer buffer)
 	{
 		memmove(&node->tids[at + 1], &node->tids[at], after * sizeof(uint64));
 		node->tids[at] = low.tid;
+	}
+	if (node->groups != NULL)
+	{
+		memmove(&node->groups[at + 1], &node->groups[at], after * sizeof(uint32));
+		node->groups[at] = low.group;
 	}
 	if (node->level > 1)
 	{

@@ -44,7 +44,7 @@ shbt_init_page(Page page, int tree, int level, uint16 flags,
  * Initialize a metapage whose trees have no root yet.
  */
 void
-shbt_init_metapage(Page page, int blocks, int distance)
+shbt_init_metapage(Page page, int blocks, int distance, int columns)
 {
 	ShBtMetaPageData *meta;
 
@@ -56,7 +56,9 @@ shbt_init_metapage(Page page, int blocks, int distance)
 	meta->blocks = blocks;
 	meta->distance = distance;
 	meta->ntrees = shbits_ntables(blocks, distance) + 1;
-	for (uint32 i = 0; i < meta->ntrees; i++)
+	meta->columns = columns;
+	memset(meta->unused, 0, sizeof(meta->unused));
+	for (int i = 0; i < meta->ntrees; i++)
 	{
 		meta->roots[i].block = InvalidBlockNumber;
 		meta->roots[i].level = 0;
@@ -86,7 +88,7 @@ void
 shbt_set_count(Page page, int count)
 {
 	PageHeader	header = (PageHeader) page;
-	Size		width = shbt_page_is_leaf(page) ? sizeof(ItemPointerData) : sizeof(ShBtDownlink);
+	Size		width = shbt_pointer_width(shbt_page_is_leaf(page), shbt_page_is_grouped(page));
 
 	header->pd_lower = MAXALIGN(SizeOfPageHeaderData) + count * sizeof(uint64);
 	header->pd_upper = header->pd_special - count * width;
@@ -97,10 +99,25 @@ shbt_set_fences(Page page, ShBtKey low, ShBtKey high)
 {
 	ShBtOpaque	opaque = ShBtPageGetOpaque(page);
 
+	opaque->low_group = low.group;
 	opaque->low_fp = low.fp;
 	shbt_int_to_tid(low.tid, &opaque->low_tid);
+	opaque->high_group = high.group;
 	opaque->high_fp = high.fp;
 	shbt_int_to_tid(high.tid, &opaque->high_tid);
+}
+
+static void
+set_group(Page page, int i, uint32 value)
+{
+	bool		leaf = shbt_page_is_leaf(page);
+	ShBtGroup  *group;
+
+	if (!shbt_page_is_grouped(page))
+		return;
+	group = (ShBtGroup *) (shbt_page_pointer(page, i, leaf) + shbt_pointer_width(leaf, false));
+	group->high = value >> 16;
+	group->low = value & 0xFFFF;
 }
 
 /*
@@ -111,6 +128,7 @@ shbt_set_entry(Page page, int i, ShBtKey key)
 {
 	shbt_page_fps(page)[i] = key.fp;
 	shbt_int_to_tid(key.tid, shbt_leaf_tid(page, i));
+	set_group(page, i, key.group);
 }
 
 /*
@@ -120,13 +138,15 @@ void
 shbt_add_downlink(Page page, ShBtKey key, BlockNumber child)
 {
 	int			count = shbt_page_count(page);
-	ShBtDownlink *link = shbt_inner_downlink(page, count);
+	ShBtDownlink *link;
 
 	Assert(!shbt_page_is_leaf(page) && !shbt_page_is_full(page));
 	shbt_set_count(page, count + 1);
 	shbt_page_fps(page)[count] = key.fp;
+	link = shbt_inner_downlink(page, count);
 	shbt_int_to_tid(key.tid, &link->tid);
 	BlockIdSet(&link->child, child);
+	set_group(page, count, key.group);
 }
 
 /*
@@ -135,11 +155,11 @@ shbt_add_downlink(Page page, ShBtKey key, BlockNumber child)
 void
 shbt_copy_entry(Page to, int i, Page from, int j)
 {
+	bool		leaf = shbt_page_is_leaf(to);
+
 	shbt_page_fps(to)[i] = shbt_page_fps(from)[j];
-	if (shbt_page_is_leaf(to))
-		*shbt_leaf_tid(to, i) = *shbt_leaf_tid(from, j);
-	else
-		*shbt_inner_downlink(to, i) = *shbt_inner_downlink(from, j);
+	memcpy(shbt_page_pointer(to, i, leaf), shbt_page_pointer(from, j, leaf),
+		   shbt_pointer_width(leaf, shbt_page_is_grouped(to)));
 }
 
 #define ST_SORT sort_entries
@@ -152,7 +172,7 @@ shbt_copy_entry(Page to, int i, Page from, int j)
 
 /*
  * List the entries of a page, ascending.  Returns how many there are;
- * entries[] must have room for SHBT_LEAF_CAPACITY.
+ * entries[] must have room for SHBT_MAX_ENTRIES.
  */
 int
 shbt_sort_entries(Page page, ShBtSortedEntry *entries)
@@ -177,6 +197,7 @@ shbt_find_downlink(Page page, ShBtKey key)
 {
 	const uint64 *fps = shbt_page_fps(page);
 	int			count = shbt_page_count(page);
+	bool		grouped = shbt_page_is_grouped(page);
 	int			best = -1;
 	ShBtKey		best_key = SHBT_LOWEST_KEY;
 
@@ -185,7 +206,7 @@ shbt_find_downlink(Page page, ShBtKey key)
 		ShBtKey		candidate;
 
 		/* settles nearly all of them */
-		if (fps[i] > key.fp || fps[i] < best_key.fp)
+		if (!grouped && (fps[i] > key.fp || fps[i] < best_key.fp))
 			continue;
 		candidate = shbt_inner_key(page, i);
 		if (!shbt_key_less(key, candidate) && !shbt_key_less(candidate, best_key))
@@ -198,35 +219,56 @@ shbt_find_downlink(Page page, ShBtKey key)
 }
 
 /*
- * Position, among the sorted entries of a leaf, of the first fingerprint that
- * is >= fp; their number if there is none.
+ * Is entry i of a leaf below (group, fp)?
+ */
+static inline bool
+is_below(Page page, int i, bool grouped, uint32 group, uint64 fp)
+{
+	if (grouped)
+	{
+		uint32		other = shbt_page_group(page, i, true);
+
+		if (other != group)
+			return other < group;
+	}
+	return shbt_page_fps(page)[i] < fp;
+}
+
+/*
+ * Position, among the sorted entries of a leaf, of the first one that is
+ * >= (group, fp); their number if there is none.
  *
  * Fingerprints are spread evenly, as a rule, so where fp lies between the
  * fences tells about where it is.  Looking there first touches one or two
  * cache lines; a binary search would wait for memory several times.
  */
 int
-shbt_find_sorted(Page page, uint64 fp)
+shbt_find_sorted(Page page, uint32 group, uint64 fp)
 {
 	const ShBtOpaqueData *opaque = ShBtPageGetOpaque(page);
-	const uint64 *fps = shbt_page_fps(page);
+	bool		grouped = shbt_page_is_grouped(page);
 	int			count = opaque->sorted;
-	int			below = -1;		/* fps[below] < fp */
-	int			above = count;	/* fps[above] >= fp */
+	int			below = -1;		/* that one is */
+	int			above = count;	/* that one is not */
 	int			step = 8;
 	int			at;
 
-	if (count == 0 || fp <= opaque->low_fp || opaque->high_fp == opaque->low_fp)
+	if (count == 0)
 		return 0;
-	at = (int) (count * ((double) (fp - opaque->low_fp) /
-						 (double) (opaque->high_fp - opaque->low_fp)));
+	if (grouped && opaque->low_group != opaque->high_group)
+		at = count / 2;
+	else if (fp <= opaque->low_fp || opaque->high_fp == opaque->low_fp)
+		return 0;
+	else
+		at = (int) (count * ((double) (fp - opaque->low_fp) /
+							 (double) (opaque->high_fp - opaque->low_fp)));
 	at = Min(at, count - 1);
 
 	/* enclose it, in steps that double */
-	if (fps[at] < fp)
+	if (is_below(page, at, grouped, group, fp))
 	{
 		below = at;
-		while (below + step < count && fps[below + step] < fp)
+		while (below + step < count && is_below(page, below + step, grouped, group, fp))
 		{
 			below += step;
 			step *= 2;
@@ -236,7 +278,7 @@ shbt_find_sorted(Page page, uint64 fp)
 	else
 	{
 		above = at;
-		while (above - step >= 0 && fps[above - step] >= fp)
+		while (above - step >= 0 && !is_below(page, above - step, grouped, group, fp))
 		{
 			above -= step;
 			step *= 2;
@@ -247,7 +289,7 @@ shbt_find_sorted(Page page, uint64 fp)
 	{
 		int			middle = (above + below) / 2;
 
-		if (fps[middle] < fp)
+		if (is_below(page, middle, grouped, group, fp))
 			below = middle;
 		else
 			above = middle;
@@ -258,9 +300,10 @@ shbt_find_sorted(Page page, uint64 fp)
 /*
  * The key that separates two neighbouring entries, left < separator <= right.
  *
- * Where the fingerprints differ it is the one with the most zero bits at its
- * end: a page then starts where a range of fingerprints with a common prefix
- * does, and such a range seldom lies on two pages.
+ * Where the groups differ it is the start of a group.  Where the fingerprints
+ * differ it is the one with the most zero bits at its end: a page then starts
+ * where a range of fingerprints with a common prefix does, and such a range
+ * seldom lies on two pages.
  */
 ShBtKey
 shbt_separator(ShBtKey left, ShBtKey right)
@@ -268,10 +311,12 @@ shbt_separator(ShBtKey left, ShBtKey right)
 	int			differ;
 
 	Assert(shbt_key_less(left, right));
+	if (left.group != right.group)
+		return shbt_make_key(right.group, 0, 0);
 	if (left.fp == right.fp)
 		return right;
 	differ = pg_leftmost_one_pos64(left.fp ^ right.fp);
-	return shbt_make_key(right.fp & (PG_UINT64_MAX << differ), 0);
+	return shbt_make_key(right.group, right.fp & (PG_UINT64_MAX << differ), 0);
 }
 
 /*
@@ -306,9 +351,9 @@ shbt_page_problem(Page page, int tree, int level)
 		return gettext_noop("index \"%s\" has impossible bounds of the free space at block %u");
 	count = shbt_page_count(page);
 	pointers = header->pd_special - header->pd_upper;
-	if (pointers != count * (level == 0 ? sizeof(ItemPointerData) : sizeof(ShBtDownlink)))
+	if (pointers != count * shbt_pointer_width(level == 0, shbt_page_is_grouped(page)))
 		return gettext_noop("index \"%s\" has arrays of different lengths at block %u");
-	if (count > (level == 0 ? SHBT_LEAF_CAPACITY : SHBT_INNER_CAPACITY))
+	if (count > shbt_page_capacity(page))
 		return gettext_noop("index \"%s\" has too many entries at block %u");
 	if (opaque->sorted > count)
 		return gettext_noop("index \"%s\" has more sorted entries than entries at block %u");
@@ -336,6 +381,20 @@ shbt_page_problem_anywhere(Page page)
 }
 
 /*
+ * The same for a page of an index.
+ */
+const char *
+shbt_page_problem_in(Relation index, Page page, int tree, int level)
+{
+	const char *problem = shbt_page_problem(page, tree, level);
+
+	if (problem == NULL &&
+		unlikely(shbt_page_is_grouped(page) != shbt_is_grouped(index)))
+		problem = gettext_noop("index \"%s\" has a page of an index of other columns at block %u");
+	return problem;
+}
+
+/*
  * The page of a buffer, checked to belong to a tree and level.
  *
  * The caller holds a pin and a lock.  Reports ERRCODE_INDEX_CORRUPTED.
@@ -344,7 +403,7 @@ Page
 shbt_check_page(Relation index, Buffer buffer, int tree, int level)
 {
 	Page		page = BufferGetPage(buffer);
-	const char *problem = shbt_page_problem(page, tree, level);
+	const char *problem = shbt_page_problem_in(index, page, tree, level);
 
 	if (unlikely(problem != NULL))
 		shbt_report_corrupted(index, BufferGetBlockNumber(buffer), problem);
@@ -383,6 +442,23 @@ shbt_check_tids(Relation index, BlockNumber block, const ItemPointerData *tids, 
 	if (unlikely(!good))
 		shbt_report_corrupted(index, block,
 							  "index \"%s\" has an entry with an impossible TID at block %u");
+}
+
+/*
+ * The same for all entries of a leaf.
+ */
+void
+shbt_check_leaf_tids(Relation index, BlockNumber block, Page leaf)
+{
+	int			count = shbt_page_count(leaf);
+
+	if (!shbt_page_is_grouped(leaf))
+	{
+		shbt_check_tids(index, block, shbt_leaf_tid(leaf, count - 1), count);
+		return;
+	}
+	for (int i = 0; i < count; i++)
+		shbt_check_tids(index, block, shbt_leaf_tid(leaf, i), 1);
 }
 
 /*

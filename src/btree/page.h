@@ -16,9 +16,10 @@
  * A full leaf has a hole, too, for the marks of dead entries; see dead.c.
  *
  * In a leaf the pointer of an entry is its heap TID; in an inner page it is
- * the TID part of the separator, and the block of the child.  The entries are
- * in no particular order, except that in a leaf those that were there when it
- * was made are, up to a number that the special area has.
+ * the TID part of the separator, and the block of the child.  In an index of
+ * several columns the pointer ends with the group of the entry.  The entries
+ * are in no particular order, except that in a leaf those that were there when
+ * it was made are, up to a number that the special area has.
  *
  *-------------------------------------------------------------------------
  */
@@ -43,13 +44,17 @@
 #define SHBT_MAX_TREES			(SHBITS_MAX_TABLES + 1)
 
 /*
- * Key of an entry: a permuted fingerprint and a heap TID, the latter as an
- * integer in TID order.  All the keys of one tree are different.
+ * Key of an entry: a group, a permuted fingerprint and a heap TID, the latter
+ * as an integer in TID order.  All the keys of one tree are different.
+ *
+ * The group stands for what the columns before the fingerprint have, see
+ * index/group.h; it is 0 in an index of one column, whose pages do not have it.
  */
 typedef struct ShBtKey
 {
 	uint64		fp;
 	uint64		tid;			/* block << 16 | offset; 48 bits */
+	uint32		group;
 } ShBtKey;
 
 #define SHBT_MAX_TID		((UINT64CONST(1) << 48) - 1)
@@ -62,20 +67,23 @@ typedef struct ShBtOpaqueData
 	ItemPointerData low_tid;
 	ItemPointerData high_tid;
 	BlockNumber right;			/* next page of the level, or invalid */
+	uint32		low_group;
+	uint32		high_group;
 	uint16		tree;
-	uint16		level;			/* 0 for a leaf */
-	uint16		flags;
-	uint16		sorted;			/* that many fingerprints, the first ones of a
-								 * leaf, ascend */
-	uint16		unused[3];
+	uint8		level;			/* 0 for a leaf */
+	uint8		flags;
+	uint16		sorted;			/* that many entries, the first ones of a
+								 * leaf, ascend by group and fingerprint */
 	uint16		page_id;		/* SHBT_PAGE_ID */
 } ShBtOpaqueData;
 
 typedef ShBtOpaqueData *ShBtOpaque;
 
 /* flags */
-#define SHBT_META			0x0001	/* the metapage */
-#define SHBT_ROOT			0x0002	/* root of its tree */
+#define SHBT_META			0x01	/* the metapage */
+#define SHBT_ROOT			0x02	/* root of its tree */
+#define SHBT_GROUPED		0x04	/* its entries have groups, and so have those
+									 * of all pages of the index */
 
 /* an entry's pointer in an inner page */
 typedef struct ShBtDownlink
@@ -83,6 +91,13 @@ typedef struct ShBtDownlink
 	ItemPointerData tid;		/* TID part of the separator */
 	BlockIdData child;
 } ShBtDownlink;
+
+/* the end of a pointer of a page with groups */
+typedef struct ShBtGroup
+{
+	uint16		high;
+	uint16		low;
+} ShBtGroup;
 
 typedef struct ShBtRoot
 {
@@ -96,7 +111,9 @@ typedef struct ShBtMetaPageData
 	uint32		version;
 	uint16		blocks;			/* the scheme: m */
 	uint16		distance;		/* and k */
-	uint32		ntrees;			/* tables of the scheme + 1 */
+	uint16		ntrees;			/* tables of the scheme + 1 */
+	uint16		columns;		/* at least 1; more make the pages grouped */
+	uint32		unused[4];		/* 0 */
 	ShBtRoot	roots[FLEXIBLE_ARRAY_MEMBER];
 } ShBtMetaPageData;
 
@@ -112,11 +129,21 @@ typedef struct ShBtMetaPageData
 #define SHBT_PAGE_SPACE \
 	(BLCKSZ - MAXALIGN(SizeOfPageHeaderData) - MAXALIGN(sizeof(ShBtOpaqueData)))
 /* an entry of a leaf also takes the bit that marks it as dead */
-#define SHBT_LEAF_CAPACITY \
+#define SHBT_LEAF_CAPACITY_OF(pointer_width) \
 	((int) ((SHBT_PAGE_SPACE - 1) * BITS_PER_BYTE / \
-			((sizeof(uint64) + sizeof(ItemPointerData)) * BITS_PER_BYTE + 1)))
-#define SHBT_INNER_CAPACITY \
-	((int) (SHBT_PAGE_SPACE / (sizeof(uint64) + sizeof(ShBtDownlink))))
+			((sizeof(uint64) + (pointer_width)) * BITS_PER_BYTE + 1)))
+#define SHBT_INNER_CAPACITY_OF(pointer_width) \
+	((int) (SHBT_PAGE_SPACE / (sizeof(uint64) + (pointer_width))))
+
+/* no page has more entries than a leaf without groups */
+#define SHBT_MAX_ENTRIES	SHBT_LEAF_CAPACITY_OF(sizeof(ItemPointerData))
+
+/* do the entries of an index have groups? */
+static inline bool
+shbt_is_grouped(Relation index)
+{
+	return IndexRelationGetNumberOfAttributes(index) > 1;
+}
 
 /*
  * Can a row have that TID?  To be asked before it is looked up: to read an
@@ -143,37 +170,40 @@ shbt_int_to_tid(uint64 value, ItemPointerData *tid)
 }
 
 static inline ShBtKey
-shbt_make_key(uint64 fp, uint64 tid)
+shbt_make_key(uint32 group, uint64 fp, uint64 tid)
 {
 	ShBtKey		key;
 
 	key.fp = fp;
 	key.tid = tid;
+	key.group = group;
 	return key;
 }
 
 static inline bool
 shbt_key_less(ShBtKey a, ShBtKey b)
 {
+	if (a.group != b.group)
+		return a.group < b.group;
 	return a.fp < b.fp || (a.fp == b.fp && a.tid < b.tid);
 }
 
 static inline bool
 shbt_key_equal(ShBtKey a, ShBtKey b)
 {
-	return a.fp == b.fp && a.tid == b.tid;
+	return a.fp == b.fp && a.tid == b.tid && a.group == b.group;
 }
 
 /* fences of the first and the last page of a level */
-#define SHBT_LOWEST_KEY	shbt_make_key(0, 0)
-#define SHBT_HIGHEST_KEY	shbt_make_key(PG_UINT64_MAX, SHBT_MAX_TID)
+#define SHBT_LOWEST_KEY	shbt_make_key(0, 0, 0)
+#define SHBT_HIGHEST_KEY	shbt_make_key(PG_UINT32_MAX, PG_UINT64_MAX, SHBT_MAX_TID)
 
 static inline ShBtKey
 shbt_page_low(Page page)
 {
 	ShBtOpaque	opaque = ShBtPageGetOpaque(page);
 
-	return shbt_make_key(opaque->low_fp, shbt_tid_to_int(&opaque->low_tid));
+	return shbt_make_key(opaque->low_group, opaque->low_fp, shbt_tid_to_int(&opaque->low_tid));
 }
 
 static inline ShBtKey
@@ -181,7 +211,8 @@ shbt_page_high(Page page)
 {
 	ShBtOpaque	opaque = ShBtPageGetOpaque(page);
 
-	return shbt_make_key(opaque->high_fp, shbt_tid_to_int(&opaque->high_tid));
+	return shbt_make_key(opaque->high_group, opaque->high_fp,
+						 shbt_tid_to_int(&opaque->high_tid));
 }
 
 static inline uint64 *
@@ -204,36 +235,96 @@ shbt_page_is_leaf(Page page)
 }
 
 static inline bool
+shbt_page_is_grouped(Page page)
+{
+	return (ShBtPageGetOpaque(page)->flags & SHBT_GROUPED) != 0;
+}
+
+/* bytes of an entry's pointer */
+static inline Size
+shbt_pointer_width(bool leaf, bool grouped)
+{
+	return (leaf ? sizeof(ItemPointerData) : sizeof(ShBtDownlink)) +
+		(grouped ? sizeof(ShBtGroup) : 0);
+}
+
+/* most entries of a leaf */
+static inline int
+shbt_leaf_capacity(bool grouped)
+{
+	return SHBT_LEAF_CAPACITY_OF(shbt_pointer_width(true, grouped));
+}
+
+/* and of an inner page */
+static inline int
+shbt_inner_capacity(bool grouped)
+{
+	return SHBT_INNER_CAPACITY_OF(shbt_pointer_width(false, grouped));
+}
+
+static inline int
+shbt_page_capacity(Page page)
+{
+	bool		grouped = shbt_page_is_grouped(page);
+
+	return shbt_page_is_leaf(page) ? shbt_leaf_capacity(grouped) : shbt_inner_capacity(grouped);
+}
+
+static inline bool
 shbt_page_is_full(Page page)
 {
-	return shbt_page_count(page) >=
-		(shbt_page_is_leaf(page) ? SHBT_LEAF_CAPACITY : SHBT_INNER_CAPACITY);
+	return shbt_page_count(page) >= shbt_page_capacity(page);
+}
+
+/*
+ * The pointer of entry i, of a leaf or an inner page: a TID is its first part.
+ */
+static inline char *
+shbt_page_pointer(Page page, int i, bool leaf)
+{
+	return (char *) ShBtPageGetOpaque(page) -
+		(i + 1) * shbt_pointer_width(leaf, shbt_page_is_grouped(page));
 }
 
 /* TID of entry i of a leaf */
 static inline ItemPointer
 shbt_leaf_tid(Page page, int i)
 {
-	return (ItemPointer) ShBtPageGetOpaque(page) - (i + 1);
+	return (ItemPointer) shbt_page_pointer(page, i, true);
 }
 
 /* downlink of entry i of an inner page */
 static inline ShBtDownlink *
 shbt_inner_downlink(Page page, int i)
 {
-	return (ShBtDownlink *) ShBtPageGetOpaque(page) - (i + 1);
+	return (ShBtDownlink *) shbt_page_pointer(page, i, false);
+}
+
+/* group of entry i, 0 on a page without groups */
+static inline uint32
+shbt_page_group(Page page, int i, bool leaf)
+{
+	const ShBtGroup *group;
+
+	if (!shbt_page_is_grouped(page))
+		return 0;
+	group = (const ShBtGroup *) (shbt_page_pointer(page, i, leaf) +
+								 shbt_pointer_width(leaf, false));
+	return (uint32) group->high << 16 | group->low;
 }
 
 static inline ShBtKey
 shbt_leaf_key(Page page, int i)
 {
-	return shbt_make_key(shbt_page_fps(page)[i], shbt_tid_to_int(shbt_leaf_tid(page, i)));
+	return shbt_make_key(shbt_page_group(page, i, true), shbt_page_fps(page)[i],
+						 shbt_tid_to_int(shbt_leaf_tid(page, i)));
 }
 
 static inline ShBtKey
 shbt_inner_key(Page page, int i)
 {
-	return shbt_make_key(shbt_page_fps(page)[i], shbt_tid_to_int(&shbt_inner_downlink(page, i)->tid));
+	return shbt_make_key(shbt_page_group(page, i, false), shbt_page_fps(page)[i],
+						 shbt_tid_to_int(&shbt_inner_downlink(page, i)->tid));
 }
 
 static inline BlockNumber
@@ -259,7 +350,7 @@ typedef struct ShBtSortedEntry
 /* page.c */
 extern void shbt_init_page(Page page, int tree, int level, uint16 flags,
 						   ShBtKey low, ShBtKey high, BlockNumber right);
-extern void shbt_init_metapage(Page page, int blocks, int distance);
+extern void shbt_init_metapage(Page page, int blocks, int distance, int columns);
 extern void shbt_set_root(Page metapage, int tree, BlockNumber block, int level);
 extern void shbt_set_count(Page page, int count);
 extern void shbt_set_fences(Page page, ShBtKey low, ShBtKey high);
@@ -268,15 +359,17 @@ extern void shbt_add_downlink(Page page, ShBtKey key, BlockNumber child);
 extern void shbt_copy_entry(Page to, int i, Page from, int j);
 extern int	shbt_sort_entries(Page page, ShBtSortedEntry *entries);
 extern int	shbt_find_downlink(Page page, ShBtKey key);
-extern int	shbt_find_sorted(Page page, uint64 fp);
+extern int	shbt_find_sorted(Page page, uint32 group, uint64 fp);
 extern ShBtKey shbt_separator(ShBtKey left, ShBtKey right);
 extern const char *shbt_page_problem(Page page, int tree, int level);
+extern const char *shbt_page_problem_in(Relation index, Page page, int tree, int level);
 extern const char *shbt_page_problem_anywhere(Page page);
 extern Page shbt_check_page(Relation index, Buffer buffer, int tree, int level);
 SHCOMPAT_NORETURN extern void shbt_report_corrupted(Relation index, BlockNumber block,
 													const char *message);
 extern void shbt_check_tids(Relation index, BlockNumber block,
 							const ItemPointerData *tids, int count);
+extern void shbt_check_leaf_tids(Relation index, BlockNumber block, Page leaf);
 extern Buffer shbt_new_buffer(Relation index, ForkNumber fork);
 
 #endif							/* SIMHASH_BTREE_PAGE_H */

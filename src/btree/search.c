@@ -92,7 +92,7 @@ shbt_search(Relation index, int tree, int level, ShBtKey key, int lockmode)
 static int
 find_entry(Page leaf, ShBtKey key)
 {
-	uint16		found[SHBT_LEAF_CAPACITY];
+	uint16		found[SHBT_MAX_ENTRIES];
 	int			nfound;
 
 	nfound = shbits_filter(shbt_page_fps(leaf), shbt_page_count(leaf), key.fp, 0, found);

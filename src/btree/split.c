@@ -22,6 +22,12 @@
 #include "btree/search.h"
 #include "btree/split.h"
 
+static inline bool
+same_fingerprint(ShBtKey a, ShBtKey b)
+{
+	return a.fp == b.fp && a.group == b.group;
+}
+
 /*
  * Number of entries that stay on the left page.
  *
@@ -40,7 +46,7 @@ choose_split(const ShBtSortedEntry *entries, int count, int fillfactor)
 {
 	int			usual = count * 3 / 5;
 
-	if (entries[0].key.fp == entries[count - 1].key.fp)
+	if (same_fingerprint(entries[0].key, entries[count - 1].key))
 	{
 		int			left = count * fillfactor / 100;
 
@@ -48,9 +54,9 @@ choose_split(const ShBtSortedEntry *entries, int count, int fillfactor)
 	}
 	for (int away = 0; away < count / 4; away++)
 	{
-		if (entries[usual - away - 1].key.fp != entries[usual - away].key.fp)
+		if (!same_fingerprint(entries[usual - away - 1].key, entries[usual - away].key))
 			return usual - away;
-		if (entries[usual + away - 1].key.fp != entries[usual + away].key.fp)
+		if (!same_fingerprint(entries[usual + away - 1].key, entries[usual + away].key))
 			return usual + away;
 	}
 	return usual;
@@ -66,7 +72,7 @@ static void
 keep_entries(Page page, const ShBtSortedEntry *entries, int count, int stay)
 {
 	ShBtOpaque	opaque = ShBtPageGetOpaque(page);
-	bool		stays[SHBT_LEAF_CAPACITY] = {0};
+	bool		stays[SHBT_MAX_ENTRIES] = {0};
 	int			last = count;
 	int			unchanged = stay;
 
@@ -101,8 +107,9 @@ split_page(Relation index, Buffer left, Buffer parent, int fillfactor)
 	Page		old = BufferGetPage(left);
 	int			tree = ShBtPageGetOpaque(old)->tree;
 	int			level = ShBtPageGetOpaque(old)->level;
+	uint8		kind = ShBtPageGetOpaque(old)->flags & SHBT_GROUPED;
 	ShBtKey		low = shbt_page_low(old);
-	ShBtSortedEntry *entries = palloc(SHBT_LEAF_CAPACITY * sizeof(ShBtSortedEntry));
+	ShBtSortedEntry *entries = palloc(SHBT_MAX_ENTRIES * sizeof(ShBtSortedEntry));
 	int			count = shbt_sort_entries(old, entries);
 	int			stay = choose_split(entries, count, fillfactor);
 	ShBtKey		separator;
@@ -130,7 +137,7 @@ split_page(Relation index, Buffer left, Buffer parent, int fillfactor)
 	state = GenericXLogStart(index);
 
 	page = GenericXLogRegisterBuffer(state, right, GENERIC_XLOG_FULL_IMAGE);
-	shbt_init_page(page, tree, level, 0, separator, shbt_page_high(old),
+	shbt_init_page(page, tree, level, kind, separator, shbt_page_high(old),
 				   ShBtPageGetOpaque(old)->right);
 	shbt_set_count(page, count - stay);
 	for (int i = stay; i < count; i++)
@@ -152,7 +159,7 @@ split_page(Relation index, Buffer left, Buffer parent, int fillfactor)
 	else
 	{
 		page = GenericXLogRegisterBuffer(state, root, GENERIC_XLOG_FULL_IMAGE);
-		shbt_init_page(page, tree, level + 1, SHBT_ROOT,
+		shbt_init_page(page, tree, level + 1, kind | SHBT_ROOT,
 					   SHBT_LOWEST_KEY, SHBT_HIGHEST_KEY, InvalidBlockNumber);
 		shbt_add_downlink(page, low, BufferGetBlockNumber(left));
 		shbt_add_downlink(page, separator, BufferGetBlockNumber(right));

@@ -57,10 +57,6 @@ shbt_walk_next(ShBtWalk *walk)
 	memcpy(copy, BufferGetPage(buffer), BLCKSZ);
 	UnlockReleaseBuffer(buffer);
 	if (walk->level == 0)
-	{
-		int			count = shbt_page_count(copy);
-
-		shbt_check_tids(walk->index, walk->block, shbt_leaf_tid(copy, count - 1), count);
-	}
+		shbt_check_leaf_tids(walk->index, walk->block, copy);
 	return true;
 }

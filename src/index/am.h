@@ -32,6 +32,10 @@
 #define SHIDX_DEFAULT_FILLFACTOR		90
 #define SHIDX_MIN_FILLFACTOR			10
 
+/* support function of columns before the fingerprint: an extended hash function */
+#define SHIDX_HASH_PROC					1
+#define SHIDX_NUM_PROCS					1
+
 /* what CREATE INDEX ... WITH (...) sets */
 typedef struct ShIdxOptions
 {

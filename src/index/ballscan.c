@@ -79,7 +79,7 @@ look_ahead(ShIdxBallScan *scan)
 			shbits_next_in_ball(query, probe->radius, probe->nbits, 0, &first))
 		{
 			aims[naims].tree = probe->table;
-			aims[naims].key = shbt_make_key(first, 0);
+			aims[naims].key = shbt_make_key(0, first, 0);
 			aims[naims].last = first | ~shbits_prefix_mask(probe->nbits);
 			naims++;
 		}
@@ -220,7 +220,7 @@ next_page(ShIdxBallScan *scan)
 		shidx_ball_release(scan);
 		scan->started = true;
 		scan->allowance--;		/* a page on the way down */
-		return shbt_search(scan->index, probe->table, 0, shbt_make_key(next, 0),
+		return shbt_search(scan->index, probe->table, 0, shbt_make_key(0, next, 0),
 						   BUFFER_LOCK_SHARE);
 	}
 	shidx_ball_release(scan);
@@ -271,7 +271,7 @@ collect_between(const ShIdxBallScan *scan, Page page, int first, int end,
 	const ShBitsProbe *probe = &scan->plan.probes[scan->probe];
 	const ShBitsTable *table = &scan->scheme->tables[probe->table];
 	const uint64 *fps = shbt_page_fps(page) + first;
-	uint16		found[SHBT_LEAF_CAPACITY];
+	uint16		found[SHBT_MAX_ENTRIES];
 	int			nfound;
 	bool		owns_all = probe->nbits == 0;
 
@@ -303,7 +303,7 @@ collect_matches(const ShIdxBallScan *scan, Page page, ShIdxMatches *matches)
 	{
 		uint64		prefix = shbits_prefix_mask(probe->nbits);
 		uint64		last = scan->query | ~prefix;
-		int			first = shbt_find_sorted(page, scan->query & prefix);
+		int			first = shbt_find_sorted(page, 0, scan->query & prefix);
 		int			step = 8;
 
 		while (first + step < sorted && fps[first + step] <= last)
@@ -383,8 +383,8 @@ shidx_ball_mark_dead(ShIdxBallScan *scan, const ShIdxMatches *matches,
 					 const uint16 *dead, int ndead)
 {
 	bool		pinned = BufferIsValid(scan->pin);
-	uint16		positions[SHBT_LEAF_CAPACITY];
-	ItemPointerData tids[SHBT_LEAF_CAPACITY];
+	uint16		positions[SHBT_MAX_ENTRIES];
+	ItemPointerData tids[SHBT_MAX_ENTRIES];
 	Buffer		buffer;
 
 	if (!pinned && !RelationNeedsWAL(scan->index))

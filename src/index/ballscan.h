@@ -20,9 +20,9 @@
 typedef struct ShIdxMatches
 {
 	int			count;
-	uint64		fps[SHBT_LEAF_CAPACITY];	/* not permuted */
-	uint16		positions[SHBT_LEAF_CAPACITY];	/* on the leaf */
-	ItemPointerData tids[SHBT_LEAF_CAPACITY];
+	uint64		fps[SHBT_MAX_ENTRIES];	/* not permuted */
+	uint16		positions[SHBT_MAX_ENTRIES];	/* on the leaf */
+	ItemPointerData tids[SHBT_MAX_ENTRIES];
 } ShIdxMatches;
 
 typedef struct ShIdxBallScan

@@ -357,7 +357,7 @@ shidx_plan_balls(const int *counts, double work, const ShBitsScheme *scheme,
 {
 	double		leaves = Max(leaves_per_table, 1);
 	double		nballs = 0;
-	double		comparing = leaves * SHBT_LEAF_CAPACITY * work;
+	double		comparing = leaves * SHBT_MAX_ENTRIES * work;
 
 	memset(plan, 0, sizeof(*plan));
 	for (int r = 0; r <= SHBITS_WIDTH; r++)

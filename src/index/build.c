@@ -10,6 +10,7 @@
  */
 #include "postgres.h"
 
+#include "access/tableam.h"
 #include "access/xloginsert.h"
 #include "catalog/index.h"
 #include "commands/progress.h"
@@ -27,12 +28,13 @@
 #include "sort/entrysort.h"
 
 static void
-write_metapage(Relation index, int blocks, int distance)
+write_metapage(Relation index, const ShBitsScheme *scheme)
 {
 	Buffer		buffer = shbt_new_buffer(index, MAIN_FORKNUM);
 
 	Assert(BufferGetBlockNumber(buffer) == SHBT_METAPAGE_BLOCK);
-	shbt_init_metapage(BufferGetPage(buffer), blocks, distance);
+	shbt_init_metapage(BufferGetPage(buffer), scheme->blocks, scheme->distance,
+					   IndexRelationGetNumberOfAttributes(index));
 	MarkBufferDirty(buffer);
 	UnlockReleaseBuffer(buffer);
 }
@@ -74,6 +76,59 @@ build_alone(Relation heap, Relation index, IndexInfo *info, const ShBitsScheme *
 }
 
 /*
+ * Write empty trees, after the metapage.
+ */
+static void
+write_empty_trees(Relation index, const ShBitsScheme *scheme)
+{
+	ShSort	   *none = shsort_begin(maintenance_work_mem);
+	pg_atomic_uint64 written;
+	ShIdxBuild	build = {index, shidx_get_options(index).fillfactor, true, &written};
+
+	pg_atomic_init_u64(&written, 0);
+	for (int tree = 0; tree <= scheme->ntables; tree++)
+	{
+		shsort_start_table(none, &scheme->tables[0]);
+		shidx_write_tree(&build, none, tree);
+	}
+	shsort_end(none);
+	if (RelationNeedsWAL(index))
+		log_newpage_range(index, MAIN_FORKNUM, 0, RelationGetNumberOfBlocks(index), true);
+}
+
+typedef struct Inserter
+{
+	Relation	heap;
+	IndexInfo  *info;
+	double		rows;
+} Inserter;
+
+static void
+insert_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool alive, void *arg)
+{
+	Inserter   *inserter = arg;
+
+	shidx_insert(index, values, isnull, tid, inserter->heap, UNIQUE_CHECK_NO, false,
+				 inserter->info);
+	inserter->rows++;
+}
+
+/*
+ * Build an index of several columns, row by row.
+ */
+static void
+build_by_inserts(Relation heap, Relation index, IndexInfo *info, const ShBitsScheme *scheme,
+				 IndexBuildResult *result)
+{
+	Inserter	inserter = {heap, info};
+
+	write_empty_trees(index, scheme);
+	result->heap_tuples = table_index_build_scan(heap, index, info, true, true, insert_row,
+												 &inserter, NULL);
+	result->index_tuples = inserter.rows;
+}
+
+/*
  * ambuild
  */
 IndexBuildResult *
@@ -91,8 +146,10 @@ shidx_build(Relation heap, Relation index, struct IndexInfo *info)
 	shbt_forget_cache(index);
 
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SHIDX_PHASE_SCAN);
-	write_metapage(index, scheme->blocks, scheme->distance);
-	if (workers == 0 || !shidx_build_parallel(heap, index, info, scheme, workers, result))
+	write_metapage(index, scheme);
+	if (shbt_is_grouped(index))
+		build_by_inserts(heap, index, info, scheme, result);
+	else if (workers == 0 || !shidx_build_parallel(heap, index, info, scheme, workers, result))
 		build_alone(heap, index, info, scheme, result);
 	return result;
 }
@@ -121,12 +178,14 @@ shidx_buildempty(Relation index)
 	Page		metapage = BufferGetPage(metabuffer);
 	ShBtMetaPageData *meta = ShBtPageGetMeta(metapage);
 
-	shbt_init_metapage(metapage, options.blocks, options.distance);
+	shbt_init_metapage(metapage, options.blocks, options.distance,
+					   IndexRelationGetNumberOfAttributes(index));
 	for (int tree = 0; tree < meta->ntrees; tree++)
 	{
 		Buffer		root = shbt_new_buffer(index, INIT_FORKNUM);
 
-		shbt_init_page(BufferGetPage(root), tree, 0, SHBT_ROOT,
+		shbt_init_page(BufferGetPage(root), tree, 0,
+					   SHBT_ROOT | (shbt_is_grouped(index) ? SHBT_GROUPED : 0),
 					   SHBT_LOWEST_KEY, SHBT_HIGHEST_KEY, InvalidBlockNumber);
 		shbt_set_root(metapage, tree, BufferGetBlockNumber(root), 0);
 		finish_init_page(root);

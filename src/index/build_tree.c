@@ -22,7 +22,7 @@
 #define INNER_FILLFACTOR	90
 
 /* how often the progress view is brought up to date, in entries */
-#define PROGRESS_ENTRIES	(64 * SHBT_LEAF_CAPACITY)
+#define PROGRESS_ENTRIES	(64 * SHBT_MAX_ENTRIES)
 
 /*
  * The page of a level that is being filled: a copy, so that its buffer need
@@ -68,7 +68,8 @@ start_page(ShIdxBuild *build, ShBtPageList *pages, BuildPage *page, int tree, in
 		shbt_set_fences(copy, shbt_page_low(copy), low);
 		write_page(page);
 	}
-	shbt_init_page((Page) page->copy.data, tree, level, 0, low, SHBT_HIGHEST_KEY,
+	shbt_init_page((Page) page->copy.data, tree, level,
+				   shbt_is_grouped(build->index) ? SHBT_GROUPED : 0, low, SHBT_HIGHEST_KEY,
 				   InvalidBlockNumber);
 	shbt_pagelist_add(pages, low, BufferGetBlockNumber(next));
 	page->buffer = next;
@@ -123,7 +124,7 @@ finish_leaf(ShIdxBuild *build, BuildPage *page, int count)
 static void
 write_leaves(ShIdxBuild *build, ShSort *sort, int tree, ShBtPageList *pages)
 {
-	int			fill = SHBT_LEAF_CAPACITY * build->fillfactor / 100;
+	int			fill = shbt_leaf_capacity(shbt_is_grouped(build->index)) * build->fillfactor / 100;
 	BuildPage	page = {InvalidBuffer};
 	ShBtKey		previous = SHBT_LOWEST_KEY;
 	ShSortItem	item;
@@ -132,7 +133,7 @@ write_leaves(ShIdxBuild *build, ShSort *sort, int tree, ShBtPageList *pages)
 	start_page(build, pages, &page, tree, 0, SHBT_LOWEST_KEY);
 	while (shsort_next(sort, &item))
 	{
-		ShBtKey		key = shbt_make_key(item.key, item.value);
+		ShBtKey		key = shbt_make_key(0, item.key, item.value);
 
 		if (count == fill)
 		{
@@ -154,7 +155,7 @@ write_leaves(ShIdxBuild *build, ShSort *sort, int tree, ShBtPageList *pages)
 static void
 write_inner_level(ShIdxBuild *build, int tree, int level, const ShBtPageList *below, ShBtPageList *pages)
 {
-	int			fill = SHBT_INNER_CAPACITY * INNER_FILLFACTOR / 100;
+	int			fill = shbt_inner_capacity(shbt_is_grouped(build->index)) * INNER_FILLFACTOR / 100;
 	BuildPage	page = {InvalidBuffer};
 
 	for (size_t i = 0; i < below->count; i++)

@@ -300,7 +300,7 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	if (search.only_nulls)
 	{
 		plan->ranges = 1;
-		plan->pages = Max(tuples / SHBT_LEAF_CAPACITY, 1);
+		plan->pages = Max(tuples / SHBT_MAX_ENTRIES, 1);
 		work.rest = 0;
 	}
 

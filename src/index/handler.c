@@ -25,13 +25,13 @@ simhash_handler(PG_FUNCTION_ARGS)
 	IndexAmRoutine *am = shcompat_make_am_routine();
 
 	am->amstrategies = SHIDX_NUM_STRATEGIES;
-	am->amsupport = 0;
+	am->amsupport = SHIDX_NUM_PROCS;
 	am->amoptsprocnum = 0;
 	am->amcanorder = false;
 	am->amcanorderbyop = true;
 	am->amcanbackward = false;
 	am->amcanunique = false;
-	am->amcanmulticol = false;
+	am->amcanmulticol = true;
 	am->amoptionalkey = true;
 	am->amsearcharray = true;
 	am->amsearchnulls = true;

@@ -24,6 +24,7 @@
 #include "btree/search.h"
 #include "btree/split.h"
 #include "index/am.h"
+#include "index/group.h"
 #include "type/simhash.h"
 
 /*
@@ -102,24 +103,26 @@ shidx_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid,
 {
 	const ShBitsScheme *scheme = scheme_of_statement(index, info);
 	uint64		tid = shbt_tid_to_int(heap_tid);
+	int			column = shidx_fp_column(index);
+	uint32		group = shidx_group_of_row(index, values, isnull);
 	uint64		fp;
 
-	if (isnull[0])
+	if (isnull[column])
 	{
-		ShBtKey		key = {0, tid};
+		ShBtKey		key = shbt_make_key(group, 0, tid);
 
 		insert_group(index, scheme->ntables, 1, &key);
 		return false;
 	}
 
-	fp = DatumGetSimhash(values[0]);
+	fp = DatumGetSimhash(values[column]);
 	for (int first = 0; first < scheme->ntables; first += SHBT_MAX_APPEND)
 	{
 		int			count = Min(SHBT_MAX_APPEND, scheme->ntables - first);
 		ShBtKey		keys[SHBT_MAX_APPEND];
 
 		for (int i = 0; i < count; i++)
-			keys[i] = shbt_make_key(shbits_permute(&scheme->tables[first + i], fp), tid);
+			keys[i] = shbt_make_key(group, shbits_permute(&scheme->tables[first + i], fp), tid);
 		insert_group(index, first, count, keys);
 	}
 

@@ -28,7 +28,7 @@ typedef struct ShIdxReader
 
 	/* those of them whose rows turned out to be dead */
 	int			ndead;
-	uint16		dead[SHBT_LEAF_CAPACITY];
+	uint16		dead[SHBT_MAX_ENTRIES];
 } ShIdxReader;
 
 extern void shidx_reader_begin(ShIdxReader *reader, Relation index,

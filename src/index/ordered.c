@@ -152,7 +152,7 @@ shidx_ordered_by_condition(double pages, double leaves_per_table)
 static int
 choose_radius(double leaves_per_table, int least, double batch)
 {
-	double		entries = leaves_per_table * SHBT_LEAF_CAPACITY;
+	double		entries = leaves_per_table * SHBT_MAX_ENTRIES;
 	double		all = shbits_ball_size(SHBITS_WIDTH, SHBITS_WIDTH);
 	int			radius = least;
 
@@ -244,7 +244,7 @@ choose_step(ShIdxOrdered *ordered)
 	if (ordered->tables_read == 1 && !ordered->heavy)
 	{
 		ordered->batch = Max(ordered->batch * BATCH_GROWTH,
-							 ballscan->leaves_per_table * SHBT_LEAF_CAPACITY * LARGE_BATCH);
+							 ballscan->leaves_per_table * SHBT_MAX_ENTRIES * LARGE_BATCH);
 		if (ordered->misled)
 			ordered->radius = ordered->reach;
 		else
@@ -507,7 +507,7 @@ next_collected(ShIdxOrdered *ordered, bool want_pin, uint64 *fp, ItemPointer tid
 		if (!want_pin)
 			return true;
 		permuted = shbits_permute(&ballscan->scheme->tables[0], *fp);
-		if (shbt_pin_entry(ballscan->index, 0, shbt_make_key(permuted, shbt_tid_to_int(tid)),
+		if (shbt_pin_entry(ballscan->index, 0, shbt_make_key(0, permuted, shbt_tid_to_int(tid)),
 						   ballscan->snapshot, &ordered->pin))
 			return true;
 	}

@@ -38,13 +38,12 @@ static int
 vacuum_leaf(VacuumState *state, Buffer buffer)
 {
 	Page		page = BufferGetPage(buffer);
-	OffsetNumber dead[SHBT_LEAF_CAPACITY];
+	OffsetNumber dead[SHBT_MAX_ENTRIES];
 	int			ndead = 0;
 	int			count = shbt_page_count(page);
 	GenericXLogState *wal;
 
-	shbt_check_tids(state->info->index, BufferGetBlockNumber(buffer),
-					shbt_leaf_tid(page, count - 1), count);
+	shbt_check_leaf_tids(state->info->index, BufferGetBlockNumber(buffer), page);
 	for (int i = 0; i < count; i++)
 	{
 		if (state->callback(shbt_leaf_tid(page, i), state->callback_state))

@@ -16,6 +16,7 @@
 #include "btree/search.h"
 #include "btree/walk.h"
 #include "compat.h"
+#include "index/group.h"
 #include "inspect/check.h"
 #include "type/simhash.h"
 
@@ -130,16 +131,18 @@ check_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 {
 	HeapCheck  *check = arg;
 	const ShBitsScheme *scheme = check->scheme;
-	ShBtKey		key = {0, shbt_tid_to_int(tid)};
+	int			column = shidx_fp_column(index);
+	ShBtKey		key = shbt_make_key(shidx_group_of_row(index, values, isnull), 0,
+									shbt_tid_to_int(tid));
 
-	if (isnull[0])
+	if (isnull[column])
 	{
 		check_entry(check, scheme->ntables, key);
 		return;
 	}
 	for (int t = 0; t < scheme->ntables; t++)
 	{
-		key.fp = shbits_permute(&scheme->tables[t], DatumGetSimhash(values[0]));
+		key.fp = shbits_permute(&scheme->tables[t], DatumGetSimhash(values[column]));
 		check_entry(check, t, key);
 	}
 }

@@ -60,11 +60,11 @@ static void
 check_leaf(Checker *checker, const ShBtWalk *walk)
 {
 	Page		page = (Page) walk->page.data;
-	ShBtSortedEntry entries[SHBT_LEAF_CAPACITY];
+	ShBtSortedEntry entries[SHBT_MAX_ENTRIES];
 	int			count = shbt_sort_entries(page, entries);
 	bool		is_null_tree = checker->tree == checker->scheme->ntables;
 
-	for (int i = count; i < SHBT_LEAF_CAPACITY; i++)
+	for (int i = count; i < shbt_page_capacity(page); i++)
 	{
 		if (shbt_is_dead(page, i))
 			shbt_report_corrupted(checker->index, walk->block,
@@ -72,17 +72,20 @@ check_leaf(Checker *checker, const ShBtWalk *walk)
 	}
 	for (int i = 1; i < ShBtPageGetOpaque(page)->sorted; i++)
 	{
-		if (shbt_page_fps(page)[i - 1] > shbt_page_fps(page)[i])
+		ShBtKey		left = shbt_leaf_key(page, i - 1);
+		ShBtKey		right = shbt_leaf_key(page, i);
+
+		if (left.group > right.group || (left.group == right.group && left.fp > right.fp))
 			shbt_report_corrupted(checker->index, walk->block,
 								  "index \"%s\" has entries out of order at block %u");
 	}
 	for (int i = 0; i < count; i++)
 	{
 		ShBtKey		key = entries[i].key;
-		ShBtKey		row = key;
+		uint64		row[] = {key.group, key.fp, key.tid};
 
 		if (!is_null_tree)
-			row.fp = shbits_unpermute(&checker->scheme->tables[checker->tree], key.fp);
+			row[1] = shbits_unpermute(&checker->scheme->tables[checker->tree], key.fp);
 		if (!is_in_heap(checker, key.tid))
 			shbt_report_corrupted(checker->index, walk->block,
 								  "index \"%s\" has an entry for a row that the table cannot have at block %u");
@@ -93,11 +96,11 @@ check_leaf(Checker *checker, const ShBtWalk *walk)
 		if (i > 0 && shbt_key_equal(entries[i - 1].key, key))
 			shbt_report_corrupted(checker->index, walk->block,
 								  "index \"%s\" has an entry twice at block %u");
-		if (is_null_tree && row.fp != 0)
+		if (is_null_tree && key.fp != 0)
 			shbt_report_corrupted(checker->index, walk->block,
 								  "index \"%s\" has a fingerprint among the null ones at block %u");
 		checker->sum.entries++;
-		checker->sum.hash += hash_bytes_extended((const unsigned char *) &row, sizeof(row), 0);
+		checker->sum.hash += hash_bytes_extended((const unsigned char *) row, sizeof(row), 0);
 	}
 }
 
@@ -129,7 +132,7 @@ check_inner(Checker *checker, const ShBtWalk *walk)
 {
 	Page		page = (Page) walk->page.data;
 	ShBtPageList *below = &checker->below;
-	ShBtSortedEntry entries[SHBT_LEAF_CAPACITY];
+	ShBtSortedEntry entries[SHBT_MAX_ENTRIES];
 	int			count = shbt_sort_entries(page, entries);
 
 	for (int i = 0; i < count; i++)

@@ -82,7 +82,7 @@ simhash_index_info(PG_FUNCTION_ARGS)
 		values[5] = Int64GetDatum(inner_pages);
 		values[6] = Int64GetDatum(leaf_pages);
 		values[7] = Int64GetDatum(entries);
-		values[8] = Float8GetDatum((double) entries / (leaf_pages * SHBT_LEAF_CAPACITY));
+		values[8] = Float8GetDatum((double) entries / (leaf_pages * shbt_leaf_capacity(shbt_is_grouped(index))));
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 
