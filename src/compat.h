@@ -202,8 +202,12 @@ shcompat_make_am_routine(void)
 
 /* where the files of a relation are */
 #if PG_VERSION_NUM >= 160000
+typedef RelFileLocator ShCompatLocator;
+
 #define shcompat_locator(relation)	((relation)->rd_locator)
 #else
+typedef RelFileNode ShCompatLocator;
+
 #define shcompat_locator(relation)	((relation)->rd_node)
 #endif
 
@@ -212,6 +216,19 @@ shcompat_make_am_routine(void)
 #define SHCOMPAT_IO_ALIGNMENT	PG_IO_ALIGN_SIZE
 #else
 #define SHCOMPAT_IO_ALIGNMENT	MAXIMUM_ALIGNOF
+#endif
+
+/* does the tag of a buffer say that it has a block of a relation's main fork? */
+#if PG_VERSION_NUM >= 160000
+#define shcompat_tag_is(tag, relation, block) \
+	((tag)->blockNum == (block) && \
+	 BufTagMatchesRelFileLocator((tag), &(relation)->rd_locator) && \
+	 BufTagGetForkNum(tag) == MAIN_FORKNUM)
+#else
+#define shcompat_tag_is(tag, relation, number) \
+	((tag)->blockNum == (number) && \
+	 RelFileNodeEquals((tag)->rnode, (relation)->rd_node) && \
+	 (tag)->forkNum == MAIN_FORKNUM)
 #endif
 
 /* have the CPU fetch a cache line; harmless whatever the address */

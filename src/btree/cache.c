@@ -1,13 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * cache.c
- *	  What a backend remembers of a simhash index, in rd_amcache.
+ *	  What a backend remembers of a simhash index.
  *
- * Pages are never deleted, and never change their tree, their level or their
- * low fence.  So a block number that was once right can be out of date in one
- * way only: the page has split since, and the key now lies further right.
- * What a backend remembers of roots and leaves is therefore safe to follow,
- * as the fences of the page tell whether it was right.
+ * The metapage is copied into rd_amcache, which the server frees with each
+ * invalidation of the relation's descriptor.  So it is read again whenever the
+ * index may have got other contents, and what a wrong scheme would make wrong is
+ * never remembered for longer.  A root may be out of date in one way only, it
+ * has been split; then it no longer has the flag of a root.
+ *
+ * Where the other pages are is remembered in a map (map.c), which stays.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,16 +22,7 @@
 #include "btree/page.h"
 #include "compat.h"
 
-/* hints of all tables together take at most this many bytes a backend */
-#define MAX_HINT_BYTES		(4 * 1024 * 1024)
-
-/* how often a hint may miss before the number of hints is reconsidered */
-#define HINT_MISSES			4096
-
-/* how much of a page is fetched ahead, in cache lines */
-#define PREFETCH_LINES		4
-
-/* how often a leaf is looked up although its buffer is known */
+/* how often a page is looked up although its buffer is known */
 #define LOOKUP_INTERVAL		16
 
 /*
@@ -89,22 +82,6 @@ shbt_check_metapage(Relation index, Buffer buffer)
 }
 
 /*
- * How many bits of a key choose its hint: about four hints a leaf, so that
- * most hints lead to the only leaf of their range.
- */
-static int
-choose_hint_bits(BlockNumber nblocks, int ntables)
-{
-	double		leaves = (double) nblocks / ntables;
-	int			bits = 4;
-
-	while ((1 << bits) < 4 * leaves &&
-		   ((Size) ntables << (bits + 1)) * sizeof(ShBtHint) <= MAX_HINT_BYTES)
-		bits++;
-	return bits;
-}
-
-/*
  * What this backend remembers of the index, reading the metapage if need be.
  *
  * The result is good until the next relcache invalidation can come in, that
@@ -117,11 +94,7 @@ shbt_get_cache(Relation index)
 	ShBtCache  *cache = (ShBtCache *) index->rd_amcache;
 	ShBtMetaPageData *meta;
 	Buffer		buffer;
-	BlockNumber nblocks;
-	Size		roots_end;
-	Size		scheme_end;
-	Size		nhints;
-	int			bits;
+	Size		trees_end;
 	int			ntrees;
 
 	if (likely(cache != NULL))
@@ -132,29 +105,17 @@ shbt_get_cache(Relation index)
 	shbt_check_metapage(index, buffer);
 	meta = ShBtPageGetMeta(BufferGetPage(buffer));
 	ntrees = meta->ntrees;
-
-	nblocks = RelationGetNumberOfBlocks(index);
-	bits = choose_hint_bits(nblocks, ntrees - 1);
-	nhints = (Size) (ntrees - 1) << bits;
-	roots_end = MAXALIGN(offsetof(ShBtCache, roots) + ntrees * sizeof(ShBtRoot));
-	scheme_end = roots_end + MAXALIGN(shbits_scheme_size(ntrees - 1));
+	trees_end = MAXALIGN(offsetof(ShBtCache, trees) + ntrees * sizeof(ShBtTreeCache));
 
 	/* one chunk: the relcache frees it with a plain pfree */
-	cache = MemoryContextAlloc(index->rd_indexcxt, scheme_end + nhints * sizeof(ShBtHint));
-	cache->scheme = (ShBitsScheme *) ((char *) cache + roots_end);
+	cache = MemoryContextAllocZero(index->rd_indexcxt,
+								   trees_end + shbits_scheme_size(ntrees - 1));
+	cache->scheme = (ShBitsScheme *) ((char *) cache + trees_end);
 	shbits_scheme_init(cache->scheme, meta->blocks, meta->distance);
 	cache->ntrees = ntrees;
-	cache->nblocks = nblocks;
-	cache->hinted_reads = 0;
-	cache->hint_bits = bits;
-	cache->hint_misses = 0;
-	cache->hints = (ShBtHint *) ((char *) cache + scheme_end);
-	memcpy(cache->roots, meta->roots, ntrees * sizeof(ShBtRoot));
-	for (Size i = 0; i < nhints; i++)
-	{
-		cache->hints[i].block = InvalidBlockNumber;
-		cache->hints[i].buffer = InvalidBuffer;
-	}
+	cache->nblocks = RelationGetNumberOfBlocks(index);
+	for (int tree = 0; tree < ntrees; tree++)
+		cache->trees[tree].root = meta->roots[tree];
 
 	UnlockReleaseBuffer(buffer);
 	index->rd_amcache = cache;
@@ -165,7 +126,7 @@ shbt_get_cache(Relation index)
  * Have the metapage read again at the next use.
  */
 void
-shbt_forget_cache(Relation index)
+shbt_forget_metapage(Relation index)
 {
 	if (index->rd_amcache != NULL)
 		pfree(index->rd_amcache);
@@ -173,21 +134,46 @@ shbt_forget_cache(Relation index)
 }
 
 /*
- * Check that there is a page to which a link leads, before the link is
- * followed: to read an invalid block would even extend the index.  Reports
- * ERRCODE_INDEX_CORRUPTED.
+ * Forget all that is remembered of the index.
  *
- * The size is asked for only where the link leads behind what was known of it,
- * as an index does not shrink.  May read the metapage, as shbt_get_cache does.
+ * That the map is forgotten, too, only saves time.  To show that, the tests also
+ * run with SHBT_KEEP_WRONG_MAPS, and then meet maps that are all wrong.
  */
 void
-shbt_check_link(Relation index, BlockNumber block)
+shbt_forget_cache(Relation index)
+{
+	shbt_forget_metapage(index);
+#ifndef SHBT_KEEP_WRONG_MAPS
+	shbt_map_forget(index);
+#endif
+}
+
+/*
+ * Can a page of a tree have that number?  To read one that does not exist would
+ * be an error, and to read an invalid one would extend the index.
+ *
+ * The size is asked for only where the block lies behind what was known of it,
+ * as an index does not shrink while its descriptor is valid.  May read the
+ * metapage, as shbt_get_cache does.
+ */
+bool
+shbt_is_block(Relation index, BlockNumber block)
 {
 	ShBtCache  *cache = shbt_get_cache(index);
 
 	if (unlikely(block >= cache->nblocks))
 		cache->nblocks = RelationGetNumberOfBlocks(index);
-	if (unlikely(block >= cache->nblocks || block == SHBT_METAPAGE_BLOCK))
+	return block < cache->nblocks && block != SHBT_METAPAGE_BLOCK;
+}
+
+/*
+ * Check that there is a page to which a link leads, before the link is
+ * followed.  Reports ERRCODE_INDEX_CORRUPTED.
+ */
+void
+shbt_check_link(Relation index, BlockNumber block)
+{
+	if (unlikely(!shbt_is_block(index, block)))
 		shbt_report_corrupted(index, block,
 							  "index \"%s\" has a link to block %u, where no page of a tree is");
 }
@@ -205,73 +191,50 @@ shbt_get_scheme(Relation index)
 	return memcpy(palloc(size), cache->scheme, size);
 }
 
-/* the hint for the leaf of a key */
-ShBtHint *
-shbt_hint(const ShBtCache *cache, int tree, ShBtKey key)
-{
-	return &cache->hints[((Size) tree << cache->hint_bits) |
-						 (key.fp >> (64 - cache->hint_bits))];
-}
-
-void
-shbt_set_hint(ShBtHint *hint, Buffer buffer)
-{
-	hint->block = BufferGetBlockNumber(buffer);
-	hint->buffer = buffer;
-}
-
 /*
- * Have the CPU fetch the leaf that a search for the key will most likely
- * read first, if it is in shared memory.  Takes no lock and no pin.
- *
- * Look-ups of random keys spend most of their time waiting for memory: this
- * lets the waits for several tables overlap.
+ * Where a search for the leaf of a key begins: there, if this backend
+ * remembers where it is, else at the lowest page on the way of which it does.
+ * The root is the last resort.
  */
 void
-shbt_prefetch(Relation index, int tree, ShBtKey key)
+shbt_locate(Relation index, int tree, ShBtKey key, ShBtPlace *place)
 {
-	ShBtHint   *hint = shbt_hint(shbt_get_cache(index), tree, key);
+	ShBtCache  *cache = shbt_get_cache(index);
+	ShBtTreeCache *cached = &cache->trees[tree];
 
-	if (hint->buffer > 0)
+	if (cached->changes == shbt_map_changes && shbt_key_equal(cached->key, key))
 	{
-		char	   *page = (char *) BufferGetPage(hint->buffer);
-
-		shcompat_prefetch(page + BLCKSZ - 1);
-		for (int i = 0; i < PREFETCH_LINES; i++)
-			shcompat_prefetch(page + i * 64);
+		*place = cached->place;
+		return;
 	}
+	if (unlikely(cache->map_changes != shbt_map_changes))
+	{
+		cache->map = shbt_map_find(index, cache->ntrees);
+		cache->map_changes = shbt_map_changes;
+	}
+	place->block = cached->root.block;
+	place->level = cached->root.level;
+	place->buffer = &cached->buffer;
+	place->parent = NULL;
+	if (likely(cache->map != NULL))
+		shbt_map_locate(cache->map, tree, key, place);
 }
 
 /*
- * Pin the page of a hint.  It is mostly still in the buffer where it was, and
+ * Pin the page of a place.  It is mostly still in the buffer where it was, and
  * then need not be looked up.
  *
  * Every now and then it is, since only that tells the buffer manager that the
  * page is in use, and worth keeping.
  */
 Buffer
-shbt_read_hinted(Relation index, ShBtCache *cache, const ShBtHint *hint)
-{
-	if (++cache->hinted_reads % LOOKUP_INTERVAL != 0 &&
-		hint->buffer > 0 &&
-		ReadRecentBuffer(shcompat_locator(index), MAIN_FORKNUM, hint->block, hint->buffer))
-		return hint->buffer;
-	return ReadBuffer(index, hint->block);
-}
-
-/*
- * Count a search that no hint served.  After many of them, the number of
- * hints is chosen anew if the index has grown.
- */
-void
-shbt_count_hint_miss(Relation index)
+shbt_read_place(Relation index, const ShBtPlace *place)
 {
 	ShBtCache  *cache = shbt_get_cache(index);
 
-	if (++cache->hint_misses <= HINT_MISSES)
-		return;
-	cache->hint_misses = 0;
-	cache->nblocks = RelationGetNumberOfBlocks(index);
-	if (choose_hint_bits(cache->nblocks, cache->ntrees - 1) > cache->hint_bits)
-		shbt_forget_cache(index);
+	if (place->buffer != NULL && *place->buffer > 0 &&
+		++cache->recent_reads % LOOKUP_INTERVAL != 0 &&
+		ReadRecentBuffer(shcompat_locator(index), MAIN_FORKNUM, place->block, *place->buffer))
+		return *place->buffer;
+	return ReadBuffer(index, place->block);
 }

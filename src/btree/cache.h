@@ -10,41 +10,45 @@
 
 #include "postgres.h"
 
+#include "btree/map.h"
 #include "btree/page.h"
 
-/*
- * What a backend remembers of an index, in rd_amcache: the metapage, and for
- * each table where leaves lie.  Roots and leaves may be out of date; see
- * cache.c.
- */
-typedef struct ShBtHint
+typedef struct ShBtTreeCache
 {
-	BlockNumber block;			/* or invalid */
-	Buffer		buffer;			/* where it was last */
-} ShBtHint;
+	ShBtRoot	root;			/* may be out of date */
+	Buffer		buffer;			/* where the root was last */
 
+	/* the place that was last located for a search that is still to come */
+	ShBtKey		key;
+	ShBtPlace	place;
+	Buffer		place_buffer;	/* of the place, unless others know it */
+	uint64		changes;		/* of the maps by then; 0 if there is none */
+} ShBtTreeCache;
+
+/*
+ * What a backend remembers of an index, in rd_amcache: the metapage, and the
+ * way to its map, which outlives this.  See cache.c.
+ */
 typedef struct ShBtCache
 {
 	ShBitsScheme *scheme;		/* of the metapage, whatever the options say */
 	int			ntrees;			/* tables of the scheme + 1 */
 	BlockNumber nblocks;		/* the index has at least so many */
-	uint32		hinted_reads;
-	int			hint_bits;		/* each table has 1 << hint_bits hints */
-	uint32		hint_misses;	/* since the size of the index was looked at */
-	ShBtHint   *hints;			/* [table << hint_bits | first bits of key] */
-	ShBtRoot	roots[FLEXIBLE_ARRAY_MEMBER];
+	uint32		recent_reads;
+	ShBtMap    *map;			/* or NULL */
+	uint64		map_changes;	/* of the maps when it was looked for */
+	ShBtTreeCache trees[FLEXIBLE_ARRAY_MEMBER];
 } ShBtCache;
 
 extern ShBtCache *shbt_get_cache(Relation index);
+extern void shbt_forget_metapage(Relation index);
 extern void shbt_forget_cache(Relation index);
 extern void shbt_check_metapage(Relation index, Buffer buffer);
+extern bool shbt_is_block(Relation index, BlockNumber block);
 extern void shbt_check_link(Relation index, BlockNumber block);
 extern ShBitsScheme *shbt_get_scheme(Relation index);
-extern ShBtHint *shbt_hint(const ShBtCache *cache, int tree, ShBtKey key);
-extern void shbt_set_hint(ShBtHint *hint, Buffer buffer);
-extern Buffer shbt_read_hinted(Relation index, ShBtCache *cache, const ShBtHint *hint);
-extern void shbt_prefetch(Relation index, int tree, ShBtKey key);
-extern void shbt_count_hint_miss(Relation index);
+extern void shbt_locate(Relation index, int tree, ShBtKey key, ShBtPlace *place);
+extern Buffer shbt_read_place(Relation index, const ShBtPlace *place);
 
 /* number of the tree of the null fingerprints */
 static inline int

@@ -77,7 +77,7 @@ shbt_count_leaves(Relation index, int tree, uint32 group)
 {
 	ShBtKey		low = shbt_make_key(group, 0, 0);
 	ShBtKey		high = shbt_make_key(group, PG_UINT64_MAX, SHBT_MAX_TID - 1);
-	int			root_level = shbt_get_cache(index)->roots[tree].level;
+	int			root_level = shbt_get_cache(index)->trees[tree].root.level;
 
 	if (root_level == 0)
 		return 1;

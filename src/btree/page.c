@@ -381,6 +381,20 @@ shbt_page_problem_anywhere(Page page)
 }
 
 /*
+ * The same for a page of an index.
+ */
+const char *
+shbt_page_problem_in(Relation index, Page page, int tree, int level)
+{
+	const char *problem = shbt_page_problem(page, tree, level);
+
+	if (problem == NULL &&
+		unlikely(shbt_page_is_grouped(page) != shbt_is_grouped(index)))
+		problem = gettext_noop("index \"%s\" has a page of an index of other columns at block %u");
+	return problem;
+}
+
+/*
  * The page of a buffer, checked to belong to a tree and level.
  *
  * The caller holds a pin and a lock.  Reports ERRCODE_INDEX_CORRUPTED.
@@ -389,11 +403,8 @@ Page
 shbt_check_page(Relation index, Buffer buffer, int tree, int level)
 {
 	Page		page = BufferGetPage(buffer);
-	const char *problem = shbt_page_problem(page, tree, level);
+	const char *problem = shbt_page_problem_in(index, page, tree, level);
 
-	if (problem == NULL &&
-		unlikely(shbt_page_is_grouped(page) != shbt_is_grouped(index)))
-		problem = gettext_noop("index \"%s\" has a page of an index of other columns at block %u");
 	if (unlikely(problem != NULL))
 		shbt_report_corrupted(index, BufferGetBlockNumber(buffer), problem);
 	return page;

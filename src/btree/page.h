@@ -362,6 +362,7 @@ extern int	shbt_find_downlink(Page page, ShBtKey key);
 extern int	shbt_find_sorted(Page page, uint32 group, uint64 fp);
 extern ShBtKey shbt_separator(ShBtKey left, ShBtKey right);
 extern const char *shbt_page_problem(Page page, int tree, int level);
+extern const char *shbt_page_problem_in(Relation index, Page page, int tree, int level);
 extern const char *shbt_page_problem_anywhere(Page page);
 extern Page shbt_check_page(Relation index, Buffer buffer, int tree, int level);
 SHCOMPAT_NORETURN extern void shbt_report_corrupted(Relation index, BlockNumber block,

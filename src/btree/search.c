@@ -7,11 +7,10 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
-
 #include "bits/distance.h"
 #include "btree/cache.h"
 #include "btree/dead.h"
+#include "btree/descent.h"
 #include "btree/page.h"
 #include "btree/search.h"
 #include "compat.h"
@@ -19,136 +18,23 @@
 /* how often a metapage may be out of date when it has just been read */
 #define MAX_ROOT_CHANGES	64
 
-/* how many pages right of a hinted page are tried before a full descent */
-#define HINT_STEPS			2
-
 /*
- * Read the page to the right of one whose right link and high fence the
- * caller has seen.  No lock is held meanwhile.
- *
- * buffer is that page, pinned but not locked, or InvalidBuffer; the pin is
- * released.  The result is pinned and locked in the given mode.
- */
-Buffer
-shbt_read_right(Relation index, Buffer buffer, BlockNumber right, ShBtKey high,
-				int tree, int level, int lockmode)
-{
-	Page		page;
-
-	shbt_check_link(index, right);
-	buffer = ReleaseAndReadBuffer(buffer, index, right);
-	LockBuffer(buffer, lockmode);
-	page = shbt_check_page(index, buffer, tree, level);
-
-	/* Keys ascend from page to page: no loop, however broken the links. */
-	if (unlikely(!shbt_key_equal(shbt_page_low(page), high)))
-		shbt_report_corrupted(index, right,
-							  "index \"%s\" has a page that does not start where its left sibling ends, at block %u");
-	return buffer;
-}
-
-/*
- * Replace a pinned and locked buffer by that of the page to its right, which
- * must exist.  The old page is unlocked before the new one is locked.
- */
-Buffer
-shbt_move_right(Relation index, Buffer buffer, int lockmode)
-{
-	Page		page = BufferGetPage(buffer);
-	ShBtOpaqueData old = *ShBtPageGetOpaque(page);
-	ShBtKey		high = shbt_page_high(page);
-
-	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-	return shbt_read_right(index, buffer, old.right, high, old.tree, old.level, lockmode);
-}
-
-/*
- * Try the leaf that was right the last time.  Returns InvalidBuffer, with
- * nothing locked or pinned, if there is none or it no longer is.  Else it
- * brings the hint up to date.
+ * Go down from a place to the page of a level that holds the key.  Returns
+ * InvalidBuffer if what was remembered of the place is wrong, see shbt_visit.
  */
 static Buffer
-search_hinted(Relation index, ShBtCache *cache, int tree, ShBtKey key, int lockmode)
+go_down(Relation index, int tree, int level, ShBtKey key, ShBtPlace *place,
+		bool linked, int lockmode)
 {
-	ShBtHint   *hint = shbt_hint(cache, tree, key);
-	Buffer		buffer;
-	Page		page;
-
-	if (!BlockNumberIsValid(hint->block))
-		return InvalidBuffer;
-
-	buffer = shbt_read_hinted(index, cache, hint);
-	LockBuffer(buffer, lockmode);
-	page = shbt_check_page(index, buffer, tree, 0);
-	if (!shbt_key_less(key, shbt_page_low(page)))
+	for (;;)
 	{
-		for (int steps = 0;; steps++)
-		{
-			if (shbt_key_less(key, shbt_page_high(page)))
-			{
-				/*
-				 * Where two leaves share a hint, it stays with the left one:
-				 * from there the other is a step away, not a descent.
-				 */
-				if (steps != 1)
-					shbt_set_hint(hint, buffer);
-				return buffer;
-			}
-			if (steps == HINT_STEPS)
-				break;
-			buffer = shbt_move_right(index, buffer, lockmode);
-			page = BufferGetPage(buffer);
-		}
-	}
-	UnlockReleaseBuffer(buffer);
-	return InvalidBuffer;
-}
+		Buffer		buffer = shbt_visit(index, tree, key, place, linked,
+										place->level == level ? lockmode : BUFFER_LOCK_SHARE);
 
-/*
- * Descend from the remembered root.  Returns InvalidBuffer, with nothing
- * locked or pinned, if that is not the root any more.
- */
-static Buffer
-search_from_root(Relation index, ShBtRoot root, int tree, int level,
-				 ShBtKey key, int lockmode)
-{
-	BlockNumber block = root.block;
-	Buffer		buffer = InvalidBuffer;
-
-	for (int current = root.level;; current--)
-	{
-		int			mode = current == level ? lockmode : BUFFER_LOCK_SHARE;
-		Page		page;
-		int			position;
-
-		shbt_check_link(index, block);
-		buffer = ReleaseAndReadBuffer(buffer, index, block);
-		LockBuffer(buffer, mode);
-		page = shbt_check_page(index, buffer, tree, current);
-
-		if (current == root.level &&
-			unlikely((ShBtPageGetOpaque(page)->flags & SHBT_ROOT) == 0))
-		{
-			UnlockReleaseBuffer(buffer);
-			return InvalidBuffer;
-		}
-		if (unlikely(shbt_key_less(key, shbt_page_low(page))))
-			shbt_report_corrupted(index, block,
-								  "index \"%s\" has a page with a low fence above its downlink, at block %u");
-		while (!shbt_key_less(key, shbt_page_high(page)))
-		{
-			buffer = shbt_move_right(index, buffer, mode);
-			page = BufferGetPage(buffer);
-		}
-		if (current == level)
+		if (!BufferIsValid(buffer) || place->level == level)
 			return buffer;
-
-		position = shbt_find_downlink(page, key);
-		if (unlikely(position < 0))
-			shbt_report_corrupted(index, BufferGetBlockNumber(buffer),
-								  "index \"%s\" has no downlink for the low fence of block %u");
-		block = shbt_inner_child(page, position);
-		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+		shbt_go_to_child(index, key, place, buffer, level == 0);
+		linked = true;
 	}
 }
 
@@ -163,36 +49,43 @@ search_from_root(Relation index, ShBtRoot root, int tree, int level,
 Buffer
 shbt_search(Relation index, int tree, int level, ShBtKey key, int lockmode)
 {
-	ShBtCache  *cache = shbt_get_cache(index);
-	bool		hinted = level == 0 && tree != shbt_null_tree(cache) && !shbt_is_grouped(index);
-	Buffer		buffer;
+	bool		reread = false;
 
-	if (hinted)
+	for (int changes = 0; changes <= MAX_ROOT_CHANGES;)
 	{
-		buffer = search_hinted(index, cache, tree, key, lockmode);
-		if (likely(BufferIsValid(buffer)))
-			return buffer;
-		shbt_count_hint_miss(index);
-	}
+		ShBtTreeCache *cached = &shbt_get_cache(index)->trees[tree];
+		ShBtPlace	place;
+		bool		at_root;
 
-	for (int changes = 0;; changes++)
-	{
-		cache = shbt_get_cache(index);
-		if (cache->roots[tree].level >= level)
+		if (level == 0)
+			shbt_locate(index, tree, key, &place);
+		else
 		{
-			buffer = search_from_root(index, cache->roots[tree], tree, level, key, lockmode);
-			if (BufferIsValid(buffer))
-				break;
+			place.block = cached->root.block;
+			place.level = cached->root.level;
+			place.buffer = &cached->buffer;
+			place.parent = NULL;
 		}
-		if (changes == MAX_ROOT_CHANGES)
-			shbt_report_corrupted(index, SHBT_METAPAGE_BLOCK,
-								  "index \"%s\" has a root that is none in the metapage, block %u");
-		shbt_forget_cache(index);
-	}
+		at_root = place.block == cached->root.block;
+		if (place.level >= level)
+		{
+			Buffer		buffer = go_down(index, tree, level, key, &place,
+										 at_root && reread, lockmode);
 
-	if (hinted)
-		shbt_set_hint(shbt_hint(cache, tree, key), buffer);
-	return buffer;
+			if (likely(BufferIsValid(buffer)))
+				return buffer;
+		}
+
+		/* each time there is less in the map that can be wrong */
+		if (at_root)
+		{
+			shbt_forget_metapage(index);
+			reread = true;
+			changes++;
+		}
+	}
+	shbt_report_corrupted(index, SHBT_METAPAGE_BLOCK,
+						  "index \"%s\" has a root that is none in the metapage, block %u");
 }
 
 /* Place of an entry of a leaf; -1 if it is not there. */

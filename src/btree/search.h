@@ -15,11 +15,8 @@
 #include "btree/page.h"
 
 extern Buffer shbt_search(Relation index, int tree, int level, ShBtKey key, int lockmode);
-extern Buffer shbt_read_right(Relation index, Buffer buffer, BlockNumber right,
-							  ShBtKey high, int tree, int level, int lockmode);
 extern bool shbt_has_entry(Relation index, int tree, ShBtKey key, bool *dead);
 extern bool shbt_pin_entry(Relation index, int tree, ShBtKey key,
 						   Snapshot snapshot, Buffer *pin);
-extern Buffer shbt_move_right(Relation index, Buffer buffer, int lockmode);
 
 #endif							/* SIMHASH_BTREE_SEARCH_H */

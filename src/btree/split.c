@@ -176,7 +176,7 @@ split_page(Relation index, Buffer left, Buffer parent, int fillfactor)
 	{
 		UnlockReleaseBuffer(metabuffer);
 		UnlockReleaseBuffer(root);
-		shbt_forget_cache(index);
+		shbt_forget_metapage(index);
 	}
 	UnlockReleaseBuffer(right);
 	UnlockReleaseBuffer(left);

@@ -9,6 +9,7 @@
 
 #include "miscadmin.h"
 
+#include "btree/descent.h"
 #include "btree/search.h"
 #include "btree/walk.h"
 

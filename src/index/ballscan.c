@@ -21,15 +21,13 @@
 
 #include "bits/distance.h"
 #include "bits/hamming_ball.h"
-#include "btree/cache.h"
+#include "btree/ahead.h"
 #include "btree/dead.h"
+#include "btree/descent.h"
 #include "btree/leaf_count.h"
 #include "btree/search.h"
 #include "compat.h"
 #include "index/ballscan.h"
-
-/* how many leaves are fetched ahead when a ball is started */
-#define MAX_PREFETCH	8
 
 /* the leaves of so many groups are counted, those of others are like them */
 #define MAX_COUNTED		32
@@ -140,22 +138,34 @@ restart(ShIdxBallScan *scan)
 }
 
 /*
- * Prefetch the first leaf of each of the first probes for one prefix.
+ * Ask for the first leaf of each probe in the first group, but not of those that
+ * read a whole table.
  */
 static void
-prefetch_probes(ShIdxBallScan *scan)
+look_ahead(ShIdxBallScan *scan)
 {
-	for (int i = 0; i < Min(scan->plan.nprobes, MAX_PREFETCH); i++)
+	ShBtAim		aims[SHBITS_MAX_TABLES];
+	int			naims = 0;
+
+	if (scan->groups.all)
+		return;
+	for (int i = 0; i < scan->plan.nprobes; i++)
 	{
 		const ShBitsProbe *probe = &scan->plan.probes[i];
-		uint64		query;
+		uint64		query = shbits_permute(&scan->scheme->tables[probe->table],
+										   scan->ball.centre);
+		uint64		first;
 
-		if (probe->radius > 0 || probe->nbits == 0)
-			continue;
-		query = shbits_permute(&scan->scheme->tables[probe->table], scan->ball.centre);
-		shbt_prefetch(scan->index, probe->table,
-					  shbt_make_key(0, query & shbits_prefix_mask(probe->nbits), 0));
+		if (probe->nbits > 0 &&
+			shbits_next_in_ball(query, probe->radius, probe->nbits, 0, &first))
+		{
+			aims[naims].tree = probe->table;
+			aims[naims].key = shbt_make_key(scan->groups.list[0], first, 0);
+			aims[naims].last = first | ~shbits_prefix_mask(probe->nbits);
+			naims++;
+		}
 	}
+	shbt_look_ahead(scan->index, naims, aims);
 }
 
 /*
@@ -176,7 +186,7 @@ shidx_ball_start(ShIdxBallScan *scan, SimhashBall ball)
 		return;
 	}
 	shidx_ball_plan(scan, ball.radius);
-	prefetch_probes(scan);
+	look_ahead(scan);
 }
 
 /*

@@ -17,6 +17,7 @@
 #include "nodes/execnodes.h"
 #include "storage/predicate.h"
 
+#include "btree/ahead.h"
 #include "btree/append.h"
 #include "btree/cache.h"
 #include "btree/page.h"
@@ -35,7 +36,16 @@ static void
 insert_group(Relation index, int first, int count, const ShBtKey *keys)
 {
 	Buffer		leaves[SHBT_MAX_APPEND];
+	ShBtAim		aims[SHBT_MAX_APPEND];
 	int			locked = 0;
+
+	for (int i = 0; i < count; i++)
+	{
+		aims[i].tree = first + i;
+		aims[i].key = keys[i];
+		aims[i].last = keys[i].fp;
+	}
+	shbt_read_ahead(index, count, aims);
 
 	while (locked < count)
 	{

@@ -1,0 +1,26 @@
+/*-------------------------------------------------------------------------
+ *
+ * ahead.h
+ *	  Having leaves at hand before they are searched.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_BTREE_AHEAD_H
+#define SIMHASH_BTREE_AHEAD_H
+
+#include "postgres.h"
+
+#include "btree/page.h"
+
+/* a search that is to come */
+typedef struct ShBtAim
+{
+	int			tree;
+	ShBtKey		key;
+	uint64		last;			/* fingerprint up to which entries are wanted */
+} ShBtAim;
+
+extern void shbt_look_ahead(Relation index, int naims, const ShBtAim *aims);
+extern void shbt_read_ahead(Relation index, int naims, const ShBtAim *aims);
+
+#endif							/* SIMHASH_BTREE_AHEAD_H */

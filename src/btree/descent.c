@@ -1,0 +1,175 @@
+/*-------------------------------------------------------------------------
+ *
+ * descent.c
+ *	  Going from page to page of a simhash index.
+ *
+ * A page is reached in one of two ways.  A link that was read from another page,
+ * or from the metapage just now, must be right: if it is not, that is an
+ * error.  What this backend remembers need not be: if a page is not the one
+ * that it is remembered as, the caller has to look for it elsewhere.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "btree/cache.h"
+#include "btree/descent.h"
+#include "btree/map.h"
+#include "btree/page.h"
+
+/* how many pages right of a remembered one are tried */
+#define MAX_STEPS_RIGHT		2
+
+/*
+ * Read the page to the right of one whose right link and high fence the
+ * caller has seen.  No lock is held meanwhile.
+ *
+ * buffer is that page, pinned but not locked, or InvalidBuffer; the pin is
+ * released.  The result is pinned and locked in the given mode.
+ */
+Buffer
+shbt_read_right(Relation index, Buffer buffer, BlockNumber right, ShBtKey high,
+				int tree, int level, int lockmode)
+{
+	Page		page;
+
+	shbt_check_link(index, right);
+	buffer = ReleaseAndReadBuffer(buffer, index, right);
+	LockBuffer(buffer, lockmode);
+	page = shbt_check_page(index, buffer, tree, level);
+
+	/* Keys ascend from page to page: no loop, however broken the links. */
+	if (unlikely(!shbt_key_equal(shbt_page_low(page), high)))
+		shbt_report_corrupted(index, right,
+							  "index \"%s\" has a page that does not start where its left sibling ends, at block %u");
+	return buffer;
+}
+
+/*
+ * Replace a pinned and locked buffer by that of the page to its right, which
+ * must exist.  The old page is unlocked before the new one is locked.
+ */
+Buffer
+shbt_move_right(Relation index, Buffer buffer, int lockmode)
+{
+	Page		page = BufferGetPage(buffer);
+	ShBtOpaqueData old = *ShBtPageGetOpaque(page);
+	ShBtKey		high = shbt_page_high(page);
+
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	return shbt_read_right(index, buffer, old.right, high, old.tree, old.level, lockmode);
+}
+
+/*
+ * Is the page of a place, which has been pinned and locked, what it should be?
+ * If not, and a link led there, reports ERRCODE_INDEX_CORRUPTED.
+ */
+static bool
+is_place(Relation index, Buffer buffer, int tree, ShBtKey key, const ShBtPlace *place,
+		 bool linked)
+{
+	Page		page = BufferGetPage(buffer);
+	const char *problem = shbt_page_problem_in(index, page, tree, place->level);
+
+	if (unlikely(problem == NULL && shbt_key_less(key, shbt_page_low(page))))
+		problem = gettext_noop("index \"%s\" has a page with a low fence above its downlink, at block %u");
+	if (unlikely(problem != NULL && linked))
+		shbt_report_corrupted(index, place->block, problem);
+	return likely(problem == NULL);
+}
+
+/*
+ * Pin and lock the page of a place, or that to its right to which a split has
+ * moved the key; then the place moves, too.
+ *
+ * linked tells that a link led there, not what was remembered.  If that proves
+ * wrong InvalidBuffer is returned, with nothing locked or pinned.  It has then
+ * been forgotten, unless the place is the root as the cache knows it.
+ */
+Buffer
+shbt_visit(Relation index, int tree, ShBtKey key, ShBtPlace *place, bool linked,
+		   int lockmode)
+{
+	ShBtTreeCache *cached = &shbt_get_cache(index)->trees[tree];
+	Buffer		buffer = InvalidBuffer;
+	bool		found;
+
+	if (linked)
+		shbt_check_link(index, place->block);
+	found = linked || likely(shbt_is_block(index, place->block));
+	if (found)
+	{
+		buffer = shbt_read_place(index, place);
+		LockBuffer(buffer, lockmode);
+		found = is_place(index, buffer, tree, key, place, linked);
+	}
+	if (unlikely(!found))
+		shbt_map_forget(index);
+	else if (unlikely(place->block == cached->root.block &&
+					  (ShBtPageGetOpaque(BufferGetPage(buffer))->flags & SHBT_ROOT) == 0))
+		found = false;
+
+	for (int steps = 0; found; steps++)
+	{
+		if (likely(shbt_key_less(key, shbt_page_high(BufferGetPage(buffer)))))
+		{
+			shbt_map_note(place, buffer);
+			return buffer;
+		}
+		if (steps < MAX_STEPS_RIGHT || linked)
+		{
+			buffer = shbt_move_right(index, buffer, lockmode);
+			shbt_map_learn(place, buffer);
+		}
+		else
+		{
+			/* its parent has been split many times since it was copied */
+			if (place->parent != NULL)
+				shbt_map_remove(place->parent);
+			found = false;
+		}
+	}
+	cached->changes = 0;
+	if (BufferIsValid(buffer))
+		UnlockReleaseBuffer(buffer);
+	return InvalidBuffer;
+}
+
+/*
+ * Move a place from an inner page, which the caller has found there, pinned and
+ * locked in share mode, to its child that holds the key.  Unlocks and releases
+ * the page.
+ *
+ * If there is room in the map, and remember is true, the page is added to it.
+ */
+void
+shbt_go_to_child(Relation index, ShBtKey key, ShBtPlace *place, Buffer buffer,
+				 bool remember)
+{
+	Page		page = BufferGetPage(buffer);
+	bool		in_map = place->parent != NULL || (ShBtPageGetOpaque(page)->flags & SHBT_ROOT);
+	int			position = shbt_find_downlink(page, key);
+
+	if (unlikely(position < 0))
+		shbt_report_corrupted(index, BufferGetBlockNumber(buffer),
+							  "index \"%s\" has no downlink for the low fence of block %u");
+
+	if (remember && in_map && shbt_map_has_room(place->parent))
+	{
+		PGAlignedBlock copy;
+		ShBtNode   *node;
+
+		memcpy(copy.data, page, BLCKSZ);
+		UnlockReleaseBuffer(buffer);
+		node = shbt_map_add(index, shbt_get_cache(index)->ntrees, copy.data, place);
+		shbt_map_child(node, key, place);
+	}
+	else
+	{
+		place->block = shbt_inner_child(page, position);
+		place->level--;
+		place->buffer = NULL;
+		place->parent = NULL;
+		UnlockReleaseBuffer(buffer);
+	}
+}

@@ -1,0 +1,217 @@
+# What a session remembers of the inner pages of indexes: how many pages it saves,
+# that invalidations leave it alone, and that what is wrong in it does no harm.
+#
+# With SIMHASH_MAP=small the library is one that has room for next to nothing
+# and does not forget what a build makes wrong, see test/run.
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SimhashTest;
+use Test::More;
+
+my $small = ($ENV{SIMHASH_MAP} // '') eq 'small';
+my $queries = 2000;
+
+my $node = make_node('map', [], 'shared_buffers = 128MB', 'max_wal_size = 2GB',
+	'maintenance_work_mem = 128MB');
+$node->start;
+load_helpers($node);
+$node->safe_psql(
+	'postgres', qq{
+	-- How many pages a query reads in the scans of an index, or in all.
+	CREATE FUNCTION accesses(query text, index text DEFAULT NULL) RETURNS bigint
+	LANGUAGE plpgsql AS \$\$
+	DECLARE
+		plan jsonb;
+	BEGIN
+		EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, FORMAT JSON) ' || query INTO plan;
+		IF index IS NOT NULL THEN
+			plan := jsonb_path_query_first(plan, '\$.** ? (@."Index Name" == \$index)',
+				jsonb_build_object('index', index));
+		ELSE
+			plan := plan->0->'Plan';
+		END IF;
+		RETURN (plan->>'Shared Hit Blocks')::bigint + (plan->>'Shared Read Blocks')::bigint;
+	END \$\$;
+	ALTER DATABASE postgres SET enable_seqscan = off;
+	ALTER DATABASE postgres SET enable_bitmapscan = off;
+	ALTER DATABASE postgres SET enable_indexonlyscan = off;
+	ALTER DATABASE postgres SET enable_hashjoin = off;
+	ALTER DATABASE postgres SET enable_mergejoin = off;
+	ALTER DATABASE postgres SET enable_material = off;
+	ALTER DATABASE postgres SET max_parallel_workers_per_gather = 0;
+
+	SELECT setseed(0.5);
+	CREATE TABLE deep (id integer, fp simhash);
+	INSERT INTO deep SELECT i, random_bits() FROM generate_series(1, 30000) i;
+	CREATE INDEX deep_fp ON deep USING simhash (fp) WITH (fillfactor = 10);
+	-- each insert splits a page
+	CREATE TABLE full_pages (id integer, fp simhash);
+	INSERT INTO full_pages SELECT i, random_bits() FROM generate_series(1, 60000) i;
+	CREATE INDEX full_pages_fp ON full_pages USING simhash (fp) WITH (fillfactor = 100);
+	-- what is in none of them, so that no row is looked at
+	CREATE TABLE q (fp simhash);
+	INSERT INTO q SELECT random_bits() FROM generate_series(1, $queries);
+	VACUUM ANALYZE;
+});
+is( $node->safe_psql('postgres',
+		"SELECT min(levels), max(levels) FROM simhash_index_info('deep_fp') WHERE table_no IS NOT NULL"),
+	'3|3', 'the index has three levels');
+my $inner = $node->safe_psql('postgres',
+	"SELECT sum(inner_pages) FROM simhash_index_info('deep_fp')");
+my $leaves = $node->safe_psql('postgres',
+	"SELECT max(leaf_pages) FROM simhash_index_info('full_pages_fp')");
+
+# Lines that a session of its own prints.  It begins another where the script has
+# {{...}}.
+sub run_session
+{
+	my ($script) = @_;
+	my $connstr = $node->connstr('postgres');
+	$script =~ s/\{\{(.*?)\}\}/\n\\! psql -X -q -v ON_ERROR_STOP=1 -d "$connstr" -c "$1"\n/sg;
+	my ($status, $stdout, $stderr) =
+	  $node->psql('postgres', $script, extra_params => ['-q', '-v', 'ON_ERROR_STOP=1']);
+	is("$status $stderr", '0 ', 'the session had no error');
+	return split /\n/, $stdout;
+}
+
+my $count = q{SELECT accesses('SELECT count(*) FROM q JOIN deep t ON t.fp = q.fp', 'deep_fp');};
+my $near = q{SELECT accesses('SELECT count(*) FROM q JOIN deep t ON t.fp <~> q.fp <= 2', 'deep_fp');};
+my $full = q{SELECT accesses('SELECT count(*) FROM q JOIN full_pages t ON t.fp = q.fp', 'full_pages_fp');};
+
+# A look-up of radius 0 reads one page of one table; seldom two, where the range
+# of a prefix lies on two.
+my ($first, $warm, $analyzed, $changed, $first_near, $warm_near) = run_session(
+	"$count $count ANALYZE deep; $count
+	ALTER INDEX deep_fp SET (fillfactor = 20); ALTER TABLE deep ADD COLUMN more integer; $count
+	$near $near");
+note "first $first, warm $warm, after ANALYZE $analyzed, after ALTER $changed, near $first_near, then $warm_near";
+if ($small)
+{
+	cmp_ok($warm_near, '>', 1.5 * 3 * $queries, 'there is no room for all');
+	cmp_ok($_, '<=', 3.02 * $queries, "$_ accesses: no more than a plain descent")
+	  for $first, $warm, $analyzed, $changed;
+	cmp_ok($_, '<=', 3.02 * 3 * $queries, "$_ accesses in three tables: no more than plain descents")
+	  for $first_near, $warm_near;
+}
+else
+{
+	cmp_ok($warm, '<=', 1.02 * $queries, 'a look-up reads one page');
+	cmp_ok($first, '<=', $warm + $inner, 'the first ones read each inner page once');
+	is($analyzed, $warm, 'ANALYZE leaves alone what is remembered');
+	is($changed, $warm, 'and so do changes of the table and the index');
+	cmp_ok($first_near, '<=', $warm_near + $inner, 'all tables are remembered');
+}
+
+# what others split is found, a step to the right, and then remembered
+my (undef, $before, $split, $again) = run_session(
+	"$full $full {{INSERT INTO full_pages SELECT i, random_bits() FROM generate_series(1, 20000) i}} $full $full");
+note "before $before, after splits $split, then $again, of $leaves leaves";
+if (!$small)
+{
+	cmp_ok($split, '<=', $before + $leaves + 10, 'each split costs one step to the right');
+	cmp_ok($again, '<=', 1.02 * $queries, 'and only once');
+}
+# and where there are so many that it no longer pays, it is read again
+run_session(
+	"$full {{INSERT INTO full_pages SELECT i, random_bits() FROM generate_series(1, 100000) i}}
+	SELECT count(*) FROM q JOIN full_pages t ON t.fp = q.fp;
+	SELECT count(*) FROM q JOIN full_pages t ON t.fp <~> q.fp <= 3;
+	INSERT INTO full_pages SELECT i, random_bits() FROM generate_series(1, 20000) i;");
+is_sound($node, 'after many splits', 'full_pages_fp');
+
+# inserts go to their leaves directly, also in an index of several columns
+my ($one, $two) = run_session(
+	q{CREATE TABLE one (g integer, fp simhash);
+	CREATE TABLE two (g integer, fp simhash);
+	INSERT INTO one SELECT i % 7, random_bits() FROM generate_series(1, 150000) i;
+	INSERT INTO two SELECT * FROM one;
+	CREATE INDEX one_fp ON one USING simhash (fp);
+	CREATE INDEX two_fp ON two USING simhash (g, fp);
+	SELECT accesses('INSERT INTO one SELECT i % 7, random_bits() FROM generate_series(1, 4000) i');
+	SELECT accesses('INSERT INTO two SELECT i % 7, random_bits() FROM generate_series(1, 4000) i');});
+note "inserts: $one, with two columns $two";
+if (!$small)
+{
+	cmp_ok($one, '<=', 5.3 * 4000, 'an insert reads one page of each table, and one of the heap');
+	cmp_ok($two, '<=', 5.3 * 4000, 'also in an index of two columns');
+}
+is_sound($node, 'after inserts', 'one_fp', 'two_fp');
+
+# The same session goes on while the index gets other contents in every way
+# there is.
+my $compare = q{SELECT compare('t', 't_fp');};
+my $expect = 'CALL expect(\'t\');';
+my $fill = 'INSERT INTO t SELECT i, random_bits() FROM generate_series(1, 5000) i;';
+$node->safe_psql('postgres',
+	'INSERT INTO query SELECT row_number() OVER (), fp FROM (SELECT fp FROM deep LIMIT 20) x;
+	INSERT INTO radii VALUES (0), (3), (5);');
+my $query = q{TRUNCATE query; INSERT INTO query SELECT row_number() OVER (), fp FROM
+	(SELECT fp FROM t LIMIT 20) x;};
+my @answers = run_session(qq{
+	CREATE TABLE t (id integer, fp simhash);
+	$fill
+	CREATE INDEX t_fp ON t USING simhash (fp);
+	$query $expect $compare
+	-- a new file
+	REINDEX INDEX t_fp; $compare
+	TRUNCATE t; INSERT INTO t SELECT id, fp FROM deep LIMIT 1000; $query $expect $compare
+	ALTER INDEX t_fp SET (blocks = 6, distance = 3); REINDEX INDEX t_fp; $compare
+	VACUUM FULL t; $compare
+	BEGIN; DROP INDEX t_fp; CREATE INDEX t_fp ON t USING simhash (fp); $compare ROLLBACK; $compare
+	BEGIN; TRUNCATE t; $fill $query $expect $compare ROLLBACK; $query $expect $compare
+	{{REINDEX INDEX t_fp}} $compare
+	{{ALTER INDEX t_fp SET (blocks = 2, distance = 1)}} {{REINDEX INDEX t_fp}} $compare
+	DROP TABLE t;
+	-- the same file, truncated: smaller, with other tables, and larger again
+	BEGIN;
+	CREATE TABLE t (id integer, fp simhash);
+	INSERT INTO t SELECT id, fp FROM deep;
+	CREATE INDEX t_fp ON t USING simhash (fp) WITH (fillfactor = 10);
+	$query $expect $compare
+	TRUNCATE t; $expect $compare
+	INSERT INTO t SELECT id, fp FROM deep LIMIT 1000; $query $expect $compare
+	-- with roots where they were, but nothing else
+	TRUNCATE t; $fill $query $expect $compare
+	TRUNCATE t; $fill $query $expect $compare
+	ALTER INDEX t_fp SET (blocks = 6, distance = 3, fillfactor = 90);
+	TRUNCATE t; $fill $query $expect $compare
+	SAVEPOINT a; TRUNCATE t; $fill ROLLBACK TO a; $compare
+	COMMIT; DROP TABLE t;
+	-- a temporary one is truncated at each commit
+	CREATE TEMPORARY TABLE t (id integer, fp simhash) ON COMMIT DELETE ROWS;
+	CREATE INDEX t_fp ON t USING simhash (fp) WITH (fillfactor = 20);
+	BEGIN; INSERT INTO t SELECT id, fp FROM deep; $query $expect $compare COMMIT;
+	BEGIN; INSERT INTO t SELECT id, fp FROM deep LIMIT 1000; $query $expect $compare COMMIT;
+	BEGIN; $fill $query $expect $compare COMMIT;
+	BEGIN; $fill $query $expect $compare COMMIT;
+});
+is(join(' ', @answers), join(' ', ('ok') x 22), 'answers are right whatever becomes of the index');
+
+# more indexes than there is room for
+$node->safe_psql(
+	'postgres', q{
+	CREATE TABLE p (id integer, fp simhash) PARTITION BY HASH (id);
+	DO $$ BEGIN
+		FOR i IN 0 .. 99 LOOP
+			EXECUTE format('CREATE TABLE p%s PARTITION OF p FOR VALUES WITH (MODULUS 100, REMAINDER %s)', i, i);
+		END LOOP;
+	END $$;
+	INSERT INTO p SELECT id, fp FROM deep;
+	CREATE INDEX p_fp ON p USING simhash (fp) WITH (fillfactor = 10);});
+my ($planned, $found, $bytes) = run_session(
+	q{PREPARE plan AS SELECT count(*) FROM p WHERE fp = '0';
+	EXPLAIN (COSTS OFF) EXECUTE plan \g /dev/null
+	SELECT count(*) FROM pg_backend_memory_contexts WHERE name = 'simhash inner pages';
+	SELECT count(*) FROM (SELECT * FROM q LIMIT 200) q JOIN p ON p.fp <~> q.fp <= 3;
+	SELECT total_bytes FROM pg_backend_memory_contexts WHERE name = 'simhash inner pages';});
+is($planned, 0, 'a plan takes no memory for pages');
+cmp_ok($bytes, '<=', $small ? 200_000 : 10_000_000, 'all indexes share the memory');
+note "bytes $bytes";
+
+$node->stop;
+done_testing();
