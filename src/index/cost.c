@@ -294,6 +294,23 @@ sort_cost(double tuples)
 }
 
 /*
+ * Is a path in the order of distances from fingerprints?  Of those from a column
+ * before the fingerprint the index knows nothing.
+ */
+static bool
+is_ordered(const IndexPath *path)
+{
+	ListCell   *lc;
+
+	foreach(lc, path->indexorderbycols)
+	{
+		if (lfirst_int(lc) != path->indexinfo->nkeycolumns - 1)
+			return false;
+	}
+	return path->indexorderbys != NIL;
+}
+
+/*
  * The part of the rows that meets conditions, and the predicate of the index.
  */
 static Selectivity
@@ -314,7 +331,7 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	IndexOptInfo *info = path->indexinfo;
 	List	   *quals = get_quals_from_indexclauses(path->indexclauses);
 	QualCost	qual_cost;
-	bool		ordered = path->indexorderbys != NIL;
+	bool		ordered = is_ordered(path);
 	Work		work;
 	ShIdxBallsPlan *plan = &work.plan;
 	double		page_fetches;
@@ -375,6 +392,13 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 		*startup_cost += page_costs + (work.sorted ? sort : 0);
 		*total_cost += sort +
 			work.rest * (spc_seq_page_cost + PAGE_CPU_COST * cpu_operator_cost);
+	}
+	else if (path->indexorderbys != NIL)
+	{
+		/* the executor gets all rows and sorts them before it returns one */
+		*total_cost += sort_cost(tuples) +
+			tuples * (spc_random_page_cost + cpu_tuple_cost);
+		*startup_cost = *total_cost;
 	}
 	*correlation = 0;
 	*pages = plan->pages + work.rest;
