@@ -20,16 +20,21 @@ my $minutes = $ENV{MINUTES} || 10;
 srand($seed);
 diag("SEED=$seed");
 
-# what a table holds, the options of its index, how many rows it should have, and
-# whether these are few enough to compare each with each
+# what a table holds, the options of its index, how many rows it should have,
+# whether these are few enough to compare each with each, and the columns of the
+# index before the fingerprint
 my %table = (
 	random => { kind => 'random', options => [ 4, 3 ], rows => 20000, pairs => 0 },
 	clustered => { kind => 'clustered', options => [ 6, 3 ], rows => 1500, pairs => 1 },
 	duplicates => { kind => 'duplicates', options => [ 2, 1 ], rows => 1200, pairs => 1 },
 	mixed => { kind => 'mixed', options => [ 3, 2 ], rows => 1500, pairs => 1 },
-	excluded => { kind => 'clustered', rows => 1000, pairs => 1 });
+	tenants => { kind => 'clustered', options => [ 4, 3 ], rows => 2500, pairs => 1, columns => ['tenant'] },
+	languages => { kind => 'random', options => [ 5, 2 ], rows => 15000, pairs => 0, columns => [ 'tenant', 'lang' ] },
+	days => { kind => 'mixed', options => [ 3, 2 ], rows => 2000, pairs => 1, columns => [ 'tenant', 'lang', 'day' ] },
+	excluded => { kind => 'clustered', rows => 1000, pairs => 1 },
+	excluded_tenants => { kind => 'clustered', rows => 1000, pairs => 1, columns => ['tenant'] });
 my @tables = sort keys %table;
-my %index = map { $_ => $_ eq 'excluded' ? 'excluded_fp_excl' : "${_}_fp" } @tables;
+my %index = map { $_ => is_excluded($_) ? "${_}_excl" : "${_}_fp" } @tables;
 
 my $node = make_node('model', [], 'shared_buffers = 4MB', 'max_wal_size = 64MB',
 	'deadlock_timeout = 100ms');
@@ -37,12 +42,17 @@ $node->start;
 load_helpers($node);
 $node->safe_psql('postgres', slurp_file("$FindBin::RealBin/model.sql"));
 $node->safe_psql('postgres', join ';', map {
-	"CREATE TABLE $_ (id bigint GENERATED ALWAYS AS IDENTITY, fp simhash, note integer DEFAULT 0"
-	  . ($_ eq 'excluded' ? ', EXCLUDE USING simhash (fp WITH %))' : ')')
+	"CREATE TABLE $_ (id bigint GENERATED ALWAYS AS IDENTITY, fp simhash, note integer DEFAULT 0,"
+	  . ' tenant integer DEFAULT draw_tenant(), lang text DEFAULT draw_lang(), day date DEFAULT draw_day()'
+	  . (is_excluded($_) ? ", CONSTRAINT ${_}_excl EXCLUDE USING simhash ("
+		. join('', map { "$_ WITH =, " } columns($_)) . 'fp WITH %))' : ')')
 } @tables);
 
 my $dir = PostgreSQL::Test::Utils::tempdir;
 my $files = 0;
+
+sub is_excluded { return $_[0] =~ /^excluded/; }
+sub columns { return @{ $table{ $_[0] }{columns} // [] }; }
 
 sub pick { return $_[ int rand @_ ]; }
 sub chance { return rand() < $_[0]; }
@@ -57,7 +67,7 @@ sub create_index
 	my ($name, $how) = @_;
 	my ($blocks, $distance) = @{ $table{$name}{options} };
 	my $fillfactor = pick(10, 50, 90, 100);
-	return "CREATE INDEX $how $index{$name} ON $name USING simhash (fp)"
+	return "CREATE INDEX $how $index{$name} ON $name USING simhash (" . join(', ', columns($name), 'fp') . ')'
 	  . " WITH (blocks = $blocks, distance = $distance, fillfactor = $fillfactor)";
 }
 
@@ -66,7 +76,7 @@ sub insert
 	my ($name) = @_;
 	my $n = upto($table{$name}{rows} / 8);
 	return "INSERT INTO $name (fp) SELECT draw('$table{$name}{kind}') FROM generate_series(1, $n)"
-	  . ($name eq 'excluded' ? ' ON CONFLICT DO NOTHING' : '');
+	  . (is_excluded($name) ? ' ON CONFLICT DO NOTHING' : '');
 }
 
 # a part of the rows: the older the fewer
@@ -78,6 +88,7 @@ my %change = (
 	update => sub { "UPDATE $_[0] SET fp = draw('$table{$_[0]}{kind}') WHERE " . some() },
 	# the row stays in its page, and the index learns nothing of it
 	note => sub { "UPDATE $_[0] SET note = note + 1 WHERE " . some() },
+	tenant => sub { "UPDATE $_[0] SET tenant = draw_tenant(), lang = draw_lang() WHERE " . some() },
 	one => sub { "INSERT INTO $_[0] (fp) VALUES (draw('$table{$_[0]}{kind}'))" },
 	copy => sub {
 		my $file = "$dir/" . $files++ . '.copy';
@@ -128,7 +139,7 @@ sub rebuild
 	my ($name) = @_;
 	my $index = $index{$name};
 	return pick("REINDEX INDEX $index;\n", "VACUUM FULL $name;\n", "TRUNCATE $name;\n")
-	  if $name eq 'excluded';
+	  if is_excluded($name);
 	return pick(
 		"REINDEX INDEX $index;\n",
 		"REINDEX INDEX CONCURRENTLY $index;\n",
@@ -156,6 +167,35 @@ sub in_order
 	  . " FROM (SELECT id, d, max(d) OVER () AS last FROM ($source) s) s";
 }
 
+# A condition on some of the columns before the fingerprint, and one that no index
+# answers.
+sub on_columns
+{
+	my ($name) = @_;
+	my %condition = (
+		tenant => [
+			[ 'tenant = 0', 'tenant + 0 = 0' ], [ 'tenant = 2::bigint', 'tenant + 0 = 2' ],
+			[ 'tenant = 9', 'false' ], [ 'tenant IS NULL', 'tenant + 0 IS NULL' ],
+			[ "tenant = ANY ('{1,NULL,3,1}')", 'tenant + 0 IN (1, 3)' ],
+			[ 'tenant IS NOT NULL', 'tenant + 0 IS NOT NULL' ] ],
+		lang => [
+			[ "lang = 'en'", "lang || '' = 'en'" ], [ 'lang IS NULL', "lang || '' IS NULL" ],
+			[ "lang IN ('de', 'fr', 'xx')", "lang || '' IN ('de', 'fr')" ] ],
+		day => [
+			[ "day = '2026-01-02'", "day + 0 = '2026-01-02'" ],
+			[ "day = ANY ('{2026-01-01,2026-01-03}')", "day + 0 IN ('2026-01-01', '2026-01-03')" ] ]);
+	my @chosen = map { chance(0.8) ? pick(@{ $condition{$_} }) : () } columns($name);
+	return map { my $side = $_; join ' AND ', 'true', map { $_->[$side] } @chosen } 0, 1;
+}
+
+# What rows must have in common to be paired, as a text; null if with no other.
+sub in_common
+{
+	my ($name, $alias) = @_;
+	my $columns = join ', ', map { "$alias$_" } columns($name);
+	return $columns eq '' ? "''" : "CASE WHEN num_nulls($columns) = 0 THEN concat_ws('/', $columns) END";
+}
+
 sub nearest
 {
 	my ($name, $condition, $brute_condition, $limit) = @_;
@@ -164,6 +204,18 @@ sub nearest
 	my $brute = "SELECT id, $brute_distance AS d FROM $name $brute_condition ORDER BY d $limit";
 	return [ "nearest $condition $limit", ['enable_bitmapscan'], "Index Scan using $index{$name}",
 		in_order($asked), in_order($brute) ];
+}
+
+# A condition on the fingerprint with some on the other columns.
+sub within_columns
+{
+	my ($name, $where, $brute_where) = @_;
+	my ($asked, $by_force) = on_columns($name);
+	my $bitmap = chance(0.5);
+	return [ "within columns, $where AND $asked",
+		[ 'enable_indexonlyscan', $bitmap ? 'enable_indexscan' : 'enable_bitmapscan' ],
+		($bitmap ? 'Bitmap Index Scan on ' : 'Index Scan using ') . $index{$name},
+		"SELECT $rows FROM $name WHERE $where AND $asked", "SELECT $rows FROM $name WHERE $brute_where AND $by_force" ];
 }
 
 # [ what, settings, plan, statement, by brute force ]
@@ -190,7 +242,8 @@ sub forms
 		  [ "index scan, $where", [ 'enable_bitmapscan', 'enable_indexonlyscan' ],
 			"Index Scan using $index", "SELECT $rows FROM $name WHERE $where", "SELECT $rows $brute" ],
 		  [ "bitmap scan, $where", [ 'enable_indexscan', 'enable_indexonlyscan' ],
-			"Bitmap Index Scan on $index", "SELECT $rows FROM $name WHERE $where", "SELECT $rows $brute" ],
+			"Bitmap Index Scan on $index", "SELECT $rows FROM $name WHERE $where", "SELECT $rows $brute" ];
+		push @forms, columns($name) ? within_columns($name, $where, $where{$where}) :
 		  [ "index-only scan, $where", ['enable_bitmapscan'],
 			"Index Only Scan using $index", "SELECT $index_only FROM $name WHERE $where",
 			"SELECT $index_only $brute" ];
@@ -199,21 +252,29 @@ sub forms
 	  nearest($name, 'WHERE fp <~> $1::simhash <= $2', "WHERE $brute_distance <= \$2", pick('', $limit)),
 	  nearest($name, 'WHERE id % 7 = 3', 'WHERE id % 7 = 3', $limit),
 	  nearest($name, 'WHERE fp % ANY ($3::simhash[])', "WHERE $any 3)", pick('', $limit));
+	if (columns($name))
+	{
+		my ($asked, $by_force) = on_columns($name);
+		push @forms, nearest($name, "WHERE $asked", "WHERE $by_force", pick('', $limit)),
+		  nearest($name, "WHERE $asked AND fp <~> \$1::simhash <= \$2",
+			"WHERE $by_force AND $brute_distance <= \$2", pick('', $limit));
+	}
 	return @forms unless $table{$name}{pairs};
+	my $same = in_common($name, '');
 
 	push @forms,
 	  [ 'all pairs', [], '',
 		"SELECT count(*), sum(hashtextextended(format('%s %s %s %s %s', a, b, a_fp::bigint, b_fp::bigint, distance), 1))"
 		  . " FROM simhash_find_all('$index'::regclass, \$2)",
-		"WITH t AS MATERIALIZED (SELECT ctid AS tid, fp::bigint AS h FROM $name WHERE fp IS NOT NULL)"
+		"WITH t AS MATERIALIZED (SELECT ctid AS tid, fp::bigint AS h, $same AS key FROM $name WHERE fp IS NOT NULL)"
 		  . " SELECT count(*), sum(hashtextextended(format('%s %s %s %s %s', x.tid, y.tid, x.h, y.h, d), 1))"
-		  . ' FROM t x, t y, bit_count((x.h # y.h)::bit(64)) d WHERE x.tid < y.tid AND d <= $2' ],
+		  . ' FROM t x, t y, bit_count((x.h # y.h)::bit(64)) d WHERE x.tid < y.tid AND x.key = y.key AND d <= $2' ],
 	  [ 'clusters', [], '',
 		"SELECT count(*), sum(hashtextextended(format('%s %s %s %s', member, fp::bigint, cluster::simhash::bigint, size), 1))"
 		  . " FROM simhash_find_clusters('$index'::regclass, \$2)",
 		"SELECT count(*), sum(hashtextextended(format('%s %s %s %s', tid, h, root, size), 1)) FROM"
-		  . " (SELECT t.ctid AS tid, h, root, count(*) OVER (PARTITION BY root) AS size"
-		  . " FROM $name t JOIN components('$name', \$2) ON h = fp::bigint) s WHERE size > 1" ];
+		  . " (SELECT t.ctid AS tid, h, root, count(*) OVER (PARTITION BY root, key) AS size"
+		  . " FROM $name t JOIN components('$name', \$2, \$s\$$same\$s\$) ON h = fp::bigint AND key = $same) s WHERE size > 1" ];
 	return @forms;
 }
 
@@ -290,7 +351,7 @@ sub repair_indexes
 
 # CLUSTER needs an index that can order
 $node->safe_psql('postgres',
-	join ';', map { "CREATE INDEX ${_}_id ON $_ (id)" } grep { $_ ne 'excluded' } @tables);
+	join ';', map { "CREATE INDEX ${_}_id ON $_ (id)" } grep { !is_excluded($_) } @tables);
 repair_indexes();
 
 my $end = time + 60 * $minutes;
@@ -337,11 +398,15 @@ do
 			  . "SELECT simhash_index_check('$index{$name}', true);\n");
 		is(join("\n", finish_session($run, '^$')), '', "phase $phase: $name");
 	}
-	is( $node->safe_psql(
-			'postgres', 'SELECT count(*) FROM excluded a JOIN excluded b
-			ON a.ctid < b.ctid AND bit_count((a.fp::bigint # b.fp::bigint)::bit(64)) <= 3'),
-		0,
-		"phase $phase: no two rows that the constraint forbids");
+	foreach my $name (grep { is_excluded($_) } @tables)
+	{
+		is( $node->safe_psql(
+				'postgres', "SELECT count(*) FROM $name a JOIN $name b"
+				  . ' ON a.ctid < b.ctid AND bit_count((a.fp::bigint # b.fp::bigint)::bit(64)) <= 3 AND '
+				  . in_common($name, 'a.') . ' = ' . in_common($name, 'b.')),
+			0,
+			"phase $phase: $name has no two rows that the constraint forbids");
+	}
 } while (time < $end);
 $node->stop;
 is(join('', grep { /TRAP:|PANIC|was terminated by signal/ } split /^/, slurp_file($node->logfile)),

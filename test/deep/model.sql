@@ -21,6 +21,14 @@ BEGIN
 		END;
 END $$;
 
+-- Values of the columns before the fingerprint: few, some of them often, and nulls.
+CREATE FUNCTION draw_tenant() RETURNS integer LANGUAGE sql VOLATILE AS $$
+	SELECT CASE WHEN x > 0.1 THEN (x * x * x * 8)::integer END FROM random() x $$;
+CREATE FUNCTION draw_lang() RETURNS text LANGUAGE sql VOLATILE AS $$
+	SELECT ('{en,de,fr,NULL}'::text[])[1 + (x * x * 4)::integer] FROM random() x $$;
+CREATE FUNCTION draw_day() RETURNS date LANGUAGE sql VOLATILE AS $$
+	SELECT '2026-01-01'::date + (random() * 2)::integer $$;
+
 -- Run a statement as the index answers it, and one by brute force; both may use
 -- $1 a center, $2 a radius and $3 further centers.  NULL if the two agree, else
 -- how they differ.  The plan must contain a text, unless it is NULL.
@@ -56,21 +64,25 @@ BEGIN
 END $$;
 
 -- For each different fingerprint of a table the smallest one, as unsigned
--- numbers go, that it is connected with by steps of at most r bits.
-CREATE FUNCTION components(tab regclass, r integer, OUT h bigint, OUT root bigint)
+-- numbers go, that it is connected with by steps of at most r bits.  Only those are
+-- connected for which an expression over the columns has the same value; null is
+-- the same as nothing.
+CREATE FUNCTION components(tab regclass, r integer, same text, OUT h bigint, OUT key text, OUT root bigint)
 RETURNS SETOF record LANGUAGE plpgsql AS $$
 DECLARE
 	hs bigint[];
+	keys text[];
 	parent integer[];
 	a integer;
 	b integer;
 BEGIN
-	EXECUTE format('SELECT array_agg(h ORDER BY h # (-1::bigint << 63))
-		FROM (SELECT DISTINCT fp::bigint AS h FROM %s WHERE fp IS NOT NULL) s', tab) INTO hs;
+	EXECUTE format('SELECT array_agg(h ORDER BY h # (-1::bigint << 63), key), array_agg(key ORDER BY h # (-1::bigint << 63), key)
+		FROM (SELECT DISTINCT fp::bigint AS h, %s AS key FROM %s WHERE fp IS NOT NULL AND %1$s IS NOT NULL) s', same, tab)
+	INTO hs, keys;
 	parent := ARRAY(SELECT generate_series(1, cardinality(hs)));
 	FOR a, b IN SELECT x.n, y.n
-		FROM unnest(hs) WITH ORDINALITY x (h, n), unnest(hs) WITH ORDINALITY y (h, n)
-		WHERE x.n < y.n AND bit_count((x.h # y.h)::bit(64)) <= r
+		FROM unnest(hs, keys) WITH ORDINALITY x (h, key, n), unnest(hs, keys) WITH ORDINALITY y (h, key, n)
+		WHERE x.n < y.n AND x.key = y.key AND bit_count((x.h # y.h)::bit(64)) <= r
 	LOOP
 		WHILE parent[a] <> a LOOP a := parent[a]; END LOOP;
 		WHILE parent[b] <> b LOOP b := parent[b]; END LOOP;
@@ -79,6 +91,7 @@ BEGIN
 	FOR i IN 1 .. coalesce(cardinality(hs), 0) LOOP
 		parent[i] := parent[parent[i]];
 		h := hs[i];
+		key := keys[i];
 		root := hs[parent[i]];
 		RETURN NEXT;
 	END LOOP;

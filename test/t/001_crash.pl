@@ -24,8 +24,10 @@ $node->safe_psql(
 	'postgres', q{
 	CREATE TABLE a (id bigint GENERATED ALWAYS AS IDENTITY, fp simhash);
 	CREATE TABLE b (id bigint GENERATED ALWAYS AS IDENTITY, fp simhash);
+	CREATE TABLE c (id bigint GENERATED ALWAYS AS IDENTITY, tenant integer, fp simhash);
 	CREATE INDEX a_fp ON a USING simhash (fp) WITH (blocks = 4, distance = 3);
 	CREATE INDEX b_fp ON b USING simhash (fp) WITH (blocks = 6, distance = 3);
+	CREATE INDEX c_tenant_fp ON c USING simhash (tenant, fp);
 	INSERT INTO radii VALUES (0), (1), (3), (5), (8), (64);
 	INSERT INTO query VALUES (1, 0), (2, 1234567890123456789), (3, -1), (4, -1234567890123456789);
 });
@@ -41,14 +43,19 @@ INSERT INTO a (fp) SELECT CASE WHEN i % 50 = 0 THEN NULL WHEN i % 5 = 0
 INSERT INTO b (fp) SELECT CASE WHEN i % 50 = 0 THEN NULL WHEN i % 5 = 0
 	THEN flip_bits((ARRAY[0, 1234567890123456789, -1, -1234567890123456789])[:pick + 1], i % 4)
 	ELSE random_bits() END FROM generate_series(1, 20) i;
+INSERT INTO c (tenant, fp) SELECT CASE WHEN i % 9 > 0 THEN 1 + i % 3 END, CASE WHEN i % 50 = 0 THEN NULL WHEN i % 5 = 0
+	THEN flip_bits((ARRAY[0, 1234567890123456789, -1, -1234567890123456789])[:pick + 1], i % 4)
+	ELSE random_bits() END FROM generate_series(1, 20) i;
 });
 my $change = PostgreSQL::Test::Utils::tempdir . '/change.sql';
 append_to_file(
 	$change, q{
 DELETE FROM a WHERE id % 7 = 0 AND id > (SELECT max(id) - 500 FROM a);
 UPDATE b SET fp = random_bits() WHERE id % 7 = 0 AND id > (SELECT max(id) - 500 FROM b);
+UPDATE c SET tenant = 4 WHERE id % 7 = 0 AND id > (SELECT max(id) - 500 FROM c);
 VACUUM a;
 VACUUM b;
+VACUUM c;
 });
 
 foreach my $round (1 .. $rounds)
@@ -94,20 +101,23 @@ foreach my $round (1 .. $rounds)
 			usleep(100_000);
 		}
 	}
-	is_sound($node, "round $round", 'a_fp', 'b_fp');
+	is_sound($node, "round $round", 'a_fp', 'b_fp', 'c_tenant_fp');
 	is_exact($node, "round $round", 'a', 'a_fp');
 	is_exact($node, "round $round", 'b', 'b_fp');
+	is_exact($node, "round $round", 'c', 'c_tenant_fp', tenants => 1);
 }
 
 # and it all still works
 $node->safe_psql('postgres',
-	'DELETE FROM a WHERE id % 2 = 0; DELETE FROM b WHERE id % 2 = 0');
-$node->safe_psql('postgres', 'VACUUM a, b');
+	'DELETE FROM a WHERE id % 2 = 0; DELETE FROM b WHERE id % 2 = 0; DELETE FROM c WHERE id % 2 = 0');
+$node->safe_psql('postgres', 'VACUUM a, b, c');
 $node->safe_psql('postgres',
-	'INSERT INTO a (fp) SELECT make_fingerprints(5000, 0.1); INSERT INTO b (fp) SELECT make_fingerprints(5000, 0.1)'
+	'INSERT INTO a (fp) SELECT make_fingerprints(5000, 0.1); INSERT INTO b (fp) SELECT make_fingerprints(5000, 0.1);'
+	  . 'INSERT INTO c (tenant, fp) SELECT hashint8(fp::bigint) % 3, fp FROM make_fingerprints(5000, 0.1) fp'
 );
-is_sound($node, 'afterwards', 'a_fp', 'b_fp');
+is_sound($node, 'afterwards', 'a_fp', 'b_fp', 'c_tenant_fp');
 is_exact($node, 'afterwards', 'a', 'a_fp');
 is_exact($node, 'afterwards', 'b', 'b_fp');
+is_exact($node, 'afterwards', 'c', 'c_tenant_fp', tenants => 1);
 $node->stop;
 done_testing();

@@ -24,6 +24,8 @@ $primary->safe_psql(
 	CREATE TABLE a (id bigint GENERATED ALWAYS AS IDENTITY, fp simhash);
 	CREATE TABLE b (id bigint GENERATED ALWAYS AS IDENTITY, fp simhash);
 	CREATE TABLE e (id bigint GENERATED ALWAYS AS IDENTITY, fp simhash);
+	CREATE TABLE c (id bigint GENERATED ALWAYS AS IDENTITY, tenant integer, fp simhash);
+	CREATE INDEX c_tenant_fp ON c USING simhash (tenant, fp);
 	CREATE INDEX a_fp ON a USING simhash (fp) WITH (blocks = 4, distance = 3);
 	CREATE INDEX e_fp ON e USING simhash (fp);
 	INSERT INTO b (fp) SELECT make_fingerprints(10000, 0.2);
@@ -42,8 +44,11 @@ INSERT INTO a (fp) SELECT CASE WHEN i % 40 = 0 THEN NULL WHEN i % 5 = 0
 	THEN flip_bits((ARRAY[0, 1234567890123456789, -1])[:pick + 1], i % 4)
 	ELSE random_bits() END FROM generate_series(1, 30) i;
 INSERT INTO b (fp) SELECT random_bits() FROM generate_series(1, 10) i;
+INSERT INTO c (tenant, fp) SELECT CASE WHEN i % 9 > 0 THEN 1 + i % 3 END, CASE WHEN i % 40 > 0 THEN random_bits() END
+FROM generate_series(1, 20) i;
 DELETE FROM a WHERE id % 20 = :part AND id > (SELECT max(id) - 2000 FROM a);
 UPDATE b SET fp = random_bits() WHERE id % 20 = :part AND id > (SELECT max(id) - 500 FROM b);
+UPDATE c SET tenant = 4 WHERE id % 20 = :part AND id > (SELECT max(id) - 500 FROM c);
 });
 foreach my $round (1 .. 3)
 {
@@ -53,7 +58,7 @@ foreach my $round (1 .. 3)
 			'--transactions=75', "--file=$script", $primary->connstr('postgres')
 		],
 		"round $round: changes");
-	$primary->safe_psql('postgres', 'VACUUM a, b');
+	$primary->safe_psql('postgres', 'VACUUM a, b, c');
 	$primary->safe_psql('postgres', 'CHECKPOINT') if $round == 2;
 }
 # many equal fingerprints; pages that VACUUM empties
@@ -71,17 +76,19 @@ foreach my $pass ('changed', 'rebuilt')
 	if ($pass eq 'rebuilt')
 	{
 		$primary->safe_psql('postgres', "REINDEX INDEX a_fp");
+		$primary->safe_psql('postgres', "REINDEX INDEX c_tenant_fp");
 		$primary->safe_psql('postgres', "REINDEX INDEX CONCURRENTLY b_fp");
 		$primary->safe_psql('postgres', 'TRUNCATE e; INSERT INTO e (fp) SELECT make_fingerprints(1000, 0.3)');
 	}
-	is_sound($primary, "primary, $pass", 'a_fp', 'b_fp', 'e_fp');
-	foreach my $table ('a', 'b', 'e')
+	is_sound($primary, "primary, $pass", 'a_fp', 'b_fp', 'c_tenant_fp', 'e_fp');
+	foreach my $table ('a', 'b', 'c', 'e')
 	{
-		is_exact($primary, "primary, $pass", $table, "${table}_fp");
+		my @asked = $table eq 'c' ? ('c', 'c_tenant_fp', tenants => 1) : ($table, "${table}_fp");
+		is_exact($primary, "primary, $pass", @asked);
 		$primary->wait_for_catchup($standby);
-		is_exact($standby, "standby, $pass", $table, "${table}_fp");
+		is_exact($standby, "standby, $pass", @asked);
 	}
-	is_sound($standby, "standby, $pass", 'a_fp', 'b_fp', 'e_fp');
+	is_sound($standby, "standby, $pass", 'a_fp', 'b_fp', 'c_tenant_fp', 'e_fp');
 }
 unlike(slurp_file($standby->logfile), qr/inconsistent page found/,
 	'replay made the same pages');
@@ -90,7 +97,7 @@ unlike(slurp_file($standby->logfile), qr/inconsistent page found/,
 $standby->promote;
 $standby->safe_psql('postgres', 'INSERT INTO a (fp) SELECT make_fingerprints(3000, 0.4); DELETE FROM b WHERE id % 2 = 0');
 $standby->safe_psql('postgres', 'VACUUM b');
-is_sound($standby, 'promoted', 'a_fp', 'b_fp', 'e_fp');
+is_sound($standby, 'promoted', 'a_fp', 'b_fp', 'c_tenant_fp', 'e_fp');
 is_exact($standby, 'promoted', 'a', 'a_fp');
 is_exact($standby, 'promoted', 'b', 'b_fp');
 $standby->stop;

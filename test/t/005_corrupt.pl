@@ -156,7 +156,7 @@ foreach my $where (0, $pages, $pages + 1_000_000, 0xFFFFFFFE, 0xFFFFFFFF)
 	my $half = pack('SS', $where >> 16, $where & 0xFFFF);
 	is_handled("right link to $where", with_bytes(1, $block_size - 20, pack('L', $where)), 'scan', 'bitmap', 'check', 'clusters', 'info');
 	is_handled("downlink to $where", with_bytes($roots[0], $block_size - 52, $half), 'scan', 'check', 'info');
-	is_handled("root $where", with_bytes(0, 40, pack('L', $where)), 'scan', 'bitmap', 'lookup', 'check', 'clusters', 'info', 'insert');
+	is_handled("root $where", with_bytes(0, 56, pack('L', $where)), 'scan', 'bitmap', 'lookup', 'check', 'clusters', 'info', 'insert');
 }
 
 # TIDs: no row can have the first two; the third leads out of the table.  They
@@ -187,7 +187,7 @@ my $marked = $sound;
 foreach my $no (1 .. $pages - 1)
 {
 	my $page = page($sound, $no);
-	next if unpack('S', substr($page, $block_size - 48 + 34, 2)) > 0;    # no leaf
+	next if unpack('C', substr($page, $block_size - 48 + 42, 1)) > 0;    # no leaf
 	foreach my $entry ((unpack('S', substr($page, 12, 2)) - 24) / 8 .. 573)
 	{
 		vec($marked, ($no * $block_size + 4616) * 8 + $entry, 1) = 1;

@@ -55,16 +55,17 @@ sub is_sound
 	return;
 }
 
-# The index finds what brute force finds.  On a standby, expect() must have run on
-# the primary before.
+# The index finds what brute force finds, of each tenant if its first column is
+# that.  On a standby, expect() must have run on the primary before.
 sub is_exact
 {
-	my ($node, $what, $table, $index) = @_;
+	my ($node, $what, $table, $index, %of) = @_;
+	my $tenants = $of{tenants} ? 'true' : 'false';
 	my $expect =
 	  $node->safe_psql('postgres', 'SELECT pg_is_in_recovery()') eq 't'
 	  ? ''
-	  : "CALL expect('$table');";
-	is($node->safe_psql('postgres', "$expect SELECT compare('$table', '$index')"),
+	  : "CALL expect('$table', $tenants);";
+	is($node->safe_psql('postgres', "$expect SELECT compare('$table', '$index', $tenants)"),
 		'ok', "$what: $index finds the same rows as brute force");
 	return;
 }
