@@ -557,7 +557,7 @@ shbt_map_has_room(const ShBtNode *keep)
 
 /*
  * Add the copy of an inner page to the map of an index, which is made if need
- * be, and return its node.
+ * be, and return its node.  It takes the place of an older one.
  *
  * place is where it was found: the root, if place->parent is NULL.
  */
@@ -626,14 +626,15 @@ shbt_map_add(Relation index, int ntrees, Page page, const ShBtPlace *place)
 	/* from here on nothing can fail */
 	node->parent = place->parent;
 	if (node->parent != NULL)
-	{
 		link = &node->parent->nodes[place->buffer - node->parent->buffers];
-		node->parent->nnodes += *link == NULL;
-	}
 	else
 		link = &map->tops[node->tree];
-	Assert(*link == NULL);
+	/* a node that is there is of other contents of the file */
+	if (unlikely(*link != NULL))
+		remove_nodes(*link);
 	*link = node;
+	if (node->parent != NULL)
+		node->parent->nnodes++;
 	map->nnodes++;
 	dlist_push_tail(&map_clock, &node->clock);
 	return node;
