@@ -152,6 +152,7 @@ SELECT index_of('SELECT id FROM docs WHERE tenant = 5'), index_of('SELECT id FRO
 SET enable_seqscan = off;
 -- A fingerprint before the last column is searched for equal ones.  Other
 -- conditions on it are checked with the row, and so is an order by it.
+DROP INDEX docs_two;
 CREATE INDEX docs_other_fp ON docs USING simhash (other, fp);
 SELECT plan('SELECT id FROM docs WHERE other = 5 AND fp <~> 0 <= 3');
 SELECT plan('SELECT id FROM docs WHERE other <~> 5 <= 3 AND fp <~> 0 <= 3');

@@ -300,88 +300,84 @@ next_in_probe(const ShIdxBallScan *scan, const ShBitsProbe *probe, uint64 from, 
 }
 
 /*
- * Place of the first listed group >= group; it is not before start.
- */
-static int
-first_group(const ShIdxGroups *groups, int start, uint32 group)
-{
-	int			low = start;
-	int			high = groups->count;
-
-	/* mostly it is the next one */
-	if (low == high || groups->list[low] >= group)
-		return low;
-	while (low < high)
-	{
-		int			middle = low + (high - low) / 2;
-
-		if (groups->list[middle] < group)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/*
- * The first group >= from that is wanted.  Returns false if there is none.
+ * Move to the first group that the walk has something left of.  Returns false
+ * if there is none; else *from is where that begins: right of the last page if
+ * *right, or else at the start of the group.
  */
 static bool
-next_group(ShIdxBallScan *scan, uint32 from, uint32 *group)
+find_group(ShIdxBallScan *scan, uint32 *group, uint64 *from, bool *right)
 {
 	const ShIdxGroups *groups = &scan->groups;
 
-	if (groups->all)
+	*from = 0;
+	*right = false;
+	if (!scan->started)
+		*group = groups->all ? 0 : groups->list[scan->group_no];
+	else
 	{
-		*group = from;
-		return true;
+		if (groups->all)
+			*group = scan->high.group;
+		else
+		{
+			while (scan->group_no < groups->count &&
+				   groups->list[scan->group_no] < scan->high.group)
+				scan->group_no++;
+			if (scan->group_no == groups->count)
+				return false;
+			*group = groups->list[scan->group_no];
+		}
+		if (*group == scan->high.group)
+		{
+			*from = scan->high.fp;
+			*right = true;
+		}
 	}
-	scan->group_no = first_group(groups, scan->group_no, from);
-	if (scan->group_no == groups->count)
-		return false;
-	*group = groups->list[scan->group_no];
 	return true;
 }
 
 /*
  * The first key that the probe can own, at the start or right of the last page.
- * Returns false if there is none; right of the last page it is the high fence
- * if the page there is to be read.
+ * Returns false if there is none.  Sets *right instead of the key if it is that
+ * page which is to be read.
  */
 static bool
-next_key(ShIdxBallScan *scan, const ShBitsProbe *probe, ShBtKey *next)
+next_key(ShIdxBallScan *scan, const ShBitsProbe *probe, ShBtKey *next, bool *right)
 {
-	ShBtKey		from = scan->started ? scan->high : SHBT_LOWEST_KEY;
+	const ShIdxGroups *groups = &scan->groups;
 	uint32		group;
+	uint64		from;
 	uint64		fp;
 
-	*next = from;
-	if (scan->groups.all)
-		return true;
-	while (next_group(scan, from.group, &group))
+	if (!find_group(scan, &group, &from, right))
+		return false;
+	if (groups->all)
 	{
-		if (group != from.group)
-			from = shbt_make_key(group, 0, 0);
-		if (next_in_probe(scan, probe, from.fp, &fp))
-		{
-			*next = fp == from.fp ? from : shbt_make_key(group, fp, 0);
-			return true;
-		}
-		if (group == PG_UINT32_MAX)
-			return false;
-		from = shbt_make_key(group + 1, 0, 0);
+		*next = SHBT_LOWEST_KEY;
+		return true;
 	}
-	return false;
+	while (!next_in_probe(scan, probe, from, &fp))
+	{
+		if (++scan->group_no == groups->count)
+			return false;
+		group = groups->list[scan->group_no];
+		from = 0;
+		*right = false;
+	}
+
+	/* what is not far from the last page is on the next one, most likely */
+	*right = *right && fp - from <= scan->width;
+	*next = shbt_make_key(group, fp, 0);
+	return true;
 }
 
 /*
- * Read the page that holds a key, or the one to the right of the last if that
- * is the one; the pin of the last passes to it.  Locks it in share mode.
+ * Read the page that holds a key, or the one to the right of the last, to which
+ * the pin of that one passes.  Locks it in share mode.
  */
 static Buffer
-read_page(ShIdxBallScan *scan, int tree, ShBtKey key)
+read_page(ShIdxBallScan *scan, int tree, ShBtKey key, bool right)
 {
-	if (scan->started && shbt_key_equal(key, scan->high))
+	if (right)
 	{
 		Buffer		old = scan->pin;
 
@@ -408,14 +404,15 @@ next_page(ShIdxBallScan *scan)
 	{
 		const ShBitsProbe *probe = &scan->plan.probes[scan->probe];
 		ShBtKey		next;
+		bool		right;
 
 		if (!scan->started)
 			scan->query = shbits_permute(&scan->scheme->tables[probe->table],
 										 scan->ball.centre);
 		else if (!BlockNumberIsValid(scan->right))
 			continue;
-		if (next_key(scan, probe, &next))
-			return read_page(scan, probe->table, next);
+		if (next_key(scan, probe, &next, &right))
+			return read_page(scan, probe->table, next, right);
 	}
 	shidx_ball_release(scan);
 	return InvalidBuffer;
@@ -427,16 +424,13 @@ next_page(ShIdxBallScan *scan)
 static Buffer
 next_null_page(ShIdxBallScan *scan)
 {
-	ShBtKey		next = scan->started ? scan->high : SHBT_LOWEST_KEY;
 	uint32		group;
+	uint64		from;
+	bool		right;
 
 	if ((!scan->started || BlockNumberIsValid(scan->right)) &&
-		next_group(scan, next.group, &group))
-	{
-		if (group != next.group)
-			next = shbt_make_key(group, 0, 0);
-		return read_page(scan, scan->scheme->ntables, next);
-	}
+		find_group(scan, &group, &from, &right))
+		return read_page(scan, scan->scheme->ntables, shbt_make_key(group, 0, 0), right);
 	shidx_ball_release(scan);
 	return InvalidBuffer;
 }
@@ -455,6 +449,24 @@ add_match(const ShIdxBallScan *scan, ShIdxMatches *matches, uint64 fp, Page page
 	matches->count++;
 }
 
+static bool
+is_wanted(const ShIdxGroups *groups, uint32 group)
+{
+	int			low = 0;
+	int			high = groups->count - 1;
+
+	while (low < high)
+	{
+		int			middle = low + (high - low) / 2;
+
+		if (groups->list[middle] < group)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return groups->list[low] == group;
+}
+
 /*
  * Of entries of a leaf, whose places are counted from first, keep those that
  * belong to a wanted group.
@@ -467,10 +479,7 @@ keep_groups(const ShIdxBallScan *scan, Page page, int first, uint16 *found, int 
 
 	for (int i = 0; i < nfound; i++)
 	{
-		uint32		group = shbt_page_group(page, first + found[i], true);
-		int			place = first_group(groups, 0, group);
-
-		if (place < groups->count && groups->list[place] == group)
+		if (is_wanted(groups, shbt_page_group(page, first + found[i], true)))
 			found[kept++] = found[i];
 	}
 	return kept;
@@ -609,6 +618,9 @@ shidx_ball_next(ShIdxBallScan *scan, ShIdxMatches *matches)
 			scan->lsn = BufferGetLSNAtomic(buffer);
 		scan->right = ShBtPageGetOpaque(page)->right;
 		scan->high = shbt_page_high(page);
+		scan->width = scan->high.fp;
+		if (ShBtPageGetOpaque(page)->low_group == scan->high.group)
+			scan->width -= ShBtPageGetOpaque(page)->low_fp;
 
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 		if (scan->keep_pin)

@@ -55,6 +55,7 @@ typedef struct ShIdxBallScan
 	XLogRecPtr	lsn;			/* what it had, if it had matches */
 	BlockNumber right;
 	ShBtKey		high;
+	uint64		width;			/* of what it may hold of the group of its end */
 	Buffer		pin;			/* that page, if keep_pin */
 } ShIdxBallScan;
 
