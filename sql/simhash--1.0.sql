@@ -1044,6 +1044,25 @@ CREATE FUNCTION simhash_index_info(
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 10;
 COMMENT ON FUNCTION simhash_index_info(regclass) IS 'tables of a simhash index, their pages and entries; the last row, with table_no null, holds the null fingerprints';
 
+CREATE FUNCTION simhash_page_info(
+	index regclass, block bigint,
+	OUT page_type text, OUT table_no integer, OUT level integer, OUT is_root boolean,
+	OUT entries integer, OUT sorted integer, OUT dead integer, OUT right_block bigint,
+	OUT low_group bigint, OUT low_fp simhash, OUT low_ctid tid,
+	OUT high_group bigint, OUT high_fp simhash, OUT high_ctid tid,
+	OUT version integer, OUT columns integer, OUT blocks integer, OUT distance integer
+) RETURNS record
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION simhash_page_info(regclass, bigint) IS 'a page of a simhash index: its place, its fences, what it holds; block 0 is the metapage';
+
+CREATE FUNCTION simhash_page_items(
+	index regclass, block bigint,
+	OUT item integer, OUT group_hash bigint, OUT permuted simhash, OUT ctid tid,
+	OUT fp simhash, OUT child bigint, OUT dead boolean
+) RETURNS SETOF record
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 500;
+COMMENT ON FUNCTION simhash_page_items(regclass, bigint) IS 'entries of a page of a simhash index, in the order in which they lie; of the metapage, the roots';
+
 CREATE FUNCTION simhash_index_check(index regclass, heapallindexed boolean DEFAULT false) RETURNS void
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION simhash_index_check(regclass, boolean) IS 'verify the structure of a simhash index; with heapallindexed also that every visible row is in every table';

@@ -82,8 +82,8 @@ typedef ShBtOpaqueData *ShBtOpaque;
 /* flags */
 #define SHBT_META			0x01	/* the metapage */
 #define SHBT_ROOT			0x02	/* root of its tree */
-#define SHBT_GROUPED		0x04	/* its entries have groups, and so have those
-									 * of all pages of the index */
+#define SHBT_GROUPED		0x04	/* its entries have groups, and so have
+									 * those of all pages of the index */
 
 /* an entry's pointer in an inner page */
 typedef struct ShBtDownlink

@@ -15,6 +15,7 @@
 #include "access/transam.h"
 #include "access/xact.h"
 #include "catalog/index.h"
+#include "catalog/pg_authid_d.h"
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "nodes/bitmapset.h"
@@ -229,6 +230,17 @@ check_access(Oid table, Oid index, ShIdxAccess access)
 	{
 		if (!shcompat_owns_relation(index, user))
 			aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX, get_rel_name(index));
+		return;
+	}
+
+	if (access == SHIDX_ACCESS_PAGES)
+	{
+		if (!has_privs_of_role(user, ROLE_PG_READ_SERVER_FILES))
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					 errmsg("permission denied to read pages of an index"),
+					 errdetail("Only superusers and roles with privileges of the \"%s\" role may do that.",
+							   "pg_read_server_files")));
 		return;
 	}
 

@@ -19,7 +19,9 @@ typedef enum ShIdxAccess
 {
 	SHIDX_ACCESS_ROWS,			/* tells of single rows: who may read these */
 	SHIDX_ACCESS_TABLE,			/* tells of the whole: who may read the table */
-	SHIDX_ACCESS_OWNER			/* only the owner */
+	SHIDX_ACCESS_OWNER,			/* only the owner */
+	SHIDX_ACCESS_PAGES			/* tells of what is stored, seen or not: who
+								 * may read the server's files */
 } ShIdxAccess;
 
 typedef struct ShIdxOpened

@@ -1,0 +1,220 @@
+/*-------------------------------------------------------------------------
+ *
+ * page_sql.c
+ *	  SQL functions that show a page of a simhash index as it is.
+ *
+ * For superusers and members of pg_read_server_files: what is on a page has
+ * passed neither a snapshot nor a policy.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "funcapi.h"
+#include "utils/builtins.h"
+
+#include "btree/cache.h"
+#include "btree/dead.h"
+#include "btree/page.h"
+#include "index/open_index.h"
+#include "type/simhash.h"
+
+PG_FUNCTION_INFO_V1(simhash_page_info);
+PG_FUNCTION_INFO_V1(simhash_page_items);
+
+#define INFO_COLUMNS	18
+#define ITEM_COLUMNS	7
+
+/* a page, copied */
+typedef struct PageCopy
+{
+	ShBitsScheme *scheme;
+	BlockNumber block;
+	PGAlignedBlock page;
+} PageCopy;
+
+/*
+ * Copy the page that arguments 0 and 1 of the calling function name: the index
+ * and the number of a block.  Reports an error if there is none, if the page is
+ * damaged, or if the current user may not look.
+ */
+static void
+copy_page(FunctionCallInfo fcinfo, PageCopy *copy)
+{
+	int64		block = PG_GETARG_INT64(1);
+	ShIdxOpened target;
+	Buffer		buffer;
+	Page		page = (Page) copy->page.data;
+	const char *problem = NULL;
+
+	shidx_open(PG_GETARG_OID(0), SHIDX_ACCESS_PAGES, &target);
+	if (block < 0 || block >= RelationGetNumberOfBlocks(target.index))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("index \"%s\" has no block %lld",
+						RelationGetRelationName(target.index), (long long) block)));
+
+	/* not what this backend remembers, but what is there */
+	shbt_forget_cache(target.index);
+	copy->scheme = shbt_get_scheme(target.index);
+	copy->block = (BlockNumber) block;
+	buffer = ReadBuffer(target.index, copy->block);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	memcpy(page, BufferGetPage(buffer), BLCKSZ);
+	UnlockReleaseBuffer(buffer);
+
+	if (copy->block != SHBT_METAPAGE_BLOCK && !PageIsNew(page))
+		problem = shbt_page_problem_anywhere(page);
+	if (problem != NULL)
+		shbt_report_corrupted(target.index, copy->block, problem);
+	shidx_close(&target);
+}
+
+/*
+ * A key, as the values of three columns.  *tid is what the third points to.
+ */
+static void
+fill_key(ShBtKey key, ItemPointer tid, Datum *values)
+{
+	shbt_int_to_tid(key.tid, tid);
+	values[0] = Int64GetDatum(key.group);
+	values[1] = SimhashGetDatum(key.fp);
+	values[2] = PointerGetDatum(tid);
+}
+
+/*
+ * Number of entries of a leaf that are marked as dead.
+ */
+static int
+count_dead(Page leaf)
+{
+	int			dead = 0;
+
+	for (int i = 0; i < shbt_page_count(leaf); i++)
+		dead += shbt_is_dead(leaf, i);
+	return dead;
+}
+
+/*
+ * simhash_page_info(index regclass, block bigint) -> record
+ *
+ * What the header and the special area say; of the metapage, what it has.  An
+ * empty page, which an extension that was cut short leaves, is 'new'.  Locks
+ * the page in share mode while it is copied.
+ */
+Datum
+simhash_page_info(PG_FUNCTION_ARGS)
+{
+	PageCopy	copy;
+	Page		page = (Page) copy.page.data;
+	ShBtOpaque	opaque = ShBtPageGetOpaque(page);
+	TupleDesc	desc;
+	Datum		values[INFO_COLUMNS] = {0};
+	bool		nulls[INFO_COLUMNS];
+	ItemPointerData low_tid;
+	ItemPointerData high_tid;
+
+	copy_page(fcinfo, &copy);
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	memset(nulls, true, sizeof(nulls));
+	nulls[0] = false;
+
+	if (PageIsNew(page))
+		values[0] = CStringGetTextDatum("new");
+	else if (copy.block == SHBT_METAPAGE_BLOCK)
+	{
+		ShBtMetaPageData *meta = ShBtPageGetMeta(page);
+
+		values[0] = CStringGetTextDatum("metapage");
+		values[4] = Int32GetDatum(meta->ntrees);
+		values[14] = Int32GetDatum(meta->version);
+		values[15] = Int32GetDatum(meta->columns);
+		values[16] = Int32GetDatum(meta->blocks);
+		values[17] = Int32GetDatum(meta->distance);
+		nulls[4] = nulls[14] = nulls[15] = nulls[16] = nulls[17] = false;
+	}
+	else
+	{
+		bool		leaf = shbt_page_is_leaf(page);
+
+		values[0] = CStringGetTextDatum(leaf ? "leaf" : "inner");
+		values[1] = Int32GetDatum(opaque->tree);
+		values[2] = Int32GetDatum(opaque->level);
+		values[3] = BoolGetDatum((opaque->flags & SHBT_ROOT) != 0);
+		values[4] = Int32GetDatum(shbt_page_count(page));
+		values[5] = Int32GetDatum(opaque->sorted);
+		values[6] = Int32GetDatum(leaf ? count_dead(page) : 0);
+		values[7] = Int64GetDatum(opaque->right);
+		fill_key(shbt_page_low(page), &low_tid, &values[8]);
+		fill_key(shbt_page_high(page), &high_tid, &values[11]);
+		memset(&nulls[1], false, 13);
+
+		/* the tree of the null fingerprints is no table */
+		nulls[1] = opaque->tree == copy.scheme->ntables;
+		nulls[5] = nulls[6] = !leaf;
+
+		/* the last page of a level has no high fence */
+		if (!BlockNumberIsValid(opaque->right))
+			nulls[7] = nulls[11] = nulls[12] = nulls[13] = true;
+	}
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}
+
+/*
+ * simhash_page_items(index regclass, block bigint) -> a row for each entry
+ *
+ * Of the metapage, a row for each tree: where its root is.  Locks the page in
+ * share mode while it is copied.
+ */
+Datum
+simhash_page_items(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	PageCopy	copy;
+	Page		page = (Page) copy.page.data;
+	ShBtOpaque	opaque = ShBtPageGetOpaque(page);
+	bool		is_meta;
+	int			count;
+
+	InitMaterializedSRF(fcinfo, 0);
+	copy_page(fcinfo, &copy);
+	if (PageIsNew(page))
+		return (Datum) 0;
+	is_meta = copy.block == SHBT_METAPAGE_BLOCK;
+	count = is_meta ? ShBtPageGetMeta(page)->ntrees : shbt_page_count(page);
+	for (int i = 0; i < count; i++)
+	{
+		Datum		values[ITEM_COLUMNS] = {0};
+		bool		nulls[ITEM_COLUMNS] = {0};
+		ItemPointerData tid;
+
+		values[0] = Int32GetDatum(i);
+		if (is_meta)
+		{
+			memset(&nulls[1], true, ITEM_COLUMNS - 1);
+			values[5] = Int64GetDatum(ShBtPageGetMeta(page)->roots[i].block);
+			nulls[5] = false;
+		}
+		else
+		{
+			bool		leaf = shbt_page_is_leaf(page);
+
+			fill_key(shbt_page_key(page, i), &tid, &values[1]);
+			if (opaque->tree < copy.scheme->ntables)
+				values[4] = SimhashGetDatum(shbits_unpermute(&copy.scheme->tables[opaque->tree],
+															 shbt_page_fps(page)[i]));
+			else
+				nulls[4] = true;
+			if (leaf)
+				values[6] = BoolGetDatum(shbt_is_dead(page, i));
+			else
+				values[5] = Int64GetDatum(shbt_inner_child(page, i));
+			nulls[5] = leaf;
+			nulls[6] = !leaf;
+		}
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}
