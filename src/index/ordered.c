@@ -21,11 +21,11 @@
  *   fingerprints are spread can fail again;
  * - instead, if memory does not hold the next distance: it needs no sorting if
  *   there is but one centre, and is returned as it is read;
- * - then a table is read for all the rest, which is sorted on disk if need be.
+ * - then a table is read for all the rest, which goes to disk if need be.
  *
  * So a scan never reads more than four times the pages of one table: at most
- * one of them for the first condition or half of one for balls, which are
- * given up beyond that, and three from end to end.
+ * one of them for the first condition or for balls, which are given up beyond
+ * that, and three from end to end.
  *
  *-------------------------------------------------------------------------
  */
@@ -40,6 +40,13 @@
 /* about how many candidates the first batch has, and how batches grow */
 #define FIRST_BATCH		256
 #define BATCH_GROWTH	16
+
+/*
+ * What all balls of a scan may take, as part of the pages of a table; and what
+ * they may take where no row is expected of them.
+ */
+#define BALLS_SHARE		(2.0 / 3)
+#define SPARE_SHARE		(1.0 / 8)
 
 /* the second reading of a table looks for this part of its entries */
 #define LARGE_BATCH		(1.0 / 16)
@@ -177,12 +184,6 @@ pages_charged(double ranges, double pages)
 {
 	return pages + Min(ranges, pages);
 }
-
-/* what all balls of a scan may take, as part of the pages of a table */
-#define BALLS_SHARE		(2.0 / 3)
-
-/* what they may take where no row is expected of them */
-#define SPARE_SHARE		(1.0 / 8)
 
 /*
  * Shall a ball grow by the ring from radius inner, or -1, to radius?  Only if
