@@ -184,7 +184,7 @@ SELECT make_table('character(4)', '{"",a,A,b}');
 SELECT problem('a = ''a''::text', false);
 -- a name has the collation C
 SELECT make_table('text', '{"",a,A,b}');
-SELECT problem('a = ''a''::name', false);
+SELECT problem('a = ''a''::name', false), problem('a = ''a''::name::text', false), problem('a = ''a''::name COLLATE "default"');
 
 --
 -- A type that has no operator class, until somebody makes one

@@ -134,7 +134,8 @@ static void
 restart(ShIdxBallScan *scan)
 {
 	scan->started = false;
-	scan->group_no = 0;
+	scan->group = scan->groups.list;
+	scan->groups_end = scan->group + scan->groups.count;
 }
 
 /*
@@ -300,33 +301,23 @@ next_in_probe(const ShIdxBallScan *scan, const ShBitsProbe *probe, uint64 from, 
 }
 
 /*
- * Move to the first group that the walk has something left of.  Returns false
- * if there is none; else *from is where that begins: right of the last page if
- * *right, or else at the start of the group.
+ * Move to the first of the listed groups that the walk has something left of.
+ * Returns false if there is none; else *from is where that begins: right of the
+ * last page if *right, or else at the start of the group.
  */
-static bool
-find_group(ShIdxBallScan *scan, uint32 *group, uint64 *from, bool *right)
+static pg_attribute_always_inline bool
+find_group(ShIdxBallScan *scan, uint64 *from, bool *right)
 {
-	const ShIdxGroups *groups = &scan->groups;
-
 	*from = 0;
 	*right = false;
-	if (!scan->started)
-		*group = groups->all ? 0 : groups->list[scan->group_no];
-	else
+	if (scan->started)
 	{
-		if (groups->all)
-			*group = scan->high.group;
-		else
+		while (*scan->group < scan->high.group)
 		{
-			while (scan->group_no < groups->count &&
-				   groups->list[scan->group_no] < scan->high.group)
-				scan->group_no++;
-			if (scan->group_no == groups->count)
+			if (++scan->group == scan->groups_end)
 				return false;
-			*group = groups->list[scan->group_no];
 		}
-		if (*group == scan->high.group)
+		if (*scan->group == scan->high.group)
 		{
 			*from = scan->high.fp;
 			*right = true;
@@ -337,36 +328,34 @@ find_group(ShIdxBallScan *scan, uint32 *group, uint64 *from, bool *right)
 
 /*
  * The first key that the probe can own, at the start or right of the last page.
- * Returns false if there is none.  Sets *right instead of the key if it is that
- * page which is to be read.
+ * Returns false if there is none.  Sets *right if it is that page which is to be
+ * read, whatever the key.
  */
-static bool
+static pg_attribute_always_inline bool
 next_key(ShIdxBallScan *scan, const ShBitsProbe *probe, ShBtKey *next, bool *right)
 {
-	const ShIdxGroups *groups = &scan->groups;
-	uint32		group;
 	uint64		from;
 	uint64		fp;
 
-	if (!find_group(scan, &group, &from, right))
-		return false;
-	if (groups->all)
+	if (scan->groups.all)
 	{
 		*next = SHBT_LOWEST_KEY;
+		*right = scan->started;
 		return true;
 	}
+	if (!find_group(scan, &from, right))
+		return false;
 	while (!next_in_probe(scan, probe, from, &fp))
 	{
-		if (++scan->group_no == groups->count)
+		if (++scan->group == scan->groups_end)
 			return false;
-		group = groups->list[scan->group_no];
 		from = 0;
 		*right = false;
 	}
 
 	/* what is not far from the last page is on the next one, most likely */
-	*right = *right && fp - from <= scan->width;
-	*next = shbt_make_key(group, fp, 0);
+	*right &= fp - from <= scan->width;
+	*next = shbt_make_key(*scan->group, fp, 0);
 	return true;
 }
 
@@ -374,7 +363,7 @@ next_key(ShIdxBallScan *scan, const ShBitsProbe *probe, ShBtKey *next, bool *rig
  * Read the page that holds a key, or the one to the right of the last, to which
  * the pin of that one passes.  Locks it in share mode.
  */
-static Buffer
+static pg_attribute_always_inline Buffer
 read_page(ShIdxBallScan *scan, int tree, ShBtKey key, bool right)
 {
 	if (right)
@@ -424,13 +413,14 @@ next_page(ShIdxBallScan *scan)
 static Buffer
 next_null_page(ShIdxBallScan *scan)
 {
-	uint32		group;
 	uint64		from;
-	bool		right;
+	bool		right = scan->started;
+	bool		all = scan->groups.all;
 
 	if ((!scan->started || BlockNumberIsValid(scan->right)) &&
-		find_group(scan, &group, &from, &right))
-		return read_page(scan, scan->scheme->ntables, shbt_make_key(group, 0, 0), right);
+		(all || find_group(scan, &from, &right)))
+		return read_page(scan, scan->scheme->ntables,
+						 all ? SHBT_LOWEST_KEY : shbt_make_key(*scan->group, 0, 0), right);
 	shidx_ball_release(scan);
 	return InvalidBuffer;
 }
@@ -522,8 +512,8 @@ wants_one_group(const ShIdxBallScan *scan, Page page)
 	const ShIdxGroups *groups = &scan->groups;
 
 	return !groups->all &&
-		(scan->group_no + 1 == groups->count ||
-		 groups->list[scan->group_no + 1] > ShBtPageGetOpaque(page)->high_group);
+		(scan->group + 1 == scan->groups_end ||
+		 scan->group[1] > ShBtPageGetOpaque(page)->high_group);
 }
 
 /*
@@ -544,7 +534,7 @@ collect_matches(const ShIdxBallScan *scan, Page page, ShIdxMatches *matches)
 
 	if (sorted > 0 && (grouped ? wants_one_group(scan, page) : one_prefix))
 	{
-		uint32		group = scan->groups.list[scan->group_no];
+		uint32		group = *scan->group;
 		uint64		prefix = one_prefix ? shbits_prefix_mask(probe->nbits) : 0;
 		uint64		last = scan->query | ~prefix;
 		int			first = shbt_find_sorted(page, group, scan->query & prefix);

@@ -48,7 +48,8 @@ typedef struct ShIdxBallScan
 	SimhashBall ball;
 	int			probe;
 	bool		started;		/* the probe has read a page */
-	int			group_no;		/* it is done with those before */
+	const uint32 *group;		/* that it is in, unless it reads all */
+	const uint32 *groups_end;
 	uint64		query;			/* centre of the ball, as the probe's table
 								 * has it */
 	BlockNumber block;			/* of the last page that was read */

@@ -48,7 +48,7 @@ check_last(Relation index, int last)
 			 equality ?
 			 errdetail("Its type is %s, and its operator class knows equality only.", type) :
 			 errdetail("Its type is %s, which is not 64 bits by value.", type),
-			 errhint("Put the fingerprint last; columns before it are compared for equality.")));
+			 errhint("Put a fingerprint last, of type simhash or bigint; columns before it are compared for equality.")));
 }
 
 /*

@@ -231,6 +231,9 @@ plan_group(const ShBitsScheme *scheme, double leaves, const Search *search, bool
 	work->sorted = false;
 }
 
+/*
+ * Plan what is read of an index.
+ */
 static void
 plan_by_scheme(const ShBitsScheme *scheme, const IndexOptInfo *info,
 			   const Search *search, bool ordered, Work *work)
@@ -244,12 +247,14 @@ plan_by_scheme(const ShBitsScheme *scheme, const IndexOptInfo *info,
 		return;
 	}
 	plan_group(scheme, Max(leaves * groups->share / groups->count, 1), search, ordered, work);
-
-	/* small groups share pages, which are read once */
-	work->plan.ranges *= groups->count;
-	work->plan.pages = Min(work->plan.pages * groups->count, Max(info->pages, 1));
-	work->plan.comparing *= groups->count;
-	work->rest = Min(work->rest * groups->count, info->pages);
+	if (groups->count > 1)
+	{
+		/* small groups share pages, which are read once each time */
+		work->plan.ranges *= groups->count;
+		work->plan.pages = Min(work->plan.pages * groups->count, info->pages);
+		work->plan.comparing *= groups->count;
+		work->rest = Min(work->rest * groups->count, 3 * leaves);
+	}
 }
 
 /*
