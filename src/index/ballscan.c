@@ -60,6 +60,8 @@ shidx_ball_begin(ShIdxBallScan *scan, Relation index, ShBitsScheme *scheme)
 void
 shidx_ball_set_groups(ShIdxBallScan *scan, const ShIdxGroups *groups)
 {
+	if (groups->all != scan->groups.all)
+		scan->plan_radius = -1;
 	scan->groups = *groups;
 }
 
@@ -75,19 +77,25 @@ shidx_ball_count_leaves(ShIdxBallScan *scan)
 	int			counted = Min(groups->count, MAX_COUNTED);
 	double		leaves = 0;
 
-	scan->plan_radius = -1;
-	scan->leaves_per_table = table;
 	if (groups->all)
-		return;
-	for (int i = 0; i < counted; i++)
+		leaves = table;
+	else
 	{
-		int			place = (int) ((int64) i * groups->count / counted);
+		for (int i = 0; i < counted; i++)
+		{
+			int			place = (int) ((int64) i * groups->count / counted);
 
-		leaves += shbt_count_leaves(scan->index, 0, groups->list[place]);
+			leaves += shbt_count_leaves(scan->index, 0, groups->list[place]);
+		}
+
+		/* no more than there are, where small groups share leaves */
+		leaves = Min(leaves / counted, Max(table / groups->count, 1));
 	}
-
-	/* small groups share leaves */
-	scan->leaves_per_table = Min(leaves / counted, Max(table / groups->count, 1));
+	if (leaves != scan->leaves_per_table)
+	{
+		scan->leaves_per_table = leaves;
+		scan->plan_radius = -1;
+	}
 }
 
 /*
@@ -439,6 +447,7 @@ add_match(const ShIdxBallScan *scan, ShIdxMatches *matches, uint64 fp, Page page
 	matches->count++;
 }
 
+/* is the group among those that are listed? */
 static bool
 is_wanted(const ShIdxGroups *groups, uint32 group)
 {

@@ -1,9 +1,10 @@
 --
--- Indexes of several columns: a scan reads only the groups that it asks for
+-- Indexes of several columns: a scan reads only the groups that it asks for (which
+-- does not hold where many groups collide)
 --
 SET client_min_messages = warning;
-CREATE SCHEMA columns_work_test;
-SET search_path = columns_work_test, public;
+CREATE SCHEMA group_work_test;
+SET search_path = group_work_test, public;
 SET max_parallel_workers_per_gather = 0;
 
 -- half of the rows are of tenant 0, the others have 100 each
@@ -47,4 +48,4 @@ SET plan_cache_mode = force_generic_plan;
 SELECT pages($$EXECUTE one (5, bits('no'))$$) <= 8 AS one_small;
 SELECT pages($$EXECUTE one (NULL, bits('no'))$$) = 0 AS nothing;
 
-DROP SCHEMA columns_work_test CASCADE;
+DROP SCHEMA group_work_test CASCADE;
