@@ -142,10 +142,10 @@ RESET ROLE;
 --
 CREATE TABLE few (id int, tenant int, fp simhash) WITH (autovacuum_enabled = off);
 CREATE INDEX few_fp ON few USING simhash (tenant, fp);
-INSERT INTO few SELECT i, i / 3, bits('f' || i / 3) # (3::bigint << i % 3 * 20) FROM generate_series(1, 9000) i;
-SELECT r AS radius, c.* FROM unnest('{0,3,4}'::int[]) r, compare('few', 'few_fp', 'a.tenant = b.tenant', r) c ORDER BY r;
+INSERT INTO few SELECT i, i / 3, bits('f' || i / 3) # (1::bigint << i % 3 * 20) FROM generate_series(1, 9000) i;
+SELECT r AS radius, c.* FROM unnest('{0,2,4}'::int[]) r, compare('few', 'few_fp', 'a.tenant = b.tenant', r) c ORDER BY r;
 -- more than fits in memory
-INSERT INTO few SELECT i, i / 3, bits('f' || i / 3) # (3::bigint << i % 3 * 20) FROM generate_series(9001, 40000) i;
+INSERT INTO few SELECT i, i / 3, bits('f' || i / 3) # (1::bigint << i % 3 * 20) FROM generate_series(9001, 40000) i;
 SET maintenance_work_mem = '1MB';
 SELECT count(*) AS pairs, count(DISTINCT x.tenant) AS tenants, count(*) FILTER (WHERE x.tenant <> y.tenant) AS wrong
 FROM simhash_find_all('few_fp', 6) f JOIN few x ON x.ctid = a JOIN few y ON y.ctid = b;
@@ -154,10 +154,36 @@ RESET maintenance_work_mem;
 
 -- a fingerprint of many rows, few of which are left
 CREATE TABLE dead (id int, tenant int, fp simhash) WITH (autovacuum_enabled = off);
-INSERT INTO dead SELECT i, i % 2, CASE WHEN i % 2000 < 10 THEN 1 ELSE 0 END FROM generate_series(1, 12000) i;
+INSERT INTO dead SELECT i, i % 5, CASE WHEN i % 2000 < 10 THEN 1 ELSE 0 END FROM generate_series(1, 25000) i;
 CREATE INDEX dead_fp ON dead USING simhash (tenant, fp);
 DELETE FROM dead WHERE id % 1500 > 5;
 SELECT r AS radius, c.* FROM unnest('{0,1,4}'::int[]) r, compare('dead', 'dead_fp', 'a.tenant = b.tenant', r) c ORDER BY r;
+
+-- many fingerprints with a common prefix, the same ones in all tenants
+CREATE TABLE common (id int, tenant text, fp simhash) WITH (autovacuum_enabled = off);
+INSERT INTO common SELECT i, 'tenant ' || i / 2 % 5, (bits('c' || i / 10) & x'fffffffffff'::bigint) # i % 2 FROM generate_series(0, 19999) i;
+CREATE INDEX common_fp ON common USING simhash (tenant, fp);
+SET maintenance_work_mem = '4MB';
+SELECT r AS radius, count(*) AS pairs, count(*) FILTER (WHERE x.tenant <> y.tenant) AS wrong
+FROM unnest('{0,1,3,4}'::int[]) r, simhash_find_all('common_fp', r) f JOIN common x ON x.ctid = a JOIN common y ON y.ctid = b GROUP BY r ORDER BY r;
+SELECT count(*) AS members, min(size), max(size) FROM simhash_find_clusters('common_fp');
+-- each fingerprint many times, too
+INSERT INTO common SELECT id, tenant, fp FROM common WHERE id < 5000;
+INSERT INTO common SELECT id, tenant, fp FROM common WHERE id < 200;
+SELECT count(*) AS pairs, count(*) FILTER (WHERE x.tenant <> y.tenant) AS wrong
+FROM simhash_find_all('common_fp', 2) f JOIN common x ON x.ctid = a JOIN common y ON y.ctid = b;
+SELECT sum(n * (n - 1) / 2) AS pairs FROM (SELECT count(*) AS n FROM common GROUP BY tenant, id / 2) s;
+SELECT size, count(*) AS members FROM simhash_find_clusters('common_fp') GROUP BY size ORDER BY size;
+RESET maintenance_work_mem;
+
+-- fingerprints with many neighbours each, found while the rows of others are looked up
+CREATE TABLE dense (tenant text, fp simhash) WITH (autovacuum_enabled = off);
+INSERT INTO dense SELECT 'tenant ' || t, fp FROM generate_series(0, 19) t, generate_series(0, 2047) fp ORDER BY bits(t || '/' || fp);
+CREATE INDEX dense_fp ON dense USING simhash (tenant, fp);
+SELECT count(*) AS pairs, 20 * 11 * 2048 / 2 AS expected, count(*) FILTER (WHERE x.tenant <> y.tenant) AS wrong
+FROM simhash_find_all('dense_fp', 1) f JOIN dense x ON x.ctid = a JOIN dense y ON y.ctid = b;
+SELECT cluster, size, members, count(*) AS tenants FROM (
+	SELECT tenant, cluster, size, count(*) AS members FROM simhash_find_clusters('dense_fp', 1) JOIN dense ON ctid = member GROUP BY 1, 2, 3) s GROUP BY 1, 2, 3;
 
 -- long values: pairs need those of some rows at a time, clusters all
 CREATE TABLE long (name text, fp simhash);
