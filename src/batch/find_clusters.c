@@ -157,7 +157,10 @@ flush(MemberSink *sink)
 		BufFileWrite(sink->members, &member, sizeof(Member));
 	}
 	for (size_t i = 0; i < sink->rows->npairs; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
 		join_pair(sink, sink->rows->pairs[i]);
+	}
 	shbatch_rows_reset(sink->rows);
 }
 

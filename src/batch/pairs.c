@@ -119,6 +119,8 @@ found_in_tile(ShBatchPairs *pairs, const uint64 *keys, const ShSortItem *entries
 	{
 		int			row = pg_rightmost_one_pos64(with_others);
 
+		/* a found pair takes much longer than a comparison */
+		CHECK_FOR_INTERRUPTS();
 		for (; others[row] != 0; others[row] &= others[row] - 1)
 			found_pair(pairs, keys, entries, i + row, j + pg_rightmost_one_pos64(others[row]));
 	}

@@ -242,7 +242,10 @@ shbatch_union_find_sum(ShBatchUnionFind *components)
 {
 	for (uint32 i = 0; i < components->count; i++)
 	{
-		uint32		root = shbatch_union_find_root(components, i);
+		uint32		root;
+
+		CHECK_FOR_INTERRUPTS();
+		root = shbatch_union_find_root(components, i);
 
 		if (root != i)
 			components->elements[root].size += components->elements[i].size;

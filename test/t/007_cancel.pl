@@ -134,6 +134,42 @@ foreach my $try (1 .. 20)
 is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_ls_tmpdir()'),
 	'0', 'no temporary files are left');
 
+# A search for pairs stops even where each comparison finds one, not when the 64
+# keys that are compared together have met all others: that would be up to 4
+# million pairs.
+$node->safe_psql(
+	'postgres', q{
+	CREATE FUNCTION cancel_pairs(OUT at_signal bigint, OUT at_end bigint) LANGUAGE plpgsql AS $$
+	DECLARE
+		victim integer;
+		now bigint;
+	BEGIN
+		SELECT p.pid INTO victim FROM simhash_stat_progress p JOIN pg_stat_activity a USING (pid)
+			WHERE a.application_name = 'victim' AND p.found > 0 AND pg_cancel_backend(p.pid);
+		WHILE victim IS NOT NULL LOOP
+			PERFORM pg_stat_clear_snapshot();
+			SELECT p.found INTO now FROM simhash_stat_progress p WHERE p.pid = victim;
+			EXIT WHEN now IS NULL;
+			at_signal := coalesce(at_signal, now);
+			at_end := now;
+		END LOOP;
+		IF victim IS NOT NULL THEN	-- it may have ended at once
+			at_signal := coalesce(at_signal, 0);
+			at_end := coalesce(at_end, at_signal);
+		END IF;
+	END
+	$$});
+foreach my $try (1 .. 4)
+{
+	my ($progress, $err) = cancelled(
+		'SELECT count(*) FROM simhash_find_clusters_in(ARRAY(SELECT i::bigint::simhash FROM generate_series(1, 60000) i), 20)',
+		q{SELECT at_signal || ' ' || at_end FROM cancel_pairs()});
+	like($err, qr/57014/, 'a search for clusters is cancelled');
+	like($progress, qr/^\d+ \d+$/, 'while it finds pairs');
+	my ($at_signal, $at_end) = split / /, $progress;
+	cmp_ok($at_end - $at_signal, '<=', 400000, 'and at once');
+}
+
 # VACUUM
 $node->safe_psql('postgres', 'DELETE FROM a WHERE id % 3 = 0');
 cancelled('VACUUM a',
