@@ -43,10 +43,10 @@ PG_FUNCTION_INFO_V1(simhash_find_duplicates);
 /* what an element has */
 typedef struct State
 {
+	uint64		fp;
 	uint64		keeper;			/* TID of the nearest row that is kept, or NO_KEEPER */
 	uint32		place;			/* among the elements, by their first rows */
-	uint16		distance;		/* of the keeper */
-	bool		has_near;		/* other elements are */
+	int32		distance;		/* of the keeper */
 } State;
 
 #define NO_KEEPER	PG_UINT64_MAX
@@ -74,6 +74,8 @@ add_pair(ShBatchMembers *members, uint32 a, uint32 b)
 	DuplicateFinder *finder = (DuplicateFinder *) members;
 	ShBatchNumberPair pair = {a, b};
 
+	members->elements.elements[a].has_near = true;
+	members->elements.elements[b].has_near = true;
 	BufFileWrite(finder->pairs, &pair, sizeof(pair));
 }
 
@@ -90,19 +92,16 @@ next_pair(DuplicateFinder *finder, ShBatchNumberPair *pair)
 static void
 make_states(DuplicateFinder *finder)
 {
-	uint32		count = finder->members.elements.count;
-	ShBatchNumberPair pair;
+	const ShBatchUnionFind *elements = &finder->members.elements;
 
-	finder->states = MemoryContextAllocHuge(CurrentMemoryContext, count * sizeof(State));
-	for (uint32 i = 0; i < count; i++)
+	finder->states = MemoryContextAllocHuge(CurrentMemoryContext,
+											elements->count * sizeof(State));
+	for (uint32 i = 0; i < elements->count; i++)
 	{
+		finder->states[i].fp = elements->elements[i].fp;
 		finder->states[i].keeper = NO_KEEPER;
 		finder->states[i].place = NO_PLACE;
-		finder->states[i].has_near = false;
 	}
-	shbatch_rewind_file(finder->pairs);
-	while (next_pair(finder, &pair))
-		finder->states[pair.a].has_near = finder->states[pair.b].has_near = true;
 }
 
 /*
@@ -111,6 +110,7 @@ make_states(DuplicateFinder *finder)
 static void
 order_rows(DuplicateFinder *finder, ShBatchRowOrder *order)
 {
+	const ShBatchElement *elements = finder->members.elements.elements;
 	ShBatchMember member;
 	uint64		tid;
 	uint32		number;
@@ -119,9 +119,10 @@ order_rows(DuplicateFinder *finder, ShBatchRowOrder *order)
 
 	while (shbatch_members_next(&finder->members, &member))
 	{
+		const ShBatchElement *element = &elements[member.element];
+
 		CHECK_FOR_INTERRUPTS();
-		if (finder->states[member.element].has_near ||
-			finder->members.elements.elements[member.element].size > 1)
+		if (element->has_near || element->size > 1)
 		{
 			shbatch_order_add(order, member.tid, (uint32) member.element);
 			count++;
@@ -175,7 +176,6 @@ sort_pairs(DuplicateFinder *finder)
 static void
 keep_row(DuplicateFinder *finder, uint32 number, uint64 tid)
 {
-	const ShBatchElement *elements = finder->members.elements.elements;
 	State	   *state = &finder->states[number];
 
 	state->keeper = tid;
@@ -184,15 +184,14 @@ keep_row(DuplicateFinder *finder, uint32 number, uint64 tid)
 		advance_pair(finder);
 	while (finder->has_pair && finder->pair.key == state->place)
 	{
-		uint32		other = (uint32) finder->pair.value;
-		State	   *other_state = &finder->states[other];
-		int			distance = shbits_distance(elements[number].fp, elements[other].fp);
+		State	   *other = &finder->states[finder->pair.value];
+		int			distance = shbits_distance(state->fp, other->fp);
 
 		CHECK_FOR_INTERRUPTS();
-		if (other_state->keeper == NO_KEEPER || distance < other_state->distance)
+		if (other->keeper == NO_KEEPER || distance < other->distance)
 		{
-			other_state->keeper = tid;
-			other_state->distance = distance;
+			other->keeper = tid;
+			other->distance = distance;
 		}
 		advance_pair(finder);
 	}

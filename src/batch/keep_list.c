@@ -218,8 +218,8 @@ shbatch_parse_keep(Relation table, const char *text)
 	addNSItemToQuery(pstate, item, true, true, true);
 	keep = analyze_list(pstate, table, text, items);
 
-	error_context_stack = context.previous;
 	shcompat_check_permissions(pstate);
+	error_context_stack = context.previous;
 	free_parsestate(pstate);
 	return keep;
 }

@@ -186,6 +186,7 @@ shbatch_union_find_add(ShBatchUnionFind *components, ShBatchElementKey key, bool
 		element->size = 0;
 		element->parent = components->count;
 		element->others = 0;
+		element->has_near = 0;
 		*number = components->count++;
 	}
 	return *number;
