@@ -202,6 +202,13 @@ SELECT keep, c.* FROM unnest('{NULL,"weight DESC, id"}'::text[]) keep, compare('
 CREATE INDEX many_columns ON many USING simhash (lang, weight, fp);
 SELECT r, keep, c.* FROM unnest('{0,2,3}'::int[]) r, unnest('{NULL,"length(note), id DESC"}'::text[]) keep,
 	compare('many', 'many_columns', r, keep, 'a.lang = b.lang AND a.weight = b.weight') c ORDER BY keep, r;
+-- also where different values have the same hash
+CREATE FUNCTION same_hash(int, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT AS $$ SELECT 7::bigint $$;
+CREATE OPERATOR CLASS same_hash_ops FOR TYPE int USING simhash AS OPERATOR 1 =, FUNCTION 1 same_hash(int, bigint);
+CREATE INDEX many_same_hash ON many USING simhash (weight same_hash_ops, fp);
+SELECT r, keep, c.* FROM unnest('{0,3}'::int[]) r, unnest('{NULL,"length(note), id DESC"}'::text[]) keep,
+	compare('many', 'many_same_hash', r, keep, 'a.weight = b.weight') c ORDER BY keep, r;
+DROP INDEX many_same_hash;
 -- a partial index
 CREATE INDEX many_partial ON many USING simhash (fp) WHERE id <= 300;
 CREATE TABLE part AS SELECT * FROM many WHERE id <= 300 ORDER BY ctid;
