@@ -287,6 +287,6 @@ DROP TABLE doc;
 ALTER OPERATOR FAMILY simhash_ops USING simhash DROP OPERATOR 65 (simhash, simhash);
 -- the family is as it was before
 SELECT amopstrategy, amopopr::regoperator FROM pg_amop JOIN pg_opfamily f ON f.oid = amopfamily
-WHERE opfname = 'simhash_ops' ORDER BY 1;
+WHERE opfname = 'simhash_ops' ORDER BY 1, amopopr::regoperator::text COLLATE "C";
 
 DROP SCHEMA exclusion_test CASCADE;

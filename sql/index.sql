@@ -449,7 +449,6 @@ CREATE INDEX ON o USING simhash (fp) WITH (fillfactor = 5);
 CREATE INDEX ON o USING simhash (fp) WITH (fillfactor = 101);
 CREATE INDEX ON o USING simhash (fp) WITH (tables = 4);
 -- what the access method does not do
-CREATE INDEX ON o USING simhash (fp, other);
 CREATE UNIQUE INDEX ON o USING simhash (fp);
 CREATE INDEX ON o USING simhash (fp) INCLUDE (id);
 CREATE INDEX ON o USING simhash (fp DESC);

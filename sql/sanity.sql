@@ -115,8 +115,9 @@ WHERE proleakproof AND NOT EXISTS (SELECT FROM operators WHERE oprcode = f.oid)
 	AND NOT EXISTS (SELECT FROM pg_amproc WHERE amproc = f.oid)
 	AND proname NOT IN ('simhash_within', 'simhash_radius', 'simhash_ball', 'simhash_order_distance',
 		'simhash_from_int2', 'simhash_from_int4');
--- an operator of the index that may not be used below a security barrier
-SELECT c.name FROM class_operators c JOIN pg_operator o ON o.oid = amopopr JOIN pg_proc p ON p.oid = oprcode WHERE NOT proleakproof;
+-- an operator of the index that may not be used below a security barrier; those
+-- of the server are as they are
+SELECT c.name FROM class_operators c JOIN operators o ON o.oid = amopopr JOIN pg_proc p ON p.oid = oprcode WHERE NOT proleakproof;
 -- casts that are no cast of ours, or to a type of the server's without being asked
 SELECT m.name FROM pg_cast c JOIN members m ON classid = 'pg_cast'::regclass AND objid = c.oid
 WHERE castcontext = 'i' AND NOT EXISTS (SELECT FROM members WHERE classid = 'pg_type'::regclass AND objid = casttarget);

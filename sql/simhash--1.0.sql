@@ -1093,7 +1093,7 @@ CREATE FUNCTION simhash_find_all(
 	OUT a_table regclass, OUT b_table regclass
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000;
-COMMENT ON FUNCTION simhash_find_all(regclass, integer) IS 'all pairs of rows whose fingerprints differ in at most distance bits; by default, the distance of the index';
+COMMENT ON FUNCTION simhash_find_all(regclass, integer) IS 'all pairs of rows whose fingerprints differ in at most distance bits, by default the distance of the index, and whose columns before the fingerprint are equal';
 
 CREATE FUNCTION simhash_find_clusters(
 	index regclass, distance integer DEFAULT NULL,
@@ -1101,7 +1101,7 @@ CREATE FUNCTION simhash_find_clusters(
 	OUT member_table regclass
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000;
-COMMENT ON FUNCTION simhash_find_clusters(regclass, integer) IS 'rows that have near-duplicates, by connected component of such pairs; cluster is its smallest fingerprint';
+COMMENT ON FUNCTION simhash_find_clusters(regclass, integer) IS 'rows that have near-duplicates, by connected component of such pairs; cluster is its smallest fingerprint, unique among rows whose columns before the fingerprint are equal';
 
 -- keep is an ORDER BY list over the columns of the table.
 CREATE FUNCTION simhash_find_duplicates(

@@ -16,8 +16,12 @@
  * not above the xmin of any registered snapshot; and whoever inserts, updates
  * or deletes clears the mark under the exclusive lock that he needs for it.
  * So a marked page has no such row, and a line pointer on it is either that of
- * the entry's row or has no row.  (Rows that COPY FREEZE loads are marked at
- * once; they are visible to all snapshots, in scans of the table too.)
+ * the entry's row or has no row.
+ *
+ * Rows that COPY FREEZE loads are marked at once; they are visible to all
+ * snapshots, in scans of the table too.  And old_snapshot_threshold, until 16,
+ * lets the horizon pass a snapshot; but then the page has been changed since,
+ * and the snapshot is too old for it.
  *
  * Two cases are excepted, as in scans of the table.  During recovery it is not
  * certain that whoever could not see a row of the page is gone once the mark is

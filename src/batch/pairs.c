@@ -27,12 +27,11 @@
 /* up to how many keys are compared each with each: sorting more is cheaper */
 #define COMPARE_MAX		512
 
-/* up to how many keys are compared by one call */
-#define FEW_KEYS		SHBITS_MAX_PAIR_KEYS
+/* how many keys are compared with how many others by one call */
+#define TILE			SHBITS_MAX_TILE
 
-/* how many keys are compared with one before the next one's turn: 8 kB of them
- * stay in the first-level cache */
-#define TILE			1024
+/* how many keys one tile is compared with before interrupts are checked */
+#define CHECK_INTERVAL	0x10000
 
 /* how many keys are sorted by a part before that is reported */
 #define REPORT_INTERVAL	65536
@@ -97,10 +96,7 @@ report_done(ShBatchPairs *pairs, Share share, double fraction)
 	pairs->report(pairs->arg, share.start + share.size * Min(fraction, 1));
 }
 
-/*
- * Keys i and j are within the distance of each other.  entries[], if given, has
- * their positions.
- */
+/* keys i and j are within the distance of each other */
 static inline void
 found_pair(ShBatchPairs *pairs, const uint64 *keys, const ShSortItem *entries, size_t i, size_t j)
 {
@@ -113,63 +109,50 @@ found_pair(ShBatchPairs *pairs, const uint64 *keys, const ShSortItem *entries, s
 }
 
 /*
- * Compare a few keys each with each.
+ * Pairs of keys from i on with others from j on, as the filters return them.
  */
-static void
-compare_few(ShBatchPairs *pairs, const uint64 *keys, const ShSortItem *entries, size_t count)
+static inline void
+found_in_tile(ShBatchPairs *pairs, const uint64 *keys, const ShSortItem *entries,
+			  size_t i, size_t j, uint64 with_others, uint64 *others)
 {
-	uint64		others[FEW_KEYS];
-	uint64		with_others = shbits_filter_pairs(keys, count, pairs->distance, others);
-
 	for (; with_others != 0; with_others &= with_others - 1)
 	{
-		int			i = pg_rightmost_one_pos64(with_others);
+		int			row = pg_rightmost_one_pos64(with_others);
 
-		for (; others[i] != 0; others[i] &= others[i] - 1)
-			found_pair(pairs, keys, entries, i, pg_rightmost_one_pos64(others[i]));
+		for (; others[row] != 0; others[row] &= others[row] - 1)
+			found_pair(pairs, keys, entries, i + row, j + pg_rightmost_one_pos64(others[row]));
 	}
 }
 
 /*
- * Compare keys each with each, by tiles.
+ * Compare keys each with each.  entries[], if given, has their positions.
  */
-static void
-compare_many(ShBatchPairs *pairs, const uint64 *keys, const ShSortItem *entries, size_t count,
-			 Share share)
-{
-	double		square = (double) count * count;
-	uint16		matches[TILE];
-
-	for (size_t start = 0; start < count; start += TILE)
-	{
-		size_t		end = Min(start + TILE, count);
-
-		for (size_t i = 0; i + 1 < end; i++)
-		{
-			size_t		first = Max(start, i + 1);
-			int			nmatches = shbits_filter(keys + first, (int) (end - first), keys[i],
-												 pairs->distance, matches);
-
-			for (int m = 0; m < nmatches; m++)
-				found_pair(pairs, keys, entries, i, first + matches[m]);
-			if (unlikely(i % TILE == TILE - 1))
-			{
-				CHECK_FOR_INTERRUPTS();
-				report_done(pairs, share,
-							((double) start * start + 2.0 * i * (end - start)) / square);
-			}
-		}
-	}
-}
-
 static void
 compare_all(ShBatchPairs *pairs, const uint64 *keys, const ShSortItem *entries, size_t count,
 			Share share)
 {
-	if (count <= FEW_KEYS)
-		compare_few(pairs, keys, entries, count);
-	else
-		compare_many(pairs, keys, entries, count, share);
+	double		square = (double) count * count;
+	uint64		others[TILE];
+	uint64		found;
+
+	for (size_t i = 0; i < count; i += TILE)
+	{
+		found = shbits_filter_pairs(keys + i, Min(TILE, count - i), pairs->distance, others);
+		found_in_tile(pairs, keys, entries, i, i, found, others);
+		for (size_t j = i + TILE; j < count; j += TILE)
+		{
+			found = shbits_filter_product(keys + i, TILE, keys + j, Min(TILE, count - j),
+										  pairs->distance, others);
+			found_in_tile(pairs, keys, entries, i, j, found, others);
+			if (unlikely(j % CHECK_INTERVAL == 0))
+				CHECK_FOR_INTERRUPTS();
+		}
+		if (unlikely(count > COMPARE_MAX))
+		{
+			CHECK_FOR_INTERRUPTS();
+			report_done(pairs, share, (2.0 * count - i) * i / square);
+		}
+	}
 }
 
 static void

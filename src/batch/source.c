@@ -41,7 +41,7 @@ shbatch_check_distance(int distance)
  * given, one that suits the distance and the number of fingerprints.
  */
 static void
-use_sort(ShBatchSource *input, ShSort *sort, const ShBitsScheme *scheme)
+use_sort(ShBatchSource *input, ShSort *sort, const ShBitsScheme *scheme, bool grouped)
 {
 	if (scheme == NULL &&
 		(input->distance >= SHBITS_MAX_BLOCKS || shsort_count(sort) <= FEW_FINGERPRINTS))
@@ -56,7 +56,7 @@ use_sort(ShBatchSource *input, ShSort *sort, const ShBitsScheme *scheme)
 			scheme = shbits_make_scheme(input->distance + 1, input->distance);
 		shbatch_plan(&input->plan, scheme, input->distance, shsort_count(sort));
 	}
-	shbatch_stream_sort(&input->stream, sort, scheme, false);
+	shbatch_stream_sort(&input->stream, sort, scheme, grouped);
 	input->entries = input->most = shsort_count(sort);
 }
 
@@ -67,28 +67,23 @@ use_sort(ShBatchSource *input, ShSort *sort, const ShBitsScheme *scheme)
 static void
 sort_index(ShBatchSource *input, Relation index, const ShBitsScheme *scheme, Snapshot snapshot)
 {
-	ShSort	   *sort = shsort_begin(maintenance_work_mem);
+	ShSort	   *sort = shsort_begin_grouped(maintenance_work_mem, shbt_is_grouped(index));
 	uint64	   *keys;
 	uint64	   *tids;
 	uint32		group;
 	int			count;
 
-	if (shbt_is_grouped(index))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("index \"%s\" has several columns", RelationGetRelationName(index)),
-				 errdetail("Pairs of rows in it are found within %d bits at most.",
-						   scheme->distance)));
 	shbatch_progress_phase(SHBATCH_PHASE_SORT, input->entries);
 	shbatch_stream_index(&input->stream, index, scheme, snapshot);
 	shbatch_stream_start(&input->stream, 0);
 	while ((count = shbatch_stream_next(&input->stream, &group, &keys, &tids)) > 0)
 	{
 		for (int i = 0; i < count; i++)
-			shsort_add(sort, shbits_unpermute(&scheme->tables[0], keys[i]), tids[i]);
+			shsort_add_grouped(sort, group, shbits_unpermute(&scheme->tables[0], keys[i]),
+							   tids[i]);
 		shbatch_progress_entries(shsort_count(sort));
 	}
-	use_sort(input, sort, NULL);
+	use_sort(input, sort, NULL, shbt_is_grouped(index));
 }
 
 /*
@@ -156,7 +151,7 @@ shbatch_source_array(ShBatchSource *input, AnyArrayType *array, int distance,
 
 	add_elements(sort, array);
 	input->distance = distance;
-	use_sort(input, sort, scheme);
+	use_sort(input, sort, scheme, false);
 	if (table != SHBATCH_ALL_TABLES)
 		shbatch_plan_table(&input->plan, scheme, table);
 }

@@ -48,6 +48,7 @@ void
 shbatch_stream_start(ShBatchStream *stream, int table)
 {
 	stream->count = stream->next = 0;
+	stream->nsorted = 0;
 	if (stream->index != NULL)
 		shbt_walk_start(&stream->walk, stream->index, table, 0);
 	else
@@ -125,6 +126,30 @@ read_leaf(ShBatchStream *stream, Page page)
 }
 
 /*
+ * Read the next entries that were sorted.
+ */
+static void
+read_sorted(ShBatchStream *stream)
+{
+	int			count;
+
+	CHECK_FOR_INTERRUPTS();
+	if (stream->nsorted == 0)
+		stream->nsorted = shsort_next_items(stream->sort, &stream->sorted);
+	count = Min(stream->nsorted, SHBATCH_STREAM_MAX);
+	for (int i = 0; i < count; i++)
+	{
+		stream->keys[i] = stream->sorted.items[i].key;
+		stream->tids[i] = stream->sorted.items[i].value;
+	}
+	if (stream->grouped)
+		memcpy(stream->groups, stream->sorted.groups, count * sizeof(uint32));
+	stream->sorted = shsort_items_from(stream->sorted, count);
+	stream->nsorted -= count;
+	stream->count = count;
+}
+
+/*
  * Read the next entries.  There are none after the last.
  */
 static void
@@ -144,17 +169,7 @@ read_entries(ShBatchStream *stream)
 		}
 	}
 	else
-	{
-		ShSortItem	item;
-
-		CHECK_FOR_INTERRUPTS();
-		while (stream->count < SHBATCH_STREAM_MAX && shsort_next(stream->sort, &item))
-		{
-			stream->keys[stream->count] = item.key;
-			stream->tids[stream->count] = item.value;
-			stream->count++;
-		}
-	}
+		read_sorted(stream);
 }
 
 /*

@@ -28,16 +28,18 @@ typedef struct ShBatchStream
 	const ShBitsScheme *scheme;
 	Relation	index;			/* NULL if sorted */
 	Snapshot	snapshot;		/* of the reader of the index */
-	ShSort	   *sort;
 	ShBtWalk	walk;
+	ShSort	   *sort;
+	ShSortItems sorted;			/* what it has returned, and was not read yet */
+	size_t		nsorted;
 
 	/* what was read together, and where what was not returned begins */
-	bool		grouped;		/* entries have groups */
+	bool		grouped;		/* the entries have groups */
 	int			count;
 	int			next;
 	uint64		keys[SHBATCH_STREAM_MAX];
 	uint64		tids[SHBATCH_STREAM_MAX];
-	uint32		groups[SHBATCH_STREAM_MAX];	/* if they have */
+	uint32		groups[SHBATCH_STREAM_MAX];	/* if grouped */
 } ShBatchStream;
 
 extern void shbatch_stream_index(ShBatchStream *stream, Relation index,

@@ -158,6 +158,35 @@ shbatch_values_begin(Relation heap, Relation index)
 }
 
 /*
+ * How many bytes the values of a row take at least, if they are remembered.
+ */
+Size
+shbatch_values_least_width(const ShBatchValues *values)
+{
+	Size		width = 2 * sizeof(GroupEntry) + offsetof(Kind, values) + sizeof(Datum);
+
+	for (int i = 0; i < values->ncolumns; i++)
+	{
+		width += sizeof(Datum);
+		if (!values->columns[i].by_value)
+			width += Max(values->columns[i].length, 0) + sizeof(Datum);
+	}
+	return width;
+}
+
+/* do all values of a column take the same number of bytes, in every column? */
+bool
+shbatch_values_have_fixed_width(const ShBatchValues *values)
+{
+	for (int i = 0; i < values->ncolumns; i++)
+	{
+		if (values->columns[i].length < 0)
+			return false;
+	}
+	return true;
+}
+
+/*
  * ERRCODE_CONFIGURATION_LIMIT_EXCEEDED if more bytes are to be remembered, for
  * who never forgets.
  */

@@ -19,6 +19,8 @@ typedef struct ShBatchValues ShBatchValues;
 #define SHBATCH_MAX_KINDS	0x10000
 
 extern ShBatchValues *shbatch_values_begin(Relation heap, Relation index);
+extern Size shbatch_values_least_width(const ShBatchValues *values);
+extern bool shbatch_values_have_fixed_width(const ShBatchValues *values);
 extern void shbatch_values_set_limit(ShBatchValues *values, Size limit);
 extern void shbatch_values_enter(ShBatchValues *values);
 extern void shbatch_values_leave(ShBatchValues *values);

@@ -25,7 +25,7 @@
 /* how many rows are looked up together at least */
 #define MIN_ROWS			65536
 
-/* how many at first, where memory for their values is needed */
+/* how many at first, where it is not known how much memory their values need */
 #define FIRST_ROWS			4096
 
 /* how many rows should lie on a page that is visited, if memory allows */
@@ -53,10 +53,10 @@
  * use, since a page that is not in memory is read for each batch anew.
  */
 static size_t
-choose_batch(BlockNumber npages)
+choose_batch(BlockNumber npages, Size bytes_per_row)
 {
 	double		wanted = (double) ROWS_PER_PAGE * npages;
-	double		most = maintenance_work_mem * 1024.0 * MEMORY_SHARE / BYTES_PER_ROW;
+	double		most = maintenance_work_mem * 1024.0 * MEMORY_SHARE / bytes_per_row;
 
 	return Max(Min(Min(wanted, most), MAX_ROWS), MIN_ROWS);
 }
@@ -76,6 +76,7 @@ void
 shbatch_rows_begin(ShBatchRows *rows, Relation table, Relation index, Snapshot snapshot)
 {
 	BlockNumber npages = RelationGetNumberOfBlocks(table);
+	Size		bytes_per_row;
 
 	rows->table = table;
 	rows->snapshot = snapshot;
@@ -84,8 +85,12 @@ shbatch_rows_begin(ShBatchRows *rows, Relation table, Relation index, Snapshot s
 	rows->slot = rows->fetch != NULL || rows->values != NULL ?
 		table_slot_create(table, NULL) : NULL;
 
-	rows->most = choose_batch(npages);
-	rows->enough = rows->values != NULL ? FIRST_ROWS : rows->most;
+	bytes_per_row = BYTES_PER_ROW;
+	if (rows->values != NULL)
+		bytes_per_row += sizeof(uint32) + shbatch_values_least_width(rows->values);
+	rows->most = choose_batch(npages, bytes_per_row);
+	rows->enough = rows->values == NULL || shbatch_values_have_fixed_width(rows->values) ?
+		rows->most : FIRST_ROWS;
 	rows->capacity = rows->most + 2 * SHBATCH_MANY_ROWS;
 	rows->count = 0;
 	rows->tids = allocate(rows->capacity, sizeof(uint64));

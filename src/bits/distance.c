@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * distance.c
- *	  Choosing kernels for shbits_filter and shbits_filter_pairs, and the
- *	  portable ones.
+ *	  Choosing kernels for shbits_filter and its like, and the portable ones.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,15 +10,20 @@
 #include "bits/distance.h"
 #include "bits/filter_kernels.h"
 
+static const char *const best_first[] = {"avx512", "avx2", "popcnt", "portable"};
+
 static int	filter_portable(const uint64 *keys, int nkeys, uint64 query,
 							int radius, uint16 *found);
 static int	filter_choose(const uint64 *keys, int nkeys, uint64 query,
 						  int radius, uint16 *found);
-static uint64 pairs_portable(const uint64 *keys, int nkeys, int radius, uint64 *others);
+static uint64 product_choose(const uint64 *a, int na, const uint64 *b, int nb,
+							 int radius, uint64 *others);
 static uint64 pairs_choose(const uint64 *keys, int nkeys, int radius, uint64 *others);
 
 int			(*shbits_filter) (const uint64 *keys, int nkeys, uint64 query,
 							  int radius, uint16 *found) = filter_choose;
+uint64		(*shbits_filter_product) (const uint64 *a, int na, const uint64 *b, int nb,
+										int radius, uint64 *others) = product_choose;
 uint64		(*shbits_filter_pairs) (const uint64 *keys, int nkeys, int radius,
 									  uint64 *others) = pairs_choose;
 
@@ -56,6 +60,26 @@ filter_portable(const uint64 *keys, int nkeys, uint64 query,
 			found[nfound++] = i;
 	}
 	return nfound;
+}
+
+static uint64
+product_portable(const uint64 *a, int na, const uint64 *b, int nb,
+				 int radius, uint64 *others)
+{
+	uint64		found = 0;
+
+	for (int i = 0; i < na; i++)
+	{
+		others[i] = 0;
+		for (int j = 0; j < nb; j++)
+		{
+			if (unlikely(popcount_inline(a[i] ^ b[j]) <= radius))
+				others[i] |= UINT64CONST(1) << j;
+		}
+		if (others[i] != 0)
+			found |= UINT64CONST(1) << i;
+	}
+	return found;
 }
 
 static uint64
@@ -110,14 +134,50 @@ static int
 filter_choose(const uint64 *keys, int nkeys, uint64 query,
 			  int radius, uint16 *found)
 {
-	static const char *const names[] = {"avx512", "avx2", "popcnt", "portable"};
 	shbits_filter_function kernel = NULL;
 
-	for (int i = 0; kernel == NULL && i < lengthof(names); i++)
-		kernel = shbits_filter_kernel(names[i]);
+	for (int i = 0; kernel == NULL && i < lengthof(best_first); i++)
+		kernel = shbits_filter_kernel(best_first[i]);
 
 	shbits_filter = kernel;
 	return kernel(keys, nkeys, query, radius, found);
+}
+
+shbits_product_function
+shbits_product_kernel(const char *name)
+{
+	if (strcmp(name, "portable") == 0)
+		return product_portable;
+
+#ifdef SHBITS_X86_KERNELS
+	__builtin_cpu_init();
+	if (strcmp(name, "avx2") == 0 &&
+		__builtin_cpu_supports("avx2") &&
+		__builtin_cpu_supports("popcnt"))
+		return shbits_product_avx2;
+	if (strcmp(name, "popcnt") == 0 &&
+		__builtin_cpu_supports("popcnt"))
+		return shbits_product_popcnt;
+	if (strcmp(name, "avx512") == 0 &&
+		__builtin_cpu_supports("avx512f") &&
+		__builtin_cpu_supports("avx512vpopcntdq"))
+		return shbits_product_avx512;
+#endif
+
+	return NULL;
+}
+
+/* the first call of shbits_filter_product */
+static uint64
+product_choose(const uint64 *a, int na, const uint64 *b, int nb, int radius, uint64 *others)
+{
+	shbits_product_function kernel = NULL;
+
+	for (int i = 0; kernel == NULL && i < lengthof(best_first); i++)
+		kernel = shbits_product_kernel(best_first[i]);
+
+	shbits_filter_product = kernel;
+	return kernel(a, na, b, nb, radius, others);
 }
 
 shbits_pairs_function
@@ -144,11 +204,10 @@ shbits_pairs_kernel(const char *name)
 static uint64
 pairs_choose(const uint64 *keys, int nkeys, int radius, uint64 *others)
 {
-	static const char *const names[] = {"avx512", "popcnt", "portable"};
 	shbits_pairs_function kernel = NULL;
 
-	for (int i = 0; kernel == NULL && i < lengthof(names); i++)
-		kernel = shbits_pairs_kernel(names[i]);
+	for (int i = 0; kernel == NULL && i < lengthof(best_first); i++)
+		kernel = shbits_pairs_kernel(best_first[i]);
 
 	shbits_filter_pairs = kernel;
 	return kernel(keys, nkeys, radius, others);

@@ -47,17 +47,23 @@ shbits_distance(uint64 a, uint64 b)
 extern int	(*shbits_filter) (const uint64 *keys, int nkeys, uint64 query,
 							  int radius, uint16 *found);
 
-/* most keys that shbits_filter_pairs compares with each other */
-#define SHBITS_MAX_PAIR_KEYS	64
+/* most keys that the following compare with each other */
+#define SHBITS_MAX_TILE	64
 
 /*
- * Find the pairs among keys[0 .. nkeys - 1] that are within radius bits of each
- * other, where the keys are too few for shbits_filter to be worth a call for
- * each.  nkeys is at most SHBITS_MAX_PAIR_KEYS.
+ * Find the pairs of a[0 .. na - 1] with b[0 .. nb - 1] that are within radius
+ * bits of each other, na and nb being at most SHBITS_MAX_TILE.
  *
- * Returns a bit for each key that has any such behind it; for these keys i, bit j
- * of others[i] tells of the pair of i and j, i < j.  others[] must have room for
- * nkeys; of other keys it has nothing of use.
+ * Returns a bit for each i such that a[i] is in any pair; for these, bit j of
+ * others[i] tells of the pair with b[j].  others[] must have room for na; of
+ * other keys it has nothing of use.
+ */
+extern uint64 (*shbits_filter_product) (const uint64 *a, int na, const uint64 *b, int nb,
+										int radius, uint64 *others);
+
+/*
+ * The same among keys[0 .. nkeys - 1]: bit j of others[i], for i < j, tells of
+ * the pair of keys i and j.
  */
 extern uint64 (*shbits_filter_pairs) (const uint64 *keys, int nkeys, int radius,
 									  uint64 *others);
@@ -70,7 +76,10 @@ typedef int (*shbits_filter_function) (const uint64 *keys, int nkeys, uint64 que
 									   int radius, uint16 *found);
 extern shbits_filter_function shbits_filter_kernel(const char *name);
 
-/* the same of shbits_filter_pairs, which "avx2" has none of */
+/* the same of the other two, of which there may be kernels of these names or not */
+typedef uint64 (*shbits_product_function) (const uint64 *a, int na, const uint64 *b, int nb,
+										   int radius, uint64 *others);
+extern shbits_product_function shbits_product_kernel(const char *name);
 typedef uint64 (*shbits_pairs_function) (const uint64 *keys, int nkeys, int radius,
 										 uint64 *others);
 extern shbits_pairs_function shbits_pairs_kernel(const char *name);

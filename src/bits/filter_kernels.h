@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * filter_kernels.h
- *	  The kernels behind shbits_filter and shbits_filter_pairs.
+ *	  The kernels behind shbits_filter and its like.
  *
  * Each does what the function in distance.h does, but the CPU must have the
  * instructions it is named after.
@@ -25,6 +25,12 @@ extern int	shbits_filter_avx2(const uint64 *keys, int nkeys, uint64 query,
 							   int radius, uint16 *found);
 extern int	shbits_filter_avx512(const uint64 *keys, int nkeys, uint64 query,
 								 int radius, uint16 *found);
+extern uint64 shbits_product_popcnt(const uint64 *a, int na, const uint64 *b, int nb,
+									int radius, uint64 *others);
+extern uint64 shbits_product_avx2(const uint64 *a, int na, const uint64 *b, int nb,
+								  int radius, uint64 *others);
+extern uint64 shbits_product_avx512(const uint64 *a, int na, const uint64 *b, int nb,
+									int radius, uint64 *others);
 extern uint64 shbits_pairs_popcnt(const uint64 *keys, int nkeys, int radius, uint64 *others);
 extern uint64 shbits_pairs_avx512(const uint64 *keys, int nkeys, int radius, uint64 *others);
 #endif

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * filter_kernels_x86.c
- *	  Kernels of shbits_filter and shbits_filter_pairs for x86-64.
+ *	  Kernels of shbits_filter and its like for x86-64.
  *
  * Matches are rare, so the loops ask only whether a group of keys has a
  * match at all: the least distance of the group is compared with the radius
@@ -162,6 +162,52 @@ shbits_filter_avx512(const uint64 *keys, int nkeys, uint64 query,
 
 SHBITS_TARGET("popcnt")
 uint64
+shbits_product_popcnt(const uint64 *a, int na, const uint64 *b, int nb,
+					  int radius, uint64 *others)
+{
+	uint64		found = 0;
+
+	for (int i = 0; i < na; i++)
+	{
+		uint64		of_this = 0;
+
+		for (int j = 0; j < nb; j++)
+		{
+			if (unlikely((int) _mm_popcnt_u64(a[i] ^ b[j]) <= radius))
+				of_this |= UINT64CONST(1) << j;
+		}
+		others[i] = of_this;
+		if (of_this != 0)
+			found |= UINT64CONST(1) << i;
+	}
+	return found;
+}
+
+SHBITS_TARGET("avx2,popcnt")
+uint64
+shbits_product_avx2(const uint64 *a, int na, const uint64 *b, int nb,
+					int radius, uint64 *others)
+{
+	uint16		places[64];
+	uint64		found = 0;
+
+	for (int i = 0; i < na; i++)
+	{
+		int			nfound = shbits_filter_avx2(b, nb, a[i], radius, places);
+
+		if (nfound == 0)
+			continue;
+		found |= UINT64CONST(1) << i;
+		others[i] = 0;
+		for (int k = 0; k < nfound; k++)
+			others[i] |= UINT64CONST(1) << places[k];
+	}
+	return found;
+}
+
+/* few keys: one after the other is as fast as anything */
+SHBITS_TARGET("popcnt")
+uint64
 shbits_pairs_popcnt(const uint64 *keys, int nkeys, int radius, uint64 *others)
 {
 	uint64		found = 0;
@@ -209,21 +255,82 @@ within_avx512(__m512i d0, __m512i d1, __m512i d2, __m512i d3, __m512i limit)
 		(uint32) _mm512_cmple_epu64_mask(d3, limit) << 24;
 }
 
-/* keys i and j are a pair, in whatever order */
+/* keys i and j are a pair */
 static inline void
 add_pair(uint64 *others, uint64 *found, int i, int j)
 {
-	int			first = Min(i, j);
-	uint64		bit = UINT64CONST(1) << first;
-
-	others[first] = (*found & bit ? others[first] : 0) | UINT64CONST(1) << Max(i, j);
-	*found |= bit;
+	others[i] = ((*found >> i) & 1 ? others[i] : 0) | UINT64CONST(1) << j;
+	*found |= UINT64CONST(1) << i;
 }
 
 /*
- * Eight keys at a time are compared with all keys before them, four of these at a
- * time, and with each other: turned by one to four lanes they meet all the
- * others, those that are turned by four twice.
+ * Compare a[0 .. na - 1] with the keys in the lanes of x that are in valid,
+ * which are others from start on.
+ */
+SHBITS_TARGET("avx512f,avx512vpopcntdq")
+static inline void
+compare_lanes_avx512(const uint64 *a, int na, __m512i x, __mmask8 valid, int start,
+					 __m512i limit, uint64 *others, uint64 *found)
+{
+	int			i;
+
+	for (i = 0; i + 4 <= na; i += 4)
+	{
+		uint32		hits;
+
+		hits = within_avx512(lane_distances_avx512(x, _mm512_set1_epi64(a[i]), valid),
+							 lane_distances_avx512(x, _mm512_set1_epi64(a[i + 1]), valid),
+							 lane_distances_avx512(x, _mm512_set1_epi64(a[i + 2]), valid),
+							 lane_distances_avx512(x, _mm512_set1_epi64(a[i + 3]), valid),
+							 limit);
+		for (; hits != 0; hits &= hits - 1)
+		{
+			int			place = __builtin_ctz(hits);
+
+			add_pair(others, found, i + place / 8, start + place % 8);
+		}
+	}
+	for (; i < na; i++)
+	{
+		__m512i		d = lane_distances_avx512(x, _mm512_set1_epi64(a[i]), valid);
+		uint32		hits = _mm512_cmple_epu64_mask(d, limit);
+
+		for (; hits != 0; hits &= hits - 1)
+			add_pair(others, found, i, start + __builtin_ctz(hits));
+	}
+}
+
+/* the lanes that keys from start on fill */
+static inline __mmask8
+valid_lanes(int start, int nkeys)
+{
+	return nkeys - start >= 8 ? 0xff : (1 << (nkeys - start)) - 1;
+}
+
+SHBITS_TARGET("avx512f,avx512vpopcntdq")
+uint64
+shbits_product_avx512(const uint64 *a, int na, const uint64 *b, int nb,
+					  int radius, uint64 *others)
+{
+	const __m512i limit = _mm512_set1_epi64(Min(radius, 64));
+	uint64		found = 0;
+
+	if (radius < 0)
+		return 0;
+	for (int start = 0; start < nb; start += 8)
+	{
+		__mmask8	valid = valid_lanes(start, nb);
+
+		compare_lanes_avx512(a, na, _mm512_maskz_loadu_epi64(valid, b + start), valid, start,
+							 limit, others, &found);
+	}
+	return found;
+}
+
+/*
+ * Eight keys at a time are compared with all keys before them, and with each
+ * other: turned by one to four lanes they meet all the others, those that are
+ * turned by four twice.
  */
 SHBITS_TARGET("avx512f,avx512vpopcntdq")
 uint64
@@ -236,40 +343,28 @@ shbits_pairs_avx512(const uint64 *keys, int nkeys, int radius, uint64 *others)
 		return 0;
 	for (int start = 0; start < nkeys; start += 8)
 	{
-		__mmask8	valid = nkeys - start >= 8 ? 0xff : (1 << (nkeys - start)) - 1;
+		__mmask8	valid = valid_lanes(start, nkeys);
 		__m512i		x = _mm512_maskz_loadu_epi64(valid, keys + start);
-		__m512i		d0,
-					d1,
-					d2,
-					d3;
+		uint32		hits;
 
-		for (int i = 0; i < start; i += 4)
-		{
-			d0 = lane_distances_avx512(x, _mm512_set1_epi64(keys[i]), valid);
-			d1 = lane_distances_avx512(x, _mm512_set1_epi64(keys[i + 1]), valid);
-			d2 = lane_distances_avx512(x, _mm512_set1_epi64(keys[i + 2]), valid);
-			d3 = lane_distances_avx512(x, _mm512_set1_epi64(keys[i + 3]), valid);
-			for (uint32 hits = within_avx512(d0, d1, d2, d3, limit); hits != 0; hits &= hits - 1)
-			{
-				int			place = __builtin_ctz(hits);
+		compare_lanes_avx512(keys, start, x, valid, start, limit, others, &found);
 
-				add_pair(others, &found, i + place / 8, start + place % 8);
-			}
-		}
-
-		d0 = lane_distances_avx512(x, _mm512_alignr_epi64(x, x, 1),
-								   valid & (valid >> 1 | valid << 7));
-		d1 = lane_distances_avx512(x, _mm512_alignr_epi64(x, x, 2),
-								   valid & (valid >> 2 | valid << 6));
-		d2 = lane_distances_avx512(x, _mm512_alignr_epi64(x, x, 3),
-								   valid & (valid >> 3 | valid << 5));
-		d3 = lane_distances_avx512(x, _mm512_alignr_epi64(x, x, 4), valid & valid >> 4);
-		for (uint32 hits = within_avx512(d0, d1, d2, d3, limit); hits != 0; hits &= hits - 1)
+		hits = within_avx512(lane_distances_avx512(x, _mm512_alignr_epi64(x, x, 1),
+												   valid & (valid >> 1 | valid << 7)),
+							 lane_distances_avx512(x, _mm512_alignr_epi64(x, x, 2),
+												   valid & (valid >> 2 | valid << 6)),
+							 lane_distances_avx512(x, _mm512_alignr_epi64(x, x, 3),
+												   valid & (valid >> 3 | valid << 5)),
+							 lane_distances_avx512(x, _mm512_alignr_epi64(x, x, 4),
+												   valid & valid >> 4),
+							 limit);
+		for (; hits != 0; hits &= hits - 1)
 		{
 			int			place = __builtin_ctz(hits);
+			int			i = place % 8;
+			int			j = (i + place / 8 + 1) % 8;
 
-			add_pair(others, &found, start + place % 8,
-					 start + (place % 8 + place / 8 + 1) % 8);
+			add_pair(others, &found, start + Min(i, j), start + Max(i, j));
 		}
 	}
 	return found;

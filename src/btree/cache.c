@@ -135,17 +135,12 @@ shbt_forget_metapage(Relation index)
 
 /*
  * Forget all that is remembered of the index.
- *
- * That the map is forgotten, too, only saves time.  To show that, the tests also
- * run with SHBT_KEEP_WRONG_MAPS, and then meet maps that are all wrong.
  */
 void
 shbt_forget_cache(Relation index)
 {
 	shbt_forget_metapage(index);
-#ifndef SHBT_KEEP_WRONG_MAPS
 	shbt_map_forget(index);
-#endif
 }
 
 /*

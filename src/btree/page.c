@@ -189,15 +189,13 @@ shbt_sort_entries(Page page, ShBtSortedEntry *entries)
 }
 
 /*
- * Position of the greatest entry of an inner page that is <= key; -1 if there
- * is none, which means that the page is corrupted if its range holds the key.
+ * shbt_find_downlink, compiled for pages with groups and for others.
  */
-int
-shbt_find_downlink(Page page, ShBtKey key)
+static pg_attribute_always_inline int
+find_downlink(Page page, bool grouped, ShBtKey key)
 {
 	const uint64 *fps = shbt_page_fps(page);
 	int			count = shbt_page_count(page);
-	bool		grouped = shbt_page_is_grouped(page);
 	int			best = -1;
 	ShBtKey		best_key = SHBT_LOWEST_KEY;
 
@@ -219,9 +217,20 @@ shbt_find_downlink(Page page, ShBtKey key)
 }
 
 /*
+ * Position of the greatest entry of an inner page that is <= key; -1 if there
+ * is none, which means that the page is corrupted if its range holds the key.
+ */
+int
+shbt_find_downlink(Page page, ShBtKey key)
+{
+	return shbt_page_is_grouped(page) ? find_downlink(page, true, key) :
+		find_downlink(page, false, key);
+}
+
+/*
  * Is entry i of a leaf below (group, fp)?
  */
-static inline bool
+static pg_attribute_always_inline bool
 is_below(Page page, int i, bool grouped, uint32 group, uint64 fp)
 {
 	if (grouped)
@@ -235,18 +244,12 @@ is_below(Page page, int i, bool grouped, uint32 group, uint64 fp)
 }
 
 /*
- * Position, among the sorted entries of a leaf, of the first one that is
- * >= (group, fp); their number if there is none.
- *
- * Fingerprints are spread evenly, as a rule, so where fp lies between the
- * fences tells about where it is.  Looking there first touches one or two
- * cache lines; a binary search would wait for memory several times.
+ * shbt_find_sorted, compiled for pages with groups and for others.
  */
-int
-shbt_find_sorted(Page page, uint32 group, uint64 fp)
+static pg_attribute_always_inline int
+find_sorted(Page page, bool grouped, uint32 group, uint64 fp)
 {
 	const ShBtOpaqueData *opaque = ShBtPageGetOpaque(page);
-	bool		grouped = shbt_page_is_grouped(page);
 	int			count = opaque->sorted;
 	int			below = -1;		/* that one is */
 	int			above = count;	/* that one is not */
@@ -295,6 +298,21 @@ shbt_find_sorted(Page page, uint32 group, uint64 fp)
 			above = middle;
 	}
 	return above;
+}
+
+/*
+ * Position, among the sorted entries of a leaf, of the first one that is
+ * >= (group, fp); their number if there is none.
+ *
+ * Fingerprints are spread evenly, as a rule, so where fp lies between the
+ * fences tells about where it is.  Looking there first touches one or two
+ * cache lines; a binary search would wait for memory several times.
+ */
+int
+shbt_find_sorted(Page page, uint32 group, uint64 fp)
+{
+	return shbt_page_is_grouped(page) ? find_sorted(page, true, group, fp) :
+		find_sorted(page, false, group, fp);
 }
 
 /*

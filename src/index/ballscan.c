@@ -60,6 +60,8 @@ shidx_ball_begin(ShIdxBallScan *scan, Relation index, ShBitsScheme *scheme)
 void
 shidx_ball_set_groups(ShIdxBallScan *scan, const ShIdxGroups *groups)
 {
+	if (groups->all != scan->groups.all)
+		scan->plan_radius = -1;
 	scan->groups = *groups;
 }
 
@@ -75,19 +77,25 @@ shidx_ball_count_leaves(ShIdxBallScan *scan)
 	int			counted = Min(groups->count, MAX_COUNTED);
 	double		leaves = 0;
 
-	scan->plan_radius = -1;
-	scan->leaves_per_table = table;
 	if (groups->all)
-		return;
-	for (int i = 0; i < counted; i++)
+		leaves = table;
+	else
 	{
-		int			place = (int) ((int64) i * groups->count / counted);
+		for (int i = 0; i < counted; i++)
+		{
+			int			place = (int) ((int64) i * groups->count / counted);
 
-		leaves += shbt_count_leaves(scan->index, 0, groups->list[place]);
+			leaves += shbt_count_leaves(scan->index, 0, groups->list[place]);
+		}
+
+		/* no more than there are, where small groups share leaves */
+		leaves = Min(leaves / counted, Max(table / groups->count, 1));
 	}
-
-	/* small groups share leaves */
-	scan->leaves_per_table = Min(leaves / counted, Max(table / groups->count, 1));
+	if (leaves != scan->leaves_per_table)
+	{
+		scan->leaves_per_table = leaves;
+		scan->plan_radius = -1;
+	}
 }
 
 /*
@@ -134,7 +142,8 @@ static void
 restart(ShIdxBallScan *scan)
 {
 	scan->started = false;
-	scan->group_no = 0;
+	scan->group = scan->groups.list;
+	scan->groups_end = scan->group + scan->groups.count;
 }
 
 /*
@@ -300,88 +309,72 @@ next_in_probe(const ShIdxBallScan *scan, const ShBitsProbe *probe, uint64 from, 
 }
 
 /*
- * Place of the first listed group >= group; it is not before start.
+ * Move to the first of the listed groups that the walk has something left of.
+ * Returns false if there is none; else *from is where that begins: right of the
+ * last page if *right, or else at the start of the group.
  */
-static int
-first_group(const ShIdxGroups *groups, int start, uint32 group)
+static pg_attribute_always_inline bool
+find_group(ShIdxBallScan *scan, uint64 *from, bool *right)
 {
-	int			low = start;
-	int			high = groups->count;
-
-	/* mostly it is the next one */
-	if (low == high || groups->list[low] >= group)
-		return low;
-	while (low < high)
+	*from = 0;
+	*right = false;
+	if (scan->started)
 	{
-		int			middle = low + (high - low) / 2;
-
-		if (groups->list[middle] < group)
-			low = middle + 1;
-		else
-			high = middle;
+		while (*scan->group < scan->high.group)
+		{
+			if (++scan->group == scan->groups_end)
+				return false;
+		}
+		if (*scan->group == scan->high.group)
+		{
+			*from = scan->high.fp;
+			*right = true;
+		}
 	}
-	return low;
-}
-
-/*
- * The first group >= from that is wanted.  Returns false if there is none.
- */
-static bool
-next_group(ShIdxBallScan *scan, uint32 from, uint32 *group)
-{
-	const ShIdxGroups *groups = &scan->groups;
-
-	if (groups->all)
-	{
-		*group = from;
-		return true;
-	}
-	scan->group_no = first_group(groups, scan->group_no, from);
-	if (scan->group_no == groups->count)
-		return false;
-	*group = groups->list[scan->group_no];
 	return true;
 }
 
 /*
  * The first key that the probe can own, at the start or right of the last page.
- * Returns false if there is none; right of the last page it is the high fence
- * if the page there is to be read.
+ * Returns false if there is none.  Sets *right if it is that page which is to be
+ * read, whatever the key.
  */
-static bool
-next_key(ShIdxBallScan *scan, const ShBitsProbe *probe, ShBtKey *next)
+static pg_attribute_always_inline bool
+next_key(ShIdxBallScan *scan, const ShBitsProbe *probe, ShBtKey *next, bool *right)
 {
-	ShBtKey		from = scan->started ? scan->high : SHBT_LOWEST_KEY;
-	uint32		group;
+	uint64		from;
 	uint64		fp;
 
-	*next = from;
 	if (scan->groups.all)
-		return true;
-	while (next_group(scan, from.group, &group))
 	{
-		if (group != from.group)
-			from = shbt_make_key(group, 0, 0);
-		if (next_in_probe(scan, probe, from.fp, &fp))
-		{
-			*next = fp == from.fp ? from : shbt_make_key(group, fp, 0);
-			return true;
-		}
-		if (group == PG_UINT32_MAX)
-			return false;
-		from = shbt_make_key(group + 1, 0, 0);
+		*next = SHBT_LOWEST_KEY;
+		*right = scan->started;
+		return true;
 	}
-	return false;
+	if (!find_group(scan, &from, right))
+		return false;
+	while (!next_in_probe(scan, probe, from, &fp))
+	{
+		if (++scan->group == scan->groups_end)
+			return false;
+		from = 0;
+		*right = false;
+	}
+
+	/* what is not far from the last page is on the next one, most likely */
+	*right &= fp - from <= scan->width;
+	*next = shbt_make_key(*scan->group, fp, 0);
+	return true;
 }
 
 /*
- * Read the page that holds a key, or the one to the right of the last if that
- * is the one; the pin of the last passes to it.  Locks it in share mode.
+ * Read the page that holds a key, or the one to the right of the last, to which
+ * the pin of that one passes.  Locks it in share mode.
  */
-static Buffer
-read_page(ShIdxBallScan *scan, int tree, ShBtKey key)
+static pg_attribute_always_inline Buffer
+read_page(ShIdxBallScan *scan, int tree, ShBtKey key, bool right)
 {
-	if (scan->started && shbt_key_equal(key, scan->high))
+	if (right)
 	{
 		Buffer		old = scan->pin;
 
@@ -408,14 +401,15 @@ next_page(ShIdxBallScan *scan)
 	{
 		const ShBitsProbe *probe = &scan->plan.probes[scan->probe];
 		ShBtKey		next;
+		bool		right;
 
 		if (!scan->started)
 			scan->query = shbits_permute(&scan->scheme->tables[probe->table],
 										 scan->ball.centre);
 		else if (!BlockNumberIsValid(scan->right))
 			continue;
-		if (next_key(scan, probe, &next))
-			return read_page(scan, probe->table, next);
+		if (next_key(scan, probe, &next, &right))
+			return read_page(scan, probe->table, next, right);
 	}
 	shidx_ball_release(scan);
 	return InvalidBuffer;
@@ -427,16 +421,14 @@ next_page(ShIdxBallScan *scan)
 static Buffer
 next_null_page(ShIdxBallScan *scan)
 {
-	ShBtKey		next = scan->started ? scan->high : SHBT_LOWEST_KEY;
-	uint32		group;
+	uint64		from;
+	bool		right = scan->started;
+	bool		all = scan->groups.all;
 
 	if ((!scan->started || BlockNumberIsValid(scan->right)) &&
-		next_group(scan, next.group, &group))
-	{
-		if (group != next.group)
-			next = shbt_make_key(group, 0, 0);
-		return read_page(scan, scan->scheme->ntables, next);
-	}
+		(all || find_group(scan, &from, &right)))
+		return read_page(scan, scan->scheme->ntables,
+						 all ? SHBT_LOWEST_KEY : shbt_make_key(*scan->group, 0, 0), right);
 	shidx_ball_release(scan);
 	return InvalidBuffer;
 }
@@ -455,6 +447,25 @@ add_match(const ShIdxBallScan *scan, ShIdxMatches *matches, uint64 fp, Page page
 	matches->count++;
 }
 
+/* is the group among those that are listed? */
+static bool
+is_wanted(const ShIdxGroups *groups, uint32 group)
+{
+	int			low = 0;
+	int			high = groups->count - 1;
+
+	while (low < high)
+	{
+		int			middle = low + (high - low) / 2;
+
+		if (groups->list[middle] < group)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return groups->list[low] == group;
+}
+
 /*
  * Of entries of a leaf, whose places are counted from first, keep those that
  * belong to a wanted group.
@@ -467,10 +478,7 @@ keep_groups(const ShIdxBallScan *scan, Page page, int first, uint16 *found, int 
 
 	for (int i = 0; i < nfound; i++)
 	{
-		uint32		group = shbt_page_group(page, first + found[i], true);
-		int			place = first_group(groups, 0, group);
-
-		if (place < groups->count && groups->list[place] == group)
+		if (is_wanted(groups, shbt_page_group(page, first + found[i], true)))
 			found[kept++] = found[i];
 	}
 	return kept;
@@ -513,8 +521,8 @@ wants_one_group(const ShIdxBallScan *scan, Page page)
 	const ShIdxGroups *groups = &scan->groups;
 
 	return !groups->all &&
-		(scan->group_no + 1 == groups->count ||
-		 groups->list[scan->group_no + 1] > ShBtPageGetOpaque(page)->high_group);
+		(scan->group + 1 == scan->groups_end ||
+		 scan->group[1] > ShBtPageGetOpaque(page)->high_group);
 }
 
 /*
@@ -535,7 +543,7 @@ collect_matches(const ShIdxBallScan *scan, Page page, ShIdxMatches *matches)
 
 	if (sorted > 0 && (grouped ? wants_one_group(scan, page) : one_prefix))
 	{
-		uint32		group = scan->groups.list[scan->group_no];
+		uint32		group = *scan->group;
 		uint64		prefix = one_prefix ? shbits_prefix_mask(probe->nbits) : 0;
 		uint64		last = scan->query | ~prefix;
 		int			first = shbt_find_sorted(page, group, scan->query & prefix);
@@ -609,6 +617,9 @@ shidx_ball_next(ShIdxBallScan *scan, ShIdxMatches *matches)
 			scan->lsn = BufferGetLSNAtomic(buffer);
 		scan->right = ShBtPageGetOpaque(page)->right;
 		scan->high = shbt_page_high(page);
+		scan->width = scan->high.fp;
+		if (ShBtPageGetOpaque(page)->low_group == scan->high.group)
+			scan->width -= ShBtPageGetOpaque(page)->low_fp;
 
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 		if (scan->keep_pin)

@@ -48,13 +48,15 @@ typedef struct ShIdxBallScan
 	SimhashBall ball;
 	int			probe;
 	bool		started;		/* the probe has read a page */
-	int			group_no;		/* it is done with those before */
+	const uint32 *group;		/* that it is in, unless it reads all */
+	const uint32 *groups_end;
 	uint64		query;			/* centre of the ball, as the probe's table
 								 * has it */
 	BlockNumber block;			/* of the last page that was read */
 	XLogRecPtr	lsn;			/* what it had, if it had matches */
 	BlockNumber right;
 	ShBtKey		high;
+	uint64		width;			/* of what it may hold of the group of its end */
 	Buffer		pin;			/* that page, if keep_pin */
 } ShIdxBallScan;
 

@@ -36,16 +36,19 @@ column_type(Relation index, int column)
 static void
 check_last(Relation index, int last)
 {
-	if (shidx_is_fingerprint_family(index->rd_opfamily[last]) &&
-		shidx_is_fingerprint_type(index->rd_opcintype[last]))
+	bool		equality = !shidx_is_fingerprint_family(index->rd_opfamily[last]);
+	const char *type = format_type_be(TupleDescAttr(RelationGetDescr(index), last)->atttypid);
+
+	if (!equality && shidx_is_fingerprint_type(index->rd_opcintype[last]))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
 			 errmsg("last column \"%s\" of index \"%s\" is not a fingerprint",
 					column_name(index, last), RelationGetRelationName(index)),
-			 errdetail("Its type is %s.",
-					   format_type_be(TupleDescAttr(RelationGetDescr(index), last)->atttypid)),
-			 errhint("Put the fingerprint last; columns before it are compared for equality.")));
+			 equality ?
+			 errdetail("Its type is %s, and its operator class knows equality only.", type) :
+			 errdetail("Its type is %s, which is not 64 bits by value.", type),
+			 errhint("Put a fingerprint last, of type simhash or bigint; columns before it are compared for equality.")));
 }
 
 /*

@@ -30,6 +30,7 @@
 #include "compat.h"
 #include "index/am.h"
 #include "index/ballset.h"
+#include "index/group_estimate.h"
 #include "index/ordered.h"
 #include "type/simhash.h"
 
@@ -49,6 +50,7 @@ typedef struct Search
 	int			(*counts)[SHBITS_WIDTH + 1];	/* of the balls of each
 												 * condition, by radius */
 	bool		only_nulls;
+	ShIdxGroupEstimate groups;
 } Search;
 
 /*
@@ -129,7 +131,7 @@ add_counts(Search *search)
 }
 
 /*
- * Take a condition of the index into account.
+ * Take a condition on the fingerprint into account.
  */
 static void
 add_condition(PlannerInfo *root, Oid opfamily, Expr *clause, Search *search)
@@ -172,21 +174,15 @@ add_condition(PlannerInfo *root, Oid opfamily, Expr *clause, Search *search)
 static Search
 find_search(PlannerInfo *root, IndexPath *path)
 {
-	Search		search = {0};
+	const IndexOptInfo *info = path->indexinfo;
+	List	   *quals = shidx_fp_quals(path);
+	Search		search = {.groups = shidx_estimate_groups(root, path)};
 	ListCell   *lc;
-	ListCell   *lc2;
-	int			nquals = 0;
 
-	foreach(lc, path->indexclauses)
-		nquals += list_length(lfirst_node(IndexClause, lc)->indexquals);
-	search.counts = palloc(Max(nquals, 1) * sizeof(search.counts[0]));
-
-	foreach(lc, path->indexclauses)
-	{
-		foreach(lc2, lfirst_node(IndexClause, lc)->indexquals)
-			add_condition(root, path->indexinfo->opfamily[0],
-						  lfirst_node(RestrictInfo, lc2)->clause, &search);
-	}
+	search.counts = palloc(Max(list_length(quals), 1) * sizeof(search.counts[0]));
+	foreach(lc, quals)
+		add_condition(root, info->opfamily[info->nkeycolumns - 1],
+					  lfirst_node(RestrictInfo, lc)->clause, &search);
 	if (search.ncounts == 0)
 		count_balls(add_counts(&search), SHBITS_WIDTH, 1);
 	return search;
@@ -201,30 +197,63 @@ typedef struct Work
 	bool		sorted;			/* an ordered scan has read all before it */
 } Work;
 
+/*
+ * Plan what is read of all groups of a table, or of one that has so many leaves.
+ */
 static void
-plan_by_scheme(const ShBitsScheme *scheme, const IndexOptInfo *info,
-			   const Search *search, bool ordered, Work *work)
+plan_group(const ShBitsScheme *scheme, double leaves, const Search *search, bool ordered,
+		   Work *work)
 {
-	double		leaves = Max(info->pages / (double) scheme->ntables, 1);
-
 	/* the scan will choose in the same way */
 	for (int i = 0; i < search->ncounts; i++)
 	{
+		const int  *counts = search->counts[i];
 		ShIdxBallsPlan plan;
 
-		shidx_plan_balls(search->counts[i], shidx_usual_work(search->counts[i]),
-						 scheme, leaves, &plan);
+		if (search->groups.all)
+			shidx_plan_balls_by_table(counts, shidx_usual_work(counts), leaves, &plan);
+		else
+			shidx_plan_balls(counts, shidx_usual_work(counts), scheme, leaves, &plan);
 		if (i == 0 || plan.pages + plan.comparing < work->plan.pages + work->plan.comparing)
 			work->plan = plan;
 	}
 	work->rest = 0;
 	work->sorted = ordered;
-	if (ordered && !shidx_ordered_by_condition(work->plan.pages, leaves))
-	{
+	if (!ordered || shidx_ordered_by_condition(work->plan.pages, leaves))
+		return;
+
+	if (search->groups.all)
+		work->rest = 2 * leaves;
+	else
 		work->rest = shidx_ordered_pages(scheme, leaves, &work->plan.ranges,
 										 &work->plan.pages);
-		work->plan.comparing = 0;
-		work->sorted = false;
+	work->plan.comparing = 0;
+	work->sorted = false;
+}
+
+/*
+ * Plan what is read of an index.
+ */
+static void
+plan_by_scheme(const ShBitsScheme *scheme, const IndexOptInfo *info,
+			   const Search *search, bool ordered, Work *work)
+{
+	const ShIdxGroupEstimate *groups = &search->groups;
+	double		leaves = Max(info->pages / (double) scheme->ntables, 1);
+
+	if (groups->all)
+	{
+		plan_group(scheme, leaves, search, ordered, work);
+		return;
+	}
+	plan_group(scheme, Max(leaves * groups->share / groups->count, 1), search, ordered, work);
+	if (groups->count > 1)
+	{
+		/* small groups share pages, which are read once each time */
+		work->plan.ranges *= groups->count;
+		work->plan.pages = Min(work->plan.pages * groups->count, info->pages);
+		work->plan.comparing *= groups->count;
+		work->rest = Min(work->rest * groups->count, 3 * leaves);
 	}
 }
 
@@ -270,6 +299,33 @@ sort_cost(double tuples)
 }
 
 /*
+ * Is a path in the order of distances from fingerprints?  Of those from a column
+ * before the fingerprint the index knows nothing.
+ */
+static bool
+is_ordered(const IndexPath *path)
+{
+	ListCell   *lc;
+
+	foreach(lc, path->indexorderbycols)
+	{
+		if (lfirst_int(lc) != path->indexinfo->nkeycolumns - 1)
+			return false;
+	}
+	return path->indexorderbys != NIL;
+}
+
+/*
+ * The part of the rows that meets conditions, and the predicate of the index.
+ */
+static Selectivity
+index_selectivity(PlannerInfo *root, IndexOptInfo *info, List *quals)
+{
+	return clauselist_selectivity(root, add_predicate_to_index_quals(info, quals),
+								  info->rel->relid, JOIN_INNER, NULL);
+}
+
+/*
  * amcostestimate
  */
 void
@@ -279,9 +335,9 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 {
 	IndexOptInfo *info = path->indexinfo;
 	List	   *quals = get_quals_from_indexclauses(path->indexclauses);
-	List	   *selectivity_quals = add_predicate_to_index_quals(info, quals);
+	QualCost	qual_cost;
 	Cost		arguments;
-	bool		ordered = path->indexorderbys != NIL;
+	bool		ordered = is_ordered(path);
 	Work		work;
 	ShIdxBallsPlan *plan = &work.plan;
 	double		page_fetches;
@@ -292,15 +348,16 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	double		spc_seq_page_cost;
 	Search		search = find_search(root, path);
 
-	*selectivity = clauselist_selectivity(root, selectivity_quals, info->rel->relid,
-										  JOIN_INNER, NULL);
+	/* where all groups are read, only the row tells of the other columns */
+	*selectivity = index_selectivity(root, info,
+									 search.groups.all ? shidx_fp_quals(path) : quals);
 	tuples = clamp_row_est(*selectivity * info->rel->tuples);
 
 	work = plan_work(info, &search, ordered);
 	if (search.only_nulls)
 	{
-		plan->ranges = 1;
-		plan->pages = Max(tuples / SHBT_MAX_ENTRIES, 1);
+		plan->ranges = search.groups.all ? 1 : search.groups.count;
+		plan->pages = Max(tuples / SHBT_MAX_ENTRIES, plan->ranges);
 		work.rest = 0;
 	}
 
@@ -328,6 +385,13 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	*startup_cost = arguments;
 	*total_cost = arguments + page_costs + tuples * cpu_index_tuple_cost;
 
+	/* a group is but a hash, so rows are checked again */
+	if (info->nkeycolumns > 1)
+	{
+		cost_qual_eval(&qual_cost, quals, root);
+		*total_cost += tuples * qual_cost.per_tuple;
+	}
+
 	/*
 	 * An ordered scan returns its first row when the first of its parts has
 	 * been read, which may be all.
@@ -339,6 +403,13 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 		*startup_cost += page_costs + (work.sorted ? sort : 0);
 		*total_cost += sort +
 			work.rest * (spc_seq_page_cost + PAGE_CPU_COST * cpu_operator_cost);
+	}
+	else if (path->indexorderbys != NIL)
+	{
+		/* the executor gets all rows and sorts them before it returns one */
+		*total_cost += sort_cost(tuples) +
+			tuples * (spc_random_page_cost + cpu_tuple_cost);
+		*startup_cost = *total_cost;
 	}
 	*correlation = 0;
 	*pages = plan->pages + work.rest;

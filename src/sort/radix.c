@@ -137,6 +137,8 @@ is_sorted(ShSortItems items, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
 	{
+		if (i % CHECK_INTERVAL == 0)
+			CHECK_FOR_INTERRUPTS();
 		if (less(items.items[i], shsort_group(items, i),
 				 items.items[i - 1], shsort_group(items, i - 1)))
 			return false;
@@ -291,6 +293,21 @@ permuted(const ShBitsTable *table, ShSortItem item)
 }
 
 /*
+ * Sort few rows, as shsort_radix_table does.
+ */
+static void
+sort_few(ShSortItems rows, ShSortItems sorted, size_t count, const ShBitsTable *table)
+{
+	for (size_t i = 0; i < count; i++)
+	{
+		sorted.items[i] = permuted(table, rows.items[i]);
+		if (rows.groups != NULL)
+			sorted.groups[i] = rows.groups[i];
+	}
+	insertion_sort(sorted, count);
+}
+
+/*
  * Sort rows, with their keys permuted as a table has them unless table is
  * NULL, ascending.  The result is in sorted, which has room for as many.
  * varying has the bits in which the rows, with keys permuted, differ; more do
@@ -305,8 +322,11 @@ shsort_radix_table(ShSortItems rows, ShSortItems sorted, size_t count,
 	size_t		nbuckets;
 	size_t	   *buckets;
 
-	if (count == 0)
+	if (count <= FEW_ITEMS)
+	{
+		sort_few(rows, sorted, count, table);
 		return;
+	}
 	digit = choose_digit(varying, count);
 	nbuckets = (size_t) 1 << digit.bits;
 	buckets = palloc0(nbuckets * sizeof(size_t));

@@ -98,4 +98,34 @@ SELECT format('look-up, radius %s, sequential scan', radius), 'ms', o.ms, b.ms, 
 FROM setting,
 	measure_query(:'ours', (SELECT rounds FROM setting)) o,
 	measure_query(:'baseline', (SELECT rounds FROM setting)) b;
+
+-- The first look-ups of a session, and those after what makes it drop the
+-- descriptors of the relations, beside warm ones.  What a session needs for any
+-- index it has before: the catalogs, and the library.
+SELECT current_setting('search_path') AS path,
+	   format('SELECT count(s.id) FROM q JOIN s ON s.fp <~> q.fp <= %s', radius) AS ours
+FROM setting \gset
+\c
+SET search_path = :path;
+SET max_parallel_workers_per_gather = 0;
+SET jit = off;
+SET enable_seqscan = off;
+SET enable_material = off;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SET client_min_messages = warning;
+CREATE TEMPORARY TABLE other (fp simhash);
+CREATE INDEX ON other USING simhash (fp);
+SELECT count(*) FROM other WHERE fp <~> 0 <= 3 \g /dev/null
+SELECT measure_once(:'ours') AS first_ms \gset
+SELECT ms AS warm_ms FROM measure_query(:'ours', (SELECT rounds FROM setting)) \gset
+ALTER INDEX s_fp SET (fillfactor = 80);
+ANALYZE s;
+SELECT measure_once(:'ours') AS analyzed_ms \gset
+ALTER INDEX s_fp RESET (fillfactor);
+INSERT INTO result (what, unit, ours, baseline, baseline_name)
+SELECT format('look-up, radius %s, %s', radius, what), 'us/query', 1000 * ms / queries,
+	   1000 * :warm_ms / queries, 'the same, warm'
+FROM setting, (VALUES (1, 'first of a session', :first_ms), (2, 'after ANALYZE', :analyzed_ms)) measured (i, what, ms)
+ORDER BY i;
 RESET ALL;

@@ -87,6 +87,15 @@ BEGIN
 	ms := median(took);
 END $$;
 
+-- milliseconds that a query takes as it comes
+CREATE FUNCTION measure_once(query text) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE
+	started timestamptz := clock_timestamp();
+BEGIN
+	EXECUTE query;
+	RETURN 1000 * extract(epoch FROM clock_timestamp() - started);
+END $$;
+
 -- milliseconds that building an index takes; the index is dropped again
 CREATE PROCEDURE measure_build(statement text, index_name text, rounds integer,
 							   INOUT ms float8)

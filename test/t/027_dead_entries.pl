@@ -62,6 +62,31 @@ is(visits('a', 'fp <~> 7 <= 0'), 0, 'a plain scan has marked the entries');
 is(visits('a', 'fp IS NULL'), 200, 'a first index-only scan visits the rows');
 is(visits('a', 'fp IS NULL'), 0, 'a second one does not');
 
+# so does a scan of one group in an index of several columns, which marks no
+# entries of others
+$node->safe_psql(
+	'postgres', q{
+	CREATE TABLE g (tenant int, fp simhash);
+	INSERT INTO g SELECT i % 2, fp FROM make_fingerprints(1000, 0.3) WITH ORDINALITY f (fp, i);
+	INSERT INTO g SELECT i % 2, NULL FROM generate_series(1, 200) i;
+	CREATE INDEX g_fp ON g USING simhash (tenant, fp);
+	DELETE FROM g WHERE tenant = 1;
+});
+
+# how many pages a scan of a tenant reads
+sub tenant_pages
+{
+	my $plan = $node->safe_psql(
+		'postgres', "SET enable_seqscan = off; SET enable_bitmapscan = off;
+		EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF) SELECT FROM g WHERE tenant = $_[0]");
+	$plan =~ /Index Scan using g_fp.*?Buffers: shared hit=(\d+)/s or die $plan;
+	return $1;
+}
+cmp_ok(tenant_pages(1), '>', 100, 'a first scan of a group visits the rows');
+cmp_ok(tenant_pages(1), '<', 20, 'a second one does not');
+is($node->safe_psql('postgres', "SET enable_seqscan = off; SELECT count(*) FROM g WHERE tenant = 0"),
+	'600', 'rows of another group are there');
+
 # the check of an exclusion constraint marks, logged or not
 foreach my $kind ('', 'UNLOGGED')
 {

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * kernels.c
- *	  Tests of src/bits without a server: every kernel of shbits_filter and
- *	  shbits_filter_pairs that this machine can run against a naive loop, and the properties of every
+ *	  Tests of src/bits without a server: every kernel of shbits_filter and its
+ *	  like that this machine can run against a naive loop, and the properties of every
  *	  scheme.
  *
  * Prints TAP.  The exit status is 1 if a test failed, else 0.  Build and run:
@@ -180,28 +180,23 @@ test_filter(const char *name, shbits_filter_function filter)
 }
 
 /*
- * Does it agree with a naive loop?  It must write nothing to others[] from nkeys
- * on, and what it writes matters only of keys that have a pair.
+ * Do these agree with a naive loop?  They must write nothing to others[] from the
+ * number of keys on, and what they write matters only of keys in a pair.
  */
 static bool
-pairs_agree(shbits_pairs_function find, const uint64 *keys, int nkeys, int radius)
+tile_agrees(const uint64 *a, int na, const uint64 *b, int nb, int radius,
+			uint64 found, const uint64 *others)
 {
-	uint64		others[SHBITS_MAX_PAIR_KEYS + 1];
 	uint64		expected = 0;
-	uint64		found;
-	bool		passed;
+	bool		passed = others[na] == UINT64CONST(0x0123456789abcdef);
 
-	for (int i = 0; i <= nkeys; i++)
-		others[i] = UINT64CONST(0x0123456789abcdef);
-	found = find(keys, nkeys, radius, others);
-	passed = others[nkeys] == UINT64CONST(0x0123456789abcdef);
-	for (int i = 0; i < nkeys; i++)
+	for (int i = 0; i < na; i++)
 	{
 		uint64		of_this = 0;
 
-		for (int j = i + 1; j < nkeys; j++)
+		for (int j = a == b ? i + 1 : 0; j < nb; j++)
 		{
-			if (naive_distance(keys[i], keys[j]) <= radius)
+			if (naive_distance(a[i], b[j]) <= radius)
 				of_this |= UINT64CONST(1) << j;
 		}
 		if (of_this == 0)
@@ -212,16 +207,86 @@ pairs_agree(shbits_pairs_function find, const uint64 *keys, int nkeys, int radiu
 	return passed && found == expected;
 }
 
+static bool
+pairs_agree(shbits_pairs_function find, const uint64 *keys, int nkeys, int radius)
+{
+	uint64		others[SHBITS_MAX_TILE + 1];
+
+	for (int i = 0; i <= nkeys; i++)
+		others[i] = UINT64CONST(0x0123456789abcdef);
+	return tile_agrees(keys, nkeys, keys, nkeys, radius,
+					   find(keys, nkeys, radius, others), others);
+}
+
+static bool
+product_agrees(shbits_product_function find, const uint64 *a, int na,
+			   const uint64 *b, int nb, int radius)
+{
+	uint64		others[SHBITS_MAX_TILE + 1];
+
+	for (int i = 0; i <= na; i++)
+		others[i] = UINT64CONST(0x0123456789abcdef);
+	return tile_agrees(a, na, b, nb, radius, find(a, na, b, nb, radius, others), others);
+}
+
+static void
+test_product(const char *name, shbits_product_function find)
+{
+	static const int radii[] = {-2147483647 - 1, -1, 0, 3, 10, 64, 65, 2147483647};
+	uint64		a[SHBITS_MAX_TILE + 1];
+	uint64		b[SHBITS_MAX_TILE + 1];
+	char		what[100];
+	bool		passed = true;
+
+	/* what lies behind must not be found */
+	for (int round = 0; round < 1000; round++)
+	{
+		int			na = round < 65 ? round : next_random() % (SHBITS_MAX_TILE + 1);
+		int			nb = round < 65 ? 64 - round : next_random() % (SHBITS_MAX_TILE + 1);
+		uint64		center = next_random();
+
+		for (int i = 0; i <= SHBITS_MAX_TILE; i++)
+		{
+			a[i] = flip_bits(center, next_random() % (round % 30 + 1));
+			b[i] = flip_bits(center, next_random() % (round % 30 + 1));
+		}
+		for (int r = 0; r < lengthof(radii); r++)
+			passed &= product_agrees(find, a, na, b, nb, radii[r]);
+	}
+	snprintf(what, sizeof(what), "%s: pairs of 0 to %d keys with others", name, SHBITS_MAX_TILE);
+	report(passed, what);
+
+	passed = true;
+	for (int i = 0; i < SHBITS_MAX_TILE; i++)
+	{
+		for (int k = 0; k < SHBITS_MAX_TILE; k++)
+		{
+			a[k] = next_random();
+			b[k] = next_random();
+		}
+		for (int j = 0; j < SHBITS_MAX_TILE; j++)
+		{
+			uint64		kept = b[j];
+
+			b[j] = flip_bits(a[i], 3);
+			passed &= product_agrees(find, a, SHBITS_MAX_TILE, b, SHBITS_MAX_TILE, 3);
+			b[j] = kept;
+		}
+	}
+	snprintf(what, sizeof(what), "%s: a single pair with another, in any places", name);
+	report(passed, what);
+}
+
 static void
 test_pairs(const char *name, shbits_pairs_function find)
 {
 	static const int radii[] = {-2147483647 - 1, -1, 0, 3, 10, 64, 65, 2147483647};
-	uint64		keys[SHBITS_MAX_PAIR_KEYS + 8];
+	uint64		keys[SHBITS_MAX_TILE + 8];
 	char		what[100];
 	bool		passed = true;
 
 	/* what lies before and behind must not be found, nor matter to what is */
-	for (int nkeys = 0; nkeys <= SHBITS_MAX_PAIR_KEYS; nkeys++)
+	for (int nkeys = 0; nkeys <= SHBITS_MAX_TILE; nkeys++)
 	{
 		int			start = nkeys % 4;
 
@@ -235,12 +300,12 @@ test_pairs(const char *name, shbits_pairs_function find)
 				passed &= pairs_agree(find, keys + start, nkeys, radii[r]);
 		}
 	}
-	snprintf(what, sizeof(what), "%s: pairs among 0 to %d keys", name, SHBITS_MAX_PAIR_KEYS);
+	snprintf(what, sizeof(what), "%s: pairs among 0 to %d keys", name, SHBITS_MAX_TILE);
 	report(passed, what);
 
 	/* keys that are far from each other, but for two: in any two places */
 	passed = true;
-	for (int nkeys = 2; nkeys <= SHBITS_MAX_PAIR_KEYS; nkeys += nkeys < 26 ? 1 : 19)
+	for (int nkeys = 2; nkeys <= SHBITS_MAX_TILE; nkeys += nkeys < 26 ? 1 : 19)
 	{
 		for (int i = 0; i < nkeys; i++)
 			keys[i] = next_random();
@@ -261,7 +326,7 @@ test_pairs(const char *name, shbits_pairs_function find)
 	report(passed, what);
 
 	passed = true;
-	for (int nkeys = 0; nkeys <= SHBITS_MAX_PAIR_KEYS; nkeys++)
+	for (int nkeys = 0; nkeys <= SHBITS_MAX_TILE; nkeys++)
 	{
 		for (int i = 0; i < nkeys; i++)
 			keys[i] = i % 2 == 0 ? 0 : PG_UINT64_MAX;
@@ -447,26 +512,37 @@ main(void)
 		passed &= shbits_filter_pairs(keys, 3, 3, others) == 1 && others[0] == 4;
 	}
 	report(passed, "shbits_filter_pairs chooses a kernel");
-	report(shbits_filter_kernel("nonsense") == NULL && shbits_pairs_kernel("nonsense") == NULL,
+	passed = true;
+	for (int i = 0; i < 2; i++)
+	{
+		passed &= shbits_filter_product(keys, 2, keys + 1, 2, 3, others) == 3 &&
+			others[0] == 2 && others[1] == 1;
+	}
+	report(passed, "shbits_filter_product chooses a kernel");
+	report(shbits_filter_kernel("nonsense") == NULL && shbits_pairs_kernel("nonsense") == NULL &&
+		   shbits_product_kernel("nonsense") == NULL,
 		   "an unknown kernel is NULL");
 
 	for (int i = 0; i < lengthof(names); i++)
 	{
 		shbits_filter_function filter = shbits_filter_kernel(names[i]);
 
-		if (filter != NULL)
-			test_filter(names[i], filter);
-		else
+		if (filter == NULL)
+		{
 			printf("ok %d - %s # SKIP this machine cannot run it\n", ++ntests, names[i]);
-
+			continue;
+		}
+		test_filter(names[i], filter);
+		test_product(names[i], shbits_product_kernel(names[i]));
+		/* "avx2" has none */
 		if (shbits_pairs_kernel(names[i]) != NULL)
 			test_pairs(names[i], shbits_pairs_kernel(names[i]));
-		else if (strcmp(names[i], "avx2") != 0)
-			printf("ok %d - %s, pairs # SKIP this machine cannot run it\n", ++ntests, names[i]);
 	}
-	report(shbits_filter_kernel("portable") != NULL && shbits_pairs_kernel("portable") != NULL,
+	report(shbits_filter_kernel("portable") != NULL && shbits_pairs_kernel("portable") != NULL &&
+		   shbits_product_kernel("portable") != NULL,
 		   "there are always the portable kernels");
 	test_filter("chosen", shbits_filter);
+	test_product("chosen", shbits_filter_product);
 	test_pairs("chosen", shbits_filter_pairs);
 
 	passed = true;
