@@ -229,7 +229,7 @@ SELECT count(*) FROM (SELECT * FROM simhash_find_duplicates('many_fp', 3, 'weigh
 TRUNCATE many;
 INSERT INTO many SELECT i, 0, 'a', i, NULL FROM generate_series(0, 1023) i;
 SET maintenance_work_mem = '1MB';
-SELECT * FROM compare('many', 'many_fp', 3, 'md5(id::text) COLLATE "C"');
+SELECT * FROM compare('many', 'many_fp', 4, 'md5(id::text) COLLATE "C"');
 RESET maintenance_work_mem;
 DROP TABLE many;
 

@@ -17,9 +17,10 @@
  * does this once at most, so each pair of fingerprints counts twice, and each row once,
  * however many are equal.
  *
- * Only what an element has is in memory.  Rows and pairs are in temporary files,
- * and are sorted, the pairs into the order in which they are needed: that of
- * the first rows of their elements.
+ * The pairs are written to a temporary file while they are found, and then made lists
+ * of neighbors, if these fit into maintenance_work_mem.  Else they are sorted, on
+ * disk, into the order in which they are needed: that of the first rows of their
+ * elements.  This takes another pass over the rows, to know that order.
  *
  *-------------------------------------------------------------------------
  */
@@ -44,27 +45,37 @@ PG_FUNCTION_INFO_V1(simhash_find_duplicates);
 typedef struct State
 {
 	uint64		fp;
-	uint64		keeper;			/* TID of the nearest row that is kept, or NO_KEEPER */
-	uint32		place;			/* among the elements, by their first rows */
-	int32		distance;		/* of the keeper */
+	uint64		keeper;			/* TID of the nearest row that is kept, and its
+								 * distance above that; or NO_KEEPER */
 } State;
 
-#define NO_KEEPER	PG_UINT64_MAX
-#define NO_PLACE	PG_UINT32_MAX
+/* has the greatest distance of all */
+#define NO_KEEPER		PG_UINT64_MAX
+#define DISTANCE_SHIFT	48
+
+#define NO_PLACE		PG_UINT32_MAX
 
 typedef struct DuplicateFinder
 {
 	ShBatchMembers members;
-
-	/* pairs of elements, as they were found; then by the place of the first */
-	BufFile    *pairs;
-	ShSort	   *sorted_pairs;
-	bool		has_pair;		/* the next one: */
-	ShSortItem	pair;			/* the place of the one, the number of the other */
-
-	/* rows in order */
-	BufFile    *ordered;
 	State	   *states;			/* of elements */
+	ShBatchResult result;
+	Oid			table;
+	double		nreturned;		/* rows that have been decided on */
+
+	/* pairs of elements, as they were found */
+	BufFile    *pairs;
+	double		npairs;
+
+	/* neighbors of element i: from starts[i] to the next start */
+	uint32	   *starts;
+	uint32	   *neighbors;
+
+	/* or, where memory does not suffice: places of elements, by their first rows */
+	uint32	   *places;
+	ShSort	   *sorted_pairs;	/* by the place of the one, with the other */
+	bool		has_pair;		/* the next one: */
+	ShSortItem	pair;
 } DuplicateFinder;
 
 /* members.join: remember the pair */
@@ -77,6 +88,7 @@ add_pair(ShBatchMembers *members, uint32 a, uint32 b)
 	members->elements.elements[a].has_near = true;
 	members->elements.elements[b].has_near = true;
 	BufFileWrite(finder->pairs, &pair, sizeof(pair));
+	finder->npairs++;
 }
 
 static bool
@@ -100,22 +112,18 @@ make_states(DuplicateFinder *finder)
 	{
 		finder->states[i].fp = elements->elements[i].fp;
 		finder->states[i].keeper = NO_KEEPER;
-		finder->states[i].place = NO_PLACE;
 	}
 }
 
 /*
- * Put the rows in order, and give the elements their places.
+ * Add the rows that have a near-duplicate, and sort them.
  */
 static void
-order_rows(DuplicateFinder *finder, ShBatchRowOrder *order)
+sort_rows(DuplicateFinder *finder, ShBatchRowOrder *order)
 {
 	const ShBatchElement *elements = finder->members.elements.elements;
 	ShBatchMember member;
-	uint64		tid;
-	uint32		number;
 	double		count = 0;
-	uint32		place = 0;
 
 	while (shbatch_members_next(&finder->members, &member))
 	{
@@ -130,18 +138,48 @@ order_rows(DuplicateFinder *finder, ShBatchRowOrder *order)
 	}
 	shbatch_progress_phase(SHBATCH_PHASE_ORDER, count);
 	shbatch_order_sort(order);
-
-	finder->ordered = shbatch_create_file();
-	while (shbatch_order_next(order, &tid, &number))
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (finder->states[number].place == NO_PLACE)
-			finder->states[number].place = place++;
-		member.tid = tid;
-		member.element = number;
-		BufFileWrite(finder->ordered, &member, sizeof(member));
-	}
 	shbatch_progress_phase(SHBATCH_PHASE_RETURN, count);
+}
+
+/* do the lists of neighbors fit into memory? */
+static bool
+neighbors_fit(const DuplicateFinder *finder)
+{
+	double		items = finder->npairs * 2 + finder->members.elements.count + 1;
+
+	return items * sizeof(uint32) <= maintenance_work_mem * 1024.0 && items < PG_UINT32_MAX;
+}
+
+/*
+ * Make the lists of neighbors.
+ */
+static void
+make_neighbors(DuplicateFinder *finder)
+{
+	uint32		count = finder->members.elements.count;
+	ShBatchNumberPair pair;
+	uint32		start = 0;
+
+	finder->starts = MemoryContextAllocExtended(CurrentMemoryContext,
+												(count + (Size) 1) * sizeof(uint32),
+												MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	finder->neighbors = MemoryContextAllocHuge(CurrentMemoryContext,
+											   Max(finder->npairs * 2, 1) * sizeof(uint32));
+	shbatch_rewind_file(finder->pairs);
+	while (next_pair(finder, &pair))
+	{
+		finder->starts[pair.a]++;
+		finder->starts[pair.b]++;
+	}
+	/* from numbers to ends; placing the neighbors moves these to the starts */
+	for (uint32 i = 0; i <= count; i++)
+		start = finder->starts[i] += start;
+	shbatch_rewind_file(finder->pairs);
+	while (next_pair(finder, &pair))
+	{
+		finder->neighbors[--finder->starts[pair.a]] = pair.b;
+		finder->neighbors[--finder->starts[pair.b]] = pair.a;
+	}
 }
 
 /* go on to the next pair, if there is one */
@@ -163,74 +201,124 @@ sort_pairs(DuplicateFinder *finder)
 	shbatch_rewind_file(finder->pairs);
 	while (next_pair(finder, &pair))
 	{
-		shsort_add(finder->sorted_pairs, finder->states[pair.a].place, pair.b);
-		shsort_add(finder->sorted_pairs, finder->states[pair.b].place, pair.a);
+		shsort_add(finder->sorted_pairs, finder->places[pair.a], pair.b);
+		shsort_add(finder->sorted_pairs, finder->places[pair.b], pair.a);
 	}
 	shsort_start_table(finder->sorted_pairs, &shbits_make_scheme(1, 0)->tables[0]);
 	advance_pair(finder);
 }
 
 /*
- * A row is kept: the keeper of rows of its own element, and of those near.
+ * A row is kept: the keeper of rows of an element near, unless that has one that is
+ * as near.
+ */
+static inline void
+keep_for(State *state, uint64 fp, uint64 tid)
+{
+	uint64		distance = shbits_distance(state->fp, fp);
+
+	if (distance < state->keeper >> DISTANCE_SHIFT)
+		state->keeper = distance << DISTANCE_SHIFT | tid;
+}
+
+/*
+ * A row of an element is kept, which no other of it has been.
  */
 static void
 keep_row(DuplicateFinder *finder, uint32 number, uint64 tid)
 {
-	State	   *state = &finder->states[number];
+	State	   *states = finder->states;
+	uint64		fp = states[number].fp;
 
-	state->keeper = tid;
-	state->distance = 0;
-	while (finder->has_pair && finder->pair.key < state->place)
-		advance_pair(finder);
-	while (finder->has_pair && finder->pair.key == state->place)
+	keep_for(&states[number], fp, tid);
+	if (finder->neighbors != NULL)
 	{
-		State	   *other = &finder->states[finder->pair.value];
-		int			distance = shbits_distance(state->fp, other->fp);
+		for (uint32 i = finder->starts[number]; i < finder->starts[number + 1]; i++)
+			keep_for(&states[finder->neighbors[i]], fp, tid);
+		return;
+	}
 
-		CHECK_FOR_INTERRUPTS();
-		if (other->keeper == NO_KEEPER || distance < other->distance)
-		{
-			other->keeper = tid;
-			other->distance = distance;
-		}
+	/* of elements that are not kept the pairs are not needed */
+	while (finder->has_pair && finder->pair.key < finder->places[number])
+		advance_pair(finder);
+	while (finder->has_pair && finder->pair.key == finder->places[number])
+	{
+		keep_for(&states[finder->pair.value], fp, tid);
 		advance_pair(finder);
 	}
 }
 
 /*
- * Take the rows in order, and return the duplicates.
+ * The next row in the order: keep it, or return it.
  */
 static void
-return_duplicates(DuplicateFinder *finder, ReturnSetInfo *info, Oid table)
+decide(DuplicateFinder *finder, uint64 tid, uint32 number)
 {
-	ShBatchResult result;
-	ShBatchMember member;
-	double		nread = 0;
+	uint64		found = finder->states[number].keeper;
+	ItemPointerData duplicate;
+	ItemPointerData keeper;
+	Datum		values[5];
 
-	shbatch_result_begin(&result, info);
-	shbatch_rewind_file(finder->ordered);
-	while (BufFileRead(finder->ordered, &member, sizeof(member)) == sizeof(member))
+	CHECK_FOR_INTERRUPTS();
+	shbatch_progress_entries(++finder->nreturned);
+	if (found == NO_KEEPER)
 	{
-		const State *state = &finder->states[member.element];
-		ItemPointerData duplicate;
-		ItemPointerData keeper;
-		Datum		values[5];
-
-		CHECK_FOR_INTERRUPTS();
-		shbatch_progress_entries(++nread);
-		if (state->keeper == NO_KEEPER)
-		{
-			keep_row(finder, (uint32) member.element, member.tid);
-			continue;
-		}
-		shbt_int_to_tid(member.tid, &duplicate);
-		shbt_int_to_tid(state->keeper, &keeper);
-		values[0] = PointerGetDatum(&duplicate);
-		values[1] = PointerGetDatum(&keeper);
-		values[2] = Int32GetDatum(state->distance);
-		values[3] = values[4] = ObjectIdGetDatum(table);
-		shbatch_result_add(&result, values);
+		keep_row(finder, number, tid);
+		return;
 	}
+	shbt_int_to_tid(tid, &duplicate);
+	shbt_int_to_tid(found & SHBT_MAX_TID, &keeper);
+	values[0] = PointerGetDatum(&duplicate);
+	values[1] = PointerGetDatum(&keeper);
+	values[2] = Int32GetDatum((int32) (found >> DISTANCE_SHIFT));
+	values[3] = values[4] = ObjectIdGetDatum(finder->table);
+	shbatch_result_add(&finder->result, values);
+}
+
+/*
+ * Decide on all rows with the neighbors in memory.
+ */
+static void
+decide_in_memory(DuplicateFinder *finder, ShBatchRowOrder *order)
+{
+	uint64		tid;
+	uint32		number;
+
+	make_neighbors(finder);
+	while (shbatch_order_next(order, &tid, &number))
+		decide(finder, tid, number);
+}
+
+/*
+ * Decide on all rows with the pairs on disk.
+ */
+static void
+decide_on_disk(DuplicateFinder *finder, ShBatchRowOrder *order)
+{
+	uint32		count = finder->members.elements.count;
+	BufFile    *ordered = shbatch_create_file();
+	ShBatchMember member;
+	uint32		number;
+	uint32		place = 0;
+
+	finder->places = MemoryContextAllocHuge(CurrentMemoryContext, count * sizeof(uint32));
+	for (uint32 i = 0; i < count; i++)
+		finder->places[i] = NO_PLACE;
+	while (shbatch_order_next(order, &member.tid, &number))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (finder->places[number] == NO_PLACE)
+			finder->places[number] = place++;
+		member.element = number;
+		BufFileWrite(ordered, &member, sizeof(member));
+	}
+
+	sort_pairs(finder);
+	shbatch_rewind_file(ordered);
+	while (BufFileRead(ordered, &member, sizeof(member)) == sizeof(member))
+		decide(finder, member.tid, (uint32) member.element);
+	shsort_end(finder->sorted_pairs);
+	BufFileClose(ordered);
 }
 
 /*
@@ -257,14 +345,16 @@ simhash_find_duplicates(PG_FUNCTION_ARGS)
 	shbatch_source_search(&call.input, &finder.members.sink);
 	shbatch_members_finish(&finder.members);
 
+	shbatch_result_begin(&finder.result, call.result);
+	finder.table = RelationGetRelid(call.target.heap);
 	make_states(&finder);
-	order_rows(&finder, order);
-	shbatch_order_end(order);
-	sort_pairs(&finder);
-	return_duplicates(&finder, call.result, RelationGetRelid(call.target.heap));
+	sort_rows(&finder, order);
+	if (neighbors_fit(&finder))
+		decide_in_memory(&finder, order);
+	else
+		decide_on_disk(&finder, order);
 
-	shsort_end(finder.sorted_pairs);
-	BufFileClose(finder.ordered);
+	shbatch_order_end(order);
 	BufFileClose(finder.pairs);
 	shbatch_members_end(&finder.members);
 	shbatch_end_index(&call);
