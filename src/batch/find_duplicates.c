@@ -186,6 +186,7 @@ make_neighbors(DuplicateFinder *finder)
 static void
 advance_pair(DuplicateFinder *finder)
 {
+	CHECK_FOR_INTERRUPTS();
 	finder->has_pair = shsort_next(finder->sorted_pairs, &finder->pair);
 }
 
