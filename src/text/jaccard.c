@@ -4,14 +4,14 @@
  *	  The Jaccard coefficient of two documents: the share of their features
  *	  that they have in common.
  *
- * Features are equal if their hashes are.  Of n different features two have
- * the same hash with a probability below n^2 / 2^65, if they were not made for
- * it: 3e-12 of 10,000, 3e-8 of a million.  And then the result is wrong by
- * about 1 / n.  So the bytes of features are not kept.
+ * Features are equal if 62 bits of their hashes are.  Of n different features
+ * any two are, though they are not, with a probability below n^2 / 2^63: 1e-11
+ * for 10,000, 1e-7 for a million.  And then the result is wrong by about 1 / n.
+ * So the bytes of features are not kept.
  *
- * What is kept are the sets of the hashes of either document.  If these take
- * more memory than a hash table may, only hashes up to some number are, and the
- * documents are read again for the rest: as many times as it takes.
+ * What is kept are the sets of these hashes.  If they take more memory than a
+ * hash table may, only those up to some number are, and the documents are read
+ * again for the rest: as many times as it takes.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,14 +25,22 @@
 #include "compat.h"
 #include "text/document.h"
 #include "text/elements.h"
-#include "text/hash_set.h"
+#include "text/hash_sets.h"
 
 PG_FUNCTION_INFO_V1(simhash_jaccard_text);
 PG_FUNCTION_INFO_V1(simhash_jaccard_bytea);
 PG_FUNCTION_INFO_V1(simhash_jaccard_text_array);
 
-/* arrays of slots that exist at a time: two sets, and one that is being moved */
-#define ARRAYS_AT_ONCE		3
+/* arrays of slots that exist while their number changes */
+#define ARRAYS_AT_ONCE		2
+
+/*
+ * The first array is made for the features that are expected; more than that,
+ * and fewer, can be.
+ */
+#define LEAST_SLOT_BITS		6
+#define MOST_SLOT_BITS		16
+#define BYTES_OF_WORD		3	/* few, for half of the slots are to be free */
 
 /* Features, which can be read any number of times */
 typedef struct Features
@@ -46,14 +54,13 @@ typedef struct Features
 	int			nelements;
 } Features;
 
-/* The hashes of two documents, in a range */
+/* A comparison of two documents */
 typedef struct Comparison
 {
 	uint64		key;			/* hashes are multiplied by it */
-	int			max_slot_bits;	/* of a set */
-	ShTextSet	a;
-	ShTextSet	b;
-	ShTextSet  *target;			/* the one of which features are read */
+	int			max_slot_bits;
+	ShTextSets	sets;			/* the hashes within a range */
+	int			which;			/* the set of the document that is being read */
 } Comparison;
 
 static void read_text(const Features *features, ShTextConsumer consumer,
@@ -63,9 +70,11 @@ static void read_bytes(const Features *features, ShTextConsumer consumer,
 static void read_elements(const Features *features, ShTextConsumer consumer,
 						  void *state);
 static bool jaccard(const Features *a, const Features *b, double *result);
-static int	slot_bits_allowed(void);
+static int	first_slot_bits(const Features *a, const Features *b,
+							int max_slot_bits);
+static int64 features_expected(const Features *features);
 static void collect(void *state, const uint64 *hashes, int nhashes);
-static void make_room(Comparison *comparison);
+static ShTextSets with_room(ShTextSets sets, int max_slot_bits);
 
 /*
  * simhash_jaccard(a text, b text, shingle int, unit text) -> float8
@@ -170,97 +179,118 @@ read_elements(const Features *features, ShTextConsumer consumer, void *state)
  * The Jaccard coefficient; false if there is none, since either document has no
  * feature.
  *
- * No one can know which features have numbers that are near each other, for
- * they depend on a random key.  Else whoever writes the documents could make
- * the sets slow, and the ranges many.
+ * Which features come together in the array, or in a range, depends on a random
+ * key.  Else whoever writes the documents could make this slow.
  */
 static bool
 jaccard(const Features *a, const Features *b, double *result)
 {
-	uint64		nfeatures_a = 0;
-	uint64		nfeatures_b = 0;
-	uint64		ncommon = 0;
+	uint64		total_a = 0;
+	uint64		total_b = 0;
+	uint64		total_both = 0;
 	uint64		low = 0;
 	Comparison	comparison;
+	int			slot_bits;
 
 	/* odd, so that different hashes stay different */
 	comparison.key = pg_prng_uint64(&pg_global_prng_state) | 1;
-	comparison.max_slot_bits = slot_bits_allowed();
+	comparison.max_slot_bits =
+		pg_leftmost_one_pos64(get_hash_memory_limit() /
+							  (ARRAYS_AT_ONCE * sizeof(uint64)));
+	slot_bits = first_slot_bits(a, b, comparison.max_slot_bits);
+
 	do
 	{
 		/* as large a range as can begin here; while reading, it may shrink */
-		int			fixed_bits = low == 0 ? 0 :
-			63 - pg_rightmost_one_pos64(low);
+		int			fixed_bits = low == 0 ? 0 : 64 - pg_rightmost_one_pos64(low);
+		uint64		in_a;
+		uint64		in_b;
+		uint64		in_both;
 
-		shtext_set_init(&comparison.a, low, fixed_bits);
-		shtext_set_init(&comparison.b, low, fixed_bits);
-		comparison.target = &comparison.a;
+		shtext_sets_init(&comparison.sets, low, fixed_bits, slot_bits);
+		comparison.which = SHTEXT_IN_A;
 		a->read(a, collect, &comparison);
-		comparison.target = &comparison.b;
+		comparison.which = SHTEXT_IN_B;
 		b->read(b, collect, &comparison);
 
-		nfeatures_a += shtext_set_size(&comparison.a);
-		nfeatures_b += shtext_set_size(&comparison.b);
-		ncommon += shtext_set_common(&comparison.a, &comparison.b);
+		shtext_sets_count(&comparison.sets, &in_a, &in_b, &in_both);
+		total_a += in_a;
+		total_b += in_b;
+		total_both += in_both;
 
-		/* the next range, or 0 after the last */
-		low += (PG_UINT64_MAX >> comparison.a.fixed_bits) + 1;
-		shtext_set_free(&comparison.a);
-		shtext_set_free(&comparison.b);
+		/* the next range, which needs as many slots; 0 after the last */
+		low += (PG_UINT64_MAX >> comparison.sets.fixed_bits) + 1;
+		slot_bits = comparison.sets.slot_bits;
+		shtext_sets_free(&comparison.sets);
 	} while (low != 0);
 
-	if (nfeatures_a == 0 || nfeatures_b == 0)
+	if (total_a == 0 || total_b == 0)
 		return false;
-	*result = (double) ncommon / (nfeatures_a + nfeatures_b - ncommon);
+	*result = (double) total_both / (total_a + total_b - total_both);
 	return true;
 }
 
 /*
- * How large a set may be.
+ * Slots for both documents, if these have most features in common, as those
+ * have that someone wants to compare.
  */
 static int
-slot_bits_allowed(void)
+first_slot_bits(const Features *a, const Features *b, int max_slot_bits)
 {
-	Size		nslots = get_hash_memory_limit() / ARRAYS_AT_ONCE / sizeof(uint64);
+	int64		nfeatures = Max(features_expected(a), features_expected(b));
+	int			slot_bits = pg_leftmost_one_pos64(nfeatures + 1) + 1;
 
-	return pg_leftmost_one_pos64(nslots);
+	slot_bits = Min(Max(slot_bits, LEAST_SLOT_BITS), MOST_SLOT_BITS);
+	return Min(slot_bits, max_slot_bits);
+}
+
+static int64
+features_expected(const Features *features)
+{
+	Size		length;
+
+	if (features->document == NULL)
+		return features->nelements;
+	length = VARSIZE_ANY_EXHDR(features->document);
+	return features->unit == SHTEXT_WORD ? length / BYTES_OF_WORD : length;
 }
 
 /*
- * A consumer of hashes: adds them to one of the sets, if they are in the range.
+ * A consumer of hashes: adds them to a set, if they are in the range.
  */
 static void
 collect(void *state, const uint64 *hashes, int nhashes)
 {
 	Comparison *comparison = state;
-	ShTextSet  *set = comparison->target;
+	ShTextSets	sets = comparison->sets;	/* a copy can stay in registers */
+	uint64		key = comparison->key;
+	int			which = comparison->which;
 
 	for (int i = 0; i < nhashes; i++)
 	{
-		uint64		number = hashes[i] * comparison->key;
+		uint64		number = hashes[i] * key;
 
-		if (shtext_set_is_full(set))
-			make_room(comparison);
-		if (shtext_set_covers(set, number))
-			shtext_set_add(set, number);
+		if (unlikely(shtext_sets_full(&sets)))
+			sets = with_room(sets, comparison->max_slot_bits);
+		if (shtext_sets_cover(&sets, number))
+			shtext_sets_add(&sets, number, which);
 	}
+	comparison->sets = sets;
 }
 
 /*
- * Make room in the set that is full: let it grow, or if it may not, leave out
+ * Make room for more hashes: let the array grow or, if it may not, leave out
  * what belongs to a later range.
  */
-static void
-make_room(Comparison *comparison)
+static ShTextSets
+with_room(ShTextSets sets, int max_slot_bits)
 {
-	if (comparison->target->slot_bits < comparison->max_slot_bits)
+	while (shtext_sets_full(&sets))
 	{
-		shtext_set_grow(comparison->target);
-		return;
+		if (sets.slot_bits < max_slot_bits)
+			shtext_sets_grow(&sets);
+		else
+			shtext_sets_narrow(&sets);
 	}
-	while (shtext_set_is_full(comparison->target))
-	{
-		shtext_set_narrow(&comparison->a);
-		shtext_set_narrow(&comparison->b);
-	}
+	return sets;
 }
