@@ -96,6 +96,24 @@ FROM stored x, stored y ORDER BY x.how, y.how;
 SELECT simhash_jaccard(repeat('a b ', 1000000), 'a b a b') AS words, simhash_jaccard(repeat('天', 1000000), '天天天天天', 4, 'char') AS characters;
 
 --
+-- Candidates by fingerprints, verified, are what a comparison of all pairs finds
+--
+CREATE TABLE docs (id serial, body text, fp simhash GENERATED ALWAYS AS (simhash_compute(body)) STORED);
+INSERT INTO docs (body) SELECT string_agg(CASE WHEN i % 97 = version THEN 'other' ELSE 'w' || abs(hashint4(i * 31 + seed)) % 500 END, ' ' ORDER BY i)
+FROM generate_series(1, 20) seed, generate_series(1, 5) version, generate_series(1, 250) i GROUP BY seed, version;
+CREATE INDEX docs_fp ON docs USING simhash (fp) WITH (distance = 3);
+SELECT count(*) AS pairs, min(jaccard) >= 0.8 AS verified,
+	count(*) = (SELECT count(*) FROM docs x JOIN docs y ON x.id < y.id WHERE simhash_jaccard(x.body, y.body) >= 0.8) AS "all"
+FROM simhash_find_all('docs_fp', 10) JOIN docs x ON x.ctid = a JOIN docs y ON y.ctid = b, simhash_jaccard(x.body, y.body) AS jaccard
+WHERE jaccard >= 0.8;
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+EXPLAIN (COSTS OFF) SELECT id FROM docs WHERE simhash_jaccard(body, 'some text') >= 0.8 AND fp <~> simhash_compute('some text') <= 6;
+SELECT count(*) FROM docs WHERE simhash_jaccard(body, (SELECT body FROM docs WHERE id = 1)) >= 0.8 AND fp <~> (SELECT fp FROM docs WHERE id = 1) <= 10;
+RESET enable_seqscan;
+RESET enable_bitmapscan;
+
+--
 -- Errors, and how the planner may use it
 --
 SELECT oid::regprocedure AS function, provolatile, proparallel, proisstrict, procost > 1000 AS expensive
