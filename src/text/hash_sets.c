@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
 #include "text/hash_sets.h"
@@ -19,15 +20,16 @@ static void allocate_slots(ShTextSets *sets, int slot_bits);
 static void move(ShTextSets *sets, int slot_bits);
 
 /*
- * Start with empty sets and 2^slot_bits slots.
+ * Start with empty sets and 2^slot_bits slots, 1..62.  The range is the largest
+ * that begins at low and is aligned at its size; low is 0 or what
+ * shtext_sets_end has returned.
  */
 void
-shtext_sets_init(ShTextSets *sets, uint64 low, int fixed_bits, int slot_bits)
+shtext_sets_init(ShTextSets *sets, uint64 low, int slot_bits)
 {
-	Assert(fixed_bits >= 0 && fixed_bits < 64);
-	Assert((low & PG_UINT64_MAX >> fixed_bits) == 0);
 	sets->low = low;
-	sets->fixed_bits = fixed_bits;
+	sets->fixed_bits = low == 0 ? 0 : 64 - pg_rightmost_one_pos64(low);
+	Assert(sets->fixed_bits < 64);
 	allocate_slots(sets, slot_bits);
 }
 
@@ -75,6 +77,15 @@ shtext_sets_count(const ShTextSets *sets, uint64 *in_a, uint64 *in_b,
 	*in_a = n_a;
 	*in_b = n_b;
 	*in_both = n_both;
+}
+
+/*
+ * Where the next range begins; 0 after the last.
+ */
+uint64
+shtext_sets_end(const ShTextSets *sets)
+{
+	return sets->low + (PG_UINT64_MAX >> sets->fixed_bits) + 1;
 }
 
 /*

@@ -33,12 +33,12 @@ typedef struct ShTextSets
 	uint64	   *slots;			/* 0 where there is nothing */
 } ShTextSets;
 
-extern void shtext_sets_init(ShTextSets *sets, uint64 low, int fixed_bits,
-							 int slot_bits);
+extern void shtext_sets_init(ShTextSets *sets, uint64 low, int slot_bits);
 extern void shtext_sets_grow(ShTextSets *sets);
 extern void shtext_sets_narrow(ShTextSets *sets);
 extern void shtext_sets_count(const ShTextSets *sets, uint64 *in_a,
 							  uint64 *in_b, uint64 *in_both);
+extern uint64 shtext_sets_end(const ShTextSets *sets);
 extern void shtext_sets_free(ShTextSets *sets);
 
 /*

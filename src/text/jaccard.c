@@ -201,13 +201,12 @@ jaccard(const Features *a, const Features *b, double *result)
 
 	do
 	{
-		/* as large a range as can begin here; while reading, it may shrink */
-		int			fixed_bits = low == 0 ? 0 : 64 - pg_rightmost_one_pos64(low);
 		uint64		in_a;
 		uint64		in_b;
 		uint64		in_both;
 
-		shtext_sets_init(&comparison.sets, low, fixed_bits, slot_bits);
+		/* while the documents are read, the range may shrink */
+		shtext_sets_init(&comparison.sets, low, slot_bits);
 		comparison.which = SHTEXT_IN_A;
 		a->read(a, collect, &comparison);
 		comparison.which = SHTEXT_IN_B;
@@ -218,8 +217,8 @@ jaccard(const Features *a, const Features *b, double *result)
 		total_b += in_b;
 		total_both += in_both;
 
-		/* the next range, which needs as many slots; 0 after the last */
-		low += (PG_UINT64_MAX >> comparison.sets.fixed_bits) + 1;
+		/* the next range needs as many slots */
+		low = shtext_sets_end(&comparison.sets);
 		slot_bits = comparison.sets.slot_bits;
 		shtext_sets_free(&comparison.sets);
 	} while (low != 0);
