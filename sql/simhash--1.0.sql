@@ -866,6 +866,19 @@ CREATE FUNCTION simhash_hash(feature text) RETURNS bigint
 AS 'MODULE_PATHNAME', 'simhash_hash_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2;
 COMMENT ON FUNCTION simhash_hash(text) IS 'hash of a feature: XXH3 of its UTF-8';
 
+CREATE FUNCTION simhash_jaccard(a text, b text, shingle int DEFAULT 3, unit text DEFAULT 'word') RETURNS float8
+AS 'MODULE_PATHNAME', 'simhash_jaccard_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
+COMMENT ON FUNCTION simhash_jaccard(text, text, int, text) IS
+'share of the features of two texts, runs of some characters or words, that both have; null if either has none';
+
+CREATE FUNCTION simhash_jaccard(a bytea, b bytea, shingle int DEFAULT 8) RETURNS float8
+AS 'MODULE_PATHNAME', 'simhash_jaccard_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
+COMMENT ON FUNCTION simhash_jaccard(bytea, bytea, int) IS 'share of the runs of some bytes of two byte strings that both have; null if either is empty';
+
+CREATE FUNCTION simhash_jaccard(a text[], b text[]) RETURNS float8
+AS 'MODULE_PATHNAME', 'simhash_jaccard_text_array' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
+COMMENT ON FUNCTION simhash_jaccard(text[], text[]) IS 'share of the features of two sets that both have; null if either is empty';
+
 CREATE FUNCTION simhash_agg_add(state bytea, hash bigint) RETURNS bytea
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_agg_add(bytea, bigint) IS 'aggregate transition function';
