@@ -25,8 +25,9 @@
 /* how many rows are looked up together at least */
 #define MIN_ROWS			65536
 
-/* how many at first, where it is not known how much memory their values need */
-#define FIRST_ROWS			4096
+/* how many at first, where it is not known how much memory their values need; so
+ * many may take more than is allowed */
+#define FIRST_ROWS			64
 
 /* how many rows should lie on a page that is visited, if memory allows */
 #define ROWS_PER_PAGE		32
