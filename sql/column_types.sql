@@ -112,9 +112,11 @@ SELECT check_type('name COLLATE ignore_case', '{"",a,A,b}', 'text');
 -- or "NOT a", which the server takes to the index since 16 only.
 SELECT make_table('boolean', '{t,f}');
 SELECT problem('a = ANY (ARRAY[true])'), problem('a = ANY (ARRAY[false, NULL])'), problem('a IS NULL');
+SET enable_seqscan = off;
 SELECT v, problem(v, uses_column('SELECT FROM t WHERE ' || v || ' AND fp <~> 0 <= 40'))
 FROM unnest('{a,NOT a,a = true,a = false,a IS TRUE,a IS NOT FALSE}'::text[]) v
 WHERE problem(v, uses_column('SELECT FROM t WHERE ' || v || ' AND fp <~> 0 <= 40')) IS NOT NULL;
+RESET enable_seqscan;
 
 --
 -- Columns compared with values of another type

@@ -75,6 +75,25 @@ SELECT (SELECT count(*) FROM labels) AS got,
 	(SELECT count(*) FROM (TABLE wanted EXCEPT ALL TABLE labels) s) AS missing,
 	(SELECT count(*) FROM (TABLE labels EXCEPT ALL TABLE wanted) s) AS wrong;
 
+-- delete all but one of each, and show first what goes
+CREATE VIEW shown AS
+SELECT x.id, left(x.body, 60), y.id AS kept, left(y.body, 60) AS kept_body, d.distance
+FROM simhash_find_duplicates('docs_fp', keep => 'length(body) DESC, id') d
+JOIN docs x ON x.ctid = d.duplicate JOIN docs y ON y.ctid = d.keeper;
+SELECT count(*) AS shown, count(*) FILTER (WHERE d = distance) AS near FROM shown LEFT JOIN truth ON a = least(shown.id, kept) AND b = greatest(shown.id, kept);
+BEGIN;
+CREATE TEMPORARY TABLE gone AS SELECT id FROM shown;
+DELETE FROM docs USING simhash_find_duplicates('docs_fp', keep => 'length(body) DESC, id') d
+WHERE docs.ctid = d.duplicate;
+SELECT count(*) AS left, count(gone.id) AS wrong FROM docs LEFT JOIN gone USING (id);
+SELECT count(*) FROM truth;
+ROLLBACK;
+-- labels: the row that stands for each
+SELECT count(*), count(DISTINCT label), bool_and(label <= id) AS first FROM (
+	SELECT x.id, coalesce(y.id, x.id) AS label
+	FROM docs x LEFT JOIN simhash_find_duplicates('docs_fp', keep => 'id') d ON d.duplicate = x.ctid
+	LEFT JOIN docs y ON y.ctid = d.keeper) s;
+
 -- delete all but the oldest of each cluster
 CREATE TEMPORARY TABLE kept AS SELECT DISTINCT oldest AS id FROM component UNION ALL SELECT id FROM docs WHERE fp IS NULL;
 BEGIN;

@@ -866,6 +866,19 @@ CREATE FUNCTION simhash_hash(feature text) RETURNS bigint
 AS 'MODULE_PATHNAME', 'simhash_hash_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2;
 COMMENT ON FUNCTION simhash_hash(text) IS 'hash of a feature: XXH3 of its UTF-8';
 
+CREATE FUNCTION simhash_jaccard(a text, b text, shingle int DEFAULT 3, unit text DEFAULT 'word') RETURNS float8
+AS 'MODULE_PATHNAME', 'simhash_jaccard_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
+COMMENT ON FUNCTION simhash_jaccard(text, text, int, text) IS
+'share of the features of two texts, runs of some characters or words, that both have; null if either has none';
+
+CREATE FUNCTION simhash_jaccard(a bytea, b bytea, shingle int DEFAULT 8) RETURNS float8
+AS 'MODULE_PATHNAME', 'simhash_jaccard_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
+COMMENT ON FUNCTION simhash_jaccard(bytea, bytea, int) IS 'share of the runs of some bytes of two byte strings that both have; null if either is empty';
+
+CREATE FUNCTION simhash_jaccard(a text[], b text[]) RETURNS float8
+AS 'MODULE_PATHNAME', 'simhash_jaccard_text_array' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
+COMMENT ON FUNCTION simhash_jaccard(text[], text[]) IS 'share of the features of two sets that both have; null if either is empty';
+
 CREATE FUNCTION simhash_agg_add(state bytea, hash bigint) RETURNS bytea
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_agg_add(bytea, bigint) IS 'aggregate transition function';
@@ -1103,6 +1116,15 @@ CREATE FUNCTION simhash_find_clusters(
 AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000;
 COMMENT ON FUNCTION simhash_find_clusters(regclass, integer) IS 'rows that have near-duplicates, by connected component of such pairs; cluster is its smallest fingerprint, unique among rows whose columns before the fingerprint are equal';
 
+-- keep is an ORDER BY list over the columns of the table.
+CREATE FUNCTION simhash_find_duplicates(
+	index regclass, distance integer DEFAULT NULL, keep text DEFAULT NULL,
+	OUT duplicate tid, OUT keeper tid, OUT distance integer,
+	OUT duplicate_table regclass, OUT keeper_table regclass
+) RETURNS SETOF record
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000;
+COMMENT ON FUNCTION simhash_find_duplicates(regclass, integer, text) IS 'rows that are not kept when rows are taken in the order of keep and kept if none kept before is within distance bits; with the nearest that was kept before';
+
 -- Of an array: among its different values.
 CREATE FUNCTION simhash_find_all_in(
 	fingerprints simhash[], distance integer DEFAULT 3, blocks integer DEFAULT NULL, table_no integer DEFAULT NULL,
@@ -1124,11 +1146,11 @@ CREATE FUNCTION simhash_progress(
 	OUT entries_total bigint, OUT entries_done bigint, OUT found bigint
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 10;
-COMMENT ON FUNCTION simhash_progress() IS 'sessions that search for pairs or clusters; see the view simhash_stat_progress';
+COMMENT ON FUNCTION simhash_progress() IS 'sessions that search for pairs, clusters or duplicates; see the view simhash_stat_progress';
 
 CREATE VIEW simhash_stat_progress AS
 SELECT p.pid, p.datid, d.datname, p.relid, p.indexrelid, p.command, p.phase,
 	p.tables_total, p.tables_done, p.entries_total, p.entries_done, p.found
 FROM simhash_progress() p LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) p.datid;
-COMMENT ON VIEW simhash_stat_progress IS 'how far sessions are that search for pairs or clusters: entries done in this phase, and pairs found so far';
+COMMENT ON VIEW simhash_stat_progress IS 'how far sessions are that search for pairs, clusters or duplicates: entries done in this phase, and pairs found so far';
 GRANT SELECT ON simhash_stat_progress TO PUBLIC;

@@ -200,6 +200,23 @@ shcompat_make_am_routine(void)
 #define shcompat_get_backend_status(n)	pgstat_fetch_stat_local_beentry(n)
 #endif
 
+/* may the current user select all that has been parsed?  Else reports an error. */
+#if PG_VERSION_NUM >= 160000
+#define shcompat_check_permissions(pstate) \
+	((void) ExecCheckPermissions((pstate)->p_rtable, (pstate)->p_rteperminfos, true))
+#else
+#define shcompat_check_permissions(pstate) \
+	((void) ExecCheckRTPerms((pstate)->p_rtable, true))
+#endif
+
+/* put in the expressions of generated columns that are not stored, as since 18 */
+#if PG_VERSION_NUM >= 180000
+#define shcompat_expand_generated_columns(node, relation, varno) \
+	expand_generated_columns_in_expr((node), (relation), (varno))
+#else
+#define shcompat_expand_generated_columns(node, relation, varno)	(node)
+#endif
+
 /* where the files of a relation are */
 #if PG_VERSION_NUM >= 160000
 typedef RelFileLocator ShCompatLocator;

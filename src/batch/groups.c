@@ -41,8 +41,10 @@ typedef struct Search
 	int			prefix_bits;
 	uint64		prefix;			/* of a permuted fingerprint */
 
-	/* a group that does not lie in one piece among the entries that are read
-	 * together, or has repeats, is collected here */
+	/*
+	 * a group that does not lie in one piece among the entries that are read
+	 * together, or has repeats, is collected here
+	 */
 	size_t		max_keys;
 	size_t		max_rows;
 	uint64	   *keys;

@@ -129,11 +129,19 @@ shbatch_progress_end(void)
 static const char *
 command_name(int64 command)
 {
-	return command == SHBATCH_FIND_ALL ? "simhash_find_all" : "simhash_find_clusters";
+	switch (command)
+	{
+		case SHBATCH_FIND_ALL:
+			return "simhash_find_all";
+		case SHBATCH_FIND_CLUSTERS:
+			return "simhash_find_clusters";
+		default:
+			return "simhash_find_duplicates";
+	}
 }
 
 static const char *
-phase_name(int64 phase)
+phase_name(int64 command, int64 phase)
 {
 	switch (phase)
 	{
@@ -143,8 +151,11 @@ phase_name(int64 phase)
 			return "reading entries to sort";
 		case SHBATCH_PHASE_COMPARE:
 			return "comparing";
+		case SHBATCH_PHASE_ORDER:
+			return "ordering rows";
 		default:
-			return "returning clusters";
+			return command == SHBATCH_FIND_DUPLICATES ? "returning duplicates" :
+				"returning clusters";
 	}
 }
 
@@ -180,7 +191,8 @@ simhash_progress(PG_FUNCTION_ARGS)
 			values[3] = ObjectIdGetDatum((Oid) params[PARAM_INDEX]);
 			nulls[2] = nulls[3] = params[PARAM_INDEX] == 0;
 			values[4] = CStringGetTextDatum(command_name(params[PARAM_COMMAND]));
-			values[5] = CStringGetTextDatum(phase_name(params[PARAM_PHASE]));
+			values[5] = CStringGetTextDatum(phase_name(params[PARAM_COMMAND],
+													   params[PARAM_PHASE]));
 			values[6] = Int32GetDatum((int32) params[PARAM_TABLES_TOTAL]);
 			values[7] = Int32GetDatum((int32) params[PARAM_TABLES_DONE]);
 			values[8] = Int64GetDatum(params[PARAM_ENTRIES_TOTAL]);

@@ -13,7 +13,8 @@
 typedef enum ShBatchCommand
 {
 	SHBATCH_FIND_ALL,
-	SHBATCH_FIND_CLUSTERS
+	SHBATCH_FIND_CLUSTERS,
+	SHBATCH_FIND_DUPLICATES
 } ShBatchCommand;
 
 typedef enum ShBatchPhase
@@ -21,7 +22,8 @@ typedef enum ShBatchPhase
 	SHBATCH_PHASE_INITIALIZE,
 	SHBATCH_PHASE_SORT,			/* reading what is to be sorted */
 	SHBATCH_PHASE_COMPARE,		/* walking over the tables */
-	SHBATCH_PHASE_RETURN		/* returning the members of clusters */
+	SHBATCH_PHASE_ORDER,		/* putting rows in the order of "keep" */
+	SHBATCH_PHASE_RETURN		/* returning members of clusters, or duplicates */
 } ShBatchPhase;
 
 extern void shbatch_progress_start(ShBatchCommand command, Oid heap, Oid index);

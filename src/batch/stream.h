@@ -39,7 +39,7 @@ typedef struct ShBatchStream
 	int			next;
 	uint64		keys[SHBATCH_STREAM_MAX];
 	uint64		tids[SHBATCH_STREAM_MAX];
-	uint32		groups[SHBATCH_STREAM_MAX];	/* if grouped */
+	uint32		groups[SHBATCH_STREAM_MAX]; /* if grouped */
 } ShBatchStream;
 
 extern void shbatch_stream_index(ShBatchStream *stream, Relation index,

@@ -152,7 +152,7 @@ enlarge(ShBatchUnionFind *components)
 		components->capacity > PG_UINT32_MAX / 2)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-				 errmsg("more than %u fingerprints in clusters do not fit into maintenance_work_mem",
+				 errmsg("more than %u fingerprints with near-duplicates do not fit into maintenance_work_mem",
 						components->count),
 				 errhint("Increase maintenance_work_mem, which is now %d kB, to %.0f kB, which is enough however many they are, or VACUUM the table if it has many dead rows.",
 						 maintenance_work_mem, kilobytes_for_most(components))));
@@ -186,6 +186,7 @@ shbatch_union_find_add(ShBatchUnionFind *components, ShBatchElementKey key, bool
 		element->size = 0;
 		element->parent = components->count;
 		element->others = 0;
+		element->has_near = 0;
 		*number = components->count++;
 	}
 	return *number;

@@ -15,7 +15,8 @@ typedef struct ShBatchElement
 	uint64		fp;
 	int64		size;			/* rows; of a root, see union_find.c */
 	uint32		parent;			/* itself for a root */
-	uint32		others;			/* the caller's; 0 of a new one */
+	uint32		others:31;		/* the caller's; 0 of a new one */
+	uint32		has_near:1;		/* the same */
 } ShBatchElement;
 
 /*

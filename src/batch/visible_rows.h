@@ -44,7 +44,8 @@ typedef struct ShBatchRows
 	size_t		most;			/* the same, at most */
 	size_t		capacity;		/* rows, a few more than that */
 	size_t		count;
-	uint64	   *tids;			/* of index entries; resolved, of rows, with kinds */
+	uint64	   *tids;			/* of index entries; resolved, of rows, with
+								 * kinds */
 	size_t		npairs;			/* at most enough */
 	ShBatchNumberPair *pairs;
 

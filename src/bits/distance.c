@@ -23,9 +23,9 @@ static uint64 pairs_choose(const uint64 *keys, int nkeys, int radius, uint64 *ot
 int			(*shbits_filter) (const uint64 *keys, int nkeys, uint64 query,
 							  int radius, uint16 *found) = filter_choose;
 uint64		(*shbits_filter_product) (const uint64 *a, int na, const uint64 *b, int nb,
-										int radius, uint64 *others) = product_choose;
+									  int radius, uint64 *others) = product_choose;
 uint64		(*shbits_filter_pairs) (const uint64 *keys, int nkeys, int radius,
-									  uint64 *others) = pairs_choose;
+									uint64 *others) = pairs_choose;
 
 /*
  * Number of bits set, inline.

@@ -119,7 +119,7 @@ static void
 plan_single_blocks(const ShBitsScheme *scheme, int radius, double leaves,
 				   ShBitsProbePlan *plan)
 {
-	int			share[SHBITS_MAX_BLOCKS] = {0};	/* there is a table a block */
+	int			share[SHBITS_MAX_BLOCKS] = {0}; /* there is a table a block */
 	double		spent[SHBITS_MAX_BLOCKS] = {0};
 	double		cost[SHBITS_MAX_BLOCKS];	/* with one more */
 

@@ -97,8 +97,8 @@ struct ShBtNode
 	Buffer	   *buffers;		/* where they were last */
 	uint16	   *sorted;			/* of leaves, how many entries were sorted */
 	ShBtNode  **nodes;			/* NULL in a node of level 1 */
-	double		scale;			/* children by distance between fingerprints, or
-								 * 0 where that does not tell */
+	double		scale;			/* children by distance between fingerprints,
+								 * or 0 where that does not tell */
 	int			count;
 	int			capacity;
 

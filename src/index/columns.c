@@ -46,7 +46,7 @@ check_last(Relation index, int last)
 			 errmsg("last column \"%s\" of index \"%s\" is not a fingerprint",
 					column_name(index, last), RelationGetRelationName(index)),
 			 equality ?
-			 errdetail("Its type is %s, and its operator class knows equality only.", type) :
+			 errdetail("Its operator class knows equality only.") :
 			 errdetail("Its type is %s, which is not 64 bits by value.", type),
 			 errhint("Put a fingerprint last, of type simhash or bigint; columns before it are compared for equality.")));
 }

@@ -378,7 +378,10 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 		page_fetches = Min(page_fetches, fetched * spc_random_page_cost / loop_count);
 	}
 
-	/* what it is compared with may be the fingerprint of a text of another table */
+	/*
+	 * what it is compared with may be the fingerprint of a text of another
+	 * table
+	 */
 	arguments = index_other_operands_eval_cost(root, quals) +
 		index_other_operands_eval_cost(root, path->indexorderbys);
 	page_costs = page_fetches + (plan->pages + plan->comparing) * PAGE_CPU_COST * cpu_operator_cost;

@@ -76,7 +76,7 @@ shidx_estimate_groups(PlannerInfo *root, const IndexPath *path)
 {
 	const IndexOptInfo *info = path->indexinfo;
 	int			columns = info->nkeycolumns - 1;
-	ShIdxGroupEstimate groups = {.count = 1, .share = 1};
+	ShIdxGroupEstimate groups = {.count = 1,.share = 1};
 	double		values[INDEX_MAX_KEYS] = {0};
 	ListCell   *lc;
 	ListCell   *lc2;

@@ -55,7 +55,7 @@ typedef struct ColumnValues
 
 /* what the groups of an index of one column are */
 static const uint32 only_group = 0;
-const ShIdxGroups shidx_only_group = {.all = false, .count = 1, .list = &only_group};
+const ShIdxGroups shidx_only_group = {.all = false,.count = 1,.list = &only_group};
 
 /*
  * The hashes of the values that a key for equality allows.  Returns false if

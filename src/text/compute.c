@@ -12,14 +12,11 @@
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "utils/array.h"
-#include "utils/builtins.h"
 
 #include "compat.h"
+#include "text/document.h"
 #include "text/encoding.h"
-#include "text/fingerprint.h"
-#include "text/hash.h"
-#include "text/normalize.h"
-#include "text/windows.h"
+#include "text/majority.h"
 #include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_compute_text);
@@ -27,25 +24,7 @@ PG_FUNCTION_INFO_V1(simhash_compute_bytea);
 PG_FUNCTION_INFO_V1(simhash_shingles);
 PG_FUNCTION_INFO_V1(simhash_hash_text);
 
-/*
- * The document, shingle and unit that are the arguments of a function, while
- * the features are taken from the document.
- */
-typedef struct TextReader
-{
-	text	   *document;
-	int			shingle;
-	ShTextUnit	unit;			/* of the windows */
-	ShTextNormalizer normalizer;
-	ShTextBuffer buffer;		/* what has been read, and not discarded */
-} TextReader;
-
-static void begin_text(TextReader *reader, FunctionCallInfo fcinfo);
-static bool read_text(TextReader *reader, ShTextWindows *windows);
-static void end_text(TextReader *reader, FunctionCallInfo fcinfo);
-static int	get_shingle(int32 shingle);
-static ShTextUnit get_unit(const text *unit);
-static ShTextUnit unit_of_bytes(ShTextUnit unit);
+static void count_hashes(void *state, const uint64 *hashes, int nhashes);
 static void append_feature(StringInfo elements, int *nelements,
 						   const ShTextSpan *span);
 
@@ -57,21 +36,18 @@ static void append_feature(StringInfo elements, int *nelements,
 Datum
 simhash_compute_text(PG_FUNCTION_ARGS)
 {
-	TextReader	reader;
-	ShTextFingerprint fingerprint;
-	uint64		result;
-	bool		found;
+	text	   *document = PG_GETARG_TEXT_PP(0);
+	int			shingle = shtext_checked_shingle(PG_GETARG_INT32(1));
+	ShTextUnit	unit = shtext_unit_named(PG_GETARG_TEXT_PP(2));
+	ShTextMajority majority;
 
-	begin_text(&reader, fcinfo);
-	shtext_fingerprint_init(&fingerprint, reader.unit, reader.shingle);
-	while (read_text(&reader, &fingerprint.windows))
-		shtext_fingerprint_add(&fingerprint, &reader.buffer);
-	found = shtext_fingerprint_result(&fingerprint, &reader.buffer, &result);
-	end_text(&reader, fcinfo);
+	shtext_majority_init(&majority);
+	shtext_hash_text(document, shingle, unit, count_hashes, &majority);
 
-	if (!found)
+	PG_FREE_IF_COPY(document, 0);
+	if (majority.count == 0)
 		PG_RETURN_NULL();
-	PG_RETURN_SIMHASH(result);
+	PG_RETURN_SIMHASH(shtext_majority_result(&majority));
 }
 
 /*
@@ -83,23 +59,16 @@ Datum
 simhash_compute_bytea(PG_FUNCTION_ARGS)
 {
 	bytea	   *document = PG_GETARG_BYTEA_PP(0);
-	int			shingle = get_shingle(PG_GETARG_INT32(1));
-	ShTextBuffer buffer;
-	ShTextFingerprint fingerprint;
-	uint64		result;
-	bool		found;
+	int			shingle = shtext_checked_shingle(PG_GETARG_INT32(1));
+	ShTextMajority majority;
 
-	/* it is only read */
-	buffer.bytes = VARDATA_ANY(document);
-	buffer.length = buffer.size = VARSIZE_ANY_EXHDR(document);
-	shtext_fingerprint_init(&fingerprint, SHTEXT_BYTE, shingle);
-	shtext_fingerprint_add(&fingerprint, &buffer);
-	found = shtext_fingerprint_result(&fingerprint, &buffer, &result);
+	shtext_majority_init(&majority);
+	shtext_hash_bytes(document, shingle, count_hashes, &majority);
 
 	PG_FREE_IF_COPY(document, 0);
-	if (!found)
+	if (majority.count == 0)
 		PG_RETURN_NULL();
-	PG_RETURN_SIMHASH(result);
+	PG_RETURN_SIMHASH(shtext_majority_result(&majority));
 }
 
 /*
@@ -110,14 +79,15 @@ simhash_compute_bytea(PG_FUNCTION_ARGS)
 Datum
 simhash_shingles(PG_FUNCTION_ARGS)
 {
-	TextReader	reader;
+	text	   *document = PG_GETARG_TEXT_PP(0);
+	int			shingle = shtext_checked_shingle(PG_GETARG_INT32(1));
+	ShTextUnit	unit = shtext_unit_named(PG_GETARG_TEXT_PP(2));
+	ShTextReader reader;
 	ShTextWindows windows;
 	ShTextSpan	span;
 	StringInfoData elements;
 	int			nelements = 0;
 	ArrayType  *array;
-
-	begin_text(&reader, fcinfo);
 
 	/* the array is written in place, its header at the end */
 	initStringInfo(&elements);
@@ -125,15 +95,17 @@ simhash_shingles(PG_FUNCTION_ARGS)
 	memset(elements.data, 0, ARR_OVERHEAD_NONULLS(1));
 	elements.len = ARR_OVERHEAD_NONULLS(1);
 
-	shtext_windows_init(&windows, reader.unit, reader.shingle);
-	while (read_text(&reader, &windows))
+	shtext_reader_begin(&reader, document, unit);
+	shtext_windows_init(&windows, reader.unit, shingle);
+	while (shtext_reader_next(&reader, &windows))
 	{
 		while (shtext_windows_next(&windows, &reader.buffer, &span))
 			append_feature(&elements, &nelements, &span);
 	}
 	if (shtext_windows_rest(&windows, &reader.buffer, &span))
 		append_feature(&elements, &nelements, &span);
-	end_text(&reader, fcinfo);
+	shtext_reader_end(&reader);
+	PG_FREE_IF_COPY(document, 0);
 
 	if (nelements == 0)
 		PG_RETURN_NULL();
@@ -163,86 +135,12 @@ simhash_hash_text(PG_FUNCTION_ARGS)
 }
 
 /*
- * Start to read the text that is the first argument.  Checks the others.
+ * A consumer of hashes: adds them to a majority.
  */
 static void
-begin_text(TextReader *reader, FunctionCallInfo fcinfo)
+count_hashes(void *state, const uint64 *hashes, int nhashes)
 {
-	ShTextUnit	unit;
-
-	reader->document = PG_GETARG_TEXT_PP(0);
-	reader->shingle = get_shingle(PG_GETARG_INT32(1));
-	unit = get_unit(PG_GETARG_TEXT_PP(2));
-	reader->unit = unit_of_bytes(unit);
-	shtext_normalizer_init(&reader->normalizer, VARDATA_ANY(reader->document),
-						   VARSIZE_ANY_EXHDR(reader->document),
-						   GetDatabaseEncoding(), unit);
-	shtext_buffer_init(&reader->buffer);
-}
-
-/*
- * Read the next piece, of which the windows are then to be taken.  Returns
- * false after the last.
- */
-static bool
-read_text(TextReader *reader, ShTextWindows *windows)
-{
-	/* of the pieces before, only what windows to come begin with */
-	shtext_windows_discard(windows, &reader->buffer);
-	return shtext_normalize(&reader->normalizer, &reader->buffer);
-}
-
-static void
-end_text(TextReader *reader, FunctionCallInfo fcinfo)
-{
-	shtext_normalizer_finish(&reader->normalizer);
-	shtext_buffer_free(&reader->buffer);
-	PG_FREE_IF_COPY(reader->document, 0);
-}
-
-/*
- * Check the number of units of a window.
- */
-static int
-get_shingle(int32 shingle)
-{
-	if (shingle < 1 || shingle > SHTEXT_MAX_SHINGLE)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("shingle %d is out of range", shingle),
-				 errdetail("A shingle has 1 to %d units.", SHTEXT_MAX_SHINGLE)));
-	return shingle;
-}
-
-/*
- * The unit of that name.
- */
-static ShTextUnit
-get_unit(const text *unit)
-{
-	const char *name = VARDATA_ANY(unit);
-	Size		length = VARSIZE_ANY_EXHDR(unit);
-
-	if (length == 4 && memcmp(name, "char", 4) == 0)
-		return SHTEXT_CHAR;
-	if (length == 4 && memcmp(name, "word", 4) == 0)
-		return SHTEXT_WORD;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("unknown unit \"%s\"", text_to_cstring(unit)),
-			 errhint("Units are \"char\" and \"word\".")));
-	return SHTEXT_CHAR;			/* keep compiler quiet */
-}
-
-/*
- * The unit of the windows: if the encoding is SQL_ASCII, a character is a byte.
- */
-static ShTextUnit
-unit_of_bytes(ShTextUnit unit)
-{
-	if (unit == SHTEXT_CHAR && GetDatabaseEncoding() == PG_SQL_ASCII)
-		return SHTEXT_BYTE;
-	return unit;
+	shtext_majority_add((ShTextMajority *) state, hashes, nhashes);
 }
 
 /*

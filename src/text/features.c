@@ -7,14 +7,13 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "tsearch/ts_type.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 
 #include "compat.h"
+#include "text/elements.h"
 #include "text/encoding.h"
 #include "text/majority.h"
 #include "text/weights.h"
@@ -24,12 +23,7 @@ PG_FUNCTION_INFO_V1(simhash_compute_tsvector);
 PG_FUNCTION_INFO_V1(simhash_compute_text_array);
 PG_FUNCTION_INFO_V1(simhash_compute_bigint_array);
 
-typedef uint64 (*HashFunction) (Datum element);
-
-static Datum compute_array(FunctionCallInfo fcinfo, HashFunction hash);
-static int	get_elements(ArrayType *array, const char *what, Datum **elements);
-static uint64 hash_of_text(Datum element);
-static uint64 hash_of_bigint(Datum element);
+static Datum compute_array(FunctionCallInfo fcinfo, ShTextElementHash hash);
 
 /*
  * simhash_compute(document tsvector) -> simhash
@@ -71,7 +65,7 @@ simhash_compute_tsvector(PG_FUNCTION_ARGS)
 Datum
 simhash_compute_text_array(PG_FUNCTION_ARGS)
 {
-	return compute_array(fcinfo, hash_of_text);
+	return compute_array(fcinfo, shtext_element_hash_text);
 }
 
 /*
@@ -80,7 +74,7 @@ simhash_compute_text_array(PG_FUNCTION_ARGS)
 Datum
 simhash_compute_bigint_array(PG_FUNCTION_ARGS)
 {
-	return compute_array(fcinfo, hash_of_bigint);
+	return compute_array(fcinfo, shtext_element_hash_bigint);
 }
 
 /*
@@ -92,7 +86,7 @@ simhash_compute_bigint_array(PG_FUNCTION_ARGS)
  * ERRCODE_ARRAY_SUBSCRIPT_ERROR if the arrays differ in length.
  */
 static Datum
-compute_array(FunctionCallInfo fcinfo, HashFunction hash)
+compute_array(FunctionCallInfo fcinfo, ShTextElementHash hash)
 {
 	Datum	   *features;
 	Datum	   *values = NULL;
@@ -103,11 +97,12 @@ compute_array(FunctionCallInfo fcinfo, HashFunction hash)
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 
-	nfeatures = get_elements(PG_GETARG_ARRAYTYPE_P(0), "features", &features);
+	nfeatures = shtext_elements(PG_GETARG_ARRAYTYPE_P(0), "features",
+								&features);
 	if (!PG_ARGISNULL(1))
 	{
-		int			nweights = get_elements(PG_GETARG_ARRAYTYPE_P(1),
-											"weights", &values);
+		int			nweights = shtext_elements(PG_GETARG_ARRAYTYPE_P(1),
+											   "weights", &values);
 
 		if (nweights != nfeatures)
 			ereport(ERROR,
@@ -148,39 +143,4 @@ compute_array(FunctionCallInfo fcinfo, HashFunction hash)
 	if (!found)
 		PG_RETURN_NULL();
 	PG_RETURN_SIMHASH(result);
-}
-
-/*
- * The elements of an array of any number of dimensions; returns how many.
- */
-static int
-get_elements(ArrayType *array, const char *what, Datum **elements)
-{
-	bool		by_value = ARR_ELEMTYPE(array) != TEXTOID;
-	int			nelements;
-
-	if (array_contains_nulls(array))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("array of %s must not contain nulls", what)));
-	deconstruct_array(array, ARR_ELEMTYPE(array),
-					  by_value ? 8 : -1, by_value,
-					  by_value ? TYPALIGN_DOUBLE : TYPALIGN_INT,
-					  elements, NULL, &nelements);
-	return nelements;
-}
-
-static uint64
-hash_of_text(Datum element)
-{
-	text	   *feature = DatumGetTextPP(element);
-
-	return shtext_hash_converted(VARDATA_ANY(feature),
-								 VARSIZE_ANY_EXHDR(feature));
-}
-
-static uint64
-hash_of_bigint(Datum element)
-{
-	return (uint64) DatumGetInt64(element);
 }

@@ -23,7 +23,7 @@ VACUUM (FREEZE, ANALYZE) s;
 
 -- A way to find pairs, clusters, or both.  A program finds both at once.
 CREATE TABLE way (
-	id serial, what text, program text, pairs text, clusters text,
+	id serial, what text, program text, pairs text, clusters text, duplicates text,
 	through_index boolean DEFAULT false, runs integer
 );
 INSERT INTO way (what, pairs, clusters, runs)
@@ -33,6 +33,11 @@ VALUES ('simhash, index',
 	   ('simhash, array',
 		'SELECT count(*) FROM simhash_find_all_in((SELECT fps FROM arrays))',
 		'SELECT count(*) FROM simhash_find_clusters_in((SELECT fps FROM arrays))', :rounds);
+UPDATE way SET duplicates = 'SELECT count(*) FROM simhash_find_duplicates(''s_fp''::regclass)' WHERE what = 'simhash, index';
+-- and with an order, which takes the rows and a sort
+INSERT INTO way (what, duplicates, runs)
+VALUES ('simhash, index, by a column',
+		'SELECT count(*) FROM simhash_find_duplicates(''s_fp''::regclass, keep => ''id DESC'')', :rounds);
 INSERT INTO way (what, program, runs)
 SELECT format('in memory (%s), %s', scheme, how),
 	   format('../inmemory_%s -r 1 -s %s ../fingerprints', build, scheme), :rounds
@@ -113,13 +118,16 @@ BEGIN
 	IF w.clusters IS NOT NULL THEN
 		CALL time_statement(w.id, 'clusters', round, w.clusters);
 	END IF;
+	IF w.duplicates IS NOT NULL THEN
+		CALL time_statement(w.id, 'duplicates', round, w.duplicates);
+	END IF;
 END $$;
 
 -- a round of each in turn, so that a slow moment of the machine hits all; round
 -- 0 warms up what needs it and does not count
 SELECT format('CALL measure(%s, %s)', id, round)
 FROM generate_series(0, :rounds) round, way
-WHERE round <= runs AND (round > 0 OR clusters IS NOT NULL)
+WHERE round <= runs AND (round > 0 OR clusters IS NOT NULL OR duplicates IS NOT NULL)
 ORDER BY round, id
 \gexec
 DELETE FROM took WHERE round = 0;
@@ -131,10 +139,11 @@ WITH medians AS (
 	SELECT way, kind, percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds) AS seconds
 	FROM took GROUP BY way, kind
 ), side_by_side AS (
-	SELECT w.id, w.what, p.seconds AS pairs, c.seconds AS clusters
+	SELECT w.id, w.what, p.seconds AS pairs, c.seconds AS clusters, d.seconds AS duplicates
 	FROM way w
 	LEFT JOIN medians p ON p.way = w.id AND p.kind = 'pairs'
 	LEFT JOIN medians c ON c.way = w.id AND c.kind = 'clusters'
+	LEFT JOIN medians d ON d.way = w.id AND d.kind = 'duplicates'
 )
 SELECT s.what AS "measured", round(s.pairs::numeric, 3) AS "pairs, s",
 	   round((library.pairs / nullif(s.pairs, 0))::numeric, 2) AS "library = 1",
@@ -142,8 +151,11 @@ SELECT s.what AS "measured", round(s.pairs::numeric, 3) AS "pairs, s",
 	   round(s.clusters::numeric, 3) AS "clusters, s",
 	   round((library.clusters / nullif(s.clusters, 0))::numeric, 2) AS "library = 1",
 	   round((tuned.clusters / nullif(s.clusters, 0))::numeric, 2) AS "tuned = 1",
-	   round((s.clusters / nullif(s.pairs, 0))::numeric, 2) AS "clusters/pairs"
+	   round((s.clusters / nullif(s.pairs, 0))::numeric, 2) AS "clusters/pairs",
+	   round(s.duplicates::numeric, 3) AS "duplicates, s",
+	   round((s.duplicates / nullif(index.pairs, 0))::numeric, 2) AS "duplicates/pairs"
 FROM side_by_side s
+JOIN side_by_side index ON index.what = 'simhash, index'
 JOIN side_by_side library ON library.id = :way_library
 JOIN side_by_side tuned ON tuned.id = :way_tuned
 ORDER BY s.id;

@@ -63,7 +63,7 @@ CREATE UNLOGGED TABLE fp (variant int, id int, fp simhash);
 CREATE UNLOGGED TABLE pair (variant int, a int, b int, distance int);
 SELECT format('INSERT INTO fp SELECT %s, id, %s FROM document', id,
 	replace(expression, 'configuration', quote_literal(:'configuration')))
-FROM variant WHERE unit IS NULL ORDER BY id \gexec
+FROM variant WHERE expression IS NOT NULL ORDER BY id \gexec
 CREATE UNLOGGED TABLE feature (id int, hash bigint, n bigint, documents bigint);
 SELECT format('TRUNCATE feature'),
 	format('WITH f AS MATERIALIZED (SELECT id, simhash_hash(f) AS hash, count(*) AS n
@@ -80,7 +80,13 @@ ANALYZE fp;
 SELECT format('INSERT INTO pair SELECT %s, a.id, b.id, a.fp <~> b.fp
 	FROM (SELECT * FROM fp WHERE variant = %1$s) a JOIN (SELECT * FROM fp WHERE variant = %1$s) b
 	ON a.fp <~> b.fp <= 10 WHERE a.id < b.id', id)
-FROM variant ORDER BY id \gexec
+FROM variant WHERE candidates IS NULL ORDER BY id \gexec
+
+-- Of these pairs, those that are verified
+SELECT format('INSERT INTO pair SELECT %s, p.a, p.b, distance
+	FROM pair p JOIN document x ON x.id = p.a JOIN document y ON y.id = p.b
+	WHERE variant = %s AND EXISTS (SELECT FROM (VALUES (x.body, y.body)) AS body (a, b) WHERE %s)', v.id, c.id, v.verification)
+FROM variant v JOIN variant c ON c.name = v.candidates ORDER BY v.id \gexec
 
 CREATE UNLOGGED TABLE judged AS
 SELECT p.a, p.b, jaccard(a.set, b.set) AS jaccard

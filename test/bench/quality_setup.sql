@@ -8,7 +8,10 @@ CREATE EXTENSION intarray;		-- the size of an intersection
 --	n			how often the feature occurs in the text
 --	documents	how many texts of the corpus have it
 --	total		how many texts there are
-CREATE TABLE variant (id serial, name text, expression text, shingle int, unit text, weight text);
+-- Or it is that of another variant, its candidates, and of the pairs within a radius
+-- those are taken that a condition over the bodies a and b verifies.
+CREATE TABLE variant (id serial, name text, expression text, shingle int, unit text, weight text,
+	candidates text, verification text);
 INSERT INTO variant (name, expression) VALUES
 	('char 4 (default)', 'simhash_compute(body)'),
 	('char 2', 'simhash_compute(body, 2)'),
@@ -29,6 +32,11 @@ SELECT format('%s %s, %s', unit, shingle, w.name), shingle, unit, w.weight
 FROM (VALUES (4, 'char'), (1, 'word')) AS f (shingle, unit),
 	(VALUES ('set', '1'), ('sqrt', 'sqrt(n)'), ('log', '1 + ln(n)'),
 		('tf-idf', 'n * ln(total / documents::float8)')) AS w (name, weight);
+INSERT INTO variant (name, candidates, verification) VALUES
+	('char 4, verified by words', 'char 4 (default)', 'simhash_jaccard(a, b) >= 0.9'),
+	('char 4, by char 4', 'char 4 (default)', 'simhash_jaccard(a, b, 4, ''char'') >= 0.9'),
+	('char 4, by bytes 8', 'char 4 (default)', 'simhash_jaccard(convert_to(a, ''UTF8''), convert_to(b, ''UTF8'')) >= 0.8'),
+	('word 2, verified by words', 'word 2', 'simhash_jaccard(a, b) >= 0.9');
 
 -- Words with a letter between any two, so that windows of characters see where
 -- words end.  Blanks and the punctuation of ASCII are enough for that.

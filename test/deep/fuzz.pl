@@ -55,6 +55,7 @@ my @statements = (
 	'SET enable_seqscan = off; SET enable_indexscan = off; SELECT count(id) FROM query q JOIN a ON a.fp <~> q.fp <= 3',
 	"SELECT count(*) FROM simhash_find_all('a_fp'::regclass, 2)",
 	"SELECT count(*) FROM simhash_find_clusters('a_fp'::regclass, 3)",
+	"SELECT count(*) FROM simhash_find_duplicates('a_fp'::regclass, 3, 'id DESC')",
 	"SELECT count(*) FROM simhash_index_info('a_fp')",
 	"SELECT simhash_index_check('a_fp', true)",
 	'INSERT INTO a (fp) SELECT make_fingerprints(500, 0.7); INSERT INTO a (fp) VALUES (NULL), (0), (-1)',

@@ -150,6 +150,11 @@ def requests(r, number):
         yield {'form': 'bigint[]', 'hashes':
                [str(r.randint(-1 << 63, (1 << 63) - 1)) for i in range(size)],
                'weights': weights(r, size)}
+    for i in range(others):
+        shared = text(r)
+        yield {'form': 'jaccard', 'a': text(r, 3) + shared + text(r, 2),
+               'b': text(r, 2) + shared + text(r, 3),
+               'shingle': r.choice([1, 2, 3, 4]), 'unit': r.choice(['char', 'word'])}
 
 
 def main():

@@ -18,6 +18,8 @@ defaults; an object has a "form" and what that form takes,
     bigint[]    hashes (numbers or strings), weights = null
     shingles    as text: the features of the text, with "|" between two
     hash        document: the hash of a text, as a signed number
+    jaccard     a, b, shingle = 3, unit = "word": the Jaccard coefficient of two
+                texts, in units of 10^-9
 
 and "repeat" in an object says how many times the document repeats itself.
 Each line written is a fingerprint in decimal, or NULL if there is none.
@@ -197,6 +199,13 @@ def compute_features(features, weights=None):
     return compute_hashes([simhash_hash(f) for f in features], weights)
 
 
+def jaccard(a, b, shingle=3, unit='word'):
+    """The share of the features of two texts that both have."""
+    a = set(shingles(a, shingle, unit))
+    b = set(shingles(b, shingle, unit))
+    return len(a & b) / len(a | b) if a and b else None
+
+
 #
 # The filter
 #
@@ -213,6 +222,10 @@ def evaluate(request):
     if form == 'bigint[]':
         return compute_hashes([int(h) for h in request['hashes']],
                               request.get('weights'))
+    if form == 'jaccard':
+        result = jaccard(request['a'], request['b'],
+                         request.get('shingle', 3), request.get('unit', 'word'))
+        return None if result is None else round(result * 1e9)
     document = request['document'] * request.get('repeat', 1)
     if form == 'hash':
         return simhash_hash(document)

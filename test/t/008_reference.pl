@@ -203,6 +203,8 @@ $node->safe_psql(
 				THEN simhash_hash(document)::text
 			WHEN form = 'shingles'
 				THEN array_to_string(simhash_shingles(document, shingle, unit), '|')
+			WHEN form = 'jaccard'
+				THEN round(simhash_jaccard(request->>'a', request->>'b', shingle, unit) * 1e9)::bigint::text
 			END
 		FROM (VALUES (request->>'form', request->>'document', (request->>'shingle')::int, request->>'unit'))
 			AS r (form, document, shingle, unit);
@@ -280,9 +282,23 @@ compare('features', requests_file('features', map {
 	qq({"form": "shingles", "document": $_, "shingle": $shingle, "unit": "$unit"})
 } some(500, 2)), 500);
 
+# each text and its first half, if that is one
+my @of_two;
+foreach my $text (map { $texts[ $_ * @texts / 600 ] } 0 .. 599)
+{
+	my $half = substr $text, 0, length($text) / 2;
+	$half =~ s/[\xc0-\xff][\x80-\xbf]{0,2}\z//;
+	push @of_two, [ json($text), json($half) ] if utf8::decode(my $copy = $half);
+}
+compare('coefficients', requests_file('coefficients', map {
+	my $shingle = 1 + $i % 4;
+	my $unit = $i++ % 3 ? 'word' : 'char';
+	qq({"form": "jaccard", "a": $_->[0], "b": $_->[1], "shingle": $shingle, "unit": "$unit"})
+} @of_two), 300);
+
 # 5000 texts, and other forms
 is(system("@python '$test/reference/random_requests.py' 5000 1 >'$dir/random'"), 0, 'random requests');
-compare('random', "$dir/random", 11_000);
+compare('random', "$dir/random", 12_000);
 
 #
 # The vectors are what the reference gives, and the regression test has them all

@@ -142,7 +142,9 @@ my %search = (
 	  'SELECT count(*) FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM randoms), 64)',
 	'clusters of equal ones' => for_ever('simhash_find_clusters', 'equal_fp', 3),
 	'clusters at a distance that few have' => for_ever('simhash_find_clusters', 'randoms_fp', 16),
-	'clusters in several tables' => for_ever('simhash_find_clusters', 'many_fp', 3));
+	'clusters in several tables' => for_ever('simhash_find_clusters', 'many_fp', 3),
+	'duplicates at all' => "SELECT count(*) FROM simhash_find_duplicates('randoms_fp', 64)",
+	'duplicates of equal ones' => for_ever('simhash_find_duplicates', 'equal_fp', "3, 'fp, ctid DESC'"));
 
 # The limit is far above what it takes, and far below what the search would.
 foreach my $what (sort keys %search)
@@ -158,13 +160,15 @@ foreach my $what (sort keys %search)
 # Cancel in each phase.
 my %phases = (
 	simhash_find_all => [ 'reading entries to sort', 'comparing' ],
-	simhash_find_clusters => [ 'reading entries to sort', 'comparing', 'returning clusters' ]);
+	simhash_find_clusters => [ 'reading entries to sort', 'comparing', 'returning clusters' ],
+	simhash_find_duplicates => [ 'reading entries to sort', 'comparing', 'ordering rows', 'returning duplicates' ]);
 foreach my $function (sort keys %phases)
 {
 	foreach my $phase (@{ $phases{$function} })
 	{
 		my $index = $function eq 'simhash_find_all' ? 'many_fp' : 'groups_fp';
-		my $victim = start_victim(for_ever($function, $index, 5));
+		my $distance = $function eq 'simhash_find_duplicates' ? "5, 'fp, ctid DESC'" : '5';
+		my $victim = start_victim(for_ever($function, $index, $distance));
 		ok( reached(
 				"SELECT pg_cancel_backend(pid) FROM victim JOIN simhash_stat_progress USING (pid) WHERE command = '$function' AND phase = '$phase' AND entries_done > 0"
 			),

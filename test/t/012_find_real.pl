@@ -1,4 +1,4 @@
-# All pairs and clusters of real texts, such as the demo shows, are those that
+# All pairs, clusters and duplicates of real texts, such as the demo shows, are those that
 # SQL finds without the extension's distance functions and indexes.
 
 use strict;
@@ -37,7 +37,8 @@ $node->safe_psql('postgres', "COPY texts FROM '$rows'");
 $node->safe_psql(
 	'postgres', q{
 	CREATE TABLE docs AS
-	SELECT row_number() OVER () AS id, fp, fp::bigint AS h FROM (SELECT simhash_compute(body) AS fp FROM texts) t;
+	SELECT row_number() OVER () AS id, length, fp, fp::bigint AS h
+	FROM (SELECT length(body), simhash_compute(body) AS fp FROM texts) t;
 	CREATE INDEX docs_fp ON docs USING simhash (fp);
 	VACUUM ANALYZE docs;
 });
@@ -113,6 +114,51 @@ is( differences(
 			SELECT fp::bigint, min(fp) OVER (PARTITION BY root)::bigint, count(*) OVER (PARTITION BY root) AS size
 			FROM (SELECT DISTINCT fp, root FROM member JOIN docs USING (id)) v) s WHERE size > 1'),
 	'0', 'clusters of values');
+# Duplicates by the definition, a row at a time
+$node->safe_psql(
+	'postgres', q{
+	CREATE TABLE duplicate (keep text, id bigint, keeper bigint, d int);
+	CREATE INDEX ON near_rows (a);
+	CREATE INDEX ON near_rows (b);
+	CREATE PROCEDURE expect(keep text) LANGUAGE plpgsql AS $$
+	DECLARE
+		row_id bigint;
+		nearest record;
+	BEGIN
+		CREATE TEMPORARY TABLE kept (id bigint PRIMARY KEY, place serial);
+		FOR row_id IN EXECUTE 'SELECT docs.id FROM docs JOIN (SELECT a FROM near_rows UNION SELECT b FROM near_rows) n (id) USING (id) ORDER BY ' || keep LOOP
+			SELECT kept.id, near.d INTO nearest
+			FROM (SELECT b AS id, d FROM near_rows WHERE a = row_id UNION ALL SELECT a, d FROM near_rows WHERE b = row_id) near
+				JOIN kept USING (id)
+			ORDER BY d, place LIMIT 1;
+			IF FOUND THEN
+				INSERT INTO duplicate VALUES (keep, row_id, nearest.id, nearest.d);
+			ELSE
+				INSERT INTO kept VALUES (row_id);
+			END IF;
+		END LOOP;
+		DROP TABLE kept;
+	END $$;
+});
+foreach my $keep ('docs.id', 'length DESC, docs.id')
+{
+	$node->safe_psql('postgres', "CALL expect('$keep')");
+	is( differences(
+			"SELECT x.id, y.id, distance
+			FROM simhash_find_duplicates('docs_fp', keep => '$keep') JOIN docs x ON x.ctid = duplicate JOIN docs y ON y.ctid = keeper",
+			"SELECT id, keeper, d FROM duplicate WHERE keep = '$keep'"),
+		'0', "duplicates by $keep");
+}
+
+# one statement leaves one of each
+is( $node->safe_psql(
+		'postgres', q{
+		BEGIN;
+		DELETE FROM docs USING simhash_find_duplicates('docs_fp', keep => 'length DESC, id') f WHERE docs.ctid = f.duplicate;
+		SELECT count(*) FROM near_rows JOIN docs x ON x.id = a JOIN docs y ON y.id = b;
+		SELECT count(*) FROM simhash_find_all('docs_fp');
+		ROLLBACK}),
+	"0\n0", 'none of the rows that are left are near each other');
 is_sound($node, 'real texts', 'docs_fp');
 $node->stop;
 done_testing();

@@ -16,8 +16,9 @@
 #include "mb/pg_wchar.h"
 
 #include "bits/distance.h"
-#include "text/fingerprint.h"
 #include "text/hash.h"
+#include "text/hash_stream.h"
+#include "text/majority.h"
 
 #define NTEXTS		300
 
@@ -32,30 +33,39 @@ typedef struct Text
 
 static Text texts[NTEXTS];
 
+static void
+count_hashes(void *state, const uint64 *hashes, int nhashes)
+{
+	shtext_majority_add(state, hashes, nhashes);
+}
+
 /* as simhash_compute does it; false if there is no feature */
 static bool
 compute(const Text *text, uint64 *result)
 {
 	ShTextNormalizer normalizer;
-	ShTextFingerprint fingerprint;
+	ShTextMajority majority;
+	ShTextStream stream;
 	ShTextBuffer buffer;
-	bool		found;
 
 	shtext_normalizer_init(&normalizer, text->bytes, text->length, PG_UTF8,
 						   text->unit);
 	shtext_buffer_init(&buffer);
-	shtext_fingerprint_init(&fingerprint, text->unit, text->shingle);
+	shtext_majority_init(&majority);
+	shtext_stream_init(&stream, text->unit, text->shingle, count_hashes,
+					   &majority);
 	for (;;)
 	{
-		shtext_windows_discard(&fingerprint.windows, &buffer);
+		shtext_windows_discard(&stream.windows, &buffer);
 		if (!shtext_normalize(&normalizer, &buffer))
 			break;
-		shtext_fingerprint_add(&fingerprint, &buffer);
+		shtext_stream_add(&stream, &buffer);
 	}
-	found = shtext_fingerprint_result(&fingerprint, &buffer, result);
+	shtext_stream_finish(&stream, &buffer);
 	shtext_normalizer_finish(&normalizer);
 	shtext_buffer_free(&buffer);
-	return found;
+	*result = shtext_majority_result(&majority);
+	return majority.count > 0;
 }
 
 static Text

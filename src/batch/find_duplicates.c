@@ -1,0 +1,363 @@
+/*-------------------------------------------------------------------------
+ *
+ * find_duplicates.c
+ *	  SQL function that returns the rows to remove so that one of each is kept.
+ *
+ * Rows are taken in an order.  One is kept if no row that was kept before is within
+ * the distance; else it is a duplicate, and its keeper is the nearest of those, the
+ * first of several that are equally near.  So no two rows that are kept are near each
+ * other, and each duplicate is near its keeper: there are no chains, as in
+ * clusters.
+ *
+ * To rows of one fingerprint (and one kind, see values.c) the same rows are near.  If
+ * the first of them is kept, it is the keeper of the others.  If it is not, none of
+ * them is, as the row that it is near to stays kept.  So an element has for each row
+ * the keeper that it would have now, if any; when a row is kept, it becomes that of its
+ * own element and of those near that had a keeper farther away, or none.  Each element
+ * does this once at most, so each pair of fingerprints counts twice, and each row once,
+ * however many are equal.
+ *
+ * The pairs are written to a temporary file while they are found, and then made lists
+ * of neighbors, if these fit into maintenance_work_mem.  Else they are sorted, on
+ * disk, into the order in which they are needed: that of the first rows of their
+ * elements.  This takes another pass over the rows, to know that order.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#include "batch/batch_call.h"
+#include "batch/keep_list.h"
+#include "batch/members.h"
+#include "batch/result.h"
+#include "batch/row_order.h"
+#include "bits/distance.h"
+#include "sort/entrysort.h"
+
+PG_FUNCTION_INFO_V1(simhash_find_duplicates);
+
+/* what an element has */
+typedef struct State
+{
+	uint64		fp;
+	uint64		keeper;			/* TID of the nearest row that is kept, and its
+								 * distance above that; or NO_KEEPER */
+} State;
+
+/* has the greatest distance of all */
+#define NO_KEEPER		PG_UINT64_MAX
+#define DISTANCE_SHIFT	48
+
+#define NO_PLACE		PG_UINT32_MAX
+
+typedef struct DuplicateFinder
+{
+	ShBatchMembers members;
+	State	   *states;			/* of elements */
+	ShBatchResult result;
+	Oid			table;
+	double		nreturned;		/* rows that have been decided on */
+
+	/* pairs of elements, as they were found */
+	BufFile    *pairs;
+	double		npairs;
+
+	/* neighbors of element i: from starts[i] to the next start */
+	uint32	   *starts;
+	uint32	   *neighbors;
+
+	/* or, where memory does not suffice: places of elements, by their first rows */
+	uint32	   *places;
+	ShSort	   *sorted_pairs;	/* by the place of the one, with the other */
+	bool		has_pair;		/* the next one: */
+	ShSortItem	pair;
+} DuplicateFinder;
+
+/* members.join: remember the pair */
+static void
+add_pair(ShBatchMembers *members, uint32 a, uint32 b)
+{
+	DuplicateFinder *finder = (DuplicateFinder *) members;
+	ShBatchNumberPair pair = {a, b};
+
+	members->elements.elements[a].has_near = true;
+	members->elements.elements[b].has_near = true;
+	BufFileWrite(finder->pairs, &pair, sizeof(pair));
+	finder->npairs++;
+}
+
+static bool
+next_pair(DuplicateFinder *finder, ShBatchNumberPair *pair)
+{
+	CHECK_FOR_INTERRUPTS();
+	return BufFileRead(finder->pairs, pair, sizeof(*pair)) == sizeof(*pair);
+}
+
+/*
+ * Make the states of the elements.
+ */
+static void
+make_states(DuplicateFinder *finder)
+{
+	const ShBatchUnionFind *elements = &finder->members.elements;
+
+	finder->states = MemoryContextAllocHuge(CurrentMemoryContext,
+											elements->count * sizeof(State));
+	for (uint32 i = 0; i < elements->count; i++)
+	{
+		finder->states[i].fp = elements->elements[i].fp;
+		finder->states[i].keeper = NO_KEEPER;
+	}
+}
+
+/*
+ * Add the rows that have a near-duplicate, and sort them.
+ */
+static void
+sort_rows(DuplicateFinder *finder, ShBatchRowOrder *order)
+{
+	const ShBatchElement *elements = finder->members.elements.elements;
+	ShBatchMember member;
+	double		count = 0;
+
+	while (shbatch_members_next(&finder->members, &member))
+	{
+		const ShBatchElement *element = &elements[member.element];
+
+		CHECK_FOR_INTERRUPTS();
+		if (element->has_near || element->size > 1)
+		{
+			shbatch_order_add(order, member.tid, (uint32) member.element);
+			count++;
+		}
+	}
+	shbatch_progress_phase(SHBATCH_PHASE_ORDER, count);
+	shbatch_order_sort(order);
+	shbatch_progress_phase(SHBATCH_PHASE_RETURN, count);
+}
+
+/* do the lists of neighbors fit into memory? */
+static bool
+neighbors_fit(const DuplicateFinder *finder)
+{
+	double		items = finder->npairs * 2 + finder->members.elements.count + 1;
+
+	return items * sizeof(uint32) <= maintenance_work_mem * 1024.0 && items < PG_UINT32_MAX;
+}
+
+/*
+ * Make the lists of neighbors.
+ */
+static void
+make_neighbors(DuplicateFinder *finder)
+{
+	uint32		count = finder->members.elements.count;
+	ShBatchNumberPair pair;
+	uint32		start = 0;
+
+	finder->starts = MemoryContextAllocExtended(CurrentMemoryContext,
+												(count + (Size) 1) * sizeof(uint32),
+												MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	finder->neighbors = MemoryContextAllocHuge(CurrentMemoryContext,
+											   Max(finder->npairs * 2, 1) * sizeof(uint32));
+	shbatch_rewind_file(finder->pairs);
+	while (next_pair(finder, &pair))
+	{
+		finder->starts[pair.a]++;
+		finder->starts[pair.b]++;
+	}
+	/* from numbers to ends; placing the neighbors moves these to the starts */
+	for (uint32 i = 0; i <= count; i++)
+		start = finder->starts[i] += start;
+	shbatch_rewind_file(finder->pairs);
+	while (next_pair(finder, &pair))
+	{
+		finder->neighbors[--finder->starts[pair.a]] = pair.b;
+		finder->neighbors[--finder->starts[pair.b]] = pair.a;
+	}
+}
+
+/* go on to the next pair, if there is one */
+static void
+advance_pair(DuplicateFinder *finder)
+{
+	CHECK_FOR_INTERRUPTS();
+	finder->has_pair = shsort_next(finder->sorted_pairs, &finder->pair);
+}
+
+/*
+ * Sort the pairs: each from both sides.
+ */
+static void
+sort_pairs(DuplicateFinder *finder)
+{
+	ShBatchNumberPair pair;
+
+	finder->sorted_pairs = shsort_begin(maintenance_work_mem);
+	shbatch_rewind_file(finder->pairs);
+	while (next_pair(finder, &pair))
+	{
+		shsort_add(finder->sorted_pairs, finder->places[pair.a], pair.b);
+		shsort_add(finder->sorted_pairs, finder->places[pair.b], pair.a);
+	}
+	shsort_start_table(finder->sorted_pairs, &shbits_make_scheme(1, 0)->tables[0]);
+	advance_pair(finder);
+}
+
+/*
+ * A row is kept: the keeper of rows of an element near, unless that has one that is
+ * as near.
+ */
+static inline void
+keep_for(State *state, uint64 fp, uint64 tid)
+{
+	uint64		distance = shbits_distance(state->fp, fp);
+
+	if (distance < state->keeper >> DISTANCE_SHIFT)
+		state->keeper = distance << DISTANCE_SHIFT | tid;
+}
+
+/*
+ * A row of an element is kept, which no other of it has been.
+ */
+static void
+keep_row(DuplicateFinder *finder, uint32 number, uint64 tid)
+{
+	State	   *states = finder->states;
+	uint64		fp = states[number].fp;
+
+	keep_for(&states[number], fp, tid);
+	if (finder->neighbors != NULL)
+	{
+		for (uint32 i = finder->starts[number]; i < finder->starts[number + 1]; i++)
+			keep_for(&states[finder->neighbors[i]], fp, tid);
+		return;
+	}
+
+	/* of elements that are not kept the pairs are not needed */
+	while (finder->has_pair && finder->pair.key < finder->places[number])
+		advance_pair(finder);
+	while (finder->has_pair && finder->pair.key == finder->places[number])
+	{
+		keep_for(&states[finder->pair.value], fp, tid);
+		advance_pair(finder);
+	}
+}
+
+/*
+ * The next row in the order: keep it, or return it.
+ */
+static void
+decide(DuplicateFinder *finder, uint64 tid, uint32 number)
+{
+	uint64		found = finder->states[number].keeper;
+	ItemPointerData duplicate;
+	ItemPointerData keeper;
+	Datum		values[5];
+
+	CHECK_FOR_INTERRUPTS();
+	shbatch_progress_entries(++finder->nreturned);
+	if (found == NO_KEEPER)
+	{
+		keep_row(finder, number, tid);
+		return;
+	}
+	shbt_int_to_tid(tid, &duplicate);
+	shbt_int_to_tid(found & SHBT_MAX_TID, &keeper);
+	values[0] = PointerGetDatum(&duplicate);
+	values[1] = PointerGetDatum(&keeper);
+	values[2] = Int32GetDatum((int32) (found >> DISTANCE_SHIFT));
+	values[3] = values[4] = ObjectIdGetDatum(finder->table);
+	shbatch_result_add(&finder->result, values);
+}
+
+/*
+ * Decide on all rows with the neighbors in memory.
+ */
+static void
+decide_in_memory(DuplicateFinder *finder, ShBatchRowOrder *order)
+{
+	uint64		tid;
+	uint32		number;
+
+	make_neighbors(finder);
+	while (shbatch_order_next(order, &tid, &number))
+		decide(finder, tid, number);
+}
+
+/*
+ * Decide on all rows with the pairs on disk.
+ */
+static void
+decide_on_disk(DuplicateFinder *finder, ShBatchRowOrder *order)
+{
+	uint32		count = finder->members.elements.count;
+	BufFile    *ordered = shbatch_create_file();
+	ShBatchMember member;
+	uint32		number;
+	uint32		place = 0;
+
+	finder->places = MemoryContextAllocHuge(CurrentMemoryContext, count * sizeof(uint32));
+	for (uint32 i = 0; i < count; i++)
+		finder->places[i] = NO_PLACE;
+	while (shbatch_order_next(order, &member.tid, &number))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (finder->places[number] == NO_PLACE)
+			finder->places[number] = place++;
+		member.element = number;
+		BufFileWrite(ordered, &member, sizeof(member));
+	}
+
+	sort_pairs(finder);
+	shbatch_rewind_file(ordered);
+	while (BufFileRead(ordered, &member, sizeof(member)) == sizeof(member))
+		decide(finder, member.tid, (uint32) member.element);
+	shsort_end(finder->sorted_pairs);
+	BufFileClose(ordered);
+}
+
+/*
+ * simhash_find_duplicates(index regclass, distance int, keep text) -> each row
+ * that the snapshot sees that is near to a row that is kept, with the nearest of the
+ * rows that are kept before it in the order of the list "keep".
+ */
+Datum
+simhash_find_duplicates(PG_FUNCTION_ARGS)
+{
+	DuplicateFinder finder = {0};
+	ShBatchCall call;
+	ShBatchKeepList *keep = NULL;
+	ShBatchRowOrder *order;
+
+	if (!shbatch_begin_index(fcinfo, SHBATCH_FIND_DUPLICATES, &call))
+		return (Datum) 0;
+	if (!PG_ARGISNULL(2))
+		keep = shbatch_parse_keep(call.target.heap, text_to_cstring(PG_GETARG_TEXT_PP(2)));
+	order = shbatch_order_begin(call.target.heap, call.snapshot, keep);
+
+	shbatch_members_begin(&finder.members, &call.rows, call.input.most, add_pair);
+	finder.pairs = shbatch_create_file();
+	shbatch_source_search(&call.input, &finder.members.sink);
+	shbatch_members_finish(&finder.members);
+
+	shbatch_result_begin(&finder.result, call.result);
+	finder.table = RelationGetRelid(call.target.heap);
+	make_states(&finder);
+	sort_rows(&finder, order);
+	if (neighbors_fit(&finder))
+		decide_in_memory(&finder, order);
+	else
+		decide_on_disk(&finder, order);
+
+	shbatch_order_end(order);
+	BufFileClose(finder.pairs);
+	shbatch_members_end(&finder.members);
+	shbatch_end_index(&call);
+	return (Datum) 0;
+}

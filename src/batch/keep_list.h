@@ -1,0 +1,30 @@
+/*-------------------------------------------------------------------------
+ *
+ * keep_list.h
+ *	  The argument that says which rows to keep: an ORDER BY list.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_BATCH_KEEP_LIST_H
+#define SIMHASH_BATCH_KEEP_LIST_H
+
+#include "postgres.h"
+
+#include "nodes/pg_list.h"
+#include "utils/rel.h"
+
+/* items of the list; the expressions are those of rows of the table */
+typedef struct ShBatchKeepList
+{
+	const char *text;
+	int			nitems;
+	Node	  **expressions;
+	Oid		   *operators;		/* "less than" of the order */
+	Oid		   *collations;
+	bool	   *nulls_first;
+} ShBatchKeepList;
+
+extern ShBatchKeepList *shbatch_parse_keep(Relation table, const char *text);
+extern void shbatch_keep_context(void *keep);
+
+#endif							/* SIMHASH_BATCH_KEEP_LIST_H */

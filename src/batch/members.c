@@ -1,0 +1,275 @@
+/*-------------------------------------------------------------------------
+ *
+ * members.c
+ *	  The fingerprints that have a near-duplicate, and their rows.
+ *
+ * Of the fingerprints only those that have a pair are kept in memory, each
+ * once, as elements; their rows are kept in a temporary file.  So the time and
+ * the memory that it takes do not depend on how many rows are equal.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "commands/tablespace.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "batch/members.h"
+#include "batch/progress.h"
+
+/*
+ * An element of a fingerprint of which another kind of rows was seen than the
+ * first.  What is collected has the element of kind 0: of what kind its rows are,
+ * and whether there are any of kind 0, is known when they are looked up.
+ */
+typedef struct ShBatchOtherKind
+{
+	uint32		element;
+	uint32		group;
+	uint32		kind;
+	uint32		next;			/* of the same element of kind 0: 1 + number, or 0 */
+} ShBatchOtherKind;
+
+/*
+ * Number of the element of key i of the group, of kind 0.
+ */
+uint32
+shbatch_find_element(ShBatchUnionFind *elements, const ShBatchGroup *group, size_t i,
+					 bool *is_new)
+{
+	return shbatch_union_find_add(elements,
+								  shbatch_element_key(group->index_group, 0,
+													  shbatch_fingerprint(group, i)),
+								  is_new);
+}
+
+/*
+ * The element of rows of a kind that is not 0, by that of kind 0.
+ */
+static uint32
+element_of_kind(ShBatchMembers *members, uint32 element, uint32 group, uint32 kind)
+{
+	uint64		fp = members->elements.elements[element].fp;
+	bool		is_new;
+	ShBatchOtherKind other;
+
+	other.element = shbatch_union_find_add(&members->elements,
+										   shbatch_element_key(group, kind, fp), &is_new);
+	if (is_new)
+	{
+		ShBatchElement *first = &members->elements.elements[element];
+
+		other.group = group;
+		other.kind = kind;
+		other.next = first->others;
+		if (members->nothers == members->max_others)
+		{
+			members->max_others = Max(1024, members->max_others * 2);
+			members->others = members->others == NULL ?
+				palloc(members->max_others * sizeof(ShBatchOtherKind)) :
+				repalloc_huge(members->others, members->max_others * sizeof(ShBatchOtherKind));
+		}
+		members->others[members->nothers++] = other;
+		first->others = members->nothers;
+	}
+	return other.element;
+}
+
+/* A fingerprint that no row has must not connect others. */
+static void
+join_elements(ShBatchMembers *members, uint32 a, uint32 b)
+{
+	const ShBatchElement *elements = members->elements.elements;
+
+	if (elements[a].size > 0 && elements[b].size > 0)
+		members->join(members, a, b);
+}
+
+/*
+ * Join the fingerprints of a pair, among rows of each kind.
+ */
+static void
+join_pair(ShBatchMembers *members, ShBatchNumberPair pair)
+{
+	uint64		fp = members->elements.elements[pair.b].fp;
+	uint32		next = members->elements.elements[pair.a].others;
+
+	join_elements(members, pair.a, pair.b);
+	while (next != 0)
+	{
+		ShBatchOtherKind other = members->others[next - 1];
+		uint32		b = shbatch_union_find_lookup(&members->elements,
+												  shbatch_element_key(other.group, other.kind, fp));
+
+		if (b != SHBATCH_NO_ELEMENT)
+			join_elements(members, other.element, b);
+		next = other.next;
+	}
+}
+
+/*
+ * Look up the rows that have been collected, and join what their pairs say.
+ */
+static void
+flush(ShBatchMembers *members)
+{
+	shbatch_rows_resolve(members->rows);
+	for (size_t i = 0; i < members->rows->count; i++)
+	{
+		uint64		row = members->rows->tids[i];
+		uint32		kind = shbatch_row_kind(row);
+		ShBatchMember member = {row & SHBT_MAX_TID, members->row_elements[i]};
+
+		if (row == SHBATCH_INVISIBLE)
+			continue;
+		if (kind != 0)
+			member.element = element_of_kind(members, members->row_elements[i],
+											 members->rows->groups[i], kind);
+		members->elements.elements[member.element].size++;
+		BufFileWrite(members->file, &member, sizeof(ShBatchMember));
+	}
+	for (size_t i = 0; i < members->rows->npairs; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		join_pair(members, members->rows->pairs[i]);
+	}
+	shbatch_rows_reset(members->rows);
+}
+
+static void
+collect_row(ShBatchMembers *members, const ShBatchGroup *group, uint32 element, uint64 tid)
+{
+	members->row_elements[members->rows->count] = element;
+	shbatch_rows_add(members->rows, group->index_group, &tid, 1);
+}
+
+/*
+ * Rows of one fingerprint: no pairs of them are needed, only the rows, and the
+ * group need not keep more than one.
+ *
+ * An element that is there already came from an earlier walk, together with all
+ * its rows.  (With all that the snapshot sees: these are in all tables.)
+ */
+static bool
+collect_repeated(ShBatchSink *base, const ShBatchGroup *group, uint64 tid)
+{
+	ShBatchMembers *members = (ShBatchMembers *) base;
+	size_t		last = group->nkeys - 1;
+
+	if (shbatch_rows_full(members->rows))
+		flush(members);
+	if (!group->last_repeated)
+	{
+		members->run_element = shbatch_find_element(&members->elements, group, last,
+													&members->run_is_new);
+		if (members->run_is_new)
+			collect_row(members, group, members->run_element,
+						group->tids[group->starts[last]]);
+	}
+	if (members->run_is_new)
+		collect_row(members, group, members->run_element, tid);
+	return false;
+}
+
+/*
+ * Number of the element of key i of the group.  The rows of a new one are
+ * collected.
+ */
+static uint32
+collect(ShBatchMembers *members, const ShBatchGroup *group, size_t i)
+{
+	bool		is_new;
+	uint32		element = shbatch_find_element(&members->elements, group, i, &is_new);
+
+	if (is_new)
+		collect_row(members, group, element, group->tids[group->starts[i]]);
+	return element;
+}
+
+static void
+collect_pair(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
+{
+	ShBatchMembers *members = (ShBatchMembers *) base;
+	uint32		a;
+	uint32		b;
+
+	if (shbatch_rows_full(members->rows))
+		flush(members);
+	a = collect(members, group, i);
+	b = collect(members, group, j);
+	shbatch_rows_add_pair(members->rows, a, b);
+	shbatch_progress_found();
+}
+
+/*
+ * A temporary file, to be written to and then read.
+ */
+BufFile *
+shbatch_create_file(void)
+{
+	PrepareTempTablespaces();
+	return BufFileCreateTemp(false);
+}
+
+/*
+ * Read a temporary file from its beginning.
+ */
+void
+shbatch_rewind_file(BufFile *file)
+{
+	if (BufFileSeek(file, 0, 0, SEEK_SET) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not rewind temporary file: %m")));
+}
+
+/*
+ * Begin to collect what a search passes to members->sink.  How many elements there
+ * will be at most is for what is said where memory does not suffice.
+ *
+ * Elements and rows are in the current memory context.
+ */
+void
+shbatch_members_begin(ShBatchMembers *members, ShBatchRows *rows, double most,
+					  ShBatchJoinFunction join)
+{
+	memset(members, 0, sizeof(ShBatchMembers));
+	members->sink.repeat = collect_repeated;
+	members->sink.pair = collect_pair;
+	members->join = join;
+	members->rows = rows;
+	shbatch_union_find_begin(&members->elements, most, rows->values != NULL);
+	shbatch_rows_remember_kinds(rows);
+	members->row_elements = MemoryContextAllocHuge(CurrentMemoryContext,
+												   rows->capacity * sizeof(uint32));
+	members->file = shbatch_create_file();
+}
+
+/*
+ * The search is over: all members can be read.
+ */
+void
+shbatch_members_finish(ShBatchMembers *members)
+{
+	flush(members);
+	shbatch_rewind_file(members->file);
+}
+
+/*
+ * The next row, of any element.  Returns false after the last.
+ *
+ * Not all rows have a near-duplicate: those that the snapshot does not see were
+ * left out, and what is left may be alone.
+ */
+bool
+shbatch_members_next(ShBatchMembers *members, ShBatchMember *member)
+{
+	return BufFileRead(members->file, member, sizeof(ShBatchMember)) == sizeof(ShBatchMember);
+}
+
+void
+shbatch_members_end(ShBatchMembers *members)
+{
+	BufFileClose(members->file);
+}

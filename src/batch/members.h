@@ -1,0 +1,66 @@
+/*-------------------------------------------------------------------------
+ *
+ * members.h
+ *	  The fingerprints that have a near-duplicate, and their rows.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_BATCH_MEMBERS_H
+#define SIMHASH_BATCH_MEMBERS_H
+
+#include "postgres.h"
+
+#include "storage/buffile.h"
+
+#include "batch/groups.h"
+#include "batch/union_find.h"
+#include "batch/visible_rows.h"
+
+/* a row, and the number of its fingerprint's element */
+typedef struct ShBatchMember
+{
+	uint64		tid;
+	uint64		element;
+} ShBatchMember;
+
+typedef struct ShBatchMembers ShBatchMembers;
+
+/* is told the elements of a pair, each of which has a row that the snapshot sees */
+typedef void (*ShBatchJoinFunction) (ShBatchMembers *members, uint32 a, uint32 b);
+
+struct ShBatchMembers
+{
+	ShBatchSink sink;
+	ShBatchJoinFunction join;
+
+	/* the size of an element is the number of its rows that the snapshot sees */
+	ShBatchUnionFind elements;
+
+	/* other kinds, of an index of several columns: see members.c */
+	uint32		nothers;
+	uint32		max_others;
+	struct ShBatchOtherKind *others;
+
+	/* waiting to be looked up */
+	ShBatchRows *rows;
+	uint32	   *row_elements;
+
+	/* that were seen, of all elements */
+	BufFile    *file;
+
+	/* the last fingerprint that had several rows in a group */
+	bool		run_is_new;		/* its rows are being collected */
+	uint32		run_element;
+};
+
+extern void shbatch_members_begin(ShBatchMembers *members, ShBatchRows *rows, double most,
+								  ShBatchJoinFunction join);
+extern void shbatch_members_finish(ShBatchMembers *members);
+extern bool shbatch_members_next(ShBatchMembers *members, ShBatchMember *member);
+extern void shbatch_members_end(ShBatchMembers *members);
+extern BufFile *shbatch_create_file(void);
+extern void shbatch_rewind_file(BufFile *file);
+extern uint32 shbatch_find_element(ShBatchUnionFind *elements, const ShBatchGroup *group,
+								   size_t i, bool *is_new);
+
+#endif							/* SIMHASH_BATCH_MEMBERS_H */

@@ -1,0 +1,26 @@
+/*-------------------------------------------------------------------------
+ *
+ * row_order.h
+ *	  Rows in the order in which they are kept.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_BATCH_ROW_ORDER_H
+#define SIMHASH_BATCH_ROW_ORDER_H
+
+#include "postgres.h"
+
+#include "utils/rel.h"
+
+#include "batch/keep_list.h"
+
+typedef struct ShBatchRowOrder ShBatchRowOrder;
+
+extern ShBatchRowOrder *shbatch_order_begin(Relation table, Snapshot snapshot,
+											const ShBatchKeepList *keep);
+extern void shbatch_order_add(ShBatchRowOrder *order, uint64 tid, uint32 number);
+extern void shbatch_order_sort(ShBatchRowOrder *order);
+extern bool shbatch_order_next(ShBatchRowOrder *order, uint64 *tid, uint32 *number);
+extern void shbatch_order_end(ShBatchRowOrder *order);
+
+#endif							/* SIMHASH_BATCH_ROW_ORDER_H */

@@ -1,0 +1,39 @@
+/*-------------------------------------------------------------------------
+ *
+ * document.h
+ *	  Documents as SQL functions get them, and their features.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_TEXT_DOCUMENT_H
+#define SIMHASH_TEXT_DOCUMENT_H
+
+#include "postgres.h"
+
+#include "text/hash_stream.h"
+#include "text/normalize.h"
+#include "text/windows.h"
+
+/* A text from which features are taken */
+typedef struct ShTextReader
+{
+	ShTextUnit	unit;			/* of the windows */
+	ShTextNormalizer normalizer;
+	ShTextBuffer buffer;		/* what has been read, and not discarded */
+} ShTextReader;
+
+extern int	shtext_checked_shingle(int32 shingle);
+extern ShTextUnit shtext_unit_named(const text *name);
+
+extern void shtext_reader_begin(ShTextReader *reader, const text *document,
+								ShTextUnit unit);
+extern bool shtext_reader_next(ShTextReader *reader, ShTextWindows *windows);
+extern void shtext_reader_end(ShTextReader *reader);
+
+extern void shtext_hash_text(const text *document, int shingle,
+							 ShTextUnit unit, ShTextConsumer consumer,
+							 void *state);
+extern void shtext_hash_bytes(const bytea *document, int shingle,
+							  ShTextConsumer consumer, void *state);
+
+#endif							/* SIMHASH_TEXT_DOCUMENT_H */

@@ -1,0 +1,22 @@
+/*-------------------------------------------------------------------------
+ *
+ * elements.h
+ *	  Features that are given as the elements of an array, and their hashes.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_TEXT_ELEMENTS_H
+#define SIMHASH_TEXT_ELEMENTS_H
+
+#include "postgres.h"
+
+#include "utils/array.h"
+
+typedef uint64 (*ShTextElementHash) (Datum element);
+
+extern int	shtext_elements(ArrayType *array, const char *what,
+							Datum **elements);
+extern uint64 shtext_element_hash_text(Datum element);
+extern uint64 shtext_element_hash_bigint(Datum element);
+
+#endif							/* SIMHASH_TEXT_ELEMENTS_H */

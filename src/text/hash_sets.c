@@ -1,0 +1,131 @@
+/*-------------------------------------------------------------------------
+ *
+ * hash_sets.c
+ *	  Two sets of hashes, to be compared.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+#include "utils/memutils.h"
+
+#include "text/hash_sets.h"
+
+/* slots looked at between checks for interrupts */
+#define SLOTS_AT_ONCE		65536
+
+static void allocate_slots(ShTextSets *sets, int slot_bits);
+static void move(ShTextSets *sets, int slot_bits);
+
+/*
+ * Start with empty sets and 2^slot_bits slots, 1..62.  The range is the largest
+ * that begins at low and is aligned at its size; low is 0 or what
+ * shtext_sets_end has returned.
+ */
+void
+shtext_sets_init(ShTextSets *sets, uint64 low, int slot_bits)
+{
+	sets->low = low;
+	sets->fixed_bits = low == 0 ? 0 : 64 - pg_rightmost_one_pos64(low);
+	Assert(sets->fixed_bits < 64);
+	allocate_slots(sets, slot_bits);
+}
+
+/*
+ * Make room for twice as many numbers.
+ */
+void
+shtext_sets_grow(ShTextSets *sets)
+{
+	move(sets, sets->slot_bits + 1);
+}
+
+/*
+ * Leave only the lower half of the range, and what is in it.
+ */
+void
+shtext_sets_narrow(ShTextSets *sets)
+{
+	sets->fixed_bits++;
+	move(sets, sets->slot_bits);
+}
+
+/*
+ * How many numbers are in either set, and how many of these in both?
+ */
+void
+shtext_sets_count(const ShTextSets *sets, uint64 *in_a, uint64 *in_b,
+				  uint64 *in_both)
+{
+	uint64		nslots = UINT64CONST(1) << sets->slot_bits;
+
+	uint64		n_a = 0;
+	uint64		n_b = 0;
+	uint64		n_both = 0;
+
+	for (uint64 i = 0; i < nslots; i++)
+	{
+		uint64		a = sets->slots[i] & 1;
+		uint64		b = sets->slots[i] >> 1 & 1;
+
+		n_a += a;
+		n_b += b;
+		n_both += a & b;
+	}
+	*in_a = n_a;
+	*in_b = n_b;
+	*in_both = n_both;
+}
+
+/*
+ * Where the next range begins; 0 after the last.
+ */
+uint64
+shtext_sets_end(const ShTextSets *sets)
+{
+	return sets->low + (PG_UINT64_MAX >> sets->fixed_bits) + 1;
+}
+
+/*
+ * Free the slots.
+ */
+void
+shtext_sets_free(ShTextSets *sets)
+{
+	pfree(sets->slots);
+}
+
+static void
+allocate_slots(ShTextSets *sets, int slot_bits)
+{
+	Size		size = sizeof(uint64) << slot_bits;
+
+	sets->slots = MemoryContextAllocHuge(CurrentMemoryContext, size);
+	memset(sets->slots, 0, size);
+	sets->slot_bits = slot_bits;
+	sets->used = 0;
+}
+
+/*
+ * Put what is in the range into other slots.
+ */
+static void
+move(ShTextSets *sets, int slot_bits)
+{
+	ShTextSets	old = *sets;
+	uint64		nslots = UINT64CONST(1) << old.slot_bits;
+
+	allocate_slots(sets, slot_bits);
+	for (uint64 i = 0; i < nslots; i++)
+	{
+		uint64		slot = old.slots[i];
+
+		if (i % SLOTS_AT_ONCE == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (slot != 0 && shtext_sets_cover(sets, slot))
+			shtext_sets_add(sets, slot, slot & SHTEXT_IN_BOTH);
+	}
+	shtext_sets_free(&old);
+}

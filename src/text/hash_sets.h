@@ -1,0 +1,82 @@
+/*-------------------------------------------------------------------------
+ *
+ * hash_sets.h
+ *	  Two sets of hashes, to be compared.
+ *
+ * One array with open addressing has both: in each slot a number, and in place
+ * of its last two bits in which of the sets it is.  So numbers are equal here
+ * if their first 62 bits are.  The array has all of a range only, so that it
+ * can be made to fit into memory.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_TEXT_HASH_SETS_H
+#define SIMHASH_TEXT_HASH_SETS_H
+
+#include "postgres.h"
+
+/* which set: bits of a slot */
+#define SHTEXT_IN_A		1
+#define SHTEXT_IN_B		2
+#define SHTEXT_IN_BOTH	(SHTEXT_IN_A | SHTEXT_IN_B)
+
+/*
+ * The range begins at low, and has the numbers whose first fixed_bits bits are
+ * those of low.  Over the range they must be spread as hashes are.
+ */
+typedef struct ShTextSets
+{
+	uint64		low;
+	int			fixed_bits;		/* the other bits of low are 0 */
+	int			slot_bits;		/* there are 2^slot_bits slots */
+	uint64		used;			/* of these */
+	uint64	   *slots;			/* 0 where there is nothing */
+} ShTextSets;
+
+extern void shtext_sets_init(ShTextSets *sets, uint64 low, int slot_bits);
+extern void shtext_sets_grow(ShTextSets *sets);
+extern void shtext_sets_narrow(ShTextSets *sets);
+extern void shtext_sets_count(const ShTextSets *sets, uint64 *in_a,
+							  uint64 *in_b, uint64 *in_both);
+extern uint64 shtext_sets_end(const ShTextSets *sets);
+extern void shtext_sets_free(ShTextSets *sets);
+
+/*
+ * Is the number in the range?
+ */
+static inline bool
+shtext_sets_cover(const ShTextSets *sets, uint64 number)
+{
+	return number - sets->low <= PG_UINT64_MAX >> sets->fixed_bits;
+}
+
+/*
+ * Must the array grow, or its range shrink, before a number is added?  It is
+ * half full then, so that numbers are found near where they should be.
+ */
+static inline bool
+shtext_sets_full(const ShTextSets *sets)
+{
+	return sets->used >= UINT64CONST(1) << (sets->slot_bits - 1);
+}
+
+/*
+ * Add a number of the range to a set, or to both, unless it is there already.
+ * The array must not be full.
+ */
+static inline void
+shtext_sets_add(ShTextSets *sets, uint64 number, int which)
+{
+	uint64		last = (UINT64CONST(1) << sets->slot_bits) - 1;
+	uint64		slot = number << sets->fixed_bits >> (64 - sets->slot_bits);
+	uint64		found;
+
+	number &= ~(uint64) SHTEXT_IN_BOTH;
+	while ((found = sets->slots[slot]) != 0 &&
+		   (found & ~(uint64) SHTEXT_IN_BOTH) != number)
+		slot = (slot + 1) & last;
+	sets->used += (found == 0);
+	sets->slots[slot] = found | number | which;
+}
+
+#endif							/* SIMHASH_TEXT_HASH_SETS_H */

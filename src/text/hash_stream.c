@@ -1,0 +1,116 @@
+/*-------------------------------------------------------------------------
+ *
+ * hash_stream.c
+ *	  From the pieces of a document to the hashes of its features.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "text/hash.h"
+#include "text/hash_stream.h"
+#include "text/text_kernels.h"
+
+static void hash_run(const char *bytes, int n, int shingle, uint64 *hashes);
+static void hand_over(ShTextStream *stream);
+
+/*
+ * Start with an empty buffer.  shingle is 1..SHTEXT_MAX_SHINGLE.
+ */
+void
+shtext_stream_init(ShTextStream *stream, ShTextUnit unit, int shingle,
+				   ShTextConsumer consumer, void *state)
+{
+	shtext_windows_init(&stream->windows, unit, shingle);
+	stream->consumer = consumer;
+	stream->state = state;
+	stream->nhashes = 0;
+}
+
+/*
+ * Hash all windows of a buffer that were not yet hashed.  Checks for
+ * interrupts.
+ */
+void
+shtext_stream_add(ShTextStream *stream, const ShTextBuffer *buffer)
+{
+	ShTextWindows *windows = &stream->windows;
+	const char *bytes;
+	ShTextSpan	span;
+
+	for (;;)
+	{
+		int			n;
+
+		if (stream->nhashes == SHTEXT_BATCH)
+		{
+			CHECK_FOR_INTERRUPTS();
+			hand_over(stream);
+		}
+
+		n = shtext_windows_run(windows, buffer,
+							   SHTEXT_BATCH - stream->nhashes, &bytes);
+		if (n > 0)
+		{
+			hash_run(bytes, n, windows->shingle,
+					 &stream->hashes[stream->nhashes]);
+			stream->nhashes += n;
+			continue;
+		}
+		if (!shtext_windows_next(windows, buffer, &span))
+			break;
+		stream->hashes[stream->nhashes++] =
+			shtext_hash(span.bytes, span.length);
+	}
+}
+
+/*
+ * Hand over the rest when all pieces have been added.
+ */
+void
+shtext_stream_finish(ShTextStream *stream, const ShTextBuffer *buffer)
+{
+	ShTextSpan	span;
+
+	/* if there is one, there is nothing else */
+	if (shtext_windows_rest(&stream->windows, buffer, &span))
+		stream->hashes[stream->nhashes++] =
+			shtext_hash(span.bytes, span.length);
+	hand_over(stream);
+}
+
+/*
+ * Hash n windows, each of shingle bytes and one byte after the one before.
+ */
+static void
+hash_run(const char *bytes, int n, int shingle, uint64 *hashes)
+{
+	/* where the length is a constant, the compiler drops most of the hash */
+	switch (shingle)
+	{
+		case 4:
+			shtext_kernels->hash_fours(bytes, n, hashes);
+			break;
+		case 8:
+			for (int i = 0; i < n; i++)
+				hashes[i] = shtext_hash(bytes + i, 8);
+			break;
+		default:
+			for (int i = 0; i < n; i++)
+				hashes[i] = shtext_hash(bytes + i, shingle);
+			break;
+	}
+}
+
+/*
+ * Give the batch, if there is anything in it, to the consumer.
+ */
+static void
+hand_over(ShTextStream *stream)
+{
+	if (stream->nhashes > 0)
+		stream->consumer(stream->state, stream->hashes, stream->nhashes);
+	stream->nhashes = 0;
+}
