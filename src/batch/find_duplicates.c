@@ -37,6 +37,7 @@
 #include "batch/result.h"
 #include "batch/row_order.h"
 #include "bits/distance.h"
+#include "compat.h"
 #include "sort/entrysort.h"
 
 PG_FUNCTION_INFO_V1(simhash_find_duplicates);
@@ -54,6 +55,9 @@ typedef struct State
 #define DISTANCE_SHIFT	48
 
 #define NO_PLACE		PG_UINT32_MAX
+
+/* rows whose states are fetched together */
+#define LOOK_AHEAD		16
 
 typedef struct DuplicateFinder
 {
@@ -278,16 +282,30 @@ decide(DuplicateFinder *finder, uint64 tid, uint32 number)
 
 /*
  * Decide on all rows with the neighbors in memory.
+ *
+ * The elements of rows come in no order: some rows ahead, have the CPU fetch what
+ * they have.
  */
 static void
 decide_in_memory(DuplicateFinder *finder, ShBatchRowOrder *order)
 {
-	uint64		tid;
-	uint32		number;
+	uint64		tids[LOOK_AHEAD];
+	uint32		numbers[LOOK_AHEAD];
+	int			count;
 
 	make_neighbors(finder);
-	while (shbatch_order_next(order, &tid, &number))
-		decide(finder, tid, number);
+	do
+	{
+		for (count = 0; count < LOOK_AHEAD; count++)
+		{
+			if (!shbatch_order_next(order, &tids[count], &numbers[count]))
+				break;
+			shcompat_prefetch(&finder->states[numbers[count]]);
+			shcompat_prefetch(&finder->starts[numbers[count]]);
+		}
+		for (int i = 0; i < count; i++)
+			decide(finder, tids[i], numbers[i]);
+	} while (count == LOOK_AHEAD);
 }
 
 /*
