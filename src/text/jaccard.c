@@ -4,10 +4,10 @@
  *	  The Jaccard coefficient of two documents: the share of their features
  *	  that they have in common.
  *
- * Features are equal if 62 bits of their hashes are.  Of n different features
- * any two are, though they are not, with a probability below n^2 / 2^63: 1e-11
- * for 10,000, 1e-7 for a million.  And then the result is wrong by about 1 / n.
- * So the bytes of features are not kept.
+ * Features are equal if the first 62 bits of their hashes are.  Of n different
+ * features any two are, though they are not, with a probability below
+ * n^2 / 2^63: 1e-11 for 10,000, 1e-7 for a million.  And then the result is
+ * wrong by about 1 / n.  So the bytes of features are not kept.
  *
  * What is kept are the sets of these hashes.  If they take more memory than a
  * hash table may, only those up to some number are, and the documents are read
@@ -192,7 +192,7 @@ jaccard(const Features *a, const Features *b, double *result)
 	Comparison	comparison;
 	int			slot_bits;
 
-	/* odd, so that different hashes stay different */
+	/* odd, so that different numbers stay different */
 	comparison.key = pg_prng_uint64(&pg_global_prng_state) | 1;
 	comparison.max_slot_bits =
 		pg_leftmost_one_pos64(get_hash_memory_limit() /
@@ -267,7 +267,8 @@ collect(void *state, const uint64 *hashes, int nhashes)
 
 	for (int i = 0; i < nhashes; i++)
 	{
-		uint64		number = hashes[i] * key;
+		/* what is equal must not depend on the key, so these bits go first */
+		uint64		number = (hashes[i] & ~(uint64) SHTEXT_IN_BOTH) * key;
 
 		if (unlikely(shtext_sets_full(&sets)))
 			sets = with_room(sets, comparison->max_slot_bits);

@@ -25,16 +25,17 @@ SELECT corpus, class, variant,
 	round(max(wrong) FILTER (WHERE radius = 10)) AS "wrong 10",
 	round(max(f1) FILTER (WHERE radius = 3)::numeric, 3) AS "F1 3",
 	round(max(f1) FILTER (WHERE radius = 6)::numeric, 3) AS "F1 6",
+	round(max(f1) FILTER (WHERE radius = 10)::numeric, 3) AS "F1 10",
 	round(max(f1)::numeric, 3) AS "best F1",
 	(array_agg(radius ORDER BY f1 DESC NULLS LAST, radius))[1] AS "at"
 FROM score GROUP BY corpus, class, variant;
 
 SELECT corpus, v.name AS fingerprint, "found 3", "found 6", "found 10", "wrong 3", "wrong 6", "wrong 10",
-	"F1 3", "F1 6", "best F1", "at"
+	"F1 3", "F1 6", "F1 10", "best F1", "at"
 FROM line JOIN variant v ON v.id = variant JOIN corpus c ON c.name = corpus ORDER BY c.id, v.id;
 
 \echo Documents of all corpora, by their length in letters and digits
 SELECT c.name AS length, (SELECT sum(near) FROM result WHERE class = c.id AND variant = v.id AND radius = 0) AS "in near-duplicates",
 	v.name AS fingerprint, "found 3", "found 6", "found 10", "wrong 3", "wrong 6", "wrong 10",
-	"F1 3", "F1 6", "best F1", "at"
+	"F1 3", "F1 6", "F1 10", "best F1", "at"
 FROM line JOIN variant v ON v.id = variant JOIN class c ON c.id = class ORDER BY c.id, v.id;
