@@ -46,8 +46,8 @@ PG_FUNCTION_INFO_V1(simhash_find_duplicates);
 typedef struct State
 {
 	uint64		fp;
-	uint64		keeper;			/* TID of the nearest row that is kept, and its
-								 * distance above that; or NO_KEEPER */
+	uint64		keeper;			/* TID of the nearest row that is kept, and
+								 * its distance above that; or NO_KEEPER */
 } State;
 
 /* has the greatest distance of all */
@@ -75,7 +75,10 @@ typedef struct DuplicateFinder
 	uint32	   *starts;
 	uint32	   *neighbors;
 
-	/* or, where memory does not suffice: places of elements, by their first rows */
+	/*
+	 * or, where memory does not suffice: places of elements, by their first
+	 * rows
+	 */
 	uint32	   *places;
 	ShSort	   *sorted_pairs;	/* by the place of the one, with the other */
 	bool		has_pair;		/* the next one: */

@@ -168,6 +168,7 @@ analyze_list(ParseState *pstate, Relation table, const char *text, List *items)
 
 	clauses = transformSortClause(pstate, items, &targets, EXPR_KIND_ORDER_BY, true);
 	keep->text = text;
+
 	keep->nitems = 0;
 	keep->expressions = palloc(list_length(clauses) * sizeof(Node *));
 	keep->operators = palloc(list_length(clauses) * sizeof(Oid));
@@ -208,6 +209,7 @@ shbatch_parse_keep(Relation table, const char *text)
 
 	context.callback = parse_context;
 	context.arg = (void *) text;
+
 	context.previous = error_context_stack;
 	error_context_stack = &context;
 

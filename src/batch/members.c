@@ -28,7 +28,8 @@ typedef struct ShBatchOtherKind
 	uint32		element;
 	uint32		group;
 	uint32		kind;
-	uint32		next;			/* of the same element of kind 0: 1 + number, or 0 */
+	uint32		next;			/* of the same element of kind 0: 1 + number,
+								 * or 0 */
 } ShBatchOtherKind;
 
 /*

@@ -23,7 +23,8 @@ typedef enum ShBatchPhase
 	SHBATCH_PHASE_SORT,			/* reading what is to be sorted */
 	SHBATCH_PHASE_COMPARE,		/* walking over the tables */
 	SHBATCH_PHASE_ORDER,		/* putting rows in the order of "keep" */
-	SHBATCH_PHASE_RETURN		/* returning members of clusters, or duplicates */
+	SHBATCH_PHASE_RETURN		/* returning members of clusters, or
+								 * duplicates */
 } ShBatchPhase;
 
 extern void shbatch_progress_start(ShBatchCommand command, Oid heap, Oid index);
