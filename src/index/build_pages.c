@@ -104,11 +104,18 @@ flush_pages(ShIdxPageWriter *writer)
 	{
 		Assert((MyProc->delayChkptFlags & DELAY_CHKPT_START) == 0);
 		MyProc->delayChkptFlags |= DELAY_CHKPT_START;
-		log_newpages(&shcompat_locator(writer->index), MAIN_FORKNUM, writer->count,
-					 writer->blocks, writer->pages, true);
-		write_pages(writer);
-		/* an error has the same effect */
-		MyProc->delayChkptFlags &= ~DELAY_CHKPT_START;
+		PG_TRY();
+		{
+			log_newpages(&shcompat_locator(writer->index), MAIN_FORKNUM, writer->count,
+						 writer->blocks, writer->pages, true);
+			write_pages(writer);
+		}
+		PG_FINALLY();
+		{
+			/* the disk may be full; the abort of a subtransaction leaves this */
+			MyProc->delayChkptFlags &= ~DELAY_CHKPT_START;
+		}
+		PG_END_TRY();
 	}
 	else
 		write_pages(writer);
