@@ -16,10 +16,12 @@
 
 #include "access/amapi.h"
 #include "access/xact.h"
+#include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "parser/parsetree.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
+#include "storage/smgr.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
@@ -234,6 +236,32 @@ typedef RelFileNode ShCompatLocator;
 #else
 #define SHCOMPAT_IO_ALIGNMENT	MAXIMUM_ALIGNOF
 #endif
+
+/*
+ * Extend an empty relation to so many pages of zeros, for which the disk has
+ * room then.  Since 16 the server asks the file system for the room alone.
+ */
+static inline void
+shcompat_reserve_pages(Relation relation, BlockNumber count)
+{
+#if PG_VERSION_NUM >= 160000
+	for (uint64 block = 0; block < count; block += RELSEG_SIZE)
+	{
+		CHECK_FOR_INTERRUPTS();
+		smgrzeroextend(RelationGetSmgr(relation), MAIN_FORKNUM, (BlockNumber) block,
+					   (int) Min(count - block, RELSEG_SIZE), true);
+	}
+#else
+	char	   *zeros = palloc0(BLCKSZ);
+
+	for (BlockNumber block = 0; block < count; block++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		smgrextend(RelationGetSmgr(relation), MAIN_FORKNUM, block, zeros, true);
+	}
+	pfree(zeros);
+#endif
+}
 
 /* does the tag of a buffer say that it has a block of a relation's main fork? */
 #if PG_VERSION_NUM >= 160000

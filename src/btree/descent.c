@@ -147,13 +147,16 @@ shbt_go_to_child(Relation index, ShBtKey key, ShBtPlace *place, Buffer buffer,
 				 bool remember)
 {
 	Page		page = BufferGetPage(buffer);
-	bool		in_map = place->parent != NULL || (ShBtPageGetOpaque(page)->flags & SHBT_ROOT);
 	int			position = shbt_find_downlink(page, key);
+	bool		in_map;
 
 	if (unlikely(position < 0))
 		shbt_report_corrupted(index, BufferGetBlockNumber(buffer),
 							  "index \"%s\" has no downlink for the low fence of block %u");
 
+	/* a damaged page may say that it is a root wherever it is */
+	in_map = place->parent != NULL ||
+		(place->buffer != NULL && (ShBtPageGetOpaque(page)->flags & SHBT_ROOT) != 0);
 	if (remember && in_map && shbt_map_has_room(place->parent))
 	{
 		PGAlignedBlock copy;

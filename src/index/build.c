@@ -47,7 +47,7 @@ build_alone(Relation heap, Relation index, IndexInfo *info, const ShBitsScheme *
 	pg_atomic_init_u64(&written, 0);
 	build.written = &written;
 	build.is_leader = true;
-	shidx_allocate_trees(&build);
+	shidx_allocate_trees(&build, true);
 	shidx_report_writing(&build);
 	build.pages = shidx_begin_pages(index, RelationNeedsWAL(index));
 	shidx_write_metapage(&build);

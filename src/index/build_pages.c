@@ -41,16 +41,27 @@ struct ShIdxPageWriter
 };
 
 /*
- * Give an empty index its full length, in pages of zeros: as a rule without
- * occupying them on disk yet.
+ * Give an empty index its full length, in pages of zeros.
+ *
+ * If the pages are then written from the first to the last, they need not
+ * occupy the disk yet.  Else they must: to replay a page, recovery fills the
+ * file up to it.  If the disk has no room for that, the build ends with an
+ * error, but after a crash the server could not start.
  */
 void
-shidx_allocate_pages(Relation index, BlockNumber count)
+shidx_allocate_pages(Relation index, BlockNumber count, bool in_order)
 {
-	char	   *space = palloc0(BLCKSZ + SHCOMPAT_IO_ALIGNMENT);
+	char	   *space;
+	char	   *zeros;
 
-	smgrextend(RelationGetSmgr(index), MAIN_FORKNUM, count - 1,
-			   (char *) TYPEALIGN(SHCOMPAT_IO_ALIGNMENT, space), true);
+	if (!in_order)
+	{
+		shcompat_reserve_pages(index, count);
+		return;
+	}
+	space = palloc0(BLCKSZ + SHCOMPAT_IO_ALIGNMENT);
+	zeros = (char *) TYPEALIGN(SHCOMPAT_IO_ALIGNMENT, space);
+	smgrextend(RelationGetSmgr(index), MAIN_FORKNUM, count - 1, zeros, true);
 	pfree(space);
 }
 
@@ -104,11 +115,18 @@ flush_pages(ShIdxPageWriter *writer)
 	{
 		Assert((MyProc->delayChkptFlags & DELAY_CHKPT_START) == 0);
 		MyProc->delayChkptFlags |= DELAY_CHKPT_START;
-		log_newpages(&shcompat_locator(writer->index), MAIN_FORKNUM, writer->count,
-					 writer->blocks, writer->pages, true);
-		write_pages(writer);
-		/* an error has the same effect */
-		MyProc->delayChkptFlags &= ~DELAY_CHKPT_START;
+		PG_TRY();
+		{
+			log_newpages(&shcompat_locator(writer->index), MAIN_FORKNUM, writer->count,
+						 writer->blocks, writer->pages, true);
+			write_pages(writer);
+		}
+		PG_FINALLY();
+		{
+			/* the disk may be full; the abort of a subtransaction leaves this */
+			MyProc->delayChkptFlags &= ~DELAY_CHKPT_START;
+		}
+		PG_END_TRY();
 	}
 	else
 		write_pages(writer);

@@ -16,7 +16,7 @@
 
 typedef struct ShIdxPageWriter ShIdxPageWriter;
 
-extern void shidx_allocate_pages(Relation index, BlockNumber count);
+extern void shidx_allocate_pages(Relation index, BlockNumber count, bool in_order);
 extern ShIdxPageWriter *shidx_begin_pages(Relation index, bool logged);
 extern Page shidx_add_page(ShIdxPageWriter *writer, BlockNumber block);
 extern void shidx_end_pages(ShIdxPageWriter *writer);

@@ -198,7 +198,7 @@ participate(BuildShared *shared, Relation heap, Relation index, IndexInfo *info,
 	if (phase == PHASE_ALLOCATE)
 	{
 		if (is_elected)
-			shidx_allocate_trees(&build);
+			shidx_allocate_trees(&build, false);
 		BarrierArriveAndWait(&shared->barrier, WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN);
 	}
 	write_trees(shared, &build);

@@ -106,9 +106,10 @@ first_block(const ShIdxBuild *build, int tree)
 
 /*
  * Allocate the pages of all trees and the metapage, before any is written.
+ * in_order tells that the metapage is written first, and then tree after tree.
  */
 void
-shidx_allocate_trees(const ShIdxBuild *build)
+shidx_allocate_trees(const ShIdxBuild *build, bool in_order)
 {
 	uint64		count = first_block(build, build->scheme->ntables + 1);
 
@@ -117,7 +118,7 @@ shidx_allocate_trees(const ShIdxBuild *build)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("index \"%s\" would have more than %u pages",
 						RelationGetRelationName(build->index), MaxBlockNumber)));
-	shidx_allocate_pages(build->index, (BlockNumber) count);
+	shidx_allocate_pages(build->index, (BlockNumber) count, in_order);
 }
 
 /*

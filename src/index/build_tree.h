@@ -29,7 +29,7 @@ typedef struct ShIdxBuild
 	ShIdxPageWriter *pages;
 } ShIdxBuild;
 
-extern void shidx_allocate_trees(const ShIdxBuild *build);
+extern void shidx_allocate_trees(const ShIdxBuild *build, bool in_order);
 extern void shidx_report_writing(const ShIdxBuild *build);
 extern void shidx_write_tree(ShIdxBuild *build, ShSort *sort, int tree);
 extern void shidx_write_metapage(ShIdxBuild *build);
