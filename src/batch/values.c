@@ -242,7 +242,7 @@ report_limit(const ShBatchValues *values)
 	ereport(ERROR,
 			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 			 errmsg("values of columns before the fingerprint do not fit into maintenance_work_mem"),
-			 errdetail("So far, those of %u groups of rows with near-duplicates are remembered.",
+			 errdetail("Groups of rows with near-duplicates whose values are remembered so far: %u.",
 					   values->groups->members),
 			 errhint("Increase maintenance_work_mem, which is now %d kB.",
 					 maintenance_work_mem)));
