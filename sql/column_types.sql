@@ -144,7 +144,9 @@ CREATE INDEX ON h USING simhash (a);
 SET enable_seqscan = off;
 SELECT v, array(SELECT id FROM h WHERE a = v), array(SELECT id FROM h WHERE a = v::integer), array(SELECT id FROM h WHERE a = v::bigint)
 FROM unnest('{-3,0,7}'::smallint[]) v;
+SET enable_bitmapscan = off;
 SELECT plan('SELECT id FROM h WHERE a = -3');
+RESET enable_bitmapscan;
 SELECT id FROM h WHERE a = -3;
 SELECT id FROM h WHERE a = ANY ('{-3,7,NULL}'::integer[]) ORDER BY 1;
 SELECT id FROM h WHERE a = ANY ('{-3,7,NULL}'::smallint[]) ORDER BY 1;
