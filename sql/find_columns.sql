@@ -204,23 +204,5 @@ SET maintenance_work_mem = '16MB';
 SELECT count(*), min(size), max(size) FROM simhash_find_clusters('long_fp');
 RESET maintenance_work_mem;
 
--- very long ones: never those of many rows, not even at first
-CREATE TABLE very_long (id int, fp simhash);
-INSERT INTO very_long SELECT i, i FROM generate_series(1, 2000) i, generate_series(1, 2);
--- a column that tells what is remembered when it is computed
-CREATE FUNCTION long_name(id int) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$
-DECLARE
-	remembered bigint := (SELECT sum(total_bytes) FROM pg_backend_memory_contexts WHERE name = 'simhash values');
-BEGIN
-	IF remembered > 8000000 THEN
-		RAISE 'the values of too many rows are remembered';
-	END IF;
-	RETURN repeat(md5(id::text), 1000);
-END $$;
-CREATE INDEX very_long_fp ON very_long USING simhash (long_name(id), fp);
-SET maintenance_work_mem = '1MB';
-SELECT count(*), sum(distance) FROM simhash_find_all('very_long_fp');
-RESET maintenance_work_mem;
-
 DROP SCHEMA find_columns_test CASCADE;
 DROP ROLE regress_simhash_find_columns;
