@@ -340,8 +340,9 @@ is( $node->safe_psql(
 			END LOOP;
 			RETURN 'the COPY does not get on';
 		END $$;
-		SELECT watch_copy(pid, (SELECT 5 * count(*) FROM simhash_find_all('many_fp'))) FROM victim
-			WHERE wait_for('SELECT count(*) = 1 FROM pg_stat_progress_copy')}),
+		-- before the view is read, which has no row until the victim has connected
+		DO $$ BEGIN PERFORM wait_for('SELECT count(*) = 1 FROM pg_stat_progress_copy'); END $$;
+		SELECT watch_copy(pid, (SELECT 5 * count(*) FROM simhash_find_all('many_fp'))) FROM victim}),
 	'COPY TO FILE 0',
 	'within COPY, its progress is shown and not that of the searches');
 cancel($victim, 'the COPY goes on');
