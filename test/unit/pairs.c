@@ -144,12 +144,12 @@ start(ShBatchPairFunction found, int distance)
 static void
 finish_search(void)
 {
-	if (pairs.entries != NULL)
-		pfree(pairs.entries);
-	if (pairs.scratch != NULL)
-		pfree(pairs.scratch);
-	if (pairs.column != NULL)
-		pfree(pairs.column);
+	if (pairs.capacity == 0)
+		return;
+	pfree(pairs.keys);
+	pfree(pairs.positions);
+	pfree(pairs.scratch_keys);
+	pfree(pairs.scratch_positions);
 }
 
 static bool
