@@ -76,6 +76,7 @@ typedef struct ShBatchPlan
 	ShBatchWalk walks[SHBITS_MAX_TABLES];
 } ShBatchPlan;
 
+extern bool shbatch_bucket_fits(double entries);
 extern void shbatch_plan(ShBatchPlan *plan, const ShBitsScheme *scheme, int distance,
 						 double entries);
 extern void shbatch_plan_whole(ShBatchPlan *plan);

@@ -37,14 +37,22 @@
 /* so many comparisons are made before interrupts are checked and that is reported */
 #define CHECK_INTERVAL	0x1000000
 
+/* how many keys of other groups are compared with a group together */
+#define NEIGHBORS_MAX	1024
+
+/* how many of them are copied at once, which may be more than there are */
+#define COPIED_TOGETHER	8
+
 /*
- * Some keys to compare.  Without positions[], those that their callers know them
- * by, these are 0, 1, and so on.
+ * Some keys to compare.  The position of key i, which callers know it by, is
+ * positions[i], or if it is a copy positions[i + moved[i]]; without positions[] it
+ * is i.
  */
 typedef struct Keys
 {
 	const uint64 *keys;
 	const uint64 *positions;
+	const size_t *moved;
 	size_t		count;
 	bool		second;			/* of the second of two sets */
 } Keys;
@@ -78,6 +86,17 @@ typedef struct Groups
 	size_t	   *starts;
 } Groups;
 
+/*
+ * Keys of groups that are compared with another one together: few at a time, and
+ * of different numbers each time, take several times as long as that.
+ */
+typedef struct Neighbors
+{
+	size_t		count;
+	uint64		keys[NEIGHBORS_MAX + COPIED_TOGETHER];
+	size_t		moved[NEIGHBORS_MAX + COPIED_TOGETHER];
+} Neighbors;
+
 /* groups by a part that are to be compared, and how far that is */
 typedef struct PartSearch
 {
@@ -86,10 +105,12 @@ typedef struct PartSearch
 	Groups		a;
 	Groups		b;				/* a again, if among */
 	ShBatchBall ball;
+	int			depth;
 	Share		share;
 	double		comparisons;	/* that it takes */
 	double		done;
 	double		reported;		/* done when that was reported */
+	Neighbors	neighbors;		/* of the group of a that it is at */
 } PartSearch;
 
 static void search(ShBatchPairs *pairs, Range a, Range b, bool among, int depth, Share share);
@@ -157,6 +178,8 @@ report_done(ShBatchPairs *pairs, Share share, double fraction)
 static inline size_t
 position(const Keys *keys, size_t i)
 {
+	if (keys->moved != NULL)
+		i += keys->moved[i];
 	return keys->positions == NULL ? i : keys->positions[i];
 }
 
@@ -290,6 +313,7 @@ keys_of(const ShBatchPairs *pairs, Range range)
 
 	keys.keys = pairs->keys + range.start;
 	keys.positions = pairs->positions + range.start;
+	keys.moved = NULL;
 	keys.count = range.count;
 	keys.second = range.start >= pairs->first_set;
 	return keys;
@@ -393,29 +417,54 @@ group(const Groups *groups, size_t value)
 }
 
 /*
- * Two groups whose values are within the radius, or one and itself: compare
- * them, or only add up what that takes.
+ * Compare a group of a with the neighbors that were collected.
+ */
+static void
+compare_neighbors(ShBatchPairs *pairs, PartSearch *ps, Range a)
+{
+	Keys		keys_a = keys_of(pairs, a);
+	Keys		keys_b;
+
+	keys_b.keys = ps->neighbors.keys;
+	keys_b.positions = pairs->positions;
+	keys_b.moved = ps->neighbors.moved;
+	keys_b.count = ps->neighbors.count;
+	keys_b.second = !keys_a.second;
+	compare_product(pairs, &keys_a, &keys_b, whole);
+	ps->neighbors.count = 0;
+}
+
+/*
+ * Collect the keys of a group that is to be compared with one of a.
  */
 static inline void
-visit_pair(ShBatchPairs *pairs, PartSearch *ps, Range a, Range b, bool among,
-		   int depth, bool only_count)
+add_neighbors(ShBatchPairs *pairs, PartSearch *ps, Range a, Range b)
 {
-	double		comparisons = (double) a.count * b.count / (among ? 2 : 1);
+	Neighbors  *neighbors = &ps->neighbors;
 
-	if (only_count)
+	while (b.count > 0)
 	{
-		ps->comparisons += comparisons;
-		return;
+		size_t		count = Min(b.count, NEIGHBORS_MAX - neighbors->count);
+		size_t		moved = b.start - neighbors->count;
+
+		for (size_t i = 0; i < count; i += COPIED_TOGETHER)
+		{
+			memcpy(neighbors->keys + neighbors->count + i, pairs->keys + b.start + i,
+				   COPIED_TOGETHER * sizeof(uint64));
+			for (int k = 0; k < COPIED_TOGETHER; k++)
+				neighbors->moved[neighbors->count + i + k] = moved;
+		}
+		neighbors->count += count;
+		if (neighbors->count == NEIGHBORS_MAX)
+			compare_neighbors(pairs, ps, a);
+		b.start += count;
+		b.count -= count;
 	}
-	if (comparisons <= COMPARE_MAX)
-	{
-		compare(pairs, a, b, among, whole);
-		pairs->compared += comparisons;
-	}
-	else
-		search(pairs, a, b, among, depth + 1,
-			   share_of(ps->share, ps->done / ps->comparisons,
-						(ps->done + comparisons) / ps->comparisons));
+}
+
+static void
+report_compared(ShBatchPairs *pairs, PartSearch *ps, double comparisons)
+{
 	ps->done += comparisons;
 	if (ps->done - ps->reported > CHECK_INTERVAL)
 	{
@@ -425,47 +474,98 @@ visit_pair(ShBatchPairs *pairs, PartSearch *ps, Range a, Range b, bool among,
 }
 
 /*
- * Do that for all groups.
+ * Two groups that are large.
  */
-static inline void
-visit_groups(ShBatchPairs *pairs, PartSearch *ps, int depth, bool only_count)
+static void
+search_groups(ShBatchPairs *pairs, PartSearch *ps, Range a, Range b, bool among)
+{
+	double		comparisons = (double) a.count * b.count / (among ? 2 : 1);
+
+	search(pairs, a, b, among, ps->depth + 1,
+		   share_of(ps->share, ps->done / ps->comparisons,
+					(ps->done + comparisons) / ps->comparisons));
+	report_compared(pairs, ps, comparisons);
+}
+
+/*
+ * Compare a group of a with those of b whose values are within the radius, or only
+ * count their keys.  Returns how many these are, but for large groups.
+ */
+static inline size_t
+visit_neighbors(ShBatchPairs *pairs, PartSearch *ps, size_t value, Range a,
+				size_t first, size_t end, size_t large, bool only_count)
+{
+	const uint32 *numbers = ps->ball.numbers;
+	size_t		sum = 0;
+
+	for (size_t i = first; i < end; i++)
+	{
+		Range		b = group(&ps->b, value ^ numbers[i]);
+
+		if (b.count == 0)
+			continue;
+		if (!only_count && b.count > large)
+		{
+			search_groups(pairs, ps, a, b, false);
+			continue;
+		}
+		if (!only_count)
+			add_neighbors(pairs, ps, a, b);
+		sum += b.count;
+	}
+	return sum;
+}
+
+/*
+ * Compare all groups whose values are within the radius, or only count how many
+ * comparisons that takes.
+ */
+static inline double
+visit_groups(ShBatchPairs *pairs, PartSearch *ps, bool only_count)
 {
 	const ShBatchBall *ball = &ps->ball;
+	double		sum = 0;
 
 	for (size_t value = 0; value < ps->a.nvalues; value++)
 	{
 		Range		a = group(&ps->a, value);
+		size_t		large;
+		size_t		count = 0;
+		double		comparisons = 0;
 
 		if (a.count == 0)
 			continue;
 		CHECK_FOR_INTERRUPTS();
-		if (!ps->among)
+		large = COMPARE_MAX / a.count;
+		if (ps->among)
 		{
-			for (size_t i = 0; i < ball->count; i++)
+			/* of two groups the one with the lower value comes first */
+			for (int bit = 0; bit < ps->part->nbits; bit++)
 			{
-				Range		b = group(&ps->b, value ^ ball->numbers[i]);
-
-				if (b.count > 0)
-					visit_pair(pairs, ps, a, b, false, depth, only_count);
+				if (((value >> bit) & 1) == 0)
+					count += visit_neighbors(pairs, ps, value, a, ball->by_top[bit],
+											 ball->by_top[bit + 1], large, only_count);
 			}
+			if (only_count || a.count <= 2 * large)
+				comparisons = (double) a.count * a.count / 2;
+		}
+		else
+			count = visit_neighbors(pairs, ps, value, a, 0, ball->count, large, only_count);
+		comparisons += (double) a.count * count;
+		sum += comparisons;
+		if (only_count)
 			continue;
-		}
 
-		/* of two groups the one with the lower value comes first */
-		visit_pair(pairs, ps, a, a, true, depth, only_count);
-		for (int bit = 0; bit < ps->part->nbits; bit++)
-		{
-			if ((value >> bit) & 1)
-				continue;
-			for (size_t i = ball->by_top[bit]; i < ball->by_top[bit + 1]; i++)
-			{
-				Range		b = group(&ps->b, value ^ ball->numbers[i]);
-
-				if (b.count > 0)
-					visit_pair(pairs, ps, a, b, false, depth, only_count);
-			}
-		}
+		if (ps->neighbors.count > 0)
+			compare_neighbors(pairs, ps, a);
+		pairs->compared += comparisons;
+		report_compared(pairs, ps, comparisons);
+		if (ps->among && a.count <= 2 * large)
+			compare(pairs, a, a, true, whole);
+		else if (ps->among)
+			search_groups(pairs, ps, a, a, true);
 	}
+	return sum;
 }
 
 /*
@@ -473,8 +573,9 @@ visit_groups(ShBatchPairs *pairs, PartSearch *ps, int depth, bool only_count)
  */
 static void
 begin_part(ShBatchPairs *pairs, PartSearch *ps, const ShBatchPart *part,
-		   Range a, Range b, bool among)
+		   Range a, Range b, bool among, int depth)
 {
+	ps->depth = depth;
 	ps->part = part;
 	ps->among = among;
 	group_keys(pairs, &ps->a, a, part);
@@ -483,8 +584,9 @@ begin_part(ShBatchPairs *pairs, PartSearch *ps, const ShBatchPart *part,
 	else
 		group_keys(pairs, &ps->b, b, part);
 	shbatch_make_ball(&ps->ball, part->nbits, part->radius);
-	ps->comparisons = ps->done = ps->reported = 0;
-	visit_groups(pairs, ps, 0, true);
+	ps->done = ps->reported = 0;
+	ps->neighbors.count = 0;
+	ps->comparisons = visit_groups(pairs, ps, true);
 }
 
 static void
@@ -543,6 +645,7 @@ search(ShBatchPairs *pairs, Range a, Range b, bool among, int depth, Share share
 	int			ndiffering;
 	uint64		varying;
 	ShBatchParts *plan;
+	PartSearch *ps;
 	double		spent = 0;
 
 	/* the groups of the smaller set are gone through */
@@ -561,23 +664,23 @@ search(ShBatchPairs *pairs, Range a, Range b, bool among, int depth, Share share
 	if (all > COMPARE_MAX && depth < SHBATCH_MAX_DEPTH)
 		shbatch_plan_parts(plan, &sets, varying, pairs->distance - ndiffering);
 
+	ps = palloc(sizeof(PartSearch));
 	for (int i = 0; plan->cost < all && i < plan->nparts; i++)
 	{
 		const ShBatchPart *part = &plan->parts[i];
 		Share		rest = share_of(share, spent / plan->cost, 1);
-		PartSearch	ps;
 
-		begin_part(pairs, &ps, part, a, b, among);
-		if (pairs->compared - compared + ps.comparisons > all)
+		begin_part(pairs, ps, part, a, b, among, depth);
+		if (pairs->compared - compared + ps->comparisons > all)
 			plan->cost = all;
 		else
 		{
-			ps.share = share_of(share, spent / plan->cost, (spent + part->cost) / plan->cost);
-			visit_groups(pairs, &ps, depth, false);
+			ps->share = share_of(share, spent / plan->cost, (spent + part->cost) / plan->cost);
+			visit_groups(pairs, ps, false);
 			spent += part->cost;
 			pairs->parts[pairs->nparts++] = *part;
 		}
-		end_part(&ps);
+		end_part(ps);
 		if (plan->cost == all)
 			share = rest;
 	}
@@ -587,6 +690,7 @@ search(ShBatchPairs *pairs, Range a, Range b, bool among, int depth, Share share
 		pairs->compared += all;
 	}
 	pairs->nparts = nparts;
+	pfree(ps);
 	pfree(plan);
 }
 
@@ -607,7 +711,7 @@ enlarge(ShBatchPairs *pairs, size_t count)
 {
 	if (count <= pairs->capacity)
 		return;
-	pairs->keys = replace_array(pairs->keys, count);
+	pairs->keys = replace_array(pairs->keys, count + COPIED_TOGETHER);
 	pairs->positions = replace_array(pairs->positions, count);
 	pairs->scratch_keys = replace_array(pairs->scratch_keys, count);
 	pairs->scratch_positions = replace_array(pairs->scratch_positions, count);
@@ -634,7 +738,7 @@ add_keys(ShBatchPairs *pairs, size_t start, const uint64 *keys, size_t count)
 void
 shbatch_find_pairs(ShBatchPairs *pairs, const uint64 *keys, size_t count)
 {
-	Keys		all = {keys, NULL, count, false};
+	Keys		all = {keys, NULL, NULL, count, false};
 
 	if (pairs->distance == 0)
 		return;
@@ -680,8 +784,8 @@ void
 shbatch_find_matches(ShBatchPairs *pairs, const uint64 *a, size_t na,
 					 const uint64 *b, size_t nb)
 {
-	Keys		keys_a = {a, NULL, na, false};
-	Keys		keys_b = {b, NULL, nb, true};
+	Keys		keys_a = {a, NULL, NULL, na, false};
+	Keys		keys_b = {b, NULL, NULL, nb, true};
 
 	if (pairs->distance == 0)
 		find_equal(pairs, &keys_a, &keys_b);

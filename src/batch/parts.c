@@ -25,11 +25,11 @@
 
 /*
  * What takes how long, in comparisons by the kernels: to group a key, to look
- * whether a group is empty, to begin to compare two groups.
+ * whether a group is empty, to take another group to one.
  */
 #define COST_OF_KEY			300
 #define COST_OF_LOOKUP		16
-#define COST_OF_GROUPS		100
+#define COST_OF_GROUPS		250
 
 /* most values around one that are looked at */
 #define MAX_BALL			32768

@@ -17,9 +17,6 @@
 #include "btree/cache.h"
 #include "type/simhash.h"
 
-/* up to how many fingerprints are sorted but once, and then subdivided */
-#define FEW_FINGERPRINTS	4096
-
 /* elements of an array between two checks for interrupts */
 #define CHECK_INTERVAL		4096
 
@@ -37,21 +34,30 @@ shbatch_check_distance(int distance)
 }
 
 /*
+ * Should so many entries be searched as one bucket, in memory, instead of in walks
+ * over several tables?  There is no other way for distances that have no scheme.
+ */
+static bool
+search_whole(double entries, int distance)
+{
+	return distance > 0 && (distance >= SHBITS_MAX_BLOCKS || shbatch_bucket_fits(entries));
+}
+
+/*
  * Search what was added to a sort: by a scheme for the distance, or, if none is
  * given, one that suits the distance and the number of fingerprints.
  */
 static void
 use_sort(ShBatchSource *input, ShSort *sort, const ShBitsScheme *scheme, bool grouped)
 {
-	if (scheme == NULL &&
-		(input->distance >= SHBITS_MAX_BLOCKS || shsort_count(sort) <= FEW_FINGERPRINTS))
+	if (scheme == NULL && search_whole(shsort_count(sort), input->distance))
 	{
 		scheme = shbits_make_scheme(1, 0);
 		shbatch_plan_whole(&input->plan);
 	}
 	else
 	{
-		/* by default the fewest sorts; buckets that are large are subdivided */
+		/* by default the fewest sorts */
 		if (scheme == NULL)
 			scheme = shbits_make_scheme(input->distance + 1, input->distance);
 		shbatch_plan(&input->plan, scheme, input->distance, shsort_count(sort));
@@ -62,7 +68,7 @@ use_sort(ShBatchSource *input, ShSort *sort, const ShBitsScheme *scheme, bool gr
 
 /*
  * Beyond its distance the tables of an index have too short prefixes in
- * common: sort its entries anew, by longer ones.
+ * common: sort its entries anew, by blocks for the distance.
  */
 static void
 sort_index(ShBatchSource *input, Relation index, const ShBitsScheme *scheme, Snapshot snapshot)
@@ -108,6 +114,11 @@ shbatch_source_index(ShBatchSource *input, Relation index, Snapshot snapshot, in
 	{
 		shbatch_stream_index(&input->stream, index, scheme, snapshot);
 		shbatch_plan(&input->plan, scheme, input->distance, input->most);
+	}
+	else if (search_whole(input->most, input->distance))
+	{
+		shbatch_stream_index(&input->stream, index, scheme, snapshot);
+		shbatch_plan_whole(&input->plan);
 	}
 	else
 		sort_index(input, index, scheme, snapshot);
