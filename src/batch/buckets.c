@@ -191,9 +191,12 @@ enlarge_keys(Search *search)
 {
 	size_t		repeats = search->max_rows - search->max_keys;
 
+	if (search->max_keys == SHBATCH_PAIRS_MAX_KEYS)
+		report_too_large(search);
 	/* each key has a row, at least */
 	search->max_keys = next_capacity(search, search->max_keys, BYTES_PER_KEY + BYTES_PER_ROW,
 									 repeats * BYTES_PER_ROW);
+	search->max_keys = Min(search->max_keys, SHBATCH_PAIRS_MAX_KEYS);
 	search->max_rows = search->max_keys + repeats;
 	search->tids = repalloc_huge(search->tids, search->max_rows * sizeof(uint64));
 	search->keys = repalloc_huge(search->keys, search->max_keys * sizeof(uint64));

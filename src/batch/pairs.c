@@ -45,14 +45,14 @@
 
 /*
  * Some keys to compare.  The position of key i, which callers know it by, is
- * positions[i], or if it is a copy positions[i + moved[i]]; without positions[] it
- * is i.
+ * positions[i], or if it is a copy positions[i + moved[i]], modulo 2^32; without
+ * positions[] it is i.
  */
 typedef struct Keys
 {
 	const uint64 *keys;
-	const uint64 *positions;
-	const size_t *moved;
+	const uint32 *positions;
+	const uint32 *moved;
 	size_t		count;
 	bool		second;			/* of the second of two sets */
 } Keys;
@@ -83,7 +83,7 @@ typedef struct Groups
 {
 	Range		range;
 	size_t		nvalues;
-	size_t	   *starts;
+	uint32	   *starts;
 } Groups;
 
 /*
@@ -94,7 +94,7 @@ typedef struct Neighbors
 {
 	size_t		count;
 	uint64		keys[NEIGHBORS_MAX + COPIED_TOGETHER];
-	size_t		moved[NEIGHBORS_MAX + COPIED_TOGETHER];
+	uint32		moved[NEIGHBORS_MAX + COPIED_TOGETHER];
 } Neighbors;
 
 /* groups by a part that are to be compared, and how far that is */
@@ -179,7 +179,7 @@ static inline size_t
 position(const Keys *keys, size_t i)
 {
 	if (keys->moved != NULL)
-		i += keys->moved[i];
+		i = (uint32) i + keys->moved[i];
 	return keys->positions == NULL ? i : keys->positions[i];
 }
 
@@ -370,12 +370,10 @@ static void
 group_keys(ShBatchPairs *pairs, Groups *groups, Range range, const ShBatchPart *part)
 {
 	uint64	   *keys = pairs->keys + range.start;
-	uint64	   *positions = pairs->positions + range.start;
+	uint32	   *positions = pairs->positions + range.start;
 	size_t		nvalues = (size_t) 1 << part->nbits;
-	size_t	   *starts;
+	uint32	   *starts = palloc0((nvalues + 2) * sizeof(uint32));
 
-	starts = MemoryContextAllocHuge(CurrentMemoryContext, (nvalues + 2) * sizeof(size_t));
-	memset(starts, 0, (nvalues + 2) * sizeof(size_t));
 	prepare_values(&pairs->bits, part->mask);
 
 	/* the size of each group, two places on */
@@ -399,7 +397,7 @@ group_keys(ShBatchPairs *pairs, Groups *groups, Range range, const ShBatchPart *
 		pairs->scratch_positions[place] = positions[i];
 	}
 	memcpy(keys, pairs->scratch_keys, range.count * sizeof(uint64));
-	memcpy(positions, pairs->scratch_positions, range.count * sizeof(uint64));
+	memcpy(positions, pairs->scratch_positions, range.count * sizeof(uint32));
 
 	groups->range = range;
 	groups->nvalues = nvalues;
@@ -445,7 +443,7 @@ add_neighbors(ShBatchPairs *pairs, PartSearch *ps, Range a, Range b)
 	while (b.count > 0)
 	{
 		size_t		count = Min(b.count, NEIGHBORS_MAX - neighbors->count);
-		size_t		moved = b.start - neighbors->count;
+		uint32		moved = (uint32) (b.start - neighbors->count);
 
 		for (size_t i = 0; i < count; i += COPIED_TOGETHER)
 		{
@@ -695,12 +693,12 @@ search(ShBatchPairs *pairs, Range a, Range b, bool among, int depth, Share share
 }
 
 /* replace an array by a larger one; its contents are not needed any more */
-static uint64 *
-replace_array(uint64 *old, size_t count)
+static void *
+replace_array(void *old, size_t count, Size size)
 {
 	if (old != NULL)
 		pfree(old);
-	return MemoryContextAllocHuge(CurrentMemoryContext, count * sizeof(uint64));
+	return MemoryContextAllocHuge(CurrentMemoryContext, count * size);
 }
 
 /*
@@ -709,12 +707,13 @@ replace_array(uint64 *old, size_t count)
 static void
 enlarge(ShBatchPairs *pairs, size_t count)
 {
+	Assert(count <= SHBATCH_PAIRS_MAX_KEYS);
 	if (count <= pairs->capacity)
 		return;
-	pairs->keys = replace_array(pairs->keys, count + COPIED_TOGETHER);
-	pairs->positions = replace_array(pairs->positions, count);
-	pairs->scratch_keys = replace_array(pairs->scratch_keys, count);
-	pairs->scratch_positions = replace_array(pairs->scratch_positions, count);
+	pairs->keys = replace_array(pairs->keys, count + COPIED_TOGETHER, sizeof(uint64));
+	pairs->positions = replace_array(pairs->positions, count, sizeof(uint32));
+	pairs->scratch_keys = replace_array(pairs->scratch_keys, count, sizeof(uint64));
+	pairs->scratch_positions = replace_array(pairs->scratch_positions, count, sizeof(uint32));
 	pairs->capacity = count;
 }
 

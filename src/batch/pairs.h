@@ -48,17 +48,20 @@ typedef struct ShBatchPairs
 	double		compared;		/* comparisons made */
 	size_t		capacity;
 	uint64	   *keys;
-	uint64	   *positions;
+	uint32	   *positions;
 	uint64	   *scratch_keys;
-	uint64	   *scratch_positions;
+	uint32	   *scratch_positions;
 	ShBatchPartBits bits;
 } ShBatchPairs;
 
+/* most keys that can be searched at a time, of both sets together */
+#define SHBATCH_PAIRS_MAX_KEYS		PG_UINT32_MAX
+
 /*
  * Bytes of memory that a key takes while it is searched for, at most: it and its
- * position twice, and less than one place of a group.
+ * position twice, and less than one place in a list of groups.
  */
-#define SHBATCH_PAIRS_BYTES_PER_KEY	(5 * sizeof(uint64))
+#define SHBATCH_PAIRS_BYTES_PER_KEY	(2 * sizeof(uint64) + 3 * sizeof(uint32))
 
 extern void shbatch_pairs_init(ShBatchPairs *pairs, int distance,
 							   ShBatchPairFunction found, ShBatchPartFunction report,
