@@ -1060,6 +1060,17 @@ CREATE FUNCTION simhash_unpermute(fp simhash, blocks integer, distance integer, 
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_unpermute(simhash, integer, integer, integer) IS 'inverse of simhash_permute';
 
+CREATE FUNCTION simhash_blocks(
+	fp simhash, blocks integer DEFAULT 4, distance integer DEFAULT 3,
+	OUT table_no integer, OUT prefix bigint
+) RETURNS SETOF record
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 4;
+COMMENT ON FUNCTION simhash_blocks(simhash, integer, integer) IS 'the prefix that each table of the scheme gives a fingerprint; two within the distance have one in common';
+
+CREATE FUNCTION simhash_first_table(a simhash, b simhash, blocks integer DEFAULT 4, distance integer DEFAULT 3) RETURNS integer
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_first_table(simhash, simhash, integer, integer) IS 'the first table of the scheme that gives two fingerprints the same prefix; null if none does';
+
 CREATE FUNCTION simhash_index_info(
 	index regclass,
 	OUT table_no integer, OUT permutation text, OUT prefix_bits integer,
