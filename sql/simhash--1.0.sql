@@ -1162,6 +1162,14 @@ CREATE FUNCTION simhash_find_clusters_in(
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
 COMMENT ON FUNCTION simhash_find_clusters_in(simhash[], integer, integer) IS 'different values that have near-duplicates, by connected component of such pairs; cluster is its smallest value';
 
+-- Of pairs from anywhere.
+CREATE FUNCTION simhash_components(
+	a bigint[], b bigint[],
+	OUT component bigint, OUT member bigint, OUT size bigint
+) RETURNS SETOF record
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION simhash_components(bigint[], bigint[]) IS 'the numbers in pairs (a[i], b[i]), by connected component; component is its smallest member';
+
 CREATE FUNCTION simhash_progress(
 	OUT pid integer, OUT datid oid, OUT relid oid, OUT indexrelid oid,
 	OUT command text, OUT phase text, OUT tables_total integer, OUT tables_done integer,
