@@ -315,6 +315,17 @@ CREATE TYPE simhash_ball (
 );
 COMMENT ON TYPE simhash_ball IS 'all fingerprints within a radius of a centre';
 
+-- postgres_fdw sends what belongs to an extension, so the arrays have to, if
+-- conditions such as fp = ANY (...) are to be sent.  Since 17 they do by
+-- themselves, and to add them is an error.
+DO LANGUAGE plpgsql $$
+BEGIN
+	ALTER EXTENSION simhash ADD TYPE simhash[];
+	ALTER EXTENSION simhash ADD TYPE simhash_ball[];
+EXCEPTION WHEN object_not_in_prerequisite_state THEN
+	NULL;
+END $$;
+
 CREATE FUNCTION simhash_ball(centre simhash, radius integer) RETURNS simhash_ball
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_ball(simhash, integer) IS 'the fingerprints that differ from the centre in at most radius bits; none if radius < 0';
@@ -1202,6 +1213,14 @@ CREATE FUNCTION simhash_find_clusters_in(
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
 COMMENT ON FUNCTION simhash_find_clusters_in(simhash[], integer, integer) IS 'different values that have near-duplicates, by connected component of such pairs; cluster is its smallest value';
+
+-- Of pairs from anywhere.
+CREATE FUNCTION simhash_components(
+	a bigint[], b bigint[],
+	OUT component bigint, OUT member bigint, OUT size bigint
+) RETURNS SETOF record
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION simhash_components(bigint[], bigint[]) IS 'the numbers in pairs (a[i], b[i]), by connected component; component is its smallest member';
 
 CREATE FUNCTION simhash_progress(
 	OUT pid integer, OUT datid oid, OUT relid oid, OUT indexrelid oid,

@@ -135,8 +135,25 @@ command_name(int64 command)
 			return "simhash_find_all";
 		case SHBATCH_FIND_CLUSTERS:
 			return "simhash_find_clusters";
+		case SHBATCH_COMPONENTS:
+			return "simhash_components";
 		default:
 			return "simhash_find_duplicates";
+	}
+}
+
+/* the last phase, whose name says of what */
+static const char *
+return_phase_name(int64 command)
+{
+	switch (command)
+	{
+		case SHBATCH_FIND_DUPLICATES:
+			return "returning duplicates";
+		case SHBATCH_COMPONENTS:
+			return "returning components";
+		default:
+			return "returning clusters";
 	}
 }
 
@@ -151,11 +168,12 @@ phase_name(int64 command, int64 phase)
 			return "reading entries to sort";
 		case SHBATCH_PHASE_COMPARE:
 			return "comparing";
+		case SHBATCH_PHASE_JOIN:
+			return "joining pairs";
 		case SHBATCH_PHASE_ORDER:
 			return "ordering rows";
 		default:
-			return command == SHBATCH_FIND_DUPLICATES ? "returning duplicates" :
-				"returning clusters";
+			return return_phase_name(command);
 	}
 }
 
