@@ -56,12 +56,6 @@ typedef struct RowPairSink
 #define NOT_COLLECTED	PG_UINT32_MAX
 #define LOOKED_UP		(PG_UINT32_MAX - 1)
 
-static bool
-keep_row(ShBatchSink *sink, const ShBatchBucket *bucket, uint64 tid)
-{
-	return true;
-}
-
 /*
  * Return a pair of rows of the same kind, the one with the lower TID first.
  */
@@ -375,7 +369,6 @@ simhash_find_all(PG_FUNCTION_ARGS)
 {
 	RowPairSink sink = {
 		.sink = {
-			.repeat = keep_row,
 			.begin = collect_repeated,
 			.pair = collect_pair,
 			.end = leave_bucket
