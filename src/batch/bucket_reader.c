@@ -34,10 +34,10 @@
  * NULL, the buckets keep them all.
  */
 void
-shbatch_reader_init(ShBatchReader *reader, ShBatchStream *stream, Size memory,
+shbatch_buckets_init(ShBatchBucketReader *reader, ShBatchStream *stream, Size memory,
 					ShBatchRepeatFunction repeat, void *repeat_arg)
 {
-	memset(reader, 0, sizeof(ShBatchReader));
+	memset(reader, 0, sizeof(ShBatchBucketReader));
 	reader->stream = stream;
 	reader->repeat = repeat;
 	reader->repeat_arg = repeat_arg;
@@ -55,7 +55,7 @@ shbatch_reader_init(ShBatchReader *reader, ShBatchStream *stream, Size memory,
  * Begin before the first bucket of a table, by prefixes of so many bits.
  */
 void
-shbatch_reader_start(ShBatchReader *reader, int table, int prefix_bits)
+shbatch_buckets_start(ShBatchBucketReader *reader, int table, int prefix_bits)
 {
 	reader->prefix_bits = prefix_bits;
 	reader->prefix = shbits_prefix_mask(prefix_bits);
@@ -67,7 +67,7 @@ shbatch_reader_start(ShBatchReader *reader, int table, int prefix_bits)
 }
 
 static void
-report_too_large(const ShBatchReader *reader)
+report_too_large(const ShBatchBucketReader *reader)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
@@ -83,7 +83,7 @@ report_too_large(const ShBatchReader *reader)
  * where the other array of the bucket takes used bytes.
  */
 static size_t
-next_capacity(const ShBatchReader *reader, size_t capacity, Size size, Size used)
+next_capacity(const ShBatchBucketReader *reader, size_t capacity, Size size, Size used)
 {
 	size_t		most = reader->memory > used ? (reader->memory - used) / size : 0;
 
@@ -93,7 +93,7 @@ next_capacity(const ShBatchReader *reader, size_t capacity, Size size, Size used
 }
 
 static void
-enlarge_keys(ShBatchReader *reader)
+enlarge_keys(ShBatchBucketReader *reader)
 {
 	size_t		repeats = reader->max_rows - reader->max_keys;
 
@@ -107,7 +107,7 @@ enlarge_keys(ShBatchReader *reader)
 }
 
 static void
-enlarge_rows(ShBatchReader *reader)
+enlarge_rows(ShBatchBucketReader *reader)
 {
 	reader->max_rows = next_capacity(reader, reader->max_rows, BYTES_PER_ROW,
 									 reader->max_keys * BYTES_PER_KEY);
@@ -116,7 +116,7 @@ enlarge_rows(ShBatchReader *reader)
 
 /* the bucket is the one that is collected, whose arrays may have moved */
 static void
-show_collected(ShBatchReader *reader)
+show_collected(ShBatchBucketReader *reader)
 {
 	reader->bucket.keys = reader->keys;
 	reader->bucket.starts = reader->starts;
@@ -127,7 +127,7 @@ show_collected(ShBatchReader *reader)
  * Add entries to the bucket that is collected whose keys are new to it.
  */
 static void
-collect_keys(ShBatchReader *reader, const uint64 *keys, const uint64 *tids, int count)
+collect_keys(ShBatchBucketReader *reader, const uint64 *keys, const uint64 *tids, int count)
 {
 	ShBatchBucket *bucket = &reader->bucket;
 
@@ -158,7 +158,7 @@ collect_keys(ShBatchReader *reader, const uint64 *keys, const uint64 *tids, int 
  * Add another row of the last key of the bucket that is collected.
  */
 static void
-collect_repeat(ShBatchReader *reader, uint64 tid)
+collect_repeat(ShBatchBucketReader *reader, uint64 tid)
 {
 	ShBatchBucket *bucket = &reader->bucket;
 
@@ -176,7 +176,7 @@ collect_repeat(ShBatchReader *reader, uint64 tid)
  * Add entries to the bucket that is collected.
  */
 static void
-collect_entries(ShBatchReader *reader, const uint64 *keys, const uint64 *tids, int count)
+collect_entries(ShBatchBucketReader *reader, const uint64 *keys, const uint64 *tids, int count)
 {
 	const ShBatchBucket *bucket = &reader->bucket;
 	int			start = 0;
@@ -201,7 +201,7 @@ collect_entries(ShBatchReader *reader, const uint64 *keys, const uint64 *tids, i
 
 /* the next entries begin so many entries later */
 static inline void
-advance(ShBatchReader *reader, int count)
+advance(ShBatchBucketReader *reader, int count)
 {
 	reader->next_keys += count;
 	reader->next_tids += count;
@@ -212,7 +212,7 @@ advance(ShBatchReader *reader, int count)
  * Read more entries, if none are left.  Returns false if there are no more.
  */
 static inline bool
-have_entries(ShBatchReader *reader)
+have_entries(ShBatchBucketReader *reader)
 {
 	if (likely(reader->count > 0))
 		return true;
@@ -228,7 +228,7 @@ have_entries(ShBatchReader *reader)
  * the first one.  Is any key among them that of the one before?
  */
 static inline int
-prefix_end(const ShBatchReader *reader, bool *repeats)
+prefix_end(const ShBatchBucketReader *reader, bool *repeats)
 {
 	const uint64 *keys = reader->next_keys;
 	int			end;
@@ -250,7 +250,7 @@ prefix_end(const ShBatchReader *reader, bool *repeats)
  * be of it, and read on until it is complete.
  */
 static void
-collect_bucket(ShBatchReader *reader, int count)
+collect_bucket(ShBatchBucketReader *reader, int count)
 {
 	ShBatchBucket *bucket = &reader->bucket;
 
@@ -274,7 +274,7 @@ collect_bucket(ShBatchReader *reader, int count)
 
 /* the bucket that was returned is done */
 static inline void
-pass_bucket(ShBatchReader *reader)
+pass_bucket(ShBatchBucketReader *reader)
 {
 	reader->passed += reader->bucket_entries;
 	reader->bucket_entries = 0;
@@ -287,7 +287,7 @@ pass_bucket(ShBatchReader *reader)
  * was taken before is done, and may be gone.
  */
 bool
-shbatch_reader_at_end(ShBatchReader *reader)
+shbatch_buckets_at_end(ShBatchBucketReader *reader)
 {
 	pass_bucket(reader);
 	return !have_entries(reader);
@@ -301,7 +301,7 @@ shbatch_reader_at_end(ShBatchReader *reader)
  * than it may take.
  */
 void
-shbatch_reader_take(ShBatchReader *reader)
+shbatch_buckets_take(ShBatchBucketReader *reader)
 {
 	ShBatchBucket *bucket = &reader->bucket;
 	bool		repeats;
@@ -326,9 +326,9 @@ shbatch_reader_take(ShBatchReader *reader)
  * Take the next bucket that has several rows.  Returns false after the last.
  */
 bool
-shbatch_reader_next_bucket(ShBatchReader *reader)
+shbatch_buckets_next(ShBatchBucketReader *reader)
 {
-	while (!shbatch_reader_at_end(reader))
+	while (!shbatch_buckets_at_end(reader))
 	{
 		if (reader->count > 1 &&
 			((reader->next_keys[0] ^ reader->next_keys[1]) & reader->prefix) != 0)
@@ -337,7 +337,7 @@ shbatch_reader_next_bucket(ShBatchReader *reader)
 			reader->passed++;
 			continue;
 		}
-		shbatch_reader_take(reader);
+		shbatch_buckets_take(reader);
 		if (reader->bucket.nrows > 1)
 			return true;
 	}
@@ -348,7 +348,7 @@ shbatch_reader_next_bucket(ShBatchReader *reader)
  * How many of the next entries, all of one group, have keys below one.
  */
 static int
-count_below(const ShBatchReader *reader, uint64 key)
+count_below(const ShBatchBucketReader *reader, uint64 key)
 {
 	const uint64 *keys = reader->next_keys;
 	int			step = 1;
@@ -378,9 +378,9 @@ count_below(const ShBatchReader *reader, uint64 key)
  * Pass over the entries that come before a key of a group.
  */
 void
-shbatch_reader_skip(ShBatchReader *reader, uint32 group, uint64 key)
+shbatch_buckets_skip(ShBatchBucketReader *reader, uint32 group, uint64 key)
 {
-	while (!shbatch_reader_at_end(reader) && reader->group <= group)
+	while (!shbatch_buckets_at_end(reader) && reader->group <= group)
 	{
 		int			below = reader->group == group ? count_below(reader, key) : reader->count;
 

@@ -35,7 +35,7 @@ typedef struct ShBatchBucket
  */
 typedef bool (*ShBatchRepeatFunction) (void *arg, const ShBatchBucket *bucket, uint64 tid);
 
-typedef struct ShBatchReader
+typedef struct ShBatchBucketReader
 {
 	ShBatchStream *stream;
 	ShBatchRepeatFunction repeat;
@@ -67,15 +67,15 @@ typedef struct ShBatchReader
 	size_t	   *starts;
 	uint64	   *tids;
 	size_t		own_rows[SHBATCH_STREAM_MAX];	/* starts where no key repeats */
-} ShBatchReader;
+} ShBatchBucketReader;
 
-extern void shbatch_reader_init(ShBatchReader *reader, ShBatchStream *stream, Size memory,
+extern void shbatch_buckets_init(ShBatchBucketReader *reader, ShBatchStream *stream, Size memory,
 								ShBatchRepeatFunction repeat, void *repeat_arg);
-extern void shbatch_reader_start(ShBatchReader *reader, int table, int prefix_bits);
-extern bool shbatch_reader_next_bucket(ShBatchReader *reader);
-extern bool shbatch_reader_at_end(ShBatchReader *reader);
-extern void shbatch_reader_skip(ShBatchReader *reader, uint32 group, uint64 key);
-extern void shbatch_reader_take(ShBatchReader *reader);
+extern void shbatch_buckets_start(ShBatchBucketReader *reader, int table, int prefix_bits);
+extern bool shbatch_buckets_next(ShBatchBucketReader *reader);
+extern bool shbatch_buckets_at_end(ShBatchBucketReader *reader);
+extern void shbatch_buckets_skip(ShBatchBucketReader *reader, uint32 group, uint64 key);
+extern void shbatch_buckets_take(ShBatchBucketReader *reader);
 
 static inline uint64
 shbatch_fingerprint(const ShBatchBucket *bucket, size_t i)

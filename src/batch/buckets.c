@@ -26,7 +26,7 @@
 typedef struct Search
 {
 	ShBatchSink *sink;
-	ShBatchReader reader;
+	ShBatchBucketReader reader;
 	ShBatchPairs pairs;
 } Search;
 
@@ -191,10 +191,10 @@ void
 shbatch_search(ShBatchStream *stream, const ShBatchPlan *plan, int distance, ShBatchSink *sink)
 {
 	Search	   *search = palloc(sizeof(Search));
-	ShBatchReader *reader = &search->reader;
+	ShBatchBucketReader *reader = &search->reader;
 
 	search->sink = sink;
-	shbatch_reader_init(reader, stream, maintenance_work_mem * (Size) 1024,
+	shbatch_buckets_init(reader, stream, maintenance_work_mem * (Size) 1024,
 						sink->repeat != NULL ? pass_repeat : NULL, sink);
 	shbatch_pairs_init(&search->pairs, distance, pair_found, report_part, search);
 
@@ -203,10 +203,10 @@ shbatch_search(ShBatchStream *stream, const ShBatchPlan *plan, int distance, ShB
 		const ShBatchWalk *walk = &plan->walks[i];
 
 		shbatch_progress_table(i - plan->first, plan->nwalks - plan->first);
-		shbatch_reader_start(reader, walk->table, walk->prefix_bits);
+		shbatch_buckets_start(reader, walk->table, walk->prefix_bits);
 		reader->bucket.first_walk = i == 0;
 		shbatch_plan_set_masks(plan, i, reader->bucket.table, &search->pairs);
-		while (shbatch_reader_next_bucket(reader))
+		while (shbatch_buckets_next(reader))
 			search_bucket(search);
 	}
 	shbatch_progress_table(plan->nwalks - plan->first, plan->nwalks - plan->first);
