@@ -110,6 +110,21 @@ shbatch_progress_entries(double count)
 		pgstat_progress_update_param(PARAM_ENTRIES_DONE, entries_done);
 }
 
+/* so many more are */
+void
+shbatch_progress_add(double count)
+{
+	shbatch_progress_entries(entries_done + count);
+}
+
+/* so many more are all but done: what is done later counts them again */
+void
+shbatch_progress_part(double count)
+{
+	if (reporting)
+		pgstat_progress_update_param(PARAM_ENTRIES_DONE, entries_done + (int64) count);
+}
+
 /* one more result has been found */
 void
 shbatch_progress_found(void)

@@ -33,6 +33,8 @@ extern void shbatch_progress_start(ShBatchCommand command, Oid heap, Oid index);
 extern void shbatch_progress_phase(ShBatchPhase phase, double entries);
 extern void shbatch_progress_table(int done, int total);
 extern void shbatch_progress_entries(double count);
+extern void shbatch_progress_add(double count);
+extern void shbatch_progress_part(double count);
 extern void shbatch_progress_found(void);
 extern void shbatch_progress_end(void);
 
