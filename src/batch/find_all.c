@@ -23,10 +23,10 @@ PG_FUNCTION_INFO_V1(simhash_find_all_in);
 typedef struct Fingerprint
 {
 	uint64		fp;
-	size_t		key;			/* of the group that it came from */
+	size_t		key;			/* of the bucket that it came from */
 	uint64	   *tids;			/* of its rows; looked up, with their kinds */
 	size_t		nrows;			/* looked up: visible ones, which come first */
-	bool		looked_up;		/* and in the group, not among the rows to be */
+	bool		looked_up;		/* and in the bucket, not among the rows to be */
 	bool		repeated;		/* its rows are pairs */
 } Fingerprint;
 
@@ -42,14 +42,14 @@ typedef struct RowPairSink
 	Fingerprint *fps;
 
 	/*
-	 * The group that is searched, if any key of it was collected: numbers of
+	 * The bucket that is searched, if any key of it was collected: numbers of
 	 * its fingerprints by key, and the first one.
 	 */
-	const ShBatchGroup *group;
+	const ShBatchBucket *bucket;
 	size_t		max_numbers;
 	uint32	   *numbers;
 	uint32		first_number;
-	bool		refers_to_group;	/* some fingerprint does, by tids */
+	bool		refers_to_bucket;	/* some fingerprint does, by tids */
 } RowPairSink;
 
 /* in place of a number: not collected, and if so, are its rows looked up? */
@@ -57,7 +57,7 @@ typedef struct RowPairSink
 #define LOOKED_UP		(PG_UINT32_MAX - 1)
 
 static bool
-keep_row(ShBatchSink *sink, const ShBatchGroup *group, uint64 tid)
+keep_row(ShBatchSink *sink, const ShBatchBucket *bucket, uint64 tid)
 {
 	return true;
 }
@@ -188,18 +188,18 @@ drop_invisible(uint64 *tids, size_t count)
 }
 
 /*
- * The fingerprints of the group will not be remembered: let it have what their
+ * The fingerprints of the bucket will not be remembered: let it have what their
  * rows have turned out to be, so that they are not looked up again.
  */
 static void
-keep_in_group(RowPairSink *sink)
+keep_in_bucket(RowPairSink *sink)
 {
 	for (uint32 i = sink->first_number; i < sink->nfps; i++)
 	{
 		const Fingerprint *fp = &sink->fps[i];
 
 		if (!fp->looked_up)
-			memcpy(sink->group->tids + sink->group->starts[fp->key], fp->tids,
+			memcpy(sink->bucket->tids + sink->bucket->starts[fp->key], fp->tids,
 				   fp->nrows * sizeof(uint64));
 		sink->numbers[fp->key] = LOOKED_UP;
 	}
@@ -213,8 +213,8 @@ static void
 flush(RowPairSink *sink)
 {
 	shbatch_rows_resolve(sink->rows);
-	if (sink->group != NULL)
-		keep_in_group(sink);
+	if (sink->bucket != NULL)
+		keep_in_bucket(sink);
 
 	for (uint32 i = 0; i < sink->nfps; i++)
 	{
@@ -231,26 +231,26 @@ flush(RowPairSink *sink)
 
 	shbatch_rows_reset(sink->rows);
 	shbatch_rows_forget_kinds(sink->rows,
-							  sink->group != NULL ? &sink->group->index_group : NULL);
+							  sink->bucket != NULL ? &sink->bucket->group : NULL);
 	sink->nfps = 0;
-	sink->refers_to_group = false;
+	sink->refers_to_bucket = false;
 }
 
 /*
- * Make room to number the keys of a group.
+ * Make room to number the keys of a bucket.
  */
 static void
-start_numbers(RowPairSink *sink, const ShBatchGroup *group)
+start_numbers(RowPairSink *sink, const ShBatchBucket *bucket)
 {
-	if (group->nkeys > sink->max_numbers)
+	if (bucket->nkeys > sink->max_numbers)
 	{
-		sink->max_numbers = Max(group->nkeys, 2 * sink->max_numbers);
+		sink->max_numbers = Max(bucket->nkeys, 2 * sink->max_numbers);
 		sink->numbers = repalloc_huge(sink->numbers, sink->max_numbers * sizeof(uint32));
 	}
-	for (size_t i = 0; i < group->nkeys; i++)
+	for (size_t i = 0; i < bucket->nkeys; i++)
 		sink->numbers[i] = NOT_COLLECTED;
 	sink->first_number = sink->nfps;
-	sink->group = group;
+	sink->bucket = bucket;
 }
 
 /*
@@ -269,36 +269,36 @@ add_fingerprint(RowPairSink *sink)
 }
 
 /*
- * Number of key i of the group among the fingerprints that are collected.
+ * Number of key i of the bucket among the fingerprints that are collected.
  *
  * However many keys it is a pair with, the rows of a key are looked up once:
- * those of one that has many at once, where they are in the group; those of
- * others together with many more, and if the search of the group goes on then,
+ * those of one that has many at once, where they are in the bucket; those of
+ * others together with many more, and if the search of the bucket goes on then,
  * they are put back there.
  */
 static uint32
-collect(RowPairSink *sink, const ShBatchGroup *group, size_t i)
+collect(RowPairSink *sink, const ShBatchBucket *bucket, size_t i)
 {
-	uint64	   *tids = group->tids + group->starts[i];
-	size_t		nrows = shbatch_group_rows_end(group, i) - group->starts[i];
+	uint64	   *tids = bucket->tids + bucket->starts[i];
+	size_t		nrows = shbatch_bucket_rows_end(bucket, i) - bucket->starts[i];
 	uint32		number;
 	Fingerprint *fp;
 
-	if (sink->group == NULL)
-		start_numbers(sink, group);
+	if (sink->bucket == NULL)
+		start_numbers(sink, bucket);
 	number = sink->numbers[i];
 	if (number < LOOKED_UP)
 		return number;
 
 	if (number == NOT_COLLECTED && nrows > SHBATCH_MANY_ROWS)
 	{
-		shbatch_rows_look_up(sink->rows, group->index_group, tids, nrows);
+		shbatch_rows_look_up(sink->rows, bucket->group, tids, nrows);
 		number = LOOKED_UP;
 	}
 
 	sink->numbers[i] = sink->nfps;
 	fp = add_fingerprint(sink);
-	fp->fp = shbatch_fingerprint(group, i);
+	fp->fp = shbatch_fingerprint(bucket, i);
 	fp->key = i;
 	fp->repeated = false;
 	fp->looked_up = number == LOOKED_UP;
@@ -306,13 +306,13 @@ collect(RowPairSink *sink, const ShBatchGroup *group, size_t i)
 	{
 		fp->tids = tids;
 		fp->nrows = drop_invisible(tids, nrows);
-		sink->refers_to_group = true;
+		sink->refers_to_bucket = true;
 	}
 	else
 	{
 		fp->tids = sink->rows->tids + sink->rows->count;
 		fp->nrows = nrows;
-		shbatch_rows_add(sink->rows, group->index_group, tids, nrows);
+		shbatch_rows_add(sink->rows, bucket->group, tids, nrows);
 	}
 	return sink->numbers[i];
 }
@@ -321,28 +321,28 @@ collect(RowPairSink *sink, const ShBatchGroup *group, size_t i)
  * Equal fingerprints share all prefixes: their pairs belong to the first walk.
  */
 static void
-collect_repeated(ShBatchSink *base, const ShBatchGroup *group)
+collect_repeated(ShBatchSink *base, const ShBatchBucket *bucket)
 {
 	RowPairSink *sink = (RowPairSink *) base;
 
-	if (!group->first_walk || group->nrows == group->nkeys)
+	if (!bucket->first_walk || bucket->nrows == bucket->nkeys)
 		return;
-	for (size_t i = 0; i < group->nkeys; i++)
+	for (size_t i = 0; i < bucket->nkeys; i++)
 	{
-		if (shbatch_group_rows_end(group, i) - group->starts[i] > 1)
+		if (shbatch_bucket_rows_end(bucket, i) - bucket->starts[i] > 1)
 		{
 			uint32		number;
 
 			if (shbatch_rows_full(sink->rows))
 				flush(sink);
-			number = collect(sink, group, i);
+			number = collect(sink, bucket, i);
 			sink->fps[number].repeated = true;
 		}
 	}
 }
 
 static void
-collect_pair(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
+collect_pair(ShBatchSink *base, const ShBatchBucket *bucket, size_t i, size_t j)
 {
 	RowPairSink *sink = (RowPairSink *) base;
 	uint32		a;
@@ -350,18 +350,18 @@ collect_pair(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
 
 	if (shbatch_rows_full(sink->rows))
 		flush(sink);
-	a = collect(sink, group, i);
-	b = collect(sink, group, j);
+	a = collect(sink, bucket, i);
+	b = collect(sink, bucket, j);
 	shbatch_rows_add_pair(sink->rows, a, b);
 }
 
 static void
-leave_group(ShBatchSink *base, const ShBatchGroup *group)
+leave_bucket(ShBatchSink *base, const ShBatchBucket *bucket)
 {
 	RowPairSink *sink = (RowPairSink *) base;
 
-	sink->group = NULL;
-	if (sink->refers_to_group)
+	sink->bucket = NULL;
+	if (sink->refers_to_bucket)
 		flush(sink);
 }
 
@@ -378,7 +378,7 @@ simhash_find_all(PG_FUNCTION_ARGS)
 			.repeat = keep_row,
 			.begin = collect_repeated,
 			.pair = collect_pair,
-			.end = leave_group
+			.end = leave_bucket
 		}
 	};
 	ShBatchCall call;
@@ -408,11 +408,11 @@ typedef struct ValuePairSink
 } ValuePairSink;
 
 static void
-return_values(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
+return_values(ShBatchSink *base, const ShBatchBucket *bucket, size_t i, size_t j)
 {
 	ValuePairSink *sink = (ValuePairSink *) base;
-	uint64		a = shbatch_fingerprint(group, i);
-	uint64		b = shbatch_fingerprint(group, j);
+	uint64		a = shbatch_fingerprint(bucket, i);
+	uint64		b = shbatch_fingerprint(bucket, j);
 	Datum		values[3];
 
 	values[0] = SimhashGetDatum(Min(a, b));

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * groups.c
+ * buckets.c
  *	  All pairs within a distance, by walks over the tables of a scheme.
  *
  * In each table the entries with one prefix lie together.  They are collected,
@@ -16,33 +16,33 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "batch/groups.h"
+#include "batch/buckets.h"
 #include "batch/progress.h"
 #include "bits/distance.h"
 
-/* above this number of entries in a group a longer prefix is the cheaper way to
+/* above this number of entries in a bucket a longer prefix is the cheaper way to
  * tell them apart */
-#define LARGE_GROUP			512
+#define LARGE_BUCKET			512
 
-/* what the arrays of groups begin with */
+/* what the arrays of buckets begin with */
 #define FIRST_CAPACITY		1024
 
-/* bytes that a key and a row of a group take, and the search among the keys */
+/* bytes that a key and a row of a bucket take, and the search among the keys */
 #define BYTES_PER_KEY		(sizeof(uint64) + sizeof(size_t) + SHBATCH_PAIRS_BYTES_PER_KEY)
 #define BYTES_PER_ROW		sizeof(uint64)
 
 typedef struct Search
 {
 	ShBatchSink *sink;
-	ShBatchGroup group;
+	ShBatchBucket bucket;
 	ShBatchPairs pairs;
-	size_t		group_entries;	/* read, of the group that is open */
+	size_t		bucket_entries; /* read, of the bucket that is open */
 	double		entries;		/* searched, and not reported yet */
 	int			prefix_bits;
 	uint64		prefix;			/* of a permuted fingerprint */
 
 	/*
-	 * a group that does not lie in one piece among the entries that are read
+	 * a bucket that does not lie in one piece among the entries that are read
 	 * together, or has repeats, is collected here
 	 */
 	size_t		max_keys;
@@ -58,7 +58,7 @@ typedef struct Search
  *
  * Of the first d + j blocks of two fingerprints within d bits, j are equal: so
  * C(d + j, j) walks suffice, and with one block as few as d + 1.  More blocks
- * pay only where fewer leave large groups.
+ * pay only where fewer leave large buckets.
  */
 static int
 blocks_to_use(const ShBitsScheme *scheme, double entries)
@@ -66,7 +66,7 @@ blocks_to_use(const ShBitsScheme *scheme, double entries)
 	int			most = scheme->blocks - scheme->distance;
 	int			used = 1;
 
-	while (used < most && ldexp(entries, -(used * 64 / scheme->blocks)) > LARGE_GROUP)
+	while (used < most && ldexp(entries, -(used * 64 / scheme->blocks)) > LARGE_BUCKET)
 		used++;
 	return used;
 }
@@ -106,7 +106,7 @@ shbatch_plan(ShBatchPlan *plan, const ShBitsScheme *scheme, int distance, double
 	plan->first = plan->nwalks = 0;
 	if (distance == 0)
 	{
-		/* no two keys are a pair: each is a group by itself */
+		/* no two keys are a pair: each is a bucket by itself */
 		add_walk(plan, scheme, 0, 64);
 		return;
 	}
@@ -123,7 +123,7 @@ shbatch_plan(ShBatchPlan *plan, const ShBitsScheme *scheme, int distance, double
 }
 
 /*
- * Plan one walk over a table, all of which is one group: for any distance.
+ * Plan one walk over a table, all of which is one bucket: for any distance.
  */
 void
 shbatch_plan_whole(ShBatchPlan *plan)
@@ -153,14 +153,14 @@ report_too_large(const Search *search)
 			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 			 errmsg("fingerprints with a common prefix do not fit into maintenance_work_mem"),
 			 errdetail("So far there are %zu different ones in %zu rows that agree in a prefix of %d bits.",
-					   search->group.nkeys, search->group.nrows, search->prefix_bits),
+					   search->bucket.nkeys, search->bucket.nrows, search->prefix_bits),
 			 errhint("Increase maintenance_work_mem, which is now %d kB.",
 					 maintenance_work_mem)));
 }
 
 /*
  * How many items of some size an array that is full should have room for,
- * where the other array of the group takes used bytes.
+ * where the other array of the bucket takes used bytes.
  */
 static size_t
 next_capacity(const Search *search, size_t capacity, Size size, Size used)
@@ -195,13 +195,13 @@ enlarge_rows(Search *search)
 	search->tids = repalloc_huge(search->tids, search->max_rows * sizeof(uint64));
 }
 
-/* the group is the one that is collected, whose arrays may have moved */
+/* the bucket is the one that is collected, whose arrays may have moved */
 static void
 show_collected(Search *search)
 {
-	search->group.keys = search->keys;
-	search->group.starts = search->starts;
-	search->group.tids = search->tids;
+	search->bucket.keys = search->keys;
+	search->bucket.starts = search->starts;
+	search->bucket.tids = search->tids;
 }
 
 static void
@@ -209,105 +209,105 @@ pair_found(void *arg, size_t i, size_t j)
 {
 	Search	   *search = arg;
 
-	search->sink->pair(search->sink, &search->group, i, j);
+	search->sink->pair(search->sink, &search->bucket, i, j);
 }
 
-/* this part of the work on a group is done */
+/* this part of the work on a bucket is done */
 static void
 report_part(void *arg, double part)
 {
 	Search	   *search = arg;
 
-	shbatch_progress_entries(search->entries + search->group_entries * part);
+	shbatch_progress_entries(search->entries + search->bucket_entries * part);
 }
 
 /*
- * The group is complete: look for pairs, and forget it.
+ * The bucket is complete: look for pairs, and forget it.
  */
 static void
-end_group(Search *search)
+end_bucket(Search *search)
 {
-	ShBatchGroup *group = &search->group;
+	ShBatchBucket *bucket = &search->bucket;
 
-	if (group->nrows > 1)
+	if (bucket->nrows > 1)
 	{
 		if (search->sink->begin != NULL)
-			search->sink->begin(search->sink, group);
-		if (group->nkeys > 1)
-			shbatch_find_pairs(&search->pairs, group->keys, group->nkeys);
+			search->sink->begin(search->sink, bucket);
+		if (bucket->nkeys > 1)
+			shbatch_find_pairs(&search->pairs, bucket->keys, bucket->nkeys);
 		if (search->sink->end != NULL)
-			search->sink->end(search->sink, group);
+			search->sink->end(search->sink, bucket);
 	}
-	search->entries += search->group_entries;
-	search->group_entries = 0;
-	group->nkeys = 0;
-	group->nrows = 0;
+	search->entries += search->bucket_entries;
+	search->bucket_entries = 0;
+	bucket->nkeys = 0;
+	bucket->nrows = 0;
 }
 
 /*
- * Add entries to the group that is collected whose keys are new to it.
+ * Add entries to the bucket that is collected whose keys are new to it.
  */
 static void
 collect_keys(Search *search, const uint64 *keys, const uint64 *tids, int count)
 {
-	ShBatchGroup *group = &search->group;
+	ShBatchBucket *bucket = &search->bucket;
 
 	while (count > 0)
 	{
 		int			n;
 
-		if (group->nkeys == search->max_keys)
+		if (bucket->nkeys == search->max_keys)
 			enlarge_keys(search);
-		if (group->nrows == search->max_rows)
+		if (bucket->nrows == search->max_rows)
 			enlarge_rows(search);
-		n = Min(count, Min(search->max_keys - group->nkeys, search->max_rows - group->nrows));
-		memcpy(search->keys + group->nkeys, keys, n * sizeof(uint64));
-		memcpy(search->tids + group->nrows, tids, n * sizeof(uint64));
+		n = Min(count, Min(search->max_keys - bucket->nkeys, search->max_rows - bucket->nrows));
+		memcpy(search->keys + bucket->nkeys, keys, n * sizeof(uint64));
+		memcpy(search->tids + bucket->nrows, tids, n * sizeof(uint64));
 		for (int i = 0; i < n; i++)
-			search->starts[group->nkeys + i] = group->nrows + i;
-		group->nkeys += n;
-		group->nrows += n;
+			search->starts[bucket->nkeys + i] = bucket->nrows + i;
+		bucket->nkeys += n;
+		bucket->nrows += n;
 		keys += n;
 		tids += n;
 		count -= n;
 	}
-	group->last_repeated = false;
+	bucket->last_repeated = false;
 	show_collected(search);
 }
 
 /*
- * Add another row of the last key of the group that is collected.
+ * Add another row of the last key of the bucket that is collected.
  */
 static void
 collect_repeat(Search *search, uint64 tid)
 {
-	ShBatchGroup *group = &search->group;
+	ShBatchBucket *bucket = &search->bucket;
 
-	if (search->sink->repeat(search->sink, group, tid))
+	if (search->sink->repeat(search->sink, bucket, tid))
 	{
-		if (group->nrows == search->max_rows)
+		if (bucket->nrows == search->max_rows)
 			enlarge_rows(search);
-		search->tids[group->nrows++] = tid;
+		search->tids[bucket->nrows++] = tid;
 		show_collected(search);
 	}
-	group->last_repeated = true;
+	bucket->last_repeated = true;
 }
 
 /*
- * Add entries to the group that is collected.
+ * Add entries to the bucket that is collected.
  */
 static void
 collect_entries(Search *search, const uint64 *keys, const uint64 *tids, int count)
 {
-	const ShBatchGroup *group = &search->group;
+	const ShBatchBucket *bucket = &search->bucket;
 	int			start = 0;
 
-	search->group_entries += count;
+	search->bucket_entries += count;
 	while (start < count)
 	{
 		int			end = start;
 
-		if (group->nkeys > 0 && keys[start] == group->keys[group->nkeys - 1])
+		if (bucket->nkeys > 0 && keys[start] == bucket->keys[bucket->nkeys - 1])
 		{
 			collect_repeat(search, tids[start++]);
 			continue;
@@ -321,22 +321,22 @@ collect_entries(Search *search, const uint64 *keys, const uint64 *tids, int coun
 }
 
 /*
- * Search a group that lies in one piece, without repeats, among entries that
+ * Search a bucket that lies in one piece, without repeats, among entries that
  * were read.
  */
 static void
 search_in_place(Search *search, uint64 *keys, uint64 *tids, size_t count)
 {
-	ShBatchGroup *group = &search->group;
+	ShBatchBucket *bucket = &search->bucket;
 
-	search->group_entries = count;
-	group->nkeys = count;
-	group->nrows = count;
-	group->last_repeated = false;
-	group->keys = keys;
-	group->starts = search->own_rows;
-	group->tids = tids;
-	end_group(search);
+	search->bucket_entries = count;
+	bucket->nkeys = count;
+	bucket->nrows = count;
+	bucket->last_repeated = false;
+	bucket->keys = keys;
+	bucket->starts = search->own_rows;
+	bucket->tids = tids;
+	end_bucket(search);
 	show_collected(search);
 }
 
@@ -362,22 +362,22 @@ prefix_end(const Search *search, const uint64 *keys, int start, int count, bool 
 }
 
 /*
- * Add entries of a table, in order.  Those of the last group remain, as more may
+ * Add entries of a table, in order.  Those of the last bucket remain, as more may
  * follow.
  */
 static void
 add_entries(Search *search, uint64 *keys, uint64 *tids, int count)
 {
-	ShBatchGroup *group = &search->group;
+	ShBatchBucket *bucket = &search->bucket;
 	int			start = 0;
 
-	if (group->nkeys > 0)
+	if (bucket->nkeys > 0)
 	{
-		while (start < count && ((keys[start] ^ group->keys[0]) & search->prefix) == 0)
+		while (start < count && ((keys[start] ^ bucket->keys[0]) & search->prefix) == 0)
 			start++;
 		collect_entries(search, keys, tids, start);
 		if (start < count)
-			end_group(search);
+			end_bucket(search);
 	}
 
 	while (start < count)
@@ -393,7 +393,7 @@ add_entries(Search *search, uint64 *keys, uint64 *tids, int count)
 		{
 			collect_entries(search, keys + start, tids + start, end - start);
 			if (end < count)
-				end_group(search);
+				end_bucket(search);
 		}
 		start = end;
 	}
@@ -409,11 +409,11 @@ do_walk(Search *search, ShBatchStream *stream, const ShBatchPlan *plan, int numb
 	const ShBitsTable *table = &stream->scheme->tables[walk->table];
 	uint64	   *keys;
 	uint64	   *tids;
-	uint32		index_group;
+	uint32		group;
 	int			count;
 
-	search->group.table = table;
-	search->group.first_walk = number == 0;
+	search->bucket.table = table;
+	search->bucket.first_walk = number == 0;
 	search->prefix_bits = walk->prefix_bits;
 	search->prefix = shbits_prefix_mask(walk->prefix_bits);
 
@@ -423,19 +423,19 @@ do_walk(Search *search, ShBatchStream *stream, const ShBatchPlan *plan, int numb
 		search->pairs.masks[i] = shbits_permute(table, plan->walks[i].mask);
 
 	shbatch_stream_start(stream, walk->table);
-	while ((count = shbatch_stream_next(stream, &index_group, &keys, &tids)) > 0)
+	while ((count = shbatch_stream_next(stream, &group, &keys, &tids)) > 0)
 	{
-		if (index_group != search->group.index_group)
+		if (group != search->bucket.group)
 		{
-			if (search->group.nkeys > 0)
-				end_group(search);
-			search->group.index_group = index_group;
+			if (search->bucket.nkeys > 0)
+				end_bucket(search);
+			search->bucket.group = group;
 		}
 		add_entries(search, keys, tids, count);
 		shbatch_progress_entries(search->entries);
 	}
-	if (search->group.nkeys > 0)
-		end_group(search);
+	if (search->bucket.nkeys > 0)
+		end_bucket(search);
 	shbatch_progress_entries(search->entries);
 }
 
@@ -444,7 +444,7 @@ do_walk(Search *search, ShBatchStream *stream, const ShBatchPlan *plan, int numb
  * distance bits, by a plan for that distance, and pass them to the sink: each
  * once.
  *
- * Memory, up to maintenance_work_mem, is needed for the largest group of
+ * Memory, up to maintenance_work_mem, is needed for the largest bucket of
  * entries with a common prefix; ERRCODE_CONFIGURATION_LIMIT_EXCEEDED if that
  * is not enough.
  */
@@ -476,7 +476,7 @@ shbatch_search(ShBatchStream *stream, const ShBatchPlan *plan, int distance, ShB
  * ShBatchSink.repeat for those to whom equal fingerprints are one.
  */
 bool
-shbatch_drop_repeat(ShBatchSink *sink, const ShBatchGroup *group, uint64 tid)
+shbatch_drop_repeat(ShBatchSink *sink, const ShBatchBucket *bucket, uint64 tid)
 {
 	return false;
 }

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
- * groups.h
+ * buckets.h
  *	  All pairs within a distance, by walks over the tables of a scheme.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef SIMHASH_BATCH_GROUPS_H
-#define SIMHASH_BATCH_GROUPS_H
+#ifndef SIMHASH_BATCH_BUCKETS_H
+#define SIMHASH_BATCH_BUCKETS_H
 
 #include "postgres.h"
 
@@ -14,14 +14,13 @@
 #include "batch/stream.h"
 
 /*
- * Entries of a table that share a prefix, and the group that the index has given
- * their rows, if it has several columns.  Equal fingerprints are one, with
- * several rows.
+ * Entries of a table that share a prefix, and a group if the index has several
+ * columns.  Equal fingerprints are one, with several rows.
  */
-typedef struct ShBatchGroup
+typedef struct ShBatchBucket
 {
 	const ShBitsTable *table;
-	uint32		index_group;	/* of the entries, see index/group.h */
+	uint32		group;			/* of the entries, see index/group.h */
 	bool		first_walk;
 	size_t		nkeys;			/* different ones */
 	size_t		nrows;
@@ -29,35 +28,35 @@ typedef struct ShBatchGroup
 	size_t	   *starts;			/* rows of key i: starts[i] to the next start */
 	uint64	   *tids;
 	bool		last_repeated;	/* the last key has had a repeat before */
-} ShBatchGroup;
+} ShBatchBucket;
 
 typedef struct ShBatchSink ShBatchSink;
 
 /*
- * What is done with what a search finds.  The TIDs of the rows of a group that
+ * What is done with what a search finds.  The TIDs of the rows of a bucket that
  * is complete are the sink's to change.
  */
 struct ShBatchSink
 {
 	/*
 	 * Another row has the fingerprint of the last key.  Returns whether the
-	 * group is to keep it.
+	 * bucket is to keep it.
 	 */
-	bool		(*repeat) (ShBatchSink *sink, const ShBatchGroup *group, uint64 tid);
+	bool		(*repeat) (ShBatchSink *sink, const ShBatchBucket *bucket, uint64 tid);
 
-	/* A group of several rows is complete; its pairs follow.  May be NULL. */
-	void		(*begin) (ShBatchSink *sink, const ShBatchGroup *group);
+	/* A bucket of several rows is complete; its pairs follow.  May be NULL. */
+	void		(*begin) (ShBatchSink *sink, const ShBatchBucket *bucket);
 
-	/* Keys i and j of the group are a pair. */
-	void		(*pair) (ShBatchSink *sink, const ShBatchGroup *group, size_t i, size_t j);
+	/* Keys i and j of the bucket are a pair. */
+	void		(*pair) (ShBatchSink *sink, const ShBatchBucket *bucket, size_t i, size_t j);
 
-	/* There are no more pairs, and the group will be gone.  May be NULL. */
-	void		(*end) (ShBatchSink *sink, const ShBatchGroup *group);
+	/* There are no more pairs, and the bucket will be gone.  May be NULL. */
+	void		(*end) (ShBatchSink *sink, const ShBatchBucket *bucket);
 };
 
 /*
  * A walk over a table, in which entries that agree in the first prefix_bits of
- * their keys are a group.
+ * their keys are a bucket.
  */
 typedef struct ShBatchWalk
 {
@@ -83,19 +82,19 @@ extern void shbatch_plan_whole(ShBatchPlan *plan);
 extern void shbatch_plan_table(ShBatchPlan *plan, const ShBitsScheme *scheme, int table);
 extern void shbatch_search(ShBatchStream *stream, const ShBatchPlan *plan, int distance,
 						   ShBatchSink *sink);
-extern bool shbatch_drop_repeat(ShBatchSink *sink, const ShBatchGroup *group, uint64 tid);
+extern bool shbatch_drop_repeat(ShBatchSink *sink, const ShBatchBucket *bucket, uint64 tid);
 
 static inline uint64
-shbatch_fingerprint(const ShBatchGroup *group, size_t i)
+shbatch_fingerprint(const ShBatchBucket *bucket, size_t i)
 {
-	return shbits_unpermute(group->table, group->keys[i]);
+	return shbits_unpermute(bucket->table, bucket->keys[i]);
 }
 
 /* the end of the rows of key i */
 static inline size_t
-shbatch_group_rows_end(const ShBatchGroup *group, size_t i)
+shbatch_bucket_rows_end(const ShBatchBucket *bucket, size_t i)
 {
-	return i + 1 < group->nkeys ? group->starts[i + 1] : group->nrows;
+	return i + 1 < bucket->nkeys ? bucket->starts[i + 1] : bucket->nrows;
 }
 
-#endif							/* SIMHASH_BATCH_GROUPS_H */
+#endif							/* SIMHASH_BATCH_BUCKETS_H */
