@@ -315,6 +315,17 @@ CREATE TYPE simhash_ball (
 );
 COMMENT ON TYPE simhash_ball IS 'all fingerprints within a radius of a centre';
 
+-- postgres_fdw sends what belongs to an extension, so the arrays have to, if
+-- conditions such as fp = ANY (...) are to be sent.  Since 17 they do by
+-- themselves, and to add them is an error.
+DO LANGUAGE plpgsql $$
+BEGIN
+	ALTER EXTENSION simhash ADD TYPE simhash[];
+	ALTER EXTENSION simhash ADD TYPE simhash_ball[];
+EXCEPTION WHEN object_not_in_prerequisite_state THEN
+	NULL;
+END $$;
+
 CREATE FUNCTION simhash_ball(centre simhash, radius integer) RETURNS simhash_ball
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_ball(simhash, integer) IS 'the fingerprints that differ from the centre in at most radius bits; none if radius < 0';
@@ -906,6 +917,58 @@ CREATE AGGREGATE simhash_weighted_agg(hash bigint, weight float8) (
 COMMENT ON AGGREGATE simhash_weighted_agg(bigint, float8) IS 'fingerprint of features given by their hashes, one a row, weighted';
 
 --
+-- Fingerprint of a text by minimum hashes: never to be compared with those
+-- above
+--
+
+CREATE FUNCTION simhash_minhash(document text, shingle int DEFAULT 8, unit text DEFAULT 'char') RETURNS simhash
+AS 'MODULE_PATHNAME', 'simhash_minhash_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_minhash(text, int, text) IS
+'MinHash fingerprint of a text: of the set of its runs of some characters or words; null if it has no letter or digit';
+
+CREATE FUNCTION simhash_minhash(document bytea, shingle int DEFAULT 8) RETURNS simhash
+AS 'MODULE_PATHNAME', 'simhash_minhash_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_minhash(bytea, int) IS 'MinHash fingerprint of a byte string: of the set of its runs of some bytes; null if it is empty';
+
+CREATE FUNCTION simhash_minhash(document tsvector) RETURNS simhash
+AS 'MODULE_PATHNAME', 'simhash_minhash_tsvector' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_minhash(tsvector) IS 'MinHash fingerprint of the set of lexemes; null if there are none';
+
+CREATE FUNCTION simhash_minhash(features text[]) RETURNS simhash
+AS 'MODULE_PATHNAME', 'simhash_minhash_text_array' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_minhash(text[]) IS 'MinHash fingerprint of a set of features; null if there are none';
+
+CREATE FUNCTION simhash_minhash(hashes bigint[]) RETURNS simhash
+AS 'MODULE_PATHNAME', 'simhash_minhash_bigint_array' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_minhash(bigint[]) IS 'MinHash fingerprint of a set of features given by their hashes; null if there are none';
+
+CREATE FUNCTION simhash_minhash_jaccard(distance int) RETURNS float8
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_minhash_jaccard(int) IS 'Jaccard coefficient that a distance of MinHash fingerprints stands for: 1 - distance/32, at least 0';
+
+CREATE FUNCTION simhash_minhash_radius(jaccard float8) RETURNS int
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_minhash_radius(float8) IS
+'distance that MinHash fingerprints of a Jaccard coefficient have on average, rounded: 32 * (1 - jaccard)';
+
+CREATE FUNCTION simhash_minhash_agg_add(state bytea, hash bigint) RETURNS bytea
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_minhash_agg_add(bytea, bigint) IS 'aggregate transition function';
+CREATE FUNCTION simhash_minhash_agg_combine(state bytea, other bytea) RETURNS bytea
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION simhash_minhash_agg_combine(bytea, bytea) IS 'aggregate combine function';
+CREATE FUNCTION simhash_minhash_agg_result(state bytea) RETURNS simhash
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION simhash_minhash_agg_result(bytea) IS 'aggregate final function';
+
+CREATE AGGREGATE simhash_minhash_agg(hash bigint) (
+	SFUNC = simhash_minhash_agg_add, STYPE = bytea, SSPACE = 520,
+	FINALFUNC = simhash_minhash_agg_result, COMBINEFUNC = simhash_minhash_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE simhash_minhash_agg(bigint) IS 'MinHash fingerprint of a set of features given by their hashes, one a row';
+
+--
 -- Index access method
 --
 
@@ -1060,6 +1123,17 @@ CREATE FUNCTION simhash_unpermute(fp simhash, blocks integer, distance integer, 
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_unpermute(simhash, integer, integer, integer) IS 'inverse of simhash_permute';
 
+CREATE FUNCTION simhash_blocks(
+	fp simhash, blocks integer DEFAULT 4, distance integer DEFAULT 3,
+	OUT table_no integer, OUT prefix bigint
+) RETURNS SETOF record
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 4;
+COMMENT ON FUNCTION simhash_blocks(simhash, integer, integer) IS 'the prefix that each table of the scheme gives a fingerprint; two within the distance have one in common';
+
+CREATE FUNCTION simhash_first_table(a simhash, b simhash, blocks integer DEFAULT 4, distance integer DEFAULT 3) RETURNS integer
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_first_table(simhash, simhash, integer, integer) IS 'the first table of the scheme that gives two fingerprints the same prefix; null if none does';
+
 CREATE FUNCTION simhash_index_info(
 	index regclass,
 	OUT table_no integer, OUT permutation text, OUT prefix_bits integer,
@@ -1139,6 +1213,14 @@ CREATE FUNCTION simhash_find_clusters_in(
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
 COMMENT ON FUNCTION simhash_find_clusters_in(simhash[], integer, integer) IS 'different values that have near-duplicates, by connected component of such pairs; cluster is its smallest value';
+
+-- Of pairs from anywhere.
+CREATE FUNCTION simhash_components(
+	a bigint[], b bigint[],
+	OUT component bigint, OUT member bigint, OUT size bigint
+) RETURNS SETOF record
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION simhash_components(bigint[], bigint[]) IS 'the numbers in pairs (a[i], b[i]), by connected component; component is its smallest member';
 
 CREATE FUNCTION simhash_progress(
 	OUT pid integer, OUT datid oid, OUT relid oid, OUT indexrelid oid,

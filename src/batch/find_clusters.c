@@ -99,12 +99,12 @@ typedef struct JoinSink
 } JoinSink;
 
 static void
-join_values(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
+join_values(ShBatchSink *base, const ShBatchBucket *bucket, size_t i, size_t j)
 {
 	JoinSink   *sink = (JoinSink *) base;
 	bool		is_new;
-	uint32		a = shbatch_find_element(&sink->components, group, i, &is_new);
-	uint32		b = shbatch_find_element(&sink->components, group, j, &is_new);
+	uint32		a = shbatch_find_element(&sink->components, bucket, i, &is_new);
+	uint32		b = shbatch_find_element(&sink->components, bucket, j, &is_new);
 
 	shbatch_union_find_join(&sink->components, a, b);
 	shbatch_progress_found();
@@ -153,7 +153,7 @@ simhash_find_clusters_in(PG_FUNCTION_ARGS)
 	if (!shbatch_begin_array(fcinfo, SHBATCH_FIND_CLUSTERS, &call))
 		return (Datum) 0;
 
-	shbatch_union_find_begin(&sink.components, call.input.most, false);
+	shbatch_union_find_begin(&sink.components, SHBATCH_VALUES, call.input.most, false);
 	shbatch_source_search(&call.input, &sink.sink);
 	return_values(&sink, call.result);
 

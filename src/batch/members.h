@@ -12,7 +12,7 @@
 
 #include "storage/buffile.h"
 
-#include "batch/groups.h"
+#include "batch/buckets.h"
 #include "batch/union_find.h"
 #include "batch/visible_rows.h"
 
@@ -48,7 +48,7 @@ struct ShBatchMembers
 	/* that were seen, of all elements */
 	BufFile    *file;
 
-	/* the last fingerprint that had several rows in a group */
+	/* the last fingerprint that had several rows in a bucket */
 	bool		run_is_new;		/* its rows are being collected */
 	uint32		run_element;
 };
@@ -60,7 +60,7 @@ extern bool shbatch_members_next(ShBatchMembers *members, ShBatchMember *member)
 extern void shbatch_members_end(ShBatchMembers *members);
 extern BufFile *shbatch_create_file(void);
 extern void shbatch_rewind_file(BufFile *file);
-extern uint32 shbatch_find_element(ShBatchUnionFind *elements, const ShBatchGroup *group,
+extern uint32 shbatch_find_element(ShBatchUnionFind *elements, const ShBatchBucket *bucket,
 								   size_t i, bool *is_new);
 
 #endif							/* SIMHASH_BATCH_MEMBERS_H */

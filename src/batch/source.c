@@ -51,7 +51,7 @@ use_sort(ShBatchSource *input, ShSort *sort, const ShBitsScheme *scheme, bool gr
 	}
 	else
 	{
-		/* by default the fewest sorts; groups that are large are subdivided */
+		/* by default the fewest sorts; buckets that are large are subdivided */
 		if (scheme == NULL)
 			scheme = shbits_make_scheme(input->distance + 1, input->distance);
 		shbatch_plan(&input->plan, scheme, input->distance, shsort_count(sort));

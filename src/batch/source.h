@@ -13,7 +13,7 @@
 #include "utils/array.h"
 #include "utils/snapshot.h"
 
-#include "batch/groups.h"
+#include "batch/buckets.h"
 
 /* in place of a distance: that of the index */
 #define SHBATCH_INDEX_DISTANCE	(-1)

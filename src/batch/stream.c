@@ -173,6 +173,31 @@ read_entries(ShBatchStream *stream)
 }
 
 /*
+ * Entries that come before a key of a group are not wanted any more.  Some of
+ * them may still be returned.
+ *
+ * Of an index, leaves that have no others are not read: the search for the leaf
+ * of the key takes about as long as going to the next one.
+ */
+void
+shbatch_stream_seek(ShBatchStream *stream, uint32 group, uint64 key)
+{
+	ShBtKey		target = {.fp = key,.tid = 0,.group = group};
+
+	if (stream->next < stream->count)
+	{
+		uint32		last_group = stream->grouped ? stream->groups[stream->count - 1] : 0;
+
+		if (last_group > group ||
+			(last_group == group && stream->keys[stream->count - 1] >= key))
+			return;
+		stream->next = stream->count;
+	}
+	if (stream->index != NULL)
+		shbt_walk_seek(&stream->walk, target);
+}
+
+/*
  * The next entries of the table, all of one group: their permuted fingerprints,
  * ascending, and their TIDs.  Groups ascend.  The arrays are the caller's to
  * change until the next call.  Returns how many there are, 0 after the last.
