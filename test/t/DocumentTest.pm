@@ -4,6 +4,9 @@
 #	use DocumentTest;
 #	check_page($node, 'doc/recipes.md');
 #
+# page_statements('doc/recipes.md', 'LOCK TABLE') is the text of the one block that has these
+# words, to run it with other rows.
+#
 # What a page must keep to:
 #
 # - Each block of code that begins with ```sql is run, in the order of the page, in one
@@ -41,7 +44,7 @@ use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(check_page page_failures);
+our @EXPORT = qw(check_page page_failures page_statements);
 
 my @settings = (
 	'',
@@ -102,6 +105,22 @@ sub blocks
 	die 'the last block has no end' if defined $inside;
 	die 'there is no SQL' if !@blocks;
 	return @blocks;
+}
+
+sub page_content
+{
+	my ($page) = @_;
+	return slurp_file("$FindBin::RealBin/../../$page");
+}
+
+# The one block of a page that has some words
+sub page_statements
+{
+	my ($page, $words) = @_;
+	my @found = grep { index($_, $words) >= 0 } map { $_->{sql} } blocks(page_content($page));
+
+	die scalar(@found) . " blocks of $page have \"$words\"" if @found != 1;
+	return $found[0];
 }
 
 sub without_trailing_space
@@ -168,7 +187,7 @@ sub page_failures
 sub check_page
 {
 	my ($node, $page, %options) = @_;
-	my $content = slurp_file("$FindBin::RealBin/../../$page");
+	my $content = page_content($page);
 
 	foreach my $settings (@{ $options{settings} // \@settings })
 	{
