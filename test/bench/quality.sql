@@ -1,9 +1,10 @@
 -- Measure all fingerprints on the rows of the files old and new.
--- Variables: corpus, its text search configuration, the number of documents.
+-- Variables: corpus, its text search configuration, the number of documents; unspaced, whether the fingerprints
+-- are made of texts without spaces.
 SET client_min_messages = warning;
 SET work_mem = '256MB';
 SET maintenance_work_mem = '256MB';
-DROP TABLE IF EXISTS old, new, name, document, member, trigrams, related, pair, fp, feature, sample;
+DROP TABLE IF EXISTS old, new, name, document, member, trigrams, related, pair, fp, feature, duplicate, sample;
 SELECT clock_timestamp() AS started \gset
 
 CREATE UNLOGGED TABLE old (name text, body text);
@@ -61,6 +62,11 @@ FROM candidate c JOIN trigrams a ON a.id = c.a JOIN trigrams b ON b.id = c.b, ic
 WHERE common::float8 / (a.size + b.size - common) >= 0.5;
 ALTER TABLE related ADD PRIMARY KEY (a, b);
 ANALYZE related;
+
+-- As in scripts that do not write them; the yardstick has seen where words end.
+\if :unspaced
+UPDATE document SET body = regexp_replace(body, '[[:space:]]+', '', 'g');
+\endif
 
 -- The fingerprints, and all pairs within 16 bits
 CREATE UNLOGGED TABLE fp (variant int, id int, fp simhash);
@@ -133,33 +139,50 @@ LEFT JOIN answer w ON w.id = d.id AND w.variant = v.id AND w.radius = r.radius
 GROUP BY d.class, v.id, r.radius;
 
 -- What goes if only the keepers stay
-INSERT INTO removed
-SELECT :'corpus', x.variant, radius, count(*),
-	count(*) FILTER (WHERE jaccard IS NULL OR jaccard < 0.8), count(*) FILTER (WHERE jaccard IS NULL)
+CREATE UNLOGGED TABLE duplicate AS
+SELECT x.variant, radius, x.id, jaccard
 FROM (VALUES (3), (6), (10)) AS r (radius), simhash_find_duplicates('fp_index', radius, 'id')
 JOIN fp x ON x.ctid = duplicate JOIN fp y ON y.ctid = keeper
-LEFT JOIN related ON a = least(x.id, y.id) AND b = greatest(x.id, y.id)
-GROUP BY x.variant, radius;
+LEFT JOIN related ON a = least(x.id, y.id) AND b = greatest(x.id, y.id);
+ANALYZE duplicate;
+INSERT INTO removed
+SELECT :'corpus', variant, radius, removed, dissimilar, wrong, coalesce(left_over, 0)
+FROM (
+	SELECT variant, radius, count(*) AS removed, count(*) FILTER (WHERE jaccard IS NULL OR jaccard < 0.8) AS dissimilar,
+		count(*) FILTER (WHERE jaccard IS NULL) AS wrong
+	FROM duplicate GROUP BY variant, radius
+) AS gone LEFT JOIN (
+	SELECT variant, radius, count(DISTINCT b) AS left_over
+	FROM (SELECT DISTINCT variant, radius FROM duplicate) AS v
+	JOIN related ON jaccard >= 0.8 AND NOT EXISTS (SELECT FROM duplicate d
+		WHERE d.variant = v.variant AND d.radius = v.radius AND d.id IN (a, b) AND d.jaccard >= 0.8)
+	GROUP BY variant, radius
+) AS remaining USING (variant, radius);
 
 -- Pairs of all coefficients, chosen whatever their fingerprints are: of each tenth of the yardstick
--- as many.  Below 0.5 they are such as share a rare trigram.
+-- as many, and no document twice, since all pairs of a family err the same way.  Below 0.5 they are such as
+-- share a rare trigram.
 CREATE UNLOGGED TABLE sample AS
-SELECT a, b FROM (
-	SELECT a, b, row_number() OVER (PARTITION BY floor(10 * jaccard) ORDER BY md5(a || ' ' || b)) AS place
+WITH pairs AS (
+	SELECT a, b, jaccard FROM related
+	UNION ALL
+	SELECT c.a, c.b, common::float8 / (a.size + b.size - common)
 	FROM (
-		SELECT a, b, jaccard FROM related
-		UNION ALL
-		SELECT c.a, c.b, common::float8 / (a.size + b.size - common)
-		FROM (
-			SELECT a, b FROM (
-				SELECT ids[i] AS a, ids[i + 1] AS b
-				FROM (
-					SELECT array_agg(id ORDER BY id) AS ids FROM member GROUP BY trigram HAVING count(*) BETWEEN 2 AND 5
-				) AS rare, generate_subscripts(ids, 1) AS i
-			) AS pairs WHERE b IS NOT NULL GROUP BY a, b ORDER BY md5(a || ' ' || b) LIMIT 20000
-		) AS c JOIN trigrams a ON a.id = c.a JOIN trigrams b ON b.id = c.b, icount(a.set & b.set) AS common
-		WHERE NOT EXISTS (SELECT FROM related r WHERE r.a = c.a AND r.b = c.b)
-	) AS pairs
+		SELECT a, b FROM (
+			SELECT ids[i] AS a, ids[i + 1] AS b
+			FROM (
+				SELECT array_agg(id ORDER BY id) AS ids FROM member GROUP BY trigram HAVING count(*) BETWEEN 2 AND 5
+			) AS rare, generate_subscripts(ids, 1) AS i
+		) AS pairs WHERE b IS NOT NULL GROUP BY a, b ORDER BY md5(a || ' ' || b) LIMIT 20000
+	) AS c JOIN trigrams a ON a.id = c.a JOIN trigrams b ON b.id = c.b, icount(a.set & b.set) AS common
+	WHERE NOT EXISTS (SELECT FROM related r WHERE r.a = c.a AND r.b = c.b)
+), first_of_a AS (
+	SELECT DISTINCT ON (tenth, a) tenth, a, b FROM pairs, floor(10 * jaccard) AS tenth ORDER BY tenth, a, md5(a || ' ' || b)
+), first_of_b AS (
+	SELECT DISTINCT ON (tenth, b) tenth, a, b FROM first_of_a ORDER BY tenth, b, md5(a || ' ' || b)
+)
+SELECT a, b FROM (
+	SELECT a, b, row_number() OVER (PARTITION BY tenth ORDER BY md5(a || ' ' || b)) AS place FROM first_of_b
 ) AS placed WHERE place <= 400;
 SELECT format('INSERT INTO bias
 	SELECT %L, %s, least(floor(10 * jaccard), 9), count(*), sum(1 - (f.fp <~> g.fp) / 32.0), sum(jaccard)

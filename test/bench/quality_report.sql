@@ -51,35 +51,42 @@ ORDER BY corpus, class, variant, distance;
 \echo Near-duplicates are pairs with J >= .9, wrong ones those with J < .5
 SELECT corpus, v.name AS fingerprint, "found 3", "found 6", "found 10", "wrong 3", "wrong 6", "wrong 10",
 	"F1 3", "F1 6", "F1 10", "best F1", "at"
-FROM line JOIN variant v ON v.id = variant JOIN corpus c ON c.name = corpus ORDER BY c.id, v.id;
+FROM line JOIN variant v ON v.id = variant JOIN corpus c ON c.name = corpus WHERE throw IS NULL ORDER BY c.id, v.id;
 
 \echo Documents of all corpora, by their length in letters and digits
 SELECT c.name AS length, (SELECT sum(near) FROM result WHERE class = c.id AND variant = v.id AND radius = 0) AS "in near-duplicates",
 	v.name AS fingerprint, "found 3", "found 6", "found 10", "wrong 3", "wrong 6", "wrong 10",
 	"F1 3", "F1 6", "F1 10", "best F1", "at"
-FROM line JOIN variant v ON v.id = variant JOIN class c ON c.id = class ORDER BY c.id, v.id;
+FROM line JOIN variant v ON v.id = variant JOIN class c ON c.id = class WHERE throw IS NULL ORDER BY c.id, v.id;
 
 \echo The radius that finds nine tenths of the pairs with J >= .8
 SELECT corpus, v.name AS fingerprint, "pairs J >= .8", radius, "all pairs", wrong
-FROM nine_tenths JOIN variant v ON v.id = variant JOIN corpus c ON c.name = corpus ORDER BY c.id, v.id;
+FROM nine_tenths JOIN variant v ON v.id = variant JOIN corpus c ON c.name = corpus WHERE throw IS NULL ORDER BY c.id, v.id;
 
 \echo The same of all corpora, by the length of the shorter text in letters and digits
 SELECT c.name AS length, v.name AS fingerprint, "pairs J >= .8", radius, "all pairs", wrong
-FROM nine_tenths JOIN variant v ON v.id = variant JOIN class c ON c.id = class ORDER BY c.id, v.id;
+FROM nine_tenths JOIN variant v ON v.id = variant JOIN class c ON c.id = class WHERE throw IS NULL ORDER BY c.id, v.id;
 
-\echo What goes if only the rows stay that simhash_find_duplicates keeps, by J of a row and its keeper
-SELECT corpus, v.name AS fingerprint,
-	max(removed) FILTER (WHERE radius = 3) AS "removed 3", max(dissimilar) FILTER (WHERE radius = 3) AS "J < .8",
-	max(wrong) FILTER (WHERE radius = 3) AS "J < .5",
-	max(removed) FILTER (WHERE radius = 6) AS "removed 6", max(dissimilar) FILTER (WHERE radius = 6) AS "J < .8",
-	max(wrong) FILTER (WHERE radius = 6) AS "J < .5",
-	max(removed) FILTER (WHERE radius = 10) AS "removed 10", max(dissimilar) FILTER (WHERE radius = 10) AS "J < .8",
-	max(wrong) FILTER (WHERE radius = 10) AS "J < .5"
+\echo What goes if only the rows stay that simhash_find_duplicates keeps, by J of a row and its keeper; and the rows
+\echo that are left over, with J >= .8 to an earlier one, if only those go that have this with their keeper
+SELECT corpus, v.name AS fingerprint, radius, removed, dissimilar AS "J < .8", wrong AS "J < .5",
+	removed - dissimilar AS "checked", left_over AS "left over"
 FROM removed r JOIN variant v ON v.id = variant JOIN corpus c ON c.name = corpus
-GROUP BY c.id, corpus, v.id, v.name ORDER BY c.id, v.id;
+WHERE throw IS NULL ORDER BY c.id, v.id, radius;
 
 \echo Mean of 1 - distance / 32 less the mean of J of the same features, by tenths of J
 SELECT v.name AS fingerprint, tenth / 10.0::float8 AS "J from", sum(pairs) AS pairs,
 	round((sum(estimate - jaccard) / sum(pairs))::numeric, 4) AS bias
 FROM bias LEFT JOIN variant v ON v.id = variant
 GROUP BY GROUPING SETS ((v.id, v.name, tenth), (tenth)) ORDER BY v.id NULLS FIRST, tenth;
+
+\if :throws
+\echo The same fingerprints with other hashes: means of these throws, and the smallest and largest
+SELECT corpus, v.name AS fingerprint, count(*) AS throws,
+	round(avg("found 3"), 3) AS "found 3", round(avg("found 6"), 3) AS "found 6", round(avg("found 10"), 3) AS "found 10",
+	format('%s (%s to %s)', round(avg("wrong 3"), 1), min("wrong 3"), max("wrong 3")) AS "wrong 3",
+	format('%s (%s to %s)', round(avg("wrong 6"), 1), min("wrong 6"), max("wrong 6")) AS "wrong 6",
+	format('%s (%s to %s)', round(avg("wrong 10")), min("wrong 10"), max("wrong 10")) AS "wrong 10"
+FROM line JOIN variant v ON v.id = variant JOIN corpus c ON c.name = corpus
+WHERE throw IS NOT NULL GROUP BY c.id, corpus, v.name ORDER BY c.id, min(v.id);
+\endif

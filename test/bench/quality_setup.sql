@@ -1,5 +1,6 @@
 -- What all corpora share: the ways to make a fingerprint, and the tables of results.
--- Variable: every, whether also those ways that are no better than others.
+-- Variables: every, whether also those ways that are no better than others; throws, how often to repeat
+-- some with other hashes.
 SET client_min_messages = warning;
 CREATE EXTENSION simhash;
 CREATE EXTENSION intarray;		-- the size of an intersection
@@ -12,8 +13,9 @@ CREATE EXTENSION intarray;		-- the size of an intersection
 -- Or it is that of another variant, its candidates, and of the pairs within a radius
 -- those are taken that a condition over the bodies a and b verifies.
 -- Of a fingerprint of a set, own_jaccard is the coefficient that its distance estimates.
+-- Several with a throw are the same fingerprint with other hashes of the features.
 CREATE TABLE variant (id serial, name text, expression text, shingle int, unit text, weight text,
-	own_jaccard text, candidates text, verification text);
+	own_jaccard text, candidates text, verification text, throw int);
 INSERT INTO variant (name, expression)
 SELECT format('simhash, %s %s', unit, shingle), format('simhash_compute(body, %s, %L)', shingle, unit)
 FROM (VALUES ('char', 3), ('char', 4), ('char', 5), ('char', 8), ('char', 12),
@@ -47,10 +49,16 @@ FROM (VALUES (4, 'char'), (1, 'word')) AS f (shingle, unit),
 \endif
 INSERT INTO variant (name, candidates, verification)
 SELECT format('%s, then %s', c.name, v.name), c.name, v.condition
-FROM (VALUES ('simhash, char 4'), ('minhash, word 2'), ('minhash, char 8')) AS c (name),
-	(VALUES ('words 3', 'simhash_jaccard(a, b) >= 0.9'),
-		('chars 4', 'simhash_jaccard(a, b, 4, ''char'') >= 0.9'),
-		('bytes 8', 'simhash_jaccard(convert_to(a, ''UTF8''), convert_to(b, ''UTF8'')) >= 0.8')) AS v (name, condition);
+FROM (VALUES ('simhash, char 4'), ('minhash, word 2')) AS c (name),
+	(VALUES ('word 3 .9', 'simhash_jaccard(a, b) >= 0.9'),
+		('char 4 .9', 'simhash_jaccard(a, b, 4, ''char'') >= 0.9'),
+		('char 4 .8', 'simhash_jaccard(a, b, 4, ''char'') >= 0.8')) AS v (name, condition);
+INSERT INTO variant (name, throw, expression)
+SELECT format('%s, %s %s', f, unit, shingle), throw,
+	format('%s(ARRAY(SELECT feature || ''%s'' FROM unnest(simhash_shingles(body, %s, %L)) AS feature))', function, throw, shingle, unit)
+FROM (VALUES ('simhash', 'simhash_compute', 'char', 4), ('minhash', 'simhash_minhash', 'word', 2),
+		('minhash', 'simhash_minhash', 'char', 8)) AS v (f, function, unit, shingle),
+	generate_series(1, :throws) AS throw;
 
 -- Words with a letter between any two, so that windows of characters see where
 -- words end.  Blanks and the punctuation of ASCII are enough for that.
@@ -73,8 +81,9 @@ CREATE TABLE result (corpus text, class int, variant int, radius int, found floa
 -- from 0.8 and from 0.5, at any distance.  The class is that of the shorter text.
 CREATE TABLE spread (corpus text, class int, variant int, distance int, pairs bigint, similar_pairs bigint, related bigint);
 
--- Rows that are removed if each but the keepers goes, by the coefficient of a row and its keeper
-CREATE TABLE removed (corpus text, variant int, radius int, removed bigint, dissimilar bigint, wrong bigint);
+-- Rows that are removed if each but the keepers goes, by the coefficient of a row and its keeper; and if
+-- only those go that share four fifths with it, how many are left that do so with an earlier one that is left
+CREATE TABLE removed (corpus text, variant int, radius int, removed bigint, dissimilar bigint, wrong bigint, left_over bigint);
 
 -- Fingerprints of sets: pairs by tenths of their own coefficient, and sums
 CREATE TABLE bias (corpus text, variant int, tenth int, pairs bigint, estimate float8, jaccard float8);
