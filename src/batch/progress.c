@@ -150,8 +150,10 @@ command_name(int64 command)
 			return "simhash_find_all";
 		case SHBATCH_FIND_CLUSTERS:
 			return "simhash_find_clusters";
-		default:
+		case SHBATCH_FIND_DUPLICATES:
 			return "simhash_find_duplicates";
+		default:
+			return "simhash_find_matches";
 	}
 }
 

@@ -14,7 +14,8 @@ typedef enum ShBatchCommand
 {
 	SHBATCH_FIND_ALL,
 	SHBATCH_FIND_CLUSTERS,
-	SHBATCH_FIND_DUPLICATES
+	SHBATCH_FIND_DUPLICATES,
+	SHBATCH_FIND_MATCHES
 } ShBatchCommand;
 
 typedef enum ShBatchPhase

@@ -37,53 +37,65 @@ shbatch_check_distance(int distance)
 }
 
 /*
+ * Plan the search of so many entries that are sorted by a scheme that suits the
+ * distance, and this number.  Returns the scheme.
+ */
+const ShBitsScheme *
+shbatch_plan_sort(ShBatchPlan *plan, int distance, double entries)
+{
+	ShBitsScheme *scheme;
+
+	if (distance >= SHBITS_MAX_BLOCKS || entries <= FEW_FINGERPRINTS)
+	{
+		shbatch_plan_whole(plan);
+		return shbits_make_scheme(1, 0);
+	}
+	/* the fewest sorts; buckets that are large are subdivided */
+	scheme = shbits_make_scheme(distance + 1, distance);
+	shbatch_plan(plan, scheme, distance, entries);
+	return scheme;
+}
+
+/*
  * Search what was added to a sort: by a scheme for the distance, or, if none is
  * given, one that suits the distance and the number of fingerprints.
  */
 static void
 use_sort(ShBatchSource *input, ShSort *sort, const ShBitsScheme *scheme, bool grouped)
 {
-	if (scheme == NULL &&
-		(input->distance >= SHBITS_MAX_BLOCKS || shsort_count(sort) <= FEW_FINGERPRINTS))
-	{
-		scheme = shbits_make_scheme(1, 0);
-		shbatch_plan_whole(&input->plan);
-	}
-	else
-	{
-		/* by default the fewest sorts; buckets that are large are subdivided */
-		if (scheme == NULL)
-			scheme = shbits_make_scheme(input->distance + 1, input->distance);
+	if (scheme != NULL)
 		shbatch_plan(&input->plan, scheme, input->distance, shsort_count(sort));
-	}
+	else
+		scheme = shbatch_plan_sort(&input->plan, input->distance, shsort_count(sort));
 	shbatch_stream_sort(&input->stream, sort, scheme, grouped);
 	input->entries = input->most = shsort_count(sort);
 }
 
 /*
- * Beyond its distance the tables of an index have too short prefixes in
- * common: sort its entries anew, by longer ones.
+ * Read an index into a sort, with its groups or without.
  */
-static void
-sort_index(ShBatchSource *input, Relation index, const ShBitsScheme *scheme, Snapshot snapshot)
+ShSort *
+shbatch_sort_index(Relation index, Snapshot snapshot, bool grouped)
 {
-	ShSort	   *sort = shsort_begin_grouped(maintenance_work_mem, shbt_is_grouped(index));
+	const ShBitsScheme *scheme = shbt_get_scheme(index);
+	ShBatchStream *stream = palloc(sizeof(ShBatchStream));
+	ShSort	   *sort = shsort_begin_grouped(maintenance_work_mem, grouped);
 	uint64	   *keys;
 	uint64	   *tids;
 	uint32		group;
 	int			count;
 
-	shbatch_progress_phase(SHBATCH_PHASE_SORT, input->entries);
-	shbatch_stream_index(&input->stream, index, scheme, snapshot);
-	shbatch_stream_start(&input->stream, 0);
-	while ((count = shbatch_stream_next(&input->stream, &group, &keys, &tids)) > 0)
+	shbatch_stream_index(stream, index, scheme, snapshot);
+	shbatch_stream_start(stream, 0);
+	while ((count = shbatch_stream_next(stream, &group, &keys, &tids)) > 0)
 	{
 		for (int i = 0; i < count; i++)
-			shsort_add_grouped(sort, group, shbits_unpermute(&scheme->tables[0], keys[i]),
-							   tids[i]);
+			shsort_add_grouped(sort, grouped ? group : 0,
+							   shbits_unpermute(&scheme->tables[0], keys[i]), tids[i]);
 		shbatch_progress_entries(shsort_count(sort));
 	}
-	use_sort(input, sort, NULL, shbt_is_grouped(index));
+	pfree(stream);
+	return sort;
 }
 
 /*
@@ -110,15 +122,21 @@ shbatch_source_index(ShBatchSource *input, Relation index, Snapshot snapshot, in
 		shbatch_plan(&input->plan, scheme, input->distance, input->most);
 	}
 	else
-		sort_index(input, index, scheme, snapshot);
+	{
+		/* the tables of the index have too short prefixes in common */
+		shbatch_progress_phase(SHBATCH_PHASE_SORT, input->entries);
+		use_sort(input, shbatch_sort_index(index, snapshot, shbt_is_grouped(index)), NULL,
+				 shbt_is_grouped(index));
+	}
 }
 
 /*
- * Add the elements of an array to a sort.  Nulls are passed over.
+ * Read an array into a sort.  Nulls are passed over.
  */
-static void
-add_elements(ShSort *sort, AnyArrayType *array)
+ShSort *
+shbatch_sort_array(AnyArrayType *array)
 {
+	ShSort	   *sort = shsort_begin(maintenance_work_mem);
 	int			count = ArrayGetNItems(AARR_NDIM(array), AARR_DIMS(array));
 	array_iter	iterator;
 
@@ -134,6 +152,7 @@ add_elements(ShSort *sort, AnyArrayType *array)
 		if (!isnull)
 			shsort_add(sort, DatumGetSimhash(value), i);
 	}
+	return sort;
 }
 
 /*
@@ -147,11 +166,8 @@ void
 shbatch_source_array(ShBatchSource *input, AnyArrayType *array, int distance,
 					 const ShBitsScheme *scheme, int table)
 {
-	ShSort	   *sort = shsort_begin(maintenance_work_mem);
-
-	add_elements(sort, array);
 	input->distance = distance;
-	use_sort(input, sort, scheme, false);
+	use_sort(input, shbatch_sort_array(array), scheme, false);
 	if (table != SHBATCH_ALL_TABLES)
 		shbatch_plan_table(&input->plan, scheme, table);
 }

@@ -31,6 +31,9 @@ typedef struct ShBatchSource
 } ShBatchSource;
 
 extern void shbatch_check_distance(int distance);
+extern const ShBitsScheme *shbatch_plan_sort(ShBatchPlan *plan, int distance, double entries);
+extern ShSort *shbatch_sort_index(Relation index, Snapshot snapshot, bool grouped);
+extern ShSort *shbatch_sort_array(AnyArrayType *array);
 extern void shbatch_source_index(ShBatchSource *input, Relation index, Snapshot snapshot,
 								 int distance);
 extern void shbatch_source_array(ShBatchSource *input, AnyArrayType *array, int distance,
