@@ -35,7 +35,6 @@ typedef struct RowPairSink
 {
 	ShBatchSink sink;
 	ShBatchResult result;
-	Oid			table;
 	ShBatchRows *rows;
 	uint32		nfps;
 	uint32		max_fps;
@@ -63,7 +62,7 @@ keep_row(ShBatchSink *sink, const ShBatchBucket *bucket, uint64 tid)
 }
 
 /*
- * Return a pair of rows of the same kind, the one with the lower TID first.
+ * Return a pair of rows of the same kind, the one with the lower number first.
  */
 static void
 return_rows(RowPairSink *sink, uint64 a_tid, uint64 a_fp, uint64 b_tid, uint64 b_fp)
@@ -78,14 +77,13 @@ return_rows(RowPairSink *sink, uint64 a_tid, uint64 a_fp, uint64 b_tid, uint64 b
 		return_rows(sink, b_tid, b_fp, a_tid, a_fp);
 		return;
 	}
-	shbt_int_to_tid(a_tid, &a);
-	shbt_int_to_tid(b_tid, &b);
+	values[5] = ObjectIdGetDatum(shbatch_name_row(sink->rows->tables, a_tid, &a));
+	values[6] = ObjectIdGetDatum(shbatch_name_row(sink->rows->tables, b_tid, &b));
 	values[0] = PointerGetDatum(&a);
 	values[1] = PointerGetDatum(&b);
 	values[2] = SimhashGetDatum(a_fp);
 	values[3] = SimhashGetDatum(b_fp);
 	values[4] = Int32GetDatum(shbits_distance(a_fp, b_fp));
-	values[5] = values[6] = ObjectIdGetDatum(sink->table);
 	shbatch_result_add(&sink->result, values);
 	shbatch_progress_found();
 }
@@ -368,7 +366,8 @@ leave_bucket(ShBatchSink *base, const ShBatchBucket *bucket)
 /*
  * simhash_find_all(index regclass, distance int) -> every pair of rows that the
  * snapshot sees whose fingerprints differ in at most distance bits, or as many
- * as the index's own distance if that is null; once, the lower TID first.
+ * as the index's own distance if that is null; once, the first by table and TID
+ * first.
  */
 Datum
 simhash_find_all(PG_FUNCTION_ARGS)
@@ -387,7 +386,6 @@ simhash_find_all(PG_FUNCTION_ARGS)
 		return (Datum) 0;
 
 	shbatch_result_begin(&sink.result, call.result);
-	sink.table = RelationGetRelid(call.target.heap);
 	sink.rows = &call.rows;
 	sink.max_fps = 1024;
 	sink.fps = palloc(sink.max_fps * sizeof(Fingerprint));

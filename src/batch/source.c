@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * source.c
- *	  What a search for pairs reads: an index, or an array.
+ *	  What a search for pairs reads: indexes, or an array.
  *
  *-------------------------------------------------------------------------
  */
@@ -61,56 +61,93 @@ use_sort(ShBatchSource *input, ShSort *sort, const ShBitsScheme *scheme, bool gr
 }
 
 /*
- * Beyond its distance the tables of an index have too short prefixes in
- * common: sort its entries anew, by longer ones.
+ * Where indexes cannot be walked together, or not for this distance, since their tables
+ * have too short prefixes in common: sort their entries anew, by one scheme.
  */
 static void
-sort_index(ShBatchSource *input, Relation index, const ShBitsScheme *scheme, Snapshot snapshot)
+sort_indexes(ShBatchSource *input, const ShBatchTables *tables, Snapshot snapshot)
 {
-	ShSort	   *sort = shsort_begin_grouped(maintenance_work_mem, shbt_is_grouped(index));
+	ShSort	   *sort = shsort_begin_grouped(maintenance_work_mem, tables->grouped);
+	ShBatchStream *stream = &input->stream;
 	uint64	   *keys;
-	uint64	   *tids;
+	uint64	   *rows;
 	uint32		group;
 	int			count;
 
 	shbatch_progress_phase(SHBATCH_PHASE_SORT, input->entries);
-	shbatch_stream_index(&input->stream, index, scheme, snapshot);
-	shbatch_stream_start(&input->stream, 0);
-	while ((count = shbatch_stream_next(&input->stream, &group, &keys, &tids)) > 0)
+	for (int i = 0; i < tables->count; i++)
 	{
-		for (int i = 0; i < count; i++)
-			shsort_add_grouped(sort, group, shbits_unpermute(&scheme->tables[0], keys[i]),
-							   tids[i]);
-		shbatch_progress_entries(shsort_count(sort));
+		const ShBitsScheme *scheme = shbt_get_scheme(tables->tables[i].index);
+
+		shbatch_stream_table(stream, tables, i, scheme, snapshot);
+		shbatch_stream_start(stream, 0);
+		while ((count = shbatch_stream_next(stream, &group, &keys, &rows)) > 0)
+		{
+			for (int j = 0; j < count; j++)
+				shsort_add_grouped(sort, group, shbits_unpermute(&scheme->tables[0], keys[j]),
+								   rows[j]);
+			shbatch_progress_entries(shsort_count(sort));
+		}
+		shbatch_stream_end(stream);
 	}
-	use_sort(input, sort, NULL, shbt_is_grouped(index));
+	use_sort(input, sort, NULL, tables->grouped);
 }
 
 /*
- * Search an index within a distance, which must be in range, or that of the
- * index.  The index must be open, and stay so, and the snapshot be registered.
+ * The scheme that the indexes of all tables have, or NULL.
+ */
+static const ShBitsScheme *
+common_scheme(const ShBatchTables *tables)
+{
+	const ShBitsScheme *common = NULL;
+
+	for (int i = 0; i < tables->count; i++)
+	{
+		ShBitsScheme *scheme = shbt_get_scheme(tables->tables[i].index);
+
+		if (common == NULL)
+			common = scheme;
+		else if (scheme->blocks != common->blocks || scheme->distance != common->distance)
+			return NULL;
+		else
+			pfree(scheme);
+	}
+	return common;
+}
+
+/*
+ * Search the indexes of some tables within a distance, which must be in range.  The
+ * tables must be open, and stay so, and the snapshot be registered.
  *
- * All of the index is read, so a serializable transaction takes a predicate
+ * All of each index is read, so a serializable transaction takes a predicate
  * lock on all of it.
  */
 void
-shbatch_source_index(ShBatchSource *input, Relation index, Snapshot snapshot, int distance)
+shbatch_source_tables(ShBatchSource *input, const ShBatchTables *tables, Snapshot snapshot,
+					  int distance)
 {
-	ShBitsScheme *scheme = shbt_get_scheme(index);
-	double		leaves = (double) RelationGetNumberOfBlocks(index) / scheme->ntables;
+	const ShBitsScheme *scheme = common_scheme(tables);
 
-	PredicateLockRelation(index, snapshot);
-	pgstat_count_index_scan(index);
-	input->distance = distance != SHBATCH_INDEX_DISTANCE ? distance : scheme->distance;
-	input->entries = Max(index->rd_rel->reltuples, 0);
-	input->most = leaves * shbt_leaf_capacity(shbt_is_grouped(index));
-	if (input->distance <= scheme->distance)
+	input->distance = distance;
+	input->entries = input->most = 0;
+	for (int i = 0; i < tables->count; i++)
 	{
-		shbatch_stream_index(&input->stream, index, scheme, snapshot);
-		shbatch_plan(&input->plan, scheme, input->distance, input->most);
+		Relation	index = tables->tables[i].index;
+		double		pages = RelationGetNumberOfBlocks(index);
+
+		PredicateLockRelation(index, snapshot);
+		pgstat_count_index_scan(index);
+		input->entries += Max(index->rd_rel->reltuples, 0);
+		input->most += pages / shbt_get_scheme(index)->ntables *
+			shbt_leaf_capacity(tables->grouped);
+	}
+	if (scheme != NULL && distance <= scheme->distance)
+	{
+		shbatch_stream_tables(&input->stream, tables, scheme, snapshot);
+		shbatch_plan(&input->plan, scheme, distance, input->most);
 	}
 	else
-		sort_index(input, index, scheme, snapshot);
+		sort_indexes(input, tables, snapshot);
 }
 
 /*
@@ -173,6 +210,7 @@ shbatch_source_search(ShBatchSource *input, ShBatchSink *sink)
 void
 shbatch_source_end(ShBatchSource *input)
 {
+	shbatch_stream_end(&input->stream);
 	if (input->stream.sort != NULL)
 		shsort_end(input->stream.sort);
 }
