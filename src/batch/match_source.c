@@ -12,40 +12,22 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
-#include "pgstat.h"
-#include "storage/predicate.h"
-
 #include "batch/match_source.h"
 #include "batch/progress.h"
 #include "batch/source.h"
-#include "btree/cache.h"
+#include "btree/page.h"
 
-/* one side */
+/* one side: indexes, or what was sorted */
 typedef struct Side
 {
-	Relation	index;			/* NULL: an array */
-	const ShBitsScheme *scheme; /* of the index, if its order will do */
+	ShBatchTables tables;
+	const ShBitsScheme *scheme; /* that all indexes have, or NULL */
+	ShSort	   *sort;
 	double		entries;		/* about, */
 	double		most;			/* and at most */
-	ShSort	   *sort;			/* of what cannot be read as it is */
 } Side;
 
-static void
-begin_index(Side *side, Relation index, Snapshot snapshot)
-{
-	ShBitsScheme *scheme = shbt_get_scheme(index);
-	double		leaves = (double) RelationGetNumberOfBlocks(index) / scheme->ntables;
-
-	PredicateLockRelation(index, snapshot);
-	pgstat_count_index_scan(index);
-	side->index = index;
-	side->scheme = scheme;
-	side->entries = Max(index->rd_rel->reltuples, 0);
-	side->most = leaves * shbt_leaf_capacity(shbt_is_grouped(index));
-	side->sort = NULL;
-}
-
+/* can the indexes of a side be read for a distance as they are? */
 static bool
 suits(const Side *side, int distance)
 {
@@ -53,13 +35,13 @@ suits(const Side *side, int distance)
 }
 
 static bool
-is_scheme(const Side *side, const ShBitsScheme *scheme)
+has_scheme(const Side *side, const ShBitsScheme *scheme)
 {
 	return side->scheme != NULL && scheme != NULL &&
 		side->scheme->blocks == scheme->blocks && side->scheme->distance == scheme->distance;
 }
 
-/* the scheme of an index that both sides are read by, or NULL */
+/* the scheme of indexes that both sides are to be read by, or NULL */
 static const ShBitsScheme *
 choose_scheme(const Side *a, const Side *b, int distance)
 {
@@ -72,72 +54,97 @@ choose_scheme(const Side *a, const Side *b, int distance)
 }
 
 /*
- * Sort a side anew, unless it has the scheme already.
+ * Prepare to search indexes.  If the columns before the fingerprint do not count they
+ * cannot be read as they are, since these come first in their order.
  */
 static void
-sort_side(Side *side, const ShBitsScheme *scheme, bool grouped, Snapshot snapshot)
+begin_tables(Side *side, ShBatchTables tables, Snapshot snapshot)
 {
-	if (side->sort != NULL || is_scheme(side, scheme))
+	side->tables = tables;
+	side->scheme = shbatch_common_scheme(&tables);
+	for (int i = 0; i < tables.count; i++)
+	{
+		if (shbt_is_grouped(tables.tables[i].index) != tables.grouped)
+			side->scheme = NULL;
+	}
+	side->sort = NULL;
+	shbatch_count_entries(&tables, snapshot, &side->entries, &side->most);
+}
+
+/*
+ * Sort a side, unless it has the scheme that is wanted, or is sorted.
+ */
+static void
+sort_side(Side *side, const ShBitsScheme *scheme, Snapshot snapshot)
+{
+	if (side->sort != NULL || has_scheme(side, scheme))
 		return;
-	side->sort = shbatch_sort_index(side->index, snapshot, grouped);
-	side->most = shsort_count(side->sort);
+	shbatch_progress_phase(SHBATCH_PHASE_SORT, side->entries);
+	side->sort = shbatch_sort_tables(&side->tables, snapshot);
+	side->entries = side->most = shsort_count(side->sort);
 }
 
 static void
-start_stream(ShBatchStream *stream, const Side *side, const ShBitsScheme *scheme,
+begin_stream(ShBatchStream *stream, const Side *side, const ShBitsScheme *scheme,
 			 bool grouped, Snapshot snapshot)
 {
 	if (side->sort != NULL)
 		shbatch_stream_sort(stream, side->sort, scheme, grouped);
 	else
-		shbatch_stream_index(stream, side->index, scheme, snapshot);
+		shbatch_stream_tables(stream, &side->tables, scheme, snapshot);
 }
 
+/*
+ * Have both sides read by the same scheme, and plan how.
+ */
 static void
-begin(ShBatchMatchSource *input, Side *a, Side *b, bool grouped, Snapshot snapshot)
+begin_sides(ShBatchMatchSource *input, Side *a, Side *b, int distance, bool grouped,
+			Snapshot snapshot)
 {
-	const ShBitsScheme *scheme = choose_scheme(a, b, input->distance);
+	const ShBitsScheme *scheme = choose_scheme(a, b, distance);
 
-	shbatch_progress_phase(SHBATCH_PHASE_SORT, 0);
-	sort_side(a, scheme, grouped, snapshot);
-	sort_side(b, scheme, grouped, snapshot);
+	sort_side(a, scheme, snapshot);
+	sort_side(b, scheme, snapshot);
 	if (scheme != NULL)
-		shbatch_plan(&input->plan, scheme, input->distance, a->most + b->most);
+		shbatch_plan(&input->plan, scheme, distance, a->most + b->most);
 	else
-		scheme = shbatch_plan_sort(&input->plan, input->distance, a->most + b->most);
-	start_stream(&input->a, a, scheme, grouped, snapshot);
-	start_stream(&input->b, b, scheme, grouped, snapshot);
+		scheme = shbatch_plan_sort(&input->plan, distance, a->most + b->most);
+	begin_stream(&input->a, a, scheme, grouped, snapshot);
+	begin_stream(&input->b, b, scheme, grouped, snapshot);
+	input->distance = distance;
 	input->entries = a->entries + b->entries;
 }
 
+/*
+ * Search values, side a, against the indexes of tables, within a distance, which must
+ * be in range.  The tables must be open, and stay so, and the snapshot be registered.
+ */
 void
-shbatch_matches_of_array(ShBatchMatchSource *input, AnyArrayType *values, Relation index,
-						 Snapshot snapshot, int distance)
+shbatch_match_source_array(ShBatchMatchSource *input, AnyArrayType *values,
+						   const ShBatchTables *tables, Snapshot snapshot, int distance)
 {
 	Side		a = {0};
 	Side		b;
 
 	a.sort = shbatch_sort_array(values);
 	a.entries = a.most = shsort_count(a.sort);
-	begin_index(&b, index, snapshot);
-	input->distance = distance != SHBATCH_INDEX_DISTANCE ? distance : b.scheme->distance;
-	if (shbt_is_grouped(index))
-		b.scheme = NULL;
-	begin(input, &a, &b, false, snapshot);
+	begin_tables(&b, *tables, snapshot);
+	begin_sides(input, &a, &b, distance, false, snapshot);
 }
 
+/*
+ * Search the two sides of tables against each other.  Else as above.
+ */
 void
-shbatch_matches_of_indexes(ShBatchMatchSource *input, Relation a_index, Relation b_index,
-						   Snapshot snapshot, int distance)
+shbatch_match_source_tables(ShBatchMatchSource *input, const ShBatchTables *tables,
+							Snapshot snapshot, int distance)
 {
 	Side		a;
 	Side		b;
 
-	begin_index(&a, a_index, snapshot);
-	begin_index(&b, b_index, snapshot);
-	input->distance = distance != SHBATCH_INDEX_DISTANCE ? distance :
-		Min(a.scheme->distance, b.scheme->distance);
-	begin(input, &a, &b, shbt_is_grouped(a_index), snapshot);
+	begin_tables(&a, shbatch_tables_of_side(tables, 0), snapshot);
+	begin_tables(&b, shbatch_tables_of_side(tables, 1), snapshot);
+	begin_sides(input, &a, &b, distance, tables->grouped, snapshot);
 }
 
 /*
@@ -156,8 +163,12 @@ shbatch_match_source_search(ShBatchMatchSource *input, ShBatchMatchSink *sink)
 void
 shbatch_match_source_end(ShBatchMatchSource *input)
 {
-	if (input->a.sort != NULL)
-		shsort_end(input->a.sort);
-	if (input->b.sort != NULL)
-		shsort_end(input->b.sort);
+	ShBatchStream *streams[] = {&input->a, &input->b};
+
+	for (int i = 0; i < lengthof(streams); i++)
+	{
+		shbatch_stream_end(streams[i]);
+		if (streams[i]->sort != NULL)
+			shsort_end(streams[i]->sort);
+	}
 }

@@ -14,6 +14,7 @@
 #include "utils/snapshot.h"
 
 #include "batch/match_search.h"
+#include "batch/tables.h"
 
 typedef struct ShBatchMatchSource
 {
@@ -24,10 +25,12 @@ typedef struct ShBatchMatchSource
 	ShBatchPlan plan;
 } ShBatchMatchSource;
 
-extern void shbatch_matches_of_array(ShBatchMatchSource *input, AnyArrayType *values,
-									 Relation index, Snapshot snapshot, int distance);
-extern void shbatch_matches_of_indexes(ShBatchMatchSource *input, Relation a, Relation b,
-									   Snapshot snapshot, int distance);
+extern void shbatch_match_source_array(ShBatchMatchSource *input, AnyArrayType *values,
+									   const ShBatchTables *tables, Snapshot snapshot,
+									   int distance);
+extern void shbatch_match_source_tables(ShBatchMatchSource *input,
+										const ShBatchTables *tables, Snapshot snapshot,
+										int distance);
 extern void shbatch_match_source_search(ShBatchMatchSource *input, ShBatchMatchSink *sink);
 extern void shbatch_match_source_end(ShBatchMatchSource *input);
 

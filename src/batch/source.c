@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * source.c
- *	  What a search for pairs reads: an index, or an array.
+ *	  What a search for pairs reads: indexes, or an array.
  *
  *-------------------------------------------------------------------------
  */
@@ -72,61 +72,107 @@ use_sort(ShBatchSource *input, ShSort *sort, const ShBitsScheme *scheme, bool gr
 }
 
 /*
- * Read an index into a sort, with its groups or without.
+ * Read the indexes of some tables into a sort.  A serializable transaction must have
+ * its predicate locks.
  */
 ShSort *
-shbatch_sort_index(Relation index, Snapshot snapshot, bool grouped)
+shbatch_sort_tables(const ShBatchTables *tables, Snapshot snapshot)
 {
-	const ShBitsScheme *scheme = shbt_get_scheme(index);
+	ShSort	   *sort = shsort_begin_grouped(maintenance_work_mem, tables->grouped);
 	ShBatchStream *stream = palloc(sizeof(ShBatchStream));
-	ShSort	   *sort = shsort_begin_grouped(maintenance_work_mem, grouped);
 	uint64	   *keys;
-	uint64	   *tids;
+	uint64	   *rows;
 	uint32		group;
 	int			count;
 
-	shbatch_stream_index(stream, index, scheme, snapshot);
-	shbatch_stream_start(stream, 0);
-	while ((count = shbatch_stream_next(stream, &group, &keys, &tids)) > 0)
+	for (int i = 0; i < tables->count; i++)
 	{
-		for (int i = 0; i < count; i++)
-			shsort_add_grouped(sort, grouped ? group : 0,
-							   shbits_unpermute(&scheme->tables[0], keys[i]), tids[i]);
-		shbatch_progress_entries(shsort_count(sort));
+		const ShBitsScheme *scheme = shbt_get_scheme(tables->tables[i].index);
+
+		shbatch_stream_table(stream, tables, i, scheme, snapshot);
+		shbatch_stream_start(stream, 0);
+		while ((count = shbatch_stream_next(stream, &group, &keys, &rows)) > 0)
+		{
+			for (int j = 0; j < count; j++)
+				shsort_add_grouped(sort, group, shbits_unpermute(&scheme->tables[0], keys[j]),
+								   rows[j]);
+			shbatch_progress_entries(shsort_count(sort));
+		}
+		shbatch_stream_end(stream);
 	}
 	pfree(stream);
 	return sort;
 }
 
 /*
- * Search an index within a distance, which must be in range, or that of the
- * index.  The index must be open, and stay so, and the snapshot be registered.
+ * The scheme that the indexes of all tables have, or NULL.
+ */
+const ShBitsScheme *
+shbatch_common_scheme(const ShBatchTables *tables)
+{
+	const ShBitsScheme *common = NULL;
+
+	for (int i = 0; i < tables->count; i++)
+	{
+		ShBitsScheme *scheme = shbt_get_scheme(tables->tables[i].index);
+
+		if (common == NULL)
+			common = scheme;
+		else if (scheme->blocks != common->blocks || scheme->distance != common->distance)
+			return NULL;
+		else
+			pfree(scheme);
+	}
+	return common;
+}
+
+/*
+ * Count the entries of the indexes of some tables that are about to be searched:
+ * about, and at most.
  *
- * All of the index is read, so a serializable transaction takes a predicate
+ * All of each index is read, so a serializable transaction takes a predicate
  * lock on all of it.
  */
 void
-shbatch_source_index(ShBatchSource *input, Relation index, Snapshot snapshot, int distance)
+shbatch_count_entries(const ShBatchTables *tables, Snapshot snapshot, double *entries,
+					  double *most)
 {
-	ShBitsScheme *scheme = shbt_get_scheme(index);
-	double		leaves = (double) RelationGetNumberOfBlocks(index) / scheme->ntables;
-
-	PredicateLockRelation(index, snapshot);
-	pgstat_count_index_scan(index);
-	input->distance = distance != SHBATCH_INDEX_DISTANCE ? distance : scheme->distance;
-	input->entries = Max(index->rd_rel->reltuples, 0);
-	input->most = leaves * shbt_leaf_capacity(shbt_is_grouped(index));
-	if (input->distance <= scheme->distance)
+	*entries = *most = 0;
+	for (int i = 0; i < tables->count; i++)
 	{
-		shbatch_stream_index(&input->stream, index, scheme, snapshot);
-		shbatch_plan(&input->plan, scheme, input->distance, input->most);
+		Relation	index = tables->tables[i].index;
+		double		pages = RelationGetNumberOfBlocks(index);
+
+		PredicateLockRelation(index, snapshot);
+		pgstat_count_index_scan(index);
+		*entries += Max(index->rd_rel->reltuples, 0);
+		*most += pages / shbt_get_scheme(index)->ntables *
+			shbt_leaf_capacity(shbt_is_grouped(index));
+	}
+}
+
+/*
+ * Search the indexes of some tables within a distance, which must be in range.  The
+ * tables must be open, and stay so, and the snapshot be registered.
+ */
+void
+shbatch_source_tables(ShBatchSource *input, const ShBatchTables *tables, Snapshot snapshot,
+					  int distance)
+{
+	const ShBitsScheme *scheme = shbatch_common_scheme(tables);
+
+	input->distance = distance;
+	shbatch_count_entries(tables, snapshot, &input->entries, &input->most);
+	if (scheme != NULL && distance <= scheme->distance)
+	{
+		shbatch_stream_tables(&input->stream, tables, scheme, snapshot);
+		shbatch_plan(&input->plan, scheme, distance, input->most);
 	}
 	else
 	{
-		/* the tables of the index have too short prefixes in common */
+		/* the tables of the indexes differ, or have too short prefixes in common */
 		shbatch_progress_phase(SHBATCH_PHASE_SORT, input->entries);
-		use_sort(input, shbatch_sort_index(index, snapshot, shbt_is_grouped(index)), NULL,
-				 shbt_is_grouped(index));
+		use_sort(input, shbatch_sort_tables(tables, snapshot), NULL, tables->grouped);
 	}
 }
 
@@ -189,6 +235,7 @@ shbatch_source_search(ShBatchSource *input, ShBatchSink *sink)
 void
 shbatch_source_end(ShBatchSource *input)
 {
+	shbatch_stream_end(&input->stream);
 	if (input->stream.sort != NULL)
 		shsort_end(input->stream.sort);
 }
