@@ -1254,11 +1254,11 @@ CREATE FUNCTION simhash_progress(
 	OUT entries_total bigint, OUT entries_done bigint, OUT found bigint
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 10;
-COMMENT ON FUNCTION simhash_progress() IS 'sessions that search for pairs, clusters or duplicates; see the view simhash_stat_progress';
+COMMENT ON FUNCTION simhash_progress() IS 'sessions that search for pairs, clusters, duplicates or components; see the view simhash_stat_progress';
 
 CREATE VIEW simhash_stat_progress AS
 SELECT p.pid, p.datid, d.datname, p.relid, p.indexrelid, p.command, p.phase,
 	p.tables_total, p.tables_done, p.entries_total, p.entries_done, p.found
 FROM simhash_progress() p LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) p.datid;
-COMMENT ON VIEW simhash_stat_progress IS 'how far sessions are that search for pairs, clusters or duplicates: entries done in this phase, and pairs found so far';
+COMMENT ON VIEW simhash_stat_progress IS 'how far sessions are that search for pairs, clusters, duplicates or components: entries done in this phase, and pairs found so far';
 GRANT SELECT ON simhash_stat_progress TO PUBLIC;
