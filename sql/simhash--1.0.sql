@@ -951,7 +951,7 @@ AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION simhash_minhash_agg_result(bytea) IS 'aggregate final function';
 
 CREATE AGGREGATE simhash_minhash_agg(hash bigint) (
-	SFUNC = simhash_minhash_agg_add, STYPE = bytea, SSPACE = 520,
+	SFUNC = simhash_minhash_agg_add, STYPE = bytea, SSPACE = 272,
 	FINALFUNC = simhash_minhash_agg_result, COMBINEFUNC = simhash_minhash_agg_combine,
 	PARALLEL = SAFE
 );
