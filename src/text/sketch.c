@@ -3,82 +3,32 @@
  * sketch.c
  *	  64 minima over a set of hashes, and a bit of each.
  *
- * This is fast similarity sketching (Dahlgaard, Knudsen and Thorup, 2017).
- * Each hash is thrown into the 64 bins again and again, each time with another
- * random value, and a bin keeps the least value of the earliest round that
- * came to it.  In the first rounds chance tells the bin; after them, each
- * round is for one bin, so that in the end none is empty.
+ * A feature falls into one of 64 bins, with a value.  The least value in a bin
+ * is its minimum.  A bin into which none falls gets its minimum in another way:
+ * each feature also goes through all bins, in an order and from a time of its
+ * own, and the time when the first one comes to the bin is the minimum.
  *
- * So the minimum of a bin depends on the set only, and which of its elements
- * it comes from is as good as chosen by lot.  Two sets have the same minimum
- * if the one drawn for their union is in both of them: with the probability
- * that is their Jaccard coefficient.
+ * Bins, values and times are random, so the feature whose minimum a bin has is
+ * as good as drawn by lot, each with the same chance.  Two sets have the same
+ * minimum if what is drawn from their union is in both of them: with a
+ * probability that is their Jaccard coefficient.  If not, their bits, which are
+ * the last ones of the minima, are equal with probability 1/2.
  *
- * Rounds that can change nothing are left out.  Of many hashes, the first
- * round fills all bins, and there is one throw for each of them.
+ * That the minima are over the set, and each feature contributes the same
+ * whatever others there are, is why neither order nor repetition matters, and
+ * why the minima of a union are those of its parts.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "text/sketch.h"
+#include "text/text_kernels.h"
 
-/* rounds in which chance tells the bin; one for each bin follows */
-#define SCATTERED_ROUNDS	16
+/* hashes that are added together */
+#define HASHES_AT_ONCE		1024
 
-/* a minimum: the round, and the value in the lower 56 bits */
-#define VALUE_BITS			56
-#define ROUND_START(round)	((uint64) (round) << VALUE_BITS)
-
-/* hashes that go through the rounds together */
-#define HASHES_AT_ONCE		256
-
-static void add_few(ShTextSketch *sketch, const uint64 *hashes, int nhashes);
-
-/*
- * A permutation of the 64-bit numbers that makes any of them look random: the
- * finalizer of SplitMix64.
- */
-static inline uint64
-mix(uint64 x)
-{
-	x = (x ^ x >> 30) * UINT64CONST(0xBF58476D1CE4E5B9);
-	x = (x ^ x >> 27) * UINT64CONST(0x94D049BB133111EB);
-	return x ^ x >> 31;
-}
-
-/* what SplitMix64 adds from one number to the next */
-#define STEP				UINT64CONST(0x9E3779B97F4A7C15)
-
-/*
- * The random number of a hash in a round, whose random number in round 0 is
- * given.
- */
-static inline uint64
-number_in_round(uint64 first, int round)
-{
-	return mix(first + round * STEP);
-}
-
-static inline uint64
-minimum_of(uint64 number, int round)
-{
-	return ROUND_START(round) | number >> (64 - VALUE_BITS);
-}
-
-/*
- * Returns the bin's bit.
- */
-static inline uint64
-throw(uint64 *minima, uint64 number, int round)
-{
-	int			bin = number % SHTEXT_BINS;
-	uint64		value = minimum_of(number, round);
-
-	/* no branch: it would be hard to predict */
-	minima[bin] = Min(minima[bin], value);
-	return UINT64CONST(1) << bin;
-}
+static void add_some(ShTextSketch *sketch, const uint64 *hashes, int nhashes);
 
 /*
  * Start with the empty set.
@@ -96,7 +46,7 @@ void
 shtext_sketch_add(ShTextSketch *sketch, const uint64 *hashes, int nhashes)
 {
 	for (int done = 0; done < nhashes; done += HASHES_AT_ONCE)
-		add_few(sketch, hashes + done, Min(nhashes - done, HASHES_AT_ONCE));
+		add_some(sketch, hashes + done, Min(nhashes - done, HASHES_AT_ONCE));
 }
 
 /*
@@ -110,19 +60,21 @@ shtext_sketch_merge(ShTextSketch *sketch, const ShTextSketch *other)
 }
 
 /*
- * Could these be the minima of a set?  Of one that has an element.
+ * Could these be the minima of a set that is not empty?
  */
 bool
 shtext_sketch_is_possible(const ShTextSketch *sketch)
 {
+	bool		any = false;
+
 	for (int bin = 0; bin < SHTEXT_BINS; bin++)
 	{
-		int			round = sketch->minima[bin] >> VALUE_BITS;
-
-		if (round >= SCATTERED_ROUNDS && round != SCATTERED_ROUNDS + bin)
+		if (sketch->minima[bin] < SHTEXT_VISITS)
+			any = true;
+		else if (sketch->minima[bin] - SHTEXT_VISITS > PG_UINT16_MAX)
 			return false;
 	}
-	return true;
+	return any;
 }
 
 /*
@@ -142,39 +94,33 @@ shtext_sketch_result(const ShTextSketch *sketch, uint64 *result)
  * Add at most HASHES_AT_ONCE hashes.
  */
 static void
-add_few(ShTextSketch *sketch, const uint64 *hashes, int nhashes)
+add_some(ShTextSketch *sketch, const uint64 *hashes, int nhashes)
 {
 	uint64	   *minima = sketch->minima;
 	uint64		numbers[HASHES_AT_ONCE];
-	uint64		open = 0;		/* bins that a later round may change */
+	uint64		empty = 0;		/* bins into which nothing has fallen */
 
 	for (int i = 0; i < nhashes; i++)
 	{
-		numbers[i] = mix(hashes[i] + STEP);
-		throw(minima, numbers[i], 0);
+		uint64	   *minimum;
+		uint64		value;
+
+		numbers[i] = shtext_mix(hashes[i]);
+		minimum = &minima[shtext_bin(numbers[i])];
+		value = shtext_value(numbers[i]);
+
+		/* no branch: it would be hard to predict */
+		*minimum = Min(*minimum, value);
 	}
+
 	for (int bin = 0; bin < SHTEXT_BINS; bin++)
-		open |= (uint64) (minima[bin] >= ROUND_START(1)) << bin;
-
-	for (int round = 1; open != 0 && round < SCATTERED_ROUNDS; round++)
+		empty |= (uint64) (minima[bin] >= SHTEXT_VISITS) << bin;
+	if (empty != 0)
 	{
-		for (int i = 0; i < nhashes; i++)
-			open &= ~throw(minima, number_in_round(numbers[i], round), round);
-	}
-	for (int bin = 0; open >> bin != 0 && bin < SHTEXT_BINS; bin++)
-	{
-		int			round = SCATTERED_ROUNDS + bin;
-		uint64		least = minima[bin];
+		uint16		first[SHTEXT_BINS];
 
-		if (least < ROUND_START(round))
-			continue;
-		for (int i = 0; i < nhashes; i++)
-		{
-			uint64		value = minimum_of(number_in_round(numbers[i], round),
-										   round);
-
-			least = Min(least, value);
-		}
-		minima[bin] = least;
+		shtext_kernels->first_visits(first, empty, numbers, nhashes);
+		for (int bin = 0; bin < SHTEXT_BINS; bin++)
+			minima[bin] = Min(minima[bin], SHTEXT_VISITS + first[bin]);
 	}
 }

@@ -10,16 +10,19 @@
 
 #include "postgres.h"
 
-#define SHTEXT_BINS		64
+#include "text/numbers.h"
 
 /*
- * The sketch of the union of two sets has in each bin the lesser of what
- * theirs have.
+ * For each bin, the least value that has fallen into it or, if none has,
+ * SHTEXT_VISITS and the time when the first feature comes to it.
  */
 typedef struct ShTextSketch
 {
-	uint64		minima[SHTEXT_BINS];	/* PG_UINT64_MAX if there is no hash */
+	uint64		minima[SHTEXT_BINS];	/* PG_UINT64_MAX if the set is empty */
 } ShTextSketch;
+
+/* above all values */
+#define SHTEXT_VISITS	(UINT64CONST(1) << 58)
 
 extern void shtext_sketch_init(ShTextSketch *sketch);
 extern void shtext_sketch_add(ShTextSketch *sketch, const uint64 *hashes,
