@@ -90,7 +90,7 @@ sub load_rows
 
 	coordinate("TRUNCATE docs, block_rows, one, staging; DROP TABLE IF EXISTS pairs, near_rows, duplicates;
 		INSERT INTO one $select; ANALYZE one; INSERT INTO docs SELECT id, body, fp FROM one");
-	my ($fill) = one_of('INSERT INTO block_rows SELECT b.table_no, b.prefix, d.fp') =~ /^(INSERT INTO block_rows.*?;)/ms;
+	my ($fill) = one_of('INSERT INTO block_rows SELECT b.prefix * 4 + b.table_no, d.fp') =~ /^(INSERT INTO block_rows.*?;)/ms;
 	coordinate($fill);
 	return;
 }
@@ -174,7 +174,7 @@ coordinate("CREATE TABLE one (id bigint PRIMARY KEY, body text, fp simhash);
 # until rows are to be kept out
 foreach my $shard (@shards)
 {
-	$shard->safe_psql($database, "ALTER TABLE block_rows_$_ DROP CONSTRAINT block_rows_${_}_prefix_fp_excl") foreach 0 .. 3;
+	$shard->safe_psql($database, "ALTER TABLE block_rows_$_ DROP CONSTRAINT block_rows_${_}_block_fp_excl") foreach 0 .. 3;
 }
 load_rows('SELECT id, body, simhash_compute(body) FROM texts');
 check_jobs('real texts');
@@ -238,9 +238,9 @@ foreach my $half (0, 1)
 
 # a row that is near one that is there, by one who does not ask
 my ($code, $stdout, $stderr) = $coordinator->psql($database, "BEGIN; INSERT INTO docs SELECT -1, body, fp FROM docs WHERE id % 5 = 1 LIMIT 1;
-	INSERT INTO block_rows SELECT b.table_no, b.prefix, (d.fp::bigint # 1)::simhash, -1
+	INSERT INTO block_rows SELECT b.prefix * 4 + b.table_no, (d.fp::bigint # 1)::simhash, -1
 	FROM (SELECT fp FROM docs LIMIT 1) d, simhash_blocks((d.fp::bigint # 1)::simhash) b; COMMIT", on_error_stop => 1);
-like($stderr, qr/conflicting key value violates exclusion constraint "block_rows_\d_prefix_fp_excl"/, 'a shard refuses');
+like($stderr, qr/conflicting key value violates exclusion constraint "block_rows_\d_block_fp_excl"/, 'a shard refuses');
 
 # a shard that is not there
 my $before = rows_of_shards();
