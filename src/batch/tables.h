@@ -38,6 +38,10 @@ typedef struct ShBatchTables
 	int			count;
 	ShBatchTable *tables;
 	BlockNumber nblocks;		/* of all together */
+
+	/* of several, by parts of the blocks: the table that each part begins in */
+	int			part_shift;
+	int		   *parts;
 	bool		grouped;		/* the indexes have several columns */
 
 	/* the indexes that were named; none of the rows of a side is below its start */
