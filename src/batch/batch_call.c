@@ -16,22 +16,39 @@
 
 /*
  * Open the indexes that are named, prepare to look up rows for the snapshot of the
- * calling query, and show it as a search of the first of them.
+ * calling query, and show it as a search of the last of them.
+ *
+ * Pairs are those of rows whose columns before the fingerprint are equal, or of any if
+ * not by_columns.
  *
  * On return there are AccessShareLocks on indexes and tables.
  */
 void
-shbatch_begin_tables(ShBatchCall *call, ShBatchCommand command, const Oid *indexes, int nindexes)
+shbatch_begin_tables(ShBatchCall *call, ShBatchCommand command, const Oid *indexes,
+					 int nindexes, bool by_columns)
 {
-	const ShIdxOpened *named = &call->tables.sides[0].named;
+	const ShIdxOpened *named = &call->tables.sides[nindexes - 1].named;
 
 	shbatch_tables_open(&call->tables, indexes, nindexes);
+	call->tables.grouped &= by_columns;
 	call->snapshot = RegisterSnapshot(GetActiveSnapshot());
 	for (int i = 0; i < call->tables.count; i++)
 		shidx_check_snapshot(call->tables.tables[i].index, call->snapshot);
 	shbatch_progress_start(command, RelationGetRelid(named->heap),
 						   RelationGetRelid(named->index));
 	shbatch_rows_begin(&call->rows, &call->tables, call->snapshot);
+}
+
+/*
+ * Give up what was opened and prepared, and pins; locks stay.
+ */
+void
+shbatch_end_tables(ShBatchCall *call)
+{
+	shbatch_rows_end(&call->rows);
+	shbatch_progress_end();
+	UnregisterSnapshot(call->snapshot);
+	shbatch_tables_close(&call->tables);
 }
 
 /*
@@ -55,7 +72,7 @@ shbatch_begin_index(FunctionCallInfo fcinfo, ShBatchCommand command, ShBatchCall
 	if (!PG_ARGISNULL(1))
 		shbatch_check_distance(PG_GETARG_INT32(1));
 	index = PG_GETARG_OID(0);
-	shbatch_begin_tables(call, command, &index, 1);
+	shbatch_begin_tables(call, command, &index, 1, true);
 	distance = PG_ARGISNULL(1) ? shidx_named_distance(&call->tables.sides[0]) :
 		PG_GETARG_INT32(1);
 	shbatch_source_tables(&call->input, &call->tables, call->snapshot, distance);
@@ -69,10 +86,7 @@ void
 shbatch_end_index(ShBatchCall *call)
 {
 	shbatch_source_end(&call->input);
-	shbatch_rows_end(&call->rows);
-	shbatch_progress_end();
-	UnregisterSnapshot(call->snapshot);
-	shbatch_tables_close(&call->tables);
+	shbatch_end_tables(call);
 }
 
 /*

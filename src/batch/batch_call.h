@@ -30,7 +30,8 @@ typedef struct ShBatchCall
 } ShBatchCall;
 
 extern void shbatch_begin_tables(ShBatchCall *call, ShBatchCommand command,
-								 const Oid *indexes, int nindexes);
+								 const Oid *indexes, int nindexes, bool by_columns);
+extern void shbatch_end_tables(ShBatchCall *call);
 extern bool shbatch_begin_index(FunctionCallInfo fcinfo, ShBatchCommand command,
 								ShBatchCall *call);
 extern void shbatch_end_index(ShBatchCall *call);

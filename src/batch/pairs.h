@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * pairs.h
- *	  All pairs within a distance among some keys.
+ *	  All pairs within a distance among some keys, or between two sets of them.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,8 +36,9 @@ typedef struct ShBatchPairs
 	uint64		masks[SHBATCH_MAX_MASKS];
 
 	/* for sets of keys that are subdivided */
+	bool		two_sets;		/* pairs are those between two sets */
 	size_t		capacity;
-	ShSortItem *entries;		/* keys and their positions */
+	ShSortItem *entries;		/* keys, and their positions doubled, plus the set */
 	ShSortItem *scratch;
 	uint64	   *column;
 } ShBatchPairs;
@@ -49,5 +50,8 @@ extern void shbatch_pairs_init(ShBatchPairs *pairs, int distance,
 							   ShBatchPairFunction found, ShBatchPartFunction report,
 							   void *arg);
 extern void shbatch_find_pairs(ShBatchPairs *pairs, const uint64 *keys, size_t count);
+
+extern void shbatch_find_matches(ShBatchPairs *pairs, const uint64 *a, size_t na,
+								 const uint64 *b, size_t nb);
 
 #endif							/* SIMHASH_BATCH_PAIRS_H */

@@ -37,44 +37,54 @@ shbatch_check_distance(int distance)
 }
 
 /*
+ * Plan the search of so many entries that are sorted by a scheme that suits the
+ * distance, and this number.  Returns the scheme.
+ */
+const ShBitsScheme *
+shbatch_plan_sort(ShBatchPlan *plan, int distance, double entries)
+{
+	ShBitsScheme *scheme;
+
+	if (distance >= SHBITS_MAX_BLOCKS || entries <= FEW_FINGERPRINTS)
+	{
+		shbatch_plan_whole(plan);
+		return shbits_make_scheme(1, 0);
+	}
+	/* the fewest sorts; buckets that are large are subdivided */
+	scheme = shbits_make_scheme(distance + 1, distance);
+	shbatch_plan(plan, scheme, distance, entries);
+	return scheme;
+}
+
+/*
  * Search what was added to a sort: by a scheme for the distance, or, if none is
  * given, one that suits the distance and the number of fingerprints.
  */
 static void
 use_sort(ShBatchSource *input, ShSort *sort, const ShBitsScheme *scheme, bool grouped)
 {
-	if (scheme == NULL &&
-		(input->distance >= SHBITS_MAX_BLOCKS || shsort_count(sort) <= FEW_FINGERPRINTS))
-	{
-		scheme = shbits_make_scheme(1, 0);
-		shbatch_plan_whole(&input->plan);
-	}
-	else
-	{
-		/* by default the fewest sorts; buckets that are large are subdivided */
-		if (scheme == NULL)
-			scheme = shbits_make_scheme(input->distance + 1, input->distance);
+	if (scheme != NULL)
 		shbatch_plan(&input->plan, scheme, input->distance, shsort_count(sort));
-	}
+	else
+		scheme = shbatch_plan_sort(&input->plan, input->distance, shsort_count(sort));
 	shbatch_stream_sort(&input->stream, sort, scheme, grouped);
 	input->entries = input->most = shsort_count(sort);
 }
 
 /*
- * Where indexes cannot be walked together, or not for this distance, since their tables
- * have too short prefixes in common: sort their entries anew, by one scheme.
+ * Read the indexes of some tables into a sort.  A serializable transaction must have
+ * its predicate locks.
  */
-static void
-sort_indexes(ShBatchSource *input, const ShBatchTables *tables, Snapshot snapshot)
+ShSort *
+shbatch_sort_tables(const ShBatchTables *tables, Snapshot snapshot)
 {
 	ShSort	   *sort = shsort_begin_grouped(maintenance_work_mem, tables->grouped);
-	ShBatchStream *stream = &input->stream;
+	ShBatchStream *stream = palloc(sizeof(ShBatchStream));
 	uint64	   *keys;
 	uint64	   *rows;
 	uint32		group;
 	int			count;
 
-	shbatch_progress_phase(SHBATCH_PHASE_SORT, input->entries);
 	for (int i = 0; i < tables->count; i++)
 	{
 		const ShBitsScheme *scheme = shbt_get_scheme(tables->tables[i].index);
@@ -90,14 +100,15 @@ sort_indexes(ShBatchSource *input, const ShBatchTables *tables, Snapshot snapsho
 		}
 		shbatch_stream_end(stream);
 	}
-	use_sort(input, sort, NULL, tables->grouped);
+	pfree(stream);
+	return sort;
 }
 
 /*
  * The scheme that the indexes of all tables have, or NULL.
  */
-static const ShBitsScheme *
-common_scheme(const ShBatchTables *tables)
+const ShBitsScheme *
+shbatch_common_scheme(const ShBatchTables *tables)
 {
 	const ShBitsScheme *common = NULL;
 
@@ -116,20 +127,17 @@ common_scheme(const ShBatchTables *tables)
 }
 
 /*
- * Search the indexes of some tables within a distance, which must be in range.  The
- * tables must be open, and stay so, and the snapshot be registered.
+ * Count the entries of the indexes of some tables that are about to be searched:
+ * about, and at most.
  *
  * All of each index is read, so a serializable transaction takes a predicate
  * lock on all of it.
  */
 void
-shbatch_source_tables(ShBatchSource *input, const ShBatchTables *tables, Snapshot snapshot,
-					  int distance)
+shbatch_count_entries(const ShBatchTables *tables, Snapshot snapshot, double *entries,
+					  double *most)
 {
-	const ShBitsScheme *scheme = common_scheme(tables);
-
-	input->distance = distance;
-	input->entries = input->most = 0;
+	*entries = *most = 0;
 	for (int i = 0; i < tables->count; i++)
 	{
 		Relation	index = tables->tables[i].index;
@@ -137,25 +145,44 @@ shbatch_source_tables(ShBatchSource *input, const ShBatchTables *tables, Snapsho
 
 		PredicateLockRelation(index, snapshot);
 		pgstat_count_index_scan(index);
-		input->entries += Max(index->rd_rel->reltuples, 0);
-		input->most += pages / shbt_get_scheme(index)->ntables *
-			shbt_leaf_capacity(tables->grouped);
+		*entries += Max(index->rd_rel->reltuples, 0);
+		*most += pages / shbt_get_scheme(index)->ntables *
+			shbt_leaf_capacity(shbt_is_grouped(index));
 	}
+}
+
+/*
+ * Search the indexes of some tables within a distance, which must be in range.  The
+ * tables must be open, and stay so, and the snapshot be registered.
+ */
+void
+shbatch_source_tables(ShBatchSource *input, const ShBatchTables *tables, Snapshot snapshot,
+					  int distance)
+{
+	const ShBitsScheme *scheme = shbatch_common_scheme(tables);
+
+	input->distance = distance;
+	shbatch_count_entries(tables, snapshot, &input->entries, &input->most);
 	if (scheme != NULL && distance <= scheme->distance)
 	{
 		shbatch_stream_tables(&input->stream, tables, scheme, snapshot);
 		shbatch_plan(&input->plan, scheme, distance, input->most);
 	}
 	else
-		sort_indexes(input, tables, snapshot);
+	{
+		/* the tables of the indexes differ, or have too short prefixes in common */
+		shbatch_progress_phase(SHBATCH_PHASE_SORT, input->entries);
+		use_sort(input, shbatch_sort_tables(tables, snapshot), NULL, tables->grouped);
+	}
 }
 
 /*
- * Add the elements of an array to a sort.  Nulls are passed over.
+ * Read an array into a sort.  Nulls are passed over.
  */
-static void
-add_elements(ShSort *sort, AnyArrayType *array)
+ShSort *
+shbatch_sort_array(AnyArrayType *array)
 {
+	ShSort	   *sort = shsort_begin(maintenance_work_mem);
 	int			count = ArrayGetNItems(AARR_NDIM(array), AARR_DIMS(array));
 	array_iter	iterator;
 
@@ -171,6 +198,7 @@ add_elements(ShSort *sort, AnyArrayType *array)
 		if (!isnull)
 			shsort_add(sort, DatumGetSimhash(value), i);
 	}
+	return sort;
 }
 
 /*
@@ -184,11 +212,8 @@ void
 shbatch_source_array(ShBatchSource *input, AnyArrayType *array, int distance,
 					 const ShBitsScheme *scheme, int table)
 {
-	ShSort	   *sort = shsort_begin(maintenance_work_mem);
-
-	add_elements(sort, array);
 	input->distance = distance;
-	use_sort(input, sort, scheme, false);
+	use_sort(input, shbatch_sort_array(array), scheme, false);
 	if (table != SHBATCH_ALL_TABLES)
 		shbatch_plan_table(&input->plan, scheme, table);
 }

@@ -29,6 +29,12 @@ typedef struct ShBatchSource
 } ShBatchSource;
 
 extern void shbatch_check_distance(int distance);
+extern const ShBitsScheme *shbatch_plan_sort(ShBatchPlan *plan, int distance, double entries);
+extern const ShBitsScheme *shbatch_common_scheme(const ShBatchTables *tables);
+extern void shbatch_count_entries(const ShBatchTables *tables, Snapshot snapshot,
+								  double *entries, double *most);
+extern ShSort *shbatch_sort_tables(const ShBatchTables *tables, Snapshot snapshot);
+extern ShSort *shbatch_sort_array(AnyArrayType *array);
 extern void shbatch_source_tables(ShBatchSource *input, const ShBatchTables *tables,
 								  Snapshot snapshot, int distance);
 extern void shbatch_source_array(ShBatchSource *input, AnyArrayType *array, int distance,

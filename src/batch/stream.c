@@ -571,6 +571,41 @@ read_entries(ShBatchStream *stream)
 }
 
 /*
+ * Entries that come before a key of a group are not wanted any more.  Some of
+ * them may still be returned.
+ *
+ * Of an index, leaves that have no others are not read: the search for the leaf
+ * of the key takes about as long as going to the next one.
+ */
+void
+shbatch_stream_seek(ShBatchStream *stream, uint32 group, uint64 key)
+{
+	ShBtKey		target = shbt_make_key(group, key, 0);
+
+	if (stream->next < stream->count)
+	{
+		ShBtKey		last = shbt_make_key(stream->grouped ? stream->groups[stream->count - 1] : 0,
+										 stream->keys[stream->count - 1], SHBT_MAX_TID);
+
+		if (!shbt_key_less(last, target))
+			return;
+		stream->next = stream->count;
+	}
+	for (int i = 0; i < stream->nreading; i++)
+	{
+		ShBatchReader *reader = stream->reading[i];
+		const uint32 *groups = stream->grouped ? reader->groups : NULL;
+
+		/* of one index, the entries that it has were returned */
+		if (stream->nreaders > 1 && reader->next < reader->count &&
+			is_above(reader->keys, reader->rows, groups, reader->count - 1, target))
+			continue;
+		reader->next = reader->count;
+		shbt_walk_seek(&reader->walk, target);
+	}
+}
+
+/*
  * The next entries of the table, all of one group: their permuted fingerprints,
  * ascending, and their rows.  Groups ascend.  The arrays are the caller's to
  * change until the next call.  Returns how many there are, 0 after the last.

@@ -75,6 +75,7 @@ extern void shbatch_stream_table(ShBatchStream *stream, const ShBatchTables *tab
 extern void shbatch_stream_sort(ShBatchStream *stream, ShSort *sort,
 								const ShBitsScheme *scheme, bool grouped);
 extern void shbatch_stream_start(ShBatchStream *stream, int table);
+extern void shbatch_stream_seek(ShBatchStream *stream, uint32 group, uint64 key);
 extern int	shbatch_stream_next(ShBatchStream *stream, uint32 *group, uint64 **keys,
 								uint64 **rows);
 extern void shbatch_stream_end(ShBatchStream *stream);

@@ -173,6 +173,22 @@ shbatch_tables_open(ShBatchTables *tables, const Oid *indexes, int nindexes)
 	tables->grouped = shbt_is_grouped(tables->sides[0].named.index);
 }
 
+/*
+ * The tables of one of the indexes that are named, to be read.  They are part of the
+ * others, and not to be closed.
+ */
+ShBatchTables
+shbatch_tables_of_side(const ShBatchTables *tables, int side)
+{
+	ShBatchTables result = *tables;
+
+	for (int i = 0; i < side; i++)
+		result.tables += tables->sides[i].count;
+	result.count = tables->sides[side].count;
+	result.parts = NULL;		/* those of all */
+	return result;
+}
+
 void
 shbatch_tables_close(ShBatchTables *tables)
 {

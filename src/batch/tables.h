@@ -51,6 +51,7 @@ typedef struct ShBatchTables
 } ShBatchTables;
 
 extern void shbatch_tables_open(ShBatchTables *tables, const Oid *indexes, int nindexes);
+extern ShBatchTables shbatch_tables_of_side(const ShBatchTables *tables, int side);
 extern void shbatch_tables_close(ShBatchTables *tables);
 extern const ShBatchTable *shbatch_search_table(const ShBatchTables *tables, uint64 row);
 

@@ -12,7 +12,10 @@
  */
 #include "postgres.h"
 
+#include "port/pg_bitutils.h"
+
 #include "text/hash.h"
+#include "text/numbers.h"
 #include "text/text_kernels.h"
 #include "text/unicode.h"
 
@@ -25,19 +28,23 @@ static const unsigned char *choose_fold_ascii(const unsigned char *next,
 											  char **out);
 static void choose_hash_fours(const char *bytes, int n, uint64 *hashes);
 static void choose_count_bits(uint64 *digits, const uint64 *numbers, int n);
+static void choose_first_visits(uint16 *first, uint64 bins,
+								const uint64 *numbers, int n);
 
 static const ShTextKernels kernels_portable = {
 	.name = "portable",
 	.fold_ascii = shtext_fold_ascii_portable,
 	.hash_fours = shtext_hash_fours_portable,
-	.count_bits = shtext_count_bits_portable
+	.count_bits = shtext_count_bits_portable,
+	.first_visits = shtext_first_visits_portable
 };
 
 static const ShTextKernels kernels_choose = {
 	.name = "choose",
 	.fold_ascii = choose_fold_ascii,
 	.hash_fours = choose_hash_fours,
-	.count_bits = choose_count_bits
+	.count_bits = choose_count_bits,
+	.first_visits = choose_first_visits
 };
 
 const ShTextKernels *shtext_kernels = &kernels_choose;
@@ -95,6 +102,33 @@ shtext_count_bits_portable(uint64 *digits, const uint64 *numbers, int n)
 	}
 	for (; i < n; i++)
 		shtext_add_carry(digits, 0, numbers[i]);
+}
+
+void
+shtext_first_visits_portable(uint16 *first, uint64 bins,
+							 const uint64 *numbers, int n)
+{
+	for (; bins != 0; bins &= bins - 1)
+	{
+		int			bin = pg_rightmost_one_pos64(bins);
+		uint16		least = PG_UINT16_MAX;
+		uint64		coin = 1;
+
+		for (int i = 0; i < n; i++)
+		{
+			uint16		visit = shtext_start(numbers[i]) + bin * shtext_step(numbers[i]);
+
+			least = Min(least, visit);
+		}
+		for (int i = 0; i < n; i++)
+		{
+			uint16		visit = shtext_start(numbers[i]) + bin * shtext_step(numbers[i]);
+
+			if (unlikely(visit == least))
+				coin &= shtext_coins(numbers[i]) >> bin;
+		}
+		first[bin] = least | coin;
+	}
 }
 
 const ShTextKernels *
@@ -157,4 +191,11 @@ choose_count_bits(uint64 *digits, const uint64 *numbers, int n)
 {
 	choose_kernels();
 	shtext_kernels->count_bits(digits, numbers, n);
+}
+
+static void
+choose_first_visits(uint16 *first, uint64 bins, const uint64 *numbers, int n)
+{
+	choose_kernels();
+	shtext_kernels->first_visits(first, bins, numbers, n);
 }

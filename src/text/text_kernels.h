@@ -44,6 +44,15 @@ typedef struct ShTextKernels
 	 * weight 2^d of counter i.
 	 */
 	void		(*count_bits) (uint64 *digits, const uint64 *numbers, int n);
+
+	/*
+	 * Of n features, given by their numbers, at least one: when the first of
+	 * them comes to a bin, plus what it brings; if several come at the same
+	 * time, the least that one brings.  first[b] is set for each bin b of a
+	 * set, and perhaps for others.
+	 */
+	void		(*first_visits) (uint16 *first, uint64 bins,
+								 const uint64 *numbers, int n);
 } ShTextKernels;
 
 /*
@@ -64,6 +73,8 @@ extern const unsigned char *shtext_fold_ascii_portable(const unsigned char *next
 extern void shtext_hash_fours_portable(const char *bytes, int n, uint64 *hashes);
 extern void shtext_count_bits_portable(uint64 *digits, const uint64 *numbers,
 									   int n);
+extern void shtext_first_visits_portable(uint16 *first, uint64 bins,
+										 const uint64 *numbers, int n);
 
 #ifdef SHTEXT_X86_KERNELS
 extern const ShTextKernels shtext_kernels_avx2;

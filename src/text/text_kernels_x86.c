@@ -20,6 +20,9 @@
  */
 #include "postgres.h"
 
+#include "port/pg_bitutils.h"
+
+#include "text/numbers.h"
 #include "text/text_kernels.h"
 
 #ifdef SHTEXT_X86_KERNELS
@@ -39,6 +42,9 @@
 
 /* groups after which the counters of a lane could overflow */
 #define MAX_GROUPS		15
+
+/* for so many bins, or fewer, lanes do not pay */
+#define FEW_BINS		8
 
 /*
  * Add counters of LANE_DIGITS digits, as many as there are lanes.
@@ -180,11 +186,61 @@ count_bits_avx2(uint64 *digits, const uint64 *numbers, int n)
 	shtext_count_bits_portable(digits, numbers, n);
 }
 
+/*
+ * All bins in lanes, feature by feature.
+ */
+SHTEXT_TARGET("avx2")
+static void
+first_visits_avx2(uint16 *first, uint64 bins, const uint64 *numbers, int n)
+{
+	const __m256i bin = _mm256_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7,
+										  8, 9, 10, 11, 12, 13, 14, 15);
+	const __m256i half = _mm256_set1_epi16((int16) 0x8000);
+	const __m256i bits = _mm256_setr_epi16(1, 2, 4, 8, 16, 32, 64, 128, 256, 512,
+										   1024, 2048, 4096, 8192, 16384,
+										   (int16) 0x8000);
+	__m256i		least[4];
+
+	if (pg_popcount64(bins) <= FEW_BINS)
+	{
+		shtext_first_visits_portable(first, bins, numbers, n);
+		return;
+	}
+
+	for (int v = 0; v < 4; v++)
+		least[v] = _mm256_set1_epi16(-1);
+	for (int i = 0; i < n; i++)
+	{
+		uint64		coins = shtext_coins(numbers[i]);
+		__m256i		start = _mm256_set1_epi16(shtext_start(numbers[i]));
+		__m256i		step = _mm256_set1_epi16(shtext_step(numbers[i]));
+		__m256i		visits[4];
+
+		/* 32 bins further, half of the time has gone by */
+		visits[0] = _mm256_add_epi16(start, _mm256_mullo_epi16(bin, step));
+		visits[1] = _mm256_add_epi16(visits[0], _mm256_slli_epi16(step, 4));
+		visits[2] = _mm256_xor_si256(visits[0], half);
+		visits[3] = _mm256_xor_si256(visits[1], half);
+		for (int v = 0; v < 4; v++)
+		{
+			__m256i		coin;
+
+			coin = _mm256_and_si256(_mm256_set1_epi16(coins >> 16 * v), bits);
+			coin = _mm256_cmpeq_epi16(coin, bits);
+			least[v] = _mm256_min_epu16(least[v],
+										_mm256_sub_epi16(visits[v], coin));
+		}
+	}
+	for (int v = 0; v < 4; v++)
+		_mm256_storeu_si256((__m256i *) &first[16 * v], least[v]);
+}
+
 const ShTextKernels shtext_kernels_avx2 = {
 	.name = "avx2",
 	.fold_ascii = shtext_fold_ascii_portable,
 	.hash_fours = hash_many_fours_avx2,
-	.count_bits = count_bits_avx2
+	.count_bits = count_bits_avx2,
+	.first_visits = first_visits_avx2
 };
 
 SHTEXT_TARGET("avx512f,avx512bw,avx512dq")
@@ -288,11 +344,52 @@ count_bits_avx512(uint64 *digits, const uint64 *numbers, int n)
 	shtext_count_bits_portable(digits, numbers, n);
 }
 
+/*
+ * All bins in lanes, feature by feature.
+ */
+SHTEXT_TARGET("avx512f,avx512bw")
+static void
+first_visits_avx512(uint16 *first, uint64 bins, const uint64 *numbers, int n)
+{
+	const __m512i bin = _mm512_set_epi16(31, 30, 29, 28, 27, 26, 25, 24,
+										 23, 22, 21, 20, 19, 18, 17, 16,
+										 15, 14, 13, 12, 11, 10, 9, 8,
+										 7, 6, 5, 4, 3, 2, 1, 0);
+	const __m512i half = _mm512_set1_epi16((int16) 0x8000);
+	const __m512i one = _mm512_set1_epi16(1);
+	__m512i		low = _mm512_set1_epi16(-1);
+	__m512i		high = low;
+
+	if (pg_popcount64(bins) <= FEW_BINS)
+	{
+		shtext_first_visits_portable(first, bins, numbers, n);
+		return;
+	}
+
+	for (int i = 0; i < n; i++)
+	{
+		uint64		coins = shtext_coins(numbers[i]);
+		__m512i		start = _mm512_set1_epi16(shtext_start(numbers[i]));
+		__m512i		step = _mm512_set1_epi16(shtext_step(numbers[i]));
+		__m512i		visits = _mm512_add_epi16(start, _mm512_mullo_epi16(bin, step));
+
+		low = _mm512_min_epu16(low, _mm512_mask_add_epi16(visits, (__mmask32) coins,
+														  visits, one));
+		/* 32 bins further, half of the time has gone by */
+		visits = _mm512_xor_si512(visits, half);
+		high = _mm512_min_epu16(high, _mm512_mask_add_epi16(visits, (__mmask32) (coins >> 32),
+															visits, one));
+	}
+	_mm512_storeu_si512(&first[0], low);
+	_mm512_storeu_si512(&first[32], high);
+}
+
 const ShTextKernels shtext_kernels_avx512 = {
 	.name = "avx512",
 	.fold_ascii = shtext_fold_ascii_portable,
 	.hash_fours = hash_many_fours_avx512,
-	.count_bits = count_bits_avx512
+	.count_bits = count_bits_avx512,
+	.first_visits = first_visits_avx512
 };
 
 SHTEXT_TARGET("avx512f,avx512bw,avx512vbmi2,popcnt")
@@ -337,7 +434,8 @@ const ShTextKernels shtext_kernels_avx512vbmi2 = {
 	.name = "avx512vbmi2",
 	.fold_ascii = fold_ascii_avx512vbmi2,
 	.hash_fours = hash_many_fours_avx512,
-	.count_bits = count_bits_avx512
+	.count_bits = count_bits_avx512,
+	.first_visits = first_visits_avx512
 };
 
 #endif							/* SHTEXT_X86_KERNELS */
