@@ -594,12 +594,11 @@ shbatch_stream_seek(ShBatchStream *stream, uint32 group, uint64 key)
 	for (int i = 0; i < stream->nreading; i++)
 	{
 		ShBatchReader *reader = stream->reading[i];
-		int			last = reader->count - 1;
+		const uint32 *groups = stream->grouped ? reader->groups : NULL;
 
 		/* of one index, the entries that it has were returned */
-		if (stream->nreaders > 1 && reader->next <= last &&
-			!shbt_key_less(shbt_make_key(stream->grouped ? reader->groups[last] : 0,
-										 reader->keys[last], SHBT_MAX_TID), target))
+		if (stream->nreaders > 1 && reader->next < reader->count &&
+			is_above(reader->keys, reader->rows, groups, reader->count - 1, target))
 			continue;
 		reader->next = reader->count;
 		shbt_walk_seek(&reader->walk, target);

@@ -185,6 +185,7 @@ shbatch_tables_of_side(const ShBatchTables *tables, int side)
 	for (int i = 0; i < side; i++)
 		result.tables += tables->sides[i].count;
 	result.count = tables->sides[side].count;
+	result.parts = NULL;		/* those of all */
 	return result;
 }
 
