@@ -218,7 +218,7 @@ subquery_length(const Call *call, Node *node)
 	SubLinkType kind;
 	Plan	   *plan = get_subplan(call, node, &kind);
 	double		groups;
-	int			processes = 1;
+	double		processes = 1;
 
 	if (plan == NULL)
 		return UNKNOWN_ROWS;
@@ -227,12 +227,22 @@ subquery_length(const Call *call, Node *node)
 	if (kind != EXPR_SUBLINK || !IsA(plan, Agg))
 		return UNKNOWN_ROWS;
 
-	/* it may be made of what parallel workers have aggregated */
+	/*
+	 * It may be made of what parallel workers have aggregated, of their
+	 * shares of the rows.  The leader has what the server reckons that it has
+	 * time for.
+	 */
 	groups = Max(plan->plan_rows, 1.0);
 	while (outerPlan(plan) != NULL)
 	{
 		if (IsA(plan, Gather) && IsA(outerPlan(plan), Agg))
-			processes = ((Gather *) plan)->num_workers + 1;
+		{
+			int			workers = ((Gather *) plan)->num_workers;
+
+			processes = workers;
+			if (parallel_leader_participation)
+				processes += Max(1.0 - 0.3 * workers, 0);
+		}
 		else if (!IsA(plan, Agg))
 			break;
 		plan = outerPlan(plan);
