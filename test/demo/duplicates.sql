@@ -43,7 +43,7 @@ $$ LANGUAGE sql;
 -- some pairs that are verified, and one that is not, of texts that do not look related by
 -- their names
 \echo
-\echo Three that share 0.8 or more, and one that does not, from about where the texts begin to differ:
+\echo Some that share 0.8 or more, and one that does not, from about where the texts begin to differ:
 WITH chosen AS MATERIALIZED (
 	SELECT DISTINCT ON (jaccard >= 0.8, distance)
 		distance, jaccard, a.name AS name_a, b.name AS name_b, a.description AS text_a, b.description AS text_b

@@ -16,8 +16,8 @@ FROM docs;
 
 SELECT clock_timestamp() AS start \gset
 ALTER TABLE docs ADD COLUMN fp simhash GENERATED ALWAYS AS (simhash_minhash(description, 2, 'word')) STORED;
-SELECT format(E'Computed their fingerprints in %s s, as a generated column, with simhash_minhash: of texts that\n'
-		'are as short as most of these it finds more than simhash_compute (doc/choosing.md).',
+SELECT format(E'Computed their fingerprints in %s s, as a generated column, with simhash_minhash: of short\n'
+		'texts it finds more than simhash_compute (doc/choosing.md).',
 		round(extract(epoch FROM clock_timestamp() - :'start'), 2));
 
 SELECT clock_timestamp() AS start \gset
