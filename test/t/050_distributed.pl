@@ -6,45 +6,19 @@ use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 use DistributedTest;
-use File::Find;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use SimhashTest;
 use Test::More;
 
-my $demo = "$FindBin::RealBin/../demo";
 my $rows = $ENV{ROWS} || 6000;
 my @nodes = make_machines();
 my ($coordinator, @shards) = @nodes;
-
-sub coordinate
-{
-	return $coordinator->safe_psql($database, @_);
-}
-
-# Real texts: descriptions of packages where there are lists, and in any case what Perl
-# brings, by paragraphs
-sub collect_texts
-{
-	my ($file) = @_;
-	my $paragraphs = 0;
-
-	system("apt-cache dumpavail 2>/dev/null | perl '$demo/packages.pl' 2>/dev/null | head -n $rows >'$file'");
-	find({ no_chdir => 1,
-		   preprocess => sub { sort @_ },
-		   wanted => sub {
-			   return if $paragraphs >= $rows || !/\.p(od|m)$/ || !-f || !-r _;
-			   my @found = map { s/\s+/ /gr } grep { /\w{3}/ && !/[\\\x80-\xff]/ } split /\n\s*\n/, slurp_file($_);
-			   append_to_file($file, join '', map { "paragraph\t$_\n" } @found);
-			   $paragraphs += @found;
-		   }
-		 },
-		grep { !ref && m{^/} && -d } @INC);
-	return;
-}
+my $generic = 'SET plan_cache_mode = force_generic_plan';
+my $random = random_fp();
 
 my $texts = PostgreSQL::Test::Utils::tempdir . '/texts';
-collect_texts($texts);
+collect_texts($texts, $rows);
 coordinate('CREATE TABLE texts (id bigint GENERATED ALWAYS AS IDENTITY, name text, body text)');
 coordinate("COPY texts (name, body) FROM '$texts'");
 # and some that are edited
@@ -59,116 +33,6 @@ foreach my $part (page_parts('Foreign servers'), page_parts('What can go wrong')
 }
 pass('the page was run');
 
-# What a statement of the page gives, and what the same gives of one table; perhaps with other
-# words in place of some
-sub coordinate_both
-{
-	my ($sql, %replace) = @_;
-	my $of_one;
-
-	while (my ($words, $others) = each %replace)
-	{
-		die "there are no words $words" if $sql !~ s/\Q$words\E/$others/g;
-	}
-	$of_one = $sql;
-	$of_one =~ s/\bFROM docs(_\d)?\b/FROM one/g or die "no table in $sql";
-	return (coordinate($sql), coordinate($of_one));
-}
-
-# Of a block that prepares a statement, this statement alone
-sub prepared
-{
-	my ($name) = @_;
-	my ($sql) = one_of("PREPARE $name (") =~ /^(PREPARE \Q$name\E .*?;)/ms;
-	return $sql;
-}
-
-# The rows of one table, and of the shards
-sub load_rows
-{
-	my ($select) = @_;
-
-	coordinate("TRUNCATE docs, block_rows, one, staging; DROP TABLE IF EXISTS pairs, near_rows, duplicates;
-		INSERT INTO one $select; ANALYZE one; INSERT INTO docs SELECT id, body, fp FROM one");
-	my ($fill) = one_of('INSERT INTO block_rows SELECT b.prefix * 4 + b.table_no, d.fp') =~ /^(INSERT INTO block_rows.*?;)/ms;
-	coordinate($fill);
-	return;
-}
-
-my $generic = 'SET plan_cache_mode = force_generic_plan';
-my $one_query = '1234567890123456789';
-
-sub check_jobs
-{
-	my ($what) = @_;
-	my @queries = split /\n/, coordinate('SELECT fp FROM one WHERE fp IS NOT NULL ORDER BY id % 101, id LIMIT 12');
-
-	# look-ups
-	my ($literal) = one_of('PREPARE look_up (') =~ /^(SELECT id.*?;)/ms;
-	foreach my $query ($one_query, @queries)
-	{
-		same_rows(coordinate_both($literal, $one_query => $query), "$what: near $query");
-	}
-	foreach my $setting ('SET plan_cache_mode = auto', $generic)
-	{
-		same_rows(coordinate_both(join("\n", "$setting;", prepared('look_up'), map { "EXECUTE look_up ('$_');" } @queries)),
-			"$what: near parameters, $setting");
-	}
-	my ($words) = coordinate('SELECT min(body) FROM one') || 'none';
-	$words =~ s/'/''/g;
-	same_rows(coordinate_both("$generic; " . prepared('look_up_text') . "EXECUTE look_up_text ('$words')"),
-		"$what: near a text");
-
-	# many
-	coordinate("INSERT INTO staging SELECT -id, body, (fp::bigint # (1::bigint << (id % 61)::int))::simhash FROM one WHERE id % 7 = 0;
-		ANALYZE staging");
-	same_rows(coordinate_both(one_of('WITH near AS MATERIALIZED (SELECT id, fp FROM docs')), "$what: many look-ups");
-
-	# nearest first: where several are equally near, any of them
-	foreach my $query (@queries[ 0 .. 3 ])
-	{
-		my ($got, $expected) = coordinate_both("$generic; " . prepared('nearest') . "EXECUTE nearest ('$query')");
-
-		s/^\d+\|//mg foreach $got, $expected;
-		is(scalar(split /\n/, $got), 10, "$what: ten");
-		# each of three branches over one table gives the same
-		$expected = coordinate("SELECT fp <~> '$query' FROM one ORDER BY fp <~> '$query' LIMIT 10");
-		same_rows($got, $expected, "$what: nearest to $query");
-	}
-
-	# pairs, clusters, duplicates
-	coordinate(one_of('CREATE TABLE pairs'));
-	my $pairs = coordinate(one_of('WHERE p.a <> p.b OR'));
-	$pairs =~ s/^(\d+)\|(\d+)/$1 < $2 ? "$1|$2" : "$2|$1"/gme;
-	cmp_ok(scalar(split /\n/, $pairs), '>', 20, "$what: there are pairs");
-	same_rows($pairs,
-		coordinate("SELECT least(x.id, y.id), greatest(x.id, y.id), distance
-			FROM simhash_find_all('one_fp') JOIN one x ON x.ctid = a JOIN one y ON y.ctid = b"), "$what: pairs");
-	same_rows(coordinate(one_of('simhash_components(e.a')),
-		coordinate("SELECT min(id) OVER (PARTITION BY cluster), id, size
-			FROM simhash_find_clusters('one_fp') JOIN one ON one.ctid = member"), "$what: clusters");
-	coordinate(one_of('CREATE TABLE duplicates'));
-	my $duplicates = coordinate('SELECT * FROM duplicates');
-	same_rows($duplicates,
-		coordinate("SELECT x.id, y.id, distance
-			FROM simhash_find_duplicates('one_fp', keep => 'length(body) DESC, id')
-			JOIN one x ON x.ctid = duplicate JOIN one y ON y.ctid = keeper"), "$what: duplicates");
-	coordinate(one_of('SELECT duplicate FROM duplicates'));
-	is(coordinate('SELECT count(*) FROM docs'),
-		coordinate('SELECT count(*) FROM one') - (split /\n/, $duplicates), "$what: the others are left");
-	is(coordinate('SELECT count(*) FROM near_values'), '0', "$what: and not near each other");
-	check_step($what);
-	return;
-}
-
-# Block rows are those of the rows
-sub check_step
-{
-	my ($what) = @_;
-	is(coordinate(one_of('lacks_block_row')), '', "$what: rows and block rows are in step");
-	return;
-}
-
 coordinate("CREATE TABLE one (id bigint PRIMARY KEY, body text, fp simhash);
 	CREATE INDEX one_fp ON one USING simhash (fp)");
 # until rows are to be kept out
@@ -176,18 +40,7 @@ foreach my $shard (@shards)
 {
 	$shard->safe_psql($database, "ALTER TABLE block_rows_$_ DROP CONSTRAINT block_rows_${_}_block_fp_excl") foreach 0 .. 3;
 }
-load_rows('SELECT id, body, simhash_compute(body) FROM texts');
-check_jobs('real texts');
-my $random = '((random() * 9e18)::bigint # ((random() * 2)::bigint << 62))::simhash';
-load_rows("SELECT i, 'text ' || i, CASE WHEN i % 97 > 0 THEN
-		(nth_value(f::bigint, 1) OVER (PARTITION BY CASE WHEN i % 4 = 0 THEN i % 400 ELSE -i END ORDER BY i)
-			# (1::bigint << (random() * 63)::int))::simhash END
-	FROM (SELECT i, $random AS f FROM generate_series(1, $rows / 2) i) s");
-check_jobs('random fingerprints');
-load_rows("SELECT i, repeat('x', i % 50), CASE WHEN i % 3 > 0 THEN $random
-		WHEN i % 2 > 0 THEN (i % 4)::simhash ELSE ((i % 77) * 64 + (i % 5))::simhash END
-	FROM generate_series(1, least($rows, 3000) / 2) i");
-check_jobs('many duplicates');
+check_all_jobs($rows);
 
 # What is sent to the shards
 sub is_sent
@@ -293,7 +146,6 @@ check_step('what is taken back');
 # sessions of two coordinators
 my $sessions = 8;
 my $groups = $ENV{GROUPS} || 240;
-my $batches = 4;
 my $other = 'corpus_too';
 $coordinator->safe_psql('postgres', "CREATE DATABASE $other TEMPLATE template0");
 run_part(\@nodes, $_, $other) foreach one_of('CREATE SERVER shard_1'), one_of('CREATE FOREIGN TABLE docs_1');
@@ -301,24 +153,8 @@ $coordinator->safe_psql($other, 'CREATE TABLE staging (id bigint PRIMARY KEY, bo
 run_part(\@nodes, one_of('CREATE PROCEDURE load_staging') =~ s/^CALL.*//mr, $other);
 coordinate('TRUNCATE docs, block_rows, staging');
 
-# Each loads a row of each group; rows of a group differ in two bits.
-sub session
-{
-	my ($s) = @_;
-	my $sql = 'CREATE TEMPORARY TABLE staging (id bigint PRIMARY KEY, body text, fp simhash);
-		CREATE INDEX staging_fp ON staging USING simhash (fp);';
-
-	foreach my $batch (1 .. $batches)
-	{
-		$sql .= "TRUNCATE staging; INSERT INTO staging
-			SELECT $s * 1000000 + g, NULL, (hashint8extended(g, 0) # (1::bigint << (g + 7 * $s) % 63))::simhash
-			FROM generate_series(1, $groups) g WHERE (g + $s) % $batches + 1 = $batch;
-			CALL load_staging();\n";
-	}
-	return { database => $s % 2 ? $database : $other, sql => $sql };
-}
 my $start = time;
-my @errors = run_sessions($coordinator, map { session($_) } 1 .. $sessions);
+my @errors = run_sessions($coordinator, map { near_loads($_ % 2 ? $database : $other, $_, $groups, 4) } 1 .. $sessions);
 my $seconds = time - $start;
 is(join('', @errors), '', "$sessions sessions loaded");
 diag(sprintf('%d sessions, %d rows each, in %d s', $sessions, $groups, $seconds));
