@@ -921,10 +921,10 @@ COMMENT ON AGGREGATE simhash_weighted_agg(bigint, float8) IS 'fingerprint of fea
 -- above
 --
 
-CREATE FUNCTION simhash_minhash(document text, shingle int DEFAULT 8, unit text DEFAULT 'char') RETURNS simhash
+CREATE FUNCTION simhash_minhash(document text, shingle int DEFAULT 2, unit text DEFAULT 'word') RETURNS simhash
 AS 'MODULE_PATHNAME', 'simhash_minhash_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION simhash_minhash(text, int, text) IS
-'MinHash fingerprint of a text: of the set of its runs of some characters or words; null if it has no letter or digit';
+'MinHash fingerprint of a text: of the set of its runs of some words or characters; null if it has no letter or digit';
 
 CREATE FUNCTION simhash_minhash(document bytea, shingle int DEFAULT 8) RETURNS simhash
 AS 'MODULE_PATHNAME', 'simhash_minhash_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
