@@ -308,7 +308,7 @@ shbatch_buckets_take(ShBatchBucketReader *reader)
 	int			end = prefix_end(reader, &repeats);
 
 	bucket->group = reader->group;
-	if (end < reader->count && !repeats)
+	if (end < reader->count && !repeats && end <= lengthof(reader->own_rows))
 	{
 		reader->bucket_entries = end;
 		bucket->nkeys = bucket->nrows = end;

@@ -24,11 +24,11 @@ typedef struct RowPairSink
 	ShBatchSink sink;
 	ShBatchRowPairs *pairs;
 	ShBatchResult result;
-	Oid			table;
+	const ShBatchTables *tables;
 } RowPairSink;
 
 /*
- * Return a pair of rows, the one with the lower TID first.
+ * Return a pair of rows of the same kind, the one with the lower number first.
  */
 static void
 return_rows(void *arg, uint64 a_row, uint64 a_fp, uint64 b_row, uint64 b_fp)
@@ -43,14 +43,13 @@ return_rows(void *arg, uint64 a_row, uint64 a_fp, uint64 b_row, uint64 b_fp)
 		return_rows(arg, b_row, b_fp, a_row, a_fp);
 		return;
 	}
-	shbt_int_to_tid(a_row, &a);
-	shbt_int_to_tid(b_row, &b);
+	values[5] = ObjectIdGetDatum(shbatch_name_row(sink->tables, a_row, &a));
+	values[6] = ObjectIdGetDatum(shbatch_name_row(sink->tables, b_row, &b));
 	values[0] = PointerGetDatum(&a);
 	values[1] = PointerGetDatum(&b);
 	values[2] = SimhashGetDatum(a_fp);
 	values[3] = SimhashGetDatum(b_fp);
 	values[4] = Int32GetDatum(shbits_distance(a_fp, b_fp));
-	values[5] = values[6] = ObjectIdGetDatum(sink->table);
 	shbatch_result_add(&sink->result, values);
 	shbatch_progress_found();
 }
@@ -86,7 +85,8 @@ leave_bucket(ShBatchSink *base, const ShBatchBucket *bucket)
 /*
  * simhash_find_all(index regclass, distance int) -> every pair of rows that the
  * snapshot sees whose fingerprints differ in at most distance bits, or as many
- * as the index's own distance if that is null; once, the lower TID first.
+ * as the index's own distance if that is null; once, the first by table and TID
+ * first.
  */
 Datum
 simhash_find_all(PG_FUNCTION_ARGS)
@@ -104,7 +104,7 @@ simhash_find_all(PG_FUNCTION_ARGS)
 		return (Datum) 0;
 
 	shbatch_result_begin(&sink.result, call.result);
-	sink.table = RelationGetRelid(call.target.heap);
+	sink.tables = &call.tables;
 	sink.pairs = shbatch_row_pairs_begin(&call.rows, false, return_rows, &sink);
 	shbatch_source_search(&call.input, &sink.sink);
 	shbatch_row_pairs_finish(sink.pairs);

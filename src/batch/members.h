@@ -19,7 +19,7 @@
 /* a row, and the number of its fingerprint's element */
 typedef struct ShBatchMember
 {
-	uint64		tid;
+	uint64		row;
 	uint64		element;
 } ShBatchMember;
 

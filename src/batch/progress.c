@@ -152,8 +152,10 @@ command_name(int64 command)
 			return "simhash_find_clusters";
 		case SHBATCH_COMPONENTS:
 			return "simhash_components";
-		default:
+		case SHBATCH_FIND_DUPLICATES:
 			return "simhash_find_duplicates";
+		default:
+			return "simhash_find_matches";
 	}
 }
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * sketch.h
- *	  64 minima over a set of hashes, and a bit of each.
+ *	  64 minima over a set of features, and a bit of each.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,15 +10,13 @@
 
 #include "postgres.h"
 
-#define SHTEXT_BINS		64
+#include "text/numbers.h"
 
-/*
- * The sketch of the union of two sets has in each bin the lesser of what
- * theirs have.
- */
 typedef struct ShTextSketch
 {
-	uint64		minima[SHTEXT_BINS];	/* PG_UINT64_MAX if there is no hash */
+	uint64		empty;			/* bins into which no feature has fallen */
+	uint32		values[SHTEXT_BINS];	/* the least that has, of the others */
+	uint16		visits[SHTEXT_BINS];	/* the first, of the empty ones */
 } ShTextSketch;
 
 extern void shtext_sketch_init(ShTextSketch *sketch);
@@ -26,7 +24,6 @@ extern void shtext_sketch_add(ShTextSketch *sketch, const uint64 *hashes,
 							  int nhashes);
 extern void shtext_sketch_merge(ShTextSketch *sketch,
 								const ShTextSketch *other);
-extern bool shtext_sketch_is_possible(const ShTextSketch *sketch);
 extern bool shtext_sketch_result(const ShTextSketch *sketch, uint64 *result);
 
 #endif							/* SIMHASH_TEXT_SKETCH_H */
