@@ -15,7 +15,8 @@ typedef enum ShBatchCommand
 	SHBATCH_FIND_ALL,
 	SHBATCH_FIND_CLUSTERS,
 	SHBATCH_FIND_DUPLICATES,
-	SHBATCH_FIND_MATCHES
+	SHBATCH_FIND_MATCHES,
+	SHBATCH_UNWATCHED			/* nothing is shown of it */
 } ShBatchCommand;
 
 typedef enum ShBatchPhase
