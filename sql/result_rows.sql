@@ -133,6 +133,16 @@ RESET plan_cache_mode;
 -- a part of the work
 SELECT expected('SELECT * FROM simhash_find_all_in(ARRAY(SELECT fp FROM docs), 3, NULL, 0)') * 4 / expected('SELECT * FROM simhash_find_all_in(ARRAY(SELECT fp FROM docs), 3)') AS of_four,
 	expected('SELECT * FROM simhash_find_all_in(ARRAY(SELECT fp FROM docs), 3, 6, 19)') * 20 / expected('SELECT * FROM simhash_find_all_in(ARRAY(SELECT fp FROM docs), 3)') AS of_twenty;
+-- aggregated in parallel, as from 16 on
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SET max_parallel_workers_per_gather = 4;
+SELECT expected('SELECT * FROM simhash_find_clusters_in((SELECT array_agg(fp) FROM docs), 3)') BETWEEN 10000 AND 11000 AS in_parallel;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
+RESET max_parallel_workers_per_gather;
 -- groups, and of a row that is known only then
 SELECT expected('SELECT * FROM simhash_find_clusters_in((SELECT array_agg(fp) FROM docs GROUP BY tenant LIMIT 1), 64)') > 0 AS limited;
 SELECT is_near('SELECT c.* FROM generate_series(0, 2) t, simhash_find_clusters_in(ARRAY(SELECT fp FROM docs WHERE id > t), 3) c') AS correlated;

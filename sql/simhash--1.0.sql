@@ -921,10 +921,10 @@ COMMENT ON AGGREGATE simhash_weighted_agg(bigint, float8) IS 'fingerprint of fea
 -- above
 --
 
-CREATE FUNCTION simhash_minhash(document text, shingle int DEFAULT 8, unit text DEFAULT 'char') RETURNS simhash
+CREATE FUNCTION simhash_minhash(document text, shingle int DEFAULT 2, unit text DEFAULT 'word') RETURNS simhash
 AS 'MODULE_PATHNAME', 'simhash_minhash_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION simhash_minhash(text, int, text) IS
-'MinHash fingerprint of a text: of the set of its runs of some characters or words; null if it has no letter or digit';
+'MinHash fingerprint of a text: of the set of its runs of some words or characters; null if it has no letter or digit';
 
 CREATE FUNCTION simhash_minhash(document bytea, shingle int DEFAULT 8) RETURNS simhash
 AS 'MODULE_PATHNAME', 'simhash_minhash_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
@@ -962,7 +962,7 @@ AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION simhash_minhash_agg_result(bytea) IS 'aggregate final function';
 
 CREATE AGGREGATE simhash_minhash_agg(hash bigint) (
-	SFUNC = simhash_minhash_agg_add, STYPE = bytea, SSPACE = 520,
+	SFUNC = simhash_minhash_agg_add, STYPE = bytea, SSPACE = 272,
 	FINALFUNC = simhash_minhash_agg_result, COMBINEFUNC = simhash_minhash_agg_combine,
 	PARALLEL = SAFE
 );
@@ -1254,11 +1254,11 @@ CREATE FUNCTION simhash_progress(
 	OUT entries_total bigint, OUT entries_done bigint, OUT found bigint
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 10;
-COMMENT ON FUNCTION simhash_progress() IS 'sessions that search for pairs, clusters or duplicates; see the view simhash_stat_progress';
+COMMENT ON FUNCTION simhash_progress() IS 'sessions that search for pairs, clusters, duplicates or components; see the view simhash_stat_progress';
 
 CREATE VIEW simhash_stat_progress AS
 SELECT p.pid, p.datid, d.datname, p.relid, p.indexrelid, p.command, p.phase,
 	p.tables_total, p.tables_done, p.entries_total, p.entries_done, p.found
 FROM simhash_progress() p LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) p.datid;
-COMMENT ON VIEW simhash_stat_progress IS 'how far sessions are that search for pairs, clusters or duplicates: entries done in this phase, and pairs found so far';
+COMMENT ON VIEW simhash_stat_progress IS 'how far sessions are that search for pairs, clusters, duplicates or components: entries done in this phase, and pairs found so far';
 GRANT SELECT ON simhash_stat_progress TO PUBLIC;

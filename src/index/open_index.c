@@ -259,7 +259,7 @@ check_access(Oid table, Oid index, ShIdxAccess access)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("row-level security of table \"%s\" cannot be applied to a whole index",
 						get_rel_name(table)),
-				 errhint("Join the table with itself, on fp <~> fp <= distance.")));
+				 errhint("Use a join instead, on fp <~> fp <= distance.")));
 }
 
 /*

@@ -29,7 +29,7 @@ PG_FUNCTION_INFO_V1(simhash_first_table);
  * A scheme, kept in *kept for further calls by the same expression, which nearly
  * always name the same one.  Error if it cannot be used.
  */
-static const ShBitsScheme *
+static void
 keep_scheme(FmgrInfo *flinfo, ShBitsScheme **kept, int blocks, int distance)
 {
 	ShBitsScheme *scheme = *kept;
@@ -45,7 +45,6 @@ keep_scheme(FmgrInfo *flinfo, ShBitsScheme **kept, int blocks, int distance)
 		if (previous != NULL)
 			pfree(previous);
 	}
-	return scheme;
 }
 
 /*
@@ -55,8 +54,11 @@ keep_scheme(FmgrInfo *flinfo, ShBitsScheme **kept, int blocks, int distance)
 static const ShBitsScheme *
 get_scheme(FunctionCallInfo fcinfo, int arg)
 {
-	return keep_scheme(fcinfo->flinfo, (ShBitsScheme **) &fcinfo->flinfo->fn_extra,
-					   PG_GETARG_INT32(arg), PG_GETARG_INT32(arg + 1));
+	ShBitsScheme *scheme = fcinfo->flinfo->fn_extra;
+
+	keep_scheme(fcinfo->flinfo, &scheme, PG_GETARG_INT32(arg), PG_GETARG_INT32(arg + 1));
+	fcinfo->flinfo->fn_extra = scheme;
+	return scheme;
 }
 
 /*
@@ -174,7 +176,6 @@ simhash_blocks(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	BlocksCall *call = fcinfo->flinfo->fn_extra;
-	const ShBitsScheme *scheme;
 	const ShBitsTable *table;
 	Datum		values[2];
 	bool		nulls[2] = {false};
@@ -187,10 +188,10 @@ simhash_blocks(PG_FUNCTION_ARGS)
 
 	if (call == NULL)
 		fcinfo->flinfo->fn_extra = call = make_blocks_call(fcinfo);
-	scheme = keep_scheme(fcinfo->flinfo, &call->scheme, PG_GETARG_INT32(1), PG_GETARG_INT32(2));
+	keep_scheme(fcinfo->flinfo, &call->scheme, PG_GETARG_INT32(1), PG_GETARG_INT32(2));
 	if (call->next == 0)
 		RegisterExprContextCallback(rsinfo->econtext, stop_blocks, PointerGetDatum(call));
-	else if (call->next == scheme->ntables)
+	else if (call->next == call->scheme->ntables)
 	{
 		call->next = 0;
 		UnregisterExprContextCallback(rsinfo->econtext, stop_blocks, PointerGetDatum(call));
@@ -198,7 +199,7 @@ simhash_blocks(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	}
 
-	table = &scheme->tables[call->next];
+	table = &call->scheme->tables[call->next];
 	values[0] = Int32GetDatum(call->next++);
 	values[1] = Int64GetDatum((int64) (shbits_permute(table, PG_GETARG_SIMHASH(0)) >>
 									   (SHBITS_WIDTH - table->prefix_bits)));

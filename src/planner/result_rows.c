@@ -209,7 +209,8 @@ get_subplan(const Call *call, Node *node, SubLinkType *kind)
 
 /*
  * The number of rows that an array is made of, if it comes from a subquery: all
- * those of ARRAY(SELECT ...), or those of the groups of SELECT array_agg(...).
+ * those of ARRAY(SELECT ...), or those that an aggregate, such as array_agg, has
+ * for each row that it returns.
  */
 static double
 subquery_length(const Call *call, Node *node)
@@ -217,6 +218,7 @@ subquery_length(const Call *call, Node *node)
 	SubLinkType kind;
 	Plan	   *plan = get_subplan(call, node, &kind);
 	double		groups;
+	double		processes = 1;
 
 	if (plan == NULL)
 		return UNKNOWN_ROWS;
@@ -224,10 +226,28 @@ subquery_length(const Call *call, Node *node)
 		return plan->plan_rows;
 	if (kind != EXPR_SUBLINK || !IsA(plan, Agg))
 		return UNKNOWN_ROWS;
+
+	/*
+	 * It may be made of what parallel workers have aggregated, of their
+	 * shares of the rows.  The leader has what the server reckons that it has
+	 * time for.
+	 */
 	groups = Max(plan->plan_rows, 1.0);
-	while (IsA(plan, Agg) && outerPlan(plan) != NULL)
+	while (outerPlan(plan) != NULL)
+	{
+		if (IsA(plan, Gather) && IsA(outerPlan(plan), Agg))
+		{
+			int			workers = ((Gather *) plan)->num_workers;
+
+			processes = workers;
+			if (parallel_leader_participation)
+				processes += Max(1.0 - 0.3 * workers, 0);
+		}
+		else if (!IsA(plan, Agg))
+			break;
 		plan = outerPlan(plan);
-	return plan->plan_rows / groups;
+	}
+	return plan->plan_rows * processes / groups;
 }
 
 /*

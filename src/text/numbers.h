@@ -3,8 +3,7 @@
  * numbers.h
  *	  The random numbers of a feature, from which sketches are made.
  *
- * All of them follow from the hash of the feature.  What they are for is said
- * in sketch.c.
+ * All of them follow from its hash.  sketch.c says what they are for.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,24 +12,38 @@
 
 #include "postgres.h"
 
-#define SHTEXT_BINS		64
+#define SHTEXT_BINS			64
+
+/* the first bits of a time are a position, and those of a step an odd number */
+#define SHTEXT_POSITION_BITS	6
+#define SHTEXT_POSITION_SHIFT	(16 - SHTEXT_POSITION_BITS)
 
 /*
- * The first number that the generator SplitMix64 gives when its seed is x.
- * Different seeds give different numbers, which look random even if the seeds
- * are 1, 2, 3.
+ * The first number that the generator SplitMix64 gives for a seed.  Different
+ * seeds have different numbers, which look random even if the seeds are 1, 2
+ * and 3.
  */
 static inline uint64
-shtext_mix(uint64 x)
+shtext_mix(uint64 seed)
 {
-	x += UINT64CONST(0x9E3779B97F4A7C15);
+	uint64		x = seed + UINT64CONST(0x9E3779B97F4A7C15);
+
 	x = (x ^ x >> 30) * UINT64CONST(0xBF58476D1CE4E5B9);
 	x = (x ^ x >> 27) * UINT64CONST(0x94D049BB133111EB);
 	return x ^ x >> 31;
 }
 
 /*
- * Where a feature falls, and the other bits of its number.
+ * The number of a feature, which tells all of the following.
+ */
+static inline uint64
+shtext_number(uint64 hash)
+{
+	return shtext_mix(hash);
+}
+
+/*
+ * The bin into which it falls, and with which value
  */
 static inline int
 shtext_bin(uint64 number)
@@ -38,16 +51,16 @@ shtext_bin(uint64 number)
 	return number % SHTEXT_BINS;
 }
 
-static inline uint64
+static inline uint32
 shtext_value(uint64 number)
 {
-	return number / SHTEXT_BINS;
+	return number >> 32;
 }
 
 /*
- * When a feature comes to a bin on its way through all of them: start + bin *
- * step modulo 2^16, an even number.  Its first six bits are different for all
- * bins, since the first six of the step are an odd number and the rest 0.
+ * It visits bin b at the time (start + b * step) mod 2^16, which is even.  As
+ * the step begins with an odd number of six bits, and has only 0 after it, the
+ * first six bits of the times are different for all bins; the rest is the same.
  */
 static inline uint16
 shtext_start(uint64 number)
@@ -58,14 +71,14 @@ shtext_start(uint64 number)
 static inline uint16
 shtext_step(uint64 number)
 {
-	return (number >> 32 & 0xF800) | 0x0400;
+	return (number << 5 & 0xF800) | 1 << SHTEXT_POSITION_SHIFT;
 }
 
 /*
- * What it would bring to each bin, as 64 bits.
+ * The bits that it brings: bit b to bin b
  */
 static inline uint64
-shtext_coins(uint64 number)
+shtext_brought(uint64 number)
 {
 	return shtext_mix(number);
 }

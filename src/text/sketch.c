@@ -1,22 +1,26 @@
 /*-------------------------------------------------------------------------
  *
  * sketch.c
- *	  64 minima over a set of hashes, and a bit of each.
+ *	  64 minima over a set of features, and a bit of each.
  *
  * A feature falls into one of 64 bins, with a value.  The least value in a bin
- * is its minimum.  A bin into which none falls gets its minimum in another way:
- * each feature also goes through all bins, in an order and from a time of its
- * own, and the time when the first one comes to the bin is the minimum.
+ * is its minimum.  A bin into which no feature falls has another minimum: each
+ * feature also visits all bins one after the other, in an order of its own, and
+ * the time of the first visit counts.
  *
  * Bins, values and times are random, so the feature whose minimum a bin has is
- * as good as drawn by lot, each with the same chance.  Two sets have the same
- * minimum if what is drawn from their union is in both of them: with a
- * probability that is their Jaccard coefficient.  If not, their bits, which are
- * the last ones of the minima, are equal with probability 1/2.
+ * as good as drawn by lot from the set.  Two sets have the same minimum if what
+ * is drawn from their union is in both of them, and so with a probability that
+ * is their Jaccard coefficient.  Where they have not, the bits of the minima,
+ * which are their last ones, are the same with probability 1/2.
  *
- * That the minima are over the set, and each feature contributes the same
- * whatever others there are, is why neither order nor repetition matters, and
- * why the minima of a union are those of its parts.
+ * What a feature does depends on its hash only.  So the minima of a union are
+ * the lesser of those of its parts, and neither order nor repetition matters.
+ *
+ * If a set has a few hundred features, or more, some fall into each bin.  Visits
+ * are there for smaller ones.  They make bits as good as those of 64 independent
+ * permutations, and a bit better: as each feature comes early to some bins, what
+ * is drawn for the bins is spread more evenly over the features.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,9 +28,6 @@
 
 #include "text/sketch.h"
 #include "text/text_kernels.h"
-
-/* hashes that are added together */
-#define HASHES_AT_ONCE		1024
 
 static void add_some(ShTextSketch *sketch, const uint64 *hashes, int nhashes);
 
@@ -40,13 +41,13 @@ shtext_sketch_init(ShTextSketch *sketch)
 }
 
 /*
- * Add hashes; some may be in the set already.
+ * Add features; some may be in the set already.
  */
 void
 shtext_sketch_add(ShTextSketch *sketch, const uint64 *hashes, int nhashes)
 {
-	for (int done = 0; done < nhashes; done += HASHES_AT_ONCE)
-		add_some(sketch, hashes + done, Min(nhashes - done, HASHES_AT_ONCE));
+	for (int done = 0; done < nhashes; done += SHTEXT_VISITORS)
+		add_some(sketch, hashes + done, Min(nhashes - done, SHTEXT_VISITORS));
 }
 
 /*
@@ -55,72 +56,54 @@ shtext_sketch_add(ShTextSketch *sketch, const uint64 *hashes, int nhashes)
 void
 shtext_sketch_merge(ShTextSketch *sketch, const ShTextSketch *other)
 {
-	for (int bin = 0; bin < SHTEXT_BINS; bin++)
-		sketch->minima[bin] = Min(sketch->minima[bin], other->minima[bin]);
-}
-
-/*
- * Could these be the minima of a set that is not empty?
- */
-bool
-shtext_sketch_is_possible(const ShTextSketch *sketch)
-{
-	bool		any = false;
-
+	sketch->empty &= other->empty;
 	for (int bin = 0; bin < SHTEXT_BINS; bin++)
 	{
-		if (sketch->minima[bin] < SHTEXT_VISITS)
-			any = true;
-		else if (sketch->minima[bin] - SHTEXT_VISITS > PG_UINT16_MAX)
-			return false;
+		sketch->values[bin] = Min(sketch->values[bin], other->values[bin]);
+		sketch->visits[bin] = Min(sketch->visits[bin], other->visits[bin]);
 	}
-	return any;
 }
 
 /*
  * The fingerprint: bit i is the last one of minimum i.  Returns false if the
- * set is empty, and has none.
+ * set is empty, and so has none.
  */
 bool
 shtext_sketch_result(const ShTextSketch *sketch, uint64 *result)
 {
-	*result = 0;
-	for (int bin = 0; bin < SHTEXT_BINS; bin++)
-		*result |= (sketch->minima[bin] & 1) << bin;
-	return sketch->minima[0] != PG_UINT64_MAX;
+	*result = shtext_kernels->last_bits(sketch->values, sketch->visits,
+										sketch->empty);
+	return sketch->empty != PG_UINT64_MAX;
 }
 
 /*
- * Add at most HASHES_AT_ONCE hashes.
+ * Add at most SHTEXT_VISITORS features.
  */
 static void
 add_some(ShTextSketch *sketch, const uint64 *hashes, int nhashes)
 {
-	uint64	   *minima = sketch->minima;
-	uint64		numbers[HASHES_AT_ONCE];
-	uint64		empty = 0;		/* bins into which nothing has fallen */
+	uint64		numbers[SHTEXT_VISITORS];
+	uint64		empty = sketch->empty;
 
+	shtext_kernels->mix_seeds(hashes, nhashes, numbers);
 	for (int i = 0; i < nhashes; i++)
 	{
-		uint64	   *minimum;
-		uint64		value;
-
-		numbers[i] = shtext_mix(hashes[i]);
-		minimum = &minima[shtext_bin(numbers[i])];
-		value = shtext_value(numbers[i]);
+		int			bin = shtext_bin(numbers[i]);
+		uint32		value = shtext_value(numbers[i]);
 
 		/* no branch: it would be hard to predict */
-		*minimum = Min(*minimum, value);
+		sketch->values[bin] = Min(sketch->values[bin], value);
+		empty &= ~(UINT64CONST(1) << bin);
 	}
+	sketch->empty = empty;
 
-	for (int bin = 0; bin < SHTEXT_BINS; bin++)
-		empty |= (uint64) (minima[bin] >= SHTEXT_VISITS) << bin;
+	/* a bin that is empty now was so before, and has all visits until now */
 	if (empty != 0)
 	{
-		uint16		first[SHTEXT_BINS];
+		uint64		brought[SHTEXT_VISITORS];
 
-		shtext_kernels->first_visits(first, empty, numbers, nhashes);
-		for (int bin = 0; bin < SHTEXT_BINS; bin++)
-			minima[bin] = Min(minima[bin], SHTEXT_VISITS + first[bin]);
+		shtext_kernels->mix_seeds(numbers, nhashes, brought);
+		shtext_kernels->visit_bins(sketch->visits, empty, numbers, brought,
+								   nhashes);
 	}
 }

@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "port/pg_bitutils.h"
 #include "port/pg_bswap.h"
 
 #include "compat.h"
@@ -14,10 +15,32 @@
 
 #define MAGIC			"min\001"
 #define MAGIC_LENGTH	4
-#define LENGTH			(MAGIC_LENGTH + sizeof(ShTextSketch))
+#define EMPTY_OFFSET	MAGIC_LENGTH
+#define MINIMA_OFFSET	(EMPTY_OFFSET + 8)
+#define LENGTH			(MINIMA_OFFSET + SHTEXT_BINS * 4)
 
 SHCOMPAT_NORETURN static void report_invalid(const char *detail);
-static void swap(ShTextSketch *sketch);
+
+/*
+ * Between the byte order of the machine and that of states.
+ */
+static inline uint64
+swapped64(uint64 x)
+{
+#ifdef WORDS_BIGENDIAN
+	x = pg_bswap64(x);
+#endif
+	return x;
+}
+
+static inline uint32
+swapped32(uint32 x)
+{
+#ifdef WORDS_BIGENDIAN
+	x = pg_bswap32(x);
+#endif
+	return x;
+}
 
 /*
  * A state, whose sketch is to be written.
@@ -25,7 +48,7 @@ static void swap(ShTextSketch *sketch);
 bytea *
 shtext_sketch_state_make(void)
 {
-	bytea	   *state = palloc(VARHDRSZ + LENGTH);
+	bytea	   *state = palloc0(VARHDRSZ + LENGTH);
 
 	SET_VARSIZE(state, VARHDRSZ + LENGTH);
 	memcpy(VARDATA(state), MAGIC, MAGIC_LENGTH);
@@ -35,33 +58,62 @@ shtext_sketch_state_make(void)
 /*
  * The sketch of a state.
  *
- * Raises ERRCODE_INVALID_BINARY_REPRESENTATION if that is none of a set with
- * elements.
+ * Raises ERRCODE_INVALID_BINARY_REPRESENTATION if it has none, or one that no
+ * set with a feature can have.
  */
 void
 shtext_sketch_state_read(const bytea *state, ShTextSketch *sketch)
 {
+	const char *data;
+
 	if (VARSIZE_ANY_EXHDR(state) != LENGTH)
 		report_invalid("It has a wrong length.");
 	if (memcmp(VARDATA_ANY(state), MAGIC, MAGIC_LENGTH) != 0)
 		report_invalid("It is of another version, or no state at all.");
 
-	memcpy(sketch, VARDATA_ANY(state) + MAGIC_LENGTH, sizeof(*sketch));
-	swap(sketch);
-	if (!shtext_sketch_is_possible(sketch))
-		report_invalid("It has minima that no hash gives.");
+	data = VARDATA_ANY(state);
+	memcpy(&sketch->empty, data + EMPTY_OFFSET, 8);
+	sketch->empty = swapped64(sketch->empty);
+	if (sketch->empty == PG_UINT64_MAX)
+		report_invalid("It has no feature.");
+	memcpy(sketch->values, data + MINIMA_OFFSET, sizeof(sketch->values));
+	for (int bin = 0; bin < SHTEXT_BINS; bin++)
+	{
+		sketch->values[bin] = swapped32(sketch->values[bin]);
+		sketch->visits[bin] = PG_UINT16_MAX;
+	}
+	for (uint64 bins = sketch->empty; bins != 0; bins &= bins - 1)
+	{
+		int			bin = pg_rightmost_one_pos64(bins);
+
+		if (sketch->values[bin] > PG_UINT16_MAX)
+			report_invalid("It has a visit at a time that does not exist.");
+		sketch->visits[bin] = sketch->values[bin];
+		sketch->values[bin] = PG_UINT32_MAX;
+	}
 }
 
 /*
- * Write the sketch of a state that has been made or read.
+ * Write a sketch, of a set with features, to a state that has been made or
+ * read.
  */
 void
 shtext_sketch_state_write(bytea *state, const ShTextSketch *sketch)
 {
-	ShTextSketch copy = *sketch;
+	char	   *data = VARDATA(state);
+	uint64		empty = swapped64(sketch->empty);
+	uint32		minima[SHTEXT_BINS];
 
-	swap(&copy);
-	memcpy(VARDATA(state) + MAGIC_LENGTH, &copy, sizeof(copy));
+	for (int bin = 0; bin < SHTEXT_BINS; bin++)
+		minima[bin] = swapped32(sketch->values[bin]);
+	for (uint64 bins = sketch->empty; bins != 0; bins &= bins - 1)
+	{
+		int			bin = pg_rightmost_one_pos64(bins);
+
+		minima[bin] = swapped32(sketch->visits[bin]);
+	}
+	memcpy(data + EMPTY_OFFSET, &empty, 8);
+	memcpy(data + MINIMA_OFFSET, minima, sizeof(minima));
 }
 
 static void
@@ -71,16 +123,4 @@ report_invalid(const char *detail)
 			(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 			 errmsg("invalid state of a simhash aggregate"),
 			 errdetail_internal("%s", detail)));
-}
-
-/*
- * Between the byte order of the machine and that of states.
- */
-static void
-swap(ShTextSketch *sketch)
-{
-#ifdef WORDS_BIGENDIAN
-	for (int bin = 0; bin < SHTEXT_BINS; bin++)
-		sketch->minima[bin] = pg_bswap64(sketch->minima[bin]);
-#endif
 }

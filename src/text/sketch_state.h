@@ -9,7 +9,11 @@
  *	offset	bytes
  *		 0		3	"min"
  *		 3		1	version of the layout: 1
- *		 4		512	minima of the 64 bins, the least significant byte first
+ *		 4		8	bins into which no feature has fallen: bit b is bin b
+ *		12		256	four for each bin: the least value that has fallen into it or,
+ *					if none has, the first visit
+ *
+ * All numbers have their least significant byte first.
  *
  *-------------------------------------------------------------------------
  */

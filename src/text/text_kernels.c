@@ -12,8 +12,6 @@
  */
 #include "postgres.h"
 
-#include "port/pg_bitutils.h"
-
 #include "text/hash.h"
 #include "text/numbers.h"
 #include "text/text_kernels.h"
@@ -28,15 +26,21 @@ static const unsigned char *choose_fold_ascii(const unsigned char *next,
 											  char **out);
 static void choose_hash_fours(const char *bytes, int n, uint64 *hashes);
 static void choose_count_bits(uint64 *digits, const uint64 *numbers, int n);
-static void choose_first_visits(uint16 *first, uint64 bins,
-								const uint64 *numbers, int n);
+static void choose_mix_seeds(const uint64 *seeds, int n, uint64 *numbers);
+static void choose_visit_bins(uint16 *visits, uint64 bins,
+							  const uint64 *numbers, const uint64 *brought,
+							  int n);
+static uint64 choose_last_bits(const uint32 *values, const uint16 *visits,
+							   uint64 bins);
 
 static const ShTextKernels kernels_portable = {
 	.name = "portable",
 	.fold_ascii = shtext_fold_ascii_portable,
 	.hash_fours = shtext_hash_fours_portable,
 	.count_bits = shtext_count_bits_portable,
-	.first_visits = shtext_first_visits_portable
+	.mix_seeds = shtext_mix_seeds_portable,
+	.visit_bins = shtext_visit_bins_portable,
+	.last_bits = shtext_last_bits_portable
 };
 
 static const ShTextKernels kernels_choose = {
@@ -44,7 +48,9 @@ static const ShTextKernels kernels_choose = {
 	.fold_ascii = choose_fold_ascii,
 	.hash_fours = choose_hash_fours,
 	.count_bits = choose_count_bits,
-	.first_visits = choose_first_visits
+	.mix_seeds = choose_mix_seeds,
+	.visit_bins = choose_visit_bins,
+	.last_bits = choose_last_bits
 };
 
 const ShTextKernels *shtext_kernels = &kernels_choose;
@@ -105,30 +111,66 @@ shtext_count_bits_portable(uint64 *digits, const uint64 *numbers, int n)
 }
 
 void
-shtext_first_visits_portable(uint16 *first, uint64 bins,
-							 const uint64 *numbers, int n)
+shtext_mix_seeds_portable(const uint64 *seeds, int n, uint64 *numbers)
 {
-	for (; bins != 0; bins &= bins - 1)
+	for (int i = 0; i < n; i++)
+		numbers[i] = shtext_mix(seeds[i]);
+}
+
+/*
+ * Position by position, for as long as there is a bin that no feature has come
+ * to.
+ */
+void
+shtext_visit_bins_portable(uint16 *visits, uint64 bins, const uint64 *numbers,
+						   const uint64 *brought, int n)
+{
+	struct
 	{
-		int			bin = pg_rightmost_one_pos64(bins);
-		uint16		least = PG_UINT16_MAX;
-		uint64		coin = 1;
+		uint16		bin;		/* next to visit */
+		uint16		stride;		/* from there to the one after it */
+		uint16		time;
+	}			visitors[SHTEXT_VISITORS];
 
-		for (int i = 0; i < n; i++)
-		{
-			uint16		visit = shtext_start(numbers[i]) + bin * shtext_step(numbers[i]);
+	for (int i = 0; i < n; i++)
+	{
+		uint16		start = shtext_start(numbers[i]);
+		unsigned	step = shtext_step(numbers[i]) >> SHTEXT_POSITION_SHIFT;
 
-			least = Min(least, visit);
-		}
-		for (int i = 0; i < n; i++)
-		{
-			uint16		visit = shtext_start(numbers[i]) + bin * shtext_step(numbers[i]);
-
-			if (unlikely(visit == least))
-				coin &= shtext_coins(numbers[i]) >> bin;
-		}
-		first[bin] = least | coin;
+		/* the inverse of an odd number, modulo 64 */
+		visitors[i].stride = step * (2 - step * step);
+		visitors[i].bin = -(start >> SHTEXT_POSITION_SHIFT) * visitors[i].stride;
+		visitors[i].time = start & ((1 << SHTEXT_POSITION_SHIFT) - 1);
 	}
+
+	for (int position = 0; bins != 0 && position < SHTEXT_BINS; position++)
+	{
+		for (int i = 0; i < n; i++)
+		{
+			int			bin = visitors[i].bin % SHTEXT_BINS;
+			uint16		visit = visitors[i].time | (brought[i] >> bin & 1);
+
+			visits[bin] = Min(visits[bin], visit);
+			bins &= ~(UINT64CONST(1) << bin);
+			visitors[i].bin += visitors[i].stride;
+			visitors[i].time += 1 << SHTEXT_POSITION_SHIFT;
+		}
+	}
+}
+
+uint64
+shtext_last_bits_portable(const uint32 *values, const uint16 *visits,
+						  uint64 bins)
+{
+	uint64		result = 0;
+
+	for (int bin = 0; bin < SHTEXT_BINS; bin++)
+	{
+		uint32		number = (bins >> bin & 1) ? visits[bin] : values[bin];
+
+		result |= (uint64) (number & 1) << bin;
+	}
+	return result;
 }
 
 const ShTextKernels *
@@ -194,8 +236,23 @@ choose_count_bits(uint64 *digits, const uint64 *numbers, int n)
 }
 
 static void
-choose_first_visits(uint16 *first, uint64 bins, const uint64 *numbers, int n)
+choose_mix_seeds(const uint64 *seeds, int n, uint64 *numbers)
 {
 	choose_kernels();
-	shtext_kernels->first_visits(first, bins, numbers, n);
+	shtext_kernels->mix_seeds(seeds, n, numbers);
+}
+
+static void
+choose_visit_bins(uint16 *visits, uint64 bins, const uint64 *numbers,
+				  const uint64 *brought, int n)
+{
+	choose_kernels();
+	shtext_kernels->visit_bins(visits, bins, numbers, brought, n);
+}
+
+static uint64
+choose_last_bits(const uint32 *values, const uint16 *visits, uint64 bins)
+{
+	choose_kernels();
+	return shtext_kernels->last_bits(values, visits, bins);
 }

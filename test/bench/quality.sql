@@ -63,9 +63,10 @@ WHERE common::float8 / (a.size + b.size - common) >= 0.5;
 ALTER TABLE related ADD PRIMARY KEY (a, b);
 ANALYZE related;
 
--- As in scripts that do not write them; the yardstick has seen where words end.
+-- As in scripts that do not write them; the yardstick has seen where words end.  What is no text of its own
+-- does not count among those of its length.
 \if :unspaced
-UPDATE document SET body = regexp_replace(body, '[[:space:]]+', '', 'g');
+UPDATE document SET body = regexp_replace(body, '[[:space:]]+', '', 'g'), class = NULL;
 \endif
 
 -- The fingerprints, and all pairs within 16 bits
@@ -154,8 +155,11 @@ FROM (
 ) AS gone LEFT JOIN (
 	SELECT variant, radius, count(DISTINCT b) AS left_over
 	FROM (SELECT DISTINCT variant, radius FROM duplicate) AS v
-	JOIN related ON jaccard >= 0.8 AND NOT EXISTS (SELECT FROM duplicate d
-		WHERE d.variant = v.variant AND d.radius = v.radius AND d.id IN (a, b) AND d.jaccard >= 0.8)
+	JOIN related r ON jaccard >= 0.8
+	WHERE NOT EXISTS (SELECT FROM duplicate d
+		WHERE d.variant = v.variant AND d.radius = v.radius AND d.id = r.a AND d.jaccard >= 0.8)
+	AND NOT EXISTS (SELECT FROM duplicate d
+		WHERE d.variant = v.variant AND d.radius = v.radius AND d.id = r.b AND d.jaccard >= 0.8)
 	GROUP BY variant, radius
 ) AS remaining USING (variant, radius);
 
@@ -183,7 +187,7 @@ WITH pairs AS (
 )
 SELECT a, b FROM (
 	SELECT a, b, row_number() OVER (PARTITION BY tenth ORDER BY md5(a || ' ' || b)) AS place FROM first_of_b
-) AS placed WHERE place <= 400;
+) AS placed WHERE place <= 400 AND NOT :'unspaced'::bool;
 SELECT format('INSERT INTO bias
 	SELECT %L, %s, least(floor(10 * jaccard), 9), count(*), sum(1 - (f.fp <~> g.fp) / 32.0), sum(jaccard)
 	FROM sample s JOIN document x ON x.id = s.a JOIN document y ON y.id = s.b

@@ -108,6 +108,8 @@ $corpus =~ s/^INSERT INTO .*?;$//msg;
 run_sql($corpus);
 fill('corpus', 'id % 3 = 0');
 fill('staging', 'id % 3 > 0');
+my $look_up = page_statements($page, 'FROM staging s CROSS JOIN LATERAL');
+run_sql("CREATE TABLE looked_up AS $look_up");
 run_sql(page_statements($page, 'LOCK TABLE corpus'));
 is(run_sql('SELECT count(*) FROM staging'), '0', 'nothing is left in staging');
 is( run_sql(q{
@@ -127,6 +129,10 @@ is( run_sql(q{
 is( run_sql(q{
 		SELECT count(*) FROM dropped d JOIN near ON d.id IN (a, b) AND (a + b - d.id) % 3 = 0 WHERE keeper % 3 > 0}),
 	'0', 'what the corpus had comes first');
+is( run_sql(q{
+		SELECT count(*) FROM looked_up l FULL JOIN (SELECT * FROM dropped WHERE keeper % 3 = 0) d USING (id, keeper, distance)
+		WHERE l IS NULL OR d IS NULL}),
+	'0', 'look-ups find the same');
 cmp_ok(run_sql('SELECT least(count(*) FILTER (WHERE keeper % 3 = 0), count(*) FILTER (WHERE keeper % 3 > 0)) FROM dropped'),
 	'>', 10, 'there are some of both kinds');
 
