@@ -150,15 +150,6 @@ kind_end(const Fingerprint *fp, size_t start)
 	return end;
 }
 
-/* begin before the rows of two fingerprints, or with those of one */
-static void
-start_product(Product *product, const Fingerprint *a, const Fingerprint *b)
-{
-	memset(product, 0, sizeof(Product));
-	product->a = a;
-	product->b = b;
-}
-
 /*
  * Go on to the next kind that both fingerprints have rows of.
  */
@@ -168,8 +159,6 @@ next_kind(Product *product)
 	const Fingerprint *a = product->a;
 	const Fingerprint *b = product->b;
 
-	if (a == NULL)
-		return false;
 	do
 	{
 		uint32		a_kind;
@@ -191,12 +180,23 @@ next_kind(Product *product)
 	return true;
 }
 
+/* Begin before the rows of two fingerprints, or with those of one. */
+static inline void
+start_product(Product *product, const Fingerprint *a, const Fingerprint *b)
+{
+	product->a = a;
+	product->b = b;
+	product->a_end = product->b_end = 0;
+	product->i = product->j = 0;
+}
+
 /*
  * The next two rows of a product.
  */
 static inline bool
 next_rows(Product *product, ShBatchRowPair *pair)
 {
+	CHECK_FOR_INTERRUPTS();
 	while (product->j == product->b_end)
 	{
 		if (product->i + 1 < product->a_end)
@@ -204,7 +204,7 @@ next_rows(Product *product, ShBatchRowPair *pair)
 			product->i++;
 			product->j = product->a == product->b ? product->i + 1 : product->b_start;
 		}
-		else if (!next_kind(product))
+		else if (product->a == NULL || !next_kind(product))
 			return false;
 	}
 	pair->a_row = product->a->tids[product->i];
@@ -323,29 +323,40 @@ stop_returning(ShBatchRowPairs *pairs)
 }
 
 /*
+ * Go on to the next product of those that are returned.
+ */
+static bool
+next_product(ShBatchRowPairs *pairs)
+{
+	while (pairs->next_fp < pairs->nfps)
+	{
+		const Fingerprint *fp = &pairs->fps[pairs->next_fp++];
+
+		if (fp->repeated)
+		{
+			start_product(&pairs->product, fp, fp);
+			return true;
+		}
+	}
+	if (pairs->next_pair < pairs->rows->npairs)
+	{
+		ShBatchNumberPair numbers = pairs->rows->pairs[pairs->next_pair++];
+
+		start_product(&pairs->product, &pairs->fps[numbers.a], &pairs->fps[numbers.b]);
+		return true;
+	}
+	return false;
+}
+
+/*
  * Return the next pair of rows of those that were looked up.
  */
 static bool
 return_next(ShBatchRowPairs *pairs, ShBatchRowPair *pair)
 {
-	CHECK_FOR_INTERRUPTS();
 	while (!next_rows(&pairs->product, pair))
 	{
-		if (pairs->next_fp < pairs->nfps)
-		{
-			const Fingerprint *fp = &pairs->fps[pairs->next_fp++];
-
-			if (fp->repeated)
-				start_product(&pairs->product, fp, fp);
-		}
-		else if (pairs->next_pair < pairs->rows->npairs)
-		{
-			ShBatchNumberPair numbers = pairs->rows->pairs[pairs->next_pair++];
-
-			CHECK_FOR_INTERRUPTS();
-			start_product(&pairs->product, &pairs->fps[numbers.a], &pairs->fps[numbers.b]);
-		}
-		else
+		if (!next_product(pairs))
 			return false;
 	}
 	return true;
