@@ -10,26 +10,10 @@
 
 #include "postgres.h"
 
+#include "batch/bucket_reader.h"
 #include "batch/pairs.h"
-#include "batch/stream.h"
 
-/*
- * Entries of a table that share a prefix, and a group if the index has several
- * columns.  Equal fingerprints are one, with several rows.
- */
-typedef struct ShBatchBucket
-{
-	const ShBitsTable *table;
-	uint32		group;			/* of the entries, see index/group.h */
-	bool		first_walk;
-	size_t		nkeys;			/* different ones */
-	size_t		nrows;
-	uint64	   *keys;			/* permuted fingerprints, ascending */
-	size_t	   *starts;			/* rows of key i: starts[i] to the next start */
-	uint64	   *tids;
-	bool		last_repeated;	/* the last key has had a repeat before */
-} ShBatchBucket;
-
+typedef struct ShBatchSearch ShBatchSearch;
 typedef struct ShBatchSink ShBatchSink;
 
 /*
@@ -40,7 +24,7 @@ struct ShBatchSink
 {
 	/*
 	 * Another row has the fingerprint of the last key.  Returns whether the
-	 * bucket is to keep it.
+	 * bucket is to keep it.  NULL: it keeps all.
 	 */
 	bool		(*repeat) (ShBatchSink *sink, const ShBatchBucket *bucket, uint64 tid);
 
@@ -49,9 +33,6 @@ struct ShBatchSink
 
 	/* Keys i and j of the bucket are a pair. */
 	void		(*pair) (ShBatchSink *sink, const ShBatchBucket *bucket, size_t i, size_t j);
-
-	/* There are no more pairs, and the bucket will be gone.  May be NULL. */
-	void		(*end) (ShBatchSink *sink, const ShBatchBucket *bucket);
 };
 
 /*
@@ -76,26 +57,15 @@ typedef struct ShBatchPlan
 	ShBatchWalk walks[SHBITS_MAX_TABLES];
 } ShBatchPlan;
 
-extern bool shbatch_bucket_fits(double entries);
 extern void shbatch_plan(ShBatchPlan *plan, const ShBitsScheme *scheme, int distance,
 						 double entries);
 extern void shbatch_plan_whole(ShBatchPlan *plan);
 extern void shbatch_plan_table(ShBatchPlan *plan, const ShBitsScheme *scheme, int table);
-extern void shbatch_search(ShBatchStream *stream, const ShBatchPlan *plan, int distance,
-						   ShBatchSink *sink);
+extern ShBatchSearch *shbatch_search_begin(ShBatchStream *stream, const ShBatchPlan *plan,
+										   int distance, ShBatchSink *sink);
+extern bool shbatch_search_next(ShBatchSearch *search);
 extern bool shbatch_drop_repeat(ShBatchSink *sink, const ShBatchBucket *bucket, uint64 tid);
-
-static inline uint64
-shbatch_fingerprint(const ShBatchBucket *bucket, size_t i)
-{
-	return shbits_unpermute(bucket->table, bucket->keys[i]);
-}
-
-/* the end of the rows of key i */
-static inline size_t
-shbatch_bucket_rows_end(const ShBatchBucket *bucket, size_t i)
-{
-	return i + 1 < bucket->nkeys ? bucket->starts[i + 1] : bucket->nrows;
-}
+extern void shbatch_plan_set_masks(const ShBatchPlan *plan, int number,
+								   const ShBitsTable *table, ShBatchPairs *pairs);
 
 #endif							/* SIMHASH_BATCH_BUCKETS_H */

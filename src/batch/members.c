@@ -11,12 +11,12 @@
  */
 #include "postgres.h"
 
-#include "commands/tablespace.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "batch/members.h"
 #include "batch/progress.h"
+#include "batch/temp_file.h"
 
 /*
  * An element of a fingerprint of which another kind of rows was seen than the
@@ -204,28 +204,6 @@ collect_pair(ShBatchSink *base, const ShBatchBucket *bucket, size_t i, size_t j)
 }
 
 /*
- * A temporary file, to be written to and then read.
- */
-BufFile *
-shbatch_create_file(void)
-{
-	PrepareTempTablespaces();
-	return BufFileCreateTemp(false);
-}
-
-/*
- * Read a temporary file from its beginning.
- */
-void
-shbatch_rewind_file(BufFile *file)
-{
-	if (BufFileSeek(file, 0, 0, SEEK_SET) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not rewind temporary file: %m")));
-}
-
-/*
  * Begin to collect what a search passes to members->sink.  How many elements there
  * will be at most is for what is said where memory does not suffice.
  *
@@ -240,7 +218,7 @@ shbatch_members_begin(ShBatchMembers *members, ShBatchRows *rows, double most,
 	members->sink.pair = collect_pair;
 	members->join = join;
 	members->rows = rows;
-	shbatch_union_find_begin(&members->elements, most, rows->values != NULL);
+	shbatch_union_find_begin(&members->elements, SHBATCH_ROWS, most, rows->values != NULL);
 	shbatch_rows_remember_kinds(rows);
 	members->row_elements = MemoryContextAllocHuge(CurrentMemoryContext,
 												   rows->capacity * sizeof(uint32));
