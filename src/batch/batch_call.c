@@ -15,48 +15,89 @@
 #include "type/simhash.h"
 
 /*
- * Begin a call with the arguments (index regclass, distance int).
+ * Open the indexes that are named, prepare to look up rows for the snapshot of the
+ * calling query, and show it as a search of the last of them.
  *
- * Opens the index, with AccessShareLock on it and its table, and prepares to
- * search it and to look up rows for the snapshot of the calling query.  Returns
- * false if the index is null, and there is nothing to do.
+ * Pairs are those of rows whose columns before the fingerprint are equal, or of any if
+ * not by_columns.
+ *
+ * On return there are AccessShareLocks on indexes and tables.
+ */
+void
+shbatch_begin_tables(ShBatchCall *call, ShBatchCommand command, const Oid *indexes,
+					 int nindexes, bool by_columns)
+{
+	const ShIdxOpened *named = &call->tables.sides[nindexes - 1].named;
+
+	shbatch_tables_open(&call->tables, indexes, nindexes);
+	call->tables.grouped &= by_columns;
+	call->snapshot = RegisterSnapshot(GetActiveSnapshot());
+	for (int i = 0; i < call->tables.count; i++)
+		shidx_check_snapshot(call->tables.tables[i].index, call->snapshot);
+	call->watched = command != SHBATCH_UNWATCHED;
+	if (call->watched)
+		shbatch_progress_start(command, RelationGetRelid(named->heap),
+							   RelationGetRelid(named->index));
+	shbatch_rows_begin(&call->rows, &call->tables, call->snapshot);
+}
+
+/*
+ * Give up what was opened and prepared, and pins; locks stay.
+ */
+void
+shbatch_end_tables(ShBatchCall *call)
+{
+	shbatch_rows_end(&call->rows);
+	if (call->watched)
+		shbatch_progress_end();
+	UnregisterSnapshot(call->snapshot);
+	shbatch_tables_close(&call->tables);
+}
+
+/*
+ * Begin a call with the arguments (index regclass, distance int), of which the first
+ * is not null.
+ *
+ * Opens the index, or its partitions, with AccessShareLock on them and their tables,
+ * and prepares to search and to look up rows for the snapshot of the calling query.
+ */
+void
+shbatch_open_index(FunctionCallInfo fcinfo, ShBatchCommand command, ShBatchCall *call)
+{
+	Oid			index = PG_GETARG_OID(0);
+	int			distance;
+
+	if (!PG_ARGISNULL(1))
+		shbatch_check_distance(PG_GETARG_INT32(1));
+	shbatch_begin_tables(call, command, &index, 1, true);
+	distance = PG_ARGISNULL(1) ? shidx_named_distance(&call->tables.sides[0]) :
+		PG_GETARG_INT32(1);
+	shbatch_source_tables(&call->input, &call->tables, call->snapshot, distance);
+}
+
+/*
+ * The same of a function that returns all rows at once.  Returns false if the index is
+ * null, and there is nothing to do.
  */
 bool
 shbatch_begin_index(FunctionCallInfo fcinfo, ShBatchCommand command, ShBatchCall *call)
 {
-	int			distance = SHBATCH_INDEX_DISTANCE;
-
 	InitMaterializedSRF(fcinfo, 0);
 	call->result = (ReturnSetInfo *) fcinfo->resultinfo;
 	if (PG_ARGISNULL(0))
 		return false;
-
-	if (!PG_ARGISNULL(1))
-	{
-		distance = PG_GETARG_INT32(1);
-		shbatch_check_distance(distance);
-	}
-	shidx_open(PG_GETARG_OID(0), SHIDX_ACCESS_ROWS, &call->target);
-	call->snapshot = RegisterSnapshot(GetActiveSnapshot());
-	shidx_check_snapshot(call->target.index, call->snapshot);
-	shbatch_progress_start(command, RelationGetRelid(call->target.heap),
-						   RelationGetRelid(call->target.index));
-	shbatch_rows_begin(&call->rows, call->target.heap, call->target.index, call->snapshot);
-	shbatch_source_index(&call->input, call->target.index, call->snapshot, distance);
+	shbatch_open_index(fcinfo, command, call);
 	return true;
 }
 
 /*
- * End it, and give up locks and pins.
+ * End it, and give up pins; locks stay.
  */
 void
 shbatch_end_index(ShBatchCall *call)
 {
 	shbatch_source_end(&call->input);
-	shbatch_rows_end(&call->rows);
-	shbatch_progress_end();
-	UnregisterSnapshot(call->snapshot);
-	shidx_close(&call->target);
+	shbatch_end_tables(call);
 }
 
 /*

@@ -15,8 +15,8 @@
 
 #include "batch/progress.h"
 #include "batch/source.h"
+#include "batch/tables.h"
 #include "batch/visible_rows.h"
-#include "index/open_index.h"
 
 typedef struct ShBatchCall
 {
@@ -24,11 +24,17 @@ typedef struct ShBatchCall
 	ShBatchSource input;
 
 	/* of an index */
-	ShIdxOpened target;
+	ShBatchTables tables;
 	Snapshot	snapshot;
+	bool		watched;		/* progress is shown */
 	ShBatchRows rows;
 } ShBatchCall;
 
+extern void shbatch_begin_tables(ShBatchCall *call, ShBatchCommand command,
+								 const Oid *indexes, int nindexes, bool by_columns);
+extern void shbatch_end_tables(ShBatchCall *call);
+extern void shbatch_open_index(FunctionCallInfo fcinfo, ShBatchCommand command,
+							   ShBatchCall *call);
 extern bool shbatch_begin_index(FunctionCallInfo fcinfo, ShBatchCommand command,
 								ShBatchCall *call);
 extern void shbatch_end_index(ShBatchCall *call);

@@ -8,396 +8,146 @@
 #include "postgres.h"
 
 #include "fmgr.h"
-#include "miscadmin.h"
-#include "utils/memutils.h"
 
 #include "batch/batch_call.h"
-#include "batch/result.h"
+#include "batch/returning.h"
+#include "batch/row_pairs.h"
 #include "bits/distance.h"
 #include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_find_all);
 PG_FUNCTION_INFO_V1(simhash_find_all_in);
 
-/* a fingerprint among those whose pairs are returned together */
-typedef struct Fingerprint
-{
-	uint64		fp;
-	size_t		key;			/* of the group that it came from */
-	uint64	   *tids;			/* of its rows; looked up, with their kinds */
-	size_t		nrows;			/* looked up: visible ones, which come first */
-	bool		looked_up;		/* and in the group, not among the rows to be */
-	bool		repeated;		/* its rows are pairs */
-} Fingerprint;
-
-/* returns pairs of rows */
-typedef struct RowPairSink
+/* a call that returns pairs of rows */
+typedef struct FindAll
 {
 	ShBatchSink sink;
-	ShBatchResult result;
-	Oid			table;
-	ShBatchRows *rows;
-	uint32		nfps;
-	uint32		max_fps;
-	Fingerprint *fps;
-
-	/*
-	 * The group that is searched, if any key of it was collected: numbers of
-	 * its fingerprints by key, and the first one.
-	 */
-	const ShBatchGroup *group;
-	size_t		max_numbers;
-	uint32	   *numbers;
-	uint32		first_number;
-	bool		refers_to_group;	/* some fingerprint does, by tids */
-} RowPairSink;
-
-/* in place of a number: not collected, and if so, are its rows looked up? */
-#define NOT_COLLECTED	PG_UINT32_MAX
-#define LOOKED_UP		(PG_UINT32_MAX - 1)
-
-static bool
-keep_row(ShBatchSink *sink, const ShBatchGroup *group, uint64 tid)
-{
-	return true;
-}
+	ShBatchCall call;
+	ShBatchSearch *search;
+	ShBatchRowPairs *pairs;
+	ShBatchResult *result;		/* or NULL */
+	ItemPointerData tids[2];	/* of the row that was returned last */
+} FindAll;
 
 /*
- * Return a pair of rows of the same kind, the one with the lower TID first.
+ * The values of a pair of rows, the one with the lower number first.
  */
 static void
-return_rows(RowPairSink *sink, uint64 a_tid, uint64 a_fp, uint64 b_tid, uint64 b_fp)
+make_row(FindAll *find, ShBatchRowPair pair, Datum *values)
 {
-	ItemPointerData a;
-	ItemPointerData b;
-	Datum		values[7];
+	const ShBatchTables *tables = &find->call.tables;
 
-	CHECK_FOR_INTERRUPTS();
-	if (a_tid > b_tid)
+	if (pair.a_row > pair.b_row)
 	{
-		return_rows(sink, b_tid, b_fp, a_tid, a_fp);
-		return;
+		ShBatchRowPair swapped = {pair.b_row, pair.b_fp, pair.a_row, pair.a_fp};
+
+		pair = swapped;
 	}
-	shbt_int_to_tid(a_tid, &a);
-	shbt_int_to_tid(b_tid, &b);
-	values[0] = PointerGetDatum(&a);
-	values[1] = PointerGetDatum(&b);
-	values[2] = SimhashGetDatum(a_fp);
-	values[3] = SimhashGetDatum(b_fp);
-	values[4] = Int32GetDatum(shbits_distance(a_fp, b_fp));
-	values[5] = values[6] = ObjectIdGetDatum(sink->table);
-	shbatch_result_add(&sink->result, values);
+	values[5] = ObjectIdGetDatum(shbatch_name_row(tables, pair.a_row, &find->tids[0]));
+	values[6] = ObjectIdGetDatum(shbatch_name_row(tables, pair.b_row, &find->tids[1]));
+	values[0] = PointerGetDatum(&find->tids[0]);
+	values[1] = PointerGetDatum(&find->tids[1]);
+	values[2] = SimhashGetDatum(pair.a_fp);
+	values[3] = SimhashGetDatum(pair.b_fp);
+	values[4] = Int32GetDatum(shbits_distance(pair.a_fp, pair.b_fp));
 	shbatch_progress_found();
 }
 
-/* the end of the rows of a fingerprint that are of one kind with the first */
-static size_t
-kind_end(const Fingerprint *fp, size_t start)
-{
-	uint32		kind = shbatch_row_kind(fp->tids[start]);
-	size_t		end = start + 1;
-
-	if (shbatch_row_kind(fp->tids[fp->nrows - 1]) == kind)
-		return fp->nrows;
-	while (shbatch_row_kind(fp->tids[end]) == kind)
-		end++;
-	return end;
-}
-
-/* Return the pairs among the rows of a fingerprint. */
 static void
-return_repeated(RowPairSink *sink, const Fingerprint *fp)
+take_rows(void *arg, const ShBatchRowPair *pair)
 {
-	for (size_t start = 0, end; start < fp->nrows; start = end)
-	{
-		end = kind_end(fp, start);
-		for (size_t i = start; i < end; i++)
-		{
-			for (size_t j = i + 1; j < end; j++)
-				return_rows(sink, fp->tids[i], fp->fp, fp->tids[j], fp->fp);
-		}
-	}
-}
+	FindAll    *find = arg;
+	Datum		values[SHBATCH_RESULT_COLUMNS];
 
-/* Return each row of one fingerprint with each of another that is of its kind. */
-static void
-return_product(RowPairSink *sink, const Fingerprint *a, const Fingerprint *b)
-{
-	size_t		a_start = 0;
-	size_t		b_start = 0;
-
-	CHECK_FOR_INTERRUPTS();
-	while (a_start < a->nrows && b_start < b->nrows)
-	{
-		uint32		a_kind = shbatch_row_kind(a->tids[a_start]);
-		uint32		b_kind = shbatch_row_kind(b->tids[b_start]);
-		size_t		a_end = a_kind <= b_kind ? kind_end(a, a_start) : a_start;
-		size_t		b_end = b_kind <= a_kind ? kind_end(b, b_start) : b_start;
-
-		for (size_t i = a_start; i < a_end; i++)
-		{
-			for (size_t j = b_start; j < b_end; j++)
-				return_rows(sink, a->tids[i], a->fp, b->tids[j], b->fp);
-		}
-		a_start = a_end;
-		b_start = b_end;
-	}
-}
-
-static int
-compare_rows(const void *a, const void *b)
-{
-	uint64		x = *(const uint64 *) a;
-	uint64		y = *(const uint64 *) b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* Have rows of one kind one after the other. */
-static void
-order_by_kind(uint64 *tids, size_t count)
-{
-	for (size_t i = 1; i < count; i++)
-	{
-		if (shbatch_row_kind(tids[i]) != shbatch_row_kind(tids[0]))
-		{
-			qsort(tids, count, sizeof(uint64), compare_rows);
-			return;
-		}
-	}
-}
-
-/*
- * Move the visible ones among rows that were looked up to the front, by kind.
- * Returns how many they are.
- */
-static size_t
-drop_invisible(uint64 *tids, size_t count)
-{
-	size_t		visible = 0;
-
-	for (size_t i = 0; i < count; i++)
-	{
-		if (tids[i] != SHBATCH_INVISIBLE)
-			tids[visible++] = tids[i];
-	}
-	for (size_t i = visible; i < count; i++)
-		tids[i] = SHBATCH_INVISIBLE;
-	order_by_kind(tids, visible);
-	return visible;
-}
-
-/*
- * The fingerprints of the group will not be remembered: let it have what their
- * rows have turned out to be, so that they are not looked up again.
- */
-static void
-keep_in_group(RowPairSink *sink)
-{
-	for (uint32 i = sink->first_number; i < sink->nfps; i++)
-	{
-		const Fingerprint *fp = &sink->fps[i];
-
-		if (!fp->looked_up)
-			memcpy(sink->group->tids + sink->group->starts[fp->key], fp->tids,
-				   fp->nrows * sizeof(uint64));
-		sink->numbers[fp->key] = LOOKED_UP;
-	}
-	sink->first_number = 0;
-}
-
-/*
- * Look up the rows that have been collected, and return their pairs.
- */
-static void
-flush(RowPairSink *sink)
-{
-	shbatch_rows_resolve(sink->rows);
-	if (sink->group != NULL)
-		keep_in_group(sink);
-
-	for (uint32 i = 0; i < sink->nfps; i++)
-	{
-		Fingerprint *fp = &sink->fps[i];
-
-		if (!fp->looked_up)
-			fp->nrows = drop_invisible(fp->tids, fp->nrows);
-		if (fp->repeated)
-			return_repeated(sink, fp);
-	}
-	for (size_t i = 0; i < sink->rows->npairs; i++)
-		return_product(sink, &sink->fps[sink->rows->pairs[i].a],
-					   &sink->fps[sink->rows->pairs[i].b]);
-
-	shbatch_rows_reset(sink->rows);
-	shbatch_rows_forget_kinds(sink->rows,
-							  sink->group != NULL ? &sink->group->index_group : NULL);
-	sink->nfps = 0;
-	sink->refers_to_group = false;
-}
-
-/*
- * Make room to number the keys of a group.
- */
-static void
-start_numbers(RowPairSink *sink, const ShBatchGroup *group)
-{
-	if (group->nkeys > sink->max_numbers)
-	{
-		sink->max_numbers = Max(group->nkeys, 2 * sink->max_numbers);
-		sink->numbers = repalloc_huge(sink->numbers, sink->max_numbers * sizeof(uint32));
-	}
-	for (size_t i = 0; i < group->nkeys; i++)
-		sink->numbers[i] = NOT_COLLECTED;
-	sink->first_number = sink->nfps;
-	sink->group = group;
-}
-
-/*
- * A new fingerprint among those that are collected.
- */
-static Fingerprint *
-add_fingerprint(RowPairSink *sink)
-{
-	if (sink->nfps == sink->max_fps)
-	{
-		Assert(sink->max_fps < LOOKED_UP / 2);
-		sink->max_fps *= 2;
-		sink->fps = repalloc_huge(sink->fps, sink->max_fps * sizeof(Fingerprint));
-	}
-	return &sink->fps[sink->nfps++];
-}
-
-/*
- * Number of key i of the group among the fingerprints that are collected.
- *
- * However many keys it is a pair with, the rows of a key are looked up once:
- * those of one that has many at once, where they are in the group; those of
- * others together with many more, and if the search of the group goes on then,
- * they are put back there.
- */
-static uint32
-collect(RowPairSink *sink, const ShBatchGroup *group, size_t i)
-{
-	uint64	   *tids = group->tids + group->starts[i];
-	size_t		nrows = shbatch_group_rows_end(group, i) - group->starts[i];
-	uint32		number;
-	Fingerprint *fp;
-
-	if (sink->group == NULL)
-		start_numbers(sink, group);
-	number = sink->numbers[i];
-	if (number < LOOKED_UP)
-		return number;
-
-	if (number == NOT_COLLECTED && nrows > SHBATCH_MANY_ROWS)
-	{
-		shbatch_rows_look_up(sink->rows, group->index_group, tids, nrows);
-		number = LOOKED_UP;
-	}
-
-	sink->numbers[i] = sink->nfps;
-	fp = add_fingerprint(sink);
-	fp->fp = shbatch_fingerprint(group, i);
-	fp->key = i;
-	fp->repeated = false;
-	fp->looked_up = number == LOOKED_UP;
-	if (fp->looked_up)
-	{
-		fp->tids = tids;
-		fp->nrows = drop_invisible(tids, nrows);
-		sink->refers_to_group = true;
-	}
-	else
-	{
-		fp->tids = sink->rows->tids + sink->rows->count;
-		fp->nrows = nrows;
-		shbatch_rows_add(sink->rows, group->index_group, tids, nrows);
-	}
-	return sink->numbers[i];
+	make_row(find, *pair, values);
+	shbatch_result_add(find->result, values);
 }
 
 /*
  * Equal fingerprints share all prefixes: their pairs belong to the first walk.
  */
 static void
-collect_repeated(ShBatchSink *base, const ShBatchGroup *group)
+add_repeated(ShBatchSink *base, const ShBatchBucket *bucket)
 {
-	RowPairSink *sink = (RowPairSink *) base;
+	FindAll    *find = (FindAll *) base;
 
-	if (!group->first_walk || group->nrows == group->nkeys)
+	if (!bucket->first_walk || bucket->nrows == bucket->nkeys)
 		return;
-	for (size_t i = 0; i < group->nkeys; i++)
+	for (size_t i = 0; i < bucket->nkeys; i++)
 	{
-		if (shbatch_group_rows_end(group, i) - group->starts[i] > 1)
-		{
-			uint32		number;
-
-			if (shbatch_rows_full(sink->rows))
-				flush(sink);
-			number = collect(sink, group, i);
-			sink->fps[number].repeated = true;
-		}
+		if (shbatch_bucket_rows_end(bucket, i) - bucket->starts[i] > 1)
+			shbatch_row_pairs_add(find->pairs, bucket, i, bucket, i);
 	}
 }
 
 static void
-collect_pair(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
+add_pair(ShBatchSink *base, const ShBatchBucket *bucket, size_t i, size_t j)
 {
-	RowPairSink *sink = (RowPairSink *) base;
-	uint32		a;
-	uint32		b;
+	FindAll    *find = (FindAll *) base;
 
-	if (shbatch_rows_full(sink->rows))
-		flush(sink);
-	a = collect(sink, group, i);
-	b = collect(sink, group, j);
-	shbatch_rows_add_pair(sink->rows, a, b);
+	shbatch_row_pairs_add(find->pairs, bucket, i, bucket, j);
+}
+
+static bool
+search_bucket(void *arg)
+{
+	FindAll    *find = arg;
+
+	return shbatch_search_next(find->search);
+}
+
+static void *
+begin_find_all(FunctionCallInfo fcinfo, ShBatchResult *result)
+{
+	FindAll    *find;
+
+	if (PG_ARGISNULL(0))
+		return NULL;
+	find = palloc0(sizeof(FindAll));
+	find->sink.begin = add_repeated;
+	find->sink.pair = add_pair;
+	find->result = result;
+	shbatch_open_index(fcinfo, result != NULL ? SHBATCH_FIND_ALL : SHBATCH_UNWATCHED,
+					   &find->call);
+	find->pairs = shbatch_row_pairs_begin(&find->call.rows, false, search_bucket,
+										  result != NULL ? take_rows : NULL, find);
+	find->search = shbatch_source_begin_search(&find->call.input, &find->sink);
+	return find;
+}
+
+static bool
+next_of_all(void *state, Datum *values)
+{
+	FindAll    *find = state;
+	ShBatchRowPair pair;
+
+	if (!shbatch_row_pairs_next(find->pairs, &pair))
+		return false;
+	make_row(find, pair, values);
+	return true;
 }
 
 static void
-leave_group(ShBatchSink *base, const ShBatchGroup *group)
+end_find_all(void *state)
 {
-	RowPairSink *sink = (RowPairSink *) base;
+	FindAll    *find = state;
 
-	sink->group = NULL;
-	if (sink->refers_to_group)
-		flush(sink);
+	shbatch_row_pairs_end(find->pairs);
+	shbatch_end_index(&find->call);
 }
 
 /*
  * simhash_find_all(index regclass, distance int) -> every pair of rows that the
  * snapshot sees whose fingerprints differ in at most distance bits, or as many
- * as the index's own distance if that is null; once, the lower TID first.
+ * as the index's own distance if that is null; once, the first by table and TID
+ * first.
  */
 Datum
 simhash_find_all(PG_FUNCTION_ARGS)
 {
-	RowPairSink sink = {
-		.sink = {
-			.repeat = keep_row,
-			.begin = collect_repeated,
-			.pair = collect_pair,
-			.end = leave_group
-		}
-	};
-	ShBatchCall call;
+	static const ShBatchProducer producer = {begin_find_all, next_of_all, end_find_all};
 
-	if (!shbatch_begin_index(fcinfo, SHBATCH_FIND_ALL, &call))
-		return (Datum) 0;
-
-	shbatch_result_begin(&sink.result, call.result);
-	sink.table = RelationGetRelid(call.target.heap);
-	sink.rows = &call.rows;
-	sink.max_fps = 1024;
-	sink.fps = palloc(sink.max_fps * sizeof(Fingerprint));
-	sink.max_numbers = 1;
-	sink.numbers = palloc(sizeof(uint32));
-	shbatch_source_search(&call.input, &sink.sink);
-	flush(&sink);
-
-	shbatch_end_index(&call);
-	return (Datum) 0;
+	return shbatch_return(fcinfo, &producer);
 }
 
 /* returns pairs of values */
@@ -408,11 +158,11 @@ typedef struct ValuePairSink
 } ValuePairSink;
 
 static void
-return_values(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
+return_values(ShBatchSink *base, const ShBatchBucket *bucket, size_t i, size_t j)
 {
 	ValuePairSink *sink = (ValuePairSink *) base;
-	uint64		a = shbatch_fingerprint(group, i);
-	uint64		b = shbatch_fingerprint(group, j);
+	uint64		a = shbatch_fingerprint(bucket, i);
+	uint64		b = shbatch_fingerprint(bucket, j);
 	Datum		values[3];
 
 	values[0] = SimhashGetDatum(Min(a, b));

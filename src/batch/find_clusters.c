@@ -35,7 +35,7 @@ join_rows(ShBatchMembers *members, uint32 a, uint32 b)
  * Return the members of the clusters.
  */
 static void
-return_members(ShBatchMembers *members, ReturnSetInfo *info, Oid table)
+return_members(ShBatchMembers *members, ReturnSetInfo *info)
 {
 	ShBatchUnionFind *components = &members->elements;
 	const ShBatchElement *elements = components->elements;
@@ -57,12 +57,11 @@ return_members(ShBatchMembers *members, ReturnSetInfo *info, Oid table)
 		shbatch_progress_entries(++nread);
 		if (root->size < 2)
 			continue;
-		shbt_int_to_tid(member.tid, &tid);
+		values[4] = ObjectIdGetDatum(shbatch_name_row(members->rows->tables, member.row, &tid));
 		values[0] = Int64GetDatum((int64) root->fp);
 		values[1] = PointerGetDatum(&tid);
 		values[2] = SimhashGetDatum(elements[member.element].fp);
 		values[3] = Int64GetDatum(root->size);
-		values[4] = ObjectIdGetDatum(table);
 		shbatch_result_add(&result, values);
 	}
 }
@@ -84,7 +83,7 @@ simhash_find_clusters(PG_FUNCTION_ARGS)
 	shbatch_members_begin(&members, &call.rows, call.input.most, join_rows);
 	shbatch_source_search(&call.input, &members.sink);
 	shbatch_members_finish(&members);
-	return_members(&members, call.result, RelationGetRelid(call.target.heap));
+	return_members(&members, call.result);
 
 	shbatch_members_end(&members);
 	shbatch_end_index(&call);
@@ -99,12 +98,12 @@ typedef struct JoinSink
 } JoinSink;
 
 static void
-join_values(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
+join_values(ShBatchSink *base, const ShBatchBucket *bucket, size_t i, size_t j)
 {
 	JoinSink   *sink = (JoinSink *) base;
 	bool		is_new;
-	uint32		a = shbatch_find_element(&sink->components, group, i, &is_new);
-	uint32		b = shbatch_find_element(&sink->components, group, j, &is_new);
+	uint32		a = shbatch_find_element(&sink->components, bucket, i, &is_new);
+	uint32		b = shbatch_find_element(&sink->components, bucket, j, &is_new);
 
 	shbatch_union_find_join(&sink->components, a, b);
 	shbatch_progress_found();
@@ -153,7 +152,7 @@ simhash_find_clusters_in(PG_FUNCTION_ARGS)
 	if (!shbatch_begin_array(fcinfo, SHBATCH_FIND_CLUSTERS, &call))
 		return (Datum) 0;
 
-	shbatch_union_find_begin(&sink.components, call.input.most, false);
+	shbatch_union_find_begin(&sink.components, SHBATCH_VALUES, call.input.most, false);
 	shbatch_source_search(&call.input, &sink.sink);
 	return_values(&sink, call.result);
 

@@ -36,6 +36,7 @@
 #include "batch/members.h"
 #include "batch/result.h"
 #include "batch/row_order.h"
+#include "batch/temp_file.h"
 #include "bits/distance.h"
 #include "compat.h"
 #include "sort/entrysort.h"
@@ -46,7 +47,7 @@ PG_FUNCTION_INFO_V1(simhash_find_duplicates);
 typedef struct State
 {
 	uint64		fp;
-	uint64		keeper;			/* TID of the nearest row that is kept, and
+	uint64		keeper;			/* number of the nearest row that is kept, and
 								 * its distance above that; or NO_KEEPER */
 } State;
 
@@ -64,7 +65,6 @@ typedef struct DuplicateFinder
 	ShBatchMembers members;
 	State	   *states;			/* of elements */
 	ShBatchResult result;
-	Oid			table;
 	double		nreturned;		/* rows that have been decided on */
 
 	/* pairs of elements, as they were found */
@@ -139,7 +139,7 @@ sort_rows(DuplicateFinder *finder, ShBatchRowOrder *order)
 		CHECK_FOR_INTERRUPTS();
 		if (element->has_near || element->size > 1)
 		{
-			shbatch_order_add(order, member.tid, (uint32) member.element);
+			shbatch_order_add(order, member.row, (uint32) member.element);
 			count++;
 		}
 	}
@@ -221,28 +221,28 @@ sort_pairs(DuplicateFinder *finder)
  * as near.
  */
 static inline void
-keep_for(State *state, uint64 fp, uint64 tid)
+keep_for(State *state, uint64 fp, uint64 row)
 {
 	uint64		distance = shbits_distance(state->fp, fp);
 
 	if (distance < state->keeper >> DISTANCE_SHIFT)
-		state->keeper = distance << DISTANCE_SHIFT | tid;
+		state->keeper = distance << DISTANCE_SHIFT | row;
 }
 
 /*
  * A row of an element is kept, which no other of it has been.
  */
 static void
-keep_row(DuplicateFinder *finder, uint32 number, uint64 tid)
+keep_row(DuplicateFinder *finder, uint32 number, uint64 row)
 {
 	State	   *states = finder->states;
 	uint64		fp = states[number].fp;
 
-	keep_for(&states[number], fp, tid);
+	keep_for(&states[number], fp, row);
 	if (finder->neighbors != NULL)
 	{
 		for (uint32 i = finder->starts[number]; i < finder->starts[number + 1]; i++)
-			keep_for(&states[finder->neighbors[i]], fp, tid);
+			keep_for(&states[finder->neighbors[i]], fp, row);
 		return;
 	}
 
@@ -251,7 +251,7 @@ keep_row(DuplicateFinder *finder, uint32 number, uint64 tid)
 		advance_pair(finder);
 	while (finder->has_pair && finder->pair.key == finder->places[number])
 	{
-		keep_for(&states[finder->pair.value], fp, tid);
+		keep_for(&states[finder->pair.value], fp, row);
 		advance_pair(finder);
 	}
 }
@@ -260,8 +260,9 @@ keep_row(DuplicateFinder *finder, uint32 number, uint64 tid)
  * The next row in the order: keep it, or return it.
  */
 static void
-decide(DuplicateFinder *finder, uint64 tid, uint32 number)
+decide(DuplicateFinder *finder, uint64 row, uint32 number)
 {
+	const ShBatchTables *tables = finder->members.rows->tables;
 	uint64		found = finder->states[number].keeper;
 	ItemPointerData duplicate;
 	ItemPointerData keeper;
@@ -271,15 +272,14 @@ decide(DuplicateFinder *finder, uint64 tid, uint32 number)
 	shbatch_progress_entries(++finder->nreturned);
 	if (found == NO_KEEPER)
 	{
-		keep_row(finder, number, tid);
+		keep_row(finder, number, row);
 		return;
 	}
-	shbt_int_to_tid(tid, &duplicate);
-	shbt_int_to_tid(found & SHBT_MAX_TID, &keeper);
+	values[3] = ObjectIdGetDatum(shbatch_name_row(tables, row, &duplicate));
+	values[4] = ObjectIdGetDatum(shbatch_name_row(tables, found, &keeper));
 	values[0] = PointerGetDatum(&duplicate);
 	values[1] = PointerGetDatum(&keeper);
 	values[2] = Int32GetDatum((int32) (found >> DISTANCE_SHIFT));
-	values[3] = values[4] = ObjectIdGetDatum(finder->table);
 	shbatch_result_add(&finder->result, values);
 }
 
@@ -292,7 +292,7 @@ decide(DuplicateFinder *finder, uint64 tid, uint32 number)
 static void
 decide_in_memory(DuplicateFinder *finder, ShBatchRowOrder *order)
 {
-	uint64		tids[LOOK_AHEAD];
+	uint64		rows[LOOK_AHEAD];
 	uint32		numbers[LOOK_AHEAD];
 	int			count;
 
@@ -301,13 +301,13 @@ decide_in_memory(DuplicateFinder *finder, ShBatchRowOrder *order)
 	{
 		for (count = 0; count < LOOK_AHEAD; count++)
 		{
-			if (!shbatch_order_next(order, &tids[count], &numbers[count]))
+			if (!shbatch_order_next(order, &rows[count], &numbers[count]))
 				break;
 			shcompat_prefetch(&finder->states[numbers[count]]);
 			shcompat_prefetch(&finder->starts[numbers[count]]);
 		}
 		for (int i = 0; i < count; i++)
-			decide(finder, tids[i], numbers[i]);
+			decide(finder, rows[i], numbers[i]);
 	} while (count == LOOK_AHEAD);
 }
 
@@ -326,7 +326,7 @@ decide_on_disk(DuplicateFinder *finder, ShBatchRowOrder *order)
 	finder->places = MemoryContextAllocHuge(CurrentMemoryContext, count * sizeof(uint32));
 	for (uint32 i = 0; i < count; i++)
 		finder->places[i] = NO_PLACE;
-	while (shbatch_order_next(order, &member.tid, &number))
+	while (shbatch_order_next(order, &member.row, &number))
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (finder->places[number] == NO_PLACE)
@@ -338,7 +338,7 @@ decide_on_disk(DuplicateFinder *finder, ShBatchRowOrder *order)
 	sort_pairs(finder);
 	shbatch_rewind_file(ordered);
 	while (BufFileRead(ordered, &member, sizeof(member)) == sizeof(member))
-		decide(finder, member.tid, (uint32) member.element);
+		decide(finder, member.row, (uint32) member.element);
 	shsort_end(finder->sorted_pairs);
 	BufFileClose(ordered);
 }
@@ -359,8 +359,9 @@ simhash_find_duplicates(PG_FUNCTION_ARGS)
 	if (!shbatch_begin_index(fcinfo, SHBATCH_FIND_DUPLICATES, &call))
 		return (Datum) 0;
 	if (!PG_ARGISNULL(2))
-		keep = shbatch_parse_keep(call.target.heap, text_to_cstring(PG_GETARG_TEXT_PP(2)));
-	order = shbatch_order_begin(call.target.heap, call.snapshot, keep);
+		keep = shbatch_parse_keep(call.tables.sides[0].named.heap,
+								  text_to_cstring(PG_GETARG_TEXT_PP(2)));
+	order = shbatch_order_begin(&call.tables, call.snapshot, keep);
 
 	shbatch_members_begin(&finder.members, &call.rows, call.input.most, add_pair);
 	finder.pairs = shbatch_create_file();
@@ -368,7 +369,6 @@ simhash_find_duplicates(PG_FUNCTION_ARGS)
 	shbatch_members_finish(&finder.members);
 
 	shbatch_result_begin(&finder.result, call.result);
-	finder.table = RelationGetRelid(call.target.heap);
 	make_states(&finder);
 	sort_rows(&finder, order);
 	if (neighbors_fit(&finder))

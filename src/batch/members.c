@@ -11,12 +11,12 @@
  */
 #include "postgres.h"
 
-#include "commands/tablespace.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "batch/members.h"
 #include "batch/progress.h"
+#include "batch/temp_file.h"
 
 /*
  * An element of a fingerprint of which another kind of rows was seen than the
@@ -33,15 +33,15 @@ typedef struct ShBatchOtherKind
 } ShBatchOtherKind;
 
 /*
- * Number of the element of key i of the group, of kind 0.
+ * Number of the element of key i of the bucket, of kind 0.
  */
 uint32
-shbatch_find_element(ShBatchUnionFind *elements, const ShBatchGroup *group, size_t i,
+shbatch_find_element(ShBatchUnionFind *elements, const ShBatchBucket *bucket, size_t i,
 					 bool *is_new)
 {
 	return shbatch_union_find_add(elements,
-								  shbatch_element_key(group->index_group, 0,
-													  shbatch_fingerprint(group, i)),
+								  shbatch_element_key(bucket->group, 0,
+													  shbatch_fingerprint(bucket, i)),
 								  is_new);
 }
 
@@ -139,57 +139,57 @@ flush(ShBatchMembers *members)
 }
 
 static void
-collect_row(ShBatchMembers *members, const ShBatchGroup *group, uint32 element, uint64 tid)
+collect_row(ShBatchMembers *members, const ShBatchBucket *bucket, uint32 element, uint64 tid)
 {
 	members->row_elements[members->rows->count] = element;
-	shbatch_rows_add(members->rows, group->index_group, &tid, 1);
+	shbatch_rows_add(members->rows, bucket->group, &tid, 1);
 }
 
 /*
  * Rows of one fingerprint: no pairs of them are needed, only the rows, and the
- * group need not keep more than one.
+ * bucket need not keep more than one.
  *
  * An element that is there already came from an earlier walk, together with all
  * its rows.  (With all that the snapshot sees: these are in all tables.)
  */
 static bool
-collect_repeated(ShBatchSink *base, const ShBatchGroup *group, uint64 tid)
+collect_repeated(ShBatchSink *base, const ShBatchBucket *bucket, uint64 tid)
 {
 	ShBatchMembers *members = (ShBatchMembers *) base;
-	size_t		last = group->nkeys - 1;
+	size_t		last = bucket->nkeys - 1;
 
 	if (shbatch_rows_full(members->rows))
 		flush(members);
-	if (!group->last_repeated)
+	if (!bucket->last_repeated)
 	{
-		members->run_element = shbatch_find_element(&members->elements, group, last,
+		members->run_element = shbatch_find_element(&members->elements, bucket, last,
 													&members->run_is_new);
 		if (members->run_is_new)
-			collect_row(members, group, members->run_element,
-						group->tids[group->starts[last]]);
+			collect_row(members, bucket, members->run_element,
+						bucket->tids[bucket->starts[last]]);
 	}
 	if (members->run_is_new)
-		collect_row(members, group, members->run_element, tid);
+		collect_row(members, bucket, members->run_element, tid);
 	return false;
 }
 
 /*
- * Number of the element of key i of the group.  The rows of a new one are
+ * Number of the element of key i of the bucket.  The rows of a new one are
  * collected.
  */
 static uint32
-collect(ShBatchMembers *members, const ShBatchGroup *group, size_t i)
+collect(ShBatchMembers *members, const ShBatchBucket *bucket, size_t i)
 {
 	bool		is_new;
-	uint32		element = shbatch_find_element(&members->elements, group, i, &is_new);
+	uint32		element = shbatch_find_element(&members->elements, bucket, i, &is_new);
 
 	if (is_new)
-		collect_row(members, group, element, group->tids[group->starts[i]]);
+		collect_row(members, bucket, element, bucket->tids[bucket->starts[i]]);
 	return element;
 }
 
 static void
-collect_pair(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
+collect_pair(ShBatchSink *base, const ShBatchBucket *bucket, size_t i, size_t j)
 {
 	ShBatchMembers *members = (ShBatchMembers *) base;
 	uint32		a;
@@ -197,32 +197,10 @@ collect_pair(ShBatchSink *base, const ShBatchGroup *group, size_t i, size_t j)
 
 	if (shbatch_rows_full(members->rows))
 		flush(members);
-	a = collect(members, group, i);
-	b = collect(members, group, j);
+	a = collect(members, bucket, i);
+	b = collect(members, bucket, j);
 	shbatch_rows_add_pair(members->rows, a, b);
 	shbatch_progress_found();
-}
-
-/*
- * A temporary file, to be written to and then read.
- */
-BufFile *
-shbatch_create_file(void)
-{
-	PrepareTempTablespaces();
-	return BufFileCreateTemp(false);
-}
-
-/*
- * Read a temporary file from its beginning.
- */
-void
-shbatch_rewind_file(BufFile *file)
-{
-	if (BufFileSeek(file, 0, 0, SEEK_SET) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not rewind temporary file: %m")));
 }
 
 /*
@@ -240,7 +218,7 @@ shbatch_members_begin(ShBatchMembers *members, ShBatchRows *rows, double most,
 	members->sink.pair = collect_pair;
 	members->join = join;
 	members->rows = rows;
-	shbatch_union_find_begin(&members->elements, most, rows->values != NULL);
+	shbatch_union_find_begin(&members->elements, SHBATCH_ROWS, most, rows->values != NULL);
 	shbatch_rows_remember_kinds(rows);
 	members->row_elements = MemoryContextAllocHuge(CurrentMemoryContext,
 												   rows->capacity * sizeof(uint32));

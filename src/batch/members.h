@@ -12,14 +12,14 @@
 
 #include "storage/buffile.h"
 
-#include "batch/groups.h"
+#include "batch/buckets.h"
 #include "batch/union_find.h"
 #include "batch/visible_rows.h"
 
 /* a row, and the number of its fingerprint's element */
 typedef struct ShBatchMember
 {
-	uint64		tid;
+	uint64		row;
 	uint64		element;
 } ShBatchMember;
 
@@ -48,7 +48,7 @@ struct ShBatchMembers
 	/* that were seen, of all elements */
 	BufFile    *file;
 
-	/* the last fingerprint that had several rows in a group */
+	/* the last fingerprint that had several rows in a bucket */
 	bool		run_is_new;		/* its rows are being collected */
 	uint32		run_element;
 };
@@ -58,9 +58,7 @@ extern void shbatch_members_begin(ShBatchMembers *members, ShBatchRows *rows, do
 extern void shbatch_members_finish(ShBatchMembers *members);
 extern bool shbatch_members_next(ShBatchMembers *members, ShBatchMember *member);
 extern void shbatch_members_end(ShBatchMembers *members);
-extern BufFile *shbatch_create_file(void);
-extern void shbatch_rewind_file(BufFile *file);
-extern uint32 shbatch_find_element(ShBatchUnionFind *elements, const ShBatchGroup *group,
+extern uint32 shbatch_find_element(ShBatchUnionFind *elements, const ShBatchBucket *bucket,
 								   size_t i, bool *is_new);
 
 #endif							/* SIMHASH_BATCH_MEMBERS_H */

@@ -110,6 +110,21 @@ shbatch_progress_entries(double count)
 		pgstat_progress_update_param(PARAM_ENTRIES_DONE, entries_done);
 }
 
+/* so many more are */
+void
+shbatch_progress_add(double count)
+{
+	shbatch_progress_entries(entries_done + count);
+}
+
+/* so many more are all but done: what is done later counts them again */
+void
+shbatch_progress_part(double count)
+{
+	if (reporting)
+		pgstat_progress_update_param(PARAM_ENTRIES_DONE, entries_done + (int64) count);
+}
+
 /* one more result has been found */
 void
 shbatch_progress_found(void)
@@ -135,8 +150,27 @@ command_name(int64 command)
 			return "simhash_find_all";
 		case SHBATCH_FIND_CLUSTERS:
 			return "simhash_find_clusters";
-		default:
+		case SHBATCH_COMPONENTS:
+			return "simhash_components";
+		case SHBATCH_FIND_DUPLICATES:
 			return "simhash_find_duplicates";
+		default:
+			return "simhash_find_matches";
+	}
+}
+
+/* the last phase, whose name says of what */
+static const char *
+return_phase_name(int64 command)
+{
+	switch (command)
+	{
+		case SHBATCH_FIND_DUPLICATES:
+			return "returning duplicates";
+		case SHBATCH_COMPONENTS:
+			return "returning components";
+		default:
+			return "returning clusters";
 	}
 }
 
@@ -151,11 +185,12 @@ phase_name(int64 command, int64 phase)
 			return "reading entries to sort";
 		case SHBATCH_PHASE_COMPARE:
 			return "comparing";
+		case SHBATCH_PHASE_JOIN:
+			return "joining pairs";
 		case SHBATCH_PHASE_ORDER:
 			return "ordering rows";
 		default:
-			return command == SHBATCH_FIND_DUPLICATES ? "returning duplicates" :
-				"returning clusters";
+			return return_phase_name(command);
 	}
 }
 

@@ -3,16 +3,20 @@
  * row_order.c
  *	  Rows in the order in which they are kept.
  *
- * The rows are first sorted by TID.  If that is not the order, they are then read
- * from the table in it, each page but once, and what the order goes by is sorted
- * by the server's general sort.  Each of the two sorts goes to disk beyond
- * maintenance_work_mem.
+ * The rows are first sorted by number, that is by table and TID.  If that is not the
+ * order, they are then read from their tables in it, each page but once, and what the
+ * order goes by is sorted by the server's general sort.  Each of the two sorts goes to
+ * disk beyond maintenance_work_mem.
+ *
+ * The list is about the columns of the table that was named.  Those of its partitions
+ * may have other numbers: so the items are adapted to each partition.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "access/tableam.h"
+#include "catalog/partition.h"
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
 #include "executor/executor.h"
@@ -29,34 +33,79 @@
 
 struct ShBatchRowOrder
 {
-	Relation	table;
+	const ShBatchTables *tables;
 	Snapshot	snapshot;
-	const ShBatchKeepList *keep;	/* NULL: by TID alone */
+	const ShBatchKeepList *keep;	/* NULL: by number alone */
 
-	/* values are the numbers of the rows */
-	ShSort	   *by_tid;
+	/* values are the numbers that the caller has for the rows */
+	ShSort	   *by_row;
 
-	/* to evaluate the items of the list */
+	/* to evaluate the items of the list for rows of a table */
+	const ShBatchTable *current;	/* NULL: that was named */
 	EState	   *estate;
 	ExprState **items;
+	TupleTableSlot *row;
 
-	/* columns: items of the list, TID, number */
+	/* columns: items of the list, row, number of the caller's */
 	Tuplesortstate *by_keep;
 	TupleTableSlot *slot;
 };
 
+static Relation
+named_table(const ShBatchRowOrder *order)
+{
+	return order->tables->sides[0].named.heap;
+}
+
 /*
- * Prepare to evaluate the items of the list.
+ * The items of the list, for rows of a table; NULL: of the one that was named.
+ */
+static List *
+items_for(const ShBatchRowOrder *order, const ShBatchTable *table)
+{
+	List	   *items = NIL;
+
+	for (int i = 0; i < order->keep->nitems; i++)
+		items = lappend(items, order->keep->expressions[i]);
+	if (table != NULL && table->heap != named_table(order))
+		items = map_partition_varattnos(items, 1, table->heap, named_table(order));
+	return items;
+}
+
+/*
+ * Prepare to evaluate the items of the list for rows of a table, or, with NULL, only
+ * see whether they can be evaluated.
  */
 static void
-prepare_items(ShBatchRowOrder *order)
+enter_table(ShBatchRowOrder *order, const ShBatchTable *table)
 {
-	const ShBatchKeepList *keep = order->keep;
+	MemoryContext old;
 
 	order->estate = CreateExecutorState();
-	order->items = palloc(keep->nitems * sizeof(ExprState *));
-	for (int i = 0; i < keep->nitems; i++)
-		order->items[i] = ExecPrepareExpr((Expr *) keep->expressions[i], order->estate);
+	old = MemoryContextSwitchTo(order->estate->es_query_cxt);
+	order->items = palloc(order->keep->nitems * sizeof(ExprState *));
+	for (int i = 0; i < order->keep->nitems; i++)
+		order->items[i] = ExecPrepareExpr(list_nth(items_for(order, table), i), order->estate);
+	MemoryContextSwitchTo(old);
+	if (table != NULL)
+		order->row = table_slot_create(table->heap, NULL);
+	order->current = table;
+}
+
+static void
+leave_table(ShBatchRowOrder *order)
+{
+	if (order->row != NULL)
+		ExecDropSingleTupleTableSlot(order->row);
+	order->row = NULL;
+	FreeExecutorState(order->estate);
+}
+
+static void
+try_items(ShBatchRowOrder *order)
+{
+	enter_table(order, NULL);
+	leave_table(order);
 }
 
 /* what is done for the items of the list: its errors tell what they are about */
@@ -74,34 +123,33 @@ with_context(ShBatchRowOrder *order, void (*action) (ShBatchRowOrder *order))
 }
 
 /*
- * Begin to put rows of a table in order: by the list, if there is one, and where
- * that makes no difference by TID.  The table must be open until the end, and the
- * snapshot registered since before the TIDs were read.
+ * Begin to put rows in order: by the list, if there is one, and where that makes no
+ * difference by number.  The tables must be open until the end, and the snapshot
+ * registered since before the rows were read from their indexes.
  *
  * Reports an error if the current user may not execute functions of the list.
  */
 ShBatchRowOrder *
-shbatch_order_begin(Relation table, Snapshot snapshot, const ShBatchKeepList *keep)
+shbatch_order_begin(const ShBatchTables *tables, Snapshot snapshot, const ShBatchKeepList *keep)
 {
 	ShBatchRowOrder *order = palloc0(sizeof(ShBatchRowOrder));
 
-	order->table = table;
+	order->tables = tables;
 	order->snapshot = snapshot;
 	order->keep = keep;
-	order->by_tid = shsort_begin(maintenance_work_mem);
+	order->by_row = shsort_begin(maintenance_work_mem);
 	if (keep != NULL)
-		with_context(order, prepare_items);
+		with_context(order, try_items);
 	return order;
 }
 
 /*
- * Add a row that the snapshot sees, by its TID and a number that the caller has
- * for it.
+ * Add a row that the snapshot sees, and a number that the caller has for it.
  */
 void
-shbatch_order_add(ShBatchRowOrder *order, uint64 tid, uint32 number)
+shbatch_order_add(ShBatchRowOrder *order, uint64 row, uint32 number)
 {
-	shsort_add(order->by_tid, tid, number);
+	shsort_add(order->by_row, row, number);
 }
 
 /*
@@ -139,49 +187,61 @@ begin_by_keep(ShBatchRowOrder *order)
 }
 
 /*
- * Read a row that the snapshot sees into a slot.  The buffer is the last one that was
- * read, if any, and becomes that of the row's page.
+ * Read a row that the snapshot sees into the slot of its table.  The buffer is the last
+ * one that was read, if any, and becomes that of the row's page.
  */
 static void
-read_row(ShBatchRowOrder *order, uint64 tid, TupleTableSlot *row, Buffer *buffer)
+read_row(ShBatchRowOrder *order, uint64 row, Buffer *buffer)
 {
-	if (shbatch_is_heap(order->table))
+	Relation	heap = order->current->heap;
+	uint64		tid = row - order->current->first_row;
+
+	if (shbatch_is_heap(heap))
 	{
-		*buffer = ReleaseAndReadBuffer(*buffer, order->table, (BlockNumber) (tid >> 16));
-		shbatch_heap_page_slot(order->table, *buffer, tid, row);
+		*buffer = ReleaseAndReadBuffer(*buffer, heap, (BlockNumber) (tid >> 16));
+		shbatch_heap_page_slot(heap, *buffer, tid, order->row);
 	}
 	else
 	{
 		ItemPointerData pointer;
 
 		shbt_int_to_tid(tid, &pointer);
-		if (!table_tuple_fetch_row_version(order->table, &pointer, order->snapshot, row))
+		if (!table_tuple_fetch_row_version(heap, &pointer, order->snapshot, order->row))
 			elog(ERROR, "row (%u,%u) of table \"%s\" has disappeared",
 				 ItemPointerGetBlockNumber(&pointer), ItemPointerGetOffsetNumber(&pointer),
-				 RelationGetRelationName(order->table));
+				 RelationGetRelationName(heap));
 	}
 }
 
 /*
- * Evaluate the items of the list for all rows, which are sorted by TID.
+ * Evaluate the items of the list for all rows, which are sorted by table.
  */
 static void
 add_rows(ShBatchRowOrder *order)
 {
 	const ShBatchKeepList *keep = order->keep;
-	ExprContext *context = GetPerTupleExprContext(order->estate);
-	TupleTableSlot *row = table_slot_create(order->table, NULL);
 	TupleTableSlot *sorted = MakeSingleTupleTableSlot(order->slot->tts_tupleDescriptor,
 													  &TTSOpsVirtual);
 	Buffer		buffer = InvalidBuffer;
 	double		nread = 0;
 	ShSortItem	item;
 
-	context->ecxt_scantuple = row;
-	while (shsort_next(order->by_tid, &item))
+	order->current = NULL;
+	while (shsort_next(order->by_row, &item))
 	{
+		const ShBatchTable *table = shbatch_table_of(order->tables, item.key);
+		ExprContext *context;
+
 		CHECK_FOR_INTERRUPTS();
-		read_row(order, item.key, row, &buffer);
+		if (table != order->current)
+		{
+			if (order->current != NULL)
+				leave_table(order);
+			enter_table(order, table);
+		}
+		context = GetPerTupleExprContext(order->estate);
+		read_row(order, item.key, &buffer);
+		context->ecxt_scantuple = order->row;
 		ExecClearTuple(sorted);
 		for (int i = 0; i < keep->nitems; i++)
 			sorted->tts_values[i] = ExecEvalExprSwitchContext(order->items[i], context,
@@ -197,7 +257,8 @@ add_rows(ShBatchRowOrder *order)
 
 	if (BufferIsValid(buffer))
 		ReleaseBuffer(buffer);
-	ExecDropSingleTupleTableSlot(row);
+	if (order->current != NULL)
+		leave_table(order);
 	ExecDropSingleTupleTableSlot(sorted);
 }
 
@@ -206,8 +267,8 @@ sort_by_keep(ShBatchRowOrder *order)
 {
 	begin_by_keep(order);
 	add_rows(order);
-	shsort_end(order->by_tid);
-	order->by_tid = NULL;
+	shsort_end(order->by_row);
+	order->by_row = NULL;
 	tuplesort_performsort(order->by_keep);
 }
 
@@ -218,7 +279,7 @@ void
 shbatch_order_sort(ShBatchRowOrder *order)
 {
 	/* by a table of one block: in the order of what was added */
-	shsort_start_table(order->by_tid, &shbits_make_scheme(1, 0)->tables[0]);
+	shsort_start_table(order->by_row, &shbits_make_scheme(1, 0)->tables[0]);
 	if (order->keep != NULL)
 		with_context(order, sort_by_keep);
 }
@@ -227,15 +288,15 @@ shbatch_order_sort(ShBatchRowOrder *order)
  * The next row.  Returns false after the last.
  */
 bool
-shbatch_order_next(ShBatchRowOrder *order, uint64 *tid, uint32 *number)
+shbatch_order_next(ShBatchRowOrder *order, uint64 *row, uint32 *number)
 {
 	if (order->keep == NULL)
 	{
 		ShSortItem	item;
 
-		if (!shsort_next(order->by_tid, &item))
+		if (!shsort_next(order->by_row, &item))
 			return false;
-		*tid = item.key;
+		*row = item.key;
 		*number = (uint32) item.value;
 	}
 	else
@@ -244,7 +305,7 @@ shbatch_order_next(ShBatchRowOrder *order, uint64 *tid, uint32 *number)
 
 		if (!tuplesort_gettupleslot(order->by_keep, true, false, order->slot, NULL))
 			return false;
-		*tid = (uint64) DatumGetInt64(slot_getattr(order->slot, order->keep->nitems + 1, &isnull));
+		*row = (uint64) DatumGetInt64(slot_getattr(order->slot, order->keep->nitems + 1, &isnull));
 		*number = (uint32) DatumGetInt32(slot_getattr(order->slot, order->keep->nitems + 2,
 													  &isnull));
 	}
@@ -257,14 +318,12 @@ shbatch_order_next(ShBatchRowOrder *order, uint64 *tid, uint32 *number)
 void
 shbatch_order_end(ShBatchRowOrder *order)
 {
-	if (order->by_tid != NULL)
-		shsort_end(order->by_tid);
+	if (order->by_row != NULL)
+		shsort_end(order->by_row);
 	if (order->by_keep != NULL)
 	{
 		ExecDropSingleTupleTableSlot(order->slot);
 		tuplesort_end(order->by_keep);
 	}
-	if (order->estate != NULL)
-		FreeExecutorState(order->estate);
 	pfree(order);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * source.c
- *	  What a search for pairs reads: an index, or an array.
+ *	  What a search for pairs reads: indexes, or an array.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,9 +16,6 @@
 #include "batch/source.h"
 #include "btree/cache.h"
 #include "type/simhash.h"
-
-/* up to how many fingerprints are sorted but once, and then subdivided */
-#define FEW_FINGERPRINTS	4096
 
 /* elements of an array between two checks for interrupts */
 #define CHECK_INTERVAL		4096
@@ -37,88 +34,167 @@ shbatch_check_distance(int distance)
 }
 
 /*
+ * Should so many entries be searched as one bucket, in memory, instead of in walks
+ * over several tables?  There is no other way for distances that have no scheme.
+ */
+static bool
+search_whole(double entries, int distance)
+{
+	return distance > 0 && (distance >= SHBITS_MAX_BLOCKS || shbatch_bucket_fits(entries));
+}
+
+/*
+ * Plan the search of so many entries that are sorted by a scheme that suits the
+ * distance, and this number.  Returns the scheme.
+ */
+const ShBitsScheme *
+shbatch_plan_sort(ShBatchPlan *plan, int distance, double entries)
+{
+	ShBitsScheme *scheme;
+
+	if (search_whole(entries, distance))
+	{
+		shbatch_plan_whole(plan);
+		return shbits_make_scheme(1, 0);
+	}
+	/* the fewest sorts */
+	scheme = shbits_make_scheme(distance + 1, distance);
+	shbatch_plan(plan, scheme, distance, entries);
+	return scheme;
+}
+
+/*
  * Search what was added to a sort: by a scheme for the distance, or, if none is
  * given, one that suits the distance and the number of fingerprints.
  */
 static void
 use_sort(ShBatchSource *input, ShSort *sort, const ShBitsScheme *scheme, bool grouped)
 {
-	if (scheme == NULL &&
-		(input->distance >= SHBITS_MAX_BLOCKS || shsort_count(sort) <= FEW_FINGERPRINTS))
-	{
-		scheme = shbits_make_scheme(1, 0);
-		shbatch_plan_whole(&input->plan);
-	}
-	else
-	{
-		/* by default the fewest sorts; groups that are large are subdivided */
-		if (scheme == NULL)
-			scheme = shbits_make_scheme(input->distance + 1, input->distance);
+	if (scheme != NULL)
 		shbatch_plan(&input->plan, scheme, input->distance, shsort_count(sort));
-	}
+	else
+		scheme = shbatch_plan_sort(&input->plan, input->distance, shsort_count(sort));
 	shbatch_stream_sort(&input->stream, sort, scheme, grouped);
 	input->entries = input->most = shsort_count(sort);
 }
 
 /*
- * Beyond its distance the tables of an index have too short prefixes in
- * common: sort its entries anew, by longer ones.
+ * Read the indexes of some tables into a sort.  A serializable transaction must have
+ * its predicate locks.
  */
-static void
-sort_index(ShBatchSource *input, Relation index, const ShBitsScheme *scheme, Snapshot snapshot)
+ShSort *
+shbatch_sort_tables(const ShBatchTables *tables, Snapshot snapshot)
 {
-	ShSort	   *sort = shsort_begin_grouped(maintenance_work_mem, shbt_is_grouped(index));
+	ShSort	   *sort = shsort_begin_grouped(maintenance_work_mem, tables->grouped);
+	ShBatchStream *stream = palloc(sizeof(ShBatchStream));
 	uint64	   *keys;
-	uint64	   *tids;
+	uint64	   *rows;
 	uint32		group;
 	int			count;
 
-	shbatch_progress_phase(SHBATCH_PHASE_SORT, input->entries);
-	shbatch_stream_index(&input->stream, index, scheme, snapshot);
-	shbatch_stream_start(&input->stream, 0);
-	while ((count = shbatch_stream_next(&input->stream, &group, &keys, &tids)) > 0)
+	for (int i = 0; i < tables->count; i++)
 	{
-		for (int i = 0; i < count; i++)
-			shsort_add_grouped(sort, group, shbits_unpermute(&scheme->tables[0], keys[i]),
-							   tids[i]);
-		shbatch_progress_entries(shsort_count(sort));
+		const ShBitsScheme *scheme = shbt_get_scheme(tables->tables[i].index);
+
+		shbatch_stream_table(stream, tables, i, scheme, snapshot);
+		shbatch_stream_start(stream, 0);
+		while ((count = shbatch_stream_next(stream, &group, &keys, &rows)) > 0)
+		{
+			for (int j = 0; j < count; j++)
+				shsort_add_grouped(sort, group, shbits_unpermute(&scheme->tables[0], keys[j]),
+								   rows[j]);
+			shbatch_progress_entries(shsort_count(sort));
+		}
+		shbatch_stream_end(stream);
 	}
-	use_sort(input, sort, NULL, shbt_is_grouped(index));
+	pfree(stream);
+	return sort;
 }
 
 /*
- * Search an index within a distance, which must be in range, or that of the
- * index.  The index must be open, and stay so, and the snapshot be registered.
+ * The scheme that the indexes of all tables have, or NULL.
+ */
+const ShBitsScheme *
+shbatch_common_scheme(const ShBatchTables *tables)
+{
+	const ShBitsScheme *common = NULL;
+
+	for (int i = 0; i < tables->count; i++)
+	{
+		ShBitsScheme *scheme = shbt_get_scheme(tables->tables[i].index);
+
+		if (common == NULL)
+			common = scheme;
+		else if (scheme->blocks != common->blocks || scheme->distance != common->distance)
+			return NULL;
+		else
+			pfree(scheme);
+	}
+	return common;
+}
+
+/*
+ * Count the entries of the indexes of some tables that are about to be searched:
+ * about, and at most.
  *
- * All of the index is read, so a serializable transaction takes a predicate
+ * All of each index is read, so a serializable transaction takes a predicate
  * lock on all of it.
  */
 void
-shbatch_source_index(ShBatchSource *input, Relation index, Snapshot snapshot, int distance)
+shbatch_count_entries(const ShBatchTables *tables, Snapshot snapshot, double *entries,
+					  double *most)
 {
-	ShBitsScheme *scheme = shbt_get_scheme(index);
-	double		leaves = (double) RelationGetNumberOfBlocks(index) / scheme->ntables;
-
-	PredicateLockRelation(index, snapshot);
-	pgstat_count_index_scan(index);
-	input->distance = distance != SHBATCH_INDEX_DISTANCE ? distance : scheme->distance;
-	input->entries = Max(index->rd_rel->reltuples, 0);
-	input->most = leaves * shbt_leaf_capacity(shbt_is_grouped(index));
-	if (input->distance <= scheme->distance)
+	*entries = *most = 0;
+	for (int i = 0; i < tables->count; i++)
 	{
-		shbatch_stream_index(&input->stream, index, scheme, snapshot);
-		shbatch_plan(&input->plan, scheme, input->distance, input->most);
+		Relation	index = tables->tables[i].index;
+		double		pages = RelationGetNumberOfBlocks(index);
+
+		PredicateLockRelation(index, snapshot);
+		pgstat_count_index_scan(index);
+		*entries += Max(index->rd_rel->reltuples, 0);
+		*most += pages / shbt_get_scheme(index)->ntables *
+			shbt_leaf_capacity(shbt_is_grouped(index));
 	}
-	else
-		sort_index(input, index, scheme, snapshot);
 }
 
 /*
- * Add the elements of an array to a sort.  Nulls are passed over.
+ * Search the indexes of some tables within a distance, which must be in range.  The
+ * tables must be open, and stay so, and the snapshot be registered.
  */
-static void
-add_elements(ShSort *sort, AnyArrayType *array)
+void
+shbatch_source_tables(ShBatchSource *input, const ShBatchTables *tables, Snapshot snapshot,
+					  int distance)
 {
+	const ShBitsScheme *scheme = shbatch_common_scheme(tables);
+
+	input->distance = distance;
+	shbatch_count_entries(tables, snapshot, &input->entries, &input->most);
+	if (scheme != NULL && distance <= scheme->distance)
+	{
+		shbatch_stream_tables(&input->stream, tables, scheme, snapshot);
+		shbatch_plan(&input->plan, scheme, distance, input->most);
+	}
+	else if (scheme != NULL && search_whole(input->most, distance))
+	{
+		shbatch_stream_tables(&input->stream, tables, scheme, snapshot);
+		shbatch_plan_whole(&input->plan);
+	}
+	else
+	{
+		/* the tables of the indexes differ, or have too short prefixes in common */
+		shbatch_progress_phase(SHBATCH_PHASE_SORT, input->entries);
+		use_sort(input, shbatch_sort_tables(tables, snapshot), NULL, tables->grouped);
+	}
+}
+
+/*
+ * Read an array into a sort.  Nulls are passed over.
+ */
+ShSort *
+shbatch_sort_array(AnyArrayType *array)
+{
+	ShSort	   *sort = shsort_begin(maintenance_work_mem);
 	int			count = ArrayGetNItems(AARR_NDIM(array), AARR_DIMS(array));
 	array_iter	iterator;
 
@@ -134,6 +210,7 @@ add_elements(ShSort *sort, AnyArrayType *array)
 		if (!isnull)
 			shsort_add(sort, DatumGetSimhash(value), i);
 	}
+	return sort;
 }
 
 /*
@@ -147,13 +224,21 @@ void
 shbatch_source_array(ShBatchSource *input, AnyArrayType *array, int distance,
 					 const ShBitsScheme *scheme, int table)
 {
-	ShSort	   *sort = shsort_begin(maintenance_work_mem);
-
-	add_elements(sort, array);
 	input->distance = distance;
-	use_sort(input, sort, scheme, false);
+	use_sort(input, shbatch_sort_array(array), scheme, false);
 	if (table != SHBATCH_ALL_TABLES)
 		shbatch_plan_table(&input->plan, scheme, table);
+}
+
+/*
+ * Begin to find all pairs, which are passed to the sink.
+ */
+ShBatchSearch *
+shbatch_source_begin_search(ShBatchSource *input, ShBatchSink *sink)
+{
+	shbatch_progress_phase(SHBATCH_PHASE_COMPARE,
+						   input->entries * (input->plan.nwalks - input->plan.first));
+	return shbatch_search_begin(&input->stream, &input->plan, input->distance, sink);
 }
 
 /*
@@ -162,9 +247,10 @@ shbatch_source_array(ShBatchSource *input, AnyArrayType *array, int distance,
 void
 shbatch_source_search(ShBatchSource *input, ShBatchSink *sink)
 {
-	shbatch_progress_phase(SHBATCH_PHASE_COMPARE,
-						   input->entries * (input->plan.nwalks - input->plan.first));
-	shbatch_search(&input->stream, &input->plan, input->distance, sink);
+	ShBatchSearch *search = shbatch_source_begin_search(input, sink);
+
+	while (shbatch_search_next(search))
+		;
 }
 
 /*
@@ -173,6 +259,7 @@ shbatch_source_search(ShBatchSource *input, ShBatchSink *sink)
 void
 shbatch_source_end(ShBatchSource *input)
 {
+	shbatch_stream_end(&input->stream);
 	if (input->stream.sort != NULL)
 		shsort_end(input->stream.sort);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * source.h
- *	  What a search for pairs reads: an index, or an array.
+ *	  What a search for pairs reads: indexes, or an array.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,10 +13,8 @@
 #include "utils/array.h"
 #include "utils/snapshot.h"
 
-#include "batch/groups.h"
-
-/* in place of a distance: that of the index */
-#define SHBATCH_INDEX_DISTANCE	(-1)
+#include "batch/buckets.h"
+#include "batch/tables.h"
 
 /* in place of a table: all that are needed */
 #define SHBATCH_ALL_TABLES		(-1)
@@ -31,10 +29,17 @@ typedef struct ShBatchSource
 } ShBatchSource;
 
 extern void shbatch_check_distance(int distance);
-extern void shbatch_source_index(ShBatchSource *input, Relation index, Snapshot snapshot,
-								 int distance);
+extern const ShBitsScheme *shbatch_plan_sort(ShBatchPlan *plan, int distance, double entries);
+extern const ShBitsScheme *shbatch_common_scheme(const ShBatchTables *tables);
+extern void shbatch_count_entries(const ShBatchTables *tables, Snapshot snapshot,
+								  double *entries, double *most);
+extern ShSort *shbatch_sort_tables(const ShBatchTables *tables, Snapshot snapshot);
+extern ShSort *shbatch_sort_array(AnyArrayType *array);
+extern void shbatch_source_tables(ShBatchSource *input, const ShBatchTables *tables,
+								  Snapshot snapshot, int distance);
 extern void shbatch_source_array(ShBatchSource *input, AnyArrayType *array, int distance,
 								 const ShBitsScheme *scheme, int table);
+extern ShBatchSearch *shbatch_source_begin_search(ShBatchSource *input, ShBatchSink *sink);
 extern void shbatch_source_search(ShBatchSource *input, ShBatchSink *sink);
 extern void shbatch_source_end(ShBatchSource *input);
 

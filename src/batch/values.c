@@ -56,12 +56,11 @@ struct ShBatchValues
 	int			ncolumns;
 	Column		columns[INDEX_MAX_KEYS];
 
-	/* to evaluate the columns of a row */
-	IndexInfo  *info;
+	/* to evaluate the columns of a row, for each table; NULL: not yet seen */
+	IndexInfo **infos;
 	EState	   *estate;
 
-	/* whose expressions they are, who calls, and what was set before */
-	Oid			owner;
+	/* who calls, and what was set before */
 	Oid			user;
 	int			security_context;
 	int			guc_level;
@@ -138,20 +137,20 @@ start_remembering(ShBatchValues *values)
 }
 
 /*
- * Begin, for an index of several columns.  Both relations must be open until the
- * end.
+ * Begin, for indexes of several columns, which are alike (tables.c).  All must be open
+ * until the end.
  */
 ShBatchValues *
-shbatch_values_begin(Relation heap, Relation index)
+shbatch_values_begin(const ShBatchTables *tables)
 {
 	ShBatchValues *values = palloc0(sizeof(ShBatchValues));
+	Relation	index = tables->sides[0].named.index;
 
 	values->ncolumns = shidx_fp_column(index);
 	for (int i = 0; i < values->ncolumns; i++)
 		init_column(&values->columns[i], index, i);
-	values->info = describe_columns(index, values->ncolumns);
+	values->infos = palloc0(tables->count * sizeof(IndexInfo *));
 	values->estate = CreateExecutorState();
-	values->owner = heap->rd_rel->relowner;
 	values->secret = pg_prng_uint64(&pg_global_prng_state);
 	start_remembering(values);
 	return values;
@@ -197,26 +196,44 @@ shbatch_values_set_limit(ShBatchValues *values, Size limit)
 }
 
 /*
- * Get ready to evaluate columns of rows: as the owner of the table, if there are
+ * The columns of a table's index.
+ */
+static IndexInfo *
+columns_of(ShBatchValues *values, const ShBatchTable *table)
+{
+	IndexInfo **info = &values->infos[table->number];
+
+	if (*info == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(values));
+
+		*info = describe_columns(table->index, values->ncolumns);
+		MemoryContextSwitchTo(old);
+	}
+	return *info;
+}
+
+/*
+ * Get ready to evaluate columns of rows of a table: as its owner, if there are
  * expressions among them, since the functions in them are his.  An abort undoes
  * this by itself.
  */
 void
-shbatch_values_enter(ShBatchValues *values)
+shbatch_values_enter(ShBatchValues *values, const ShBatchTable *table)
 {
-	if (values->info->ii_Expressions == NIL)
+	if (columns_of(values, table)->ii_Expressions == NIL)
 		return;
 	GetUserIdAndSecContext(&values->user, &values->security_context);
-	SetUserIdAndSecContext(values->owner,
+	SetUserIdAndSecContext(table->heap->rd_rel->relowner,
 						   values->security_context | SECURITY_RESTRICTED_OPERATION);
 	values->guc_level = NewGUCNestLevel();
 	shcompat_restrict_search_path();
 }
 
 void
-shbatch_values_leave(ShBatchValues *values)
+shbatch_values_leave(ShBatchValues *values, const ShBatchTable *table)
 {
-	if (values->info->ii_Expressions == NIL)
+	if (columns_of(values, table)->ii_Expressions == NIL)
 		return;
 	AtEOXact_GUC(false, values->guc_level);
 	SetUserIdAndSecContext(values->user, values->security_context);
@@ -279,14 +296,15 @@ kinds_of(ShBatchValues *values, uint32 group)
 }
 
 /*
- * The kind of a row whose index entry has a group.  Returns false if it has a
- * null in a column, which equals nothing.
+ * The kind of a row of a table whose index entry has a group.  Returns false if it
+ * has a null in a column, which equals nothing.
  *
  * May run functions of the index, between shbatch_values_enter and _leave; no
  * lock on a buffer may be held.
  */
 bool
-shbatch_values_kind(ShBatchValues *values, uint32 group, TupleTableSlot *row, uint32 *kind)
+shbatch_values_kind(ShBatchValues *values, const ShBatchTable *table, uint32 group,
+					TupleTableSlot *row, uint32 *kind)
 {
 	ExprContext *context = GetPerTupleExprContext(values->estate);
 	Datum		datums[INDEX_MAX_KEYS];
@@ -296,7 +314,7 @@ shbatch_values_kind(ShBatchValues *values, uint32 group, TupleTableSlot *row, ui
 
 	context->ecxt_scantuple = row;
 	old = MemoryContextSwitchTo(context->ecxt_per_tuple_memory);
-	FormIndexDatum(values->info, row, values->estate, datums, nulls);
+	FormIndexDatum(columns_of(values, table), row, values->estate, datums, nulls);
 	for (int i = 0; i < values->ncolumns; i++)
 		any_null |= nulls[i];
 	if (!any_null)

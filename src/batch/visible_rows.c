@@ -25,8 +25,8 @@
 /* how many rows are looked up together at least */
 #define MIN_ROWS			65536
 
-/* how many at first, where it is not known how much memory their values need; so
- * many may take more than is allowed */
+/* how many at first, where it is not known how much memory their values need, or how
+ * many are wanted; so many may take more memory than is allowed */
 #define FIRST_ROWS			64
 
 /* how many rows should lie on a page that is visited, if memory allows */
@@ -69,27 +69,25 @@ allocate(size_t count, Size size)
 }
 
 /*
- * Begin to look up rows of a table that an index of it leads to.  The snapshot
- * must be an MVCC snapshot and stay registered until the end; TIDs must be read
- * from the index only now.
+ * Begin to look up rows that indexes lead to.  The tables must be open, and the
+ * snapshot be an MVCC snapshot and registered, until the end; entries must be read
+ * from the indexes only now.
  */
 void
-shbatch_rows_begin(ShBatchRows *rows, Relation table, Relation index, Snapshot snapshot)
+shbatch_rows_begin(ShBatchRows *rows, const ShBatchTables *tables, Snapshot snapshot)
 {
-	BlockNumber npages = RelationGetNumberOfBlocks(table);
 	Size		bytes_per_row;
 
-	rows->table = table;
+	rows->tables = tables;
 	rows->snapshot = snapshot;
-	rows->fetch = shbatch_is_heap(table) ? NULL : shcompat_index_fetch_begin(table);
-	rows->values = shbt_is_grouped(index) ? shbatch_values_begin(table, index) : NULL;
-	rows->slot = rows->fetch != NULL || rows->values != NULL ?
-		table_slot_create(table, NULL) : NULL;
+	rows->of = palloc0(tables->count * sizeof(ShBatchRowsOf));
+	rows->current = NULL;
+	rows->values = tables->grouped ? shbatch_values_begin(tables) : NULL;
 
 	bytes_per_row = BYTES_PER_ROW;
 	if (rows->values != NULL)
 		bytes_per_row += sizeof(uint32) + shbatch_values_least_width(rows->values);
-	rows->most = choose_batch(npages, bytes_per_row);
+	rows->most = choose_batch(tables->nblocks, bytes_per_row);
 	rows->enough = rows->values == NULL || shbatch_values_have_fixed_width(rows->values) ?
 		rows->most : FIRST_ROWS;
 	rows->capacity = rows->most + 2 * SHBATCH_MANY_ROWS;
@@ -101,14 +99,14 @@ shbatch_rows_begin(ShBatchRows *rows, Relation table, Relation index, Snapshot s
 
 	rows->order = allocate(rows->capacity, sizeof(uint32));
 	rows->range_shift = 0;
-	while (npages >> rows->range_shift >= MAX_RANGES)
+	while (tables->nblocks >> rows->range_shift >= MAX_RANGES)
 		rows->range_shift++;
-	rows->nranges = (npages >> rows->range_shift) + 1;
+	rows->nranges = (tables->nblocks >> rows->range_shift) + 1;
 	rows->ends = palloc(rows->nranges * sizeof(uint32));
 }
 
 /*
- * Add rows, by the TIDs that index entries of a group have.  They get the next
+ * Add rows, by the numbers that index entries of a group have.  They get the next
  * positions in tids[], which does not move.
  *
  * There must be room: after shbatch_rows_full has said no, for the rows of two
@@ -159,40 +157,78 @@ shbatch_rows_reset(ShBatchRows *rows)
 }
 
 /*
- * A row that was found, with its kind: it is in the slot, and its index entry has
- * the group.  One with a null in a column before the fingerprint is no pair with
- * any, as if it were invisible.
+ * Leave the table whose rows are being looked up, if any: nothing is pinned then by
+ * its slot, or by its access method.
  */
-static uint64
-add_kind(ShBatchRows *rows, uint32 group, uint64 tid)
+static void
+leave_table(ShBatchRows *rows)
 {
-	uint32		kind;
+	ShBatchRowsOf *of;
 
-	if (!shbatch_values_kind(rows->values, group, rows->slot, &kind))
-		return SHBATCH_INVISIBLE;
-	return tid | (uint64) kind << SHBATCH_KIND_SHIFT;
+	if (rows->current == NULL)
+		return;
+	of = &rows->of[rows->current->number];
+	if (rows->values != NULL)
+		shbatch_values_leave(rows->values, rows->current);
+	if (of->slot != NULL)
+		ExecClearTuple(of->slot);
+	if (of->fetch != NULL)
+		table_index_fetch_reset(of->fetch);
+	rows->current = NULL;
 }
 
 /*
- * The row that an index entry of a group leads to, or SHBATCH_INVISIBLE.
+ * Enter a table.
+ */
+static void
+enter_table(ShBatchRows *rows, const ShBatchTable *table)
+{
+	ShBatchRowsOf *of = &rows->of[table->number];
+
+	leave_table(rows);
+	if (of->fetch == NULL && !shbatch_is_heap(table->heap))
+		of->fetch = shcompat_index_fetch_begin(table->heap);
+	if (of->slot == NULL && (of->fetch != NULL || rows->values != NULL))
+		of->slot = table_slot_create(table->heap, NULL);
+	if (rows->values != NULL)
+		shbatch_values_enter(rows->values, table);
+	rows->current = table;
+}
+
+/*
+ * What a row of the current table has become, by the TID where it was found: it is in
+ * the slot if there are kinds, and its index entry has the group.  One with a null in a
+ * column before the fingerprint is no pair with any, as if it were invisible.
  */
 static uint64
-look_up(ShBatchRows *rows, uint32 group, uint64 tid)
+found_row(ShBatchRows *rows, uint32 group, uint64 tid)
 {
+	const ShBatchRowsOf *of = &rows->of[rows->current->number];
+	uint32		kind = 0;
+
+	if (rows->values != NULL &&
+		!shbatch_values_kind(rows->values, rows->current, group, of->slot, &kind))
+		return SHBATCH_INVISIBLE;
+	return (tid + rows->current->first_row) | (uint64) kind << SHBATCH_KIND_SHIFT;
+}
+
+/*
+ * The row that a TID of an index entry of a group leads to in the current table, which
+ * is not a heap; or SHBATCH_INVISIBLE.
+ */
+static uint64
+fetch_row(ShBatchRows *rows, uint32 group, uint64 tid)
+{
+	const ShBatchRowsOf *of = &rows->of[rows->current->number];
 	ItemPointerData pointer;
 	bool		again = false;
 	bool		all_dead;
-	uint64		result = SHBATCH_INVISIBLE;
 
 	shbt_int_to_tid(tid, &pointer);
-	if (table_index_fetch_tuple(rows->fetch, &pointer, rows->snapshot, rows->slot, &again,
-								&all_dead))
-	{
-		result = shbt_tid_to_int(&rows->slot->tts_tid);
-		if (rows->values != NULL)
-			result = add_kind(rows, group, result);
-	}
-	return result;
+	if (!table_index_fetch_tuple(of->fetch, &pointer, rows->snapshot, of->slot, &again,
+								 &all_dead))
+		return SHBATCH_INVISIBLE;
+	return found_row(rows, group, shbt_tid_to_int(&of->slot->tts_tid));
 }
 
 /* the groups of the rows that are looked up: one of each, or one of all */
@@ -209,7 +245,50 @@ group_at(const RowGroups *groups, size_t position)
 }
 
 /*
- * Replace the keys of items, TIDs of one page in order, by the rows that they
+ * look_up_on_page for a table that is a heap, and TIDs.
+ */
+static void
+look_up_on_heap_page(ShBatchRows *rows, const RowGroups *groups, ShSortItem *items,
+					 size_t count, Buffer *buffer)
+{
+	const ShBatchTable *table = rows->current;
+
+	*buffer = ReleaseAndReadBuffer(*buffer, table->heap, (BlockNumber) (items[0].key >> 16));
+	shbatch_heap_page_rows(table->heap, rows->snapshot, *buffer, items, count);
+	for (size_t i = 0; i < count; i++)
+	{
+		if (items[i].key == SHBATCH_INVISIBLE)
+			continue;
+		if (rows->values != NULL)
+			shbatch_heap_page_slot(table->heap, *buffer, items[i].key,
+								   rows->of[table->number].slot);
+		items[i].key = found_row(rows, group_at(groups, items[i].value), items[i].key);
+	}
+}
+
+/*
+ * look_up_on_page for another table, and TIDs.
+ */
+static void
+look_up_by_fetch(ShBatchRows *rows, const RowGroups *groups, ShSortItem *items, size_t count)
+{
+	uint64		last = SHBATCH_INVISIBLE;
+	uint64		last_result = SHBATCH_INVISIBLE;
+
+	for (size_t i = 0; i < count; i++)
+	{
+		/* the same row may have come several times */
+		if (items[i].key != last)
+		{
+			last = items[i].key;
+			last_result = fetch_row(rows, group_at(groups, items[i].value), last);
+		}
+		items[i].key = last_result;
+	}
+}
+
+/*
+ * Replace the keys of items, rows of one page in order, by the rows that they
  * lead to, or SHBATCH_INVISIBLE; their values are their positions.  The buffer
  * is the last one that was read, if any, and becomes that of the page.
  */
@@ -217,35 +296,17 @@ static void
 look_up_on_page(ShBatchRows *rows, const RowGroups *groups, ShSortItem *items, size_t count,
 				Buffer *buffer)
 {
-	CHECK_FOR_INTERRUPTS();
-	if (rows->fetch == NULL)
-	{
-		*buffer = ReleaseAndReadBuffer(*buffer, rows->table, items[0].key >> 16);
-		shbatch_heap_page_rows(rows->table, rows->snapshot, *buffer, items, count);
-		for (size_t i = 0; rows->values != NULL && i < count; i++)
-		{
-			if (items[i].key == SHBATCH_INVISIBLE)
-				continue;
-			shbatch_heap_page_slot(rows->table, *buffer, items[i].key, rows->slot);
-			items[i].key = add_kind(rows, group_at(groups, items[i].value), items[i].key);
-		}
-	}
-	else
-	{
-		uint64		last = SHBATCH_INVISIBLE;
-		uint64		last_result = SHBATCH_INVISIBLE;
+	const ShBatchTable *table = shbatch_table_of(rows->tables, items[0].key);
 
-		for (size_t i = 0; i < count; i++)
-		{
-			/* the same row may have come several times */
-			if (items[i].key != last)
-			{
-				last = items[i].key;
-				last_result = look_up(rows, group_at(groups, items[i].value), last);
-			}
-			items[i].key = last_result;
-		}
-	}
+	CHECK_FOR_INTERRUPTS();
+	if (table != rows->current)
+		enter_table(rows, table);
+	for (size_t i = 0; i < count; i++)
+		items[i].key -= table->first_row;
+	if (rows->of[table->number].fetch == NULL)
+		look_up_on_heap_page(rows, groups, items, count, buffer);
+	else
+		look_up_by_fetch(rows, groups, items, count);
 }
 
 /*
@@ -266,7 +327,7 @@ look_up_chunk(ShBatchRows *rows, const RowGroups *groups, uint64 *tids,
 		pages |= (items[i].key ^ items[0].key) >> 16;
 	}
 	/* on a page of a heap any order will do */
-	if (pages != 0 || rows->fetch != NULL)
+	if (pages != 0 || !shbatch_is_heap(shbatch_table_of(rows->tables, items[0].key)->heap))
 	{
 		shsort_radix(chunk, sorted, count);
 		items = sorted;
@@ -284,7 +345,10 @@ look_up_chunk(ShBatchRows *rows, const RowGroups *groups, uint64 *tids,
 		tids[items[i].value] = items[i].key;
 }
 
-/* the range of pages that a row is in; pages that came later are in the last */
+/*
+ * The range of pages that a row is in.  Of one table, pages that came later are in
+ * the last.
+ */
 static inline uint32
 range_of(const ShBatchRows *rows, uint64 tid)
 {
@@ -317,8 +381,6 @@ look_up_all(ShBatchRows *rows, const RowGroups *groups, uint64 *tids, size_t cou
 	for (size_t i = 0; i < count; i++)
 		rows->order[rows->ends[range_of(rows, tids[i])]++] = i;
 
-	if (rows->values != NULL)
-		shbatch_values_enter(rows->values);
 	start = 0;
 	for (uint32 range = 0; range < rows->nranges; range++)
 	{
@@ -327,20 +389,14 @@ look_up_all(ShBatchRows *rows, const RowGroups *groups, uint64 *tids, size_t cou
 						  Min(CHUNK, rows->ends[range] - start), &buffer);
 	}
 
-	if (rows->values != NULL)
-		shbatch_values_leave(rows->values);
-
 	/* the search goes on, perhaps for long: nobody should wait for a pin */
+	leave_table(rows);
 	if (BufferIsValid(buffer))
 		ReleaseBuffer(buffer);
-	if (rows->slot != NULL)
-		ExecClearTuple(rows->slot);
-	if (rows->fetch != NULL)
-		table_index_fetch_reset(rows->fetch);
 }
 
 /*
- * Look all rows up: tids[] then has the rows that the snapshot sees, TIDs and
+ * Look all rows up: tids[] then has the rows that the snapshot sees, numbers and
  * kinds, and SHBATCH_INVISIBLE for the others.
  */
 void
@@ -378,11 +434,20 @@ shbatch_rows_remember_kinds(ShBatchRows *rows)
 }
 
 /*
+ * Look up but a few rows together at first, for who may want no more.
+ */
+void
+shbatch_rows_start_few(ShBatchRows *rows)
+{
+	rows->enough = FIRST_ROWS;
+}
+
+/*
  * Rows that are looked up from now on need not be compared with those that were
  * looked up so far, except those of one group, if it is given.
  *
- * How many rows are looked up together is made to depend on how much memory their
- * values take.
+ * How many rows are looked up together grows, but is made to depend on how much memory
+ * their values take.
  */
 void
 shbatch_rows_forget_kinds(ShBatchRows *rows, const uint32 *kept)
@@ -390,23 +455,26 @@ shbatch_rows_forget_kinds(ShBatchRows *rows, const uint32 *kept)
 	double		share = maintenance_work_mem * 1024.0 * MEMORY_SHARE;
 	double		used;
 
-	if (rows->values == NULL)
-		return;
-	used = shbatch_values_memory(rows->values);
+	used = rows->values != NULL ? shbatch_values_memory(rows->values) : 0;
 	if (used > share)
 		rows->enough = Max(rows->enough / 2, FIRST_ROWS);
 	else if (used * 2 <= share)
 		rows->enough = Min(rows->enough * 2, rows->most);
-	shbatch_values_forget(rows->values, kept);
+	if (rows->values != NULL)
+		shbatch_values_forget(rows->values, kept);
 }
 
 void
 shbatch_rows_end(ShBatchRows *rows)
 {
-	if (rows->fetch != NULL)
-		table_index_fetch_end(rows->fetch);
+	for (int i = 0; i < rows->tables->count; i++)
+	{
+		if (rows->of[i].fetch != NULL)
+			table_index_fetch_end(rows->of[i].fetch);
+		if (rows->of[i].slot != NULL)
+			ExecDropSingleTupleTableSlot(rows->of[i].slot);
+	}
+	pfree(rows->of);
 	if (rows->values != NULL)
 		shbatch_values_end(rows->values);
-	if (rows->slot != NULL)
-		ExecDropSingleTupleTableSlot(rows->slot);
 }

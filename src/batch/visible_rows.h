@@ -12,10 +12,10 @@
 
 #include "access/tableam.h"
 #include "executor/tuptable.h"
-#include "utils/rel.h"
 #include "utils/snapshot.h"
 
 #include "batch/heap_page.h"
+#include "batch/tables.h"
 #include "batch/values.h"
 #include "btree/page.h"
 #include "sort/radix.h"
@@ -27,25 +27,34 @@ typedef struct ShBatchNumberPair
 	uint32		b;
 } ShBatchNumberPair;
 
+/*
+ * What is needed to look up rows of a table, from the first time on.
+ */
+typedef struct ShBatchRowsOf
+{
+	IndexFetchTableData *fetch; /* of a table that is not a heap, or NULL */
+	TupleTableSlot *slot;		/* where a row is put, or NULL */
+} ShBatchRowsOf;
+
 typedef struct ShBatchRows
 {
-	Relation	table;
+	const ShBatchTables *tables;
 	Snapshot	snapshot;
+	ShBatchRowsOf *of;			/* each table, by its number */
 
-	/* of a table that is not a heap, or NULL */
-	IndexFetchTableData *fetch;
+	/* the table whose rows are being looked up, or NULL */
+	const ShBatchTable *current;
 
-	/* of an index of several columns, or NULL */
+	/* of indexes of several columns, or NULL */
 	ShBatchValues *values;
 	uint32	   *groups;			/* of the rows in tids[] */
 
-	TupleTableSlot *slot;		/* where a row is put, or NULL */
 	size_t		enough;			/* rows, or pairs, to be looked up together */
 	size_t		most;			/* the same, at most */
 	size_t		capacity;		/* rows, a few more than that */
 	size_t		count;
-	uint64	   *tids;			/* of index entries; resolved, of rows, with
-								 * kinds */
+	uint64	   *tids;			/* numbers of rows, by index entries; resolved,
+								 * with kinds */
 	size_t		npairs;			/* at most enough */
 	ShBatchNumberPair *pairs;
 
@@ -59,11 +68,11 @@ typedef struct ShBatchRows
 /* how many rows may be added at once: so many are worth a look-up of their own */
 #define SHBATCH_MANY_ROWS	4096
 
-/* a TID has 48 bits */
+/* the number of a row has 48 bits */
 #define SHBATCH_KIND_SHIFT	48
 
 /*
- * What a row that was looked up has become: its TID, and above it, where the
+ * What a row that was looked up has become: its number, and above it, where the
  * index has several columns, its kind (values.c).
  */
 static inline uint32
@@ -72,7 +81,7 @@ shbatch_row_kind(uint64 row)
 	return (uint32) (row >> SHBATCH_KIND_SHIFT);
 }
 
-extern void shbatch_rows_begin(ShBatchRows *rows, Relation table, Relation index,
+extern void shbatch_rows_begin(ShBatchRows *rows, const ShBatchTables *tables,
 							   Snapshot snapshot);
 extern void shbatch_rows_add(ShBatchRows *rows, uint32 group, const uint64 *tids,
 							 size_t count);
@@ -83,6 +92,7 @@ extern void shbatch_rows_resolve(ShBatchRows *rows);
 extern void shbatch_rows_look_up(ShBatchRows *rows, uint32 group, uint64 *tids,
 								 size_t count);
 extern void shbatch_rows_remember_kinds(ShBatchRows *rows);
+extern void shbatch_rows_start_few(ShBatchRows *rows);
 extern void shbatch_rows_forget_kinds(ShBatchRows *rows, const uint32 *kept);
 extern void shbatch_rows_end(ShBatchRows *rows);
 

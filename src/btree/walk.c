@@ -23,15 +23,31 @@ shbt_walk_start(ShBtWalk *walk, Relation index, int tree, int level)
 	walk->tree = tree;
 	walk->level = level;
 	walk->block = InvalidBlockNumber;
-	walk->started = false;
+	walk->start = SHBT_LOWEST_KEY;
+	walk->search = true;
+}
+
+/*
+ * Let the next page be the one that holds a key, instead of those up to it, if it
+ * is none of the pages before.
+ */
+void
+shbt_walk_seek(ShBtWalk *walk, ShBtKey key)
+{
+	if (shbt_key_less(key, walk->search ? walk->start : shbt_page_high((Page) walk->page.data)))
+		return;
+	walk->start = key;
+	walk->search = true;
 }
 
 /*
  * Copy the next page.  Returns false after the last.
  *
  * That a page starts where the one before it ended is checked on the way, so
- * the keys of the copies cover the level without gap or overlap, whatever is
- * inserted meanwhile.  Holds no lock or pin on return.
+ * the keys of the copies cover the level without gap or overlap, but for what was
+ * passed over, whatever is inserted meanwhile: a page never gives up its low
+ * fence, so the one that holds a key beyond the end of a copy begins there or
+ * later.  Holds no lock or pin on return.
  */
 bool
 shbt_walk_next(ShBtWalk *walk)
@@ -40,8 +56,8 @@ shbt_walk_next(ShBtWalk *walk)
 	Buffer		buffer;
 
 	CHECK_FOR_INTERRUPTS();
-	if (!walk->started)
-		buffer = shbt_search(walk->index, walk->tree, walk->level, SHBT_LOWEST_KEY,
+	if (walk->search)
+		buffer = shbt_search(walk->index, walk->tree, walk->level, walk->start,
 							 BUFFER_LOCK_SHARE);
 	else
 	{
@@ -52,7 +68,7 @@ shbt_walk_next(ShBtWalk *walk)
 		buffer = shbt_read_right(walk->index, InvalidBuffer, right, shbt_page_high(copy),
 								 walk->tree, walk->level, BUFFER_LOCK_SHARE);
 	}
-	walk->started = true;
+	walk->search = false;
 	walk->block = BufferGetBlockNumber(buffer);
 	memcpy(copy, BufferGetPage(buffer), BLCKSZ);
 	UnlockReleaseBuffer(buffer);

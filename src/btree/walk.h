@@ -18,11 +18,13 @@ typedef struct ShBtWalk
 	int			tree;
 	int			level;
 	BlockNumber block;			/* of the current page */
-	bool		started;
+	bool		search;			/* the next page is searched for, by */
+	ShBtKey		start;			/* this key */
 	PGAlignedBlock page;		/* copy of the current page */
 } ShBtWalk;
 
 extern void shbt_walk_start(ShBtWalk *walk, Relation index, int tree, int level);
+extern void shbt_walk_seek(ShBtWalk *walk, ShBtKey key);
 extern bool shbt_walk_next(ShBtWalk *walk);
 
 #endif							/* SIMHASH_BTREE_WALK_H */

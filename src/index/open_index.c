@@ -30,6 +30,7 @@
 
 #include "compat.h"
 #include "index/am.h"
+#include "index/distributed.h"
 #include "index/list_indexes.h"
 #include "index/open_index.h"
 
@@ -94,12 +95,11 @@ is_simhash_index(Oid relation, char **name, char *relkind)
 }
 
 /*
- * The table of a simhash index.  Reports an error if it is none.
- *
- * A partitioned index has no storage.
+ * The table of a simhash index.  Reports an error if it is none, or if it is
+ * partitioned, and so has no storage, and none such is wanted.
  */
 static Oid
-get_table(Oid index)
+get_table(Oid index, bool may_be_partitioned)
 {
 	char	   *name;
 	char		relkind;
@@ -111,7 +111,7 @@ get_table(Oid index)
 			report_missing(index);
 		report_wrong_relation(index, name);
 	}
-	if (relkind == RELKIND_PARTITIONED_INDEX)
+	if (relkind == RELKIND_PARTITIONED_INDEX && !may_be_partitioned)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is a partitioned index", name),
@@ -124,10 +124,11 @@ get_table(Oid index)
 }
 
 /*
- * Can this session read the index now?
+ * Report an error if this session cannot read an index now.  It and its table are
+ * open.
  */
-static void
-check_state(Relation heap, Relation index)
+void
+shidx_check_state(Relation heap, Relation index)
 {
 	if (!RelationIsScannable(heap))
 		ereport(ERROR,
@@ -258,7 +259,7 @@ check_access(Oid table, Oid index, ShIdxAccess access)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("row-level security of table \"%s\" cannot be applied to a whole index",
 						get_rel_name(table)),
-				 errhint("Join the table with itself, on fp <~> fp <= distance.")));
+				 errhint("Use a join instead, on fp <~> fp <= distance.")));
 }
 
 /*
@@ -266,12 +267,32 @@ check_access(Oid table, Oid index, ShIdxAccess access)
  * access.  Else reports an error.
  */
 static Oid
-check_index(Oid index, ShIdxAccess access)
+check_index(Oid index, ShIdxAccess access, bool may_be_partitioned)
 {
-	Oid			table = get_table(index);
+	Oid			table = get_table(index, may_be_partitioned);
 
 	check_access(table, index, access);
+	shidx_check_not_distributed(table, index);
 	return table;
+}
+
+static void
+open_with_table(Oid indexoid, ShIdxAccess access, bool may_be_partitioned,
+				ShIdxOpened *target)
+{
+	Oid			heapoid = check_index(indexoid, access, may_be_partitioned);
+
+	/*
+	 * any of them may be dropped, made anew, or given away before it is
+	 * locked
+	 */
+	target->heap = try_table_open(heapoid, AccessShareLock);
+	if (target->heap == NULL || check_index(indexoid, access, may_be_partitioned) != heapoid)
+		report_missing(indexoid);
+	target->index = index_open(indexoid, AccessShareLock);
+
+	/* TIDs that the caller has got are good as long as nobody moves the rows */
+	target->release = access == SHIDX_ACCESS_ROWS ? NoLock : AccessShareLock;
 }
 
 /*
@@ -285,21 +306,20 @@ check_index(Oid index, ShIdxAccess access)
 void
 shidx_open(Oid indexoid, ShIdxAccess access, ShIdxOpened *target)
 {
-	Oid			heapoid = check_index(indexoid, access);
+	open_with_table(indexoid, access, false, target);
+	shidx_check_state(target->heap, target->index);
+}
 
-	/*
-	 * any of them may be dropped, made anew, or given away before it is
-	 * locked
-	 */
-	target->heap = try_table_open(heapoid, AccessShareLock);
-	if (target->heap == NULL || check_index(indexoid, access) != heapoid)
-		report_missing(indexoid);
-	target->index = index_open(indexoid, AccessShareLock);
-
-	/* TIDs that the caller has got are good as long as nobody moves the rows */
-	target->release = access == SHIDX_ACCESS_ROWS ? NoLock : AccessShareLock;
-
-	check_state(target->heap, target->index);
+/*
+ * The same for an index that may be partitioned, for who tells of rows: then there
+ * is nothing that could be read, but in its partitions (shidx_open_parts).
+ */
+void
+shidx_open_named(Oid indexoid, ShIdxOpened *target)
+{
+	open_with_table(indexoid, SHIDX_ACCESS_ROWS, true, target);
+	if (target->index->rd_rel->relkind != RELKIND_PARTITIONED_INDEX)
+		shidx_check_state(target->heap, target->index);
 }
 
 /*

@@ -32,7 +32,9 @@ typedef struct ShIdxOpened
 } ShIdxOpened;
 
 extern void shidx_open(Oid indexoid, ShIdxAccess access, ShIdxOpened *target);
+extern void shidx_open_named(Oid indexoid, ShIdxOpened *target);
 extern void shidx_close(ShIdxOpened *target);
+extern void shidx_check_state(Relation heap, Relation index);
 extern void shidx_check_snapshot(Relation index, Snapshot snapshot);
 
 #endif							/* SIMHASH_INDEX_OPEN_INDEX_H */

@@ -14,6 +14,7 @@
 #include "miscadmin.h"
 #include "tsearch/ts_type.h"
 #include "utils/array.h"
+#include "utils/float.h"
 
 #include "compat.h"
 #include "text/document.h"
@@ -173,7 +174,8 @@ simhash_minhash_radius(PG_FUNCTION_ARGS)
 	if (!(jaccard >= 0.0 && jaccard <= 1.0))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("Jaccard coefficient %g is out of range", jaccard),
+				 errmsg("Jaccard coefficient %s is out of range",
+						float8out_internal(jaccard)),
 				 errdetail("Jaccard coefficients are 0 to 1.")));
 	PG_RETURN_INT32((int32) rint(MEAN_DISTANCE * (1.0 - jaccard)));
 }

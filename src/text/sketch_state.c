@@ -48,7 +48,7 @@ swapped32(uint32 x)
 bytea *
 shtext_sketch_state_make(void)
 {
-	bytea	   *state = palloc(VARHDRSZ + LENGTH);
+	bytea	   *state = palloc0(VARHDRSZ + LENGTH);
 
 	SET_VARSIZE(state, VARHDRSZ + LENGTH);
 	memcpy(VARDATA(state), MAGIC, MAGIC_LENGTH);

@@ -201,7 +201,7 @@ visit_bins_avx2(uint16 *visits, uint64 bins, const uint64 *numbers,
 		least[v] = _mm256_loadu_si256((__m256i *) &visits[16 * v]);
 	for (int i = 0; i < n; i++)
 	{
-		const uint16 *pieces = (const uint16 *) &brought[i];
+		__m256i		all = _mm256_set1_epi64x(brought[i]);
 		__m256i		start = _mm256_set1_epi16(shtext_start(numbers[i]));
 		__m256i		step = _mm256_set1_epi16(shtext_step(numbers[i]));
 		__m256i		times[4];
@@ -215,9 +215,9 @@ visit_bins_avx2(uint16 *visits, uint64 bins, const uint64 *numbers,
 		{
 			__m256i		set;
 
-			/* -1 for 1 */
-			set = _mm256_and_si256(_mm256_set1_epi16(pieces[v]), bits);
-			set = _mm256_cmpeq_epi16(set, bits);
+			/* the 16 bits of these bins, in each lane; one of them, as 0 or -1 */
+			set = _mm256_shuffle_epi8(all, _mm256_set1_epi16((2 * v + 1) << 8 | 2 * v));
+			set = _mm256_cmpeq_epi16(_mm256_and_si256(set, bits), bits);
 			least[v] = _mm256_min_epu16(least[v],
 										_mm256_sub_epi16(times[v], set));
 		}

@@ -22,6 +22,7 @@ $node->safe_psql(
 	CREATE TABLE equal (id integer, fp simhash);
 	INSERT INTO equal SELECT i, 9223372036854775808 FROM generate_series(1, 60000) i;
 	CREATE INDEX equal_fp ON equal USING simhash (fp);
+	CREATE INDEX equal_too ON equal USING simhash (fp);
 	CREATE TABLE randoms (id integer, fp simhash);
 	SELECT setseed(0.5);
 	INSERT INTO randoms SELECT i, random_bits() FROM generate_series(1, 60000) i;
@@ -144,7 +145,12 @@ my %search = (
 	'clusters at a distance that few have' => for_ever('simhash_find_clusters', 'randoms_fp', 16),
 	'clusters in several tables' => for_ever('simhash_find_clusters', 'many_fp', 3),
 	'duplicates at all' => "SELECT count(*) FROM simhash_find_duplicates('randoms_fp', 64)",
-	'duplicates of equal ones' => for_ever('simhash_find_duplicates', 'equal_fp', "3, 'fp, ctid DESC'"));
+	'duplicates of equal ones' => for_ever('simhash_find_duplicates', 'equal_fp', "3, 'fp, ctid DESC'"),
+	'matches at all' => "SELECT count(*) FROM simhash_find_matches('randoms_fp', 'many_fp', 64)",
+	'matches of equal ones' => "SELECT count(*) FROM simhash_find_matches('equal_fp', 'equal_too')",
+	'matches in several tables' => for_ever('simhash_find_matches', 'randoms_fp', "'groups_fp', 3"),
+	'matches of an array' =>
+	  "SELECT count(*) FROM simhash_find_matches_in(ARRAY(SELECT fp FROM randoms), 'many_fp', 64)");
 
 # The limit is far above what it takes, and far below what the search would.
 foreach my $what (sort keys %search)
@@ -161,13 +167,17 @@ foreach my $what (sort keys %search)
 my %phases = (
 	simhash_find_all => [ 'reading entries to sort', 'comparing' ],
 	simhash_find_clusters => [ 'reading entries to sort', 'comparing', 'returning clusters' ],
-	simhash_find_duplicates => [ 'reading entries to sort', 'comparing', 'ordering rows', 'returning duplicates' ]);
+	simhash_find_duplicates => [ 'reading entries to sort', 'comparing', 'ordering rows', 'returning duplicates' ],
+	simhash_find_matches => [ 'reading entries to sort', 'comparing' ]);
 foreach my $function (sort keys %phases)
 {
 	foreach my $phase (@{ $phases{$function} })
 	{
 		my $index = $function eq 'simhash_find_all' ? 'many_fp' : 'groups_fp';
-		my $distance = $function eq 'simhash_find_duplicates' ? "5, 'fp, ctid DESC'" : '5';
+		my $distance =
+			$function eq 'simhash_find_duplicates' ? "5, 'fp, ctid DESC'"
+		  : $function eq 'simhash_find_matches' ? "'many_fp', 5"
+		  : '5';
 		my $victim = start_victim(for_ever($function, $index, $distance));
 		ok( reached(
 				"SELECT pg_cancel_backend(pid) FROM victim JOIN simhash_stat_progress USING (pid) WHERE command = '$function' AND phase = '$phase' AND entries_done > 0"
@@ -421,7 +431,9 @@ foreach my $statement (
 	"SET maintenance_work_mem = '1MB'; SELECT count(*) FROM simhash_find_all('groups_fp', 5)",
 	"SET maintenance_work_mem = '1MB'; SELECT count(*) FROM simhash_find_clusters('groups_fp', 5)",
 	"SET maintenance_work_mem = '1MB'; SELECT count(*) FROM simhash_find_all_in(ARRAY(SELECT fp FROM randoms), 3)",
-	"SELECT count(*) FROM simhash_find_all_in(ARRAY(SELECT fp FROM randoms), 64)")
+	"SELECT count(*) FROM simhash_find_all_in(ARRAY(SELECT fp FROM randoms), 64)",
+	"SELECT count(*) FROM simhash_find_matches('equal_fp', 'equal_too')",
+	"SET maintenance_work_mem = '1MB'; SELECT count(*) FROM simhash_find_matches('randoms_fp', 'many_fp', 5)")
 {
 	($status, $stdout, $stderr) = $node->psql('postgres',
 		"SET work_mem = '64kB'; SET temp_file_limit = '1MB'; $statement",

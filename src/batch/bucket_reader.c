@@ -1,0 +1,405 @@
+/*-------------------------------------------------------------------------
+ *
+ * bucket_reader.c
+ *	  The buckets of a stream of entries, one after the other.
+ *
+ * The entries with one prefix lie together.  Where they lie in one piece among
+ * the entries that are read together, and all have different fingerprints, the
+ * bucket is where they were read.  Else they are collected, equal fingerprints
+ * as one.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "batch/bucket_reader.h"
+#include "batch/pairs.h"
+#include "batch/progress.h"
+#include "bits/distance.h"
+
+/* what the arrays of buckets begin with */
+#define FIRST_CAPACITY		1024
+
+/* bytes that a key and a row of a bucket take, and the search among the keys */
+#define BYTES_PER_KEY		(sizeof(uint64) + sizeof(size_t) + SHBATCH_PAIRS_BYTES_PER_KEY)
+#define BYTES_PER_ROW		sizeof(uint64)
+
+/*
+ * Is there memory for a bucket of so many entries?
+ */
+bool
+shbatch_bucket_fits(double entries)
+{
+	return entries * (BYTES_PER_KEY + BYTES_PER_ROW) <= maintenance_work_mem * 1024.0;
+}
+
+/*
+ * Prepare to read buckets, each of which may take so much memory.
+ *
+ * repeat is told of the rows of a fingerprint after the first one; if it is
+ * NULL, the buckets keep them all.
+ */
+void
+shbatch_buckets_init(ShBatchBucketReader *reader, ShBatchStream *stream, Size memory,
+					ShBatchRepeatFunction repeat, void *repeat_arg)
+{
+	memset(reader, 0, sizeof(ShBatchBucketReader));
+	reader->stream = stream;
+	reader->repeat = repeat;
+	reader->repeat_arg = repeat_arg;
+	reader->memory = memory;
+	reader->max_keys = FIRST_CAPACITY;
+	reader->max_rows = FIRST_CAPACITY;
+	reader->keys = palloc(FIRST_CAPACITY * sizeof(uint64));
+	reader->starts = palloc(FIRST_CAPACITY * sizeof(size_t));
+	reader->tids = palloc(FIRST_CAPACITY * sizeof(uint64));
+	for (int i = 0; i < SHBATCH_STREAM_MAX; i++)
+		reader->own_rows[i] = i;
+}
+
+/*
+ * Begin before the first bucket of a table, by prefixes of so many bits.
+ */
+void
+shbatch_buckets_start(ShBatchBucketReader *reader, int table, int prefix_bits)
+{
+	reader->prefix_bits = prefix_bits;
+	reader->prefix = shbits_prefix_mask(prefix_bits);
+	reader->bucket.table = &reader->stream->scheme->tables[table];
+	reader->bucket_entries = 0;
+	reader->passed = 0;
+	reader->count = 0;
+	shbatch_stream_start(reader->stream, table);
+}
+
+static void
+report_too_large(const ShBatchBucketReader *reader)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+			 errmsg("fingerprints with a common prefix do not fit into maintenance_work_mem"),
+			 errdetail("So far there are %zu different ones in %zu rows that agree in a prefix of %d bits.",
+					   reader->bucket.nkeys, reader->bucket.nrows, reader->prefix_bits),
+			 errhint("Increase maintenance_work_mem, which is now %d kB.",
+					 maintenance_work_mem)));
+}
+
+/*
+ * How many items of some size an array that is full should have room for,
+ * where the other array of the bucket takes used bytes.
+ */
+static size_t
+next_capacity(const ShBatchBucketReader *reader, size_t capacity, Size size, Size used)
+{
+	size_t		most = reader->memory > used ? (reader->memory - used) / size : 0;
+
+	if (most <= capacity)
+		report_too_large(reader);
+	return Min(capacity * 2, most);
+}
+
+static void
+enlarge_keys(ShBatchBucketReader *reader)
+{
+	size_t		repeats = reader->max_rows - reader->max_keys;
+
+	if (reader->max_keys == SHBATCH_PAIRS_MAX_KEYS)
+		report_too_large(reader);
+	/* each key has a row, at least */
+	reader->max_keys = next_capacity(reader, reader->max_keys, BYTES_PER_KEY + BYTES_PER_ROW,
+									 repeats * BYTES_PER_ROW);
+	reader->max_keys = Min(reader->max_keys, SHBATCH_PAIRS_MAX_KEYS);
+	reader->max_rows = reader->max_keys + repeats;
+	reader->tids = repalloc_huge(reader->tids, reader->max_rows * sizeof(uint64));
+	reader->keys = repalloc_huge(reader->keys, reader->max_keys * sizeof(uint64));
+	reader->starts = repalloc_huge(reader->starts, reader->max_keys * sizeof(size_t));
+}
+
+static void
+enlarge_rows(ShBatchBucketReader *reader)
+{
+	reader->max_rows = next_capacity(reader, reader->max_rows, BYTES_PER_ROW,
+									 reader->max_keys * BYTES_PER_KEY);
+	reader->tids = repalloc_huge(reader->tids, reader->max_rows * sizeof(uint64));
+}
+
+/* the bucket is the one that is collected, whose arrays may have moved */
+static void
+show_collected(ShBatchBucketReader *reader)
+{
+	reader->bucket.keys = reader->keys;
+	reader->bucket.starts = reader->starts;
+	reader->bucket.tids = reader->tids;
+}
+
+/*
+ * Add entries to the bucket that is collected whose keys are new to it.
+ */
+static void
+collect_keys(ShBatchBucketReader *reader, const uint64 *keys, const uint64 *tids, int count)
+{
+	ShBatchBucket *bucket = &reader->bucket;
+
+	while (count > 0)
+	{
+		int			n;
+
+		if (bucket->nkeys == reader->max_keys)
+			enlarge_keys(reader);
+		if (bucket->nrows == reader->max_rows)
+			enlarge_rows(reader);
+		n = Min(count, Min(reader->max_keys - bucket->nkeys, reader->max_rows - bucket->nrows));
+		memcpy(reader->keys + bucket->nkeys, keys, n * sizeof(uint64));
+		memcpy(reader->tids + bucket->nrows, tids, n * sizeof(uint64));
+		for (int i = 0; i < n; i++)
+			reader->starts[bucket->nkeys + i] = bucket->nrows + i;
+		bucket->nkeys += n;
+		bucket->nrows += n;
+		keys += n;
+		tids += n;
+		count -= n;
+	}
+	bucket->last_repeated = false;
+	show_collected(reader);
+}
+
+/*
+ * Add another row of the last key of the bucket that is collected.
+ */
+static void
+collect_repeat(ShBatchBucketReader *reader, uint64 tid)
+{
+	ShBatchBucket *bucket = &reader->bucket;
+
+	if (reader->repeat == NULL || reader->repeat(reader->repeat_arg, bucket, tid))
+	{
+		if (bucket->nrows == reader->max_rows)
+			enlarge_rows(reader);
+		reader->tids[bucket->nrows++] = tid;
+		show_collected(reader);
+	}
+	bucket->last_repeated = true;
+}
+
+/*
+ * Add entries to the bucket that is collected.
+ */
+static void
+collect_entries(ShBatchBucketReader *reader, const uint64 *keys, const uint64 *tids, int count)
+{
+	const ShBatchBucket *bucket = &reader->bucket;
+	int			start = 0;
+
+	reader->bucket_entries += count;
+	while (start < count)
+	{
+		int			end = start;
+
+		if (bucket->nkeys > 0 && keys[start] == bucket->keys[bucket->nkeys - 1])
+		{
+			collect_repeat(reader, tids[start++]);
+			continue;
+		}
+		do
+			end++;
+		while (end < count && keys[end] != keys[end - 1]);
+		collect_keys(reader, keys + start, tids + start, end - start);
+		start = end;
+	}
+}
+
+/* the next entries begin so many entries later */
+static inline void
+advance(ShBatchBucketReader *reader, int count)
+{
+	reader->next_keys += count;
+	reader->next_tids += count;
+	reader->count -= count;
+}
+
+/*
+ * Read more entries, if none are left.  Returns false if there are no more.
+ */
+static inline bool
+have_entries(ShBatchBucketReader *reader)
+{
+	if (likely(reader->count > 0))
+		return true;
+	shbatch_progress_add(reader->passed);
+	reader->passed = 0;
+	reader->count = shbatch_stream_next(reader->stream, &reader->group, &reader->next_keys,
+										&reader->next_tids);
+	return reader->count > 0;
+}
+
+/*
+ * The end of the entries, among those that were read, that share the prefix of
+ * the first one.  Is any key among them that of the one before?
+ */
+static inline int
+prefix_end(const ShBatchBucketReader *reader, bool *repeats)
+{
+	const uint64 *keys = reader->next_keys;
+	int			end;
+
+	*repeats = false;
+	for (end = 1; end < reader->count; end++)
+	{
+		uint64		difference = keys[end] ^ keys[end - 1];
+
+		if ((difference & reader->prefix) != 0)
+			break;
+		*repeats |= difference == 0;
+	}
+	return end;
+}
+
+/*
+ * Collect the bucket of the next entries, the first count of which are known to
+ * be of it, and read on until it is complete.
+ */
+static void
+collect_bucket(ShBatchBucketReader *reader, int count)
+{
+	ShBatchBucket *bucket = &reader->bucket;
+
+	bucket->nkeys = bucket->nrows = 0;
+	reader->bucket_entries = 0;
+	for (;;)
+	{
+		collect_entries(reader, reader->next_keys, reader->next_tids, count);
+		advance(reader, count);
+		if (reader->count > 0 || !have_entries(reader) || reader->group != bucket->group)
+			return;
+		for (count = 0; count < reader->count; count++)
+		{
+			if (((reader->next_keys[count] ^ bucket->keys[0]) & reader->prefix) != 0)
+				break;
+		}
+		if (count == 0)
+			return;
+	}
+}
+
+/* the bucket that was returned is done */
+static inline void
+pass_bucket(ShBatchBucketReader *reader)
+{
+	reader->passed += reader->bucket_entries;
+	reader->bucket_entries = 0;
+}
+
+/*
+ * Are there no more entries?
+ *
+ * If there are, the next one is the first of next_keys[], and of the group.  What
+ * was taken before is done, and may be gone.
+ */
+bool
+shbatch_buckets_at_end(ShBatchBucketReader *reader)
+{
+	pass_bucket(reader);
+	return !have_entries(reader);
+}
+
+/*
+ * Take the bucket of the next entries, of which there must be some.
+ *
+ * The bucket is reader->bucket, until anything is read again; its TIDs are the
+ * caller's to change.  ERRCODE_CONFIGURATION_LIMIT_EXCEEDED if it needs more memory
+ * than it may take.
+ */
+void
+shbatch_buckets_take(ShBatchBucketReader *reader)
+{
+	ShBatchBucket *bucket = &reader->bucket;
+	bool		repeats;
+	int			end = prefix_end(reader, &repeats);
+
+	bucket->group = reader->group;
+	if (end < reader->count && !repeats && end <= lengthof(reader->own_rows))
+	{
+		reader->bucket_entries = end;
+		bucket->nkeys = bucket->nrows = end;
+		bucket->keys = reader->next_keys;
+		bucket->tids = reader->next_tids;
+		bucket->starts = reader->own_rows;
+		bucket->last_repeated = false;
+		advance(reader, end);
+	}
+	else
+		collect_bucket(reader, end);
+}
+
+/*
+ * Take the next bucket that has several rows.  Returns false after the last.
+ */
+bool
+shbatch_buckets_next(ShBatchBucketReader *reader)
+{
+	while (!shbatch_buckets_at_end(reader))
+	{
+		if (reader->count > 1 &&
+			((reader->next_keys[0] ^ reader->next_keys[1]) & reader->prefix) != 0)
+		{
+			advance(reader, 1);
+			reader->passed++;
+			continue;
+		}
+		shbatch_buckets_take(reader);
+		if (reader->bucket.nrows > 1)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * How many of the next entries, all of one group, have keys below one.
+ */
+static int
+count_below(const ShBatchBucketReader *reader, uint64 key)
+{
+	const uint64 *keys = reader->next_keys;
+	int			step = 1;
+	int			low = 0;
+	int			high;
+
+	/* it is mostly one of the first */
+	while (step <= reader->count && keys[step - 1] < key)
+	{
+		low = step;
+		step *= 2;
+	}
+	high = Min(step - 1, reader->count);
+	while (low < high)
+	{
+		int			middle = low + (high - low) / 2;
+
+		if (keys[middle] < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * Pass over the entries that come before a key of a group.
+ */
+void
+shbatch_buckets_skip(ShBatchBucketReader *reader, uint32 group, uint64 key)
+{
+	while (!shbatch_buckets_at_end(reader) && reader->group <= group)
+	{
+		int			below = reader->group == group ? count_below(reader, key) : reader->count;
+
+		advance(reader, below);
+		reader->passed += below;
+		if (reader->count > 0)
+			return;
+		shbatch_stream_seek(reader->stream, group, key);
+	}
+}

@@ -1,0 +1,94 @@
+/*-------------------------------------------------------------------------
+ *
+ * bucket_reader.h
+ *	  The buckets of a stream of entries, one after the other.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_BATCH_BUCKET_READER_H
+#define SIMHASH_BATCH_BUCKET_READER_H
+
+#include "postgres.h"
+
+#include "batch/stream.h"
+
+/*
+ * Entries of a table that share a prefix, and a group if the index has several
+ * columns.  Equal fingerprints are one, with several rows.
+ */
+typedef struct ShBatchBucket
+{
+	const ShBitsTable *table;
+	uint32		group;			/* of the entries, see index/group.h */
+	bool		first_walk;
+	size_t		nkeys;			/* different ones */
+	size_t		nrows;
+	uint64	   *keys;			/* permuted fingerprints, ascending */
+	size_t	   *starts;			/* rows of key i: starts[i] to the next start */
+	uint64	   *tids;
+	bool		last_repeated;	/* the last key has had a repeat before */
+} ShBatchBucket;
+
+/*
+ * Another row has the fingerprint of the last key of a bucket that is being
+ * collected.  Returns whether the bucket is to keep it.
+ */
+typedef bool (*ShBatchRepeatFunction) (void *arg, const ShBatchBucket *bucket, uint64 tid);
+
+typedef struct ShBatchBucketReader
+{
+	ShBatchStream *stream;
+	ShBatchRepeatFunction repeat;
+	void	   *repeat_arg;
+	int			prefix_bits;
+	uint64		prefix;			/* of a permuted fingerprint */
+
+	/* the bucket that was returned last, and the entries that it was made of */
+	ShBatchBucket bucket;
+	size_t		bucket_entries;
+
+	/* entries before it, done or passed over, and not reported yet */
+	double		passed;
+
+	/* entries that were read and come after it, all of one group */
+	uint32		group;
+	int			count;
+	uint64	   *next_keys;
+	uint64	   *next_tids;
+
+	/*
+	 * a bucket that does not lie in one piece among the entries that are read
+	 * together, or has repeats, is collected here
+	 */
+	Size		memory;
+	size_t		max_keys;
+	size_t		max_rows;
+	uint64	   *keys;
+	size_t	   *starts;
+	uint64	   *tids;
+	size_t		own_rows[SHBATCH_STREAM_MAX];	/* starts where no key repeats */
+} ShBatchBucketReader;
+
+extern bool shbatch_bucket_fits(double entries);
+extern void shbatch_buckets_init(ShBatchBucketReader *reader, ShBatchStream *stream, Size memory,
+								ShBatchRepeatFunction repeat, void *repeat_arg);
+extern void shbatch_buckets_start(ShBatchBucketReader *reader, int table, int prefix_bits);
+extern bool shbatch_buckets_next(ShBatchBucketReader *reader);
+extern bool shbatch_buckets_at_end(ShBatchBucketReader *reader);
+extern void shbatch_buckets_skip(ShBatchBucketReader *reader, uint32 group, uint64 key);
+extern void shbatch_buckets_take(ShBatchBucketReader *reader);
+
+static inline uint64
+shbatch_fingerprint(const ShBatchBucket *bucket, size_t i)
+{
+	return shbits_unpermute(bucket->table, bucket->keys[i]);
+}
+
+/* the end of the rows of key i */
+static inline size_t
+shbatch_bucket_rows_end(const ShBatchBucket *bucket, size_t i)
+{
+	return i + 1 < bucket->nkeys ? bucket->starts[i + 1] : bucket->nrows;
+}
+
+#endif							/* SIMHASH_BATCH_BUCKET_READER_H */

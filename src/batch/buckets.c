@@ -1,0 +1,254 @@
+/*-------------------------------------------------------------------------
+ *
+ * buckets.c
+ *	  All pairs within a distance, by walks over the tables of a scheme.
+ *
+ * In each table the entries with one prefix lie together (bucket_reader.c), and
+ * pairs are looked for among them (pairs.c).  A pair that shares the prefix of
+ * several walks belongs to the first of these.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+
+#include "batch/buckets.h"
+#include "batch/progress.h"
+#include "bits/distance.h"
+
+/*
+ * Buckets of skewed fingerprints may be so many times larger than on average: for
+ * these there should be memory.
+ */
+#define SKEW				64
+
+struct ShBatchSearch
+{
+	const ShBatchPlan *plan;
+	int			walk;			/* that is being made */
+	ShBatchSink *sink;
+	ShBatchBucketReader reader;
+	ShBatchPairs pairs;
+};
+
+/*
+ * How many blocks of the prefixes of a scheme should be used.
+ *
+ * Of the first d + j blocks of two fingerprints within d bits, j are equal: so
+ * C(d + j, j) walks suffice, and with one block as few as d + 1.  To search the
+ * larger buckets of fewer blocks takes less than the walks that more blocks need,
+ * so these are used only where memory is short.
+ */
+static int
+blocks_to_use(const ShBitsScheme *scheme, double entries)
+{
+	int			most = scheme->blocks - scheme->distance;
+	int			used = 1;
+
+	while (used < most &&
+		   !shbatch_bucket_fits(SKEW * ldexp(entries, -(used * 64 / scheme->blocks))))
+		used++;
+	return used;
+}
+
+/* length of the prefix that the first blocks of a table make */
+static int
+bits_of_blocks(const ShBitsScheme *scheme, const ShBitsTable *table, int nblocks)
+{
+	int			bits = 0;
+
+	for (int i = 0; i < nblocks; i++)
+		bits += shbits_block_start(table->order[i] + 1, scheme->blocks) -
+			shbits_block_start(table->order[i], scheme->blocks);
+	return bits;
+}
+
+static void
+add_walk(ShBatchPlan *plan, const ShBitsScheme *scheme, int table, int prefix_bits)
+{
+	ShBatchWalk *walk = &plan->walks[plan->nwalks++];
+
+	walk->table = table;
+	walk->prefix_bits = prefix_bits;
+	walk->mask = shbits_unpermute(&scheme->tables[table], shbits_prefix_mask(prefix_bits));
+}
+
+/*
+ * Plan the walks over the tables of a scheme, which have about so many
+ * entries each.  The distance must not exceed that of the scheme.
+ */
+void
+shbatch_plan(ShBatchPlan *plan, const ShBitsScheme *scheme, int distance, double entries)
+{
+	int			used = blocks_to_use(scheme, entries);
+
+	Assert(distance <= scheme->distance);
+	plan->first = plan->nwalks = 0;
+	if (distance == 0)
+	{
+		/* no two keys are a pair: each is a bucket by itself */
+		add_walk(plan, scheme, 0, 64);
+		return;
+	}
+	for (int t = 0; t < scheme->ntables; t++)
+	{
+		const ShBitsTable *table = &scheme->tables[t];
+
+		/* the blocks of a prefix ascend, and so do the tables by them */
+		if (table->order[used - 1] >= distance + used ||
+			(t > 0 && memcmp(table->order, (table - 1)->order, used) == 0))
+			continue;
+		add_walk(plan, scheme, t, bits_of_blocks(scheme, table, used));
+	}
+}
+
+/*
+ * Plan one walk over a table, all of which is one bucket: for any distance.
+ */
+void
+shbatch_plan_whole(ShBatchPlan *plan)
+{
+	plan->first = 0;
+	plan->nwalks = 1;
+	memset(&plan->walks[0], 0, sizeof(ShBatchWalk));
+}
+
+/*
+ * Plan a walk over one table of a scheme, for the pairs that share its prefix
+ * and that of no table before it.
+ */
+void
+shbatch_plan_table(ShBatchPlan *plan, const ShBitsScheme *scheme, int table)
+{
+	plan->first = table;
+	plan->nwalks = 0;
+	for (int t = 0; t <= table; t++)
+		add_walk(plan, scheme, t, scheme->tables[t].prefix_bits);
+}
+
+static void
+pair_found(void *arg, size_t i, size_t j)
+{
+	ShBatchSearch *search = arg;
+
+	search->sink->pair(search->sink, &search->reader.bucket, i, j);
+}
+
+/* this part of the work on a bucket is done */
+static void
+report_part(void *arg, double part)
+{
+	ShBatchSearch *search = arg;
+
+	shbatch_progress_part(search->reader.passed + search->reader.bucket_entries * part);
+}
+
+static bool
+pass_repeat(void *arg, const ShBatchBucket *bucket, uint64 tid)
+{
+	ShBatchSink *sink = arg;
+
+	return sink->repeat(sink, bucket, tid);
+}
+
+/*
+ * Search the bucket that was read.
+ */
+static void
+search_bucket(ShBatchSearch *search)
+{
+	ShBatchSink *sink = search->sink;
+	ShBatchBucket *bucket = &search->reader.bucket;
+
+	if (sink->begin != NULL)
+		sink->begin(sink, bucket);
+	if (bucket->nkeys > 1)
+		shbatch_find_pairs(&search->pairs, bucket->keys, bucket->nkeys);
+}
+
+/*
+ * Pairs that share the prefix of a walk before were found there, and a walk over a
+ * table need not find them.
+ */
+void
+shbatch_plan_set_masks(const ShBatchPlan *plan, int number, const ShBitsTable *table,
+					   ShBatchPairs *pairs)
+{
+	pairs->nmasks = number;
+	for (int i = 0; i < number; i++)
+		pairs->masks[i] = shbits_permute(table, plan->walks[i].mask);
+}
+
+/*
+ * Begin the next walk, if there is one.
+ */
+static void
+start_walk(ShBatchSearch *search)
+{
+	const ShBatchPlan *plan = search->plan;
+	const ShBatchWalk *walk = &plan->walks[search->walk];
+
+	shbatch_progress_table(search->walk - plan->first, plan->nwalks - plan->first);
+	if (search->walk == plan->nwalks)
+		return;
+	shbatch_buckets_start(&search->reader, walk->table, walk->prefix_bits);
+	search->reader.bucket.first_walk = search->walk == 0;
+	shbatch_plan_set_masks(plan, search->walk, search->reader.bucket.table, &search->pairs);
+}
+
+/*
+ * Begin to search a stream for all pairs of different fingerprints that differ in at
+ * most distance bits, by a plan for that distance.  Each is passed to the sink once.
+ * All arguments must outlive the search.
+ */
+ShBatchSearch *
+shbatch_search_begin(ShBatchStream *stream, const ShBatchPlan *plan, int distance,
+					 ShBatchSink *sink)
+{
+	ShBatchSearch *search = palloc(sizeof(ShBatchSearch));
+
+	search->plan = plan;
+	search->sink = sink;
+	shbatch_buckets_init(&search->reader, stream, maintenance_work_mem * (Size) 1024,
+						 sink->repeat != NULL ? pass_repeat : NULL, sink);
+	shbatch_pairs_init(&search->pairs, distance, pair_found, report_part, search);
+	search->walk = plan->first;
+	start_walk(search);
+	return search;
+}
+
+/*
+ * Search the next bucket that has several rows, which stays until the next call.
+ * Returns false after the last.
+ *
+ * Memory, up to maintenance_work_mem, is needed for the largest bucket of
+ * entries with a common prefix; ERRCODE_CONFIGURATION_LIMIT_EXCEEDED if that
+ * is not enough.
+ */
+bool
+shbatch_search_next(ShBatchSearch *search)
+{
+	while (search->walk < search->plan->nwalks)
+	{
+		if (shbatch_buckets_next(&search->reader))
+		{
+			search_bucket(search);
+			return true;
+		}
+		search->walk++;
+		start_walk(search);
+	}
+	return false;
+}
+
+/*
+ * ShBatchSink.repeat for those to whom equal fingerprints are one.
+ */
+bool
+shbatch_drop_repeat(ShBatchSink *sink, const ShBatchBucket *bucket, uint64 tid)
+{
+	return false;
+}

@@ -1,0 +1,140 @@
+/*-------------------------------------------------------------------------
+ *
+ * match_search.c
+ *	  All pairs within a distance between two sides.
+ *
+ * Both sides are read in the order of the same tables, side by side.  Where both
+ * have entries with a prefix, pairs are looked for between these; what has no
+ * counterpart is passed over, and so are leaves of an index that have nothing else.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "batch/match_search.h"
+#include "batch/progress.h"
+
+struct ShBatchMatchSearch
+{
+	const ShBatchPlan *plan;
+	int			walk;			/* that is being made */
+	ShBatchMatchFunction found;
+	void	   *arg;
+	ShBatchBucketReader a;
+	ShBatchBucketReader b;
+	ShBatchPairs pairs;
+};
+
+static void
+pair_found(void *arg, size_t i, size_t j)
+{
+	ShBatchMatchSearch *search = arg;
+
+	search->found(search->arg, &search->a.bucket, i, &search->b.bucket, j);
+}
+
+/* this part of the work on two buckets is done */
+static void
+report_part(void *arg, double part)
+{
+	ShBatchMatchSearch *search = arg;
+	size_t		entries = search->a.bucket_entries + search->b.bucket_entries;
+
+	shbatch_progress_part(search->a.passed + search->b.passed + entries * part);
+}
+
+/*
+ * Begin the next walk, if there is one.
+ */
+static void
+start_walk(ShBatchMatchSearch *search)
+{
+	const ShBatchPlan *plan = search->plan;
+	const ShBatchWalk *walk = &plan->walks[search->walk];
+
+	shbatch_progress_table(search->walk, plan->nwalks);
+	if (search->walk == plan->nwalks)
+		return;
+	shbatch_buckets_start(&search->a, walk->table, walk->prefix_bits);
+	shbatch_buckets_start(&search->b, walk->table, walk->prefix_bits);
+	shbatch_plan_set_masks(plan, search->walk, search->a.bucket.table, &search->pairs);
+}
+
+/*
+ * Pass over entries until both sides have the same prefix.  Returns false if one of
+ * them comes to its end.
+ */
+static bool
+find_common_prefix(ShBatchMatchSearch *search)
+{
+	ShBatchBucketReader *a = &search->a;
+	ShBatchBucketReader *b = &search->b;
+
+	while (!shbatch_buckets_at_end(a) && !shbatch_buckets_at_end(b))
+	{
+		uint64		a_prefix = a->next_keys[0] & a->prefix;
+		uint64		b_prefix = b->next_keys[0] & b->prefix;
+
+		if (a->group == b->group && a_prefix == b_prefix)
+			return true;
+		if (a->group < b->group || (a->group == b->group && a_prefix < b_prefix))
+			shbatch_buckets_skip(a, b->group, b_prefix);
+		else
+			shbatch_buckets_skip(b, a->group, a_prefix);
+	}
+	return false;
+}
+
+/*
+ * Begin to search two streams, of the same scheme, for all pairs of a fingerprint of a
+ * and one of b that differ in at most distance bits, by a plan for that distance.
+ * Each is passed to found once, with arg.  All arguments must outlive the search.
+ */
+ShBatchMatchSearch *
+shbatch_match_search_begin(ShBatchStream *a, ShBatchStream *b, const ShBatchPlan *plan,
+						   int distance, ShBatchMatchFunction found, void *arg)
+{
+	Size		memory = maintenance_work_mem * (Size) 1024 / 2;
+	ShBatchMatchSearch *search = palloc(sizeof(ShBatchMatchSearch));
+
+	search->plan = plan;
+	search->found = found;
+	search->arg = arg;
+	shbatch_buckets_init(&search->a, a, memory, NULL, NULL);
+	shbatch_buckets_init(&search->b, b, memory, NULL, NULL);
+	shbatch_pairs_init(&search->pairs, distance, pair_found, report_part, search);
+	search->walk = 0;
+	start_walk(search);
+	return search;
+}
+
+/*
+ * Search the next bucket of each side that have the same prefix.  They stay until the
+ * next call.  Returns false after the last.
+ *
+ * Memory, up to half of maintenance_work_mem on either side, is needed for the
+ * largest bucket of entries with a common prefix;
+ * ERRCODE_CONFIGURATION_LIMIT_EXCEEDED if that is not enough.
+ */
+bool
+shbatch_match_search_next(ShBatchMatchSearch *search)
+{
+	const ShBatchBucket *a = &search->a.bucket;
+	const ShBatchBucket *b = &search->b.bucket;
+
+	while (search->walk < search->plan->nwalks)
+	{
+		if (find_common_prefix(search))
+		{
+			shbatch_buckets_take(&search->a);
+			shbatch_buckets_take(&search->b);
+			shbatch_find_matches(&search->pairs, a->keys, a->nkeys, b->keys, b->nkeys);
+			return true;
+		}
+		search->walk++;
+		start_walk(search);
+	}
+	return false;
+}

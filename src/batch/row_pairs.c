@@ -1,0 +1,590 @@
+/*-------------------------------------------------------------------------
+ *
+ * row_pairs.c
+ *	  The rows of pairs of fingerprints.
+ *
+ * Pairs of keys are collected, with the rows of each key, until these are worth a
+ * look-up.  Then each row of one key that the snapshot sees is returned with each
+ * of the other.  The keys are those of one bucket, or of two side by side.
+ *
+ * Between two rows that are returned the caller may do as he likes, or stop, but
+ * the search of a bucket cannot be interrupted.  Pairs that it finds beyond what is
+ * looked up together are written to a temporary file, unless somebody takes rows
+ * meanwhile.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "storage/buffile.h"
+#include "utils/memutils.h"
+
+#include "batch/row_pairs.h"
+#include "batch/temp_file.h"
+
+/* a fingerprint among those whose pairs are returned together */
+typedef struct Fingerprint
+{
+	uint64		fp;
+	size_t		key;			/* of the bucket that it came from */
+	uint64	   *tids;			/* of its rows; looked up, with their kinds */
+	size_t		nrows;			/* looked up: visible ones, which come first */
+	bool		second;			/* of the second bucket */
+	bool		looked_up;		/* and in the bucket, not among the rows to be */
+	bool		repeated;		/* its rows are pairs */
+} Fingerprint;
+
+/*
+ * A bucket that is searched, if any key of it was collected, and the numbers of
+ * its fingerprints by key.
+ */
+typedef struct Side
+{
+	const ShBatchBucket *bucket;
+	bool		values;			/* that have no rows */
+	size_t		max_numbers;
+	uint32	   *numbers;
+} Side;
+
+/*
+ * Two fingerprints whose rows are being returned: those of one kind, rows a_start to
+ * a_end of a, with those of the same kind of b.  Or of one, each row with those
+ * after it.
+ */
+typedef struct Product
+{
+	const Fingerprint *a;
+	const Fingerprint *b;
+	size_t		a_start;
+	size_t		a_end;
+	size_t		b_start;
+	size_t		b_end;
+	size_t		i;				/* row of a, and the next one of b */
+	size_t		j;
+} Product;
+
+/* keys of the buckets that are searched, which are a pair */
+typedef struct KeyPair
+{
+	const ShBatchBucket *a;
+	size_t		i;
+	const ShBatchBucket *b;
+	size_t		j;
+} KeyPair;
+
+struct ShBatchRowPairs
+{
+	ShBatchStepFunction step;
+	ShBatchTakeFunction take;	/* or NULL */
+	void	   *arg;
+	bool		at_end;			/* there are no more buckets */
+	ShBatchRows *rows;
+	uint32		nfps;
+	uint32		max_fps;
+	Fingerprint *fps;
+	Side		sides[2];
+	uint32		first_number;	/* of the buckets that are searched */
+	bool		refers_to_bucket;	/* some fingerprint does, by tids */
+
+	/* pairs of the buckets that are searched that were not collected */
+	BufFile    *waiting;
+	bool		reading;		/* the file is */
+
+	/* rows are being returned: which come next */
+	bool		returning;
+	uint32		next_fp;
+	size_t		next_pair;
+	Product		product;
+};
+
+/* in place of a number: not collected, and if so, are its rows looked up? */
+#define NOT_COLLECTED	PG_UINT32_MAX
+#define LOOKED_UP		(PG_UINT32_MAX - 1)
+
+/* a value that is in no table counts as one row */
+static uint64 no_row = 0;
+
+/*
+ * Begin to return the rows of pairs that step adds, each time it is called with arg,
+ * until it returns false.
+ *
+ * If take is given all rows are wanted, and it may be called with some while step is
+ * at work.  With values_first, the first key of each pair is a value that has no rows: then it is
+ * returned with 0 for its row.
+ */
+ShBatchRowPairs *
+shbatch_row_pairs_begin(ShBatchRows *rows, bool values_first, ShBatchStepFunction step,
+						ShBatchTakeFunction take, void *arg)
+{
+	ShBatchRowPairs *pairs = palloc0(sizeof(ShBatchRowPairs));
+
+	pairs->rows = rows;
+	pairs->step = step;
+	pairs->take = take;
+	pairs->arg = arg;
+	pairs->max_fps = 1024;
+	pairs->fps = palloc(pairs->max_fps * sizeof(Fingerprint));
+	for (int i = 0; i < lengthof(pairs->sides); i++)
+	{
+		pairs->sides[i].max_numbers = 1;
+		pairs->sides[i].numbers = palloc(sizeof(uint32));
+	}
+	pairs->sides[0].values = values_first;
+	if (take == NULL)
+		shbatch_rows_start_few(rows);
+	return pairs;
+}
+
+/* the end of the rows of a fingerprint that are of one kind with the first */
+static size_t
+kind_end(const Fingerprint *fp, size_t start)
+{
+	uint32		kind = shbatch_row_kind(fp->tids[start]);
+	size_t		end = start + 1;
+
+	if (shbatch_row_kind(fp->tids[fp->nrows - 1]) == kind)
+		return fp->nrows;
+	while (shbatch_row_kind(fp->tids[end]) == kind)
+		end++;
+	return end;
+}
+
+/*
+ * Go on to the next kind that both fingerprints have rows of.
+ */
+static bool
+next_kind(Product *product)
+{
+	const Fingerprint *a = product->a;
+	const Fingerprint *b = product->b;
+
+	do
+	{
+		uint32		a_kind;
+		uint32		b_kind;
+
+		product->a_start = product->a_end;
+		product->b_start = product->b_end;
+		if (product->a_start == a->nrows || product->b_start == b->nrows)
+			return false;
+		a_kind = shbatch_row_kind(a->tids[product->a_start]);
+		b_kind = shbatch_row_kind(b->tids[product->b_start]);
+		if (a_kind <= b_kind)
+			product->a_end = kind_end(a, product->a_start);
+		if (b_kind <= a_kind)
+			product->b_end = kind_end(b, product->b_start);
+	} while (product->a_start == product->a_end || product->b_start == product->b_end);
+	product->i = product->a_start;
+	product->j = a == b ? product->i + 1 : product->b_start;
+	return true;
+}
+
+/* Begin before the rows of two fingerprints, or with those of one. */
+static inline void
+start_product(Product *product, const Fingerprint *a, const Fingerprint *b)
+{
+	product->a = a;
+	product->b = b;
+	product->a_end = product->b_end = 0;
+	product->i = product->j = 0;
+}
+
+/*
+ * The next two rows of a product.
+ */
+static inline bool
+next_rows(Product *product, ShBatchRowPair *pair)
+{
+	CHECK_FOR_INTERRUPTS();
+	while (product->j == product->b_end)
+	{
+		if (product->i + 1 < product->a_end)
+		{
+			product->i++;
+			product->j = product->a == product->b ? product->i + 1 : product->b_start;
+		}
+		else if (product->a == NULL || !next_kind(product))
+			return false;
+	}
+	pair->a_row = product->a->tids[product->i];
+	pair->a_fp = product->a->fp;
+	pair->b_row = product->b->tids[product->j++];
+	pair->b_fp = product->b->fp;
+	return true;
+}
+
+static int
+compare_rows(const void *a, const void *b)
+{
+	uint64		x = *(const uint64 *) a;
+	uint64		y = *(const uint64 *) b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Have rows of one kind one after the other. */
+static void
+order_by_kind(uint64 *tids, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+	{
+		if (shbatch_row_kind(tids[i]) != shbatch_row_kind(tids[0]))
+		{
+			qsort(tids, count, sizeof(uint64), compare_rows);
+			return;
+		}
+	}
+}
+
+/*
+ * Move the visible ones among rows that were looked up to the front, by kind.
+ * Returns how many they are.
+ */
+static size_t
+drop_invisible(uint64 *tids, size_t count)
+{
+	size_t		visible = 0;
+
+	for (size_t i = 0; i < count; i++)
+	{
+		if (tids[i] != SHBATCH_INVISIBLE)
+			tids[visible++] = tids[i];
+	}
+	for (size_t i = visible; i < count; i++)
+		tids[i] = SHBATCH_INVISIBLE;
+	order_by_kind(tids, visible);
+	return visible;
+}
+
+/* are keys of the bucket, or the two, that are searched collected? */
+static inline bool
+in_bucket(const ShBatchRowPairs *pairs)
+{
+	return pairs->sides[0].bucket != NULL || pairs->sides[1].bucket != NULL;
+}
+
+/*
+ * The fingerprints of the bucket will not be remembered: let it have what their
+ * rows have turned out to be, so that they are not looked up again.
+ */
+static void
+keep_in_bucket(ShBatchRowPairs *pairs)
+{
+	for (uint32 i = pairs->first_number; i < pairs->nfps; i++)
+	{
+		const Fingerprint *fp = &pairs->fps[i];
+		const Side *side = &pairs->sides[fp->second];
+
+		if (!fp->looked_up)
+			memcpy(side->bucket->tids + side->bucket->starts[fp->key], fp->tids,
+				   fp->nrows * sizeof(uint64));
+		side->numbers[fp->key] = LOOKED_UP;
+	}
+	pairs->first_number = 0;
+}
+
+/*
+ * Look up the rows that have been collected, to be returned.
+ */
+static void
+start_returning(ShBatchRowPairs *pairs)
+{
+	shbatch_rows_resolve(pairs->rows);
+	if (in_bucket(pairs))
+		keep_in_bucket(pairs);
+	for (uint32 i = 0; i < pairs->nfps; i++)
+	{
+		Fingerprint *fp = &pairs->fps[i];
+
+		if (!fp->looked_up)
+			fp->nrows = drop_invisible(fp->tids, fp->nrows);
+	}
+	pairs->returning = true;
+	pairs->next_fp = 0;
+	pairs->next_pair = 0;
+	memset(&pairs->product, 0, sizeof(Product));
+}
+
+/*
+ * All have been returned: begin to collect anew.
+ */
+static void
+stop_returning(ShBatchRowPairs *pairs)
+{
+	const ShBatchBucket *bucket = pairs->sides[1].bucket != NULL ? pairs->sides[1].bucket :
+		pairs->sides[0].bucket;
+
+	shbatch_rows_reset(pairs->rows);
+	shbatch_rows_forget_kinds(pairs->rows, bucket != NULL ? &bucket->group : NULL);
+	pairs->nfps = 0;
+	pairs->refers_to_bucket = false;
+	pairs->returning = false;
+}
+
+/*
+ * Go on to the next product of those that are returned.
+ */
+static bool
+next_product(ShBatchRowPairs *pairs)
+{
+	while (pairs->next_fp < pairs->nfps)
+	{
+		const Fingerprint *fp = &pairs->fps[pairs->next_fp++];
+
+		if (fp->repeated)
+		{
+			start_product(&pairs->product, fp, fp);
+			return true;
+		}
+	}
+	if (pairs->next_pair < pairs->rows->npairs)
+	{
+		ShBatchNumberPair numbers = pairs->rows->pairs[pairs->next_pair++];
+
+		start_product(&pairs->product, &pairs->fps[numbers.a], &pairs->fps[numbers.b]);
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Return the next pair of rows of those that were looked up.
+ */
+static bool
+return_next(ShBatchRowPairs *pairs, ShBatchRowPair *pair)
+{
+	while (!next_rows(&pairs->product, pair))
+	{
+		if (!next_product(pairs))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Make room to number the keys of a bucket.
+ */
+static void
+start_numbers(ShBatchRowPairs *pairs, Side *side, const ShBatchBucket *bucket)
+{
+	if (bucket->nkeys > side->max_numbers)
+	{
+		side->max_numbers = Max(bucket->nkeys, 2 * side->max_numbers);
+		side->numbers = repalloc_huge(side->numbers, side->max_numbers * sizeof(uint32));
+	}
+	for (size_t i = 0; i < bucket->nkeys; i++)
+		side->numbers[i] = NOT_COLLECTED;
+	if (!in_bucket(pairs))
+		pairs->first_number = pairs->nfps;
+	side->bucket = bucket;
+}
+
+/*
+ * A new fingerprint among those that are collected.
+ */
+static Fingerprint *
+add_fingerprint(ShBatchRowPairs *pairs)
+{
+	if (pairs->nfps == pairs->max_fps)
+	{
+		Assert(pairs->max_fps < LOOKED_UP / 2);
+		pairs->max_fps *= 2;
+		pairs->fps = repalloc_huge(pairs->fps, pairs->max_fps * sizeof(Fingerprint));
+	}
+	return &pairs->fps[pairs->nfps++];
+}
+
+/*
+ * Number of key i of the bucket among the fingerprints that are collected.
+ *
+ * However many keys it is a pair with, the rows of a key are looked up once:
+ * those of one that has many at once, where they are in the bucket; those of
+ * others together with many more, and if the search of the bucket goes on then,
+ * they are put back there.
+ */
+static uint32
+collect(ShBatchRowPairs *pairs, bool second, const ShBatchBucket *bucket, size_t i)
+{
+	Side	   *side = &pairs->sides[second];
+	uint64	   *tids = bucket->tids + bucket->starts[i];
+	size_t		nrows = shbatch_bucket_rows_end(bucket, i) - bucket->starts[i];
+	uint32		number;
+	Fingerprint *fp;
+
+	if (side->bucket == NULL)
+		start_numbers(pairs, side, bucket);
+	number = side->numbers[i];
+	if (number < LOOKED_UP)
+		return number;
+
+	if (number == NOT_COLLECTED && nrows > SHBATCH_MANY_ROWS && !side->values)
+	{
+		shbatch_rows_look_up(pairs->rows, bucket->group, tids, nrows);
+		number = LOOKED_UP;
+	}
+
+	side->numbers[i] = pairs->nfps;
+	fp = add_fingerprint(pairs);
+	fp->fp = shbatch_fingerprint(bucket, i);
+	fp->key = i;
+	fp->second = second;
+	fp->repeated = false;
+	fp->looked_up = number == LOOKED_UP || side->values;
+	if (side->values)
+	{
+		fp->tids = &no_row;
+		fp->nrows = 1;
+	}
+	else if (fp->looked_up)
+	{
+		fp->tids = tids;
+		fp->nrows = drop_invisible(tids, nrows);
+		pairs->refers_to_bucket = true;
+	}
+	else
+	{
+		fp->tids = pairs->rows->tids + pairs->rows->count;
+		fp->nrows = nrows;
+		shbatch_rows_add(pairs->rows, bucket->group, tids, nrows);
+	}
+	return side->numbers[i];
+}
+
+/*
+ * Collect a pair; of a key with itself: each of its rows with each other.
+ */
+static void
+collect_pair(ShBatchRowPairs *pairs, KeyPair pair)
+{
+	uint32		a = collect(pairs, false, pair.a, pair.i);
+
+	if (pair.a == pair.b && pair.i == pair.j)
+		pairs->fps[a].repeated = true;
+	else
+		shbatch_rows_add_pair(pairs->rows, a, collect(pairs, pair.a != pair.b, pair.b, pair.j));
+}
+
+/*
+ * Let a pair wait until others have been returned.
+ */
+static void
+let_wait(ShBatchRowPairs *pairs, KeyPair pair)
+{
+	if (pairs->waiting == NULL)
+	{
+		pairs->waiting = shbatch_create_file();
+		pairs->reading = false;
+	}
+	BufFileWrite(pairs->waiting, &pair, sizeof(KeyPair));
+}
+
+/*
+ * Key i of bucket a is a pair with key j of b, which may be the same bucket.  Of
+ * one bucket a key with itself stands for the pairs of its rows.  Of both buckets the
+ * TIDs may be changed.
+ */
+void
+shbatch_row_pairs_add(ShBatchRowPairs *pairs, const ShBatchBucket *a, size_t i,
+					  const ShBatchBucket *b, size_t j)
+{
+	KeyPair		pair = {a, i, b, j};
+
+	if (unlikely(pairs->waiting != NULL))
+	{
+		let_wait(pairs, pair);
+		return;
+	}
+	if (unlikely(shbatch_rows_full(pairs->rows)))
+	{
+		ShBatchRowPair found;
+
+		if (pairs->take == NULL)
+		{
+			let_wait(pairs, pair);
+			return;
+		}
+		start_returning(pairs);
+		while (return_next(pairs, &found))
+			pairs->take(pairs->arg, &found);
+		stop_returning(pairs);
+	}
+	collect_pair(pairs, pair);
+}
+
+/*
+ * Collect pairs that wait, as many as can be looked up together.  Returns whether
+ * there were any.
+ */
+static bool
+collect_waiting(ShBatchRowPairs *pairs)
+{
+	KeyPair		pair;
+
+	if (pairs->waiting == NULL)
+		return false;
+	if (!pairs->reading)
+		shbatch_rewind_file(pairs->waiting);
+	pairs->reading = true;
+	while (!shbatch_rows_full(pairs->rows))
+	{
+		if (BufFileRead(pairs->waiting, &pair, sizeof(KeyPair)) != sizeof(KeyPair))
+		{
+			BufFileClose(pairs->waiting);
+			pairs->waiting = NULL;
+			break;
+		}
+		collect_pair(pairs, pair);
+	}
+	return true;
+}
+
+/*
+ * Collect pairs of further buckets, until they are worth a look-up, or those of
+ * the last one have to be looked up before the next is read.
+ */
+static void
+collect_more(ShBatchRowPairs *pairs)
+{
+	do
+	{
+		pairs->sides[0].bucket = pairs->sides[1].bucket = NULL;
+		if (!pairs->step(pairs->arg))
+			pairs->at_end = true;
+	} while (!pairs->at_end && !pairs->refers_to_bucket && pairs->waiting == NULL &&
+			 !shbatch_rows_full(pairs->rows));
+}
+
+/*
+ * The next pair of rows.  Returns false after the last.
+ */
+bool
+shbatch_row_pairs_next(ShBatchRowPairs *pairs, ShBatchRowPair *pair)
+{
+	for (;;)
+	{
+		if (pairs->returning)
+		{
+			if (return_next(pairs, pair))
+				return true;
+			stop_returning(pairs);
+		}
+		if (!collect_waiting(pairs))
+		{
+			if (pairs->at_end)
+				return false;
+			collect_more(pairs);
+		}
+		start_returning(pairs);
+	}
+}
+
+/*
+ * Close the file, if there is one.
+ */
+void
+shbatch_row_pairs_end(ShBatchRowPairs *pairs)
+{
+	if (pairs->waiting != NULL)
+		BufFileClose(pairs->waiting);
+}

@@ -1,0 +1,44 @@
+/*-------------------------------------------------------------------------
+ *
+ * row_pairs.h
+ *	  The rows of pairs of fingerprints.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_BATCH_ROW_PAIRS_H
+#define SIMHASH_BATCH_ROW_PAIRS_H
+
+#include "postgres.h"
+
+#include "batch/bucket_reader.h"
+#include "batch/visible_rows.h"
+
+typedef struct ShBatchRowPairs ShBatchRowPairs;
+
+/* two rows of one kind, by what they became when they were looked up */
+typedef struct ShBatchRowPair
+{
+	uint64		a_row;
+	uint64		a_fp;
+	uint64		b_row;
+	uint64		b_fp;
+} ShBatchRowPair;
+
+/*
+ * Adds the pairs of the next bucket, or of two side by side.  Returns false if there is
+ * none, else the bucket must stay until the next call.
+ */
+typedef bool (*ShBatchStepFunction) (void *arg);
+
+/* is given rows meanwhile */
+typedef void (*ShBatchTakeFunction) (void *arg, const ShBatchRowPair *pair);
+
+extern ShBatchRowPairs *shbatch_row_pairs_begin(ShBatchRows *rows, bool values_first,
+												ShBatchStepFunction step,
+												ShBatchTakeFunction take, void *arg);
+extern void shbatch_row_pairs_add(ShBatchRowPairs *pairs, const ShBatchBucket *a, size_t i,
+								  const ShBatchBucket *b, size_t j);
+extern bool shbatch_row_pairs_next(ShBatchRowPairs *pairs, ShBatchRowPair *pair);
+extern void shbatch_row_pairs_end(ShBatchRowPairs *pairs);
+
+#endif							/* SIMHASH_BATCH_ROW_PAIRS_H */

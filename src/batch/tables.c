@@ -1,0 +1,223 @@
+/*-------------------------------------------------------------------------
+ *
+ * tables.c
+ *	  The tables whose rows a search is about, and a number for each row.
+ *
+ * A search deals with rows as numbers of 48 bits.  With one table these are TIDs.
+ * With several, each table has a range of its own of a common space of blocks: so
+ * rows of all tables have an order, can be sorted, kept in files, and looked up page by
+ * page, as if they were of one.
+ *
+ * How many blocks a table has is seen after the snapshot was taken.  A row of a heap
+ * that the snapshot sees was there before, and so was its block: index entries that
+ * lead to blocks beyond are of rows that came later, and are dropped.  Nor does such
+ * a block vanish: a table is truncated only where no row is.  Of other access methods of
+ * tables it is not known whether they use TIDs in this way.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/tableam.h"
+#include "catalog/pg_type.h"
+#include "commands/defrem.h"
+#include "storage/bufmgr.h"
+
+#include "batch/tables.h"
+#include "index/group.h"
+
+/* at most so many parts, for finding tables */
+#define MAX_PARTS		4096
+
+/*
+ * Report an error if two indexes do not have columns that can be compared: to be
+ * equal, in those before the fingerprint, must be the same in both.
+ */
+static void
+check_columns(Relation first, Relation other)
+{
+	int			ncolumns = shidx_fp_column(first);
+	bool		same = shidx_fp_column(other) == ncolumns;
+
+	for (int i = 0; same && i < ncolumns; i++)
+		same = first->rd_opfamily[i] == other->rd_opfamily[i] &&
+			first->rd_opcintype[i] == other->rd_opcintype[i] &&
+			first->rd_indcollation[i] == other->rd_indcollation[i] &&
+			(!IsPolymorphicType(first->rd_opcintype[i]) ||
+			 TupleDescAttr(first->rd_att, i)->atttypid ==
+			 TupleDescAttr(other->rd_att, i)->atttypid);
+	if (!same)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("columns before the fingerprint of indexes \"%s\" and \"%s\" cannot be compared",
+						RelationGetRelationName(first), RelationGetRelationName(other)),
+				 errdetail("They must be as many, with the same types, operator classes and collations.")));
+}
+
+/*
+ * Report an error if the rows of a table cannot be told from those of others by
+ * their blocks.
+ */
+static void
+check_access_method(Relation table)
+{
+	if (table->rd_tableam != GetHeapamTableAmRoutine())
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("table \"%s\" cannot be searched together with others",
+						RelationGetRelationName(table)),
+				 errdetail("Its access method is \"%s\", but only that of \"heap\" is known to identify rows by their blocks.",
+						   get_am_name(table->rd_rel->relam))));
+}
+
+/*
+ * Give the tables their ranges.
+ */
+static void
+number_rows(ShBatchTables *tables)
+{
+	uint64		nblocks = 0;
+
+	for (int i = 0; i < tables->count; i++)
+	{
+		ShBatchTable *table = &tables->tables[i];
+
+		if (tables->count > 1)
+			check_access_method(table->heap);
+		table->number = i;
+		table->first_row = nblocks << 16;
+		nblocks += RelationGetNumberOfBlocks(table->heap);
+		table->end_row = nblocks << 16;
+		if (nblocks > MaxBlockNumber)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("tables to be searched together have more than %u pages",
+							MaxBlockNumber)));
+	}
+	/* one has all numbers, as TIDs */
+	if (tables->count == 1)
+		tables->tables[0].end_row = SHBT_MAX_TID + 1;
+	tables->nblocks = (BlockNumber) nblocks;
+}
+
+/*
+ * For finding tables by their rows.
+ */
+static void
+list_parts(ShBatchTables *tables)
+{
+	int			nparts;
+	int			number = 0;
+
+	tables->part_shift = 0;
+	while (tables->nblocks >> tables->part_shift >= MAX_PARTS)
+		tables->part_shift++;
+	nparts = (tables->nblocks >> tables->part_shift) + 2;
+	tables->parts = palloc(nparts * sizeof(int));
+	for (int part = 0; part < nparts; part++)
+	{
+		while (number < tables->count - 1 &&
+			   tables->tables[number].end_row <= (uint64) part << tables->part_shift << 16)
+			number++;
+		tables->parts[part] = number;
+	}
+}
+
+/*
+ * Open the indexes that are named, with all partitions, for the current user, and
+ * number the rows that the snapshot sees that is active.
+ *
+ * AccessShareLocks on all indexes and tables stay until the end of the transaction.
+ * Reports errors as shidx_open_parts does, and if the tables cannot be searched
+ * together.
+ */
+void
+shbatch_tables_open(ShBatchTables *tables, const Oid *indexes, int nindexes)
+{
+	int			next = 0;
+
+	Assert(nindexes <= SHBATCH_MAX_SIDES);
+	tables->count = 0;
+	tables->nsides = nindexes;
+	for (int side = 0; side < nindexes; side++)
+	{
+		shidx_open_parts(indexes[side], &tables->sides[side]);
+		tables->count += tables->sides[side].count;
+	}
+
+	tables->tables = palloc(tables->count * sizeof(ShBatchTable));
+	for (int side = 0; side < nindexes; side++)
+	{
+		const ShIdxParts *parts = &tables->sides[side];
+
+		check_columns(tables->sides[0].named.index, parts->named.index);
+		for (int i = 0; i < parts->count; i++)
+		{
+			check_columns(tables->sides[0].named.index, parts->parts[i].index);
+			tables->tables[next].heap = parts->parts[i].heap;
+			tables->tables[next].index = parts->parts[i].index;
+			next++;
+		}
+	}
+	number_rows(tables);
+
+	next = 0;
+	for (int side = 0; side < nindexes; side++)
+	{
+		tables->side_starts[side] = next < tables->count ? tables->tables[next].first_row :
+			(uint64) tables->nblocks << 16;
+		next += tables->sides[side].count;
+	}
+	if (tables->count > 1)
+		list_parts(tables);
+	tables->grouped = shbt_is_grouped(tables->sides[0].named.index);
+}
+
+/*
+ * The tables of one of the indexes that are named, to be read.  They are part of the
+ * others, and not to be closed.
+ */
+ShBatchTables
+shbatch_tables_of_side(const ShBatchTables *tables, int side)
+{
+	ShBatchTables result = *tables;
+
+	for (int i = 0; i < side; i++)
+		result.tables += tables->sides[i].count;
+	result.count = tables->sides[side].count;
+	result.parts = NULL;		/* those of all */
+	return result;
+}
+
+void
+shbatch_tables_close(ShBatchTables *tables)
+{
+	for (int side = 0; side < tables->nsides; side++)
+		shidx_close_parts(&tables->sides[side]);
+	if (tables->count > 1)
+		pfree(tables->parts);
+	pfree(tables->tables);
+}
+
+/*
+ * The table of a row, among several.
+ */
+const ShBatchTable *
+shbatch_search_table(const ShBatchTables *tables, uint64 row)
+{
+	uint64		number = row & SHBT_MAX_TID;
+	const int  *part = &tables->parts[number >> 16 >> tables->part_shift];
+	int			low = part[0];
+	int			high = part[1];
+
+	while (low < high)
+	{
+		int			middle = (low + high) / 2;
+
+		if (number < tables->tables[middle].end_row)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return &tables->tables[low];
+}

@@ -1,0 +1,79 @@
+/*-------------------------------------------------------------------------
+ *
+ * tables.h
+ *	  The tables whose rows a search is about, and a number for each row.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_BATCH_TABLES_H
+#define SIMHASH_BATCH_TABLES_H
+
+#include "postgres.h"
+
+#include "btree/page.h"
+#include "index/partitions.h"
+
+/*
+ * A table with its index.  Its rows have the numbers from first_row to end_row:
+ * their TIDs, plus first_row.
+ */
+typedef struct ShBatchTable
+{
+	int			number;			/* among the tables of the set */
+	Relation	heap;
+	Relation	index;
+	uint64		first_row;
+	uint64		end_row;
+} ShBatchTable;
+
+/* at most so many indexes are named: those of the two sides of matches */
+#define SHBATCH_MAX_SIDES		2
+
+/*
+ * All tables, in order: by the index that was named, then by OID.  The order of the
+ * numbers of rows is this, then that of their TIDs.
+ */
+typedef struct ShBatchTables
+{
+	int			count;
+	ShBatchTable *tables;
+	BlockNumber nblocks;		/* of all together */
+
+	/* of several, by parts of the blocks: the table that each part begins in */
+	int			part_shift;
+	int		   *parts;
+	bool		grouped;		/* the indexes have several columns */
+
+	/* the indexes that were named; none of the rows of a side is below its start */
+	int			nsides;
+	ShIdxParts	sides[SHBATCH_MAX_SIDES];
+	uint64		side_starts[SHBATCH_MAX_SIDES];
+} ShBatchTables;
+
+extern void shbatch_tables_open(ShBatchTables *tables, const Oid *indexes, int nindexes);
+extern ShBatchTables shbatch_tables_of_side(const ShBatchTables *tables, int side);
+extern void shbatch_tables_close(ShBatchTables *tables);
+extern const ShBatchTable *shbatch_search_table(const ShBatchTables *tables, uint64 row);
+
+/*
+ * The table of a row, whatever stands above its 48 bits.
+ */
+static inline const ShBatchTable *
+shbatch_table_of(const ShBatchTables *tables, uint64 row)
+{
+	return tables->count == 1 ? tables->tables : shbatch_search_table(tables, row);
+}
+
+/*
+ * What users call a row by: its TID, and the table, which is returned.
+ */
+static inline Oid
+shbatch_name_row(const ShBatchTables *tables, uint64 row, ItemPointer tid)
+{
+	const ShBatchTable *table = shbatch_table_of(tables, row);
+
+	shbt_int_to_tid((row & SHBT_MAX_TID) - table->first_row, tid);
+	return RelationGetRelid(table->heap);
+}
+
+#endif							/* SIMHASH_BATCH_TABLES_H */

@@ -1,0 +1,178 @@
+/*-------------------------------------------------------------------------
+ *
+ * partitions.c
+ *	  Opening the partitions of the index that a function is given.
+ *
+ * A partitioned index stands for those of all leaf partitions of its table, at any
+ * depth.  As in a query of that table, rights on the partitions and their policies
+ * do not count, only those of the table that is named.
+ *
+ * Each leaf must have such an index, or its rows would be missing silently.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/table.h"
+#include "catalog/index.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "btree/cache.h"
+#include "index/am.h"
+#include "index/partitions.h"
+
+typedef struct IndexOfTable
+{
+	Oid			table;
+	Oid			index;
+} IndexOfTable;
+
+static int
+compare_tables(const void *a, const void *b)
+{
+	Oid			x = ((const IndexOfTable *) a)->table;
+	Oid			y = ((const IndexOfTable *) b)->table;
+
+	return x < y ? -1 : x > y;
+}
+
+/*
+ * The indexes below a partitioned one that are not partitioned themselves, by their
+ * tables.  They get locked.
+ */
+static IndexOfTable *
+indexes_of_leaves(Oid partitioned, int *count)
+{
+	List	   *oids = find_all_inheritors(partitioned, AccessShareLock, NULL);
+	IndexOfTable *indexes = palloc(list_length(oids) * sizeof(IndexOfTable));
+	ListCell   *cell;
+
+	*count = 0;
+	foreach(cell, oids)
+	{
+		Oid			index = lfirst_oid(cell);
+
+		if (get_rel_relkind(index) == RELKIND_INDEX)
+		{
+			indexes[*count].index = index;
+			indexes[*count].table = IndexGetRelation(index, false);
+			(*count)++;
+		}
+	}
+	qsort(indexes, *count, sizeof(IndexOfTable), compare_tables);
+	return indexes;
+}
+
+static void
+report_foreign(const ShIdxOpened *named, Oid table)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+			 errmsg("index \"%s\" does not cover partition \"%s\", which is a foreign table",
+					RelationGetRelationName(named->index), get_rel_name(table)),
+			 errhint("Use a function that takes an array, with (SELECT array_agg(fp) FROM %s); or the index of each partition, where the partition is.",
+					 quote_identifier(RelationGetRelationName(named->heap)))));
+}
+
+static void
+report_uncovered(const ShIdxOpened *named, Oid table)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("index \"%s\" does not cover partition \"%s\"",
+					RelationGetRelationName(named->index), get_rel_name(table)),
+			 errhint("Create an index on the partition, and attach it with ALTER INDEX ... ATTACH PARTITION.")));
+}
+
+/*
+ * Open the leaf partitions of the table that is named, and their indexes.
+ *
+ * They are locked as a query does, the tables first.  A partition that is being
+ * detached is left out where a query would.  Between the two looks at the catalogs
+ * a partition may be attached, or the rest be done for one that was detached: so
+ * there may be indexes of tables that are no partitions for us.
+ */
+static void
+open_leaves(ShIdxParts *target)
+{
+	List	   *tables = find_all_inheritors(RelationGetRelid(target->named.heap),
+											 AccessShareLock, NULL);
+	int			nindexes;
+	IndexOfTable *indexes = indexes_of_leaves(RelationGetRelid(target->named.index), &nindexes);
+	ListCell   *cell;
+
+	target->count = 0;
+	target->parts = palloc(list_length(tables) * sizeof(ShIdxOpened));
+	list_sort(tables, list_oid_cmp);
+	foreach(cell, tables)
+	{
+		IndexOfTable wanted = {lfirst_oid(cell), InvalidOid};
+		char		relkind = get_rel_relkind(wanted.table);
+		const IndexOfTable *found;
+		ShIdxOpened *part;
+
+		if (relkind == RELKIND_PARTITIONED_TABLE)
+			continue;
+		if (relkind == RELKIND_FOREIGN_TABLE)
+			report_foreign(&target->named, wanted.table);
+		found = bsearch(&wanted, indexes, nindexes, sizeof(IndexOfTable), compare_tables);
+		if (found == NULL)
+			report_uncovered(&target->named, wanted.table);
+
+		part = &target->parts[target->count++];
+		part->heap = table_open(found->table, NoLock);
+		part->index = index_open(found->index, NoLock);
+		part->release = NoLock;
+		shidx_check_state(part->heap, part->index);
+	}
+	list_free(tables);
+	pfree(indexes);
+}
+
+/*
+ * Open an index for a function that tells of rows, with AccessShareLock on it, its
+ * table, and all their partitions, until the end of the transaction.
+ *
+ * Reports errors as shidx_open does, with the rights of the current user on the
+ * table that is named; and if a leaf partition has no valid index.
+ */
+void
+shidx_open_parts(Oid indexoid, ShIdxParts *target)
+{
+	shidx_open_named(indexoid, &target->named);
+	if (shidx_is_partitioned(target))
+		open_leaves(target);
+	else
+	{
+		target->count = 1;
+		target->parts = &target->named;
+	}
+}
+
+/*
+ * Close what was opened.  The locks stay.
+ */
+void
+shidx_close_parts(ShIdxParts *target)
+{
+	for (int i = 0; shidx_is_partitioned(target) && i < target->count; i++)
+		shidx_close(&target->parts[i]);
+	shidx_close(&target->named);
+}
+
+/*
+ * The distance that an index is for.  Those of partitions may have been built for
+ * another, by other options: then it is what the partitioned one says.
+ */
+int
+shidx_named_distance(const ShIdxParts *target)
+{
+	if (shidx_is_partitioned(target))
+		return shidx_get_options(target->named.index).distance;
+	return shbt_get_scheme(target->named.index)->distance;
+}

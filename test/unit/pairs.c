@@ -1,0 +1,459 @@
+/*-------------------------------------------------------------------------
+ *
+ * pairs.c
+ *	  Tests of src/batch/pairs.c and parts.c without a server: what is found,
+ *	  among one set of keys and between two, is what comparing each with each
+ *	  finds, and takes far fewer comparisons where keys can be told apart.
+ *
+ * Prints TAP.  The exit status is 1 if a test failed, else 0.
+ *
+ *	make -C test/unit check
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "unit.h"
+
+#include "batch/pairs.h"
+#include "batch/parts.h"
+#include "bits/distance.h"
+
+#define MAX_KEYS	2000
+#define MAX_MASKS	2
+#define MANY_KEYS	1000000
+#define LARGE_SET	12000
+
+/* up to which distance most keys are not near each other */
+#define FEW_BITS	6
+
+static uint64 set_a[MAX_KEYS];
+static uint64 set_b[MAX_KEYS];
+static uint64 many[MANY_KEYS];
+static uint64 more[MANY_KEYS];
+
+static ShBatchPairs pairs;
+
+/* what was found, of which a pair is a bit */
+static uint8 seen[(size_t) MAX_KEYS * MAX_KEYS];
+static size_t nfound;
+static bool twice;
+static double reported;
+static bool decreased;
+
+/* kinds of keys */
+typedef enum Shape
+{
+	SHAPE_RANDOM,
+	SHAPE_CLUSTERED,			/* near a few centers */
+	SHAPE_SKEWED,				/* half have some bits in common */
+	SHAPE_FEW_BITS,				/* of which alone they consist */
+	SHAPE_NUMBERS,				/* small ones */
+	SHAPES
+} Shape;
+
+static const char *const shape_names[] =
+{"random keys", "clustered keys", "skewed keys", "keys of few bits", "small numbers"};
+
+static uint64
+flip_bits(uint64 x, int n)
+{
+	while (n-- > 0)
+		x ^= UINT64CONST(1) << (next_random() & 63);
+	return x;
+}
+
+static uint64
+make_key(Shape shape)
+{
+	uint64		random = next_random();
+
+	switch (shape)
+	{
+		case SHAPE_CLUSTERED:
+			return flip_bits((random % 5) * UINT64CONST(0x9e3779b97f4a7c15), next_random() % 24);
+		case SHAPE_SKEWED:
+			return next_random() % 2 == 0 ? random :
+				(random & UINT64CONST(0x00000fff0f00ffff)) | UINT64CONST(0xabc0000000000000);
+		case SHAPE_FEW_BITS:
+			return random & UINT64CONST(0x8421084210842108);
+		case SHAPE_NUMBERS:
+			return random % 8192;
+		default:
+			return random;
+	}
+}
+
+static int
+compare_keys(const void *a, const void *b)
+{
+	uint64		x = *(const uint64 *) a;
+	uint64		y = *(const uint64 *) b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Sort keys and drop repeats.  Returns how many there are. */
+static size_t
+make_unique(uint64 *keys, size_t count)
+{
+	size_t		result = 0;
+
+	qsort(keys, count, sizeof(uint64), compare_keys);
+	for (size_t i = 0; i < count; i++)
+	{
+		if (result == 0 || keys[i] != keys[result - 1])
+			keys[result++] = keys[i];
+	}
+	return result;
+}
+
+static size_t
+make_keys(Shape shape, uint64 *keys, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		keys[i] = make_key(shape);
+	return make_unique(keys, count);
+}
+
+static void
+found_pair(void *arg, size_t i, size_t j)
+{
+	uint8	   *place = &seen[i * MAX_KEYS + j];
+
+	twice |= *place != 0;
+	*place = 1;
+	nfound++;
+}
+
+/* of many and of more, or of many again; their sum tells which pairs these are */
+static uint64 pair_sum;
+
+static uint64
+pair_number(uint64 a, uint64 b, bool among)
+{
+	uint64		x = among ? Min(a, b) : a;
+	uint64		y = among ? Max(a, b) : b;
+
+	x = (x ^ (x >> 29)) * UINT64CONST(0xbf58476d1ce4e5b9) + y;
+	x = (x ^ (x >> 31)) * UINT64CONST(0x94d049bb133111eb);
+	return x ^ (x >> 30);
+}
+
+static void
+sum_pair(void *arg, size_t i, size_t j)
+{
+	bool		among = arg == many;
+
+	nfound++;
+	pair_sum += pair_number(many[i], among ? many[j] : more[j], among);
+}
+
+static void
+count_pair(void *arg, size_t i, size_t j)
+{
+	nfound++;
+}
+
+static void
+report_part(void *arg, double part)
+{
+	decreased |= part < reported || part > 1.000001;
+	reported = part;
+}
+
+static void
+start(ShBatchPairFunction found, int distance)
+{
+	shbatch_pairs_init(&pairs, distance, found, report_part, NULL);
+	memset(seen, 0, sizeof(seen));
+	nfound = 0;
+	twice = false;
+	reported = 0;
+	decreased = false;
+}
+
+static void
+finish_search(void)
+{
+	if (pairs.capacity == 0)
+		return;
+	pfree(pairs.keys);
+	pfree(pairs.positions);
+	pfree(pairs.scratch_keys);
+	pfree(pairs.scratch_positions);
+}
+
+static bool
+is_pair(uint64 a, uint64 b)
+{
+	uint64		difference = a ^ b;
+
+	for (int i = 0; i < pairs.nmasks; i++)
+	{
+		if ((difference & pairs.masks[i]) == 0)
+			return false;
+	}
+	return shbits_distance(a, b) <= pairs.distance;
+}
+
+static void
+add_masks(int nmasks)
+{
+	for (int i = 0; i < nmasks; i++)
+		pairs.masks[pairs.nmasks++] = UINT64CONST(0xff) << (next_random() % 56);
+}
+
+static bool
+pairs_are_right(const uint64 *keys, size_t count, int distance, int nmasks)
+{
+	size_t		expected = 0;
+	bool		right = true;
+
+	start(found_pair, distance);
+	add_masks(nmasks);
+	shbatch_find_pairs(&pairs, keys, count);
+	right &= pairs.nmasks == nmasks;
+	for (size_t i = 0; i < count; i++)
+	{
+		for (size_t j = 0; j < i; j++)
+		{
+			bool		found = seen[i * MAX_KEYS + j] || seen[j * MAX_KEYS + i];
+
+			/* in one order only */
+			right &= !(seen[i * MAX_KEYS + j] && seen[j * MAX_KEYS + i]);
+			right &= found == is_pair(keys[i], keys[j]);
+			expected += is_pair(keys[i], keys[j]);
+		}
+	}
+	finish_search();
+	return right && !twice && !decreased && nfound == expected;
+}
+
+static bool
+matches_are_right(const uint64 *a, size_t na, const uint64 *b, size_t nb, int distance, int nmasks)
+{
+	size_t		expected = 0;
+	bool		right = true;
+
+	start(found_pair, distance);
+	add_masks(nmasks);
+	shbatch_find_matches(&pairs, a, na, b, nb);
+	right &= pairs.nmasks == nmasks;
+	for (size_t i = 0; i < na; i++)
+	{
+		for (size_t j = 0; j < nb; j++)
+		{
+			right &= (seen[i * MAX_KEYS + j] != 0) == is_pair(a[i], b[j]);
+			expected += is_pair(a[i], b[j]);
+		}
+	}
+	finish_search();
+	return right && !twice && !decreased && nfound == expected;
+}
+
+static void
+test_shape(Shape shape)
+{
+	static const int distances[] = {0, 1, 3, 6, 10, 16, 20, 32, 64};
+	static const int counts[] = {1, 2, 5, 63, 64, 65, 500, 700, MAX_KEYS};
+	bool		right_pairs = true;
+	bool		right_matches = true;
+
+	for (int d = 0; d < lengthof(distances); d++)
+	{
+		for (int n = 0; n < lengthof(counts); n++)
+		{
+			size_t		na = make_keys(shape, set_a, counts[n]);
+			size_t		nb;
+
+			right_pairs &= pairs_are_right(set_a, na, distances[d], (n + d) % (MAX_MASKS + 1));
+
+			/* the other set: large, as large, small, or none, some keys in both */
+			nb = counts[lengthof(counts) - 1 - (n * 5 + d) % lengthof(counts)];
+			for (size_t j = 0; j < nb; j++)
+				set_b[j] = next_random() % 4 == 0 ? set_a[next_random() % na] : make_key(shape);
+			nb = make_unique(set_b, nb);
+			right_matches &= matches_are_right(set_a, na, set_b, nb, distances[d],
+											   (n + d) % (MAX_MASKS + 1));
+			right_matches &= matches_are_right(set_a, na, set_a, na, distances[d], 0);
+			right_matches &= matches_are_right(set_a, na, set_b, 0, distances[d], 0);
+		}
+	}
+	report(right_pairs, shape_names[shape], "pairs");
+	report(right_matches, shape_names[shape], "pairs between two sets");
+}
+
+/*
+ * One key and very many: nothing but a comparison of each.
+ */
+static void
+test_one_and_many(void)
+{
+	uint64		one;
+	size_t		expected = 0;
+	bool		right = true;
+
+	for (size_t i = 0; i < MANY_KEYS; i++)
+		many[i] = next_random();
+	qsort(many, MANY_KEYS, sizeof(uint64), compare_keys);
+	one = flip_bits(many[MANY_KEYS / 3], 2);
+	for (size_t i = 0; i < MANY_KEYS; i++)
+		expected += shbits_distance(one, many[i]) <= 12;
+
+	start(count_pair, 12);
+	shbatch_find_matches(&pairs, &one, 1, many, MANY_KEYS);
+	right &= nfound == expected && pairs.capacity == 0;
+	start(count_pair, 12);
+	shbatch_find_matches(&pairs, many, MANY_KEYS, &one, 1);
+	right &= nfound == expected && pairs.capacity == 0;
+	report(right, "one key and a million", "pairs between two sets, without memory");
+}
+
+/*
+ * Do large sets have the pairs that comparing each with each finds?  Sets the
+ * fraction of all comparisons that were made, if it is the largest so far.
+ */
+static bool
+large_set_is_right(size_t na, size_t nb, bool among, int distance, double *fraction)
+{
+	static uint16 places[LARGE_SET];
+	const uint64 *others = among ? many : more;
+	double		all = (double) na * nb / (among ? 2 : 1);
+	size_t		expected = 0;
+	uint64		expected_sum = 0;
+
+	pair_sum = 0;
+	start(sum_pair, distance);
+	pairs.arg = among ? (void *) many : NULL;
+	if (among)
+		shbatch_find_pairs(&pairs, many, na);
+	else
+		shbatch_find_matches(&pairs, many, na, more, nb);
+	finish_search();
+	if (among && distance <= FEW_BITS)
+		*fraction = Max(*fraction, pairs.compared / all);
+
+	for (size_t i = 0; i < na; i++)
+	{
+		size_t		first = among ? i + 1 : 0;
+		int			n = shbits_filter(others + first, nb - first, many[i], distance, places);
+
+		expected += n;
+		for (int k = 0; k < n; k++)
+			expected_sum += pair_number(many[i], others[first + places[k]], among);
+	}
+	return nfound == expected && pair_sum == expected_sum && pairs.compared <= 2 * all &&
+		!decreased && pairs.nparts == 0;
+}
+
+static void
+test_large(Shape shape, double most_fraction)
+{
+	static const int distances[] = {1, 3, 6, 10};
+	bool		right_pairs = true;
+	bool		right_matches = true;
+	double		fraction = 0;
+	size_t		na = make_keys(shape, many, LARGE_SET);
+	size_t		nb = make_keys(shape, more, LARGE_SET / 4);
+
+	for (int i = 0; i < lengthof(distances); i++)
+	{
+		right_pairs &= large_set_is_right(na, na, true, distances[i], &fraction);
+		right_matches &= large_set_is_right(na, nb, false, distances[i], &fraction);
+		right_matches &= large_set_is_right(nb, na, false, distances[i], &fraction);
+	}
+	report(right_pairs, shape_names[shape], "pairs of a large set");
+	report(right_matches, shape_names[shape], "pairs between large sets");
+	report(fraction <= most_fraction, shape_names[shape], "few comparisons");
+}
+
+/*
+ * Parts must leave no pair out: they are apart from each other, and their radii
+ * and one for each add up to more than the distance.
+ */
+static void
+test_plans(void)
+{
+	bool		right = true;
+	int			nplans = 0;
+
+	make_keys(SHAPE_RANDOM, many, LARGE_SET);
+	for (int distance = 1; distance <= 64; distance++)
+	{
+		for (int nbits = 1; nbits <= 64; nbits += 9)
+		{
+			static ShBatchParts plan;
+			ShBatchKeySets sets = {many, LARGE_SET, many, LARGE_SET, true};
+			uint64		varying = 0;
+			uint64		used = 0;
+			int			sum = 0;
+
+			while (pg_popcount64(varying) < nbits)
+				varying |= UINT64CONST(1) << (next_random() & 63);
+			shbatch_plan_parts(&plan, &sets, varying, distance);
+			if (plan.cost > shbatch_comparisons(&sets))
+				continue;
+			for (int i = 0; i < plan.nparts; i++)
+			{
+				const ShBatchPart *part = &plan.parts[i];
+
+				right &= (part->mask & used) == 0 && (part->mask & ~varying) == 0;
+				right &= part->nbits == pg_popcount64(part->mask) && part->radius >= 0;
+				right &= part->nbits <= SHBATCH_MAX_PART_BITS;
+				used |= part->mask;
+				sum += part->radius + 1;
+			}
+			right &= sum > distance;
+			nplans++;
+		}
+	}
+	report(right && nplans > 50, "plans", "each pair is near in one of the parts");
+}
+
+static void
+test_balls(void)
+{
+	bool		right = true;
+
+	for (int nbits = 1; nbits <= 12; nbits++)
+	{
+		for (int radius = 0; radius <= nbits; radius++)
+		{
+			ShBatchBall ball;
+			size_t		n = 0;
+
+			shbatch_make_ball(&ball, nbits, radius);
+			right &= ball.count == shbatch_ball_size(nbits, radius);
+			for (uint32 number = 0; number < (uint32) 1 << nbits; number++)
+			{
+				if (pg_popcount32(number) > radius)
+					continue;
+				right &= n < ball.count && ball.numbers[n] == number;
+				n++;
+			}
+			for (int i = 0; i <= nbits; i++)
+			{
+				size_t		below = ball.by_top[i];
+
+				right &= below == ball.count || ball.numbers[below] >= (uint32) 1 << i;
+				right &= ball.numbers[below - 1] < (uint32) 1 << i;
+			}
+			pfree(ball.numbers);
+		}
+	}
+	report(right, "balls", "all numbers with few bits, in order");
+}
+
+int
+main(void)
+{
+	test_balls();
+	test_plans();
+	for (int shape = 0; shape < SHAPES; shape++)
+		test_shape(shape);
+	test_large(SHAPE_RANDOM, 0.1);
+	test_large(SHAPE_CLUSTERED, 0.3);
+	test_large(SHAPE_SKEWED, 0.15);
+	test_large(SHAPE_FEW_BITS, 1);
+	test_one_and_many();
+	return finish();
+}
