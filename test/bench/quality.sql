@@ -187,7 +187,7 @@ WITH pairs AS (
 )
 SELECT a, b FROM (
 	SELECT a, b, row_number() OVER (PARTITION BY tenth ORDER BY md5(a || ' ' || b)) AS place FROM first_of_b
-) AS placed WHERE place <= 400 AND NOT :'unspaced'::bool;
+) AS placed WHERE place <= 200 AND NOT :'unspaced'::bool;
 SELECT format('INSERT INTO bias
 	SELECT %L, %s, least(floor(10 * jaccard), 9), count(*), sum(1 - (f.fp <~> g.fp) / 32.0), sum(jaccard)
 	FROM sample s JOIN document x ON x.id = s.a JOIN document y ON y.id = s.b
