@@ -27,7 +27,7 @@ SELECT * FROM named('docs_fp') ORDER BY 1;
 -- the one in the middle keeps all
 SELECT * FROM named('docs_fp', keep => 'length(body) DESC NULLS LAST, id') ORDER BY 1;
 -- rows come in the order
-SELECT x.id FROM simhash_find_duplicates('docs_fp', 3, 'id DESC') d JOIN docs x ON x.ctid = d.duplicate;
+SELECT x.id FROM simhash_find_duplicates('docs_fp', 3, 'id DESC') WITH ORDINALITY d JOIN docs x ON x.ctid = d.duplicate ORDER BY ordinality;
 SELECT duplicate_table, keeper_table, count(*) FROM simhash_find_duplicates('docs_fp') GROUP BY 1, 2;
 -- other distances
 SELECT * FROM named('docs_fp', 0, 'id') ORDER BY 1;
@@ -249,7 +249,7 @@ ALTER INDEX renamed RENAME TO docs_fp;
 -- a materialized view, names that need quotes, a cursor
 CREATE MATERIALIZED VIEW picture AS SELECT id AS "Id", fp AS "the fp" FROM docs ORDER BY id;
 CREATE INDEX picture_fp ON picture USING simhash ("the fp");
-SELECT p."Id" FROM simhash_find_duplicates('picture_fp', 3, '"Id" DESC') JOIN picture p ON p.ctid = duplicate;
+SELECT p."Id" FROM simhash_find_duplicates('picture_fp', 3, '"Id" DESC') WITH ORDINALITY JOIN picture p ON p.ctid = duplicate ORDER BY ordinality;
 BEGIN;
 DECLARE c CURSOR FOR SELECT x.id FROM simhash_find_duplicates('docs_fp', 3, 'id') JOIN docs x ON x.ctid = duplicate ORDER BY 1;
 DELETE FROM docs WHERE id < 5;

@@ -228,7 +228,9 @@ SELECT query, distance, count(*) FROM simhash_find_matches_in('{0, 0, 4, 255}', 
 SET maintenance_work_mem = '1MB';
 INSERT INTO many SELECT i, 0 FROM generate_series(1, 70000) i;
 DELETE FROM few WHERE id > 2;
+\set VERBOSITY terse
 SELECT count(*) FROM simhash_find_matches('few_fp', 'many_fp');
+\set VERBOSITY default
 SET maintenance_work_mem = '4MB';
 SELECT count(*) FROM simhash_find_matches('few_fp', 'many_fp');
 RESET maintenance_work_mem;

@@ -360,6 +360,13 @@ SELECT count(*) FROM ext.simhash_find_clusters('public.docs_fp'::pg_catalog.regc
 SELECT count(*) FROM ext.simhash_stat_progress;
 SELECT count(*) FROM ext.simhash_find_all('docs_fp');
 RESET search_path;
+-- before 17 the server does not move the arrays of an extension
+DO $$ BEGIN
+	IF current_setting('server_version_num')::int < 170000 THEN
+		ALTER EXTENSION simhash DROP TYPE ext.simhash[];
+		ALTER EXTENSION simhash DROP TYPE ext.simhash_ball[];
+	END IF;
+END $$;
 ALTER EXTENSION simhash SET SCHEMA elsewhere;
 SELECT count(*) FROM elsewhere.simhash_find_all('docs_fp');
 SELECT count(*) FROM elsewhere.simhash_find_clusters('docs_fp', 2);

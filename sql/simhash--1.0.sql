@@ -315,6 +315,17 @@ CREATE TYPE simhash_ball (
 );
 COMMENT ON TYPE simhash_ball IS 'all fingerprints within a radius of a centre';
 
+-- postgres_fdw sends what belongs to an extension, so the arrays have to, if
+-- conditions such as fp = ANY (...) are to be sent.  Since 17 they do by
+-- themselves, and to add them is an error.
+DO LANGUAGE plpgsql $$
+BEGIN
+	ALTER EXTENSION simhash ADD TYPE simhash[];
+	ALTER EXTENSION simhash ADD TYPE simhash_ball[];
+EXCEPTION WHEN object_not_in_prerequisite_state THEN
+	NULL;
+END $$;
+
 CREATE FUNCTION simhash_ball(centre simhash, radius integer) RETURNS simhash_ball
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_ball(simhash, integer) IS 'the fingerprints that differ from the centre in at most radius bits; none if radius < 0';
@@ -906,6 +917,58 @@ CREATE AGGREGATE simhash_weighted_agg(hash bigint, weight float8) (
 COMMENT ON AGGREGATE simhash_weighted_agg(bigint, float8) IS 'fingerprint of features given by their hashes, one a row, weighted';
 
 --
+-- Fingerprint of a text by minimum hashes: never to be compared with those
+-- above
+--
+
+CREATE FUNCTION simhash_minhash(document text, shingle int DEFAULT 2, unit text DEFAULT 'word') RETURNS simhash
+AS 'MODULE_PATHNAME', 'simhash_minhash_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_minhash(text, int, text) IS
+'MinHash fingerprint of a text: of the set of its runs of some words or characters; null if it has no letter or digit';
+
+CREATE FUNCTION simhash_minhash(document bytea, shingle int DEFAULT 8) RETURNS simhash
+AS 'MODULE_PATHNAME', 'simhash_minhash_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_minhash(bytea, int) IS 'MinHash fingerprint of a byte string: of the set of its runs of some bytes; null if it is empty';
+
+CREATE FUNCTION simhash_minhash(document tsvector) RETURNS simhash
+AS 'MODULE_PATHNAME', 'simhash_minhash_tsvector' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_minhash(tsvector) IS 'MinHash fingerprint of the set of lexemes; null if there are none';
+
+CREATE FUNCTION simhash_minhash(features text[]) RETURNS simhash
+AS 'MODULE_PATHNAME', 'simhash_minhash_text_array' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_minhash(text[]) IS 'MinHash fingerprint of a set of features; null if there are none';
+
+CREATE FUNCTION simhash_minhash(hashes bigint[]) RETURNS simhash
+AS 'MODULE_PATHNAME', 'simhash_minhash_bigint_array' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_minhash(bigint[]) IS 'MinHash fingerprint of a set of features given by their hashes; null if there are none';
+
+CREATE FUNCTION simhash_minhash_jaccard(distance int) RETURNS float8
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_minhash_jaccard(int) IS 'Jaccard coefficient that a distance of MinHash fingerprints stands for: 1 - distance/32, at least 0';
+
+CREATE FUNCTION simhash_minhash_radius(jaccard float8) RETURNS int
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_minhash_radius(float8) IS
+'distance that MinHash fingerprints of a Jaccard coefficient have on average, rounded: 32 * (1 - jaccard)';
+
+CREATE FUNCTION simhash_minhash_agg_add(state bytea, hash bigint) RETURNS bytea
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_minhash_agg_add(bytea, bigint) IS 'aggregate transition function';
+CREATE FUNCTION simhash_minhash_agg_combine(state bytea, other bytea) RETURNS bytea
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION simhash_minhash_agg_combine(bytea, bytea) IS 'aggregate combine function';
+CREATE FUNCTION simhash_minhash_agg_result(state bytea) RETURNS simhash
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION simhash_minhash_agg_result(bytea) IS 'aggregate final function';
+
+CREATE AGGREGATE simhash_minhash_agg(hash bigint) (
+	SFUNC = simhash_minhash_agg_add, STYPE = bytea, SSPACE = 272,
+	FINALFUNC = simhash_minhash_agg_result, COMBINEFUNC = simhash_minhash_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE simhash_minhash_agg(bigint) IS 'MinHash fingerprint of a set of features given by their hashes, one a row';
+
+--
 -- Index access method
 --
 
@@ -1041,6 +1104,10 @@ DEFAULT FOR TYPE uuid USING simhash AS
 COMMENT ON OPERATOR CLASS uuid_ops USING simhash IS 'equality, for columns before the fingerprint';
 COMMENT ON OPERATOR FAMILY uuid_ops USING simhash IS 'equality, for columns before the fingerprint';
 
+CREATE FUNCTION simhash_rows_support(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_rows_support(internal) IS 'planner support of functions that return many rows: how many';
+
 --
 -- The scheme, made visible
 --
@@ -1059,6 +1126,18 @@ COMMENT ON FUNCTION simhash_permute(simhash, integer, integer, integer) IS 'a fi
 CREATE FUNCTION simhash_unpermute(fp simhash, blocks integer, distance integer, table_no integer) RETURNS simhash
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_unpermute(simhash, integer, integer, integer) IS 'inverse of simhash_permute';
+
+CREATE FUNCTION simhash_blocks(
+	fp simhash, blocks integer DEFAULT 4, distance integer DEFAULT 3,
+	OUT table_no integer, OUT prefix bigint
+) RETURNS SETOF record
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 4
+SUPPORT simhash_rows_support;
+COMMENT ON FUNCTION simhash_blocks(simhash, integer, integer) IS 'the prefix that each table of the scheme gives a fingerprint; two within the distance have one in common';
+
+CREATE FUNCTION simhash_first_table(a simhash, b simhash, blocks integer DEFAULT 4, distance integer DEFAULT 3) RETURNS integer
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_first_table(simhash, simhash, integer, integer) IS 'the first table of the scheme that gives two fingerprints the same prefix; null if none does';
 
 CREATE FUNCTION simhash_index_info(
 	index regclass,
@@ -1105,7 +1184,8 @@ CREATE FUNCTION simhash_find_all(
 	OUT a tid, OUT b tid, OUT a_fp simhash, OUT b_fp simhash, OUT distance integer,
 	OUT a_table regclass, OUT b_table regclass
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000;
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000
+SUPPORT simhash_rows_support;
 COMMENT ON FUNCTION simhash_find_all(regclass, integer) IS 'all pairs of rows whose fingerprints differ in at most distance bits, by default the distance of the index, and whose columns before the fingerprint are equal';
 
 CREATE FUNCTION simhash_find_clusters(
@@ -1113,7 +1193,8 @@ CREATE FUNCTION simhash_find_clusters(
 	OUT cluster bigint, OUT member tid, OUT fp simhash, OUT size bigint,
 	OUT member_table regclass
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000;
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000
+SUPPORT simhash_rows_support;
 COMMENT ON FUNCTION simhash_find_clusters(regclass, integer) IS 'rows that have near-duplicates, by connected component of such pairs; cluster is its smallest fingerprint, unique among rows whose columns before the fingerprint are equal';
 
 -- keep is an ORDER BY list over the columns of the table.
@@ -1122,7 +1203,8 @@ CREATE FUNCTION simhash_find_duplicates(
 	OUT duplicate tid, OUT keeper tid, OUT distance integer,
 	OUT duplicate_table regclass, OUT keeper_table regclass
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000;
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000
+SUPPORT simhash_rows_support;
 COMMENT ON FUNCTION simhash_find_duplicates(regclass, integer, text) IS 'rows that are not kept when rows are taken in the order of keep and kept if none kept before is within distance bits; with the nearest that was kept before';
 
 -- Of an array: among its different values.
@@ -1145,15 +1227,26 @@ CREATE FUNCTION simhash_find_all_in(
 	fingerprints simhash[], distance integer DEFAULT 3, blocks integer DEFAULT NULL, table_no integer DEFAULT NULL,
 	OUT a simhash, OUT b simhash, OUT distance integer
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000
+SUPPORT simhash_rows_support;
 COMMENT ON FUNCTION simhash_find_all_in(simhash[], integer, integer, integer) IS 'all pairs of different values that differ in at most distance bits; with table_no, those whose first common prefix is that of this table';
 
 CREATE FUNCTION simhash_find_clusters_in(
 	fingerprints simhash[], distance integer DEFAULT 3, blocks integer DEFAULT NULL,
 	OUT cluster bigint, OUT fp simhash, OUT size bigint
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000
+SUPPORT simhash_rows_support;
 COMMENT ON FUNCTION simhash_find_clusters_in(simhash[], integer, integer) IS 'different values that have near-duplicates, by connected component of such pairs; cluster is its smallest value';
+
+-- Of pairs from anywhere.
+CREATE FUNCTION simhash_components(
+	a bigint[], b bigint[],
+	OUT component bigint, OUT member bigint, OUT size bigint
+) RETURNS SETOF record
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000
+SUPPORT simhash_rows_support;
+COMMENT ON FUNCTION simhash_components(bigint[], bigint[]) IS 'the numbers in pairs (a[i], b[i]), by connected component; component is its smallest member';
 
 CREATE FUNCTION simhash_progress(
 	OUT pid integer, OUT datid oid, OUT relid oid, OUT indexrelid oid,
@@ -1161,11 +1254,11 @@ CREATE FUNCTION simhash_progress(
 	OUT entries_total bigint, OUT entries_done bigint, OUT found bigint
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 10;
-COMMENT ON FUNCTION simhash_progress() IS 'sessions that search for pairs, clusters or duplicates; see the view simhash_stat_progress';
+COMMENT ON FUNCTION simhash_progress() IS 'sessions that search for pairs, clusters, duplicates or components; see the view simhash_stat_progress';
 
 CREATE VIEW simhash_stat_progress AS
 SELECT p.pid, p.datid, d.datname, p.relid, p.indexrelid, p.command, p.phase,
 	p.tables_total, p.tables_done, p.entries_total, p.entries_done, p.found
 FROM simhash_progress() p LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) p.datid;
-COMMENT ON VIEW simhash_stat_progress IS 'how far sessions are that search for pairs, clusters or duplicates: entries done in this phase, and pairs found so far';
+COMMENT ON VIEW simhash_stat_progress IS 'how far sessions are that search for pairs, clusters, duplicates or components: entries done in this phase, and pairs found so far';
 GRANT SELECT ON simhash_stat_progress TO PUBLIC;

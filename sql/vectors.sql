@@ -335,6 +335,182 @@ LATERAL (VALUES
 	('shingles', array_to_string(simhash_shingles(document, shingle, unit), '|')::text)
 ) AS r (form, result);
 
+INSERT INTO vectors SELECT form, name, expected, result
+FROM (VALUES
+	('one letter', '14718752218862691045', 'a'),
+	('one digit', '16602184368266066388', '7'),
+	('seven letters', '17741793092941578544', 'abcdabc'),
+	('English', '4677951692778492872', 'The quick brown fox jumps over the lazy dog.'),
+	('upper case', '4677951692778492872', 'THE QUICK BROWN FOX JUMPS OVER THE LAZY DOG'),
+	('other white space and punctuation', '4677951692778492872', U&'The\0009quick\00A0brown — “fox”…\000Ajumps;over,the\3000lazy\2028dog!'),
+	('two sentences', '4023199396983849468', 'Near-duplicates differ in few bits. Everything else differs in about thirty-two.'),
+	('empty', NULL, ''),
+	('white space', NULL, U&' \0009\000A'),
+	('punctuation', NULL, '.,;:!?'),
+	('emoji only', NULL, '🙂👍🎉'),
+	('zero width only', NULL, U&'\200B\200C\200D\2060\FEFF'),
+	('French', '2583738858651256696', 'Dès Noël, où un zéphyr haï me vêt de glaçons würmiens'),
+	('French, NFD', '2583738858651256696', U&'De\0300s Noe\0308l, ou\0300 un ze\0301phyr hai\0308 me ve\0302t de glac\0327ons wu\0308rmiens'),
+	('French, upper case', '2583738858651256696', 'DÈS NOËL, OÙ UN ZÉPHYR HAÏ ME VÊT DE GLAÇONS WÜRMIENS'),
+	('Vietnamese', '16178677836537733014', 'Tôi có thể ăn thủy tinh mà không hại gì'),
+	('Vietnamese, upper case, NFD', '16178677836537733014', U&'TO\0302I CO\0301 THE\0302\0309 A\0306N THU\0309Y TINH MA\0300 KHO\0302NG HA\0323I GI\0300'),
+	('German', '18079315527242213284', 'Straße und Fußweg: Äpfel, Öl, Übermut'),
+	('German, upper case', '18079315527242213284', 'STRASSE UND FUSSWEG: ÄPFEL, ÖL, ÜBERMUT'),
+	('Turkish', '13759699463702523568', 'İstanbul ılık ISPARTA'),
+	('Greek', '11501539926979255594', 'Ὀδυσσεὺς δ᾽ ἐς Ἰθάκην ἦλθεν'),
+	('Greek, upper case', '11501539926979255594', 'ὈΔΥΣΣΕῪΣ Δ᾽ ἘΣ ἸΘΆΚΗΝ ἮΛΘΕΝ'),
+	('Russian', '1295595592249802867', 'Съешь же ещё этих мягких французских булок'),
+	('Russian, NFD', '1295595592249802867', U&'Съешь же еще\0308 этих мягких французских булок'),
+	('Ukrainian', '17784117916787572988', 'Їжак і ґава'),
+	('Armenian', '552003110567087417', 'Երևան'),
+	('Georgian', '11850634175664436031', 'საქართველო და თბილისი'),
+	('Cherokee', '16467074531709481213', 'ᏣᎳᎩ ᎦᏬᏂᎯᏍᏗ'),
+	('Deseret', '6948508218044447278', '𐐔𐐇𐐝𐐀𐐡𐐇𐐓'),
+	('Arabic', '11345401693693055954', U&'ن\064Eص\064C\0651 ح\064Eك\0650يم\064C ل\064Eه\064F س\0650ر\064C\0651 ق\064Eاط\0650ع\064C'),
+	('Arabic without marks', '14791773893864099591', 'نص حكيم له سر قاطع'),
+	('Persian with a zero width non-joiner', '7649110767827374012', U&'می\200Cخواهم نان'),
+	('Urdu', '10589207156873683715', 'یہ ایک مثال ہے'),
+	('Hebrew with points', '16645376834455673956', U&'ב\05B0\05BCר\05B5אש\05B4\05C1ית ב\05B8\05BCר\05B8א'),
+	('Syriac', '2051475756953392003', 'ܐܒܘܢ ܕܒܫܡܝܐ'),
+	('Hindi', '9546254798592829976', U&'ऋष\093Fय\094B\0902 क\094B सत\093Eन\0947 व\093Eल\0947 द\0941ष\094Dट र\093Eक\094Dषस\094B\0902'),
+	('Bengali', '8502879221398321956', U&'ক\09CBন ব\09BE\0982ল\09BE প\09BEঠ'),
+	('Tamil', '14913881482579284798', U&'தம\0BBFழ\0BCD ம\0BCAழ\0BBF அழக\0BBEனத\0BC1'),
+	('Telugu', '7687665749571901426', U&'త\0C46ల\0C41గ\0C41 భ\0C3Eష'),
+	('Sinhala', '11011584839576266712', U&'ස\0DD2\0D82හල භ\0DCFෂ\0DCFව'),
+	('Thai', '9555686793474339164', U&'เป\0E47นมน\0E38ษย\0E4Cส\0E38ดประเสร\0E34ฐเล\0E34ศค\0E38ณค\0E48า'),
+	('Lao', '8615558224328336876', 'ພາສາລາວ'),
+	('Khmer', '16442524181659097781', U&'ភ\17B6ស\17B6ខ\17D2ម\17C2រ'),
+	('Burmese', '10532158245786804595', U&'မ\103Cန\103Aမ\102Cဘ\102Cသ\102C'),
+	('Tibetan', '12643213134453120208', U&'བ\0F7Cད་ས\0F90ད་ཡ\0F72ག ག\0F71\0F72'),
+	('Mongolian with variation selectors', '14171281722338565726', U&'ᠮᠣᠩᠭᠣᠯ\180B ᠪᠢᠴᠢᠭ\180E'),
+	('Ethiopic', '6592887188825854750', 'ሰላም ለኢትዮጵያ'),
+	('Chinese', '15477082501992107538', '天地玄黃，宇宙洪荒。日月盈昃，辰宿列張。'),
+	('Chinese, simplified', '15528108798385089095', '我能吞下玻璃而不伤身体。'),
+	('rare ideographs', '1822584065684430235', '𠀀𠀁𪜀𫝀𰀀'),
+	('Japanese', '10313310474518572588', 'いろはにほへと ちりぬるを 色は匂へど散りぬるを'),
+	('Japanese, half-width', '150392017139069337', 'ｶﾞｷﾞｸﾞｹﾞｺﾞ'),
+	('Korean', '18198956093942037365', '키스의 고유조건은 입술끼리 만나야 한다'),
+	('Korean, jamo', '18198956093942037365', U&'\110F\1175\1109\1173\110B\1174 \1100\1169\110B\1172\110C\1169\1100\1165\11AB\110B\1173\11AB \110B\1175\11B8\1109\116E\11AF\1101\1175\1105\1175 \1106\1161\11AB\1102\1161\110B\1163 \1112\1161\11AB\1103\1161'),
+	('full-width Latin', '3142501192219470984', 'Ｆｕｌｌ ｗｉｄｔｈ １２３'),
+	('emoji between words', '9026771085611689762', U&'I ❤\FE0F SQL 👩\200D💻 very 🇪🇺 much'),
+	('digits of several scripts', '13717276921213597002', '0123 ٠١٢٣ ०१२३ ๐๑๒๓ 𝟎𝟏𝟐𝟑'),
+	('mixed scripts', '4545181962096861076', 'PostgreSQL は 데이터베이스 및 база данных, 数据库 σε ελληνικά'),
+	('many marks', '14123864085188177535', U&'Z\0351\036B\0343\036A\0302\036B\033D\034F\0334\0319\0324\031E\0349\035A\032F\031E\0320\034D\0351\036B\0343\036A\0302\036B\033D\034F\0334\0319\0324\031E\0349\035A\032F\031E\0320\034D\0351\036B\0343\036A\0302\036B\033D\034F\0334\0319\0324\031E\0349\035A\032F\031E\0320\034D'),
+	('long, ASCII', '17857962407905577368', repeat('Lorem ipsum dolor sit amet. ', 20000)),
+	('long, mixed', '18341180522088954045', repeat('日本語, Text; Übung 1 – ', 20000)),
+	('long, one character', '6717740029779455814', repeat('天', 100000)),
+	('long, nothing', NULL, repeat('. ', 100000))
+) AS v (name, expected, document),
+LATERAL (VALUES
+	('minhash of text', simhash_minhash(document)::text)
+) AS r (form, result);
+
+INSERT INTO vectors SELECT form, name, expected, result
+FROM (VALUES
+	('single characters', '14559614905604424898', 'Ein Jäger aus Kurpfalz, der reitet durch den grünen Wald; 字 und Wort.', 1, 'char'),
+	('windows of 2 characters', '1023538852709715124', 'Ein Jäger aus Kurpfalz, der reitet durch den grünen Wald; 字 und Wort.', 2, 'char'),
+	('windows of 8 characters', '8436557747270461091', 'Ein Jäger aus Kurpfalz, der reitet durch den grünen Wald; 字 und Wort.', 8, 'char'),
+	('windows of 64 characters', '6177989750684797121', 'Ein Jäger aus Kurpfalz, der reitet durch den grünen Wald; 字 und Wort.', 64, 'char'),
+	('single words', '6787073892847650018', 'Ein Jäger aus Kurpfalz, der reitet durch den grünen Wald; 字 und Wort.', 1, 'word'),
+	('windows of 2 words', '1134329912134217141', 'Ein Jäger aus Kurpfalz, der reitet durch den grünen Wald; 字 und Wort.', 2, 'word'),
+	('windows of 3 words', '545581802768094486', 'Ein Jäger aus Kurpfalz, der reitet durch den grünen Wald; 字 und Wort.', 3, 'word'),
+	('windows of 64 words', '12242524209942266031', 'Ein Jäger aus Kurpfalz, der reitet durch den grünen Wald; 字 und Wort.', 64, 'word'),
+	('pairs of words of Chinese', '15186949937018922651', '天地玄黃，宇宙洪荒', 2, 'word'),
+	('words of Chinese and Latin', '5890445270274914661', '用PostgreSQL存储文档fingerprint', 2, 'word'),
+	('words of Japanese', '11725655555621528762', '日本語の文章をたくさん比べる時々', 2, 'word'),
+	('words of Korean', '18216924315599306097', '키스의 고유조건은 입술끼리', 2, 'word'),
+	('words of Thai', '8239437054301756923', U&'เป\0E47นมน\0E38ษย\0E4C ส\0E38ดประเสร\0E34ฐ', 1, 'word'),
+	('words with emoji', '16981115242430220419', U&'I ❤\FE0F SQL 👩\200D💻 much', 2, 'word'),
+	('words of nothing', NULL, '– … 🙂', 1, 'word'),
+	('one word, window of three', '4785932782400972600', 'Word', 3, 'word'),
+	('two words, window of three', '2490123319767488032', 'two words', 3, 'word'),
+	('long, words', '6199729416367173553', repeat('the cat sat on the mat ', 20000), 3, 'word')
+) AS v (name, expected, document, shingle, unit),
+LATERAL (VALUES
+	('minhash of text, options', simhash_minhash(document, shingle, unit)::text),
+	('minhash of features of text', simhash_minhash(simhash_shingles(document, shingle, unit))::text),
+	('minhash, aggregate of text', (SELECT simhash_minhash_agg(simhash_hash(f)) FROM unnest(simhash_shingles(document, shingle, unit)) f)::text)
+) AS r (form, result);
+
+INSERT INTO vectors SELECT form, name, expected, result
+FROM (VALUES
+	('no bytes', NULL, decode('', 'hex')),
+	('one byte', '12274259704052486342', decode('00', 'hex')),
+	('seven bytes', '10883357001801362847', decode('00010203040506', 'hex')),
+	('eight bytes', '18221807699078318119', decode('0001020304050607', 'hex')),
+	('nine bytes', '18298962748879048101', decode('000102030405060708', 'hex')),
+	('all bytes', '14415928105413540428', decode('000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f202122232425262728292a2b2c2d2e2f303132333435363738393a3b3c3d3e3f404142434445464748494a4b4c4d4e4f505152535455565758595a5b5c5d5e5f606162636465666768696a6b6c6d6e6f707172737475767778797a7b7c7d7e7f808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9fa0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfeff', 'hex')),
+	('invalid UTF-8', '16943723933658374623', decode('fffe8000616263c3fffe8000616263c3fffe8000616263c3', 'hex')),
+	('bytes, long', '11830110603296039769', decode(repeat('000162696e617279ff', 20000), 'hex'))
+) AS v (name, expected, document),
+LATERAL (VALUES
+	('minhash of bytea', simhash_minhash(document)::text)
+) AS r (form, result);
+
+INSERT INTO vectors SELECT form, name, expected, result
+FROM (VALUES
+	('all bytes, windows of 1', '11473191739210131650', decode('000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f202122232425262728292a2b2c2d2e2f303132333435363738393a3b3c3d3e3f404142434445464748494a4b4c4d4e4f505152535455565758595a5b5c5d5e5f606162636465666768696a6b6c6d6e6f707172737475767778797a7b7c7d7e7f808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9fa0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfeff', 'hex'), 1),
+	('all bytes, windows of 17', '12517386322244860412', decode('000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f202122232425262728292a2b2c2d2e2f303132333435363738393a3b3c3d3e3f404142434445464748494a4b4c4d4e4f505152535455565758595a5b5c5d5e5f606162636465666768696a6b6c6d6e6f707172737475767778797a7b7c7d7e7f808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9fa0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfeff', 'hex'), 17),
+	('all bytes, windows of 64', '10990397492837453872', decode('000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f202122232425262728292a2b2c2d2e2f303132333435363738393a3b3c3d3e3f404142434445464748494a4b4c4d4e4f505152535455565758595a5b5c5d5e5f606162636465666768696a6b6c6d6e6f707172737475767778797a7b7c7d7e7f808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9fa0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfeff', 'hex'), 64),
+	('63 bytes, windows of 64', '18157173816129929024', decode('6465666768696a6b6c6d6e6f707172737475767778797a7b7c7d7e7f808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9fa0a1a2', 'hex'), 64)
+) AS v (name, expected, document, shingle),
+LATERAL (VALUES
+	('minhash of bytea, shingle', simhash_minhash(document, shingle)::text)
+) AS r (form, result);
+
+INSERT INTO vectors SELECT form, name, expected, result
+FROM (VALUES
+	('empty', NULL, ''),
+	('one lexeme', '7723198041014502433', '''cat'':1'),
+	('no positions', '1866829868914803753', '''cat'' ''fat'' ''rat'''),
+	('one position each', '1866829868914803753', '''cat'':1 ''fat'':2 ''rat'':3'),
+	('positions', '1866821064232388393', '''cat'':1,5,9 ''fat'':2,3 ''rat'':4 ''mat'':10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33,34,35,36,37,38,39'),
+	('other scripts', '17055301931762472307', '''größe'':1 ''база'':2,3 ''数据库'':4,5,6 ''o''''clock'':7 ''back\\slash'':8'),
+	('case counts', '2967731056115048709', '''Cat'':1 ''cat'':2,3')
+) AS v (name, expected, document),
+LATERAL (VALUES
+	('minhash of tsvector', simhash_minhash(document::tsvector)::text)
+) AS r (form, result);
+
+INSERT INTO vectors SELECT form, name, expected, result
+FROM (VALUES
+	('no features', NULL, '{}'),
+	('features', '16660887178959408587', '{"red","green","blue","red"}'),
+	('empty feature', '14064318189616037565', '{""}'),
+	('features are not normalised', '3743550828293054209', '{"Red","GREEN"," blue "}'),
+	('a long feature', '1737332570115881440', '{"lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet lorem ipsum dolor sit amet "}'),
+	('features of other scripts', '16262773928985119863', '{"größe","база","数据库","🙂"}')
+) AS v (name, expected, features),
+LATERAL (VALUES
+	('minhash of text[]', simhash_minhash(features::text[])::text),
+	('minhash, aggregate of features', (SELECT simhash_minhash_agg(simhash_hash(f)) FROM unnest(features::text[]) f)::text)
+) AS r (form, result);
+
+INSERT INTO vectors SELECT form, name, expected, result
+FROM (VALUES
+	('no hashes', NULL, '{}'),
+	('one hash', '6755974106381971767', '{-1}'),
+	('one hash, zero', '12035550249420947055', '{0}'),
+	('three hashes', '1718349007492417763', '{12,10,6}'),
+	('extreme hashes', '921507052376149378', '{-9223372036854775808,9223372036854775807,-9223372036854775808}'),
+	('hashes of both signs', '9517949327435388788', '{-81985529216486896,81985529216486895,1234567890123456789}'),
+	('the same hash again', '1718349007492417763', '{10,12,10,6,12}'),
+	('2 hashes', '8962312836312957372', ARRAY(SELECT generate_series(bigint '1', '2', '1'))::text),
+	('5 hashes', '12702922853445374188', ARRAY(SELECT generate_series(bigint '1', '5', '1'))::text),
+	('20 hashes', '11257123166036658209', ARRAY(SELECT generate_series(bigint '1', '20', '1'))::text),
+	('64 hashes', '13547889536378708097', ARRAY(SELECT generate_series(bigint '1', '64', '1'))::text),
+	('100 hashes', '11278076975766676677', ARRAY(SELECT generate_series(bigint '1', '100', '1'))::text),
+	('300 hashes', '13139644738515240115', ARRAY(SELECT generate_series(bigint '1', '300', '1'))::text),
+	('1000 hashes', '15094244769054201259', ARRAY(SELECT generate_series(bigint '1', '1000', '1'))::text),
+	('20000 hashes', '5782490105974740652', ARRAY(SELECT generate_series(bigint '1', '20000', '1'))::text),
+	('multiples of 2^32', '777338706271711442', ARRAY(SELECT generate_series(bigint '0', '257698037760', '4294967296'))::text),
+	('far apart', '3197957253837598789', ARRAY(SELECT generate_series(bigint '-9223372036854775808', '9223372036854775807', '10000000000000001'))::text)
+) AS v (name, expected, hashes),
+LATERAL (VALUES
+	('minhash of bigint[]', simhash_minhash(hashes::bigint[])::text),
+	('minhash, aggregate', (SELECT simhash_minhash_agg(h) FROM unnest(hashes::bigint[]) h)::text)
+) AS r (form, result);
+
 -- what differs: nothing
 SELECT * FROM vectors WHERE result IS DISTINCT FROM expected ORDER BY form, name;
 SELECT form, count(*), count(expected) AS not_null FROM vectors GROUP BY form ORDER BY form COLLATE "C";

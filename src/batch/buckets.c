@@ -19,9 +19,11 @@
 #include "batch/progress.h"
 #include "bits/distance.h"
 
-/* above this number of entries in a bucket a longer prefix is the cheaper way to
- * tell them apart */
-#define LARGE_BUCKET			512
+/*
+ * Buckets of skewed fingerprints may be so many times larger than on average: for
+ * these there should be memory.
+ */
+#define SKEW				64
 
 struct ShBatchSearch
 {
@@ -36,8 +38,9 @@ struct ShBatchSearch
  * How many blocks of the prefixes of a scheme should be used.
  *
  * Of the first d + j blocks of two fingerprints within d bits, j are equal: so
- * C(d + j, j) walks suffice, and with one block as few as d + 1.  More blocks
- * pay only where fewer leave large buckets.
+ * C(d + j, j) walks suffice, and with one block as few as d + 1.  To search the
+ * larger buckets of fewer blocks takes less than the walks that more blocks need,
+ * so these are used only where memory is short.
  */
 static int
 blocks_to_use(const ShBitsScheme *scheme, double entries)
@@ -45,7 +48,8 @@ blocks_to_use(const ShBitsScheme *scheme, double entries)
 	int			most = scheme->blocks - scheme->distance;
 	int			used = 1;
 
-	while (used < most && ldexp(entries, -(used * 64 / scheme->blocks)) > LARGE_BUCKET)
+	while (used < most &&
+		   !shbatch_bucket_fits(SKEW * ldexp(entries, -(used * 64 / scheme->blocks))))
 		used++;
 	return used;
 }

@@ -152,7 +152,7 @@ simhash_find_clusters_in(PG_FUNCTION_ARGS)
 	if (!shbatch_begin_array(fcinfo, SHBATCH_FIND_CLUSTERS, &call))
 		return (Datum) 0;
 
-	shbatch_union_find_begin(&sink.components, call.input.most, false);
+	shbatch_union_find_begin(&sink.components, SHBATCH_VALUES, call.input.most, false);
 	shbatch_source_search(&call.input, &sink.sink);
 	return_values(&sink, call.result);
 

@@ -103,12 +103,15 @@ begin_sides(ShBatchMatchSource *input, Side *a, Side *b, int distance, bool grou
 {
 	const ShBitsScheme *scheme = choose_scheme(a, b, distance);
 
+	/* as if the sides were equal: each may take half of the memory */
+	double		entries = 2 * Max(a->most, b->most);
+
 	sort_side(a, scheme, snapshot);
 	sort_side(b, scheme, snapshot);
 	if (scheme != NULL)
-		shbatch_plan(&input->plan, scheme, distance, a->most + b->most);
+		shbatch_plan(&input->plan, scheme, distance, entries);
 	else
-		scheme = shbatch_plan_sort(&input->plan, distance, a->most + b->most);
+		scheme = shbatch_plan_sort(&input->plan, distance, entries);
 	begin_stream(&input->a, a, scheme, grouped, snapshot);
 	begin_stream(&input->b, b, scheme, grouped, snapshot);
 	input->distance = distance;

@@ -218,7 +218,7 @@ shbatch_members_begin(ShBatchMembers *members, ShBatchRows *rows, double most,
 	members->sink.pair = collect_pair;
 	members->join = join;
 	members->rows = rows;
-	shbatch_union_find_begin(&members->elements, most, rows->values != NULL);
+	shbatch_union_find_begin(&members->elements, SHBATCH_ROWS, most, rows->values != NULL);
 	shbatch_rows_remember_kinds(rows);
 	members->row_elements = MemoryContextAllocHuge(CurrentMemoryContext,
 												   rows->capacity * sizeof(uint32));

@@ -150,10 +150,27 @@ command_name(int64 command)
 			return "simhash_find_all";
 		case SHBATCH_FIND_CLUSTERS:
 			return "simhash_find_clusters";
+		case SHBATCH_COMPONENTS:
+			return "simhash_components";
 		case SHBATCH_FIND_DUPLICATES:
 			return "simhash_find_duplicates";
 		default:
 			return "simhash_find_matches";
+	}
+}
+
+/* the last phase, whose name says of what */
+static const char *
+return_phase_name(int64 command)
+{
+	switch (command)
+	{
+		case SHBATCH_FIND_DUPLICATES:
+			return "returning duplicates";
+		case SHBATCH_COMPONENTS:
+			return "returning components";
+		default:
+			return "returning clusters";
 	}
 }
 
@@ -168,11 +185,12 @@ phase_name(int64 command, int64 phase)
 			return "reading entries to sort";
 		case SHBATCH_PHASE_COMPARE:
 			return "comparing";
+		case SHBATCH_PHASE_JOIN:
+			return "joining pairs";
 		case SHBATCH_PHASE_ORDER:
 			return "ordering rows";
 		default:
-			return command == SHBATCH_FIND_DUPLICATES ? "returning duplicates" :
-				"returning clusters";
+			return return_phase_name(command);
 	}
 }
 

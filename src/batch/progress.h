@@ -15,6 +15,7 @@ typedef enum ShBatchCommand
 	SHBATCH_FIND_ALL,
 	SHBATCH_FIND_CLUSTERS,
 	SHBATCH_FIND_DUPLICATES,
+	SHBATCH_COMPONENTS,
 	SHBATCH_FIND_MATCHES,
 	SHBATCH_UNWATCHED			/* nothing is shown of it */
 } ShBatchCommand;
@@ -24,9 +25,10 @@ typedef enum ShBatchPhase
 	SHBATCH_PHASE_INITIALIZE,
 	SHBATCH_PHASE_SORT,			/* reading what is to be sorted */
 	SHBATCH_PHASE_COMPARE,		/* walking over the tables */
+	SHBATCH_PHASE_JOIN,			/* joining the members of pairs */
 	SHBATCH_PHASE_ORDER,		/* putting rows in the order of "keep" */
-	SHBATCH_PHASE_RETURN		/* returning members of clusters, or
-								 * duplicates */
+	SHBATCH_PHASE_RETURN		/* returning members of clusters or
+								 * components, or duplicates */
 } ShBatchPhase;
 
 extern void shbatch_progress_start(ShBatchCommand command, Oid heap, Oid index);

@@ -5,10 +5,11 @@
  *
  * The same table of several indexes is merged in rounds.  The leaves that were read
  * of them are sorted, and what follows them has greater keys.  So all that is not
- * above the smallest of their last keys can be taken out of them and sorted by itself:
- * each round comes to the end of at least one leaf, and takes about as many entries as
- * that has.  Distributing these by their bits is faster than comparing them two by
- * two; and an index costs some 35 kB of memory, so there may be thousands of them.
+ * above the smallest of their last keys can be taken out of them and put in order by
+ * itself: each round comes to the end of at least one leaf, and takes about as many
+ * entries as that has.  Fingerprints being spread as they are, the key of an entry tells
+ * about where among these it belongs, so there is little to compare.  An index costs
+ * some 30 kB of memory: there may be thousands of them.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,22 +17,22 @@
 
 #include "miscadmin.h"
 #include "pgstat.h"
+#include "port/pg_bitutils.h"
 
 #include "batch/stream.h"
 #include "compat.h"
 
-/* what the arrays of entries to be merged begin with */
+/* what the arrays of merged entries begin with */
 #define MERGE_CAPACITY	4096
 
-static ShSortItems
-allocate_items(size_t count, bool grouped)
-{
-	ShSortItems items;
-
-	items.items = palloc(count * sizeof(ShSortItem));
-	items.groups = grouped ? palloc(count * sizeof(uint32)) : NULL;
-	return items;
-}
+/*
+ * Merged entries are distributed to so many places.  Where they cluster so much that
+ * they must then be moved by more than so many entries each, on average, they are
+ * sorted.
+ */
+#define MIN_PLACES		64
+#define MAX_PLACES		4096
+#define MOST_MOVES		8
 
 static void
 use_buffers(ShBatchStream *stream, uint64 *keys, uint64 *rows, uint32 *groups)
@@ -42,7 +43,7 @@ use_buffers(ShBatchStream *stream, uint64 *keys, uint64 *rows, uint32 *groups)
 }
 
 /*
- * Begin a stream that copies its entries from where they were sorted or merged.
+ * Begin a stream that copies its entries from where they were sorted.
  */
 static void
 begin_copying(ShBatchStream *stream)
@@ -57,6 +58,7 @@ begin_readers(ShBatchStream *stream, const ShBatchTable *tables, int count)
 {
 	stream->nreaders = count;
 	stream->readers = palloc(count * sizeof(ShBatchReader *));
+	stream->reading = palloc(count * sizeof(ShBatchReader *));
 	for (int i = 0; i < count; i++)
 	{
 		stream->readers[i] = palloc(sizeof(ShBatchReader));
@@ -68,10 +70,11 @@ begin_readers(ShBatchStream *stream, const ShBatchTable *tables, int count)
 					stream->readers[0]->groups);
 		return;
 	}
-	begin_copying(stream);
 	stream->capacity = MERGE_CAPACITY;
-	stream->taken = allocate_items(stream->capacity, stream->grouped);
-	stream->merged = allocate_items(stream->capacity, stream->grouped);
+	use_buffers(stream, palloc(MERGE_CAPACITY * sizeof(uint64)),
+				palloc(MERGE_CAPACITY * sizeof(uint64)),
+				stream->grouped ? palloc(MERGE_CAPACITY * sizeof(uint32)) : NULL);
+	stream->places = palloc(MAX_PLACES * sizeof(uint32));
 }
 
 /*
@@ -130,6 +133,7 @@ shbatch_stream_start(ShBatchStream *stream, int table)
 	{
 		ShBatchReader *reader = stream->readers[i];
 
+		stream->reading[i] = reader;
 		reader->count = reader->next = 0;
 		shbt_walk_start(&reader->walk, reader->table->index, table, 0);
 	}
@@ -184,23 +188,19 @@ sort_grouped_entries(uint64 *keys, uint64 *rows, uint32 *groups, int count)
 }
 
 /*
- * Make the TIDs of entries numbers of rows, and drop entries that lead beyond the
- * table (tables.c).
+ * Drop entries that lead beyond the table (tables.c).
  */
 static void
-number_entries(ShBatchReader *reader)
+drop_beyond(ShBatchReader *reader)
 {
-	const ShBatchTable *table = reader->table;
 	int			kept = 0;
 
 	for (int i = 0; i < reader->count; i++)
 	{
-		uint64		row = reader->rows[i] + table->first_row;
-
-		if (row >= table->end_row)
+		if (reader->rows[i] >= reader->table->end_row)
 			continue;
 		reader->keys[kept] = reader->keys[i];
-		reader->rows[kept] = row;
+		reader->rows[kept] = reader->rows[i];
 		reader->groups[kept] = reader->groups[i];
 		kept++;
 	}
@@ -216,11 +216,18 @@ read_leaf(const ShBatchStream *stream, ShBatchReader *reader)
 	Page		page = (Page) reader->walk.page.data;
 	int			count = shbt_page_count(page);
 	bool		sorted = ShBtPageGetOpaque(page)->sorted >= count;
+	uint64		first_row = reader->table->first_row;
+	uint64		last = 0;
 
 	reader->count = count;
 	memcpy(reader->keys, shbt_page_fps(page), count * sizeof(uint64));
 	for (int i = 0; i < count; i++)
-		reader->rows[i] = shbt_tid_to_int(shbt_leaf_tid(page, i));
+	{
+		uint64		row = shbt_tid_to_int(shbt_leaf_tid(page, i)) + first_row;
+
+		reader->rows[i] = row;
+		last = Max(last, row);
+	}
 	if (stream->grouped)
 	{
 		for (int i = 0; i < count; i++)
@@ -230,8 +237,8 @@ read_leaf(const ShBatchStream *stream, ShBatchReader *reader)
 	}
 	else if (!sorted)
 		sort_entries(reader->keys, reader->rows, count);
-	if (shbatch_is_numbered(reader->table))
-		number_entries(reader);
+	if (last >= reader->table->end_row)
+		drop_beyond(reader);
 }
 
 /*
@@ -253,127 +260,298 @@ read_index(const ShBatchStream *stream, ShBatchReader *reader)
 	return reader->count > 0;
 }
 
-/* an entry of those that were read of an index */
-static inline ShBtKey
-entry_at(const ShBatchStream *stream, const ShBatchReader *reader, int i)
+/*
+ * What of an entry decides about where among others it belongs: the first 64 bits of
+ * what entries are sorted by.  groups is NULL if there are none, here and below.
+ */
+static inline uint64
+leading_bits(const uint64 *keys, const uint32 *groups, size_t i)
 {
-	return shbt_make_key(stream->grouped ? reader->groups[i] : 0, reader->keys[i],
-						 reader->rows[i]);
+	return groups != NULL ? (uint64) groups[i] << 32 | keys[i] >> 32 : keys[i];
 }
+
+/* is entry i greater than another, by group and key? */
+static inline bool
+is_greater(const uint64 *keys, const uint32 *groups, size_t i, uint32 group, uint64 key)
+{
+	if (groups != NULL && groups[i] != group)
+		return groups[i] > group;
+	return keys[i] > key;
+}
+
+/* the same by row, too */
+static inline bool
+is_above(const uint64 *keys, const uint64 *rows, const uint32 *groups, size_t i, ShBtKey limit)
+{
+	return is_greater(keys, groups, i, limit.group, limit.fp) ||
+		(keys[i] == limit.fp && rows[i] > limit.tid &&
+		 (groups == NULL || groups[i] == limit.group));
+}
+
+/* entries that are to be merged, and how they are distributed */
+typedef struct Round
+{
+	ShBtKey		limit;			/* there are none above it */
+	size_t		count;
+	uint64		low;			/* least leading bits */
+	int			shift;			/* of leading bits, above low, to a place */
+	uint32		nplaces;
+} Round;
 
 /*
- * Have something of each index that has not been read to its end.  Returns the
- * smallest of the last entries.
+ * Have something of each index that has not been read to its end, and choose what to
+ * merge: all up to the smallest of the last entries.
  */
-static ShBtKey
-fill_readers(ShBatchStream *stream)
-{
-	ShBtKey		limit = SHBT_HIGHEST_KEY;
-
-	for (int i = 0; i < stream->nreading;)
-	{
-		ShBatchReader *reader = stream->readers[i];
-		ShBtKey		last;
-
-		if (reader->next == reader->count && !read_index(stream, reader))
-		{
-			stream->readers[i] = stream->readers[--stream->nreading];
-			stream->readers[stream->nreading] = reader;
-			continue;
-		}
-		last = entry_at(stream, reader, reader->count - 1);
-		if (shbt_key_less(last, limit))
-			limit = last;
-		i++;
-	}
-	return limit;
-}
-
 static void
-enlarge_items(ShSortItems *items, size_t count)
+begin_round(ShBatchStream *stream, Round *round)
 {
-	items->items = repalloc_huge(items->items, count * sizeof(ShSortItem));
-	if (items->groups != NULL)
-		items->groups = repalloc_huge(items->groups, count * sizeof(uint32));
+	int			nreading = 0;
+	uint64		width;
+
+	round->limit = SHBT_HIGHEST_KEY;
+	round->low = PG_UINT64_MAX;
+	for (int i = 0; i < stream->nreading; i++)
+	{
+		ShBatchReader *reader = stream->reading[i];
+		const uint32 *groups = stream->grouped ? reader->groups : NULL;
+		int			last;
+
+		if (reader->next == reader->count)
+		{
+			if (!read_index(stream, reader))
+				continue;
+			reader->first = leading_bits(reader->keys, groups, 0);
+		}
+		last = reader->count - 1;
+		if (!is_above(reader->keys, reader->rows, groups, last, round->limit))
+			round->limit = shbt_make_key(stream->grouped ? groups[last] : 0,
+										 reader->keys[last], reader->rows[last]);
+		round->low = Min(round->low, reader->first);
+		stream->reading[nreading++] = reader;
+	}
+	stream->nreading = nreading;
+	if (nreading == 0)
+		return;
+
+	/* about as many places as there were entries in the last round, or more */
+	width = leading_bits(&round->limit.fp, stream->grouped ? &round->limit.group : NULL, 0) -
+		round->low;
+	round->shift = width == 0 ? 0 :
+		Max(pg_leftmost_one_pos64(width) -
+			pg_leftmost_one_pos64(Min(2 * Max(stream->count, MIN_PLACES), MAX_PLACES / 2)), 0);
+	round->nplaces = (uint32) (width >> round->shift) + 1;
 }
 
-/*
- * Have room for so many entries to be merged.
- */
 static void
 make_room(ShBatchStream *stream, size_t count)
 {
 	if (count <= stream->capacity)
 		return;
 	stream->capacity = Max(count, stream->capacity * 2);
-	enlarge_items(&stream->taken, stream->capacity);
-	enlarge_items(&stream->merged, stream->capacity);
-}
-
-/*
- * Take the entries out of a reader that are not above the limit, to follow the first
- * count that were taken.  Returns how many have been taken then.
- */
-static size_t
-take_entries(ShBatchStream *stream, ShBatchReader *reader, ShBtKey limit, size_t count)
-{
-	int			end = reader->next;
-
-	while (end < reader->count && !shbt_key_less(limit, entry_at(stream, reader, end)))
-		end++;
-	make_room(stream, count + end - reader->next);
+	stream->keys = repalloc_huge(stream->keys, stream->capacity * sizeof(uint64));
+	stream->rows = repalloc_huge(stream->rows, stream->capacity * sizeof(uint64));
 	if (stream->grouped)
-		memcpy(stream->taken.groups + count, reader->groups + reader->next,
-			   (end - reader->next) * sizeof(uint32));
-	for (; reader->next < end; reader->next++)
-		stream->taken.items[count++] = shsort_item(reader->keys[reader->next],
-												   reader->rows[reader->next]);
-	return count;
+		stream->groups = repalloc_huge(stream->groups, stream->capacity * sizeof(uint32));
 }
 
 /*
- * Merge the next entries of the indexes.  Returns how many they are, 0 after the last.
+ * Count the entries that are not above the limit: of each reader they lie before its
+ * end, and places[] has how many there are of each place.
  */
-static size_t
+static pg_attribute_always_inline void
+count_entries(ShBatchStream *stream, Round *round, bool grouped)
+{
+	uint32	   *places = stream->places;
+	ShBtKey		limit = round->limit;
+	uint64		low = round->low;
+	int			shift = round->shift;
+
+	memset(places, 0, round->nplaces * sizeof(uint32));
+	round->count = 0;
+	for (int i = 0; i < stream->nreading; i++)
+	{
+		ShBatchReader *reader = stream->reading[i];
+		const uint64 *keys = reader->keys;
+		const uint64 *rows = reader->rows;
+		const uint32 *groups = grouped ? reader->groups : NULL;
+		int			count = reader->count;
+		int			end = reader->next;
+
+		for (; end < count && !is_above(keys, rows, groups, end, limit); end++)
+			places[(leading_bits(keys, groups, end) - low) >> shift]++;
+		reader->end = end;
+		round->count += end - reader->next;
+	}
+}
+
+/*
+ * Take the entries of a round out of the readers, about in order.
+ */
+static pg_attribute_always_inline void
+distribute(ShBatchStream *stream, const Round *round, bool grouped)
+{
+	uint64	   *to_keys = stream->keys;
+	uint64	   *to_rows = stream->rows;
+	uint32	   *to_groups = stream->groups;
+	uint32	   *places = stream->places;
+	uint64		low = round->low;
+	int			shift = round->shift;
+	uint32		nplaces = round->nplaces;
+	uint32		start = 0;
+
+	/* from numbers to starts; what is put at a place moves its start on */
+	for (uint32 place = 0; place < nplaces; place++)
+	{
+		uint32		size = places[place];
+
+		places[place] = start;
+		start += size;
+	}
+	for (int i = 0; i < stream->nreading; i++)
+	{
+		ShBatchReader *reader = stream->reading[i];
+		const uint64 *keys = reader->keys;
+		const uint64 *rows = reader->rows;
+		const uint32 *groups = grouped ? reader->groups : NULL;
+		int			end = reader->end;
+
+		for (int j = reader->next; j < end; j++)
+		{
+			uint32		to = places[(leading_bits(keys, groups, j) - low) >> shift]++;
+
+			to_keys[to] = keys[j];
+			to_rows[to] = rows[j];
+			if (grouped)
+				to_groups[to] = groups[j];
+		}
+		reader->next = end;
+		if (end < reader->count)
+			reader->first = leading_bits(keys, groups, end);
+	}
+}
+
+/*
+ * Have entries in order that are about so.  Returns false where that takes too long.
+ *
+ * Equal keys are in the order of their rows already: they were put at the same place,
+ * and those of readers with higher rows later.
+ */
+static pg_attribute_always_inline bool
+insert_entries(ShBatchStream *stream, size_t count, bool grouped)
+{
+	uint64	   *keys = stream->keys;
+	uint64	   *rows = stream->rows;
+	uint32	   *groups = grouped ? stream->groups : NULL;
+	size_t		moves = MOST_MOVES * count;
+
+	for (size_t i = 1; i < count; i++)
+	{
+		uint64		key = keys[i];
+		uint64		row = rows[i];
+		uint32		group = grouped ? groups[i] : 0;
+		size_t		to = i;
+
+		if (!is_greater(keys, groups, i - 1, group, key))
+			continue;
+		do
+		{
+			keys[to] = keys[to - 1];
+			rows[to] = rows[to - 1];
+			if (grouped)
+				groups[to] = groups[to - 1];
+			to--;
+		} while (to > 0 && is_greater(keys, groups, to - 1, group, key));
+		keys[to] = key;
+		rows[to] = row;
+		if (grouped)
+			groups[to] = group;
+
+		if (i - to > moves)
+			return false;
+		moves -= i - to;
+	}
+	return true;
+}
+
+static pg_attribute_always_inline bool
+merge_round(ShBatchStream *stream, Round *round, bool grouped)
+{
+	count_entries(stream, round, grouped);
+	make_room(stream, round->count);
+	distribute(stream, round, grouped);
+	return insert_entries(stream, round->count, grouped);
+}
+
+/*
+ * Sort entries that are in no order.
+ */
+static void
+sort_merged(ShBatchStream *stream, size_t count)
+{
+	ShSortItems items;
+	ShSortItems sorted;
+
+	items.items = MemoryContextAllocHuge(CurrentMemoryContext, 2 * count * sizeof(ShSortItem));
+	items.groups = stream->grouped ?
+		MemoryContextAllocHuge(CurrentMemoryContext, 2 * count * sizeof(uint32)) : NULL;
+	sorted = shsort_items_from(items, count);
+	for (size_t i = 0; i < count; i++)
+		items.items[i] = shsort_item(stream->keys[i], stream->rows[i]);
+	if (stream->grouped)
+		memcpy(items.groups, stream->groups, count * sizeof(uint32));
+	shsort_radix_table(items, sorted, count, NULL, shsort_varying(items, count));
+	for (size_t i = 0; i < count; i++)
+	{
+		stream->keys[i] = sorted.items[i].key;
+		stream->rows[i] = sorted.items[i].value;
+	}
+	if (stream->grouped)
+	{
+		memcpy(stream->groups, sorted.groups, count * sizeof(uint32));
+		pfree(items.groups);
+	}
+	pfree(items.items);
+}
+
+/*
+ * Merge the next entries of the indexes.
+ */
+static void
 merge_entries(ShBatchStream *stream)
 {
-	ShBtKey		limit = fill_readers(stream);
-	size_t		count = 0;
+	Round		round;
+	bool		in_order;
 
-	for (int i = 0; i < stream->nreading; i++)
-		count = take_entries(stream, stream->readers[i], limit, count);
-	shsort_radix_table(stream->taken, stream->merged, count, NULL,
-					   shsort_varying(stream->taken, count));
-	return count;
+	begin_round(stream, &round);
+	stream->count = 0;
+	if (stream->nreading == 0)
+		return;
+	in_order = stream->grouped ? merge_round(stream, &round, true) :
+		merge_round(stream, &round, false);
+	if (!in_order)
+		sort_merged(stream, round.count);
+	stream->count = round.count;
 }
 
 /*
- * Copy the next entries that were sorted or merged.
+ * Copy the next entries that were sorted.
  */
 static void
 copy_entries(ShBatchStream *stream)
 {
-	int			count;
-
 	CHECK_FOR_INTERRUPTS();
-	if (stream->nitems == 0 && stream->sort != NULL)
+	if (stream->nitems == 0)
 		stream->nitems = shsort_next_items(stream->sort, &stream->items);
-	else if (stream->nitems == 0)
-	{
-		stream->nitems = merge_entries(stream);
-		stream->items = stream->merged;
-	}
-	count = Min(stream->nitems, SHBATCH_STREAM_MAX);
-	for (int i = 0; i < count; i++)
+	stream->count = Min(stream->nitems, SHBATCH_STREAM_MAX);
+	for (int i = 0; i < stream->count; i++)
 	{
 		stream->keys[i] = stream->items.items[i].key;
 		stream->rows[i] = stream->items.items[i].value;
 	}
 	if (stream->grouped)
-		memcpy(stream->groups, stream->items.groups, count * sizeof(uint32));
-	stream->items = shsort_items_from(stream->items, count);
-	stream->nitems -= count;
-	stream->count = count;
+		memcpy(stream->groups, stream->items.groups, stream->count * sizeof(uint32));
+	stream->items = shsort_items_from(stream->items, stream->count);
+	stream->nitems -= stream->count;
 }
 
 /*
@@ -382,11 +560,14 @@ copy_entries(ShBatchStream *stream)
 static void
 read_entries(ShBatchStream *stream)
 {
-	stream->count = stream->next = 0;
-	if (stream->nreaders != 1)
+	stream->next = 0;
+	if (stream->sort != NULL)
 		copy_entries(stream);
-	else if (read_index(stream, stream->readers[0]))
-		stream->count = stream->readers[0]->count;
+	else if (stream->nreaders > 1)
+		merge_entries(stream);
+	else
+		stream->count = read_index(stream, stream->readers[0]) ?
+			stream->readers[0]->count : 0;
 }
 
 /*
@@ -412,11 +593,12 @@ shbatch_stream_seek(ShBatchStream *stream, uint32 group, uint64 key)
 	}
 	for (int i = 0; i < stream->nreading; i++)
 	{
-		ShBatchReader *reader = stream->readers[i];
+		ShBatchReader *reader = stream->reading[i];
+		const uint32 *groups = stream->grouped ? reader->groups : NULL;
 
 		/* of one index, the entries that it has were returned */
 		if (stream->nreaders > 1 && reader->next < reader->count &&
-			!shbt_key_less(entry_at(stream, reader, reader->count - 1), target))
+			is_above(reader->keys, reader->rows, groups, reader->count - 1, target))
 			continue;
 		reader->next = reader->count;
 		shbt_walk_seek(&reader->walk, target);
@@ -435,20 +617,21 @@ shbatch_stream_seek(ShBatchStream *stream, uint32 group, uint64 key)
 int
 shbatch_stream_next(ShBatchStream *stream, uint32 *group, uint64 **keys, uint64 **rows)
 {
-	int			start;
-	int			end;
+	size_t		start;
+	size_t		end;
 
 	if (stream->next == stream->count)
 		read_entries(stream);
 	start = stream->next;
-	end = stream->count;
+	end = Min(stream->count, start + SHBATCH_STREAM_MAX);
 	*keys = stream->keys + start;
 	*rows = stream->rows + start;
 	*group = 0;
 	if (stream->grouped && start < end)
 	{
 		*group = stream->groups[start];
-		for (end = start + 1; end < stream->count && stream->groups[end] == *group;)
+		for (end = start + 1; end < stream->count && stream->groups[end] == *group &&
+			 end < start + SHBATCH_STREAM_MAX;)
 			end++;
 	}
 	stream->next = end;
@@ -464,21 +647,16 @@ shbatch_stream_end(ShBatchStream *stream)
 	for (int i = 0; i < stream->nreaders; i++)
 		pfree(stream->readers[i]);
 	if (stream->nreaders > 0)
+	{
 		pfree(stream->readers);
+		pfree(stream->reading);
+	}
 	if (stream->nreaders == 1)
 		return;
 	pfree(stream->keys);
 	pfree(stream->rows);
 	if (stream->grouped)
 		pfree(stream->groups);
-	if (stream->taken.items != NULL)
-	{
-		pfree(stream->taken.items);
-		pfree(stream->merged.items);
-	}
-	if (stream->taken.groups != NULL)
-	{
-		pfree(stream->taken.groups);
-		pfree(stream->merged.groups);
-	}
+	if (stream->places != NULL)
+		pfree(stream->places);
 }

@@ -30,6 +30,8 @@ typedef struct ShBatchReader
 	ShBtWalk	walk;
 	int			count;
 	int			next;
+	int			end;			/* of those that are being merged */
+	uint64		first;			/* leading bits of the next one: see stream.c */
 	uint64		keys[SHBATCH_STREAM_MAX];
 	uint64		rows[SHBATCH_STREAM_MAX];
 	uint32		groups[SHBATCH_STREAM_MAX]; /* if grouped */
@@ -47,22 +49,20 @@ typedef struct ShBatchStream
 	/* of indexes */
 	Snapshot	snapshot;		/* of the reader */
 	int			nreaders;
-	int			nreading;		/* those that are not at their end come first */
 	ShBatchReader **readers;
-	size_t		capacity;		/* of merging: */
-	ShSortItems taken;
-	ShSortItems merged;
+	int			nreading;		/* those that are not at their end, */
+	ShBatchReader **reading;	/* in the same order */
+	size_t		capacity;		/* of the arrays below, if there are several */
+	uint32	   *places;			/* see stream.c */
 
 	/* of collected entries */
 	ShSort	   *sort;
-
-	/* sorted or merged entries that were not read yet */
-	ShSortItems items;
+	ShSortItems items;			/* what it has returned, and was not read yet */
 	size_t		nitems;
 
 	/* what was read together, and where what was not returned begins */
-	int			count;
-	int			next;
+	size_t		count;
+	size_t		next;
 	uint64	   *keys;
 	uint64	   *rows;
 	uint32	   *groups;			/* if grouped */

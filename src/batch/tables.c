@@ -26,6 +26,9 @@
 #include "batch/tables.h"
 #include "index/group.h"
 
+/* at most so many parts, for finding tables */
+#define MAX_PARTS		4096
+
 /*
  * Report an error if two indexes do not have columns that can be compared: to be
  * equal, in those before the fingerprint, must be the same in both.
@@ -98,6 +101,29 @@ number_rows(ShBatchTables *tables)
 }
 
 /*
+ * For finding tables by their rows.
+ */
+static void
+list_parts(ShBatchTables *tables)
+{
+	int			nparts;
+	int			number = 0;
+
+	tables->part_shift = 0;
+	while (tables->nblocks >> tables->part_shift >= MAX_PARTS)
+		tables->part_shift++;
+	nparts = (tables->nblocks >> tables->part_shift) + 2;
+	tables->parts = palloc(nparts * sizeof(int));
+	for (int part = 0; part < nparts; part++)
+	{
+		while (number < tables->count - 1 &&
+			   tables->tables[number].end_row <= (uint64) part << tables->part_shift << 16)
+			number++;
+		tables->parts[part] = number;
+	}
+}
+
+/*
  * Open the indexes that are named, with all partitions, for the current user, and
  * number the rows that the snapshot sees that is active.
  *
@@ -142,6 +168,8 @@ shbatch_tables_open(ShBatchTables *tables, const Oid *indexes, int nindexes)
 			(uint64) tables->nblocks << 16;
 		next += tables->sides[side].count;
 	}
+	if (tables->count > 1)
+		list_parts(tables);
 	tables->grouped = shbt_is_grouped(tables->sides[0].named.index);
 }
 
@@ -157,6 +185,7 @@ shbatch_tables_of_side(const ShBatchTables *tables, int side)
 	for (int i = 0; i < side; i++)
 		result.tables += tables->sides[i].count;
 	result.count = tables->sides[side].count;
+	result.parts = NULL;		/* those of all */
 	return result;
 }
 
@@ -165,6 +194,8 @@ shbatch_tables_close(ShBatchTables *tables)
 {
 	for (int side = 0; side < tables->nsides; side++)
 		shidx_close_parts(&tables->sides[side]);
+	if (tables->count > 1)
+		pfree(tables->parts);
 	pfree(tables->tables);
 }
 
@@ -174,15 +205,16 @@ shbatch_tables_close(ShBatchTables *tables)
 const ShBatchTable *
 shbatch_search_table(const ShBatchTables *tables, uint64 row)
 {
-	int			low = 0;
-	int			high = tables->count - 1;
+	uint64		number = row & SHBT_MAX_TID;
+	const int  *part = &tables->parts[number >> 16 >> tables->part_shift];
+	int			low = part[0];
+	int			high = part[1];
 
-	row &= SHBT_MAX_TID;
 	while (low < high)
 	{
 		int			middle = (low + high) / 2;
 
-		if (row < tables->tables[middle].end_row)
+		if (number < tables->tables[middle].end_row)
 			high = middle;
 		else
 			low = middle + 1;

@@ -26,15 +26,6 @@ typedef struct ShBatchTable
 	uint64		end_row;
 } ShBatchTable;
 
-/*
- * Are the numbers of the rows of a table not their TIDs?
- */
-static inline bool
-shbatch_is_numbered(const ShBatchTable *table)
-{
-	return table->end_row <= SHBT_MAX_TID;
-}
-
 /* at most so many indexes are named: those of the two sides of matches */
 #define SHBATCH_MAX_SIDES		2
 
@@ -47,6 +38,10 @@ typedef struct ShBatchTables
 	int			count;
 	ShBatchTable *tables;
 	BlockNumber nblocks;		/* of all together */
+
+	/* of several, by parts of the blocks: the table that each part begins in */
+	int			part_shift;
+	int		   *parts;
 	bool		grouped;		/* the indexes have several columns */
 
 	/* the indexes that were named; none of the rows of a side is below its start */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * union_find.c
- *	  Connected components of fingerprints.
+ *	  Connected components of fingerprints, or other numbers of 64 bits.
  *
  * Union-find: each element has a parent, the roots stand for the components.
  * A root is linked below the one with the smaller fingerprint, so the root of
@@ -90,16 +90,19 @@ hash_key(const Seed *seed, ShBatchElementKey key)
 #define FIRST_CAPACITY	1024
 
 /*
- * Begin without elements.  How many there will be at most is for what is said
- * where memory does not suffice; kinds says whether there are groups and kinds.
+ * Begin without elements.  What they are, and how many there will be at most, is
+ * for what is said where memory does not suffice; kinds says whether there are
+ * groups and kinds.
  */
 void
-shbatch_union_find_begin(ShBatchUnionFind *components, double most, bool kinds)
+shbatch_union_find_begin(ShBatchUnionFind *components, ShBatchElements what, double most,
+						 bool kinds)
 {
 	Seed	   *seed = palloc(sizeof(Seed));
 
 	seed->addend = pg_prng_uint64(&pg_global_prng_state);
 	seed->factor = pg_prng_uint64(&pg_global_prng_state) | 1;
+	components->what = what;
 	components->count = 0;
 	components->capacity = FIRST_CAPACITY;
 	components->most = most;
@@ -140,6 +143,30 @@ kilobytes_for_most(const ShBatchUnionFind *components)
 	return ceil(bytes_beyond(components, capacity) / 1024);
 }
 
+/* Report that there is no room for one more element. */
+static void
+report_too_many(const ShBatchUnionFind *components)
+{
+	double		enough = kilobytes_for_most(components);
+
+	if (components->what == SHBATCH_NUMBERS)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("more than %u members of components do not fit into maintenance_work_mem",
+						components->count),
+				 errhint("Increase maintenance_work_mem, which is now %d kB, to %.0f kB, which is enough however many they are.",
+						 maintenance_work_mem, enough)));
+	ereport(ERROR,
+			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+			 errmsg("more than %u fingerprints with near-duplicates do not fit into maintenance_work_mem",
+					components->count),
+			 components->what == SHBATCH_ROWS ?
+			 errhint("Increase maintenance_work_mem, which is now %d kB, to %.0f kB, which is enough however many they are, or VACUUM the table if it has many dead rows.",
+					 maintenance_work_mem, enough) :
+			 errhint("Increase maintenance_work_mem, which is now %d kB, to %.0f kB, which is enough however many they are.",
+					 maintenance_work_mem, enough)));
+}
+
 /*
  * Make room for one more element.
  */
@@ -150,12 +177,7 @@ enlarge(ShBatchUnionFind *components)
 
 	if (bytes_beyond(components, components->capacity) > limit ||
 		components->capacity > PG_UINT32_MAX / 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-				 errmsg("more than %u fingerprints with near-duplicates do not fit into maintenance_work_mem",
-						components->count),
-				 errhint("Increase maintenance_work_mem, which is now %d kB, to %.0f kB, which is enough however many they are, or VACUUM the table if it has many dead rows.",
-						 maintenance_work_mem, kilobytes_for_most(components))));
+		report_too_many(components);
 	components->capacity *= 2;
 	components->elements = repalloc_huge(components->elements,
 										 components->capacity * sizeof(ShBatchElement));

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * union_find.h
- *	  Connected components of fingerprints.
+ *	  Connected components of fingerprints, or other numbers of 64 bits.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,8 +30,17 @@ typedef struct ShBatchElementKey
 	uint32		kind;
 } ShBatchElementKey;
 
+/* what elements are, to say so where there are too many */
+typedef enum ShBatchElements
+{
+	SHBATCH_ROWS,				/* fingerprints of rows */
+	SHBATCH_VALUES,				/* fingerprints in an array */
+	SHBATCH_NUMBERS				/* of pairs */
+} ShBatchElements;
+
 typedef struct ShBatchUnionFind
 {
+	ShBatchElements what;
 	uint32		count;
 	uint32		capacity;
 	double		most;			/* elements that there can be */
@@ -56,7 +65,8 @@ shbatch_element_key(uint32 group, uint32 kind, uint64 fp)
 	return key;
 }
 
-extern void shbatch_union_find_begin(ShBatchUnionFind *components, double most, bool kinds);
+extern void shbatch_union_find_begin(ShBatchUnionFind *components, ShBatchElements what,
+									 double most, bool kinds);
 extern uint32 shbatch_union_find_add(ShBatchUnionFind *components, ShBatchElementKey key,
 									 bool *is_new);
 extern uint32 shbatch_union_find_lookup(ShBatchUnionFind *components, ShBatchElementKey key);

@@ -178,17 +178,27 @@ look_ahead(ShIdxBallScan *scan)
 }
 
 /*
- * Start to read the entries within a ball; one of a negative radius is empty.
- * Gives up the pin of the last one.  Reads no page yet.
+ * Read a ball from now on, by the first probe of a plan.  Gives up the pin of the
+ * last one.
  */
-void
-shidx_ball_start(ShIdxBallScan *scan, SimhashBall ball)
+static void
+set_ball(ShIdxBallScan *scan, SimhashBall ball)
 {
 	shidx_ball_release(scan);
 	scan->nulls = false;
 	scan->ball = ball;
 	scan->probe = 0;
 	restart(scan);
+}
+
+/*
+ * Start to read the entries within a ball; one of a negative radius is empty.
+ * Gives up the pin of the last one.  Reads no page yet.
+ */
+void
+shidx_ball_start(ShIdxBallScan *scan, SimhashBall ball)
+{
+	set_ball(scan, ball);
 	if (ball.radius < 0)
 	{
 		scan->probe = scan->plan.nprobes;
@@ -206,11 +216,7 @@ void
 shidx_ball_start_ring(ShIdxBallScan *scan, SimhashBall ball)
 {
 	Assert(scan->plan_radius < 0);
-	shidx_ball_release(scan);
-	scan->nulls = false;
-	scan->ball = ball;
-	scan->probe = 0;
-	restart(scan);
+	set_ball(scan, ball);
 }
 
 /*
@@ -220,11 +226,7 @@ shidx_ball_start_ring(ShIdxBallScan *scan, SimhashBall ball)
 void
 shidx_ball_start_table(ShIdxBallScan *scan, SimhashBall ball)
 {
-	shidx_ball_release(scan);
-	scan->nulls = false;
-	scan->ball = ball;
-	scan->probe = 0;
-	restart(scan);
+	set_ball(scan, ball);
 	shbits_plan_table(scan->leaves_per_table, &scan->plan);
 	scan->plan_radius = -1;		/* the plan is not what that radius gets */
 }

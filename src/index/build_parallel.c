@@ -261,8 +261,8 @@ estimate_chunk(ParallelContext *pcxt, Size size)
 }
 
 /*
- * Build an index with so many workers or as
- * many as there are.  Returns false, with nothing done, if there are none.
+ * Build an index with so many workers, or as many as there are.  Returns false,
+ * with nothing done, if there are none.
  *
  * The caller holds the locks of a build, and so do the workers.
  */

@@ -37,7 +37,6 @@ static void
 check_last(Relation index, int last)
 {
 	bool		equality = !shidx_is_fingerprint_family(index->rd_opfamily[last]);
-	const char *type = format_type_be(TupleDescAttr(RelationGetDescr(index), last)->atttypid);
 
 	if (!equality && shidx_is_fingerprint_type(index->rd_opcintype[last]))
 		return;
@@ -47,7 +46,8 @@ check_last(Relation index, int last)
 					column_name(index, last), RelationGetRelationName(index)),
 			 equality ?
 			 errdetail("Its operator class knows equality only.") :
-			 errdetail("Its type is %s, which is not 64 bits by value.", type),
+			 errdetail("Its type is %s, which is not 64 bits by value.",
+					   format_type_be(TupleDescAttr(RelationGetDescr(index), last)->atttypid)),
 			 errhint("Put a fingerprint last, of type simhash or bigint; columns before it are compared for equality.")));
 }
 

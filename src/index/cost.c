@@ -379,8 +379,8 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	}
 
 	/*
-	 * what it is compared with may be the fingerprint of a text of another
-	 * table
+	 * The operand may be expensive: the fingerprint of a text of another
+	 * table.
 	 */
 	arguments = index_other_operands_eval_cost(root, quals) +
 		index_other_operands_eval_cost(root, path->indexorderbys);

@@ -30,6 +30,7 @@
 
 #include "compat.h"
 #include "index/am.h"
+#include "index/distributed.h"
 #include "index/list_indexes.h"
 #include "index/open_index.h"
 
@@ -271,6 +272,7 @@ check_index(Oid index, ShIdxAccess access, bool may_be_partitioned)
 	Oid			table = get_table(index, may_be_partitioned);
 
 	check_access(table, index, access);
+	shidx_check_not_distributed(table, index);
 	return table;
 }
 

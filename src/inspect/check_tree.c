@@ -19,7 +19,7 @@
 
 #include "btree/cache.h"
 #include "btree/dead.h"
-#include "btree/pagelist.h"
+#include "inspect/pagelist.h"
 #include "btree/walk.h"
 #include "inspect/check.h"
 
@@ -31,9 +31,9 @@ typedef struct Checker
 	const ShBitsScheme *scheme;
 	int			tree;
 	ShInspSum	sum;
-	ShBtPageList below;			/* pages of the level below the current one */
+	ShInspPageList below;		/* pages of the level below the current one */
 	size_t		next_below;		/* the first without a downlink so far */
-	ShBtPageList here;
+	ShInspPageList here;
 } Checker;
 
 /*
@@ -131,7 +131,7 @@ static void
 check_inner(Checker *checker, const ShBtWalk *walk)
 {
 	Page		page = (Page) walk->page.data;
-	ShBtPageList *below = &checker->below;
+	ShInspPageList *below = &checker->below;
 	ShBtSortedEntry entries[SHBT_MAX_ENTRIES];
 	int			count = shbt_sort_entries(page, entries);
 
@@ -199,7 +199,7 @@ check_level(Checker *checker, int level)
 			check_leaf(checker, &walk);
 		else
 			check_inner(checker, &walk);
-		shbt_pagelist_add(&checker->here, shbt_page_low(page), walk.block);
+		shinsp_pagelist_add(&checker->here, shbt_page_low(page), walk.block);
 	}
 	if (level > 0 && checker->next_below < checker->below.count)
 		shbt_report_corrupted(checker->index, checker->below.blocks[checker->next_below],
@@ -222,12 +222,12 @@ shinsp_check_tree(Relation heap, Relation index, const ShBitsScheme *scheme, int
 	checker.tree = tree;
 	while (!check_level(&checker, level))
 	{
-		shbt_pagelist_free(&checker.below);
+		shinsp_pagelist_free(&checker.below);
 		checker.below = checker.here;
 		memset(&checker.here, 0, sizeof(checker.here));
 		level++;
 	}
-	shbt_pagelist_free(&checker.below);
-	shbt_pagelist_free(&checker.here);
+	shinsp_pagelist_free(&checker.below);
+	shinsp_pagelist_free(&checker.here);
 	return checker.sum;
 }

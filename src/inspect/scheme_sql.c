@@ -22,33 +22,54 @@
 PG_FUNCTION_INFO_V1(simhash_tables);
 PG_FUNCTION_INFO_V1(simhash_permute);
 PG_FUNCTION_INFO_V1(simhash_unpermute);
+PG_FUNCTION_INFO_V1(simhash_blocks);
+PG_FUNCTION_INFO_V1(simhash_first_table);
 
 /*
- * The table that arguments 1 to 3 of the calling function name: blocks,
- * distance and table_no.  Error if there is none.
- *
- * The scheme is kept for further calls by the same expression, which nearly
- * always name the same one.
+ * A scheme, kept in *kept for further calls by the same expression, which nearly
+ * always name the same one.  Error if it cannot be used.
  */
-static const ShBitsTable *
-get_table(FunctionCallInfo fcinfo)
+static void
+keep_scheme(FmgrInfo *flinfo, ShBitsScheme **kept, int blocks, int distance)
 {
-	int32		blocks = PG_GETARG_INT32(1);
-	int32		distance = PG_GETARG_INT32(2);
-	int32		table_no = PG_GETARG_INT32(3);
-	ShBitsScheme *scheme = fcinfo->flinfo->fn_extra;
+	ShBitsScheme *scheme = *kept;
 
 	if (scheme == NULL || scheme->blocks != blocks || scheme->distance != distance)
 	{
 		ShBitsScheme *previous = scheme;
-		MemoryContext old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+		MemoryContext old = MemoryContextSwitchTo(flinfo->fn_mcxt);
 
 		scheme = shbits_make_scheme(blocks, distance);
 		MemoryContextSwitchTo(old);
-		fcinfo->flinfo->fn_extra = scheme;
+		*kept = scheme;
 		if (previous != NULL)
 			pfree(previous);
 	}
+}
+
+/*
+ * The scheme that an argument of the calling function and the next one name:
+ * blocks and distance.
+ */
+static const ShBitsScheme *
+get_scheme(FunctionCallInfo fcinfo, int arg)
+{
+	ShBitsScheme *scheme = fcinfo->flinfo->fn_extra;
+
+	keep_scheme(fcinfo->flinfo, &scheme, PG_GETARG_INT32(arg), PG_GETARG_INT32(arg + 1));
+	fcinfo->flinfo->fn_extra = scheme;
+	return scheme;
+}
+
+/*
+ * The table that arguments 1 to 3 of the calling function name: blocks,
+ * distance and table_no.  Error if there is none.
+ */
+static const ShBitsTable *
+get_table(FunctionCallInfo fcinfo)
+{
+	const ShBitsScheme *scheme = get_scheme(fcinfo, 1);
+	int32		table_no = PG_GETARG_INT32(3);
 
 	shbits_check_table(scheme, table_no);
 	return &scheme->tables[table_no];
@@ -109,4 +130,97 @@ simhash_tables(PG_FUNCTION_ARGS)
 	}
 
 	return (Datum) 0;
+}
+
+/*
+ * Of a call of simhash_blocks in an expression.  What it takes to make a row is
+ * kept from one fingerprint to the next; so this is not a FuncCallContext, which
+ * is made anew for each.
+ */
+typedef struct BlocksCall
+{
+	TupleDesc	desc;
+	ShBitsScheme *scheme;
+	int			next;			/* table; 0 if no fingerprint is in work */
+} BlocksCall;
+
+/* The rest of the rows is not wanted. */
+static void
+stop_blocks(Datum arg)
+{
+	((BlocksCall *) DatumGetPointer(arg))->next = 0;
+}
+
+static BlocksCall *
+make_blocks_call(FunctionCallInfo fcinfo)
+{
+	MemoryContext old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+	BlocksCall *call = palloc0(sizeof(BlocksCall));
+
+	if (get_call_result_type(fcinfo, NULL, &call->desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	call->desc = BlessTupleDesc(call->desc);
+	MemoryContextSwitchTo(old);
+	return call;
+}
+
+/*
+ * simhash_blocks(fp simhash, blocks int, distance int) -> the prefix that each
+ * table of the scheme gives the fingerprint.
+ *
+ * It is a number from 0 on, but for the only table of a scheme for distance 0,
+ * whose prefix is the whole fingerprint: of 64 bits the first is the sign.
+ */
+Datum
+simhash_blocks(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	BlocksCall *call = fcinfo->flinfo->fn_extra;
+	const ShBitsTable *table;
+	Datum		values[2];
+	bool		nulls[2] = {false};
+
+	if (rsinfo == NULL || !IsA(rsinfo, ReturnSetInfo) ||
+		!(rsinfo->allowedModes & SFRM_ValuePerCall))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("set-valued function called in context that cannot accept a set")));
+
+	if (call == NULL)
+		fcinfo->flinfo->fn_extra = call = make_blocks_call(fcinfo);
+	keep_scheme(fcinfo->flinfo, &call->scheme, PG_GETARG_INT32(1), PG_GETARG_INT32(2));
+	if (call->next == 0)
+		RegisterExprContextCallback(rsinfo->econtext, stop_blocks, PointerGetDatum(call));
+	else if (call->next == call->scheme->ntables)
+	{
+		call->next = 0;
+		UnregisterExprContextCallback(rsinfo->econtext, stop_blocks, PointerGetDatum(call));
+		rsinfo->isDone = ExprEndResult;
+		PG_RETURN_NULL();
+	}
+
+	table = &call->scheme->tables[call->next];
+	values[0] = Int32GetDatum(call->next++);
+	values[1] = Int64GetDatum((int64) (shbits_permute(table, PG_GETARG_SIMHASH(0)) >>
+									   (SHBITS_WIDTH - table->prefix_bits)));
+	rsinfo->isDone = ExprMultipleResult;
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(call->desc, values, nulls)));
+}
+
+/*
+ * simhash_first_table(a simhash, b simhash, blocks int, distance int) -> the
+ * first table of the scheme that gives both one and the same prefix, or null.
+ */
+Datum
+simhash_first_table(PG_FUNCTION_ARGS)
+{
+	const ShBitsScheme *scheme = get_scheme(fcinfo, 2);
+	uint64		difference = PG_GETARG_SIMHASH(0) ^ PG_GETARG_SIMHASH(1);
+
+	for (int table_no = 0; table_no < scheme->ntables; table_no++)
+	{
+		if ((difference & scheme->tables[table_no].prefix_mask) == 0)
+			PG_RETURN_INT32(table_no);
+	}
+	PG_RETURN_NULL();
 }

@@ -38,6 +38,7 @@ typedef struct ShPlanCatalog
 	Oid			distance_support;
 	Oid			within_support;
 	Oid			hamming_support;
+	Oid			rows_support;
 	Oid			restriction_sel;
 	Oid			join_sel;
 

@@ -46,17 +46,11 @@
 #include "planner/selectivity.h"
 #include "type/simhash.h"
 
-/* the radius assumed where it is not known when planning */
-#define UNKNOWN_RADIUS		SIMHASH_NEAR_RADIUS
-
 /* distinct fingerprints assumed where not even a table's size is known */
 #define UNKNOWN_NDISTINCT	10000.0
 
 /* most common values of each side that a join compares with one another */
 #define MAX_JOIN_MCVS		250
-
-/* chance that a fingerprint has a match among others of which none is known */
-#define UNKNOWN_MATCH		0.5
 
 /*
  * If by the model a histogram should have that many values within the radius,
@@ -71,16 +65,6 @@ typedef struct NearClause
 	int			radius;
 	bool		never;			/* some operand is a null constant */
 } NearClause;
-
-/* What is known about the values of one operand. */
-typedef struct ValueStats
-{
-	VariableStatData vardata;
-	double		notnull;		/* share of rows that are not null */
-	double		ndistinct;		/* number of values; 0 if unknown */
-	AttStatsSlot mcv;			/* nvalues is 0 if there are none */
-	double		mcv_share;		/* share of rows that hold one of mcv */
-} ValueStats;
 
 PG_FUNCTION_INFO_V1(simhash_sel);
 PG_FUNCTION_INFO_V1(simhash_joinsel);
@@ -143,7 +127,7 @@ static int
 get_operator_radius(const ShPlanCatalog *catalog, Oid operator)
 {
 	CatCList   *members;
-	int			radius = UNKNOWN_RADIUS;
+	int			radius = SHPLAN_UNKNOWN_RADIUS;
 
 	members = SearchSysCacheList1(AMOPOPID, ObjectIdGetDatum(operator));
 	for (int i = 0; i < members->n_members; i++)
@@ -177,7 +161,7 @@ analyze_clause(PlannerInfo *root, const ShPlanCatalog *catalog, Oid operator,
 
 	clause->fp[0] = linitial(args);
 	clause->fp[1] = lsecond(args);
-	clause->radius = UNKNOWN_RADIUS;
+	clause->radius = SHPLAN_UNKNOWN_RADIUS;
 	clause->never = false;
 
 	if (funcid == catalog->within && list_length(args) == 3)
@@ -251,14 +235,12 @@ get_values(const ShPlanCatalog *catalog, VariableStatData *vardata,
 }
 
 /*
- * Collect what is known about the operand in stats->vardata, which the caller
- * has set.  Ends with free_stats.
+ * Collect what ANALYZE has left of the values, but for their number.
  */
 static void
-load_stats(const ShPlanCatalog *catalog, Oid funcid, ValueStats *stats)
+load_values(const ShPlanCatalog *catalog, Oid funcid, ShPlanValueStats *stats)
 {
 	VariableStatData *vardata = &stats->vardata;
-	bool		isdefault;
 
 	stats->notnull = 1.0;
 	stats->mcv.nvalues = 0;
@@ -267,11 +249,6 @@ load_stats(const ShPlanCatalog *catalog, Oid funcid, ValueStats *stats)
 	if (HeapTupleIsValid(vardata->statsTuple))
 		stats->notnull = 1.0 -
 			((Form_pg_statistic) GETSTRUCT(vardata->statsTuple))->stanullfrac;
-
-	/* without statistics, all values are taken to be distinct */
-	stats->ndistinct = get_variable_numdistinct(vardata, &isdefault);
-	if (isdefault)
-		stats->ndistinct = vardata->rel ? Max(vardata->rel->tuples, 1.0) : 0;
 
 	if (get_values(catalog, vardata, funcid, STATISTIC_KIND_MCV,
 				   ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS, &stats->mcv))
@@ -289,8 +266,66 @@ load_stats(const ShPlanCatalog *catalog, Oid funcid, ValueStats *stats)
 	}
 }
 
+/*
+ * Collect what is known about the operand in stats->vardata, which the caller
+ * has set.  Ends with shplan_free_stats.
+ */
 static void
-free_stats(ValueStats *stats)
+load_stats(const ShPlanCatalog *catalog, Oid funcid, ShPlanValueStats *stats)
+{
+	VariableStatData *vardata = &stats->vardata;
+	bool		isdefault;
+
+	load_values(catalog, funcid, stats);
+
+	/* without statistics, all values are taken to be distinct */
+	stats->ndistinct = get_variable_numdistinct(vardata, &isdefault);
+	if (isdefault)
+		stats->ndistinct = vardata->rel ? Max(vardata->rel->tuples, 1.0) : 0;
+}
+
+/*
+ * Collect what is known about a column of a relation that need not be part of
+ * the query, and has that many rows.  Ends with shplan_free_stats.
+ *
+ * Its values are only compared by a function that is leakproof, so that the
+ * caller may not read them does not matter.
+ */
+void
+shplan_load_column_stats(const ShPlanCatalog *catalog, Oid relation,
+						 AttrNumber column, bool inherited, double rows,
+						 ShPlanValueStats *stats)
+{
+	VariableStatData *vardata = &stats->vardata;
+	double		ndistinct = 0;
+
+	memset(vardata, 0, sizeof(VariableStatData));
+	vardata->statsTuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relation),
+										  Int16GetDatum(column), BoolGetDatum(inherited));
+	vardata->freefunc = ReleaseSysCache;
+	load_values(catalog, catalog->within, stats);
+
+	if (HeapTupleIsValid(vardata->statsTuple))
+		ndistinct = ((Form_pg_statistic) GETSTRUCT(vardata->statsTuple))->stadistinct;
+	if (ndistinct < 0)
+		ndistinct *= -rows;
+	stats->ndistinct = ndistinct > 0 ? ndistinct : Max(rows, 1.0);
+}
+
+/*
+ * What is known about a set of that many values, none of them null: that they
+ * differ.  Ends with shplan_free_stats.
+ */
+void
+shplan_set_stats(double values, ShPlanValueStats *stats)
+{
+	memset(stats, 0, sizeof(ShPlanValueStats));
+	stats->notnull = 1.0;
+	stats->ndistinct = Max(values, 1.0);
+}
+
+void
+shplan_free_stats(ShPlanValueStats *stats)
 {
 	if (stats->mcv.nvalues > 0)
 		free_attstatsslot(&stats->mcv);
@@ -302,7 +337,7 @@ free_stats(ValueStats *stats)
  */
 static double
 known_centre_share(const ShPlanCatalog *catalog, Oid funcid,
-				   ValueStats *stats, uint64 centre, int radius)
+				   ShPlanValueStats *stats, uint64 centre, int radius)
 {
 	double		found = 0;
 	double		rest;
@@ -357,7 +392,7 @@ known_centre_share(const ShPlanCatalog *catalog, Oid funcid,
  * known, but is assumed to have a cluster, of average size, in the column.
  */
 static double
-unknown_centre_share(ValueStats *stats, int radius)
+unknown_centre_share(ShPlanValueStats *stats, int radius)
 {
 	double		ndistinct = stats->ndistinct;
 
@@ -373,9 +408,9 @@ unknown_centre_share(ValueStats *stats, int radius)
  *
  * *cluster_share is set to the part of it that is not due to chance.
  */
-static double
-pair_share(ValueStats *left, ValueStats *right, int radius,
-		   double *cluster_share)
+double
+shplan_pair_share(ShPlanValueStats *left, ShPlanValueStats *right, int radius,
+				  double *cluster_share)
 {
 	double		ndistinct = Max(left->ndistinct, right->ndistinct);
 	double		all = left->notnull * right->notnull;
@@ -441,7 +476,7 @@ shplan_restriction_selectivity(PlannerInfo *root,
 							   Oid funcid, List *args, int varRelid)
 {
 	NearClause	clause;
-	ValueStats	stats[2];
+	ShPlanValueStats stats[2];
 	double		result;
 
 	analyze_clause(root, catalog, operator, funcid, args, &clause);
@@ -459,8 +494,8 @@ shplan_restriction_selectivity(PlannerInfo *root,
 		/* two columns of one row: taken to be independent of each other */
 		double		cluster_share;
 
-		result = pair_share(&stats[0], &stats[1], clause.radius,
-							&cluster_share);
+		result = shplan_pair_share(&stats[0], &stats[1], clause.radius,
+								   &cluster_share);
 	}
 	else if (stats[0].vardata.rel || stats[1].vardata.rel)
 	{
@@ -482,8 +517,8 @@ shplan_restriction_selectivity(PlannerInfo *root,
 		result = 0.5;
 	}
 
-	free_stats(&stats[0]);
-	free_stats(&stats[1]);
+	shplan_free_stats(&stats[0]);
+	shplan_free_stats(&stats[1]);
 
 	CLAMP_PROBABILITY(result);
 	return result;
@@ -499,7 +534,7 @@ shplan_join_selectivity(PlannerInfo *root, const ShPlanCatalog *catalog,
 						JoinType jointype, SpecialJoinInfo *sjinfo)
 {
 	NearClause	clause;
-	ValueStats	stats[2];
+	ShPlanValueStats stats[2];
 	double		cluster_share;
 	double		result;
 
@@ -513,7 +548,7 @@ shplan_join_selectivity(PlannerInfo *root, const ShPlanCatalog *catalog,
 		load_stats(catalog, funcid, &stats[i]);
 	}
 
-	result = pair_share(&stats[0], &stats[1], clause.radius, &cluster_share);
+	result = shplan_pair_share(&stats[0], &stats[1], clause.radius, &cluster_share);
 
 	if (jointype == JOIN_SEMI || jointype == JOIN_ANTI)
 	{
@@ -527,7 +562,7 @@ shplan_join_selectivity(PlannerInfo *root, const ShPlanCatalog *catalog,
 		 * how many pairs there are, but not of how many rows have no match at
 		 * all, which would be none.
 		 */
-		result = Min(by_cluster, UNKNOWN_MATCH) + by_chance;
+		result = Min(by_cluster, SHPLAN_UNKNOWN_MATCH) + by_chance;
 
 		left = stats[0].vardata.rel &&
 			bms_is_subset(stats[0].vardata.rel->relids,
@@ -535,8 +570,8 @@ shplan_join_selectivity(PlannerInfo *root, const ShPlanCatalog *catalog,
 		result = Min(result, stats[left].notnull);
 	}
 
-	free_stats(&stats[0]);
-	free_stats(&stats[1]);
+	shplan_free_stats(&stats[0]);
+	shplan_free_stats(&stats[1]);
 
 	CLAMP_PROBABILITY(result);
 	return result;

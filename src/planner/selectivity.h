@@ -10,10 +10,37 @@
 
 #include "postgres.h"
 
+#include "access/attnum.h"
 #include "nodes/pathnodes.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
 
 #include "planner/catalog.h"
+#include "type/simhash.h"
 
+/* the radius assumed where it is not known when planning */
+#define SHPLAN_UNKNOWN_RADIUS	SIMHASH_NEAR_RADIUS
+
+/* chance that a fingerprint has a match among others of which none is known */
+#define SHPLAN_UNKNOWN_MATCH	0.5
+
+/* What is known about a set of fingerprints, such as a column. */
+typedef struct ShPlanValueStats
+{
+	VariableStatData vardata;
+	double		notnull;		/* share of rows that are not null */
+	double		ndistinct;		/* number of values; 0 if unknown */
+	AttStatsSlot mcv;			/* nvalues is 0 if there are none */
+	double		mcv_share;		/* share of rows that hold one of mcv */
+} ShPlanValueStats;
+
+extern void shplan_load_column_stats(const ShPlanCatalog *catalog, Oid relation,
+									 AttrNumber column, bool inherited, double rows,
+									 ShPlanValueStats *stats);
+extern void shplan_set_stats(double values, ShPlanValueStats *stats);
+extern void shplan_free_stats(ShPlanValueStats *stats);
+extern double shplan_pair_share(ShPlanValueStats *left, ShPlanValueStats *right,
+								int radius, double *cluster_share);
 extern Selectivity shplan_restriction_selectivity(PlannerInfo *root,
 												  const ShPlanCatalog *catalog,
 												  Oid operator, Oid funcid, List *args,

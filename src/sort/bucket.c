@@ -167,30 +167,23 @@ choose_digit_bits(const ShSortBuckets *buckets, double count, int bits)
 }
 
 static void
-free_items(ShSortBuckets *buckets)
+free_loaded(ShSortBuckets *buckets)
 {
-	if (buckets->capacity > 0)
-	{
-		pfree(buckets->items.items);
-		pfree(buckets->sorted.items);
-		if (buckets->grouped)
-		{
-			pfree(buckets->items.groups);
-			pfree(buckets->sorted.groups);
-		}
-	}
+	shsort_free_items(&buckets->items);
+	shsort_free_items(&buckets->sorted);
 	buckets->capacity = 0;
 }
 
-static ShSortItems
-allocate_items(ShSortBuckets *buckets, size_t count)
+/* make room for so many items in memory */
+static void
+reserve_loaded(ShSortBuckets *buckets, size_t count)
 {
-	ShSortItems items = {NULL, NULL};
-
-	items.items = MemoryContextAllocHuge(buckets->context, count * sizeof(ShSortItem));
-	if (buckets->grouped)
-		items.groups = MemoryContextAllocHuge(buckets->context, count * sizeof(uint32));
-	return items;
+	if (count <= buckets->capacity)
+		return;
+	free_loaded(buckets);
+	buckets->items = shsort_allocate_items(buckets->context, count, buckets->grouped);
+	buckets->sorted = shsort_allocate_items(buckets->context, count, buckets->grouped);
+	buckets->capacity = count;
 }
 
 /*
@@ -247,13 +240,7 @@ load(ShSortBuckets *buckets, Reader reader)
 	size_t		expected = (size_t) reader.summary.count;
 	size_t		loaded = 0;
 
-	if (expected > buckets->capacity)
-	{
-		free_items(buckets);
-		buckets->items = allocate_items(buckets, expected);
-		buckets->sorted = allocate_items(buckets, expected);
-		buckets->capacity = expected;
-	}
+	reserve_loaded(buckets, expected);
 	while (loaded < expected)
 	{
 		size_t		count = read_items(&reader, shsort_items_from(buckets->items, loaded),
@@ -303,7 +290,7 @@ shsort_buckets_start(ShSortBuckets *buckets, LogicalTape **rows, int nrows,
 	else
 	{
 		/* memory is needed for the buffers of tapes */
-		free_items(buckets);
+		free_loaded(buckets);
 		distribute(buckets, reader);
 	}
 	MemoryContextSwitchTo(old);
@@ -330,7 +317,7 @@ next_bucket(ShSortBuckets *buckets)
 		}
 		else
 		{
-			free_items(buckets);
+			free_loaded(buckets);
 			distribute(buckets, reader);
 		}
 		LogicalTapeClose(bucket.tape);
@@ -361,13 +348,7 @@ shsort_buckets_next(ShSortBuckets *buckets, ShSortItems *items)
 		}
 		if (buckets->stream != NULL)
 		{
-			if (buckets->capacity < READ_ITEMS)
-			{
-				free_items(buckets);
-				buckets->items = allocate_items(buckets, READ_ITEMS);
-				buckets->sorted = allocate_items(buckets, READ_ITEMS);
-				buckets->capacity = READ_ITEMS;
-			}
+			reserve_loaded(buckets, READ_ITEMS);
 			*items = buckets->items;
 			count = shsort_tape_read(buckets->stream, buckets->items, READ_ITEMS);
 			if (count > 0)
@@ -389,7 +370,7 @@ void
 shsort_buckets_end(ShSortBuckets *buckets)
 {
 	close_buckets(buckets);
-	free_items(buckets);
+	free_loaded(buckets);
 	pfree(buckets->stack);
 	pfree(buckets);
 }

@@ -67,28 +67,6 @@ make_sort(int memory_kb, bool grouped)
 	return sort;
 }
 
-static ShSortItems
-allocate_items(ShSort *sort, size_t count)
-{
-	ShSortItems items = {NULL, NULL};
-
-	items.items = MemoryContextAllocHuge(sort->context, count * sizeof(ShSortItem));
-	if (sort->grouped)
-		items.groups = MemoryContextAllocHuge(sort->context, count * sizeof(uint32));
-	return items;
-}
-
-static void
-free_items(ShSortItems *items)
-{
-	if (items->items != NULL)
-		pfree(items->items);
-	if (items->groups != NULL)
-		pfree(items->groups);
-	items->items = NULL;
-	items->groups = NULL;
-}
-
 /* how many rows fit in memory, each once as it came and once sorted */
 static size_t
 max_in_memory(const ShSort *sort)
@@ -129,7 +107,7 @@ shsort_begin_grouped(int memory_kb, bool grouped)
 	ShSort	   *sort = make_sort(memory_kb, grouped);
 
 	sort->capacity = 1024;
-	sort->rows = allocate_items(sort, sort->capacity);
+	sort->rows = shsort_allocate_items(sort->context, sort->capacity, sort->grouped);
 	return sort;
 }
 
@@ -201,7 +179,7 @@ move_to_tape(ShSort *sort)
 			CHECK_FOR_INTERRUPTS();
 		shsort_tape_put(&sort->writer, sort->rows.items[i], shsort_group(sort->rows, i));
 	}
-	free_items(&sort->rows);
+	shsort_free_items(&sort->rows);
 	MemoryContextSwitchTo(old);
 }
 
@@ -275,7 +253,7 @@ start_in_memory(ShSort *sort, const ShBitsTable *table)
 
 	if (sort->sorted.items == NULL)
 	{
-		sort->sorted = allocate_items(sort, Max(count, 1));
+		sort->sorted = shsort_allocate_items(sort->context, Max(count, 1), sort->grouped);
 		sort->varying = shsort_varying(sort->rows, count);
 	}
 	varying = sort->varying;

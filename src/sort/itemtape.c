@@ -64,12 +64,6 @@ shsort_tape_begin(ShSortTapeWriter *writer, LogicalTape *tape, bool grouped)
 	writer->count = 0;
 }
 
-static bool
-is_before(ShSortItem a, uint32 group_a, ShSortItem b, uint32 group_b)
-{
-	return group_a < group_b || (group_a == group_b && shsort_item_less(a, b));
-}
-
 /*
  * Bring the summary up to date by what is to be written.
  */
@@ -91,7 +85,7 @@ summarize(ShSortTapeWriter *writer)
 	}
 	for (int i = 0; i < writer->count && summary->ascending; i++)
 	{
-		if (is_before(writer->items[i], writer->groups[i], summary->last, summary->last_group))
+		if (shsort_grouped_less(writer->items[i], writer->groups[i], summary->last, summary->last_group))
 			summary->ascending = false;
 		summary->last = writer->items[i];
 		summary->last_group = writer->groups[i];
@@ -180,7 +174,7 @@ shsort_add_summary(ShSortSummary *to, const ShSortSummary *from)
 	to->varying.keys |= from->varying.keys | (to->first.key ^ from->first.key);
 	to->varying.values |= from->varying.values | (to->first.value ^ from->first.value);
 	to->ascending &= from->ascending &&
-		!is_before(from->first, from->first_group, to->last, to->last_group);
+		!shsort_grouped_less(from->first, from->first_group, to->last, to->last_group);
 	to->last = from->last;
 	to->last_group = from->last_group;
 	to->count += from->count;

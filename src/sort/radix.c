@@ -105,12 +105,6 @@ digit_of(Digit digit, ShSortItems items, size_t i)
 	return (bits >> digit.shift) & ((UINT64CONST(1) << digit.bits) - 1);
 }
 
-static inline bool
-less(ShSortItem a, uint32 group_a, ShSortItem b, uint32 group_b)
-{
-	return group_a < group_b || (group_a == group_b && shsort_item_less(a, b));
-}
-
 static void
 insertion_sort(ShSortItems items, size_t count)
 {
@@ -120,7 +114,7 @@ insertion_sort(ShSortItems items, size_t count)
 		uint32		group = shsort_group(items, i);
 		size_t		j = i;
 
-		for (; j > 0 && less(item, group, items.items[j - 1], shsort_group(items, j - 1)); j--)
+		for (; j > 0 && shsort_grouped_less(item, group, items.items[j - 1], shsort_group(items, j - 1)); j--)
 		{
 			items.items[j] = items.items[j - 1];
 			if (items.groups != NULL)
@@ -139,8 +133,8 @@ is_sorted(ShSortItems items, size_t count)
 	{
 		if (i % CHECK_INTERVAL == 0)
 			CHECK_FOR_INTERRUPTS();
-		if (less(items.items[i], shsort_group(items, i),
-				 items.items[i - 1], shsort_group(items, i - 1)))
+		if (shsort_grouped_less(items.items[i], shsort_group(items, i),
+								items.items[i - 1], shsort_group(items, i - 1)))
 			return false;
 	}
 	return true;

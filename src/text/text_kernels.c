@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "text/hash.h"
+#include "text/numbers.h"
 #include "text/text_kernels.h"
 #include "text/unicode.h"
 
@@ -25,19 +26,31 @@ static const unsigned char *choose_fold_ascii(const unsigned char *next,
 											  char **out);
 static void choose_hash_fours(const char *bytes, int n, uint64 *hashes);
 static void choose_count_bits(uint64 *digits, const uint64 *numbers, int n);
+static void choose_mix_seeds(const uint64 *seeds, int n, uint64 *numbers);
+static void choose_visit_bins(uint16 *visits, uint64 bins,
+							  const uint64 *numbers, const uint64 *brought,
+							  int n);
+static uint64 choose_last_bits(const uint32 *values, const uint16 *visits,
+							   uint64 bins);
 
 static const ShTextKernels kernels_portable = {
 	.name = "portable",
 	.fold_ascii = shtext_fold_ascii_portable,
 	.hash_fours = shtext_hash_fours_portable,
-	.count_bits = shtext_count_bits_portable
+	.count_bits = shtext_count_bits_portable,
+	.mix_seeds = shtext_mix_seeds_portable,
+	.visit_bins = shtext_visit_bins_portable,
+	.last_bits = shtext_last_bits_portable
 };
 
 static const ShTextKernels kernels_choose = {
 	.name = "choose",
 	.fold_ascii = choose_fold_ascii,
 	.hash_fours = choose_hash_fours,
-	.count_bits = choose_count_bits
+	.count_bits = choose_count_bits,
+	.mix_seeds = choose_mix_seeds,
+	.visit_bins = choose_visit_bins,
+	.last_bits = choose_last_bits
 };
 
 const ShTextKernels *shtext_kernels = &kernels_choose;
@@ -95,6 +108,69 @@ shtext_count_bits_portable(uint64 *digits, const uint64 *numbers, int n)
 	}
 	for (; i < n; i++)
 		shtext_add_carry(digits, 0, numbers[i]);
+}
+
+void
+shtext_mix_seeds_portable(const uint64 *seeds, int n, uint64 *numbers)
+{
+	for (int i = 0; i < n; i++)
+		numbers[i] = shtext_mix(seeds[i]);
+}
+
+/*
+ * Position by position, for as long as there is a bin that no feature has come
+ * to.
+ */
+void
+shtext_visit_bins_portable(uint16 *visits, uint64 bins, const uint64 *numbers,
+						   const uint64 *brought, int n)
+{
+	struct
+	{
+		uint16		bin;		/* next to visit */
+		uint16		stride;		/* from there to the one after it */
+		uint16		time;
+	}			visitors[SHTEXT_VISITORS];
+
+	for (int i = 0; i < n; i++)
+	{
+		uint16		start = shtext_start(numbers[i]);
+		unsigned	step = shtext_step(numbers[i]) >> SHTEXT_POSITION_SHIFT;
+
+		/* the inverse of an odd number, modulo 64 */
+		visitors[i].stride = step * (2 - step * step);
+		visitors[i].bin = -(start >> SHTEXT_POSITION_SHIFT) * visitors[i].stride;
+		visitors[i].time = start & ((1 << SHTEXT_POSITION_SHIFT) - 1);
+	}
+
+	for (int position = 0; bins != 0 && position < SHTEXT_BINS; position++)
+	{
+		for (int i = 0; i < n; i++)
+		{
+			int			bin = visitors[i].bin % SHTEXT_BINS;
+			uint16		visit = visitors[i].time | (brought[i] >> bin & 1);
+
+			visits[bin] = Min(visits[bin], visit);
+			bins &= ~(UINT64CONST(1) << bin);
+			visitors[i].bin += visitors[i].stride;
+			visitors[i].time += 1 << SHTEXT_POSITION_SHIFT;
+		}
+	}
+}
+
+uint64
+shtext_last_bits_portable(const uint32 *values, const uint16 *visits,
+						  uint64 bins)
+{
+	uint64		result = 0;
+
+	for (int bin = 0; bin < SHTEXT_BINS; bin++)
+	{
+		uint32		number = (bins >> bin & 1) ? visits[bin] : values[bin];
+
+		result |= (uint64) (number & 1) << bin;
+	}
+	return result;
 }
 
 const ShTextKernels *
@@ -157,4 +233,26 @@ choose_count_bits(uint64 *digits, const uint64 *numbers, int n)
 {
 	choose_kernels();
 	shtext_kernels->count_bits(digits, numbers, n);
+}
+
+static void
+choose_mix_seeds(const uint64 *seeds, int n, uint64 *numbers)
+{
+	choose_kernels();
+	shtext_kernels->mix_seeds(seeds, n, numbers);
+}
+
+static void
+choose_visit_bins(uint16 *visits, uint64 bins, const uint64 *numbers,
+				  const uint64 *brought, int n)
+{
+	choose_kernels();
+	shtext_kernels->visit_bins(visits, bins, numbers, brought, n);
+}
+
+static uint64
+choose_last_bits(const uint32 *values, const uint16 *visits, uint64 bins)
+{
+	choose_kernels();
+	return shtext_kernels->last_bits(values, visits, bins);
 }

@@ -18,6 +18,9 @@
 /* digits of a counter, in base 2: enough for any number of numbers */
 #define SHTEXT_COUNTER_DIGITS	64
 
+/* features that visit bins together, at most */
+#define SHTEXT_VISITORS			1024
+
 typedef struct ShTextKernels
 {
 	const char *name;
@@ -44,6 +47,27 @@ typedef struct ShTextKernels
 	 * weight 2^d of counter i.
 	 */
 	void		(*count_bits) (uint64 *digits, const uint64 *numbers, int n);
+
+	/*
+	 * numbers[i] = shtext_mix(seeds[i]) for i in 0..n - 1
+	 */
+	void		(*mix_seeds) (const uint64 *seeds, int n, uint64 *numbers);
+
+	/*
+	 * Let n features visit the bins of a set, and perhaps others: visits[b]
+	 * becomes the least time of a visit to bin b, the last bit replaced by
+	 * what is brought.
+	 */
+	void		(*visit_bins) (uint16 *visits, uint64 bins,
+							   const uint64 *numbers, const uint64 *brought,
+							   int n);
+
+	/*
+	 * The last bits of 64 numbers: bit b is from visits[b] for the bins b of a
+	 * set, and from values[b] for all others.
+	 */
+	uint64		(*last_bits) (const uint32 *values, const uint16 *visits,
+							  uint64 bins);
 } ShTextKernels;
 
 /*
@@ -64,6 +88,13 @@ extern const unsigned char *shtext_fold_ascii_portable(const unsigned char *next
 extern void shtext_hash_fours_portable(const char *bytes, int n, uint64 *hashes);
 extern void shtext_count_bits_portable(uint64 *digits, const uint64 *numbers,
 									   int n);
+extern void shtext_mix_seeds_portable(const uint64 *seeds, int n,
+									  uint64 *numbers);
+extern void shtext_visit_bins_portable(uint16 *visits, uint64 bins,
+									   const uint64 *numbers,
+									   const uint64 *brought, int n);
+extern uint64 shtext_last_bits_portable(const uint32 *values,
+										const uint16 *visits, uint64 bins);
 
 #ifdef SHTEXT_X86_KERNELS
 extern const ShTextKernels shtext_kernels_avx2;

@@ -20,6 +20,7 @@
  */
 #include "postgres.h"
 
+#include "text/numbers.h"
 #include "text/text_kernels.h"
 
 #ifdef SHTEXT_X86_KERNELS
@@ -180,11 +181,87 @@ count_bits_avx2(uint64 *digits, const uint64 *numbers, int n)
 	shtext_count_bits_portable(digits, numbers, n);
 }
 
+/*
+ * All bins in lanes, visitor by visitor.
+ */
+SHTEXT_TARGET("avx2")
+static void
+visit_bins_avx2(uint16 *visits, uint64 bins, const uint64 *numbers,
+				const uint64 *brought, int n)
+{
+	const __m256i bin = _mm256_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7,
+										  8, 9, 10, 11, 12, 13, 14, 15);
+	const __m256i half = _mm256_set1_epi16((int16) 0x8000);
+	const __m256i bits = _mm256_setr_epi16(1, 2, 4, 8, 16, 32, 64, 128, 256, 512,
+										   1024, 2048, 4096, 8192, 16384,
+										   (int16) 0x8000);
+	__m256i		least[4];
+
+	for (int v = 0; v < 4; v++)
+		least[v] = _mm256_loadu_si256((__m256i *) &visits[16 * v]);
+	for (int i = 0; i < n; i++)
+	{
+		__m256i		all = _mm256_set1_epi64x(brought[i]);
+		__m256i		start = _mm256_set1_epi16(shtext_start(numbers[i]));
+		__m256i		step = _mm256_set1_epi16(shtext_step(numbers[i]));
+		__m256i		times[4];
+
+		/* 32 bins further, it is half of all times later or earlier */
+		times[0] = _mm256_add_epi16(start, _mm256_mullo_epi16(bin, step));
+		times[1] = _mm256_add_epi16(times[0], _mm256_slli_epi16(step, 4));
+		times[2] = _mm256_xor_si256(times[0], half);
+		times[3] = _mm256_xor_si256(times[1], half);
+		for (int v = 0; v < 4; v++)
+		{
+			__m256i		set;
+
+			/* the 16 bits of these bins, in each lane; one of them, as 0 or -1 */
+			set = _mm256_shuffle_epi8(all, _mm256_set1_epi16((2 * v + 1) << 8 | 2 * v));
+			set = _mm256_cmpeq_epi16(_mm256_and_si256(set, bits), bits);
+			least[v] = _mm256_min_epu16(least[v],
+										_mm256_sub_epi16(times[v], set));
+		}
+	}
+	for (int v = 0; v < 4; v++)
+		_mm256_storeu_si256((__m256i *) &visits[16 * v], least[v]);
+}
+
+SHTEXT_TARGET("avx2")
+static uint64
+last_bits_avx2(const uint32 *values, const uint16 *visits, uint64 bins)
+{
+	uint64		of_values = 0;
+	uint64		of_visits = 0;
+
+	/* to the sign, of which there is a mask */
+	for (int i = 0; i < SHTEXT_BINS; i += 8)
+	{
+		__m256i		x = _mm256_loadu_si256((const __m256i *) &values[i]);
+
+		x = _mm256_slli_epi32(x, 31);
+		of_values |= (uint64) _mm256_movemask_ps(_mm256_castsi256_ps(x)) << i;
+	}
+	for (int i = 0; i < SHTEXT_BINS; i += 32)
+	{
+		__m256i		x = _mm256_loadu_si256((const __m256i *) &visits[i]);
+		__m256i		y = _mm256_loadu_si256((const __m256i *) &visits[i + 16]);
+
+		/* this packs the lower halves of both, then the upper ones */
+		x = _mm256_packs_epi16(_mm256_slli_epi16(x, 15), _mm256_slli_epi16(y, 15));
+		x = _mm256_permute4x64_epi64(x, _MM_SHUFFLE(3, 1, 2, 0));
+		of_visits |= (uint64) (uint32) _mm256_movemask_epi8(x) << i;
+	}
+	return (of_values & ~bins) | (of_visits & bins);
+}
+
 const ShTextKernels shtext_kernels_avx2 = {
 	.name = "avx2",
 	.fold_ascii = shtext_fold_ascii_portable,
 	.hash_fours = hash_many_fours_avx2,
-	.count_bits = count_bits_avx2
+	.count_bits = count_bits_avx2,
+	.mix_seeds = shtext_mix_seeds_portable,
+	.visit_bins = visit_bins_avx2,
+	.last_bits = last_bits_avx2
 };
 
 SHTEXT_TARGET("avx512f,avx512bw,avx512dq")
@@ -288,11 +365,85 @@ count_bits_avx512(uint64 *digits, const uint64 *numbers, int n)
 	shtext_count_bits_portable(digits, numbers, n);
 }
 
+SHTEXT_TARGET("avx512f,avx512dq")
+static void
+mix_seeds_avx512(const uint64 *seeds, int n, uint64 *numbers)
+{
+	const __m512i step = _mm512_set1_epi64(UINT64CONST(0x9E3779B97F4A7C15));
+	const __m512i first = _mm512_set1_epi64(UINT64CONST(0xBF58476D1CE4E5B9));
+	const __m512i second = _mm512_set1_epi64(UINT64CONST(0x94D049BB133111EB));
+
+	for (int i = 0; i < n; i += LANES)
+	{
+		__mmask8	some = n - i < LANES ? (1 << (n - i)) - 1 : -1;
+		__m512i		x = _mm512_maskz_loadu_epi64(some, &seeds[i]);
+
+		x = _mm512_add_epi64(x, step);
+		x = _mm512_mullo_epi64(_mm512_xor_si512(x, _mm512_srli_epi64(x, 30)), first);
+		x = _mm512_mullo_epi64(_mm512_xor_si512(x, _mm512_srli_epi64(x, 27)), second);
+		x = _mm512_xor_si512(x, _mm512_srli_epi64(x, 31));
+		_mm512_mask_storeu_epi64(&numbers[i], some, x);
+	}
+}
+
+/*
+ * All bins in lanes, visitor by visitor.
+ */
+SHTEXT_TARGET("avx512f,avx512bw")
+static void
+visit_bins_avx512(uint16 *visits, uint64 bins, const uint64 *numbers,
+				  const uint64 *brought, int n)
+{
+	const __m512i bin = _mm512_set_epi16(31, 30, 29, 28, 27, 26, 25, 24,
+										 23, 22, 21, 20, 19, 18, 17, 16,
+										 15, 14, 13, 12, 11, 10, 9, 8,
+										 7, 6, 5, 4, 3, 2, 1, 0);
+	const __m512i half = _mm512_set1_epi16((int16) 0x8000);
+	const __m512i one = _mm512_set1_epi16(1);
+	__m512i		low = _mm512_loadu_si512(&visits[0]);
+	__m512i		high = _mm512_loadu_si512(&visits[32]);
+
+	for (int i = 0; i < n; i++)
+	{
+		__m512i		start = _mm512_set1_epi16(shtext_start(numbers[i]));
+		__m512i		step = _mm512_set1_epi16(shtext_step(numbers[i]));
+		__m512i		times = _mm512_add_epi16(start, _mm512_mullo_epi16(bin, step));
+
+		low = _mm512_min_epu16(low, _mm512_mask_add_epi16(times, brought[i],
+														  times, one));
+		/* 32 bins further, it is half of all times later or earlier */
+		times = _mm512_xor_si512(times, half);
+		high = _mm512_min_epu16(high, _mm512_mask_add_epi16(times, brought[i] >> 32,
+															times, one));
+	}
+	_mm512_storeu_si512(&visits[0], low);
+	_mm512_storeu_si512(&visits[32], high);
+}
+
+SHTEXT_TARGET("avx512f,avx512bw")
+static uint64
+last_bits_avx512(const uint32 *values, const uint16 *visits, uint64 bins)
+{
+	uint64		of_values = 0;
+	uint64		of_visits = 0;
+
+	for (int i = 0; i < SHTEXT_BINS; i += 16)
+		of_values |= (uint64) _mm512_test_epi32_mask(_mm512_loadu_si512(&values[i]),
+													 _mm512_set1_epi32(1)) << i;
+	for (int i = 0; i < SHTEXT_BINS; i += 32)
+		of_visits |= (uint64) _mm512_test_epi16_mask(_mm512_loadu_si512(&visits[i]),
+													 _mm512_set1_epi16(1)) << i;
+	return (of_values & ~bins) | (of_visits & bins);
+}
+
 const ShTextKernels shtext_kernels_avx512 = {
 	.name = "avx512",
 	.fold_ascii = shtext_fold_ascii_portable,
 	.hash_fours = hash_many_fours_avx512,
-	.count_bits = count_bits_avx512
+	.count_bits = count_bits_avx512,
+	.mix_seeds = mix_seeds_avx512,
+	.visit_bins = visit_bins_avx512,
+	.last_bits = last_bits_avx512
 };
 
 SHTEXT_TARGET("avx512f,avx512bw,avx512vbmi2,popcnt")
@@ -337,7 +488,10 @@ const ShTextKernels shtext_kernels_avx512vbmi2 = {
 	.name = "avx512vbmi2",
 	.fold_ascii = fold_ascii_avx512vbmi2,
 	.hash_fours = hash_many_fours_avx512,
-	.count_bits = count_bits_avx512
+	.count_bits = count_bits_avx512,
+	.mix_seeds = mix_seeds_avx512,
+	.visit_bins = visit_bins_avx512,
+	.last_bits = last_bits_avx512
 };
 
 #endif							/* SHTEXT_X86_KERNELS */

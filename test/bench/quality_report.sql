@@ -3,7 +3,7 @@
 \pset null ''
 \echo
 SELECT name AS corpus, documents, documents * (documents - 1) / 2 AS "all pairs", round(length) AS "median length",
-	near AS "near-duplicate pairs", near_documents AS "documents in these"
+	near AS "pairs J >= .9", near_documents AS "documents in these", similar_pairs AS "pairs J >= .8", round(seconds) AS seconds
 FROM corpus ORDER BY id;
 
 CREATE TEMP VIEW score AS
@@ -30,12 +30,63 @@ SELECT corpus, class, variant,
 	(array_agg(radius ORDER BY f1 DESC NULLS LAST, radius))[1] AS "at"
 FROM score GROUP BY corpus, class, variant;
 
+-- The radius that finds nine tenths of the pairs with a coefficient from 0.8, and what comes with it
+CREATE TEMP VIEW up_to AS
+SELECT corpus, class, variant, distance, sum(pairs) OVER w AS pairs, sum(similar_pairs) OVER w AS similar_pairs,
+	sum(related) OVER w AS related,
+	sum(similar_pairs) OVER (PARTITION BY corpus, class, variant) AS all_similar
+FROM (
+	SELECT corpus, class, variant, distance, sum(pairs) AS pairs, sum(similar_pairs) AS similar_pairs, sum(related) AS related
+	FROM spread GROUP BY GROUPING SETS ((corpus, variant, distance), (class, variant, distance))
+) AS summed
+WINDOW w AS (PARTITION BY corpus, class, variant ORDER BY distance);
+CREATE TEMP VIEW nine_tenths AS
+SELECT DISTINCT ON (corpus, class, variant) corpus, class, variant, all_similar AS "pairs J >= .8",
+	distance AS radius,
+	CASE WHEN distance <= 16 THEN pairs END AS "all pairs",
+	CASE WHEN distance <= 16 THEN pairs - related END AS wrong
+FROM up_to WHERE similar_pairs >= 0.9 * all_similar AND all_similar > 0
+ORDER BY corpus, class, variant, distance;
+
+\echo Near-duplicates are pairs with J >= .9, wrong ones those with J < .5
 SELECT corpus, v.name AS fingerprint, "found 3", "found 6", "found 10", "wrong 3", "wrong 6", "wrong 10",
 	"F1 3", "F1 6", "F1 10", "best F1", "at"
-FROM line JOIN variant v ON v.id = variant JOIN corpus c ON c.name = corpus ORDER BY c.id, v.id;
+FROM line JOIN variant v ON v.id = variant JOIN corpus c ON c.name = corpus WHERE throw IS NULL ORDER BY c.id, v.id;
 
 \echo Documents of all corpora, by their length in letters and digits
 SELECT c.name AS length, (SELECT sum(near) FROM result WHERE class = c.id AND variant = v.id AND radius = 0) AS "in near-duplicates",
 	v.name AS fingerprint, "found 3", "found 6", "found 10", "wrong 3", "wrong 6", "wrong 10",
 	"F1 3", "F1 6", "F1 10", "best F1", "at"
-FROM line JOIN variant v ON v.id = variant JOIN class c ON c.id = class ORDER BY c.id, v.id;
+FROM line JOIN variant v ON v.id = variant JOIN class c ON c.id = class WHERE throw IS NULL ORDER BY c.id, v.id;
+
+\echo The radius that finds nine tenths of the pairs with J >= .8
+SELECT corpus, v.name AS fingerprint, "pairs J >= .8", radius, "all pairs", wrong
+FROM nine_tenths JOIN variant v ON v.id = variant JOIN corpus c ON c.name = corpus WHERE throw IS NULL ORDER BY c.id, v.id;
+
+\echo The same of all corpora, by the length of the shorter text in letters and digits
+SELECT c.name AS length, v.name AS fingerprint, "pairs J >= .8", radius, "all pairs", wrong
+FROM nine_tenths JOIN variant v ON v.id = variant JOIN class c ON c.id = class WHERE throw IS NULL ORDER BY c.id, v.id;
+
+\echo What goes if only the rows stay that simhash_find_duplicates keeps, by J of a row and its keeper; and the rows
+\echo that are left over, with J >= .8 to an earlier one, if only those go that have this with their keeper
+SELECT corpus, v.name AS fingerprint, radius, removed, dissimilar AS "J < .8", wrong AS "J < .5",
+	removed - dissimilar AS "checked", left_over AS "left over"
+FROM removed r JOIN variant v ON v.id = variant JOIN corpus c ON c.name = corpus
+WHERE throw IS NULL ORDER BY c.id, v.id, radius;
+
+\echo Mean of 1 - distance / 32 less the mean of J of the same features, by tenths of J
+SELECT v.name AS fingerprint, tenth / 10.0::float8 AS "J from", sum(pairs) AS pairs,
+	round((sum(estimate - jaccard) / sum(pairs))::numeric, 4) AS bias
+FROM bias LEFT JOIN variant v ON v.id = variant
+GROUP BY GROUPING SETS ((v.id, v.name, tenth), (tenth)) ORDER BY v.id NULLS FIRST, tenth;
+
+\if :throws
+\echo The same fingerprints with other hashes: means of these throws, and the smallest and largest
+SELECT corpus, v.name AS fingerprint, count(*) AS throws,
+	round(avg("found 3"), 3) AS "found 3", round(avg("found 6"), 3) AS "found 6", round(avg("found 10"), 3) AS "found 10",
+	format('%s (%s to %s)', round(avg("wrong 3"), 1), min("wrong 3"), max("wrong 3")) AS "wrong 3",
+	format('%s (%s to %s)', round(avg("wrong 6"), 1), min("wrong 6"), max("wrong 6")) AS "wrong 6",
+	format('%s (%s to %s)', round(avg("wrong 10")), min("wrong 10"), max("wrong 10")) AS "wrong 10"
+FROM line JOIN variant v ON v.id = variant JOIN corpus c ON c.name = corpus
+WHERE throw IS NOT NULL GROUP BY c.id, corpus, v.name ORDER BY c.id, min(v.id);
+\endif

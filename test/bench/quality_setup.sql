@@ -1,55 +1,89 @@
 -- What all corpora share: the ways to make a fingerprint, and the tables of results.
+-- Variables: every, whether also those ways that are no better than others; throws, how often to repeat
+-- some with other hashes.
 SET client_min_messages = warning;
 CREATE EXTENSION simhash;
 CREATE EXTENSION intarray;		-- the size of an intersection
 
--- A fingerprint is an expression over body, or, with a unit, what the features
--- of that unit give with a weight, an expression over
+-- A fingerprint is an expression over body, or, with a weight, what the features of the
+-- shingle and the unit give with this weight, an expression over
 --	n			how often the feature occurs in the text
 --	documents	how many texts of the corpus have it
 --	total		how many texts there are
 -- Or it is that of another variant, its candidates, and of the pairs within a radius
 -- those are taken that a condition over the bodies a and b verifies.
+-- Of a fingerprint of a set, own_jaccard is the coefficient that its distance estimates.
+-- Several with a throw are the same fingerprint with other hashes of the features.
 CREATE TABLE variant (id serial, name text, expression text, shingle int, unit text, weight text,
-	candidates text, verification text);
+	own_jaccard text, candidates text, verification text, throw int);
+INSERT INTO variant (name, expression)
+SELECT format('simhash, %s %s', unit, shingle), format('simhash_compute(body, %s, %L)', shingle, unit)
+FROM (VALUES ('char', 3), ('char', 4), ('char', 5), ('char', 8), ('char', 12),
+	('word', 1), ('word', 2), ('word', 3)) AS f (unit, shingle);
 INSERT INTO variant (name, expression) VALUES
-	('char 4 (default)', 'simhash_compute(body)'),
-	('char 2', 'simhash_compute(body, 2)'),
-	('char 3', 'simhash_compute(body, 3)'),
-	('char 5', 'simhash_compute(body, 5)'),
-	('char 6', 'simhash_compute(body, 6)'),
-	('char 8', 'simhash_compute(body, 8)'),
-	('char 3, spaces', 'simhash_compute(spaced(body), 3)'),
-	('char 4, spaces', 'simhash_compute(spaced(body), 4)'),
-	('char 5, spaces', 'simhash_compute(spaced(body), 5)'),
-	('word 1', 'simhash_compute(body, 1, ''word'')'),
-	('word 2', 'simhash_compute(body, 2, ''word'')'),
-	('word 3', 'simhash_compute(body, 3, ''word'')'),
-	('tsvector', 'simhash_compute(to_tsvector(configuration, body))'),
-	('bytes 8', 'simhash_compute(convert_to(body, ''UTF8''), 8)');
+	('simhash, bytes 8', 'simhash_compute(convert_to(body, ''UTF8''), 8)'),
+	('simhash, tsvector', 'simhash_compute(to_tsvector(configuration, body))');
+INSERT INTO variant (name, expression, own_jaccard)
+SELECT format('minhash, %s %s', unit, shingle), format('simhash_minhash(body, %s, %L)', shingle, unit),
+	format('simhash_jaccard(a, b, %s, %L)', shingle, unit)
+FROM (VALUES ('char', 4), ('char', 5), ('char', 6), ('char', 8), ('char', 12),
+	('word', 1), ('word', 2), ('word', 3)) AS f (unit, shingle);
+INSERT INTO variant (name, expression, own_jaccard) VALUES
+	('minhash, bytes 8', 'simhash_minhash(convert_to(body, ''UTF8''), 8)',
+		'simhash_jaccard(convert_to(a, ''UTF8''), convert_to(b, ''UTF8''), 8)'),
+	('minhash, bytes 12', 'simhash_minhash(convert_to(body, ''UTF8''), 12)',
+		'simhash_jaccard(convert_to(a, ''UTF8''), convert_to(b, ''UTF8''), 12)'),
+	('minhash, tsvector', 'simhash_minhash(to_tsvector(configuration, body))', NULL);
+\if :every
+INSERT INTO variant (name, expression) VALUES
+	('simhash, char 2', 'simhash_compute(body, 2)'),
+	('simhash, char 6', 'simhash_compute(body, 6)'),
+	('simhash, char 3, spaces', 'simhash_compute(spaced(body), 3)'),
+	('simhash, char 4, spaces', 'simhash_compute(spaced(body), 4)'),
+	('simhash, char 5, spaces', 'simhash_compute(spaced(body), 5)');
 INSERT INTO variant (name, shingle, unit, weight)
-SELECT format('%s %s, %s', unit, shingle, w.name), shingle, unit, w.weight
+SELECT format('simhash, %s %s, %s', unit, shingle, w.name), shingle, unit, w.weight
 FROM (VALUES (4, 'char'), (1, 'word')) AS f (shingle, unit),
 	(VALUES ('set', '1'), ('sqrt', 'sqrt(n)'), ('log', '1 + ln(n)'),
 		('tf-idf', 'n * ln(total / documents::float8)')) AS w (name, weight);
-INSERT INTO variant (name, candidates, verification) VALUES
-	('char 4, verified by words', 'char 4 (default)', 'simhash_jaccard(a, b) >= 0.9'),
-	('char 4, by char 4', 'char 4 (default)', 'simhash_jaccard(a, b, 4, ''char'') >= 0.9'),
-	('char 4, by bytes 8', 'char 4 (default)', 'simhash_jaccard(convert_to(a, ''UTF8''), convert_to(b, ''UTF8'')) >= 0.8'),
-	('word 2, verified by words', 'word 2', 'simhash_jaccard(a, b) >= 0.9');
+\endif
+INSERT INTO variant (name, candidates, verification)
+SELECT format('%s, then %s', c.name, v.name), c.name, v.condition
+FROM (VALUES ('simhash, char 4'), ('minhash, word 2')) AS c (name),
+	(VALUES ('word 3 .9', 'simhash_jaccard(a, b) >= 0.9'),
+		('char 4 .9', 'simhash_jaccard(a, b, 4, ''char'') >= 0.9'),
+		('char 4 .8', 'simhash_jaccard(a, b, 4, ''char'') >= 0.8')) AS v (name, condition);
+INSERT INTO variant (name, throw, expression)
+SELECT format('%s, %s %s', f, unit, shingle), throw,
+	format('%s(ARRAY(SELECT feature || ''%s'' FROM unnest(simhash_shingles(body, %s, %L)) AS feature))', function, throw, shingle, unit)
+FROM (VALUES ('simhash', 'simhash_compute', 'char', 4), ('minhash', 'simhash_minhash', 'word', 2),
+		('minhash', 'simhash_minhash', 'char', 8)) AS v (f, function, unit, shingle),
+	generate_series(1, :throws) AS throw;
 
 -- Words with a letter between any two, so that windows of characters see where
 -- words end.  Blanks and the punctuation of ASCII are enough for that.
 CREATE FUNCTION spaced(body text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN regexp_replace(body, '[[:space:][:punct:]]+', U&'\A015', 'g');
 
-CREATE TABLE corpus (id serial, name text, documents bigint, near bigint, near_documents bigint,
-	length float8);
+CREATE TABLE corpus (id serial, name text, documents bigint, similar_pairs bigint, near bigint, near_documents bigint,
+	length float8, seconds float8);
 CREATE TABLE class (id int, name text, shortest int);
-INSERT INTO class VALUES (1, 'below 200', 0), (2, '200 to 999', 200), (3, '1,000 and more', 1000);
+INSERT INTO class VALUES (1, 'below 100', 0), (2, '100 to 199', 100), (3, '200 to 399', 200), (4, '400 to 799', 400),
+	(5, '800 to 1,599', 800), (6, '1,600 to 6,399', 1600), (7, '6,400 and more', 6400);
 
 -- Sums over the documents of a corpus and a class: the shares of their near-duplicates
 -- that were found, over those that have any; wrong answers; the shares of near-duplicates in
 -- the answers, over those with an answer that is one or is wrong.
 CREATE TABLE result (corpus text, class int, variant int, radius int, found float8, near bigint,
 	wrong bigint, right_share float8, judged bigint);
+
+-- How many pairs have a distance: all of them, up to a distance of 16; and those with a coefficient
+-- from 0.8 and from 0.5, at any distance.  The class is that of the shorter text.
+CREATE TABLE spread (corpus text, class int, variant int, distance int, pairs bigint, similar_pairs bigint, related bigint);
+
+-- Rows that are removed if each but the keepers goes, by the coefficient of a row and its keeper; and if
+-- only those go that share four fifths with it, how many are left that do so with an earlier one that is left
+CREATE TABLE removed (corpus text, variant int, radius int, removed bigint, dissimilar bigint, wrong bigint, left_over bigint);
+
+-- Fingerprints of sets: pairs by tenths of their own coefficient, and sums
+CREATE TABLE bias (corpus text, variant int, tenth int, pairs bigint, estimate float8, jaccard float8);

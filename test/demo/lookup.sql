@@ -6,7 +6,7 @@
 
 -- A text that is not in the table: one that is, in capitals, with a remark.
 SELECT name, upper(description) || ' (Slightly edited.)' AS edited,
-	simhash_compute(upper(description) || ' (Slightly edited.)') AS query
+	simhash_minhash(upper(description) || ' (Slightly edited.)', 2, 'word') AS query
 FROM docs
 WHERE length(description) BETWEEN 800 AND 2000
 ORDER BY name IN ('postgresql-15', 'postgresql-16', 'postgresql-17', 'postgresql-18') DESC, md5(name)

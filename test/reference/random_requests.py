@@ -5,7 +5,8 @@ usage: random_requests.py NUMBER SEED > requests
 
 The first NUMBER are texts over the characters of Unicode 14.0.0: pieces of one
 script after the other, combining marks in any order, Hangul by parts, characters
-that fold to several, invisible ones.  A fifth as many follow of each other form.
+that fold to several, invisible ones.  A fifth as many follow of each other form,
+and as many of all of these for simhash_minhash.
 """
 
 import json
@@ -157,11 +158,38 @@ def requests(r, number):
                'shingle': r.choice([1, 2, 3, 4]), 'unit': r.choice(['char', 'word'])}
 
 
+def minhash_requests(r, number):
+    for i in range(number):
+        yield {'form': 'text', 'document': text(r),
+               **({} if r.random() < 0.4 else options(r))}
+    others = number // 5
+    for i in range(others):
+        size = r.choice([0, 1, 7, 8, 9, r.randint(0, 300), r.randint(0, 5000)])
+        yield {'form': 'bytea', 'document': r.randbytes(size).hex(),
+               **r.choice([{}, {'shingle': r.randint(1, 64)}])}
+    for i in range(others):
+        yield {'form': 'tsvector', 'lexemes': {
+            lexeme(r): r.choice([[], [1], [1, 2]]) for i in range(r.randint(0, 200))}}
+    for i in range(others):
+        yield {'form': 'text[]',
+               'features': [text(r, 3) for i in range(r.randint(0, 12))]}
+    for i in range(others):
+        # large sets and small ones, and numbers that look alike
+        size = r.choice([r.randint(0, 12), r.randint(0, 400), r.randint(0, 3000)])
+        unit = r.choice([1, 1, 1 << r.randint(0, 63), 0x9E3779B97F4A7C15])
+        most = r.choice([size, (1 << 64) - 1])
+        yield {'form': 'bigint[]', 'hashes':
+               [str((r.randint(0, most) * unit + (1 << 63)) % (1 << 64) - (1 << 63))
+                for i in range(size)]}
+
+
 def main():
     number, seed = map(int, sys.argv[1:])
     sys.stdout.reconfigure(encoding='utf-8')
     for request in requests(random.Random(seed), number):
         print(json.dumps(request, ensure_ascii=False))
+    for request in minhash_requests(random.Random(seed), number):
+        print(json.dumps({'function': 'minhash', **request}, ensure_ascii=False))
 
 
 if __name__ == '__main__':

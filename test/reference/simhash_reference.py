@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The fingerprint algorithm, version 1, a second time.
+"""The fingerprint algorithms, version 1, a second time.
 
 This is written from the description of the algorithm and shares nothing with
 the extension, so that what both agree on is what the description says.  It is
@@ -21,7 +21,10 @@ defaults; an object has a "form" and what that form takes,
     jaccard     a, b, shingle = 3, unit = "word": the Jaccard coefficient of two
                 texts, in units of 10^-9
 
-and "repeat" in an object says how many times the document repeats itself.
+and "repeat" in an object says how many times the document repeats itself.  With
+"function": "minhash" the first five forms are those of simhash_minhash: the
+features of a text are windows of 2 words by default, and there are no weights.
+Their hashes may also be given as a "series": first, last and step.
 Each line written is a fingerprint in decimal, or NULL if there is none.
 """
 
@@ -163,6 +166,44 @@ def fixed_point(weight):
 
 
 #
+# From a set of features to a fingerprint of minimum hashes
+#
+
+BINS = 64
+WORD = (1 << 64) - 1
+
+
+def splitmix(seed):
+    """The first number of the generator SplitMix64."""
+    x = seed + 0x9E3779B97F4A7C15 & WORD
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 & WORD
+    x = (x ^ x >> 27) * 0x94D049BB133111EB & WORD
+    return x ^ x >> 31
+
+
+def visits(number):
+    """For each bin when the feature comes to it, and the bit that it brings."""
+    start = number >> 16 & 0xFFFE
+    step = (2 * (number >> 6 & 31) + 1) * 1024
+    brought = splitmix(number)
+    return [(start + b * step) % 65536 + (brought >> b & 1) for b in range(BINS)]
+
+
+def minhash(hashes):
+    """Bit b is the last one of the minimum of bin b."""
+    numbers = {splitmix(h % (1 << 64)) for h in hashes}
+    if not numbers:
+        return None
+    minima = [None] * BINS
+    for number in sorted(numbers, key=lambda number: number >> 32, reverse=True):
+        minima[number % BINS] = number >> 32
+    if None in minima:
+        first = list(map(min, zip(*map(visits, numbers))))
+        minima = [first[b] if m is None else m for b, m in enumerate(minima)]
+    return sum((m & 1) << b for b, m in enumerate(minima))
+
+
+#
 # The functions of the extension
 #
 
@@ -199,6 +240,11 @@ def compute_features(features, weights=None):
     return compute_hashes([simhash_hash(f) for f in features], weights)
 
 
+def minhash_features(features):
+    return minhash(xxh3_64(f.encode() if isinstance(f, str) else f)
+                   for f in set(features))
+
+
 def jaccard(a, b, shingle=3, unit='word'):
     """The share of the features of two texts that both have."""
     a = set(shingles(a, shingle, unit))
@@ -215,23 +261,39 @@ def evaluate(request):
     if isinstance(request, str):
         return compute_text(request)
     form = request['form']
-    if form == 'tsvector':
-        return compute_tsvector(request['lexemes'])
-    if form == 'text[]':
-        return compute_features(request['features'], request.get('weights'))
-    if form == 'bigint[]':
-        return compute_hashes([int(h) for h in request['hashes']],
-                              request.get('weights'))
     if form == 'jaccard':
         result = jaccard(request['a'], request['b'],
                          request.get('shingle', 3), request.get('unit', 'word'))
         return None if result is None else round(result * 1e9)
+    by_minhash = request.get('function') == 'minhash'
+    if form == 'tsvector':
+        if by_minhash:
+            return minhash_features(request['lexemes'])
+        return compute_tsvector(request['lexemes'])
+    if form == 'text[]':
+        if by_minhash:
+            return minhash_features(request['features'])
+        return compute_features(request['features'], request.get('weights'))
+    if form == 'bigint[]':
+        if by_minhash and 'series' in request:
+            first, last, step = map(int, request['series'])
+            return minhash(range(first, last + 1, step))
+        hashes = [int(h) for h in request['hashes']]
+        if by_minhash:
+            return minhash(hashes)
+        return compute_hashes(hashes, request.get('weights'))
     document = request['document'] * request.get('repeat', 1)
     if form == 'hash':
         return simhash_hash(document)
     if form == 'bytea':
-        return compute_bytes(bytes.fromhex(document),
-                             request.get('shingle', 8))
+        data = bytes.fromhex(document)
+        shingle = request.get('shingle', 8)
+        if by_minhash:
+            return minhash_features(windows(data, shingle))
+        return compute_bytes(data, shingle)
+    if form == 'text' and by_minhash:
+        return minhash_features(shingles(document, request.get('shingle', 2),
+                                         request.get('unit', 'word')))
     options = request.get('shingle', 4), request.get('unit', 'char')
     if form == 'text':
         return compute_text(document, *options)

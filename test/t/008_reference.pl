@@ -183,12 +183,28 @@ $node->safe_psql(
 	END;
 
 	-- the same as evaluate() in simhash_reference.py
-	-- the same as evaluate() in simhash_reference.py
 	CREATE FUNCTION evaluate(request json) RETURNS text LANGUAGE sql IMMUTABLE
 	BEGIN ATOMIC
 		SELECT CASE
 			WHEN json_typeof(request) = 'string'
 				THEN simhash_compute(request #>> '{}')::text
+			WHEN function = 'minhash'
+				THEN CASE
+					WHEN form = 'text' AND shingle IS NULL
+						THEN simhash_minhash(document)
+					WHEN form = 'text'
+						THEN simhash_minhash(document, shingle, unit)
+					WHEN form = 'bytea' AND shingle IS NULL
+						THEN simhash_minhash(decode(document, 'hex'))
+					WHEN form = 'bytea'
+						THEN simhash_minhash(decode(document, 'hex'), shingle)
+					WHEN form = 'tsvector'
+						THEN simhash_minhash(lexemes(request->'lexemes'))
+					WHEN form = 'text[]'
+						THEN simhash_minhash(elements(request->'features'))
+					WHEN form = 'bigint[]'
+						THEN simhash_minhash(elements(request->'hashes')::bigint[])
+					END::text
 			WHEN form = 'text'
 				THEN simhash_compute(document, shingle, unit)::text
 			WHEN form = 'bytea'
@@ -206,8 +222,8 @@ $node->safe_psql(
 			WHEN form = 'jaccard'
 				THEN round(simhash_jaccard(request->>'a', request->>'b', shingle, unit) * 1e9)::bigint::text
 			END
-		FROM (VALUES (request->>'form', request->>'document', (request->>'shingle')::int, request->>'unit'))
-			AS r (form, document, shingle, unit);
+		FROM (VALUES (request->>'function', request->>'form', request->>'document', (request->>'shingle')::int, request->>'unit'))
+			AS r (function, form, document, shingle, unit);
 	END;
 });
 
@@ -296,9 +312,18 @@ compare('coefficients', requests_file('coefficients', map {
 	qq({"form": "jaccard", "a": $_->[0], "b": $_->[1], "shingle": $shingle, "unit": "$unit"})
 } @of_two), 300);
 
-# 5000 texts, and other forms
+compare('minhash, default', requests_file('minhash', map {
+	qq({"function": "minhash", "form": "text", "document": $_})
+} some(2000, 3)), 2000);
+
+compare('minhash, words', requests_file('minhash_words', map {
+	my $shingle = 1 + $i++ % 5;
+	qq({"function": "minhash", "form": "text", "document": $_, "shingle": $shingle, "unit": "word"})
+} some(2000, 4)), 2000);
+
+# 5000 texts for each kind of fingerprint, and other forms
 is(system("@python '$test/reference/random_requests.py' 5000 1 >'$dir/random'"), 0, 'random requests');
-compare('random', "$dir/random", 12_000);
+compare('random', "$dir/random", 20_000);
 
 #
 # The vectors are what the reference gives, and the regression test has them all

@@ -5,31 +5,10 @@ use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
-use File::Find;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
 use Test::More;
 
-my $demo = "$FindBin::RealBin/../demo";
-my $rows = PostgreSQL::Test::Utils::tempdir . '/texts';
-
-# Descriptions of packages and manual pages where there are any, and what Perl has
-# in any case: its own library, by paragraphs.
-system("{ apt-cache dumpavail 2>/dev/null | perl '$demo/packages.pl';"
-	  . " perl '$demo/manuals.pl' /usr/share/man; } >'$rows' 2>/dev/null");
-my %seen;
-find({ no_chdir => 1,
-	   preprocess => sub { sort @_ },
-	   wanted => sub {
-		   return if keys %seen >= 20_000 || !/\.p(od|m)$/ || !-f || !-r _;
-		   append_to_file($rows, "paragraph\t$_\n")
-			 foreach map { s/\s+/ /gr } grep { /\w{3}/ && !/[\\\x80-\xff]/ && !$seen{$_}++ }
-			 split /\n\s*\n/, slurp_file($_);
-	   }
-	 },
-	grep { !ref && m{^/} && -d } @INC);
-
+my $rows = real_texts();
 my $node = make_node('real', [], 'work_mem = 64MB', 'maintenance_work_mem = 64MB');
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION simhash; CREATE TABLE texts (name text, body text)');

@@ -4,12 +4,13 @@ package SimhashTest;
 use strict;
 use warnings;
 use Exporter 'import';
+use File::Find;
 use FindBin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(make_node load_helpers is_sound is_exact);
+our @EXPORT = qw(make_node load_helpers real_texts library_texts is_sound is_exact);
 
 # A node, initialised but not started.  Further arguments are lines for
 # postgresql.conf.
@@ -40,6 +41,39 @@ sub load_helpers
 		$node->safe_psql($database, slurp_file("$FindBin::RealBin/../$file"));
 	}
 	return;
+}
+
+# A file of real texts for COPY, with two columns: what it is, and the text.
+# Descriptions of packages and manual pages where there are any, and what Perl has in
+# any case.
+sub real_texts
+{
+	my $demo = "$FindBin::RealBin/../demo";
+	my $rows = library_texts(20_000);
+
+	system("{ apt-cache dumpavail 2>/dev/null | perl '$demo/packages.pl';"
+		  . " perl '$demo/manuals.pl' /usr/share/man; } >>'$rows' 2>/dev/null");
+	return $rows;
+}
+
+# The same of some number of paragraphs of Perl's own library alone
+sub library_texts
+{
+	my ($limit) = @_;
+	my $rows = PostgreSQL::Test::Utils::tempdir . '/texts';
+	my %seen;
+
+	find({ no_chdir => 1,
+		   preprocess => sub { sort @_ },
+		   wanted => sub {
+			   return if keys %seen >= $limit || !/\.p(od|m)$/ || !-f || !-r _;
+			   append_to_file($rows, "paragraph\t$_\n")
+				 foreach map { s/\s+/ /gr } grep { /\w{3}/ && !/[\\\x80-\xff]/ && !$seen{$_}++ }
+				 split /\n\s*\n/, slurp_file($_);
+		   }
+		 },
+		grep { !ref && m{^/} && -d } @INC);
+	return $rows;
 }
 
 # The structure of the indexes is right, and every row is in them.

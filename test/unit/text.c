@@ -13,6 +13,7 @@
 #include "unit.h"
 
 #include "text/hash.h"
+#include "text/numbers.h"
 #include "text/text_kernels.h"
 
 #define MAX_NUMBERS	5000
@@ -191,6 +192,103 @@ test_count_bits(const ShTextKernels *kernels, int kind, const char *what)
 	report(passed, kernels->name, what);
 }
 
+/* In memory that ends where the seeds do; the first number of seed 0 is known */
+static void
+test_mix_seeds(const ShTextKernels *kernels)
+{
+	bool		passed = true;
+	uint64		seed = 0;
+	uint64		number;
+
+	for (int n = 0; n <= SHTEXT_VISITORS; n += (n < 100 ? 1 : 77))
+	{
+		uint64	   *seeds = allocate(n * sizeof(uint64));
+		uint64	   *numbers = allocate((n + 1) * sizeof(uint64));
+
+		for (int i = 0; i < n; i++)
+			seeds[i] = next_random();
+		numbers[n] = 42;
+		kernels->mix_seeds(seeds, n, numbers);
+		for (int i = 0; i < n; i++)
+			passed &= numbers[i] == shtext_mix(seeds[i]);
+		passed &= numbers[n] == 42;
+		release(seeds, n * sizeof(uint64));
+		release(numbers, (n + 1) * sizeof(uint64));
+	}
+	kernels->mix_seeds(&seed, 1, &number);
+	report(passed && number == UINT64CONST(0xe220a8397b1dcdaf), kernels->name, "mix_seeds");
+}
+
+/*
+ * Visits to bins that have been visited before, or not, by features some of
+ * which come at the same time; only those of the set of bins must be right.
+ */
+static void
+test_visit_bins(const ShTextKernels *kernels)
+{
+	bool		passed = true;
+
+	for (int n = 1; n <= SHTEXT_VISITORS; n += (n < 100 ? 1 : 77))
+	{
+		uint64	   *numbers = allocate(n * sizeof(uint64));
+		uint64	   *brought = allocate(n * sizeof(uint64));
+		uint16	   *visits = allocate(64 * sizeof(uint16));
+		uint64		bins = next_random() | next_random();
+		uint16		expected[64];
+
+		if (n % 3 == 0)
+			bins &= next_random() & next_random() & next_random();
+		for (int b = 0; b < 64; b++)
+			visits[b] = expected[b] = n % 5 == 0 ? next_random() % 8000 : 65535;
+		for (int i = 0; i < n; i++)
+		{
+			numbers[i] = n % 7 == 0 && i > 0 && next_random() % 2 == 0 ? numbers[i - 1] : next_random();
+			brought[i] = next_random();
+			for (int b = 0; b < 64; b++)
+			{
+				/* as the documentation has it */
+				int			start = (numbers[i] >> 16) % 65536 / 2 * 2;
+				int			step = ((numbers[i] >> 6) % 32 * 2 + 1) * 1024;
+				int			visit = (start + b * step) % 65536 + (brought[i] >> b) % 2;
+
+				expected[b] = Min(expected[b], visit);
+			}
+		}
+		kernels->visit_bins(visits, bins, numbers, brought, n);
+		for (int b = 0; b < 64; b++)
+			passed &= visits[b] == expected[b] || !(bins >> b & 1);
+		release(numbers, n * sizeof(uint64));
+		release(brought, n * sizeof(uint64));
+		release(visits, 64 * sizeof(uint16));
+	}
+	report(passed, kernels->name, "visit_bins");
+}
+
+static void
+test_last_bits(const ShTextKernels *kernels)
+{
+	bool		passed = true;
+
+	for (int i = 0; i < 1000; i++)
+	{
+		uint32	   *values = allocate(64 * sizeof(uint32));
+		uint16	   *visits = allocate(64 * sizeof(uint16));
+		uint64		bins = i == 0 ? 0 : i == 1 ? PG_UINT64_MAX : next_random();
+		uint64		expected = 0;
+
+		for (int b = 0; b < 64; b++)
+		{
+			values[b] = next_random();
+			visits[b] = next_random();
+			expected += (uint64) ((bins >> b & 1 ? visits[b] : values[b]) % 2) << b;
+		}
+		passed &= kernels->last_bits(values, visits, bins) == expected;
+		release(values, 64 * sizeof(uint32));
+		release(visits, 64 * sizeof(uint16));
+	}
+	report(passed, kernels->name, "last_bits");
+}
+
 int
 main(void)
 {
@@ -217,6 +315,9 @@ main(void)
 		test_count_bits(kernels, 1, "count_bits, all set");
 		test_count_bits(kernels, 2, "count_bits, none set");
 		test_count_bits(kernels, 3, "count_bits, few set");
+		test_mix_seeds(kernels);
+		test_visit_bins(kernels);
+		test_last_bits(kernels);
 	}
 	report(shtext_kernels_named("portable") != NULL, "portable", "is always there");
 	report(shtext_kernels_named("nonsense") == NULL, "nonsense", "is not there");

@@ -48,6 +48,20 @@ KINDS = [
      'simhash_hash(document)'),
     ('shingles', 'document, shingle, unit',
      "array_to_string(simhash_shingles(document, shingle, unit), '|')"),
+    ('minhash of text', 'document',
+     'simhash_minhash(document)'),
+    ('minhash of text, options', 'document, shingle, unit',
+     'simhash_minhash(document, shingle, unit)'),
+    ('minhash of bytea', 'document',
+     'simhash_minhash(document)'),
+    ('minhash of bytea, shingle', 'document, shingle',
+     'simhash_minhash(document, shingle)'),
+    ('minhash of tsvector', 'document',
+     'simhash_minhash(document::tsvector)'),
+    ('minhash of text[]', 'features',
+     'simhash_minhash(features::text[])'),
+    ('minhash of bigint[]', 'hashes',
+     'simhash_minhash(hashes::bigint[])'),
 ]
 
 # What else must give the same; the rows come from where the others came from.
@@ -71,6 +85,20 @@ MORE = {
     'text[], weights': [
         ('aggregate of features', '(SELECT simhash_weighted_agg(simhash_hash(f), w) '
          'FROM unnest(features::text[], weights::float8[]) u (f, w))'),
+    ],
+    'minhash of text, options': [
+        ('minhash of features of text',
+         'simhash_minhash(simhash_shingles(document, shingle, unit))'),
+        ('minhash, aggregate of text', '(SELECT simhash_minhash_agg(simhash_hash(f)) '
+         'FROM unnest(simhash_shingles(document, shingle, unit)) f)'),
+    ],
+    'minhash of text[]': [
+        ('minhash, aggregate of features', '(SELECT simhash_minhash_agg(simhash_hash(f)) '
+         'FROM unnest(features::text[]) f)'),
+    ],
+    'minhash of bigint[]': [
+        ('minhash, aggregate',
+         '(SELECT simhash_minhash_agg(h) FROM unnest(hashes::bigint[]) h)'),
     ],
 }
 
@@ -120,9 +148,19 @@ def repeated(vector, literal):
 
 def call(vector):
     """The kind of call and its arguments, as SQL."""
+    kind, arguments = call_of_form(vector)
+    if vector.get('function') == 'minhash':
+        kind = 'minhash of ' + kind
+    return kind, arguments
+
+
+def call_of_form(vector):
     form = vector['form']
     if form == 'tsvector':
         return form, [tsvector_literal(vector['lexemes'])]
+    if 'series' in vector:
+        return form, ["ARRAY(SELECT generate_series(bigint '%s', '%s', '%s'))::text" %
+                      tuple(vector['series'])]
     if form in ('text[]', 'bigint[]'):
         if form == 'text[]':
             arguments = [array_literal(vector['features'])]

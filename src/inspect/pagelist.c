@@ -7,13 +7,13 @@
  */
 #include "postgres.h"
 
-#include "btree/pagelist.h"
+#include "inspect/pagelist.h"
 
 /*
  * Add a page at the end.  Memory comes from the current context.
  */
 void
-shbt_pagelist_add(ShBtPageList *level, ShBtKey low, BlockNumber block)
+shinsp_pagelist_add(ShInspPageList *level, ShBtKey low, BlockNumber block)
 {
 	if (level->capacity == 0)
 	{
@@ -36,7 +36,7 @@ shbt_pagelist_add(ShBtPageList *level, ShBtKey low, BlockNumber block)
  * Free the list, which is empty afterwards.
  */
 void
-shbt_pagelist_free(ShBtPageList *level)
+shinsp_pagelist_free(ShInspPageList *level)
 {
 	if (level->capacity > 0)
 	{

@@ -5,23 +5,23 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef SIMHASH_BTREE_PAGELIST_H
-#define SIMHASH_BTREE_PAGELIST_H
+#ifndef SIMHASH_INSPECT_PAGELIST_H
+#define SIMHASH_INSPECT_PAGELIST_H
 
 #include "postgres.h"
 
 #include "btree/page.h"
 
 /* all zeros is the empty list */
-typedef struct ShBtPageList
+typedef struct ShInspPageList
 {
 	ShBtKey    *lows;			/* low fences */
 	BlockNumber *blocks;
 	size_t		count;
 	size_t		capacity;
-} ShBtPageList;
+} ShInspPageList;
 
-extern void shbt_pagelist_add(ShBtPageList *level, ShBtKey low, BlockNumber block);
-extern void shbt_pagelist_free(ShBtPageList *level);
+extern void shinsp_pagelist_add(ShInspPageList *level, ShBtKey low, BlockNumber block);
+extern void shinsp_pagelist_free(ShInspPageList *level);
 
-#endif							/* SIMHASH_BTREE_PAGELIST_H */
+#endif							/* SIMHASH_INSPECT_PAGELIST_H */

@@ -1,0 +1,150 @@
+/*-------------------------------------------------------------------------
+ *
+ * components.c
+ *	  SQL function that returns the connected components of pairs of numbers.
+ *
+ * It takes pairs from anywhere: some that were verified, those that several
+ * servers found, of ids of any kind.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/arrayaccess.h"
+
+#include "batch/progress.h"
+#include "batch/result.h"
+#include "batch/union_find.h"
+
+PG_FUNCTION_INFO_V1(simhash_components);
+
+/* pairs between two reports of progress and checks for interrupts */
+#define PAIR_INTERVAL	4096
+
+/*
+ * Elements are ordered as unsigned numbers, so the sign is inverted: then the
+ * smallest of a component is its smallest number.
+ */
+#define SIGN_BIT	(UINT64CONST(1) << 63)
+
+static uint32
+add_number(ShBatchUnionFind *components, int64 number)
+{
+	bool		is_new;
+	uint32		element = shbatch_union_find_add(components,
+												 shbatch_element_key(0, 0, (uint64) number ^ SIGN_BIT),
+												 &is_new);
+
+	components->elements[element].size = 1;
+	return element;
+}
+
+static inline int64
+get_number(const ShBatchElement *element)
+{
+	return (int64) (element->fp ^ SIGN_BIT);
+}
+
+/*
+ * Join the members of two arrays of the same length, one by one.  They are read
+ * where they are, since a copy would be as large.
+ *
+ * Where one of the two is null there is no pair.
+ */
+static void
+join_pairs(ShBatchUnionFind *components, AnyArrayType *a, AnyArrayType *b, int count)
+{
+	array_iter	a_iterator;
+	array_iter	b_iterator;
+
+	array_iter_setup(&a_iterator, a);
+	array_iter_setup(&b_iterator, b);
+	for (int i = 0; i < count; i++)
+	{
+		bool		a_null;
+		bool		b_null;
+		Datum		a_value = array_iter_next(&a_iterator, &a_null, i, sizeof(int64),
+											  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
+		Datum		b_value = array_iter_next(&b_iterator, &b_null, i, sizeof(int64),
+											  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
+
+		if (i % PAIR_INTERVAL == 0)
+		{
+			CHECK_FOR_INTERRUPTS();
+			shbatch_progress_entries(i);
+		}
+		if (!a_null && !b_null)
+		{
+			uint32		a_element = add_number(components, DatumGetInt64(a_value));
+			uint32		b_element = add_number(components, DatumGetInt64(b_value));
+
+			shbatch_union_find_join(components, a_element, b_element);
+		}
+	}
+}
+
+/*
+ * Return all members, in the order in which they came first.
+ */
+static void
+return_members(ShBatchUnionFind *components, ReturnSetInfo *info)
+{
+	ShBatchResult result;
+
+	shbatch_result_begin(&result, info);
+	shbatch_progress_phase(SHBATCH_PHASE_RETURN, components->count);
+	shbatch_union_find_sum(components);
+	for (uint32 i = 0; i < components->count; i++)
+	{
+		const ShBatchElement *root = &components->elements[shbatch_union_find_root(components, i)];
+		Datum		values[3];
+
+		if (i % PAIR_INTERVAL == 0)
+		{
+			CHECK_FOR_INTERRUPTS();
+			shbatch_progress_entries(i);
+		}
+		values[0] = Int64GetDatum(get_number(root));
+		values[1] = Int64GetDatum(get_number(&components->elements[i]));
+		values[2] = Int64GetDatum(root->size);
+		shbatch_result_add(&result, values);
+	}
+}
+
+/*
+ * simhash_components(a bigint[], b bigint[]) -> the numbers in pairs (a[i], b[i]),
+ * each once, with the smallest number that a chain of pairs connects it to, and
+ * how many are connected.
+ *
+ * Raises ERRCODE_ARRAY_SUBSCRIPT_ERROR if the arrays differ in length, and
+ * ERRCODE_CONFIGURATION_LIMIT_EXCEEDED if the numbers do not fit into
+ * maintenance_work_mem.
+ */
+Datum
+simhash_components(PG_FUNCTION_ARGS)
+{
+	AnyArrayType *a = PG_GETARG_ANY_ARRAY_P(0);
+	AnyArrayType *b = PG_GETARG_ANY_ARRAY_P(1);
+	int			a_count = ArrayGetNItems(AARR_NDIM(a), AARR_DIMS(a));
+	int			b_count = ArrayGetNItems(AARR_NDIM(b), AARR_DIMS(b));
+	ShBatchUnionFind components;
+
+	InitMaterializedSRF(fcinfo, 0);
+	if (a_count != b_count)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("arrays of pairs must have the same number of elements"),
+				 errdetail("There are %d and %d elements.", a_count, b_count)));
+
+	shbatch_progress_start(SHBATCH_COMPONENTS, InvalidOid, InvalidOid);
+	shbatch_progress_phase(SHBATCH_PHASE_JOIN, a_count);
+	shbatch_union_find_begin(&components, SHBATCH_NUMBERS, 2.0 * a_count, false);
+	join_pairs(&components, a, b, a_count);
+	return_members(&components, (ReturnSetInfo *) fcinfo->resultinfo);
+	shbatch_progress_end();
+	return (Datum) 0;
+}

@@ -1,0 +1,99 @@
+/*-------------------------------------------------------------------------
+ *
+ * distributed.c
+ *	  Tables that another extension keeps on other machines.
+ *
+ * Citus leaves a table in its place when it distributes it, with its indexes, but
+ * without a row: these are in shards, tables of other names, mostly on other
+ * machines.  It plans queries so that they go there.  A function that opens the
+ * index itself would find nothing, and call that the answer.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/skey.h"
+#include "access/stratnum.h"
+#include "access/table.h"
+#include "catalog/pg_namespace_d.h"
+#include "catalog/pg_type_d.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "index/distributed.h"
+
+/* where Citus lists the tables that it distributes, and its index by them */
+#define LIST_OF_TABLES "pg_dist_partition"
+#define INDEX_OF_LIST "pg_dist_partition_logical_relid_index"
+
+#define LIST_TABLE_COLUMN 1
+
+/*
+ * Is it a list as we know it?
+ */
+static bool
+lists_tables(Relation list)
+{
+	TupleDesc	columns = RelationGetDescr(list);
+
+	return list->rd_rel->relkind == RELKIND_RELATION &&
+		columns->natts >= LIST_TABLE_COLUMN &&
+		TupleDescAttr(columns, LIST_TABLE_COLUMN - 1)->atttypid == REGCLASSOID;
+}
+
+/*
+ * Does Citus distribute a table?  Where it is not installed, this is one look
+ * into a cache.
+ */
+static bool
+is_distributed(Oid table)
+{
+	Oid			listoid = get_relname_relid(LIST_OF_TABLES, PG_CATALOG_NAMESPACE);
+	Relation	list;
+	ScanKeyData key;
+	SysScanDesc scan;
+	bool		result = false;
+
+	if (!OidIsValid(listoid))
+		return false;
+
+	/* it may be dropped at any time, as it is no catalog of the server's */
+	list = try_table_open(listoid, AccessShareLock);
+	if (list == NULL)
+		return false;
+	if (lists_tables(list))
+	{
+		Oid			index = get_relname_relid(INDEX_OF_LIST, PG_CATALOG_NAMESPACE);
+
+		ScanKeyInit(&key, LIST_TABLE_COLUMN, BTEqualStrategyNumber, F_OIDEQ,
+					ObjectIdGetDatum(table));
+		scan = systable_beginscan(list, index, OidIsValid(index), NULL, 1, &key);
+		result = systable_getnext(scan) != NULL;
+		systable_endscan(scan);
+	}
+	table_close(list, AccessShareLock);
+	return result;
+}
+
+/*
+ * Report an error if Citus distributes a table, for who is about to read an index
+ * of it as a whole.
+ *
+ * The shards themselves are not in its list, so their indexes can be read.
+ */
+void
+shidx_check_not_distributed(Oid table, Oid index)
+{
+	if (is_distributed(table))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("index \"%s\" belongs to a distributed table",
+						get_rel_name(index)),
+				 errdetail("Citus keeps the rows of table \"%s\" in shards, so this index has no entries.",
+						   get_rel_name(table)),
+				 errhint("Use simhash_find_all_in((SELECT array_agg(fp) FROM %s)), where fp is the column of fingerprints, or the index of each shard, by run_command_on_shards.",
+						 quote_identifier(get_rel_name(table)))));
+}

@@ -1,0 +1,72 @@
+/*-------------------------------------------------------------------------
+ *
+ * items.h
+ *	  Pairs of integers that are sorted.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_SORT_ITEMS_H
+#define SIMHASH_SORT_ITEMS_H
+
+#include "postgres.h"
+
+/* sorted by key, and by value where keys are equal */
+typedef struct ShSortItem
+{
+	uint64		key;
+	uint64		value;
+} ShSortItem;
+
+/*
+ * Items that may have groups, by which they are then sorted first: those of
+ * items[i] is groups[i].  groups is NULL where there are none.
+ */
+typedef struct ShSortItems
+{
+	ShSortItem *items;
+	uint32	   *groups;
+} ShSortItems;
+
+static inline ShSortItem
+shsort_item(uint64 key, uint64 value)
+{
+	ShSortItem	item;
+
+	item.key = key;
+	item.value = value;
+	return item;
+}
+
+static inline bool
+shsort_item_less(ShSortItem a, ShSortItem b)
+{
+	return a.key < b.key || (a.key == b.key && a.value < b.value);
+}
+
+/* the same where items have groups */
+static inline bool
+shsort_grouped_less(ShSortItem a, uint32 group_a, ShSortItem b, uint32 group_b)
+{
+	return group_a < group_b || (group_a == group_b && shsort_item_less(a, b));
+}
+
+/* the items from the i-th on */
+static inline ShSortItems
+shsort_items_from(ShSortItems items, size_t i)
+{
+	items.items += i;
+	if (items.groups != NULL)
+		items.groups += i;
+	return items;
+}
+
+static inline uint32
+shsort_group(ShSortItems items, size_t i)
+{
+	return items.groups != NULL ? items.groups[i] : 0;
+}
+
+extern ShSortItems shsort_allocate_items(MemoryContext context, size_t count, bool grouped);
+extern void shsort_free_items(ShSortItems *items);
+
+#endif							/* SIMHASH_SORT_ITEMS_H */

@@ -1,0 +1,32 @@
+/*-------------------------------------------------------------------------
+ *
+ * sketch_state.h
+ *	  The sketch of the rows so far, as a bytea.
+ *
+ * Partial states may be combined on another machine, of another architecture
+ * or with another release of the extension, so the layout is fixed:
+ *
+ *	offset	bytes
+ *		 0		3	"min"
+ *		 3		1	version of the layout: 1
+ *		 4		8	bins into which no feature has fallen: bit b is bin b
+ *		12		256	four for each bin: the least value that has fallen into it or,
+ *					if none has, the first visit
+ *
+ * All numbers have their least significant byte first.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_TEXT_SKETCH_STATE_H
+#define SIMHASH_TEXT_SKETCH_STATE_H
+
+#include "postgres.h"
+
+#include "text/sketch.h"
+
+extern bytea *shtext_sketch_state_make(void);
+extern void shtext_sketch_state_read(const bytea *state, ShTextSketch *sketch);
+extern void shtext_sketch_state_write(bytea *state,
+									  const ShTextSketch *sketch);
+
+#endif							/* SIMHASH_TEXT_SKETCH_STATE_H */

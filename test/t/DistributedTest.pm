@@ -1,0 +1,322 @@
+# A coordinator and three shards, set up by the statements of doc/several-machines.md.
+#
+# The first line of each block of SQL on that page says where it runs: "-- on each shard",
+# "-- on the coordinator" or "-- on each machine".  The page's names of hosts become those of servers of the test.
+# Each block is a session of its own.
+package DistributedTest;
+
+use strict;
+use warnings;
+use Exporter 'import';
+use DocumentTest;
+use File::Find;
+use FindBin;
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SimhashTest;
+use Test::More;
+
+our @EXPORT = qw($page $database make_machines page_parts run_part run_sessions one_of same_rows
+  use_coordinator coordinate collect_texts load_rows prepared check_all_jobs check_step random_fp near_loads);
+
+our $page = 'doc/several-machines.md';
+our $database = 'corpus';
+my $demo = "$FindBin::RealBin/../demo";
+my $coordinator;
+
+# Whom coordinate() asks
+sub use_coordinator
+{
+	($coordinator) = @_;
+	return;
+}
+
+sub coordinate
+{
+	my ($sql) = @_;
+	return $coordinator->safe_psql($database, $sql);
+}
+
+# The coordinator and the shards, started, each with a database that a user "corpus" owns.
+# Arguments are lines for postgresql.conf.
+sub make_machines
+{
+	my (@conf) = @_;
+	my $first = make_node('coordinator', [], 'max_connections = 60', @conf);
+	my @nodes = ($first);
+
+	$first->start;
+	$first->safe_psql('postgres',
+		"CREATE ROLE corpus LOGIN; CREATE DATABASE $database TEMPLATE template0 OWNER corpus");
+	$first->stop;
+	$first->backup_fs_cold('empty');
+	foreach my $name ('shard_1', 'shard_2', 'shard_3')
+	{
+		my $node = PostgreSQL::Test::Cluster->new($name);
+
+		$node->init_from_backup($first, 'empty');
+		push @nodes, $node;
+	}
+	$_->start foreach @nodes;
+	use_coordinator($first);
+	return @nodes;
+}
+
+# Parts of the page: the blocks below a heading of the first level
+sub page_parts
+{
+	my ($heading) = @_;
+	my $content = slurp_file("$FindBin::RealBin/../../$page");
+
+	$content =~ /^# \Q$heading\E\n(.*?)(?=^# |\z)/ms or die "there is no heading $heading";
+	return map { $_->{sql} } DocumentTest::blocks($1);
+}
+
+# Run a block on the nodes that it names, on the coordinator perhaps in another database.
+# Returns what it prints there, rows with a bar between columns.
+sub run_part
+{
+	my ($nodes, $sql, $coordinating) = @_;
+	my ($first, @shards) = @$nodes;
+	my ($place) = $sql =~ /^-- on (each shard|each machine|the coordinator)\n/ or die "a block does not say where it runs:\n$sql";
+
+	$sql =~ s/host 'shard-(\d)\.example'/sprintf("host '%s', port '%d'", $shards[$1 - 1]->host, $shards[$1 - 1]->port)/ge;
+	# Citus: by address and port
+	$sql =~ s/'(?:coordinator|worker-(\d))\.example', 5432/sprintf("'127.0.0.1', %d", ($1 ? $shards[$1 - 1] : $first)->port)/ge;
+	return $first->safe_psql($coordinating // $database, $sql) if $place eq 'the coordinator';
+	if ($place eq 'each machine')
+	{
+		$_->safe_psql($database, $sql) foreach @$nodes;
+		return '';
+	}
+	foreach my $shard (@shards)
+	{
+		$shard->safe_psql($database, $sql, extra_params => [ '-U', 'corpus' ]);
+	}
+	return '';
+}
+
+# The one block of the page that has some words
+sub one_of
+{
+	my ($words) = @_;
+	return page_statements($page, $words);
+}
+
+# Lines of two results are the same, in any order.
+sub same_rows
+{
+	my ($got, $expected, $what) = @_;
+	my $differ = join "\n", sort split /\n/, $got;
+	my $wanted = join "\n", sort split /\n/, $expected;
+
+	# not is(), which would print all of them
+	ok($differ eq $wanted, $what)
+	  or diag(sprintf("%d rows instead of %d", scalar(split /\n/, $differ), scalar(split /\n/, $wanted)));
+	return;
+}
+
+# Run sessions of a node at the same time: a database and statements for each.  Returns what
+# each tells of errors, or of its exit status if there are none.
+sub run_sessions
+{
+	my ($node, @sessions) = @_;
+	my @handles;
+
+	foreach my $session (@sessions)
+	{
+		my ($in, $db) = @$session{ 'sql', 'database' };
+
+		$session->{err} = '';
+		push @handles,
+		  IPC::Run::start([ 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr($db) ],
+			'<', \$in, '>', '/dev/null', '2>', \$session->{err});
+	}
+	foreach my $i (0 .. $#handles)
+	{
+		$handles[$i]->finish;
+		$sessions[$i]{err} ||= 'status ' . $handles[$i]->result if $handles[$i]->result != 0;
+	}
+	return map { $_->{err} } @sessions;
+}
+
+# Real texts: descriptions of packages where there are lists, and in any case what Perl
+# brings, by paragraphs
+sub collect_texts
+{
+	my ($file, $rows) = @_;
+	my $paragraphs = 0;
+
+	system("apt-cache dumpavail 2>/dev/null | perl '$demo/packages.pl' 2>/dev/null | head -n $rows >'$file'");
+	find({ no_chdir => 1,
+		   preprocess => sub { sort @_ },
+		   wanted => sub {
+			   return if $paragraphs >= $rows || !/\.p(od|m)$/ || !-f || !-r _;
+			   my @found = map { s/\s+/ /gr } grep { /\w{3}/ && !/[\\\x80-\xff]/ } split /\n\s*\n/, slurp_file($_);
+			   append_to_file($file, join '', map { "paragraph\t$_\n" } @found);
+			   $paragraphs += @found;
+		   }
+		 },
+		grep { !ref && m{^/} && -d } @INC);
+	return;
+}
+
+# What a statement of the page gives, and what the same gives of one table; perhaps with other
+# words in place of some
+sub coordinate_both
+{
+	my ($sql, %replace) = @_;
+	my $of_one;
+
+	while (my ($words, $others) = each %replace)
+	{
+		die "there are no words $words" if $sql !~ s/\Q$words\E/$others/g;
+	}
+	$of_one = $sql;
+	$of_one =~ s/\bFROM docs(_\d)?\b/FROM one/g or die "no table in $sql";
+	return (coordinate($sql), coordinate($of_one));
+}
+
+# Of a block that prepares a statement, this statement alone
+sub prepared
+{
+	my ($name) = @_;
+	my ($sql) = one_of("PREPARE $name (") =~ /^(PREPARE \Q$name\E .*?;)/ms;
+	return $sql;
+}
+
+# The rows of one table, and of the shards
+sub load_rows
+{
+	my ($select) = @_;
+
+	coordinate("TRUNCATE docs, block_rows, one, staging; DROP TABLE IF EXISTS pairs, near_rows, duplicates;
+		INSERT INTO one $select; ANALYZE one; INSERT INTO docs SELECT id, body, fp FROM one");
+	my ($fill) = one_of('INSERT INTO block_rows SELECT b.prefix * 4 + b.table_no, d.fp') =~ /^(INSERT INTO block_rows.*?;)/ms;
+	coordinate($fill);
+	return;
+}
+
+my $one_query = '1234567890123456789';
+
+sub check_jobs
+{
+	my ($what, $nearest, @settings) = @_;
+	my @queries = split /\n/, coordinate('SELECT fp FROM one WHERE fp IS NOT NULL ORDER BY id % 101, id LIMIT 12');
+
+	# look-ups
+	my ($literal) = one_of('PREPARE look_up (') =~ /^(SELECT id.*?;)/ms;
+	foreach my $query ($one_query, @queries)
+	{
+		same_rows(coordinate_both($literal, $one_query => $query), "$what: near $query");
+	}
+	foreach my $setting (@settings)
+	{
+		same_rows(coordinate_both(join("\n", "$setting;", prepared('look_up'), map { "EXECUTE look_up ('$_');" } @queries)),
+			"$what: near parameters, $setting");
+	}
+	my ($words) = coordinate('SELECT min(body) FROM one') || 'none';
+	$words =~ s/'/''/g;
+	same_rows(coordinate_both("$settings[-1]; " . prepared('look_up_text') . "EXECUTE look_up_text ('$words')"),
+		"$what: near a text");
+
+	# many
+	coordinate("INSERT INTO staging SELECT -id, body, (fp::bigint # (1::bigint << (id % 61)::int))::simhash FROM one WHERE id % 7 = 0;
+		ANALYZE staging");
+	same_rows(coordinate_both(one_of('WITH near AS MATERIALIZED (SELECT id, fp FROM docs')), "$what: many look-ups");
+
+	# nearest first: where several are equally near, any of them
+	foreach my $query (@queries[ 0 .. 3 ])
+	{
+		my ($got, $expected) = coordinate_both("$settings[-1]; " . prepared($nearest) . "EXECUTE $nearest ('$query')");
+
+		s/^\d+\|//mg foreach $got, $expected;
+		is(scalar(split /\n/, $got), 10, "$what: ten");
+		# with three branches it is not that of one table
+		$expected = coordinate("SELECT fp <~> '$query' FROM one ORDER BY fp <~> '$query' LIMIT 10");
+		same_rows($got, $expected, "$what: nearest to $query");
+	}
+
+	# pairs, clusters, duplicates
+	coordinate(one_of('CREATE TABLE pairs'));
+	my $pairs = coordinate(one_of('WHERE p.a <> p.b OR'));
+	$pairs =~ s/^(\d+)\|(\d+)/$1 < $2 ? "$1|$2" : "$2|$1"/gme;
+	cmp_ok(scalar(split /\n/, $pairs), '>', 20, "$what: there are pairs");
+	same_rows($pairs,
+		coordinate("SELECT least(x.id, y.id), greatest(x.id, y.id), distance
+			FROM simhash_find_all('one_fp') JOIN one x ON x.ctid = a JOIN one y ON y.ctid = b"), "$what: pairs");
+	same_rows(coordinate(one_of('simhash_components(e.a')),
+		coordinate("SELECT min(id) OVER (PARTITION BY cluster), id, size
+			FROM simhash_find_clusters('one_fp') JOIN one ON one.ctid = member"), "$what: clusters");
+	coordinate(one_of('CREATE TABLE duplicates'));
+	my $duplicates = coordinate('SELECT * FROM duplicates');
+	same_rows($duplicates,
+		coordinate("SELECT x.id, y.id, distance
+			FROM simhash_find_duplicates('one_fp', keep => 'length(body) DESC, id')
+			JOIN one x ON x.ctid = duplicate JOIN one y ON y.ctid = keeper"), "$what: duplicates");
+	coordinate(one_of('SELECT duplicate FROM duplicates'));
+	is(coordinate('SELECT count(*) FROM docs'),
+		coordinate('SELECT count(*) FROM one') - (split /\n/, $duplicates), "$what: the others are left");
+	is(coordinate('SELECT count(*) FROM near_values'), '0', "$what: and not near each other");
+	check_step($what);
+	return;
+}
+
+# Block rows are those of the rows
+sub check_step
+{
+	my ($what) = @_;
+	is(coordinate(one_of('lacks_block_row')), '', "$what: rows and block rows are in step");
+	return;
+}
+
+# The jobs, on real texts, random fingerprints and many equal ones.  Options: the name of the
+# prepared statement for the nearest (nearest), and settings for prepared statements
+# (settings).
+sub check_all_jobs
+{
+	my ($rows, %options) = @_;
+	my @how = ($options{nearest} // 'nearest',
+		@{ $options{settings} // [ 'SET plan_cache_mode = auto', 'SET plan_cache_mode = force_generic_plan' ] });
+	my $random = random_fp();
+
+	load_rows('SELECT id, body, simhash_compute(body) FROM texts');
+	check_jobs('real texts', @how);
+	load_rows("SELECT i, 'text ' || i, CASE WHEN i % 97 > 0 THEN
+			(nth_value(f::bigint, 1) OVER (PARTITION BY CASE WHEN i % 4 = 0 THEN i % 400 ELSE -i END ORDER BY i)
+				# (1::bigint << (random() * 63)::int))::simhash END
+		FROM (SELECT i, $random AS f FROM generate_series(1, $rows / 2) i) s");
+	check_jobs('random fingerprints', @how);
+	load_rows("SELECT i, repeat('x', i % 50), CASE WHEN i % 3 > 0 THEN $random
+			WHEN i % 2 > 0 THEN (i % 4)::simhash ELSE ((i % 77) * 64 + (i % 5))::simhash END
+		FROM generate_series(1, least($rows, 3000) / 2) i");
+	check_jobs('many duplicates', @how);
+	return;
+}
+
+# A session for run_sessions() that loads a row of each of some groups, in batches.  Rows of a
+# group differ in two bits.
+sub near_loads
+{
+	my ($db, $number, $groups, $batches) = @_;
+	my $sql = 'CREATE TEMPORARY TABLE staging (id bigint PRIMARY KEY, body text, fp simhash);
+		CREATE INDEX staging_fp ON staging USING simhash (fp);';
+
+	foreach my $batch (1 .. $batches)
+	{
+		$sql .= "TRUNCATE staging; INSERT INTO staging
+			SELECT $number * 1000000 + g, NULL, (hashint8extended(g, 0) # (1::bigint << (g + 7 * $number) % 63))::simhash
+			FROM generate_series(1, $groups) g WHERE (g + $number) % $batches + 1 = $batch;
+			CALL load_staging();\n";
+	}
+	return { database => $db, sql => $sql };
+}
+
+# An expression for a random fingerprint
+sub random_fp
+{
+	return '((random() * 9e18)::bigint # ((random() * 2)::bigint << 62))::simhash';
+}
+
+1;

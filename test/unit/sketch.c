@@ -1,0 +1,281 @@
+/*-------------------------------------------------------------------------
+ *
+ * sketch.c
+ *	  Tests of sketches without a server: against the definition, in parts, as
+ *	  states, and what their distances say of Jaccard coefficients.
+ *
+ * Prints TAP.  The exit status is 1 if a test failed, else 0.
+ *
+ *	make -C test/unit check
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "unit.h"
+
+#include <math.h>
+
+#include "text/sketch.h"
+#include "text/sketch_state.h"
+#include "text/text_kernels.h"
+
+#include "server.h"
+
+#define MAX_FEATURES	20000
+#define NPARTS			7
+
+static uint64 hashes[2 * MAX_FEATURES];
+
+/*
+ * The fingerprint of a set as the documentation defines it, bin by bin.
+ */
+static uint64
+defined(const uint64 *set, int n)
+{
+	uint64		result = 0;
+
+	for (int b = 0; b < 64; b++)
+	{
+		uint64		fallen = PG_UINT64_MAX;
+		uint64		first = PG_UINT64_MAX;
+
+		for (int i = 0; i < n; i++)
+		{
+			uint64		x = shtext_mix(set[i]);
+			uint64		start = (x >> 16) % 65536 / 2 * 2;
+			uint64		step = ((x >> 6) % 32 * 2 + 1) * 1024;
+
+			if (x % 64 == b)
+				fallen = Min(fallen, x >> 32);
+			first = Min(first, (start + b * step) % 65536 + (shtext_mix(x) >> b) % 2);
+		}
+		result |= ((fallen != PG_UINT64_MAX ? fallen : first) & 1) << b;
+	}
+	return result;
+}
+
+static uint64
+fingerprint(const uint64 *set, int n)
+{
+	ShTextSketch sketch;
+	uint64		result;
+
+	shtext_sketch_init(&sketch);
+	shtext_sketch_add(&sketch, set, n);
+	if (!shtext_sketch_result(&sketch, &result))
+		bail_out("no fingerprint");
+	return result;
+}
+
+/* kind 0: random hashes, 1: small numbers, 2: multiples of what is added to seeds */
+static void
+make_set(int n, int kind)
+{
+	uint64		first = next_random();
+
+	for (int i = 0; i < n; i++)
+		hashes[i] = kind == 0 ? next_random() : kind == 1 ? i :
+			(first + i) * UINT64CONST(0x9e3779b97f4a7c15);
+}
+
+static bytea *
+state_of(const ShTextSketch *sketch)
+{
+	bytea	   *state = shtext_sketch_state_make();
+
+	shtext_sketch_state_write(state, sketch);
+	return state;
+}
+
+/*
+ * Sets in one piece and in parts that overlap, whose sketches travel as states
+ * and are merged in some order: the same sketch, and what is defined.
+ */
+static void
+test_definition(const char *kernels)
+{
+	bool		passed = true;
+	int			nempty = 0;
+
+	for (int n = 1; n < 3000; n += 1 + n / 6)
+	{
+		ShTextSketch whole;
+		ShTextSketch merged;
+		ShTextSketch parts[NPARTS];
+		bytea	   *states[2];
+		uint64		expected;
+		uint64		result;
+
+		make_set(n, n % 3);
+		expected = defined(hashes, n);
+		passed &= fingerprint(hashes, n) == expected;
+
+		/* single features, in another order, some again */
+		shtext_sketch_init(&whole);
+		for (int p = 0; p < NPARTS; p++)
+			shtext_sketch_init(&parts[p]);
+		for (int i = 0; i < n + n / 3; i++)
+		{
+			uint64		hash = hashes[n - 1 - i % n];
+
+			shtext_sketch_add(&whole, &hash, 1);
+			shtext_sketch_add(&parts[next_random() % NPARTS], &hash, 1);
+		}
+		passed &= shtext_sketch_result(&whole, &result) && result == expected;
+		nempty += whole.empty != 0;
+
+		shtext_sketch_init(&merged);
+		for (int p = 0; p < NPARTS; p++)
+		{
+			ShTextSketch *part = &parts[(p * 3 + n) % NPARTS];
+			bytea	   *state;
+
+			if (part->empty == PG_UINT64_MAX)
+				continue;
+			state = state_of(part);
+			shtext_sketch_state_read(state, part);
+			shtext_sketch_merge(&merged, part);
+			free(state);
+		}
+		passed &= shtext_sketch_result(&merged, &result) && result == expected;
+
+		/* the set decides on the state, too */
+		states[0] = state_of(&whole);
+		states[1] = state_of(&merged);
+		passed &= VARSIZE(states[0]) == VARSIZE(states[1]) &&
+			memcmp(states[0], states[1], VARSIZE(states[0])) == 0;
+		free(states[0]);
+		free(states[1]);
+	}
+	report(passed && nempty > 10, kernels, "sketches are as defined, in any order and in parts");
+}
+
+/*
+ * n random sets of a size, and others that have so many features in common
+ * with them: the mean distance must lie within five standard errors of 32
+ * times 1 - J, and must not scatter more than that of independent bits does.
+ */
+static void
+test_distances(void)
+{
+	static const int sizes[] = {1, 2, 3, 4, 6, 10, 20, 32, 50, 100, 200, 400, 1000, 10000};
+
+	for (int s = 0; s < lengthof(sizes); s++)
+	{
+		for (int tenth = 0; tenth < 10; tenth += 3)
+		{
+			int			size = sizes[s];
+			int			common = size * tenth / 10;
+			int			both = 2 * size - common;
+			int			nsets = Min(10000, 2000000 / both);
+			double		jaccard = common / (double) both;
+			double		expected = 32 * (1 - jaccard);
+			double		variance = expected * (1 - expected / 64);
+			double		sum = 0;
+			double		squares = 0;
+			char		what[100];
+
+			for (int i = 0; i < nsets; i++)
+			{
+				int			distance;
+
+				make_set(both, i % 3 == 2 ? 0 : i % 3);
+				/* small numbers, but others each time */
+				for (int j = 0; j < both && i % 3 == 1; j++)
+					hashes[j] += (uint64) i * both;
+				distance = __builtin_popcountll(fingerprint(hashes, size) ^
+												fingerprint(hashes + size - common, size));
+				sum += distance - expected;
+				squares += (distance - expected) * (distance - expected);
+			}
+			snprintf(what, sizeof(what), "%d features, Jaccard coefficient %.3f", size, jaccard);
+			printf("# %s: mean/32 off by %+.5f, variance %.3f of binomial\n",
+				   what, sum / nsets / 32, squares / nsets / variance);
+			report(fabs(sum / nsets) < 5 * sqrt(variance / nsets) &&
+				   squares / nsets < variance * (1 + 8 / sqrt(nsets)), "distances", what);
+		}
+	}
+}
+
+/*
+ * Whatever the bytes of a state are, it is refused or has a fingerprint, and
+ * nothing beyond it is touched.
+ */
+static void
+test_forged(void)
+{
+	volatile int nrefused = 0;
+	volatile int ntaken = 0;
+	volatile bool passed = true;
+
+	for (volatile int round = 0; round < 100000; round++)
+	{
+		jmp_buf		catch;
+		ShTextSketch sketch;
+		bytea	   *volatile state;
+
+		shtext_sketch_init(&sketch);
+		make_set(1 + round % 50, 0);
+		shtext_sketch_add(&sketch, hashes, 1 + round % 50);
+		state = state_of(&sketch);
+		for (int i = next_random() % 3; i > 0; i--)
+			VARDATA(state)[next_random() % (VARSIZE(state) - VARHDRSZ)] = next_random();
+		if (round % 10 == 0)
+			SET_VARSIZE(state, VARHDRSZ + next_random() % (VARSIZE(state) - VARHDRSZ));
+		if (round % 11 == 0 && VARSIZE(state) - VARHDRSZ > 4)
+			memset(VARDATA(state) + 4, 0xFF, VARSIZE(state) - VARHDRSZ - 4);
+
+		server_catch = &catch;
+		if (setjmp(catch) == 0)
+		{
+			uint64		result;
+			uint64		hash = next_random();
+
+			shtext_sketch_state_read(state, &sketch);
+			shtext_sketch_add(&sketch, &hash, 1);
+			shtext_sketch_state_write(state, &sketch);
+			shtext_sketch_state_read(state, &sketch);
+			passed &= shtext_sketch_result(&sketch, &result);
+			ntaken++;
+		}
+		else
+		{
+			passed &= server_sqlstate == ERRCODE_INVALID_BINARY_REPRESENTATION;
+			nrefused++;
+		}
+		server_catch = NULL;
+		free(state);
+	}
+	printf("# %d refused, %d taken\n", nrefused, ntaken);
+	report(passed && nrefused > 1000 && ntaken > 1000, "forged states",
+		   "are refused or taken");
+}
+
+int
+main(void)
+{
+	static const char *const names[] = {"portable", "avx2", "avx512", "avx512vbmi2"};
+	ShTextSketch sketch;
+	uint64		result;
+
+	shtext_sketch_init(&sketch);
+	report(!shtext_sketch_result(&sketch, &result), "empty set", "has no fingerprint");
+
+	/* those that the first call chooses */
+	test_definition("chosen kernels");
+	test_distances();
+	test_forged();
+	for (int i = 0; i < lengthof(names); i++)
+	{
+		char		what[100];
+
+		snprintf(what, sizeof(what), "kernels %s", names[i]);
+		if (shtext_kernels_named(names[i]) == NULL)
+		{
+			skip(what, "this machine cannot run them");
+			continue;
+		}
+		shtext_kernels = shtext_kernels_named(names[i]);
+		test_definition(what);
+	}
+	return finish();
+}
