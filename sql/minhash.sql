@@ -23,10 +23,11 @@ GROUP BY unit, shingle ORDER BY unit, shingle;
 DROP TABLE texts;
 
 -- named, and left out
-SELECT simhash_minhash('one two three four', unit => 'word', shingle => 2) = simhash_minhash('one two three four', 2, 'word') AS unit,
-	simhash_minhash(document => 'some text', shingle => 3) = simhash_minhash('some text', 3, 'char') AS shingle,
+SELECT simhash_minhash('one two three four') = simhash_minhash('one two three four', 2, 'word') AS defaults,
+	simhash_minhash('one two three four', unit => 'char') = simhash_minhash('one two three four', 2, 'char') AS unit,
+	simhash_minhash(document => 'one two three four', shingle => 3) = simhash_minhash('one two three four', 3, 'word') AS shingle,
 	simhash_minhash('some text'::varchar) = simhash_minhash('some text') AS "varchar",
-	simhash_minhash('the same words, the same words', 2, 'word') = simhash_minhash('SAME - words, the (same) words', 2, 'word') AS set_of_words,
+	simhash_minhash('the same words, the same words') = simhash_minhash('SAME - words, the (same) words') AS set_of_words,
 	simhash_minhash('some text') <> simhash_compute('some text') AS another_way;
 SELECT simhash_minhash(NULL::text) IS NULL AS text, simhash_minhash('a', NULL::int) IS NULL AS shingle, simhash_minhash('a', 4, NULL) IS NULL AS unit,
 	simhash_minhash(NULL::bytea) IS NULL AS bytea, simhash_minhash(NULL::tsvector) IS NULL AS tsvector,
@@ -35,7 +36,7 @@ SELECT simhash_minhash(NULL::text) IS NULL AS text, simhash_minhash('a', NULL::i
 -- bytes
 SELECT simhash_minhash('\x'::bytea) IS NULL AS empty, simhash_minhash('abcdefgh'::bytea) = simhash_minhash(ARRAY['abcdefgh']) AS one_window,
 	simhash_minhash('Abc'::bytea) <> simhash_minhash('abc'::bytea) AS no_folding,
-	simhash_minhash(convert_to(t, 'UTF8'), 4) = simhash_minhash(t, 4) AS as_text, simhash_minhash(convert_to(t, 'UTF8')) = simhash_minhash(t, 8) AS as_text_8
+	simhash_minhash(convert_to(t, 'UTF8'), 4) = simhash_minhash(t, 4, 'char') AS as_text, simhash_minhash(convert_to(t, 'UTF8')) = simhash_minhash(t, 8, 'char') AS as_text_8
 FROM (SELECT string_agg(md5(i::text), '' ORDER BY i) FROM generate_series(1, 300) i) AS g (t);
 
 -- tsvector: positions and labels do not count

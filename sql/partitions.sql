@@ -200,6 +200,54 @@ SELECT c.* FROM compare('many', 'many_fp', '0', 3) c;
 SELECT c.* FROM compare_duplicates('many', 'many_columns', 'tenant || lower(lang)', 3, 'length(body), id') c;
 
 --
+-- Many rows: as in one table
+--
+
+-- Compare what is found with what is found in a plain table, by the ids of rows.
+CREATE FUNCTION differences(plain_index regclass, parted_index regclass, distance int, OUT pairs bigint, OUT members bigint, OUT duplicates bigint, OUT wrong bigint)
+LANGUAGE plpgsql AS $$
+BEGIN
+	CREATE TEMP TABLE plain_row ON COMMIT DROP AS SELECT id, ctid AS tid FROM plain;
+	CREATE TEMP TABLE parted_row ON COMMIT DROP AS SELECT id, tableoid AS t, ctid AS tid FROM parted;
+	WITH plain_pair AS MATERIALIZED (SELECT least(x.id, y.id), greatest(x.id, y.id) FROM simhash_find_all(plain_index, distance) JOIN plain_row x ON x.tid = a JOIN plain_row y ON y.tid = b),
+		parted_pair AS MATERIALIZED (SELECT least(x.id, y.id), greatest(x.id, y.id) FROM simhash_find_all(parted_index, distance) JOIN parted_row x ON (x.t, x.tid) = (a_table, a) JOIN parted_row y ON (y.t, y.tid) = (b_table, b)),
+		plain_member AS MATERIALIZED (SELECT id, cluster, size FROM simhash_find_clusters(plain_index, distance) JOIN plain_row ON tid = member),
+		parted_member AS MATERIALIZED (SELECT id, cluster, size FROM simhash_find_clusters(parted_index, distance) JOIN parted_row ON (t, tid) = (member_table, member)),
+		plain_duplicate AS MATERIALIZED (SELECT x.id AS x, y.id AS y FROM simhash_find_duplicates(plain_index, distance, 'md5(id::text)') JOIN plain_row x ON x.tid = duplicate JOIN plain_row y ON y.tid = keeper),
+		parted_duplicate AS MATERIALIZED (SELECT x.id AS x, y.id AS y FROM simhash_find_duplicates(parted_index, distance, 'md5(id::text)') JOIN parted_row x ON (x.t, x.tid) = (duplicate_table, duplicate) JOIN parted_row y ON (y.t, y.tid) = (keeper_table, keeper))
+	SELECT (SELECT count(*) FROM plain_pair), (SELECT count(*) FROM plain_member), (SELECT count(*) FROM plain_duplicate),
+		(SELECT count(*) FROM ((TABLE plain_pair EXCEPT ALL TABLE parted_pair) UNION ALL (TABLE parted_pair EXCEPT ALL TABLE plain_pair)) s)
+		+ (SELECT count(*) FROM ((TABLE plain_member EXCEPT ALL TABLE parted_member) UNION ALL (TABLE parted_member EXCEPT ALL TABLE plain_member)) s)
+		+ (SELECT count(*) FROM ((TABLE plain_duplicate EXCEPT ALL TABLE parted_duplicate) UNION ALL (TABLE parted_duplicate EXCEPT ALL TABLE plain_duplicate)) s)
+	INTO pairs, members, duplicates, wrong;
+	DROP TABLE plain_row, parted_row;
+END $$;
+CREATE TABLE plain (id int, tenant int, fp simhash);
+CREATE TABLE parted (LIKE plain) PARTITION BY HASH (id);
+CREATE TABLE parted_0 PARTITION OF parted FOR VALUES WITH (MODULUS 7, REMAINDER 0);
+CREATE TABLE parted_1 PARTITION OF parted FOR VALUES WITH (MODULUS 7, REMAINDER 1);
+CREATE TABLE parted_2 PARTITION OF parted FOR VALUES WITH (MODULUS 7, REMAINDER 2);
+CREATE TABLE parted_3 PARTITION OF parted FOR VALUES WITH (MODULUS 7, REMAINDER 3);
+CREATE TABLE parted_4 PARTITION OF parted FOR VALUES WITH (MODULUS 7, REMAINDER 4);
+CREATE TABLE parted_5 PARTITION OF parted FOR VALUES WITH (MODULUS 7, REMAINDER 5);
+CREATE TABLE parted_6 PARTITION OF parted FOR VALUES WITH (MODULUS 7, REMAINDER 6);
+CREATE INDEX plain_fp ON plain USING simhash (fp);
+CREATE INDEX plain_tenant ON plain USING simhash (tenant, fp);
+CREATE INDEX parted_fp ON parted USING simhash (fp);
+CREATE INDEX parted_tenant ON parted USING simhash (tenant, fp);
+-- groups of a third of the rows and of a few, equal fingerprints, some that differ but in their last bits, clusters
+INSERT INTO plain
+SELECT i, CASE WHEN i % 3 > 0 THEN i % 3 ELSE i % 300 END,
+	CASE WHEN i % 4 = 0 THEN bits('e' || i / 100) WHEN i % 4 = 1 AND i < 3000 THEN i::bigint << 8 ELSE flip(bits('c' || i / 12), i % 4, 'f' || i) END
+FROM generate_series(1, 8000) i;
+INSERT INTO parted TABLE plain;
+SELECT i.*, distance, d.* FROM (VALUES ('plain_fp', 'parted_fp'), ('plain_tenant', 'parted_tenant')) i(plain, parted), unnest('{0,3}'::int[]) distance, differences(plain, parted, distance) d ORDER BY 1, 3;
+-- built anew, with leaves that are in order and full
+REINDEX TABLE parted;
+SELECT i.*, d.* FROM (VALUES ('plain_fp', 'parted_fp'), ('plain_tenant', 'parted_tenant')) i(plain, parted), differences(plain, parted, 3) d ORDER BY 1;
+DROP TABLE plain, parted;
+
+--
 -- Hundreds of partitions
 --
 CREATE TABLE wide (id int, fp simhash) PARTITION BY HASH (id);

@@ -921,10 +921,10 @@ COMMENT ON AGGREGATE simhash_weighted_agg(bigint, float8) IS 'fingerprint of fea
 -- above
 --
 
-CREATE FUNCTION simhash_minhash(document text, shingle int DEFAULT 8, unit text DEFAULT 'char') RETURNS simhash
+CREATE FUNCTION simhash_minhash(document text, shingle int DEFAULT 2, unit text DEFAULT 'word') RETURNS simhash
 AS 'MODULE_PATHNAME', 'simhash_minhash_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION simhash_minhash(text, int, text) IS
-'MinHash fingerprint of a text: of the set of its runs of some characters or words; null if it has no letter or digit';
+'MinHash fingerprint of a text: of the set of its runs of some words or characters; null if it has no letter or digit';
 
 CREATE FUNCTION simhash_minhash(document bytea, shingle int DEFAULT 8) RETURNS simhash
 AS 'MODULE_PATHNAME', 'simhash_minhash_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
@@ -1213,14 +1213,16 @@ CREATE FUNCTION simhash_find_matches(
 	OUT a tid, OUT b tid, OUT a_fp simhash, OUT b_fp simhash, OUT distance integer,
 	OUT a_table regclass, OUT b_table regclass
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000;
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000
+SUPPORT simhash_rows_support;
 COMMENT ON FUNCTION simhash_find_matches(regclass, regclass, integer) IS 'all pairs of a row of index a and one of index b whose fingerprints differ in at most distance bits, by default the smaller distance of the two indexes, and whose columns before the fingerprint are equal';
 
 CREATE FUNCTION simhash_find_matches_in(
 	queries simhash[], index regclass, distance integer DEFAULT NULL,
 	OUT query simhash, OUT b tid, OUT b_fp simhash, OUT distance integer, OUT b_table regclass
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000;
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000
+SUPPORT simhash_rows_support;
 COMMENT ON FUNCTION simhash_find_matches_in(simhash[], regclass, integer) IS 'all pairs of a value and a row whose fingerprint differs from it in at most distance bits, by default the distance of the index; each different value once';
 
 CREATE FUNCTION simhash_find_all_in(

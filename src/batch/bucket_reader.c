@@ -28,6 +28,15 @@
 #define BYTES_PER_ROW		sizeof(uint64)
 
 /*
+ * Is there memory for a bucket of so many entries?
+ */
+bool
+shbatch_bucket_fits(double entries)
+{
+	return entries * (BYTES_PER_KEY + BYTES_PER_ROW) <= maintenance_work_mem * 1024.0;
+}
+
+/*
  * Prepare to read buckets, each of which may take so much memory.
  *
  * repeat is told of the rows of a fingerprint after the first one; if it is
@@ -97,9 +106,12 @@ enlarge_keys(ShBatchBucketReader *reader)
 {
 	size_t		repeats = reader->max_rows - reader->max_keys;
 
+	if (reader->max_keys == SHBATCH_PAIRS_MAX_KEYS)
+		report_too_large(reader);
 	/* each key has a row, at least */
 	reader->max_keys = next_capacity(reader, reader->max_keys, BYTES_PER_KEY + BYTES_PER_ROW,
 									 repeats * BYTES_PER_ROW);
+	reader->max_keys = Min(reader->max_keys, SHBATCH_PAIRS_MAX_KEYS);
 	reader->max_rows = reader->max_keys + repeats;
 	reader->tids = repalloc_huge(reader->tids, reader->max_rows * sizeof(uint64));
 	reader->keys = repalloc_huge(reader->keys, reader->max_keys * sizeof(uint64));

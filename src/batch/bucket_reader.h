@@ -69,6 +69,7 @@ typedef struct ShBatchBucketReader
 	size_t		own_rows[SHBATCH_STREAM_MAX];	/* starts where no key repeats */
 } ShBatchBucketReader;
 
+extern bool shbatch_bucket_fits(double entries);
 extern void shbatch_buckets_init(ShBatchBucketReader *reader, ShBatchStream *stream, Size memory,
 								ShBatchRepeatFunction repeat, void *repeat_arg);
 extern void shbatch_buckets_start(ShBatchBucketReader *reader, int table, int prefix_bits);

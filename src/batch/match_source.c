@@ -103,12 +103,15 @@ begin_sides(ShBatchMatchSource *input, Side *a, Side *b, int distance, bool grou
 {
 	const ShBitsScheme *scheme = choose_scheme(a, b, distance);
 
+	/* as if the sides were equal: each may take half of the memory */
+	double		entries = 2 * Max(a->most, b->most);
+
 	sort_side(a, scheme, snapshot);
 	sort_side(b, scheme, snapshot);
 	if (scheme != NULL)
-		shbatch_plan(&input->plan, scheme, distance, a->most + b->most);
+		shbatch_plan(&input->plan, scheme, distance, entries);
 	else
-		scheme = shbatch_plan_sort(&input->plan, distance, a->most + b->most);
+		scheme = shbatch_plan_sort(&input->plan, distance, entries);
 	begin_stream(&input->a, a, scheme, grouped, snapshot);
 	begin_stream(&input->b, b, scheme, grouped, snapshot);
 	input->distance = distance;
@@ -148,13 +151,14 @@ shbatch_match_source_tables(ShBatchMatchSource *input, const ShBatchTables *tabl
 }
 
 /*
- * Find all pairs, and pass them to the sink.
+ * Begin to find all pairs, which are passed to found, with arg.
  */
-void
-shbatch_match_source_search(ShBatchMatchSource *input, ShBatchMatchSink *sink)
+ShBatchMatchSearch *
+shbatch_match_source_search(ShBatchMatchSource *input, ShBatchMatchFunction found, void *arg)
 {
 	shbatch_progress_phase(SHBATCH_PHASE_COMPARE, input->entries * input->plan.nwalks);
-	shbatch_search_matches(&input->a, &input->b, &input->plan, input->distance, sink);
+	return shbatch_match_search_begin(&input->a, &input->b, &input->plan, input->distance,
+									  found, arg);
 }
 
 /*

@@ -3,35 +3,27 @@
  * pairs.c
  *	  All pairs within a distance among some keys, or between two sets of them.
  *
- * A few keys are compared each with each.  More are subdivided by the method
- * that the tables of a scheme follow: the bits in which the keys vary are cut
- * into distance + 1 parts, in one of which the keys of a pair agree.  For each
- * part the keys are sorted by it, and those that agree in it are searched in
- * the same way.  A pair belongs to the first part in which it agrees; so that
- * no later one finds it again, the parts before are remembered as masks.
+ * A few keys are compared each with each.  Many are searched by parts (parts.c):
+ * they are grouped by their value of a part, and each group is compared with
+ * those whose values are within the radius.  Two groups that are large are
+ * searched in the same way again, by the bits in which their keys still vary.
+ *
+ * A pair belongs to the first part whose radius it is within.  So that no later
+ * one finds it again, those before are remembered.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "batch/pairs.h"
+#include "batch/parts.h"
 #include "bits/distance.h"
-#include "bits/scheme.h"
-#include "sort/radix.h"
-
-/* up to how many keys are compared each with each: sorting more is cheaper */
-#define COMPARE_MAX		512
 
 /* how many keys are compared with how many others by one call */
 #define TILE			SHBITS_MAX_TILE
-
-/* how many keys one tile is compared with before interrupts are checked */
-#define CHECK_INTERVAL	0x10000
 
 /* up to how many keys of one set are each compared with all of the other */
 #define FEW_KEYS		4
@@ -39,12 +31,94 @@
 /* how many keys one such is compared with by one call */
 #define FILTER_MAX		1024
 
-/* how many keys are sorted by a part before that is reported */
-#define REPORT_INTERVAL	65536
+/* up to how many comparisons are made without thinking of a better way */
+#define COMPARE_MAX		0x100000
+
+/* so many comparisons are made before interrupts are checked and that is reported */
+#define CHECK_INTERVAL	0x1000000
+
+/* how many keys of other groups are compared with a group together */
+#define NEIGHBORS_MAX	1024
+
+/* how many of them are copied at once, which may be more than there are */
+#define COPIED_TOGETHER	8
+
+/*
+ * Some keys to compare.  The position of key i, which callers know it by, is
+ * positions[i], or if it is a copy positions[i + moved[i]], modulo 2^32; without
+ * positions[] it is i.
+ */
+typedef struct Keys
+{
+	const uint64 *keys;
+	const uint32 *positions;
+	const uint32 *moved;
+	size_t		count;
+	bool		second;			/* of the second of two sets */
+} Keys;
+
+/* some keys among those that are subdivided */
+typedef struct Range
+{
+	size_t		start;
+	size_t		count;
+} Range;
+
+/*
+ * A part of the search, out of 1: where it begins, and how much it is.
+ */
+typedef struct Share
+{
+	double		start;
+	double		size;
+} Share;
+
+static const Share whole = {0, 1};
+
+/*
+ * Keys grouped by a part: those whose value is v are from starts[v] on, to
+ * starts[v + 1], counted from the start of the range.
+ */
+typedef struct Groups
+{
+	Range		range;
+	size_t		nvalues;
+	uint32	   *starts;
+} Groups;
+
+/*
+ * Keys of groups that are compared with another one together: few at a time, and
+ * of different numbers each time, take several times as long as that.
+ */
+typedef struct Neighbors
+{
+	size_t		count;
+	uint64		keys[NEIGHBORS_MAX + COPIED_TOGETHER];
+	uint32		moved[NEIGHBORS_MAX + COPIED_TOGETHER];
+} Neighbors;
+
+/* groups by a part that are to be compared, and how far that is */
+typedef struct PartSearch
+{
+	const ShBatchPart *part;
+	bool		among;
+	Groups		a;
+	Groups		b;				/* a again, if among */
+	ShBatchBall ball;
+	int			depth;
+	Share		share;
+	double		comparisons;	/* that it takes */
+	double		done;
+	double		reported;		/* done when that was reported */
+	Neighbors	neighbors;		/* of the group of a that it is at */
+} PartSearch;
+
+static void search(ShBatchPairs *pairs, Range a, Range b, bool among, int depth, Share share);
 
 /*
  * Prepare to search.  Pairs that differ in at most distance bits, 0..64, are
- * passed to found, with arg; report is told how far a long search is.
+ * passed to found, with arg; report is told how far a long search is.  Memory that
+ * is kept from one search to the next is of the current context.
  */
 void
 shbatch_pairs_init(ShBatchPairs *pairs, int distance, ShBatchPairFunction found,
@@ -54,12 +128,15 @@ shbatch_pairs_init(ShBatchPairs *pairs, int distance, ShBatchPairFunction found,
 	pairs->found = found;
 	pairs->report = report;
 	pairs->arg = arg;
+	pairs->context = CurrentMemoryContext;
 	pairs->nmasks = 0;
-	pairs->two_sets = false;
+	pairs->nparts = 0;
+	pairs->compared = 0;
 	pairs->capacity = 0;
-	pairs->entries = NULL;
-	pairs->scratch = NULL;
-	pairs->column = NULL;
+	pairs->keys = NULL;
+	pairs->positions = NULL;
+	pairs->scratch_keys = NULL;
+	pairs->scratch_positions = NULL;
 }
 
 /*
@@ -73,25 +150,19 @@ found_before(const ShBatchPairs *pairs, uint64 difference)
 		if ((difference & pairs->masks[i]) == 0)
 			return true;
 	}
+	for (int i = 0; i < pairs->nparts; i++)
+	{
+		if (pg_popcount64(difference & pairs->parts[i].mask) <= pairs->parts[i].radius)
+			return true;
+	}
 	return false;
 }
 
-/*
- * A part of the search, out of 1: where it begins, and how much it is.
- */
-typedef struct Share
-{
-	double		start;
-	double		size;
-} Share;
-
-static const Share whole = {0, 1};
-
-/* what a fraction of a share is, from another fraction on */
+/* a part of a share, which begins and ends at fractions of it */
 static Share
-share_of(Share share, double start, double size)
+share_of(Share share, double start, double end)
 {
-	Share		result = {share.start + share.size * start, share.size * size};
+	Share		result = {share.start + share.size * start, share.size * (end - start)};
 
 	return result;
 }
@@ -103,27 +174,23 @@ report_done(ShBatchPairs *pairs, Share share, double fraction)
 	pairs->report(pairs->arg, share.start + share.size * Min(fraction, 1));
 }
 
-/*
- * Keys to compare.  entries[], if given, has their positions.
- */
-typedef struct Keys
-{
-	const uint64 *keys;
-	const ShSortItem *entries;
-	size_t		count;
-} Keys;
-
 static inline size_t
-position(Keys keys, size_t i)
+position(const Keys *keys, size_t i)
 {
-	return keys.entries == NULL ? i : keys.entries[i].value / 2;
+	if (keys->moved != NULL)
+		i = (uint32) i + keys->moved[i];
+	return keys->positions == NULL ? i : keys->positions[i];
 }
 
 /* key i of a and key j of b are within the distance of each other */
 static inline void
-found_pair(ShBatchPairs *pairs, Keys a, Keys b, size_t i, size_t j)
+found_pair(ShBatchPairs *pairs, const Keys *a, const Keys *b, size_t i, size_t j)
 {
-	if (!found_before(pairs, a.keys[i] ^ b.keys[j]))
+	if (found_before(pairs, a->keys[i] ^ b->keys[j]))
+		return;
+	if (a->second)
+		pairs->found(pairs->arg, position(b, j), position(a, i));
+	else
 		pairs->found(pairs->arg, position(a, i), position(b, j));
 }
 
@@ -132,7 +199,7 @@ found_pair(ShBatchPairs *pairs, Keys a, Keys b, size_t i, size_t j)
  * them.
  */
 static inline void
-found_in_tile(ShBatchPairs *pairs, Keys a, Keys b, size_t i, size_t j,
+found_in_tile(ShBatchPairs *pairs, const Keys *a, const Keys *b, size_t i, size_t j,
 			  uint64 with_others, uint64 *others)
 {
 	for (; with_others != 0; with_others &= with_others - 1)
@@ -150,28 +217,29 @@ found_in_tile(ShBatchPairs *pairs, Keys a, Keys b, size_t i, size_t j,
  * Compare keys each with each.
  */
 static void
-compare_all(ShBatchPairs *pairs, Keys keys, Share share)
+compare_among(ShBatchPairs *pairs, const Keys *keys, Share share)
 {
-	size_t		count = keys.count;
+	size_t		count = keys->count;
 	double		square = (double) count * count;
 	uint64		others[TILE];
-	uint64		found;
+	double		checked = 0;
 
 	for (size_t i = 0; i < count; i += TILE)
 	{
-		found = shbits_filter_pairs(keys.keys + i, Min(TILE, count - i), pairs->distance,
-									others);
+		uint64		found = shbits_filter_pairs(keys->keys + i, Min(TILE, count - i),
+												pairs->distance, others);
+
 		found_in_tile(pairs, keys, keys, i, i, found, others);
 		for (size_t j = i + TILE; j < count; j += TILE)
 		{
-			found = shbits_filter_product(keys.keys + i, TILE, keys.keys + j,
+			found = shbits_filter_product(keys->keys + i, TILE, keys->keys + j,
 										  Min(TILE, count - j), pairs->distance, others);
 			found_in_tile(pairs, keys, keys, i, j, found, others);
-			if (unlikely(j % CHECK_INTERVAL == 0))
-				CHECK_FOR_INTERRUPTS();
 		}
-		if (unlikely(count > COMPARE_MAX))
+		checked += (double) TILE * (count - i);
+		if (unlikely(checked > CHECK_INTERVAL))
 		{
+			checked = 0;
 			CHECK_FOR_INTERRUPTS();
 			report_done(pairs, share, (2.0 * count - i) * i / square);
 		}
@@ -179,29 +247,24 @@ compare_all(ShBatchPairs *pairs, Keys keys, Share share)
 }
 
 /*
- * Compare each of a few keys with all of others, which are b, or a if the few are
- * the second of each pair.
+ * Compare each of a few keys with all of others.
  */
 static void
-compare_few(ShBatchPairs *pairs, Keys few, Keys others, bool swapped)
+compare_few(ShBatchPairs *pairs, const Keys *few, const Keys *others)
 {
 	uint16		found[FILTER_MAX];
 
-	for (size_t j = 0; j < others.count; j += FILTER_MAX)
+	for (size_t j = 0; j < others->count; j += FILTER_MAX)
 	{
 		CHECK_FOR_INTERRUPTS();
-		for (size_t i = 0; i < few.count; i++)
+		for (size_t i = 0; i < few->count; i++)
 		{
-			int			nfound = shbits_filter(others.keys + j, Min(FILTER_MAX, others.count - j),
-											   few.keys[i], pairs->distance, found);
+			int			nfound = shbits_filter(others->keys + j,
+											   Min(FILTER_MAX, others->count - j),
+											   few->keys[i], pairs->distance, found);
 
 			for (int k = 0; k < nfound; k++)
-			{
-				if (swapped)
-					found_pair(pairs, others, few, j + found[k], i);
-				else
-					found_pair(pairs, few, others, i, j + found[k]);
-			}
+				found_pair(pairs, few, others, i, j + found[k]);
 		}
 	}
 }
@@ -210,319 +273,502 @@ compare_few(ShBatchPairs *pairs, Keys few, Keys others, bool swapped)
  * Compare each key of a with each of b.
  */
 static void
-compare_product(ShBatchPairs *pairs, Keys a, Keys b, Share share)
+compare_product(ShBatchPairs *pairs, const Keys *a, const Keys *b, Share share)
 {
 	uint64		others[TILE];
+	double		checked = 0;
 
-	if (a.count <= FEW_KEYS)
+	if (a->count <= FEW_KEYS && b->count > TILE)
+		compare_few(pairs, a, b);
+	else if (b->count <= FEW_KEYS && a->count > TILE)
+		compare_few(pairs, b, a);
+	else
 	{
-		compare_few(pairs, a, b, false);
-		return;
-	}
-	if (b.count <= FEW_KEYS)
-	{
-		compare_few(pairs, b, a, true);
-		return;
-	}
-	for (size_t i = 0; i < a.count; i += TILE)
-	{
-		for (size_t j = 0; j < b.count; j += TILE)
+		for (size_t i = 0; i < a->count; i += TILE)
 		{
-			uint64		found;
+			for (size_t j = 0; j < b->count; j += TILE)
+			{
+				uint64		found = shbits_filter_product(a->keys + i, Min(TILE, a->count - i),
+														  b->keys + j, Min(TILE, b->count - j),
+														  pairs->distance, others);
 
-			found = shbits_filter_product(a.keys + i, Min(TILE, a.count - i),
-										  b.keys + j, Min(TILE, b.count - j),
-										  pairs->distance, others);
-			found_in_tile(pairs, a, b, i, j, found, others);
-			if (unlikely(j % CHECK_INTERVAL == 0))
+				found_in_tile(pairs, a, b, i, j, found, others);
+			}
+			checked += (double) TILE * b->count;
+			if (unlikely(checked > CHECK_INTERVAL))
+			{
+				checked = 0;
 				CHECK_FOR_INTERRUPTS();
+				report_done(pairs, share, (double) i / a->count);
+			}
 		}
-		if (unlikely(a.count > COMPARE_MAX))
-			report_done(pairs, share, (double) i / a.count);
 	}
+}
+
+static inline Keys
+keys_of(const ShBatchPairs *pairs, Range range)
+{
+	Keys		keys;
+
+	keys.keys = pairs->keys + range.start;
+	keys.positions = pairs->positions + range.start;
+	keys.moved = NULL;
+	keys.count = range.count;
+	keys.second = range.start >= pairs->first_set;
+	return keys;
+}
+
+static inline void
+compare(ShBatchPairs *pairs, Range a, Range b, bool among, Share share)
+{
+	Keys		keys_a = keys_of(pairs, a);
+	Keys		keys_b = keys_of(pairs, b);
+
+	if (among)
+		compare_among(pairs, &keys_a, share);
+	else
+		compare_product(pairs, &keys_a, &keys_b, share);
 }
 
 /*
- * Of two sets an entry is of the second if its value is odd.
+ * Prepare to compute the values of a part.
  */
-static inline bool
-of_second(ShSortItem entry)
+static void
+prepare_values(ShBatchPartBits *bits, uint64 mask)
 {
-	return entry.value % 2 == 1;
-}
+	int			nbits = 0;
 
-/* how many entries are of the second set */
-static size_t
-count_second(const ShSortItem *entries, size_t count)
-{
-	size_t		result = 0;
-
-	for (size_t i = 0; i < count; i++)
-		result += of_second(entries[i]);
-	return result;
-}
-
-/* Move the entries of the second set behind the others. */
-static size_t
-separate_sets(ShBatchPairs *pairs, ShSortItem *entries, size_t count)
-{
-	size_t		nfirst = 0;
-	size_t		nsecond = 0;
-
-	for (size_t i = 0; i < count; i++)
+	memset(bits, 0, sizeof(ShBatchPartBits));
+	for (int i = 0; i < SHBITS_WIDTH; i++)
 	{
-		if (of_second(entries[i]))
-			pairs->scratch[nsecond++] = entries[i];
-		else
-			entries[nfirst++] = entries[i];
+		if (((mask >> i) & 1) == 0)
+			continue;
+		for (int byte = 0; byte < 256; byte++)
+			bits->of_byte[i / 8][byte] |= (uint32) ((byte >> (i % 8)) & 1) << nbits;
+		nbits++;
 	}
-	memcpy(entries + nfirst, pairs->scratch, nsecond * sizeof(ShSortItem));
-	return nfirst;
+}
+
+static inline uint32
+value_of(const ShBatchPartBits *bits, uint64 key)
+{
+	return bits->of_byte[0][key & 0xff] |
+		bits->of_byte[1][(key >> 8) & 0xff] |
+		bits->of_byte[2][(key >> 16) & 0xff] |
+		bits->of_byte[3][(key >> 24) & 0xff] |
+		bits->of_byte[4][(key >> 32) & 0xff] |
+		bits->of_byte[5][(key >> 40) & 0xff] |
+		bits->of_byte[6][(key >> 48) & 0xff] |
+		bits->of_byte[7][key >> 56];
+}
+
+/*
+ * Group the keys of a range by a part.
+ */
+static void
+group_keys(ShBatchPairs *pairs, Groups *groups, Range range, const ShBatchPart *part)
+{
+	uint64	   *keys = pairs->keys + range.start;
+	uint32	   *positions = pairs->positions + range.start;
+	size_t		nvalues = (size_t) 1 << part->nbits;
+	uint32	   *starts = palloc0((nvalues + 2) * sizeof(uint32));
+
+	prepare_values(&pairs->bits, part->mask);
+
+	/* the size of each group, two places on */
+	for (size_t i = 0; i < range.count; i++)
+	{
+		if (i % COMPARE_MAX == 0)
+			CHECK_FOR_INTERRUPTS();
+		starts[value_of(&pairs->bits, keys[i]) + 2]++;
+	}
+	/* its start, one place on */
+	for (size_t value = 2; value <= nvalues; value++)
+		starts[value] += starts[value - 1];
+	/* which becomes its end */
+	for (size_t i = 0; i < range.count; i++)
+	{
+		size_t		place = starts[value_of(&pairs->bits, keys[i]) + 1]++;
+
+		if (i % COMPARE_MAX == 0)
+			CHECK_FOR_INTERRUPTS();
+		pairs->scratch_keys[place] = keys[i];
+		pairs->scratch_positions[place] = positions[i];
+	}
+	memcpy(keys, pairs->scratch_keys, range.count * sizeof(uint64));
+	memcpy(positions, pairs->scratch_positions, range.count * sizeof(uint32));
+
+	groups->range = range;
+	groups->nvalues = nvalues;
+	groups->starts = starts;
+}
+
+static inline Range
+group(const Groups *groups, size_t value)
+{
+	Range		range;
+
+	range.start = groups->range.start + groups->starts[value];
+	range.count = groups->starts[value + 1] - groups->starts[value];
+	return range;
+}
+
+/*
+ * Compare a group of a with the neighbors that were collected.
+ */
+static void
+compare_neighbors(ShBatchPairs *pairs, PartSearch *ps, Range a)
+{
+	Keys		keys_a = keys_of(pairs, a);
+	Keys		keys_b;
+
+	keys_b.keys = ps->neighbors.keys;
+	keys_b.positions = pairs->positions;
+	keys_b.moved = ps->neighbors.moved;
+	keys_b.count = ps->neighbors.count;
+	keys_b.second = !keys_a.second;
+	compare_product(pairs, &keys_a, &keys_b, whole);
+	ps->neighbors.count = 0;
+}
+
+/*
+ * Collect the keys of a group that is to be compared with one of a.
+ */
+static inline void
+add_neighbors(ShBatchPairs *pairs, PartSearch *ps, Range a, Range b)
+{
+	Neighbors  *neighbors = &ps->neighbors;
+
+	while (b.count > 0)
+	{
+		size_t		count = Min(b.count, NEIGHBORS_MAX - neighbors->count);
+		uint32		moved = (uint32) (b.start - neighbors->count);
+
+		for (size_t i = 0; i < count; i += COPIED_TOGETHER)
+		{
+			memcpy(neighbors->keys + neighbors->count + i, pairs->keys + b.start + i,
+				   COPIED_TOGETHER * sizeof(uint64));
+			for (int k = 0; k < COPIED_TOGETHER; k++)
+				neighbors->moved[neighbors->count + i + k] = moved;
+		}
+		neighbors->count += count;
+		if (neighbors->count == NEIGHBORS_MAX)
+			compare_neighbors(pairs, ps, a);
+		b.start += count;
+		b.count -= count;
+	}
 }
 
 static void
-compare_entries(ShBatchPairs *pairs, ShSortItem *entries, size_t count, Share share)
+report_compared(ShBatchPairs *pairs, PartSearch *ps, double comparisons)
 {
-	Keys		a = {pairs->column, entries, count};
-	Keys		b;
-
-	if (pairs->two_sets)
-		a.count = separate_sets(pairs, entries, count);
-	for (size_t i = 0; i < count; i++)
-		pairs->column[i] = entries[i].key;
-	if (!pairs->two_sets)
+	ps->done += comparisons;
+	if (ps->done - ps->reported > CHECK_INTERVAL)
 	{
-		compare_all(pairs, a, share);
-		return;
+		ps->reported = ps->done;
+		report_done(pairs, ps->share, ps->done / ps->comparisons);
 	}
-	b.keys = a.keys + a.count;
-	b.entries = a.entries + a.count;
-	b.count = count - a.count;
-	compare_product(pairs, a, b, share);
-}
-
-/* the bits in which keys vary */
-static uint64
-varying_bits(const ShSortItem *entries, size_t count)
-{
-	uint64		varying = 0;
-
-	for (size_t i = 1; i < count; i++)
-		varying |= entries[i].key ^ entries[0].key;
-	return varying;
 }
 
 /*
- * Cut a range of bits that has the given number of bits of varying off its
- * upper end.  Returns the range as a mask, and takes its bits out of varying.
- */
-static uint64
-cut_part(uint64 *varying, int nbits)
-{
-	int			top = pg_leftmost_one_pos64(*varying);
-	int			bottom = top;
-	uint64		part;
-
-	for (int i = 0; i < nbits; i++)
-	{
-		bottom = pg_leftmost_one_pos64(*varying);
-		*varying &= ~(UINT64CONST(1) << bottom);
-	}
-	part = (PG_UINT64_MAX >> (63 - top)) & (PG_UINT64_MAX << bottom);
-	return part;
-}
-
-/*
- * Sort entries by a range of bits first.
+ * Two groups that are large.
  */
 static void
-sort_by_part(ShBatchPairs *pairs, ShSortItem *entries, size_t count, uint64 part)
+search_groups(ShBatchPairs *pairs, PartSearch *ps, Range a, Range b, bool among)
 {
-	int			rotate = 63 - pg_leftmost_one_pos64(part);
+	double		comparisons = (double) a.count * b.count / (among ? 2 : 1);
 
-	for (size_t i = 0; i < count; i++)
-		pairs->scratch[i] = shsort_item(shbits_rotate_left(entries[i].key, rotate),
-										entries[i].value);
-	shsort_radix(pairs->scratch, entries, count);
-	for (size_t i = 0; i < count; i++)
-		entries[i].key = shbits_rotate_left(entries[i].key, -rotate);
-}
-
-/* the end of the run of entries that agree with the first one in a part */
-static size_t
-run_end(const ShSortItem *entries, size_t start, size_t count, uint64 part)
-{
-	size_t		end = start + 1;
-
-	while (end < count && ((entries[end].key ^ entries[start].key) & part) == 0)
-		end++;
-	return end;
+	search(pairs, a, b, among, ps->depth + 1,
+		   share_of(ps->share, ps->done / ps->comparisons,
+					(ps->done + comparisons) / ps->comparisons));
+	report_compared(pairs, ps, comparisons);
 }
 
 /*
- * How many comparisons it takes to compare entries each with each.
+ * Compare a group of a with those of b whose values are within the radius, or only
+ * count their keys.  Returns how many these are, but for large groups.
  */
-static double
-comparisons(const ShBatchPairs *pairs, const ShSortItem *entries, size_t count)
+static inline size_t
+visit_neighbors(ShBatchPairs *pairs, PartSearch *ps, size_t value, Range a,
+				size_t first, size_t end, size_t large, bool only_count)
 {
-	size_t		nsecond;
+	const uint32 *numbers = ps->ball.numbers;
+	size_t		sum = 0;
 
-	if (!pairs->two_sets)
-		return (double) count * count / 2;
-	nsecond = count_second(entries, count);
-	return (double) (count - nsecond) * nsecond;
-}
-
-/*
- * How many it takes if those that agree in a part are compared each with each.
- */
-static double
-comparisons_by_part(const ShBatchPairs *pairs, const ShSortItem *entries, size_t count,
-					uint64 part)
-{
-	double		sum = 0;
-
-	for (size_t start = 0, end; start < count; start = end)
+	for (size_t i = first; i < end; i++)
 	{
-		end = run_end(entries, start, count, part);
-		sum += comparisons(pairs, entries + start, end - start);
+		Range		b = group(&ps->b, value ^ numbers[i]);
+
+		if (b.count == 0)
+			continue;
+		if (!only_count && b.count > large)
+		{
+			search_groups(pairs, ps, a, b, false);
+			continue;
+		}
+		if (!only_count)
+			add_neighbors(pairs, ps, a, b);
+		sum += b.count;
 	}
 	return sum;
 }
 
 /*
- * Can it pay to cut so many varying bits into parts?  Not if the parts are so
- * narrow that even keys that vary at random would mostly be compared.
+ * Compare all groups whose values are within the radius, or only count how many
+ * comparisons that takes.
  */
-static bool
-worth_cutting(int nvarying, int nparts)
+static inline double
+visit_groups(ShBatchPairs *pairs, PartSearch *ps, bool only_count)
 {
-	return nvarying >= nparts && exp2((double) nvarying / nparts) >= 2 * nparts;
+	const ShBatchBall *ball = &ps->ball;
+	double		sum = 0;
+
+	for (size_t value = 0; value < ps->a.nvalues; value++)
+	{
+		Range		a = group(&ps->a, value);
+		size_t		large;
+		size_t		count = 0;
+		double		comparisons = 0;
+
+		if (a.count == 0)
+			continue;
+		CHECK_FOR_INTERRUPTS();
+		large = COMPARE_MAX / a.count;
+		if (ps->among)
+		{
+			/* of two groups the one with the lower value comes first */
+			for (int bit = 0; bit < ps->part->nbits; bit++)
+			{
+				if (((value >> bit) & 1) == 0)
+					count += visit_neighbors(pairs, ps, value, a, ball->by_top[bit],
+											 ball->by_top[bit + 1], large, only_count);
+			}
+			if (only_count || a.count <= 2 * large)
+				comparisons = (double) a.count * a.count / 2;
+		}
+		else
+			count = visit_neighbors(pairs, ps, value, a, 0, ball->count, large, only_count);
+		comparisons += (double) a.count * count;
+		sum += comparisons;
+		if (only_count)
+			continue;
+
+		if (ps->neighbors.count > 0)
+			compare_neighbors(pairs, ps, a);
+		pairs->compared += comparisons;
+		report_compared(pairs, ps, comparisons);
+		if (ps->among && a.count <= 2 * large)
+			compare(pairs, a, a, true, whole);
+		else if (ps->among)
+			search_groups(pairs, ps, a, a, true);
+	}
+	return sum;
 }
 
 /*
- * Find the pairs among entries, whose order changes.
- *
- * However the keys are chosen, this takes no more than a constant factor
- * longer than comparing each with each: if the parts turn out not to tell the
- * keys apart, those pairs that no part has found so far are found that way.
+ * Group keys by a part, and prepare to search them.
  */
 static void
-find_among(ShBatchPairs *pairs, ShSortItem *entries, size_t count, Share share)
+begin_part(ShBatchPairs *pairs, PartSearch *ps, const ShBatchPart *part,
+		   Range a, Range b, bool among, int depth)
 {
-	int			nparts = pairs->distance + 1;
-	int			nmasks = pairs->nmasks;
-	uint64		varying = varying_bits(entries, count);
-	int			nvarying = pg_popcount64(varying);
-	double		planned = 0;
-	double		all = comparisons(pairs, entries, count);
-	double		unit = 1 / ((double) count * nparts);	/* an entry, in one part */
+	ps->depth = depth;
+	ps->part = part;
+	ps->among = among;
+	group_keys(pairs, &ps->a, a, part);
+	if (among)
+		ps->b = ps->a;
+	else
+		group_keys(pairs, &ps->b, b, part);
+	shbatch_make_ball(&ps->ball, part->nbits, part->radius);
+	ps->done = ps->reported = 0;
+	ps->neighbors.count = 0;
+	ps->comparisons = visit_groups(pairs, ps, true);
+}
+
+static void
+end_part(PartSearch *ps)
+{
+	pfree(ps->ball.numbers);
+	pfree(ps->a.starts);
+	if (!ps->among)
+		pfree(ps->b.starts);
+}
+
+/*
+ * The bits in which keys of a and b can differ, and in how many others they all
+ * do.
+ */
+static uint64
+varying_bits(const ShBatchKeySets *sets, int *ndiffering)
+{
+	uint64		zeros_a = 0;
+	uint64		ones_a = 0;
+	uint64		zeros_b = 0;
+	uint64		ones_b = 0;
+	uint64		differing;
+
+	for (size_t i = 0; i < sets->na; i++)
+	{
+		ones_a |= sets->a[i];
+		zeros_a |= ~sets->a[i];
+	}
+	for (size_t i = 0; i < sets->nb; i++)
+	{
+		ones_b |= sets->b[i];
+		zeros_b |= ~sets->b[i];
+	}
+	differing = (ones_a & ~zeros_a & zeros_b & ~ones_b) |
+		(zeros_a & ~ones_a & ones_b & ~zeros_b);
+	*ndiffering = pg_popcount64(differing);
+	return (ones_a | ones_b) & (zeros_a | zeros_b) & ~differing;
+}
+
+/*
+ * Find the pairs among keys, or between those of a and b, whose order changes.
+ *
+ * However the keys are chosen, no more than twice as many comparisons are made
+ * as if each were compared with each: before a part is searched it is counted
+ * what that takes, and if it is too much, those pairs that no part has found so far
+ * are found that way.
+ */
+static void
+search(ShBatchPairs *pairs, Range a, Range b, bool among, int depth, Share share)
+{
+	ShBatchKeySets sets = {pairs->keys + a.start, a.count, pairs->keys + b.start, b.count, among};
+	double		all = shbatch_comparisons(&sets);
+	double		compared = pairs->compared;
+	int			nparts = pairs->nparts;
+	int			ndiffering;
+	uint64		varying;
+	ShBatchParts *plan;
+	PartSearch *ps;
+	double		spent = 0;
+
+	/* the groups of the smaller set are gone through */
+	if (a.count > b.count)
+	{
+		search(pairs, b, a, among, depth, share);
+		return;
+	}
 
 	CHECK_FOR_INTERRUPTS();
-	Assert(nmasks + nparts <= SHBATCH_MAX_MASKS);
-	if (all == 0)
+	varying = varying_bits(&sets, &ndiffering);
+	if (ndiffering > pairs->distance)
 		return;
-	if (all <= (double) count * (COMPARE_MAX / 2) || !worth_cutting(nvarying, nparts))
-	{
-		compare_entries(pairs, entries, count, share);
-		return;
-	}
+	plan = palloc(sizeof(ShBatchParts));
+	plan->cost = all;
+	if (all > COMPARE_MAX && depth < SHBATCH_MAX_DEPTH)
+		shbatch_plan_parts(plan, &sets, varying, pairs->distance - ndiffering);
 
-	for (int i = 0; i < nparts; i++)
+	ps = palloc(sizeof(PartSearch));
+	for (int i = 0; plan->cost < all && i < plan->nparts; i++)
 	{
-		int			nbits = (i + 1) * nvarying / nparts - i * nvarying / nparts;
-		uint64		part = cut_part(&varying, nbits);
-		double		done = (double) i / nparts;
+		const ShBatchPart *part = &plan->parts[i];
+		Share		rest = share_of(share, spent / plan->cost, 1);
 
-		report_done(pairs, share, done);
-		sort_by_part(pairs, entries, count, part);
-		planned += comparisons_by_part(pairs, entries, count, part);
-		if (planned > all / 2)
+		begin_part(pairs, ps, part, a, b, among, depth);
+		if (pairs->compared - compared + ps->comparisons > all)
+			plan->cost = all;
+		else
 		{
-			compare_entries(pairs, entries, count, share_of(share, done, 1 - done));
-			break;
+			ps->share = share_of(share, spent / plan->cost, (spent + part->cost) / plan->cost);
+			visit_groups(pairs, ps, false);
+			spent += part->cost;
+			pairs->parts[pairs->nparts++] = *part;
 		}
-		for (size_t start = 0, end; start < count; start = end)
-		{
-			end = run_end(entries, start, count, part);
-			if (end - start > 1)
-				find_among(pairs, entries + start, end - start,
-						   share_of(share, done + start * unit, (end - start) * unit));
-			if (end / REPORT_INTERVAL > start / REPORT_INTERVAL)
-				report_done(pairs, share, done + end * unit);
-		}
-		pairs->masks[pairs->nmasks++] = part;
+		end_part(ps);
+		if (plan->cost == all)
+			share = rest;
 	}
-	pairs->nmasks = nmasks;
+	if (plan->cost >= all)
+	{
+		compare(pairs, a, b, among, share);
+		pairs->compared += all;
+	}
+	pairs->nparts = nparts;
+	pfree(ps);
+	pfree(plan);
 }
 
 /* replace an array by a larger one; its contents are not needed any more */
 static void *
-replace_array(void *old, size_t count, Size size)
+replace_array(ShBatchPairs *pairs, void *old, size_t count, Size size)
 {
 	if (old != NULL)
 		pfree(old);
-	return MemoryContextAllocHuge(CurrentMemoryContext, count * size);
+	return MemoryContextAllocHuge(pairs->context, count * size);
 }
 
 /*
- * Have room for so many entries.
+ * Have room for so many keys that are subdivided.
  */
 static void
 enlarge(ShBatchPairs *pairs, size_t count)
 {
+	Assert(count <= PG_UINT32_MAX);
 	if (count <= pairs->capacity)
 		return;
-	pairs->entries = replace_array(pairs->entries, count, sizeof(ShSortItem));
-	pairs->scratch = replace_array(pairs->scratch, count, sizeof(ShSortItem));
-	pairs->column = replace_array(pairs->column, count, sizeof(uint64));
+	pairs->keys = replace_array(pairs, pairs->keys, count + COPIED_TOGETHER, sizeof(uint64));
+	pairs->positions = replace_array(pairs, pairs->positions, count, sizeof(uint32));
+	pairs->scratch_keys = replace_array(pairs, pairs->scratch_keys, count, sizeof(uint64));
+	pairs->scratch_positions = replace_array(pairs, pairs->scratch_positions, count, sizeof(uint32));
 	pairs->capacity = count;
+}
+
+/* Let keys that are subdivided be those of a range. */
+static Range
+add_keys(ShBatchPairs *pairs, size_t start, const uint64 *keys, size_t count)
+{
+	Range		range = {start, count};
+
+	memcpy(pairs->keys + start, keys, count * sizeof(uint64));
+	for (size_t i = 0; i < count; i++)
+		pairs->positions[start + i] = i;
+	return range;
 }
 
 /*
  * Find the pairs of keys, which must all be different, that differ in at most
  * the distance and agree in none of the masks.  Each is found once, in no
- * particular order.
+ * particular order, nor are the two keys of a pair.
  */
 void
 shbatch_find_pairs(ShBatchPairs *pairs, const uint64 *keys, size_t count)
 {
-	Keys		all = {keys, NULL, count};
+	Keys		all = {keys, NULL, NULL, count, false};
 
 	if (pairs->distance == 0)
 		return;
-	if (count <= COMPARE_MAX)
+	if ((double) count * count / 2 <= COMPARE_MAX)
+		compare_among(pairs, &all, whole);
+	else
 	{
-		compare_all(pairs, all, whole);
-		return;
-	}
+		Range		range;
 
-	enlarge(pairs, count);
-	pairs->two_sets = false;
-	for (size_t i = 0; i < count; i++)
-		pairs->entries[i] = shsort_item(keys[i], 2 * i);
-	find_among(pairs, pairs->entries, count, whole);
+		enlarge(pairs, count);
+		pairs->first_set = count;
+		range = add_keys(pairs, 0, keys, count);
+		search(pairs, range, range, true, 0, whole);
+	}
 }
 
 /*
  * Find the keys that are in both of two sets.
  */
 static void
-find_equal(ShBatchPairs *pairs, Keys a, Keys b)
+find_equal(ShBatchPairs *pairs, const Keys *a, const Keys *b)
 {
-	size_t		i = 0;
 	size_t		j = 0;
 
-	while (i < a.count && j < b.count)
+	for (size_t i = 0; i < a->count; i++)
 	{
-		if ((i + j) % CHECK_INTERVAL == 0)
+		if (i % COMPARE_MAX == 0)
 			CHECK_FOR_INTERRUPTS();
-		if (a.keys[i] == b.keys[j])
-			found_pair(pairs, a, b, i++, j++);
-		else if (a.keys[i] < b.keys[j])
-			i++;
-		else
+		while (j < b->count && b->keys[j] < a->keys[i])
 			j++;
+		if (j < b->count && b->keys[j] == a->keys[i])
+			found_pair(pairs, a, b, i, j);
 	}
 }
 
@@ -536,25 +782,22 @@ void
 shbatch_find_matches(ShBatchPairs *pairs, const uint64 *a, size_t na,
 					 const uint64 *b, size_t nb)
 {
-	Keys		first = {a, NULL, na};
-	Keys		second = {b, NULL, nb};
+	Keys		keys_a = {a, NULL, NULL, na, false};
+	Keys		keys_b = {b, NULL, NULL, nb, true};
 
 	if (pairs->distance == 0)
+		find_equal(pairs, &keys_a, &keys_b);
+	else if ((double) na * nb <= COMPARE_MAX || Min(na, nb) <= FEW_KEYS)
+		compare_product(pairs, &keys_a, &keys_b, whole);
+	else
 	{
-		find_equal(pairs, first, second);
-		return;
-	}
-	if ((double) na * nb <= (double) (na + nb) * (COMPARE_MAX / 2))
-	{
-		compare_product(pairs, first, second, whole);
-		return;
-	}
+		Range		range_a;
+		Range		range_b;
 
-	enlarge(pairs, na + nb);
-	pairs->two_sets = true;
-	for (size_t i = 0; i < na; i++)
-		pairs->entries[i] = shsort_item(a[i], 2 * i);
-	for (size_t j = 0; j < nb; j++)
-		pairs->entries[na + j] = shsort_item(b[j], 2 * j + 1);
-	find_among(pairs, pairs->entries, na + nb, whole);
+		enlarge(pairs, na + nb);
+		pairs->first_set = na;
+		range_a = add_keys(pairs, 0, a, na);
+		range_b = add_keys(pairs, na, b, nb);
+		search(pairs, range_a, range_b, false, 0, whole);
+	}
 }

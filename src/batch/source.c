@@ -17,9 +17,6 @@
 #include "btree/cache.h"
 #include "type/simhash.h"
 
-/* up to how many fingerprints are sorted but once, and then subdivided */
-#define FEW_FINGERPRINTS	4096
-
 /* elements of an array between two checks for interrupts */
 #define CHECK_INTERVAL		4096
 
@@ -37,6 +34,16 @@ shbatch_check_distance(int distance)
 }
 
 /*
+ * Should so many entries be searched as one bucket, in memory, instead of in walks
+ * over several tables?  There is no other way for distances that have no scheme.
+ */
+static bool
+search_whole(double entries, int distance)
+{
+	return distance > 0 && (distance >= SHBITS_MAX_BLOCKS || shbatch_bucket_fits(entries));
+}
+
+/*
  * Plan the search of so many entries that are sorted by a scheme that suits the
  * distance, and this number.  Returns the scheme.
  */
@@ -45,12 +52,12 @@ shbatch_plan_sort(ShBatchPlan *plan, int distance, double entries)
 {
 	ShBitsScheme *scheme;
 
-	if (distance >= SHBITS_MAX_BLOCKS || entries <= FEW_FINGERPRINTS)
+	if (search_whole(entries, distance))
 	{
 		shbatch_plan_whole(plan);
 		return shbits_make_scheme(1, 0);
 	}
-	/* the fewest sorts; buckets that are large are subdivided */
+	/* the fewest sorts */
 	scheme = shbits_make_scheme(distance + 1, distance);
 	shbatch_plan(plan, scheme, distance, entries);
 	return scheme;
@@ -168,6 +175,11 @@ shbatch_source_tables(ShBatchSource *input, const ShBatchTables *tables, Snapsho
 		shbatch_stream_tables(&input->stream, tables, scheme, snapshot);
 		shbatch_plan(&input->plan, scheme, distance, input->most);
 	}
+	else if (scheme != NULL && search_whole(input->most, distance))
+	{
+		shbatch_stream_tables(&input->stream, tables, scheme, snapshot);
+		shbatch_plan_whole(&input->plan);
+	}
 	else
 	{
 		/* the tables of the indexes differ, or have too short prefixes in common */
@@ -219,14 +231,26 @@ shbatch_source_array(ShBatchSource *input, AnyArrayType *array, int distance,
 }
 
 /*
+ * Begin to find all pairs, which are passed to the sink.
+ */
+ShBatchSearch *
+shbatch_source_begin_search(ShBatchSource *input, ShBatchSink *sink)
+{
+	shbatch_progress_phase(SHBATCH_PHASE_COMPARE,
+						   input->entries * (input->plan.nwalks - input->plan.first));
+	return shbatch_search_begin(&input->stream, &input->plan, input->distance, sink);
+}
+
+/*
  * Find all pairs, and pass them to the sink.
  */
 void
 shbatch_source_search(ShBatchSource *input, ShBatchSink *sink)
 {
-	shbatch_progress_phase(SHBATCH_PHASE_COMPARE,
-						   input->entries * (input->plan.nwalks - input->plan.first));
-	shbatch_search(&input->stream, &input->plan, input->distance, sink);
+	ShBatchSearch *search = shbatch_source_begin_search(input, sink);
+
+	while (shbatch_search_next(search))
+		;
 }
 
 /*

@@ -141,49 +141,27 @@ shbatch_stream_start(ShBatchStream *stream, int table)
 		shsort_start_table(stream->sort, &stream->scheme->tables[table]);
 }
 
-static void
-sort_entries(uint64 *keys, uint64 *rows, int count)
-{
-	ShSortItem	entries[SHBATCH_STREAM_MAX];
-	ShSortItem	sorted[SHBATCH_STREAM_MAX];
-
-	for (int i = 0; i < count; i++)
-		entries[i] = shsort_item(keys[i], rows[i]);
-	shsort_radix(entries, sorted, count);
-	for (int i = 0; i < count; i++)
-	{
-		keys[i] = sorted[i].key;
-		rows[i] = sorted[i].value;
-	}
-}
-
 /*
- * The same by group first: sorted by fingerprint, then by the group of what is at
- * each place in that order.
+ * Sort entries of a leaf, by row where keys are equal.
  */
 static void
-sort_grouped_entries(uint64 *keys, uint64 *rows, uint32 *groups, int count)
+sort_entries(uint64 *keys, uint64 *rows, uint32 *groups, int count)
 {
-	ShSortItem	entries[SHBATCH_STREAM_MAX];
-	ShSortItem	by_key[SHBATCH_STREAM_MAX];
-	ShSortItem	sorted[SHBATCH_STREAM_MAX];
-	uint64		old_rows[SHBATCH_STREAM_MAX];
+	ShSortItem	items[SHBATCH_STREAM_MAX];
+	ShSortItem	sorted_items[SHBATCH_STREAM_MAX];
+	uint32		old_groups[SHBATCH_STREAM_MAX];
+	ShSortItems from = {items, groups != NULL ? old_groups : NULL};
+	ShSortItems sorted = {sorted_items, groups};
 
 	for (int i = 0; i < count; i++)
-		entries[i] = shsort_item(keys[i], i);
-	shsort_radix(entries, by_key, count);
-	for (int i = 0; i < count; i++)
-		entries[i] = shsort_item(groups[by_key[i].value], i);
-	shsort_radix(entries, sorted, count);
-
-	memcpy(old_rows, rows, count * sizeof(uint64));
+		items[i] = shsort_item(keys[i], rows[i]);
+	if (groups != NULL)
+		memcpy(old_groups, groups, count * sizeof(uint32));
+	shsort_radix_table(from, sorted, count, NULL, shsort_varying(from, count));
 	for (int i = 0; i < count; i++)
 	{
-		ShSortItem	entry = by_key[sorted[i].value];
-
-		groups[i] = (uint32) sorted[i].key;
-		keys[i] = entry.key;
-		rows[i] = old_rows[entry.value];
+		keys[i] = sorted_items[i].key;
+		rows[i] = sorted_items[i].value;
 	}
 }
 
@@ -228,15 +206,11 @@ read_leaf(const ShBatchStream *stream, ShBatchReader *reader)
 		reader->rows[i] = row;
 		last = Max(last, row);
 	}
-	if (stream->grouped)
-	{
-		for (int i = 0; i < count; i++)
-			reader->groups[i] = shbt_page_group(page, i, true);
-		if (!sorted)
-			sort_grouped_entries(reader->keys, reader->rows, reader->groups, count);
-	}
-	else if (!sorted)
-		sort_entries(reader->keys, reader->rows, count);
+	for (int i = 0; stream->grouped && i < count; i++)
+		reader->groups[i] = shbt_page_group(page, i, true);
+	if (!sorted)
+		sort_entries(reader->keys, reader->rows, stream->grouped ? reader->groups : NULL,
+					 count);
 	if (last >= reader->table->end_row)
 		drop_beyond(reader);
 }
@@ -279,19 +253,11 @@ is_greater(const uint64 *keys, const uint32 *groups, size_t i, uint32 group, uin
 	return keys[i] > key;
 }
 
-/* the same by row, too */
-static inline bool
-is_above(const uint64 *keys, const uint64 *rows, const uint32 *groups, size_t i, ShBtKey limit)
-{
-	return is_greater(keys, groups, i, limit.group, limit.fp) ||
-		(keys[i] == limit.fp && rows[i] > limit.tid &&
-		 (groups == NULL || groups[i] == limit.group));
-}
-
 /* entries that are to be merged, and how they are distributed */
 typedef struct Round
 {
-	ShBtKey		limit;			/* there are none above it */
+	uint32		group;			/* there are none greater than this, */
+	uint64		key;			/* by group and key */
 	size_t		count;
 	uint64		low;			/* least leading bits */
 	int			shift;			/* of leading bits, above low, to a place */
@@ -308,7 +274,8 @@ begin_round(ShBatchStream *stream, Round *round)
 	int			nreading = 0;
 	uint64		width;
 
-	round->limit = SHBT_HIGHEST_KEY;
+	round->group = PG_UINT32_MAX;
+	round->key = PG_UINT64_MAX;
 	round->low = PG_UINT64_MAX;
 	for (int i = 0; i < stream->nreading; i++)
 	{
@@ -323,9 +290,11 @@ begin_round(ShBatchStream *stream, Round *round)
 			reader->first = leading_bits(reader->keys, groups, 0);
 		}
 		last = reader->count - 1;
-		if (!is_above(reader->keys, reader->rows, groups, last, round->limit))
-			round->limit = shbt_make_key(stream->grouped ? groups[last] : 0,
-										 reader->keys[last], reader->rows[last]);
+		if (!is_greater(reader->keys, groups, last, round->group, round->key))
+		{
+			round->group = stream->grouped ? groups[last] : 0;
+			round->key = reader->keys[last];
+		}
 		round->low = Min(round->low, reader->first);
 		stream->reading[nreading++] = reader;
 	}
@@ -334,8 +303,7 @@ begin_round(ShBatchStream *stream, Round *round)
 		return;
 
 	/* about as many places as there were entries in the last round, or more */
-	width = leading_bits(&round->limit.fp, stream->grouped ? &round->limit.group : NULL, 0) -
-		round->low;
+	width = leading_bits(&round->key, stream->grouped ? &round->group : NULL, 0) - round->low;
 	round->shift = width == 0 ? 0 :
 		Max(pg_leftmost_one_pos64(width) -
 			pg_leftmost_one_pos64(Min(2 * Max(stream->count, MIN_PLACES), MAX_PLACES / 2)), 0);
@@ -362,7 +330,8 @@ static pg_attribute_always_inline void
 count_entries(ShBatchStream *stream, Round *round, bool grouped)
 {
 	uint32	   *places = stream->places;
-	ShBtKey		limit = round->limit;
+	uint32		limit_group = round->group;
+	uint64		limit_key = round->key;
 	uint64		low = round->low;
 	int			shift = round->shift;
 
@@ -372,12 +341,11 @@ count_entries(ShBatchStream *stream, Round *round, bool grouped)
 	{
 		ShBatchReader *reader = stream->reading[i];
 		const uint64 *keys = reader->keys;
-		const uint64 *rows = reader->rows;
 		const uint32 *groups = grouped ? reader->groups : NULL;
 		int			count = reader->count;
 		int			end = reader->next;
 
-		for (; end < count && !is_above(keys, rows, groups, end, limit); end++)
+		for (; end < count && !is_greater(keys, groups, end, limit_group, limit_key); end++)
 			places[(leading_bits(keys, groups, end) - low) >> shift]++;
 		reader->end = end;
 		round->count += end - reader->next;
@@ -432,9 +400,6 @@ distribute(ShBatchStream *stream, const Round *round, bool grouped)
 
 /*
  * Have entries in order that are about so.  Returns false where that takes too long.
- *
- * Equal keys are in the order of their rows already: they were put at the same place,
- * and those of readers with higher rows later.
  */
 static pg_attribute_always_inline bool
 insert_entries(ShBatchStream *stream, size_t count, bool grouped)
@@ -570,6 +535,14 @@ read_entries(ShBatchStream *stream)
 			stream->readers[0]->count : 0;
 }
 
+/* is an entry less than a key of a group, whatever its row? */
+static inline bool
+is_before(const uint64 *keys, const uint32 *groups, size_t i, ShBtKey key)
+{
+	return shbt_key_less(shbt_make_key(groups != NULL ? groups[i] : 0, keys[i], SHBT_MAX_TID),
+						 key);
+}
+
 /*
  * Entries that come before a key of a group are not wanted any more.  Some of
  * them may still be returned.
@@ -584,21 +557,19 @@ shbatch_stream_seek(ShBatchStream *stream, uint32 group, uint64 key)
 
 	if (stream->next < stream->count)
 	{
-		ShBtKey		last = shbt_make_key(stream->grouped ? stream->groups[stream->count - 1] : 0,
-										 stream->keys[stream->count - 1], SHBT_MAX_TID);
-
-		if (!shbt_key_less(last, target))
+		if (!is_before(stream->keys, stream->grouped ? stream->groups : NULL,
+					   stream->count - 1, target))
 			return;
 		stream->next = stream->count;
 	}
 	for (int i = 0; i < stream->nreading; i++)
 	{
 		ShBatchReader *reader = stream->reading[i];
-		const uint32 *groups = stream->grouped ? reader->groups : NULL;
 
 		/* of one index, the entries that it has were returned */
 		if (stream->nreaders > 1 && reader->next < reader->count &&
-			is_above(reader->keys, reader->rows, groups, reader->count - 1, target))
+			!is_before(reader->keys, stream->grouped ? reader->groups : NULL,
+					   reader->count - 1, target))
 			continue;
 		reader->next = reader->count;
 		shbt_walk_seek(&reader->walk, target);

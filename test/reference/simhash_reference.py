@@ -23,8 +23,8 @@ defaults; an object has a "form" and what that form takes,
 
 and "repeat" in an object says how many times the document repeats itself.  With
 "function": "minhash" the first five forms are those of simhash_minhash: the
-shingle of a text is 8 by default, and there are no weights.  Their hashes may
-also be given as a "series": first, last and step.
+features of a text are windows of 2 words by default, and there are no weights.
+Their hashes may also be given as a "series": first, last and step.
 Each line written is a fingerprint in decimal, or NULL if there is none.
 """
 
@@ -292,8 +292,8 @@ def evaluate(request):
             return minhash_features(windows(data, shingle))
         return compute_bytes(data, shingle)
     if form == 'text' and by_minhash:
-        return minhash_features(shingles(document, request.get('shingle', 8),
-                                         request.get('unit', 'char')))
+        return minhash_features(shingles(document, request.get('shingle', 2),
+                                         request.get('unit', 'word')))
     options = request.get('shingle', 4), request.get('unit', 'char')
     if form == 'text':
         return compute_text(document, *options)

@@ -35,6 +35,17 @@ INSERT INTO t VALUES (2);
 -->
 
 ```sql
+SELECT length('größer') AS characters;
+```
+
+```text
+ characters
+------------
+          6
+(1 row)
+```
+
+```sql
 SELECT 1 / (i - i) FROM t;
 ```
 

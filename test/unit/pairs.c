@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * pairs.c
- *	  Tests of src/batch/pairs.c without a server: what is found, among one set
- *	  of keys and between two, is what comparing each with each finds.
+ *	  Tests of src/batch/pairs.c and parts.c without a server: what is found,
+ *	  among one set of keys and between two, is what comparing each with each
+ *	  finds, and takes far fewer comparisons where keys can be told apart.
  *
  * Prints TAP.  The exit status is 1 if a test failed, else 0.
  *
@@ -13,15 +14,21 @@
 #include "unit.h"
 
 #include "batch/pairs.h"
+#include "batch/parts.h"
 #include "bits/distance.h"
 
 #define MAX_KEYS	2000
 #define MAX_MASKS	2
 #define MANY_KEYS	1000000
+#define LARGE_SET	12000
+
+/* up to which distance most keys are not near each other */
+#define FEW_BITS	6
 
 static uint64 set_a[MAX_KEYS];
 static uint64 set_b[MAX_KEYS];
 static uint64 many[MANY_KEYS];
+static uint64 more[MANY_KEYS];
 
 static ShBatchPairs pairs;
 
@@ -117,6 +124,29 @@ found_pair(void *arg, size_t i, size_t j)
 	nfound++;
 }
 
+/* of many and of more, or of many again; their sum tells which pairs these are */
+static uint64 pair_sum;
+
+static uint64
+pair_number(uint64 a, uint64 b, bool among)
+{
+	uint64		x = among ? Min(a, b) : a;
+	uint64		y = among ? Max(a, b) : b;
+
+	x = (x ^ (x >> 29)) * UINT64CONST(0xbf58476d1ce4e5b9) + y;
+	x = (x ^ (x >> 31)) * UINT64CONST(0x94d049bb133111eb);
+	return x ^ (x >> 30);
+}
+
+static void
+sum_pair(void *arg, size_t i, size_t j)
+{
+	bool		among = arg == many;
+
+	nfound++;
+	pair_sum += pair_number(many[i], among ? many[j] : more[j], among);
+}
+
 static void
 count_pair(void *arg, size_t i, size_t j)
 {
@@ -144,12 +174,12 @@ start(ShBatchPairFunction found, int distance)
 static void
 finish_search(void)
 {
-	if (pairs.entries != NULL)
-		pfree(pairs.entries);
-	if (pairs.scratch != NULL)
-		pfree(pairs.scratch);
-	if (pairs.column != NULL)
-		pfree(pairs.column);
+	if (pairs.capacity == 0)
+		return;
+	pfree(pairs.keys);
+	pfree(pairs.positions);
+	pfree(pairs.scratch_keys);
+	pfree(pairs.scratch_positions);
 }
 
 static bool
@@ -278,11 +308,152 @@ test_one_and_many(void)
 	report(right, "one key and a million", "pairs between two sets, without memory");
 }
 
+/*
+ * Do large sets have the pairs that comparing each with each finds?  Sets the
+ * fraction of all comparisons that were made, if it is the largest so far.
+ */
+static bool
+large_set_is_right(size_t na, size_t nb, bool among, int distance, double *fraction)
+{
+	static uint16 places[LARGE_SET];
+	const uint64 *others = among ? many : more;
+	double		all = (double) na * nb / (among ? 2 : 1);
+	size_t		expected = 0;
+	uint64		expected_sum = 0;
+
+	pair_sum = 0;
+	start(sum_pair, distance);
+	pairs.arg = among ? (void *) many : NULL;
+	if (among)
+		shbatch_find_pairs(&pairs, many, na);
+	else
+		shbatch_find_matches(&pairs, many, na, more, nb);
+	finish_search();
+	if (among && distance <= FEW_BITS)
+		*fraction = Max(*fraction, pairs.compared / all);
+
+	for (size_t i = 0; i < na; i++)
+	{
+		size_t		first = among ? i + 1 : 0;
+		int			n = shbits_filter(others + first, nb - first, many[i], distance, places);
+
+		expected += n;
+		for (int k = 0; k < n; k++)
+			expected_sum += pair_number(many[i], others[first + places[k]], among);
+	}
+	return nfound == expected && pair_sum == expected_sum && pairs.compared <= 2 * all &&
+		!decreased && pairs.nparts == 0;
+}
+
+static void
+test_large(Shape shape, double most_fraction)
+{
+	static const int distances[] = {1, 3, 6, 10};
+	bool		right_pairs = true;
+	bool		right_matches = true;
+	double		fraction = 0;
+	size_t		na = make_keys(shape, many, LARGE_SET);
+	size_t		nb = make_keys(shape, more, LARGE_SET / 4);
+
+	for (int i = 0; i < lengthof(distances); i++)
+	{
+		right_pairs &= large_set_is_right(na, na, true, distances[i], &fraction);
+		right_matches &= large_set_is_right(na, nb, false, distances[i], &fraction);
+		right_matches &= large_set_is_right(nb, na, false, distances[i], &fraction);
+	}
+	report(right_pairs, shape_names[shape], "pairs of a large set");
+	report(right_matches, shape_names[shape], "pairs between large sets");
+	report(fraction <= most_fraction, shape_names[shape], "few comparisons");
+}
+
+/*
+ * Parts must leave no pair out: they are apart from each other, and their radii
+ * and one for each add up to more than the distance.
+ */
+static void
+test_plans(void)
+{
+	bool		right = true;
+	int			nplans = 0;
+
+	make_keys(SHAPE_RANDOM, many, LARGE_SET);
+	for (int distance = 1; distance <= 64; distance++)
+	{
+		for (int nbits = 1; nbits <= 64; nbits += 9)
+		{
+			static ShBatchParts plan;
+			ShBatchKeySets sets = {many, LARGE_SET, many, LARGE_SET, true};
+			uint64		varying = 0;
+			uint64		used = 0;
+			int			sum = 0;
+
+			while (pg_popcount64(varying) < nbits)
+				varying |= UINT64CONST(1) << (next_random() & 63);
+			shbatch_plan_parts(&plan, &sets, varying, distance);
+			if (plan.cost > shbatch_comparisons(&sets))
+				continue;
+			for (int i = 0; i < plan.nparts; i++)
+			{
+				const ShBatchPart *part = &plan.parts[i];
+
+				right &= (part->mask & used) == 0 && (part->mask & ~varying) == 0;
+				right &= part->nbits == pg_popcount64(part->mask) && part->radius >= 0;
+				right &= part->nbits <= SHBATCH_MAX_PART_BITS;
+				used |= part->mask;
+				sum += part->radius + 1;
+			}
+			right &= sum > distance;
+			nplans++;
+		}
+	}
+	report(right && nplans > 50, "plans", "each pair is near in one of the parts");
+}
+
+static void
+test_balls(void)
+{
+	bool		right = true;
+
+	for (int nbits = 1; nbits <= 12; nbits++)
+	{
+		for (int radius = 0; radius <= nbits; radius++)
+		{
+			ShBatchBall ball;
+			size_t		n = 0;
+
+			shbatch_make_ball(&ball, nbits, radius);
+			right &= ball.count == shbatch_ball_size(nbits, radius);
+			for (uint32 number = 0; number < (uint32) 1 << nbits; number++)
+			{
+				if (pg_popcount32(number) > radius)
+					continue;
+				right &= n < ball.count && ball.numbers[n] == number;
+				n++;
+			}
+			for (int i = 0; i <= nbits; i++)
+			{
+				size_t		below = ball.by_top[i];
+
+				right &= below == ball.count || ball.numbers[below] >= (uint32) 1 << i;
+				right &= ball.numbers[below - 1] < (uint32) 1 << i;
+			}
+			pfree(ball.numbers);
+		}
+	}
+	report(right, "balls", "all numbers with few bits, in order");
+}
+
 int
 main(void)
 {
+	test_balls();
+	test_plans();
 	for (int shape = 0; shape < SHAPES; shape++)
 		test_shape(shape);
+	test_large(SHAPE_RANDOM, 0.1);
+	test_large(SHAPE_CLUSTERED, 0.3);
+	test_large(SHAPE_SKEWED, 0.15);
+	test_large(SHAPE_FEW_BITS, 1);
 	test_one_and_many();
 	return finish();
 }

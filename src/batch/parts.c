@@ -1,0 +1,298 @@
+/*-------------------------------------------------------------------------
+ *
+ * parts.c
+ *	  Choosing parts of keys in one of which the keys of a pair nearly agree.
+ *
+ * Cut bits into parts, and give each a radius such that the radii and one for
+ * each part add up to more than the distance: then two keys within the distance
+ * differ in at most the radius of some part, as else they would differ by more.
+ * To look for them, keys are grouped by their value of a part, and each group is
+ * compared with those whose values are within the radius.
+ *
+ * Wide parts tell keys apart well, but have many values around each.  How many
+ * parts are best depends on the keys, and real ones are neither spread evenly
+ * nor independent in their bits: so it is estimated from a sample of their pairs.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "utils/memutils.h"
+
+#include "batch/parts.h"
+
+/*
+ * What takes how long, in comparisons by the kernels: to group a key, to look
+ * whether a group is empty, to take another group to one.
+ */
+#define COST_OF_KEY			300
+#define COST_OF_LOOKUP		16
+#define COST_OF_GROUPS		250
+
+/* most values around one that are looked at */
+#define MAX_BALL			32768
+
+/* as a power of two, how many keys groups should have on average */
+#define GROUP_BITS			3
+
+/* a sample has a pair for so many keys, up to a number */
+#define KEYS_PER_SAMPLE		16
+#define MAX_SAMPLE			65536
+
+/*
+ * How many numbers of nbits bits have at most radius of them set.
+ */
+double
+shbatch_ball_size(int nbits, int radius)
+{
+	double		choices = 1;
+	double		sum = 1;
+
+	for (int i = 1; i <= Min(nbits, radius); i++)
+	{
+		choices = choices * (nbits - i + 1) / i;
+		sum += choices;
+	}
+	return sum;
+}
+
+/*
+ * Make the list of these numbers, in the current memory context.
+ */
+void
+shbatch_make_ball(ShBatchBall *ball, int nbits, int radius)
+{
+	Size		size = (Size) shbatch_ball_size(nbits, radius) * sizeof(uint32);
+
+	ball->numbers = MemoryContextAllocHuge(CurrentMemoryContext, size);
+	ball->numbers[0] = 0;
+	ball->count = 1;
+	for (int top = 0; top < nbits; top++)
+	{
+		size_t		count = ball->count;
+
+		ball->by_top[top] = count;
+		for (size_t i = 0; i < count && radius > 0; i++)
+		{
+			if (pg_popcount32(ball->numbers[i]) < radius)
+				ball->numbers[ball->count++] = ball->numbers[i] | (uint32) 1 << top;
+		}
+	}
+	ball->by_top[nbits] = ball->count;
+}
+
+/*
+ * How many comparisons it takes to compare each key with each.
+ */
+double
+shbatch_comparisons(const ShBatchKeySets *sets)
+{
+	return (double) sets->na * sets->nb / (sets->among ? 2 : 1);
+}
+
+/*
+ * Cut the highest nbits bits off varying.
+ */
+static uint64
+cut_part(uint64 *varying, int nbits)
+{
+	uint64		part = 0;
+
+	for (int i = 0; i < nbits; i++)
+		part |= UINT64CONST(1) << pg_leftmost_one_pos64(*varying & ~part);
+	*varying &= ~part;
+	return part;
+}
+
+/*
+ * Cut bits into so many parts, without radii.
+ */
+static void
+cut_parts(ShBatchParts *plan, int nparts, uint64 varying, int max_part_bits)
+{
+	int			nbits = Min(pg_popcount64(varying), nparts * max_part_bits);
+
+	plan->nparts = nparts;
+	for (int i = 0; i < nparts; i++)
+	{
+		ShBatchPart *part = &plan->parts[i];
+
+		part->nbits = (i + 1) * nbits / nparts - i * nbits / nparts;
+		part->mask = cut_part(&varying, part->nbits);
+	}
+}
+
+/*
+ * How long it takes to look for pairs by a part, if it leaves a fraction of all
+ * comparisons.
+ */
+static double
+part_cost(const ShBatchKeySets *sets, int nbits, int radius, double fraction)
+{
+	double		values = ldexp(1, nbits);
+	double		ball = shbatch_ball_size(nbits, radius);
+	double		filled_b = 1 - exp(-(double) sets->nb / values);
+	double		lookups;
+
+	if (ball > MAX_BALL)
+		return INFINITY;
+	lookups = values * (1 - exp(-(double) sets->na / values)) * ball;
+	if (sets->among)
+		lookups /= 2;
+	return (double) (sets->among ? sets->na : sets->na + sets->nb) * COST_OF_KEY +
+		lookups * (COST_OF_LOOKUP + filled_b * COST_OF_GROUPS) +
+		shbatch_comparisons(sets) * Max(ball / values, fraction);
+}
+
+/*
+ * Give radii to the parts of a plan, one at a time where it costs least; a part
+ * without one is dropped.  fractions[i][r], if given, is the fraction of all
+ * pairs that differ in at most r bits of part i.
+ */
+static void
+give_radii(ShBatchParts *plan, const ShBatchKeySets *sets, int distance,
+		   double (*fractions)[SHBATCH_MAX_PART_BITS + 1])
+{
+	double		next[SHBITS_WIDTH];
+	int			nparts = plan->nparts;
+
+	for (int i = 0; i < nparts; i++)
+	{
+		plan->parts[i].radius = -1;
+		plan->parts[i].cost = 0;
+		next[i] = part_cost(sets, plan->parts[i].nbits, 0, fractions ? fractions[i][0] : 0);
+	}
+	for (int given = 0; given <= distance; given++)
+	{
+		int			least = 0;
+		ShBatchPart *part;
+
+		for (int i = 1; i < nparts; i++)
+		{
+			if (next[i] - plan->parts[i].cost < next[least] - plan->parts[least].cost)
+				least = i;
+		}
+		part = &plan->parts[least];
+		part->radius++;
+		part->cost = next[least];
+		next[least] = part->radius >= part->nbits ? INFINITY :
+			part_cost(sets, part->nbits, part->radius + 1,
+					  fractions ? fractions[least][part->radius + 1] : 0);
+	}
+
+	plan->nparts = 0;
+	plan->cost = 0;
+	for (int i = 0; i < nparts; i++)
+	{
+		plan->cost += plan->parts[i].cost;
+		if (plan->parts[i].radius >= 0)
+			plan->parts[plan->nparts++] = plan->parts[i];
+	}
+}
+
+/*
+ * The bits in which the keys of some pairs differ.  Returns how many pairs.
+ */
+static int
+make_sample(const ShBatchKeySets *sets, uint64 **sample)
+{
+	int			count = Min((sets->na + sets->nb) / KEYS_PER_SAMPLE, MAX_SAMPLE);
+	uint64		state = 0;
+
+	*sample = palloc(Max(count, 1) * sizeof(uint64));
+	for (int k = 0; k < count; k++)
+	{
+		uint64		random;
+		size_t		i;
+		size_t		j;
+
+		/* splitmix64: different each time, the same in each run */
+		random = (state += UINT64CONST(0x9e3779b97f4a7c15));
+		random = (random ^ (random >> 30)) * UINT64CONST(0xbf58476d1ce4e5b9);
+		random = (random ^ (random >> 27)) * UINT64CONST(0x94d049bb133111eb);
+		random ^= random >> 31;
+		i = random % sets->na;
+		j = (random >> 32 | random << 32) % sets->nb;
+		if (sets->among && i == j)
+			j = (j + 1) % sets->nb;
+		(*sample)[k] = sets->a[i] ^ sets->b[j];
+	}
+	return count;
+}
+
+/*
+ * What fraction of the pairs of a sample differs in at most r bits of a part.
+ */
+static void
+count_fractions(uint64 mask, const uint64 *sample, int count, double *fractions)
+{
+	int			counts[SHBITS_WIDTH + 1] = {0};
+	int			sum = 0;
+
+	for (int k = 0; k < count; k++)
+		counts[pg_popcount64(sample[k] & mask)]++;
+	for (int r = 0; r <= SHBATCH_MAX_PART_BITS; r++)
+	{
+		sum += counts[r];
+		fractions[r] = count > 0 ? (double) sum / count : 0;
+	}
+}
+
+/*
+ * Choose parts of the bits of varying, in which the keys differ: there must be
+ * some.  Without a way that is known to take less than to compare each key with
+ * each the plan costs more than that.
+ */
+void
+shbatch_plan_parts(ShBatchParts *plan, const ShBatchKeySets *sets,
+				   uint64 varying, int distance)
+{
+	double		fractions[SHBITS_WIDTH][SHBATCH_MAX_PART_BITS + 1];
+	double		even[SHBITS_WIDTH + 1];
+	int			nvarying = pg_popcount64(varying);
+	int			max_parts = Min(nvarying, distance + 1);
+	int			max_bits = (int) (log2((double) sets->na * sets->nb) / 2) - GROUP_BITS;
+	uint64	   *sample = NULL;
+	int			nsample = 0;
+
+	plan->nparts = 0;
+	plan->cost = INFINITY;
+	max_bits = Min(Max(max_bits, 1), SHBATCH_MAX_PART_BITS);
+
+	/* what they would cost if keys were spread evenly is the least */
+	for (int nparts = 1; nparts <= max_parts; nparts++)
+	{
+		ShBatchParts parts;
+
+		cut_parts(&parts, nparts, varying, max_bits);
+		give_radii(&parts, sets, distance, NULL);
+		even[nparts] = parts.cost;
+	}
+	for (;;)
+	{
+		ShBatchParts parts;
+		int			least = 1;
+
+		for (int nparts = 2; nparts <= max_parts; nparts++)
+		{
+			if (even[nparts] < even[least])
+				least = nparts;
+		}
+		if (even[least] >= Min(plan->cost, shbatch_comparisons(sets)))
+			break;
+		even[least] = INFINITY;
+
+		if (sample == NULL)
+			nsample = make_sample(sets, &sample);
+		cut_parts(&parts, least, varying, max_bits);
+		for (int i = 0; i < least; i++)
+			count_fractions(parts.parts[i].mask, sample, nsample, fractions[i]);
+		give_radii(&parts, sets, distance, fractions);
+		if (parts.cost < plan->cost)
+			*plan = parts;
+	}
+	if (sample != NULL)
+		pfree(sample);
+}
