@@ -1213,14 +1213,16 @@ CREATE FUNCTION simhash_find_matches(
 	OUT a tid, OUT b tid, OUT a_fp simhash, OUT b_fp simhash, OUT distance integer,
 	OUT a_table regclass, OUT b_table regclass
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000;
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000
+SUPPORT simhash_rows_support;
 COMMENT ON FUNCTION simhash_find_matches(regclass, regclass, integer) IS 'all pairs of a row of index a and one of index b whose fingerprints differ in at most distance bits, by default the smaller distance of the two indexes, and whose columns before the fingerprint are equal';
 
 CREATE FUNCTION simhash_find_matches_in(
 	queries simhash[], index regclass, distance integer DEFAULT NULL,
 	OUT query simhash, OUT b tid, OUT b_fp simhash, OUT distance integer, OUT b_table regclass
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000;
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000
+SUPPORT simhash_rows_support;
 COMMENT ON FUNCTION simhash_find_matches_in(simhash[], regclass, integer) IS 'all pairs of a value and a row whose fingerprint differs from it in at most distance bits, by default the distance of the index; each different value once';
 
 CREATE FUNCTION simhash_find_all_in(

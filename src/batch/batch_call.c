@@ -34,8 +34,10 @@ shbatch_begin_tables(ShBatchCall *call, ShBatchCommand command, const Oid *index
 	call->snapshot = RegisterSnapshot(GetActiveSnapshot());
 	for (int i = 0; i < call->tables.count; i++)
 		shidx_check_snapshot(call->tables.tables[i].index, call->snapshot);
-	shbatch_progress_start(command, RelationGetRelid(named->heap),
-						   RelationGetRelid(named->index));
+	call->watched = command != SHBATCH_UNWATCHED;
+	if (call->watched)
+		shbatch_progress_start(command, RelationGetRelid(named->heap),
+							   RelationGetRelid(named->index));
 	shbatch_rows_begin(&call->rows, &call->tables, call->snapshot);
 }
 
@@ -46,36 +48,45 @@ void
 shbatch_end_tables(ShBatchCall *call)
 {
 	shbatch_rows_end(&call->rows);
-	shbatch_progress_end();
+	if (call->watched)
+		shbatch_progress_end();
 	UnregisterSnapshot(call->snapshot);
 	shbatch_tables_close(&call->tables);
 }
 
 /*
- * Begin a call with the arguments (index regclass, distance int).
+ * Begin a call with the arguments (index regclass, distance int), of which the first
+ * is not null.
  *
  * Opens the index, or its partitions, with AccessShareLock on them and their tables,
  * and prepares to search and to look up rows for the snapshot of the calling query.
- * Returns false if the index is null, and there is nothing to do.
  */
-bool
-shbatch_begin_index(FunctionCallInfo fcinfo, ShBatchCommand command, ShBatchCall *call)
+void
+shbatch_open_index(FunctionCallInfo fcinfo, ShBatchCommand command, ShBatchCall *call)
 {
-	Oid			index;
+	Oid			index = PG_GETARG_OID(0);
 	int			distance;
-
-	InitMaterializedSRF(fcinfo, 0);
-	call->result = (ReturnSetInfo *) fcinfo->resultinfo;
-	if (PG_ARGISNULL(0))
-		return false;
 
 	if (!PG_ARGISNULL(1))
 		shbatch_check_distance(PG_GETARG_INT32(1));
-	index = PG_GETARG_OID(0);
 	shbatch_begin_tables(call, command, &index, 1, true);
 	distance = PG_ARGISNULL(1) ? shidx_named_distance(&call->tables.sides[0]) :
 		PG_GETARG_INT32(1);
 	shbatch_source_tables(&call->input, &call->tables, call->snapshot, distance);
+}
+
+/*
+ * The same of a function that returns all rows at once.  Returns false if the index is
+ * null, and there is nothing to do.
+ */
+bool
+shbatch_begin_index(FunctionCallInfo fcinfo, ShBatchCommand command, ShBatchCall *call)
+{
+	InitMaterializedSRF(fcinfo, 0);
+	call->result = (ReturnSetInfo *) fcinfo->resultinfo;
+	if (PG_ARGISNULL(0))
+		return false;
+	shbatch_open_index(fcinfo, command, call);
 	return true;
 }
 

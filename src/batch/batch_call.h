@@ -26,12 +26,15 @@ typedef struct ShBatchCall
 	/* of an index */
 	ShBatchTables tables;
 	Snapshot	snapshot;
+	bool		watched;		/* progress is shown */
 	ShBatchRows rows;
 } ShBatchCall;
 
 extern void shbatch_begin_tables(ShBatchCall *call, ShBatchCommand command,
 								 const Oid *indexes, int nindexes, bool by_columns);
 extern void shbatch_end_tables(ShBatchCall *call);
+extern void shbatch_open_index(FunctionCallInfo fcinfo, ShBatchCommand command,
+							   ShBatchCall *call);
 extern bool shbatch_begin_index(FunctionCallInfo fcinfo, ShBatchCommand command,
 								ShBatchCall *call);
 extern void shbatch_end_index(ShBatchCall *call);

@@ -25,12 +25,14 @@
  */
 #define SKEW				64
 
-typedef struct Search
+struct ShBatchSearch
 {
+	const ShBatchPlan *plan;
+	int			walk;			/* that is being made */
 	ShBatchSink *sink;
 	ShBatchBucketReader reader;
 	ShBatchPairs pairs;
-} Search;
+};
 
 /*
  * How many blocks of the prefixes of a scheme should be used.
@@ -130,7 +132,7 @@ shbatch_plan_table(ShBatchPlan *plan, const ShBitsScheme *scheme, int table)
 static void
 pair_found(void *arg, size_t i, size_t j)
 {
-	Search	   *search = arg;
+	ShBatchSearch *search = arg;
 
 	search->sink->pair(search->sink, &search->reader.bucket, i, j);
 }
@@ -139,7 +141,7 @@ pair_found(void *arg, size_t i, size_t j)
 static void
 report_part(void *arg, double part)
 {
-	Search	   *search = arg;
+	ShBatchSearch *search = arg;
 
 	shbatch_progress_part(search->reader.passed + search->reader.bucket_entries * part);
 }
@@ -156,7 +158,7 @@ pass_repeat(void *arg, const ShBatchBucket *bucket, uint64 tid)
  * Search the bucket that was read.
  */
 static void
-search_bucket(Search *search)
+search_bucket(ShBatchSearch *search)
 {
 	ShBatchSink *sink = search->sink;
 	ShBatchBucket *bucket = &search->reader.bucket;
@@ -165,8 +167,6 @@ search_bucket(Search *search)
 		sink->begin(sink, bucket);
 	if (bucket->nkeys > 1)
 		shbatch_find_pairs(&search->pairs, bucket->keys, bucket->nkeys);
-	if (sink->end != NULL)
-		sink->end(sink, bucket);
 }
 
 /*
@@ -183,37 +183,65 @@ shbatch_plan_set_masks(const ShBatchPlan *plan, int number, const ShBitsTable *t
 }
 
 /*
- * Find all pairs of different fingerprints in a stream that differ in at most
- * distance bits, by a plan for that distance, and pass them to the sink: each
- * once.
+ * Begin the next walk, if there is one.
+ */
+static void
+start_walk(ShBatchSearch *search)
+{
+	const ShBatchPlan *plan = search->plan;
+	const ShBatchWalk *walk = &plan->walks[search->walk];
+
+	shbatch_progress_table(search->walk - plan->first, plan->nwalks - plan->first);
+	if (search->walk == plan->nwalks)
+		return;
+	shbatch_buckets_start(&search->reader, walk->table, walk->prefix_bits);
+	search->reader.bucket.first_walk = search->walk == 0;
+	shbatch_plan_set_masks(plan, search->walk, search->reader.bucket.table, &search->pairs);
+}
+
+/*
+ * Begin to search a stream for all pairs of different fingerprints that differ in at
+ * most distance bits, by a plan for that distance.  Each is passed to the sink once.
+ * All arguments must outlive the search.
+ */
+ShBatchSearch *
+shbatch_search_begin(ShBatchStream *stream, const ShBatchPlan *plan, int distance,
+					 ShBatchSink *sink)
+{
+	ShBatchSearch *search = palloc(sizeof(ShBatchSearch));
+
+	search->plan = plan;
+	search->sink = sink;
+	shbatch_buckets_init(&search->reader, stream, maintenance_work_mem * (Size) 1024,
+						 sink->repeat != NULL ? pass_repeat : NULL, sink);
+	shbatch_pairs_init(&search->pairs, distance, pair_found, report_part, search);
+	search->walk = plan->first;
+	start_walk(search);
+	return search;
+}
+
+/*
+ * Search the next bucket that has several rows, which stays until the next call.
+ * Returns false after the last.
  *
  * Memory, up to maintenance_work_mem, is needed for the largest bucket of
  * entries with a common prefix; ERRCODE_CONFIGURATION_LIMIT_EXCEEDED if that
  * is not enough.
  */
-void
-shbatch_search(ShBatchStream *stream, const ShBatchPlan *plan, int distance, ShBatchSink *sink)
+bool
+shbatch_search_next(ShBatchSearch *search)
 {
-	Search	   *search = palloc(sizeof(Search));
-	ShBatchBucketReader *reader = &search->reader;
-
-	search->sink = sink;
-	shbatch_buckets_init(reader, stream, maintenance_work_mem * (Size) 1024,
-						sink->repeat != NULL ? pass_repeat : NULL, sink);
-	shbatch_pairs_init(&search->pairs, distance, pair_found, report_part, search);
-
-	for (int i = plan->first; i < plan->nwalks; i++)
+	while (search->walk < search->plan->nwalks)
 	{
-		const ShBatchWalk *walk = &plan->walks[i];
-
-		shbatch_progress_table(i - plan->first, plan->nwalks - plan->first);
-		shbatch_buckets_start(reader, walk->table, walk->prefix_bits);
-		reader->bucket.first_walk = i == 0;
-		shbatch_plan_set_masks(plan, i, reader->bucket.table, &search->pairs);
-		while (shbatch_buckets_next(reader))
+		if (shbatch_buckets_next(&search->reader))
+		{
 			search_bucket(search);
+			return true;
+		}
+		search->walk++;
+		start_walk(search);
 	}
-	shbatch_progress_table(plan->nwalks - plan->first, plan->nwalks - plan->first);
+	return false;
 }
 
 /*

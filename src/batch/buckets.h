@@ -13,6 +13,7 @@
 #include "batch/bucket_reader.h"
 #include "batch/pairs.h"
 
+typedef struct ShBatchSearch ShBatchSearch;
 typedef struct ShBatchSink ShBatchSink;
 
 /*
@@ -32,9 +33,6 @@ struct ShBatchSink
 
 	/* Keys i and j of the bucket are a pair. */
 	void		(*pair) (ShBatchSink *sink, const ShBatchBucket *bucket, size_t i, size_t j);
-
-	/* There are no more pairs, and the bucket will be gone.  May be NULL. */
-	void		(*end) (ShBatchSink *sink, const ShBatchBucket *bucket);
 };
 
 /*
@@ -63,8 +61,9 @@ extern void shbatch_plan(ShBatchPlan *plan, const ShBitsScheme *scheme, int dist
 						 double entries);
 extern void shbatch_plan_whole(ShBatchPlan *plan);
 extern void shbatch_plan_table(ShBatchPlan *plan, const ShBitsScheme *scheme, int table);
-extern void shbatch_search(ShBatchStream *stream, const ShBatchPlan *plan, int distance,
-						   ShBatchSink *sink);
+extern ShBatchSearch *shbatch_search_begin(ShBatchStream *stream, const ShBatchPlan *plan,
+										   int distance, ShBatchSink *sink);
+extern bool shbatch_search_next(ShBatchSearch *search);
 extern bool shbatch_drop_repeat(ShBatchSink *sink, const ShBatchBucket *bucket, uint64 tid);
 extern void shbatch_plan_set_masks(const ShBatchPlan *plan, int number,
 								   const ShBitsTable *table, ShBatchPairs *pairs);

@@ -10,7 +10,7 @@
 #include "fmgr.h"
 
 #include "batch/batch_call.h"
-#include "batch/result.h"
+#include "batch/returning.h"
 #include "batch/row_pairs.h"
 #include "bits/distance.h"
 #include "type/simhash.h"
@@ -18,68 +18,122 @@
 PG_FUNCTION_INFO_V1(simhash_find_all);
 PG_FUNCTION_INFO_V1(simhash_find_all_in);
 
-/* returns pairs of rows */
-typedef struct RowPairSink
+/* a call that returns pairs of rows */
+typedef struct FindAll
 {
 	ShBatchSink sink;
+	ShBatchCall call;
+	ShBatchSearch *search;
 	ShBatchRowPairs *pairs;
-	ShBatchResult result;
-	const ShBatchTables *tables;
-} RowPairSink;
+	ShBatchResult *result;		/* or NULL */
+	ItemPointerData tids[2];	/* of the row that was returned last */
+} FindAll;
 
 /*
- * Return a pair of rows of the same kind, the one with the lower number first.
+ * The values of a pair of rows, the one with the lower number first.
  */
 static void
-return_rows(void *arg, uint64 a_row, uint64 a_fp, uint64 b_row, uint64 b_fp)
+make_row(FindAll *find, ShBatchRowPair pair, Datum *values)
 {
-	RowPairSink *sink = arg;
-	ItemPointerData a;
-	ItemPointerData b;
-	Datum		values[7];
+	const ShBatchTables *tables = &find->call.tables;
 
-	if (a_row > b_row)
+	if (pair.a_row > pair.b_row)
 	{
-		return_rows(arg, b_row, b_fp, a_row, a_fp);
-		return;
+		ShBatchRowPair swapped = {pair.b_row, pair.b_fp, pair.a_row, pair.a_fp};
+
+		pair = swapped;
 	}
-	values[5] = ObjectIdGetDatum(shbatch_name_row(sink->tables, a_row, &a));
-	values[6] = ObjectIdGetDatum(shbatch_name_row(sink->tables, b_row, &b));
-	values[0] = PointerGetDatum(&a);
-	values[1] = PointerGetDatum(&b);
-	values[2] = SimhashGetDatum(a_fp);
-	values[3] = SimhashGetDatum(b_fp);
-	values[4] = Int32GetDatum(shbits_distance(a_fp, b_fp));
-	shbatch_result_add(&sink->result, values);
+	values[5] = ObjectIdGetDatum(shbatch_name_row(tables, pair.a_row, &find->tids[0]));
+	values[6] = ObjectIdGetDatum(shbatch_name_row(tables, pair.b_row, &find->tids[1]));
+	values[0] = PointerGetDatum(&find->tids[0]);
+	values[1] = PointerGetDatum(&find->tids[1]);
+	values[2] = SimhashGetDatum(pair.a_fp);
+	values[3] = SimhashGetDatum(pair.b_fp);
+	values[4] = Int32GetDatum(shbits_distance(pair.a_fp, pair.b_fp));
 	shbatch_progress_found();
+}
+
+static void
+take_rows(void *arg, const ShBatchRowPair *pair)
+{
+	FindAll    *find = arg;
+	Datum		values[SHBATCH_RESULT_COLUMNS];
+
+	make_row(find, *pair, values);
+	shbatch_result_add(find->result, values);
 }
 
 /*
  * Equal fingerprints share all prefixes: their pairs belong to the first walk.
  */
 static void
-collect_repeated(ShBatchSink *base, const ShBatchBucket *bucket)
+add_repeated(ShBatchSink *base, const ShBatchBucket *bucket)
 {
-	RowPairSink *sink = (RowPairSink *) base;
+	FindAll    *find = (FindAll *) base;
 
-	if (bucket->first_walk && bucket->nrows > bucket->nkeys)
-		shbatch_row_pairs_add_repeated(sink->pairs, bucket);
+	if (!bucket->first_walk || bucket->nrows == bucket->nkeys)
+		return;
+	for (size_t i = 0; i < bucket->nkeys; i++)
+	{
+		if (shbatch_bucket_rows_end(bucket, i) - bucket->starts[i] > 1)
+			shbatch_row_pairs_add(find->pairs, bucket, i, bucket, i);
+	}
 }
 
 static void
-collect_pair(ShBatchSink *base, const ShBatchBucket *bucket, size_t i, size_t j)
+add_pair(ShBatchSink *base, const ShBatchBucket *bucket, size_t i, size_t j)
 {
-	RowPairSink *sink = (RowPairSink *) base;
+	FindAll    *find = (FindAll *) base;
 
-	shbatch_row_pairs_add(sink->pairs, bucket, i, bucket, j);
+	shbatch_row_pairs_add(find->pairs, bucket, i, bucket, j);
+}
+
+static bool
+search_bucket(void *arg)
+{
+	FindAll    *find = arg;
+
+	return shbatch_search_next(find->search);
+}
+
+static void *
+begin_find_all(FunctionCallInfo fcinfo, ShBatchResult *result)
+{
+	FindAll    *find;
+
+	if (PG_ARGISNULL(0))
+		return NULL;
+	find = palloc0(sizeof(FindAll));
+	find->sink.begin = add_repeated;
+	find->sink.pair = add_pair;
+	find->result = result;
+	shbatch_open_index(fcinfo, result != NULL ? SHBATCH_FIND_ALL : SHBATCH_UNWATCHED,
+					   &find->call);
+	find->pairs = shbatch_row_pairs_begin(&find->call.rows, false, search_bucket,
+										  result != NULL ? take_rows : NULL, find);
+	find->search = shbatch_source_begin_search(&find->call.input, &find->sink);
+	return find;
+}
+
+static bool
+next_of_all(void *state, Datum *values)
+{
+	FindAll    *find = state;
+	ShBatchRowPair pair;
+
+	if (!shbatch_row_pairs_next(find->pairs, &pair))
+		return false;
+	make_row(find, pair, values);
+	return true;
 }
 
 static void
-leave_bucket(ShBatchSink *base, const ShBatchBucket *bucket)
+end_find_all(void *state)
 {
-	RowPairSink *sink = (RowPairSink *) base;
+	FindAll    *find = state;
 
-	shbatch_row_pairs_leave(sink->pairs);
+	shbatch_row_pairs_end(find->pairs);
+	shbatch_end_index(&find->call);
 }
 
 /*
@@ -91,26 +145,9 @@ leave_bucket(ShBatchSink *base, const ShBatchBucket *bucket)
 Datum
 simhash_find_all(PG_FUNCTION_ARGS)
 {
-	RowPairSink sink = {
-		.sink = {
-			.begin = collect_repeated,
-			.pair = collect_pair,
-			.end = leave_bucket
-		}
-	};
-	ShBatchCall call;
+	static const ShBatchProducer producer = {begin_find_all, next_of_all, end_find_all};
 
-	if (!shbatch_begin_index(fcinfo, SHBATCH_FIND_ALL, &call))
-		return (Datum) 0;
-
-	shbatch_result_begin(&sink.result, call.result);
-	sink.tables = &call.tables;
-	sink.pairs = shbatch_row_pairs_begin(&call.rows, false, return_rows, &sink);
-	shbatch_source_search(&call.input, &sink.sink);
-	shbatch_row_pairs_finish(sink.pairs);
-
-	shbatch_end_index(&call);
-	return (Datum) 0;
+	return shbatch_return(fcinfo, &producer);
 }
 
 /* returns pairs of values */

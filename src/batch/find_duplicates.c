@@ -36,6 +36,7 @@
 #include "batch/members.h"
 #include "batch/result.h"
 #include "batch/row_order.h"
+#include "batch/temp_file.h"
 #include "bits/distance.h"
 #include "compat.h"
 #include "sort/entrysort.h"

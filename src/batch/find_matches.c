@@ -8,11 +8,10 @@
 #include "postgres.h"
 
 #include "fmgr.h"
-#include "funcapi.h"
 
 #include "batch/batch_call.h"
 #include "batch/match_source.h"
-#include "batch/result.h"
+#include "batch/returning.h"
 #include "batch/row_pairs.h"
 #include "bits/distance.h"
 #include "type/simhash.h"
@@ -20,90 +19,184 @@
 PG_FUNCTION_INFO_V1(simhash_find_matches);
 PG_FUNCTION_INFO_V1(simhash_find_matches_in);
 
-/* returns pairs */
-typedef struct MatchSink
+/* a call */
+typedef struct FindMatches
 {
-	ShBatchMatchSink sink;
+	ShBatchCall call;
+	ShBatchMatchSource input;
+	ShBatchMatchSearch *search;
 	ShBatchRowPairs *pairs;
-	ShBatchResult result;
-	const ShBatchTables *tables;
-} MatchSink;
-
-static void
-collect_pair(ShBatchMatchSink *base, const ShBatchBucket *a, size_t i,
-			 const ShBatchBucket *b, size_t j)
-{
-	MatchSink  *sink = (MatchSink *) base;
-
-	shbatch_row_pairs_add(sink->pairs, a, i, b, j);
-}
-
-static void
-leave_buckets(ShBatchMatchSink *base)
-{
-	MatchSink  *sink = (MatchSink *) base;
-
-	shbatch_row_pairs_leave(sink->pairs);
-}
+	void		(*make_row) (struct FindMatches *find, const ShBatchRowPair *pair,
+							 Datum *values);
+	ShBatchResult *result;		/* or NULL */
+	ItemPointerData tids[2];	/* of the row that was returned last */
+} FindMatches;
 
 /*
- * Return a row of side a and one of side b, of the same kind.
+ * The values of a row of side a and one of side b.
  */
 static void
-return_rows(void *arg, uint64 a_row, uint64 a_fp, uint64 b_row, uint64 b_fp)
+make_row_of_rows(FindMatches *find, const ShBatchRowPair *pair, Datum *values)
 {
-	MatchSink  *sink = arg;
-	ItemPointerData a;
-	ItemPointerData b;
-	Datum		values[7];
+	const ShBatchTables *tables = &find->call.tables;
 
-	values[5] = ObjectIdGetDatum(shbatch_name_row(sink->tables, a_row, &a));
-	values[6] = ObjectIdGetDatum(shbatch_name_row(sink->tables, b_row, &b));
-	values[0] = PointerGetDatum(&a);
-	values[1] = PointerGetDatum(&b);
-	values[2] = SimhashGetDatum(a_fp);
-	values[3] = SimhashGetDatum(b_fp);
-	values[4] = Int32GetDatum(shbits_distance(a_fp, b_fp));
-	shbatch_result_add(&sink->result, values);
+	values[5] = ObjectIdGetDatum(shbatch_name_row(tables, pair->a_row, &find->tids[0]));
+	values[6] = ObjectIdGetDatum(shbatch_name_row(tables, pair->b_row, &find->tids[1]));
+	values[0] = PointerGetDatum(&find->tids[0]);
+	values[1] = PointerGetDatum(&find->tids[1]);
+	values[2] = SimhashGetDatum(pair->a_fp);
+	values[3] = SimhashGetDatum(pair->b_fp);
+	values[4] = Int32GetDatum(shbits_distance(pair->a_fp, pair->b_fp));
 	shbatch_progress_found();
 }
 
 /*
- * Return a value of the array, and a row.
+ * The values of an element of the array and a row.
  */
 static void
-return_value_and_row(void *arg, uint64 a_row, uint64 a_fp, uint64 b_row, uint64 b_fp)
+make_row_of_value(FindMatches *find, const ShBatchRowPair *pair, Datum *values)
 {
-	MatchSink  *sink = arg;
-	ItemPointerData b;
-	Datum		values[5];
-
-	values[4] = ObjectIdGetDatum(shbatch_name_row(sink->tables, b_row, &b));
-	values[0] = SimhashGetDatum(a_fp);
-	values[1] = PointerGetDatum(&b);
-	values[2] = SimhashGetDatum(b_fp);
-	values[3] = Int32GetDatum(shbits_distance(a_fp, b_fp));
-	shbatch_result_add(&sink->result, values);
+	values[4] = ObjectIdGetDatum(shbatch_name_row(&find->call.tables, pair->b_row,
+												  &find->tids[1]));
+	values[0] = SimhashGetDatum(pair->a_fp);
+	values[1] = PointerGetDatum(&find->tids[1]);
+	values[2] = SimhashGetDatum(pair->b_fp);
+	values[3] = Int32GetDatum(shbits_distance(pair->a_fp, pair->b_fp));
 	shbatch_progress_found();
 }
 
-/*
- * Find all pairs and return them by a function; then end the call.
- */
 static void
-return_matches(ShBatchCall *call, ShBatchMatchSource *input, bool of_values,
-			   ShBatchRowPairFunction found)
+take_rows(void *arg, const ShBatchRowPair *pair)
 {
-	MatchSink	sink = {.sink = {.pair = collect_pair,.end = leave_buckets}};
+	FindMatches *find = arg;
+	Datum		values[SHBATCH_RESULT_COLUMNS];
 
-	sink.tables = &call->tables;
-	shbatch_result_begin(&sink.result, call->result);
-	sink.pairs = shbatch_row_pairs_begin(&call->rows, of_values, found, &sink);
-	shbatch_match_source_search(input, &sink.sink);
-	shbatch_row_pairs_finish(sink.pairs);
+	find->make_row(find, pair, values);
+	shbatch_result_add(find->result, values);
+}
 
-	shbatch_match_source_end(input);
-	shbatch_end_tables(call);
+static void
+add_pair(void *arg, const ShBatchBucket *a, size_t i, const ShBatchBucket *b, size_t j)
+{
+	FindMatches *find = arg;
+
+	shbatch_row_pairs_add(find->pairs, a, i, b, j);
+}
+
+static bool
+search_buckets(void *arg)
+{
+	FindMatches *find = arg;
+
+	return shbatch_match_search_next(find->search);
+}
+
+/* both sides are known: begin the search */
+static void
+begin_search(FindMatches *find, bool of_values)
+{
+	find->make_row = of_values ? make_row_of_value : make_row_of_rows;
+	find->pairs = shbatch_row_pairs_begin(&find->call.rows, of_values, search_buckets,
+										  find->result != NULL ? take_rows : NULL, find);
+	find->search = shbatch_match_source_search(&find->input, add_pair, find);
+}
+
+static bool
+next_match(void *state, Datum *values)
+{
+	FindMatches *find = state;
+	ShBatchRowPair pair;
+
+	if (!shbatch_row_pairs_next(find->pairs, &pair))
+		return false;
+	find->make_row(find, &pair, values);
+	return true;
+}
+
+static void
+end_find_matches(void *state)
+{
+	FindMatches *find = state;
+
+	shbatch_row_pairs_end(find->pairs);
+	shbatch_match_source_end(&find->input);
+	shbatch_end_tables(&find->call);
+}
+
+static FindMatches *
+make_state(ShBatchResult *result)
+{
+	FindMatches *find = palloc0(sizeof(FindMatches));
+
+	find->result = result;
+	return find;
+}
+
+/* what the progress view is told of it */
+static ShBatchCommand
+command_of(const FindMatches *find)
+{
+	return find->result != NULL ? SHBATCH_FIND_MATCHES : SHBATCH_UNWATCHED;
+}
+
+/* the argument that is the distance, or -1 if it is null */
+static int
+get_distance(FunctionCallInfo fcinfo)
+{
+	if (PG_ARGISNULL(2))
+		return -1;
+	shbatch_check_distance(PG_GETARG_INT32(2));
+	return PG_GETARG_INT32(2);
+}
+
+static void *
+begin_find_matches(FunctionCallInfo fcinfo, ShBatchResult *result)
+{
+	Oid			indexes[2];
+	int			distance;
+	FindMatches *find;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		return NULL;
+	distance = get_distance(fcinfo);
+	indexes[0] = PG_GETARG_OID(0);
+	indexes[1] = PG_GETARG_OID(1);
+	if (indexes[0] == indexes[1])
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("both sides are the same index"),
+				 errhint("Use simhash_find_all to find the pairs of one index.")));
+
+	find = make_state(result);
+	shbatch_begin_tables(&find->call, command_of(find), indexes, 2, true);
+	if (distance < 0)
+		distance = Min(shidx_named_distance(&find->call.tables.sides[0]),
+					   shidx_named_distance(&find->call.tables.sides[1]));
+	shbatch_match_source_tables(&find->input, &find->call.tables, find->call.snapshot, distance);
+	begin_search(find, false);
+	return find;
+}
+
+static void *
+begin_find_matches_in(FunctionCallInfo fcinfo, ShBatchResult *result)
+{
+	Oid			index;
+	int			distance;
+	FindMatches *find;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		return NULL;
+	distance = get_distance(fcinfo);
+	index = PG_GETARG_OID(1);
+
+	find = make_state(result);
+	shbatch_begin_tables(&find->call, command_of(find), &index, 1, false);
+	if (distance < 0)
+		distance = shidx_named_distance(&find->call.tables.sides[0]);
+	shbatch_match_source_array(&find->input, PG_GETARG_ANY_ARRAY_P(0), &find->call.tables,
+							   find->call.snapshot, distance);
+	begin_search(find, true);
+	return find;
 }
 
 /*
@@ -114,31 +207,9 @@ return_matches(ShBatchCall *call, ShBatchMatchSource *input, bool of_values,
 Datum
 simhash_find_matches(PG_FUNCTION_ARGS)
 {
-	ShBatchCall call;
-	ShBatchMatchSource input;
-	Oid			indexes[2];
+	static const ShBatchProducer producer = {begin_find_matches, next_match, end_find_matches};
 
-	InitMaterializedSRF(fcinfo, 0);
-	call.result = (ReturnSetInfo *) fcinfo->resultinfo;
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
-		return (Datum) 0;
-
-	if (!PG_ARGISNULL(2))
-		shbatch_check_distance(PG_GETARG_INT32(2));
-	indexes[0] = PG_GETARG_OID(0);
-	indexes[1] = PG_GETARG_OID(1);
-	if (indexes[0] == indexes[1])
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("both sides are the same index"),
-				 errhint("Use simhash_find_all to find the pairs of one index.")));
-	shbatch_begin_tables(&call, SHBATCH_FIND_MATCHES, indexes, 2, true);
-	shbatch_match_source_tables(&input, &call.tables, call.snapshot,
-								!PG_ARGISNULL(2) ? PG_GETARG_INT32(2) :
-								Min(shidx_named_distance(&call.tables.sides[0]),
-									shidx_named_distance(&call.tables.sides[1])));
-	return_matches(&call, &input, false, return_rows);
-	return (Datum) 0;
+	return shbatch_return(fcinfo, &producer);
 }
 
 /*
@@ -150,22 +221,7 @@ simhash_find_matches(PG_FUNCTION_ARGS)
 Datum
 simhash_find_matches_in(PG_FUNCTION_ARGS)
 {
-	ShBatchCall call;
-	ShBatchMatchSource input;
-	Oid			index;
+	static const ShBatchProducer producer = {begin_find_matches_in, next_match, end_find_matches};
 
-	InitMaterializedSRF(fcinfo, 0);
-	call.result = (ReturnSetInfo *) fcinfo->resultinfo;
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
-		return (Datum) 0;
-
-	if (!PG_ARGISNULL(2))
-		shbatch_check_distance(PG_GETARG_INT32(2));
-	index = PG_GETARG_OID(1);
-	shbatch_begin_tables(&call, SHBATCH_FIND_MATCHES, &index, 1, false);
-	shbatch_match_source_array(&input, PG_GETARG_ANY_ARRAY_P(0), &call.tables, call.snapshot,
-							   !PG_ARGISNULL(2) ? PG_GETARG_INT32(2) :
-							   shidx_named_distance(&call.tables.sides[0]));
-	return_matches(&call, &input, true, return_value_and_row);
-	return (Datum) 0;
+	return shbatch_return(fcinfo, &producer);
 }

@@ -16,52 +16,58 @@
 #include "batch/match_search.h"
 #include "batch/progress.h"
 
-typedef struct Search
+struct ShBatchMatchSearch
 {
-	ShBatchMatchSink *sink;
+	const ShBatchPlan *plan;
+	int			walk;			/* that is being made */
+	ShBatchMatchFunction found;
+	void	   *arg;
 	ShBatchBucketReader a;
 	ShBatchBucketReader b;
 	ShBatchPairs pairs;
-} Search;
+};
 
 static void
 pair_found(void *arg, size_t i, size_t j)
 {
-	Search	   *search = arg;
+	ShBatchMatchSearch *search = arg;
 
-	search->sink->pair(search->sink, &search->a.bucket, i, &search->b.bucket, j);
+	search->found(search->arg, &search->a.bucket, i, &search->b.bucket, j);
 }
 
 /* this part of the work on two buckets is done */
 static void
 report_part(void *arg, double part)
 {
-	Search	   *search = arg;
+	ShBatchMatchSearch *search = arg;
 	size_t		entries = search->a.bucket_entries + search->b.bucket_entries;
 
 	shbatch_progress_part(search->a.passed + search->b.passed + entries * part);
 }
 
 /*
- * Search the buckets of the next entries, which have the same prefix.
+ * Begin the next walk, if there is one.
  */
 static void
-search_buckets(Search *search)
+start_walk(ShBatchMatchSearch *search)
 {
-	ShBatchBucket *a = &search->a.bucket;
-	ShBatchBucket *b = &search->b.bucket;
+	const ShBatchPlan *plan = search->plan;
+	const ShBatchWalk *walk = &plan->walks[search->walk];
 
-	shbatch_buckets_take(&search->a);
-	shbatch_buckets_take(&search->b);
-	shbatch_find_matches(&search->pairs, a->keys, a->nkeys, b->keys, b->nkeys);
-	search->sink->end(search->sink);
+	shbatch_progress_table(search->walk, plan->nwalks);
+	if (search->walk == plan->nwalks)
+		return;
+	shbatch_buckets_start(&search->a, walk->table, walk->prefix_bits);
+	shbatch_buckets_start(&search->b, walk->table, walk->prefix_bits);
+	shbatch_plan_set_masks(plan, search->walk, search->a.bucket.table, &search->pairs);
 }
 
 /*
- * Do a walk, until one side is at its end.
+ * Pass over entries until both sides have the same prefix.  Returns false if one of
+ * them comes to its end.
  */
-static void
-do_walk(Search *search)
+static bool
+find_common_prefix(ShBatchMatchSearch *search)
 {
 	ShBatchBucketReader *a = &search->a;
 	ShBatchBucketReader *b = &search->b;
@@ -72,44 +78,63 @@ do_walk(Search *search)
 		uint64		b_prefix = b->next_keys[0] & b->prefix;
 
 		if (a->group == b->group && a_prefix == b_prefix)
-			search_buckets(search);
-		else if (a->group < b->group || (a->group == b->group && a_prefix < b_prefix))
+			return true;
+		if (a->group < b->group || (a->group == b->group && a_prefix < b_prefix))
 			shbatch_buckets_skip(a, b->group, b_prefix);
 		else
 			shbatch_buckets_skip(b, a->group, a_prefix);
 	}
+	return false;
 }
 
 /*
- * Find all pairs of a fingerprint in stream a and one in stream b, which are of the
- * same scheme, that differ in at most distance bits, by a plan for that distance,
- * and pass them to the sink: each once.
+ * Begin to search two streams, of the same scheme, for all pairs of a fingerprint of a
+ * and one of b that differ in at most distance bits, by a plan for that distance.
+ * Each is passed to found once, with arg.  All arguments must outlive the search.
+ */
+ShBatchMatchSearch *
+shbatch_match_search_begin(ShBatchStream *a, ShBatchStream *b, const ShBatchPlan *plan,
+						   int distance, ShBatchMatchFunction found, void *arg)
+{
+	Size		memory = maintenance_work_mem * (Size) 1024 / 2;
+	ShBatchMatchSearch *search = palloc(sizeof(ShBatchMatchSearch));
+
+	search->plan = plan;
+	search->found = found;
+	search->arg = arg;
+	shbatch_buckets_init(&search->a, a, memory, NULL, NULL);
+	shbatch_buckets_init(&search->b, b, memory, NULL, NULL);
+	shbatch_pairs_init(&search->pairs, distance, pair_found, report_part, search);
+	search->walk = 0;
+	start_walk(search);
+	return search;
+}
+
+/*
+ * Search the next bucket of each side that have the same prefix.  They stay until the
+ * next call.  Returns false after the last.
  *
  * Memory, up to half of maintenance_work_mem on either side, is needed for the
  * largest bucket of entries with a common prefix;
  * ERRCODE_CONFIGURATION_LIMIT_EXCEEDED if that is not enough.
  */
-void
-shbatch_search_matches(ShBatchStream *a, ShBatchStream *b, const ShBatchPlan *plan,
-					   int distance, ShBatchMatchSink *sink)
+bool
+shbatch_match_search_next(ShBatchMatchSearch *search)
 {
-	Size		memory = maintenance_work_mem * (Size) 1024 / 2;
-	Search	   *search = palloc(sizeof(Search));
+	const ShBatchBucket *a = &search->a.bucket;
+	const ShBatchBucket *b = &search->b.bucket;
 
-	search->sink = sink;
-	shbatch_buckets_init(&search->a, a, memory, NULL, NULL);
-	shbatch_buckets_init(&search->b, b, memory, NULL, NULL);
-	shbatch_pairs_init(&search->pairs, distance, pair_found, report_part, search);
-
-	for (int i = 0; i < plan->nwalks; i++)
+	while (search->walk < search->plan->nwalks)
 	{
-		const ShBatchWalk *walk = &plan->walks[i];
-
-		shbatch_progress_table(i, plan->nwalks);
-		shbatch_buckets_start(&search->a, walk->table, walk->prefix_bits);
-		shbatch_buckets_start(&search->b, walk->table, walk->prefix_bits);
-		shbatch_plan_set_masks(plan, i, search->a.bucket.table, &search->pairs);
-		do_walk(search);
+		if (find_common_prefix(search))
+		{
+			shbatch_buckets_take(&search->a);
+			shbatch_buckets_take(&search->b);
+			shbatch_find_matches(&search->pairs, a->keys, a->nkeys, b->keys, b->nkeys);
+			return true;
+		}
+		search->walk++;
+		start_walk(search);
 	}
-	shbatch_progress_table(plan->nwalks, plan->nwalks);
+	return false;
 }

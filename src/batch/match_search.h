@@ -12,24 +12,15 @@
 
 #include "batch/buckets.h"
 
-typedef struct ShBatchMatchSink ShBatchMatchSink;
+typedef struct ShBatchMatchSearch ShBatchMatchSearch;
 
-/*
- * What is done with what a search finds.  The TIDs of the rows of buckets are the
- * sink's to change.
- */
-struct ShBatchMatchSink
-{
-	/* Key i of a and key j of b, which have the same prefix, are a pair. */
-	void		(*pair) (ShBatchMatchSink *sink, const ShBatchBucket *a, size_t i,
-						 const ShBatchBucket *b, size_t j);
+/* Key i of a and key j of b, which have the same prefix, are a pair. */
+typedef void (*ShBatchMatchFunction) (void *arg, const ShBatchBucket *a, size_t i,
+									  const ShBatchBucket *b, size_t j);
 
-	/* There are no more pairs, and both buckets will be gone. */
-	void		(*end) (ShBatchMatchSink *sink);
-};
-
-extern void shbatch_search_matches(ShBatchStream *a, ShBatchStream *b,
-								   const ShBatchPlan *plan, int distance,
-								   ShBatchMatchSink *sink);
+extern ShBatchMatchSearch *shbatch_match_search_begin(ShBatchStream *a, ShBatchStream *b,
+													  const ShBatchPlan *plan, int distance,
+													  ShBatchMatchFunction found, void *arg);
+extern bool shbatch_match_search_next(ShBatchMatchSearch *search);
 
 #endif							/* SIMHASH_BATCH_MATCH_SEARCH_H */

@@ -151,13 +151,14 @@ shbatch_match_source_tables(ShBatchMatchSource *input, const ShBatchTables *tabl
 }
 
 /*
- * Find all pairs, and pass them to the sink.
+ * Begin to find all pairs, which are passed to found, with arg.
  */
-void
-shbatch_match_source_search(ShBatchMatchSource *input, ShBatchMatchSink *sink)
+ShBatchMatchSearch *
+shbatch_match_source_search(ShBatchMatchSource *input, ShBatchMatchFunction found, void *arg)
 {
 	shbatch_progress_phase(SHBATCH_PHASE_COMPARE, input->entries * input->plan.nwalks);
-	shbatch_search_matches(&input->a, &input->b, &input->plan, input->distance, sink);
+	return shbatch_match_search_begin(&input->a, &input->b, &input->plan, input->distance,
+									  found, arg);
 }
 
 /*

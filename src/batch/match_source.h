@@ -31,7 +31,8 @@ extern void shbatch_match_source_array(ShBatchMatchSource *input, AnyArrayType *
 extern void shbatch_match_source_tables(ShBatchMatchSource *input,
 										const ShBatchTables *tables, Snapshot snapshot,
 										int distance);
-extern void shbatch_match_source_search(ShBatchMatchSource *input, ShBatchMatchSink *sink);
+extern ShBatchMatchSearch *shbatch_match_source_search(ShBatchMatchSource *input,
+													   ShBatchMatchFunction found, void *arg);
 extern void shbatch_match_source_end(ShBatchMatchSource *input);
 
 #endif							/* SIMHASH_BATCH_MATCH_SOURCE_H */

@@ -11,12 +11,12 @@
  */
 #include "postgres.h"
 
-#include "commands/tablespace.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "batch/members.h"
 #include "batch/progress.h"
+#include "batch/temp_file.h"
 
 /*
  * An element of a fingerprint of which another kind of rows was seen than the
@@ -201,28 +201,6 @@ collect_pair(ShBatchSink *base, const ShBatchBucket *bucket, size_t i, size_t j)
 	b = collect(members, bucket, j);
 	shbatch_rows_add_pair(members->rows, a, b);
 	shbatch_progress_found();
-}
-
-/*
- * A temporary file, to be written to and then read.
- */
-BufFile *
-shbatch_create_file(void)
-{
-	PrepareTempTablespaces();
-	return BufFileCreateTemp(false);
-}
-
-/*
- * Read a temporary file from its beginning.
- */
-void
-shbatch_rewind_file(BufFile *file)
-{
-	if (BufFileSeek(file, 0, 0, SEEK_SET) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not rewind temporary file: %m")));
 }
 
 /*

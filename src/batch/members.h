@@ -58,8 +58,6 @@ extern void shbatch_members_begin(ShBatchMembers *members, ShBatchRows *rows, do
 extern void shbatch_members_finish(ShBatchMembers *members);
 extern bool shbatch_members_next(ShBatchMembers *members, ShBatchMember *member);
 extern void shbatch_members_end(ShBatchMembers *members);
-extern BufFile *shbatch_create_file(void);
-extern void shbatch_rewind_file(BufFile *file);
 extern uint32 shbatch_find_element(ShBatchUnionFind *elements, const ShBatchBucket *bucket,
 								   size_t i, bool *is_new);
 

@@ -117,10 +117,8 @@ static void search(ShBatchPairs *pairs, Range a, Range b, bool among, int depth,
 
 /*
  * Prepare to search.  Pairs that differ in at most distance bits, 0..64, are
- * passed to found, with arg; report is told how far a long search is.
- *
- * What is found depends on the keys and masks alone, and so does the order; the
- * two keys of a pair among one set come in any order.
+ * passed to found, with arg; report is told how far a long search is.  Memory that
+ * is kept from one search to the next is of the current context.
  */
 void
 shbatch_pairs_init(ShBatchPairs *pairs, int distance, ShBatchPairFunction found,
@@ -130,6 +128,7 @@ shbatch_pairs_init(ShBatchPairs *pairs, int distance, ShBatchPairFunction found,
 	pairs->found = found;
 	pairs->report = report;
 	pairs->arg = arg;
+	pairs->context = CurrentMemoryContext;
 	pairs->nmasks = 0;
 	pairs->nparts = 0;
 	pairs->compared = 0;
@@ -694,11 +693,11 @@ search(ShBatchPairs *pairs, Range a, Range b, bool among, int depth, Share share
 
 /* replace an array by a larger one; its contents are not needed any more */
 static void *
-replace_array(void *old, size_t count, Size size)
+replace_array(ShBatchPairs *pairs, void *old, size_t count, Size size)
 {
 	if (old != NULL)
 		pfree(old);
-	return MemoryContextAllocHuge(CurrentMemoryContext, count * size);
+	return MemoryContextAllocHuge(pairs->context, count * size);
 }
 
 /*
@@ -707,13 +706,13 @@ replace_array(void *old, size_t count, Size size)
 static void
 enlarge(ShBatchPairs *pairs, size_t count)
 {
-	Assert(count <= SHBATCH_PAIRS_MAX_KEYS);
+	Assert(count <= PG_UINT32_MAX);
 	if (count <= pairs->capacity)
 		return;
-	pairs->keys = replace_array(pairs->keys, count + COPIED_TOGETHER, sizeof(uint64));
-	pairs->positions = replace_array(pairs->positions, count, sizeof(uint32));
-	pairs->scratch_keys = replace_array(pairs->scratch_keys, count, sizeof(uint64));
-	pairs->scratch_positions = replace_array(pairs->scratch_positions, count, sizeof(uint32));
+	pairs->keys = replace_array(pairs, pairs->keys, count + COPIED_TOGETHER, sizeof(uint64));
+	pairs->positions = replace_array(pairs, pairs->positions, count, sizeof(uint32));
+	pairs->scratch_keys = replace_array(pairs, pairs->scratch_keys, count, sizeof(uint64));
+	pairs->scratch_positions = replace_array(pairs, pairs->scratch_positions, count, sizeof(uint32));
 	pairs->capacity = count;
 }
 
@@ -732,7 +731,7 @@ add_keys(ShBatchPairs *pairs, size_t start, const uint64 *keys, size_t count)
 /*
  * Find the pairs of keys, which must all be different, that differ in at most
  * the distance and agree in none of the masks.  Each is found once, in no
- * particular order.
+ * particular order, nor are the two keys of a pair.
  */
 void
 shbatch_find_pairs(ShBatchPairs *pairs, const uint64 *keys, size_t count)

@@ -44,6 +44,7 @@ typedef struct ShBatchPairs
 	ShBatchPart parts[SHBATCH_MAX_DEPTH * SHBITS_WIDTH];
 
 	/* for sets of keys that are subdivided: first those of the first set */
+	MemoryContext context;
 	size_t		first_set;		/* so many */
 	double		compared;		/* comparisons made */
 	size_t		capacity;
@@ -54,8 +55,8 @@ typedef struct ShBatchPairs
 	ShBatchPartBits bits;
 } ShBatchPairs;
 
-/* most keys that can be searched at a time, of both sets together */
-#define SHBATCH_PAIRS_MAX_KEYS		PG_UINT32_MAX
+/* most keys of a set that can be searched */
+#define SHBATCH_PAIRS_MAX_KEYS		(PG_UINT32_MAX / 2)
 
 /*
  * Bytes of memory that a key takes while it is searched for, at most: it and its

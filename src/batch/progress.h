@@ -16,7 +16,8 @@ typedef enum ShBatchCommand
 	SHBATCH_FIND_CLUSTERS,
 	SHBATCH_FIND_DUPLICATES,
 	SHBATCH_COMPONENTS,
-	SHBATCH_FIND_MATCHES
+	SHBATCH_FIND_MATCHES,
+	SHBATCH_UNWATCHED			/* nothing is shown of it */
 } ShBatchCommand;
 
 typedef enum ShBatchPhase

@@ -4,19 +4,26 @@
  *	  The rows of pairs of fingerprints.
  *
  * Pairs of keys are collected, with the rows of each key, until these are worth a
- * look-up.  Then each row of one key that the snapshot sees is passed on with each
+ * look-up.  Then each row of one key that the snapshot sees is returned with each
  * of the other.  The keys are those of one bucket, or of two side by side.
+ *
+ * Between two rows that are returned the caller may do as he likes, or stop, but
+ * the search of a bucket cannot be interrupted.  Pairs that it finds beyond what is
+ * looked up together are written to a temporary file, unless somebody takes rows
+ * meanwhile.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "storage/buffile.h"
 #include "utils/memutils.h"
 
 #include "batch/row_pairs.h"
+#include "batch/temp_file.h"
 
-/* a fingerprint among those whose pairs are passed on together */
+/* a fingerprint among those whose pairs are returned together */
 typedef struct Fingerprint
 {
 	uint64		fp;
@@ -40,10 +47,36 @@ typedef struct Side
 	uint32	   *numbers;
 } Side;
 
+/*
+ * Two fingerprints whose rows are being returned: those of one kind, rows a_start to
+ * a_end of a, with those of the same kind of b.  Or of one, each row with those
+ * after it.
+ */
+typedef struct Product
+{
+	const Fingerprint *a;
+	const Fingerprint *b;
+	size_t		a_start;
+	size_t		a_end;
+	size_t		b_start;
+	size_t		b_end;
+	size_t		i;				/* row of a, and the next one of b */
+	size_t		j;
+} Product;
+
+/* keys of the buckets that are searched, which are a pair */
+typedef struct KeyPair
+{
+	size_t		i;
+	size_t		j;
+} KeyPair;
+
 struct ShBatchRowPairs
 {
-	ShBatchRowPairFunction found;
+	ShBatchStepFunction step;
+	ShBatchTakeFunction take;	/* or NULL */
 	void	   *arg;
+	bool		at_end;			/* there are no more buckets */
 	ShBatchRows *rows;
 	uint32		nfps;
 	uint32		max_fps;
@@ -51,6 +84,18 @@ struct ShBatchRowPairs
 	Side		sides[2];
 	uint32		first_number;	/* of the buckets that are searched */
 	bool		refers_to_bucket;	/* some fingerprint does, by tids */
+
+	/* pairs of the buckets that are searched that were not collected */
+	BufFile    *waiting;		/* or NULL */
+	bool		reading;		/* the file is */
+	const ShBatchBucket *waiting_a;
+	const ShBatchBucket *waiting_b;
+
+	/* rows are being returned: which come next */
+	bool		returning;
+	uint32		next_fp;
+	size_t		next_pair;
+	Product		product;
 };
 
 /* in place of a number: not collected, and if so, are its rows looked up? */
@@ -61,20 +106,22 @@ struct ShBatchRowPairs
 static uint64 no_row = 0;
 
 /*
- * Begin to collect pairs whose rows are to be looked up by rows, and then passed on
- * to found, with arg.
+ * Begin to return the rows of pairs that step adds, each time it is called with arg,
+ * until it returns false.
  *
- * With values_first, the first key of each pair is a value that has no rows: then it
- * is passed on with 0 for its row.
+ * If take is given all rows are wanted, and it may be called with some while step is
+ * at work.  With values_first, the first key of each pair is a value that has no
+ * rows: then it is returned with 0 for its row.
  */
 ShBatchRowPairs *
-shbatch_row_pairs_begin(ShBatchRows *rows, bool values_first,
-						ShBatchRowPairFunction found, void *arg)
+shbatch_row_pairs_begin(ShBatchRows *rows, bool values_first, ShBatchStepFunction step,
+						ShBatchTakeFunction take, void *arg)
 {
 	ShBatchRowPairs *pairs = palloc0(sizeof(ShBatchRowPairs));
 
 	pairs->rows = rows;
-	pairs->found = found;
+	pairs->step = step;
+	pairs->take = take;
 	pairs->arg = arg;
 	pairs->max_fps = 1024;
 	pairs->fps = palloc(pairs->max_fps * sizeof(Fingerprint));
@@ -84,14 +131,9 @@ shbatch_row_pairs_begin(ShBatchRows *rows, bool values_first,
 		pairs->sides[i].numbers = palloc(sizeof(uint32));
 	}
 	pairs->sides[0].values = values_first;
+	if (take == NULL)
+		shbatch_rows_start_few(rows);
 	return pairs;
-}
-
-static inline void
-pass_on(ShBatchRowPairs *pairs, uint64 a_row, uint64 a_fp, uint64 b_row, uint64 b_fp)
-{
-	CHECK_FOR_INTERRUPTS();
-	pairs->found(pairs->arg, a_row, a_fp, b_row, b_fp);
 }
 
 /* the end of the rows of a fingerprint that are of one kind with the first */
@@ -108,44 +150,68 @@ kind_end(const Fingerprint *fp, size_t start)
 	return end;
 }
 
-/* Pass on the pairs among the rows of a fingerprint. */
-static void
-pass_on_repeated(ShBatchRowPairs *pairs, const Fingerprint *fp)
+/*
+ * Go on to the next kind that both fingerprints have rows of.
+ */
+static bool
+next_kind(Product *product)
 {
-	for (size_t start = 0, end; start < fp->nrows; start = end)
+	const Fingerprint *a = product->a;
+	const Fingerprint *b = product->b;
+
+	do
 	{
-		end = kind_end(fp, start);
-		for (size_t i = start; i < end; i++)
-		{
-			for (size_t j = i + 1; j < end; j++)
-				pass_on(pairs, fp->tids[i], fp->fp, fp->tids[j], fp->fp);
-		}
-	}
+		uint32		a_kind;
+		uint32		b_kind;
+
+		product->a_start = product->a_end;
+		product->b_start = product->b_end;
+		if (product->a_start == a->nrows || product->b_start == b->nrows)
+			return false;
+		a_kind = shbatch_row_kind(a->tids[product->a_start]);
+		b_kind = shbatch_row_kind(b->tids[product->b_start]);
+		if (a_kind <= b_kind)
+			product->a_end = kind_end(a, product->a_start);
+		if (b_kind <= a_kind)
+			product->b_end = kind_end(b, product->b_start);
+	} while (product->a_start == product->a_end || product->b_start == product->b_end);
+	product->i = product->a_start;
+	product->j = a == b ? product->i + 1 : product->b_start;
+	return true;
 }
 
-/* Pass on each row of one fingerprint with each of another that is of its kind. */
-static void
-pass_on_product(ShBatchRowPairs *pairs, const Fingerprint *a, const Fingerprint *b)
+/* Begin before the rows of two fingerprints, or with those of one. */
+static inline void
+start_product(Product *product, const Fingerprint *a, const Fingerprint *b)
 {
-	size_t		a_start = 0;
-	size_t		b_start = 0;
+	product->a = a;
+	product->b = b;
+	product->a_end = product->b_end = 0;
+	product->i = product->j = 0;
+}
 
+/*
+ * The next two rows of a product.
+ */
+static inline bool
+next_rows(Product *product, ShBatchRowPair *pair)
+{
 	CHECK_FOR_INTERRUPTS();
-	while (a_start < a->nrows && b_start < b->nrows)
+	while (product->j == product->b_end)
 	{
-		uint32		a_kind = shbatch_row_kind(a->tids[a_start]);
-		uint32		b_kind = shbatch_row_kind(b->tids[b_start]);
-		size_t		a_end = a_kind <= b_kind ? kind_end(a, a_start) : a_start;
-		size_t		b_end = b_kind <= a_kind ? kind_end(b, b_start) : b_start;
-
-		for (size_t i = a_start; i < a_end; i++)
+		if (product->i + 1 < product->a_end)
 		{
-			for (size_t j = b_start; j < b_end; j++)
-				pass_on(pairs, a->tids[i], a->fp, b->tids[j], b->fp);
+			product->i++;
+			product->j = product->a == product->b ? product->i + 1 : product->b_start;
 		}
-		a_start = a_end;
-		b_start = b_end;
+		else if (product->a == NULL || !next_kind(product))
+			return false;
 	}
+	pair->a_row = product->a->tids[product->i];
+	pair->a_fp = product->a->fp;
+	pair->b_row = product->b->tids[product->j++];
+	pair->b_fp = product->b->fp;
+	return true;
 }
 
 static int
@@ -219,36 +285,81 @@ keep_in_bucket(ShBatchRowPairs *pairs)
 }
 
 /*
- * Look up the rows that have been collected, and pass on their pairs.
+ * Look up the rows that have been collected, to be returned.
  */
 static void
-flush(ShBatchRowPairs *pairs)
+start_returning(ShBatchRowPairs *pairs)
 {
-	const ShBatchBucket *bucket = pairs->sides[1].bucket;
-
 	shbatch_rows_resolve(pairs->rows);
 	if (in_bucket(pairs))
 		keep_in_bucket(pairs);
-	if (bucket == NULL)
-		bucket = pairs->sides[0].bucket;
-
 	for (uint32 i = 0; i < pairs->nfps; i++)
 	{
 		Fingerprint *fp = &pairs->fps[i];
 
 		if (!fp->looked_up)
 			fp->nrows = drop_invisible(fp->tids, fp->nrows);
-		if (fp->repeated)
-			pass_on_repeated(pairs, fp);
 	}
-	for (size_t i = 0; i < pairs->rows->npairs; i++)
-		pass_on_product(pairs, &pairs->fps[pairs->rows->pairs[i].a],
-						&pairs->fps[pairs->rows->pairs[i].b]);
+	pairs->returning = true;
+	pairs->next_fp = 0;
+	pairs->next_pair = 0;
+	memset(&pairs->product, 0, sizeof(Product));
+}
+
+/*
+ * All have been returned: begin to collect anew.
+ */
+static void
+stop_returning(ShBatchRowPairs *pairs)
+{
+	const ShBatchBucket *bucket = pairs->sides[1].bucket != NULL ? pairs->sides[1].bucket :
+		pairs->sides[0].bucket;
 
 	shbatch_rows_reset(pairs->rows);
 	shbatch_rows_forget_kinds(pairs->rows, bucket != NULL ? &bucket->group : NULL);
 	pairs->nfps = 0;
 	pairs->refers_to_bucket = false;
+	pairs->returning = false;
+}
+
+/*
+ * Go on to the next product of those that are returned.
+ */
+static bool
+next_product(ShBatchRowPairs *pairs)
+{
+	while (pairs->next_fp < pairs->nfps)
+	{
+		const Fingerprint *fp = &pairs->fps[pairs->next_fp++];
+
+		if (fp->repeated)
+		{
+			start_product(&pairs->product, fp, fp);
+			return true;
+		}
+	}
+	if (pairs->next_pair < pairs->rows->npairs)
+	{
+		ShBatchNumberPair numbers = pairs->rows->pairs[pairs->next_pair++];
+
+		start_product(&pairs->product, &pairs->fps[numbers.a], &pairs->fps[numbers.b]);
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Return the next pair of rows of those that were looked up.
+ */
+static bool
+return_next(ShBatchRowPairs *pairs, ShBatchRowPair *pair)
+{
+	while (!next_rows(&pairs->product, pair))
+	{
+		if (!next_product(pairs))
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -340,60 +451,145 @@ collect(ShBatchRowPairs *pairs, bool second, const ShBatchBucket *bucket, size_t
 	return side->numbers[i];
 }
 
-/*
- * The rows of keys of a bucket that have several are pairs.
- */
-void
-shbatch_row_pairs_add_repeated(ShBatchRowPairs *pairs, const ShBatchBucket *bucket)
+static void
+collect_pair(ShBatchRowPairs *pairs, const ShBatchBucket *a, size_t i,
+			 const ShBatchBucket *b, size_t j)
 {
-	for (size_t i = 0; i < bucket->nkeys; i++)
-	{
-		if (shbatch_bucket_rows_end(bucket, i) - bucket->starts[i] > 1)
-		{
-			uint32		number;
+	uint32		number = collect(pairs, false, a, i);
 
-			if (shbatch_rows_full(pairs->rows))
-				flush(pairs);
-			number = collect(pairs, false, bucket, i);
-			pairs->fps[number].repeated = true;
-		}
-	}
+	if (a == b && i == j)
+		pairs->fps[number].repeated = true;
+	else
+		shbatch_rows_add_pair(pairs->rows, number, collect(pairs, a != b, b, j));
 }
 
 /*
- * Key i of bucket a is a pair with key j of b, which may be the same bucket.  Of
- * both the TIDs may be changed.
+ * Let a pair wait until others have been returned.
+ */
+static void
+let_wait(ShBatchRowPairs *pairs, const ShBatchBucket *a, size_t i,
+		 const ShBatchBucket *b, size_t j)
+{
+	KeyPair		pair = {i, j};
+
+	if (pairs->waiting == NULL)
+	{
+		pairs->waiting = shbatch_create_file();
+		pairs->reading = false;
+		pairs->waiting_a = a;
+		pairs->waiting_b = b;
+	}
+	BufFileWrite(pairs->waiting, &pair, sizeof(KeyPair));
+}
+
+/*
+ * Return all rows that have been collected to who takes them.
+ */
+static void
+return_all(ShBatchRowPairs *pairs)
+{
+	ShBatchRowPair pair;
+
+	start_returning(pairs);
+	while (return_next(pairs, &pair))
+		pairs->take(pairs->arg, &pair);
+	stop_returning(pairs);
+}
+
+/*
+ * Key i of bucket a is a pair with key j of b, which may be the same bucket: then a
+ * key with itself stands for the pairs of its rows.  The TIDs of both buckets may be
+ * changed.
  */
 void
 shbatch_row_pairs_add(ShBatchRowPairs *pairs, const ShBatchBucket *a, size_t i,
 					  const ShBatchBucket *b, size_t j)
 {
-	uint32		a_number;
-	uint32		b_number;
+	bool		full = shbatch_rows_full(pairs->rows);
 
-	if (shbatch_rows_full(pairs->rows))
-		flush(pairs);
-	a_number = collect(pairs, false, a, i);
-	b_number = collect(pairs, a != b, b, j);
-	shbatch_rows_add_pair(pairs->rows, a_number, b_number);
+	if (unlikely(pairs->waiting != NULL || (full && pairs->take == NULL)))
+	{
+		let_wait(pairs, a, i, b, j);
+		return;
+	}
+	if (full)
+		return_all(pairs);
+	collect_pair(pairs, a, i, b, j);
 }
 
 /*
- * The buckets that were last added from will be gone.
+ * Collect pairs that wait, as many as can be looked up together.  Returns whether
+ * there were any.
  */
-void
-shbatch_row_pairs_leave(ShBatchRowPairs *pairs)
+static bool
+collect_waiting(ShBatchRowPairs *pairs)
 {
-	pairs->sides[0].bucket = pairs->sides[1].bucket = NULL;
-	if (pairs->refers_to_bucket)
-		flush(pairs);
+	KeyPair		pair;
+
+	if (pairs->waiting == NULL)
+		return false;
+	if (!pairs->reading)
+		shbatch_rewind_file(pairs->waiting);
+	pairs->reading = true;
+	while (!shbatch_rows_full(pairs->rows))
+	{
+		if (BufFileRead(pairs->waiting, &pair, sizeof(KeyPair)) != sizeof(KeyPair))
+		{
+			BufFileClose(pairs->waiting);
+			pairs->waiting = NULL;
+			break;
+		}
+		collect_pair(pairs, pairs->waiting_a, pair.i, pairs->waiting_b, pair.j);
+	}
+	return true;
 }
 
 /*
- * There are no more pairs.  None must be added to a bucket that was not left.
+ * Collect pairs of further buckets, until they are worth a look-up, or those of
+ * the last one have to be looked up before the next is read.
+ */
+static void
+collect_more(ShBatchRowPairs *pairs)
+{
+	do
+	{
+		pairs->sides[0].bucket = pairs->sides[1].bucket = NULL;
+		if (!pairs->step(pairs->arg))
+			pairs->at_end = true;
+	} while (!pairs->at_end && !pairs->refers_to_bucket && pairs->waiting == NULL &&
+			 !shbatch_rows_full(pairs->rows));
+}
+
+/*
+ * The next pair of rows.  Returns false after the last.
+ */
+bool
+shbatch_row_pairs_next(ShBatchRowPairs *pairs, ShBatchRowPair *pair)
+{
+	for (;;)
+	{
+		if (pairs->returning)
+		{
+			if (return_next(pairs, pair))
+				return true;
+			stop_returning(pairs);
+		}
+		if (!collect_waiting(pairs))
+		{
+			if (pairs->at_end)
+				return false;
+			collect_more(pairs);
+		}
+		start_returning(pairs);
+	}
+}
+
+/*
+ * Close the file, if there is one.
  */
 void
-shbatch_row_pairs_finish(ShBatchRowPairs *pairs)
+shbatch_row_pairs_end(ShBatchRowPairs *pairs)
 {
-	flush(pairs);
+	if (pairs->waiting != NULL)
+		BufFileClose(pairs->waiting);
 }

@@ -15,17 +15,30 @@
 
 typedef struct ShBatchRowPairs ShBatchRowPairs;
 
-/* is told of two rows of one kind, by what they became when they were looked up */
-typedef void (*ShBatchRowPairFunction) (void *arg, uint64 a_row, uint64 a_fp,
-										uint64 b_row, uint64 b_fp);
+/* two rows of one kind, by what they became when they were looked up */
+typedef struct ShBatchRowPair
+{
+	uint64		a_row;
+	uint64		a_fp;
+	uint64		b_row;
+	uint64		b_fp;
+} ShBatchRowPair;
+
+/*
+ * Adds the pairs of the next bucket, or of two side by side.  Returns false if there is
+ * none, else the bucket must stay until the next call.
+ */
+typedef bool (*ShBatchStepFunction) (void *arg);
+
+/* is given rows meanwhile */
+typedef void (*ShBatchTakeFunction) (void *arg, const ShBatchRowPair *pair);
 
 extern ShBatchRowPairs *shbatch_row_pairs_begin(ShBatchRows *rows, bool values_first,
-												ShBatchRowPairFunction found, void *arg);
+												ShBatchStepFunction step,
+												ShBatchTakeFunction take, void *arg);
 extern void shbatch_row_pairs_add(ShBatchRowPairs *pairs, const ShBatchBucket *a, size_t i,
 								  const ShBatchBucket *b, size_t j);
-extern void shbatch_row_pairs_add_repeated(ShBatchRowPairs *pairs,
-										   const ShBatchBucket *bucket);
-extern void shbatch_row_pairs_leave(ShBatchRowPairs *pairs);
-extern void shbatch_row_pairs_finish(ShBatchRowPairs *pairs);
+extern bool shbatch_row_pairs_next(ShBatchRowPairs *pairs, ShBatchRowPair *pair);
+extern void shbatch_row_pairs_end(ShBatchRowPairs *pairs);
 
 #endif							/* SIMHASH_BATCH_ROW_PAIRS_H */

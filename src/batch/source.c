@@ -231,14 +231,26 @@ shbatch_source_array(ShBatchSource *input, AnyArrayType *array, int distance,
 }
 
 /*
+ * Begin to find all pairs, which are passed to the sink.
+ */
+ShBatchSearch *
+shbatch_source_begin_search(ShBatchSource *input, ShBatchSink *sink)
+{
+	shbatch_progress_phase(SHBATCH_PHASE_COMPARE,
+						   input->entries * (input->plan.nwalks - input->plan.first));
+	return shbatch_search_begin(&input->stream, &input->plan, input->distance, sink);
+}
+
+/*
  * Find all pairs, and pass them to the sink.
  */
 void
 shbatch_source_search(ShBatchSource *input, ShBatchSink *sink)
 {
-	shbatch_progress_phase(SHBATCH_PHASE_COMPARE,
-						   input->entries * (input->plan.nwalks - input->plan.first));
-	shbatch_search(&input->stream, &input->plan, input->distance, sink);
+	ShBatchSearch *search = shbatch_source_begin_search(input, sink);
+
+	while (shbatch_search_next(search))
+		;
 }
 
 /*

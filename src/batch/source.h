@@ -39,6 +39,7 @@ extern void shbatch_source_tables(ShBatchSource *input, const ShBatchTables *tab
 								  Snapshot snapshot, int distance);
 extern void shbatch_source_array(ShBatchSource *input, AnyArrayType *array, int distance,
 								 const ShBitsScheme *scheme, int table);
+extern ShBatchSearch *shbatch_source_begin_search(ShBatchSource *input, ShBatchSink *sink);
 extern void shbatch_source_search(ShBatchSource *input, ShBatchSink *sink);
 extern void shbatch_source_end(ShBatchSource *input);
 

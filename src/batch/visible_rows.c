@@ -25,8 +25,8 @@
 /* how many rows are looked up together at least */
 #define MIN_ROWS			65536
 
-/* how many at first, where it is not known how much memory their values need; so
- * many may take more than is allowed */
+/* how many at first, where it is not known how much memory their values need, or how
+ * many are wanted; so many may take more memory than is allowed */
 #define FIRST_ROWS			64
 
 /* how many rows should lie on a page that is visited, if memory allows */
@@ -434,11 +434,20 @@ shbatch_rows_remember_kinds(ShBatchRows *rows)
 }
 
 /*
+ * Look up but a few rows together at first, for who may want no more.
+ */
+void
+shbatch_rows_start_few(ShBatchRows *rows)
+{
+	rows->enough = FIRST_ROWS;
+}
+
+/*
  * Rows that are looked up from now on need not be compared with those that were
  * looked up so far, except those of one group, if it is given.
  *
- * How many rows are looked up together is made to depend on how much memory their
- * values take.
+ * How many rows are looked up together grows, but is made to depend on how much memory
+ * their values take.
  */
 void
 shbatch_rows_forget_kinds(ShBatchRows *rows, const uint32 *kept)
@@ -446,14 +455,13 @@ shbatch_rows_forget_kinds(ShBatchRows *rows, const uint32 *kept)
 	double		share = maintenance_work_mem * 1024.0 * MEMORY_SHARE;
 	double		used;
 
-	if (rows->values == NULL)
-		return;
-	used = shbatch_values_memory(rows->values);
+	used = rows->values != NULL ? shbatch_values_memory(rows->values) : 0;
 	if (used > share)
 		rows->enough = Max(rows->enough / 2, FIRST_ROWS);
 	else if (used * 2 <= share)
 		rows->enough = Min(rows->enough * 2, rows->most);
-	shbatch_values_forget(rows->values, kept);
+	if (rows->values != NULL)
+		shbatch_values_forget(rows->values, kept);
 }
 
 void

@@ -92,6 +92,7 @@ extern void shbatch_rows_resolve(ShBatchRows *rows);
 extern void shbatch_rows_look_up(ShBatchRows *rows, uint32 group, uint64 *tids,
 								 size_t count);
 extern void shbatch_rows_remember_kinds(ShBatchRows *rows);
+extern void shbatch_rows_start_few(ShBatchRows *rows);
 extern void shbatch_rows_forget_kinds(ShBatchRows *rows, const uint32 *kept);
 extern void shbatch_rows_end(ShBatchRows *rows);
 

@@ -1,0 +1,133 @@
+/*-------------------------------------------------------------------------
+ *
+ * returning.c
+ *	  Functions that return rows as they are found, or all at once.
+ *
+ * In FROM the server keeps all rows of a function before it uses the first, and
+ * says that it prefers to get them at once: that is faster.  In a select list it
+ * takes rows one after the other, and may stop before the last, as for a LIMIT or a
+ * cursor.  Then no row is made that is not asked for.
+ *
+ * Between two rows the state has relations, a registered snapshot and perhaps files
+ * open, but no pin or lock on a buffer.  If the query stops early, or is executed
+ * again, a callback ends the call.  After an error it does not, and the owner of the
+ * resources of the query, a portal, releases them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "executor/executor.h"
+#include "funcapi.h"
+
+#include "batch/returning.h"
+
+/* a call that returns row by row */
+typedef struct RowByRow
+{
+	const ShBatchProducer *producer;
+	void	   *state;
+} RowByRow;
+
+/* does the caller want rows one after the other? */
+static bool
+wants_rows(const ReturnSetInfo *info)
+{
+	return info != NULL && IsA(info, ReturnSetInfo) &&
+		(info->allowedModes & SFRM_ValuePerCall) != 0 &&
+		(info->allowedModes & SFRM_Materialize_Preferred) == 0;
+}
+
+static void
+return_all(FunctionCallInfo fcinfo, const ShBatchProducer *producer)
+{
+	ShBatchResult result;
+	Datum		values[SHBATCH_RESULT_COLUMNS];
+	void	   *state;
+
+	InitMaterializedSRF(fcinfo, 0);
+	shbatch_result_begin(&result, (ReturnSetInfo *) fcinfo->resultinfo);
+	state = producer->begin(fcinfo, &result);
+	if (state == NULL)
+		return;
+	while (producer->next(state, values))
+		shbatch_result_add(&result, values);
+	producer->end(state);
+}
+
+static void
+stop(Datum arg)
+{
+	RowByRow   *call = (RowByRow *) DatumGetPointer(arg);
+
+	call->producer->end(call->state);
+}
+
+/*
+ * Begin to return row by row.  If there is nothing to do, call->user_fctx is NULL.
+ */
+static void
+begin_rows(FunctionCallInfo fcinfo, FuncCallContext *context, const ShBatchProducer *producer)
+{
+	ReturnSetInfo *info = (ReturnSetInfo *) fcinfo->resultinfo;
+	MemoryContext old = MemoryContextSwitchTo(context->multi_call_memory_ctx);
+	RowByRow   *call = palloc(sizeof(RowByRow));
+	TupleDesc	desc;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	context->tuple_desc = BlessTupleDesc(desc);
+	call->producer = producer;
+	call->state = producer->begin(fcinfo, NULL);
+	context->user_fctx = call->state != NULL ? call : NULL;
+	if (call->state != NULL)
+		RegisterExprContextCallback(info->econtext, stop, PointerGetDatum(call));
+	MemoryContextSwitchTo(old);
+}
+
+static bool
+next_row(FuncCallContext *context, Datum *values)
+{
+	RowByRow   *call = context->user_fctx;
+	MemoryContext old;
+	bool		found;
+
+	if (call == NULL)
+		return false;
+	old = MemoryContextSwitchTo(context->multi_call_memory_ctx);
+	found = call->producer->next(call->state, values);
+	MemoryContextSwitchTo(old);
+	return found;
+}
+
+/*
+ * Return what a producer makes, in the way that the caller of the function wants.
+ */
+Datum
+shbatch_return(FunctionCallInfo fcinfo, const ShBatchProducer *producer)
+{
+	ReturnSetInfo *info = (ReturnSetInfo *) fcinfo->resultinfo;
+	FuncCallContext *context;
+	Datum		values[SHBATCH_RESULT_COLUMNS];
+	bool		nulls[SHBATCH_RESULT_COLUMNS] = {0};
+
+	if (!wants_rows(info))
+	{
+		return_all(fcinfo, producer);
+		return (Datum) 0;
+	}
+
+	if (SRF_IS_FIRSTCALL())
+		begin_rows(fcinfo, SRF_FIRSTCALL_INIT(), producer);
+	context = SRF_PERCALL_SETUP();
+	if (next_row(context, values))
+		SRF_RETURN_NEXT(context,
+						HeapTupleGetDatum(heap_form_tuple(context->tuple_desc, values, nulls)));
+	if (context->user_fctx != NULL)
+	{
+		UnregisterExprContextCallback(info->econtext, stop, PointerGetDatum(context->user_fctx));
+		stop(PointerGetDatum(context->user_fctx));
+	}
+	SRF_RETURN_DONE(context);
+}
