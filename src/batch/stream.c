@@ -30,10 +30,12 @@
  * they must then be moved by more than so many entries each, on average, they are
  * sorted.
  */
-#define PREFETCHED		40
 #define MIN_PLACES		64
 #define MAX_PLACES		4096
 #define MOST_MOVES		8
+
+/* entries of each index that are fetched ahead: with 16, some 32 are taken in a round */
+#define PREFETCHED		40
 
 static void
 use_buffers(ShBatchStream *stream, uint64 *keys, uint64 *rows, uint32 *groups)
@@ -57,6 +59,9 @@ begin_copying(ShBatchStream *stream)
 static void
 begin_readers(ShBatchStream *stream, const ShBatchTable *tables, int count)
 {
+	/* what is merged must be in the order that it is merged by */
+	Assert(count == 1 || stream->grouped == shbt_is_grouped(tables[0].index));
+
 	stream->nreaders = count;
 	stream->readers = palloc(count * sizeof(ShBatchReader *));
 	stream->reading = palloc(count * sizeof(ShBatchReader *));
@@ -361,7 +366,6 @@ count_entries(ShBatchStream *stream, Round *round, bool grouped)
 
 		if (i + 1 < stream->nreading)
 			prefetch_entries(stream->reading[i + 1]);
-
 		for (; end < count && !is_greater(keys, groups, end, limit_group, limit_key); end++)
 			places[(leading_bits(keys, groups, end) - low) >> shift]++;
 		reader->end = end;
