@@ -643,6 +643,7 @@ search(ShBatchPairs *pairs, Range a, Range b, bool among, int depth, Share share
 	uint64		varying;
 	ShBatchParts *plan;
 	PartSearch *ps;
+	bool		each;			/* compare each with each */
 	double		spent = 0;
 
 	/* the groups of the smaller set are gone through */
@@ -657,33 +658,32 @@ search(ShBatchPairs *pairs, Range a, Range b, bool among, int depth, Share share
 	if (ndiffering > pairs->distance)
 		return;
 	plan = palloc(sizeof(ShBatchParts));
+	plan->nparts = 0;
 	plan->cost = all;
 	if (all > COMPARE_MAX && depth < SHBATCH_MAX_DEPTH)
 		shbatch_plan_parts(plan, &sets, varying, pairs->distance - ndiffering);
+	each = plan->nparts == 0;
 
 	ps = palloc(sizeof(PartSearch));
-	for (int i = 0; plan->cost < all && i < plan->nparts; i++)
+	for (int i = 0; !each && i < plan->nparts; i++)
 	{
 		const ShBatchPart *part = &plan->parts[i];
-		Share		rest = share_of(share, spent / plan->cost, 1);
+		double		end = spent + part->cost;
 
 		begin_part(pairs, ps, part, a, b, among, depth);
-		if (pairs->compared - compared + ps->comparisons > all)
-			plan->cost = all;
-		else
+		each = pairs->compared - compared + ps->comparisons > all;
+		if (!each)
 		{
-			ps->share = share_of(share, spent / plan->cost, (spent + part->cost) / plan->cost);
+			ps->share = share_of(share, spent / plan->cost, end / plan->cost);
 			visit_groups(pairs, ps, false);
-			spent += part->cost;
+			spent = end;
 			pairs->parts[pairs->nparts++] = *part;
 		}
 		end_part(ps);
-		if (plan->cost == all)
-			share = rest;
 	}
-	if (plan->cost >= all)
+	if (each)
 	{
-		compare(pairs, a, b, among, share);
+		compare(pairs, a, b, among, share_of(share, spent / plan->cost, 1));
 		pairs->compared += all;
 	}
 	pairs->nparts = nparts;

@@ -25,11 +25,13 @@
 
 /*
  * What takes how long, in comparisons by the kernels: to group a key, to look
- * whether a group is empty, to take another group to one.
+ * whether a group is empty, to take another group to one, to deal with a pair that
+ * is near, each time that it is come across.
  */
 #define COST_OF_KEY			300
 #define COST_OF_LOOKUP		16
 #define COST_OF_GROUPS		250
+#define COST_OF_PAIR		200
 
 /* most values around one that are looked at */
 #define MAX_BALL			32768
@@ -125,8 +127,8 @@ cut_parts(ShBatchParts *plan, int nparts, uint64 varying, int max_part_bits)
 }
 
 /*
- * How long it takes to look for pairs by a part, if it leaves a fraction of all
- * comparisons.
+ * How long it takes to look for pairs by a part, if the comparisons that it leaves
+ * take a fraction of the time of all.
  */
 static double
 part_cost(const ShBatchKeySets *sets, int nbits, int radius, double fraction)
@@ -148,12 +150,12 @@ part_cost(const ShBatchKeySets *sets, int nbits, int radius, double fraction)
 
 /*
  * Give radii to the parts of a plan, one at a time where it costs least; a part
- * without one is dropped.  fractions[i][r], if given, is the fraction of all
- * pairs that differ in at most r bits of part i.
+ * without one is dropped.  fractions[i][r], if given, is what the pairs that differ
+ * in at most r bits of part i take, out of the comparisons of all.
  */
 static void
 give_radii(ShBatchParts *plan, const ShBatchKeySets *sets, int distance,
-		   double (*fractions)[SHBATCH_MAX_PART_BITS + 1])
+		   double (*fractions)[SHBITS_WIDTH + 1])
 {
 	double		next[SHBITS_WIDTH];
 	int			nparts = plan->nparts;
@@ -193,10 +195,11 @@ give_radii(ShBatchParts *plan, const ShBatchKeySets *sets, int distance,
 }
 
 /*
- * The bits in which the keys of some pairs differ.  Returns how many pairs.
+ * The bits of varying in which the keys of some pairs differ.  Returns how many
+ * pairs.
  */
 static int
-make_sample(const ShBatchKeySets *sets, uint64 **sample)
+make_sample(const ShBatchKeySets *sets, uint64 varying, uint64 **sample)
 {
 	int			count = Min((sets->na + sets->nb) / KEYS_PER_SAMPLE, MAX_SAMPLE);
 	uint64		state = 0;
@@ -217,39 +220,41 @@ make_sample(const ShBatchKeySets *sets, uint64 **sample)
 		j = (random >> 32 | random << 32) % sets->nb;
 		if (sets->among && i == j)
 			j = (j + 1) % sets->nb;
-		(*sample)[k] = sets->a[i] ^ sets->b[j];
+		(*sample)[k] = (sets->a[i] ^ sets->b[j]) & varying;
 	}
 	return count;
 }
 
 /*
- * What fraction of the pairs of a sample differs in at most r bits of a part.
+ * How long it takes to compare the pairs of a sample that differ in at most r bits
+ * of a mask, out of the comparisons of all.
  */
 static void
-count_fractions(uint64 mask, const uint64 *sample, int count, double *fractions)
+count_fractions(uint64 mask, const uint64 *sample, int count, int distance, double *fractions)
 {
-	int			counts[SHBITS_WIDTH + 1] = {0};
-	int			sum = 0;
+	double		counts[SHBITS_WIDTH + 1] = {0};
+	double		sum = 0;
 
 	for (int k = 0; k < count; k++)
-		counts[pg_popcount64(sample[k] & mask)]++;
-	for (int r = 0; r <= SHBATCH_MAX_PART_BITS; r++)
+		counts[pg_popcount64(sample[k] & mask)] +=
+			pg_popcount64(sample[k]) <= distance ? 1 + COST_OF_PAIR : 1;
+	for (int r = 0; r <= SHBITS_WIDTH; r++)
 	{
 		sum += counts[r];
-		fractions[r] = count > 0 ? (double) sum / count : 0;
+		fractions[r] = count > 0 ? sum / count : 0;
 	}
 }
 
 /*
  * Choose parts of the bits of varying, in which the keys differ: there must be
- * some.  Without a way that is known to take less than to compare each key with
- * each the plan costs more than that.
+ * some.  No parts if none are known to take less than to compare each key with
+ * each.
  */
 void
 shbatch_plan_parts(ShBatchParts *plan, const ShBatchKeySets *sets,
 				   uint64 varying, int distance)
 {
-	double		fractions[SHBITS_WIDTH][SHBATCH_MAX_PART_BITS + 1];
+	double		fractions[SHBITS_WIDTH][SHBITS_WIDTH + 1];
 	double		even[SHBITS_WIDTH + 1];
 	int			nvarying = pg_popcount64(varying);
 	int			max_parts = Min(nvarying, distance + 1);
@@ -258,7 +263,7 @@ shbatch_plan_parts(ShBatchParts *plan, const ShBatchKeySets *sets,
 	int			nsample = 0;
 
 	plan->nparts = 0;
-	plan->cost = INFINITY;
+	plan->cost = shbatch_comparisons(sets);
 	max_bits = Min(Max(max_bits, 1), SHBATCH_MAX_PART_BITS);
 
 	/* what they would cost if keys were spread evenly is the least */
@@ -280,15 +285,19 @@ shbatch_plan_parts(ShBatchParts *plan, const ShBatchKeySets *sets,
 			if (even[nparts] < even[least])
 				least = nparts;
 		}
-		if (even[least] >= Min(plan->cost, shbatch_comparisons(sets)))
+		if (even[least] >= plan->cost)
 			break;
 		even[least] = INFINITY;
 
 		if (sample == NULL)
-			nsample = make_sample(sets, &sample);
+		{
+			nsample = make_sample(sets, varying, &sample);
+			count_fractions(0, sample, nsample, distance, fractions[0]);
+			plan->cost *= Max(fractions[0][0], 1);
+		}
 		cut_parts(&parts, least, varying, max_bits);
 		for (int i = 0; i < least; i++)
-			count_fractions(parts.parts[i].mask, sample, nsample, fractions[i]);
+			count_fractions(parts.parts[i].mask, sample, nsample, distance, fractions[i]);
 		give_radii(&parts, sets, distance, fractions);
 		if (parts.cost < plan->cost)
 			*plan = parts;

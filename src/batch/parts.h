@@ -42,7 +42,8 @@ typedef struct ShBatchKeySets
 
 /*
  * Any two keys that differ in at most the distance differ in at most radius bits
- * of one of the parts.
+ * of one of the parts.  Without parts the cost is that of comparing each key with
+ * each.
  */
 typedef struct ShBatchParts
 {

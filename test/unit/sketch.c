@@ -14,6 +14,7 @@
 
 #include <math.h>
 
+#include "compat.h"
 #include "text/sketch.h"
 #include "text/sketch_state.h"
 #include "text/text_kernels.h"
