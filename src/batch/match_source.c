@@ -102,13 +102,23 @@ begin_sides(ShBatchMatchSource *input, Side *a, Side *b, int distance, bool grou
 			Snapshot snapshot)
 {
 	const ShBitsScheme *scheme = choose_scheme(a, b, distance);
+	bool		whole = false;
+	double		entries;
 
 	/* as if the sides were equal: each may take half of the memory */
-	double		entries = 2 * Max(a->most, b->most);
+	entries = 2 * Max(a->most, b->most);
+
+	/* where all are one bucket any order will do, if it is that of both sides */
+	if (scheme == NULL && has_scheme(a, b->scheme))
+		whole = shbatch_search_whole(entries, distance);
+	if (whole)
+		scheme = a->scheme;
 
 	sort_side(a, scheme, snapshot);
 	sort_side(b, scheme, snapshot);
-	if (scheme != NULL)
+	if (whole)
+		shbatch_plan_whole(&input->plan);
+	else if (scheme != NULL)
 		shbatch_plan(&input->plan, scheme, distance, entries);
 	else
 		scheme = shbatch_plan_sort(&input->plan, distance, entries);

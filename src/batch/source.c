@@ -37,8 +37,8 @@ shbatch_check_distance(int distance)
  * Should so many entries be searched as one bucket, in memory, instead of in walks
  * over several tables?  There is no other way for distances that have no scheme.
  */
-static bool
-search_whole(double entries, int distance)
+bool
+shbatch_search_whole(double entries, int distance)
 {
 	return distance > 0 && (distance >= SHBITS_MAX_BLOCKS || shbatch_bucket_fits(entries));
 }
@@ -52,7 +52,7 @@ shbatch_plan_sort(ShBatchPlan *plan, int distance, double entries)
 {
 	ShBitsScheme *scheme;
 
-	if (search_whole(entries, distance))
+	if (shbatch_search_whole(entries, distance))
 	{
 		shbatch_plan_whole(plan);
 		return shbits_make_scheme(1, 0);
@@ -175,7 +175,7 @@ shbatch_source_tables(ShBatchSource *input, const ShBatchTables *tables, Snapsho
 		shbatch_stream_tables(&input->stream, tables, scheme, snapshot);
 		shbatch_plan(&input->plan, scheme, distance, input->most);
 	}
-	else if (scheme != NULL && search_whole(input->most, distance))
+	else if (scheme != NULL && shbatch_search_whole(input->most, distance))
 	{
 		shbatch_stream_tables(&input->stream, tables, scheme, snapshot);
 		shbatch_plan_whole(&input->plan);

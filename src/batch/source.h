@@ -29,6 +29,7 @@ typedef struct ShBatchSource
 } ShBatchSource;
 
 extern void shbatch_check_distance(int distance);
+extern bool shbatch_search_whole(double entries, int distance);
 extern const ShBitsScheme *shbatch_plan_sort(ShBatchPlan *plan, int distance, double entries);
 extern const ShBitsScheme *shbatch_common_scheme(const ShBatchTables *tables);
 extern void shbatch_count_entries(const ShBatchTables *tables, Snapshot snapshot,
