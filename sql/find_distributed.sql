@@ -54,6 +54,10 @@ GRANT USAGE ON SCHEMA find_distributed_test TO regress_find_distributed;
 SET LOCAL ROLE regress_find_distributed;
 SELECT state, message, detail FROM attempt('SELECT FROM simhash_find_all(''docs_fp'')');
 RESET ROLE;
+-- where the table must be named with its schema
+SET LOCAL search_path = public;
+SELECT hint FROM find_distributed_test.attempt('SELECT FROM simhash_find_all(''find_distributed_test.docs_upper_fp'')');
+SET LOCAL search_path = find_distributed_test, public;
 -- no longer distributed
 DELETE FROM pg_catalog.pg_dist_partition WHERE logicalrelid = 'docs'::regclass;
 SELECT statement, state FROM what_happens;

@@ -156,6 +156,25 @@ SELECT * FROM simhash_find_matches_in('{1}', 'staging');
 SELECT * FROM simhash_find_matches_in('{1}', 'staging_fp', 65);
 
 --
+-- What libraries have as "find first" and "find all", of one query or of many: an
+-- answer for each query, in its place, also where queries repeat or nothing is near
+--
+CREATE TABLE stored (id int, fp simhash);
+INSERT INTO stored SELECT i, bits('h' || i) FROM generate_series(1, 20) i;
+INSERT INTO stored SELECT 100 + i, flip(bits('h' || i), 1, 'twice') FROM generate_series(1, 3) i;
+CREATE INDEX stored_fp ON stored USING simhash (fp) WITH (blocks = 6, distance = 3);
+CREATE TEMPORARY TABLE asked AS
+SELECT n, flip(bits('h' || i), i % 5, 'q' || i)::simhash AS query FROM unnest('{1,2,3,4,5,6,7,8,9,2,30}'::int[]) WITH ORDINALITY a(i, n);
+SELECT n, stored.id, f.distance
+FROM asked LEFT JOIN (
+	SELECT DISTINCT ON (query) * FROM simhash_find_matches_in(ARRAY(SELECT query FROM asked), 'stored_fp') ORDER BY query, distance, b
+) f USING (query) LEFT JOIN stored ON stored.ctid = f.b
+ORDER BY n;
+SELECT n, array_agg(stored.id ORDER BY f.distance, stored.id) FILTER (WHERE stored.id IS NOT NULL) AS ids
+FROM asked LEFT JOIN simhash_find_matches_in(ARRAY(SELECT query FROM asked), 'stored_fp') f USING (query) LEFT JOIN stored ON stored.ctid = f.b
+GROUP BY n ORDER BY n;
+
+--
 -- Many kinds at once
 --
 

@@ -143,7 +143,7 @@ SELECT count(*) = (SELECT count(*) FROM source) AS same FROM docs JOIN source US
 CREATE TEMPORARY TABLE got_cluster (partition regclass, id bigint, cluster bigint);
 INSERT INTO got_cluster
 SELECT d.tableoid::regclass, d.id, coalesce(c.cluster, d.fp::bigint) AS cluster
-FROM docs d LEFT JOIN simhash_find_clusters_in(ARRAY(SELECT fp FROM docs)) c USING (fp)
+FROM docs d LEFT JOIN simhash_find_clusters_in((SELECT array_agg(fp) FROM docs)) c USING (fp)
 WHERE d.fp IS NOT NULL;
 WITH wanted AS MATERIALIZED (SELECT d.tableoid::regclass, id, smallest::simhash::bigint FROM component JOIN docs d USING (id))
 SELECT (SELECT count(*) FROM got_cluster) AS got, (SELECT count(DISTINCT cluster) FROM got_cluster) AS clusters,
@@ -153,8 +153,21 @@ SELECT (SELECT count(*) FROM got_cluster) AS got, (SELECT count(DISTINCT cluster
 -- and pairs
 TRUNCATE got;
 INSERT INTO got
-SELECT x.id, y.id, distance FROM simhash_find_all_in(ARRAY(SELECT fp FROM docs)) JOIN docs x ON x.fp = a JOIN docs y ON y.fp = b
+SELECT x.id, y.id, distance FROM simhash_find_all_in((SELECT array_agg(fp) FROM docs)) JOIN docs x ON x.fp = a JOIN docs y ON y.fp = b
 UNION ALL SELECT x.id, y.id, 0 FROM docs x JOIN docs y ON x.fp = y.fp AND x.id < y.id;
 TABLE difference;
+
+-- the same by an index on the partitioned table
+CREATE INDEX ON docs USING simhash (fp);
+TRUNCATE got;
+INSERT INTO got
+SELECT least(x.id, y.id), greatest(x.id, y.id), distance
+FROM simhash_find_all('docs_fp_idx')
+JOIN docs x ON x.tableoid = a_table AND x.ctid = a JOIN docs y ON y.tableoid = b_table AND y.ctid = b;
+TABLE difference;
+-- one of each
+DELETE FROM docs USING simhash_find_duplicates('docs_fp_idx', keep => 'added DESC, id') d
+WHERE docs.tableoid = d.duplicate_table AND docs.ctid = d.duplicate;
+SELECT count(*) FROM simhash_find_all('docs_fp_idx');
 
 DROP SCHEMA recipes_test CASCADE;

@@ -112,6 +112,32 @@ CREATE VIEW near AS SELECT * FROM simhash_find_all(distance => 6, index => 'docs
 SELECT expected('TABLE near') = expected('SELECT * FROM simhash_find_all(''docs_fp'', 6)') AS in_a_view,
 	expected('SELECT simhash_find_all(''docs_fp'', 6)') = expected('SELECT * FROM simhash_find_all(''docs_fp'', 6)') AS in_a_list;
 
+-- who may not read a table does not learn from an estimate what is in it
+CREATE ROLE regress_simhash_rows;
+CREATE TABLE mine (fp simhash) WITH (autovacuum_enabled = off);
+INSERT INTO mine SELECT 0 FROM generate_series(1, 200);
+CREATE INDEX mine_fp ON mine USING simhash (fp);
+ANALYZE mine;
+GRANT USAGE ON SCHEMA result_rows_test TO regress_simhash_rows;
+GRANT SELECT ON mine TO regress_simhash_rows;
+SET ROLE regress_simhash_rows;
+SELECT expected('SELECT * FROM simhash_find_matches(''mine_fp'', ''equal_fp'')'), expected('SELECT * FROM simhash_find_all(''equal_fp'')'),
+	expected('SELECT * FROM simhash_find_all(''words_fp'')');
+RESET ROLE;
+-- but who may read the column, or the table of an expression
+GRANT SELECT (fp) ON equal TO regress_simhash_rows;
+GRANT SELECT ON words TO regress_simhash_rows;
+SET ROLE regress_simhash_rows;
+SELECT expected('SELECT * FROM simhash_find_matches(''mine_fp'', ''equal_fp'')') > 150000 AS by_column,
+	expected('SELECT * FROM simhash_find_all(''words_fp'')') < 100000 AS by_table;
+RESET ROLE;
+-- and not where it has policies: the function would be refused
+ALTER TABLE equal ENABLE ROW LEVEL SECURITY;
+SET ROLE regress_simhash_rows;
+SELECT expected('SELECT * FROM simhash_find_matches(''mine_fp'', ''equal_fp'')') AS policies;
+RESET ROLE;
+ALTER TABLE equal DISABLE ROW LEVEL SECURITY;
+
 --
 -- Arrays
 --
@@ -166,3 +192,4 @@ SELECT * FROM joins('docs_fp');
 SELECT * FROM joins('docs_few');
 
 DROP SCHEMA result_rows_test CASCADE;
+DROP ROLE regress_simhash_rows;

@@ -67,9 +67,7 @@ typedef struct Product
 /* keys of the buckets that are searched, which are a pair */
 typedef struct KeyPair
 {
-	const ShBatchBucket *a;
 	size_t		i;
-	const ShBatchBucket *b;
 	size_t		j;
 } KeyPair;
 
@@ -88,8 +86,10 @@ struct ShBatchRowPairs
 	bool		refers_to_bucket;	/* some fingerprint does, by tids */
 
 	/* pairs of the buckets that are searched that were not collected */
-	BufFile    *waiting;
+	BufFile    *waiting;		/* or NULL */
 	bool		reading;		/* the file is */
+	const ShBatchBucket *waiting_a;
+	const ShBatchBucket *waiting_b;
 
 	/* rows are being returned: which come next */
 	bool		returning;
@@ -110,8 +110,8 @@ static uint64 no_row = 0;
  * until it returns false.
  *
  * If take is given all rows are wanted, and it may be called with some while step is
- * at work.  With values_first, the first key of each pair is a value that has no rows: then it is
- * returned with 0 for its row.
+ * at work.  With values_first, the first key of each pair is a value that has no
+ * rows: then it is returned with 0 for its row.
  */
 ShBatchRowPairs *
 shbatch_row_pairs_begin(ShBatchRows *rows, bool values_first, ShBatchStepFunction step,
@@ -451,65 +451,70 @@ collect(ShBatchRowPairs *pairs, bool second, const ShBatchBucket *bucket, size_t
 	return side->numbers[i];
 }
 
-/*
- * Collect a pair; of a key with itself: each of its rows with each other.
- */
 static void
-collect_pair(ShBatchRowPairs *pairs, KeyPair pair)
+collect_pair(ShBatchRowPairs *pairs, const ShBatchBucket *a, size_t i,
+			 const ShBatchBucket *b, size_t j)
 {
-	uint32		a = collect(pairs, false, pair.a, pair.i);
+	uint32		number = collect(pairs, false, a, i);
 
-	if (pair.a == pair.b && pair.i == pair.j)
-		pairs->fps[a].repeated = true;
+	if (a == b && i == j)
+		pairs->fps[number].repeated = true;
 	else
-		shbatch_rows_add_pair(pairs->rows, a, collect(pairs, pair.a != pair.b, pair.b, pair.j));
+		shbatch_rows_add_pair(pairs->rows, number, collect(pairs, a != b, b, j));
 }
 
 /*
  * Let a pair wait until others have been returned.
  */
 static void
-let_wait(ShBatchRowPairs *pairs, KeyPair pair)
+let_wait(ShBatchRowPairs *pairs, const ShBatchBucket *a, size_t i,
+		 const ShBatchBucket *b, size_t j)
 {
+	KeyPair		pair = {i, j};
+
 	if (pairs->waiting == NULL)
 	{
 		pairs->waiting = shbatch_create_file();
 		pairs->reading = false;
+		pairs->waiting_a = a;
+		pairs->waiting_b = b;
 	}
 	BufFileWrite(pairs->waiting, &pair, sizeof(KeyPair));
 }
 
 /*
- * Key i of bucket a is a pair with key j of b, which may be the same bucket.  Of
- * one bucket a key with itself stands for the pairs of its rows.  Of both buckets the
- * TIDs may be changed.
+ * Return all rows that have been collected to who takes them.
+ */
+static void
+return_all(ShBatchRowPairs *pairs)
+{
+	ShBatchRowPair pair;
+
+	start_returning(pairs);
+	while (return_next(pairs, &pair))
+		pairs->take(pairs->arg, &pair);
+	stop_returning(pairs);
+}
+
+/*
+ * Key i of bucket a is a pair with key j of b, which may be the same bucket: then a
+ * key with itself stands for the pairs of its rows.  The TIDs of both buckets may be
+ * changed.
  */
 void
 shbatch_row_pairs_add(ShBatchRowPairs *pairs, const ShBatchBucket *a, size_t i,
 					  const ShBatchBucket *b, size_t j)
 {
-	KeyPair		pair = {a, i, b, j};
+	bool		full = shbatch_rows_full(pairs->rows);
 
-	if (unlikely(pairs->waiting != NULL))
+	if (unlikely(pairs->waiting != NULL || (full && pairs->take == NULL)))
 	{
-		let_wait(pairs, pair);
+		let_wait(pairs, a, i, b, j);
 		return;
 	}
-	if (unlikely(shbatch_rows_full(pairs->rows)))
-	{
-		ShBatchRowPair found;
-
-		if (pairs->take == NULL)
-		{
-			let_wait(pairs, pair);
-			return;
-		}
-		start_returning(pairs);
-		while (return_next(pairs, &found))
-			pairs->take(pairs->arg, &found);
-		stop_returning(pairs);
-	}
-	collect_pair(pairs, pair);
+	if (full)
+		return_all(pairs);
+	collect_pair(pairs, a, i, b, j);
 }
 
 /*
@@ -534,7 +539,7 @@ collect_waiting(ShBatchRowPairs *pairs)
 			pairs->waiting = NULL;
 			break;
 		}
-		collect_pair(pairs, pair);
+		collect_pair(pairs, pairs->waiting_a, pair.i, pairs->waiting_b, pair.j);
 	}
 	return true;
 }

@@ -30,6 +30,7 @@
  * they must then be moved by more than so many entries each, on average, they are
  * sorted.
  */
+#define PREFETCHED		40
 #define MIN_PLACES		64
 #define MAX_PLACES		4096
 #define MOST_MOVES		8
@@ -323,6 +324,19 @@ make_room(ShBatchStream *stream, size_t count)
 }
 
 /*
+ * Have the CPU fetch what a round will probably take of a reader.
+ */
+static inline void
+prefetch_entries(const ShBatchReader *reader)
+{
+	for (int i = 0; i < PREFETCHED; i += 8)
+	{
+		shcompat_prefetch(&reader->keys[reader->next + i]);
+		shcompat_prefetch(&reader->rows[reader->next + i]);
+	}
+}
+
+/*
  * Count the entries that are not above the limit: of each reader they lie before its
  * end, and places[] has how many there are of each place.
  */
@@ -344,6 +358,9 @@ count_entries(ShBatchStream *stream, Round *round, bool grouped)
 		const uint32 *groups = grouped ? reader->groups : NULL;
 		int			count = reader->count;
 		int			end = reader->next;
+
+		if (i + 1 < stream->nreading)
+			prefetch_entries(stream->reading[i + 1]);
 
 		for (; end < count && !is_greater(keys, groups, end, limit_group, limit_key); end++)
 			places[(leading_bits(keys, groups, end) - low) >> shift]++;

@@ -18,12 +18,12 @@
 #include "access/table.h"
 #include "catalog/pg_namespace_d.h"
 #include "catalog/pg_type_d.h"
-#include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "index/distributed.h"
+#include "index/list_indexes.h"
 
 /* where Citus lists the tables that it distributes, and its index by them */
 #define LIST_OF_TABLES "pg_dist_partition"
@@ -95,5 +95,5 @@ shidx_check_not_distributed(Oid table, Oid index)
 				 errdetail("Citus keeps the rows of table \"%s\" in shards, so this index has no entries.",
 						   get_rel_name(table)),
 				 errhint("Use simhash_find_all_in((SELECT array_agg(fp) FROM %s)), where fp is the column of fingerprints, or the index of each shard, by run_command_on_shards.",
-						 quote_identifier(get_rel_name(table)))));
+						 shidx_written_name(table))));
 }

@@ -45,8 +45,8 @@ is_simhash_index(Oid index)
 /*
  * The name of a relation, as this session may write it; NULL if it is gone.
  */
-static char *
-written_name(Oid relation)
+char *
+shidx_written_name(Oid relation)
 {
 	char	   *name = get_rel_name(relation);
 	char	   *schema = NULL;
@@ -91,7 +91,7 @@ shidx_list_indexes(Oid table)
 		char	   *name = NULL;
 
 		if (form->indisvalid && is_simhash_index(form->indexrelid))
-			name = written_name(form->indexrelid);
+			name = shidx_written_name(form->indexrelid);
 		if (name != NULL)
 			names = lappend(names, name);
 	}

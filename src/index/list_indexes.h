@@ -10,6 +10,7 @@
 
 #include "postgres.h"
 
+extern char *shidx_written_name(Oid relation);
 extern char *shidx_list_indexes(Oid table);
 
 #endif							/* SIMHASH_INDEX_LIST_INDEXES_H */

@@ -18,12 +18,12 @@
 #include "catalog/index.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "btree/cache.h"
 #include "index/am.h"
+#include "index/list_indexes.h"
 #include "index/partitions.h"
 
 typedef struct IndexOfTable
@@ -76,7 +76,7 @@ report_foreign(const ShIdxOpened *named, Oid table)
 			 errmsg("index \"%s\" does not cover partition \"%s\", which is a foreign table",
 					RelationGetRelationName(named->index), get_rel_name(table)),
 			 errhint("Use a function that takes an array, with (SELECT array_agg(fp) FROM %s); or the index of each partition, where the partition is.",
-					 quote_identifier(RelationGetRelationName(named->heap)))));
+					 shidx_written_name(RelationGetRelid(named->heap)))));
 }
 
 static void

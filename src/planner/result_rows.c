@@ -20,12 +20,15 @@
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/plannodes.h"
 #include "nodes/supportnodes.h"
 #include "optimizer/optimizer.h"
+#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"
+#include "utils/rls.h"
 #include "utils/selfuncs.h"
 #include "utils/syscache.h"
 
@@ -136,6 +139,25 @@ index_distance(HeapTuple class_tuple)
 }
 
 /*
+ * May the current user know what ANALYZE has found in a column of an index, or in
+ * all of the table if it is an expression?
+ *
+ * The server refuses EXPLAIN for tables that a query names if the user may not read
+ * them, but of this one it does not know.
+ */
+static bool
+may_see_stats(Oid table, AttrNumber column)
+{
+	bool		gone = false;
+
+	if (pg_class_aclcheck_ext(table, GetUserId(), ACL_SELECT, &gone) != ACLCHECK_OK &&
+		(column == 0 ||
+		 pg_attribute_aclcheck_ext(table, column, GetUserId(), ACL_SELECT, &gone) != ACLCHECK_OK))
+		return false;
+	return !gone && check_enable_rls(table, InvalidOid, true) != RLS_ENABLED;
+}
+
+/*
  * Take what is known about the fingerprints of an index, its last column.  One
  * without rows was probably built before there were any, and not counted since.
  */
@@ -155,7 +177,8 @@ load_index(const ShPlanCatalog *catalog, Oid index, RowSet *set)
 		AttrNumber	column = form->indkey.values[key];
 
 		set->distance = index_distance(class_tuple);
-		set->rows = index_rows(index);
+		if (may_see_stats(form->indrelid, column))
+			set->rows = index_rows(index);
 		if (set->rows > 0)
 		{
 			/* ANALYZE keeps what it knows of an expression with the index */

@@ -288,8 +288,7 @@ load_stats(const ShPlanCatalog *catalog, Oid funcid, ShPlanValueStats *stats)
  * Collect what is known about a column of a relation that need not be part of
  * the query, and has that many rows.  Ends with shplan_free_stats.
  *
- * Its values are only compared by a function that is leakproof, so that the
- * caller may not read them does not matter.
+ * The caller must have found out that the user may read it.
  */
 void
 shplan_load_column_stats(const ShPlanCatalog *catalog, Oid relation,

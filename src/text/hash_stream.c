@@ -13,6 +13,9 @@
 #include "text/hash_stream.h"
 #include "text/text_kernels.h"
 
+/* windows of words that are found, and then hashed, together */
+#define WORDS_AT_ONCE		128
+
 static void hash_run(const char *bytes, int n, int shingle, uint64 *hashes);
 static void hand_over(ShTextStream *stream);
 
@@ -48,6 +51,21 @@ shtext_stream_add(ShTextStream *stream, const ShTextBuffer *buffer)
 		{
 			CHECK_FOR_INTERRUPTS();
 			hand_over(stream);
+		}
+
+		if (windows->unit == SHTEXT_WORD)
+		{
+			ShTextSpan	spans[WORDS_AT_ONCE];
+
+			n = shtext_windows_words(windows, buffer,
+									 Min(SHTEXT_BATCH - stream->nhashes, WORDS_AT_ONCE),
+									 spans);
+			if (n == 0)
+				break;
+			for (int i = 0; i < n; i++)
+				stream->hashes[stream->nhashes++] =
+					shtext_hash(spans[i].bytes, spans[i].length);
+			continue;
 		}
 
 		n = shtext_windows_run(windows, buffer,

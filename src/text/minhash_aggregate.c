@@ -31,17 +31,18 @@ simhash_minhash_agg_add(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(1))
 	{
 		uint64		hash = (uint64) PG_GETARG_INT64(1);
-		ShTextSketch sketch;
 
 		if (state == NULL)
 		{
-			state = shtext_sketch_state_make();
+			ShTextSketch sketch;
+
 			shtext_sketch_init(&sketch);
+			shtext_sketch_add(&sketch, &hash, 1);
+			state = shtext_sketch_state_make();
+			shtext_sketch_state_write(state, &sketch);
 		}
 		else
-			shtext_sketch_state_read(state, &sketch);
-		shtext_sketch_add(&sketch, &hash, 1);
-		shtext_sketch_state_write(state, &sketch);
+			shtext_sketch_state_add(state, hash);
 	}
 	if (state == NULL)
 		PG_RETURN_NULL();

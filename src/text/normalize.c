@@ -459,8 +459,10 @@ normalize_block(ShTextNormalizer *normalizer, const unsigned char *next,
 		bool		plain;
 
 		/* ASCII that is followed by ASCII depends on nothing else */
-		if (unit == SHTEXT_CHAR && end - next > 8 && nine_ascii(next))
-			next = shtext_kernels->fold_ascii(next, end, &out);
+		if (end - next > 8 && nine_ascii(next))
+			next = unit == SHTEXT_CHAR ?
+				shtext_kernels->fold_ascii(next, end, &out) :
+				shtext_kernels->fold_words(next, end, &out, &in_word);
 		while (end - next > 8 && nine_ascii(next))
 		{
 			for (int i = 0; i < 8; i++)

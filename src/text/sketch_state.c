@@ -3,6 +3,10 @@
  * sketch_state.c
  *	  The sketch of the rows so far, as a bytea.
  *
+ * A state may come from anyone who calls the functions in SQL.  It is safe to
+ * add a row whatever the numbers are, so only the head is looked at then, if
+ * that is enough; they are verified when a sketch is read.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -19,6 +23,7 @@
 #define MINIMA_OFFSET	(EMPTY_OFFSET + 8)
 #define LENGTH			(MINIMA_OFFSET + SHTEXT_BINS * 4)
 
+static void check_head(const bytea *state);
 SHCOMPAT_NORETURN static void report_invalid(const char *detail);
 
 /*
@@ -64,14 +69,9 @@ shtext_sketch_state_make(void)
 void
 shtext_sketch_state_read(const bytea *state, ShTextSketch *sketch)
 {
-	const char *data;
+	const char *data = VARDATA_ANY(state);
 
-	if (VARSIZE_ANY_EXHDR(state) != LENGTH)
-		report_invalid("It has a wrong length.");
-	if (memcmp(VARDATA_ANY(state), MAGIC, MAGIC_LENGTH) != 0)
-		report_invalid("It is of another version, or no state at all.");
-
-	data = VARDATA_ANY(state);
+	check_head(state);
 	memcpy(&sketch->empty, data + EMPTY_OFFSET, 8);
 	sketch->empty = swapped64(sketch->empty);
 	if (sketch->empty == PG_UINT64_MAX)
@@ -114,6 +114,53 @@ shtext_sketch_state_write(bytea *state, const ShTextSketch *sketch)
 	}
 	memcpy(data + EMPTY_OFFSET, &empty, 8);
 	memcpy(data + MINIMA_OFFSET, minima, sizeof(minima));
+}
+
+/*
+ * Add a row, in place, to a state that has been made and written, or that came
+ * in.
+ *
+ * Raises ERRCODE_INVALID_BINARY_REPRESENTATION if it is no state.
+ */
+void
+shtext_sketch_state_add(bytea *state, uint64 hash)
+{
+	char	   *data = VARDATA(state);
+	uint64		empty;
+	uint64		number;
+	uint32		value;
+	char	   *at;
+
+	check_head(state);
+	memcpy(&empty, data + EMPTY_OFFSET, 8);
+	if (empty != 0)
+	{
+		ShTextSketch sketch;
+
+		shtext_sketch_state_read(state, &sketch);
+		shtext_sketch_add(&sketch, &hash, 1);
+		shtext_sketch_state_write(state, &sketch);
+		return;
+	}
+
+	/* where no bin is empty, a feature can change one minimum only */
+	number = shtext_number(hash);
+	at = data + MINIMA_OFFSET + shtext_bin(number) * 4;
+	memcpy(&value, at, 4);
+	if (shtext_value(number) < swapped32(value))
+	{
+		value = swapped32(shtext_value(number));
+		memcpy(at, &value, 4);
+	}
+}
+
+static void
+check_head(const bytea *state)
+{
+	if (VARSIZE_ANY_EXHDR(state) != LENGTH)
+		report_invalid("It has a wrong length.");
+	if (memcmp(VARDATA_ANY(state), MAGIC, MAGIC_LENGTH) != 0)
+		report_invalid("It is of another version, or no state at all.");
 }
 
 static void

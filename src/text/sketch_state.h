@@ -28,5 +28,6 @@ extern bytea *shtext_sketch_state_make(void);
 extern void shtext_sketch_state_read(const bytea *state, ShTextSketch *sketch);
 extern void shtext_sketch_state_write(bytea *state,
 									  const ShTextSketch *sketch);
+extern void shtext_sketch_state_add(bytea *state, uint64 hash);
 
 #endif							/* SIMHASH_TEXT_SKETCH_STATE_H */

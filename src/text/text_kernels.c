@@ -24,6 +24,9 @@
 static const unsigned char *choose_fold_ascii(const unsigned char *next,
 											  const unsigned char *end,
 											  char **out);
+static const unsigned char *choose_fold_words(const unsigned char *next,
+											  const unsigned char *end,
+											  char **out, bool *in_word);
 static void choose_hash_fours(const char *bytes, int n, uint64 *hashes);
 static void choose_count_bits(uint64 *digits, const uint64 *numbers, int n);
 static void choose_mix_seeds(const uint64 *seeds, int n, uint64 *numbers);
@@ -36,6 +39,7 @@ static uint64 choose_last_bits(const uint32 *values, const uint16 *visits,
 static const ShTextKernels kernels_portable = {
 	.name = "portable",
 	.fold_ascii = shtext_fold_ascii_portable,
+	.fold_words = shtext_fold_words_portable,
 	.hash_fours = shtext_hash_fours_portable,
 	.count_bits = shtext_count_bits_portable,
 	.mix_seeds = shtext_mix_seeds_portable,
@@ -46,6 +50,7 @@ static const ShTextKernels kernels_portable = {
 static const ShTextKernels kernels_choose = {
 	.name = "choose",
 	.fold_ascii = choose_fold_ascii,
+	.fold_words = choose_fold_words,
 	.hash_fours = choose_hash_fours,
 	.count_bits = choose_count_bits,
 	.mix_seeds = choose_mix_seeds,
@@ -82,6 +87,39 @@ shtext_fold_ascii_portable(const unsigned char *next,
 		next += 8;
 	}
 	*out = to;
+	return next;
+}
+
+const unsigned char *
+shtext_fold_words_portable(const unsigned char *next,
+						   const unsigned char *end, char **out,
+						   bool *in_word)
+{
+	char	   *to = *out;
+	bool		within = *in_word;
+
+	while (end - next > 8)
+	{
+		uint64		a;
+		uint64		b;
+
+		memcpy(&a, next, sizeof(a));
+		memcpy(&b, next + 1, sizeof(b));
+		if ((a | b) & UINT64CONST(0x8080808080808080))
+			break;
+
+		for (int i = 0; i < 8; i++)
+		{
+			uint8		folded = shtext_ascii_fold[next[i]];
+
+			*to = folded != 0 ? folded : ' ';
+			to += (folded != 0) | within;
+			within = folded != 0;
+		}
+		next += 8;
+	}
+	*out = to;
+	*in_word = within;
 	return next;
 }
 
@@ -219,6 +257,14 @@ choose_fold_ascii(const unsigned char *next, const unsigned char *end,
 {
 	choose_kernels();
 	return shtext_kernels->fold_ascii(next, end, out);
+}
+
+static const unsigned char *
+choose_fold_words(const unsigned char *next, const unsigned char *end,
+				  char **out, bool *in_word)
+{
+	choose_kernels();
+	return shtext_kernels->fold_words(next, end, out, in_word);
 }
 
 static void

@@ -36,6 +36,15 @@ typedef struct ShTextKernels
 										const unsigned char *end, char **out);
 
 	/*
+	 * The same for words: what comes between them becomes one space behind
+	 * the word before it.  *in_word: is the last character written one of a
+	 * word?
+	 */
+	const unsigned char *(*fold_words) (const unsigned char *next,
+										const unsigned char *end, char **out,
+										bool *in_word);
+
+	/*
 	 * hashes[i] = shtext_hash(bytes + i, 4) for i in 0..n - 1.  Reads n + 3
 	 * bytes.
 	 */
@@ -85,6 +94,10 @@ extern const ShTextKernels *shtext_kernels_named(const char *name);
 extern const unsigned char *shtext_fold_ascii_portable(const unsigned char *next,
 													   const unsigned char *end,
 													   char **out);
+extern const unsigned char *shtext_fold_words_portable(const unsigned char *next,
+													   const unsigned char *end,
+													   char **out,
+													   bool *in_word);
 extern void shtext_hash_fours_portable(const char *bytes, int n, uint64 *hashes);
 extern void shtext_count_bits_portable(uint64 *digits, const uint64 *numbers,
 									   int n);

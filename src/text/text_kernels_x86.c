@@ -257,6 +257,7 @@ last_bits_avx2(const uint32 *values, const uint16 *visits, uint64 bins)
 const ShTextKernels shtext_kernels_avx2 = {
 	.name = "avx2",
 	.fold_ascii = shtext_fold_ascii_portable,
+	.fold_words = shtext_fold_words_portable,
 	.hash_fours = hash_many_fours_avx2,
 	.count_bits = count_bits_avx2,
 	.mix_seeds = shtext_mix_seeds_portable,
@@ -439,6 +440,7 @@ last_bits_avx512(const uint32 *values, const uint16 *visits, uint64 bins)
 const ShTextKernels shtext_kernels_avx512 = {
 	.name = "avx512",
 	.fold_ascii = shtext_fold_ascii_portable,
+	.fold_words = shtext_fold_words_portable,
 	.hash_fours = hash_many_fours_avx512,
 	.count_bits = count_bits_avx512,
 	.mix_seeds = mix_seeds_avx512,
@@ -446,39 +448,94 @@ const ShTextKernels shtext_kernels_avx512 = {
 	.last_bits = last_bits_avx512
 };
 
+/*
+ * Which of 64 bytes of ASCII are letters and digits?  *x is folded.
+ */
+SHTEXT_TARGET("avx512f,avx512bw")
+static inline uint64
+fold_avx512(__m512i *x)
+{
+	__m512i		folded;
+	uint64		kept;
+
+	/* both letters and digits have this bit when they are folded */
+	folded = _mm512_or_si512(*x, _mm512_set1_epi8(0x20));
+	kept = _mm512_cmplt_epu8_mask(_mm512_sub_epi8(folded, _mm512_set1_epi8('a')),
+								  _mm512_set1_epi8(26));
+	kept |= _mm512_cmplt_epu8_mask(_mm512_sub_epi8(*x, _mm512_set1_epi8('0')),
+								   _mm512_set1_epi8(10));
+	*x = folded;
+	return kept;
+}
+
+/*
+ * How many of the 64 bytes of x, which lie at next, are ASCII and followed by
+ * ASCII, up to the first that is not.
+ */
+SHTEXT_TARGET("avx512f,avx512bw")
+static inline int
+ascii_length_avx512(__m512i x, const unsigned char *next)
+{
+	uint64		other = _mm512_movepi8_mask(x);
+
+	if (likely(other == 0 && next[64] < 0x80))
+		return 64;
+	return Max((other != 0 ? __builtin_ctzll(other) : 64) - 1, 0);
+}
+
 SHTEXT_TARGET("avx512f,avx512bw,avx512vbmi2,popcnt")
 static const unsigned char *
 fold_ascii_avx512vbmi2(const unsigned char *next, const unsigned char *end,
 					   char **out)
 {
 	char	   *to = *out;
+	int			length = 64;
 
-	while (end - next > 64)
+	while (end - next > 64 && length == 64)
 	{
 		__m512i		x = _mm512_loadu_si512(next);
-		uint64		other = _mm512_movepi8_mask(x);
-		__m512i		folded;
 		uint64		kept;
-		int			length = 64;
 
-		/* both letters and digits have this bit when they are folded */
-		folded = _mm512_or_si512(x, _mm512_set1_epi8(0x20));
-		kept = _mm512_cmplt_epu8_mask(_mm512_sub_epi8(folded, _mm512_set1_epi8('a')),
-									  _mm512_set1_epi8(26));
-		kept |= _mm512_cmplt_epu8_mask(_mm512_sub_epi8(x, _mm512_set1_epi8('0')),
-									   _mm512_set1_epi8(10));
-		if (unlikely(other != 0 || next[64] >= 0x80))
-		{
-			length = (other != 0 ? __builtin_ctzll(other) : 64) - 1;
-			if (length < 0)
-				break;
+		length = ascii_length_avx512(x, next);
+		kept = fold_avx512(&x);
+		if (unlikely(length < 64))
 			kept &= (UINT64CONST(1) << length) - 1;
-		}
-		_mm512_storeu_si512(to, _mm512_maskz_compress_epi8(kept, folded));
+		_mm512_storeu_si512(to, _mm512_maskz_compress_epi8(kept, x));
 		to += __builtin_popcountll(kept);
 		next += length;
-		if (unlikely(length < 64))
+	}
+	*out = to;
+	return next;
+}
+
+SHTEXT_TARGET("avx512f,avx512bw,avx512vbmi2,popcnt")
+static const unsigned char *
+fold_words_avx512vbmi2(const unsigned char *next, const unsigned char *end,
+					   char **out, bool *in_word)
+{
+	char	   *to = *out;
+	int			length = 64;
+
+	while (end - next > 64 && length == 64)
+	{
+		__m512i		x = _mm512_loadu_si512(next);
+		uint64		kept;
+		uint64		written;
+
+		length = ascii_length_avx512(x, next);
+		if (length == 0)
 			break;
+		kept = fold_avx512(&x);
+
+		/* and what comes right behind a word, as a space */
+		written = kept | kept << 1 | *in_word;
+		if (unlikely(length < 64))
+			written &= (UINT64CONST(1) << length) - 1;
+		x = _mm512_mask_blend_epi8(kept, _mm512_set1_epi8(' '), x);
+		_mm512_storeu_si512(to, _mm512_maskz_compress_epi8(written, x));
+		to += __builtin_popcountll(written);
+		*in_word = kept >> (length - 1) & 1;
+		next += length;
 	}
 	*out = to;
 	return next;
@@ -487,6 +544,7 @@ fold_ascii_avx512vbmi2(const unsigned char *next, const unsigned char *end,
 const ShTextKernels shtext_kernels_avx512vbmi2 = {
 	.name = "avx512vbmi2",
 	.fold_ascii = fold_ascii_avx512vbmi2,
+	.fold_words = fold_words_avx512vbmi2,
 	.hash_fours = hash_many_fours_avx512,
 	.count_bits = count_bits_avx512,
 	.mix_seeds = mix_seeds_avx512,

@@ -7,6 +7,9 @@
  */
 #include "postgres.h"
 
+#include "port/pg_bitutils.h"
+#include "port/pg_bswap.h"
+
 #include "text/windows.h"
 
 static bool find_unit(ShTextWindows *windows, const ShTextBuffer *buffer);
@@ -25,6 +28,34 @@ char_length(unsigned char lead)
 }
 
 /*
+ * Where the next space is, from some byte on; if there is none, length.
+ *
+ * Words are short, so a call of memchr for each would take longer.
+ */
+static inline Size
+find_space(const char *bytes, Size from, Size length)
+{
+	uint64		word;
+
+	for (; from + sizeof(word) <= length; from += sizeof(word))
+	{
+		memcpy(&word, bytes + from, sizeof(word));
+#ifdef WORDS_BIGENDIAN
+		word = pg_bswap64(word);
+#endif
+		/* spaces become 0; the lowest bit that is set belongs to the first 0 */
+		word ^= UINT64CONST(0x2020202020202020);
+		word = (word - UINT64CONST(0x0101010101010101)) & ~word &
+			UINT64CONST(0x8080808080808080);
+		if (word != 0)
+			return from + pg_rightmost_one_pos64(word) / 8;
+	}
+	while (from < length && bytes[from] != ' ')
+		from++;
+	return from;
+}
+
+/*
  * Start with an empty buffer.  shingle is 1..SHTEXT_MAX_SHINGLE.
  */
 void
@@ -36,6 +67,7 @@ shtext_windows_init(ShTextWindows *windows, ShTextUnit unit, int shingle)
 	windows->any = false;
 	windows->nunits = 0;
 	windows->start = windows->end = windows->searched = 0;
+	windows->first = 0;
 }
 
 /*
@@ -77,6 +109,8 @@ shtext_windows_next(ShTextWindows *windows, const ShTextBuffer *buffer,
 {
 	const char *start = buffer->bytes + windows->start;
 
+	if (windows->unit == SHTEXT_WORD)
+		return shtext_windows_words(windows, buffer, 1, span) > 0;
 	if (!find_units(windows, buffer) || !find_unit(windows, buffer))
 		return false;
 
@@ -84,21 +118,52 @@ shtext_windows_next(ShTextWindows *windows, const ShTextBuffer *buffer,
 	span->length = buffer->bytes + windows->end - start;
 	windows->any = true;
 	windows->nunits--;
-	switch (windows->unit)
-	{
-		case SHTEXT_CHAR:
-			windows->start += char_length(*start);
-			break;
-		case SHTEXT_BYTE:
-			windows->start++;
-			break;
-		case SHTEXT_WORD:
-			span->length--;		/* without the last space */
-			windows->start = (char *) memchr(start, ' ', span->length + 1) +
-				1 - buffer->bytes;
-			break;
-	}
+	windows->start += windows->unit == SHTEXT_CHAR ? char_length(*start) : 1;
 	return true;
+}
+
+/*
+ * The next windows of words, at most max, as shtext_windows_next returns them
+ * one by one.  Returns how many there are.
+ */
+int
+shtext_windows_words(ShTextWindows *windows, const ShTextBuffer *buffer,
+					 int max, ShTextSpan *spans)
+{
+	const char *bytes = buffer->bytes;
+	Size		length = buffer->length;
+	Size		start = windows->start;
+	Size		end = windows->end;
+	Size		from = Max(windows->searched, end);
+	int			first = windows->first;
+	int			nunits = windows->nunits;
+	int			nspans = 0;
+
+	while (nspans < max)
+	{
+		from = find_space(bytes, from, length);
+		if (from == length)
+			break;
+		end = ++from;
+		windows->ends[(first + nunits++) % SHTEXT_MAX_SHINGLE] = end;
+		if (nunits < windows->shingle)
+			continue;
+
+		/* without the last space */
+		spans[nspans].bytes = bytes + start;
+		spans[nspans++].length = end - 1 - start;
+		start = windows->ends[first];
+		first = (first + 1) % SHTEXT_MAX_SHINGLE;
+		nunits--;
+	}
+
+	windows->any |= (nspans > 0);
+	windows->start = start;
+	windows->end = end;
+	windows->searched = from;
+	windows->first = first;
+	windows->nunits = nunits;
+	return nspans;
 }
 
 /*
@@ -136,41 +201,23 @@ shtext_windows_discard(ShTextWindows *windows, ShTextBuffer *buffer)
 	windows->start = 0;
 	windows->end -= start;
 	windows->searched = windows->searched > start ? windows->searched - start : 0;
+	if (windows->unit == SHTEXT_WORD)
+	{
+		for (int i = 0; i < windows->nunits; i++)
+			windows->ends[(windows->first + i) % SHTEXT_MAX_SHINGLE] -= start;
+	}
 }
 
 /*
- * Find one more unit of the window.
+ * Find one more unit of the window, which is no word.
  */
 static inline bool
 find_unit(ShTextWindows *windows, const ShTextBuffer *buffer)
 {
-	const char *next = buffer->bytes + windows->end;
-	Size		rest = buffer->length - windows->end;
-
-	if (rest == 0)
+	if (windows->end == buffer->length)
 		return false;
-	switch (windows->unit)
-	{
-		case SHTEXT_CHAR:
-			windows->end += char_length(*next);
-			break;
-		case SHTEXT_BYTE:
-			windows->end++;
-			break;
-		case SHTEXT_WORD:
-			{
-				Size		from = Max(windows->searched, windows->end);
-				const char *space = memchr(buffer->bytes + from, ' ',
-										   buffer->length - from);
-
-				windows->searched = buffer->length;
-				if (space == NULL)
-					return false;
-				windows->end = space + 1 - buffer->bytes;
-				windows->searched = windows->end;
-			}
-			break;
-	}
+	windows->end += windows->unit == SHTEXT_CHAR ?
+		char_length(buffer->bytes[windows->end]) : 1;
 	windows->nunits++;
 	return true;
 }

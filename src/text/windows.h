@@ -25,7 +25,10 @@ typedef struct ShTextWindows
 	int			nunits;			/* 0..shingle - 1 of the window are found: */
 	Size		start;			/* they begin here, */
 	Size		end;			/* end here (behind the space of a word), */
+	/* of words only: */
 	Size		searched;		/* there is no space in end..searched - 1 */
+	int			first;			/* index of the first one of the window */
+	Size		ends[SHTEXT_MAX_SHINGLE];	/* where they end, a ring */
 } ShTextWindows;
 
 /* A feature */
@@ -40,6 +43,9 @@ extern void shtext_windows_init(ShTextWindows *windows, ShTextUnit unit,
 extern int	shtext_windows_run(ShTextWindows *windows,
 							   const ShTextBuffer *buffer, int max,
 							   const char **bytes);
+extern int	shtext_windows_words(ShTextWindows *windows,
+								 const ShTextBuffer *buffer, int max,
+								 ShTextSpan *spans);
 extern bool shtext_windows_next(ShTextWindows *windows,
 								const ShTextBuffer *buffer, ShTextSpan *span);
 extern bool shtext_windows_rest(ShTextWindows *windows,

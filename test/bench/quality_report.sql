@@ -80,7 +80,8 @@ SELECT v.name AS fingerprint, tenth / 10.0::float8 AS "J from", sum(pairs) AS pa
 FROM bias LEFT JOIN variant v ON v.id = variant
 GROUP BY GROUPING SETS ((v.id, v.name, tenth), (tenth)) ORDER BY v.id NULLS FIRST, tenth;
 
-\if :throws
+SELECT :throws > 0 AS thrown \gset
+\if :thrown
 \echo The same fingerprints with other hashes: means of these throws, and the smallest and largest
 SELECT corpus, v.name AS fingerprint, count(*) AS throws,
 	round(avg("found 3"), 3) AS "found 3", round(avg("found 6"), 3) AS "found 6", round(avg("found 10"), 3) AS "found 10",

@@ -29,6 +29,7 @@ CREATE TABLE measured (source text, function text, seconds float8);
 CREATE TABLE function (id serial, call text, texts int GENERATED ALWAYS AS (CASE WHEN call LIKE '%other%' THEN 2 ELSE 1 END) STORED);
 INSERT INTO function (call)
 VALUES ('simhash_compute(body)'), ('simhash_compute(body, 3, ''word'')'), ('simhash_compute(convert_to(body, ''UTF8''))'),
+	('simhash_minhash(body)'), ('simhash_minhash(body, 8, ''char'')'),
 	('simhash_jaccard(body, other)'), ('simhash_jaccard(body, other, 4, ''char'')'),
 	('md5(body)'), ('to_tsvector(''english'', body)'), ('length(body)');
 

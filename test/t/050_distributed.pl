@@ -161,5 +161,29 @@ diag(sprintf('%d sessions, %d rows each, in %d s', $sessions, $groups, $seconds)
 is(coordinate('SELECT count(*), count(DISTINCT id % 1000000) FROM docs'), "$groups|$groups", 'one of each group');
 is(coordinate('SELECT count(*) FROM simhash_find_all_in((SELECT array_agg(fp) FROM docs))'), '0', 'and no two are near each other');
 check_step('loads at the same time');
+# Two sessions that wait for each other on two shards: none of these sees it.  Both have written
+# on one before any goes to the other.
+sub waiting_session
+{
+	my ($number, $first, $second) = @_;
+	return {
+		database => $database,
+		sql => "BEGIN;
+			INSERT INTO block_rows_$first VALUES (0, 0, -$number);
+			SELECT pg_advisory_lock($number);
+			DO \$\$ BEGIN
+				WHILE (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted) < 2 LOOP PERFORM pg_sleep(0.01); END LOOP;
+			END \$\$;
+			INSERT INTO block_rows_$second VALUES (0, 1, -$number);
+			COMMIT;
+			SELECT pg_sleep(0.1);"
+	};
+}
+coordinate('TRUNCATE docs, block_rows');
+coordinate("ALTER SERVER shard_$_ OPTIONS (SET options '-c lock_timeout=1s')") foreach 1 .. 3;
+@errors = run_sessions($coordinator, waiting_session(1, 1, 2), waiting_session(2, 2, 1));
+like(join('', @errors), qr/lock timeout/, 'a wait over two shards ends');
+is(scalar(grep { $_ ne '' && !/canceling statement due to lock timeout/ } @errors), 0, 'by nothing else');
+cmp_ok(coordinate('SELECT count(*) FROM block_rows'), '<=', 2, 'at most one of them wrote');
 $_->stop foreach @nodes;
 done_testing();

@@ -122,16 +122,20 @@ sub same_rows
 sub run_sessions
 {
 	my ($node, @sessions) = @_;
+	my $directory = PostgreSQL::Test::Utils::tempdir;
 	my @handles;
 
 	foreach my $session (@sessions)
 	{
-		my ($in, $db) = @$session{ 'sql', 'database' };
+		# from a file, since a pipe would be fed one session after the other
+		my $file = "$directory/" . @handles;
 
+		append_to_file($file, $session->{sql});
 		$session->{err} = '';
 		push @handles,
-		  IPC::Run::start([ 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr($db) ],
-			'<', \$in, '>', '/dev/null', '2>', \$session->{err});
+		  IPC::Run::start(
+			[ 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr($session->{database}), '-f', $file ],
+			'>', '/dev/null', '2>', \$session->{err});
 	}
 	foreach my $i (0 .. $#handles)
 	{
@@ -295,8 +299,8 @@ sub check_all_jobs
 	return;
 }
 
-# A session for run_sessions() that loads a row of each of some groups, in batches.  Rows of a
-# group differ in two bits.
+# A session for run_sessions() that loads a row of each of some groups, in batches, which are
+# of the same groups in all sessions, in another order.  Rows of a group differ in two bits.
 sub near_loads
 {
 	my ($db, $number, $groups, $batches) = @_;
@@ -307,7 +311,7 @@ sub near_loads
 	{
 		$sql .= "TRUNCATE staging; INSERT INTO staging
 			SELECT $number * 1000000 + g, NULL, (hashint8extended(g, 0) # (1::bigint << (g + 7 * $number) % 63))::simhash
-			FROM generate_series(1, $groups) g WHERE (g + $number) % $batches + 1 = $batch;
+			FROM generate_series(1, $groups) g WHERE g % $batches + 1 = $batch ORDER BY hashint8extended(g, $number);
 			CALL load_staging();\n";
 	}
 	return { database => $db, sql => $sql };

@@ -212,6 +212,68 @@ test_ascii(const char *kernels)
 	report(passed, kernels, "ASCII against a plain loop");
 }
 
+/*
+ * Long ASCII by words, of which some are longer than the pieces that a text is
+ * read in, against a loop that is as plain as can be
+ */
+static void
+test_words(const char *kernels)
+{
+	static const int shingles[] = {1, 2, 3, 5, 63, 64};
+	bool		passed = true;
+
+	for (int n = 0; n < 60000; n = n * 3 / 2 + 1)
+	{
+		char	   *bytes = allocate(n);
+		char	   *joined = allocate(n + 1);	/* words, each with a space */
+		int		   *starts = malloc((n + 1) * sizeof(int));
+		int			shingle = shingles[n % lengthof(shingles)];
+		int			length = 0;
+		int			nwords = 0;
+		int			nwindows;
+		int			rare = next_random() % 2 ? 6 : 3000;
+		int			counters[64] = {0};
+		uint64		expected = 0;
+		uint64		result;
+		Text		text = {bytes, n, SHTEXT_WORD, shingle};
+
+		for (int i = 0; i < n; i++)
+		{
+			int			c = bytes[i] = next_random() % rare == 0 ? 1 + next_random() % 47 :
+				'a' + next_random() % 26;
+
+			if (c >= 'a')
+			{
+				if (length == 0 || joined[length - 1] == ' ')
+					starts[nwords++] = length;
+				joined[length++] = c;
+			}
+			else if (length > 0 && joined[length - 1] != ' ')
+				joined[length++] = ' ';
+		}
+		if (length == 0 || joined[length - 1] != ' ')
+			joined[length++] = ' ';
+		starts[nwords] = length;
+
+		nwindows = nwords < shingle ? Min(nwords, 1) : nwords - shingle + 1;
+		for (int i = 0; i < nwindows; i++)
+		{
+			int			end = starts[Min(i + shingle, nwords)] - 1;
+			uint64		hash = shtext_hash(joined + starts[i], end - starts[i]);
+
+			for (int b = 0; b < 64; b++)
+				counters[b] += (hash >> b) & 1;
+		}
+		for (int b = 0; b < 64; b++)
+			expected |= (uint64) (2 * counters[b] > nwindows) << b;
+		passed &= compute(&text, &result) == (nwindows > 0) && result == expected;
+		release(bytes, n);
+		release(joined, n + 1);
+		free(starts);
+	}
+	report(passed, kernels, "words against a plain loop");
+}
+
 /* All random texts; the first kernels say what is expected of the others */
 static void
 test_random(const char *kernels)
@@ -271,6 +333,7 @@ main(void)
 	/* those that the first call chooses */
 	test_pinned("chosen kernels");
 	test_ascii("chosen kernels");
+	test_words("chosen kernels");
 	test_random("chosen kernels");
 	test_distances("chosen filter");
 
@@ -287,6 +350,7 @@ main(void)
 		shtext_kernels = shtext_kernels_named(names[i]);
 		test_pinned(what);
 		test_ascii(what);
+		test_words(what);
 		test_random(what);
 		report(shtext_kernels == shtext_kernels_named(names[i]), what, "were those that ran");
 	}

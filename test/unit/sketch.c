@@ -14,6 +14,7 @@
 
 #include <math.h>
 
+#include "compat.h"
 #include "text/sketch.h"
 #include "text/sketch_state.h"
 #include "text/text_kernels.h"
@@ -101,7 +102,8 @@ test_definition(const char *kernels)
 		ShTextSketch whole;
 		ShTextSketch merged;
 		ShTextSketch parts[NPARTS];
-		bytea	   *states[2];
+		bytea	   *added = NULL;
+		bytea	   *states[3];
 		uint64		expected;
 		uint64		result;
 
@@ -119,6 +121,9 @@ test_definition(const char *kernels)
 
 			shtext_sketch_add(&whole, &hash, 1);
 			shtext_sketch_add(&parts[next_random() % NPARTS], &hash, 1);
+			if (i == 0)
+				added = state_of(&whole);
+			shtext_sketch_state_add(added, hash);
 		}
 		passed &= shtext_sketch_result(&whole, &result) && result == expected;
 		nempty += whole.empty != 0;
@@ -139,12 +144,16 @@ test_definition(const char *kernels)
 		passed &= shtext_sketch_result(&merged, &result) && result == expected;
 
 		/* the set decides on the state, too */
-		states[0] = state_of(&whole);
-		states[1] = state_of(&merged);
-		passed &= VARSIZE(states[0]) == VARSIZE(states[1]) &&
-			memcmp(states[0], states[1], VARSIZE(states[0])) == 0;
-		free(states[0]);
-		free(states[1]);
+		states[0] = added;
+		states[1] = state_of(&whole);
+		states[2] = state_of(&merged);
+		for (int s = 0; s < lengthof(states); s++)
+		{
+			passed &= VARSIZE(states[s]) == VARSIZE(added) &&
+				memcmp(states[s], added, VARSIZE(added)) == 0;
+		}
+		for (int s = 0; s < lengthof(states); s++)
+			free(states[s]);
 	}
 	report(passed && nempty > 10, kernels, "sketches are as defined, in any order and in parts");
 }
@@ -230,6 +239,8 @@ test_forged(void)
 			uint64		result;
 			uint64		hash = next_random();
 
+			if (round % 2 == 0)
+				shtext_sketch_state_add(state, hash);
 			shtext_sketch_state_read(state, &sketch);
 			shtext_sketch_add(&sketch, &hash, 1);
 			shtext_sketch_state_write(state, &sketch);

@@ -119,6 +119,60 @@ test_fold_ascii(const ShTextKernels *kernels, int rare, const char *what)
 }
 
 /*
+ * The same for words.
+ */
+static void
+test_fold_words(const ShTextKernels *kernels, int rare, const char *what)
+{
+	bool		passed = true;
+
+	for (int n = 0; n <= 2000; n += (n < 200 ? 1 : 89))
+	{
+		unsigned char *bytes = allocate(n);
+		char	   *written = allocate(n + 64);
+		char	   *expected = allocate(n);
+		char	   *out = written;
+		const unsigned char *end = bytes + n;
+		const unsigned char *stop;
+		bool		in_word = n % 2;
+		bool		within = n % 2;
+		int			length = 0;
+		int			rest = 0;
+
+		for (int i = 0; i < n; i++)
+			bytes[i] = next_random() % rare == 0 ? 0x80 | next_random() :
+				n % 3 == 0 && next_random() % 4 != 0 ? ' ' : next_random() & 0x7f;
+		stop = kernels->fold_words(bytes, end, &out, &in_word);
+		passed &= stop >= bytes && stop <= end;
+		for (const unsigned char *b = bytes; b < stop; b++)
+		{
+			int			c = *b;
+
+			passed &= c < 0x80 && (b + 1 == end || b[1] < 0x80);
+			if (c >= 'A' && c <= 'Z')
+				c += 'a' - 'A';
+			if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
+			{
+				expected[length++] = c;
+				within = true;
+				continue;
+			}
+			if (within)
+				expected[length++] = ' ';
+			within = false;
+		}
+		while (stop + rest < end && stop[rest] < 0x80)
+			rest++;
+		passed &= rest <= 64 && out - written == length && in_word == within &&
+			memcmp(written, expected, length) == 0;
+		release(bytes, n);
+		release(written, n + 64);
+		release(expected, n);
+	}
+	report(passed, kernels->name, what);
+}
+
+/*
  * Windows of four bytes, in memory that ends where the last one does; what
  * lies behind the hashes must stay.
  */
@@ -310,6 +364,10 @@ main(void)
 		test_fold_ascii(kernels, 300, "fold_ascii, few others");
 		test_fold_ascii(kernels, 20, "fold_ascii, some others");
 		test_fold_ascii(kernels, 2, "fold_ascii, many others");
+		test_fold_words(kernels, 1000000000, "fold_words, nothing else");
+		test_fold_words(kernels, 300, "fold_words, few others");
+		test_fold_words(kernels, 20, "fold_words, some others");
+		test_fold_words(kernels, 2, "fold_words, many others");
 		test_hash_fours(kernels);
 		test_count_bits(kernels, 0, "count_bits, random");
 		test_count_bits(kernels, 1, "count_bits, all set");
