@@ -421,13 +421,15 @@ compare_neighbors(ShBatchPairs *pairs, PartSearch *ps, Range a)
 {
 	Keys		keys_a = keys_of(pairs, a);
 	Keys		keys_b;
+	double		done = ps->done / ps->comparisons;
 
 	keys_b.keys = ps->neighbors.keys;
 	keys_b.positions = pairs->positions;
 	keys_b.moved = ps->neighbors.moved;
 	keys_b.count = ps->neighbors.count;
 	keys_b.second = !keys_a.second;
-	compare_product(pairs, &keys_a, &keys_b, whole);
+	/* what it is of the whole is reported when all of the group is compared */
+	compare_product(pairs, &keys_a, &keys_b, share_of(ps->share, done, done));
 	ps->neighbors.count = 0;
 }
 
