@@ -99,6 +99,8 @@ foreach my $statement (sort keys %search)
 	my $victim = IPC::Run::start(
 		[
 			'psql', '-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1',
+			# entries are sorted where there is no room for all of them
+			'-c', $search{$statement} =~ /sort/ ? "SET maintenance_work_mem = '1MB'" : '',
 			'-c', 'BEGIN ISOLATION LEVEL REPEATABLE READ',
 			'-c', "SELECT n > 0, result FROM search(\$s\$$statement\$s\$, '$file')",
 			'-d', $node->connstr('postgres') . ' application_name=victim'
