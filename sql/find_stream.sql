@@ -174,4 +174,9 @@ SELECT count(*) FROM (SELECT d, simhash_find_all('docs_fp', d) FROM unnest('{0,0
 -- two in step, the shorter filled with nulls
 SELECT count(a), count(b) FROM (SELECT simhash_find_all('docs_fp', 3) a, simhash_find_matches('docs_fp', 'others_fp', 0) b OFFSET 0) s;
 
+-- COPY shows its own progress, also if a search was left by an error before
+SELECT count(*) FROM simhash_find_duplicates('docs_fp', 10, keep => '1 / (id - id)');
+COPY (SELECT p IS NOT NULL, (SELECT command || ' ' || type FROM pg_stat_progress_copy WHERE pid = pg_backend_pid())
+	FROM (SELECT simhash_find_all('docs_fp') AS p LIMIT 1) s) TO STDOUT;
+
 DROP SCHEMA find_stream_test CASCADE;

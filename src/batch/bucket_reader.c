@@ -44,7 +44,7 @@ shbatch_bucket_fits(double entries)
  */
 void
 shbatch_buckets_init(ShBatchBucketReader *reader, ShBatchStream *stream, Size memory,
-					ShBatchRepeatFunction repeat, void *repeat_arg)
+					 ShBatchRepeatFunction repeat, void *repeat_arg)
 {
 	memset(reader, 0, sizeof(ShBatchBucketReader));
 	reader->stream = stream;

@@ -52,6 +52,17 @@ static int64 entries_done;
 static int64 found;
 
 /*
+ * Is this backend shown as searching?  An abort ends that, and may be followed by
+ * another command that reports, such as COPY of a query that returns rows one after the
+ * other.
+ */
+static inline bool
+is_reporting(void)
+{
+	return reporting && MyBEEntry->st_progress_command == PROGRESS_COMMAND_SIMHASH;
+}
+
+/*
  * Begin to report, unless a command is reporting already in which the search
  * is but a part, such as COPY.  An abort ends it by itself.
  */
@@ -80,7 +91,7 @@ shbatch_progress_phase(ShBatchPhase phase, double entries)
 	const int64 values[] = {phase, (int64) entries, 0};
 
 	entries_done = 0;
-	if (reporting)
+	if (is_reporting())
 		pgstat_progress_update_multi_param(lengthof(params), params, values);
 }
 
@@ -94,7 +105,7 @@ shbatch_progress_table(int done, int total)
 	const int	params[] = {PARAM_TABLES_TOTAL, PARAM_TABLES_DONE};
 	const int64 values[] = {total, done};
 
-	if (!reporting)
+	if (!is_reporting())
 		return;
 	pgstat_progress_update_multi_param(lengthof(params), params, values);
 	if (done == 1)
@@ -106,7 +117,7 @@ void
 shbatch_progress_entries(double count)
 {
 	entries_done = (int64) count;
-	if (reporting)
+	if (is_reporting())
 		pgstat_progress_update_param(PARAM_ENTRIES_DONE, entries_done);
 }
 
@@ -121,7 +132,7 @@ shbatch_progress_add(double count)
 void
 shbatch_progress_part(double count)
 {
-	if (reporting)
+	if (is_reporting())
 		pgstat_progress_update_param(PARAM_ENTRIES_DONE, entries_done + (int64) count);
 }
 
@@ -129,14 +140,14 @@ shbatch_progress_part(double count)
 void
 shbatch_progress_found(void)
 {
-	if (++found % FOUND_INTERVAL == 0 && reporting)
+	if (++found % FOUND_INTERVAL == 0 && is_reporting())
 		pgstat_progress_update_param(PARAM_FOUND, found);
 }
 
 void
 shbatch_progress_end(void)
 {
-	if (reporting)
+	if (is_reporting())
 		pgstat_progress_end_command();
 	reporting = false;
 }

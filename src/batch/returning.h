@@ -22,8 +22,8 @@ typedef struct ShBatchProducer
 {
 	/*
 	 * Begin a call, all of whose rows are to be added to the result; or, if
-	 * that is NULL, of which next returns one after the other.  Returns NULL if
-	 * there is nothing to do.
+	 * that is NULL, of which next returns one after the other.  Returns NULL
+	 * if there is nothing to do.
 	 */
 	void	   *(*begin) (FunctionCallInfo fcinfo, ShBatchResult *result);
 

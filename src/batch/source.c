@@ -182,7 +182,10 @@ shbatch_source_tables(ShBatchSource *input, const ShBatchTables *tables, Snapsho
 	}
 	else
 	{
-		/* the tables of the indexes differ, or have too short prefixes in common */
+		/*
+		 * the tables of the indexes differ, or have too short prefixes in
+		 * common
+		 */
 		shbatch_progress_phase(SHBATCH_PHASE_SORT, input->entries);
 		use_sort(input, shbatch_sort_tables(tables, snapshot), NULL, tables->grouped);
 	}

@@ -12,30 +12,13 @@
 
 #include "utils/snapshot.h"
 
+#include "batch/merge.h"
 #include "batch/tables.h"
 #include "bits/scheme.h"
-#include "btree/walk.h"
 #include "sort/entrysort.h"
 
 /* entries that one call returns at most */
 #define SHBATCH_STREAM_MAX		SHBT_MAX_ENTRIES
-
-/*
- * What is read of an index: the entries of a leaf that were not returned yet, in
- * order.
- */
-typedef struct ShBatchReader
-{
-	const ShBatchTable *table;
-	ShBtWalk	walk;
-	int			count;
-	int			next;
-	int			end;			/* of those that are being merged */
-	uint64		first;			/* leading bits of the next one: see stream.c */
-	uint64		keys[SHBATCH_STREAM_MAX];
-	uint64		rows[SHBATCH_STREAM_MAX];
-	uint32		groups[SHBATCH_STREAM_MAX]; /* if grouped */
-} ShBatchReader;
 
 /*
  * Either indexes have the tables, and the stream reads their leaves; or the
@@ -47,13 +30,9 @@ typedef struct ShBatchStream
 	bool		grouped;		/* the entries have groups */
 
 	/* of indexes */
-	Snapshot	snapshot;		/* of the reader */
 	int			nreaders;
 	ShBatchReader **readers;
-	int			nreading;		/* those that are not at their end, */
-	ShBatchReader **reading;	/* in the same order */
-	size_t		capacity;		/* of the arrays below, if there are several */
-	uint32	   *places;			/* see stream.c */
+	ShBatchMerge *merge;		/* if there are several */
 
 	/* of collected entries */
 	ShSort	   *sort;

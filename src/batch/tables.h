@@ -44,7 +44,10 @@ typedef struct ShBatchTables
 	int		   *parts;
 	bool		grouped;		/* the indexes have several columns */
 
-	/* the indexes that were named; none of the rows of a side is below its start */
+	/*
+	 * the indexes that were named; none of the rows of a side is below its
+	 * start
+	 */
 	int			nsides;
 	ShIdxParts	sides[SHBATCH_MAX_SIDES];
 	uint64		side_starts[SHBATCH_MAX_SIDES];

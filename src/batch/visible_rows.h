@@ -53,8 +53,8 @@ typedef struct ShBatchRows
 	size_t		most;			/* the same, at most */
 	size_t		capacity;		/* rows, a few more than that */
 	size_t		count;
-	uint64	   *tids;			/* numbers of rows, by index entries; resolved,
-								 * with kinds */
+	uint64	   *tids;			/* numbers of rows, by index entries;
+								 * resolved, with kinds */
 	size_t		npairs;			/* at most enough */
 	ShBatchNumberPair *pairs;
 

@@ -72,8 +72,8 @@ typedef struct ShTextKernels
 							   int n);
 
 	/*
-	 * The last bits of 64 numbers: bit b is from visits[b] for the bins b of a
-	 * set, and from values[b] for all others.
+	 * The last bits of 64 numbers: bit b is from visits[b] for the bins b of
+	 * a set, and from values[b] for all others.
 	 */
 	uint64		(*last_bits) (const uint32 *values, const uint16 *visits,
 							  uint64 bins);

@@ -215,7 +215,10 @@ visit_bins_avx2(uint16 *visits, uint64 bins, const uint64 *numbers,
 		{
 			__m256i		set;
 
-			/* the 16 bits of these bins, in each lane; one of them, as 0 or -1 */
+			/*
+			 * the 16 bits of these bins, in each lane; one of them, as 0 or
+			 * -1
+			 */
 			set = _mm256_shuffle_epi8(all, _mm256_set1_epi16((2 * v + 1) << 8 | 2 * v));
 			set = _mm256_cmpeq_epi16(_mm256_and_si256(set, bits), bits);
 			least[v] = _mm256_min_epu16(least[v],

@@ -106,7 +106,7 @@ $workers[0]->safe_psql($database, "$by_hand; DROP TRIGGER leave ON $shard");
 
 # sessions side by side
 my $sessions = 8;
-my $groups = $ENV{GROUPS} || 240;
+my $groups = $ENV{SESSION_ROWS} || 240;
 coordinate('TRUNCATE docs, block_rows; TRUNCATE staging');
 my $start = time;
 my @errors = run_sessions($coordinator, map { near_loads($database, $_, $groups, 4) } 1 .. $sessions);

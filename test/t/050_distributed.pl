@@ -145,7 +145,7 @@ check_step('what is taken back');
 
 # sessions of two coordinators
 my $sessions = 8;
-my $groups = $ENV{GROUPS} || 240;
+my $groups = $ENV{SESSION_ROWS} || 240;
 my $other = 'corpus_too';
 $coordinator->safe_psql('postgres', "CREATE DATABASE $other TEMPLATE template0");
 run_part(\@nodes, $_, $other) foreach one_of('CREATE SERVER shard_1'), one_of('CREATE FOREIGN TABLE docs_1');

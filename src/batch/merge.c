@@ -1,0 +1,384 @@
+/*-------------------------------------------------------------------------
+ *
+ * merge.c
+ *	  Merging the entries of several indexes.
+ *
+ * A table that several indexes have is merged in rounds.  The leaves that were read
+ * of them are sorted, and what follows them has greater keys.  So all that is not
+ * above the smallest of their last keys can be taken out of them and put in order by
+ * itself: each round comes to the end of at least one leaf, and takes about as many
+ * entries as that has.  Fingerprints being spread as they are, the key of an entry tells
+ * about where among these it belongs, so there is little to compare.  An index costs
+ * some 30 kB of memory: there may be thousands of them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "port/pg_bitutils.h"
+#include "utils/memutils.h"
+
+#include "batch/merge.h"
+#include "compat.h"
+#include "sort/radix.h"
+
+/* what the arrays of merged entries begin with */
+#define MERGE_CAPACITY	4096
+
+/*
+ * Merged entries are distributed to so many places.  Where they cluster so much that
+ * they must then be moved by more than so many entries each, on average, they are
+ * sorted.
+ */
+#define MIN_PLACES		64
+#define MAX_PLACES		4096
+#define MOST_MOVES		8
+
+/* entries of each index that are fetched ahead: with 16, some 32 are taken in a round */
+#define PREFETCHED		40
+
+/*
+ * Prepare to merge what some readers read, which live as long.
+ */
+ShBatchMerge *
+shbatch_merge_begin(ShBatchReader **readers, int nreaders, bool grouped)
+{
+	ShBatchMerge *merge = palloc0(sizeof(ShBatchMerge));
+
+	/* what is merged must be in the order that it is merged by */
+	Assert(grouped == shbt_is_grouped(readers[0]->table->index));
+
+	merge->grouped = grouped;
+	merge->nreaders = nreaders;
+	merge->readers = readers;
+	merge->reading = palloc(nreaders * sizeof(ShBatchReader *));
+	merge->capacity = MERGE_CAPACITY;
+	merge->keys = palloc(MERGE_CAPACITY * sizeof(uint64));
+	merge->rows = palloc(MERGE_CAPACITY * sizeof(uint64));
+	merge->groups = grouped ? palloc(MERGE_CAPACITY * sizeof(uint32)) : NULL;
+	merge->places = palloc(MAX_PLACES * sizeof(uint32));
+	return merge;
+}
+
+/*
+ * The readers have been started anew.
+ */
+void
+shbatch_merge_start(ShBatchMerge *merge)
+{
+	merge->count = 0;
+	merge->nreading = merge->nreaders;
+	memcpy(merge->reading, merge->readers, merge->nreaders * sizeof(ShBatchReader *));
+}
+
+/*
+ * Entries before a target are not wanted any more, nor are those that were merged.
+ */
+void
+shbatch_merge_seek(ShBatchMerge *merge, ShBtKey target)
+{
+	for (int i = 0; i < merge->nreading; i++)
+	{
+		ShBatchReader *reader = merge->reading[i];
+
+		if (reader->next == reader->count ||
+			shbatch_is_before(reader->keys, shbatch_reader_groups(reader), reader->count - 1,
+							  target))
+			shbatch_reader_seek(reader, target);
+	}
+}
+
+/*
+ * What of an entry decides about where among others it belongs: the first 64 bits of
+ * what entries are sorted by.  groups is NULL if there are none, here and below.
+ */
+static inline uint64
+leading_bits(const uint64 *keys, const uint32 *groups, size_t i)
+{
+	return groups != NULL ? (uint64) groups[i] << 32 | keys[i] >> 32 : keys[i];
+}
+
+/* is entry i greater than another, by group and key? */
+static inline bool
+is_greater(const uint64 *keys, const uint32 *groups, size_t i, uint32 group, uint64 key)
+{
+	if (groups != NULL && groups[i] != group)
+		return groups[i] > group;
+	return keys[i] > key;
+}
+
+/* entries that are to be merged, and how they are distributed */
+typedef struct Round
+{
+	uint32		group;			/* there are none greater than this, */
+	uint64		key;			/* by group and key */
+	size_t		count;
+	uint64		low;			/* least leading bits */
+	int			shift;			/* of leading bits, above low, to a place */
+	uint32		nplaces;
+}			Round;
+
+/*
+ * Have something of each index that has not been read to its end, and choose what to
+ * merge: all up to the smallest of the last entries.
+ */
+static void
+begin_round(ShBatchMerge *merge, Round * round)
+{
+	int			nreading = 0;
+	uint64		width;
+
+	round->group = PG_UINT32_MAX;
+	round->key = PG_UINT64_MAX;
+	round->low = PG_UINT64_MAX;
+	for (int i = 0; i < merge->nreading; i++)
+	{
+		ShBatchReader *reader = merge->reading[i];
+		const uint32 *groups = merge->grouped ? reader->groups : NULL;
+		int			last;
+
+		if (reader->next == reader->count)
+		{
+			if (!shbatch_reader_next(reader))
+				continue;
+			reader->first = leading_bits(reader->keys, groups, 0);
+		}
+		last = reader->count - 1;
+		if (!is_greater(reader->keys, groups, last, round->group, round->key))
+		{
+			round->group = merge->grouped ? groups[last] : 0;
+			round->key = reader->keys[last];
+		}
+		round->low = Min(round->low, reader->first);
+		merge->reading[nreading++] = reader;
+	}
+	merge->nreading = nreading;
+	if (nreading == 0)
+		return;
+
+	/* about as many places as there were entries in the last round, or more */
+	width = leading_bits(&round->key, merge->grouped ? &round->group : NULL, 0) - round->low;
+	round->shift = width == 0 ? 0 :
+		Max(pg_leftmost_one_pos64(width) -
+			pg_leftmost_one_pos64(Min(2 * Max(merge->count, MIN_PLACES), MAX_PLACES / 2)), 0);
+	round->nplaces = (uint32) (width >> round->shift) + 1;
+}
+
+static void
+make_room(ShBatchMerge *merge, size_t count)
+{
+	if (count <= merge->capacity)
+		return;
+	merge->capacity = Max(count, merge->capacity * 2);
+	merge->keys = repalloc_huge(merge->keys, merge->capacity * sizeof(uint64));
+	merge->rows = repalloc_huge(merge->rows, merge->capacity * sizeof(uint64));
+	if (merge->grouped)
+		merge->groups = repalloc_huge(merge->groups, merge->capacity * sizeof(uint32));
+}
+
+/*
+ * Have the CPU fetch what a round will probably take of a reader.
+ */
+static inline void
+prefetch_entries(const ShBatchReader *reader)
+{
+	for (int i = 0; i < PREFETCHED; i += 8)
+	{
+		shcompat_prefetch(&reader->keys[reader->next + i]);
+		shcompat_prefetch(&reader->rows[reader->next + i]);
+	}
+}
+
+/*
+ * Count the entries that are not above the limit: of each reader they lie before its
+ * end, and places[] has how many there are of each place.
+ */
+static pg_attribute_always_inline void
+count_entries(ShBatchMerge *merge, Round * round, bool grouped)
+{
+	uint32	   *places = merge->places;
+	uint32		limit_group = round->group;
+	uint64		limit_key = round->key;
+	uint64		low = round->low;
+	int			shift = round->shift;
+
+	memset(places, 0, round->nplaces * sizeof(uint32));
+	round->count = 0;
+	for (int i = 0; i < merge->nreading; i++)
+	{
+		ShBatchReader *reader = merge->reading[i];
+		const uint64 *keys = reader->keys;
+		const uint32 *groups = grouped ? reader->groups : NULL;
+		int			count = reader->count;
+		int			end = reader->next;
+
+		if (i + 1 < merge->nreading)
+			prefetch_entries(merge->reading[i + 1]);
+		for (; end < count && !is_greater(keys, groups, end, limit_group, limit_key); end++)
+			places[(leading_bits(keys, groups, end) - low) >> shift]++;
+		reader->end = end;
+		round->count += end - reader->next;
+	}
+}
+
+/*
+ * Take the entries of a round out of the readers, about in order.
+ */
+static pg_attribute_always_inline void
+distribute(ShBatchMerge *merge, const Round * round, bool grouped)
+{
+	uint64	   *to_keys = merge->keys;
+	uint64	   *to_rows = merge->rows;
+	uint32	   *to_groups = merge->groups;
+	uint32	   *places = merge->places;
+	uint64		low = round->low;
+	int			shift = round->shift;
+	uint32		nplaces = round->nplaces;
+	uint32		start = 0;
+
+	/* from numbers to starts; what is put at a place moves its start on */
+	for (uint32 place = 0; place < nplaces; place++)
+	{
+		uint32		size = places[place];
+
+		places[place] = start;
+		start += size;
+	}
+	for (int i = 0; i < merge->nreading; i++)
+	{
+		ShBatchReader *reader = merge->reading[i];
+		const uint64 *keys = reader->keys;
+		const uint64 *rows = reader->rows;
+		const uint32 *groups = grouped ? reader->groups : NULL;
+		int			end = reader->end;
+
+		for (int j = reader->next; j < end; j++)
+		{
+			uint32		to = places[(leading_bits(keys, groups, j) - low) >> shift]++;
+
+			to_keys[to] = keys[j];
+			to_rows[to] = rows[j];
+			if (grouped)
+				to_groups[to] = groups[j];
+		}
+		reader->next = end;
+		if (end < reader->count)
+			reader->first = leading_bits(keys, groups, end);
+	}
+}
+
+/*
+ * Have entries in order that are about so.  Returns false where that takes too long.
+ */
+static pg_attribute_always_inline bool
+insert_entries(ShBatchMerge *merge, size_t count, bool grouped)
+{
+	uint64	   *keys = merge->keys;
+	uint64	   *rows = merge->rows;
+	uint32	   *groups = grouped ? merge->groups : NULL;
+	size_t		moves = MOST_MOVES * count;
+
+	for (size_t i = 1; i < count; i++)
+	{
+		uint64		key = keys[i];
+		uint64		row = rows[i];
+		uint32		group = grouped ? groups[i] : 0;
+		size_t		to = i;
+
+		if (!is_greater(keys, groups, i - 1, group, key))
+			continue;
+		do
+		{
+			keys[to] = keys[to - 1];
+			rows[to] = rows[to - 1];
+			if (grouped)
+				groups[to] = groups[to - 1];
+			to--;
+		} while (to > 0 && is_greater(keys, groups, to - 1, group, key));
+		keys[to] = key;
+		rows[to] = row;
+		if (grouped)
+			groups[to] = group;
+
+		if (i - to > moves)
+			return false;
+		moves -= i - to;
+	}
+	return true;
+}
+
+static pg_attribute_always_inline bool
+merge_round(ShBatchMerge *merge, Round * round, bool grouped)
+{
+	count_entries(merge, round, grouped);
+	make_room(merge, round->count);
+	distribute(merge, round, grouped);
+	return insert_entries(merge, round->count, grouped);
+}
+
+/*
+ * Sort entries that are in no order.
+ */
+static void
+sort_merged(ShBatchMerge *merge, size_t count)
+{
+	ShSortItems items;
+	ShSortItems sorted;
+
+	items.items = MemoryContextAllocHuge(CurrentMemoryContext, 2 * count * sizeof(ShSortItem));
+	items.groups = merge->grouped ?
+		MemoryContextAllocHuge(CurrentMemoryContext, 2 * count * sizeof(uint32)) : NULL;
+	sorted = shsort_items_from(items, count);
+	for (size_t i = 0; i < count; i++)
+		items.items[i] = shsort_item(merge->keys[i], merge->rows[i]);
+	if (merge->grouped)
+		memcpy(items.groups, merge->groups, count * sizeof(uint32));
+	shsort_radix_table(items, sorted, count, NULL, shsort_varying(items, count));
+	for (size_t i = 0; i < count; i++)
+	{
+		merge->keys[i] = sorted.items[i].key;
+		merge->rows[i] = sorted.items[i].value;
+	}
+	if (merge->grouped)
+	{
+		memcpy(merge->groups, sorted.groups, count * sizeof(uint32));
+		pfree(items.groups);
+	}
+	pfree(items.items);
+}
+
+/*
+ * Merge the next entries of the indexes: then keys[], rows[] and groups[] have count
+ * of them, 0 after the last.
+ */
+void
+shbatch_merge_next(ShBatchMerge *merge)
+{
+	Round		round;
+	bool		in_order;
+
+	begin_round(merge, &round);
+	merge->count = 0;
+	if (merge->nreading == 0)
+		return;
+	in_order = merge->grouped ? merge_round(merge, &round, true) :
+		merge_round(merge, &round, false);
+	if (!in_order)
+		sort_merged(merge, round.count);
+	merge->count = round.count;
+}
+
+/*
+ * Free what it has taken; the readers are not its own.
+ */
+void
+shbatch_merge_end(ShBatchMerge *merge)
+{
+	pfree(merge->reading);
+	pfree(merge->keys);
+	pfree(merge->rows);
+	if (merge->groups != NULL)
+		pfree(merge->groups);
+	pfree(merge->places);
+	pfree(merge);
+}
