@@ -116,14 +116,14 @@ typedef struct Round
 	uint64		low;			/* least leading bits */
 	int			shift;			/* of leading bits, above low, to a place */
 	uint32		nplaces;
-}			Round;
+} Round;
 
 /*
  * Have something of each index that has not been read to its end, and choose what to
  * merge: all up to the smallest of the last entries.
  */
 static void
-begin_round(ShBatchMerge *merge, Round * round)
+begin_round(ShBatchMerge *merge, Round *round)
 {
 	int			nreading = 0;
 	uint64		width;
@@ -194,7 +194,7 @@ prefetch_entries(const ShBatchReader *reader)
  * end, and places[] has how many there are of each place.
  */
 static pg_attribute_always_inline void
-count_entries(ShBatchMerge *merge, Round * round, bool grouped)
+count_entries(ShBatchMerge *merge, Round *round, bool grouped)
 {
 	uint32	   *places = merge->places;
 	uint32		limit_group = round->group;
@@ -225,7 +225,7 @@ count_entries(ShBatchMerge *merge, Round * round, bool grouped)
  * Take the entries of a round out of the readers, about in order.
  */
 static pg_attribute_always_inline void
-distribute(ShBatchMerge *merge, const Round * round, bool grouped)
+distribute(ShBatchMerge *merge, const Round *round, bool grouped)
 {
 	uint64	   *to_keys = merge->keys;
 	uint64	   *to_rows = merge->rows;
@@ -308,7 +308,7 @@ insert_entries(ShBatchMerge *merge, size_t count, bool grouped)
 }
 
 static pg_attribute_always_inline bool
-merge_round(ShBatchMerge *merge, Round * round, bool grouped)
+merge_round(ShBatchMerge *merge, Round *round, bool grouped)
 {
 	count_entries(merge, round, grouped);
 	make_room(merge, round->count);
