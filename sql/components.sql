@@ -128,6 +128,8 @@ SELECT count(*) FROM simhash_components((SELECT array_agg(i) FROM generate_serie
 -- pairs alone need none
 SET maintenance_work_mem = '1MB';
 SELECT count(*) FROM simhash_components((SELECT array_agg(i % 5000) FROM generate_series(1, 1000000) i), (SELECT array_agg(i % 4999) FROM generate_series(1, 1000000) i));
+-- nor where there is just enough for the members
+SELECT count(*) FROM simhash_components((SELECT array_agg(i) FROM generate_series(1, 8192) i) || 5::bigint, (SELECT array_agg(-i) FROM generate_series(1, 8192) i) || 6::bigint);
 RESET maintenance_work_mem;
 
 -- arrays as plpgsql keeps them, and as tables store them

@@ -183,6 +183,14 @@ enlarge(ShBatchUnionFind *components)
 										 components->capacity * sizeof(ShBatchElement));
 }
 
+static bool
+is_known(const ShBatchUnionFind *components, ShBatchElementKey key)
+{
+	if (components->kinds != NULL)
+		return kind_lookup(components->kinds, key) != NULL;
+	return element_lookup(components->hash, key.fp) != NULL;
+}
+
 /*
  * Number of an element.  A new one is a component of its own, of size 0.
  * ERRCODE_CONFIGURATION_LIMIT_EXCEEDED beyond maintenance_work_mem.
@@ -193,7 +201,8 @@ shbatch_union_find_add(ShBatchUnionFind *components, ShBatchElementKey key, bool
 	bool		found;
 	uint32	   *number;
 
-	if (components->count == components->capacity)
+	/* one that is there takes no room */
+	if (components->count == components->capacity && !is_known(components, key))
 		enlarge(components);
 	if (components->kinds != NULL)
 		number = &kind_insert(components->kinds, key, &found)->element;
