@@ -18,7 +18,7 @@ SELECT count(*) AS before, clock_timestamp() AS start FROM docs \gset
 DELETE FROM docs
 USING simhash_find_duplicates('docs_fp', 3, 'length(description) DESC, id') d JOIN docs k ON k.ctid = d.keeper
 WHERE docs.ctid = d.duplicate AND simhash_jaccard(docs.description, k.description) >= 0.8;
-SELECT format('removed %s of %s texts in %s s.  Those that now stand for most:',
+SELECT format('Removed %s of %s texts in %s s.  Those that now stand for most:',
 		to_char(:before - count(*), 'FM999,999,999'), to_char(:before, 'FM999,999,999'),
 		round(extract(epoch FROM clock_timestamp() - :'start'), 2))
 FROM docs;
