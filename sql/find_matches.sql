@@ -245,7 +245,7 @@ SELECT query, distance, count(*) FROM simhash_find_matches_in('{0, 0, 4, 255}', 
 
 -- more than fit
 SET maintenance_work_mem = '1MB';
-INSERT INTO many SELECT i, 0 FROM generate_series(1, 70000) i;
+INSERT INTO many SELECT i, 0 FROM generate_series(1, 130000) i;
 DELETE FROM few WHERE id > 2;
 \set VERBOSITY terse
 SELECT count(*) FROM simhash_find_matches('few_fp', 'many_fp');
@@ -302,6 +302,19 @@ ALTER TABLE staging ENABLE ROW LEVEL SECURITY;
 SET ROLE regress_simhash_matches;
 SELECT count(*) FROM simhash_find_matches('corpus_fp', 'staging_fp');
 RESET ROLE;
+
+-- one side needs most of the memory, and the other little
+CREATE TABLE same_many (fp simhash);
+INSERT INTO same_many SELECT 7 FROM generate_series(1, 80000);
+CREATE INDEX same_many_fp ON same_many USING simhash (fp);
+CREATE TABLE same_few (fp simhash);
+INSERT INTO same_few VALUES (6);
+CREATE INDEX same_few_fp ON same_few USING simhash (fp);
+SET maintenance_work_mem = '1MB';
+SELECT count(*) FROM simhash_find_matches('same_many_fp', 'same_few_fp', 1);
+SELECT count(*) FROM simhash_find_matches('same_few_fp', 'same_many_fp', 1);
+SELECT count(*) FROM simhash_find_matches_in('{6}', 'same_many_fp', 1);
+RESET maintenance_work_mem;
 
 DROP SCHEMA find_matches_test CASCADE;
 DROP ROLE regress_simhash_matches;

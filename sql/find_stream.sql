@@ -179,4 +179,28 @@ SELECT count(*) FROM simhash_find_duplicates('docs_fp', 10, keep => '1 / (id - i
 COPY (SELECT p IS NOT NULL, (SELECT command || ' ' || type FROM pg_stat_progress_copy WHERE pid = pg_backend_pid())
 	FROM (SELECT simhash_find_all('docs_fp') AS p LIMIT 1) s) TO STDOUT;
 
+-- what a rollback takes away from under a cursor
+CREATE TABLE moved (id int PRIMARY KEY, fp simhash);
+INSERT INTO moved SELECT i, i % 7 FROM generate_series(1, 3000) i;
+CREATE INDEX moved_fp ON moved USING simhash (fp);
+BEGIN;
+DECLARE c CURSOR FOR SELECT simhash_find_all('moved_fp', 0) IS NULL;
+SAVEPOINT a;
+REINDEX INDEX moved_fp;
+FETCH 2 c;
+ROLLBACK TO a;
+FETCH 2 c;
+ROLLBACK;
+BEGIN;
+DECLARE c CURSOR FOR SELECT simhash_find_matches('moved_fp', 'docs_fp', 64) IS NULL;
+SAVEPOINT a;
+CLUSTER moved USING moved_pkey;
+FETCH 2 c;
+RELEASE a;
+FETCH 2 c;
+SAVEPOINT b;
+ROLLBACK TO b;
+FETCH 2 c;
+ROLLBACK;
+
 DROP SCHEMA find_stream_test CASCADE;

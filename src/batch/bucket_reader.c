@@ -61,6 +61,15 @@ shbatch_buckets_init(ShBatchBucketReader *reader, ShBatchStream *stream, Size me
 }
 
 /*
+ * How much of its memory a reader has taken, which it keeps.
+ */
+Size
+shbatch_buckets_memory(const ShBatchBucketReader *reader)
+{
+	return reader->max_keys * BYTES_PER_KEY + reader->max_rows * BYTES_PER_ROW;
+}
+
+/*
  * Begin before the first bucket of a table, by prefixes of so many bits.
  */
 void

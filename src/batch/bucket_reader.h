@@ -72,6 +72,7 @@ typedef struct ShBatchBucketReader
 extern bool shbatch_bucket_fits(double entries);
 extern void shbatch_buckets_init(ShBatchBucketReader *reader, ShBatchStream *stream, Size memory,
 								 ShBatchRepeatFunction repeat, void *repeat_arg);
+extern Size shbatch_buckets_memory(const ShBatchBucketReader *reader);
 extern void shbatch_buckets_start(ShBatchBucketReader *reader, int table, int prefix_bits);
 extern bool shbatch_buckets_next(ShBatchBucketReader *reader);
 extern bool shbatch_buckets_at_end(ShBatchBucketReader *reader);

@@ -121,6 +121,7 @@ next_of_all(void *state, Datum *values)
 	FindAll    *find = state;
 	ShBatchRowPair pair;
 
+	shbatch_tables_verify(&find->call.tables);
 	if (!shbatch_row_pairs_next(find->pairs, &pair))
 		return false;
 	make_row(find, pair, values);

@@ -107,6 +107,7 @@ next_match(void *state, Datum *values)
 	FindMatches *find = state;
 	ShBatchRowPair pair;
 
+	shbatch_tables_verify(&find->call.tables);
 	if (!shbatch_row_pairs_next(find->pairs, &pair))
 		return false;
 	find->make_row(find, &pair, values);

@@ -19,6 +19,7 @@
 struct ShBatchMatchSearch
 {
 	const ShBatchPlan *plan;
+	Size		memory;			/* of both sides */
 	int			walk;			/* that is being made */
 	ShBatchMatchFunction found;
 	void	   *arg;
@@ -96,14 +97,14 @@ ShBatchMatchSearch *
 shbatch_match_search_begin(ShBatchStream *a, ShBatchStream *b, const ShBatchPlan *plan,
 						   int distance, ShBatchMatchFunction found, void *arg)
 {
-	Size		memory = maintenance_work_mem * (Size) 1024 / 2;
 	ShBatchMatchSearch *search = palloc(sizeof(ShBatchMatchSearch));
 
 	search->plan = plan;
+	search->memory = maintenance_work_mem * (Size) 1024;
 	search->found = found;
 	search->arg = arg;
-	shbatch_buckets_init(&search->a, a, memory, NULL, NULL);
-	shbatch_buckets_init(&search->b, b, memory, NULL, NULL);
+	shbatch_buckets_init(&search->a, a, search->memory / 2, NULL, NULL);
+	shbatch_buckets_init(&search->b, b, search->memory / 2, NULL, NULL);
 	shbatch_pairs_init(&search->pairs, distance, pair_found, report_part, search);
 	search->walk = 0;
 	start_walk(search);
@@ -111,10 +112,23 @@ shbatch_match_search_begin(ShBatchStream *a, ShBatchStream *b, const ShBatchPlan
 }
 
 /*
+ * Take the bucket of one side, in what memory the other has left, or half of it.
+ */
+static void
+take_bucket(const ShBatchMatchSearch *search, ShBatchBucketReader *reader,
+			const ShBatchBucketReader *other)
+{
+	Size		taken = shbatch_buckets_memory(other);
+
+	reader->memory = search->memory - Min(taken, search->memory / 2);
+	shbatch_buckets_take(reader);
+}
+
+/*
  * Search the next bucket of each side that have the same prefix.  They stay until the
  * next call.  Returns false after the last.
  *
- * Memory, up to half of maintenance_work_mem on either side, is needed for the
+ * Memory, up to maintenance_work_mem or half as much again, is needed for the
  * largest bucket of entries with a common prefix;
  * ERRCODE_CONFIGURATION_LIMIT_EXCEEDED if that is not enough.
  */
@@ -128,8 +142,8 @@ shbatch_match_search_next(ShBatchMatchSearch *search)
 	{
 		if (find_common_prefix(search))
 		{
-			shbatch_buckets_take(&search->a);
-			shbatch_buckets_take(&search->b);
+			take_bucket(search, &search->a, &search->b);
+			take_bucket(search, &search->b, &search->a);
 			shbatch_find_matches(&search->pairs, a->keys, a->nkeys, b->keys, b->nkeys);
 			return true;
 		}

@@ -56,7 +56,8 @@ typedef struct ShBatchParts
 typedef struct ShBatchBall
 {
 	size_t		count;
-	size_t		by_top[SHBATCH_MAX_PART_BITS + 1];	/* where those >= 1 << i begin */
+	size_t		by_top[SHBATCH_MAX_PART_BITS + 1];	/* where those >= 1 << i
+													 * begin */
 	uint32	   *numbers;		/* ascending, the first is 0 */
 } ShBatchBall;
 

@@ -22,8 +22,10 @@
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
 #include "storage/bufmgr.h"
+#include "utils/relcache.h"
 
 #include "batch/tables.h"
+#include "compat.h"
 #include "index/group.h"
 
 /* at most so many parts, for finding tables */
@@ -78,6 +80,7 @@ number_rows(ShBatchTables *tables)
 {
 	uint64		nblocks = 0;
 
+	tables->new_files = false;
 	for (int i = 0; i < tables->count; i++)
 	{
 		ShBatchTable *table = &tables->tables[i];
@@ -85,6 +88,10 @@ number_rows(ShBatchTables *tables)
 		if (tables->count > 1)
 			check_access_method(table->heap);
 		table->number = i;
+		table->heap_file = shcompat_file_number(table->heap);
+		table->index_file = shcompat_file_number(table->index);
+		tables->new_files |= shcompat_has_new_file(table->heap) ||
+			shcompat_has_new_file(table->index);
 		table->first_row = nblocks << 16;
 		nblocks += RelationGetNumberOfBlocks(table->heap);
 		table->end_row = nblocks << 16;
@@ -187,6 +194,42 @@ shbatch_tables_of_side(const ShBatchTables *tables, int side)
 	result.count = tables->sides[side].count;
 	result.parts = NULL;		/* those of all */
 	return result;
+}
+
+/*
+ * Is a relation that is open in a file?  Who opens a relation has its entry in the
+ * cache read anew, if it was marked as out of date.
+ */
+static bool
+is_in_file(Relation relation, Oid file)
+{
+	if (!relation->rd_isvalid)
+		RelationClose(RelationIdGetRelation(RelationGetRelid(relation)));
+	return shcompat_file_number(relation) == file;
+}
+
+/*
+ * Report an error if a table or an index is no longer in the file that it was in
+ * when it was opened.
+ *
+ * Nothing else can do that to what is in use than a rollback to a savepoint: it takes
+ * back what CLUSTER or REINDEX has done after that, while a cursor from before is open.
+ */
+void
+shbatch_tables_verify(const ShBatchTables *tables)
+{
+	for (int i = 0; tables->new_files && i < tables->count; i++)
+	{
+		const ShBatchTable *table = &tables->tables[i];
+
+		if (!is_in_file(table->heap, table->heap_file) ||
+			!is_in_file(table->index, table->index_file))
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("index \"%s\" is not what it was when its search began",
+							RelationGetRelationName(table->index)),
+					 errdetail("A rollback to a savepoint has undone the rewriting of it or its table.")));
+	}
 }
 
 void

@@ -22,6 +22,8 @@ typedef struct ShBatchTable
 	int			number;			/* among the tables of the set */
 	Relation	heap;
 	Relation	index;
+	Oid			heap_file;		/* what they were in when they were opened */
+	Oid			index_file;
 	uint64		first_row;
 	uint64		end_row;
 } ShBatchTable;
@@ -43,6 +45,7 @@ typedef struct ShBatchTables
 	int			part_shift;
 	int		   *parts;
 	bool		grouped;		/* the indexes have several columns */
+	bool		new_files;		/* this transaction has put some into new ones */
 
 	/*
 	 * the indexes that were named; none of the rows of a side is below its
@@ -55,6 +58,7 @@ typedef struct ShBatchTables
 
 extern void shbatch_tables_open(ShBatchTables *tables, const Oid *indexes, int nindexes);
 extern ShBatchTables shbatch_tables_of_side(const ShBatchTables *tables, int side);
+extern void shbatch_tables_verify(const ShBatchTables *tables);
 extern void shbatch_tables_close(ShBatchTables *tables);
 extern const ShBatchTable *shbatch_search_table(const ShBatchTables *tables, uint64 row);
 
