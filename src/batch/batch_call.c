@@ -55,6 +55,32 @@ shbatch_end_tables(ShBatchCall *call)
 }
 
 /*
+ * Report an error if the argument that is a distance is out of range.
+ */
+void
+shbatch_check_distance_argument(FunctionCallInfo fcinfo, int arg)
+{
+	if (!PG_ARGISNULL(arg))
+		shbatch_check_distance(PG_GETARG_INT32(arg));
+}
+
+/*
+ * The distance: that argument, or if it is null as many as all indexes that are named
+ * are for.
+ */
+int
+shbatch_get_distance(FunctionCallInfo fcinfo, int arg, const ShBatchTables *tables)
+{
+	int			distance = SHBITS_WIDTH;
+
+	if (!PG_ARGISNULL(arg))
+		return PG_GETARG_INT32(arg);
+	for (int side = 0; side < tables->nsides; side++)
+		distance = Min(distance, shidx_named_distance(&tables->sides[side]));
+	return distance;
+}
+
+/*
  * Begin a call with the arguments (index regclass, distance int), of which the first
  * is not null.
  *
@@ -65,14 +91,11 @@ void
 shbatch_open_index(FunctionCallInfo fcinfo, ShBatchCommand command, ShBatchCall *call)
 {
 	Oid			index = PG_GETARG_OID(0);
-	int			distance;
 
-	if (!PG_ARGISNULL(1))
-		shbatch_check_distance(PG_GETARG_INT32(1));
+	shbatch_check_distance_argument(fcinfo, 1);
 	shbatch_begin_tables(call, command, &index, 1, true);
-	distance = PG_ARGISNULL(1) ? shidx_named_distance(&call->tables.sides[0]) :
-		PG_GETARG_INT32(1);
-	shbatch_source_tables(&call->input, &call->tables, call->snapshot, distance);
+	shbatch_source_tables(&call->input, &call->tables, call->snapshot,
+						  shbatch_get_distance(fcinfo, 1, &call->tables));
 }
 
 /*

@@ -32,6 +32,8 @@ typedef struct ShBatchCall
 
 extern void shbatch_begin_tables(ShBatchCall *call, ShBatchCommand command,
 								 const Oid *indexes, int nindexes, bool by_columns);
+extern void shbatch_check_distance_argument(FunctionCallInfo fcinfo, int arg);
+extern int	shbatch_get_distance(FunctionCallInfo fcinfo, int arg, const ShBatchTables *tables);
 extern void shbatch_end_tables(ShBatchCall *call);
 extern void shbatch_open_index(FunctionCallInfo fcinfo, ShBatchCommand command,
 							   ShBatchCall *call);

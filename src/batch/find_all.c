@@ -35,21 +35,13 @@ typedef struct FindAll
 static void
 make_row(FindAll *find, ShBatchRowPair pair, Datum *values)
 {
-	const ShBatchTables *tables = &find->call.tables;
-
 	if (pair.a_row > pair.b_row)
 	{
 		ShBatchRowPair swapped = {pair.b_row, pair.b_fp, pair.a_row, pair.a_fp};
 
 		pair = swapped;
 	}
-	values[5] = ObjectIdGetDatum(shbatch_name_row(tables, pair.a_row, &find->tids[0]));
-	values[6] = ObjectIdGetDatum(shbatch_name_row(tables, pair.b_row, &find->tids[1]));
-	values[0] = PointerGetDatum(&find->tids[0]);
-	values[1] = PointerGetDatum(&find->tids[1]);
-	values[2] = SimhashGetDatum(pair.a_fp);
-	values[3] = SimhashGetDatum(pair.b_fp);
-	values[4] = Int32GetDatum(shbits_distance(pair.a_fp, pair.b_fp));
+	shbatch_pair_values(&find->call.tables, &pair, find->tids, values);
 	shbatch_progress_found();
 }
 

@@ -38,15 +38,7 @@ typedef struct FindMatches
 static void
 make_row_of_rows(FindMatches *find, const ShBatchRowPair *pair, Datum *values)
 {
-	const ShBatchTables *tables = &find->call.tables;
-
-	values[5] = ObjectIdGetDatum(shbatch_name_row(tables, pair->a_row, &find->tids[0]));
-	values[6] = ObjectIdGetDatum(shbatch_name_row(tables, pair->b_row, &find->tids[1]));
-	values[0] = PointerGetDatum(&find->tids[0]);
-	values[1] = PointerGetDatum(&find->tids[1]);
-	values[2] = SimhashGetDatum(pair->a_fp);
-	values[3] = SimhashGetDatum(pair->b_fp);
-	values[4] = Int32GetDatum(shbits_distance(pair->a_fp, pair->b_fp));
+	shbatch_pair_values(&find->call.tables, pair, find->tids, values);
 	shbatch_progress_found();
 }
 
@@ -140,26 +132,15 @@ command_of(const FindMatches *find)
 	return find->result != NULL ? SHBATCH_FIND_MATCHES : SHBATCH_UNWATCHED;
 }
 
-/* the argument that is the distance, or -1 if it is null */
-static int
-get_distance(FunctionCallInfo fcinfo)
-{
-	if (PG_ARGISNULL(2))
-		return -1;
-	shbatch_check_distance(PG_GETARG_INT32(2));
-	return PG_GETARG_INT32(2);
-}
-
 static void *
 begin_find_matches(FunctionCallInfo fcinfo, ShBatchResult *result)
 {
 	Oid			indexes[2];
-	int			distance;
 	FindMatches *find;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		return NULL;
-	distance = get_distance(fcinfo);
+	shbatch_check_distance_argument(fcinfo, 2);
 	indexes[0] = PG_GETARG_OID(0);
 	indexes[1] = PG_GETARG_OID(1);
 	if (indexes[0] == indexes[1])
@@ -170,10 +151,8 @@ begin_find_matches(FunctionCallInfo fcinfo, ShBatchResult *result)
 
 	find = make_state(result);
 	shbatch_begin_tables(&find->call, command_of(find), indexes, 2, true);
-	if (distance < 0)
-		distance = Min(shidx_named_distance(&find->call.tables.sides[0]),
-					   shidx_named_distance(&find->call.tables.sides[1]));
-	shbatch_match_source_tables(&find->input, &find->call.tables, find->call.snapshot, distance);
+	shbatch_match_source_tables(&find->input, &find->call.tables, find->call.snapshot,
+								shbatch_get_distance(fcinfo, 2, &find->call.tables));
 	begin_search(find, false);
 	return find;
 }
@@ -182,20 +161,18 @@ static void *
 begin_find_matches_in(FunctionCallInfo fcinfo, ShBatchResult *result)
 {
 	Oid			index;
-	int			distance;
 	FindMatches *find;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		return NULL;
-	distance = get_distance(fcinfo);
+	shbatch_check_distance_argument(fcinfo, 2);
 	index = PG_GETARG_OID(1);
 
 	find = make_state(result);
 	shbatch_begin_tables(&find->call, command_of(find), &index, 1, false);
-	if (distance < 0)
-		distance = shidx_named_distance(&find->call.tables.sides[0]);
 	shbatch_match_source_array(&find->input, PG_GETARG_ANY_ARRAY_P(0), &find->call.tables,
-							   find->call.snapshot, distance);
+							   find->call.snapshot,
+							   shbatch_get_distance(fcinfo, 2, &find->call.tables));
 	begin_search(find, true);
 	return find;
 }

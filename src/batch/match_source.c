@@ -37,8 +37,7 @@ suits(const Side *side, int distance)
 static bool
 has_scheme(const Side *side, const ShBitsScheme *scheme)
 {
-	return side->scheme != NULL && scheme != NULL &&
-		side->scheme->blocks == scheme->blocks && side->scheme->distance == scheme->distance;
+	return side->scheme != NULL && scheme != NULL && shbits_same_scheme(side->scheme, scheme);
 }
 
 /* the scheme of indexes that both sides are to be read by, or NULL */

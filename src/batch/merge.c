@@ -322,13 +322,9 @@ merge_round(ShBatchMerge *merge, Round *round, bool grouped)
 static void
 sort_merged(ShBatchMerge *merge, size_t count)
 {
-	ShSortItems items;
-	ShSortItems sorted;
+	ShSortItems items = shsort_allocate_items(CurrentMemoryContext, count, merge->grouped);
+	ShSortItems sorted = shsort_allocate_items(CurrentMemoryContext, count, merge->grouped);
 
-	items.items = MemoryContextAllocHuge(CurrentMemoryContext, 2 * count * sizeof(ShSortItem));
-	items.groups = merge->grouped ?
-		MemoryContextAllocHuge(CurrentMemoryContext, 2 * count * sizeof(uint32)) : NULL;
-	sorted = shsort_items_from(items, count);
 	for (size_t i = 0; i < count; i++)
 		items.items[i] = shsort_item(merge->keys[i], merge->rows[i]);
 	if (merge->grouped)
@@ -340,11 +336,9 @@ sort_merged(ShBatchMerge *merge, size_t count)
 		merge->rows[i] = sorted.items[i].value;
 	}
 	if (merge->grouped)
-	{
 		memcpy(merge->groups, sorted.groups, count * sizeof(uint32));
-		pfree(items.groups);
-	}
-	pfree(items.items);
+	shsort_free_items(&items);
+	shsort_free_items(&sorted);
 }
 
 /*

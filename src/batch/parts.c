@@ -19,6 +19,7 @@
 
 #include <math.h>
 
+#include "common/pg_prng.h"
 #include "utils/memutils.h"
 
 #include "batch/parts.h"
@@ -202,22 +203,16 @@ static int
 make_sample(const ShBatchKeySets *sets, uint64 varying, uint64 **sample)
 {
 	int			count = Min((sets->na + sets->nb) / KEYS_PER_SAMPLE, MAX_SAMPLE);
-	uint64		state = 0;
+	pg_prng_state state;
 
+	/* the same in each run */
+	pg_prng_seed(&state, 0);
 	*sample = palloc(Max(count, 1) * sizeof(uint64));
 	for (int k = 0; k < count; k++)
 	{
-		uint64		random;
-		size_t		i;
-		size_t		j;
+		size_t		i = pg_prng_uint64_range(&state, 0, sets->na - 1);
+		size_t		j = pg_prng_uint64_range(&state, 0, sets->nb - 1);
 
-		/* splitmix64: different each time, the same in each run */
-		random = (state += UINT64CONST(0x9e3779b97f4a7c15));
-		random = (random ^ (random >> 30)) * UINT64CONST(0xbf58476d1ce4e5b9);
-		random = (random ^ (random >> 27)) * UINT64CONST(0x94d049bb133111eb);
-		random ^= random >> 31;
-		i = random % sets->na;
-		j = (random >> 32 | random << 32) % sets->nb;
 		if (sets->among && i == j)
 			j = (j + 1) % sets->nb;
 		(*sample)[k] = (sets->a[i] ^ sets->b[j]) & varying;

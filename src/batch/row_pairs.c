@@ -22,6 +22,8 @@
 
 #include "batch/row_pairs.h"
 #include "batch/temp_file.h"
+#include "bits/distance.h"
+#include "type/simhash.h"
 
 /* a fingerprint among those whose pairs are returned together */
 typedef struct Fingerprint
@@ -582,6 +584,23 @@ shbatch_row_pairs_next(ShBatchRowPairs *pairs, ShBatchRowPair *pair)
 		}
 		start_returning(pairs);
 	}
+}
+
+/*
+ * The values of the result columns (a, b, a_fp, b_fp, distance, a_table, b_table) of
+ * a pair of rows.  They point to two TIDs, which are set.
+ */
+void
+shbatch_pair_values(const ShBatchTables *tables, const ShBatchRowPair *pair,
+					ItemPointerData *tids, Datum *values)
+{
+	values[5] = ObjectIdGetDatum(shbatch_name_row(tables, pair->a_row, &tids[0]));
+	values[6] = ObjectIdGetDatum(shbatch_name_row(tables, pair->b_row, &tids[1]));
+	values[0] = PointerGetDatum(&tids[0]);
+	values[1] = PointerGetDatum(&tids[1]);
+	values[2] = SimhashGetDatum(pair->a_fp);
+	values[3] = SimhashGetDatum(pair->b_fp);
+	values[4] = Int32GetDatum(shbits_distance(pair->a_fp, pair->b_fp));
 }
 
 /*

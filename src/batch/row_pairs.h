@@ -39,6 +39,8 @@ extern ShBatchRowPairs *shbatch_row_pairs_begin(ShBatchRows *rows, bool values_f
 extern void shbatch_row_pairs_add(ShBatchRowPairs *pairs, const ShBatchBucket *a, size_t i,
 								  const ShBatchBucket *b, size_t j);
 extern bool shbatch_row_pairs_next(ShBatchRowPairs *pairs, ShBatchRowPair *pair);
+extern void shbatch_pair_values(const ShBatchTables *tables, const ShBatchRowPair *pair,
+								ItemPointerData *tids, Datum *values);
 extern void shbatch_row_pairs_end(ShBatchRowPairs *pairs);
 
 #endif							/* SIMHASH_BATCH_ROW_PAIRS_H */

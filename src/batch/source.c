@@ -125,7 +125,7 @@ shbatch_common_scheme(const ShBatchTables *tables)
 
 		if (common == NULL)
 			common = scheme;
-		else if (scheme->blocks != common->blocks || scheme->distance != common->distance)
+		else if (!shbits_same_scheme(scheme, common))
 			return NULL;
 		else
 			pfree(scheme);

@@ -71,6 +71,12 @@ extern void shbits_check_scheme(int blocks, int distance);
  */
 extern void shbits_check_table(const ShBitsScheme *scheme, int table_no);
 
+static inline bool
+shbits_same_scheme(const ShBitsScheme *a, const ShBitsScheme *b)
+{
+	return a->blocks == b->blocks && a->distance == b->distance;
+}
+
 /*
  * Make a scheme in the current memory context.  Raises the same error if it
  * cannot be used.

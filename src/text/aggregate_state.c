@@ -14,21 +14,18 @@
  */
 #include "postgres.h"
 
-#include "port/pg_bswap.h"
-
-#include "compat.h"
 #include "text/aggregate_state.h"
 #include "text/majority.h"
+#include "text/state_bytes.h"
 #include "text/weights.h"
 
 #define MAGIC			"sim\001"
-#define MAGIC_LENGTH	4
 
 /* digits of a counter, and so the most rows that are counted */
 #define DIGITS			24
 #define MAX_COUNT		((UINT64CONST(1) << DIGITS) - 1)
 
-#define COUNT_OFFSET	MAGIC_LENGTH
+#define COUNT_OFFSET	SHTEXT_MAGIC_LENGTH
 #define DIGITS_OFFSET	(COUNT_OFFSET + 8)
 #define SUMS_OFFSET		(DIGITS_OFFSET + DIGITS * 8)
 #define MAGNITUDE_OFFSET	SUMS_OFFSET
@@ -53,40 +50,18 @@ static bytea *move_to_sums(bytea *state);
 static void read_numbers(const bytea *state, Numbers *numbers);
 static void write_numbers(bytea *state, const Numbers *numbers);
 static void add_counters(ShTextWeights *sums, const Numbers *numbers);
-SHCOMPAT_NORETURN static void report_invalid(const char *detail);
-
-static inline uint64
-get_word(const char *at)
-{
-	uint64		word;
-
-	memcpy(&word, at, sizeof(word));
-#ifdef WORDS_BIGENDIAN
-	word = pg_bswap64(word);
-#endif
-	return word;
-}
-
-static inline void
-put_word(char *at, uint64 word)
-{
-#ifdef WORDS_BIGENDIAN
-	word = pg_bswap64(word);
-#endif
-	memcpy(at, &word, sizeof(word));
-}
 
 static inline uint128
 get_int128(const char *at)
 {
-	return (uint128) get_word(at + 8) << 64 | get_word(at);
+	return (uint128) shtext_get_uint64(at + 8) << 64 | shtext_get_uint64(at);
 }
 
 static inline void
 put_int128(char *at, uint128 x)
 {
-	put_word(at, (uint64) x);
-	put_word(at + 8, (uint64) (x >> 64));
+	shtext_put_uint64(at, (uint64) x);
+	shtext_put_uint64(at + 8, (uint64) (x >> 64));
 }
 
 /*
@@ -95,11 +70,7 @@ put_int128(char *at, uint128 x)
 bytea *
 shtext_state_make(void)
 {
-	bytea	   *state = palloc0(VARHDRSZ + COUNTED_LENGTH);
-
-	SET_VARSIZE(state, VARHDRSZ + COUNTED_LENGTH);
-	memcpy(VARDATA(state), MAGIC, MAGIC_LENGTH);
-	return state;
+	return shtext_make_state_bytes(MAGIC, COUNTED_LENGTH);
 }
 
 /*
@@ -112,10 +83,8 @@ shtext_state_check(const bytea *state)
 {
 	Size		length = VARSIZE_ANY_EXHDR(state);
 
-	if (unlikely(length != COUNTED_LENGTH && length != WEIGHTED_LENGTH))
-		report_invalid("It has a wrong length.");
-	if (unlikely(memcmp(VARDATA_ANY(state), MAGIC, MAGIC_LENGTH) != 0))
-		report_invalid("It is of another version, or no state at all.");
+	shtext_check_state_head(state, MAGIC,
+							length == COUNTED_LENGTH || length == WEIGHTED_LENGTH);
 }
 
 /*
@@ -132,9 +101,9 @@ shtext_state_verify(const bytea *state)
 
 	if (numbers.count > MAX_COUNT ||
 		shtext_counters_above(numbers.digits, DIGITS, numbers.count) != 0)
-		report_invalid("Its counters contradict each other.");
+		shtext_report_invalid_state("Its counters contradict each other.");
 	if (!shtext_weights_are_possible(&numbers.sums))
-		report_invalid("Its sums contradict each other.");
+		shtext_report_invalid_state("Its sums contradict each other.");
 }
 
 /*
@@ -148,7 +117,7 @@ bytea *
 shtext_state_add(bytea *state, uint64 hash)
 {
 	char	   *data = VARDATA(state);
-	uint64		count = get_word(data + COUNT_OFFSET);
+	uint64		count = shtext_get_uint64(data + COUNT_OFFSET);
 	uint64		carry = hash;
 
 	if (unlikely(count >= MAX_COUNT))
@@ -164,12 +133,12 @@ shtext_state_add(bytea *state, uint64 hash)
 		uint64		sum;
 
 		if (unlikely(digit == data + SUMS_OFFSET))
-			report_invalid("Its counters contradict each other.");
-		sum = get_word(digit);
-		put_word(digit, sum ^ carry);
+			shtext_report_invalid_state("Its counters contradict each other.");
+		sum = shtext_get_uint64(digit);
+		shtext_put_uint64(digit, sum ^ carry);
 		carry &= sum;
 	}
-	put_word(data + COUNT_OFFSET, count + 1);
+	shtext_put_uint64(data + COUNT_OFFSET, count + 1);
 	return state;
 }
 
@@ -307,9 +276,9 @@ read_numbers(const bytea *state, Numbers *numbers)
 	const char *data = VARDATA_ANY(state);
 
 	memset(numbers, 0, sizeof(*numbers));
-	numbers->count = get_word(data + COUNT_OFFSET);
+	numbers->count = shtext_get_uint64(data + COUNT_OFFSET);
 	for (int d = 0; d < DIGITS; d++)
-		numbers->digits[d] = get_word(data + DIGITS_OFFSET + d * 8);
+		numbers->digits[d] = shtext_get_uint64(data + DIGITS_OFFSET + d * 8);
 
 	numbers->weighted = (VARSIZE_ANY_EXHDR(state) == WEIGHTED_LENGTH);
 	if (numbers->weighted)
@@ -330,9 +299,9 @@ write_numbers(bytea *state, const Numbers *numbers)
 {
 	char	   *data = VARDATA(state);
 
-	put_word(data + COUNT_OFFSET, numbers->count);
+	shtext_put_uint64(data + COUNT_OFFSET, numbers->count);
 	for (int d = 0; d < DIGITS; d++)
-		put_word(data + DIGITS_OFFSET + d * 8, numbers->digits[d]);
+		shtext_put_uint64(data + DIGITS_OFFSET + d * 8, numbers->digits[d]);
 	if (numbers->weighted)
 	{
 		put_int128(data + MAGNITUDE_OFFSET, numbers->sums.magnitude);
@@ -362,13 +331,4 @@ add_counters(ShTextWeights *sums, const Numbers *numbers)
 		counted.ones[i] = counter * SHTEXT_WEIGHT_ONE;
 	}
 	shtext_weights_combine(sums, &counted);
-}
-
-static void
-report_invalid(const char *detail)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-			 errmsg("invalid state of a simhash aggregate"),
-			 errdetail_internal("%s", detail)));
 }

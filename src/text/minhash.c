@@ -39,6 +39,7 @@ PG_FUNCTION_INFO_V1(simhash_minhash_radius);
 
 static Datum minhash_array(FunctionCallInfo fcinfo, ShTextElementHash hash);
 static void add_hashes(void *state, const uint64 *hashes, int nhashes);
+static Datum return_sketch(FunctionCallInfo fcinfo, const ShTextSketch *sketch);
 
 /*
  * simhash_minhash(document text, shingle int, unit text) -> simhash
@@ -52,15 +53,12 @@ simhash_minhash_text(PG_FUNCTION_ARGS)
 	int			shingle = shtext_checked_shingle(PG_GETARG_INT32(1));
 	ShTextUnit	unit = shtext_unit_named(PG_GETARG_TEXT_PP(2));
 	ShTextSketch sketch;
-	uint64		result;
 
 	shtext_sketch_init(&sketch);
 	shtext_hash_text(document, shingle, unit, add_hashes, &sketch);
 
 	PG_FREE_IF_COPY(document, 0);
-	if (!shtext_sketch_result(&sketch, &result))
-		PG_RETURN_NULL();
-	PG_RETURN_SIMHASH(result);
+	return return_sketch(fcinfo, &sketch);
 }
 
 /*
@@ -74,15 +72,12 @@ simhash_minhash_bytea(PG_FUNCTION_ARGS)
 	bytea	   *document = PG_GETARG_BYTEA_PP(0);
 	int			shingle = shtext_checked_shingle(PG_GETARG_INT32(1));
 	ShTextSketch sketch;
-	uint64		result;
 
 	shtext_sketch_init(&sketch);
 	shtext_hash_bytes(document, shingle, add_hashes, &sketch);
 
 	PG_FREE_IF_COPY(document, 0);
-	if (!shtext_sketch_result(&sketch, &result))
-		PG_RETURN_NULL();
-	PG_RETURN_SIMHASH(result);
+	return return_sketch(fcinfo, &sketch);
 }
 
 /*
@@ -98,7 +93,6 @@ simhash_minhash_tsvector(PG_FUNCTION_ARGS)
 	ShTextSketch sketch;
 	uint64		hashes[BATCH];
 	int			nhashes = 0;
-	uint64		result;
 
 	shtext_sketch_init(&sketch);
 	for (int i = 0; i < document->size; i++)
@@ -115,9 +109,7 @@ simhash_minhash_tsvector(PG_FUNCTION_ARGS)
 	}
 
 	PG_FREE_IF_COPY(document, 0);
-	if (!shtext_sketch_result(&sketch, &result))
-		PG_RETURN_NULL();
-	PG_RETURN_SIMHASH(result);
+	return return_sketch(fcinfo, &sketch);
 }
 
 /*
@@ -194,7 +186,6 @@ minhash_array(FunctionCallInfo fcinfo, ShTextElementHash hash)
 											"features", &features);
 	ShTextSketch sketch;
 	uint64		hashes[BATCH];
-	uint64		result;
 
 	shtext_sketch_init(&sketch);
 	for (int done = 0; done < nfeatures; done += BATCH)
@@ -207,9 +198,7 @@ minhash_array(FunctionCallInfo fcinfo, ShTextElementHash hash)
 		shtext_sketch_add(&sketch, hashes, n);
 	}
 
-	if (!shtext_sketch_result(&sketch, &result))
-		PG_RETURN_NULL();
-	PG_RETURN_SIMHASH(result);
+	return return_sketch(fcinfo, &sketch);
 }
 
 /*
@@ -219,4 +208,17 @@ static void
 add_hashes(void *state, const uint64 *hashes, int nhashes)
 {
 	shtext_sketch_add((ShTextSketch *) state, hashes, nhashes);
+}
+
+/*
+ * The fingerprint of a sketch; null if the set is empty.
+ */
+static Datum
+return_sketch(FunctionCallInfo fcinfo, const ShTextSketch *sketch)
+{
+	uint64		result;
+
+	if (!shtext_sketch_result(sketch, &result))
+		PG_RETURN_NULL();
+	PG_RETURN_SIMHASH(result);
 }

@@ -60,6 +60,18 @@ static const ShTextKernels kernels_choose = {
 
 const ShTextKernels *shtext_kernels = &kernels_choose;
 
+/* are the next nine bytes ASCII? */
+static inline bool
+nine_are_ascii(const unsigned char *next)
+{
+	uint64		a;
+	uint64		b;
+
+	memcpy(&a, next, sizeof(a));
+	memcpy(&b, next + 1, sizeof(b));
+	return ((a | b) & UINT64CONST(0x8080808080808080)) == 0;
+}
+
 const unsigned char *
 shtext_fold_ascii_portable(const unsigned char *next,
 						   const unsigned char *end, char **out)
@@ -68,14 +80,8 @@ shtext_fold_ascii_portable(const unsigned char *next,
 
 	while (end - next > 8)
 	{
-		uint64		a;
-		uint64		b;
-
-		memcpy(&a, next, sizeof(a));
-		memcpy(&b, next + 1, sizeof(b));
-		if ((a | b) & UINT64CONST(0x8080808080808080))
+		if (!nine_are_ascii(next))
 			break;
-
 		for (int i = 0; i < 8; i++)
 		{
 			uint8		folded = shtext_ascii_fold[next[i]];
@@ -100,14 +106,8 @@ shtext_fold_words_portable(const unsigned char *next,
 
 	while (end - next > 8)
 	{
-		uint64		a;
-		uint64		b;
-
-		memcpy(&a, next, sizeof(a));
-		memcpy(&b, next + 1, sizeof(b));
-		if ((a | b) & UINT64CONST(0x8080808080808080))
+		if (!nine_are_ascii(next))
 			break;
-
 		for (int i = 0; i < 8; i++)
 		{
 			uint8		folded = shtext_ascii_fold[next[i]];

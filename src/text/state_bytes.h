@@ -1,0 +1,82 @@
+/*-------------------------------------------------------------------------
+ *
+ * state_bytes.h
+ *	  What the states of aggregates have in common, as byteas.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_TEXT_STATE_BYTES_H
+#define SIMHASH_TEXT_STATE_BYTES_H
+
+#include "postgres.h"
+
+#include "port/pg_bswap.h"
+
+#include "compat.h"
+
+/* all states begin with three letters and the version of the layout */
+#define SHTEXT_MAGIC_LENGTH		4
+
+extern bytea *shtext_make_state_bytes(const char *magic, Size length);
+SHCOMPAT_NORETURN extern void shtext_report_invalid_state(const char *detail);
+
+/*
+ * Numbers in a state have their least significant byte first, and any alignment.
+ */
+static inline uint64
+shtext_get_uint64(const char *at)
+{
+	uint64		x;
+
+	memcpy(&x, at, sizeof(x));
+#ifdef WORDS_BIGENDIAN
+	x = pg_bswap64(x);
+#endif
+	return x;
+}
+
+static inline void
+shtext_put_uint64(char *at, uint64 x)
+{
+#ifdef WORDS_BIGENDIAN
+	x = pg_bswap64(x);
+#endif
+	memcpy(at, &x, sizeof(x));
+}
+
+static inline uint32
+shtext_get_uint32(const char *at)
+{
+	uint32		x;
+
+	memcpy(&x, at, sizeof(x));
+#ifdef WORDS_BIGENDIAN
+	x = pg_bswap32(x);
+#endif
+	return x;
+}
+
+static inline void
+shtext_put_uint32(char *at, uint32 x)
+{
+#ifdef WORDS_BIGENDIAN
+	x = pg_bswap32(x);
+#endif
+	memcpy(at, &x, sizeof(x));
+}
+
+/*
+ * Check length and head of a state.
+ *
+ * Raises ERRCODE_INVALID_BINARY_REPRESENTATION.
+ */
+static inline void
+shtext_check_state_head(const bytea *state, const char *magic, bool length_fits)
+{
+	if (unlikely(!length_fits))
+		shtext_report_invalid_state("It has a wrong length.");
+	if (unlikely(memcmp(VARDATA_ANY(state), magic, SHTEXT_MAGIC_LENGTH) != 0))
+		shtext_report_invalid_state("It is of another version, or no state at all.");
+}
+
+#endif							/* SIMHASH_TEXT_STATE_BYTES_H */
