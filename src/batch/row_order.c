@@ -80,12 +80,14 @@ static void
 enter_table(ShBatchRowOrder *order, const ShBatchTable *table)
 {
 	MemoryContext old;
+	List	   *items;
 
 	order->estate = CreateExecutorState();
 	old = MemoryContextSwitchTo(order->estate->es_query_cxt);
+	items = items_for(order, table);
 	order->items = palloc(order->keep->nitems * sizeof(ExprState *));
 	for (int i = 0; i < order->keep->nitems; i++)
-		order->items[i] = ExecPrepareExpr(list_nth(items_for(order, table), i), order->estate);
+		order->items[i] = ExecPrepareExpr(list_nth(items, i), order->estate);
 	MemoryContextSwitchTo(old);
 	if (table != NULL)
 		order->row = table_slot_create(table->heap, NULL);
