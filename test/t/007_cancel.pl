@@ -89,34 +89,44 @@ while ($tries++ < 20)
 		't', 'the cancelled index does not exist');
 }
 cmp_ok(scalar(keys %phase), '>', 0, 'some build was cancelled');
+# A function that cancels a backend p among some, and returns what a progress view showed of
+# it when the signal was sent, and last; null if there was none.
+sub make_canceller
+{
+	my ($name, $victims, $progress) = @_;
+	$node->safe_psql(
+		'postgres', qq{
+		CREATE FUNCTION $name(OUT at_signal bigint, OUT at_end bigint) LANGUAGE plpgsql AS \$\$
+		DECLARE
+			victim integer;
+			now bigint;
+		BEGIN
+			SELECT p.pid INTO victim FROM $victims AND pg_cancel_backend(p.pid);
+			WHILE victim IS NOT NULL LOOP
+				PERFORM pg_stat_clear_snapshot();
+				SELECT $progress AND p.pid = victim INTO now;
+				EXIT WHEN now IS NULL;
+				at_signal := coalesce(at_signal, now);
+				at_end := now;
+			END LOOP;
+			IF victim IS NOT NULL THEN	-- it may have ended at once
+				at_signal := coalesce(at_signal, 0);
+				at_end := coalesce(at_end, at_signal);
+			END IF;
+		END
+		\$\$});
+	return;
+}
+
 # A build stops while it writes a table, not at the end of it.  Once the signal
 # has been sent, the build can write a few more pages before it looks.  The
 # progress view shows every 64 pages, so the last that is seen of it may be that
 # much further; but not most of a table, which has 300000 entries.
-$node->safe_psql(
-	'postgres', q{
-	CREATE FUNCTION cancel_writing(OUT at_signal bigint, OUT at_end bigint) LANGUAGE plpgsql AS $$
-	DECLARE
-		victim integer;
-		now bigint;
-	BEGIN
-		SELECT p.pid INTO victim FROM pg_stat_progress_create_index p JOIN pg_stat_activity a USING (pid)
-			WHERE a.application_name = 'victim' AND p.tuples_done BETWEEN 1 AND 150000
-				AND p.phase LIKE '%writing tables' AND pg_cancel_backend(p.pid);
-		WHILE victim IS NOT NULL LOOP
-			PERFORM pg_stat_clear_snapshot();
-			SELECT tuples_done INTO now FROM pg_stat_progress_create_index
-				WHERE pid = victim AND phase LIKE '%writing tables';
-			EXIT WHEN now IS NULL;
-			at_signal := coalesce(at_signal, now);
-			at_end := now;
-		END LOOP;
-		IF victim IS NOT NULL THEN	-- it may have ended at once
-			at_signal := coalesce(at_signal, 0);
-			at_end := coalesce(at_end, at_signal);
-		END IF;
-	END
-	$$});
+make_canceller('cancel_writing',
+	q{pg_stat_progress_create_index p JOIN pg_stat_activity a USING (pid)
+		WHERE a.application_name = 'victim' AND p.tuples_done BETWEEN 1 AND 150000
+			AND p.phase LIKE '%writing tables'},
+	q{tuples_done FROM pg_stat_progress_create_index p WHERE p.phase LIKE '%writing tables'});
 foreach my $try (1 .. 20)
 {
 	my ($progress, $err) = cancelled(
@@ -137,28 +147,9 @@ is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_ls_tmpdir()'),
 # A search for pairs stops even where each comparison finds one, not when the 64
 # keys that are compared together have met all others: that would be up to 4
 # million pairs.
-$node->safe_psql(
-	'postgres', q{
-	CREATE FUNCTION cancel_pairs(OUT at_signal bigint, OUT at_end bigint) LANGUAGE plpgsql AS $$
-	DECLARE
-		victim integer;
-		now bigint;
-	BEGIN
-		SELECT p.pid INTO victim FROM simhash_stat_progress p JOIN pg_stat_activity a USING (pid)
-			WHERE a.application_name = 'victim' AND p.found > 0 AND pg_cancel_backend(p.pid);
-		WHILE victim IS NOT NULL LOOP
-			PERFORM pg_stat_clear_snapshot();
-			SELECT p.found INTO now FROM simhash_stat_progress p WHERE p.pid = victim;
-			EXIT WHEN now IS NULL;
-			at_signal := coalesce(at_signal, now);
-			at_end := now;
-		END LOOP;
-		IF victim IS NOT NULL THEN	-- it may have ended at once
-			at_signal := coalesce(at_signal, 0);
-			at_end := coalesce(at_end, at_signal);
-		END IF;
-	END
-	$$});
+make_canceller('cancel_pairs',
+	q{simhash_stat_progress p JOIN pg_stat_activity a USING (pid) WHERE a.application_name = 'victim' AND p.found > 0},
+	q{p.found FROM simhash_stat_progress p WHERE true});
 foreach my $try (1 .. 4)
 {
 	my ($progress, $err) = cancelled(
