@@ -46,7 +46,7 @@ demo:
 # a line for each kind: its name, then its tests
 list-tests:
 	@echo 'regress $(REGRESS)'
-	@echo 'collisions init $(filter columns% %columns partitions,$(REGRESS))'
+	@echo 'collisions init $(filter %_columns %_columns_plan batch_partitions,$(REGRESS))'
 	@echo 'isolation $(ISOLATION)'
 	@echo 'tap $(PROVE_TESTS)'
 

@@ -6,8 +6,8 @@
 -- near it.
 --
 SET client_min_messages = warning;
-CREATE SCHEMA columns_test;
-SET search_path = columns_test, public;
+CREATE SCHEMA exclusion_columns_test;
+SET search_path = exclusion_columns_test, public;
 SET max_parallel_workers_per_gather = 0;
 
 -- does the server take an exclusion constraint on a partitioned table?
@@ -228,4 +228,4 @@ SELECT id FROM parts WHERE tenant IS NULL AND fp <~> 0 <= 3 ORDER BY id;
 SELECT id, fp <~> 0 AS d FROM parts WHERE tenant = 1 ORDER BY fp <~> 0;
 RESET enable_seqscan;
 
-DROP SCHEMA columns_test CASCADE;
+DROP SCHEMA exclusion_columns_test CASCADE;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The regression test of the test vectors.
 
-usage: make_sql.py > sql/vectors.sql
+usage: make_sql.py > sql/text_vectors.sql
 
 Prints no test but what differs, and exits with status 1, if the reference
 implementation has other results than those pinned.

@@ -1,0 +1,325 @@
+--
+-- Clusters: the same ones as by brute force
+--
+-- The reference is bit_count() over bigints, and a search for connected
+-- components that shares no code with the extension.
+--
+SET client_min_messages = warning;
+CREATE SCHEMA batch_clusters_test;
+SET search_path = batch_clusters_test, public;
+SET max_parallel_workers_per_gather = 0;
+SET jit = off;
+\set SHOW_CONTEXT never
+\pset null (none)
+
+-- pairs of rows that are near
+CREATE TABLE near (a int, b int, d int);
+
+-- Note all pairs within a radius, comparing each row of a table with each.
+CREATE PROCEDURE expect_pairs(tab regclass, radius int)
+LANGUAGE plpgsql AS $$
+BEGIN
+	DELETE FROM near;
+	EXECUTE format('WITH r AS MATERIALIZED (SELECT id, fp::bigint AS h FROM %s)
+		INSERT INTO near SELECT a.id, b.id, distance(a.h, b.h) FROM r a JOIN r b ON a.id < b.id
+		WHERE distance(a.h, b.h) <= %s', tab, radius);
+	ANALYZE near;
+END $$;
+
+-- The same for tables that are too large for this: fingerprints that vary only
+-- in the uppermost bits, 64 or 48, and these cut into so many blocks.  Pairs
+-- that differ in fewer bits than there are blocks agree in one of them.
+CREATE PROCEDURE expect_pairs_by_blocks(tab regclass, bits int, blocks int) LANGUAGE plpgsql AS $$
+BEGIN
+	DELETE FROM near;
+	EXECUTE format('WITH block AS MATERIALIZED (SELECT id, fp::bigint AS h, n,
+			(fp::bigint >> (64 - n * %2$s)) & ((1::bigint << %2$s) - 1) AS bits FROM %1$s, generate_series(1, %3$s) n)
+		INSERT INTO near SELECT DISTINCT a.id, b.id, distance(a.h, b.h)
+		FROM block a JOIN block b USING (n, bits) WHERE a.id < b.id AND distance(a.h, b.h) < %3$s',
+		tab, bits / blocks, blocks);
+	ANALYZE near;
+END $$;
+
+-- the smallest id that each row is connected with
+CREATE TABLE component (radius int, id int, root int, PRIMARY KEY (radius, id));
+
+-- Note the components that the pairs in near make of rows 1 to n.
+CREATE PROCEDURE expect_components(n int, radii int[]) LANGUAGE plpgsql AS $$
+DECLARE
+	parent int[] := ARRAY(SELECT generate_series(1, n));
+	r int;
+	done int := -1;
+	a int;
+	b int;
+BEGIN
+	DELETE FROM component;
+	FOREACH r IN ARRAY radii LOOP
+		FOR a, b IN SELECT near.a, near.b FROM near WHERE d > done AND d <= r LOOP
+			WHILE parent[a] <> a LOOP a := parent[a]; END LOOP;
+			WHILE parent[b] <> b LOOP b := parent[b]; END LOOP;
+			parent[greatest(a, b)] := least(a, b);
+		END LOOP;
+		FOR i IN 1 .. n LOOP
+			parent[i] := parent[parent[i]];
+		END LOOP;
+		INSERT INTO component SELECT r, id, root FROM unnest(parent) WITH ORDINALITY p(root, id);
+		done := r;
+	END LOOP;
+	ANALYZE component;
+END $$;
+
+-- Compare what is found in an index with the components: null if they agree.
+CREATE FUNCTION wrong(tab regclass, index regclass, r int) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	got record;
+BEGIN
+	EXECUTE format('WITH found AS MATERIALIZED (SELECT x.id, f.cluster, f.size, f.fp::bigint AS h
+			FROM simhash_find_clusters($1, $2) f LEFT JOIN %1$s x ON x.ctid = f.member),
+		wanted AS MATERIALIZED (SELECT id, min(h # (-1::bigint << 63)) OVER root # (-1::bigint << 63) AS cluster,
+				count(*) OVER root AS size, h
+			FROM (SELECT id, root, fp::bigint AS h FROM component JOIN %1$s USING (id) WHERE radius = $2) s
+			WINDOW root AS (PARTITION BY root))
+		SELECT (SELECT count(*) FROM found) AS n, (SELECT count(*) FROM wanted WHERE size > 1) AS wanted,
+			(SELECT count(*) FROM (TABLE found EXCEPT ALL SELECT * FROM wanted WHERE size > 1) s) AS too_many,
+			(SELECT count(*) FROM (SELECT * FROM wanted WHERE size > 1 EXCEPT ALL TABLE found) s) AS missing', tab)
+	INTO got USING index, r;
+	IF got.n <> got.wanted OR got.too_many > 0 OR got.missing > 0 THEN
+		RETURN format('%s, distance %s: %s', index, r, got);
+	END IF;
+	RETURN NULL;
+END $$;
+
+-- The same for the array form, with the different values of a table.
+CREATE FUNCTION wrong_values(tab regclass, r int, blocks int DEFAULT NULL) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	got record;
+BEGIN
+	EXECUTE format('WITH found AS MATERIALIZED (SELECT cluster, size, fp::bigint AS h
+			FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM %1$s), $1, $2)),
+		wanted AS MATERIALIZED (SELECT min(h # (-1::bigint << 63)) OVER root # (-1::bigint << 63) AS cluster,
+				count(*) OVER root AS size, h
+			FROM (SELECT DISTINCT root, fp::bigint AS h FROM component JOIN %1$s USING (id) WHERE radius = $1 AND fp IS NOT NULL) s
+			WINDOW root AS (PARTITION BY root))
+		SELECT (SELECT count(*) FROM found) AS n, (SELECT count(*) FROM wanted WHERE size > 1) AS wanted,
+			(SELECT count(*) FROM (TABLE found EXCEPT ALL SELECT * FROM wanted WHERE size > 1) s) AS too_many,
+			(SELECT count(*) FROM (SELECT * FROM wanted WHERE size > 1 EXCEPT ALL TABLE found) s) AS missing', tab)
+	INTO got USING r, blocks;
+	IF got.n <> got.wanted OR got.too_many > 0 OR got.missing > 0 THEN
+		RETURN format('%s, distance %s, %s blocks: %s', tab, r, blocks, got);
+	END IF;
+	RETURN NULL;
+END $$;
+
+CREATE TABLE scheme (blocks int, distance int);
+INSERT INTO scheme VALUES (4, 3), (2, 1), (6, 3), (1, 0), (10, 5), (16, 1), (5, 2);
+
+-- Compare an index of each scheme, and the array form with each number of
+-- blocks that goes with a distance: how many comparisons, and the wrong ones.
+CREATE FUNCTION compare(tab regclass, radii int[], OUT scheme text, OUT comparisons bigint, OUT wrong text)
+RETURNS SETOF record LANGUAGE plpgsql AS $$
+DECLARE
+	s scheme;
+BEGIN
+	FOR s IN TABLE scheme LOOP
+		scheme := format('(%s,%s)', s.blocks, s.distance);
+		EXECUTE format('CREATE INDEX compared ON %s USING simhash (fp) WITH (blocks = %s, distance = %s)',
+					   tab, s.blocks, s.distance);
+		SELECT count(*), string_agg(w, '; ') INTO comparisons, wrong
+		FROM (SELECT wrong(tab, 'compared', r) AS w FROM unnest(radii) r) c;
+		RETURN NEXT;
+		DROP INDEX compared;
+	END LOOP;
+	scheme := 'array';
+	SELECT count(*), string_agg(w, '; ') INTO comparisons, wrong
+	FROM (SELECT wrong_values(tab, r, blocks) AS w FROM unnest(radii) r,
+		  LATERAL (SELECT NULL AS blocks UNION ALL SELECT generate_series(r + 1, least(r + 2, 16))
+				   UNION ALL SELECT 16 WHERE r <= 2) b) c;
+	RETURN NEXT;
+END $$;
+
+--
+-- Many kinds at once, small distances
+--
+
+-- random ones, clusters, 30 % that repeat an earlier one, equal in all but 24
+-- bits, in all but one block, in one block only, near one
+-- fingerprint, nulls
+CREATE TABLE mixed (id int PRIMARY KEY, fp simhash);
+INSERT INTO mixed
+SELECT i,
+	CASE WHEN i <= 200 THEN bits('r' || i)
+		 WHEN i <= 500 THEN flip(bits('c' || i / 6), i % 6, 'f' || i)
+		 WHEN i <= 600 THEN bits('e' || CASE WHEN i % 10 < 3 THEN i / 50 ELSE i END)
+		 WHEN i <= 640 THEN bits('one')
+		 WHEN i <= 1200 THEN (bits('low') & ~16777215::bigint) | (bits('l' || i) & 16777215)
+		 WHEN i <= 1300 THEN (bits('high') & ((1::bigint << 48) - 1)) | (bits('h' || i) << 48)
+		 WHEN i <= 1400 THEN flip(bits('b' || i / 5), i % 5, 'g' || i) & ~65535::bigint | 4711
+		 WHEN i <= 1500 THEN flip(bits('few'), i % 5, 'x' || i)
+		 END
+FROM generate_series(1, 1520) i;
+CALL expect_pairs('mixed', 8);
+CALL expect_components(1520, '{0,1,2,3,4,5,6,8}');
+-- the reference itself: there are several clusters at each distance
+SELECT radius, count(*) > 20 AS clusters, sum(size) > 40 AS rows, max(size) > 35 AS large
+FROM (SELECT radius, count(*) AS size FROM component GROUP BY radius, root HAVING count(*) > 1) c GROUP BY radius ORDER BY radius;
+SELECT * FROM compare('mixed', '{0,1,2,3,4,5,6,8}');
+CREATE INDEX mixed_fp ON mixed USING simhash (fp);
+-- the distance of the index where none is given
+SELECT count(*), count(DISTINCT cluster) FROM simhash_find_clusters('mixed_fp');
+SELECT count(*), count(DISTINCT cluster) FROM simhash_find_clusters('mixed_fp', NULL);
+SELECT count(*), count(DISTINCT cluster) FROM simhash_find_clusters('mixed_fp', 3);
+DROP INDEX mixed_fp;
+
+--
+-- Any distance, fewer rows
+--
+
+-- all zeros and all ones, few bits set or clear, random ones, clusters, equal ones, nulls
+CREATE TABLE wide (id int PRIMARY KEY, fp simhash);
+INSERT INTO wide
+SELECT i,
+	CASE WHEN i <= 2 THEN 0
+		 WHEN i <= 4 THEN -1
+		 WHEN i <= 24 THEN 1::bigint << (i - 5) * 3 % 64
+		 WHEN i <= 44 THEN ~(1::bigint << (i - 20) * 7 % 64)
+		 WHEN i <= 64 THEN (1::bigint << (i - 44) * 3) - 1
+		 WHEN i <= 74 THEN bits('r' || i)
+		 WHEN i <= 100 THEN flip(bits('c' || i / 6), i % 6 * 3, 'f' || i)
+		 END
+FROM generate_series(1, 105) i;
+CALL expect_pairs('wide', 64);
+CALL expect_components(105, '{0,1,2,3,4,5,6,7,8,9,10,11,12,15,16,20,32,63,64}');
+SELECT radius, count(*) AS clusters, sum(size) AS rows
+FROM (SELECT radius, count(*) AS size FROM component GROUP BY radius, root HAVING count(*) > 1) c GROUP BY radius ORDER BY radius;
+SELECT * FROM compare('wide', '{0,1,2,3,4,5,6,7,8,9,10,11,12,15,16,20,32,63,64}');
+
+--
+-- Large groups with a prefix in common
+--
+
+-- Low 16 bits that are equal, so that all rows of a table are one group; the
+-- others are random, with clusters
+CREATE TABLE common (id int PRIMARY KEY, fp simhash);
+INSERT INTO common
+SELECT i, (bits('p' || i / 3) & ~65535::bigint | 4711)
+	# CASE WHEN i % 3 > 0 THEN 1::bigint << 16 + i % 48 ELSE 0 END
+	# CASE WHEN i % 4 > 0 THEN 5::bigint << 16 + i / 50 % 45 ELSE 0 END
+FROM generate_series(1, 4800) i;
+CALL expect_pairs_by_blocks('common', 48, 6);
+CALL expect_components(4800, '{0,1,2,3,5}');
+CREATE INDEX common_fp ON common USING simhash (fp);
+SELECT radius, count(*) > 100 AS clusters, wrong('common', 'common_fp', radius), wrong_values('common', radius)
+FROM (SELECT radius, count(*) AS size FROM component GROUP BY radius, root HAVING count(*) > 1) c GROUP BY radius ORDER BY radius;
+
+-- numbers: all one cluster, with many more pairs than members
+CREATE TABLE number (fp simhash);
+INSERT INTO number SELECT generate_series(1, 4095);
+CREATE INDEX number_fp ON number USING simhash (fp);
+SELECT r, cluster, count(*), count(DISTINCT member) AS members, count(DISTINCT fp) AS fps, min(size), max(size)
+FROM unnest('{0,1,2,4}'::int[]) r, simhash_find_clusters('number_fp', r) GROUP BY r, cluster ORDER BY r;
+SELECT r, cluster, count(*), count(DISTINCT fp) AS fps, min(size), max(size)
+FROM unnest('{0,1,2,4}'::int[]) r, simhash_find_clusters_in(ARRAY(SELECT fp FROM number), r) GROUP BY r, cluster ORDER BY r;
+DROP TABLE number;
+
+-- a chain: each is near the one before and the one after only
+CREATE TABLE chain (id int, fp simhash);
+INSERT INTO chain SELECT i, CASE i WHEN 64 THEN -1 ELSE ~(-1::bigint << i) END FROM generate_series(0, 64) i ORDER BY i % 7, i;
+CREATE INDEX chain_fp ON chain USING simhash (fp);
+SELECT cluster, min(id), max(id), count(*), min(size), max(size) FROM simhash_find_clusters('chain_fp', 1) JOIN chain ON ctid = member GROUP BY cluster;
+-- without a link that connects two parts there are two clusters, or fewer members
+DELETE FROM chain WHERE id = 20;
+SELECT cluster, min(id), max(id), count(*), min(size), max(size) FROM simhash_find_clusters('chain_fp', 1) JOIN chain ON ctid = member GROUP BY cluster ORDER BY 1;
+DELETE FROM chain WHERE id IN (22, 62, 63);
+SELECT cluster, min(id), max(id), count(*), min(size), max(size) FROM simhash_find_clusters('chain_fp', 1) JOIN chain ON ctid = member GROUP BY cluster ORDER BY 2;
+SELECT cluster, min(id), max(id), count(*), min(size), max(size) FROM simhash_find_clusters('chain_fp', 2) JOIN chain ON ctid = member GROUP BY cluster ORDER BY 2;
+VACUUM chain;
+SELECT cluster, min(id), max(id), count(*), min(size), max(size) FROM simhash_find_clusters('chain_fp', 1) JOIN chain ON ctid = member GROUP BY cluster ORDER BY 2;
+-- all but one of some equal ones
+INSERT INTO chain SELECT 100 + i, bits('equal') FROM generate_series(1, 5) i;
+SELECT count(*), min(size) FROM simhash_find_clusters('chain_fp', 0);
+DELETE FROM chain WHERE id BETWEEN 101 AND 104;
+SELECT count(*), min(size) FROM simhash_find_clusters('chain_fp', 0);
+DROP TABLE chain;
+
+--
+-- Repeated fingerprints
+--
+
+-- rows of one fingerprint take no memory, whatever their number
+CREATE TABLE repeated (id int, fp simhash);
+INSERT INTO repeated SELECT i, bits('one') FROM generate_series(1, 100000) i;
+CREATE INDEX repeated_fp ON repeated USING simhash (fp);
+CREATE FUNCTION summary(distance int) RETURNS TABLE (cluster bigint, members bigint, different bigint, in_table bigint, min_size bigint, max_size bigint)
+LANGUAGE sql AS $$
+	SELECT f.cluster, count(*), count(DISTINCT f.member), count(x.id), min(f.size), max(f.size)
+	FROM simhash_find_clusters('repeated_fp', distance) f LEFT JOIN repeated x ON x.ctid = f.member AND x.fp = f.fp
+	GROUP BY f.cluster ORDER BY f.cluster
+$$;
+SET maintenance_work_mem = '1MB';
+SET work_mem = '64kB';
+SELECT * FROM summary(3);
+SELECT * FROM summary(4);
+-- a near one, a far one, and others that are gone
+INSERT INTO repeated VALUES (-1, bits('one') # 9), (-2, bits('two'));
+DELETE FROM repeated WHERE id % 10 < 9 AND id > 0;
+SELECT * FROM summary(0);
+SELECT * FROM summary(3);
+DELETE FROM repeated WHERE id > 10;
+SELECT * FROM summary(0);
+SELECT * FROM summary(3);
+SELECT * FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM repeated)) ORDER BY fp;
+DROP INDEX repeated_fp;
+TRUNCATE repeated;
+-- more rows than are looked up at once: 15 equal ones, then 16 of each
+INSERT INTO repeated SELECT i, 0 FROM generate_series(-15, -1) i;
+INSERT INTO repeated SELECT i, bits('r' || i / 16) FROM generate_series(0, 71999) i;
+CREATE INDEX repeated_fp ON repeated USING simhash (fp);
+SELECT members, min_size, count(*), bool_and(members = different AND members = in_table AND min_size = max_size)
+FROM summary(3) GROUP BY 1, 2 ORDER BY 1;
+RESET work_mem;
+RESET maintenance_work_mem;
+SELECT members, min_size, count(*), bool_and(members = different AND members = in_table AND min_size = max_size)
+FROM summary(3) GROUP BY 1, 2 ORDER BY 1;
+DROP TABLE repeated;
+
+--
+-- Few rows or none
+--
+
+CREATE TABLE small (id int, fp simhash);
+CREATE INDEX small_fp ON small USING simhash (fp);
+SELECT count(*) FROM unnest('{0,3,4,64}'::int[]) r, simhash_find_clusters('small_fp', r);
+INSERT INTO small VALUES (1, NULL), (2, NULL);
+SELECT count(*) FROM unnest('{0,3,4,64}'::int[]) r, simhash_find_clusters('small_fp', r);
+INSERT INTO small VALUES (3, 0);
+SELECT count(*) FROM unnest('{0,3,4,64}'::int[]) r, simhash_find_clusters('small_fp', r);
+INSERT INTO small VALUES (4, -1);
+SELECT r, c.* FROM unnest('{0,3,4,63,64}'::int[]) r, simhash_find_clusters('small_fp', r) c ORDER BY r, member;
+INSERT INTO small VALUES (5, 0), (6, 7), (7, -2);
+SELECT r, c.* FROM unnest('{0,2,3,4}'::int[]) r, simhash_find_clusters('small_fp', r) c ORDER BY r, member;
+-- the number of a cluster is its smallest fingerprint
+SELECT id, cluster::simhash, c.fp, size FROM simhash_find_clusters('small_fp') c JOIN small ON ctid = member ORDER BY id;
+
+--
+-- Arrays
+--
+
+-- a set of values, whatever the array's form
+SELECT name, c.*
+FROM (VALUES (1, '{}'::simhash[]), (2, '{NULL}'), (3, '{NULL,NULL}'), (4, '{5}'), (5, '{5,5,5}'), (6, '{5,7,5,NULL,7}'),
+	  (7, '{{7,5},{NULL,16}}'), (8, '[3:4]={18446744073709551615,18446744073709551614}'),
+	  (9, '[-1:0][2:3]={{0,1},{1,0}}'), (10, '{{{9}},{{8}}}'), (11, NULL)) v(name, fps)
+	LEFT JOIN LATERAL simhash_find_clusters_in(fps, 2) c ON true
+ORDER BY name, fp;
+SELECT * FROM simhash_find_clusters_in(ARRAY[-1, 0, 1, -2]::bigint[], 1) ORDER BY fp;
+SELECT * FROM simhash_find_clusters_in('{0,7,15}'::simhash[]) ORDER BY fp;
+SELECT * FROM simhash_find_clusters_in('{0,7}'::simhash[], NULL, NULL) ORDER BY fp;
+SELECT * FROM simhash_find_clusters_in('{0,7}'::simhash[], 2);
+SELECT * FROM simhash_find_clusters_in(NULL);
+SELECT * FROM simhash_find_clusters_in(NULL, 3, 6);
+-- the examples of find_all.sql, for blocks 4 to 9
+SELECT blocks, cluster, array_agg(fp ORDER BY fp) FROM generate_series(4, 9) blocks, simhash_find_clusters_in(
+	ARRAY(SELECT (h << shift)::simhash FROM unnest('{255,239,238,206,51}'::bigint[]) h, unnest('{0,8,16,24}'::int[]) shift), 3, blocks)
+GROUP BY blocks, cluster ORDER BY cluster, blocks;
+
+DROP SCHEMA batch_clusters_test CASCADE;

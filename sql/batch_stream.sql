@@ -1,0 +1,206 @@
+--
+-- Pairs one after the other: who stops early does not pay for the rest
+--
+-- In FROM the server keeps all rows of a function before the first is used; in a
+-- select list it takes them as they are found.
+--
+SET client_min_messages = warning;
+CREATE SCHEMA batch_stream_test;
+SET search_path = batch_stream_test, public;
+SET max_parallel_workers_per_gather = 0;
+SET jit = off;
+\set SHOW_CONTEXT never
+\pset null (none)
+
+-- random ones, clusters, many that are equal in all but 16 bits, and so in one
+-- bucket, and many equal ones; in two tables
+CREATE FUNCTION mixed(i int, side text) RETURNS simhash LANGUAGE sql IMMUTABLE AS $$
+	SELECT CASE i % 4
+		WHEN 0 THEN bits(side || i)
+		WHEN 1 THEN flip(bits('c' || i / 40), i % 7, side || i)
+		WHEN 2 THEN (bits('low') & ~65535::bigint) | (bits(side || i) & 65535)
+		WHEN 3 THEN bits('same' || i / 500)
+		END::simhash
+$$;
+CREATE TABLE docs (id int, tenant int, fp simhash);
+CREATE TABLE others (id int, tenant int, fp simhash);
+INSERT INTO docs SELECT i, nullif(i % 5, 0), mixed(i, 'd') FROM generate_series(1, 2000) i;
+INSERT INTO others SELECT i, nullif(i % 5, 0), mixed(i, 'o') FROM generate_series(1, 1000) i;
+CREATE INDEX docs_fp ON docs USING simhash (fp);
+CREATE INDEX others_fp ON others USING simhash (fp);
+CREATE INDEX docs_tenant ON docs USING simhash (tenant, fp);
+CREATE INDEX others_tenant ON others USING simhash (tenant, fp);
+
+-- the same rows both ways
+CREATE FUNCTION compare(call text, OUT rows bigint, OUT missing bigint, OUT too_many bigint) LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('WITH one AS MATERIALIZED (SELECT (p).* FROM (SELECT %1$s p OFFSET 0) s), kept AS MATERIALIZED (SELECT * FROM %1$s)
+		SELECT (SELECT count(*) FROM one), (SELECT count(*) FROM (TABLE kept EXCEPT ALL TABLE one) m),
+			(SELECT count(*) FROM (TABLE one EXCEPT ALL TABLE kept) t)', call)
+	INTO rows, missing, too_many;
+END $$;
+SELECT d, c.* FROM unnest('{0,3,6,10,20}'::int[]) d, compare(format('simhash_find_all(''docs_fp'', %s)', d)) c;
+SELECT d, c.* FROM unnest('{0,3,6,10,20}'::int[]) d, compare(format('simhash_find_all(''docs_tenant'', %s)', d)) c;
+SELECT d, c.* FROM unnest('{0,3,6,10,20}'::int[]) d, compare(format('simhash_find_matches(''others_fp'', ''docs_fp'', %s)', d)) c;
+SELECT d, c.* FROM unnest('{0,3,10}'::int[]) d, compare(format('simhash_find_matches(''docs_tenant'', ''others_tenant'', %s)', d)) c;
+SELECT d, c.* FROM unnest('{0,3,10}'::int[]) d, compare(format('simhash_find_matches_in(ARRAY(SELECT fp FROM others), ''docs_fp'', %s)', d)) c;
+SELECT simhash_find_all(NULL), simhash_find_matches('docs_fp', NULL), simhash_find_matches_in(NULL, 'docs_fp');
+SELECT simhash_find_matches('docs_fp', 'docs_fp');
+SELECT simhash_find_all('docs');
+
+-- what is read, and kept
+CREATE FUNCTION pages_used(query text, kind text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) ' || query INTO plan;
+	RETURN CASE kind WHEN 'temp' THEN (plan -> 0 -> 'Plan' ->> 'Temp Written Blocks')::int
+		ELSE (plan -> 0 -> 'Plan' ->> 'Shared Hit Blocks')::int + (plan -> 0 -> 'Plan' ->> 'Shared Read Blocks')::int END;
+END $$;
+CREATE TABLE large (id int, fp simhash);
+INSERT INTO large SELECT i, bits('l' || i / 2) FROM generate_series(1, 50000) i;
+CREATE INDEX large_fp ON large USING simhash (fp);
+SELECT pages_used('SELECT simhash_find_all(''large_fp'') LIMIT 10', 'shared') * 4 < pages_used('SELECT simhash_find_all(''large_fp'')', 'shared') AS stops,
+	pages_used('SELECT EXISTS (SELECT simhash_find_all(''large_fp''))', 'shared') * 4 < pages_used('SELECT simhash_find_all(''large_fp'')', 'shared') AS stops_too;
+-- a million pairs, none of which is kept
+CREATE TABLE equal (id int, fp simhash);
+INSERT INTO equal SELECT i, 4711 FROM generate_series(1, 1500) i;
+CREATE INDEX equal_fp ON equal USING simhash (fp);
+SET work_mem = '64kB';
+SELECT pages_used('SELECT simhash_find_all(''equal_fp'')', 'temp') AS one_by_one, pages_used('SELECT * FROM simhash_find_all(''equal_fp'')', 'temp') > 1000 AS at_once;
+RESET work_mem;
+
+--
+-- Cursors: with tags of commands, which tell how many rows there were
+--
+\set QUIET off
+BEGIN;
+DECLARE c SCROLL CURSOR FOR SELECT simhash_find_all('docs_fp', 10) AS p;
+DECLARE m CURSOR FOR SELECT simhash_find_matches('docs_fp', 'others_fp', 10) AS p;
+MOVE 5 IN c;
+MOVE 700 IN m;
+-- open ones are in the way of others
+DROP INDEX docs_fp;
+ROLLBACK;
+BEGIN;
+DECLARE c CURSOR FOR SELECT simhash_find_all('docs_fp', 10) AS p;
+DECLARE m CURSOR FOR SELECT simhash_find_matches('docs_fp', 'others_fp', 10) AS p;
+MOVE 5 IN c;
+MOVE 700 IN m;
+-- nothing is shown of them, and nothing of others is hidden
+SELECT count(*) FROM simhash_stat_progress;
+SELECT count(*) = (SELECT count(*) FROM simhash_find_all('docs_fp', 10)) AS same FROM (SELECT simhash_find_all('docs_fp', 10)) s;
+-- what is done meanwhile is not seen
+INSERT INTO docs SELECT -i, 1, mixed(i, 'd') FROM generate_series(1, 2000) i;
+DELETE FROM docs WHERE id % 3 = 0;
+MOVE ALL IN c;
+CLOSE c;
+MOVE 1 IN m;
+CLOSE m;
+DROP TABLE docs;
+ROLLBACK;
+SELECT count(*) - 5 AS rest FROM simhash_find_all('docs_fp', 10);
+-- in a subtransaction, and after one that was rolled back
+BEGIN;
+DECLARE c CURSOR FOR SELECT simhash_find_all('docs_fp', 10) AS p;
+SAVEPOINT s;
+MOVE 5 IN c;
+ROLLBACK TO s;
+MOVE 1000 IN c;
+SAVEPOINT s;
+DECLARE d CURSOR FOR SELECT simhash_find_all('docs_fp', 10) AS p;
+MOVE 10 IN d;
+ROLLBACK TO s;
+MOVE ALL IN c;
+COMMIT;
+-- an error in the middle
+BEGIN;
+DECLARE c CURSOR FOR SELECT 1 / ((p).distance - 10), p FROM (SELECT simhash_find_all('docs_fp', 10) AS p OFFSET 0) s;
+MOVE ALL IN c;
+ROLLBACK;
+-- that outlives its transaction
+BEGIN;
+DECLARE h CURSOR WITH HOLD FOR SELECT simhash_find_matches('others_fp', 'docs_fp', 10) AS p;
+MOVE 3 IN h;
+COMMIT;
+MOVE ALL IN h;
+CLOSE h;
+SELECT count(*) - 3 AS rest FROM simhash_find_matches('others_fp', 'docs_fp', 10);
+\set QUIET on
+
+--
+-- In functions
+--
+CREATE FUNCTION first_rows(n int) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+	p record;
+	seen int := 0;
+BEGIN
+	FOR p IN SELECT simhash_find_all('docs_fp', 10) LOOP
+		seen := seen + 1;
+		IF seen = n THEN
+			EXIT;
+		END IF;
+		BEGIN
+			IF seen % 10 = 0 THEN
+				RAISE division_by_zero;
+			END IF;
+		EXCEPTION WHEN division_by_zero THEN
+			NULL;
+		END;
+	END LOOP;
+	RETURN seen;
+END $$;
+SELECT first_rows(35), first_rows(1000);
+CREATE PROCEDURE commit_between(n int) LANGUAGE plpgsql AS $$
+DECLARE
+	p record;
+	seen int := 0;
+BEGIN
+	FOR p IN SELECT simhash_find_all('docs_fp', 3) LOOP
+		seen := seen + 1;
+		EXIT WHEN seen = n;
+		COMMIT;
+	END LOOP;
+	RAISE INFO '% rows', seen;
+END $$;
+CALL commit_between(100);
+CREATE FUNCTION pairs_sql(d int) RETURNS SETOF record LANGUAGE sql STABLE AS $$ SELECT simhash_find_all('docs_fp', d) $$;
+SELECT count(*) FROM (SELECT pairs_sql(10) LIMIT 77) s;
+-- for each of several rows, stopped each time, or not
+SELECT d, (SELECT count(*) FROM (SELECT simhash_find_all('docs_fp', d) LIMIT 50) s) FROM unnest('{0,3,10}'::int[]) d;
+SELECT d, p IS NOT NULL AS found FROM unnest('{0,3,10}'::int[]) d, LATERAL (SELECT simhash_find_all('docs_fp', d) AS p LIMIT 2) s;
+SELECT count(*) FROM (SELECT d, simhash_find_all('docs_fp', d) FROM unnest('{0,0}'::int[]) d) s;
+-- two in step, the shorter filled with nulls
+SELECT count(a), count(b) FROM (SELECT simhash_find_all('docs_fp', 3) a, simhash_find_matches('docs_fp', 'others_fp', 0) b OFFSET 0) s;
+
+-- COPY shows its own progress, also if a search was left by an error before
+SELECT count(*) FROM simhash_find_duplicates('docs_fp', 10, keep => '1 / (id - id)');
+COPY (SELECT p IS NOT NULL, (SELECT command || ' ' || type FROM pg_stat_progress_copy WHERE pid = pg_backend_pid())
+	FROM (SELECT simhash_find_all('docs_fp') AS p LIMIT 1) s) TO STDOUT;
+
+-- what a rollback takes away from under a cursor
+CREATE TABLE moved (id int PRIMARY KEY, fp simhash);
+INSERT INTO moved SELECT i, i % 7 FROM generate_series(1, 3000) i;
+CREATE INDEX moved_fp ON moved USING simhash (fp);
+BEGIN;
+DECLARE c CURSOR FOR SELECT simhash_find_all('moved_fp', 0) IS NULL;
+SAVEPOINT a;
+REINDEX INDEX moved_fp;
+FETCH 2 c;
+ROLLBACK TO a;
+FETCH 2 c;
+ROLLBACK;
+BEGIN;
+DECLARE c CURSOR FOR SELECT simhash_find_matches('moved_fp', 'docs_fp', 64) IS NULL;
+SAVEPOINT a;
+CLUSTER moved USING moved_pkey;
+FETCH 2 c;
+RELEASE a;
+FETCH 2 c;
+SAVEPOINT b;
+ROLLBACK TO b;
+FETCH 2 c;
+ROLLBACK;
+
+DROP SCHEMA batch_stream_test CASCADE;

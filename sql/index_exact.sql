@@ -1,0 +1,587 @@
+--
+-- The index access method: the same rows with the index and without it.
+--
+-- The reference is bit_count() over bigints, which no index can serve and
+-- which shares no code with the extension.
+--
+SET client_min_messages = warning;
+CREATE SCHEMA index_exact_test;
+SET search_path = index_exact_test, public;
+SET max_parallel_workers_per_gather = 0;
+
+-- 20,000 rows: random ones, clusters, equal in all but one block, all zeros and all
+-- ones, many equal ones, nulls
+CREATE TABLE mixed (id int PRIMARY KEY, fp simhash);
+INSERT INTO mixed
+SELECT i,
+	CASE WHEN i <= 11000 THEN bits('r' || i)
+		 WHEN i <= 17000 THEN flip(bits('c' || i / 6), i % 6, 'f' || i)
+		 WHEN i <= 17800 THEN (bits('low') & ~65535::bigint) | (bits('l' || i) & 65535)
+		 WHEN i <= 18600 THEN (bits('high') & ((1::bigint << 48) - 1)) | (bits('h' || i) << 48)
+		 WHEN i <= 19400 THEN bits('e' || i % 2)
+		 WHEN i <= 19550 THEN 0
+		 WHEN i <= 19700 THEN -1
+		 END
+FROM generate_series(1, 20000) i;
+
+-- 20,000 rows, 10 distinct values, some of them near one another
+CREATE TABLE few (id int PRIMARY KEY, fp simhash);
+INSERT INTO few
+SELECT i, flip(bits('v' || i % 10 / 3), i % 10 % 3, 'w' || i % 10)
+FROM generate_series(1, 20000) i;
+
+CREATE TABLE radii (r int PRIMARY KEY);
+INSERT INTO radii VALUES (-1), (0), (1), (2), (3), (4), (5), (6), (7), (8), (12), (20), (32), (64), (100);
+
+-- stored fingerprints with a few bits inverted, random ones, 0, all ones
+CREATE TABLE query (qno int PRIMARY KEY, fp simhash);
+INSERT INTO query
+VALUES (1, 0), (2, -1), (3, 1), (4, flip(-1, 2, 'q')), (5, bits('r1')), (6, flip(bits('r2'), 3, 'q')),
+	   (7, bits('c2000')), (8, flip(bits('c2500'), 2, 'q')), (9, bits('low')),
+	   (10, flip(bits('high'), 1, 'q')), (11, bits('e0')), (12, flip(bits('e1'), 3, 'q')),
+	   (13, bits('v0')), (14, flip(bits('v1'), 1, 'q')), (15, bits('nowhere')), (16, NULL);
+
+-- each (query, radius) to look up, with what must be found: how many rows, and
+-- a sum over them that tells which
+CREATE TABLE probe (qno int, fp simhash, r int, n bigint, rows numeric, PRIMARY KEY (qno, r));
+
+-- large balls cost time: two queries are enough for these
+CREATE PROCEDURE expect(tab regclass) LANGUAGE plpgsql AS $$
+BEGIN
+	TRUNCATE probe;
+	EXECUTE format('INSERT INTO probe
+		SELECT qno, q.fp, r, coalesce(sum(n) FILTER (WHERE d <= r), 0),
+			   coalesce(sum(rows) FILTER (WHERE d <= r), 0)
+		FROM query q CROSS JOIN radii LEFT JOIN
+			 (SELECT qno, bit_count((t.fp::bigint # q.fp::bigint)::bit(64)) AS d,
+					 count(*) AS n, sum(hashint8extended(id, 1)) AS rows
+			  FROM %s t, query q GROUP BY 1, 2) near USING (qno)
+		WHERE r < 20 OR qno IN (1, 6, 16) GROUP BY qno, q.fp, r', tab);
+	ANALYZE probe;
+END $$;
+
+-- Compare the answers of an index with what expect() noted: 'ok', or the first
+-- differences.  Every (query, radius) as the inner side of a join, and some as
+-- literals, through plain and through bitmap scans.
+CREATE FUNCTION compare(tab regclass, index regclass) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	form text;
+	node text;
+	statement text;
+	diff text;
+	p record;
+	got record;
+BEGIN
+	PERFORM simhash_index_check(index, true);
+	PERFORM set_config('enable_seqscan', 'off', true),
+			set_config('enable_material', 'off', true);
+	FOREACH form IN ARRAY '{indexscan,bitmapscan}'::text[] LOOP
+		PERFORM set_config('enable_indexscan', (form = 'indexscan')::text, true),
+				set_config('enable_bitmapscan', (form = 'bitmapscan')::text, true);
+		node := CASE form WHEN 'indexscan' THEN 'Index Scan using ' ELSE 'Bitmap Index Scan on ' END || index;
+
+		statement := format('SELECT p.qno, p.r, count(*) AS n, sum(hashint8extended(id, 1)) AS rows
+			FROM probe p JOIN %s t ON t.fp <~> p.fp <= p.r GROUP BY p.qno, p.r', tab);
+		IF strpos(plan_of(statement), node) = 0 THEN
+			RAISE EXCEPTION 'the join does not use the index' USING DETAIL = plan_of(statement);
+		END IF;
+		EXECUTE format('SELECT string_agg(format(''%%s join: query %%s radius %%s: %%s rows, not %%s'',
+					%L, qno, r, coalesce(g.n, 0), p.n), E''\n'' ORDER BY r, qno)
+			FROM probe p FULL JOIN (%s) g USING (qno, r)
+			WHERE (p.n, p.rows) IS DISTINCT FROM (coalesce(g.n, 0), coalesce(g.rows, 0))',
+			form, statement) INTO diff;
+		IF diff IS NOT NULL THEN
+			RETURN diff;
+		END IF;
+
+		FOR p IN SELECT * FROM probe WHERE fp IS NOT NULL AND (qno + r) % 5 = 0 ORDER BY r, qno LOOP
+			statement := format('SELECT count(*) AS n, coalesce(sum(hashint8extended(id, 1)), 0) AS rows
+				FROM %s WHERE fp <~> %L <= %s', tab, p.fp, p.r);
+			IF p.r BETWEEN 0 AND 63 AND strpos(plan_of(statement), node) = 0 THEN
+				RAISE EXCEPTION 'the look-up does not use the index' USING DETAIL = plan_of(statement);
+			END IF;
+			EXECUTE statement INTO got;
+			IF (p.n, p.rows) IS DISTINCT FROM (got.n, got.rows) THEN
+				RETURN format('%s literal: query %s radius %s: %s rows, not %s',
+							  form, p.qno, p.r, got.n, p.n);
+			END IF;
+		END LOOP;
+	END LOOP;
+	RETURN 'ok';
+END $$;
+
+--
+-- Built over rows
+--
+
+CALL expect('mixed');
+-- the reference itself: what it finds must not be nothing
+SELECT r, sum(n) > 0 AS finds FROM probe GROUP BY r ORDER BY r;
+CREATE INDEX mixed_2_1 ON mixed USING simhash (fp) WITH (blocks = 2, distance = 1);
+SELECT compare('mixed', 'mixed_2_1');
+DROP INDEX mixed_2_1;
+CREATE INDEX mixed_default ON mixed USING simhash (fp);
+SELECT compare('mixed', 'mixed_default');
+DROP INDEX mixed_default;
+CREATE INDEX mixed_4_3 ON mixed USING simhash (fp) WITH (blocks = 4, distance = 3);
+SELECT compare('mixed', 'mixed_4_3');
+DROP INDEX mixed_4_3;
+CREATE INDEX mixed_5_3 ON mixed USING simhash (fp) WITH (blocks = 5, distance = 3);
+SELECT compare('mixed', 'mixed_5_3');
+DROP INDEX mixed_5_3;
+CREATE INDEX mixed_6_3 ON mixed USING simhash (fp) WITH (blocks = 6, distance = 3, fillfactor = 100);
+SELECT compare('mixed', 'mixed_6_3');
+DROP INDEX mixed_6_3;
+CREATE INDEX mixed_8_3 ON mixed USING simhash (fp) WITH (blocks = 8, distance = 3);
+SELECT compare('mixed', 'mixed_8_3');
+DROP INDEX mixed_8_3;
+CREATE INDEX mixed_4_0 ON mixed USING simhash (fp) WITH (blocks = 4, distance = 0, fillfactor = 50);
+SELECT compare('mixed', 'mixed_4_0');
+DROP INDEX mixed_4_0;
+CREATE INDEX mixed_16_2 ON mixed USING simhash (fp) WITH (blocks = 16, distance = 2);
+SELECT compare('mixed', 'mixed_16_2');
+DROP INDEX mixed_16_2;
+CREATE INDEX mixed_1_0 ON mixed USING simhash (fp) WITH (blocks = 1, distance = 0);
+SELECT compare('mixed', 'mixed_1_0');
+DROP INDEX mixed_1_0;
+
+CALL expect('few');
+CREATE INDEX few_2_1 ON few USING simhash (fp) WITH (blocks = 2, distance = 1);
+SELECT compare('few', 'few_2_1');
+DROP INDEX few_2_1;
+CREATE INDEX few_4_3 ON few USING simhash (fp) WITH (blocks = 4, distance = 3);
+SELECT compare('few', 'few_4_3');
+DROP INDEX few_4_3;
+CREATE INDEX few_6_3 ON few USING simhash (fp) WITH (blocks = 6, distance = 3);
+SELECT compare('few', 'few_6_3');
+DROP INDEX few_6_3;
+CREATE INDEX few_1_0 ON few USING simhash (fp) WITH (blocks = 1, distance = 0);
+SELECT compare('few', 'few_1_0');
+DROP INDEX few_1_0;
+
+--
+-- Filled, changed and vacuumed after it was created
+--
+
+-- what a table goes through; after each step the index must still agree
+CREATE TABLE step (no int PRIMARY KEY, statement text);
+INSERT INTO step VALUES
+	(1, 'INSERT INTO life SELECT * FROM source WHERE id % 2 = 0'),
+	(2, 'INSERT INTO life SELECT * FROM source WHERE id % 2 = 1 ORDER BY fp'),
+	(3, 'UPDATE life SET fp = bits(''u'' || id) WHERE id % 3 = 0'),
+	(4, 'UPDATE life SET fp = NULL WHERE id % 50 = 0'),
+	(5, 'DELETE FROM life WHERE id % 4 = 0 OR fp::bigint = bits(''e0'')'),
+	(6, 'VACUUM life'),
+	(7, 'INSERT INTO life SELECT id + 100000, fp FROM source WHERE id % 4 = 0'),
+	(8, 'DELETE FROM life'),
+	(9, 'VACUUM life'),
+	(10, 'INSERT INTO life SELECT * FROM source'),
+	(11, 'VACUUM life');
+CREATE VIEW life_steps AS
+SELECT s.statement
+FROM step, LATERAL (VALUES (1, statement), (2, 'CALL expect(''life'')'),
+						   (3, 'SELECT compare(''life'', ''life_fp'')')) s(part, statement)
+ORDER BY no, part;
+
+CREATE TABLE life (id int, fp simhash);
+CREATE VIEW source AS TABLE mixed;
+CREATE INDEX life_fp ON life USING simhash (fp);
+-- empty
+CALL expect('life');
+SELECT compare('life', 'life_fp');
+SELECT statement FROM life_steps \gexec
+TRUNCATE life;
+CALL expect('life');
+SELECT compare('life', 'life_fp');
+DROP INDEX life_fp;
+
+CREATE INDEX life_fp ON life USING simhash (fp) WITH (blocks = 2, distance = 1, fillfactor = 100);
+SELECT statement FROM life_steps \gexec
+TRUNCATE life;
+DROP INDEX life_fp;
+
+-- equal fingerprints that fill many pages
+CREATE OR REPLACE VIEW source AS TABLE few;
+CREATE INDEX life_fp ON life USING simhash (fp) WITH (blocks = 4, distance = 3);
+SELECT statement FROM life_steps \gexec
+TRUNCATE life;
+DROP INDEX life_fp;
+
+-- more tables, fewer rows
+CREATE OR REPLACE VIEW source AS SELECT * FROM mixed WHERE id % 10 < 2;
+CREATE INDEX life_fp ON life USING simhash (fp) WITH (blocks = 6, distance = 3);
+SELECT statement FROM life_steps \gexec
+TRUNCATE life;
+DROP INDEX life_fp;
+CREATE OR REPLACE VIEW source AS SELECT * FROM mixed WHERE id % 20 < 2;
+CREATE INDEX life_fp ON life USING simhash (fp) WITH (blocks = 16, distance = 2);
+SELECT statement FROM life_steps \gexec
+DROP TABLE life CASCADE;
+
+--
+-- Statements that change what they scan
+--
+
+CREATE TABLE life (id int, fp simhash);
+INSERT INTO life SELECT * FROM mixed WHERE id % 4 = 0;
+CREATE INDEX life_fp ON life USING simhash (fp);
+-- makes a plan with life_fp the only choice, or says what it is instead
+CREATE FUNCTION change(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	n bigint;
+BEGIN
+	PERFORM set_config('enable_seqscan', 'off', true),
+			set_config('enable_bitmapscan', 'off', true);
+	IF strpos(plan_of(statement), 'Index Scan using life_fp') = 0 THEN
+		RETURN plan_of(statement);
+	END IF;
+	EXECUTE statement;
+	GET DIAGNOSTICS n = ROW_COUNT;
+	RETURN n || ' rows';
+END $$;
+SELECT change('INSERT INTO life SELECT id + 100000, fp FROM life WHERE fp <~> 0 <= 40');
+SELECT change('UPDATE life SET fp = fp::bigint # 1 WHERE fp <~> 0 <= 40');
+SELECT change('UPDATE life SET id = id + 1 WHERE fp <~> -1 <= 40');
+SELECT change('DELETE FROM life USING query q WHERE life.fp <~> q.fp <= 5 AND q.qno > 4');
+CALL expect('life');
+SELECT compare('life', 'life_fp');
+-- undone together with the changes of the index itself
+BEGIN;
+TRUNCATE life;
+INSERT INTO life SELECT * FROM mixed WHERE id % 4 = 1;
+SAVEPOINT s;
+ALTER INDEX life_fp SET (blocks = 5);
+REINDEX INDEX life_fp;
+INSERT INTO life SELECT * FROM mixed WHERE id % 4 = 2;
+CALL expect('life');
+SELECT compare('life', 'life_fp');
+ROLLBACK TO s;
+CALL expect('life');
+SELECT compare('life', 'life_fp');
+ROLLBACK;
+SELECT compare('life', 'life_fp');
+DROP TABLE life;
+
+--
+-- Exclusion constraints
+--
+
+CREATE TABLE x (id int, fp simhash, EXCLUDE USING simhash (fp WITH %));
+INSERT INTO x VALUES (1, 0), (2, 15), (3, NULL), (4, NULL);
+INSERT INTO x VALUES (5, 7);
+INSERT INTO x VALUES (5, 7), (6, 255), (7, 254) ON CONFLICT DO NOTHING;
+UPDATE x SET fp = fp::bigint # 1 WHERE id = 2;
+UPDATE x SET fp = 1 WHERE id = 2;
+INSERT INTO x SELECT id + 100, fp FROM mixed WHERE id <= 18000 ON CONFLICT DO NOTHING;
+SELECT id, to_hex(fp) FROM x WHERE id < 10 ORDER BY id;
+-- no two are near each other, and no row was refused without a reason
+SELECT count(*) FROM x a JOIN x b ON a.fp % b.fp AND a.ctid < b.ctid;
+SELECT count(*) FROM x a JOIN x b ON bit_count((a.fp::bigint # b.fp::bigint)::bit(64)) <= 3 AND a.ctid <> b.ctid
+WHERE a.id % 100 = 0;
+SELECT count(*) > 0 AS refused, bool_and(EXISTS (SELECT FROM x WHERE x.fp % m.fp)) AS with_reason
+FROM mixed m WHERE id <= 18000 AND fp IS NOT NULL AND NOT EXISTS (SELECT FROM x WHERE x.id = m.id + 100);
+SELECT simhash_index_check('x_fp_excl', true);
+ALTER TABLE x ADD EXCLUDE USING simhash (fp WITH =) WITH (blocks = 6) DEFERRABLE INITIALLY DEFERRED;
+\set VERBOSITY sqlstate
+ALTER TABLE x ADD EXCLUDE USING simhash (fp WITH <~>);
+\set VERBOSITY default
+DROP TABLE x;
+
+--
+-- Other conditions
+--
+
+CREATE INDEX mixed_fp ON mixed USING simhash (fp);
+CREATE FUNCTION through_index(condition text, form text DEFAULT 'indexscan')
+RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	statement text := 'SELECT count(*), sum(hashint8extended(id, 1)) FROM mixed WHERE ' || condition;
+	plan text;
+	plain record;
+	indexed record;
+BEGIN
+	PERFORM set_config('enable_indexscan', 'off', true),
+			set_config('enable_bitmapscan', 'off', true);
+	IF plan_of(statement) LIKE '%Index%' THEN
+		RAISE EXCEPTION 'no sequential scan' USING DETAIL = plan_of(statement);
+	END IF;
+	EXECUTE statement INTO plain;
+	PERFORM set_config('enable_' || form, 'on', true),
+			set_config('enable_seqscan', 'off', true);
+	plan := plan_of(statement);
+	EXECUTE statement INTO indexed;
+	PERFORM set_config('enable_' || form, 'off', true),
+			set_config('enable_seqscan', 'on', true);
+	RETURN format('%s rows, %s, %s', indexed.count,
+				  CASE WHEN plain IS NOT DISTINCT FROM indexed THEN 'agrees'
+					   ELSE format('SEQUENTIAL SCAN FINDS %s', plain.count) END,
+				  coalesce(substring(plan FROM 'Bitmap Index Scan on mixed_fp|Index Scan using mixed_fp'), 'no index'));
+END $$;
+SELECT condition, form, through_index(condition, form)
+FROM (VALUES
+	(1, 'fp IS NULL'),
+	(2, 'fp IS NOT NULL'),
+	(3, 'fp IS NULL AND fp = 0'),
+	(4, 'fp IS NOT NULL AND fp <~> 0 <= 3'),
+	(5, 'fp = 0'),
+	(6, 'fp = -1'),
+	(7, 'fp = 1'),
+	(8, 'fp = bits(''r7'')'),
+	(9, 'fp % 0'),
+	(10, 'fp % bits(''c2000'')'),
+	(11, 'bits(''c2000'')::simhash % fp'),
+	(12, 'fp <@ simhash_ball(bits(''c2000''), 6)'),
+	(13, 'simhash_ball(bits(''c2000''), 6) @> fp'),
+	(14, 'fp <@ simhash_ball(bits(''c2000''), 64)'),
+	(15, 'fp <@ simhash_ball(bits(''c2000''), -1)'),
+	(16, 'fp <@ NULL::simhash_ball'),
+	(17, 'fp <~> 0 <= 5 AND fp <~> 7 <= 3'),
+	(18, 'fp <~> 0 <= 5 AND fp % 7 AND fp IS NOT NULL AND fp = 0'),
+	(19, 'fp <~> 0 <= 3 AND fp <~> -1 <= 3'),
+	(20, 'fp <~> 0 = 0'),
+	(21, 'fp % 0 OR fp % -1'),
+	(22, 'fp = ANY (ARRAY[0, -1]::simhash[])')
+	) c(no, condition),
+	(VALUES ('indexscan'), ('bitmapscan')) f(form)
+-- the last ones need bitmaps
+WHERE no <= 20 OR form = 'bitmapscan'
+ORDER BY form DESC, no;
+
+-- rescans of one scan with and without null keys
+SET enable_seqscan = off;
+SELECT q.i, (SELECT count(*) FROM mixed WHERE fp = q.fp),
+	(SELECT count(*) FROM mixed WHERE fp <~> q.fp <= q.r)
+FROM (VALUES (1, 0, 0), (2, NULL, 3), (3, -1, NULL), (4, -1, 3), (5, NULL, NULL), (6, 0, 64)) q(i, fp, r)
+ORDER BY i;
+RESET enable_seqscan;
+
+-- a cursor that goes back and forth
+BEGIN;
+SET LOCAL enable_seqscan = off;
+DECLARE c SCROLL CURSOR FOR SELECT id, fp FROM mixed WHERE fp = bits('r7');
+FETCH ALL c;
+FETCH BACKWARD ALL c;
+FETCH FIRST c;
+FETCH NEXT c;
+COMMIT;
+
+--
+-- The find-all examples of simhash-py, for blocks 4 to 9
+--
+
+CREATE TABLE vector (example text, fp simhash);
+INSERT INTO vector
+SELECT 'basic', x FROM unnest('{0x000000FF,0x000000EF,0x000000EE,0x000000CE,0x00000033,
+	0x0000FF00,0x0000EF00,0x0000EE00,0x0000CE00,0x00003300,
+	0x00FF0000,0x00EF0000,0x00EE0000,0x00CE0000,0x00330000,
+	0xFF000000,0xEF000000,0xEE000000,0xCE000000,0x33000000}'::simhash[]) x
+UNION ALL
+SELECT 'diverse', x FROM unnest('{0x00000000,0x10101000,0x10100010,0x10001010,0x00101010,
+	0x01010100,0x01010001,0x01000101,0x00010101}'::simhash[]) x;
+CREATE TABLE vector_pair (example text, a simhash, b simhash, PRIMARY KEY (example, a, b));
+INSERT INTO vector_pair VALUES
+	('basic', '0x000000EF', '0x000000FF'), ('basic', '0x000000EE', '0x000000EF'),
+	('basic', '0x000000EE', '0x000000FF'), ('basic', '0x000000CE', '0x000000EE'),
+	('basic', '0x000000CE', '0x000000EF'), ('basic', '0x000000CE', '0x000000FF'),
+	('basic', '0x0000EF00', '0x0000FF00'), ('basic', '0x0000EE00', '0x0000EF00'),
+	('basic', '0x0000EE00', '0x0000FF00'), ('basic', '0x0000CE00', '0x0000EE00'),
+	('basic', '0x0000CE00', '0x0000EF00'), ('basic', '0x0000CE00', '0x0000FF00'),
+	('basic', '0x00EF0000', '0x00FF0000'), ('basic', '0x00EE0000', '0x00EF0000'),
+	('basic', '0x00EE0000', '0x00FF0000'), ('basic', '0x00CE0000', '0x00EE0000'),
+	('basic', '0x00CE0000', '0x00EF0000'), ('basic', '0x00CE0000', '0x00FF0000'),
+	('basic', '0xEF000000', '0xFF000000'), ('basic', '0xEE000000', '0xEF000000'),
+	('basic', '0xEE000000', '0xFF000000'), ('basic', '0xCE000000', '0xEE000000'),
+	('basic', '0xCE000000', '0xEF000000'), ('basic', '0xCE000000', '0xFF000000'),
+	('diverse', '0x00000000', '0x10101000'), ('diverse', '0x00000000', '0x10100010'),
+	('diverse', '0x00000000', '0x10001010'), ('diverse', '0x00000000', '0x00101010'),
+	('diverse', '0x00000000', '0x01010100'), ('diverse', '0x00000000', '0x01010001'),
+	('diverse', '0x00000000', '0x01000101'), ('diverse', '0x00000000', '0x00010101'),
+	('diverse', '0x00101010', '0x10001010'), ('diverse', '0x00101010', '0x10100010'),
+	('diverse', '0x00101010', '0x10101000'), ('diverse', '0x10001010', '0x10100010'),
+	('diverse', '0x10001010', '0x10101000'), ('diverse', '0x10100010', '0x10101000'),
+	('diverse', '0x00010101', '0x01000101'), ('diverse', '0x00010101', '0x01010001'),
+	('diverse', '0x00010101', '0x01010100'), ('diverse', '0x01000101', '0x01010001'),
+	('diverse', '0x01000101', '0x01010100'), ('diverse', '0x01010001', '0x01010100');
+
+CREATE FUNCTION check_vectors(blocks int) RETURNS TABLE (example text, pairs bigint, missing bigint, wrong bigint)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+	statement text := 'SELECT a.example, a.fp AS a, b.fp AS b FROM vector a JOIN vector b
+		ON b.fp <~> a.fp <= 3 WHERE a.example = b.example AND a.fp < b.fp';
+BEGIN
+	EXECUTE format('CREATE INDEX vector_fp ON vector USING simhash (fp) WITH (blocks = %s, distance = 3)', blocks);
+	PERFORM set_config('enable_seqscan', 'off', true),
+			set_config('enable_bitmapscan', 'off', true),
+			set_config('enable_hashjoin', 'off', true),
+			set_config('enable_mergejoin', 'off', true);
+	IF plan_of(statement) NOT LIKE '%Index Scan using vector_fp on vector b%' THEN
+		RAISE EXCEPTION 'the join does not use the index' USING DETAIL = plan_of(statement);
+	END IF;
+	RETURN QUERY EXECUTE format(
+		'SELECT example, count(f.a), count(*) FILTER (WHERE f.a IS NULL), count(f.a) FILTER (WHERE v IS NULL)
+		 FROM (%s) f FULL JOIN (SELECT true AS v, * FROM vector_pair) v USING (example, a, b)
+		 GROUP BY example ORDER BY example', statement);
+	PERFORM set_config('enable_seqscan', 'on', true);
+	DROP INDEX vector_fp;
+END $$;
+SELECT blocks, v.* FROM generate_series(4, 9) blocks, check_vectors(blocks) v;
+
+--
+-- Options
+--
+
+CREATE TABLE o (id int, fp simhash, other simhash, h bigint);
+INSERT INTO o SELECT i, bits('o' || i), bits('p' || i), bits('o' || i) FROM generate_series(1, 2000) i;
+\set VERBOSITY default
+CREATE INDEX ON o USING simhash (fp) WITH (blocks = 0);
+CREATE INDEX ON o USING simhash (fp) WITH (blocks = 1);
+CREATE INDEX ON o USING simhash (fp) WITH (blocks = 17);
+CREATE INDEX ON o USING simhash (fp) WITH (blocks = -4);
+CREATE INDEX ON o USING simhash (fp) WITH (blocks = 'many');
+CREATE INDEX ON o USING simhash (fp) WITH (distance = -1);
+CREATE INDEX ON o USING simhash (fp) WITH (distance = 4);
+CREATE INDEX ON o USING simhash (fp) WITH (blocks = 3);
+CREATE INDEX ON o USING simhash (fp) WITH (blocks = 3, distance = 3);
+CREATE INDEX ON o USING simhash (fp) WITH (blocks = 4, distance = 16);
+CREATE INDEX ON o USING simhash (fp) WITH (blocks = 12, distance = 6);
+CREATE INDEX ON o USING simhash (fp) WITH (fillfactor = 5);
+CREATE INDEX ON o USING simhash (fp) WITH (fillfactor = 101);
+CREATE INDEX ON o USING simhash (fp) WITH (tables = 4);
+-- what the access method does not do
+CREATE UNIQUE INDEX ON o USING simhash (fp);
+CREATE INDEX ON o USING simhash (fp) INCLUDE (id);
+CREATE INDEX ON o USING simhash (fp DESC);
+CREATE INDEX ON o USING simhash (fp NULLS FIRST);
+CREATE INDEX ON o USING simhash (id);
+CREATE INDEX o_fp ON o USING simhash (fp);
+CLUSTER o USING o_fp;
+DROP INDEX o_fp;
+SELECT count(*) FROM pg_index WHERE indrelid = 'o'::regclass;
+-- a bigint is a fingerprint without its sign, so such a column can be indexed
+CREATE INDEX o_h ON o USING simhash (h);
+SELECT simhash_index_check('o_h', true);
+BEGIN;
+SET LOCAL enable_seqscan = off;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM o WHERE h::simhash <~> bits('o77') <= 3;
+SELECT id FROM o WHERE h::simhash <~> bits('o77') <= 3;
+COMMIT;
+DROP INDEX o_h;
+
+-- blocks and distance are those of the last build, whatever was set since
+CREATE INDEX o_fp ON o USING simhash (fp);
+SELECT count(*) FILTER (WHERE table_no IS NOT NULL) AS tables FROM simhash_index_info('o_fp');
+ALTER INDEX o_fp SET (blocks = 5, distance = 2, fillfactor = 70);
+SELECT count(*) FILTER (WHERE table_no IS NOT NULL) AS tables FROM simhash_index_info('o_fp');
+CALL expect('o');
+SELECT compare('o', 'o_fp');
+INSERT INTO o SELECT i, bits('o' || i % 3000) FROM generate_series(2001, 4000) i;
+CALL expect('o');
+SELECT compare('o', 'o_fp');
+REINDEX INDEX o_fp;
+SELECT count(*) FILTER (WHERE table_no IS NOT NULL) AS tables FROM simhash_index_info('o_fp');
+SELECT compare('o', 'o_fp');
+ALTER INDEX o_fp RESET (blocks, distance, fillfactor);
+REINDEX INDEX o_fp;
+SELECT count(*) FILTER (WHERE table_no IS NOT NULL) AS tables FROM simhash_index_info('o_fp');
+-- each is in range, the two together are not
+ALTER INDEX o_fp SET (blocks = 2);
+REINDEX INDEX o_fp;
+SELECT compare('o', 'o_fp');
+ALTER INDEX o_fp RESET (blocks);
+
+--
+-- Ways to build
+--
+
+REINDEX INDEX CONCURRENTLY o_fp;
+SELECT compare('o', 'o_fp');
+CREATE INDEX CONCURRENTLY o_concurrently ON o USING simhash (fp) WITH (blocks = 6);
+DROP INDEX o_fp;
+SELECT compare('o', 'o_concurrently');
+DROP INDEX o_concurrently;
+CREATE INDEX o_partial ON o USING simhash (fp) WHERE id % 2 = 0;
+SELECT simhash_index_check('o_partial', true);
+UPDATE o SET id = id + 1 WHERE id % 4 = 0;
+VACUUM o;
+SELECT simhash_index_check('o_partial', true);
+BEGIN;
+SET LOCAL enable_seqscan = off;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM o WHERE fp <~> bits('o78') <= 3 AND id % 2 = 0;
+SELECT id FROM o WHERE fp <~> bits('o78') <= 3 AND id % 2 = 0 ORDER BY id;
+COMMIT;
+DROP TABLE o;
+
+CREATE UNLOGGED TABLE u (id int, fp simhash);
+CREATE INDEX u_fp ON u USING simhash (fp);
+INSERT INTO u TABLE mixed;
+CALL expect('u');
+SELECT compare('u', 'u_fp');
+ALTER TABLE u SET LOGGED;
+SELECT compare('u', 'u_fp');
+ALTER TABLE u SET UNLOGGED;
+SELECT compare('u', 'u_fp');
+DROP TABLE u;
+
+CREATE TEMPORARY TABLE t (id int, fp simhash) ON COMMIT DELETE ROWS;
+CREATE INDEX t_fp ON t USING simhash (fp);
+BEGIN;
+INSERT INTO t SELECT * FROM mixed WHERE id % 4 = 0;
+CALL expect('t');
+SELECT compare('t', 't_fp');
+COMMIT;
+BEGIN;
+INSERT INTO t SELECT * FROM mixed WHERE id % 4 = 1;
+CALL expect('t');
+SELECT compare('t', 't_fp');
+ROLLBACK;
+CALL expect('t');
+SELECT compare('t', 't_fp');
+DROP TABLE t;
+
+-- rows of a transaction that rolled back, and of a subtransaction
+CREATE TABLE b (id int, fp simhash);
+CREATE INDEX b_fp ON b USING simhash (fp);
+BEGIN;
+INSERT INTO b SELECT * FROM mixed WHERE id % 4 = 0;
+ROLLBACK;
+BEGIN;
+INSERT INTO b SELECT * FROM mixed WHERE id % 4 = 1;
+SAVEPOINT s;
+INSERT INTO b SELECT * FROM mixed WHERE id % 4 = 2;
+ROLLBACK TO s;
+INSERT INTO b SELECT * FROM mixed WHERE id % 4 = 3;
+COMMIT;
+CALL expect('b');
+SELECT compare('b', 'b_fp');
+VACUUM b;
+SELECT compare('b', 'b_fp');
+DROP TABLE b;
+
+-- a build that does not fit into its memory
+CREATE TABLE big (id int, fp simhash);
+INSERT INTO big SELECT i, CASE WHEN i % 100 > 0 THEN bits('b' || i / 2) END FROM generate_series(1, 200000) i;
+CREATE INDEX big_fp ON big USING simhash (fp);
+CREATE TEMPORARY TABLE info AS SELECT * FROM simhash_index_info('big_fp');
+CALL expect('big');
+SELECT compare('big', 'big_fp');
+DROP INDEX big_fp;
+SET maintenance_work_mem = '1MB';
+CREATE INDEX big_fp ON big USING simhash (fp);
+RESET maintenance_work_mem;
+SELECT compare('big', 'big_fp');
+SELECT count(*) AS tables, bool_and(a.entries = b.entries) AS same_entries
+FROM info a JOIN simhash_index_info('big_fp') b ON a.table_no IS NOT DISTINCT FROM b.table_no;
+DROP TABLE big, info;
+
+--
+-- The functions that inspect an index want a simhash index
+--
+
+SELECT simhash_index_check('mixed');
+SELECT simhash_index_check('mixed_pkey');
+SELECT simhash_index_info('mixed');
+SELECT simhash_index_info('mixed_pkey');
+SELECT simhash_index_check(0);
+
+DROP SCHEMA index_exact_test CASCADE;

@@ -1,0 +1,177 @@
+--
+-- ORDER BY distance, and index-only scans: the same as without the index
+--
+-- The reference is bit_count() over bigints, which no index can serve and
+-- which shares no code with the extension.
+--
+SET client_min_messages = warning;
+CREATE SCHEMA index_order_test;
+SET search_path = index_order_test, public;
+SET max_parallel_workers_per_gather = 0;
+
+-- random fingerprints, clusters, equal ones, zeros, nulls
+CREATE TABLE docs (id int, fp simhash) WITH (autovacuum_enabled = off);
+INSERT INTO docs
+SELECT i,
+	CASE WHEN i <= 3000 THEN bits('r' || i)
+		 WHEN i <= 4500 THEN bits('c' || i / 10) # (1::bigint << (i % 10)) # (1::bigint << (20 + i % 7))
+		 WHEN i <= 5500 THEN bits('e')
+		 WHEN i <= 5600 THEN 0
+		 WHEN i <= 5900 THEN i
+		 END
+FROM generate_series(1, 6000) i;
+
+CREATE TABLE query (qno int, fp simhash);
+INSERT INTO query
+VALUES (1, 0), (2, -1), (3, bits('r7')), (4, bits('c400')), (5, bits('e')), (6, bits('e') # 5),
+	   (7, bits('nowhere')), (8, 5731);
+
+-- Rows by distance from a query, of those that meet a condition, at most so
+-- many: 'ok' if these are the nearest ones in the right order, each once and
+-- with its own distance, or what is wrong.  The condition has Q for the query
+-- and D for the distance.
+CREATE FUNCTION ordered(index regclass, q simhash, condition text, n int) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+	statement text := format('SELECT id, fp, fp <~> %1$L AS d FROM docs WHERE %2$s ORDER BY fp <~> %1$L LIMIT %3$s',
+							 q, replace(replace(condition, 'D', 'fp <~> Q'), 'Q', quote_literal(q)),
+							 coalesce(n::text, 'ALL'));
+	brute text := format('SELECT id, d FROM (SELECT id, fp, bit_count((fp::bigint # %L::bigint)::bit(64)) AS d FROM docs) b WHERE %s',
+						 q::bigint, replace(replace(condition, 'D', 'd'), 'Q', quote_literal(q)));
+	got record;
+	want record;
+BEGIN
+	PERFORM set_config('enable_seqscan', 'off', true),
+			set_config('enable_sort', 'off', true),
+			set_config('enable_bitmapscan', 'off', true);
+	IF plan_of(statement) NOT LIKE format('%%Index Scan using %s on docs%%Order By: %%', index)
+		OR plan_of(statement) LIKE '%Sort%' THEN
+		RETURN E'another plan:\n' || plan_of(statement);
+	END IF;
+	EXECUTE format('SELECT array_agg(d::int ORDER BY place) AS d, count(*) AS n, count(DISTINCT id) AS ids, sum(hashint8extended(id, 1)) AS rows,
+						count(*) FILTER (WHERE d IS DISTINCT FROM bit_count((fp::bigint # %L::bigint)::bit(64))) AS wrong
+					FROM (SELECT *, row_number() OVER () AS place FROM (%s) r) o', q::bigint, statement) INTO got;
+	PERFORM set_config('enable_indexscan', 'off', true),
+			set_config('enable_seqscan', 'on', true);
+	EXECUTE format('SELECT (array_agg(d ORDER BY d NULLS LAST))[1:coalesce(%L, count(*))]::int[] AS d, sum(hashint8extended(id, 1)) AS rows
+					FROM (%s) b', n, brute) INTO want;
+	PERFORM set_config('enable_indexscan', 'on', true);
+	RETURN CASE
+		WHEN got.wrong > 0 THEN 'wrong distances'
+		WHEN got.ids <> got.n THEN 'rows more than once'
+		WHEN got.d IS DISTINCT FROM want.d THEN
+			format('distances: %s rows, not %s', got.n, cardinality(want.d))
+		WHEN n IS NULL AND got.rows IS DISTINCT FROM want.rows THEN 'other rows'
+		ELSE 'ok' END;
+END $$;
+
+-- all queries, and how the results are: one line if all is well
+CREATE FUNCTION all_ordered(index regclass)
+RETURNS TABLE (result text, times bigint) LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM simhash_index_check(index, true);
+	RETURN QUERY SELECT ordered(index, q.fp, c.condition, l.n), count(*)
+	FROM query q,
+		(VALUES ('true'), ('D <= 3'), ('D <= 9'), ('D <= 40'), ('fp IS NOT NULL'), ('fp <~> 0 <= 30'), ('id % 3 = 0')) c(condition),
+		(VALUES (1), (5), (300), (2000), (NULL)) l(n)
+	GROUP BY 1 ORDER BY 1;
+END $$;
+
+-- What an index-only scan returns: 'ok', or what is wrong.
+CREATE FUNCTION index_only(index regclass, q simhash, r int) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+	condition text;
+	statement text;
+	got record;
+	want record;
+BEGIN
+	FOR condition IN VALUES (format('fp <~> %L <= %s', q, r)), (format('fp = %L', q)), ('fp IS NULL'), ('fp IS NOT NULL') LOOP
+		statement := 'SELECT count(*) AS n, count(fp) AS non_null, sum(hashint8extended(fp::bigint, 1)) AS fps FROM docs WHERE ' || condition;
+		PERFORM set_config('enable_seqscan', 'off', true),
+				set_config('enable_bitmapscan', 'off', true);
+		IF strpos(plan_of(statement), 'Index Only Scan using ' || index) = 0 THEN
+			RETURN E'another plan:\n' || plan_of(statement);
+		END IF;
+		EXECUTE statement INTO got;
+		PERFORM set_config('enable_seqscan', 'on', true),
+				set_config('enable_indexscan', 'off', true);
+		EXECUTE statement INTO want;
+		PERFORM set_config('enable_indexscan', 'on', true);
+		IF got IS DISTINCT FROM want THEN
+			RETURN format('%s: %s rows, not %s, or other ones', condition, got.n, want.n);
+		END IF;
+	END LOOP;
+	RETURN 'ok';
+END $$;
+CREATE FUNCTION all_index_only(index regclass)
+RETURNS TABLE (result text, times bigint) LANGUAGE sql AS $$
+	SELECT index_only(index, q.fp, r), count(*)
+	FROM query q, (VALUES (-1), (0), (3), (6), (20), (64)) r(r)
+	GROUP BY 1 ORDER BY 1
+$$;
+
+-- before the first VACUUM no page is known to be visible to all
+CREATE INDEX docs_fp ON docs USING simhash (fp);
+SELECT * FROM all_ordered('docs_fp');
+SELECT * FROM all_index_only('docs_fp');
+VACUUM docs;
+SELECT * FROM all_index_only('docs_fp');
+-- some pages are, some are not; dead and new rows
+DELETE FROM docs WHERE id % 5 = 0 AND id > 2000;
+UPDATE docs SET fp = bits('u' || id) WHERE id % 7 = 0 AND id > 3000;
+INSERT INTO docs SELECT 10000 + i, i FROM generate_series(1, 300) i;
+SELECT * FROM all_ordered('docs_fp');
+SELECT * FROM all_index_only('docs_fp');
+VACUUM docs;
+SELECT * FROM all_ordered('docs_fp');
+SELECT * FROM all_index_only('docs_fp');
+-- hardly any memory for what is still to be sorted
+SET work_mem = '64kB';
+SELECT * FROM all_ordered('docs_fp');
+RESET work_mem;
+DROP INDEX docs_fp;
+
+-- other schemes
+CREATE INDEX docs_2_1 ON docs USING simhash (fp) WITH (blocks = 2, distance = 1);
+SELECT * FROM all_ordered('docs_2_1');
+SELECT * FROM all_index_only('docs_2_1');
+DROP INDEX docs_2_1;
+CREATE INDEX docs_6_3 ON docs USING simhash (fp) WITH (blocks = 6, distance = 3);
+SELECT * FROM all_ordered('docs_6_3');
+SELECT * FROM all_index_only('docs_6_3');
+DROP INDEX docs_6_3;
+CREATE INDEX docs_4_0 ON docs USING simhash (fp) WITH (blocks = 4, distance = 0);
+SELECT * FROM all_ordered('docs_4_0');
+SELECT * FROM all_index_only('docs_4_0');
+DROP INDEX docs_4_0;
+CREATE INDEX docs_16_2 ON docs USING simhash (fp) WITH (blocks = 16, distance = 2);
+SELECT * FROM all_ordered('docs_16_2');
+SELECT * FROM all_index_only('docs_16_2');
+DROP INDEX docs_16_2;
+CREATE INDEX docs_1_0 ON docs USING simhash (fp) WITH (blocks = 1, distance = 0);
+SELECT * FROM all_ordered('docs_1_0');
+SELECT * FROM all_index_only('docs_1_0');
+DROP INDEX docs_1_0;
+
+-- the inner side of a join: a rescan for each query, one of them null
+CREATE INDEX docs_fp ON docs USING simhash (fp);
+INSERT INTO query VALUES (9, NULL);
+SET enable_sort = off;
+EXPLAIN (COSTS OFF)
+SELECT d.id FROM query q, LATERAL (SELECT id FROM docs ORDER BY docs.fp <~> q.fp LIMIT 10) d;
+SELECT q.qno, count(*) AS rows, min(d.d) AS nearest, max(d.d) = want.d[10] AS right_furthest, count(DISTINCT d.id) AS different
+FROM query q,
+	LATERAL (SELECT id, docs.fp <~> q.fp AS d FROM docs ORDER BY docs.fp <~> q.fp LIMIT 10) d,
+	LATERAL (SELECT array_agg(bit_count((docs.fp::bigint # q.fp::bigint)::bit(64)) ORDER BY bit_count((docs.fp::bigint # q.fp::bigint)::bit(64))) AS d FROM docs) want
+GROUP BY q.qno, want.d[10] ORDER BY q.qno;
+
+-- an empty table
+TRUNCATE docs;
+SELECT id FROM docs ORDER BY fp <~> 0 LIMIT 5;
+SELECT count(fp) FROM docs WHERE fp <~> 0 <= 3;
+-- only nulls
+INSERT INTO docs SELECT i, NULL FROM generate_series(1, 2000) i;
+SELECT count(*), count(DISTINCT id) FROM (SELECT id FROM docs ORDER BY fp <~> 0) o;
+
+DROP SCHEMA index_order_test CASCADE;

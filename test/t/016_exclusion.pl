@@ -1,0 +1,155 @@
+# Near-duplicate keys under concurrency: no two rows that are near each other are
+# ever committed, and no row is refused without one that is the cause.  The same
+# with SERIALIZABLE instead of a constraint.
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SimhashTest;
+use Test::More;
+
+my $node = make_node('exclusion', [], 'max_wal_size = 1GB');
+$node->start;
+load_helpers($node);
+my $dir = PostgreSQL::Test::Utils::tempdir;
+
+# Clusters 1 to 60: what is offered differs in at most one bit from the centre,
+# so that one row of a cluster keeps all others out.  Clusters 61 to 120: up to
+# three bits, so that there may be several.
+$node->safe_psql(
+	'postgres', q{
+	CREATE FUNCTION centre(cluster integer) RETURNS bigint LANGUAGE sql IMMUTABLE AS
+		$$ SELECT hashint8extended(cluster, 5) $$;
+	CREATE FUNCTION offer(cluster integer, what integer) RETURNS simhash LANGUAGE sql IMMUTABLE AS $$
+		SELECT CASE WHEN what % 20 = 0 THEN NULL WHEN cluster <= 60
+			THEN centre(cluster) # (1::bigint << (what % 64)) * (what % 3 > 0)::integer
+			ELSE centre(cluster) # (1::bigint << (what % 64)) # (1::bigint << (what / 64 % 64))
+				# (1::bigint << (what / 4096 % 64)) END $$;
+	CREATE TABLE docs (fp simhash, EXCLUDE USING simhash (fp WITH %));
+	CREATE TABLE attempt (cluster integer, fp simhash);
+	-- a row that errors out is still an attempt
+	CREATE FUNCTION put(cluster integer, fp simhash) RETURNS void LANGUAGE plpgsql AS $$
+	BEGIN
+		INSERT INTO attempt VALUES (cluster, fp);
+		INSERT INTO docs VALUES (fp);
+	EXCEPTION WHEN exclusion_violation THEN
+		INSERT INTO attempt VALUES (cluster, fp);
+	END $$;
+	-- for SERIALIZABLE: no constraint, but a look before
+	CREATE TABLE looked (fp simhash);
+	CREATE INDEX looked_fp ON looked USING simhash (fp);
+	CREATE TABLE looked_attempt (cluster integer, fp simhash);
+	CREATE FUNCTION look_and_put(cluster integer, fp simhash) RETURNS void LANGUAGE plpgsql
+	SET enable_seqscan = off AS $$
+	BEGIN
+		INSERT INTO looked_attempt VALUES (cluster, fp);
+		INSERT INTO looked SELECT $2 WHERE NOT EXISTS (SELECT FROM looked l WHERE l.fp <~> $2 <= 3);
+	END $$;
+});
+
+my %script = (
+	# one that leaves others time to come into its way
+	slow => q{
+\set c random(1, 120)
+\set w random(0, 262143)
+BEGIN;
+WITH a AS (INSERT INTO attempt VALUES (:c, offer(:c, :w)) RETURNING fp)
+INSERT INTO docs SELECT fp FROM a ON CONFLICT DO NOTHING;
+\sleep 2 ms
+COMMIT;
+},
+	abort => q{
+\set c random(1, 120)
+\set w random(0, 262143)
+BEGIN;
+WITH a AS (INSERT INTO attempt VALUES (:c, offer(:c, :w)) RETURNING fp)
+INSERT INTO docs SELECT fp FROM a ON CONFLICT DO NOTHING;
+\sleep 2 ms
+ROLLBACK;
+},
+	# a batch with duplicates in itself
+	batch => q{
+\set c random(1, 110)
+\set w random(0, 262143)
+WITH a AS (INSERT INTO attempt SELECT :c + i / 2, offer(:c + i / 2, :w + 67 * i) FROM generate_series(0, 19) i
+	RETURNING fp)
+INSERT INTO docs SELECT fp FROM a ON CONFLICT DO NOTHING;
+},
+	plain => q{
+\set c random(1, 120)
+\set w random(0, 262143)
+SELECT put(:c, offer(:c, :w));
+},
+	look => q{
+\set c random(1, 120)
+\set w random(0, 262143)
+SELECT look_and_put(:c, offer(:c, :w));
+});
+my %file;
+foreach my $name (sort keys %script)
+{
+	$file{$name} = "$dir/$name.sql";
+	append_to_file($file{$name}, $script{$name});
+}
+
+# What the two variants have in common.  Deadlocks and serialization failures
+# are for the client to try again.
+sub load
+{
+	my ($what, $table, $attempt, $transactions, @scripts) = @_;
+	my $total = 8 * $transactions;
+	my ($out, $err);
+	my $result = IPC::Run::run(
+		[
+			'pgbench', '--no-vacuum', '--client=8', '--jobs=2', '--max-tries=1000',
+			"--transactions=$transactions", '--random-seed=9', (map { "--file=$_" } @scripts),
+			$node->connstr('postgres')
+		],
+		'>', \$out, '2>', \$err);
+	ok($result, "$what: pgbench succeeds") or diag($err);
+	like($out, qr{transactions actually processed: $total/$total}, "$what: all transactions ran");
+	is( $node->safe_psql(
+			'postgres', qq{
+			SELECT count(*) > 60 FROM $table;
+			SELECT count(*) FROM $table a JOIN $table b
+				ON a.ctid < b.ctid AND bit_count((a.fp::bigint # b.fp::bigint)::bit(64)) <= 3;
+		}),
+		"t\n0",
+		"$what: no two rows are near each other");
+	is( $node->safe_psql(
+			'postgres', qq{
+			SELECT count(*) > 1000, count(*) FILTER (WHERE NOT EXISTS (SELECT FROM $table d
+				WHERE bit_count((a.fp::bigint # d.fp::bigint)::bit(64)) <= 3))
+			FROM $attempt a WHERE fp IS NOT NULL;
+		}),
+		't|0',
+		"$what: nothing is refused without a row that is near");
+	is( $node->safe_psql(
+			'postgres', qq{
+			SELECT count(*) > 50, min(n), max(n) FROM (
+				SELECT cluster, (SELECT count(*) FROM $table d
+					WHERE bit_count((centre(cluster) # d.fp::bigint)::bit(64)) <= 1) AS n
+				FROM (SELECT DISTINCT cluster FROM $attempt WHERE cluster <= 60 AND fp IS NOT NULL) c) s;
+		}),
+		't|1|1',
+		"$what: each narrow cluster has one representative");
+	is( $node->safe_psql(
+			'postgres',
+			"SELECT (SELECT count(*) > 20 FROM $table WHERE fp IS NULL),
+			(SELECT count(*) FROM $table WHERE fp IS NULL) = (SELECT count(*) FROM $attempt WHERE fp IS NULL)"
+		),
+		't|t',
+		"$what: nulls are never refused") if $attempt eq 'attempt';
+	return;
+}
+
+load('constraint', 'docs', 'attempt', 200, @file{ 'slow', 'abort', 'batch', 'plain' });
+is_sound($node, 'constraint', 'docs_fp_excl');
+$node->safe_psql('postgres', "ALTER DATABASE postgres SET default_transaction_isolation = 'serializable'");
+load('serializable', 'looked', 'looked_attempt', 160, $file{look});
+is_sound($node, 'serializable', 'looked_fp');
+$node->stop;
+done_testing();

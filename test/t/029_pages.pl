@@ -1,0 +1,22 @@
+# The pages of the documentation give what they say.
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use SimhashTest;
+use DocumentTest;
+use Test::More;
+
+# What another test runs, with the servers or clients that it takes
+my %elsewhere = (
+	'doc/several-machines.md' => '025_batch_distributed.pl',
+	'doc/drivers.md' => 'test/drivers/run');
+my $top = "$FindBin::RealBin/../..";
+my $node = make_node('pages', []);
+
+$node->start;
+check_page($node, $_)
+  foreach grep { !$elsewhere{$_} } map { substr($_, length("$top/")) } sort glob("$top/doc/*.md");
+$node->stop;
+done_testing();
