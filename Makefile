@@ -1,17 +1,22 @@
 # Makefile of the simhash extension
 #
-#	make && make install	build, and install into the server of PG_CONFIG
-#	make check				all tests, with a private copy of that server
-#	make check-deep			what takes longer: as root on Debian, up to an hour
-#	make demo				a look at it, with a private copy, too
-#	make indent				lay out the sources by PostgreSQL's pgindent
+#	make                  build it for the server of PG_CONFIG
+#	make install          install it into that server, with its documentation
+#	make installcheck     test what is installed, in a server that is running
+#	make check            all tests, in a private copy of a server
+#	make demo             find near-duplicates among real texts, in a private copy
 #
-# Needs make, a C compiler, the server's development files and xxhash.h; on
-# Debian, check and demo install what is missing if they run as root.
+# For people who change it; see CONTRIBUTING.md:
+#
+#	make check-deep       the tests that take long: as root on Debian, up to an hour
+#	make check-package    build, install and test the Debian packages in bare roots
+#	make indent           lay out the sources by PostgreSQL's pgindent
+#	make pictures         draw the pictures of the documentation again
+#	make dist             the archive for PGXN
 
 EXTENSION = simhash
 MODULE_big = simhash
-DATA = sql/simhash--1.0.sql
+DATA = $(wildcard sql/simhash--*.sql)
 PGFILEDESC = "simhash - near-duplicate detection"
 
 OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c)))
@@ -19,43 +24,22 @@ OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c)))
 PG_CPPFLAGS = -I$(srcdir)/src
 PG_CFLAGS = -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
 
-# The tests; all lists come from here.  The first one creates the extension.
+# The first regression test creates the extension.  The tests in Perl, which start
+# servers of their own, need a module that many machines do not have.
 REGRESS = init $(filter-out init simhash--%,$(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql))))
 ISOLATION = $(patsubst test/specs/%.spec,%,$(sort $(wildcard test/specs/*.spec)))
 ISOLATION_OPTS = --inputdir=test --load-extension=simhash
-TAP_TESTS = 1
+TAP_TESTS := $(shell perl -MIPC::Run -e 'print 1' 2>/dev/null)
 PROVE_TESTS = $(sort $(wildcard test/t/*.pl))
 
-# PGXS has a target check, too, which only says that it is not supported; and
-# these goals must work before there is a PGXS.  So they do without it.
-own_goals = check check-deep demo indent list-tests
-ifneq ($(filter $(own_goals),$(MAKECMDGOALS)),)
+# These goals are in test/Makefile: they need no server that is installed already,
+# and PGXS has another "check", which only says that it is not supported.
+test_goals = check check-deep check-package demo deps dist indent pictures
 
-check:
-	@PG_CONFIG='$(PG_CONFIG)' test/run $(STAGES)
+ifneq ($(filter $(test_goals),$(MAKECMDGOALS)),)
 
-check-deep:
-	@PG_CONFIG='$(PG_CONFIG)' test/deep/run $(STAGES)
-
-indent:
-	@test/deep/indent
-
-demo:
-	@PG_CONFIG='$(PG_CONFIG)' test/demo/run
-
-# a line for each kind: its name, then its tests
-list-tests:
-	@echo 'regress $(REGRESS)'
-	@echo 'collisions init $(filter %_columns %_columns_plan batch_partitions,$(REGRESS))'
-	@echo 'isolation $(ISOLATION)'
-	@echo 'tap $(PROVE_TESTS)'
-
-# others that are named along with them
-other_goals = $(filter-out $(own_goals),$(MAKECMDGOALS))
-ifneq ($(other_goals),)
-$(other_goals):
-	$(MAKE) $@
-endif
+$(MAKECMDGOALS):
+	@$(MAKE) --no-print-directory $(if $(filter $(test_goals),$@),-C test) $@
 
 .PHONY: $(MAKECMDGOALS)
 
@@ -67,5 +51,26 @@ include $(PGXS)
 
 # PostgreSQL does not track headers unless it was configured so
 $(OBJS) $(OBJS:.o=.bc): $(wildcard src/*.h src/*/*.h)
+
+# The pages link to each other, so they keep their folders, which DOCS would not.
+doc_folders = . doc doc/pictures
+doc_target = $(DESTDIR)$(docdir)/$(docmoduledir)/$(EXTENSION)
+doc_files = $(if $(filter .,$(1)),README.md,$(wildcard $(1)/*.md $(1)/*.svg))
+
+define install_folder
+$(MKDIR_P) '$(doc_target)/$(1)'
+$(INSTALL_DATA) $(call doc_files,$(1)) '$(doc_target)/$(1)'
+
+endef
+
+install: install-documentation
+install-documentation:
+	$(foreach folder,$(doc_folders),$(if $(call doc_files,$(folder)),$(call install_folder,$(folder))))
+
+uninstall: uninstall-documentation
+uninstall-documentation:
+	rm -rf '$(doc_target)'
+
+.PHONY: install-documentation uninstall-documentation
 
 endif

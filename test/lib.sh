@@ -1,17 +1,17 @@
-# What test/run and test/demo/run have in common; to be sourced by a POSIX shell.
+# What the scripts in this directory have in common; to be sourced by a POSIX shell.
 #
 # The caller sets $top, the directory of the sources.  Afterwards:
 #	say TEXT			print a line
 #	die TEXT			print it to the standard error and exit with status 1
-#	install_missing		what a build and a private server need; with an
-#						argument "tests", what the tests need, too.
-#						Sets $pg_config.
+#	require_server		find a server with its development files; sets $pg_config
 #	make_workplace		a temporary directory, $work, removed at exit together with
 #						the servers that run in it; sets $owner, a user who is not root
 #	as_owner COMMAND	run a command as that user in a clean environment
 #	build_sandbox		private copy of the server with the extension in $work/sandbox
-
-oldest_server=15
+#	start_server NAME DIRECTORY
+#						start the private server of a directory with $work/run/NAME for its
+#						data and $work/run for its socket; further lines of its
+#						configuration are read from the standard input
 
 say() {
 	printf '%s\n' "$*"
@@ -45,49 +45,9 @@ find_server() {
 	return 1
 }
 
-# Debian's packages of a server: of the version that is installed in part, else
-# of the newest that there is.
-server_packages() {
-	version=$(ls /usr/lib/postgresql 2>/dev/null | sort -n | tail -n 1)
-	[ "${version:-0}" -ge "$oldest_server" ] 2>/dev/null ||
-		version=$(apt-cache search --names-only '^postgresql-[0-9]+$' |
-			sed -n 's/^postgresql-\([0-9]*\) .*/\1/p' | sort -n | tail -n 1)
-	[ "${version:-0}" -ge "$oldest_server" ] ||
-		die "apt has no PostgreSQL $oldest_server or later"
-	echo "postgresql-$version postgresql-server-dev-$version"
-}
-
-missing_packages() {
-	command -v make >/dev/null || echo make
-	command -v gcc >/dev/null || echo gcc
-	[ -e /usr/include/stdio.h ] || echo libc6-dev
-	[ -e /usr/include/xxhash.h ] || [ -e /usr/local/include/xxhash.h ] ||
-		echo libxxhash-dev
-	find_server || server_packages
-	if [ "${1:-}" = tests ]; then
-		command -v prove >/dev/null || echo perl
-		perl -MIPC::Run -e 1 2>/dev/null || echo libipc-run-perl
-		command -v python3 >/dev/null || echo python3
-	fi
-}
-
-install_missing() {
-	missing=$(missing_packages "$@" | tr '\n' ' ') || exit 1
-	if [ -n "$missing" ]; then
-		command -v apt-get >/dev/null ||
-			die "please install what these Debian packages hold: $missing"
-		[ "$(id -u)" = 0 ] ||
-			die "please run as root: apt-get install $missing"
-		say "Installing what is missing."
-		output=$(apt-get update -q=2 2>&1) || die "apt-get update failed: $output"
-		# with fresh lists the newest server may be another
-		missing=$(missing_packages "$@" | tr '\n' ' ') || exit 1
-		say "apt-get install $missing"
-		output=$(DEBIAN_FRONTEND=noninteractive apt-get install -y -q=2 \
-			--no-install-recommends $missing 2>&1 </dev/null) ||
-			die "apt-get install failed: $output"
-	fi
-	find_server || die "no PostgreSQL server with its development files was found"
+# The same, or the reason why there is none.
+require_server() {
+	find_server || die "there is no PostgreSQL server with its development files; as root on Debian, make deps installs one"
 }
 
 # Servers first, then the directory; a server's own files say its process id.
@@ -141,4 +101,16 @@ build_sandbox() {
 		cat "$work/build.log" >&2
 		die "the build failed"
 	fi
+}
+
+start_server() {
+	{
+		as_owner "$2/bin/initdb" -D "$1" -A trust -U "$owner" --no-locale -E UTF8 &&
+			{ printf '%s\n' "listen_addresses = ''" "unix_socket_directories = '$work/run'" && cat; } \
+				>>"$work/run/$1/postgresql.conf" &&
+			as_owner "$2/bin/pg_ctl" -D "$1" -w -s -l "$1.log" start
+	} >"$work/$1.log" 2>&1 || {
+		cat "$work/$1.log" "$work/run/$1.log" >&2
+		die "the server did not start"
+	}
 }
