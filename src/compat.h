@@ -24,6 +24,7 @@
 #include "storage/smgr.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+#include "utils/wait_event.h"
 
 /* access to varlena headers moved out of postgres.h in 16 */
 #if PG_VERSION_NUM >= 160000
@@ -161,19 +162,30 @@ shcompat_make_am_routine(void)
 #define shcompat_vacuum_delay_point()	vacuum_delay_point()
 #endif
 
-/*
- * Count a scan of an index, in pg_stat_all_indexes and, since 18, EXPLAIN.
- */
+/* where EXPLAIN (ANALYZE) counts the searches of a scan, as since 18; or NULL */
 #if PG_VERSION_NUM >= 180000
-#define shcompat_count_index_scan(scan) \
-	do { \
-		pgstat_count_index_scan((scan)->indexRelation); \
-		if ((scan)->instrument) \
-			(scan)->instrument->nsearches++; \
-	} while (0)
+#define shcompat_search_counter(scan) \
+	((scan)->instrument != NULL ? &(scan)->instrument->nsearches : NULL)
 #else
-#define shcompat_count_index_scan(scan)	pgstat_count_index_scan((scan)->indexRelation)
+#define shcompat_search_counter(scan)	((void) (scan), (uint64 *) NULL)
 #endif
+
+/*
+ * The wait event of a name.  *event is 0 at first, and remembers it.  Before 17
+ * there was one event for all extensions.
+ */
+static inline uint32
+shcompat_wait_event(uint32 *event, const char *name)
+{
+#if PG_VERSION_NUM >= 170000
+	if (*event == 0)
+		*event = WaitEventExtensionNew(name);
+#else
+	(void) name;
+	*event = PG_WAIT_EXTENSION;
+#endif
+	return *event;
+}
 
 /* does a role own a relation? */
 #if PG_VERSION_NUM >= 160000

@@ -100,7 +100,8 @@ read_leaf(ShBatchReader *reader)
 /*
  * Read the next entries, instead of those that it has.  Returns false after the last.
  *
- * Holds no lock or pin on return.
+ * Searches and entries are counted as those of an index scan are: an index that
+ * only functions read is in use, too.  Holds no lock or pin on return.
  */
 bool
 shbatch_reader_next(ShBatchReader *reader)
@@ -109,8 +110,12 @@ shbatch_reader_next(ShBatchReader *reader)
 
 	/* pages that VACUUM emptied stay */
 	reader->count = reader->next = 0;
-	while (reader->count == 0 && shbt_walk_next(&reader->walk))
+	while (reader->count == 0)
 	{
+		if (reader->walk.search)
+			pgstat_count_index_scan(index);
+		if (!shbt_walk_next(&reader->walk))
+			break;
 		shcompat_test_old_snapshot(reader->snapshot, index, (Page) reader->walk.page.data);
 		read_leaf(reader);
 		pgstat_count_index_tuples(index, reader->count);

@@ -15,6 +15,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "pgstat.h"
 #include "storage/bufmgr.h"
 #include "utils/memutils.h"
 
@@ -206,6 +207,7 @@ found_row(ShBatchRows *rows, uint32 group, uint64 tid)
 	const ShBatchRowsOf *of = &rows->of[rows->current->number];
 	uint32		kind = 0;
 
+	pgstat_count_heap_fetch(rows->current->index);
 	if (rows->values != NULL &&
 		!shbatch_values_kind(rows->values, rows->current, group, of->slot, &kind))
 		return SHBATCH_INVISIBLE;

@@ -16,6 +16,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "pgstat.h"
 #include "utils/memutils.h"
 
 #include "btree/cache.h"
@@ -230,6 +231,11 @@ shbt_read_place(Relation index, const ShBtPlace *place)
 	if (place->buffer != NULL && *place->buffer > 0 &&
 		++cache->recent_reads % LOOKUP_INTERVAL != 0 &&
 		ReadRecentBuffer(shcompat_locator(index), MAIN_FORKNUM, place->block, *place->buffer))
+	{
+		/* as ReadBuffer does, for pg_statio_all_indexes */
+		pgstat_count_buffer_read(index);
+		pgstat_count_buffer_hit(index);
 		return *place->buffer;
+	}
 	return ReadBuffer(index, place->block);
 }

@@ -33,6 +33,7 @@ typedef struct ShIdxBallScan
 	Snapshot	snapshot;		/* NULL if no rows are looked at */
 	bool		keep_pin;		/* of the leaf of the last matches */
 	bool		skip_dead;		/* entries that are marked as dead */
+	uint64	   *nsearches;		/* counts searches for EXPLAIN; or NULL */
 
 	ShIdxGroups groups;			/* what is read lies in them */
 	double		leaves_per_table;	/* of one of them, on average; or of all */

@@ -197,9 +197,12 @@ participate(BuildShared *shared, Relation heap, Relation index, IndexInfo *info,
 	begin_build(shared, index, scheme, is_leader, &build);
 	if (phase == PHASE_ALLOCATE)
 	{
+		static uint32 event = 0;
+
 		if (is_elected)
 			shidx_allocate_trees(&build, false);
-		BarrierArriveAndWait(&shared->barrier, WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN);
+		BarrierArriveAndWait(&shared->barrier,
+							 shcompat_wait_event(&event, "SimhashBuildAllocate"));
 	}
 	write_trees(shared, &build);
 	BarrierDetach(&shared->barrier);

@@ -175,8 +175,8 @@ begin(IndexScanDesc scan)
 	bool		ordered = so->ordered != NULL && !so->other_order;
 
 	so->reader.ballscan.snapshot = scan->xs_snapshot;
+	so->reader.ballscan.nsearches = shcompat_search_counter(scan);
 	so->reader.ballscan.skip_dead = scan->ignore_killed_tuples;
-	shcompat_count_index_scan(scan);
 	shidx_ball_set_groups(&so->reader.ballscan, &so->conditions.groups);
 	if (!so->conditions.non_nulls)
 	{

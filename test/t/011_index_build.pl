@@ -103,6 +103,12 @@ $node->safe_psql(
 my $log = slurp_file($node->logfile, $offset);
 cmp_ok(scalar(() = $log =~ /starting background worker process "parallel worker/g), '>=', 4,
 	'workers were started');
+SKIP:
+{
+	skip 'before 17 wait events of extensions have no names', 1 if $node->pg_version < 17;
+	is($node->safe_psql('postgres', q{SELECT name FROM pg_wait_events WHERE type = 'Extension' AND name ^@ 'Simhash'}),
+		'SimhashBuildAllocate', 'the wait for pages to be allocated has a name');
+}
 is_sound($node, 'parallel', 'random_fp', 'random_c', 'u_fp', 'random_even');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_ls_tmpdir()'), '0',
 	'no temporary files are left');
