@@ -56,7 +56,7 @@ run_part(\@nodes, $others[2]);
 run_part(\@nodes, one_of('CREATE PROCEDURE load_staging'));
 foreach my $half (0, 1)
 {
-	my $select = "SELECT id, body, simhash_compute(body) FROM texts WHERE id % 2 = $half ORDER BY id";
+	my $select = "SELECT id, body, simhash_minhash(body) FROM texts WHERE id % 2 = $half ORDER BY id";
 
 	coordinate("TRUNCATE staging; INSERT INTO staging $select");
 	coordinate('CALL load_staging()');

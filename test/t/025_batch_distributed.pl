@@ -81,7 +81,7 @@ coordinate('TRUNCATE docs, block_rows, one; ALTER TABLE one ADD EXCLUDE USING si
 run_part(\@nodes, one_of('ALTER TABLE block_rows_0 ADD EXCLUDE'));
 foreach my $half (0, 1)
 {
-	my $select = "SELECT id, body, simhash_compute(body) FROM texts WHERE id % 2 = $half ORDER BY id";
+	my $select = "SELECT id, body, simhash_minhash(body) FROM texts WHERE id % 2 = $half ORDER BY id";
 
 	fill_staging($select);
 	coordinate("CALL load_staging(); INSERT INTO one $select ON CONFLICT DO NOTHING");

@@ -63,13 +63,13 @@ sub make_machines
 	return @nodes;
 }
 
-# Parts of the page: the blocks below a heading of the first level
+# Parts of the page: the blocks below a heading of the second level
 sub page_parts
 {
 	my ($heading) = @_;
 	my $content = slurp_file("$FindBin::RealBin/../../$page");
 
-	$content =~ /^# \Q$heading\E\n(.*?)(?=^# |\z)/ms or die "there is no heading $heading";
+	$content =~ /^## \Q$heading\E\n(.*?)(?=^## |\z)/ms or die "there is no heading $heading";
 	return map { $_->{sql} } DocumentTest::blocks($1);
 }
 
@@ -285,7 +285,7 @@ sub check_all_jobs
 		@{ $options{settings} // [ 'SET plan_cache_mode = auto', 'SET plan_cache_mode = force_generic_plan' ] });
 	my $random = random_fp();
 
-	load_rows('SELECT id, body, simhash_compute(body) FROM texts');
+	load_rows('SELECT id, body, simhash_minhash(body) FROM texts');
 	check_jobs('real texts', @how);
 	load_rows("SELECT i, 'text ' || i, CASE WHEN i % 97 > 0 THEN
 			(nth_value(f::bigint, 1) OVER (PARTITION BY CASE WHEN i % 4 = 0 THEN i % 400 ELSE -i END ORDER BY i)
