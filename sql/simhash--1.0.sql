@@ -4,7 +4,33 @@
 \echo Use "CREATE EXTENSION simhash" to load this file. \quit
 
 --
--- Type simhash: 64 unsigned bits
+-- Contents
+--
+--  1. Type simhash
+--  2. Casts
+--  3. Order and equality of fingerprints
+--  4. Hamming distance
+--  5. Radii and balls
+--  6. Index access method
+--  7. Operator classes for columns before the fingerprint
+--  8. Order and equality of balls
+--  9. Comparisons of a distance with a number
+-- 10. Fingerprints of documents
+-- 11. MinHash fingerprints of documents
+-- 12. Verification of candidates
+-- 13. Schemes: permuted tables and their prefixes
+-- 14. Inspection of indexes
+-- 15. Searches of whole indexes
+-- 16. Searches of arrays
+-- 17. Progress of searches
+--
+-- Each object has a COMMENT.  doc/reference.md describes them all, and a test compares
+-- it with the catalogs.  A change after a release needs an upgrade script as well: see
+-- doc/upgrading.md.
+--
+
+--
+-- 1. Type simhash
 --
 
 CREATE TYPE simhash;
@@ -35,24 +61,26 @@ CREATE TYPE simhash (
 	ALIGNMENT = double,
 	CATEGORY = 'U'
 );
-
 COMMENT ON TYPE simhash IS '64-bit fingerprint of a document; similar documents differ in few bits';
 
 --
--- Casts
+-- 2. Casts
 --
 
 CREATE FUNCTION simhash_from_int2(smallint) RETURNS simhash
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_from_int2(smallint) IS 'the fingerprint with the bits of a smallint, sign-extended to 64 bits';
+COMMENT ON FUNCTION simhash_from_int2(smallint) IS
+	'the fingerprint with the bits of a smallint, sign-extended to 64 bits';
 
 CREATE FUNCTION simhash_from_int4(integer) RETURNS simhash
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_from_int4(integer) IS 'the fingerprint with the bits of an integer, sign-extended to 64 bits';
+COMMENT ON FUNCTION simhash_from_int4(integer) IS
+	'the fingerprint with the bits of an integer, sign-extended to 64 bits';
 
 CREATE FUNCTION simhash_from_numeric(numeric) RETURNS simhash
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_from_numeric(numeric) IS 'the fingerprint of an integral value -9223372036854775808..18446744073709551615; of a negative one, as of a bigint';
+COMMENT ON FUNCTION simhash_from_numeric(numeric) IS
+	'the fingerprint of an integral value from -2^63 to 2^64-1; negative values as for bigint';
 
 CREATE FUNCTION simhash_to_numeric(simhash) RETURNS numeric
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -60,45 +88,55 @@ COMMENT ON FUNCTION simhash_to_numeric(simhash) IS 'a fingerprint as an unsigned
 
 CREATE FUNCTION simhash_from_bit(bit) RETURNS simhash
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_from_bit(bit) IS 'the fingerprint with the bits of a bit(64), first bit most significant';
+COMMENT ON FUNCTION simhash_from_bit(bit) IS
+	'the fingerprint with the bits of a bit(64), first bit most significant';
 
 CREATE FUNCTION simhash_to_bit(simhash) RETURNS bit
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_to_bit(simhash) IS 'the bits of a fingerprint as a bit(64), most significant bit first';
+COMMENT ON FUNCTION simhash_to_bit(simhash) IS
+	'the bits of a fingerprint as a bit(64), most significant bit first';
 
--- Casts to simhash are implicit: drivers bind integers, and a literal is an
--- integer, a bigint or a numeric by its size alone.  From 2^63 on it is a
--- numeric, and so is what drivers make of an unsigned integer of such size;
--- that is half of all fingerprints.  Operators that take a numeric would not do
--- instead of the cast: beside the server's own they would make
+-- The casts to simhash are implicit because drivers bind integers, and because the
+-- type of an integer literal follows from its size: integer, bigint, or, from 2^63
+-- on, numeric.  Drivers, too, send unsigned integers of that size as numeric, and
+-- half of all fingerprints are that large.  Operators that take a numeric would be
+-- no substitute for the cast: beside those of the server they would make
 -- numeric % integer ambiguous.
 CREATE CAST (bigint AS simhash) WITHOUT FUNCTION AS IMPLICIT;
-CREATE CAST (simhash AS bigint) WITHOUT FUNCTION AS ASSIGNMENT;
-CREATE CAST (smallint AS simhash) WITH FUNCTION simhash_from_int2(smallint) AS IMPLICIT;
-CREATE CAST (integer AS simhash) WITH FUNCTION simhash_from_int4(integer) AS IMPLICIT;
-CREATE CAST (numeric AS simhash) WITH FUNCTION simhash_from_numeric(numeric) AS IMPLICIT;
-CREATE CAST (simhash AS numeric) WITH FUNCTION simhash_to_numeric(simhash) AS ASSIGNMENT;
-CREATE CAST (bit AS simhash) WITH FUNCTION simhash_from_bit(bit) AS ASSIGNMENT;
-CREATE CAST (simhash AS bit) WITH FUNCTION simhash_to_bit(simhash) AS ASSIGNMENT;
 COMMENT ON CAST (bigint AS simhash) IS 'bit for bit';
+
+CREATE CAST (simhash AS bigint) WITHOUT FUNCTION AS ASSIGNMENT;
 COMMENT ON CAST (simhash AS bigint) IS 'bit for bit';
+
+CREATE CAST (smallint AS simhash) WITH FUNCTION simhash_from_int2(smallint) AS IMPLICIT;
 COMMENT ON CAST (smallint AS simhash) IS 'bit for bit, sign-extended';
+
+CREATE CAST (integer AS simhash) WITH FUNCTION simhash_from_int4(integer) AS IMPLICIT;
 COMMENT ON CAST (integer AS simhash) IS 'bit for bit, sign-extended';
-COMMENT ON CAST (numeric AS simhash) IS 'by value; of a negative one, as of a bigint';
+
+CREATE CAST (numeric AS simhash) WITH FUNCTION simhash_from_numeric(numeric) AS IMPLICIT;
+COMMENT ON CAST (numeric AS simhash) IS 'by value; negative values as for bigint';
+
+CREATE CAST (simhash AS numeric) WITH FUNCTION simhash_to_numeric(simhash) AS ASSIGNMENT;
 COMMENT ON CAST (simhash AS numeric) IS 'by value, unsigned';
+
+CREATE CAST (bit AS simhash) WITH FUNCTION simhash_from_bit(bit) AS ASSIGNMENT;
 COMMENT ON CAST (bit AS simhash) IS 'bit for bit, first bit most significant';
+
+CREATE CAST (simhash AS bit) WITH FUNCTION simhash_to_bit(simhash) AS ASSIGNMENT;
 COMMENT ON CAST (simhash AS bit) IS 'bit for bit, most significant bit first';
 
--- The implicit cast would also make calls valid that are an error without us:
--- to_hex(numeric), by to_hex(simhash).  The server follows one cast, not two in
--- a row; so to_hex takes a type of its own, to which a simhash is cast without
--- work, and a number is not cast at all.  People write to_hex(fp), and see the
--- type only where the server shows an expression that it has stored.
+-- With these casts, calls that are errors without the extension would become valid:
+-- to_hex(numeric) would be to_hex(simhash).  The server applies one implicit cast to
+-- an argument, never two in a row.  to_hex therefore takes a type of its own: a
+-- simhash is cast to it at no cost, and a number is not cast to it at all.  Users
+-- write to_hex(fp) and see the type only where the server shows a stored expression.
 CREATE TYPE simhash_only;
 
 CREATE FUNCTION simhash_only_in(cstring) RETURNS simhash_only
 AS 'MODULE_PATHNAME', 'simhash_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_only_in(cstring) IS 'I/O';
+
 CREATE FUNCTION simhash_only_out(simhash_only) RETURNS cstring
 AS 'MODULE_PATHNAME', 'simhash_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_only_out(simhash_only) IS 'I/O';
@@ -108,68 +146,75 @@ CREATE TYPE simhash_only (
 	OUTPUT = simhash_only_out,
 	LIKE = simhash
 );
-COMMENT ON TYPE simhash_only IS 'a simhash, as the argument of a function for which no number shall be taken';
+COMMENT ON TYPE simhash_only IS 'a simhash, as the argument of a function that must not accept numbers';
 
 CREATE CAST (simhash AS simhash_only) WITHOUT FUNCTION AS IMPLICIT;
 COMMENT ON CAST (simhash AS simhash_only) IS 'the same';
 
 CREATE FUNCTION to_hex(simhash_only) RETURNS text
 AS 'MODULE_PATHNAME', 'simhash_to_hex' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION to_hex(simhash_only) IS 'a fingerprint as 16 lower-case hex digits; with 0x before them they can be cast to simhash';
+COMMENT ON FUNCTION to_hex(simhash_only) IS
+	'a fingerprint as 16 lowercase hex digits; prefix them with 0x to cast them to simhash';
 
 --
--- Ordering and equality: as unsigned integers
+-- 3. Order and equality of fingerprints
+--
+-- As unsigned integers
 --
 
-CREATE FUNCTION simhash_eq(simhash, simhash) RETURNS bool
+CREATE FUNCTION simhash_eq(simhash, simhash) RETURNS boolean
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_eq(simhash, simhash) IS 'implementation of = operator';
-CREATE FUNCTION simhash_ne(simhash, simhash) RETURNS bool
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_ne(simhash, simhash) IS 'implementation of <> operator';
-CREATE FUNCTION simhash_lt(simhash, simhash) RETURNS bool
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_lt(simhash, simhash) IS 'implementation of < operator';
-CREATE FUNCTION simhash_le(simhash, simhash) RETURNS bool
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_le(simhash, simhash) IS 'implementation of <= operator';
-CREATE FUNCTION simhash_gt(simhash, simhash) RETURNS bool
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_gt(simhash, simhash) IS 'implementation of > operator';
-CREATE FUNCTION simhash_ge(simhash, simhash) RETURNS bool
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_ge(simhash, simhash) IS 'implementation of >= operator';
-
 CREATE OPERATOR = (
 	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_eq,
 	COMMUTATOR = =, NEGATOR = <>,
 	RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES
 );
 COMMENT ON OPERATOR =(simhash, simhash) IS 'equal';
+
+CREATE FUNCTION simhash_ne(simhash, simhash) RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ne(simhash, simhash) IS 'implementation of <> operator';
 CREATE OPERATOR <> (
 	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_ne,
 	COMMUTATOR = <>, NEGATOR = =,
 	RESTRICT = neqsel, JOIN = neqjoinsel
 );
 COMMENT ON OPERATOR <>(simhash, simhash) IS 'not equal';
+
+CREATE FUNCTION simhash_lt(simhash, simhash) RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_lt(simhash, simhash) IS 'implementation of < operator';
 CREATE OPERATOR < (
 	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_lt,
 	COMMUTATOR = >, NEGATOR = >=,
 	RESTRICT = scalarltsel, JOIN = scalarltjoinsel
 );
 COMMENT ON OPERATOR <(simhash, simhash) IS 'less than, as unsigned integers';
+
+CREATE FUNCTION simhash_le(simhash, simhash) RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_le(simhash, simhash) IS 'implementation of <= operator';
 CREATE OPERATOR <= (
 	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_le,
 	COMMUTATOR = >=, NEGATOR = >,
 	RESTRICT = scalarlesel, JOIN = scalarlejoinsel
 );
 COMMENT ON OPERATOR <=(simhash, simhash) IS 'less than or equal, as unsigned integers';
+
+CREATE FUNCTION simhash_gt(simhash, simhash) RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_gt(simhash, simhash) IS 'implementation of > operator';
 CREATE OPERATOR > (
 	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_gt,
 	COMMUTATOR = <, NEGATOR = <=,
 	RESTRICT = scalargtsel, JOIN = scalargtjoinsel
 );
 COMMENT ON OPERATOR >(simhash, simhash) IS 'greater than, as unsigned integers';
+
+CREATE FUNCTION simhash_ge(simhash, simhash) RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ge(simhash, simhash) IS 'implementation of >= operator';
 CREATE OPERATOR >= (
 	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_ge,
 	COMMUTATOR = <=, NEGATOR = <,
@@ -180,12 +225,15 @@ COMMENT ON OPERATOR >=(simhash, simhash) IS 'greater than or equal, as unsigned 
 CREATE FUNCTION simhash_cmp(simhash, simhash) RETURNS integer
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_cmp(simhash, simhash) IS 'less-equal-greater, as unsigned integers';
+
 CREATE FUNCTION simhash_sortsupport(internal) RETURNS void
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_sortsupport(internal) IS 'sort support';
+
 CREATE FUNCTION simhash_hash_value(simhash) RETURNS integer
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_hash_value(simhash) IS 'hash for hash joins and hash indexes';
+
 CREATE FUNCTION simhash_hash_value_extended(simhash, bigint) RETURNS bigint
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_hash_value_extended(simhash, bigint) IS 'seeded hash for hash partitioning';
@@ -214,15 +262,15 @@ COMMENT ON OPERATOR FAMILY simhash_hash_ops USING hash IS 'equality of fingerpri
 CREATE FUNCTION simhash_smaller(simhash, simhash) RETURNS simhash
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_smaller(simhash, simhash) IS 'smaller of two';
-CREATE FUNCTION simhash_larger(simhash, simhash) RETURNS simhash
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_larger(simhash, simhash) IS 'larger of two';
-
 CREATE AGGREGATE min(simhash) (
 	SFUNC = simhash_smaller, STYPE = simhash, COMBINEFUNC = simhash_smaller,
 	SORTOP = <, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE min(simhash) IS 'smallest fingerprint, as an unsigned integer';
+
+CREATE FUNCTION simhash_larger(simhash, simhash) RETURNS simhash
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_larger(simhash, simhash) IS 'larger of two';
 CREATE AGGREGATE max(simhash) (
 	SFUNC = simhash_larger, STYPE = simhash, COMBINEFUNC = simhash_larger,
 	SORTOP = >, PARALLEL = SAFE
@@ -230,11 +278,11 @@ CREATE AGGREGATE max(simhash) (
 COMMENT ON AGGREGATE max(simhash) IS 'largest fingerprint, as an unsigned integer';
 
 --
--- Hamming distance
+-- 4. Hamming distance
 --
 
--- A domain, so that a comparison of a distance with a number can be an
--- operator of ours, which knows how to become an index condition.
+-- The distance is a domain so that comparing it with a number can be an operator of
+-- the extension (section 9), which the planner can turn into an index condition.
 CREATE DOMAIN simhash_distance AS integer;
 COMMENT ON DOMAIN simhash_distance IS 'number of differing bits, 0..64';
 
@@ -246,15 +294,15 @@ CREATE FUNCTION hamming(simhash, simhash) RETURNS simhash_distance
 AS 'MODULE_PATHNAME', 'simhash_hamming' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
 SUPPORT simhash_hamming_support;
 COMMENT ON FUNCTION hamming(simhash, simhash) IS 'number of bits in which two fingerprints differ';
-
 CREATE OPERATOR <~> (
 	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = hamming,
 	COMMUTATOR = <~>
 );
-COMMENT ON OPERATOR <~>(simhash, simhash) IS 'Hamming distance';
+COMMENT ON OPERATOR <~>(simhash, simhash) IS 'Hamming distance; ORDER BY can use a simhash index';
 
--- An index orders by an operator whose result type has a btree operator
--- class, which a domain has not.  The planner puts this one in for <~>.
+-- An index can order by an operator only if the type of its result has a btree
+-- operator class of its own, and a domain has none.  In plans, the support function
+-- of hamming replaces <~> by this operator.
 CREATE FUNCTION simhash_order_distance(simhash, simhash) RETURNS integer
 AS 'MODULE_PATHNAME', 'simhash_hamming' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_order_distance(simhash, simhash) IS 'implementation of <~~> operator';
@@ -264,43 +312,58 @@ CREATE OPERATOR <~~> (
 );
 COMMENT ON OPERATOR <~~>(simhash, simhash) IS 'Hamming distance as an integer; what <~> becomes in a plan';
 
+--
+-- 5. Radii and balls
+--
+-- A ball is a center and a radius: the right operand of an index condition.
+--
+
 CREATE FUNCTION simhash_within_support(internal) RETURNS internal
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_within_support(internal) IS 'planner support of simhash_within';
 
-CREATE FUNCTION simhash_within(a simhash, b simhash, radius integer) RETURNS bool
+CREATE FUNCTION simhash_within(a simhash, b simhash, radius integer) RETURNS boolean
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
 SUPPORT simhash_within_support;
-COMMENT ON FUNCTION simhash_within(simhash, simhash, integer) IS 'do two fingerprints differ in at most radius bits?';
+COMMENT ON FUNCTION simhash_within(simhash, simhash, integer) IS
+	'do two fingerprints differ in at most radius bits?';
 
+-- Bounds that are not constants when a query is planned: "distance <= bound" becomes
+-- simhash_within(a, b, simhash_radius(bound, false)).
 CREATE FUNCTION simhash_radius(bound smallint, strict boolean) RETURNS integer
 AS 'MODULE_PATHNAME', 'simhash_radius_int2' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_radius(smallint, boolean) IS 'largest radius, -1..64, whose distances are <= bound, or < bound if strict';
+COMMENT ON FUNCTION simhash_radius(smallint, boolean) IS
+	'largest radius, -1..64, whose distances are <= bound, or < bound if strict';
+
 CREATE FUNCTION simhash_radius(bound integer, strict boolean) RETURNS integer
 AS 'MODULE_PATHNAME', 'simhash_radius_int4' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_radius(integer, boolean) IS 'largest radius, -1..64, whose distances are <= bound, or < bound if strict';
+COMMENT ON FUNCTION simhash_radius(integer, boolean) IS
+	'largest radius, -1..64, whose distances are <= bound, or < bound if strict';
+
 CREATE FUNCTION simhash_radius(bound bigint, strict boolean) RETURNS integer
 AS 'MODULE_PATHNAME', 'simhash_radius_int8' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_radius(bigint, boolean) IS 'largest radius, -1..64, whose distances are <= bound, or < bound if strict';
+COMMENT ON FUNCTION simhash_radius(bigint, boolean) IS
+	'largest radius, -1..64, whose distances are <= bound, or < bound if strict';
+
 CREATE FUNCTION simhash_radius(bound float8, strict boolean) RETURNS integer
 AS 'MODULE_PATHNAME', 'simhash_radius_float8' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_radius(float8, boolean) IS 'largest radius, -1..64, whose distances are <= bound, or < bound if strict';
-
---
--- Balls: a centre and a radius
---
+COMMENT ON FUNCTION simhash_radius(float8, boolean) IS
+	'largest radius, -1..64, whose distances are <= bound, or < bound if strict';
 
 CREATE TYPE simhash_ball;
 
 CREATE FUNCTION simhash_ball_in(cstring) RETURNS simhash_ball
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_ball_in(cstring) IS 'I/O';
+
 CREATE FUNCTION simhash_ball_out(simhash_ball) RETURNS cstring
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_ball_out(simhash_ball) IS 'I/O';
+
 CREATE FUNCTION simhash_ball_recv(internal) RETURNS simhash_ball
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_ball_recv(internal) IS 'I/O';
+
 CREATE FUNCTION simhash_ball_send(simhash_ball) RETURNS bytea
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_ball_send(simhash_ball) IS 'I/O';
@@ -313,11 +376,11 @@ CREATE TYPE simhash_ball (
 	INTERNALLENGTH = 16,
 	ALIGNMENT = double
 );
-COMMENT ON TYPE simhash_ball IS 'all fingerprints within a radius of a centre';
+COMMENT ON TYPE simhash_ball IS 'a center and a radius: all fingerprints within the radius of the center';
 
--- postgres_fdw sends what belongs to an extension, so the arrays have to, if
--- conditions such as fp = ANY (...) are to be sent.  Since 17 they do by
--- themselves, and to add them is an error.
+-- postgres_fdw sends a condition such as fp = ANY (...) only if the type of the array
+-- belongs to the extension, too.  Since PostgreSQL 17 array types do so automatically,
+-- and adding them is an error.
 DO LANGUAGE plpgsql $$
 BEGIN
 	ALTER EXTENSION simhash ADD TYPE simhash[];
@@ -328,648 +391,67 @@ END $$;
 
 CREATE FUNCTION simhash_ball(centre simhash, radius integer) RETURNS simhash_ball
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_ball(simhash, integer) IS 'the fingerprints that differ from the centre in at most radius bits; none if radius < 0';
+COMMENT ON FUNCTION simhash_ball(simhash, integer) IS
+	'the fingerprints that differ from the center in at most radius bits; none if radius < 0';
 
 CREATE FUNCTION simhash_sel(internal, oid, internal, integer) RETURNS float8
 AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_sel(internal, oid, internal, integer) IS 'restriction selectivity of the near-duplicate operators';
+COMMENT ON FUNCTION simhash_sel(internal, oid, internal, integer) IS
+	'restriction selectivity of the near-duplicate operators';
+
 CREATE FUNCTION simhash_joinsel(internal, oid, internal, smallint, internal) RETURNS float8
 AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_joinsel(internal, oid, internal, smallint, internal) IS 'join selectivity of the near-duplicate operators';
+COMMENT ON FUNCTION simhash_joinsel(internal, oid, internal, smallint, internal) IS
+	'join selectivity of the near-duplicate operators';
 
-CREATE FUNCTION simhash_in_ball(simhash, simhash_ball) RETURNS bool
+CREATE FUNCTION simhash_in_ball(simhash, simhash_ball) RETURNS boolean
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_in_ball(simhash, simhash_ball) IS 'implementation of <@ operator';
-CREATE FUNCTION simhash_ball_contains(simhash_ball, simhash) RETURNS bool
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_ball_contains(simhash_ball, simhash) IS 'implementation of @> operator';
-
 CREATE OPERATOR <@ (
 	LEFTARG = simhash, RIGHTARG = simhash_ball, FUNCTION = simhash_in_ball,
 	COMMUTATOR = @>, RESTRICT = simhash_sel, JOIN = simhash_joinsel
 );
-COMMENT ON OPERATOR <@(simhash, simhash_ball) IS 'lies in the ball';
+COMMENT ON OPERATOR <@(simhash, simhash_ball) IS 'is in the ball; can use a simhash index';
+
+CREATE FUNCTION simhash_ball_contains(simhash_ball, simhash) RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_contains(simhash_ball, simhash) IS 'implementation of @> operator';
 CREATE OPERATOR @> (
 	LEFTARG = simhash_ball, RIGHTARG = simhash, FUNCTION = simhash_ball_contains,
 	COMMUTATOR = <@, RESTRICT = simhash_sel, JOIN = simhash_joinsel
 );
-COMMENT ON OPERATOR @>(simhash_ball, simhash) IS 'contains';
+COMMENT ON OPERATOR @>(simhash_ball, simhash) IS 'contains; can use a simhash index';
 
-CREATE FUNCTION simhash_near(simhash, simhash) RETURNS bool
+CREATE FUNCTION simhash_near(simhash, simhash) RETURNS boolean
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_near(simhash, simhash) IS 'implementation of % operator';
-
 CREATE OPERATOR % (
 	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_near,
 	COMMUTATOR = %, RESTRICT = simhash_sel, JOIN = simhash_joinsel
 );
-COMMENT ON OPERATOR %(simhash, simhash) IS 'near-duplicates: differ in at most 3 bits';
-CREATE FUNCTION simhash_near_6(simhash, simhash) RETURNS bool
+COMMENT ON OPERATOR %(simhash, simhash) IS
+	'near-duplicates: differ in at most 3 bits; can use a simhash index';
+
+CREATE FUNCTION simhash_near_6(simhash, simhash) RETURNS boolean
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_near_6(simhash, simhash) IS 'implementation of <%> operator';
-CREATE FUNCTION simhash_near_10(simhash, simhash) RETURNS bool
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_near_10(simhash, simhash) IS 'implementation of <<%>> operator';
-
 CREATE OPERATOR <%> (
 	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_near_6,
 	COMMUTATOR = <%>, RESTRICT = simhash_sel, JOIN = simhash_joinsel
 );
-COMMENT ON OPERATOR <%>(simhash, simhash) IS 'near-duplicates after more edits: differ in at most 6 bits';
+COMMENT ON OPERATOR <%>(simhash, simhash) IS 'differ in at most 6 bits; can use a simhash index';
+
+CREATE FUNCTION simhash_near_10(simhash, simhash) RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_near_10(simhash, simhash) IS 'implementation of <<%>> operator';
 CREATE OPERATOR <<%>> (
 	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_near_10,
 	COMMUTATOR = <<%>>, RESTRICT = simhash_sel, JOIN = simhash_joinsel
 );
-COMMENT ON OPERATOR <<%>>(simhash, simhash) IS 'near-duplicates after more edits: differ in at most 10 bits';
+COMMENT ON OPERATOR <<%>>(simhash, simhash) IS 'differ in at most 10 bits; can use a simhash index';
 
 --
--- Ordering and equality of balls: by centre and then radius, as they are
--- written, and not by the fingerprints that they hold.  For DISTINCT, unique
--- constraints, and replication of tables that have no key
---
-
-CREATE FUNCTION simhash_ball_eq(simhash_ball, simhash_ball) RETURNS bool
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_ball_eq(simhash_ball, simhash_ball) IS 'implementation of = operator';
-CREATE FUNCTION simhash_ball_ne(simhash_ball, simhash_ball) RETURNS bool
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_ball_ne(simhash_ball, simhash_ball) IS 'implementation of <> operator';
-CREATE FUNCTION simhash_ball_lt(simhash_ball, simhash_ball) RETURNS bool
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_ball_lt(simhash_ball, simhash_ball) IS 'implementation of < operator';
-CREATE FUNCTION simhash_ball_le(simhash_ball, simhash_ball) RETURNS bool
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_ball_le(simhash_ball, simhash_ball) IS 'implementation of <= operator';
-CREATE FUNCTION simhash_ball_gt(simhash_ball, simhash_ball) RETURNS bool
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_ball_gt(simhash_ball, simhash_ball) IS 'implementation of > operator';
-CREATE FUNCTION simhash_ball_ge(simhash_ball, simhash_ball) RETURNS bool
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_ball_ge(simhash_ball, simhash_ball) IS 'implementation of >= operator';
-
-CREATE OPERATOR = (
-	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_eq,
-	COMMUTATOR = =, NEGATOR = <>,
-	RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES
-);
-COMMENT ON OPERATOR =(simhash_ball, simhash_ball) IS 'equal: the same centre and the same radius';
-CREATE OPERATOR <> (
-	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_ne,
-	COMMUTATOR = <>, NEGATOR = =,
-	RESTRICT = neqsel, JOIN = neqjoinsel
-);
-COMMENT ON OPERATOR <>(simhash_ball, simhash_ball) IS 'not equal';
-CREATE OPERATOR < (
-	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_lt,
-	COMMUTATOR = >, NEGATOR = >=,
-	RESTRICT = scalarltsel, JOIN = scalarltjoinsel
-);
-COMMENT ON OPERATOR <(simhash_ball, simhash_ball) IS 'less than, by centre and then radius';
-CREATE OPERATOR <= (
-	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_le,
-	COMMUTATOR = >=, NEGATOR = >,
-	RESTRICT = scalarlesel, JOIN = scalarlejoinsel
-);
-COMMENT ON OPERATOR <=(simhash_ball, simhash_ball) IS 'less than or equal, by centre and then radius';
-CREATE OPERATOR > (
-	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_gt,
-	COMMUTATOR = <, NEGATOR = <=,
-	RESTRICT = scalargtsel, JOIN = scalargtjoinsel
-);
-COMMENT ON OPERATOR >(simhash_ball, simhash_ball) IS 'greater than, by centre and then radius';
-CREATE OPERATOR >= (
-	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_ge,
-	COMMUTATOR = <=, NEGATOR = <,
-	RESTRICT = scalargesel, JOIN = scalargejoinsel
-);
-COMMENT ON OPERATOR >=(simhash_ball, simhash_ball) IS 'greater than or equal, by centre and then radius';
-
-CREATE FUNCTION simhash_ball_cmp(simhash_ball, simhash_ball) RETURNS integer
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_ball_cmp(simhash_ball, simhash_ball) IS 'less-equal-greater, by centre and then radius';
-CREATE FUNCTION simhash_ball_hash(simhash_ball) RETURNS integer
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_ball_hash(simhash_ball) IS 'hash for hash joins and hash indexes';
-CREATE FUNCTION simhash_ball_hash_extended(simhash_ball, bigint) RETURNS bigint
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_ball_hash_extended(simhash_ball, bigint) IS 'seeded hash for hash partitioning';
-
-CREATE OPERATOR CLASS simhash_ball_btree_ops
-DEFAULT FOR TYPE simhash_ball USING btree AS
-	OPERATOR 1 <,
-	OPERATOR 2 <=,
-	OPERATOR 3 =,
-	OPERATOR 4 >=,
-	OPERATOR 5 >,
-	FUNCTION 1 simhash_ball_cmp(simhash_ball, simhash_ball),
-	FUNCTION 4 btequalimage(oid);
-COMMENT ON OPERATOR CLASS simhash_ball_btree_ops USING btree IS 'balls by centre and then radius';
-COMMENT ON OPERATOR FAMILY simhash_ball_btree_ops USING btree IS 'balls by centre and then radius';
-
-CREATE OPERATOR CLASS simhash_ball_hash_ops
-DEFAULT FOR TYPE simhash_ball USING hash AS
-	OPERATOR 1 =,
-	FUNCTION 1 simhash_ball_hash(simhash_ball),
-	FUNCTION 2 simhash_ball_hash_extended(simhash_ball, bigint);
-COMMENT ON OPERATOR CLASS simhash_ball_hash_ops USING hash IS 'equality of balls';
-COMMENT ON OPERATOR FAMILY simhash_ball_hash_ops USING hash IS 'equality of balls';
-
---
--- Comparisons of a distance with a number: as the server compares them, with a
--- planner support function that turns them into simhash_within, or into the
--- server's own operators.  For each pair of types < <= = >= > and, for row
--- comparisons, their place in a btree operator family.
---
--- There is none for numeric: numeric > integer would not be unique then, since
--- an integer can be taken for a distance as well as for a numeric.
---
-
-CREATE FUNCTION simhash_distance_support(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_distance_support(internal) IS 'planner support of comparisons with a distance';
-
--- two distances, and a distance and a parameter or literal without a type
-CREATE FUNCTION simhash_distance_lt(simhash_distance, simhash_distance) RETURNS bool AS 'int4lt'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, simhash_distance) IS 'implementation of < operator';
-CREATE OPERATOR < (LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_lt,
-	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
-COMMENT ON OPERATOR <(simhash_distance, simhash_distance) IS 'distance below bound; can use a simhash index';
-CREATE FUNCTION simhash_distance_le(simhash_distance, simhash_distance) RETURNS bool AS 'int4le'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_le(simhash_distance, simhash_distance) IS 'implementation of <= operator';
-CREATE OPERATOR <= (LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_le,
-	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
-COMMENT ON OPERATOR <=(simhash_distance, simhash_distance) IS 'distance at most bound; can use a simhash index';
-CREATE FUNCTION simhash_distance_eq(simhash_distance, simhash_distance) RETURNS bool AS 'int4eq'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_eq(simhash_distance, simhash_distance) IS 'implementation of = operator';
-CREATE OPERATOR = (LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
-	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
-COMMENT ON OPERATOR =(simhash_distance, simhash_distance) IS 'distance equals bound; can use a simhash index';
-CREATE FUNCTION simhash_distance_ge(simhash_distance, simhash_distance) RETURNS bool AS 'int4ge'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_ge(simhash_distance, simhash_distance) IS 'implementation of >= operator';
-CREATE OPERATOR >= (LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
-	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
-COMMENT ON OPERATOR >=(simhash_distance, simhash_distance) IS 'distance at least bound; can use a simhash index';
-CREATE FUNCTION simhash_distance_gt(simhash_distance, simhash_distance) RETURNS bool AS 'int4gt'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_gt(simhash_distance, simhash_distance) IS 'implementation of > operator';
-CREATE OPERATOR > (LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
-	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
-COMMENT ON OPERATOR >(simhash_distance, simhash_distance) IS 'distance above bound; can use a simhash index';
-CREATE FUNCTION simhash_distance_cmp(simhash_distance, simhash_distance) RETURNS integer AS 'btint4cmp'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_distance_cmp(simhash_distance, simhash_distance) IS 'less-equal-greater';
-
--- a distance and a smallint
-CREATE FUNCTION simhash_distance_lt(simhash_distance, smallint) RETURNS bool AS 'int42lt'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, smallint) IS 'implementation of < operator';
-CREATE OPERATOR < (LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = simhash_distance_lt,
-	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
-COMMENT ON OPERATOR <(simhash_distance, smallint) IS 'distance below bound; can use a simhash index';
-CREATE FUNCTION simhash_distance_le(simhash_distance, smallint) RETURNS bool AS 'int42le'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_le(simhash_distance, smallint) IS 'implementation of <= operator';
-CREATE OPERATOR <= (LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = simhash_distance_le,
-	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
-COMMENT ON OPERATOR <=(simhash_distance, smallint) IS 'distance at most bound; can use a simhash index';
-CREATE FUNCTION simhash_distance_eq(simhash_distance, smallint) RETURNS bool AS 'int42eq'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_eq(simhash_distance, smallint) IS 'implementation of = operator';
-CREATE OPERATOR = (LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = simhash_distance_eq,
-	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
-COMMENT ON OPERATOR =(simhash_distance, smallint) IS 'distance equals bound; can use a simhash index';
-CREATE FUNCTION simhash_distance_ge(simhash_distance, smallint) RETURNS bool AS 'int42ge'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_ge(simhash_distance, smallint) IS 'implementation of >= operator';
-CREATE OPERATOR >= (LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = simhash_distance_ge,
-	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
-COMMENT ON OPERATOR >=(simhash_distance, smallint) IS 'distance at least bound';
-CREATE FUNCTION simhash_distance_gt(simhash_distance, smallint) RETURNS bool AS 'int42gt'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_gt(simhash_distance, smallint) IS 'implementation of > operator';
-CREATE OPERATOR > (LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = simhash_distance_gt,
-	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
-COMMENT ON OPERATOR >(simhash_distance, smallint) IS 'distance above bound';
-CREATE FUNCTION simhash_distance_cmp(simhash_distance, smallint) RETURNS integer AS 'btint42cmp'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_distance_cmp(simhash_distance, smallint) IS 'less-equal-greater';
-
--- a smallint and a distance
-CREATE FUNCTION simhash_distance_lt(smallint, simhash_distance) RETURNS bool AS 'int24lt'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_lt(smallint, simhash_distance) IS 'implementation of < operator';
-CREATE OPERATOR < (LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_lt,
-	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
-COMMENT ON OPERATOR <(smallint, simhash_distance) IS 'bound below distance';
-CREATE FUNCTION simhash_distance_le(smallint, simhash_distance) RETURNS bool AS 'int24le'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_le(smallint, simhash_distance) IS 'implementation of <= operator';
-CREATE OPERATOR <= (LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_le,
-	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
-COMMENT ON OPERATOR <=(smallint, simhash_distance) IS 'bound at most distance';
-CREATE FUNCTION simhash_distance_eq(smallint, simhash_distance) RETURNS bool AS 'int24eq'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_eq(smallint, simhash_distance) IS 'implementation of = operator';
-CREATE OPERATOR = (LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
-	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
-COMMENT ON OPERATOR =(smallint, simhash_distance) IS 'bound equals distance; can use a simhash index';
-CREATE FUNCTION simhash_distance_ge(smallint, simhash_distance) RETURNS bool AS 'int24ge'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_ge(smallint, simhash_distance) IS 'implementation of >= operator';
-CREATE OPERATOR >= (LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
-	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
-COMMENT ON OPERATOR >=(smallint, simhash_distance) IS 'bound at least distance; can use a simhash index';
-CREATE FUNCTION simhash_distance_gt(smallint, simhash_distance) RETURNS bool AS 'int24gt'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_gt(smallint, simhash_distance) IS 'implementation of > operator';
-CREATE OPERATOR > (LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
-	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
-COMMENT ON OPERATOR >(smallint, simhash_distance) IS 'bound above distance; can use a simhash index';
-CREATE FUNCTION simhash_distance_cmp(smallint, simhash_distance) RETURNS integer AS 'btint24cmp'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_distance_cmp(smallint, simhash_distance) IS 'less-equal-greater';
-
--- a distance and an integer
-CREATE FUNCTION simhash_distance_lt(simhash_distance, integer) RETURNS bool AS 'int4lt'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, integer) IS 'implementation of < operator';
-CREATE OPERATOR < (LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = simhash_distance_lt,
-	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
-COMMENT ON OPERATOR <(simhash_distance, integer) IS 'distance below bound; can use a simhash index';
-CREATE FUNCTION simhash_distance_le(simhash_distance, integer) RETURNS bool AS 'int4le'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_le(simhash_distance, integer) IS 'implementation of <= operator';
-CREATE OPERATOR <= (LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = simhash_distance_le,
-	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
-COMMENT ON OPERATOR <=(simhash_distance, integer) IS 'distance at most bound; can use a simhash index';
-CREATE FUNCTION simhash_distance_eq(simhash_distance, integer) RETURNS bool AS 'int4eq'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_eq(simhash_distance, integer) IS 'implementation of = operator';
-CREATE OPERATOR = (LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = simhash_distance_eq,
-	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
-COMMENT ON OPERATOR =(simhash_distance, integer) IS 'distance equals bound; can use a simhash index';
-CREATE FUNCTION simhash_distance_ge(simhash_distance, integer) RETURNS bool AS 'int4ge'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_ge(simhash_distance, integer) IS 'implementation of >= operator';
-CREATE OPERATOR >= (LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = simhash_distance_ge,
-	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
-COMMENT ON OPERATOR >=(simhash_distance, integer) IS 'distance at least bound';
-CREATE FUNCTION simhash_distance_gt(simhash_distance, integer) RETURNS bool AS 'int4gt'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_gt(simhash_distance, integer) IS 'implementation of > operator';
-CREATE OPERATOR > (LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = simhash_distance_gt,
-	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
-COMMENT ON OPERATOR >(simhash_distance, integer) IS 'distance above bound';
-CREATE FUNCTION simhash_distance_cmp(simhash_distance, integer) RETURNS integer AS 'btint4cmp'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_distance_cmp(simhash_distance, integer) IS 'less-equal-greater';
-
--- an integer and a distance
-CREATE FUNCTION simhash_distance_lt(integer, simhash_distance) RETURNS bool AS 'int4lt'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_lt(integer, simhash_distance) IS 'implementation of < operator';
-CREATE OPERATOR < (LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_lt,
-	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
-COMMENT ON OPERATOR <(integer, simhash_distance) IS 'bound below distance';
-CREATE FUNCTION simhash_distance_le(integer, simhash_distance) RETURNS bool AS 'int4le'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_le(integer, simhash_distance) IS 'implementation of <= operator';
-CREATE OPERATOR <= (LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_le,
-	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
-COMMENT ON OPERATOR <=(integer, simhash_distance) IS 'bound at most distance';
-CREATE FUNCTION simhash_distance_eq(integer, simhash_distance) RETURNS bool AS 'int4eq'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_eq(integer, simhash_distance) IS 'implementation of = operator';
-CREATE OPERATOR = (LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
-	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
-COMMENT ON OPERATOR =(integer, simhash_distance) IS 'bound equals distance; can use a simhash index';
-CREATE FUNCTION simhash_distance_ge(integer, simhash_distance) RETURNS bool AS 'int4ge'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_ge(integer, simhash_distance) IS 'implementation of >= operator';
-CREATE OPERATOR >= (LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
-	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
-COMMENT ON OPERATOR >=(integer, simhash_distance) IS 'bound at least distance; can use a simhash index';
-CREATE FUNCTION simhash_distance_gt(integer, simhash_distance) RETURNS bool AS 'int4gt'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_gt(integer, simhash_distance) IS 'implementation of > operator';
-CREATE OPERATOR > (LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
-	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
-COMMENT ON OPERATOR >(integer, simhash_distance) IS 'bound above distance; can use a simhash index';
-CREATE FUNCTION simhash_distance_cmp(integer, simhash_distance) RETURNS integer AS 'btint4cmp'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_distance_cmp(integer, simhash_distance) IS 'less-equal-greater';
-
--- a distance and a bigint
-CREATE FUNCTION simhash_distance_lt(simhash_distance, bigint) RETURNS bool AS 'int48lt'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, bigint) IS 'implementation of < operator';
-CREATE OPERATOR < (LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = simhash_distance_lt,
-	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
-COMMENT ON OPERATOR <(simhash_distance, bigint) IS 'distance below bound; can use a simhash index';
-CREATE FUNCTION simhash_distance_le(simhash_distance, bigint) RETURNS bool AS 'int48le'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_le(simhash_distance, bigint) IS 'implementation of <= operator';
-CREATE OPERATOR <= (LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = simhash_distance_le,
-	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
-COMMENT ON OPERATOR <=(simhash_distance, bigint) IS 'distance at most bound; can use a simhash index';
-CREATE FUNCTION simhash_distance_eq(simhash_distance, bigint) RETURNS bool AS 'int48eq'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_eq(simhash_distance, bigint) IS 'implementation of = operator';
-CREATE OPERATOR = (LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = simhash_distance_eq,
-	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
-COMMENT ON OPERATOR =(simhash_distance, bigint) IS 'distance equals bound; can use a simhash index';
-CREATE FUNCTION simhash_distance_ge(simhash_distance, bigint) RETURNS bool AS 'int48ge'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_ge(simhash_distance, bigint) IS 'implementation of >= operator';
-CREATE OPERATOR >= (LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = simhash_distance_ge,
-	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
-COMMENT ON OPERATOR >=(simhash_distance, bigint) IS 'distance at least bound';
-CREATE FUNCTION simhash_distance_gt(simhash_distance, bigint) RETURNS bool AS 'int48gt'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_gt(simhash_distance, bigint) IS 'implementation of > operator';
-CREATE OPERATOR > (LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = simhash_distance_gt,
-	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
-COMMENT ON OPERATOR >(simhash_distance, bigint) IS 'distance above bound';
-CREATE FUNCTION simhash_distance_cmp(simhash_distance, bigint) RETURNS integer AS 'btint48cmp'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_distance_cmp(simhash_distance, bigint) IS 'less-equal-greater';
-
--- a bigint and a distance
-CREATE FUNCTION simhash_distance_lt(bigint, simhash_distance) RETURNS bool AS 'int84lt'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_lt(bigint, simhash_distance) IS 'implementation of < operator';
-CREATE OPERATOR < (LEFTARG = bigint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_lt,
-	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
-COMMENT ON OPERATOR <(bigint, simhash_distance) IS 'bound below distance';
-CREATE FUNCTION simhash_distance_le(bigint, simhash_distance) RETURNS bool AS 'int84le'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_le(bigint, simhash_distance) IS 'implementation of <= operator';
-CREATE OPERATOR <= (LEFTARG = bigint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_le,
-	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
-COMMENT ON OPERATOR <=(bigint, simhash_distance) IS 'bound at most distance';
-CREATE FUNCTION simhash_distance_eq(bigint, simhash_distance) RETURNS bool AS 'int84eq'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_eq(bigint, simhash_distance) IS 'implementation of = operator';
-CREATE OPERATOR = (LEFTARG = bigint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
-	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
-COMMENT ON OPERATOR =(bigint, simhash_distance) IS 'bound equals distance; can use a simhash index';
-CREATE FUNCTION simhash_distance_ge(bigint, simhash_distance) RETURNS bool AS 'int84ge'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_ge(bigint, simhash_distance) IS 'implementation of >= operator';
-CREATE OPERATOR >= (LEFTARG = bigint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
-	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
-COMMENT ON OPERATOR >=(bigint, simhash_distance) IS 'bound at least distance; can use a simhash index';
-CREATE FUNCTION simhash_distance_gt(bigint, simhash_distance) RETURNS bool AS 'int84gt'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_gt(bigint, simhash_distance) IS 'implementation of > operator';
-CREATE OPERATOR > (LEFTARG = bigint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
-	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
-COMMENT ON OPERATOR >(bigint, simhash_distance) IS 'bound above distance; can use a simhash index';
-CREATE FUNCTION simhash_distance_cmp(bigint, simhash_distance) RETURNS integer AS 'btint84cmp'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_distance_cmp(bigint, simhash_distance) IS 'less-equal-greater';
-
--- a distance and a float8
-CREATE FUNCTION simhash_distance_lt(simhash_distance, float8) RETURNS bool
-LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
-RETURN $1::integer::float8 < $2;
-COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, float8) IS 'implementation of < operator';
-CREATE OPERATOR < (LEFTARG = simhash_distance, RIGHTARG = float8, FUNCTION = simhash_distance_lt,
-	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
-COMMENT ON OPERATOR <(simhash_distance, float8) IS 'distance below bound; can use a simhash index';
-CREATE FUNCTION simhash_distance_le(simhash_distance, float8) RETURNS bool
-LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
-RETURN $1::integer::float8 <= $2;
-COMMENT ON FUNCTION simhash_distance_le(simhash_distance, float8) IS 'implementation of <= operator';
-CREATE OPERATOR <= (LEFTARG = simhash_distance, RIGHTARG = float8, FUNCTION = simhash_distance_le,
-	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
-COMMENT ON OPERATOR <=(simhash_distance, float8) IS 'distance at most bound; can use a simhash index';
-CREATE FUNCTION simhash_distance_eq(simhash_distance, float8) RETURNS bool
-LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
-RETURN $1::integer::float8 = $2;
-COMMENT ON FUNCTION simhash_distance_eq(simhash_distance, float8) IS 'implementation of = operator';
-CREATE OPERATOR = (LEFTARG = simhash_distance, RIGHTARG = float8, FUNCTION = simhash_distance_eq,
-	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
-COMMENT ON OPERATOR =(simhash_distance, float8) IS 'distance equals bound; can use a simhash index';
-CREATE FUNCTION simhash_distance_ge(simhash_distance, float8) RETURNS bool
-LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
-RETURN $1::integer::float8 >= $2;
-COMMENT ON FUNCTION simhash_distance_ge(simhash_distance, float8) IS 'implementation of >= operator';
-CREATE OPERATOR >= (LEFTARG = simhash_distance, RIGHTARG = float8, FUNCTION = simhash_distance_ge,
-	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
-COMMENT ON OPERATOR >=(simhash_distance, float8) IS 'distance at least bound';
-CREATE FUNCTION simhash_distance_gt(simhash_distance, float8) RETURNS bool
-LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
-RETURN $1::integer::float8 > $2;
-COMMENT ON FUNCTION simhash_distance_gt(simhash_distance, float8) IS 'implementation of > operator';
-CREATE OPERATOR > (LEFTARG = simhash_distance, RIGHTARG = float8, FUNCTION = simhash_distance_gt,
-	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
-COMMENT ON OPERATOR >(simhash_distance, float8) IS 'distance above bound';
-CREATE FUNCTION simhash_distance_cmp(simhash_distance, float8) RETURNS integer
-LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-RETURN btfloat8cmp($1::integer::float8, $2);
-COMMENT ON FUNCTION simhash_distance_cmp(simhash_distance, float8) IS 'less-equal-greater';
-
--- a float8 and a distance
-CREATE FUNCTION simhash_distance_lt(float8, simhash_distance) RETURNS bool
-LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
-RETURN $1 < $2::integer::float8;
-COMMENT ON FUNCTION simhash_distance_lt(float8, simhash_distance) IS 'implementation of < operator';
-CREATE OPERATOR < (LEFTARG = float8, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_lt,
-	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
-COMMENT ON OPERATOR <(float8, simhash_distance) IS 'bound below distance';
-CREATE FUNCTION simhash_distance_le(float8, simhash_distance) RETURNS bool
-LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
-RETURN $1 <= $2::integer::float8;
-COMMENT ON FUNCTION simhash_distance_le(float8, simhash_distance) IS 'implementation of <= operator';
-CREATE OPERATOR <= (LEFTARG = float8, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_le,
-	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
-COMMENT ON OPERATOR <=(float8, simhash_distance) IS 'bound at most distance';
-CREATE FUNCTION simhash_distance_eq(float8, simhash_distance) RETURNS bool
-LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
-RETURN $1 = $2::integer::float8;
-COMMENT ON FUNCTION simhash_distance_eq(float8, simhash_distance) IS 'implementation of = operator';
-CREATE OPERATOR = (LEFTARG = float8, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
-	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
-COMMENT ON OPERATOR =(float8, simhash_distance) IS 'bound equals distance; can use a simhash index';
-CREATE FUNCTION simhash_distance_ge(float8, simhash_distance) RETURNS bool
-LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
-RETURN $1 >= $2::integer::float8;
-COMMENT ON FUNCTION simhash_distance_ge(float8, simhash_distance) IS 'implementation of >= operator';
-CREATE OPERATOR >= (LEFTARG = float8, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
-	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
-COMMENT ON OPERATOR >=(float8, simhash_distance) IS 'bound at least distance; can use a simhash index';
-CREATE FUNCTION simhash_distance_gt(float8, simhash_distance) RETURNS bool
-LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
-RETURN $1 > $2::integer::float8;
-COMMENT ON FUNCTION simhash_distance_gt(float8, simhash_distance) IS 'implementation of > operator';
-CREATE OPERATOR > (LEFTARG = float8, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
-	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
-COMMENT ON OPERATOR >(float8, simhash_distance) IS 'bound above distance; can use a simhash index';
-CREATE FUNCTION simhash_distance_cmp(float8, simhash_distance) RETURNS integer
-LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-RETURN btfloat8cmp($1, $2::integer::float8);
-COMMENT ON FUNCTION simhash_distance_cmp(float8, simhash_distance) IS 'less-equal-greater';
-
--- Without an operator class: what row comparisons go by, such as
--- (fp <~> q, id) > (3, 17).  It orders no index.
-CREATE OPERATOR FAMILY simhash_distance_ops USING btree;
-COMMENT ON OPERATOR FAMILY simhash_distance_ops USING btree IS 'comparisons of a distance with a number, for row comparisons';
-ALTER OPERATOR FAMILY simhash_distance_ops USING btree ADD
-	OPERATOR 1 < (simhash_distance, simhash_distance), OPERATOR 2 <= (simhash_distance, simhash_distance), OPERATOR 3 = (simhash_distance, simhash_distance), OPERATOR 4 >= (simhash_distance, simhash_distance), OPERATOR 5 > (simhash_distance, simhash_distance),
-	FUNCTION 1 (simhash_distance, simhash_distance) simhash_distance_cmp(simhash_distance, simhash_distance),
-	OPERATOR 1 < (simhash_distance, smallint), OPERATOR 2 <= (simhash_distance, smallint), OPERATOR 3 = (simhash_distance, smallint), OPERATOR 4 >= (simhash_distance, smallint), OPERATOR 5 > (simhash_distance, smallint),
-	FUNCTION 1 (simhash_distance, smallint) simhash_distance_cmp(simhash_distance, smallint),
-	OPERATOR 1 < (smallint, simhash_distance), OPERATOR 2 <= (smallint, simhash_distance), OPERATOR 3 = (smallint, simhash_distance), OPERATOR 4 >= (smallint, simhash_distance), OPERATOR 5 > (smallint, simhash_distance),
-	FUNCTION 1 (smallint, simhash_distance) simhash_distance_cmp(smallint, simhash_distance),
-	OPERATOR 1 < (simhash_distance, integer), OPERATOR 2 <= (simhash_distance, integer), OPERATOR 3 = (simhash_distance, integer), OPERATOR 4 >= (simhash_distance, integer), OPERATOR 5 > (simhash_distance, integer),
-	FUNCTION 1 (simhash_distance, integer) simhash_distance_cmp(simhash_distance, integer),
-	OPERATOR 1 < (integer, simhash_distance), OPERATOR 2 <= (integer, simhash_distance), OPERATOR 3 = (integer, simhash_distance), OPERATOR 4 >= (integer, simhash_distance), OPERATOR 5 > (integer, simhash_distance),
-	FUNCTION 1 (integer, simhash_distance) simhash_distance_cmp(integer, simhash_distance),
-	OPERATOR 1 < (simhash_distance, bigint), OPERATOR 2 <= (simhash_distance, bigint), OPERATOR 3 = (simhash_distance, bigint), OPERATOR 4 >= (simhash_distance, bigint), OPERATOR 5 > (simhash_distance, bigint),
-	FUNCTION 1 (simhash_distance, bigint) simhash_distance_cmp(simhash_distance, bigint),
-	OPERATOR 1 < (bigint, simhash_distance), OPERATOR 2 <= (bigint, simhash_distance), OPERATOR 3 = (bigint, simhash_distance), OPERATOR 4 >= (bigint, simhash_distance), OPERATOR 5 > (bigint, simhash_distance),
-	FUNCTION 1 (bigint, simhash_distance) simhash_distance_cmp(bigint, simhash_distance),
-	OPERATOR 1 < (simhash_distance, float8), OPERATOR 2 <= (simhash_distance, float8), OPERATOR 3 = (simhash_distance, float8), OPERATOR 4 >= (simhash_distance, float8), OPERATOR 5 > (simhash_distance, float8),
-	FUNCTION 1 (simhash_distance, float8) simhash_distance_cmp(simhash_distance, float8),
-	OPERATOR 1 < (float8, simhash_distance), OPERATOR 2 <= (float8, simhash_distance), OPERATOR 3 = (float8, simhash_distance), OPERATOR 4 >= (float8, simhash_distance), OPERATOR 5 > (float8, simhash_distance),
-	FUNCTION 1 (float8, simhash_distance) simhash_distance_cmp(float8, simhash_distance);
-
---
--- Fingerprint of a text
---
--- The cost of a document of some thousand characters, in operators.  It makes a
--- look-up by an index on such an expression cheaper than computing it for each
--- row of a table, however few pages the rows without their texts have.
---
-
-CREATE FUNCTION simhash_compute(document text, shingle int DEFAULT 4, unit text DEFAULT 'char') RETURNS simhash
-AS 'MODULE_PATHNAME', 'simhash_compute_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION simhash_compute(text, int, text) IS
-'fingerprint of a text: of its runs of some characters or words; null if it has no letter or digit';
-
-CREATE FUNCTION simhash_compute(document bytea, shingle int DEFAULT 8) RETURNS simhash
-AS 'MODULE_PATHNAME', 'simhash_compute_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION simhash_compute(bytea, int) IS 'fingerprint of a byte string: of its runs of some bytes; null if it is empty';
-
-CREATE FUNCTION simhash_compute(document tsvector) RETURNS simhash
-AS 'MODULE_PATHNAME', 'simhash_compute_tsvector' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION simhash_compute(tsvector) IS 'fingerprint of lexemes, weighted by number of positions; null if there are none';
-
--- without weights all weigh the same, so these are not strict
-CREATE FUNCTION simhash_compute(features text[], weights float8[] DEFAULT NULL) RETURNS simhash
-AS 'MODULE_PATHNAME', 'simhash_compute_text_array' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION simhash_compute(text[], float8[]) IS 'fingerprint of features, weighted; null if none has a weight';
-
-CREATE FUNCTION simhash_compute(hashes bigint[], weights float8[] DEFAULT NULL) RETURNS simhash
-AS 'MODULE_PATHNAME', 'simhash_compute_bigint_array' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION simhash_compute(bigint[], float8[]) IS 'fingerprint of features given by their hashes, weighted; null if none has a weight';
-
-CREATE FUNCTION simhash_shingles(document text, shingle int DEFAULT 4, unit text DEFAULT 'char') RETURNS text[]
-AS 'MODULE_PATHNAME', 'simhash_shingles' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 3000;
-COMMENT ON FUNCTION simhash_shingles(text, int, text) IS 'the features from which simhash_compute computes a fingerprint, in order; null if there are none';
-
-CREATE FUNCTION simhash_hash(feature text) RETURNS bigint
-AS 'MODULE_PATHNAME', 'simhash_hash_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2;
-COMMENT ON FUNCTION simhash_hash(text) IS 'hash of a feature: XXH3 of its UTF-8';
-
-CREATE FUNCTION simhash_jaccard(a text, b text, shingle int DEFAULT 3, unit text DEFAULT 'word') RETURNS float8
-AS 'MODULE_PATHNAME', 'simhash_jaccard_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
-COMMENT ON FUNCTION simhash_jaccard(text, text, int, text) IS
-'share of the features of two texts, runs of some characters or words, that both have; null if either has none';
-
-CREATE FUNCTION simhash_jaccard(a bytea, b bytea, shingle int DEFAULT 8) RETURNS float8
-AS 'MODULE_PATHNAME', 'simhash_jaccard_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
-COMMENT ON FUNCTION simhash_jaccard(bytea, bytea, int) IS 'share of the runs of some bytes of two byte strings that both have; null if either is empty';
-
-CREATE FUNCTION simhash_jaccard(a text[], b text[]) RETURNS float8
-AS 'MODULE_PATHNAME', 'simhash_jaccard_text_array' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
-COMMENT ON FUNCTION simhash_jaccard(text[], text[]) IS 'share of the features of two sets that both have; null if either is empty';
-
-CREATE FUNCTION simhash_agg_add(state bytea, hash bigint) RETURNS bytea
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_agg_add(bytea, bigint) IS 'aggregate transition function';
-CREATE FUNCTION simhash_weighted_agg_add(state bytea, hash bigint, weight float8) RETURNS bytea
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION simhash_weighted_agg_add(bytea, bigint, float8) IS 'aggregate transition function';
-CREATE FUNCTION simhash_agg_combine(state bytea, other bytea) RETURNS bytea
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION simhash_agg_combine(bytea, bytea) IS 'aggregate combine function';
-CREATE FUNCTION simhash_agg_result(state bytea) RETURNS simhash
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION simhash_agg_result(bytea) IS 'aggregate final function';
-
-CREATE AGGREGATE simhash_agg(hash bigint) (
-	SFUNC = simhash_agg_add, STYPE = bytea, SSPACE = 208,
-	FINALFUNC = simhash_agg_result, COMBINEFUNC = simhash_agg_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE simhash_agg(bigint) IS 'fingerprint of features given by their hashes, one a row';
-CREATE AGGREGATE simhash_weighted_agg(hash bigint, weight float8) (
-	SFUNC = simhash_weighted_agg_add, STYPE = bytea, SSPACE = 1264,
-	FINALFUNC = simhash_agg_result, COMBINEFUNC = simhash_agg_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE simhash_weighted_agg(bigint, float8) IS 'fingerprint of features given by their hashes, one a row, weighted';
-
---
--- Fingerprint of a text by minimum hashes: never to be compared with those
--- above
---
-
-CREATE FUNCTION simhash_minhash(document text, shingle int DEFAULT 2, unit text DEFAULT 'word') RETURNS simhash
-AS 'MODULE_PATHNAME', 'simhash_minhash_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION simhash_minhash(text, int, text) IS
-'MinHash fingerprint of a text: of the set of its runs of some words or characters; null if it has no letter or digit';
-
-CREATE FUNCTION simhash_minhash(document bytea, shingle int DEFAULT 8) RETURNS simhash
-AS 'MODULE_PATHNAME', 'simhash_minhash_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION simhash_minhash(bytea, int) IS 'MinHash fingerprint of a byte string: of the set of its runs of some bytes; null if it is empty';
-
-CREATE FUNCTION simhash_minhash(document tsvector) RETURNS simhash
-AS 'MODULE_PATHNAME', 'simhash_minhash_tsvector' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION simhash_minhash(tsvector) IS 'MinHash fingerprint of the set of lexemes; null if there are none';
-
-CREATE FUNCTION simhash_minhash(features text[]) RETURNS simhash
-AS 'MODULE_PATHNAME', 'simhash_minhash_text_array' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION simhash_minhash(text[]) IS 'MinHash fingerprint of a set of features; null if there are none';
-
-CREATE FUNCTION simhash_minhash(hashes bigint[]) RETURNS simhash
-AS 'MODULE_PATHNAME', 'simhash_minhash_bigint_array' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION simhash_minhash(bigint[]) IS 'MinHash fingerprint of a set of features given by their hashes; null if there are none';
-
-CREATE FUNCTION simhash_minhash_jaccard(distance int) RETURNS float8
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_minhash_jaccard(int) IS 'Jaccard coefficient that a distance of MinHash fingerprints stands for: 1 - distance/32, at least 0';
-
-CREATE FUNCTION simhash_minhash_radius(jaccard float8) RETURNS int
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_minhash_radius(float8) IS
-'distance that MinHash fingerprints of a Jaccard coefficient have on average, rounded: 32 * (1 - jaccard)';
-
-CREATE FUNCTION simhash_minhash_agg_add(state bytea, hash bigint) RETURNS bytea
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_minhash_agg_add(bytea, bigint) IS 'aggregate transition function';
-CREATE FUNCTION simhash_minhash_agg_combine(state bytea, other bytea) RETURNS bytea
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION simhash_minhash_agg_combine(bytea, bytea) IS 'aggregate combine function';
-CREATE FUNCTION simhash_minhash_agg_result(state bytea) RETURNS simhash
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION simhash_minhash_agg_result(bytea) IS 'aggregate final function';
-
-CREATE AGGREGATE simhash_minhash_agg(hash bigint) (
-	SFUNC = simhash_minhash_agg_add, STYPE = bytea, SSPACE = 272,
-	FINALFUNC = simhash_minhash_agg_result, COMBINEFUNC = simhash_minhash_agg_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE simhash_minhash_agg(bigint) IS 'MinHash fingerprint of a set of features given by their hashes, one a row';
-
---
--- Index access method
+-- 6. Index access method
 --
 
 CREATE FUNCTION simhash_handler(internal) RETURNS index_am_handler
@@ -977,10 +459,11 @@ AS 'MODULE_PATHNAME' LANGUAGE C;
 COMMENT ON FUNCTION simhash_handler(internal) IS 'handler of the simhash index access method';
 
 CREATE ACCESS METHOD simhash TYPE INDEX HANDLER simhash_handler;
-COMMENT ON ACCESS METHOD simhash IS 'permuted-block tables: all fingerprints within a Hamming distance';
+COMMENT ON ACCESS METHOD simhash IS
+	'finds all fingerprints within a Hamming distance, by permuted-block tables';
 
--- Strategy s of 1..65 is "differ in at most s - 1 bits"; 66 is "lies in the
--- ball"; 67 is the distance, to order by.
+-- Strategy s from 1 to 65 is "differ in at most s - 1 bits", 66 is "lies in the ball",
+-- and 67 is the distance, to order by.
 CREATE OPERATOR CLASS simhash_ops
 DEFAULT FOR TYPE simhash USING simhash AS
 	OPERATOR 1 = (simhash, simhash),
@@ -997,106 +480,129 @@ DEFAULT FOR TYPE simhash USING simhash AS
 	FUNCTION 1 (bigint, bigint) hashint8extended(bigint, bigint),
 	FUNCTION 1 (integer, integer) hashint4extended(integer, bigint),
 	FUNCTION 1 (smallint, smallint) hashint2extended(smallint, bigint);
-COMMENT ON OPERATOR CLASS simhash_ops USING simhash IS 'fingerprints within a distance, and in the order of it';
-COMMENT ON OPERATOR FAMILY simhash_ops USING simhash IS 'fingerprints within a distance, and in the order of it';
+COMMENT ON OPERATOR CLASS simhash_ops USING simhash IS
+	'fingerprints within a Hamming distance, and nearest first';
+COMMENT ON OPERATOR FAMILY simhash_ops USING simhash IS
+	'fingerprints within a Hamming distance, and nearest first';
 
 --
--- Columns before the fingerprint: strategy 1 is equality, support function 1
--- the extended hash function that belongs to it.
+-- 7. Operator classes for columns before the fingerprint
+--
+-- Strategy 1 is equality; support function 1 is the extended hash function for it.
 --
 
 CREATE OPERATOR FAMILY integer_ops USING simhash;
 COMMENT ON OPERATOR FAMILY integer_ops USING simhash IS 'equality, for columns before the fingerprint';
+
 CREATE OPERATOR CLASS int2_ops
 DEFAULT FOR TYPE smallint USING simhash FAMILY integer_ops AS
 	OPERATOR 1 =,
 	FUNCTION 1 hashint2extended(smallint, bigint);
 COMMENT ON OPERATOR CLASS int2_ops USING simhash IS 'equality, for columns before the fingerprint';
+
 CREATE OPERATOR CLASS int4_ops
 DEFAULT FOR TYPE integer USING simhash FAMILY integer_ops AS
 	OPERATOR 1 =,
 	FUNCTION 1 hashint4extended(integer, bigint);
 COMMENT ON OPERATOR CLASS int4_ops USING simhash IS 'equality, for columns before the fingerprint';
+
+-- Comparisons between sizes.  bigint columns have the class simhash_ops, since they
+-- can hold fingerprints.
 ALTER OPERATOR FAMILY integer_ops USING simhash ADD
 	OPERATOR 1 = (smallint, integer),
 	OPERATOR 1 = (smallint, bigint),
 	OPERATOR 1 = (integer, smallint),
 	OPERATOR 1 = (integer, bigint),
 	FUNCTION 1 (bigint, bigint) hashint8extended(bigint, bigint);
+
 CREATE OPERATOR CLASS bool_ops
 DEFAULT FOR TYPE boolean USING simhash AS
 	OPERATOR 1 =,
 	FUNCTION 1 hashcharextended("char", bigint);
 COMMENT ON OPERATOR CLASS bool_ops USING simhash IS 'equality, for columns before the fingerprint';
 COMMENT ON OPERATOR FAMILY bool_ops USING simhash IS 'equality, for columns before the fingerprint';
+
 CREATE OPERATOR CLASS bpchar_ops
 DEFAULT FOR TYPE character USING simhash AS
 	OPERATOR 1 =,
 	FUNCTION 1 hashbpcharextended(character, bigint);
 COMMENT ON OPERATOR CLASS bpchar_ops USING simhash IS 'equality, for columns before the fingerprint';
 COMMENT ON OPERATOR FAMILY bpchar_ops USING simhash IS 'equality, for columns before the fingerprint';
+
 CREATE OPERATOR CLASS bytea_ops
 DEFAULT FOR TYPE bytea USING simhash AS
 	OPERATOR 1 =,
 	FUNCTION 1 hashvarlenaextended(internal, bigint);
 COMMENT ON OPERATOR CLASS bytea_ops USING simhash IS 'equality, for columns before the fingerprint';
 COMMENT ON OPERATOR FAMILY bytea_ops USING simhash IS 'equality, for columns before the fingerprint';
+
 CREATE OPERATOR CLASS date_ops
 DEFAULT FOR TYPE date USING simhash AS
 	OPERATOR 1 =,
 	FUNCTION 1 hashint4extended(integer, bigint);
 COMMENT ON OPERATOR CLASS date_ops USING simhash IS 'equality, for columns before the fingerprint';
 COMMENT ON OPERATOR FAMILY date_ops USING simhash IS 'equality, for columns before the fingerprint';
+
 CREATE OPERATOR CLASS enum_ops
 DEFAULT FOR TYPE anyenum USING simhash AS
 	OPERATOR 1 =,
 	FUNCTION 1 hashenumextended(anyenum, bigint);
 COMMENT ON OPERATOR CLASS enum_ops USING simhash IS 'equality, for columns before the fingerprint';
 COMMENT ON OPERATOR FAMILY enum_ops USING simhash IS 'equality, for columns before the fingerprint';
+
 CREATE OPERATOR CLASS numeric_ops
 DEFAULT FOR TYPE numeric USING simhash AS
 	OPERATOR 1 =,
 	FUNCTION 1 hash_numeric_extended(numeric, bigint);
 COMMENT ON OPERATOR CLASS numeric_ops USING simhash IS 'equality, for columns before the fingerprint';
 COMMENT ON OPERATOR FAMILY numeric_ops USING simhash IS 'equality, for columns before the fingerprint';
+
 CREATE OPERATOR CLASS oid_ops
 DEFAULT FOR TYPE oid USING simhash AS
 	OPERATOR 1 =,
 	FUNCTION 1 hashoidextended(oid, bigint);
 COMMENT ON OPERATOR CLASS oid_ops USING simhash IS 'equality, for columns before the fingerprint';
 COMMENT ON OPERATOR FAMILY oid_ops USING simhash IS 'equality, for columns before the fingerprint';
--- The server hashes a name without regard to its collation, but compares it with
--- a text by that.
-CREATE FUNCTION simhash_hash_name(name, bigint) RETURNS bigint
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_hash_name(name, bigint) IS 'hash of a name, the same as of an equal text';
+
 CREATE OPERATOR FAMILY text_ops USING simhash;
 COMMENT ON OPERATOR FAMILY text_ops USING simhash IS 'equality, for columns before the fingerprint';
+
 CREATE OPERATOR CLASS text_ops
 DEFAULT FOR TYPE text USING simhash FAMILY text_ops AS
 	OPERATOR 1 =,
 	FUNCTION 1 hashtextextended(text, bigint);
 COMMENT ON OPERATOR CLASS text_ops USING simhash IS 'equality, for columns before the fingerprint';
+
+-- The server hashes a name without regard to collation but compares it with a text
+-- under one, so names need a hash function of their own.
+CREATE FUNCTION simhash_hash_name(name, bigint) RETURNS bigint
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_hash_name(name, bigint) IS 'hash of a name, the same as that of an equal text';
+
 CREATE OPERATOR CLASS name_ops
 DEFAULT FOR TYPE name USING simhash FAMILY text_ops AS
 	OPERATOR 1 =,
 	FUNCTION 1 simhash_hash_name(name, bigint);
 COMMENT ON OPERATOR CLASS name_ops USING simhash IS 'equality, for columns before the fingerprint';
+
 ALTER OPERATOR FAMILY text_ops USING simhash ADD
 	OPERATOR 1 = (name, text),
 	OPERATOR 1 = (text, name);
+
 CREATE OPERATOR CLASS timestamp_ops
 DEFAULT FOR TYPE timestamp without time zone USING simhash AS
 	OPERATOR 1 =,
 	FUNCTION 1 timestamp_hash_extended(timestamp, bigint);
 COMMENT ON OPERATOR CLASS timestamp_ops USING simhash IS 'equality, for columns before the fingerprint';
 COMMENT ON OPERATOR FAMILY timestamp_ops USING simhash IS 'equality, for columns before the fingerprint';
+
 CREATE OPERATOR CLASS timestamptz_ops
 DEFAULT FOR TYPE timestamp with time zone USING simhash AS
 	OPERATOR 1 =,
 	FUNCTION 1 timestamp_hash_extended(timestamp, bigint);
 COMMENT ON OPERATOR CLASS timestamptz_ops USING simhash IS 'equality, for columns before the fingerprint';
 COMMENT ON OPERATOR FAMILY timestamptz_ops USING simhash IS 'equality, for columns before the fingerprint';
+
 CREATE OPERATOR CLASS uuid_ops
 DEFAULT FOR TYPE uuid USING simhash AS
 	OPERATOR 1 =,
@@ -1104,24 +610,735 @@ DEFAULT FOR TYPE uuid USING simhash AS
 COMMENT ON OPERATOR CLASS uuid_ops USING simhash IS 'equality, for columns before the fingerprint';
 COMMENT ON OPERATOR FAMILY uuid_ops USING simhash IS 'equality, for columns before the fingerprint';
 
-CREATE FUNCTION simhash_rows_support(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_rows_support(internal) IS 'planner support of functions that return many rows: how many';
+--
+-- 8. Order and equality of balls
+--
+-- By center and then radius, as they are written; the fingerprints inside do not
+-- matter.  This serves DISTINCT, unique constraints, and replication of tables that
+-- have no key.
+--
+
+CREATE FUNCTION simhash_ball_eq(simhash_ball, simhash_ball) RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_eq(simhash_ball, simhash_ball) IS 'implementation of = operator';
+CREATE OPERATOR = (
+	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_eq,
+	COMMUTATOR = =, NEGATOR = <>,
+	RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES
+);
+COMMENT ON OPERATOR =(simhash_ball, simhash_ball) IS 'equal: same center and same radius';
+
+CREATE FUNCTION simhash_ball_ne(simhash_ball, simhash_ball) RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_ne(simhash_ball, simhash_ball) IS 'implementation of <> operator';
+CREATE OPERATOR <> (
+	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_ne,
+	COMMUTATOR = <>, NEGATOR = =,
+	RESTRICT = neqsel, JOIN = neqjoinsel
+);
+COMMENT ON OPERATOR <>(simhash_ball, simhash_ball) IS 'not equal';
+
+CREATE FUNCTION simhash_ball_lt(simhash_ball, simhash_ball) RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_lt(simhash_ball, simhash_ball) IS 'implementation of < operator';
+CREATE OPERATOR < (
+	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_lt,
+	COMMUTATOR = >, NEGATOR = >=,
+	RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+COMMENT ON OPERATOR <(simhash_ball, simhash_ball) IS 'less than, by center and then radius';
+
+CREATE FUNCTION simhash_ball_le(simhash_ball, simhash_ball) RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_le(simhash_ball, simhash_ball) IS 'implementation of <= operator';
+CREATE OPERATOR <= (
+	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_le,
+	COMMUTATOR = >=, NEGATOR = >,
+	RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+COMMENT ON OPERATOR <=(simhash_ball, simhash_ball) IS 'less than or equal, by center and then radius';
+
+CREATE FUNCTION simhash_ball_gt(simhash_ball, simhash_ball) RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_gt(simhash_ball, simhash_ball) IS 'implementation of > operator';
+CREATE OPERATOR > (
+	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_gt,
+	COMMUTATOR = <, NEGATOR = <=,
+	RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+COMMENT ON OPERATOR >(simhash_ball, simhash_ball) IS 'greater than, by center and then radius';
+
+CREATE FUNCTION simhash_ball_ge(simhash_ball, simhash_ball) RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_ge(simhash_ball, simhash_ball) IS 'implementation of >= operator';
+CREATE OPERATOR >= (
+	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_ge,
+	COMMUTATOR = <=, NEGATOR = <,
+	RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+COMMENT ON OPERATOR >=(simhash_ball, simhash_ball) IS 'greater than or equal, by center and then radius';
+
+CREATE FUNCTION simhash_ball_cmp(simhash_ball, simhash_ball) RETURNS integer
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_cmp(simhash_ball, simhash_ball) IS
+	'less-equal-greater, by center and then radius';
+
+CREATE FUNCTION simhash_ball_hash(simhash_ball) RETURNS integer
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_hash(simhash_ball) IS 'hash for hash joins and hash indexes';
+
+CREATE FUNCTION simhash_ball_hash_extended(simhash_ball, bigint) RETURNS bigint
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_hash_extended(simhash_ball, bigint) IS 'seeded hash for hash partitioning';
+
+CREATE OPERATOR CLASS simhash_ball_btree_ops
+DEFAULT FOR TYPE simhash_ball USING btree AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 simhash_ball_cmp(simhash_ball, simhash_ball),
+	FUNCTION 4 btequalimage(oid);
+COMMENT ON OPERATOR CLASS simhash_ball_btree_ops USING btree IS 'balls by center and then radius';
+COMMENT ON OPERATOR FAMILY simhash_ball_btree_ops USING btree IS 'balls by center and then radius';
+
+CREATE OPERATOR CLASS simhash_ball_hash_ops
+DEFAULT FOR TYPE simhash_ball USING hash AS
+	OPERATOR 1 =,
+	FUNCTION 1 simhash_ball_hash(simhash_ball),
+	FUNCTION 2 simhash_ball_hash_extended(simhash_ball, bigint);
+COMMENT ON OPERATOR CLASS simhash_ball_hash_ops USING hash IS 'equality of balls';
+COMMENT ON OPERATOR FAMILY simhash_ball_hash_ops USING hash IS 'equality of balls';
 
 --
--- The scheme, made visible
+-- 9. Comparisons of a distance with a number
 --
+-- They compare as the server does, and have a planner support function that turns them
+-- into simhash_within or into operators of the server.  Each pair of types has the
+-- operators < <= = >= > and, for row comparisons, a place in a btree operator family.
+--
+-- There are none for numeric: an integer can stand for a distance as well as for a
+-- numeric, so numeric > integer would become ambiguous.
+--
+
+CREATE FUNCTION simhash_distance_support(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_distance_support(internal) IS 'planner support of comparisons with a distance';
+
+-- two distances; also a distance and a literal or parameter without a type
+CREATE FUNCTION simhash_distance_lt(simhash_distance, simhash_distance) RETURNS boolean AS 'int4lt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, simhash_distance) IS 'implementation of < operator';
+CREATE OPERATOR < (LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_lt,
+	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR <(simhash_distance, simhash_distance) IS 'distance below bound; can use a simhash index';
+
+CREATE FUNCTION simhash_distance_le(simhash_distance, simhash_distance) RETURNS boolean AS 'int4le'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_le(simhash_distance, simhash_distance) IS
+	'implementation of <= operator';
+CREATE OPERATOR <= (LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_le,
+	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <=(simhash_distance, simhash_distance) IS
+	'distance at most bound; can use a simhash index';
+
+CREATE FUNCTION simhash_distance_eq(simhash_distance, simhash_distance) RETURNS boolean AS 'int4eq'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_eq(simhash_distance, simhash_distance) IS 'implementation of = operator';
+CREATE OPERATOR = (LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
+	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
+COMMENT ON OPERATOR =(simhash_distance, simhash_distance) IS 'distance equals bound; can use a simhash index';
+
+CREATE FUNCTION simhash_distance_ge(simhash_distance, simhash_distance) RETURNS boolean AS 'int4ge'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_ge(simhash_distance, simhash_distance) IS
+	'implementation of >= operator';
+CREATE OPERATOR >= (LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
+	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >=(simhash_distance, simhash_distance) IS
+	'distance at least bound; can use a simhash index';
+
+CREATE FUNCTION simhash_distance_gt(simhash_distance, simhash_distance) RETURNS boolean AS 'int4gt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_gt(simhash_distance, simhash_distance) IS 'implementation of > operator';
+CREATE OPERATOR > (LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
+	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR >(simhash_distance, simhash_distance) IS 'distance above bound; can use a simhash index';
+
+CREATE FUNCTION simhash_distance_cmp(simhash_distance, simhash_distance) RETURNS integer AS 'btint4cmp'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_distance_cmp(simhash_distance, simhash_distance) IS 'less-equal-greater';
+
+-- a distance and a smallint
+CREATE FUNCTION simhash_distance_lt(simhash_distance, smallint) RETURNS boolean AS 'int42lt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, smallint) IS 'implementation of < operator';
+CREATE OPERATOR < (LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = simhash_distance_lt,
+	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR <(simhash_distance, smallint) IS 'distance below bound; can use a simhash index';
+
+CREATE FUNCTION simhash_distance_le(simhash_distance, smallint) RETURNS boolean AS 'int42le'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_le(simhash_distance, smallint) IS 'implementation of <= operator';
+CREATE OPERATOR <= (LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = simhash_distance_le,
+	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <=(simhash_distance, smallint) IS 'distance at most bound; can use a simhash index';
+
+CREATE FUNCTION simhash_distance_eq(simhash_distance, smallint) RETURNS boolean AS 'int42eq'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_eq(simhash_distance, smallint) IS 'implementation of = operator';
+CREATE OPERATOR = (LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = simhash_distance_eq,
+	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
+COMMENT ON OPERATOR =(simhash_distance, smallint) IS 'distance equals bound; can use a simhash index';
+
+CREATE FUNCTION simhash_distance_ge(simhash_distance, smallint) RETURNS boolean AS 'int42ge'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_ge(simhash_distance, smallint) IS 'implementation of >= operator';
+CREATE OPERATOR >= (LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = simhash_distance_ge,
+	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >=(simhash_distance, smallint) IS 'distance at least bound';
+
+CREATE FUNCTION simhash_distance_gt(simhash_distance, smallint) RETURNS boolean AS 'int42gt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_gt(simhash_distance, smallint) IS 'implementation of > operator';
+CREATE OPERATOR > (LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = simhash_distance_gt,
+	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR >(simhash_distance, smallint) IS 'distance above bound';
+
+CREATE FUNCTION simhash_distance_cmp(simhash_distance, smallint) RETURNS integer AS 'btint42cmp'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_distance_cmp(simhash_distance, smallint) IS 'less-equal-greater';
+
+-- a smallint and a distance
+CREATE FUNCTION simhash_distance_lt(smallint, simhash_distance) RETURNS boolean AS 'int24lt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_lt(smallint, simhash_distance) IS 'implementation of < operator';
+CREATE OPERATOR < (LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_lt,
+	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR <(smallint, simhash_distance) IS 'bound below distance';
+
+CREATE FUNCTION simhash_distance_le(smallint, simhash_distance) RETURNS boolean AS 'int24le'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_le(smallint, simhash_distance) IS 'implementation of <= operator';
+CREATE OPERATOR <= (LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_le,
+	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <=(smallint, simhash_distance) IS 'bound at most distance';
+
+CREATE FUNCTION simhash_distance_eq(smallint, simhash_distance) RETURNS boolean AS 'int24eq'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_eq(smallint, simhash_distance) IS 'implementation of = operator';
+CREATE OPERATOR = (LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
+	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
+COMMENT ON OPERATOR =(smallint, simhash_distance) IS 'bound equals distance; can use a simhash index';
+
+CREATE FUNCTION simhash_distance_ge(smallint, simhash_distance) RETURNS boolean AS 'int24ge'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_ge(smallint, simhash_distance) IS 'implementation of >= operator';
+CREATE OPERATOR >= (LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
+	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >=(smallint, simhash_distance) IS 'bound at least distance; can use a simhash index';
+
+CREATE FUNCTION simhash_distance_gt(smallint, simhash_distance) RETURNS boolean AS 'int24gt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_gt(smallint, simhash_distance) IS 'implementation of > operator';
+CREATE OPERATOR > (LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
+	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR >(smallint, simhash_distance) IS 'bound above distance; can use a simhash index';
+
+CREATE FUNCTION simhash_distance_cmp(smallint, simhash_distance) RETURNS integer AS 'btint24cmp'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_distance_cmp(smallint, simhash_distance) IS 'less-equal-greater';
+
+-- a distance and an integer
+CREATE FUNCTION simhash_distance_lt(simhash_distance, integer) RETURNS boolean AS 'int4lt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, integer) IS 'implementation of < operator';
+CREATE OPERATOR < (LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = simhash_distance_lt,
+	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR <(simhash_distance, integer) IS 'distance below bound; can use a simhash index';
+
+CREATE FUNCTION simhash_distance_le(simhash_distance, integer) RETURNS boolean AS 'int4le'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_le(simhash_distance, integer) IS 'implementation of <= operator';
+CREATE OPERATOR <= (LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = simhash_distance_le,
+	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <=(simhash_distance, integer) IS 'distance at most bound; can use a simhash index';
+
+CREATE FUNCTION simhash_distance_eq(simhash_distance, integer) RETURNS boolean AS 'int4eq'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_eq(simhash_distance, integer) IS 'implementation of = operator';
+CREATE OPERATOR = (LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = simhash_distance_eq,
+	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
+COMMENT ON OPERATOR =(simhash_distance, integer) IS 'distance equals bound; can use a simhash index';
+
+CREATE FUNCTION simhash_distance_ge(simhash_distance, integer) RETURNS boolean AS 'int4ge'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_ge(simhash_distance, integer) IS 'implementation of >= operator';
+CREATE OPERATOR >= (LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = simhash_distance_ge,
+	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >=(simhash_distance, integer) IS 'distance at least bound';
+
+CREATE FUNCTION simhash_distance_gt(simhash_distance, integer) RETURNS boolean AS 'int4gt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_gt(simhash_distance, integer) IS 'implementation of > operator';
+CREATE OPERATOR > (LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = simhash_distance_gt,
+	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR >(simhash_distance, integer) IS 'distance above bound';
+
+CREATE FUNCTION simhash_distance_cmp(simhash_distance, integer) RETURNS integer AS 'btint4cmp'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_distance_cmp(simhash_distance, integer) IS 'less-equal-greater';
+
+-- an integer and a distance
+CREATE FUNCTION simhash_distance_lt(integer, simhash_distance) RETURNS boolean AS 'int4lt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_lt(integer, simhash_distance) IS 'implementation of < operator';
+CREATE OPERATOR < (LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_lt,
+	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR <(integer, simhash_distance) IS 'bound below distance';
+
+CREATE FUNCTION simhash_distance_le(integer, simhash_distance) RETURNS boolean AS 'int4le'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_le(integer, simhash_distance) IS 'implementation of <= operator';
+CREATE OPERATOR <= (LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_le,
+	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <=(integer, simhash_distance) IS 'bound at most distance';
+
+CREATE FUNCTION simhash_distance_eq(integer, simhash_distance) RETURNS boolean AS 'int4eq'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_eq(integer, simhash_distance) IS 'implementation of = operator';
+CREATE OPERATOR = (LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
+	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
+COMMENT ON OPERATOR =(integer, simhash_distance) IS 'bound equals distance; can use a simhash index';
+
+CREATE FUNCTION simhash_distance_ge(integer, simhash_distance) RETURNS boolean AS 'int4ge'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_ge(integer, simhash_distance) IS 'implementation of >= operator';
+CREATE OPERATOR >= (LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
+	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >=(integer, simhash_distance) IS 'bound at least distance; can use a simhash index';
+
+CREATE FUNCTION simhash_distance_gt(integer, simhash_distance) RETURNS boolean AS 'int4gt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_gt(integer, simhash_distance) IS 'implementation of > operator';
+CREATE OPERATOR > (LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
+	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR >(integer, simhash_distance) IS 'bound above distance; can use a simhash index';
+
+CREATE FUNCTION simhash_distance_cmp(integer, simhash_distance) RETURNS integer AS 'btint4cmp'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_distance_cmp(integer, simhash_distance) IS 'less-equal-greater';
+
+-- a distance and a bigint
+CREATE FUNCTION simhash_distance_lt(simhash_distance, bigint) RETURNS boolean AS 'int48lt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, bigint) IS 'implementation of < operator';
+CREATE OPERATOR < (LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = simhash_distance_lt,
+	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR <(simhash_distance, bigint) IS 'distance below bound; can use a simhash index';
+
+CREATE FUNCTION simhash_distance_le(simhash_distance, bigint) RETURNS boolean AS 'int48le'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_le(simhash_distance, bigint) IS 'implementation of <= operator';
+CREATE OPERATOR <= (LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = simhash_distance_le,
+	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <=(simhash_distance, bigint) IS 'distance at most bound; can use a simhash index';
+
+CREATE FUNCTION simhash_distance_eq(simhash_distance, bigint) RETURNS boolean AS 'int48eq'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_eq(simhash_distance, bigint) IS 'implementation of = operator';
+CREATE OPERATOR = (LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = simhash_distance_eq,
+	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
+COMMENT ON OPERATOR =(simhash_distance, bigint) IS 'distance equals bound; can use a simhash index';
+
+CREATE FUNCTION simhash_distance_ge(simhash_distance, bigint) RETURNS boolean AS 'int48ge'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_ge(simhash_distance, bigint) IS 'implementation of >= operator';
+CREATE OPERATOR >= (LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = simhash_distance_ge,
+	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >=(simhash_distance, bigint) IS 'distance at least bound';
+
+CREATE FUNCTION simhash_distance_gt(simhash_distance, bigint) RETURNS boolean AS 'int48gt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_gt(simhash_distance, bigint) IS 'implementation of > operator';
+CREATE OPERATOR > (LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = simhash_distance_gt,
+	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR >(simhash_distance, bigint) IS 'distance above bound';
+
+CREATE FUNCTION simhash_distance_cmp(simhash_distance, bigint) RETURNS integer AS 'btint48cmp'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_distance_cmp(simhash_distance, bigint) IS 'less-equal-greater';
+
+-- a bigint and a distance
+CREATE FUNCTION simhash_distance_lt(bigint, simhash_distance) RETURNS boolean AS 'int84lt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_lt(bigint, simhash_distance) IS 'implementation of < operator';
+CREATE OPERATOR < (LEFTARG = bigint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_lt,
+	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR <(bigint, simhash_distance) IS 'bound below distance';
+
+CREATE FUNCTION simhash_distance_le(bigint, simhash_distance) RETURNS boolean AS 'int84le'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_le(bigint, simhash_distance) IS 'implementation of <= operator';
+CREATE OPERATOR <= (LEFTARG = bigint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_le,
+	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <=(bigint, simhash_distance) IS 'bound at most distance';
+
+CREATE FUNCTION simhash_distance_eq(bigint, simhash_distance) RETURNS boolean AS 'int84eq'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_eq(bigint, simhash_distance) IS 'implementation of = operator';
+CREATE OPERATOR = (LEFTARG = bigint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
+	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
+COMMENT ON OPERATOR =(bigint, simhash_distance) IS 'bound equals distance; can use a simhash index';
+
+CREATE FUNCTION simhash_distance_ge(bigint, simhash_distance) RETURNS boolean AS 'int84ge'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_ge(bigint, simhash_distance) IS 'implementation of >= operator';
+CREATE OPERATOR >= (LEFTARG = bigint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
+	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >=(bigint, simhash_distance) IS 'bound at least distance; can use a simhash index';
+
+CREATE FUNCTION simhash_distance_gt(bigint, simhash_distance) RETURNS boolean AS 'int84gt'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
+COMMENT ON FUNCTION simhash_distance_gt(bigint, simhash_distance) IS 'implementation of > operator';
+CREATE OPERATOR > (LEFTARG = bigint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
+	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR >(bigint, simhash_distance) IS 'bound above distance; can use a simhash index';
+
+CREATE FUNCTION simhash_distance_cmp(bigint, simhash_distance) RETURNS integer AS 'btint84cmp'
+LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_distance_cmp(bigint, simhash_distance) IS 'less-equal-greater';
+
+-- a distance and a float8
+CREATE FUNCTION simhash_distance_lt(simhash_distance, float8) RETURNS boolean
+LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
+RETURN $1::integer::float8 < $2;
+COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, float8) IS 'implementation of < operator';
+CREATE OPERATOR < (LEFTARG = simhash_distance, RIGHTARG = float8, FUNCTION = simhash_distance_lt,
+	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR <(simhash_distance, float8) IS 'distance below bound; can use a simhash index';
+
+CREATE FUNCTION simhash_distance_le(simhash_distance, float8) RETURNS boolean
+LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
+RETURN $1::integer::float8 <= $2;
+COMMENT ON FUNCTION simhash_distance_le(simhash_distance, float8) IS 'implementation of <= operator';
+CREATE OPERATOR <= (LEFTARG = simhash_distance, RIGHTARG = float8, FUNCTION = simhash_distance_le,
+	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <=(simhash_distance, float8) IS 'distance at most bound; can use a simhash index';
+
+CREATE FUNCTION simhash_distance_eq(simhash_distance, float8) RETURNS boolean
+LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
+RETURN $1::integer::float8 = $2;
+COMMENT ON FUNCTION simhash_distance_eq(simhash_distance, float8) IS 'implementation of = operator';
+CREATE OPERATOR = (LEFTARG = simhash_distance, RIGHTARG = float8, FUNCTION = simhash_distance_eq,
+	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
+COMMENT ON OPERATOR =(simhash_distance, float8) IS 'distance equals bound; can use a simhash index';
+
+CREATE FUNCTION simhash_distance_ge(simhash_distance, float8) RETURNS boolean
+LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
+RETURN $1::integer::float8 >= $2;
+COMMENT ON FUNCTION simhash_distance_ge(simhash_distance, float8) IS 'implementation of >= operator';
+CREATE OPERATOR >= (LEFTARG = simhash_distance, RIGHTARG = float8, FUNCTION = simhash_distance_ge,
+	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >=(simhash_distance, float8) IS 'distance at least bound';
+
+CREATE FUNCTION simhash_distance_gt(simhash_distance, float8) RETURNS boolean
+LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
+RETURN $1::integer::float8 > $2;
+COMMENT ON FUNCTION simhash_distance_gt(simhash_distance, float8) IS 'implementation of > operator';
+CREATE OPERATOR > (LEFTARG = simhash_distance, RIGHTARG = float8, FUNCTION = simhash_distance_gt,
+	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR >(simhash_distance, float8) IS 'distance above bound';
+
+CREATE FUNCTION simhash_distance_cmp(simhash_distance, float8) RETURNS integer
+LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+RETURN btfloat8cmp($1::integer::float8, $2);
+COMMENT ON FUNCTION simhash_distance_cmp(simhash_distance, float8) IS 'less-equal-greater';
+
+-- a float8 and a distance
+CREATE FUNCTION simhash_distance_lt(float8, simhash_distance) RETURNS boolean
+LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
+RETURN $1 < $2::integer::float8;
+COMMENT ON FUNCTION simhash_distance_lt(float8, simhash_distance) IS 'implementation of < operator';
+CREATE OPERATOR < (LEFTARG = float8, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_lt,
+	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+COMMENT ON OPERATOR <(float8, simhash_distance) IS 'bound below distance';
+
+CREATE FUNCTION simhash_distance_le(float8, simhash_distance) RETURNS boolean
+LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
+RETURN $1 <= $2::integer::float8;
+COMMENT ON FUNCTION simhash_distance_le(float8, simhash_distance) IS 'implementation of <= operator';
+CREATE OPERATOR <= (LEFTARG = float8, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_le,
+	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+COMMENT ON OPERATOR <=(float8, simhash_distance) IS 'bound at most distance';
+
+CREATE FUNCTION simhash_distance_eq(float8, simhash_distance) RETURNS boolean
+LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
+RETURN $1 = $2::integer::float8;
+COMMENT ON FUNCTION simhash_distance_eq(float8, simhash_distance) IS 'implementation of = operator';
+CREATE OPERATOR = (LEFTARG = float8, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
+	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
+COMMENT ON OPERATOR =(float8, simhash_distance) IS 'bound equals distance; can use a simhash index';
+
+CREATE FUNCTION simhash_distance_ge(float8, simhash_distance) RETURNS boolean
+LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
+RETURN $1 >= $2::integer::float8;
+COMMENT ON FUNCTION simhash_distance_ge(float8, simhash_distance) IS 'implementation of >= operator';
+CREATE OPERATOR >= (LEFTARG = float8, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
+	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+COMMENT ON OPERATOR >=(float8, simhash_distance) IS 'bound at least distance; can use a simhash index';
+
+CREATE FUNCTION simhash_distance_gt(float8, simhash_distance) RETURNS boolean
+LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
+RETURN $1 > $2::integer::float8;
+COMMENT ON FUNCTION simhash_distance_gt(float8, simhash_distance) IS 'implementation of > operator';
+CREATE OPERATOR > (LEFTARG = float8, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
+	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+COMMENT ON OPERATOR >(float8, simhash_distance) IS 'bound above distance; can use a simhash index';
+
+CREATE FUNCTION simhash_distance_cmp(float8, simhash_distance) RETURNS integer
+LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+RETURN btfloat8cmp($1, $2::integer::float8);
+COMMENT ON FUNCTION simhash_distance_cmp(float8, simhash_distance) IS 'less-equal-greater';
+
+-- For comparisons of rows, such as (fp <~> q, id) > (3, 17).  The family has no
+-- operator class, so it orders no index.
+CREATE OPERATOR FAMILY simhash_distance_ops USING btree;
+COMMENT ON OPERATOR FAMILY simhash_distance_ops USING btree IS
+	'comparisons of a distance with a number, for row comparisons';
+
+ALTER OPERATOR FAMILY simhash_distance_ops USING btree ADD
+	OPERATOR 1 < (simhash_distance, simhash_distance),
+	OPERATOR 2 <= (simhash_distance, simhash_distance),
+	OPERATOR 3 = (simhash_distance, simhash_distance),
+	OPERATOR 4 >= (simhash_distance, simhash_distance),
+	OPERATOR 5 > (simhash_distance, simhash_distance),
+	FUNCTION 1 (simhash_distance, simhash_distance) simhash_distance_cmp(simhash_distance, simhash_distance),
+	OPERATOR 1 < (simhash_distance, smallint),
+	OPERATOR 2 <= (simhash_distance, smallint),
+	OPERATOR 3 = (simhash_distance, smallint),
+	OPERATOR 4 >= (simhash_distance, smallint),
+	OPERATOR 5 > (simhash_distance, smallint),
+	FUNCTION 1 (simhash_distance, smallint) simhash_distance_cmp(simhash_distance, smallint),
+	OPERATOR 1 < (smallint, simhash_distance),
+	OPERATOR 2 <= (smallint, simhash_distance),
+	OPERATOR 3 = (smallint, simhash_distance),
+	OPERATOR 4 >= (smallint, simhash_distance),
+	OPERATOR 5 > (smallint, simhash_distance),
+	FUNCTION 1 (smallint, simhash_distance) simhash_distance_cmp(smallint, simhash_distance),
+	OPERATOR 1 < (simhash_distance, integer),
+	OPERATOR 2 <= (simhash_distance, integer),
+	OPERATOR 3 = (simhash_distance, integer),
+	OPERATOR 4 >= (simhash_distance, integer),
+	OPERATOR 5 > (simhash_distance, integer),
+	FUNCTION 1 (simhash_distance, integer) simhash_distance_cmp(simhash_distance, integer),
+	OPERATOR 1 < (integer, simhash_distance),
+	OPERATOR 2 <= (integer, simhash_distance),
+	OPERATOR 3 = (integer, simhash_distance),
+	OPERATOR 4 >= (integer, simhash_distance),
+	OPERATOR 5 > (integer, simhash_distance),
+	FUNCTION 1 (integer, simhash_distance) simhash_distance_cmp(integer, simhash_distance),
+	OPERATOR 1 < (simhash_distance, bigint),
+	OPERATOR 2 <= (simhash_distance, bigint),
+	OPERATOR 3 = (simhash_distance, bigint),
+	OPERATOR 4 >= (simhash_distance, bigint),
+	OPERATOR 5 > (simhash_distance, bigint),
+	FUNCTION 1 (simhash_distance, bigint) simhash_distance_cmp(simhash_distance, bigint),
+	OPERATOR 1 < (bigint, simhash_distance),
+	OPERATOR 2 <= (bigint, simhash_distance),
+	OPERATOR 3 = (bigint, simhash_distance),
+	OPERATOR 4 >= (bigint, simhash_distance),
+	OPERATOR 5 > (bigint, simhash_distance),
+	FUNCTION 1 (bigint, simhash_distance) simhash_distance_cmp(bigint, simhash_distance),
+	OPERATOR 1 < (simhash_distance, float8),
+	OPERATOR 2 <= (simhash_distance, float8),
+	OPERATOR 3 = (simhash_distance, float8),
+	OPERATOR 4 >= (simhash_distance, float8),
+	OPERATOR 5 > (simhash_distance, float8),
+	FUNCTION 1 (simhash_distance, float8) simhash_distance_cmp(simhash_distance, float8),
+	OPERATOR 1 < (float8, simhash_distance),
+	OPERATOR 2 <= (float8, simhash_distance),
+	OPERATOR 3 = (float8, simhash_distance),
+	OPERATOR 4 >= (float8, simhash_distance),
+	OPERATOR 5 > (float8, simhash_distance),
+	FUNCTION 1 (float8, simhash_distance) simhash_distance_cmp(float8, simhash_distance);
+
+--
+-- 10. Fingerprints of documents
+--
+-- COST is that of a document of some thousand characters, in units of
+-- cpu_operator_cost.  It makes looking up an index on such an expression cheaper than
+-- computing the expression for each row of a table, however few pages a table has
+-- whose texts are stored out of line.
+--
+
+CREATE FUNCTION simhash_compute(document text, shingle integer DEFAULT 4, unit text DEFAULT 'char') RETURNS simhash
+AS 'MODULE_PATHNAME', 'simhash_compute_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_compute(text, integer, text) IS
+	'fingerprint of a text, from its runs of shingle characters or words; null if it has no letter, mark or number';
+
+CREATE FUNCTION simhash_compute(document bytea, shingle integer DEFAULT 8) RETURNS simhash
+AS 'MODULE_PATHNAME', 'simhash_compute_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_compute(bytea, integer) IS
+	'fingerprint of a byte string, from its runs of shingle bytes; null if it is empty';
+
+CREATE FUNCTION simhash_compute(document tsvector) RETURNS simhash
+AS 'MODULE_PATHNAME', 'simhash_compute_tsvector' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_compute(tsvector) IS
+	'fingerprint of lexemes, weighted by their number of positions; null if there are none';
+
+-- Not strict: without weights, each feature has the weight 1.
+CREATE FUNCTION simhash_compute(features text[], weights float8[] DEFAULT NULL) RETURNS simhash
+AS 'MODULE_PATHNAME', 'simhash_compute_text_array' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_compute(text[], float8[]) IS
+	'fingerprint of features, with optional weights; null if no feature has a weight';
+
+CREATE FUNCTION simhash_compute(hashes bigint[], weights float8[] DEFAULT NULL) RETURNS simhash
+AS 'MODULE_PATHNAME', 'simhash_compute_bigint_array' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_compute(bigint[], float8[]) IS
+	'fingerprint of features given by their hashes, with optional weights; null if no feature has a weight';
+
+CREATE FUNCTION simhash_shingles(document text, shingle integer DEFAULT 4, unit text DEFAULT 'char') RETURNS text[]
+AS 'MODULE_PATHNAME', 'simhash_shingles' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 3000;
+COMMENT ON FUNCTION simhash_shingles(text, integer, text) IS
+	'the features of a text from which simhash_compute makes a fingerprint, in order; null if there are none';
+
+CREATE FUNCTION simhash_hash(feature text) RETURNS bigint
+AS 'MODULE_PATHNAME', 'simhash_hash_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2;
+COMMENT ON FUNCTION simhash_hash(text) IS 'hash of a feature: XXH3 of its bytes in UTF-8';
+
+CREATE FUNCTION simhash_agg_add(state bytea, hash bigint) RETURNS bytea
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_agg_add(bytea, bigint) IS 'aggregate transition function';
+
+CREATE FUNCTION simhash_weighted_agg_add(state bytea, hash bigint, weight float8) RETURNS bytea
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION simhash_weighted_agg_add(bytea, bigint, float8) IS 'aggregate transition function';
+
+CREATE FUNCTION simhash_agg_combine(state bytea, other bytea) RETURNS bytea
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION simhash_agg_combine(bytea, bytea) IS 'aggregate combine function';
+
+CREATE FUNCTION simhash_agg_result(state bytea) RETURNS simhash
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION simhash_agg_result(bytea) IS 'aggregate final function';
+
+CREATE AGGREGATE simhash_agg(hash bigint) (
+	SFUNC = simhash_agg_add, STYPE = bytea, SSPACE = 208,
+	FINALFUNC = simhash_agg_result, COMBINEFUNC = simhash_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE simhash_agg(bigint) IS 'fingerprint of features given by their hashes, one per row';
+
+CREATE AGGREGATE simhash_weighted_agg(hash bigint, weight float8) (
+	SFUNC = simhash_weighted_agg_add, STYPE = bytea, SSPACE = 1264,
+	FINALFUNC = simhash_agg_result, COMBINEFUNC = simhash_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE simhash_weighted_agg(bigint, float8) IS
+	'fingerprint of features given by their hashes and weights, one per row';
+
+--
+-- 11. MinHash fingerprints of documents
+--
+-- Never to be compared with those of section 10
+--
+
+CREATE FUNCTION simhash_minhash(document text, shingle integer DEFAULT 2, unit text DEFAULT 'word') RETURNS simhash
+AS 'MODULE_PATHNAME', 'simhash_minhash_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_minhash(text, integer, text) IS
+	'MinHash fingerprint of a text, from the set of its runs of shingle words or characters; null if it has no letter, mark or number';
+
+CREATE FUNCTION simhash_minhash(document bytea, shingle integer DEFAULT 8) RETURNS simhash
+AS 'MODULE_PATHNAME', 'simhash_minhash_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_minhash(bytea, integer) IS
+	'MinHash fingerprint of a byte string, from the set of its runs of shingle bytes; null if it is empty';
+
+CREATE FUNCTION simhash_minhash(document tsvector) RETURNS simhash
+AS 'MODULE_PATHNAME', 'simhash_minhash_tsvector' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_minhash(tsvector) IS
+	'MinHash fingerprint of the set of lexemes; null if there are none';
+
+CREATE FUNCTION simhash_minhash(features text[]) RETURNS simhash
+AS 'MODULE_PATHNAME', 'simhash_minhash_text_array' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_minhash(text[]) IS
+	'MinHash fingerprint of a set of features; null if there are none';
+
+CREATE FUNCTION simhash_minhash(hashes bigint[]) RETURNS simhash
+AS 'MODULE_PATHNAME', 'simhash_minhash_bigint_array' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_minhash(bigint[]) IS
+	'MinHash fingerprint of a set of features given by their hashes; null if there are none';
+
+CREATE FUNCTION simhash_minhash_jaccard(distance integer) RETURNS float8
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_minhash_jaccard(integer) IS
+	'Jaccard coefficient that a distance between MinHash fingerprints stands for: 1 - distance/32, at least 0';
+
+CREATE FUNCTION simhash_minhash_radius(jaccard float8) RETURNS integer
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_minhash_radius(float8) IS
+	'mean distance between MinHash fingerprints of two sets with a Jaccard coefficient, rounded: 32 * (1 - jaccard)';
+
+CREATE FUNCTION simhash_minhash_agg_add(state bytea, hash bigint) RETURNS bytea
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_minhash_agg_add(bytea, bigint) IS 'aggregate transition function';
+
+CREATE FUNCTION simhash_minhash_agg_combine(state bytea, other bytea) RETURNS bytea
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION simhash_minhash_agg_combine(bytea, bytea) IS 'aggregate combine function';
+
+CREATE FUNCTION simhash_minhash_agg_result(state bytea) RETURNS simhash
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION simhash_minhash_agg_result(bytea) IS 'aggregate final function';
+
+CREATE AGGREGATE simhash_minhash_agg(hash bigint) (
+	SFUNC = simhash_minhash_agg_add, STYPE = bytea, SSPACE = 272,
+	FINALFUNC = simhash_minhash_agg_result, COMBINEFUNC = simhash_minhash_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE simhash_minhash_agg(bigint) IS
+	'MinHash fingerprint of a set of features given by their hashes, one per row';
+
+--
+-- 12. Verification of candidates
+--
+
+CREATE FUNCTION simhash_jaccard(a text, b text, shingle integer DEFAULT 3, unit text DEFAULT 'word') RETURNS float8
+AS 'MODULE_PATHNAME', 'simhash_jaccard_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
+COMMENT ON FUNCTION simhash_jaccard(text, text, integer, text) IS
+	'Jaccard coefficient of two texts: share of their runs of shingle words or characters that both have; null if either has none';
+
+CREATE FUNCTION simhash_jaccard(a bytea, b bytea, shingle integer DEFAULT 8) RETURNS float8
+AS 'MODULE_PATHNAME', 'simhash_jaccard_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
+COMMENT ON FUNCTION simhash_jaccard(bytea, bytea, integer) IS
+	'Jaccard coefficient of two byte strings: share of their runs of shingle bytes that both have; null if either is empty';
+
+CREATE FUNCTION simhash_jaccard(a text[], b text[]) RETURNS float8
+AS 'MODULE_PATHNAME', 'simhash_jaccard_text_array' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
+COMMENT ON FUNCTION simhash_jaccard(text[], text[]) IS
+	'Jaccard coefficient of two sets of features: share of them that both have; null if either is empty';
+
+--
+-- 13. Schemes: permuted tables and their prefixes
+--
+
+CREATE FUNCTION simhash_rows_support(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_rows_support(internal) IS 'planner support: how many rows a function returns';
 
 CREATE FUNCTION simhash_tables(
 	blocks integer, distance integer,
 	OUT table_no integer, OUT permutation text, OUT prefix_bits integer, OUT prefix_mask bit(64)
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 10;
-COMMENT ON FUNCTION simhash_tables(integer, integer) IS 'the tables of a scheme: order of the blocks, length of the prefix, bits of the fingerprint in it';
+COMMENT ON FUNCTION simhash_tables(integer, integer) IS
+	'permuted tables of a scheme: order of the blocks, length of the prefix, bits of the fingerprint in the prefix';
 
 CREATE FUNCTION simhash_permute(fp simhash, blocks integer, distance integer, table_no integer) RETURNS simhash
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_permute(simhash, integer, integer, integer) IS 'a fingerprint as a table of the scheme stores it';
+COMMENT ON FUNCTION simhash_permute(simhash, integer, integer, integer) IS
+	'a fingerprint as a permuted table of a scheme stores it';
 
 CREATE FUNCTION simhash_unpermute(fp simhash, blocks integer, distance integer, table_no integer) RETURNS simhash
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -1133,11 +1350,17 @@ CREATE FUNCTION simhash_blocks(
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 4
 SUPPORT simhash_rows_support;
-COMMENT ON FUNCTION simhash_blocks(simhash, integer, integer) IS 'the prefix that each table of the scheme gives a fingerprint; two within the distance have one in common';
+COMMENT ON FUNCTION simhash_blocks(simhash, integer, integer) IS
+	'prefix of a fingerprint in each permuted table of a scheme; two fingerprints within the distance share one';
 
 CREATE FUNCTION simhash_first_table(a simhash, b simhash, blocks integer DEFAULT 4, distance integer DEFAULT 3) RETURNS integer
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_first_table(simhash, simhash, integer, integer) IS 'the first table of the scheme that gives two fingerprints the same prefix; null if none does';
+COMMENT ON FUNCTION simhash_first_table(simhash, simhash, integer, integer) IS
+	'first permuted table of a scheme in which two fingerprints have the same prefix; null if there is none';
+
+--
+-- 14. Inspection of indexes
+--
 
 CREATE FUNCTION simhash_index_info(
 	index regclass,
@@ -1146,7 +1369,13 @@ CREATE FUNCTION simhash_index_info(
 	OUT leaf_pages bigint, OUT entries bigint, OUT avg_leaf_fill float8
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 10;
-COMMENT ON FUNCTION simhash_index_info(regclass) IS 'tables of a simhash index, their pages and entries; the last row, with table_no null, holds the null fingerprints';
+COMMENT ON FUNCTION simhash_index_info(regclass) IS
+	'permuted tables of a simhash index, with their pages and entries; the last row, with table_no null, is for null fingerprints';
+
+CREATE FUNCTION simhash_index_check(index regclass, heapallindexed boolean DEFAULT false) RETURNS void
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION simhash_index_check(regclass, boolean) IS
+	'verify the structure of a simhash index; with heapallindexed, also that each visible row is in each permuted table';
 
 CREATE FUNCTION simhash_page_info(
 	index regclass, block bigint,
@@ -1157,7 +1386,8 @@ CREATE FUNCTION simhash_page_info(
 	OUT version integer, OUT columns integer, OUT blocks integer, OUT distance integer
 ) RETURNS record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION simhash_page_info(regclass, bigint) IS 'a page of a simhash index: its place, its fences, what it holds; block 0 is the metapage';
+COMMENT ON FUNCTION simhash_page_info(regclass, bigint) IS
+	'position, fences and contents of a page of a simhash index; block 0 is the metapage';
 
 CREATE FUNCTION simhash_page_items(
 	index regclass, block bigint,
@@ -1165,20 +1395,18 @@ CREATE FUNCTION simhash_page_items(
 	OUT fp simhash, OUT child bigint, OUT dead boolean
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 500;
-COMMENT ON FUNCTION simhash_page_items(regclass, bigint) IS 'entries of a page of a simhash index, in the order in which they lie; of the metapage, the roots';
-
-CREATE FUNCTION simhash_index_check(index regclass, heapallindexed boolean DEFAULT false) RETURNS void
-AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION simhash_index_check(regclass, boolean) IS 'verify the structure of a simhash index; with heapallindexed also that every visible row is in every table';
+COMMENT ON FUNCTION simhash_page_items(regclass, bigint) IS
+	'entries of a page of a simhash index, in physical order; for the metapage, the roots';
 
 --
--- All pairs, and clusters
+-- 15. Searches of whole indexes
+--
+-- Among the rows that the calling query sees.  They are not strict, because a null
+-- distance stands for that of the index.  An index is given as a regclass and in no
+-- other way: a literal is then resolved when a query is parsed, and a view keeps the
+-- index that it names.
 --
 
--- Of an index: among the rows that the calling query sees.  Not strict, since
--- without a distance that of the index counts.  The index is a regclass and
--- nothing else: so a literal is resolved when a query is parsed, and a view
--- keeps the index that it named.
 CREATE FUNCTION simhash_find_all(
 	index regclass, distance integer DEFAULT NULL,
 	OUT a tid, OUT b tid, OUT a_fp simhash, OUT b_fp simhash, OUT distance integer,
@@ -1186,7 +1414,8 @@ CREATE FUNCTION simhash_find_all(
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000
 SUPPORT simhash_rows_support;
-COMMENT ON FUNCTION simhash_find_all(regclass, integer) IS 'all pairs of rows whose fingerprints differ in at most distance bits, by default the distance of the index, and whose columns before the fingerprint are equal';
+COMMENT ON FUNCTION simhash_find_all(regclass, integer) IS
+	'all pairs of rows whose fingerprints differ in at most distance bits, by default the distance of the index, and whose columns before the fingerprint are equal';
 
 CREATE FUNCTION simhash_find_clusters(
 	index regclass, distance integer DEFAULT NULL,
@@ -1195,7 +1424,8 @@ CREATE FUNCTION simhash_find_clusters(
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000
 SUPPORT simhash_rows_support;
-COMMENT ON FUNCTION simhash_find_clusters(regclass, integer) IS 'rows that have near-duplicates, by connected component of such pairs; cluster is its smallest fingerprint, unique among rows whose columns before the fingerprint are equal';
+COMMENT ON FUNCTION simhash_find_clusters(regclass, integer) IS
+	'rows that have near-duplicates, by connected component of all pairs; cluster is the smallest fingerprint in it, unique among rows with equal columns before the fingerprint';
 
 -- keep is an ORDER BY list over the columns of the table.
 CREATE FUNCTION simhash_find_duplicates(
@@ -1205,9 +1435,9 @@ CREATE FUNCTION simhash_find_duplicates(
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000
 SUPPORT simhash_rows_support;
-COMMENT ON FUNCTION simhash_find_duplicates(regclass, integer, text) IS 'rows that are not kept when rows are taken in the order of keep and kept if none kept before is within distance bits; with the nearest that was kept before';
+COMMENT ON FUNCTION simhash_find_duplicates(regclass, integer, text) IS
+	'rows to remove so that no two of the rest are within the distance: rows are taken in the order of keep, and each that is near a row kept before is returned, with the nearest of these';
 
--- Of an array: among its different values.
 CREATE FUNCTION simhash_find_matches(
 	a regclass, b regclass, distance integer DEFAULT NULL,
 	OUT a tid, OUT b tid, OUT a_fp simhash, OUT b_fp simhash, OUT distance integer,
@@ -1215,7 +1445,8 @@ CREATE FUNCTION simhash_find_matches(
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000
 SUPPORT simhash_rows_support;
-COMMENT ON FUNCTION simhash_find_matches(regclass, regclass, integer) IS 'all pairs of a row of index a and one of index b whose fingerprints differ in at most distance bits, by default the smaller distance of the two indexes, and whose columns before the fingerprint are equal';
+COMMENT ON FUNCTION simhash_find_matches(regclass, regclass, integer) IS
+	'all pairs of a row of index a and a row of index b whose fingerprints differ in at most distance bits, by default the smaller distance of the two indexes, and whose columns before the fingerprint are equal';
 
 CREATE FUNCTION simhash_find_matches_in(
 	queries simhash[], index regclass, distance integer DEFAULT NULL,
@@ -1223,7 +1454,14 @@ CREATE FUNCTION simhash_find_matches_in(
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000
 SUPPORT simhash_rows_support;
-COMMENT ON FUNCTION simhash_find_matches_in(simhash[], regclass, integer) IS 'all pairs of a value and a row whose fingerprint differs from it in at most distance bits, by default the distance of the index; each different value once';
+COMMENT ON FUNCTION simhash_find_matches_in(simhash[], regclass, integer) IS
+	'all pairs of a value of the array and a row whose fingerprint differs from it in at most distance bits, by default the distance of the index; each distinct value once';
+
+--
+-- 16. Searches of arrays
+--
+-- Among the different values of an array; components, among pairs of any numbers
+--
 
 CREATE FUNCTION simhash_find_all_in(
 	fingerprints simhash[], distance integer DEFAULT 3, blocks integer DEFAULT NULL, table_no integer DEFAULT NULL,
@@ -1231,7 +1469,8 @@ CREATE FUNCTION simhash_find_all_in(
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000
 SUPPORT simhash_rows_support;
-COMMENT ON FUNCTION simhash_find_all_in(simhash[], integer, integer, integer) IS 'all pairs of different values that differ in at most distance bits; with table_no, those whose first common prefix is that of this table';
+COMMENT ON FUNCTION simhash_find_all_in(simhash[], integer, integer, integer) IS
+	'all pairs of distinct values that differ in at most distance bits; with table_no, only those whose first shared prefix is that of this permuted table';
 
 CREATE FUNCTION simhash_find_clusters_in(
 	fingerprints simhash[], distance integer DEFAULT 3, blocks integer DEFAULT NULL,
@@ -1239,16 +1478,21 @@ CREATE FUNCTION simhash_find_clusters_in(
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000
 SUPPORT simhash_rows_support;
-COMMENT ON FUNCTION simhash_find_clusters_in(simhash[], integer, integer) IS 'different values that have near-duplicates, by connected component of such pairs; cluster is its smallest value';
+COMMENT ON FUNCTION simhash_find_clusters_in(simhash[], integer, integer) IS
+	'distinct values that have near-duplicates, by connected component of all pairs; cluster is the smallest value in it';
 
--- Of pairs from anywhere.
 CREATE FUNCTION simhash_components(
 	a bigint[], b bigint[],
 	OUT component bigint, OUT member bigint, OUT size bigint
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000
 SUPPORT simhash_rows_support;
-COMMENT ON FUNCTION simhash_components(bigint[], bigint[]) IS 'the numbers in pairs (a[i], b[i]), by connected component; component is its smallest member';
+COMMENT ON FUNCTION simhash_components(bigint[], bigint[]) IS
+	'the numbers in the pairs (a[i], b[i]), by connected component; component is the smallest number in it';
+
+--
+-- 17. Progress of searches
+--
 
 CREATE FUNCTION simhash_progress(
 	OUT pid integer, OUT datid oid, OUT relid oid, OUT indexrelid oid,
@@ -1256,11 +1500,13 @@ CREATE FUNCTION simhash_progress(
 	OUT entries_total bigint, OUT entries_done bigint, OUT found bigint
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 10;
-COMMENT ON FUNCTION simhash_progress() IS 'sessions that search for pairs, clusters, duplicates or components; see the view simhash_stat_progress';
+COMMENT ON FUNCTION simhash_progress() IS
+	'sessions that search for pairs, clusters, duplicates, matches or components; see the view simhash_stat_progress';
 
 CREATE VIEW simhash_stat_progress AS
 SELECT p.pid, p.datid, d.datname, p.relid, p.indexrelid, p.command, p.phase,
 	p.tables_total, p.tables_done, p.entries_total, p.entries_done, p.found
 FROM simhash_progress() p LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) p.datid;
-COMMENT ON VIEW simhash_stat_progress IS 'how far sessions are that search for pairs, clusters, duplicates or components: entries done in this phase, and pairs found so far';
+COMMENT ON VIEW simhash_stat_progress IS
+	'progress of sessions that search for pairs, clusters, duplicates, matches or components';
 GRANT SELECT ON simhash_stat_progress TO PUBLIC;

@@ -15,7 +15,7 @@ use Test::More;
 my $node = make_node('dump_radius', []);
 $node->start;
 my $dir = PostgreSQL::Test::Utils::tempdir;
-my $checks = slurp_file("$FindBin::RealBin/../upgrade_checks.sql");
+my $checks = slurp_file("$FindBin::RealBin/../upgrade/checks.sql");
 
 sub dump_to
 {
@@ -34,7 +34,7 @@ sub restore
 }
 
 $node->safe_psql('postgres', "CREATE DATABASE $_") foreach 'old', 'plain', 'custom', 'directory', 'sections';
-$node->safe_psql('old', slurp_file("$FindBin::RealBin/../upgrade_objects.sql"));
+$node->safe_psql('old', slurp_file("$FindBin::RealBin/../upgrade/objects.sql"));
 my $expected = $node->safe_psql('old', $checks);
 unlike($expected, qr/\|f(\||$)/m, 'the original passes the checks');
 like($expected, qr/^refused\|corpus_8\|corpus_8_excl\|8\|t$/m, 'the checks try the constraint with a class of its own');

@@ -1,8 +1,8 @@
 -- A database of objects that depend on the extension in every way we know of, to
--- be dumped and restored, or upgraded.  upgrade_checks.sql tells whether they
--- came through.  The extension is created here.
-CREATE SCHEMA ext;
-CREATE EXTENSION simhash SCHEMA ext;
+-- be dumped and restored, or upgraded.  checks.sql tells whether they came through.
+-- The extension is created here, unless it is there already.
+CREATE SCHEMA IF NOT EXISTS ext;
+CREATE EXTENSION IF NOT EXISTS simhash SCHEMA ext;
 SET search_path = public, ext;
 
 -- does a query use an index?
@@ -77,6 +77,30 @@ CREATE TABLE parted_1 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 
 INSERT INTO parted SELECT id, given FROM docs WHERE given IS NOT NULL;
 CREATE INDEX parted_fp ON parted USING simhash (fp simhash_8_ops);
 
+-- Several columns: near-duplicates are kept out within a tenant and a language.  The
+-- hash of an enum is that of its OID, which an upgrade must keep; the class for inet
+-- is the user's own.
+CREATE TYPE language AS ENUM ('en', 'de');
+CREATE OPERATOR CLASS inet_ops DEFAULT FOR TYPE inet USING simhash AS
+	OPERATOR 1 =,
+	FUNCTION 1 hashinetextended(inet, bigint);
+CREATE TABLE tenants (id integer, tenant integer DEFAULT 1, lang language DEFAULT 'en', fp simhash,
+	CONSTRAINT tenants_excl EXCLUDE USING simhash (tenant WITH =, lang WITH =, fp WITH <%>));
+INSERT INTO tenants SELECT 10 * t + l, t, language, 0
+FROM generate_series(1, 3) t, unnest(enum_range(NULL::language)) WITH ORDINALITY AS u(language, l);
+INSERT INTO tenants SELECT id, 4, 'de', given FROM docs WHERE id % 10 = 0;
+CREATE TABLE hosts (host inet, fp simhash);
+INSERT INTO hosts SELECT format('10.0.0.%s', id % 3)::inet, given FROM docs;
+CREATE INDEX hosts_fp ON hosts USING simhash (host, fp);
+
+-- MinHash fingerprints: in a column, and in an index without one
+CREATE TABLE minhashes (id integer PRIMARY KEY, body text,
+	fp simhash GENERATED ALWAYS AS (simhash_minhash(body)) STORED);
+INSERT INTO minhashes SELECT id, format('%s, as everybody who has ever been there says at least once a year, for the %s. time', body, id % 10)
+FROM docs WHERE id > 100;
+CREATE INDEX minhashes_fp ON minhashes USING simhash (fp) WITH (blocks = 7, distance = 6);
+CREATE INDEX minhashes_words ON minhashes USING simhash (simhash_minhash(body, 1));
+
 -- columns of the other types
 -- pg_upgrade restores domains before casts, so 0 without quotes would fail there
 CREATE DOMAIN fingerprint AS simhash CHECK (VALUE <> '0');
@@ -97,5 +121,14 @@ CREATE FUNCTION count_near(query simhash, radius integer) RETURNS bigint LANGUAG
 BEGIN ATOMIC
 	SELECT count(*) FROM docs WHERE given <~> query <= radius;
 END;
+CREATE VIEW host_pairs AS SELECT a_fp, b_fp, distance FROM simhash_find_all('hosts_fp', 6);
+CREATE VIEW matches AS SELECT a_fp, b_fp, distance FROM simhash_find_matches('docs_fp', 'parted_fp', 20);
+CREATE VIEW duplicates AS SELECT k.id AS keeper, x.id AS duplicate
+	FROM simhash_find_duplicates('docs_given', 6, 'id') d JOIN docs x ON x.ctid = d.duplicate JOIN docs k ON k.ctid = d.keeper;
+CREATE VIEW groups AS SELECT c.*
+	FROM (SELECT array_agg(keeper) AS a, array_agg(duplicate) AS b FROM duplicates) p, simhash_components(a, b) c;
+CREATE VIEW alike AS SELECT a.id AS a, b.id AS b, simhash_jaccard(a.body, b.body, 2) AS jaccard
+	FROM minhashes a JOIN minhashes b ON b.fp <~> a.fp <= simhash_minhash_radius(0.8) AND b.id > a.id WHERE a.id % 100 = 0;
+CREATE VIEW searches AS SELECT * FROM simhash_stat_progress;
 RESET search_path;
 VACUUM ANALYZE;

@@ -1,4 +1,4 @@
--- What test/deep/upgrade adds to test/upgrade_objects.sql: an index of many pages,
+-- What test/deep/upgrade adds to objects.sql: an index of many pages,
 -- some of them split, with dead entries; and searches of whole indexes.
 SET search_path = public, ext;
 

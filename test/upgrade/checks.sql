@@ -1,5 +1,5 @@
 -- What must be the same before and after a dump and restore, or an upgrade, of
--- what upgrade_objects.sql made.  Run by psql -XAtq; compare the output.  Each
+-- what objects.sql made.  Run by psql -XAtq; compare the output.  Each
 -- line that ends in f is wrong by itself.
 SET search_path = public, ext;
 SELECT 'docs', count(*), count(fp), sum(fp::numeric), sum(given::numeric), count(DISTINCT hex) FROM docs;
@@ -16,9 +16,9 @@ SELECT 'member', t, EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_type'::reg
 FROM unnest('{simhash,simhash[],simhash_ball,simhash_ball[]}'::regtype[]) t;
 
 SELECT 'refused', t, c, bits, is_refused(t::regclass, ((1::bigint << bits) - 1)::text) = (bits <= r) AS as_it_should
-FROM (VALUES ('corpus_0', 0), ('corpus_3', 3), ('corpus_6', 6), ('corpus_8', 8), ('corpus_10', 10)) AS tables(t, r)
+FROM (VALUES ('corpus_0', 0), ('corpus_3', 3), ('corpus_6', 6), ('tenants', 6), ('corpus_8', 8), ('corpus_10', 10)) AS tables(t, r)
 JOIN LATERAL (SELECT conname FROM pg_constraint WHERE conrelid = t::regclass AND contype = 'x') AS constraints(c) ON true,
-	LATERAL (VALUES (0), (r), (r + 1)) AS tried(bits) ORDER BY r, bits;
+	LATERAL (VALUES (0), (r), (r + 1)) AS tried(bits) ORDER BY t, bits;
 
 SELECT 'index', uses_index(q, i), q
 FROM (VALUES ('SELECT * FROM near', 'docs_given'), ('SELECT * FROM near_hamming', 'docs_given'),
@@ -28,11 +28,26 @@ FROM (VALUES ('SELECT * FROM near', 'docs_given'), ('SELECT * FROM near_hamming'
 	('SELECT * FROM docs WHERE fp % simhash_compute(''a'')', 'docs_fp'),
 	('SELECT * FROM docs WHERE simhash_compute(body, 1, ''word'') % 7 AND id % 2 = 0', 'docs_words'),
 	('SELECT * FROM corpus_8 WHERE fp %% 5', 'corpus_8_excl'),
-	('SELECT * FROM corpus_8 WHERE fp <~> 5 <= 2', 'corpus_8_excl')) AS t(q, i);
+	('SELECT * FROM corpus_8 WHERE fp <~> 5 <= 2', 'corpus_8_excl'),
+	('SELECT * FROM tenants WHERE tenant = 2 AND lang = ''de'' AND fp <%> 5', 'tenants_excl'),
+	('SELECT * FROM hosts WHERE host = ''10.0.0.2'' AND fp % 5', 'hosts_fp'),
+	('SELECT * FROM minhashes WHERE fp <~> simhash_minhash(''a'') <= 6', 'minhashes_fp'),
+	('SELECT * FROM minhashes WHERE simhash_minhash(body, 1) % 7', 'minhashes_words'),
+	('SELECT * FROM alike', 'minhashes_fp')) AS t(q, i);
 SELECT 'near', count(*), sum(wanted), sum(id) FROM near;
 SELECT 'near_hamming', count(*), sum(id) FROM near_hamming;
 SELECT 'near_eight', count(*), sum(id) FROM near_eight;
 SELECT 'near_operator', count(*), sum(id) FROM near_operator;
+SELECT 'tenant', tenant, lang, count(*) FROM tenants WHERE tenant = ANY ('{2,3}') AND lang IN ('en', 'de') AND fp <~> 5 <= 3
+GROUP BY tenant, lang ORDER BY tenant, lang;
+SELECT 'host', h.host, count(*) FROM hosts h JOIN docs d ON d.id = 1234 AND h.host IN ('10.0.0.0', '10.0.0.2') AND h.fp <%> d.given GROUP BY h.host ORDER BY h.host;
+SELECT 'host_pairs', distance, count(*) FROM host_pairs GROUP BY distance ORDER BY distance;
+SELECT 'minhashes', count(*), sum(fp::numeric), sum(simhash_minhash(body, 1)::numeric), bool_and(fp = simhash_minhash(body)) FROM minhashes;
+SELECT 'alike', count(*), sum(a), sum(b), round(min(jaccard)::numeric, 9), round(sum(jaccard)::numeric, 9) FROM alike;
+SELECT 'matches', distance, count(*) FROM matches GROUP BY distance ORDER BY distance;
+SELECT 'duplicates', count(*), sum(keeper), sum(duplicate) FROM duplicates;
+SELECT 'groups', count(DISTINCT component), sum(component), sum(member), max(size) FROM groups;
+SELECT 'searches', count(*) FROM searches;
 SELECT 'nearest', array_agg(distance ORDER BY distance) FROM nearest;
 SELECT 'hexes', count(*), md5(string_agg(hex, ',' ORDER BY id)) FROM hexes;
 SELECT 'pairs', count(*), sum(a), sum(b) FROM pairs;
