@@ -36,6 +36,29 @@ SELECT * FROM simhash_index_info(0);
 SET search_path = messages_test, public;
 DROP INDEX "an other";
 
+-- what can be indexed
+CREATE TABLE articles (id int PRIMARY KEY, lang text, title varchar(100), published timestamptz, image bytea, fp simhash);
+CREATE INDEX ON articles USING simhash (title);
+CREATE INDEX ON articles USING simhash (lang, title);
+CREATE INDEX ON articles USING simhash (lower(title));
+CREATE INDEX "Titles" ON articles USING simhash (fp, title);
+CREATE INDEX ON articles USING simhash (id);
+CREATE INDEX ON articles USING simhash (image);
+CREATE INDEX ON articles USING simhash (published);
+CREATE INDEX ON articles USING simhash (fp, published);
+ALTER TABLE articles ADD EXCLUDE USING simhash (fp WITH %, lang WITH =);
+ALTER TABLE articles RENAME title TO "the title";
+CREATE INDEX ON articles USING simhash ("the title");
+CREATE INDEX ON articles USING simhash (simhash_compute("the title"));
+
+-- how values are written
+SELECT simhash '\xf8e5a0b1c2d3e4f5';
+SELECT simhash '\x12';
+SELECT simhash '\x';
+SELECT simhash '\xf8e5a0b1c2d3e4f5a';
+SELECT simhash_ball 'a title';
+SELECT simhash_ball '42';
+
 -- options that wait for a REINDEX
 ALTER INDEX tickets_fp SET (blocks = 5);
 SELECT count(*) FROM simhash_index_info('tickets_fp');

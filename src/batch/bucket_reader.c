@@ -90,7 +90,7 @@ report_too_large(const ShBatchBucketReader *reader)
 	ereport(ERROR,
 			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 			 errmsg("fingerprints with a common prefix do not fit into maintenance_work_mem"),
-			 errdetail("So far there are %zu different ones in %zu rows that agree in a prefix of %d bits.",
+			 errdetail("There are %zu distinct fingerprints in %zu rows so far that share a prefix of %d bits.",
 					   reader->bucket.nkeys, reader->bucket.nrows, reader->prefix_bits),
 			 errhint("Increase maintenance_work_mem, which is now %d kB.",
 					 maintenance_work_mem)));

@@ -138,7 +138,7 @@ simhash_components(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 				 errmsg("arrays of pairs must have the same number of elements"),
-				 errdetail("There are %d and %d elements.", a_count, b_count)));
+				 errdetail("Their lengths are %d and %d.", a_count, b_count)));
 
 	shbatch_progress_start(SHBATCH_COMPONENTS, InvalidOid, InvalidOid);
 	shbatch_progress_phase(SHBATCH_PHASE_JOIN, a_count);

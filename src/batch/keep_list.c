@@ -151,7 +151,7 @@ refuse_no_order(ParseState *pstate, Node *expression)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("an item of \"keep\" is the same for all rows"),
-				 errhint("Name a column of the table. A number does not stand for a column."),
+				 errhint("Name a column of the table.  A number does not stand for a column."),
 				 parser_errposition(pstate, exprLocation(expression))));
 }
 

@@ -29,7 +29,7 @@ shbatch_check_distance(int distance)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("distance %d is out of range", distance),
-				 errdetail("The distance of fingerprints is 0 to %d bits.", SHBITS_WIDTH)));
+				 errdetail("The distance must be between 0 and %d bits.", SHBITS_WIDTH)));
 }
 
 /*

@@ -53,7 +53,7 @@ check_columns(Relation first, Relation other)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("columns before the fingerprint of indexes \"%s\" and \"%s\" cannot be compared",
 						RelationGetRelationName(first), RelationGetRelationName(other)),
-				 errdetail("They must be as many, with the same types, operator classes and collations.")));
+				 errdetail("The indexes must have the same number of such columns, with the same types, operator classes, and collations.")));
 }
 
 /*
@@ -226,9 +226,9 @@ shbatch_tables_verify(const ShBatchTables *tables)
 			!is_in_file(table->index, table->index_file))
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("index \"%s\" is not what it was when its search began",
+					 errmsg("index \"%s\" has changed since its search began",
 							RelationGetRelationName(table->index)),
-					 errdetail("A rollback to a savepoint has undone the rewriting of it or its table.")));
+					 errdetail("A rollback to a savepoint has undone a rewrite of the index or of its table.")));
 	}
 }
 

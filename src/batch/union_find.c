@@ -154,16 +154,16 @@ report_too_many(const ShBatchUnionFind *components)
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 				 errmsg("more than %u members of components do not fit into maintenance_work_mem",
 						components->count),
-				 errhint("Increase maintenance_work_mem, which is now %d kB, to %.0f kB, which is enough however many they are.",
+				 errhint("Increase maintenance_work_mem from %d kB to %.0f kB, which is enough for any number of them.",
 						 maintenance_work_mem, enough)));
 	ereport(ERROR,
 			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 			 errmsg("more than %u fingerprints with near-duplicates do not fit into maintenance_work_mem",
 					components->count),
 			 components->what == SHBATCH_ROWS ?
-			 errhint("Increase maintenance_work_mem, which is now %d kB, to %.0f kB, which is enough however many they are, or VACUUM the table if it has many dead rows.",
+			 errhint("Increase maintenance_work_mem from %d kB to %.0f kB, which is enough for any number of them, or VACUUM the table if it has many dead rows.",
 					 maintenance_work_mem, enough) :
-			 errhint("Increase maintenance_work_mem, which is now %d kB, to %.0f kB, which is enough however many they are.",
+			 errhint("Increase maintenance_work_mem from %d kB to %.0f kB, which is enough for any number of them.",
 					 maintenance_work_mem, enough)));
 }
 

@@ -10,10 +10,6 @@
 #include "bits/distance.h"
 #include "bits/filter_kernels.h"
 
-static const char *const best_first[] = {"avx512", "avx2", "popcnt", "portable"};
-
-static int	filter_portable(const uint64 *keys, int nkeys, uint64 query,
-							int radius, uint16 *found);
 static int	filter_choose(const uint64 *keys, int nkeys, uint64 query,
 						  int radius, uint16 *found);
 static uint64 product_choose(const uint64 *a, int na, const uint64 *b, int nb,
@@ -62,6 +58,20 @@ filter_portable(const uint64 *keys, int nkeys, uint64 query,
 	return nfound;
 }
 
+/* a bit for each of keys[from .. nkeys - 1] that is within radius bits of key */
+static inline uint64
+near_portable(uint64 key, const uint64 *keys, int from, int nkeys, int radius)
+{
+	uint64		found = 0;
+
+	for (int i = from; i < nkeys; i++)
+	{
+		if (unlikely(popcount_inline(key ^ keys[i]) <= radius))
+			found |= UINT64CONST(1) << i;
+	}
+	return found;
+}
+
 static uint64
 product_portable(const uint64 *a, int na, const uint64 *b, int nb,
 				 int radius, uint64 *others)
@@ -70,14 +80,8 @@ product_portable(const uint64 *a, int na, const uint64 *b, int nb,
 
 	for (int i = 0; i < na; i++)
 	{
-		others[i] = 0;
-		for (int j = 0; j < nb; j++)
-		{
-			if (unlikely(popcount_inline(a[i] ^ b[j]) <= radius))
-				others[i] |= UINT64CONST(1) << j;
-		}
-		if (others[i] != 0)
-			found |= UINT64CONST(1) << i;
+		others[i] = near_portable(a[i], b, 0, nb, radius);
+		found |= (uint64) (others[i] != 0) << i;
 	}
 	return found;
 }
@@ -89,41 +93,86 @@ pairs_portable(const uint64 *keys, int nkeys, int radius, uint64 *others)
 
 	for (int i = 0; i < nkeys; i++)
 	{
-		others[i] = 0;
-		for (int j = i + 1; j < nkeys; j++)
-		{
-			if (unlikely(popcount_inline(keys[i] ^ keys[j]) <= radius))
-				others[i] |= UINT64CONST(1) << j;
-		}
-		if (others[i] != 0)
-			found |= UINT64CONST(1) << i;
+		others[i] = near_portable(keys[i], keys, i + 1, nkeys, radius);
+		found |= (uint64) (others[i] != 0) << i;
 	}
 	return found;
+}
+
+/* the kernels for one kind of CPU; NULL where another is as fast */
+typedef struct Kernels
+{
+	const char *name;
+	shbits_filter_function filter;
+	shbits_product_function product;
+	shbits_pairs_function pairs;
+} Kernels;
+
+static const Kernels best_first[] = {
+#ifdef SHBITS_X86_KERNELS
+	{"avx512", shbits_filter_avx512, shbits_product_avx512, shbits_pairs_avx512},
+	{"avx2", shbits_filter_avx2, shbits_product_avx2, NULL},
+	{"popcnt", shbits_filter_popcnt, shbits_product_popcnt, shbits_pairs_popcnt},
+#endif
+	{"portable", filter_portable, product_portable, pairs_portable}
+};
+
+/*
+ * Can the CPU run the kernels of a name?
+ */
+static bool
+can_run(const char *name)
+{
+#ifdef SHBITS_X86_KERNELS
+	/* these also tell whether the operating system saves the registers */
+	__builtin_cpu_init();
+	if (strcmp(name, "avx512") == 0)
+		return __builtin_cpu_supports("avx512f") &&
+			__builtin_cpu_supports("avx512vpopcntdq");
+	if (strcmp(name, "avx2") == 0)
+		return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt");
+	if (strcmp(name, "popcnt") == 0)
+		return __builtin_cpu_supports("popcnt");
+#endif
+	return strcmp(name, "portable") == 0;
+}
+
+/*
+ * The kernels of a name, or NULL if there are none that the CPU can run.
+ */
+static const Kernels *
+find_kernels(const char *name)
+{
+	for (int i = 0; i < lengthof(best_first); i++)
+	{
+		if (strcmp(best_first[i].name, name) == 0 && can_run(name))
+			return &best_first[i];
+	}
+	return NULL;
 }
 
 shbits_filter_function
 shbits_filter_kernel(const char *name)
 {
-	if (strcmp(name, "portable") == 0)
-		return filter_portable;
+	const Kernels *kernels = find_kernels(name);
 
-#ifdef SHBITS_X86_KERNELS
-	/* these also tell whether the operating system saves the registers */
-	__builtin_cpu_init();
-	if (strcmp(name, "popcnt") == 0 &&
-		__builtin_cpu_supports("popcnt"))
-		return shbits_filter_popcnt;
-	if (strcmp(name, "avx2") == 0 &&
-		__builtin_cpu_supports("avx2") &&
-		__builtin_cpu_supports("popcnt"))
-		return shbits_filter_avx2;
-	if (strcmp(name, "avx512") == 0 &&
-		__builtin_cpu_supports("avx512f") &&
-		__builtin_cpu_supports("avx512vpopcntdq"))
-		return shbits_filter_avx512;
-#endif
+	return kernels != NULL ? kernels->filter : NULL;
+}
 
-	return NULL;
+shbits_product_function
+shbits_product_kernel(const char *name)
+{
+	const Kernels *kernels = find_kernels(name);
+
+	return kernels != NULL ? kernels->product : NULL;
+}
+
+shbits_pairs_function
+shbits_pairs_kernel(const char *name)
+{
+	const Kernels *kernels = find_kernels(name);
+
+	return kernels != NULL ? kernels->pairs : NULL;
 }
 
 /*
@@ -137,34 +186,10 @@ filter_choose(const uint64 *keys, int nkeys, uint64 query,
 	shbits_filter_function kernel = NULL;
 
 	for (int i = 0; kernel == NULL && i < lengthof(best_first); i++)
-		kernel = shbits_filter_kernel(best_first[i]);
+		kernel = shbits_filter_kernel(best_first[i].name);
 
 	shbits_filter = kernel;
 	return kernel(keys, nkeys, query, radius, found);
-}
-
-shbits_product_function
-shbits_product_kernel(const char *name)
-{
-	if (strcmp(name, "portable") == 0)
-		return product_portable;
-
-#ifdef SHBITS_X86_KERNELS
-	__builtin_cpu_init();
-	if (strcmp(name, "avx2") == 0 &&
-		__builtin_cpu_supports("avx2") &&
-		__builtin_cpu_supports("popcnt"))
-		return shbits_product_avx2;
-	if (strcmp(name, "popcnt") == 0 &&
-		__builtin_cpu_supports("popcnt"))
-		return shbits_product_popcnt;
-	if (strcmp(name, "avx512") == 0 &&
-		__builtin_cpu_supports("avx512f") &&
-		__builtin_cpu_supports("avx512vpopcntdq"))
-		return shbits_product_avx512;
-#endif
-
-	return NULL;
 }
 
 /* the first call of shbits_filter_product */
@@ -174,30 +199,10 @@ product_choose(const uint64 *a, int na, const uint64 *b, int nb, int radius, uin
 	shbits_product_function kernel = NULL;
 
 	for (int i = 0; kernel == NULL && i < lengthof(best_first); i++)
-		kernel = shbits_product_kernel(best_first[i]);
+		kernel = shbits_product_kernel(best_first[i].name);
 
 	shbits_filter_product = kernel;
 	return kernel(a, na, b, nb, radius, others);
-}
-
-shbits_pairs_function
-shbits_pairs_kernel(const char *name)
-{
-	if (strcmp(name, "portable") == 0)
-		return pairs_portable;
-
-#ifdef SHBITS_X86_KERNELS
-	__builtin_cpu_init();
-	if (strcmp(name, "popcnt") == 0 &&
-		__builtin_cpu_supports("popcnt"))
-		return shbits_pairs_popcnt;
-	if (strcmp(name, "avx512") == 0 &&
-		__builtin_cpu_supports("avx512f") &&
-		__builtin_cpu_supports("avx512vpopcntdq"))
-		return shbits_pairs_avx512;
-#endif
-
-	return NULL;
 }
 
 /* the first call of shbits_filter_pairs */
@@ -207,7 +212,7 @@ pairs_choose(const uint64 *keys, int nkeys, int radius, uint64 *others)
 	shbits_pairs_function kernel = NULL;
 
 	for (int i = 0; kernel == NULL && i < lengthof(best_first); i++)
-		kernel = shbits_pairs_kernel(best_first[i]);
+		kernel = shbits_pairs_kernel(best_first[i].name);
 
 	shbits_filter_pairs = kernel;
 	return kernel(keys, nkeys, radius, others);

@@ -160,6 +160,21 @@ shbits_filter_avx512(const uint64 *keys, int nkeys, uint64 query,
 	return nfound;
 }
 
+/* a bit for each of keys[from .. nkeys - 1] that is within radius bits of key */
+SHBITS_TARGET("popcnt")
+static inline uint64
+near_popcnt(uint64 key, const uint64 *keys, int from, int nkeys, int radius)
+{
+	uint64		found = 0;
+
+	for (int i = from; i < nkeys; i++)
+	{
+		if (unlikely((int) _mm_popcnt_u64(key ^ keys[i]) <= radius))
+			found |= UINT64CONST(1) << i;
+	}
+	return found;
+}
+
 SHBITS_TARGET("popcnt")
 uint64
 shbits_product_popcnt(const uint64 *a, int na, const uint64 *b, int nb,
@@ -169,16 +184,8 @@ shbits_product_popcnt(const uint64 *a, int na, const uint64 *b, int nb,
 
 	for (int i = 0; i < na; i++)
 	{
-		uint64		of_this = 0;
-
-		for (int j = 0; j < nb; j++)
-		{
-			if (unlikely((int) _mm_popcnt_u64(a[i] ^ b[j]) <= radius))
-				of_this |= UINT64CONST(1) << j;
-		}
-		others[i] = of_this;
-		if (of_this != 0)
-			found |= UINT64CONST(1) << i;
+		others[i] = near_popcnt(a[i], b, 0, nb, radius);
+		found |= (uint64) (others[i] != 0) << i;
 	}
 	return found;
 }
@@ -214,16 +221,8 @@ shbits_pairs_popcnt(const uint64 *keys, int nkeys, int radius, uint64 *others)
 
 	for (int i = 0; i < nkeys; i++)
 	{
-		uint64		of_this = 0;
-
-		for (int j = i + 1; j < nkeys; j++)
-		{
-			if (unlikely((int) _mm_popcnt_u64(keys[i] ^ keys[j]) <= radius))
-				of_this |= UINT64CONST(1) << j;
-		}
-		others[i] = of_this;
-		if (of_this != 0)
-			found |= UINT64CONST(1) << i;
+		others[i] = near_popcnt(keys[i], keys, i + 1, nkeys, radius);
+		found |= (uint64) (others[i] != 0) << i;
 	}
 	return found;
 }

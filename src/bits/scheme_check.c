@@ -48,8 +48,9 @@ shbits_check_scheme(int blocks, int distance)
 	if (distance < 0 || distance >= blocks)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("distance %d is out of range for %d blocks",
-						distance, blocks),
+				 errmsg_plural("distance %d is out of range for %d block",
+							   "distance %d is out of range for %d blocks",
+							   blocks, distance, blocks),
 				 errdetail("The distance must be at least 0 and less than the number of blocks."),
 				 hint_at_blocks(distance)));
 

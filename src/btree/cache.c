@@ -75,7 +75,7 @@ shbt_check_metapage(Relation index, Buffer buffer)
 	if (ShBtPageGetMeta(page)->version != SHBT_VERSION)
 		ereport(ERROR,
 				(errcode(ERRCODE_INDEX_CORRUPTED),
-				 errmsg("index \"%s\" has version %u of the format, this library reads version %u",
+				 errmsg("index \"%s\" has format version %u, but this library reads version %u",
 						RelationGetRelationName(index),
 						ShBtPageGetMeta(page)->version, SHBT_VERSION),
 				 errdetail("The version is stored in block %u.", SHBT_METAPAGE_BLOCK),

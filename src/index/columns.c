@@ -10,6 +10,7 @@
 #include "postgres.h"
 
 #include "nodes/execnodes.h"
+#include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -31,24 +32,49 @@ column_type(Relation index, int column)
 }
 
 /*
+ * A hint for an index whose last column is not a fingerprint: at the fingerprint
+ * that another column has, or that of a text.  Called within ereport, for its
+ * effect.
+ */
+static int
+hint_at_fingerprint(Relation index, int last)
+{
+	for (int i = 0; i < last; i++)
+	{
+		if (column_type(index, i) == index->rd_opcintype[i] &&
+			shidx_is_fingerprint_family(index->rd_opfamily[i]))
+			return errhint("Put the fingerprint last.  Columns before it are compared for equality.");
+	}
+	if (TypeCategory(column_type(index, last)) != TYPCATEGORY_STRING)
+		return errhint("The last column must be a fingerprint, of type simhash or bigint.  Columns before it are compared for equality.");
+	if (index->rd_index->indkey.values[last] == 0)
+		return errhint("To index texts, index their fingerprints, which simhash_compute computes.");
+	return errhint("To index texts, index their fingerprints: simhash_compute(%s).",
+				   quote_identifier(column_name(index, last)));
+}
+
+/*
  * Can the last column be a fingerprint?  Reports an error if not.
  */
 static void
 check_last(Relation index, int last)
 {
-	bool		equality = !shidx_is_fingerprint_family(index->rd_opfamily[last]);
+	bool		is_fingerprint = shidx_is_fingerprint_type(index->rd_opcintype[last]);
 
-	if (!equality && shidx_is_fingerprint_type(index->rd_opcintype[last]))
+	if (is_fingerprint && shidx_is_fingerprint_family(index->rd_opfamily[last]))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+			 last == 0 ?
+			 errmsg("column \"%s\" of index \"%s\" is not a fingerprint",
+					column_name(index, last), RelationGetRelationName(index)) :
 			 errmsg("last column \"%s\" of index \"%s\" is not a fingerprint",
 					column_name(index, last), RelationGetRelationName(index)),
-			 equality ?
-			 errdetail("Its operator class knows equality only.") :
+			 is_fingerprint ?
+			 errdetail("Its operator class supports only equality.") :
 			 errdetail("Its type is %s, which is not 64 bits by value.",
 					   format_type_be(TupleDescAttr(RelationGetDescr(index), last)->atttypid)),
-			 errhint("Put a fingerprint last, of type simhash or bigint; columns before it are compared for equality.")));
+			 hint_at_fingerprint(index, last)));
 }
 
 /*
@@ -89,7 +115,7 @@ check_order(Relation index, int last, Oid fingerprint)
 							column_name(index, i), RelationGetRelationName(index)),
 					 errdetail("Column \"%s\" would be taken for the fingerprint.",
 							   column_name(index, last)),
-					 errhint("Put the fingerprint last; columns before it are compared for equality.")));
+					 errhint("Put the fingerprint last.  Columns before it are compared for equality.")));
 	}
 }
 
@@ -114,7 +140,7 @@ shidx_check_columns(Relation index, const struct IndexInfo *info)
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("column \"%s\" of exclusion constraint \"%s\" is not compared for equality",
 							column_name(index, i), RelationGetRelationName(index)),
-					 errhint("Write WITH = for all columns but the last, which is the fingerprint.")));
+					 errhint("Use WITH = for all columns but the last, which is the fingerprint.")));
 	}
 	check_order(index, last, index->rd_opcintype[last]);
 }

@@ -25,7 +25,7 @@ ball_of_argument(StrategyNumber strategy, Datum argument)
 	if (strategy == SHIDX_STRATEGY_BALL)
 		return *DatumGetSimhashBall(argument);
 	if (strategy < 1 || strategy > SHIDX_MAX_WITHIN_STRATEGY)
-		elog(ERROR, "unknown strategy %d", strategy);
+		elog(ERROR, "unrecognized strategy number: %d", strategy);
 	return simhash_make_ball(DatumGetSimhash(argument), SHIDX_RADIUS_OF_STRATEGY(strategy));
 }
 

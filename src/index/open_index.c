@@ -35,6 +35,19 @@
 #include "index/open_index.h"
 
 /*
+ * Can a user create an index on a relation?
+ */
+static bool
+can_be_indexed(Oid relation)
+{
+	char		relkind = get_rel_relkind(relation);
+
+	return relation >= FirstNormalObjectId &&
+		(relkind == RELKIND_RELATION || relkind == RELKIND_PARTITIONED_TABLE ||
+		 relkind == RELKIND_MATVIEW);
+}
+
+/*
  * Report that a relation is not a simhash index.
  *
  * Where it is a table that has some, or another index of such a table, they are
@@ -44,13 +57,19 @@ static void
 report_wrong_relation(Oid relation, const char *name)
 {
 	Oid			table = IndexGetRelation(relation, true);
-	char	   *names = shidx_list_indexes(OidIsValid(table) ? table : relation);
+	char	   *names;
+
+	if (!OidIsValid(table))
+		table = relation;
+	names = shidx_list_indexes(table);
 
 	ereport(ERROR,
 			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 			 errmsg("\"%s\" is not a simhash index", name),
-			 names == NULL ? 0 :
-			 errhint("Name a simhash index of the table: %s.", names)));
+			 names != NULL ?
+			 errhint("Name a simhash index of the table: %s.", names) :
+			 can_be_indexed(table) ?
+			 errhint("The table has no simhash index.  Use CREATE INDEX ... USING simhash to create one.") : 0));
 }
 
 /*
@@ -67,7 +86,7 @@ report_missing(Oid relation)
 			(errcode(ERRCODE_UNDEFINED_TABLE),
 			 errmsg("relation with OID %u does not exist", relation),
 			 relation < FirstNormalObjectId ? 0 :
-			 errhint("REINDEX CONCURRENTLY gives an index a new OID. A view or a function that names the index must be created anew after it.")));
+			 errhint("REINDEX CONCURRENTLY gives an index a new OID.  Re-create the views and functions that refer to the index.")));
 }
 
 /*
@@ -115,7 +134,7 @@ get_table(Oid index, bool may_be_partitioned)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is a partitioned index", name),
-				 errhint("Use the indexes of its partitions, which pg_partition_tree lists.")));
+				 errhint("Use the indexes of its partitions instead; pg_partition_tree lists them.")));
 
 	table = IndexGetRelation(index, true);
 	if (!OidIsValid(table))
@@ -143,7 +162,8 @@ shidx_check_state(Relation heap, Relation index)
 	if (!index->rd_index->indisvalid)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("index \"%s\" is not valid", RelationGetRelationName(index))));
+				 errmsg("index \"%s\" is not valid", RelationGetRelationName(index)),
+				 errhint("Use REINDEX INDEX to rebuild it.")));
 	if (index->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED && RecoveryInProgress())
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

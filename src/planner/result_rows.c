@@ -458,6 +458,9 @@ estimate_matches(const ShPlanCatalog *catalog, const Call *call)
 		shplan_free_stats(&sets[0].stats);
 		return UNKNOWN_ROWS;
 	}
+	/* of two indexes the smaller distance counts, an array has none */
+	if (exprType(get_arg(call, 0)) == REGCLASSOID)
+		sets[1].distance = Min(sets[0].distance, sets[1].distance);
 	rows = sets[0].rows * sets[1].rows *
 		shplan_pair_share(&sets[0].stats, &sets[1].stats,
 						  get_radius(call, 2, &sets[1]), &cluster_share);

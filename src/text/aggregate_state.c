@@ -101,9 +101,9 @@ shtext_state_verify(const bytea *state)
 
 	if (numbers.count > MAX_COUNT ||
 		shtext_counters_above(numbers.digits, DIGITS, numbers.count) != 0)
-		shtext_report_invalid_state("Its counters contradict each other.");
+		shtext_report_invalid_state(gettext_noop("Its counters contradict each other."));
 	if (!shtext_weights_are_possible(&numbers.sums))
-		shtext_report_invalid_state("Its sums contradict each other.");
+		shtext_report_invalid_state(gettext_noop("Its sums contradict each other."));
 }
 
 /*
@@ -133,7 +133,7 @@ shtext_state_add(bytea *state, uint64 hash)
 		uint64		sum;
 
 		if (unlikely(digit == data + SUMS_OFFSET))
-			shtext_report_invalid_state("Its counters contradict each other.");
+			shtext_report_invalid_state(gettext_noop("Its counters contradict each other."));
 		sum = shtext_get_uint64(digit);
 		shtext_put_uint64(digit, sum ^ carry);
 		carry &= sum;

@@ -27,7 +27,7 @@ shtext_checked_shingle(int32 shingle)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("shingle %d is out of range", shingle),
-				 errdetail("A shingle has 1 to %d units.", SHTEXT_MAX_SHINGLE)));
+				 errdetail("The size of a shingle must be between 1 and %d units.", SHTEXT_MAX_SHINGLE)));
 	return shingle;
 }
 
@@ -48,8 +48,8 @@ shtext_unit_named(const text *name)
 		return SHTEXT_WORD;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("unknown unit \"%s\"", text_to_cstring(name)),
-			 errhint("Units are \"char\" and \"word\".")));
+			 errmsg("unrecognized unit \"%s\"", text_to_cstring(name)),
+			 errhint("Valid units are \"char\" and \"word\".")));
 	return SHTEXT_CHAR;			/* keep compiler quiet */
 }
 

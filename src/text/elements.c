@@ -18,11 +18,11 @@
  * The elements of an array of any number of dimensions, whose type is text or
  * one of 8 bytes; returns how many.
  *
- * Raises ERRCODE_NULL_VALUE_NOT_ALLOWED, and says what the elements are, if
- * one of them is null.
+ * Raises ERRCODE_NULL_VALUE_NOT_ALLOWED, with a message that has not been
+ * translated yet, if one of them is null.
  */
 int
-shtext_elements(ArrayType *array, const char *what, Datum **elements)
+shtext_elements(ArrayType *array, const char *message, Datum **elements)
 {
 	bool		by_value = ARR_ELEMTYPE(array) != TEXTOID;
 	int			nelements;
@@ -30,7 +30,7 @@ shtext_elements(ArrayType *array, const char *what, Datum **elements)
 	if (array_contains_nulls(array))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("array of %s must not contain nulls", what)));
+				 errmsg_internal("%s", _(message))));
 	deconstruct_array(array, ARR_ELEMTYPE(array),
 					  by_value ? 8 : -1, by_value,
 					  by_value ? TYPALIGN_DOUBLE : TYPALIGN_INT,

@@ -97,18 +97,18 @@ compute_array(FunctionCallInfo fcinfo, ShTextElementHash hash)
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 
-	nfeatures = shtext_elements(PG_GETARG_ARRAYTYPE_P(0), "features",
+	nfeatures = shtext_elements(PG_GETARG_ARRAYTYPE_P(0), SHTEXT_NULL_FEATURE,
 								&features);
 	if (!PG_ARGISNULL(1))
 	{
 		int			nweights = shtext_elements(PG_GETARG_ARRAYTYPE_P(1),
-											   "weights", &values);
+											   SHTEXT_NULL_WEIGHT, &values);
 
 		if (nweights != nfeatures)
 			ereport(ERROR,
 					(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-					 errmsg("number of weights must be the number of features"),
-					 errdetail("There are %d weights and %d features.",
+					 errmsg("number of weights must match number of features"),
+					 errdetail("The number of weights is %d, and the number of features is %d.",
 							   nweights, nfeatures)));
 	}
 

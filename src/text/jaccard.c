@@ -139,8 +139,8 @@ simhash_jaccard_text_array(PG_FUNCTION_ARGS)
 	double		result;
 	bool		found;
 
-	of_a.nelements = shtext_elements(a, "features", &of_a.elements);
-	of_b.nelements = shtext_elements(b, "features", &of_b.elements);
+	of_a.nelements = shtext_elements(a, SHTEXT_NULL_FEATURE, &of_a.elements);
+	of_b.nelements = shtext_elements(b, SHTEXT_NULL_FEATURE, &of_b.elements);
 	found = jaccard(&of_a, &of_b, &result);
 
 	PG_FREE_IF_COPY(a, 0);

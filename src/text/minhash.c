@@ -146,7 +146,7 @@ simhash_minhash_jaccard(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("distance %d is out of range", distance),
-				 errdetail("Distances are 0 to %d.", SHTEXT_BINS)));
+				 errdetail("The distance must be between 0 and %d bits.", SHTEXT_BINS)));
 	PG_RETURN_FLOAT8(Max(0.0, 1.0 - distance / (double) MEAN_DISTANCE));
 }
 
@@ -168,7 +168,7 @@ simhash_minhash_radius(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("Jaccard coefficient %s is out of range",
 						float8out_internal(jaccard)),
-				 errdetail("Jaccard coefficients are 0 to 1.")));
+				 errdetail("A Jaccard coefficient is between 0 and 1.")));
 	PG_RETURN_INT32((int32) rint(MEAN_DISTANCE * (1.0 - jaccard)));
 }
 
@@ -183,7 +183,7 @@ minhash_array(FunctionCallInfo fcinfo, ShTextElementHash hash)
 {
 	Datum	   *features;
 	int			nfeatures = shtext_elements(PG_GETARG_ARRAYTYPE_P(0),
-											"features", &features);
+											SHTEXT_NULL_FEATURE, &features);
 	ShTextSketch sketch;
 	uint64		hashes[BATCH];
 

@@ -50,7 +50,7 @@ shtext_sketch_state_read(const bytea *state, ShTextSketch *sketch)
 	check_head(state);
 	sketch->empty = shtext_get_uint64(data + EMPTY_OFFSET);
 	if (sketch->empty == PG_UINT64_MAX)
-		shtext_report_invalid_state("It has no feature.");
+		shtext_report_invalid_state(gettext_noop("It has no feature."));
 	for (int bin = 0; bin < SHTEXT_BINS; bin++)
 	{
 		sketch->values[bin] = shtext_get_uint32(data + MINIMA_OFFSET + bin * 4);
@@ -61,7 +61,7 @@ shtext_sketch_state_read(const bytea *state, ShTextSketch *sketch)
 		int			bin = pg_rightmost_one_pos64(bins);
 
 		if (sketch->values[bin] > PG_UINT16_MAX)
-			shtext_report_invalid_state("It has a visit at a time that does not exist.");
+			shtext_report_invalid_state(gettext_noop("It has a visit at a time that does not exist."));
 		sketch->visits[bin] = sketch->values[bin];
 		sketch->values[bin] = PG_UINT32_MAX;
 	}

@@ -28,5 +28,5 @@ shtext_report_invalid_state(const char *detail)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 			 errmsg("invalid state of a simhash aggregate"),
-			 errdetail_internal("%s", detail)));
+			 errdetail_internal("%s", _(detail))));
 }

@@ -74,9 +74,9 @@ static inline void
 shtext_check_state_head(const bytea *state, const char *magic, bool length_fits)
 {
 	if (unlikely(!length_fits))
-		shtext_report_invalid_state("It has a wrong length.");
+		shtext_report_invalid_state(gettext_noop("It has a wrong length."));
 	if (unlikely(memcmp(VARDATA_ANY(state), magic, SHTEXT_MAGIC_LENGTH) != 0))
-		shtext_report_invalid_state("It is of another version, or no state at all.");
+		shtext_report_invalid_state(gettext_noop("It is of another version, or no state at all."));
 }
 
 #endif							/* SIMHASH_TEXT_STATE_BYTES_H */

@@ -104,7 +104,8 @@ bad_syntax:
 	ereturn(fcinfo->context, (Datum) 0,
 			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 			 errmsg("invalid input syntax for type %s: \"%s\"",
-					"simhash_ball", input)));
+					"simhash_ball", input),
+			 errhint("A ball is a fingerprint and a radius in parentheses, such as \"(42,3)\".")));
 }
 
 /*

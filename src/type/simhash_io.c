@@ -33,11 +33,16 @@ static int
 hint_at_syntax(const char *input)
 {
 	const char *digits = shtype_skip_space(input);
-	const char *letter = strpbrk(digits, "abcdefABCDEF");
-	int			length = strspn(digits, "0123456789abcdefABCDEF");
+	bool		is_hex = digits[0] == '\\' && digits[1] == 'x';
+	const char *letter;
+	int			length;
 
-	if (letter != NULL && letter < digits + length && length <= 16 &&
-		*shtype_skip_space(digits + length) == '\0')
+	if (is_hex)
+		digits += 2;
+	letter = strpbrk(digits, "abcdefABCDEF");
+	length = strspn(digits, "0123456789abcdefABCDEF");
+	is_hex |= letter != NULL && letter < digits + length;
+	if (is_hex && length > 0 && length <= 16 && *shtype_skip_space(digits + length) == '\0')
 		return errhint("Hexadecimal digits need 0x before them: \"0x%.*s\".",
 					   length, digits);
 
