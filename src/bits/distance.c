@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * distance.c
- *	  Choosing kernels for shbits_filter and its like, and the portable ones.
+ *	  Choosing kernels for shbits_filter and similar functions, and the
+ *	  portable ones.
  *
  *-------------------------------------------------------------------------
  */

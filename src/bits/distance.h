@@ -55,15 +55,15 @@ extern int	(*shbits_filter) (const uint64 *keys, int nkeys, uint64 query,
  * bits of each other, na and nb being at most SHBITS_MAX_TILE.
  *
  * Returns a bit for each i such that a[i] is in any pair; for these, bit j of
- * others[i] tells of the pair with b[j].  others[] must have room for na; of
- * other keys it has nothing of use.
+ * others[i] stands for the pair with b[j].  others[] must have room for na;
+ * its elements for other keys are undefined.
  */
 extern uint64 (*shbits_filter_product) (const uint64 *a, int na, const uint64 *b, int nb,
 										int radius, uint64 *others);
 
 /*
- * The same among keys[0 .. nkeys - 1]: bit j of others[i], for i < j, tells of
- * the pair of keys i and j.
+ * The same among keys[0 .. nkeys - 1]: bit j of others[i], for i < j, stands
+ * for the pair of keys i and j.
  */
 extern uint64 (*shbits_filter_pairs) (const uint64 *keys, int nkeys, int radius,
 									  uint64 *others);
@@ -76,7 +76,10 @@ typedef int (*shbits_filter_function) (const uint64 *keys, int nkeys, uint64 que
 									   int radius, uint16 *found);
 extern shbits_filter_function shbits_filter_kernel(const char *name);
 
-/* the same of the other two, of which there may be kernels of these names or not */
+/*
+ * the same for the other two functions, which do not have kernels of all these
+ * names
+ */
 typedef uint64 (*shbits_product_function) (const uint64 *a, int na, const uint64 *b, int nb,
 										   int radius, uint64 *others);
 extern shbits_product_function shbits_product_kernel(const char *name);

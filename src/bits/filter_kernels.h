@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * filter_kernels.h
- *	  The kernels behind shbits_filter and its like.
+ *	  The kernels behind shbits_filter and similar functions.
  *
  * Each does what the function in distance.h does, but the CPU must have the
  * instructions it is named after.

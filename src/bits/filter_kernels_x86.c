@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * filter_kernels_x86.c
- *	  Kernels of shbits_filter and its like for x86-64.
+ *	  Kernels of shbits_filter and similar functions for x86-64.
  *
- * Matches are rare, so the loops ask only whether a group of keys has a
- * match at all: the least distance of the group is compared with the radius
- * once.  Only then the group is gone through again for the positions.
+ * Matches are rare, so the loops ask only whether a group of keys has a match
+ * at all: the least distance of the group is compared with the radius once.
+ * Only if there is one, a second loop over the group finds the positions.
  *
  *-------------------------------------------------------------------------
  */
@@ -212,7 +212,7 @@ shbits_product_avx2(const uint64 *a, int na, const uint64 *b, int nb,
 	return found;
 }
 
-/* few keys: one after the other is as fast as anything */
+/* for few keys, nothing is faster than comparing them one by one */
 SHBITS_TARGET("popcnt")
 uint64
 shbits_pairs_popcnt(const uint64 *keys, int nkeys, int radius, uint64 *others)
@@ -238,7 +238,10 @@ lane_distances_avx512(__m512i a, __m512i b, __mmask8 valid)
 	return _mm512_mask_popcnt_epi64(_mm512_set1_epi64(-1), valid, _mm512_xor_si512(a, b));
 }
 
-/* a bit for each of 32 distances that is within the limit; there is seldom any */
+/*
+ * A bit for each of 32 distances that is within the limit; rarely is there
+ * any.
+ */
 SHBITS_TARGET("avx512f,avx512vpopcntdq")
 static inline uint32
 within_avx512(__m512i d0, __m512i d1, __m512i d2, __m512i d3, __m512i limit)
@@ -263,8 +266,8 @@ add_pair(uint64 *others, uint64 *found, int i, int j)
 }
 
 /*
- * Compare a[0 .. na - 1] with the keys in the lanes of x that are in valid,
- * which are others from start on.
+ * Compare a[0 .. na - 1] with the keys in the valid lanes of x, which are the
+ * others from start on.
  *
  * Inline for another reason than the call: a function that calls one that takes
  * vectors may return without clearing the upper halves of the registers (GCC 12),
@@ -303,7 +306,7 @@ compare_lanes_avx512(const uint64 *a, int na, __m512i x, __mmask8 valid, int sta
 	}
 }
 
-/* the lanes that keys from start on fill */
+/* the lanes that are filled by the keys from start on */
 static inline __mmask8
 valid_lanes(int start, int nkeys)
 {
@@ -332,8 +335,8 @@ shbits_product_avx512(const uint64 *a, int na, const uint64 *b, int nb,
 
 /*
  * Eight keys at a time are compared with all keys before them, and with each
- * other: turned by one to four lanes they meet all the others, those that are
- * turned by four twice.
+ * other: rotated by one to four lanes they meet all the others, and those that
+ * are rotated by four meet twice.
  */
 SHBITS_TARGET("avx512f,avx512vpopcntdq")
 uint64

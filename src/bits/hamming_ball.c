@@ -14,15 +14,16 @@
 
 /*
  * Find the smallest value >= from whose first nbits bits differ from those of
- * centre in at most radius bits.  Its other bits are free.
+ * the center in at most radius bits.  Its other bits are free.
  *
  * nbits is 0..64; first means most significant.  Returns false if there is
  * none.
  *
- * If from itself does not qualify, the result has the bits of from up to some
- * bit that is 0 there and 1 in the result; to be smallest, that bit is as far
- * back as the radius allows.  Behind it come the bits of centre, where the
- * first ones are made 0 with what is left of the radius.
+ * If from itself does not qualify, the result agrees with from down to some
+ * bit that is 0 in from and 1 in the result.  To be smallest, that bit is the
+ * least significant one that the radius allows.  Below it come the bits of the
+ * center, of which the leading ones are set to 0 as far as the rest of the
+ * radius allows.
  */
 bool
 shbits_next_in_ball(uint64 centre, int radius, int nbits, uint64 from, uint64 *next)
@@ -32,7 +33,9 @@ shbits_next_in_ball(uint64 centre, int radius, int nbits, uint64 from, uint64 *n
 
 	if (radius <= 0)
 	{
-		/* most walks are for one prefix: no need to look for it */
+		/*
+		 * most walks are for a single prefix, which need not be searched for
+		 */
 		if (radius < 0 || (from & significant) > (centre & significant))
 			return false;
 		*next = differ == 0 ? from : centre & significant;
@@ -67,8 +70,8 @@ shbits_next_in_ball(uint64 centre, int radius, int nbits, uint64 from, uint64 *n
 }
 
 /*
- * Number of values of nbits bits within radius bits of any one of them; nbits
- * >= 0 need not be whole, for estimates.
+ * Number of values of nbits bits within radius bits of a given one.  nbits >=
+ * 0 need not be an integer, since this is used for estimates.
  */
 double
 shbits_ball_size(double nbits, int radius)

@@ -111,9 +111,10 @@ plan_within_distance(const ShBitsScheme *scheme, int radius, ShBitsProbePlan *pl
 }
 
 /*
- * Prefixes of one block: for any integers c >= 0, one a table, whose sum is
- * r+1, some block differs in at most c-1 bits, for else r+1 bits would.  They
- * are given out one at a time, where that costs least.
+ * Prefixes of one block.  Choose any integers c >= 0, one for each table,
+ * whose sum is r+1.  Then some block differs in at most c-1 bits; otherwise
+ * r+1 bits would differ in all.  The units are assigned one at a time, each
+ * where it costs least.
  */
 static void
 plan_single_blocks(const ShBitsScheme *scheme, int radius, double leaves,
@@ -148,9 +149,9 @@ plan_single_blocks(const ShBitsScheme *scheme, int radius, double leaves,
 /*
  * Prefixes of several blocks, beyond the distance.
  *
- * With r = q*m + s, the m-k blocks that differ least have at most
- * q(m-k) + max(0, s-k) differing bits together: with one more, one of them
- * had more than q, so had each of the other k blocks, and all had more than r.
+ * With r = q*m + s, the m-k blocks that differ least have at most q(m-k) +
+ * max(0, s-k) differing bits together: otherwise one of them, and hence each
+ * of the other k blocks, would have more than q, and the total would exceed r.
  */
 static void
 plan_beyond_distance(const ShBitsScheme *scheme, int radius, ShBitsProbePlan *plan)
@@ -166,8 +167,9 @@ plan_beyond_distance(const ShBitsScheme *scheme, int radius, ShBitsProbePlan *pl
 /*
  * Choose the probes that find every fingerprint within a radius of a query.
  *
- * radius may be any number; a negative one needs no probe.  Where probing
- * would cost more than reading one table from end to end, the plan is that.
+ * radius may be any number; a negative one needs no probe.  If probing would
+ * cost more than reading one table from end to end, the plan is to read the
+ * table.
  */
 void
 shbits_plan_probes(const ShBitsScheme *scheme, int radius, double leaves_per_table,
@@ -201,13 +203,13 @@ shbits_plan_probes(const ShBitsScheme *scheme, int radius, double leaves_per_tab
 }
 
 /*
- * Choose the probes that find what the ball of a radius has and that of a
- * smaller one, inner, has not, beyond what the probes for the latter read;
- * inner < 0 stands for none.
+ * Choose the probes for a ring: they read what the ball of a radius needs in
+ * addition to what the probes for a smaller radius, inner, have already read.
+ * inner < 0 means that nothing has been read.
  *
- * Fingerprints farther away than radius belong to its probes by the same rule,
- * so a row of rings, each of which starts where the last one ended, comes
- * across any of them at most once.
+ * Fingerprints farther away than radius belong to probes by the same rule.  A
+ * sequence of rings, each of which starts where the last one ended, therefore
+ * returns each of them at most once.
  *
  * Returns false if the ball is not searched by probes.  inner must be a radius
  * for which this has returned true.
@@ -239,7 +241,7 @@ shbits_plan_ring(const ShBitsScheme *scheme, int inner, int radius,
 }
 
 /*
- * Read one table from end to end, which is good for any radius.
+ * Read one table from end to end, which works for any radius.
  */
 void
 shbits_plan_table(double leaves_per_table, ShBitsProbePlan *plan)

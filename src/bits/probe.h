@@ -45,9 +45,9 @@ extern void shbits_plan_table(double leaves_per_table, ShBitsProbePlan *plan);
 /*
  * Does a difference from the query belong to a probe of the plan?
  *
- * Each difference of at most the plan's radius does so to exactly one, the
- * first one that reads it, though others may come across it.  Of a ring none
- * does if what was read before has it.
+ * Each difference within the plan's radius belongs to exactly one probe, the
+ * first one that reads it, though others may meet it.  In a ring it belongs to
+ * none if a smaller ball has already read it.
  */
 static inline bool
 shbits_probe_owns(const ShBitsProbePlan *plan, int probe, uint64 difference)

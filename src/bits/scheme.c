@@ -25,7 +25,10 @@ shbits_ntables(int blocks, int distance)
 		distance < 0 || distance >= blocks)
 		return 0;
 
-	/* after step i this is C(blocks - distance + i, i): no division rounds */
+	/*
+	 * after step i this is C(blocks - distance + i, i), so the division is
+	 * exact
+	 */
 	for (int i = 1; i <= distance; i++)
 		result = result * (blocks - distance + i) / i;
 	return result;
@@ -38,8 +41,9 @@ shbits_scheme_size(int ntables)
 }
 
 /*
- * Add to a table that the bits of mask, in the permuted fingerprint, come
- * there by a rotation.  Blocks that move by the same amount share one move.
+ * Record that the bits in mask, of the permuted fingerprint, are filled by
+ * rotating the fingerprint to the left.  Blocks that move by the same amount
+ * share one move.
  */
 static void
 add_move(ShBitsTable *table, uint64 mask, int rotate)

@@ -34,7 +34,7 @@
 typedef struct ShBitsMove
 {
 	uint64		mask;			/* where they go, in the permuted fingerprint */
-	int			rotate;			/* how far left they are rotated, 0..63 */
+	int			rotate;			/* how far to rotate left, 0..63 */
 } ShBitsMove;
 
 typedef struct ShBitsTable

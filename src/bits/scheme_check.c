@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * scheme_check.c
- *	  Making schemes, and refusing those that cannot be used.
+ *	  Making schemes, and rejecting those that cannot be used.
  *
- * Apart from scheme.c, so that programs other than a server can link that.
+ * Separate from scheme.c, so that programs other than the server can link the
+ * latter.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,8 +13,8 @@
 #include "bits/scheme.h"
 
 /*
- * A hint at the numbers of blocks that make a scheme with the distance, or 0
- * if there are none.  Called within ereport, for its effect.
+ * Add a hint about the numbers of blocks that make a scheme with the distance,
+ * if there are any.  Called within ereport, for its side effect.
  */
 static int
 hint_at_blocks(int distance)
@@ -23,7 +24,7 @@ hint_at_blocks(int distance)
 
 	if (distance < 0 || least > SHBITS_MAX_BLOCKS)
 		return 0;
-	/* with one block more than the distance there are least tables */
+	/* with one block more than the distance there are "least" tables */
 	while (most < SHBITS_MAX_BLOCKS &&
 		   shbits_ntables(most + 1, distance) <= SHBITS_MAX_TABLES)
 		most++;

@@ -1,19 +1,19 @@
 /*-------------------------------------------------------------------------
  *
  * ahead.c
- *	  Having leaves at hand before they are searched.
+ *	  Prefetching leaves before they are searched.
  *
  * A look-up reads a leaf of each of several tables, and an insert changes
- * them.  The pages depend on nothing but the key, so all can be asked for before
- * the first is waited for: those in memory from the CPU, whose waits for memory
- * are most of what a look-up costs, and others from the disk.
+ * them.  The pages depend only on the key, so all of them can be requested
+ * before waiting for the first: cache lines of pages in memory, since waiting
+ * for memory is most of what a look-up costs, and other pages from disk.
  *
- * Where this finds the leaves is kept for the searches, which so do not repeat
- * it (shbt_locate).
+ * The places of the leaves are kept for the searches, so these need not locate
+ * them again (shbt_locate).
  *
- * Read streams (since 17) are for blocks that are known beforehand and read one
- * after the other.  Here are few, at most one a table, in trees whose inner
- * pages may have to be read first.
+ * Read streams (since 17) suit blocks that are known beforehand and are read
+ * one after the other.  Here there are few blocks, at most one for each table,
+ * in trees whose inner pages may have to be read first.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,21 +28,23 @@
 #include "btree/map.h"
 #include "compat.h"
 
-/* how many lines of a leaf's entries the CPU fetches at most, and beyond those
- * where the entries should be */
+/*
+ * the most cache lines of a leaf's entries to prefetch, and how many of them
+ * beyond those where the entries should be
+ */
 #define MAX_LINES			32
 #define SPARE_LINES			2
 #define LINE				64
 
-/* more than a tree has levels; only what is remembered can be without end */
+/* more than a tree has levels; only a wrong map could lead on without end */
 #define MAX_ROUNDS			16
 
 /*
- * Is the page of a place in the buffer where it was last?  A look at the
- * buffer's tag without a lock, so the answer may be wrong.
+ * Is the page of a place still in the buffer where it was last seen?  This
+ * looks at the tag of the buffer without a lock, so the answer may be wrong.
  *
- * Of local buffers no more is asked than whether the page has been read: the
- * disk is not asked for what a temporary index needs.
+ * For local buffers it only matters whether the page has been read, since
+ * pages of temporary indexes are not requested from disk.
  */
 static inline bool
 is_at_hand(Relation index, const ShBtPlace *place)
@@ -55,7 +57,7 @@ is_at_hand(Relation index, const ShBtPlace *place)
 }
 
 /*
- * Have the CPU fetch the lines of a page that will be looked at: the header, the
+ * Prefetch the cache lines of a page that will be read: the header, the
  * special area, and the entries from the aim's key on.
  */
 static inline void
@@ -87,8 +89,8 @@ locate(Relation index, const ShBtAim *aim)
 }
 
 /*
- * Ask the disk for the page that has been located for an aim, unless it is in
- * memory after all.
+ * Request the page that has been located for an aim from disk, unless it is in
+ * memory.
  */
 static void
 ask_for(Relation index, const ShBtAim *aim)
@@ -96,7 +98,7 @@ ask_for(Relation index, const ShBtAim *aim)
 	ShBtTreeCache *cached;
 	ShBtPlace  *place;
 
-	/* this may look at a catalog, so it comes first */
+	/* this may access a catalog, so it comes first */
 	if (RelationUsesLocalBuffers(index) ||
 		get_tablespace_io_concurrency(index->rd_rel->reltablespace) == 0)
 		return;
@@ -112,8 +114,8 @@ ask_for(Relation index, const ShBtAim *aim)
 }
 
 /*
- * Go on from the inner page that has been located for an aim.  If it turns out
- * not to be the right one, it is left to the search to find that.
+ * Descend from the inner page that has been located for an aim.  If it turns
+ * out not to be the right page, leave it to the search to find that out.
  */
 static void
 go_down(Relation index, const ShBtAim *aim)
@@ -132,9 +134,10 @@ go_down(Relation index, const ShBtAim *aim)
 }
 
 /*
- * Locate the leaves of all aims, and ask for them.  Inner pages that have to be
- * read for this are asked for together, too, level by level; with all they are
- * read in any case, else if they can be remembered, and serve other searches.
+ * Locate the leaves of all aims, and request them.  Inner pages that have to
+ * be read for this are requested together as well, level by level.  If "all"
+ * is true, they are always read; otherwise only if they can be added to the
+ * map, where they serve other searches.
  */
 static void
 ask_for_all(Relation index, int naims, const ShBtAim *aims, bool all)
@@ -164,9 +167,9 @@ ask_for_all(Relation index, int naims, const ShBtAim *aims, bool all)
 }
 
 /*
- * Ask for the leaves that will probably be searched.
+ * Request the leaves that will probably be searched.
  *
- * Where they are known and in memory this takes no lock and no pin.  May look at
+ * If they are known and in memory, this takes no lock and no pin.  May access
  * a catalog, see shbt_get_cache.
  */
 void
@@ -176,10 +179,10 @@ shbt_look_ahead(Relation index, int naims, const ShBtAim *aims)
 }
 
 /*
- * Read the leaves that will be locked, all at a time, unless they are in memory:
- * to wait for the disk then would keep others waiting for the locks.
+ * Read the leaves that will be locked, all at once, unless they are in memory.
+ * Waiting for the disk with locks held would make others wait for the locks.
  *
- * Holds no lock or pin on return.  May look at a catalog, see shbt_get_cache.
+ * Holds no lock or pin on return.  May access a catalog, see shbt_get_cache.
  */
 void
 shbt_read_ahead(Relation index, int naims, const ShBtAim *aims)

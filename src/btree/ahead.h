@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * ahead.h
- *	  Having leaves at hand before they are searched.
+ *	  Prefetching leaves before they are searched.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,7 +12,7 @@
 
 #include "btree/page.h"
 
-/* a search that is to come */
+/* a search that will follow */
 typedef struct ShBtAim
 {
 	int			tree;

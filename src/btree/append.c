@@ -7,11 +7,11 @@
  * replay without this library.  The API makes such a record by copying each
  * page and comparing the copy with the original, byte by byte.  That is fine
  * for a split, but it would be most of the cost of an insert, which changes
- * three known places of each leaf.  So the record of an insert is put
- * together here, in the format of generic_xlog.c: for each page, fragments of
- * an offset, a length and that many bytes.  Replay, and so the check of
- * wal_consistency_checking, is the server's own.  Where the format is not
- * known to be the same, the API is used instead.
+ * three known places of each leaf.  So the record of an insert is assembled
+ * here, in the format of generic_xlog.c: for each page, fragments of an
+ * offset, a length and that many bytes.  Replay, and so the check of
+ * wal_consistency_checking, is the server's own.  For server versions whose
+ * format is not known to be the same, the API is used instead.
  *
  *-------------------------------------------------------------------------
  */
@@ -39,7 +39,7 @@ append_to_page(Page page, ShBtKey key)
 	shbt_set_count(page, count + 1);
 	shbt_set_entry(page, count, key);
 
-	/* only damage can have left a mark there, but it would hide the row */
+	/* only corruption can have left a mark here, but it would hide the row */
 	shbt_unmark_dead(page, count);
 }
 
@@ -47,7 +47,7 @@ append_to_page(Page page, ShBtKey key)
 
 #define FRAGMENT_HEADER		(2 * sizeof(OffsetNumber))
 
-/* the free space's bounds, the fingerprint, the pointer, at most */
+/* at most: the bounds of the free space, the fingerprint, the pointer */
 #define APPEND_DELTA \
 	(3 * FRAGMENT_HEADER + 2 * sizeof(LocationIndex) + sizeof(uint64) + \
 	 sizeof(ItemPointerData) + sizeof(ShBtGroup))
@@ -58,7 +58,7 @@ StaticAssertDecl(offsetof(PageHeaderData, pd_upper) ==
 
 /*
  * Write bytes [offset, offset + length) of the page as a fragment.  Returns
- * the place behind it.
+ * the position after it.
  */
 static char *
 write_fragment(char *to, Page page, Size offset, Size length)
@@ -71,7 +71,7 @@ write_fragment(char *to, Page page, Size offset, Size length)
 }
 
 /*
- * Describe the last entry of a leaf as what changed.  Returns the length.
+ * Write the fragments for the last entry of a leaf.  Returns their length.
  */
 static int
 write_append_delta(char *delta, Page page)

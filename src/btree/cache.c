@@ -4,12 +4,13 @@
  *	  What a backend remembers of a simhash index.
  *
  * The metapage is copied into rd_amcache, which the server frees with each
- * invalidation of the relation's descriptor.  So it is read again whenever the
- * index may have got other contents, and what a wrong scheme would make wrong is
- * never remembered for longer.  A root may be out of date in one way only, it
- * has been split; then it no longer has the flag of a root.
+ * invalidation of the relation's descriptor.  It is therefore read again
+ * whenever the contents of the index may have been replaced, and nothing that
+ * depends on the scheme is remembered for longer.  A root can be out of date
+ * in only one way: it has been split, and then it no longer has the root flag.
  *
- * Where the other pages are is remembered in a map (map.c), which stays.
+ * The places of the other pages are remembered in a map (map.c), which
+ * survives invalidations.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,7 +24,9 @@
 #include "btree/page.h"
 #include "compat.h"
 
-/* how often a page is looked up although its buffer is known */
+/*
+ * every so many reads, look a known buffer up anyway, to bump its usage count
+ */
 #define LOOKUP_INTERVAL		16
 
 /*
@@ -85,9 +88,9 @@ shbt_check_metapage(Relation index, Buffer buffer)
 /*
  * What this backend remembers of the index, reading the metapage if need be.
  *
- * The result is good until the next relcache invalidation can come in, that
- * is, until the caller locks a relation or looks at a catalog.  Takes and
- * releases a share lock on the metapage, if it has to read it.
+ * The result is valid until the next relcache invalidation can be processed,
+ * that is, until the caller locks a relation or accesses a catalog.  Takes and
+ * releases a share lock on the metapage if it has to read it.
  */
 ShBtCache *
 shbt_get_cache(Relation index)
@@ -124,7 +127,7 @@ shbt_get_cache(Relation index)
 }
 
 /*
- * Have the metapage read again at the next use.
+ * Read the metapage again at the next use.
  */
 void
 shbt_forget_metapage(Relation index)
@@ -145,11 +148,12 @@ shbt_forget_cache(Relation index)
 }
 
 /*
- * Can a page of a tree have that number?  To read one that does not exist would
- * be an error, and to read an invalid one would extend the index.
+ * Can a page of a tree have this block number?  Reading a block that does not
+ * exist would be an error, and reading InvalidBlockNumber would extend the
+ * index.
  *
- * The size is asked for only where the block lies behind what was known of it,
- * as an index does not shrink while its descriptor is valid.  May read the
+ * The size is asked for only if the block is beyond the last known size, since
+ * an index does not shrink while its descriptor is valid.  May read the
  * metapage, as shbt_get_cache does.
  */
 bool
@@ -163,8 +167,8 @@ shbt_is_block(Relation index, BlockNumber block)
 }
 
 /*
- * Check that there is a page to which a link leads, before the link is
- * followed.  Reports ERRCODE_INDEX_CORRUPTED.
+ * Check that the target of a link exists, before the link is followed.
+ * Reports ERRCODE_INDEX_CORRUPTED.
  */
 void
 shbt_check_link(Relation index, BlockNumber block)
@@ -175,8 +179,8 @@ shbt_check_link(Relation index, BlockNumber block)
 }
 
 /*
- * A copy of the scheme of the index, in the current memory context, for those
- * who need it longer than shbt_get_cache() promises.
+ * A copy of the scheme of the index, in the current memory context, for
+ * callers that need it longer than shbt_get_cache() promises.
  */
 ShBitsScheme *
 shbt_get_scheme(Relation index)
@@ -188,9 +192,9 @@ shbt_get_scheme(Relation index)
 }
 
 /*
- * Where a search for the leaf of a key begins: there, if this backend
- * remembers where it is, else at the lowest page on the way of which it does.
- * The root is the last resort.
+ * Where to begin a search for the leaf of a key: at the leaf itself, if this
+ * backend remembers its place, otherwise at the lowest page on the way down
+ * that it remembers.  The root is the last resort.
  */
 void
 shbt_locate(Relation index, int tree, ShBtKey key, ShBtPlace *place)
@@ -217,11 +221,11 @@ shbt_locate(Relation index, int tree, ShBtKey key, ShBtPlace *place)
 }
 
 /*
- * Pin the page of a place.  It is mostly still in the buffer where it was, and
- * then need not be looked up.
+ * Pin the page of a place.  Mostly it is still in the buffer where it was last
+ * seen, and need not be looked up.
  *
- * Every now and then it is, since only that tells the buffer manager that the
- * page is in use, and worth keeping.
+ * Every now and then it is looked up anyway, since only that tells the buffer
+ * manager that the page is in use and worth keeping.
  */
 Buffer
 shbt_read_place(Relation index, const ShBtPlace *place)

@@ -16,27 +16,28 @@
 typedef struct ShBtTreeCache
 {
 	ShBtRoot	root;			/* may be out of date */
-	Buffer		buffer;			/* where the root was last */
+	Buffer		buffer;			/* where the root was last seen */
 
-	/* the place that was last located for a search that is still to come */
+	/* the place that was last located for a search that will follow */
 	ShBtKey		key;
 	ShBtPlace	place;
-	Buffer		place_buffer;	/* of the place, unless others know it */
-	uint64		changes;		/* of the maps by then; 0 if there is none */
+	Buffer		place_buffer;	/* of the place, if no map has it */
+	uint64		changes;		/* shbt_map_changes then; 0 if there is no
+								 * place */
 } ShBtTreeCache;
 
 /*
- * What a backend remembers of an index, in rd_amcache: the metapage, and the
- * way to its map, which outlives this.  See cache.c.
+ * What a backend remembers of an index, in rd_amcache: the metapage, and a
+ * pointer to its map, which outlives this.  See cache.c.
  */
 typedef struct ShBtCache
 {
-	ShBitsScheme *scheme;		/* of the metapage, whatever the options say */
+	ShBitsScheme *scheme;		/* from the metapage, whatever the options say */
 	int			ntrees;			/* tables of the scheme + 1 */
-	BlockNumber nblocks;		/* the index has at least so many */
+	BlockNumber nblocks;		/* the index has at least this many */
 	uint32		recent_reads;
 	ShBtMap    *map;			/* or NULL */
-	uint64		map_changes;	/* of the maps when it was looked for */
+	uint64		map_changes;	/* shbt_map_changes when it was looked up */
 	ShBtTreeCache trees[FLEXIBLE_ARRAY_MEMBER];
 } ShBtCache;
 

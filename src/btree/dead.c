@@ -3,22 +3,24 @@
  * dead.c
  *	  Marks of entries whose rows are dead.
  *
- * A scan that has found a row to be dead to everybody marks its entry, so that
- * later ones need not visit the row.  As in nbtree this is a hint: it is not
- * logged, and lost whenever that is convenient.
+ * A scan that has found a row to be dead to all transactions marks its entry,
+ * so that later scans need not visit the row.  As in nbtree this is a hint: it
+ * is not logged, and lost whenever that is convenient.
  *
- * The marks are bits in the hole of the leaf, in a place that even the arrays
- * of a full one leave free.  Whoever writes or compares pages leaves out the
- * hole: full-page images, the generic WAL API, and the check of
- * wal_consistency_checking.  So a mark never gets into WAL, and a page that is
- * replayed has none.  Anywhere else it would be taken for part of an entry.
+ * The marks are bits in the hole of the leaf, in bytes that even the arrays of
+ * a full leaf leave free.  Everything that logs or compares pages leaves out
+ * the hole: full-page images, the generic WAL API, and
+ * wal_consistency_checking.  So a mark never gets into WAL, and a replayed
+ * page has none.  Stored anywhere else, marks would make replayed pages differ
+ * from the original.
  *
- * A mark belongs to a place in the arrays.  Places are only changed under an
- * exclusive lock, by those who then clear all marks: splits and VACUUM.  New
- * entries are appended, where no mark has been.
+ * A mark belongs to a position in the arrays.  Only splits and VACUUM change
+ * positions, under an exclusive lock, and they clear all marks.  New entries
+ * are appended, at a position without a mark.
  *
  * Marked entries stay until VACUUM.  To remove them earlier, WAL would have to
- * tell standbys whose queries may still need them, and generic WAL cannot.
+ * cancel queries on standbys that may still need them, which generic WAL
+ * cannot do.
  *
  *-------------------------------------------------------------------------
  */
@@ -35,11 +37,11 @@ StaticAssertDecl(MARKS_FIT(sizeof(ItemPointerData)) &&
 				 "the marks do not overlap the pointers");
 
 /*
- * Mark entries of a leaf, given by their places.
+ * Mark entries of a leaf, given by their positions.
  *
  * The caller has the leaf pinned and locked at least in share mode, and knows
- * that no TID has come to belong to another row since it was found dead.  An
- * entry that has since been moved by a split is left alone.
+ * that no TID has been reused since its row was found dead.  An entry that has
+ * since been moved by a split is left alone.
  */
 void
 shbt_mark_dead(Buffer leaf, const uint16 *positions, const ItemPointerData *tids, int count)
@@ -55,7 +57,7 @@ shbt_mark_dead(Buffer leaf, const uint16 *positions, const ItemPointerData *tids
 		if (position >= shbt_page_count(page) || shbt_is_dead(page, position) ||
 			memcmp(shbt_leaf_tid(page, position), &tids[i], sizeof(ItemPointerData)) != 0)
 			continue;
-		/* if two backends do this at a time, one mark may be lost */
+		/* if two backends do this at the same time, one mark may be lost */
 		marks[position / BITS_PER_BYTE] |= 1 << (position % BITS_PER_BYTE);
 		changed = true;
 	}

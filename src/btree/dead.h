@@ -18,8 +18,8 @@ extern void shbt_mark_dead(Buffer leaf, const uint16 *positions,
 						   const ItemPointerData *tids, int count);
 
 /*
- * The marks of a leaf lie between where the fingerprints and where the pointers
- * of a full one end.
+ * The marks lie between the end of the fingerprints and the end of the
+ * pointers of a full leaf.
  */
 static inline uint8 *
 shbt_dead_marks(Page leaf)
@@ -43,7 +43,7 @@ shbt_unmark_dead(Page leaf, int i)
 }
 
 /*
- * Remove all marks, as has to be done when entries change their places.
+ * Remove all marks, as is required when entries change their positions.
  */
 static inline void
 shbt_clear_dead(Page leaf)

@@ -3,10 +3,10 @@
  * descent.c
  *	  Going from page to page of a simhash index.
  *
- * A page is reached in one of two ways.  A link that was read from another page,
- * or from the metapage just now, must be right: if it is not, that is an
- * error.  What this backend remembers need not be: if a page is not the one
- * that it is remembered as, the caller has to look for it elsewhere.
+ * A page is reached in one of two ways.  A link that was just read from
+ * another page, or from the metapage, must be right; if it is not, that is an
+ * error.  A place that this backend remembers may be wrong; if the page found
+ * there is not the expected one, the caller has to look for it elsewhere.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,7 +17,7 @@
 #include "btree/map.h"
 #include "btree/page.h"
 
-/* how many pages right of a remembered one are tried */
+/* how many pages to the right of a remembered one are tried */
 #define MAX_STEPS_RIGHT		2
 
 /*
@@ -38,7 +38,9 @@ shbt_read_right(Relation index, Buffer buffer, BlockNumber right, ShBtKey high,
 	LockBuffer(buffer, lockmode);
 	page = shbt_check_page(index, buffer, tree, level);
 
-	/* Keys ascend from page to page: no loop, however broken the links. */
+	/*
+	 * Keys ascend from page to page, so even broken links cannot make a loop.
+	 */
 	if (unlikely(!shbt_key_equal(shbt_page_low(page), high)))
 		shbt_report_corrupted(index, right,
 							  "index \"%s\" has a page that does not start where its left sibling ends, at block %u");
@@ -61,8 +63,8 @@ shbt_move_right(Relation index, Buffer buffer, int lockmode)
 }
 
 /*
- * Is the page of a place, which has been pinned and locked, what it should be?
- * If not, and a link led there, reports ERRCODE_INDEX_CORRUPTED.
+ * Is the page of a place, which the caller has pinned and locked, the expected
+ * one?  If not, and a link led there, reports ERRCODE_INDEX_CORRUPTED.
  */
 static bool
 is_place(Relation index, Buffer buffer, int tree, ShBtKey key, const ShBtPlace *place,
@@ -79,12 +81,13 @@ is_place(Relation index, Buffer buffer, int tree, ShBtKey key, const ShBtPlace *
 }
 
 /*
- * Pin and lock the page of a place, or that to its right to which a split has
- * moved the key; then the place moves, too.
+ * Pin and lock the page of a place.  If a split has moved the key to the
+ * right, follow it there and update the place.
  *
- * linked tells that a link led there, not what was remembered.  If that proves
- * wrong InvalidBuffer is returned, with nothing locked or pinned.  It has then
- * been forgotten, unless the place is the root as the cache knows it.
+ * linked is true if a link led to the place, and false if it was remembered.
+ * If a remembered place proves wrong, InvalidBuffer is returned, with nothing
+ * locked or pinned, and the place has been forgotten, unless it is the root in
+ * the cache.
  */
 Buffer
 shbt_visit(Relation index, int tree, ShBtKey key, ShBtPlace *place, bool linked,
@@ -136,9 +139,8 @@ shbt_visit(Relation index, int tree, ShBtKey key, ShBtPlace *place, bool linked,
 }
 
 /*
- * Move a place from an inner page, which the caller has found there, pinned and
- * locked in share mode, to its child that holds the key.  Unlocks and releases
- * the page.
+ * Move a place from an inner page, which the caller has pinned and locked in
+ * share mode, to its child that holds the key.  Unlocks and releases the page.
  *
  * If there is room in the map, and remember is true, the page is added to it.
  */
@@ -154,7 +156,7 @@ shbt_go_to_child(Relation index, ShBtKey key, ShBtPlace *place, Buffer buffer,
 		shbt_report_corrupted(index, BufferGetBlockNumber(buffer),
 							  "index \"%s\" has no downlink for the low fence of block %u");
 
-	/* a damaged page may say that it is a root wherever it is */
+	/* a damaged page may have the root flag anywhere in the tree */
 	in_map = place->parent != NULL ||
 		(place->buffer != NULL && (ShBtPageGetOpaque(page)->flags & SHBT_ROOT) != 0);
 	if (remember && in_map && shbt_map_has_room(place->parent))

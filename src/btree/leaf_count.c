@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * leaf_count.c
- *	  About how many leaves a tree has for a group.
+ *	  Estimating how many leaves a tree has for a group.
  *
- * The downlinks between the ends of the group are counted on the inner pages
- * at its ends; what lies between these has as many as they have.
+ * The downlinks of the group are counted on the inner pages at its two ends.
+ * The inner pages between these are assumed to have as many.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,17 +14,17 @@
 #include "btree/leaf_count.h"
 #include "btree/search.h"
 
-/* what one inner page tells of the pages below it */
+/* what one inner page tells about the pages below it */
 typedef struct Count
 {
 	int			between;		/* start within the range of keys */
 	int			all;
-	bool		end;			/* the range does not go on to the right */
+	bool		end;			/* the range does not continue to the right */
 } Count;
 
 /*
  * Count the downlinks with low < key <= high on the page of a level that holds
- * the key at.
+ * the key "at".
  */
 static Count
 count_downlinks(Relation index, int tree, int level, ShBtKey at, ShBtKey low, ShBtKey high)
@@ -66,8 +66,8 @@ count_starts(Relation index, int tree, int level, int root_level, ShBtKey low, S
 }
 
 /*
- * About how many leaves a tree has for a group: at least 1, though that may be
- * shared with others.
+ * Estimate how many leaves a tree has for a group: at least 1, though other
+ * groups may share it.
  *
  * Reads one or two inner pages of each level at most, and locks as shbt_search
  * does; holds no lock or pin on return.

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * leaf_count.h
- *	  About how many leaves a tree has for a group.
+ *	  Estimating how many leaves a tree has for a group.
  *
  *-------------------------------------------------------------------------
  */

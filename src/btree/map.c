@@ -5,40 +5,43 @@
  *
  * Most searches are for leaves, and go from the root down over pages that
  * hardly ever change.  So a backend keeps copies of the inner pages that it
- * has seen, in order, and goes from them directly to the leaf: one page access
- * instead of three.  A new session pays once for the 450 leaves below a page.
+ * has read, in key order, and goes from them directly to the leaf: one page
+ * access instead of three.  A new session pays for an inner page once, not for
+ * each of the 450 leaves below it.
  *
- * The copies of a tree make up a tree, too: a node knows, of each child, its
- * low fence, its block and the buffer where it was last; and its node, if there
- * is one.  Only children of nodes become nodes, and only those without nodes
- * below them are removed, so one way down is all that there is to search.
+ * The copies of a tree form a tree as well.  For each child, a node has its
+ * low fence, its block, the buffer where it was last seen, and its node, if
+ * there is one.  Only children of nodes become nodes, and only nodes without
+ * nodes below them are removed, so a single path down finds everything that is
+ * known.
  *
- * A map may be out of date, or even of another index.  That does no harm:
+ * A map may be out of date, or even belong to another index.  That does no
+ * harm:
  *
  * - Pages are never deleted, and never change their tree, their level or their
- *	 low fence.  So within one index a child of a node stays what it was, but it
- *	 may have been split since, and the key lies further right.  Who finds
- *	 that tells us (shbt_map_learn).
+ *	low fence.  So within one index a child of a node stays what it was, but it
+ *	may have been split since, so that the key is further right.  A search that
+ *	finds this updates the map (shbt_map_learn).
  * - The index may have got a new file, by REINDEX, TRUNCATE, VACUUM FULL or
- *	 the like.  Then its map is another one, since it is found by the file.
- *	 What is made of the old one is removed when others need the room.
- * - The same file may come to have other contents: a table that was created in
- *	 this transaction, or a temporary one, is truncated in place; or the file
- *	 is dropped, also by an abort, and much later its number is used again.  The
- *	 first goes through ambuild in this backend, which forgets the map.  For
- *	 the second no care is taken, nor would it suffice, were there a third.
- *	 For a page tells itself which tree, level and range of keys it is for, and
- *	 it is the only one of the index for them: if that fits it is the right one,
- *	 whatever led there.  If it does not fit, nothing is wrong yet: the map is
- *	 forgotten, and the search begins at the metapage.  Only what is wrong with
- *	 a page that other pages lead to is an error (descent.c).
+ *	the like.  It then has a new map, since maps are found by the file.  The
+ *	old map is removed when others need the space.
+ * - The same file may get other contents: a table that was created in
+ *	this transaction, or a temporary one, is truncated in place; or the file is
+ *	dropped, also by an abort, and much later its number is used again.  The
+ *	first goes through ambuild in this backend, which forgets the map.  The
+ *	second needs no special care, and neither would any further case.  A page
+ *	says itself which tree, level and range of keys it belongs to, and no other
+ *	page of the index has the same.  If these fit, it is the right page, no
+ *	matter what led there.  If they do not, that is no error: the map is
+ *	forgotten, and the search starts again at the metapage.  A wrong page is an
+ *	error only if other pages lead to it (descent.c).
  *
- * What depends on the contents in another way is not kept here but beside the
- * relation's descriptor, and is read again after each invalidation (cache.c).
+ * Anything that depends on the contents in another way is not kept here but in
+ * rd_amcache, and is read again after each invalidation (cache.c).
  *
  * All maps of a backend together take at most MAP_BYTES.  When these are used
- * up, nodes that have not been used lately give way to new ones; but only now
- * and then, since to make a node takes longer than dozens of descents without.
+ * up, new nodes replace those that have not been used lately, but only now and
+ * then, since making a node takes longer than dozens of descents without it.
  *
  *-------------------------------------------------------------------------
  */
@@ -58,13 +61,13 @@
 #define SHBT_MAP_BYTES		(8 * 1024 * 1024)
 #endif
 
-/* once it is used up, how many nodes are wanted for each that is made */
+/* once that is used up, how many nodes are wanted for each one that is made */
 #define REPLACE_INTERVAL	32
 
-/* what a build leaves on a leaf, as a rule */
+/* how many entries of a leaf a build leaves sorted, as a rule */
 #define USUALLY_SORTED		(SHBT_MAX_ENTRIES * 9 / 10)
 
-/* how many nodes are looked at for one that may be removed */
+/* how many nodes are examined to find one that may be removed */
 #define REPLACE_STEPS		64
 
 typedef struct ShBtMapKey
@@ -83,7 +86,7 @@ struct ShBtMap
 {
 	ShBtMapKey	key;
 	int			ntrees;
-	int			nnodes;			/* > 0, else the map is freed */
+	int			nnodes;			/* > 0, otherwise the map is freed */
 	ShBtNode   *tops[FLEXIBLE_ARRAY_MEMBER];	/* of the roots, or NULL */
 };
 
@@ -94,11 +97,11 @@ struct ShBtNode
 	uint64	   *tids;			/* of these, or NULL if all are 0 */
 	uint32	   *groups;			/* of these, or NULL in an index of one column */
 	BlockNumber *blocks;
-	Buffer	   *buffers;		/* where they were last */
+	Buffer	   *buffers;		/* where they were last seen */
 	uint16	   *sorted;			/* of leaves, how many entries were sorted */
 	ShBtNode  **nodes;			/* NULL in a node of level 1 */
-	double		scale;			/* children by distance between fingerprints,
-								 * or 0 where that does not tell */
+	double		scale;			/* children per difference of fingerprints; 0
+								 * if useless for estimates */
 	int			count;
 	int			capacity;
 
@@ -107,7 +110,7 @@ struct ShBtNode
 	int			level;
 	ShBtKey		high;			/* its high fence when it was copied */
 
-	/* a page, and its buffer, by which those of others are guessed */
+	/* a page and its buffer, from which the buffers of others are guessed */
 	BlockNumber near_block;
 	Buffer		near_buffer;
 
@@ -116,7 +119,7 @@ struct ShBtNode
 	int			tree;
 	ShBtNode   *parent;			/* NULL for a root */
 	int			nnodes;			/* how many children have nodes */
-	bool		used;			/* since the clock's hand was here */
+	bool		used;			/* since the clock hand was here last */
 	dlist_node	clock;
 };
 
@@ -127,14 +130,15 @@ static HTAB *map_table = NULL;
 static Size map_bytes = 0;		/* of all nodes and maps */
 static uint32 map_refusals = 0;
 
-/* all nodes; the one that the hand points to is the first */
+/* all nodes; the clock hand points to the first */
 static dlist_head map_clock = DLIST_STATIC_INIT(map_clock);
 
 /*
- * What a map is found by.
+ * Make the key by which a map is found.
  *
- * That each index has its own only saves time.  To show that, the tests also run
- * with SHBT_SHARE_MAP, where all have one, so that it is wrong all the time.
+ * Separate maps for each index only save time.  To show that, the tests also
+ * run with SHBT_SHARE_MAP, where all indexes share one map, which is then
+ * wrong most of the time.
  */
 static void
 make_key(Relation index, ShBtMapKey *key)
@@ -216,7 +220,7 @@ find_or_make_map(Relation index, int ntrees)
 		return map;
 	make_key(index, &key);
 	entry = hash_search(map_table, &key, HASH_ENTER, &found);
-	entry->map = NULL;			/* for errors */
+	entry->map = NULL;			/* in case of an error */
 	map = allocate(offsetof(ShBtMap, tops) + ntrees * sizeof(ShBtNode *));
 	map->key = key;
 	map->ntrees = ntrees;
@@ -267,7 +271,7 @@ remove_nodes(ShBtNode *node)
 }
 
 /*
- * Remove a node, which turned out to be out of date, and those below it.
+ * Remove a node that turned out to be out of date, and those below it.
  */
 void
 shbt_map_remove(ShBtNode *node)
@@ -332,9 +336,9 @@ below_child(const ShBtNode *node, ShBtKey key, int i)
 /*
  * The child whose range holds the key, if that of the node does.
  *
- * Fingerprints are spread evenly, as a rule, so where the key lies between
- * the first and the last child, if these have one group, tells about which child
- * it is.
+ * Fingerprints are uniformly distributed, as a rule.  So the position of the
+ * key between those of the first and the last child, if these have the same
+ * group, tells roughly which child it is.
  */
 static int
 find_child(const ShBtNode *node, ShBtKey key)
@@ -351,7 +355,7 @@ find_child(const ShBtNode *node, ShBtKey key)
 	else
 		at = (int) Min((key.fp - node->fps[0]) * node->scale, node->count - 1);
 
-	/* enclose it, in steps that double */
+	/* bracket it, doubling the step each time */
 	if (below_child(node, key, at))
 	{
 		end = at;
@@ -394,11 +398,11 @@ set_place(ShBtPlace *place, ShBtNode *node, int i)
 }
 
 /*
- * Guess in which buffer a child is that was not visited before.  Who uses that
- * asks the buffer's tag in any case.
+ * Guess the buffer of a child that has not been visited before.  Any use of
+ * the guess checks the tag of the buffer.
  *
- * Pages that were built or read in a row lie in a row of buffers, as a rule, and
- * to see whether that is so takes much less time than to look the page up.
+ * Pages that were built or read in sequence are usually in consecutive
+ * buffers, and checking a guess takes much less time than looking the page up.
  */
 static inline void
 guess_buffer(const ShBtPlace *place)
@@ -411,7 +415,7 @@ guess_buffer(const ShBtPlace *place)
 }
 
 /*
- * Where the child of a node is that holds the key.
+ * Find the place of the child of a node that holds the key.
  */
 void
 shbt_map_child(ShBtNode *node, ShBtKey key, ShBtPlace *place)
@@ -422,15 +426,17 @@ shbt_map_child(ShBtNode *node, ShBtKey key, ShBtPlace *place)
 }
 
 /*
- * Move a place from the root of a tree to the lowest page on the way to the
- * key of which the map tells: a leaf, or an inner page without a node.
+ * Move a place from the root of a tree to the lowest page on the path to the
+ * key that the map knows: a leaf, or an inner page without a node.
  */
 void
 shbt_map_locate(ShBtMap *map, int tree, ShBtKey key, ShBtPlace *place)
 {
 	ShBtNode   *node = map->tops[tree];
 
-	/* there may be a new root, and the level above is of no use to us */
+	/*
+	 * the root is another page now, so the node is of no use
+	 */
 	if (node != NULL && unlikely(node->block != place->block))
 	{
 		shbt_map_remove(node);
@@ -453,7 +459,7 @@ shbt_map_locate(ShBtMap *map, int tree, ShBtKey key, ShBtPlace *place)
 }
 
 /*
- * The page of a place has been found in a buffer: remember that.
+ * Remember the buffer in which the page of a place has been found.
  */
 void
 shbt_map_note(const ShBtPlace *place, Buffer buffer)
@@ -472,8 +478,8 @@ shbt_map_note(const ShBtPlace *place, Buffer buffer)
 }
 
 /*
- * Where, among the entries of a leaf that has not been read yet, a fingerprint
- * should be, if they are spread evenly.
+ * Estimate the position of a fingerprint among the entries of a leaf that has
+ * not been read yet, assuming that they are uniformly distributed.
  */
 int
 shbt_map_expect(const ShBtPlace *place, uint64 fp)
@@ -515,7 +521,7 @@ node_size(int capacity, int level, bool with_tids, bool grouped)
 }
 
 /*
- * Is the room used up?
+ * Is the space used up?
  */
 bool
 shbt_map_is_full(void)
@@ -524,9 +530,9 @@ shbt_map_is_full(void)
 }
 
 /*
- * May a node be made?  If the room is used up, that is now and then the case,
- * after nodes that have not been used lately have been removed.  keep, which
- * may be NULL, stays, and so do those above it.
+ * May a node be made?  If the space is used up, this is true only now and
+ * then, after removing nodes that have not been used lately.  keep, which may
+ * be NULL, is not removed, nor are the nodes above it.
  */
 bool
 shbt_map_has_room(const ShBtNode *keep)
@@ -556,8 +562,8 @@ shbt_map_has_room(const ShBtNode *keep)
 }
 
 /*
- * Add the copy of an inner page to the map of an index, which is made if need
- * be, and return its node.  It takes the place of an older one.
+ * Add the copy of an inner page to the map of an index, which is created if
+ * necessary, and return its node.  It replaces an older node of the page.
  *
  * place is where it was found: the root, if place->parent is NULL.
  */
@@ -591,7 +597,7 @@ shbt_map_add(Relation index, int ntrees, Page page, const ShBtPlace *place)
 	node->nnodes = 0;
 	node->used = true;
 
-	/* from the widest to the narrowest, so that all are aligned */
+	/* from the widest type to the narrowest, so that all arrays are aligned */
 	end = (char *) node + MAXALIGN(sizeof(ShBtNode));
 	node->fps = (uint64 *) end;
 	end += capacity * sizeof(uint64);
@@ -629,7 +635,7 @@ shbt_map_add(Relation index, int ntrees, Page page, const ShBtPlace *place)
 		link = &node->parent->nodes[place->buffer - node->parent->buffers];
 	else
 		link = &map->tops[node->tree];
-	/* a node that is there is of other contents of the file */
+	/* an existing node belongs to former contents of the file */
 	if (unlikely(*link != NULL))
 		remove_nodes(*link);
 	*link = node;
@@ -641,10 +647,11 @@ shbt_map_add(Relation index, int ntrees, Page page, const ShBtPlace *place)
 }
 
 /*
- * The search for a key has gone from a place to the page on its right, which
- * the caller has pinned in *buffer and locked.  Move the place there.
+ * The search for a key has moved from a place to the page to its right, which
+ * the caller has pinned and locked in the given buffer.  Move the place there.
  *
- * The parent's node learns of the page.  If it cannot, it is removed.
+ * Add the page to the parent's node.  If that is not possible, remove the
+ * node.
  */
 void
 shbt_map_learn(ShBtPlace *place, Buffer buffer)

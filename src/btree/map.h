@@ -12,25 +12,25 @@
 
 #include "btree/page.h"
 
-/* the nodes of one index, and a copy of one inner page; see map.c */
+/* all nodes of one index, and the copy of one inner page; see map.c */
 typedef struct ShBtMap ShBtMap;
 typedef struct ShBtNode ShBtNode;
 
 /*
- * Where a page probably is.  Whoever goes there must look at its fences.
+ * Where a page probably is.  Anyone who goes there must check its fences.
  *
- * The pointers are good as long as shbt_map_changes stays the same, and may be
- * followed no longer.
+ * The pointers are valid as long as shbt_map_changes stays the same, and must
+ * not be followed after that.
  */
 typedef struct ShBtPlace
 {
 	BlockNumber block;
 	int			level;
-	Buffer	   *buffer;			/* where the page was last; or NULL */
-	ShBtNode   *parent;			/* the node that has this; or NULL */
+	Buffer	   *buffer;			/* where the page was last seen; or NULL */
+	ShBtNode   *parent;			/* the node that contains *buffer; or NULL */
 } ShBtPlace;
 
-/* counts what invalidates the pointers into maps, and to maps */
+/* counts changes that invalidate pointers to maps and into maps */
 extern uint64 shbt_map_changes;
 
 extern ShBtMap *shbt_map_find(Relation index, int ntrees);

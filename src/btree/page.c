@@ -3,8 +3,8 @@
  * page.c
  *	  Making, changing and checking single pages.
  *
- * Nothing here takes a lock, except shbt_new_buffer; the caller holds the
- * lock on the buffer that what it asks for needs, or works on a copy.
+ * Nothing here takes a lock, except shbt_new_buffer.  The caller holds the
+ * appropriate buffer lock, or works on a copy.
  *
  *-------------------------------------------------------------------------
  */
@@ -70,7 +70,7 @@ shbt_init_metapage(Page page, int blocks, int distance, int columns)
 }
 
 /*
- * Make known, in a metapage, the root of a tree.
+ * Store the root of a tree in a metapage.
  */
 void
 shbt_set_root(Page metapage, int tree, BlockNumber block, int level)
@@ -150,7 +150,7 @@ shbt_add_downlink(Page page, ShBtKey key, BlockNumber child)
 }
 
 /*
- * Make entry i of a page what entry j of a page of the same kind is.
+ * Copy entry j of a page to entry i of a page of the same kind.
  */
 void
 shbt_copy_entry(Page to, int i, Page from, int j)
@@ -203,7 +203,7 @@ find_downlink(Page page, bool grouped, ShBtKey key)
 	{
 		ShBtKey		candidate;
 
-		/* settles nearly all of them */
+		/* decides nearly all cases */
 		if (!grouped && (fps[i] > key.fp || fps[i] < best_key.fp))
 			continue;
 		candidate = shbt_inner_key(page, i);
@@ -251,8 +251,8 @@ find_sorted(Page page, bool grouped, uint32 group, uint64 fp)
 {
 	const ShBtOpaqueData *opaque = ShBtPageGetOpaque(page);
 	int			count = opaque->sorted;
-	int			below = -1;		/* that one is */
-	int			above = count;	/* that one is not */
+	int			below = -1;		/* this one is below */
+	int			above = count;	/* this one is not */
 	int			step = 8;
 	int			at;
 
@@ -267,7 +267,7 @@ find_sorted(Page page, bool grouped, uint32 group, uint64 fp)
 							 (double) (opaque->high_fp - opaque->low_fp)));
 	at = Min(at, count - 1);
 
-	/* enclose it, in steps that double */
+	/* bracket it, doubling the step each time */
 	if (is_below(page, at, grouped, group, fp))
 	{
 		below = at;
@@ -304,9 +304,9 @@ find_sorted(Page page, bool grouped, uint32 group, uint64 fp)
  * Position, among the sorted entries of a leaf, of the first one that is
  * >= (group, fp); their number if there is none.
  *
- * Fingerprints are spread evenly, as a rule, so where fp lies between the
- * fences tells about where it is.  Looking there first touches one or two
- * cache lines; a binary search would wait for memory several times.
+ * Fingerprints are uniformly distributed, as a rule, so the position of fp
+ * between the fences tells roughly where it is.  Looking there first touches
+ * one or two cache lines; a binary search would wait for memory several times.
  */
 int
 shbt_find_sorted(Page page, uint32 group, uint64 fp)
@@ -316,12 +316,12 @@ shbt_find_sorted(Page page, uint32 group, uint64 fp)
 }
 
 /*
- * The key that separates two neighbouring entries, left < separator <= right.
+ * The key that separates two neighboring entries, left < separator <= right.
  *
  * Where the groups differ it is the start of a group.  Where the fingerprints
- * differ it is the one with the most zero bits at its end: a page then starts
- * where a range of fingerprints with a common prefix does, and such a range
- * seldom lies on two pages.
+ * differ it is the one with the most trailing zero bits.  A page then starts
+ * where a range of fingerprints with a common prefix starts, and such a range
+ * rarely spans two pages.
  */
 ShBtKey
 shbt_separator(ShBtKey left, ShBtKey right)
@@ -339,8 +339,8 @@ shbt_separator(ShBtKey left, ShBtKey right)
 
 /*
  * What is wrong with a page that should belong to a tree and level, as a
- * message for shbt_report_corrupted; NULL if nothing is.  Looks only at what
- * is cheap to look at: enough that using the page cannot crash or loop.
+ * message for shbt_report_corrupted; NULL if nothing is.  Checks only what is
+ * cheap to check, but enough that using the page cannot crash or loop.
  */
 const char *
 shbt_page_problem(Page page, int tree, int level)
@@ -386,7 +386,7 @@ shbt_page_problem(Page page, int tree, int level)
 }
 
 /*
- * The same for a page of whatever tree and level.
+ * The same for a page of any tree and level.
  */
 const char *
 shbt_page_problem_anywhere(Page page)
@@ -432,8 +432,9 @@ shbt_check_page(Relation index, Buffer buffer, int tree, int level)
  * Report that an index is corrupted, with ERRCODE_INDEX_CORRUPTED.  Does not
  * return.
  *
- * message is a whole sentence, to be found and translated as such; it has %s
- * where the name of the index goes, and after that %u where the block goes.
+ * message is a complete sentence, so that it can be searched for and
+ * translated. It has %s for the name of the index, followed by %u for the
+ * block.
  */
 void
 shbt_report_corrupted(Relation index, BlockNumber block, const char *message)
@@ -448,7 +449,8 @@ shbt_report_corrupted(Relation index, BlockNumber block, const char *message)
  * Check that the TIDs of entries of a leaf, in the given block, can be those
  * of rows.  Reports ERRCODE_INDEX_CORRUPTED.
  *
- * All who hand TIDs of a leaf to the table's access method check them before.
+ * All code that passes TIDs of a leaf to the table access method checks them
+ * first.
  */
 void
 shbt_check_tids(Relation index, BlockNumber block, const ItemPointerData *tids, int count)
@@ -483,7 +485,7 @@ shbt_check_leaf_tids(Relation index, BlockNumber block, Page leaf)
  * Extend the index by a page.
  *
  * Returns its buffer, pinned and exclusively locked; the page is all zeros.
- * New pages always lie behind all others: VACUUM counts on it.
+ * New pages are always at the end of the relation; VACUUM relies on that.
  */
 Buffer
 shbt_new_buffer(Relation index, ForkNumber fork)

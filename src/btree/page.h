@@ -13,13 +13,13 @@
  *
  *	header | fingerprints ->	... hole ...	<- pointers | ShBtOpaqueData
  *
- * A full leaf has a hole, too, for the marks of dead entries; see dead.c.
+ * Even a full leaf has a hole, for the marks of dead entries; see dead.c.
  *
  * In a leaf the pointer of an entry is its heap TID; in an inner page it is
  * the TID part of the separator, and the block of the child.  In an index of
  * several columns the pointer ends with the group of the entry.  The entries
- * are in no particular order, except that in a leaf those that were there when
- * it was made are, up to a number that the special area has.
+ * are in no particular order, except that the first ones of a leaf, those with
+ * which it was created, are sorted; the special area has their number.
  *
  *-------------------------------------------------------------------------
  */
@@ -40,15 +40,16 @@
 #define SHBT_METAPAGE_BLOCK	0
 #define SHBT_MAGIC				0x53694D68	/* "SiMh" */
 #define SHBT_VERSION			1
-#define SHBT_PAGE_ID			0xFF95	/* last two bytes of each page */
+#define SHBT_PAGE_ID			0xFF95	/* end of a page, for pg_filedump */
 #define SHBT_MAX_TREES			(SHBITS_MAX_TABLES + 1)
 
 /*
  * Key of an entry: a group, a permuted fingerprint and a heap TID, the latter
  * as an integer in TID order.  All the keys of one tree are different.
  *
- * The group stands for what the columns before the fingerprint have, see
- * index/group.h; it is 0 in an index of one column, whose pages do not have it.
+ * The group is a hash of the columns before the fingerprint, see
+ * index/group.h. It is 0 in an index of one column, whose pages do not store
+ * it.
  */
 typedef struct ShBtKey
 {
@@ -72,8 +73,8 @@ typedef struct ShBtOpaqueData
 	uint16		tree;
 	uint8		level;			/* 0 for a leaf */
 	uint8		flags;
-	uint16		sorted;			/* that many entries, the first ones of a
-								 * leaf, ascend by group and fingerprint */
+	uint16		sorted;			/* length of the sorted run at the start of a
+								 * leaf, ascending by group and fingerprint */
 	uint16		page_id;		/* SHBT_PAGE_ID */
 } ShBtOpaqueData;
 
@@ -82,8 +83,7 @@ typedef ShBtOpaqueData *ShBtOpaque;
 /* flags */
 #define SHBT_META			0x01	/* the metapage */
 #define SHBT_ROOT			0x02	/* root of its tree */
-#define SHBT_GROUPED		0x04	/* its entries have groups, and so have
-									 * those of all pages of the index */
+#define SHBT_GROUPED		0x04	/* entries have groups, on all pages */
 
 /* an entry's pointer in an inner page */
 typedef struct ShBtDownlink
@@ -112,14 +112,14 @@ typedef struct ShBtMetaPageData
 	uint16		blocks;			/* the scheme: m */
 	uint16		distance;		/* and k */
 	uint16		ntrees;			/* tables of the scheme + 1 */
-	uint16		columns;		/* at least 1; more make the pages grouped */
+	uint16		columns;		/* if more than 1, all pages are grouped */
 	uint32		unused[4];		/* 0 */
 	ShBtRoot	roots[FLEXIBLE_ARRAY_MEMBER];
 } ShBtMetaPageData;
 
 /*
- * The special area is always in the same place.  Not to ask the header for it
- * lets the CPU fetch both ends of the page at once.
+ * The special area is always in the same place.  Using a constant instead of
+ * the header lets the CPU fetch both ends of the page at once.
  */
 #define ShBtPageGetOpaque(page) \
 	((ShBtOpaque) ((page) + BLCKSZ - MAXALIGN(sizeof(ShBtOpaqueData))))
@@ -128,7 +128,7 @@ typedef struct ShBtMetaPageData
 
 #define SHBT_PAGE_SPACE \
 	(BLCKSZ - MAXALIGN(SizeOfPageHeaderData) - MAXALIGN(sizeof(ShBtOpaqueData)))
-/* an entry of a leaf also takes the bit that marks it as dead */
+/* an entry of a leaf also takes one bit, which marks it as dead */
 #define SHBT_LEAF_CAPACITY_OF(pointer_width) \
 	((int) ((SHBT_PAGE_SPACE - 1) * BITS_PER_BYTE / \
 			((sizeof(uint64) + (pointer_width)) * BITS_PER_BYTE + 1)))
@@ -146,8 +146,8 @@ shbt_is_grouped(Relation index)
 }
 
 /*
- * Can a row have that TID?  To be asked before it is looked up: to read an
- * invalid block would even extend the table.
+ * Can a row have this TID?  Check before looking it up: reading an invalid
+ * block would extend the table.
  */
 static inline bool
 shbt_is_row_tid(const ItemPointerData *tid)
@@ -340,7 +340,7 @@ shbt_page_key(Page page, int i)
 	return shbt_page_is_leaf(page) ? shbt_leaf_key(page, i) : shbt_inner_key(page, i);
 }
 
-/* an entry of a page, where its order is looked for */
+/* an entry of a page, for sorting */
 typedef struct ShBtSortedEntry
 {
 	ShBtKey		key;

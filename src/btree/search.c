@@ -15,12 +15,12 @@
 #include "btree/search.h"
 #include "compat.h"
 
-/* how often a metapage may be out of date when it has just been read */
+/* give up after this many root changes in a row */
 #define MAX_ROOT_CHANGES	64
 
 /*
- * Go down from a place to the page of a level that holds the key.  Returns
- * InvalidBuffer if what was remembered of the place is wrong, see shbt_visit.
+ * Descend from a place to the page of a level that holds the key.  Returns
+ * InvalidBuffer if a remembered place is wrong, see shbt_visit.
  */
 static Buffer
 go_down(Relation index, int tree, int level, ShBtKey key, ShBtPlace *place,
@@ -41,10 +41,10 @@ go_down(Relation index, int tree, int level, ShBtKey key, ShBtPlace *place,
 /*
  * Find the page of a tree and level whose range holds the key.
  *
- * Returns its buffer, pinned and locked in the given mode.  On the way at
- * most one other page is locked at a time, in share mode, and none while the
- * result is waited for.  key must be below SHBT_HIGHEST_KEY, and level not
- * above that of the root.
+ * Returns its buffer, pinned and locked in the given mode.  On the way at most
+ * one other page is locked at a time, in share mode, and none while waiting
+ * for the lock on the result.  key must be below SHBT_HIGHEST_KEY, and level
+ * not above that of the root.
  */
 Buffer
 shbt_search(Relation index, int tree, int level, ShBtKey key, int lockmode)
@@ -76,7 +76,7 @@ shbt_search(Relation index, int tree, int level, ShBtKey key, int lockmode)
 				return buffer;
 		}
 
-		/* each time there is less in the map that can be wrong */
+		/* each time, less remains in the map that can be wrong */
 		if (at_root)
 		{
 			shbt_forget_metapage(index);
@@ -88,7 +88,7 @@ shbt_search(Relation index, int tree, int level, ShBtKey key, int lockmode)
 						  "index \"%s\" has a root that is none in the metapage, block %u");
 }
 
-/* Place of an entry of a leaf; -1 if it is not there. */
+/* Position of an entry of a leaf; -1 if it is not there. */
 static int
 find_entry(Page leaf, ShBtKey key)
 {

@@ -3,10 +3,10 @@
  * split.c
  *	  Splitting full pages.
  *
- * After Lehman and Yao (1981), with one difference to nbtree: a page is split
- * and its new sibling is made known to the parent in one WAL record.  If the
- * parent has no room, it is split first, on its own.  So there is no state in
- * which a split is half done, and nobody has to look for one.
+ * This follows Lehman and Yao (1981), with one difference from nbtree: a page
+ * is split and the downlink to its new sibling is added to the parent in one
+ * WAL record.  If the parent has no room, it is split first, on its own. Hence
+ * there are no incomplete splits, and no code to look for them.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,15 +31,15 @@ same_fingerprint(ShBtKey a, ShBtKey b)
 /*
  * Number of entries that stay on the left page.
  *
- * Three fifths: the entries that move are logged with their new page, those
- * that stay are not, so this saves a fifth of the WAL of a split, and leaves
- * pages hardly less full on average than halves would.  Not inside a run of
- * equal fingerprints if the run ends near: ranges of equal prefixes should lie
- * on one page.
+ * Three fifths: the entries that move are logged with their new page, and
+ * those that stay are not, so this saves a fifth of the WAL of a split, and
+ * leaves pages hardly less full on average than halves would.  A run of equal
+ * fingerprints is not divided if it ends nearby, since ranges of equal
+ * prefixes should be on one page.
  *
- * A page of nothing but one fingerprint gets its new entries mostly at its
- * end, as TIDs tend to ascend, so there the left page is left as full as a
- * build would.
+ * If all entries of a page have the same fingerprint, new entries mostly
+ * arrive at its end, since TIDs tend to ascend.  In that case the left page
+ * keeps as many entries as a build would put there.
  */
 static int
 choose_split(const ShBtSortedEntry *entries, int count, int fillfactor)
@@ -63,10 +63,11 @@ choose_split(const ShBtSortedEntry *entries, int count, int fillfactor)
 }
 
 /*
- * Remove all but the first stay entries of the order from a page.
+ * Remove all entries from a page except the first "stay" ones of the given
+ * order.
  *
- * The entries that stay keep their places as far as they can, so that little
- * of the page changes and little is logged.
+ * The entries that stay keep their positions as far as possible, so that
+ * little of the page changes and little is logged.
  */
 static void
 keep_entries(Page page, const ShBtSortedEntry *entries, int count, int stay)
@@ -97,9 +98,9 @@ keep_entries(Page page, const ShBtSortedEntry *entries, int count, int stay)
 /*
  * Split a page that is full.
  *
- * The caller has left, and its parent if it has one, pinned and exclusively
+ * The caller has "left", and its parent if it has one, pinned and exclusively
  * locked; both are unlocked and released here.  parent is InvalidBuffer for
- * the root, which gets a new parent; else it has room.
+ * the root, which gets a new parent; otherwise the parent has room.
  */
 static void
 split_page(Relation index, Buffer left, Buffer parent, int fillfactor)
@@ -188,8 +189,8 @@ split_page(Relation index, Buffer left, Buffer parent, int fillfactor)
  *
  * fillfactor, in percent, is how full a page of equal fingerprints is left.
  * The caller holds no lock on any page of the index, and none is held on
- * return.  Locks are taken from the leaf upwards, then on new pages, which
- * nobody else can know, then on the metapage.
+ * return.  Locks are taken from the leaf upwards, then on new pages, which no
+ * other backend can know, then on the metapage.
  */
 void
 shbt_split(Relation index, int tree, int level, ShBtKey key, int fillfactor)

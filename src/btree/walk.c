@@ -28,8 +28,8 @@ shbt_walk_start(ShBtWalk *walk, Relation index, int tree, int level)
 }
 
 /*
- * Let the next page be the one that holds a key, instead of those up to it, if it
- * is none of the pages before.
+ * Skip to the page that holds a key, unless the walk has already passed that
+ * page.
  */
 void
 shbt_walk_seek(ShBtWalk *walk, ShBtKey key)
@@ -43,11 +43,11 @@ shbt_walk_seek(ShBtWalk *walk, ShBtKey key)
 /*
  * Copy the next page.  Returns false after the last.
  *
- * That a page starts where the one before it ended is checked on the way, so
- * the keys of the copies cover the level without gap or overlap, but for what was
- * passed over, whatever is inserted meanwhile: a page never gives up its low
- * fence, so the one that holds a key beyond the end of a copy begins there or
- * later.  Holds no lock or pin on return.
+ * The walk checks that each page starts where the one before it ended.  Except
+ * for skipped pages, the copies therefore cover the level without gap or
+ * overlap, no matter what is inserted at the same time: the low fence of a
+ * page never changes, so the page that holds a key beyond the end of a copy
+ * begins there or later.  Holds no lock or pin on return.
  */
 bool
 shbt_walk_next(ShBtWalk *walk)

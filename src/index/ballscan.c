@@ -3,14 +3,14 @@
  * ballscan.c
  *	  Reading all entries within a ball.
  *
- * This is a list of probes (bits/probe.h), each a walk over some leaves of
- * one table, in ascending order and each leaf once: group by group, and in
- * each over the prefixes that the probe is for.  A leaf is read in one
- * go: what matches on it is copied, and its lock given up.
+ * A ball is read by a list of probes (bits/probe.h).  Each probe visits some
+ * leaves of one table, in ascending order and each leaf once: group by group,
+ * and within each group the prefixes of the probe.  A leaf is read in one
+ * step: its matches are copied, and the lock is released.
  *
- * No row is met twice: a row has one entry in each table, each leaf of a table
- * is read once, and of the probes that come across a match only the one that
- * owns it returns it.
+ * No row is returned twice: a row has one entry in each table, a probe reads
+ * each leaf once, and of the probes that meet a match only the one that owns
+ * it returns it.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,7 +30,10 @@
 #include "compat.h"
 #include "index/ballscan.h"
 
-/* the leaves of so many groups are counted, those of others are like them */
+/*
+ * the leaves of this many groups are counted; the others are assumed to be
+ * alike
+ */
 #define MAX_COUNTED		32
 
 /*
@@ -56,8 +59,8 @@ shidx_ball_begin(ShIdxBallScan *scan, Relation index, ShBitsScheme *scheme)
 }
 
 /*
- * Set in which groups is read from now on; their list must live as long as that
- * is so.  Before balls are read, shidx_ball_count_leaves has to be called.
+ * Set the groups to read from now on; the list must live as long as it is in
+ * use. Before balls are read, shidx_ball_count_leaves has to be called.
  */
 void
 shidx_ball_set_groups(ShIdxBallScan *scan, const ShIdxGroups *groups)
@@ -68,8 +71,8 @@ shidx_ball_set_groups(ShIdxBallScan *scan, const ShIdxGroups *groups)
 }
 
 /*
- * See about how many leaves the groups have, of which there is one at least, on
- * inner pages.
+ * Estimate, from inner pages, how many leaves the groups have.  There must be
+ * at least one group.
  */
 void
 shidx_ball_count_leaves(ShIdxBallScan *scan)
@@ -90,7 +93,10 @@ shidx_ball_count_leaves(ShIdxBallScan *scan)
 			leaves += shbt_count_leaves(scan->index, 0, groups->list[place]);
 		}
 
-		/* no more than there are, where small groups share leaves */
+		/*
+		 * small groups share leaves, so there cannot be more than the table
+		 * has
+		 */
 		leaves = Min(leaves / counted, Max(table / groups->count, 1));
 	}
 	if (leaves != scan->leaves_per_table)
@@ -101,7 +107,7 @@ shidx_ball_count_leaves(ShIdxBallScan *scan)
 }
 
 /*
- * How many leaves of a table all groups have that are read.
+ * The number of leaves of a table that the groups to read have together.
  */
 double
 shidx_ball_leaves(const ShIdxBallScan *scan)
@@ -110,7 +116,7 @@ shidx_ball_leaves(const ShIdxBallScan *scan)
 }
 
 /*
- * Plan how to search balls of a radius >= 0, unless that is planned already.
+ * Plan how to search balls of a radius >= 0, unless that plan exists already.
  */
 void
 shidx_ball_plan(ShIdxBallScan *scan, int radius)
@@ -125,9 +131,9 @@ shidx_ball_plan(ShIdxBallScan *scan, int radius)
 }
 
 /*
- * Plan how to read what the ball of a radius has beyond a smaller one, as
- * shbits_plan_ring does.  Returns false, with no plan of use, if that is not
- * done by probes.
+ * Plan how to read what the ball of a radius has in addition to a smaller one,
+ * as shbits_plan_ring does.  Returns false, without a usable plan, if this is
+ * not done by probes.
  */
 bool
 shidx_ball_plan_ring(ShIdxBallScan *scan, int inner, int radius)
@@ -138,7 +144,7 @@ shidx_ball_plan_ring(ShIdxBallScan *scan, int inner, int radius)
 }
 
 /*
- * No page of the walk has been read yet.
+ * Start a probe anew: none of its pages has been read yet.
  */
 static void
 restart(ShIdxBallScan *scan)
@@ -149,8 +155,8 @@ restart(ShIdxBallScan *scan)
 }
 
 /*
- * Ask for the first leaf of each probe in the first group, but not of those that
- * read a whole table.
+ * Prefetch the first leaf of each probe in the first group, except for probes
+ * that read a whole table.
  */
 static void
 look_ahead(ShIdxBallScan *scan)
@@ -180,8 +186,8 @@ look_ahead(ShIdxBallScan *scan)
 }
 
 /*
- * Read a ball from now on, by the first probe of a plan.  Gives up the pin of the
- * last one.
+ * Read a ball from now on, beginning with the first probe of a plan.  Releases
+ * the pin of the last ball.
  */
 static void
 set_ball(ShIdxBallScan *scan, SimhashBall ball)
@@ -195,7 +201,7 @@ set_ball(ShIdxBallScan *scan, SimhashBall ball)
 
 /*
  * Start to read the entries within a ball; one of a negative radius is empty.
- * Gives up the pin of the last one.  Reads no page yet.
+ * Releases the pin of the last ball.  Reads no page yet.
  */
 void
 shidx_ball_start(ShIdxBallScan *scan, SimhashBall ball)
@@ -212,7 +218,7 @@ shidx_ball_start(ShIdxBallScan *scan, SimhashBall ball)
 
 /*
  * Start to read, of the entries within a ball, those that the probes of the
- * ring that was planned last come across.
+ * last planned ring meet.
  */
 void
 shidx_ball_start_ring(ShIdxBallScan *scan, SimhashBall ball)
@@ -230,11 +236,11 @@ shidx_ball_start_table(ShIdxBallScan *scan, SimhashBall ball)
 {
 	set_ball(scan, ball);
 	shbits_plan_table(scan->leaves_per_table, &scan->plan);
-	scan->plan_radius = -1;		/* the plan is not what that radius gets */
+	scan->plan_radius = -1;		/* the plan does not depend on the radius */
 }
 
 /*
- * What lies beyond a smaller radius is no longer wanted.
+ * Reduce the radius: matches beyond it are no longer wanted.
  */
 void
 shidx_ball_narrow(ShIdxBallScan *scan, int radius)
@@ -244,8 +250,8 @@ shidx_ball_narrow(ShIdxBallScan *scan, int radius)
 }
 
 /*
- * Start to read the entries of the null fingerprints.  Gives up the pin of
- * the last ball.
+ * Start to read the entries of the null fingerprints.  Releases the pin of the
+ * last ball.
  */
 void
 shidx_ball_start_nulls(ShIdxBallScan *scan)
@@ -256,7 +262,7 @@ shidx_ball_start_nulls(ShIdxBallScan *scan)
 }
 
 /*
- * Give up the pin, if one is held.
+ * Release the pin, if one is held.
  */
 void
 shidx_ball_release(ShIdxBallScan *scan)
@@ -267,8 +273,8 @@ shidx_ball_release(ShIdxBallScan *scan)
 }
 
 /*
- * The first fingerprint >= from, as the probe's table has it, whose prefix the
- * probe is for.  Returns false if there is none.
+ * Find the first fingerprint >= from, in the permutation of the probe's table,
+ * whose prefix belongs to the probe.  Returns false if there is none.
  */
 static bool
 next_prefix(const ShIdxBallScan *scan, const ShBitsProbe *probe, uint64 from, uint64 *next)
@@ -290,10 +296,10 @@ next_prefix(const ShIdxBallScan *scan, const ShBitsProbe *probe, uint64 from, ui
 }
 
 /*
- * The first fingerprint >= from, as the probe's table has it, that the probe
- * can own.  Returns false if there is none.
+ * Find the first fingerprint >= from, in the permutation of the probe's table,
+ * that the probe can own.  Returns false if there is none.
  *
- * It may return one that cannot match after all, but never skips one that can.
+ * It may return one that turns out not to match, but never skips one that can.
  */
 static bool
 next_in_probe(const ShIdxBallScan *scan, const ShBitsProbe *probe, uint64 from, uint64 *next)
@@ -303,7 +309,7 @@ next_in_probe(const ShIdxBallScan *scan, const ShBitsProbe *probe, uint64 from, 
 	if (!next_prefix(scan, probe, from, &candidate))
 		return false;
 
-	/* ranges are mostly short: jump only where one turned out not to be */
+	/* ranges are mostly short: jump only if this one turned out to be long */
 	if (!scan->started)
 	{
 		*next = candidate;
@@ -313,9 +319,10 @@ next_in_probe(const ShIdxBallScan *scan, const ShBitsProbe *probe, uint64 from, 
 }
 
 /*
- * Move to the first of the listed groups that the walk has something left of.
- * Returns false if there is none; else *from is where that begins: right of the
- * last page if *right, or else at the start of the group.
+ * Move to the first of the listed groups of which something remains to be
+ * read. Returns false if there is none.  Otherwise *from is where the rest
+ * begins: on the page to the right of the last one if *right, or at the start
+ * of the group.
  */
 static pg_attribute_always_inline bool
 find_group(ShIdxBallScan *scan, uint64 *from, bool *right)
@@ -339,9 +346,9 @@ find_group(ShIdxBallScan *scan, uint64 *from, bool *right)
 }
 
 /*
- * The first key that the probe can own, at the start or right of the last page.
- * Returns false if there is none.  Sets *right if it is that page which is to be
- * read, whatever the key.
+ * Find the first key that the probe can own, at the start or to the right of
+ * the last page.  Returns false if there is none.  Sets *right if the page to
+ * the right is to be read, whatever the key.
  */
 static pg_attribute_always_inline bool
 next_key(ShIdxBallScan *scan, const ShBitsProbe *probe, ShBtKey *next, bool *right)
@@ -365,7 +372,9 @@ next_key(ShIdxBallScan *scan, const ShBitsProbe *probe, ShBtKey *next, bool *rig
 		*right = false;
 	}
 
-	/* what is not far from the last page is on the next one, most likely */
+	/*
+	 * a key close to the end of the last page is most likely on the next one
+	 */
 	*right &= fp - from <= scan->width;
 	*next = shbt_make_key(*scan->group, fp, 0);
 	return true;
@@ -383,8 +392,8 @@ count_search(ShIdxBallScan *scan)
 }
 
 /*
- * Read the page that holds a key, or the one to the right of the last, to which
- * the pin of that one passes.  Locks it in share mode.
+ * Read the page that holds a key or, if right is true, the one to the right of
+ * the last page, whose pin is released.  Locks it in share mode.
  */
 static pg_attribute_always_inline Buffer
 read_page(ShIdxBallScan *scan, int tree, ShBtKey key, bool right)
@@ -405,10 +414,11 @@ read_page(ShIdxBallScan *scan, int tree, ShBtKey key, bool right)
 }
 
 /*
- * Move to the next page of the current walk, or the first of the next one.
+ * Move to the next page of the current probe, or the first page of the next
+ * one.
  *
- * Returns its buffer, pinned and locked in share mode, or InvalidBuffer at
- * the end.  The pin of the last page is given up.
+ * Returns its buffer, pinned and locked in share mode, or InvalidBuffer at the
+ * end.  The pin of the last page is released.
  */
 static Buffer
 next_page(ShIdxBallScan *scan)
@@ -483,8 +493,8 @@ is_wanted(const ShIdxGroups *groups, uint32 group)
 }
 
 /*
- * Of entries of a leaf, whose places are counted from first, keep those that
- * belong to a wanted group.
+ * Of the entries found on a leaf, whose positions are relative to first, keep
+ * those that belong to a wanted group.
  */
 static int
 keep_groups(const ShIdxBallScan *scan, Page page, int first, uint16 *found, int nfound)
@@ -501,8 +511,8 @@ keep_groups(const ShIdxBallScan *scan, Page page, int first, uint16 *found, int 
 }
 
 /*
- * Copy what matches among the entries first .. end - 1 of a leaf of the
- * current probe.
+ * Copy the matches among the entries first .. end - 1 of a leaf of the current
+ * probe.
  */
 static void
 collect_between(const ShIdxBallScan *scan, Page page, int first, int end,
@@ -528,8 +538,7 @@ collect_between(const ShIdxBallScan *scan, Page page, int first, int end,
 }
 
 /*
- * Is there one group, at most, that can be wanted of a leaf?  Then it is that
- * in which the walk is.
+ * Can at most one wanted group be on a leaf?  If so, it is the current one.
  */
 static bool
 wants_one_group(const ShIdxBallScan *scan, Page page)
@@ -542,10 +551,10 @@ wants_one_group(const ShIdxBallScan *scan, Page page)
 }
 
 /*
- * Copy what matches on a leaf of the current probe.
+ * Copy the matches on a leaf of the current probe.
  *
- * If the probe is for one prefix, of the sorted entries only those that have
- * it need be looked at, which saves memory traffic more than work.
+ * If the probe is for a single prefix, only those of the sorted entries that
+ * have it are read, which saves memory accesses more than work.
  */
 static void
 collect_matches(const ShIdxBallScan *scan, Page page, ShIdxMatches *matches)
@@ -597,8 +606,8 @@ collect_nulls(const ShIdxBallScan *scan, Page page, ShIdxMatches *matches)
  * or when the allowance of pages is used up.
  *
  * With keep_pin the page of the matches stays pinned until the next call:
- * VACUUM then waits before it removes their entries, and so before it makes
- * their TIDs free for other rows.  No lock is held on return.
+ * VACUUM then waits before it removes their entries, and hence before their
+ * TIDs can be reused.  No lock is held on return.
  */
 bool
 shidx_ball_next(ShIdxBallScan *scan, ShIdxMatches *matches)
@@ -647,13 +656,14 @@ shidx_ball_next(ShIdxBallScan *scan, ShIdxMatches *matches)
 }
 
 /*
- * Mark the entries of some of the matches that were returned last, those whose
- * places in *matches are in dead[]: their rows are dead to everybody.
+ * Mark the entries of some of the matches that were returned last as dead:
+ * those whose positions in *matches are in dead[].  Their rows are dead to all
+ * transactions.
  *
- * It must be certain that the TIDs belong to no other rows by now.  The pin of
- * the leaf, if it has been kept, has held VACUUM off; else the leaf must not
- * have changed, which shows only if it is logged.  Locks the leaf in share
- * mode for the time being.
+ * The TIDs must certainly not have been reused.  If the pin of the leaf has
+ * been kept, it has held off VACUUM.  Otherwise the leaf must be unchanged,
+ * which its LSN shows only if the index is WAL-logged.  Locks the leaf in
+ * share mode while it is marked.
  */
 void
 shidx_ball_mark_dead(ShIdxBallScan *scan, const ShIdxMatches *matches,

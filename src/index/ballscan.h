@@ -35,29 +35,29 @@ typedef struct ShIdxBallScan
 	bool		skip_dead;		/* entries that are marked as dead */
 	uint64	   *nsearches;		/* counts searches for EXPLAIN; or NULL */
 
-	ShIdxGroups groups;			/* what is read lies in them */
-	double		leaves_per_table;	/* of one of them, on average; or of all */
+	ShIdxGroups groups;			/* the groups to read */
+	double		leaves_per_table;	/* of one group, on average; or of all */
 
 	/* how the ball is searched; good for plan_radius */
-	int			plan_radius;	/* -1: no plan yet, or not that of a ball */
+	int			plan_radius;	/* -1: no plan yet, or not one for a ball */
 	ShBitsProbePlan plan;
 
 	/* where we are */
-	int64		allowance;		/* about how many pages may yet be read: at 0
+	int64		allowance;		/* about how many more pages may be read; at 0
 								 * the ball ends, complete or not */
-	bool		nulls;			/* among the null fingerprints, not in a ball */
+	bool		nulls;			/* read the null fingerprints, not a ball */
 	SimhashBall ball;
 	int			probe;
 	bool		started;		/* the probe has read a page */
-	const uint32 *group;		/* that it is in, unless it reads all */
+	const uint32 *group;		/* the current one, unless all are read */
 	const uint32 *groups_end;
-	uint64		query;			/* centre of the ball, as the probe's table
-								 * has it */
+	uint64		query;			/* center of the ball, permuted for the
+								 * probe's table */
 	BlockNumber block;			/* of the last page that was read */
-	XLogRecPtr	lsn;			/* what it had, if it had matches */
+	XLogRecPtr	lsn;			/* its LSN, if it had matches */
 	BlockNumber right;
 	ShBtKey		high;
-	uint64		width;			/* of what it may hold of the group of its end */
+	uint64		width;			/* of its key range within the last group */
 	Buffer		pin;			/* that page, if keep_pin */
 } ShIdxBallScan;
 

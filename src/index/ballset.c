@@ -4,12 +4,13 @@
  *	  Many balls: in which of them does a fingerprint lie?
  *
  * The method is that of the index itself.  The bits are cut into one more
- * blocks than the radius of the balls: in one of them a fingerprint agrees
- * with the centre of each ball that it lies in.  So for each block the balls
- * are listed by its value.  Large radii make blocks too small to tell balls
- * apart, and so do centres that agree in many bits; then all centres are
- * compared with, by vectors, as the entries of a leaf are.  Balls of radius 0
- * are found by their order.
+ * block than the radius of the balls.  A fingerprint agrees with the center of
+ * each ball that it lies in, in at least one of these blocks.  So for each
+ * block the balls are listed by its value.  For large radii the blocks are too
+ * small to tell balls apart, and so they are if the centers agree in many
+ * bits.  Then the fingerprint is compared with all centers by vector
+ * instructions, as with the entries of a leaf.  Balls of radius 0 are found by
+ * binary search.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,22 +24,24 @@
 #include "btree/page.h"
 #include "index/ballset.h"
 
-/* so few balls are compared with one by one */
+/* up to this many balls are compared one by one */
 #define FEW_BALLS		16
 
-/* the largest part of the balls that lists by blocks may leave, on average */
+/*
+ * lists by blocks must leave no more than this share of the balls, on average
+ */
 #define MAX_LEFT			0.125
 
-/* how many centres are compared with between checks for interrupts */
+/* how many centers are compared between checks for interrupts */
 #define CHUNK			1024
 
-/* what a comparison takes, as part of the time for a page */
+/* the cost of a comparison, relative to that of reading a page */
 #define NARROW_WORK		0.05
 #define WIDE_WORK		0.0002
 
 #define ST_SORT sort_balls
 #define ST_ELEMENT_TYPE SimhashBall
-/* of one centre the largest first, which holds the others */
+/* for equal centers the largest ball first, which contains the others */
 #define ST_COMPARE(a, b) \
 	((a)->centre != (b)->centre ? ((a)->centre < (b)->centre ? -1 : 1) : \
 	 (a)->radius > (b)->radius ? -1 : (a)->radius < (b)->radius)
@@ -48,8 +51,8 @@
 #include "lib/sort_template.h"
 
 /*
- * Drop balls that are empty, or lie in another one with the same centre; all
- * but one if that holds everything.
+ * Drop balls that are empty, or are contained in another one with the same
+ * center.  If a ball contains everything, drop all others.
  */
 static void
 simplify(ShIdxBallSet *set)
@@ -80,8 +83,8 @@ block_value(const ShIdxBallBlock *block, uint64 fp)
 }
 
 /*
- * List the narrow balls, of which there are so many, by the value of a block.
- * Returns the average length of the list that a centre is in.
+ * List the nnarrow narrow balls by the value of a block.  Returns the average
+ * length of the list that a center is in.
  */
 static double
 fill_block(const ShIdxBallSet *set, ShIdxBallBlock *block, int nnarrow)
@@ -110,7 +113,7 @@ fill_block(const ShIdxBallSet *set, ShIdxBallBlock *block, int nnarrow)
 		squares += (double) count * count;
 	}
 
-	/* each start moves to its end, which is where the next one was */
+	/* each start advances to its end, where the next list started */
 	for (int i = 0; i < set->nballs; i++)
 	{
 		if (set->balls[i].radius <= SHIDX_NARROW_RADIUS)
@@ -155,7 +158,7 @@ make_blocks(ShIdxBallSet *set, int radius, int nnarrow)
 }
 
 /*
- * List the centres of the balls with a radius above that.
+ * List the centers of the balls with a larger radius than the given one.
  */
 static void
 list_centres(ShIdxBallSet *set, int radius, int count)
@@ -201,7 +204,7 @@ make_index(ShIdxBallSet *set)
  * Make a set of set->balls[0 .. nballs - 1], which may have any radius.  Balls
  * that are not needed are dropped.
  *
- * Allocates in the current memory context, about as much as the balls take.
+ * Allocates about as much memory as the balls take, in the current context.
  */
 void
 shidx_make_ball_set(ShIdxBallSet *set)
@@ -319,8 +322,8 @@ shidx_in_balls(const ShIdxBallSet *set, int nballs, uint64 fp)
 }
 
 /*
- * What it takes to compare a fingerprint with all balls, as part of the time
- * for a page.
+ * The cost of comparing a fingerprint with all balls, relative to that of
+ * reading a page.
  */
 double
 shidx_comparing_work(const ShIdxBallSet *set)
@@ -333,7 +336,7 @@ shidx_comparing_work(const ShIdxBallSet *set)
 }
 
 /*
- * The same where only the number of balls of each radius is known.
+ * The same, if only the number of balls of each radius is known.
  */
 double
 shidx_usual_work(const int *counts)
@@ -346,9 +349,9 @@ shidx_usual_work(const int *counts)
 }
 
 /*
- * Plan to find all that lies in balls, of which there are counts[r] of radius
- * r, by reading a table from end to end, and comparing each entry with all if
- * there is more than one, which takes so much work.
+ * Plan to find everything that lies in the balls by reading a table from end
+ * to end.  There are counts[r] balls of radius r.  If there is more than one
+ * ball, each entry is compared with all of them, at the given cost.
  */
 void
 shidx_plan_balls_by_table(const int *counts, double work, double leaves_per_table,
@@ -365,8 +368,9 @@ shidx_plan_balls_by_table(const int *counts, double work, double leaves_per_tabl
 }
 
 /*
- * Plan how to find all that lies in them: one ball after the other, or, where
- * they are so many that this costs more, in that way.
+ * Plan how to find everything that lies in the balls: by reading one ball
+ * after the other or, if there are so many that this would cost more, by
+ * reading a table.
  */
 void
 shidx_plan_balls(const int *counts, double work, const ShBitsScheme *scheme,

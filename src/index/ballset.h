@@ -16,41 +16,41 @@
 /* larger balls are not listed by blocks */
 #define SHIDX_NARROW_RADIUS		6
 
-/* balls listed by some bits of their centres */
+/* balls listed by some bits of their centers */
 typedef struct ShIdxBallBlock
 {
-	int			shift;			/* where the block begins */
-	uint64		mask;			/* of its bits, once shifted */
-	int		   *starts;			/* in members, of each value of the block */
-	int		   *members;		/* places of balls; of each value, ascending */
+	int			shift;			/* the lowest bit of the block */
+	uint64		mask;			/* of its bits, after the shift */
+	int		   *starts;			/* where each value's list starts in members */
+	int		   *members;		/* positions of balls, each list ascending */
 } ShIdxBallBlock;
 
 typedef struct ShIdxBallIndex
 {
 	int			nblocks;		/* 0 if no balls are listed by blocks */
 	ShIdxBallBlock blocks[SHIDX_NARROW_RADIUS + 1];
-	int			ncentres;		/* of the other balls, ascending */
+	int			ncentres;		/* of the other balls */
 	uint64	   *centres;
-	int		   *places;			/* of these balls */
+	int		   *places;			/* positions of these balls */
 	int			radius;			/* the largest one of them */
 } ShIdxBallIndex;
 
 typedef struct ShIdxBallSet
 {
 	int			nballs;
-	SimhashBall *balls;			/* by centre, which are all different */
+	SimhashBall *balls;			/* sorted by center; all centers differ */
 	bool		points;			/* all radii are 0 */
-	ShIdxBallIndex *index;		/* NULL if there are but a few, or points */
+	ShIdxBallIndex *index;		/* NULL if there are only a few, or points */
 } ShIdxBallSet;
 
-/* what it takes to find all that lies in some balls, in pages read */
+/* the cost of finding everything that lies in some balls */
 typedef struct ShIdxBallsPlan
 {
 	bool		table;			/* a table is read from end to end */
 	double		ranges;
 	double		pages;
-	double		comparing;		/* about how many pages could be read while
-								 * entries are compared with the balls */
+	double		comparing;		/* cost of comparing entries with balls, in
+								 * pages */
 } ShIdxBallsPlan;
 
 extern void shidx_make_ball_set(ShIdxBallSet *set);

@@ -3,8 +3,8 @@
  * build.c
  *	  Building a simhash index.
  *
- * The rows of the table are collected, sorted for each tree in turn, and its
- * pages written.
+ * The rows of the table are collected.  Then, for each tree in turn, they are
+ * sorted, and the pages of the tree are written.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,7 +27,7 @@
 #include "sort/entrysort.h"
 
 /*
- * Build without other processes.
+ * Build without parallel workers.
  */
 static void
 build_alone(Relation heap, Relation index, IndexInfo *info, const ShBitsScheme *scheme,
@@ -56,7 +56,7 @@ build_alone(Relation heap, Relation index, IndexInfo *info, const ShBitsScheme *
 		shsort_start_table(rows, &scheme->tables[t]);
 		shidx_write_tree(&build, rows, t);
 	}
-	/* the first table permutes nothing where all fingerprints are 0 */
+	/* all fingerprints are 0 here, so any permutation will do */
 	shsort_start_table(nulls, &scheme->tables[0]);
 	shidx_write_tree(&build, nulls, scheme->ntables);
 	shidx_end_pages(build.pages);
@@ -91,7 +91,7 @@ shidx_build(Relation heap, Relation index, struct IndexInfo *info)
 }
 
 /*
- * Log a page of the init fork and let it go.
+ * Log a page of the init fork, and unlock and release it.
  */
 static void
 finish_init_page(Buffer buffer)

@@ -3,16 +3,16 @@
  * build_pages.c
  *	  Writing and logging the pages of a new index.
  *
- * Nobody else can read the index before the build commits, so its pages do not
- * go through the buffer manager: they are filled in local memory, and a few at
- * a time are logged, in one record, and given to the operating system.  Before
- * that the file gets its full length, so that several processes can write
- * their pages in any order.
+ * No other backend can read the index before the build commits, so its pages
+ * bypass the buffer manager.  They are filled in local memory, logged a few at
+ * a time in one record, and written to the file.  Before that the file gets
+ * its full length, so that several processes can write their pages in any
+ * order.
  *
- * A page that is not in a buffer is not written by a checkpoint.  So one that
- * begins after pages have been logged, and from which recovery would not
- * replay them, must wait until they have been written and it has been told to
- * flush their file.  That is what DELAY_CHKPT_START is for.
+ * A checkpoint does not write pages that are not in buffers.  If it begins
+ * after pages have been logged, recovery from it would not replay them.  Such
+ * a checkpoint must therefore wait until the pages have been written and the
+ * flush of their file has been requested, which DELAY_CHKPT_START achieves.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,7 +27,7 @@
 #include "compat.h"
 #include "index/build_pages.h"
 
-/* pages that are written at a time; a record can have as many */
+/* pages that are written at a time; a record can hold this many */
 #define WRITE_PAGES		32
 
 struct ShIdxPageWriter
@@ -43,10 +43,11 @@ struct ShIdxPageWriter
 /*
  * Give an empty index its full length, in pages of zeros.
  *
- * If the pages are then written from the first to the last, they need not
- * occupy the disk yet.  Else they must: to replay a page, recovery fills the
- * file up to it.  If the disk has no room for that, the build ends with an
- * error, but after a crash the server could not start.
+ * If the pages are then written from the first to the last, the disk space
+ * need not be allocated yet.  Otherwise it must be.  To replay a page,
+ * recovery extends the file up to that page.  If the disk is too full for
+ * that, the build fails with an error, but after a crash the server would be
+ * unable to start.
  */
 void
 shidx_allocate_pages(Relation index, BlockNumber count, bool in_order)
@@ -67,9 +68,9 @@ shidx_allocate_pages(Relation index, BlockNumber count, bool in_order)
 
 /*
  * Begin to write pages of an index that has its full length.  Several
- * processes can do so at the same time, of different pages.  Whether they are
- * to be logged is for the leader to say: its relcache alone knows if the index
- * was made in this transaction.
+ * processes can write different pages at the same time.  The leader decides
+ * whether to log them, since only its relcache knows if the index was created
+ * in this transaction.
  */
 ShIdxPageWriter *
 shidx_begin_pages(Relation index, bool logged)
@@ -87,7 +88,7 @@ shidx_begin_pages(Relation index, bool logged)
 }
 
 /*
- * Write the pages to the file, and have the next checkpoint flush it.
+ * Write the pages to the file, and request that the next checkpoint flush it.
  */
 static void
 write_pages(ShIdxPageWriter *writer)
@@ -96,7 +97,7 @@ write_pages(ShIdxPageWriter *writer)
 
 	for (int i = 0; i < writer->count; i++)
 	{
-		/* the last page of each file speaks for those before */
+		/* request the flush with the last page of each segment file */
 		bool		flush = i + 1 == writer->count ||
 			writer->blocks[i + 1] / RELSEG_SIZE != writer->blocks[i] / RELSEG_SIZE;
 
@@ -123,7 +124,10 @@ flush_pages(ShIdxPageWriter *writer)
 		}
 		PG_FINALLY();
 		{
-			/* the disk may be full; the abort of a subtransaction leaves this */
+			/*
+			 * the disk may be full; aborting a subtransaction does not reset
+			 * this
+			 */
 			MyProc->delayChkptFlags &= ~DELAY_CHKPT_START;
 		}
 		PG_END_TRY();
@@ -149,7 +153,7 @@ shidx_add_page(ShIdxPageWriter *writer, BlockNumber block)
 }
 
 /*
- * Write what is left, and free memory.
+ * Write the remaining pages, and free memory.
  */
 void
 shidx_end_pages(ShIdxPageWriter *writer)

@@ -3,12 +3,13 @@
  * build_parallel.c
  *	  Building a simhash index with parallel workers.
  *
- * The leader and the workers do the same, in three phases.  First each scans a
- * part of the table and keeps its rows in a shared file.  When all have, one
- * allocates the pages of the index.  Then each takes one tree after the other,
- * reads the rows of all, sorts them for that tree and writes its pages.
+ * The leader and the workers do the same work, in three phases.  First each of
+ * them scans a part of the table and writes its rows to a shared file.  When
+ * all have finished, one of them allocates the pages of the index.  Then each
+ * takes one tree after the other, reads the rows of all processes, sorts them
+ * for that tree and writes its pages.
  *
- * A worker that starts late joins the phase that it finds.
+ * A worker that starts late joins the current phase.
  *
  *-------------------------------------------------------------------------
  */
@@ -38,14 +39,14 @@
 #include "index/build_tree.h"
 #include "sort/entrysort.h"
 
-/* keys of what is in the shared memory of a build */
+/* keys of the objects in the shared memory of a build */
 #define KEY_SHARED			UINT64CONST(0xB000000000000001)
 #define KEY_TABLE_SCAN		UINT64CONST(0xB000000000000002)
 #define KEY_QUERY_TEXT		UINT64CONST(0xB000000000000003)
 #define KEY_WAL_USAGE		UINT64CONST(0xB000000000000004)
 #define KEY_BUFFER_USAGE	UINT64CONST(0xB000000000000005)
 
-/* phases of the barrier: what those who are attached do */
+/* phases of the barrier: what the attached processes are doing */
 enum
 {
 	PHASE_SCAN,
@@ -76,7 +77,7 @@ typedef struct BuildShared
 	pg_atomic_uint32 next_tree;
 	pg_atomic_uint64 written;	/* entries */
 
-	/* of the scan, when it is over */
+	/* results of the scan, protected by the mutex */
 	slock_t		mutex;
 	bool		broken_hot_chain;
 	double		heap_tuples;
@@ -87,7 +88,7 @@ typedef struct BuildShared
 PGDLLEXPORT void shidx_build_worker(dsm_segment *seg, shm_toc *toc);
 
 /*
- * Scan a part of the table.  number is that of this process, from 0 on.
+ * Scan a part of the table.  number is the number of this process, from 0.
  */
 static void
 scan_part(BuildShared *shared, Relation heap, Relation index, IndexInfo *info,
@@ -112,7 +113,7 @@ scan_part(BuildShared *shared, Relation heap, Relation index, IndexInfo *info,
 }
 
 /*
- * When the scan is over: the build as this process sees it.
+ * Fill in this process's description of the build, after the scan.
  */
 static void
 begin_build(BuildShared *shared, Relation index, const ShBitsScheme *scheme, bool is_leader,
@@ -132,7 +133,7 @@ begin_build(BuildShared *shared, Relation index, const ShBitsScheme *scheme, boo
 }
 
 /*
- * Write trees until none is left that nobody has begun.
+ * Write trees until all have been taken by some process.
  */
 static void
 write_trees(BuildShared *shared, ShIdxBuild *build)
@@ -151,7 +152,7 @@ write_trees(BuildShared *shared, ShIdxBuild *build)
 	{
 		bool		is_null_tree = tree == build->scheme->ntables;
 
-		/* that of the nulls is the last */
+		/* the tree of the nulls is the last one */
 		if (is_null_tree && sort != NULL)
 		{
 			shsort_end(sort);
@@ -165,7 +166,7 @@ write_trees(BuildShared *shared, ShIdxBuild *build)
 									  shbt_is_grouped(build->index));
 		}
 
-		/* the first table permutes nothing where all fingerprints are 0 */
+		/* the null fingerprints are all 0, so any permutation will do */
 		shsort_start_table(sort, &build->scheme->tables[is_null_tree ? 0 : tree]);
 		shidx_write_tree(build, sort, tree);
 	}
@@ -227,7 +228,7 @@ shidx_build_worker(dsm_segment *seg, shm_toc *toc)
 	debug_query_string = shm_toc_lookup(toc, KEY_QUERY_TEXT, true);
 	pgstat_report_activity(STATE_RUNNING, debug_query_string);
 
-	/* as the leader does: these do not conflict within its lock group */
+	/* the same locks as the leader's, which do not conflict in a lock group */
 	heap = table_open(shared->heap, heap_lock);
 	index = index_open(shared->index, index_lock);
 	info = BuildIndexInfo(index);
@@ -245,7 +246,7 @@ shidx_build_worker(dsm_segment *seg, shm_toc *toc)
 }
 
 /*
- * Put an array of one element for each worker into the shared memory.
+ * Allocate an array in shared memory with one element for each worker.
  */
 static void *
 allocate_each(ParallelContext *pcxt, uint64 key, Size element)
@@ -264,8 +265,8 @@ estimate_chunk(ParallelContext *pcxt, Size size)
 }
 
 /*
- * Build an index with so many workers, or as many as there are.  Returns false,
- * with nothing done, if there are none.
+ * Build an index with the given number of workers, or with as many as can be
+ * started.  If there are none, returns false without doing anything.
  *
  * The caller holds the locks of a build, and so do the workers.
  */
@@ -286,7 +287,7 @@ shidx_build_parallel(Relation heap, Relation index, IndexInfo *info, const ShBit
 	EnterParallelMode();
 	pcxt = CreateParallelContext("simhash", "shidx_build_worker", workers);
 
-	/* a concurrent build sees what a query would */
+	/* a concurrent build uses an MVCC snapshot, like a query */
 	if (info->ii_Concurrent)
 		snapshot = RegisterSnapshot(GetTransactionSnapshot());
 

@@ -34,11 +34,11 @@ collect_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 }
 
 /*
- * Add the rows that belong into an index to two sorts: those with a
- * fingerprint, and those without.  Returns the number of rows in the table.
+ * Add the rows that belong in an index to two sorts: those with a fingerprint,
+ * and those without.  Returns the number of rows in the table.
  *
- * scan may be this process's part of a parallel scan, and is ended; NULL for a
- * scan of the whole table.  The caller holds the locks of a build.
+ * scan may be this process's part of a parallel scan, which is ended here, or
+ * NULL for a scan of the whole table.  The caller holds the locks of a build.
  */
 double
 shidx_collect_rows(Relation heap, Relation index, IndexInfo *info, ShSort *rows, ShSort *nulls,

@@ -3,9 +3,9 @@
  * build_tree.c
  *	  Writing a tree of a new index from its sorted entries.
  *
- * How many entries a tree has is known before it is written, and so where each
- * of its pages will be: the leaves from left to right, and then the inner
- * levels.  The trees follow each other, after the metapage.
+ * The number of entries of a tree is known before it is written, and hence the
+ * block number of each of its pages: the leaves from left to right, and then
+ * the inner levels.  The trees follow one another, after the metapage.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,7 +23,7 @@
 
 #define INNER_FILLFACTOR	90
 
-/* how often the progress view is brought up to date, in entries */
+/* report progress after this many entries */
 #define PROGRESS_ENTRIES	(64 * SHBT_MAX_ENTRIES)
 
 /* a level of a tree that is being written */
@@ -33,7 +33,7 @@ typedef struct BuildLevel
 	int			level;
 	uint64		first;			/* its first block */
 	uint64		count;			/* pages in all */
-	uint64		begun;			/* and so far */
+	uint64		begun;			/* started so far */
 	Page		page;			/* the current one */
 	ShBtKey    *lows;			/* low fences of the pages */
 } BuildLevel;
@@ -106,7 +106,8 @@ first_block(const ShIdxBuild *build, int tree)
 
 /*
  * Allocate the pages of all trees and the metapage, before any is written.
- * in_order tells that the metapage is written first, and then tree after tree.
+ * in_order means that the metapage is written first, and then one tree after
+ * the other.
  */
 void
 shidx_allocate_trees(const ShIdxBuild *build, bool in_order)
@@ -122,7 +123,7 @@ shidx_allocate_trees(const ShIdxBuild *build, bool in_order)
 }
 
 /*
- * Report that the trees are being written.
+ * Report the phase in which the trees are written.
  */
 void
 shidx_report_writing(const ShIdxBuild *build)
@@ -133,7 +134,7 @@ shidx_report_writing(const ShIdxBuild *build)
 }
 
 /*
- * Write the metapage.  The trees may be written before or afterwards.
+ * Write the metapage, before or after the trees.
  */
 void
 shidx_write_metapage(ShIdxBuild *build)
@@ -152,7 +153,7 @@ shidx_write_metapage(ShIdxBuild *build)
 }
 
 /*
- * Count entries that have been written, by whichever process.
+ * Count entries that have been written, by any process.
  */
 static void
 count_written(ShIdxBuild *build, int entries)
@@ -176,7 +177,7 @@ begin_level(BuildLevel *level, int tree, int number, uint64 first, uint64 count)
 }
 
 /*
- * Start the next page of a level, whose low fence is the high one of the page
+ * Start the next page of a level.  Its low fence is the high fence of the page
  * before.
  */
 static void
@@ -240,7 +241,7 @@ write_leaves(ShIdxBuild *build, ShSort *sort, BuildLevel *leaves)
 }
 
 /*
- * Write a level of inner pages above the pages of the one below.
+ * Write a level of inner pages above the given level.
  */
 static void
 write_inner_level(ShIdxBuild *build, BuildLevel *level, const BuildLevel *below)

@@ -16,7 +16,7 @@
 #include "index/build_pages.h"
 #include "sort/entrysort.h"
 
-/* an index that is being built, as one process sees it */
+/* one process's description of an index that is being built */
 typedef struct ShIdxBuild
 {
 	Relation	index;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * build_workers.c
- *	  How many parallel workers a build may have.
+ *	  The number of parallel workers of a build.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,8 +18,8 @@
 #include "index/build_workers.h"
 
 /*
- * Is there something in the expressions or the predicate of an index that the
- * table may keep in its TOAST table?
+ * Do the expressions or the predicate of an index use values that may be
+ * stored in the TOAST table?
  */
 static bool
 reads_toast(Relation heap, IndexInfo *info)
@@ -47,11 +47,11 @@ reads_toast(Relation heap, IndexInfo *info)
 }
 
 /*
- * How many workers the server would choose were the table so many times as
- * large.
+ * The number of workers that the server would choose if the table were larger
+ * by the given factor.
  *
- * It compares the table with a setting; so that all its other rules apply as
- * they are, that is made smaller meanwhile.
+ * The server compares the size of the table with a setting.  The setting is
+ * lowered temporarily, so that all other rules of the server apply unchanged.
  */
 static int
 workers_if_larger(Relation heap, Relation index, double times)
@@ -69,11 +69,11 @@ workers_if_larger(Relation heap, Relation index, double times)
 }
 
 /*
- * How many workers the build of an index may have; 0 for none.
+ * The number of workers for the build of an index; 0 for none.
  *
- * The server goes by the pages of the table.  But most of the work may be in
- * those of its TOAST table: a hundred megabytes of documents that are stored
- * out of line have rows of a few megabytes, too few for any worker.
+ * The server decides by the pages of the table.  But most of the work may be
+ * in its TOAST table: a hundred megabytes of documents stored out of line may
+ * have rows of a few megabytes, too few for any worker.
  *
  * The caller holds the locks of a build.
  */
@@ -82,7 +82,9 @@ shidx_build_workers(Relation heap, Relation index, IndexInfo *info)
 {
 	BlockNumber pages = RelationGetNumberOfBlocks(heap);
 
-	/* TRUNCATE builds while the TOAST table still has its pages */
+	/*
+	 * TRUNCATE builds the index while the TOAST table still has its old pages
+	 */
 	if (pages > 0 && reads_toast(heap, info))
 	{
 		Relation	toast = table_open(heap->rd_rel->reltoastrelid, AccessShareLock);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * build_workers.h
- *	  How many parallel workers a build may have.
+ *	  The number of parallel workers of a build.
  *
  *-------------------------------------------------------------------------
  */

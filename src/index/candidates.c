@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * candidates.c
- *	  Matches that wait for their turn in an ordered scan.
+ *	  Matches waiting to be returned by an ordered scan.
  *
- * They are kept in an array, and sorted there, while work_mem holds them.
+ * They are kept and sorted in an array as long as they fit in work_mem.
  * Beyond that they are written to tapes of a temporary file, one for each
- * distance from the first centre, and need no sorting if there is no other;
- * the buffers of the tapes, of one block each, come on top of work_mem.  For
- * more centres, a tape at a time is read and sorted.  If memory does not hold
- * even that, the server sorts it, as strings of bytes: the other distances, a
- * byte each, then the TID, so that rows at equal distances are looked up in the
- * order of the table, then the fingerprint.
+ * distance from the first center.  If there is only one center, the tapes need
+ * no sorting.  The buffers of the tapes, of one block each, are not counted
+ * against work_mem.  With more centers, one tape at a time is read and sorted.
+ * If it does not fit in memory, the server sorts it as byte strings: the other
+ * distances, one byte each, then the TID, so that rows at equal distances are
+ * fetched in heap order, then the fingerprint.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,11 +27,11 @@
 
 #define FIRST_CAPACITY	256
 
-/* in the key of a tuplesort, behind the distances */
+/* in the key of a tuplesort, after the distances */
 #define TID_BYTES		6
 #define FP_BYTES		8
 
-/* what a candidate has on a tape */
+/* size of a candidate on a tape */
 #define TAPE_BYTES		(sizeof(uint64) + sizeof(ItemPointerData))
 
 /* how much of a tape is read at a time, in bytes */
@@ -41,8 +41,8 @@
 #define CHECK_INTERVAL	4096
 
 /*
- * Prepare to collect candidates; they will be sorted by at most max_centres
- * distances.
+ * Prepare to collect candidates, to be sorted by distances from at most
+ * max_centres centers.
  */
 void
 shidx_candidates_begin(ShIdxCandidates *candidates, int max_centres)
@@ -55,7 +55,7 @@ shidx_candidates_begin(ShIdxCandidates *candidates, int max_centres)
 }
 
 /*
- * Free all that there is.
+ * Free all memory and files.
  */
 void
 shidx_candidates_end(ShIdxCandidates *candidates)
@@ -110,7 +110,7 @@ read_bytes(const unsigned char *bytes, int nbytes)
 }
 
 /*
- * In the context of the candidates.
+ * Called in the memory context of the candidates.
  */
 static void
 write_to_tape(ShIdxCandidates *candidates, const ShIdxCandidate *candidate)
@@ -144,7 +144,8 @@ read_from_tape(LogicalTape *tape, ShIdxCandidate *candidate)
 }
 
 /*
- * Memory is used up: begin to write the candidates.  In their context.
+ * Start to write the candidates to tapes, as memory is full.  Called in their
+ * memory context.
  */
 static void
 start_tapes(ShIdxCandidates *candidates)
@@ -183,9 +184,9 @@ add_to_array(ShIdxCandidates *candidates, const ShIdxCandidate *candidate)
 }
 
 /*
- * Add a match and its distance from the first centre.
+ * Add a match and its distance from the first center.
  *
- * While count < max it stays in memory, else all go to disk.
+ * While count < max it stays in memory; otherwise all candidates go to disk.
  */
 void
 shidx_add_candidate(ShIdxCandidates *candidates, uint64 fp, ItemPointerData tid, int distance)
@@ -208,7 +209,7 @@ shidx_add_candidate(ShIdxCandidates *candidates, uint64 fp, ItemPointerData tid,
 }
 
 /*
- * Drop the candidates that are farther away.  All must be in memory.
+ * Drop the candidates beyond a distance.  All must be in memory.
  */
 void
 shidx_drop_beyond(ShIdxCandidates *candidates, int distance)
@@ -227,7 +228,8 @@ shidx_drop_beyond(ShIdxCandidates *candidates, int distance)
 }
 
 /*
- * Compare candidates at one distance by those from the other centres.
+ * Compare candidates at equal distances from the first center by their
+ * distances from the other centers.
  */
 static int
 compare_further(const ShIdxCandidate *a, const ShIdxCandidate *b,
@@ -254,15 +256,16 @@ compare_further(const ShIdxCandidate *a, const ShIdxCandidate *b,
 #include "lib/sort_template.h"
 
 /*
- * Sort the array.  How many there are at each distance is known, and so the
- * places that they have in the end: each is swapped into one of its own.
- * Beyond a distance the other centres do not matter.
+ * Sort the array.  The number of candidates at each distance is known, and
+ * hence the range of positions where they belong: each one is swapped into its
+ * range. Candidates beyond the given distance are not compared by the other
+ * centers.
  */
 static void
 sort_array(ShIdxCandidates *candidates, int distance)
 {
 	ShIdxCandidate *array = candidates->array;
-	int64		next[SHBITS_WIDTH + 1]; /* place to fill */
+	int64		next[SHBITS_WIDTH + 1]; /* next position to fill */
 	int64		end = 0;
 
 	for (int d = 0; d <= SHBITS_WIDTH; d++)
@@ -294,7 +297,7 @@ sort_array(ShIdxCandidates *candidates, int distance)
 }
 
 /*
- * Forget those that have been returned.
+ * Remove the candidates that have been returned.
  */
 static void
 drop_returned(ShIdxCandidates *candidates)
@@ -312,15 +315,15 @@ drop_returned(ShIdxCandidates *candidates)
 
 /*
  * Sort the candidates up to a distance; shidx_next_candidate then returns
- * them.  Others stay for later, and more may be added, if all are in memory;
- * else they must not be farther away.
+ * them.  If all are in memory, candidates beyond the distance stay for later,
+ * and more may be added.  If not, there must be none beyond it.
  */
 void
 shidx_sort_candidates(ShIdxCandidates *candidates, int distance)
 {
 	if (candidates->tape_set != NULL)
 	{
-		/* the array is for a tape at a time */
+		/* the array now holds one tape at a time */
 		candidates->count = 0;
 		return;
 	}
@@ -358,8 +361,8 @@ start_sort(ShIdxCandidates *candidates)
 }
 
 /*
- * Sort what a tape has, all at one distance from the first centre, by those
- * from the others.
+ * Sort the candidates of a tape, which all have the same distance from the
+ * first center, by their distances from the others.
  */
 static void
 sort_tape(ShIdxCandidates *candidates, LogicalTape *tape, int64 count)
@@ -473,7 +476,7 @@ next_of_array(ShIdxCandidates *candidates, uint64 *fp, ItemPointer tid)
 static bool
 next_of_tapes(ShIdxCandidates *candidates, uint64 *fp, ItemPointer tid)
 {
-	/* what is read from a tape, and its buffer, is to stay */
+	/* what is read from a tape, and its buffer, must outlive this call */
 	MemoryContext old = MemoryContextSwitchTo(candidates->context);
 	bool		found;
 
@@ -491,7 +494,7 @@ next_of_tapes(ShIdxCandidates *candidates, uint64 *fp, ItemPointer tid)
 }
 
 /*
- * The next of those that have been sorted.  Returns false after the last.
+ * Return the next of the sorted candidates.  Returns false after the last.
  */
 bool
 shidx_next_candidate(ShIdxCandidates *candidates, uint64 *fp, ItemPointer tid)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * candidates.h
- *	  Matches that wait for their turn in an ordered scan.
+ *	  Matches waiting to be returned by an ordered scan.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,18 +21,18 @@ typedef struct ShIdxCandidate
 {
 	uint64		fp;
 	ItemPointerData tid;
-	uint16		distance;		/* from the first centre */
+	uint16		distance;		/* from the first center */
 } ShIdxCandidate;
 
 typedef struct ShIdxCandidates
 {
 	int			ncentres;		/* at least 1 while there are candidates */
-	uint64	   *centres;		/* what they are sorted by their distances
-								 * from */
+	uint64	   *centres;		/* candidates are sorted by distances from
+								 * these */
 	MemoryContext context;		/* of what follows */
 
 	/* in memory */
-	int64		max;			/* what work_mem holds */
+	int64		max;			/* how many fit in work_mem */
 	int64		count;
 	int64		capacity;
 	ShIdxCandidate *array;
@@ -40,12 +40,12 @@ typedef struct ShIdxCandidates
 	int64		sorted;			/* the first ones of the array */
 	int64		next;			/* of these */
 
-	/* beyond; NULL if memory does */
+	/* on tapes; NULL while all are in memory */
 	LogicalTapeSet *tape_set;
 	LogicalTape *tapes[SHBITS_WIDTH + 1];	/* by distance, NULL if empty */
-	LogicalTape *reading;		/* the one that is returned as it comes */
-	Tuplesortstate *sort;		/* of one that memory does not hold */
-	bytea	   *key;			/* for that */
+	LogicalTape *reading;		/* the one that is returned without sorting */
+	Tuplesortstate *sort;		/* of a tape that does not fit in memory */
+	bytea	   *key;			/* sort key */
 } ShIdxCandidates;
 
 extern void shidx_candidates_begin(ShIdxCandidates *candidates, int max_centres);

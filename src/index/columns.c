@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * columns.c
- *	  Can these columns make an index?
+ *	  Checking the columns of an index.
  *
  * The last one is the fingerprint, those before it are compared for equality.
  *
@@ -98,8 +98,8 @@ check_hashed(Relation index, int column)
 }
 
 /*
- * Has a fingerprint been put before a number?  A number can be a fingerprint,
- * so nothing else tells that the order is wrong.
+ * Is there a fingerprint before a number?  A number can be a fingerprint, so
+ * nothing else shows that the order of the columns is wrong.
  */
 static void
 check_order(Relation index, int last, Oid fingerprint)
@@ -120,8 +120,8 @@ check_order(Relation index, int last, Oid fingerprint)
 }
 
 /*
- * Report an error if an index cannot be made of its columns, or an exclusion
- * constraint compares one before the last by something else than equality.
+ * Report an error if the columns cannot make an index, or if an exclusion
+ * constraint compares a column before the last by anything but equality.
  *
  * Reads the catalogs only.
  */

@@ -17,7 +17,7 @@
 #include "index/group.h"
 
 /*
- * The ball of those that an operator of the strategy finds for an argument.
+ * The ball of the fingerprints that an operator finds for an argument.
  */
 static SimhashBall
 ball_of_argument(StrategyNumber strategy, Datum argument)
@@ -68,8 +68,8 @@ read_condition(ScanKey key)
 }
 
 /*
- * Turn the scan keys of an index into conditions.  If there is one on the
- * fingerprint, of one ball, it needs no plan to be read.
+ * Turn the scan keys of an index into conditions.  A single condition on the
+ * fingerprint, with a single ball, needs no plan.
  *
  * Allocates in the current memory context.
  */
@@ -132,9 +132,10 @@ shidx_read_conditions(ShIdxConditions *conditions, Relation index, ScanKey keys,
 }
 
 /*
- * Plan how to find what meets all conditions, by the one that takes the least:
- * that one comes first from now on.  leaves_per_table is what a table has for
- * one of the groups, or for all if they are not known.
+ * Plan how to find what meets all conditions.  The one that costs least drives
+ * the scan and is moved to the front.  leaves_per_table is the number of
+ * leaves of a table for one of the groups, or for all if the groups are not
+ * known.
  */
 void
 shidx_plan_conditions(ShIdxConditions *conditions, const ShBitsScheme *scheme,
@@ -172,7 +173,7 @@ shidx_plan_conditions(ShIdxConditions *conditions, const ShBitsScheme *scheme,
 }
 
 /*
- * Does the fingerprint meet all conditions, from that number on?
+ * Does the fingerprint meet all conditions, starting with number "from"?
  */
 bool
 shidx_meets(const ShIdxConditions *conditions, int from, uint64 fp)

@@ -17,12 +17,12 @@
 
 typedef struct ShIdxConditions
 {
-	ShIdxGroups groups;			/* where rows are wanted from */
-	bool		inexact;		/* there are conditions that only the row can
-								 * show to be met */
+	ShIdxGroups groups;			/* the groups of the wanted rows */
+	bool		inexact;		/* some conditions must be rechecked with the
+								 * row */
 	bool		nulls;			/* rows with a null fingerprint are wanted */
-	bool		non_nulls;		/* so are those whose fingerprint meets all of
-								 * the list */
+	bool		non_nulls;		/* rows whose fingerprint meets all conditions
+								 * below are wanted */
 
 	/*
 	 * a condition: the fingerprint lies in one of these balls; the first one

@@ -3,8 +3,8 @@
  * cost.c
  *	  Estimating the cost of a scan.
  *
- * The number of pages comes from the plan of the probes that the scan itself
- * will follow, so that cost and scan agree on how a radius is searched.
+ * The number of pages comes from the same probe plan that the scan will use,
+ * so that cost and scan agree on how a radius is searched.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,25 +36,25 @@
 
 /*
  * CPU cost of a page, in units of cpu_operator_cost: finding and locking it,
- * and comparing the whole of it, which vector instructions do at once.
+ * and comparing its entries, which vector instructions do all together.
  */
 #define PAGE_CPU_COST		10
 
-/* what a sort takes for a row, in bytes */
+/* memory that a sort needs for each row, in bytes */
 #define SORT_BYTES			48
 
-/* what decides how much of the index is read */
+/* what determines how much of the index is read */
 typedef struct Search
 {
 	int			ncounts;
-	int			(*counts)[SHBITS_WIDTH + 1];	/* of the balls of each
+	int			(*counts)[SHBITS_WIDTH + 1];	/* number of balls of each
 												 * condition, by radius */
 	bool		only_nulls;
 	ShIdxGroupEstimate groups;
 } Search;
 
 /*
- * The radius of a ball, as far as it is known now; that of % where it is not.
+ * The radius of a ball, if it is known at plan time; otherwise that of %.
  */
 static int
 estimate_radius(Node *ball)
@@ -74,7 +74,7 @@ estimate_radius(Node *ball)
 }
 
 /*
- * Count balls of a radius among those of a condition, by radius.
+ * Add a number of balls of a radius to the counts of a condition.
  */
 static void
 count_balls(int *counts, int radius, double balls)
@@ -87,7 +87,7 @@ count_balls(int *counts, int radius, double balls)
 }
 
 /*
- * Count those of an array, as far as they are known now.
+ * Count the balls of an array, as far as they are known at plan time.
  */
 static void
 count_array(PlannerInfo *root, Node *array, int *counts)
@@ -188,23 +188,24 @@ find_search(PlannerInfo *root, IndexPath *path)
 	return search;
 }
 
-/* what is read, and where its cost falls due */
+/* what is read, and when */
 typedef struct Work
 {
 	ShIdxBallsPlan plan;
 	double		rest;			/* pages that an ordered scan reads after its
-								 * first row, table by table */
-	bool		sorted;			/* an ordered scan has read all before it */
+								 * first row */
+	bool		sorted;			/* all is read before the first row */
 } Work;
 
 /*
- * Plan what is read of all groups of a table, or of one that has so many leaves.
+ * Plan what is read of all groups of a table, or of one group with the given
+ * number of leaves.
  */
 static void
 plan_group(const ShBitsScheme *scheme, double leaves, const Search *search, bool ordered,
 		   Work *work)
 {
-	/* the scan will choose in the same way */
+	/* the scan will make the same choice */
 	for (int i = 0; i < search->ncounts; i++)
 	{
 		const int  *counts = search->counts[i];
@@ -249,7 +250,7 @@ plan_by_scheme(const ShBitsScheme *scheme, const IndexOptInfo *info,
 	plan_group(scheme, Max(leaves * groups->share / groups->count, 1), search, ordered, work);
 	if (groups->count > 1)
 	{
-		/* small groups share pages, which are read once each time */
+		/* small groups share pages, so this counts some pages several times */
 		work->plan.ranges *= groups->count;
 		work->plan.pages = Min(work->plan.pages * groups->count, info->pages);
 		work->plan.comparing *= groups->count;
@@ -274,7 +275,7 @@ plan_work(const IndexOptInfo *info, const Search *search, bool ordered)
 	}
 	else
 	{
-		/* the planner holds a lock already */
+		/* the planner already holds a lock */
 		Relation	index = index_open(info->indexoid, NoLock);
 
 		plan_by_scheme(shbt_get_cache(index)->scheme, info, search, ordered, &work);
@@ -284,8 +285,8 @@ plan_work(const IndexOptInfo *info, const Search *search, bool ordered)
 }
 
 /*
- * What it costs to put rows in order: comparisons, and what work_mem does not
- * hold is written and read again.
+ * Cost of sorting rows: comparisons, and writing and reading what does not fit
+ * in work_mem.
  */
 static Cost
 sort_cost(double tuples)
@@ -299,8 +300,8 @@ sort_cost(double tuples)
 }
 
 /*
- * Is a path in the order of distances from fingerprints?  Of those from a column
- * before the fingerprint the index knows nothing.
+ * Is a path ordered by distances from the fingerprint column?  The index
+ * cannot order by distances from a column before it.
  */
 static bool
 is_ordered(const IndexPath *path)
@@ -316,7 +317,7 @@ is_ordered(const IndexPath *path)
 }
 
 /*
- * The part of the rows that meets conditions, and the predicate of the index.
+ * The share of the rows that meet conditions and the predicate of the index.
  */
 static Selectivity
 index_selectivity(PlannerInfo *root, IndexOptInfo *info, List *quals)
@@ -348,7 +349,9 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	double		spc_seq_page_cost;
 	Search		search = find_search(root, path);
 
-	/* where all groups are read, only the row tells of the other columns */
+	/*
+	 * if all groups are read, the other columns are checked with the row only
+	 */
 	*selectivity = index_selectivity(root, info,
 									 search.groups.all ? shidx_fp_quals(path) : quals);
 	tuples = clamp_row_est(*selectivity * info->rel->tuples);
@@ -362,9 +365,9 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	}
 
 	/*
-	 * The first page of a range is a random access, what follows it is read
-	 * in order.  Inner pages are few and stay cached, as in other access
-	 * methods.  Repeated scans find more and more pages cached.
+	 * The first page of a range is a random access, and the following pages
+	 * are read in order.  Inner pages are few and assumed to be cached, as in
+	 * other access methods.  Repeated scans find more and more pages cached.
 	 */
 	get_tablespace_page_costs(info->reltablespace, &spc_random_page_cost, &spc_seq_page_cost);
 	random_pages = Min(plan->ranges, plan->pages);
@@ -379,8 +382,8 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	}
 
 	/*
-	 * The operand may be expensive: the fingerprint of a text of another
-	 * table.
+	 * The operand may be expensive, such as the fingerprint of a text of
+	 * another table.
 	 */
 	arguments = index_other_operands_eval_cost(root, quals) +
 		index_other_operands_eval_cost(root, path->indexorderbys);
@@ -388,7 +391,7 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	*startup_cost = arguments;
 	*total_cost = arguments + page_costs + tuples * cpu_index_tuple_cost;
 
-	/* a group is but a hash, so rows are checked again */
+	/* a group is only a hash, so conditions are rechecked */
 	if (info->nkeycolumns > 1)
 	{
 		cost_qual_eval(&qual_cost, quals, root);
@@ -396,8 +399,8 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	}
 
 	/*
-	 * An ordered scan returns its first row when the first of its parts has
-	 * been read, which may be all.
+	 * An ordered scan returns its first row when its first batch has been
+	 * read, which may be all there is.
 	 */
 	if (ordered)
 	{

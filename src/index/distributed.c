@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * distributed.c
- *	  Tables that another extension keeps on other machines.
+ *	  Detecting tables that Citus distributes to other machines.
  *
- * Citus leaves a table in its place when it distributes it, with its indexes, but
- * without a row: these are in shards, tables of other names, mostly on other
- * machines.  It plans queries so that they go there.  A function that opens the
- * index itself would find nothing, and call that the answer.
+ * When Citus distributes a table, the table and its indexes remain, but
+ * without rows.  The rows are in shards, which are tables with other names,
+ * mostly on other machines, and Citus plans queries so that they go there.  A
+ * function that opens the index itself would find it empty and return a wrong
+ * result.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,14 +26,14 @@
 #include "index/distributed.h"
 #include "index/list_indexes.h"
 
-/* where Citus lists the tables that it distributes, and its index by them */
+/* the catalog in which Citus lists distributed tables, and its index */
 #define LIST_OF_TABLES "pg_dist_partition"
 #define INDEX_OF_LIST "pg_dist_partition_logical_relid_index"
 
 #define LIST_TABLE_COLUMN 1
 
 /*
- * Is it a list as we know it?
+ * Does the catalog have the expected columns?
  */
 static bool
 lists_tables(Relation list)
@@ -45,8 +46,8 @@ lists_tables(Relation list)
 }
 
 /*
- * Does Citus distribute a table?  Where it is not installed, this is one look
- * into a cache.
+ * Does Citus distribute a table?  If it is not installed, this is one syscache
+ * look-up.
  */
 static bool
 is_distributed(Oid table)
@@ -60,7 +61,7 @@ is_distributed(Oid table)
 	if (!OidIsValid(listoid))
 		return false;
 
-	/* it may be dropped at any time, as it is no catalog of the server's */
+	/* this is not a system catalog, so it may be dropped at any time */
 	list = try_table_open(listoid, AccessShareLock);
 	if (list == NULL)
 		return false;
@@ -79,10 +80,10 @@ is_distributed(Oid table)
 }
 
 /*
- * Report an error if Citus distributes a table, for who is about to read an index
- * of it as a whole.
+ * Report an error if Citus distributes a table.  For functions that read an
+ * index of it as a whole.
  *
- * The shards themselves are not in its list, so their indexes can be read.
+ * The shards themselves are not in the catalog, so their indexes can be read.
  */
 void
 shidx_check_not_distributed(Oid table, Oid index)

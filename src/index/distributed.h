@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * distributed.h
- *	  Tables that another extension keeps on other machines.
+ *	  Detecting tables that Citus distributes to other machines.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * group.c
- *	  What the columns before the fingerprint become in a key.
+ *	  Groups: what keys store of the columns before the fingerprint.
  *
- * They are compared for equality, and nothing else.  So an entry has only a
- * hash of them, its group: rows with equal columns have the same group, and
- * what two rows of the same group have is compared in the table.
+ * These columns are compared for equality only.  So an entry has just a hash
+ * of them, its group.  Rows with equal columns have the same group, and
+ * whether rows of the same group have equal columns is checked with the rows.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,14 +19,14 @@
 #include "index/am.h"
 #include "index/group.h"
 
-/* build with fewer bits to have collisions of groups, for tests */
+/* tests build with fewer bits, to make groups collide */
 #ifndef SHIDX_GROUP_BITS
 #define SHIDX_GROUP_BITS	32
 #endif
 
 /*
  * The group of a row whose columns before the fingerprint have these hashes,
- * or SHIDX_NULL_HASH.  0 if there are none.
+ * with SHIDX_NULL_HASH for a null.  0 if there are no such columns.
  */
 uint32
 shidx_group_of_hashes(const uint64 *hashes, int columns)
@@ -41,8 +41,8 @@ shidx_group_of_hashes(const uint64 *hashes, int columns)
 }
 
 /*
- * Hash a value of a column, that of its type or of one for which
- * shidx_find_hash has found the function.
+ * Hash a value of a column, with the hash function of its own type or the
+ * function that shidx_find_hash has found for another type.
  */
 uint64
 shidx_hash_value(Relation index, int column, FmgrInfo *function, Datum value)
@@ -69,9 +69,9 @@ shidx_group_of_row(Relation index, const Datum *values, const bool *isnull)
 }
 
 /*
- * Find the function that hashes values of a type that a column is compared
- * with; InvalidOid stands for the column's own.  Returns false if its operator
- * family has none.
+ * Find the function that hashes values of a type with which a column is
+ * compared. InvalidOid stands for the column's own type.  Returns false if the
+ * operator family has none.
  *
  * Allocates in the current memory context, which must live as long as
  * *function.

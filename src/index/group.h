@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * group.h
- *	  What the columns before the fingerprint become in a key.
+ *	  Groups: what keys store of the columns before the fingerprint.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,10 +13,13 @@
 #include "fmgr.h"
 #include "utils/rel.h"
 
-/* stands for a null in place of the hash of a value */
+/* the hash of a null */
 #define SHIDX_NULL_HASH		UINT64CONST(0x6E756C6C)
 
-/* the fingerprint's place among the columns of an index, from 0: the last */
+/*
+ * the position of the fingerprint among the columns of an index, from 0: the
+ * last
+ */
 static inline int
 shidx_fp_column(Relation index)
 {

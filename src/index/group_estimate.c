@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * group_estimate.c
- *	  Estimating in how many groups a scan looks.
+ *	  Estimating how many groups a scan reads.
  *
- * As group_keys.c finds them out when the values are known.
+ * This follows the rules by which group_keys.c finds them at execution time.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,7 +18,7 @@
 #include "index/group_estimate.h"
 
 /*
- * How many values of a column meet a condition on it; 0 if there is no telling.
+ * How many values of a column meet a condition on it; 0 if unknown.
  */
 static double
 count_values(PlannerInfo *root, Oid opfamily, Expr *clause)
@@ -39,8 +39,8 @@ count_values(PlannerInfo *root, Oid opfamily, Expr *clause)
 }
 
 /*
- * The conditions of a path on the fingerprint, or else those on the columns
- * before it, as a list of RestrictInfos.
+ * The conditions of a path on the fingerprint, or those on the columns before
+ * it, as a list of RestrictInfos.
  */
 static List *
 get_quals(const IndexPath *path, bool fingerprint)
@@ -69,7 +69,7 @@ shidx_fp_quals(const IndexPath *path)
 }
 
 /*
- * Estimate the groups that the conditions of a path leave.
+ * Estimate the groups that the conditions of a path select.
  */
 ShIdxGroupEstimate
 shidx_estimate_groups(PlannerInfo *root, const IndexPath *path)

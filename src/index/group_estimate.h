@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * group_estimate.h
- *	  Estimating in how many groups a scan looks.
+ *	  Estimating how many groups a scan reads.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,9 +14,9 @@
 
 typedef struct ShIdxGroupEstimate
 {
-	bool		all;			/* which groups is not known: all are read */
-	double		count;			/* else how many are */
-	double		share;			/* part of the rows that meets the conditions
+	bool		all;			/* the groups are not known: all are read */
+	double		count;			/* otherwise how many are read */
+	double		share;			/* share of the rows that meet the conditions
 								 * on columns before the fingerprint */
 } ShIdxGroupEstimate;
 

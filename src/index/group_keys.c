@@ -1,15 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * group_keys.c
- *	  In which groups a scan has to look: from conditions on the columns before
- *	  the fingerprint.
+ *	  Finding the groups that a scan has to read, from conditions on the
+ *	  columns before the fingerprint.
  *
- * Where each of these columns is compared for equality, with one value or
- * several, or has to be null, each combination of the values has one group.
- * Else nothing is known: a hash of all columns tells nothing of some.
+ * If each of these columns is compared for equality, with one value or
+ * several, or must be null, each combination of the values has one group.
+ * Otherwise nothing is known, because a hash of all columns tells nothing
+ * about some of them.
  *
- * Rows of other values can be in the same group, so all conditions on these
- * columns have to be checked again with the row.
+ * Rows with other values can be in the same group, so all conditions on these
+ * columns have to be rechecked with the row.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,8 +25,8 @@
 #include "index/group_keys.h"
 
 /*
- * More groups than that are not listed: they are no longer few pages, and could
- * be any number.
+ * More groups than this are not listed: they would be more than a few pages,
+ * and their number has no bound.
  */
 #define MAX_GROUPS		100000
 
@@ -53,13 +54,13 @@ typedef struct ColumnValues
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/* what the groups of an index of one column are */
+/* the group of all rows in an index of one column */
 static const uint32 only_group = 0;
 const ShIdxGroups shidx_only_group = {.all = false,.count = 1,.list = &only_group};
 
 /*
- * The hashes of the values that a key for equality allows.  Returns false if
- * there is no telling.
+ * Get the hashes of the values that an equality key allows.  Returns false if
+ * they are unknown.
  */
 static bool
 hash_argument(Relation index, ScanKey key, ColumnValues *values)
@@ -140,7 +141,7 @@ read_key(Relation index, ScanKey key, ColumnValues *values)
 }
 
 /*
- * Leave of *values what is among *others as well.
+ * Remove from *values what is not in *others.
  */
 static void
 intersect(ColumnValues *values, const ColumnValues *others)
@@ -166,8 +167,7 @@ intersect(ColumnValues *values, const ColumnValues *others)
 }
 
 /*
- * List the groups of all combinations of the columns' values, of which there
- * are so many.
+ * List the groups of all combinations of the columns' values.
  */
 static void
 list_groups(ShIdxGroups *groups, const ColumnValues *values, int columns, int combinations)
@@ -200,8 +200,8 @@ list_groups(ShIdxGroups *groups, const ColumnValues *values, int columns, int co
 }
 
 /*
- * Find the groups in which a scan with these keys has to look; those on the
- * fingerprint are passed over.
+ * Find the groups that a scan with these keys has to read.  Keys on the
+ * fingerprint are ignored.
  *
  * Allocates in the current memory context.
  */
@@ -228,7 +228,7 @@ shidx_read_group_keys(ShIdxGroups *groups, Relation index, ScanKey keys, int nke
 		intersect(&values[keys[i].sk_attno - 1], &allowed);
 	}
 
-	/* a column without any possible value needs to know nothing of the others */
+	/* if a column has no possible value, the others do not matter */
 	for (int c = 0; c < columns; c++)
 	{
 		if (values[c].any)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * group_keys.h
- *	  In which groups a scan has to look.
+ *	  Finding the groups that a scan has to read.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +16,7 @@
 typedef struct ShIdxGroups
 {
 	bool		all;			/* no group can be left out */
-	int			count;			/* else so many, ascending */
+	int			count;			/* otherwise how many; ascending */
 	const uint32 *list;
 } ShIdxGroups;
 

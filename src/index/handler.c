@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * handler.c
- *	  What the server reads of the index access method.
+ *	  Handler function of the index access method.
  *
  *-------------------------------------------------------------------------
  */

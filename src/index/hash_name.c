@@ -15,9 +15,10 @@ PG_FUNCTION_INFO_V1(simhash_hash_name);
 /*
  * simhash_hash_name(name, bigint) -> bigint
  *
- * As a text is hashed, by the collation.  The server's hashnameextended knows
- * none, so it gives names another hash than the texts that are equal to them
- * by a collation that is not deterministic.
+ * Hashes a name like a text, with the collation.  The server's
+ * hashnameextended ignores the collation, so that under a nondeterministic
+ * collation a name would have another hash than the texts that are equal to
+ * it.
  */
 Datum
 simhash_hash_name(PG_FUNCTION_ARGS)

@@ -3,11 +3,11 @@
  * insert.c
  *	  Adding a row to a simhash index.
  *
- * A row adds an entry to one leaf of each table.  The tables are taken in
- * groups, as many as one WAL record can hold: the leaves of a group are
+ * A row adds an entry to one leaf of each table.  The tables are processed in
+ * batches, as many as one WAL record can hold. The leaves of a batch are
  * locked in the order of the tables, and changed together.  A crash between
- * two groups leaves a row in some tables only, but then its transaction did
- * not commit either.
+ * two batches leaves a row in some tables only, but then its transaction has
+ * not committed either.
  *
  *-------------------------------------------------------------------------
  */
@@ -58,9 +58,8 @@ insert_group(Relation index, int first, int count, const ShBtKey *keys)
 			int			full = locked - 1;
 
 			/*
-			 * Splits happen once in hundreds of inserts; to start the group
-			 * anew is cheaper than to let others wait for the locks
-			 * meanwhile.
+			 * Splits happen once in hundreds of inserts.  Restarting is
+			 * cheaper than holding the locks during the split.
 			 */
 			while (locked > 0)
 				UnlockReleaseBuffer(leaves[--locked]);
@@ -78,7 +77,7 @@ insert_group(Relation index, int first, int count, const ShBtKey *keys)
 }
 
 /*
- * The scheme, made once a statement.
+ * The scheme, which is made once for each statement.
  */
 static const ShBitsScheme *
 scheme_of_statement(Relation index, IndexInfo *info)
@@ -126,6 +125,6 @@ shidx_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid,
 		insert_group(index, first, count, keys);
 	}
 
-	/* the result tells of uniqueness, which this access method cannot check */
+	/* the result is about uniqueness, which this access method cannot check */
 	return false;
 }

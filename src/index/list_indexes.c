@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * list_indexes.c
- *	  Naming the simhash indexes that a table has.
+ *	  Listing the simhash indexes of a table.
  *
  *-------------------------------------------------------------------------
  */
@@ -35,7 +35,10 @@ is_simhash_index(Oid index)
 	{
 		Oid			am = ((Form_pg_class) GETSTRUCT(tuple))->relam;
 
-		/* by its functions: anybody may give the handler another name, too */
+		/*
+		 * compare functions: the access method may have been created with
+		 * another name
+		 */
 		result = GetIndexAmRoutineByAmId(am, false)->ambuild == shidx_build;
 		ReleaseSysCache(tuple);
 	}
@@ -43,7 +46,7 @@ is_simhash_index(Oid index)
 }
 
 /*
- * The name of a relation, as this session may write it; NULL if it is gone.
+ * The name of a relation, as this session can write it; NULL if it is gone.
  */
 char *
 shidx_written_name(Oid relation)
@@ -68,8 +71,8 @@ compare_names(const ListCell *a, const ListCell *b)
  * The names of the valid simhash indexes of a table, separated by commas, for a
  * hint.  NULL if there are none.
  *
- * Looks at the catalogs only: no lock is taken on the table, on which the user
- * may have no rights, nor on the indexes.
+ * Reads the catalogs only.  No lock is taken on the table, on which the user
+ * may have no privileges, or on the indexes.
  */
 char *
 shidx_list_indexes(Oid table)

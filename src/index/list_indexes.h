@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * list_indexes.h
- *	  Naming the simhash indexes that a table has.
+ *	  Listing the simhash indexes of a table.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * matches.c
- *	  Reading what meets the conditions of a scan, in no order.
+ *	  Reading what meets the conditions of a scan, in no particular order.
  *
- * The balls of the first condition are read one after the other, or a ball
- * that the caller names, or a table from end to end.  What does not meet the
- * other conditions is dropped, and what lies in an earlier ball, which has
- * returned it.
+ * This reads the balls of the first condition one after the other, or a ball
+ * that the caller names, or a table from end to end.  Matches that do not meet
+ * the other conditions are dropped, and so are those in an earlier ball, which
+ * has already returned them.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,7 +19,7 @@
 
 /*
  * Prepare to read.  *conditions must live as long as *reader, and may change
- * between what is read.
+ * between two searches.
  */
 void
 shidx_reader_begin(ShIdxReader *reader, Relation index, const ShIdxConditions *conditions)
@@ -32,7 +32,7 @@ shidx_reader_begin(ShIdxReader *reader, Relation index, const ShIdxConditions *c
 }
 
 /*
- * Mark the entries that led to dead rows, while we know where they are.
+ * Mark the entries that led to dead rows, while their positions are known.
  */
 static void
 mark_dead(ShIdxReader *reader)
@@ -43,7 +43,7 @@ mark_dead(ShIdxReader *reader)
 }
 
 /*
- * Forget the matches, and give up the pin of their leaf.
+ * Forget the matches, and release the pin of their leaf.
  */
 void
 shidx_reader_release(ShIdxReader *reader)
@@ -65,8 +65,8 @@ shidx_reader_end(ShIdxReader *reader)
 }
 
 /*
- * Start to read the fingerprints that meet the conditions, as these have been
- * planned.
+ * Start to read the fingerprints that meet the conditions, according to their
+ * plan.
  */
 void
 shidx_start_conditions(ShIdxReader *reader)
@@ -94,7 +94,7 @@ shidx_start_within(ShIdxReader *reader, SimhashBall ball)
 }
 
 /*
- * The same of what the ring that was planned last has of a ball.
+ * The same for what the last planned ring finds of a ball.
  */
 void
 shidx_start_ring(ShIdxReader *reader, SimhashBall ball)
@@ -127,8 +127,8 @@ shidx_start_nulls(ShIdxReader *reader)
 }
 
 /*
- * Drop the matches that do not meet all conditions, or that an earlier ball
- * has returned.
+ * Drop matches that do not meet all conditions, or that an earlier ball has
+ * already returned.
  */
 static void
 filter_matches(ShIdxReader *reader)
@@ -146,7 +146,7 @@ filter_matches(ShIdxReader *reader)
 	{
 		uint64		fp = matches->fps[i];
 
-		/* equal ones are next to each other */
+		/* equal fingerprints are next to each other */
 		if (i == 0 || fp != matches->fps[i - 1])
 		{
 			CHECK_FOR_INTERRUPTS();

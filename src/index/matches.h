@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * matches.h
- *	  Reading what meets the conditions of a scan, in no order.
+ *	  Reading what meets the conditions of a scan, in no particular order.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,9 +22,9 @@ typedef struct ShIdxReader
 	bool		by_condition;
 	int			ball;			/* of the first condition */
 
-	/* what was found on the last leaf, and meets the conditions */
+	/* matches on the last leaf that meet the conditions */
 	ShIdxMatches matches;
-	int			next;			/* of them, for shidx_next_match */
+	int			next;			/* the next of them, for shidx_next_match */
 
 	/* those of them whose rows turned out to be dead */
 	int			ndead;
@@ -43,8 +43,8 @@ extern void shidx_start_nulls(ShIdxReader *reader);
 extern bool shidx_next_matches(ShIdxReader *reader);
 
 /*
- * Move to the next match.  Returns its place in reader->matches, or -1 after
- * the last one.
+ * Move to the next match.  Returns its position in reader->matches, or -1
+ * after the last one.
  */
 static inline int
 shidx_next_match(ShIdxReader *reader)
@@ -55,7 +55,7 @@ shidx_next_match(ShIdxReader *reader)
 }
 
 /*
- * The row of the last match is dead to everybody.
+ * Note that the row of the last match is dead to all transactions.
  */
 static inline void
 shidx_match_is_dead(ShIdxReader *reader)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * open_index.c
- *	  Opening the index that a function is given.
+ *	  Opening the index that is passed to a function.
  *
  *-------------------------------------------------------------------------
  */
@@ -50,8 +50,8 @@ can_be_indexed(Oid relation)
 /*
  * Report that a relation is not a simhash index.
  *
- * Where it is a table that has some, or another index of such a table, they are
- * what was meant.
+ * If it is a table with simhash indexes, or another index of such a table, the
+ * hint names the simhash indexes.
  */
 static void
 report_wrong_relation(Oid relation, const char *name)
@@ -73,11 +73,11 @@ report_wrong_relation(Oid relation, const char *name)
 }
 
 /*
- * Report that there is no relation of an OID.
+ * Report that there is no relation with an OID.
  *
- * Views, and functions with a stored body, have the OID of the index that they
- * name, and depend on it.  So it is not dropped while they are there; but REINDEX
- * CONCURRENTLY puts another index in its place, with another OID.
+ * Views, and functions with a parsed body, store the OID of the index and
+ * depend on it, so the index cannot be dropped while they exist.  But REINDEX
+ * CONCURRENTLY replaces it by another index, with another OID.
  */
 static void
 report_missing(Oid relation)
@@ -90,9 +90,9 @@ report_missing(Oid relation)
 }
 
 /*
- * Is there a simhash index of an OID, perhaps a partitioned one?  Its name, or
- * that of the relation that it is instead, and its kind are returned, too; NULL
- * if there is no relation.
+ * Is there a simhash index with an OID, perhaps a partitioned one?  Also
+ * returns the name and the kind of the relation; the name is NULL if there is
+ * none.
  */
 static bool
 is_simhash_index(Oid relation, char **name, char *relkind)
@@ -114,8 +114,9 @@ is_simhash_index(Oid relation, char **name, char *relkind)
 }
 
 /*
- * The table of a simhash index.  Reports an error if it is none, or if it is
- * partitioned, and so has no storage, and none such is wanted.
+ * The table of a simhash index.  Reports an error if it is not a simhash
+ * index, or if it is partitioned, and hence has no storage, unless that is
+ * allowed.
  */
 static Oid
 get_table(Oid index, bool may_be_partitioned)
@@ -143,8 +144,8 @@ get_table(Oid index, bool may_be_partitioned)
 }
 
 /*
- * Report an error if this session cannot read an index now.  It and its table are
- * open.
+ * Report an error if this session cannot read an index now.  The index and its
+ * table are open.
  */
 void
 shidx_check_state(Relation heap, Relation index)
@@ -185,8 +186,8 @@ add_columns(HeapTuple index, AttrNumber catalog_column, Bitmapset **columns)
 }
 
 /*
- * The columns of the table that an index is made of, as numbers from
- * FirstLowInvalidHeapAttributeNumber on.
+ * The columns of the table that an index uses, as offsets from
+ * FirstLowInvalidHeapAttributeNumber.
  */
 static Bitmapset *
 get_columns(Oid indexoid)
@@ -212,7 +213,8 @@ get_columns(Oid indexoid)
 }
 
 /*
- * May the current user select all columns that an index is made of, or the table?
+ * Does the current user have SELECT on the table, or on all columns that an
+ * index uses?
  */
 static bool
 may_select_columns(Oid table, Oid index)
@@ -224,7 +226,7 @@ may_select_columns(Oid table, Oid index)
 	if (pg_class_aclcheck(table, user, ACL_SELECT) == ACLCHECK_OK)
 		return true;
 
-	/* as for a query that uses no column: the right to select any */
+	/* if it uses no column: SELECT on any column, as for a query */
 	columns = get_columns(index);
 	if (columns == NULL)
 		return pg_attribute_aclcheck_all(table, user, ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK;
@@ -233,7 +235,7 @@ may_select_columns(Oid table, Oid index)
 	{
 		AttrNumber	column = member + FirstLowInvalidHeapAttributeNumber;
 
-		/* a whole-row reference takes the whole table */
+		/* a whole-row reference requires SELECT on the whole table */
 		if (column == InvalidAttrNumber ||
 			pg_attribute_aclcheck(table, column, user, ACL_SELECT) != ACLCHECK_OK)
 			return false;
@@ -272,7 +274,7 @@ check_access(Oid table, Oid index, ShIdxAccess access)
 	if (!allowed)
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(table));
 
-	/* this may itself report an error, as row_security tells it to */
+	/* this may itself report an error, depending on row_security */
 	if (access == SHIDX_ACCESS_ROWS &&
 		check_enable_rls(table, InvalidOid, false) == RLS_ENABLED)
 		ereport(ERROR,
@@ -284,7 +286,7 @@ check_access(Oid table, Oid index, ShIdxAccess access)
 
 /*
  * The table of an index, if it is a simhash index that the current user may
- * access.  Else reports an error.
+ * access.  Otherwise reports an error.
  */
 static Oid
 check_index(Oid index, ShIdxAccess access, bool may_be_partitioned)
@@ -303,25 +305,26 @@ open_with_table(Oid indexoid, ShIdxAccess access, bool may_be_partitioned,
 	Oid			heapoid = check_index(indexoid, access, may_be_partitioned);
 
 	/*
-	 * any of them may be dropped, made anew, or given away before it is
-	 * locked
+	 * either may be dropped, recreated, or get another owner before we lock
+	 * it
 	 */
 	target->heap = try_table_open(heapoid, AccessShareLock);
 	if (target->heap == NULL || check_index(indexoid, access, may_be_partitioned) != heapoid)
 		report_missing(indexoid);
 	target->index = index_open(indexoid, AccessShareLock);
 
-	/* TIDs that the caller has got are good as long as nobody moves the rows */
+	/* TIDs that are returned stay valid as long as the locks are held */
 	target->release = access == SHIDX_ACCESS_ROWS ? NoLock : AccessShareLock;
 }
 
 /*
- * Open an index and its table, both with AccessShareLock, the table first as
- * everybody does.
+ * Open an index and its table, both with AccessShareLock, and the table first,
+ * as all other code does.
  *
  * Reports an error if it is not a valid simhash index that this session can
- * read, or if the current user may not.  Who may not does not wait for a lock,
- * nor let others wait for it.
+ * read, or if the current user lacks the privileges.  These are checked before
+ * waiting for locks, so that nobody can block others without having
+ * privileges.
  */
 void
 shidx_open(Oid indexoid, ShIdxAccess access, ShIdxOpened *target)
@@ -331,8 +334,9 @@ shidx_open(Oid indexoid, ShIdxAccess access, ShIdxOpened *target)
 }
 
 /*
- * The same for an index that may be partitioned, for who tells of rows: then there
- * is nothing that could be read, but in its partitions (shidx_open_parts).
+ * The same for an index that may be partitioned, with SHIDX_ACCESS_ROWS.  A
+ * partitioned index has nothing to read except in its partitions
+ * (shidx_open_parts).
  */
 void
 shidx_open_named(Oid indexoid, ShIdxOpened *target)
@@ -343,8 +347,9 @@ shidx_open_named(Oid indexoid, ShIdxOpened *target)
 }
 
 /*
- * Close both.  The locks are given up, but not by who tells of rows: then they
- * stay until the end of the transaction, as after a query.
+ * Close both.  The locks are released, unless TIDs were returned
+ * (SHIDX_ACCESS_ROWS): then they are kept until the end of the transaction, as
+ * after a query.
  */
 void
 shidx_close(ShIdxOpened *target)
@@ -356,10 +361,11 @@ shidx_close(ShIdxOpened *target)
 /*
  * Was a snapshot taken after an index was built?
  *
- * One of the transaction that built it may have been taken before, if it is
- * that of the whole transaction or of a cursor.  Else it sees the catalog entry
- * of the index by its command number only if it was taken after that command;
- * what others had committed until then it sees in full.
+ * A snapshot of the transaction that built it may have been taken before, if
+ * it is that of the whole transaction or of a cursor.  Otherwise its command
+ * ID shows whether it was taken after the command that created the catalog
+ * entry of the index; changes that others had committed by then are visible to
+ * it.
  */
 static bool
 is_after_build(Snapshot snapshot, Relation index)
@@ -374,11 +380,11 @@ is_after_build(Snapshot snapshot, Relation index)
 }
 
 /*
- * Report an error if the index may lack rows that the snapshot sees, since it
- * was built after that was taken.
+ * Report an error if the index may lack rows that the snapshot sees, because
+ * it was built after the snapshot was taken.
  *
- * A build leaves out older versions of rows whose HOT chains it cannot
- * represent, and says so by indcheckxmin.
+ * A build leaves out older row versions of HOT chains that it cannot
+ * represent, and sets indcheckxmin in that case.
  */
 void
 shidx_check_snapshot(Relation index, Snapshot snapshot)

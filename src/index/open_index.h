@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * open_index.h
- *	  Opening the index that a function is given.
+ *	  Opening the index that is passed to a function.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,21 +14,21 @@
 #include "utils/rel.h"
 #include "utils/snapshot.h"
 
-/* what the function tells, or does, decides who may call it */
+/* what a function reveals or does determines who may call it */
 typedef enum ShIdxAccess
 {
-	SHIDX_ACCESS_ROWS,			/* tells of single rows: who may read these */
-	SHIDX_ACCESS_TABLE,			/* tells of the whole: who may read the table */
+	SHIDX_ACCESS_ROWS,			/* reveals rows: SELECT, no row security */
+	SHIDX_ACCESS_TABLE,			/* reveals totals: SELECT on the table */
 	SHIDX_ACCESS_OWNER,			/* only the owner */
-	SHIDX_ACCESS_PAGES			/* tells of what is stored, seen or not: who
-								 * may read the server's files */
+	SHIDX_ACCESS_PAGES			/* reveals stored data, visible or not:
+								 * pg_read_server_files */
 } ShIdxAccess;
 
 typedef struct ShIdxOpened
 {
 	Relation	heap;
 	Relation	index;
-	LOCKMODE	release;		/* lock to give up when they are closed */
+	LOCKMODE	release;		/* lock to release when they are closed */
 } ShIdxOpened;
 
 extern void shidx_open(Oid indexoid, ShIdxAccess access, ShIdxOpened *target);

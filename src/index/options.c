@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * options.c
- *	  What CREATE INDEX ... USING simhash ... WITH (...) can set.
+ *	  Options of CREATE INDEX ... USING simhash ... WITH (...).
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +16,7 @@
 static relopt_kind options_kind;
 
 /*
- * Make the options known, when the library is loaded.
+ * Register the options, when the library is loaded.
  */
 void
 shidx_init_options(void)
@@ -37,11 +37,10 @@ shidx_init_options(void)
 /*
  * amoptions
  *
- * With validate, a scheme that cannot be used is an error.  That is so when an
- * index is created and when its options are set; which of them it is, and of
- * which index, the server does not tell.  So nothing can be said here about
- * options that will not take effect before a REINDEX, but see
- * shidx_report_pending_options.
+ * With validate, a scheme that cannot be used is an error.  The server sets
+ * validate when an index is created and when its options are changed, but does
+ * not say which, or for which index.  So this function cannot report options
+ * that do not take effect before REINDEX; see shidx_report_pending_options.
  */
 bytea *
 shidx_options(Datum reloptions, bool validate)
@@ -64,8 +63,8 @@ shidx_options(Datum reloptions, bool validate)
 /*
  * The options of an index, defaults filled in.
  *
- * blocks and distance are what the next build will use; those in force are in
- * the metapage.
+ * blocks and distance are those that the next build will use; the current ones
+ * are in the metapage.
  */
 ShIdxOptions
 shidx_get_options(Relation index)
@@ -80,8 +79,8 @@ shidx_get_options(Relation index)
 }
 
 /*
- * Tell the user if the index was built with another scheme than its options
- * say now.
+ * Notify the user if the index was built with another scheme than its options
+ * now specify.
  */
 void
 shidx_report_pending_options(Relation index, const ShBitsScheme *scheme)

@@ -1,31 +1,33 @@
 /*-------------------------------------------------------------------------
  *
  * ordered.c
- *	  Reading what meets the conditions of a scan by its distance.
+ *	  Reading what meets the conditions of a scan in order of distance.
  *
- * How much will be asked for is not known, so it is read in parts, each of
- * which is sorted and returned before the next one is begun:
+ * The number of rows that will be fetched is unknown, so matches are read in
+ * batches.  Each batch is sorted and returned before the next one is read:
  *
- * - all that the first condition finds, if that takes a few probes;
- * - else balls around the query: first the one that exact prefixes answer,
- *   which contains what most queries want.  Then this one grows, a bit at a
- *   time, by rings: for each the probes read what those before have not read
- *   yet.  What they come across beyond the ring is held until the ball has
- *   grown that far, so nothing is returned twice and little is read twice.  The
- *   rings end where the one that should have the next row would take too much;
- * - then a table is read from end to end, for a ball that should hold a batch of
- *   matches, were fingerprints spread evenly.  Where it turns out to hold too
- *   much it is made smaller on the way;
- * - then for a 16th of the table or what memory holds; if the last ball held
- *   less than it should, from the ball of all matches, so that no guess of how
- *   fingerprints are spread can fail again;
- * - instead, if memory does not hold the next distance: it needs no sorting if
- *   there is but one centre, and is returned as it is read;
- * - then a table is read for all the rest, which goes to disk if need be.
+ * - everything that the first condition finds, if that takes few pages;
+ * - otherwise balls around the query: first the one within the index's
+ * distance, which contains what most queries want.  Then this ball grows, one
+ * bit at a time, by rings: the probes of each ring read what those before have
+ * not read.  Matches that they meet beyond the ring are held until the ball
+ * has grown that far, so nothing is returned twice and little is read twice.
+ * The rings end when the one that should have the next row would cost too
+ * much;
+ * - then a table is read from end to end, for a ball that should hold a batch
+ * of matches if fingerprints were uniformly distributed.  If it turns out to
+ * hold too many, it shrinks during the read;
+ * - then once more for one sixteenth of the table, or as much as fits in
+ * memory. If the last ball held less than expected, this read starts with the
+ * ball of all matches, so that no assumption about the distribution can fail
+ * again;
+ * - or, if the matches at the next distance do not fit in memory and there is
+ * only one center, these need no sorting, and are returned as they are read;
+ * - then a table is read for all the rest, which goes to disk if necessary.
  *
  * So a scan never reads more than four times the pages of one table: at most
- * one of them for the first condition or for balls, which are given up beyond
- * that, and three from end to end.
+ * once for the first condition or for balls, which are abandoned beyond that,
+ * and three times from end to end.
  *
  *-------------------------------------------------------------------------
  */
@@ -37,25 +39,25 @@
 #include "index/candidates.h"
 #include "index/ordered.h"
 
-/* about how many candidates the first batch has, and how batches grow */
+/* the size of the first batch, in candidates, and the growth of batches */
 #define FIRST_BATCH		256
 #define BATCH_GROWTH	16
 
 /*
- * What all balls of a scan may take, as part of the pages of a table; and what
- * they may take where no row is expected of them.
+ * The budget of all balls of a scan, as a share of the pages of a table; and
+ * the budget for balls in which no row is expected.
  */
 #define BALLS_SHARE		(2.0 / 3)
 #define SPARE_SHARE		(1.0 / 8)
 
-/* the second reading of a table looks for this part of its entries */
+/* the second read of a table collects this share of its entries */
 #define LARGE_BATCH		(1.0 / 16)
 
 typedef enum ShIdxOrderedStep
 {
-	COLLECT_CONDITIONS,			/* all that the first condition finds */
+	COLLECT_CONDITIONS,			/* everything that the first condition finds */
 	COLLECT_BALL,				/* a ball around the query, by probes */
-	WIDEN_BALL,					/* what a larger one has, by rings */
+	WIDEN_BALL,					/* a larger ball, by rings */
 	COLLECT_NEAREST,			/* the nearest ones, from a whole table */
 	STREAM_DISTANCE,			/* one distance, as it is read */
 	COLLECT_REST,				/* all others, from a whole table */
@@ -68,22 +70,22 @@ struct ShIdxOrdered
 	ShIdxReader *reader;
 	ShIdxOrderedStep step;
 	int			reach;			/* no match is farther away */
-	int			next;			/* nearer matches have been collected */
-	int			radius;			/* what is collected lies within it */
-	double		batch;			/* about how many to collect next */
-	int64		allowance;		/* pages left for balls */
+	int			next;			/* all nearer matches have been collected */
+	int			radius;			/* of the ball that is collected */
+	double		batch;			/* about how many matches to collect next */
+	int64		allowance;		/* page budget left for balls */
 	int			ring;			/* radius of the last one; -1 if none */
-	int			held;			/* rings hold what is within this radius */
+	int			held;			/* matches within this radius are held */
 	int			tables_read;	/* from end to end */
-	bool		misled;			/* the last batch was much smaller than it
-								 * should have been */
-	bool		heavy;			/* memory does not hold distance next */
+	bool		misled;			/* the last batch was much smaller than
+								 * expected */
+	bool		heavy;			/* distance "next" does not fit in memory */
 	ShIdxCandidates candidates;
 	Buffer		pin;			/* page of the last candidate returned */
 };
 
 /*
- * Prepare to read in order; the reader is that of the scan.
+ * Prepare to read in order, with the reader of the scan.
  */
 ShIdxOrdered *
 shidx_ordered_begin(ShIdxReader *reader, int norderbys)
@@ -106,7 +108,7 @@ release_pin(ShIdxOrdered *ordered)
 }
 
 /*
- * Give up what is held until the next start: a pin, memory, files.
+ * Release what is held until the next start: a pin, memory, files.
  */
 void
 shidx_ordered_release(ShIdxOrdered *ordered)
@@ -116,7 +118,7 @@ shidx_ordered_release(ShIdxOrdered *ordered)
 }
 
 /*
- * The end of all reading in order.
+ * End reading in order.
  */
 void
 shidx_ordered_end(ShIdxOrdered *ordered)
@@ -127,7 +129,7 @@ shidx_ordered_end(ShIdxOrdered *ordered)
 }
 
 /*
- * How far from a fingerprint one that meets all conditions can be.
+ * The largest distance from a fingerprint at which all conditions can be met.
  */
 static int
 find_reach(const ShIdxConditions *conditions, uint64 centre)
@@ -149,8 +151,8 @@ find_reach(const ShIdxConditions *conditions, uint64 centre)
 }
 
 /*
- * Is a condition that reads so many pages to be collected, and not balls
- * around the query?
+ * Should a condition that reads this many pages be collected as a whole,
+ * rather than balls around the query?
  */
 bool
 shidx_ordered_by_condition(double pages, double leaves_per_table)
@@ -159,8 +161,7 @@ shidx_ordered_by_condition(double pages, double leaves_per_table)
 }
 
 /*
- * The radius, not less than least, within which there should be a batch of
- * matches.
+ * The radius, at least "least", within which a batch of matches is expected.
  */
 static int
 choose_radius(double leaves_per_table, int least, double batch)
@@ -176,8 +177,8 @@ choose_radius(double leaves_per_table, int least, double batch)
 }
 
 /*
- * What a ball's allowance of pages has to cover: leaves, and for each that is
- * searched for one more on the way down.
+ * The pages that count against the budget of a ball: leaves, and one more for
+ * each search.
  */
 static double
 pages_charged(double ranges, double pages)
@@ -186,11 +187,12 @@ pages_charged(double ranges, double pages)
 }
 
 /*
- * Shall a ball grow by the ring from radius inner, or -1, to radius?  Only if
- * it can go on to target, where the next row should be, within the allowance;
- * or if the ring takes little, as fingerprints are seldom spread evenly.
+ * Should a ball grow by the ring from radius inner, or -1, to radius?  Only if
+ * it can continue to target, where the next row is expected, within the
+ * budget; or if the ring costs little, since fingerprints are rarely uniformly
+ * distributed.
  *
- * Sets *ranges and *pages to what the ring takes.
+ * Sets *ranges and *pages to what the ring reads.
  */
 static bool
 worth_a_ring(const ShBitsScheme *scheme, double leaves_per_table, int inner, int radius,
@@ -219,11 +221,11 @@ worth_a_ring(const ShBitsScheme *scheme, double leaves_per_table, int inner, int
 }
 
 /*
- * Estimate what is read, unless it is the first condition that is collected.
+ * Estimate what is read, except if the first condition is collected.
  *
  * Sets the ranges and pages that are read before the first row is returned,
- * were fingerprints spread evenly, and returns the number of pages that are
- * read after it if all rows are asked for.
+ * assuming uniformly distributed fingerprints, and returns the number of pages
+ * that are read after it if all rows are fetched.
  */
 double
 shidx_ordered_pages(const ShBitsScheme *scheme, double leaves_per_table,
@@ -259,7 +261,7 @@ shidx_ordered_pages(const ShBitsScheme *scheme, double leaves_per_table,
 }
 
 /*
- * What one group may take of the pages that are left for balls.
+ * The share of one group in the pages that are left for balls.
  */
 static double
 group_allowance(const ShIdxOrdered *ordered)
@@ -281,8 +283,8 @@ choose_ball(ShIdxOrdered *ordered)
 }
 
 /*
- * How far the ball has to grow, about, to have one more match: up to the
- * nearest of those that are held, or where there should be one.
+ * Estimate the radius at which the ball has one more match: that of the
+ * nearest match held, or where one is expected.
  */
 static int
 next_match_radius(const ShIdxOrdered *ordered)
@@ -299,7 +301,7 @@ next_match_radius(const ShIdxOrdered *ordered)
 }
 
 /*
- * Forget what rings hold; the next one, if any, begins at the centre.
+ * Forget what rings hold; the next one, if any, begins at the center.
  */
 static void
 stop_rings(ShIdxOrdered *ordered)
@@ -309,7 +311,7 @@ stop_rings(ShIdxOrdered *ordered)
 }
 
 /*
- * Prepare the next ring of the ball.  Returns false if the ball had better not
+ * Prepare the next ring of the ball.  Returns false if the ball should not
  * grow any more.
  */
 static bool
@@ -319,7 +321,7 @@ choose_ring(ShIdxOrdered *ordered)
 	double		ranges;
 	double		pages;
 
-	/* if nothing is held for the next ring, it has to begin at the centre */
+	/* if nothing is held for the next ring, it has to begin at the center */
 	if (ordered->next > ordered->held)
 	{
 		if (ordered->ring >= 0)
@@ -377,7 +379,7 @@ choose_step(ShIdxOrdered *ordered)
 
 /*
  * Start, after the conditions have been planned.  Returns false if there is no
- * order, as all keys are null.  Nothing is read before shidx_ordered_next.
+ * order because all keys are null.  Nothing is read before shidx_ordered_next.
  */
 bool
 shidx_ordered_start(ShIdxOrdered *ordered, ScanKey orderbys, int norderbys)
@@ -389,7 +391,7 @@ shidx_ordered_start(ShIdxOrdered *ordered, ScanKey orderbys, int norderbys)
 	candidates->ncentres = 0;
 	for (int i = 0; i < norderbys; i++)
 	{
-		/* distances from null are null: nothing to tell rows apart by */
+		/* distances from null are null and do not order rows */
 		if ((orderbys[i].sk_flags & SK_ISNULL) == 0)
 			candidates->centres[candidates->ncentres++] = DatumGetSimhash(orderbys[i].sk_argument);
 	}
@@ -433,11 +435,10 @@ add_match(ShIdxOrdered *ordered, int i, int distance)
 }
 
 /*
- * Collect the matches at distance next and beyond that the reader has been
- * started for.
+ * Collect the matches of the reader at distance "next" and beyond.
  *
- * Returns false, with nothing collected, if they are more than limit or take
- * more pages than are allowed.
+ * Returns false, with nothing collected, if there are more than limit or if
+ * they take more pages than the allowance.
  */
 static bool
 collect(ShIdxOrdered *ordered, int64 limit, int64 allowance)
@@ -482,7 +483,7 @@ ball_around(const ShIdxOrdered *ordered, int radius)
 }
 
 /*
- * Collect all that meet the conditions.
+ * Collect all matches of the conditions.
  */
 static bool
 collect_conditions(ShIdxOrdered *ordered)
@@ -509,8 +510,9 @@ collect_ball(ShIdxOrdered *ordered)
 }
 
 /*
- * Memory is full of what a ring holds, which begins at the next distance: hold
- * less from now on.  Returns false if even the ring itself does not fit.
+ * Memory is full with the matches of a ring, which begins at the next
+ * distance: hold less from now on.  Returns false if even the ring itself does
+ * not fit.
  */
 static bool
 hold_less(ShIdxOrdered *ordered)
@@ -531,7 +533,7 @@ hold_less(ShIdxOrdered *ordered)
 
 /*
  * Let the ball grow by one ring, up to ordered->radius.  Returns false, with
- * nothing held, if that takes too much.
+ * nothing held, if that costs too much.
  */
 static bool
 widen_ball(ShIdxOrdered *ordered)
@@ -577,7 +579,7 @@ widen_ball(ShIdxOrdered *ordered)
 }
 
 /*
- * Collect all others.
+ * Collect all remaining matches.
  */
 static void
 collect_rest(ShIdxOrdered *ordered)
@@ -589,8 +591,8 @@ collect_rest(ShIdxOrdered *ordered)
 }
 
 /*
- * Make room among the nearest candidates, of which so many are wanted:
- * lower *radius, which they lie within, or raise *limit.
+ * Make room for more of the nearest candidates when the limit is reached:
+ * lower *radius so that about the wanted number remains, or raise *limit.
  */
 static void
 narrow(ShIdxOrdered *ordered, int64 wanted, int64 *limit, int *radius)
@@ -604,7 +606,7 @@ narrow(ShIdxOrdered *ordered, int64 wanted, int64 *limit, int *radius)
 
 	if (kept > *limit / 4 * 3)
 	{
-		/* the last distance has many of them */
+		/* the largest distance has many of them */
 		if (*limit < candidates->max)
 		{
 			*limit = Min(2 * *limit, candidates->max);
@@ -620,8 +622,8 @@ narrow(ShIdxOrdered *ordered, int64 wanted, int64 *limit, int *radius)
 }
 
 /*
- * Collect the ball of ordered->radius, or of a smaller one if that holds more
- * than is worth to be sorted.
+ * Collect the ball of ordered->radius, or a smaller one if that holds more
+ * than is worth sorting.
  */
 static void
 collect_nearest(ShIdxOrdered *ordered)
@@ -662,8 +664,8 @@ collect_nearest(ShIdxOrdered *ordered)
 }
 
 /*
- * The next match at the distance that is streamed.  Its page stays pinned if
- * the reader keeps pins.
+ * Return the next match at the distance that is streamed.  Its page stays
+ * pinned if the reader keeps pins.
  */
 static bool
 next_streamed(ShIdxOrdered *ordered, uint64 *fp, ItemPointer tid)
@@ -682,8 +684,9 @@ next_streamed(ShIdxOrdered *ordered, uint64 *fp, ItemPointer tid)
 }
 
 /*
- * The next candidate.  No pin has been held since it was collected, so if one
- * is wanted its entry is looked for again; where it is gone, so is the row.
+ * Return the next candidate.  No pin has been held since it was collected.  If
+ * a pin is wanted, its entry is looked up again; if that is gone, so is the
+ * row.
  */
 static bool
 next_collected(ShIdxOrdered *ordered, bool want_pin, uint64 *fp, ItemPointer tid)
@@ -691,7 +694,7 @@ next_collected(ShIdxOrdered *ordered, bool want_pin, uint64 *fp, ItemPointer tid
 	ShIdxBallScan *ballscan = &ordered->reader->ballscan;
 	const ShIdxGroups *groups = &ballscan->groups;
 
-	/* of several columns no index-only scan returns a distance */
+	/* with several columns there are no index-only scans */
 	if (want_pin && (groups->all || groups->count != 1))
 		elog(ERROR, "groups of candidates are not known");
 	while (shidx_next_candidate(&ordered->candidates, fp, tid))
@@ -710,7 +713,7 @@ next_collected(ShIdxOrdered *ordered, bool want_pin, uint64 *fp, ItemPointer tid
 }
 
 /*
- * The next match in order of distance.  Returns false after the last.
+ * Return the next match in order of distance.  Returns false after the last.
  *
  * With want_pin the leaf it came from is pinned until the next call.
  */
@@ -722,7 +725,7 @@ shidx_ordered_next(ShIdxOrdered *ordered, bool want_pin, uint64 *fp, ItemPointer
 	release_pin(ordered);
 	for (;;)
 	{
-		/* the pages of candidates are not worth a pin */
+		/* pages of collected candidates need no pin */
 		ballscan->keep_pin = want_pin && ordered->step == STREAM_DISTANCE;
 
 		switch (ordered->step)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * ordered.h
- *	  Reading what meets the conditions of a scan by its distance.
+ *	  Reading what meets the conditions of a scan in order of distance.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,13 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * partitions.c
- *	  Opening the partitions of the index that a function is given.
+ *	  Opening the partitions of the index that is passed to a function.
  *
- * A partitioned index stands for those of all leaf partitions of its table, at any
- * depth.  As in a query of that table, rights on the partitions and their policies
- * do not count, only those of the table that is named.
+ * A partitioned index stands for the indexes of all leaf partitions of its
+ * table, at any depth.  As in a query of that table, privileges on the
+ * partitions and their policies do not matter, only those of the table that is
+ * named.
  *
- * Each leaf must have such an index, or its rows would be missing silently.
+ * Each leaf must have such an index; otherwise its rows would be missing
+ * silently.
  *
  *-------------------------------------------------------------------------
  */
@@ -42,8 +44,8 @@ compare_tables(const void *a, const void *b)
 }
 
 /*
- * The indexes below a partitioned one that are not partitioned themselves, by their
- * tables.  They get locked.
+ * The indexes below a partitioned one that are not partitioned themselves,
+ * sorted by table.  Locks them.
  */
 static IndexOfTable *
 indexes_of_leaves(Oid partitioned, int *count)
@@ -92,10 +94,11 @@ report_uncovered(const ShIdxOpened *named, Oid table)
 /*
  * Open the leaf partitions of the table that is named, and their indexes.
  *
- * They are locked as a query does, the tables first.  A partition that is being
- * detached is left out where a query would.  Between the two looks at the catalogs
- * a partition may be attached, or the rest be done for one that was detached: so
- * there may be indexes of tables that are no partitions for us.
+ * They are locked in the order in which a query locks them, tables first.  A
+ * partition that is being detached is left out if a query would leave it out.
+ * Between the two catalog scans a partition may be attached, or a detach may
+ * be completed, so there may be indexes of tables that are not partitions for
+ * us.
  */
 static void
 open_leaves(ShIdxParts *target)
@@ -135,11 +138,11 @@ open_leaves(ShIdxParts *target)
 }
 
 /*
- * Open an index for a function that tells of rows, with AccessShareLock on it, its
- * table, and all their partitions, until the end of the transaction.
+ * Open an index for a function that returns rows, with AccessShareLock on it,
+ * its table, and all their partitions, until the end of the transaction.
  *
- * Reports errors as shidx_open does, with the rights of the current user on the
- * table that is named; and if a leaf partition has no valid index.
+ * Reports errors as shidx_open does, using the privileges of the current user
+ * on the table that is named, and also if a leaf partition has no valid index.
  */
 void
 shidx_open_parts(Oid indexoid, ShIdxParts *target)
@@ -155,7 +158,7 @@ shidx_open_parts(Oid indexoid, ShIdxParts *target)
 }
 
 /*
- * Close what was opened.  The locks stay.
+ * Close everything.  The locks are kept.
  */
 void
 shidx_close_parts(ShIdxParts *target)
@@ -166,8 +169,8 @@ shidx_close_parts(ShIdxParts *target)
 }
 
 /*
- * The distance that an index is for.  Those of partitions may have been built for
- * another, by other options: then it is what the partitioned one says.
+ * The distance of an index.  The indexes of partitions may have been built
+ * with other options; for a partitioned index, its own options count.
  */
 int
 shidx_named_distance(const ShIdxParts *target)

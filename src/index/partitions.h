@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * partitions.h
- *	  Opening the partitions of the index that a function is given.
+ *	  Opening the partitions of the index that is passed to a function.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,8 +13,9 @@
 #include "index/open_index.h"
 
 /*
- * An index that tells of rows, and those that have them: of its leaf partitions,
- * in the order of the OIDs of their tables, or itself.
+ * The index that was named, and the indexes that have its entries: those of
+ * its leaf partitions, in the order of the OIDs of their tables, or the index
+ * itself.
  */
 typedef struct ShIdxParts
 {

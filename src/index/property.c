@@ -33,8 +33,8 @@ is_last_column(Oid index, int attno)
 /*
  * amproperty
  *
- * Rows can be had in the order of the distance from the last column, if its
- * operator family has the operator for that.
+ * The last column supports ordering by distance, if its operator family has
+ * the ordering operator.
  */
 bool
 shidx_property(Oid index_oid, int attno, IndexAMProperty prop,

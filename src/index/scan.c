@@ -3,8 +3,8 @@
  * scan.c
  *	  Scanning a simhash index.
  *
- * What meets the conditions comes from ordered.c if the scan has an order,
- * else from matches.c; rows with a null fingerprint come last.
+ * Matches come from ordered.c if the scan has an order, otherwise from
+ * matches.c. Rows with a null fingerprint come last.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,7 +28,7 @@
 
 typedef enum ShIdxScanStep
 {
-	SCAN_BEGIN,					/* no page has been asked for */
+	SCAN_BEGIN,					/* no row has been fetched yet */
 	SCAN_ORDERED,				/* fingerprints, by distance */
 	SCAN_UNORDERED,				/* fingerprints, as they are read */
 	SCAN_NULLS,					/* null fingerprints */
@@ -43,7 +43,7 @@ typedef struct ShIdxScanData
 	ShIdxScanStep step;
 	ShIdxReader reader;
 	ShIdxOrdered *ordered;		/* NULL if there are no ORDER BY keys */
-	bool		other_order;	/* one is of a column before the fingerprint */
+	bool		other_order;	/* a key is not on the fingerprint */
 
 	/* what an index-only scan returns */
 	IndexTuple	tuple;
@@ -87,12 +87,14 @@ release_pins(ShIdxScan so)
 }
 
 /*
- * See whether the order is that of distances from fingerprints.
+ * Determine whether the order is that of distances from the fingerprint
+ * column.
  *
- * It is exact then, so no values are needed to check it: they are null.  Of a
- * column before the fingerprint the index knows no distance.  Then rows come in
- * no order, all at the distance 0, and the executor puts them in order by what
- * it computes, which is not less.
+ * If so, it is exact, so no recheck is needed and the values stay null.  For a
+ * column before the fingerprint, the index does not know the distances.  In
+ * that case rows are returned in no particular order, all at distance 0, and
+ * the executor reorders them by the distances that it computes, which are not
+ * less.
  */
 static void
 read_order(IndexScanDesc scan)
@@ -166,7 +168,7 @@ start_nulls(ShIdxScan so)
 }
 
 /*
- * Before the first page is read.
+ * Read the keys and start, before the first row is fetched.
  */
 static void
 begin(IndexScanDesc scan)
@@ -199,8 +201,8 @@ begin(IndexScanDesc scan)
 }
 
 /*
- * Give an index-only scan its tuple.  Of several columns it asks for none, as
- * shidx_canreturn has said: then all are null.
+ * Set the tuple of an index-only scan.  For an index of several columns,
+ * shidx_canreturn allows none to be read, so all are null.
  */
 static void
 return_tuple(IndexScanDesc scan, uint64 fp, bool is_null)
@@ -338,10 +340,10 @@ shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 /*
  * amcanreturn
  *
- * Not of several columns: of all but the last there is but a hash.  Nor
- * during recovery: generic WAL removes the entries of a leaf without
- * waiting for pins, so a TID could come to belong to another row between the
- * look at the leaf and the look at the visibility map.
+ * Not with several columns, since the index has only a hash of all but the
+ * last. Nor during recovery: replay of generic WAL removes the entries of a
+ * leaf without waiting for pins, so a TID could be reused between reading the
+ * leaf and checking the visibility map.
  */
 bool
 shidx_canreturn(Relation index, int column)

@@ -3,9 +3,9 @@
  * vacuum.c
  *	  Removing the entries of dead rows.
  *
- * The pages are read in the order of their blocks.  A split that happens
- * meanwhile moves entries only to a new page, which lies behind all others:
- * it is read later, and no entry is missed.
+ * The pages are read in block order.  A concurrent split moves entries only to
+ * a new page at the end of the relation, which is read later, so no entry is
+ * missed.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,8 +31,9 @@ typedef struct VacuumState
 } VacuumState;
 
 /*
- * Remove what the callback says from a leaf on which the caller has a cleanup
- * lock.  The last entries fill the holes.  Returns the number removed.
+ * Remove the entries that the callback selects from a leaf on which the caller
+ * has a cleanup lock.  The last entries fill the gaps.  Returns the number
+ * removed.
  */
 static int
 vacuum_leaf(VacuumState *state, Buffer buffer)
@@ -79,7 +80,10 @@ vacuum_block(VacuumState *state, BlockNumber block)
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	page = BufferGetPage(buffer);
 
-	/* An extension that a crash or an error cut short leaves a page of zeros. */
+	/*
+	 * An extension that is interrupted by a crash or an error leaves a page
+	 * of zeros.
+	 */
 	if (!PageIsNew(page))
 	{
 		const char *problem = shbt_page_problem_anywhere(page);
@@ -93,8 +97,8 @@ vacuum_block(VacuumState *state, BlockNumber block)
 			int			removed;
 
 			/*
-			 * A scan may hold a pin because it still visits rows of this
-			 * page: their TIDs must not become free before it has.
+			 * A scan may hold a pin because it is still going to visit rows
+			 * of this page.  Their TIDs must not be reused before that.
 			 */
 			LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 			LockBufferForCleanup(buffer);
@@ -150,7 +154,7 @@ shidx_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 }
 
 /*
- * amvacuumcleanup: there is nothing to clean up but what ambulkdelete did.
+ * amvacuumcleanup: only statistics, since ambulkdelete has done all the work.
  */
 IndexBulkDeleteResult *
 shidx_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)

@@ -25,7 +25,10 @@
 
 #include "index/am.h"
 
-/* a family as it is checked: its name, and what is asked of its members */
+/*
+ * a family that is being checked: its name, and the requirements for its
+ * members
+ */
 typedef struct Family
 {
 	Oid			oid;
@@ -35,8 +38,8 @@ typedef struct Family
 } Family;
 
 /*
- * Is a family one of fingerprints?  Else it is one of equality, for columns
- * before the fingerprint, which know no other strategy.
+ * Is this a family for fingerprints?  Otherwise it is one for columns before
+ * the fingerprint, which has equality as its only strategy.
  *
  * Reads the catalogs only.
  */
@@ -66,9 +69,9 @@ shidx_is_fingerprint_type(Oid type)
 }
 
 /*
- * Can a function whose argument has the one type be called with values of the
- * other?  It can if they look the same in memory: the server has no function
- * of its own for some types, and hashes a date as an integer.
+ * Can a function with an argument of one type be called with values of the
+ * other? It can if both have the same representation: the server has no hash
+ * function of its own for some types, and hashes a date as an integer.
  */
 static bool
 accepts_type(Oid argument, Oid type)
@@ -84,9 +87,9 @@ accepts_type(Oid argument, Oid type)
 /*
  * Can the operator of a search compare these types?
  *
- * A scan for fingerprints takes the right side for a fingerprint, a ball, or,
- * if a bigint is compared, for a shorter integer.  Other columns have it
- * hashed.
+ * A scan for fingerprints interprets the right side as a fingerprint, a ball
+ * or, if it is compared with a bigint, a shorter integer.  For other columns
+ * the right side is hashed.
  */
 static bool
 can_be_compared(const Family *family, Form_pg_amop member)
@@ -111,8 +114,8 @@ has_hash(const Family *family, Oid type)
 }
 
 /*
- * Is an operator right as a member of the family?  If not says so at level
- * INFO.
+ * Is an operator valid as a member of the family?  If not, reports that at
+ * level INFO.
  */
 static bool
 validate_operator(const Family *family, Form_pg_amop member)
@@ -132,7 +135,7 @@ validate_operator(const Family *family, Form_pg_amop member)
 	}
 	if (member->amopstrategy == SHIDX_STRATEGY_DISTANCE)
 	{
-		/* the distances of an ordered scan ascend as integers do */
+		/* distances are sorted as integers */
 		result_type = INT4OID;
 		valid_purpose = member->amoppurpose == AMOP_ORDER &&
 			opfamily_can_sort_type(member->amopsortfamily, INT4OID);
@@ -171,8 +174,8 @@ validate_operator(const Family *family, Form_pg_amop member)
 }
 
 /*
- * Is a support function right as a member of the family?  If not says so at
- * level INFO.
+ * Is a support function valid as a member of the family?  If not, reports that
+ * at level INFO.
  */
 static bool
 validate_function(const Family *family, Form_pg_amproc member)
@@ -218,8 +221,8 @@ validate_function(const Family *family, Form_pg_amproc member)
 }
 
 /*
- * Is a class right, beside the members of its family?  If not says so at level
- * INFO.
+ * Is a class itself valid, apart from the members of its family?  If not,
+ * reports that at level INFO.
  */
 static bool
 validate_class(const Family *family, Form_pg_opclass class)
@@ -257,9 +260,10 @@ validate_class(const Family *family, Form_pg_opclass class)
 /*
  * amvalidate
  *
- * There are classes of fingerprints, with strategies 1 to 67, and classes of
- * equality, for columns before the fingerprint, with strategy 1 and a hash
- * function.  A class of fingerprints with a hash function can be both.
+ * There are classes for fingerprints, with strategies 1 to 67, and classes for
+ * columns before the fingerprint, with strategy 1 (equality) and a hash
+ * function.  A class for fingerprints that has a hash function can be used for
+ * both.
  */
 bool
 shidx_validate(Oid opclass)
@@ -310,9 +314,10 @@ shidx_validate(Oid opclass)
 /*
  * amadjustmembers
  *
- * How the members depend on each other is left as the server has it.  But one
- * that is added to the family of an extension, and is not part of one, is lost
- * in a dump, and with it what needs it, such as an exclusion constraint: warn.
+ * The dependencies among the members are left as the server sets them.  But a
+ * member that a user adds to the family of an extension is lost in a dump,
+ * together with anything that needs it, such as an exclusion constraint, so
+ * warn about that.
  */
 void
 shidx_adjust_members(Oid family, Oid opclass, List *operators, List *functions)

@@ -3,13 +3,13 @@
  * bucket.c
  *	  Sorting more items than fit in memory, by distribution.
  *
- * The items are read once and distributed over buckets by the first bits in
- * which they differ: of their groups, else of their keys, else of their values.
- * Each bucket, in order, is then read, sorted in memory and returned.  So an
- * item is written and read once, whatever their number.  A bucket that is too
- * large for memory is distributed again.  One whose items came in order is
- * returned as it is, which is what happens to a fingerprint that very many
- * rows have.
+ * The items are read once and distributed to buckets by the leading bits in
+ * which they differ: those of their groups, otherwise of their keys, otherwise
+ * of their values. Each bucket, in order, is then read, sorted in memory and
+ * returned.  So each item is written and read once, no matter how many there
+ * are.  A bucket that is too large for memory is distributed again.  One whose
+ * items came in order is returned as it is; this is the case for a fingerprint
+ * that very many rows have.
  *
  * Buckets are tapes of one of the server's tape sets: one temporary file,
  * whose blocks are used again as soon as they have been read.
@@ -50,7 +50,7 @@ struct ShSortBuckets
 	bool		grouped;
 	Size		memory;
 
-	/* still to be returned, the next one last */
+	/* buckets still to be returned, the next one last */
 	Bucket	   *stack;
 	size_t		depth;
 	size_t		max_depth;
@@ -61,25 +61,25 @@ struct ShSortBuckets
 	ShSortItems sorted;
 	size_t		count;
 
-	/* or as it comes */
+	/* or returned without sorting */
 	LogicalTape *stream;
 };
 
-/* tapes that are read one after the other, and their keys permuted if table is given */
+/* tapes to read one after the other, permuting keys if table is given */
 typedef struct Reader
 {
 	LogicalTape **tapes;
 	int			ntapes;
-	ShSortSummary summary;		/* of all, with keys permuted */
+	ShSortSummary summary;		/* of all items, with permuted keys */
 	const ShBitsTable *table;
 } Reader;
 
 /*
- * Make a sort whose buckets go to a set of tapes.  memory, in bytes, is what
- * may be used.
+ * Make a sort whose buckets go to a set of tapes.  It uses up to the given
+ * memory, in bytes.
  *
- * The result, and what the tapes allocate, is in the current memory context,
- * which must live as long as they; so must the set.
+ * The result, and the memory of the tapes, is allocated in the current memory
+ * context, which must live as long as the sort, and so must the set.
  */
 ShSortBuckets *
 shsort_buckets_begin(LogicalTapeSet *tapes, bool grouped, Size memory)
@@ -96,7 +96,7 @@ shsort_buckets_begin(LogicalTapeSet *tapes, bool grouped, Size memory)
 }
 
 /*
- * Read up to so many items.  Returns how many, 0 after the last.
+ * Read up to "most" items.  Returns their number, 0 after the last.
  */
 static size_t
 read_items(Reader *reader, ShSortItems items, size_t most)
@@ -136,8 +136,8 @@ item_size(const ShSortBuckets *buckets)
 }
 
 /*
- * How many items may be sorted in memory, where each is there once more.  The
- * buckets that wait have buffers.
+ * How many items may be sorted in memory, which needs room for two copies.
+ * The waiting buckets have buffers.
  */
 static double
 max_loaded(const ShSortBuckets *buckets, bool have_buckets)
@@ -148,8 +148,8 @@ max_loaded(const ShSortBuckets *buckets, bool have_buckets)
 }
 
 /*
- * Over how many buckets, as a power of two, to distribute items that differ
- * in the last so many bits.
+ * The number of buckets, as a power of two, to which items are distributed
+ * that differ in the last "bits" bits.
  */
 static int
 choose_digit_bits(const ShSortBuckets *buckets, double count, int bits)
@@ -174,7 +174,7 @@ free_loaded(ShSortBuckets *buckets)
 	buckets->capacity = 0;
 }
 
-/* make room for so many items in memory */
+/* make room in memory for the given number of items */
 static void
 reserve_loaded(ShSortBuckets *buckets, size_t count)
 {
@@ -187,7 +187,8 @@ reserve_loaded(ShSortBuckets *buckets, size_t count)
 }
 
 /*
- * Distribute items over buckets, and push these so that they come in order.
+ * Distribute items to buckets, and push the buckets so that they are popped in
+ * order.
  */
 static void
 distribute(ShSortBuckets *buckets, Reader reader)
@@ -270,9 +271,8 @@ close_buckets(ShSortBuckets *buckets)
 }
 
 /*
- * Begin to sort the items of some tapes, which summary describes, with their
- * keys permuted as a table has them.  The tapes have been read when this
- * returns.
+ * Begin to sort the items of some tapes, which summary describes, with keys
+ * permuted according to a table.  The tapes have been read when this returns.
  */
 void
 shsort_buckets_start(ShSortBuckets *buckets, LogicalTape **rows, int nrows,
@@ -289,7 +289,7 @@ shsort_buckets_start(ShSortBuckets *buckets, LogicalTape **rows, int nrows,
 		load(buckets, reader);
 	else
 	{
-		/* memory is needed for the buffers of tapes */
+		/* the memory is needed for the buffers of tapes */
 		free_loaded(buckets);
 		distribute(buckets, reader);
 	}
@@ -297,7 +297,7 @@ shsort_buckets_start(ShSortBuckets *buckets, LogicalTape **rows, int nrows,
 }
 
 /*
- * Go on to the next bucket.  Returns false if there is none.
+ * Move to the next bucket.  Returns false if there is none.
  */
 static bool
 next_bucket(ShSortBuckets *buckets)
@@ -328,8 +328,8 @@ next_bucket(ShSortBuckets *buckets)
 }
 
 /*
- * The next items, ascending, in *items.  Returns how many there are, 0 after
- * the last.  They stay until the next call.
+ * Return the next items, ascending, in *items, and their number, 0 after the
+ * last. They are valid until the next call.
  */
 size_t
 shsort_buckets_next(ShSortBuckets *buckets, ShSortItems *items)

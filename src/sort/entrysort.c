@@ -4,11 +4,12 @@
  *	  Sorting entries, once for each table of a scheme.
  *
  * While they fit in memory, the entries are kept in an array, and each table
- * sorts a copy.  Beyond that they are kept on a tape, and each table has them
- * distributed over buckets (bucket.c).
+ * sorts a copy.  Beyond that they are kept on a tape, and for each table they
+ * are distributed to buckets (bucket.c).
  *
  * Several processes can share the work: each collects a part of the entries on
- * a tape in a shared file; then each sorts all parts for some of the tables.
+ * a tape in a shared file, and then each sorts all parts for some of the
+ * tables.
  *
  *-------------------------------------------------------------------------
  */
@@ -43,11 +44,11 @@ struct ShSort
 	bool		frozen;			/* their tape can be read */
 	ShSortBuckets *buckets;		/* of the current table */
 
-	/* what of the current table has been sorted and not been returned */
+	/* items of the current table that are sorted but not returned yet */
 	ShSortItems next;
 	size_t		nnext;
 
-	/* where the entries are parts that others collected */
+	/* for entries that several processes have collected */
 	int			number;			/* of this one, if it is a part */
 	SharedFileSet *files;
 	const ShSortPart *parts;
@@ -67,7 +68,7 @@ make_sort(int memory_kb, bool grouped)
 	return sort;
 }
 
-/* how many rows fit in memory, each once as it came and once sorted */
+/* how many rows fit in memory, which needs room for two copies */
 static size_t
 max_in_memory(const ShSort *sort)
 {
@@ -88,8 +89,8 @@ make_tapes(ShSort *sort)
 }
 
 /*
- * Begin to collect entries.  memory_kb, in kilobytes, is what may be used
- * before disk is.
+ * Begin to collect entries.  Up to memory_kb kilobytes are used before they go
+ * to disk.
  */
 ShSort *
 shsort_begin(int memory_kb)
@@ -98,8 +99,8 @@ shsort_begin(int memory_kb)
 }
 
 /*
- * The same, where the entries may have groups, by which they are then sorted
- * first.
+ * The same, but if grouped is true, the entries have groups, by which they are
+ * sorted first.
  */
 ShSort *
 shsort_begin_grouped(int memory_kb, bool grouped)
@@ -112,9 +113,10 @@ shsort_begin_grouped(int memory_kb, bool grouped)
 }
 
 /*
- * Begin to collect a part of the entries for several processes, in a file of
- * a set that all are attached to.  The number must be unique in the set.  What
- * is returned only takes entries, and shsort_end_part in the end.
+ * Begin to collect a part of the entries of several processes, in a file of a
+ * set to which all are attached.  The number must be unique in the set.  The
+ * only functions allowed for the result are those that add entries, and
+ * shsort_end_part.
  */
 ShSort *
 shsort_begin_part(SharedFileSet *files, int number, bool grouped)
@@ -138,15 +140,16 @@ shsort_end_part(ShSort *sort, ShSortPart *part)
 	shsort_tape_flush(&sort->writer);
 	part->number = sort->number;
 	part->summary = sort->writer.summary;
-	/* an empty tape cannot be frozen, and nobody needs it */
+	/* an empty tape cannot be frozen, and is not needed */
 	if (sort->count > 0)
 		LogicalTapeFreeze(sort->writer.tape, &part->tape);
 	shsort_end(sort);
 }
 
 /*
- * Sort parts that several processes have finished.  What is returned only
- * takes shsort_start_table and what follows that.  parts must live as long.
+ * Sort parts that several processes have finished.  The only functions allowed
+ * for the result are shsort_start_table and those that follow it.  parts must
+ * live as long as the result.
  */
 ShSort *
 shsort_begin_whole(int memory_kb, SharedFileSet *files, const ShSortPart *parts, int nparts,
@@ -164,7 +167,7 @@ shsort_begin_whole(int memory_kb, SharedFileSet *files, const ShSortPart *parts,
 }
 
 /*
- * Memory is used up: move the entries to a tape.
+ * Move the entries to a tape, as memory is full.
  */
 static void
 move_to_tape(ShSort *sort)
@@ -289,7 +292,7 @@ read_parts(ShSort *sort, const ShBitsTable *table)
 	int			ntapes = 0;
 	ShSortSummary summary = {0};
 
-	/* what has been read here is not to be written over */
+	/* do not reuse the blocks that have been read */
 	LogicalTapeSetForgetFreeSpace(set);
 	for (int i = 0; i < sort->nparts; i++)
 	{
@@ -323,8 +326,8 @@ start_on_tapes(ShSort *sort, const ShBitsTable *table)
 }
 
 /*
- * Sort all entries for a table; shsort_next then returns them.  No more can
- * be added.
+ * Sort all entries for a table; shsort_next then returns them.  No more
+ * entries can be added.
  */
 void
 shsort_start_table(ShSort *sort, const ShBitsTable *table)
@@ -336,8 +339,8 @@ shsort_start_table(ShSort *sort, const ShBitsTable *table)
 }
 
 /*
- * The next items of the table, ascending, with permuted fingerprints as keys,
- * in *items.  Returns how many there are, 0 after the last.  They stay until
+ * Return the next items of the table, ascending, with permuted fingerprints as
+ * keys, in *items, and their number, 0 after the last.  They are valid until
  * the next call.
  */
 size_t
@@ -353,8 +356,7 @@ shsort_next_items(ShSort *sort, ShSortItems *items)
 }
 
 /*
- * The next item of the table, the same one by one.  Returns false after the
- * last.
+ * Return the next item of the table.  Returns false after the last.
  */
 bool
 shsort_next(ShSort *sort, ShSortItem *item)

@@ -22,10 +22,10 @@
 
 typedef struct ShSort ShSort;
 
-/* entries that a process collected for others to sort, in shared memory */
+/* entries that one process has collected for all to sort, in shared memory */
 typedef struct ShSortPart
 {
-	int			number;			/* unique among those of a file set */
+	int			number;			/* unique within the file set */
 	TapeShare	tape;
 	ShSortSummary summary;
 } ShSortPart;

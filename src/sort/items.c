@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * items.c
- *	  Pairs of integers that are sorted.
+ *	  Items to sort: pairs of integers.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,7 +12,7 @@
 #include "sort/items.h"
 
 /*
- * Memory for so many items, with groups if grouped.
+ * Allocate memory for items, with groups if grouped.
  */
 ShSortItems
 shsort_allocate_items(MemoryContext context, size_t count, bool grouped)
@@ -26,7 +26,7 @@ shsort_allocate_items(MemoryContext context, size_t count, bool grouped)
 }
 
 /*
- * Free it, if there is any.
+ * Free their memory, if there is any.
  */
 void
 shsort_free_items(ShSortItems *items)

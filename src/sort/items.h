@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * items.h
- *	  Pairs of integers that are sorted.
+ *	  Items to sort: pairs of integers.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,8 +18,8 @@ typedef struct ShSortItem
 } ShSortItem;
 
 /*
- * Items that may have groups, by which they are then sorted first: those of
- * items[i] is groups[i].  groups is NULL where there are none.
+ * Items that may have groups, by which they are sorted first: the group of
+ * items[i] is groups[i].  groups is NULL if there are none.
  */
 typedef struct ShSortItems
 {
@@ -43,7 +43,7 @@ shsort_item_less(ShSortItem a, ShSortItem b)
 	return a.key < b.key || (a.key == b.key && a.value < b.value);
 }
 
-/* the same where items have groups */
+/* the same for items with groups */
 static inline bool
 shsort_grouped_less(ShSortItem a, uint32 group_a, ShSortItem b, uint32 group_b)
 {

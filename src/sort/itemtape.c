@@ -3,9 +3,9 @@
  * itemtape.c
  *	  Items on tapes.
  *
- * An item takes 14 bytes: its key, and 48 bits of its value; and 4 more where
+ * An item takes 14 bytes: its key, and 48 bits of its value; and 4 more if
  * items have groups.  Tapes are private to a build on one machine, so the
- * bytes are in the order of this machine.
+ * bytes are in native order.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,7 +19,7 @@
 #define ITEM_BYTES		(KEY_BYTES + VALUE_BYTES)
 #define MAX_ITEM_BYTES	(ITEM_BYTES + GROUP_BYTES)
 
-/* how many items are read at a time: a block has about as many */
+/* how many items are read at a time, about as many as fit in a block */
 #define READ_ITEMS		584
 
 /* how much of a tape is read ahead, in bytes */
@@ -51,8 +51,8 @@ unpack(const char *from, ShSortItem *item)
 }
 
 /*
- * Begin to write items to an empty tape, which is NULL if there shall be one
- * only if there is an item; then the caller sets it before the first flush.
+ * Begin to write items to an empty tape.  tape is NULL if it is to be created
+ * only when there is an item; the caller then sets it before the first flush.
  */
 void
 shsort_tape_begin(ShSortTapeWriter *writer, LogicalTape *tape, bool grouped)
@@ -65,7 +65,7 @@ shsort_tape_begin(ShSortTapeWriter *writer, LogicalTape *tape, bool grouped)
 }
 
 /*
- * Bring the summary up to date by what is to be written.
+ * Update the summary with the items that will be written.
  */
 static void
 summarize(ShSortTapeWriter *writer)
@@ -94,7 +94,7 @@ summarize(ShSortTapeWriter *writer)
 }
 
 /*
- * Write what is not on the tape yet.
+ * Write the items that are not on the tape yet.
  */
 void
 shsort_tape_flush(ShSortTapeWriter *writer)
@@ -119,7 +119,7 @@ shsort_tape_flush(ShSortTapeWriter *writer)
 }
 
 /*
- * Let a tape with so many items be read from the start.
+ * Rewind a tape with the given number of items for reading.
  */
 void
 shsort_tape_rewind(LogicalTape *tape, double count)
@@ -131,8 +131,8 @@ shsort_tape_rewind(LogicalTape *tape, double count)
 }
 
 /*
- * Read up to so many items from a tape; they have groups if these are asked
- * for.  Returns how many, 0 after the last.
+ * Read up to "most" items from a tape, with groups if items.groups is set.
+ * Returns their number, 0 after the last.
  */
 size_t
 shsort_tape_read(LogicalTape *tape, ShSortItems items, size_t most)
@@ -158,7 +158,7 @@ shsort_tape_read(LogicalTape *tape, ShSortItems items, size_t most)
 }
 
 /*
- * Let *to also describe what *from does, as if it came afterwards.
+ * Combine two summaries into *to; the items of *from come after those of *to.
  */
 void
 shsort_add_summary(ShSortSummary *to, const ShSortSummary *from)

@@ -14,10 +14,10 @@
 
 #include "sort/radix.h"
 
-/* how many items of a tape are written at a time */
+/* how many items are written to a tape at a time */
 #define SHSORT_WRITE_ITEMS	64
 
-/* what is known of the items of a tape */
+/* what is known about the items of a tape */
 typedef struct ShSortSummary
 {
 	double		count;

@@ -3,11 +3,12 @@
  * radix.c
  *	  Sorting pairs of integers in memory.
  *
- * Items are distributed by the first bits in which they differ, of their
- * groups, else their keys, else their values; then each bucket in place by the
- * next such bits, until few are left together.  Fingerprints spread well, so
- * two rounds are the rule: one that leaves buckets that fit the cache, and one
- * that leaves single items or little more.
+ * Items are distributed by the leading bits in which they differ: those of
+ * their groups, otherwise of their keys, otherwise of their values.  Then each
+ * bucket is distributed in place by the next such bits, until few items are
+ * left together. Fingerprints are well distributed, so two rounds are the
+ * rule: one that leaves buckets that fit in the cache, and one that leaves
+ * single items or little more.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,7 +19,7 @@
 
 #include "sort/radix.h"
 
-/* most buckets of a round within the cache, and of one that goes beyond */
+/* most buckets of a round, within the cache and beyond it */
 #define MAX_DIGIT_BITS			12
 #define MAX_FAR_DIGIT_BITS		10
 
@@ -26,16 +27,16 @@
 #define BUCKET_BITS				2
 #define FAR_BUCKET_BITS			15
 
-/* check for interrupts each time this many items have been gone through */
+/* check for interrupts after this many items */
 #define CHECK_INTERVAL			0x10000
 
-/* up to how many items insertion is the fastest sort */
+/* use insertion sort up to this many items */
 #define FEW_ITEMS				16
 
-/* up to how many items a bucket is copied to be distributed */
+/* distribute buckets of up to this many items by way of a copy */
 #define SCRATCH_ITEMS			0x10000
 
-/* where the bits are that tell a bucket of items */
+/* the bits that determine the bucket of an item */
 typedef struct Digit
 {
 	enum
@@ -73,7 +74,7 @@ shsort_varying(ShSortItems items, size_t count)
 }
 
 /*
- * The digit by which to distribute so many items.
+ * Choose the digit by which to distribute the given number of items.
  */
 static Digit
 choose_digit(ShSortVarying varying, size_t count)
@@ -160,7 +161,7 @@ find_starts(size_t *sizes, size_t nbuckets)
 static void sort_in_place(ShSortItems items, ShSortItems scratch, size_t count);
 
 /*
- * Sort each of the buckets that end where ends[] says.
+ * Sort each of the buckets, whose ends are in ends[].
  */
 static void
 sort_buckets(ShSortItems items, ShSortItems scratch, const size_t *ends, size_t nbuckets)
@@ -176,8 +177,8 @@ sort_buckets(ShSortItems items, ShSortItems scratch, const size_t *ends, size_t 
 }
 
 /*
- * Put each item into its bucket, by exchanging it with the one that is there.
- * next[] has the starts of the buckets, and their ends afterwards.
+ * Put each item into its bucket, by exchanging it with the item found there.
+ * next[] has the starts of the buckets, and afterwards their ends.
  */
 static void
 exchange(ShSortItems items, size_t count, Digit digit, size_t *next)
@@ -219,8 +220,8 @@ exchange(ShSortItems items, size_t count, Digit digit, size_t *next)
 }
 
 /*
- * Put each item into its bucket, from a copy.  The buckets' starts become
- * their ends.
+ * Put each item into its bucket, by way of a copy.  next[] has the starts of
+ * the buckets, and afterwards their ends.
  */
 static void
 scatter(ShSortItems items, ShSortItems copy, size_t count, Digit digit, size_t *next)
@@ -239,7 +240,7 @@ scatter(ShSortItems items, ShSortItems copy, size_t count, Digit digit, size_t *
 }
 
 /*
- * Sort items where they are.  scratch has room for SCRATCH_ITEMS, or for all
+ * Sort items in place.  scratch has room for SCRATCH_ITEMS, or for all items
  * if there are fewer.
  */
 static void
@@ -276,7 +277,7 @@ sort_in_place(ShSortItems items, ShSortItems scratch, size_t count)
 }
 
 /*
- * An item with its key as a table has it.
+ * An item with its key permuted for a table.
  */
 static inline ShSortItem
 permuted(const ShBitsTable *table, ShSortItem item)
@@ -287,7 +288,7 @@ permuted(const ShBitsTable *table, ShSortItem item)
 }
 
 /*
- * Sort few rows, as shsort_radix_table does.
+ * Sort a few rows, as shsort_radix_table does.
  */
 static void
 sort_few(ShSortItems rows, ShSortItems sorted, size_t count, const ShBitsTable *table)
@@ -302,10 +303,10 @@ sort_few(ShSortItems rows, ShSortItems sorted, size_t count, const ShBitsTable *
 }
 
 /*
- * Sort rows, with their keys permuted as a table has them unless table is
- * NULL, ascending.  The result is in sorted, which has room for as many.
- * varying has the bits in which the rows, with keys permuted, differ; more do
- * no harm.
+ * Sort rows, ascending, with their keys permuted for a table unless table is
+ * NULL. The result is in sorted, which has room for as many items.  varying
+ * has the bits in which the rows differ once permuted; further bits do no
+ * harm.
  */
 void
 shsort_radix_table(ShSortItems rows, ShSortItems sorted, size_t count,
@@ -335,7 +336,7 @@ shsort_radix_table(ShSortItems rows, ShSortItems sorted, size_t count,
 	}
 	find_starts(buckets, nbuckets);
 
-	/* placing the items moves the starts to the ends */
+	/* placing the items advances the starts to the ends */
 	for (size_t i = 0; i < count; i++)
 	{
 		ShSortItem	item = permuted(table, rows.items[i]);
@@ -361,7 +362,7 @@ shsort_radix_table(ShSortItems rows, ShSortItems sorted, size_t count,
 
 /*
  * Sort items, ascending.  The result is in sorted[], which has room for as
- * many; items[] stays as it is.
+ * many; items[] is not changed.
  */
 void
 shsort_radix(ShSortItem *items, ShSortItem *sorted, size_t count)

@@ -13,7 +13,7 @@
 #include "bits/scheme.h"
 #include "sort/items.h"
 
-/* in which bits items differ from each other */
+/* the bits in which items differ from each other */
 typedef struct ShSortVarying
 {
 	uint32		groups;
