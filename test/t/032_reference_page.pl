@@ -145,6 +145,10 @@ my %actual = map { $_ => 1 } split /\n/, $node->safe_psql('postgres', q{
 	FROM pg_attribute JOIN members ON classid = 'pg_class'::regclass AND objid = attrelid WHERE attnum > 0;
 });
 
+my %names = map { $_ => 1 } split /\n/, $node->safe_psql('postgres', q{
+	SELECT proname FROM pg_proc UNION SELECT typname FROM pg_type UNION SELECT relname FROM pg_class
+	UNION SELECT opcname FROM pg_opclass UNION SELECT opfname FROM pg_opfamily});
+
 # other kinds of objects, and more of those of which the page has one
 is( $node->safe_psql('postgres', q{
 		SELECT classid::regclass, CASE classid WHEN 'pg_class'::regclass THEN objid::regclass::text WHEN 'pg_am'::regclass THEN amname::text END
@@ -190,7 +194,20 @@ $actual{"condition $condition{$_}"} = 1 foreach keys %macros;
 cmp_ok(scalar(keys %actual), '>', 250, 'there is much to describe');
 is(differences(page_objects($page), \%actual), '', 'the page describes what there is, and nothing else');
 
-# It would be seen.
+# What other pages call by a name like ours is there, or is made on that page.
+sub unknown_names
+{
+	my ($content) = @_;
+	my %made = map { $_ => 1 } $content =~ /\bCREATE\b[^;(]*?\b(simhash_\w+)/g;
+	my %used = map { $_ => 1 } $content =~ /\b(simhash_\w*[a-z0-9])(?!\w|\.\w)/g;
+	return join ' ', sort grep { !$names{$_} && !$made{$_} } keys %used;
+}
+is(unknown_names(slurp_file($_)), '', substr($_, length("$top/")) . ' names what there is')
+  foreach "$top/README.md", sort glob("$top/doc/*.md");
+is( unknown_names("use simhash_find and simhash_reference.py\nCREATE OPERATOR CLASS simhash_8_ops ...\nsimhash_{eq, ne}, simhash_hash."),
+	'simhash_find', 'a name that is not there is seen');
+
+# Changes of the page are seen.
 my $count = 0;
 foreach my $change (
 	[ qr/^- `hamming.*\n/m, '' ], [ qr/shingle integer DEFAULT 4/, 'shingle integer DEFAULT 5' ],
