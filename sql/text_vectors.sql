@@ -148,7 +148,8 @@ FROM (VALUES
 	('long, ASCII', '6511800593011712808', repeat('Lorem ipsum dolor sit amet. ', 20000)),
 	('long, mixed', '453083636388499017', repeat('日本語, Text; Übung 1 – ', 20000)),
 	('long, one character', '5512727850219729077', repeat('天', 100000)),
-	('long, nothing', NULL, repeat('. ', 100000))
+	('long, nothing', NULL, repeat('. ', 100000)),
+	('the example of doc/algorithm.md', '13259484397701124793', 'Oh, ha ha ha!')
 ) AS v (name, expected, document),
 LATERAL (VALUES
 	('text', simhash_compute(document)::text),
@@ -399,7 +400,8 @@ FROM (VALUES
 	('long, ASCII', '17857962407905577368', repeat('Lorem ipsum dolor sit amet. ', 20000)),
 	('long, mixed', '18341180522088954045', repeat('日本語, Text; Übung 1 – ', 20000)),
 	('long, one character', '6717740029779455814', repeat('天', 100000)),
-	('long, nothing', NULL, repeat('. ', 100000))
+	('long, nothing', NULL, repeat('. ', 100000)),
+	('the example of doc/algorithm.md', '4852288676761653360', 'To be, or not to be')
 ) AS v (name, expected, document),
 LATERAL (VALUES
 	('minhash of text', simhash_minhash(document)::text)
