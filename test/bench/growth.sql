@@ -2,7 +2,7 @@
 -- functions of fingerprints.sql, and the programs inmemory_plain and
 -- inmemory_native in the directory above that of the data.
 -- Variables: rows, rounds, share (of the rows, in percent, that the self-join
--- looks up), library (on or off).
+-- looks up), programs (a list of library and tuned).
 \pset footer off
 \pset null -
 SET client_min_messages = warning;
@@ -69,12 +69,13 @@ BEGIN
 	COMMIT;
 END $$;
 
+-- programs count the CPU time themselves
 CREATE PROCEDURE measure_program(way text, program text) LANGUAGE plpgsql AS $$
 BEGIN
 	CREATE TEMPORARY TABLE IF NOT EXISTS output (name text, value numeric);
 	TRUNCATE output;
 	EXECUTE format('COPY output FROM PROGRAM %L', program);
-	INSERT INTO took (measured, way, seconds, counted)
+	INSERT INTO took (measured, way, cpu, counted)
 	SELECT 'pairs', way, s.value, p.value
 	FROM output s, output p
 	WHERE s.name = 'seconds for pairs' AND p.name = 'pairs';
@@ -175,11 +176,11 @@ FROM generate_series(1, :rounds)
 \gexec
 RESET enable_seqscan;
 \copy (SELECT fp FROM t) to 'fingerprints'
-SELECT format('CALL measure_program(%L, %L)', way, format('../inmemory_%s -r 1 ../fingerprints', program))
+SELECT format('CALL measure_program(%L, %L)', way, format('../inmemory_%s -c -r 1 ../fingerprints', program))
 FROM generate_series(1, :rounds) round,
-	(VALUES (1, 'in memory, library', 'plain -l'), (2, 'in memory, tuned', 'native'))
-		s(place, way, program)
-WHERE place = 2 OR :'library'::boolean
+	(VALUES (1, 'library', 'plain -l'), (2, 'tuned', 'native')) s(place, name, program),
+	LATERAL (VALUES ('in memory, ' || name)) w(way)
+WHERE name = ANY (string_to_array(:'programs', ' '))
 ORDER BY place, round
 \gexec
 
@@ -202,7 +203,7 @@ FROM took WHERE measured IN ('look-up', 'build', 'pairs')
 GROUP BY measured, way;
 SELECT f.measured, f.way, round((1000 * f.seconds)::numeric, 4) AS "ms",
 	   round((1000 * f.cpu)::numeric, 4) AS "ms of CPU",
-	   to_char(f.seconds / s.seconds, 'FM9999990.00') AS "to simhash"
+	   to_char(f.cpu / s.cpu, 'FM9999990.00') AS "CPU, simhash = 1"
 FROM figures f JOIN figures s ON s.measured = f.measured AND s.way = 'simhash'
 ORDER BY f.id;
 \copy (SELECT current_setting('simhash_bench.rows'), measured, way, to_char(seconds, 'FM9990.000000000'), to_char(cpu, 'FM9990.000000000'), rounds, counted FROM figures ORDER BY id) to 'figures.csv' csv
