@@ -175,6 +175,8 @@ SELECT format('CALL measure(''pairs'', ''self-join'', %s, %L)', :share / 100.0, 
 FROM generate_series(1, :rounds)
 \gexec
 RESET enable_seqscan;
+SELECT trim(:'programs') <> '' AS any_program \gset
+\if :any_program
 \copy (SELECT fp FROM t) to 'fingerprints'
 SELECT format('CALL measure_program(%L, %L)', way, format('../inmemory_%s -c -r 1 ../fingerprints', program))
 FROM generate_series(1, :rounds) round,
@@ -183,6 +185,7 @@ FROM generate_series(1, :rounds) round,
 WHERE name = ANY (string_to_array(:'programs', ' '))
 ORDER BY place, round
 \gexec
+\endif
 
 \o
 SELECT count(DISTINCT counted) FILTER (WHERE measured <> 'pairs') > 1
