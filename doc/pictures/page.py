@@ -62,9 +62,9 @@ def draw(file):
     def z(offset):
         return LEFT + (offset - first) * scale
 
-    for i in range(in_order - 6, entries):
-        p.rect(z(HEADER + FP * i) + 0.5, zoom_top, FP * scale - 1, zoom_height, 'p-0' if i < in_order else 'f-0')
-        p.rect(z(special - TID * (i + 1)) + 0.5, zoom_top, TID * scale - 1, zoom_height, 'p-2' if i < in_order else 'f-2')
+    for some, kind in ((range(in_order - 6, in_order), 'p'), (range(in_order, entries), 'f')):
+        p.rects([(z(HEADER + FP * i) + 0.5, zoom_top, FP * scale - 1, zoom_height) for i in some], kind + '-0')
+        p.rects([(z(special - TID * (i + 1)) + 0.5, zoom_top, TID * scale - 1, zoom_height) for i in some], kind + '-2')
     # the marks are where no full page has an entry
     marks, bits = HEADER + FP * capacity, (capacity + 7) // 8
     assert marks + bits <= special - TID * capacity

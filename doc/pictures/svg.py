@@ -78,6 +78,11 @@ class Picture:
         self.add('rect', classes, x=x, y=y, width=width, height=height, rx=radius,
                  stroke_width=stroke_width)
 
+    def rects(self, boxes, classes):
+        """Many rectangles of one color: x, y, width, height of each."""
+        self.add('path', classes, d=''.join('M%s %sh%sv%sh-%sz' % tuple(map(number, (x, y, w, h, w)))
+                                            for x, y, w, h in boxes))
+
     def line(self, x1, y1, x2, y2, classes, width=1, dash=None):
         self.add('line', classes, x1=x1, y1=y1, x2=x2, y2=y2, stroke_width=width,
                  stroke_dasharray=dash)

@@ -20,6 +20,12 @@ def bit(value, i):
     return value >> (63 - i) & 1
 
 
+def strip(p, value, y, height):
+    """64 cells, blue where a bit is set."""
+    for one, color in ((1, 'f-0'), (0, 'p-1')):
+        p.rects([(LEFT + i * CELL, y, CELL - 1, height) for i in range(64) if bit(value, i) == one], color)
+
+
 def draw(file):
     p = Picture(900, 566, 'How a text becomes a fingerprint',
                 'Each run of four letters has a hash of 64 bits. Each bit of a hash is a vote for 1 or '
@@ -41,8 +47,7 @@ def draw(file):
         for f in shown:
             h = xxh3_64(f.encode())
             p.text(LEFT - 14, y + 14, f, 'mono ' + ('f-hot bold' if f in own else 'f-ink'), 14, 'end')
-            for i in range(64):
-                p.rect(LEFT + i * CELL, y + 2, CELL - 1, 15, 'f-0' if bit(h, i) else 'p-1')
+            strip(p, h, y + 2, 15)
             y += 20
         p.text(LEFT - 14, y + 14, 'and %d more' % (len(hashes) - SHOWN), 'f-dim', 14, 'end')
         if which == 0:
@@ -55,14 +60,13 @@ def draw(file):
         p.text(LEFT - 14, middle - 3, 'votes for 1', 'f-0', 13, 'end')
         p.text(LEFT - 14, middle + 14, 'votes for 0', 'f-1', 13, 'end')
         p.line(LEFT, middle, LEFT + 64 * CELL, middle, 'l-faint')
-        for i, s in enumerate(sums):
-            if s:
-                p.rect(LEFT + i * CELL + 1, middle - max(s, 0) * scale, CELL - 3, abs(s) * scale,
-                       'f-0' if s > 0 else 'f-1')
+        for sign, color in ((1, 'f-0'), (-1, 'f-1')):
+            p.rects([(LEFT + i * CELL + 1, middle - max(s, 0) * scale, CELL - 3, abs(s) * scale)
+                     for i, s in enumerate(sums) if s * sign > 0], color)
         y += height + 8
         p.text(LEFT - 14, y + 17, '*fingerprint*', size=14, anchor='end')
+        strip(p, fp, y, 24)
         for i in range(64):
-            p.rect(LEFT + i * CELL, y, CELL - 1, 24, 'f-0' if bit(fp, i) else 'p-1')
             p.text(LEFT + i * CELL + (CELL - 1) / 2, y + 17, str(bit(fp, i)),
                    'mono ' + ('f-card' if bit(fp, i) else 'f-1'), 12, 'middle')
         if which == 0:
