@@ -22,10 +22,12 @@ PANELS = (
 )
 TIMES = ((1e-6, '1 \u00b5s'), (1e-5, '10 \u00b5s'), (1e-4, '100 \u00b5s'), (1e-3, '1 ms'), (1e-2, '10 ms'), (1e-1, '0.1 s'),
          (1, '1 s'), (10, '10 s'), (100, '100 s'), (1e3, '1,000 s'), (1e4, '10,000 s'))
+ROWS = {10 ** 5: '100k', 10 ** 6: '1M', 10 ** 7: '10M', 10 ** 8: '100M'}
 
 
 def draw(file):
     data = rows('growth')
+    most = max(int(r['rows']) for r in data)
     p = Picture(900, 500, 'Time by number of rows',
                 'Three panels, both axes logarithmic: CPU time of a look-up, of an index build and of the search '
                 'for all pairs, for 100,000 to 100,000,000 rows, beside the alternatives.')
@@ -35,7 +37,7 @@ def draw(file):
         x = Axis(7e4, 1.5e8, left + 62, left + 268, log=True)
         y = Axis(low, high, 370, 86, log=True)
         p.text(left + 62, 66, title, 'bold f-ink', 15)
-        grid(p, x, y, [(10 ** e, name) for e, name in ((5, '100k'), (6, '1M'), (7, '10M'), (8, '100M'))],
+        grid(p, x, y, list(ROWS.items()),
              [t for t in TIMES if low <= t[0] <= high])
         for place, (way, name, color, shape) in enumerate(ways):
             points = sorted((int(r['rows']), float(r['cpu'] or r['seconds'])) for r in data
@@ -44,5 +46,7 @@ def draw(file):
             curve(p, [(x(r), y(s)) for r, s in points], color, shape, 3 if place == len(ways) - 1 else 2)
             at = 414 + place * 21
             curve(p, [(left + 12, at - 5), (left + 36, at - 5)], color, shape, 2)
+            if points[-1][0] < most:
+                name += ' (to %s)' % ROWS[points[-1][0]]
             p.text(left + 48, at, name, ('bold f-' if place == len(ways) - 1 else 'f-') + color, 13)
     p.save(file)

@@ -34,6 +34,6 @@ def draw(file):
         marker(p, shape, 470, at - 5, color, 5)
         p.text(486, at, name, 'f-' + color, 15)
         three = [v for r, v in points if r == 3][0]
-        p.text(870, at, '%s pages at radius 3' % (thousands(round(three))), 'f-ink', 14, 'end')
+        p.text(870, at, '%.1f pages at radius 3' % three, 'f-ink', 14, 'end')
     p.text(470, 222, '1,000,000 random fingerprints', 'f-dim', 14)
     p.save(file)
