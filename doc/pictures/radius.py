@@ -21,19 +21,21 @@ def draw(file):
          [(n, thousands(n)) for n in (1, 10, 100, 1000)])
     p.text(476, 446, 'radius: at most so many of the 64 bits differ', 'f-ink', 14, 'middle')
     p.text(26, 230, 'pages', 'f-ink', 14, 'middle', -90)
-    p.line(x.start, y(table), x.end, y(table), 'l-hot', 1.5, '6 4')
+    p.line(x.start, y(table), x.end, y(table), 'l-hot', 2.5)
     p.text(x.end, y(table) - 9, 'all %s pages of one table' % thousands(table), 'f-hot', 14, 'end')
     for n, (scheme, name, color, shape, dash) in enumerate(SCHEMES):
         points = [(int(r['radius']), float(r['pages'])) for r in data if r['scheme'] == scheme]
         assert len(points) == 65
-        p.path([(x(r), y(v)) for r, v in points], 'l-' + color, 2.5)
-        for r, v in points:
-            if r <= 17:
-                marker(p, shape, x(r), y(v), color, 4)
-        at = 250 + n * 26
+        # from where on all of one table is read, the lines are one
+        whole = [r for r, v in points if v >= 0.99 * table][0]
+        assert all(v >= 0.99 * table for r, v in points if r >= whole)
+        p.path([(x(r), y(v)) for r, v in points if r <= whole], 'l-' + color, 2.5)
+        for r, v in points[:whole + 1]:
+            marker(p, shape, x(r), y(v), color, 4)
+        at = 256 + n * 20
         marker(p, shape, 470, at - 5, color, 5)
         p.text(486, at, name, 'f-' + color, 15)
         three = [v for r, v in points if r == 3][0]
         p.text(870, at, '%.1f pages at radius 3' % three, 'f-ink', 14, 'end')
-    p.text(470, 222, '1,000,000 random fingerprints', 'f-dim', 14)
+    p.text(470, 234, '1,000,000 random fingerprints', 'f-dim', 14)
     p.save(file)
