@@ -91,3 +91,6 @@ SELECT corpus, v.name AS fingerprint, count(*) AS throws,
 FROM line JOIN variant v ON v.id = variant JOIN corpus c ON c.name = corpus
 WHERE throw IS NOT NULL GROUP BY c.id, corpus, v.name ORDER BY c.id, min(v.id);
 \endif
+
+-- for those who draw them
+\copy (SELECT corpus, v.name AS fingerprint, radius, round(found::numeric, 4) AS found, round(wrong) AS wrong FROM score JOIN variant v ON v.id = variant JOIN corpus c ON c.name = corpus WHERE v.name ~ '^(simhash, char 4|minhash, word 2)($|, then)' ORDER BY c.id, v.id, radius) to 'figures.csv' csv header
