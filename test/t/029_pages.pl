@@ -1,4 +1,4 @@
-# The pages of the documentation give what they say.
+# The pages of the documentation give what they say, and their links lead somewhere.
 
 use strict;
 use warnings;
@@ -13,10 +13,11 @@ my %elsewhere = (
 	'doc/several-machines.md' => '025_batch_distributed.pl',
 	'doc/drivers.md' => 'test/drivers/run');
 my $top = "$FindBin::RealBin/../..";
+my @pages = ('README.md', map { substr($_, length("$top/")) } sort glob("$top/doc/*.md"));
 my $node = make_node('pages', []);
 
+check_links($_) foreach @pages;
 $node->start;
-check_page($node, $_)
-  foreach grep { !$elsewhere{$_} } map { substr($_, length("$top/")) } sort glob("$top/doc/*.md");
+check_page($node, $_) foreach grep { !$elsewhere{$_} } @pages;
 $node->stop;
 done_testing();
