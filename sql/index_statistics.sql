@@ -52,12 +52,12 @@ CREATE TABLE queries AS SELECT i AS id, bits((i * 3)::text)::simhash AS fp FROM 
 SELECT bits('5')::simhash AS q \gset
 :counted
 
--- a look-up searches each of four tables once
+-- a look-up is one search, which reads four tables
 SELECT run(format('SELECT id FROM docs WHERE fp <~> %L <= 3', :q));
 :counted
 SELECT run(format('SELECT id FROM docs WHERE fp %% %L', :q));
 :counted
--- and an exact one a single table
+-- and an exact one reads a single table
 SELECT run(format('SELECT id FROM docs WHERE fp = %L', :q));
 :counted
 -- by a bitmap, whose rows are counted as those of the table
@@ -80,8 +80,7 @@ SELECT run('SELECT id FROM docs WHERE fp <~> NULL::simhash <= 3');
 :counted
 -- all rows: a table from end to end, and the nulls
 SELECT run('SELECT id FROM docs ORDER BY fp <~> ''0''');
-:flush
-SELECT searches > 2 AS more, read, fetched, agrees FROM counted();
+:counted
 -- the nearest, which is within the distance of the index
 SELECT run(format('SELECT id FROM docs ORDER BY fp <~> %L LIMIT 2', :q));
 :counted
@@ -95,10 +94,9 @@ SELECT run('SELECT docs.id FROM queries q, docs WHERE docs.fp <~> q.fp <= 3');
 :counted
 RESET enable_hashjoin;
 RESET enable_mergejoin;
--- a larger ball takes more searches
+-- beyond the distance of the index
 SELECT run(format('SELECT id FROM docs WHERE fp <~> %L <= 5', :q));
-:flush
-SELECT searches > 4 AS more, read, fetched, agrees FROM counted();
+:counted
 
 -- functions over whole indexes: a search for each walk, which reads all entries
 SELECT count(*) FROM simhash_find_all('docs_fp', 3);
@@ -119,7 +117,7 @@ SELECT run('SELECT docs.id FROM queries q, docs WHERE docs.fp <~> q.fp <= 3');
 SELECT idx_blks_hit + idx_blks_read >= 400 AS all FROM pg_statio_user_indexes WHERE schemaname = 'index_statistics_test' AND indexrelname = 'docs_fp';
 DROP TABLE docs;
 
--- several columns: the small groups are searched in one table
+-- several columns: one search, of all groups
 CREATE TABLE docs (id int, kind int, fp simhash) WITH (autovacuum_enabled = off);
 INSERT INTO docs SELECT i, i / 10, bits(i::text) FROM generate_series(1, 10000) i;
 CREATE INDEX docs_kind_fp ON docs USING simhash (kind, fp);
@@ -134,7 +132,7 @@ DROP TABLE docs;
 CREATE TABLE docs (fp simhash, CONSTRAINT docs_near_fp EXCLUDE USING simhash (fp WITH %)) WITH (autovacuum_enabled = off);
 INSERT INTO docs SELECT bits(i::text) FROM generate_series(1, 10000) i;
 :flush
-SELECT searches > 10000 AS many FROM counted();
+SELECT searches FROM counted();
 INSERT INTO docs VALUES (bits('a'));
 :counted
 -- it ends with the first conflict

@@ -17,7 +17,6 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "pgstat.h"
 #include "storage/predicate.h"
 
 #include "bits/distance.h"
@@ -47,7 +46,6 @@ shidx_ball_begin(ShIdxBallScan *scan, Relation index, ShBitsScheme *scheme)
 	scan->snapshot = NULL;
 	scan->keep_pin = false;
 	scan->skip_dead = false;
-	scan->nsearches = NULL;
 	scan->groups = shidx_only_group;
 	scan->leaves_per_table = (double) RelationGetNumberOfBlocks(index) / scheme->ntables;
 	scan->plan_radius = -1;
@@ -381,17 +379,6 @@ next_key(ShIdxBallScan *scan, const ShBitsProbe *probe, ShBtKey *next, bool *rig
 }
 
 /*
- * Count a search: a way down to a leaf.  As in nbtree, a scan can take many.
- */
-static pg_attribute_always_inline void
-count_search(ShIdxBallScan *scan)
-{
-	pgstat_count_index_scan(scan->index);
-	if (scan->nsearches != NULL)
-		(*scan->nsearches)++;
-}
-
-/*
  * Read the page that holds a key or, if right is true, the one to the right of
  * the last page, whose pin is released.  Locks it in share mode.
  */
@@ -409,7 +396,6 @@ read_page(ShIdxBallScan *scan, int tree, ShBtKey key, bool right)
 	shidx_ball_release(scan);
 	scan->started = true;
 	scan->allowance--;			/* a page on the way down */
-	count_search(scan);
 	return shbt_search(scan->index, tree, 0, key, BUFFER_LOCK_SHARE);
 }
 

@@ -33,7 +33,6 @@ typedef struct ShIdxBallScan
 	Snapshot	snapshot;		/* NULL if no rows are looked at */
 	bool		keep_pin;		/* of the leaf of the last matches */
 	bool		skip_dead;		/* entries that are marked as dead */
-	uint64	   *nsearches;		/* counts searches for EXPLAIN; or NULL */
 
 	ShIdxGroups groups;			/* the groups to read */
 	double		leaves_per_table;	/* of one group, on average; or of all */

@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "pgstat.h"
 
 #include "btree/cache.h"
 #include "index/matches.h"
@@ -26,9 +27,22 @@ shidx_reader_begin(ShIdxReader *reader, Relation index, const ShIdxConditions *c
 {
 	reader->conditions = conditions;
 	shidx_ball_begin(&reader->ballscan, index, shbt_get_scheme(index));
+	reader->nsearches = NULL;
 	reader->matches.count = 0;
 	reader->next = 0;
 	reader->ndead = 0;
+}
+
+/*
+ * Count a search: a scan, or another element of an array in it.  How many tables
+ * and pages it reads is the method's own affair.
+ */
+void
+shidx_count_search(ShIdxReader *reader)
+{
+	pgstat_count_index_scan(reader->ballscan.index);
+	if (reader->nsearches != NULL)
+		(*reader->nsearches)++;
 }
 
 /*
@@ -188,6 +202,7 @@ shidx_next_matches(ShIdxReader *reader)
 		if (!reader->by_condition || reader->ballscan.allowance <= 0 ||
 			++reader->ball >= first->nballs)
 			return false;
+		shidx_count_search(reader);
 		shidx_ball_start(&reader->ballscan, first->balls[reader->ball]);
 	}
 }

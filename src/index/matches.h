@@ -17,6 +17,7 @@ typedef struct ShIdxReader
 {
 	const ShIdxConditions *conditions;
 	ShIdxBallScan ballscan;
+	uint64	   *nsearches;		/* counts searches for EXPLAIN; or NULL */
 
 	/* what is read: the first condition, or one ball */
 	bool		by_condition;
@@ -35,6 +36,7 @@ extern void shidx_reader_begin(ShIdxReader *reader, Relation index,
 							   const ShIdxConditions *conditions);
 extern void shidx_reader_release(ShIdxReader *reader);
 extern void shidx_reader_end(ShIdxReader *reader);
+extern void shidx_count_search(ShIdxReader *reader);
 extern void shidx_start_conditions(ShIdxReader *reader);
 extern void shidx_start_within(ShIdxReader *reader, SimhashBall ball);
 extern void shidx_start_ring(ShIdxReader *reader, SimhashBall ball);

@@ -177,9 +177,11 @@ begin(IndexScanDesc scan)
 	bool		ordered = so->ordered != NULL && !so->other_order;
 
 	so->reader.ballscan.snapshot = scan->xs_snapshot;
-	so->reader.ballscan.nsearches = shcompat_search_counter(scan);
+	so->reader.nsearches = shcompat_search_counter(scan);
 	so->reader.ballscan.skip_dead = scan->ignore_killed_tuples;
 	shidx_ball_set_groups(&so->reader.ballscan, &so->conditions.groups);
+	if (so->conditions.non_nulls || so->conditions.nulls)
+		shidx_count_search(&so->reader);
 	if (!so->conditions.non_nulls)
 	{
 		start_nulls(so);
