@@ -9,8 +9,8 @@
 SET search_path = pg_catalog;
 
 -- A column of a catalog as an expression, or null if it says nothing that can be
--- compared: an OID of its own, what the server counts, or an expression in a form
--- that has OIDs (these are deparsed below).
+-- compared: an OID of its own, what the server counts (some put a number into
+-- attoptions), or an expression in a form that has OIDs (these are deparsed below).
 CREATE FUNCTION pg_temp.column_value(catalog regclass, col name, coltype regtype) RETURNS text LANGUAGE sql AS $$
 	SELECT CASE
 		WHEN col = 'oid' OR coltype IN ('pg_node_tree'::regtype, 'xid'::regtype)
