@@ -50,7 +50,7 @@ metapage_problem(Page page, int columns)
 	if (meta->version != SHBT_VERSION)
 		return NULL;
 	if (meta->columns != columns)
-		return gettext_noop("index \"%s\" has another number of columns in the metapage, block %u");
+		return gettext_noop("index \"%s\" has the wrong number of columns in the metapage, block %u");
 	ntables = shbits_ntables(meta->blocks, meta->distance);
 	if (ntables < 1 || ntables > SHBITS_MAX_TABLES || meta->ntrees != ntables + 1)
 		return gettext_noop("index \"%s\" has an impossible scheme in the metapage, block %u");

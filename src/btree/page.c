@@ -356,7 +356,7 @@ shbt_page_problem(Page page, int tree, int level)
 		return gettext_noop("index \"%s\" has a special area of the wrong size at block %u");
 	opaque = ShBtPageGetOpaque(page);
 	if (opaque->page_id != SHBT_PAGE_ID)
-		return gettext_noop("index \"%s\" has a page of something else at block %u");
+		return gettext_noop("index \"%s\" has a page that is not one of a simhash index at block %u");
 	if (opaque->flags & SHBT_META)
 		return gettext_noop("index \"%s\" has a metapage where a page of a tree should be, at block %u");
 	if (opaque->tree != tree)
@@ -408,7 +408,7 @@ shbt_page_problem_in(Relation index, Page page, int tree, int level)
 
 	if (problem == NULL &&
 		unlikely(shbt_page_is_grouped(page) != shbt_is_grouped(index)))
-		problem = gettext_noop("index \"%s\" has a page of an index of other columns at block %u");
+		problem = gettext_noop("index \"%s\" has a page of an index with other columns at block %u");
 	return problem;
 }
 

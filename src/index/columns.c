@@ -9,6 +9,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type_d.h"
 #include "nodes/execnodes.h"
 #include "parser/parse_coerce.h"
 #include "utils/builtins.h"
@@ -39,18 +40,23 @@ column_type(Relation index, int column)
 static int
 hint_at_fingerprint(Relation index, int last)
 {
+	const char *name;
+
+	/* a bigint before the last is rather a number */
 	for (int i = 0; i < last; i++)
 	{
 		if (column_type(index, i) == index->rd_opcintype[i] &&
+			index->rd_opcintype[i] != INT8OID &&
 			shidx_is_fingerprint_family(index->rd_opfamily[i]))
 			return errhint("Put the fingerprint last.  Columns before it are compared for equality.");
 	}
 	if (TypeCategory(column_type(index, last)) != TYPCATEGORY_STRING)
 		return errhint("The last column must be a fingerprint, of type simhash or bigint.  Columns before it are compared for equality.");
 	if (index->rd_index->indkey.values[last] == 0)
-		return errhint("To index texts, index their fingerprints, which simhash_compute computes.");
-	return errhint("To index texts, index their fingerprints: simhash_compute(%s).",
-				   quote_identifier(column_name(index, last)));
+		return errhint("To index texts, index their fingerprints, as simhash_minhash or simhash_compute returns them.");
+	name = quote_identifier(column_name(index, last));
+	return errhint("To index texts, index their fingerprints: simhash_minhash(%s) or simhash_compute(%s).",
+				   name, name);
 }
 
 /*

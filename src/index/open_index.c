@@ -281,7 +281,7 @@ check_access(Oid table, Oid index, ShIdxAccess access)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("row-level security of table \"%s\" cannot be applied to a whole index",
 						get_rel_name(table)),
-				 errhint("Use a join instead, on fp <~> fp <= distance.")));
+				 errhint("Use a join with the condition a.fp <~> b.fp <= distance instead.")));
 }
 
 /*

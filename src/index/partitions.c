@@ -77,7 +77,7 @@ report_foreign(const ShIdxOpened *named, Oid table)
 			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 			 errmsg("index \"%s\" does not cover partition \"%s\", which is a foreign table",
 					RelationGetRelationName(named->index), get_rel_name(table)),
-			 errhint("Use a function that takes an array, with (SELECT array_agg(fp) FROM %s); or the index of each partition, where the partition is.",
+			 errhint("Use the function for arrays with (SELECT array_agg(fp) FROM %s), or search the index of each partition on its server.",
 					 shidx_written_name(RelationGetRelid(named->heap)))));
 }
 

@@ -68,7 +68,7 @@ check_leaf(Checker *checker, const ShBtWalk *walk)
 	{
 		if (shbt_is_dead(page, i))
 			shbt_report_corrupted(checker->index, walk->block,
-								  "index \"%s\" has a mark of no entry at block %u");
+								  "index \"%s\" has a dead mark without an entry at block %u");
 	}
 	for (int i = 1; i < ShBtPageGetOpaque(page)->sorted; i++)
 	{
@@ -95,7 +95,7 @@ check_leaf(Checker *checker, const ShBtWalk *walk)
 								  "index \"%s\" has an entry outside the fences of block %u");
 		if (i > 0 && shbt_key_equal(entries[i - 1].key, key))
 			shbt_report_corrupted(checker->index, walk->block,
-								  "index \"%s\" has an entry twice at block %u");
+								  "index \"%s\" has a duplicate entry at block %u");
 		if (is_null_tree && key.fp != 0)
 			shbt_report_corrupted(checker->index, walk->block,
 								  "index \"%s\" has a fingerprint among the null ones at block %u");
@@ -145,7 +145,7 @@ check_inner(Checker *checker, const ShBtWalk *walk)
 								  "index \"%s\" has no downlink for the low fence of block %u");
 		if (i > 0 && shbt_key_equal(entries[i - 1].key, key))
 			shbt_report_corrupted(checker->index, walk->block,
-								  "index \"%s\" has a downlink twice at block %u");
+								  "index \"%s\" has a duplicate downlink at block %u");
 		if (!shbt_key_less(key, shbt_page_high(page)))
 			shbt_report_corrupted(checker->index, walk->block,
 								  "index \"%s\" has a downlink outside the fences of block %u");

@@ -16,6 +16,7 @@
 
 #include "compat.h"
 #include "text/aggregate_state.h"
+#include "text/state_bytes.h"
 #include "text/weights.h"
 #include "type/simhash.h"
 
@@ -116,25 +117,20 @@ simhash_agg_result(PG_FUNCTION_ARGS)
  * The state that is the first argument, which the caller may change; NULL if
  * there is none yet.
  *
- * In an aggregate it is the server's copy for us alone, and was checked when
- * it came in; it may then have any numbers if the aggregate is not ours.
+ * In an aggregate it was checked when it came in; it may then have any numbers if
+ * the aggregate is not ours.
  */
 static bytea *
 get_state(FunctionCallInfo fcinfo)
 {
-	bytea	   *state;
+	bool		in_aggregate;
+	bytea	   *state = shtext_get_state(fcinfo, &in_aggregate);
 
-	if (PG_ARGISNULL(0))
+	if (state == NULL)
 		return NULL;
-	if (AggCheckCallContext(fcinfo, NULL))
-	{
-		state = PG_GETARG_BYTEA_P(0);
+	if (in_aggregate)
 		shtext_state_check(state);
-	}
 	else
-	{
-		state = PG_GETARG_BYTEA_P_COPY(0);
 		shtext_state_verify(state);
-	}
 	return state;
 }

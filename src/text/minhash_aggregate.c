@@ -12,13 +12,12 @@
 
 #include "compat.h"
 #include "text/sketch_state.h"
+#include "text/state_bytes.h"
 #include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_minhash_agg_add);
 PG_FUNCTION_INFO_V1(simhash_minhash_agg_combine);
 PG_FUNCTION_INFO_V1(simhash_minhash_agg_result);
-
-static bytea *get_state(FunctionCallInfo fcinfo);
 
 /*
  * simhash_minhash_agg_add(state bytea, hash bigint) -> bytea
@@ -26,7 +25,8 @@ static bytea *get_state(FunctionCallInfo fcinfo);
 Datum
 simhash_minhash_agg_add(PG_FUNCTION_ARGS)
 {
-	bytea	   *state = get_state(fcinfo);
+	bool		in_aggregate;
+	bytea	   *state = shtext_get_state(fcinfo, &in_aggregate);
 
 	if (!PG_ARGISNULL(1))
 	{
@@ -55,7 +55,8 @@ simhash_minhash_agg_add(PG_FUNCTION_ARGS)
 Datum
 simhash_minhash_agg_combine(PG_FUNCTION_ARGS)
 {
-	bytea	   *state = get_state(fcinfo);
+	bool		in_aggregate;
+	bytea	   *state = shtext_get_state(fcinfo, &in_aggregate);
 
 	if (!PG_ARGISNULL(1))
 	{
@@ -97,18 +98,4 @@ simhash_minhash_agg_result(PG_FUNCTION_ARGS)
 	if (!shtext_sketch_result(&sketch, &result))
 		PG_RETURN_NULL();
 	PG_RETURN_SIMHASH(result);
-}
-
-/*
- * The state that is the first argument, which the caller may change; NULL if
- * there is none yet.  In an aggregate it is the server's copy for us alone.
- */
-static bytea *
-get_state(FunctionCallInfo fcinfo)
-{
-	if (PG_ARGISNULL(0))
-		return NULL;
-	if (AggCheckCallContext(fcinfo, NULL))
-		return PG_GETARG_BYTEA_P(0);
-	return PG_GETARG_BYTEA_P_COPY(0);
 }

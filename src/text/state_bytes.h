@@ -10,6 +10,7 @@
 
 #include "postgres.h"
 
+#include "fmgr.h"
 #include "port/pg_bswap.h"
 
 #include "compat.h"
@@ -77,6 +78,21 @@ shtext_check_state_head(const bytea *state, const char *magic, bool length_fits)
 		shtext_report_invalid_state(gettext_noop("It has a wrong length."));
 	if (unlikely(memcmp(VARDATA_ANY(state), magic, SHTEXT_MAGIC_LENGTH) != 0))
 		shtext_report_invalid_state(gettext_noop("It is of another version, or no state at all."));
+}
+
+/*
+ * The state that is the first argument, which the caller may change; NULL if
+ * there is none yet.
+ *
+ * In an aggregate, which *in_aggregate says, it is the server's copy for us alone.
+ */
+static inline bytea *
+shtext_get_state(FunctionCallInfo fcinfo, bool *in_aggregate)
+{
+	*in_aggregate = AggCheckCallContext(fcinfo, NULL) != 0;
+	if (PG_ARGISNULL(0))
+		return NULL;
+	return *in_aggregate ? PG_GETARG_BYTEA_P(0) : PG_GETARG_BYTEA_P_COPY(0);
 }
 
 #endif							/* SIMHASH_TEXT_STATE_BYTES_H */

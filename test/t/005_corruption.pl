@@ -196,7 +196,7 @@ foreach my $no (1 .. $pages - 1)
 }
 my %result = results_with($marked, qw(inserted check));
 is($result{inserted}, '', 'marks of no entry: what is inserted is found');
-like($result{check}, qr/^XX002 .*"a_fp" has a mark of no entry/, 'marks of no entry: check complains');
+like($result{check}, qr/^XX002 .*"a_fp" has a dead mark without an entry/, 'marks of no entry: check complains');
 
 # a file cut short
 is_handled('half a file', substr($sound, 0, int($pages / 2) * $block_size));
