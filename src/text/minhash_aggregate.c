@@ -100,8 +100,8 @@ simhash_minhash_agg_result(PG_FUNCTION_ARGS)
 }
 
 /*
- * The state that is the first argument, which the caller may change; NULL if
- * there is none yet.  In an aggregate it is the server's copy for us alone.
+ * Get the state from the first argument.  The caller may change it.  NULL if
+ * there is none yet.  In an aggregate it is a private copy.
  */
 static bytea *
 get_state(FunctionCallInfo fcinfo)
