@@ -5,7 +5,7 @@
  *
  * Entries with the same prefix are adjacent.  If they have been read together,
  * and all their fingerprints differ, the bucket points to where they were
- * read. Otherwise they are collected, with equal fingerprints as one key.
+ * read.  Otherwise they are collected, with equal fingerprints as one key.
  *
  *-------------------------------------------------------------------------
  */
@@ -307,7 +307,7 @@ pass_bucket(ShBatchBucketReader *reader)
  * Are there no more entries?
  *
  * If there are, the next one is the first of next_keys[], in the current
- * group. The bucket that was taken before is no longer valid.
+ * group.  The bucket that was taken before is no longer valid.
  */
 bool
 shbatch_buckets_at_end(ShBatchBucketReader *reader)

@@ -223,7 +223,7 @@ shbatch_search_begin(ShBatchStream *stream, const ShBatchPlan *plan, int distanc
 
 /*
  * Search the next bucket that has several rows.  It is valid until the next
- * call. Returns false after the last.
+ * call.  Returns false after the last.
  *
  * The largest bucket must fit in maintenance_work_mem; otherwise raises
  * ERRCODE_CONFIGURATION_LIMIT_EXCEEDED.

@@ -11,7 +11,7 @@
  * keeper: there are no chains, as in clusters.
  *
  * Rows of one fingerprint (and one kind, see values.c) have the same
- * neighbors.  If the first of them is kept, it is the keeper of the others. If
+ * neighbors.  If the first of them is kept, it is the keeper of the others.  If
  * it is not, none of them is kept, since the row that it is near to remains
  * kept.  So an element has the keeper that its next row would have, if any.
  * When a row is kept, it becomes the keeper of its own element, and of

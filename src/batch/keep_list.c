@@ -7,7 +7,7 @@
  * parse tree must be that query and nothing else.  Then its items are analyzed
  * like those of a query of the table.  They are evaluated row by row, not by a
  * plan, so there are no subqueries, aggregates, window or set-returning
- * functions. Nor are there volatile functions, since the result is to be the
+ * functions.  Nor are there volatile functions, since the result is to be the
  * same each time.
  *
  * Everything is done as the current user, with that user's privileges.

@@ -4,7 +4,7 @@
  *	  The fingerprints that have a near-duplicate, and their rows.
  *
  * Only fingerprints that have a pair are kept in memory, each once, as
- * elements. Their rows are kept in a temporary file.  So time and memory do
+ * elements.  Their rows are kept in a temporary file.  So time and memory do
  * not depend on how many rows are equal.
  *
  *-------------------------------------------------------------------------

@@ -6,7 +6,7 @@
  * The same table of several indexes is merged in rounds.  One leaf of each
  * index has been read and sorted, and later leaves have greater keys.  So all
  * entries up to the smallest of the last keys can be taken and put in order by
- * themselves. Each round finishes at least one leaf, and takes about as many
+ * themselves.  Each round finishes at least one leaf, and takes about as many
  * entries as a leaf has.  Since fingerprints are uniformly distributed, as a
  * rule, the key of an entry tells roughly where it belongs in the result, so
  * few comparisons are needed.  An index takes some 30 kB of memory, so there

@@ -123,7 +123,7 @@ static void search(ShBatchPairs *pairs, Range a, Range b, bool among, int depth,
 /*
  * Prepare to search.  Pairs that differ in at most distance bits, 0..64, are
  * passed to found, with arg.  report is called with the progress of a long
- * search. Memory that is kept between searches is allocated in the current
+ * search.  Memory that is kept between searches is allocated in the current
  * context.
  */
 void
@@ -639,7 +639,7 @@ varying_bits(const ShBatchKeySets *sets, int *ndiffering)
  *
  * Whatever the keys are, at most twice as many comparisons are made as for
  * comparing all pairs.  Before a part is searched, its comparisons are
- * counted. If there are too many, the pairs that no part has found so far are
+ * counted.  If there are too many, the pairs that no part has found so far are
  * found by comparing all pairs.
  */
 static void

@@ -404,7 +404,7 @@ add_fingerprint(ShBatchRowPairs *pairs)
  * The number of key i of the bucket among the collected fingerprints.
  *
  * The rows of a key are looked up once, no matter how many keys it is a pair
- * with. If a key has many rows, they are looked up immediately, in the bucket.
+ * with.  If a key has many rows, they are looked up immediately, in the bucket.
  * Others are looked up together with many more and, if the search of the
  * bucket continues after that, stored back there.
  */

@@ -10,8 +10,8 @@
  *
  * The number of blocks of a table is determined after the snapshot was taken.
  * A row of a heap that the snapshot sees existed before that, and so did its
- * block. Index entries that point to later blocks belong to later rows and are
- * dropped. Nor can the block of a visible row disappear, since only empty
+ * block.  Index entries that point to later blocks belong to later rows and are
+ * dropped.  Nor can the block of a visible row disappear, since only empty
  * blocks are truncated.  Other table access methods are not known to use TIDs
  * in this way.
  *
@@ -136,7 +136,7 @@ list_parts(ShBatchTables *tables)
  * number the rows that the active snapshot sees.
  *
  * AccessShareLocks on all indexes and tables are kept until the end of the
- * transaction. Reports errors as shidx_open_parts does, and if the tables
+ * transaction.  Reports errors as shidx_open_parts does, and if the tables
  * cannot be searched together.
  */
 void

@@ -4,8 +4,8 @@
  *	  Finding the extension's own database objects.
  *
  * Planner support builds calls of the extension's functions, so it needs their
- * OIDs. A name looked up over search_path could find nothing, or another
- * object. The server tells a support function one OID that is certain: the
+ * OIDs.  A name looked up over search_path could find nothing, or another
+ * object.  The server tells a support function one OID that is certain: the
  * support function's own.  That one is a member of the extension; the others
  * are in the same schema, since the extension is relocatable, and are members
  * too.

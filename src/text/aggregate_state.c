@@ -4,7 +4,7 @@
  *	  Transition states of the aggregates, as a bytea.
  *
  * Most rows have weight 1 and are only counted, which changes some seven
- * words. Sums of weights are kept when a row has another weight.
+ * words.  Sums of weights are kept when a row has another weight.
  *
  * Anyone can call the functions in SQL, with any state.  The functions that
  * add a row check only the header, and are safe with any numbers.  The numbers

@@ -180,7 +180,7 @@ read_elements(const Features * features, ShTextConsumer consumer, void *state)
  * feature.
  *
  * A random key determines which features share a part of the array, or a
- * range. Otherwise the authors of the documents could make this slow.
+ * range.  Otherwise the authors of the documents could make this slow.
  */
 static bool
 jaccard(const Features * a, const Features * b, double *result)

@@ -81,7 +81,7 @@ shtext_normalizer_init(ShTextNormalizer *normalizer, const char *text,
 /*
  * Append the next block of the normalized text to buffer.
  *
- * Returns false, without doing anything, at the end of the text. A block may
+ * Returns false, without doing anything, at the end of the text.  A block may
  * be empty, and it ends with a whole character, but not necessarily a whole
  * word.
  *
