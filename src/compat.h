@@ -40,7 +40,7 @@
 
 /*
  * Since 18 the target list of a query refers to its grouping expressions by
- * variables; get the expression for what may be one.
+ * variables.  Get the expression of a node that may be such a variable.
  */
 static inline Node *
 shcompat_grouping_expression(Query *parse, Node *expr)
@@ -67,8 +67,7 @@ shcompat_grouping_expression(Query *parse, Node *expr)
 #endif
 
 /*
- * The number of the file that a relation is in, and whether this transaction has
- * put it there.
+ * The file number of a relation, and whether this transaction has assigned it.
  */
 static inline Oid
 shcompat_file_number(Relation relation)
@@ -116,8 +115,9 @@ shcompat_extend(Relation relation, ForkNumber fork)
 }
 
 /*
- * The struct that the handler of an index access method fills in.  Until 18 the
- * server copies it and frees it; since 19 it keeps the pointer for ever.
+ * Allocate the struct that the handler of an index access method fills in.  Up
+ * to 18 the server copies it and frees it; since 19 it keeps the pointer
+ * forever.
  */
 static inline IndexAmRoutine *
 shcompat_make_am_routine(void)
@@ -131,7 +131,7 @@ shcompat_make_am_routine(void)
 #endif
 }
 
-/* scans of a table got flags in 19, of which none is needed */
+/* scans of a table got flags in 19, none of which are needed */
 #if PG_VERSION_NUM >= 190000
 #define shcompat_index_fetch_begin(relation)	table_index_fetch_begin((relation), SO_NONE)
 #define shcompat_beginscan_parallel(relation, scan) \
@@ -143,8 +143,8 @@ shcompat_make_am_routine(void)
 #endif
 
 /*
- * How many workers a build may have.  Since 17 the server says so, if the
- * access method asks for it; before, it did for btree only.
+ * The number of workers for a build.  Since 17 the server determines it if the
+ * access method requests that; before, it did so for btree only.
  */
 #if PG_VERSION_NUM >= 170000
 #define SHCOMPAT_SET_BUILD_PARALLEL(am)	((am)->amcanbuildparallel = true)
@@ -204,21 +204,23 @@ shcompat_wait_event(uint32 *event, const char *name)
 	tuplesort_getdatum((sort), (forward), (datum), (is_null), NULL)
 #endif
 
-/* the planner's guess of the length of an array, which took root since 17 */
+/*
+ * the planner's estimate of the length of an array, which takes root since 17
+ */
 #if PG_VERSION_NUM >= 170000
 #define shcompat_estimate_array_length(root, array)	estimate_array_length((root), (array))
 #else
 #define shcompat_estimate_array_length(root, array)	estimate_array_length(array)
 #endif
 
-/* functions run for another user must not depend on the caller's search_path */
+/* functions run as another user must not depend on the caller's search_path */
 #if PG_VERSION_NUM >= 170000
 #define shcompat_restrict_search_path()	RestrictSearchPath()
 #else
 #define shcompat_restrict_search_path()	((void) 0)
 #endif
 
-/* raise "snapshot too old" where it is: old_snapshot_threshold ended with 16 */
+/* raise "snapshot too old"; old_snapshot_threshold was removed in 17 */
 #if PG_VERSION_NUM < 170000
 #define shcompat_test_old_snapshot(snapshot, relation, page) \
 	TestForOldSnapshot((snapshot), (relation), (page))
@@ -226,21 +228,23 @@ shcompat_wait_event(uint32 *event, const char *name)
 #define shcompat_test_old_snapshot(snapshot, relation, page)	((void) 0)
 #endif
 
-/* let a page of a heap be pruned that has not been locked; 19 wants more for it */
+/* prune a heap page that is not locked; 19 needs more arguments */
 #if PG_VERSION_NUM < 190000
 #define shcompat_heap_prune(heap, buffer)	heap_page_prune_opt((heap), (buffer))
 #else
 #define shcompat_heap_prune(heap, buffer)	((void) 0)
 #endif
 
-/* what a backend does, by its number from 1 to pgstat_fetch_stat_numbackends() */
+/*
+ * status of a backend, by its number from 1 to pgstat_fetch_stat_numbackends()
+ */
 #if PG_VERSION_NUM >= 160000
 #define shcompat_get_backend_status(n)	pgstat_get_local_beentry_by_index(n)
 #else
 #define shcompat_get_backend_status(n)	pgstat_fetch_stat_local_beentry(n)
 #endif
 
-/* may the current user select all that has been parsed?  Else reports an error. */
+/* report an error if the current user may not select what has been parsed */
 #if PG_VERSION_NUM >= 160000
 #define shcompat_check_permissions(pstate) \
 	((void) ExecCheckPermissions((pstate)->p_rtable, (pstate)->p_rteperminfos, true))
@@ -249,7 +253,7 @@ shcompat_wait_event(uint32 *event, const char *name)
 	((void) ExecCheckRTPerms((pstate)->p_rtable, true))
 #endif
 
-/* put in the expressions of generated columns that are not stored, as since 18 */
+/* expand virtual generated columns, which exist since 18 */
 #if PG_VERSION_NUM >= 180000
 #define shcompat_expand_generated_columns(node, relation, varno) \
 	expand_generated_columns_in_expr((node), (relation), (varno))
@@ -257,7 +261,7 @@ shcompat_wait_event(uint32 *event, const char *name)
 #define shcompat_expand_generated_columns(node, relation, varno)	(node)
 #endif
 
-/* where the files of a relation are */
+/* the locator of the files of a relation */
 #if PG_VERSION_NUM >= 160000
 typedef RelFileLocator ShCompatLocator;
 
@@ -268,7 +272,7 @@ typedef RelFileNode ShCompatLocator;
 #define shcompat_locator(relation)	((relation)->rd_node)
 #endif
 
-/* where in memory pages must begin that are read or written without buffers */
+/* alignment in memory of pages that are read or written without buffers */
 #if PG_VERSION_NUM >= 160000
 #define SHCOMPAT_IO_ALIGNMENT	PG_IO_ALIGN_SIZE
 #else
@@ -276,8 +280,8 @@ typedef RelFileNode ShCompatLocator;
 #endif
 
 /*
- * Extend an empty relation to so many pages of zeros, for which the disk has
- * room then.  Since 16 the server asks the file system for the room alone.
+ * Extend an empty relation to a number of zeroed pages, with disk space
+ * allocated for them.  Since 16 the server can allocate space without writing.
  */
 static inline void
 shcompat_reserve_pages(Relation relation, BlockNumber count)
@@ -301,7 +305,7 @@ shcompat_reserve_pages(Relation relation, BlockNumber count)
 #endif
 }
 
-/* does the tag of a buffer say that it has a block of a relation's main fork? */
+/* does the tag of a buffer name a block of a relation's main fork? */
 #if PG_VERSION_NUM >= 160000
 #define shcompat_tag_is(tag, relation, block) \
 	((tag)->blockNum == (block) && \
@@ -314,7 +318,7 @@ shcompat_reserve_pages(Relation relation, BlockNumber count)
 	 (tag)->forkNum == MAIN_FORKNUM)
 #endif
 
-/* have the CPU fetch a cache line; harmless whatever the address */
+/* prefetch a cache line; harmless for any address */
 #if defined(__GNUC__) || defined(__clang__)
 #define shcompat_prefetch(address)	__builtin_prefetch(address)
 #else
@@ -330,8 +334,8 @@ shcompat_reserve_pages(Relation relation, BlockNumber count)
 #endif
 
 /*
- * Input functions report bad input by ereturn, which since 16 hands the error
- * to a caller that has asked for it; before, all errors are thrown.
+ * Input functions report bad input by ereturn, which since 16 passes the error
+ * to a caller that has requested that; before, all errors are thrown.
  */
 #if PG_VERSION_NUM < 160000
 #define ereturn(context, dummy_value, ...) \

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * module.c
- *	  What the server does when it loads the library.
+ *	  Initialization when the server loads the library.
  *
  *-------------------------------------------------------------------------
  */

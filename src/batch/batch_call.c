@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * batch_call.c
- *	  What the calls of the SQL functions have in common.
+ *	  Common code of the SQL functions.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,13 +15,13 @@
 #include "type/simhash.h"
 
 /*
- * Open the indexes that are named, prepare to look up rows for the snapshot of the
- * calling query, and show it as a search of the last of them.
+ * Open the named indexes, prepare to look up rows for the snapshot of the
+ * calling query, and report progress as a search of the last of them.
  *
- * Pairs are those of rows whose columns before the fingerprint are equal, or of any if
- * not by_columns.
+ * With by_columns, only rows whose columns before the fingerprint are equal
+ * make pairs.
  *
- * On return there are AccessShareLocks on indexes and tables.
+ * On return, AccessShareLocks are held on indexes and tables.
  */
 void
 shbatch_begin_tables(ShBatchCall *call, ShBatchCommand command, const Oid *indexes,
@@ -42,7 +42,7 @@ shbatch_begin_tables(ShBatchCall *call, ShBatchCommand command, const Oid *index
 }
 
 /*
- * Give up what was opened and prepared, and pins; locks stay.
+ * Close and free everything, and release pins.  Locks are kept.
  */
 void
 shbatch_end_tables(ShBatchCall *call)
@@ -55,7 +55,7 @@ shbatch_end_tables(ShBatchCall *call)
 }
 
 /*
- * Report an error if the argument that is a distance is out of range.
+ * Report an error if a distance argument is out of range.
  */
 void
 shbatch_check_distance_argument(FunctionCallInfo fcinfo, int arg)
@@ -65,8 +65,8 @@ shbatch_check_distance_argument(FunctionCallInfo fcinfo, int arg)
 }
 
 /*
- * The distance: that argument, or if it is null as many as all indexes that are named
- * are for.
+ * The distance: that argument or, if it is null, the smallest distance of the
+ * named indexes.
  */
 int
 shbatch_get_distance(FunctionCallInfo fcinfo, int arg, const ShBatchTables *tables)
@@ -81,8 +81,8 @@ shbatch_get_distance(FunctionCallInfo fcinfo, int arg, const ShBatchTables *tabl
 }
 
 /*
- * Begin a call with the arguments (index regclass, distance int), of which the first
- * is not null.
+ * Begin a call with the arguments (index regclass, distance int), the first of
+ * which is not null.
  *
  * Opens the index, or its partitions, with AccessShareLock on them and their tables,
  * and prepares to search and to look up rows for the snapshot of the calling query.
@@ -99,8 +99,8 @@ shbatch_open_index(FunctionCallInfo fcinfo, ShBatchCommand command, ShBatchCall 
 }
 
 /*
- * The same of a function that returns all rows at once.  Returns false if the index is
- * null, and there is nothing to do.
+ * The same for a function that returns all rows at once.  Returns false if the
+ * index is null, so that there is nothing to do.
  */
 bool
 shbatch_begin_index(FunctionCallInfo fcinfo, ShBatchCommand command, ShBatchCall *call)
@@ -114,7 +114,7 @@ shbatch_begin_index(FunctionCallInfo fcinfo, ShBatchCommand command, ShBatchCall
 }
 
 /*
- * End it, and give up pins; locks stay.
+ * End the call, and release pins.  Locks are kept.
  */
 void
 shbatch_end_index(ShBatchCall *call)
@@ -124,9 +124,9 @@ shbatch_end_index(ShBatchCall *call)
 }
 
 /*
- * Begin a call with the arguments (fingerprints simhash[], distance int, blocks
- * int) and, of some functions, (table_no int).  Returns false if the array is
- * null.
+ * Begin a call with the arguments (fingerprints simhash[], distance int,
+ * blocks int) and, for some functions, (table_no int).  Returns false if the
+ * array is null.
  */
 bool
 shbatch_begin_array(FunctionCallInfo fcinfo, ShBatchCommand command, ShBatchCall *call)

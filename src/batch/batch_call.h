@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * batch_call.h
- *	  What the calls of the SQL functions have in common.
+ *	  Common code of the SQL functions.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,10 +23,10 @@ typedef struct ShBatchCall
 	ReturnSetInfo *result;
 	ShBatchSource input;
 
-	/* of an index */
+	/* for indexes */
 	ShBatchTables tables;
 	Snapshot	snapshot;
-	bool		watched;		/* progress is shown */
+	bool		watched;		/* progress is reported */
 	ShBatchRows rows;
 } ShBatchCall;
 

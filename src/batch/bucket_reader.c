@@ -1,12 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * bucket_reader.c
- *	  The buckets of a stream of entries, one after the other.
+ *	  Reading the buckets of a stream of entries, one after the other.
  *
- * The entries with one prefix lie together.  Where they lie in one piece among
- * the entries that are read together, and all have different fingerprints, the
- * bucket is where they were read.  Else they are collected, equal fingerprints
- * as one.
+ * Entries with the same prefix are adjacent.  If they have been read together,
+ * and all their fingerprints differ, the bucket points to where they were
+ * read.  Otherwise they are collected, with equal fingerprints as one key.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,15 +19,17 @@
 #include "batch/progress.h"
 #include "bits/distance.h"
 
-/* what the arrays of buckets begin with */
+/* initial size of the arrays of buckets */
 #define FIRST_CAPACITY		1024
 
-/* bytes that a key and a row of a bucket take, and the search among the keys */
+/*
+ * bytes for a key and a row of a bucket, including the search among the keys
+ */
 #define BYTES_PER_KEY		(sizeof(uint64) + sizeof(size_t) + SHBATCH_PAIRS_BYTES_PER_KEY)
 #define BYTES_PER_ROW		sizeof(uint64)
 
 /*
- * Is there memory for a bucket of so many entries?
+ * Is there memory for a bucket with this many entries?
  */
 bool
 shbatch_bucket_fits(double entries)
@@ -37,10 +38,10 @@ shbatch_bucket_fits(double entries)
 }
 
 /*
- * Prepare to read buckets, each of which may take so much memory.
+ * Prepare to read buckets, each of which may take the given memory.
  *
- * repeat is told of the rows of a fingerprint after the first one; if it is
- * NULL, the buckets keep them all.
+ * repeat is called with each row of a fingerprint after the first one; if it
+ * is NULL, the buckets keep them all.
  */
 void
 shbatch_buckets_init(ShBatchBucketReader *reader, ShBatchStream *stream, Size memory,
@@ -61,7 +62,7 @@ shbatch_buckets_init(ShBatchBucketReader *reader, ShBatchStream *stream, Size me
 }
 
 /*
- * How much of its memory a reader has taken, which it keeps.
+ * How much memory a reader has allocated.  It keeps it until the end.
  */
 Size
 shbatch_buckets_memory(const ShBatchBucketReader *reader)
@@ -70,7 +71,7 @@ shbatch_buckets_memory(const ShBatchBucketReader *reader)
 }
 
 /*
- * Begin before the first bucket of a table, by prefixes of so many bits.
+ * Begin before the first bucket of a table, with prefixes of the given length.
  */
 void
 shbatch_buckets_start(ShBatchBucketReader *reader, int table, int prefix_bits)
@@ -97,8 +98,8 @@ report_too_large(const ShBatchBucketReader *reader)
 }
 
 /*
- * How many items of some size an array that is full should have room for,
- * where the other array of the bucket takes used bytes.
+ * The new capacity, in items of the given size, of an array that is full, if
+ * the other array of the bucket takes used bytes.
  */
 static size_t
 next_capacity(const ShBatchBucketReader *reader, size_t capacity, Size size, Size used)
@@ -117,7 +118,7 @@ enlarge_keys(ShBatchBucketReader *reader)
 
 	if (reader->max_keys == SHBATCH_PAIRS_MAX_KEYS)
 		report_too_large(reader);
-	/* each key has a row, at least */
+	/* each key has at least one row */
 	reader->max_keys = next_capacity(reader, reader->max_keys, BYTES_PER_KEY + BYTES_PER_ROW,
 									 repeats * BYTES_PER_ROW);
 	reader->max_keys = Min(reader->max_keys, SHBATCH_PAIRS_MAX_KEYS);
@@ -135,7 +136,7 @@ enlarge_rows(ShBatchBucketReader *reader)
 	reader->tids = repalloc_huge(reader->tids, reader->max_rows * sizeof(uint64));
 }
 
-/* the bucket is the one that is collected, whose arrays may have moved */
+/* let the bucket be the collected one, whose arrays may have moved */
 static void
 show_collected(ShBatchBucketReader *reader)
 {
@@ -145,7 +146,7 @@ show_collected(ShBatchBucketReader *reader)
 }
 
 /*
- * Add entries to the bucket that is collected whose keys are new to it.
+ * Add entries with new keys to the bucket that is being collected.
  */
 static void
 collect_keys(ShBatchBucketReader *reader, const uint64 *keys, const uint64 *tids, int count)
@@ -176,7 +177,7 @@ collect_keys(ShBatchBucketReader *reader, const uint64 *keys, const uint64 *tids
 }
 
 /*
- * Add another row of the last key of the bucket that is collected.
+ * Add another row of the last key to the bucket that is being collected.
  */
 static void
 collect_repeat(ShBatchBucketReader *reader, uint64 tid)
@@ -194,7 +195,7 @@ collect_repeat(ShBatchBucketReader *reader, uint64 tid)
 }
 
 /*
- * Add entries to the bucket that is collected.
+ * Add entries to the bucket that is being collected.
  */
 static void
 collect_entries(ShBatchBucketReader *reader, const uint64 *keys, const uint64 *tids, int count)
@@ -220,7 +221,7 @@ collect_entries(ShBatchBucketReader *reader, const uint64 *keys, const uint64 *t
 	}
 }
 
-/* the next entries begin so many entries later */
+/* skip the given number of entries */
 static inline void
 advance(ShBatchBucketReader *reader, int count)
 {
@@ -230,7 +231,7 @@ advance(ShBatchBucketReader *reader, int count)
 }
 
 /*
- * Read more entries, if none are left.  Returns false if there are no more.
+ * Read more entries if none are left.  Returns false if there are no more.
  */
 static inline bool
 have_entries(ShBatchBucketReader *reader)
@@ -245,8 +246,9 @@ have_entries(ShBatchBucketReader *reader)
 }
 
 /*
- * The end of the entries, among those that were read, that share the prefix of
- * the first one.  Is any key among them that of the one before?
+ * Find the end of the entries, among those that have been read, that share the
+ * prefix of the first one.  Also sets *repeats if any of them has the key of
+ * the entry before it.
  */
 static inline int
 prefix_end(const ShBatchBucketReader *reader, bool *repeats)
@@ -267,8 +269,8 @@ prefix_end(const ShBatchBucketReader *reader, bool *repeats)
 }
 
 /*
- * Collect the bucket of the next entries, the first count of which are known to
- * be of it, and read on until it is complete.
+ * Collect the bucket of the next entries, the first count of which are known
+ * to belong to it, and read on until it is complete.
  */
 static void
 collect_bucket(ShBatchBucketReader *reader, int count)
@@ -293,7 +295,7 @@ collect_bucket(ShBatchBucketReader *reader, int count)
 	}
 }
 
-/* the bucket that was returned is done */
+/* the entries of the returned bucket are done */
 static inline void
 pass_bucket(ShBatchBucketReader *reader)
 {
@@ -304,8 +306,8 @@ pass_bucket(ShBatchBucketReader *reader)
 /*
  * Are there no more entries?
  *
- * If there are, the next one is the first of next_keys[], and of the group.  What
- * was taken before is done, and may be gone.
+ * If there are, the next one is the first of next_keys[], in the current
+ * group.  The bucket that was taken before is no longer valid.
  */
 bool
 shbatch_buckets_at_end(ShBatchBucketReader *reader)
@@ -315,11 +317,11 @@ shbatch_buckets_at_end(ShBatchBucketReader *reader)
 }
 
 /*
- * Take the bucket of the next entries, of which there must be some.
+ * Take the bucket of the next entries.  There must be some.
  *
- * The bucket is reader->bucket, until anything is read again; its TIDs are the
- * caller's to change.  ERRCODE_CONFIGURATION_LIMIT_EXCEEDED if it needs more memory
- * than it may take.
+ * The bucket is reader->bucket, and is valid until the next read; the caller
+ * may change its TIDs.  Raises ERRCODE_CONFIGURATION_LIMIT_EXCEEDED if it
+ * needs more memory than allowed.
  */
 void
 shbatch_buckets_take(ShBatchBucketReader *reader)
@@ -366,7 +368,8 @@ shbatch_buckets_next(ShBatchBucketReader *reader)
 }
 
 /*
- * How many of the next entries, all of one group, have keys below one.
+ * How many of the next entries, which are all of one group, have lower keys
+ * than the given one.
  */
 static int
 count_below(const ShBatchBucketReader *reader, uint64 key)
@@ -376,7 +379,7 @@ count_below(const ShBatchBucketReader *reader, uint64 key)
 	int			low = 0;
 	int			high;
 
-	/* it is mostly one of the first */
+	/* it is mostly near the start */
 	while (step <= reader->count && keys[step - 1] < key)
 	{
 		low = step;
@@ -396,7 +399,7 @@ count_below(const ShBatchBucketReader *reader, uint64 key)
 }
 
 /*
- * Pass over the entries that come before a key of a group.
+ * Skip the entries before a key of a group.
  */
 void
 shbatch_buckets_skip(ShBatchBucketReader *reader, uint32 group, uint64 key)

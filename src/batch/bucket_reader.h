@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * bucket_reader.h
- *	  The buckets of a stream of entries, one after the other.
+ *	  Reading the buckets of a stream of entries, one after the other.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,7 +14,7 @@
 
 /*
  * Entries of a table that share a prefix, and a group if the index has several
- * columns.  Equal fingerprints are one, with several rows.
+ * columns.  Equal fingerprints are one key, with several rows.
  */
 typedef struct ShBatchBucket
 {
@@ -26,12 +26,12 @@ typedef struct ShBatchBucket
 	uint64	   *keys;			/* permuted fingerprints, ascending */
 	size_t	   *starts;			/* rows of key i: starts[i] to the next start */
 	uint64	   *tids;
-	bool		last_repeated;	/* the last key has had a repeat before */
+	bool		last_repeated;	/* the last key has had another row */
 } ShBatchBucket;
 
 /*
- * Another row has the fingerprint of the last key of a bucket that is being
- * collected.  Returns whether the bucket is to keep it.
+ * Called with another row of the last key of a bucket that is being collected.
+ * Returns whether the bucket is to keep it.
  */
 typedef bool (*ShBatchRepeatFunction) (void *arg, const ShBatchBucket *bucket, uint64 tid);
 
@@ -43,22 +43,22 @@ typedef struct ShBatchBucketReader
 	int			prefix_bits;
 	uint64		prefix;			/* of a permuted fingerprint */
 
-	/* the bucket that was returned last, and the entries that it was made of */
+	/* the last returned bucket, and the entries that it consists of */
 	ShBatchBucket bucket;
 	size_t		bucket_entries;
 
-	/* entries before it, done or passed over, and not reported yet */
+	/* entries before it, done or skipped, that have not been reported yet */
 	double		passed;
 
-	/* entries that were read and come after it, all of one group */
+	/* entries that have been read after it, all of one group */
 	uint32		group;
 	int			count;
 	uint64	   *next_keys;
 	uint64	   *next_tids;
 
 	/*
-	 * a bucket that does not lie in one piece among the entries that are read
-	 * together, or has repeats, is collected here
+	 * a bucket whose entries were not read together, or that has repeated
+	 * keys, is collected here
 	 */
 	Size		memory;
 	size_t		max_keys;
@@ -66,7 +66,7 @@ typedef struct ShBatchBucketReader
 	uint64	   *keys;
 	size_t	   *starts;
 	uint64	   *tids;
-	size_t		own_rows[SHBATCH_STREAM_MAX];	/* starts where no key repeats */
+	size_t		own_rows[SHBATCH_STREAM_MAX];	/* starts, if no key repeats */
 } ShBatchBucketReader;
 
 extern bool shbatch_bucket_fits(double entries);

@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * buckets.c
- *	  All pairs within a distance, by walks over the tables of a scheme.
+ *	  Finding all pairs within a distance, by walks over the tables of a
+ *	  scheme.
  *
- * In each table the entries with one prefix lie together (bucket_reader.c), and
- * pairs are looked for among them (pairs.c).  A pair that shares the prefix of
- * several walks belongs to the first of these.
+ * In each table, entries with the same prefix are adjacent and make a bucket
+ * (bucket_reader.c), and pairs are searched for among them (pairs.c).  A pair
+ * that shares the prefix of several walks belongs to the first of these.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,27 +21,27 @@
 #include "bits/distance.h"
 
 /*
- * Buckets of skewed fingerprints may be so many times larger than on average: for
- * these there should be memory.
+ * With skewed fingerprints, buckets may be this many times larger than on
+ * average; memory should suffice for that.
  */
 #define SKEW				64
 
 struct ShBatchSearch
 {
 	const ShBatchPlan *plan;
-	int			walk;			/* that is being made */
+	int			walk;			/* the current one */
 	ShBatchSink *sink;
 	ShBatchBucketReader reader;
 	ShBatchPairs pairs;
 };
 
 /*
- * How many blocks of the prefixes of a scheme should be used.
+ * Choose how many blocks of the prefixes of a scheme to use.
  *
  * Of the first d + j blocks of two fingerprints within d bits, j are equal: so
- * C(d + j, j) walks suffice, and with one block as few as d + 1.  To search the
- * larger buckets of fewer blocks takes less than the walks that more blocks need,
- * so these are used only where memory is short.
+ * C(d + j, j) walks suffice, and with one block as few as d + 1.  Searching
+ * the larger buckets of fewer blocks takes less time than the additional walks
+ * that more blocks need, so more are used only if memory is short.
  */
 static int
 blocks_to_use(const ShBitsScheme *scheme, double entries)
@@ -77,8 +78,8 @@ add_walk(ShBatchPlan *plan, const ShBitsScheme *scheme, int table, int prefix_bi
 }
 
 /*
- * Plan the walks over the tables of a scheme, which have about so many
- * entries each.  The distance must not exceed that of the scheme.
+ * Plan the walks over the tables of a scheme, which have about the given
+ * number of entries each.  The distance must not exceed that of the scheme.
  */
 void
 shbatch_plan(ShBatchPlan *plan, const ShBitsScheme *scheme, int distance, double entries)
@@ -89,7 +90,7 @@ shbatch_plan(ShBatchPlan *plan, const ShBitsScheme *scheme, int distance, double
 	plan->first = plan->nwalks = 0;
 	if (distance == 0)
 	{
-		/* no two keys are a pair: each is a bucket by itself */
+		/* different keys are no pairs: each key is a bucket of its own */
 		add_walk(plan, scheme, 0, 64);
 		return;
 	}
@@ -106,7 +107,7 @@ shbatch_plan(ShBatchPlan *plan, const ShBitsScheme *scheme, int distance, double
 }
 
 /*
- * Plan one walk over a table, all of which is one bucket: for any distance.
+ * Plan one walk over a table that is one bucket as a whole, for any distance.
  */
 void
 shbatch_plan_whole(ShBatchPlan *plan)
@@ -117,8 +118,8 @@ shbatch_plan_whole(ShBatchPlan *plan)
 }
 
 /*
- * Plan a walk over one table of a scheme, for the pairs that share its prefix
- * and that of no table before it.
+ * Plan a walk over one table of a scheme, for the pairs that share its prefix,
+ * but not that of any table before it.
  */
 void
 shbatch_plan_table(ShBatchPlan *plan, const ShBitsScheme *scheme, int table)
@@ -137,7 +138,7 @@ pair_found(void *arg, size_t i, size_t j)
 	search->sink->pair(search->sink, &search->reader.bucket, i, j);
 }
 
-/* this part of the work on a bucket is done */
+/* report that this fraction of the work on a bucket is done */
 static void
 report_part(void *arg, double part)
 {
@@ -155,7 +156,7 @@ pass_repeat(void *arg, const ShBatchBucket *bucket, uint64 tid)
 }
 
 /*
- * Search the bucket that was read.
+ * Search the current bucket.
  */
 static void
 search_bucket(ShBatchSearch *search)
@@ -170,8 +171,8 @@ search_bucket(ShBatchSearch *search)
 }
 
 /*
- * Pairs that share the prefix of a walk before were found there, and a walk over a
- * table need not find them.
+ * Set masks so that a walk over a table does not find pairs again that share
+ * the prefix of an earlier walk.
  */
 void
 shbatch_plan_set_masks(const ShBatchPlan *plan, int number, const ShBitsTable *table,
@@ -221,12 +222,11 @@ shbatch_search_begin(ShBatchStream *stream, const ShBatchPlan *plan, int distanc
 }
 
 /*
- * Search the next bucket that has several rows, which stays until the next call.
- * Returns false after the last.
+ * Search the next bucket that has several rows.  It is valid until the next
+ * call.  Returns false after the last.
  *
- * Memory, up to maintenance_work_mem, is needed for the largest bucket of
- * entries with a common prefix; ERRCODE_CONFIGURATION_LIMIT_EXCEEDED if that
- * is not enough.
+ * The largest bucket must fit in maintenance_work_mem; otherwise raises
+ * ERRCODE_CONFIGURATION_LIMIT_EXCEEDED.
  */
 bool
 shbatch_search_next(ShBatchSearch *search)
@@ -245,7 +245,7 @@ shbatch_search_next(ShBatchSearch *search)
 }
 
 /*
- * ShBatchSink.repeat for those to whom equal fingerprints are one.
+ * ShBatchSink.repeat for sinks that treat equal fingerprints as one.
  */
 bool
 shbatch_drop_repeat(ShBatchSink *sink, const ShBatchBucket *bucket, uint64 tid)

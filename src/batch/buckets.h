@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * buckets.h
- *	  All pairs within a distance, by walks over the tables of a scheme.
+ *	  Finding all pairs within a distance, by walks over the tables of a
+ *	  scheme.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,18 +18,20 @@ typedef struct ShBatchSearch ShBatchSearch;
 typedef struct ShBatchSink ShBatchSink;
 
 /*
- * What is done with what a search finds.  The TIDs of the rows of a bucket that
- * is complete are the sink's to change.
+ * Receives what a search finds.  The sink may change the TIDs of a complete
+ * bucket.
  */
 struct ShBatchSink
 {
 	/*
-	 * Another row has the fingerprint of the last key.  Returns whether the
-	 * bucket is to keep it.  NULL: it keeps all.
+	 * Called with another row of the last key.  Returns whether the bucket is
+	 * to keep it.  NULL: keep all.
 	 */
 	bool		(*repeat) (ShBatchSink *sink, const ShBatchBucket *bucket, uint64 tid);
 
-	/* A bucket of several rows is complete; its pairs follow.  May be NULL. */
+	/*
+	 * A bucket with several rows is complete; its pairs follow.  May be NULL.
+	 */
 	void		(*begin) (ShBatchSink *sink, const ShBatchBucket *bucket);
 
 	/* Keys i and j of the bucket are a pair. */
@@ -36,8 +39,8 @@ struct ShBatchSink
 };
 
 /*
- * A walk over a table, in which entries that agree in the first prefix_bits of
- * their keys are a bucket.
+ * A walk over a table.  Entries that agree in the first prefix_bits of their
+ * keys make a bucket.
  */
 typedef struct ShBatchWalk
 {
@@ -48,7 +51,7 @@ typedef struct ShBatchWalk
 
 /*
  * Two fingerprints within the distance share the prefix of one of the walks.
- * Those before the first are not made: what would be found there is not wanted.
+ * Walks before "first" are not made; their pairs are not wanted.
  */
 typedef struct ShBatchPlan
 {

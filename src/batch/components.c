@@ -3,8 +3,8 @@
  * components.c
  *	  SQL function that returns the connected components of pairs of numbers.
  *
- * It takes pairs from anywhere: some that were verified, those that several
- * servers found, of ids of any kind.
+ * The pairs can come from anywhere, such as verified pairs or the pairs found
+ * by several servers, and the numbers can be IDs of any kind.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,8 +26,8 @@ PG_FUNCTION_INFO_V1(simhash_components);
 #define PAIR_INTERVAL	4096
 
 /*
- * Elements are ordered as unsigned numbers, so the sign is inverted: then the
- * smallest of a component is its smallest number.
+ * Elements are ordered as unsigned numbers.  The sign is inverted, so that the
+ * smallest element of a component is its smallest number.
  */
 #define SIGN_BIT	(UINT64CONST(1) << 63)
 
@@ -50,10 +50,10 @@ get_number(const ShBatchElement *element)
 }
 
 /*
- * Join the members of two arrays of the same length, one by one.  They are read
- * where they are, since a copy would be as large.
+ * Join the elements of two arrays of equal length, pair by pair.  The arrays
+ * are read in place, since a copy would be as large.
  *
- * Where one of the two is null there is no pair.
+ * If either element is null, there is no pair.
  */
 static void
 join_pairs(ShBatchUnionFind *components, AnyArrayType *a, AnyArrayType *b, int count)
@@ -88,7 +88,7 @@ join_pairs(ShBatchUnionFind *components, AnyArrayType *a, AnyArrayType *b, int c
 }
 
 /*
- * Return all members, in the order in which they came first.
+ * Return all members, in the order of their first occurrence.
  */
 static void
 return_members(ShBatchUnionFind *components, ReturnSetInfo *info)

@@ -18,7 +18,7 @@
 PG_FUNCTION_INFO_V1(simhash_find_all);
 PG_FUNCTION_INFO_V1(simhash_find_all_in);
 
-/* a call that returns pairs of rows */
+/* state of a call that returns pairs of rows */
 typedef struct FindAll
 {
 	ShBatchSink sink;
@@ -26,11 +26,11 @@ typedef struct FindAll
 	ShBatchSearch *search;
 	ShBatchRowPairs *pairs;
 	ShBatchResult *result;		/* or NULL */
-	ItemPointerData tids[2];	/* of the row that was returned last */
+	ItemPointerData tids[2];	/* of the last returned row */
 } FindAll;
 
 /*
- * The values of a pair of rows, the one with the lower number first.
+ * Make the result row of a pair of rows, the one with the lower number first.
  */
 static void
 make_row(FindAll *find, ShBatchRowPair pair, Datum *values)
@@ -56,7 +56,8 @@ take_rows(void *arg, const ShBatchRowPair *pair)
 }
 
 /*
- * Equal fingerprints share all prefixes: their pairs belong to the first walk.
+ * Equal fingerprints share all prefixes, so their pairs belong to the first
+ * walk.
  */
 static void
 add_repeated(ShBatchSink *base, const ShBatchBucket *bucket)
@@ -130,10 +131,10 @@ end_find_all(void *state)
 }
 
 /*
- * simhash_find_all(index regclass, distance int) -> every pair of rows that the
- * snapshot sees whose fingerprints differ in at most distance bits, or as many
- * as the index's own distance if that is null; once, the first by table and TID
- * first.
+ * simhash_find_all(index regclass, distance int) -> every pair of rows that
+ * the snapshot sees whose fingerprints differ in at most distance bits, or in
+ * at most the index's own distance if that is null.  Each pair is returned
+ * once, with the first row by table and TID first.
  */
 Datum
 simhash_find_all(PG_FUNCTION_ARGS)
@@ -166,10 +167,11 @@ return_values(ShBatchSink *base, const ShBatchBucket *bucket, size_t i, size_t j
 }
 
 /*
- * simhash_find_all_in(fingerprints simhash[], distance int, blocks int, table_no
- * int) -> every pair of different values in the array that differ in at most
- * distance bits; once, the smaller first.  With table_no, only the pairs whose
- * first table with a common prefix it is.
+ * simhash_find_all_in(fingerprints simhash[], distance int, blocks int,
+ * table_no int) -> every pair of different values in the array that differ in
+ * at most distance bits.  Each pair is returned once, with the smaller value
+ * first.  With table_no, only those pairs are returned for which this is the
+ * first table with a common prefix.
  */
 Datum
 simhash_find_all_in(PG_FUNCTION_ARGS)

@@ -4,8 +4,8 @@
  *	  SQL functions that return clusters of near-duplicates.
  *
  * A cluster is a connected component of the graph whose edges are the pairs of
- * near-duplicates.  Its number is its smallest fingerprint: that does not
- * change when rows move, and is the same wherever it is computed.
+ * near-duplicates.  Its number is its smallest fingerprint, which does not
+ * depend on where rows are stored.
  *
  * The rows of the fingerprints that have a pair are collected (members.c) until
  * the clusters are known.

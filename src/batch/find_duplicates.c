@@ -1,26 +1,29 @@
 /*-------------------------------------------------------------------------
  *
  * find_duplicates.c
- *	  SQL function that returns the rows to remove so that one of each is kept.
+ *	  SQL function that returns the rows to remove, so that one row of each
+ *	  group of near-duplicates is kept.
  *
- * Rows are taken in an order.  One is kept if no row that was kept before is within
- * the distance; else it is a duplicate, and its keeper is the nearest of those, the
- * first of several that are equally near.  So no two rows that are kept are near each
- * other, and each duplicate is near its keeper: there are no chains, as in
- * clusters.
+ * Rows are considered in an order.  A row is kept if no row kept before it is
+ * within the distance.  Otherwise it is a duplicate, and its keeper is the
+ * nearest of the kept rows, the first of several at equal distances.  So no
+ * two rows that are kept are near each other, and each duplicate is near its
+ * keeper: there are no chains, as in clusters.
  *
- * To rows of one fingerprint (and one kind, see values.c) the same rows are near.  If
- * the first of them is kept, it is the keeper of the others.  If it is not, none of
- * them is, as the row that it is near to stays kept.  So an element has for each row
- * the keeper that it would have now, if any; when a row is kept, it becomes that of its
- * own element and of those near that had a keeper farther away, or none.  Each element
- * does this once at most, so each pair of fingerprints counts twice, and each row once,
- * however many are equal.
+ * Rows of one fingerprint (and one kind, see values.c) have the same
+ * neighbors.  If the first of them is kept, it is the keeper of the others.  If
+ * it is not, none of them is kept, since the row that it is near to remains
+ * kept.  So an element has the keeper that its next row would have, if any.
+ * When a row is kept, it becomes the keeper of its own element, and of
+ * neighboring elements that had no keeper or one farther away.  Each element
+ * does this at most once.  So each pair of fingerprints is visited twice, and
+ * each row once, no matter how many are equal.
  *
- * The pairs are written to a temporary file while they are found, and then made lists
- * of neighbors, if these fit into maintenance_work_mem.  Else they are sorted, on
- * disk, into the order in which they are needed: that of the first rows of their
- * elements.  This takes another pass over the rows, to know that order.
+ * The pairs are written to a temporary file while they are found.  Then they
+ * are turned into lists of neighbors, if these fit in maintenance_work_mem.
+ * Otherwise they are sorted, on disk, into the order in which they are needed,
+ * that of the first rows of their elements.  Determining that order takes
+ * another pass over the rows.
  *
  *-------------------------------------------------------------------------
  */
@@ -43,21 +46,21 @@
 
 PG_FUNCTION_INFO_V1(simhash_find_duplicates);
 
-/* what an element has */
+/* state of an element */
 typedef struct State
 {
 	uint64		fp;
-	uint64		keeper;			/* number of the nearest row that is kept, and
-								 * its distance above that; or NO_KEEPER */
+	uint64		keeper;			/* number of the nearest kept row, with its
+								 * distance in the upper bits; or NO_KEEPER */
 } State;
 
-/* has the greatest distance of all */
+/* greater than any distance */
 #define NO_KEEPER		PG_UINT64_MAX
 #define DISTANCE_SHIFT	48
 
 #define NO_PLACE		PG_UINT32_MAX
 
-/* rows whose states are fetched together */
+/* how many rows ahead states are prefetched */
 #define LOOK_AHEAD		16
 
 typedef struct DuplicateFinder
@@ -65,9 +68,9 @@ typedef struct DuplicateFinder
 	ShBatchMembers members;
 	State	   *states;			/* of elements */
 	ShBatchResult result;
-	double		nreturned;		/* rows that have been decided on */
+	double		nreturned;		/* rows that have been decided */
 
-	/* pairs of elements, as they were found */
+	/* pairs of elements, in the order in which they were found */
 	BufFile    *pairs;
 	double		npairs;
 
@@ -76,12 +79,12 @@ typedef struct DuplicateFinder
 	uint32	   *neighbors;
 
 	/*
-	 * or, where memory does not suffice: places of elements, by their first
-	 * rows
+	 * or, if memory does not suffice: positions of elements in the order of
+	 * their first rows
 	 */
 	uint32	   *places;
-	ShSort	   *sorted_pairs;	/* by the place of the one, with the other */
-	bool		has_pair;		/* the next one: */
+	ShSort	   *sorted_pairs;	/* by position of one element, with the other */
+	bool		has_pair;		/* there is a next one: */
 	ShSortItem	pair;
 } DuplicateFinder;
 
@@ -106,7 +109,7 @@ next_pair(DuplicateFinder *finder, ShBatchNumberPair *pair)
 }
 
 /*
- * Make the states of the elements.
+ * Initialize the states of the elements.
  */
 static void
 make_states(DuplicateFinder *finder)
@@ -148,7 +151,7 @@ sort_rows(DuplicateFinder *finder, ShBatchRowOrder *order)
 	shbatch_progress_phase(SHBATCH_PHASE_RETURN, count);
 }
 
-/* do the lists of neighbors fit into memory? */
+/* do the lists of neighbors fit in memory? */
 static bool
 neighbors_fit(const DuplicateFinder *finder)
 {
@@ -178,7 +181,7 @@ make_neighbors(DuplicateFinder *finder)
 		finder->starts[pair.a]++;
 		finder->starts[pair.b]++;
 	}
-	/* from numbers to ends; placing the neighbors moves these to the starts */
+	/* turn counts into ends; placing the neighbors turns ends into starts */
 	for (uint32 i = 0; i <= count; i++)
 		start = finder->starts[i] += start;
 	shbatch_rewind_file(finder->pairs);
@@ -189,7 +192,7 @@ make_neighbors(DuplicateFinder *finder)
 	}
 }
 
-/* go on to the next pair, if there is one */
+/* move to the next pair, if there is one */
 static void
 advance_pair(DuplicateFinder *finder)
 {
@@ -198,7 +201,7 @@ advance_pair(DuplicateFinder *finder)
 }
 
 /*
- * Sort the pairs: each from both sides.
+ * Sort the pairs, each from both sides.
  */
 static void
 sort_pairs(DuplicateFinder *finder)
@@ -217,8 +220,8 @@ sort_pairs(DuplicateFinder *finder)
 }
 
 /*
- * A row is kept: the keeper of rows of an element near, unless that has one that is
- * as near.
+ * A row is kept: make it the keeper of a neighboring element, unless that has
+ * a keeper that is at least as near.
  */
 static inline void
 keep_for(State *state, uint64 fp, uint64 row)
@@ -230,7 +233,7 @@ keep_for(State *state, uint64 fp, uint64 row)
 }
 
 /*
- * A row of an element is kept, which no other of it has been.
+ * Keep a row of an element.  No other row of it has been kept.
  */
 static void
 keep_row(DuplicateFinder *finder, uint32 number, uint64 row)
@@ -246,7 +249,7 @@ keep_row(DuplicateFinder *finder, uint32 number, uint64 row)
 		return;
 	}
 
-	/* of elements that are not kept the pairs are not needed */
+	/* pairs of elements without a kept row are not needed */
 	while (finder->has_pair && finder->pair.key < finder->places[number])
 		advance_pair(finder);
 	while (finder->has_pair && finder->pair.key == finder->places[number])
@@ -257,7 +260,7 @@ keep_row(DuplicateFinder *finder, uint32 number, uint64 row)
 }
 
 /*
- * The next row in the order: keep it, or return it.
+ * Decide on the next row in the order: keep it, or return it.
  */
 static void
 decide(DuplicateFinder *finder, uint64 row, uint32 number)
@@ -286,8 +289,8 @@ decide(DuplicateFinder *finder, uint64 row, uint32 number)
 /*
  * Decide on all rows with the neighbors in memory.
  *
- * The elements of rows come in no order: some rows ahead, have the CPU fetch what
- * they have.
+ * The elements of successive rows are in no particular order, so their states
+ * are prefetched some rows ahead.
  */
 static void
 decide_in_memory(DuplicateFinder *finder, ShBatchRowOrder *order)
@@ -345,7 +348,7 @@ decide_on_disk(DuplicateFinder *finder, ShBatchRowOrder *order)
 
 /*
  * simhash_find_duplicates(index regclass, distance int, keep text) -> each row
- * that the snapshot sees that is near to a row that is kept, with the nearest of the
+ * that the snapshot sees and that is near a kept row, with the nearest of the
  * rows that are kept before it in the order of the list "keep".
  */
 Datum

@@ -19,7 +19,7 @@
 PG_FUNCTION_INFO_V1(simhash_find_matches);
 PG_FUNCTION_INFO_V1(simhash_find_matches_in);
 
-/* a call */
+/* state of a call */
 typedef struct FindMatches
 {
 	ShBatchCall call;
@@ -29,11 +29,11 @@ typedef struct FindMatches
 	void		(*make_row) (struct FindMatches *find, const ShBatchRowPair *pair,
 							 Datum *values);
 	ShBatchResult *result;		/* or NULL */
-	ItemPointerData tids[2];	/* of the row that was returned last */
+	ItemPointerData tids[2];	/* of the last returned row */
 } FindMatches;
 
 /*
- * The values of a row of side a and one of side b.
+ * Make the result row of a row of side a and a row of side b.
  */
 static void
 make_row_of_rows(FindMatches *find, const ShBatchRowPair *pair, Datum *values)
@@ -43,7 +43,7 @@ make_row_of_rows(FindMatches *find, const ShBatchRowPair *pair, Datum *values)
 }
 
 /*
- * The values of an element of the array and a row.
+ * Make the result row of an element of the array and a row.
  */
 static void
 make_row_of_value(FindMatches *find, const ShBatchRowPair *pair, Datum *values)
@@ -125,7 +125,7 @@ make_state(ShBatchResult *result)
 	return find;
 }
 
-/* what the progress view is told of it */
+/* the command, for the progress view */
 static ShBatchCommand
 command_of(const FindMatches *find)
 {
@@ -178,9 +178,10 @@ begin_find_matches_in(FunctionCallInfo fcinfo, ShBatchResult *result)
 }
 
 /*
- * simhash_find_matches(a regclass, b regclass, distance int) -> every row of index a
- * with every row of index b, of those that the snapshot sees, whose fingerprints
- * differ in at most distance bits, or if that is null as many as both indexes are for.
+ * simhash_find_matches(a regclass, b regclass, distance int) -> every row of
+ * index a with every row of index b, among those that the snapshot sees, whose
+ * fingerprints differ in at most distance bits or, if that is null, the
+ * smaller distance of the two indexes.
  */
 Datum
 simhash_find_matches(PG_FUNCTION_ARGS)
@@ -191,10 +192,10 @@ simhash_find_matches(PG_FUNCTION_ARGS)
 }
 
 /*
- * simhash_find_matches_in(queries simhash[], index regclass, distance int) -> every
- * different value of the array with every row that the snapshot sees whose
- * fingerprint differs from it in at most distance bits, or if that is null as many as
- * the index is for.
+ * simhash_find_matches_in(queries simhash[], index regclass, distance int) ->
+ * every different value of the array with every row that the snapshot sees
+ * whose fingerprint differs from it in at most distance bits or, if that is
+ * null, the distance of the index.
  */
 Datum
 simhash_find_matches_in(PG_FUNCTION_ARGS)

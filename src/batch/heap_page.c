@@ -1,32 +1,32 @@
 /*-------------------------------------------------------------------------
  *
  * heap_page.c
- *	  The rows of a page of a heap that index entries lead to.
+ *	  Resolving index TIDs to the visible rows of a heap page.
  *
- * What the access method of heaps does for one TID is done here for all TIDs
- * of a page that are wanted, under one lock.  If the page is marked all-visible
- * no row of it is tested: only the line pointers are followed.
+ * What heapam does for one TID is done here for all wanted TIDs of a page,
+ * under one lock.  If the page is marked all-visible, none of its rows is
+ * tested, and only line pointers are followed.
  *
- * Why that is safe.  The TIDs were read from an index some time ago, without a
- * pin, so VACUUM may have removed their rows and others may have taken their
- * line pointers.  Such a row was inserted after the entry was read, and the
- * entry was read after the snapshot was taken: its inserter was not complete
- * for the snapshot, so its ID is not below the snapshot's xmin.  A page is
- * marked only if all IDs on it are below the horizon of VACUUM, and that is
- * not above the xmin of any registered snapshot; and whoever inserts, updates
- * or deletes clears the mark under the exclusive lock that he needs for it.
- * So a marked page has no such row, and a line pointer on it is either that of
- * the entry's row or has no row.
+ * This is safe for the following reason.  The TIDs were read from an index
+ * some time ago, without a pin, so VACUUM may have removed their rows, and new
+ * rows may have reused their line pointers.  Such a row was inserted after the
+ * entry was read, and the entry was read after the snapshot was taken.  For
+ * the snapshot, the inserting transaction was still in progress, so its XID is
+ * not below the snapshot's xmin.  A page is marked only if all XIDs on it are
+ * below VACUUM's horizon, which is not above the xmin of any registered
+ * snapshot; and any insert, update or delete clears the mark under the
+ * exclusive lock that it needs anyway.  So a marked page has no such row, and
+ * a line pointer on it belongs to the entry's row or is unused.
  *
- * Rows that COPY FREEZE loads are marked at once; they are visible to all
- * snapshots, in scans of the table too.  And old_snapshot_threshold, until 16,
- * lets the horizon pass a snapshot; but then the page has been changed since,
- * and the snapshot is too old for it.
+ * Rows loaded by COPY FREEZE are marked immediately; they are visible to all
+ * snapshots, in table scans as well.  Up to 16, old_snapshot_threshold lets
+ * the horizon pass a snapshot; but then the page has changed since, and the
+ * snapshot is too old for it.
  *
- * Two cases are excepted, as in scans of the table.  During recovery it is not
- * certain that whoever could not see a row of the page is gone once the mark is
- * there: full-page images bring it without telling.  And a serializable
- * transaction must lock the rows that it sees.
+ * There are two exceptions, as in table scans.  During recovery, the mark does
+ * not guarantee that all transactions that cannot see a row of the page are
+ * gone, because full-page images restore it without a conflict.  And a
+ * serializable transaction must lock the rows that it sees.
  *
  *-------------------------------------------------------------------------
  */
@@ -42,9 +42,9 @@
 #include "compat.h"
 
 /*
- * Has a table the access method of heaps, so that its pages can be read here?
+ * Is a table a heap, so that its pages can be read here?
  *
- * With -DSHBATCH_ANY_TABLE none has: for tests of how others are read.
+ * With -DSHBATCH_ANY_TABLE none is, to test how other tables are read.
  */
 bool
 shbatch_is_heap(Relation table)
@@ -57,7 +57,8 @@ shbatch_is_heap(Relation table)
 }
 
 /*
- * Can no row of the page, which is locked, be invisible to the snapshot?
+ * Are all rows of the page, which is locked, certainly visible to the
+ * snapshot?
  */
 static bool
 all_visible(Page page, Snapshot snapshot)
@@ -67,11 +68,11 @@ all_visible(Page page, Snapshot snapshot)
 }
 
 /*
- * Offset of the row that an index entry with some offset leads to on a page
- * all of whose rows are visible, or InvalidOffsetNumber.
+ * The offset of the row to which an index entry leads, on a page whose rows
+ * are all visible, or InvalidOffsetNumber.
  *
- * The row's older versions are gone, or they would be there to be invisible: so
- * the chain is a line pointer with a row, or one that redirects to it.
+ * Older versions of the row are gone, since they would be invisible.  So the
+ * chain is a line pointer with a row, or one that redirects to it.
  */
 static OffsetNumber
 follow_line_pointer(Page page, OffsetNumber offset)
@@ -94,7 +95,7 @@ follow_line_pointer(Page page, OffsetNumber offset)
 	if (!ItemIdIsNormal(item))
 		return InvalidOffsetNumber;
 
-	/* no entry leads to a row within a chain; a damaged index has such */
+	/* only entries of a damaged index lead to a row within a chain */
 	if (HeapTupleHeaderIsHeapOnly((HeapTupleHeader) PageGetItem(page, item)) != redirected)
 		return InvalidOffsetNumber;
 	return offset;
@@ -103,7 +104,7 @@ follow_line_pointer(Page page, OffsetNumber offset)
 /*
  * Find the rows that index entries lead to: the keys of items[], TIDs of the
  * page in the buffer, become the TIDs of the rows that the snapshot sees, and
- * SHBATCH_INVISIBLE where it sees none.
+ * SHBATCH_INVISIBLE if it sees none.
  *
  * The buffer must be pinned, and stays so; it must not be locked.  The snapshot
  * must be registered since before the TIDs were read from an index.
@@ -115,7 +116,7 @@ shbatch_heap_page_rows(Relation heap, Snapshot snapshot, Buffer buffer,
 	Page		page = BufferGetPage(buffer);
 	BlockNumber block = BufferGetBlockNumber(buffer);
 
-	/* as others do who read the table by an index */
+	/* as heapam does for index scans */
 	shcompat_heap_prune(heap, buffer);
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
@@ -148,10 +149,11 @@ shbatch_heap_page_rows(Relation heap, Snapshot snapshot, Buffer buffer,
 }
 
 /*
- * Put a row that was found into a slot of the heap's, which pins the buffer, too.
+ * Store a row that was found in a slot for the heap, which pins the buffer as
+ * well.
  *
- * The buffer has been pinned since, and need not be locked: nothing moves or
- * removes a row that a snapshot sees on a page that others have pinned.
+ * The buffer has been pinned since then, and need not be locked: a row that a
+ * snapshot sees is not moved or removed while its page is pinned.
  */
 void
 shbatch_heap_page_slot(Relation heap, Buffer buffer, uint64 tid, TupleTableSlot *slot)

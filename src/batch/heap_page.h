@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * heap_page.h
- *	  The rows of a page of a heap that index entries lead to.
+ *	  Resolving index TIDs to the visible rows of a heap page.
  *
  *-------------------------------------------------------------------------
  */

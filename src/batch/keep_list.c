@@ -1,15 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * keep_list.c
- *	  The argument that says which rows to keep: an ORDER BY list.
+ *	  The argument "keep": an ORDER BY list that says which rows to keep.
  *
- * The server's own parser reads it, behind the words that make it a query; what
- * comes out must be that query and nothing else.  Then its items are analyzed as
- * those of a query of the table are.  They are evaluated row by row, not by a plan,
- * so there are no subqueries, aggregates, window or set-returning functions.
- * Nor are there volatile functions, since the result is to be the same each time.
+ * The server's own parser reads it, after a prefix that makes it a query.  The
+ * parse tree must be that query and nothing else.  Then its items are analyzed
+ * like those of a query of the table.  They are evaluated row by row, not by a
+ * plan, so there are no subqueries, aggregates, window or set-returning
+ * functions.  Nor are there volatile functions, since the result is to be the
+ * same each time.
  *
- * All is done as the current user, whose privileges count, too.
+ * Everything is done as the current user, with that user's privileges.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,11 +29,11 @@
 #include "batch/keep_list.h"
 #include "compat.h"
 
-/* what makes the list a query */
+/* the prefix that makes the list a query */
 static const char prefix[] = "SELECT ORDER BY ";
 
 /*
- * Error context while the list is read: positions are those in the argument.
+ * Error context while the list is parsed: positions refer to the argument.
  */
 static void
 parse_context(void *text)
@@ -49,7 +50,7 @@ parse_context(void *text)
 }
 
 /*
- * Error context, given the list, while its items are evaluated.
+ * Error context while the items of the list are evaluated.
  */
 void
 shbatch_keep_context(void *keep)
@@ -58,7 +59,7 @@ shbatch_keep_context(void *keep)
 }
 
 /*
- * Report that there is more than a list, at a place in the query.
+ * Report that the text is more than a list, at a location in the query.
  */
 static void
 report_no_list(ParseState *pstate, int location)
@@ -70,7 +71,7 @@ report_no_list(ParseState *pstate, int location)
 }
 
 /*
- * The sort items of the query, which must have nothing else.
+ * Get the sort items of the query, which must have nothing else.
  */
 static List *
 parse_list(ParseState *pstate)
@@ -80,7 +81,7 @@ parse_list(ParseState *pstate)
 	SelectStmt *select = (SelectStmt *) statement->stmt;
 	List	   *items;
 
-	/* by a semicolon; the last statement has no length if there is none */
+	/* a semicolon; without one, the last statement has no length */
 	if (list_length(statements) > 1 || statement->stmt_len > 0)
 		report_no_list(pstate, statement->stmt_location + statement->stmt_len);
 	if (!IsA(select, SelectStmt))
@@ -98,7 +99,7 @@ parse_list(ParseState *pstate)
 }
 
 /*
- * Refuse subqueries, before they are analyzed.
+ * Reject subqueries, before they are analyzed.
  */
 static bool
 refuse_subqueries(Node *node, void *pstate)
@@ -114,7 +115,7 @@ refuse_subqueries(Node *node, void *pstate)
 }
 
 /*
- * Refuse what cannot be evaluated for a row by itself.
+ * Reject expressions that cannot be evaluated for a single row.
  */
 static void
 refuse_groups(ParseState *pstate, Node *expression)
@@ -137,7 +138,7 @@ refuse_groups(ParseState *pstate, Node *expression)
 }
 
 /*
- * Refuse what gives no order, or not the same each time.
+ * Reject expressions that give no order, or not the same one each time.
  */
 static void
 refuse_no_order(ParseState *pstate, Node *expression)
@@ -194,9 +195,9 @@ analyze_list(ParseState *pstate, Relation table, const char *text, List *items)
 /*
  * Read the text of an ORDER BY list over the columns of a table, which is open.
  *
- * Reports an error, which points at the place, if it is no such list, has what
- * is not allowed in it, or names columns that the current user may not select.
- * The text must live as long as what is returned.
+ * Reports an error, with its position, if the text is not such a list,
+ * contains anything that is not allowed, or names columns on which the current
+ * user lacks SELECT.  The text must live as long as the result.
  */
 ShBatchKeepList *
 shbatch_parse_keep(Relation table, const char *text)

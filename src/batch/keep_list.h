@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * keep_list.h
- *	  The argument that says which rows to keep: an ORDER BY list.
+ *	  The argument "keep": an ORDER BY list that says which rows to keep.
  *
  *-------------------------------------------------------------------------
  */

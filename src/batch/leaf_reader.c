@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * leaf_reader.c
- *	  The entries of the leaves of an index.
+ *	  Reading the entries of the leaves of an index.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,7 +24,7 @@ shbatch_reader_start(ShBatchReader *reader, int table)
 }
 
 /*
- * Sort entries of a leaf, by row where keys are equal.
+ * Sort the entries of a leaf, by row if keys are equal.
  */
 static void
 sort_entries(uint64 *keys, uint64 *rows, uint32 *groups, int count)
@@ -48,7 +48,7 @@ sort_entries(uint64 *keys, uint64 *rows, uint32 *groups, int count)
 }
 
 /*
- * Drop entries that lead beyond the table (tables.c).
+ * Drop entries that point beyond the end of the table (tables.c).
  */
 static void
 drop_beyond(ShBatchReader *reader)
@@ -98,7 +98,7 @@ read_leaf(ShBatchReader *reader)
 }
 
 /*
- * Read the next entries, instead of those that it has.  Returns false after the last.
+ * Replace the current entries by the next ones.  Returns false after the last.
  *
  * Searches and entries are counted as those of an index scan are: an index that
  * only functions read is in use, too.  Holds no lock or pin on return.
@@ -108,7 +108,7 @@ shbatch_reader_next(ShBatchReader *reader)
 {
 	Relation	index = reader->table->index;
 
-	/* pages that VACUUM emptied stay */
+	/* pages that VACUUM has emptied remain */
 	reader->count = reader->next = 0;
 	while (reader->count == 0)
 	{
@@ -124,7 +124,7 @@ shbatch_reader_next(ShBatchReader *reader)
 }
 
 /*
- * Drop what it has, and go on with the leaf of an entry.
+ * Drop the current entries, and continue with the leaf of an entry.
  */
 void
 shbatch_reader_seek(ShBatchReader *reader, ShBtKey target)

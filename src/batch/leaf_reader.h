@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * leaf_reader.h
- *	  The entries of the leaves of an index.
+ *	  Reading the entries of the leaves of an index.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,19 +16,18 @@
 #include "btree/walk.h"
 
 /*
- * What is read of an index: the entries of a leaf, in order, from next on those that
- * were not taken yet.
+ * The entries of a leaf, in order; those from next on have not been taken yet.
  */
 typedef struct ShBatchReader
 {
 	const ShBatchTable *table;
 	bool		grouped;		/* the entries have groups */
-	Snapshot	snapshot;		/* of who reads */
+	Snapshot	snapshot;		/* of the reading query */
 	ShBtWalk	walk;
 	int			count;
 	int			next;
-	int			end;			/* of those that are being merged */
-	uint64		first;			/* leading bits of the next one: see merge.c */
+	int			end;			/* of the entries that are being merged */
+	uint64		first;			/* leading bits of the next one; merge.c */
 	uint64		keys[SHBT_MAX_ENTRIES];
 	uint64		rows[SHBT_MAX_ENTRIES];
 	uint32		groups[SHBT_MAX_ENTRIES];	/* if grouped */
@@ -45,7 +44,7 @@ shbatch_reader_groups(const ShBatchReader *reader)
 	return reader->grouped ? reader->groups : NULL;
 }
 
-/* is an entry less than a key of a group, whatever its row? */
+/* is an entry less than a key of a group, no matter which row? */
 static inline bool
 shbatch_is_before(const uint64 *keys, const uint32 *groups, size_t i, ShBtKey key)
 {

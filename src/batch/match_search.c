@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * match_search.c
- *	  All pairs within a distance between two sides.
+ *	  Finding all pairs within a distance between two sides.
  *
- * Both sides are read in the order of the same tables, side by side.  Where both
- * have entries with a prefix, pairs are looked for between these; what has no
- * counterpart is passed over, and so are leaves of an index that have nothing else.
+ * Both sides are read in the order of the same tables, side by side.  If both
+ * have entries with a prefix, pairs are searched for between these.  Entries
+ * without a counterpart are skipped, and so are leaves of an index that have
+ * no others.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,7 +21,7 @@ struct ShBatchMatchSearch
 {
 	const ShBatchPlan *plan;
 	Size		memory;			/* of both sides */
-	int			walk;			/* that is being made */
+	int			walk;			/* the current one */
 	ShBatchMatchFunction found;
 	void	   *arg;
 	ShBatchBucketReader a;
@@ -36,7 +37,7 @@ pair_found(void *arg, size_t i, size_t j)
 	search->found(search->arg, &search->a.bucket, i, &search->b.bucket, j);
 }
 
-/* this part of the work on two buckets is done */
+/* report that this fraction of the work on two buckets is done */
 static void
 report_part(void *arg, double part)
 {
@@ -64,8 +65,8 @@ start_walk(ShBatchMatchSearch *search)
 }
 
 /*
- * Pass over entries until both sides have the same prefix.  Returns false if one of
- * them comes to its end.
+ * Skip entries until both sides have the same prefix.  Returns false at the
+ * end of either side.
  */
 static bool
 find_common_prefix(ShBatchMatchSearch *search)
@@ -112,7 +113,8 @@ shbatch_match_search_begin(ShBatchStream *a, ShBatchStream *b, const ShBatchPlan
 }
 
 /*
- * Take the bucket of one side, in what memory the other has left, or half of it.
+ * Take the bucket of one side, in the memory that the other side leaves, but
+ * at least half of the total.
  */
 static void
 take_bucket(const ShBatchMatchSearch *search, ShBatchBucketReader *reader,
@@ -125,12 +127,12 @@ take_bucket(const ShBatchMatchSearch *search, ShBatchBucketReader *reader,
 }
 
 /*
- * Search the next bucket of each side that have the same prefix.  They stay until the
- * next call.  Returns false after the last.
+ * Search the next two buckets that have the same prefix.  They are valid until
+ * the next call.  Returns false after the last.
  *
- * Memory, up to maintenance_work_mem or half as much again, is needed for the
- * largest bucket of entries with a common prefix;
- * ERRCODE_CONFIGURATION_LIMIT_EXCEEDED if that is not enough.
+ * The largest buckets with a common prefix must fit in maintenance_work_mem,
+ * which may be exceeded by half; otherwise raises
+ * ERRCODE_CONFIGURATION_LIMIT_EXCEEDED.
  */
 bool
 shbatch_match_search_next(ShBatchMatchSearch *search)

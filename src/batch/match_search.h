@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * match_search.h
- *	  All pairs within a distance between two sides.
+ *	  Finding all pairs within a distance between two sides.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,7 +14,9 @@
 
 typedef struct ShBatchMatchSearch ShBatchMatchSearch;
 
-/* Key i of a and key j of b, which have the same prefix, are a pair. */
+/*
+ * called with each pair: key i of a and key j of b, which share their prefix
+ */
 typedef void (*ShBatchMatchFunction) (void *arg, const ShBatchBucket *a, size_t i,
 									  const ShBatchBucket *b, size_t j);
 

@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * match_source.c
- *	  What a search for pairs between two sides reads.
+ *	  The input of a search for pairs between two sides.
  *
- * Both sides are read by one scheme.  If that of an index suits the distance, this
- * index need not be sorted: then it is the scheme of the index that has more
- * entries, or else of the other.  A side that has not got that scheme is sorted by
- * it.  If none suits, both sides are sorted by a scheme for the distance.
+ * Both sides are read by the same scheme.  An index whose scheme suits the
+ * distance need not be sorted.  So the scheme of the index with more entries
+ * is used if it suits, otherwise that of the other index.  A side with another
+ * scheme is sorted.  If neither suits, both sides are sorted by a scheme for
+ * the distance.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,17 +18,17 @@
 #include "batch/source.h"
 #include "btree/page.h"
 
-/* one side: indexes, or what was sorted */
+/* one side: indexes, or sorted entries */
 typedef struct Side
 {
 	ShBatchTables tables;
-	const ShBitsScheme *scheme; /* that all indexes have, or NULL */
+	const ShBitsScheme *scheme; /* of all indexes, or NULL */
 	ShSort	   *sort;
 	double		entries;		/* about, */
 	double		most;			/* and at most */
 } Side;
 
-/* can the indexes of a side be read for a distance as they are? */
+/* can the indexes of a side be read for a distance without sorting? */
 static bool
 suits(const Side *side, int distance)
 {
@@ -40,7 +41,7 @@ has_scheme(const Side *side, const ShBitsScheme *scheme)
 	return side->scheme != NULL && scheme != NULL && shbits_same_scheme(side->scheme, scheme);
 }
 
-/* the scheme of indexes that both sides are to be read by, or NULL */
+/* choose the scheme by which both sides are read, or NULL */
 static const ShBitsScheme *
 choose_scheme(const Side *a, const Side *b, int distance)
 {
@@ -53,8 +54,9 @@ choose_scheme(const Side *a, const Side *b, int distance)
 }
 
 /*
- * Prepare to search indexes.  If the columns before the fingerprint do not count they
- * cannot be read as they are, since these come first in their order.
+ * Prepare to search indexes.  If the columns before the fingerprint are to be
+ * ignored, the indexes must be sorted, since these columns come first in their
+ * order.
  */
 static void
 begin_tables(Side *side, ShBatchTables tables, Snapshot snapshot)
@@ -71,7 +73,7 @@ begin_tables(Side *side, ShBatchTables tables, Snapshot snapshot)
 }
 
 /*
- * Sort a side, unless it has the scheme that is wanted, or is sorted.
+ * Sort a side, unless it has the wanted scheme or is already sorted.
  */
 static void
 sort_side(Side *side, const ShBitsScheme *scheme, Snapshot snapshot)
@@ -94,7 +96,8 @@ begin_stream(ShBatchStream *stream, const Side *side, const ShBitsScheme *scheme
 }
 
 /*
- * Have both sides read by the same scheme, and plan how.
+ * Choose a scheme for both sides, sort them by it if necessary, and plan the
+ * walks.
  */
 static void
 begin_sides(ShBatchMatchSource *input, Side *a, Side *b, int distance, bool grouped,
@@ -104,10 +107,10 @@ begin_sides(ShBatchMatchSource *input, Side *a, Side *b, int distance, bool grou
 	bool		whole = false;
 	double		entries;
 
-	/* as if the sides were equal: each may take half of the memory */
+	/* assume sides of equal size: each may take half of the memory */
 	entries = 2 * Max(a->most, b->most);
 
-	/* where all are one bucket any order will do, if it is that of both sides */
+	/* for a single bucket any order will do, if both sides have it */
 	if (scheme == NULL && has_scheme(a, b->scheme))
 		whole = shbatch_search_whole(entries, distance);
 	if (whole)
@@ -128,8 +131,9 @@ begin_sides(ShBatchMatchSource *input, Side *a, Side *b, int distance, bool grou
 }
 
 /*
- * Search values, side a, against the indexes of tables, within a distance, which must
- * be in range.  The tables must be open, and stay so, and the snapshot be registered.
+ * Search for pairs of values, side a, and entries of the indexes of tables.
+ * The distance must be in range.  The tables must be open until the end, and
+ * the snapshot registered.
  */
 void
 shbatch_match_source_array(ShBatchMatchSource *input, AnyArrayType *values,
@@ -145,7 +149,7 @@ shbatch_match_source_array(ShBatchMatchSource *input, AnyArrayType *values,
 }
 
 /*
- * Search the two sides of tables against each other.  Else as above.
+ * Search for pairs between the two sides of tables.  Otherwise as above.
  */
 void
 shbatch_match_source_tables(ShBatchMatchSource *input, const ShBatchTables *tables,
@@ -160,7 +164,7 @@ shbatch_match_source_tables(ShBatchMatchSource *input, const ShBatchTables *tabl
 }
 
 /*
- * Begin to find all pairs, which are passed to found, with arg.
+ * Begin to find all pairs; found is called for each, with arg.
  */
 ShBatchMatchSearch *
 shbatch_match_source_search(ShBatchMatchSource *input, ShBatchMatchFunction found, void *arg)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * match_source.h
- *	  What a search for pairs between two sides reads.
+ *	  The input of a search for pairs between two sides.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,9 +3,9 @@
  * members.c
  *	  The fingerprints that have a near-duplicate, and their rows.
  *
- * Of the fingerprints only those that have a pair are kept in memory, each
- * once, as elements; their rows are kept in a temporary file.  So the time and
- * the memory that it takes do not depend on how many rows are equal.
+ * Only fingerprints that have a pair are kept in memory, each once, as
+ * elements.  Their rows are kept in a temporary file.  So time and memory do
+ * not depend on how many rows are equal.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,21 +19,21 @@
 #include "batch/temp_file.h"
 
 /*
- * An element of a fingerprint of which another kind of rows was seen than the
- * first.  What is collected has the element of kind 0: of what kind its rows are,
- * and whether there are any of kind 0, is known when they are looked up.
+ * An element for a fingerprint with rows of another kind than 0.  A
+ * fingerprint is collected with its element of kind 0; the kinds of its rows,
+ * and whether any has kind 0, are known only when they are looked up.
  */
 typedef struct ShBatchOtherKind
 {
 	uint32		element;
 	uint32		group;
 	uint32		kind;
-	uint32		next;			/* of the same element of kind 0: 1 + number,
+	uint32		next;			/* for the same element of kind 0: 1 + number,
 								 * or 0 */
 } ShBatchOtherKind;
 
 /*
- * Number of the element of key i of the bucket, of kind 0.
+ * The number of the element of key i of the bucket, of kind 0.
  */
 uint32
 shbatch_find_element(ShBatchUnionFind *elements, const ShBatchBucket *bucket, size_t i,
@@ -46,7 +46,8 @@ shbatch_find_element(ShBatchUnionFind *elements, const ShBatchBucket *bucket, si
 }
 
 /*
- * The element of rows of a kind that is not 0, by that of kind 0.
+ * Find or make the element for rows of a kind other than 0, given that of kind
+ * 0.
  */
 static uint32
 element_of_kind(ShBatchMembers *members, uint32 element, uint32 group, uint32 kind)
@@ -77,7 +78,7 @@ element_of_kind(ShBatchMembers *members, uint32 element, uint32 group, uint32 ki
 	return other.element;
 }
 
-/* A fingerprint that no row has must not connect others. */
+/* A fingerprint without visible rows must not connect others. */
 static void
 join_elements(ShBatchMembers *members, uint32 a, uint32 b)
 {
@@ -110,7 +111,8 @@ join_pair(ShBatchMembers *members, ShBatchNumberPair pair)
 }
 
 /*
- * Look up the rows that have been collected, and join what their pairs say.
+ * Look up the rows that have been collected, and join the elements of their
+ * pairs.
  */
 static void
 flush(ShBatchMembers *members)
@@ -146,11 +148,11 @@ collect_row(ShBatchMembers *members, const ShBatchBucket *bucket, uint32 element
 }
 
 /*
- * Rows of one fingerprint: no pairs of them are needed, only the rows, and the
- * bucket need not keep more than one.
+ * Another row of one fingerprint.  Its pairs with the others are not needed,
+ * only the row itself, and the bucket need not keep more than one.
  *
- * An element that is there already came from an earlier walk, together with all
- * its rows.  (With all that the snapshot sees: these are in all tables.)
+ * An existing element came from an earlier walk, together with all its rows.
+ * (With all that the snapshot sees; these are in all tables.)
  */
 static bool
 collect_repeated(ShBatchSink *base, const ShBatchBucket *bucket, uint64 tid)
@@ -174,8 +176,8 @@ collect_repeated(ShBatchSink *base, const ShBatchBucket *bucket, uint64 tid)
 }
 
 /*
- * Number of the element of key i of the bucket.  The rows of a new one are
- * collected.
+ * The number of the element of key i of the bucket.  The rows of a new element
+ * are collected.
  */
 static uint32
 collect(ShBatchMembers *members, const ShBatchBucket *bucket, size_t i)
@@ -204,10 +206,11 @@ collect_pair(ShBatchSink *base, const ShBatchBucket *bucket, size_t i, size_t j)
 }
 
 /*
- * Begin to collect what a search passes to members->sink.  How many elements there
- * will be at most is for what is said where memory does not suffice.
+ * Begin to collect what a search passes to members->sink.  The largest
+ * possible number of elements is used for the error message if memory does not
+ * suffice.
  *
- * Elements and rows are in the current memory context.
+ * Elements and rows are allocated in the current memory context.
  */
 void
 shbatch_members_begin(ShBatchMembers *members, ShBatchRows *rows, double most,
@@ -226,7 +229,7 @@ shbatch_members_begin(ShBatchMembers *members, ShBatchRows *rows, double most,
 }
 
 /*
- * The search is over: all members can be read.
+ * Finish after the search, so that all members can be read.
  */
 void
 shbatch_members_finish(ShBatchMembers *members)
@@ -236,10 +239,10 @@ shbatch_members_finish(ShBatchMembers *members)
 }
 
 /*
- * The next row, of any element.  Returns false after the last.
+ * Return the next row, of any element.  Returns false after the last.
  *
- * Not all rows have a near-duplicate: those that the snapshot does not see were
- * left out, and what is left may be alone.
+ * Not all of these rows have a near-duplicate: rows that the snapshot does not
+ * see are left out, and a remaining row may be alone.
  */
 bool
 shbatch_members_next(ShBatchMembers *members, ShBatchMember *member)

@@ -25,7 +25,9 @@ typedef struct ShBatchMember
 
 typedef struct ShBatchMembers ShBatchMembers;
 
-/* is told the elements of a pair, each of which has a row that the snapshot sees */
+/*
+ * called with the elements of each pair; each has a row that the snapshot sees
+ */
 typedef void (*ShBatchJoinFunction) (ShBatchMembers *members, uint32 a, uint32 b);
 
 struct ShBatchMembers
@@ -41,11 +43,11 @@ struct ShBatchMembers
 	uint32		max_others;
 	struct ShBatchOtherKind *others;
 
-	/* waiting to be looked up */
+	/* rows waiting to be looked up */
 	ShBatchRows *rows;
 	uint32	   *row_elements;
 
-	/* that were seen, of all elements */
+	/* visible rows of all elements */
 	BufFile    *file;
 
 	/* the last fingerprint that had several rows in a bucket */

@@ -3,13 +3,14 @@
  * merge.c
  *	  Merging the entries of several indexes.
  *
- * A table that several indexes have is merged in rounds.  The leaves that were read
- * of them are sorted, and what follows them has greater keys.  So all that is not
- * above the smallest of their last keys can be taken out of them and put in order by
- * itself: each round comes to the end of at least one leaf, and takes about as many
- * entries as that has.  Fingerprints being spread as they are, the key of an entry tells
- * about where among these it belongs, so there is little to compare.  An index costs
- * some 30 kB of memory: there may be thousands of them.
+ * The same table of several indexes is merged in rounds.  One leaf of each
+ * index has been read and sorted, and later leaves have greater keys.  So all
+ * entries up to the smallest of the last keys can be taken and put in order by
+ * themselves.  Each round finishes at least one leaf, and takes about as many
+ * entries as a leaf has.  Since fingerprints are uniformly distributed, as a
+ * rule, the key of an entry tells roughly where it belongs in the result, so
+ * few comparisons are needed.  An index takes some 30 kB of memory, so there
+ * may be thousands of them.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,30 +23,32 @@
 #include "compat.h"
 #include "sort/radix.h"
 
-/* what the arrays of merged entries begin with */
+/* initial size of the arrays of merged entries */
 #define MERGE_CAPACITY	4096
 
 /*
- * Merged entries are distributed to so many places.  Where they cluster so much that
- * they must then be moved by more than so many entries each, on average, they are
- * sorted.
+ * Merged entries are distributed to at least this many places.  If they are so
+ * clustered that each must then be moved past more entries, on average, than
+ * the second number, they are sorted instead.
  */
 #define MIN_PLACES		64
 #define MAX_PLACES		4096
 #define MOST_MOVES		8
 
-/* entries of each index that are fetched ahead: with 16, some 32 are taken in a round */
+/*
+ * entries of each index to prefetch; with 16 indexes, a round takes about 32
+ */
 #define PREFETCHED		40
 
 /*
- * Prepare to merge what some readers read, which live as long.
+ * Prepare to merge the entries of some readers, which must live as long.
  */
 ShBatchMerge *
 shbatch_merge_begin(ShBatchReader **readers, int nreaders, bool grouped)
 {
 	ShBatchMerge *merge = palloc0(sizeof(ShBatchMerge));
 
-	/* what is merged must be in the order that it is merged by */
+	/* entries must be in the order by which they are merged */
 	Assert(grouped == shbt_is_grouped(readers[0]->table->index));
 
 	merge->grouped = grouped;
@@ -61,7 +64,7 @@ shbatch_merge_begin(ShBatchReader **readers, int nreaders, bool grouped)
 }
 
 /*
- * The readers have been started anew.
+ * Start anew, after the readers have been restarted.
  */
 void
 shbatch_merge_start(ShBatchMerge *merge)
@@ -72,7 +75,7 @@ shbatch_merge_start(ShBatchMerge *merge)
 }
 
 /*
- * Entries before a target are not wanted any more, nor are those that were merged.
+ * Skip entries before a target, including those that have been merged.
  */
 void
 shbatch_merge_seek(ShBatchMerge *merge, ShBtKey target)
@@ -89,8 +92,8 @@ shbatch_merge_seek(ShBatchMerge *merge, ShBtKey target)
 }
 
 /*
- * What of an entry decides about where among others it belongs: the first 64 bits of
- * what entries are sorted by.  groups is NULL if there are none, here and below.
+ * The leading 64 bits of the sort key of an entry, which tell roughly where it
+ * belongs.  groups is NULL if there are none, here and below.
  */
 static inline uint64
 leading_bits(const uint64 *keys, const uint32 *groups, size_t i)
@@ -110,17 +113,17 @@ is_greater(const uint64 *keys, const uint32 *groups, size_t i, uint32 group, uin
 /* entries that are to be merged, and how they are distributed */
 typedef struct Round
 {
-	uint32		group;			/* there are none greater than this, */
+	uint32		group;			/* none of them is greater than this, */
 	uint64		key;			/* by group and key */
 	size_t		count;
 	uint64		low;			/* least leading bits */
-	int			shift;			/* of leading bits, above low, to a place */
+	int			shift;			/* from leading bits above low to a place */
 	uint32		nplaces;
 } Round;
 
 /*
- * Have something of each index that has not been read to its end, and choose what to
- * merge: all up to the smallest of the last entries.
+ * Make sure that each index that has not been read to its end has entries, and
+ * choose what to merge: everything up to the smallest of the last entries.
  */
 static void
 begin_round(ShBatchMerge *merge, Round *round)
@@ -156,7 +159,7 @@ begin_round(ShBatchMerge *merge, Round *round)
 	if (nreading == 0)
 		return;
 
-	/* about as many places as there were entries in the last round, or more */
+	/* at least as many places as there were entries in the last round */
 	width = leading_bits(&round->key, merge->grouped ? &round->group : NULL, 0) - round->low;
 	round->shift = width == 0 ? 0 :
 		Max(pg_leftmost_one_pos64(width) -
@@ -177,7 +180,7 @@ make_room(ShBatchMerge *merge, size_t count)
 }
 
 /*
- * Have the CPU fetch what a round will probably take of a reader.
+ * Prefetch the entries that a round will probably take from a reader.
  */
 static inline void
 prefetch_entries(const ShBatchReader *reader)
@@ -190,8 +193,8 @@ prefetch_entries(const ShBatchReader *reader)
 }
 
 /*
- * Count the entries that are not above the limit: of each reader they lie before its
- * end, and places[] has how many there are of each place.
+ * Count the entries that are not above the limit.  Sets the end of each reader
+ * accordingly, and places[] to the number of entries for each place.
  */
 static pg_attribute_always_inline void
 count_entries(ShBatchMerge *merge, Round *round, bool grouped)
@@ -222,7 +225,7 @@ count_entries(ShBatchMerge *merge, Round *round, bool grouped)
 }
 
 /*
- * Take the entries of a round out of the readers, about in order.
+ * Take the entries of a round from the readers, roughly in order.
  */
 static pg_attribute_always_inline void
 distribute(ShBatchMerge *merge, const Round *round, bool grouped)
@@ -236,7 +239,7 @@ distribute(ShBatchMerge *merge, const Round *round, bool grouped)
 	uint32		nplaces = round->nplaces;
 	uint32		start = 0;
 
-	/* from numbers to starts; what is put at a place moves its start on */
+	/* turn counts into starts; each entry put at a place advances its start */
 	for (uint32 place = 0; place < nplaces; place++)
 	{
 		uint32		size = places[place];
@@ -268,7 +271,8 @@ distribute(ShBatchMerge *merge, const Round *round, bool grouped)
 }
 
 /*
- * Have entries in order that are about so.  Returns false where that takes too long.
+ * Sort entries that are roughly in order, by insertion.  Returns false if that
+ * takes too long.
  */
 static pg_attribute_always_inline bool
 insert_entries(ShBatchMerge *merge, size_t count, bool grouped)
@@ -317,7 +321,7 @@ merge_round(ShBatchMerge *merge, Round *round, bool grouped)
 }
 
 /*
- * Sort entries that are in no order.
+ * Sort entries that are in no particular order.
  */
 static void
 sort_merged(ShBatchMerge *merge, size_t count)
@@ -342,8 +346,8 @@ sort_merged(ShBatchMerge *merge, size_t count)
 }
 
 /*
- * Merge the next entries of the indexes: then keys[], rows[] and groups[] have count
- * of them, 0 after the last.
+ * Merge the next entries of the indexes.  On return, keys[], rows[] and
+ * groups[] have count of them, 0 after the last.
  */
 void
 shbatch_merge_next(ShBatchMerge *merge)
@@ -363,7 +367,7 @@ shbatch_merge_next(ShBatchMerge *merge)
 }
 
 /*
- * Free what it has taken; the readers are not its own.
+ * Free its memory, but not that of the readers.
  */
 void
 shbatch_merge_end(ShBatchMerge *merge)

@@ -17,7 +17,7 @@ typedef struct ShBatchMerge
 	bool		grouped;		/* the entries have groups */
 	int			nreaders;
 	ShBatchReader **readers;
-	int			nreading;		/* those that are not at their end, */
+	int			nreading;		/* readers that are not at their end, */
 	ShBatchReader **reading;	/* in the same order */
 
 	/* entries that were merged */

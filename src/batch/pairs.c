@@ -1,15 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * pairs.c
- *	  All pairs within a distance among some keys, or between two sets of them.
+ *	  Finding all pairs within a distance among some keys, or between two sets
+ *	  of keys.
  *
- * A few keys are compared each with each.  Many are searched by parts (parts.c):
- * they are grouped by their value of a part, and each group is compared with
- * those whose values are within the radius.  Two groups that are large are
- * searched in the same way again, by the bits in which their keys still vary.
+ * A few keys are compared pair by pair.  Many keys are searched by parts
+ * (parts.c): they are grouped by their value of a part, and each group is
+ * compared with the groups whose values are within the radius.  Two groups
+ * that are large are searched in the same way again, by the bits in which
+ * their keys still vary.
  *
- * A pair belongs to the first part whose radius it is within.  So that no later
- * one finds it again, those before are remembered.
+ * A pair belongs to the first part whose radius it is within.  The earlier
+ * parts are remembered, so that no later one finds the pair again.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,31 +24,33 @@
 #include "batch/parts.h"
 #include "bits/distance.h"
 
-/* how many keys are compared with how many others by one call */
+/* how many keys are compared with as many others by one call */
 #define TILE			SHBITS_MAX_TILE
 
-/* up to how many keys of one set are each compared with all of the other */
+/*
+ * up to this many keys of one set are compared with the other set one by one
+ */
 #define FEW_KEYS		4
 
-/* how many keys one such is compared with by one call */
+/* how many keys such a key is compared with by one call */
 #define FILTER_MAX		1024
 
-/* up to how many comparisons are made without thinking of a better way */
+/* up to this many comparisons are made without planning parts */
 #define COMPARE_MAX		0x100000
 
-/* so many comparisons are made before interrupts are checked and that is reported */
+/* comparisons between checks for interrupts and reports of progress */
 #define CHECK_INTERVAL	0x1000000
 
-/* how many keys of other groups are compared with a group together */
+/* how many keys of other groups are compared with a group at a time */
 #define NEIGHBORS_MAX	1024
 
-/* how many of them are copied at once, which may be more than there are */
+/* how many of them are copied at once, possibly beyond the last */
 #define COPIED_TOGETHER	8
 
 /*
- * Some keys to compare.  The position of key i, which callers know it by, is
- * positions[i], or if it is a copy positions[i + moved[i]], modulo 2^32; without
- * positions[] it is i.
+ * Some keys to compare.  The position of key i, as known to callers, is
+ * positions[i] or, if the key is a copy, positions[i + moved[i]], modulo 2^32.
+ * Without positions[] it is i.
  */
 typedef struct Keys
 {
@@ -54,10 +58,10 @@ typedef struct Keys
 	const uint32 *positions;
 	const uint32 *moved;
 	size_t		count;
-	bool		second;			/* of the second of two sets */
+	bool		second;			/* belongs to the second of two sets */
 } Keys;
 
-/* some keys among those that are subdivided */
+/* some of the keys that are subdivided */
 typedef struct Range
 {
 	size_t		start;
@@ -65,7 +69,7 @@ typedef struct Range
 } Range;
 
 /*
- * A part of the search, out of 1: where it begins, and how much it is.
+ * A share of the whole search, as fractions of 1: its start, and its size.
  */
 typedef struct Share
 {
@@ -76,8 +80,8 @@ typedef struct Share
 static const Share whole = {0, 1};
 
 /*
- * Keys grouped by a part: those whose value is v are from starts[v] on, to
- * starts[v + 1], counted from the start of the range.
+ * Keys grouped by a part: those with value v are from starts[v] to starts[v +
+ * 1], relative to the start of the range.
  */
 typedef struct Groups
 {
@@ -87,8 +91,9 @@ typedef struct Groups
 } Groups;
 
 /*
- * Keys of groups that are compared with another one together: few at a time, and
- * of different numbers each time, take several times as long as that.
+ * Keys of several groups that are compared with another group together.
+ * Comparing small groups of varying sizes separately takes several times as
+ * long.
  */
 typedef struct Neighbors
 {
@@ -97,28 +102,29 @@ typedef struct Neighbors
 	uint32		moved[NEIGHBORS_MAX + COPIED_TOGETHER];
 } Neighbors;
 
-/* groups by a part that are to be compared, and how far that is */
+/* the groups of a part, and the progress of their comparison */
 typedef struct PartSearch
 {
 	const ShBatchPart *part;
 	bool		among;
 	Groups		a;
-	Groups		b;				/* a again, if among */
+	Groups		b;				/* the same as a, if among */
 	ShBatchBall ball;
 	int			depth;
 	Share		share;
-	double		comparisons;	/* that it takes */
+	double		comparisons;	/* needed in total */
 	double		done;
-	double		reported;		/* done when that was reported */
-	Neighbors	neighbors;		/* of the group of a that it is at */
+	double		reported;		/* done at the last report */
+	Neighbors	neighbors;		/* of the current group of a */
 } PartSearch;
 
 static void search(ShBatchPairs *pairs, Range a, Range b, bool among, int depth, Share share);
 
 /*
  * Prepare to search.  Pairs that differ in at most distance bits, 0..64, are
- * passed to found, with arg; report is told how far a long search is.  Memory that
- * is kept from one search to the next is of the current context.
+ * passed to found, with arg.  report is called with the progress of a long
+ * search.  Memory that is kept between searches is allocated in the current
+ * context.
  */
 void
 shbatch_pairs_init(ShBatchPairs *pairs, int distance, ShBatchPairFunction found,
@@ -140,7 +146,7 @@ shbatch_pairs_init(ShBatchPairs *pairs, int distance, ShBatchPairFunction found,
 }
 
 /*
- * Has this pair, by the bits in which it differs, been found before?
+ * Has a pair that differs in these bits been found before?
  */
 static inline bool
 found_before(const ShBatchPairs *pairs, uint64 difference)
@@ -158,7 +164,7 @@ found_before(const ShBatchPairs *pairs, uint64 difference)
 	return false;
 }
 
-/* a part of a share, which begins and ends at fractions of it */
+/* the sub-share between two fractions of a share */
 static Share
 share_of(Share share, double start, double end)
 {
@@ -167,7 +173,7 @@ share_of(Share share, double start, double end)
 	return result;
 }
 
-/* a fraction of a share is done */
+/* report that a fraction of a share is done */
 static void
 report_done(ShBatchPairs *pairs, Share share, double fraction)
 {
@@ -182,7 +188,7 @@ position(const Keys *keys, size_t i)
 	return keys->positions == NULL ? i : keys->positions[i];
 }
 
-/* key i of a and key j of b are within the distance of each other */
+/* key i of a and key j of b are within the distance */
 static inline void
 found_pair(ShBatchPairs *pairs, const Keys *a, const Keys *b, size_t i, size_t j)
 {
@@ -195,8 +201,8 @@ found_pair(ShBatchPairs *pairs, const Keys *a, const Keys *b, size_t i, size_t j
 }
 
 /*
- * Pairs of keys of a from i on with those of b from j on, as the filters return
- * them.
+ * Process the pairs of keys of a, from i on, with keys of b, from j on, that a
+ * filter has returned.
  */
 static inline void
 found_in_tile(ShBatchPairs *pairs, const Keys *a, const Keys *b, size_t i, size_t j,
@@ -206,7 +212,7 @@ found_in_tile(ShBatchPairs *pairs, const Keys *a, const Keys *b, size_t i, size_
 	{
 		int			row = pg_rightmost_one_pos64(with_others);
 
-		/* a found pair takes much longer than a comparison */
+		/* processing a pair takes much longer than a comparison */
 		CHECK_FOR_INTERRUPTS();
 		for (; others[row] != 0; others[row] &= others[row] - 1)
 			found_pair(pairs, a, b, i + row, j + pg_rightmost_one_pos64(others[row]));
@@ -214,7 +220,7 @@ found_in_tile(ShBatchPairs *pairs, const Keys *a, const Keys *b, size_t i, size_
 }
 
 /*
- * Compare keys each with each.
+ * Compare all pairs of keys.
  */
 static void
 compare_among(ShBatchPairs *pairs, const Keys *keys, Share share)
@@ -247,7 +253,7 @@ compare_among(ShBatchPairs *pairs, const Keys *keys, Share share)
 }
 
 /*
- * Compare each of a few keys with all of others.
+ * Compare each of a few keys with all other keys.
  */
 static void
 compare_few(ShBatchPairs *pairs, const Keys *few, const Keys *others)
@@ -375,17 +381,17 @@ group_keys(ShBatchPairs *pairs, Groups *groups, Range range, const ShBatchPart *
 
 	prepare_values(&pairs->bits, part->mask);
 
-	/* the size of each group, two places on */
+	/* count the size of each group, two elements further on */
 	for (size_t i = 0; i < range.count; i++)
 	{
 		if (i % COMPARE_MAX == 0)
 			CHECK_FOR_INTERRUPTS();
 		starts[value_of(&pairs->bits, keys[i]) + 2]++;
 	}
-	/* its start, one place on */
+	/* turn it into the group's start, one element further on */
 	for (size_t value = 2; value <= nvalues; value++)
 		starts[value] += starts[value - 1];
-	/* which becomes its end */
+	/* which then becomes its end */
 	for (size_t i = 0; i < range.count; i++)
 	{
 		size_t		place = starts[value_of(&pairs->bits, keys[i]) + 1]++;
@@ -414,7 +420,7 @@ group(const Groups *groups, size_t value)
 }
 
 /*
- * Compare a group of a with the neighbors that were collected.
+ * Compare a group of a with the collected neighbors.
  */
 static void
 compare_neighbors(ShBatchPairs *pairs, PartSearch *ps, Range a)
@@ -428,13 +434,13 @@ compare_neighbors(ShBatchPairs *pairs, PartSearch *ps, Range a)
 	keys_b.moved = ps->neighbors.moved;
 	keys_b.count = ps->neighbors.count;
 	keys_b.second = !keys_a.second;
-	/* what it is of the whole is reported when all of the group is compared */
+	/* progress is reported when the whole group has been compared */
 	compare_product(pairs, &keys_a, &keys_b, share_of(ps->share, done, done));
 	ps->neighbors.count = 0;
 }
 
 /*
- * Collect the keys of a group that is to be compared with one of a.
+ * Collect the keys of a group of b, to be compared with a group of a.
  */
 static inline void
 add_neighbors(ShBatchPairs *pairs, PartSearch *ps, Range a, Range b)
@@ -473,7 +479,7 @@ report_compared(ShBatchPairs *pairs, PartSearch *ps, double comparisons)
 }
 
 /*
- * Two groups that are large.
+ * Search two large groups.
  */
 static void
 search_groups(ShBatchPairs *pairs, PartSearch *ps, Range a, Range b, bool among)
@@ -487,8 +493,9 @@ search_groups(ShBatchPairs *pairs, PartSearch *ps, Range a, Range b, bool among)
 }
 
 /*
- * Compare a group of a with those of b whose values are within the radius, or only
- * count their keys.  Returns how many these are, but for large groups.
+ * Compare a group of a with the groups of b whose values are within the
+ * radius, or only count their keys.  Returns the number of these keys, except
+ * those of large groups.
  */
 static inline size_t
 visit_neighbors(ShBatchPairs *pairs, PartSearch *ps, size_t value, Range a,
@@ -516,8 +523,8 @@ visit_neighbors(ShBatchPairs *pairs, PartSearch *ps, size_t value, Range a,
 }
 
 /*
- * Compare all groups whose values are within the radius, or only count how many
- * comparisons that takes.
+ * Compare all groups whose values are within the radius, or only count the
+ * comparisons.
  */
 static inline double
 visit_groups(ShBatchPairs *pairs, PartSearch *ps, bool only_count)
@@ -538,7 +545,7 @@ visit_groups(ShBatchPairs *pairs, PartSearch *ps, bool only_count)
 		large = COMPARE_MAX / a.count;
 		if (ps->among)
 		{
-			/* of two groups the one with the lower value comes first */
+			/* visit each two groups once, from the one with the lower value */
 			for (int bit = 0; bit < ps->part->nbits; bit++)
 			{
 				if (((value >> bit) & 1) == 0)
@@ -568,7 +575,7 @@ visit_groups(ShBatchPairs *pairs, PartSearch *ps, bool only_count)
 }
 
 /*
- * Group keys by a part, and prepare to search them.
+ * Group keys by a part, and prepare to search the groups.
  */
 static void
 begin_part(ShBatchPairs *pairs, PartSearch *ps, const ShBatchPart *part,
@@ -598,8 +605,8 @@ end_part(PartSearch *ps)
 }
 
 /*
- * The bits in which keys of a and b can differ, and in how many others they all
- * do.
+ * The bits in which keys of a and b can differ, and the number of other bits
+ * in which they all differ.
  */
 static uint64
 varying_bits(const ShBatchKeySets *sets, int *ndiffering)
@@ -627,12 +634,13 @@ varying_bits(const ShBatchKeySets *sets, int *ndiffering)
 }
 
 /*
- * Find the pairs among keys, or between those of a and b, whose order changes.
+ * Find the pairs among keys, or between those of a and b.  The keys are
+ * reordered.
  *
- * However the keys are chosen, no more than twice as many comparisons are made
- * as if each were compared with each: before a part is searched it is counted
- * what that takes, and if it is too much, those pairs that no part has found so far
- * are found that way.
+ * Whatever the keys are, at most twice as many comparisons are made as for
+ * comparing all pairs.  Before a part is searched, its comparisons are
+ * counted.  If there are too many, the pairs that no part has found so far are
+ * found by comparing all pairs.
  */
 static void
 search(ShBatchPairs *pairs, Range a, Range b, bool among, int depth, Share share)
@@ -645,10 +653,10 @@ search(ShBatchPairs *pairs, Range a, Range b, bool among, int depth, Share share
 	uint64		varying;
 	ShBatchParts *plan;
 	PartSearch *ps;
-	bool		each;			/* compare each with each */
+	bool		each;			/* compare all pairs */
 	double		spent = 0;
 
-	/* the groups of the smaller set are gone through */
+	/* loop over the groups of the smaller set */
 	if (a.count > b.count)
 	{
 		search(pairs, b, a, among, depth, share);
@@ -693,7 +701,7 @@ search(ShBatchPairs *pairs, Range a, Range b, bool among, int depth, Share share
 	pfree(plan);
 }
 
-/* replace an array by a larger one; its contents are not needed any more */
+/* replace an array by a larger one, discarding its contents */
 static void *
 replace_array(ShBatchPairs *pairs, void *old, size_t count, Size size)
 {
@@ -703,7 +711,7 @@ replace_array(ShBatchPairs *pairs, void *old, size_t count, Size size)
 }
 
 /*
- * Have room for so many keys that are subdivided.
+ * Make room for the given number of keys that are subdivided.
  */
 static void
 enlarge(ShBatchPairs *pairs, size_t count)
@@ -718,7 +726,7 @@ enlarge(ShBatchPairs *pairs, size_t count)
 	pairs->capacity = count;
 }
 
-/* Let keys that are subdivided be those of a range. */
+/* Copy keys to the range of subdivided keys that begins at start. */
 static Range
 add_keys(ShBatchPairs *pairs, size_t start, const uint64 *keys, size_t count)
 {
@@ -732,8 +740,8 @@ add_keys(ShBatchPairs *pairs, size_t start, const uint64 *keys, size_t count)
 
 /*
  * Find the pairs of keys, which must all be different, that differ in at most
- * the distance and agree in none of the masks.  Each is found once, in no
- * particular order, nor are the two keys of a pair.
+ * the distance and agree in none of the masks.  Each is found once.  The order
+ * of the pairs, and of the two keys of a pair, is undefined.
  */
 void
 shbatch_find_pairs(ShBatchPairs *pairs, const uint64 *keys, size_t count)

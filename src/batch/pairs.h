@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * pairs.h
- *	  All pairs within a distance among some keys, or between two sets of them.
+ *	  Finding all pairs within a distance among some keys, or between two sets
+ *	  of keys.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,16 +14,18 @@
 #include "batch/parts.h"
 #include "bits/scheme.h"
 
-/* is told the positions of the two keys of a pair */
+/* called with the positions of each pair found */
 typedef void (*ShBatchPairFunction) (void *arg, size_t i, size_t j);
 
-/* is told now and then what part of the work is done, 0..1 */
+/* called now and then with the fraction of the work that is done, 0..1 */
 typedef void (*ShBatchPartFunction) (void *arg, double part);
 
-/* how often parts are searched by parts, at most */
+/* the most levels to which parts are subdivided */
 #define SHBATCH_MAX_DEPTH	4
 
-/* values of the bits of a part that are in one byte of a key, by that byte */
+/*
+ * for each byte of a key, the bits of a part that come from it, by its value
+ */
 typedef struct ShBatchPartBits
 {
 	uint32		of_byte[sizeof(uint64)][256];
@@ -35,17 +38,17 @@ typedef struct ShBatchPairs
 	ShBatchPartFunction report;
 	void	   *arg;
 
-	/* a pair whose keys agree in all the bits of one of these is not found */
+	/* pairs whose keys agree in all bits of one of these are not found */
 	int			nmasks;
 	uint64		masks[SHBITS_MAX_TABLES];
 
-	/* nor is one that differs in at most the radius of one of these */
+	/* nor are those that differ in at most the radius of one of these */
 	int			nparts;
 	ShBatchPart parts[SHBATCH_MAX_DEPTH * SHBITS_WIDTH];
 
-	/* for sets of keys that are subdivided: first those of the first set */
+	/* keys that are subdivided: first those of the first set */
 	MemoryContext context;
-	size_t		first_set;		/* so many */
+	size_t		first_set;		/* how many these are */
 	double		compared;		/* comparisons made */
 	size_t		capacity;
 	uint64	   *keys;
@@ -59,8 +62,8 @@ typedef struct ShBatchPairs
 #define SHBATCH_PAIRS_MAX_KEYS		(PG_UINT32_MAX / 2)
 
 /*
- * Bytes of memory that a key takes while it is searched for, at most: it and its
- * position twice, and less than one place in a list of groups.
+ * The most memory that a key takes during a search, in bytes: the key and its
+ * position twice, and less than one element in a list of groups.
  */
 #define SHBATCH_PAIRS_BYTES_PER_KEY	(2 * sizeof(uint64) + 3 * sizeof(uint32))
 

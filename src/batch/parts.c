@@ -1,17 +1,20 @@
 /*-------------------------------------------------------------------------
  *
  * parts.c
- *	  Choosing parts of keys in one of which the keys of a pair nearly agree.
+ *	  Choosing parts of keys, such that the keys of a pair nearly agree in one
+ *	  of them.
  *
- * Cut bits into parts, and give each a radius such that the radii and one for
- * each part add up to more than the distance: then two keys within the distance
- * differ in at most the radius of some part, as else they would differ by more.
- * To look for them, keys are grouped by their value of a part, and each group is
- * compared with those whose values are within the radius.
+ * Cut the bits into parts, and give each a radius, such that the sum of the
+ * radii plus the number of parts exceeds the distance.  Then two keys within
+ * the distance differ by at most the radius in some part; otherwise they would
+ * differ by more in total.  To find them, keys are grouped by their value of a
+ * part, and each group is compared with those whose values are within the
+ * radius.
  *
- * Wide parts tell keys apart well, but have many values around each.  How many
- * parts are best depends on the keys, and real ones are neither spread evenly
- * nor independent in their bits: so it is estimated from a sample of their pairs.
+ * Wide parts separate keys well, but have many values around each.  The best
+ * number of parts depends on the keys.  Real ones are neither uniformly
+ * distributed nor independent in their bits, so it is estimated from a sample
+ * of pairs.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,27 +28,27 @@
 #include "batch/parts.h"
 
 /*
- * What takes how long, in comparisons by the kernels: to group a key, to look
- * whether a group is empty, to take another group to one, to deal with a pair that
- * is near, each time that it is come across.
+ * Costs, in units of a comparison by the kernels: grouping a key, checking
+ * whether a group is empty, taking another group for comparison, and
+ * processing a near pair each time it is met.
  */
 #define COST_OF_KEY			300
 #define COST_OF_LOOKUP		16
 #define COST_OF_GROUPS		250
 #define COST_OF_PAIR		200
 
-/* most values around one that are looked at */
+/* the most values around one that are visited */
 #define MAX_BALL			32768
 
-/* as a power of two, how many keys groups should have on average */
+/* the average number of keys of a group, as a power of two */
 #define GROUP_BITS			3
 
-/* a sample has a pair for so many keys, up to a number */
+/* a sample has one pair for this many keys, up to a maximum */
 #define KEYS_PER_SAMPLE		16
 #define MAX_SAMPLE			65536
 
 /*
- * How many numbers of nbits bits have at most radius of them set.
+ * How many numbers of nbits bits have at most radius bits set.
  */
 double
 shbatch_ball_size(int nbits, int radius)
@@ -87,7 +90,7 @@ shbatch_make_ball(ShBatchBall *ball, int nbits, int radius)
 }
 
 /*
- * How many comparisons it takes to compare each key with each.
+ * The number of comparisons for comparing all pairs.
  */
 double
 shbatch_comparisons(const ShBatchKeySets *sets)
@@ -110,7 +113,7 @@ cut_part(uint64 *varying, int nbits)
 }
 
 /*
- * Cut bits into so many parts, without radii.
+ * Cut bits into nparts parts, without radii.
  */
 static void
 cut_parts(ShBatchParts *plan, int nparts, uint64 varying, int max_part_bits)
@@ -128,8 +131,8 @@ cut_parts(ShBatchParts *plan, int nparts, uint64 varying, int max_part_bits)
 }
 
 /*
- * How long it takes to look for pairs by a part, if the comparisons that it leaves
- * take a fraction of the time of all.
+ * The cost of searching by a part, if the comparisons that it leaves are the
+ * given fraction of all.
  */
 static double
 part_cost(const ShBatchKeySets *sets, int nbits, int radius, double fraction)
@@ -150,9 +153,10 @@ part_cost(const ShBatchKeySets *sets, int nbits, int radius, double fraction)
 }
 
 /*
- * Give radii to the parts of a plan, one at a time where it costs least; a part
- * without one is dropped.  fractions[i][r], if given, is what the pairs that differ
- * in at most r bits of part i take, out of the comparisons of all.
+ * Assign radii to the parts of a plan, one unit at a time where it costs
+ * least.  A part without a radius is dropped.  fractions[i][r], if given, is
+ * the cost of comparing the pairs that differ in at most r bits of part i, as
+ * a fraction of the cost of comparing all.
  */
 static void
 give_radii(ShBatchParts *plan, const ShBatchKeySets *sets, int distance,
@@ -196,8 +200,8 @@ give_radii(ShBatchParts *plan, const ShBatchKeySets *sets, int distance,
 }
 
 /*
- * The bits of varying in which the keys of some pairs differ.  Returns how many
- * pairs.
+ * Sample some pairs, and store for each the bits of varying in which its keys
+ * differ.  Returns the number of pairs.
  */
 static int
 make_sample(const ShBatchKeySets *sets, uint64 varying, uint64 **sample)
@@ -205,7 +209,7 @@ make_sample(const ShBatchKeySets *sets, uint64 varying, uint64 **sample)
 	int			count = Min((sets->na + sets->nb) / KEYS_PER_SAMPLE, MAX_SAMPLE);
 	pg_prng_state state;
 
-	/* the same in each run */
+	/* the same sample in each run */
 	pg_prng_seed(&state, 0);
 	*sample = palloc(Max(count, 1) * sizeof(uint64));
 	for (int k = 0; k < count; k++)
@@ -221,8 +225,8 @@ make_sample(const ShBatchKeySets *sets, uint64 varying, uint64 **sample)
 }
 
 /*
- * How long it takes to compare the pairs of a sample that differ in at most r bits
- * of a mask, out of the comparisons of all.
+ * The cost of comparing the pairs of a sample that differ in at most r bits of
+ * a mask, as a fraction of the cost of comparing all.
  */
 static void
 count_fractions(uint64 mask, const uint64 *sample, int count, int distance, double *fractions)
@@ -241,9 +245,9 @@ count_fractions(uint64 mask, const uint64 *sample, int count, int distance, doub
 }
 
 /*
- * Choose parts of the bits of varying, in which the keys differ: there must be
- * some.  No parts if none are known to take less than to compare each key with
- * each.
+ * Choose parts of the bits in varying, in which the keys differ.  There must
+ * be some.  The plan has no parts if none are known to cost less than
+ * comparing all pairs.
  */
 void
 shbatch_plan_parts(ShBatchParts *plan, const ShBatchKeySets *sets,
@@ -261,7 +265,7 @@ shbatch_plan_parts(ShBatchParts *plan, const ShBatchKeySets *sets,
 	plan->cost = shbatch_comparisons(sets);
 	max_bits = Min(Max(max_bits, 1), SHBATCH_MAX_PART_BITS);
 
-	/* what they would cost if keys were spread evenly is the least */
+	/* the cost for uniformly distributed keys is a lower bound */
 	for (int nparts = 1; nparts <= max_parts; nparts++)
 	{
 		ShBatchParts parts;

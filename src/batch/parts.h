@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * parts.h
- *	  Parts of keys in one of which the keys of a pair nearly agree.
+ *	  Parts of keys, such that the keys of a pair nearly agree in one of them.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,12 +12,15 @@
 
 #include "bits/distance.h"
 
-/* most bits of a part, so that there is an array with a place for each value */
+/*
+ * the most bits of a part, since there is an array with an element for each
+ * value
+ */
 #define SHBATCH_MAX_PART_BITS	24
 
 /*
- * Some bits of the keys, and in how many of these the keys of a pair may differ
- * to be looked for by this part.
+ * Some bits of the keys, and the radius: the number of these bits in which the
+ * pairs that are searched for by this part may differ.
  */
 typedef struct ShBatchPart
 {
@@ -28,8 +31,7 @@ typedef struct ShBatchPart
 } ShBatchPart;
 
 /*
- * What is to be searched for pairs: keys among each other, or with those of
- * another set.
+ * The keys to search for pairs: among each other, or between two sets.
  */
 typedef struct ShBatchKeySets
 {
@@ -37,13 +39,14 @@ typedef struct ShBatchKeySets
 	size_t		na;
 	const uint64 *b;
 	size_t		nb;
-	bool		among;			/* b is a, and each pair counts once */
+	bool		among;			/* b is the same as a, and each pair counts
+								 * once */
 } ShBatchKeySets;
 
 /*
- * Any two keys that differ in at most the distance differ in at most radius bits
- * of one of the parts.  Without parts the cost is that of comparing each key with
- * each.
+ * Any two keys that differ in at most the distance differ in at most radius
+ * bits of one of the parts.  Without parts, the cost is that of comparing all
+ * pairs.
  */
 typedef struct ShBatchParts
 {
@@ -52,12 +55,12 @@ typedef struct ShBatchParts
 	ShBatchPart parts[SHBITS_WIDTH];
 } ShBatchParts;
 
-/* a list of numbers of so many bits, few of which are set */
+/* a list of the numbers that have few bits set */
 typedef struct ShBatchBall
 {
 	size_t		count;
-	size_t		by_top[SHBATCH_MAX_PART_BITS + 1];	/* where those >= 1 << i
-													 * begin */
+	size_t		by_top[SHBATCH_MAX_PART_BITS + 1];	/* index of the first one
+													 * >= 1 << i */
 	uint32	   *numbers;		/* ascending, the first is 0 */
 } ShBatchBall;
 

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * progress.c
- *	  Letting other sessions see how far a search for pairs is.
+ *	  Reporting the progress of a search for pairs to other sessions.
  *
- * This uses the place in shared memory where the server's own commands report
- * their progress, under a number that none of these has: so none of the
+ * This uses the shared memory in which the server's own commands report their
+ * progress, with a command number that none of them uses.  So none of the
  * pg_stat_progress views shows it, but simhash_stat_progress does.
  *
  *-------------------------------------------------------------------------
@@ -43,18 +43,18 @@ enum
 
 #define PROGRESS_COLUMNS	11
 
-/* how many results are found before that is reported */
+/* results between two reports */
 #define FOUND_INTERVAL		256
 
-/* of the current search of this backend */
+/* does the current search of this backend report? */
 static bool reporting = false;
 static int64 entries_done;
 static int64 found;
 
 /*
- * Is this backend shown as searching?  An abort ends that, and may be followed by
- * another command that reports, such as COPY of a query that returns rows one after the
- * other.
+ * Does this backend still report a search?  An abort ends the report, and
+ * another command that reports may have followed, such as COPY of a query that
+ * returns rows one by one.
  */
 static inline bool
 is_reporting(void)
@@ -63,8 +63,8 @@ is_reporting(void)
 }
 
 /*
- * Begin to report, unless a command is reporting already in which the search
- * is but a part, such as COPY.  An abort ends it by itself.
+ * Begin to report, unless a command that contains the search, such as COPY, is
+ * already reporting.  An abort ends the report automatically.
  */
 void
 shbatch_progress_start(ShBatchCommand command, Oid heap, Oid index)
@@ -81,8 +81,7 @@ shbatch_progress_start(ShBatchCommand command, Oid heap, Oid index)
 }
 
 /*
- * A phase begins that has about so many entries to do; 0 if that is not
- * known.
+ * Begin a phase with about the given number of entries; 0 if unknown.
  */
 void
 shbatch_progress_phase(ShBatchPhase phase, double entries)
@@ -96,8 +95,8 @@ shbatch_progress_phase(ShBatchPhase phase, double entries)
 }
 
 /*
- * So many tables are done.  When the first is, the number of entries of all
- * is known.
+ * Report the number of tables that are done.  With the first one, the total
+ * number of entries becomes known.
  */
 void
 shbatch_progress_table(int done, int total)
@@ -112,7 +111,7 @@ shbatch_progress_table(int done, int total)
 		pgstat_progress_update_param(PARAM_ENTRIES_TOTAL, entries_done * total);
 }
 
-/* so many entries of this phase are done */
+/* report that count entries of this phase are done */
 void
 shbatch_progress_entries(double count)
 {
@@ -121,14 +120,16 @@ shbatch_progress_entries(double count)
 		pgstat_progress_update_param(PARAM_ENTRIES_DONE, entries_done);
 }
 
-/* so many more are */
+/* report that count more entries are done */
 void
 shbatch_progress_add(double count)
 {
 	shbatch_progress_entries(entries_done + count);
 }
 
-/* so many more are all but done: what is done later counts them again */
+/*
+ * report count more entries for now; they are counted again when they are done
+ */
 void
 shbatch_progress_part(double count)
 {
@@ -136,7 +137,7 @@ shbatch_progress_part(double count)
 		pgstat_progress_update_param(PARAM_ENTRIES_DONE, entries_done + (int64) count);
 }
 
-/* one more result has been found */
+/* count one more result */
 void
 shbatch_progress_found(void)
 {
@@ -170,7 +171,7 @@ command_name(int64 command)
 	}
 }
 
-/* the last phase, whose name says of what */
+/* the name of the last phase, which depends on the command */
 static const char *
 return_phase_name(int64 command)
 {

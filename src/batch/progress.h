@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * progress.h
- *	  Letting other sessions see how far a search for pairs is.
+ *	  Reporting the progress of a search for pairs to other sessions.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,13 +17,13 @@ typedef enum ShBatchCommand
 	SHBATCH_FIND_DUPLICATES,
 	SHBATCH_COMPONENTS,
 	SHBATCH_FIND_MATCHES,
-	SHBATCH_UNWATCHED			/* nothing is shown of it */
+	SHBATCH_UNWATCHED			/* not reported */
 } ShBatchCommand;
 
 typedef enum ShBatchPhase
 {
 	SHBATCH_PHASE_INITIALIZE,
-	SHBATCH_PHASE_SORT,			/* reading what is to be sorted */
+	SHBATCH_PHASE_SORT,			/* reading the input of a sort */
 	SHBATCH_PHASE_COMPARE,		/* walking over the tables */
 	SHBATCH_PHASE_JOIN,			/* joining the members of pairs */
 	SHBATCH_PHASE_ORDER,		/* putting rows in the order of "keep" */

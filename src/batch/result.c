@@ -4,9 +4,9 @@
  *	  The rows that a function returns.
  *
  * All rows have the same layout, since none of their columns is null or of
- * variable length.  So one row is laid out, and of each further one only the
- * values are put in: where there are millions, the server's general way takes
- * as long as finding them.
+ * variable length.  So a row is formed once, and for further rows only the
+ * values are filled in.  For millions of rows, forming each of them takes as
+ * long as finding them.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,7 +19,7 @@
 #include "batch/result.h"
 
 /*
- * Begin to return rows by a tuplestore, which must be that of the call.
+ * Begin to return rows in the tuplestore of the call.
  */
 void
 shbatch_result_begin(ShBatchResult *result, ReturnSetInfo *info)

@@ -3,15 +3,15 @@
  * returning.c
  *	  Functions that return rows as they are found, or all at once.
  *
- * In FROM the server keeps all rows of a function before it uses the first, and
- * says that it prefers to get them at once: that is faster.  In a select list it
- * takes rows one after the other, and may stop before the last, as for a LIMIT or a
- * cursor.  Then no row is made that is not asked for.
+ * In FROM, the server stores all rows of a function before it uses the first
+ * one, and prefers to get them all at once, which is faster.  In a select list
+ * it takes rows one by one, and may stop before the last, as for a LIMIT or a
+ * cursor.  In that case no row is made before it is fetched.
  *
- * Between two rows the state has relations, a registered snapshot and perhaps files
- * open, but no pin or lock on a buffer.  If the query stops early, or is executed
- * again, a callback ends the call.  After an error it does not, and the owner of the
- * resources of the query, a portal, releases them.
+ * Between two rows the state holds open relations, a registered snapshot and
+ * perhaps files, but no pin or lock on a buffer.  If the query stops early, or
+ * is executed again, a callback ends the call.  After an error there is no
+ * callback, and the resource owner of the query's portal releases everything.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,14 +23,14 @@
 
 #include "batch/returning.h"
 
-/* a call that returns row by row */
+/* state of a call that returns row by row */
 typedef struct RowByRow
 {
 	const ShBatchProducer *producer;
 	void	   *state;
 } RowByRow;
 
-/* does the caller want rows one after the other? */
+/* does the caller want rows one by one? */
 static bool
 wants_rows(const ReturnSetInfo *info)
 {
@@ -102,7 +102,8 @@ next_row(FuncCallContext *context, Datum *values)
 }
 
 /*
- * Return what a producer makes, in the way that the caller of the function wants.
+ * Return the rows of a producer, in the mode that the caller of the function
+ * wants.
  */
 Datum
 shbatch_return(FunctionCallInfo fcinfo, const ShBatchProducer *producer)

@@ -15,22 +15,21 @@
 #include "batch/result.h"
 
 /*
- * What such a function does.  Its state is made in a memory context that lives as
- * long as it is needed.
+ * The callbacks of such a function.  Its state is allocated in a memory
+ * context that lives as long as the call.
  */
 typedef struct ShBatchProducer
 {
 	/*
-	 * Begin a call, all of whose rows are to be added to the result; or, if
-	 * that is NULL, of which next returns one after the other.  Returns NULL
-	 * if there is nothing to do.
+	 * Begin a call.  All its rows are added to the result or, if that is
+	 * NULL, returned one by one by next.  Returns NULL if there is nothing to
+	 * do.
 	 */
 	void	   *(*begin) (FunctionCallInfo fcinfo, ShBatchResult *result);
 
 	/*
-	 * Put the values of the next row that has not been added into values[],
-	 * which point to what stays until the next call.  Returns false after the
-	 * last.
+	 * Put the values of the next row that has not been added into values[].
+	 * They are valid until the next call.  Returns false after the last.
 	 */
 	bool		(*next) (void *state, Datum *values);
 

@@ -3,13 +3,14 @@
  * row_order.c
  *	  Rows in the order in which they are kept.
  *
- * The rows are first sorted by number, that is by table and TID.  If that is not the
- * order, they are then read from their tables in it, each page but once, and what the
- * order goes by is sorted by the server's general sort.  Each of the two sorts goes to
- * disk beyond maintenance_work_mem.
+ * The rows are first sorted by number, that is, by table and TID.  If the
+ * order is given by a list, they are then read from their tables in this
+ * order, each page only once, and the items of the list are sorted by
+ * tuplesort.  Each of the two sorts goes to disk beyond maintenance_work_mem.
  *
- * The list is about the columns of the table that was named.  Those of its partitions
- * may have other numbers: so the items are adapted to each partition.
+ * The list refers to the columns of the named table.  The columns of its
+ * partitions may have other numbers, so the items are adapted to each
+ * partition.
  *
  *-------------------------------------------------------------------------
  */
@@ -35,18 +36,18 @@ struct ShBatchRowOrder
 {
 	const ShBatchTables *tables;
 	Snapshot	snapshot;
-	const ShBatchKeepList *keep;	/* NULL: by number alone */
+	const ShBatchKeepList *keep;	/* NULL: by number only */
 
-	/* values are the numbers that the caller has for the rows */
+	/* values are the caller's numbers for the rows */
 	ShSort	   *by_row;
 
 	/* to evaluate the items of the list for rows of a table */
-	const ShBatchTable *current;	/* NULL: that was named */
+	const ShBatchTable *current;	/* NULL: the named one */
 	EState	   *estate;
 	ExprState **items;
 	TupleTableSlot *row;
 
-	/* columns: items of the list, row, number of the caller's */
+	/* columns: items of the list, row, caller's number */
 	Tuplesortstate *by_keep;
 	TupleTableSlot *slot;
 };
@@ -58,7 +59,7 @@ named_table(const ShBatchRowOrder *order)
 }
 
 /*
- * The items of the list, for rows of a table; NULL: of the one that was named.
+ * The items of the list, for rows of a table; NULL: of the named one.
  */
 static List *
 items_for(const ShBatchRowOrder *order, const ShBatchTable *table)
@@ -73,8 +74,8 @@ items_for(const ShBatchRowOrder *order, const ShBatchTable *table)
 }
 
 /*
- * Prepare to evaluate the items of the list for rows of a table, or, with NULL, only
- * see whether they can be evaluated.
+ * Prepare to evaluate the items of the list for rows of a table or, with NULL,
+ * only check whether they can be evaluated.
  */
 static void
 enter_table(ShBatchRowOrder *order, const ShBatchTable *table)
@@ -110,7 +111,7 @@ try_items(ShBatchRowOrder *order)
 	leave_table(order);
 }
 
-/* what is done for the items of the list: its errors tell what they are about */
+/* run an action with an error context that names the list */
 static void
 with_context(ShBatchRowOrder *order, void (*action) (ShBatchRowOrder *order))
 {
@@ -125,11 +126,11 @@ with_context(ShBatchRowOrder *order, void (*action) (ShBatchRowOrder *order))
 }
 
 /*
- * Begin to put rows in order: by the list, if there is one, and where that makes no
- * difference by number.  The tables must be open until the end, and the snapshot
- * registered since before the rows were read from their indexes.
+ * Begin to put rows in order: by the list, if there is one, and then by
+ * number.  The tables must be open until the end, and the snapshot registered
+ * since before the rows were read from their indexes.
  *
- * Reports an error if the current user may not execute functions of the list.
+ * Reports an error if the current user lacks EXECUTE on functions in the list.
  */
 ShBatchRowOrder *
 shbatch_order_begin(const ShBatchTables *tables, Snapshot snapshot, const ShBatchKeepList *keep)
@@ -146,7 +147,7 @@ shbatch_order_begin(const ShBatchTables *tables, Snapshot snapshot, const ShBatc
 }
 
 /*
- * Add a row that the snapshot sees, and a number that the caller has for it.
+ * Add a row that the snapshot sees, with the caller's number for it.
  */
 void
 shbatch_order_add(ShBatchRowOrder *order, uint64 row, uint32 number)
@@ -189,8 +190,8 @@ begin_by_keep(ShBatchRowOrder *order)
 }
 
 /*
- * Read a row that the snapshot sees into the slot of its table.  The buffer is the last
- * one that was read, if any, and becomes that of the row's page.
+ * Read a row that the snapshot sees into the slot of its table.  *buffer is
+ * the last one that was read, if any, and is set to that of the row's page.
  */
 static void
 read_row(ShBatchRowOrder *order, uint64 row, Buffer *buffer)
@@ -280,14 +281,14 @@ sort_by_keep(ShBatchRowOrder *order)
 void
 shbatch_order_sort(ShBatchRowOrder *order)
 {
-	/* by a table of one block: in the order of what was added */
+	/* with a scheme of one block, keys are not permuted */
 	shsort_start_table(order->by_row, &shbits_make_scheme(1, 0)->tables[0]);
 	if (order->keep != NULL)
 		with_context(order, sort_by_keep);
 }
 
 /*
- * The next row.  Returns false after the last.
+ * Return the next row.  Returns false after the last.
  */
 bool
 shbatch_order_next(ShBatchRowOrder *order, uint64 *row, uint32 *number)

@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * row_pairs.c
- *	  The rows of pairs of fingerprints.
+ *	  Returning the rows of pairs of fingerprints.
  *
- * Pairs of keys are collected, with the rows of each key, until these are worth a
- * look-up.  Then each row of one key that the snapshot sees is returned with each
- * of the other.  The keys are those of one bucket, or of two side by side.
+ * Pairs of keys are collected, with the rows of each key, until there are
+ * enough rows for a look-up.  Then each visible row of one key is returned
+ * with each visible row of the other.  The keys are those of one bucket, or of
+ * two buckets side by side.
  *
- * Between two rows that are returned the caller may do as he likes, or stop, but
- * the search of a bucket cannot be interrupted.  Pairs that it finds beyond what is
- * looked up together are written to a temporary file, unless somebody takes rows
- * meanwhile.
+ * The caller may pause or stop between two rows, but the search of a bucket
+ * cannot be paused.  Pairs that it finds beyond one batch are written to a
+ * temporary file, unless the caller takes rows during the search.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,34 +25,36 @@
 #include "bits/distance.h"
 #include "type/simhash.h"
 
-/* a fingerprint among those whose pairs are returned together */
+/* a fingerprint of the current batch */
 typedef struct Fingerprint
 {
 	uint64		fp;
-	size_t		key;			/* of the bucket that it came from */
-	uint64	   *tids;			/* of its rows; looked up, with their kinds */
-	size_t		nrows;			/* looked up: visible ones, which come first */
-	bool		second;			/* of the second bucket */
-	bool		looked_up;		/* and in the bucket, not among the rows to be */
-	bool		repeated;		/* its rows are pairs */
+	size_t		key;			/* in the bucket that it came from */
+	uint64	   *tids;			/* of its rows; with kinds once looked up */
+	size_t		nrows;			/* once looked up: visible rows, which come
+								 * first */
+	bool		second;			/* belongs to the second bucket */
+	bool		looked_up;		/* in the bucket; otherwise among the
+								 * collected rows */
+	bool		repeated;		/* its rows are pairs with each other */
 } Fingerprint;
 
 /*
- * A bucket that is searched, if any key of it was collected, and the numbers of
- * its fingerprints by key.
+ * A bucket that is being searched, if any of its keys have been collected, and
+ * the numbers of its fingerprints by key.
  */
 typedef struct Side
 {
 	const ShBatchBucket *bucket;
-	bool		values;			/* that have no rows */
+	bool		values;			/* values that have no rows */
 	size_t		max_numbers;
 	uint32	   *numbers;
 } Side;
 
 /*
- * Two fingerprints whose rows are being returned: those of one kind, rows a_start to
- * a_end of a, with those of the same kind of b.  Or of one, each row with those
- * after it.
+ * Two fingerprints whose rows are being returned: rows a_start to a_end of a,
+ * which are of one kind, with the rows of the same kind of b.  Or one
+ * fingerprint, each row with those after it.
  */
 typedef struct Product
 {
@@ -62,11 +64,11 @@ typedef struct Product
 	size_t		a_end;
 	size_t		b_start;
 	size_t		b_end;
-	size_t		i;				/* row of a, and the next one of b */
+	size_t		i;				/* current row of a, and next row of b */
 	size_t		j;
 } Product;
 
-/* keys of the buckets that are searched, which are a pair */
+/* a pair of keys of the current buckets */
 typedef struct KeyPair
 {
 	size_t		i;
@@ -78,42 +80,42 @@ struct ShBatchRowPairs
 	ShBatchStepFunction step;
 	ShBatchTakeFunction take;	/* or NULL */
 	void	   *arg;
-	bool		at_end;			/* there are no more buckets */
+	bool		at_end;			/* no more buckets */
 	ShBatchRows *rows;
 	uint32		nfps;
 	uint32		max_fps;
 	Fingerprint *fps;
 	Side		sides[2];
-	uint32		first_number;	/* of the buckets that are searched */
-	bool		refers_to_bucket;	/* some fingerprint does, by tids */
+	uint32		first_number;	/* of the current buckets */
+	bool		refers_to_bucket;	/* tids of some fingerprint point to it */
 
-	/* pairs of the buckets that are searched that were not collected */
+	/* pairs of the current buckets that have not been collected */
 	BufFile    *waiting;		/* or NULL */
-	bool		reading;		/* the file is */
+	bool		reading;		/* the file is being read */
 	const ShBatchBucket *waiting_a;
 	const ShBatchBucket *waiting_b;
 
-	/* rows are being returned: which come next */
+	/* rows are being returned; the next ones: */
 	bool		returning;
 	uint32		next_fp;
 	size_t		next_pair;
 	Product		product;
 };
 
-/* in place of a number: not collected, and if so, are its rows looked up? */
+/* in place of a number: not collected; rows not looked up, or looked up */
 #define NOT_COLLECTED	PG_UINT32_MAX
 #define LOOKED_UP		(PG_UINT32_MAX - 1)
 
-/* a value that is in no table counts as one row */
+/* a value of an array counts as one row */
 static uint64 no_row = 0;
 
 /*
- * Begin to return the rows of pairs that step adds, each time it is called with arg,
- * until it returns false.
+ * Begin to return the rows of the pairs that step adds.  It is called
+ * repeatedly, with arg, until it returns false.
  *
- * If take is given all rows are wanted, and it may be called with some while step is
- * at work.  With values_first, the first key of each pair is a value that has no
- * rows: then it is returned with 0 for its row.
+ * If take is given, all rows are wanted, and it may be called with some of
+ * them during step.  With values_first, the first key of each pair is a value
+ * without rows, and is returned with 0 for its row.
  */
 ShBatchRowPairs *
 shbatch_row_pairs_begin(ShBatchRows *rows, bool values_first, ShBatchStepFunction step,
@@ -138,7 +140,9 @@ shbatch_row_pairs_begin(ShBatchRows *rows, bool values_first, ShBatchStepFunctio
 	return pairs;
 }
 
-/* the end of the rows of a fingerprint that are of one kind with the first */
+/*
+ * the end of the rows of a fingerprint that are of the same kind as the first
+ */
 static size_t
 kind_end(const Fingerprint *fp, size_t start)
 {
@@ -153,7 +157,7 @@ kind_end(const Fingerprint *fp, size_t start)
 }
 
 /*
- * Go on to the next kind that both fingerprints have rows of.
+ * Move to the next kind of which both fingerprints have rows.
  */
 static bool
 next_kind(Product *product)
@@ -182,7 +186,7 @@ next_kind(Product *product)
 	return true;
 }
 
-/* Begin before the rows of two fingerprints, or with those of one. */
+/* Begin before the first pair of rows of two fingerprints, or of one. */
 static inline void
 start_product(Product *product, const Fingerprint *a, const Fingerprint *b)
 {
@@ -193,7 +197,7 @@ start_product(Product *product, const Fingerprint *a, const Fingerprint *b)
 }
 
 /*
- * The next two rows of a product.
+ * Return the next two rows of a product.
  */
 static inline bool
 next_rows(Product *product, ShBatchRowPair *pair)
@@ -225,7 +229,7 @@ compare_rows(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Have rows of one kind one after the other. */
+/* Sort rows by kind. */
 static void
 order_by_kind(uint64 *tids, size_t count)
 {
@@ -240,8 +244,7 @@ order_by_kind(uint64 *tids, size_t count)
 }
 
 /*
- * Move the visible ones among rows that were looked up to the front, by kind.
- * Returns how many they are.
+ * Move the visible rows to the front, sorted by kind.  Returns their number.
  */
 static size_t
 drop_invisible(uint64 *tids, size_t count)
@@ -259,7 +262,7 @@ drop_invisible(uint64 *tids, size_t count)
 	return visible;
 }
 
-/* are keys of the bucket, or the two, that are searched collected? */
+/* have any keys of the current buckets been collected? */
 static inline bool
 in_bucket(const ShBatchRowPairs *pairs)
 {
@@ -267,8 +270,8 @@ in_bucket(const ShBatchRowPairs *pairs)
 }
 
 /*
- * The fingerprints of the bucket will not be remembered: let it have what their
- * rows have turned out to be, so that they are not looked up again.
+ * Store the looked-up rows in the bucket, since the fingerprints are about to
+ * be forgotten, so that they are not looked up again.
  */
 static void
 keep_in_bucket(ShBatchRowPairs *pairs)
@@ -287,7 +290,7 @@ keep_in_bucket(ShBatchRowPairs *pairs)
 }
 
 /*
- * Look up the rows that have been collected, to be returned.
+ * Look up the rows that have been collected, and begin to return them.
  */
 static void
 start_returning(ShBatchRowPairs *pairs)
@@ -309,7 +312,7 @@ start_returning(ShBatchRowPairs *pairs)
 }
 
 /*
- * All have been returned: begin to collect anew.
+ * Begin to collect anew, after all rows have been returned.
  */
 static void
 stop_returning(ShBatchRowPairs *pairs)
@@ -325,7 +328,7 @@ stop_returning(ShBatchRowPairs *pairs)
 }
 
 /*
- * Go on to the next product of those that are returned.
+ * Move to the next product.
  */
 static bool
 next_product(ShBatchRowPairs *pairs)
@@ -351,7 +354,7 @@ next_product(ShBatchRowPairs *pairs)
 }
 
 /*
- * Return the next pair of rows of those that were looked up.
+ * Return the next pair of looked-up rows.
  */
 static bool
 return_next(ShBatchRowPairs *pairs, ShBatchRowPair *pair)
@@ -383,7 +386,7 @@ start_numbers(ShBatchRowPairs *pairs, Side *side, const ShBatchBucket *bucket)
 }
 
 /*
- * A new fingerprint among those that are collected.
+ * Add a fingerprint to the batch.
  */
 static Fingerprint *
 add_fingerprint(ShBatchRowPairs *pairs)
@@ -398,12 +401,12 @@ add_fingerprint(ShBatchRowPairs *pairs)
 }
 
 /*
- * Number of key i of the bucket among the fingerprints that are collected.
+ * The number of key i of the bucket among the collected fingerprints.
  *
- * However many keys it is a pair with, the rows of a key are looked up once:
- * those of one that has many at once, where they are in the bucket; those of
- * others together with many more, and if the search of the bucket goes on then,
- * they are put back there.
+ * The rows of a key are looked up once, no matter how many keys it is a pair
+ * with.  If a key has many rows, they are looked up immediately, in the bucket.
+ * Others are looked up together with many more and, if the search of the
+ * bucket continues after that, stored back there.
  */
 static uint32
 collect(ShBatchRowPairs *pairs, bool second, const ShBatchBucket *bucket, size_t i)
@@ -466,7 +469,7 @@ collect_pair(ShBatchRowPairs *pairs, const ShBatchBucket *a, size_t i,
 }
 
 /*
- * Let a pair wait until others have been returned.
+ * Write a pair to the file, to be processed when others have been returned.
  */
 static void
 let_wait(ShBatchRowPairs *pairs, const ShBatchBucket *a, size_t i,
@@ -485,7 +488,7 @@ let_wait(ShBatchRowPairs *pairs, const ShBatchBucket *a, size_t i,
 }
 
 /*
- * Return all rows that have been collected to who takes them.
+ * Pass all rows that have been collected to take.
  */
 static void
 return_all(ShBatchRowPairs *pairs)
@@ -499,9 +502,9 @@ return_all(ShBatchRowPairs *pairs)
 }
 
 /*
- * Key i of bucket a is a pair with key j of b, which may be the same bucket: then a
- * key with itself stands for the pairs of its rows.  The TIDs of both buckets may be
- * changed.
+ * Add a pair: key i of bucket a and key j of b, which may be the same bucket.
+ * A key paired with itself stands for the pairs of its rows.  The TIDs of both
+ * buckets may be changed.
  */
 void
 shbatch_row_pairs_add(ShBatchRowPairs *pairs, const ShBatchBucket *a, size_t i,
@@ -520,8 +523,7 @@ shbatch_row_pairs_add(ShBatchRowPairs *pairs, const ShBatchBucket *a, size_t i,
 }
 
 /*
- * Collect pairs that wait, as many as can be looked up together.  Returns whether
- * there were any.
+ * Collect waiting pairs, up to one batch.  Returns whether there were any.
  */
 static bool
 collect_waiting(ShBatchRowPairs *pairs)
@@ -547,8 +549,9 @@ collect_waiting(ShBatchRowPairs *pairs)
 }
 
 /*
- * Collect pairs of further buckets, until they are worth a look-up, or those of
- * the last one have to be looked up before the next is read.
+ * Collect pairs of further buckets until there are enough for a look-up, or
+ * until the pairs of the last bucket have to be looked up before the next one
+ * is read.
  */
 static void
 collect_more(ShBatchRowPairs *pairs)
@@ -563,7 +566,7 @@ collect_more(ShBatchRowPairs *pairs)
 }
 
 /*
- * The next pair of rows.  Returns false after the last.
+ * Return the next pair of rows.  Returns false after the last.
  */
 bool
 shbatch_row_pairs_next(ShBatchRowPairs *pairs, ShBatchRowPair *pair)
@@ -587,8 +590,8 @@ shbatch_row_pairs_next(ShBatchRowPairs *pairs, ShBatchRowPair *pair)
 }
 
 /*
- * The values of the result columns (a, b, a_fp, b_fp, distance, a_table, b_table) of
- * a pair of rows.  They point to two TIDs, which are set.
+ * The values of the result columns (a, b, a_fp, b_fp, distance, a_table,
+ * b_table) of a pair of rows.  They point to two TIDs, which are set here.
  */
 void
 shbatch_pair_values(const ShBatchTables *tables, const ShBatchRowPair *pair,

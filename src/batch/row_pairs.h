@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * row_pairs.h
- *	  The rows of pairs of fingerprints.
+ *	  Returning the rows of pairs of fingerprints.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +15,7 @@
 
 typedef struct ShBatchRowPairs ShBatchRowPairs;
 
-/* two rows of one kind, by what they became when they were looked up */
+/* two rows of one kind, as numbers after the look-up */
 typedef struct ShBatchRowPair
 {
 	uint64		a_row;
@@ -25,12 +25,12 @@ typedef struct ShBatchRowPair
 } ShBatchRowPair;
 
 /*
- * Adds the pairs of the next bucket, or of two side by side.  Returns false if there is
- * none, else the bucket must stay until the next call.
+ * Adds the pairs of the next bucket, or of the next two side by side.  Returns
+ * false if there is none.  The buckets must stay valid until the next call.
  */
 typedef bool (*ShBatchStepFunction) (void *arg);
 
-/* is given rows meanwhile */
+/* called with rows during a step */
 typedef void (*ShBatchTakeFunction) (void *arg, const ShBatchRowPair *pair);
 
 extern ShBatchRowPairs *shbatch_row_pairs_begin(ShBatchRows *rows, bool values_first,

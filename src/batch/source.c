@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * source.c
- *	  What a search for pairs reads: indexes, or an array.
+ *	  The input of a search for pairs: indexes, or an array.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,8 +33,9 @@ shbatch_check_distance(int distance)
 }
 
 /*
- * Should so many entries be searched as one bucket, in memory, instead of in walks
- * over several tables?  There is no other way for distances that have no scheme.
+ * Should this many entries be searched as one bucket, in memory, instead of by
+ * walks over several tables?  For distances without a scheme there is no other
+ * way.
  */
 bool
 shbatch_search_whole(double entries, int distance)
@@ -43,8 +44,8 @@ shbatch_search_whole(double entries, int distance)
 }
 
 /*
- * Plan the search of so many entries that are sorted by a scheme that suits the
- * distance, and this number.  Returns the scheme.
+ * Plan the search of entries that will be sorted by a scheme that suits the
+ * distance and their number.  Returns the scheme.
  */
 const ShBitsScheme *
 shbatch_plan_sort(ShBatchPlan *plan, int distance, double entries)
@@ -63,8 +64,8 @@ shbatch_plan_sort(ShBatchPlan *plan, int distance, double entries)
 }
 
 /*
- * Search what was added to a sort: by a scheme for the distance, or, if none is
- * given, one that suits the distance and the number of fingerprints.
+ * Search the entries of a sort, by the given scheme or, if there is none, by
+ * one that suits the distance and the number of fingerprints.
  */
 static void
 use_sort(ShBatchSource *input, ShSort *sort, const ShBitsScheme *scheme, bool grouped)
@@ -78,8 +79,8 @@ use_sort(ShBatchSource *input, ShSort *sort, const ShBitsScheme *scheme, bool gr
 }
 
 /*
- * Read the indexes of some tables into a sort.  A serializable transaction must have
- * its predicate locks.
+ * Read the indexes of some tables into a sort.  A serializable transaction
+ * must already have its predicate locks.
  */
 ShSort *
 shbatch_sort_tables(const ShBatchTables *tables, Snapshot snapshot)
@@ -111,7 +112,7 @@ shbatch_sort_tables(const ShBatchTables *tables, Snapshot snapshot)
 }
 
 /*
- * The scheme that the indexes of all tables have, or NULL.
+ * The common scheme of the indexes of all tables, or NULL.
  */
 const ShBitsScheme *
 shbatch_common_scheme(const ShBatchTables *tables)
@@ -133,11 +134,11 @@ shbatch_common_scheme(const ShBatchTables *tables)
 }
 
 /*
- * Count the entries of the indexes of some tables that are about to be searched:
- * about, and at most.
+ * Count the entries of the indexes of some tables that are about to be
+ * searched: an estimate, and an upper bound.
  *
- * All of each index is read, so a serializable transaction takes a predicate
- * lock on all of it.
+ * Each index is read as a whole, so a serializable transaction takes a
+ * predicate lock on the whole index.
  */
 void
 shbatch_count_entries(const ShBatchTables *tables, Snapshot snapshot, double *entries,
@@ -157,8 +158,8 @@ shbatch_count_entries(const ShBatchTables *tables, Snapshot snapshot, double *en
 }
 
 /*
- * Search the indexes of some tables within a distance, which must be in range.  The
- * tables must be open, and stay so, and the snapshot be registered.
+ * Search the indexes of some tables within a distance, which must be in range.
+ * The tables must be open until the end, and the snapshot registered.
  */
 void
 shbatch_source_tables(ShBatchSource *input, const ShBatchTables *tables, Snapshot snapshot,
@@ -181,8 +182,7 @@ shbatch_source_tables(ShBatchSource *input, const ShBatchTables *tables, Snapsho
 	else
 	{
 		/*
-		 * the tables of the indexes differ, or have too short prefixes in
-		 * common
+		 * the schemes of the indexes differ, or their prefixes are too short
 		 */
 		shbatch_progress_phase(SHBATCH_PHASE_SORT, input->entries);
 		use_sort(input, shbatch_sort_tables(tables, snapshot), NULL, tables->grouped);
@@ -190,7 +190,7 @@ shbatch_source_tables(ShBatchSource *input, const ShBatchTables *tables, Snapsho
 }
 
 /*
- * Read an array into a sort.  Nulls are passed over.
+ * Read an array into a sort.  Nulls are ignored.
  */
 ShSort *
 shbatch_sort_array(AnyArrayType *array)
@@ -217,9 +217,9 @@ shbatch_sort_array(AnyArrayType *array)
 /*
  * Search an array of fingerprints within a distance, which must be in range.
  *
- * With a scheme for that distance, by it; else by one that suits.  With a table
- * of a scheme, for the pairs that share the prefix of this table, and that of
- * no table before it.
+ * The search uses the given scheme or, if there is none, one that suits.  With
+ * a table of a scheme, it finds only the pairs that share the prefix of this
+ * table, but not that of any table before it.
  */
 void
 shbatch_source_array(ShBatchSource *input, AnyArrayType *array, int distance,
@@ -232,7 +232,7 @@ shbatch_source_array(ShBatchSource *input, AnyArrayType *array, int distance,
 }
 
 /*
- * Begin to find all pairs, which are passed to the sink.
+ * Begin to find all pairs and pass them to the sink.
  */
 ShBatchSearch *
 shbatch_source_begin_search(ShBatchSource *input, ShBatchSink *sink)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * source.h
- *	  What a search for pairs reads: indexes, or an array.
+ *	  The input of a search for pairs: indexes, or an array.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,14 +16,14 @@
 #include "batch/buckets.h"
 #include "batch/tables.h"
 
-/* in place of a table: all that are needed */
+/* in place of a table number: all tables that are needed */
 #define SHBATCH_ALL_TABLES		(-1)
 
 typedef struct ShBatchSource
 {
 	int			distance;
-	double		entries;		/* how many there are, about, */
-	double		most;			/* and at most */
+	double		entries;		/* estimated number of entries, */
+	double		most;			/* and upper bound */
 	ShBatchStream stream;
 	ShBatchPlan plan;
 } ShBatchSource;

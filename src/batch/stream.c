@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * stream.c
- *	  The entries of the tables of a scheme, in order.
+ *	  Reading the entries of the tables of a scheme, in order.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,7 +20,7 @@ use_buffers(ShBatchStream *stream, uint64 *keys, uint64 *rows, uint32 *groups)
 }
 
 /*
- * Begin a stream that copies its entries from where they were sorted.
+ * Begin a stream that copies its entries from a sort.
  */
 static void
 begin_copying(ShBatchStream *stream)
@@ -52,7 +52,7 @@ begin_readers(ShBatchStream *stream, const ShBatchTable *tables, int count, Snap
 }
 
 /*
- * Read the indexes of some tables, one at least, all of which have the scheme.  All
+ * Read the indexes of one or more tables, all of which have the scheme.  All
  * arguments must outlive the stream.
  */
 void
@@ -66,7 +66,7 @@ shbatch_stream_tables(ShBatchStream *stream, const ShBatchTables *tables,
 }
 
 /*
- * The same for one of the tables alone.
+ * The same for a single one of the tables.
  */
 void
 shbatch_stream_table(ShBatchStream *stream, const ShBatchTables *tables, int number,
@@ -109,7 +109,7 @@ shbatch_stream_start(ShBatchStream *stream, int table)
 }
 
 /*
- * Copy the next entries that were sorted.
+ * Copy the next sorted entries.
  */
 static void
 copy_entries(ShBatchStream *stream)
@@ -150,11 +150,10 @@ read_entries(ShBatchStream *stream)
 }
 
 /*
- * Entries that come before a key of a group are not wanted any more.  Some of
- * them may still be returned.
+ * Skip entries before a key of a group.  Some of them may still be returned.
  *
- * Of an index, leaves that have no others are not read: the search for the leaf
- * of the key takes about as long as going to the next one.
+ * In an index, leaves that have no other entries are not read: searching for
+ * the leaf of the key takes about as long as moving to the next leaf.
  */
 void
 shbatch_stream_seek(ShBatchStream *stream, uint32 group, uint64 key)
@@ -175,13 +174,14 @@ shbatch_stream_seek(ShBatchStream *stream, uint32 group, uint64 key)
 }
 
 /*
- * The next entries of the table, all of one group: their permuted fingerprints,
- * ascending, and their rows.  Groups ascend.  The arrays are the caller's to
- * change until the next call.  Returns how many there are, 0 after the last.
+ * Return the next entries of the table, all of one group: their permuted
+ * fingerprints, ascending, and their rows.  Groups ascend.  The arrays are
+ * valid until the next call, and the caller may change them.  Returns the
+ * number of entries, 0 after the last.
  *
- * Of an index, a row that is there all the time is returned exactly once,
- * whatever is inserted or vacuumed meanwhile (shbt_walk_next).  Holds no lock
- * or pin on return.
+ * From an index, a row that exists all the time is returned exactly once, no
+ * matter what is inserted or vacuumed concurrently (shbt_walk_next).  Holds no
+ * lock or pin on return.
  */
 int
 shbatch_stream_next(ShBatchStream *stream, uint32 *group, uint64 **keys, uint64 **rows)
@@ -208,7 +208,7 @@ shbatch_stream_next(ShBatchStream *stream, uint32 *group, uint64 **keys, uint64 
 }
 
 /*
- * Free what the stream itself has taken.
+ * Free the memory of the stream itself.
  */
 void
 shbatch_stream_end(ShBatchStream *stream)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * stream.h
- *	  The entries of the tables of a scheme, in order.
+ *	  Reading the entries of the tables of a scheme, in order.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,29 +17,29 @@
 #include "bits/scheme.h"
 #include "sort/entrysort.h"
 
-/* entries that one call returns at most */
+/* the most entries that one call returns */
 #define SHBATCH_STREAM_MAX		SHBT_MAX_ENTRIES
 
 /*
- * Either indexes have the tables, and the stream reads their leaves; or the
- * entries were collected and are sorted for each table.
+ * The stream either reads the leaves of indexes, or entries that have been
+ * collected and are sorted for each table.
  */
 typedef struct ShBatchStream
 {
 	const ShBitsScheme *scheme;
 	bool		grouped;		/* the entries have groups */
 
-	/* of indexes */
+	/* for indexes */
 	int			nreaders;
 	ShBatchReader **readers;
 	ShBatchMerge *merge;		/* if there are several */
 
-	/* of collected entries */
+	/* for collected entries */
 	ShSort	   *sort;
-	ShSortItems items;			/* what it has returned, and was not read yet */
+	ShSortItems items;			/* returned by the sort, and not used yet */
 	size_t		nitems;
 
-	/* what was read together, and where what was not returned begins */
+	/* entries that were read together, and the next one to return */
 	size_t		count;
 	size_t		next;
 	uint64	   *keys;

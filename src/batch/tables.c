@@ -1,18 +1,19 @@
 /*-------------------------------------------------------------------------
  *
  * tables.c
- *	  The tables whose rows a search is about, and a number for each row.
+ *	  The tables of a search, and numbers for their rows.
  *
- * A search deals with rows as numbers of 48 bits.  With one table these are TIDs.
- * With several, each table has a range of its own of a common space of blocks: so
- * rows of all tables have an order, can be sorted, kept in files, and looked up page by
- * page, as if they were of one.
+ * A search handles rows as 48-bit numbers.  With one table these are TIDs.
+ * With several, each table has its own range in a common space of blocks.  So
+ * the rows of all tables have an order, and can be sorted, stored in files,
+ * and looked up page by page, as if they belonged to one table.
  *
- * How many blocks a table has is seen after the snapshot was taken.  A row of a heap
- * that the snapshot sees was there before, and so was its block: index entries that
- * lead to blocks beyond are of rows that came later, and are dropped.  Nor does such
- * a block vanish: a table is truncated only where no row is.  Of other access methods of
- * tables it is not known whether they use TIDs in this way.
+ * The number of blocks of a table is determined after the snapshot was taken.
+ * A row of a heap that the snapshot sees existed before that, and so did its
+ * block.  Index entries that point to later blocks belong to later rows and are
+ * dropped.  Nor can the block of a visible row disappear, since only empty
+ * blocks are truncated.  Other table access methods are not known to use TIDs
+ * in this way.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,12 +29,12 @@
 #include "compat.h"
 #include "index/group.h"
 
-/* at most so many parts, for finding tables */
+/* the most parts, for finding tables */
 #define MAX_PARTS		4096
 
 /*
- * Report an error if two indexes do not have columns that can be compared: to be
- * equal, in those before the fingerprint, must be the same in both.
+ * Report an error if the columns of two indexes cannot be compared: equality
+ * of the columns before the fingerprint must mean the same in both.
  */
 static void
 check_columns(Relation first, Relation other)
@@ -57,8 +58,8 @@ check_columns(Relation first, Relation other)
 }
 
 /*
- * Report an error if the rows of a table cannot be told from those of others by
- * their blocks.
+ * Report an error if the rows of a table cannot be told apart from those of
+ * others by their blocks.
  */
 static void
 check_access_method(Relation table)
@@ -73,7 +74,7 @@ check_access_method(Relation table)
 }
 
 /*
- * Give the tables their ranges.
+ * Assign the ranges of the tables.
  */
 static void
 number_rows(ShBatchTables *tables)
@@ -101,14 +102,14 @@ number_rows(ShBatchTables *tables)
 					 errmsg("tables to be searched together have more than %u pages",
 							MaxBlockNumber)));
 	}
-	/* one has all numbers, as TIDs */
+	/* a single table has all numbers, which are TIDs */
 	if (tables->count == 1)
 		tables->tables[0].end_row = SHBT_MAX_TID + 1;
 	tables->nblocks = (BlockNumber) nblocks;
 }
 
 /*
- * For finding tables by their rows.
+ * Make the array by which the table of a row is found.
  */
 static void
 list_parts(ShBatchTables *tables)
@@ -131,12 +132,12 @@ list_parts(ShBatchTables *tables)
 }
 
 /*
- * Open the indexes that are named, with all partitions, for the current user, and
- * number the rows that the snapshot sees that is active.
+ * Open the named indexes, with all partitions, for the current user, and
+ * number the rows that the active snapshot sees.
  *
- * AccessShareLocks on all indexes and tables stay until the end of the transaction.
- * Reports errors as shidx_open_parts does, and if the tables cannot be searched
- * together.
+ * AccessShareLocks on all indexes and tables are kept until the end of the
+ * transaction.  Reports errors as shidx_open_parts does, and if the tables
+ * cannot be searched together.
  */
 void
 shbatch_tables_open(ShBatchTables *tables, const Oid *indexes, int nindexes)
@@ -181,8 +182,8 @@ shbatch_tables_open(ShBatchTables *tables, const Oid *indexes, int nindexes)
 }
 
 /*
- * The tables of one of the indexes that are named, to be read.  They are part of the
- * others, and not to be closed.
+ * The tables of one of the named indexes, for reading.  They belong to the
+ * whole set, and must not be closed separately.
  */
 ShBatchTables
 shbatch_tables_of_side(const ShBatchTables *tables, int side)
@@ -192,13 +193,13 @@ shbatch_tables_of_side(const ShBatchTables *tables, int side)
 	for (int i = 0; i < side; i++)
 		result.tables += tables->sides[i].count;
 	result.count = tables->sides[side].count;
-	result.parts = NULL;		/* those of all */
+	result.parts = NULL;		/* only for all tables */
 	return result;
 }
 
 /*
- * Is a relation that is open in a file?  Who opens a relation has its entry in the
- * cache read anew, if it was marked as out of date.
+ * Does an open relation have this file?  Opening a relation rebuilds its
+ * relcache entry if that has been invalidated.
  */
 static bool
 is_in_file(Relation relation, Oid file)
@@ -212,8 +213,8 @@ is_in_file(Relation relation, Oid file)
  * Report an error if a table or an index is no longer in the file that it was in
  * when it was opened.
  *
- * Nothing else can do that to what is in use than a rollback to a savepoint: it takes
- * back what CLUSTER or REINDEX has done after that, while a cursor from before is open.
+ * Only a rollback to a savepoint can change the file of a relation in use: it
+ * undoes a later CLUSTER or REINDEX while an earlier cursor is still open.
  */
 void
 shbatch_tables_verify(const ShBatchTables *tables)
@@ -243,7 +244,7 @@ shbatch_tables_close(ShBatchTables *tables)
 }
 
 /*
- * The table of a row, among several.
+ * Find the table of a row, if there are several.
  */
 const ShBatchTable *
 shbatch_search_table(const ShBatchTables *tables, uint64 row)

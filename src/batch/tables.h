@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * tables.h
- *	  The tables whose rows a search is about, and a number for each row.
+ *	  The tables of a search, and numbers for their rows.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,18 +22,18 @@ typedef struct ShBatchTable
 	int			number;			/* among the tables of the set */
 	Relation	heap;
 	Relation	index;
-	Oid			heap_file;		/* what they were in when they were opened */
+	Oid			heap_file;		/* their files when they were opened */
 	Oid			index_file;
 	uint64		first_row;
 	uint64		end_row;
 } ShBatchTable;
 
-/* at most so many indexes are named: those of the two sides of matches */
+/* the most indexes that are named: the two sides of matches */
 #define SHBATCH_MAX_SIDES		2
 
 /*
- * All tables, in order: by the index that was named, then by OID.  The order of the
- * numbers of rows is this, then that of their TIDs.
+ * All tables, in order: by named index, then by OID.  Row numbers are ordered
+ * by table, then by TID.
  */
 typedef struct ShBatchTables
 {
@@ -41,15 +41,17 @@ typedef struct ShBatchTables
 	ShBatchTable *tables;
 	BlockNumber nblocks;		/* of all together */
 
-	/* of several, by parts of the blocks: the table that each part begins in */
+	/*
+	 * with several tables, for each part of the blocks: the table in which it
+	 * begins
+	 */
 	int			part_shift;
 	int		   *parts;
 	bool		grouped;		/* the indexes have several columns */
-	bool		new_files;		/* this transaction has put some into new ones */
+	bool		new_files;		/* some got one in this transaction */
 
 	/*
-	 * the indexes that were named; none of the rows of a side is below its
-	 * start
+	 * the named indexes; no row of a side is below its start
 	 */
 	int			nsides;
 	ShIdxParts	sides[SHBATCH_MAX_SIDES];
@@ -63,7 +65,7 @@ extern void shbatch_tables_close(ShBatchTables *tables);
 extern const ShBatchTable *shbatch_search_table(const ShBatchTables *tables, uint64 row);
 
 /*
- * The table of a row, whatever stands above its 48 bits.
+ * The table of a row.  Bits above the lower 48 are ignored.
  */
 static inline const ShBatchTable *
 shbatch_table_of(const ShBatchTables *tables, uint64 row)
@@ -72,7 +74,7 @@ shbatch_table_of(const ShBatchTables *tables, uint64 row)
 }
 
 /*
- * What users call a row by: its TID, and the table, which is returned.
+ * Convert a row to what users see: its TID, and its table, which is returned.
  */
 static inline Oid
 shbatch_name_row(const ShBatchTables *tables, uint64 row, ItemPointer tid)

@@ -12,7 +12,7 @@
 #include "batch/temp_file.h"
 
 /*
- * A temporary file, to be written to and then read.
+ * Create a temporary file, to be written and then read.
  */
 BufFile *
 shbatch_create_file(void)
@@ -22,7 +22,7 @@ shbatch_create_file(void)
 }
 
 /*
- * Read a temporary file from its beginning.
+ * Rewind a temporary file for reading.
  */
 void
 shbatch_rewind_file(BufFile *file)

@@ -3,10 +3,10 @@
  * union_find.c
  *	  Connected components of fingerprints, or other numbers of 64 bits.
  *
- * Union-find: each element has a parent, the roots stand for the components.
- * A root is linked below the one with the smaller fingerprint, so the root of
- * a component is its smallest fingerprint.  Path halving alone keeps a search
- * at amortized logarithmic cost (Tarjan and van Leeuwen, 1984).
+ * This is union-find: each element has a parent, and the roots stand for the
+ * components.  A root is linked below the root with the smaller fingerprint,
+ * so the root of a component is its smallest fingerprint.  Path halving alone
+ * keeps a search at amortized logarithmic cost (Tarjan and van Leeuwen, 1984).
  *
  *-------------------------------------------------------------------------
  */
@@ -34,7 +34,7 @@ typedef struct KindEntry
 	char		status;
 } KindEntry;
 
-/* secrets of a hash table, its private data */
+/* secrets of a hash table, in its private data */
 typedef struct Seed
 {
 	uint64		addend;
@@ -42,8 +42,8 @@ typedef struct Seed
 } Seed;
 
 /*
- * As the finalizer of MurmurHash3, but with secrets in it: users choose the
- * fingerprints, and should not be able to choose some whose hashes are equal.
+ * Like the finalizer of MurmurHash3, but with secrets: users choose the
+ * fingerprints, and should not be able to construct collisions.
  */
 static inline uint32
 hash_fingerprint(const Seed *seed, uint64 fp)
@@ -90,9 +90,8 @@ hash_key(const Seed *seed, ShBatchElementKey key)
 #define FIRST_CAPACITY	1024
 
 /*
- * Begin without elements.  What they are, and how many there will be at most, is
- * for what is said where memory does not suffice; kinds says whether there are
- * groups and kinds.
+ * Begin without elements.  what and most are used for the error message if
+ * memory does not suffice.  kinds says whether elements have groups and kinds.
  */
 void
 shbatch_union_find_begin(ShBatchUnionFind *components, ShBatchElements what, double most,
@@ -116,10 +115,10 @@ shbatch_union_find_begin(ShBatchUnionFind *components, ShBatchElements what, dou
 }
 
 /*
- * Bytes that it takes to have room for elements beyond a capacity.
+ * The memory needed, in bytes, to grow beyond a capacity.
  *
- * The hash table doubles, too, about when the array does, and then needs the
- * old and the new one.
+ * The hash table doubles at about the same time as the array, and during that
+ * the old and the new one are both needed.
  */
 static double
 bytes_beyond(const ShBatchUnionFind *components, double capacity)
@@ -132,7 +131,7 @@ bytes_beyond(const ShBatchUnionFind *components, double capacity)
 	return 2 * doublings * (components->capacity * sizeof(ShBatchElement) + hash_bytes);
 }
 
-/* what maintenance_work_mem must be, in kB, for as many as there can be */
+/* the maintenance_work_mem, in kB, that suffices for all possible elements */
 static double
 kilobytes_for_most(const ShBatchUnionFind *components)
 {
@@ -192,8 +191,8 @@ is_known(const ShBatchUnionFind *components, ShBatchElementKey key)
 }
 
 /*
- * Number of an element.  A new one is a component of its own, of size 0.
- * ERRCODE_CONFIGURATION_LIMIT_EXCEEDED beyond maintenance_work_mem.
+ * Get the number of an element.  A new one is a component of its own, of size
+ * 0. Raises ERRCODE_CONFIGURATION_LIMIT_EXCEEDED beyond maintenance_work_mem.
  */
 uint32
 shbatch_union_find_add(ShBatchUnionFind *components, ShBatchElementKey key, bool *is_new)
@@ -201,7 +200,7 @@ shbatch_union_find_add(ShBatchUnionFind *components, ShBatchElementKey key, bool
 	bool		found;
 	uint32	   *number;
 
-	/* one that is there takes no room */
+	/* an existing one needs no room */
 	if (components->count == components->capacity && !is_known(components, key))
 		enlarge(components);
 	if (components->kinds != NULL)
@@ -224,7 +223,8 @@ shbatch_union_find_add(ShBatchUnionFind *components, ShBatchElementKey key, bool
 }
 
 /*
- * Number of an element where there are kinds, or SHBATCH_NO_ELEMENT.
+ * The number of an existing element, if elements have kinds; or
+ * SHBATCH_NO_ELEMENT.
  */
 uint32
 shbatch_union_find_lookup(ShBatchUnionFind *components, ShBatchElementKey key)
@@ -251,7 +251,7 @@ shbatch_union_find_root(ShBatchUnionFind *components, uint32 element)
 }
 
 /*
- * Make the components of two elements one.
+ * Merge the components of two elements.
  */
 void
 shbatch_union_find_join(ShBatchUnionFind *components, uint32 a, uint32 b)

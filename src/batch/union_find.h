@@ -13,15 +13,15 @@
 typedef struct ShBatchElement
 {
 	uint64		fp;
-	int64		size;			/* rows; of a root, see union_find.c */
+	int64		size;			/* in rows; of a root, see union_find.c */
 	uint32		parent;			/* itself for a root */
-	uint32		others:31;		/* the caller's; 0 of a new one */
+	uint32		others:31;		/* for the caller; 0 in a new element */
 	uint32		has_near:1;		/* the same */
 } ShBatchElement;
 
 /*
- * What makes an element: a fingerprint, in an index of several columns among rows
- * of one group and kind.
+ * The key of an element: a fingerprint and, in an index of several columns, a
+ * group and kind of rows.
  */
 typedef struct ShBatchElementKey
 {
@@ -30,7 +30,7 @@ typedef struct ShBatchElementKey
 	uint32		kind;
 } ShBatchElementKey;
 
-/* what elements are, to say so where there are too many */
+/* what elements are, for the error message if there are too many */
 typedef enum ShBatchElements
 {
 	SHBATCH_ROWS,				/* fingerprints of rows */
@@ -43,12 +43,12 @@ typedef struct ShBatchUnionFind
 	ShBatchElements what;
 	uint32		count;
 	uint32		capacity;
-	double		most;			/* elements that there can be */
+	double		most;			/* number of possible elements */
 	ShBatchElement *elements;
 
-	/* number of an element: by fingerprint, if groups and kinds are all 0 */
+	/* numbers of elements, by fingerprint, if groups and kinds are all 0 */
 	struct element_hash *hash;
-	struct kind_hash *kinds;	/* or by all of its key */
+	struct kind_hash *kinds;	/* or by the whole key */
 } ShBatchUnionFind;
 
 /* in place of the number of an element: there is none */

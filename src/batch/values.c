@@ -1,13 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * values.c
- *	  What rows have in the columns before the fingerprint.
+ *	  Comparing rows by the columns before the fingerprint.
  *
- * Rows with equal values have the same group, but rows of a group need not have
- * equal values: it is a hash of these.  So the values of rows that may be pairs
- * are read from the table and compared, with those of the rows of the same group
- * that were seen before.  Rows whose values are equal are of one kind, and the
- * kinds of a group are numbered from 0.  Almost all groups have but one.
+ * Rows with equal values have the same group, but rows of a group need not
+ * have equal values, since it is a hash.  So the values of rows that may be
+ * pairs are read from the table and compared with those of the rows of the
+ * same group that have been seen before.  Rows with equal values are of one
+ * kind, and the kinds of a group are numbered from 0.  Almost all groups have
+ * only one.
  *
  *-------------------------------------------------------------------------
  */
@@ -39,7 +40,7 @@ typedef struct GroupEntry
 {
 	uint32		group;
 	char		status;
-	Kind	   *first;			/* the kind 0 */
+	Kind	   *first;			/* kind 0 */
 } GroupEntry;
 
 /* how the values of a column are compared and copied */
@@ -56,24 +57,26 @@ struct ShBatchValues
 	int			ncolumns;
 	Column		columns[INDEX_MAX_KEYS];
 
-	/* to evaluate the columns of a row, for each table; NULL: not yet seen */
+	/*
+	 * to evaluate the columns of a row, for each table; NULL if not seen yet
+	 */
 	IndexInfo **infos;
 	EState	   *estate;
 
-	/* who calls, and what was set before */
+	/* the calling user and former settings */
 	Oid			user;
 	int			security_context;
 	int			guc_level;
 
 	uint64		secret;
-	Size		limit;			/* of what is remembered, in bytes; 0: none */
-	MemoryContext context;		/* what is remembered */
+	Size		limit;			/* of their memory, in bytes; 0: none */
+	MemoryContext context;		/* of the values */
 	struct kinds_hash *groups;
 };
 
 /*
- * Groups are hashes whose collisions anybody can compute: so there is a secret
- * in the place that they have.
+ * Anybody can compute groups that collide, so their place in the hash table
+ * depends on a secret.
  */
 static inline uint32
 hash_group(uint64 secret, uint32 group)
@@ -93,8 +96,8 @@ hash_group(uint64 secret, uint32 group)
 #include "lib/simplehash.h"
 
 /*
- * The columns before the fingerprint, as the server's IndexInfo describes them:
- * the fingerprint may be an expression, which takes long.
+ * Make an IndexInfo for the columns before the fingerprint only, since the
+ * fingerprint may be an expensive expression.
  */
 static IndexInfo *
 describe_columns(Relation index, int ncolumns)
@@ -137,8 +140,8 @@ start_remembering(ShBatchValues *values)
 }
 
 /*
- * Begin, for indexes of several columns, which are alike (tables.c).  All must be open
- * until the end.
+ * Begin, for indexes of several columns, which have been checked to be
+ * comparable (tables.c).  All must be open until the end.
  */
 ShBatchValues *
 shbatch_values_begin(const ShBatchTables *tables)
@@ -157,7 +160,7 @@ shbatch_values_begin(const ShBatchTables *tables)
 }
 
 /*
- * How many bytes the values of a row take at least, if they are remembered.
+ * The minimum memory for the values of a row, in bytes.
  */
 Size
 shbatch_values_least_width(const ShBatchValues *values)
@@ -173,7 +176,7 @@ shbatch_values_least_width(const ShBatchValues *values)
 	return width;
 }
 
-/* do all values of a column take the same number of bytes, in every column? */
+/* do all columns have values of fixed width? */
 bool
 shbatch_values_have_fixed_width(const ShBatchValues *values)
 {
@@ -186,8 +189,8 @@ shbatch_values_have_fixed_width(const ShBatchValues *values)
 }
 
 /*
- * ERRCODE_CONFIGURATION_LIMIT_EXCEEDED if more bytes are to be remembered, for
- * who never forgets.
+ * Raise ERRCODE_CONFIGURATION_LIMIT_EXCEEDED beyond this memory; for callers
+ * that never forget values.
  */
 void
 shbatch_values_set_limit(ShBatchValues *values, Size limit)
@@ -196,7 +199,7 @@ shbatch_values_set_limit(ShBatchValues *values, Size limit)
 }
 
 /*
- * The columns of a table's index.
+ * The IndexInfo for a table's index.
  */
 static IndexInfo *
 columns_of(ShBatchValues *values, const ShBatchTable *table)
@@ -214,9 +217,9 @@ columns_of(ShBatchValues *values, const ShBatchTable *table)
 }
 
 /*
- * Get ready to evaluate columns of rows of a table: as its owner, if there are
- * expressions among them, since the functions in them are his.  An abort undoes
- * this by itself.
+ * Prepare to evaluate columns of rows of a table.  If there are expressions
+ * among them, this switches to the owner of the table, as for any evaluation
+ * of index expressions.  An abort undoes this automatically.
  */
 void
 shbatch_values_enter(ShBatchValues *values, const ShBatchTable *table)
@@ -283,7 +286,7 @@ make_kind(ShBatchValues *values, const Datum *datums)
 }
 
 /*
- * Where the kinds of a group begin.
+ * The head of the list of kinds of a group.
  */
 static Kind **
 kinds_of(ShBatchValues *values, uint32 group)
@@ -297,11 +300,11 @@ kinds_of(ShBatchValues *values, uint32 group)
 }
 
 /*
- * The kind of a row of a table whose index entry has a group.  Returns false if it
- * has a null in a column, which equals nothing.
+ * Get the kind of a row of a table, given the group of its index entry.
+ * Returns false if a column is null, which equals nothing.
  *
- * May run functions of the index, between shbatch_values_enter and _leave; no
- * lock on a buffer may be held.
+ * Must be called between shbatch_values_enter and _leave.  May run functions
+ * of the index, so no buffer lock may be held.
  */
 bool
 shbatch_values_kind(ShBatchValues *values, const ShBatchTable *table, uint32 group,
@@ -338,7 +341,7 @@ shbatch_values_kind(ShBatchValues *values, const ShBatchTable *table, uint32 gro
 }
 
 /*
- * Forget all values, but those of one group if it is given.
+ * Forget all values, except those of one group if it is given.
  */
 void
 shbatch_values_forget(ShBatchValues *values, const uint32 *kept)
@@ -361,7 +364,7 @@ shbatch_values_forget(ShBatchValues *values, const uint32 *kept)
 	MemoryContextDelete(old);
 }
 
-/* bytes that are taken by what is remembered */
+/* the memory of the values, in bytes */
 Size
 shbatch_values_memory(const ShBatchValues *values)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * values.h
- *	  What rows have in the columns before the fingerprint.
+ *	  Comparing rows by the columns before the fingerprint.
  *
  *-------------------------------------------------------------------------
  */

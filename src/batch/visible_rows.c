@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * visible_rows.c
- *	  Where the rows are that index entries lead to.
+ *	  Resolving index TIDs to visible rows.
  *
  * An index entry leads to a HOT chain, and the row that a snapshot sees may be
- * any member of it.  Users get the TID of that member, since it is what ctid
- * is compared with.  So the table has to be visited even where the visibility
- * map says that all is visible: it does not say where in its chain a row is.
- * To visit each page but once, rows are looked up many at a time, in the order
- * of their TIDs.
+ * any member of it.  Users get the TID of that member, since they compare it
+ * with ctid.  So the table must be visited even where the visibility map says
+ * that all rows are visible, since that does not tell which member of the
+ * chain it is.  To visit each page only once, many rows are looked up at a
+ * time, in the order of their TIDs.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,36 +23,39 @@
 #include "btree/page.h"
 #include "compat.h"
 
-/* how many rows are looked up together at least */
+/* the minimum number of rows to look up together */
 #define MIN_ROWS			65536
 
-/* how many at first, where it is not known how much memory their values need, or how
- * many are wanted; so many may take more memory than is allowed */
+/*
+ * how many at first, when it is not known how much memory their values need,
+ * or how many are wanted; this many may exceed the memory limit
+ */
 #define FIRST_ROWS			64
 
-/* how many rows should lie on a page that is visited, if memory allows */
+/* the wanted number of rows for each visited page, if memory allows */
 #define ROWS_PER_PAGE		32
 
-/* the part of maintenance_work_mem that rows may take */
+/* the share of maintenance_work_mem that rows may take */
 #define MEMORY_SHARE		0.5
 
-/* bytes of memory that a row takes, the pair that it may be in, and what callers
- * keep of it */
+/* bytes for a row, including a pair and what callers store for it */
 #define BYTES_PER_ROW		(sizeof(uint64) + sizeof(uint32) + sizeof(ShBatchNumberPair) + 40)
 
 /* positions have 32 bits */
 #define MAX_ROWS			(1024 * 1024 * 1024)
 
-/* ranges of pages by which rows are distributed, at most: their ends should fit
- * the second-level cache */
+/*
+ * the most page ranges by which rows are distributed: their ends should fit in
+ * the second-level cache
+ */
 #define MAX_RANGES			0x40000
 
 /* rows of a range that are looked up at a time */
 #define CHUNK				512
 
 /*
- * How many rows to look up together: so many that the order of their TIDs is of
- * use, since a page that is not in memory is read for each batch anew.
+ * How many rows to look up together: enough to profit from the order of their
+ * TIDs, since a page that is not in memory is read again for each batch.
  */
 static size_t
 choose_batch(BlockNumber npages, Size bytes_per_row)
@@ -70,9 +73,9 @@ allocate(size_t count, Size size)
 }
 
 /*
- * Begin to look up rows that indexes lead to.  The tables must be open, and the
- * snapshot be an MVCC snapshot and registered, until the end; entries must be read
- * from the indexes only now.
+ * Begin to look up rows for index entries.  The tables must be open, and the
+ * snapshot, which must be an MVCC snapshot, registered until the end.  Entries
+ * may be read from the indexes only after this.
  */
 void
 shbatch_rows_begin(ShBatchRows *rows, const ShBatchTables *tables, Snapshot snapshot)
@@ -107,11 +110,11 @@ shbatch_rows_begin(ShBatchRows *rows, const ShBatchTables *tables, Snapshot snap
 }
 
 /*
- * Add rows, by the numbers that index entries of a group have.  They get the next
- * positions in tids[], which does not move.
+ * Add rows, given the numbers in index entries of a group.  They get the next
+ * positions in tids[], which is never moved.
  *
- * There must be room: after shbatch_rows_full has said no, for the rows of two
- * fingerprints, SHBATCH_MANY_ROWS of each.
+ * There must be room.  After shbatch_rows_full has returned false, there is
+ * room for the rows of two fingerprints, with SHBATCH_MANY_ROWS rows each.
  */
 void
 shbatch_rows_add(ShBatchRows *rows, uint32 group, const uint64 *tids, size_t count)
@@ -127,8 +130,8 @@ shbatch_rows_add(ShBatchRows *rows, uint32 group, const uint64 *tids, size_t cou
 }
 
 /*
- * Add a pair, by the numbers that the caller gave its fingerprints.  There
- * must be room: see shbatch_rows_full.
+ * Add a pair, given the caller's numbers for its fingerprints.  There must be
+ * room: see shbatch_rows_full.
  */
 void
 shbatch_rows_add_pair(ShBatchRows *rows, uint32 a, uint32 b)
@@ -148,7 +151,7 @@ shbatch_rows_full(const ShBatchRows *rows)
 }
 
 /*
- * Begin anew, without rows and pairs.
+ * Remove all rows and pairs.
  */
 void
 shbatch_rows_reset(ShBatchRows *rows)
@@ -158,8 +161,8 @@ shbatch_rows_reset(ShBatchRows *rows)
 }
 
 /*
- * Leave the table whose rows are being looked up, if any: nothing is pinned then by
- * its slot, or by its access method.
+ * Leave the current table, if any, so that nothing is pinned by its slot or by
+ * its access method.
  */
 static void
 leave_table(ShBatchRows *rows)
@@ -197,9 +200,10 @@ enter_table(ShBatchRows *rows, const ShBatchTable *table)
 }
 
 /*
- * What a row of the current table has become, by the TID where it was found: it is in
- * the slot if there are kinds, and its index entry has the group.  One with a null in a
- * column before the fingerprint is no pair with any, as if it were invisible.
+ * The result for a row of the current table that was found at a TID.  If there
+ * are kinds, the row is in the slot, and group is that of its index entry.  A
+ * row with a null in a column before the fingerprint is no pair with any
+ * other, as if it were invisible.
  */
 static uint64
 found_row(ShBatchRows *rows, uint32 group, uint64 tid)
@@ -215,7 +219,7 @@ found_row(ShBatchRows *rows, uint32 group, uint64 tid)
 }
 
 /*
- * The row that a TID of an index entry of a group leads to in the current table, which
+ * The row to which a TID of an index entry leads in the current table, which
  * is not a heap; or SHBATCH_INVISIBLE.
  */
 static uint64
@@ -233,7 +237,7 @@ fetch_row(ShBatchRows *rows, uint32 group, uint64 tid)
 	return found_row(rows, group, shbt_tid_to_int(&of->slot->tts_tid));
 }
 
-/* the groups of the rows that are looked up: one of each, or one of all */
+/* the groups of the rows to look up: one for each row, or one for all */
 typedef struct RowGroups
 {
 	const uint32 *each;			/* by position, or NULL */
@@ -247,7 +251,7 @@ group_at(const RowGroups *groups, size_t position)
 }
 
 /*
- * look_up_on_page for a table that is a heap, and TIDs.
+ * look_up_on_page for a heap, with TIDs.
  */
 static void
 look_up_on_heap_page(ShBatchRows *rows, const RowGroups *groups, ShSortItem *items,
@@ -269,7 +273,7 @@ look_up_on_heap_page(ShBatchRows *rows, const RowGroups *groups, ShSortItem *ite
 }
 
 /*
- * look_up_on_page for another table, and TIDs.
+ * look_up_on_page for other tables, with TIDs.
  */
 static void
 look_up_by_fetch(ShBatchRows *rows, const RowGroups *groups, ShSortItem *items, size_t count)
@@ -279,7 +283,7 @@ look_up_by_fetch(ShBatchRows *rows, const RowGroups *groups, ShSortItem *items, 
 
 	for (size_t i = 0; i < count; i++)
 	{
-		/* the same row may have come several times */
+		/* the same row may occur several times */
 		if (items[i].key != last)
 		{
 			last = items[i].key;
@@ -290,9 +294,10 @@ look_up_by_fetch(ShBatchRows *rows, const RowGroups *groups, ShSortItem *items, 
 }
 
 /*
- * Replace the keys of items, rows of one page in order, by the rows that they
- * lead to, or SHBATCH_INVISIBLE; their values are their positions.  The buffer
- * is the last one that was read, if any, and becomes that of the page.
+ * Replace the keys of items, which are rows of one page in order, by the rows
+ * to which they lead, or SHBATCH_INVISIBLE.  Their values are positions.
+ * *buffer is the last one that was read, if any, and is set to that of the
+ * page.
  */
 static void
 look_up_on_page(ShBatchRows *rows, const RowGroups *groups, ShSortItem *items, size_t count,
@@ -321,14 +326,14 @@ look_up_chunk(ShBatchRows *rows, const RowGroups *groups, uint64 *tids,
 	ShSortItem	chunk[CHUNK];
 	ShSortItem	sorted[CHUNK];
 	ShSortItem *items = chunk;
-	uint64		pages = 0;		/* in what their numbers differ */
+	uint64		pages = 0;		/* bits of page numbers that differ */
 
 	for (size_t i = 0; i < count; i++)
 	{
 		items[i] = shsort_item(tids[positions[i]], positions[i]);
 		pages |= (items[i].key ^ items[0].key) >> 16;
 	}
-	/* on a page of a heap any order will do */
+	/* on a single heap page any order will do */
 	if (pages != 0 || !shbatch_is_heap(shbatch_table_of(rows->tables, items[0].key)->heap))
 	{
 		shsort_radix(chunk, sorted, count);
@@ -348,8 +353,8 @@ look_up_chunk(ShBatchRows *rows, const RowGroups *groups, uint64 *tids,
 }
 
 /*
- * The range of pages that a row is in.  Of one table, pages that came later are in
- * the last.
+ * The range of pages to which a row belongs.  With one table, pages added
+ * later belong to the last range.
  */
 static inline uint32
 range_of(const ShBatchRows *rows, uint64 tid)
@@ -358,10 +363,10 @@ range_of(const ShBatchRows *rows, uint64 tid)
 }
 
 /*
- * Look up rows, as many as there is room for positions.
+ * Look up rows, no more than there is room for positions.
  *
- * The positions are distributed by ranges of pages: of one page each, unless the
- * table is very large.
+ * The positions are distributed by ranges of pages, of one page each unless
+ * the table is very large.
  */
 static void
 look_up_all(ShBatchRows *rows, const RowGroups *groups, uint64 *tids, size_t count)
@@ -379,7 +384,7 @@ look_up_all(ShBatchRows *rows, const RowGroups *groups, uint64 *tids, size_t cou
 		rows->ends[range] = start;
 		start += size;
 	}
-	/* so far these are starts; placing the positions moves them to the ends */
+	/* these are starts; placing the positions turns them into ends */
 	for (size_t i = 0; i < count; i++)
 		rows->order[rows->ends[range_of(rows, tids[i])]++] = i;
 
@@ -391,15 +396,15 @@ look_up_all(ShBatchRows *rows, const RowGroups *groups, uint64 *tids, size_t cou
 						  Min(CHUNK, rows->ends[range] - start), &buffer);
 	}
 
-	/* the search goes on, perhaps for long: nobody should wait for a pin */
+	/* the search may go on for long, and nobody should wait for a pin */
 	leave_table(rows);
 	if (BufferIsValid(buffer))
 		ReleaseBuffer(buffer);
 }
 
 /*
- * Look all rows up: tids[] then has the rows that the snapshot sees, numbers and
- * kinds, and SHBATCH_INVISIBLE for the others.
+ * Look up all rows.  On return, tids[] has the rows that the snapshot sees,
+ * with their kinds, and SHBATCH_INVISIBLE for the others.
  */
 void
 shbatch_rows_resolve(ShBatchRows *rows)
@@ -410,7 +415,8 @@ shbatch_rows_resolve(ShBatchRows *rows)
 }
 
 /*
- * The same for rows of a group, any number, that were not added: in place.
+ * The same, in place, for any number of rows of a group that have not been
+ * added.
  */
 void
 shbatch_rows_look_up(ShBatchRows *rows, uint32 group, uint64 *tids, size_t count)
@@ -422,8 +428,8 @@ shbatch_rows_look_up(ShBatchRows *rows, uint32 group, uint64 *tids, size_t count
 }
 
 /*
- * The kinds of all rows that will be looked up are to be compared, until the end.
- * ERRCODE_CONFIGURATION_LIMIT_EXCEEDED if their values then need more than
+ * Remember the kinds of all rows until the end.  Raises
+ * ERRCODE_CONFIGURATION_LIMIT_EXCEEDED later if their values need more than
  * maintenance_work_mem.
  */
 void
@@ -436,7 +442,7 @@ shbatch_rows_remember_kinds(ShBatchRows *rows)
 }
 
 /*
- * Look up but a few rows together at first, for who may want no more.
+ * Look up only a few rows together at first, for callers that may stop early.
  */
 void
 shbatch_rows_start_few(ShBatchRows *rows)
@@ -445,11 +451,11 @@ shbatch_rows_start_few(ShBatchRows *rows)
 }
 
 /*
- * Rows that are looked up from now on need not be compared with those that were
- * looked up so far, except those of one group, if it is given.
+ * Forget the kinds of the rows looked up so far, except those of one group if
+ * it is given, since later rows need not be compared with them.
  *
- * How many rows are looked up together grows, but is made to depend on how much memory
- * their values take.
+ * The number of rows that are looked up together grows, within the memory that
+ * their values leave.
  */
 void
 shbatch_rows_forget_kinds(ShBatchRows *rows, const uint32 *kept)

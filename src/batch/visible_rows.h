@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * visible_rows.h
- *	  Where the rows are that index entries lead to.
+ *	  Resolving index TIDs to visible rows.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,7 +20,7 @@
 #include "btree/page.h"
 #include "sort/radix.h"
 
-/* fingerprints that are a pair, by numbers that the caller gives them */
+/* a pair of fingerprints, by the caller's numbers for them */
 typedef struct ShBatchNumberPair
 {
 	uint32		a;
@@ -28,52 +28,55 @@ typedef struct ShBatchNumberPair
 } ShBatchNumberPair;
 
 /*
- * What is needed to look up rows of a table, from the first time on.
+ * What is needed to look up rows of a table; set at the first use.
  */
 typedef struct ShBatchRowsOf
 {
-	IndexFetchTableData *fetch; /* of a table that is not a heap, or NULL */
-	TupleTableSlot *slot;		/* where a row is put, or NULL */
+	IndexFetchTableData *fetch; /* for a table that is not a heap, or NULL */
+	TupleTableSlot *slot;		/* for a row, or NULL */
 } ShBatchRowsOf;
 
 typedef struct ShBatchRows
 {
 	const ShBatchTables *tables;
 	Snapshot	snapshot;
-	ShBatchRowsOf *of;			/* each table, by its number */
+	ShBatchRowsOf *of;			/* for each table, by its number */
 
 	/* the table whose rows are being looked up, or NULL */
 	const ShBatchTable *current;
 
-	/* of indexes of several columns, or NULL */
+	/* for indexes of several columns, or NULL */
 	ShBatchValues *values;
 	uint32	   *groups;			/* of the rows in tids[] */
 
-	size_t		enough;			/* rows, or pairs, to be looked up together */
-	size_t		most;			/* the same, at most */
-	size_t		capacity;		/* rows, a few more than that */
+	size_t		enough;			/* rows, or pairs, to look up together */
+	size_t		most;			/* the maximum of that */
+	size_t		capacity;		/* in rows, a few more than that */
 	size_t		count;
-	uint64	   *tids;			/* numbers of rows, by index entries;
-								 * resolved, with kinds */
+	uint64	   *tids;			/* rows in index entries; once resolved,
+								 * visible rows with kinds */
 	size_t		npairs;			/* at most enough */
 	ShBatchNumberPair *pairs;
 
-	/* positions in tids[] by where the rows are: see visible_rows.c */
+	/* positions in tids[], sorted by page: see visible_rows.c */
 	uint32	   *order;
 	int			range_shift;
 	uint32		nranges;
 	uint32	   *ends;
 } ShBatchRows;
 
-/* how many rows may be added at once: so many are worth a look-up of their own */
+/*
+ * the most rows that may be added at once; more are worth a look-up of their
+ * own
+ */
 #define SHBATCH_MANY_ROWS	4096
 
 /* the number of a row has 48 bits */
 #define SHBATCH_KIND_SHIFT	48
 
 /*
- * What a row that was looked up has become: its number, and above it, where the
- * index has several columns, its kind (values.c).
+ * A row that has been looked up: its number and, in the bits above it, its
+ * kind if the index has several columns (values.c).
  */
 static inline uint32
 shbatch_row_kind(uint64 row)

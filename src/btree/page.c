@@ -433,7 +433,7 @@ shbt_check_page(Relation index, Buffer buffer, int tree, int level)
  * return.
  *
  * message is a complete sentence, so that it can be searched for and
- * translated. It has %s for the name of the index, followed by %u for the
+ * translated.  It has %s for the name of the index, followed by %u for the
  * block.
  */
 void

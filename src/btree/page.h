@@ -48,7 +48,7 @@
  * as an integer in TID order.  All the keys of one tree are different.
  *
  * The group is a hash of the columns before the fingerprint, see
- * index/group.h. It is 0 in an index of one column, whose pages do not store
+ * index/group.h.  It is 0 in an index of one column, whose pages do not store
  * it.
  */
 typedef struct ShBtKey

@@ -5,7 +5,7 @@
  *
  * This follows Lehman and Yao (1981), with one difference from nbtree: a page
  * is split and the downlink to its new sibling is added to the parent in one
- * WAL record.  If the parent has no room, it is split first, on its own. Hence
+ * WAL record.  If the parent has no room, it is split first, on its own.  Hence
  * there are no incomplete splits, and no code to look for them.
  *
  *-------------------------------------------------------------------------

@@ -58,7 +58,7 @@ shidx_ball_begin(ShIdxBallScan *scan, Relation index, ShBitsScheme *scheme)
 
 /*
  * Set the groups to read from now on; the list must live as long as it is in
- * use. Before balls are read, shidx_ball_count_leaves has to be called.
+ * use.  Before balls are read, shidx_ball_count_leaves has to be called.
  */
 void
 shidx_ball_set_groups(ShIdxBallScan *scan, const ShIdxGroups *groups)
@@ -318,7 +318,7 @@ next_in_probe(const ShIdxBallScan *scan, const ShBitsProbe *probe, uint64 from, 
 
 /*
  * Move to the first of the listed groups of which something remains to be
- * read. Returns false if there is none.  Otherwise *from is where the rest
+ * read.  Returns false if there is none.  Otherwise *from is where the rest
  * begins: on the page to the right of the last one if *right, or at the start
  * of the group.
  */

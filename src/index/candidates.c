@@ -258,7 +258,7 @@ compare_further(const ShIdxCandidate *a, const ShIdxCandidate *b,
 /*
  * Sort the array.  The number of candidates at each distance is known, and
  * hence the range of positions where they belong: each one is swapped into its
- * range. Candidates beyond the given distance are not compared by the other
+ * range.  Candidates beyond the given distance are not compared by the other
  * centers.
  */
 static void

@@ -70,7 +70,7 @@ shidx_group_of_row(Relation index, const Datum *values, const bool *isnull)
 
 /*
  * Find the function that hashes values of a type with which a column is
- * compared. InvalidOid stands for the column's own type.  Returns false if the
+ * compared.  InvalidOid stands for the column's own type.  Returns false if the
  * operator family has none.
  *
  * Allocates in the current memory context, which must live as long as

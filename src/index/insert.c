@@ -4,7 +4,7 @@
  *	  Adding a row to a simhash index.
  *
  * A row adds an entry to one leaf of each table.  The tables are processed in
- * batches, as many as one WAL record can hold. The leaves of a batch are
+ * batches, as many as one WAL record can hold.  The leaves of a batch are
  * locked in the order of the tables, and changed together.  A crash between
  * two batches leaves a row in some tables only, but then its transaction has
  * not committed either.

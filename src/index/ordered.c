@@ -8,21 +8,22 @@
  *
  * - everything that the first condition finds, if that takes few pages;
  * - otherwise balls around the query: first the one within the index's
- * distance, which contains what most queries want.  Then this ball grows, one
- * bit at a time, by rings: the probes of each ring read what those before have
- * not read.  Matches that they meet beyond the ring are held until the ball
- * has grown that far, so nothing is returned twice and little is read twice.
- * The rings end when the one that should have the next row would cost too
- * much;
+ *   distance, which contains what most queries want.  Then this ball grows,
+ *   one bit at a time, by rings: the probes of each ring read what those
+ *   before have not read.  Matches that they meet beyond the ring are held
+ *   until the ball has grown that far, so nothing is returned twice and
+ *   little is read twice.  The rings end when the one that should have the
+ *   next row would cost too much;
  * - then a table is read from end to end, for a ball that should hold a batch
- * of matches if fingerprints were uniformly distributed.  If it turns out to
- * hold too many, it shrinks during the read;
+ *   of matches if fingerprints were uniformly distributed.  If it turns out
+ *   to hold too many, it shrinks during the read;
  * - then once more for one sixteenth of the table, or as much as fits in
- * memory. If the last ball held less than expected, this read starts with the
- * ball of all matches, so that no assumption about the distribution can fail
- * again;
+ *   memory.  If the last ball held less than expected, this read starts with
+ *   the ball of all matches, so that no assumption about the distribution can
+ *   fail again;
  * - or, if the matches at the next distance do not fit in memory and there is
- * only one center, these need no sorting, and are returned as they are read;
+ *   only one center, these need no sorting, and are returned as they are
+ *   read;
  * - then a table is read for all the rest, which goes to disk if necessary.
  *
  * So a scan never reads more than four times the pages of one table: at most

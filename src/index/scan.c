@@ -4,7 +4,7 @@
  *	  Scanning a simhash index.
  *
  * Matches come from ordered.c if the scan has an order, otherwise from
- * matches.c. Rows with a null fingerprint come last.
+ * matches.c.  Rows with a null fingerprint come last.
  *
  *-------------------------------------------------------------------------
  */
@@ -343,7 +343,7 @@ shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
  * amcanreturn
  *
  * Not with several columns, since the index has only a hash of all but the
- * last. Nor during recovery: replay of generic WAL removes the entries of a
+ * last.  Nor during recovery: replay of generic WAL removes the entries of a
  * leaf without waiting for pins, so a TID could be reused between reading the
  * leaf and checking the visibility map.
  */

@@ -70,7 +70,7 @@ shidx_is_fingerprint_type(Oid type)
 
 /*
  * Can a function with an argument of one type be called with values of the
- * other? It can if both have the same representation: the server has no hash
+ * other?  It can if both have the same representation: the server has no hash
  * function of its own for some types, and hashes a date as an integer.
  */
 static bool

@@ -3,11 +3,12 @@
  * check.c
  *	  Verifying a simhash index.
  *
- * All of it holds while others insert, delete and vacuum, so AccessShareLock
- * is enough, and it runs on a standby.  What changes meanwhile is told from
- * what is wrong by three facts: pages are only ever added, a page's low fence
- * never changes, and a row that a snapshot sees was put into all tables
- * before the snapshot was taken and cannot be removed while it is held.
+ * The checks are valid while others insert, delete and vacuum, so
+ * AccessShareLock is sufficient, and they work on standbys.  Three invariants
+ * separate concurrent change from corruption: pages are only added and never
+ * removed, a page's low fence never changes, and a row that a snapshot sees
+ * was inserted into all tables before the snapshot was taken and is not
+ * removed while it is held.
  *
  *-------------------------------------------------------------------------
  */
@@ -51,8 +52,8 @@ simhash_index_check(PG_FUNCTION_ARGS)
 	index = target.index;
 
 	/*
-	 * Functions in the expressions of the index are its owner's, and are run.
-	 * An abort restores all this by itself.
+	 * Functions in index expressions are run, and must be run as the owner of
+	 * the table.  An abort restores all of this automatically.
 	 */
 	GetUserIdAndSecContext(&user, &security_context);
 	SetUserIdAndSecContext(heap->rd_rel->relowner,
@@ -60,7 +61,7 @@ simhash_index_check(PG_FUNCTION_ARGS)
 	guc_level = NewGUCNestLevel();
 	shcompat_restrict_search_path();
 
-	/* not what this backend remembers, but what is there */
+	/* check the index itself, not what this backend remembers */
 	shbt_forget_cache(index);
 	scheme = shbt_get_scheme(index);
 	snapshot = RegisterSnapshot(GetTransactionSnapshot());

@@ -15,7 +15,7 @@
 
 #include "bits/scheme.h"
 
-/* sum over the entries of a tree, the same in whatever order they are met */
+/* a sum over the entries of a tree, independent of their order */
 typedef struct ShInspSum
 {
 	uint64		entries;

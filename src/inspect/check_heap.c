@@ -49,7 +49,7 @@ is_visible(IndexFetchTableData *fetch, TupleTableSlot *slot, Snapshot snapshot, 
 }
 
 /*
- * Every visible row in one table is in another one.
+ * Check that every visible row of one table is in another one.
  */
 static void
 check_subset(Relation heap, Relation index, Snapshot snapshot, const ShBitsScheme *scheme,
@@ -81,10 +81,10 @@ check_subset(Relation heap, Relation index, Snapshot snapshot, const ShBitsSchem
 }
 
 /*
- * All tables hold the same visible rows.
+ * Check that all tables hold the same visible rows.
  *
- * Where the sums agree, they hold the same entries.  Where they do not, rows
- * of transactions that are running, or ended in a crash, may explain it.
+ * If the sums agree, the tables hold the same entries.  If they do not, this
+ * may be due to rows of transactions that are in progress or ended in a crash.
  */
 void
 shinsp_check_same_rows(Relation heap, Relation index, Snapshot snapshot,
@@ -107,7 +107,7 @@ typedef struct HeapCheck
 } HeapCheck;
 
 /*
- * A row that is visible has an entry, which is not marked as dead.
+ * Check that a visible row has an entry, and that it is not marked as dead.
  */
 static void
 check_entry(const HeapCheck *check, int tree, ShBtKey key)
@@ -148,17 +148,17 @@ check_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 }
 
 /*
- * Every row that the snapshot sees is in every table.
+ * Check that every row that the snapshot sees is in every table.
  */
 void
 shinsp_check_heap(Relation heap, Relation index, Snapshot snapshot, const ShBitsScheme *scheme)
 {
-	/* a standby's queries may see what is dead on the primary */
+	/* queries on a standby may see rows that are dead on the primary */
 	HeapCheck	check = {index, scheme,.marks_count = !snapshot->takenDuringRecovery};
 	IndexInfo  *info = BuildIndexInfo(index);
 	TableScanDesc scan = table_beginscan_strat(heap, snapshot, 0, NULL, true, true);
 
-	/* have the scan take the snapshot's view, as a concurrent build does */
+	/* scan with the snapshot, like a concurrent build */
 	info->ii_Concurrent = true;
 	info->ii_Unique = false;
 	info->ii_ExclusionOps = NULL;

@@ -3,10 +3,10 @@
  * check_tree.c
  *	  Verifying the structure of a tree.
  *
- * The levels are walked from the leaves upwards.  A page that the walk met
- * had its downlink before the walk of the level above began, since a split
- * makes both at once; so each page met must be found there.  Downlinks to
- * pages not met belong to later splits, and are followed.
+ * The levels are walked from the leaves upwards.  A page that the walk met had
+ * its downlink before the walk of the level above began, since a split creates
+ * both together.  So each page must be found there.  Downlinks to pages that
+ * the walk did not meet belong to later splits, and are followed.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,7 +26,7 @@
 typedef struct Checker
 {
 	Relation	heap;
-	BlockNumber heap_blocks;	/* it has at least so many */
+	BlockNumber heap_blocks;	/* it has at least this many */
 	Relation	index;
 	const ShBitsScheme *scheme;
 	int			tree;
@@ -37,8 +37,8 @@ typedef struct Checker
 } Checker;
 
 /*
- * Can the table have a row with that TID?  What a TID means is up to the access
- * method of the table, so only that of the server's own is looked into.
+ * Can the table have a row with this TID?  The meaning of a TID is up to the
+ * table access method, so only TIDs of heaps are checked.
  */
 static bool
 is_in_heap(Checker *checker, uint64 tid)
@@ -53,8 +53,8 @@ is_in_heap(Checker *checker, uint64 tid)
 }
 
 /*
- * The entries of a leaf lead to rows that the table can have and lie between
- * its fences, no two are the same, and those that are said to be sorted are.
+ * Check that the entries of a leaf have possible TIDs, lie between its fences,
+ * and are all different, and that its sorted run is sorted.
  */
 static void
 check_leaf(Checker *checker, const ShBtWalk *walk)
@@ -105,7 +105,7 @@ check_leaf(Checker *checker, const ShBtWalk *walk)
 }
 
 /*
- * A page that the level below was not known to have: look at it.
+ * Check a page that the walk of the level below has not met.
  */
 static void
 check_new_child(Checker *checker, const ShBtWalk *walk, ShBtKey low, BlockNumber child)
@@ -124,8 +124,8 @@ check_new_child(Checker *checker, const ShBtWalk *walk, ShBtKey low, BlockNumber
 }
 
 /*
- * The downlinks of an inner page are different, start at its low fence, and
- * lead to the pages of the level below.
+ * Check that the downlinks of an inner page are different, start at its low
+ * fence, and lead to the pages of the level below.
  */
 static void
 check_inner(Checker *checker, const ShBtWalk *walk)
@@ -170,7 +170,7 @@ check_inner(Checker *checker, const ShBtWalk *walk)
 }
 
 /*
- * Walk a level.  Returns whether it is the root's.
+ * Check a level.  Returns whether it is that of the root.
  */
 static bool
 check_level(Checker *checker, int level)

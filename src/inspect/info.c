@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * info.c
- *	  What a simhash index consists of.
+ *	  Statistics of a simhash index.
  *
  *-------------------------------------------------------------------------
  */
@@ -37,7 +37,7 @@ simhash_index_info(PG_FUNCTION_ARGS)
 	shidx_open(PG_GETARG_OID(0), SHIDX_ACCESS_TABLE, &target);
 	index = target.index;
 
-	/* not what this backend remembers, but what is there */
+	/* read the index itself, not what this backend remembers */
 	shbt_forget_cache(index);
 	scheme = shbt_get_scheme(index);
 	shidx_report_pending_options(index, scheme);
@@ -53,7 +53,7 @@ simhash_index_info(PG_FUNCTION_ARGS)
 		Datum		values[INFO_COLUMNS] = {0};
 		bool		nulls[INFO_COLUMNS] = {0};
 
-		/* up to the level whose only page is the root */
+		/* up to the level whose single page is the root */
 		for (bool at_root = false; !at_root; levels++)
 		{
 			shbt_walk_start(&walk, index, tree, levels);

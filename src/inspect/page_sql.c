@@ -3,8 +3,8 @@
  * page_sql.c
  *	  SQL functions that show a page of a simhash index as it is.
  *
- * For superusers and members of pg_read_server_files: what is on a page has
- * passed neither a snapshot nor a policy.
+ * They are for superusers and members of pg_read_server_files, since the
+ * contents of a page are subject neither to a snapshot nor to policies.
  *
  *-------------------------------------------------------------------------
  */
@@ -35,9 +35,9 @@ typedef struct PageCopy
 } PageCopy;
 
 /*
- * Copy the page that arguments 0 and 1 of the calling function name: the index
- * and the number of a block.  Reports an error if there is none, if the page is
- * damaged, or if the current user may not look.
+ * Copy the page given by arguments 0 and 1 of the calling function: the index
+ * and the block number.  Reports an error if there is no such page, if it is
+ * damaged, or if the current user lacks the privileges.
  */
 static void
 copy_page(FunctionCallInfo fcinfo, PageCopy *copy)
@@ -55,7 +55,7 @@ copy_page(FunctionCallInfo fcinfo, PageCopy *copy)
 				 errmsg("index \"%s\" has no block %lld",
 						RelationGetRelationName(target.index), (long long) block)));
 
-	/* not what this backend remembers, but what is there */
+	/* read the index itself, not what this backend remembers */
 	shbt_forget_cache(target.index);
 	copy->scheme = shbt_get_scheme(target.index);
 	copy->block = (BlockNumber) block;
@@ -72,7 +72,7 @@ copy_page(FunctionCallInfo fcinfo, PageCopy *copy)
 }
 
 /*
- * A key, as the values of three columns.  *tid is what the third points to.
+ * Convert a key to the values of three columns.  The third points to *tid.
  */
 static void
 fill_key(ShBtKey key, ItemPointer tid, Datum *values)
@@ -99,8 +99,8 @@ count_dead(Page leaf)
 /*
  * simhash_page_info(index regclass, block bigint) -> record
  *
- * What the header and the special area say; of the metapage, what it has.  An
- * empty page, which an extension that was cut short leaves, is 'new'.  Locks
+ * Shows the header and the special area, or the contents of the metapage.  An
+ * empty page, which remains after an interrupted extension, is 'new'.  Locks
  * the page in share mode while it is copied.
  */
 Datum
@@ -151,7 +151,7 @@ simhash_page_info(PG_FUNCTION_ARGS)
 		fill_key(shbt_page_high(page), &high_tid, &values[11]);
 		memset(&nulls[1], false, 13);
 
-		/* the tree of the null fingerprints is no table */
+		/* the tree of the null fingerprints is not a table */
 		nulls[1] = opaque->tree == copy.scheme->ntables;
 		nulls[5] = nulls[6] = !leaf;
 
@@ -165,8 +165,8 @@ simhash_page_info(PG_FUNCTION_ARGS)
 /*
  * simhash_page_items(index regclass, block bigint) -> a row for each entry
  *
- * Of the metapage, a row for each tree: where its root is.  Locks the page in
- * share mode while it is copied.
+ * For the metapage, there is a row for each tree, with the place of its root.
+ * Locks the page in share mode while it is copied.
  */
 Datum
 simhash_page_items(PG_FUNCTION_ARGS)

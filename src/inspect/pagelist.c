@@ -33,7 +33,7 @@ shinsp_pagelist_add(ShInspPageList *level, ShBtKey low, BlockNumber block)
 }
 
 /*
- * Free the list, which is empty afterwards.
+ * Free the list and make it empty.
  */
 void
 shinsp_pagelist_free(ShInspPageList *level)

@@ -3,8 +3,8 @@
  * scheme_sql.c
  *	  SQL functions that show the tables of a scheme.
  *
- * table_no runs from 0 to C(blocks, distance) - 1, as the tables of a
- * ShBitsScheme do.
+ * table_no runs from 0 to C(blocks, distance) - 1, like the tables of a
+ * ShBitsScheme.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,8 +26,9 @@ PG_FUNCTION_INFO_V1(simhash_blocks);
 PG_FUNCTION_INFO_V1(simhash_first_table);
 
 /*
- * A scheme, kept in *kept for further calls by the same expression, which nearly
- * always name the same one.  Error if it cannot be used.
+ * Make a scheme, and keep it in *kept for further calls of the same
+ * expression, which nearly always have the same arguments.  Reports an error
+ * if it cannot be used.
  */
 static void
 keep_scheme(FmgrInfo *flinfo, ShBitsScheme **kept, int blocks, int distance)
@@ -48,7 +49,7 @@ keep_scheme(FmgrInfo *flinfo, ShBitsScheme **kept, int blocks, int distance)
 }
 
 /*
- * The scheme that an argument of the calling function and the next one name:
+ * The scheme given by an argument of the calling function and the next one:
  * blocks and distance.
  */
 static const ShBitsScheme *
@@ -62,8 +63,8 @@ get_scheme(FunctionCallInfo fcinfo, int arg)
 }
 
 /*
- * The table that arguments 1 to 3 of the calling function name: blocks,
- * distance and table_no.  Error if there is none.
+ * The table given by arguments 1 to 3 of the calling function: blocks,
+ * distance and table_no.  Reports an error if there is none.
  */
 static const ShBitsTable *
 get_table(FunctionCallInfo fcinfo)
@@ -133,18 +134,18 @@ simhash_tables(PG_FUNCTION_ARGS)
 }
 
 /*
- * Of a call of simhash_blocks in an expression.  What it takes to make a row is
- * kept from one fingerprint to the next; so this is not a FuncCallContext, which
- * is made anew for each.
+ * State of a call of simhash_blocks in an expression.  What is needed to make
+ * rows is kept from one fingerprint to the next, so this is not in the
+ * FuncCallContext, which is new for each.
  */
 typedef struct BlocksCall
 {
 	TupleDesc	desc;
 	ShBitsScheme *scheme;
-	int			next;			/* table; 0 if no fingerprint is in work */
+	int			next;			/* table; 0 if no fingerprint is in progress */
 } BlocksCall;
 
-/* The rest of the rows is not wanted. */
+/* callback: the remaining rows are not wanted */
 static void
 stop_blocks(Datum arg)
 {
@@ -168,8 +169,9 @@ make_blocks_call(FunctionCallInfo fcinfo)
  * simhash_blocks(fp simhash, blocks int, distance int) -> the prefix that each
  * table of the scheme gives the fingerprint.
  *
- * It is a number from 0 on, but for the only table of a scheme for distance 0,
- * whose prefix is the whole fingerprint: of 64 bits the first is the sign.
+ * A prefix is a number >= 0, except for the single table of a scheme for
+ * distance 0, whose prefix is the whole fingerprint: there the first of 64
+ * bits is the sign.
  */
 Datum
 simhash_blocks(PG_FUNCTION_ARGS)
@@ -209,7 +211,7 @@ simhash_blocks(PG_FUNCTION_ARGS)
 
 /*
  * simhash_first_table(a simhash, b simhash, blocks int, distance int) -> the
- * first table of the scheme that gives both one and the same prefix, or null.
+ * first table of the scheme in which both have the same prefix, or null.
  */
 Datum
 simhash_first_table(PG_FUNCTION_ARGS)

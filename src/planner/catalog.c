@@ -1,13 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * catalog.c
- *	  Find the extension's own database objects.
+ *	  Finding the extension's own database objects.
  *
- * Planner support builds calls of functions of ours, so it needs their OIDs.
- * A name looked up over search_path could find nothing, or another object.
- * The server tells a support function one OID that is certain: the support
- * function's own.  That one is a member of the extension; the others are in
- * the same schema, since the extension is relocatable, and are members too.
+ * Planner support builds calls of the extension's functions, so it needs their
+ * OIDs.  A name looked up over search_path could find nothing, or another
+ * object.  The server tells a support function one OID that is certain: the
+ * support function's own.  That one is a member of the extension; the others
+ * are in the same schema, since the extension is relocatable, and are members
+ * too.
  *
  * The OIDs are kept for the rest of the session, until the server reports a
  * change of a function, an operator or a type: the extension may be dropped,
@@ -45,7 +46,7 @@ invalidate(Datum arg, int cacheid, uint32 hashvalue)
 }
 
 /*
- * The object, if it is a member of the extension, else InvalidOid.
+ * The object, if it is a member of the extension; otherwise InvalidOid.
  */
 static Oid
 member_of(Oid extension, Oid classid, Oid objectid)

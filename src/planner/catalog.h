@@ -22,7 +22,7 @@ typedef struct ShPlanCatalog
 	Oid			distance_type;
 	Oid			ball_type;
 
-	/* functions that planner support recognises or calls */
+	/* functions that planner support recognizes or calls */
 	Oid			hamming;
 	Oid			order_distance; /* of operator <~~> */
 	Oid			within;			/* simhash_within */

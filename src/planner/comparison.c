@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * comparison.c
- *	  Simplify comparisons of a distance with a number.
+ *	  Simplifying comparisons of a distance with a number.
  *
- * They are operators of ours, so that we are asked about them.  None is left
- * in a plan if we can help it:
+ * They are our own operators, so that the planner calls our support functions
+ * for them.  As far as possible, none of them is left in a plan:
  *
  * - A call of hamming() that is compared becomes a call of simhash_within(),
  *	 which can be an index condition:
@@ -15,14 +15,14 @@
  *		d > r		not within(r)
  *		d = r		within(r) and not within(r - 1)
  *
- *	 For an r that is no integer these are rounded by simhash_radius().
+ *	 If r is not an integer, simhash_radius() rounds it.
  *
- *	 If there is an index on the distance itself, it is compared as below, too,
- *	 unless there is one on the comparison.
+ *	 If there is an index on the distance itself, the comparison below is
+ *	 added, unless there is an index on the comparison.
  *
- * - Any other distance is a number like others, and is compared by the
- *	 server's own operator, with which it can be joined, hashed, found in a
- *	 btree and pruned by.
+ * - Any other distance is an ordinary number, and is compared by the server's
+ *	 own operator, so that btree indexes, hash and merge joins, and partition
+ *	 pruning can be used.
  *
  * Both are exact, for nulls and for every bound.
  *
@@ -56,7 +56,7 @@ typedef struct Comparison
 } Comparison;
 
 /*
- * Take the call of a comparison apart.
+ * Analyze the call of a comparison.
  *
  * Returns false if the function is not one of ours.
  */
@@ -107,8 +107,8 @@ get_comparison(const ShPlanCatalog *catalog, FuncExpr *call, Comparison *c)
 }
 
 /*
- * The arguments of hamming(), if that is what the node calls, or what a call
- * of it has become, else NIL.
+ * The arguments of hamming(), if the node calls it, or is what such a call has
+ * become; otherwise NIL.
  */
 static List *
 get_hamming_args(const ShPlanCatalog *catalog, Node *node)
@@ -140,8 +140,8 @@ get_hamming_args(const ShPlanCatalog *catalog, Node *node)
 }
 
 /*
- * A distance as an int4, without any relabelling that is not needed, as in all
- * that the planner simplifies itself.
+ * A distance as an int4, without unnecessary RelabelType nodes, as in
+ * expressions that the planner itself simplifies.
  */
 static Expr *
 make_integer(Node *distance)
@@ -170,11 +170,11 @@ radius_function(const ShPlanCatalog *catalog, Oid type)
 }
 
 /*
- * An int4 expression for the radius whose distances are <= bound, or < bound
- * if strict; null if and only if the bound is null.  A constant if the bound
- * is one.
+ * Make an int4 expression for the radius that contains the distances <= bound,
+ * or < bound if strict.  It is null if and only if the bound is null, and a
+ * constant if the bound is a constant.
  *
- * Returns NULL if the bound's type cannot be one.
+ * Returns NULL if the type of the bound is not supported.
  */
 static Expr *
 make_radius(const ShPlanCatalog *catalog, Node *bound, Oid type, bool strict)
@@ -270,7 +270,7 @@ make_equal(PlannerInfo *root, const ShPlanCatalog *catalog,
 		int32		r = DatumGetInt32(((Const *) radius)->constvalue);
 		int32		s = DatumGetInt32(((Const *) smaller)->constvalue);
 
-		/* no distance equals the bound: an empty ball keeps the nulls right */
+		/* no distance equals the bound; an empty ball gives the right nulls */
 		if (r == s)
 			return make_within(catalog, fingerprints,
 							   (Expr *) makeConst(INT4OID, -1, InvalidOid,
@@ -287,8 +287,8 @@ make_equal(PlannerInfo *root, const ShPlanCatalog *catalog,
 }
 
 /*
- * The comparison as one of simhash_within, if the operand on that side is a
- * call of hamming, else NULL.
+ * Turn the comparison into simhash_within, if the operand on the given side is
+ * a call of hamming; otherwise NULL.
  */
 static Expr *
 make_near_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
@@ -305,7 +305,7 @@ make_near_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
 		return NULL;
 	fingerprints = get_hamming_args(catalog, c->operands[side]);
 
-	/* no index could be used with these, and they must not be moved */
+	/* an index could not be used with these, and they must not be moved */
 	if (fingerprints == NIL ||
 		contain_volatile_functions((Node *) fingerprints))
 		return NULL;
@@ -327,8 +327,8 @@ make_near_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
 }
 
 /*
- * The comparison by the server's own operator.  If bare, distances keep their
- * type, which to the server is as good.
+ * Make the comparison by the server's own operator.  If bare, distances keep
+ * their type, which the operator accepts as well.
  */
 static Expr *
 make_plain_comparison(const ShPlanCatalog *catalog, const Comparison *c,
@@ -395,8 +395,8 @@ is_indexed_distance(PlannerInfo *root, const Comparison *c, int side)
 /*
  * Simplify the call of a comparison with a distance.
  *
- * root is the query level that it stands in, or NULL.  Returns NULL if the
- * server is to do with it what it does with others.
+ * root is its query level, or NULL.  Returns NULL if the server should treat
+ * it like any other function.
  */
 Node *
 shplan_simplify_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
@@ -416,7 +416,7 @@ shplan_simplify_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
 	if (rewriting == SHPLAN_NO_REWRITING)
 		return (Node *) copyObject(call);
 
-	/* of two distances, rather the one that is bounded from above */
+	/* of two distances, prefer the one that is bounded from above */
 	side = c.strategy <= BTEqualStrategyNumber ? 0 : 1;
 	if (rewriting >= SHPLAN_OWN_FUNCTIONS)
 	{

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * comparison.h
- *	  Simplify comparisons of a distance with a number.
+ *	  Simplifying comparisons of a distance with a number.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * expression_index.c
- *	  Is an expression indexed, or partitioned by?
+ *	  Checking whether an expression is indexed, or is a partition key.
  *
- * Simplification goes before the planner looks at tables, so this looks at
- * them itself.  It is asked about distances only, which few tables have an
- * index on: for most it reads the list of indexes, and their catalog entries.
+ * Expressions are simplified before the planner reads the catalogs for the
+ * tables, so this does it itself.  It is used for distances only, on which few
+ * tables have an index.  For most tables it reads just the list of indexes and
+ * their catalog entries.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,7 +27,7 @@
 #include "planner/expression_index.h"
 
 /*
- * Is the expression in the list, but for a relabelling of its type?
+ * Is the expression in the list, ignoring RelabelType nodes?
  */
 static bool
 contains_expression(List *list, Node *expr)
@@ -59,15 +60,16 @@ has_expressions(Oid index)
 }
 
 /*
- * Has the table that the expression is computed from an index on it, or is it
- * partitioned by it?
+ * Does the table of the expression have an index on it, or is it partitioned
+ * by it?
  *
- * root is the query level that the expression stands in, or NULL.  The table
- * must be locked, as those of a query are while it is planned.
+ * root is the query level of the expression, or NULL.  The table must be
+ * locked, as the tables of a query are during planning.
  *
- * The planner passes the level above for the WHERE clause of an EXISTS that it
- * tries to hash, and that of the query for a constraint of a table, so that
- * the table found may be another, or none.  That costs a plan, but no result.
+ * For the WHERE clause of an EXISTS that the planner tries to hash, it passes
+ * the level above, and for a table constraint, the level of the query.  So the
+ * table found may be another one, or none.  That may lead to a worse plan, but
+ * not to a wrong result.
  */
 bool
 shplan_is_indexed(PlannerInfo *root, Node *expr)
@@ -87,7 +89,7 @@ shplan_is_indexed(PlannerInfo *root, Node *expr)
 	if (rte->rtekind != RTE_RELATION)
 		return false;
 
-	/* as it is in the relation cache */
+	/* as in the relation cache */
 	while (IsA(expr, RelabelType))
 		expr = (Node *) ((RelabelType *) expr)->arg;
 	expr = copyObject(expr);

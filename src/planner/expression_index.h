@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * expression_index.h
- *	  Is an expression indexed, or partitioned by?
+ *	  Checking whether an expression is indexed, or is a partition key.
  *
  *-------------------------------------------------------------------------
  */

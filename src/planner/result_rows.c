@@ -5,9 +5,9 @@
  *	  arrays return.
  *
  * The numbers are those of a join of the same rows by the same distance
- * (selectivity.c), so that a query gets one estimate whichever way it is
- * written.  Where the size of an index or array is not known the function's
- * own ROWS counts.
+ * (selectivity.c), so that a query gets the same estimate no matter how it is
+ * written.  If the size of an index or array is not known, the function's ROWS
+ * is used.
  *
  *-------------------------------------------------------------------------
  */
@@ -43,7 +43,7 @@ PG_FUNCTION_INFO_V1(simhash_rows_support);
 /* in place of a number of rows */
 #define UNKNOWN_ROWS	(-1.0)
 
-/* what the server takes for the length of an array of which it knows nothing */
+/* the server's assumption for the length of an unknown array */
 #define UNKNOWN_ARRAY_LENGTH	10
 
 /* A call that is being planned. */
@@ -57,15 +57,15 @@ typedef struct Call
 typedef struct RowSet
 {
 	double		rows;
-	int			distance;		/* that counts if the call has none */
+	int			distance;		/* used if the call has none */
 	ShPlanValueStats stats;
 } RowSet;
 
 /*
- * An argument, as far as its value is known now.
+ * An argument, as far as its value is known at plan time.
  *
- * Functions in it are not called: they could fail, or take long, and what they
- * return might be different when the query is executed.
+ * Functions in it are not called: they could fail or take long, and might
+ * return something else when the query is executed.
  */
 static Node *
 get_arg(const Call *call, int arg)
@@ -92,8 +92,8 @@ get_integer(const Call *call, int arg, int *value)
 }
 
 /*
- * Rows that an index had when they were last counted; 0 if it is not there.  A
- * partitioned one has those of its partitions.
+ * The rows of an index when they were last counted; 0 if it does not exist.  A
+ * partitioned index has those of its partitions.
  */
 static double
 index_rows(Oid index)
@@ -139,11 +139,11 @@ index_distance(HeapTuple class_tuple)
 }
 
 /*
- * May the current user know what ANALYZE has found in a column of an index, or in
- * all of the table if it is an expression?
+ * May the current user see the statistics of a column of an index, or of the
+ * whole table if it is an expression?
  *
- * The server refuses EXPLAIN for tables that a query names if the user may not read
- * them, but of this one it does not know.
+ * The server rejects EXPLAIN if the user may not read a table in the query,
+ * but it does not know about this table.
  */
 static bool
 may_see_stats(Oid table, AttrNumber column)
@@ -158,8 +158,9 @@ may_see_stats(Oid table, AttrNumber column)
 }
 
 /*
- * Take what is known about the fingerprints of an index, its last column.  One
- * without rows was probably built before there were any, and not counted since.
+ * Load what is known about the fingerprints of an index, its last column.  An
+ * index without rows was probably built before there were any, and has not
+ * been counted since.
  */
 static bool
 load_index(const ShPlanCatalog *catalog, Oid index, RowSet *set)
@@ -181,7 +182,7 @@ load_index(const ShPlanCatalog *catalog, Oid index, RowSet *set)
 			set->rows = index_rows(index);
 		if (set->rows > 0)
 		{
-			/* ANALYZE keeps what it knows of an expression with the index */
+			/* statistics of an expression are stored with the index */
 			if (column == 0)
 				shplan_load_column_stats(catalog, index, key + 1, partitioned,
 										 set->rows, &set->stats);
@@ -198,8 +199,8 @@ load_index(const ShPlanCatalog *catalog, Oid index, RowSet *set)
 }
 
 /*
- * The plan of a subquery that makes an argument, or NULL; *kind is set to what
- * is made of its rows.
+ * The plan of a subquery that is an argument, or NULL.  Sets *kind to the kind
+ * of sublink.
  */
 static Plan *
 get_subplan(const Call *call, Node *node, SubLinkType *kind)
@@ -231,9 +232,9 @@ get_subplan(const Call *call, Node *node, SubLinkType *kind)
 }
 
 /*
- * The number of rows that an array is made of, if it comes from a subquery: all
- * those of ARRAY(SELECT ...), or those that an aggregate, such as array_agg, has
- * for each row that it returns.
+ * The number of elements of an array that comes from a subquery: all rows of
+ * ARRAY(SELECT ...), or the input rows of an aggregate such as array_agg for
+ * each of its result rows.
  */
 static double
 subquery_length(const Call *call, Node *node)
@@ -251,9 +252,8 @@ subquery_length(const Call *call, Node *node)
 		return UNKNOWN_ROWS;
 
 	/*
-	 * It may be made of what parallel workers have aggregated, of their
-	 * shares of the rows.  The leader has what the server reckons that it has
-	 * time for.
+	 * The input may be partial aggregates of parallel workers, each over its
+	 * share of the rows.  The leader's share is what the server assumes.
 	 */
 	groups = Max(plan->plan_rows, 1.0);
 	while (outerPlan(plan) != NULL)
@@ -306,8 +306,8 @@ array_length(const Call *call, int arg)
 }
 
 /*
- * Find out about an argument that is an index or an array.  Returns false if its
- * size is not known; else the caller must call shplan_free_stats.
+ * Load an argument that is an index or an array.  Returns false if its size is
+ * not known; otherwise the caller must call shplan_free_stats.
  */
 static bool
 load_set(const ShPlanCatalog *catalog, const Call *call, int arg, RowSet *set)
@@ -345,16 +345,17 @@ get_radius(const Call *call, int arg, const RowSet *set)
 	return Min(Max(radius, 0), SHBITS_WIDTH);
 }
 
-/* what a function returns of the pairs within one set */
+/* what a function returns for the pairs within one set */
 typedef enum PairResult
 {
 	EACH_PAIR,
 	NEAR_ROWS,					/* rows that are in a pair */
-	FURTHER_ROWS				/* these, but for one of each cluster */
+	FURTHER_ROWS				/* the same, except for one row of each
+								 * cluster */
 } PairResult;
 
 /*
- * Rows that are returned for the pairs of a set within a radius.
+ * The number of rows returned for the pairs of a set within a radius.
  */
 static double
 rows_within(RowSet *set, int radius, PairResult result)
@@ -369,14 +370,13 @@ rows_within(RowSet *set, int radius, PairResult result)
 	if (rows < 1)
 		return 0;
 
-	/* each row is near itself: how many others are near one, on average */
+	/* each row is near itself; how many others are near it, on average */
 	others = Max(set->rows * set->rows * share / rows - 1, 0);
 	if (result == EACH_PAIR)
 		return rows * others / 2;
 
 	/*
-	 * the share of the rows that have any, as of those that have a join
-	 * partner
+	 * the share of the rows with any such row, like rows with a join partner
 	 */
 	near = Max(set->rows * set->rows * cluster_share / rows - 1, 0);
 	near = Min(near, SHPLAN_UNKNOWN_MATCH) +
@@ -385,7 +385,7 @@ rows_within(RowSet *set, int radius, PairResult result)
 	if (result == NEAR_ROWS || near <= 0)
 		return rows * near;
 
-	/* and so how many rows a cluster has: these, and as many others each has */
+	/* hence the rows of a cluster: one of these, and the others near it */
 	size = 1 + others / near;
 	return rows * Max(near * (1 - 1 / size), 1 - set->stats.ndistinct / rows);
 }
@@ -417,7 +417,7 @@ estimate_one_set(const ShPlanCatalog *catalog, const Call *call, PairResult resu
 	rows = rows_within(&set, radius, result);
 	shplan_free_stats(&set.stats);
 
-	/* an array by one table: (..., blocks, table_no) */
+	/* an array with one table: (..., blocks, table_no) */
 	if (list_length(call->args) == 4 && get_integer(call, 3, &table))
 		rows /= count_tables(get_integer(call, 2, &blocks) ? blocks : radius + 1, radius);
 	return rows;
@@ -470,8 +470,9 @@ estimate_matches(const ShPlanCatalog *catalog, const Call *call)
 }
 
 /*
- * Of pairs (a array, b array).  A chain has one member more than it has pairs,
- * pairs that have nothing in common twice as many, and a dense cluster less.
+ * Estimate a call with pairs (a array, b array).  A chain has one member more
+ * than it has pairs, separate pairs have twice as many members, and a dense
+ * cluster has fewer.
  */
 static double
 estimate_components(const ShPlanCatalog *catalog, const Call *call)
@@ -494,7 +495,8 @@ estimate_blocks(const ShPlanCatalog *catalog, const Call *call)
 }
 
 /*
- * Estimate a call of one of our functions by its name; UNKNOWN_ROWS of any other.
+ * Estimate a call of one of our functions, by name; UNKNOWN_ROWS for any
+ * other.
  */
 static double
 estimate_rows(const ShPlanCatalog *catalog, Oid function, const Call *call)
@@ -523,7 +525,7 @@ estimate_rows(const ShPlanCatalog *catalog, Oid function, const Call *call)
 		return UNKNOWN_ROWS;
 	proc = (Form_pg_proc) GETSTRUCT(tuple);
 
-	/* as of comparisons: see get_comparison */
+	/* as for comparisons: see get_comparison */
 	if (proc->pronamespace == catalog->schema && proc->prosupport == catalog->rows_support)
 	{
 		for (int i = 0; i < lengthof(functions); i++)

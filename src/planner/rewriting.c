@@ -6,20 +6,21 @@
  * Above a grouping step an expression that equals a grouping expression is
  * not computed; its value is taken from the group, and is null in a grouping
  * set that lacks it.  The planner finds such expressions by comparing trees.
- * If we replaced one it would be computed from columns that need not be null;
- * and if we made one it would be taken from the group where it should not be.
+ * If we replaced one, it would be computed from columns that need not be null.
+ * If we created one, it would be taken from the group where it should not be.
  *
- * With a plain GROUP BY both give the same value.  With grouping sets they
- * do not, and nobody tells us which clause an expression stands in.  So there
- * we only rewrite what cannot contain, nor become, a grouping expression.
+ * With a plain GROUP BY both give the same value.  With grouping sets they do
+ * not, and a support function is not told which clause an expression is part
+ * of.  So at such a level we only rewrite expressions that can neither contain
+ * nor become a grouping expression.
  *
- * What makes the least difference is to put the server's own comparison in the
- * place of one of ours, with operands that are left as they are, down to their
- * type: nobody can write that, so it cannot become a grouping expression.  It
- * is allowed unless a grouping expression has such a comparison in it; without
- * it, a FULL JOIN on distances would be an error.  Since 18 it always is, as the
- * parser puts variables in the place of grouping expressions: so none can be
- * replaced, though one can still be made.
+ * The smallest change is to replace one of our comparisons by the server's own,
+ * with operands that keep even their type.  Users cannot write that, so it
+ * cannot become a grouping expression.  It is allowed unless a grouping
+ * expression contains such a comparison; without it, a FULL JOIN on distances
+ * would be an error.  Since 18 it is always allowed, because the parser replaces
+ * grouping expressions by variables: so none can be replaced by us, though one
+ * can still be created.
  *
  *-------------------------------------------------------------------------
  */
@@ -43,8 +44,8 @@ is_not_built_in(Oid funcid, void *context)
 }
 
 /*
- * Could the expression call a function of ours?  A function of somebody else
- * may be inlined, and call one then.
+ * Could the expression call one of our functions?  Any function that is not
+ * built in may be inlined, and then call one.
  */
 static bool
 may_call_ours(Node *node, void *context)
@@ -96,10 +97,10 @@ may_compare_distances(Node *node, void *context)
 }
 
 /*
- * Which rewriting the level of the query allows that is being simplified.
+ * Which rewriting is allowed at the query level that is being simplified.
  *
- * root is what a support function is told; NULL stands for an expression
- * outside of a query, such as that of an index or a constraint.
+ * root is that of the support request.  NULL stands for an expression outside
+ * of a query, such as that of an index or a constraint.
  */
 ShPlanRewriting
 shplan_rewriting(PlannerInfo *root, const ShPlanCatalog *catalog)
@@ -119,13 +120,14 @@ shplan_rewriting(PlannerInfo *root, const ShPlanCatalog *catalog)
 		Node	   *expr = shcompat_grouping_expression(parse,
 														(Node *) tle->expr);
 
-		/* no rewriting replaces or makes these */
+		/* no rewriting replaces or creates these */
 		if (IsA(expr, Var) || IsA(expr, PlaceHolderVar))
 			continue;
 
 		/*
-		 * Of what is left only operators of the server can be made, and only
-		 * a relabelling of a type, or what becomes one, can be replaced.
+		 * Of the remaining rewritings, only the server's operators can be
+		 * created, and only a RelabelType, or what becomes one, can be
+		 * replaced.
 		 */
 		if (!shcompat_groups_by_variables(parse) &&
 			may_compare_distances(expr, unconstify(ShPlanCatalog *, catalog)))

@@ -14,14 +14,14 @@
 
 #include "planner/catalog.h"
 
-/* Which expressions may take the place of others; each includes those before */
+/* Which expressions may replace others; each value includes those before it */
 typedef enum ShPlanRewriting
 {
 	SHPLAN_NO_REWRITING,
-	SHPLAN_BARE_COMPARISONS,	/* comparisons of the server, of operands that
-								 * keep the type of a distance */
-	SHPLAN_OWN_FUNCTIONS,		/* calls of functions of ours */
-	SHPLAN_ANY_REWRITING		/* operators of the server, too */
+	SHPLAN_BARE_COMPARISONS,	/* the server's comparisons, with operands
+								 * that keep the type of a distance */
+	SHPLAN_OWN_FUNCTIONS,		/* calls of our functions */
+	SHPLAN_ANY_REWRITING		/* also operators of the server */
 } ShPlanRewriting;
 
 extern ShPlanRewriting shplan_rewriting(PlannerInfo *root,

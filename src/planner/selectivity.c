@@ -1,23 +1,24 @@
 /*-------------------------------------------------------------------------
  *
  * selectivity.c
- *	  Estimate how many fingerprints lie within a radius of another.
+ *	  Estimating how many fingerprints lie within a radius of another.
  *
- * Fingerprints come in clusters: copies, and versions that differ in few
- * bits.  All that do not belong to one cluster are as good as random to each
- * other.  So the share of a column's rows within a radius of a centre is the
+ * Fingerprints come in clusters: copies, and versions that differ in few bits.
+ * Fingerprints of different clusters are effectively random relative to each
+ * other.  So the share of a column's rows within a radius of a center is the
  * sum of
  *
- * - the share of random fingerprints that would be: the binomial
+ * - the share of random fingerprints within it: the binomial
  *	 distribution, 2e-15 for radius 3, 1e-3 for 20, 0.55 for 32;
  *
- * - the centre's own cluster: as many rows as hold the average value, times a
- *	 factor that grows with the radius for those that differ by some bits.
+ * - the center's own cluster: as many rows as have the average value, times a
+ *	 factor for those that differ in some bits, which grows with the radius.
  *
- * Where ANALYZE has left values of the column, those that a constant centre
- * is compared with replace the model for the share of rows they stand for.
+ * If there are statistics of the column, a constant center is compared with
+ * their values, which replaces the model for the share of rows that they stand
+ * for.
  *
- * There is no default in percent anywhere: of a large table that would be
+ * No default percentage is used anywhere.  In a large table it would mean
  * thousands of rows, and the planner would not use an index for a join or a
  * generic plan, where the right number is one or two.
  *
@@ -46,15 +47,15 @@
 #include "planner/selectivity.h"
 #include "type/simhash.h"
 
-/* distinct fingerprints assumed where not even a table's size is known */
+/* distinct fingerprints assumed if not even the size of the table is known */
 #define UNKNOWN_NDISTINCT	10000.0
 
-/* most common values of each side that a join compares with one another */
+/* the most MCVs of each side that are compared for a join */
 #define MAX_JOIN_MCVS		250
 
 /*
- * If by the model a histogram should have that many values within the radius,
- * the number it has is trusted more than the model.
+ * If the model predicts at least this many histogram values within the radius,
+ * the actual number is trusted more than the model.
  */
 #define MEANINGFUL_HITS		5.0
 
@@ -70,7 +71,7 @@ PG_FUNCTION_INFO_V1(simhash_sel);
 PG_FUNCTION_INFO_V1(simhash_joinsel);
 
 /*
- * The share of random fingerprints within the radius of any one.
+ * The share of random fingerprints within the radius of a given one.
  */
 static double
 random_share(int radius)
@@ -79,13 +80,13 @@ random_share(int radius)
 }
 
 /*
- * How many times as many rows lie within the radius as equal the centre.
+ * The number of rows within the radius, relative to those equal to the center.
  *
- * Among a million mixed fingerprints, where a sixth of the draws made a
- * cluster whose members differ in 0 to 4 bits, a row has on average half a
- * row beside itself within 3 bits.  Text that is copied whole has fewer, text
- * that lives in many versions has more; a quarter a bit is in between, and
- * never far off.
+ * Among a million mixed fingerprints, of which a sixth of the draws made a
+ * cluster whose members differ in 0 to 4 bits, a row has on average half
+ * another row within 3 bits.  Texts that are copied verbatim have fewer, and
+ * texts with many versions have more.  A quarter for each bit is in between,
+ * and never far off.
  */
 static double
 near_factor(int radius)
@@ -94,8 +95,8 @@ near_factor(int radius)
 }
 
 /*
- * The value of a constant fingerprint, or false.  Works for a bigint, too,
- * whose bits are the same.
+ * Get the value of a constant fingerprint; false if it is none.  This also
+ * works for a bigint, whose bits are the same.
  */
 static bool
 get_const_fingerprint(const ShPlanCatalog *catalog, Node *node, uint64 *value)
@@ -119,9 +120,9 @@ is_null_const(Node *node)
 }
 
 /*
- * The radius of an operator between two fingerprints, such as % or one that a
- * user made: its strategy number in an operator family of the access method
- * is the radius plus one.
+ * The radius of an operator between two fingerprints, such as % or a
+ * user-defined one: its strategy number in an operator family of the access
+ * method is the radius plus one.
  */
 static int
 get_operator_radius(const ShPlanCatalog *catalog, Oid operator)
@@ -147,11 +148,11 @@ get_operator_radius(const ShPlanCatalog *catalog, Oid operator)
 }
 
 /*
- * Take a clause apart, whichever of our functions it calls; operator is
- * InvalidOid if it is not written as an operator.
+ * Analyze a clause that calls any of our functions.  operator is InvalidOid if
+ * it is not written as an operator.
  *
- * The operands are as they stand, except that a ball is replaced by its
- * centre if that can be seen.
+ * The operands are those of the clause, except that a ball is replaced by its
+ * center if that is known.
  */
 static void
 analyze_clause(PlannerInfo *root, const ShPlanCatalog *catalog, Oid operator,
@@ -235,7 +236,7 @@ get_values(const ShPlanCatalog *catalog, VariableStatData *vardata,
 }
 
 /*
- * Collect what ANALYZE has left of the values, but for their number.
+ * Collect the statistics of the values, except for their number.
  */
 static void
 load_values(const ShPlanCatalog *catalog, Oid funcid, ShPlanValueStats *stats)
@@ -268,7 +269,7 @@ load_values(const ShPlanCatalog *catalog, Oid funcid, ShPlanValueStats *stats)
 
 /*
  * Collect what is known about the operand in stats->vardata, which the caller
- * has set.  Ends with shplan_free_stats.
+ * has set.  Release with shplan_free_stats.
  */
 static void
 load_stats(const ShPlanCatalog *catalog, Oid funcid, ShPlanValueStats *stats)
@@ -278,7 +279,7 @@ load_stats(const ShPlanCatalog *catalog, Oid funcid, ShPlanValueStats *stats)
 
 	load_values(catalog, funcid, stats);
 
-	/* without statistics, all values are taken to be distinct */
+	/* without statistics, all values are assumed to be distinct */
 	stats->ndistinct = get_variable_numdistinct(vardata, &isdefault);
 	if (isdefault)
 		stats->ndistinct = vardata->rel ? Max(vardata->rel->tuples, 1.0) : 0;
@@ -286,9 +287,10 @@ load_stats(const ShPlanCatalog *catalog, Oid funcid, ShPlanValueStats *stats)
 
 /*
  * Collect what is known about a column of a relation that need not be part of
- * the query, and has that many rows.  Ends with shplan_free_stats.
+ * the query, and has the given number of rows.  Release with
+ * shplan_free_stats.
  *
- * The caller must have found out that the user may read it.
+ * The caller must have checked that the user may read it.
  */
 void
 shplan_load_column_stats(const ShPlanCatalog *catalog, Oid relation,
@@ -312,8 +314,8 @@ shplan_load_column_stats(const ShPlanCatalog *catalog, Oid relation,
 }
 
 /*
- * What is known about a set of that many values, none of them null: that they
- * differ.  Ends with shplan_free_stats.
+ * Set what is known about a set of the given number of non-null values: that
+ * they differ.  Release with shplan_free_stats.
  */
 void
 shplan_set_stats(double values, ShPlanValueStats *stats)
@@ -332,7 +334,7 @@ shplan_free_stats(ShPlanValueStats *stats)
 }
 
 /*
- * The share of a column's rows within the radius of a known centre.
+ * The share of a column's rows within the radius of a known center.
  */
 static double
 known_centre_share(const ShPlanCatalog *catalog, Oid funcid,
@@ -351,7 +353,7 @@ known_centre_share(const ShPlanCatalog *catalog, Oid funcid,
 			found += stats->mcv.numbers[i];
 	}
 
-	/* the rows that hold none of the most common values */
+	/* the rows that have none of the most common values */
 	rest = stats->notnull - stats->mcv_share;
 	rest_values = stats->ndistinct - stats->mcv.nvalues;
 	if (rest <= 0)
@@ -360,10 +362,10 @@ known_centre_share(const ShPlanCatalog *catalog, Oid funcid,
 	model = random_share(radius) + near_factor(radius) / Max(rest_values, 1.0);
 
 	/*
-	 * The histogram is a sample of these rows.  Where the model expects only
-	 * few of its values within the radius, a single one says nothing: people
-	 * look up fingerprints that they have, and this may be the very one. More
-	 * than one tell of a dense region that the model does not know.
+	 * The histogram is a sample of these rows.  If the model expects only a
+	 * few of its values within the radius, a single one means nothing: people
+	 * look up fingerprints that they have, and this may be the very one.
+	 * More than one indicate a dense region that the model does not know.
 	 */
 	if (get_values(catalog, &stats->vardata, funcid,
 				   STATISTIC_KIND_HISTOGRAM, ATTSTATSSLOT_VALUES, &histogram))
@@ -387,8 +389,8 @@ known_centre_share(const ShPlanCatalog *catalog, Oid funcid,
 }
 
 /*
- * The share of a column's rows within the radius of a centre that is not
- * known, but is assumed to have a cluster, of average size, in the column.
+ * The share of a column's rows within the radius of an unknown center, which
+ * is assumed to have a cluster of average size in the column.
  */
 static double
 unknown_centre_share(ShPlanValueStats *stats, int radius)
@@ -405,7 +407,7 @@ unknown_centre_share(ShPlanValueStats *stats, int radius)
  * The share of all pairs of rows, one of each side, that lie within the
  * radius of each other.
  *
- * *cluster_share is set to the part of it that is not due to chance.
+ * Sets *cluster_share to the part of it that is not due to chance.
  */
 double
 shplan_pair_share(ShPlanValueStats *left, ShPlanValueStats *right, int radius,
@@ -439,8 +441,8 @@ shplan_pair_share(ShPlanValueStats *left, ShPlanValueStats *right, int radius,
 	}
 
 	/*
-	 * All other pairs.  As for an equality, each value of the side with fewer
-	 * of them is assumed to have its cluster on the other side.
+	 * All other pairs.  As for equality, each value of the side with fewer
+	 * values is assumed to have its cluster on the other side.
 	 */
 	rest = Max(all - left_share * right_share, 0);
 	*cluster_share = Min(all, found + rest * near_factor(radius) / ndistinct);
@@ -448,7 +450,7 @@ shplan_pair_share(ShPlanValueStats *left, ShPlanValueStats *right, int radius,
 }
 
 /*
- * Number of rows that the right-hand side of a semijoin or antijoin has.
+ * The number of rows of the right-hand side of a semijoin or antijoin.
  */
 static double
 righthand_rows(PlannerInfo *root, SpecialJoinInfo *sjinfo)
@@ -465,9 +467,9 @@ righthand_rows(PlannerInfo *root, SpecialJoinInfo *sjinfo)
 }
 
 /*
- * Selectivity of a clause that restricts one relation; where varRelid is not
- * 0, of a join clause whose other relations are taken to be known.  operator
- * is InvalidOid if the clause calls the function by its name.
+ * The selectivity of a clause that restricts one relation or, if varRelid is
+ * not 0, of a join clause whose other relations are taken to be known.
+ * operator is InvalidOid if the clause calls the function by name.
  */
 Selectivity
 shplan_restriction_selectivity(PlannerInfo *root,
@@ -490,7 +492,9 @@ shplan_restriction_selectivity(PlannerInfo *root,
 
 	if (stats[0].vardata.rel && stats[1].vardata.rel)
 	{
-		/* two columns of one row: taken to be independent of each other */
+		/*
+		 * two columns of one row are assumed to be independent of each other
+		 */
 		double		cluster_share;
 
 		result = shplan_pair_share(&stats[0], &stats[1], clause.radius,
@@ -524,8 +528,8 @@ shplan_restriction_selectivity(PlannerInfo *root,
 }
 
 /*
- * Selectivity of a clause that joins relations: of all pairs of rows, or, for
- * a semijoin or antijoin, of the rows of the left-hand side.
+ * The selectivity of a clause that joins relations: among all pairs of rows
+ * or, for a semijoin or antijoin, among the rows of the left-hand side.
  */
 Selectivity
 shplan_join_selectivity(PlannerInfo *root, const ShPlanCatalog *catalog,
@@ -557,9 +561,9 @@ shplan_join_selectivity(PlannerInfo *root, const ShPlanCatalog *catalog,
 		int			left;
 
 		/*
-		 * That each row has its cluster on the other side is a fair guess of
-		 * how many pairs there are, but not of how many rows have no match at
-		 * all, which would be none.
+		 * Assuming that each row has its cluster on the other side gives a
+		 * fair estimate of the number of pairs, but not of the number of rows
+		 * without any match, which would be zero.
 		 */
 		result = Min(by_cluster, SHPLAN_UNKNOWN_MATCH) + by_chance;
 
@@ -578,7 +582,7 @@ shplan_join_selectivity(PlannerInfo *root, const ShPlanCatalog *catalog,
 
 /*
  * Restriction estimator of the operators <@ and @>, and of %, <%>, <<%>> and
- * others for a radius of their own.
+ * user-defined operators for other radii.
  */
 Datum
 simhash_sel(PG_FUNCTION_ARGS)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * selectivity.h
- *	  What the planner support functions share.
+ *	  Estimates that are shared by the planner support functions.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,20 +18,20 @@
 #include "planner/catalog.h"
 #include "type/simhash.h"
 
-/* the radius assumed where it is not known when planning */
+/* the radius assumed if it is not known at plan time */
 #define SHPLAN_UNKNOWN_RADIUS	SIMHASH_NEAR_RADIUS
 
-/* chance that a fingerprint has a match among others of which none is known */
+/* the probability that a fingerprint has a match in an unknown set */
 #define SHPLAN_UNKNOWN_MATCH	0.5
 
-/* What is known about a set of fingerprints, such as a column. */
+/* Statistics of a set of fingerprints, such as a column. */
 typedef struct ShPlanValueStats
 {
 	VariableStatData vardata;
 	double		notnull;		/* share of rows that are not null */
 	double		ndistinct;		/* number of values; 0 if unknown */
 	AttStatsSlot mcv;			/* nvalues is 0 if there are none */
-	double		mcv_share;		/* share of rows that hold one of mcv */
+	double		mcv_share;		/* share of rows that have one of mcv */
 } ShPlanValueStats;
 
 extern void shplan_load_column_stats(const ShPlanCatalog *catalog, Oid relation,

@@ -1,14 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * support.c
- *	  Planner support: make distance comparisons into index conditions.
+ *	  Planner support: turning distance comparisons into index conditions.
  *
- * An index is only asked about clauses whose operator has the indexed column
- * itself as an operand, which "(fp <~> q) <= 3" is not.  So this goes in two
- * steps.  The comparison of a distance with a number is simplified to
- * simhash_within(fp, q, 3), whatever an index may say (comparison.c); and
- * simhash_within is offered to an index on either of its fingerprints as
- * fp <@ ball, where the ball must be known before the scan starts.
+ * The planner considers an index only for clauses whose operator has the
+ * indexed column itself as an operand, which "(fp <~> q) <= 3" does not have.
+ * So this takes two steps.  The comparison of a distance with a number is
+ * simplified to simhash_within(fp, q, 3), whether or not there is an index
+ * (comparison.c); and simhash_within is offered to an index on either of its
+ * fingerprints as fp <@ ball, where the ball must be known before the scan
+ * starts.
  *
  * Both steps are exact, for nulls and for every radius.
  *
@@ -34,8 +35,8 @@ PG_FUNCTION_INFO_V1(simhash_distance_support);
 PG_FUNCTION_INFO_V1(simhash_within_support);
 
 /*
- * The ball of a centre and a radius: a constant if both of them are, so that
- * plans show it as one.  NULL for a null constant.
+ * Make the ball of a center and a radius: a constant if both are constants, so
+ * that plans show it as one.  NULL for a null constant.
  */
 static Expr *
 make_ball(const ShPlanCatalog *catalog, Node *centre, Node *radius)
@@ -76,7 +77,7 @@ make_index_condition(const ShPlanCatalog *catalog,
 	if (!op_in_opfamily(catalog->in_ball_operator, request->opfamily))
 		return NIL;
 
-	/* a column before the fingerprint is searched for equal values only */
+	/* columns before the fingerprint support equality only */
 	if (request->indexcol != request->index->nkeycolumns - 1)
 		return NIL;
 
@@ -98,9 +99,9 @@ make_index_condition(const ShPlanCatalog *catalog,
 }
 
 /*
- * Put the operator that an index can order by in the place of hamming(), and
- * a relabelling on top, so that the type stays what it is.  The planner takes
- * the relabelling off where it makes a sort key of the expression.
+ * Replace hamming() by the operator that an index can order by, with a
+ * RelabelType on top, so that the type does not change.  The planner removes
+ * the RelabelType when it makes a sort key of the expression.
  */
 static Node *
 make_order_distance(PlannerInfo *root, const ShPlanCatalog *catalog,
@@ -113,7 +114,7 @@ make_order_distance(PlannerInfo *root, const ShPlanCatalog *catalog,
 	if (shplan_rewriting(root, catalog) < SHPLAN_OWN_FUNCTIONS)
 		return NULL;
 
-	/* no index could be used with these, and they must not be moved */
+	/* an index could not be used with these, and they must not be moved */
 	if (contain_volatile_functions((Node *) call->args))
 		return NULL;
 
@@ -127,8 +128,8 @@ make_order_distance(PlannerInfo *root, const ShPlanCatalog *catalog,
 }
 
 /*
- * Answer a request for a simpler form of a call by one of the functions that
- * make one; NULL to any other request.
+ * Answer a simplification request by one of the functions for that; NULL for
+ * any other request.
  */
 static Node *
 simplify(FunctionCallInfo fcinfo,

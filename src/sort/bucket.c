@@ -5,7 +5,7 @@
  *
  * The items are read once and distributed to buckets by the leading bits in
  * which they differ: those of their groups, otherwise of their keys, otherwise
- * of their values. Each bucket, in order, is then read, sorted in memory and
+ * of their values.  Each bucket, in order, is then read, sorted in memory and
  * returned.  So each item is written and read once, no matter how many there
  * are.  A bucket that is too large for memory is distributed again.  One whose
  * items came in order is returned as it is; this is the case for a fingerprint
@@ -329,7 +329,7 @@ next_bucket(ShSortBuckets *buckets)
 
 /*
  * Return the next items, ascending, in *items, and their number, 0 after the
- * last. They are valid until the next call.
+ * last.  They are valid until the next call.
  */
 size_t
 shsort_buckets_next(ShSortBuckets *buckets, ShSortItems *items)

@@ -6,7 +6,7 @@
  * Items are distributed by the leading bits in which they differ: those of
  * their groups, otherwise of their keys, otherwise of their values.  Then each
  * bucket is distributed in place by the next such bits, until few items are
- * left together. Fingerprints are well distributed, so two rounds are the
+ * left together.  Fingerprints are well distributed, so two rounds are the
  * rule: one that leaves buckets that fit in the cache, and one that leaves
  * single items or little more.
  *

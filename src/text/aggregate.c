@@ -80,7 +80,7 @@ simhash_agg_combine(PG_FUNCTION_ARGS)
 	{
 		bytea	   *other = PG_GETARG_BYTEA_PP(1);
 
-		/* the first one may have been made by a caller's own aggregate */
+		/* the first one may come from a user-defined aggregate */
 		shtext_state_verify(other);
 		if (state == NULL)
 			state = shtext_state_make();
@@ -114,11 +114,11 @@ simhash_agg_result(PG_FUNCTION_ARGS)
 }
 
 /*
- * The state that is the first argument, which the caller may change; NULL if
+ * Get the state from the first argument.  The caller may change it.  NULL if
  * there is none yet.
  *
- * In an aggregate it was checked when it came in; it may then have any numbers if
- * the aggregate is not ours.
+ * In an aggregate, it was checked when it was passed in.  Its numbers may be
+ * anything if the aggregate was defined by a user.
  */
 static bytea *
 get_state(FunctionCallInfo fcinfo)

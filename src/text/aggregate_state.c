@@ -1,14 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * aggregate_state.c
- *	  What the aggregates have of the rows so far, as a bytea.
+ *	  Transition states of the aggregates, as a bytea.
  *
- * Most rows have weight 1 and are only counted: that takes some seven words.
- * Sums of weights are kept when a row has another weight.
+ * Most rows have weight 1 and are only counted, which changes some seven
+ * words.  Sums of weights are kept when a row has another weight.
  *
- * A state may come from anyone who calls the functions in SQL.  What adds a
- * row looks at its head only, and is safe whatever the numbers are; they are
- * verified wherever states of others come in, and before there is a result.
+ * Anyone can call the functions in SQL, with any state.  The functions that
+ * add a row check only the header, and are safe with any numbers.  The numbers
+ * are verified when a state comes from elsewhere, and before the result is
+ * computed.
  *
  *-------------------------------------------------------------------------
  */
@@ -65,7 +66,7 @@ put_int128(char *at, uint128 x)
 }
 
 /*
- * The state without a row
+ * Make a state without rows.
  */
 bytea *
 shtext_state_make(void)
@@ -74,7 +75,7 @@ shtext_state_make(void)
 }
 
 /*
- * Check length and head, which is what the functions below rely on.
+ * Check the length and the header, on which the functions below rely.
  *
  * Raises ERRCODE_INVALID_BINARY_REPRESENTATION.
  */
@@ -88,8 +89,8 @@ shtext_state_check(const bytea *state)
 }
 
 /*
- * Check also that there are rows with such numbers, as all that computes with
- * them relies on.  Same error.
+ * Also check that the numbers are possible, on which all computations rely.
+ * Raises the same error.
  */
 void
 shtext_state_verify(const bytea *state)
@@ -107,11 +108,11 @@ shtext_state_verify(const bytea *state)
 }
 
 /*
- * Add a row of weight 1 to a state that was checked, in place if it has room.
- * Returns the state; if that is another one, the caller frees the argument.
+ * Add a row of weight 1 to a checked state, in place if there is room.
+ * Returns the state; if it is a new one, the caller frees the argument.
  *
- * Raises ERRCODE_INVALID_BINARY_REPRESENTATION if the numbers cannot be, and
- * ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE if the sums become too large.
+ * Raises ERRCODE_INVALID_BINARY_REPRESENTATION if the numbers are impossible,
+ * and ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE if the sums become too large.
  */
 bytea *
 shtext_state_add(bytea *state, uint64 hash)
@@ -127,7 +128,7 @@ shtext_state_add(bytea *state, uint64 hash)
 		count = 0;
 	}
 
-	/* the counters whose bit is set go up by one */
+	/* increment the counters whose bit is set */
 	for (char *digit = data + DIGITS_OFFSET; carry != 0; digit += 8)
 	{
 		uint64		sum;
@@ -143,7 +144,7 @@ shtext_state_add(bytea *state, uint64 hash)
 }
 
 /*
- * Likewise a row of any weight
+ * The same for a row of any weight.
  */
 bytea *
 shtext_state_add_weighted(bytea *state, uint64 hash, int128 weight)
@@ -160,7 +161,7 @@ shtext_state_add_weighted(bytea *state, uint64 hash, int128 weight)
 			   shtext_add_magnitudes(get_int128(data + MAGNITUDE_OFFSET),
 									 shtext_absolute(weight)));
 
-	/* unsigned, so that numbers that cannot be do no harm */
+	/* unsigned, so that impossible numbers do no harm */
 	put_int128(data + TOTAL_OFFSET,
 			   get_int128(data + TOTAL_OFFSET) + (uint128) weight);
 	for (int i = 0; i < 64; i++)
@@ -216,8 +217,8 @@ shtext_state_combine(bytea *state, const bytea *other)
 }
 
 /*
- * The fingerprint of the rows of a state that was verified.  Returns false if
- * none has a weight, and so there is none.
+ * Compute the fingerprint of a verified state.  Returns false if no row has a
+ * weight, so that there is no fingerprint.
  *
  * Raises ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE if the sums are too large.
  */
@@ -238,7 +239,7 @@ shtext_state_result(const bytea *state, uint64 *result)
 }
 
 /*
- * A copy of a state without sums that has room for them.
+ * Copy a state without sums, with room for them.
  */
 static bytea *
 enlarge(bytea *state)
@@ -251,8 +252,8 @@ enlarge(bytea *state)
 }
 
 /*
- * Empty the counters of a state, whose numbers may be any.  Returns as
- * shtext_state_add does, and with the same errors.
+ * Move the counters of a state, with any numbers, to the sums.  Returns like
+ * shtext_state_add, with the same errors.
  */
 static bytea *
 move_to_sums(bytea *state)
@@ -292,7 +293,7 @@ read_numbers(const bytea *state, Numbers *numbers)
 }
 
 /*
- * The state has room for sums if there are any.
+ * Write all numbers.  The state has room for sums if there are any.
  */
 static void
 write_numbers(bytea *state, const Numbers *numbers)
@@ -313,7 +314,7 @@ write_numbers(bytea *state, const Numbers *numbers)
 }
 
 /*
- * Add the rows that are counted to sums.
+ * Add the counted rows to sums.
  */
 static void
 add_counters(ShTextWeights *sums, const Numbers *numbers)

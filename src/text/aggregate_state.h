@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * aggregate_state.h
- *	  What the aggregates have of the rows so far, as a bytea.
+ *	  Transition states of the aggregates, as a bytea.
  *
  * Partial states may be combined on another machine, of another architecture
  * or with another release of the extension, so the layout is fixed:

@@ -3,8 +3,8 @@
  * buffer.h
  *	  Growing arrays of bytes and of code points.
  *
- * They grow by doubling, in the memory context where they were made, and
- * beyond 1 GB if need be.
+ * They grow by doubling, in the memory context where they were made, and can
+ * exceed 1 GB.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,7 +30,7 @@ typedef struct ShTextCodes
 } ShTextCodes;
 
 /*
- * What to allocate so that there is room for more elements of some size.
+ * The size to allocate so that there is room for more elements of some size.
  *
  * Raises ERRCODE_PROGRAM_LIMIT_EXCEEDED if that is more than can be.
  */

@@ -3,8 +3,9 @@
  * canonical.c
  *	  Canonical decomposition, full case folding and canonical composition.
  *
- * As the Unicode Standard defines them in chapter 3, for the few places of a
- * text where what a character is normalized to depends on its neighbours.
+ * This follows chapter 3 of the Unicode Standard, and is used for the few
+ * places of a text where the normalization of a character depends on its
+ * neighbors.
  *
  * A decomposed character is kept with its combining class in the upper byte.
  *
@@ -95,8 +96,7 @@ shtext_decompose(ShTextCodes *codes, uint32 code)
 }
 
 /*
- * From decomposed characters, not yet in canonical order, to what they are
- * normalized to.
+ * Normalize decomposed characters, which are not in canonical order yet.
  *
  * The input is overwritten.  The result is stored in *result, as code points
  * with an upper byte to be ignored.
@@ -150,7 +150,7 @@ sort_run(uint32 *run, Size length, ShTextCodes *scratch)
 		return;
 	}
 
-	/* by counting, so that the time is linear however long the run is */
+	/* counting sort, so that the time is linear for runs of any length */
 	scratch->length = 0;
 	shtext_codes_reserve(scratch, length);
 	memcpy(scratch->codes, run, length * sizeof(uint32));
@@ -168,8 +168,8 @@ sort_run(uint32 *run, Size length, ShTextCodes *scratch)
 }
 
 /*
- * Full case folding.  What comes out needs neither be decomposed nor sorted
- * again; generate_unicode.pl makes sure of it.
+ * Full case folding.  The result need not be decomposed or sorted again;
+ * generate_unicode.pl makes sure of that.
  */
 static void
 fold(const ShTextCodes *decomposed, ShTextCodes *result)
@@ -213,7 +213,7 @@ static void
 compose(ShTextCodes *codes)
 {
 	uint32	   *values = codes->codes;
-	Size		length = 0;		/* of what is composed */
+	Size		length = 0;		/* of the composed part */
 	bool		has_starter = false;
 	Size		starter = 0;	/* the last one */
 
@@ -252,7 +252,7 @@ compose(ShTextCodes *codes)
 }
 
 /*
- * What two characters are composed to, 0 if to none.
+ * The composition of two characters, 0 if there is none.
  */
 static uint32
 composite(uint32 first, uint32 second)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * compute.c
- *	  SQL functions that take the features from a document.
+ *	  SQL functions that extract the features of a document.
  *
  *-------------------------------------------------------------------------
  */
@@ -89,7 +89,7 @@ simhash_shingles(PG_FUNCTION_ARGS)
 	int			nelements = 0;
 	ArrayType  *array;
 
-	/* the array is written in place, its header at the end */
+	/* the array is built in place, its header last */
 	initStringInfo(&elements);
 	enlargeStringInfo(&elements, ARR_OVERHEAD_NONULLS(1));
 	memset(elements.data, 0, ARR_OVERHEAD_NONULLS(1));

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * document.c
- *	  Documents as SQL functions get them, and their features.
+ *	  Reading documents that are passed to SQL functions, and their features.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +16,7 @@
 static ShTextUnit unit_of_bytes(ShTextUnit unit);
 
 /*
- * The number of units of a window, which is an argument.
+ * Check the argument "shingle", the number of units of a window.
  *
  * Raises ERRCODE_INVALID_PARAMETER_VALUE if it is out of range.
  */
@@ -32,7 +32,7 @@ shtext_checked_shingle(int32 shingle)
 }
 
 /*
- * The unit of that name, SHTEXT_CHAR or SHTEXT_WORD.
+ * The unit with the given name, SHTEXT_CHAR or SHTEXT_WORD.
  *
  * Raises ERRCODE_INVALID_PARAMETER_VALUE if there is none.
  */
@@ -54,8 +54,8 @@ shtext_unit_named(const text *name)
 }
 
 /*
- * Start to read a text, which must not be compressed or stored elsewhere and
- * must stay where it is.  unit is SHTEXT_CHAR or SHTEXT_WORD.
+ * Start to read a text, which must be detoasted and must not be moved.  unit
+ * is SHTEXT_CHAR or SHTEXT_WORD.
  */
 void
 shtext_reader_begin(ShTextReader *reader, const text *document,
@@ -69,19 +69,19 @@ shtext_reader_begin(ShTextReader *reader, const text *document,
 }
 
 /*
- * Read the next piece, of which the windows are then to be taken.  Returns
+ * Read the next piece, after which the caller takes its windows.  Returns
  * false after the last.
  */
 bool
 shtext_reader_next(ShTextReader *reader, ShTextWindows *windows)
 {
-	/* of the pieces before, only what windows to come begin with */
+	/* of earlier pieces, keep only the beginning of later windows */
 	shtext_windows_discard(windows, &reader->buffer);
 	return shtext_normalize(&reader->normalizer, &reader->buffer);
 }
 
 /*
- * Free what reading has taken.
+ * Free the memory of the reader.
  */
 void
 shtext_reader_end(ShTextReader *reader)
@@ -91,8 +91,8 @@ shtext_reader_end(ShTextReader *reader)
 }
 
 /*
- * Give the hashes of the features of a text to a consumer.  The arguments are
- * as for shtext_reader_begin, and checked.
+ * Pass the hashes of the features of a text to a consumer.  The arguments are
+ * those of shtext_reader_begin, and have been checked.
  */
 void
 shtext_hash_text(const text *document, int shingle, ShTextUnit unit,
@@ -110,7 +110,7 @@ shtext_hash_text(const text *document, int shingle, ShTextUnit unit,
 }
 
 /*
- * The same of a byte string.
+ * The same for a byte string.
  */
 void
 shtext_hash_bytes(const bytea *document, int shingle, ShTextConsumer consumer,
@@ -119,7 +119,7 @@ shtext_hash_bytes(const bytea *document, int shingle, ShTextConsumer consumer,
 	ShTextBuffer buffer;
 	ShTextStream stream;
 
-	/* it is only read */
+	/* the buffer is only read */
 	buffer.bytes = VARDATA_ANY(document);
 	buffer.length = buffer.size = VARSIZE_ANY_EXHDR(document);
 	shtext_stream_init(&stream, SHTEXT_BYTE, shingle, consumer, state);
@@ -128,7 +128,8 @@ shtext_hash_bytes(const bytea *document, int shingle, ShTextConsumer consumer,
 }
 
 /*
- * The unit of the windows: if the encoding is SQL_ASCII, a character is a byte.
+ * The unit of the windows.  With the encoding SQL_ASCII, a character is a
+ * byte.
  */
 static ShTextUnit
 unit_of_bytes(ShTextUnit unit)

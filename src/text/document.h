@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * document.h
- *	  Documents as SQL functions get them, and their features.
+ *	  Reading documents that are passed to SQL functions, and their features.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,12 +14,12 @@
 #include "text/normalize.h"
 #include "text/windows.h"
 
-/* A text from which features are taken */
+/* A text whose features are extracted. */
 typedef struct ShTextReader
 {
 	ShTextUnit	unit;			/* of the windows */
 	ShTextNormalizer normalizer;
-	ShTextBuffer buffer;		/* what has been read, and not discarded */
+	ShTextBuffer buffer;		/* read, and not discarded yet */
 } ShTextReader;
 
 extern int	shtext_checked_shingle(int32 shingle);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * elements.c
- *	  Features that are given as the elements of an array, and their hashes.
+ *	  Features that are passed as the elements of an array, and their hashes.
  *
  *-------------------------------------------------------------------------
  */
@@ -51,7 +51,7 @@ shtext_element_hash_text(Datum element)
 }
 
 /*
- * The hash of a feature that is given by it.
+ * The hash of a feature that is passed as a hash.
  */
 uint64
 shtext_element_hash_bigint(Datum element)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * elements.h
- *	  Features that are given as the elements of an array, and their hashes.
+ *	  Features that are passed as the elements of an array, and their hashes.
  *
  *-------------------------------------------------------------------------
  */

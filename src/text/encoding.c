@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * encoding.c
- *	  Text in the encoding of the database, and in UTF-8.
+ *	  Converting text between the encoding of the database and UTF-8.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,7 +18,7 @@
 /* bytes that are converted between checks for interrupts */
 #define PIECE_BYTES			8192
 
-/* of a character in any encoding of a server */
+/* bytes of a character in any server encoding */
 #define MAX_CHARACTER		4
 
 /* first of the bytes of a character without equivalent, and how many follow */
@@ -51,7 +51,10 @@ shtext_to_utf8(const char *bytes, Size length, int encoding,
 										  Min(length, 2 * PIECE_BYTES),
 										  PIECE_BYTES);
 
-		/* where it ends is not looked for again after each foreign character */
+		/*
+		 * the end of the piece is determined only once, not after each
+		 * foreign character
+		 */
 		while (done < piece)
 		{
 			done += convert(bytes + done, piece - done, encoding, PG_UTF8,
@@ -102,7 +105,7 @@ shtext_from_utf8(const char *bytes, Size length, int encoding,
 }
 
 /*
- * The hash of a string of the database.
+ * The hash of a string in the encoding of the database.
  */
 uint64
 shtext_hash_converted(const char *bytes, Size length)
@@ -122,8 +125,8 @@ shtext_hash_converted(const char *bytes, Size length)
 }
 
 /*
- * Convert what can be, up to the first character that cannot.  Returns how
- * many bytes that was.
+ * Convert up to the first character that cannot be converted.  Returns the
+ * number of bytes converted.
  */
 static int
 convert(const char *bytes, int length, int from, int to,
@@ -177,8 +180,7 @@ append_foreign(const char *bytes, int length, ShTextBuffer *converted)
 }
 
 /*
- * Append what the bytes begin with as it was in the text of the database, if
- * that is such a character.
+ * If the bytes begin with such a character, append its original bytes.
  */
 static bool
 append_original(const char *bytes, Size length, ShTextBuffer *converted)

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * encoding.h
- *	  Text in the encoding of the database, and in UTF-8.
+ *	  Converting text between the encoding of the database and UTF-8.
  *
- * A character that Unicode has no equivalent of, or that the server cannot
- * convert, becomes one of six bytes, as UTF-8 once had them for numbers of 31
- * bits: 2^30 + (n - 1) * 2^28 + the low seven bits of its n bytes, the first
- * ones highest.  No other character has these bytes.
+ * A character without an equivalent in Unicode, or that the server cannot
+ * convert, becomes a sequence of six bytes, which UTF-8 once had for numbers
+ * of 31 bits: 2^30 + (n - 1) * 2^28 + the low seven bits of its n bytes, the
+ * first ones highest.  No other character has these bytes.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,8 +24,8 @@ extern void shtext_from_utf8(const char *bytes, Size length, int encoding,
 extern uint64 shtext_hash_converted(const char *bytes, Size length);
 
 /*
- * Is the encoding one whose bytes are taken as they are?  Of SQL_ASCII nothing
- * is known that could be converted.
+ * Are the bytes of an encoding taken as they are?  For SQL_ASCII, there is no
+ * known encoding from which to convert.
  */
 static inline bool
 shtext_needs_no_conversion(int encoding)

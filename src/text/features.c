@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * features.c
- *	  SQL functions that are given the features, or their hashes.
+ *	  SQL functions whose arguments are the features, or their hashes.
  *
  *-------------------------------------------------------------------------
  */

@@ -11,8 +11,8 @@
 #include "postgres.h"
 
 /*
- * The header comes from the system, as packagers want it.  XXH3 has given what
- * it gives since 0.8.0; before that, other numbers for some lengths.
+ * The header comes from the system, as packagers prefer.  The results of XXH3
+ * are final since 0.8.0; older versions give other hashes for some lengths.
  */
 #if defined(__has_include)
 #if !__has_include(<xxhash.h>)
@@ -20,7 +20,7 @@
 #endif
 #endif
 
-/* the functions of the header alone, so that no library is needed at run time */
+/* inline everything, so that no library is needed at run time */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -29,7 +29,7 @@
 #endif
 
 /*
- * XXH3 of 64 bits, without a seed.  It is the same number on machines of
+ * The 64-bit variant of XXH3, without a seed.  It is the same on machines of
  * either byte order.
  */
 static inline uint64

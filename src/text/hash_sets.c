@@ -20,9 +20,9 @@ static void allocate_slots(ShTextSets *sets, int slot_bits);
 static void move(ShTextSets *sets, int slot_bits);
 
 /*
- * Start with empty sets and 2^slot_bits slots, 1..62.  The range is the largest
- * that begins at low and is aligned at its size; low is 0 or what
- * shtext_sets_end has returned.
+ * Start with empty sets and 2^slot_bits slots, 1..62.  The range is the
+ * largest one that begins at low and is aligned to its size; low is 0 or a
+ * result of shtext_sets_end.
  */
 void
 shtext_sets_init(ShTextSets *sets, uint64 low, int slot_bits)
@@ -43,7 +43,7 @@ shtext_sets_grow(ShTextSets *sets)
 }
 
 /*
- * Leave only the lower half of the range, and what is in it.
+ * Keep only the lower half of the range, and the numbers in it.
  */
 void
 shtext_sets_narrow(ShTextSets *sets)
@@ -53,7 +53,7 @@ shtext_sets_narrow(ShTextSets *sets)
 }
 
 /*
- * How many numbers are in either set, and how many of these in both?
+ * Count the numbers in each set, and those in both.
  */
 void
 shtext_sets_count(const ShTextSets *sets, uint64 *in_a, uint64 *in_b,
@@ -80,7 +80,7 @@ shtext_sets_count(const ShTextSets *sets, uint64 *in_a, uint64 *in_b,
 }
 
 /*
- * Where the next range begins; 0 after the last.
+ * The start of the next range; 0 after the last.
  */
 uint64
 shtext_sets_end(const ShTextSets *sets)
@@ -109,7 +109,7 @@ allocate_slots(ShTextSets *sets, int slot_bits)
 }
 
 /*
- * Put what is in the range into other slots.
+ * Move the numbers in the range to a new array of slots.
  */
 static void
 move(ShTextSets *sets, int slot_bits)

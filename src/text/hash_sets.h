@@ -3,10 +3,10 @@
  * hash_sets.h
  *	  Two sets of hashes, to be compared.
  *
- * One array with open addressing has both: in each slot a number, and in place
- * of its last two bits in which of the sets it is.  So numbers are equal here
- * if their first 62 bits are.  The array has all of a range only, so that it
- * can be made to fit into memory.
+ * Both sets are in one array with open addressing.  Each slot has a number,
+ * whose last two bits are replaced by the sets that it is in.  Numbers are
+ * thus equal here if their first 62 bits are.  The array only has the numbers
+ * of a range, so that it can be made to fit in memory.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,7 +22,7 @@
 
 /*
  * The range begins at low, and has the numbers whose first fixed_bits bits are
- * those of low.  Over the range they must be spread as hashes are.
+ * those of low.  The numbers must be uniformly distributed over it.
  */
 typedef struct ShTextSets
 {
@@ -30,7 +30,7 @@ typedef struct ShTextSets
 	int			fixed_bits;		/* the other bits of low are 0 */
 	int			slot_bits;		/* there are 2^slot_bits slots */
 	uint64		used;			/* of these */
-	uint64	   *slots;			/* 0 where there is nothing */
+	uint64	   *slots;			/* 0 if empty */
 } ShTextSets;
 
 extern void shtext_sets_init(ShTextSets *sets, uint64 low, int slot_bits);
@@ -51,8 +51,8 @@ shtext_sets_cover(const ShTextSets *sets, uint64 number)
 }
 
 /*
- * Must the array grow, or its range shrink, before a number is added?  It is
- * half full then, so that numbers are found near where they should be.
+ * Must the array grow, or its range shrink, before a number is added?  That is
+ * so when it is half full, so that numbers are found near their slots.
  */
 static inline bool
 shtext_sets_full(const ShTextSets *sets)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hash_stream.c
- *	  From the pieces of a document to the hashes of its features.
+ *	  Hashing the features of a document, piece by piece.
  *
  *-------------------------------------------------------------------------
  */
@@ -85,14 +85,14 @@ shtext_stream_add(ShTextStream *stream, const ShTextBuffer *buffer)
 }
 
 /*
- * Hand over the rest when all pieces have been added.
+ * Pass the rest to the consumer after all pieces have been added.
  */
 void
 shtext_stream_finish(ShTextStream *stream, const ShTextBuffer *buffer)
 {
 	ShTextSpan	span;
 
-	/* if there is one, there is nothing else */
+	/* if there is one, it is the only feature */
 	if (shtext_windows_rest(&stream->windows, buffer, &span))
 		stream->hashes[stream->nhashes++] =
 			shtext_hash(span.bytes, span.length);
@@ -105,7 +105,7 @@ shtext_stream_finish(ShTextStream *stream, const ShTextBuffer *buffer)
 static void
 hash_run(const char *bytes, int n, int shingle, uint64 *hashes)
 {
-	/* where the length is a constant, the compiler drops most of the hash */
+	/* with a constant length the compiler specializes the hash */
 	switch (shingle)
 	{
 		case 4:
@@ -123,7 +123,7 @@ hash_run(const char *bytes, int n, int shingle, uint64 *hashes)
 }
 
 /*
- * Give the batch, if there is anything in it, to the consumer.
+ * Pass the batch, if it is not empty, to the consumer.
  */
 static void
 hand_over(ShTextStream *stream)

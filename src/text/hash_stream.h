@@ -1,11 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hash_stream.h
- *	  From the pieces of a document to the hashes of its features.
+ *	  Hashing the features of a document, piece by piece.
  *
  * The features are windows of some consecutive units, each as often as it
- * occurs.  Their hashes go to a consumer, which makes of them what it wants,
- * in batches.
+ * occurs.  Their hashes are passed to a consumer, in batches.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,11 +15,11 @@
 
 #include "text/windows.h"
 
-/* hashes of a batch at most: 8 kB, to stay in cache */
+/* the most hashes of a batch: 8 kB, to stay in cache */
 #define SHTEXT_BATCH		1024
 
 /*
- * Takes a batch.
+ * Called with each batch.
  */
 typedef void (*ShTextConsumer) (void *state, const uint64 *hashes, int nhashes);
 

@@ -1,17 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * jaccard.c
- *	  The Jaccard coefficient of two documents: the share of their features
- *	  that they have in common.
+ *	  The Jaccard coefficient of two documents: the share of the features of
+ *	  either that both have.
  *
- * Features are equal if the first 62 bits of their hashes are.  Of n different
- * features any two are, though they are not, with a probability below
- * n^2 / 2^63: 1e-11 for 10,000, 1e-7 for a million.  And then the result is
- * wrong by about 1 / n.  So the bytes of features are not kept.
+ * Features are taken as equal if the first 62 bits of their hashes are equal.
+ * The probability that this is wrong for any two of n different features is
+ * below n^2 / 2^63: 1e-11 for 10,000, and 1e-7 for a million.  In that case
+ * the result is wrong by about 1 / n.  So the bytes of features are not kept.
  *
- * What is kept are the sets of these hashes.  If they take more memory than a
- * hash table may, only those up to some number are, and the documents are read
- * again for the rest: as many times as it takes.
+ * The sets of these hashes are kept.  If they take more memory than a hash
+ * table may use, only the hashes in a range are kept, and the documents are
+ * read again for the other ranges, as many times as necessary.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,18 +31,18 @@ PG_FUNCTION_INFO_V1(simhash_jaccard_text);
 PG_FUNCTION_INFO_V1(simhash_jaccard_bytea);
 PG_FUNCTION_INFO_V1(simhash_jaccard_text_array);
 
-/* arrays of slots that exist while their number changes */
+/* arrays of slots that exist while the number of slots changes */
 #define ARRAYS_AT_ONCE		2
 
 /*
- * The first array is made for the features that are expected; more than that,
- * and fewer, can be.
+ * The first array is sized for the expected number of features, which is only
+ * a guess.
  */
 #define LEAST_SLOT_BITS		6
 #define MOST_SLOT_BITS		16
-#define BYTES_OF_WORD		3	/* few, for half of the slots are to be free */
+#define BYTES_OF_WORD		3	/* low, so that half of the slots are free */
 
-/* Features, which can be read any number of times */
+/* Features that can be read any number of times. */
 typedef struct Features
 {
 	void		(*read) (const struct Features *features,
@@ -54,10 +54,10 @@ typedef struct Features
 	int			nelements;
 }			Features;
 
-/* A comparison of two documents */
+/* A comparison of two documents. */
 typedef struct Comparison
 {
-	uint64		key;			/* hashes are multiplied by it */
+	uint64		key;			/* a factor of the hashes */
 	int			max_slot_bits;
 	ShTextSets	sets;			/* the hashes within a range */
 	int			which;			/* the set of the document that is being read */
@@ -176,11 +176,11 @@ read_elements(const Features * features, ShTextConsumer consumer, void *state)
 }
 
 /*
- * The Jaccard coefficient; false if there is none, since either document has no
+ * Compute the Jaccard coefficient.  Returns false if either document has no
  * feature.
  *
- * Which features come together in the array, or in a range, depends on a random
- * key.  Else whoever writes the documents could make this slow.
+ * A random key determines which features share a part of the array, or a
+ * range.  Otherwise the authors of the documents could make this slow.
  */
 static bool
 jaccard(const Features * a, const Features * b, double *result)
@@ -230,8 +230,8 @@ jaccard(const Features * a, const Features * b, double *result)
 }
 
 /*
- * Slots for both documents, if these have most features in common, as those
- * have that someone wants to compare.
+ * Choose slots for both documents, assuming that they have most features in
+ * common, as documents that are compared usually do.
  */
 static int
 first_slot_bits(const Features * a, const Features * b, int max_slot_bits)
@@ -267,7 +267,7 @@ collect(void *state, const uint64 *hashes, int nhashes)
 
 	for (int i = 0; i < nhashes; i++)
 	{
-		/* what is equal must not depend on the key, so these bits go first */
+		/* equality must not depend on the key, so remove these bits first */
 		uint64		number = (hashes[i] & ~(uint64) SHTEXT_IN_BOTH) * key;
 
 		if (unlikely(shtext_sets_full(&sets)))
@@ -279,8 +279,8 @@ collect(void *state, const uint64 *hashes, int nhashes)
 }
 
 /*
- * Make room for more hashes: let the array grow or, if it may not, leave out
- * what belongs to a later range.
+ * Make room for more hashes: enlarge the array or, if it may not grow, leave
+ * hashes of the upper half to a later range.
  */
 static ShTextSets
 with_room(ShTextSets sets, int max_slot_bits)

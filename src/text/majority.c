@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * majority.c
- *	  Which bits are set in more than half of many 64-bit numbers.
+ *	  Finding the bits that are set in more than half of many 64-bit numbers.
  *
  *-------------------------------------------------------------------------
  */
@@ -51,7 +51,7 @@ shtext_counters_above(const uint64 *digits, int ndigits, uint64 limit)
 
 	/*
 	 * The highest digit in which a counter differs from the limit decides, so
-	 * let each digit overrule those below it.
+	 * each digit overrules those below it.
 	 */
 	Assert(ndigits == 64 || limit >> ndigits == 0);
 	for (int d = 0; d < ndigits; d++)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * majority.h
- *	  Which bits are set in more than half of many 64-bit numbers.
+ *	  Finding the bits that are set in more than half of many 64-bit numbers.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * minhash.c
- *	  SQL functions that make a fingerprint of one bit of each of 64 minimum
- *	  hashes, and say what its distances mean.
+ *	  SQL functions that make a fingerprint from one bit of each of 64 minimum
+ *	  hashes, and that convert its distances.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,7 +34,7 @@ PG_FUNCTION_INFO_V1(simhash_minhash_radius);
 /* hashes of features that are added at once */
 #define BATCH			256
 
-/* distance that two sets without a common element have on average */
+/* average distance of two sets without a common element */
 #define MEAN_DISTANCE	32
 
 static Datum minhash_array(FunctionCallInfo fcinfo, ShTextElementHash hash);
@@ -162,7 +162,7 @@ simhash_minhash_radius(PG_FUNCTION_ARGS)
 {
 	double		jaccard = PG_GETARG_FLOAT8(0);
 
-	/* not a number is not between them either */
+	/* this also rejects NaN */
 	if (!(jaccard >= 0.0 && jaccard <= 1.0))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * normalize.c
- *	  From a text to the characters, or words, that its fingerprint is made of.
+ *	  Extracting the characters, or words, of a text from which its fingerprint
+ *	  is made.
  *
  * ASCII goes through a table, eight characters at a time.  Any other character
- * takes one look into another table, if what follows does not change it.  Only
- * where that is not so, the characters up to the next one that nothing before
- * it can change are normalized together by canonical.c.
+ * takes one look-up in another table, unless the following characters can
+ * change it.  In that case, the characters up to the next one that does not
+ * depend on those before it are normalized together by canonical.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,7 +26,7 @@
 #define PIECE_BYTES			8192
 
 /*
- * Bytes written for each byte read, at most: the decompositions that are not
+ * The most bytes written for each byte read: decompositions that are not
  * composed again take three, and a space may follow.
  */
 #define MAX_GROWTH			4
@@ -80,9 +81,9 @@ shtext_normalizer_init(ShTextNormalizer *normalizer, const char *text,
 /*
  * Append the next block of the normalized text to buffer.
  *
- * Returns false if the text had come to its end, and so nothing was done.
- * A block may be empty, and it ends with a whole character, but not necessarily
- * a whole word.
+ * Returns false, without doing anything, at the end of the text.  A block may
+ * be empty, and it ends with a whole character, but not necessarily a whole
+ * word.
  *
  * Checks for interrupts.
  */
@@ -131,8 +132,7 @@ shtext_normalizer_finish(ShTextNormalizer *normalizer)
 /*
  * Decode the character at next, which is before end.
  *
- * Text is valid, as a rule; a byte that is not counts as a character that is
- * not assigned.
+ * The text should be valid; an invalid byte counts as an unassigned character.
  */
 static pg_attribute_always_inline Character
 decode(const unsigned char *next, const unsigned char *end)
@@ -198,11 +198,11 @@ starts(const unsigned char *next, const unsigned char *end)
 }
 
 /*
- * The next bytes of the text to be normalized: UTF-8, or single bytes if the
- * encoding is SQL_ASCII.  None if the text has come to its end.
+ * Get the next bytes of the text to normalize: UTF-8, or single bytes if the
+ * encoding is SQL_ASCII.  None at the end of the text.
  *
- * What follows them begins with SHTEXT_START.  So they may be many, if the
- * text has nothing but marks.
+ * The character after them has the flag SHTEXT_START.  So there may be very
+ * many, if the text consists of marks only.
  */
 static const unsigned char *
 next_block(ShTextNormalizer *normalizer, const unsigned char **end)
@@ -251,7 +251,8 @@ next_converted(ShTextNormalizer *normalizer, const unsigned char **end)
 
 	while (normalizer->rest_length > 0)
 	{
-		Size		known = converted->length;	/* no place to divide */
+		Size		known = converted->length;	/* no place to divide before
+												 * this */
 		int			length = Min(normalizer->rest_length, PIECE_BYTES);
 
 		if (length < normalizer->rest_length)
@@ -321,7 +322,8 @@ write_code(char *out, uint32 code)
 }
 
 /*
- * Write a normalized character of these flags, or what it means to the words.
+ * Write a normalized character with the given flags, or what it means for
+ * words.
  */
 static pg_attribute_always_inline char *
 write_normalized(char *out, uint32 code, int flags, ShTextUnit unit,
@@ -350,14 +352,14 @@ write_normalized(char *out, uint32 code, int flags, ShTextUnit unit,
 }
 
 /*
- * Write what an ASCII character is normalized to.
+ * Write the normalization of an ASCII character.
  */
 static pg_attribute_always_inline char *
 write_ascii(char *out, unsigned char c, ShTextUnit unit, bool *in_word)
 {
 	uint8		folded = shtext_ascii_fold[c];
 
-	/* written in any case: a branch would be hard to predict */
+	/* always written: a branch would be hard to predict */
 	if (unit == SHTEXT_WORD)
 	{
 		*out = folded != 0 ? folded : ' ';
@@ -387,8 +389,9 @@ nine_ascii(const unsigned char *next)
 }
 
 /*
- * The end of the segment that begins at next: where SHTEXT_START comes next.
- * *plain tells whether all of it is normalized one by one.
+ * The end of the segment that begins at next: the next character with
+ * SHTEXT_START.  Sets *plain to whether its characters can be normalized one
+ * by one.
  */
 static const unsigned char *
 segment_end(const unsigned char *next, const unsigned char *end, bool *plain)
@@ -412,7 +415,7 @@ segment_end(const unsigned char *next, const unsigned char *end, bool *plain)
 }
 
 /*
- * Write what single bytes are normalized to; returns the end of what is written.
+ * Write the normalization of single bytes; returns the end of what is written.
  */
 static pg_attribute_always_inline char *
 normalize_bytes(const unsigned char *next, const unsigned char *end, char *out,
@@ -424,7 +427,7 @@ normalize_bytes(const unsigned char *next, const unsigned char *end, char *out,
 			out = write_ascii(out, *next, unit, in_word);
 		else
 		{
-			/* of unknown meaning, so taken for a letter without case */
+			/* of unknown meaning, so treated as a letter without case */
 			*out++ = *next;
 			*in_word = (unit == SHTEXT_WORD);
 		}
@@ -433,9 +436,9 @@ normalize_bytes(const unsigned char *next, const unsigned char *end, char *out,
 }
 
 /*
- * Append what the bytes from next to end are normalized to.
+ * Append the normalization of the bytes from next to end.
  *
- * The buffer must have room.  It must be given a constant unit.
+ * The buffer must have room.  unit must be a constant.
  */
 static pg_attribute_always_inline void
 normalize_block(ShTextNormalizer *normalizer, const unsigned char *next,

@@ -1,14 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * normalize.h
- *	  From a text to the characters, or words, that its fingerprint is made of.
+ *	  Extracting the characters, or words, of a text from which its fingerprint
+ *	  is made.
  *
  * The text is canonically decomposed, its case is folded, and it is composed
  * again.  Then letters, marks and numbers of every script are kept, except
- * those that show nothing; everything else is dropped.  What comes out is UTF-8
- * whatever the encoding of the database, and depends on no locale.
+ * those that show nothing; everything else is dropped.  The result is UTF-8, no
+ * matter what the encoding of the database is, and does not depend on the
+ * locale.
  *
- * It comes in blocks, so that a long text needs little memory.
+ * It is produced in blocks, so that a long text needs little memory.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,14 +29,14 @@ typedef enum ShTextUnit
 	SHTEXT_BYTE					/* bytes */
 } ShTextUnit;
 
-/* A text that is being normalized.  To be seen by normalize.c only. */
+/* A text that is being normalized.  Private to normalize.c. */
 typedef struct ShTextNormalizer
 {
 	int			encoding;		/* of the text */
 	ShTextUnit	unit;			/* SHTEXT_CHAR or SHTEXT_WORD */
-	bool		in_word;		/* is the last word to be ended by a space? */
+	bool		in_word;		/* does the last word still need a space? */
 	bool		at_end;			/* has all been written? */
-	const char *rest;			/* what is to be read, */
+	const char *rest;			/* what remains to be read, */
 	Size		rest_length;	/* and its bytes */
 	ShTextBuffer converted;		/* what was converted to UTF-8 last, */
 	Size		converted_used; /* and how much of it has been written */

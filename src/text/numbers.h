@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * numbers.h
- *	  The random numbers of a feature, from which sketches are made.
+ *	  The pseudorandom numbers of a feature, from which sketches are made.
  *
  * All of them follow from its hash.  sketch.c says what they are for.
  *
@@ -34,7 +34,7 @@ shtext_mix(uint64 seed)
 }
 
 /*
- * The number of a feature, which tells all of the following.
+ * The number of a feature, from which all of the following are derived.
  */
 static inline uint64
 shtext_number(uint64 hash)
@@ -43,7 +43,7 @@ shtext_number(uint64 hash)
 }
 
 /*
- * The bin into which it falls, and with which value
+ * The bin into which it falls, and its value there.
  */
 static inline int
 shtext_bin(uint64 number)
@@ -75,7 +75,7 @@ shtext_step(uint64 number)
 }
 
 /*
- * The bits that it brings: bit b to bin b
+ * The bits that it brings: bit b to bin b.
  */
 static inline uint64
 shtext_brought(uint64 number)

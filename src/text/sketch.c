@@ -8,19 +8,21 @@
  * feature also visits all bins one after the other, in an order of its own, and
  * the time of the first visit counts.
  *
- * Bins, values and times are random, so the feature whose minimum a bin has is
- * as good as drawn by lot from the set.  Two sets have the same minimum if what
- * is drawn from their union is in both of them, and so with a probability that
- * is their Jaccard coefficient.  Where they have not, the bits of the minima,
- * which are their last ones, are the same with probability 1/2.
+ * Bins, values and times are pseudorandom, so the feature that makes the
+ * minimum of a bin is effectively a random feature of the set.  Two sets have
+ * the same minimum if the random feature of their union is in both of them.
+ * The probability of that is their Jaccard coefficient.  If they do not have
+ * the same minimum, the last bits of the minima are equal with probability
+ * 1/2.
  *
- * What a feature does depends on its hash only.  So the minima of a union are
- * the lesser of those of its parts, and neither order nor repetition matters.
+ * The numbers of a feature depend on its hash only.  So the minima of a union
+ * are the lesser of those of its parts, and neither order nor repetition
+ * matters.
  *
- * If a set has a few hundred features, or more, some fall into each bin.  Visits
- * are there for smaller ones.  They make bits as good as those of 64 independent
- * permutations, and a bit better: as each feature comes early to some bins, what
- * is drawn for the bins is spread more evenly over the features.
+ * If a set has a few hundred features, or more, some fall into each bin.
+ * Visits are for smaller sets.  Their bits are as good as those of 64
+ * independent permutations, and slightly better: each feature comes early to
+ * some bins, so the bins are divided more evenly among the features.
  *
  *-------------------------------------------------------------------------
  */
@@ -65,8 +67,8 @@ shtext_sketch_merge(ShTextSketch *sketch, const ShTextSketch *other)
 }
 
 /*
- * The fingerprint: bit i is the last one of minimum i.  Returns false if the
- * set is empty, and so has none.
+ * Get the fingerprint: bit i is the last bit of minimum i.  Returns false if
+ * the set is empty.
  */
 bool
 shtext_sketch_result(const ShTextSketch *sketch, uint64 *result)
@@ -97,7 +99,7 @@ add_some(ShTextSketch *sketch, const uint64 *hashes, int nhashes)
 	}
 	sketch->empty = empty;
 
-	/* a bin that is empty now was so before, and has all visits until now */
+	/* a bin that is empty now has always been empty, and has had all visits */
 	if (empty != 0)
 	{
 		uint64		brought[SHTEXT_VISITORS];

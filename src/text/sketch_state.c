@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * sketch_state.c
- *	  The sketch of the rows so far, as a bytea.
+ *	  Sketches as transition states, in the form of a bytea.
  *
- * A state may come from anyone who calls the functions in SQL.  It is safe to
- * add a row whatever the numbers are, so only the head is looked at then, if
- * that is enough; they are verified when a sketch is read.
+ * Anyone can call the functions in SQL, with any state.  Adding a row is safe
+ * with any numbers, so only the header is checked then, if that is sufficient.
+ * The numbers are verified when a sketch is read.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,7 +28,7 @@ check_head(const bytea *state)
 }
 
 /*
- * A state, whose sketch is to be written.
+ * Make a state whose sketch is not written yet.
  */
 bytea *
 shtext_sketch_state_make(void)
@@ -37,7 +37,7 @@ shtext_sketch_state_make(void)
 }
 
 /*
- * The sketch of a state.
+ * Read the sketch of a state.
  *
  * Raises ERRCODE_INVALID_BINARY_REPRESENTATION if it has none, or one that no
  * set with a feature can have.
@@ -68,8 +68,7 @@ shtext_sketch_state_read(const bytea *state, ShTextSketch *sketch)
 }
 
 /*
- * Write a sketch, of a set with features, to a state that has been made or
- * read.
+ * Write the sketch of a nonempty set to a state that has been made or read.
  */
 void
 shtext_sketch_state_write(bytea *state, const ShTextSketch *sketch)
@@ -83,7 +82,7 @@ shtext_sketch_state_write(bytea *state, const ShTextSketch *sketch)
 }
 
 /*
- * Add a row, in place, to a state that has been made and written, or that came
+ * Add a row, in place, to a state that has been written, or that was passed
  * in.
  *
  * Raises ERRCODE_INVALID_BINARY_REPRESENTATION if it is no state.
@@ -106,7 +105,7 @@ shtext_sketch_state_add(bytea *state, uint64 hash)
 		return;
 	}
 
-	/* where no bin is empty, a feature can change one minimum only */
+	/* if no bin is empty, a feature can change only one minimum */
 	number = shtext_number(hash);
 	at = data + MINIMA_OFFSET + shtext_bin(number) * 4;
 	if (shtext_value(number) < shtext_get_uint32(at))

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * sketch_state.h
- *	  The sketch of the rows so far, as a bytea.
+ *	  Sketches as transition states, in the form of a bytea.
  *
  * Partial states may be combined on another machine, of another architecture
  * or with another release of the extension, so the layout is fixed:

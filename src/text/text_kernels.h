@@ -36,9 +36,9 @@ typedef struct ShTextKernels
 										const unsigned char *end, char **out);
 
 	/*
-	 * The same for words: what comes between them becomes one space behind
-	 * the word before it.  *in_word: is the last character written one of a
-	 * word?
+	 * The same for words: anything between two words becomes one space after
+	 * the first.  *in_word tells whether the last character written belongs
+	 * to a word.
 	 */
 	const unsigned char *(*fold_words) (const unsigned char *next,
 										const unsigned char *end, char **out,
@@ -51,9 +51,8 @@ typedef struct ShTextKernels
 	void		(*hash_fours) (const char *bytes, int n, uint64 *hashes);
 
 	/*
-	 * Add n numbers to 64 counters, one for each bit.  They are written in
-	 * base 2 and turned by 90 degrees: bit i of digits[d] is the digit of
-	 * weight 2^d of counter i.
+	 * Add n numbers to 64 counters, one for each bit.  The counters are
+	 * bit-sliced: bit i of digits[d] is the digit of weight 2^d of counter i.
 	 */
 	void		(*count_bits) (uint64 *digits, const uint64 *numbers, int n);
 
@@ -64,8 +63,8 @@ typedef struct ShTextKernels
 
 	/*
 	 * Let n features visit the bins of a set, and perhaps others: visits[b]
-	 * becomes the least time of a visit to bin b, the last bit replaced by
-	 * what is brought.
+	 * becomes the least time of a visit to bin b, with the last bit replaced
+	 * by the bit that is brought.
 	 */
 	void		(*visit_bins) (uint16 *visits, uint64 bins,
 							   const uint64 *numbers, const uint64 *brought,
@@ -80,14 +79,14 @@ typedef struct ShTextKernels
 } ShTextKernels;
 
 /*
- * The best that this machine can run: the first call of one of them chooses.
- * Tests may set it to others.
+ * The best kernels that this machine can run, chosen at the first call of any
+ * of them.  Tests may set this to others.
  */
 extern const ShTextKernels *shtext_kernels;
 
 /*
- * Those of that name, "portable", "avx2", "avx512" or "avx512vbmi2"; NULL if
- * this machine cannot run it.
+ * The kernels with a name, "portable", "avx2", "avx512" or "avx512vbmi2"; NULL
+ * if this machine cannot run them.
  */
 extern const ShTextKernels *shtext_kernels_named(const char *name);
 

@@ -13,8 +13,8 @@
  * so several can be computed side by side.
  *
  * To count bits, full adders add up 16 vectors of numbers, as the portable
- * kernel does with 16 numbers.  Each lane of the vectors has counters of its
- * own, of a few digits, that are added up in the end.
+ * kernel does with 16 numbers.  Each lane of the vectors has its own counters,
+ * of a few digits, which are added up at the end.
  *
  *-------------------------------------------------------------------------
  */
@@ -88,7 +88,7 @@ SHTEXT_TARGET("avx2")
 static void
 hash_many_fours_avx2(const char *bytes, int n, uint64 *hashes)
 {
-	/* numbers 0..3, each twice; 4..7 lie four bytes further */
+	/* numbers 0..3, each twice; 4..7 are four bytes further on */
 	const __m256i pattern = _mm256_setr_epi8(0, 1, 2, 3, 0, 1, 2, 3,
 											 1, 2, 3, 4, 1, 2, 3, 4,
 											 2, 3, 4, 5, 2, 3, 4, 5,
@@ -123,7 +123,7 @@ add_avx2(__m256i *sum, __m256i a, __m256i b)
 	return carry;
 }
 
-/* as shtext_add_eight, of numbers that lie LANES apart */
+/* like shtext_add_eight, for numbers that are LANES apart */
 SHTEXT_TARGET("avx2")
 static inline __m256i
 add_eight_avx2(__m256i *digits, const uint64 *numbers)
@@ -315,7 +315,7 @@ add_avx512(__m512i *sum, __m512i a, __m512i b)
 	return carry;
 }
 
-/* as shtext_add_eight, of numbers that lie LANES apart */
+/* like shtext_add_eight, for numbers that are LANES apart */
 SHTEXT_TARGET("avx512f")
 static inline __m512i
 add_eight_avx512(__m512i *digits, const uint64 *numbers)

@@ -3,9 +3,10 @@
  * unicode.h
  *	  Properties of characters, canonical decompositions and case foldings.
  *
- * What a text is normalized to is NFC(fold(NFD(text))): canonically decomposed,
- * its case folded in full, and composed again.  For nearly all characters that
- * is one character each, whatever stands around them; the flags tell which.
+ * A text is normalized to NFC(fold(NFD(text))): it is canonically decomposed,
+ * its case is folded in full, and it is composed again.  Nearly all characters
+ * are normalized to one character, independent of their context; the flags
+ * tell which.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +17,7 @@
 
 /*
  * Flags of a character.  The first three are about the character itself, not
- * what it is normalized to.
+ * about its normalization.
  */
 
 /* letter, mark or number, and not ignorable */
@@ -27,9 +28,9 @@
 #define SHTEXT_IDEOGRAPH	0x04
 
 /*
- * Nothing before this character changes what it, and what follows, is
- * normalized to, nor the other way round: its decomposition, folded or not,
- * begins with a starter that is not the second of any composition.
+ * The normalization of this character, and of what follows, does not depend on
+ * what is before it, nor the other way round: its decomposition, folded or
+ * not, begins with a starter that is not the second of any composition.
  */
 #define SHTEXT_START		0x08
 
@@ -42,9 +43,9 @@
 #define SHTEXT_PLAIN		0x10
 
 /*
- * Codes from here to twice that stand for characters of other encodings that
- * have no equivalent in Unicode.  Nothing is known of them, so they are taken
- * for letters without case.
+ * Codes from here to twice this value stand for characters of other encodings
+ * without an equivalent in Unicode.  Nothing is known about them, so they are
+ * treated as letters without case.
  */
 #define SHTEXT_FOREIGN		0x40000000
 #define SHTEXT_IS_FOREIGN(code)	((code) >> 30 == 1)
@@ -80,7 +81,7 @@ typedef struct ShTextFolding
 #define SHTEXT_BLOCK_BITS	7
 #define SHTEXT_BLOCK_SIZE	(1 << SHTEXT_BLOCK_BITS)
 
-/* what an ASCII character is folded to, or 0 if it is dropped */
+/* the folding of an ASCII character, or 0 if it is dropped */
 extern const uint8 shtext_ascii_fold[128];
 
 extern const ShTextCharRecord shtext_records[];
@@ -103,8 +104,8 @@ extern const int shtext_nfoldings;
 extern const ShTextFolding shtext_foldings[];
 
 /*
- * The record of any code point, or of a character without one; other numbers
- * are like code points that are not assigned.
+ * The record of any code point, or of a character without one.  Other numbers
+ * are treated like unassigned code points.
  */
 static inline const ShTextCharRecord *
 shtext_record(uint32 code)

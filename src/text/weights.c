@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * weights.c
- *	  Which bits outweigh the others in 64-bit numbers that have weights.
+ *	  Finding the bits with the greater weight in weighted 64-bit numbers.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,15 +11,15 @@
 
 #include "text/weights.h"
 
-/* absolute weights must be less than that */
+/* absolute weights must be less than this */
 #define WEIGHT_LIMIT		ldexp(1, 63)
 
-/* so that twice a sum, and the difference of two, can be computed */
+/* such that twice a sum, and the difference of two sums, can be computed */
 #define MAX_MAGNITUDE		(((uint128) 1 << 126) - 1)
 
 /*
- * A weight as an integer: rounded to the nearest multiple of 2^-32, from the
- * middle between two to the even one.
+ * A weight as an integer: rounded to the nearest multiple of 2^-32, ties to
+ * even.
  *
  * Raises ERRCODE_INVALID_PARAMETER_VALUE if it is not a finite number, and
  * ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE if it is too large.
@@ -41,7 +41,8 @@ shtext_weight(double weight)
 }
 
 /*
- * Add a number of some weight, 0 included.  All zeros are a valid start.
+ * Add a number with a weight, which may be 0.  All zeros are a valid initial
+ * state.
  *
  * Raises ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE if the sums become too large.
  */
@@ -85,10 +86,10 @@ shtext_add_magnitudes(uint128 a, uint128 b)
 }
 
 /*
- * Are there numbers and weights that have these sums?
+ * Can any numbers and weights have these sums?
  *
- * What has a bit and what has not add up to the total, and neither sum is more
- * than that of the absolute weights.
+ * For each bit, the numbers that have it and those that do not add up to the
+ * total, and neither sum exceeds that of the absolute weights.
  */
 bool
 shtext_weights_are_possible(const ShTextWeights *weights)
@@ -108,7 +109,7 @@ shtext_weights_are_possible(const ShTextWeights *weights)
 
 /*
  * Set each bit for which the numbers that have it outweigh those that do not.
- * Returns false if no number has a weight, and so there is no such thing.
+ * Returns false if no number has a weight, so that there is no result.
  */
 bool
 shtext_weights_result(const ShTextWeights *weights, uint64 *result)

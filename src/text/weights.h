@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * weights.h
- *	  Which bits outweigh the others in 64-bit numbers that have weights.
+ *	  Finding the bits with the greater weight in weighted 64-bit numbers.
  *
- * A weight is an integer, in units of 2^-32, so that sums are exact and no
- * order of adding up gives another result.
+ * A weight is an integer, in units of 2^-32, so that sums are exact and do not
+ * depend on the order.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,7 +22,7 @@ typedef struct ShTextWeights
 {
 	uint128		magnitude;		/* sum of the absolute weights */
 	int128		total;			/* sum of the weights */
-	int128		ones[64];		/* of the numbers that have that bit set */
+	int128		ones[64];		/* of the numbers that have the bit set */
 } ShTextWeights;
 
 static inline uint128

@@ -17,8 +17,8 @@ static bool find_units(ShTextWindows *windows, const ShTextBuffer *buffer);
 static Size ascii_length(const char *bytes, Size length);
 
 /*
- * Bytes of a character of UTF-8, from the first one; six are those that have
- * no equivalent in Unicode.
+ * The length of a UTF-8 character, given its first byte.  Characters without
+ * an equivalent in Unicode have six bytes.
  */
 static inline int
 char_length(unsigned char lead)
@@ -28,7 +28,8 @@ char_length(unsigned char lead)
 }
 
 /*
- * Where the next space is, from some byte on; if there is none, length.
+ * The position of the next space, starting at some byte; length if there is
+ * none.
  *
  * Words are short, so a call of memchr for each would take longer.
  */
@@ -71,10 +72,9 @@ shtext_windows_init(ShTextWindows *windows, ShTextUnit unit, int shingle)
 }
 
 /*
- * Windows that are wanted all at once: as many as there are next that have
- * each one byte for each unit, each begins one byte after the one before, and
- * the first one at *bytes.  Returns how many there are, at most max; possibly
- * none, though shtext_windows_next finds one.
+ * Return a run of up to max consecutive windows of single-byte units, starting
+ * at *bytes and one byte apart.  Returns their number, which may be 0 even if
+ * shtext_windows_next would find one.
  */
 int
 shtext_windows_run(ShTextWindows *windows, const ShTextBuffer *buffer,
@@ -86,7 +86,7 @@ shtext_windows_run(ShTextWindows *windows, const ShTextBuffer *buffer,
 	if (windows->unit == SHTEXT_WORD || !find_units(windows, buffer))
 		return 0;
 
-	/* of characters, are those that are found single bytes? */
+	/* if units are characters, are those already found single bytes? */
 	if (windows->end - windows->start != windows->nunits)
 		return 0;
 
@@ -101,7 +101,7 @@ shtext_windows_run(ShTextWindows *windows, const ShTextBuffer *buffer,
 }
 
 /*
- * The next window.  Returns false if the buffer ends before it does.
+ * Return the next window.  Returns false if the buffer ends before it does.
  */
 bool
 shtext_windows_next(ShTextWindows *windows, const ShTextBuffer *buffer,
@@ -123,8 +123,8 @@ shtext_windows_next(ShTextWindows *windows, const ShTextBuffer *buffer,
 }
 
 /*
- * The next windows of words, at most max, as shtext_windows_next returns them
- * one by one.  Returns how many there are.
+ * Return up to max windows of words, the same as shtext_windows_next returns
+ * one by one.  Returns their number.
  */
 int
 shtext_windows_words(ShTextWindows *windows, const ShTextBuffer *buffer,
@@ -167,9 +167,9 @@ shtext_windows_words(ShTextWindows *windows, const ShTextBuffer *buffer,
 }
 
 /*
- * When the document has come to its end: the feature of one that has fewer
- * units than a window.  Returns false if there is none, since there were
- * windows or there is no unit.
+ * At the end of the document, return the feature of a document with fewer
+ * units than a window.  Returns false if there is none, because there were
+ * windows or there are no units.
  */
 bool
 shtext_windows_rest(ShTextWindows *windows, const ShTextBuffer *buffer,
@@ -184,10 +184,10 @@ shtext_windows_rest(ShTextWindows *windows, const ShTextBuffer *buffer,
 }
 
 /*
- * Remove from the buffer what no window needs any more.
+ * Remove the part of the buffer that no window needs any more.
  *
- * Only if that is at least half of it, so that long words are not moved over
- * and over again.
+ * This is done only if it is at least half of the buffer, so that long words
+ * are not moved repeatedly.
  */
 void
 shtext_windows_discard(ShTextWindows *windows, ShTextBuffer *buffer)
@@ -209,7 +209,7 @@ shtext_windows_discard(ShTextWindows *windows, ShTextBuffer *buffer)
 }
 
 /*
- * Find one more unit of the window, which is no word.
+ * Find one more unit of the window, if units are not words.
  */
 static inline bool
 find_unit(ShTextWindows *windows, const ShTextBuffer *buffer)
@@ -237,7 +237,7 @@ find_units(ShTextWindows *windows, const ShTextBuffer *buffer)
 }
 
 /*
- * How many bytes are ASCII, up to the first that is not.
+ * The number of ASCII bytes before the first other byte.
  */
 static Size
 ascii_length(const char *bytes, Size length)

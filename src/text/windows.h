@@ -14,8 +14,9 @@
 #define SHTEXT_MAX_SHINGLE	64
 
 /*
- * Where in a buffer the next window is.  The buffer has only whole units; of
- * words, the last one may be cut off, but then no space follows it.
+ * The position of the next window in a buffer.  The buffer has only whole
+ * units, except that the last word may be incomplete, in which case no space
+ * follows it.
  */
 typedef struct ShTextWindows
 {

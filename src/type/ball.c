@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * ball.c
- *	  The type simhash_ball: all fingerprints within a radius of a centre.
+ *	  The type simhash_ball: all fingerprints within a radius of a center.
  *
- * The text form is (centre,radius), with the centre as simhash reads and
- * writes it; on input white space may stand around either and around the
- * parentheses.  The binary form is the centre, 8 bytes, and the radius, 4.
+ * The text form is (center,radius), with the center in the form of the type
+ * simhash.  The input may have white space around either number and around the
+ * parentheses.  The binary form is the center, 8 bytes, and the radius, 4
+ * bytes.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,8 +29,7 @@ PG_FUNCTION_INFO_V1(simhash_in_ball);
 PG_FUNCTION_INFO_V1(simhash_ball_contains);
 
 /*
- * Read a radius, a decimal integer that may have a sign, as shtype_parse reads
- * a fingerprint.
+ * Read a radius, a decimal integer with an optional sign, like shtype_parse.
  */
 static ShTypeParseResult
 parse_radius(const char *input, const char **end, int32 *radius)
@@ -44,7 +44,10 @@ parse_radius(const char *input, const char **end, int32 *radius)
 		p++;
 	digits = p;
 
-	/* negative throughout, for the least integer has no positive counterpart */
+	/*
+	 * accumulate a negative number, since the least integer has no positive
+	 * counterpart
+	 */
 	for (; *p >= '0' && *p <= '9'; p++)
 	{
 		if (pg_mul_s32_overflow(value, 10, &value) ||

@@ -3,11 +3,10 @@
  * ball_compare.c
  *	  Order, equality and hashing of balls.
  *
- * Balls are compared as the pairs that they are written as, by centre and then
- * by radius, and not as the sets that they stand for: (1,-1) and (2,-2) are
- * different, though both are empty, and so are (1,64) and (2,65), though both
- * hold everything.  What is equal is then written alike, as a unique
- * constraint or replication by a whole row expects.
+ * Balls are compared as pairs, by center and then by radius, and not as sets:
+ * (1,-1) and (2,-2) differ although both are empty, and so do (1,64) and
+ * (2,65) although both contain everything.  So equal balls have the same text
+ * form, as unique constraints and REPLICA IDENTITY FULL expect.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,7 +26,7 @@ PG_FUNCTION_INFO_V1(simhash_ball_cmp);
 PG_FUNCTION_INFO_V1(simhash_ball_hash);
 PG_FUNCTION_INFO_V1(simhash_ball_hash_extended);
 
-/* what is hashed: the centre and the radius, between which there is no gap */
+/* the hashed bytes: the center and the radius, without a gap between them */
 #define HASHED_SIZE		offsetof(SimhashBall, unused)
 
 /*

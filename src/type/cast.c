@@ -26,7 +26,7 @@ PG_FUNCTION_INFO_V1(simhash_to_bit);
 /*
  * simhash_from_int2(smallint) -> simhash
  *
- * As by way of bigint: the sign fills the upper bits.
+ * The same as a cast by way of bigint: the sign fills the upper bits.
  */
 Datum
 simhash_from_int2(PG_FUNCTION_ARGS)
@@ -52,8 +52,8 @@ simhash_from_int4(PG_FUNCTION_ARGS)
 /*
  * simhash_from_numeric(numeric) -> simhash
  *
- * Goes through the text form, which is exact: a sign, digits, and behind the
- * decimal point as many more as the value's scale says.
+ * This uses the text form, which is exact: a sign, digits, and after the
+ * decimal point as many more digits as the scale of the value.
  */
 Datum
 simhash_from_numeric(PG_FUNCTION_ARGS)
@@ -101,7 +101,7 @@ simhash_to_numeric(PG_FUNCTION_ARGS)
 	uint64		fp = PG_GETARG_SIMHASH(0);
 	char		digits[SHTYPE_DECIMAL_SIZE];
 
-	/* most values are beyond bigint, which the server could convert faster */
+	/* most values exceed bigint, which the server could convert faster */
 	shtype_print(fp, digits);
 	return DirectFunctionCall3(numeric_in,
 							   CStringGetDatum(digits),

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * convert.c
- *	  Conversions of fingerprints that several files need.
+ *	  Conversions of fingerprints that are used by several files.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * convert.h
- *	  Conversions of fingerprints that several files need.
+ *	  Conversions of fingerprints that are used by several files.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,28 +12,28 @@
 
 #include "utils/varbit.h"
 
-/* what shtype_parse says of its input */
+/* result of shtype_parse */
 typedef enum ShTypeParseResult
 {
 	SHTYPE_PARSE_OK,
-	SHTYPE_PARSE_SYNTAX,		/* no fingerprint there */
-	SHTYPE_PARSE_RANGE			/* an integer there, but not one of 64 bits */
+	SHTYPE_PARSE_SYNTAX,		/* not a fingerprint */
+	SHTYPE_PARSE_RANGE			/* an integer, but not of 64 bits */
 } ShTypeParseResult;
 
 /*
  * Read the text form of a fingerprint: decimal digits, which may have a sign,
  * or 0x or 0X and 1 to 16 hex digits; white space before it is skipped.
  *
- * A negative integer has the bits of a bigint: what speaks of fingerprints as
- * signed integers, as drivers, COPY and replication from a bigint column do,
- * writes half of them so.
+ * A negative integer stands for the bits of a bigint.  Drivers, COPY, and
+ * replication from a bigint column write half of all fingerprints in this
+ * form.
  *
  * Sets *end to the first character that does not belong to it, *fp to the
  * fingerprint if the result is SHTYPE_PARSE_OK.  Raises no error.
  */
 extern ShTypeParseResult shtype_parse(const char *input, const char **end, uint64 *fp);
 
-/* what can be read, for the detail of an error */
+/* the accepted input, for the detail of an error */
 #define SHTYPE_RANGE_DETAIL \
 	"A fingerprint is an integer from -9223372036854775808 to 18446744073709551615, or 0x and 1 to 16 hexadecimal digits."
 

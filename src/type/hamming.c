@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hamming.c
- *	  Hamming distance and what is within it.
+ *	  Hamming distance, and conditions on it.
  *
- * None of these raises an error or tells anything of its arguments but by
- * its result: they are marked leakproof.
+ * None of these functions raises an error or reveals anything about its
+ * arguments except by its result, so they are marked leakproof.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,7 +25,7 @@ PG_FUNCTION_INFO_V1(simhash_radius_int4);
 PG_FUNCTION_INFO_V1(simhash_radius_int8);
 PG_FUNCTION_INFO_V1(simhash_radius_float8);
 
-/* a call with two fingerprints first */
+/* the distance of the first two arguments of a call */
 static inline int
 distance_of_args(FunctionCallInfo fcinfo)
 {

@@ -15,8 +15,8 @@
 #include "bits/distance.h"
 
 /*
- * Up to how many bits documents are near-duplicates, where nobody says
- * otherwise: the radius of the operator %, and the distance of an index.
+ * The customary distance of near-duplicates: the radius of the operator %, and
+ * the default distance of an index.
  */
 #define SIMHASH_NEAR_RADIUS	3
 
@@ -27,8 +27,8 @@
 #define PG_RETURN_SIMHASH(x)		return SimhashGetDatum(x)
 
 /*
- * A ball holds every fingerprint that differs from the centre in at most
- * radius bits: none where radius < 0, all where radius >= SHBITS_WIDTH.
+ * A ball holds every fingerprint that differs from the center in at most
+ * radius bits: none if radius < 0, all if radius >= SHBITS_WIDTH.
  */
 typedef struct SimhashBall
 {
@@ -51,7 +51,7 @@ simhash_make_ball(uint64 centre, int32 radius)
 	return ball;
 }
 
-/* a ball of its own, palloc'd */
+/* a new ball, palloc'd */
 static inline SimhashBall *
 simhash_new_ball(uint64 centre, int32 radius)
 {

@@ -123,8 +123,8 @@ simhash_send(PG_FUNCTION_ARGS)
 /*
  * to_hex(simhash_only) -> text
  *
- * 16 digits and no more, as other tools exchange fingerprints, and so that the
- * texts sort as the fingerprints do.  Input wants 0x before them, since digits
+ * Always 16 digits, as other tools exchange fingerprints, so that the texts
+ * sort like the fingerprints.  Input requires 0x before them, since digits
  * without a letter would be read as decimal.
  */
 Datum
