@@ -23,9 +23,9 @@ def draw(file):
     equal = equal[0]
 
     p = Picture(900, 440, 'Four blocks, three differing bits',
-                'Two 64-bit fingerprints that differ in 3 bits. The bits are cut into four blocks, so at '
-                'least one block is equal. The index has four tables, each of which is sorted by another '
-                'block, and the row is found in the table of the equal block.')
+                'Two 64-bit fingerprints that differ in 3 bits. The bits are cut into four blocks, so '
+                'at least one block is equal. The index has four tables, each of which is sorted by '
+                'another block, and the row is found in the table of the equal block.')
     left, cell, gap = 136, 11, 10
 
     def x_of(i):
@@ -64,15 +64,16 @@ def draw(file):
             x = left + place * 122
             first = place == 0
             width = 116
-            p.rect(x, y, width, 27, ('p-%d l-%d' if first else 'p-%d') % ((b, b) if first else b), 3,
+            p.rect(x, y, width, 27, 'p-%d l-%d' % (b, b) if first else 'p-%d' % b, 3,
                    (3 if found else 1.5) if first else None)
-            p.text(x + width / 2, y + 19, 'ABCD'[b], 'f-%d' % b + (' bold' if first else ''), 14, 'middle')
+            p.text(x + width / 2, y + 19, 'ABCD'[b], 'f-%d' % b + (' bold' if first else ''), 14,
+                   'middle')
         x = left + 4 * 122 + 10
         if found:
             p.arrow(x + 34, y + 14, x + 2, y + 14, 'ink', 2)
             p.text(x + 44, y + 19, '%s is equal: *found here*' % 'ABCD'[t], size=15)
         else:
             p.text(x + 44, y + 19, '%s differs' % 'ABCD'[t], 'f-dim', 15)
-    p.text(24, top + 4 * row_height + 30, 'A look-up reads one short range of each table and finds every row within 3 bits.',
-           size=15)
+    p.text(24, top + 4 * row_height + 30,
+           'A look-up reads one short range of each table and finds every row within 3 bits.', size=15)
     p.save(file)
