@@ -17,7 +17,7 @@ def draw(file):
                 'is visited only for a match.')
     p.text(24, 36, '*WHERE fp <~> 0x%s <= 3*' % query, 'mono f-ink', 16)
     heads = ((24, 'query, permuted', 'prefix first'), (254, 'inner page', 'remembered'),
-             (390, 'leaf', 'with its low and high key'), (612, 'compared', 'equal prefix'),
+             (390, 'leaf', 'with its low and high key'), (612, 'compared', 'same prefix'),
              (770, 'heap', 'visited'))
     for x, head, more in heads:
         p.text(x, 76, head, 'bold f-ink', 15)
@@ -55,6 +55,6 @@ def draw(file):
             p.text(770, y + 30, 'no row', 'f-dim', 14)
     compared = sum(int(r['same_prefix']) for r in tables)
     total = sum(int(r['entries']) for r in tables)
-    p.text(24, 452, '*Read: 4 leaves,* one of each table, and of their %s entries the %d with the '
-           'prefix of the query.' % (thousands(total), compared), size=15)
+    p.text(24, 452, '*Read: 4 leaves,* one from each table. Of their %s entries, the %d that share the '
+           'prefix are compared.' % (thousands(total), compared), size=15)
     p.save(file)

@@ -93,8 +93,8 @@ def draw(file):
     names = {'low_fp': 'low', 'high_fp': 'high', 'low_tid': 'low TID', 'high_tid': 'high TID',
              'right': 'right', 'low_group': 'low grp', 'high_group': 'high grp'}
     unit = WIDTH / (PAGE - special)
-    p.text(24, top - 12, '*Special area:* the page holds the keys from low up to high; what is beyond '
-           'is to the right', size=15)
+    p.text(24, top - 12, '*Special area:* the page holds keys from low up to, but not including, high; '
+           'right is the next page', size=15)
     for member, offset, size in members:
         p.rect(LEFT + offset * unit, top, size * unit - 1.5, 30, 'p-3', 2)
         center = LEFT + (offset + size / 2) * unit

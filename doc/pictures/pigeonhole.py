@@ -25,13 +25,13 @@ def draw(file):
     p = Picture(900, 440, 'Four blocks, three differing bits',
                 'Two 64-bit fingerprints that differ in 3 bits. The bits are cut into four blocks, so '
                 'at least one block is equal. The index has four tables, each of which is sorted by '
-                'another block, and the row is found in the table of the equal block.')
+                'a different block, and the row is found in the table of the equal block.')
     left, cell, gap = 136, 11, 10
 
     def x_of(i):
         return left + i * cell + i // BLOCK * gap
 
-    p.text(24, 38, '*3 differing bits cannot be in all 4 blocks:* one block is equal', size=18)
+    p.text(24, 38, '*3 differing bits cannot touch all 4 blocks:* at least one block is equal', size=18)
     for row, (name, value) in enumerate((('stored row', stored), ('query', query))):
         y = 64 + row * 42
         p.text(left - 14, y + 20, name, size=15, anchor='end')
@@ -54,7 +54,7 @@ def draw(file):
 
     # the tables: each with another block in front
     top, row_height = 230, 38
-    p.text(24, top - 20, '*The index has 4 tables,* each sorted by another block first', size=18)
+    p.text(24, top - 20, '*The index has 4 permuted tables,* each sorted by a different block first', size=18)
     for t in range(BLOCKS):
         y = top + t * row_height
         order = [t] + [b for b in range(BLOCKS) if b != t]

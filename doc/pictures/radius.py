@@ -17,10 +17,10 @@ def draw(file):
                 'from there on one table is read from end to end.')
     x = Axis(0, 64, 86, 876)
     y = Axis(1, 4000, 400, 60, log=True)
-    p.text(24, 32, '*Pages that a look-up reads, by radius:* at most those of one table', size=17)
+    p.text(24, 32, '*Pages that a look-up reads,* by radius: never more than one table has', size=17)
     grid(p, x, y, [(r, str(r)) for r in (0, 3, 6, 10, 16, 24, 32, 40, 48, 56, 64)],
          [(n, thousands(n)) for n in (1, 10, 100, 1000)])
-    p.text(476, 446, 'radius: at most so many of the 64 bits differ', 'f-ink', 14, 'middle')
+    p.text(476, 446, 'radius: how many of the 64 bits may differ', 'f-ink', 14, 'middle')
     p.text(26, 230, 'pages', 'f-ink', 14, 'middle', -90)
     p.line(x.start, y(table), x.end, y(table), 'l-hot', 2.5)
     p.text(x.end, y(table) - 9, 'all %s pages of one table' % thousands(table), 'f-hot', 14, 'end')

@@ -71,6 +71,6 @@ def draw(file):
     for line, words in enumerate(('Together the', 'two leaves', 'cover the same', 'range of keys',
                                   'as before.')):
         p.text(24, 416 + 18 * line, words, 'f-dim', 14)
-    p.text(24, 540, '*The next record* has the insert itself: an entry for each of %d leaves, one of '
-           'each table.' % len(records[1]), size=15)
+    p.text(24, 540, '*The next record* holds the insert itself: one entry on a leaf of each of the '
+           '%d tables.' % len(records[1]), size=15)
     p.save(file)
