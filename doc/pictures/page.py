@@ -15,9 +15,9 @@ def draw(file):
     fps_end = HEADER + FP * entries
     tids_start = special - TID * entries
     p = Picture(900, 486, 'A leaf page',
-                'A leaf has two arrays: fingerprints of 8 bytes that grow up from the header, and TIDs of 6 '
-                'bytes that grow down from the special area. The first entries are sorted, later ones are '
-                'appended. The special area has the bounds of the page and its right link.')
+                'A leaf has two arrays: fingerprints of 8 bytes that grow up from the header, and TIDs '
+                'of 6 bytes that grow down from the special area. The first entries are sorted, later '
+                'ones are appended. The special area has the bounds of the page and its right link.')
 
     def x(offset):
         return LEFT + offset * WIDTH / PAGE
@@ -35,10 +35,11 @@ def draw(file):
     box(special - TID * in_order, special, y, height, 'p-2')
     box(special, PAGE, y, height, 'f-3')
     p.rect(LEFT, y, WIDTH, height, 'none l-dim', None, 1.5)
-    p.text((x(HEADER) + x(HEADER + FP * in_order)) / 2, y + 28, '*fingerprints,* permuted, sorted', 'f-0', 15, 'middle')
-    p.text((x(HEADER) + x(HEADER + FP * in_order)) / 2, y + 48, '%d of 8 bytes' % in_order, 'f-0', 14, 'middle')
-    p.text((x(special - TID * in_order) + x(special)) / 2, y + 28, '*TIDs,* in the same order', 'f-2', 15, 'middle')
-    p.text((x(special - TID * in_order) + x(special)) / 2, y + 48, '%d of 6 bytes' % in_order, 'f-2', 14, 'middle')
+    for center, what, width, color in (
+            (x(HEADER + FP * in_order / 2), '*fingerprints,* permuted, sorted', FP, 'f-0'),
+            (x(special - TID * in_order / 2), '*TIDs,* in the same order', TID, 'f-2')):
+        p.text(center, y + 28, what, color, 15, 'middle')
+        p.text(center, y + 48, '%d of %d bytes' % (in_order, width), color, 14, 'middle')
 
     # offsets above
     for offset, name, anchor in ((HEADER, 'header: %d bytes' % HEADER, 'start'),
@@ -63,8 +64,10 @@ def draw(file):
         return LEFT + (offset - first) * scale
 
     for some, kind in ((range(in_order - 6, in_order), 'p'), (range(in_order, entries), 'f')):
-        p.rects([(z(HEADER + FP * i) + 0.5, zoom_top, FP * scale - 1, zoom_height) for i in some], kind + '-0')
-        p.rects([(z(special - TID * (i + 1)) + 0.5, zoom_top, TID * scale - 1, zoom_height) for i in some], kind + '-2')
+        p.rects([(z(HEADER + FP * i) + 0.5, zoom_top, FP * scale - 1, zoom_height)
+                 for i in some], kind + '-0')
+        p.rects([(z(special - TID * (i + 1)) + 0.5, zoom_top, TID * scale - 1, zoom_height)
+                 for i in some], kind + '-2')
     # the marks are where no full page has an entry
     marks, bits = HEADER + FP * capacity, (capacity + 7) // 8
     assert marks + bits <= special - TID * capacity
@@ -73,7 +76,8 @@ def draw(file):
     below = zoom_top + zoom_height
     appended = '%d appended' % (entries - in_order)
     p.text((z(HEADER + FP * in_order) + z(fps_end)) / 2, below + 20, appended, 'f-0', 14, 'middle')
-    p.text((z(tids_start) + z(special - TID * in_order)) / 2, below + 20, 'their TIDs', 'f-2', 14, 'middle')
+    p.text((z(tids_start) + z(special - TID * in_order)) / 2, below + 20, 'their TIDs', 'f-2', 14,
+           'middle')
     p.text(z(marks + bits / 2), below + 20, 'a bit for each entry:', 'f-hot', 13, 'middle')
     p.text(z(marks + bits / 2), below + 37, 'the row is dead', 'f-hot', 13, 'middle')
     p.text(z(marks), zoom_top - 8, 'byte %d' % marks, 'f-hot', 13)
@@ -85,18 +89,22 @@ def draw(file):
     # the special area
     top = 402
     members = struct('ShBtOpaqueData')
-    text = {'low_fp': 'low', 'high_fp': 'high', 'low_tid': 'low TID', 'high_tid': 'high TID', 'right': 'right',
-            'low_group': 'low grp', 'high_group': 'high grp', 'tree': '', 'level': '', 'flags': '', 'sorted': '', 'page_id': ''}
+    # what fits; the others are named below
+    names = {'low_fp': 'low', 'high_fp': 'high', 'low_tid': 'low TID', 'high_tid': 'high TID',
+             'right': 'right', 'low_group': 'low grp', 'high_group': 'high grp'}
     unit = WIDTH / (PAGE - special)
-    p.text(24, top - 12, '*Special area:* the page holds the keys from low up to high; what is beyond is to the right', size=15)
+    p.text(24, top - 12, '*Special area:* the page holds keys from low up to, but not including, high; '
+           'right is the next page', size=15)
     for member, offset, size in members:
         p.rect(LEFT + offset * unit, top, size * unit - 1.5, 30, 'p-3', 2)
-        if text[member]:
-            p.text(LEFT + (offset + size / 2) * unit, top + 20, text[member], 'f-3', 13, 'middle')
-    for member, offset, size in members:
-        if not text[member]:
-            p.line(LEFT + (offset + size / 2) * unit, top + 30, LEFT + (offset + size / 2) * unit, top + 36, 'l-3')
-    start = [m for m in members if m[0] == 'tree'][0][1]
-    p.text(LEFT + WIDTH, top + 52, 'tree, level, flags, sorted = %d, page id' % in_order, 'f-3', 13, 'end')
-    p.text(LEFT, top + 52, 'low = %s..., high = %s..., right = %s' % (page['low'][:5], page['high'][:5], page['right_block']), 'f-3', 13)
+        center = LEFT + (offset + size / 2) * unit
+        if member in names:
+            p.text(center, top + 20, names[member], 'f-3', 13, 'middle')
+        else:
+            p.line(center, top + 30, center, top + 36, 'l-3')
+    assert [m[0] for m in members if m[0] not in names] == ['tree', 'level', 'flags', 'sorted', 'page_id']
+    p.text(LEFT + WIDTH, top + 52, 'tree, level, flags, sorted = %d, page id' % in_order, 'f-3', 13,
+           'end')
+    p.text(LEFT, top + 52, 'low = %s\u2026, high = %s\u2026, right = %s'
+           % (page['low'][:5], page['high'][:5], page['right_block']), 'f-3', 13)
     p.save(file)

@@ -23,15 +23,15 @@ def draw(file):
     equal = equal[0]
 
     p = Picture(900, 440, 'Four blocks, three differing bits',
-                'Two 64-bit fingerprints that differ in 3 bits. The bits are cut into four blocks, so at '
-                'least one block is equal. The index has four tables, each of which is sorted by another '
-                'block, and the row is found in the table of the equal block.')
+                'Two 64-bit fingerprints that differ in 3 bits. The bits are cut into four blocks, so '
+                'at least one block is equal. The index has four tables, each of which is sorted by '
+                'a different block, and the row is found in the table of the equal block.')
     left, cell, gap = 136, 11, 10
 
     def x_of(i):
         return left + i * cell + i // BLOCK * gap
 
-    p.text(24, 38, '*3 differing bits cannot be in all 4 blocks:* one block is equal', size=18)
+    p.text(24, 38, '*3 differing bits cannot touch all 4 blocks:* at least one block is equal', size=18)
     for row, (name, value) in enumerate((('stored row', stored), ('query', query))):
         y = 64 + row * 42
         p.text(left - 14, y + 20, name, size=15, anchor='end')
@@ -54,7 +54,7 @@ def draw(file):
 
     # the tables: each with another block in front
     top, row_height = 230, 38
-    p.text(24, top - 20, '*The index has 4 tables,* each sorted by another block first', size=18)
+    p.text(24, top - 20, '*The index has 4 permuted tables,* each sorted by a different block first', size=18)
     for t in range(BLOCKS):
         y = top + t * row_height
         order = [t] + [b for b in range(BLOCKS) if b != t]
@@ -64,15 +64,16 @@ def draw(file):
             x = left + place * 122
             first = place == 0
             width = 116
-            p.rect(x, y, width, 27, ('p-%d l-%d' if first else 'p-%d') % ((b, b) if first else b), 3,
+            p.rect(x, y, width, 27, 'p-%d l-%d' % (b, b) if first else 'p-%d' % b, 3,
                    (3 if found else 1.5) if first else None)
-            p.text(x + width / 2, y + 19, 'ABCD'[b], 'f-%d' % b + (' bold' if first else ''), 14, 'middle')
+            p.text(x + width / 2, y + 19, 'ABCD'[b], 'f-%d' % b + (' bold' if first else ''), 14,
+                   'middle')
         x = left + 4 * 122 + 10
         if found:
             p.arrow(x + 34, y + 14, x + 2, y + 14, 'ink', 2)
             p.text(x + 44, y + 19, '%s is equal: *found here*' % 'ABCD'[t], size=15)
         else:
             p.text(x + 44, y + 19, '%s differs' % 'ABCD'[t], 'f-dim', 15)
-    p.text(24, top + 4 * row_height + 30, 'A look-up reads one short range of each table and finds every row within 3 bits.',
-           size=15)
+    p.text(24, top + 4 * row_height + 30,
+           'A look-up reads one short range of each table and finds every row within 3 bits.', size=15)
     p.save(file)

@@ -35,11 +35,13 @@ def marker(p, shape, x, y, color, size=4.5):
     elif shape == 'square':
         p.rect(x - size + 0.5, y - size + 0.5, 2 * size - 1, 2 * size - 1, 'f-' + color)
     elif shape == 'diamond':
-        p.polygon([(x, y - size - 1), (x + size + 1, y), (x, y + size + 1), (x - size - 1, y)], 'f-' + color)
+        p.polygon([(x, y - size - 1), (x + size + 1, y), (x, y + size + 1), (x - size - 1, y)],
+                  'f-' + color)
     elif shape == 'triangle':
-        p.polygon([(x, y - size - 1), (x + size + 1, y + size - 0.5), (x - size - 1, y + size - 0.5)], 'f-' + color)
-    elif shape == 'ring':
-        p.circle(x, y, size - 0.5, 'f-card l-' + color, 2)
+        p.polygon([(x, y - size - 1), (x + size + 1, y + size - 0.5),
+                   (x - size - 1, y + size - 0.5)], 'f-' + color)
+    else:
+        raise ValueError(shape)
 
 
 def curve(p, points, color, shape, width=2.5, dash=None):

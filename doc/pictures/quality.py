@@ -7,7 +7,8 @@ from plot import Axis
 from svg import Picture
 
 # variant in the data, name, color, dash
-WAYS = (('simhash, char 4', 'simhash, one step', '1', None), ('minhash, word 2', 'minhash, one step', '0', None),
+WAYS = (('simhash, char 4', 'simhash, one step', '1', None),
+        ('minhash, word 2', 'minhash, one step', '0', None),
         ('simhash, char 4, then char 4 .8', 'simhash, two steps', '1', '3 4'),
         ('minhash, word 2, then char 4 .8', 'minhash, two steps', '0', '3 4'))
 COLUMNS, CELL, ROW, TOP = 4, 216, 208, 66
@@ -16,14 +17,15 @@ COLUMNS, CELL, ROW, TOP = 4, 216, 208, 66
 def panel(p, left, top, name, data):
     x = Axis(0, 10, left + 40, left + 196)
     found = Axis(0, 1, top + 88, top + 28)
-    wrong = Axis(0, 4, top + 172, top + 116)          # log10(1 + n)
+    wrong = Axis(0, log10(10001), top + 172, top + 116)        # of log10(1 + n)
     p.text(left + 40, top + 14, name, 'bold f-ink', 14)
     for value, text in ((0, '0'), (0.5, '.5'), (1, '1')):
         p.line(x.start, found(value), x.end, found(value), 'l-faint', 0.5)
         p.text(x.start - 5, found(value) + 4, text, 'f-dim', 12, 'end')
-    for value, text in ((0, '0'), (log10(11), '10'), (log10(101), '100'), (log10(1001), '1k'), (log10(10001), '10k')):
-        p.line(x.start, wrong(min(value, 4)), x.end, wrong(min(value, 4)), 'l-faint', 0.5)
-        p.text(x.start - 5, wrong(min(value, 4)) + 4, text, 'f-dim', 12, 'end')
+    for value, text in ((0, '0'), (10, '10'), (100, '100'), (1000, '1k'), (10000, '10k')):
+        y = wrong(log10(1 + value))
+        p.line(x.start, y, x.end, y, 'l-faint', 0.5)
+        p.text(x.start - 5, y + 4, text, 'f-dim', 12, 'end')
     p.text(x.end, found(0) - 5, 'found', 'f-dim', 12, 'end')
     p.text(x.start, wrong.end - 6, 'wrong pairs', 'f-dim', 12)
     for axis in (found, wrong):
@@ -33,29 +35,36 @@ def panel(p, left, top, name, data):
     for r in (0, 3, 6, 10):
         p.text(x(r), wrong.start + 17, str(r), 'f-dim', 12, 'middle')
     for variant, _, color, dash in WAYS:
-        points = sorted((int(r['radius']), float(r['found'] or 0), int(r['wrong'])) for r in data if r['fingerprint'] == variant)
+        points = sorted((int(r['radius']), float(r['found']), int(r['wrong']))
+                        for r in data if r['fingerprint'] == variant)
         assert [q[0] for q in points] == list(range(11)), (name, variant)
         p.path([(x(r), found(f)) for r, f, w in points], 'l-' + color, 2, dash)
-        p.path([(x(r), wrong(min(log10(1 + w), 4.15))) for r, f, w in points], 'l-' + color, 2, dash)
+        p.path([(x(r), wrong(log10(1 + w))) for r, f, w in points], 'l-' + color, 2, dash)
 
 
 def draw(file):
     data = rows('quality')
     corpora = list(dict.fromkeys(r['corpus'] for r in data))
     rows_of_panels = (len(corpora) + COLUMNS) // COLUMNS       # room for one more, the legend
-    p = Picture(900, TOP + rows_of_panels * ROW + 6, 'Near-duplicates that are found, and wrong pairs, by radius',
-                'For each of %d collections of real documents two plots: the share of near-duplicates that are within '
-                'the radius, and the number of pairs within it that are not similar.' % len(corpora))
-    p.text(24, 32, '*Found and wrong by radius:* the share of the near-duplicates that are found, and the', size=16)
-    p.text(24, 54, 'number of wrong pairs, in collections of up to 4,000 documents, at radius 0 to 10', size=16)
+    p = Picture(900, TOP + rows_of_panels * ROW + 6,
+                'Near-duplicates that are found, and wrong pairs, by radius',
+                'For each of %d collections of real documents two plots: the share of near-duplicates '
+                'that are within the radius, and the number of pairs within it that are not similar.'
+                % len(corpora))
+    p.text(24, 32, '*Found and wrong by radius:* the share of the near-duplicates that are found, and '
+           'the', size=16)
+    p.text(24, 54, 'number of wrong pairs, in collections of up to 4,000 documents, at radius 0 to 10',
+           size=16)
     for n, corpus in enumerate(corpora):
-        panel(p, 8 + n % COLUMNS * CELL, TOP + n // COLUMNS * ROW, corpus, [r for r in data if r['corpus'] == corpus])
+        panel(p, 8 + n % COLUMNS * CELL, TOP + n // COLUMNS * ROW, corpus,
+              [r for r in data if r['corpus'] == corpus])
     n = len(corpora)
     left, top = 8 + n % COLUMNS * CELL + 40, TOP + n // COLUMNS * ROW
     for place, (_, name, color, dash) in enumerate(WAYS):
         y = top + 34 + 26 * place
         p.line(left, y - 5, left + 44, y - 5, 'l-' + color, 2.5, dash)
         p.text(left + 54, y, name, 'f-' + color, 15)
-    p.text(left, top + 34 + 26 * 4 + 4, 'second step: simhash_jaccard(a, b, 4, \'char\') >= 0.8', 'f-dim', 13)
-    p.text(left, top + 34 + 26 * 4 + 24, 'near-duplicates: J >= 0.9; wrong: J < 0.5', 'f-dim', 13)
+    y = top + 34 + 26 * len(WAYS) + 4
+    p.text(left, y, 'second step: simhash_jaccard(a, b, 4, \'char\') >= 0.8', 'f-dim', 13)
+    p.text(left, y + 20, 'near-duplicates: J >= 0.9; wrong: J < 0.5', 'f-dim', 13)
     p.save(file)

@@ -18,8 +18,9 @@ def draw(file):
     assert set(records[0]) == {left, new, parent}
 
     p = Picture(900, 560, 'A split',
-                'A full leaf is split. Its upper part moves to a new page at the end of the index; right links and '
-                'bounds still cover all keys; one WAL record has the leaf, the new page and the parent.')
+                'A full leaf is split. Its upper part moves to a new page at the end of the index; '
+                'right links and bounds still cover all keys; one WAL record has the leaf, the new '
+                'page and the parent.')
 
     def key(digits):
         digits = digits.rstrip('0')
@@ -52,8 +53,9 @@ def draw(file):
     p.line(24, 246, 876, 246, 'l-faint')
 
     # after, with the record around what it changes
-    p.text(24, 278, '*After:* the upper part is on a new page, and the row that had no room is inserted', size=17)
-    p.rect(160, 294, 570, 216, 'none l-hot', 10, 2, )
+    p.text(24, 278, '*After:* the upper part is on a new page, and the row that had no room is '
+           'inserted', size=17)
+    p.rect(160, 294, 570, 216, 'none l-hot', 10, 2)
     inner(180, 312, after[parent], 246)
     leaf(180, 404, after[left], 246, '0', int(after[left]['entries']) / capacity, '')
     leaf(462, 404, after[new], 246, '1', int(after[new]['entries']) / capacity, ', new')
@@ -66,7 +68,9 @@ def draw(file):
     p.text(814, 451, 'leaf %s' % next_one, 'f-dim', 15, 'middle')
     p.arrow(708, 447, 750, 447, '1', 2)
     p.text(440, 334, '*one WAL record:* %d pages' % len(records[0]), 'f-hot', 15)
-    for line, words in enumerate(('Together the', 'two leaves', 'cover the same', 'range of keys', 'as before.')):
+    for line, words in enumerate(('Together the', 'two leaves', 'cover the same', 'range of keys',
+                                  'as before.')):
         p.text(24, 416 + 18 * line, words, 'f-dim', 14)
-    p.text(24, 540, '*The next record* has the insert itself: an entry for each of %d leaves, one of each table.' % len(records[1]), size=15)
+    p.text(24, 540, '*The next record* holds the insert itself: one entry on a leaf of each of the '
+           '%d tables.' % len(records[1]), size=15)
     p.save(file)

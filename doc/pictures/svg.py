@@ -46,8 +46,10 @@ def style():
             yield '.l-%s{stroke:%s}' % (color[0], color[which])
         for color in PALE:
             yield '.p-%s{fill:%s}' % (color[0], color[which])
-    fixed = ('text{font-family:"Helvetica Neue",Helvetica,Arial,"Liberation Sans",sans-serif;font-size:14px}'
-             '.mono{font-family:ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace;white-space:pre}'
+    fixed = ('text{font-family:"Helvetica Neue",Helvetica,Arial,"Liberation Sans",sans-serif;'
+             'font-size:14px}'
+             '.mono{font-family:ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace;'
+             'white-space:pre}'
              '.bold{font-weight:600}'
              '.none{fill:none}')
     return '%s\n%s\n@media (prefers-color-scheme:dark){\n%s\n}' % (

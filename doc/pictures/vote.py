@@ -4,13 +4,15 @@ import os
 import sys
 from collections import Counter
 
+from data import TOP
 from svg import Picture
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'test', 'reference'))
+sys.path.insert(0, os.path.join(TOP, 'test', 'reference'))
 from simhash_reference import compute_text, shingles, xxh3_64       # noqa: E402
 
-TEXTS = ('The meeting of the committee has been moved to Thursday, March 4, at ten in the morning, in room 12.',
-         'The meeting of the committee has been moved to Thursday, March 4, at six in the morning, in room 12.')
+TEXT = ('The meeting of the committee has been moved to Thursday, March 4, at %s in the morning, '
+        'in room 12.')
+TEXTS = (TEXT % 'ten', TEXT % 'six')
 SHOWN = 4                       # features of each text
 LEFT, CELL = 176, 11
 
@@ -23,7 +25,8 @@ def bit(value, i):
 def strip(p, value, y, height):
     """64 cells, blue where a bit is set."""
     for one, color in ((1, 'f-0'), (0, 'p-1')):
-        p.rects([(LEFT + i * CELL, y, CELL - 1, height) for i in range(64) if bit(value, i) == one], color)
+        p.rects([(LEFT + i * CELL, y, CELL - 1, height) for i in range(64) if bit(value, i) == one],
+                color)
 
 
 def draw(file):
@@ -43,7 +46,8 @@ def draw(file):
         p.text(24, y + 22, '\u201c%s\u201d' % text, size=15)
         y += 40
         own = [f for f in features[which] if f not in common]
-        shown = [f for f in features[which] if f in common][:SHOWN - 2] + own[len(own) // 2 - 1:][:SHOWN - 2]
+        shown = ([f for f in features[which] if f in common][:SHOWN - 2]
+                 + own[len(own) // 2 - 1:][:SHOWN - 2])
         for f in shown:
             h = xxh3_64(f.encode())
             p.text(LEFT - 14, y + 14, f, 'mono ' + ('f-hot bold' if f in own else 'f-ink'), 14, 'end')
@@ -51,8 +55,8 @@ def draw(file):
             y += 20
         p.text(LEFT - 14, y + 14, 'and %d more' % (len(hashes) - SHOWN), 'f-dim', 14, 'end')
         if which == 0:
-            p.text(LEFT, y + 14, 'Each row is the hash of a run of four letters. Each bit of it is a vote: blue for 1, pale for 0.',
-                   'f-dim', 13)
+            p.text(LEFT, y + 14, 'Each row is the hash of a run of four letters. Each bit of it is a '
+                   'vote: blue for 1, pale for 0.', 'f-dim', 13)
         y += 24
         # the votes: up for 1, down for 0
         height, scale = 56, 27 / max(map(abs, sums))
@@ -79,6 +83,6 @@ def draw(file):
     for i in differing:
         for top in (y_first, y - 46):
             p.rect(LEFT + i * CELL - 1.5, top - 2, CELL + 2, 28, 'none l-hot', 2, 2.5)
-    p.text(24, y + 4, '*%d of 64 bits differ,* where the votes were close: %d of %d runs of four letters are the same.'
-           % (len(differing), sum(common.values()), len(features[0])), size=15)
+    p.text(24, y + 4, '*%d of 64 bits differ,* where the votes were close: %d of %d runs of four '
+           'letters are the same.' % (len(differing), sum(common.values()), len(features[0])), size=15)
     p.save(file)

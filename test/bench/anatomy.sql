@@ -29,7 +29,7 @@ BEGIN
 	FOR radius IN 0 .. 64 LOOP
 		pages := 0;
 		-- the first one, which does not count, makes the session remember inner pages
-		FOR query IN SELECT * FROM (SELECT 0 AS i, fp FROM q WHERE i = 1 UNION ALL SELECT * FROM q) q ORDER BY i LOOP
+		FOR query IN SELECT 0 AS i, fp FROM q WHERE i = 1 UNION ALL SELECT * FROM q ORDER BY i LOOP
 			EXECUTE format('EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, SUMMARY OFF, FORMAT JSON)'
 						   ' SELECT fp FROM s WHERE fp <~> %L <= %s', query.fp, radius) INTO plan;
 			plan := plan -> 0 -> 'Plan';
@@ -55,9 +55,10 @@ CALL measure(6, 3);
 RESET enable_seqscan;
 RESET enable_bitmapscan;
 \copy (SELECT scheme, radius, round(pages::numeric, 2) AS pages, table_pages FROM cost ORDER BY 1, 2) to 'radius.csv' csv header
-SELECT scheme, max(pages) FILTER (WHERE radius = 3) AS "pages at 3", max(pages) FILTER (WHERE radius = 6) AS "at 6",
+SELECT scheme, max(pages) FILTER (WHERE radius = 3) AS "pages at 3",
+	   max(pages) FILTER (WHERE radius = 6) AS "at 6",
 	   max(pages) FILTER (WHERE radius = 10) AS "at 10", max(table_pages) AS "one table",
-	   min(radius) FILTER (WHERE pages >= 0.9 * table_pages) AS "radius from which one table is read"
+	   min(radius) FILTER (WHERE pages >= 0.99 * table_pages) AS "all of one from radius"
 FROM cost GROUP BY scheme ORDER BY scheme;
 DROP TABLE s, q;
 
@@ -70,14 +71,13 @@ CREATE VIEW pages AS
 SELECT block, i.*
 FROM generate_series(0, pg_relation_size('d_fp') / 8192 - 1) block, simhash_page_info('d_fp', block) i;
 
+-- one that is nearly full
 CREATE TABLE leaf AS
 SELECT * FROM pages WHERE table_no = 0 AND level = 0 AND right_block IS NOT NULL AND low_fp > 0
 ORDER BY abs(entries - 560), block LIMIT 1;
 CREATE VIEW leaf_figures AS
-SELECT block, entries, sorted, right_block, low_fp, high_fp, items.fps AS fingerprints, items.tids
-FROM leaf, (SELECT string_agg(i.permuted::text, ' ' ORDER BY item) AS fps, string_agg(i.ctid::text, ' ' ORDER BY item) AS tids
-			FROM leaf l, simhash_page_items('d_fp', l.block) i WHERE item <= 3) items;
-\copy (SELECT block, entries, sorted, right_block, to_hex(low_fp) AS low, to_hex(high_fp) AS high, fingerprints, tids FROM leaf_figures) to 'page.csv' csv header
+SELECT block, entries, sorted, right_block, to_hex(low_fp) AS low, to_hex(high_fp) AS high FROM leaf;
+\copy (SELECT * FROM leaf_figures) to 'page.csv' csv header
 
 -- A look-up of a stored fingerprint of which three bits are inverted, each in
 -- another block: what it reads of each table
@@ -86,9 +86,10 @@ SELECT (a_fp::bigint # ((1::bigint << 60) | (1::bigint << 41) | (1::bigint << 3)
 FROM simhash_find_all('d_fp', 3) GROUP BY a, a_fp HAVING count(*) >= 3 ORDER BY a LIMIT 1;
 VACUUM (FREEZE, ANALYZE) d;
 CREATE VIEW lookup AS
-SELECT to_hex(q.fp) AS query, t.table_no, to_hex(wanted) AS permuted, leaf.block, leaf.entries, leaf.low_fp, leaf.high_fp,
+SELECT to_hex(q.fp) AS query, t.table_no, to_hex(wanted) AS permuted, leaf.block,
 	   (SELECT p.block FROM pages p, simhash_page_items('d_fp', p.block) i
 		WHERE p.table_no = t.table_no AND p.level = 1 AND i.child = leaf.block) AS parent,
+	   leaf.entries, to_hex(leaf.low_fp) AS low, to_hex(leaf.high_fp) AS high,
 	   in_leaf.same_prefix, in_leaf.matches, in_leaf.own
 FROM query q, simhash_tables(4, 3) t, simhash_permute(q.fp, 4, 3, t.table_no) wanted,
 	LATERAL (SELECT * FROM pages WHERE pages.table_no = t.table_no AND level = 0
@@ -100,13 +101,14 @@ FROM query q, simhash_tables(4, 3) t, simhash_permute(q.fp, 4, 3, t.table_no) wa
 						AND simhash_first_table(i.fp, q.fp) = t.table_no) AS own
 			 FROM simhash_page_items('d_fp', leaf.block) i,
 				LATERAL (VALUES ((i.permuted::bigint >> 48) = (wanted::bigint >> 48))) v (same)) in_leaf;
-\copy (SELECT query, table_no, permuted, block, parent, entries, to_hex(low_fp) AS low, to_hex(high_fp) AS high, same_prefix, matches, own FROM lookup ORDER BY table_no) to 'lookup.csv' csv header
+\copy (SELECT * FROM lookup ORDER BY table_no) to 'lookup.csv' csv header
 
 -- A leaf of which inserts make two, with the WAL record of that.  What is inserted
 -- belongs on it by table 0, and anywhere by the other tables.
 CREATE TABLE watched AS
 SELECT p.block, p.low_fp::bigint AS low, p.high_fp::bigint AS high, parent.block AS parent
-FROM (SELECT * FROM pages WHERE table_no = 0 AND level = 0 AND low_fp::bigint > 0 AND high_fp::bigint > 0
+FROM (SELECT * FROM pages
+	  WHERE table_no = 0 AND level = 0 AND low_fp::bigint > 0 AND high_fp::bigint > 0
 	  ORDER BY entries DESC, block LIMIT 1) p,
 	pages parent, simhash_page_items('d_fp', parent.block) i
 WHERE parent.table_no = 0 AND parent.level = 1 AND i.child = p.block;
@@ -121,14 +123,17 @@ BEGIN
 	WHILE (SELECT count(*) FROM seen WHERE at = 'after') = 0 LOOP
 		DELETE FROM seen;
 		INSERT INTO seen
-		SELECT 'before', p, i.* FROM unnest(ARRAY[leaf.block, leaf.parent]) p, simhash_page_info('d_fp', p) i;
+		SELECT 'before', p, i.*
+		FROM unnest(ARRAY[leaf.block, leaf.parent]) p, simhash_page_info('d_fp', p) i;
 		started := pg_current_wal_insert_lsn();
 		INSERT INTO d
 		SELECT simhash_unpermute((leaf.low + floor(random() * (leaf.high - leaf.low))::bigint)::simhash, 4, 3, 0);
 		COMMIT;
 		INSERT INTO seen
 		SELECT 'after', p, i.*
-		FROM simhash_page_info('d_fp', leaf.block) l, unnest(ARRAY[leaf.block, l.right_block, leaf.parent]) p, simhash_page_info('d_fp', p) i
+		FROM simhash_page_info('d_fp', leaf.block) l,
+			unnest(ARRAY[leaf.block, l.right_block, leaf.parent]) p,
+			simhash_page_info('d_fp', p) i
 		WHERE l.right_block <> (SELECT right_block FROM seen WHERE block = leaf.block);
 	END LOOP;
 	INSERT INTO record
@@ -137,5 +142,9 @@ BEGIN
 	COMMIT;
 END $$;
 CALL split();
-\copy (SELECT at, block, page_type, level, entries, sorted, right_block, to_hex(low_fp) AS low, to_hex(high_fp) AS high FROM seen ORDER BY at DESC, block) to 'split.csv' csv header
+CREATE VIEW split_figures AS
+SELECT at, block, page_type, level, entries, sorted, right_block,
+	   to_hex(low_fp) AS low, to_hex(high_fp) AS high
+FROM seen ORDER BY at DESC, block;
+\copy (SELECT * FROM split_figures) to 'split.csv' csv header
 \copy (SELECT array_to_string(pages, ' ') AS pages FROM record ORDER BY lsn) to 'split_wal.csv' csv header

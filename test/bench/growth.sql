@@ -37,9 +37,11 @@ CREATE TABLE took (
 	id serial, measured text, way text, seconds float8, cpu float8, counted bigint
 );
 
--- CPU seconds that this process has taken; null where the system does not tell
+-- CPU seconds that this process has taken; null where the system does not tell.
+-- To read the first file makes the kernel bring the second one up to date.
 CREATE FUNCTION cpu_time() RETURNS float8 LANGUAGE plpgsql AS $$
 BEGIN
+	PERFORM pg_read_file('/proc/self/stat');
 	RETURN split_part(pg_read_file('/proc/self/schedstat'), ' ', 1)::float8 / 1e9;
 EXCEPTION WHEN OTHERS THEN
 	RETURN NULL;
@@ -206,7 +208,12 @@ FROM took WHERE measured IN ('look-up', 'build', 'pairs')
 GROUP BY measured, way;
 SELECT f.measured, f.way, round((1000 * f.seconds)::numeric, 4) AS "ms",
 	   round((1000 * f.cpu)::numeric, 4) AS "ms of CPU",
-	   to_char(f.cpu / s.cpu, 'FM9999990.00') AS "CPU, simhash = 1"
+	   to_char(f.cpu / nullif(s.cpu, 0), 'FM9999990.00') AS "CPU, simhash = 1"
 FROM figures f JOIN figures s ON s.measured = f.measured AND s.way = 'simhash'
 ORDER BY f.id;
-\copy (SELECT current_setting('simhash_bench.rows'), measured, way, to_char(seconds, 'FM9990.000000000'), to_char(cpu, 'FM9990.000000000'), rounds, counted FROM figures ORDER BY id) to 'figures.csv' csv
+CREATE VIEW csv AS
+SELECT current_setting('simhash_bench.rows') AS rows, measured, way,
+	   round(seconds::numeric, 9) AS seconds,
+	   round(cpu::numeric, 9) AS cpu, rounds, counted
+FROM figures ORDER BY id;
+\copy (SELECT * FROM csv) to 'figures.csv' csv
