@@ -60,8 +60,10 @@ $$;
 CREATE PROCEDURE expect_lookups(tab regclass, tenants boolean DEFAULT false, large int DEFAULT 2)
 LANGUAGE plpgsql AS $$
 BEGIN
-	DROP TABLE IF EXISTS probe;
-	CREATE TABLE probe (qno int, fp simhash, r int, tenant int, n bigint, rows numeric);
+	IF to_regclass('probe') IS NULL THEN
+		CREATE TABLE probe (qno int, fp simhash, r int, tenant int, n bigint, rows numeric);
+	END IF;
+	TRUNCATE probe;
 	EXECUTE format('INSERT INTO probe
 		WITH t AS (SELECT id, fp, %2$s AS tenant FROM %1$s)
 		SELECT qno, q.fp, r, tenant, coalesce(sum(n) FILTER (WHERE d <= r), 0),
