@@ -1,8 +1,8 @@
 --
 -- Clusters: the same ones as by brute force
 --
--- The reference is bit_count() over bigints, and a search for connected
--- components that shares no code with the extension.
+-- The reference is brute force, and a search for connected components that shares no
+-- code with the extension.
 --
 SET client_min_messages = warning;
 CREATE SCHEMA batch_clusters_test;
@@ -14,31 +14,6 @@ SET jit = off;
 
 -- pairs of rows that are near
 CREATE TABLE near (a int, b int, d int);
-
--- Note all pairs within a radius, comparing each row of a table with each.
-CREATE PROCEDURE expect_pairs(tab regclass, radius int)
-LANGUAGE plpgsql AS $$
-BEGIN
-	DELETE FROM near;
-	EXECUTE format('WITH r AS MATERIALIZED (SELECT id, fp::bigint AS h FROM %s)
-		INSERT INTO near SELECT a.id, b.id, distance(a.h, b.h) FROM r a JOIN r b ON a.id < b.id
-		WHERE distance(a.h, b.h) <= %s', tab, radius);
-	ANALYZE near;
-END $$;
-
--- The same for tables that are too large for this: fingerprints that vary only
--- in the uppermost bits, 64 or 48, and these cut into so many blocks.  Pairs
--- that differ in fewer bits than there are blocks agree in one of them.
-CREATE PROCEDURE expect_pairs_by_blocks(tab regclass, bits int, blocks int) LANGUAGE plpgsql AS $$
-BEGIN
-	DELETE FROM near;
-	EXECUTE format('WITH block AS MATERIALIZED (SELECT id, fp::bigint AS h, n,
-			(fp::bigint >> (64 - n * %2$s)) & ((1::bigint << %2$s) - 1) AS bits FROM %1$s, generate_series(1, %3$s) n)
-		INSERT INTO near SELECT DISTINCT a.id, b.id, distance(a.h, b.h)
-		FROM block a JOIN block b USING (n, bits) WHERE a.id < b.id AND distance(a.h, b.h) < %3$s',
-		tab, bits / blocks, blocks);
-	ANALYZE near;
-END $$;
 
 -- the smallest id that each row is connected with
 CREATE TABLE component (radius int, id int, root int, PRIMARY KEY (radius, id));
@@ -69,100 +44,42 @@ BEGIN
 END $$;
 
 -- Compare what is found in an index with the components: null if they agree.
-CREATE FUNCTION wrong(tab regclass, index regclass, r int) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	got record;
-BEGIN
-	EXECUTE format('WITH found AS MATERIALIZED (SELECT x.id, f.cluster, f.size, f.fp::bigint AS h
-			FROM simhash_find_clusters($1, $2) f LEFT JOIN %1$s x ON x.ctid = f.member),
-		wanted AS MATERIALIZED (SELECT id, min(h # (-1::bigint << 63)) OVER root # (-1::bigint << 63) AS cluster,
-				count(*) OVER root AS size, h
-			FROM (SELECT id, root, fp::bigint AS h FROM component JOIN %1$s USING (id) WHERE radius = $2) s
-			WINDOW root AS (PARTITION BY root))
-		SELECT (SELECT count(*) FROM found) AS n, (SELECT count(*) FROM wanted WHERE size > 1) AS wanted,
-			(SELECT count(*) FROM (TABLE found EXCEPT ALL SELECT * FROM wanted WHERE size > 1) s) AS too_many,
-			(SELECT count(*) FROM (SELECT * FROM wanted WHERE size > 1 EXCEPT ALL TABLE found) s) AS missing', tab)
-	INTO got USING index, r;
-	IF got.n <> got.wanted OR got.too_many > 0 OR got.missing > 0 THEN
-		RETURN format('%s, distance %s: %s', index, r, got);
-	END IF;
-	RETURN NULL;
-END $$;
+CREATE FUNCTION wrong(tab regclass, index regclass, r int) RETURNS text LANGUAGE sql AS $$
+	SELECT format('%s, distance %s: ', index, r) || difference(
+		format('SELECT x.id, f.cluster, f.size, f.fp::bigint
+			FROM simhash_find_clusters(%L, %s) f LEFT JOIN %s x ON x.ctid = f.member', index, r, tab),
+		format('SELECT * FROM (
+				SELECT id, min(h # (-1::bigint << 63)) OVER root # (-1::bigint << 63), count(*) OVER root AS size, h
+				FROM (SELECT id, root, fp::bigint AS h FROM component JOIN %s USING (id) WHERE radius = %s) s
+				WINDOW root AS (PARTITION BY root)) c
+			WHERE size > 1', tab, r))
+$$;
 
 -- The same for the array form, with the different values of a table.
-CREATE FUNCTION wrong_values(tab regclass, r int, blocks int DEFAULT NULL) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	got record;
-BEGIN
-	EXECUTE format('WITH found AS MATERIALIZED (SELECT cluster, size, fp::bigint AS h
-			FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM %1$s), $1, $2)),
-		wanted AS MATERIALIZED (SELECT min(h # (-1::bigint << 63)) OVER root # (-1::bigint << 63) AS cluster,
-				count(*) OVER root AS size, h
-			FROM (SELECT DISTINCT root, fp::bigint AS h FROM component JOIN %1$s USING (id) WHERE radius = $1 AND fp IS NOT NULL) s
-			WINDOW root AS (PARTITION BY root))
-		SELECT (SELECT count(*) FROM found) AS n, (SELECT count(*) FROM wanted WHERE size > 1) AS wanted,
-			(SELECT count(*) FROM (TABLE found EXCEPT ALL SELECT * FROM wanted WHERE size > 1) s) AS too_many,
-			(SELECT count(*) FROM (SELECT * FROM wanted WHERE size > 1 EXCEPT ALL TABLE found) s) AS missing', tab)
-	INTO got USING r, blocks;
-	IF got.n <> got.wanted OR got.too_many > 0 OR got.missing > 0 THEN
-		RETURN format('%s, distance %s, %s blocks: %s', tab, r, blocks, got);
-	END IF;
-	RETURN NULL;
-END $$;
-
-CREATE TABLE scheme (blocks int, distance int);
-INSERT INTO scheme VALUES (4, 3), (2, 1), (6, 3), (1, 0), (10, 5), (16, 1), (5, 2);
-
--- Compare an index of each scheme, and the array form with each number of
--- blocks that goes with a distance: how many comparisons, and the wrong ones.
-CREATE FUNCTION compare(tab regclass, radii int[], OUT scheme text, OUT comparisons bigint, OUT wrong text)
-RETURNS SETOF record LANGUAGE plpgsql AS $$
-DECLARE
-	s scheme;
-BEGIN
-	FOR s IN TABLE scheme LOOP
-		scheme := format('(%s,%s)', s.blocks, s.distance);
-		EXECUTE format('CREATE INDEX compared ON %s USING simhash (fp) WITH (blocks = %s, distance = %s)',
-					   tab, s.blocks, s.distance);
-		SELECT count(*), string_agg(w, '; ') INTO comparisons, wrong
-		FROM (SELECT wrong(tab, 'compared', r) AS w FROM unnest(radii) r) c;
-		RETURN NEXT;
-		DROP INDEX compared;
-	END LOOP;
-	scheme := 'array';
-	SELECT count(*), string_agg(w, '; ') INTO comparisons, wrong
-	FROM (SELECT wrong_values(tab, r, blocks) AS w FROM unnest(radii) r,
-		  LATERAL (SELECT NULL AS blocks UNION ALL SELECT generate_series(r + 1, least(r + 2, 16))
-				   UNION ALL SELECT 16 WHERE r <= 2) b) c;
-	RETURN NEXT;
-END $$;
+CREATE FUNCTION wrong_values(tab regclass, r int, blocks int DEFAULT NULL) RETURNS text LANGUAGE sql AS $$
+	SELECT format('%s, distance %s, %s blocks: ', tab, r, blocks) || difference(
+		format('SELECT cluster, size, fp::bigint FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM %s), %s, %L)',
+			tab, r, blocks),
+		format('SELECT * FROM (
+				SELECT min(h # (-1::bigint << 63)) OVER root # (-1::bigint << 63), count(*) OVER root AS size, h
+				FROM (SELECT DISTINCT root, fp::bigint AS h FROM component JOIN %s USING (id)
+					WHERE radius = %s AND fp IS NOT NULL) s
+				WINDOW root AS (PARTITION BY root)) c
+			WHERE size > 1', tab, r))
+$$;
 
 --
 -- Many kinds at once, small distances
 --
 
--- random ones, clusters, 30 % that repeat an earlier one, equal in all but 24
--- bits, in all but one block, in one block only, near one
--- fingerprint, nulls
-CREATE TABLE mixed (id int PRIMARY KEY, fp simhash);
-INSERT INTO mixed
-SELECT i,
-	CASE WHEN i <= 200 THEN bits('r' || i)
-		 WHEN i <= 500 THEN flip(bits('c' || i / 6), i % 6, 'f' || i)
-		 WHEN i <= 600 THEN bits('e' || CASE WHEN i % 10 < 3 THEN i / 50 ELSE i END)
-		 WHEN i <= 640 THEN bits('one')
-		 WHEN i <= 1200 THEN (bits('low') & ~16777215::bigint) | (bits('l' || i) & 16777215)
-		 WHEN i <= 1300 THEN (bits('high') & ((1::bigint << 48) - 1)) | (bits('h' || i) << 48)
-		 WHEN i <= 1400 THEN flip(bits('b' || i / 5), i % 5, 'g' || i) & ~65535::bigint | 4711
-		 WHEN i <= 1500 THEN flip(bits('few'), i % 5, 'x' || i)
-		 END
-FROM generate_series(1, 1520) i;
+CREATE TABLE mixed AS SELECT * FROM mixed_rows();
 CALL expect_pairs('mixed', 8);
 CALL expect_components(1520, '{0,1,2,3,4,5,6,8}');
 -- the reference itself: there are several clusters at each distance
 SELECT radius, count(*) > 20 AS clusters, sum(size) > 40 AS rows, max(size) > 35 AS large
-FROM (SELECT radius, count(*) AS size FROM component GROUP BY radius, root HAVING count(*) > 1) c GROUP BY radius ORDER BY radius;
-SELECT * FROM compare('mixed', '{0,1,2,3,4,5,6,8}');
+FROM (SELECT radius, count(*) AS size FROM component GROUP BY radius, root HAVING count(*) > 1) c GROUP BY radius
+ORDER BY radius;
+SELECT * FROM compare_schemes('mixed', '{0,1,2,3,4,5,6,8}');
 CREATE INDEX mixed_fp ON mixed USING simhash (fp);
 -- the distance of the index where none is given
 SELECT count(*), count(DISTINCT cluster) FROM simhash_find_clusters('mixed_fp');
@@ -174,24 +91,13 @@ DROP INDEX mixed_fp;
 -- Any distance, fewer rows
 --
 
--- all zeros and all ones, few bits set or clear, random ones, clusters, equal ones, nulls
-CREATE TABLE wide (id int PRIMARY KEY, fp simhash);
-INSERT INTO wide
-SELECT i,
-	CASE WHEN i <= 2 THEN 0
-		 WHEN i <= 4 THEN -1
-		 WHEN i <= 24 THEN 1::bigint << (i - 5) * 3 % 64
-		 WHEN i <= 44 THEN ~(1::bigint << (i - 20) * 7 % 64)
-		 WHEN i <= 64 THEN (1::bigint << (i - 44) * 3) - 1
-		 WHEN i <= 74 THEN bits('r' || i)
-		 WHEN i <= 100 THEN flip(bits('c' || i / 6), i % 6 * 3, 'f' || i)
-		 END
-FROM generate_series(1, 105) i;
+CREATE TABLE wide AS SELECT * FROM wide_rows();
 CALL expect_pairs('wide', 64);
 CALL expect_components(105, '{0,1,2,3,4,5,6,7,8,9,10,11,12,15,16,20,32,63,64}');
 SELECT radius, count(*) AS clusters, sum(size) AS rows
-FROM (SELECT radius, count(*) AS size FROM component GROUP BY radius, root HAVING count(*) > 1) c GROUP BY radius ORDER BY radius;
-SELECT * FROM compare('wide', '{0,1,2,3,4,5,6,7,8,9,10,11,12,15,16,20,32,63,64}');
+FROM (SELECT radius, count(*) AS size FROM component GROUP BY radius, root HAVING count(*) > 1) c GROUP BY radius
+ORDER BY radius;
+SELECT * FROM compare_schemes('wide', '{0,1,2,3,4,5,6,7,8,9,10,11,12,15,16,20,32,63,64}');
 
 --
 -- Large groups with a prefix in common
@@ -209,7 +115,8 @@ CALL expect_pairs_by_blocks('common', 48, 6);
 CALL expect_components(4800, '{0,1,2,3,5}');
 CREATE INDEX common_fp ON common USING simhash (fp);
 SELECT radius, count(*) > 100 AS clusters, wrong('common', 'common_fp', radius), wrong_values('common', radius)
-FROM (SELECT radius, count(*) AS size FROM component GROUP BY radius, root HAVING count(*) > 1) c GROUP BY radius ORDER BY radius;
+FROM (SELECT radius, count(*) AS size FROM component GROUP BY radius, root HAVING count(*) > 1) c GROUP BY radius
+ORDER BY radius;
 
 -- numbers: all one cluster, with many more pairs than members
 CREATE TABLE number (fp simhash);
@@ -218,22 +125,29 @@ CREATE INDEX number_fp ON number USING simhash (fp);
 SELECT r, cluster, count(*), count(DISTINCT member) AS members, count(DISTINCT fp) AS fps, min(size), max(size)
 FROM unnest('{0,1,2,4}'::int[]) r, simhash_find_clusters('number_fp', r) GROUP BY r, cluster ORDER BY r;
 SELECT r, cluster, count(*), count(DISTINCT fp) AS fps, min(size), max(size)
-FROM unnest('{0,1,2,4}'::int[]) r, simhash_find_clusters_in(ARRAY(SELECT fp FROM number), r) GROUP BY r, cluster ORDER BY r;
+FROM unnest('{0,1,2,4}'::int[]) r, simhash_find_clusters_in(ARRAY(SELECT fp FROM number), r) GROUP BY r, cluster
+ORDER BY r;
 DROP TABLE number;
 
 -- a chain: each is near the one before and the one after only
 CREATE TABLE chain (id int, fp simhash);
-INSERT INTO chain SELECT i, CASE i WHEN 64 THEN -1 ELSE ~(-1::bigint << i) END FROM generate_series(0, 64) i ORDER BY i % 7, i;
+INSERT INTO chain SELECT i, CASE i WHEN 64 THEN -1 ELSE ~(-1::bigint << i) END FROM generate_series(0, 64) i
+ORDER BY i % 7, i;
 CREATE INDEX chain_fp ON chain USING simhash (fp);
-SELECT cluster, min(id), max(id), count(*), min(size), max(size) FROM simhash_find_clusters('chain_fp', 1) JOIN chain ON ctid = member GROUP BY cluster;
+SELECT cluster, min(id), max(id), count(*), min(size), max(size) FROM simhash_find_clusters('chain_fp', 1)
+	JOIN chain ON ctid = member GROUP BY cluster;
 -- without a link that connects two parts there are two clusters, or fewer members
 DELETE FROM chain WHERE id = 20;
-SELECT cluster, min(id), max(id), count(*), min(size), max(size) FROM simhash_find_clusters('chain_fp', 1) JOIN chain ON ctid = member GROUP BY cluster ORDER BY 1;
+SELECT cluster, min(id), max(id), count(*), min(size), max(size) FROM simhash_find_clusters('chain_fp', 1)
+	JOIN chain ON ctid = member GROUP BY cluster ORDER BY 1;
 DELETE FROM chain WHERE id IN (22, 62, 63);
-SELECT cluster, min(id), max(id), count(*), min(size), max(size) FROM simhash_find_clusters('chain_fp', 1) JOIN chain ON ctid = member GROUP BY cluster ORDER BY 2;
-SELECT cluster, min(id), max(id), count(*), min(size), max(size) FROM simhash_find_clusters('chain_fp', 2) JOIN chain ON ctid = member GROUP BY cluster ORDER BY 2;
+SELECT cluster, min(id), max(id), count(*), min(size), max(size) FROM simhash_find_clusters('chain_fp', 1)
+	JOIN chain ON ctid = member GROUP BY cluster ORDER BY 2;
+SELECT cluster, min(id), max(id), count(*), min(size), max(size) FROM simhash_find_clusters('chain_fp', 2)
+	JOIN chain ON ctid = member GROUP BY cluster ORDER BY 2;
 VACUUM chain;
-SELECT cluster, min(id), max(id), count(*), min(size), max(size) FROM simhash_find_clusters('chain_fp', 1) JOIN chain ON ctid = member GROUP BY cluster ORDER BY 2;
+SELECT cluster, min(id), max(id), count(*), min(size), max(size) FROM simhash_find_clusters('chain_fp', 1)
+	JOIN chain ON ctid = member GROUP BY cluster ORDER BY 2;
 -- all but one of some equal ones
 INSERT INTO chain SELECT 100 + i, bits('equal') FROM generate_series(1, 5) i;
 SELECT count(*), min(size) FROM simhash_find_clusters('chain_fp', 0);
@@ -249,7 +163,8 @@ DROP TABLE chain;
 CREATE TABLE repeated (id int, fp simhash);
 INSERT INTO repeated SELECT i, bits('one') FROM generate_series(1, 100000) i;
 CREATE INDEX repeated_fp ON repeated USING simhash (fp);
-CREATE FUNCTION summary(distance int) RETURNS TABLE (cluster bigint, members bigint, different bigint, in_table bigint, min_size bigint, max_size bigint)
+CREATE FUNCTION summary(distance int) RETURNS TABLE (cluster bigint, members bigint, different bigint,
+	in_table bigint, min_size bigint, max_size bigint)
 LANGUAGE sql AS $$
 	SELECT f.cluster, count(*), count(DISTINCT f.member), count(x.id), min(f.size), max(f.size)
 	FROM simhash_find_clusters('repeated_fp', distance) f LEFT JOIN repeated x ON x.ctid = f.member AND x.fp = f.fp
@@ -298,7 +213,8 @@ SELECT r, c.* FROM unnest('{0,3,4,63,64}'::int[]) r, simhash_find_clusters('smal
 INSERT INTO small VALUES (5, 0), (6, 7), (7, -2);
 SELECT r, c.* FROM unnest('{0,2,3,4}'::int[]) r, simhash_find_clusters('small_fp', r) c ORDER BY r, member;
 -- the number of a cluster is its smallest fingerprint
-SELECT id, cluster::simhash, c.fp, size FROM simhash_find_clusters('small_fp') c JOIN small ON ctid = member ORDER BY id;
+SELECT id, cluster::simhash, c.fp, size FROM simhash_find_clusters('small_fp') c JOIN small ON ctid = member
+ORDER BY id;
 
 --
 -- Arrays
@@ -319,7 +235,8 @@ SELECT * FROM simhash_find_clusters_in(NULL);
 SELECT * FROM simhash_find_clusters_in(NULL, 3, 6);
 -- the examples of find_all.sql, for blocks 4 to 9
 SELECT blocks, cluster, array_agg(fp ORDER BY fp) FROM generate_series(4, 9) blocks, simhash_find_clusters_in(
-	ARRAY(SELECT (h << shift)::simhash FROM unnest('{255,239,238,206,51}'::bigint[]) h, unnest('{0,8,16,24}'::int[]) shift), 3, blocks)
+	ARRAY(SELECT (h << shift)::simhash FROM unnest('{255,239,238,206,51}'::bigint[]) h,
+		unnest('{0,8,16,24}'::int[]) shift), 3, blocks)
 GROUP BY blocks, cluster ORDER BY cluster, blocks;
 
 DROP SCHEMA batch_clusters_test CASCADE;

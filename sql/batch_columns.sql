@@ -9,43 +9,19 @@ SET jit = off;
 \set SHOW_CONTEXT never
 \pset null (none)
 
--- Compare what is found in an index with brute force over the rows that this
--- query sees: pairs for which the condition on rows a and b is true.  Says how
--- many pairs and members of clusters there are, how many are missing, and how
--- many are there that should not be.
-CREATE FUNCTION compare(tab regclass, index regclass, condition text, radius int,
-	OUT pairs bigint, OUT pairs_missing bigint, OUT pairs_wrong bigint,
-	OUT members bigint, OUT members_missing bigint, OUT members_wrong bigint)
-LANGUAGE plpgsql AS $$
-BEGIN
-	EXECUTE format('WITH RECURSIVE
-		r AS MATERIALIZED (SELECT t.ctid AS tid, fp::bigint AS h, t.* FROM %s t),
-		near AS MATERIALIZED (SELECT a.tid AS a, b.tid AS b, a.h AS a_h, b.h AS b_h, distance(a.h, b.h) AS d
-			FROM r a JOIN r b ON %s AND distance(a.h, b.h) <= $2 AND a.tid <> b.tid),
-		reached(a, b, h) AS (SELECT a, b, b_h FROM near UNION SELECT reached.a, near.b, near.b_h FROM reached JOIN near ON near.a = reached.b),
-		pair AS MATERIALIZED (SELECT a, b, a_h, b_h, d, $3::oid, $3::oid FROM near WHERE a < b),
-		member AS MATERIALIZED (SELECT min(h # (-1::bigint << 63)) # (-1::bigint << 63), a, max(h) FILTER (WHERE a = b), count(*), $3::oid FROM reached GROUP BY a),
-		found_pair AS MATERIALIZED (SELECT a, b, a_fp::bigint, b_fp::bigint, f.distance, a_table::oid, b_table::oid FROM simhash_find_all($1, $2) f),
-		found_member AS MATERIALIZED (SELECT cluster, member, f.fp::bigint, size, member_table::oid FROM simhash_find_clusters($1, $2) f)
-		SELECT (SELECT count(*) FROM found_pair),
-			(SELECT count(*) FROM (TABLE pair EXCEPT ALL TABLE found_pair) s),
-			(SELECT count(*) FROM (TABLE found_pair EXCEPT ALL TABLE pair) s),
-			(SELECT count(*) FROM found_member),
-			(SELECT count(*) FROM (TABLE member EXCEPT ALL TABLE found_member) s),
-			(SELECT count(*) FROM (TABLE found_member EXCEPT ALL TABLE member) s)', tab, condition)
-	INTO pairs, pairs_missing, pairs_wrong, members, members_missing, members_wrong USING index, radius, tab;
-END $$;
-
 --
 -- A small one, to read
 --
 CREATE TABLE small (id int, tenant int, fp simhash);
 INSERT INTO small VALUES
-	(1, 1, 0), (2, 1, 1), (3, 2, 0), (4, 2, 3), (5, 2, 7), (6, 1, 255), (7, NULL, 0), (8, NULL, 0), (9, 3, 0), (10, 3, NULL), (11, 3, NULL), (12, 1, 0);
+	(1, 1, 0), (2, 1, 1), (3, 2, 0), (4, 2, 3), (5, 2, 7), (6, 1, 255), (7, NULL, 0), (8, NULL, 0), (9, 3, 0),
+	(10, 3, NULL), (11, 3, NULL), (12, 1, 0);
 CREATE INDEX small_fp ON small USING simhash (tenant, fp);
-SELECT x.tenant, x.id AS a, y.id AS b, a_fp, b_fp, distance FROM simhash_find_all('small_fp') JOIN small x ON x.ctid = a JOIN small y ON y.ctid = b ORDER BY 1, 2, 3;
+SELECT x.tenant, x.id AS a, y.id AS b, a_fp, b_fp, distance FROM simhash_find_all('small_fp')
+	JOIN small x ON x.ctid = a JOIN small y ON y.ctid = b ORDER BY 1, 2, 3;
 -- clusters of different values may have the same number
-SELECT tenant, cluster, id, f.fp, size FROM simhash_find_clusters('small_fp') f JOIN small ON ctid = member ORDER BY 1, 2, 3;
+SELECT tenant, cluster, id, f.fp, size FROM simhash_find_clusters('small_fp') f JOIN small ON ctid = member
+ORDER BY 1, 2, 3;
 SELECT tenant, id, size FROM simhash_find_clusters('small_fp', 0) JOIN small ON ctid = member ORDER BY 1, 2;
 
 --
@@ -53,11 +29,13 @@ SELECT tenant, id, size FROM simhash_find_clusters('small_fp', 0) JOIN small ON 
 --
 
 -- rows near 40 centers, random ones, and many that are equal
-CREATE TABLE many (id int, tenant int, lang text, day date, fp simhash, note text) WITH (fillfactor = 60, autovacuum_enabled = off);
+CREATE TABLE many (id int, tenant int, lang text, day date, fp simhash, note text)
+	WITH (fillfactor = 60, autovacuum_enabled = off);
 CREATE INDEX many_1 ON many USING simhash (tenant, fp);
 CREATE INDEX many_2 ON many USING simhash (lang, tenant, fp) WITH (blocks = 5, distance = 2);
 INSERT INTO many
-SELECT i, CASE WHEN i % 31 > 0 THEN bits('t' || i) % 4 END, CASE WHEN i % 37 > 0 THEN (ARRAY['de', 'en', 'a language with a long name'])[1 + abs(bits('l' || i) % 3)] END,
+SELECT i, CASE WHEN i % 31 > 0 THEN bits('t' || i) % 4 END, CASE WHEN i % 37 > 0
+	THEN (ARRAY['de', 'en', 'a language with a long name'])[1 + abs(bits('l' || i) % 3)] END,
 	date '2024-01-01' + (bits('d' || i) % 2)::int,
 	CASE WHEN i % 41 = 0 THEN NULL
 		WHEN i <= 500 THEN flip(bits('c' || i / 15), i % 5, 'f' || i)
@@ -67,11 +45,13 @@ SELECT i, CASE WHEN i % 31 > 0 THEN bits('t' || i) % 4 END, CASE WHEN i % 37 > 0
 FROM generate_series(1, 860) i;
 CREATE INDEX many_3 ON many USING simhash (day, lang, tenant, fp) WITH (blocks = 2, distance = 1);
 CREATE VIEW many_now AS
-SELECT index, r AS radius, c.* FROM (VALUES ('many_1'::regclass, 'a.tenant = b.tenant'), ('many_2', 'a.tenant = b.tenant AND a.lang = b.lang'),
-	('many_3', 'a.tenant = b.tenant AND a.lang = b.lang AND a.day = b.day')) i (index, condition), unnest('{0,1,2,3,5}'::int[]) r,
-	compare('many', index, condition, r) c ORDER BY index::text, r;
+SELECT index, r AS radius, c.* FROM (VALUES ('many_1'::regclass, 'a.tenant = b.tenant'),
+	('many_2', 'a.tenant = b.tenant AND a.lang = b.lang'),
+	('many_3', 'a.tenant = b.tenant AND a.lang = b.lang AND a.day = b.day')) i (index, condition),
+	unnest('{0,1,2,3,5}'::int[]) r,
+	compare_batch('many', index, r, condition) c ORDER BY index::text, r;
 TABLE many_now;
-SELECT * FROM compare('small', 'small_fp', 'a.tenant = b.tenant', 64);
+SELECT * FROM compare_batch('small', 'small_fp', 64, 'a.tenant = b.tenant');
 
 -- rows that are deleted, updated, moved to other columns, and not committed
 DELETE FROM many WHERE id % 7 = 0;
@@ -93,17 +73,21 @@ SELECT * FROM many_now WHERE radius IN (1, 5);
 -- Values that are equal but not the same, and expressions
 --
 CREATE TABLE odd (id int, amount numeric, code char(5), name text, big bigint, part uuid, flag bool, fp simhash);
-INSERT INTO odd SELECT i, (ARRAY['1', '1.0', '1.000', '2', '-0.5', 'NaN'])[1 + i % 6]::numeric, (ARRAY['a', 'a  ', 'b'])[1 + i % 3],
-	(ARRAY['One', 'ONE', 'two', NULL])[1 + i % 4] || repeat('!', i % 2 * 3000), (1::bigint << i % 5 * 14), md5((i % 4)::text)::uuid, i % 2 = 0, flip(7, i % 4, 'o' || i)
+INSERT INTO odd SELECT i, (ARRAY['1', '1.0', '1.000', '2', '-0.5', 'NaN'])[1 + i % 6]::numeric,
+	(ARRAY['a', 'a  ', 'b'])[1 + i % 3],
+	(ARRAY['One', 'ONE', 'two', NULL])[1 + i % 4] || repeat('!', i % 2 * 3000), (1::bigint << i % 5 * 14),
+	md5((i % 4)::text)::uuid, i % 2 = 0, flip(7, i % 4, 'o' || i)
 FROM generate_series(1, 60) i;
 CREATE INDEX odd_amount ON odd USING simhash (amount, fp);
 CREATE INDEX odd_code ON odd USING simhash (code, fp);
 CREATE INDEX odd_big ON odd USING simhash (big, fp);
 CREATE INDEX odd_part ON odd USING simhash (part, flag, fp);
 CREATE INDEX odd_name ON odd USING simhash (lower(name), (big % 3), fp);
-SELECT index, c.* FROM (VALUES ('odd_amount'::regclass, 'a.amount = b.amount'), ('odd_code', 'a.code = b.code'), ('odd_big', 'a.big = b.big'),
-	('odd_part', 'a.part = b.part AND a.flag = b.flag'), ('odd_name', 'lower(a.name) = lower(b.name) AND a.big % 3 = b.big % 3')) i (index, condition),
-	compare('odd', index, condition, 3) c ORDER BY index::text;
+SELECT index, c.* FROM (VALUES ('odd_amount'::regclass, 'a.amount = b.amount'), ('odd_code', 'a.code = b.code'),
+	('odd_big', 'a.big = b.big'),
+	('odd_part', 'a.part = b.part AND a.flag = b.flag'),
+	('odd_name', 'lower(a.name) = lower(b.name) AND a.big % 3 = b.big % 3')) i (index, condition),
+	compare_batch('odd', index, 3, condition) c ORDER BY index::text;
 
 -- expressions are evaluated as the owner of the table, those of the fingerprint not at all
 CREATE ROLE regress_simhash_find_columns;
@@ -143,13 +127,15 @@ RESET ROLE;
 CREATE TABLE few (id int, tenant int, fp simhash) WITH (autovacuum_enabled = off);
 CREATE INDEX few_fp ON few USING simhash (tenant, fp);
 INSERT INTO few SELECT i, i / 3, bits('f' || i / 3) # (1::bigint << i % 3 * 20) FROM generate_series(1, 9000) i;
-SELECT r AS radius, c.* FROM unnest('{0,2,4}'::int[]) r, compare('few', 'few_fp', 'a.tenant = b.tenant', r) c ORDER BY r;
+SELECT r AS radius, c.* FROM unnest('{0,2,4}'::int[]) r, compare_batch('few', 'few_fp', r, 'a.tenant = b.tenant') c
+ORDER BY r;
 -- more than fits in memory
 INSERT INTO few SELECT i, i / 3, bits('f' || i / 3) # (1::bigint << i % 3 * 20) FROM generate_series(9001, 40000) i;
 SET maintenance_work_mem = '1MB';
 SELECT count(*) AS pairs, count(DISTINCT x.tenant) AS tenants, count(*) FILTER (WHERE x.tenant <> y.tenant) AS wrong
 FROM simhash_find_all('few_fp', 6) f JOIN few x ON x.ctid = a JOIN few y ON y.ctid = b;
-SELECT count(*) AS pairs FROM few x JOIN few y ON x.tenant = y.tenant AND x.id < y.id AND distance(x.fp::bigint, y.fp::bigint) <= 6;
+SELECT count(*) AS pairs FROM few x JOIN few y ON x.tenant = y.tenant AND x.id < y.id
+	AND distance(x.fp::bigint, y.fp::bigint) <= 6;
 RESET maintenance_work_mem;
 
 -- a fingerprint of many rows, few of which are left
@@ -157,15 +143,18 @@ CREATE TABLE dead (id int, tenant int, fp simhash) WITH (autovacuum_enabled = of
 INSERT INTO dead SELECT i, i % 5, CASE WHEN i % 2000 < 10 THEN 1 ELSE 0 END FROM generate_series(1, 25000) i;
 CREATE INDEX dead_fp ON dead USING simhash (tenant, fp);
 DELETE FROM dead WHERE id % 1500 > 5;
-SELECT r AS radius, c.* FROM unnest('{0,1,4}'::int[]) r, compare('dead', 'dead_fp', 'a.tenant = b.tenant', r) c ORDER BY r;
+SELECT r AS radius, c.* FROM unnest('{0,1,4}'::int[]) r, compare_batch('dead', 'dead_fp', r, 'a.tenant = b.tenant') c
+ORDER BY r;
 
 -- many fingerprints with a common prefix, the same ones in all tenants
 CREATE TABLE common (id int, tenant text, fp simhash) WITH (autovacuum_enabled = off);
-INSERT INTO common SELECT i, 'tenant ' || i / 2 % 5, (bits('c' || i / 10) & x'fffffffffff'::bigint) # i % 2 FROM generate_series(0, 19999) i;
+INSERT INTO common SELECT i, 'tenant ' || i / 2 % 5, (bits('c' || i / 10) & x'fffffffffff'::bigint) # i % 2
+FROM generate_series(0, 19999) i;
 CREATE INDEX common_fp ON common USING simhash (tenant, fp);
 SET maintenance_work_mem = '4MB';
 SELECT r AS radius, count(*) AS pairs, count(*) FILTER (WHERE x.tenant <> y.tenant) AS wrong
-FROM unnest('{0,1,3,4}'::int[]) r, simhash_find_all('common_fp', r) f JOIN common x ON x.ctid = a JOIN common y ON y.ctid = b GROUP BY r ORDER BY r;
+FROM unnest('{0,1,3,4}'::int[]) r, simhash_find_all('common_fp', r) f JOIN common x ON x.ctid = a
+	JOIN common y ON y.ctid = b GROUP BY r ORDER BY r;
 SELECT count(*) AS members, min(size), max(size) FROM simhash_find_clusters('common_fp');
 -- each fingerprint many times, too
 INSERT INTO common SELECT id, tenant, fp FROM common WHERE id < 5000;
@@ -178,12 +167,14 @@ RESET maintenance_work_mem;
 
 -- fingerprints with many neighbours each, found while the rows of others are looked up
 CREATE TABLE dense (tenant text, fp simhash) WITH (autovacuum_enabled = off);
-INSERT INTO dense SELECT 'tenant ' || t, fp FROM generate_series(0, 19) t, generate_series(0, 2047) fp ORDER BY bits(t || '/' || fp);
+INSERT INTO dense SELECT 'tenant ' || t, fp FROM generate_series(0, 19) t, generate_series(0, 2047) fp
+ORDER BY bits(t || '/' || fp);
 CREATE INDEX dense_fp ON dense USING simhash (tenant, fp);
 SELECT count(*) AS pairs, 20 * 11 * 2048 / 2 AS expected, count(*) FILTER (WHERE x.tenant <> y.tenant) AS wrong
 FROM simhash_find_all('dense_fp', 1) f JOIN dense x ON x.ctid = a JOIN dense y ON y.ctid = b;
 SELECT cluster, size, members, count(*) AS tenants FROM (
-	SELECT tenant, cluster, size, count(*) AS members FROM simhash_find_clusters('dense_fp', 1) JOIN dense ON ctid = member GROUP BY 1, 2, 3) s GROUP BY 1, 2, 3;
+	SELECT tenant, cluster, size, count(*) AS members FROM simhash_find_clusters('dense_fp', 1)
+		JOIN dense ON ctid = member GROUP BY 1, 2, 3) s GROUP BY 1, 2, 3;
 
 -- long values: pairs need those of some rows at a time, clusters all
 CREATE TABLE long (name text, fp simhash);

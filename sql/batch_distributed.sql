@@ -16,13 +16,6 @@ CREATE TABLE docs_102008 (id int PRIMARY KEY, fp simhash);
 CREATE INDEX docs_fp_102008 ON docs_102008 USING simhash (fp);
 INSERT INTO docs_102008 VALUES (1, 0), (2, 1);
 
-CREATE FUNCTION attempt(statement text, OUT state text, OUT message text, OUT detail text, OUT hint text) LANGUAGE plpgsql AS $$
-BEGIN
-	EXECUTE statement;
-	state := 'accepted';
-EXCEPTION WHEN OTHERS THEN
-	GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
-END $$;
 CREATE VIEW what_happens AS
 SELECT statement, a.*
 FROM (VALUES (1, 'find_all(''docs_fp'')'), (2, 'find_clusters(''docs_fp'', 1)'), (3, 'find_duplicates(''docs_fp'')'),
@@ -56,7 +49,7 @@ SELECT state, message, detail FROM attempt('SELECT FROM simhash_find_all(''docs_
 RESET ROLE;
 -- where the table must be named with its schema
 SET LOCAL search_path = public;
-SELECT hint FROM batch_distributed_test.attempt('SELECT FROM simhash_find_all(''batch_distributed_test.docs_upper_fp'')');
+SELECT hint FROM attempt('SELECT FROM simhash_find_all(''batch_distributed_test.docs_upper_fp'')');
 SET LOCAL search_path = batch_distributed_test, public;
 -- no longer distributed
 DELETE FROM pg_catalog.pg_dist_partition WHERE logicalrelid = 'docs'::regclass;

@@ -14,10 +14,12 @@ SET jit = off;
 --
 CREATE TABLE docs (id int PRIMARY KEY, body text, fp simhash, other simhash);
 INSERT INTO docs VALUES
-	(1, 'first', 0, 1), (2, 'the longest of all', 7, 1), (3, 'near 2 only', 63, 1), (4, 'as 3', 63, 1), (5, 'alone', 281470681808895, 1),
+	(1, 'first', 0, 1), (2, 'the longest of all', 7, 1), (3, 'near 2 only', 63, 1), (4, 'as 3', 63, 1),
+	(5, 'alone', 281470681808895, 1),
 	(6, 'none', NULL, 1), (7, 'none', NULL, 1), (8, NULL, -1, 1), (9, 'of 8', -2, 1), (10, 'of 8', -4, 1);
 CREATE INDEX docs_fp ON docs USING simhash (fp);
-CREATE FUNCTION named(index regclass, distance int DEFAULT NULL, keep text DEFAULT NULL, OUT duplicate int, OUT keeper int, OUT away int)
+CREATE FUNCTION named(index regclass, distance int DEFAULT NULL, keep text DEFAULT NULL, OUT duplicate int,
+	OUT keeper int, OUT away int)
 RETURNS SETOF record LANGUAGE sql STABLE AS $$
 	SELECT x.id, y.id, d.distance FROM simhash_find_duplicates(index, distance, keep) d
 		JOIN docs x ON x.ctid = d.duplicate JOIN docs y ON y.ctid = d.keeper
@@ -27,7 +29,8 @@ SELECT * FROM named('docs_fp') ORDER BY 1;
 -- the one in the middle keeps all
 SELECT * FROM named('docs_fp', keep => 'length(body) DESC NULLS LAST, id') ORDER BY 1;
 -- rows come in the order
-SELECT x.id FROM simhash_find_duplicates('docs_fp', 3, 'id DESC') WITH ORDINALITY d JOIN docs x ON x.ctid = d.duplicate ORDER BY ordinality;
+SELECT x.id FROM simhash_find_duplicates('docs_fp', 3, 'id DESC') WITH ORDINALITY d
+	JOIN docs x ON x.ctid = d.duplicate ORDER BY ordinality;
 SELECT duplicate_table, keeper_table, count(*) FROM simhash_find_duplicates('docs_fp') GROUP BY 1, 2;
 -- other distances
 SELECT * FROM named('docs_fp', 0, 'id') ORDER BY 1;
@@ -36,7 +39,8 @@ SELECT * FROM named('docs_fp', 64, 'id DESC') ORDER BY 1;
 -- a later row of a fingerprint may have a nearer keeper than the first
 BEGIN;
 UPDATE docs SET fp = NULL;
-INSERT INTO docs VALUES (11, 'kept', 0), (12, 'a duplicate of 11', 7), (13, 'kept', 15), (14, 'a duplicate of 13', 7), (15, 'kept', 16);
+INSERT INTO docs VALUES (11, 'kept', 0), (12, 'a duplicate of 11', 7), (13, 'kept', 15), (14, 'a duplicate of 13', 7),
+	(15, 'kept', 16);
 SELECT * FROM named('docs_fp', 3, 'id') ORDER BY 1;
 ROLLBACK;
 -- of those that are equally near it is the first
@@ -64,13 +68,20 @@ EXCEPTION WHEN OTHERS THEN
 END $$;
 \pset format unaligned
 SELECT keep, a.* FROM unnest(ARRAY[
-	'id', 'docs.id', 'ID DESC NULLS FIRST', 'id -- a comment', 'body COLLATE "C" USING >, id USING OPERATOR(pg_catalog.<)', 'ctid DESC', 'tableoid, id', 'docs', '(id, body)',
-	'CASE WHEN body LIKE ''%of%'' THEN 1 END', 'body = current_user', 'fp <~> 5', 'coalesce(length(body), 0) DESC, id % 3', 'now() + id * interval ''1 s''', 'id, id',
-	'', ' ', '-- a comment', 'ORDER BY id', 'id,', 'id)', '(id', 'id asc desc', 'SELECT 1', 'id; DROP TABLE docs', 'id;', ';', ';id', 'id LIMIT 1', 'id OFFSET 1', 'id LIMIT ALL', 'id FETCH FIRST ROW ONLY',
+	'id', 'docs.id', 'ID DESC NULLS FIRST', 'id -- a comment',
+	'body COLLATE "C" USING >, id USING OPERATOR(pg_catalog.<)', 'ctid DESC', 'tableoid, id', 'docs', '(id, body)',
+	'CASE WHEN body LIKE ''%of%'' THEN 1 END', 'body = current_user', 'fp <~> 5',
+	'coalesce(length(body), 0) DESC, id % 3', 'now() + id * interval ''1 s''', 'id, id',
+	'', ' ', '-- a comment', 'ORDER BY id', 'id,', 'id)', '(id', 'id asc desc', 'SELECT 1', 'id; DROP TABLE docs',
+	'id;', ';', ';id', 'id LIMIT 1', 'id OFFSET 1', 'id LIMIT ALL', 'id FETCH FIRST ROW ONLY',
 	'id FOR UPDATE', 'id UNION SELECT 1', 'id INTO x', 'id WHERE true', '*', 'id AS x',
-	'nothing', 'other.id', 'batch_duplicates_test.nowhere.id', 'length(id)', 'nothing(id)', '''a''', '1', '1, id', 'id, NULL', 'now()', '$1', 'xmin', 'point(id, id)', 'id USING <>',
-	'id COLLATE "C"', '(SELECT 1)', 'EXISTS (SELECT FROM docs d WHERE d.id < docs.id)', 'id IN (SELECT 1)', 'ARRAY(SELECT id)', 'max(id)', 'count(*) DESC', 'id, grouping(id)', 'row_number() OVER ()', 'rank() OVER (ORDER BY id)',
-	'generate_series(1, id)', 'random()', 'id + random()', 'nextval(''s'')', 'clock_timestamp(), id', 'id / 0', 'body::int', 'body < ''a'' COLLATE nowhere', 'id ORDER BY id', '/* no end']) keep,
+	'nothing', 'other.id', 'batch_duplicates_test.nowhere.id', 'length(id)', 'nothing(id)', '''a''', '1', '1, id',
+	'id, NULL', 'now()', '$1', 'xmin', 'point(id, id)', 'id USING <>',
+	'id COLLATE "C"', '(SELECT 1)', 'EXISTS (SELECT FROM docs d WHERE d.id < docs.id)', 'id IN (SELECT 1)',
+	'ARRAY(SELECT id)', 'max(id)', 'count(*) DESC', 'id, grouping(id)', 'row_number() OVER ()',
+	'rank() OVER (ORDER BY id)',
+	'generate_series(1, id)', 'random()', 'id + random()', 'nextval(''s'')', 'clock_timestamp(), id', 'id / 0',
+	'body::int', 'body < ''a'' COLLATE nowhere', 'id ORDER BY id', '/* no end']) keep,
 	attempt(keep) a;
 \pset format aligned
 SELECT count(*) FROM docs;
@@ -101,12 +112,15 @@ CREATE ROLE regress_simhash_keeper;
 GRANT USAGE ON SCHEMA batch_duplicates_test, elsewhere TO regress_simhash_keeper;
 GRANT SELECT (fp, id) ON docs TO regress_simhash_keeper;
 SET ROLE regress_simhash_keeper;
-SELECT keep, a.* FROM unnest('{NULL,id,id + 1 DESC,body,"id, length(body)",docs,ctid,elsewhere.weight(id::text)}'::text[]) keep, attempt(keep) a;
+SELECT keep, a.*
+FROM unnest('{NULL,id,id + 1 DESC,body,"id, length(body)",docs,ctid,elsewhere.weight(id::text)}'::text[]) keep,
+	attempt(keep) a;
 RESET ROLE;
 GRANT SELECT ON docs TO regress_simhash_keeper;
 REVOKE EXECUTE ON FUNCTION elsewhere.weight FROM PUBLIC;
 SET ROLE regress_simhash_keeper;
-SELECT keep, a.* FROM unnest('{body,"id, length(body)",docs,ctid,elsewhere.weight(body)}'::text[]) keep, attempt(keep) a;
+SELECT keep, a.* FROM unnest('{body,"id, length(body)",docs,ctid,elsewhere.weight(body)}'::text[]) keep,
+	attempt(keep) a;
 RESET ROLE;
 -- functions in the list run as who calls
 CREATE FUNCTION who(int) RETURNS text LANGUAGE plpgsql STABLE AS $$ BEGIN RAISE 'it is %', current_user; END $$;
@@ -127,52 +141,14 @@ RESET ROLE;
 -- Brute force
 --
 
--- What is kept of a table by the definition, row by row in the order.  The
--- pairs are those of rows for which the condition is true.
-CREATE FUNCTION expect(tab regclass, radius int, keep text, condition text, OUT duplicate tid, OUT keeper tid, OUT distance int)
-RETURNS SETOF record LANGUAGE plpgsql AS $$
-DECLARE
-	next_row tid;
-BEGIN
-	CREATE TEMPORARY TABLE near (a tid, b tid, d int);
-	CREATE TEMPORARY TABLE kept (tid tid, place int);
-	EXECUTE format('WITH r AS MATERIALIZED (SELECT t.ctid AS tid, fp::bigint AS h, t.* FROM %s t)
-		INSERT INTO near SELECT a.tid, b.tid, distance(a.h, b.h) FROM r a JOIN r b ON a.tid <> b.tid AND %s
-		WHERE distance(a.h, b.h) <= $1', tab, condition) USING radius;
-	CREATE INDEX ON near (a);
-	FOR next_row IN EXECUTE format('SELECT ctid FROM %s WHERE fp IS NOT NULL ORDER BY %s ctid', tab, keep || ',') LOOP
-		duplicate := NULL;
-		SELECT next_row, tid, d INTO duplicate, keeper, distance FROM near JOIN kept ON tid = b WHERE a = next_row ORDER BY d, place LIMIT 1;
-		IF duplicate IS NULL THEN
-			INSERT INTO kept SELECT next_row, count(*) FROM kept;
-		ELSE
-			RETURN NEXT;
-		END IF;
-	END LOOP;
-	DROP TABLE near, kept;
-END $$;
--- Compare: how many are there, missing, or wrong; and do the guarantees hold?
-CREATE FUNCTION compare(tab regclass, index regclass, radius int, keep text, condition text DEFAULT 'true',
-	OUT n bigint, OUT missing bigint, OUT wrong bigint, OUT near_kept bigint, OUT far bigint) LANGUAGE plpgsql AS $$
-BEGIN
-	EXECUTE format('WITH found AS MATERIALIZED (SELECT duplicate, keeper, distance FROM simhash_find_duplicates($1, $2, $3)),
-		wanted AS MATERIALIZED (SELECT * FROM expect($4, $2, coalesce($3, ''ctid''), $5)),
-		kept AS MATERIALIZED (SELECT ctid AS tid, fp::bigint AS h, * FROM %1$s t WHERE ctid <> ALL (SELECT duplicate FROM found))
-		SELECT (SELECT count(*) FROM found),
-			(SELECT count(*) FROM (TABLE wanted EXCEPT ALL TABLE found) s),
-			(SELECT count(*) FROM (TABLE found EXCEPT ALL TABLE wanted) s),
-			(SELECT count(*) FROM kept a JOIN kept b ON a.tid < b.tid AND distance(a.h, b.h) <= $2 AND %2$s),
-			(SELECT count(*) FROM found f JOIN %1$s a ON a.ctid = duplicate LEFT JOIN kept b ON b.tid = keeper
-				WHERE b.tid IS NULL OR distance(a.fp::bigint, b.h) <> f.distance OR f.distance > $2)', tab, condition)
-	INTO n, missing, wrong, near_kept, far USING index, radius, keep, tab, condition;
-END $$;
-
-CREATE TABLE many (id int, weight int, lang text, fp simhash, note text) WITH (fillfactor = 60, autovacuum_enabled = off);
+CREATE TABLE many (id int, weight int, lang text, fp simhash, note text)
+	WITH (fillfactor = 60, autovacuum_enabled = off);
 CREATE INDEX many_fp ON many USING simhash (fp);
 CREATE INDEX many_narrow ON many USING simhash (fp) WITH (blocks = 7, distance = 6);
 -- random ones
-INSERT INTO many SELECT i, (bits('w' || i) % 10)::int, (ARRAY['a', 'B', 'c', NULL])[1 + abs(bits('l' || i) % 4)], bits('r' || i), 'new' FROM generate_series(1, 120) i;
-SELECT r, c.* FROM unnest('{0,3,6,10,24,64}'::int[]) r, compare('many', 'many_fp', r, 'weight, id DESC') c;
+INSERT INTO many SELECT i, (bits('w' || i) % 10)::int, (ARRAY['a', 'B', 'c', NULL])[1 + abs(bits('l' || i) % 4)],
+	bits('r' || i), 'new' FROM generate_series(1, 120) i;
+SELECT r, c.* FROM unnest('{0,3,6,10,24,64}'::int[]) r, compare_duplicates('many', 'many_fp', r, 'weight, id DESC') c;
 -- in clusters, with few bits set, and many that are equal; nulls
 INSERT INTO many
 SELECT i, (bits('w' || i) % 10)::int, (ARRAY['a', 'B', 'c', NULL])[1 + abs(bits('l' || i) % 4)],
@@ -183,9 +159,11 @@ SELECT i, (bits('w' || i) % 10)::int, (ARRAY['a', 'B', 'c', NULL])[1 + abs(bits(
 		ELSE 5 # (1::bigint << (i % 8) * 8) END, 'new'
 FROM generate_series(121, 500) i;
 SELECT r, keep, c.* FROM unnest('{0,3,6,10}'::int[]) r,
-	unnest('{NULL,id,id DESC,"weight, id","weight DESC, lang COLLATE \"C\" DESC NULLS LAST","lang COLLATE \"C\" NULLS FIRST, weight USING >","fp <~> 5 DESC, note, md5(id::text) COLLATE \"C\""}'::text[])
-	WITH ORDINALITY k(keep, no), compare('many', 'many_fp', r, keep) c ORDER BY no, r;
-SELECT r, c.* FROM unnest('{0,3,6,7}'::int[]) r, compare('many', 'many_narrow', r, 'id % 7, id') c;
+	unnest('{NULL,id,id DESC,"weight, id","weight DESC, lang COLLATE \"C\" DESC NULLS LAST",
+		"lang COLLATE \"C\" NULLS FIRST, weight USING >",
+		"fp <~> 5 DESC, note, md5(id::text) COLLATE \"C\""}'::text[])
+	WITH ORDINALITY k(keep, no), compare_duplicates('many', 'many_fp', r, keep) c ORDER BY no, r;
+SELECT r, c.* FROM unnest('{0,3,6,7}'::int[]) r, compare_duplicates('many', 'many_narrow', r, 'id % 7, id') c;
 -- rows that are deleted, updated, moved, not committed
 DELETE FROM many WHERE id % 7 = 0;
 UPDATE many SET note = 'updated' WHERE id % 7 = 1;
@@ -193,43 +171,48 @@ UPDATE many SET fp = 4 WHERE id % 7 = 2;
 BEGIN;
 INSERT INTO many SELECT i, 4, 'a', 5, 'aborted' FROM generate_series(901, 950) i;
 UPDATE many SET weight = weight + 1 WHERE id % 7 = 4;
-SELECT keep, c.* FROM unnest('{NULL,"weight DESC, id"}'::text[]) keep, compare('many', 'many_fp', 3, keep) c;
+SELECT keep, c.* FROM unnest('{NULL,"weight DESC, id"}'::text[]) keep, compare_duplicates('many', 'many_fp', 3, keep) c;
 ROLLBACK;
-SELECT keep, c.* FROM unnest('{NULL,"weight DESC, id"}'::text[]) keep, compare('many', 'many_fp', 3, keep) c;
+SELECT keep, c.* FROM unnest('{NULL,"weight DESC, id"}'::text[]) keep, compare_duplicates('many', 'many_fp', 3, keep) c;
 VACUUM many;
-SELECT keep, c.* FROM unnest('{NULL,"weight DESC, id"}'::text[]) keep, compare('many', 'many_fp', 3, keep) c;
+SELECT keep, c.* FROM unnest('{NULL,"weight DESC, id"}'::text[]) keep, compare_duplicates('many', 'many_fp', 3, keep) c;
 -- within equal columns
 CREATE INDEX many_columns ON many USING simhash (lang, weight, fp);
 SELECT r, keep, c.* FROM unnest('{0,2,3}'::int[]) r, unnest('{NULL,"length(note), id DESC"}'::text[]) keep,
-	compare('many', 'many_columns', r, keep, 'a.lang = b.lang AND a.weight = b.weight') c ORDER BY keep, r;
+	compare_duplicates('many', 'many_columns', r, keep, 'a.lang = b.lang AND a.weight = b.weight') c ORDER BY keep, r;
 -- also where different values have the same hash
 CREATE FUNCTION same_hash(int, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT AS $$ SELECT 7::bigint $$;
 CREATE OPERATOR CLASS same_hash_ops FOR TYPE int USING simhash AS OPERATOR 1 =, FUNCTION 1 same_hash(int, bigint);
 CREATE INDEX many_same_hash ON many USING simhash (weight same_hash_ops, fp);
 SELECT r, keep, c.* FROM unnest('{0,3}'::int[]) r, unnest('{NULL,"length(note), id DESC"}'::text[]) keep,
-	compare('many', 'many_same_hash', r, keep, 'a.weight = b.weight') c ORDER BY keep, r;
+	compare_duplicates('many', 'many_same_hash', r, keep, 'a.weight = b.weight') c ORDER BY keep, r;
 DROP INDEX many_same_hash;
 -- a partial index
 CREATE INDEX many_partial ON many USING simhash (fp) WHERE id <= 300;
 CREATE TABLE part AS SELECT * FROM many WHERE id <= 300 ORDER BY ctid;
-SELECT (SELECT array_agg(m.id ORDER BY m.id) FROM simhash_find_duplicates('many_partial', 3, 'id') JOIN many m ON m.ctid = duplicate) =
-	(SELECT array_agg(p.id ORDER BY p.id) FROM expect('part', 3, 'id', 'true') JOIN part p ON p.ctid = duplicate) AS same;
+SELECT (SELECT array_agg(m.id ORDER BY m.id) FROM simhash_find_duplicates('many_partial', 3, 'id')
+	JOIN many m ON m.ctid = duplicate) =
+	(SELECT array_agg(p.id ORDER BY p.id) FROM expect_duplicates('part', 3, 'id')
+		JOIN part p ON p.ctid = duplicate) AS same;
 --
 -- Many equal rows, and sorting on disk
 --
 TRUNCATE many;
-INSERT INTO many SELECT i, i % 100, 'a', CASE WHEN i <= 60000 THEN 7 ELSE bits('m' || i / 3) # (i % 3) END, repeat('x', 50) FROM generate_series(1, 90000) i;
-SELECT count(*), count(DISTINCT keeper), min(weight), max(distance) FROM simhash_find_duplicates('many_fp', 3, 'weight DESC, id') JOIN many ON ctid = duplicate;
+INSERT INTO many SELECT i, i % 100, 'a', CASE WHEN i <= 60000 THEN 7 ELSE bits('m' || i / 3) # (i % 3) END,
+	repeat('x', 50) FROM generate_series(1, 90000) i;
+SELECT count(*), count(DISTINCT keeper), min(weight), max(distance)
+FROM simhash_find_duplicates('many_fp', 3, 'weight DESC, id') JOIN many ON ctid = duplicate;
 CREATE TEMPORARY TABLE in_memory AS SELECT * FROM simhash_find_duplicates('many_fp', 3, 'weight, note, md5(id::text)');
 SELECT count(*), count(DISTINCT keeper), sum(distance) FROM in_memory;
 DROP INDEX many_columns, many_narrow, many_partial;
 SET maintenance_work_mem = '2MB';
-SELECT count(*) FROM (SELECT * FROM simhash_find_duplicates('many_fp', 3, 'weight, note, md5(id::text)') EXCEPT ALL TABLE in_memory) s;
+SELECT count(*) FROM (SELECT * FROM simhash_find_duplicates('many_fp', 3, 'weight, note, md5(id::text)')
+	EXCEPT ALL TABLE in_memory) s;
 -- more pairs than memory holds
 TRUNCATE many;
 INSERT INTO many SELECT i, 0, 'a', i, NULL FROM generate_series(0, 1023) i;
 SET maintenance_work_mem = '1MB';
-SELECT * FROM compare('many', 'many_fp', 4, 'md5(id::text) COLLATE "C"');
+SELECT * FROM compare_duplicates('many', 'many_fp', 4, 'md5(id::text) COLLATE "C"');
 RESET maintenance_work_mem;
 DROP TABLE many;
 
@@ -237,8 +220,10 @@ DROP TABLE many;
 -- Where it may stand
 --
 
-CREATE VIEW duplicates AS SELECT x.id FROM simhash_find_duplicates('docs_fp', 3, 'id') JOIN docs x ON x.ctid = duplicate;
-CREATE FUNCTION duplicate_ids() RETURNS SETOF int STABLE BEGIN ATOMIC SELECT x.id FROM simhash_find_duplicates('docs_fp', keep => 'id DESC') JOIN docs x ON x.ctid = duplicate; END;
+CREATE VIEW duplicates AS SELECT x.id FROM simhash_find_duplicates('docs_fp', 3, 'id')
+	JOIN docs x ON x.ctid = duplicate;
+CREATE FUNCTION duplicate_ids() RETURNS SETOF int STABLE BEGIN ATOMIC SELECT x.id
+	FROM simhash_find_duplicates('docs_fp', keep => 'id DESC') JOIN docs x ON x.ctid = duplicate; END;
 ALTER INDEX docs_fp RENAME TO renamed;
 SELECT id FROM duplicates ORDER BY id;
 SELECT id FROM duplicate_ids() id ORDER BY id;
@@ -249,9 +234,11 @@ ALTER INDEX renamed RENAME TO docs_fp;
 -- a materialized view, names that need quotes, a cursor
 CREATE MATERIALIZED VIEW picture AS SELECT id AS "Id", fp AS "the fp" FROM docs ORDER BY id;
 CREATE INDEX picture_fp ON picture USING simhash ("the fp");
-SELECT p."Id" FROM simhash_find_duplicates('picture_fp', 3, '"Id" DESC') WITH ORDINALITY JOIN picture p ON p.ctid = duplicate ORDER BY ordinality;
+SELECT p."Id" FROM simhash_find_duplicates('picture_fp', 3, '"Id" DESC') WITH ORDINALITY
+	JOIN picture p ON p.ctid = duplicate ORDER BY ordinality;
 BEGIN;
-DECLARE c CURSOR FOR SELECT x.id FROM simhash_find_duplicates('docs_fp', 3, 'id') JOIN docs x ON x.ctid = duplicate ORDER BY 1;
+DECLARE c CURSOR FOR SELECT x.id FROM simhash_find_duplicates('docs_fp', 3, 'id') JOIN docs x ON x.ctid = duplicate
+	ORDER BY 1;
 DELETE FROM docs WHERE id < 5;
 FETCH ALL FROM c;
 ROLLBACK;
@@ -267,23 +254,27 @@ SELECT count(*) FROM simhash_stat_progress;
 --
 
 CREATE TABLE corpus (id int PRIMARY KEY, body text, fp simhash GENERATED ALWAYS AS (simhash_compute(body)) STORED);
-INSERT INTO corpus SELECT i, (SELECT string_agg(md5(i % 40 || ' ' || w), ' ') FROM generate_series(1, 60) w) || repeat('!', i) FROM generate_series(1, 100) i;
+INSERT INTO corpus SELECT i, (SELECT string_agg(md5(i % 40 || ' ' || w), ' ') FROM generate_series(1, 60) w) ||
+	repeat('!', i) FROM generate_series(1, 100) i;
 CREATE INDEX corpus_fp ON corpus USING simhash (fp);
 -- labels: what each row is a duplicate of, itself if it is none
 SELECT count(*), count(DISTINCT label) FROM (
 	SELECT x.id, coalesce(y.id, x.id) AS label
-	FROM corpus x LEFT JOIN simhash_find_duplicates('corpus_fp', keep => 'length(body) DESC, id') d ON d.duplicate = x.ctid
+	FROM corpus x LEFT JOIN simhash_find_duplicates('corpus_fp', keep => 'length(body) DESC, id') d
+		ON d.duplicate = x.ctid
 		LEFT JOIN corpus y ON y.ctid = d.keeper) s;
 -- keep the longest of each, and delete the others
 BEGIN;
-DELETE FROM corpus USING simhash_find_duplicates('corpus_fp', keep => 'length(body) DESC, id') d WHERE corpus.ctid = d.duplicate;
+DELETE FROM corpus USING simhash_find_duplicates('corpus_fp', keep => 'length(body) DESC, id') d
+WHERE corpus.ctid = d.duplicate;
 SELECT count(*), min(id), max(id) FROM corpus;
 SELECT count(*) FROM simhash_find_all('corpus_fp');
 ROLLBACK;
 -- from staging to the corpus: log what is dropped, and for which
 TRUNCATE corpus;
 CREATE TABLE staging (LIKE corpus INCLUDING GENERATED);
-INSERT INTO staging SELECT i, (SELECT string_agg(md5(i % 40 || ' ' || w), ' ') FROM generate_series(1, 60) w) || repeat('!', i) FROM generate_series(1, 100) i;
+INSERT INTO staging SELECT i, (SELECT string_agg(md5(i % 40 || ' ' || w), ' ') FROM generate_series(1, 60) w) ||
+	repeat('!', i) FROM generate_series(1, 100) i;
 INSERT INTO staging VALUES (101, '');
 CREATE INDEX staging_fp ON staging USING simhash (fp);
 CREATE TABLE dropped (id int, keeper int, distance int);

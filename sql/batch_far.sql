@@ -9,14 +9,6 @@ SET jit = off;
 \set SHOW_CONTEXT never
 \pset null (none)
 
-CREATE FUNCTION attempt(statement text, OUT state text, OUT message text) LANGUAGE plpgsql AS $$
-BEGIN
-	EXECUTE statement;
-	state := 'accepted';
-EXCEPTION WHEN OTHERS THEN
-	GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT;
-END $$;
-
 -- up to n bits inverted
 CREATE FUNCTION flipped(h bigint, n int, i int) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
 	SELECT h # coalesce(bit_or(1::bigint << (i * 29 + k * k * 11 + k * 7) % 64), 0) FROM generate_series(1, n) k
@@ -42,9 +34,11 @@ VACUUM ANALYZE docs;
 SELECT count(DISTINCT fp) > 20500 AS many FROM docs;
 
 -- the pairs of some rows, by comparing them with all
-CREATE TABLE sample AS SELECT id, ctid AS tid, part, fp::bigint AS h FROM docs WHERE id % 311 = 5 OR id BETWEEN 19900 AND 19905 OR id BETWEEN 21380 AND 21385;
+CREATE TABLE sample AS SELECT id, ctid AS tid, part, fp::bigint AS h FROM docs
+	WHERE id % 311 = 5 OR id BETWEEN 19900 AND 19905 OR id BETWEEN 21380 AND 21385;
 CREATE TABLE near AS
-SELECT least(s.tid, d.ctid) AS a, greatest(s.tid, d.ctid) AS b, distance(s.h, d.fp::bigint) AS d, s.part = d.part AS same
+SELECT least(s.tid, d.ctid) AS a, greatest(s.tid, d.ctid) AS b, distance(s.h, d.fp::bigint) AS d,
+	s.part = d.part AS same
 FROM sample s JOIN docs d ON s.tid <> d.ctid AND distance(s.h, d.fp::bigint) <= 16;
 SELECT d, count(*) > 10 AS finds FROM near WHERE d > 3 GROUP BY d ORDER BY d;
 
@@ -57,7 +51,8 @@ BEGIN
 	CREATE TEMP TABLE found AS SELECT NULL::tid AS a, NULL::tid AS b, 0 AS distance LIMIT 0;
 	EXECUTE 'INSERT INTO found SELECT a, b, distance FROM ' || statement USING radius;
 	SELECT count(*), sum((hashtid(f.a)::bigint * 31 + hashtid(f.b)) * (f.distance + 1)) INTO n, total FROM found f;
-	WITH wanted AS MATERIALIZED (SELECT DISTINCT w.a, w.b, w.d FROM near w WHERE w.d <= radius AND (w.same OR NOT condition)),
+	WITH wanted AS MATERIALIZED (SELECT DISTINCT w.a, w.b, w.d FROM near w
+		WHERE w.d <= radius AND (w.same OR NOT condition)),
 		of_sample AS MATERIALIZED (SELECT f.a, f.b, f.distance FROM found f
 			WHERE f.a IN (SELECT tid FROM sample) OR f.b IN (SELECT tid FROM sample))
 	SELECT (SELECT count(*) FROM (TABLE wanted EXCEPT ALL TABLE of_sample) s),
@@ -66,15 +61,18 @@ BEGIN
 END $$;
 -- the values of arrays, as rows that have them
 CREATE FUNCTION values_found(radius int, OUT n bigint, OUT total numeric) LANGUAGE sql AS $$
-	SELECT count(*), sum((a::bigint % 1000003) * 31 + b::bigint % 1000003 + distance) FROM simhash_find_all_in(ARRAY(SELECT fp FROM docs), radius)
+	SELECT count(*), sum((a::bigint % 1000003) * 31 + b::bigint % 1000003 + distance)
+	FROM simhash_find_all_in(ARRAY(SELECT fp FROM docs), radius)
 $$;
 CREATE TABLE result (how text, memory text, radius int, n bigint, total numeric, missing bigint, wrong bigint);
 CREATE PROCEDURE find_all(radii int[]) LANGUAGE plpgsql AS $$
 DECLARE
 	memory text := current_setting('maintenance_work_mem');
 BEGIN
-	INSERT INTO result SELECT 'index', memory, r, p.* FROM unnest(radii) r, pairs('simhash_find_all(''docs_fp'', $1)', r, false) p;
-	INSERT INTO result SELECT 'two columns', memory, r, p.* FROM unnest(radii) r, pairs('simhash_find_all(''docs_part'', $1)', r, true) p;
+	INSERT INTO result SELECT 'index', memory, r, p.* FROM unnest(radii) r, pairs('simhash_find_all(''docs_fp'', $1)',
+		r, false) p;
+	INSERT INTO result SELECT 'two columns', memory, r, p.* FROM unnest(radii) r,
+		pairs('simhash_find_all(''docs_part'', $1)', r, true) p;
 	INSERT INTO result SELECT 'array', memory, r, p.*, 0, 0 FROM unnest(radii) r, values_found(r) p;
 END $$;
 
@@ -83,16 +81,18 @@ CALL find_all('{4,6,8,10,14}');
 SET maintenance_work_mem = '1MB';
 CALL find_all('{4,6,10,14}');
 -- distances that no scheme has need all in memory
-SELECT * FROM attempt('SELECT FROM simhash_find_all(''docs_fp'', 16)');
-SELECT * FROM attempt('SELECT FROM simhash_find_all_in(ARRAY(SELECT fp FROM docs), 16)');
+SELECT state, message FROM attempt('SELECT FROM simhash_find_all(''docs_fp'', 16)');
+SELECT state, message FROM attempt('SELECT FROM simhash_find_all_in(ARRAY(SELECT fp FROM docs), 16)');
 SET maintenance_work_mem = '16MB';
 CALL find_all('{16}');
 RESET maintenance_work_mem;
 
-SELECT how, radius, count(*) AS ways, count(DISTINCT (n, total)) AS answers, min(n) > 1000 AS many, sum(missing) AS missing, sum(wrong) AS wrong
+SELECT how, radius, count(*) AS ways, count(DISTINCT (n, total)) AS answers, min(n) > 1000 AS many,
+	sum(missing) AS missing, sum(wrong) AS wrong
 FROM result GROUP BY how, radius ORDER BY how, radius;
 -- more at each distance
 SELECT how, bool_and(n > before) AS more
-FROM (SELECT how, n, lag(n) OVER (PARTITION BY how ORDER BY radius) AS before FROM result WHERE memory = '16MB') r GROUP BY how ORDER BY how;
+FROM (SELECT how, n, lag(n) OVER (PARTITION BY how ORDER BY radius) AS before FROM result WHERE memory = '16MB') r
+GROUP BY how ORDER BY how;
 
 DROP SCHEMA batch_far_test CASCADE;

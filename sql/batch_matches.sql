@@ -2,9 +2,6 @@
 -- Pairs between two indexes, and between an array and an index: the same ones as by
 -- brute force
 --
--- The reference is bit_count() over bigints, which no index can serve and
--- which shares no code with the extension.
---
 SET client_min_messages = warning;
 CREATE SCHEMA batch_matches_test;
 SET search_path = batch_matches_test, public;
@@ -29,49 +26,24 @@ END $$;
 
 -- Compare what is found between two indexes with near: null if they agree.
 CREATE FUNCTION wrong(a regclass, b regclass, a_index regclass, b_index regclass, radius int) RETURNS text
-LANGUAGE plpgsql AS $$
-DECLARE
-	got record;
-BEGIN
-	EXECUTE format('WITH found AS MATERIALIZED (SELECT * FROM simhash_find_matches($1, $2, $3)),
-		pair AS MATERIALIZED (SELECT x.id AS a, y.id AS b, f.distance AS d,
-				f.a_fp = x.fp AND f.b_fp = y.fp AND f.distance = distance(x.fp::bigint, y.fp::bigint) AS sound
-			FROM found f LEFT JOIN %s x ON x.ctid = f.a AND x.tableoid = f.a_table
-				LEFT JOIN %s y ON y.ctid = f.b AND y.tableoid = f.b_table),
-		wanted AS MATERIALIZED (SELECT a, b, d FROM near WHERE d <= $3)
-		SELECT (SELECT count(*) FROM pair) AS n, (SELECT count(*) FROM wanted) AS wanted,
-			(SELECT count(*) FROM pair WHERE sound IS NOT TRUE) AS unsound,
-			(SELECT count(*) FROM (SELECT a, b, d FROM pair EXCEPT ALL TABLE wanted) s) AS too_many,
-			(SELECT count(*) FROM (TABLE wanted EXCEPT ALL SELECT a, b, d FROM pair) s) AS missing', a, b)
-	INTO got USING a_index, b_index, radius;
-	IF got.n <> got.wanted OR got.unsound > 0 OR got.too_many > 0 OR got.missing > 0 THEN
-		RETURN format('%s, %s, distance %s: %s', a_index, b_index, radius, got);
-	END IF;
-	RETURN NULL;
-END $$;
+LANGUAGE sql AS $$
+	SELECT format('%s, %s, distance %s: ', a_index, b_index, radius) || difference(
+		format('SELECT x.id, y.id, f.distance, (f.a_fp = x.fp AND f.b_fp = y.fp) IS TRUE
+			FROM simhash_find_matches(%L, %L, %s) f
+				LEFT JOIN %s x ON x.ctid = f.a AND x.tableoid = f.a_table
+				LEFT JOIN %s y ON y.ctid = f.b AND y.tableoid = f.b_table', a_index, b_index, radius, a, b),
+		format('SELECT a, b, d, true FROM near WHERE d <= %s', radius))
+$$;
 
 -- The same between the values of a table, some twice, with nulls, and an index.
-CREATE FUNCTION wrong_values(a regclass, b regclass, b_index regclass, radius int) RETURNS text
-LANGUAGE plpgsql AS $$
-DECLARE
-	got record;
-BEGIN
-	EXECUTE format('WITH found AS MATERIALIZED
-			(SELECT * FROM simhash_find_matches_in((SELECT array_agg(fp) || array_agg(fp) FILTER (WHERE id %% 3 = 0) FROM %1$s), $1, $2)),
-		pair AS MATERIALIZED (SELECT f.query, y.id AS b, f.distance AS d,
-				f.b_fp = y.fp AND f.distance = distance(f.query::bigint, y.fp::bigint) AS sound
-			FROM found f LEFT JOIN %2$s y ON y.ctid = f.b AND y.tableoid = f.b_table),
-		wanted AS MATERIALIZED (SELECT DISTINCT x.fp, b, d FROM near JOIN %1$s x ON x.id = a WHERE d <= $2)
-		SELECT (SELECT count(*) FROM pair) AS n, (SELECT count(*) FROM wanted) AS wanted,
-			(SELECT count(*) FROM pair WHERE sound IS NOT TRUE) AS unsound,
-			(SELECT count(*) FROM (SELECT query, b, d FROM pair EXCEPT ALL TABLE wanted) s) AS too_many,
-			(SELECT count(*) FROM (TABLE wanted EXCEPT ALL SELECT query, b, d FROM pair) s) AS missing', a, b)
-	INTO got USING b_index, radius;
-	IF got.n <> got.wanted OR got.unsound > 0 OR got.too_many > 0 OR got.missing > 0 THEN
-		RETURN format('values, %s, distance %s: %s', b_index, radius, got);
-	END IF;
-	RETURN NULL;
-END $$;
+CREATE FUNCTION wrong_values(a regclass, b regclass, b_index regclass, radius int) RETURNS text LANGUAGE sql AS $$
+	SELECT format('values, %s, distance %s: ', b_index, radius) || difference(
+		format('SELECT f.query, y.id, f.distance, (f.b_fp = y.fp) IS TRUE
+			FROM simhash_find_matches_in(
+					(SELECT array_agg(fp) || array_agg(fp) FILTER (WHERE id %% 3 = 0) FROM %s), %L, %s) f
+				LEFT JOIN %s y ON y.ctid = f.b AND y.tableoid = f.b_table', a, b_index, radius, b),
+		format('SELECT DISTINCT x.fp, b, d, true FROM near JOIN %s x ON x.id = a WHERE d <= %s', a, radius))
+$$;
 
 -- schemes of both sides: the same, another, one that suits no distance but 0
 CREATE TABLE schemes (a_blocks int, a_distance int, b_blocks int, b_distance int);
@@ -110,9 +82,11 @@ INSERT INTO staging VALUES (1, 1), (2, 254), (3, 255), (4, 1048575), (5, NULL), 
 CREATE INDEX corpus_fp ON corpus USING simhash (fp);
 CREATE INDEX staging_fp ON staging USING simhash (fp);
 SELECT x.id AS staging, y.id AS corpus, a_fp, b_fp, distance, a_table, b_table
-FROM simhash_find_matches('staging_fp', 'corpus_fp') JOIN staging x ON x.ctid = a JOIN corpus y ON y.ctid = b ORDER BY 1, 2;
+FROM simhash_find_matches('staging_fp', 'corpus_fp') JOIN staging x ON x.ctid = a JOIN corpus y ON y.ctid = b
+ORDER BY 1, 2;
 SELECT x.id AS staging, y.id AS corpus, distance
-FROM simhash_find_matches('staging_fp', 'corpus_fp', 0) JOIN staging x ON x.ctid = a JOIN corpus y ON y.ctid = b ORDER BY 1, 2;
+FROM simhash_find_matches('staging_fp', 'corpus_fp', 0) JOIN staging x ON x.ctid = a JOIN corpus y ON y.ctid = b
+ORDER BY 1, 2;
 SELECT a_fp, b_fp, distance FROM simhash_find_matches('corpus_fp', 'staging_fp', 4) ORDER BY 1, 2;
 SELECT count(*) FROM simhash_find_matches('corpus_fp', 'staging_fp', 64);
 -- each different value once
@@ -144,7 +118,8 @@ SELECT max(distance) FROM simhash_find_matches_in('{15}', 'corpus_wide');
 -- two indexes of one table: each row with itself, and each pair in both directions
 CREATE INDEX corpus_too ON corpus USING simhash (fp);
 SELECT x.id AS a, y.id AS b, distance
-FROM simhash_find_matches('corpus_fp', 'corpus_too') JOIN corpus x ON x.ctid = a JOIN corpus y ON y.ctid = b ORDER BY 1, 2;
+FROM simhash_find_matches('corpus_fp', 'corpus_too') JOIN corpus x ON x.ctid = a JOIN corpus y ON y.ctid = b
+ORDER BY 1, 2;
 
 -- errors
 SELECT * FROM simhash_find_matches('corpus_fp', 'corpus_fp');
@@ -164,14 +139,17 @@ INSERT INTO stored SELECT i, bits('h' || i) FROM generate_series(1, 20) i;
 INSERT INTO stored SELECT 100 + i, flip(bits('h' || i), 1, 'twice') FROM generate_series(1, 3) i;
 CREATE INDEX stored_fp ON stored USING simhash (fp) WITH (blocks = 6, distance = 3);
 CREATE TEMPORARY TABLE asked AS
-SELECT n, flip(bits('h' || i), i % 5, 'q' || i)::simhash AS query FROM unnest('{1,2,3,4,5,6,7,8,9,2,30}'::int[]) WITH ORDINALITY a(i, n);
+SELECT n, flip(bits('h' || i), i % 5, 'q' || i)::simhash AS query
+FROM unnest('{1,2,3,4,5,6,7,8,9,2,30}'::int[]) WITH ORDINALITY a(i, n);
 SELECT n, stored.id, f.distance
 FROM asked LEFT JOIN (
-	SELECT DISTINCT ON (query) * FROM simhash_find_matches_in(ARRAY(SELECT query FROM asked), 'stored_fp') ORDER BY query, distance, b
+	SELECT DISTINCT ON (query) * FROM simhash_find_matches_in(ARRAY(SELECT query FROM asked), 'stored_fp')
+	ORDER BY query, distance, b
 ) f USING (query) LEFT JOIN stored ON stored.ctid = f.b
 ORDER BY n;
 SELECT n, array_agg(stored.id ORDER BY f.distance, stored.id) FILTER (WHERE stored.id IS NOT NULL) AS ids
-FROM asked LEFT JOIN simhash_find_matches_in(ARRAY(SELECT query FROM asked), 'stored_fp') f USING (query) LEFT JOIN stored ON stored.ctid = f.b
+FROM asked LEFT JOIN simhash_find_matches_in(ARRAY(SELECT query FROM asked), 'stored_fp') f USING (query)
+	LEFT JOIN stored ON stored.ctid = f.b
 GROUP BY n ORDER BY n;
 
 --
@@ -221,14 +199,8 @@ INSERT INTO few VALUES (100, 0), (101, -1);
 CREATE INDEX few_fp ON few USING simhash (fp);
 CALL expect('few', 'many', 4);
 SELECT d, count(*) FROM near GROUP BY d ORDER BY d;
-SELECT r, wrong('few', 'many', 'few_fp', 'many_fp', r), wrong_values('few', 'many', 'many_fp', r) FROM unnest('{0,3,4}'::int[]) r;
-CREATE FUNCTION pages_read(query text) RETURNS int LANGUAGE plpgsql AS $$
-DECLARE
-	plan json;
-BEGIN
-	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) ' || query INTO plan;
-	RETURN (plan -> 0 -> 'Plan' ->> 'Shared Hit Blocks')::int + (plan -> 0 -> 'Plan' ->> 'Shared Read Blocks')::int;
-END $$;
+SELECT r, wrong('few', 'many', 'few_fp', 'many_fp', r), wrong_values('few', 'many', 'many_fp', r)
+FROM unnest('{0,3,4}'::int[]) r;
 SELECT pages_read('SELECT * FROM simhash_find_matches_in(''{1, 2, 3}'', ''many_fp'')') <
 	pg_relation_size('many_fp') / 8192 / 4 AS skips;
 
@@ -240,7 +212,8 @@ INSERT INTO few SELECT i, i / 100 FROM generate_series(1, 300) i;
 INSERT INTO many SELECT i, i / 5000 << 2 FROM generate_series(1, 10000) i;
 VACUUM many;
 DELETE FROM many WHERE id % 2 = 0;
-SELECT count(*), count(DISTINCT a), count(DISTINCT b), min(distance), max(distance) FROM simhash_find_matches('few_fp', 'many_fp');
+SELECT count(*), count(DISTINCT a), count(DISTINCT b), min(distance), max(distance)
+FROM simhash_find_matches('few_fp', 'many_fp');
 SELECT query, distance, count(*) FROM simhash_find_matches_in('{0, 0, 4, 255}', 'many_fp') GROUP BY 1, 2 ORDER BY 1, 2;
 
 -- more than fit
@@ -267,7 +240,8 @@ INSERT INTO parts SELECT i, mixed(i, 'p') FROM generate_series(1, 900) i;
 CREATE INDEX left_mixed_fp ON left_mixed USING simhash (fp);
 CREATE INDEX left_mixed_wide ON left_mixed USING simhash (fp) WITH (blocks = 7, distance = 6);
 CALL expect('left_mixed', 'parts', 10);
-SELECT r, wrong('left_mixed', 'parts', 'left_mixed_fp', 'parts_fp', r), wrong('left_mixed', 'parts', 'left_mixed_wide', 'parts_fp', r),
+SELECT r, wrong('left_mixed', 'parts', 'left_mixed_fp', 'parts_fp', r),
+	wrong('left_mixed', 'parts', 'left_mixed_wide', 'parts_fp', r),
 	wrong_values('left_mixed', 'parts', 'parts_fp', r) FROM unnest('{0,3,6,10}'::int[]) r;
 CALL expect('parts', 'left_mixed', 10);
 SELECT r, wrong('parts', 'left_mixed', 'parts_fp', 'left_mixed_fp', r) FROM unnest('{0,3,6,10}'::int[]) r;

@@ -15,37 +15,26 @@ SET jit = off;
 -- and how many are there that should not be.
 CREATE FUNCTION compare(a regclass, b regclass, a_index regclass, b_index regclass, condition text, radius int,
 	OUT pairs bigint, OUT missing bigint, OUT wrong bigint)
-LANGUAGE plpgsql AS $$
-BEGIN
-	EXECUTE format('WITH
-		a AS MATERIALIZED (SELECT t.ctid AS tid, fp::bigint AS h, t.tableoid, t.* FROM %s t),
-		b AS MATERIALIZED (SELECT t.ctid AS tid, fp::bigint AS h, t.tableoid, t.* FROM %s t),
-		pair AS MATERIALIZED (SELECT a.tid, b.tid, a.h, b.h, distance(a.h, b.h), a.tableoid, b.tableoid
-			FROM a JOIN b ON %s AND distance(a.h, b.h) <= $3),
-		found AS MATERIALIZED (SELECT f.a, f.b, a_fp::bigint, b_fp::bigint, f.distance, a_table::oid, b_table::oid
-			FROM simhash_find_matches($1, $2, $3) f)
-		SELECT (SELECT count(*) FROM found),
-			(SELECT count(*) FROM (TABLE pair EXCEPT ALL TABLE found) s),
-			(SELECT count(*) FROM (TABLE found EXCEPT ALL TABLE pair) s)', a, b, condition)
-	INTO pairs, missing, wrong USING a_index, b_index, radius;
-END $$;
+LANGUAGE sql AS $$
+	SELECT * FROM compare_rows(
+		format('SELECT f.a, f.b, a_fp::bigint, b_fp::bigint, f.distance, a_table::oid, b_table::oid
+			FROM simhash_find_matches(%L, %L, %s) f', a_index, b_index, radius),
+		format('SELECT a.ctid, b.ctid, a.fp::bigint, b.fp::bigint, distance(a.fp::bigint, b.fp::bigint),
+				a.tableoid, b.tableoid
+			FROM %s a JOIN %s b ON %s AND distance(a.fp::bigint, b.fp::bigint) <= %s', a, b, condition, radius))
+$$;
 
 -- The same for the values of a table, some twice: columns do not count then.
 CREATE FUNCTION compare_values(a regclass, b regclass, b_index regclass, radius int,
 	OUT pairs bigint, OUT missing bigint, OUT wrong bigint)
-LANGUAGE plpgsql AS $$
-BEGIN
-	EXECUTE format('WITH
-		a AS MATERIALIZED (SELECT DISTINCT fp::bigint AS h FROM %1$s),
-		b AS MATERIALIZED (SELECT t.ctid AS tid, fp::bigint AS h, t.tableoid, t.* FROM %2$s t),
-		pair AS MATERIALIZED (SELECT a.h, b.tid, b.h, distance(a.h, b.h), b.tableoid FROM a JOIN b ON distance(a.h, b.h) <= $2),
-		found AS MATERIALIZED (SELECT f.query::bigint, f.b, b_fp::bigint, f.distance, b_table::oid
-			FROM simhash_find_matches_in((SELECT array_agg(fp) FROM %1$s), $1, $2) f)
-		SELECT (SELECT count(*) FROM found),
-			(SELECT count(*) FROM (TABLE pair EXCEPT ALL TABLE found) s),
-			(SELECT count(*) FROM (TABLE found EXCEPT ALL TABLE pair) s)', a, b)
-	INTO pairs, missing, wrong USING b_index, radius;
-END $$;
+LANGUAGE sql AS $$
+	SELECT * FROM compare_rows(
+		format('SELECT f.query::bigint, f.b, b_fp::bigint, f.distance, b_table::oid
+			FROM simhash_find_matches_in((SELECT array_agg(fp) FROM %s), %L, %s) f', a, b_index, radius),
+		format('SELECT a.h, b.ctid, b.fp::bigint, distance(a.h, b.fp::bigint), b.tableoid
+			FROM (SELECT DISTINCT fp::bigint AS h FROM %s) a
+				JOIN %s b ON distance(a.h, b.fp::bigint) <= %s', a, b, radius))
+$$;
 
 -- not in the same places in the two tables, and a column that is gone
 CREATE TABLE staging (id int, tenant int, lang text, fp simhash) WITH (autovacuum_enabled = off);
@@ -71,9 +60,12 @@ CREATE INDEX corpus_wide ON corpus USING simhash (tenant, fp) WITH (blocks = 7, 
 UPDATE staging SET id = -id WHERE id % 3 = 0;
 DELETE FROM corpus WHERE id % 11 = 0;
 
-SELECT r, c.* FROM unnest('{0,3,6,10}'::int[]) r, compare('staging', 'corpus', 'staging_1', 'corpus_1', 'a.tenant = b.tenant', r) c;
-SELECT r, c.* FROM unnest('{0,3,6,10}'::int[]) r, compare('corpus', 'staging', 'corpus_wide', 'staging_1', 'a.tenant = b.tenant', r) c;
-SELECT r, c.* FROM unnest('{0,3,6,10}'::int[]) r, compare('staging', 'corpus', 'staging_2', 'corpus_2', 'a.tenant = b.tenant AND upper(a.lang) = upper(b.lang)', r) c;
+SELECT r, c.* FROM unnest('{0,3,6,10}'::int[]) r, compare('staging', 'corpus', 'staging_1', 'corpus_1',
+	'a.tenant = b.tenant', r) c;
+SELECT r, c.* FROM unnest('{0,3,6,10}'::int[]) r, compare('corpus', 'staging', 'corpus_wide', 'staging_1',
+	'a.tenant = b.tenant', r) c;
+SELECT r, c.* FROM unnest('{0,3,6,10}'::int[]) r, compare('staging', 'corpus', 'staging_2', 'corpus_2',
+	'a.tenant = b.tenant AND upper(a.lang) = upper(b.lang)', r) c;
 SELECT r, c.* FROM unnest('{0,3,6,10}'::int[]) r, compare_values('staging', 'corpus', 'corpus_1', r) c;
 SELECT r, c.* FROM unnest('{3,10}'::int[]) r, compare_values('staging', 'corpus', 'corpus_2', r) c;
 
@@ -85,8 +77,10 @@ ALTER TABLE parts ATTACH PARTITION parts_2 FOR VALUES IN (2);
 CREATE TABLE parts_others PARTITION OF parts DEFAULT;
 CREATE INDEX parts_fp ON parts USING simhash (tenant, fp);
 INSERT INTO parts SELECT i, make.* FROM generate_series(1, 500) i, make(i, 'p');
-SELECT r, c.* FROM unnest('{0,3,10}'::int[]) r, compare('parts', 'corpus', 'parts_fp', 'corpus_1', 'a.tenant = b.tenant', r) c;
-SELECT r, c.* FROM unnest('{0,3,10}'::int[]) r, compare('corpus', 'parts', 'corpus_1', 'parts_fp', 'a.tenant = b.tenant', r) c;
+SELECT r, c.* FROM unnest('{0,3,10}'::int[]) r, compare('parts', 'corpus', 'parts_fp', 'corpus_1',
+	'a.tenant = b.tenant', r) c;
+SELECT r, c.* FROM unnest('{0,3,10}'::int[]) r, compare('corpus', 'parts', 'corpus_1', 'parts_fp',
+	'a.tenant = b.tenant', r) c;
 SELECT r, c.* FROM unnest('{0,3,10}'::int[]) r, compare_values('staging', 'parts', 'parts_fp', r) c;
 
 -- the columns must be alike

@@ -1,9 +1,6 @@
 --
 -- All pairs: the same ones as by brute force
 --
--- The reference is bit_count() over bigints, which no index can serve and
--- which shares no code with the extension.
---
 SET client_min_messages = warning;
 CREATE SCHEMA batch_pairs_test;
 SET search_path = batch_pairs_test, public;
@@ -15,128 +12,38 @@ SET jit = off;
 -- pairs of rows that must be found
 CREATE TABLE near (a int, b int, d int);
 
--- Note all pairs within a radius, comparing each row of a table with each.
-CREATE PROCEDURE expect(tab regclass, radius int, fp text DEFAULT 'fp::bigint', condition text DEFAULT 'true')
-LANGUAGE plpgsql AS $$
-BEGIN
-	DELETE FROM near;
-	EXECUTE format('WITH r AS MATERIALIZED (SELECT id, %s AS h FROM %s WHERE %s)
-		INSERT INTO near SELECT a.id, b.id, distance(a.h, b.h) FROM r a JOIN r b ON a.id < b.id
-		WHERE distance(a.h, b.h) <= %s', fp, tab, condition, radius);
-	ANALYZE near;
-END $$;
-
--- The same for tables that are too large for this: fingerprints that vary only
--- in the uppermost bits, 64 or 48, and these cut into so many blocks.  Pairs
--- that differ in fewer bits than there are blocks agree in one of them.
-CREATE PROCEDURE expect_by_blocks(tab regclass, bits int, blocks int) LANGUAGE plpgsql AS $$
-BEGIN
-	DELETE FROM near;
-	EXECUTE format('WITH block AS MATERIALIZED (SELECT id, fp::bigint AS h, n,
-			(fp::bigint >> (64 - n * %2$s)) & ((1::bigint << %2$s) - 1) AS bits FROM %1$s, generate_series(1, %3$s) n)
-		INSERT INTO near SELECT DISTINCT a.id, b.id, distance(a.h, b.h)
-		FROM block a JOIN block b USING (n, bits) WHERE a.id < b.id AND distance(a.h, b.h) < %3$s',
-		tab, bits / blocks, blocks);
-	ANALYZE near;
-END $$;
-
 -- Compare what an index finds with near: null if they agree.  The pairs must
 -- be sorted, those of existing rows, and with the fingerprints and the
 -- distance of these.
 CREATE FUNCTION wrong(tab regclass, index regclass, radius int, fp text DEFAULT 'fp::bigint') RETURNS text
-LANGUAGE plpgsql AS $$
-DECLARE
-	got record;
-BEGIN
-	EXECUTE format('WITH found AS MATERIALIZED (SELECT * FROM simhash_find_all($1, $2)),
-		r AS MATERIALIZED (SELECT ctid, id, %s AS h FROM %s),
-		pair AS MATERIALIZED (SELECT least(x.id, y.id) AS a, greatest(x.id, y.id) AS b, f.distance AS d,
-				f.a < f.b AND f.a_fp::bigint = x.h AND f.b_fp::bigint = y.h
-				AND f.distance = distance(x.h, y.h) AS sound
-			FROM found f LEFT JOIN r x ON x.ctid = f.a LEFT JOIN r y ON y.ctid = f.b),
-		wanted AS MATERIALIZED (SELECT a, b, d FROM near WHERE d <= $2)
-		SELECT (SELECT count(*) FROM pair) AS n, (SELECT count(*) FROM wanted) AS wanted,
-			(SELECT count(*) FROM pair WHERE sound IS NOT TRUE) AS unsound,
-			(SELECT count(*) FROM (SELECT a, b, d FROM pair EXCEPT ALL TABLE wanted) s) AS too_many,
-			(SELECT count(*) FROM (TABLE wanted EXCEPT ALL SELECT a, b, d FROM pair) s) AS missing', fp, tab)
-	INTO got USING index, radius;
-	IF got.n <> got.wanted OR got.unsound > 0 OR got.too_many > 0 OR got.missing > 0 THEN
-		RETURN format('%s, distance %s: %s', index, radius, got);
-	END IF;
-	RETURN NULL;
-END $$;
+LANGUAGE sql AS $$
+	SELECT format('%s, distance %s: ', index, radius) || difference(
+		format('SELECT least(x.id, y.id), greatest(x.id, y.id), f.distance,
+				(f.a < f.b AND f.a_fp::bigint = x.h AND f.b_fp::bigint = y.h) IS TRUE
+			FROM simhash_find_all(%L, %s) f
+				LEFT JOIN (SELECT ctid, id, %s AS h FROM %s) x ON x.ctid = f.a
+				LEFT JOIN (SELECT ctid, id, %3$s AS h FROM %4$s) y ON y.ctid = f.b', index, radius, fp, tab),
+		format('SELECT a, b, d, true FROM near WHERE d <= %s', radius))
+$$;
 
 -- The same for the array form, with the different values of a table.
-CREATE FUNCTION wrong_values(tab regclass, radius int, blocks int DEFAULT NULL) RETURNS text
-LANGUAGE plpgsql AS $$
-DECLARE
-	got record;
-BEGIN
-	EXECUTE format('WITH found AS MATERIALIZED (SELECT a, b, distance FROM simhash_find_all_in(ARRAY(SELECT fp FROM %1$s), $1, $2)),
-		wanted AS MATERIALIZED (SELECT DISTINCT least(x.fp, y.fp) AS a, greatest(x.fp, y.fp) AS b, d
-			FROM near JOIN %1$s x ON x.id = a JOIN %1$s y ON y.id = b WHERE d BETWEEN 1 AND $1)
-		SELECT (SELECT count(*) FROM found) AS n, (SELECT count(*) FROM wanted) AS wanted,
-			(SELECT count(*) FROM found WHERE (a < b) IS NOT TRUE) AS unsound,
-			(SELECT count(*) FROM (TABLE found EXCEPT ALL TABLE wanted) s) AS too_many,
-			(SELECT count(*) FROM (TABLE wanted EXCEPT ALL TABLE found) s) AS missing', tab)
-	INTO got USING radius, blocks;
-	IF got.n <> got.wanted OR got.unsound > 0 OR got.too_many > 0 OR got.missing > 0 THEN
-		RETURN format('%s, distance %s, %s blocks: %s', tab, radius, blocks, got);
-	END IF;
-	RETURN NULL;
-END $$;
-
-CREATE TABLE scheme (blocks int, distance int);
-INSERT INTO scheme VALUES (4, 3), (2, 1), (6, 3), (1, 0), (10, 5), (16, 1), (5, 2);
-
--- Compare an index of each scheme, and the array form with each number of
--- blocks that goes with a distance: how many comparisons, and the wrong ones.
-CREATE FUNCTION compare(tab regclass, radii int[], OUT scheme text, OUT comparisons bigint, OUT wrong text)
-RETURNS SETOF record LANGUAGE plpgsql AS $$
-DECLARE
-	s scheme;
-BEGIN
-	FOR s IN TABLE scheme LOOP
-		scheme := format('(%s,%s)', s.blocks, s.distance);
-		EXECUTE format('CREATE INDEX compared ON %s USING simhash (fp) WITH (blocks = %s, distance = %s)',
-					   tab, s.blocks, s.distance);
-		SELECT count(*), string_agg(w, '; ') INTO comparisons, wrong
-		FROM (SELECT wrong(tab, 'compared', r) AS w FROM unnest(radii) r) c;
-		RETURN NEXT;
-		DROP INDEX compared;
-	END LOOP;
-	scheme := 'array';
-	SELECT count(*), string_agg(w, '; ') INTO comparisons, wrong
-	FROM (SELECT wrong_values(tab, r, blocks) AS w FROM unnest(radii) r,
-		  LATERAL (SELECT NULL AS blocks UNION ALL SELECT generate_series(r + 1, least(r + 2, 16))
-				   UNION ALL SELECT 16 WHERE r <= 2) b) c;
-	RETURN NEXT;
-END $$;
+CREATE FUNCTION wrong_values(tab regclass, radius int, blocks int DEFAULT NULL) RETURNS text LANGUAGE sql AS $$
+	SELECT format('%s, distance %s, %s blocks: ', tab, radius, blocks) || difference(
+		format('SELECT a, b, distance, a < b FROM simhash_find_all_in(ARRAY(SELECT fp FROM %s), %s, %L)',
+			tab, radius, blocks),
+		format('SELECT DISTINCT least(x.fp, y.fp), greatest(x.fp, y.fp), d, true
+			FROM near JOIN %1$s x ON x.id = a JOIN %1$s y ON y.id = b WHERE d BETWEEN 1 AND %s', tab, radius))
+$$;
 
 --
 -- Many kinds at once, small distances
 --
 
--- random ones, clusters, 30 % that repeat an earlier one, equal in all but 24
--- bits, in all but one block, in one block only, near one
--- fingerprint, nulls
-CREATE TABLE mixed (id int PRIMARY KEY, fp simhash);
-INSERT INTO mixed
-SELECT i,
-	CASE WHEN i <= 200 THEN bits('r' || i)
-		 WHEN i <= 500 THEN flip(bits('c' || i / 6), i % 6, 'f' || i)
-		 WHEN i <= 600 THEN bits('e' || CASE WHEN i % 10 < 3 THEN i / 50 ELSE i END)
-		 WHEN i <= 640 THEN bits('one')
-		 WHEN i <= 1200 THEN (bits('low') & ~16777215::bigint) | (bits('l' || i) & 16777215)
-		 WHEN i <= 1300 THEN (bits('high') & ((1::bigint << 48) - 1)) | (bits('h' || i) << 48)
-		 WHEN i <= 1400 THEN flip(bits('b' || i / 5), i % 5, 'g' || i) & ~65535::bigint | 4711
-		 WHEN i <= 1500 THEN flip(bits('few'), i % 5, 'x' || i)
-		 END
-FROM generate_series(1, 1520) i;
-CALL expect('mixed', 10);
+CREATE TABLE mixed AS SELECT * FROM mixed_rows();
+CALL expect_pairs('mixed', 10);
 -- the reference itself: what it finds must not be nothing
 SELECT d, count(*) > 20 AS finds FROM near GROUP BY d ORDER BY d;
-SELECT * FROM compare('mixed', '{0,1,2,3,4,6}');
+SELECT * FROM compare_schemes('mixed', '{0,1,2,3,4,6}');
 CREATE INDEX mixed_fp ON mixed USING simhash (fp);
 SELECT count(*), string_agg(wrong('mixed', 'mixed_fp', r), '; ') FROM unnest('{5,7,10}'::int[]) r;
 -- the distance of the index where none is given
@@ -149,22 +56,10 @@ DROP INDEX mixed_fp;
 -- Any distance, fewer rows
 --
 
--- all zeros and all ones, few bits set or clear, random ones, clusters, equal ones, nulls
-CREATE TABLE wide (id int PRIMARY KEY, fp simhash);
-INSERT INTO wide
-SELECT i,
-	CASE WHEN i <= 2 THEN 0
-		 WHEN i <= 4 THEN -1
-		 WHEN i <= 24 THEN 1::bigint << (i - 5) * 3 % 64
-		 WHEN i <= 44 THEN ~(1::bigint << (i - 20) * 7 % 64)
-		 WHEN i <= 64 THEN (1::bigint << (i - 44) * 3) - 1
-		 WHEN i <= 74 THEN bits('r' || i)
-		 WHEN i <= 100 THEN flip(bits('c' || i / 6), i % 6 * 3, 'f' || i)
-		 END
-FROM generate_series(1, 105) i;
-CALL expect('wide', 64);
+CREATE TABLE wide AS SELECT * FROM wide_rows();
+CALL expect_pairs('wide', 64);
 SELECT count(*), count(DISTINCT d), min(d), max(d) FROM near;
-SELECT * FROM compare('wide', '{0,1,2,3,4,5,6,7,8,9,10,11,12,15,16,20,32,63,64}');
+SELECT * FROM compare_schemes('wide', '{0,1,2,3,4,5,6,7,8,9,10,11,12,15,16,20,32,63,64}');
 
 --
 -- Large groups with a prefix in common
@@ -178,7 +73,7 @@ SELECT i, (bits('p' || i / 3) & ~65535::bigint | 4711)
 	# CASE WHEN i % 3 > 0 THEN 1::bigint << 16 + i % 48 ELSE 0 END
 	# CASE WHEN i % 4 > 0 THEN 5::bigint << 16 + i / 50 % 45 ELSE 0 END
 FROM generate_series(1, 4800) i;
-CALL expect_by_blocks('common', 48, 6);
+CALL expect_pairs_by_blocks('common', 48, 6);
 SELECT count(DISTINCT fp) > 4096 AS many FROM common;
 SELECT d, count(*) > 20 AS finds FROM near GROUP BY d ORDER BY d;
 CREATE INDEX common_fp ON common USING simhash (fp);
@@ -199,7 +94,7 @@ CREATE TABLE uneven (id int PRIMARY KEY, fp simhash);
 INSERT INTO uneven
 SELECT i, CASE WHEN i < 500 THEN i WHEN i < 560 THEN bits('n' || i / 3) # (1::bigint << i % 60) ELSE i - 60 END
 FROM generate_series(0, 620) i;
-CALL expect('uneven', 3);
+CALL expect_pairs('uneven', 3);
 SELECT count(*), string_agg(wrong_values('uneven', r), '; ') FROM unnest('{0,2,3}'::int[]) r;
 UPDATE uneven SET fp = (fp::bigint << 54) | (fp::bigint >> 10 & ((1::bigint << 54) - 1));
 SELECT count(*), string_agg(wrong_values('uneven', r), '; ') FROM unnest('{1,3}'::int[]) r;
@@ -215,10 +110,12 @@ DECLARE
 	got record;
 BEGIN
 	WITH mask AS (SELECT m FROM generate_series(1, 8191) m WHERE bit_count(m::bit(13)) <= radius)
-	SELECT count(*) AS wanted INTO got FROM few_bits a JOIN mask ON true JOIN few_bits b ON b.id = a.id # m WHERE a.id < b.id;
+	SELECT count(*) AS wanted INTO got FROM few_bits a JOIN mask ON true JOIN few_bits b ON b.id = a.id # m
+	WHERE a.id < b.id;
 	IF index IS NULL THEN
 		WITH found AS MATERIALIZED (SELECT * FROM simhash_find_all_in(ARRAY(SELECT fp FROM few_bits), radius)),
-			pair AS MATERIALIZED (SELECT x.id AS a, y.id AS b, f.a < f.b AND distance = bit_count((x.id # y.id)::bit(13))
+			pair AS MATERIALIZED (SELECT x.id AS a, y.id AS b, f.a < f.b
+				AND distance = bit_count((x.id # y.id)::bit(13))
 					AND distance <= radius AS sound
 				FROM found f LEFT JOIN few_bits x ON x.fp = f.a LEFT JOIN few_bits y ON y.fp = f.b)
 		SELECT got.wanted, count(*) AS n, count(*) FILTER (WHERE sound) AS sound,
@@ -244,19 +141,23 @@ $$;
 -- 2048 in one block
 INSERT INTO few_bits SELECT n, spread(n, 1, 2) FROM generate_series(0, 2047) n;
 CREATE INDEX few_bits_fp ON few_bits USING simhash (fp);
-SELECT count(*), string_agg(wrong_few_bits(index, r), '; ') FROM unnest('{0,1,2}'::int[]) r, unnest('{few_bits_fp,NULL}'::regclass[]) index;
+SELECT count(*), string_agg(wrong_few_bits(index, r), '; ') FROM unnest('{0,1,2}'::int[]) r,
+	unnest('{few_bits_fp,NULL}'::regclass[]) index;
 TRUNCATE few_bits;
 -- in all blocks
 INSERT INTO few_bits SELECT n, spread(n, 5, 0) FROM generate_series(0, 2047) n;
-SELECT count(*), string_agg(wrong_few_bits(index, r), '; ') FROM unnest('{1,2}'::int[]) r, unnest('{few_bits_fp,NULL}'::regclass[]) index;
+SELECT count(*), string_agg(wrong_few_bits(index, r), '; ') FROM unnest('{1,2}'::int[]) r,
+	unnest('{few_bits_fp,NULL}'::regclass[]) index;
 TRUNCATE few_bits;
 -- 1024 in one block
 INSERT INTO few_bits SELECT n, spread(n, 1, 50) FROM generate_series(0, 1023) n;
-SELECT count(*), string_agg(wrong_few_bits(index, r), '; ') FROM unnest('{1,3}'::int[]) r, unnest('{few_bits_fp,NULL}'::regclass[]) index;
+SELECT count(*), string_agg(wrong_few_bits(index, r), '; ') FROM unnest('{1,3}'::int[]) r,
+	unnest('{few_bits_fp,NULL}'::regclass[]) index;
 TRUNCATE few_bits;
 -- 0 to 5000
 INSERT INTO few_bits SELECT n, n FROM generate_series(0, 5000) n;
-SELECT count(*), string_agg(wrong_few_bits(index, r), '; ') FROM unnest('{0,1}'::int[]) r, unnest('{few_bits_fp,NULL}'::regclass[]) index;
+SELECT count(*), string_agg(wrong_few_bits(index, r), '; ') FROM unnest('{0,1}'::int[]) r,
+	unnest('{few_bits_fp,NULL}'::regclass[]) index;
 DROP INDEX few_bits_fp;
 CREATE INDEX few_bits_fp ON few_bits USING simhash (fp) WITH (blocks = 2, distance = 1);
 SELECT count(*), string_agg(wrong_few_bits('few_bits_fp', r), '; ') FROM unnest('{1}'::int[]) r;
@@ -275,8 +176,10 @@ CREATE INDEX repeated_fp ON repeated USING simhash (fp);
 CREATE FUNCTION repeated_pairs(radius int) RETURNS TABLE (distance int, pairs bigint, different bigint, sound boolean)
 LANGUAGE sql AS $$
 	WITH found AS MATERIALIZED (SELECT * FROM simhash_find_all('repeated_fp', radius))
-	SELECT distance, count(*), (SELECT count(*) FROM (SELECT DISTINCT d.a, d.b FROM found d WHERE d.distance = f.distance) s),
-		bool_and((f.a < f.b AND x.fp = a_fp AND y.fp = b_fp AND f.distance = distance(x.fp::bigint, y.fp::bigint)) IS TRUE)
+	SELECT distance, count(*), (SELECT count(*) FROM (SELECT DISTINCT d.a, d.b FROM found d
+		WHERE d.distance = f.distance) s),
+		bool_and((f.a < f.b AND x.fp = a_fp AND y.fp = b_fp AND f.distance = distance(x.fp::bigint,
+			y.fp::bigint)) IS TRUE)
 	FROM found f LEFT JOIN repeated x ON x.ctid = f.a LEFT JOIN repeated y ON y.ctid = f.b
 	GROUP BY distance ORDER BY distance
 $$;
@@ -296,10 +199,8 @@ INSERT INTO twins SELECT i, 0 FROM generate_series(-3, -1) i;
 INSERT INTO twins SELECT i, bits('t' || i / 2) FROM generate_series(0, 69999) i;
 CREATE INDEX twins_fp ON twins USING simhash (fp);
 CREATE FUNCTION twins_found(OUT pairs bigint, OUT missing bigint, OUT wrong bigint) LANGUAGE sql AS $$
-	WITH found AS MATERIALIZED (SELECT a, b, a_fp FROM simhash_find_all('twins_fp', 0)),
-		wanted AS MATERIALIZED (SELECT a.ctid, b.ctid, a.fp FROM twins a JOIN twins b ON a.fp = b.fp AND a.ctid < b.ctid)
-	SELECT (SELECT count(*) FROM found), (SELECT count(*) FROM (TABLE wanted EXCEPT ALL TABLE found) s),
-		(SELECT count(*) FROM (TABLE found EXCEPT ALL TABLE wanted) s)
+	SELECT * FROM compare_rows('SELECT a, b, a_fp FROM simhash_find_all(''twins_fp'', 0)',
+		'SELECT a.ctid, b.ctid, a.fp FROM twins a JOIN twins b ON a.fp = b.fp AND a.ctid < b.ctid')
 $$;
 SELECT * FROM twins_found();
 SET maintenance_work_mem = '1MB';
@@ -343,7 +244,8 @@ SELECT * FROM simhash_find_all_in('{0,7}'::simhash[], NULL, NULL);
 SELECT * FROM simhash_find_all_in(NULL);
 SELECT * FROM simhash_find_all_in(NULL, 3, 6, 1);
 SELECT * FROM simhash_find_all_in('{0,1}'::simhash[], 0);
-SELECT count(*), count(DISTINCT (a, b)), bool_and(a < b) FROM simhash_find_all_in(ARRAY(SELECT i::simhash FROM generate_series(0, 255) i), 16);
+SELECT count(*), count(DISTINCT (a, b)), bool_and(a < b)
+FROM simhash_find_all_in(ARRAY(SELECT i::simhash FROM generate_series(0, 255) i), 16);
 
 --
 -- The find-all examples of simhash-py, for blocks 4 to 9
@@ -378,10 +280,12 @@ CREATE FUNCTION check_vectors(blocks int, OUT example text, OUT pairs bigint, OU
 RETURNS SETOF record LANGUAGE plpgsql AS $$
 BEGIN
 	FOREACH example IN ARRAY '{basic,diverse}'::text[] LOOP
-		EXECUTE format('CREATE INDEX vector_fp ON vector USING simhash (fp) WITH (blocks = %s, distance = 3) WHERE example = %L', blocks, example);
+		EXECUTE format('CREATE INDEX vector_fp ON vector USING simhash (fp) WITH (blocks = %s, distance = 3)
+			WHERE example = %L', blocks, example);
 		WITH wanted AS (SELECT a, b FROM vector_pair v WHERE v.example = $2),
 			found AS (SELECT least(a_fp, b_fp) AS a, greatest(a_fp, b_fp) AS b FROM simhash_find_all('vector_fp')),
-			of_value AS (SELECT a, b FROM simhash_find_all_in(ARRAY(SELECT fp FROM vector v WHERE v.example = $2), 3, blocks))
+			of_value AS (SELECT a, b FROM simhash_find_all_in(ARRAY(SELECT fp FROM vector v WHERE v.example = $2), 3,
+				blocks))
 		SELECT (SELECT count(*) FROM found), (SELECT count(*) FROM (TABLE wanted EXCEPT ALL TABLE found) s),
 			(SELECT count(*) FROM (TABLE found EXCEPT ALL TABLE wanted) s),
 			(SELECT count(*) FROM of_value), (SELECT count(*) FROM (TABLE wanted EXCEPT ALL TABLE of_value) s),

@@ -26,10 +26,13 @@ ALTER TABLE docs ATTACH PARTITION docs_2 FOR VALUES FROM (10) TO (20);
 INSERT INTO docs VALUES (1, 'one', 0), (2, 'of two', 1), (3, 'alone', -1), (4, 'null', NULL), (5, 'of two', 1),
 	(11, 'the longest of all', 0), (12, 'near 1, but not 2', 7 << 30), (13, 'null', NULL);
 SELECT a_table, x.id AS a, b_table, y.id AS b, a_fp, b_fp, distance
-FROM simhash_find_all('docs_fp') JOIN docs x ON x.tableoid = a_table AND x.ctid = a JOIN docs y ON y.tableoid = b_table AND y.ctid = b ORDER BY x.id, y.id;
-SELECT cluster, member_table, id, f.fp, size FROM simhash_find_clusters('docs_fp') f JOIN docs ON tableoid = member_table AND ctid = member ORDER BY id;
+FROM simhash_find_all('docs_fp') JOIN docs x ON x.tableoid = a_table AND x.ctid = a
+	JOIN docs y ON y.tableoid = b_table AND y.ctid = b ORDER BY x.id, y.id;
+SELECT cluster, member_table, id, f.fp, size FROM simhash_find_clusters('docs_fp') f
+	JOIN docs ON tableoid = member_table AND ctid = member ORDER BY id;
 SELECT duplicate_table, x.id AS duplicate, keeper_table, y.id AS keeper, distance
-FROM simhash_find_duplicates('docs_fp', keep => 'length(body) DESC, id') JOIN docs x ON x.tableoid = duplicate_table AND x.ctid = duplicate
+FROM simhash_find_duplicates('docs_fp', keep => 'length(body) DESC, id')
+	JOIN docs x ON x.tableoid = duplicate_table AND x.ctid = duplicate
 	JOIN docs y ON y.tableoid = keeper_table AND y.ctid = keeper ORDER BY x.id;
 -- without a list, the table with the lower OID comes first
 SELECT 'docs_2'::regclass::oid < 'docs_1'::regclass::oid AS second_is_older;
@@ -39,73 +42,27 @@ FROM simhash_find_duplicates('docs_fp') JOIN docs x ON x.tableoid = duplicate_ta
 -- one statement removes them
 BEGIN;
 WITH gone AS (
-	DELETE FROM docs USING simhash_find_duplicates('docs_fp', keep => 'length(body) DESC, id') d WHERE tableoid = d.duplicate_table AND ctid = d.duplicate RETURNING id)
+	DELETE FROM docs USING simhash_find_duplicates('docs_fp', keep => 'length(body) DESC, id') d
+	WHERE tableoid = d.duplicate_table AND ctid = d.duplicate RETURNING id)
 SELECT id FROM gone ORDER BY id;
 SELECT count(*) FROM simhash_find_duplicates('docs_fp');
 ROLLBACK;
 -- what may stand in the list: columns of the table that is named, and of its rows as they are stored
 CREATE FUNCTION kept(keep text) RETURNS text LANGUAGE sql AS $$
 	SELECT string_agg(x.id || ':' || y.id, ' ' ORDER BY x.id)
-	FROM simhash_find_duplicates('docs_fp', keep => keep) JOIN docs x ON x.tableoid = duplicate_table AND x.ctid = duplicate
+	FROM simhash_find_duplicates('docs_fp', keep => keep) JOIN docs x ON x.tableoid = duplicate_table
+		AND x.ctid = duplicate
 		JOIN docs y ON y.tableoid = keeper_table AND y.ctid = keeper
 $$;
-SELECT keep, kept(keep) FROM unnest('{id DESC,"tableoid, ctid","tableoid DESC, id","docs.body COLLATE \"C\", id","docs DESC","(docs).id DESC","tableoid::regclass::text, id","(docs.*)::text DESC"}'::text[]) keep;
+SELECT keep, kept(keep)
+FROM unnest('{id DESC,"tableoid, ctid","tableoid DESC, id","docs.body COLLATE \"C\", id","docs DESC",
+	"(docs).id DESC","tableoid::regclass::text, id","(docs.*)::text DESC"}'::text[]) keep;
 SELECT kept('docs_1.id');
 SELECT kept('dropped');
 
 --
 -- Brute force
 --
-
--- Compare what is found in an index with what pairs say: rows are near if their
--- keys are equal and their fingerprints differ in at most radius bits.  Returns
--- how many pairs and members of clusters there are, how many are missing, and
--- how many are there that should not be.
-CREATE FUNCTION compare(tab regclass, index regclass, key text, radius int,
-	OUT pairs bigint, OUT pairs_missing bigint, OUT pairs_wrong bigint,
-	OUT members bigint, OUT members_missing bigint, OUT members_wrong bigint)
-LANGUAGE plpgsql AS $$
-BEGIN
-	EXECUTE format('WITH RECURSIVE
-		r AS MATERIALIZED (SELECT row_number() OVER (ORDER BY tableoid, ctid) AS n, tableoid AS t, ctid AS tid, %s AS key, fp::bigint AS h FROM %s),
-		near AS MATERIALIZED (SELECT a.n AS a, b.n AS b, b.h AS b_h FROM r a JOIN r b ON a.key = b.key AND distance(a.h, b.h) <= $2 AND a.n <> b.n),
-		reached(a, b, h) AS (SELECT a, b, b_h FROM near UNION SELECT reached.a, near.b, near.b_h FROM reached JOIN near ON near.a = reached.b),
-		pair AS MATERIALIZED (SELECT a.tid, b.tid, a.h, b.h, distance(a.h, b.h), a.t, b.t FROM near JOIN r a ON a.n = a JOIN r b ON b.n = b WHERE a < b),
-		member AS MATERIALIZED (SELECT min(reached.h # (-1::bigint << 63)) # (-1::bigint << 63), tid, r.h, count(*), t FROM reached JOIN r ON n = a GROUP BY tid, r.h, t),
-		found_pair AS MATERIALIZED (SELECT a, b, a_fp::bigint, b_fp::bigint, f.distance, a_table::oid, b_table::oid FROM simhash_find_all($1, $2) f),
-		found_member AS MATERIALIZED (SELECT cluster, member, f.fp::bigint, size, member_table::oid FROM simhash_find_clusters($1, $2) f)
-		SELECT (SELECT count(*) FROM found_pair),
-			(SELECT count(*) FROM (TABLE pair EXCEPT ALL TABLE found_pair) s),
-			(SELECT count(*) FROM (TABLE found_pair EXCEPT ALL TABLE pair) s),
-			(SELECT count(*) FROM found_member),
-			(SELECT count(*) FROM (TABLE member EXCEPT ALL TABLE found_member) s),
-			(SELECT count(*) FROM (TABLE found_member EXCEPT ALL TABLE member) s)', key, tab)
-	INTO pairs, pairs_missing, pairs_wrong, members, members_missing, members_wrong USING index, radius;
-END $$;
-
--- The same for duplicates: rows in an order, one after the other.
-CREATE FUNCTION compare_duplicates(tab regclass, index regclass, key text, radius int, keep text,
-	OUT duplicates bigint, OUT missing bigint, OUT wrong bigint)
-LANGUAGE plpgsql AS $$
-DECLARE
-	x record;
-	y record;
-BEGIN
-	CREATE TEMP TABLE kept (place serial, t oid, tid tid, key text, h bigint) ON COMMIT DROP;
-	CREATE TEMP TABLE expected (tid tid, keeper tid, distance int, t oid, keeper_t oid) ON COMMIT DROP;
-	FOR x IN EXECUTE format('SELECT tableoid AS t, ctid AS tid, (%s)::text AS key, fp::bigint AS h FROM %s WHERE fp IS NOT NULL ORDER BY %s tableoid, ctid', key, tab, keep || ',') LOOP
-		SELECT *, distance(k.h, x.h) AS d FROM kept k WHERE k.key = x.key AND distance(k.h, x.h) <= radius ORDER BY distance(k.h, x.h), place LIMIT 1 INTO y;
-		IF FOUND THEN
-			INSERT INTO expected VALUES (x.tid, y.tid, y.d, x.t, y.t);
-		ELSE
-			INSERT INTO kept (t, tid, key, h) VALUES (x.t, x.tid, x.key, x.h);
-		END IF;
-	END LOOP;
-	WITH found AS MATERIALIZED (SELECT duplicate, keeper, f.distance, duplicate_table::oid, keeper_table::oid FROM simhash_find_duplicates(index, radius, keep) f)
-	SELECT (SELECT count(*) FROM found), (SELECT count(*) FROM (TABLE expected EXCEPT ALL TABLE found) s), (SELECT count(*) FROM (TABLE found EXCEPT ALL TABLE expected) s)
-	INTO duplicates, missing, wrong;
-	DROP TABLE kept, expected;
-END $$;
 
 -- twelve leaf partitions in two levels, made in no order, with columns in other orders and dropped ones
 CREATE TABLE many (id int, tenant int, lang text, body text, fp simhash) PARTITION BY RANGE (id);
@@ -132,10 +89,12 @@ CREATE TABLE many_none PARTITION OF many DEFAULT;
 SELECT count(*) FILTER (WHERE isleaf) AS leaves, max(level) AS levels FROM pg_partition_tree('many');
 -- the first index is there before the rows, the others after
 CREATE INDEX many_fp ON many USING simhash (fp);
--- clusters of eight, some of them chains, equal ones, random ones, nulls; and some rows have older versions, or are gone
+-- clusters of eight, some of them chains, equal ones, random ones, nulls; and some rows
+-- have older versions, or are gone
 INSERT INTO many
 SELECT i * 7919 % 1009, CASE WHEN i % 9 > 0 THEN i % 4 END, (ARRAY['de', 'EN', 'en'])[1 + i % 3], repeat('x', i % 23),
-	CASE WHEN i <= 200 THEN flip(bits('c' || i / 8), i % 8, 'f' || i) WHEN i <= 240 THEN bits('e' || i % 3) WHEN i <= 260 THEN (1::bigint << (i - 240) * 3) - 1
+	CASE WHEN i <= 200 THEN flip(bits('c' || i / 8), i % 8, 'f' || i) WHEN i <= 240 THEN bits('e' || i % 3)
+		WHEN i <= 260 THEN (1::bigint << (i - 240) * 3) - 1
 		 WHEN i <= 400 THEN bits('r' || i) END
 FROM generate_series(1, 420) i;
 UPDATE many SET body = body || 'y' WHERE id % 5 = 0;
@@ -145,35 +104,44 @@ VACUUM many_mid, many_low_1;
 INSERT INTO many SELECT id + 1, tenant, lang, body, fp FROM many WHERE id % 7 = 0;
 CREATE INDEX many_columns ON many USING simhash (tenant, lower(lang), fp);
 SELECT count(DISTINCT tableoid) AS with_rows FROM many;
-SELECT distance, c.* FROM unnest('{0,3,6,10}'::int[]) distance, compare('many', 'many_fp', '0', distance) c ORDER BY 1;
-SELECT distance, c.* FROM unnest('{0,3,6,10}'::int[]) distance, compare('many', 'many_columns', 'tenant || lower(lang)', distance) c ORDER BY 1;
+SELECT distance, c.* FROM unnest('{0,3,6,10}'::int[]) distance, compare_batch('many', 'many_fp', distance) c ORDER BY 1;
+SELECT distance, c.* FROM unnest('{0,3,6,10}'::int[]) distance,
+	compare_batch('many', 'many_columns', distance, 'a.tenant = b.tenant AND lower(a.lang) = lower(b.lang)') c
+	ORDER BY 1;
 CREATE VIEW duplicates AS
 SELECT index, distance, keep, c.*
-FROM (VALUES (1, 'many_fp', '0'), (2, 'many_columns', 'tenant || lower(lang)')) i(n, index, key), unnest('{0,3,6,10}'::int[]) distance,
-	unnest('{NULL,"length(body) DESC, id","lang COLLATE \"C\", tenant NULLS FIRST, body, id"}'::text[]) WITH ORDINALITY k(keep, k), compare_duplicates('many', index, key, distance, keep) c
-ORDER BY n, distance, k;
+FROM (VALUES (1, 'many_fp', 'true'),
+	(2, 'many_columns', 'a.tenant = b.tenant AND lower(a.lang) = lower(b.lang)')) i(n, index, condition),
+	unnest('{0,3,6,10}'::int[]) distance,
+	unnest('{NULL,"length(body) DESC, id","lang COLLATE \"C\", tenant NULLS FIRST, body, id"}'::text[])
+	WITH ORDINALITY k(keep, k), compare_duplicates('many', index, distance, keep, condition) c
+ORDER BY i.n, distance, k;
 TABLE duplicates;
 -- each row of a pair is where it is said to be
-SELECT count(*) AS wrong FROM simhash_find_all('many_fp', 6) LEFT JOIN many x ON x.tableoid = a_table AND x.ctid = a LEFT JOIN many y ON y.tableoid = b_table AND y.ctid = b
+SELECT count(*) AS wrong FROM simhash_find_all('many_fp', 6) LEFT JOIN many x ON x.tableoid = a_table AND x.ctid = a
+	LEFT JOIN many y ON y.tableoid = b_table AND y.ctid = b
 WHERE x.fp IS DISTINCT FROM a_fp OR y.fp IS DISTINCT FROM b_fp OR (a_table::oid, a) >= (b_table::oid, b);
 -- a level below, and a leaf
-SELECT c.* FROM (VALUES (1, 'many_low', 'many_low_fp_idx'), (2, 'many_high', 'many_high_fp_idx'), (3, 'many_high_1', 'many_high_1_fp_idx')) v(n, tab, index), compare(tab, index, '0', 6) c ORDER BY n;
+SELECT c.* FROM (VALUES (1, 'many_low', 'many_low_fp_idx'), (2, 'many_high', 'many_high_fp_idx'),
+	(3, 'many_high_1', 'many_high_1_fp_idx')) v(n, tab, index), compare_batch(tab, index, 6) c ORDER BY n;
 -- little memory
 SET maintenance_work_mem = '1MB';
-SELECT c.* FROM compare('many', 'many_fp', '0', 6) c;
-SELECT c.* FROM compare_duplicates('many', 'many_columns', 'tenant || lower(lang)', 6, 'length(body), id') c;
+SELECT c.* FROM compare_batch('many', 'many_fp', 6) c;
+SELECT c.* FROM compare_duplicates('many', 'many_columns', 6, 'length(body), id',
+	'a.tenant = b.tenant AND lower(a.lang) = lower(b.lang)') c;
 RESET maintenance_work_mem;
 -- a transaction's own rows
 BEGIN;
 INSERT INTO many SELECT id, tenant, lang, 'new', flip(fp::bigint, 2, 'n' || id) FROM many WHERE id % 3 = 0;
 DELETE FROM many WHERE id % 17 = 0;
-SELECT c.* FROM compare('many', 'many_fp', '0', 3) c;
+SELECT c.* FROM compare_batch('many', 'many_fp', 3) c;
 ROLLBACK;
 -- all is serializable
 BEGIN ISOLATION LEVEL SERIALIZABLE;
-SELECT c.* FROM compare('many', 'many_fp', '0', 3) c;
-SELECT c.* FROM compare_duplicates('many', 'many_fp', '0', 3, 'length(body), id') c;
-SELECT count(DISTINCT relation) AS locked_whole FROM pg_locks WHERE mode = 'SIReadLock' AND locktype = 'relation' AND relation::regclass::text LIKE 'many%fp_idx';
+SELECT c.* FROM compare_batch('many', 'many_fp', 3) c;
+SELECT c.* FROM compare_duplicates('many', 'many_fp', 3, 'length(body), id') c;
+SELECT count(DISTINCT relation) AS locked_whole FROM pg_locks
+WHERE mode = 'SIReadLock' AND locktype = 'relation' AND relation::regclass::text LIKE 'many%fp_idx';
 COMMIT;
 
 -- partitions whose indexes are built by other schemes are no less searched
@@ -181,44 +149,61 @@ ALTER INDEX many_mid_fp_idx SET (blocks = 6, distance = 2);
 REINDEX INDEX many_mid_fp_idx;
 ALTER INDEX many_low_3_fp_idx SET (blocks = 8, distance = 6);
 REINDEX INDEX many_low_3_fp_idx;
-SELECT distance, c.* FROM unnest('{0,2,3,6,10}'::int[]) distance, compare('many', 'many_fp', '0', distance) c ORDER BY 1;
-SELECT c.* FROM compare_duplicates('many', 'many_fp', '0', 3, 'length(body) DESC, id') c;
+SELECT distance, c.* FROM unnest('{0,2,3,6,10}'::int[]) distance, compare_batch('many', 'many_fp', distance) c
+ORDER BY 1;
+SELECT c.* FROM compare_duplicates('many', 'many_fp', 3, 'length(body) DESC, id') c;
 -- a distance is not said: that of the partitioned index
 SELECT count(*) = (SELECT count(*) FROM simhash_find_all('many_fp', 3)) AS by_default FROM simhash_find_all('many_fp');
 CREATE INDEX many_5 ON many USING simhash (fp) WITH (blocks = 7, distance = 5);
 SELECT count(*) = (SELECT count(*) FROM simhash_find_all('many_fp', 5)) AS by_option FROM simhash_find_all('many_5');
-SELECT distance, c.* FROM unnest('{3,5,6}'::int[]) distance, compare('many', 'many_5', '0', distance) c ORDER BY 1;
+SELECT distance, c.* FROM unnest('{3,5,6}'::int[]) distance, compare_batch('many', 'many_5', distance) c ORDER BY 1;
 DROP INDEX many_5;
 
 -- attached, detached, dropped
 ALTER TABLE many DETACH PARTITION many_top;
 ALTER TABLE many_low DETACH PARTITION many_low_3;
 DROP TABLE many_none;
-SELECT c.* FROM compare('many', 'many_fp', '0', 3) c;
+SELECT c.* FROM compare_batch('many', 'many_fp', 3) c;
 ALTER TABLE many ATTACH PARTITION many_top FOR VALUES FROM (900) TO (MAXVALUE);
-SELECT c.* FROM compare('many', 'many_fp', '0', 3) c;
-SELECT c.* FROM compare_duplicates('many', 'many_columns', 'tenant || lower(lang)', 3, 'length(body), id') c;
+SELECT c.* FROM compare_batch('many', 'many_fp', 3) c;
+SELECT c.* FROM compare_duplicates('many', 'many_columns', 3, 'length(body), id',
+	'a.tenant = b.tenant AND lower(a.lang) = lower(b.lang)') c;
 
 --
 -- Many rows: as in one table
 --
 
 -- Compare what is found with what is found in a plain table, by the ids of rows.
-CREATE FUNCTION differences(plain_index regclass, parted_index regclass, distance int, OUT pairs bigint, OUT members bigint, OUT duplicates bigint, OUT wrong bigint)
+CREATE FUNCTION differences(plain_index regclass, parted_index regclass, distance int, OUT pairs bigint,
+	OUT members bigint, OUT duplicates bigint, OUT wrong bigint)
 LANGUAGE plpgsql AS $$
 BEGIN
 	CREATE TEMP TABLE plain_row ON COMMIT DROP AS SELECT id, ctid AS tid FROM plain;
 	CREATE TEMP TABLE parted_row ON COMMIT DROP AS SELECT id, tableoid AS t, ctid AS tid FROM parted;
-	WITH plain_pair AS MATERIALIZED (SELECT least(x.id, y.id), greatest(x.id, y.id) FROM simhash_find_all(plain_index, distance) JOIN plain_row x ON x.tid = a JOIN plain_row y ON y.tid = b),
-		parted_pair AS MATERIALIZED (SELECT least(x.id, y.id), greatest(x.id, y.id) FROM simhash_find_all(parted_index, distance) JOIN parted_row x ON (x.t, x.tid) = (a_table, a) JOIN parted_row y ON (y.t, y.tid) = (b_table, b)),
-		plain_member AS MATERIALIZED (SELECT id, cluster, size FROM simhash_find_clusters(plain_index, distance) JOIN plain_row ON tid = member),
-		parted_member AS MATERIALIZED (SELECT id, cluster, size FROM simhash_find_clusters(parted_index, distance) JOIN parted_row ON (t, tid) = (member_table, member)),
-		plain_duplicate AS MATERIALIZED (SELECT x.id AS x, y.id AS y FROM simhash_find_duplicates(plain_index, distance, 'md5(id::text)') JOIN plain_row x ON x.tid = duplicate JOIN plain_row y ON y.tid = keeper),
-		parted_duplicate AS MATERIALIZED (SELECT x.id AS x, y.id AS y FROM simhash_find_duplicates(parted_index, distance, 'md5(id::text)') JOIN parted_row x ON (x.t, x.tid) = (duplicate_table, duplicate) JOIN parted_row y ON (y.t, y.tid) = (keeper_table, keeper))
-	SELECT (SELECT count(*) FROM plain_pair), (SELECT count(*) FROM plain_member), (SELECT count(*) FROM plain_duplicate),
-		(SELECT count(*) FROM ((TABLE plain_pair EXCEPT ALL TABLE parted_pair) UNION ALL (TABLE parted_pair EXCEPT ALL TABLE plain_pair)) s)
-		+ (SELECT count(*) FROM ((TABLE plain_member EXCEPT ALL TABLE parted_member) UNION ALL (TABLE parted_member EXCEPT ALL TABLE plain_member)) s)
-		+ (SELECT count(*) FROM ((TABLE plain_duplicate EXCEPT ALL TABLE parted_duplicate) UNION ALL (TABLE parted_duplicate EXCEPT ALL TABLE plain_duplicate)) s)
+	WITH plain_pair AS MATERIALIZED (SELECT least(x.id, y.id), greatest(x.id, y.id)
+		FROM simhash_find_all(plain_index, distance) JOIN plain_row x ON x.tid = a JOIN plain_row y ON y.tid = b),
+		parted_pair AS MATERIALIZED (SELECT least(x.id, y.id), greatest(x.id, y.id)
+			FROM simhash_find_all(parted_index, distance) JOIN parted_row x ON (x.t, x.tid) = (a_table, a)
+				JOIN parted_row y ON (y.t, y.tid) = (b_table, b)),
+		plain_member AS MATERIALIZED (SELECT id, cluster, size FROM simhash_find_clusters(plain_index, distance)
+			JOIN plain_row ON tid = member),
+		parted_member AS MATERIALIZED (SELECT id, cluster, size FROM simhash_find_clusters(parted_index, distance)
+			JOIN parted_row ON (t, tid) = (member_table, member)),
+		plain_duplicate AS MATERIALIZED (SELECT x.id AS x, y.id AS y
+			FROM simhash_find_duplicates(plain_index, distance, 'md5(id::text)') JOIN plain_row x ON x.tid = duplicate
+				JOIN plain_row y ON y.tid = keeper),
+		parted_duplicate AS MATERIALIZED (SELECT x.id AS x, y.id AS y
+			FROM simhash_find_duplicates(parted_index, distance, 'md5(id::text)')
+				JOIN parted_row x ON (x.t, x.tid) = (duplicate_table, duplicate)
+				JOIN parted_row y ON (y.t, y.tid) = (keeper_table, keeper))
+	SELECT (SELECT count(*) FROM plain_pair), (SELECT count(*) FROM plain_member),
+		(SELECT count(*) FROM plain_duplicate),
+		(SELECT count(*) FROM ((TABLE plain_pair EXCEPT ALL TABLE parted_pair)
+			UNION ALL (TABLE parted_pair EXCEPT ALL TABLE plain_pair)) s)
+		+ (SELECT count(*) FROM ((TABLE plain_member EXCEPT ALL TABLE parted_member)
+			UNION ALL (TABLE parted_member EXCEPT ALL TABLE plain_member)) s)
+		+ (SELECT count(*) FROM ((TABLE plain_duplicate EXCEPT ALL TABLE parted_duplicate)
+			UNION ALL (TABLE parted_duplicate EXCEPT ALL TABLE plain_duplicate)) s)
 	INTO pairs, members, duplicates, wrong;
 	DROP TABLE plain_row, parted_row;
 END $$;
@@ -238,13 +223,16 @@ CREATE INDEX parted_tenant ON parted USING simhash (tenant, fp);
 -- groups of a third of the rows and of a few, equal fingerprints, some that differ but in their last bits, clusters
 INSERT INTO plain
 SELECT i, CASE WHEN i % 3 > 0 THEN i % 3 ELSE i % 300 END,
-	CASE WHEN i % 4 = 0 THEN bits('e' || i / 100) WHEN i % 4 = 1 AND i < 3000 THEN i::bigint << 8 ELSE flip(bits('c' || i / 12), i % 4, 'f' || i) END
+	CASE WHEN i % 4 = 0 THEN bits('e' || i / 100) WHEN i % 4 = 1 AND i < 3000 THEN i::bigint << 8
+		ELSE flip(bits('c' || i / 12), i % 4, 'f' || i) END
 FROM generate_series(1, 8000) i;
 INSERT INTO parted TABLE plain;
-SELECT i.*, distance, d.* FROM (VALUES ('plain_fp', 'parted_fp'), ('plain_tenant', 'parted_tenant')) i(plain, parted), unnest('{0,3}'::int[]) distance, differences(plain, parted, distance) d ORDER BY 1, 3;
+SELECT i.*, distance, d.* FROM (VALUES ('plain_fp', 'parted_fp'), ('plain_tenant', 'parted_tenant')) i(plain, parted),
+	unnest('{0,3}'::int[]) distance, differences(plain, parted, distance) d ORDER BY 1, 3;
 -- built anew, with leaves that are in order and full
 REINDEX TABLE parted;
-SELECT i.*, d.* FROM (VALUES ('plain_fp', 'parted_fp'), ('plain_tenant', 'parted_tenant')) i(plain, parted), differences(plain, parted, 3) d ORDER BY 1;
+SELECT i.*, d.* FROM (VALUES ('plain_fp', 'parted_fp'), ('plain_tenant', 'parted_tenant')) i(plain, parted),
+	differences(plain, parted, 3) d ORDER BY 1;
 DROP TABLE plain, parted;
 
 --
@@ -259,9 +247,9 @@ BEGIN
 END $$;
 CREATE INDEX wide_fp ON wide USING simhash (fp);
 INSERT INTO wide SELECT i, flip(bits('c' || i / 3), i % 3, 'f' || i) FROM generate_series(1, 600) i;
-SELECT c.* FROM compare('wide', 'wide_fp', '0', 3) c;
-SELECT c.* FROM compare('wide', 'wide_fp', '0', 6) c;
-SELECT c.* FROM compare_duplicates('wide', 'wide_fp', '0', 3, 'id DESC') c;
+SELECT c.* FROM compare_batch('wide', 'wide_fp', 3) c;
+SELECT c.* FROM compare_batch('wide', 'wide_fp', 6) c;
+SELECT c.* FROM compare_duplicates('wide', 'wide_fp', 3, 'id DESC') c;
 -- equal ones, more than a page has
 TRUNCATE wide;
 INSERT INTO wide SELECT i, i % 2 FROM generate_series(1, 30000) i;
@@ -271,7 +259,8 @@ SELECT count(*), count(DISTINCT keeper), sum(distance) FROM simhash_find_duplica
 TRUNCATE wide;
 INSERT INTO wide SELECT i, i FROM generate_series(1, 20000) i;
 SELECT count(*) FROM simhash_find_all('wide_fp', 1);
-SELECT count(*) FROM generate_series(1, 20000) i, generate_series(0, 14) bit WHERE i & (1 << bit) = 0 AND i | (1 << bit) <= 20000;
+SELECT count(*) FROM generate_series(1, 20000) i, generate_series(0, 14) bit
+WHERE i & (1 << bit) = 0 AND i | (1 << bit) <= 20000;
 DROP TABLE wide;
 
 --
@@ -282,24 +271,20 @@ CREATE TEMP TABLE passing_1 PARTITION OF passing FOR VALUES FROM (0) TO (10);
 CREATE TEMP TABLE passing_2 PARTITION OF passing FOR VALUES FROM (10) TO (20);
 CREATE INDEX passing_fp ON passing USING simhash (fp);
 INSERT INTO passing SELECT i, i FROM generate_series(0, 19) i;
-SELECT c.* FROM compare('passing', 'passing_fp', '0', 3) c;
+SELECT c.* FROM compare_batch('passing', 'passing_fp', 3) c;
 DROP TABLE passing;
 CREATE UNLOGGED TABLE docs_3 PARTITION OF docs FOR VALUES FROM (20) TO (30);
 INSERT INTO docs VALUES (21, 'unlogged', 0);
-SELECT c.* FROM compare('docs', 'docs_fp', '0', 3) c;
+SELECT c.* FROM compare_batch('docs', 'docs_fp', 3) c;
 
 --
 -- Who may
 --
-CREATE FUNCTION attempt(statement text, OUT state text, OUT message text, OUT detail text, OUT hint text) LANGUAGE plpgsql AS $$
-BEGIN
-	EXECUTE statement;
-	state := 'accepted';
-EXCEPTION WHEN OTHERS THEN
-	GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
-END $$;
 CREATE FUNCTION attempts() RETURNS TABLE (call text, state text, message text) LANGUAGE sql AS $$
-	SELECT call, a.state, a.message FROM unnest('{simhash_find_all(''docs_fp''),simhash_find_clusters(''docs_fp''),"simhash_find_duplicates(''docs_fp'', keep => ''id'')",simhash_find_all(''docs_1_fp_idx'')}'::text[]) WITH ORDINALITY c(call, n),
+	SELECT call, a.state, a.message
+	FROM unnest('{simhash_find_all(''docs_fp''),simhash_find_clusters(''docs_fp''),
+			"simhash_find_duplicates(''docs_fp'', keep => ''id'')",simhash_find_all(''docs_1_fp_idx'')}'::text[])
+		WITH ORDINALITY c(call, n),
 		attempt('SELECT count(*) FROM ' || call) a ORDER BY n
 $$;
 CREATE ROLE regress_simhash_parts;
@@ -349,10 +334,11 @@ CREATE INDEX partial_2_fp ON ONLY partial_2 USING simhash (fp);
 ALTER INDEX partial_fp ATTACH PARTITION partial_2_fp;
 -- one that is not attached is none
 CREATE INDEX partial_2_1_fp ON partial_2_1 USING simhash (fp);
-SELECT f, a.* FROM unnest('{simhash_find_all,simhash_find_clusters,simhash_find_duplicates}'::text[]) f, attempt(format('SELECT FROM %s(''partial_fp'')', f)) a;
+SELECT f, a.* FROM unnest('{simhash_find_all,simhash_find_clusters,simhash_find_duplicates}'::text[]) f,
+	attempt(format('SELECT FROM %s(''partial_fp'')', f)) a;
 ALTER INDEX partial_2_fp ATTACH PARTITION partial_2_1_fp;
 SELECT * FROM attempt('SELECT FROM simhash_find_all(''partial_fp'')');
-SELECT c.* FROM compare('partial', 'partial_fp', '0', 3) c;
+SELECT c.* FROM compare_batch('partial', 'partial_fp', 3) c;
 UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'partial_2_1_fp'::regclass;
 SELECT * FROM attempt('SELECT FROM simhash_find_all(''partial_fp'')');
 UPDATE pg_index SET indisvalid = true WHERE indexrelid = 'partial_2_1_fp'::regclass;
@@ -360,14 +346,19 @@ UPDATE pg_index SET indisvalid = true WHERE indexrelid = 'partial_2_1_fp'::regcl
 CREATE FOREIGN DATA WRAPPER nowhere;
 CREATE SERVER nowhere FOREIGN DATA WRAPPER nowhere;
 CREATE FOREIGN TABLE partial_far PARTITION OF partial FOR VALUES FROM (20) TO (30) SERVER nowhere;
-SELECT f, a.* FROM unnest('{simhash_find_all,simhash_find_clusters,simhash_find_duplicates}'::text[]) f, attempt(format('SELECT FROM %s(''partial_fp'')', f)) a;
+SELECT f, a.* FROM unnest('{simhash_find_all,simhash_find_clusters,simhash_find_duplicates}'::text[]) f,
+	attempt(format('SELECT FROM %s(''partial_fp'')', f)) a;
 -- its sisters can be searched
 SELECT count(*) > 0 AS found FROM simhash_find_all('partial_2_fp');
 DROP SERVER nowhere CASCADE;
 DROP FOREIGN DATA WRAPPER nowhere;
 -- what shows an index shows those of partitions
-SELECT f, a.* FROM unnest('{simhash_index_info(''docs_fp''),simhash_index_check(''docs_fp''),"simhash_page_info(''docs_fp'', 0)","simhash_page_items(''docs_fp'', 0)",simhash_find_all(''docs'')}'::text[]) f, attempt(format('SELECT FROM %s', f)) a;
-SELECT relid::regclass, simhash_index_check(relid, true) FROM pg_partition_tree('docs_fp') WHERE isleaf ORDER BY relid::regclass::text;
+SELECT f, a.*
+FROM unnest('{simhash_index_info(''docs_fp''),simhash_index_check(''docs_fp''),"simhash_page_info(''docs_fp'', 0)",
+	"simhash_page_items(''docs_fp'', 0)",simhash_find_all(''docs'')}'::text[]) f,
+	attempt(format('SELECT FROM %s', f)) a;
+SELECT relid::regclass, simhash_index_check(relid, true) FROM pg_partition_tree('docs_fp') WHERE isleaf
+ORDER BY relid::regclass::text;
 \pset format aligned
 
 DROP VIEW duplicates;

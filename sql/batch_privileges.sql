@@ -19,7 +19,8 @@ CREATE INDEX docs_other ON docs USING simhash (other) WITH (blocks = 2, distance
 -- What the functions say of themselves
 --
 
-SELECT p.oid::regprocedure AS function, provolatile AS volatile, proparallel AS parallel, proisstrict AS strict, proretset AS set, proleakproof AS leakproof,
+SELECT p.oid::regprocedure AS function, provolatile AS volatile, proparallel AS parallel, proisstrict AS strict,
+	proretset AS set, proleakproof AS leakproof,
 	prosecdef AS definer, pg_get_function_arguments(p.oid) AS arguments
 FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
 	JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
@@ -67,11 +68,14 @@ PREPARE pairs_among (simhash[], int) AS SELECT a, b FROM simhash_find_all_in($1,
 EXECUTE pairs_among('{1,2,4}', 2);
 DEALLOCATE ALL;
 -- several indexes
-SELECT index, p.a_fp, p.b_fp FROM (VALUES ('docs_fp'), ('docs_other')) v(index), simhash_find_all(index::regclass) p ORDER BY 1, 2, 3;
-SELECT indexrelid::regclass, c.cluster, c.size FROM pg_index JOIN pg_class i ON i.oid = indexrelid JOIN pg_am a ON a.oid = i.relam,
+SELECT index, p.a_fp, p.b_fp FROM (VALUES ('docs_fp'), ('docs_other')) v(index), simhash_find_all(index::regclass) p
+ORDER BY 1, 2, 3;
+SELECT indexrelid::regclass, c.cluster, c.size FROM pg_index JOIN pg_class i ON i.oid = indexrelid
+	JOIN pg_am a ON a.oid = i.relam,
 	simhash_find_clusters(indexrelid::regclass) c
 WHERE indrelid = 'docs'::regclass AND amname = 'simhash' ORDER BY 1, 2, c.member;
-SELECT index, p.a_fp FROM (VALUES ('docs_fp'::regclass), (NULL)) v(index) LEFT JOIN LATERAL simhash_find_all(index, 1) p ON true ORDER BY 1, 2;
+SELECT index, p.a_fp FROM (VALUES ('docs_fp'::regclass), (NULL)) v(index)
+	LEFT JOIN LATERAL simhash_find_all(index, 1) p ON true ORDER BY 1, 2;
 -- in the list of results, limited, in a CTE, a subquery, with ordinality
 SELECT (simhash_find_all('docs_fp')).a_fp ORDER BY 1;
 SELECT (p).* FROM (SELECT simhash_find_all('docs_fp'::regclass, 1) AS p) s ORDER BY 1, 2;
@@ -80,10 +84,12 @@ SELECT simhash_find_all_in('{8,9}'::simhash[]), simhash_find_clusters_in('{8,9}'
 SELECT count(*) FROM (SELECT FROM simhash_find_all('docs_fp') LIMIT 2) s;
 SELECT count(*) FROM (SELECT simhash_find_all('docs_fp'::regclass) LIMIT 1) s;
 SELECT count(*) FROM (SELECT FROM simhash_find_all('docs_fp') LIMIT 0) s;
-WITH p AS (SELECT * FROM simhash_find_all('docs_fp')) SELECT x.a_fp, y.b_fp FROM p x JOIN p y ON x.b = y.a ORDER BY 1, 2;
+WITH p AS (SELECT * FROM simhash_find_all('docs_fp')) SELECT x.a_fp, y.b_fp FROM p x JOIN p y ON x.b = y.a
+ORDER BY 1, 2;
 SELECT id FROM docs WHERE EXISTS (SELECT FROM simhash_find_all('docs_fp', 1) WHERE ctid IN (a, b)) ORDER BY id;
 SELECT max(n) FROM simhash_find_all('docs_fp') WITH ORDINALITY p(a, b, a_fp, b_fp, distance, a_table, b_table, n);
-SELECT f.a_fp, g FROM ROWS FROM (simhash_find_all('docs_fp', 1), generate_series(1, 3)) f(a, b, a_fp, b_fp, distance, a_table, b_table, g) ORDER BY g;
+SELECT f.a_fp, g FROM ROWS FROM (simhash_find_all('docs_fp', 1), generate_series(1, 3)) f(a, b, a_fp, b_fp, distance,
+	a_table, b_table, g) ORDER BY g;
 CREATE VIEW pairs AS SELECT a_fp, b_fp FROM simhash_find_all('docs_fp', 1);
 SELECT * FROM pairs ORDER BY 1, 2;
 DROP VIEW pairs;
@@ -113,21 +119,17 @@ CREATE INDEX parted_fp ON parted USING simhash (fp);
 CREATE TABLE parted_1 PARTITION OF parted DEFAULT;
 CREATE FUNCTION fail(simhash) RETURNS simhash LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE 'no fingerprint'; END $$;
 CREATE INDEX CONCURRENTLY docs_invalid ON docs USING simhash (fail(fp));
-CREATE FUNCTION attempt(statement text, OUT state text, OUT message text, OUT detail text, OUT hint text) LANGUAGE plpgsql AS $$
-BEGIN
-	EXECUTE statement;
-	state := 'accepted';
-EXCEPTION WHEN OTHERS THEN
-	GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
-END $$;
 \pset format unaligned
 SELECT f.name, a.*
 FROM (VALUES
 	(1, '''docs_fp'', -1'), (2, '''docs_fp'', 65'), (3, '''docs_fp''::regclass, 2147483647'), (4, 'NULL::regclass, -1'),
-	(5, '''docs'''), (6, '''docs_pkey'''), (7, '''docs_pkey''::regclass'), (8, '''parted_fp'''), (9, '''parted'''), (10, '''docs_invalid'''),
+	(5, '''docs'''), (6, '''docs_pkey'''), (7, '''docs_pkey''::regclass'), (8, '''parted_fp'''), (9, '''parted'''),
+	(10, '''docs_invalid'''),
 	(11, '''nowhere'''), (12, '''nowhere''::regclass'), (13, '0::oid'), (14, '1::oid'), (15, ''''''),
-	(16, 'ARRAY[1]::simhash[], -1'), (17, 'ARRAY[1]::simhash[], 65'), (18, 'ARRAY[1]::simhash[], 3, 3'), (19, 'ARRAY[1]::simhash[], 3, 0'),
-	(20, 'ARRAY[1]::simhash[], 3, -1'), (21, 'ARRAY[1]::simhash[], 3, 17'), (22, 'ARRAY[1]::simhash[], 3, 16'), (23, 'ARRAY[1]::simhash[], 16, 16'),
+	(16, 'ARRAY[1]::simhash[], -1'), (17, 'ARRAY[1]::simhash[], 65'), (18, 'ARRAY[1]::simhash[], 3, 3'),
+	(19, 'ARRAY[1]::simhash[], 3, 0'),
+	(20, 'ARRAY[1]::simhash[], 3, -1'), (21, 'ARRAY[1]::simhash[], 3, 17'), (22, 'ARRAY[1]::simhash[], 3, 16'),
+	(23, 'ARRAY[1]::simhash[], 16, 16'),
 	(24, '''{}''::simhash[], 0, 0'), (25, 'NULL::simhash[], -1')
 	) v(no, arguments),
 	(VALUES ('simhash_find_all'), ('simhash_find_clusters')) f(name),
@@ -153,8 +155,10 @@ CREATE INDEX many_fp ON many USING simhash (fp);
 SET maintenance_work_mem = '1MB';
 SELECT state, hint LIKE '%maintenance_work_mem%' AS hint FROM attempt('SELECT FROM simhash_find_all(''many_fp'')');
 SELECT state, hint LIKE '%maintenance_work_mem%' AS hint FROM attempt('SELECT FROM simhash_find_clusters(''many_fp'')');
-SELECT state, hint LIKE '%maintenance_work_mem%' AS hint FROM attempt('SELECT FROM simhash_find_all_in(ARRAY(SELECT fp FROM many), 1)');
-SELECT state, hint LIKE '%maintenance_work_mem%' AS hint FROM attempt('SELECT FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM many), 64)');
+SELECT state, hint LIKE '%maintenance_work_mem%' AS hint
+FROM attempt('SELECT FROM simhash_find_all_in(ARRAY(SELECT fp FROM many), 1)');
+SELECT state, hint LIKE '%maintenance_work_mem%' AS hint
+FROM attempt('SELECT FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM many), 64)');
 -- and outside of any function, too
 \set VERBOSITY sqlstate
 SELECT count(*) FROM simhash_find_all('many_fp'::regclass, 2);
@@ -172,7 +176,8 @@ INSERT INTO many SELECT i, bits('m' || i / 2) # i % 2 FROM generate_series(0, 39
 CREATE INDEX many_fp ON many USING simhash (fp);
 SET maintenance_work_mem = '1MB';
 SELECT state, hint LIKE '%maintenance_work_mem%' AS hint FROM attempt('SELECT FROM simhash_find_clusters(''many_fp'')');
-SELECT state, hint LIKE '%maintenance_work_mem%' AS hint FROM attempt('SELECT FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM many))');
+SELECT state, hint LIKE '%maintenance_work_mem%' AS hint
+FROM attempt('SELECT FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM many))');
 -- sorted on disk: the array, and what is farther apart than the index is made for
 SELECT count(*), count(DISTINCT a) FROM simhash_find_all('many_fp', 4);
 SELECT count(*), count(DISTINCT a) FROM simhash_find_all_in(ARRAY(SELECT fp FROM many));
@@ -181,7 +186,8 @@ SELECT count(*), count(DISTINCT a), sum(distance) FROM simhash_find_all('many_fp
 SELECT count(*), count(DISTINCT a), sum(distance) FROM simhash_find_all_in(ARRAY(SELECT fp FROM many));
 RESET maintenance_work_mem;
 SELECT count(*), count(DISTINCT member), count(DISTINCT cluster), sum(size) FROM simhash_find_clusters('many_fp');
-SELECT count(*), count(DISTINCT fp), count(DISTINCT cluster), sum(size) FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM many));
+SELECT count(*), count(DISTINCT fp), count(DISTINCT cluster), sum(size)
+FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM many));
 RESET work_mem;
 DROP INDEX many_fp;
 TRUNCATE many;
@@ -222,8 +228,10 @@ CREATE INDEX docs_row ON docs USING simhash (fp) WHERE docs IS NOT NULL;
 CREATE FUNCTION may(OUT index text, OUT pairs text, OUT clusters text) RETURNS SETOF record LANGUAGE plpgsql AS $$
 BEGIN
 	FOREACH index IN ARRAY '{docs_fp,docs_other,docs_partial,docs_expression,docs_row}'::text[] LOOP
-		SELECT concat_ws(' ', state, message) INTO pairs FROM attempt(format('SELECT FROM simhash_find_all(%L)', index));
-		SELECT concat_ws(' ', state, message) INTO clusters FROM attempt(format('SELECT FROM simhash_find_clusters(%L::regclass)', index));
+		SELECT concat_ws(' ', state, message) INTO pairs
+		FROM attempt(format('SELECT FROM simhash_find_all(%L)', index));
+		SELECT concat_ws(' ', state, message) INTO clusters
+		FROM attempt(format('SELECT FROM simhash_find_clusters(%L::regclass)', index));
 		RETURN NEXT;
 	END LOOP;
 END $$;
@@ -268,7 +276,8 @@ SELECT * FROM may();
 RESET ROLE;
 REVOKE regress_simhash_bypass FROM regress_simhash_reader;
 -- what a function does as its owner
-CREATE FUNCTION pairs_of_docs() RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = batch_privileges_test, public AS $$ SELECT count(*) FROM simhash_find_all('docs_other') $$;
+CREATE FUNCTION pairs_of_docs() RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = batch_privileges_test,
+	public AS $$ SELECT count(*) FROM simhash_find_all('docs_other') $$;
 ALTER FUNCTION pairs_of_docs() OWNER TO regress_simhash_owner;
 SET ROLE regress_simhash_reader;
 SELECT pairs_of_docs();
@@ -319,7 +328,8 @@ ALTER TABLE docs DISABLE ROW LEVEL SECURITY;
 CREATE FUNCTION same(simhash) RETURNS simhash LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN $1; END $$;
 ALTER FUNCTION same(simhash) OWNER TO regress_simhash_owner;
 CREATE INDEX docs_same ON docs USING simhash (same(fp));
-CREATE OR REPLACE FUNCTION same(simhash) RETURNS simhash LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE WARNING 'run as %', current_user; RETURN $1; END $$;
+CREATE OR REPLACE FUNCTION same(simhash) RETURNS simhash
+	LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE WARNING 'run as %', current_user; RETURN $1; END $$;
 SET ROLE regress_simhash_reader;
 SELECT a_fp, b_fp FROM simhash_find_all('docs_same', 1) ORDER BY 1, 2;
 SELECT current_user;

@@ -32,42 +32,43 @@ CREATE INDEX docs_tenant ON docs USING simhash (tenant, fp);
 CREATE INDEX others_tenant ON others USING simhash (tenant, fp);
 
 -- the same rows both ways
-CREATE FUNCTION compare(call text, OUT rows bigint, OUT missing bigint, OUT too_many bigint) LANGUAGE plpgsql AS $$
-BEGIN
-	EXECUTE format('WITH one AS MATERIALIZED (SELECT (p).* FROM (SELECT %1$s p OFFSET 0) s), kept AS MATERIALIZED (SELECT * FROM %1$s)
-		SELECT (SELECT count(*) FROM one), (SELECT count(*) FROM (TABLE kept EXCEPT ALL TABLE one) m),
-			(SELECT count(*) FROM (TABLE one EXCEPT ALL TABLE kept) t)', call)
-	INTO rows, missing, too_many;
-END $$;
+CREATE FUNCTION compare(call text, OUT rows bigint, OUT missing bigint, OUT too_many bigint) LANGUAGE sql AS $$
+	SELECT * FROM compare_rows(format('SELECT (p).* FROM (SELECT %s p OFFSET 0) s', call), 'SELECT * FROM ' || call)
+$$;
 SELECT d, c.* FROM unnest('{0,3,6,10,20}'::int[]) d, compare(format('simhash_find_all(''docs_fp'', %s)', d)) c;
 SELECT d, c.* FROM unnest('{0,3,6,10,20}'::int[]) d, compare(format('simhash_find_all(''docs_tenant'', %s)', d)) c;
-SELECT d, c.* FROM unnest('{0,3,6,10,20}'::int[]) d, compare(format('simhash_find_matches(''others_fp'', ''docs_fp'', %s)', d)) c;
-SELECT d, c.* FROM unnest('{0,3,10}'::int[]) d, compare(format('simhash_find_matches(''docs_tenant'', ''others_tenant'', %s)', d)) c;
-SELECT d, c.* FROM unnest('{0,3,10}'::int[]) d, compare(format('simhash_find_matches_in(ARRAY(SELECT fp FROM others), ''docs_fp'', %s)', d)) c;
+SELECT d, c.* FROM unnest('{0,3,6,10,20}'::int[]) d,
+	compare(format('simhash_find_matches(''others_fp'', ''docs_fp'', %s)', d)) c;
+SELECT d, c.* FROM unnest('{0,3,10}'::int[]) d,
+	compare(format('simhash_find_matches(''docs_tenant'', ''others_tenant'', %s)', d)) c;
+SELECT d, c.* FROM unnest('{0,3,10}'::int[]) d,
+	compare(format('simhash_find_matches_in(ARRAY(SELECT fp FROM others), ''docs_fp'', %s)', d)) c;
 SELECT simhash_find_all(NULL), simhash_find_matches('docs_fp', NULL), simhash_find_matches_in(NULL, 'docs_fp');
 SELECT simhash_find_matches('docs_fp', 'docs_fp');
 SELECT simhash_find_all('docs');
 
 -- what is read, and kept
-CREATE FUNCTION pages_used(query text, kind text) RETURNS bigint LANGUAGE plpgsql AS $$
+CREATE FUNCTION pages_kept(query text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
 	plan json;
 BEGIN
 	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) ' || query INTO plan;
-	RETURN CASE kind WHEN 'temp' THEN (plan -> 0 -> 'Plan' ->> 'Temp Written Blocks')::int
-		ELSE (plan -> 0 -> 'Plan' ->> 'Shared Hit Blocks')::int + (plan -> 0 -> 'Plan' ->> 'Shared Read Blocks')::int END;
+	RETURN plan -> 0 -> 'Plan' ->> 'Temp Written Blocks';
 END $$;
 CREATE TABLE large (id int, fp simhash);
 INSERT INTO large SELECT i, bits('l' || i / 2) FROM generate_series(1, 50000) i;
 CREATE INDEX large_fp ON large USING simhash (fp);
-SELECT pages_used('SELECT simhash_find_all(''large_fp'') LIMIT 10', 'shared') * 4 < pages_used('SELECT simhash_find_all(''large_fp'')', 'shared') AS stops,
-	pages_used('SELECT EXISTS (SELECT simhash_find_all(''large_fp''))', 'shared') * 4 < pages_used('SELECT simhash_find_all(''large_fp'')', 'shared') AS stops_too;
+SELECT pages_read('SELECT simhash_find_all(''large_fp'') LIMIT 10') * 4
+		< pages_read('SELECT simhash_find_all(''large_fp'')') AS stops,
+	pages_read('SELECT EXISTS (SELECT simhash_find_all(''large_fp''))') * 4
+		< pages_read('SELECT simhash_find_all(''large_fp'')') AS stops_too;
 -- a million pairs, none of which is kept
 CREATE TABLE equal (id int, fp simhash);
 INSERT INTO equal SELECT i, 4711 FROM generate_series(1, 1500) i;
 CREATE INDEX equal_fp ON equal USING simhash (fp);
 SET work_mem = '64kB';
-SELECT pages_used('SELECT simhash_find_all(''equal_fp'')', 'temp') AS one_by_one, pages_used('SELECT * FROM simhash_find_all(''equal_fp'')', 'temp') > 1000 AS at_once;
+SELECT pages_kept('SELECT simhash_find_all(''equal_fp'')') AS one_by_one,
+	pages_kept('SELECT * FROM simhash_find_all(''equal_fp'')') > 1000 AS at_once;
 RESET work_mem;
 
 --
@@ -89,7 +90,8 @@ MOVE 5 IN c;
 MOVE 700 IN m;
 -- nothing is shown of them, and nothing of others is hidden
 SELECT count(*) FROM simhash_stat_progress;
-SELECT count(*) = (SELECT count(*) FROM simhash_find_all('docs_fp', 10)) AS same FROM (SELECT simhash_find_all('docs_fp', 10)) s;
+SELECT count(*) = (SELECT count(*) FROM simhash_find_all('docs_fp', 10)) AS same
+FROM (SELECT simhash_find_all('docs_fp', 10)) s;
 -- what is done meanwhile is not seen
 INSERT INTO docs SELECT -i, 1, mixed(i, 'd') FROM generate_series(1, 2000) i;
 DELETE FROM docs WHERE id % 3 = 0;
@@ -165,14 +167,17 @@ BEGIN
 	RAISE INFO '% rows', seen;
 END $$;
 CALL commit_between(100);
-CREATE FUNCTION pairs_sql(d int) RETURNS SETOF record LANGUAGE sql STABLE AS $$ SELECT simhash_find_all('docs_fp', d) $$;
+CREATE FUNCTION pairs_sql(d int) RETURNS SETOF record LANGUAGE sql STABLE AS $$
+	SELECT simhash_find_all('docs_fp', d) $$;
 SELECT count(*) FROM (SELECT pairs_sql(10) LIMIT 77) s;
 -- for each of several rows, stopped each time, or not
 SELECT d, (SELECT count(*) FROM (SELECT simhash_find_all('docs_fp', d) LIMIT 50) s) FROM unnest('{0,3,10}'::int[]) d;
-SELECT d, p IS NOT NULL AS found FROM unnest('{0,3,10}'::int[]) d, LATERAL (SELECT simhash_find_all('docs_fp', d) AS p LIMIT 2) s;
+SELECT d, p IS NOT NULL AS found FROM unnest('{0,3,10}'::int[]) d,
+	LATERAL (SELECT simhash_find_all('docs_fp', d) AS p LIMIT 2) s;
 SELECT count(*) FROM (SELECT d, simhash_find_all('docs_fp', d) FROM unnest('{0,0}'::int[]) d) s;
 -- two in step, the shorter filled with nulls
-SELECT count(a), count(b) FROM (SELECT simhash_find_all('docs_fp', 3) a, simhash_find_matches('docs_fp', 'others_fp', 0) b OFFSET 0) s;
+SELECT count(a), count(b) FROM (SELECT simhash_find_all('docs_fp', 3) a,
+	simhash_find_matches('docs_fp', 'others_fp', 0) b OFFSET 0) s;
 
 -- COPY shows its own progress, also if a search was left by an error before
 SELECT count(*) FROM simhash_find_duplicates('docs_fp', 10, keep => '1 / (id - id)');

@@ -9,33 +9,6 @@ SET jit = off;
 \set SHOW_CONTEXT never
 \pset null (none)
 
--- Compare what is found in an index with brute force over the rows that this
--- query sees, those of the table that meet a condition: how many pairs and
--- members of clusters there are, how many are missing, and how many are there
--- that should not be.  All with the ctids of the rows.
-CREATE FUNCTION compare(tab regclass, index regclass, radius int, fp text DEFAULT 'fp', condition text DEFAULT 'true',
-	OUT pairs bigint, OUT pairs_missing bigint, OUT pairs_wrong bigint,
-	OUT members bigint, OUT members_missing bigint, OUT members_wrong bigint)
-LANGUAGE plpgsql AS $$
-BEGIN
-	EXECUTE format('WITH RECURSIVE
-		r AS MATERIALIZED (SELECT ctid, (%s)::bigint AS h FROM %s WHERE %s),
-		near AS MATERIALIZED (SELECT a.ctid AS a, b.ctid AS b, a.h AS a_h, b.h AS b_h, distance(a.h, b.h) AS d
-			FROM r a JOIN r b ON distance(a.h, b.h) <= $2 AND a.ctid <> b.ctid),
-		reached(a, b, h) AS (SELECT a, b, b_h FROM near UNION SELECT reached.a, near.b, near.b_h FROM reached JOIN near ON near.a = reached.b),
-		pair AS MATERIALIZED (SELECT a, b, a_h, b_h, d FROM near WHERE a < b),
-		member AS MATERIALIZED (SELECT min(h # (-1::bigint << 63)) # (-1::bigint << 63), a, max(h) FILTER (WHERE a = b), count(*) FROM reached GROUP BY a),
-		found_pair AS MATERIALIZED (SELECT a, b, a_fp::bigint, b_fp::bigint, f.distance FROM simhash_find_all($1, $2) f),
-		found_member AS MATERIALIZED (SELECT cluster, member, f.fp::bigint, size FROM simhash_find_clusters($1, $2) f)
-		SELECT (SELECT count(*) FROM found_pair),
-			(SELECT count(*) FROM (TABLE pair EXCEPT ALL TABLE found_pair) s),
-			(SELECT count(*) FROM (TABLE found_pair EXCEPT ALL TABLE pair) s),
-			(SELECT count(*) FROM found_member),
-			(SELECT count(*) FROM (TABLE member EXCEPT ALL TABLE found_member) s),
-			(SELECT count(*) FROM (TABLE found_member EXCEPT ALL TABLE member) s)', fp, tab, condition)
-	INTO pairs, pairs_missing, pairs_wrong, members, members_missing, members_wrong USING index, radius;
-END $$;
-
 --
 -- Rows that come, change and go
 --
@@ -44,7 +17,7 @@ CREATE TABLE life (id int, fp simhash, note text, part int) WITH (fillfactor = 3
 CREATE INDEX life_part ON life (part);
 CREATE INDEX life_fp ON life USING simhash (fp);
 CREATE VIEW life_now AS
-SELECT r AS distance, c.* FROM unnest('{0,2,3,5}'::int[]) r, compare('life', 'life_fp', r) c ORDER BY r;
+SELECT r AS distance, c.* FROM unnest('{0,2,3,5}'::int[]) r, compare_batch('life', 'life_fp', r) c ORDER BY r;
 TABLE life_now;
 -- clusters of six, with equal ones, a chain, nulls
 INSERT INTO life
@@ -116,7 +89,8 @@ DROP TABLE life CASCADE;
 CREATE TABLE bridge (id int, fp simhash);
 CREATE INDEX bridge_fp ON bridge USING simhash (fp);
 CREATE VIEW bridge_clusters AS
-SELECT cluster, array_agg(id ORDER BY id) AS ids, size FROM simhash_find_clusters('bridge_fp') JOIN bridge ON ctid = member GROUP BY cluster, size ORDER BY cluster;
+SELECT cluster, array_agg(id ORDER BY id) AS ids, size FROM simhash_find_clusters('bridge_fp')
+	JOIN bridge ON ctid = member GROUP BY cluster, size ORDER BY cluster;
 INSERT INTO bridge VALUES (1, '0x00'), (2, '0x01'), (3, '0x0f'), (4, '0x7f'), (5, '0xff');
 TABLE bridge_clusters;
 BEGIN;
@@ -139,7 +113,8 @@ VACUUM bridge;
 TABLE bridge_clusters;
 
 -- a statement sees what was there when it began
-WITH gone AS (DELETE FROM bridge RETURNING id) SELECT (SELECT count(*) FROM gone) AS gone, count(*) FROM simhash_find_all('bridge_fp');
+WITH gone AS (DELETE FROM bridge RETURNING id) SELECT (SELECT count(*) FROM gone) AS gone, count(*)
+FROM simhash_find_all('bridge_fp');
 SELECT count(*) FROM simhash_find_all('bridge_fp');
 INSERT INTO bridge VALUES (1, '0x00'), (2, '0x01'), (3, '0x10000000');
 WITH new AS (INSERT INTO bridge SELECT 10 + row_number() OVER (), a_fp FROM simhash_find_all('bridge_fp') RETURNING id)
@@ -152,9 +127,12 @@ SELECT id FROM bridge ORDER BY id;
 -- only when it is read
 BEGIN;
 INSERT INTO bridge VALUES (4, '0x03');
-DECLARE pairs CURSOR FOR SELECT x.id, y.id, distance FROM simhash_find_all('bridge_fp') JOIN bridge x ON x.ctid = a JOIN bridge y ON y.ctid = b ORDER BY 1, 2;
-DECLARE members SCROLL CURSOR FOR SELECT cluster, id, size FROM simhash_find_clusters('bridge_fp') JOIN bridge ON ctid = member ORDER BY id;
-DECLARE held CURSOR WITH HOLD FOR SELECT cluster, id, size FROM simhash_find_clusters('bridge_fp') JOIN bridge ON ctid = member ORDER BY id;
+DECLARE pairs CURSOR FOR SELECT x.id, y.id, distance FROM simhash_find_all('bridge_fp') JOIN bridge x ON x.ctid = a
+	JOIN bridge y ON y.ctid = b ORDER BY 1, 2;
+DECLARE members SCROLL CURSOR FOR SELECT cluster, id, size FROM simhash_find_clusters('bridge_fp')
+	JOIN bridge ON ctid = member ORDER BY id;
+DECLARE held CURSOR WITH HOLD FOR SELECT cluster, id, size FROM simhash_find_clusters('bridge_fp')
+	JOIN bridge ON ctid = member ORDER BY id;
 DECLARE partly CURSOR FOR SELECT a_fp, b_fp FROM simhash_find_all('bridge_fp'::regclass) ORDER BY a;
 UPDATE bridge SET fp = '0x10000001' WHERE id = 4;
 DELETE FROM bridge WHERE id = 1;
@@ -164,7 +142,8 @@ FETCH 1 FROM members;
 FETCH ALL FROM members;
 FETCH FIRST FROM members;
 FETCH 1 FROM partly;
-SELECT x.id, y.id, distance FROM simhash_find_all('bridge_fp') JOIN bridge x ON x.ctid = a JOIN bridge y ON y.ctid = b ORDER BY least(x.id, y.id), greatest(x.id, y.id);
+SELECT x.id, y.id, distance FROM simhash_find_all('bridge_fp') JOIN bridge x ON x.ctid = a JOIN bridge y ON y.ctid = b
+ORDER BY least(x.id, y.id), greatest(x.id, y.id);
 COMMIT;
 DELETE FROM bridge;
 FETCH ALL FROM held;
@@ -193,15 +172,19 @@ DROP TABLE bridge CASCADE;
 
 CREATE TABLE kinds (id int, fp simhash, h bigint, b bit(64)) WITH (autovacuum_enabled = off);
 INSERT INTO kinds SELECT i, h, h, h::bit(64)
-FROM (SELECT i, CASE WHEN i <= 180 THEN flip(bits('k' || i / 6), i % 6, 'f' || i) WHEN i <= 190 THEN i - 185 END AS h FROM generate_series(1, 200) i) s;
+FROM (SELECT i, CASE WHEN i <= 180 THEN flip(bits('k' || i / 6), i % 6, 'f' || i) WHEN i <= 190 THEN i - 185 END AS h
+	FROM generate_series(1, 200) i) s;
 CREATE INDEX kinds_partial ON kinds USING simhash (fp) WHERE id % 3 > 0;
 CREATE INDEX kinds_bigint ON kinds USING simhash (h) WITH (blocks = 2, distance = 1);
 CREATE INDEX kinds_bit ON kinds USING simhash ((b::simhash));
 CREATE INDEX kinds_expression ON kinds USING simhash ((CASE WHEN id % 5 > 0 THEN h # id END)) WHERE h IS NOT NULL;
 CREATE VIEW kinds_now AS
-SELECT index, r AS distance, c.* FROM (VALUES (1, 'kinds_partial', 'fp', 'id % 3 > 0'), (2, 'kinds_bigint', 'h', 'true'),
-		(3, 'kinds_bit', 'b', 'true'), (4, 'kinds_expression', 'CASE WHEN id % 5 > 0 THEN h # id END', 'true')) v(no, index, fp, condition),
-	unnest('{0,1,3,6}'::int[]) r, compare('kinds', index::regclass, r, fp, condition) c ORDER BY no, r;
+SELECT index, r AS distance, c.* FROM (VALUES (1, 'kinds_partial', 'fp', 'id % 3 > 0'),
+	(2, 'kinds_bigint', 'h', 'true'),
+		(3, 'kinds_bit', 'b', 'true'), (4, 'kinds_expression', 'CASE WHEN id % 5 > 0 THEN h # id END', 'true')) v(no,
+		index, fp, condition),
+	unnest('{0,1,3,6}'::int[]) r, compare_batch('kinds', index::regclass, r, fp => fp, rows => condition) c
+	ORDER BY no, r;
 TABLE kinds_now;
 -- rows begin and cease to meet the predicate
 UPDATE kinds SET id = id + 1 WHERE id % 4 = 0;
@@ -217,25 +200,26 @@ CREATE TEMPORARY TABLE made (id int, fp simhash) ON COMMIT DELETE ROWS;
 CREATE INDEX made_fp ON made USING simhash (fp);
 BEGIN;
 INSERT INTO made SELECT i, flip(bits('m' || i / 4), i % 4, 'f' || i) FROM generate_series(1, 80) i;
-SELECT * FROM compare('made', 'made_fp', 3);
+SELECT * FROM compare_batch('made', 'made_fp', 3);
 COMMIT;
-SELECT * FROM compare('made', 'made_fp', 3);
+SELECT * FROM compare_batch('made', 'made_fp', 3);
 DROP TABLE made;
 CREATE UNLOGGED TABLE made (id int, fp simhash);
 CREATE INDEX made_fp ON made USING simhash (fp);
 INSERT INTO made SELECT i, flip(bits('m' || i / 4), i % 4, 'f' || i) FROM generate_series(1, 80) i;
-SELECT * FROM compare('made', 'made_fp', 3);
+SELECT * FROM compare_batch('made', 'made_fp', 3);
 CREATE MATERIALIZED VIEW view_of_made AS SELECT id, fp FROM made WHERE id > 10 WITH NO DATA;
 CREATE INDEX view_fp ON view_of_made USING simhash (fp);
 REFRESH MATERIALIZED VIEW view_of_made;
-SELECT * FROM compare('view_of_made', 'view_fp', 4);
+SELECT * FROM compare_batch('view_of_made', 'view_fp', 4);
 CREATE TABLE parted (id int, fp simhash) PARTITION BY RANGE (id);
 CREATE TABLE part_1 PARTITION OF parted FOR VALUES FROM (0) TO (40);
 CREATE TABLE part_2 (fp simhash, id int);
 ALTER TABLE parted ATTACH PARTITION part_2 FOR VALUES FROM (40) TO (100);
 CREATE INDEX parted_fp ON parted USING simhash (fp);
 INSERT INTO parted SELECT * FROM made;
-SELECT relid, c.* FROM pg_partition_tree('parted_fp') t JOIN pg_index i ON i.indexrelid = t.relid, compare(i.indrelid, t.relid, 3) c WHERE isleaf ORDER BY relid::text;
+SELECT relid, c.* FROM pg_partition_tree('parted_fp') t JOIN pg_index i ON i.indexrelid = t.relid,
+	compare_batch(i.indrelid, t.relid, 3) c WHERE isleaf ORDER BY relid::text;
 DROP TABLE parted, made CASCADE;
 
 -- a column was dropped, another added
@@ -243,7 +227,7 @@ CREATE TABLE altered (gone text, id int, fp simhash);
 INSERT INTO altered SELECT 'x', i, flip(bits('a' || i / 4), i % 4, 'f' || i) FROM generate_series(1, 40) i;
 CREATE INDEX altered_fp ON altered USING simhash (fp);
 ALTER TABLE altered DROP COLUMN gone, ADD COLUMN more int DEFAULT 7;
-SELECT * FROM compare('altered', 'altered_fp', 3);
+SELECT * FROM compare_batch('altered', 'altered_fp', 3);
 DROP TABLE altered;
 
 --
@@ -253,9 +237,11 @@ DROP TABLE altered;
 CREATE TABLE grown (id int, fp simhash) WITH (autovacuum_enabled = off);
 CREATE INDEX grown_fp ON grown USING simhash (fp);
 -- the reference: pairs within 3 bits agree in one of four blocks
-CREATE FUNCTION compare_grown(OUT pairs bigint, OUT missing bigint, OUT wrong bigint, OUT repeated_fps bigint, OUT members bigint, OUT clusters_differ bigint)
+CREATE FUNCTION compare_grown(OUT pairs bigint, OUT missing bigint, OUT wrong bigint, OUT repeated_fps bigint,
+	OUT members bigint, OUT clusters_differ bigint)
 LANGUAGE sql AS $$
-	WITH block AS MATERIALIZED (SELECT ctid AS tid, fp::bigint AS h, n, (fp::bigint >> n * 16) & 65535 AS bits FROM grown, generate_series(0, 3) n),
+	WITH block AS MATERIALIZED (SELECT ctid AS tid, fp::bigint AS h, n, (fp::bigint >> n * 16) & 65535 AS bits
+		FROM grown, generate_series(0, 3) n),
 		wanted AS MATERIALIZED (SELECT DISTINCT a.tid AS a, b.tid AS b, distance(a.h, b.h) AS d
 			FROM block a JOIN block b USING (n, bits) WHERE a.tid < b.tid AND distance(a.h, b.h) <= 3),
 		found AS MATERIALIZED (SELECT a, b, distance FROM simhash_find_all('grown_fp')),
@@ -265,10 +251,13 @@ LANGUAGE sql AS $$
 		(SELECT count(*) FROM wanted WHERE d = 0),
 		(SELECT count(*) FROM member),
 		-- members are those that have a pair, and both of a pair are in one cluster
-		(SELECT count(*) FROM (SELECT a FROM wanted UNION SELECT b FROM wanted) w FULL JOIN member m ON m.member = w.a WHERE w.a IS NULL OR m.member IS NULL)
-		+ (SELECT count(*) FROM wanted JOIN member x ON x.member = a JOIN member y ON y.member = b WHERE x.cluster <> y.cluster)
+		(SELECT count(*) FROM (SELECT a FROM wanted UNION SELECT b FROM wanted) w FULL JOIN member m ON m.member = w.a
+			WHERE w.a IS NULL OR m.member IS NULL)
+		+ (SELECT count(*) FROM wanted JOIN member x ON x.member = a JOIN member y ON y.member = b
+			WHERE x.cluster <> y.cluster)
 $$;
-INSERT INTO grown SELECT i, bits('g' || i / 3) # CASE WHEN i % 3 > 0 THEN 3::bigint << i % 60 ELSE 0 END FROM generate_series(1, 12000) i;
+INSERT INTO grown SELECT i, bits('g' || i / 3) # CASE WHEN i % 3 > 0 THEN 3::bigint << i % 60 ELSE 0 END
+FROM generate_series(1, 12000) i;
 SELECT * FROM compare_grown();
 DELETE FROM grown WHERE id % 5 < 2;
 SELECT * FROM compare_grown();

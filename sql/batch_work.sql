@@ -9,14 +9,6 @@ SET jit = off;
 \set SHOW_CONTEXT never
 \pset null (none)
 
-CREATE FUNCTION attempt(statement text, OUT state text, OUT message text, OUT hint text) LANGUAGE plpgsql AS $$
-BEGIN
-	EXECUTE statement;
-	state := 'accepted';
-EXCEPTION WHEN OTHERS THEN
-	GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
-END $$;
-
 --
 -- The rows of a fingerprint are looked up once in each walk, however many
 -- neighbours it has
@@ -24,21 +16,16 @@ END $$;
 
 -- How often a statement reads each page of docs and docs_fp on average.
 CREATE FUNCTION readings(statement text) RETURNS numeric LANGUAGE plpgsql AS $$
-DECLARE
-	plan json;
 BEGIN
-	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) ' || statement INTO plan;
-	plan := plan -> 0 -> 'Plan';
-	RETURN ((plan ->> 'Shared Hit Blocks')::numeric + (plan ->> 'Shared Read Blocks')::numeric)
+	RETURN pages_read(statement)::numeric
 		/ ((pg_relation_size('docs') + pg_relation_size('docs_fp')) / current_setting('block_size')::int);
 END $$;
 -- all pairs, by brute force
-CREATE FUNCTION differences(radius int) RETURNS bigint LANGUAGE plpgsql AS $$
-BEGIN
-	RETURN (WITH wanted AS MATERIALIZED (SELECT a.ctid, b.ctid FROM docs a JOIN docs b ON a.ctid < b.ctid AND distance(a.fp::bigint, b.fp::bigint) <= radius),
-		found AS MATERIALIZED (SELECT a, b FROM simhash_find_all('docs_fp', radius))
-	SELECT count(*) FROM ((TABLE wanted EXCEPT ALL TABLE found) UNION ALL (TABLE found EXCEPT ALL TABLE wanted)) d);
-END $$;
+CREATE FUNCTION differences(radius int) RETURNS bigint LANGUAGE sql AS $$
+	SELECT missing + wrong FROM compare_rows(format('SELECT a, b FROM simhash_find_all(''docs_fp'', %s)', radius),
+		format('SELECT a.ctid, b.ctid FROM docs a JOIN docs b
+			ON a.ctid < b.ctid AND distance(a.fp::bigint, b.fp::bigint) <= %s', radius))
+$$;
 
 -- one that 80,000 rows have had, of which one is left, and 300 neighbours
 CREATE TABLE docs (id int, fp simhash) WITH (autovacuum_enabled = off);
@@ -50,14 +37,16 @@ CREATE INDEX docs_fp ON docs USING simhash (fp);
 DELETE FROM docs WHERE id BETWEEN 2 AND 80000;
 SELECT readings('SELECT FROM simhash_find_all(''docs_fp'', 2)') < 10 AS few;
 SELECT readings('SELECT FROM simhash_find_clusters(''docs_fp'', 2)') < 10 AS few;
-SELECT count(*) FILTER (WHERE 0 IN (a_fp, b_fp)) AS neighbours, count(*) > 300 AS more FROM simhash_find_all('docs_fp', 2);
+SELECT count(*) FILTER (WHERE 0 IN (a_fp, b_fp)) AS neighbours, count(*) > 300 AS more
+FROM simhash_find_all('docs_fp', 2);
 SELECT differences(2);
 SELECT cluster, size, count(*) FROM simhash_find_clusters('docs_fp', 2) GROUP BY 1, 2;
 DROP TABLE docs;
 
 -- 300 with 700 rows each, of which one or none is left, all near each other
 CREATE TABLE docs (id int, fp simhash) WITH (autovacuum_enabled = off);
-INSERT INTO docs SELECT i, (1::bigint << i % 25) | (1::bigint << 30 + i % 300 / 25) FROM generate_series(1, 300 * 700) i;
+INSERT INTO docs SELECT i, (1::bigint << i % 25) | (1::bigint << 30 + i % 300 / 25)
+FROM generate_series(1, 300 * 700) i;
 CREATE INDEX docs_fp ON docs USING simhash (fp);
 DELETE FROM docs WHERE id > 200;
 SELECT readings('SELECT FROM simhash_find_all(''docs_fp'', 4)') < 20 AS few;
@@ -92,13 +81,16 @@ CREATE FUNCTION fold(a bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
 $$;
 -- 0xc4ceb9fe1a85ec53 and 0xff51afd7ed558ccd times these are 1
 CREATE TABLE colliding AS
-SELECT fold(times(fold(times(fold(i::bigint << 32 | 12345), 11291846944257947611)), 5725274745694666757)) AS h FROM generate_series(1, 10000) i;
+SELECT fold(times(fold(times(fold(i::bigint << 32 | 12345), 11291846944257947611)), 5725274745694666757)) AS h
+FROM generate_series(1, 10000) i;
 -- it is the inverse
-SELECT count(*), count(DISTINCT h), count(DISTINCT fold(times(fold(times(fold(h), 18397679294719823053)), 14181476777654086739)) & 4294967295) AS hashes
+SELECT count(*), count(DISTINCT h), count(DISTINCT fold(times(fold(times(fold(h), 18397679294719823053)),
+	14181476777654086739)) & 4294967295) AS hashes
 FROM colliding;
 -- Equal hashes would make the hash table several times as large.
 SET maintenance_work_mem = '3MB';
-SELECT count(*), count(DISTINCT cluster), max(size) FROM simhash_find_clusters_in(ARRAY(SELECT h FROM colliding UNION ALL SELECT h # 1 FROM colliding)::simhash[], 1);
+SELECT count(*), count(DISTINCT cluster), max(size)
+FROM simhash_find_clusters_in(ARRAY(SELECT h FROM colliding UNION ALL SELECT h # 1 FROM colliding)::simhash[], 1);
 RESET maintenance_work_mem;
 
 --
@@ -123,7 +115,7 @@ SELECT * FROM enough('SELECT FROM simhash_find_clusters(''docs_fp'', 4)');
 SELECT * FROM enough('SELECT FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM docs))');
 -- for an array it is known
 SET maintenance_work_mem = '1MB';
-SELECT * FROM attempt('SELECT FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM docs))');
+SELECT state, message, hint FROM attempt('SELECT FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM docs))');
 RESET maintenance_work_mem;
 
 --
@@ -142,7 +134,8 @@ BEGIN
 		(SELECT count(*) FROM simhash_find_all_in(fps, 1)), (SELECT count(*) FROM simhash_find_clusters_in(fps, 1));
 END $$;
 CREATE TABLE stored (how text, fps simhash[]);
-INSERT INTO stored SELECT how, array_agg(CASE WHEN i % 5 > 0 THEN i / 10 END) FROM generate_series(0, 49999) i, unnest('{plain,compressed}'::text[]) how GROUP BY how;
+INSERT INTO stored SELECT how, array_agg(CASE WHEN i % 5 > 0 THEN i / 10 END)
+FROM generate_series(0, 49999) i, unnest('{plain,compressed}'::text[]) how GROUP BY how;
 SELECT how, (SELECT count(*) FROM simhash_find_all_in(fps, 1)) FROM stored ORDER BY how;
 
 -- values of columns before the fingerprint that are very long: never those of many

@@ -14,11 +14,13 @@ FROM pg_depend d
 JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND e.extname = 'simhash'
 WHERE d.deptype = 'e';
 CREATE TEMP VIEW functions AS
-SELECT p.*, (SELECT string_agg(t, ' ' ORDER BY no) FROM unnest(proargtypes::regtype[]::text[]) WITH ORDINALITY AS a(t, no)) AS arguments,
+SELECT p.*, (SELECT string_agg(t, ' ' ORDER BY no) FROM unnest(proargtypes::regtype[]::text[]) WITH ORDINALITY AS a(t,
+	no)) AS arguments,
 	'internal' = ANY (proargtypes::regtype[]::text[]) OR prorettype = 'internal'::regtype AS internal
 FROM pg_proc p JOIN members ON classid = 'pg_proc'::regclass AND objid = p.oid;
 CREATE TEMP VIEW operators AS
-SELECT o.*, o.oid::regoperator AS name FROM pg_operator o JOIN members ON classid = 'pg_operator'::regclass AND objid = o.oid;
+SELECT o.*, o.oid::regoperator AS name FROM pg_operator o JOIN members ON classid = 'pg_operator'::regclass
+	AND objid = o.oid;
 CREATE TEMP VIEW class_operators AS
 SELECT a.*, am.amname, f.opfname, amopopr::regoperator AS name,
 	EXISTS (SELECT FROM pg_opclass WHERE opcfamily = f.oid) AS has_class
@@ -26,18 +28,22 @@ FROM pg_amop a JOIN pg_opfamily f ON f.oid = amopfamily JOIN pg_am am ON am.oid 
 JOIN members ON classid = 'pg_opfamily'::regclass AND objid = f.oid;
 
 -- the checks see something
-SELECT (SELECT count(*) FROM members) > 150, (SELECT count(*) FROM functions) > 80, (SELECT count(*) FROM operators) > 20,
+SELECT (SELECT count(*) FROM members) > 150, (SELECT count(*) FROM functions) > 80,
+	(SELECT count(*) FROM operators) > 20,
 	(SELECT count(*) FROM class_operators) > 15;
 
 --
 -- Lists, to be looked at when they change
 --
 -- functions that are not immutable
-SELECT proname, CASE provolatile WHEN 's' THEN 'stable' ELSE 'volatile' END FROM functions WHERE provolatile <> 'i' ORDER BY proname COLLATE "C", arguments;
+SELECT proname, CASE provolatile WHEN 's' THEN 'stable' ELSE 'volatile' END FROM functions WHERE provolatile <> 'i'
+ORDER BY proname COLLATE "C", arguments;
 -- not strict, though they have an argument
-SELECT proname, arguments FROM functions WHERE NOT proisstrict AND pronargs > 0 AND prokind = 'f' ORDER BY proname COLLATE "C", arguments;
+SELECT proname, arguments FROM functions WHERE NOT proisstrict AND pronargs > 0 AND prokind = 'f'
+ORDER BY proname COLLATE "C", arguments;
 -- not safe in a parallel worker
-SELECT proname, CASE proparallel WHEN 'r' THEN 'restricted' ELSE 'unsafe' END FROM functions WHERE proparallel <> 's' ORDER BY proname COLLATE "C", arguments;
+SELECT proname, CASE proparallel WHEN 'r' THEN 'restricted' ELSE 'unsafe' END FROM functions WHERE proparallel <> 's'
+ORDER BY proname COLLATE "C", arguments;
 -- operators whose result is no boolean, which need no estimator
 SELECT name, oprresult::regtype FROM operators WHERE oprresult <> 'boolean'::regtype ORDER BY name::text COLLATE "C";
 
@@ -59,7 +65,8 @@ WHERE obj_description(f.oid, 'pg_proc') <> 'implementation of ' || oprname || ' 
 	AND proname <> 'hamming'
 ORDER BY name::text;
 SELECT proname FROM functions f
-WHERE obj_description(f.oid, 'pg_proc') LIKE 'implementation of % operator' AND NOT EXISTS (SELECT FROM operators WHERE oprcode = f.oid);
+WHERE obj_description(f.oid, 'pg_proc') LIKE 'implementation of % operator'
+AND NOT EXISTS (SELECT FROM operators WHERE oprcode = f.oid);
 -- a comment of an operator is its own, except where operators differ in nothing
 -- but the type of a number
 SELECT obj_description(oid, 'pg_operator'), count(*) FROM operators
@@ -68,10 +75,12 @@ GROUP BY oprleft, oprright, 1 HAVING count(*) > 1;
 
 -- a commutator that does not answer to it; none at all; it has other operands
 SELECT o.name FROM operators o LEFT JOIN pg_operator c ON c.oid = o.oprcom
-WHERE c.oprcom IS DISTINCT FROM o.oid OR c.oprleft <> o.oprright OR c.oprright <> o.oprleft OR c.oprresult <> o.oprresult;
+WHERE c.oprcom IS DISTINCT FROM o.oid OR c.oprleft <> o.oprright OR c.oprright <> o.oprleft
+OR c.oprresult <> o.oprresult;
 -- a negator that does not answer to it, or is the operator itself
 SELECT o.name FROM operators o LEFT JOIN pg_operator n ON n.oid = o.oprnegate
-WHERE o.oprnegate <> 0 AND (n.oprnegate IS DISTINCT FROM o.oid OR n.oid = o.oid OR n.oprleft <> o.oprleft OR n.oprright <> o.oprright);
+WHERE o.oprnegate <> 0 AND (n.oprnegate IS DISTINCT FROM o.oid OR n.oid = o.oid OR n.oprleft <> o.oprleft
+	OR n.oprright <> o.oprright);
 -- a condition without estimators
 SELECT name FROM operators WHERE oprresult = 'boolean'::regtype AND (oprrest = 0 OR oprjoin = 0);
 -- estimators that are for another kind of operator
@@ -84,10 +93,12 @@ WHERE oprname = '=' AND (oprrest::text <> 'eqsel' OR oprjoin::text <> 'eqjoinsel
 	OR oprname = '>=' AND (oprrest::text <> 'scalargesel' OR oprjoin::text <> 'scalargejoinsel');
 -- the operator and its function differ in types; the function may not be in an index
 SELECT name FROM operators JOIN pg_proc p ON p.oid = oprcode
-WHERE prorettype <> oprresult OR proargtypes[0] <> oprleft OR proargtypes[1] <> oprright OR provolatile <> 'i' OR NOT proisstrict OR proparallel <> 's';
+WHERE prorettype <> oprresult OR proargtypes[0] <> oprleft OR proargtypes[1] <> oprright OR provolatile <> 'i'
+OR NOT proisstrict OR proparallel <> 's';
 -- can be merged or hashed, without the operator class for that; and the reverse
 SELECT name FROM operators o
-WHERE oprcanmerge <> EXISTS (SELECT FROM class_operators WHERE amopopr = o.oid AND amname = 'btree' AND amopstrategy = 3 AND has_class)
+WHERE oprcanmerge <> EXISTS (SELECT FROM class_operators WHERE amopopr = o.oid AND amname = 'btree'
+	AND amopstrategy = 3 AND has_class)
 	OR oprcanhash <> EXISTS (SELECT FROM class_operators WHERE amopopr = o.oid AND amname = 'hash');
 
 -- classes that are not valid, or not what their type has by default
@@ -100,7 +111,8 @@ WHERE o.oprcom = 0 OR (amoppurpose = 's' AND (oprrest = 0 OR oprjoin = 0 OR oprr
 SELECT opfname, c.name FROM class_operators c JOIN pg_operator o ON o.oid = amopopr
 WHERE amname = 'simhash' AND amoppurpose = 's' AND oprleft = oprright AND oprcom <> amopopr;
 -- the support functions of a class can be called in any place
-SELECT f.opfname, amproc FROM pg_amproc JOIN pg_opfamily f ON f.oid = amprocfamily JOIN members ON classid = 'pg_opfamily'::regclass AND objid = f.oid
+SELECT f.opfname, amproc FROM pg_amproc JOIN pg_opfamily f ON f.oid = amprocfamily
+	JOIN members ON classid = 'pg_opfamily'::regclass AND objid = f.oid
 JOIN pg_proc p ON p.oid = amproc
 WHERE provolatile <> 'i' OR NOT proisstrict OR proparallel <> 's';
 
@@ -117,7 +129,8 @@ WHERE proleakproof AND NOT EXISTS (SELECT FROM operators WHERE oprcode = f.oid)
 		'simhash_from_int2', 'simhash_from_int4');
 -- an operator of the index that may not be used below a security barrier; those
 -- of the server are as they are
-SELECT c.name FROM class_operators c JOIN operators o ON o.oid = amopopr JOIN pg_proc p ON p.oid = oprcode WHERE NOT proleakproof;
+SELECT c.name FROM class_operators c JOIN operators o ON o.oid = amopopr JOIN pg_proc p ON p.oid = oprcode
+WHERE NOT proleakproof;
 -- casts that are no cast of ours, or to a type of the server's without being asked
 SELECT m.name FROM pg_cast c JOIN members m ON classid = 'pg_cast'::regclass AND objid = c.oid
 WHERE castcontext = 'i' AND NOT EXISTS (SELECT FROM members WHERE classid = 'pg_type'::regclass AND objid = casttarget);

@@ -29,7 +29,7 @@ DECLARE
 BEGIN
 	CREATE TEMPORARY TABLE taken (h bigint);
 	FOR row IN SELECT id, fp::bigint AS h FROM batch ORDER BY id LOOP
-		SELECT EXISTS (SELECT FROM taken WHERE bit_count((taken.h # row.h)::bit(64)) <= radius) INTO near;
+		SELECT EXISTS (SELECT FROM taken WHERE distance(taken.h, row.h) <= radius) INTO near;
 		CONTINUE WHEN near;
 		ids := ids || row.id;
 		IF row.h IS NOT NULL THEN
@@ -89,13 +89,16 @@ DROP TABLE doc;
 --
 -- A load in one statement, in which the batch has duplicates itself
 --
-CREATE FUNCTION load_and_compare(tab text, r int, OUT rows bigint, OUT wrong bigint, OUT again bigint) LANGUAGE plpgsql AS $$
+CREATE FUNCTION load_and_compare(tab text, r int, OUT rows bigint, OUT wrong bigint, OUT again bigint)
+	LANGUAGE plpgsql AS $$
 BEGIN
 	EXECUTE format('INSERT INTO %s SELECT id, fp FROM batch ORDER BY id ON CONFLICT DO NOTHING', tab);
 	GET DIAGNOSTICS rows = ROW_COUNT;
-	EXECUTE format('SELECT count(*) FROM (SELECT id FROM %s) t FULL JOIN (SELECT id FROM must_take, unnest(ids) id WHERE r = $1) m
+	EXECUTE format('SELECT count(*) FROM (SELECT id FROM %s) t
+		FULL JOIN (SELECT id FROM must_take, unnest(ids) id WHERE r = $1) m
 		USING (id) WHERE t.id IS NULL OR m.id IS NULL', tab) INTO wrong USING r;
-	EXECUTE format('INSERT INTO %s SELECT id, fp FROM batch WHERE fp IS NOT NULL ORDER BY id DESC ON CONFLICT DO NOTHING', tab);
+	EXECUTE format('INSERT INTO %s SELECT id, fp FROM batch WHERE fp IS NOT NULL
+		ORDER BY id DESC ON CONFLICT DO NOTHING', tab);
 	GET DIAGNOSTICS again = ROW_COUNT;
 END $$;
 CREATE TABLE doc (id int, fp simhash, EXCLUDE USING simhash (fp WITH %));
@@ -146,7 +149,8 @@ DROP TABLE doc;
 --
 -- Deferred
 --
-CREATE TABLE doc (id int PRIMARY KEY, fp simhash, CONSTRAINT near EXCLUDE USING simhash (fp WITH %) DEFERRABLE INITIALLY DEFERRED);
+CREATE TABLE doc (id int PRIMARY KEY, fp simhash, CONSTRAINT near EXCLUDE
+	USING simhash (fp WITH %) DEFERRABLE INITIALLY DEFERRED);
 BEGIN;
 INSERT INTO doc VALUES (1, 0), (2, 1), (3, 1023);
 COMMIT;
@@ -233,7 +237,8 @@ CREATE OPERATOR %% (LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = near_6, CO
 CREATE OPERATOR CLASS near_6_ops FOR TYPE simhash USING simhash AS
 	OPERATOR 1 =, OPERATOR 4 %, OPERATOR 7 %%, OPERATOR 66 <@ (simhash, simhash_ball),
 	OPERATOR 67 <~~> (simhash, simhash) FOR ORDER BY integer_ops;
-SELECT amvalidate(c.oid) FROM pg_opclass c JOIN pg_am a ON a.oid = opcmethod WHERE opcname = 'near_6_ops' AND amname = 'simhash';
+SELECT amvalidate(c.oid) FROM pg_opclass c JOIN pg_am a ON a.oid = opcmethod
+WHERE opcname = 'near_6_ops' AND amname = 'simhash';
 CREATE TABLE doc (id int, fp simhash, EXCLUDE USING simhash (fp near_6_ops WITH %%));
 SELECT * FROM load_and_compare('doc', 6);
 INSERT INTO doc VALUES (9000, 0), (9001, 127);
@@ -246,11 +251,13 @@ SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 EXPLAIN (COSTS OFF) SELECT id FROM doc WHERE fp %% 5;
 EXPLAIN (COSTS OFF) SELECT id FROM doc WHERE 5 %% fp;
-SELECT plan_of('SELECT count(*) FROM batch b JOIN doc d ON d.fp %% b.fp WHERE b.id % 10 = 0') LIKE '%Index%Scan using doc_fp%' AS through_index;
+SELECT plan_of('SELECT count(*) FROM batch b JOIN doc d ON d.fp %% b.fp
+	WHERE b.id % 10 = 0') LIKE '%Index%Scan using doc_fp%' AS through_index;
 SELECT count(*) FROM batch b JOIN doc d ON d.fp %% b.fp WHERE b.id % 10 = 0;
 SELECT count(*) FROM batch b JOIN doc d ON distance(d.fp::bigint, b.fp::bigint) <= 6 WHERE b.id % 10 = 0;
 SELECT count(*) FROM doc WHERE fp %% ANY (ARRAY[bits('c1'), bits('c2'), NULL, bits('e0')]::simhash[]);
-SELECT count(*) FROM doc WHERE least(distance(fp::bigint, bits('c1')), distance(fp::bigint, bits('c2')), distance(fp::bigint, bits('e0'))) <= 6;
+SELECT count(*) FROM doc WHERE least(distance(fp::bigint, bits('c1')), distance(fp::bigint, bits('c2')),
+	distance(fp::bigint, bits('e0'))) <= 6;
 SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
 SET enable_bitmapscan = on;
@@ -270,7 +277,8 @@ CREATE TABLE doc (id int, fp simhash, EXCLUDE USING simhash (fp near_6_ops WITH 
 INSERT INTO doc VALUES (1, 0), (2, NULL);
 INSERT INTO doc VALUES (3, -1);
 DROP TABLE doc;
-SELECT amvalidate(c.oid) FROM pg_opclass c JOIN pg_am a ON a.oid = opcmethod WHERE opcname = 'near_6_ops' AND amname = 'simhash';
+SELECT amvalidate(c.oid) FROM pg_opclass c JOIN pg_am a ON a.oid = opcmethod
+WHERE opcname = 'near_6_ops' AND amname = 'simhash';
 -- what does not belong there
 CREATE FUNCTION far(simhash, simhash) RETURNS integer LANGUAGE sql IMMUTABLE STRICT AS $$ SELECT 1 $$;
 CREATE OPERATOR %%%% (LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = far, COMMUTATOR = %%%%);

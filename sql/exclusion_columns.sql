@@ -66,7 +66,7 @@ DECLARE
 BEGIN
 	CREATE TEMPORARY TABLE taken (tenant int, lang text, kind smallint, h bigint);
 	FOR row IN SELECT id, tenant, lang, kind, fp::bigint AS h FROM batch ORDER BY id LOOP
-		EXECUTE 'SELECT EXISTS (SELECT FROM taken WHERE ' || equal || ' AND bit_count((h # $4)::bit(64)) <= 3)'
+		EXECUTE 'SELECT EXISTS (SELECT FROM taken WHERE ' || equal || ' AND distance(h, $4) <= 3)'
 			INTO near USING row.tenant, row.lang, row.kind, row.h;
 		CONTINUE WHEN near;
 		ids := ids || row.id;
@@ -81,9 +81,11 @@ CREATE FUNCTION load_and_compare(equal text, OUT rows bigint, OUT wrong bigint, 
 BEGIN
 	INSERT INTO doc SELECT id, tenant, lang, kind, fp FROM batch ORDER BY id ON CONFLICT DO NOTHING;
 	GET DIAGNOSTICS rows = ROW_COUNT;
-	SELECT count(*) INTO wrong FROM doc FULL JOIN unnest(taken_ids(equal)) t (id) ON t.id = doc.id WHERE doc.id IS NULL OR t.id IS NULL;
+	SELECT count(*) INTO wrong FROM doc FULL JOIN unnest(taken_ids(equal)) t (id) ON t.id = doc.id
+	WHERE doc.id IS NULL OR t.id IS NULL;
 	-- of these none is taken again, if the constraint holds for it
-	INSERT INTO doc SELECT id, tenant, lang, kind, fp FROM batch WHERE (tenant, lang, kind, fp) IS NOT NULL ORDER BY id DESC ON CONFLICT DO NOTHING;
+	INSERT INTO doc SELECT id, tenant, lang, kind, fp FROM batch WHERE (tenant, lang, kind, fp) IS NOT NULL
+	ORDER BY id DESC ON CONFLICT DO NOTHING;
 	GET DIAGNOSTICS again = ROW_COUNT;
 END $$;
 CREATE TABLE doc (id int, tenant int, lang text, kind smallint, fp simhash);
@@ -94,7 +96,8 @@ SELECT simhash_index_check('near', true);
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 SELECT plan('SELECT id FROM doc WHERE tenant = 5 AND fp <~> 0 <= 3');
-SELECT count(*) FROM batch b WHERE fp IS NOT NULL AND tenant IS NOT NULL AND NOT EXISTS (SELECT FROM doc WHERE doc.tenant = b.tenant AND doc.fp % b.fp);
+SELECT count(*) FROM batch b WHERE fp IS NOT NULL AND tenant IS NOT NULL
+	AND NOT EXISTS (SELECT FROM doc WHERE doc.tenant = b.tenant AND doc.fp % b.fp);
 RESET enable_seqscan;
 RESET enable_bitmapscan;
 -- two and three columns, in any order, of a collation that ignores case, and a
@@ -103,14 +106,17 @@ TRUNCATE doc;
 ALTER TABLE doc DROP CONSTRAINT near, ADD CONSTRAINT near EXCLUDE USING simhash (lang WITH =, tenant WITH =, fp WITH %);
 SELECT * FROM load_and_compare('tenant = $1 AND lang = $2');
 TRUNCATE doc;
-ALTER TABLE doc DROP CONSTRAINT near, ADD CONSTRAINT near EXCLUDE USING simhash (tenant WITH =, lang WITH =, kind WITH =, fp WITH %) WITH (blocks = 2, distance = 1);
+ALTER TABLE doc DROP CONSTRAINT near, ADD CONSTRAINT near EXCLUDE USING simhash (tenant WITH =, lang WITH =, kind
+	WITH =, fp WITH %) WITH (blocks = 2, distance = 1);
 SELECT * FROM load_and_compare('tenant = $1 AND lang = $2 AND kind = $3');
 TRUNCATE doc;
 CREATE COLLATION ignore_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
-ALTER TABLE doc DROP CONSTRAINT near, ADD CONSTRAINT near EXCLUDE USING simhash (lang COLLATE ignore_case WITH =, fp WITH %);
+ALTER TABLE doc DROP CONSTRAINT near, ADD CONSTRAINT near EXCLUDE USING simhash (lang COLLATE ignore_case WITH =,
+	fp WITH %);
 SELECT * FROM load_and_compare('lower(lang) = lower($2)');
 TRUNCATE doc;
-ALTER TABLE doc DROP CONSTRAINT near, ADD CONSTRAINT near EXCLUDE USING simhash (lower(lang) WITH =, (tenant % 10) WITH =, fp WITH %) WHERE (kind = 1);
+ALTER TABLE doc DROP CONSTRAINT near, ADD CONSTRAINT near EXCLUDE USING simhash (lower(lang) WITH =, (tenant % 10)
+	WITH =, fp WITH %) WHERE (kind = 1);
 SELECT * FROM load_and_compare('lower(lang) = lower($2) AND tenant % 10 = $1 % 10 AND kind = 1 AND $3 = 1');
 TRUNCATE doc;
 CREATE DOMAIN tenant_no AS int CHECK (VALUE >= 0);
@@ -129,7 +135,8 @@ SELECT * FROM load_and_compare('tenant = $1');
 -- made for rows that are there
 ALTER TABLE doc DROP CONSTRAINT near;
 ALTER TABLE doc ADD CONSTRAINT near EXCLUDE USING simhash (tenant WITH =, fp WITH %);
-INSERT INTO doc SELECT 20000 + id, tenant, lang, kind, fp FROM doc WHERE tenant = 3 AND fp IS NOT NULL ORDER BY id LIMIT 1;
+INSERT INTO doc SELECT 20000 + id, tenant, lang, kind, fp FROM doc WHERE tenant = 3 AND fp IS NOT NULL ORDER BY id
+LIMIT 1;
 ALTER TABLE doc DROP CONSTRAINT near;
 INSERT INTO doc VALUES (30000, 3, NULL, NULL, 0), (30001, 3, NULL, NULL, 1);
 ALTER TABLE doc ADD CONSTRAINT near EXCLUDE USING simhash (tenant WITH =, fp WITH %);
@@ -138,7 +145,8 @@ DROP TABLE doc;
 --
 -- Deferred
 --
-CREATE TABLE doc (id int, tenant int, fp simhash, EXCLUDE USING simhash (tenant WITH =, fp WITH %) DEFERRABLE INITIALLY DEFERRED);
+CREATE TABLE doc (id int, tenant int, fp simhash, EXCLUDE USING simhash (tenant WITH =,
+	fp WITH %) DEFERRABLE INITIALLY DEFERRED);
 BEGIN;
 INSERT INTO doc VALUES (1, 1, 0), (2, 1, 1), (3, 2, 0);
 UPDATE doc SET tenant = 3 WHERE id = 2;
@@ -174,7 +182,8 @@ INSERT INTO doc SELECT i, i % 50, bits(i::text) FROM generate_series(1, 3000) i 
 SELECT count(*) FROM doc;
 CREATE INDEX CONCURRENTLY doc_by_tenant ON doc USING simhash (tenant, fp);
 REINDEX INDEX CONCURRENTLY doc_by_tenant;
-SELECT indexrelid::regclass, indisvalid, simhash_index_check(indexrelid, true) FROM pg_index WHERE indrelid = 'doc'::regclass ORDER BY 1::text COLLATE "C";
+SELECT indexrelid::regclass, indisvalid, simhash_index_check(indexrelid, true) FROM pg_index
+WHERE indrelid = 'doc'::regclass ORDER BY 1::text COLLATE "C";
 VACUUM FULL doc;
 INSERT INTO doc VALUES (0, 1, bits('1'));
 ALTER TABLE doc ALTER tenant TYPE bigint;
@@ -221,7 +230,8 @@ SELECT tableoid::regclass, id, tenant FROM parts ORDER BY id;
 CREATE INDEX parts_fp ON parts USING simhash (tenant, fp);
 CREATE INDEX p3_fp ON p3 USING simhash (tenant, fp);
 ALTER TABLE parts ATTACH PARTITION p3 FOR VALUES IN (3);
-SELECT inhrelid::regclass, simhash_index_check(inhrelid::regclass, true) FROM pg_inherits WHERE inhparent = 'parts_fp'::regclass ORDER BY 1::text COLLATE "C";
+SELECT inhrelid::regclass, simhash_index_check(inhrelid::regclass, true) FROM pg_inherits
+WHERE inhparent = 'parts_fp'::regclass ORDER BY 1::text COLLATE "C";
 SET enable_seqscan = off;
 SELECT id FROM parts WHERE tenant = ANY ('{1,2}') AND fp <~> 0 <= 3 ORDER BY id;
 SELECT id FROM parts WHERE tenant IS NULL AND fp <~> 0 <= 3 ORDER BY id;

@@ -35,10 +35,13 @@ INSERT INTO clauses VALUES
 	('a = ANY (''{7, NULL, 16, 36, 5000000000}''::bigint[])'), ('a = ANY (ARRAY (SELECT generate_series(1, 9000, 3)))'),
 	('a = 7 AND a = 16'), ('a = 7 AND a = ANY (''{6, 7, 8}'')'), ('a = 16 AND a IS NULL'),
 	('b = ''b1'''), ('b IS NULL'), ('c = 1'),
-	('a = 7 AND b = ''b1'''), ('a = 16 AND b IS NULL'), ('a IS NULL AND b = ANY (''{b1, b3, b9}'')'), ('a IS NULL AND b IS NULL'),
+	('a = 7 AND b = ''b1'''), ('a = 16 AND b IS NULL'), ('a IS NULL AND b = ANY (''{b1, b3, b9}'')'),
+	('a IS NULL AND b IS NULL'),
 	('a = ANY (''{7, 16, 36}'') AND b = ANY (''{b0, b1}'')'), ('a = 7 AND b IS NOT NULL'), ('a > 20 AND b = ''b2'''),
-	('a = 7 AND b = ''b1'' AND c = 1'), ('a = 7 AND b = ''b1'' AND c IS NULL'), ('a IS NULL AND b IS NULL AND c IS NULL'),
-	('a = ANY (ARRAY (SELECT generate_series(1, 9000))) AND b = ANY (''{b0, b1, b2, b3, b4, b5}'') AND c = ANY (''{0, 1, 2}'')'),
+	('a = 7 AND b = ''b1'' AND c = 1'), ('a = 7 AND b = ''b1'' AND c IS NULL'),
+	('a IS NULL AND b IS NULL AND c IS NULL'),
+	('a = ANY (ARRAY (SELECT generate_series(1, 9000)))
+		AND b = ANY (''{b0, b1, b2, b3, b4, b5}'') AND c = ANY (''{0, 1, 2}'')'),
 	('a = 7 AND b = ''b1'' AND c = ANY (''{0, 1, 1}''::int[])');
 
 -- a condition on the fingerprint, and what it says without the extension
@@ -57,7 +60,8 @@ INSERT INTO conditions VALUES
 -- what must be found: how many rows, and a sum over them that tells which; in
 -- order of their distances, these
 CREATE TABLE expected (clause text, condition text, n bigint, rows numeric);
-CREATE TABLE expected_order (clause text, condition text, centre bigint, lim int, distances text, n bigint, rows numeric);
+CREATE TABLE expected_order (clause text, condition text, centre bigint, lim int, distances text, n bigint,
+	rows numeric);
 
 CREATE PROCEDURE expect() LANGUAGE plpgsql AS $$
 DECLARE
@@ -176,14 +180,17 @@ SET enable_mergejoin = off;
 SET enable_material = off;
 CREATE TABLE inner_rows AS SELECT id, a, fp FROM rows WHERE id % 40 = 3;
 ANALYZE inner_rows;
-SELECT plan_of($$SELECT * FROM inner_rows s JOIN rows t ON t.a = s.a AND t.fp <~> s.fp <= 3$$) ~ 'Index Scan using i_a on rows t' AS by_index;
+SELECT plan_of($$SELECT * FROM inner_rows s JOIN rows t ON t.a = s.a AND
+	t.fp <~> s.fp <= 3$$) ~ 'Index Scan using i_a on rows t' AS by_index;
 SELECT count(*), sum(hashint8extended(t.id::bigint * 100000 + s.id, 1))
 	= (SELECT sum(hashint8extended(t.id::bigint * 100000 + s.id, 1)) FROM inner_rows s, rows t
 	   WHERE t.a + 0 = s.a + 0 AND distance(t.fp::bigint, s.fp::bigint) <= 3) AS right
 FROM inner_rows s JOIN rows t ON t.a = s.a AND t.fp <~> s.fp <= 3;
 SELECT count(*) AS wrong FROM inner_rows s, LATERAL (
-	SELECT array_agg(d) AS got FROM (SELECT fp <~> s.fp AS d FROM rows t WHERE t.a = s.a ORDER BY t.fp <~> s.fp LIMIT 5) t) got, LATERAL (
-	SELECT array_agg(d) AS want FROM (SELECT distance(fp::bigint, s.fp::bigint) AS d FROM rows t WHERE t.a + 0 = s.a ORDER BY 1 LIMIT 5) t) want
+	SELECT array_agg(d) AS got FROM (SELECT fp <~> s.fp AS d FROM rows t WHERE t.a = s.a ORDER BY t.fp <~> s.fp
+		LIMIT 5) t) got, LATERAL (
+	SELECT array_agg(d) AS want FROM (SELECT distance(fp::bigint, s.fp::bigint) AS d FROM rows t WHERE t.a + 0 = s.a
+		ORDER BY 1 LIMIT 5) t) want
 WHERE s.fp IS NOT NULL AND got::text IS DISTINCT FROM want::text;
 
 SET plan_cache_mode = force_generic_plan;
@@ -199,15 +206,18 @@ EXECUTE several (NULL, bits('e'), 3);
 EXECUTE one (NULL, bits('e'), 3);
 EXECUTE large (5000000000, bits('e'), 3);
 EXECUTE one (7, NULL, 3);
-SELECT count(*) FILTER (WHERE a = 7) AS one, count(*) AS several FROM rows WHERE a + 0 IN (7, 16) AND distance(fp::bigint, bits('e')) <= 3;
+SELECT count(*) FILTER (WHERE a = 7) AS one, count(*) AS several FROM rows
+WHERE a + 0 IN (7, 16) AND distance(fp::bigint, bits('e')) <= 3;
 RESET plan_cache_mode;
 
 BEGIN;
-DECLARE nearest CURSOR FOR SELECT fp <~> bits('e')::simhash AS d FROM rows WHERE a = 16 AND id < 600 ORDER BY fp <~> bits('e')::simhash;
+DECLARE nearest CURSOR FOR SELECT fp <~> bits('e')::simhash AS d FROM rows WHERE a = 16 AND id < 600
+	ORDER BY fp <~> bits('e')::simhash;
 DECLARE unordered CURSOR FOR SELECT 1 AS any FROM rows WHERE a = 16 AND id < 600;
 FETCH 2 FROM nearest;
 FETCH 2 FROM unordered;
-SELECT array_agg(d ORDER BY d) FROM (SELECT distance(fp::bigint, bits('e')) AS d FROM rows WHERE a + 0 = 16 AND id < 600) rows;
+SELECT array_agg(d ORDER BY d) FROM (SELECT distance(fp::bigint, bits('e')) AS d FROM rows
+	WHERE a + 0 = 16 AND id < 600) rows;
 DELETE FROM rows WHERE a = 16;
 INSERT INTO rows SELECT -i, 16, NULL, NULL, bits('e') FROM generate_series(1, 1000) i;
 FETCH ALL FROM nearest;
@@ -220,8 +230,10 @@ INSERT INTO two SELECT i, nullif(bits('x' || i % 50), bits('x3')), bits('t' || i
 CREATE INDEX two_i ON two USING simhash (x, fp);
 ANALYZE two;
 SELECT plan_of('SELECT id FROM two ORDER BY x <~> 5::simhash, fp <~> 5::simhash') ~ 'Index Scan' AS by_index;
-SELECT array_agg((x <~> 5::simhash, fp <~> 5::simhash)) FROM (SELECT * FROM two ORDER BY x <~> 5::simhash, fp <~> 5::simhash LIMIT 5) first;
-SELECT array_agg((x, fp)) FROM (SELECT distance(x::bigint, 5) AS x, distance(fp::bigint, 5) AS fp FROM two ORDER BY 1, 2 LIMIT 5) first;
+SELECT array_agg((x <~> 5::simhash, fp <~> 5::simhash)) FROM (SELECT *
+	FROM two ORDER BY x <~> 5::simhash, fp <~> 5::simhash LIMIT 5) first;
+SELECT array_agg((x, fp)) FROM (SELECT distance(x::bigint, 5) AS x, distance(fp::bigint, 5) AS fp FROM two
+	ORDER BY 1, 2 LIMIT 5) first;
 SELECT count(*), count(x) FROM (SELECT x FROM two ORDER BY x <~> 5::simhash) ordered;
 -- other operators than = on a column before the last
 SELECT count(*) FROM two WHERE x <~> bits('x4')::simhash <= 20;
@@ -238,12 +250,16 @@ SELECT count(*) FROM two;
 
 CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
 CREATE DOMAIN small AS int;
-CREATE TABLE types (id int, bool bool, int2 int2, int8 int8, oid oid, text text, varchar varchar(9), bpchar char(9), uuid uuid,
-	bytea bytea, name name, date date, timestamp timestamp, timestamptz timestamptz, numeric numeric, mood mood, small small, fp simhash);
+CREATE TABLE types (id int, bool bool, int2 int2, int8 int8, oid oid, text text, varchar varchar(9), bpchar char(9),
+	uuid uuid,
+	bytea bytea, name name, date date, timestamp timestamp, timestamptz timestamptz, numeric numeric, mood mood,
+	small small, fp simhash);
 INSERT INTO types
 SELECT i, i % 2 = 0, i % 5, i % 5, i % 5, 't' || i % 5, 't' || i % 5, 't' || i % 5, md5((i % 5)::text)::uuid,
-	('t' || i % 5)::bytea, 't' || i % 5, '2000-01-01'::date + i % 5, '2000-01-01'::timestamp + (i % 5) * interval '1 day',
-	'2000-01-01 00:00+00'::timestamptz + (i % 5) * interval '1 day', (i % 5) + 0.50, ('{sad,ok,happy}'::mood[])[i % 3 + 1], i % 5, bits('t' || i / 20)
+	('t' || i % 5)::bytea, 't' || i % 5, '2000-01-01'::date + i % 5,
+	'2000-01-01'::timestamp + (i % 5) * interval '1 day',
+	'2000-01-01 00:00+00'::timestamptz + (i % 5) * interval '1 day', (i % 5) + 0.50,
+	('{sad,ok,happy}'::mood[])[i % 3 + 1], i % 5, bits('t' || i / 20)
 FROM generate_series(1, 1000) i;
 DO $$
 DECLARE
@@ -252,18 +268,25 @@ DECLARE
 	n bigint;
 	want bigint;
 BEGIN
-	FOR t, value IN VALUES ('bool', '(SELECT true)'), ('int2', '3::int2'), ('int2', '3'), ('int2', '3::int8'), ('int8', '3'), ('int8', '3::int2'), ('int8', '3::int8'),
-		('oid', '3::oid'), ('text', '''t3'''), ('varchar', '''t3'''), ('varchar', '''t3''::text'), ('bpchar', '''t3  '''), ('uuid', 'md5(''3'')::uuid'),
-		('bytea', '''t3''::bytea'), ('name', '''t3''::name'), ('date', '''2000-01-04''::date'), ('timestamp', '''2000-01-04''::timestamp'),
-		('timestamptz', '''2000-01-04 00:00+00''::timestamptz'), ('numeric', '3.5'), ('numeric', '3.5000'), ('mood', '''ok'''), ('small', '3') LOOP
+	FOR t, value IN VALUES ('bool', '(SELECT true)'), ('int2', '3::int2'), ('int2', '3'), ('int2', '3::int8'),
+		('int8', '3'), ('int8', '3::int2'), ('int8', '3::int8'),
+		('oid', '3::oid'), ('text', '''t3'''), ('varchar', '''t3'''), ('varchar', '''t3''::text'),
+		('bpchar', '''t3  '''), ('uuid', 'md5(''3'')::uuid'),
+		('bytea', '''t3''::bytea'), ('name', '''t3''::name'), ('date', '''2000-01-04''::date'),
+		('timestamp', '''2000-01-04''::timestamp'),
+		('timestamptz', '''2000-01-04 00:00+00''::timestamptz'), ('numeric', '3.5'), ('numeric', '3.5000'),
+		('mood', '''ok'''), ('small', '3') LOOP
 		EXECUTE format('CREATE INDEX types_i ON types USING simhash (%I, fp)', t);
 		ANALYZE types;
-		IF plan_of(format('SELECT FROM types WHERE %I = %s AND fp = %s::simhash', t, value, bits('t3'))) !~ 'Index Cond: \(\(.*\) AND ' THEN
+		IF plan_of(format('SELECT FROM types WHERE %I = %s AND fp = %s::simhash', t, value,
+			bits('t3'))) !~ 'Index Cond: \(\(.*\) AND ' THEN
 			RAISE 'the index is not used for % = %', t, value
-			USING DETAIL = plan_of(format('SELECT FROM types WHERE %I = %s AND fp = %s::simhash', t, value, bits('t3')));
+			USING DETAIL = plan_of(format('SELECT FROM types WHERE %I = %s AND fp = %s::simhash', t, value,
+				bits('t3')));
 		END IF;
 		EXECUTE format('SELECT count(*) FROM types WHERE %I = %s AND fp = %s::simhash', t, value, bits('t3')) INTO n;
-		EXECUTE format('SELECT count(*) FROM types WHERE %I = %s AND fp::bigint + 0 = %s', t, value, bits('t3')) INTO want;
+		EXECUTE format('SELECT count(*) FROM types WHERE %I = %s AND fp::bigint + 0 = %s', t, value, bits('t3'))
+			INTO want;
 		IF n <> want OR n = 0 THEN
 			RAISE '% = % finds % rows, not %', t, value, n, want;
 		END IF;

@@ -9,7 +9,8 @@ SET max_parallel_workers_per_gather = 0;
 --
 -- The last column is the fingerprint
 --
-CREATE TABLE docs (id int, tenant int, lang text, account bigint, at timestamp, address macaddr, fp simhash, other simhash);
+CREATE TABLE docs (id int, tenant int, lang text, account bigint, at timestamp, address macaddr, fp simhash,
+	other simhash);
 CREATE INDEX ON docs USING simhash (fp, tenant);
 CREATE INDEX ON docs USING simhash (tenant);
 CREATE INDEX ON docs USING simhash (fp, at);
@@ -23,7 +24,8 @@ CREATE OPERATOR CLASS bare_ops FOR TYPE simhash USING simhash AS OPERATOR 1 =, O
 CREATE INDEX ON docs USING simhash (other bare_ops, fp);
 CREATE INDEX ON docs USING simhash (tenant, fp bare_ops);
 -- one that knows nothing but equality is none of fingerprints
-CREATE OPERATOR CLASS equal_ops FOR TYPE simhash USING simhash AS OPERATOR 1 =, FUNCTION 1 hashint8extended(bigint, bigint);
+CREATE OPERATOR CLASS equal_ops FOR TYPE simhash USING simhash AS OPERATOR 1 =,
+	FUNCTION 1 hashint8extended(bigint, bigint);
 CREATE INDEX ON docs USING simhash (tenant, fp equal_ops);
 CREATE INDEX ON docs USING simhash (other equal_ops, fp);
 -- of a partitioned table when there is a partition
@@ -41,7 +43,8 @@ CREATE UNIQUE INDEX ON unlogged USING simhash (tenant, fp);
 INSERT INTO unlogged SELECT i % 3, i FROM generate_series(1, 10) i;
 SELECT simhash_index_check('unlogged_tenant_fp_idx', true);
 DROP TABLE unlogged;
-SELECT indexrelid::regclass, pg_get_indexdef(indexrelid) FROM pg_index WHERE indrelid = 'docs'::regclass ORDER BY 1::text COLLATE "C";
+SELECT indexrelid::regclass, pg_get_indexdef(indexrelid) FROM pg_index WHERE indrelid = 'docs'::regclass
+ORDER BY 1::text COLLATE "C";
 
 --
 -- Properties: order by the distance from the last one
@@ -49,7 +52,8 @@ SELECT indexrelid::regclass, pg_get_indexdef(indexrelid) FROM pg_index WHERE ind
 SELECT no, p, pg_index_column_has_property('docs_tenant_fp_idx', no, p)
 FROM generate_series(0, 3) no, unnest('{distance_orderable,orderable,returnable,search_array,search_nulls}'::text[]) p;
 SELECT no, pg_index_column_has_property('docs_other_fp_idx', no, 'distance_orderable') FROM generate_series(1, 2) no;
-SELECT pg_indexam_has_property(oid, 'can_multi_col'), pg_indexam_has_property(oid, 'can_include') FROM pg_am WHERE amname = 'simhash';
+SELECT pg_indexam_has_property(oid, 'can_multi_col'), pg_indexam_has_property(oid, 'can_include') FROM pg_am
+WHERE amname = 'simhash';
 DROP INDEX docs_tenant_fp_idx, docs_other_fp_idx;
 
 --
@@ -79,7 +83,8 @@ SELECT is_valid('macaddr', 'OPERATOR 1 =, FUNCTION 1 hash_seedless(macaddr)');
 SELECT is_valid('macaddr', 'OPERATOR 1 =, FUNCTION 1 hash_short(macaddr, bigint)');
 SELECT is_valid('macaddr', 'OPERATOR 1 =, FUNCTION 1 hashinetextended(inet, bigint)');
 SELECT is_valid('macaddr', 'OPERATOR 1 =, FUNCTION 1 (macaddr, inet) hashmacaddrextended(macaddr, bigint)');
-SELECT is_valid('integer', 'OPERATOR 1 =, OPERATOR 1 = (integer, bigint), FUNCTION 1 hashint4extended(integer, bigint)');
+SELECT is_valid('integer',
+	'OPERATOR 1 =, OPERATOR 1 = (integer, bigint), FUNCTION 1 hashint4extended(integer, bigint)');
 SELECT is_valid('text', 'OPERATOR 1 =, OPERATOR 4 ~~~~, FUNCTION 1 hashtextextended(text, bigint)');
 SELECT is_valid('simhash', 'OPERATOR 1 =, OPERATOR 4 %');
 SELECT is_valid('simhash', 'OPERATOR 1 =, OPERATOR 4 %, FUNCTION 1 hashint8extended(bigint, bigint)');
@@ -90,7 +95,8 @@ SELECT is_valid('simhash', 'OPERATOR 4 %, OPERATOR 1 = (integer, bigint)');
 -- Which index, and which part of it
 --
 INSERT INTO docs (id, tenant, lang, account, fp, other)
-SELECT i, i % 1000, (ARRAY['de', 'en', 'fr'])[i % 3 + 1], i % 50, bits(i::text), bits((i % 10)::text) FROM generate_series(1, 20000) i;
+SELECT i, i % 1000, (ARRAY['de', 'en', 'fr'])[i % 3 + 1], i % 50, bits(i::text), bits((i % 10)::text)
+FROM generate_series(1, 20000) i;
 CREATE INDEX docs_fp ON docs USING simhash (fp);
 CREATE INDEX docs_tenant_fp ON docs USING simhash (tenant, fp);
 CREATE INDEX docs_tenant_lang_fp ON docs USING simhash (tenant, lang, fp);
@@ -98,7 +104,8 @@ ANALYZE docs;
 -- the name of the index in the plan
 CREATE FUNCTION index_of(query text) RETURNS text LANGUAGE sql AS $$
 	SELECT coalesce(string_agg(DISTINCT name, ', '), 'none')
-	FROM plan(query) line, substring(line, '(?:Index Scan using|Bitmap Index Scan on) (\w+)') name WHERE name IS NOT NULL
+	FROM plan(query) line, substring(line, '(?:Index Scan using|Bitmap Index Scan on) (\w+)') name
+	WHERE name IS NOT NULL
 $$;
 SELECT q, index_of('SELECT id FROM docs WHERE ' || q) FROM unnest(ARRAY[
 	'tenant = 5 AND fp <~> 0 <= 3',
@@ -115,8 +122,10 @@ SELECT q, index_of('SELECT id FROM docs WHERE ' || q) FROM unnest(ARRAY[
 	'tenant > 5 AND fp <~> 0 <= 3',
 	'tenant IS NOT NULL AND fp <~> 0 <= 3']) q;
 SELECT plan('SELECT id FROM docs WHERE tenant = 5 ORDER BY fp <~> 0 LIMIT 3');
-SELECT plan('SELECT d.id FROM (VALUES (1), (2)) v (t) CROSS JOIN LATERAL (SELECT id FROM docs WHERE tenant = t ORDER BY fp <~> 0 LIMIT 3) d');
-SELECT plan('SELECT id FROM docs a WHERE EXISTS (SELECT FROM docs b WHERE b.tenant = a.tenant AND b.fp <~> a.fp <= 3 AND b.id < a.id) AND id = 7');
+SELECT plan('SELECT d.id FROM (VALUES (1), (2)) v (t) CROSS JOIN LATERAL (SELECT id FROM docs
+	WHERE tenant = t ORDER BY fp <~> 0 LIMIT 3) d');
+SELECT plan('SELECT id FROM docs a WHERE EXISTS (SELECT FROM docs b
+	WHERE b.tenant = a.tenant AND b.fp <~> a.fp <= 3 AND b.id < a.id) AND id = 7');
 PREPARE look (int, simhash) AS SELECT id FROM docs WHERE tenant = $1 AND fp <~> $2 <= 3;
 SET plan_cache_mode = force_generic_plan;
 SELECT plan('EXECUTE look (5, 0)');
@@ -124,14 +133,10 @@ RESET plan_cache_mode;
 DEALLOCATE look;
 
 -- Costs: the estimate of a path, once it is the only one.
-CREATE FUNCTION cost_of(query text) RETURNS float8 LANGUAGE plpgsql
+CREATE FUNCTION cost_of(query text) RETURNS float8 LANGUAGE sql
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
-DECLARE
-	plan json;
-BEGIN
-	EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
-	RETURN plan -> 0 -> 'Plan' -> 'Total Cost';
-END $$;
+	SELECT estimate(query, 'Total Cost')
+$$;
 DROP INDEX docs_fp, docs_tenant_lang_fp;
 CREATE VIEW costs AS SELECT
 	cost_of('SELECT id FROM docs WHERE tenant = 5 AND fp <~> 0 <= 3') AS one,
@@ -142,12 +147,14 @@ CREATE VIEW costs AS SELECT
 	cost_of('SELECT id FROM docs WHERE fp <~> 0 <= 30') AS wide_unbound,
 	cost_of('SELECT id FROM docs WHERE tenant = 5 ORDER BY fp <~> 0') AS ordered,
 	cost_of('SELECT id FROM docs ORDER BY fp <~> 0') AS ordered_unbound;
-SELECT four BETWEEN 2 * one AND 5 * one, null_tenant < 2 * one, unbound > 4 * one, wide < wide_unbound / 4, ordered < ordered_unbound / 10 FROM costs;
+SELECT four BETWEEN 2 * one AND 5 * one, null_tenant < 2 * one, unbound > 4 * one, wide < wide_unbound / 4,
+	ordered < ordered_unbound / 10 FROM costs;
 -- where all groups are read, rows are fetched that the other columns then rule out
 CREATE INDEX docs_two ON docs USING simhash (tenant, account, fp);
 DROP INDEX docs_tenant_fp;
 SELECT cost_of('SELECT id FROM docs WHERE tenant = 5') > 0.9 * cost_of('SELECT id FROM docs WHERE fp IS NOT NULL');
-SELECT index_of('SELECT id FROM docs WHERE tenant = 5'), index_of('SELECT id FROM docs WHERE tenant = 5 AND account = 5');
+SELECT index_of('SELECT id FROM docs WHERE tenant = 5'),
+	index_of('SELECT id FROM docs WHERE tenant = 5 AND account = 5');
 SET enable_seqscan = off;
 -- A fingerprint before the last column is searched for equal ones.  Other
 -- conditions on it are checked with the row, and so is an order by it.
@@ -161,7 +168,8 @@ SELECT count(*), count(*) FILTER (WHERE other <~> bits('4') <= 3) FROM docs WHER
 SELECT count(*) FROM docs WHERE distance(other::bigint, bits('4')) <= 3 AND distance(fp::bigint, 0) <= 28;
 SELECT plan('SELECT id FROM docs ORDER BY other <~> 77 LIMIT 5000');
 WITH by_index AS (SELECT id, other <~> 77 AS d FROM docs ORDER BY other <~> 77 LIMIT 5000)
-SELECT count(*), count(*) FILTER (WHERE b.d <> distance(other::bigint, 77)), max(b.d) = (SELECT max(d) FROM (SELECT distance(other::bigint, 77) AS d FROM docs ORDER BY 1 LIMIT 5000) s)
+SELECT count(*), count(*) FILTER (WHERE b.d <> distance(other::bigint, 77)),
+	max(b.d) = (SELECT max(d) FROM (SELECT distance(other::bigint, 77) AS d FROM docs ORDER BY 1 LIMIT 5000) s)
 FROM by_index b JOIN docs USING (id);
 RESET enable_seqscan;
 SELECT index_of('SELECT id FROM docs ORDER BY other <~> 77 LIMIT 10');

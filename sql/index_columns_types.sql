@@ -68,14 +68,16 @@ END $$;
 
 -- Each value with =, all of them with ANY, NULL.  The parameters are of the
 -- column's type, or of that named.
-CREATE FUNCTION check_type(type text, literals text[], parameter text DEFAULT NULL) RETURNS SETOF text LANGUAGE plpgsql AS $$
+CREATE FUNCTION check_type(type text, literals text[], parameter text DEFAULT NULL) RETURNS SETOF text
+	LANGUAGE plpgsql AS $$
 DECLARE
 	bare text := coalesce(parameter, regexp_replace(type, ' COLLATE .*', ''));
 BEGIN
 	PERFORM make_table(type, literals);
 	RETURN QUERY SELECT type || ' = ' || v || ': ' || problem(format('a = %L::%s', v, bare))
 		FROM unnest(literals) v WHERE problem(format('a = %L::%s', v, bare)) IS NOT NULL;
-	RETURN QUERY SELECT type || ' = ANY: ' || p FROM problem(format('a = ANY (%L::%s[])', literals, bare)) p WHERE p IS NOT NULL;
+	RETURN QUERY SELECT type || ' = ANY: ' || p FROM problem(format('a = ANY (%L::%s[])', literals, bare)) p
+		WHERE p IS NOT NULL;
 	RETURN QUERY SELECT type || ' IS NULL: ' || p FROM problem('a IS NULL') p WHERE p IS NOT NULL;
 	PERFORM simhash_index_check('t_a_fp', true);
 END $$;
@@ -127,7 +129,8 @@ BEGIN
 	PERFORM make_table(type, '{-32768,-1,0,1,32767}');
 	RETURN QUERY SELECT type || ' with ' || c || ': ' || problem(c)
 	FROM unnest('{smallint,integer,bigint}'::text[]) other, unnest('{-32768,-1,0,32767}'::text[]) v,
-		LATERAL (VALUES (format('a = (%L)::%s', v, other)), (format('(%L)::%s = a', v, other)), ('a = ' || v), (format('a = %L', v)),
+		LATERAL (VALUES (format('a = (%L)::%s', v, other)), (format('(%L)::%s = a', v, other)), ('a = ' || v),
+			(format('a = %L', v)),
 			(format('a = ANY (ARRAY[%L, 3]::%s[])', v, other))) AS form (c)
 	WHERE problem(c) IS NOT NULL;
 	-- there is none such
@@ -142,7 +145,8 @@ CREATE TABLE h (id int, a bigint);
 INSERT INTO h SELECT i, i - 50 FROM generate_series(1, 100) i;
 CREATE INDEX ON h USING simhash (a);
 SET enable_seqscan = off;
-SELECT v, array(SELECT id FROM h WHERE a = v), array(SELECT id FROM h WHERE a = v::integer), array(SELECT id FROM h WHERE a = v::bigint)
+SELECT v, array(SELECT id FROM h WHERE a = v), array(SELECT id FROM h WHERE a = v::integer),
+	array(SELECT id FROM h WHERE a = v::bigint)
 FROM unnest('{-3,0,7}'::smallint[]) v;
 SET enable_bitmapscan = off;
 SELECT plan('SELECT id FROM h WHERE a = -3');
@@ -164,9 +168,11 @@ SELECT check_conditions('a = $$a$$', 'a = $$a$$::varchar', '$$A$$::name COLLATE 
 SELECT make_table('name', '{"",a,A,b}');
 SELECT check_conditions('a = $$a$$', 'a = $$a$$::text', '$$A$$::varchar = a', 'a = ANY (ARRAY[$$a$$, $$b$$]::text[])');
 SELECT make_table('name COLLATE ignore_case', '{"",a,A,b}');
-SELECT check_conditions('a = $$a$$::text', '$$A$$::varchar = a', 'a = $$A$$::name COLLATE ignore_case', 'a = ANY (ARRAY[$$A$$, $$b$$]::text[])');
+SELECT check_conditions('a = $$a$$::text', '$$A$$::varchar = a', 'a = $$A$$::name COLLATE ignore_case',
+	'a = ANY (ARRAY[$$A$$, $$b$$]::text[])');
 SELECT make_table('text COLLATE ignore_case', '{"",a,A,b}');
-SELECT check_conditions('a = $$a$$', '$$A$$::varchar = a', 'a = $$A$$::name COLLATE ignore_case', 'a = ANY (ARRAY[$$A$$, $$b$$]::text[])');
+SELECT check_conditions('a = $$a$$', '$$A$$::varchar = a', 'a = $$A$$::name COLLATE ignore_case',
+	'a = ANY (ARRAY[$$A$$, $$b$$]::text[])');
 -- another collation than that of the index finds the right rows, but not by the column
 SELECT problem('a = $$a$$ COLLATE "C"', false);
 SELECT make_table('character(4)', '{"",a,A,b}');
@@ -188,7 +194,8 @@ SELECT make_table('character(4)', '{"",a,A,b}');
 SELECT problem('a = ''a''::text', false);
 -- a name has the collation C
 SELECT make_table('text', '{"",a,A,b}');
-SELECT problem('a = ''a''::name', false), problem('a = ''a''::name::text', false), problem('a = ''a''::name COLLATE "default"');
+SELECT problem('a = ''a''::name', false), problem('a = ''a''::name::text', false),
+	problem('a = ''a''::name COLLATE "default"');
 
 --
 -- A type that has no operator class, until somebody makes one
@@ -215,11 +222,13 @@ SELECT opcname, amvalidate(oid) FROM pg_opclass WHERE opcname IN ('macaddr_ops',
 DROP TABLE t;
 CREATE TABLE t (id int, x text, b bigint, c mood, a uuid, fp simhash);
 CREATE INDEX t_all ON t USING simhash (lower(x), b, c, a, fp);
-INSERT INTO t SELECT i, CASE WHEN i % 7 > 0 THEN chr(65 + i % 5) END, i % 3, (enum_range(NULL::mood))[i % 4], md5((i % 2)::text)::uuid, bits((i % 40)::text)
+INSERT INTO t SELECT i, CASE WHEN i % 7 > 0 THEN chr(65 + i % 5) END, i % 3, (enum_range(NULL::mood))[i % 4],
+	md5((i % 2)::text)::uuid, bits((i % 40)::text)
 FROM generate_series(1, 800) i;
 SELECT problem('lower(x) = ''b'' AND b = 2 AND c = ''bad'' AND a = md5(''0'')::uuid'),
 	problem('lower(x) IS NULL AND b = ANY (''{0,2}'') AND c IS NULL AND a = md5(''0'')::uuid'),
-	problem('lower(x) = ANY (''{a,c,e}'') AND b = ANY (''{0,2,5}'') AND c = ANY (''{good,odd}'') AND a = ANY (ARRAY[md5(''0''), md5(''1'')]::uuid[])'),
+	problem('lower(x) = ANY (''{a,c,e}'') AND b = ANY (''{0,2,5}'') AND c = ANY (''{good,odd}'')
+		AND a = ANY (ARRAY[md5(''0''), md5(''1'')]::uuid[])'),
 	-- not all columns are given
 	problem('lower(x) = ''b'' AND c = ''bad'' AND a = md5(''0'')::uuid');
 SELECT simhash_index_check('t_all', true);

@@ -9,7 +9,8 @@ SET max_parallel_workers_per_gather = 0;
 
 -- half of the rows are of tenant 0, the others have 100 each
 CREATE TABLE docs (id int, tenant int, fp simhash) WITH (autovacuum_enabled = off);
-INSERT INTO docs SELECT i, CASE WHEN i % 2 = 0 THEN 0 ELSE i / 2 % 200 + 1 END, bits('d' || i) FROM generate_series(1, 40000) i;
+INSERT INTO docs SELECT i, CASE WHEN i % 2 = 0 THEN 0 ELSE i / 2 % 200 + 1 END, bits('d' || i)
+FROM generate_series(1, 40000) i;
 CREATE INDEX docs_fp ON docs USING simhash (tenant, fp);
 ANALYZE docs;
 SET enable_seqscan = off;
@@ -37,10 +38,13 @@ SELECT pages($$SELECT FROM docs WHERE tenant = 0 AND fp <~> bits('no')::simhash 
 SELECT pages($$SELECT FROM docs WHERE tenant = 5000 AND fp <~> bits('no')::simhash <= 3$$) <= 8 AS none;
 SELECT pages($$SELECT FROM docs WHERE tenant IS NULL$$) <= 12 AS nothing;
 SELECT pages($$SELECT FROM docs WHERE tenant = 5 AND fp IS NULL$$) <= 2 AS no_null;
-SELECT pages($$SELECT FROM docs WHERE tenant = ANY ('{5, 6, 7, 5}') AND fp <~> bits('no')::simhash <= 3$$) <= 24 AS three;
-SELECT pages($$SELECT FROM docs WHERE tenant = 5 AND tenant = 6 + id * 0 AND fp <~> bits('no')::simhash <= 3$$) <= 8 AS with_filter;
+SELECT pages($$SELECT FROM docs WHERE tenant = ANY ('{5, 6, 7, 5}')
+	AND fp <~> bits('no')::simhash <= 3$$) <= 24 AS three;
+SELECT pages($$SELECT FROM docs WHERE tenant = 5 AND tenant = 6 + id * 0
+	AND fp <~> bits('no')::simhash <= 3$$) <= 8 AS with_filter;
 -- each leaf once, however many groups are on it
-SELECT pages($$SELECT FROM docs WHERE tenant = ANY (ARRAY (SELECT generate_series(1, 200))) AND fp <~> bits('no')::simhash <= 3$$) < 2 * :leaves AS all_small;
+SELECT pages($$SELECT FROM docs WHERE tenant = ANY (ARRAY (SELECT generate_series(1, 200)))
+	AND fp <~> bits('no')::simhash <= 3$$) < 2 * :leaves AS all_small;
 -- a table, if nothing is known of the tenant
 SELECT pages($$SELECT FROM docs WHERE fp <~> bits('no')::simhash <= 3$$) < 1.2 * :leaves AS not_known;
 PREPARE one (int, simhash) AS SELECT FROM docs WHERE tenant = $1 AND fp <~> $2 <= 3;

@@ -10,10 +10,6 @@ SET jit = off;
 
 -- Leave the planner nothing but one kind of scan.  For index-only scans both
 -- settings have to be on.
-CREATE FUNCTION use_only(form text) RETURNS void LANGUAGE sql AS $$
-	SELECT set_config('enable_' || setting, CASE WHEN setting = form OR setting || form = 'indexscanindexonlyscan' THEN 'on' ELSE 'off' END, false)
-	FROM unnest('{seqscan,bitmapscan,indexscan,indexonlyscan}'::text[]) setting
-$$;
 
 -- random values, clusters, many equal ones, all zeros and all ones and what is
 -- near them, nulls; as four types
@@ -57,27 +53,35 @@ INSERT INTO condition VALUES
 	-- arrays: within 3
 	(20, '$c % ANY (ARRAY[0, -1]::simhash[])', '(distance(h, 0) <= 3 OR distance(h, -1) <= 3)'),
 	(21, '$c % ANY (ARRAY[0, 1, 3, 7, 15, 0, NULL]::simhash[])',
-		'(distance(h, 0) <= 3 OR distance(h, 1) <= 3 OR distance(h, 3) <= 3 OR distance(h, 7) <= 3 OR distance(h, 15) <= 3)'),
+		'(distance(h, 0) <= 3 OR distance(h, 1) <= 3 OR distance(h, 3) <= 3 OR distance(h, 7) <= 3
+			OR distance(h, 15) <= 3)'),
 	(22, '$c % ANY (''{}''::simhash[])', 'false'),
 	-- arrays: balls that overlap, lie in one another, are empty, hold everything
 	(30, '$c <@ ANY (ARRAY[simhash_ball(0, 2), simhash_ball(1, 4), simhash_ball(255, 8)])',
 		'(distance(h, 0) <= 2 OR distance(h, 1) <= 4 OR distance(h, 255) <= 8)'),
-	(31, '$c <@ ANY (ARRAY[simhash_ball(0, 5), simhash_ball(0, 2), simhash_ball(0, 5), NULL, simhash_ball(-1, -1)])', 'distance(h, 0) <= 5'),
-	(32, '$c <@ ANY (ARRAY[simhash_ball(bits(''c1200''), 6), simhash_ball(bits(''c1300''), 0), simhash_ball(bits(''c1400''), 64)])', 'h IS NOT NULL'),
-	(33, '$c <@ ANY (ARRAY[simhash_ball(bits(''c1200''), 30), simhash_ball(bits(''c1300''), 30), simhash_ball(bits(''c1400''), 12)])',
-		'(distance(h, bits(''c1200'')) <= 30 OR distance(h, bits(''c1300'')) <= 30 OR distance(h, bits(''c1400'')) <= 12)'),
+	(31, '$c <@ ANY (ARRAY[simhash_ball(0, 5), simhash_ball(0, 2), simhash_ball(0, 5), NULL, simhash_ball(-1, -1)])',
+		'distance(h, 0) <= 5'),
+	(32, '$c <@ ANY (ARRAY[simhash_ball(bits(''c1200''), 6), simhash_ball(bits(''c1300''), 0),
+			simhash_ball(bits(''c1400''), 64)])', 'h IS NOT NULL'),
+	(33, '$c <@ ANY (ARRAY[simhash_ball(bits(''c1200''), 30), simhash_ball(bits(''c1300''), 30),
+			simhash_ball(bits(''c1400''), 12)])',
+		'(distance(h, bits(''c1200'')) <= 30 OR distance(h, bits(''c1300'')) <= 30
+			OR distance(h, bits(''c1400'')) <= 12)'),
 	(34, '$c <@ ANY (ARRAY[simhash_ball(0, -1), NULL])', 'false'),
-	(35, '$c <@ ANY ((SELECT array_agg(simhash_ball(bits(''c'' || i), i % 7)) FROM generate_series(1000, 1400) i)::simhash_ball[])',
+	(35, '$c <@ ANY ((SELECT array_agg(simhash_ball(bits(''c'' || i), i % 7))
+		FROM generate_series(1000, 1400) i)::simhash_ball[])',
 		'EXISTS (SELECT FROM generate_series(1000, 1400) i WHERE distance(h, bits(''c'' || i)) <= i % 7)'),
 	-- several at once
 	(40, '$c <~> 0 <= 5 AND $c <~> 7 <= 4', 'distance(h, 0) <= 5 AND distance(h, 7) <= 4'),
 	(41, '$c <~> bits(''c1200'') <= 40 AND $c <~> 0 <= 33 AND $c <~> -1 <= 34',
 		'distance(h, bits(''c1200'')) <= 40 AND distance(h, 0) <= 33 AND distance(h, -1) <= 34'),
-	(42, '$c % ANY (ARRAY[0, -1]::simhash[]) AND $c <@ ANY (ARRAY[simhash_ball(1, 2), simhash_ball(-2, 2), simhash_ball(5, 64)])',
+	(42, '$c % ANY (ARRAY[0, -1]::simhash[])
+			AND $c <@ ANY (ARRAY[simhash_ball(1, 2), simhash_ball(-2, 2), simhash_ball(5, 64)])',
 		'(distance(h, 0) <= 3 OR distance(h, -1) <= 3)'),
 	(43, '$c = ANY (ARRAY[0, -1, bits(''e0'')]::simhash[]) AND $c <~> bits(''e0'') <= 20', 'h = bits(''e0'')'),
 	(44, '$c <~> 0 <= 5 AND id % 3 = 0', 'distance(h, 0) <= 5 AND id % 3 = 0'),
-	(45, '$c <@ ANY (ARRAY[simhash_ball(0, 8), simhash_ball(-1, 8)]) AND $c = ANY (ARRAY[0, 1, -1]::simhash[]) AND $c % 0',
+	(45, '$c <@ ANY (ARRAY[simhash_ball(0, 8), simhash_ball(-1, 8)])
+			AND $c = ANY (ARRAY[0, 1, -1]::simhash[]) AND $c % 0',
 		'h IN (0, 1)'),
 	-- that exclude one another
 	(50, '$c % 0 AND $c % -1', 'false'),
@@ -91,14 +95,16 @@ INSERT INTO condition VALUES
 	(62, '$c IS NOT NULL AND $c <~> 0 <= 5', 'distance(h, 0) <= 5'),
 	(63, '$c IS NULL AND id % 2 = 0', 'h IS NULL AND id % 2 = 0'),
 	-- values known only when the scan starts
-	(70, '$c <~> (SELECT bits(''c1200'') OFFSET 0)::simhash <= (SELECT 5 OFFSET 0)', 'distance(h, bits(''c1200'')) <= 5'),
+	(70, '$c <~> (SELECT bits(''c1200'') OFFSET 0)::simhash <= (SELECT 5 OFFSET 0)',
+		'distance(h, bits(''c1200'')) <= 5'),
 	(71, '$c % (SELECT NULL::simhash OFFSET 0)', 'false'),
 	(72, '$c = ANY ((SELECT ARRAY[0, NULL, -1]::simhash[] OFFSET 0)::simhash[])', 'h IN (0, -1)'),
 	(73, '$c <@ ANY ((SELECT NULL::simhash_ball[] OFFSET 0)::simhash_ball[])', 'false');
 
 -- what must come: how many rows, sums over them that tell which
 CREATE TABLE expected (no int PRIMARY KEY, n bigint, ids numeric, hs numeric);
-SELECT format('INSERT INTO expected SELECT %s, count(*), sum(hashint8extended(id, 1)), sum(hashint8extended(h, 1)) FROM doc WHERE %s', no, truth)
+SELECT format('INSERT INTO expected SELECT %s, count(*), sum(hashint8extended(id, 1)), sum(hashint8extended(h, 1))
+	FROM doc WHERE %s', no, truth)
 FROM condition ORDER BY no \gexec
 SELECT no, n FROM expected ORDER BY no;
 
@@ -134,7 +140,8 @@ LANGUAGE plpgsql AS $$
 DECLARE
 	indexes text[];
 BEGIN
-	FOREACH indexes SLICE 1 IN ARRAY ARRAY[['fp', 'doc_fp'], ['h::simhash', 'doc_h'], ['signed::simhash', 'doc_signed'], ['b::simhash', 'doc_b']] LOOP
+	FOREACH indexes SLICE 1 IN ARRAY ARRAY[['fp', 'doc_fp'], ['h::simhash', 'doc_h'],
+		['signed::simhash', 'doc_signed'], ['b::simhash', 'doc_b']] LOOP
 		col := indexes[1];
 		FOREACH scan IN ARRAY '{indexscan,bitmapscan,indexonlyscan}'::text[] LOOP
 			-- the expression of an index is not a column that it could return
@@ -143,7 +150,8 @@ BEGIN
 			SELECT count(*), string_agg(a, '; ' ORDER BY no) INTO questions, wrong
 			FROM (SELECT c.no, ask(c, col, indexes[2], scan) AS a FROM condition c
 				  -- a null test looks for the column, not the fingerprint
-				  WHERE (col <> 'h::simhash' OR condition !~ '::simhash IS') AND (scan <> 'indexonlyscan' OR condition !~ 'id ')) s;
+				  WHERE (col <> 'h::simhash' OR condition !~ '::simhash IS')
+				  	AND (scan <> 'indexonlyscan' OR condition !~ 'id ')) s;
 			RETURN NEXT;
 		END LOOP;
 	END LOOP;
@@ -170,9 +178,11 @@ EXPLAIN (COSTS OFF) SELECT id FROM doc ORDER BY b::simhash <~> 5 LIMIT 3;
 SELECT count(*) FROM doc d JOIN doc o ON d.h <~> o.h <= 2 WHERE o.id BETWEEN 8001 AND 8100;
 SELECT count(*) FROM doc d JOIN doc o ON distance(d.h, o.h) <= 2 WHERE o.id BETWEEN 8001 AND 8100;
 SELECT (SELECT array_agg(distance(h, -1)) FROM (SELECT h FROM doc ORDER BY h <~> -1 LIMIT 150) s)
-	= (SELECT array_agg(distance ORDER BY distance) FROM (SELECT distance(h, -1) FROM doc ORDER BY 1 LIMIT 150) s) AS nearest;
+	= (SELECT array_agg(distance ORDER BY distance) FROM (SELECT distance(h, -1) FROM doc ORDER BY 1
+		LIMIT 150) s) AS nearest;
 SELECT (SELECT array_agg(distance(signed, -1)) FROM (SELECT signed FROM doc ORDER BY signed <~> -1 LIMIT 150) s)
-	= (SELECT array_agg(distance ORDER BY distance) FROM (SELECT distance(h, -1) FROM doc ORDER BY 1 LIMIT 150) s) AS nearest;
+	= (SELECT array_agg(distance ORDER BY distance) FROM (SELECT distance(h, -1) FROM doc ORDER BY 1
+		LIMIT 150) s) AS nearest;
 
 -- What an index-only scan returns, above 2^63 too
 SELECT use_only('indexonlyscan') \g /dev/null
@@ -183,7 +193,8 @@ SELECT h, count(*) FROM doc WHERE h <~> -1 <= 1 GROUP BY h ORDER BY h;
 SELECT count(*), count(fp), min(fp), max(fp) FROM doc WHERE fp % ANY (ARRAY[0, -1]::simhash[]);
 -- all rows, nulls among them
 EXPLAIN (COSTS OFF) SELECT count(*) FROM doc;
-SELECT count(fp), sum(fp::numeric) = (SELECT sum(to_hex::numeric) FROM (SELECT b::simhash::numeric AS to_hex FROM doc) s) AS same FROM doc;
+SELECT count(fp), sum(fp::numeric) =
+	(SELECT sum(to_hex::numeric) FROM (SELECT b::simhash::numeric AS to_hex FROM doc) s) AS same FROM doc;
 -- not seen by everyone, so the table has to be asked
 BEGIN;
 UPDATE doc SET fp = 12345 WHERE id = 10001;
@@ -234,7 +245,8 @@ FROM (SELECT id, EXISTS (SELECT FROM doc WHERE doc.fp <~> s.fp <= 3) AS found FR
 -- one of them, whichever
 SELECT count(*) AS asked, count(one) AS answers, count(*) FILTER (WHERE (one IS NOT NULL) <> known) AS wrong,
 	count(*) FILTER (WHERE distance(one, h) > 3) AS far
-FROM (SELECT id, h, (SELECT doc.h FROM doc WHERE doc.fp <~> s.fp <= 3 LIMIT 1) AS one FROM staging s) f JOIN known USING (id);
+FROM (SELECT id, h, (SELECT doc.h FROM doc WHERE doc.fp <~> s.fp <= 3 LIMIT 1) AS one FROM staging s) f
+	JOIN known USING (id);
 SELECT count(*) FROM (SELECT id FROM doc WHERE fp % -1 LIMIT 1) s;
 SELECT EXISTS (SELECT FROM doc WHERE fp % -1), EXISTS (SELECT FROM doc WHERE fp % bits('absent'));
 -- scans that are left before their end leave the index as it was
@@ -268,7 +280,8 @@ BEGIN
 	PERFORM use_only(form);
 	questions := 0;
 	FOR t IN SELECT * FROM truth JOIN query USING (qno) ORDER BY r, qno LOOP
-		statement := format('SELECT count(*) AS n, sum(hashint8extended(id, 1)) AS rows FROM wide WHERE fp <~> %L <= %s', t.fp, t.r);
+		statement := format('SELECT count(*) AS n, sum(hashint8extended(id, 1)) AS rows FROM wide
+			WHERE fp <~> %L <= %s', t.fp, t.r);
 		IF strpos(plan_of(statement), node) = 0 THEN
 			RAISE EXCEPTION 'the index is not used: %', statement USING DETAIL = plan_of(statement);
 		END IF;
@@ -291,20 +304,12 @@ SELECT * FROM compare_radii('indexscan');
 DROP INDEX wide_fp;
 CREATE INDEX wide_fp ON wide USING simhash (fp) WITH (blocks = 8, distance = 3);
 SELECT * FROM compare_radii('indexscan');
--- what the planner expects of a radius grows up to the distance of the scheme,
--- and beyond it stays in the order of a read of one table
-CREATE FUNCTION cost(query text) RETURNS float8 LANGUAGE plpgsql AS $$
-DECLARE
-	result json;
-BEGIN
-	EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO result;
-	RETURN result->0->'Plan'->>'Total Cost';
-END $$;
 DROP INDEX wide_fp;
 CREATE INDEX wide_fp ON wide USING simhash (fp);
 SELECT use_only('indexscan') \g /dev/null
 CREATE TABLE costs AS
-SELECT r, cost(format('SELECT id FROM wide WHERE fp <~> 0 <= %s', r)) FROM generate_series(0, 16) r;
+SELECT r, estimate(format('SELECT id FROM wide WHERE fp <~> 0 <= %s', r), 'Total Cost') AS cost
+FROM generate_series(0, 16) r;
 SELECT (SELECT array_agg(cost ORDER BY r) = array_agg(cost ORDER BY cost) FROM costs WHERE r <= 3) AS grows,
 	(SELECT min(cost) FROM costs WHERE r > 3) > (SELECT max(cost) FROM costs WHERE r <= 3) AS more_beyond,
 	(SELECT max(cost) FROM costs) < 2 * (SELECT cost FROM costs WHERE r = 16) AS bounded;

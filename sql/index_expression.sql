@@ -17,7 +17,8 @@ ALTER TABLE doc ALTER body SET STORAGE EXTERNAL;
 INSERT INTO doc
 SELECT i, CASE WHEN i % 3 = 0 THEN 'de' ELSE 'en' END, 0,
 	CASE WHEN i % 97 = 0 THEN NULL WHEN i % 89 = 0 THEN '...'
-		ELSE (SELECT string_agg(md5(CASE WHEN w <= i % 7 - 3 THEN i || ' ' || w ELSE i % 300 || ' ' || w END), ' ' ORDER BY w)
+		ELSE (SELECT string_agg(md5(CASE WHEN w <= i % 7 - 3 THEN i || ' ' || w ELSE i % 300 || ' ' || w END), ' '
+			ORDER BY w)
 			  FROM generate_series(1, CASE WHEN i % 300 < 30 THEN 300 ELSE 60 END) w) END
 FROM generate_series(1, 1500) i;
 CREATE TABLE stored AS SELECT id, lang, simhash_compute(body) AS fp, simhash_compute(body)::bigint AS h FROM doc;
@@ -53,7 +54,8 @@ INSERT INTO condition VALUES
 
 -- The rows of the stored numbers, and the number of questions that the index
 -- answers otherwise.
-CREATE FUNCTION compare(scan text, index text DEFAULT 'doc_fp', expression text DEFAULT 'simhash_compute(body)', filter text DEFAULT 'true')
+CREATE FUNCTION compare(scan text, index text DEFAULT 'doc_fp', expression text DEFAULT 'simhash_compute(body)',
+	filter text DEFAULT 'true')
 RETURNS TABLE (rows bigint, wrong bigint) LANGUAGE plpgsql AS $$
 DECLARE
 	c record;
@@ -97,17 +99,20 @@ DECLARE
 	wrong bigint := 0;
 BEGIN
 	FOR q IN SELECT h FROM query LOOP
-		statement := format('SELECT coalesce((%1$s <~> %2$L::simhash)::int, 99) AS d FROM %3$s ORDER BY %1$s <~> %2$L::simhash LIMIT %4$s', expression, q.h, source, rows);
+		statement := format('SELECT coalesce((%1$s <~> %2$L::simhash)::int, 99) AS d FROM %3$s
+			ORDER BY %1$s <~> %2$L::simhash LIMIT %4$s', expression, q.h, source, rows);
 		IF strpos(plan_of(statement), 'Index Scan using doc_fp') = 0 OR strpos(plan_of(statement), 'Sort') > 0 THEN
 			RAISE EXCEPTION 'the index is not used: %', statement USING DETAIL = plan_of(statement);
 		END IF;
 		EXECUTE format('SELECT array_agg(d) FROM (%s) s', statement) INTO answer;
-		SELECT array_agg(d) FROM (SELECT coalesce(distance(h, q.h), 99) AS d FROM stored ORDER BY 1 LIMIT rows) s INTO expected;
+		SELECT array_agg(d) FROM (SELECT coalesce(distance(h, q.h), 99) AS d FROM stored ORDER BY 1 LIMIT rows) s
+			INTO expected;
 		wrong := wrong + (answer IS DISTINCT FROM expected)::int;
 	END LOOP;
 	RETURN wrong;
 END $$;
-SELECT rows, nearest_wrong('doc', 'simhash_compute(body)', rows) AS wrong, nearest_wrong('docs', 'fp', rows) AS wrong_by_name
+SELECT rows, nearest_wrong('doc', 'simhash_compute(body)', rows) AS wrong,
+	nearest_wrong('docs', 'fp', rows) AS wrong_by_name
 FROM unnest('{1,10,200,2000}'::int[]) rows;
 
 -- joins from either side, and what has no match
@@ -115,9 +120,12 @@ SELECT plan('SELECT a.id, b.id FROM docs a JOIN docs b ON a.fp <~> b.fp <= 6 WHE
 SELECT count(*) AS pairs, count(*) FILTER (WHERE distance(s.h, t.h) <= 6) AS near
 FROM docs a JOIN docs b ON a.fp <~> b.fp <= 6 JOIN stored s ON s.id = a.id JOIN stored t ON t.id = b.id WHERE a.id < 50;
 SELECT count(*) AS pairs FROM stored s JOIN stored t ON distance(s.h, t.h) <= 6 WHERE s.id < 50;
-SELECT plan('SELECT count(*) FROM stored s WHERE NOT EXISTS (SELECT FROM docs WHERE docs.fp % s.fp AND docs.id <> s.id)');
-SELECT count(*) AS alone FROM stored s WHERE fp IS NOT NULL AND NOT EXISTS (SELECT FROM docs WHERE docs.fp % s.fp AND docs.id <> s.id);
-SELECT count(*) AS alone FROM stored s WHERE h IS NOT NULL AND NOT EXISTS (SELECT FROM stored t WHERE distance(s.h, t.h) <= 3 AND t.id <> s.id);
+SELECT plan('SELECT count(*) FROM stored s WHERE NOT EXISTS (SELECT FROM docs
+	WHERE docs.fp % s.fp AND docs.id <> s.id)');
+SELECT count(*) AS alone FROM stored s WHERE fp IS NOT NULL AND NOT EXISTS (SELECT FROM docs
+	WHERE docs.fp % s.fp AND docs.id <> s.id);
+SELECT count(*) AS alone FROM stored s WHERE h IS NOT NULL AND NOT EXISTS (SELECT FROM stored t
+	WHERE distance(s.h, t.h) <= 3 AND t.id <> s.id);
 
 --
 -- Which fingerprints are computed.  The server counts the calls; the texts that
@@ -142,9 +150,11 @@ SELECT format('SELECT * FROM computed(%L, %L)', what, replace(statement, '$q', :
 	(4, 'nearest', 'SELECT id FROM docs ORDER BY fp <~> $q LIMIT 10'),
 	(5, 'nearest with the distance', 'SELECT id, fp <~> $q AS d FROM docs ORDER BY d LIMIT 10'),
 	(6, 'nearest within a radius', 'SELECT id, fp <~> $q AS d FROM docs WHERE fp <~> $q <= 6 ORDER BY d'),
-	(7, 'join with stored fingerprints', 'SELECT docs.id FROM stored JOIN docs ON docs.fp % stored.fp WHERE stored.id <= 20'),
+	(7, 'join with stored fingerprints', 'SELECT docs.id FROM stored JOIN docs ON docs.fp % stored.fp
+		WHERE stored.id <= 20'),
 	(8, 'join with itself', 'SELECT b.id FROM docs a JOIN docs b ON a.fp % b.fp WHERE a.id <= 20'),
-	(9, 'pairs', 'SELECT x.id, y.id FROM simhash_find_all(''doc_fp'') JOIN doc x ON x.ctid = a JOIN doc y ON y.ctid = b'),
+	(9, 'pairs', 'SELECT x.id, y.id FROM simhash_find_all(''doc_fp'') JOIN doc x ON x.ctid = a
+		JOIN doc y ON y.ctid = b'),
 	(10, 'clusters', 'SELECT cluster, member FROM simhash_find_clusters(''doc_fp'')')
 ) v (no, what, statement) ORDER BY no \gexec
 -- a bitmap scan computes those that it finds for what planner support rewrites
@@ -171,7 +181,8 @@ SELECT hot_updates() AS hot_updates;
 SELECT * FROM computed('the text', 'UPDATE doc SET body = body || '' etc.'' WHERE id BETWEEN 31 AND 50');
 SELECT hot_updates() AS hot_updates;
 SELECT * FROM computed('delete', 'DELETE FROM doc WHERE id BETWEEN 31 AND 40');
-SELECT * FROM computed('insert', 'INSERT INTO doc SELECT id + 2000, lang, views, body FROM doc WHERE id BETWEEN 51 AND 60');
+SELECT * FROM computed('insert', 'INSERT INTO doc SELECT id + 2000, lang, views, body FROM doc
+	WHERE id BETWEEN 51 AND 60');
 SELECT simhash_index_check('doc_fp', true);
 SELECT count(*) AS rows FROM docs d JOIN docs e ON d.fp <~> e.fp <= 0 WHERE d.id > 2000 AND e.id = d.id - 2000;
 ROLLBACK;
@@ -185,20 +196,25 @@ CREATE FUNCTION pairs_differ(r int) RETURNS bigint LANGUAGE sql AS $$
 		SELECT least(x.id, y.id) AS a, greatest(x.id, y.id) AS b, distance
 		FROM simhash_find_all('doc_fp', r) JOIN doc x ON x.ctid = a JOIN doc y ON y.ctid = b
 	), truth AS (
-		SELECT x.id AS a, y.id AS b, distance(x.h, y.h) AS distance FROM stored x JOIN stored y ON x.id < y.id AND distance(x.h, y.h) <= r
+		SELECT x.id AS a, y.id AS b, distance(x.h, y.h) AS distance FROM stored x
+			JOIN stored y ON x.id < y.id AND distance(x.h, y.h) <= r
 	)
-	SELECT count(*) FROM ((TABLE expression EXCEPT ALL TABLE truth) UNION ALL (TABLE truth EXCEPT ALL TABLE expression)) d
+	SELECT count(*) FROM ((TABLE expression EXCEPT ALL TABLE truth)
+		UNION ALL (TABLE truth EXCEPT ALL TABLE expression)) d
 $$;
-SELECT r, count(*) AS pairs, pairs_differ(r) AS differ FROM unnest('{0,3,7}'::int[]) r, simhash_find_all('doc_fp', r) GROUP BY r ORDER BY r;
+SELECT r, count(*) AS pairs, pairs_differ(r) AS differ FROM unnest('{0,3,7}'::int[]) r, simhash_find_all('doc_fp', r)
+GROUP BY r ORDER BY r;
 WITH expression AS (
 	SELECT id, cluster, size, fp FROM simhash_find_clusters('doc_fp') JOIN doc ON ctid = member
 ), truth AS (
 	SELECT id, cluster, size, c.fp FROM simhash_find_clusters('stored_fp') c JOIN stored ON ctid = member
 )
 SELECT (SELECT count(*) FROM expression) AS members,
-	(SELECT count(*) FROM ((TABLE expression EXCEPT ALL TABLE truth) UNION ALL (TABLE truth EXCEPT ALL TABLE expression)) d) AS differ;
+	(SELECT count(*) FROM ((TABLE expression EXCEPT ALL TABLE truth)
+		UNION ALL (TABLE truth EXCEPT ALL TABLE expression)) d) AS differ;
 -- the fingerprint that a function gives is that of the row that it names
-SELECT count(*) AS rows, count(*) FILTER (WHERE simhash_compute(body) = a_fp) AS equal FROM simhash_find_all('doc_fp', 3) JOIN doc ON doc.ctid = a;
+SELECT count(*) AS rows, count(*) FILTER (WHERE simhash_compute(body) = a_fp) AS equal
+FROM simhash_find_all('doc_fp', 3) JOIN doc ON doc.ctid = a;
 
 --
 -- Constraints
@@ -206,9 +222,11 @@ SELECT count(*) AS rows, count(*) FILTER (WHERE simhash_compute(body) = a_fp) AS
 CREATE TABLE corpus (id int, body text, CONSTRAINT corpus_body EXCLUDE USING simhash ((simhash_compute(body)) WITH %));
 INSERT INTO corpus VALUES (1, 'The quick brown fox jumps over the lazy dog near the river bank.');
 INSERT INTO corpus VALUES (2, 'THE QUICK BROWN FOX JUMPS OVER THE LAZY DOG, NEAR THE RIVER BANK!');
-INSERT INTO corpus VALUES (3, 'Quite another text about the weather of the last summer in the north.'), (4, '...'), (5, NULL), (6, '!');
+INSERT INTO corpus VALUES (3, 'Quite another text about the weather of the last summer in the north.'), (4, '...'),
+	(5, NULL), (6, '!');
 INSERT INTO corpus SELECT id, body FROM corpus ON CONFLICT DO NOTHING;
-INSERT INTO corpus VALUES (7, 'the quick brown fox jumps over the lazy dog near the river bank') ON CONFLICT ON CONSTRAINT corpus_body DO NOTHING;
+INSERT INTO corpus VALUES (7, 'the quick brown fox jumps over the lazy dog near the river bank') ON CONFLICT
+	ON CONSTRAINT corpus_body DO NOTHING;
 UPDATE corpus SET body = 'the quick brown fox jumps over the lazy dog near the river bank' WHERE id = 3;
 SELECT id FROM corpus ORDER BY id;
 -- a load takes what one that decides row by row takes
@@ -216,11 +234,14 @@ TRUNCATE corpus;
 INSERT INTO corpus SELECT id, body FROM doc ORDER BY id ON CONFLICT DO NOTHING;
 CREATE TABLE column_corpus (id int, fp simhash, EXCLUDE USING simhash (fp WITH %));
 INSERT INTO column_corpus SELECT id, fp FROM stored ORDER BY id ON CONFLICT DO NOTHING;
-SELECT count(*) AS taken, count(*) FILTER (WHERE c.id IS NOT NULL) AS same FROM corpus FULL JOIN column_corpus c USING (id);
-SELECT count(*) AS near FROM corpus a JOIN corpus b ON a.id < b.id AND distance(simhash_compute(a.body)::bigint, simhash_compute(b.body)::bigint) <= 3;
+SELECT count(*) AS taken, count(*) FILTER (WHERE c.id IS NOT NULL) AS same FROM corpus
+	FULL JOIN column_corpus c USING (id);
+SELECT count(*) AS near FROM corpus a JOIN corpus b ON a.id < b.id AND distance(simhash_compute(a.body)::bigint,
+	simhash_compute(b.body)::bigint) <= 3;
 -- deferred, and of part of the table
 CREATE TABLE later (id int, lang text, body text,
-	EXCLUDE USING simhash ((simhash_compute(body, 3, 'word')) WITH =) WHERE (lang = 'en') DEFERRABLE INITIALLY DEFERRED);
+	EXCLUDE USING simhash ((simhash_compute(body, 3, 'word')) WITH =)
+	WHERE (lang = 'en') DEFERRABLE INITIALLY DEFERRED);
 INSERT INTO later VALUES (1, 'en', 'one two three four'), (2, 'de', 'one two three four');
 BEGIN;
 INSERT INTO later VALUES (3, 'en', 'one, two, three, four');
@@ -235,16 +256,20 @@ SELECT id, lang FROM later ORDER BY id;
 ALTER TABLE doc ADD CONSTRAINT doc_near EXCLUDE USING simhash ((simhash_compute(body)) WITH %);
 \set VERBOSITY default
 ALTER TABLE corpus DROP CONSTRAINT corpus_body;
-ALTER TABLE corpus ADD CONSTRAINT corpus_near EXCLUDE USING simhash ((simhash_compute(body)) WITH <%>) WHERE (id % 300 = 7);
-SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conname IN ('corpus_near', 'later_simhash_compute_excl') ORDER BY 1;
+ALTER TABLE corpus ADD CONSTRAINT corpus_near EXCLUDE USING simhash ((simhash_compute(body)) WITH <%>)
+	WHERE (id % 300 = 7);
+SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conname IN ('corpus_near', 'later_simhash_compute_excl')
+ORDER BY 1;
 -- who loads with ON CONFLICT computes it for the check, and again for the entry
 TRUNCATE corpus;
 ALTER TABLE corpus DROP CONSTRAINT corpus_near, ADD EXCLUDE USING simhash ((simhash_compute(body)) WITH %);
 BEGIN;
 SELECT * FROM computed('without ON CONFLICT', 'INSERT INTO corpus SELECT id, body FROM doc WHERE id BETWEEN 51 AND 60');
-SELECT * FROM computed('all of them refused', 'INSERT INTO corpus SELECT id, body FROM doc WHERE id BETWEEN 51 AND 60 ON CONFLICT DO NOTHING');
+SELECT * FROM computed('all of them refused', 'INSERT INTO corpus SELECT id, body FROM doc
+	WHERE id BETWEEN 51 AND 60 ON CONFLICT DO NOTHING');
 DELETE FROM corpus;
-SELECT * FROM computed('none of them refused', 'INSERT INTO corpus SELECT id, body FROM doc WHERE id BETWEEN 61 AND 70 ON CONFLICT DO NOTHING');
+SELECT * FROM computed('none of them refused', 'INSERT INTO corpus SELECT id, body FROM doc
+	WHERE id BETWEEN 61 AND 70 ON CONFLICT DO NOTHING');
 ROLLBACK;
 
 --
@@ -253,10 +278,12 @@ ROLLBACK;
 --
 CREATE TABLE form (id int, title varchar(100), body text COLLATE "C", tags text[]);
 INSERT INTO form SELECT id, 'title ' || id, body || '\', ARRAY['t' || id % 5, 't' || id] FROM doc WHERE id <= 300;
-CREATE FUNCTION form_fp(form) RETURNS simhash LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN simhash_compute($1.title || ' ' || $1.tags[1], 2);
+CREATE FUNCTION form_fp(form) RETURNS simhash LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN simhash_compute($1.title ||
+	' ' || $1.tags[1], 2);
 CREATE TABLE expression (no int, expression text, others text[]);
 INSERT INTO expression VALUES
-	(1, 'simhash_compute(body)', '{"simhash_compute(body, 4)", "simhash_compute(document => body, unit => ''char'')", "simhash_compute(body, 2 + 2)"}'),
+	(1, 'simhash_compute(body)', '{"simhash_compute(body, 4)",
+		"simhash_compute(document => body, unit => ''char'')", "simhash_compute(body, 2 + 2)"}'),
 	(2, 'simhash_compute(title)', '{simhash_compute(title::text)}'),
 	(3, 'simhash_compute(body, 3, ''word'')', '{"simhash_compute(body, unit => ''word'', shingle => 3)"}'),
 	(4, 'simhash_compute(title || '' '' || body)', '{"simhash_compute(title || '' '' || body, 4)"}'),
@@ -264,7 +291,8 @@ INSERT INTO expression VALUES
 	(6, 'simhash_compute(tags)', '{"simhash_compute(tags, NULL)"}'),
 	(7, 'simhash_compute(decode(replace(body, ''\'', ''\\''), ''escape''))', '{}'),
 	(8, 'form_fp(form)', '{form.form_fp, "simhash_compute(title || '' '' || tags[1], 2)"}');
-SELECT format('CREATE INDEX form_%s ON form USING simhash (%s)', no, '(' || expression || ')') FROM expression ORDER BY no \gexec
+SELECT format('CREATE INDEX form_%s ON form USING simhash (%s)', no, '(' || expression || ')') FROM expression
+ORDER BY no \gexec
 ANALYZE form;
 CREATE FUNCTION form_wrong(expression text, index text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
@@ -283,15 +311,18 @@ BEGIN
 			RAISE EXCEPTION 'the index is not used: %', statement USING DETAIL = plan_of(statement);
 		END IF;
 		EXECUTE statement INTO answer;
-		EXECUTE format('SELECT array_agg(id ORDER BY id) FROM form WHERE distance((%s)::bigint, %s) <= 10', expression, q::bigint) INTO expected;
+		EXECUTE format('SELECT array_agg(id ORDER BY id) FROM form WHERE distance((%s)::bigint, %s) <= 10',
+			expression, q::bigint) INTO expected;
 		wrong := wrong + (answer IS DISTINCT FROM expected OR 70 * i <> ALL (answer))::int;
 	END LOOP;
 	RETURN wrong;
 END $$;
-SELECT no, e AS expression, form_wrong(e, 'form_' || no) AS wrong FROM expression, unnest(expression || others) WITH ORDINALITY u(e, place) ORDER BY no, place;
+SELECT no, e AS expression, form_wrong(e, 'form_' || no) AS wrong
+FROM expression, unnest(expression || others) WITH ORDINALITY u(e, place) ORDER BY no, place;
 -- the bytes are those of convert_to, which is not immutable
 CREATE INDEX ON form USING simhash (simhash_compute(convert_to(body, 'UTF8')));
-SELECT count(*) AS rows, count(*) FILTER (WHERE simhash_compute(decode(replace(body, '\', '\\'), 'escape')) = simhash_compute(convert_to(body, 'UTF8'))) AS equal FROM form WHERE body IS NOT NULL;
+SELECT count(*) AS rows, count(*) FILTER (WHERE simhash_compute(decode(replace(body, '\', '\\'), 'escape')) =
+	simhash_compute(convert_to(body, 'UTF8'))) AS equal FROM form WHERE body IS NOT NULL;
 -- an expression of another collation or unit is another
 SELECT plan('SELECT id FROM form WHERE simhash_compute(body COLLATE "POSIX") % 42');
 SELECT plan('SELECT id FROM form WHERE simhash_compute(body, 4, ''word'') % 42');
@@ -301,8 +332,10 @@ CREATE INDEX doc_german ON doc USING simhash (simhash_compute(body)) WHERE lang 
 ANALYZE doc;
 SELECT plan('SELECT id FROM docs WHERE fp % 42 AND lang = ''de''');
 SELECT * FROM compare('using', index => 'doc_german', filter => 'lang = ''de''');
-SELECT count(*) AS pairs, count(*) FILTER (WHERE lang = 'de') AS german FROM simhash_find_all('doc_german') JOIN doc ON ctid = a;
-SELECT count(*) AS pairs FROM stored a JOIN stored b ON a.id < b.id AND distance(a.h, b.h) <= 3 WHERE a.lang = 'de' AND b.lang = 'de';
+SELECT count(*) AS pairs, count(*) FILTER (WHERE lang = 'de') AS german FROM simhash_find_all('doc_german')
+	JOIN doc ON ctid = a;
+SELECT count(*) AS pairs FROM stored a JOIN stored b ON a.id < b.id AND distance(a.h, b.h) <= 3
+WHERE a.lang = 'de' AND b.lang = 'de';
 DROP INDEX doc_german;
 CREATE INDEX doc_fp_of_some ON doc USING simhash (simhash_compute(body)) WHERE simhash_compute(body) IS NOT NULL;
 SELECT sum(entries) AS entries FROM simhash_index_info('doc_fp_of_some') WHERE table_no IS NULL OR table_no = 0;
@@ -318,13 +351,15 @@ CREATE INDEX part_fp ON part USING simhash (simhash_compute(body));
 INSERT INTO part SELECT id, body FROM doc;
 ANALYZE part;
 SELECT plan('SELECT id FROM part WHERE simhash_compute(body) % 42');
-SELECT line FROM plan('SELECT id FROM part ORDER BY simhash_compute(body) <~> 42 LIMIT 10') line WHERE line !~ 'Sort Key';
+SELECT line FROM plan('SELECT id FROM part ORDER BY simhash_compute(body) <~> 42 LIMIT 10') line
+WHERE line !~ 'Sort Key';
 SELECT count(*) AS wrong FROM query q,
 	LATERAL (SELECT array_agg(id ORDER BY id) AS ids FROM part WHERE simhash_compute(body) <~> q.h <= 6) a,
 	LATERAL (SELECT array_agg(id ORDER BY id) AS ids FROM stored WHERE distance(h, q.h) <= 6) e
 WHERE a.ids IS DISTINCT FROM e.ids;
 SELECT count(*) AS wrong FROM query q,
-	LATERAL (SELECT array_agg(d) AS ds FROM (SELECT (simhash_compute(body) <~> q.h)::int AS d FROM part ORDER BY simhash_compute(body) <~> q.h LIMIT 20) s) a,
+	LATERAL (SELECT array_agg(d) AS ds FROM (SELECT (simhash_compute(body) <~> q.h)::int AS d FROM part
+		ORDER BY simhash_compute(body) <~> q.h LIMIT 20) s) a,
 	LATERAL (SELECT array_agg(d) AS ds FROM (SELECT distance(h, q.h) AS d FROM stored ORDER BY 1 LIMIT 20) s) e
 WHERE a.ds IS DISTINCT FROM e.ds;
 
@@ -348,14 +383,8 @@ RESET plan_cache_mode;
 --
 -- Statistics of the expression, from ANALYZE of the table
 --
-CREATE FUNCTION estimate(query text) RETURNS float8 LANGUAGE plpgsql AS $$
-DECLARE
-	plan json;
-BEGIN
-	EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
-	RETURN plan -> 0 -> 'Plan' ->> 'Plan Rows';
-END $$;
-CREATE TABLE counted AS SELECT i AS id, CASE WHEN i % 5 = 0 THEN NULL WHEN i % 5 < 3 THEN 'the same text again and again' ELSE md5(i::text) || md5(-i || '') END AS body
+CREATE TABLE counted AS SELECT i AS id, CASE WHEN i % 5 = 0 THEN NULL WHEN i % 5 < 3
+	THEN 'the same text again and again' ELSE md5(i::text) || md5(-i || '') END AS body
 FROM generate_series(1, 2000) i;
 CREATE INDEX counted_fp ON counted USING simhash (simhash_compute(body));
 ALTER INDEX counted_fp ALTER COLUMN 1 SET STATISTICS 0;
@@ -366,7 +395,8 @@ SELECT estimate('SELECT FROM counted WHERE simhash_compute(body) % ' || :'freque
 	estimate('SELECT FROM counted WHERE simhash_compute(body) % 42') < 20 AS rare_few;
 ALTER INDEX counted_fp ALTER COLUMN 1 SET STATISTICS 500;
 ANALYZE counted;
-SELECT attname, null_frac, n_distinct, most_common_vals::text AS values, array_length(histogram_bounds, 1) AS bounds FROM pg_stats WHERE tablename = 'counted_fp';
+SELECT attname, null_frac, n_distinct, most_common_vals::text AS values, array_length(histogram_bounds, 1) AS bounds
+FROM pg_stats WHERE tablename = 'counted_fp';
 SELECT estimate('SELECT FROM counted WHERE simhash_compute(body) % ' || :'frequent') BETWEEN 700 AND 900 AS many,
 	estimate('SELECT FROM counted WHERE simhash_compute(body) % 42') < 20 AS rare_few,
 	estimate('SELECT FROM counted WHERE simhash_compute(body) IS NULL') BETWEEN 350 AND 450 AS nulls;
@@ -377,22 +407,17 @@ SELECT plan('SELECT id FROM counted ORDER BY simhash_compute(body) <~> 42 LIMIT 
 SET enable_seqscan = off;
 ALTER INDEX counted_fp ALTER COLUMN 1 SET STATISTICS -1;
 
--- what an argument costs is part of the cost of a look-up
-CREATE FUNCTION total_cost(query text) RETURNS float8 LANGUAGE plpgsql AS $$
-DECLARE
-	plan json;
-BEGIN
-	EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
-	RETURN plan -> 0 -> 'Plan' ->> 'Total Cost';
-END $$;
 SET plan_cache_mode = force_generic_plan;
-CREATE FUNCTION fingerprint_of(text) RETURNS simhash LANGUAGE plpgsql IMMUTABLE COST 1 AS 'BEGIN RETURN public.simhash_compute($1); END';
+CREATE FUNCTION fingerprint_of(text) RETURNS simhash
+	LANGUAGE plpgsql IMMUTABLE COST 1 AS 'BEGIN RETURN public.simhash_compute($1); END';
 PREPARE look_up (text) AS SELECT id FROM stored WHERE fp % fingerprint_of($1);
 PREPARE nearest (text) AS SELECT id FROM stored ORDER BY fp <~> fingerprint_of($1) LIMIT 1;
-SELECT total_cost('EXECUTE look_up (NULL)') AS look_up, total_cost('EXECUTE nearest (NULL)') AS nearest \gset
+SELECT estimate('EXECUTE look_up (NULL)', 'Total Cost') AS look_up,
+	estimate('EXECUTE nearest (NULL)', 'Total Cost') AS nearest \gset
 ALTER FUNCTION fingerprint_of(text) COST 400000;
 -- 1000, when an operator costs 0.0025
-SELECT total_cost('EXECUTE look_up (NULL)') - :look_up >= 999 AS look_up, total_cost('EXECUTE nearest (NULL)') - :nearest >= 999 AS nearest;
+SELECT estimate('EXECUTE look_up (NULL)', 'Total Cost') - :look_up >= 999 AS look_up,
+	estimate('EXECUTE nearest (NULL)', 'Total Cost') - :nearest >= 999 AS nearest;
 DEALLOCATE ALL;
 RESET plan_cache_mode;
 
@@ -405,16 +430,20 @@ CREATE INDEX doc_schema ON index_expression_test.doc USING simhash (public.simha
 REINDEX INDEX index_expression_test.doc_schema;
 REINDEX INDEX CONCURRENTLY index_expression_test.doc_schema;
 SELECT pg_get_indexdef('index_expression_test.doc_schema'::regclass);
-CREATE INDEX CONCURRENTLY doc_concurrent ON index_expression_test.doc USING simhash (public.simhash_compute(body)) WITH (blocks = 3, distance = 2);
+CREATE INDEX CONCURRENTLY doc_concurrent ON index_expression_test.doc USING simhash (public.simhash_compute(body))
+	WITH (blocks = 3, distance = 2);
 SET search_path = index_expression_test, public;
 SELECT simhash_index_check('doc_schema', true), simhash_index_check('doc_concurrent', true);
-SELECT count(*) AS same FROM (SELECT a, b FROM simhash_find_all('doc_schema', 3) INTERSECT SELECT a, b FROM simhash_find_all('doc_concurrent', 3)) s;
+SELECT count(*) AS same FROM (SELECT a, b FROM simhash_find_all('doc_schema', 3) INTERSECT SELECT a, b
+	FROM simhash_find_all('doc_concurrent', 3)) s;
 DROP INDEX doc_schema, doc_concurrent;
 CREATE UNLOGGED TABLE unlogged AS TABLE doc;
 CREATE TEMPORARY TABLE temporary AS TABLE doc;
 CREATE INDEX unlogged_fp ON unlogged USING simhash (simhash_compute(body));
 CREATE INDEX temporary_fp ON temporary USING simhash (simhash_compute(body));
-SELECT (SELECT count(*) FROM simhash_find_all('doc_fp')) AS logged, (SELECT count(*) FROM simhash_find_all('unlogged_fp')) AS unlogged, (SELECT count(*) FROM simhash_find_all('temporary_fp')) AS temporary;
+SELECT (SELECT count(*) FROM simhash_find_all('doc_fp')) AS logged,
+	(SELECT count(*) FROM simhash_find_all('unlogged_fp')) AS unlogged,
+	(SELECT count(*) FROM simhash_find_all('temporary_fp')) AS temporary;
 -- TRUNCATE and rewrites build it anew
 BEGIN;
 TRUNCATE temporary;

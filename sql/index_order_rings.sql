@@ -2,7 +2,7 @@
 -- ORDER BY distance where the ball around the query grows by rings: enough rows
 -- that this is less than to read a table, and neighbours at every distance
 --
--- The reference is bit_count() over bigints, noted once for each query.
+-- Brute force, noted once for each query, is the reference.
 --
 SET client_min_messages = warning;
 CREATE SCHEMA index_order_rings_test;
@@ -14,7 +14,8 @@ SET max_parallel_workers_per_gather = 0;
 CREATE TABLE docs (id int, fp simhash) WITH (autovacuum_enabled = off);
 CREATE FUNCTION rows_between(first int, last int) RETURNS TABLE (id int, fp simhash) LANGUAGE sql AS $$
 	SELECT i, CASE WHEN i % 10 < 6 THEN bits('r' || i)
-				   WHEN i % 10 < 8 THEN bits('c' || i / 500) # (1::bigint << (i % 64)) # (1::bigint << (i / 3 % 64)) # (1::bigint << (i / 7 % 64))
+				   WHEN i % 10 < 8 THEN bits('c' ||
+				   	i / 500) # (1::bigint << (i % 64)) # (1::bigint << (i / 3 % 64)) # (1::bigint << (i / 7 % 64))
 				   WHEN i % 10 < 9 THEN bits('e')
 				   ELSE (bits('e') & 65535) | (bits('b' || i) << 16) END
 	FROM generate_series(first, last) i
@@ -99,15 +100,6 @@ FROM query, (VALUES ('fp <~> 7 <= 31'), ('id % 3 = 0'), ('fp <~> 7 <= 33 AND id 
 WHERE qno IN (4, 8, 21, 24)
 GROUP BY 1 ORDER BY 1;
 
--- How much is read: a neighbour that is a little farther away than the scheme's
--- distance takes but a part of one table, of which the index has four.
-CREATE FUNCTION pages_read(statement text) RETURNS int LANGUAGE plpgsql AS $$
-DECLARE
-	plan json;
-BEGIN
-	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ' || statement INTO plan;
-	RETURN (plan->0->'Plan'->>'Shared Hit Blocks')::int + (plan->0->'Plan'->>'Shared Read Blocks')::int;
-END $$;
 SELECT qno, expected.d[1] AS distance,
 	pages_read(format('SELECT id FROM docs ORDER BY fp <~> %L LIMIT 1', fp)) <
 	pg_relation_size('docs_fp') / current_setting('block_size')::int / 4 / 4 AS a_part
@@ -131,7 +123,8 @@ BEGIN
 		ids := ids || row.id;
 		IF i % 20 = 1 THEN
 			INSERT INTO docs
-			SELECT 1000000 * query.qno + 1000 * i + n, q # (((1::bigint << (n % 12)) - 1) << (n % 50)) FROM generate_series(1, 600) n;
+			SELECT 1000000 * query.qno + 1000 * i + n, q # (((1::bigint << (n % 12)) - 1) << (n % 50))
+			FROM generate_series(1, 600) n;
 			DELETE FROM docs WHERE id = row.id;
 		END IF;
 	END LOOP;

@@ -70,7 +70,8 @@ SELECT * FROM most_readings('random', 'fp <~> 0 <= 30');
 SELECT * FROM most_readings('equal', format('fp %% %L', bits('e')::simhash));
 SELECT * FROM most_readings('small', 'fp <@ ANY (ARRAY[simhash_ball(7, 3), simhash_ball(900, 3), simhash_ball(0, 9)])');
 -- the nearest ones take no more than they did: a ball by probes, a table
-SELECT bool_and(readings(format('SELECT id FROM random ORDER BY fp <~> %L LIMIT 10', bits('q' || i)::simhash), 'random_fp') <= 2) AS ten
+SELECT bool_and(readings(format('SELECT id FROM random ORDER BY fp <~> %L LIMIT 10', bits('q' || i)::simhash),
+	'random_fp') <= 2) AS ten
 FROM generate_series(1, 20) i;
 -- a table that is not yet in order inside its leaves, and has dead entries
 UPDATE random SET fp = bits('u' || id) WHERE id % 9 = 0;
@@ -142,15 +143,19 @@ BEGIN
 			EXIT WHEN NOT FOUND;
 			more := true;
 			ids_two := ids_two || row.id;
-			IF ARRAY[coalesce(distance(row.fp::bigint, r::bigint), 65), coalesce(distance(row.fp::bigint, q::bigint), 65)] < last_two THEN
+			IF ARRAY[coalesce(distance(row.fp::bigint, r::bigint), 65),
+				coalesce(distance(row.fp::bigint, q::bigint), 65)] < last_two THEN
 				RETURN 'two: not in order';
 			END IF;
-			last_two := ARRAY[coalesce(distance(row.fp::bigint, r::bigint), 65), coalesce(distance(row.fp::bigint, q::bigint), 65)];
+			last_two := ARRAY[coalesce(distance(row.fp::bigint, r::bigint), 65),
+				coalesce(distance(row.fp::bigint, q::bigint), 65)];
 		END LOOP;
 	END LOOP;
 	RETURN concat_ws(', ', 'in order',
-		(SELECT CASE WHEN count(*) = 30000 AND count(DISTINCT id) = 30000 THEN 'all once' ELSE count(DISTINCT id) || ' of ' || count(*) END FROM unnest(ids_one) id),
-		(SELECT CASE WHEN count(*) = 30000 AND count(DISTINCT id) = 30000 THEN 'all once' ELSE count(DISTINCT id) || ' of ' || count(*) END FROM unnest(ids_two) id));
+		(SELECT CASE WHEN count(*) = 30000 AND count(DISTINCT id) = 30000 THEN 'all once'
+			ELSE count(DISTINCT id) || ' of ' || count(*) END FROM unnest(ids_one) id),
+		(SELECT CASE WHEN count(*) = 30000 AND count(DISTINCT id) = 30000 THEN 'all once'
+			ELSE count(DISTINCT id) || ' of ' || count(*) END FROM unnest(ids_two) id));
 END $$;
 SELECT plan('SELECT id FROM mixed ORDER BY fp <~> 5, fp <~> 7');
 SET work_mem = '64kB';
@@ -182,17 +187,20 @@ COMMIT;
 SET work_mem = '64kB';
 CREATE TABLE rescan (qno int, fp simhash, n int);
 INSERT INTO rescan
-SELECT i, CASE i % 4 WHEN 0 THEN bits('e') WHEN 1 THEN bits('r' || i) WHEN 2 THEN i * 1000 ELSE NULL END, i * 997 % 12000
+SELECT i, CASE i % 4 WHEN 0 THEN bits('e') WHEN 1 THEN bits('r' || i) WHEN 2 THEN i * 1000 ELSE NULL END,
+	i * 997 % 12000
 FROM generate_series(1, 16) i;
 CREATE FUNCTION rescans(condition text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	got text;
 	want text;
 BEGIN
-	EXECUTE format('SELECT string_agg(concat_ws('':'', qno, n, d), '','' ORDER BY qno) FROM (SELECT qno, count(*) AS n, sum(r.d) AS d FROM rescan,
+	EXECUTE format('SELECT string_agg(concat_ws('':'', qno, n, d), '','' ORDER BY qno)
+		FROM (SELECT qno, count(*) AS n, sum(r.d) AS d FROM rescan,
 		LATERAL (SELECT coalesce(distance(m.fp::bigint, rescan.fp::bigint), 65) AS d FROM mixed m WHERE %s
 				 ORDER BY m.fp <~> rescan.fp LIMIT rescan.n) r GROUP BY qno) s', condition) INTO got;
-	EXECUTE format('SELECT string_agg(concat_ws('':'', qno, n, d), '','' ORDER BY qno) FROM (SELECT qno, count(*) AS n, sum(r.d) AS d FROM rescan,
+	EXECUTE format('SELECT string_agg(concat_ws('':'', qno, n, d), '','' ORDER BY qno)
+		FROM (SELECT qno, count(*) AS n, sum(r.d) AS d FROM rescan,
 		LATERAL (SELECT coalesce(distance(m.fp::bigint, rescan.fp::bigint), 65) AS d FROM mixed m WHERE %s
 				 ORDER BY d LIMIT rescan.n) r GROUP BY qno) s', condition) INTO want;
 	RETURN CASE WHEN got = want THEN 'the same' ELSE concat(got, ' not ', want) END;

@@ -7,6 +7,13 @@ CREATE EXTENSION simhash;
 SELECT current_database() AS database \gset
 ALTER DATABASE :"database" SET jit = off;
 
+-- brute force
+\getenv directory PG_ABS_SRCDIR
+\set file :directory '/test/brute_force.sql'
+\set ECHO none
+\i :file
+\set ECHO all
+
 -- 64 bits that depend on nothing but the text
 CREATE FUNCTION bits(text) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
 	SELECT ('x' || substr(md5($1), 1, 16))::bit(64)::bigint
@@ -19,24 +26,112 @@ CREATE FUNCTION flip(h bigint, n int, how text) RETURNS bigint LANGUAGE sql IMMU
 		  ORDER BY md5(how || pos) LIMIT n) chosen
 $$;
 
--- the distance, by no code of the extension
-CREATE FUNCTION distance(a bigint, b bigint) RETURNS int LANGUAGE sql IMMUTABLE AS $$
-	SELECT bit_count((a # b)::bit(64))::int
+-- Allow one kind of scan, and switch off what else is named.
+CREATE FUNCTION use_only(form text, others text[] DEFAULT '{}') RETURNS void LANGUAGE sql AS $$
+	SELECT set_config('enable_' || setting,
+		CASE WHEN setting = form OR setting || form = 'indexscanindexonlyscan' THEN 'on' ELSE 'off' END, false)
+	FROM unnest('{seqscan,bitmapscan,indexscan,indexonlyscan}'::text[] || others) setting
 $$;
 
--- the plan, the same for all server versions
-CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
+-- what becomes of a statement
+CREATE FUNCTION attempt(statement text, OUT state text, OUT message text, OUT detail text, OUT hint text)
+LANGUAGE plpgsql AS $$
 BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		CONTINUE WHEN line ~ '^ *Disabled: true$';
-		line := replace(line, ' (returns $0)', '');
-		RETURN NEXT replace(line, '$0', '(InitPlan 1).col1');
-	END LOOP;
+	EXECUTE statement;
+	state := 'accepted';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT,
+		detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
 END $$;
 
--- the same as one text
-CREATE FUNCTION plan_of(query text) RETURNS text LANGUAGE sql AS $$
-	SELECT string_agg(line || E'\n', '') FROM plan(query) line
+-- what the planner expects of a query: 'Plan Rows' or 'Total Cost'
+CREATE FUNCTION estimate(query text, what text DEFAULT 'Plan Rows') RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+	RETURN plan -> 0 -> 'Plan' ->> what;
+END $$;
+
+-- how many pages a query reads
+CREATE FUNCTION pages_read(query text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) ' || query INTO plan;
+	RETURN (plan -> 0 -> 'Plan' ->> 'Shared Hit Blocks')::bigint
+		+ (plan -> 0 -> 'Plan' ->> 'Shared Read Blocks')::bigint;
+END $$;
+
+-- texts of many kinds and lengths, and a short one
+CREATE FUNCTION sample_texts(short text) RETURNS SETOF text LANGUAGE sql AS $$
+	SELECT unnest(ARRAY['', '.', 'a', 'ab c', short, 'The quick brown fox jumps over the lazy dog',
+		'我能吞下玻璃而不伤身体。', 'Straße und ÄRGER', U&'de\0301ja\0300 vu', 'いろはにほへと ちりぬるを',
+		'ऋषियों को सताने वाले दुष्ट राक्षसों', '한국어 글, 한글 text', '🙂 smile 🙂',
+		repeat('word ', 3000), repeat('x', 20000), repeat('漢字 kana かな, ', 2000)])
+	UNION ALL
+	(SELECT string_agg(md5(i::text || n), CASE n % 3 WHEN 0 THEN ' ' WHEN 1 THEN 'é' ELSE '' END ORDER BY i)
+		FROM generate_series(1, 400) i, generate_series(1, 6) n GROUP BY n ORDER BY n)
+	UNION ALL
+	SELECT string_agg(chr(300 + (i * i) % 5000), '' ORDER BY i) FROM generate_series(1, 20000) i
 $$;
+
+--
+-- For pairs and clusters
+--
+
+-- random ones, clusters, 30 % that repeat an earlier one, equal in all but 24
+-- bits, in all but one block, in one block only, near one
+-- fingerprint, nulls
+CREATE FUNCTION mixed_rows(OUT id int, OUT fp simhash) RETURNS SETOF record LANGUAGE sql AS $$
+	SELECT i,
+		CASE WHEN i <= 200 THEN bits('r' || i)
+			 WHEN i <= 500 THEN flip(bits('c' || i / 6), i % 6, 'f' || i)
+			 WHEN i <= 600 THEN bits('e' || CASE WHEN i % 10 < 3 THEN i / 50 ELSE i END)
+			 WHEN i <= 640 THEN bits('one')
+			 WHEN i <= 1200 THEN (bits('low') & ~16777215::bigint) | (bits('l' || i) & 16777215)
+			 WHEN i <= 1300 THEN (bits('high') & ((1::bigint << 48) - 1)) | (bits('h' || i) << 48)
+			 WHEN i <= 1400 THEN flip(bits('b' || i / 5), i % 5, 'g' || i) & ~65535::bigint | 4711
+			 WHEN i <= 1500 THEN flip(bits('few'), i % 5, 'x' || i)
+			 END
+	FROM generate_series(1, 1520) i
+$$;
+
+-- all zeros and all ones, few bits set or clear, random ones, clusters, equal ones, nulls
+CREATE FUNCTION wide_rows(OUT id int, OUT fp simhash) RETURNS SETOF record LANGUAGE sql AS $$
+	SELECT i,
+		CASE WHEN i <= 2 THEN 0
+			 WHEN i <= 4 THEN -1
+			 WHEN i <= 24 THEN 1::bigint << (i - 5) * 3 % 64
+			 WHEN i <= 44 THEN ~(1::bigint << (i - 20) * 7 % 64)
+			 WHEN i <= 64 THEN (1::bigint << (i - 44) * 3) - 1
+			 WHEN i <= 74 THEN bits('r' || i)
+			 WHEN i <= 100 THEN flip(bits('c' || i / 6), i % 6 * 3, 'f' || i)
+			 END
+	FROM generate_series(1, 105) i
+$$;
+
+-- Compare an index of each of some schemes, and the array form with each number of
+-- blocks that goes with a distance: how many comparisons, and the wrong ones.  The test's
+-- own functions wrong() and wrong_values() compare.
+CREATE FUNCTION compare_schemes(tab regclass, radii int[], OUT scheme text, OUT comparisons bigint, OUT wrong text)
+RETURNS SETOF record LANGUAGE plpgsql AS $$
+DECLARE
+	s record;
+BEGIN
+	FOR s IN SELECT * FROM (VALUES (4, 3), (2, 1), (6, 3), (1, 0), (10, 5), (16, 1), (5, 2)) v(blocks, distance) LOOP
+		scheme := format('(%s,%s)', s.blocks, s.distance);
+		EXECUTE format('CREATE INDEX compared ON %s USING simhash (fp) WITH (blocks = %s, distance = %s)',
+					   tab, s.blocks, s.distance);
+		SELECT count(*), string_agg(w, '; ') INTO comparisons, wrong
+		FROM (SELECT wrong(tab, 'compared', r) AS w FROM unnest(radii) r) c;
+		RETURN NEXT;
+		DROP INDEX compared;
+	END LOOP;
+	scheme := 'array';
+	SELECT count(*), string_agg(w, '; ') INTO comparisons, wrong
+	FROM (SELECT wrong_values(tab, r, blocks) AS w FROM unnest(radii) r,
+		  LATERAL (SELECT NULL AS blocks UNION ALL SELECT generate_series(r + 1, least(r + 2, 16))
+				   UNION ALL SELECT 16 WHERE r <= 2) b) c;
+	RETURN NEXT;
+END $$;

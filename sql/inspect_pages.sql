@@ -19,9 +19,11 @@ SELECT count(*), count(child), bool_and(r.is_root) AS all_roots
 FROM simhash_page_items('docs_fp', 0) m, simhash_page_info('docs_fp', m.child) r;
 
 CREATE VIEW one_pages AS
-SELECT b AS block, i.* FROM generate_series(1, pg_relation_size('docs_fp') / 8192 - 1) b, simhash_page_info('docs_fp', b) i;
+SELECT b AS block, i.* FROM generate_series(1, pg_relation_size('docs_fp') / 8192 - 1) b,
+	simhash_page_info('docs_fp', b) i;
 CREATE VIEW two_pages AS
-SELECT b AS block, i.* FROM generate_series(1, pg_relation_size('docs_tenant_fp') / 8192 - 1) b, simhash_page_info('docs_tenant_fp', b) i;
+SELECT b AS block, i.* FROM generate_series(1, pg_relation_size('docs_tenant_fp') / 8192 - 1) b,
+	simhash_page_info('docs_tenant_fp', b) i;
 
 -- what a build fills: 90 percent of 574 entries of a leaf, of 447 with groups
 SELECT table_no, page_type, level, count(*), max(entries), sum(entries), sum(sorted) AS sorted, sum(dead) AS dead
@@ -51,7 +53,8 @@ FROM one_pages p, simhash_page_items('docs_fp', p.block) i;
 
 -- downlinks: each begins where its child does
 SELECT count(*) AS downlinks,
-	   count(*) FILTER (WHERE (i.group_hash, i.permuted, i.ctid) = (c.low_group, c.low_fp, c.low_ctid) AND c.level = p.level - 1) AS good
+	   count(*) FILTER (WHERE (i.group_hash, i.permuted, i.ctid) = (c.low_group, c.low_fp, c.low_ctid)
+	   	AND c.level = p.level - 1) AS good
 FROM two_pages p, simhash_page_items('docs_tenant_fp', p.block) i, simhash_page_info('docs_tenant_fp', i.child) c
 WHERE p.level > 0;
 

@@ -33,11 +33,13 @@ RESET SESSION AUTHORIZATION;
 
 -- an index that has grown is shown as it is
 CREATE INDEX docs_plain ON inspect_privileges_test.docs USING simhash (fp);
-SELECT DISTINCT levels, entries FROM simhash_index_info('inspect_privileges_test.docs_plain') WHERE table_no IS NOT NULL;
+SELECT DISTINCT levels, entries FROM simhash_index_info('inspect_privileges_test.docs_plain')
+WHERE table_no IS NOT NULL;
 DROP INDEX inspect_privileges_test.docs_fp;
 INSERT INTO inspect_privileges_test.docs
 SELECT i, ('x' || left(md5(i::text), 16))::bit(64)::bigint FROM generate_series(1, 2000) i;
-SELECT DISTINCT levels, entries FROM simhash_index_info('inspect_privileges_test.docs_plain') WHERE table_no IS NOT NULL;
+SELECT DISTINCT levels, entries FROM simhash_index_info('inspect_privileges_test.docs_plain')
+WHERE table_no IS NOT NULL;
 SELECT simhash_index_check('inspect_privileges_test.docs_plain', true);
 
 -- what is no simhash index

@@ -8,14 +8,6 @@ SET max_parallel_workers_per_gather = 0;
 \pset format unaligned
 \pset tuples_only on
 
-CREATE FUNCTION estimate(query text) RETURNS float8 LANGUAGE plpgsql AS $$
-DECLARE
-	result json;
-BEGIN
-	EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO result;
-	RETURN result->0->'Plan'->>'Plan Rows';
-END $$;
-
 -- a fingerprint that looks random, the same on every machine
 CREATE FUNCTION scattered(n bigint) RETURNS simhash LANGUAGE sql IMMUTABLE STRICT
 AS $$ SELECT ('x' || left(md5(n::text), 16))::bit(64)::bigint::simhash $$;
@@ -389,7 +381,8 @@ BEGIN
 					CONTINUE WHEN type = 'int' AND abs(bound::numeric) > 2147483648 - (bound > 0)::int;
 					literal := coalesce('(' || bound || ')', 'NULL');
 					condition := format(form, 'flipped(scattered(1), 2)', literal);
-					expected := rows_where(format('(a <~> flipped(scattered(1), 2))::int %s %s::%s', op, literal, type), false);
+					expected := rows_where(format('(a <~> flipped(scattered(1), 2))::int %s %s::%s', op, literal,
+						type), false);
 					queries := queries + 1;
 					rows_found := rows_found + cardinality(expected);
 					IF rows_where(condition, true) <> expected OR rows_where(condition, false) <> expected THEN
@@ -501,7 +494,8 @@ SELECT estimates('SELECT * FROM queries q JOIN docs d ON d.fp <~> q.fp <= 3', 20
 	estimates('SELECT * FROM docs a JOIN docs b ON a.fp % b.fp', 5),
 	estimates('SELECT * FROM docs a JOIN docs b ON simhash_ball(a.fp, 3) @> b.fp', 5),
 	estimates('SELECT * FROM docs a WHERE EXISTS (SELECT FROM docs b WHERE a.fp <~> b.fp <= 3 AND a.id <> b.id)', 10),
-	estimates('SELECT * FROM docs a WHERE NOT EXISTS (SELECT FROM docs b WHERE a.fp <~> b.fp <= 3 AND a.id <> b.id)', 10);
+	estimates('SELECT * FROM docs a WHERE NOT EXISTS (SELECT FROM docs b WHERE a.fp <~> b.fp <= 3 AND a.id <> b.id)',
+		10);
 -- bigint columns; and a table that was never analyzed
 SELECT estimates('SELECT * FROM numbers WHERE g <~> scattered(7) <= 3', 10, 1, 20),
 	estimates('SELECT * FROM numbers WHERE h::simhash <~> scattered(7) <= 3', 10, 1, 20);

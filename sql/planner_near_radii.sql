@@ -29,11 +29,15 @@ EXPLAIN (COSTS OFF) SELECT id FROM docs WHERE h <%> 5;
 SELECT count(*) AS pairs,
 	count(*) FILTER (WHERE six IS DISTINCT FROM distance(fp::bigint, q) <= 6) AS wrong_6,
 	count(*) FILTER (WHERE ten IS DISTINCT FROM distance(fp::bigint, q) <= 10) AS wrong_10
-FROM (SELECT fp, hashint8extended(c, 0) AS q, fp <%> hashint8extended(c, 0) AS six, fp <<%>> hashint8extended(c, 0) AS ten
+FROM (SELECT fp, hashint8extended(c, 0) AS q, fp <%> hashint8extended(c, 0) AS six,
+	fp <<%>> hashint8extended(c, 0) AS ten
 	FROM docs, generate_series(1, 20) c WHERE fp IS NOT NULL) s;
-CREATE TABLE queries AS SELECT i AS no, hashint8extended(i, 0) AS h, hashint8extended(i, 0)::simhash AS fp FROM generate_series(1, 40) i;
-SELECT plan_of('SELECT * FROM queries q JOIN docs d ON q.fp <%> d.fp') LIKE '%Index Scan using docs_fp%' AS through_index;
-SELECT plan_of('SELECT * FROM queries q JOIN docs d ON d.h <<%>> q.fp') LIKE '%Index Scan using docs_h%' AS through_index;
+CREATE TABLE queries AS SELECT i AS no, hashint8extended(i, 0) AS h, hashint8extended(i, 0)::simhash AS fp
+	FROM generate_series(1, 40) i;
+SELECT plan_of('SELECT * FROM queries q
+	JOIN docs d ON q.fp <%> d.fp') LIKE '%Index Scan using docs_fp%' AS through_index;
+SELECT plan_of('SELECT * FROM queries q
+	JOIN docs d ON d.h <<%>> q.fp') LIKE '%Index Scan using docs_h%' AS through_index;
 SELECT (SELECT count(*) FROM queries q JOIN docs d ON q.fp <%> d.fp) AS six,
 	(SELECT count(*) FROM queries q JOIN docs d ON d.h <%> q.h) AS six_bigint,
 	(SELECT count(*) FROM queries q JOIN docs d ON distance(d.h, q.h) <= 6) AS six_expected,
@@ -45,22 +49,15 @@ SELECT count(DISTINCT d.id) FROM queries q JOIN docs d ON distance(d.h, q.h) <= 
 RESET enable_seqscan;
 RESET enable_bitmapscan;
 
--- Estimates know the radius, and of an operator that anybody made, too, once it
--- is in an operator class.
-CREATE FUNCTION estimate(query text) RETURNS int LANGUAGE plpgsql AS $$
-DECLARE
-	result json;
-BEGIN
-	EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO result;
-	RETURN result->0->'Plan'->>'Plan Rows';
-END $$;
 CREATE FUNCTION near_24(simhash, simhash) RETURNS boolean LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 AS $$ BEGIN RETURN simhash_within($1, $2, 24); END $$;
 CREATE OPERATOR %% (LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = near_24, COMMUTATOR = %%,
 	RESTRICT = simhash_sel, JOIN = simhash_joinsel);
-CREATE TABLE scattered AS SELECT ('x' || left(md5(i::text), 16))::bit(64)::bigint::simhash AS fp FROM generate_series(1, 10000) i;
+CREATE TABLE scattered AS SELECT ('x' || left(md5(i::text), 16))::bit(64)::bigint::simhash AS fp
+	FROM generate_series(1, 10000) i;
 ANALYZE scattered;
-SELECT estimate('SELECT * FROM scattered WHERE fp %% 5') = estimate('SELECT * FROM scattered WHERE fp % 5') AS unknown_radius;
+SELECT estimate('SELECT * FROM scattered WHERE fp %% 5') =
+	estimate('SELECT * FROM scattered WHERE fp % 5') AS unknown_radius;
 CREATE OPERATOR CLASS near_24_ops FOR TYPE simhash USING simhash AS
 	OPERATOR 1 =, OPERATOR 4 %, OPERATOR 25 %%, OPERATOR 66 <@ (simhash, simhash_ball),
 	OPERATOR 67 <~~> (simhash, simhash) FOR ORDER BY integer_ops;
@@ -71,8 +68,10 @@ SELECT estimate('SELECT * FROM scattered WHERE fp %% 5') BETWEEN 200 AND 450 AS 
 	estimate('SELECT * FROM scattered a JOIN scattered b ON a.fp %% b.fp') BETWEEN 2000000 AND 4500000 AS joined;
 SELECT estimate('SELECT * FROM docs WHERE fp <%> 5') = estimate('SELECT * FROM docs WHERE fp <~> 5 <= 6') AS six,
 	estimate('SELECT * FROM docs WHERE fp <<%>> 5') = estimate('SELECT * FROM docs WHERE fp <~> 5 <= 10') AS ten,
-	estimate('SELECT * FROM docs a JOIN docs b ON a.fp <<%>> b.fp') = estimate('SELECT * FROM docs a JOIN docs b ON a.fp <~> b.fp <= 10') AS ten_joined,
-	estimate('SELECT * FROM docs a JOIN docs b ON a.fp <<%>> b.fp') > estimate('SELECT * FROM docs a JOIN docs b ON a.fp % b.fp') AS more_than_three;
+	estimate('SELECT * FROM docs a JOIN docs b ON a.fp <<%>> b.fp') =
+	estimate('SELECT * FROM docs a JOIN docs b ON a.fp <~> b.fp <= 10') AS ten_joined,
+	estimate('SELECT * FROM docs a JOIN docs b ON a.fp <<%>> b.fp') > estimate('SELECT * FROM docs a
+		JOIN docs b ON a.fp % b.fp') AS more_than_three;
 
 -- an index of such a class answers all that one of the extension's own does
 CREATE INDEX scattered_fp ON scattered USING simhash (fp near_24_ops);

@@ -117,7 +117,8 @@ INSERT INTO shapes (shape) VALUES
 ('SELECT @S, count(*) FROM t GROUP BY @G ORDER BY @D, 2'),
 ('SELECT DISTINCT @S FROM t GROUP BY @G'),
 ('SELECT grp, @B, count(*) FROM t GROUP BY GROUPING SETS ((grp, @B), (@B), (@D, grp)) HAVING count(*) > 0 OR @B'),
-('SELECT simhash_within(fp, ''0'', 2), count(*) FROM t GROUP BY GROUPING SETS ((simhash_within(fp, ''0'', 2)), (fp)) HAVING @B'),
+('SELECT simhash_within(fp, ''0'', 2), count(*) FROM t
+	GROUP BY GROUPING SETS ((simhash_within(fp, ''0'', 2)), (fp)) HAVING @B'),
 ('SELECT grp, count(*) FROM t WHERE @B GROUP BY ROLLUP (grp)'),
 ('SELECT id % 2, count(*) FROM t WHERE @B GROUP BY ROLLUP (id % 2)'),
 ('SELECT wide::int, fp, count(*) FROM t GROUP BY GROUPING SETS ((wide::int, fp), (wide, fp)) HAVING @D < wide'),
@@ -157,22 +158,28 @@ INSERT INTO shapes (shape) VALUES
 ('SELECT a.id FROM t a LEFT JOIN (SELECT id, @D AS d FROM t) b ON a.id = b.id + 1 WHERE b.d <= 1'),
 ('SELECT a.id FROM t a LEFT JOIN (SELECT id, @D AS d FROM t) b ON a.id = b.id + 1 WHERE (b.d <= 1) IS NOT TRUE'),
 ('SELECT a.id, b.d FROM (SELECT id, @D AS d FROM t) b RIGHT JOIN t a ON b.d = a.bound'),
-('SELECT a.id, b.id FROM (SELECT id, @D AS d FROM t) a FULL JOIN (SELECT id, @D AS d FROM t WHERE id < 9) b ON a.d = b.d'),
+('SELECT a.id, b.id FROM (SELECT id, @D AS d FROM t) a FULL JOIN (SELECT id, @D AS d FROM t
+	WHERE id < 9) b ON a.d = b.d'),
 ('SELECT * FROM (SELECT id, @D AS d FROM t) a FULL JOIN (SELECT bound AS d, wide FROM t) b USING (d)'),
 ('SELECT * FROM r a FULL JOIN r b ON a.d = b.bound'),
-('SELECT a.d, count(b.*) FROM (SELECT id, @D AS d FROM t) a LEFT JOIN r b ON a.d = b.d AND b.d <= 2 GROUP BY CUBE (a.d, b.d)'),
-('SELECT a.d, a.d + 1, b.d < 2, count(*) FROM r a FULL JOIN r b ON a.d = b.d AND b.d > 0.5::float8 GROUP BY CUBE (a.d + 1, a.d), b.d HAVING a.d < 3::float8 OR b.d >= 1'),
+('SELECT a.d, count(b.*) FROM (SELECT id, @D AS d FROM t) a LEFT JOIN r b ON a.d = b.d AND b.d <= 2
+	GROUP BY CUBE (a.d, b.d)'),
+('SELECT a.d, a.d + 1, b.d < 2, count(*) FROM r a FULL JOIN r b ON a.d = b.d AND b.d > 0.5::float8
+	GROUP BY CUBE (a.d + 1, a.d), b.d HAVING a.d < 3::float8 OR b.d >= 1'),
 ('SELECT @D, count(b.*) FROM t a FULL JOIN r b ON a.id = b.d GROUP BY ROLLUP (@D) HAVING @B'),
-('SELECT a.id, b.d FROM t a LEFT JOIN (SELECT id, @D AS d FROM t) b ON a.id = b.id + 1 GROUP BY ROLLUP (a.id, b.d) HAVING b.d <= 2'),
+('SELECT a.id, b.d FROM t a LEFT JOIN (SELECT id, @D AS d FROM t) b ON a.id = b.id + 1 GROUP BY ROLLUP (a.id, b.d)
+	HAVING b.d <= 2'),
 -- common table expressions
 ('WITH x AS (SELECT id, @D AS d, @S AS s FROM t) SELECT s, d < 3 FROM x WHERE d <= 2'),
 ('WITH x AS MATERIALIZED (SELECT id, @D AS d, @S AS s FROM t) SELECT s, d < 3 FROM x WHERE d <= 2'),
 ('WITH x AS (SELECT @D AS d FROM t) SELECT a.d, b.d FROM x a JOIN x b ON a.d = b.d'),
 -- changes
 ('INSERT INTO t SELECT id + 100, fp, @D FROM t WHERE @B RETURNING id, @S, @B'),
-('INSERT INTO t (id, fp) SELECT id, fp FROM t ON CONFLICT (id) DO UPDATE SET bound = t.bound + 1 WHERE t.fp <~> ''0'' <= 2 RETURNING id, bound'),
+('INSERT INTO t (id, fp) SELECT id, fp FROM t ON CONFLICT (id) DO UPDATE SET bound = t.bound + 1
+	WHERE t.fp <~> ''0'' <= 2 RETURNING id, bound'),
 ('UPDATE t SET bound = @D, grp = (@B)::int WHERE @B RETURNING id, bound, grp, @S'),
-('UPDATE t SET bound = x.d FROM (SELECT id, @D AS d FROM t) x WHERE x.id = t.bound AND x.d <= 2 RETURNING t.id, t.bound'),
+('UPDATE t SET bound = x.d FROM (SELECT id, @D AS d FROM t) x
+	WHERE x.id = t.bound AND x.d <= 2 RETURNING t.id, t.bound'),
 ('DELETE FROM t WHERE @B RETURNING id, @S'),
 ('DELETE FROM t USING (SELECT @D AS d FROM t) x WHERE x.d = t.bound RETURNING id'),
 ('MERGE INTO t USING (SELECT id + id % 2 * 100 AS i, fp AS f, @D AS d FROM t) x ON t.id = x.i AND x.d <= 3
@@ -183,22 +190,27 @@ INSERT INTO shapes (shape) VALUES
 -- definitions
 ('CREATE TABLE n (id int, fp simhash, d int GENERATED ALWAYS AS (@D) STORED, b bool GENERATED ALWAYS AS (@B) STORED);
 	INSERT INTO n SELECT id, fp FROM t; SELECT * FROM n'),
-('CREATE TABLE n (id int, fp simhash, CHECK (@B)); INSERT INTO n SELECT id, fp FROM t WHERE (@B) IS NOT FALSE; SELECT * FROM n WHERE @B'),
+('CREATE TABLE n (id int, fp simhash, CHECK (@B)); INSERT INTO n SELECT id, fp FROM t WHERE (@B) IS NOT FALSE;
+	SELECT * FROM n WHERE @B'),
 ('CREATE TABLE n (id int, fp simhash, CHECK (@B)); INSERT INTO n SELECT id, fp FROM t; SELECT'),
-('CREATE TABLE n AS SELECT id, fp FROM t; CREATE INDEX ON n (id) WHERE @B; CREATE INDEX ON n ((@D)); SELECT id, @S FROM n WHERE @B'),
+('CREATE TABLE n AS SELECT id, fp FROM t; CREATE INDEX ON n (id) WHERE @B; CREATE INDEX ON n ((@D)); SELECT id, @S
+	FROM n WHERE @B'),
 ('CREATE TABLE n AS SELECT id, fp FROM t; CREATE UNIQUE INDEX ON n ((@D), id) WHERE @B;
 	INSERT INTO n SELECT id, fp FROM t ON CONFLICT DO NOTHING; SELECT * FROM n'),
 ('CREATE TABLE n (d int, fp simhash); CREATE UNIQUE INDEX ON n ((@D));
-	INSERT INTO n VALUES (0, 1), (0, 7); INSERT INTO n VALUES (0, 7), (0, 6) ON CONFLICT ((@D)) DO UPDATE SET d = n.d + 1; SELECT * FROM n'),
+	INSERT INTO n VALUES (0, 1), (0, 7); INSERT INTO n VALUES (0, 7),
+		(0, 6) ON CONFLICT ((@D)) DO UPDATE SET d = n.d + 1; SELECT * FROM n'),
 ('CREATE TABLE n (id int, fp simhash) PARTITION BY LIST ((@D));
 	CREATE TABLE n1 PARTITION OF n FOR VALUES IN (1); CREATE TABLE n2 PARTITION OF n DEFAULT;
 	INSERT INTO n SELECT id, fp FROM t; SELECT id, tableoid = ''n1''::regclass FROM n WHERE @B'),
 ('CREATE MATERIALIZED VIEW n AS SELECT id, @D AS d, @S AS s FROM t; SELECT * FROM n WHERE d <= 2 OR d IN (3, 4)'),
 ('CREATE VIEW n AS SELECT id, fp, @D AS d FROM t; SELECT d, @S, d = 1 FROM n WHERE d <= 2 ORDER BY d, id'),
-('CREATE VIEW n AS SELECT id, @D AS d FROM t; SELECT d, d < 2, count(*) FROM n GROUP BY ROLLUP (d) HAVING d < 4 OR d IS NULL'),
+('CREATE VIEW n AS SELECT id, @D AS d FROM t; SELECT d, d < 2, count(*) FROM n GROUP BY ROLLUP (d)
+	HAVING d < 4 OR d IS NULL'),
 ('CREATE VIEW n WITH (security_barrier) AS SELECT id, fp, @D AS d FROM t WHERE @B; SELECT * FROM n WHERE d > 0'),
 ('CREATE VIEW n AS SELECT id, fp FROM t WHERE @B WITH CHECK OPTION; UPDATE n SET fp = 1; SELECT * FROM t'),
-('CREATE TABLE n (id int, d int); CREATE RULE n AS ON UPDATE TO t WHERE new.fp <~> ''0'' <= 2 DO ALSO INSERT INTO n VALUES (new.id, new.fp <~> ''0'');
+('CREATE TABLE n (id int, d int); CREATE RULE n AS ON UPDATE TO t
+	WHERE new.fp <~> ''0'' <= 2 DO ALSO INSERT INTO n VALUES (new.id, new.fp <~> ''0'');
 	UPDATE t SET grp = 9 WHERE @B; SELECT * FROM n'),
 ('CREATE FUNCTION n(simhash, int) RETURNS bool LANGUAGE sql IMMUTABLE AS ''SELECT $1 <~> ''''0'''' <= $2'';
 	SELECT n(fp, 2), count(*) FROM t WHERE n(fp, bound) GROUP BY ROLLUP (n(fp, 2))'),
@@ -211,7 +223,8 @@ INSERT INTO shapes (shape) VALUES
 ('SELECT CASE d WHEN 1 THEN ''one'' WHEN 2 THEN ''two'' END, nullif(d, 2), d BETWEEN SYMMETRIC 3 AND 1 FROM r'),
 -- prepared, with a plan for any value
 ('PREPARE n(int) AS SELECT id, @D <= $1, @D > $1 FROM t WHERE @D <= $1 AND NOT (@D > $1 + 1); EXECUTE n(2)'),
-('PREPARE n(bigint) AS SELECT @D, @D < $1, count(*) FROM t GROUP BY ROLLUP (@D) HAVING @D < $1 OR @D IS NULL; EXECUTE n(2)'),
+('PREPARE n(bigint) AS SELECT @D, @D < $1, count(*) FROM t GROUP BY ROLLUP (@D)
+	HAVING @D < $1 OR @D IS NULL; EXECUTE n(2)'),
 ('PREPARE n AS SELECT id FROM t WHERE @D = $1; EXECUTE n(1)'),
 ('PREPARE n(float8) AS SELECT id FROM t WHERE $1 > @D AND fp % ''1''; EXECUTE n(1.5)'),
 ('PREPARE n AS SELECT id, d < $1 FROM r WHERE d = $1; EXECUTE n(1)');
@@ -262,5 +275,6 @@ SELECT example FROM results WHERE differ > 0;
 
 SET client_min_messages = warning;
 DROP SCHEMA ours, twin CASCADE;
-DROP TABLE public.distances, public.conditions, public.scalars, public.groupings, public.shapes, public.queries, public.results;
+DROP TABLE public.distances, public.conditions, public.scalars, public.groupings, public.shapes, public.queries,
+	public.results;
 DROP FUNCTION public.outcome, public.compare_shapes;

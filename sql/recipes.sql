@@ -30,8 +30,10 @@ SELECT x.id AS a, y.id AS b, distance(x.fp::bigint, y.fp::bigint) AS d
 FROM docs x JOIN docs y ON x.id < y.id AND distance(x.fp::bigint, y.fp::bigint) <= 3;
 CREATE VIEW component AS
 WITH RECURSIVE near AS MATERIALIZED (SELECT a, b FROM truth UNION ALL SELECT b, a FROM truth),
-	reached(a, b) AS (SELECT id, id FROM docs WHERE fp IS NOT NULL UNION SELECT reached.a, near.b FROM reached JOIN near ON near.a = reached.b)
-SELECT a AS id, min(b) AS oldest, min(fp::numeric) AS smallest, count(*) AS size FROM reached JOIN docs ON docs.id = b GROUP BY a;
+	reached(a, b) AS (SELECT id, id FROM docs WHERE fp IS NOT NULL UNION SELECT reached.a, near.b FROM reached
+		JOIN near ON near.a = reached.b)
+SELECT a AS id, min(b) AS oldest, min(fp::numeric) AS smallest, count(*) AS size FROM reached JOIN docs ON docs.id = b
+GROUP BY a;
 SELECT (SELECT count(*) FROM truth) AS pairs, count(*) AS rows, count(*) FILTER (WHERE size > 1) AS members,
 	count(DISTINCT oldest) FILTER (WHERE size > 1) AS clusters, max(size) AS largest
 FROM component;
@@ -39,7 +41,8 @@ FROM component;
 -- pairs with their rows
 CREATE TEMPORARY TABLE got (a bigint, b bigint, d int);
 INSERT INTO got
-SELECT x.id, y.id, p.distance FROM simhash_find_all('docs_fp') p JOIN docs x ON x.ctid = p.a JOIN docs y ON y.ctid = p.b;
+SELECT x.id, y.id, p.distance FROM simhash_find_all('docs_fp') p JOIN docs x ON x.ctid = p.a
+	JOIN docs y ON y.ctid = p.b;
 CREATE VIEW difference AS
 SELECT (SELECT count(*) FROM got) AS got,
 	(SELECT count(*) FROM (TABLE truth EXCEPT ALL SELECT least(a, b), greatest(a, b), d FROM got) s) AS missing,
@@ -63,7 +66,8 @@ SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 SELECT plan_of('SELECT new.id, old.id, new.fp <~> old.fp AS distance
 FROM docs new JOIN docs old ON new.fp <~> old.fp <= 3
-WHERE new.added >= now() - interval ''1 day'' AND (old.added, old.id) < (new.added, new.id)') LIKE '%Index Scan using docs_fp on docs old%' AS index;
+WHERE new.added >= now() - interval ''1 day'' AND (old.added, old.id) < (new.added, new.id)')
+	LIKE '%Index Scan using docs_fp on docs old%' AS index;
 RESET enable_seqscan;
 RESET enable_bitmapscan;
 
@@ -80,7 +84,8 @@ CREATE VIEW shown AS
 SELECT x.id, left(x.body, 60), y.id AS kept, left(y.body, 60) AS kept_body, d.distance
 FROM simhash_find_duplicates('docs_fp', keep => 'length(body) DESC, id') d
 JOIN docs x ON x.ctid = d.duplicate JOIN docs y ON y.ctid = d.keeper;
-SELECT count(*) AS shown, count(*) FILTER (WHERE d = distance) AS near FROM shown LEFT JOIN truth ON a = least(shown.id, kept) AND b = greatest(shown.id, kept);
+SELECT count(*) AS shown, count(*) FILTER (WHERE d = distance) AS near FROM shown
+	LEFT JOIN truth ON a = least(shown.id, kept) AND b = greatest(shown.id, kept);
 BEGIN;
 CREATE TEMPORARY TABLE gone AS SELECT id FROM shown;
 DELETE FROM docs USING simhash_find_duplicates('docs_fp', keep => 'length(body) DESC, id') d
@@ -95,13 +100,15 @@ SELECT count(*), count(DISTINCT label), bool_and(label <= id) AS first FROM (
 	LEFT JOIN docs y ON y.ctid = d.keeper) s;
 
 -- delete all but the oldest of each cluster
-CREATE TEMPORARY TABLE kept AS SELECT DISTINCT oldest AS id FROM component UNION ALL SELECT id FROM docs WHERE fp IS NULL;
+CREATE TEMPORARY TABLE kept AS SELECT DISTINCT oldest AS id FROM component UNION ALL SELECT id FROM docs
+	WHERE fp IS NULL;
 BEGIN;
 DELETE FROM docs USING (
     SELECT member, row_number() OVER (PARTITION BY cluster ORDER BY id) AS place
     FROM simhash_find_clusters('docs_fp') JOIN docs ON docs.ctid = member) AS ranked
 WHERE docs.ctid = ranked.member AND place > 1;
-SELECT count(*) AS left, count(kept.id) AS kept, (SELECT count(*) FROM kept) AS to_be_kept FROM docs LEFT JOIN kept USING (id);
+SELECT count(*) AS left, count(kept.id) AS kept, (SELECT count(*) FROM kept) AS to_be_kept FROM docs
+	LEFT JOIN kept USING (id);
 SELECT count(*) FROM simhash_find_all('docs_fp');
 SELECT count(*) FROM truth;
 ROLLBACK;
@@ -122,7 +129,8 @@ COPY h FROM stdin;
 SELECT json_build_array(a::numeric, b::numeric) FROM simhash_find_all_in(ARRAY(SELECT fp FROM h), 3, 6) ORDER BY a, b;
 -- the members of a cluster come in any order
 SELECT ARRAY(SELECT value::text::numeric FROM json_array_elements(found) ORDER BY 1) AS cluster
-FROM (SELECT json_agg(fp::numeric) FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM h), 3, 6) GROUP BY cluster) s(found)
+FROM (SELECT json_agg(fp::numeric) FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM h), 3, 6)
+	GROUP BY cluster) s(found)
 ORDER BY 1;
 
 --
@@ -137,7 +145,8 @@ CREATE TABLE docs_3 PARTITION OF docs FOR VALUES WITH (MODULUS 3, REMAINDER 2);
 INSERT INTO docs SELECT id, fp, added FROM source;
 SELECT count(DISTINCT tableoid) AS partitions, count(*) FROM docs;
 -- the views are still those of the rows as they were
-SELECT count(*) = (SELECT count(*) FROM source) AS same FROM docs JOIN source USING (id) WHERE docs.fp IS NOT DISTINCT FROM source.fp;
+SELECT count(*) = (SELECT count(*) FROM source) AS same FROM docs JOIN source USING (id) WHERE docs.fp IS NOT DISTINCT
+FROM source.fp;
 
 -- clusters over all partitions, equal fingerprints included
 CREATE TEMPORARY TABLE got_cluster (partition regclass, id bigint, cluster bigint);
@@ -145,7 +154,8 @@ INSERT INTO got_cluster
 SELECT d.tableoid::regclass, d.id, coalesce(c.cluster, d.fp::bigint) AS cluster
 FROM docs d LEFT JOIN simhash_find_clusters_in((SELECT array_agg(fp) FROM docs)) c USING (fp)
 WHERE d.fp IS NOT NULL;
-WITH wanted AS MATERIALIZED (SELECT d.tableoid::regclass, id, smallest::simhash::bigint FROM component JOIN docs d USING (id))
+WITH wanted AS MATERIALIZED (SELECT d.tableoid::regclass, id, smallest::simhash::bigint FROM component
+	JOIN docs d USING (id))
 SELECT (SELECT count(*) FROM got_cluster) AS got, (SELECT count(DISTINCT cluster) FROM got_cluster) AS clusters,
 	(SELECT count(*) FROM (TABLE wanted EXCEPT ALL TABLE got_cluster) s) AS missing,
 	(SELECT count(*) FROM (TABLE got_cluster EXCEPT ALL TABLE wanted) s) AS wrong;
@@ -153,7 +163,8 @@ SELECT (SELECT count(*) FROM got_cluster) AS got, (SELECT count(DISTINCT cluster
 -- and pairs
 TRUNCATE got;
 INSERT INTO got
-SELECT x.id, y.id, distance FROM simhash_find_all_in((SELECT array_agg(fp) FROM docs)) JOIN docs x ON x.fp = a JOIN docs y ON y.fp = b
+SELECT x.id, y.id, distance FROM simhash_find_all_in((SELECT array_agg(fp) FROM docs)) JOIN docs x ON x.fp = a
+	JOIN docs y ON y.fp = b
 UNION ALL SELECT x.id, y.id, 0 FROM docs x JOIN docs y ON x.fp = y.fp AND x.id < y.id;
 TABLE difference;
 

@@ -63,7 +63,8 @@ WITH t AS (
 		cardinality(chosen) = m - k
 		AND chosen = ARRAY(SELECT unnest(chosen) ORDER BY 1)
 		AND others = ARRAY(SELECT unnest(others) ORDER BY 1)
-		AND ARRAY(SELECT unnest(chosen || others) ORDER BY 1) = ARRAY(SELECT generate_series(0, m - 1)) AS permutation_ok,
+		AND ARRAY(SELECT unnest(chosen || others) ORDER BY 1) =
+		ARRAY(SELECT generate_series(0, m - 1)) AS permutation_ok,
 		prefix_bits = (SELECT sum((b + 1) * 64 / m - b * 64 / m) FROM unnest(chosen) b) AS bits_ok,
 		prefix_mask = (SELECT bit_or(1::bigint << bit) FROM unnest(chosen) b,
 					   generate_series(b * 64 / m, (b + 1) * 64 / m - 1) bit)::bit(64) AS mask_ok,
@@ -87,9 +88,11 @@ FROM scheme, simhash_tables(m, k),
 -- each single bit goes where the permutation says
 SELECT bool_and(simhash_permute((1::bigint << bit), m, k, table_no)::bigint = 1::bigint << position) AS placed
 FROM (
-	SELECT m, k, table_no, bit, (64 - row_number() OVER (PARTITION BY m, k, table_no ORDER BY place, bit DESC))::int AS position
+	SELECT m, k, table_no, bit, (64 - row_number() OVER (PARTITION BY m, k, table_no ORDER BY place,
+		bit DESC))::int AS position
 	FROM scheme, simhash_tables(m, k),
-		unnest(string_to_array(replace(replace(permutation, ' |', ''), '  ', ' '), ' ')::int[]) WITH ORDINALITY AS o(block, place),
+		unnest(string_to_array(replace(replace(permutation, ' |', ''), '  ', ' '), ' ')::int[])
+		WITH ORDINALITY AS o(block, place),
 		generate_series(block * 64 / m, (block + 1) * 64 / m - 1) bit
 	WHERE m <= 9
 ) s;
@@ -98,7 +101,8 @@ FROM (
 WITH pairs AS (
 	SELECT m, k, i, hashint8extended(i, 3) AS a, hashint8extended(i, 3) # flips AS b
 	FROM scheme, generate_series(1, 30) i,
-		LATERAL (SELECT coalesce(bit_xor(1::bigint << (hashint8extended(i * 100 + j, m * 16 + k) & 63)::int), 0) AS flips
+		LATERAL (SELECT coalesce(bit_xor(1::bigint << (hashint8extended(i * 100 + j, m * 16 + k) & 63)::int),
+			0) AS flips
 				 FROM generate_series(1, k) j) f
 ), found AS (
 	SELECT m, k, i, bool_or(shared) AS found, bool_and(shared = masked) AS mask_agrees

@@ -58,14 +58,16 @@ WITH permuted AS (
 SELECT count(*) > 10000 AS many, count(b.table_no) = count(*) AS complete,
 	bool_and(b.prefix >= 0 OR p.prefix_bits = 64) AS not_negative,
 	bool_and(substring(b.prefix::bit(64) FROM 65 - p.prefix_bits) = p.prefix) AS same,
-	(SELECT count(*) FROM scheme, generate_series(1, 20) i, simhash_blocks(hashint8extended(i, 1), m, k)) = count(*) AS no_more
+	(SELECT count(*) FROM scheme, generate_series(1, 20) i, simhash_blocks(hashint8extended(i, 1), m, k)) =
+	count(*) AS no_more
 FROM permuted p LEFT JOIN LATERAL simhash_blocks(hashint8extended(p.i, 1), p.m, p.k) b ON b.table_no = p.table_no;
 
 -- two within the distance share a table, and the first of them is simhash_first_table
 WITH pairs AS (
 	SELECT m, k, i, hashint8extended(i, 3) AS a, hashint8extended(i, 3) # flips AS b
 	FROM scheme, generate_series(1, 30) i,
-		LATERAL (SELECT coalesce(bit_xor(1::bigint << (hashint8extended(i * 100 + j, m * 16 + k) & 63)::int), 0) AS flips
+		LATERAL (SELECT coalesce(bit_xor(1::bigint << (hashint8extended(i * 100 + j, m * 16 + k) & 63)::int),
+			0) AS flips
 				 FROM generate_series(1, k + i % 3) j) f
 ), shared AS (
 	SELECT m, k, (a::simhash <~> b) <= k AS near, simhash_first_table(a, b, m, k) AS first, min(x.table_no) AS shared

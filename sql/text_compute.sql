@@ -43,7 +43,8 @@ FROM (VALUES ('Hello, world'), ('hello world'), ('HELLO WORLD!'), ('helloworld')
 -- (U+023A) or fewer (U+212A), and where three characters are one (Greek sigma)
 SELECT what, simhash_compute(a) = simhash_compute(b) AS same
 FROM (VALUES ('Latin', 'ÀÉÎÕÜ', 'àéîõü'), ('Greek', 'ΟΔΥΣΣΕΥΣ', 'οδυσσευς'), ('Cyrillic', 'МОСКВА', 'москва'),
-	('Armenian', 'ԵՐԵՎԱՆ', 'երեվան'), ('more bytes', U&'\023A\023E', U&'\2C65\2C66'), ('fewer bytes', U&'\212Aelvin', 'kelvin'),
+	('Armenian', 'ԵՐԵՎԱՆ', 'երեվան'), ('more bytes', U&'\023A\023E', U&'\2C65\2C66'),
+	('fewer bytes', U&'\212Aelvin', 'kelvin'),
 	('digraphs', 'ǄǅǆǇ', 'ǆǆǆǉ'), ('Roman numerals', 'ⅫⅣ', 'ⅻⅳ'), ('Deseret', '𐐀𐐁𐐂', '𐐨𐐩𐐪'), ('sharp s', 'ẞ', 'ß'),
 	('Turkish dotted I', 'İstanbul', 'istanbul'), ('accents', 'resume', 'résumé')) AS t (what, a, b);
 
@@ -55,22 +56,27 @@ FROM (VALUES ('sharp s', 'Straße', 'STRASSE'), ('ligature', 'eﬃcient ﬂow', 
 	('dotted I', 'İ', U&'i\0307'), ('n with apostrophe', 'ŉ', U&'\02BCn')) AS t (what, a, b);
 
 -- canonically equivalent texts have one fingerprint
-SELECT what, simhash_compute(a) = simhash_compute(b) AS same, simhash_compute(a, 2, 'word') = simhash_compute(b, 2, 'word') AS same_words
+SELECT what, simhash_compute(a) = simhash_compute(b) AS same,
+	simhash_compute(a, 2, 'word') = simhash_compute(b, 2, 'word') AS same_words
 FROM (VALUES ('composed', 'Übergröße, naïve café', U&'U\0308bergro\0308ße, nai\0308ve cafe\0301'),
 	('two marks', 'Việt Nam, thể thao', U&'Vie\0323\0302t Nam, the\0302\0309 thao'),
 	('order of marks', U&'o\0323\0302', U&'o\0302\0323'), ('the same composed in part', 'ộ', U&'\1ECD\0302'),
 	('mark below a composed letter', U&'\00F4\0323', 'ộ'), ('single', U&'\212B\2126', 'Åω'),
 	('Hangul', '한국어 글', U&'\1112\1161\11AB\1100\116E\11A8\110B\1165 \1100\1173\11AF'),
-	('Hangul, the last by itself', '한', U&'\D558\11AB'), ('excluded from composition', U&'\0958\FB2A', U&'\0915\093C\05E9\05C1'),
+	('Hangul, the last by itself', '한', U&'\D558\11AB'), ('excluded from composition', U&'\0958\FB2A',
+		U&'\0915\093C\05E9\05C1'),
 	('ideograph', U&'\F900\+02F800', U&'\8C48\4E3D'), ('music', U&'\+01D15E', U&'\+01D157\+01D165'),
 	('Arabic', U&'\0623\064E\0628', U&'\0627\064E\0654\0628'), ('not equal sign', U&'a\2260b', U&'a=\0338b'),
-	('many marks', 'a' || repeat(U&'\0301\0323', 5000), U&'\1EA1' || repeat(U&'\0323', 4999) || repeat(U&'\0301', 5000))) AS t (what, a, b);
+	('many marks', 'a' || repeat(U&'\0301\0323', 5000), U&'\1EA1' || repeat(U&'\0323', 4999) || repeat(U&'\0301',
+		5000))) AS t (what, a, b);
 SELECT count(*) AS texts, count(DISTINCT simhash_compute(text)) AS fingerprints
 FROM (VALUES ('a'), ('á'), ('ạ'), (U&'a\034F\0301'), (U&'a\200D\0301'), (U&'a\0316\0301')) AS t (text);
 
 -- all of a plane of Unicode, decomposed and composed
-SELECT count(*) AS characters, count(fp) AS fingerprints, bool_and(fp IS NOT DISTINCT FROM nfd AND fp IS NOT DISTINCT FROM nfc) AS same
-FROM (SELECT simhash_compute(c || 'x') AS fp, simhash_compute(normalize(c || 'x', NFD)) AS nfd, simhash_compute(normalize(c || 'x', NFC)) AS nfc
+SELECT count(*) AS characters, count(fp) AS fingerprints, bool_and(fp IS NOT DISTINCT FROM nfd AND fp IS NOT DISTINCT
+	FROM nfc) AS same
+FROM (SELECT simhash_compute(c || 'x') AS fp, simhash_compute(normalize(c || 'x', NFD)) AS nfd,
+	simhash_compute(normalize(c || 'x', NFC)) AS nfc
 	FROM (SELECT chr(i) FROM generate_series(1, 65535) i WHERE i NOT BETWEEN 55296 AND 57343) AS t (c)) AS t;
 
 --
@@ -78,9 +84,17 @@ FROM (SELECT simhash_compute(c || 'x') AS fp, simhash_compute(normalize(c || 'x'
 --
 CREATE TABLE texts (name text, body text);
 INSERT INTO texts VALUES
-('original', 'PostgreSQL is a powerful, open source object-relational database system that has earned a strong reputation for reliability, feature robustness, and performance over many years of active development. It runs on all major operating systems and has been compliant with the rules of transactions from early on.'),
-('edited', 'PostgreSQL is a powerful open-source object-relational database system, which has earned a strong reputation for reliability, feature robustness and performance over many years of active development. It runs on all major operating systems and has been compliant with the rules of transactions from early on!'),
-('other', 'A near-duplicate of a page differs from it in a small part only, such as an advertisement, a counter or the date. Crawlers meet great numbers of them, and a fingerprint of which few bits differ tells them apart from pages that merely treat the same subject.');
+('original', 'PostgreSQL is a powerful, open source object-relational database system that has earned '
+	'a strong reputation for reliability, feature robustness, and performance over many years of active development. '
+	'It runs on all major operating systems and has been compliant with the rules of transactions '
+	'from early on.'),
+('edited', 'PostgreSQL is a powerful open-source object-relational database system, which has earned '
+	'a strong reputation for reliability, feature robustness and performance over many years of active development. '
+	'It runs on all major operating systems and has been compliant with the rules of transactions '
+	'from early on!'),
+('other', 'A near-duplicate of a page differs from it in a small part only, such as an advertisement, a counter '
+	'or the date. Crawlers meet great numbers of them, and a fingerprint of which few bits differ tells '
+	'them apart from pages that merely treat the same subject.');
 SELECT a.name, b.name,
 	hamming(simhash_compute(a.body), simhash_compute(b.body)) <= 6 AS near,
 	hamming(simhash_compute(a.body), simhash_compute(b.body)) >= 20 AS far
@@ -140,7 +154,8 @@ FROM unnest(ARRAY[4, 5, 1023, 1024, 1025, 1027, 1028, 2730, 2731, 100000]) n;
 -- How the planner may use it
 --
 SELECT oid::regprocedure AS function, provolatile, proparallel, proisstrict, procost > 1 AS expensive
-FROM pg_proc WHERE proname IN ('simhash_compute', 'simhash_shingles', 'simhash_hash') ORDER BY oid::regprocedure::text COLLATE "C";
+FROM pg_proc WHERE proname IN ('simhash_compute', 'simhash_shingles', 'simhash_hash')
+ORDER BY oid::regprocedure::text COLLATE "C";
 
 -- not a text
 \set VERBOSITY sqlstate

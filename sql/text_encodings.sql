@@ -8,12 +8,16 @@ SELECT simhash_compute('Äpfel, Öl und Übermut') AS latin, simhash_compute('na
 	simhash_compute('日本語の文章を比べる') AS japanese,
 	simhash_compute(repeat('日本語、Text! ', 10000) || '終わり') AS long \gset
 SELECT simhash_compute('Съешь же ещё этих мягких булок', 2, 'word') AS russian, simhash_hash('Съешь') AS russian_hash,
-	simhash_compute(ARRAY['мягких', 'булок'], '{1,2}') AS russian_array, simhash_compute('ещё:1,2 этих:3'::tsvector) AS russian_vector,
-	simhash_compute('日本語の text を比べる', 1, 'word') AS japanese_words, simhash_compute('Übergröße', 3) AS shingle3 \gset
-CREATE DATABASE simhash_win1251 ENCODING 'WIN1251' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
+	simhash_compute(ARRAY['мягких', 'булок'], '{1,2}') AS russian_array,
+	simhash_compute('ещё:1,2 этих:3'::tsvector) AS russian_vector,
+	simhash_compute('日本語の text を比べる', 1, 'word') AS japanese_words,
+	simhash_compute('Übergröße', 3) AS shingle3 \gset
+CREATE DATABASE simhash_win1251 ENCODING 'WIN1251'
+	LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
 CREATE DATABASE simhash_latin1 ENCODING 'LATIN1' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
 CREATE DATABASE simhash_euc_jp ENCODING 'EUC_JP' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
-CREATE DATABASE simhash_sql_ascii ENCODING 'SQL_ASCII' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
+CREATE DATABASE simhash_sql_ascii ENCODING 'SQL_ASCII'
+	LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
 
 \connect simhash_latin1
 SET client_encoding = 'UTF8';
@@ -40,12 +44,14 @@ SELECT simhash_compute('日本語の text を比べる', 1, 'word') = :'japanese
 \connect simhash_win1251
 SET client_encoding = 'UTF8';
 CREATE EXTENSION simhash;
-SELECT simhash_compute('Съешь же ещё этих мягких булок', 2, 'word') = :'russian' AS words, simhash_hash('Съешь') = :'russian_hash' AS hash,
+SELECT simhash_compute('Съешь же ещё этих мягких булок', 2, 'word') = :'russian' AS words,
+	simhash_hash('Съешь') = :'russian_hash' AS hash,
 	simhash_compute(ARRAY['мягких', 'булок'], '{1,2}') = :'russian_array' AS "array",
 	simhash_compute('ещё:1,2 этих:3'::tsvector) = :'russian_vector' AS vector,
 	simhash_compute('МОСКВА') = simhash_compute('москва') AS folded, simhash_shingles('СЪЕШЬ же', 3);
 -- text of many pieces, with a window across each border
-SELECT count(DISTINCT simhash_compute(repeat('.', n) || repeat('Ты, я; ', 5000))) AS fingerprints FROM generate_series(0, 8) n;
+SELECT count(DISTINCT simhash_compute(repeat('.', n) || repeat('Ты, я; ', 5000))) AS fingerprints
+FROM generate_series(0, 8) n;
 
 -- SQL_ASCII: bytes above 127 are letters of which nothing else is known
 \connect simhash_sql_ascii
@@ -55,7 +61,8 @@ SELECT simhash_compute('Hello, world') = simhash_compute('HELLO WORLD') AS folde
 	simhash_compute(E'\xc4\xd6\xdc') = simhash_compute(E'\xe4\xf6\xfc') AS folded_beyond_ascii,
 	simhash_compute(E'\xc4 \xd6!') = simhash_compute(E'\xc4\xd6') AS dropped,
 	simhash_compute(repeat(E'\xff\x80', 10000)) = simhash_compute(repeat(E'\xff\x80', 3)) IS NOT NULL AS long;
-SELECT array_length(simhash_shingles(E'\xc3\xa4\xff\x80ab'), 1) AS windows, simhash_hash(E'\xff') <> simhash_hash(E'\xfe') AS hashes_differ,
+SELECT array_length(simhash_shingles(E'\xc3\xa4\xff\x80ab'), 1) AS windows,
+	simhash_hash(E'\xff') <> simhash_hash(E'\xfe') AS hashes_differ,
 	simhash_compute(E'\xc3\xa4\xff\x80Ab') = simhash_compute('\xc3a4ff806162'::bytea, 4) AS as_bytes,
 	array_length(simhash_shingles(E'a\xff, \x80b!c', 1, 'word'), 1) AS words,
 	simhash_compute(ARRAY[E'\xff']) = simhash_hash(E'\xff')::simhash AS feature;

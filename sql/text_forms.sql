@@ -6,33 +6,35 @@
 -- What goes into a fingerprint
 --
 SELECT simhash_shingles('Hello, World!');
-SELECT simhash_shingles('Hello, World!', 9), simhash_shingles('Hello, World!', 10), simhash_shingles('Hello, World!', 64);
-SELECT simhash_shingles('One two, three-four', 2, 'word'), simhash_shingles('One two', 3, 'word'), simhash_shingles('one', unit => 'word');
-SELECT simhash_shingles('我爱 PostgreSQL数据库', 1, 'word'), simhash_shingles('我爱PG', 2, 'word'), simhash_shingles('ＳＱＬ', 1);
+SELECT simhash_shingles('Hello, World!', 9), simhash_shingles('Hello, World!', 10),
+	simhash_shingles('Hello, World!', 64);
+SELECT simhash_shingles('One two, three-four', 2, 'word'), simhash_shingles('One two', 3, 'word'),
+	simhash_shingles('one', unit => 'word');
+SELECT simhash_shingles('我爱 PostgreSQL数据库', 1, 'word'), simhash_shingles('我爱PG', 2, 'word'),
+	simhash_shingles('ＳＱＬ', 1);
 -- what is invisible does not divide a word; a mark begins one behind an ideograph
 SELECT simhash_shingles(U&'co\00ADop\200Ber\2060a\FE0Fte x\200Dy a\E000b', 1, 'word') AS invisible,
-	simhash_shingles(U&'a漢b', 1, 'word') AS ideograph, array_length(simhash_shingles(U&'漢\3099b', 1, 'word'), 1) AS mark,
+	simhash_shingles(U&'a漢b', 1, 'word') AS ideograph, array_length(simhash_shingles(U&'漢\3099b', 1, 'word'),
+		1) AS mark,
 	simhash_shingles('〇 〡々〆 ㋀ カタカナ', 1, 'word') AS others;
-SELECT simhash_shingles('') IS NULL AS empty, simhash_shingles('. ! ?', 1, 'word') IS NULL AS dropped, simhash_shingles(NULL) IS NULL AS "null";
+SELECT simhash_shingles('') IS NULL AS empty, simhash_shingles('. ! ?', 1, 'word') IS NULL AS dropped,
+	simhash_shingles(NULL) IS NULL AS "null";
 SELECT array_ndims(s), array_lower(s, 1), array_upper(s, 1), pg_typeof(s) FROM simhash_shingles('abcdef') s;
 SELECT simhash_hash('abcd'), simhash_hash(''), simhash_hash('ÄÖÜ'), simhash_hash(repeat('x', 1000));
 
 -- a fingerprint is that of its features, and of their hashes
 CREATE TABLE texts (id int GENERATED ALWAYS AS IDENTITY, body text);
-INSERT INTO texts (body)
-VALUES (''), ('.'), ('a'), ('ab c'), ('abcd'), ('The quick brown fox jumps over the lazy dog'), ('我能吞下玻璃而不伤身体。'), ('Straße und ÄRGER'),
-	(U&'de\0301ja\0300 vu'), ('いろはにほへと ちりぬるを'), ('ऋषियों को सताने वाले दुष्ट राक्षसों'), ('한국어 글, 한글 text'), ('🙂 smile 🙂'),
-	(repeat('word ', 3000)), (repeat('x', 20000)), (repeat('漢字 kana かな, ', 2000));
-INSERT INTO texts (body) SELECT string_agg(md5(i::text || n), CASE n % 3 WHEN 0 THEN ' ' WHEN 1 THEN 'é' ELSE '' END ORDER BY i)
-FROM generate_series(1, 400) i, generate_series(1, 6) n GROUP BY n ORDER BY n;
-INSERT INTO texts (body) SELECT string_agg(chr(300 + (i * i) % 5000), '' ORDER BY i) FROM generate_series(1, 20000) i;
+INSERT INTO texts (body) SELECT sample_texts('abcd');
 SELECT unit, shingle, count(*) AS texts, count(fp) AS fingerprints, count(DISTINCT fp) > 10 AS differ,
 	bool_and(fp IS NOT DISTINCT FROM simhash_compute(simhash_shingles(body, shingle, unit))) AS of_features,
-	bool_and(fp IS NOT DISTINCT FROM (SELECT simhash_agg(simhash_hash(f)) FROM unnest(simhash_shingles(body, shingle, unit)) f)) AS of_rows,
-	bool_and(fp IS NOT DISTINCT FROM (SELECT simhash_compute(array_agg(simhash_hash(f))) FROM unnest(simhash_shingles(body, shingle, unit)) f)) AS of_hashes,
+	bool_and(fp IS NOT DISTINCT FROM (SELECT simhash_agg(simhash_hash(f))
+		FROM unnest(simhash_shingles(body, shingle, unit)) f)) AS of_rows,
+	bool_and(fp IS NOT DISTINCT FROM (SELECT simhash_compute(array_agg(simhash_hash(f)))
+		FROM unnest(simhash_shingles(body, shingle, unit)) f)) AS of_hashes,
 	bool_and(fp IS NOT DISTINCT FROM (SELECT simhash_weighted_agg(simhash_hash(f), n) FROM
 		(SELECT f, count(*) AS n FROM unnest(simhash_shingles(body, shingle, unit)) f GROUP BY f) AS t)) AS of_weights
-FROM (VALUES ('char', 1), ('char', 3), ('char', 4), ('char', 5), ('char', 17), ('char', 64), ('word', 1), ('word', 3), ('word', 64)) AS o (unit, shingle),
+FROM (VALUES ('char', 1), ('char', 3), ('char', 4), ('char', 5), ('char', 17), ('char', 64), ('word', 1), ('word', 3),
+	('word', 64)) AS o (unit, shingle),
 	LATERAL (SELECT body, simhash_compute(body, shingle, unit) AS fp FROM texts) AS t
 GROUP BY unit, shingle ORDER BY unit, shingle;
 DROP TABLE texts;
@@ -41,19 +43,24 @@ DROP TABLE texts;
 SELECT simhash_compute('one two three four', unit => 'word') = simhash_compute('one two three four', 4, 'word') AS unit,
 	simhash_compute(document => 'some text', shingle => 3) = simhash_compute('some text', 3, 'char') AS shingle,
 	simhash_compute('some text'::varchar) = simhash_compute('some text') AS "varchar",
-	simhash_compute('the same words, the same words', 2, 'word') = simhash_compute('THE SAME - words the (same) words', 2, 'word') AS words,
+	simhash_compute('the same words, the same words', 2, 'word') =
+	simhash_compute('THE SAME - words the (same) words', 2, 'word') AS words,
 	simhash_compute('the same words', 1, 'word') <> simhash_compute('thesamewords', 1, 'word') AS spaces_count;
-SELECT simhash_compute(NULL::text) IS NULL AS text, simhash_compute('a', NULL::int) IS NULL AS shingle, simhash_compute('a', 4, NULL) IS NULL AS unit,
+SELECT simhash_compute(NULL::text) IS NULL AS text, simhash_compute('a', NULL::int) IS NULL AS shingle,
+	simhash_compute('a', 4, NULL) IS NULL AS unit,
 	simhash_compute(NULL::bytea) IS NULL AS bytea, simhash_compute(NULL::tsvector) IS NULL AS tsvector,
 	simhash_compute(NULL::text[]) IS NULL AS texts, simhash_compute(NULL::bigint[], '{1}') IS NULL AS bigints;
 
 --
 -- Bytes
 --
-SELECT simhash_compute('\x'::bytea) IS NULL AS empty, simhash_compute('\x00'::bytea) AS zero, simhash_compute('\x0001ff80c0fe0a'::bytea) AS short,
+SELECT simhash_compute('\x'::bytea) IS NULL AS empty, simhash_compute('\x00'::bytea) AS zero,
+	simhash_compute('\x0001ff80c0fe0a'::bytea) AS short,
 	simhash_compute('\x0001ff80c0fe0a27'::bytea) AS one_window, simhash_compute('\x0001ff80c0fe0a2730'::bytea) AS two;
-SELECT simhash_compute('abcdefgh'::bytea) = simhash_hash('abcdefgh')::simhash AS is_the_hash, simhash_compute('Abc'::bytea) <> simhash_compute('abc'::bytea) AS no_folding,
-	simhash_compute(convert_to(t, 'UTF8'), 4) = simhash_compute(t) AS as_text, simhash_compute(convert_to(t, 'UTF8')) = simhash_compute(t, 8) AS as_text_8
+SELECT simhash_compute('abcdefgh'::bytea) = simhash_hash('abcdefgh')::simhash AS is_the_hash,
+	simhash_compute('Abc'::bytea) <> simhash_compute('abc'::bytea) AS no_folding,
+	simhash_compute(convert_to(t, 'UTF8'), 4) = simhash_compute(t) AS as_text,
+	simhash_compute(convert_to(t, 'UTF8')) = simhash_compute(t, 8) AS as_text_8
 FROM (SELECT string_agg(md5(i::text), '' ORDER BY i) FROM generate_series(1, 300) i) AS g (t);
 -- all windows occur equally often: one more or less of any would tell
 SELECT count(DISTINCT simhash_compute(convert_to(repeat('abcdefgh', n) || 'abcdefg', 'UTF8'))) AS fingerprints
@@ -63,58 +70,78 @@ FROM unnest(ARRAY[1, 2, 127, 128, 129, 1024, 100000]) n;
 -- tsvector: the number of positions is the weight
 --
 SELECT simhash_compute(''::tsvector) IS NULL AS empty,
-	simhash_compute('cat:3 dog:1,2,4 fish'::tsvector) = simhash_compute(ARRAY['cat', 'dog', 'fish'], ARRAY[1, 3, 1]) AS weighted,
+	simhash_compute('cat:3 dog:1,2,4 fish'::tsvector) = simhash_compute(ARRAY['cat', 'dog', 'fish'],
+		ARRAY[1, 3, 1]) AS weighted,
 	simhash_compute(to_tsvector('simple', 'b a b ä')) = simhash_compute(ARRAY['a', 'b', 'b', 'ä']) AS counted,
-	simhash_compute(to_tsvector('english', 'The cats sit on the mats')) = simhash_compute(to_tsvector('english', 'a cat, sitting on a mat')) AS stemmed,
+	simhash_compute(to_tsvector('english', 'The cats sit on the mats')) =
+	simhash_compute(to_tsvector('english', 'a cat, sitting on a mat')) AS stemmed,
 	simhash_compute('cat:1A dog:2B'::tsvector) = simhash_compute('cat:5 dog:6'::tsvector) AS labels_do_not_count;
 
 --
 -- Arrays of features and of hashes
 --
 SELECT simhash_compute('{}'::text[]) IS NULL AS empty, simhash_compute('{}'::bigint[], '{}') IS NULL AS empty_too,
-	simhash_compute(ARRAY['a']) = simhash_hash('a')::simhash AS one, simhash_compute(ARRAY['']) = simhash_hash('')::simhash AS empty_feature,
+	simhash_compute(ARRAY['a']) = simhash_hash('a')::simhash AS one,
+	simhash_compute(ARRAY['']) = simhash_hash('')::simhash AS empty_feature,
 	simhash_compute(ARRAY['A', 'b', 'c']) <> simhash_compute(ARRAY['a', 'b', 'c']) AS not_normalised,
 	simhash_compute('{{a,b},{c,d}}'::text[]) = simhash_compute(ARRAY['d', 'c', 'b', 'a']) AS dimensions;
 -- a bit is set if it is in more than half of them
-SELECT to_hex(simhash_compute('{1,3,7}'::bigint[])) AS majority, to_hex(simhash_compute('{1,2}'::bigint[])) AS tie, to_hex(simhash_compute('{1,1,2,2,4}'::bigint[])) AS none,
-	to_hex(simhash_compute('{-1,-1,0}'::bigint[])) AS all_ones, to_hex(simhash_compute('[5:6]={-9223372036854775808,-1}'::bigint[])) AS highest;
-SELECT to_hex(simhash_compute('{1,2,4}'::bigint[], '{3,1,1}')) AS heaviest, to_hex(simhash_compute('{1,2}'::bigint[], '{1,1}')) AS tie,
-	to_hex(simhash_compute('{1,2}'::bigint[], '{1.0000000002,1}')) AS hardly, to_hex(simhash_compute('{1,2}'::bigint[], '{1.0000000001,1}')) AS rounded,
-	to_hex(simhash_compute('{1,3}'::bigint[], '{-1,2}')) AS negative, to_hex(simhash_compute('{1,1}'::bigint[], '{1,-1}')) AS cancelled,
+SELECT to_hex(simhash_compute('{1,3,7}'::bigint[])) AS majority, to_hex(simhash_compute('{1,2}'::bigint[])) AS tie,
+	to_hex(simhash_compute('{1,1,2,2,4}'::bigint[])) AS none,
+	to_hex(simhash_compute('{-1,-1,0}'::bigint[])) AS all_ones,
+	to_hex(simhash_compute('[5:6]={-9223372036854775808,-1}'::bigint[])) AS highest;
+SELECT to_hex(simhash_compute('{1,2,4}'::bigint[], '{3,1,1}')) AS heaviest,
+	to_hex(simhash_compute('{1,2}'::bigint[], '{1,1}')) AS tie,
+	to_hex(simhash_compute('{1,2}'::bigint[], '{1.0000000002,1}')) AS hardly,
+	to_hex(simhash_compute('{1,2}'::bigint[], '{1.0000000001,1}')) AS rounded,
+	to_hex(simhash_compute('{1,3}'::bigint[], '{-1,2}')) AS negative,
+	to_hex(simhash_compute('{1,1}'::bigint[], '{1,-1}')) AS cancelled,
 	to_hex(simhash_compute('{1,2}'::bigint[], '{-1,-1}')) AS against;
-SELECT simhash_compute('{1,2}'::bigint[], '{0,0}') IS NULL AS zero, simhash_compute('{1,2}'::bigint[], '{0,-0}') IS NULL AS minus_zero,
-	simhash_compute('{1}'::bigint[], '{1e-10}') IS NULL AS too_small, to_hex(simhash_compute('{5}'::bigint[], '{2e-10}')) AS smallest,
+SELECT simhash_compute('{1,2}'::bigint[], '{0,0}') IS NULL AS zero,
+	simhash_compute('{1,2}'::bigint[], '{0,-0}') IS NULL AS minus_zero,
+	simhash_compute('{1}'::bigint[], '{1e-10}') IS NULL AS too_small,
+	to_hex(simhash_compute('{5}'::bigint[], '{2e-10}')) AS smallest,
 	to_hex(simhash_compute('{5,3}'::bigint[], '{9.223372036854775e18,1}')) AS largest,
 	simhash_compute('{1,2,3}'::bigint[], NULL) = simhash_compute('{1,2,3}'::bigint[]) AS no_weights;
 -- sums are exact: in any order of floating-point additions the small ones would be lost
-SELECT to_hex(simhash_compute('{1,2,2,1}'::bigint[], '{4e18,1e-9,4e18,2e-9}')) AS a, to_hex(simhash_compute('{1,2,2,1}'::bigint[], '{4e18,2e-9,4e18,1e-9}')) AS b,
+SELECT to_hex(simhash_compute('{1,2,2,1}'::bigint[], '{4e18,1e-9,4e18,2e-9}')) AS a,
+	to_hex(simhash_compute('{1,2,2,1}'::bigint[], '{4e18,2e-9,4e18,1e-9}')) AS b,
 	to_hex(simhash_compute('{2,1,1,2}'::bigint[], '{1e-9,2e-9,4e18,4e18}')) AS c;
 -- more than any batch, and a vector as simhash-cpp has it
-SELECT simhash_compute(array_agg(h)) = simhash_compute(array_agg(h), array_agg(1::float8)) AS same, simhash_compute(array_agg(h)) = simhash_agg(h) AS same_rows,
+SELECT simhash_compute(array_agg(h)) = simhash_compute(array_agg(h), array_agg(1::float8)) AS same,
+	simhash_compute(array_agg(h)) = simhash_agg(h) AS same_rows,
 	simhash_compute(array_agg(h)) = (SELECT bit_or(CASE WHEN 2 * ones > n THEN 1::bigint << b ELSE 0 END) FROM
-		(SELECT b, sum((x >> b) & 1) AS ones, count(*) AS n FROM generate_series(0, 63) b, unnest(array_agg(h)) x GROUP BY b) AS t) AS counted
+		(SELECT b, sum((x >> b) & 1) AS ones, count(*) AS n FROM generate_series(0, 63) b, unnest(array_agg(h)) x
+			GROUP BY b) AS t) AS counted
 FROM (SELECT hashint8extended(i, 0) AS h FROM generate_series(1, 5000) i) AS t;
 
 --
 -- The aggregates
 --
-SELECT simhash_agg(h) IS NULL AS no_rows, simhash_weighted_agg(h, 1) IS NULL AS no_rows_weighted FROM (SELECT 1::bigint AS h WHERE false) AS t;
-SELECT simhash_agg(h) = 5 AS plain, simhash_weighted_agg(h, w) = 4 AS weighted, simhash_weighted_agg(h, 0) IS NULL AS zero, simhash_weighted_agg(h, NULL) IS NULL AS nulls
+SELECT simhash_agg(h) IS NULL AS no_rows, simhash_weighted_agg(h, 1) IS NULL AS no_rows_weighted
+FROM (SELECT 1::bigint AS h WHERE false) AS t;
+SELECT simhash_agg(h) = 5 AS plain, simhash_weighted_agg(h, w) = 4 AS weighted,
+	simhash_weighted_agg(h, 0) IS NULL AS zero, simhash_weighted_agg(h, NULL) IS NULL AS nulls
 FROM (VALUES (5, 1), (NULL, 100), (5, NULL), (4, 1.5)) AS t (h, w);
-SELECT g, simhash_agg(h ORDER BY h DESC) AS ordered, simhash_agg(DISTINCT h) AS "distinct", simhash_agg(h) FILTER (WHERE h > 2) AS filtered
+SELECT g, simhash_agg(h ORDER BY h DESC) AS ordered, simhash_agg(DISTINCT h) AS "distinct",
+	simhash_agg(h) FILTER (WHERE h > 2) AS filtered
 FROM (VALUES (1, 1), (1, 1), (1, 2), (2, 4), (2, 7), (3, NULL)) AS t (g, h) GROUP BY g ORDER BY g;
-SELECT n, simhash_agg(n) OVER (ORDER BY n), simhash_weighted_agg(n, 1 / n::float8) OVER (ORDER BY n ROWS 1 PRECEDING) AS two FROM generate_series(1, 4) n;
+SELECT n, simhash_agg(n) OVER (ORDER BY n), simhash_weighted_agg(n, 1 / n::float8)
+	OVER (ORDER BY n ROWS 1 PRECEDING) AS two FROM generate_series(1, 4) n;
 -- title three times the body
-SELECT simhash_weighted_agg(simhash_hash(f), w) = simhash_compute(simhash_shingles('a title') || simhash_shingles('a title') || simhash_shingles('a title') || simhash_shingles('the body')) AS fields
+SELECT simhash_weighted_agg(simhash_hash(f), w) = simhash_compute(simhash_shingles('a title') ||
+	simhash_shingles('a title') || simhash_shingles('a title') || simhash_shingles('the body')) AS fields
 FROM (VALUES ('a title', 3), ('the body', 1)) AS t (field, w), unnest(simhash_shingles(field)) f;
 
 -- in parallel, in parts, and serially
 CREATE TABLE hashes (g int, h bigint, w float8);
-INSERT INTO hashes SELECT i % 7, CASE WHEN i % 11 <> 0 THEN hashint8extended(i, 0) END, CASE WHEN i % 13 <> 0 THEN ((i * 7919) % 1000 - 300) * 10.0 ^ (i % 20 - 8) END
+INSERT INTO hashes SELECT i % 7, CASE WHEN i % 11 <> 0 THEN hashint8extended(i, 0) END,
+	CASE WHEN i % 13 <> 0 THEN ((i * 7919) % 1000 - 300) * 10.0 ^ (i % 20 - 8) END
 FROM generate_series(1, 50000) i;
 ANALYZE hashes;
 CREATE TEMPORARY TABLE results AS
-SELECT 'serial' AS how, 7 + g AS g, simhash_agg(h) AS plain, simhash_weighted_agg(h, w) AS weighted FROM hashes GROUP BY g;
+SELECT 'serial' AS how, 7 + g AS g, simhash_agg(h) AS plain, simhash_weighted_agg(h, w) AS weighted FROM hashes
+GROUP BY g;
 INSERT INTO results SELECT 'serial', 0, simhash_agg(h), simhash_weighted_agg(h, w) FROM hashes;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
@@ -136,8 +163,10 @@ INSERT INTO parts SELECT * FROM hashes;
 SET enable_partitionwise_aggregate = on;
 INSERT INTO results SELECT 'in parts', 0, simhash_agg(h), simhash_weighted_agg(h, w) FROM parts;
 RESET enable_partitionwise_aggregate;
-INSERT INTO results SELECT 'backwards', 0, simhash_agg(h ORDER BY h), simhash_weighted_agg(h, w ORDER BY w DESC) FROM hashes;
-SELECT g, count(*), count(DISTINCT plain) AS plain, count(DISTINCT weighted) AS weighted FROM results GROUP BY g ORDER BY g;
+INSERT INTO results SELECT 'backwards', 0, simhash_agg(h ORDER BY h), simhash_weighted_agg(h, w ORDER BY w DESC)
+FROM hashes;
+SELECT g, count(*), count(DISTINCT plain) AS plain, count(DISTINCT weighted) AS weighted FROM results GROUP BY g
+ORDER BY g;
 SELECT count(DISTINCT plain) AS plain, count(DISTINCT weighted) AS weighted FROM results;
 DROP TABLE parts, hashes;
 
@@ -155,12 +184,15 @@ CREATE TABLE docs (
 CREATE INDEX docs_body ON docs USING simhash (simhash_compute(body));
 CREATE INDEX docs_title ON docs (simhash_compute(title, 2));
 CREATE INDEX docs_hash ON docs (simhash_hash(title));
-INSERT INTO docs SELECT i, 'title ' || i, 'The body of document ' || md5(i::text) || ' and so on', ARRAY['tag', i::text] FROM generate_series(1, 500) i;
-SELECT count(*) AS docs, count(fp) AS fp, count(bytes_fp) AS bytes, count(tags_fp) AS tags, count(vector_fp) AS vectors, count(shingles) AS shingles FROM docs;
+INSERT INTO docs SELECT i, 'title ' || i, 'The body of document ' || md5(i::text) || ' and so on',
+	ARRAY['tag', i::text] FROM generate_series(1, 500) i;
+SELECT count(*) AS docs, count(fp) AS fp, count(bytes_fp) AS bytes, count(tags_fp) AS tags,
+	count(vector_fp) AS vectors, count(shingles) AS shingles FROM docs;
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 EXPLAIN (COSTS OFF) SELECT id FROM docs WHERE simhash_compute(body) <~> 5 <= 3;
-SELECT id FROM docs WHERE simhash_compute(body) <~> simhash_compute('the body of DOCUMENT ' || md5('77') || ', and so on!') <= 3;
+SELECT id FROM docs WHERE simhash_compute(body) <~> simhash_compute('the body of DOCUMENT ' || md5('77') ||
+	', and so on!') <= 3;
 EXPLAIN (COSTS OFF) SELECT id FROM docs WHERE simhash_compute(title, 2) = 5::simhash;
 SELECT id FROM docs WHERE simhash_compute(title, 2) = simhash_compute('Title 42', 2) AND id = 42;
 SELECT id FROM docs WHERE simhash_hash(title) = simhash_hash('title 42');

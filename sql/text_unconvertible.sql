@@ -4,10 +4,13 @@
 --
 \set VERBOSITY terse
 SELECT 'dbname=' || current_database() || ' client_encoding=UTF8' AS back \gset
-CREATE DATABASE simhash_win1252 ENCODING 'WIN1252' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
-CREATE DATABASE simhash_win1258 ENCODING 'WIN1258' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
+CREATE DATABASE simhash_win1252 ENCODING 'WIN1252'
+	LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
+CREATE DATABASE simhash_win1258 ENCODING 'WIN1258'
+	LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
 CREATE DATABASE simhash_latin1 ENCODING 'LATIN1' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
-CREATE DATABASE simhash_mule ENCODING 'MULE_INTERNAL' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
+CREATE DATABASE simhash_mule ENCODING 'MULE_INTERNAL'
+	LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
 CREATE DATABASE simhash_euc_jp ENCODING 'EUC_JP' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
 CREATE DATABASE simhash_euc_kr ENCODING 'EUC_KR' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
 CREATE DATABASE simhash_euc_cn ENCODING 'EUC_CN' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
@@ -40,16 +43,31 @@ BEGIN
 	END IF;
 	RETURN result;
 END $$;
-SELECT characters_of('EUC_JP') AS jp, characters_of('EUC_KR') AS kr, characters_of('EUC_CN') AS cn, characters_of('EUC_TW') AS tw \gset
+SELECT characters_of('EUC_JP') AS jp, characters_of('EUC_KR') AS kr, characters_of('EUC_CN') AS cn,
+	characters_of('EUC_TW') AS tw \gset
 SELECT length(:'jp') > 1500 AND length(:'kr') > 1500 AND length(:'cn') > 1500 AND length(:'tw') > 1000 AS many;
 
 -- fingerprints of texts of one to six pieces; nothing here depends on the encoding
-\set make_function 'CREATE FUNCTION fingerprints(letters text) RETURNS text LANGUAGE sql RETURN (WITH b (body) AS MATERIALIZED (SELECT string_agg(c, $$$$ ORDER BY i) FROM (SELECT length(letters) OFFSET 0) AS n (n), generate_series(1, 20000) i, unnest(string_to_array(letters, NULL)) WITH ORDINALITY AS l (c, place) WHERE place = 1 + (hashint8extended(i, 7) & 2147483647) % n) SELECT string_agg(concat_ws($$ $$, simhash_compute(document), simhash_compute(document, 2, $$word$$), simhash_compute(document, 1), simhash_hash(document)), $$,$$ ORDER BY k) FROM b, generate_series(0, 7) k, LATERAL (SELECT repeat($$.$$, k) || left(body, 20000 - 2300 * k)) AS d (document));'
+SELECT $function$
+	CREATE FUNCTION fingerprints(letters text) RETURNS text LANGUAGE sql RETURN (
+		WITH b (body) AS MATERIALIZED (
+			SELECT string_agg(c, '' ORDER BY i)
+			FROM (SELECT length(letters) OFFSET 0) AS n (n), generate_series(1, 20000) i,
+				unnest(string_to_array(letters, NULL)) WITH ORDINALITY AS l (c, place)
+			WHERE place = 1 + (hashint8extended(i, 7) & 2147483647) % n)
+		SELECT string_agg(concat_ws(' ', simhash_compute(document), simhash_compute(document, 2, 'word'),
+				simhash_compute(document, 1), simhash_hash(document)), ',' ORDER BY k)
+		FROM b, generate_series(0, 7) k,
+			LATERAL (SELECT repeat('.', k) || left(body, 20000 - 2300 * k)) AS d (document));
+$function$ AS make_function \gset
 :make_function
-SELECT fingerprints(:'jp') AS jp_result, fingerprints(:'kr') AS kr_result, fingerprints(:'cn') AS cn_result, fingerprints(:'tw') AS tw_result \gset
-SELECT length(:'jp_result') > 500 AS there, count(DISTINCT r) AS different FROM unnest(ARRAY[:'jp_result', :'kr_result', :'cn_result', :'tw_result']) r;
+SELECT fingerprints(:'jp') AS jp_result, fingerprints(:'kr') AS kr_result, fingerprints(:'cn') AS cn_result,
+	fingerprints(:'tw') AS tw_result \gset
+SELECT length(:'jp_result') > 500 AS there, count(DISTINCT r) AS different
+FROM unnest(ARRAY[:'jp_result', :'kr_result', :'cn_result', :'tw_result']) r;
 DROP FUNCTION characters_of, fingerprints;
-SELECT simhash_compute('µm') AS micro, simhash_compute('Việt Nam, thể thao') AS viet, simhash_compute('plain ASCII') AS ascii, simhash_hash('plain') AS plain \gset
+SELECT simhash_compute('µm') AS micro, simhash_compute('Việt Nam, thể thao') AS viet,
+	simhash_compute('plain ASCII') AS ascii, simhash_hash('plain') AS plain \gset
 
 \connect simhash_euc_jp
 SET client_encoding = 'UTF8';
@@ -58,7 +76,8 @@ CREATE EXTENSION simhash;
 SELECT fingerprints(:'jp') = :'jp_result' AS same;
 -- characters that are valid here but in no table, of two and of three bytes
 SELECT simhash_hash(E'\xa9\xa1') AS two, simhash_hash(E'\x8f\xa1\xa1') AS three, simhash_hash(E'a\xa9\xa1b') AS between,
-	array_length(simhash_shingles(E'a\xa9\xa1, b\x8f\xa1\xa1c', 1), 1) AS characters, simhash_shingles(E'a\xa9\xa1, b\x8f\xa1\xa1C', 1) = ARRAY['a', E'\xa9\xa1', 'b', E'\x8f\xa1\xa1', 'c'] AS kept;
+	array_length(simhash_shingles(E'a\xa9\xa1, b\x8f\xa1\xa1c', 1), 1) AS characters,
+	simhash_shingles(E'a\xa9\xa1, b\x8f\xa1\xa1C', 1) = ARRAY['a', E'\xa9\xa1', 'b', E'\x8f\xa1\xa1', 'c'] AS kept;
 
 \connect simhash_euc_kr
 SET client_encoding = 'UTF8';
@@ -78,7 +97,8 @@ CREATE EXTENSION simhash;
 :make_function
 SELECT fingerprints(:'tw') = :'tw_result' AS same;
 -- four bytes
-SELECT simhash_hash(E'\x8e\xa7\xa1\xa1') AS four, simhash_shingles(E'x\x8e\xa7\xa1\xa1Y', 2) = ARRAY[E'x\x8e\xa7\xa1\xa1', E'\x8e\xa7\xa1\xa1y'] AS kept;
+SELECT simhash_hash(E'\x8e\xa7\xa1\xa1') AS four, simhash_shingles(E'x\x8e\xa7\xa1\xa1Y',
+	2) = ARRAY[E'x\x8e\xa7\xa1\xa1', E'\x8e\xa7\xa1\xa1y'] AS kept;
 
 --
 -- Bytes that mean nothing are letters without case; what is stored stays usable
@@ -87,23 +107,31 @@ SELECT simhash_hash(E'\x8e\xa7\xa1\xa1') AS four, simhash_shingles(E'x\x8e\xa7\x
 CREATE EXTENSION simhash;
 CREATE TABLE docs (id int, body text, fp simhash GENERATED ALWAYS AS (simhash_compute(body)) STORED,
 	words simhash GENERATED ALWAYS AS (simhash_compute(body, 2, 'word')) STORED);
-INSERT INTO docs VALUES (1, E'The \x81 and the rest of it'), (2, E'the \x81, AND THE REST of it!'), (3, E'The \x8d and the rest of it'),
+INSERT INTO docs VALUES (1, E'The \x81 and the rest of it'), (2, E'the \x81, AND THE REST of it!'),
+	(3, E'The \x8d and the rest of it'),
 	(4, E'\x81\x8d\x8f\x90\x9d'), (5, E'\x81'), (6, repeat(E'\x81. a\x8d', 10000)), (7, 'The  and the rest of it');
-SELECT (SELECT fp FROM docs WHERE id = 2) = fp AS same, (SELECT fp FROM docs WHERE id = 3) <> fp AS other, (SELECT fp FROM docs WHERE id = 7) <> fp AS not_dropped
+SELECT (SELECT fp FROM docs WHERE id = 2) = fp AS same, (SELECT fp FROM docs WHERE id = 3) <> fp AS other,
+	(SELECT fp FROM docs WHERE id = 7) <> fp AS not_dropped
 FROM docs WHERE id = 1;
-SELECT id, simhash_compute(simhash_shingles(body)) = fp AS of_features, simhash_compute(simhash_shingles(body, 2, 'word')) = words AS of_words,
-	array_length(simhash_shingles(body, 1), 1) AS characters, array_length(simhash_shingles(body, 1, 'word'), 1) AS words
+SELECT id, simhash_compute(simhash_shingles(body)) = fp AS of_features,
+	simhash_compute(simhash_shingles(body, 2, 'word')) = words AS of_words,
+	array_length(simhash_shingles(body, 1), 1) AS characters,
+	array_length(simhash_shingles(body, 1, 'word'), 1) AS words
 FROM docs ORDER BY id;
-SELECT simhash_hash(E'\x81') AS byte, simhash_hash(E'a\x81b') AS between, simhash_shingles(E'A\x81b', 2) = ARRAY[E'a\x81', E'\x81b'] AS kept,
-	simhash_compute(array_to_tsvector(ARRAY[E'\x81'])) = simhash_hash(E'\x81')::simhash AS lexeme, simhash_compute(ARRAY[E'\x81']) = simhash_hash(E'\x81')::simhash AS element;
+SELECT simhash_hash(E'\x81') AS byte, simhash_hash(E'a\x81b') AS between,
+	simhash_shingles(E'A\x81b', 2) = ARRAY[E'a\x81', E'\x81b'] AS kept,
+	simhash_compute(array_to_tsvector(ARRAY[E'\x81'])) = simhash_hash(E'\x81')::simhash AS lexeme,
+	simhash_compute(ARRAY[E'\x81']) = simhash_hash(E'\x81')::simhash AS element;
 -- across the border of two pieces
-SELECT count(DISTINCT simhash_compute(repeat('.', n) || E'x\x81\x8dy\x81')) AS fingerprints FROM generate_series(8180, 8200) n;
+SELECT count(DISTINCT simhash_compute(repeat('.', n) || E'x\x81\x8dy\x81')) AS fingerprints
+FROM generate_series(8180, 8200) n;
 
 -- before marks, which are put in order behind it
 \connect simhash_win1258
 SET client_encoding = 'WIN1258';
 CREATE EXTENSION simhash;
-SELECT simhash_compute(E'\x8a\xcc\xf2x', 1) = simhash_compute(E'\x8a\xf2\xccx', 1) AS canonical, simhash_compute(E'\x8a\xf2\xcc') <> simhash_compute(E'\x8a\xf2') AS counted,
+SELECT simhash_compute(E'\x8a\xcc\xf2x', 1) = simhash_compute(E'\x8a\xf2\xccx', 1) AS canonical,
+	simhash_compute(E'\x8a\xf2\xcc') <> simhash_compute(E'\x8a\xf2') AS counted,
 	simhash_compute(E'e\xcc\x8a') = simhash_compute(E'\xe8\x8a') AS composed;
 SET client_encoding = 'UTF8';
 SELECT simhash_compute(U&'Vi\00EA\0323t Nam, th\00EA\0309 thao') = :'viet' AS same;
@@ -124,10 +152,12 @@ SELECT simhash_shingles(repeat('a', 10000) || 'µm', 1, 'word');
 -- no conversion at all
 \connect "dbname=simhash_mule client_encoding=MULE_INTERNAL"
 CREATE EXTENSION simhash;
-SELECT simhash_compute('plain ASCII') = :'ascii' AS same, simhash_hash('plain') = :plain AS hash, simhash_shingles('Plain ASCII!', 1, 'word') AS words;
+SELECT simhash_compute('plain ASCII') = :'ascii' AS same, simhash_hash('plain') = :plain AS hash,
+	simhash_shingles('Plain ASCII!', 1, 'word') AS words;
 CREATE TABLE docs (body text, fp simhash GENERATED ALWAYS AS (simhash_compute(body)) STORED);
 INSERT INTO docs VALUES ('plain ASCII'), (E'\x81\xe4rger'), (repeat(E'\x81\xe4 \x92\xb0\xa1x', 5000));
-SELECT count(fp) AS fingerprints, count(DISTINCT fp) AS different, bool_and(fp = simhash_compute(simhash_shingles(body))) AS of_features FROM docs;
+SELECT count(fp) AS fingerprints, count(DISTINCT fp) AS different,
+	bool_and(fp = simhash_compute(simhash_shingles(body))) AS of_features FROM docs;
 SELECT simhash_hash(E'\x81\xe4') AS two, array_length(simhash_shingles(E'\x81\xe4x\x92\xb0\xa1', 1), 1) AS characters;
 
 \connect :back

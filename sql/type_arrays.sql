@@ -7,7 +7,8 @@ CREATE DATABASE simhash_array_types TEMPLATE template0;
 CREATE VIEW array_members AS
 SELECT t.typname, n.nspname, e.extname
 FROM pg_type t JOIN pg_namespace n ON n.oid = typnamespace JOIN pg_type i ON i.typarray = t.oid
-LEFT JOIN pg_depend d ON d.classid = 'pg_type'::regclass AND d.objid = t.oid AND d.deptype = 'e' AND d.refclassid = 'pg_extension'::regclass
+LEFT JOIN pg_depend d ON d.classid = 'pg_type'::regclass AND d.objid = t.oid AND d.deptype = 'e'
+AND d.refclassid = 'pg_extension'::regclass
 LEFT JOIN pg_extension e ON e.oid = d.refobjid
 WHERE i.typname IN ('simhash', 'simhash_ball')
 ORDER BY t.typname;

@@ -21,9 +21,11 @@ SELECT count(*) AS pairs,
 	count(*) FILTER (WHERE (x.ball > y.ball) <> (x.no > y.no)) AS gt,
 	count(*) FILTER (WHERE (x.ball >= y.ball) <> (x.no >= y.no)) AS ge,
 	count(*) FILTER (WHERE simhash_ball_cmp(x.ball, y.ball) <> sign(x.no - y.no)) AS cmp
-FROM unnest('{"(0,-1)","(0,3)","(1,-2)","(9223372036854775807,64)","(9223372036854775808,-2147483648)","(-1,0)"}'::simhash_ball[])
+FROM unnest('{"(0,-1)","(0,3)","(1,-2)","(9223372036854775807,64)",
+		"(9223372036854775808,-2147483648)","(-1,0)"}'::simhash_ball[])
 	WITH ORDINALITY AS x(ball, no),
-	unnest('{"(0,-1)","(0,3)","(1,-2)","(9223372036854775807,64)","(9223372036854775808,-2147483648)","(-1,0)"}'::simhash_ball[])
+	unnest('{"(0,-1)","(0,3)","(1,-2)","(9223372036854775807,64)",
+		"(9223372036854775808,-2147483648)","(-1,0)"}'::simhash_ball[])
 	WITH ORDINALITY AS y(ball, no);
 SELECT '(1,2)'::simhash_ball = NULL, NULL < '(1,2)'::simhash_ball;
 
@@ -75,7 +77,8 @@ RESET enable_seqscan;
 RESET enable_bitmapscan;
 SELECT count(DISTINCT simhash_ball_hash(ball)) > 3400 AS spread, count(DISTINCT ball) AS of,
 	count(*) FILTER (WHERE simhash_ball_hash(ball)::bit(32) <> simhash_ball_hash_extended(ball, 0)::bit(32)) AS differ,
-	count(*) FILTER (WHERE simhash_ball_hash_extended(ball, 1) = simhash_ball_hash_extended(ball, 2)) < 5 AS seeds_differ
+	count(*) FILTER (WHERE simhash_ball_hash_extended(ball, 1) =
+		simhash_ball_hash_extended(ball, 2)) < 5 AS seeds_differ
 FROM many;
 CREATE TABLE parted (ball simhash_ball) PARTITION BY HASH (ball);
 CREATE TABLE parted_0 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 0);

@@ -26,11 +26,13 @@ GROUP BY GROUPING SETS ((d::int <= 2), (d)) HAVING d <= 2;
 
 -- nor what the server makes of it
 SELECT d, d::int AS i, count(*) FROM gd GROUP BY GROUPING SETS ((d::int), (d)) HAVING d < 1.5::float8 ORDER BY 1;
-SELECT d, d::int AS i, count(*) FROM gd GROUP BY GROUPING SETS ((d::int), (d), (d < 3)) HAVING d < 1.5::float8 ORDER BY 1;
+SELECT d, d::int AS i, count(*) FROM gd GROUP BY GROUPING SETS ((d::int), (d), (d < 3)) HAVING d < 1.5::float8
+ORDER BY 1;
 -- stored distances are joined as elsewhere
 SELECT a.d + 1 AS next, count(*) FROM gd a FULL JOIN gd b ON a.d = b.d GROUP BY ROLLUP (a.d + 1) ORDER BY 1;
 SELECT a.d::int AS i, count(*) FROM gd a FULL JOIN gd b ON a.d = b.d AND b.d < 3 GROUP BY ROLLUP (a.d::int) ORDER BY 1;
-SELECT a.fp <~> '3' AS d, count(*) FROM gd a FULL JOIN gd b ON a.d = b.d::float8 GROUP BY ROLLUP (a.fp <~> '3') ORDER BY 1;
+SELECT a.fp <~> '3' AS d, count(*) FROM gd a FULL JOIN gd b ON a.d = b.d::float8 GROUP BY ROLLUP (a.fp <~> '3')
+ORDER BY 1;
 
 -- where they cannot be confused the index is used
 CREATE TABLE docs (id int, fp simhash, title text);
@@ -69,13 +71,17 @@ SELECT plan('SELECT d, id FROM r WHERE (d, id) = (3, 7)');
 SELECT plan('SELECT d, id FROM r WHERE (d, id) > (3, 7)') AS "needs a cast";
 SELECT plan('SELECT d, id FROM r WHERE (d::int, id) > (3, 7)');
 
-SELECT count(*) FILTER (WHERE d = 3) AS eq, count(*) FILTER (WHERE d <= 3) AS le, count(*) FILTER (WHERE d IN (1, 3)) AS one_of,
+SELECT count(*) FILTER (WHERE d = 3) AS eq, count(*) FILTER (WHERE d <= 3) AS le,
+	count(*) FILTER (WHERE d IN (1, 3)) AS one_of,
 	count(*) FILTER (WHERE (d, id) > (3, 7)) AS row_gt, count(*) FILTER (WHERE (d, id) <= (3, 7)) AS row_le,
-	count(*) FILTER (WHERE (d, id) IN ((3, 7), (3, 11), (2, 7))) AS row_one_of, count(*) FILTER (WHERE (3.0::float8, id) >= (d, 7)) AS row_float
+	count(*) FILTER (WHERE (d, id) IN ((3, 7), (3, 11), (2, 7))) AS row_one_of,
+	count(*) FILTER (WHERE (3.0::float8, id) >= (d, 7)) AS row_float
 FROM r;
-SELECT count(*) FILTER (WHERE d = 3) AS eq, count(*) FILTER (WHERE d <= 3) AS le, count(*) FILTER (WHERE d IN (1, 3)) AS one_of,
+SELECT count(*) FILTER (WHERE d = 3) AS eq, count(*) FILTER (WHERE d <= 3) AS le,
+	count(*) FILTER (WHERE d IN (1, 3)) AS one_of,
 	count(*) FILTER (WHERE (d, id) > (3, 7)) AS row_gt, count(*) FILTER (WHERE (d, id) <= (3, 7)) AS row_le,
-	count(*) FILTER (WHERE (d, id) IN ((3, 7), (3, 11), (2, 7))) AS row_one_of, count(*) FILTER (WHERE (3.0::float8, id) >= (d, 7)) AS row_float
+	count(*) FILTER (WHERE (d, id) IN ((3, 7), (3, 11), (2, 7))) AS row_one_of,
+	count(*) FILTER (WHERE (3.0::float8, id) >= (d, 7)) AS row_float
 FROM (SELECT id, d::int FROM r) r;
 
 -- joins
@@ -155,7 +161,8 @@ WHERE (fp <~> '0' < f) IS DISTINCT FROM (d < f) OR (f > fp <~> '0') IS DISTINCT 
 	OR (fp <~> '0' >= f) IS DISTINCT FROM (d >= f) OR (f <= fp <~> '0') IS DISTINCT FROM (d >= f)
 	OR (fp <~> '0' > f) IS DISTINCT FROM (d > f) OR (f < fp <~> '0') IS DISTINCT FROM (d > f);
 -- not simplified, as where nothing plans them
-SELECT proname, bool_and(CASE proname WHEN 'simhash_distance_lt' THEN lt WHEN 'simhash_distance_le' THEN le WHEN 'simhash_distance_eq' THEN eq
+SELECT proname, bool_and(CASE proname WHEN 'simhash_distance_lt' THEN lt WHEN 'simhash_distance_le' THEN le
+	WHEN 'simhash_distance_eq' THEN eq
 	WHEN 'simhash_distance_ge' THEN ge WHEN 'simhash_distance_gt' THEN gt END) AS right
 FROM (SELECT DISTINCT proname FROM pg_proc WHERE proname ~ '^simhash_distance_(lt|le|eq|ge|gt)$') p,
 	(SELECT simhash_distance_lt(d, f) = (d::int < f) AND simhash_distance_lt(f, d) = (f < d::int) AS lt,
@@ -174,10 +181,12 @@ CREATE INDEX docs_fp ON docs USING simhash (fp);
 SELECT array_agg(id) FROM (SELECT id FROM docs ORDER BY fp <~> 5, id LIMIT 5) x;
 SELECT array_agg(id) FROM (SELECT id FROM docs ORDER BY (fp <~> 5)::int + 0, id LIMIT 5) x;
 SELECT plan_of('SELECT id FROM docs ORDER BY fp <~> 5, id LIMIT 5')
-	~ CASE WHEN current_setting('server_version_num')::int < 170000 THEN 'Sort' ELSE 'Incremental Sort.*docs_fp' END AS as_expected;
+	~ CASE WHEN current_setting('server_version_num')::int < 170000 THEN 'Sort'
+		ELSE 'Incremental Sort.*docs_fp' END AS as_expected;
 
 -- what the operators and their family are
-SELECT count(*) AS operators, count(*) FILTER (WHERE oprcom = 0) AS no_commutator, count(*) FILTER (WHERE oprnegate = 0 AND oprname <> '=') AS no_negator
+SELECT count(*) AS operators, count(*) FILTER (WHERE oprcom = 0) AS no_commutator,
+	count(*) FILTER (WHERE oprnegate = 0 AND oprname <> '=') AS no_negator
 FROM pg_operator WHERE 'simhash_distance'::regtype IN (oprleft, oprright);
 SELECT count(*) AS members, count(DISTINCT (amoplefttype, amoprighttype)) AS pairs
 FROM pg_amop JOIN pg_opfamily f ON f.oid = amopfamily WHERE opfname = 'simhash_distance_ops';

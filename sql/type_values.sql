@@ -89,7 +89,8 @@ SELECT current_setting('server_version_num')::int >= 160000 AS soft_errors \gset
 \set good_accepted t
 \if :soft_errors
 SELECT bool_or(pg_input_is_valid(v, t)) AS bad_accepted
-FROM (VALUES ('x', 'simhash'), ('fe', 'simhash'), ('-9223372036854775809', 'simhash'), ('18446744073709551616', 'simhash'), ('(5,x)', 'simhash_ball'),
+FROM (VALUES ('x', 'simhash'), ('fe', 'simhash'), ('-9223372036854775809', 'simhash'),
+	('18446744073709551616', 'simhash'), ('(5,x)', 'simhash_ball'),
              ('(5,2147483648)', 'simhash_ball')) AS t(v, t) \gset
 SELECT bool_and(pg_input_is_valid(v, t)) AS good_accepted
 FROM (VALUES ('18446744073709551615', 'simhash'), ('(5,3)', 'simhash_ball')) AS t(v, t) \gset
@@ -202,7 +203,8 @@ SELECT to_hex(18446744073709551615);
 SELECT to_hex(1.5::float8);
 SELECT to_hex('255');
 CREATE DOMAIN fingerprint AS simhash CHECK (VALUE <> 0);
-SELECT to_hex('255'::fingerprint), to_hex(simhash_compute('a')) = to_hex(simhash_compute('A')) AS same, to_hex(NULL::simhash);
+SELECT to_hex('255'::fingerprint), to_hex(simhash_compute('a')) = to_hex(simhash_compute('A')) AS same,
+	to_hex(NULL::simhash);
 CREATE VIEW hexes AS SELECT to_hex(simhash_smaller('-1', '-1')) AS hex;
 SELECT hex, ('0x' || hex)::simhash FROM hexes;
 SELECT pg_get_viewdef('hexes');
@@ -384,7 +386,8 @@ DROP TABLE signed;
 -- Within a radius
 --
 SELECT r AS radius, simhash_within('0', '7', r) AS within_3, simhash_within('0', '0xffffffffffffffff', r) AS within_64,
-	simhash_within('9', '9', r) AS within_0, '7' <@ simhash_ball('0', r) AS in_3, simhash_ball('0', r) @> '7' AS contains_3
+	simhash_within('9', '9', r) AS within_0, '7' <@ simhash_ball('0', r) AS in_3,
+	simhash_ball('0', r) @> '7' AS contains_3
 FROM (VALUES (-2147483648), (-1), (0), (2), (3), (4), (63), (64), (65), (2147483647), (NULL)) AS t(r);
 SELECT simhash_within(NULL, '7', 3), simhash_within('0', NULL, 3), NULL <@ simhash_ball('0', 3), '7'::simhash <@ NULL,
 	NULL @> '7'::simhash, simhash_ball('0', 3) @> NULL;
@@ -439,7 +442,8 @@ SELECT pg_describe_object(d.classid, d.objid, 0) AS uncommented
 FROM pg_depend d
 JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND e.extname = 'simhash'
 WHERE d.deptype = 'e'
-	AND d.classid IN ('pg_proc'::regclass, 'pg_operator'::regclass, 'pg_type'::regclass, 'pg_am'::regclass, 'pg_class'::regclass)
+	AND d.classid IN ('pg_proc'::regclass, 'pg_operator'::regclass, 'pg_type'::regclass, 'pg_am'::regclass,
+		'pg_class'::regclass)
 	AND obj_description(d.objid, d.classid::regclass::text::name) IS NULL
 	AND NOT (d.classid = 'pg_type'::regclass AND EXISTS (
 		SELECT FROM pg_type t WHERE t.typarray = d.objid OR (t.oid = d.objid AND t.typrelid <> 0)))

@@ -155,7 +155,7 @@ sub rebuild
 # What is compared
 #
 
-my $brute_distance = 'bit_count((fp::bigint # $1)::bit(64))::integer';
+my $brute_distance = 'distance(fp::bigint, $1)';
 my $rows = 'count(*), sum(hashint8extended(id, 1))';
 my $index_only = 'count(*), sum(hashint8extended(fp::bigint, 1))';
 
@@ -223,7 +223,7 @@ sub forms
 {
 	my ($name) = @_;
 	my $index = $index{$name};
-	my $any = 'EXISTS (SELECT FROM unnest($3) h WHERE bit_count((fp::bigint # h)::bit(64)) <= ';
+	my $any = 'EXISTS (SELECT FROM unnest($3) h WHERE distance(fp::bigint, h) <= ';
 	my $limit = 'LIMIT ' . upto(40);
 	my %where = (
 		'fp <~> $1::simhash <= $2' => "$brute_distance <= \$2",
@@ -268,7 +268,7 @@ sub forms
 		  . " FROM simhash_find_all('$index'::regclass, \$2)",
 		"WITH t AS MATERIALIZED (SELECT ctid AS tid, fp::bigint AS h, $same AS key FROM $name WHERE fp IS NOT NULL)"
 		  . " SELECT count(*), sum(hashtextextended(format('%s %s %s %s %s', x.tid, y.tid, x.h, y.h, d), 1))"
-		  . ' FROM t x, t y, bit_count((x.h # y.h)::bit(64)) d WHERE x.tid < y.tid AND x.key = y.key AND d <= $2' ],
+		  . ' FROM t x, t y, distance(x.h, y.h) d WHERE x.tid < y.tid AND x.key = y.key AND d <= $2' ],
 	  [ 'clusters', [], '',
 		"SELECT count(*), sum(hashtextextended(format('%s %s %s %s', member, fp::bigint, cluster::simhash::bigint, size), 1))"
 		  . " FROM simhash_find_clusters('$index'::regclass, \$2)",
@@ -402,7 +402,7 @@ do
 	{
 		is( $node->safe_psql(
 				'postgres', "SELECT count(*) FROM $name a JOIN $name b"
-				  . ' ON a.ctid < b.ctid AND bit_count((a.fp::bigint # b.fp::bigint)::bit(64)) <= 3 AND '
+				  . ' ON a.ctid < b.ctid AND distance(a.fp::bigint, b.fp::bigint) <= 3 AND '
 				  . in_common($name, 'a.') . ' = ' . in_common($name, 'b.')),
 			0,
 			"phase $phase: $name has no two rows that the constraint forbids");

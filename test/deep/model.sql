@@ -82,7 +82,7 @@ BEGIN
 	parent := ARRAY(SELECT generate_series(1, cardinality(hs)));
 	FOR a, b IN SELECT x.n, y.n
 		FROM unnest(hs, keys) WITH ORDINALITY x (h, key, n), unnest(hs, keys) WITH ORDINALITY y (h, key, n)
-		WHERE x.n < y.n AND x.key = y.key AND bit_count((x.h # y.h)::bit(64)) <= r
+		WHERE x.n < y.n AND x.key = y.key AND distance(x.h, y.h) <= r
 	LOOP
 		WHILE parent[a] <> a LOOP a := parent[a]; END LOOP;
 		WHILE parent[b] <> b LOOP b := parent[b]; END LOOP;

@@ -95,7 +95,8 @@ unlike(slurp_file($standby->logfile), qr/inconsistent page found/,
 
 # the standby takes over
 $standby->promote;
-$standby->safe_psql('postgres', 'INSERT INTO a (fp) SELECT make_fingerprints(3000, 0.4); DELETE FROM b WHERE id % 2 = 0');
+$standby->safe_psql('postgres', 'INSERT INTO a (fp) SELECT make_fingerprints(3000, 0.4);
+	DELETE FROM b WHERE id % 2 = 0');
 $standby->safe_psql('postgres', 'VACUUM b');
 is_sound($standby, 'promoted', 'a_fp', 'b_fp', 'c_tenant_fp', 'e_fp');
 is_exact($standby, 'promoted', 'a', 'a_fp');
@@ -120,7 +121,8 @@ is_exact($primary, 'unlogged after a crash', 'u', 'u_fp');
 $primary->safe_psql('postgres', 'INSERT INTO u (fp) SELECT make_fingerprints(5000, 0.5)');
 is_sound($primary, 'unlogged, filled again', 'u_fp');
 is_exact($primary, 'unlogged, filled again', 'u', 'u_fp');
-is($primary->safe_psql('postgres', "SELECT count(*) FILTER (WHERE table_no IS NOT NULL) FROM simhash_index_info('u_fp')"),
+is($primary->safe_psql('postgres',
+		"SELECT count(*) FILTER (WHERE table_no IS NOT NULL) FROM simhash_index_info('u_fp')"),
 	'10', 'the unlogged index kept its scheme');
 $primary->stop;
 done_testing();

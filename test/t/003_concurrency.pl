@@ -41,7 +41,7 @@ $node->safe_psql(
 		EXECUTE format('SELECT i.n, i.rows, b.n AS brute_n, b.rows AS brute_rows FROM
 			(SELECT count(*) AS n, sum(hashint8extended(id, 1)) AS rows FROM a WHERE fp <~> %1$L <= %2$s) i,
 			(SELECT count(*) AS n, sum(hashint8extended(id, 1)) AS rows FROM a
-			 WHERE bit_count((fp::bigint # %3$L::bigint)::bit(64)) <= %2$s) b',
+			 WHERE distance(fp::bigint, %3$L::bigint) <= %2$s) b',
 			fp, radius, fp::bigint) INTO indexed;
 		IF (indexed.n, indexed.rows) IS DISTINCT FROM (indexed.brute_n, indexed.brute_rows) THEN
 			RAISE EXCEPTION 'index finds % rows, brute force %, query %, radius %',
@@ -123,7 +123,7 @@ foreach my $pair ([ 'a_fp', 'a_six' ], [ 'a_six', 'a_fp' ])
 	my ($index, $other) = @$pair;
 	is( $node->safe_psql(
 			'postgres',
-			"BEGIN; DROP INDEX $other; CALL expect('a'); SELECT compare('a', '$index'); ROLLBACK"
+			"BEGIN; DROP INDEX $other; CALL expect_lookups('a'); SELECT compare_lookups('a', '$index'); ROLLBACK"
 		),
 		'ok',
 		"$index finds the same rows as brute force");
@@ -138,7 +138,7 @@ $node->command_ok(
 is( $node->safe_psql(
 		'postgres',
 		'SELECT count(*) > 300, (SELECT count(*) FROM distinct_docs a JOIN distinct_docs b
-			ON a.ctid < b.ctid AND bit_count((a.fp::bigint # b.fp::bigint)::bit(64)) <= 3)
+			ON a.ctid < b.ctid AND distance(a.fp::bigint, b.fp::bigint) <= 3)
 		 FROM distinct_docs'),
 	't|0',
 	'no two rows are near each other');

@@ -52,7 +52,7 @@ my @schemes = (
 	[ 2, 1 ], [ 4, 3 ], [ 5, 3 ], [ 6, 3 ], [ 8, 3 ], [ 4, 0 ], [ 16, 2 ]);
 foreach my $table ('few', 'mixed')
 {
-	$node->safe_psql('postgres', "CALL expect('$table')");
+	$node->safe_psql('postgres', "CALL expect_lookups('$table')");
 	my $found = $node->safe_psql('postgres',
 		'SELECT bool_and(n > 0) FROM (SELECT r, sum(n) AS n FROM probe WHERE r >= 0 GROUP BY r) s');
 	is($found, 't', "$table: there is something to find at every radius");
@@ -61,7 +61,7 @@ foreach my $table ('few', 'mixed')
 		my ($m, $k) = @$scheme;
 		$node->safe_psql('postgres',
 			"CREATE INDEX i ON $table USING simhash (fp) WITH (blocks = $m, distance = $k)");
-		is($node->safe_psql('postgres', "SELECT compare('$table', 'i')"),
+		is($node->safe_psql('postgres', "SELECT compare_lookups('$table', 'i')"),
 			'ok', "$table ($m,$k) finds the same rows as brute force");
 		is_sound($node, "$table ($m,$k)", 'i') if $m * $k <= 12;
 		$node->safe_psql('postgres', 'DROP INDEX i');

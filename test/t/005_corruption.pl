@@ -44,7 +44,8 @@ my %statement = (
 	bitmap => 'SET enable_seqscan = off; SET enable_indexscan = off; SELECT count(*) FROM a WHERE fp <~> 0 <= 64',
 	lookup => 'SET enable_seqscan = off; SELECT count(*) FROM query q JOIN a ON a.fp <~> q.fp <= 4',
 	nulls => 'SET enable_seqscan = off; SELECT count(*) FROM a WHERE fp IS NULL',
-	insert => 'BEGIN; INSERT INTO a (fp) SELECT make_fingerprints(500, 0.7); INSERT INTO a (fp) VALUES (NULL), (0), (-1); ROLLBACK',
+	insert => 'BEGIN; INSERT INTO a (fp) SELECT make_fingerprints(500, 0.7); INSERT INTO a (fp) VALUES (NULL), (0),
+		(-1); ROLLBACK',
 	check => q{SELECT simhash_index_check('a_fp')},
 	rows => q{SELECT simhash_index_check('a_fp', true)},
 	clusters => q{SELECT count(*) FROM simhash_find_clusters('a_fp'::regclass)},
@@ -126,8 +127,10 @@ my %clean = results_with($sound);
 is(join('', values %clean), '', 'the sound index gives no error');
 
 # the metapage: magic and version are the first things after the page header
-is_handled('magic', with_bytes(0, 24, "\x00\x01\x02\x03"), 'scan', 'bitmap', 'lookup', 'nulls', 'check', 'info', 'insert');
-is_handled('version', with_bytes(0, 28, pack('L', 999)), 'scan', 'bitmap', 'lookup', 'nulls', 'check', 'info', 'insert');
+is_handled('magic', with_bytes(0, 24, "\x00\x01\x02\x03"), 'scan', 'bitmap', 'lookup', 'nulls', 'check',
+	'info', 'insert');
+is_handled('version', with_bytes(0, 28, pack('L', 999)), 'scan', 'bitmap', 'lookup', 'nulls', 'check',
+	'info', 'insert');
 like({ is_handled('version', with_bytes(0, 28, pack('L', 999))) }->{scan}, qr/XX002/, 'a newer version');
 is_handled('zeroed metapage', with_page(0, "\0" x $block_size), 'scan', 'check', 'insert');
 is_handled('garbage in the metapage', with_bytes(0, 32, "\xa5" x 200), 'check');
@@ -155,9 +158,11 @@ foreach my $no (@some)
 foreach my $where (0, $pages, $pages + 1_000_000, 0xFFFFFFFE, 0xFFFFFFFF)
 {
 	my $half = pack('SS', $where >> 16, $where & 0xFFFF);
-	is_handled("right link to $where", with_bytes(1, $block_size - 20, pack('L', $where)), 'scan', 'bitmap', 'check', 'clusters', 'info');
+	is_handled("right link to $where", with_bytes(1, $block_size - 20, pack('L', $where)),
+		'scan', 'bitmap', 'check', 'clusters', 'info');
 	is_handled("downlink to $where", with_bytes($roots[0], $block_size - 52, $half), 'scan', 'check', 'info');
-	is_handled("root $where", with_bytes(0, 56, pack('L', $where)), 'scan', 'bitmap', 'lookup', 'check', 'clusters', 'info', 'insert');
+	is_handled("root $where", with_bytes(0, 56, pack('L', $where)),
+		'scan', 'bitmap', 'lookup', 'check', 'clusters', 'info', 'insert');
 }
 
 # TIDs: no row can have the first two; the third leads out of the table.  They

@@ -47,9 +47,11 @@ $node->safe_psql(
 });
 
 command_ok([ 'pg_dump', '--no-sync', "--file=$dir/old.sql", $node->connstr('old') ], 'pg_dump');
-command_ok([ 'pg_dump', '--no-sync', '--format=custom', "--file=$dir/old.dump", $node->connstr('old') ], 'pg_dump, custom format');
+command_ok([ 'pg_dump', '--no-sync', '--format=custom', "--file=$dir/old.dump", $node->connstr('old') ],
+	'pg_dump, custom format');
 command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', "$dir/old.sql", $node->connstr('new') ], 'restore');
-command_ok([ 'pg_restore', '--exit-on-error', '--jobs=2', '--dbname=' . $node->connstr('custom'), "$dir/old.dump" ], 'pg_restore with two jobs');
+command_ok([ 'pg_restore', '--exit-on-error', '--jobs=2', '--dbname=' . $node->connstr('custom'), "$dir/old.dump" ],
+	'pg_restore with two jobs');
 command_ok([ 'pg_dump', '--no-sync', "--file=$dir/new.sql", $node->connstr('new') ], 'dump of the copy');
 my @dumps = map { my $dump = slurp_file("$dir/$_.sql"); $dump =~ s/^\\(un)?restrict.*\n//mg; $dump } 'old', 'new';
 is($dumps[1], $dumps[0], 'the dumps are equal');
@@ -59,14 +61,16 @@ foreach my $database ('new', 'custom')
 	$node->safe_psql($database, 'VACUUM ANALYZE docs');
 	is( $node->safe_psql($database, q{SELECT array_to_string(reloptions, ' ') FROM pg_class WHERE relname = 'docs_fp'}),
 		'blocks=5 distance=3 fillfactor=75', "$database: the index has its options");
-	is($node->safe_psql($database, "SELECT ext.simhash_index_check('docs_fp', true)"), '', "$database: the index is sound");
+	is($node->safe_psql($database, "SELECT ext.simhash_index_check('docs_fp', true)"), '',
+		"$database: the index is sound");
 	foreach my $view ('near', 'near_one', 'hamming_one', 'within_one')
 	{
 		like(
 			$node->safe_psql($database, "EXPLAIN (COSTS OFF) SELECT * FROM $view"),
 			qr/docs_fp/, "$database: view $view uses the index");
 		is( $node->safe_psql($database, "SELECT count(*), sum(id) FROM $view"),
-			$node->safe_psql('old', "SET enable_indexscan = off; SET enable_bitmapscan = off; SELECT count(*), sum(id) FROM $view"),
+			$node->safe_psql('old',
+				"SET enable_indexscan = off; SET enable_bitmapscan = off; SELECT count(*), sum(id) FROM $view"),
 			"$database: view $view gives the same rows");
 	}
 	is( $node->safe_psql($database, 'SELECT count(*), sum(a), sum(b) FROM pairs'),

@@ -43,7 +43,8 @@ dump_to('old.sql');
 dump_to('old.custom', '--format=custom');
 dump_to('old.directory', '--format=directory', '--jobs=2');
 
-command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', "$dir/old.sql", $node->connstr('plain') ], 'plain: psql');
+command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', "$dir/old.sql", $node->connstr('plain') ],
+	'plain: psql');
 restore('custom', 'old.custom');
 restore('directory', 'old.directory', '--jobs=2');
 restore('sections', 'old.custom', "--section=$_") foreach 'pre-data', 'data', 'post-data';
@@ -75,7 +76,8 @@ my ($status, $stdout, $stderr) = $node->psql(
 is($status, 0, 'an operator can be added to the family of the extension');
 like($stderr, qr/WARNING: .*are not dumped/, 'with a warning');
 command_ok([ 'pg_dump', '--no-sync', "--file=$dir/lost.sql", $node->connstr('lost') ], 'pg_dump of that');
-command_fails([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', "$dir/lost.sql", $node->connstr('lost_copy') ], 'which cannot be restored');
+command_fails([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', "$dir/lost.sql", $node->connstr('lost_copy') ],
+	'which cannot be restored');
 
 $node->stop;
 done_testing();

@@ -153,7 +153,8 @@ make_canceller('cancel_pairs',
 foreach my $try (1 .. 4)
 {
 	my ($progress, $err) = cancelled(
-		'SELECT count(*) FROM simhash_find_clusters_in(ARRAY(SELECT i::bigint::simhash FROM generate_series(1, 60000) i), 20)',
+		'SELECT count(*) FROM simhash_find_clusters_in(ARRAY(SELECT i::bigint::simhash
+			FROM generate_series(1, 60000) i), 20)',
 		q{SELECT at_signal || ' ' || at_end FROM cancel_pairs()});
 	like($err, qr/57014/, 'a search for clusters is cancelled');
 	like($progress, qr/^\d+ \d+$/, 'while it finds pairs');

@@ -56,7 +56,8 @@ $node->safe_psql(
 });
 cmp_ok(
 	$node->safe_psql(
-		'postgres', q{SELECT pg_relation_size(reltoastrelid) / pg_relation_size('docs') FROM pg_class WHERE relname = 'docs'}),
+		'postgres', q{SELECT pg_relation_size(reltoastrelid) / pg_relation_size('docs') FROM pg_class
+			WHERE relname = 'docs'}),
 	'>', 20, 'most of the table is in its TOAST table');
 
 # What the server logs while it runs some commands.
@@ -105,14 +106,17 @@ is( workers(
 		  . "'BEGIN RETURN $compute(\$1); END'; $index (unsafe(body)); DROP INDEX x"),
 	0, 'and of functions');
 is( workers(
-		"ALTER TABLE docs SET (parallel_workers = 1); $index ($compute(body)); DROP INDEX x; ALTER TABLE docs RESET (parallel_workers)"),
+		"ALTER TABLE docs SET (parallel_workers = 1); $index ($compute(body)); DROP INDEX x;
+		ALTER TABLE docs RESET (parallel_workers)"),
 	1, 'and of the table');
 is($node->safe_psql('postgres', "$index ($compute(body)); DROP INDEX x; SHOW min_parallel_table_scan_size"),
 	'2MB', 'the setting is as before');
 is( workers(
 		"CREATE TABLE u AS TABLE docs; CREATE INDEX ON u USING simhash ($compute(body))"), 2,
 	'a table that nobody has analyzed');
-is(workers('BEGIN; CREATE TABLE n AS TABLE docs; CREATE INDEX n_fp ON n USING simhash (extensions.simhash_compute(body)) WHERE id < 0; TRUNCATE n; COMMIT'),
+is(workers('BEGIN; CREATE TABLE n AS TABLE docs;
+		CREATE INDEX n_fp ON n USING simhash (extensions.simhash_compute(body)) WHERE id < 0;
+		TRUNCATE n; COMMIT'),
 	2, 'none for an empty table: TRUNCATE builds again');
 
 # All of them are the same index.
@@ -148,16 +152,21 @@ foreach my $index (qw(docs_fp docs_c))
 # A dump names the schema of the function, so it is restored whatever the path.
 my $dump = $node->basedir . '/dump.sql';
 $node->command_ok([ 'pg_dump', '-f', $dump, '-T', 'docs', '-T', 'u', '-d', $node->connstr('postgres') ], 'pg_dump');
-$node->command_ok([ 'pg_dump', '-f', "$dump.docs", '-t', 'docs', '-d', $node->connstr('postgres') ], 'pg_dump of the table');
+$node->command_ok([ 'pg_dump', '-f', "$dump.docs", '-t', 'docs', '-d', $node->connstr('postgres') ],
+	'pg_dump of the table');
 like(slurp_file("$dump.docs"),
 	qr/CREATE INDEX docs_fp ON public\.docs USING simhash \(extensions\.simhash_compute\(body\)\)/, 'index');
-like(slurp_file("$dump.docs"), qr/ALTER INDEX public\.docs_fp ALTER COLUMN 1 SET STATISTICS 321/, 'its statistics target');
-like(slurp_file($dump), qr/EXCLUDE USING simhash \(extensions\.simhash_compute\(body\) WITH OPERATOR\(extensions\.%\)\)/, 'constraint');
+like(slurp_file("$dump.docs"), qr/ALTER INDEX public\.docs_fp ALTER COLUMN 1 SET STATISTICS 321/,
+	'its statistics target');
+like(slurp_file($dump),
+	qr/EXCLUDE USING simhash \(extensions\.simhash_compute\(body\) WITH OPERATOR\(extensions\.%\)\)/, 'constraint');
 $node->safe_psql('postgres', 'CREATE DATABASE copy');
-$node->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', $dump, '-d', $node->connstr('copy') ], 'restored');
+$node->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', $dump, '-d', $node->connstr('copy') ],
+	'restored');
 is($node->safe_psql('copy', q{SELECT count(*), count(DISTINCT id) FROM corpus}),
 	$node->safe_psql('postgres', q{SELECT count(*), count(DISTINCT id) FROM corpus}), 'with all rows');
-my ($status, $stdout, $stderr) = $node->psql('copy', 'INSERT INTO corpus SELECT id, upper(body) FROM corpus WHERE id = 7');
+my ($status, $stdout, $stderr) = $node->psql('copy',
+	'INSERT INTO corpus SELECT id, upper(body) FROM corpus WHERE id = 7');
 like($stderr, qr/violates exclusion constraint "corpus_simhash_compute_excl"/, 'and with its constraint');
 
 # A crash.

@@ -145,8 +145,8 @@ is_sound($node, 'after inserts', 'one_fp', 'two_fp');
 
 # The same session goes on while the index gets other contents in every way
 # there is.
-my $compare = q{SELECT compare('t', 't_fp');};
-my $expect = 'CALL expect(\'t\');';
+my $compare = q{SELECT compare_lookups('t', 't_fp');};
+my $expect = 'CALL expect_lookups(\'t\');';
 my $fill = 'INSERT INTO t SELECT i, random_bits() FROM generate_series(1, 5000) i;';
 $node->safe_psql('postgres',
 	'INSERT INTO query SELECT row_number() OVER (), fp FROM (SELECT fp FROM deep LIMIT 20) x;
@@ -207,9 +207,9 @@ is(join(' ', @answers), join(' ', ('ok') x 22), 'answers are right whatever beco
 	CREATE INDEX t3_two ON t3 USING simhash (id, fp);
 	$query
 	} . qq{
-	$expect $compare CALL expect('t2'); SELECT compare('t2', 't2_fp');
+	$expect $compare CALL expect_lookups('t2'); SELECT compare_lookups('t2', 't2_fp');
 	INSERT INTO t2 SELECT i, random_bits() FROM generate_series(1, 300) i; $expect $compare
-	$fill CALL expect('t2'); SELECT compare('t2', 't2_fp');
+	$fill CALL expect_lookups('t2'); SELECT compare_lookups('t2', 't2_fp');
 	INSERT INTO t SELECT NULL, random_bits() FROM generate_series(1, 300) i;
 	INSERT INTO t2 SELECT i, NULL FROM generate_series(1, 300) i;
 	INSERT INTO t3 SELECT * FROM t2 ORDER BY id DESC LIMIT 300;

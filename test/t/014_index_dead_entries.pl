@@ -156,7 +156,8 @@ foreach my $server ($node, $standby)
 	my $name = $server->name;
 	foreach my $table ('a', 'e')
 	{
-		$server->safe_psql('postgres', "INSERT INTO $table (fp) SELECT make_fingerprints(500, 0.1) ON CONFLICT DO NOTHING");
+		$server->safe_psql('postgres',
+			"INSERT INTO $table (fp) SELECT make_fingerprints(500, 0.1) ON CONFLICT DO NOTHING");
 		is_sound($server, "$name in the end", "${table}_fp");
 		is_exact($server, "$name in the end", $table, "${table}_fp");
 	}

@@ -115,14 +115,14 @@ sub load
 			'postgres', qq{
 			SELECT count(*) > 60 FROM $table;
 			SELECT count(*) FROM $table a JOIN $table b
-				ON a.ctid < b.ctid AND bit_count((a.fp::bigint # b.fp::bigint)::bit(64)) <= 3;
+				ON a.ctid < b.ctid AND distance(a.fp::bigint, b.fp::bigint) <= 3;
 		}),
 		"t\n0",
 		"$what: no two rows are near each other");
 	is( $node->safe_psql(
 			'postgres', qq{
 			SELECT count(*) > 1000, count(*) FILTER (WHERE NOT EXISTS (SELECT FROM $table d
-				WHERE bit_count((a.fp::bigint # d.fp::bigint)::bit(64)) <= 3))
+				WHERE distance(a.fp::bigint, d.fp::bigint) <= 3))
 			FROM $attempt a WHERE fp IS NOT NULL;
 		}),
 		't|0',
@@ -131,7 +131,7 @@ sub load
 			'postgres', qq{
 			SELECT count(*) > 50, min(n), max(n) FROM (
 				SELECT cluster, (SELECT count(*) FROM $table d
-					WHERE bit_count((centre(cluster) # d.fp::bigint)::bit(64)) <= 1) AS n
+					WHERE distance(centre(cluster), d.fp::bigint) <= 1) AS n
 				FROM (SELECT DISTINCT cluster FROM $attempt WHERE cluster <= 60 AND fp IS NOT NULL) c) s;
 		}),
 		't|1|1',

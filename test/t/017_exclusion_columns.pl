@@ -25,7 +25,8 @@ $node->safe_psql(
 	CREATE FUNCTION offer(cluster integer, what integer) RETURNS simhash LANGUAGE sql IMMUTABLE AS $$
 		SELECT CASE WHEN what % 25 > 0 THEN (hashint8extended(cluster, 5) # (1::bigint << (what % 64))
 			# (1::bigint << (what / 64 % 64)) # (1::bigint << (what / 4096 % 64)))::simhash END $$;
-	CREATE TABLE docs (tenant integer, kind text, fp simhash, EXCLUDE USING simhash (tenant WITH =, kind WITH =, fp WITH %));
+	CREATE TABLE docs (tenant integer, kind text, fp simhash,
+		EXCLUDE USING simhash (tenant WITH =, kind WITH =, fp WITH %));
 	CREATE TABLE attempt (tenant integer, kind text, fp simhash);
 });
 
@@ -34,7 +35,8 @@ my %script = (
 	batch => q{
 \set t random(0, 999)
 \set w random(0, 262143)
-WITH a AS (INSERT INTO attempt SELECT nullif((:t + i / 4) % 1000, 500), CASE WHEN i % 9 > 0 THEN 'k' || i % 2 END, offer(i % 12, :w + 67 * i)
+WITH a AS (INSERT INTO attempt SELECT nullif((:t + i / 4) % 1000, 500), CASE WHEN i % 9 > 0 THEN 'k' || i % 2 END,
+	offer(i % 12, :w + 67 * i)
 	FROM generate_series(0, 47) i RETURNING tenant, kind, fp)
 INSERT INTO docs SELECT tenant, kind, fp FROM a ORDER BY tenant, kind, fp ON CONFLICT DO NOTHING;
 },
@@ -78,7 +80,7 @@ is( $node->safe_psql(
 		'postgres', q{
 		SELECT count(*) > 2000, count(DISTINCT tenant) > 600, count(*) < (SELECT count(*) FROM attempt) FROM docs;
 		SELECT count(*) FROM docs a JOIN docs b ON a.ctid < b.ctid AND a.tenant = b.tenant AND a.kind = b.kind
-			AND bit_count((a.fp::bigint # b.fp::bigint)::bit(64)) <= 3;
+			AND distance(a.fp::bigint, b.fp::bigint) <= 3;
 	}),
 	"t|t|t\n0",
 	'no two rows of a tenant are near each other');
@@ -86,7 +88,7 @@ is( $node->safe_psql(
 		'postgres', q{
 		SELECT count(*) > 2000, count(*) FILTER (WHERE NOT EXISTS (SELECT FROM docs d
 			WHERE d.tenant = a.tenant AND d.kind = a.kind
-			AND bit_count((a.fp::bigint # d.fp::bigint)::bit(64)) <= 3))
+			AND distance(a.fp::bigint, d.fp::bigint) <= 3))
 		FROM attempt a WHERE fp IS NOT NULL AND tenant IS NOT NULL AND kind IS NOT NULL;
 	}),
 	't|0',
@@ -125,7 +127,8 @@ $node->safe_psql(
 		OPERATOR 1 =, FUNCTION 1 hashmacaddrextended(macaddr, bigint);
 	CREATE TABLE kinds (tenant bigint, address macaddr, lang text, fp simhash,
 		EXCLUDE USING simhash (tenant WITH =, fp WITH <%>) DEFERRABLE INITIALLY DEFERRED,
-		EXCLUDE USING simhash (address WITH =, lang COLLATE ignore_case WITH =, fp WITH =) WITH (blocks = 6) WHERE (tenant > 0));
+		EXCLUDE USING simhash (address WITH =, lang COLLATE ignore_case WITH =, fp WITH =) WITH (blocks = 6)
+			WHERE (tenant > 0));
 	CREATE INDEX kinds_lang ON kinds USING simhash (lower(lang), (tenant % 7), fp) WITH (fillfactor = 80);
 	INSERT INTO kinds SELECT i % 100, CASE WHEN i % 3 > 0 THEN '08:00:2b:01:02:03'::macaddr END, chr(65 + i % 40),
 		hashint8extended(i, 0) FROM generate_series(1, 3000) i;
@@ -140,16 +143,19 @@ command_ok([ 'pg_dump', '--no-sync', "--file=$dir/old.sql", $node->connstr('post
 command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', "$dir/old.sql", $node->connstr('new') ], 'restore');
 command_ok([ 'pg_dump', '--no-sync', "--file=$dir/new.sql", $node->connstr('new') ], 'dump of the copy');
 # rows may lie in another order
-my @dumps = map { my $dump = slurp_file("$dir/$_.sql"); $dump =~ s/^\\(un)?restrict.*\n//mg; join "\n", sort split /\n/, $dump } 'old', 'new';
+my @dumps = map { my $dump = slurp_file("$dir/$_.sql"); $dump =~ s/^\\(un)?restrict.*\n//mg;
+	join "\n", sort split /\n/, $dump } 'old', 'new';
 is($dumps[1], $dumps[0], 'the dumps are equal');
 is( $node->safe_psql(
 		'new', q{
-		SELECT string_agg(simhash_index_check(indexrelid, true)::text, ''), count(*) FROM pg_index JOIN pg_class c ON c.oid = indexrelid
+		SELECT string_agg(simhash_index_check(indexrelid, true)::text, ''), count(*) FROM pg_index
+			JOIN pg_class c ON c.oid = indexrelid
 		WHERE relkind = 'i' AND relam = (SELECT oid FROM pg_am WHERE amname = 'simhash');
 	}),
 	'|' . ($partitioned ? 8 : 6),
 	'the indexes of the copy are sound');
-my ($status, $stdout, $stderr) = $node->psql('new', 'INSERT INTO kinds SELECT * FROM kinds WHERE tenant = 5 AND address IS NOT NULL');
+my ($status, $stdout, $stderr) = $node->psql('new', 'INSERT INTO kinds SELECT * FROM kinds
+	WHERE tenant = 5 AND address IS NOT NULL');
 like($stderr, qr/violates exclusion constraint "kinds_address_lang_fp_excl"/, 'a constraint of the copy holds');
 $node->stop;
 done_testing();

@@ -30,7 +30,8 @@ $node->safe_psql(
 	BEGIN
 		n := 0;
 		WHILE (pg_stat_file(file, true)).size IS NULL LOOP
-			EXECUTE format('SELECT count(*) || '' '' || sum(hashtextextended(s::text, 1)) FROM %s s', statement) INTO again;
+			EXECUTE format('SELECT count(*) || '' '' || sum(hashtextextended(s::text, 1)) FROM %s s', statement)
+				INTO again;
 			n := n + 1;
 			IF again <> result THEN
 				RAISE EXCEPTION 'search % finds %, the one before %', n, again, result;
@@ -90,7 +91,8 @@ foreach my $statement (sort keys %search)
 	my $file = "enough$searches";
 	$node->safe_psql('postgres', "TRUNCATE docs; INSERT INTO docs TABLE original; REINDEX INDEX docs_fp");
 	# in the index, but not for the search
-	$node->safe_psql('postgres', "INSERT INTO docs SELECT 0, random_bits() FROM original; DELETE FROM docs WHERE id = 0");
+	$node->safe_psql('postgres',
+		"INSERT INTO docs SELECT 0, random_bits() FROM original; DELETE FROM docs WHERE id = 0");
 	my $leaves = $node->safe_psql('postgres', $leaf_pages);
 	my $before = $node->safe_psql('postgres',
 		"SELECT count(*) || ' ' || sum(hashtextextended(s::text, 1)) FROM $statement s");

@@ -181,7 +181,8 @@ foreach my $function (sort keys %phases)
 		# entries are sorted where there is no room for all of them
 		my $victim = start_victim(for_ever($function, $index, $distance), "options='-c maintenance_work_mem=1MB'");
 		ok( reached(
-				"SELECT pg_cancel_backend(pid) FROM victim JOIN simhash_stat_progress USING (pid) WHERE command = '$function' AND phase = '$phase' AND entries_done > 0"
+				"SELECT pg_cancel_backend(pid) FROM victim JOIN simhash_stat_progress USING (pid)
+					WHERE command = '$function' AND phase = '$phase' AND entries_done > 0"
 			),
 			"$function is seen $phase");
 		my $cancelled = time;
@@ -251,7 +252,8 @@ cancel($victim, 'it goes on');
 # one that takes minutes, and no space on disk
 $victim = start_victim($search{'clusters at all'}, 'user=plain');
 ok( reached(
-		"SELECT relid = 'randoms'::regclass AND indexrelid = 'randoms_fp'::regclass AND command = 'simhash_find_clusters'
+		"SELECT relid = 'randoms'::regclass AND indexrelid = 'randoms_fp'::regclass
+			AND command = 'simhash_find_clusters'
 			AND phase = 'comparing' AND found > 0 $watched"),
 	'progress of clusters');
 is($node->safe_psql('postgres', "SELECT wait_for_growth('SELECT found $watched')"),
@@ -259,7 +261,8 @@ is($node->safe_psql('postgres', "SELECT wait_for_growth('SELECT found $watched')
 is( $node->safe_psql(
 		'postgres', q{
 		SET ROLE watcher;
-		SELECT count(*), count(datname), count(relid), count(indexrelid), count(command), count(phase), count(tables_total),
+		SELECT count(*), count(datname), count(relid), count(indexrelid), count(command), count(phase),
+			count(tables_total),
 			count(tables_done), count(entries_done), count(found) FROM simhash_stat_progress}),
 	'1|1|1|1|1|1|1|1|1|1',
 	'a role with the privileges of pg_read_all_stats sees all');
@@ -288,7 +291,8 @@ is( $node->safe_psql(
 			views integer := 0;
 			wrong text := '';
 		BEGIN
-			FOR view IN SELECT viewname FROM pg_views WHERE schemaname = 'pg_catalog' AND viewname ~ '^pg_stat_progress_' LOOP
+			FOR view IN SELECT viewname FROM pg_views
+				WHERE schemaname = 'pg_catalog' AND viewname ~ '^pg_stat_progress_' LOOP
 				EXECUTE format('SELECT count(*) FROM %I WHERE pid = $1', view) INTO shown USING pid;
 				views := views + 1;
 				IF shown > 0 THEN
@@ -326,7 +330,8 @@ cancel($victim, 'it goes on');
 # COPY reports its own progress, which a search within it must not disturb: not when
 # it begins, and not when it ends.
 $victim = start_victim(
-	q{COPY (SELECT p.* FROM generate_series(1, 1000000) g, LATERAL simhash_find_all(CASE WHEN g > 0 THEN 'many_fp'::regclass END) p) TO '/dev/null'});
+	q{COPY (SELECT p.* FROM generate_series(1, 1000000) g, LATERAL simhash_find_all(CASE
+		WHEN g > 0 THEN 'many_fp'::regclass END) p) TO '/dev/null'});
 is( $node->safe_psql(
 		'postgres', q{
 		CREATE FUNCTION watch_copy(victim_pid integer, rows bigint) RETURNS text LANGUAGE plpgsql AS $$
@@ -362,7 +367,8 @@ nothing_is_left('COPY');
 # a session that wants not to be watched
 $victim = start_victim($search{'clusters at all'}, "options='-c track_activities=off'");
 ok( reached(
-		"SELECT count(*) > 0 FROM pg_locks JOIN victim USING (pid) WHERE relation = 'randoms_fp'::regclass AND granted"),
+		"SELECT count(*) > 0 FROM pg_locks JOIN victim USING (pid)
+			WHERE relation = 'randoms_fp'::regclass AND granted"),
 	'a search without track_activities');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM simhash_stat_progress'), '0', 'is not shown');
 cancel($victim, 'it goes on');
@@ -396,18 +402,21 @@ is( pipeline('SELECT json_build_array(a::numeric, b::numeric) FROM simhash_find_
 		'[3, 9223372036854775808]', '[1, 9223372036854775815]', '[3, 9223372036854775815]',
 		'[9223372036854775808, 9223372036854775815]', '[18446744073709551614, 18446744073709551615]'),
 	'pairs as JSON arrays');
-is( pipeline('SELECT json_agg(fp::numeric ORDER BY fp) FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM h), 3, 6) GROUP BY cluster'),
+is( pipeline('SELECT json_agg(fp::numeric ORDER BY fp) FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM h), 3, 6)
+	GROUP BY cluster'),
 	join("\n", sort
 		'[0, 1, 3, 9223372036854775808, 9223372036854775815]',
 		'[18446744073709551614, 18446744073709551615]'),
 	'clusters as JSON arrays');
 my $clusters =
-  pipeline('SELECT json_agg(fp::numeric) FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM h), 3, 6) GROUP BY cluster');
+  pipeline('SELECT json_agg(fp::numeric) FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM h), 3, 6)
+  	GROUP BY cluster');
 like($clusters, qr/^(\[\d+(, \d+)+\]\n?){2}$/, 'clusters as JSON arrays, in any order');
 is( $node->safe_psql(
 		'postgres',
 		join ' UNION ALL ',
-		map { "SELECT json_typeof('$_'), json_array_length('$_')" } sort { length $b <=> length $a } split /\n/, $clusters),
+		map { "SELECT json_typeof('$_'), json_array_length('$_')" }
+		  sort { length $b <=> length $a } split /\n/, $clusters),
 	"array|5\narray|2",
 	'which the server can parse');
 append_to_file($numbers, "18446744073709551616\n");
@@ -444,7 +453,8 @@ foreach my $statement (
 }
 
 # nothing of all this is in the way
-is($node->safe_psql('postgres', "SELECT count(*), count(DISTINCT cluster), min(size) FROM simhash_find_clusters('groups_fp')"),
+is($node->safe_psql('postgres', "SELECT count(*), count(DISTINCT cluster), min(size)
+	FROM simhash_find_clusters('groups_fp')"),
 	'120000|300|400', 'searches work as before');
 is_sound($node, 'afterwards', 'equal_fp', 'randoms_fp', 'groups_fp', 'many_fp');
 $node->safe_psql('postgres', "SET lock_timeout = '60s'; DROP TABLE equal, randoms, groups, many");

@@ -25,7 +25,8 @@ $node->safe_psql(
 			PERFORM pg_stat_clear_snapshot();
 			SELECT * INTO seen FROM simhash_stat_progress WHERE phase = wanted AND entries_done > 0;
 			IF FOUND AND pg_cancel_backend(seen.pid) THEN
-				RETURN concat_ws(' ', seen.command, seen.relid, seen.entries_total, seen.entries_done < seen.entries_total);
+				RETURN concat_ws(' ', seen.command, seen.relid, seen.entries_total,
+					seen.entries_done < seen.entries_total);
 			END IF;
 			PERFORM pg_sleep(0.001);
 		END LOOP;
@@ -39,7 +40,8 @@ foreach my $phase ([ 'joining pairs', 400000 ], [ 'returning components', 400001
 	my $victim = IPC::Run::start(
 		[
 			'psql', '-X', '-v', 'VERBOSITY=sqlstate', '-d', $node->connstr('postgres'),
-			'-c', 'SELECT count(*) FROM generate_series(1, 1000000) g, pairs, LATERAL simhash_components(CASE WHEN g > 0 THEN a END, b)'
+			'-c', 'SELECT count(*) FROM generate_series(1, 1000000) g, pairs,
+				LATERAL simhash_components(CASE WHEN g > 0 THEN a END, b)'
 		],
 		'>', \$out, '2>', \$err, IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default));
 	is($node->safe_psql('postgres', "SELECT cancel_in('$name')"), "simhash_components $entries t", "it is seen $name");

@@ -37,7 +37,8 @@ $node->safe_psql(
 		BEGIN ATOMIC SELECT count(*) FROM simhash_find_all('docs_fp', $1); END;
 	CREATE TABLE request (at timestamptz);
 	CREATE TABLE answer (n bigint);
-	CREATE RULE answer_it AS ON INSERT TO request DO ALSO INSERT INTO answer SELECT count(*) FROM simhash_find_clusters('docs_fp');
+	CREATE RULE answer_it AS ON INSERT TO request DO ALSO
+		INSERT INTO answer SELECT count(*) FROM simhash_find_clusters('docs_fp');
 	-- the name is looked up at each call, in the search_path of then
 	CREATE VIEW late AS SELECT count(*) AS n FROM simhash_find_all('app.docs_fp'::text::regclass);
 });
@@ -72,7 +73,8 @@ sub refused
 all_right('old', 'as they were made');
 
 # what they depend on
-refused('old', 'DROP INDEX app.docs_fp', qr/2BP01.*view app\.pairs depends on index app\.docs_fp/s, 'DROP INDEX is refused');
+refused('old', 'DROP INDEX app.docs_fp', qr/2BP01.*view app\.pairs depends on index app\.docs_fp/s,
+	'DROP INDEX is refused');
 refused('old', 'DROP TABLE app.docs', qr/2BP01/, 'DROP TABLE is refused');
 refused('old', 'ALTER TABLE app.docs ALTER fp TYPE bigint', qr/2BP01|0A000/, 'another type of the column is refused');
 is( $node->safe_psql(
@@ -91,9 +93,14 @@ my @restored;
 command_ok([ 'pg_dump', '--no-sync', "--file=$dir/plain.sql", $node->connstr('old') ], 'pg_dump');
 $node->safe_psql('postgres', 'CREATE DATABASE plain');
 command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', "$dir/plain.sql", $node->connstr('plain') ], 'restore');
-command_ok([ 'pg_dump', '--no-sync', '--format=custom', "--file=$dir/custom", $node->connstr('old') ], 'pg_dump, custom format');
-command_ok([ 'pg_dump', '--no-sync', '--format=directory', '--jobs=2', "--file=$dir/directory", $node->connstr('old') ], 'pg_dump, directory');
-my %how = (custom => [''], directory => ['--jobs=2'], sections => [ '--section=pre-data', '--section=data', '--section=post-data' ]);
+command_ok([ 'pg_dump', '--no-sync', '--format=custom', "--file=$dir/custom", $node->connstr('old') ],
+	'pg_dump, custom format');
+command_ok([ 'pg_dump', '--no-sync', '--format=directory', '--jobs=2', "--file=$dir/directory",
+	$node->connstr('old') ], 'pg_dump, directory');
+my %how = (
+	custom => [''],
+	directory => ['--jobs=2'],
+	sections => [ '--section=pre-data', '--section=data', '--section=post-data' ]);
 foreach my $database (sort keys %how)
 {
 	my $from = $database eq 'directory' ? 'directory' : 'custom';
@@ -101,7 +108,8 @@ foreach my $database (sort keys %how)
 	foreach my $option (@{ $how{$database} })
 	{
 		command_ok(
-			[ 'pg_restore', '--exit-on-error', ($option eq '' ? () : $option), '--dbname=' . $node->connstr($database), "$dir/$from" ],
+			[ 'pg_restore', '--exit-on-error', ($option eq '' ? () : $option),
+				'--dbname=' . $node->connstr($database), "$dir/$from" ],
 			"pg_restore of $from $option");
 	}
 }
@@ -132,9 +140,11 @@ $node->safe_psql('plain', q{
 	CREATE VIEW app.late AS SELECT 2 AS n});
 all_right('plain', 'the index has another name, and another index has its own');
 # before 17 the server does not move the arrays of an extension
-$node->safe_psql('plain', 'ALTER EXTENSION simhash DROP TYPE ext.simhash[]; ALTER EXTENSION simhash DROP TYPE ext.simhash_ball[]')
+$node->safe_psql('plain', 'ALTER EXTENSION simhash DROP TYPE ext.simhash[];
+	ALTER EXTENSION simhash DROP TYPE ext.simhash_ball[]')
 	if $node->safe_psql('plain', 'SHOW server_version_num') < 170000;
-$node->safe_psql('plain', 'CREATE SCHEMA more; ALTER TABLE app.docs SET SCHEMA more; ALTER EXTENSION simhash SET SCHEMA public');
+$node->safe_psql('plain', 'CREATE SCHEMA more; ALTER TABLE app.docs SET SCHEMA more;
+	ALTER EXTENSION simhash SET SCHEMA public');
 all_right('plain', 'the index and the extension are in other schemas');
 is($node->safe_psql('plain', "SET search_path = ''; SELECT n FROM app.number_of_pairs; SELECT app.count_pairs(1)"),
 	"2\n2", 'nothing on the search_path');
@@ -153,7 +163,8 @@ is($node->safe_psql('old', 'SELECT n FROM app.late'), '2', 'what looks the name 
 foreach my $statement ('TABLE app.pairs', 'REFRESH MATERIALIZED VIEW app.clusters', 'SELECT app.count_pairs(1)',
 	'INSERT INTO app.request VALUES (now())')
 {
-	refused('old', $statement, qr/42P01: relation with OID \d+ does not exist.*HINT:.*REINDEX CONCURRENTLY.*created anew/s,
+	refused('old', $statement,
+		qr/42P01: relation with OID \d+ does not exist.*HINT:.*REINDEX CONCURRENTLY.*created anew/s,
 		"$statement: an error that says what to do");
 }
 refused('old', 'DROP INDEX app.docs_fp', qr/2BP01/, 'the new index is not dropped either');

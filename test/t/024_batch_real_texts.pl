@@ -11,7 +11,8 @@ use Test::More;
 my $rows = real_texts();
 my $node = make_node('real', [], 'work_mem = 64MB', 'maintenance_work_mem = 64MB');
 $node->start;
-$node->safe_psql('postgres', 'CREATE EXTENSION simhash; CREATE TABLE texts (name text, body text)');
+load_brute_force($node);
+$node->safe_psql('postgres', 'CREATE TABLE texts (name text, body text)');
 $node->safe_psql('postgres', "COPY texts FROM '$rows'");
 $node->safe_psql(
 	'postgres', q{
@@ -29,9 +30,9 @@ $node->safe_psql(
 	CREATE TABLE near_values AS
 	WITH value AS MATERIALIZED (SELECT DISTINCT h FROM docs WHERE h IS NOT NULL),
 		block AS MATERIALIZED (SELECT h, n, (h >> 16 * n) & 65535 AS bits FROM value, generate_series(0, 3) n)
-	SELECT DISTINCT a.h AS a, b.h AS b, bit_count((a.h # b.h)::bit(64))::int AS d
+	SELECT DISTINCT a.h AS a, b.h AS b, distance(a.h, b.h) AS d
 	FROM block a JOIN block b USING (n, bits)
-	WHERE a.h < b.h AND bit_count((a.h # b.h)::bit(64)) <= 3;
+	WHERE a.h < b.h AND distance(a.h, b.h) <= 3;
 	CREATE TABLE near_rows AS
 	SELECT least(x.id, y.id) AS a, greatest(x.id, y.id) AS b, d
 	FROM near_values n JOIN docs x ON x.h = n.a JOIN docs y ON y.h = n.b
@@ -40,14 +41,12 @@ $node->safe_psql(
 	ANALYZE near_values, near_rows;
 });
 
-# Differences between a query and a table, both ways, with repetitions
+# How many rows of a query and of the truth differ
 sub differences
 {
-	my ($found, $wanted) = @_;
-	return $node->safe_psql(
-		'postgres', qq{
-		WITH found AS MATERIALIZED ($found), wanted AS MATERIALIZED ($wanted)
-		SELECT count(*) FROM ((TABLE found EXCEPT ALL TABLE wanted) UNION ALL (TABLE wanted EXCEPT ALL TABLE found)) s});
+	my ($query, $truth) = @_;
+	return $node->safe_psql('postgres',
+		"SELECT missing + wrong FROM compare_rows(\$q\$$query\$q\$, \$q\$$truth\$q\$)");
 }
 
 cmp_ok($node->safe_psql('postgres', 'SELECT count(*) FROM near_rows'), '>', 20, 'there are pairs');
@@ -105,9 +104,11 @@ $node->safe_psql(
 		nearest record;
 	BEGIN
 		CREATE TEMPORARY TABLE kept (id bigint PRIMARY KEY, place serial);
-		FOR row_id IN EXECUTE 'SELECT docs.id FROM docs JOIN (SELECT a FROM near_rows UNION SELECT b FROM near_rows) n (id) USING (id) ORDER BY ' || keep LOOP
+		FOR row_id IN EXECUTE 'SELECT docs.id FROM docs JOIN (SELECT a FROM near_rows UNION SELECT b
+			FROM near_rows) n (id) USING (id) ORDER BY ' || keep LOOP
 			SELECT kept.id, near.d INTO nearest
-			FROM (SELECT b AS id, d FROM near_rows WHERE a = row_id UNION ALL SELECT a, d FROM near_rows WHERE b = row_id) near
+			FROM (SELECT b AS id, d FROM near_rows WHERE a = row_id UNION ALL SELECT a, d FROM near_rows
+				WHERE b = row_id) near
 				JOIN kept USING (id)
 			ORDER BY d, place LIMIT 1;
 			IF FOUND THEN
@@ -124,7 +125,8 @@ foreach my $keep ('docs.id', 'length DESC, docs.id')
 	$node->safe_psql('postgres', "CALL expect('$keep')");
 	is( differences(
 			"SELECT x.id, y.id, distance
-			FROM simhash_find_duplicates('docs_fp', keep => '$keep') JOIN docs x ON x.ctid = duplicate JOIN docs y ON y.ctid = keeper",
+			FROM simhash_find_duplicates('docs_fp', keep => '$keep') JOIN docs x ON x.ctid = duplicate
+				JOIN docs y ON y.ctid = keeper",
 			"SELECT id, keeper, d FROM duplicate WHERE keep = '$keep'"),
 		'0', "duplicates by $keep");
 }
@@ -133,7 +135,8 @@ foreach my $keep ('docs.id', 'length DESC, docs.id')
 is( $node->safe_psql(
 		'postgres', q{
 		BEGIN;
-		DELETE FROM docs USING simhash_find_duplicates('docs_fp', keep => 'length DESC, id') f WHERE docs.ctid = f.duplicate;
+		DELETE FROM docs USING simhash_find_duplicates('docs_fp', keep => 'length DESC, id') f
+			WHERE docs.ctid = f.duplicate;
 		SELECT count(*) FROM near_rows JOIN docs x ON x.id = a JOIN docs y ON y.id = b;
 		SELECT count(*) FROM simhash_find_all('docs_fp');
 		ROLLBACK}),

@@ -38,7 +38,8 @@ coordinate("CREATE TABLE one (id bigint PRIMARY KEY, body text, fp simhash);
 # until rows are to be kept out
 foreach my $shard (@shards)
 {
-	$shard->safe_psql($database, "ALTER TABLE block_rows_$_ DROP CONSTRAINT block_rows_${_}_block_fp_excl") foreach 0 .. 3;
+	$shard->safe_psql($database, "ALTER TABLE block_rows_$_ DROP CONSTRAINT block_rows_${_}_block_fp_excl")
+	  foreach 0 .. 3;
 }
 check_all_jobs($rows);
 
@@ -51,7 +52,8 @@ sub is_sent
 	return;
 }
 is_sent("EXPLAIN (VERBOSE, COSTS OFF) SELECT id FROM docs WHERE fp <~> 5 <= 3", 'simhash_within\(fp, ', 'a literal');
-is_sent("$generic; " . prepared('look_up') . 'EXPLAIN (VERBOSE, COSTS OFF) EXECUTE look_up (5)', 'simhash_within\(fp, \$1', 'a parameter');
+is_sent("$generic; " . prepared('look_up') . 'EXPLAIN (VERBOSE, COSTS OFF) EXECUTE look_up (5)',
+	'simhash_within\(fp, \$1', 'a parameter');
 is_sent("$generic; " . prepared('look_up_text') . "EXPLAIN (VERBOSE, COSTS OFF) EXECUTE look_up_text ('a')",
 	'simhash_within\(fp, \$1', 'a sub-select');
 is_sent('EXPLAIN (VERBOSE, COSTS OFF) ' . one_of('WITH near AS MATERIALIZED (SELECT id, fp FROM docs') =~ s/^--.*\n//r,
@@ -73,7 +75,8 @@ sub fill_staging
 # What the shards have, each by itself
 sub rows_of_shards
 {
-	return join ' ', map { $_->safe_psql($database, 'SELECT (SELECT count(*) FROM docs) || \'/\' || (SELECT count(*) FROM block_rows)') }
+	return join ' ', map { $_->safe_psql($database,
+		'SELECT (SELECT count(*) FROM docs) || \'/\' || (SELECT count(*) FROM block_rows)') }
 	  grep { $_->{_pid} } @shards;
 }
 
@@ -85,12 +88,14 @@ foreach my $half (0, 1)
 
 	fill_staging($select);
 	coordinate("CALL load_staging(); INSERT INTO one $select ON CONFLICT DO NOTHING");
-	same_rows(coordinate('SELECT id, fp FROM docs'), coordinate('SELECT id, fp FROM one'), 'what is kept out of one table');
+	same_rows(coordinate('SELECT id, fp FROM docs'), coordinate('SELECT id, fp FROM one'),
+		'what is kept out of one table');
 	check_step('a load');
 }
 
 # a row that is near one that is there, by one who does not ask
-my ($code, $stdout, $stderr) = $coordinator->psql($database, "BEGIN; INSERT INTO docs SELECT -1, body, fp FROM docs WHERE id % 5 = 1 LIMIT 1;
+my ($code, $stdout, $stderr) = $coordinator->psql($database,
+	"BEGIN; INSERT INTO docs SELECT -1, body, fp FROM docs WHERE id % 5 = 1 LIMIT 1;
 	INSERT INTO block_rows SELECT b.prefix * 4 + b.table_no, (d.fp::bigint # 1)::simhash, -1
 	FROM (SELECT fp FROM docs LIMIT 1) d, simhash_blocks((d.fp::bigint # 1)::simhash) b; COMMIT", on_error_stop => 1);
 like($stderr, qr/conflicting key value violates exclusion constraint "block_rows_\d_block_fp_excl"/, 'a shard refuses');
@@ -102,7 +107,8 @@ fill_staging($new);
 $shards[1]->stop;
 ($code, $stdout, $stderr) = $coordinator->psql($database, 'CALL load_staging()');
 like($stderr, qr/could not connect to server "shard_2"/, 'a load without a shard');
-($code, $stdout, $stderr) = $coordinator->psql($database, one_of('INSERT INTO staging SELECT -id') =~ s/.*/SELECT id FROM docs WHERE fp % 0/sr);
+($code, $stdout, $stderr) = $coordinator->psql($database,
+	one_of('INSERT INTO staging SELECT -id') =~ s/.*/SELECT id FROM docs WHERE fp % 0/sr);
 like($stderr, qr/could not connect to server "shard_2"/, 'a look-up without a shard');
 ($code, $stdout, $stderr) = $coordinator->psql($database, 'INSERT INTO docs SELECT * FROM staging');
 like($stderr, qr/could not connect to server "shard_2"/, 'an insert without a shard');
@@ -134,7 +140,8 @@ $shards[2]->safe_psql(
 	$database, q{
 	DROP TRIGGER leave ON docs;
 	CREATE OR REPLACE FUNCTION leave() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''failed at the commit''; END';
-	CREATE CONSTRAINT TRIGGER leave AFTER INSERT ON docs DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION leave()});
+	CREATE CONSTRAINT TRIGGER leave AFTER INSERT ON docs DEFERRABLE INITIALLY DEFERRED
+		FOR EACH ROW EXECUTE FUNCTION leave()});
 ($code, $stdout, $stderr) = $coordinator->psql($database, 'CALL load_staging()');
 like($stderr, qr/failed at the commit/, 'a load that a shard does not commit');
 is(coordinate('SELECT count(*) FROM staging'), '300', 'what it was is known');
@@ -149,7 +156,9 @@ my $groups = $ENV{SESSION_ROWS} || 240;
 my $other = 'corpus_too';
 $coordinator->safe_psql('postgres', "CREATE DATABASE $other TEMPLATE template0");
 run_part(\@nodes, $_, $other) foreach one_of('CREATE SERVER shard_1'), one_of('CREATE FOREIGN TABLE docs_1');
-$coordinator->safe_psql($other, 'CREATE TABLE staging (id bigint PRIMARY KEY, body text, fp simhash); CREATE INDEX staging_fp ON staging USING simhash (fp)');
+$coordinator->safe_psql($other,
+	'CREATE TABLE staging (id bigint PRIMARY KEY, body text, fp simhash);
+	CREATE INDEX staging_fp ON staging USING simhash (fp)');
 run_part(\@nodes, one_of('CREATE PROCEDURE load_staging') =~ s/^CALL.*//mr, $other);
 coordinate('TRUNCATE docs, block_rows, staging');
 
@@ -165,7 +174,8 @@ my $seconds = time - $start;
 is(join('', @errors), '', "$sessions sessions loaded");
 diag(sprintf('%d sessions, %d rows each, in %d s', $sessions, $groups, $seconds));
 is(coordinate('SELECT count(*), count(DISTINCT id % 1000000) FROM docs'), "$groups|$groups", 'one of each group');
-is(coordinate('SELECT count(*) FROM simhash_find_all_in((SELECT array_agg(fp) FROM docs))'), '0', 'and no two are near each other');
+is(coordinate('SELECT count(*) FROM simhash_find_all_in((SELECT array_agg(fp) FROM docs))'), '0',
+	'and no two are near each other');
 check_step('loads at the same time');
 # Two sessions that wait for each other on two shards: none of these sees it.  Both have written
 # on one before any goes to the other.
@@ -178,7 +188,9 @@ sub waiting_session
 			INSERT INTO block_rows_$first VALUES (0, 0, -$number);
 			SELECT pg_advisory_lock($number);
 			DO \$\$ BEGIN
-				WHILE (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted) < 2 LOOP PERFORM pg_sleep(0.01); END LOOP;
+				WHILE (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted) < 2 LOOP
+					PERFORM pg_sleep(0.01);
+				END LOOP;
 			END \$\$;
 			INSERT INTO block_rows_$second VALUES (0, 1, -$number);
 			COMMIT;

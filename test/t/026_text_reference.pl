@@ -214,7 +214,8 @@ $node->safe_psql(
 			WHEN form = 'text[]'
 				THEN simhash_compute(elements(request->'features'), elements(request->'weights')::float8[])::text
 			WHEN form = 'bigint[]'
-				THEN simhash_compute(elements(request->'hashes')::bigint[], elements(request->'weights')::float8[])::text
+				THEN simhash_compute(elements(request->'hashes')::bigint[],
+					elements(request->'weights')::float8[])::text
 			WHEN form = 'hash'
 				THEN simhash_hash(document)::text
 			WHEN form = 'shingles'
@@ -222,7 +223,8 @@ $node->safe_psql(
 			WHEN form = 'jaccard'
 				THEN round(simhash_jaccard(request->>'a', request->>'b', shingle, unit) * 1e9)::bigint::text
 			END
-		FROM (VALUES (request->>'function', request->>'form', request->>'document', (request->>'shingle')::int, request->>'unit'))
+		FROM (VALUES (request->>'function', request->>'form', request->>'document', (request->>'shingle')::int,
+			request->>'unit'))
 			AS r (function, form, document, shingle, unit);
 	END;
 });

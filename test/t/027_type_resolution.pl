@@ -105,7 +105,8 @@ CREATE FUNCTION resolved(expression text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
 BEGIN
-	FOR line IN EXECUTE format('EXPLAIN (VERBOSE, COSTS OFF) SELECT pg_typeof(%1$s), %1$s FROM columns', expression) LOOP
+	FOR line IN EXECUTE format('EXPLAIN (VERBOSE, COSTS OFF) SELECT pg_typeof(%1$s), %1$s
+		FROM columns', expression) LOOP
 		IF line LIKE '%Output: %' THEN
 			RETURN line;
 		END IF;

@@ -35,17 +35,14 @@ sub fill
 	return run_sql("INSERT INTO $table (id, body) SELECT id, body FROM source WHERE $where ORDER BY id");
 }
 
+load_brute_force($node);
 run_sql(qq{
-	CREATE EXTENSION simhash;
 	CREATE TABLE texts (name text, body text);
 	COPY texts FROM '$texts';
 	-- some are there once more with a remark
 	CREATE TABLE source AS
 	SELECT row_number() OVER (ORDER BY md5(body)) AS id, body
 	FROM (SELECT body FROM texts UNION ALL SELECT body || ' (Edited.)' FROM texts WHERE md5(body) < '4') t;
-
-	CREATE FUNCTION distance(bigint, bigint) RETURNS int LANGUAGE sql IMMUTABLE AS
-		'SELECT bit_count((\$1 # \$2)::bit(64))::int';
 	-- Do they share four fifths of their runs of three words?
 	CREATE FUNCTION alike(text, text) RETURNS bool LANGUAGE sql IMMUTABLE AS \$\$
 		SELECT count(*) FILTER (WHERE f = g) >= 0.8 * count(*)
@@ -55,7 +52,8 @@ run_sql(qq{
 	CREATE TABLE h AS SELECT id, length(body), body, simhash_minhash(body)::bigint AS h FROM source;
 	ALTER TABLE h ADD PRIMARY KEY (id);
 	CREATE TABLE near AS
-	WITH block AS MATERIALIZED (SELECT id, h, n, (h >> 16 * n) & 65535 AS bits FROM h, generate_series(0, 3) n WHERE h IS NOT NULL)
+	WITH block AS MATERIALIZED (SELECT id, h, n, (h >> 16 * n) & 65535 AS bits FROM h, generate_series(0, 3) n
+		WHERE h IS NOT NULL)
 	SELECT DISTINCT x.id AS a, y.id AS b FROM block x JOIN block y USING (n, bits)
 	WHERE x.id < y.id AND distance(x.h, y.h) <= 3;
 	ANALYZE h, near;
@@ -78,7 +76,8 @@ fill('docs', 'true');
 run_recipe('CREATE TABLE removed');
 cmp_ok(run_sql('SELECT count(*) FROM removed'), '>', 50, 'a recipe removes rows');
 is( run_sql(q{
-		SELECT count(*) FROM removed r JOIN h x USING (id) LEFT JOIN docs k ON k.id = keeper LEFT JOIN h y ON y.id = k.id
+		SELECT count(*) FROM removed r JOIN h x USING (id) LEFT JOIN docs k ON k.id = keeper
+			LEFT JOIN h y ON y.id = k.id
 		WHERE (distance(x.h, y.h) <= 8 AND distance(x.h, y.h) = r.distance AND alike(x.body, y.body)
 			AND (-x.length, x.id) > (-y.length, y.id) AND x.length > 40) IS NOT TRUE}),
 	'0', 'each that goes is like one that stays and is longer');
@@ -99,7 +98,8 @@ run_sql(page_statements($page, 'CREATE TABLE labels'));
 is( run_sql(q{
 		SELECT count(*) FILTER (WHERE distance(x.h, y.h) > 3 OR k.id <> k.label),
 			count(*) - (SELECT count(*) FROM docs),
-			(SELECT count(*) FROM near JOIN labels x ON x.id = a JOIN labels y ON y.id = b WHERE x.id = x.label AND y.id = y.label)
+			(SELECT count(*) FROM near JOIN labels x ON x.id = a JOIN labels y ON y.id = b
+				WHERE x.id = x.label AND y.id = y.label)
 		FROM labels l JOIN h x USING (id) JOIN labels k ON k.id = l.label JOIN h y ON y.id = k.id}),
 	'0|0|0', 'labels are of rows that stand for themselves, and are not near each other');
 
@@ -122,7 +122,8 @@ is( run_sql(q{
 		SELECT count(*) FROM near JOIN corpus x ON x.id = a JOIN corpus y ON y.id = b WHERE a % 3 > 0 OR b % 3 > 0}),
 	'0', 'nothing that came in is near another row');
 is( run_sql(q{
-		SELECT count(*) FROM dropped d JOIN h x USING (id) LEFT JOIN corpus k ON k.id = keeper LEFT JOIN h y ON y.id = k.id
+		SELECT count(*) FROM dropped d JOIN h x USING (id) LEFT JOIN corpus k ON k.id = keeper
+			LEFT JOIN h y ON y.id = k.id
 		WHERE (distance(x.h, y.h) = d.distance AND d.distance <= 3
 			AND (k.id % 3 = 0 OR (-x.length, x.id) > (-y.length, y.id))) IS NOT TRUE}),
 	'0', 'each that was dropped is near a row of the corpus, and an old one or a longer one');
@@ -131,10 +132,12 @@ is( run_sql(q{
 		SELECT count(*) FROM dropped d JOIN near ON d.id IN (a, b) AND (a + b - d.id) % 3 = 0 WHERE keeper % 3 > 0}),
 	'0', 'what the corpus had comes first');
 is( run_sql(q{
-		SELECT count(*) FROM looked_up l FULL JOIN (SELECT * FROM dropped WHERE keeper % 3 = 0) d USING (id, keeper, distance)
+		SELECT count(*) FROM looked_up l FULL JOIN (SELECT * FROM dropped
+			WHERE keeper % 3 = 0) d USING (id, keeper, distance)
 		WHERE l IS NULL OR d IS NULL}),
 	'0', 'look-ups find the same');
-cmp_ok(run_sql('SELECT least(count(*) FILTER (WHERE keeper % 3 = 0), count(*) FILTER (WHERE keeper % 3 > 0)) FROM dropped'),
+cmp_ok(run_sql('SELECT least(count(*) FILTER (WHERE keeper % 3 = 0), count(*) FILTER (WHERE keeper % 3 > 0))
+	FROM dropped'),
 	'>', 10, 'there are some of both kinds');
 
 # One of each over two tables; the corpus has near-duplicates of its own
@@ -143,7 +146,8 @@ $archive =~ s/^INSERT INTO .*//ms;
 run_sql("$archive; TRUNCATE corpus");
 fill('corpus', 'id % 2 = 0');
 fill('archive', 'id % 2 > 0');
-run_sql(page_statements($page, 'CREATE TEMP TABLE every') . page_statements($page, 'CREATE TEMP TABLE gone') . ';COMMIT');
+run_sql(page_statements($page, 'CREATE TEMP TABLE every')
+	  . page_statements($page, 'CREATE TEMP TABLE gone') . ';COMMIT');
 is( run_sql(q{
 		CREATE TABLE one_of_each AS SELECT id FROM corpus UNION ALL SELECT id FROM archive;
 		SELECT left_near('one_of_each')}),
@@ -161,13 +165,15 @@ fill('posts', 'true');
 run_sql('CREATE INDEX posts_fp ON posts USING simhash (fp)');
 my $repair = page_statements($page, 'UPDATE posts SET label');
 ($repair) = $repair =~ /(UPDATE posts.*?;)/s;
-is( run_sql('SELECT count(*) FROM near JOIN posts x ON x.id = a JOIN posts y ON y.id = b WHERE x.id = x.label AND y.id = y.label'),
+is( run_sql('SELECT count(*) FROM near JOIN posts x ON x.id = a JOIN posts y ON y.id = b
+	WHERE x.id = x.label AND y.id = y.label'),
 	'0', 'no two rows that stand for others are near');
 is(run_sql("WITH repaired AS (" . ($repair =~ s/;$/ RETURNING posts.id/r) . ') SELECT count(*) FROM repaired'),
 	'0', 'labels given as rows come are those of all rows at once');
 run_sql('UPDATE posts SET label = id WHERE id % 2 = 0');
 run_sql($repair);
-is(run_sql('SELECT count(*) FROM near JOIN posts x ON x.id = a JOIN posts y ON y.id = b WHERE x.id = x.label AND y.id = y.label'),
+is(run_sql('SELECT count(*) FROM near JOIN posts x ON x.id = a JOIN posts y ON y.id = b
+	WHERE x.id = x.label AND y.id = y.label'),
 	'0', 'labels that were wrong are repaired');
 
 # Verify before removing; by definition all pairs of a part
@@ -183,7 +189,8 @@ run_sql(q{
 		row_id bigint;
 	BEGIN
 		FOR row_id IN SELECT id FROM h WHERE id <= 1500 ORDER BY length DESC, id LOOP
-			INSERT INTO stay SELECT row_id WHERE NOT EXISTS (SELECT FROM alike JOIN stay ON stay.id = a WHERE b = row_id);
+			INSERT INTO stay SELECT row_id WHERE NOT EXISTS (SELECT FROM alike JOIN stay ON stay.id = a
+				WHERE b = row_id);
 		END LOOP;
 	END $$;
 	CREATE TABLE whole AS SELECT id, body FROM docs;
@@ -199,7 +206,8 @@ run_sql('TRUNCATE docs; INSERT INTO docs SELECT * FROM whole');
 my $verified = page_statements($page, 'CREATE TEMP TABLE verified');
 my $loop = page_statements($page, 'DELETE FROM docs USING verified');
 run_sql("$verified; CREATE TABLE pairs AS TABLE verified; $loop; COMMIT");
-is( run_sql('SELECT count(*) FROM (SELECT a, b FROM pairs) p FULL JOIN alike USING (a, b) WHERE p IS NULL OR alike IS NULL'),
+is( run_sql('SELECT count(*) FROM (SELECT a, b FROM pairs) p FULL JOIN alike USING (a, b)
+	WHERE p IS NULL OR alike IS NULL'),
 	'0', 'verified pairs are those that are alike');
 is( run_sql('SELECT count(*) FROM docs FULL JOIN stay USING (id) WHERE docs.id IS NULL OR stay.id IS NULL'),
 	'0', 'what stays is what stays row by row');

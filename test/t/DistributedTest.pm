@@ -79,11 +79,14 @@ sub run_part
 {
 	my ($nodes, $sql, $coordinating) = @_;
 	my ($first, @shards) = @$nodes;
-	my ($place) = $sql =~ /^-- on (each shard|each machine|the coordinator)\n/ or die "a block does not say where it runs:\n$sql";
+	my ($place) = $sql =~ /^-- on (each shard|each machine|the coordinator)\n/
+	  or die "a block does not say where it runs:\n$sql";
 
-	$sql =~ s/host 'shard-(\d)\.example'/sprintf("host '%s', port '%d'", $shards[$1 - 1]->host, $shards[$1 - 1]->port)/ge;
+	$sql =~ s{host 'shard-(\d)\.example'}
+		{sprintf("host '%s', port '%d'", $shards[$1 - 1]->host, $shards[$1 - 1]->port)}ge;
 	# Citus: by address and port
-	$sql =~ s/'(?:coordinator|worker-(\d))\.example', 5432/sprintf("'127.0.0.1', %d", ($1 ? $shards[$1 - 1] : $first)->port)/ge;
+	$sql =~ s{'(?:coordinator|worker-(\d))\.example', 5432}
+		{sprintf("'127.0.0.1', %d", ($1 ? $shards[$1 - 1] : $first)->port)}ge;
 	return $first->safe_psql($coordinating // $database, $sql) if $place eq 'the coordinator';
 	if ($place eq 'each machine')
 	{
@@ -197,7 +200,8 @@ sub load_rows
 
 	coordinate("TRUNCATE docs, block_rows, one, staging; DROP TABLE IF EXISTS pairs, near_rows, duplicates;
 		INSERT INTO one $select; ANALYZE one; INSERT INTO docs SELECT id, body, fp FROM one");
-	my ($fill) = one_of('INSERT INTO block_rows SELECT b.prefix * 4 + b.table_no, d.fp') =~ /^(INSERT INTO block_rows.*?;)/ms;
+	my ($fill) = one_of('INSERT INTO block_rows SELECT b.prefix * 4 + b.table_no, d.fp') =~
+	  /^(INSERT INTO block_rows.*?;)/ms;
 	coordinate($fill);
 	return;
 }
@@ -217,7 +221,8 @@ sub check_jobs
 	}
 	foreach my $setting (@settings)
 	{
-		same_rows(coordinate_both(join("\n", "$setting;", prepared('look_up'), map { "EXECUTE look_up ('$_');" } @queries)),
+		same_rows(coordinate_both(join("\n", "$setting;", prepared('look_up'),
+					map { "EXECUTE look_up ('$_');" } @queries)),
 			"$what: near parameters, $setting");
 	}
 	my ($words) = coordinate('SELECT min(body) FROM one') || 'none';
@@ -226,7 +231,8 @@ sub check_jobs
 		"$what: near a text");
 
 	# many
-	coordinate("INSERT INTO staging SELECT -id, body, (fp::bigint # (1::bigint << (id % 61)::int))::simhash FROM one WHERE id % 7 = 0;
+	coordinate("INSERT INTO staging SELECT -id, body, (fp::bigint # (1::bigint << (id % 61)::int))::simhash
+			FROM one WHERE id % 7 = 0;
 		ANALYZE staging");
 	same_rows(coordinate_both(one_of('WITH near AS MATERIALIZED (SELECT id, fp FROM docs')), "$what: many look-ups");
 
@@ -310,7 +316,8 @@ sub near_loads
 	foreach my $batch (1 .. $batches)
 	{
 		$sql .= "TRUNCATE staging; INSERT INTO staging
-			SELECT $number * 1000000 + g, NULL, (hashint8extended(g, 0) # (1::bigint << (g + 7 * $number) % 63))::simhash
+			SELECT $number * 1000000 + g, NULL,
+				(hashint8extended(g, 0) # (1::bigint << (g + 7 * $number) % 63))::simhash
 			FROM generate_series(1, $groups) g WHERE g % $batches + 1 = $batch ORDER BY hashint8extended(g, $number);
 			CALL load_staging();\n";
 	}

@@ -10,7 +10,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(make_node load_helpers real_texts library_texts is_sound is_exact);
+our @EXPORT = qw(make_node load_brute_force load_helpers real_texts library_texts is_sound is_exact);
 
 # A node, initialised but not started.  Further arguments are lines for
 # postgresql.conf.
@@ -30,16 +30,25 @@ sub make_node
 	return $node;
 }
 
-# Create the extension and the functions of fingerprints.sql and exact.sql.
+# Create the extension, and the functions of brute_force.sql.
+sub load_brute_force
+{
+	my ($node, $database) = @_;
+	$node->safe_psql($database // 'postgres',
+		"CREATE EXTENSION simhash;\n" . slurp_file("$FindBin::RealBin/../brute_force.sql"));
+	return;
+}
+
+# The same with the functions of fingerprints.sql, and the tables in which a test says
+# what to look up.
 sub load_helpers
 {
 	my ($node, $database) = @_;
 	$database //= 'postgres';
-	$node->safe_psql($database, 'CREATE EXTENSION simhash');
-	foreach my $file ('fingerprints.sql', 'exact.sql')
-	{
-		$node->safe_psql($database, slurp_file("$FindBin::RealBin/../$file"));
-	}
+	load_brute_force($node, $database);
+	$node->safe_psql($database, slurp_file("$FindBin::RealBin/../fingerprints.sql"));
+	$node->safe_psql($database,
+		'CREATE TABLE query (qno integer PRIMARY KEY, fp simhash); CREATE TABLE radii (r integer PRIMARY KEY)');
 	return;
 }
 
@@ -90,7 +99,8 @@ sub is_sound
 }
 
 # The index finds what brute force finds, of each tenant if its first column is
-# that.  On a standby, expect() must have run on the primary before.
+# that.  On a standby, expect_lookups() must have run on the primary
+# before.
 sub is_exact
 {
 	my ($node, $what, $table, $index, %of) = @_;
@@ -98,8 +108,8 @@ sub is_exact
 	my $expect =
 	  $node->safe_psql('postgres', 'SELECT pg_is_in_recovery()') eq 't'
 	  ? ''
-	  : "CALL expect('$table', $tenants);";
-	is($node->safe_psql('postgres', "$expect SELECT compare('$table', '$index', $tenants)"),
+	  : "CALL expect_lookups('$table', $tenants);";
+	is($node->safe_psql('postgres', "$expect SELECT compare_lookups('$table', '$index', $tenants)"),
 		'ok', "$what: $index finds the same rows as brute force");
 	return;
 }

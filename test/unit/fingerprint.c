@@ -11,7 +11,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "unit.h"
+#include "with_kernels.h"
 
 #include "mb/pg_wchar.h"
 
@@ -322,38 +322,24 @@ test_distances(const char *kernel)
 	report(passed, kernel, "distances between fingerprints");
 }
 
+static void
+test_kernels(const char *subject)
+{
+	test_pinned(subject);
+	test_ascii(subject);
+	test_words(subject);
+	test_random(subject);
+}
+
 int
 main(void)
 {
-	static const char *const names[] = {"portable", "avx2", "avx512", "avx512vbmi2"};
 	static const char *const filters[] = {"portable", "popcnt", "avx2", "avx512"};
 
 	make_texts();
 
-	/* those that the first call chooses */
-	test_pinned("chosen kernels");
-	test_ascii("chosen kernels");
-	test_words("chosen kernels");
-	test_random("chosen kernels");
+	with_text_kernels(test_kernels);
 	test_distances("chosen filter");
-
-	for (int i = 0; i < lengthof(names); i++)
-	{
-		char		what[100];
-
-		snprintf(what, sizeof(what), "kernels %s", names[i]);
-		if (shtext_kernels_named(names[i]) == NULL)
-		{
-			skip(what, "this machine cannot run them");
-			continue;
-		}
-		shtext_kernels = shtext_kernels_named(names[i]);
-		test_pinned(what);
-		test_ascii(what);
-		test_words(what);
-		test_random(what);
-		report(shtext_kernels == shtext_kernels_named(names[i]), what, "were those that ran");
-	}
 	for (int i = 0; i < lengthof(filters); i++)
 	{
 		char		what[100];

@@ -17,42 +17,12 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
-
-#include <stdio.h>
-#include <stdlib.h>
+#include "unit.h"
 
 #include "bits/distance.h"
 #include "bits/scheme.h"
 
-#undef printf
-#undef snprintf
-
 #define MAX_KEYS	65536
-
-static int	ntests = 0;
-static int	nfailed = 0;
-
-static void
-report(bool passed, const char *what)
-{
-	ntests++;
-	if (!passed)
-		nfailed++;
-	printf("%s %d - %s\n", passed ? "ok" : "not ok", ntests, what);
-}
-
-/* splitmix64: each run tests the same values */
-static uint64
-next_random(void)
-{
-	static uint64 state = 42;
-	uint64		x = (state += UINT64CONST(0x9e3779b97f4a7c15));
-
-	x = (x ^ (x >> 30)) * UINT64CONST(0xbf58476d1ce4e5b9);
-	x = (x ^ (x >> 27)) * UINT64CONST(0x94d049bb133111eb);
-	return x ^ (x >> 31);
-}
 
 static int
 naive_distance(uint64 a, uint64 b)
@@ -112,7 +82,6 @@ test_filter(const char *name, shbits_filter_function filter)
 {
 	static const int radii[] = {-2147483647 - 1, -1, 0, 1, 3, 20, 32, 63, 64, 65, 100, 2147483647};
 	static uint64 keys[MAX_KEYS];
-	char		what[100];
 	bool		passed = true;
 
 	/* every length around the sizes of the groups, at odd starts as well */
@@ -134,8 +103,7 @@ test_filter(const char *name, shbits_filter_function filter)
 				passed &= filter_agrees(filter, keys + start, nkeys, query, radii[r]);
 		}
 	}
-	snprintf(what, sizeof(what), "%s: 0 to 140 keys at any distance", name);
-	report(passed, what);
+	report(passed, name, "0 to 140 keys at any distance");
 
 	/* one match in each place */
 	passed = true;
@@ -148,8 +116,7 @@ test_filter(const char *name, shbits_filter_function filter)
 		passed &= filter_agrees(filter, keys, 100, query, 2);
 		passed &= filter_agrees(filter, keys, 100, query, 3);
 	}
-	snprintf(what, sizeof(what), "%s: a single match in any place", name);
-	report(passed, what);
+	report(passed, name, "a single match in any place");
 
 	/* extreme values: nothing differs, everything differs, one bit differs */
 	passed = true;
@@ -167,16 +134,14 @@ test_filter(const char *name, shbits_filter_function filter)
 			passed &= filter_agrees(filter, keys, 70, PG_UINT64_MAX, radii[r]);
 		}
 	}
-	snprintf(what, sizeof(what), "%s: extreme values", name);
-	report(passed, what);
+	report(passed, name, "extreme values");
 
 	/* the most keys: positions up to 65535 */
 	for (int i = 0; i < MAX_KEYS; i++)
 		keys[i] = flip_bits(PG_UINT64_MAX, next_random() % 65);
 	passed = filter_agrees(filter, keys, MAX_KEYS, PG_UINT64_MAX, 3) &&
 		filter_agrees(filter, keys, MAX_KEYS, PG_UINT64_MAX, 64);
-	snprintf(what, sizeof(what), "%s: 65536 keys", name);
-	report(passed, what);
+	report(passed, name, "65536 keys");
 }
 
 /*
@@ -253,8 +218,8 @@ test_product(const char *name, shbits_product_function find)
 		for (int r = 0; r < lengthof(radii); r++)
 			passed &= product_agrees(find, a, na, b, nb, radii[r]);
 	}
-	snprintf(what, sizeof(what), "%s: pairs of 0 to %d keys with others", name, SHBITS_MAX_TILE);
-	report(passed, what);
+	snprintf(what, sizeof(what), "pairs of 0 to %d keys with others", SHBITS_MAX_TILE);
+	report(passed, name, what);
 
 	passed = true;
 	for (int i = 0; i < SHBITS_MAX_TILE; i++)
@@ -273,8 +238,7 @@ test_product(const char *name, shbits_product_function find)
 			b[j] = kept;
 		}
 	}
-	snprintf(what, sizeof(what), "%s: a single pair with another, in any places", name);
-	report(passed, what);
+	report(passed, name, "a single pair with another, in any places");
 }
 
 static void
@@ -300,8 +264,8 @@ test_pairs(const char *name, shbits_pairs_function find)
 				passed &= pairs_agree(find, keys + start, nkeys, radii[r]);
 		}
 	}
-	snprintf(what, sizeof(what), "%s: pairs among 0 to %d keys", name, SHBITS_MAX_TILE);
-	report(passed, what);
+	snprintf(what, sizeof(what), "pairs among 0 to %d keys", SHBITS_MAX_TILE);
+	report(passed, name, what);
 
 	/* keys that are far from each other, but for two: in any two places */
 	passed = true;
@@ -322,8 +286,7 @@ test_pairs(const char *name, shbits_pairs_function find)
 			}
 		}
 	}
-	snprintf(what, sizeof(what), "%s: a single pair in any places", name);
-	report(passed, what);
+	report(passed, name, "a single pair in any places");
 
 	passed = true;
 	for (int nkeys = 0; nkeys <= SHBITS_MAX_TILE; nkeys++)
@@ -333,8 +296,7 @@ test_pairs(const char *name, shbits_pairs_function find)
 		for (int r = 0; r < lengthof(radii); r++)
 			passed &= pairs_agree(find, keys, nkeys, radii[r]);
 	}
-	snprintf(what, sizeof(what), "%s: pairs of extreme values", name);
-	report(passed, what);
+	report(passed, name, "pairs of extreme values");
 }
 
 /* Is table b's choice of blocks after table a's in lexicographic order? */
@@ -423,16 +385,14 @@ test_scheme(int blocks, int distance)
 	Size		size = shbits_scheme_size(ntables);
 	char	   *memory = malloc(size + 1);
 	ShBitsScheme *scheme = (ShBitsScheme *) memory;
+	char		subject[40];
 	char		what[100];
 	bool		formed = true;
 	bool		permutes = true;
 	bool		agrees = true;
 
 	if (memory == NULL)
-	{
-		printf("Bail out! out of memory\n");
-		exit(1);
-	}
+		bail_out("out of memory");
 	memset(memory, 0x5a, size + 1);
 	shbits_scheme_init(scheme, blocks, distance);
 
@@ -479,12 +439,12 @@ test_scheme(int blocks, int distance)
 		agrees &= found;
 	}
 
-	snprintf(what, sizeof(what), "scheme (%d,%d): %d tables, %s%s%s", blocks, distance,
-			 ntables,
+	snprintf(subject, sizeof(subject), "scheme (%d,%d)", blocks, distance);
+	snprintf(what, sizeof(what), "%d tables, %s%s%s", ntables,
 			 formed ? "well formed" : "MALFORMED",
 			 permutes ? ", permute and invert" : ", DO NOT PERMUTE",
 			 agrees ? ", share a prefix" : ", SHARE NO PREFIX");
-	report(formed && permutes && agrees, what);
+	report(formed && permutes && agrees, subject, what);
 	free(memory);
 }
 
@@ -505,23 +465,23 @@ main(void)
 		passed &= shbits_filter(keys, 3, 0, 3, found) == 2 &&
 			found[0] == 0 && found[1] == 2;
 	}
-	report(passed, "shbits_filter chooses a kernel");
+	report(passed, "shbits_filter", "chooses a kernel");
 	passed = true;
 	for (int i = 0; i < 2; i++)
 	{
 		passed &= shbits_filter_pairs(keys, 3, 3, others) == 1 && others[0] == 4;
 	}
-	report(passed, "shbits_filter_pairs chooses a kernel");
+	report(passed, "shbits_filter_pairs", "chooses a kernel");
 	passed = true;
 	for (int i = 0; i < 2; i++)
 	{
 		passed &= shbits_filter_product(keys, 2, keys + 1, 2, 3, others) == 3 &&
 			others[0] == 2 && others[1] == 1;
 	}
-	report(passed, "shbits_filter_product chooses a kernel");
+	report(passed, "shbits_filter_product", "chooses a kernel");
 	report(shbits_filter_kernel("nonsense") == NULL && shbits_pairs_kernel("nonsense") == NULL &&
 		   shbits_product_kernel("nonsense") == NULL,
-		   "an unknown kernel is NULL");
+		   "an unknown kernel", "is NULL");
 
 	for (int i = 0; i < lengthof(names); i++)
 	{
@@ -529,7 +489,7 @@ main(void)
 
 		if (filter == NULL)
 		{
-			printf("ok %d - %s # SKIP this machine cannot run it\n", ++ntests, names[i]);
+			skip(names[i], "this machine cannot run it");
 			continue;
 		}
 		test_filter(names[i], filter);
@@ -540,7 +500,7 @@ main(void)
 	}
 	report(shbits_filter_kernel("portable") != NULL && shbits_pairs_kernel("portable") != NULL &&
 		   shbits_product_kernel("portable") != NULL,
-		   "there are always the portable kernels");
+		   "portable kernels", "are always there");
 	test_filter("chosen", shbits_filter);
 	test_product("chosen", shbits_filter_product);
 	test_pairs("chosen", shbits_filter_pairs);
@@ -553,27 +513,24 @@ main(void)
 
 		passed &= shbits_distance(a, b) == i % 65;
 	}
-	report(passed, "shbits_distance");
+	report(passed, "shbits_distance", "of 0 to 64 bits");
 
 	report(shbits_ntables(0, 0) == 0 && shbits_ntables(17, 3) == 0 &&
 		   shbits_ntables(4, 4) == 0 && shbits_ntables(4, -1) == 0 &&
 		   shbits_ntables(-1, -2) == 0,
-		   "no tables out of range");
+		   "out of range", "no tables");
 	report(shbits_ntables(1, 0) == 1 && shbits_ntables(4, 3) == 4 &&
 		   shbits_ntables(6, 3) == 20 && shbits_ntables(16, 2) == 120 &&
 		   shbits_ntables(16, 8) == 12870 && shbits_ntables(16, 15) == 16,
-		   "numbers of tables");
+		   "schemes", "numbers of tables");
 
 	single = malloc(shbits_scheme_size(1));
 	if (single == NULL)
-	{
-		printf("Bail out! out of memory\n");
-		return 1;
-	}
+		bail_out("out of memory");
 	shbits_scheme_init(single, 1, 0);
 	report(single->tables[0].nmoves == 1 && single->tables[0].moves[0].rotate == 0 &&
 		   single->tables[0].prefix_bits == 64,
-		   "scheme (1,0) is the identity in one move");
+		   "scheme (1,0)", "is the identity in one move");
 	free(single);
 
 	for (int blocks = 1; blocks <= SHBITS_MAX_BLOCKS; blocks++)
@@ -585,6 +542,5 @@ main(void)
 		}
 	}
 
-	printf("1..%d\n", ntests);
-	return nfailed > 0 ? 1 : 0;
+	return finish();
 }

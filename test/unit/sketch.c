@@ -10,7 +10,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "unit.h"
+#include "with_kernels.h"
 
 #include <math.h>
 
@@ -264,29 +264,14 @@ test_forged(void)
 int
 main(void)
 {
-	static const char *const names[] = {"portable", "avx2", "avx512", "avx512vbmi2"};
 	ShTextSketch sketch;
 	uint64		result;
 
 	shtext_sketch_init(&sketch);
 	report(!shtext_sketch_result(&sketch, &result), "empty set", "has no fingerprint");
 
-	/* those that the first call chooses */
-	test_definition("chosen kernels");
+	with_text_kernels(test_definition);
 	test_distances();
 	test_forged();
-	for (int i = 0; i < lengthof(names); i++)
-	{
-		char		what[100];
-
-		snprintf(what, sizeof(what), "kernels %s", names[i]);
-		if (shtext_kernels_named(names[i]) == NULL)
-		{
-			skip(what, "this machine cannot run them");
-			continue;
-		}
-		shtext_kernels = shtext_kernels_named(names[i]);
-		test_definition(what);
-	}
 	return finish();
 }

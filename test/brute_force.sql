@@ -1,0 +1,263 @@
+--
+-- Brute force: what the index and the searches over whole indexes must find
+--
+-- The regression tests (sql/init.sql) and the tests in Perl (t/SimhashTest.pm) load
+-- this file.  The truth comes from distance(), which is bit_count() over bigints: no
+-- index can serve it, and it shares no code with the extension.
+--
+
+CREATE FUNCTION distance(a bigint, b bigint) RETURNS int LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+	SELECT bit_count((a # b)::bit(64))::int
+$$;
+
+-- the plan of a query, the same in all server versions
+CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+		CONTINUE WHEN line ~ '^ *Disabled: true$';
+		line := replace(line, ' (returns $0)', '');
+		RETURN NEXT replace(line, '$0', '(InitPlan 1).col1');
+	END LOOP;
+END $$;
+
+-- the same as one text
+CREATE FUNCTION plan_of(query text) RETURNS text LANGUAGE sql AS $$
+	SELECT string_agg(line || E'\n', '') FROM plan(query) line
+$$;
+
+--
+-- Any two queries
+--
+
+-- How many rows a query finds, how many rows of another one are missing, and how
+-- many are found that the other one has not.  Repeated rows count.
+CREATE FUNCTION compare_rows(query text, truth text, OUT rows bigint, OUT missing bigint, OUT wrong bigint)
+LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('WITH found AS MATERIALIZED (%s), wanted AS MATERIALIZED (%s)
+		SELECT (SELECT count(*) FROM found),
+			(SELECT count(*) FROM (TABLE wanted EXCEPT ALL TABLE found) s),
+			(SELECT count(*) FROM (TABLE found EXCEPT ALL TABLE wanted) s)', query, truth)
+	INTO rows, missing, wrong;
+END $$;
+
+-- The same in words; null if the rows are the same.
+CREATE FUNCTION difference(query text, truth text) RETURNS text LANGUAGE sql AS $$
+	SELECT format('%s rows, %s missing, %s wrong', rows, missing, wrong)
+	FROM compare_rows(query, truth) WHERE missing > 0 OR wrong > 0
+$$;
+
+--
+-- Look-ups: each fingerprint of the table query (qno, fp) at each radius of the
+-- table radii (r)
+--
+
+-- Note in the table probe what must be found in a table (id, fp), or of each tenant
+-- in a table (id, tenant, fp): how many rows, and a sum over them that tells which.
+-- Balls of 20 bits and more are large, so only the first queries look at these.
+CREATE PROCEDURE expect_lookups(tab regclass, tenants boolean DEFAULT false, large int DEFAULT 2)
+LANGUAGE plpgsql AS $$
+BEGIN
+	IF to_regclass('probe') IS NULL THEN
+		CREATE TABLE probe (qno int, fp simhash, r int, tenant int, n bigint, rows numeric);
+	END IF;
+	TRUNCATE probe;
+	EXECUTE format('INSERT INTO probe
+		WITH t AS (SELECT id, fp, %2$s AS tenant FROM %1$s)
+		SELECT qno, q.fp, r, tenant, coalesce(sum(n) FILTER (WHERE d <= r), 0),
+			coalesce(sum(rows) FILTER (WHERE d <= r), 0)
+		FROM query q CROSS JOIN radii
+			CROSS JOIN (SELECT DISTINCT tenant FROM t WHERE tenant IS NOT NULL UNION SELECT 0 WHERE NOT $1) s
+			LEFT JOIN (SELECT qno, tenant, distance(t.fp::bigint, q.fp::bigint) AS d,
+					count(*) AS n, sum(hashint8extended(id, 1)) AS rows
+				FROM t, query q GROUP BY 1, 2, 3) near USING (qno, tenant)
+		WHERE r < 20 OR qno <= $2 GROUP BY qno, q.fp, r, tenant',
+		tab, CASE WHEN tenants THEN 'tenant' ELSE '0' END)
+	USING tenants, large;
+	ANALYZE probe;
+END $$;
+
+-- Compare what an index finds, through plain and bitmap scans, with what
+-- expect_lookups() noted: 'ok', or the differences.  Every query is the inner side of a
+-- join, and if literals is true some are constants, too.  Writes nothing, so it runs on a
+-- standby.
+CREATE FUNCTION compare_lookups(tab regclass, index regclass, tenants boolean DEFAULT false,
+	literals boolean DEFAULT false)
+RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	form text;
+	node text;
+	statement text;
+	diff text;
+	p record;
+	got record;
+BEGIN
+	PERFORM set_config('enable_seqscan', 'off', true),
+			set_config('enable_material', 'off', true),
+			set_config('max_parallel_workers_per_gather', '0', true);
+	FOREACH form IN ARRAY '{indexscan,bitmapscan}'::text[] LOOP
+		PERFORM set_config('enable_indexscan', (form = 'indexscan')::text, true),
+				set_config('enable_bitmapscan', (form = 'bitmapscan')::text, true);
+		node := CASE form WHEN 'indexscan' THEN 'Index Scan using ' ELSE 'Bitmap Index Scan on ' END || index;
+
+		statement := format('SELECT p.qno, p.r, p.tenant, count(*) AS n, sum(hashint8extended(id, 1)) AS rows
+			FROM probe p JOIN %s t ON t.fp <~> p.fp <= p.r %s GROUP BY p.qno, p.r, p.tenant',
+			tab, CASE WHEN tenants THEN 'AND t.tenant = p.tenant' END);
+		IF strpos(plan_of(statement), node) = 0 THEN
+			RETURN 'the join does not use the index: ' || plan_of(statement);
+		END IF;
+		EXECUTE format('SELECT string_agg(format(''%%s: query %%s radius %%s tenant %%s: %%s rows, not %%s'',
+				%L, qno, r, tenant, coalesce(g.n, 0), p.n), E''\n'' ORDER BY r, qno, tenant)
+			FROM probe p FULL JOIN (%s) g USING (qno, r, tenant)
+			WHERE (p.n, p.rows) IS DISTINCT FROM (coalesce(g.n, 0), coalesce(g.rows, 0))',
+			form, statement) INTO diff;
+		IF diff IS NOT NULL THEN
+			RETURN diff;
+		END IF;
+
+		FOR p IN SELECT * FROM probe WHERE literals AND fp IS NOT NULL AND (qno + r) % 5 = 0 ORDER BY r, qno LOOP
+			statement := format('SELECT count(*) AS n, coalesce(sum(hashint8extended(id, 1)), 0) AS rows
+				FROM %s WHERE fp <~> %L <= %s', tab, p.fp, p.r);
+			IF p.r BETWEEN 0 AND 63 AND strpos(plan_of(statement), node) = 0 THEN
+				RETURN 'the look-up does not use the index: ' || plan_of(statement);
+			END IF;
+			EXECUTE statement INTO got;
+			IF (p.n, p.rows) IS DISTINCT FROM (got.n, got.rows) THEN
+				RETURN format('%s literal: query %s radius %s: %s rows, not %s', form, p.qno, p.r, got.n, p.n);
+			END IF;
+		END LOOP;
+	END LOOP;
+	RETURN 'ok';
+END $$;
+
+--
+-- Pairs, clusters and duplicates
+--
+
+-- Note all pairs within a radius in the table near (a, b, d), by the ids of the rows:
+-- those of a table for which a condition holds, each compared with each.
+CREATE PROCEDURE expect_pairs(tab regclass, radius int, fp text DEFAULT 'fp::bigint', condition text DEFAULT 'true')
+LANGUAGE plpgsql AS $$
+BEGIN
+	DELETE FROM near;
+	EXECUTE format('WITH r AS MATERIALIZED (SELECT id, %s AS h FROM %s WHERE %s)
+		INSERT INTO near SELECT a.id, b.id, distance(a.h, b.h) FROM r a JOIN r b ON a.id < b.id
+		WHERE distance(a.h, b.h) <= %s', fp, tab, condition, radius);
+	ANALYZE near;
+END $$;
+
+-- The same for tables that are too large for this: fingerprints that vary only
+-- in the uppermost bits, 64 or 48, and these cut into so many blocks.  Pairs
+-- that differ in fewer bits than there are blocks agree in one of them.
+CREATE PROCEDURE expect_pairs_by_blocks(tab regclass, bits int, blocks int) LANGUAGE plpgsql AS $$
+BEGIN
+	DELETE FROM near;
+	EXECUTE format('WITH block AS MATERIALIZED (SELECT id, fp::bigint AS h, n,
+			(fp::bigint >> (64 - n * %2$s)) & ((1::bigint << %2$s) - 1) AS bits FROM %1$s, generate_series(1, %3$s) n)
+		INSERT INTO near SELECT DISTINCT a.id, b.id, distance(a.h, b.h)
+		FROM block a JOIN block b USING (n, bits) WHERE a.id < b.id AND distance(a.h, b.h) < %3$s',
+		tab, bits / blocks, blocks);
+	ANALYZE near;
+END $$;
+
+-- Compare the pairs and clusters of an index with those of the rows that this query
+-- sees.  Rows a and b are near if a condition on the two holds and their fingerprints
+-- differ in at most radius bits; rows are those of the table for which another condition
+-- holds.  Says how many pairs and members of clusters are found, how many are missing,
+-- and how many are found that should not be.
+CREATE FUNCTION compare_batch(tab regclass, index regclass, radius int, condition text DEFAULT 'true',
+	fp text DEFAULT 'fp', rows text DEFAULT 'true',
+	OUT pairs bigint, OUT pairs_missing bigint, OUT pairs_wrong bigint,
+	OUT members bigint, OUT members_missing bigint, OUT members_wrong bigint)
+LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('WITH RECURSIVE
+		r AS MATERIALIZED (SELECT row_number() OVER (ORDER BY t.tableoid, t.ctid) AS row_no,
+				t.tableoid AS row_table, t.ctid AS row_tid, (%s)::bigint AS row_bits, t.*
+			FROM %s t WHERE %s),
+		near AS MATERIALIZED (SELECT a.row_no AS a, b.row_no AS b FROM r a JOIN r b
+			ON %s AND distance(a.row_bits, b.row_bits) <= $2 AND a.row_no <> b.row_no),
+		reached (a, b) AS (SELECT a, b FROM near
+			UNION SELECT reached.a, near.b FROM reached JOIN near ON near.a = reached.b),
+		pair AS MATERIALIZED (SELECT a.row_tid, b.row_tid, a.row_bits, b.row_bits,
+				distance(a.row_bits, b.row_bits), a.row_table, b.row_table
+			FROM near JOIN r a ON a.row_no = near.a JOIN r b ON b.row_no = near.b WHERE near.a < near.b),
+		member AS MATERIALIZED (SELECT min(other.row_bits # (-1::bigint << 63)) # (-1::bigint << 63),
+				r.row_tid, r.row_bits, count(*), r.row_table
+			FROM reached JOIN r ON r.row_no = reached.a JOIN r other ON other.row_no = reached.b
+			GROUP BY r.row_tid, r.row_bits, r.row_table),
+		found_pair AS MATERIALIZED (SELECT a, b, a_fp::bigint, b_fp::bigint, f.distance, a_table::oid, b_table::oid
+			FROM simhash_find_all($1, $2) f),
+		found_member AS MATERIALIZED (SELECT cluster, member, f.fp::bigint, size, member_table::oid
+			FROM simhash_find_clusters($1, $2) f)
+		SELECT (SELECT count(*) FROM found_pair),
+			(SELECT count(*) FROM (TABLE pair EXCEPT ALL TABLE found_pair) s),
+			(SELECT count(*) FROM (TABLE found_pair EXCEPT ALL TABLE pair) s),
+			(SELECT count(*) FROM found_member),
+			(SELECT count(*) FROM (TABLE member EXCEPT ALL TABLE found_member) s),
+			(SELECT count(*) FROM (TABLE found_member EXCEPT ALL TABLE member) s)', fp, tab, rows, condition)
+	INTO pairs, pairs_missing, pairs_wrong, members, members_missing, members_wrong USING index, radius;
+END $$;
+
+-- The duplicates of a table by the definition, row by row in the order: each row that
+-- is near one that was kept, and of those the nearest.  Rows are near as in
+-- compare_batch().
+CREATE FUNCTION expect_duplicates(tab regclass, radius int, keep text, condition text DEFAULT 'true',
+	OUT duplicate tid, OUT keeper tid, OUT distance int, OUT duplicate_table oid, OUT keeper_table oid)
+RETURNS SETOF record LANGUAGE plpgsql AS $$
+DECLARE
+	this bigint;
+	nearest bigint;
+BEGIN
+	EXECUTE format('CREATE TEMPORARY TABLE ordered_row AS
+		SELECT row_number() OVER (ORDER BY %s tableoid, ctid) AS row_no,
+			tableoid AS row_table, ctid AS row_tid, fp::bigint AS row_bits, *
+		FROM %s WHERE fp IS NOT NULL', keep || ',', tab);
+	EXECUTE format('CREATE TEMPORARY TABLE earlier AS
+		SELECT a.row_no AS a, b.row_no AS b, distance(a.row_bits, b.row_bits) AS d
+		FROM ordered_row a JOIN ordered_row b ON b.row_no < a.row_no AND %s
+		WHERE distance(a.row_bits, b.row_bits) <= $1', condition) USING radius;
+	CREATE TEMPORARY TABLE kept (n bigint PRIMARY KEY);
+	CREATE INDEX ON earlier (a);
+	FOR this IN SELECT row_no FROM ordered_row ORDER BY 1 LOOP
+		SELECT b, d INTO nearest, distance FROM earlier JOIN kept ON n = b WHERE a = this ORDER BY d, b LIMIT 1;
+		IF FOUND THEN
+			SELECT x.row_tid, y.row_tid, x.row_table, y.row_table INTO duplicate, keeper, duplicate_table, keeper_table
+			FROM ordered_row x, ordered_row y WHERE x.row_no = this AND y.row_no = nearest;
+			RETURN NEXT;
+		ELSE
+			INSERT INTO kept VALUES (this);
+		END IF;
+	END LOOP;
+	DROP TABLE ordered_row, earlier, kept;
+END $$;
+
+-- Compare the duplicates of an index with these: how many are found, missing, or wrong?
+-- And do the guarantees hold: how many pairs of rows that stay are near each other, and
+-- how many duplicates are not as far from their keeper as is said, or have none that stays?
+CREATE FUNCTION compare_duplicates(tab regclass, index regclass, radius int, keep text, condition text DEFAULT 'true',
+	OUT n bigint, OUT missing bigint, OUT wrong bigint, OUT near_kept bigint, OUT far bigint)
+LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('WITH
+		found AS MATERIALIZED (SELECT duplicate, keeper, distance, duplicate_table::oid, keeper_table::oid
+			FROM simhash_find_duplicates($1, $2, $3)),
+		wanted AS MATERIALIZED (SELECT * FROM expect_duplicates($4, $2, $3, $5)),
+		r AS MATERIALIZED (SELECT tableoid AS row_table, ctid AS row_tid, fp::bigint AS row_bits, * FROM %s),
+		kept AS MATERIALIZED (SELECT * FROM r
+			WHERE (row_table, row_tid) NOT IN (SELECT duplicate_table, duplicate FROM found))
+		SELECT (SELECT count(*) FROM found),
+			(SELECT count(*) FROM (TABLE wanted EXCEPT ALL TABLE found) s),
+			(SELECT count(*) FROM (TABLE found EXCEPT ALL TABLE wanted) s),
+			(SELECT count(*) FROM kept a JOIN kept b
+				ON (a.row_table, a.row_tid) < (b.row_table, b.row_tid)
+					AND distance(a.row_bits, b.row_bits) <= $2 AND %s),
+			(SELECT count(*) FROM found f
+				JOIN r a ON (a.row_table, a.row_tid) = (duplicate_table, duplicate)
+				LEFT JOIN kept b ON (b.row_table, b.row_tid) = (keeper_table, keeper)
+				WHERE b.row_tid IS NULL OR distance(a.row_bits, b.row_bits) <> f.distance OR f.distance > $2)',
+		tab, condition)
+	INTO n, missing, wrong, near_kept, far USING index, radius, keep, tab, condition;
+END $$;
