@@ -4,7 +4,7 @@ from data import rows
 from plot import Axis, curve, grid
 from svg import Picture
 
-# for each panel: name, unit, bounds, ways
+# for each panel: what was measured, its title, the bounds of the axis, and the ways
 PANELS = (
     ('look-up', 'One look-up, radius 3', (1e-6, 100), (
         ('sequential scan', 'sequential scan', '3', 'diamond'),
