@@ -4,7 +4,7 @@
 usage: draw.py [-o DIRECTORY] [NAME...]
 
 They are made of data/*.csv, which programs in test/bench have measured, of
-test/reference, and of the sources.  Needs Python 3.8 or later and nothing
+test/reference, and of the sources.  Needs Python 3.10 or later and nothing
 besides its standard library.
 """
 

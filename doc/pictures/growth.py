@@ -4,7 +4,7 @@ from data import rows
 from plot import Axis, curve, grid
 from svg import Picture
 
-# for each panel: name, unit, bounds, ways
+# for each panel: what was measured, its title, the bounds of the axis, and the ways
 PANELS = (
     ('look-up', 'One look-up, radius 3', (1e-6, 100), (
         ('sequential scan', 'sequential scan', '3', 'diamond'),
@@ -16,8 +16,8 @@ PANELS = (
         ('simhash', 'simhash', '0', 'circle'))),
     ('pairs', 'All pairs, distance 3', (1e-2, 10000), (
         ('self-join', 'self-join with the index', '2', 'triangle'),
-        ('in memory, library', 'program in memory, as a library', '3', 'diamond'),
-        ('in memory, tuned', 'program in memory, tuned', '1', 'square'),
+        ('in memory, library', 'in-memory library', '3', 'diamond'),
+        ('in memory, tuned', 'the same, tuned', '1', 'square'),
         ('simhash', 'simhash_find_all', '0', 'circle'))),
 )
 TIMES = ((1e-6, '1 \u00b5s'), (1e-5, '10 \u00b5s'), (1e-4, '100 \u00b5s'), (1e-3, '1 ms'),

@@ -47,7 +47,6 @@ def draw(file):
         p.line(x(offset), y - 4, x(offset), y - 12, 'l-dim')
         p.text(x(offset), y - 18, name, 'f-dim', 13, anchor)
     # growth below
-    gap = (x(fps_end) + x(tids_start)) / 2
     p.arrow(x(fps_end) - 70, y + height + 16, x(fps_end), y + height + 16, '0', 2)
     p.arrow(x(tids_start) + 70, y + height + 16, x(tids_start), y + height + 16, '2', 2)
     p.text(x(fps_end) - 78, y + height + 21, 'grow up', 'f-0', 14, 'end')

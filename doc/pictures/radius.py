@@ -38,5 +38,5 @@ def draw(file):
         p.text(486, at, name, 'f-' + color, 15)
         three = [v for r, v in points if r == 3][0]
         p.text(870, at, '%.1f pages at radius 3' % three, 'f-ink', 14, 'end')
-    p.text(470, 234, '1,000,000 random fingerprints', 'f-dim', 14)
+    p.text(470, 234, '%s random fingerprints' % thousands(int(data[0]['rows'])), 'f-dim', 14)
     p.save(file)
