@@ -201,9 +201,10 @@ start_walk(ShBatchSearch *search)
 }
 
 /*
- * Begin to search a stream for all pairs of different fingerprints that differ in at
- * most distance bits, by a plan for that distance.  Each is passed to the sink once.
- * All arguments must outlive the search.
+ * Begin to search a stream for all pairs of different fingerprints that differ
+ * in at most distance bits, by a plan for that distance.  Each is passed to
+ * the sink once. All arguments must outlive the search, whose memory comes
+ * from the current context and is freed with it.
  */
 ShBatchSearch *
 shbatch_search_begin(ShBatchStream *stream, const ShBatchPlan *plan, int distance,

@@ -90,9 +90,11 @@ find_common_prefix(ShBatchMatchSearch *search)
 }
 
 /*
- * Begin to search two streams, of the same scheme, for all pairs of a fingerprint of a
- * and one of b that differ in at most distance bits, by a plan for that distance.
- * Each is passed to found once, with arg.  All arguments must outlive the search.
+ * Begin to search two streams, of the same scheme, for all pairs of a
+ * fingerprint of a and one of b that differ in at most distance bits, by a
+ * plan for that distance. Each is passed to found once, with arg.  All
+ * arguments must outlive the search, whose memory comes from the current
+ * context and is freed with it.
  */
 ShBatchMatchSearch *
 shbatch_match_search_begin(ShBatchStream *a, ShBatchStream *b, const ShBatchPlan *plan,

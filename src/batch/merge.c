@@ -27,9 +27,9 @@
 #define MERGE_CAPACITY	4096
 
 /*
- * Merged entries are distributed to at least this many places.  If they are so
- * clustered that each must then be moved past more entries, on average, than
- * the second number, they are sorted instead.
+ * Merged entries are distributed to between MIN_PLACES and MAX_PLACES places.
+ * If they are so clustered that each must then be moved past more than
+ * MOST_MOVES entries, on average, they are sorted instead.
  */
 #define MIN_PLACES		64
 #define MAX_PLACES		4096
@@ -159,7 +159,7 @@ begin_round(ShBatchMerge *merge, Round *round)
 	if (nreading == 0)
 		return;
 
-	/* at least as many places as there were entries in the last round */
+	/* about as many places as there were entries in the last round, or more */
 	width = leading_bits(&round->key, merge->grouped ? &round->group : NULL, 0) - round->low;
 	round->shift = width == 0 ? 0 :
 		Max(pg_leftmost_one_pos64(width) -

@@ -80,8 +80,8 @@ typedef struct Share
 static const Share whole = {0, 1};
 
 /*
- * Keys grouped by a part: those with value v are from starts[v] to starts[v +
- * 1], relative to the start of the range.
+ * Keys grouped by a part: those with value v are from starts[v] to
+ * starts[v + 1], relative to the start of the range.
  */
 typedef struct Groups
 {

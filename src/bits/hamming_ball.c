@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hamming_ball.c
- *	  Walking the fingerprints of a Hamming ball in ascending order.
+ *	  Enumerating the fingerprints of a Hamming ball in ascending order.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,7 +34,7 @@ shbits_next_in_ball(uint64 centre, int radius, int nbits, uint64 from, uint64 *n
 	if (radius <= 0)
 	{
 		/*
-		 * most walks are for a single prefix, which need not be searched for
+		 * most calls are for a single prefix, which needs no search
 		 */
 		if (radius < 0 || (from & significant) > (centre & significant))
 			return false;

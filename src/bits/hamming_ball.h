@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hamming_ball.h
- *	  Walking the fingerprints of a Hamming ball in ascending order.
+ *	  Enumerating the fingerprints of a Hamming ball in ascending order.
  *
  *-------------------------------------------------------------------------
  */

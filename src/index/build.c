@@ -66,7 +66,7 @@ build_alone(Relation heap, Relation index, IndexInfo *info, const ShBitsScheme *
 }
 
 /*
- * ambuild
+ * ambuild: build an index
  */
 IndexBuildResult *
 shidx_build(Relation heap, Relation index, struct IndexInfo *info)
@@ -130,7 +130,7 @@ shidx_buildempty(Relation index)
 }
 
 /*
- * ambuildphasename
+ * ambuildphasename: the name of a phase, for the progress view
  */
 char *
 shidx_buildphasename(int64 phase)

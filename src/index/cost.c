@@ -327,7 +327,7 @@ index_selectivity(PlannerInfo *root, IndexOptInfo *info, List *quals)
 }
 
 /*
- * amcostestimate
+ * amcostestimate: the cost and selectivity of an index scan
  */
 void
 shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop_count,

@@ -35,7 +35,7 @@ shidx_init_options(void)
 }
 
 /*
- * amoptions
+ * amoptions: parse and check the options of an index
  *
  * With validate, a scheme that cannot be used is an error.  The server sets
  * validate when an index is created and when its options are changed, but does

@@ -31,7 +31,7 @@ is_last_column(Oid index, int attno)
 }
 
 /*
- * amproperty
+ * amproperty: properties of a column
  *
  * The last column supports ordering by distance, if its operator family has
  * the ordering operator.

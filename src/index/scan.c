@@ -53,7 +53,7 @@ typedef struct ShIdxScanData
 typedef ShIdxScanData *ShIdxScan;
 
 /*
- * ambeginscan
+ * ambeginscan: allocate the state of a scan
  */
 IndexScanDesc
 shidx_beginscan(Relation index, int nkeys, int norderbys)
@@ -112,7 +112,7 @@ read_order(IndexScanDesc scan)
 }
 
 /*
- * amrescan
+ * amrescan: start with new keys
  */
 void
 shidx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int norderbys)
@@ -136,7 +136,7 @@ shidx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int 
 }
 
 /*
- * amendscan
+ * amendscan: release pins, memory and files
  */
 void
 shidx_endscan(IndexScanDesc scan)
@@ -281,7 +281,7 @@ next_row(IndexScanDesc scan, bool keep_pin, uint64 *fp, ItemPointer tid)
 }
 
 /*
- * amgettuple
+ * amgettuple: return the next row
  */
 bool
 shidx_gettuple(IndexScanDesc scan, ScanDirection direction)
@@ -313,7 +313,7 @@ shidx_gettuple(IndexScanDesc scan, ScanDirection direction)
 }
 
 /*
- * amgetbitmap
+ * amgetbitmap: return the TIDs of all rows that match
  */
 int64
 shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
@@ -340,7 +340,7 @@ shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 }
 
 /*
- * amcanreturn
+ * amcanreturn: are index-only scans possible?
  *
  * Not with several columns, since the index has only a hash of all but the
  * last.  Nor during recovery: replay of generic WAL removes the entries of a

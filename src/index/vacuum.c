@@ -116,7 +116,7 @@ vacuum_block(VacuumState *state, BlockNumber block)
 }
 
 /*
- * ambulkdelete
+ * ambulkdelete: remove the entries of dead rows
  */
 IndexBulkDeleteResult *
 shidx_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,

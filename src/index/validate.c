@@ -258,7 +258,7 @@ validate_class(const Family *family, Form_pg_opclass class)
 }
 
 /*
- * amvalidate
+ * amvalidate: check an operator class
  *
  * There are classes for fingerprints, with strategies 1 to 67, and classes for
  * columns before the fingerprint, with strategy 1 (equality) and a hash
@@ -312,7 +312,7 @@ shidx_validate(Oid opclass)
 }
 
 /*
- * amadjustmembers
+ * amadjustmembers: warn about members that would not be dumped
  *
  * The dependencies among the members are left as the server sets them.  But a
  * member that a user adds to the family of an extension is lost in a dump,

@@ -364,8 +364,8 @@ known_centre_share(const ShPlanCatalog *catalog, Oid funcid,
 	/*
 	 * The histogram is a sample of these rows.  If the model expects only a
 	 * few of its values within the radius, a single one means nothing: people
-	 * look up fingerprints that they have, and this may be the very one.
-	 * More than one indicate a dense region that the model does not know.
+	 * look up fingerprints that they have, and this may be the very one. More
+	 * than one indicate a dense region that the model does not know.
 	 */
 	if (get_values(catalog, &stats->vardata, funcid,
 				   STATISTIC_KIND_HISTOGRAM, ATTSTATSSLOT_VALUES, &histogram))

@@ -74,7 +74,7 @@ shtext_to_utf8(const char *bytes, Size length, int encoding,
 }
 
 /*
- * The inverse.
+ * Append UTF-8 text to a buffer, in some encoding.
  *
  * Raises ERRCODE_UNTRANSLATABLE_CHARACTER if there is a character that the
  * encoding does not have.

@@ -10,7 +10,7 @@
 #include "text/majority.h"
 
 /*
- * Start with no number.
+ * Initialize, without numbers.
  */
 void
 shtext_majority_init(ShTextMajority *majority)
@@ -19,7 +19,7 @@ shtext_majority_init(ShTextMajority *majority)
 }
 
 /*
- * Add numbers.
+ * Add numbers to the counters.
  */
 void
 shtext_majority_add(ShTextMajority *majority, const uint64 *numbers,
