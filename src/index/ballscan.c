@@ -372,17 +372,6 @@ next_key(ShIdxBallScan *scan, const ShBitsProbe *probe, ShBtKey *next, bool *rig
 }
 
 /*
- * Count a search: a way down to a leaf.  As in nbtree, a scan can take many.
- */
-static pg_attribute_always_inline void
-count_search(ShIdxBallScan *scan)
-{
-	pgstat_count_index_scan(scan->index);
-	if (scan->nsearches != NULL)
-		(*scan->nsearches)++;
-}
-
-/*
  * Read the page that holds a key, or the one to the right of the last, to which
  * the pin of that one passes.  Locks it in share mode.
  */
@@ -400,7 +389,11 @@ read_page(ShIdxBallScan *scan, int tree, ShBtKey key, bool right)
 	shidx_ball_release(scan);
 	scan->started = true;
 	scan->allowance--;			/* a page on the way down */
-	count_search(scan);
+
+	/* each descent counts as a search, as in nbtree */
+	pgstat_count_index_scan(scan->index);
+	if (scan->nsearches != NULL)
+		(*scan->nsearches)++;
 	return shbt_search(scan->index, tree, 0, key, BUFFER_LOCK_SHARE);
 }
 

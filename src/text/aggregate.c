@@ -117,8 +117,8 @@ simhash_agg_result(PG_FUNCTION_ARGS)
  * The state that is the first argument, which the caller may change; NULL if
  * there is none yet.
  *
- * In an aggregate it was checked when it came in; it may then have any numbers if
- * the aggregate is not ours.
+ * In an aggregate it is the server's copy for us alone, and was checked when
+ * it came in; it may then have any numbers if the aggregate is not ours.
  */
 static bytea *
 get_state(FunctionCallInfo fcinfo)
