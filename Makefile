@@ -67,6 +67,12 @@ uninstall: uninstall-documentation
 uninstall-documentation:
 	rm -rf '$(doc_target)'
 
-.PHONY: install-documentation uninstall-documentation
+.PHONY: install-documentation list-tests uninstall-documentation
+
+# a line for each kind: its name, then its tests
+list-tests:
+	@echo 'regress $(REGRESS)'
+	@echo 'isolation $(ISOLATION)'
+	@echo 'tap $(PROVE_TESTS)'
 
 endif
