@@ -53,24 +53,26 @@ include $(PGXS)
 $(OBJS) $(OBJS:.o=.bc): $(wildcard src/*.h src/*/*.h)
 
 # The pages link to each other, so they keep their folders, which DOCS would not.
-doc_folders = . doc doc/pictures
 doc_target = $(DESTDIR)$(docdir)/$(docmoduledir)/$(EXTENSION)
-doc_files = $(if $(filter .,$(1)),README.md,$(wildcard $(1)/*.md $(1)/*.svg))
-
-define install_folder
-$(MKDIR_P) '$(doc_target)/$(1)'
-$(INSTALL_DATA) $(call doc_files,$(1)) '$(doc_target)/$(1)'
-
-endef
+pictures = $(wildcard doc/pictures/*.svg)
 
 install: install-documentation
 install-documentation:
-	$(foreach folder,$(doc_folders),$(if $(call doc_files,$(folder)),$(call install_folder,$(folder))))
+	$(MKDIR_P) '$(doc_target)/doc/pictures'
+	$(INSTALL_DATA) README.md '$(doc_target)'
+	$(INSTALL_DATA) $(wildcard doc/*.md) '$(doc_target)/doc'
+	$(if $(pictures),$(INSTALL_DATA) $(pictures) '$(doc_target)/doc/pictures')
 
 uninstall: uninstall-documentation
 uninstall-documentation:
 	rm -rf '$(doc_target)'
 
-.PHONY: install-documentation uninstall-documentation
+.PHONY: install-documentation list-tests uninstall-documentation
+
+# a line for each kind: its name, then its tests
+list-tests:
+	@echo 'regress $(REGRESS)'
+	@echo 'isolation $(ISOLATION)'
+	@echo 'tap $(PROVE_TESTS)'
 
 endif
