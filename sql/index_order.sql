@@ -119,6 +119,9 @@ SELECT * FROM all_ordered('docs_fp');
 SELECT * FROM all_index_only('docs_fp');
 VACUUM docs;
 SELECT * FROM all_index_only('docs_fp');
+-- all rows within each radius, the farthest too
+SELECT ordered('docs_fp', q.fp, format('D <= %s', r), NULL) AS result, count(*) AS times
+FROM query q, generate_series(0, 64) r WHERE qno IN (2, 3, 6) GROUP BY 1 ORDER BY 1;
 -- some pages are, some are not; dead and new rows
 DELETE FROM docs WHERE id % 5 = 0 AND id > 2000;
 UPDATE docs SET fp = bits('u' || id) WHERE id % 7 = 0 AND id > 3000;
