@@ -34,8 +34,7 @@ typedef struct Fingerprint
 	size_t		nrows;			/* once looked up: visible rows, which come
 								 * first */
 	bool		second;			/* belongs to the second bucket */
-	bool		looked_up;		/* in the bucket; otherwise among the
-								 * collected rows */
+	bool		looked_up;		/* looked up, and in the bucket */
 	bool		repeated;		/* its rows are pairs with each other */
 } Fingerprint;
 
