@@ -262,8 +262,8 @@ report_limit(const ShBatchValues *values)
 	ereport(ERROR,
 			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 			 errmsg("values of columns before the fingerprint do not fit into maintenance_work_mem"),
-			 errdetail_plural("They have been stored for %u group of rows with near-duplicates so far.",
-							  "They have been stored for %u groups of rows with near-duplicates so far.",
+			 errdetail_plural("Values have been stored for %u group of rows with near-duplicates so far.",
+							  "Values have been stored for %u groups of rows with near-duplicates so far.",
 							  values->groups->members, values->groups->members),
 			 errhint("Increase maintenance_work_mem, which is now %d kB.",
 					 maintenance_work_mem)));
