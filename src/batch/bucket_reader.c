@@ -56,7 +56,7 @@ shbatch_buckets_init(ShBatchBucketReader *reader, ShBatchStream *stream, Size me
 	reader->max_rows = FIRST_CAPACITY;
 	reader->keys = palloc(FIRST_CAPACITY * sizeof(uint64));
 	reader->starts = palloc(FIRST_CAPACITY * sizeof(size_t));
-	reader->tids = palloc(FIRST_CAPACITY * sizeof(uint64));
+	reader->rows = palloc(FIRST_CAPACITY * sizeof(uint64));
 	for (int i = 0; i < SHBATCH_STREAM_MAX; i++)
 		reader->own_rows[i] = i;
 }
@@ -123,7 +123,7 @@ enlarge_keys(ShBatchBucketReader *reader)
 									 repeats * BYTES_PER_ROW);
 	reader->max_keys = Min(reader->max_keys, SHBATCH_PAIRS_MAX_KEYS);
 	reader->max_rows = reader->max_keys + repeats;
-	reader->tids = repalloc_huge(reader->tids, reader->max_rows * sizeof(uint64));
+	reader->rows = repalloc_huge(reader->rows, reader->max_rows * sizeof(uint64));
 	reader->keys = repalloc_huge(reader->keys, reader->max_keys * sizeof(uint64));
 	reader->starts = repalloc_huge(reader->starts, reader->max_keys * sizeof(size_t));
 }
@@ -133,7 +133,7 @@ enlarge_rows(ShBatchBucketReader *reader)
 {
 	reader->max_rows = next_capacity(reader, reader->max_rows, BYTES_PER_ROW,
 									 reader->max_keys * BYTES_PER_KEY);
-	reader->tids = repalloc_huge(reader->tids, reader->max_rows * sizeof(uint64));
+	reader->rows = repalloc_huge(reader->rows, reader->max_rows * sizeof(uint64));
 }
 
 /* let the bucket be the collected one, whose arrays may have moved */
@@ -142,14 +142,14 @@ show_collected(ShBatchBucketReader *reader)
 {
 	reader->bucket.keys = reader->keys;
 	reader->bucket.starts = reader->starts;
-	reader->bucket.tids = reader->tids;
+	reader->bucket.rows = reader->rows;
 }
 
 /*
  * Add entries with new keys to the bucket that is being collected.
  */
 static void
-collect_keys(ShBatchBucketReader *reader, const uint64 *keys, const uint64 *tids, int count)
+collect_keys(ShBatchBucketReader *reader, const uint64 *keys, const uint64 *rows, int count)
 {
 	ShBatchBucket *bucket = &reader->bucket;
 
@@ -163,13 +163,13 @@ collect_keys(ShBatchBucketReader *reader, const uint64 *keys, const uint64 *tids
 			enlarge_rows(reader);
 		n = Min(count, Min(reader->max_keys - bucket->nkeys, reader->max_rows - bucket->nrows));
 		memcpy(reader->keys + bucket->nkeys, keys, n * sizeof(uint64));
-		memcpy(reader->tids + bucket->nrows, tids, n * sizeof(uint64));
+		memcpy(reader->rows + bucket->nrows, rows, n * sizeof(uint64));
 		for (int i = 0; i < n; i++)
 			reader->starts[bucket->nkeys + i] = bucket->nrows + i;
 		bucket->nkeys += n;
 		bucket->nrows += n;
 		keys += n;
-		tids += n;
+		rows += n;
 		count -= n;
 	}
 	bucket->last_repeated = false;
@@ -180,15 +180,15 @@ collect_keys(ShBatchBucketReader *reader, const uint64 *keys, const uint64 *tids
  * Add another row of the last key to the bucket that is being collected.
  */
 static void
-collect_repeat(ShBatchBucketReader *reader, uint64 tid)
+collect_repeat(ShBatchBucketReader *reader, uint64 row)
 {
 	ShBatchBucket *bucket = &reader->bucket;
 
-	if (reader->repeat == NULL || reader->repeat(reader->repeat_arg, bucket, tid))
+	if (reader->repeat == NULL || reader->repeat(reader->repeat_arg, bucket, row))
 	{
 		if (bucket->nrows == reader->max_rows)
 			enlarge_rows(reader);
-		reader->tids[bucket->nrows++] = tid;
+		reader->rows[bucket->nrows++] = row;
 		show_collected(reader);
 	}
 	bucket->last_repeated = true;
@@ -198,7 +198,7 @@ collect_repeat(ShBatchBucketReader *reader, uint64 tid)
  * Add entries to the bucket that is being collected.
  */
 static void
-collect_entries(ShBatchBucketReader *reader, const uint64 *keys, const uint64 *tids, int count)
+collect_entries(ShBatchBucketReader *reader, const uint64 *keys, const uint64 *rows, int count)
 {
 	const ShBatchBucket *bucket = &reader->bucket;
 	int			start = 0;
@@ -210,13 +210,13 @@ collect_entries(ShBatchBucketReader *reader, const uint64 *keys, const uint64 *t
 
 		if (bucket->nkeys > 0 && keys[start] == bucket->keys[bucket->nkeys - 1])
 		{
-			collect_repeat(reader, tids[start++]);
+			collect_repeat(reader, rows[start++]);
 			continue;
 		}
 		do
 			end++;
 		while (end < count && keys[end] != keys[end - 1]);
-		collect_keys(reader, keys + start, tids + start, end - start);
+		collect_keys(reader, keys + start, rows + start, end - start);
 		start = end;
 	}
 }
@@ -226,7 +226,7 @@ static inline void
 advance(ShBatchBucketReader *reader, int count)
 {
 	reader->next_keys += count;
-	reader->next_tids += count;
+	reader->next_rows += count;
 	reader->count -= count;
 }
 
@@ -241,7 +241,7 @@ have_entries(ShBatchBucketReader *reader)
 	shbatch_progress_add(reader->passed);
 	reader->passed = 0;
 	reader->count = shbatch_stream_next(reader->stream, &reader->group, &reader->next_keys,
-										&reader->next_tids);
+										&reader->next_rows);
 	return reader->count > 0;
 }
 
@@ -281,7 +281,7 @@ collect_bucket(ShBatchBucketReader *reader, int count)
 	reader->bucket_entries = 0;
 	for (;;)
 	{
-		collect_entries(reader, reader->next_keys, reader->next_tids, count);
+		collect_entries(reader, reader->next_keys, reader->next_rows, count);
 		advance(reader, count);
 		if (reader->count > 0 || !have_entries(reader) || reader->group != bucket->group)
 			return;
@@ -336,7 +336,7 @@ shbatch_buckets_take(ShBatchBucketReader *reader)
 		reader->bucket_entries = end;
 		bucket->nkeys = bucket->nrows = end;
 		bucket->keys = reader->next_keys;
-		bucket->tids = reader->next_tids;
+		bucket->rows = reader->next_rows;
 		bucket->starts = reader->own_rows;
 		bucket->last_repeated = false;
 		advance(reader, end);

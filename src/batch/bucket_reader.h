@@ -25,7 +25,7 @@ typedef struct ShBatchBucket
 	size_t		nrows;
 	uint64	   *keys;			/* permuted fingerprints, ascending */
 	size_t	   *starts;			/* rows of key i: starts[i] to the next start */
-	uint64	   *tids;
+	uint64	   *rows;
 	bool		last_repeated;	/* the last key has had another row */
 } ShBatchBucket;
 
@@ -33,7 +33,7 @@ typedef struct ShBatchBucket
  * Called with another row of the last key of a bucket that is being collected.
  * Returns whether the bucket is to keep it.
  */
-typedef bool (*ShBatchRepeatFunction) (void *arg, const ShBatchBucket *bucket, uint64 tid);
+typedef bool (*ShBatchRepeatFunction) (void *arg, const ShBatchBucket *bucket, uint64 row);
 
 typedef struct ShBatchBucketReader
 {
@@ -54,7 +54,7 @@ typedef struct ShBatchBucketReader
 	uint32		group;
 	int			count;
 	uint64	   *next_keys;
-	uint64	   *next_tids;
+	uint64	   *next_rows;
 
 	/*
 	 * a bucket whose entries were not read together, or that has repeated
@@ -65,7 +65,7 @@ typedef struct ShBatchBucketReader
 	size_t		max_rows;
 	uint64	   *keys;
 	size_t	   *starts;
-	uint64	   *tids;
+	uint64	   *rows;
 	size_t		own_rows[SHBATCH_STREAM_MAX];	/* starts, if no key repeats */
 } ShBatchBucketReader;
 

@@ -148,11 +148,11 @@ report_part(void *arg, double part)
 }
 
 static bool
-pass_repeat(void *arg, const ShBatchBucket *bucket, uint64 tid)
+pass_repeat(void *arg, const ShBatchBucket *bucket, uint64 row)
 {
 	ShBatchSink *sink = arg;
 
-	return sink->repeat(sink, bucket, tid);
+	return sink->repeat(sink, bucket, row);
 }
 
 /*
@@ -249,7 +249,7 @@ shbatch_search_next(ShBatchSearch *search)
  * ShBatchSink.repeat for sinks that treat equal fingerprints as one.
  */
 bool
-shbatch_drop_repeat(ShBatchSink *sink, const ShBatchBucket *bucket, uint64 tid)
+shbatch_drop_repeat(ShBatchSink *sink, const ShBatchBucket *bucket, uint64 row)
 {
 	return false;
 }

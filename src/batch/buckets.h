@@ -27,7 +27,7 @@ struct ShBatchSink
 	 * Called with another row of the last key.  Returns whether the bucket is
 	 * to keep it.  NULL: keep all.
 	 */
-	bool		(*repeat) (ShBatchSink *sink, const ShBatchBucket *bucket, uint64 tid);
+	bool		(*repeat) (ShBatchSink *sink, const ShBatchBucket *bucket, uint64 row);
 
 	/*
 	 * A bucket with several rows is complete; its pairs follow.  May be NULL.
@@ -67,7 +67,7 @@ extern void shbatch_plan_table(ShBatchPlan *plan, const ShBitsScheme *scheme, in
 extern ShBatchSearch *shbatch_search_begin(ShBatchStream *stream, const ShBatchPlan *plan,
 										   int distance, ShBatchSink *sink);
 extern bool shbatch_search_next(ShBatchSearch *search);
-extern bool shbatch_drop_repeat(ShBatchSink *sink, const ShBatchBucket *bucket, uint64 tid);
+extern bool shbatch_drop_repeat(ShBatchSink *sink, const ShBatchBucket *bucket, uint64 row);
 extern void shbatch_plan_set_masks(const ShBatchPlan *plan, int number,
 								   const ShBitsTable *table, ShBatchPairs *pairs);
 

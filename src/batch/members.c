@@ -120,7 +120,7 @@ flush(ShBatchMembers *members)
 	shbatch_rows_resolve(members->rows);
 	for (size_t i = 0; i < members->rows->count; i++)
 	{
-		uint64		row = members->rows->tids[i];
+		uint64		row = members->rows->numbers[i];
 		uint32		kind = shbatch_row_kind(row);
 		ShBatchMember member = {row & SHBT_MAX_TID, members->row_elements[i]};
 
@@ -141,10 +141,10 @@ flush(ShBatchMembers *members)
 }
 
 static void
-collect_row(ShBatchMembers *members, const ShBatchBucket *bucket, uint32 element, uint64 tid)
+collect_row(ShBatchMembers *members, const ShBatchBucket *bucket, uint32 element, uint64 row)
 {
 	members->row_elements[members->rows->count] = element;
-	shbatch_rows_add(members->rows, bucket->group, &tid, 1);
+	shbatch_rows_add(members->rows, bucket->group, &row, 1);
 }
 
 /*
@@ -155,7 +155,7 @@ collect_row(ShBatchMembers *members, const ShBatchBucket *bucket, uint32 element
  * (With all that the snapshot sees; these are in all tables.)
  */
 static bool
-collect_repeated(ShBatchSink *base, const ShBatchBucket *bucket, uint64 tid)
+collect_repeated(ShBatchSink *base, const ShBatchBucket *bucket, uint64 row)
 {
 	ShBatchMembers *members = (ShBatchMembers *) base;
 	size_t		last = bucket->nkeys - 1;
@@ -168,10 +168,10 @@ collect_repeated(ShBatchSink *base, const ShBatchBucket *bucket, uint64 tid)
 													&members->run_is_new);
 		if (members->run_is_new)
 			collect_row(members, bucket, members->run_element,
-						bucket->tids[bucket->starts[last]]);
+						bucket->rows[bucket->starts[last]]);
 	}
 	if (members->run_is_new)
-		collect_row(members, bucket, members->run_element, tid);
+		collect_row(members, bucket, members->run_element, row);
 	return false;
 }
 
@@ -186,7 +186,7 @@ collect(ShBatchMembers *members, const ShBatchBucket *bucket, size_t i)
 	uint32		element = shbatch_find_element(&members->elements, bucket, i, &is_new);
 
 	if (is_new)
-		collect_row(members, bucket, element, bucket->tids[bucket->starts[i]]);
+		collect_row(members, bucket, element, bucket->rows[bucket->starts[i]]);
 	return element;
 }
 

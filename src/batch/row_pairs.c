@@ -30,7 +30,7 @@ typedef struct Fingerprint
 {
 	uint64		fp;
 	size_t		key;			/* in the bucket that it came from */
-	uint64	   *tids;			/* of its rows; with kinds once looked up */
+	uint64	   *rows;			/* of its rows; with kinds once looked up */
 	size_t		nrows;			/* once looked up: visible rows, which come
 								 * first */
 	bool		second;			/* belongs to the second bucket */
@@ -86,7 +86,7 @@ struct ShBatchRowPairs
 	Fingerprint *fps;
 	Side		sides[2];
 	uint32		first_number;	/* of the current buckets */
-	bool		refers_to_bucket;	/* tids of some fingerprint point to it */
+	bool		refers_to_bucket;	/* rows of some fingerprint point to it */
 
 	/* pairs of the current buckets that have not been collected */
 	BufFile    *waiting;		/* or NULL */
@@ -145,12 +145,12 @@ shbatch_row_pairs_begin(ShBatchRows *rows, bool values_first, ShBatchStepFunctio
 static size_t
 kind_end(const Fingerprint *fp, size_t start)
 {
-	uint32		kind = shbatch_row_kind(fp->tids[start]);
+	uint32		kind = shbatch_row_kind(fp->rows[start]);
 	size_t		end = start + 1;
 
-	if (shbatch_row_kind(fp->tids[fp->nrows - 1]) == kind)
+	if (shbatch_row_kind(fp->rows[fp->nrows - 1]) == kind)
 		return fp->nrows;
-	while (shbatch_row_kind(fp->tids[end]) == kind)
+	while (shbatch_row_kind(fp->rows[end]) == kind)
 		end++;
 	return end;
 }
@@ -173,8 +173,8 @@ next_kind(Product *product)
 		product->b_start = product->b_end;
 		if (product->a_start == a->nrows || product->b_start == b->nrows)
 			return false;
-		a_kind = shbatch_row_kind(a->tids[product->a_start]);
-		b_kind = shbatch_row_kind(b->tids[product->b_start]);
+		a_kind = shbatch_row_kind(a->rows[product->a_start]);
+		b_kind = shbatch_row_kind(b->rows[product->b_start]);
 		if (a_kind <= b_kind)
 			product->a_end = kind_end(a, product->a_start);
 		if (b_kind <= a_kind)
@@ -212,9 +212,9 @@ next_rows(Product *product, ShBatchRowPair *pair)
 		else if (product->a == NULL || !next_kind(product))
 			return false;
 	}
-	pair->a_row = product->a->tids[product->i];
+	pair->a_row = product->a->rows[product->i];
 	pair->a_fp = product->a->fp;
-	pair->b_row = product->b->tids[product->j++];
+	pair->b_row = product->b->rows[product->j++];
 	pair->b_fp = product->b->fp;
 	return true;
 }
@@ -230,13 +230,13 @@ compare_rows(const void *a, const void *b)
 
 /* Sort rows by kind. */
 static void
-order_by_kind(uint64 *tids, size_t count)
+order_by_kind(uint64 *rows, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
 	{
-		if (shbatch_row_kind(tids[i]) != shbatch_row_kind(tids[0]))
+		if (shbatch_row_kind(rows[i]) != shbatch_row_kind(rows[0]))
 		{
-			qsort(tids, count, sizeof(uint64), compare_rows);
+			qsort(rows, count, sizeof(uint64), compare_rows);
 			return;
 		}
 	}
@@ -246,18 +246,18 @@ order_by_kind(uint64 *tids, size_t count)
  * Move the visible rows to the front, sorted by kind.  Returns their number.
  */
 static size_t
-drop_invisible(uint64 *tids, size_t count)
+drop_invisible(uint64 *rows, size_t count)
 {
 	size_t		visible = 0;
 
 	for (size_t i = 0; i < count; i++)
 	{
-		if (tids[i] != SHBATCH_INVISIBLE)
-			tids[visible++] = tids[i];
+		if (rows[i] != SHBATCH_INVISIBLE)
+			rows[visible++] = rows[i];
 	}
 	for (size_t i = visible; i < count; i++)
-		tids[i] = SHBATCH_INVISIBLE;
-	order_by_kind(tids, visible);
+		rows[i] = SHBATCH_INVISIBLE;
+	order_by_kind(rows, visible);
 	return visible;
 }
 
@@ -281,7 +281,7 @@ keep_in_bucket(ShBatchRowPairs *pairs)
 		const Side *side = &pairs->sides[fp->second];
 
 		if (!fp->looked_up)
-			memcpy(side->bucket->tids + side->bucket->starts[fp->key], fp->tids,
+			memcpy(side->bucket->rows + side->bucket->starts[fp->key], fp->rows,
 				   fp->nrows * sizeof(uint64));
 		side->numbers[fp->key] = LOOKED_UP;
 	}
@@ -302,7 +302,7 @@ start_returning(ShBatchRowPairs *pairs)
 		Fingerprint *fp = &pairs->fps[i];
 
 		if (!fp->looked_up)
-			fp->nrows = drop_invisible(fp->tids, fp->nrows);
+			fp->nrows = drop_invisible(fp->rows, fp->nrows);
 	}
 	pairs->returning = true;
 	pairs->next_fp = 0;
@@ -411,7 +411,7 @@ static uint32
 collect(ShBatchRowPairs *pairs, bool second, const ShBatchBucket *bucket, size_t i)
 {
 	Side	   *side = &pairs->sides[second];
-	uint64	   *tids = bucket->tids + bucket->starts[i];
+	uint64	   *rows = bucket->rows + bucket->starts[i];
 	size_t		nrows = shbatch_bucket_rows_end(bucket, i) - bucket->starts[i];
 	uint32		number;
 	Fingerprint *fp;
@@ -424,7 +424,7 @@ collect(ShBatchRowPairs *pairs, bool second, const ShBatchBucket *bucket, size_t
 
 	if (number == NOT_COLLECTED && nrows > SHBATCH_MANY_ROWS && !side->values)
 	{
-		shbatch_rows_look_up(pairs->rows, bucket->group, tids, nrows);
+		shbatch_rows_look_up(pairs->rows, bucket->group, rows, nrows);
 		number = LOOKED_UP;
 	}
 
@@ -437,20 +437,20 @@ collect(ShBatchRowPairs *pairs, bool second, const ShBatchBucket *bucket, size_t
 	fp->looked_up = number == LOOKED_UP || side->values;
 	if (side->values)
 	{
-		fp->tids = &no_row;
+		fp->rows = &no_row;
 		fp->nrows = 1;
 	}
 	else if (fp->looked_up)
 	{
-		fp->tids = tids;
-		fp->nrows = drop_invisible(tids, nrows);
+		fp->rows = rows;
+		fp->nrows = drop_invisible(rows, nrows);
 		pairs->refers_to_bucket = true;
 	}
 	else
 	{
-		fp->tids = pairs->rows->tids + pairs->rows->count;
+		fp->rows = pairs->rows->numbers + pairs->rows->count;
 		fp->nrows = nrows;
-		shbatch_rows_add(pairs->rows, bucket->group, tids, nrows);
+		shbatch_rows_add(pairs->rows, bucket->group, rows, nrows);
 	}
 	return side->numbers[i];
 }

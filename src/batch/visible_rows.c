@@ -96,7 +96,7 @@ shbatch_rows_begin(ShBatchRows *rows, const ShBatchTables *tables, Snapshot snap
 		rows->most : FIRST_ROWS;
 	rows->capacity = rows->most + 2 * SHBATCH_MANY_ROWS;
 	rows->count = 0;
-	rows->tids = allocate(rows->capacity, sizeof(uint64));
+	rows->numbers = allocate(rows->capacity, sizeof(uint64));
 	rows->npairs = 0;
 	rows->pairs = allocate(rows->most, sizeof(ShBatchNumberPair));
 	rows->groups = rows->values != NULL ? allocate(rows->capacity, sizeof(uint32)) : NULL;
@@ -111,13 +111,13 @@ shbatch_rows_begin(ShBatchRows *rows, const ShBatchTables *tables, Snapshot snap
 
 /*
  * Add rows, given the numbers in index entries of a group.  They get the next
- * positions in tids[], which is never moved.
+ * positions in numbers[], which is never moved.
  *
  * There must be room.  After shbatch_rows_full has returned false, there is
  * room for the rows of two fingerprints, with SHBATCH_MANY_ROWS rows each.
  */
 void
-shbatch_rows_add(ShBatchRows *rows, uint32 group, const uint64 *tids, size_t count)
+shbatch_rows_add(ShBatchRows *rows, uint32 group, const uint64 *numbers, size_t count)
 {
 	Assert(count <= rows->capacity - rows->count);
 	if (rows->groups != NULL)
@@ -125,7 +125,7 @@ shbatch_rows_add(ShBatchRows *rows, uint32 group, const uint64 *tids, size_t cou
 		for (size_t i = 0; i < count; i++)
 			rows->groups[rows->count + i] = group;
 	}
-	memcpy(rows->tids + rows->count, tids, count * sizeof(uint64));
+	memcpy(rows->numbers + rows->count, numbers, count * sizeof(uint64));
 	rows->count += count;
 }
 
@@ -317,10 +317,10 @@ look_up_on_page(ShBatchRows *rows, const RowGroups *groups, ShSortItem *items, s
 }
 
 /*
- * Look up the rows at some positions of tids[], CHUNK at most.
+ * Look up the rows at some positions of numbers[], CHUNK at most.
  */
 static void
-look_up_chunk(ShBatchRows *rows, const RowGroups *groups, uint64 *tids,
+look_up_chunk(ShBatchRows *rows, const RowGroups *groups, uint64 *numbers,
 			  const uint32 *positions, size_t count, Buffer *buffer)
 {
 	ShSortItem	chunk[CHUNK];
@@ -330,7 +330,7 @@ look_up_chunk(ShBatchRows *rows, const RowGroups *groups, uint64 *tids,
 
 	for (size_t i = 0; i < count; i++)
 	{
-		items[i] = shsort_item(tids[positions[i]], positions[i]);
+		items[i] = shsort_item(numbers[positions[i]], positions[i]);
 		pages |= (items[i].key ^ items[0].key) >> 16;
 	}
 	/* on a single heap page any order will do */
@@ -349,7 +349,7 @@ look_up_chunk(ShBatchRows *rows, const RowGroups *groups, uint64 *tids,
 	}
 
 	for (size_t i = 0; i < count; i++)
-		tids[items[i].value] = items[i].key;
+		numbers[items[i].value] = items[i].key;
 }
 
 /*
@@ -369,14 +369,14 @@ range_of(const ShBatchRows *rows, uint64 tid)
  * the table is very large.
  */
 static void
-look_up_all(ShBatchRows *rows, const RowGroups *groups, uint64 *tids, size_t count)
+look_up_all(ShBatchRows *rows, const RowGroups *groups, uint64 *numbers, size_t count)
 {
 	Buffer		buffer = InvalidBuffer;
 	uint32		start = 0;
 
 	memset(rows->ends, 0, rows->nranges * sizeof(uint32));
 	for (size_t i = 0; i < count; i++)
-		rows->ends[range_of(rows, tids[i])]++;
+		rows->ends[range_of(rows, numbers[i])]++;
 	for (uint32 range = 0; range < rows->nranges; range++)
 	{
 		uint32		size = rows->ends[range];
@@ -386,13 +386,13 @@ look_up_all(ShBatchRows *rows, const RowGroups *groups, uint64 *tids, size_t cou
 	}
 	/* these are starts; placing the positions turns them into ends */
 	for (size_t i = 0; i < count; i++)
-		rows->order[rows->ends[range_of(rows, tids[i])]++] = i;
+		rows->order[rows->ends[range_of(rows, numbers[i])]++] = i;
 
 	start = 0;
 	for (uint32 range = 0; range < rows->nranges; range++)
 	{
 		for (; start < rows->ends[range]; start = Min(start + CHUNK, rows->ends[range]))
-			look_up_chunk(rows, groups, tids, rows->order + start,
+			look_up_chunk(rows, groups, numbers, rows->order + start,
 						  Min(CHUNK, rows->ends[range] - start), &buffer);
 	}
 
@@ -403,7 +403,7 @@ look_up_all(ShBatchRows *rows, const RowGroups *groups, uint64 *tids, size_t cou
 }
 
 /*
- * Look up all rows.  On return, tids[] has the rows that the snapshot sees,
+ * Look up all rows.  On return, numbers[] has the rows that the snapshot sees,
  * with their kinds, and SHBATCH_INVISIBLE for the others.
  */
 void
@@ -411,7 +411,7 @@ shbatch_rows_resolve(ShBatchRows *rows)
 {
 	RowGroups	groups = {rows->groups, 0};
 
-	look_up_all(rows, &groups, rows->tids, rows->count);
+	look_up_all(rows, &groups, rows->numbers, rows->count);
 }
 
 /*
@@ -419,12 +419,12 @@ shbatch_rows_resolve(ShBatchRows *rows)
  * added.
  */
 void
-shbatch_rows_look_up(ShBatchRows *rows, uint32 group, uint64 *tids, size_t count)
+shbatch_rows_look_up(ShBatchRows *rows, uint32 group, uint64 *numbers, size_t count)
 {
 	RowGroups	groups = {NULL, group};
 
 	for (size_t done = 0; done < count; done += rows->capacity)
-		look_up_all(rows, &groups, tids + done, Min(rows->capacity, count - done));
+		look_up_all(rows, &groups, numbers + done, Min(rows->capacity, count - done));
 }
 
 /*

@@ -47,18 +47,18 @@ typedef struct ShBatchRows
 
 	/* for indexes of several columns, or NULL */
 	ShBatchValues *values;
-	uint32	   *groups;			/* of the rows in tids[] */
+	uint32	   *groups;			/* of the rows in numbers[] */
 
 	size_t		enough;			/* rows, or pairs, to look up together */
 	size_t		most;			/* the maximum of that */
 	size_t		capacity;		/* in rows, a few more than that */
 	size_t		count;
-	uint64	   *tids;			/* rows in index entries; once resolved,
+	uint64	   *numbers;		/* rows in index entries; once resolved,
 								 * visible rows with kinds */
 	size_t		npairs;			/* at most enough */
 	ShBatchNumberPair *pairs;
 
-	/* positions in tids[], sorted by page: see visible_rows.c */
+	/* positions in numbers[], sorted by page: see visible_rows.c */
 	uint32	   *order;
 	int			range_shift;
 	uint32		nranges;
@@ -86,13 +86,13 @@ shbatch_row_kind(uint64 row)
 
 extern void shbatch_rows_begin(ShBatchRows *rows, const ShBatchTables *tables,
 							   Snapshot snapshot);
-extern void shbatch_rows_add(ShBatchRows *rows, uint32 group, const uint64 *tids,
+extern void shbatch_rows_add(ShBatchRows *rows, uint32 group, const uint64 *numbers,
 							 size_t count);
 extern void shbatch_rows_add_pair(ShBatchRows *rows, uint32 a, uint32 b);
 extern bool shbatch_rows_full(const ShBatchRows *rows);
 extern void shbatch_rows_reset(ShBatchRows *rows);
 extern void shbatch_rows_resolve(ShBatchRows *rows);
-extern void shbatch_rows_look_up(ShBatchRows *rows, uint32 group, uint64 *tids,
+extern void shbatch_rows_look_up(ShBatchRows *rows, uint32 group, uint64 *numbers,
 								 size_t count);
 extern void shbatch_rows_remember_kinds(ShBatchRows *rows);
 extern void shbatch_rows_start_few(ShBatchRows *rows);
