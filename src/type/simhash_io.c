@@ -49,7 +49,7 @@ hint_at_syntax(const char *input)
 	for (const char *p = input; *p != '\0'; p++)
 	{
 		if (IS_HIGHBIT_SET(*p) || isalpha((unsigned char) *p))
-			return errhint("To compute the fingerprint of a text, use simhash_minhash() or simhash_compute().");
+			return errhint("To compute the fingerprint of a text, call simhash_minhash or simhash_compute.");
 	}
 	return 0;
 }
