@@ -233,7 +233,7 @@ SELECT * FROM simhash_find_clusters_in('{0,7}'::simhash[], NULL, NULL) ORDER BY 
 SELECT * FROM simhash_find_clusters_in('{0,7}'::simhash[], 2);
 SELECT * FROM simhash_find_clusters_in(NULL);
 SELECT * FROM simhash_find_clusters_in(NULL, 3, 6);
--- the examples of find_all.sql, for blocks 4 to 9
+-- the examples of batch_pairs.sql, for blocks 4 to 9
 SELECT blocks, cluster, array_agg(fp ORDER BY fp) FROM generate_series(4, 9) blocks, simhash_find_clusters_in(
 	ARRAY(SELECT (h << shift)::simhash FROM unnest('{255,239,238,206,51}'::bigint[]) h,
 		unnest('{0,8,16,24}'::int[]) shift), 3, blocks)

@@ -114,7 +114,8 @@ SELECT count(*) FROM simhash_index_info('docs_fp');
 -- remembered
 SELECT run('SELECT docs.id FROM queries q, docs WHERE docs.fp <~> q.fp <= 3');
 :flush
-SELECT idx_blks_hit + idx_blks_read >= 400 AS all FROM pg_statio_user_indexes WHERE schemaname = 'index_statistics_test' AND indexrelname = 'docs_fp';
+SELECT idx_blks_hit >= 400 AS hits FROM pg_statio_user_indexes
+WHERE schemaname = 'index_statistics_test' AND indexrelname = 'docs_fp';
 DROP TABLE docs;
 
 -- several columns: one search, of all groups

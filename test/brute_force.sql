@@ -94,6 +94,9 @@ DECLARE
 	p record;
 	got record;
 BEGIN
+	IF NOT EXISTS (SELECT FROM probe) THEN
+		RETURN 'there is nothing to compare';
+	END IF;
 	PERFORM set_config('enable_seqscan', 'off', true),
 			set_config('enable_material', 'off', true),
 			set_config('max_parallel_workers_per_gather', '0', true);

@@ -16,7 +16,7 @@
  * below VACUUM's horizon, which is not above the xmin of any registered
  * snapshot; and any insert, update or delete clears the mark under the
  * exclusive lock that it needs anyway.  So a marked page has no such row, and
- * a line pointer on it belongs to the entry's row or is unused.
+ * a line pointer on it belongs to the entry's row or has no row.
  *
  * Rows loaded by COPY FREEZE are marked immediately; they are visible to all
  * snapshots, in table scans as well.  Up to 16, old_snapshot_threshold lets
