@@ -103,8 +103,10 @@ SELECT plan('SELECT * FROM docs WHERE fp <~> 5 <= 3.0');
 SELECT plan('SELECT * FROM docs WHERE fp <~> 5 IN (0, 1)');
 SELECT plan('SELECT * FROM docs WHERE (fp <~> 5)::int <= 3');
 SELECT plan('SELECT * FROM docs WHERE fp <~> fp <= 3');
--- Not known before the scan: likewise; and never evaluated twice.
+-- Not known before the scan: likewise; and never evaluated twice.  A subquery is known.
 SELECT plan('SELECT * FROM docs WHERE fp <~> (random() * 9)::int <= 3');
+SELECT plan('SELECT * FROM docs WHERE fp <~> (SELECT fp FROM docs ORDER BY random() LIMIT 1) <= 3');
+SELECT plan('SELECT * FROM docs ORDER BY fp <~> (SELECT fp FROM docs ORDER BY random() LIMIT 1) LIMIT 3');
 SELECT plan('SELECT * FROM docs WHERE fp <~> 5 <= (random() * 9)::int');
 SELECT plan('SELECT * FROM docs WHERE fp <~> 5 = (random() * 9)::int');
 SELECT plan('SELECT * FROM docs WHERE fp <~> 5 = (SELECT min(radius) FROM queries)');

@@ -307,7 +307,7 @@ make_near_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
 
 	/* an index could not be used with these, and they must not be moved */
 	if (fingerprints == NIL ||
-		contain_volatile_functions((Node *) fingerprints))
+		shplan_calls_volatile((Node *) fingerprints))
 		return NULL;
 
 	/* as if the distance were written first */

@@ -32,6 +32,7 @@
 #include "catalog/pg_proc.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
 #include "compat.h"
@@ -41,6 +42,36 @@ static bool
 is_not_built_in(Oid funcid, void *context)
 {
 	return funcid >= FirstNormalObjectId;
+}
+
+static bool
+is_volatile(Oid funcid, void *context)
+{
+	return func_volatile(funcid) == PROVOLATILE_VOLATILE;
+}
+
+static bool
+calls_volatile(Node *node, void *context)
+{
+	if (node == NULL || IsA(node, Query))
+		return false;
+	if (check_functions_in_node(node, is_volatile, context) || IsA(node, NextValueExpr))
+		return true;
+	return expression_tree_walker(node, calls_volatile, context);
+}
+
+/*
+ * Does an expression call volatile functions, other than in subqueries?
+ *
+ * The planner compares trees of such expressions, too, but must not compute them
+ * more or less often than they are written.  A subquery is different: it is
+ * planned on its own, and if it does not depend on the row, it is a parameter by
+ * the time that an index is chosen.
+ */
+bool
+shplan_calls_volatile(Node *node)
+{
+	return calls_volatile(node, NULL);
 }
 
 /*

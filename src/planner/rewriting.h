@@ -26,5 +26,6 @@ typedef enum ShPlanRewriting
 
 extern ShPlanRewriting shplan_rewriting(PlannerInfo *root,
 										const ShPlanCatalog *catalog);
+extern bool shplan_calls_volatile(Node *node);
 
 #endif							/* SIMHASH_PLANNER_REWRITING_H */

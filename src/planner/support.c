@@ -115,7 +115,7 @@ make_order_distance(PlannerInfo *root, const ShPlanCatalog *catalog,
 		return NULL;
 
 	/* an index could not be used with these, and they must not be moved */
-	if (contain_volatile_functions((Node *) call->args))
+	if (shplan_calls_volatile((Node *) call->args))
 		return NULL;
 
 	distance = make_opclause(catalog->order_operator, INT4OID, false,
