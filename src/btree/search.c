@@ -85,7 +85,7 @@ shbt_search(Relation index, int tree, int level, ShBtKey key, int lockmode)
 		}
 	}
 	shbt_report_corrupted(index, SHBT_METAPAGE_BLOCK,
-						  "index \"%s\" has a page that is not a root as a root in the metapage, block %u");
+						  "index \"%s\" has an invalid root in the metapage, block %u");
 }
 
 /* Position of an entry of a leaf; -1 if it is not there. */
