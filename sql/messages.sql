@@ -41,6 +41,7 @@ CREATE TABLE articles (id int PRIMARY KEY, account bigint, lang text, title varc
 CREATE INDEX ON articles USING simhash (title);
 CREATE INDEX ON articles USING simhash (lang, title);
 CREATE INDEX ON articles USING simhash (account, title);
+CREATE INDEX ON articles USING simhash (title, title);
 CREATE INDEX ON articles USING simhash (lower(title));
 CREATE INDEX "Titles" ON articles USING simhash (fp, title);
 CREATE INDEX ON articles USING simhash (id);

@@ -54,7 +54,9 @@ hint_at_fingerprint(Relation index, int last)
 		return errhint("The last column must be a fingerprint, of type simhash or bigint.  Columns before it are compared for equality.");
 	if (index->rd_index->indkey.values[last] == 0)
 		return errhint("To index texts, index their fingerprints, as simhash_minhash or simhash_compute returns them.");
-	name = quote_identifier(column_name(index, last));
+	/* the column of the table, which that of the index may not be named like */
+	name = quote_identifier(get_attname(index->rd_index->indrelid,
+										index->rd_index->indkey.values[last], false));
 	return errhint("To index texts, index their fingerprints: simhash_minhash(%s) or simhash_compute(%s).",
 				   name, name);
 }
