@@ -29,7 +29,8 @@ BEGIN
 END $$;
 
 -- What the server has counted since the last call, and whether EXPLAIN says the same.
-CREATE FUNCTION counted(OUT searches bigint, OUT read bigint, OUT fetched bigint, OUT agrees boolean) LANGUAGE plpgsql AS $$
+CREATE FUNCTION counted(OUT searches bigint, OUT read bigint, OUT fetched bigint, OUT agrees boolean)
+LANGUAGE plpgsql AS $$
 DECLARE
 	index oid;
 BEGIN
@@ -130,7 +131,8 @@ SELECT run('SELECT id FROM docs WHERE kind IN (10, 500) AND fp <~> ''0'' <= 64')
 DROP TABLE docs;
 
 -- exclusion constraints
-CREATE TABLE docs (fp simhash, CONSTRAINT docs_near_fp EXCLUDE USING simhash (fp WITH %)) WITH (autovacuum_enabled = off);
+CREATE TABLE docs (fp simhash, CONSTRAINT docs_near_fp EXCLUDE USING simhash (fp WITH %))
+	WITH (autovacuum_enabled = off);
 INSERT INTO docs SELECT bits(i::text) FROM generate_series(1, 10000) i;
 :flush
 SELECT searches FROM counted();

@@ -37,7 +37,8 @@ SET search_path = messages_test, public;
 DROP INDEX "an other";
 
 -- what can be indexed
-CREATE TABLE articles (id int PRIMARY KEY, account bigint, lang text, title varchar(100), published timestamptz, image bytea, fp simhash);
+CREATE TABLE articles (id int PRIMARY KEY, account bigint, lang text, title varchar(100), published timestamptz,
+	image bytea, fp simhash);
 CREATE INDEX ON articles USING simhash (title);
 CREATE INDEX ON articles USING simhash (lang, title);
 CREATE INDEX ON articles USING simhash (account, title);
