@@ -99,7 +99,7 @@ RESET enable_mergejoin;
 SELECT run(format('SELECT id FROM docs WHERE fp <~> %L <= 5', :q));
 :counted
 
--- functions over whole indexes: a search for each walk, which reads all entries
+-- functions over whole indexes: one search, each walk of which reads all entries
 SELECT count(*) FROM simhash_find_all('docs_fp', 3);
 :counted
 SELECT count(*) FROM simhash_find_all('docs_fp', 0);

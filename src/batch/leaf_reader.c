@@ -110,12 +110,8 @@ shbatch_reader_next(ShBatchReader *reader)
 
 	/* pages that VACUUM has emptied remain */
 	reader->count = reader->next = 0;
-	while (reader->count == 0)
+	while (reader->count == 0 && shbt_walk_next(&reader->walk))
 	{
-		if (reader->walk.search)
-			pgstat_count_index_scan(index);
-		if (!shbt_walk_next(&reader->walk))
-			break;
 		shcompat_test_old_snapshot(reader->snapshot, index, (Page) reader->walk.page.data);
 		read_leaf(reader);
 		pgstat_count_index_tuples(index, reader->count);

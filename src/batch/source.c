@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "pgstat.h"
 #include "storage/predicate.h"
 #include "utils/arrayaccess.h"
 
@@ -151,6 +152,7 @@ shbatch_count_entries(const ShBatchTables *tables, Snapshot snapshot, double *en
 		double		pages = RelationGetNumberOfBlocks(index);
 
 		PredicateLockRelation(index, snapshot);
+		pgstat_count_index_scan(index);
 		*entries += Max(index->rd_rel->reltuples, 0);
 		*most += pages / shbt_get_scheme(index)->ntables *
 			shbt_leaf_capacity(shbt_is_grouped(index));
