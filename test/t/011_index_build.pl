@@ -59,7 +59,8 @@ foreach my $case (@tables)
 	my ($table, $columns) = @$case;
 	$node->safe_psql('postgres',
 		qq{TRUNCATE query;
-		INSERT INTO query SELECT id, fp FROM "$table" WHERE id <= 5 AND fp IS NOT NULL;
+		INSERT INTO query SELECT id, fp FROM "$table" WHERE id <= 5 AND fp IS NOT NULL
+			UNION ALL SELECT 100 + id, fp FROM random WHERE id <= 5;
 		CALL expect_lookups('"$table"')});
 	my %shape;
 	foreach my $where (sort keys %memory)

@@ -164,7 +164,7 @@ foreach my $statement ('TABLE app.pairs', 'REFRESH MATERIALIZED VIEW app.cluster
 	'INSERT INTO app.request VALUES (now())')
 {
 	refused('old', $statement,
-		qr/42P01: relation with OID \d+ does not exist.*HINT:.*REINDEX CONCURRENTLY.*created anew/s,
+		qr/42P01: relation with OID \d+ does not exist.*HINT:.*REINDEX CONCURRENTLY.*Re-create the views/s,
 		"$statement: an error that says what to do");
 }
 refused('old', 'DROP INDEX app.docs_fp', qr/2BP01/, 'the new index is not dropped either');
