@@ -88,6 +88,7 @@ SELECT count(*) FROM docs;
 -- errors point at the place
 \set SHOW_CONTEXT errors
 SELECT FROM simhash_find_duplicates('docs_fp', 3, 'length(bdy) DESC, id');
+SELECT FROM simhash_find_duplicates('docs_fp', keep => 'ORDER BY id');
 SELECT FROM simhash_find_duplicates('docs_fp', keep => 'length(body) DESC,
 	id; DELETE FROM docs');
 SELECT FROM simhash_find_duplicates('docs_fp', keep => 'length(body), 2');

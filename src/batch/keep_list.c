@@ -46,6 +46,8 @@ parse_context(void *text)
 		internalerrposition(Max(position - (int) strlen(prefix), 1));
 		internalerrquery(text);
 	}
+	if (geterrcode() == ERRCODE_SYNTAX_ERROR)
+		errhint("Write what follows ORDER BY in a query, such as 'length(body) DESC, id'.");
 	errcontext("argument \"keep\"");
 }
 
