@@ -103,14 +103,7 @@ SELECT * FROM compare_schemes('wide', '{0,1,2,3,4,5,6,7,8,9,10,11,12,15,16,20,32
 -- Large groups with a prefix in common
 --
 
--- Low 16 bits that are equal, so that all rows of a table are one group; the
--- others are random, with clusters
-CREATE TABLE common (id int PRIMARY KEY, fp simhash);
-INSERT INTO common
-SELECT i, (bits('p' || i / 3) & ~65535::bigint | 4711)
-	# CASE WHEN i % 3 > 0 THEN 1::bigint << 16 + i % 48 ELSE 0 END
-	# CASE WHEN i % 4 > 0 THEN 5::bigint << 16 + i / 50 % 45 ELSE 0 END
-FROM generate_series(1, 4800) i;
+CREATE TABLE common AS SELECT * FROM common_rows();
 CALL expect_pairs_by_blocks('common', 48, 6);
 CALL expect_components(4800, '{0,1,2,3,5}');
 CREATE INDEX common_fp ON common USING simhash (fp);

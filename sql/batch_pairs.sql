@@ -65,14 +65,7 @@ SELECT * FROM compare_schemes('wide', '{0,1,2,3,4,5,6,7,8,9,10,11,12,15,16,20,32
 -- Large groups with a prefix in common
 --
 
--- Low 16 bits that are equal, so that all rows of a table are one group; the
--- others are random, with clusters
-CREATE TABLE common (id int PRIMARY KEY, fp simhash);
-INSERT INTO common
-SELECT i, (bits('p' || i / 3) & ~65535::bigint | 4711)
-	# CASE WHEN i % 3 > 0 THEN 1::bigint << 16 + i % 48 ELSE 0 END
-	# CASE WHEN i % 4 > 0 THEN 5::bigint << 16 + i / 50 % 45 ELSE 0 END
-FROM generate_series(1, 4800) i;
+CREATE TABLE common AS SELECT * FROM common_rows();
 CALL expect_pairs_by_blocks('common', 48, 6);
 SELECT count(DISTINCT fp) > 4096 AS many FROM common;
 SELECT d, count(*) > 20 AS finds FROM near GROUP BY d ORDER BY d;
@@ -251,29 +244,9 @@ FROM simhash_find_all_in(ARRAY(SELECT i::simhash FROM generate_series(0, 255) i)
 -- The find-all examples of simhash-py, for blocks 4 to 9
 --
 
-CREATE TABLE vector (id int PRIMARY KEY, example text, fp simhash);
-INSERT INTO vector
-SELECT row_number() OVER (), 'basic', (h << shift)::simhash
-FROM unnest('{255,239,238,206,51}'::bigint[]) h, unnest('{0,8,16,24}'::int[]) shift
-UNION ALL
-SELECT 20 + row_number() OVER (), 'diverse', x FROM unnest('{0x00000000,0x10101000,0x10100010,0x10001010,0x00101010,
-	0x01010100,0x01010001,0x01000101,0x00010101}'::simhash[]) x;
-CREATE TABLE vector_pair (example text, a simhash, b simhash);
-INSERT INTO vector_pair
-SELECT 'basic', (a << shift)::simhash, (b << shift)::simhash
-FROM (VALUES (239::bigint, 255::bigint), (238, 239), (238, 255), (206, 238), (206, 239), (206, 255)) v(a, b),
-	unnest('{0,8,16,24}'::int[]) shift
-UNION ALL VALUES
-	('diverse', '0x00000000'::simhash, '0x10101000'::simhash), ('diverse', '0x00000000', '0x10100010'),
-	('diverse', '0x00000000', '0x10001010'), ('diverse', '0x00000000', '0x00101010'),
-	('diverse', '0x00000000', '0x01010100'), ('diverse', '0x00000000', '0x01010001'),
-	('diverse', '0x00000000', '0x01000101'), ('diverse', '0x00000000', '0x00010101'),
-	('diverse', '0x00101010', '0x10001010'), ('diverse', '0x00101010', '0x10100010'),
-	('diverse', '0x00101010', '0x10101000'), ('diverse', '0x10001010', '0x10100010'),
-	('diverse', '0x10001010', '0x10101000'), ('diverse', '0x10100010', '0x10101000'),
-	('diverse', '0x00010101', '0x01000101'), ('diverse', '0x00010101', '0x01010001'),
-	('diverse', '0x00010101', '0x01010100'), ('diverse', '0x01000101', '0x01010001'),
-	('diverse', '0x01000101', '0x01010100'), ('diverse', '0x01010001', '0x01010100');
+CREATE TABLE vector AS SELECT * FROM library_examples();
+CREATE TABLE vector_pair (example text, a simhash, b simhash, PRIMARY KEY (example, a, b));
+INSERT INTO vector_pair SELECT * FROM library_pairs();
 
 CREATE FUNCTION check_vectors(blocks int, OUT example text, OUT pairs bigint, OUT missing bigint, OUT wrong bigint,
 	OUT of_values bigint, OUT missing_of_values bigint, OUT wrong_of_values bigint)

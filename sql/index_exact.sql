@@ -304,39 +304,9 @@ COMMIT;
 -- The find-all examples of simhash-py, for blocks 4 to 9
 --
 
-CREATE TABLE vector (example text, fp simhash);
-INSERT INTO vector
-SELECT 'basic', x FROM unnest('{0x000000FF,0x000000EF,0x000000EE,0x000000CE,0x00000033,
-	0x0000FF00,0x0000EF00,0x0000EE00,0x0000CE00,0x00003300,
-	0x00FF0000,0x00EF0000,0x00EE0000,0x00CE0000,0x00330000,
-	0xFF000000,0xEF000000,0xEE000000,0xCE000000,0x33000000}'::simhash[]) x
-UNION ALL
-SELECT 'diverse', x FROM unnest('{0x00000000,0x10101000,0x10100010,0x10001010,0x00101010,
-	0x01010100,0x01010001,0x01000101,0x00010101}'::simhash[]) x;
+CREATE TABLE vector AS SELECT * FROM library_examples();
 CREATE TABLE vector_pair (example text, a simhash, b simhash, PRIMARY KEY (example, a, b));
-INSERT INTO vector_pair VALUES
-	('basic', '0x000000EF', '0x000000FF'), ('basic', '0x000000EE', '0x000000EF'),
-	('basic', '0x000000EE', '0x000000FF'), ('basic', '0x000000CE', '0x000000EE'),
-	('basic', '0x000000CE', '0x000000EF'), ('basic', '0x000000CE', '0x000000FF'),
-	('basic', '0x0000EF00', '0x0000FF00'), ('basic', '0x0000EE00', '0x0000EF00'),
-	('basic', '0x0000EE00', '0x0000FF00'), ('basic', '0x0000CE00', '0x0000EE00'),
-	('basic', '0x0000CE00', '0x0000EF00'), ('basic', '0x0000CE00', '0x0000FF00'),
-	('basic', '0x00EF0000', '0x00FF0000'), ('basic', '0x00EE0000', '0x00EF0000'),
-	('basic', '0x00EE0000', '0x00FF0000'), ('basic', '0x00CE0000', '0x00EE0000'),
-	('basic', '0x00CE0000', '0x00EF0000'), ('basic', '0x00CE0000', '0x00FF0000'),
-	('basic', '0xEF000000', '0xFF000000'), ('basic', '0xEE000000', '0xEF000000'),
-	('basic', '0xEE000000', '0xFF000000'), ('basic', '0xCE000000', '0xEE000000'),
-	('basic', '0xCE000000', '0xEF000000'), ('basic', '0xCE000000', '0xFF000000'),
-	('diverse', '0x00000000', '0x10101000'), ('diverse', '0x00000000', '0x10100010'),
-	('diverse', '0x00000000', '0x10001010'), ('diverse', '0x00000000', '0x00101010'),
-	('diverse', '0x00000000', '0x01010100'), ('diverse', '0x00000000', '0x01010001'),
-	('diverse', '0x00000000', '0x01000101'), ('diverse', '0x00000000', '0x00010101'),
-	('diverse', '0x00101010', '0x10001010'), ('diverse', '0x00101010', '0x10100010'),
-	('diverse', '0x00101010', '0x10101000'), ('diverse', '0x10001010', '0x10100010'),
-	('diverse', '0x10001010', '0x10101000'), ('diverse', '0x10100010', '0x10101000'),
-	('diverse', '0x00010101', '0x01000101'), ('diverse', '0x00010101', '0x01010001'),
-	('diverse', '0x00010101', '0x01010100'), ('diverse', '0x01000101', '0x01010001'),
-	('diverse', '0x01000101', '0x01010100'), ('diverse', '0x01010001', '0x01010100');
+INSERT INTO vector_pair SELECT * FROM library_pairs();
 
 CREATE FUNCTION check_vectors(blocks int) RETURNS TABLE (example text, pairs bigint, missing bigint, wrong bigint)
 LANGUAGE plpgsql AS $$

@@ -111,6 +111,43 @@ CREATE FUNCTION wide_rows(OUT id int, OUT fp simhash) RETURNS SETOF record LANGU
 	FROM generate_series(1, 105) i
 $$;
 
+-- low 16 bits that are equal, so that all rows of a table are one group; the others are
+-- random, with clusters
+CREATE FUNCTION common_rows(OUT id int, OUT fp simhash) RETURNS SETOF record LANGUAGE sql AS $$
+	SELECT i, (bits('p' || i / 3) & ~65535::bigint | 4711)
+		# CASE WHEN i % 3 > 0 THEN 1::bigint << 16 + i % 48 ELSE 0 END
+		# CASE WHEN i % 4 > 0 THEN 5::bigint << 16 + i / 50 % 45 ELSE 0 END
+	FROM generate_series(1, 4800) i
+$$;
+
+-- the find-all examples of simhash-py
+CREATE FUNCTION library_examples(OUT example text, OUT fp simhash) RETURNS SETOF record LANGUAGE sql AS $$
+	SELECT 'basic', (h << shift)::simhash
+	FROM unnest('{255,239,238,206,51}'::bigint[]) h, unnest('{0,8,16,24}'::int[]) shift
+	UNION ALL
+	SELECT 'diverse', x FROM unnest('{0x00000000,0x10101000,0x10100010,0x10001010,0x00101010,
+		0x01010100,0x01010001,0x01000101,0x00010101}'::simhash[]) x
+$$;
+
+-- and their pairs within 3 bits, as that library's tests have them; a < b
+CREATE FUNCTION library_pairs(OUT example text, OUT a simhash, OUT b simhash) RETURNS SETOF record
+LANGUAGE sql AS $$
+	SELECT 'basic', (a << shift)::simhash, (b << shift)::simhash
+	FROM (VALUES (239::bigint, 255::bigint), (238, 239), (238, 255), (206, 238), (206, 239), (206, 255)) v(a, b),
+		unnest('{0,8,16,24}'::int[]) shift
+	UNION ALL VALUES
+		('diverse', '0x00000000'::simhash, '0x10101000'::simhash), ('diverse', '0x00000000', '0x10100010'),
+		('diverse', '0x00000000', '0x10001010'), ('diverse', '0x00000000', '0x00101010'),
+		('diverse', '0x00000000', '0x01010100'), ('diverse', '0x00000000', '0x01010001'),
+		('diverse', '0x00000000', '0x01000101'), ('diverse', '0x00000000', '0x00010101'),
+		('diverse', '0x00101010', '0x10001010'), ('diverse', '0x00101010', '0x10100010'),
+		('diverse', '0x00101010', '0x10101000'), ('diverse', '0x10001010', '0x10100010'),
+		('diverse', '0x10001010', '0x10101000'), ('diverse', '0x10100010', '0x10101000'),
+		('diverse', '0x00010101', '0x01000101'), ('diverse', '0x00010101', '0x01010001'),
+		('diverse', '0x00010101', '0x01010100'), ('diverse', '0x01000101', '0x01010001'),
+		('diverse', '0x01000101', '0x01010100'), ('diverse', '0x01010001', '0x01010100')
+$$;
+
 -- Compare an index of each of some schemes, and the array form with each number of
 -- blocks that goes with a distance: how many comparisons, and the wrong ones.  The test's
 -- own functions wrong() and wrong_values() compare.

@@ -105,7 +105,7 @@ build_sandbox() {
 
 start_server() {
 	{
-		as_owner "$2/bin/initdb" -D "$1" -A trust -U "$owner" --no-locale -E UTF8 &&
+		as_owner "$2/bin/initdb" -D "$1" -A trust -U "$owner" --no-locale -E UTF8 --no-sync &&
 			{ printf '%s\n' "listen_addresses = ''" "unix_socket_directories = '$work/run'" && cat; } \
 				>>"$work/run/$1/postgresql.conf" &&
 			as_owner "$2/bin/pg_ctl" -D "$1" -w -s -l "$1.log" start

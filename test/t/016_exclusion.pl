@@ -50,26 +50,18 @@ $node->safe_psql(
 	END $$;
 });
 
+# A row, and time for others to come into its way
+my $slow = q{
+\set c random(1, 120)
+\set w random(0, 262143)
+BEGIN;
+WITH a AS (INSERT INTO attempt VALUES (:c, offer(:c, :w)) RETURNING fp)
+INSERT INTO docs SELECT fp FROM a ON CONFLICT DO NOTHING;
+\sleep 2 ms
+};
 my %script = (
-	# one that leaves others time to come into its way
-	slow => q{
-\set c random(1, 120)
-\set w random(0, 262143)
-BEGIN;
-WITH a AS (INSERT INTO attempt VALUES (:c, offer(:c, :w)) RETURNING fp)
-INSERT INTO docs SELECT fp FROM a ON CONFLICT DO NOTHING;
-\sleep 2 ms
-COMMIT;
-},
-	abort => q{
-\set c random(1, 120)
-\set w random(0, 262143)
-BEGIN;
-WITH a AS (INSERT INTO attempt VALUES (:c, offer(:c, :w)) RETURNING fp)
-INSERT INTO docs SELECT fp FROM a ON CONFLICT DO NOTHING;
-\sleep 2 ms
-ROLLBACK;
-},
+	slow => "${slow}COMMIT;\n",
+	abort => "${slow}ROLLBACK;\n",
 	# a batch with duplicates in itself
 	batch => q{
 \set c random(1, 110)

@@ -16,9 +16,7 @@ my $primary = make_node('primary', [ allows_streaming => 1 ],
 	'max_wal_size = 1GB', 'wal_keep_size = 8GB');
 $primary->start;
 load_helpers($primary);
-$primary->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($primary, 'base', has_streaming => 1);
+my $standby = make_standby($primary);
 # replay waits for searches, instead of cancelling them
 $standby->append_conf('postgresql.conf', "hot_standby_feedback = on\nmax_standby_streaming_delay = -1\n");
 $standby->start;

@@ -17,9 +17,7 @@ my $primary = make_node('primary', [ allows_streaming => 1 ],
 	'max_prepared_transactions = 10', 'wal_keep_size = 1GB');
 $primary->start;
 load_helpers($primary);
-$primary->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($primary, 'base', has_streaming => 1);
+my $standby = make_standby($primary);
 $standby->start;
 
 $primary->safe_psql(

@@ -10,7 +10,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(make_node load_brute_force load_helpers real_texts library_texts is_sound is_exact);
+our @EXPORT = qw(make_node make_standby load_brute_force load_helpers real_texts library_texts is_sound is_exact);
 
 # A node, initialised but not started.  Further arguments are lines for
 # postgresql.conf.
@@ -28,6 +28,16 @@ sub make_node
 		'jit = off',
 		@conf, '');
 	return $node;
+}
+
+# A standby of a node that runs, not started
+sub make_standby
+{
+	my ($primary) = @_;
+	my $standby = PostgreSQL::Test::Cluster->new('standby');
+	$primary->backup('base');
+	$standby->init_from_backup($primary, 'base', has_streaming => 1);
+	return $standby;
 }
 
 # Create the extension, and the functions of brute_force.sql.
