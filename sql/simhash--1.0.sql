@@ -1418,25 +1418,27 @@ COMMENT ON FUNCTION simhash_find_all(regclass, integer) IS
 	'all pairs of rows whose fingerprints differ in at most distance bits, by default the distance of the index, and whose columns before the fingerprint are equal';
 
 CREATE FUNCTION simhash_find_clusters(
-	index regclass, distance integer DEFAULT NULL,
+	index regclass, distance integer DEFAULT NULL, same text DEFAULT NULL,
 	OUT cluster bigint, OUT member tid, OUT fp simhash, OUT size bigint,
 	OUT member_table regclass
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000
 SUPPORT simhash_rows_support;
-COMMENT ON FUNCTION simhash_find_clusters(regclass, integer) IS
-	'rows that have near-duplicates, by connected component of all pairs; cluster is the smallest fingerprint in it, unique among rows with equal columns before the fingerprint';
+COMMENT ON FUNCTION simhash_find_clusters(regclass, integer, text) IS
+	'rows that have near-duplicates, by connected component of all pairs, or of those for which the condition same holds; cluster is the smallest fingerprint in it, unique among rows with equal columns before the fingerprint, or with same a number from 1';
 
--- keep is an ORDER BY list over the columns of the table.
+-- keep is an ORDER BY list over the columns of the table, and same a condition on
+-- two of its rows, a and b.
 CREATE FUNCTION simhash_find_duplicates(
 	index regclass, distance integer DEFAULT NULL, keep text DEFAULT NULL,
+	same text DEFAULT NULL,
 	OUT duplicate tid, OUT keeper tid, OUT distance integer,
 	OUT duplicate_table regclass, OUT keeper_table regclass
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000
 SUPPORT simhash_rows_support;
-COMMENT ON FUNCTION simhash_find_duplicates(regclass, integer, text) IS
-	'rows to remove so that no two of the rest are within the distance: rows are taken in the order of keep, and each that is near a row kept before is returned, with the nearest of these';
+COMMENT ON FUNCTION simhash_find_duplicates(regclass, integer, text, text) IS
+	'rows to remove so that no two of the rest are within the distance and the same: rows are taken in the order of keep, and each that is near a row kept before, and the same by the condition same, is returned, with the nearest of these';
 
 CREATE FUNCTION simhash_find_matches(
 	a regclass, b regclass, distance integer DEFAULT NULL,
@@ -1497,7 +1499,7 @@ COMMENT ON FUNCTION simhash_components(bigint[], bigint[]) IS
 CREATE FUNCTION simhash_progress(
 	OUT pid integer, OUT datid oid, OUT relid oid, OUT indexrelid oid,
 	OUT command text, OUT phase text, OUT tables_total integer, OUT tables_done integer,
-	OUT entries_total bigint, OUT entries_done bigint, OUT found bigint
+	OUT entries_total bigint, OUT entries_done bigint, OUT found bigint, OUT checked bigint
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 10;
 COMMENT ON FUNCTION simhash_progress() IS
@@ -1505,7 +1507,7 @@ COMMENT ON FUNCTION simhash_progress() IS
 
 CREATE VIEW simhash_stat_progress AS
 SELECT p.pid, p.datid, d.datname, p.relid, p.indexrelid, p.command, p.phase,
-	p.tables_total, p.tables_done, p.entries_total, p.entries_done, p.found
+	p.tables_total, p.tables_done, p.entries_total, p.entries_done, p.found, p.checked
 FROM simhash_progress() p LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) p.datid;
 COMMENT ON VIEW simhash_stat_progress IS
 	'progress of sessions that search for pairs, clusters, duplicates, matches or components';

@@ -241,12 +241,14 @@ END $$;
 -- And do the guarantees hold: how many pairs of rows that stay are near each other, and
 -- how many duplicates are not as far from their keeper as is said, or have none that stays?
 CREATE FUNCTION compare_duplicates(tab regclass, index regclass, radius int, keep text, condition text DEFAULT 'true',
-	OUT n bigint, OUT missing bigint, OUT wrong bigint, OUT near_kept bigint, OUT far bigint)
+	same text DEFAULT NULL, OUT n bigint, OUT missing bigint, OUT wrong bigint, OUT near_kept bigint, OUT far bigint)
 LANGUAGE plpgsql AS $$
+DECLARE
+	near_and_same text := format('(%s) AND (%s)', condition, coalesce(same, 'true'));
 BEGIN
 	EXECUTE format('WITH
 		found AS MATERIALIZED (SELECT duplicate, keeper, distance, duplicate_table::oid, keeper_table::oid
-			FROM simhash_find_duplicates($1, $2, $3)),
+			FROM simhash_find_duplicates($1, $2, $3, $6)),
 		wanted AS MATERIALIZED (SELECT * FROM expect_duplicates($4, $2, $3, $5)),
 		r AS MATERIALIZED (SELECT tableoid AS row_table, ctid AS row_tid, fp::bigint AS row_bits, * FROM %s),
 		kept AS MATERIALIZED (SELECT * FROM r
@@ -261,6 +263,32 @@ BEGIN
 				JOIN r a ON (a.row_table, a.row_tid) = (duplicate_table, duplicate)
 				LEFT JOIN kept b ON (b.row_table, b.row_tid) = (keeper_table, keeper)
 				WHERE b.row_tid IS NULL OR distance(a.row_bits, b.row_bits) <> f.distance OR f.distance > $2)',
-		tab, condition)
-	INTO n, missing, wrong, near_kept, far USING index, radius, keep, tab, condition;
+		tab, near_and_same)
+	INTO n, missing, wrong, near_kept, far USING index, radius, keep, tab, near_and_same, same;
+END $$;
+
+-- Compare the clusters of rows that are the same with those by the definition: how many
+-- rows are in clusters, missing, or wrong?  A row is the same as one before it, in the
+-- order of the table, if it is near, a condition holds, and "same" does.
+CREATE FUNCTION compare_same_clusters(tab regclass, index regclass, radius int, same text,
+	condition text DEFAULT 'true', OUT n bigint, OUT missing bigint, OUT wrong bigint)
+LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('WITH RECURSIVE
+		r AS MATERIALIZED (SELECT row_number() OVER (ORDER BY t.tableoid, t.ctid) AS row_no,
+			t.tableoid AS row_table, t.ctid AS row_tid, fp::bigint AS row_bits, t.* FROM %s t),
+		edge AS MATERIALIZED (SELECT a.row_no AS a, b.row_no AS b FROM r a JOIN r b
+			ON b.row_no < a.row_no AND distance(a.row_bits, b.row_bits) <= $2 AND (%s) AND (%s)),
+		near AS MATERIALIZED (SELECT a, b FROM edge UNION ALL SELECT b, a FROM edge),
+		reached (a, b) AS (SELECT a, b FROM near
+			UNION SELECT reached.a, near.b FROM reached JOIN near ON near.a = reached.b),
+		member AS MATERIALIZED (SELECT a, min(b) AS first, count(*) AS size FROM reached GROUP BY a),
+		wanted AS MATERIALIZED (SELECT dense_rank() OVER (ORDER BY first), row_tid, row_bits, size, row_table
+			FROM member JOIN r ON row_no = a),
+		found AS MATERIALIZED (SELECT cluster, member, f.fp::bigint, size, member_table::oid
+			FROM simhash_find_clusters($1, $2, $3) f)
+		SELECT (SELECT count(*) FROM found),
+			(SELECT count(*) FROM (TABLE wanted EXCEPT ALL TABLE found) s),
+			(SELECT count(*) FROM (TABLE found EXCEPT ALL TABLE wanted) s)', tab, condition, same)
+	INTO n, missing, wrong USING index, radius, same;
 END $$;

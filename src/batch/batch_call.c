@@ -9,6 +9,7 @@
 
 #include "funcapi.h"
 #include "utils/array.h"
+#include "utils/builtins.h"
 #include "utils/snapmgr.h"
 
 #include "batch/batch_call.h"
@@ -78,6 +79,37 @@ shbatch_get_distance(FunctionCallInfo fcinfo, int arg, const ShBatchTables *tabl
 	for (int side = 0; side < tables->nsides; side++)
 		distance = Min(distance, shidx_named_distance(&tables->sides[side]));
 	return distance;
+}
+
+static Relation
+named_table(const ShBatchCall *call)
+{
+	return call->tables.sides[0].named.heap;
+}
+
+/*
+ * The argument "keep", parsed, or NULL.
+ */
+ShBatchKeepList *
+shbatch_get_keep(FunctionCallInfo fcinfo, int arg, const ShBatchCall *call)
+{
+	if (PG_ARGISNULL(arg))
+		return NULL;
+	return shbatch_parse_keep(named_table(call), text_to_cstring(PG_GETARG_TEXT_PP(arg)));
+}
+
+/*
+ * The argument "same", ready for checks of rows, or NULL.
+ */
+ShBatchRowCheck *
+shbatch_get_same(FunctionCallInfo fcinfo, int arg, const ShBatchCall *call)
+{
+	ShBatchSameCondition *same;
+
+	if (PG_ARGISNULL(arg))
+		return NULL;
+	same = shbatch_parse_same(named_table(call), text_to_cstring(PG_GETARG_TEXT_PP(arg)));
+	return shbatch_check_begin(&call->tables, call->snapshot, same);
 }
 
 /*

@@ -13,7 +13,9 @@
 #include "fmgr.h"
 #include "nodes/execnodes.h"
 
+#include "batch/keep_list.h"
 #include "batch/progress.h"
+#include "batch/row_check.h"
 #include "batch/source.h"
 #include "batch/tables.h"
 #include "batch/visible_rows.h"
@@ -34,6 +36,10 @@ extern void shbatch_begin_tables(ShBatchCall *call, ShBatchCommand command,
 								 const Oid *indexes, int nindexes, bool by_columns);
 extern void shbatch_check_distance_argument(FunctionCallInfo fcinfo, int arg);
 extern int	shbatch_get_distance(FunctionCallInfo fcinfo, int arg, const ShBatchTables *tables);
+extern ShBatchKeepList *shbatch_get_keep(FunctionCallInfo fcinfo, int arg,
+										 const ShBatchCall *call);
+extern ShBatchRowCheck *shbatch_get_same(FunctionCallInfo fcinfo, int arg,
+										 const ShBatchCall *call);
 extern void shbatch_end_tables(ShBatchCall *call);
 extern void shbatch_open_index(FunctionCallInfo fcinfo, ShBatchCommand command,
 							   ShBatchCall *call);

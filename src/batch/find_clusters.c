@@ -10,6 +10,10 @@
  * The rows of the fingerprints that have a pair are collected (members.c) until
  * the clusters are known.
  *
+ * With a condition "same", edges are those pairs of rows for which it holds
+ * (row_clusters.c).  Two clusters may then have a fingerprint in common, so they
+ * are numbered in the order of their first rows.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -19,7 +23,9 @@
 
 #include "batch/batch_call.h"
 #include "batch/members.h"
+#include "batch/near_rows.h"
 #include "batch/result.h"
+#include "batch/row_clusters.h"
 #include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_find_clusters);
@@ -67,25 +73,82 @@ return_members(ShBatchMembers *members, ReturnSetInfo *info)
 }
 
 /*
- * simhash_find_clusters(index regclass, distance int) -> the rows that the
- * snapshot sees that have a near-duplicate, with the cluster they belong to
- * and its size.
+ * Find and return clusters by fingerprints.
+ */
+static void
+cluster_by_fingerprints(ShBatchCall *call)
+{
+	ShBatchMembers members;
+
+	shbatch_members_begin(&members, &call->rows, call->input.most, join_rows);
+	shbatch_source_search(&call->input, &members.sink);
+	shbatch_members_finish(&members);
+	return_members(&members, call->result);
+	shbatch_members_end(&members);
+}
+
+/*
+ * Return the rows of clusters.
+ */
+static void
+return_rows(const ShBatchNearRows *near, ShBatchRowClusters *clusters, ReturnSetInfo *info)
+{
+	ShBatchResult result;
+	ShBatchClusterRow row;
+	double		nreturned = 0;
+
+	shbatch_result_begin(&result, info);
+	shbatch_progress_phase(SHBATCH_PHASE_RETURN, near->count);
+	while (shbatch_row_clusters_next(clusters, &row))
+	{
+		ItemPointerData tid;
+		Datum		values[5];
+
+		CHECK_FOR_INTERRUPTS();
+		shbatch_progress_entries(++nreturned);
+		values[4] = ObjectIdGetDatum(shbatch_name_row(near->members.rows->tables, row.row, &tid));
+		values[0] = Int64GetDatum(row.cluster);
+		values[1] = PointerGetDatum(&tid);
+		values[2] = SimhashGetDatum(near->members.elements.elements[row.element].fp);
+		values[3] = Int64GetDatum(row.size);
+		shbatch_result_add(&result, values);
+	}
+}
+
+/*
+ * Find and return clusters by the condition.
+ */
+static void
+cluster_by_condition(ShBatchCall *call, ShBatchRowCheck *check)
+{
+	ShBatchNearRows near;
+
+	shbatch_near_rows_begin(&near, &call->rows, call->input.most, NULL);
+	shbatch_source_search(&call->input, &near.members.sink);
+	shbatch_near_rows_sort(&near);
+	return_rows(&near, shbatch_row_clusters_make(&near, check), call->result);
+	shbatch_near_rows_end(&near);
+	shbatch_check_end(check);
+}
+
+/*
+ * simhash_find_clusters(index regclass, distance int, same text) -> the rows
+ * that the snapshot sees that have a near-duplicate, with the cluster they
+ * belong to and its size.
  */
 Datum
 simhash_find_clusters(PG_FUNCTION_ARGS)
 {
-	ShBatchMembers members;
 	ShBatchCall call;
+	ShBatchRowCheck *check;
 
 	if (!shbatch_begin_index(fcinfo, SHBATCH_FIND_CLUSTERS, &call))
 		return (Datum) 0;
-
-	shbatch_members_begin(&members, &call.rows, call.input.most, join_rows);
-	shbatch_source_search(&call.input, &members.sink);
-	shbatch_members_finish(&members);
-	return_members(&members, call.result);
-
-	shbatch_members_end(&members);
+	check = shbatch_get_same(fcinfo, 2, &call);
+	if (check != NULL)
+		cluster_by_condition(&call, check);
+	else
+		cluster_by_fingerprints(&call);
 	shbatch_end_index(&call);
 	return (Datum) 0;
 }

@@ -19,11 +19,9 @@
  * does this at most once.  So each pair of fingerprints is visited twice, and
  * each row once, no matter how many are equal.
  *
- * The pairs are written to a temporary file while they are found.  Then they
- * are turned into lists of neighbors, if these fit in maintenance_work_mem.
- * Otherwise they are sorted, on disk, into the order in which they are needed,
- * that of the first rows of their elements.  Determining that order takes
- * another pass over the rows.
+ * With a condition "same", a kept row is near only if the condition holds as
+ * well.  Rows of one fingerprint may then differ in their fate, so the kept
+ * rows near each row are checked (kept_rows.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -31,18 +29,14 @@
 
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
 #include "utils/memutils.h"
 
 #include "batch/batch_call.h"
-#include "batch/keep_list.h"
-#include "batch/members.h"
+#include "batch/kept_rows.h"
+#include "batch/near_rows.h"
 #include "batch/result.h"
-#include "batch/row_order.h"
-#include "batch/temp_file.h"
 #include "bits/distance.h"
 #include "compat.h"
-#include "sort/entrysort.h"
 
 PG_FUNCTION_INFO_V1(simhash_find_duplicates);
 
@@ -58,165 +52,56 @@ typedef struct State
 #define NO_KEEPER		PG_UINT64_MAX
 #define DISTANCE_SHIFT	48
 
-#define NO_PLACE		PG_UINT32_MAX
-
 /* how many rows ahead states are prefetched */
 #define LOOK_AHEAD		16
 
 typedef struct DuplicateFinder
 {
-	ShBatchMembers members;
-	State	   *states;			/* of elements */
+	ShBatchNearRows near;
 	ShBatchResult result;
-	double		nreturned;		/* rows that have been decided */
-
-	/* pairs of elements, in the order in which they were found */
-	BufFile    *pairs;
-	double		npairs;
-
-	/* neighbors of element i: from starts[i] to the next start */
-	uint32	   *starts;
-	uint32	   *neighbors;
-
-	/*
-	 * or, if memory does not suffice: positions of elements in the order of
-	 * their first rows
-	 */
-	uint32	   *places;
-	ShSort	   *sorted_pairs;	/* by position of one element, with the other */
-	bool		has_pair;		/* there is a next one: */
-	ShSortItem	pair;
+	double		ndecided;		/* rows */
 } DuplicateFinder;
 
-/* members.join: remember the pair */
-static void
-add_pair(ShBatchMembers *members, uint32 a, uint32 b)
-{
-	DuplicateFinder *finder = (DuplicateFinder *) members;
-	ShBatchNumberPair pair = {a, b};
-
-	members->elements.elements[a].has_near = true;
-	members->elements.elements[b].has_near = true;
-	BufFileWrite(finder->pairs, &pair, sizeof(pair));
-	finder->npairs++;
-}
-
-static bool
-next_pair(DuplicateFinder *finder, ShBatchNumberPair *pair)
+/*
+ * A row has been decided on.
+ */
+static inline void
+count_row(DuplicateFinder *finder)
 {
 	CHECK_FOR_INTERRUPTS();
-	return BufFileRead(finder->pairs, pair, sizeof(*pair)) == sizeof(*pair);
+	shbatch_progress_entries(++finder->ndecided);
 }
 
 /*
- * Initialize the states of the elements.
+ * Return a duplicate, with its keeper.
  */
 static void
-make_states(DuplicateFinder *finder)
+return_duplicate(DuplicateFinder *finder, uint64 row, uint64 keeper, int distance)
 {
-	const ShBatchUnionFind *elements = &finder->members.elements;
+	const ShBatchTables *tables = finder->near.members.rows->tables;
+	ItemPointerData tids[2];
+	Datum		values[5];
 
-	finder->states = MemoryContextAllocHuge(CurrentMemoryContext,
-											elements->count * sizeof(State));
+	values[3] = ObjectIdGetDatum(shbatch_name_row(tables, row, &tids[0]));
+	values[4] = ObjectIdGetDatum(shbatch_name_row(tables, keeper, &tids[1]));
+	values[0] = PointerGetDatum(&tids[0]);
+	values[1] = PointerGetDatum(&tids[1]);
+	values[2] = Int32GetDatum(distance);
+	shbatch_result_add(&finder->result, values);
+}
+
+static State *
+make_states(const ShBatchUnionFind *elements)
+{
+	State	   *states = MemoryContextAllocHuge(CurrentMemoryContext,
+												Max(elements->count, 1) * sizeof(State));
+
 	for (uint32 i = 0; i < elements->count; i++)
 	{
-		finder->states[i].fp = elements->elements[i].fp;
-		finder->states[i].keeper = NO_KEEPER;
+		states[i].fp = elements->elements[i].fp;
+		states[i].keeper = NO_KEEPER;
 	}
-}
-
-/*
- * Add the rows that have a near-duplicate, and sort them.
- */
-static void
-sort_rows(DuplicateFinder *finder, ShBatchRowOrder *order)
-{
-	const ShBatchElement *elements = finder->members.elements.elements;
-	ShBatchMember member;
-	double		count = 0;
-
-	while (shbatch_members_next(&finder->members, &member))
-	{
-		const ShBatchElement *element = &elements[member.element];
-
-		CHECK_FOR_INTERRUPTS();
-		if (element->has_near || element->size > 1)
-		{
-			shbatch_order_add(order, member.row, (uint32) member.element);
-			count++;
-		}
-	}
-	shbatch_progress_phase(SHBATCH_PHASE_ORDER, count);
-	shbatch_order_sort(order);
-	shbatch_progress_phase(SHBATCH_PHASE_RETURN, count);
-}
-
-/* do the lists of neighbors fit in memory? */
-static bool
-neighbors_fit(const DuplicateFinder *finder)
-{
-	double		items = finder->npairs * 2 + finder->members.elements.count + 1;
-
-	return items * sizeof(uint32) <= maintenance_work_mem * 1024.0 && items < PG_UINT32_MAX;
-}
-
-/*
- * Make the lists of neighbors.
- */
-static void
-make_neighbors(DuplicateFinder *finder)
-{
-	uint32		count = finder->members.elements.count;
-	ShBatchNumberPair pair;
-	uint32		start = 0;
-
-	finder->starts = MemoryContextAllocExtended(CurrentMemoryContext,
-												(count + (Size) 1) * sizeof(uint32),
-												MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	finder->neighbors = MemoryContextAllocHuge(CurrentMemoryContext,
-											   Max(finder->npairs * 2, 1) * sizeof(uint32));
-	shbatch_rewind_file(finder->pairs);
-	while (next_pair(finder, &pair))
-	{
-		finder->starts[pair.a]++;
-		finder->starts[pair.b]++;
-	}
-	/* turn counts into ends; placing the neighbors turns ends into starts */
-	for (uint32 i = 0; i <= count; i++)
-		start = finder->starts[i] += start;
-	shbatch_rewind_file(finder->pairs);
-	while (next_pair(finder, &pair))
-	{
-		finder->neighbors[--finder->starts[pair.a]] = pair.b;
-		finder->neighbors[--finder->starts[pair.b]] = pair.a;
-	}
-}
-
-/* move to the next pair, if there is one */
-static void
-advance_pair(DuplicateFinder *finder)
-{
-	CHECK_FOR_INTERRUPTS();
-	finder->has_pair = shsort_next(finder->sorted_pairs, &finder->pair);
-}
-
-/*
- * Sort the pairs, each from both sides.
- */
-static void
-sort_pairs(DuplicateFinder *finder)
-{
-	ShBatchNumberPair pair;
-
-	finder->sorted_pairs = shsort_begin(maintenance_work_mem);
-	shbatch_rewind_file(finder->pairs);
-	while (next_pair(finder, &pair))
-	{
-		shsort_add(finder->sorted_pairs, finder->places[pair.a], pair.b);
-		shsort_add(finder->sorted_pairs, finder->places[pair.b], pair.a);
-	}
-	shsort_start_table(finder->sorted_pairs, &shbits_make_scheme(1, 0)->tables[0]);
-	advance_pair(finder);
+	return states;
 }
 
 /*
@@ -236,152 +121,116 @@ keep_for(State *state, uint64 fp, uint64 row)
  * Keep a row of an element.  No other row of it has been kept.
  */
 static void
-keep_row(DuplicateFinder *finder, uint32 number, uint64 row)
+keep_row(DuplicateFinder *finder, State *states, uint32 element, uint64 row)
 {
-	State	   *states = finder->states;
-	uint64		fp = states[number].fp;
+	uint64		fp = states[element].fp;
+	const uint32 *neighbors;
+	size_t		count = shbatch_neighbors_of(&finder->near.neighbors, element, &neighbors);
 
-	keep_for(&states[number], fp, row);
-	if (finder->neighbors != NULL)
-	{
-		for (uint32 i = finder->starts[number]; i < finder->starts[number + 1]; i++)
-			keep_for(&states[finder->neighbors[i]], fp, row);
-		return;
-	}
-
-	/* pairs of elements without a kept row are not needed */
-	while (finder->has_pair && finder->pair.key < finder->places[number])
-		advance_pair(finder);
-	while (finder->has_pair && finder->pair.key == finder->places[number])
-	{
-		keep_for(&states[finder->pair.value], fp, row);
-		advance_pair(finder);
-	}
+	keep_for(&states[element], fp, row);
+	for (size_t i = 0; i < count; i++)
+		keep_for(&states[neighbors[i]], fp, row);
 }
 
 /*
- * Decide on the next row in the order: keep it, or return it.
+ * Keep or return a row of an element.
  */
 static void
-decide(DuplicateFinder *finder, uint64 row, uint32 number)
+decide(DuplicateFinder *finder, State *states, uint32 element, uint64 row)
 {
-	const ShBatchTables *tables = finder->members.rows->tables;
-	uint64		found = finder->states[number].keeper;
-	ItemPointerData duplicate;
-	ItemPointerData keeper;
-	Datum		values[5];
+	uint64		keeper = states[element].keeper;
 
-	CHECK_FOR_INTERRUPTS();
-	shbatch_progress_entries(++finder->nreturned);
-	if (found == NO_KEEPER)
-	{
-		keep_row(finder, number, row);
-		return;
-	}
-	values[3] = ObjectIdGetDatum(shbatch_name_row(tables, row, &duplicate));
-	values[4] = ObjectIdGetDatum(shbatch_name_row(tables, found, &keeper));
-	values[0] = PointerGetDatum(&duplicate);
-	values[1] = PointerGetDatum(&keeper);
-	values[2] = Int32GetDatum((int32) (found >> DISTANCE_SHIFT));
-	shbatch_result_add(&finder->result, values);
+	count_row(finder);
+	if (keeper == NO_KEEPER)
+		keep_row(finder, states, element, row);
+	else
+		return_duplicate(finder, row, keeper, (int) (keeper >> DISTANCE_SHIFT));
 }
 
 /*
- * Decide on all rows with the neighbors in memory.
+ * Decide on all rows by their fingerprints.
  *
  * The elements of successive rows are in no particular order, so their states
  * are prefetched some rows ahead.
  */
 static void
-decide_in_memory(DuplicateFinder *finder, ShBatchRowOrder *order)
+decide_by_fingerprints(DuplicateFinder *finder)
 {
+	State	   *states = make_states(&finder->near.members.elements);
 	uint64		rows[LOOK_AHEAD];
-	uint32		numbers[LOOK_AHEAD];
+	uint32		elements[LOOK_AHEAD];
 	int			count;
 
-	make_neighbors(finder);
+	shbatch_progress_phase(SHBATCH_PHASE_RETURN, finder->near.count);
 	do
 	{
 		for (count = 0; count < LOOK_AHEAD; count++)
 		{
-			if (!shbatch_order_next(order, &rows[count], &numbers[count]))
+			if (!shbatch_near_rows_next(&finder->near, &rows[count], &elements[count]))
 				break;
-			shcompat_prefetch(&finder->states[numbers[count]]);
-			shcompat_prefetch(&finder->starts[numbers[count]]);
+			shcompat_prefetch(&states[elements[count]]);
+			shbatch_neighbors_prefetch(&finder->near.neighbors, elements[count]);
 		}
 		for (int i = 0; i < count; i++)
-			decide(finder, rows[i], numbers[i]);
+			decide(finder, states, elements[i], rows[i]);
 	} while (count == LOOK_AHEAD);
 }
 
 /*
- * Decide on all rows with the pairs on disk.
+ * Decide on all rows by the condition "same", as far as they are near.
  */
 static void
-decide_on_disk(DuplicateFinder *finder, ShBatchRowOrder *order)
+decide_by_condition(DuplicateFinder *finder, ShBatchRowCheck *check)
 {
-	uint32		count = finder->members.elements.count;
-	BufFile    *ordered = shbatch_create_file();
-	ShBatchMember member;
-	uint32		number;
-	uint32		place = 0;
+	ShBatchKeptRows *kept = shbatch_kept_begin(&finder->near.members.elements,
+											   &finder->near.neighbors, check);
+	uint64		row;
+	uint32		element;
 
-	finder->places = MemoryContextAllocHuge(CurrentMemoryContext, count * sizeof(uint32));
-	for (uint32 i = 0; i < count; i++)
-		finder->places[i] = NO_PLACE;
-	while (shbatch_order_next(order, &member.row, &number))
+	shbatch_progress_phase(SHBATCH_PHASE_CHECK, finder->near.count);
+	while (shbatch_near_rows_next(&finder->near, &row, &element))
 	{
-		CHECK_FOR_INTERRUPTS();
-		if (finder->places[number] == NO_PLACE)
-			finder->places[number] = place++;
-		member.element = number;
-		BufFileWrite(ordered, &member, sizeof(member));
-	}
+		uint64		keeper;
+		int			distance;
 
-	sort_pairs(finder);
-	shbatch_rewind_file(ordered);
-	while (BufFileRead(ordered, &member, sizeof(member)) == sizeof(member))
-		decide(finder, member.row, (uint32) member.element);
-	shsort_end(finder->sorted_pairs);
-	BufFileClose(ordered);
+		count_row(finder);
+		if (shbatch_kept_find(kept, element, row, &keeper, &distance))
+			return_duplicate(finder, row, keeper, distance);
+		else
+			shbatch_kept_add(kept, element, row);
+	}
+	shbatch_check_end(check);
 }
 
 /*
- * simhash_find_duplicates(index regclass, distance int, keep text) -> each row
- * that the snapshot sees and that is near a kept row, with the nearest of the
- * rows that are kept before it in the order of the list "keep".
+ * simhash_find_duplicates(index regclass, distance int, keep text, same text)
+ * -> each row that the snapshot sees and that is near a kept row, and the same,
+ * with the nearest of the rows that are kept before it in the order of the list
+ * "keep".
  */
 Datum
 simhash_find_duplicates(PG_FUNCTION_ARGS)
 {
 	DuplicateFinder finder = {0};
 	ShBatchCall call;
-	ShBatchKeepList *keep = NULL;
-	ShBatchRowOrder *order;
+	ShBatchKeepList *keep;
+	ShBatchRowCheck *check;
 
 	if (!shbatch_begin_index(fcinfo, SHBATCH_FIND_DUPLICATES, &call))
 		return (Datum) 0;
-	if (!PG_ARGISNULL(2))
-		keep = shbatch_parse_keep(call.tables.sides[0].named.heap,
-								  text_to_cstring(PG_GETARG_TEXT_PP(2)));
-	order = shbatch_order_begin(&call.tables, call.snapshot, keep);
+	keep = shbatch_get_keep(fcinfo, 2, &call);
+	check = shbatch_get_same(fcinfo, 3, &call);
 
-	shbatch_members_begin(&finder.members, &call.rows, call.input.most, add_pair);
-	finder.pairs = shbatch_create_file();
-	shbatch_source_search(&call.input, &finder.members.sink);
-	shbatch_members_finish(&finder.members);
-
+	shbatch_near_rows_begin(&finder.near, &call.rows, call.input.most, keep);
+	shbatch_source_search(&call.input, &finder.near.members.sink);
+	shbatch_near_rows_sort(&finder.near);
 	shbatch_result_begin(&finder.result, call.result);
-	make_states(&finder);
-	sort_rows(&finder, order);
-	if (neighbors_fit(&finder))
-		decide_in_memory(&finder, order);
+	if (check != NULL)
+		decide_by_condition(&finder, check);
 	else
-		decide_on_disk(&finder, order);
+		decide_by_fingerprints(&finder);
 
-	shbatch_order_end(order);
-	BufFileClose(finder.pairs);
-	shbatch_members_end(&finder.members);
+	shbatch_near_rows_end(&finder.near);
 	shbatch_end_index(&call);
 	return (Datum) 0;
 }

@@ -10,13 +10,14 @@
 
 #include "postgres.h"
 
-#include "nodes/pg_list.h"
 #include "utils/rel.h"
+
+#include "batch/clause.h"
 
 /* items of the list; the expressions are those of rows of the table */
 typedef struct ShBatchKeepList
 {
-	const char *text;
+	ShBatchClause clause;
 	int			nitems;
 	Node	  **expressions;
 	Oid		   *operators;		/* "less than" of the order */
@@ -25,6 +26,5 @@ typedef struct ShBatchKeepList
 } ShBatchKeepList;
 
 extern ShBatchKeepList *shbatch_parse_keep(Relation table, const char *text);
-extern void shbatch_keep_context(void *keep);
 
 #endif							/* SIMHASH_BATCH_KEEP_LIST_H */

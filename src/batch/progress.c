@@ -38,10 +38,11 @@ enum
 	PARAM_TABLES_DONE,
 	PARAM_ENTRIES_TOTAL,
 	PARAM_ENTRIES_DONE,
-	PARAM_FOUND
+	PARAM_FOUND,
+	PARAM_CHECKED
 };
 
-#define PROGRESS_COLUMNS	11
+#define PROGRESS_COLUMNS	12
 
 /* results between two reports */
 #define FOUND_INTERVAL		256
@@ -50,6 +51,7 @@ enum
 static bool reporting = false;
 static int64 entries_done;
 static int64 found;
+static int64 checked;
 
 /*
  * Does this backend still report a search?  An abort ends the report, and
@@ -73,6 +75,7 @@ shbatch_progress_start(ShBatchCommand command, Oid heap, Oid index)
 		MyBEEntry->st_progress_command == PROGRESS_COMMAND_INVALID;
 	entries_done = 0;
 	found = 0;
+	checked = 0;
 	if (!reporting)
 		return;
 	pgstat_progress_start_command(PROGRESS_COMMAND_SIMHASH, heap);
@@ -145,6 +148,15 @@ shbatch_progress_found(void)
 		pgstat_progress_update_param(PARAM_FOUND, found);
 }
 
+/* count one more pair of rows that has been checked */
+void
+shbatch_progress_checked(void)
+{
+	checked++;
+	if (is_reporting())
+		pgstat_progress_update_param(PARAM_CHECKED, checked);
+}
+
 void
 shbatch_progress_end(void)
 {
@@ -201,6 +213,8 @@ phase_name(int64 command, int64 phase)
 			return "joining pairs";
 		case SHBATCH_PHASE_ORDER:
 			return "ordering rows";
+		case SHBATCH_PHASE_CHECK:
+			return "checking rows";
 		default:
 			return return_phase_name(command);
 	}
@@ -246,6 +260,7 @@ simhash_progress(PG_FUNCTION_ARGS)
 			nulls[8] = params[PARAM_ENTRIES_TOTAL] == 0;
 			values[9] = Int64GetDatum(params[PARAM_ENTRIES_DONE]);
 			values[10] = Int64GetDatum(params[PARAM_FOUND]);
+			values[11] = Int64GetDatum(params[PARAM_CHECKED]);
 		}
 		else
 			memset(nulls + 2, true, PROGRESS_COLUMNS - 2);

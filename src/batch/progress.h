@@ -27,6 +27,7 @@ typedef enum ShBatchPhase
 	SHBATCH_PHASE_COMPARE,		/* walking over the tables */
 	SHBATCH_PHASE_JOIN,			/* joining the members of pairs */
 	SHBATCH_PHASE_ORDER,		/* putting rows in the order of "keep" */
+	SHBATCH_PHASE_CHECK,		/* checking pairs of rows by "same" */
 	SHBATCH_PHASE_RETURN		/* returning members of clusters or
 								 * components, or duplicates */
 } ShBatchPhase;
@@ -38,6 +39,7 @@ extern void shbatch_progress_entries(double count);
 extern void shbatch_progress_add(double count);
 extern void shbatch_progress_part(double count);
 extern void shbatch_progress_found(void);
+extern void shbatch_progress_checked(void);
 extern void shbatch_progress_end(void);
 
 #endif							/* SIMHASH_BATCH_PROGRESS_H */

@@ -16,20 +16,17 @@
  */
 #include "postgres.h"
 
-#include "access/tableam.h"
 #include "catalog/partition.h"
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
-#include "storage/bufmgr.h"
 #include "utils/tuplesort.h"
 
-#include "batch/heap_page.h"
 #include "batch/progress.h"
 #include "batch/row_order.h"
-#include "btree/page.h"
+#include "batch/row_reader.h"
 #include "sort/entrysort.h"
 
 struct ShBatchRowOrder
@@ -45,7 +42,6 @@ struct ShBatchRowOrder
 	const ShBatchTable *current;	/* NULL: the named one */
 	EState	   *estate;
 	ExprState **items;
-	TupleTableSlot *row;
 
 	/* columns: items of the list, row, caller's number */
 	Tuplesortstate *by_keep;
@@ -90,25 +86,14 @@ enter_table(ShBatchRowOrder *order, const ShBatchTable *table)
 	for (int i = 0; i < order->keep->nitems; i++)
 		order->items[i] = ExecPrepareExpr(list_nth(items, i), order->estate);
 	MemoryContextSwitchTo(old);
-	if (table != NULL)
-		order->row = table_slot_create(table->heap, NULL);
 	order->current = table;
-}
-
-static void
-leave_table(ShBatchRowOrder *order)
-{
-	if (order->row != NULL)
-		ExecDropSingleTupleTableSlot(order->row);
-	order->row = NULL;
-	FreeExecutorState(order->estate);
 }
 
 static void
 try_items(ShBatchRowOrder *order)
 {
 	enter_table(order, NULL);
-	leave_table(order);
+	FreeExecutorState(order->estate);
 }
 
 /* run an action with an error context that names the list */
@@ -117,12 +102,9 @@ with_context(ShBatchRowOrder *order, void (*action) (ShBatchRowOrder *order))
 {
 	ErrorContextCallback context;
 
-	context.callback = shbatch_keep_context;
-	context.arg = (void *) order->keep;
-	context.previous = error_context_stack;
-	error_context_stack = &context;
+	shbatch_clause_start_evaluating(&context, &order->keep->clause);
 	action(order);
-	error_context_stack = context.previous;
+	shbatch_clause_stop(&context);
 }
 
 /*
@@ -190,33 +172,6 @@ begin_by_keep(ShBatchRowOrder *order)
 }
 
 /*
- * Read a row that the snapshot sees into the slot of its table.  *buffer is
- * the last one that was read, if any, and is set to that of the row's page.
- */
-static void
-read_row(ShBatchRowOrder *order, uint64 row, Buffer *buffer)
-{
-	Relation	heap = order->current->heap;
-	uint64		tid = row - order->current->first_row;
-
-	if (shbatch_is_heap(heap))
-	{
-		*buffer = ReleaseAndReadBuffer(*buffer, heap, (BlockNumber) (tid >> 16));
-		shbatch_heap_page_slot(heap, *buffer, tid, order->row);
-	}
-	else
-	{
-		ItemPointerData pointer;
-
-		shbt_int_to_tid(tid, &pointer);
-		if (!table_tuple_fetch_row_version(heap, &pointer, order->snapshot, order->row))
-			elog(ERROR, "row (%u,%u) of table \"%s\" has disappeared",
-				 ItemPointerGetBlockNumber(&pointer), ItemPointerGetOffsetNumber(&pointer),
-				 RelationGetRelationName(heap));
-	}
-}
-
-/*
  * Evaluate the items of the list for all rows, which are sorted by table.
  */
 static void
@@ -225,26 +180,26 @@ add_rows(ShBatchRowOrder *order)
 	const ShBatchKeepList *keep = order->keep;
 	TupleTableSlot *sorted = MakeSingleTupleTableSlot(order->slot->tts_tupleDescriptor,
 													  &TTSOpsVirtual);
-	Buffer		buffer = InvalidBuffer;
+	ShBatchRowReader reader;
 	double		nread = 0;
 	ShSortItem	item;
 
+	shbatch_row_reader_begin(&reader, order->tables, order->snapshot);
 	order->current = NULL;
 	while (shsort_next(order->by_row, &item))
 	{
-		const ShBatchTable *table = shbatch_table_of(order->tables, item.key);
 		ExprContext *context;
 
 		CHECK_FOR_INTERRUPTS();
-		if (table != order->current)
+		shbatch_read_row(&reader, item.key);
+		if (reader.table != order->current)
 		{
 			if (order->current != NULL)
-				leave_table(order);
-			enter_table(order, table);
+				FreeExecutorState(order->estate);
+			enter_table(order, reader.table);
 		}
 		context = GetPerTupleExprContext(order->estate);
-		read_row(order, item.key, &buffer);
-		context->ecxt_scantuple = order->row;
+		context->ecxt_scantuple = reader.slot;
 		ExecClearTuple(sorted);
 		for (int i = 0; i < keep->nitems; i++)
 			sorted->tts_values[i] = ExecEvalExprSwitchContext(order->items[i], context,
@@ -258,10 +213,9 @@ add_rows(ShBatchRowOrder *order)
 		shbatch_progress_entries(++nread);
 	}
 
-	if (BufferIsValid(buffer))
-		ReleaseBuffer(buffer);
 	if (order->current != NULL)
-		leave_table(order);
+		FreeExecutorState(order->estate);
+	shbatch_row_reader_end(&reader);
 	ExecDropSingleTupleTableSlot(sorted);
 }
 

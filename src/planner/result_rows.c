@@ -400,45 +400,59 @@ count_tables(int blocks, int distance)
 }
 
 /*
- * Estimate a call with the arguments (index or array, distance).
+ * Estimate a call with the arguments (index or array, distance), and get the
+ * radius.
  */
 static double
-estimate_one_set(const ShPlanCatalog *catalog, const Call *call, PairResult result)
+estimate_one_set(const ShPlanCatalog *catalog, const Call *call, PairResult result, int *radius)
 {
 	RowSet		set;
-	int			radius;
-	int			blocks;
-	int			table;
 	double		rows;
 
 	if (!load_set(catalog, call, 0, &set))
 		return UNKNOWN_ROWS;
-	radius = get_radius(call, 1, &set);
-	rows = rows_within(&set, radius, result);
+	*radius = get_radius(call, 1, &set);
+	rows = rows_within(&set, *radius, result);
 	shplan_free_stats(&set.stats);
-
-	/* an array with one table: (..., blocks, table_no) */
-	if (list_length(call->args) == 4 && get_integer(call, 3, &table))
-		rows /= count_tables(get_integer(call, 2, &blocks) ? blocks : radius + 1, radius);
 	return rows;
 }
 
 static double
 estimate_pairs(const ShPlanCatalog *catalog, const Call *call)
 {
-	return estimate_one_set(catalog, call, EACH_PAIR);
+	int			radius;
+
+	return estimate_one_set(catalog, call, EACH_PAIR, &radius);
+}
+
+/* the arguments are (array, distance, blocks, table_no) */
+static double
+estimate_pairs_in(const ShPlanCatalog *catalog, const Call *call)
+{
+	int			radius;
+	int			blocks;
+	int			table;
+	double		rows = estimate_one_set(catalog, call, EACH_PAIR, &radius);
+
+	if (rows != UNKNOWN_ROWS && get_integer(call, 3, &table))
+		rows /= count_tables(get_integer(call, 2, &blocks) ? blocks : radius + 1, radius);
+	return rows;
 }
 
 static double
 estimate_clusters(const ShPlanCatalog *catalog, const Call *call)
 {
-	return estimate_one_set(catalog, call, NEAR_ROWS);
+	int			radius;
+
+	return estimate_one_set(catalog, call, NEAR_ROWS, &radius);
 }
 
 static double
 estimate_duplicates(const ShPlanCatalog *catalog, const Call *call)
 {
-	return estimate_one_set(catalog, call, FURTHER_ROWS);
+	int			radius;
+
+	return estimate_one_set(catalog, call, FURTHER_ROWS, &radius);
 }
 
 /*
@@ -508,10 +522,10 @@ estimate_rows(const ShPlanCatalog *catalog, Oid function, const Call *call)
 		double		(*estimate) (const ShPlanCatalog *catalog, const Call *call);
 	}			functions[] = {
 		{"simhash_find_all", 2, estimate_pairs},
-		{"simhash_find_all_in", 4, estimate_pairs},
-		{"simhash_find_clusters", 2, estimate_clusters},
+		{"simhash_find_all_in", 4, estimate_pairs_in},
+		{"simhash_find_clusters", 3, estimate_clusters},
 		{"simhash_find_clusters_in", 3, estimate_clusters},
-		{"simhash_find_duplicates", 3, estimate_duplicates},
+		{"simhash_find_duplicates", 4, estimate_duplicates},
 		{"simhash_find_matches", 3, estimate_matches},
 		{"simhash_find_matches_in", 3, estimate_matches},
 		{"simhash_components", 2, estimate_components},

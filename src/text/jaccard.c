@@ -52,7 +52,7 @@ typedef struct Features
 	ShTextUnit	unit;
 	Datum	   *elements;		/* of the third */
 	int			nelements;
-}			Features;
+} Features;
 
 /* A comparison of two documents. */
 typedef struct Comparison
@@ -63,16 +63,16 @@ typedef struct Comparison
 	int			which;			/* the set of the document that is being read */
 } Comparison;
 
-static void read_text(const Features * features, ShTextConsumer consumer,
+static void read_text(const Features *features, ShTextConsumer consumer,
 					  void *state);
-static void read_bytes(const Features * features, ShTextConsumer consumer,
+static void read_bytes(const Features *features, ShTextConsumer consumer,
 					   void *state);
-static void read_elements(const Features * features, ShTextConsumer consumer,
+static void read_elements(const Features *features, ShTextConsumer consumer,
 						  void *state);
-static bool jaccard(const Features * a, const Features * b, double *result);
-static int	first_slot_bits(const Features * a, const Features * b,
+static bool jaccard(const Features *a, const Features *b, double *result);
+static int	first_slot_bits(const Features *a, const Features *b,
 							int max_slot_bits);
-static int64 features_expected(const Features * features);
+static int64 features_expected(const Features *features);
 static void collect(void *state, const uint64 *hashes, int nhashes);
 static ShTextSets with_room(ShTextSets sets, int max_slot_bits);
 
@@ -151,20 +151,20 @@ simhash_jaccard_text_array(PG_FUNCTION_ARGS)
 }
 
 static void
-read_text(const Features * features, ShTextConsumer consumer, void *state)
+read_text(const Features *features, ShTextConsumer consumer, void *state)
 {
 	shtext_hash_text(features->document, features->shingle, features->unit,
 					 consumer, state);
 }
 
 static void
-read_bytes(const Features * features, ShTextConsumer consumer, void *state)
+read_bytes(const Features *features, ShTextConsumer consumer, void *state)
 {
 	shtext_hash_bytes(features->document, features->shingle, consumer, state);
 }
 
 static void
-read_elements(const Features * features, ShTextConsumer consumer, void *state)
+read_elements(const Features *features, ShTextConsumer consumer, void *state)
 {
 	for (int i = 0; i < features->nelements; i++)
 	{
@@ -183,7 +183,7 @@ read_elements(const Features * features, ShTextConsumer consumer, void *state)
  * range.  Otherwise the authors of the documents could make this slow.
  */
 static bool
-jaccard(const Features * a, const Features * b, double *result)
+jaccard(const Features *a, const Features *b, double *result)
 {
 	uint64		total_a = 0;
 	uint64		total_b = 0;
@@ -234,7 +234,7 @@ jaccard(const Features * a, const Features * b, double *result)
  * common, as documents that are compared usually do.
  */
 static int
-first_slot_bits(const Features * a, const Features * b, int max_slot_bits)
+first_slot_bits(const Features *a, const Features *b, int max_slot_bits)
 {
 	int64		nfeatures = Max(features_expected(a), features_expected(b));
 	int			slot_bits = pg_leftmost_one_pos64(nfeatures + 1) + 1;
@@ -244,7 +244,7 @@ first_slot_bits(const Features * a, const Features * b, int max_slot_bits)
 }
 
 static int64
-features_expected(const Features * features)
+features_expected(const Features *features)
 {
 	Size		length;
 

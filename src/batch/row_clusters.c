@@ -1,0 +1,217 @@
+/*-------------------------------------------------------------------------
+ *
+ * row_clusters.c
+ *	  Clusters of rows that are near each other and the same.
+ *
+ * Rows of one fingerprint need not be the same, so the elements of this
+ * union-find are rows.  They are added in their order.  Each is checked against
+ * the rows before it that have its fingerprint or one near it, but not against
+ * those to which it is connected already.  To pass over these together, the
+ * rows of a fingerprint are kept in parts, whose rows are connected.  If all
+ * rows of many equal fingerprints are the same, a row thus takes one check.
+ *
+ * The root of a cluster is its first row.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "batch/progress.h"
+#include "batch/row_clusters.h"
+
+/* in place of a number of a row: there is none */
+#define NO_ROW		PG_UINT32_MAX
+
+/* a row; they are numbered in their order */
+typedef struct Row
+{
+	uint64		row;
+	uint32		element;
+	uint32		parent;			/* itself for a root */
+	uint32		next;			/* of its part, or NO_ROW */
+	uint32		next_part;		/* if it begins a part: the beginning of the
+								 * next one of its element, or NO_ROW */
+	uint32		size;			/* of a root: rows of its cluster */
+	uint32		cluster;		/* of a root: its number, once returned */
+} Row;
+
+struct ShBatchRowClusters
+{
+	ShBatchNeighbors *neighbors;
+	ShBatchRowCheck *check;
+	uint32		count;
+	Row		   *rows;
+	uint32	   *parts;			/* the first one of each element, or NO_ROW */
+
+	uint32		next;			/* the next row to return */
+	uint32		nclusters;		/* returned */
+};
+
+static uint32
+find_root(ShBatchRowClusters *clusters, uint32 number)
+{
+	Row		   *rows = clusters->rows;
+
+	while (rows[number].parent != number)
+	{
+		rows[number].parent = rows[rows[number].parent].parent;
+		number = rows[number].parent;
+	}
+	return number;
+}
+
+static void
+join(ShBatchRowClusters *clusters, uint32 a, uint32 b)
+{
+	uint32		a_root = find_root(clusters, a);
+	uint32		b_root = find_root(clusters, b);
+	uint32		root = Min(a_root, b_root);
+	uint32		other = Max(a_root, b_root);
+
+	clusters->rows[other].parent = root;
+	clusters->rows[root].size += clusters->rows[other].size;
+}
+
+/*
+ * Connect a row with the rows of a part if it is the same as any of them.
+ */
+static void
+check_part(ShBatchRowClusters *clusters, uint32 number, uint32 part)
+{
+	const Row  *rows = clusters->rows;
+
+	if (find_root(clusters, part) == find_root(clusters, number))
+		return;
+	for (uint32 other = part; other != NO_ROW; other = rows[other].next)
+	{
+		if (shbatch_check_rows(clusters->check, rows[number].row, rows[other].row))
+		{
+			join(clusters, number, other);
+			return;
+		}
+	}
+}
+
+static void
+check_element(ShBatchRowClusters *clusters, uint32 number, uint32 element)
+{
+	for (uint32 part = clusters->parts[element]; part != NO_ROW;
+		 part = clusters->rows[part].next_part)
+	{
+		CHECK_FOR_INTERRUPTS();
+		check_part(clusters, number, part);
+	}
+}
+
+/*
+ * Add a row to a part of its element that is connected to it, or begin one.
+ */
+static void
+add_to_part(ShBatchRowClusters *clusters, uint32 number)
+{
+	Row		   *row = &clusters->rows[number];
+	uint32		root = find_root(clusters, number);
+
+	for (uint32 part = clusters->parts[row->element]; part != NO_ROW;
+		 part = clusters->rows[part].next_part)
+	{
+		if (find_root(clusters, part) == root)
+		{
+			row->next = clusters->rows[part].next;
+			clusters->rows[part].next = number;
+			return;
+		}
+	}
+	row->next_part = clusters->parts[row->element];
+	clusters->parts[row->element] = number;
+}
+
+static void
+add_row(ShBatchRowClusters *clusters, uint64 row, uint32 element)
+{
+	uint32		number = clusters->count++;
+	const uint32 *neighbors;
+	size_t		count = shbatch_neighbors_of(clusters->neighbors, element, &neighbors);
+
+	clusters->rows[number] = (Row)
+	{
+		.row = row,.element = element,.parent = number,.next = NO_ROW,.next_part = NO_ROW,.size = 1
+	};
+	check_element(clusters, number, element);
+	for (size_t i = 0; i < count; i++)
+		check_element(clusters, number, neighbors[i]);
+	add_to_part(clusters, number);
+	shbatch_progress_entries(clusters->count);
+}
+
+static void
+check_memory(double nrows)
+{
+	double		bytes = nrows * sizeof(Row);
+
+	if (bytes > maintenance_work_mem * 1024.0 || nrows >= NO_ROW)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("%.0f rows with near-duplicates do not fit into maintenance_work_mem",
+						nrows),
+				 errhint("Increase maintenance_work_mem from %d kB to %.0f kB.",
+						 maintenance_work_mem, bytes / 1024 + 1)));
+}
+
+/*
+ * Find the clusters of sorted rows that are near each other.  Runs the
+ * functions of the condition.
+ *
+ * Raises ERRCODE_CONFIGURATION_LIMIT_EXCEEDED if the rows do not fit into
+ * maintenance_work_mem.  Memory is allocated in the current context.
+ */
+ShBatchRowClusters *
+shbatch_row_clusters_make(ShBatchNearRows *near, ShBatchRowCheck *check)
+{
+	ShBatchRowClusters *clusters = palloc0(sizeof(ShBatchRowClusters));
+	uint32		nelements = near->members.elements.count;
+	uint64		row;
+	uint32		element;
+
+	check_memory(near->count);
+	clusters->neighbors = &near->neighbors;
+	clusters->check = check;
+	clusters->rows = MemoryContextAllocHuge(CurrentMemoryContext,
+											Max(near->count, 1) * sizeof(Row));
+	clusters->parts = MemoryContextAllocHuge(CurrentMemoryContext,
+											 Max(nelements, 1) * sizeof(uint32));
+	for (uint32 i = 0; i < nelements; i++)
+		clusters->parts[i] = NO_ROW;
+	shbatch_progress_phase(SHBATCH_PHASE_CHECK, near->count);
+	while (shbatch_near_rows_next(near, &row, &element))
+		add_row(clusters, row, element);
+	return clusters;
+}
+
+/*
+ * Return the next row of a cluster of several rows.  Returns false after the
+ * last.
+ */
+bool
+shbatch_row_clusters_next(ShBatchRowClusters *clusters, ShBatchClusterRow *result)
+{
+	while (clusters->next < clusters->count)
+	{
+		const Row  *row = &clusters->rows[clusters->next];
+		Row		   *root = &clusters->rows[find_root(clusters, clusters->next++)];
+
+		if (root->size < 2)
+			continue;
+		if (root == row)
+			root->cluster = ++clusters->nclusters;
+		result->row = row->row;
+		result->element = row->element;
+		result->cluster = root->cluster;
+		result->size = root->size;
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,31 @@
+/*-------------------------------------------------------------------------
+ *
+ * row_clusters.h
+ *	  Clusters of rows that are near each other and the same.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_BATCH_ROW_CLUSTERS_H
+#define SIMHASH_BATCH_ROW_CLUSTERS_H
+
+#include "postgres.h"
+
+#include "batch/near_rows.h"
+#include "batch/row_check.h"
+
+typedef struct ShBatchRowClusters ShBatchRowClusters;
+
+/* a row of a cluster */
+typedef struct ShBatchClusterRow
+{
+	uint64		row;
+	uint32		element;
+	uint32		cluster;		/* its number, from 1 */
+	uint32		size;			/* of the cluster */
+} ShBatchClusterRow;
+
+extern ShBatchRowClusters *shbatch_row_clusters_make(ShBatchNearRows *near,
+													 ShBatchRowCheck *check);
+extern bool shbatch_row_clusters_next(ShBatchRowClusters *clusters, ShBatchClusterRow *result);
+
+#endif							/* SIMHASH_BATCH_ROW_CLUSTERS_H */
