@@ -101,7 +101,23 @@ parse_list(ParseState *pstate)
 }
 
 /*
- * Reject subqueries, before they are analyzed.
+ * Reject a list that could not be sorted by.  To analyze it takes time that
+ * grows with the square of its length, and obeys no cancel.
+ */
+static void
+refuse_many(List *items)
+{
+	if (list_length(items) > SHBATCH_MAX_KEEP_ITEMS)
+		ereport(ERROR,
+				(errcode(ERRCODE_TOO_MANY_COLUMNS),
+				 errmsg("\"keep\" has too many items"),
+				 errdetail("It has %d, and can have at most %d.",
+						   list_length(items), SHBATCH_MAX_KEEP_ITEMS)));
+}
+
+/*
+ * Reject subqueries.  Some forms, such as JSON_ARRAY(SELECT ...), are seen only
+ * when they have been analyzed.
  */
 static bool
 refuse_subqueries(Node *node, void *pstate)
@@ -113,7 +129,7 @@ refuse_subqueries(Node *node, void *pstate)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("subqueries are not allowed in \"keep\""),
 				 parser_errposition(pstate, ((SubLink *) node)->location)));
-	return raw_expression_tree_walker(node, refuse_subqueries, pstate);
+	return expression_tree_walker(node, refuse_subqueries, pstate);
 }
 
 /*
@@ -183,6 +199,7 @@ analyze_list(ParseState *pstate, Relation table, const char *text, List *items)
 		Node	   *expression = get_sortgroupclause_expr(clause, targets);
 		int			i = keep->nitems++;
 
+		(void) refuse_subqueries(expression, pstate);
 		refuse_groups(pstate, expression);
 		refuse_no_order(pstate, expression);
 		assign_expr_collations(pstate, expression);
@@ -218,7 +235,7 @@ shbatch_parse_keep(Relation table, const char *text)
 
 	pstate->p_sourcetext = psprintf("%s%s", prefix, text);
 	items = parse_list(pstate);
-	refuse_subqueries((Node *) items, pstate);
+	refuse_many(items);
 	item = addRangeTableEntryForRelation(pstate, table, AccessShareLock, NULL, false, true);
 	addNSItemToQuery(pstate, item, true, true, true);
 	keep = analyze_list(pstate, table, text, items);

@@ -10,8 +10,15 @@
 
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "nodes/pg_list.h"
 #include "utils/rel.h"
+
+/*
+ * the most items: the sort has two columns more, for the row and the caller's
+ * number (row_order.c)
+ */
+#define SHBATCH_MAX_KEEP_ITEMS	(MaxTupleAttributeNumber - 2)
 
 /* items of the list; the expressions are those of rows of the table */
 typedef struct ShBatchKeepList
