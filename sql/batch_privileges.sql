@@ -401,15 +401,16 @@ DROP ROLE regress_simhash_owner, regress_simhash_reader, regress_simhash_bypass;
 -- a database of its own, since other tests use the extension
 SELECT current_database() AS old_database \gset
 -- Functions that could be called in place of those of the extension, or make a call ambiguous:
--- with the same arguments and others that have defaults.  Types of the extension are not
--- there yet.
+-- with the same arguments, before the types of the extension are there, and others with
+-- defaults.
 SELECT string_agg(DISTINCT format('CREATE FUNCTION hostile.%I(%s) RETURNS integer LANGUAGE sql AS ''SELECT 1 / 0''',
-	proname, concat_ws(', ', arguments, more)), ';') AS hostile, count(DISTINCT proname) > 80 AS many
-FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+		proname, concat_ws(', ', arguments, more)), ';') AS hostile, count(DISTINCT proname) > 80 AS many
+FROM pg_depend d JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
 	JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND extname = 'simhash',
-	LATERAL (SELECT string_agg(CASE WHEN typtype = 'p' OR t.oid >= 16384 THEN 'anyelement' ELSE t.oid::regtype::text END, ', '
-		ORDER BY n) FROM unnest(proargtypes::oid[]) WITH ORDINALITY a(type, n) JOIN pg_type t ON t.oid = type) l(arguments),
-	(VALUES ('attack integer DEFAULT 1'), ('VARIADIC attack integer[] DEFAULT ''{}''')) v(more) \gset
+	LATERAL (SELECT string_agg(CASE WHEN typtype = 'p' OR t.oid >= 16384 THEN 'anyelement' ELSE t.oid::regtype::text END,
+		', ' ORDER BY n) FROM unnest(proargtypes::oid[]) WITH ORDINALITY a(type, n) JOIN pg_type t ON t.oid = type)
+		a(arguments),
+	(VALUES ('attack integer DEFAULT 1'), ('VARIADIC attack integer[] DEFAULT ''{}''')) m(more) \gset
 \echo :many
 CREATE DATABASE simhash_find_schema TEMPLATE template0;
 \c simhash_find_schema
@@ -420,7 +421,8 @@ CREATE SCHEMA hostile;
 \set ECHO all
 CREATE EXTENSION simhash SCHEMA hostile;
 SELECT pg_describe_object(refclassid, refobjid, 0) FROM pg_depend JOIN pg_rewrite r ON r.oid = objid
-WHERE classid = 'pg_rewrite'::regclass AND ev_class = 'hostile.simhash_stat_progress'::regclass AND refclassid = 'pg_proc'::regclass;
+WHERE classid = 'pg_rewrite'::regclass AND refclassid = 'pg_proc'::regclass
+	AND ev_class = 'hostile.simhash_stat_progress'::regclass;
 SELECT count(*) FROM hostile.simhash_stat_progress;
 DROP SCHEMA hostile CASCADE;
 CREATE SCHEMA ext;
