@@ -522,10 +522,16 @@ DEFAULT FOR TYPE boolean USING simhash AS
 COMMENT ON OPERATOR CLASS bool_ops USING simhash IS 'equality, for columns before the fingerprint';
 COMMENT ON OPERATOR FAMILY bool_ops USING simhash IS 'equality, for columns before the fingerprint';
 
+-- Version 15 of the server hashes the trailing blanks of a character value under a
+-- nondeterministic collation, though they do not count when it is compared.
+CREATE FUNCTION simhash_hash_bpchar(character, bigint) RETURNS bigint
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_hash_bpchar(character, bigint) IS 'hash of a character value without its trailing blanks';
+
 CREATE OPERATOR CLASS bpchar_ops
 DEFAULT FOR TYPE character USING simhash AS
 	OPERATOR 1 =,
-	FUNCTION 1 hashbpcharextended(character, bigint);
+	FUNCTION 1 simhash_hash_bpchar(character, bigint);
 COMMENT ON OPERATOR CLASS bpchar_ops USING simhash IS 'equality, for columns before the fingerprint';
 COMMENT ON OPERATOR FAMILY bpchar_ops USING simhash IS 'equality, for columns before the fingerprint';
 
