@@ -112,7 +112,7 @@ SELECT current_user = session_user AS myself;
 
 -- all columns must be readable
 GRANT USAGE ON SCHEMA batch_columns_test TO regress_simhash_find_columns;
-GRANT SELECT (fp) ON small TO regress_simhash_find_columns;
+GRANT SELECT (fp, ctid, tableoid) ON small TO regress_simhash_find_columns;
 SET ROLE regress_simhash_find_columns;
 SELECT count(*) FROM simhash_find_all('small_fp');
 RESET ROLE;

@@ -97,6 +97,14 @@ SELECT FROM simhash_find_duplicates('docs_fp', keep => '10 / (id - 1)');
 SELECT FROM simhash_find_duplicates('docs_fp', 65, 'nothing');
 SELECT FROM simhash_find_duplicates('docs', 3, 'nothing');
 \set SHOW_CONTEXT never
+-- a subquery that looks like a function, since 16, and one within others
+SELECT message ~ CASE WHEN current_setting('server_version_num')::int < 160000 AND keep ~ 'JSON' THEN '^42601'
+	ELSE '^0A000 subqueries are not allowed in "keep"$' END AS refused
+FROM unnest(ARRAY['JSON_ARRAY(SELECT d.id FROM docs d WHERE d.id < docs.id)::text', 'id, JSON_ARRAY(SELECT id)::text',
+	'CASE WHEN id > 1 THEN ARRAY[id, coalesce((SELECT id), 1)] END']) keep, attempt(keep);
+-- as many items as can be sorted by, and more
+SELECT n, a.* FROM unnest('{1662,1663,66000}'::int[]) n,
+	attempt((SELECT string_agg('id % ' || i, ', ' ORDER BY i) FROM generate_series(1, n) i)) a;
 -- names are looked up when the function is called
 CREATE SCHEMA elsewhere;
 CREATE FUNCTION elsewhere.weight(text) RETURNS int LANGUAGE sql IMMUTABLE AS $$ SELECT length($1) $$;
@@ -111,7 +119,7 @@ SET search_path = batch_duplicates_test, public;
 
 CREATE ROLE regress_simhash_keeper;
 GRANT USAGE ON SCHEMA batch_duplicates_test, elsewhere TO regress_simhash_keeper;
-GRANT SELECT (fp, id) ON docs TO regress_simhash_keeper;
+GRANT SELECT (fp, id, ctid, tableoid) ON docs TO regress_simhash_keeper;
 SET ROLE regress_simhash_keeper;
 SELECT keep, a.*
 FROM unnest('{NULL,id,id + 1 DESC,body,"id, length(body)",docs,ctid,elsewhere.weight(id::text)}'::text[]) keep,

@@ -267,7 +267,7 @@ SET ROLE regress_simhash_matches;
 SELECT count(*) FROM simhash_find_matches('staging_fp', 'corpus_fp');
 SELECT count(*) FROM simhash_find_matches('corpus_fp', 'staging_fp');
 RESET ROLE;
-GRANT SELECT (fp) ON corpus TO regress_simhash_matches;
+GRANT SELECT (fp, ctid, tableoid) ON corpus TO regress_simhash_matches;
 SET ROLE regress_simhash_matches;
 SELECT count(*) FROM simhash_find_matches('staging_fp', 'corpus_fp');
 SELECT count(*) FROM simhash_find_matches_in('{1}', 'corpus_fp');

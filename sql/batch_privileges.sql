@@ -210,7 +210,7 @@ SELECT count(*) FROM simhash_stat_progress;
 SELECT count(*) FROM simhash_find_all('docs_fp');
 SELECT count(*) FROM simhash_stat_progress;
 COMMIT;
-SELECT * FROM simhash_progress();
+SELECT * FROM simhash_progress(0);
 
 --
 -- Who may
@@ -240,25 +240,38 @@ SELECT * FROM may();
 -- values of the user's own
 SELECT * FROM simhash_find_all_in('{1,2}'::simhash[]);
 RESET ROLE;
--- an index that uses no column: of whoever may select any
-CREATE INDEX docs_constant ON docs USING simhash ((7::simhash));
 CREATE MATERIALIZED VIEW empty AS SELECT fp FROM docs WITH NO DATA;
 CREATE INDEX empty_fp ON empty USING simhash (fp);
 SELECT * FROM simhash_find_all('empty_fp');
 REFRESH MATERIALIZED VIEW empty;
 SELECT count(*) FROM simhash_find_all('empty_fp');
 DROP MATERIALIZED VIEW empty;
-SET ROLE regress_simhash_reader;
-SELECT * FROM simhash_find_all('docs_constant');
-RESET ROLE;
--- columns: all that an index uses
-GRANT SELECT (fp) ON docs TO regress_simhash_reader;
+-- columns: all that a query needs which returns the same, and so those that name a row
+CREATE INDEX docs_constant ON docs USING simhash ((7::simhash));
+CREATE FUNCTION may_with_columns(OUT granted text, OUT query text, OUT docs_fp text, OUT other_query text,
+	OUT docs_constant text) RETURNS SETOF record LANGUAGE plpgsql AS $$
+BEGIN
+	FOR n IN 1 .. 7 LOOP
+		granted := concat_ws(', ', CASE WHEN n & 1 > 0 THEN 'fp' END, CASE WHEN n & 2 > 0 THEN 'ctid' END,
+			CASE WHEN n & 4 > 0 THEN 'tableoid' END);
+		EXECUTE format('GRANT SELECT (%s) ON docs TO regress_simhash_reader', granted);
+		SET ROLE regress_simhash_reader;
+		query := (attempt('SELECT fp, ctid, tableoid FROM docs')).state;
+		docs_fp := (attempt('SELECT FROM simhash_find_all(''docs_fp'')')).state;
+		other_query := (attempt('SELECT ctid, tableoid FROM docs')).state;
+		docs_constant := (attempt('SELECT FROM simhash_find_all(''docs_constant'')')).state;
+		RESET ROLE;
+		REVOKE SELECT (fp, ctid, tableoid) ON docs FROM regress_simhash_reader;
+		RETURN NEXT;
+	END LOOP;
+END $$;
+SELECT * FROM may_with_columns();
+DROP INDEX docs_constant;
+GRANT SELECT (fp, ctid, tableoid) ON docs TO regress_simhash_reader;
 SET ROLE regress_simhash_reader;
 SELECT * FROM may();
 SELECT a_fp, b_fp FROM simhash_find_all('docs_fp') ORDER BY 1, 2;
-SELECT count(*) > 0 FROM simhash_find_all('docs_constant');
 RESET ROLE;
-DROP INDEX docs_constant;
 GRANT SELECT (id) ON docs TO regress_simhash_reader;
 SET ROLE regress_simhash_reader;
 SELECT * FROM may();
@@ -291,6 +304,45 @@ GRANT SELECT ON docs TO regress_simhash_owner, regress_simhash_reader;
 SET ROLE regress_simhash_reader;
 SELECT * FROM may();
 RESET ROLE;
+
+-- the schema: who may not name the table may not name its index by an OID, either
+CREATE SCHEMA batch_privileges_closed;
+CREATE TABLE batch_privileges_closed.docs AS SELECT * FROM docs;
+CREATE INDEX docs_fp ON batch_privileges_closed.docs USING simhash (fp);
+SELECT 'batch_privileges_closed.docs_fp'::regclass::oid AS closed \gset
+CREATE VIEW pairs_of_closed AS SELECT * FROM simhash_find_all('batch_privileges_closed.docs_fp');
+ALTER TABLE parted_1 SET SCHEMA batch_privileges_closed;
+INSERT INTO parted SELECT id, fp FROM docs;
+ALTER TABLE batch_privileges_closed.docs OWNER TO regress_simhash_owner;
+GRANT SELECT ON batch_privileges_closed.docs, pairs_of_closed, parted TO regress_simhash_reader;
+GRANT pg_read_server_files TO regress_simhash_reader;
+CREATE FUNCTION may_open(closed oid) RETURNS SETOF text LANGUAGE sql AS $$
+	SELECT concat_ws(' ', call, state, message)
+	FROM unnest(ARRAY['find_all(%s)', 'find_clusters(%s)', 'find_duplicates(%s)', 'find_matches(%s, ''docs_fp'')',
+		'find_matches(''docs_fp'', %s)', 'find_matches_in(''{1}'', %s)', 'index_info(%s)', 'index_check(%s)',
+		'page_info(%s, 0)', 'page_items(%s, 0)']) call,
+		attempt('SELECT simhash_' || format(call, closed))
+	UNION ALL
+	SELECT concat_ws(' ', query, state, message)
+	FROM unnest(ARRAY['SELECT FROM batch_privileges_closed.docs', 'SELECT FROM pairs_of_closed',
+		'SELECT FROM parted', 'SELECT FROM simhash_find_all(''parted_fp'')']) query,
+		attempt(query)
+$$;
+\pset tuples_only on
+\pset format unaligned
+SET ROLE regress_simhash_reader;
+SELECT may_open(:closed);
+SET ROLE regress_simhash_owner;
+SELECT may_open(:closed) LIMIT 8;
+RESET ROLE;
+GRANT USAGE ON SCHEMA batch_privileges_closed TO regress_simhash_reader;
+SET ROLE regress_simhash_reader;
+SELECT may_open(:closed);
+RESET ROLE;
+\pset format aligned
+\pset tuples_only off
+DROP SCHEMA batch_privileges_closed CASCADE;
+REVOKE pg_read_server_files FROM regress_simhash_reader;
 
 -- row-level security
 CREATE POLICY later ON docs USING (id > 2);
@@ -348,9 +400,31 @@ DROP ROLE regress_simhash_owner, regress_simhash_reader, regress_simhash_bypass;
 
 -- a database of its own, since other tests use the extension
 SELECT current_database() AS old_database \gset
+-- Functions that could be called in place of those of the extension, or make a call ambiguous:
+-- with the same arguments, before the types of the extension are there, and others with
+-- defaults.
+SELECT string_agg(DISTINCT format('CREATE FUNCTION hostile.%I(%s) RETURNS integer LANGUAGE sql AS ''SELECT 1 / 0''',
+		proname, concat_ws(', ', arguments, more)), ';') AS hostile, count(DISTINCT proname) > 80 AS many
+FROM pg_depend d JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+	JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND extname = 'simhash',
+	LATERAL (SELECT string_agg(CASE WHEN typtype = 'p' OR t.oid >= 16384 THEN 'anyelement' ELSE t.oid::regtype::text END,
+		', ' ORDER BY n) FROM unnest(proargtypes::oid[]) WITH ORDINALITY a(type, n) JOIN pg_type t ON t.oid = type)
+		a(arguments),
+	(VALUES ('attack integer DEFAULT 1'), ('VARIADIC attack integer[] DEFAULT ''{}''')) m(more) \gset
+\echo :many
 CREATE DATABASE simhash_find_schema TEMPLATE template0;
 \c simhash_find_schema
 SET client_min_messages = warning;
+CREATE SCHEMA hostile;
+\set ECHO none
+:hostile;
+\set ECHO all
+CREATE EXTENSION simhash SCHEMA hostile;
+SELECT pg_describe_object(refclassid, refobjid, 0) FROM pg_depend JOIN pg_rewrite r ON r.oid = objid
+WHERE classid = 'pg_rewrite'::regclass AND refclassid = 'pg_proc'::regclass
+	AND ev_class = 'hostile.simhash_stat_progress'::regclass;
+SELECT count(*) FROM hostile.simhash_stat_progress;
+DROP SCHEMA hostile CASCADE;
 CREATE SCHEMA ext;
 CREATE SCHEMA elsewhere;
 CREATE EXTENSION simhash SCHEMA ext;

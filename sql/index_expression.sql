@@ -463,7 +463,7 @@ SELECT * FROM compare('using');
 --
 CREATE ROLE regress_simhash_reader;
 GRANT USAGE ON SCHEMA index_expression_test TO regress_simhash_reader;
-GRANT SELECT (id, lang) ON doc TO regress_simhash_reader;
+GRANT SELECT (id, lang, ctid, tableoid) ON doc TO regress_simhash_reader;
 SET ROLE regress_simhash_reader;
 SELECT count(*) FROM simhash_find_all('doc_fp');
 SELECT count(*) FROM simhash_index_info('doc_fp');

@@ -28,6 +28,13 @@ SELECT * FROM simhash_blocks('1', 4, 4);
 SELECT * FROM simhash_blocks('1', 16, 8);
 SELECT simhash_first_table('1', '1', 0, 0);
 SELECT simhash_blocks('1') + 1;
+-- a distance at the end of the integers, with which no number of blocks goes
+SELECT f.name, a.state, a.message, a.hint IS NOT DISTINCT FROM '' AS no_hint
+FROM (VALUES ('tables(4, %s)'), ('permute(1, 4, %s, 0)'), ('unpermute(1, 4, %s, 0)'), ('blocks(1, 4, %s)'),
+		('first_table(1, 1, 4, %s)')) f(name),
+	unnest('{16,2147483647,-2147483648}'::int[]) distance,
+	attempt(format('SELECT simhash_' || f.name, distance)) a
+ORDER BY f.name, distance;
 
 -- in a select list, of several fingerprints, and not to the end
 SELECT i, (simhash_blocks(i)).* FROM generate_series(1, 2) i;

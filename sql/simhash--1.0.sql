@@ -522,10 +522,16 @@ DEFAULT FOR TYPE boolean USING simhash AS
 COMMENT ON OPERATOR CLASS bool_ops USING simhash IS 'equality, for columns before the fingerprint';
 COMMENT ON OPERATOR FAMILY bool_ops USING simhash IS 'equality, for columns before the fingerprint';
 
+-- Version 15 of the server hashes the trailing blanks of a character value under a
+-- nondeterministic collation, though they do not count when it is compared.
+CREATE FUNCTION simhash_hash_bpchar(character, bigint) RETURNS bigint
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_hash_bpchar(character, bigint) IS 'hash of a character value without its trailing blanks';
+
 CREATE OPERATOR CLASS bpchar_ops
 DEFAULT FOR TYPE character USING simhash AS
 	OPERATOR 1 =,
-	FUNCTION 1 hashbpcharextended(character, bigint);
+	FUNCTION 1 simhash_hash_bpchar(character, bigint);
 COMMENT ON OPERATOR CLASS bpchar_ops USING simhash IS 'equality, for columns before the fingerprint';
 COMMENT ON OPERATOR FAMILY bpchar_ops USING simhash IS 'equality, for columns before the fingerprint';
 
@@ -1496,19 +1502,23 @@ COMMENT ON FUNCTION simhash_components(bigint[], bigint[]) IS
 -- 17. Progress of searches
 --
 
+-- The view below has the only call in this script.  The argument makes it unambiguous:
+-- functions of the same name that the schema has already, perhaps with defaults, cannot
+-- have one of this type.
 CREATE FUNCTION simhash_progress(
+	simhash,
 	OUT pid integer, OUT datid oid, OUT relid oid, OUT indexrelid oid,
 	OUT command text, OUT phase text, OUT tables_total integer, OUT tables_done integer,
 	OUT entries_total bigint, OUT entries_done bigint, OUT found bigint, OUT checked bigint
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 10;
-COMMENT ON FUNCTION simhash_progress() IS
+COMMENT ON FUNCTION simhash_progress(simhash) IS
 	'sessions that search for pairs, clusters, duplicates, matches or components; see the view simhash_stat_progress';
 
 CREATE VIEW simhash_stat_progress AS
 SELECT p.pid, p.datid, d.datname, p.relid, p.indexrelid, p.command, p.phase,
 	p.tables_total, p.tables_done, p.entries_total, p.entries_done, p.found, p.checked
-FROM simhash_progress() p LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) p.datid;
+FROM simhash_progress('0'::simhash) p LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) p.datid;
 COMMENT ON VIEW simhash_stat_progress IS
 	'progress of sessions that search for pairs, clusters, duplicates, matches or components';
 GRANT SELECT ON simhash_stat_progress TO PUBLIC;

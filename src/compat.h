@@ -195,6 +195,15 @@ shcompat_wait_event(uint32 *event, const char *name)
 #define shcompat_owns_relation(relation, role)	pg_class_ownercheck((relation), (role))
 #endif
 
+/* does a role have USAGE on a schema? */
+#if PG_VERSION_NUM >= 160000
+#define shcompat_may_use_schema(schema, role) \
+	(object_aclcheck(NamespaceRelationId, (schema), (role), ACL_USAGE) == ACLCHECK_OK)
+#else
+#define shcompat_may_use_schema(schema, role) \
+	(pg_namespace_aclcheck((schema), (role), ACL_USAGE) == ACLCHECK_OK)
+#endif
+
 /* the next datum of a sort, copied; there was no choice before 16 */
 #if PG_VERSION_NUM >= 160000
 #define shcompat_tuplesort_getdatum(sort, forward, datum, is_null) \

@@ -161,7 +161,8 @@ refuse_raw_subqueries(Node *node, void *arg)
 
 /*
  * Report an error if there are subqueries in a raw parse tree: before analysis,
- * which would look up what is in them.
+ * which would look up what is in them.  Some forms, such as
+ * JSON_ARRAY(SELECT ...), are seen only afterwards, by shbatch_clause_check.
  */
 void
 shbatch_clause_refuse_subqueries(ParseState *pstate, const ShBatchClause *clause, Node *raw)

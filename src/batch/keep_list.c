@@ -26,6 +26,21 @@ static const ShBatchClause keep_clause = {
 };
 
 /*
+ * Reject a list that could not be sorted by.  To analyze it takes time that
+ * grows with the square of its length, and obeys no cancel.
+ */
+static void
+refuse_many(const List *items)
+{
+	if (list_length(items) > SHBATCH_MAX_KEEP_ITEMS)
+		ereport(ERROR,
+				(errcode(ERRCODE_TOO_MANY_COLUMNS),
+				 errmsg("\"keep\" has too many items"),
+				 errdetail("It has %d, and can have at most %d.",
+						   list_length(items), SHBATCH_MAX_KEEP_ITEMS)));
+}
+
+/*
  * Get the sort items of the query, which must have nothing else.
  */
 static List *
@@ -37,6 +52,7 @@ parse_list(ParseState *pstate, const ShBatchClause *clause)
 	select->sortClause = NIL;
 	shbatch_clause_refuse_rest(pstate, clause, select);
 	shbatch_clause_refuse_subqueries(pstate, clause, (Node *) items);
+	refuse_many(items);
 	return items;
 }
 

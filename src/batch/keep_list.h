@@ -10,9 +10,16 @@
 
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "utils/rel.h"
 
 #include "batch/clause.h"
+
+/*
+ * the most items: the sort has two columns more, for the row and the caller's
+ * number (row_order.c)
+ */
+#define SHBATCH_MAX_KEEP_ITEMS	(MaxTupleAttributeNumber - 2)
 
 /* items of the list; the expressions are those of rows of the table */
 typedef struct ShBatchKeepList

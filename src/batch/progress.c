@@ -221,7 +221,8 @@ phase_name(int64 command, int64 phase)
 }
 
 /*
- * simhash_progress() -> a row for each session that searches for pairs.
+ * simhash_progress(simhash) -> a row for each session that searches for pairs.
+ * The argument is not used.
  *
  * As in the server's views, only the process and the database are shown of
  * the sessions of others, unless the caller may read all statistics.

@@ -58,7 +58,7 @@ struct ShBatchValues
 	Column		columns[INDEX_MAX_KEYS];
 
 	/*
-	 * to evaluate the columns of a row, for each table; NULL if not seen yet
+	 * to evaluate the columns of a row, for each table; NULL if not entered yet
 	 */
 	IndexInfo **infos;
 	EState	   *estate;
@@ -199,12 +199,23 @@ shbatch_values_set_limit(ShBatchValues *values, Size limit)
 }
 
 /*
- * The IndexInfo for a table's index.
+ * Prepare to evaluate columns of rows of a table.
+ *
+ * Functions of the index are its owner's, and nobody else's privileges are
+ * theirs.  They run not only for rows: describing the index folds the constants
+ * in all its expressions and its predicate.  So this switches to the owner of
+ * the table first, whatever the index has.  An abort undoes it automatically.
  */
-static IndexInfo *
-columns_of(ShBatchValues *values, const ShBatchTable *table)
+void
+shbatch_values_enter(ShBatchValues *values, const ShBatchTable *table)
 {
 	IndexInfo **info = &values->infos[table->number];
+
+	GetUserIdAndSecContext(&values->user, &values->security_context);
+	SetUserIdAndSecContext(table->heap->rd_rel->relowner,
+						   values->security_context | SECURITY_RESTRICTED_OPERATION);
+	values->guc_level = NewGUCNestLevel();
+	shcompat_restrict_search_path();
 
 	if (*info == NULL)
 	{
@@ -213,31 +224,11 @@ columns_of(ShBatchValues *values, const ShBatchTable *table)
 		*info = describe_columns(table->index, values->ncolumns);
 		MemoryContextSwitchTo(old);
 	}
-	return *info;
-}
-
-/*
- * Prepare to evaluate columns of rows of a table.  If there are expressions
- * among them, this switches to the owner of the table, as for any evaluation
- * of index expressions.  An abort undoes this automatically.
- */
-void
-shbatch_values_enter(ShBatchValues *values, const ShBatchTable *table)
-{
-	if (columns_of(values, table)->ii_Expressions == NIL)
-		return;
-	GetUserIdAndSecContext(&values->user, &values->security_context);
-	SetUserIdAndSecContext(table->heap->rd_rel->relowner,
-						   values->security_context | SECURITY_RESTRICTED_OPERATION);
-	values->guc_level = NewGUCNestLevel();
-	shcompat_restrict_search_path();
 }
 
 void
-shbatch_values_leave(ShBatchValues *values, const ShBatchTable *table)
+shbatch_values_leave(ShBatchValues *values)
 {
-	if (columns_of(values, table)->ii_Expressions == NIL)
-		return;
 	AtEOXact_GUC(false, values->guc_level);
 	SetUserIdAndSecContext(values->user, values->security_context);
 }
@@ -318,7 +309,7 @@ shbatch_values_kind(ShBatchValues *values, const ShBatchTable *table, uint32 gro
 
 	context->ecxt_scantuple = row;
 	old = MemoryContextSwitchTo(context->ecxt_per_tuple_memory);
-	FormIndexDatum(columns_of(values, table), row, values->estate, datums, nulls);
+	FormIndexDatum(values->infos[table->number], row, values->estate, datums, nulls);
 	for (int i = 0; i < values->ncolumns; i++)
 		any_null |= nulls[i];
 	if (!any_null)

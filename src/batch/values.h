@@ -24,7 +24,7 @@ extern Size shbatch_values_least_width(const ShBatchValues *values);
 extern bool shbatch_values_have_fixed_width(const ShBatchValues *values);
 extern void shbatch_values_set_limit(ShBatchValues *values, Size limit);
 extern void shbatch_values_enter(ShBatchValues *values, const ShBatchTable *table);
-extern void shbatch_values_leave(ShBatchValues *values, const ShBatchTable *table);
+extern void shbatch_values_leave(ShBatchValues *values);
 extern bool shbatch_values_kind(ShBatchValues *values, const ShBatchTable *table,
 								uint32 group, TupleTableSlot *row, uint32 *kind);
 extern void shbatch_values_forget(ShBatchValues *values, const uint32 *kept);

@@ -173,7 +173,7 @@ leave_table(ShBatchRows *rows)
 		return;
 	of = &rows->of[rows->current->number];
 	if (rows->values != NULL)
-		shbatch_values_leave(rows->values, rows->current);
+		shbatch_values_leave(rows->values);
 	if (of->slot != NULL)
 		ExecClearTuple(of->slot);
 	if (of->fetch != NULL)

@@ -19,12 +19,13 @@
 static int
 hint_at_blocks(int distance)
 {
-	int			least = distance + 1;
-	int			most = least;
+	int			least;
+	int			most;
 
-	if (distance < 0 || least > SHBITS_MAX_BLOCKS)
+	if (distance < 0 || distance >= SHBITS_MAX_BLOCKS)
 		return 0;
 	/* with one block more than the distance there are "least" tables */
+	least = most = distance + 1;
 	while (most < SHBITS_MAX_BLOCKS &&
 		   shbits_ntables(most + 1, distance) <= SHBITS_MAX_TABLES)
 		most++;

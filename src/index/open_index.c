@@ -17,6 +17,7 @@
 #include "catalog/index.h"
 #include "catalog/pg_authid_d.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_namespace_d.h"
 #include "miscadmin.h"
 #include "nodes/bitmapset.h"
 #include "optimizer/optimizer.h"
@@ -213,8 +214,8 @@ get_columns(Oid indexoid)
 }
 
 /*
- * Does the current user have SELECT on the table, or on all columns that an
- * index uses?
+ * Does the current user have SELECT on the table, or on all columns that are
+ * shown: those that an index uses, and the system columns that name a row?
  */
 static bool
 may_select_columns(Oid table, Oid index)
@@ -226,11 +227,11 @@ may_select_columns(Oid table, Oid index)
 	if (pg_class_aclcheck(table, user, ACL_SELECT) == ACLCHECK_OK)
 		return true;
 
-	/* if it uses no column: SELECT on any column, as for a query */
 	columns = get_columns(index);
-	if (columns == NULL)
-		return pg_attribute_aclcheck_all(table, user, ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK;
-
+	columns = bms_add_member(columns, SelfItemPointerAttributeNumber -
+							 FirstLowInvalidHeapAttributeNumber);
+	columns = bms_add_member(columns, TableOidAttributeNumber -
+							 FirstLowInvalidHeapAttributeNumber);
 	while ((member = bms_next_member(columns, member)) >= 0)
 	{
 		AttrNumber	column = member + FirstLowInvalidHeapAttributeNumber;
@@ -243,11 +244,24 @@ may_select_columns(Oid table, Oid index)
 	return true;
 }
 
+/*
+ * Report an error if the current user lacks privileges.
+ *
+ * An index is given by its OID, but nobody may do with it what could not be
+ * done by a name, which USAGE on the schema allows to use.  It is in the schema
+ * of its table.
+ */
 static void
 check_access(Oid table, Oid index, ShIdxAccess access)
 {
 	Oid			user = GetUserId();
+	Oid			schema = get_rel_namespace(table);
 	bool		allowed;
+
+	if (!OidIsValid(schema))
+		report_missing(index);
+	if (!shcompat_may_use_schema(schema, user))
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_SCHEMA, get_namespace_name(schema));
 
 	if (access == SHIDX_ACCESS_OWNER)
 	{

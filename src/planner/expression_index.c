@@ -70,6 +70,11 @@ has_expressions(Oid index)
  * the level above, and for a table constraint, the level of the query.  So the
  * table found may be another one, or none.  That may lead to a worse plan, but
  * not to a wrong result.
+ *
+ * To read the expressions of an index is to fold their constants, so functions
+ * of the table's owner run with the privileges of whoever plans.  The planner
+ * does that itself with each valid index of a table in a query, and so do we,
+ * but not with others.
  */
 bool
 shplan_is_indexed(PlannerInfo *root, Node *expr)
@@ -109,7 +114,8 @@ shplan_is_indexed(PlannerInfo *root, Node *expr)
 		if (result || !has_expressions(lfirst_oid(lc)))
 			continue;
 		index = index_open(lfirst_oid(lc), AccessShareLock);
-		result = contains_expression(RelationGetIndexExpressions(index), expr);
+		result = index->rd_index->indisvalid &&
+			contains_expression(RelationGetIndexExpressions(index), expr);
 		index_close(index, NoLock);
 	}
 	list_free(indexes);

@@ -1,0 +1,144 @@
+--
+-- The functions in an index are its owner's, who may be an attacker.  Whatever a superuser
+-- does with the index runs them with the owner's privileges, or not at all.
+--
+SET client_min_messages = warning;
+\set VERBOSITY terse
+CREATE ROLE regress_simhash_attacker;
+CREATE SCHEMA batch_owner_code_test AUTHORIZATION regress_simhash_attacker;
+SET search_path = batch_owner_code_test, public;
+
+SET ROLE regress_simhash_attacker;
+-- what has run, as whom, and what it did that the attacker may not
+CREATE TABLE runs (place text, who name, success text);
+CREATE TABLE later (place text);
+CREATE FUNCTION attack(place text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	statement text;
+BEGIN
+	INSERT INTO batch_owner_code_test.runs VALUES (place, current_user);
+	FOREACH statement IN ARRAY ARRAY['ALTER ROLE regress_simhash_attacker CREATEROLE',
+		'CREATE ROLE regress_simhash_made', 'GRANT pg_read_all_data TO regress_simhash_attacker',
+		'CREATE TABLE public.regress_simhash_made ()', 'CREATE TEMPORARY TABLE made ()', 'RESET ROLE',
+		'SET SESSION AUTHORIZATION DEFAULT']
+	LOOP
+		BEGIN
+			EXECUTE statement;
+			INSERT INTO batch_owner_code_test.runs VALUES (place, current_user, statement);
+		EXCEPTION WHEN OTHERS THEN
+			NULL;
+		END;
+	END LOOP;
+	-- as whoever commits
+	BEGIN
+		INSERT INTO batch_owner_code_test.later SELECT 'later' WHERE place <> 'later';
+	EXCEPTION WHEN OTHERS THEN
+		NULL;
+	END;
+	SET application_name = 'attacked';
+END $$;
+CREATE FUNCTION attack_later() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM batch_owner_code_test.attack(NEW.place);
+	RETURN NULL;
+END $$;
+CREATE CONSTRAINT TRIGGER later AFTER INSERT ON later DEFERRABLE INITIALLY DEFERRED
+	FOR EACH ROW EXECUTE FUNCTION attack_later();
+
+-- With constants only, this runs as soon as the index is looked at.
+CREATE TABLE armed (yes boolean);
+CREATE FUNCTION run(place text, value integer) RETURNS integer LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+	IF EXISTS (SELECT FROM batch_owner_code_test.armed) THEN
+		PERFORM batch_owner_code_test.attack(place);
+	END IF;
+	RETURN value;
+END $$;
+CREATE TABLE docs (id integer, a integer, fp simhash);
+CREATE INDEX predicate ON docs USING simhash (a, fp) WHERE run('predicate', 1) = 1;
+CREATE INDEX row_predicate ON docs USING simhash (a, fp) WHERE run('predicate, row', id) > 0;
+CREATE INDEX expression ON docs USING simhash ((a + run('column', 0)), fp);
+CREATE INDEX row_expression ON docs USING simhash (run('column, row', a), fp);
+CREATE INDEX fingerprint ON docs USING simhash (a, (fp::bigint # run('fingerprint', 0) # run('fingerprint, row', a)));
+CREATE INDEX one_column ON docs USING simhash ((fp::bigint # run('fingerprint', 0) # run('fingerprint, row', a)))
+	WHERE run('predicate', 1) = 1 AND run('predicate, row', id) > 0;
+CREATE TABLE parted (LIKE docs) PARTITION BY LIST (id);
+CREATE TABLE parted_1 PARTITION OF parted FOR VALUES IN (1, 2);
+CREATE TABLE parted_2 PARTITION OF parted DEFAULT;
+CREATE INDEX parted_predicate ON parted USING simhash (a, fp) WHERE run('predicate', 1) = 1;
+CREATE INDEX parted_expression ON parted
+	USING simhash ((a + run('column', 0) + run('column, row', 0)), fp);
+INSERT INTO docs SELECT i, 1, i FROM generate_series(1, 4) i;
+-- not valid, which leaves it to the extension whether to look at it
+CREATE TABLE failed (a integer, fp simhash);
+INSERT INTO failed VALUES (1, 1), (1, 1);
+CREATE UNIQUE INDEX CONCURRENTLY invalid ON failed ((a + run('column', 0)));
+INSERT INTO parted SELECT * FROM docs;
+RESET ROLE;
+
+-- Run a statement with each index: how many rows there are, what has run as whom, and what
+-- it succeeded in.  Transactions end in between, so that the session forgets what it knows of
+-- the index, and runs what was left for later.
+CREATE TABLE own (id integer, a integer, fp simhash);
+INSERT INTO own SELECT * FROM docs;
+CREATE INDEX own_fp ON own USING simhash (a, fp);
+CREATE TABLE results (no serial, statement text, index text, rows bigint, ran text, who text, success text);
+CREATE PROCEDURE use_indexes(statement text, indexes text[]) LANGUAGE plpgsql AS $$
+DECLARE
+	named text;
+	part regclass;
+	nrows bigint;
+BEGIN
+	FOREACH named IN ARRAY indexes LOOP
+		TRUNCATE runs;
+		INSERT INTO armed VALUES (true);
+		SET application_name = 'regress';
+		FOR part IN SELECT oid FROM pg_class WHERE relkind = 'i' AND (oid = named::regclass
+			OR oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = named::regclass))
+		LOOP
+			EXECUTE format('ALTER INDEX %s SET (fillfactor = 90)', part);
+		END LOOP;
+		COMMIT;
+		EXECUTE format(statement, named);
+		GET DIAGNOSTICS nrows = ROW_COUNT;
+		COMMIT;
+		INSERT INTO runs SELECT 'settings', current_user, 'SET'
+		WHERE current_setting('application_name') <> 'regress' OR current_user <> session_user;
+		INSERT INTO results (statement, index, rows, ran, who, success)
+		SELECT use_indexes.statement, named, nrows, string_agg(DISTINCT place, '; '), string_agg(DISTINCT who, '; '),
+			string_agg(DISTINCT runs.success, '; ')
+		FROM runs;
+		DELETE FROM armed;
+	END LOOP;
+END $$;
+DO $$
+DECLARE
+	statement text;
+BEGIN
+	FOREACH statement IN ARRAY ARRAY['SELECT FROM simhash_find_all(%L)', 'SELECT simhash_find_all(%L) LIMIT 1',
+		'SELECT FROM simhash_find_duplicates(%L)', 'SELECT FROM simhash_find_duplicates(%L, 3, ''id DESC'')',
+		'SELECT FROM simhash_find_clusters(%L)', 'SELECT FROM simhash_find_matches(%L, ''own_fp'')',
+		'SELECT simhash_find_matches(''own_fp'', %L) LIMIT 1', 'SELECT FROM simhash_find_matches_in(''{1}'', %L)']
+	LOOP
+		CALL use_indexes(statement, '{predicate,row_predicate,expression,row_expression,fingerprint,
+			parted_predicate,parted_expression}');
+	END LOOP;
+	CALL use_indexes('SELECT FROM simhash_find_all(%L)', '{one_column}');
+	FOREACH statement IN ARRAY ARRAY['SELECT simhash_index_check(%L)', 'SELECT simhash_index_check(%L, true)',
+		'SELECT FROM simhash_index_info(%L)', 'SELECT simhash_page_info(%L, 1)',
+		'SELECT FROM simhash_page_items(%L, 0)']
+	LOOP
+		CALL use_indexes(statement, '{predicate,row_predicate,expression,row_expression,fingerprint,one_column}');
+	END LOOP;
+	CALL use_indexes('SELECT FROM failed WHERE fp <~> 1 <= 3', '{invalid}');
+END $$;
+\pset format unaligned
+\pset null none
+SELECT * FROM results ORDER BY no;
+SELECT rolname, rolcreaterole, pg_has_role(oid, 'pg_read_all_data', 'MEMBER') AS reader FROM pg_roles
+WHERE rolname IN ('regress_simhash_attacker', 'regress_simhash_made');
+\pset null ''
+\pset format aligned
+
+DROP SCHEMA batch_owner_code_test CASCADE;
+DROP ROLE regress_simhash_attacker;
