@@ -5,8 +5,8 @@
 \pset format unaligned
 
 SELECT clock_timestamp() AS start \gset
-CREATE TABLE found AS SELECT * FROM simhash_find_all('docs_fp', 6);
-SELECT format(E'Found %s pairs of texts within 3 bits, and %s within 6, with simhash_find_all, in %s s.',
+CREATE TABLE found AS SELECT * FROM simhash_find_all('docs_fp', 8);
+SELECT format(E'Found %s pairs of texts within 3 bits, and %s within 8, with simhash_find_all, in %s s.',
 		to_char(count(*) FILTER (WHERE distance <= 3), 'FM999,999,999'), to_char(count(*), 'FM999,999,999'),
 		round(extract(epoch FROM clock_timestamp() - :'start'), 2))
 FROM found;
@@ -48,7 +48,7 @@ WITH chosen AS MATERIALIZED (
 	SELECT DISTINCT ON (jaccard >= 0.8, distance)
 		distance, jaccard, a.name AS name_a, b.name AS name_b, a.description AS text_a, b.description AS text_b
 	FROM pairs p JOIN docs a ON a.id = p.a JOIN docs b ON b.id = p.b
-	WHERE CASE WHEN jaccard >= 0.8 THEN distance IN (1, 3, 6) ELSE distance = 6 END
+	WHERE CASE WHEN jaccard >= 0.8 THEN distance IN (1, 4, 8) ELSE distance = 8 END
 	ORDER BY jaccard >= 0.8, distance,
 		length(a.description) BETWEEN 200 AND 1500 DESC,
 		left(regexp_replace(a.name, '^lib([xno]?32|64)?', ''), 3) <> left(regexp_replace(b.name, '^lib([xno]?32|64)?', ''), 3) DESC,
