@@ -140,27 +140,29 @@ LEFT JOIN neighbour n ON n.id = d.id
 LEFT JOIN answer w ON w.id = d.id AND w.variant = v.id AND w.radius = r.radius
 GROUP BY d.class, v.id, r.radius;
 
--- What goes if only the keepers stay
+-- What goes if only the keepers stay: by the fingerprints alone, and compared
 CREATE UNLOGGED TABLE duplicate AS
-SELECT x.variant, radius, x.id, jaccard
-FROM (VALUES (3), (6), (10)) AS r (radius), simhash_find_duplicates('fp_index', radius, 'id')
+SELECT same IS NOT NULL AS compared, x.variant, radius, x.id, jaccard
+FROM (VALUES (3), (6), (8), (10)) AS r (radius), (VALUES (NULL), ('similar(a.id, b.id)')) AS s (same),
+	simhash_find_duplicates('fp_index', radius, 'id', same)
 JOIN fp x ON x.ctid = duplicate JOIN fp y ON y.ctid = keeper
 LEFT JOIN related ON a = least(x.id, y.id) AND b = greatest(x.id, y.id);
 ANALYZE duplicate;
 INSERT INTO removed
-SELECT :'corpus', variant, radius, removed, dissimilar, wrong, coalesce(left_over, 0)
+SELECT :'corpus', variant, radius, removed, dissimilar, wrong, compared, coalesce(left_over, 0)
 FROM (
-	SELECT variant, radius, count(*) AS removed, count(*) FILTER (WHERE jaccard IS NULL OR jaccard < 0.8) AS dissimilar,
-		count(*) FILTER (WHERE jaccard IS NULL) AS wrong
+	SELECT variant, radius, count(*) FILTER (WHERE NOT compared) AS removed,
+		count(*) FILTER (WHERE NOT compared AND (jaccard IS NULL OR jaccard < 0.8)) AS dissimilar,
+		count(*) FILTER (WHERE NOT compared AND jaccard IS NULL) AS wrong, count(*) FILTER (WHERE compared) AS compared
 	FROM duplicate GROUP BY variant, radius
 ) AS gone LEFT JOIN (
 	SELECT variant, radius, count(DISTINCT b) AS left_over
 	FROM (SELECT DISTINCT variant, radius FROM duplicate) AS v
 	JOIN related r ON jaccard >= 0.8
 	WHERE NOT EXISTS (SELECT FROM duplicate d
-		WHERE d.variant = v.variant AND d.radius = v.radius AND d.id = r.a AND d.jaccard >= 0.8)
+		WHERE d.variant = v.variant AND d.radius = v.radius AND d.id = r.a AND d.compared)
 	AND NOT EXISTS (SELECT FROM duplicate d
-		WHERE d.variant = v.variant AND d.radius = v.radius AND d.id = r.b AND d.jaccard >= 0.8)
+		WHERE d.variant = v.variant AND d.radius = v.radius AND d.id = r.b AND d.compared)
 	GROUP BY variant, radius
 ) AS remaining USING (variant, radius);
 

@@ -67,10 +67,10 @@ FROM nine_tenths JOIN variant v ON v.id = variant JOIN corpus c ON c.name = corp
 SELECT c.name AS length, v.name AS fingerprint, "pairs J >= .8", radius, "all pairs", wrong
 FROM nine_tenths JOIN variant v ON v.id = variant JOIN class c ON c.id = class WHERE throw IS NULL ORDER BY c.id, v.id;
 
-\echo What goes if only the rows stay that simhash_find_duplicates keeps, by J of a row and its keeper; and the rows
-\echo that are left over, with J >= .8 to an earlier one, if only those go that have this with their keeper
+\echo What goes if only the rows stay that simhash_find_duplicates keeps, by J of a row and its keeper; what goes if
+\echo rows are the same only with J >= .8, and the rows that are left over then, with this to an earlier one that is left
 SELECT corpus, v.name AS fingerprint, radius, removed, dissimilar AS "J < .8", wrong AS "J < .5",
-	removed - dissimilar AS "checked", left_over AS "left over"
+	compared, left_over AS "left over"
 FROM removed r JOIN variant v ON v.id = variant JOIN corpus c ON c.name = corpus
 WHERE throw IS NULL ORDER BY c.id, v.id, radius;
 

@@ -79,9 +79,16 @@ CREATE TABLE result (corpus text, class int, variant int, radius int, found floa
 -- from 0.8 and from 0.5, at any distance.  The class is that of the shorter text.
 CREATE TABLE spread (corpus text, class int, variant int, distance int, pairs bigint, similar_pairs bigint, related bigint);
 
--- Rows that are removed if each but the keepers goes, by the coefficient of a row and its keeper; and if
--- only those go that share four fifths with it, how many are left that do so with an earlier one that is left
-CREATE TABLE removed (corpus text, variant int, radius int, removed bigint, dissimilar bigint, wrong bigint, left_over bigint);
+-- Rows that are removed if each but the keepers goes, by the coefficient of a row and its keeper; those that are
+-- if a keeper must share four fifths with the row, and how many are left then that do so with an earlier one that is left
+CREATE TABLE removed (corpus text, variant int, radius int, removed bigint, dissimilar bigint, wrong bigint,
+	compared bigint, left_over bigint);
+
+-- Do two documents share four fifths?  The table is another one for each corpus.
+CREATE FUNCTION similar(x int, y int) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
+BEGIN
+	RETURN EXISTS (SELECT FROM related WHERE a = least(x, y) AND b = greatest(x, y) AND jaccard >= 0.8);
+END $$;
 
 -- Fingerprints of sets: pairs by tenths of their own coefficient, and sums
 CREATE TABLE bias (corpus text, variant int, tenth int, pairs bigint, estimate float8, jaccard float8);
