@@ -55,16 +55,17 @@ include $(PGXS)
 # PostgreSQL does not track headers unless it was configured so
 $(OBJS) $(OBJS:.o=.bc): $(wildcard src/*.h src/*/*.h)
 
-# The pages link to each other, so they keep their folders, which DOCS would not.
+# The pages and what they have links to.  They keep their folders, which DOCS would not.
 doc_target = $(DESTDIR)$(docdir)/$(docmoduledir)/$(EXTENSION)
-pictures = $(wildcard doc/pictures/*.svg)
+documents = README.md CHANGELOG.md src/README.md test/bench/README.md \
+	$(wildcard doc/*.md doc/pictures/*.md doc/pictures/*.svg test/drivers/*ith*)
 
 install: install-documentation
 install-documentation:
-	$(MKDIR_P) '$(doc_target)/doc/pictures'
-	$(INSTALL_DATA) README.md '$(doc_target)'
-	$(INSTALL_DATA) $(wildcard doc/*.md) '$(doc_target)/doc'
-	$(if $(pictures),$(INSTALL_DATA) $(pictures) '$(doc_target)/doc/pictures')
+	$(MKDIR_P) $(patsubst %,'$(doc_target)/%',$(sort $(dir $(documents))))
+	set -e; for file in $(documents); do \
+		$(INSTALL_DATA) $$file '$(doc_target)'/$$file; \
+	done
 
 uninstall: uninstall-documentation
 uninstall-documentation:
