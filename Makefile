@@ -24,12 +24,15 @@ OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c)))
 PG_CPPFLAGS = -I$(srcdir)/src
 PG_CFLAGS = -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
 
-# The first regression test creates the extension.  The tests in Perl, which start
-# servers of their own, need a module that many machines do not have.
+# The first regression test creates the extension.  Its database and that of the
+# isolation tests are the same in any server.  The tests in Perl, which start servers of
+# their own, need a module that many machines do not have, and a user who is not root.
 REGRESS = init $(filter-out init simhash--%,$(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql))))
+ENCODING = UTF8
+NO_LOCALE = 1
 ISOLATION = $(patsubst test/specs/%.spec,%,$(sort $(wildcard test/specs/*.spec)))
 ISOLATION_OPTS = --inputdir=test --load-extension=simhash
-TAP_TESTS := $(shell perl -MIPC::Run -e 'print 1' 2>/dev/null)
+TAP_TESTS := $(shell perl -MIPC::Run -e 'print 1 if $$<' 2>/dev/null)
 PROVE_TESTS = $(sort $(wildcard test/t/*.pl))
 
 # These goals are in test/Makefile: they need no server that is installed already,
@@ -52,16 +55,17 @@ include $(PGXS)
 # PostgreSQL does not track headers unless it was configured so
 $(OBJS) $(OBJS:.o=.bc): $(wildcard src/*.h src/*/*.h)
 
-# The pages link to each other, so they keep their folders, which DOCS would not.
+# The pages and what they have links to.  They keep their folders, which DOCS would not.
 doc_target = $(DESTDIR)$(docdir)/$(docmoduledir)/$(EXTENSION)
-pictures = $(wildcard doc/pictures/*.svg)
+documents = README.md CHANGELOG.md src/README.md test/bench/README.md \
+	$(wildcard doc/*.md doc/pictures/*.md doc/pictures/*.svg test/drivers/*ith*)
 
 install: install-documentation
 install-documentation:
-	$(MKDIR_P) '$(doc_target)/doc/pictures'
-	$(INSTALL_DATA) README.md '$(doc_target)'
-	$(INSTALL_DATA) $(wildcard doc/*.md) '$(doc_target)/doc'
-	$(if $(pictures),$(INSTALL_DATA) $(pictures) '$(doc_target)/doc/pictures')
+	$(MKDIR_P) $(patsubst %,'$(doc_target)/%',$(sort $(dir $(documents))))
+	set -e; for file in $(documents); do \
+		$(INSTALL_DATA) $$file '$(doc_target)'/$$file; \
+	done
 
 uninstall: uninstall-documentation
 uninstall-documentation:

@@ -53,6 +53,20 @@ ALTER TABLE articles ADD EXCLUDE USING simhash (fp WITH %, lang WITH =);
 ALTER TABLE articles RENAME title TO "the title";
 CREATE INDEX ON articles USING simhash ("the title");
 CREATE INDEX ON articles USING simhash (simhash_compute("the title"));
+-- and what the hints say can be
+CREATE TABLE hashes (digits text, "Digits" char(16), v varchar(16), n name, bytes bytea);
+INSERT INTO hashes SELECT d, d, d, d, decode(d, 'hex') FROM (VALUES ('f8e5a0b1c2d3e4f5'), ('00000000000000ff')) v (d);
+CREATE INDEX ON hashes USING simhash ("Digits");
+CREATE INDEX ON hashes USING simhash ((bytes || '\x00'));
+CREATE INDEX ON hashes USING simhash ((('0x' || digits)::simhash));
+CREATE INDEX ON hashes USING simhash ((('0x' || "Digits")::simhash));
+CREATE INDEX ON hashes USING simhash ((('0x' || v)::simhash));
+CREATE INDEX ON hashes USING simhash ((('0x' || n)::simhash));
+CREATE INDEX ON hashes USING simhash ((bytes::simhash));
+CREATE INDEX ON hashes USING simhash (simhash_minhash(bytes));
+-- what a fingerprint is not is refused when it comes
+INSERT INTO hashes (bytes) VALUES ('\x0102030405060708090a');
+SELECT digits, ('0x' || digits)::simhash = bytes::simhash AS same FROM hashes;
 
 -- how values are written
 SELECT simhash '\xf8e5a0b1c2d3e4f5';

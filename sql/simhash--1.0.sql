@@ -96,6 +96,16 @@ AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_to_bit(simhash) IS
 	'the bits of a fingerprint as a bit(64), most significant bit first';
 
+CREATE FUNCTION simhash_from_bytea(bytea) RETURNS simhash
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_from_bytea(bytea) IS
+	'the fingerprint with the bits of 8 bytes, first byte most significant';
+
+CREATE FUNCTION simhash_to_bytea(simhash) RETURNS bytea
+AS 'MODULE_PATHNAME', 'simhash_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_to_bytea(simhash) IS
+	'the bits of a fingerprint as 8 bytes, most significant byte first';
+
 -- The casts to simhash are implicit because drivers bind integers, and because the
 -- type of an integer literal follows from its size: integer, bigint, or, from 2^63
 -- on, numeric.  Drivers, too, send unsigned integers of that size as numeric, and
@@ -125,6 +135,14 @@ COMMENT ON CAST (bit AS simhash) IS 'bit for bit, first bit most significant';
 
 CREATE CAST (simhash AS bit) WITH FUNCTION simhash_to_bit(simhash) AS ASSIGNMENT;
 COMMENT ON CAST (simhash AS bit) IS 'bit for bit, most significant bit first';
+
+-- Not even on assignment: a document would be stored where its fingerprint belongs, if
+-- it had 8 bytes.
+CREATE CAST (bytea AS simhash) WITH FUNCTION simhash_from_bytea(bytea);
+COMMENT ON CAST (bytea AS simhash) IS '8 bytes, first byte most significant';
+
+CREATE CAST (simhash AS bytea) WITH FUNCTION simhash_to_bytea(simhash);
+COMMENT ON CAST (simhash AS bytea) IS '8 bytes, most significant byte first';
 
 -- With these casts, calls that are errors without the extension would become valid:
 -- to_hex(numeric) would be to_hex(simhash).  The server applies one implicit cast to

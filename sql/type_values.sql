@@ -183,6 +183,7 @@ SELECT 0.5::simhash;
 SELECT 'NaN'::numeric::simhash;
 SELECT 'Infinity'::numeric::simhash;
 SELECT B'101'::simhash;
+SELECT '\x010203'::bytea::simhash;
 \set VERBOSITY sqlstate
 
 -- bit(64): bit for bit, most significant first
@@ -192,6 +193,26 @@ SELECT repeat('1', 64)::bit(64)::simhash;
 SELECT B''::simhash;
 SELECT repeat('1', 63)::bit(63)::simhash;
 SELECT repeat('1', 65)::bit(65)::simhash;
+
+-- 8 bytes: the first byte most significant, as to_hex and decode have them; also where
+-- they are stored with headers of either size, and not aligned
+SELECT v::simhash::bytea, v::simhash::bytea::simhash = v::simhash AS same,
+	v::simhash::bytea = decode(to_hex(v::simhash), 'hex') AS hex
+FROM (VALUES ('0'), ('1'), ('0x0123456789abcdef'), ('9223372036854775808'), ('18446744073709551615')) AS t(v);
+CREATE TABLE bytes (filler "char", short bytea, long bytea);
+ALTER TABLE bytes ALTER long SET STORAGE PLAIN;
+INSERT INTO bytes SELECT 'x', b, b FROM (VALUES ('\x0123456789abcdef'::bytea), ('\xfedcba9876543210'), (NULL)) v (b);
+SELECT to_hex(short::simhash) AS short, to_hex(long::simhash) AS long FROM bytes;
+DROP TABLE bytes;
+SELECT '\x'::bytea::simhash;
+SELECT '\x01020304050607'::bytea::simhash;
+SELECT '\x010203040506070809'::bytea::simhash;
+SELECT repeat('a', 100000)::bytea::simhash;
+-- only where the cast is written
+CREATE TABLE assigned (fp simhash, b bytea);
+INSERT INTO assigned (fp) VALUES ('\x0102030405060708'::bytea);
+INSERT INTO assigned (b) VALUES ('1'::simhash);
+DROP TABLE assigned;
 
 SELECT to_hex(v::simhash)
 FROM (VALUES ('0'), ('255'), ('0xFEDCBA9876543210'), ('18446744073709551615')) AS t(v);

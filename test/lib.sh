@@ -3,6 +3,12 @@
 # The caller sets $top, the directory of the sources.  Afterwards:
 #	say TEXT			print a line
 #	die TEXT			print it to the standard error and exit with status 1
+#	telling WHAT COMMAND
+#						run a command; meanwhile WHAT, a function that prints a line, is
+#						called every few seconds, so that nobody waits in the dark
+#	stop_telling		end that before the last line of a script that dies meanwhile
+#	tell_seconds		such a function: $doing, and for how long
+#	tell_log			another one: $doing, and the last line of $log
 #	require_server		find a server with its development files; sets $pg_config
 #	make_workplace		a temporary directory, $work, removed at exit together with
 #						the servers that run in it; sets $owner, a user who is not root
@@ -20,6 +26,42 @@ say() {
 die() {
 	printf '%s\n' "$*" >&2
 	exit 1
+}
+
+telling() {
+	tell_what=$1
+	tell_since=$(date +%s)
+	shift
+	# what is left of the last sleep keeps no pipe open
+	(
+		while sleep 5 >/dev/null 2>&1; do
+			$tell_what || :
+		done
+	) &
+	teller=$!
+	told=0
+	"$@" || told=$?
+	stop_telling
+	return "$told"
+}
+
+stop_telling() {
+	[ -n "${teller:-}" ] || return 0
+	kill "$teller" 2>/dev/null || :
+	wait "$teller" 2>/dev/null || :
+	teller=
+}
+
+seconds() {
+	echo "$(($(date +%s) - tell_since)) s"
+}
+
+tell_seconds() {
+	say "  $doing ($(seconds))"
+}
+
+tell_log() {
+	say "  $doing ($(seconds)): $(tr '\r' '\n' <"$log" | sed '/./!d' | tail -n 1 | cut -c 1-90)"
 }
 
 # Is this the pg_config of a complete server with its development files?
@@ -52,6 +94,7 @@ require_server() {
 
 # Servers first, then the directory; a server's own files say its process id.
 remove_workplace() {
+	stop_telling
 	for pid_file in $(find "$work" -name postmaster.pid 2>/dev/null); do
 		pid=$(head -n 1 "$pid_file" 2>/dev/null) || continue
 		kill -QUIT "$pid" 2>/dev/null || continue
@@ -94,8 +137,17 @@ as_owner() {
 	)
 }
 
+tell_build() {
+	say "  compiled $(find "$work/sandbox/build" -name '*.o' | wc -l) of $(find "$top/src" -name '*.c' | wc -l) files ($(seconds))"
+}
+
+make_sandbox() {
+	"$top/test/sandbox" "$work/sandbox" "$pg_config" >"$work/build.log" 2>&1
+}
+
 build_sandbox() {
-	if ! "$top/test/sandbox" "$work/sandbox" "$pg_config" >"$work/build.log" 2>&1 ||
+	say "Building the extension, for a private copy of $("$pg_config" --version)."
+	if ! telling tell_build make_sandbox ||
 		grep -q 'warning:' "$work/build.log"
 	then
 		cat "$work/build.log" >&2
@@ -103,13 +155,20 @@ build_sandbox() {
 	fi
 }
 
+make_cluster() {
+	as_owner "$2/bin/initdb" -D "$1" -A trust -U "$owner" --no-locale -E UTF8 --no-sync &&
+		{ printf '%s\n' "listen_addresses = ''" "unix_socket_directories = '$work/run'" && cat; } \
+			>>"$work/run/$1/postgresql.conf" &&
+		as_owner "$2/bin/pg_ctl" -D "$1" -w -s -l "$1.log" start
+}
+
+logged_cluster() {
+	make_cluster "$@" >"$work/$1.log" 2>&1
+}
+
 start_server() {
-	{
-		as_owner "$2/bin/initdb" -D "$1" -A trust -U "$owner" --no-locale -E UTF8 --no-sync &&
-			{ printf '%s\n' "listen_addresses = ''" "unix_socket_directories = '$work/run'" && cat; } \
-				>>"$work/run/$1/postgresql.conf" &&
-			as_owner "$2/bin/pg_ctl" -D "$1" -w -s -l "$1.log" start
-	} >"$work/$1.log" 2>&1 || {
+	doing='starting a server'
+	telling tell_seconds logged_cluster "$@" || {
 		cat "$work/$1.log" "$work/run/$1.log" >&2
 		die "the server did not start"
 	}

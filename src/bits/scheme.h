@@ -62,9 +62,10 @@ extern int	shbits_ntables(int blocks, int distance);
 
 /*
  * Raise ERRCODE_INVALID_PARAMETER_VALUE, with a detail that says what is
- * allowed, if the scheme cannot be used.
+ * allowed, if the scheme cannot be used.  The advice, sentences with two spaces
+ * before them or nothing, is added to a hint about the number of blocks.
  */
-extern void shbits_check_scheme(int blocks, int distance);
+extern void shbits_check_scheme(int blocks, int distance, const char *advice);
 
 /*
  * Raise the same error if a scheme has no table of that number.

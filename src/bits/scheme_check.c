@@ -14,10 +14,11 @@
 
 /*
  * Add a hint about the numbers of blocks that make a scheme with the distance,
- * if there are any.  Called within ereport, for its side effect.
+ * if there are any, and the advice of shbits_check_scheme.  Called within ereport,
+ * for its side effect.
  */
 static int
-hint_at_blocks(int distance)
+hint_at_blocks(int distance, const char *advice)
 {
 	int			least;
 	int			most;
@@ -30,13 +31,13 @@ hint_at_blocks(int distance)
 		   shbits_ntables(most + 1, distance) <= SHBITS_MAX_TABLES)
 		most++;
 	if (least == most)
-		return errhint("Use blocks = %d.", least);
-	return errhint("Use blocks = %d; with distance = %d it can be at most %d.",
-				   least, distance, most);
+		return errhint("Use blocks = %d.%s", least, advice);
+	return errhint("Use blocks = %d; with distance = %d it can be at most %d.%s",
+				   least, distance, most, advice);
 }
 
 void
-shbits_check_scheme(int blocks, int distance)
+shbits_check_scheme(int blocks, int distance, const char *advice)
 {
 	int			ntables;
 
@@ -54,7 +55,7 @@ shbits_check_scheme(int blocks, int distance)
 							   "distance %d is out of range for %d blocks",
 							   blocks, distance, blocks),
 				 errdetail("The distance must be at least 0 and less than the number of blocks."),
-				 hint_at_blocks(distance)));
+				 hint_at_blocks(distance, advice)));
 
 	ntables = shbits_ntables(blocks, distance);
 	if (ntables > SHBITS_MAX_TABLES)
@@ -64,7 +65,7 @@ shbits_check_scheme(int blocks, int distance)
 						blocks, distance),
 				 errdetail("They make %d tables; at most %d are allowed.",
 						   ntables, SHBITS_MAX_TABLES),
-				 hint_at_blocks(distance)));
+				 hint_at_blocks(distance, advice)));
 }
 
 void
@@ -83,7 +84,7 @@ shbits_make_scheme(int blocks, int distance)
 {
 	ShBitsScheme *scheme;
 
-	shbits_check_scheme(blocks, distance);
+	shbits_check_scheme(blocks, distance, "");
 	scheme = palloc(shbits_scheme_size(shbits_ntables(blocks, distance)));
 	shbits_scheme_init(scheme, blocks, distance);
 	return scheme;

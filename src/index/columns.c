@@ -34,12 +34,13 @@ column_type(Relation index, int column)
 
 /*
  * A hint for an index whose last column is not a fingerprint: at the fingerprint
- * that another column has, or that of a text.  Called within ereport, for its
- * effect.
+ * that another column has, or that of a text, or one in another form.  Called
+ * within ereport, for its effect.
  */
 static int
 hint_at_fingerprint(Relation index, int last)
 {
+	Oid			type = column_type(index, last);
 	const char *name;
 
 	/* a bigint before the last is rather a number */
@@ -50,14 +51,17 @@ hint_at_fingerprint(Relation index, int last)
 			shidx_is_fingerprint_family(index->rd_opfamily[i]))
 			return errhint("Put the fingerprint last.  Columns before it are compared for equality.");
 	}
-	if (TypeCategory(column_type(index, last)) != TYPCATEGORY_STRING)
+	if (type != BYTEAOID && TypeCategory(type) != TYPCATEGORY_STRING)
 		return errhint("The last column must be a fingerprint, of type simhash or bigint.  Columns before it are compared for equality.");
 	if (index->rd_index->indkey.values[last] == 0)
-		return errhint("To index texts, index their fingerprints, as simhash_minhash or simhash_compute returns them.");
+		return errhint("To index texts, index their fingerprints, as simhash_minhash returns them.  To index fingerprints in another form, cast them to simhash.");
 	/* the column of the table, which that of the index may not be named like */
 	name = quote_identifier(get_attname(index->rd_index->indrelid,
 										index->rd_index->indkey.values[last], false));
-	return errhint("To index texts, index their fingerprints: simhash_minhash(%s) or simhash_compute(%s).",
+	if (type == BYTEAOID)
+		return errhint("To index documents, index their fingerprints: simhash_minhash(%s).  To index fingerprints of %d bytes: (%s::simhash).",
+					   name, SHBITS_WIDTH / BITS_PER_BYTE, name);
+	return errhint("To index texts, index their fingerprints: simhash_minhash(%s).  To index fingerprints in hexadecimal digits: (('0x' || %s)::simhash).",
 				   name, name);
 }
 

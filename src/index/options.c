@@ -56,7 +56,8 @@ shidx_options(Datum reloptions, bool validate)
 												sizeof(ShIdxOptions),
 												elements, lengthof(elements));
 	if (validate && options != NULL)
-		shbits_check_scheme(options->blocks, options->distance);
+		shbits_check_scheme(options->blocks, options->distance,
+							"  An index answers every radius, so its distance need not be that large.");
 	return (bytea *) options;
 }
 

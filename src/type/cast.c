@@ -1,14 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * cast.c
- *	  Casts between simhash and integer, numeric and bit.
+ *	  Casts between simhash and integer, numeric, bit and bytea.
  *
- * The cast between simhash and bigint is binary-coercible and needs no code.
+ * The cast between simhash and bigint is binary-coercible and needs no code, and
+ * that to bytea is simhash_send.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "port/pg_bswap.h"
 #include "utils/builtins.h"
 #include "utils/numeric.h"
 
@@ -22,6 +24,7 @@ PG_FUNCTION_INFO_V1(simhash_from_numeric);
 PG_FUNCTION_INFO_V1(simhash_to_numeric);
 PG_FUNCTION_INFO_V1(simhash_from_bit);
 PG_FUNCTION_INFO_V1(simhash_to_bit);
+PG_FUNCTION_INFO_V1(simhash_from_bytea);
 
 /*
  * simhash_from_int2(smallint) -> simhash
@@ -140,4 +143,29 @@ simhash_to_bit(PG_FUNCTION_ARGS)
 	uint64		fp = PG_GETARG_SIMHASH(0);
 
 	PG_RETURN_VARBIT_P(shtype_to_bit(fp));
+}
+
+/*
+ * simhash_from_bytea(bytea) -> simhash
+ *
+ * The first byte is the most significant one, as tools write fingerprints and as
+ * simhash_send does.
+ */
+Datum
+simhash_from_bytea(PG_FUNCTION_ARGS)
+{
+	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
+	int			length = VARSIZE_ANY_EXHDR(bytes);
+	uint64		fp;
+
+	if (length != sizeof(fp))
+		ereport(ERROR,
+				(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
+				 errmsg("byte string length %d does not match type %s",
+						length, "simhash"),
+				 errdetail("A fingerprint has %d bytes.", (int) sizeof(fp))));
+
+	/* they need not be aligned */
+	memcpy(&fp, VARDATA_ANY(bytes), sizeof(fp));
+	PG_RETURN_SIMHASH(pg_ntoh64(fp));
 }

@@ -1,6 +1,7 @@
 # Near-duplicate keys under concurrency: no two rows that are near each other are
 # ever committed, and no row is refused without one that is the cause.  The same
-# with SERIALIZABLE instead of a constraint.
+# with SERIALIZABLE instead of a constraint, and with the trigger of doc/constraints.md
+# instead of one, which lets old near-duplicates stay.
 
 use strict;
 use warnings;
@@ -9,6 +10,7 @@ use lib $FindBin::RealBin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use SimhashTest;
+use DocumentTest;
 use Test::More;
 
 my $node = make_node('exclusion', [], 'max_wal_size = 1GB');
@@ -79,6 +81,23 @@ SELECT put(:c, offer(:c, :w));
 \set c random(1, 120)
 \set w random(0, 262143)
 SELECT look_and_put(:c, offer(:c, :w));
+},
+	# eight in a row have texts of one cluster, and it is a new one
+	article => q{
+SELECT nextval('turn') / 8 AS c \gset
+\set w random(0, 40)
+BEGIN;
+WITH a AS (INSERT INTO article_attempt VALUES (article(:c, :w)) RETURNING body)
+INSERT INTO articles SELECT nextval('article_id'), body FROM a;
+\sleep 1 ms
+COMMIT;
+},
+	# several of one statement
+	articles => q{
+SELECT nextval('turn') / 8 AS c \gset
+\set w random(0, 36)
+WITH a AS (INSERT INTO article_attempt SELECT article(:c, :w + i) FROM generate_series(0, 4) i RETURNING body)
+INSERT INTO articles SELECT nextval('article_id'), body FROM a;
 });
 my %file;
 foreach my $name (sort keys %script)
@@ -87,11 +106,10 @@ foreach my $name (sort keys %script)
 	append_to_file($file{$name}, $script{$name});
 }
 
-# What the two variants have in common.  Deadlocks and serialization failures
-# are for the client to try again.
-sub load
+# Deadlocks and serialization failures are for the client to try again.
+sub run_clients
 {
-	my ($what, $table, $attempt, $transactions, @scripts) = @_;
+	my ($what, $transactions, @scripts) = @_;
 	my $total = 8 * $transactions;
 	my ($out, $err);
 	my $result = IPC::Run::run(
@@ -103,6 +121,15 @@ sub load
 		'>', \$out, '2>', \$err);
 	ok($result, "$what: pgbench succeeds") or diag($err);
 	like($out, qr{transactions actually processed: $total/$total}, "$what: all transactions ran");
+	return;
+}
+
+# What the two variants have in common
+sub load
+{
+	my ($what, $table, $attempt, $transactions, @scripts) = @_;
+
+	run_clients($what, $transactions, @scripts);
 	is( $node->safe_psql(
 			'postgres', qq{
 			SELECT count(*) > 60 FROM $table;
@@ -138,6 +165,41 @@ sub load
 	return;
 }
 
+# Texts of 40 words, of which another may stand for one: those with two other words are
+# alike only where these are neighbors.
+sub load_articles
+{
+	my $alike = 'distance(a.fp::bigint, b.fp::bigint) <= 8 AND simhash_jaccard(a.body, b.body) >= 0.8';
+
+	$node->safe_psql('postgres', q{
+		CREATE FUNCTION article(cluster integer, what integer) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+			SELECT string_agg(md5(format('%s %s', cluster * 100 + i, CASE WHEN i = what THEN 'other' END)), ' ' ORDER BY i)
+			FROM generate_series(1, 40) i $$;
+		CREATE TABLE articles (id bigint PRIMARY KEY, body text,
+			fp simhash GENERATED ALWAYS AS (simhash_minhash(body)) STORED);
+		CREATE TABLE article_attempt (body text, fp simhash GENERATED ALWAYS AS (simhash_minhash(body)) STORED);
+		CREATE SEQUENCE article_id START 1001;
+		CREATE SEQUENCE turn START 8;
+		INSERT INTO articles SELECT c * 4 + i, article(c, 20 * i / 2) FROM generate_series(1, 30) c, generate_series(0, 2) i;
+	}
+		  . page_statements('doc/constraints.md', 'CREATE FUNCTION skip_near_article'));
+	run_clients('trigger', 100, @file{ 'article', 'articles' });
+	is( $node->safe_psql('postgres', "
+			SELECT count(*) FILTER (WHERE b.id <= 1000) > 30, count(*) FILTER (WHERE b.id > 1000)
+			FROM articles a JOIN articles b ON a.id < b.id AND $alike;
+			SELECT count(*) FILTER (WHERE id <= 1000), count(*) FILTER (WHERE id > 1000) > 50 FROM articles"),
+		"t|0\n90|t",
+		'trigger: old near-duplicates stay, and none are added');
+	is( $node->safe_psql('postgres', "
+			SELECT count(*) > 1000, count(*) FILTER (WHERE NOT EXISTS (SELECT FROM articles b WHERE $alike))
+			FROM article_attempt a"),
+		't|0',
+		'trigger: nothing is refused without a row that is alike');
+	is_sound($node, 'trigger', 'articles_fp');
+	return;
+}
+
+load_articles();
 load('constraint', 'docs', 'attempt', 200, @file{ 'slow', 'abort', 'batch', 'plain' });
 is_sound($node, 'constraint', 'docs_fp_excl');
 $node->safe_psql('postgres', "ALTER DATABASE postgres SET default_transaction_isolation = 'serializable'");

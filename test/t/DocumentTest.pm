@@ -37,7 +37,7 @@
 # blocks of output: the failures show what belongs there.
 #
 # check_links('doc/recipes.md') checks that the files and headings exist to which the page
-# has relative links.
+# has relative links; with another directory behind the name, below that one.
 package DocumentTest;
 
 use strict;
@@ -57,6 +57,7 @@ my @settings = (
 	'-c enable_indexscan=off -c enable_bitmapscan=off',
 	'-c enable_hashjoin=off -c enable_hashagg=off',
 	'-c enable_nestloop=off -c enable_sort=off');
+my $top = "$FindBin::RealBin/../..";
 my $databases = 0;
 
 # What is on a page to be run: hashes of the number of the first line (line), the
@@ -114,8 +115,8 @@ sub blocks
 
 sub page_content
 {
-	my ($page) = @_;
-	return slurp_file("$FindBin::RealBin/../../$page");
+	my ($page, $directory) = @_;
+	return slurp_file(($directory // $top) . "/$page");
 }
 
 # The one block of a page that has some words
@@ -233,14 +234,14 @@ sub anchors
 # The relative links of a page that lead nowhere
 sub broken_links
 {
-	my ($page, $content) = @_;
+	my ($page, $content, $directory) = @_;
 	my @broken;
 
 	foreach my $link (prose($content) =~ /\]\(([^)\s]+)\)/g)
 	{
 		next if $link =~ /^[a-z]+:/;
 		my ($path, $anchor) = $link =~ /^([^#]*)#?(.*)$/;
-		my $file = "$FindBin::RealBin/../../" . dirname($page) . "/$path";
+		my $file = ($directory // $top) . '/' . dirname($page) . "/$path";
 		my $there = $path eq '' || -e $file;
 
 		push @broken, $link
@@ -251,9 +252,10 @@ sub broken_links
 
 sub check_links
 {
-	my ($page) = @_;
+	my ($page, $directory) = @_;
 
-	is(join(' ', broken_links($page, page_content($page))), '', "the links of $page lead somewhere");
+	is(join(' ', broken_links($page, page_content($page, $directory), $directory)),
+		'', "the links of $page lead somewhere" . (defined $directory ? ' where it is installed' : ''));
 	return;
 }
 
