@@ -58,7 +58,8 @@ struct ShBatchValues
 	Column		columns[INDEX_MAX_KEYS];
 
 	/*
-	 * to evaluate the columns of a row, for each table; NULL if not entered yet
+	 * to evaluate the columns of a row, for each table; NULL if not entered
+	 * yet
 	 */
 	IndexInfo **infos;
 	EState	   *estate;
@@ -201,10 +202,11 @@ shbatch_values_set_limit(ShBatchValues *values, Size limit)
 /*
  * Prepare to evaluate columns of rows of a table.
  *
- * Functions of the index are its owner's, and nobody else's privileges are
- * theirs.  They run not only for rows: describing the index folds the constants
- * in all its expressions and its predicate.  So this switches to the owner of
- * the table first, whatever the index has.  An abort undoes it automatically.
+ * Functions of the index may be anybody's, and must not get the privileges of
+ * the caller.  They run not only for rows: to describe the index folds the
+ * constants in all its expressions and its predicate.  So this switches to the
+ * owner of the table first, whatever the index has.  An abort undoes it
+ * automatically.
  */
 void
 shbatch_values_enter(ShBatchValues *values, const ShBatchTable *table)
