@@ -27,7 +27,7 @@ SELECT simhash_first_table(NULL, '1') IS NULL, simhash_first_table('1', NULL) IS
 SELECT * FROM simhash_blocks('1', 4, 4);
 SELECT * FROM simhash_blocks('1', 16, 8);
 SELECT simhash_first_table('1', '1', 0, 0);
-SELECT simhash_blocks('1') + 1;
+SELECT state, message FROM attempt($$SELECT simhash_blocks('1') + 1$$);
 
 -- in a select list, of several fingerprints, and not to the end
 SELECT i, (simhash_blocks(i)).* FROM generate_series(1, 2) i;
