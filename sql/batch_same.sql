@@ -106,7 +106,7 @@ CREATE FUNCTION elsewhere.like_it(text, text) RETURNS boolean LANGUAGE sql IMMUT
 SELECT * FROM attempt('like_it(a.kind, b.kind)');
 CREATE ROLE regress_simhash_same;
 GRANT USAGE ON SCHEMA batch_same_test, elsewhere TO regress_simhash_same;
-GRANT SELECT (fp, id) ON docs TO regress_simhash_same;
+GRANT SELECT (fp, id, ctid, tableoid) ON docs TO regress_simhash_same;
 SET ROLE regress_simhash_same;
 SELECT same, a.* FROM unnest('{NULL,a.id > b.id,a.kind = b.kind,a.id > 1 OR b.kind > a.kind,a = b,
 	"elsewhere.like_it(a.id::text, b.id::text)"}'::text[]) same, attempt(same) a;

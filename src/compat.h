@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * compat.h
- *	  Differences between the server versions we build for, 15 to 18.
+ *	  Differences between the server versions we build for, 15 to 19.
  *
  * The only place that looks at PG_VERSION_NUM.
  *
@@ -237,11 +237,65 @@ shcompat_wait_event(uint32 *event, const char *name)
 #define shcompat_test_old_snapshot(snapshot, relation, page)	((void) 0)
 #endif
 
-/* prune a heap page that is not locked; 19 needs more arguments */
-#if PG_VERSION_NUM < 190000
-#define shcompat_heap_prune(heap, buffer)	heap_page_prune_opt((heap), (buffer))
+/*
+ * Prune a heap page that is not locked.  Since 19 this can also mark the page as
+ * all-visible, if the query does not change the table; that is not known here.
+ */
+#if PG_VERSION_NUM >= 190000
+#define shcompat_heap_prune(heap, buffer) \
+	do { \
+		Buffer		map_buffer_ = InvalidBuffer; \
+		heap_page_prune_opt((heap), (buffer), &map_buffer_, false); \
+		if (BufferIsValid(map_buffer_)) \
+			ReleaseBuffer(map_buffer_); \
+	} while (0)
 #else
-#define shcompat_heap_prune(heap, buffer)	((void) 0)
+#define shcompat_heap_prune(heap, buffer)	heap_page_prune_opt((heap), (buffer))
+#endif
+
+/*
+ * Change hints on a page that is locked in share mode, between "begin" and
+ * "finish".  Since 19 the server writes a page from the buffer itself, not from a
+ * copy, so it must know of the change beforehand.  If "begin" returns false, the
+ * hints must be left alone: another backend is writing the page, or changes hints.
+ */
+#if PG_VERSION_NUM >= 190000
+#define shcompat_begin_hints(buffer)	BufferBeginSetHintBits(buffer)
+#define shcompat_finish_hints(buffer)	BufferFinishSetHintBits((buffer), true, true)
+#else
+#define shcompat_begin_hints(buffer)	((void) (buffer), true)
+#define shcompat_finish_hints(buffer)	MarkBufferDirtyHint((buffer), true)
+#endif
+
+/* compute the checksum of a page in local memory; there is no other way since 19 */
+#if PG_VERSION_NUM >= 190000
+#define shcompat_set_checksum(page, block)	PageSetChecksum((page), (block))
+#else
+#define shcompat_set_checksum(page, block)	PageSetChecksumInplace((page), (block))
+#endif
+
+/*
+ * Iterate over an array of elements of 8 bytes, with array_iter.  Their layout is
+ * an argument of the first step since 19, and of each step before.
+ */
+#define SHCOMPAT_ELEMENT_LAYOUT	sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE
+
+#if PG_VERSION_NUM >= 190000
+#define shcompat_array_begin(iterator, array) \
+	array_iter_setup((iterator), (array), SHCOMPAT_ELEMENT_LAYOUT)
+#define shcompat_array_next(iterator, is_null, i) \
+	array_iter_next((iterator), (is_null), (i))
+#else
+#define shcompat_array_begin(iterator, array)	array_iter_setup((iterator), (array))
+#define shcompat_array_next(iterator, is_null, i) \
+	array_iter_next((iterator), (is_null), (i), SHCOMPAT_ELEMENT_LAYOUT)
+#endif
+
+/* a new tuple descriptor has got all its attributes; 19 wants to know */
+#if PG_VERSION_NUM >= 190000
+#define shcompat_finish_tuple_desc(desc)	TupleDescFinalize(desc)
+#else
+#define shcompat_finish_tuple_desc(desc)	((void) 0)
 #endif
 
 /*
@@ -338,7 +392,7 @@ shcompat_reserve_pages(Relation relation, BlockNumber count)
  * Versions whose generic WAL records are known to have the format that
  * btree/append.c writes.  Others take the generic WAL API.
  */
-#if PG_VERSION_NUM < 190000
+#if PG_VERSION_NUM < 200000
 #define SHCOMPAT_GENERIC_WAL_FORMAT_KNOWN
 #endif
 

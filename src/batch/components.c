@@ -19,6 +19,7 @@
 #include "batch/progress.h"
 #include "batch/result.h"
 #include "batch/union_find.h"
+#include "compat.h"
 
 PG_FUNCTION_INFO_V1(simhash_components);
 
@@ -61,16 +62,14 @@ join_pairs(ShBatchUnionFind *components, AnyArrayType *a, AnyArrayType *b, int c
 	array_iter	a_iterator;
 	array_iter	b_iterator;
 
-	array_iter_setup(&a_iterator, a);
-	array_iter_setup(&b_iterator, b);
+	shcompat_array_begin(&a_iterator, a);
+	shcompat_array_begin(&b_iterator, b);
 	for (int i = 0; i < count; i++)
 	{
 		bool		a_null;
 		bool		b_null;
-		Datum		a_value = array_iter_next(&a_iterator, &a_null, i, sizeof(int64),
-											  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
-		Datum		b_value = array_iter_next(&b_iterator, &b_null, i, sizeof(int64),
-											  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
+		Datum		a_value = shcompat_array_next(&a_iterator, &a_null, i);
+		Datum		b_value = shcompat_array_next(&b_iterator, &b_null, i);
 
 		if (i % PAIR_INTERVAL == 0)
 		{

@@ -12,10 +12,10 @@
  * rows may have reused their line pointers.  Such a row was inserted after the
  * entry was read, and the entry was read after the snapshot was taken.  For
  * the snapshot, the inserting transaction was still in progress, so its XID is
- * not below the snapshot's xmin.  A page is marked only if all XIDs on it are
- * below VACUUM's horizon, which is not above the xmin of any registered
- * snapshot; and any insert, update or delete clears the mark under the
- * exclusive lock that it needs anyway.  So a marked page has no such row, and
+ * not below the snapshot's xmin.  A page is marked, by VACUUM and since 19 by
+ * pruning, only if all XIDs on it are below a horizon that is not above the
+ * xmin of any registered snapshot; and any insert, update or delete clears the
+ * mark under the exclusive lock that it needs anyway.  So a marked page has no such row, and
  * a line pointer on it belongs to the entry's row or has no row.
  *
  * Rows loaded by COPY FREEZE are marked immediately; they are visible to all

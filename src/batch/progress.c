@@ -19,6 +19,7 @@
 #include "utils/backend_progress.h"
 #include "utils/backend_status.h"
 #include "utils/builtins.h"
+#include "utils/tuplestore.h"
 
 #include "batch/progress.h"
 #include "compat.h"

@@ -27,6 +27,7 @@
 #include "batch/progress.h"
 #include "batch/row_order.h"
 #include "batch/row_reader.h"
+#include "compat.h"
 #include "sort/entrysort.h"
 
 struct ShBatchRowOrder
@@ -162,6 +163,7 @@ begin_by_keep(ShBatchRowOrder *order)
 	}
 	TupleDescInitEntry(desc, nitems + 1, NULL, INT8OID, -1, 0);
 	TupleDescInitEntry(desc, nitems + 2, NULL, INT4OID, -1, 0);
+	shcompat_finish_tuple_desc(desc);
 	columns[nitems] = nitems + 1;
 	operators[nitems] = Int8LessOperator;
 

@@ -15,6 +15,7 @@
 #include "batch/progress.h"
 #include "batch/source.h"
 #include "btree/cache.h"
+#include "compat.h"
 #include "type/simhash.h"
 
 /* elements of an array between two checks for interrupts */
@@ -201,12 +202,11 @@ shbatch_sort_array(AnyArrayType *array)
 	int			count = ArrayGetNItems(AARR_NDIM(array), AARR_DIMS(array));
 	array_iter	iterator;
 
-	array_iter_setup(&iterator, array);
+	shcompat_array_begin(&iterator, array);
 	for (int i = 0; i < count; i++)
 	{
 		bool		isnull;
-		Datum		value = array_iter_next(&iterator, &isnull, i, sizeof(uint64),
-											FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
+		Datum		value = shcompat_array_next(&iterator, &isnull, i);
 
 		if (i % CHECK_INTERVAL == 0)
 			CHECK_FOR_INTERRUPTS();

@@ -26,7 +26,10 @@
  */
 #include "postgres.h"
 
+#include "storage/bufmgr.h"
+
 #include "btree/dead.h"
+#include "compat.h"
 
 #define MARKS_FIT(pointer_width) \
 	(SHBT_LEAF_CAPACITY_OF(pointer_width) * (sizeof(uint64) + (pointer_width)) + \
@@ -57,10 +60,16 @@ shbt_mark_dead(Buffer leaf, const uint16 *positions, const ItemPointerData *tids
 		if (position >= shbt_page_count(page) || shbt_is_dead(page, position) ||
 			memcmp(shbt_leaf_tid(page, position), &tids[i], sizeof(ItemPointerData)) != 0)
 			continue;
-		/* if two backends do this at the same time, one mark may be lost */
+		if (!changed && !shcompat_begin_hints(leaf))
+			return;
+
+		/*
+		 * before 19, two backends can do this at the same time, and one mark
+		 * may be lost
+		 */
 		marks[position / BITS_PER_BYTE] |= 1 << (position % BITS_PER_BYTE);
 		changed = true;
 	}
 	if (changed)
-		MarkBufferDirtyHint(leaf, true);
+		shcompat_finish_hints(leaf);
 }

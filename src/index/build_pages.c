@@ -101,7 +101,7 @@ write_pages(ShIdxPageWriter *writer)
 		bool		flush = i + 1 == writer->count ||
 			writer->blocks[i + 1] / RELSEG_SIZE != writer->blocks[i] / RELSEG_SIZE;
 
-		PageSetChecksumInplace(writer->pages[i], writer->blocks[i]);
+		shcompat_set_checksum(writer->pages[i], writer->blocks[i]);
 		smgrwrite(smgr, MAIN_FORKNUM, writer->blocks[i], writer->pages[i], !flush);
 	}
 }

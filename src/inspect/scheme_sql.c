@@ -10,9 +10,11 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "funcapi.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
+#include "utils/tuplestore.h"
 
 #include "bits/scheme.h"
 #include "inspect/scheme_sql.h"

@@ -10,5 +10,5 @@ INSERT INTO docs VALUES
 	(4, NULL);
 CREATE TABLE corpus (
 	body text,
-	fp simhash GENERATED ALWAYS AS (simhash_compute(body)) STORED,
+	fp simhash GENERATED ALWAYS AS (simhash_minhash(body)) STORED,
 	EXCLUDE USING simhash (fp WITH %));

@@ -28,8 +28,8 @@ some = conn.exec_params('SELECT id FROM docs WHERE fp % ANY ($1::simhash[])',
 
 bytes = PG::BasicTypeMapForQueries::BinaryData.new(['00015c2780ff616263646566'].pack('H*'))
 computed = conn.exec_params(<<~SQL, ['hello world', bytes, %w[alpha beta], [-1, -1, 5]])
-  SELECT simhash_compute($1::text), simhash_compute($2::bytea),
-         simhash_compute($3::text[]), simhash_compute($4::bigint[])
+  SELECT simhash_minhash($1::text), simhash_minhash($2::bytea),
+         simhash_minhash($3::text[]), simhash_minhash($4::bigint[])
 SQL
 
 row = conn.exec('SELECT fp, fp::bigint AS signed FROM docs WHERE id = 10')[0]
@@ -38,8 +38,8 @@ same = row['signed'].to_i & (2**64 - 1)
 
 check('nearest first', near.column_values(1), %w[0 0 1])
 check('any of an array', some.column_values(0).sort, %w[1 10 2 3])
-check('computed', computed.values[0], %w[16466961135796483157 6543727426300257695
-                                         2911580687780127296 18446744073709551615])
+check('computed', computed.values[0], %w[3568961919840134528 720769818233651409
+                                         7023365908306380860 18218831152844919349])
 check('read as a string', row['fp'], fp.to_s)
 check('read exactly', [unsigned, same], [fp, fp])
 
@@ -61,20 +61,20 @@ check('an array of strings without a type',
       error.call('SELECT id FROM docs WHERE fp = ANY ($1)', [[fp.to_s]]), '42883')
 plain = PG.connect
 check('array without the type map', begin
-  plain.exec_params('SELECT simhash_compute($1::text[])', [%w[alpha beta]])
+  plain.exec_params('SELECT simhash_minhash($1::text[])', [%w[alpha beta]])
 rescue PG::Error => e
   e.result.error_field(PG::PG_DIAG_SQLSTATE)
 end, '22P02')
 array = PG::TextEncoder::Array.new.encode(%w[alpha beta])
-check('array taken as text', plain.exec_params('SELECT simhash_compute($1)', [array]).getvalue(0, 0),
-      plain.exec("SELECT simhash_compute('{alpha,beta}'::text)").getvalue(0, 0))
-check('array with an encoder', plain.exec_params('SELECT simhash_compute($1::text[])', [array]).getvalue(0, 0),
-      '2911580687780127296')
+check('array taken as text', plain.exec_params('SELECT simhash_minhash($1)', [array]).getvalue(0, 0),
+      plain.exec("SELECT simhash_minhash('{alpha,beta}'::text)").getvalue(0, 0))
+check('array with an encoder', plain.exec_params('SELECT simhash_minhash($1::text[])', [array]).getvalue(0, 0),
+      '7023365908306380860')
 binary = { value: 'alphabetagaga', format: 1 }
-check('bytes taken as text', plain.exec_params('SELECT simhash_compute($1)', [binary]).getvalue(0, 0),
-      '7771796188937699856')
+check('bytes taken as text', plain.exec_params('SELECT simhash_minhash($1)', [binary]).getvalue(0, 0),
+      '8883057560494809021')
 check('bytes without the type map',
-      plain.exec_params('SELECT simhash_compute($1::bytea)', [binary]).getvalue(0, 0), '14916076757219026698')
+      plain.exec_params('SELECT simhash_minhash($1::bytea)', [binary]).getvalue(0, 0), '2699533031099302304')
 plain.close
 
 ['hello world', 'Hello, world!'].each do |body|

@@ -1,6 +1,8 @@
-# SQLAlchemy, over psycopg 2
+# SQLAlchemy, over psycopg 2; constraints over psycopg 3 and asyncpg as well
+import asyncio
+import os
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.dialects.postgresql import ExcludeConstraint
 from sqlalchemy.exc import SQLAlchemyError
 
 
@@ -31,6 +33,19 @@ class Simhash(sa.types.UserDefinedType):
 docs = sa.Table('docs', sa.MetaData(),
                 sa.Column('id', sa.Integer, primary_key=True), sa.Column('fp', Simhash))
 
+articles = sa.Table('articles', sa.MetaData(),
+                    sa.Column('body', sa.Text),
+                    sa.Column('fp', Simhash, sa.Computed('simhash_minhash(body)', persisted=True)),
+                    ExcludeConstraint((sa.column('fp'), '%%'), using='simhash'))
+
+
+def exclusion(operator):
+    """A statement that makes a table with an exclusion constraint."""
+    return sa.schema.CreateTable(sa.Table(
+        'excluding', sa.MetaData(), sa.Column('fp', Simhash),
+        ExcludeConstraint((sa.column('fp'), operator), using='simhash'), prefixes=['TEMPORARY']))
+
+
 engine = sa.create_engine('postgresql+psycopg2://')
 with engine.begin() as conn:
     fp = 17841137466214345717
@@ -44,8 +59,8 @@ with engine.begin() as conn:
                         {'some': [fp, 1]}).fetchall()
 
     computed = conn.execute(sa.text('''
-        SELECT simhash_compute(CAST(:body AS text)), simhash_compute(CAST(:bytes AS bytea)),
-               simhash_compute(CAST(:features AS text[])), simhash_compute(CAST(:hashes AS bigint[]))'''),
+        SELECT simhash_minhash(CAST(:body AS text)), simhash_minhash(CAST(:bytes AS bytea)),
+               simhash_minhash(CAST(:features AS text[])), simhash_minhash(CAST(:hashes AS bigint[]))'''),
         {'body': 'hello world', 'bytes': bytes.fromhex('00015c2780ff616263646566'),
          'features': ['alpha', 'beta'], 'hashes': [-1, -1, 5]}).fetchone()
 
@@ -53,8 +68,8 @@ with engine.begin() as conn:
 
     check('nearest first', [row[1] for row in near], [0, 0, 1])
     check('any of an array', sorted(row[0] for row in some), [1, 2, 3, 10])
-    check('computed', tuple(computed), ('16466961135796483157', '6543727426300257695',
-                                        '2911580687780127296', '18446744073709551615'))
+    check('computed', tuple(computed), ('3568961919840134528', '720769818233651409',
+                                        '7023365908306380860', '18218831152844919349'))
     check('read as an int', back, fp)
     check('NULL', conn.execute(sa.select(docs.c.fp).where(docs.c.id == 4)).scalar(), None)
     check('IN', conn.execute(sa.select(docs.c.id).where(docs.c.fp.in_([fp, 1]))
@@ -69,6 +84,17 @@ with engine.begin() as conn:
                      {'body': body})
     check('kept out', conn.execute(sa.text('SELECT body FROM corpus')).scalars().all(), ['hello world'])
 
+with engine.begin() as conn:
+    articles.create(conn)
+    conn.execute(articles.insert().values(body='hello world'))
+    try:
+        with conn.begin_nested():
+            conn.execute(articles.insert().values(body='Hello, world!'))
+            check('an exclusion constraint', 'no error', None)
+    except SQLAlchemyError as e:
+        check('an exclusion constraint', e.orig.pgcode, '23P01')
+    articles.drop(conn)
+
 # what the page warns of
 with engine.connect() as conn:
     try:
@@ -76,3 +102,41 @@ with engine.connect() as conn:
         check(':: behind a parameter', 'no error', None)
     except SQLAlchemyError as e:
         check(':: behind a parameter', e.orig.pgcode, '42601')
+
+for driver in 'psycopg2', 'psycopg':
+    try:
+        __import__(driver)
+    except ImportError:
+        print(f'ok - the operator of a constraint with {driver} # SKIP the driver is not installed')
+        continue
+    for operator, works in ('%', False), ('%%', True):
+        try:
+            with sa.create_engine(f'postgresql+{driver}://').begin() as conn:
+                conn.execute(exclusion(operator))
+            got = True
+        except (KeyError, TypeError, ValueError, SQLAlchemyError):
+            got = False
+        check(f'a constraint with the operator {operator}, {driver}', got, works)
+
+
+async def with_asyncpg():
+    # unlike libpq, it takes a directory only as a parameter
+    engine = create_async_engine('postgresql+asyncpg://', connect_args={'host': os.environ['PGHOST']})
+    for operator, works in ('%', True), ('%%', False):
+        try:
+            async with engine.begin() as conn:
+                await conn.execute(exclusion(operator))
+            got = True
+        except SQLAlchemyError:
+            got = False
+        check(f'a constraint with the operator {operator}, asyncpg', got, works)
+    await engine.dispose()
+
+
+try:
+    import asyncpg
+    import greenlet
+    from sqlalchemy.ext.asyncio import create_async_engine
+    asyncio.run(with_asyncpg())
+except ImportError:
+    print('ok - the operator of a constraint with asyncpg # SKIP the driver is not installed')
