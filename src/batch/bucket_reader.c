@@ -16,8 +16,8 @@
 
 #include "batch/bucket_reader.h"
 #include "batch/pairs.h"
-#include "batch/progress.h"
 #include "bits/distance.h"
+#include "index/progress.h"
 
 /* initial size of the arrays of buckets */
 #define FIRST_CAPACITY		1024
@@ -238,7 +238,7 @@ have_entries(ShBatchBucketReader *reader)
 {
 	if (likely(reader->count > 0))
 		return true;
-	shbatch_progress_add(reader->passed);
+	shidx_progress_add(reader->passed);
 	reader->passed = 0;
 	reader->count = shbatch_stream_next(reader->stream, &reader->group, &reader->next_keys,
 										&reader->next_rows);

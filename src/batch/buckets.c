@@ -17,8 +17,8 @@
 #include "miscadmin.h"
 
 #include "batch/buckets.h"
-#include "batch/progress.h"
 #include "bits/distance.h"
+#include "index/progress.h"
 
 /*
  * With skewed fingerprints, buckets may be this many times larger than on
@@ -144,7 +144,7 @@ report_part(void *arg, double part)
 {
 	ShBatchSearch *search = arg;
 
-	shbatch_progress_part(search->reader.passed + search->reader.bucket_entries * part);
+	shidx_progress_part(search->reader.passed + search->reader.bucket_entries * part);
 }
 
 static bool
@@ -192,7 +192,7 @@ start_walk(ShBatchSearch *search)
 	const ShBatchPlan *plan = search->plan;
 	const ShBatchWalk *walk = &plan->walks[search->walk];
 
-	shbatch_progress_table(search->walk - plan->first, plan->nwalks - plan->first);
+	shidx_progress_table(search->walk - plan->first, plan->nwalks - plan->first);
 	if (search->walk == plan->nwalks)
 		return;
 	shbatch_buckets_start(&search->reader, walk->table, walk->prefix_bits);

@@ -146,9 +146,9 @@ sort_rows(DuplicateFinder *finder, ShBatchRowOrder *order)
 			count++;
 		}
 	}
-	shbatch_progress_phase(SHBATCH_PHASE_ORDER, count);
+	shidx_progress_phase(SHIDX_PHASE_ORDER, count);
 	shbatch_order_sort(order);
-	shbatch_progress_phase(SHBATCH_PHASE_RETURN, count);
+	shidx_progress_phase(SHIDX_PHASE_RETURN, count);
 }
 
 /* do the lists of neighbors fit in memory? */
@@ -272,7 +272,7 @@ decide(DuplicateFinder *finder, uint64 row, uint32 number)
 	Datum		values[5];
 
 	CHECK_FOR_INTERRUPTS();
-	shbatch_progress_entries(++finder->nreturned);
+	shidx_progress_entries(++finder->nreturned);
 	if (found == NO_KEEPER)
 	{
 		keep_row(finder, number, row);
@@ -359,7 +359,7 @@ simhash_find_duplicates(PG_FUNCTION_ARGS)
 	ShBatchKeepList *keep = NULL;
 	ShBatchRowOrder *order;
 
-	if (!shbatch_begin_index(fcinfo, SHBATCH_FIND_DUPLICATES, &call))
+	if (!shbatch_begin_index(fcinfo, SHIDX_FIND_DUPLICATES, &call))
 		return (Datum) 0;
 	if (!PG_ARGISNULL(2))
 		keep = shbatch_parse_keep(call.tables.sides[0].named.heap,

@@ -15,7 +15,7 @@
 #include "miscadmin.h"
 
 #include "batch/match_search.h"
-#include "batch/progress.h"
+#include "index/progress.h"
 
 struct ShBatchMatchSearch
 {
@@ -44,7 +44,7 @@ report_part(void *arg, double part)
 	ShBatchMatchSearch *search = arg;
 	size_t		entries = search->a.bucket_entries + search->b.bucket_entries;
 
-	shbatch_progress_part(search->a.passed + search->b.passed + entries * part);
+	shidx_progress_part(search->a.passed + search->b.passed + entries * part);
 }
 
 /*
@@ -56,7 +56,7 @@ start_walk(ShBatchMatchSearch *search)
 	const ShBatchPlan *plan = search->plan;
 	const ShBatchWalk *walk = &plan->walks[search->walk];
 
-	shbatch_progress_table(search->walk, plan->nwalks);
+	shidx_progress_table(search->walk, plan->nwalks);
 	if (search->walk == plan->nwalks)
 		return;
 	shbatch_buckets_start(&search->a, walk->table, walk->prefix_bits);

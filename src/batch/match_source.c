@@ -14,9 +14,9 @@
 #include "postgres.h"
 
 #include "batch/match_source.h"
-#include "batch/progress.h"
 #include "batch/source.h"
 #include "btree/page.h"
+#include "index/progress.h"
 
 /* one side: indexes, or sorted entries */
 typedef struct Side
@@ -80,7 +80,7 @@ sort_side(Side *side, const ShBitsScheme *scheme, Snapshot snapshot)
 {
 	if (side->sort != NULL || has_scheme(side, scheme))
 		return;
-	shbatch_progress_phase(SHBATCH_PHASE_SORT, side->entries);
+	shidx_progress_phase(SHIDX_PHASE_SORT, side->entries);
 	side->sort = shbatch_sort_tables(&side->tables, snapshot);
 	side->entries = side->most = shsort_count(side->sort);
 }
@@ -169,7 +169,7 @@ shbatch_match_source_tables(ShBatchMatchSource *input, const ShBatchTables *tabl
 ShBatchMatchSearch *
 shbatch_match_source_search(ShBatchMatchSource *input, ShBatchMatchFunction found, void *arg)
 {
-	shbatch_progress_phase(SHBATCH_PHASE_COMPARE, input->entries * input->plan.nwalks);
+	shidx_progress_phase(SHIDX_PHASE_COMPARE, input->entries * input->plan.nwalks);
 	return shbatch_match_search_begin(&input->a, &input->b, &input->plan, input->distance,
 									  found, arg);
 }

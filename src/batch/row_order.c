@@ -27,9 +27,9 @@
 #include "utils/tuplesort.h"
 
 #include "batch/heap_page.h"
-#include "batch/progress.h"
 #include "batch/row_order.h"
 #include "btree/page.h"
+#include "index/progress.h"
 #include "sort/entrysort.h"
 
 struct ShBatchRowOrder
@@ -255,7 +255,7 @@ add_rows(ShBatchRowOrder *order)
 		ExecStoreVirtualTuple(sorted);
 		tuplesort_puttupleslot(order->by_keep, sorted);
 		ResetExprContext(context);
-		shbatch_progress_entries(++nread);
+		shidx_progress_entries(++nread);
 	}
 
 	if (BufferIsValid(buffer))

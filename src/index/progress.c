@@ -20,8 +20,8 @@
 #include "utils/backend_status.h"
 #include "utils/builtins.h"
 
-#include "batch/progress.h"
 #include "compat.h"
+#include "index/progress.h"
 
 PG_FUNCTION_INFO_V1(simhash_progress);
 
@@ -67,7 +67,7 @@ is_reporting(void)
  * already reporting.  An abort ends the report automatically.
  */
 void
-shbatch_progress_start(ShBatchCommand command, Oid heap, Oid index)
+shidx_progress_start(ShIdxCommand command, Oid heap, Oid index)
 {
 	reporting = MyBEEntry != NULL && pgstat_track_activities &&
 		MyBEEntry->st_progress_command == PROGRESS_COMMAND_INVALID;
@@ -84,7 +84,7 @@ shbatch_progress_start(ShBatchCommand command, Oid heap, Oid index)
  * Begin a phase with about the given number of entries; 0 if unknown.
  */
 void
-shbatch_progress_phase(ShBatchPhase phase, double entries)
+shidx_progress_phase(ShIdxPhase phase, double entries)
 {
 	const int	params[] = {PARAM_PHASE, PARAM_ENTRIES_TOTAL, PARAM_ENTRIES_DONE};
 	const int64 values[] = {phase, (int64) entries, 0};
@@ -99,7 +99,7 @@ shbatch_progress_phase(ShBatchPhase phase, double entries)
  * number of entries becomes known.
  */
 void
-shbatch_progress_table(int done, int total)
+shidx_progress_table(int done, int total)
 {
 	const int	params[] = {PARAM_TABLES_TOTAL, PARAM_TABLES_DONE};
 	const int64 values[] = {total, done};
@@ -113,7 +113,7 @@ shbatch_progress_table(int done, int total)
 
 /* report that count entries of this phase are done */
 void
-shbatch_progress_entries(double count)
+shidx_progress_entries(double count)
 {
 	entries_done = (int64) count;
 	if (is_reporting())
@@ -122,16 +122,16 @@ shbatch_progress_entries(double count)
 
 /* report that count more entries are done */
 void
-shbatch_progress_add(double count)
+shidx_progress_add(double count)
 {
-	shbatch_progress_entries(entries_done + count);
+	shidx_progress_entries(entries_done + count);
 }
 
 /*
  * report count more entries for now; they are counted again when they are done
  */
 void
-shbatch_progress_part(double count)
+shidx_progress_part(double count)
 {
 	if (is_reporting())
 		pgstat_progress_update_param(PARAM_ENTRIES_DONE, entries_done + (int64) count);
@@ -139,14 +139,14 @@ shbatch_progress_part(double count)
 
 /* count one more result */
 void
-shbatch_progress_found(void)
+shidx_progress_found(void)
 {
 	if (++found % FOUND_INTERVAL == 0 && is_reporting())
 		pgstat_progress_update_param(PARAM_FOUND, found);
 }
 
 void
-shbatch_progress_end(void)
+shidx_progress_end(void)
 {
 	if (is_reporting())
 		pgstat_progress_end_command();
@@ -158,13 +158,13 @@ command_name(int64 command)
 {
 	switch (command)
 	{
-		case SHBATCH_FIND_ALL:
+		case SHIDX_FIND_ALL:
 			return "simhash_find_all";
-		case SHBATCH_FIND_CLUSTERS:
+		case SHIDX_FIND_CLUSTERS:
 			return "simhash_find_clusters";
-		case SHBATCH_COMPONENTS:
+		case SHIDX_COMPONENTS:
 			return "simhash_components";
-		case SHBATCH_FIND_DUPLICATES:
+		case SHIDX_FIND_DUPLICATES:
 			return "simhash_find_duplicates";
 		default:
 			return "simhash_find_matches";
@@ -177,9 +177,9 @@ return_phase_name(int64 command)
 {
 	switch (command)
 	{
-		case SHBATCH_FIND_DUPLICATES:
+		case SHIDX_FIND_DUPLICATES:
 			return "returning duplicates";
-		case SHBATCH_COMPONENTS:
+		case SHIDX_COMPONENTS:
 			return "returning components";
 		default:
 			return "returning clusters";
@@ -191,15 +191,15 @@ phase_name(int64 command, int64 phase)
 {
 	switch (phase)
 	{
-		case SHBATCH_PHASE_INITIALIZE:
+		case SHIDX_PHASE_INITIALIZE:
 			return "initializing";
-		case SHBATCH_PHASE_SORT:
+		case SHIDX_PHASE_SORT:
 			return "reading entries to sort";
-		case SHBATCH_PHASE_COMPARE:
+		case SHIDX_PHASE_COMPARE:
 			return "comparing";
-		case SHBATCH_PHASE_JOIN:
+		case SHIDX_PHASE_JOIN:
 			return "joining pairs";
-		case SHBATCH_PHASE_ORDER:
+		case SHIDX_PHASE_ORDER:
 			return "ordering rows";
 		default:
 			return return_phase_name(command);
