@@ -42,7 +42,6 @@ make_row(FindAll *find, ShBatchRowPair pair, Datum *values)
 		pair = swapped;
 	}
 	shbatch_pair_values(&find->call.tables, &pair, find->tids, values);
-	shidx_progress_found();
 }
 
 static void

@@ -39,7 +39,6 @@ static void
 make_row_of_rows(FindMatches *find, const ShBatchRowPair *pair, Datum *values)
 {
 	shbatch_pair_values(&find->call.tables, pair, find->tids, values);
-	shidx_progress_found();
 }
 
 /*
@@ -54,7 +53,6 @@ make_row_of_value(FindMatches *find, const ShBatchRowPair *pair, Datum *values)
 	values[1] = PointerGetDatum(&find->tids[1]);
 	values[2] = SimhashGetDatum(pair->b_fp);
 	values[3] = Int32GetDatum(shbits_distance(pair->a_fp, pair->b_fp));
-	shidx_progress_found();
 }
 
 static void

@@ -104,7 +104,7 @@ shbatch_sort_tables(const ShBatchTables *tables, Snapshot snapshot)
 			for (int j = 0; j < count; j++)
 				shsort_add_grouped(sort, group, shbits_unpermute(&scheme->tables[0], keys[j]),
 								   rows[j]);
-			shidx_progress_entries(shsort_count(sort));
+			shidx_progress_add(count);
 		}
 		shbatch_stream_end(stream);
 	}
