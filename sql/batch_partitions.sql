@@ -341,6 +341,12 @@ SELECT * FROM attempt('SELECT FROM simhash_find_all(''partial_fp'')');
 SELECT c.* FROM compare_batch('partial', 'partial_fp', 3) c;
 UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'partial_2_1_fp'::regclass;
 SELECT * FROM attempt('SELECT FROM simhash_find_all(''partial_fp'')');
+-- with another like it, as REINDEX CONCURRENTLY has for a moment, that is read instead
+CREATE INDEX partial_2_1_other ON partial_2_1 USING simhash (fp) WITH (distance = 2);
+SELECT * FROM attempt('SELECT FROM simhash_find_all(''partial_fp'')');
+CREATE INDEX partial_2_1_like ON partial_2_1 USING simhash (fp);
+SELECT c.* FROM compare_batch('partial', 'partial_fp', 3) c;
+DROP INDEX partial_2_1_other, partial_2_1_like;
 UPDATE pg_index SET indisvalid = true WHERE indexrelid = 'partial_2_1_fp'::regclass;
 -- a foreign one
 CREATE FOREIGN DATA WRAPPER nowhere;

@@ -1531,12 +1531,12 @@ CREATE FUNCTION simhash_progress(
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 10;
 COMMENT ON FUNCTION simhash_progress(simhash) IS
-	'sessions that search for pairs, clusters, duplicates, matches or components; see the view simhash_stat_progress';
+	'sessions that search for pairs, clusters, duplicates, matches or components, or check an index; see the view simhash_stat_progress';
 
 CREATE VIEW simhash_stat_progress AS
 SELECT p.pid, p.datid, d.datname, p.relid, p.indexrelid, p.command, p.phase,
 	p.tables_total, p.tables_done, p.entries_total, p.entries_done, p.found, p.checked
 FROM simhash_progress('0'::simhash) p LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) p.datid;
 COMMENT ON VIEW simhash_stat_progress IS
-	'progress of sessions that search for pairs, clusters, duplicates, matches or components';
+	'progress of sessions that search for pairs, clusters, duplicates, matches or components, or check an index';
 GRANT SELECT ON simhash_stat_progress TO PUBLIC;

@@ -25,7 +25,7 @@
  * On return, AccessShareLocks are held on indexes and tables.
  */
 void
-shbatch_begin_tables(ShBatchCall *call, ShBatchCommand command, const Oid *indexes,
+shbatch_begin_tables(ShBatchCall *call, ShIdxCommand command, const Oid *indexes,
 					 int nindexes, bool by_columns)
 {
 	const ShIdxOpened *named = &call->tables.sides[nindexes - 1].named;
@@ -35,10 +35,10 @@ shbatch_begin_tables(ShBatchCall *call, ShBatchCommand command, const Oid *index
 	call->snapshot = RegisterSnapshot(GetActiveSnapshot());
 	for (int i = 0; i < call->tables.count; i++)
 		shidx_check_snapshot(call->tables.tables[i].index, call->snapshot);
-	call->watched = command != SHBATCH_UNWATCHED;
+	call->watched = command != SHIDX_UNWATCHED;
 	if (call->watched)
-		shbatch_progress_start(command, RelationGetRelid(named->heap),
-							   RelationGetRelid(named->index));
+		shidx_progress_start(command, RelationGetRelid(named->heap),
+							 RelationGetRelid(named->index));
 	shbatch_rows_begin(&call->rows, &call->tables, call->snapshot);
 }
 
@@ -50,7 +50,7 @@ shbatch_end_tables(ShBatchCall *call)
 {
 	shbatch_rows_end(&call->rows);
 	if (call->watched)
-		shbatch_progress_end();
+		shidx_progress_end();
 	UnregisterSnapshot(call->snapshot);
 	shbatch_tables_close(&call->tables);
 }
@@ -120,7 +120,7 @@ shbatch_get_same(FunctionCallInfo fcinfo, int arg, const ShBatchCall *call)
  * and prepares to search and to look up rows for the snapshot of the calling query.
  */
 void
-shbatch_open_index(FunctionCallInfo fcinfo, ShBatchCommand command, ShBatchCall *call)
+shbatch_open_index(FunctionCallInfo fcinfo, ShIdxCommand command, ShBatchCall *call)
 {
 	Oid			index = PG_GETARG_OID(0);
 
@@ -135,7 +135,7 @@ shbatch_open_index(FunctionCallInfo fcinfo, ShBatchCommand command, ShBatchCall 
  * index is null, so that there is nothing to do.
  */
 bool
-shbatch_begin_index(FunctionCallInfo fcinfo, ShBatchCommand command, ShBatchCall *call)
+shbatch_begin_index(FunctionCallInfo fcinfo, ShIdxCommand command, ShBatchCall *call)
 {
 	InitMaterializedSRF(fcinfo, 0);
 	call->result = (ReturnSetInfo *) fcinfo->resultinfo;
@@ -161,7 +161,7 @@ shbatch_end_index(ShBatchCall *call)
  * array is null.
  */
 bool
-shbatch_begin_array(FunctionCallInfo fcinfo, ShBatchCommand command, ShBatchCall *call)
+shbatch_begin_array(FunctionCallInfo fcinfo, ShIdxCommand command, ShBatchCall *call)
 {
 	int			distance = PG_ARGISNULL(1) ? SIMHASH_NEAR_RADIUS : PG_GETARG_INT32(1);
 	bool		has_table = PG_NARGS() > 3 && !PG_ARGISNULL(3);
@@ -183,7 +183,7 @@ shbatch_begin_array(FunctionCallInfo fcinfo, ShBatchCommand command, ShBatchCall
 		table = PG_GETARG_INT32(3);
 		shbits_check_table(scheme, table);
 	}
-	shbatch_progress_start(command, InvalidOid, InvalidOid);
+	shidx_progress_start(command, InvalidOid, InvalidOid);
 	shbatch_source_array(&call->input, PG_GETARG_ANY_ARRAY_P(0), distance, scheme, table);
 	return true;
 }
@@ -192,5 +192,5 @@ void
 shbatch_end_array(ShBatchCall *call)
 {
 	shbatch_source_end(&call->input);
-	shbatch_progress_end();
+	shidx_progress_end();
 }

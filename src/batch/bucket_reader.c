@@ -16,7 +16,6 @@
 
 #include "batch/bucket_reader.h"
 #include "batch/pairs.h"
-#include "batch/progress.h"
 #include "bits/distance.h"
 
 /* initial size of the arrays of buckets */
@@ -41,16 +40,18 @@ shbatch_bucket_fits(double entries)
  * Prepare to read buckets, each of which may take the given memory.
  *
  * repeat is called with each row of a fingerprint after the first one; if it
- * is NULL, the buckets keep them all.
+ * is NULL, the buckets keep them all.  before_read is called with arg before
+ * more entries are read.
  */
 void
 shbatch_buckets_init(ShBatchBucketReader *reader, ShBatchStream *stream, Size memory,
-					 ShBatchRepeatFunction repeat, void *repeat_arg)
+					 ShBatchRepeatFunction repeat, ShBatchReadFunction before_read, void *arg)
 {
 	memset(reader, 0, sizeof(ShBatchBucketReader));
 	reader->stream = stream;
 	reader->repeat = repeat;
-	reader->repeat_arg = repeat_arg;
+	reader->before_read = before_read;
+	reader->arg = arg;
 	reader->memory = memory;
 	reader->max_keys = FIRST_CAPACITY;
 	reader->max_rows = FIRST_CAPACITY;
@@ -184,7 +185,7 @@ collect_repeat(ShBatchBucketReader *reader, uint64 row)
 {
 	ShBatchBucket *bucket = &reader->bucket;
 
-	if (reader->repeat == NULL || reader->repeat(reader->repeat_arg, bucket, row))
+	if (reader->repeat == NULL || reader->repeat(reader->arg, bucket, row))
 	{
 		if (bucket->nrows == reader->max_rows)
 			enlarge_rows(reader);
@@ -238,8 +239,7 @@ have_entries(ShBatchBucketReader *reader)
 {
 	if (likely(reader->count > 0))
 		return true;
-	shbatch_progress_add(reader->passed);
-	reader->passed = 0;
+	reader->before_read(reader->arg);
 	reader->count = shbatch_stream_next(reader->stream, &reader->group, &reader->next_keys,
 										&reader->next_rows);
 	return reader->count > 0;

@@ -35,11 +35,15 @@ typedef struct ShBatchBucket
  */
 typedef bool (*ShBatchRepeatFunction) (void *arg, const ShBatchBucket *bucket, uint64 row);
 
+/* called with the argument before more entries are read */
+typedef void (*ShBatchReadFunction) (void *arg);
+
 typedef struct ShBatchBucketReader
 {
 	ShBatchStream *stream;
 	ShBatchRepeatFunction repeat;
-	void	   *repeat_arg;
+	ShBatchReadFunction before_read;
+	void	   *arg;
 	int			prefix_bits;
 	uint64		prefix;			/* of a permuted fingerprint */
 
@@ -47,7 +51,7 @@ typedef struct ShBatchBucketReader
 	ShBatchBucket bucket;
 	size_t		bucket_entries;
 
-	/* entries before it, done or skipped, that have not been reported yet */
+	/* entries of the table before it, done or skipped */
 	double		passed;
 
 	/* entries that have been read after it, all of one group */
@@ -71,7 +75,8 @@ typedef struct ShBatchBucketReader
 
 extern bool shbatch_bucket_fits(double entries);
 extern void shbatch_buckets_init(ShBatchBucketReader *reader, ShBatchStream *stream, Size memory,
-								 ShBatchRepeatFunction repeat, void *repeat_arg);
+								 ShBatchRepeatFunction repeat,
+								 ShBatchReadFunction before_read, void *arg);
 extern Size shbatch_buckets_memory(const ShBatchBucketReader *reader);
 extern void shbatch_buckets_start(ShBatchBucketReader *reader, int table, int prefix_bits);
 extern bool shbatch_buckets_next(ShBatchBucketReader *reader);

@@ -17,8 +17,8 @@
 #include "miscadmin.h"
 
 #include "batch/buckets.h"
-#include "batch/progress.h"
 #include "bits/distance.h"
+#include "index/progress.h"
 
 /*
  * With skewed fingerprints, buckets may be this many times larger than on
@@ -30,6 +30,7 @@ struct ShBatchSearch
 {
 	const ShBatchPlan *plan;
 	int			walk;			/* the current one */
+	double		done;			/* entries of the walks before it */
 	ShBatchSink *sink;
 	ShBatchBucketReader reader;
 	ShBatchPairs pairs;
@@ -144,13 +145,20 @@ report_part(void *arg, double part)
 {
 	ShBatchSearch *search = arg;
 
-	shbatch_progress_part(search->reader.passed + search->reader.bucket_entries * part);
+	shidx_progress_entries(search->done + search->reader.passed +
+						   search->reader.bucket_entries * part);
+}
+
+static void
+report_entries(void *arg)
+{
+	report_part(arg, 0);
 }
 
 static bool
 pass_repeat(void *arg, const ShBatchBucket *bucket, uint64 row)
 {
-	ShBatchSink *sink = arg;
+	ShBatchSink *sink = ((ShBatchSearch *) arg)->sink;
 
 	return sink->repeat(sink, bucket, row);
 }
@@ -184,15 +192,21 @@ shbatch_plan_set_masks(const ShBatchPlan *plan, int number, const ShBitsTable *t
 }
 
 /*
- * Begin the next walk, if there is one.
+ * Begin the next walk, if there is one.  All walks have as many entries as the
+ * first one turned out to have.
  */
 static void
 start_walk(ShBatchSearch *search)
 {
 	const ShBatchPlan *plan = search->plan;
 	const ShBatchWalk *walk = &plan->walks[search->walk];
+	int			ndone = search->walk - plan->first;
+	int			nwalks = plan->nwalks - plan->first;
 
-	shbatch_progress_table(search->walk - plan->first, plan->nwalks - plan->first);
+	search->done += search->reader.passed;
+	shidx_progress_table(ndone, nwalks);
+	if (ndone == 1)
+		shidx_progress_total(search->done * nwalks);
 	if (search->walk == plan->nwalks)
 		return;
 	shbatch_buckets_start(&search->reader, walk->table, walk->prefix_bits);
@@ -215,9 +229,10 @@ shbatch_search_begin(ShBatchStream *stream, const ShBatchPlan *plan, int distanc
 	search->plan = plan;
 	search->sink = sink;
 	shbatch_buckets_init(&search->reader, stream, maintenance_work_mem * (Size) 1024,
-						 sink->repeat != NULL ? pass_repeat : NULL, sink);
+						 sink->repeat != NULL ? pass_repeat : NULL, report_entries, search);
 	shbatch_pairs_init(&search->pairs, distance, pair_found, report_part, search);
 	search->walk = plan->first;
+	search->done = 0;
 	start_walk(search);
 	return search;
 }

@@ -42,7 +42,6 @@ make_row(FindAll *find, ShBatchRowPair pair, Datum *values)
 		pair = swapped;
 	}
 	shbatch_pair_values(&find->call.tables, &pair, find->tids, values);
-	shbatch_progress_found();
 }
 
 static void
@@ -100,7 +99,7 @@ begin_find_all(FunctionCallInfo fcinfo, ShBatchResult *result)
 	find->sink.begin = add_repeated;
 	find->sink.pair = add_pair;
 	find->result = result;
-	shbatch_open_index(fcinfo, result != NULL ? SHBATCH_FIND_ALL : SHBATCH_UNWATCHED,
+	shbatch_open_index(fcinfo, result != NULL ? SHIDX_FIND_ALL : SHIDX_UNWATCHED,
 					   &find->call);
 	find->pairs = shbatch_row_pairs_begin(&find->call.rows, false, search_bucket,
 										  result != NULL ? take_rows : NULL, find);
@@ -163,7 +162,7 @@ return_values(ShBatchSink *base, const ShBatchBucket *bucket, size_t i, size_t j
 	values[1] = SimhashGetDatum(Max(a, b));
 	values[2] = Int32GetDatum(shbits_distance(a, b));
 	shbatch_result_add(&sink->result, values);
-	shbatch_progress_found();
+	shidx_progress_found();
 }
 
 /*
@@ -179,7 +178,7 @@ simhash_find_all_in(PG_FUNCTION_ARGS)
 	ValuePairSink sink = {.sink = {.repeat = shbatch_drop_repeat,.pair = return_values}};
 	ShBatchCall call;
 
-	if (!shbatch_begin_array(fcinfo, SHBATCH_FIND_ALL, &call))
+	if (!shbatch_begin_array(fcinfo, SHIDX_FIND_ALL, &call))
 		return (Datum) 0;
 
 	shbatch_result_begin(&sink.result, call.result);

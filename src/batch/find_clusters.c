@@ -50,7 +50,7 @@ return_members(ShBatchMembers *members, ReturnSetInfo *info)
 	double		nread = 0;
 
 	shbatch_result_begin(&result, info);
-	shbatch_progress_phase(SHBATCH_PHASE_RETURN, 0);
+	shidx_progress_phase(SHIDX_PHASE_RETURN, 0);
 	shbatch_union_find_sum(components);
 	while (shbatch_members_next(members, &member))
 	{
@@ -60,7 +60,7 @@ return_members(ShBatchMembers *members, ReturnSetInfo *info)
 		Datum		values[5];
 
 		CHECK_FOR_INTERRUPTS();
-		shbatch_progress_entries(++nread);
+		shidx_progress_entries(++nread);
 		if (root->size < 2)
 			continue;
 		values[4] = ObjectIdGetDatum(shbatch_name_row(members->rows->tables, member.row, &tid));
@@ -98,14 +98,14 @@ return_rows(const ShBatchNearRows *near, ShBatchRowClusters *clusters, ReturnSet
 	double		nreturned = 0;
 
 	shbatch_result_begin(&result, info);
-	shbatch_progress_phase(SHBATCH_PHASE_RETURN, near->count);
+	shidx_progress_phase(SHIDX_PHASE_RETURN, near->count);
 	while (shbatch_row_clusters_next(clusters, &row))
 	{
 		ItemPointerData tid;
 		Datum		values[5];
 
 		CHECK_FOR_INTERRUPTS();
-		shbatch_progress_entries(++nreturned);
+		shidx_progress_entries(++nreturned);
 		values[4] = ObjectIdGetDatum(shbatch_name_row(near->members.rows->tables, row.row, &tid));
 		values[0] = Int64GetDatum(row.cluster);
 		values[1] = PointerGetDatum(&tid);
@@ -142,7 +142,7 @@ simhash_find_clusters(PG_FUNCTION_ARGS)
 	ShBatchCall call;
 	ShBatchRowCheck *check;
 
-	if (!shbatch_begin_index(fcinfo, SHBATCH_FIND_CLUSTERS, &call))
+	if (!shbatch_begin_index(fcinfo, SHIDX_FIND_CLUSTERS, &call))
 		return (Datum) 0;
 	check = shbatch_get_same(fcinfo, 2, &call);
 	if (check != NULL)
@@ -169,7 +169,7 @@ join_values(ShBatchSink *base, const ShBatchBucket *bucket, size_t i, size_t j)
 	uint32		b = shbatch_find_element(&sink->components, bucket, j, &is_new);
 
 	shbatch_union_find_join(&sink->components, a, b);
-	shbatch_progress_found();
+	shidx_progress_found();
 }
 
 /*
@@ -182,7 +182,7 @@ return_values(JoinSink *sink, ReturnSetInfo *info)
 	ShBatchResult result;
 
 	shbatch_result_begin(&result, info);
-	shbatch_progress_phase(SHBATCH_PHASE_RETURN, sink->components.count);
+	shidx_progress_phase(SHIDX_PHASE_RETURN, sink->components.count);
 	for (uint32 i = 0; i < sink->components.count; i++)
 		elements[i].size = 1;
 	shbatch_union_find_sum(&sink->components);
@@ -193,7 +193,7 @@ return_values(JoinSink *sink, ReturnSetInfo *info)
 		Datum		values[3];
 
 		CHECK_FOR_INTERRUPTS();
-		shbatch_progress_entries(i + 1);
+		shidx_progress_entries(i + 1);
 		values[0] = Int64GetDatum((int64) root->fp);
 		values[1] = SimhashGetDatum(elements[i].fp);
 		values[2] = Int64GetDatum(root->size);
@@ -212,7 +212,7 @@ simhash_find_clusters_in(PG_FUNCTION_ARGS)
 	JoinSink	sink = {.sink = {.repeat = shbatch_drop_repeat,.pair = join_values}};
 	ShBatchCall call;
 
-	if (!shbatch_begin_array(fcinfo, SHBATCH_FIND_CLUSTERS, &call))
+	if (!shbatch_begin_array(fcinfo, SHIDX_FIND_CLUSTERS, &call))
 		return (Datum) 0;
 
 	shbatch_union_find_begin(&sink.components, SHBATCH_VALUES, call.input.most, false);

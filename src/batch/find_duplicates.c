@@ -69,7 +69,7 @@ static inline void
 count_row(DuplicateFinder *finder)
 {
 	CHECK_FOR_INTERRUPTS();
-	shbatch_progress_entries(++finder->ndecided);
+	shidx_progress_entries(++finder->ndecided);
 }
 
 /*
@@ -161,7 +161,7 @@ decide_by_fingerprints(DuplicateFinder *finder)
 	uint32		elements[LOOK_AHEAD];
 	int			count;
 
-	shbatch_progress_phase(SHBATCH_PHASE_RETURN, finder->near.count);
+	shidx_progress_phase(SHIDX_PHASE_RETURN, finder->near.count);
 	do
 	{
 		for (count = 0; count < LOOK_AHEAD; count++)
@@ -187,7 +187,7 @@ decide_by_condition(DuplicateFinder *finder, ShBatchRowCheck *check)
 	uint64		row;
 	uint32		element;
 
-	shbatch_progress_phase(SHBATCH_PHASE_CHECK, finder->near.count);
+	shidx_progress_phase(SHIDX_PHASE_CHECK_ROWS, finder->near.count);
 	while (shbatch_near_rows_next(&finder->near, &row, &element))
 	{
 		uint64		keeper;
@@ -216,7 +216,7 @@ simhash_find_duplicates(PG_FUNCTION_ARGS)
 	ShBatchKeepList *keep;
 	ShBatchRowCheck *check;
 
-	if (!shbatch_begin_index(fcinfo, SHBATCH_FIND_DUPLICATES, &call))
+	if (!shbatch_begin_index(fcinfo, SHIDX_FIND_DUPLICATES, &call))
 		return (Datum) 0;
 	keep = shbatch_get_keep(fcinfo, 2, &call);
 	check = shbatch_get_same(fcinfo, 3, &call);

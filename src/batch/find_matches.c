@@ -39,7 +39,6 @@ static void
 make_row_of_rows(FindMatches *find, const ShBatchRowPair *pair, Datum *values)
 {
 	shbatch_pair_values(&find->call.tables, pair, find->tids, values);
-	shbatch_progress_found();
 }
 
 /*
@@ -54,7 +53,6 @@ make_row_of_value(FindMatches *find, const ShBatchRowPair *pair, Datum *values)
 	values[1] = PointerGetDatum(&find->tids[1]);
 	values[2] = SimhashGetDatum(pair->b_fp);
 	values[3] = Int32GetDatum(shbits_distance(pair->a_fp, pair->b_fp));
-	shbatch_progress_found();
 }
 
 static void
@@ -126,10 +124,10 @@ make_state(ShBatchResult *result)
 }
 
 /* the command, for the progress view */
-static ShBatchCommand
+static ShIdxCommand
 command_of(const FindMatches *find)
 {
-	return find->result != NULL ? SHBATCH_FIND_MATCHES : SHBATCH_UNWATCHED;
+	return find->result != NULL ? SHIDX_FIND_MATCHES : SHIDX_UNWATCHED;
 }
 
 static void *

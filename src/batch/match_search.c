@@ -15,13 +15,16 @@
 #include "miscadmin.h"
 
 #include "batch/match_search.h"
-#include "batch/progress.h"
+#include "index/progress.h"
 
 struct ShBatchMatchSearch
 {
 	const ShBatchPlan *plan;
 	Size		memory;			/* of both sides */
+	double		a_entries;		/* of each walk, about; 0 if unknown */
+	double		b_entries;
 	int			walk;			/* the current one */
+	double		counted;		/* entries passed by the walks before it */
 	ShBatchMatchFunction found;
 	void	   *arg;
 	ShBatchBucketReader a;
@@ -37,14 +40,35 @@ pair_found(void *arg, size_t i, size_t j)
 	search->found(search->arg, &search->a.bucket, i, &search->b.bucket, j);
 }
 
-/* report that this fraction of the work on two buckets is done */
+/*
+ * Report that this fraction of the work on two buckets is done.
+ *
+ * Entries that are skipped without being read are not counted, but mostly on
+ * one side only, that with more of them.  So the walk is as far as the side
+ * that is further.
+ */
 static void
 report_part(void *arg, double part)
 {
 	ShBatchMatchSearch *search = arg;
-	size_t		entries = search->a.bucket_entries + search->b.bucket_entries;
+	double		a = search->a.passed + search->a.bucket_entries * part;
+	double		b = search->b.passed + search->b.bucket_entries * part;
 
-	shbatch_progress_part(search->a.passed + search->b.passed + entries * part);
+	if (search->a_entries > 0 && search->b_entries > 0)
+	{
+		double		fraction = Max(a / search->a_entries, b / search->b_entries);
+
+		shidx_progress_entries((search->walk + Min(fraction, 1)) *
+							   (search->a_entries + search->b_entries));
+	}
+	else
+		shidx_progress_entries(search->counted + a + b);
+}
+
+static void
+report_entries(void *arg)
+{
+	report_part(arg, 0);
 }
 
 /*
@@ -56,7 +80,11 @@ start_walk(ShBatchMatchSearch *search)
 	const ShBatchPlan *plan = search->plan;
 	const ShBatchWalk *walk = &plan->walks[search->walk];
 
-	shbatch_progress_table(search->walk, plan->nwalks);
+	search->counted += search->a.passed + search->b.passed;
+	search->a.passed = search->b.passed = 0;
+	search->a.bucket_entries = search->b.bucket_entries = 0;
+	report_entries(search);
+	shidx_progress_table(search->walk, plan->nwalks);
 	if (search->walk == plan->nwalks)
 		return;
 	shbatch_buckets_start(&search->a, walk->table, walk->prefix_bits);
@@ -95,10 +123,13 @@ find_common_prefix(ShBatchMatchSearch *search)
  * plan for that distance. Each is passed to found once, with arg.  All
  * arguments must outlive the search, whose memory comes from the current
  * context and is freed with it.
+ *
+ * The numbers of entries need not be exact, and are 0 if unknown.
  */
 ShBatchMatchSearch *
-shbatch_match_search_begin(ShBatchStream *a, ShBatchStream *b, const ShBatchPlan *plan,
-						   int distance, ShBatchMatchFunction found, void *arg)
+shbatch_match_search_begin(ShBatchStream *a, double a_entries, ShBatchStream *b,
+						   double b_entries, const ShBatchPlan *plan, int distance,
+						   ShBatchMatchFunction found, void *arg)
 {
 	ShBatchMatchSearch *search = palloc(sizeof(ShBatchMatchSearch));
 
@@ -106,10 +137,13 @@ shbatch_match_search_begin(ShBatchStream *a, ShBatchStream *b, const ShBatchPlan
 	search->memory = maintenance_work_mem * (Size) 1024;
 	search->found = found;
 	search->arg = arg;
-	shbatch_buckets_init(&search->a, a, search->memory / 2, NULL, NULL);
-	shbatch_buckets_init(&search->b, b, search->memory / 2, NULL, NULL);
+	search->a_entries = a_entries;
+	search->b_entries = b_entries;
+	shbatch_buckets_init(&search->a, a, search->memory / 2, NULL, report_entries, search);
+	shbatch_buckets_init(&search->b, b, search->memory / 2, NULL, report_entries, search);
 	shbatch_pairs_init(&search->pairs, distance, pair_found, report_part, search);
 	search->walk = 0;
+	search->counted = 0;
 	start_walk(search);
 	return search;
 }

@@ -20,7 +20,8 @@ typedef struct ShBatchMatchSearch ShBatchMatchSearch;
 typedef void (*ShBatchMatchFunction) (void *arg, const ShBatchBucket *a, size_t i,
 									  const ShBatchBucket *b, size_t j);
 
-extern ShBatchMatchSearch *shbatch_match_search_begin(ShBatchStream *a, ShBatchStream *b,
+extern ShBatchMatchSearch *shbatch_match_search_begin(ShBatchStream *a, double a_entries,
+													  ShBatchStream *b, double b_entries,
 													  const ShBatchPlan *plan, int distance,
 													  ShBatchMatchFunction found, void *arg);
 extern bool shbatch_match_search_next(ShBatchMatchSearch *search);

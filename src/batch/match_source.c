@@ -14,9 +14,9 @@
 #include "postgres.h"
 
 #include "batch/match_source.h"
-#include "batch/progress.h"
 #include "batch/source.h"
 #include "btree/page.h"
+#include "index/progress.h"
 
 /* one side: indexes, or sorted entries */
 typedef struct Side
@@ -73,16 +73,31 @@ begin_tables(Side *side, ShBatchTables tables, Snapshot snapshot)
 }
 
 /*
- * Sort a side, unless it has the wanted scheme or is already sorted.
+ * Sort the sides that do not have the wanted scheme, unless they are already
+ * sorted.
  */
 static void
-sort_side(Side *side, const ShBitsScheme *scheme, Snapshot snapshot)
+sort_sides(Side *a, Side *b, const ShBitsScheme *scheme, Snapshot snapshot)
 {
-	if (side->sort != NULL || has_scheme(side, scheme))
-		return;
-	shbatch_progress_phase(SHBATCH_PHASE_SORT, side->entries);
-	side->sort = shbatch_sort_tables(&side->tables, snapshot);
-	side->entries = side->most = shsort_count(side->sort);
+	Side	   *sides[] = {a, b};
+	bool		unsorted[lengthof(sides)];
+	double		entries = 0;
+
+	for (int i = 0; i < lengthof(sides); i++)
+	{
+		unsorted[i] = sides[i]->sort == NULL && !has_scheme(sides[i], scheme);
+		if (unsorted[i])
+			entries += sides[i]->entries;
+	}
+	if (unsorted[0] || unsorted[1])
+		shidx_progress_phase(SHIDX_PHASE_SORT, entries);
+	for (int i = 0; i < lengthof(sides); i++)
+	{
+		if (!unsorted[i])
+			continue;
+		sides[i]->sort = shbatch_sort_tables(&sides[i]->tables, snapshot);
+		sides[i]->entries = sides[i]->most = shsort_count(sides[i]->sort);
+	}
 }
 
 static void
@@ -116,8 +131,7 @@ begin_sides(ShBatchMatchSource *input, Side *a, Side *b, int distance, bool grou
 	if (whole)
 		scheme = a->scheme;
 
-	sort_side(a, scheme, snapshot);
-	sort_side(b, scheme, snapshot);
+	sort_sides(a, b, scheme, snapshot);
 	if (whole)
 		shbatch_plan_whole(&input->plan);
 	else if (scheme != NULL)
@@ -127,7 +141,8 @@ begin_sides(ShBatchMatchSource *input, Side *a, Side *b, int distance, bool grou
 	begin_stream(&input->a, a, scheme, grouped, snapshot);
 	begin_stream(&input->b, b, scheme, grouped, snapshot);
 	input->distance = distance;
-	input->entries = a->entries + b->entries;
+	input->a_entries = a->entries;
+	input->b_entries = b->entries;
 }
 
 /*
@@ -169,9 +184,12 @@ shbatch_match_source_tables(ShBatchMatchSource *input, const ShBatchTables *tabl
 ShBatchMatchSearch *
 shbatch_match_source_search(ShBatchMatchSource *input, ShBatchMatchFunction found, void *arg)
 {
-	shbatch_progress_phase(SHBATCH_PHASE_COMPARE, input->entries * input->plan.nwalks);
-	return shbatch_match_search_begin(&input->a, &input->b, &input->plan, input->distance,
-									  found, arg);
+	bool		known = input->a_entries > 0 && input->b_entries > 0;
+
+	shidx_progress_phase(SHIDX_PHASE_COMPARE, known ?
+						 (input->a_entries + input->b_entries) * input->plan.nwalks : 0);
+	return shbatch_match_search_begin(&input->a, input->a_entries, &input->b, input->b_entries,
+									  &input->plan, input->distance, found, arg);
 }
 
 /*

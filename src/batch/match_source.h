@@ -19,9 +19,10 @@
 typedef struct ShBatchMatchSource
 {
 	int			distance;
-	double		entries;		/* of both sides, about */
 	ShBatchStream a;
 	ShBatchStream b;
+	double		a_entries;		/* about; 0 if unknown */
+	double		b_entries;
 	ShBatchPlan plan;
 } ShBatchMatchSource;
 

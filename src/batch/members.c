@@ -15,8 +15,8 @@
 #include "utils/memutils.h"
 
 #include "batch/members.h"
-#include "batch/progress.h"
 #include "batch/temp_file.h"
+#include "index/progress.h"
 
 /*
  * An element for a fingerprint with rows of another kind than 0.  A
@@ -202,7 +202,7 @@ collect_pair(ShBatchSink *base, const ShBatchBucket *bucket, size_t i, size_t j)
 	a = collect(members, bucket, i);
 	b = collect(members, bucket, j);
 	shbatch_rows_add_pair(members->rows, a, b);
-	shbatch_progress_found();
+	shidx_progress_found();
 }
 
 /*

@@ -12,8 +12,8 @@
 #include "utils/memutils.h"
 
 #include "batch/near_rows.h"
-#include "batch/progress.h"
 #include "batch/temp_file.h"
+#include "index/progress.h"
 
 #define NO_PLACE		PG_UINT32_MAX
 
@@ -67,7 +67,7 @@ sort_rows(ShBatchNearRows *near)
 			near->count++;
 		}
 	}
-	shbatch_progress_phase(SHBATCH_PHASE_ORDER, near->count);
+	shidx_progress_phase(SHIDX_PHASE_ORDER, near->count);
 	shbatch_order_sort(near->order);
 }
 

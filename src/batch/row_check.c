@@ -22,9 +22,9 @@
 #include "optimizer/optimizer.h"
 #include "rewrite/rewriteManip.h"
 
-#include "batch/progress.h"
 #include "batch/row_check.h"
 #include "batch/row_reader.h"
+#include "index/progress.h"
 #include "compat.h"
 
 /* in place of the number of a row: none has been read */
@@ -228,7 +228,7 @@ shbatch_check_rows(ShBatchRowCheck *check, uint64 a, uint64 b)
 		!isnull;
 	ResetExprContext(context);
 	shbatch_clause_stop(&error_context);
-	shbatch_progress_checked();
+	shidx_progress_checked();
 	return result;
 }
 

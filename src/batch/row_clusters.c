@@ -19,8 +19,8 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "batch/progress.h"
 #include "batch/row_clusters.h"
+#include "index/progress.h"
 
 /* in place of a number of a row: there is none */
 #define NO_ROW		PG_UINT32_MAX
@@ -144,7 +144,7 @@ add_row(ShBatchRowClusters *clusters, uint64 row, uint32 element)
 	for (size_t i = 0; i < count; i++)
 		check_element(clusters, number, neighbors[i]);
 	add_to_part(clusters, number);
-	shbatch_progress_entries(clusters->count);
+	shidx_progress_entries(clusters->count);
 }
 
 static void
@@ -185,7 +185,7 @@ shbatch_row_clusters_make(ShBatchNearRows *near, ShBatchRowCheck *check)
 											 Max(nelements, 1) * sizeof(uint32));
 	for (uint32 i = 0; i < nelements; i++)
 		clusters->parts[i] = NO_ROW;
-	shbatch_progress_phase(SHBATCH_PHASE_CHECK, near->count);
+	shidx_progress_phase(SHIDX_PHASE_CHECK_ROWS, near->count);
 	while (shbatch_near_rows_next(near, &row, &element))
 		add_row(clusters, row, element);
 	return clusters;

@@ -24,9 +24,9 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/tuplesort.h"
 
-#include "batch/progress.h"
 #include "batch/row_order.h"
 #include "batch/row_reader.h"
+#include "index/progress.h"
 #include "compat.h"
 #include "sort/entrysort.h"
 
@@ -212,7 +212,7 @@ add_rows(ShBatchRowOrder *order)
 		ExecStoreVirtualTuple(sorted);
 		tuplesort_puttupleslot(order->by_keep, sorted);
 		ResetExprContext(context);
-		shbatch_progress_entries(++nread);
+		shidx_progress_entries(++nread);
 	}
 
 	if (order->current != NULL)

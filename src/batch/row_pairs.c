@@ -23,6 +23,7 @@
 #include "batch/row_pairs.h"
 #include "batch/temp_file.h"
 #include "bits/distance.h"
+#include "index/progress.h"
 #include "type/simhash.h"
 
 /* a fingerprint of the current batch */
@@ -65,6 +66,7 @@ typedef struct Product
 	size_t		b_end;
 	size_t		i;				/* current row of a, and next row of b */
 	size_t		j;
+	bool		counted;		/* the first rows have been returned */
 } Product;
 
 /* a pair of keys of the current buckets */
@@ -193,6 +195,7 @@ start_product(Product *product, const Fingerprint *a, const Fingerprint *b)
 	product->b = b;
 	product->a_end = product->b_end = 0;
 	product->i = product->j = 0;
+	product->counted = false;
 }
 
 /*
@@ -216,6 +219,11 @@ next_rows(Product *product, ShBatchRowPair *pair)
 	pair->a_fp = product->a->fp;
 	pair->b_row = product->b->rows[product->j++];
 	pair->b_fp = product->b->fp;
+
+	/* one was counted when the fingerprints were found */
+	if (product->counted)
+		shidx_progress_found();
+	product->counted = true;
 	return true;
 }
 
@@ -511,6 +519,7 @@ shbatch_row_pairs_add(ShBatchRowPairs *pairs, const ShBatchBucket *a, size_t i,
 {
 	bool		full = shbatch_rows_full(pairs->rows);
 
+	shidx_progress_found();
 	if (unlikely(pairs->waiting != NULL || (full && pairs->take == NULL)))
 	{
 		let_wait(pairs, a, i, b, j);

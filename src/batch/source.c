@@ -12,10 +12,10 @@
 #include "storage/predicate.h"
 #include "utils/arrayaccess.h"
 
-#include "batch/progress.h"
 #include "batch/source.h"
 #include "btree/cache.h"
 #include "compat.h"
+#include "index/progress.h"
 #include "type/simhash.h"
 
 /* elements of an array between two checks for interrupts */
@@ -105,7 +105,7 @@ shbatch_sort_tables(const ShBatchTables *tables, Snapshot snapshot)
 			for (int j = 0; j < count; j++)
 				shsort_add_grouped(sort, group, shbits_unpermute(&scheme->tables[0], keys[j]),
 								   rows[j]);
-			shbatch_progress_entries(shsort_count(sort));
+			shidx_progress_add(count);
 		}
 		shbatch_stream_end(stream);
 	}
@@ -187,7 +187,7 @@ shbatch_source_tables(ShBatchSource *input, const ShBatchTables *tables, Snapsho
 		/*
 		 * the schemes of the indexes differ, or their prefixes are too short
 		 */
-		shbatch_progress_phase(SHBATCH_PHASE_SORT, input->entries);
+		shidx_progress_phase(SHIDX_PHASE_SORT, input->entries);
 		use_sort(input, shbatch_sort_tables(tables, snapshot), NULL, tables->grouped);
 	}
 }
@@ -239,8 +239,8 @@ shbatch_source_array(ShBatchSource *input, AnyArrayType *array, int distance,
 ShBatchSearch *
 shbatch_source_begin_search(ShBatchSource *input, ShBatchSink *sink)
 {
-	shbatch_progress_phase(SHBATCH_PHASE_COMPARE,
-						   input->entries * (input->plan.nwalks - input->plan.first));
+	shidx_progress_phase(SHIDX_PHASE_COMPARE,
+						 input->entries * (input->plan.nwalks - input->plan.first));
 	return shbatch_search_begin(&input->stream, &input->plan, input->distance, sink);
 }
 

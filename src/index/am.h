@@ -47,8 +47,8 @@ typedef struct ShIdxOptions
 } ShIdxOptions;
 
 /* phases of a build, as pg_stat_progress_create_index shows them */
-#define SHIDX_PHASE_SCAN				2
-#define SHIDX_PHASE_WRITE				3
+#define SHIDX_BUILD_PHASE_SCAN			2
+#define SHIDX_BUILD_PHASE_WRITE			3
 
 /* options.c */
 extern void shidx_init_options(void);

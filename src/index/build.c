@@ -84,7 +84,7 @@ shidx_build(Relation heap, Relation index, struct IndexInfo *info)
 	/* the cache may describe the index before TRUNCATE */
 	shbt_forget_cache(index);
 
-	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SHIDX_PHASE_SCAN);
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SHIDX_BUILD_PHASE_SCAN);
 	if (workers == 0 || !shidx_build_parallel(heap, index, info, scheme, workers, result))
 		build_alone(heap, index, info, scheme, result);
 	return result;
@@ -139,9 +139,9 @@ shidx_buildphasename(int64 phase)
 	{
 		case PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE:
 			return "initializing";
-		case SHIDX_PHASE_SCAN:
+		case SHIDX_BUILD_PHASE_SCAN:
 			return "scanning table";
-		case SHIDX_PHASE_WRITE:
+		case SHIDX_BUILD_PHASE_WRITE:
 			return "sorting and writing tables";
 		default:
 			return NULL;

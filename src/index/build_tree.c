@@ -128,7 +128,7 @@ shidx_allocate_trees(const ShIdxBuild *build, bool in_order)
 void
 shidx_report_writing(const ShIdxBuild *build)
 {
-	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SHIDX_PHASE_WRITE);
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SHIDX_BUILD_PHASE_WRITE);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL,
 								 (int64) (build->rows * build->scheme->ntables + build->nulls));
 }

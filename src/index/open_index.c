@@ -10,6 +10,7 @@
 #include "access/amapi.h"
 #include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/relation.h"
 #include "access/sysattr.h"
 #include "access/table.h"
 #include "access/transam.h"
@@ -23,6 +24,7 @@
 #include "optimizer/optimizer.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/rls.h"
@@ -174,16 +176,16 @@ shidx_check_state(Relation heap, Relation index)
 }
 
 /*
- * Add the columns that an expression or a predicate of an index uses.
+ * The expressions or the predicate of an index, as the catalog has them; NULL
+ * if there are none.
  */
-static void
-add_columns(HeapTuple index, AttrNumber catalog_column, Bitmapset **columns)
+static Node *
+get_trees(HeapTuple index, AttrNumber catalog_column)
 {
 	bool		isnull;
 	Datum		value = SysCacheGetAttr(INDEXRELID, index, catalog_column, &isnull);
 
-	if (!isnull)
-		pull_varattnos(stringToNode(TextDatumGetCString(value)), 1, columns);
+	return isnull ? NULL : stringToNode(TextDatumGetCString(value));
 }
 
 /*
@@ -207,8 +209,8 @@ get_columns(Oid indexoid)
 		if (column != 0)
 			columns = bms_add_member(columns, column - FirstLowInvalidHeapAttributeNumber);
 	}
-	add_columns(tuple, Anum_pg_index_indexprs, &columns);
-	add_columns(tuple, Anum_pg_index_indpred, &columns);
+	pull_varattnos(get_trees(tuple, Anum_pg_index_indexprs), 1, &columns);
+	pull_varattnos(get_trees(tuple, Anum_pg_index_indpred), 1, &columns);
 	ReleaseSysCache(tuple);
 	return columns;
 }
@@ -312,6 +314,87 @@ check_index(Oid index, ShIdxAccess access, bool may_be_partitioned)
 	return table;
 }
 
+/*
+ * Are two indexes of a table, by their entries in pg_index, on the same columns
+ * and the same rows?
+ */
+static bool
+have_same_definition(HeapTuple a, HeapTuple b)
+{
+	static const AttrNumber vectors[] = {
+		Anum_pg_index_indkey, Anum_pg_index_indcollation, Anum_pg_index_indclass
+	};
+
+	for (int i = 0; i < lengthof(vectors); i++)
+	{
+		bool		isnull;
+		Datum		x = SysCacheGetAttr(INDEXRELID, a, vectors[i], &isnull);
+		Datum		y = SysCacheGetAttr(INDEXRELID, b, vectors[i], &isnull);
+
+		if (!datumIsEqual(x, y, false, -1))
+			return false;
+	}
+	return equal(get_trees(a, Anum_pg_index_indexprs), get_trees(b, Anum_pg_index_indexprs)) &&
+		equal(get_trees(a, Anum_pg_index_indpred), get_trees(b, Anum_pg_index_indpred));
+}
+
+static bool
+are_alike(Oid index, Oid other)
+{
+	HeapTuple	a = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
+	HeapTuple	b = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(other));
+	bool		result = HeapTupleIsValid(a) && HeapTupleIsValid(b) && have_same_definition(a, b);
+
+	if (HeapTupleIsValid(a))
+		ReleaseSysCache(a);
+	if (HeapTupleIsValid(b))
+		ReleaseSysCache(b);
+	return result;
+}
+
+/*
+ * If an index is not valid, open a valid one of the same definition and the
+ * same options in its place, if there is one.  The table is open.
+ *
+ * REINDEX CONCURRENTLY puts a new index in the place of the old one.  A
+ * statement that found the old one by its name may open it only afterwards,
+ * when it is no longer valid.  The rows that are found are the same in both.
+ * Once the table and a valid index are locked, the index stays usable until
+ * they are unlocked, even if it is replaced meanwhile.
+ */
+void
+shidx_replace_invalid(Relation heap, Relation *index)
+{
+	ShIdxOptions wanted = shidx_get_options(*index);
+	List	   *indexes;
+	ListCell   *cell;
+
+	if ((*index)->rd_index->indisvalid)
+		return;
+	indexes = RelationGetIndexList(heap);
+	foreach(cell, indexes)
+	{
+		Relation	other;
+		ShIdxOptions options;
+
+		if (!are_alike(lfirst_oid(cell), RelationGetRelid(*index)))
+			continue;
+		other = try_relation_open(lfirst_oid(cell), AccessShareLock);
+		if (other == NULL)
+			continue;
+		options = shidx_get_options(other);
+		if (other->rd_index->indisvalid &&
+			options.blocks == wanted.blocks && options.distance == wanted.distance)
+		{
+			relation_close(*index, AccessShareLock);
+			*index = other;
+			break;
+		}
+		relation_close(other, AccessShareLock);
+	}
+	list_free(indexes);
+}
+
 static void
 open_with_table(Oid indexoid, ShIdxAccess access, bool may_be_partitioned,
 				ShIdxOpened *target)
@@ -325,7 +408,9 @@ open_with_table(Oid indexoid, ShIdxAccess access, bool may_be_partitioned,
 	target->heap = try_table_open(heapoid, AccessShareLock);
 	if (target->heap == NULL || check_index(indexoid, access, may_be_partitioned) != heapoid)
 		report_missing(indexoid);
-	target->index = index_open(indexoid, AccessShareLock);
+	target->index = try_relation_open(indexoid, AccessShareLock);
+	if (target->index == NULL)
+		report_missing(indexoid);
 
 	/* TIDs that are returned stay valid as long as the locks are held */
 	target->release = access == SHIDX_ACCESS_ROWS ? NoLock : AccessShareLock;
@@ -357,7 +442,10 @@ shidx_open_named(Oid indexoid, ShIdxOpened *target)
 {
 	open_with_table(indexoid, SHIDX_ACCESS_ROWS, true, target);
 	if (target->index->rd_rel->relkind != RELKIND_PARTITIONED_INDEX)
+	{
+		shidx_replace_invalid(target->heap, &target->index);
 		shidx_check_state(target->heap, target->index);
+	}
 }
 
 /*

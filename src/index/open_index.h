@@ -34,6 +34,7 @@ typedef struct ShIdxOpened
 extern void shidx_open(Oid indexoid, ShIdxAccess access, ShIdxOpened *target);
 extern void shidx_open_named(Oid indexoid, ShIdxOpened *target);
 extern void shidx_close(ShIdxOpened *target);
+extern void shidx_replace_invalid(Relation heap, Relation *index);
 extern void shidx_check_state(Relation heap, Relation index);
 extern void shidx_check_snapshot(Relation index, Snapshot snapshot);
 

@@ -131,6 +131,7 @@ open_leaves(ShIdxParts *target)
 		part->heap = table_open(found->table, NoLock);
 		part->index = index_open(found->index, NoLock);
 		part->release = NoLock;
+		shidx_replace_invalid(part->heap, &part->index);
 		shidx_check_state(part->heap, part->index);
 	}
 	list_free(tables);

@@ -22,9 +22,30 @@
 #include "btree/cache.h"
 #include "compat.h"
 #include "index/open_index.h"
+#include "index/progress.h"
 #include "inspect/check.h"
 
 PG_FUNCTION_INFO_V1(simhash_index_check);
+
+/*
+ * Verify all trees, and sum up their entries.
+ */
+static void
+check_trees(Relation heap, Relation index, const ShBitsScheme *scheme, ShInspSum *sums)
+{
+	double		rows = Max(index->rd_rel->reltuples, 0);
+
+	shidx_progress_phase(SHIDX_PHASE_CHECK_TABLES, rows * scheme->ntables);
+	for (int tree = 0; tree <= scheme->ntables; tree++)
+	{
+		/* the tree of the nulls is the last one */
+		shidx_progress_table(tree, scheme->ntables);
+		sums[tree] = shinsp_check_tree(heap, index, scheme, tree);
+		if (tree == 0)
+			shidx_progress_total((double) sums[0].entries * scheme->ntables +
+								 Max(rows - sums[0].entries, 0));
+	}
+}
 
 /*
  * simhash_index_check(index regclass, heapallindexed boolean) -> void
@@ -67,12 +88,17 @@ simhash_index_check(PG_FUNCTION_ARGS)
 	snapshot = RegisterSnapshot(GetTransactionSnapshot());
 	shidx_check_snapshot(index, snapshot);
 
+	shidx_progress_start(SHIDX_INDEX_CHECK, RelationGetRelid(heap), RelationGetRelid(index));
 	sums = palloc((scheme->ntables + 1) * sizeof(ShInspSum));
-	for (int tree = 0; tree <= scheme->ntables; tree++)
-		sums[tree] = shinsp_check_tree(heap, index, scheme, tree);
+	check_trees(heap, index, scheme, sums);
 	shinsp_check_same_rows(heap, index, snapshot, scheme, sums);
 	if (PG_GETARG_BOOL(1))
+	{
+		shidx_progress_phase(SHIDX_PHASE_CHECK_HEAP,
+							 sums[0].entries + sums[scheme->ntables].entries);
 		shinsp_check_heap(heap, index, snapshot, scheme);
+	}
+	shidx_progress_end();
 
 	AtEOXact_GUC(false, guc_level);
 	SetUserIdAndSecContext(user, security_context);

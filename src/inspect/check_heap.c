@@ -17,6 +17,7 @@
 #include "btree/walk.h"
 #include "compat.h"
 #include "index/group.h"
+#include "index/progress.h"
 #include "inspect/check.h"
 #include "type/simhash.h"
 
@@ -64,6 +65,7 @@ check_subset(Relation heap, Relation index, Snapshot snapshot, const ShBitsSchem
 	{
 		Page		page = (Page) walk.page.data;
 
+		shidx_progress_add(shbt_page_count(page));
 		for (int i = 0; i < shbt_page_count(page); i++)
 		{
 			ShBtKey		key = shbt_leaf_key(page, i);
@@ -80,6 +82,12 @@ check_subset(Relation heap, Relation index, Snapshot snapshot, const ShBitsSchem
 	ExecDropSingleTupleTableSlot(slot);
 }
 
+static bool
+have_same_entries(const ShInspSum *a, const ShInspSum *b)
+{
+	return a->entries == b->entries && a->hash == b->hash;
+}
+
 /*
  * Check that all tables hold the same visible rows.
  *
@@ -90,9 +98,18 @@ void
 shinsp_check_same_rows(Relation heap, Relation index, Snapshot snapshot,
 					   const ShBitsScheme *scheme, const ShInspSum *sums)
 {
+	double		entries = 0;
+
 	for (int t = 1; t < scheme->ntables; t++)
 	{
-		if (sums[t].entries == sums[0].entries && sums[t].hash == sums[0].hash)
+		if (!have_same_entries(&sums[0], &sums[t]))
+			entries += (double) sums[0].entries + sums[t].entries;
+	}
+	if (entries > 0)
+		shidx_progress_phase(SHIDX_PHASE_CHECK_SAME, entries);
+	for (int t = 1; t < scheme->ntables; t++)
+	{
+		if (have_same_entries(&sums[0], &sums[t]))
 			continue;
 		check_subset(heap, index, snapshot, scheme, 0, t);
 		check_subset(heap, index, snapshot, scheme, t, 0);
@@ -104,6 +121,7 @@ typedef struct HeapCheck
 	Relation	index;
 	const ShBitsScheme *scheme;
 	bool		marks_count;	/* of dead entries */
+	double		nrows;			/* looked up so far */
 } HeapCheck;
 
 /*
@@ -135,6 +153,7 @@ check_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 	ShBtKey		key = shbt_make_key(shidx_group_of_row(index, values, isnull), 0,
 									shbt_tid_to_int(tid));
 
+	shidx_progress_entries(check->nrows++);
 	if (isnull[column])
 	{
 		check_entry(check, scheme->ntables, key);

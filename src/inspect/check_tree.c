@@ -19,9 +19,10 @@
 
 #include "btree/cache.h"
 #include "btree/dead.h"
-#include "inspect/pagelist.h"
 #include "btree/walk.h"
+#include "index/progress.h"
 #include "inspect/check.h"
+#include "inspect/pagelist.h"
 
 typedef struct Checker
 {
@@ -196,7 +197,10 @@ check_level(Checker *checker, int level)
 		has_root = (opaque->flags & SHBT_ROOT) != 0;
 
 		if (level == 0)
+		{
 			check_leaf(checker, &walk);
+			shidx_progress_add(shbt_page_count(page));
+		}
 		else
 			check_inner(checker, &walk);
 		shinsp_pagelist_add(&checker->here, shbt_page_low(page), walk.block);

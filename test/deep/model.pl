@@ -332,8 +332,9 @@ sub finish_session
 # conflicts between sessions: deadlock, exclusion, serialization, lock not
 # available; and what follows of them
 my $conflict = 'ERROR:  (40P01|23P01|40001|55P03|25P02|3B001)|WARNING:  25P01';
-# an index that another session is just replacing
-my $replaced = 'ERROR:  (42P01|42704|42P07)|ERROR:  XX000: could not open relation with OID';
+# an index that another session is just replacing, or creating concurrently
+my $replaced = 'ERROR:  (42P01|42704|42P07)|ERROR:  XX000: could not open relation with OID'
+  . '|ERROR:  55000: index "\w+" is not valid';
 my $crash = 'connection|terminat|ERROR:  57P0|FATAL: |WARNING:  57P02';
 
 # At least one valid index on each table, none that is not valid.

@@ -129,7 +129,7 @@ $primary->safe_psql(
 			FROM simhash_find_clusters('docs_four') c) s $$;
 	CREATE FUNCTION must_be(summary text) RETURNS void LANGUAGE plpgsql STABLE AS $$
 	BEGIN
-		IF summary <> summary() THEN
+		IF summary IS DISTINCT FROM summary() THEN
 			RAISE EXCEPTION 'was %, is %', summary, summary();
 		END IF;
 	END $$;

@@ -33,6 +33,11 @@ $node->safe_psql(
 	CREATE TABLE many (id integer, fp simhash);
 	INSERT INTO many SELECT row_number() OVER (), h FROM make_fingerprints(60000, 0.2) h;
 	CREATE INDEX many_fp ON many USING simhash (fp) WITH (blocks = 8, distance = 3);
+	CREATE TABLE few (id integer, fp simhash);
+	INSERT INTO few SELECT * FROM many WHERE id % 600 = 0;
+	CREATE INDEX few_fp ON few USING simhash (fp);
+	CREATE TABLE checked AS TABLE randoms;
+	CREATE INDEX checked_fp ON checked USING simhash (fp);
 	VACUUM ANALYZE;
 
 	CREATE ROLE plain LOGIN;
@@ -326,6 +331,77 @@ ok( reached(
 ok(reached("SELECT entries_done BETWEEN 1 AND 59999 AND tables_done = 0 $watched"), 'within the only table');
 is($node->safe_psql('postgres', "SELECT wait_for_growth('SELECT entries_done $watched')"), 't', 'it grows');
 cancel($victim, 'it goes on');
+
+# Both sides are sorted in one phase, and each walk counts all entries, whether they are
+# read or skipped: the totals stay what they are.
+$victim = start_victim(for_ever('simhash_find_matches', 'groups_fp', "'many_fp', 5"),
+	"options='-c maintenance_work_mem=1MB'");
+ok(reached("SELECT phase = 'reading entries to sort' AND entries_total = 180000 AND entries_done > 120000 $watched"),
+	'the sort of two sides is one phase');
+ok( reached(
+		"SELECT phase = 'comparing' AND tables_total = 6 AND tables_done > 1 AND entries_total = 6 * 180000
+			AND entries_done BETWEEN tables_done * 180000 AND (tables_done + 1) * 180000 $watched"),
+	'all entries of a table are done with it');
+cancel($victim, 'it goes on');
+$victim = start_victim(for_ever('simhash_find_matches', 'few_fp', "'many_fp', 3"));
+ok( reached(
+		"SELECT tables_total = 4 AND tables_done > 1 AND entries_total = 4 * 60100
+			AND entries_done >= tables_done * 60100 $watched"),
+	'also those that are skipped');
+cancel($victim, 'it goes on');
+
+# pairs count when they are found, not when their rows have been looked up
+$victim = start_victim(for_ever('simhash_find_all', 'many_fp', 3));
+ok(reached("SELECT phase = 'comparing' AND tables_done = 1 AND found > 0 $watched"), 'pairs are counted at once');
+cancel($victim, 'it goes on');
+
+# A check of an index, beside one who inserts, so that its tables are read with
+# different rows in them
+$victim = start_victim(for_ever('simhash_index_check', 'checked_fp', 'true'));
+ok( reached(
+		"SELECT relid = 'checked'::regclass AND indexrelid = 'checked_fp'::regclass AND command = 'simhash_index_check'
+			AND phase = 'checking tables' AND tables_total = 4 AND tables_done BETWEEN 1 AND 3
+			AND entries_total = 4 * 60000 AND entries_done BETWEEN tables_done * 60000 AND (tables_done + 1) * 60000
+			AND found IS NULL $watched"),
+	'progress of a check');
+ok( reached(
+		"SELECT phase = 'looking up rows' AND tables_done = 4 AND entries_total = 60000
+			AND entries_done BETWEEN 1 AND 59999 $watched"),
+	'as it looks up the rows of the table');
+my $inserts = IPC::Run::start(
+	[
+		'psql', '-X', '-q', '-c', 'INSERT INTO checked SELECT i, random_bits() FROM generate_series(1, 100000000) i',
+		'-d', $node->connstr('postgres') . ' application_name=inserts'
+	],
+	'2>', \my $inserts_error);
+ok( reached(
+		"SELECT phase = 'comparing tables' AND tables_done = 4 AND entries_total >= 2 * 60000
+			AND entries_done BETWEEN 1 AND entries_total $watched"),
+	'as it compares the tables');
+$node->safe_psql('postgres',
+	"SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'inserts'");
+$inserts->finish;
+cancel($victim, 'it goes on');
+
+# a search within another one: only the outer one is shown, and nothing afterwards
+is( $node->safe_psql(
+		'postgres', q{
+		CREATE FUNCTION search_and_look(id integer) RETURNS integer LANGUAGE plpgsql STABLE AS $$
+		DECLARE
+			shown text;
+		BEGIN
+			PERFORM count(*) FROM simhash_find_all('few_fp');
+			PERFORM pg_stat_clear_snapshot();
+			SELECT command || ' ' || phase INTO shown FROM simhash_stat_progress;
+			IF shown IS DISTINCT FROM 'simhash_find_duplicates ordering rows' THEN
+				RAISE EXCEPTION 'shown is %', shown;
+			END IF;
+			RETURN id;
+		END $$;
+		SELECT count(*) > 0 FROM simhash_find_duplicates('few_fp', 64, 'search_and_look(id)');
+		SELECT count(*) FROM simhash_stat_progress}),
+	"t\n0",
+	'of a search within another one, only the outer one is shown');
 
 # COPY reports its own progress, which a search within it must not disturb: not when
 # it begins, and not when it ends.

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * progress.c
- *	  Reporting the progress of a search for pairs to other sessions.
+ *	  Reporting the progress of our functions to other sessions.
  *
  * This uses the shared memory in which the server's own commands report their
  * progress, with a command number that none of them uses.  So none of the
@@ -21,8 +21,8 @@
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
-#include "batch/progress.h"
 #include "compat.h"
+#include "index/progress.h"
 
 PG_FUNCTION_INFO_V1(simhash_progress);
 
@@ -48,30 +48,51 @@ enum
 /* results between two reports */
 #define FOUND_INTERVAL		256
 
-/* does the current search of this backend report? */
+/*
+ * does the current command of this backend report, and how many others, which
+ * do not, run within it?
+ */
 static bool reporting = false;
+static int	nested = 0;
+static int64 entries_total;		/* 0 if unknown */
 static int64 entries_done;
 static int64 found;
 static int64 checked;
 
 /*
- * Does this backend still report a search?  An abort ends the report, and
- * another command that reports may have followed, such as COPY of a query that
- * returns rows one by one.
+ * Is the report still that of our command?  An abort ends a report, and another
+ * command that reports may have followed, such as COPY of a query that returns
+ * rows one by one.
  */
 static inline bool
-is_reporting(void)
+is_shown(void)
 {
 	return reporting && MyBEEntry->st_progress_command == PROGRESS_COMMAND_SIMHASH;
 }
 
 /*
- * Begin to report, unless a command that contains the search, such as COPY, is
+ * Is what the caller does to be reported?  If a function that runs within our
+ * command calls another one, only the outer one reports.
+ */
+static inline bool
+is_reporting(void)
+{
+	return nested == 0 && is_shown();
+}
+
+/*
+ * Begin to report, unless a command that contains this one, such as COPY, is
  * already reporting.  An abort ends the report automatically.
  */
 void
-shbatch_progress_start(ShBatchCommand command, Oid heap, Oid index)
+shidx_progress_start(ShIdxCommand command, Oid heap, Oid index)
 {
+	if (is_shown())
+	{
+		nested++;
+		return;
+	}
+	nested = 0;
 	reporting = MyBEEntry != NULL && pgstat_track_activities &&
 		MyBEEntry->st_progress_command == PROGRESS_COMMAND_INVALID;
 	entries_done = 0;
@@ -88,80 +109,92 @@ shbatch_progress_start(ShBatchCommand command, Oid heap, Oid index)
  * Begin a phase with about the given number of entries; 0 if unknown.
  */
 void
-shbatch_progress_phase(ShBatchPhase phase, double entries)
+shidx_progress_phase(ShIdxPhase phase, double entries)
 {
 	const int	params[] = {PARAM_PHASE, PARAM_ENTRIES_TOTAL, PARAM_ENTRIES_DONE};
 	const int64 values[] = {phase, (int64) entries, 0};
 
+	if (!is_reporting())
+		return;
+	entries_total = (int64) entries;
 	entries_done = 0;
-	if (is_reporting())
-		pgstat_progress_update_multi_param(lengthof(params), params, values);
+	pgstat_progress_update_multi_param(lengthof(params), params, values);
 }
 
-/*
- * Report the number of tables that are done.  With the first one, the total
- * number of entries becomes known.
- */
+/* report how many of the tables are done */
 void
-shbatch_progress_table(int done, int total)
+shidx_progress_table(int done, int total)
 {
 	const int	params[] = {PARAM_TABLES_TOTAL, PARAM_TABLES_DONE};
 	const int64 values[] = {total, done};
 
-	if (!is_reporting())
-		return;
-	pgstat_progress_update_multi_param(lengthof(params), params, values);
-	if (done == 1)
-		pgstat_progress_update_param(PARAM_ENTRIES_TOTAL, entries_done * total);
+	if (is_reporting())
+		pgstat_progress_update_multi_param(lengthof(params), params, values);
 }
 
-/* report that count entries of this phase are done */
+/* report the number of entries of this phase, now that it is known */
 void
-shbatch_progress_entries(double count)
+shidx_progress_total(double entries)
 {
+	if (!is_reporting())
+		return;
+	entries_total = (int64) entries;
+	pgstat_progress_update_param(PARAM_ENTRIES_TOTAL, entries_total);
+}
+
+/*
+ * Report that count entries of this phase are done; and what has been found.
+ * If that are more than there should be, there are at least as many.
+ */
+void
+shidx_progress_entries(double count)
+{
+	const int	params[] = {PARAM_ENTRIES_TOTAL, PARAM_ENTRIES_DONE, PARAM_FOUND};
+	int64		values[lengthof(params)];
+
+	if (!is_reporting())
+		return;
 	entries_done = (int64) count;
-	if (is_reporting())
-		pgstat_progress_update_param(PARAM_ENTRIES_DONE, entries_done);
+	if (entries_total > 0)
+		entries_total = Max(entries_total, entries_done);
+	values[0] = entries_total;
+	values[1] = entries_done;
+	values[2] = found;
+	pgstat_progress_update_multi_param(lengthof(params), params, values);
 }
 
 /* report that count more entries are done */
 void
-shbatch_progress_add(double count)
+shidx_progress_add(double count)
 {
-	shbatch_progress_entries(entries_done + count);
-}
-
-/*
- * report count more entries for now; they are counted again when they are done
- */
-void
-shbatch_progress_part(double count)
-{
-	if (is_reporting())
-		pgstat_progress_update_param(PARAM_ENTRIES_DONE, entries_done + (int64) count);
+	shidx_progress_entries(entries_done + count);
 }
 
 /* count one more result */
 void
-shbatch_progress_found(void)
+shidx_progress_found(void)
 {
-	if (++found % FOUND_INTERVAL == 0 && is_reporting())
+	if (is_reporting() && ++found % FOUND_INTERVAL == 0)
 		pgstat_progress_update_param(PARAM_FOUND, found);
 }
 
 /* count one more pair of rows that has been checked */
 void
-shbatch_progress_checked(void)
+shidx_progress_checked(void)
 {
-	checked++;
 	if (is_reporting())
-		pgstat_progress_update_param(PARAM_CHECKED, checked);
+		pgstat_progress_update_param(PARAM_CHECKED, ++checked);
 }
 
 void
-shbatch_progress_end(void)
+shidx_progress_end(void)
 {
-	if (is_reporting())
+	if (is_shown() && nested > 0)
+	{
+		nested--;
+		return;
+	}
+	if (is_shown())
 		pgstat_progress_end_command();
 	reporting = false;
 }
@@ -171,14 +204,16 @@ command_name(int64 command)
 {
 	switch (command)
 	{
-		case SHBATCH_FIND_ALL:
+		case SHIDX_FIND_ALL:
 			return "simhash_find_all";
-		case SHBATCH_FIND_CLUSTERS:
+		case SHIDX_FIND_CLUSTERS:
 			return "simhash_find_clusters";
-		case SHBATCH_COMPONENTS:
+		case SHIDX_COMPONENTS:
 			return "simhash_components";
-		case SHBATCH_FIND_DUPLICATES:
+		case SHIDX_FIND_DUPLICATES:
 			return "simhash_find_duplicates";
+		case SHIDX_INDEX_CHECK:
+			return "simhash_index_check";
 		default:
 			return "simhash_find_matches";
 	}
@@ -190,9 +225,9 @@ return_phase_name(int64 command)
 {
 	switch (command)
 	{
-		case SHBATCH_FIND_DUPLICATES:
+		case SHIDX_FIND_DUPLICATES:
 			return "returning duplicates";
-		case SHBATCH_COMPONENTS:
+		case SHIDX_COMPONENTS:
 			return "returning components";
 		default:
 			return "returning clusters";
@@ -204,26 +239,32 @@ phase_name(int64 command, int64 phase)
 {
 	switch (phase)
 	{
-		case SHBATCH_PHASE_INITIALIZE:
+		case SHIDX_PHASE_INITIALIZE:
 			return "initializing";
-		case SHBATCH_PHASE_SORT:
+		case SHIDX_PHASE_SORT:
 			return "reading entries to sort";
-		case SHBATCH_PHASE_COMPARE:
+		case SHIDX_PHASE_COMPARE:
 			return "comparing";
-		case SHBATCH_PHASE_JOIN:
+		case SHIDX_PHASE_JOIN:
 			return "joining pairs";
-		case SHBATCH_PHASE_ORDER:
+		case SHIDX_PHASE_ORDER:
 			return "ordering rows";
-		case SHBATCH_PHASE_CHECK:
+		case SHIDX_PHASE_CHECK_ROWS:
 			return "checking rows";
+		case SHIDX_PHASE_CHECK_TABLES:
+			return "checking tables";
+		case SHIDX_PHASE_CHECK_SAME:
+			return "comparing tables";
+		case SHIDX_PHASE_CHECK_HEAP:
+			return "looking up rows";
 		default:
 			return return_phase_name(command);
 	}
 }
 
 /*
- * simhash_progress(simhash) -> a row for each session that searches for pairs.
- * The argument is not used.
+ * simhash_progress(simhash) -> a row for each session that runs one of our
+ * commands.  The argument is not used.
  *
  * As in the server's views, only the process and the database are shown of
  * the sessions of others, unless the caller may read all statistics.
@@ -263,6 +304,7 @@ simhash_progress(PG_FUNCTION_ARGS)
 			values[9] = Int64GetDatum(params[PARAM_ENTRIES_DONE]);
 			values[10] = Int64GetDatum(params[PARAM_FOUND]);
 			values[11] = Int64GetDatum(params[PARAM_CHECKED]);
+			nulls[10] = nulls[11] = params[PARAM_COMMAND] == SHIDX_INDEX_CHECK;
 		}
 		else
 			memset(nulls + 2, true, PROGRESS_COLUMNS - 2);
