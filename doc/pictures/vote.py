@@ -56,7 +56,11 @@ def draw(file):
         p.text(LEFT - 14, y + 14, 'and %d more' % (len(hashes) - SHOWN), 'f-dim', 14, 'end')
         if which == 0:
             p.text(LEFT, y + 14, 'Each row is the hash of a run of four letters. Each bit of it is a '
-                   'vote: blue for 1, pale for 0.', 'f-dim', 13)
+                   'vote:', 'f-dim', 13)
+            # a key, as the colors are others on a dark page
+            for x, bit_shown, color in ((LEFT + 500, 'for 1', 'f-0'), (LEFT + 566, 'for 0', 'p-1')):
+                p.rect(x, y + 2, CELL - 1, 15, color)
+                p.text(x + CELL + 5, y + 14, bit_shown, 'f-dim', 13)
         y += 24
         # the votes: up for 1, down for 0
         height, scale = 56, 27 / max(map(abs, sums))
