@@ -161,7 +161,7 @@ SELECT i, (bits('w' || i) % 10)::int, (ARRAY['a', 'B', 'c', NULL])[1 + abs(bits(
 FROM generate_series(121, 500) i;
 SELECT r, keep, c.* FROM unnest('{0,3,6,10}'::int[]) r,
 	unnest('{NULL,id,id DESC,"weight, id","weight DESC, lang COLLATE \"C\" DESC NULLS LAST",
-		"lang COLLATE \"C\" NULLS FIRST, weight USING >",
+		"lang COLLATE \"C\" NULLS FIRST, weight USING >","lang COLLATE \"en-x-icu\" DESC, weight",
 		"fp <~> 5 DESC, note, md5(id::text) COLLATE \"C\""}'::text[])
 	WITH ORDINALITY k(keep, no), compare_duplicates('many', 'many_fp', r, keep) c ORDER BY no, r;
 SELECT r, c.* FROM unnest('{0,3,6,7}'::int[]) r, compare_duplicates('many', 'many_narrow', r, 'id % 7, id') c;
