@@ -214,6 +214,17 @@ TRUNCATE many;
 INSERT INTO many SELECT i, 0, 'a', i, NULL FROM generate_series(0, 1023) i;
 SET maintenance_work_mem = '1MB';
 SELECT * FROM compare_duplicates('many', 'many_fp', 4, 'md5(id::text) COLLATE "C"');
+-- 197,120 pairs of 8 bytes are written in any case, and no more if there is memory for them
+CREATE FUNCTION temp_written() RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT count(*) FROM simhash_find_duplicates(''many_fp'', 4)' INTO plan;
+	RETURN plan -> 0 -> 'Plan' ->> 'Temp Written Blocks';
+END $$;
+SELECT temp_written() > 600 AS sorted;
+SET maintenance_work_mem = '2MB';
+SELECT temp_written() BETWEEN 190 AND 210 AS in_memory;
 RESET maintenance_work_mem;
 DROP TABLE many;
 
