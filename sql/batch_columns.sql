@@ -165,6 +165,14 @@ SELECT sum(n * (n - 1) / 2) AS pairs FROM (SELECT count(*) AS n FROM common GROU
 SELECT size, count(*) AS members FROM simhash_find_clusters('common_fp') GROUP BY size ORDER BY size;
 RESET maintenance_work_mem;
 
+-- a collation that ignores case
+CREATE COLLATION ignore_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE TABLE cased (id int, lang text COLLATE ignore_case, fp simhash);
+CREATE INDEX cased_fp ON cased USING simhash (lang, fp);
+INSERT INTO cased SELECT i, (ARRAY['en', 'En', 'EN', 'de', 'fr'])[1 + i % 5], flip(bits('c' || i / 20), i % 4, 'f' || i)
+FROM generate_series(1, 200) i;
+SELECT r, c.* FROM unnest('{0,3,5}'::int[]) r, compare_batch('cased', 'cased_fp', r, 'a.lang = b.lang') c;
+
 -- fingerprints with many neighbours each, found while the rows of others are looked up
 CREATE TABLE dense (tenant text, fp simhash) WITH (autovacuum_enabled = off);
 INSERT INTO dense SELECT 'tenant ' || t, fp FROM generate_series(0, 19) t, generate_series(0, 2047) fp

@@ -169,7 +169,7 @@ SELECT i, (bits('w' || i) % 10)::int, (ARRAY['a', 'B', 'c', NULL])[1 + abs(bits(
 FROM generate_series(121, 500) i;
 SELECT r, keep, c.* FROM unnest('{0,3,6,10}'::int[]) r,
 	unnest('{NULL,id,id DESC,"weight, id","weight DESC, lang COLLATE \"C\" DESC NULLS LAST",
-		"lang COLLATE \"C\" NULLS FIRST, weight USING >",
+		"lang COLLATE \"C\" NULLS FIRST, weight USING >","lang COLLATE \"en-x-icu\" DESC, weight",
 		"fp <~> 5 DESC, note, md5(id::text) COLLATE \"C\""}'::text[])
 	WITH ORDINALITY k(keep, no), compare_duplicates('many', 'many_fp', r, keep) c ORDER BY no, r;
 SELECT r, c.* FROM unnest('{0,3,6,7}'::int[]) r, compare_duplicates('many', 'many_narrow', r, 'id % 7, id') c;
@@ -222,6 +222,17 @@ TRUNCATE many;
 INSERT INTO many SELECT i, 0, 'a', i, NULL FROM generate_series(0, 1023) i;
 SET maintenance_work_mem = '1MB';
 SELECT * FROM compare_duplicates('many', 'many_fp', 4, 'md5(id::text) COLLATE "C"');
+-- 197,120 pairs of 8 bytes are written in any case, and no more if there is memory for them
+CREATE FUNCTION temp_written() RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT count(*) FROM simhash_find_duplicates(''many_fp'', 4)' INTO plan;
+	RETURN plan -> 0 -> 'Plan' ->> 'Temp Written Blocks';
+END $$;
+SELECT temp_written() > 600 AS sorted;
+SET maintenance_work_mem = '2MB';
+SELECT temp_written() BETWEEN 190 AND 210 AS in_memory;
 RESET maintenance_work_mem;
 DROP TABLE many;
 

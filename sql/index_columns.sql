@@ -42,6 +42,9 @@ INSERT INTO clauses VALUES
 	('a IS NULL AND b IS NULL AND c IS NULL'),
 	('a = ANY (ARRAY (SELECT generate_series(1, 9000)))
 		AND b = ANY (''{b0, b1, b2, b3, b4, b5}'') AND c = ANY (''{0, 1, 2}'')'),
+	-- more combinations than can be counted
+	('a = ANY (ARRAY (SELECT generate_series(1, 2000))) AND b = ANY (ARRAY (SELECT ''b'' || i FROM generate_series(0, 2000) i))
+		AND c = ANY (ARRAY (SELECT generate_series(0, 2000)::bigint))'),
 	('a = 7 AND b = ''b1'' AND c = ANY (''{0, 1, 1}''::int[])');
 
 -- a condition on the fingerprint, and what it says without the extension

@@ -137,6 +137,41 @@ BEGIN;
 SELECT while_written(query) AS result, count(*) FROM query WHERE qno IN (5, 9, 24) GROUP BY 1;
 ROLLBACK;
 
+--
+-- A crowd near the query: balls and rings take more pages than was expected, and are given up
+--
+CREATE TABLE crowd (id int, fp simhash);
+CREATE INDEX crowd_fp ON crowd USING simhash (fp) WITH (fillfactor = 10);
+-- All rows, and the nearest: how many, whether in order, and how many within 4 bits.
+CREATE FUNCTION ask_crowd(n int, OUT rows bigint, OUT in_order boolean, OUT near bigint) LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('SELECT count(DISTINCT id), array_agg(d ORDER BY place) = array_agg(d ORDER BY d),
+			count(*) FILTER (WHERE d <= 4)
+		FROM (SELECT *, row_number() OVER () AS place FROM (SELECT id, distance(fp::bigint, bits(''crowd'')) AS d
+			FROM crowd ORDER BY fp <~> bits(''crowd'') LIMIT %L) s) s', n) INTO rows, in_order, near;
+END $$;
+-- a bit flipped in each of some blocks: where all blocks differ, only a ring finds them
+CREATE FUNCTION fill_crowd(near int, blocks int) RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+	TRUNCATE crowd;
+	INSERT INTO crowd SELECT i, CASE WHEN i > near THEN bits('r' || i)
+		ELSE bits('crowd') # (1::bigint << (i % 16)) # (1::bigint << (i / 16 % 16 + 16)) # (1::bigint << (i / 256 % 16 + 32))
+			# CASE WHEN blocks = 4 THEN 1::bigint << (i / 4096 % 16 + 48) ELSE 0 END END
+	FROM generate_series(1, 40000) i;
+	REINDEX INDEX crowd_fp;
+	RETURN (SELECT count(*) FROM crowd WHERE distance(fp::bigint, bits('crowd')) <= 4);
+END $$;
+SELECT plan('SELECT id FROM crowd ORDER BY fp <~> bits(''crowd'')');
+SELECT fill_crowd(30000, 3);
+SELECT n, s.* FROM unnest('{10,40000}'::int[]) n, ask_crowd(n) s;
+SELECT fill_crowd(30000, 4);
+SELECT n, s.* FROM unnest('{10,40000}'::int[]) n, ask_crowd(n) s;
+-- the ring would do, but does not fit in memory
+SELECT fill_crowd(8000, 4);
+SET work_mem = '64kB';
+SELECT n, s.* FROM unnest('{10,40000}'::int[]) n, ask_crowd(n) s;
+RESET work_mem;
+
 SELECT simhash_index_check('docs_fp', true);
 
 -- another scheme, whose tables are searched for longer prefixes

@@ -51,6 +51,13 @@ WHERE p.level = 0;
 SELECT DISTINCT i.group_hash
 FROM one_pages p, simhash_page_items('docs_fp', p.block) i;
 
+-- the group is a hash of all columns, in their order; it is on disk, so it never changes
+CREATE TABLE grouped (a int, b int, fp simhash);
+INSERT INTO grouped VALUES (1, 2, 0), (2, 1, 0), (1, NULL, 0), (NULL, 1, 0), (NULL, NULL, 0);
+CREATE INDEX grouped_fp ON grouped USING simhash (a, b, fp);
+SELECT a, b, group_hash FROM simhash_page_items('grouped_fp', (SELECT min(child) FROM simhash_page_items('grouped_fp', 0))) i
+	JOIN grouped ON grouped.ctid = i.ctid ORDER BY a, b;
+
 -- downlinks: each begins where its child does
 SELECT count(*) AS downlinks,
 	   count(*) FILTER (WHERE (i.group_hash, i.permuted, i.ctid) = (c.low_group, c.low_fp, c.low_ctid)
