@@ -16,6 +16,7 @@ my $node = make_node(
 	'max_worker_processes = 16',
 	'max_parallel_workers = 8',
 	'log_min_messages = debug1',
+	'max_prepared_transactions = 1',
 	'max_wal_size = 2GB');
 $node->start;
 load_helpers($node);
@@ -115,6 +116,33 @@ SKIP:
 is_sound($node, 'parallel', 'random_fp', 'random_c', 'u_fp', 'random_even');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_ls_tmpdir()'), '0',
 	'no temporary files are left');
+
+# What workers find counts, wherever they find it: rows; the WAL that they write; and a
+# version of a row that an old transaction might see, which the index lacks.  That one is
+# in one page, which the leader may have read, so there are several builds.
+my @sums = map { $node->safe_psql(
+		'postgres', qq{
+		DROP TABLE IF EXISTS counted;
+		CREATE TABLE counted WITH (fillfactor = 90, parallel_workers = 2) AS SELECT * FROM random;
+		BEGIN;
+		SELECT pg_current_xact_id() \\g /dev/null
+		PREPARE TRANSACTION 'old';
+		UPDATE counted SET few = few + 1 WHERE id = $_ * 9000;
+		CREATE OR REPLACE FUNCTION build() RETURNS void LANGUAGE sql AS \$\$
+			CREATE INDEX counted_fp ON counted USING simhash (fp) WITH (blocks = 5, distance = 3) \$\$;
+		CREATE OR REPLACE FUNCTION logged() RETURNS bigint LANGUAGE plpgsql AS \$\$
+		DECLARE
+			plan json;
+		BEGIN
+			EXECUTE 'EXPLAIN (ANALYZE, WAL, FORMAT JSON) SELECT build()' INTO plan;
+			RETURN plan -> 0 -> 'Plan' ->> 'WAL Bytes';
+		END \$\$;
+		SELECT logged() AS logged \\gset
+		ROLLBACK PREPARED 'old';
+		SELECT h.reltuples, i.reltuples, indcheckxmin, :logged > 0.8 * pg_relation_size('counted_fp')
+		FROM pg_index JOIN pg_class h ON h.oid = indrelid JOIN pg_class i ON i.oid = indexrelid
+		WHERE indexrelid = 'counted_fp'::regclass}) } 1 .. 8;
+is(join(' ', @sums), join(' ', ('100000|100000|t|t') x 8), 'what workers find and write is counted');
 
 # What a worker cannot do ends the build with its error.
 $node->safe_psql(
