@@ -16,7 +16,7 @@ use Test::More;
 use Time::HiRes;
 
 my $rows = $ENV{ROWS} || 300_000;
-my @nodes = make_machines('shared_buffers = 64MB', 'work_mem = 32MB', 'maintenance_work_mem = 128MB', 'fsync = off');
+my @nodes = make_machines(3, 'shared_buffers = 64MB', 'work_mem = 32MB', 'maintenance_work_mem = 128MB', 'fsync = off');
 my ($coordinator, @shards) = @nodes;
 
 # Seconds that the processes of a server that have ended, and their own, took.  Those of a
@@ -95,16 +95,21 @@ sub measure
 
 coordinate('CREATE TABLE texts (id bigint, body text)');
 run_part(\@nodes, $_) foreach page_parts('Foreign servers');
-coordinate('CREATE TABLE one (id bigint PRIMARY KEY, body text, fp simhash); CREATE INDEX one_fp ON one USING simhash (fp)');
+coordinate('CREATE TABLE one (id bigint PRIMARY KEY, body text, fp simhash);
+	CREATE INDEX one_fp ON one USING simhash (fp)');
 foreach my $shard (@shards)
 {
-	$shard->safe_psql($database, "ALTER TABLE block_rows_$_ DROP CONSTRAINT block_rows_${_}_block_fp_excl") foreach 0 .. 3;
+	$shard->safe_psql($database, "ALTER TABLE block_rows_$_ DROP CONSTRAINT block_rows_${_}_block_fp_excl")
+	  foreach 0 .. 3;
 }
-load_rows("SELECT i, NULL, CASE WHEN i % 20 = 0 THEN (hashint8extended(i - 1, 0) # (1::bigint << (i % 61)::int) # (1::bigint << (i % 59)::int))::simhash
-	ELSE hashint8extended(i, 0)::simhash END FROM generate_series(1, $rows) i");
+load_rows("SELECT i, NULL, CASE WHEN i % 20 = 0
+		THEN (hashint8extended(i - 1, 0) # (1::bigint << (i % 61)::int) # (1::bigint << (i % 59)::int))::simhash
+		ELSE hashint8extended(i, 0)::simhash END
+	FROM generate_series(1, $rows) i");
 coordinate('VACUUM ANALYZE one');
 $_->safe_psql($database, 'VACUUM ANALYZE') foreach @shards;
-coordinate("INSERT INTO staging SELECT -i, NULL, hashint8extended(i * ($rows / 10000), 0) # 1 FROM generate_series(1, 10000) i; ANALYZE staging");
+coordinate("INSERT INTO staging
+	SELECT -i, NULL, hashint8extended(i * ($rows / 10000), 0) # 1 FROM generate_series(1, 10000) i; ANALYZE staging");
 
 show_line('%d rows: ms, best of 5; and of processor time', $rows);
 show_line('%-36s %9s %9s %6s   %9s %9s   %s', '', 'one table', '3 shards', 'ratio', 'one table', 'coord.', 'shards');
@@ -116,16 +121,24 @@ my $batch = 'SELECT count(*) FROM %s WHERE fp %% ANY (ARRAY(SELECT fp FROM stagi
 measure('10,000 look-ups at once', 1, '', map { sprintf $batch, $_ } 'one', 'docs');
 
 my $nearest = prepared('nearest');
-my $nearest_of_one = 'PREPARE of_one (simhash) AS SELECT id, fp <~> $1 AS distance FROM one ORDER BY fp <~> $1 LIMIT 10;';
+my $nearest_of_one = 'PREPARE of_one (simhash) AS
+	SELECT id, fp <~> $1 AS distance FROM one ORDER BY fp <~> $1 LIMIT 10;';
 measure('10 nearest', 1, "$nearest $nearest_of_one", map { "EXECUTE $_ (1234567890123456789)" } 'of_one', 'nearest');
-measure('pairs', 1, '', "SELECT count(*) FROM simhash_find_all('one_fp')", 'SELECT count(*) FROM near_values');
+# the shards sort their rows, whether the index of the one table has them in order or not
+foreach my $index ('grown', 'built')
+{
+	coordinate('REINDEX INDEX one_fp') if $index eq 'built';
+	measure("pairs, index $index", 1, '',
+		"SELECT count(*) FROM simhash_find_all('one_fp')", 'SELECT count(*) FROM near_values');
+}
 
 coordinate('DROP TABLE IF EXISTS pairs, near_rows');
 my $start = [ Time::HiRes::gettimeofday() ];
 coordinate(one_of('CREATE TABLE pairs'));
 show_line('%-46s %9.2f', 'pairs and their rows, to tables', 1000 * Time::HiRes::tv_interval($start));
 my $clusters = one_of('simhash_components(e.a') =~ s/^--.*\n|;\s*$//gr;
-measure('clusters, of these', 1, '', "SELECT count(*) FROM simhash_find_clusters('one_fp')", "SELECT count(*) FROM ($clusters) c");
+measure('clusters, of these', 1, '',
+	"SELECT count(*) FROM simhash_find_clusters('one_fp')", "SELECT count(*) FROM ($clusters) c");
 
 coordinate('TRUNCATE docs, block_rows, staging, one; ALTER TABLE one ADD EXCLUDE USING simhash (fp WITH %)');
 run_part(\@nodes, one_of('ALTER TABLE block_rows_0 ADD EXCLUDE'));
@@ -140,16 +153,28 @@ foreach my $part (1 .. 3)
 	} ('INSERT INTO one SELECT * FROM staging ON CONFLICT DO NOTHING', 'CALL load_staging()');
 	show_times('10,000 rows loaded, others kept out', $of_one, $of_shards);
 }
+# sessions that load at the same time: near-duplicates of each other, or rows of their own
 foreach my $sessions (1, 8)
 {
-	my $groups = 2000;
-	coordinate('TRUNCATE docs, block_rows, staging');
-	my $begin = [ Time::HiRes::gettimeofday() ];
-	my @errors = run_sessions($coordinator, map { near_loads($database, $_, $groups, 10) } 1 .. $sessions);
-	my $seconds = Time::HiRes::tv_interval($begin);
-	die "@errors" if join('', @errors) ne '';
-	show_line('%d sessions load %d rows each, near those of the others: %.1f s, %.0f rows/s, %.0f of them kept/s', $sessions, $groups, $seconds,
-	  $sessions * $groups / $seconds, $groups / $seconds);
+	foreach my $alone (0, 1)
+	{
+		foreach my $one_at_a_time ('false', 'true')
+		{
+			my $groups = 4000;
+			my $kept = $alone ? $sessions * $groups : $groups;
+
+			coordinate('TRUNCATE docs, block_rows, staging');
+			my $begin = [ Time::HiRes::gettimeofday() ];
+			my %options = (alone => $alone, call => "CALL load_staging($one_at_a_time)");
+			my @errors =
+			  run_sessions($coordinator, map { near_loads($database, $_, $groups, 10, %options) } 1 .. $sessions);
+			my $seconds = Time::HiRes::tv_interval($begin);
+			die "@errors" if join('', @errors) ne '';
+			show_line('%d sessions load %d rows each, %s, one at a time %s: %.1f s, %.0f rows/s, %.0f of them kept/s',
+				$sessions, $groups, $alone ? 'rows of their own' : 'near-duplicates', $one_at_a_time,
+				$seconds, $sessions * $groups / $seconds, $kept / $seconds);
+		}
+	}
 }
 $_->stop('immediate') foreach @nodes;
 ok(1);

@@ -2,7 +2,7 @@
 #
 # The first line of each block of SQL on that page says where it runs: "-- on each shard",
 # "-- on the coordinator" or "-- on each machine".  The page's names of hosts become those of servers of the test.
-# Each block is a session of its own.
+# Each block is a session of its own.  On the shards, the page's role and its password are used.
 package DistributedTest;
 
 use strict;
@@ -38,20 +38,25 @@ sub coordinate
 	return $coordinator->safe_psql($database, $sql);
 }
 
-# The coordinator and the shards, started, each with a database that a user "corpus" owns.
-# Arguments are lines for postgresql.conf.
+# The coordinator and some number of shards, started, each with a database that a user "corpus"
+# owns.  Further arguments are lines for postgresql.conf.
 sub make_machines
 {
-	my (@conf) = @_;
+	my ($shards, @conf) = @_;
 	my $first = make_node('coordinator', [], 'max_connections = 60', @conf);
 	my @nodes = ($first);
 
+	# a foreign server accepts a user other than a superuser only if a password was needed
+	my $hba = $first->data_dir . '/pg_hba.conf';
+	my $others = slurp_file($hba);
+	unlink $hba;
+	append_to_file($hba, "local all corpus scram-sha-256\n$others");
 	$first->start;
 	$first->safe_psql('postgres',
-		"CREATE ROLE corpus LOGIN; CREATE DATABASE $database TEMPLATE template0 OWNER corpus");
+		"CREATE ROLE corpus LOGIN PASSWORD 'secret'; CREATE DATABASE $database TEMPLATE template0 OWNER corpus");
 	$first->stop;
 	$first->backup_fs_cold('empty');
-	foreach my $name ('shard_1', 'shard_2', 'shard_3')
+	foreach my $name (map { "shard_$_" } 1 .. $shards)
 	{
 		my $node = PostgreSQL::Test::Cluster->new($name);
 
@@ -73,11 +78,11 @@ sub page_parts
 	return map { $_->{sql} } DocumentTest::blocks($1);
 }
 
-# Run a block on the nodes that it names, on the coordinator perhaps in another database.
-# Returns what it prints there, rows with a bar between columns.
+# Run a block on the nodes that it names, perhaps in other databases of the coordinator and of
+# the shards.  Returns what it prints on the coordinator, rows with a bar between columns.
 sub run_part
 {
-	my ($nodes, $sql, $coordinating) = @_;
+	my ($nodes, $sql, $coordinating, $of_shards) = @_;
 	my ($first, @shards) = @$nodes;
 	my ($place) = $sql =~ /^-- on (each shard|each machine|the coordinator)\n/
 	  or die "a block does not say where it runs:\n$sql";
@@ -93,9 +98,10 @@ sub run_part
 		$_->safe_psql($database, $sql) foreach @$nodes;
 		return '';
 	}
+	local $ENV{PGPASSWORD} = 'secret';
 	foreach my $shard (@shards)
 	{
-		$shard->safe_psql($database, $sql, extra_params => [ '-U', 'corpus' ]);
+		$shard->safe_psql($of_shards // $database, $sql, extra_params => [ '-U', 'corpus' ]);
 	}
 	return '';
 }
@@ -200,8 +206,7 @@ sub load_rows
 
 	coordinate("TRUNCATE docs, block_rows, one, staging; DROP TABLE IF EXISTS pairs, near_rows, duplicates;
 		INSERT INTO one $select; ANALYZE one; INSERT INTO docs SELECT id, body, fp FROM one");
-	my ($fill) = one_of('INSERT INTO block_rows SELECT b.prefix * 4 + b.table_no, d.fp') =~
-	  /^(INSERT INTO block_rows.*?;)/ms;
+	my ($fill) = one_of('simhash_minhash(body) FROM texts;') =~ /^(INSERT INTO block_rows.*?;)/ms;
 	coordinate($fill);
 	return;
 }
@@ -277,7 +282,7 @@ sub check_jobs
 sub check_step
 {
 	my ($what) = @_;
-	is(coordinate(one_of('lacks_block_row')), '', "$what: rows and block rows are in step");
+	is(coordinate('SELECT * FROM out_of_step LIMIT 10'), '', "$what: rows and block rows are in step");
 	return;
 }
 
@@ -307,19 +312,24 @@ sub check_all_jobs
 
 # A session for run_sessions() that loads a row of each of some groups, in batches, which are
 # of the same groups in all sessions, in another order.  Rows of a group differ in two bits.
+# Options: the call that loads a batch (call), and whether the groups are those of this session
+# alone (alone).
 sub near_loads
 {
-	my ($db, $number, $groups, $batches) = @_;
-	my $sql = 'CREATE TEMPORARY TABLE staging (id bigint PRIMARY KEY, body text, fp simhash);
+	my ($db, $number, $groups, $batches, %options) = @_;
+	my $call = $options{call} // 'CALL load_staging()';
+	my $seed = $options{alone} ? $number : 0;
+	my $sql = 'SET client_min_messages = warning;
+		CREATE TEMPORARY TABLE staging (id bigint PRIMARY KEY, body text, fp simhash);
 		CREATE INDEX staging_fp ON staging USING simhash (fp);';
 
 	foreach my $batch (1 .. $batches)
 	{
 		$sql .= "TRUNCATE staging; INSERT INTO staging
 			SELECT $number * 1000000 + g, NULL,
-				(hashint8extended(g, 0) # (1::bigint << (g + 7 * $number) % 63))::simhash
+				(hashint8extended(g, $seed) # (1::bigint << (g + 7 * $number) % 63))::simhash
 			FROM generate_series(1, $groups) g WHERE g % $batches + 1 = $batch ORDER BY hashint8extended(g, $number);
-			CALL load_staging();\n";
+			$call;\n";
 	}
 	return { database => $db, sql => $sql };
 }
