@@ -36,7 +36,7 @@ ALTER OPERATOR FAMILY simhash_ops USING simhash ADD OPERATOR 9 <%%> (simhash, si
 ALTER FUNCTION simhash_hash(text) COST 5;
 CREATE OR REPLACE VIEW simhash_stat_progress AS
 SELECT p.pid, p.datid, d.datname, p.relid, p.indexrelid, p.command, p.phase,
-	p.tables_total, p.tables_done, p.entries_total, p.entries_done, p.found, true AS running
+	p.tables_total, p.tables_done, p.entries_total, p.entries_done, p.found, p.checked, true AS running
 FROM simhash_progress('0'::simhash) p LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) p.datid;
 END
 
