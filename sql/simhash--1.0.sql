@@ -23,6 +23,11 @@
 -- 15. Searches of whole indexes
 -- 16. Searches of arrays
 -- 17. Progress of searches
+-- 18. Type simhash_bits: wide fingerprints
+-- 19. Order and equality of wide fingerprints
+-- 20. Hamming distance and balls of wide fingerprints
+-- 21. Wide MinHash fingerprints of documents
+-- 22. Near-duplicate documents
 --
 -- Each object has a COMMENT.  doc/reference.md describes them all, and a test compares
 -- it with the catalogs.  A change after a release needs an upgrade script as well: see
@@ -51,6 +56,9 @@ CREATE FUNCTION simhash_send(simhash) RETURNS bytea
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_send(simhash) IS 'I/O';
 
+-- The category is our own, and shared with wide fingerprints (section 18).  As simhash
+-- is the preferred type in it, literals without a type are fingerprints of 64 bits
+-- where they could be either: hamming('1', '2').
 CREATE TYPE simhash (
 	INPUT = simhash_in,
 	OUTPUT = simhash_out,
@@ -59,7 +67,8 @@ CREATE TYPE simhash (
 	INTERNALLENGTH = 8,
 	PASSEDBYVALUE,
 	ALIGNMENT = double,
-	CATEGORY = 'U'
+	CATEGORY = '#',
+	PREFERRED = true
 );
 COMMENT ON TYPE simhash IS '64-bit fingerprint of a document; similar documents differ in few bits';
 
@@ -302,7 +311,7 @@ COMMENT ON AGGREGATE max(simhash) IS 'largest fingerprint, as an unsigned intege
 -- The distance is a domain so that comparing it with a number can be an operator of
 -- the extension (section 9), which the planner can turn into an index condition.
 CREATE DOMAIN simhash_distance AS integer;
-COMMENT ON DOMAIN simhash_distance IS 'number of differing bits, 0..64';
+COMMENT ON DOMAIN simhash_distance IS 'number of differing bits';
 
 CREATE FUNCTION simhash_hamming_support(internal) RETURNS internal
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -351,22 +360,22 @@ COMMENT ON FUNCTION simhash_within(simhash, simhash, integer) IS
 CREATE FUNCTION simhash_radius(bound smallint, strict boolean) RETURNS integer
 AS 'MODULE_PATHNAME', 'simhash_radius_int2' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_radius(smallint, boolean) IS
-	'largest radius, -1..64, whose distances are <= bound, or < bound if strict';
+	'largest radius, -1..4096, whose distances are <= bound, or < bound if strict';
 
 CREATE FUNCTION simhash_radius(bound integer, strict boolean) RETURNS integer
 AS 'MODULE_PATHNAME', 'simhash_radius_int4' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_radius(integer, boolean) IS
-	'largest radius, -1..64, whose distances are <= bound, or < bound if strict';
+	'largest radius, -1..4096, whose distances are <= bound, or < bound if strict';
 
 CREATE FUNCTION simhash_radius(bound bigint, strict boolean) RETURNS integer
 AS 'MODULE_PATHNAME', 'simhash_radius_int8' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_radius(bigint, boolean) IS
-	'largest radius, -1..64, whose distances are <= bound, or < bound if strict';
+	'largest radius, -1..4096, whose distances are <= bound, or < bound if strict';
 
 CREATE FUNCTION simhash_radius(bound float8, strict boolean) RETURNS integer
 AS 'MODULE_PATHNAME', 'simhash_radius_float8' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_radius(float8, boolean) IS
-	'largest radius, -1..64, whose distances are <= bound, or < bound if strict';
+	'largest radius, -1..4096, whose distances are <= bound, or < bound if strict';
 
 CREATE TYPE simhash_ball;
 
@@ -407,7 +416,7 @@ EXCEPTION WHEN object_not_in_prerequisite_state THEN
 	NULL;
 END $$;
 
-CREATE FUNCTION simhash_ball(centre simhash, radius integer) RETURNS simhash_ball
+CREATE FUNCTION simhash_ball(center simhash, radius integer) RETURNS simhash_ball
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_ball(simhash, integer) IS
 	'the fingerprints that differ from the center in at most radius bits; none if radius < 0';
@@ -480,16 +489,16 @@ CREATE ACCESS METHOD simhash TYPE INDEX HANDLER simhash_handler;
 COMMENT ON ACCESS METHOD simhash IS
 	'finds all fingerprints within a Hamming distance, by permuted-block tables';
 
--- Strategy s from 1 to 65 is "differ in at most s - 1 bits", 66 is "lies in the ball",
--- and 67 is the distance, to order by.
+-- Strategy 1 is equality, 2 "lies in the ball", 3 the distance, to order by, and 4 + r
+-- "differ in at most r bits".
 CREATE OPERATOR CLASS simhash_ops
 DEFAULT FOR TYPE simhash USING simhash AS
 	OPERATOR 1 = (simhash, simhash),
-	OPERATOR 4 % (simhash, simhash),
-	OPERATOR 7 <%> (simhash, simhash),
-	OPERATOR 11 <<%>> (simhash, simhash),
-	OPERATOR 66 <@ (simhash, simhash_ball),
-	OPERATOR 67 <~~> (simhash, simhash) FOR ORDER BY integer_ops,
+	OPERATOR 2 <@ (simhash, simhash_ball),
+	OPERATOR 3 <~~> (simhash, simhash) FOR ORDER BY integer_ops,
+	OPERATOR 7 % (simhash, simhash),
+	OPERATOR 10 <%> (simhash, simhash),
+	OPERATOR 14 <<%>> (simhash, simhash),
 	-- of a bigint column, which this class is for as well
 	OPERATOR 1 = (bigint, bigint),
 	OPERATOR 1 = (bigint, integer),
@@ -1294,15 +1303,15 @@ AS 'MODULE_PATHNAME', 'simhash_minhash_bigint_array' LANGUAGE C IMMUTABLE STRICT
 COMMENT ON FUNCTION simhash_minhash(bigint[]) IS
 	'MinHash fingerprint of a set of features given by their hashes; null if there are none';
 
-CREATE FUNCTION simhash_minhash_jaccard(distance integer) RETURNS float8
+CREATE FUNCTION simhash_minhash_jaccard(distance integer, bits integer DEFAULT 64) RETURNS float8
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_minhash_jaccard(integer) IS
-	'Jaccard coefficient that a distance between MinHash fingerprints stands for: 1 - distance/32, at least 0';
+COMMENT ON FUNCTION simhash_minhash_jaccard(integer, integer) IS
+	'Jaccard coefficient that a distance between MinHash fingerprints of so many bits stands for: 1 - 2 * distance/bits, at least 0';
 
-CREATE FUNCTION simhash_minhash_radius(jaccard float8) RETURNS integer
+CREATE FUNCTION simhash_minhash_radius(jaccard float8, bits integer DEFAULT 64) RETURNS integer
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_minhash_radius(float8) IS
-	'mean distance between MinHash fingerprints of two sets with a Jaccard coefficient, rounded: 32 * (1 - jaccard)';
+COMMENT ON FUNCTION simhash_minhash_radius(float8, integer) IS
+	'mean distance between MinHash fingerprints of so many bits of two sets with a Jaccard coefficient, rounded: bits/2 * (1 - jaccard)';
 
 CREATE FUNCTION simhash_minhash_agg_add(state bytea, hash bigint) RETURNS bytea
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -1404,10 +1413,12 @@ COMMENT ON FUNCTION simhash_index_check(regclass, boolean) IS
 CREATE FUNCTION simhash_page_info(
 	index regclass, block bigint,
 	OUT page_type text, OUT table_no integer, OUT level integer, OUT is_root boolean,
-	OUT entries integer, OUT sorted integer, OUT dead integer, OUT right_block bigint,
+	OUT entries integer, OUT sorted integer, OUT dead integer,
+	OUT key_width integer, OUT row_width integer, OUT right_block bigint,
 	OUT low_group bigint, OUT low_fp simhash, OUT low_ctid tid,
 	OUT high_group bigint, OUT high_fp simhash, OUT high_ctid tid,
-	OUT version integer, OUT columns integer, OUT blocks integer, OUT distance integer
+	OUT version integer, OUT columns integer, OUT blocks integer, OUT distance integer,
+	OUT width integer
 ) RETURNS record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION simhash_page_info(regclass, bigint) IS
@@ -1540,3 +1551,574 @@ FROM simhash_progress('0'::simhash) p LEFT JOIN pg_catalog.pg_database d ON d.oi
 COMMENT ON VIEW simhash_stat_progress IS
 	'progress of sessions that search for pairs, clusters, duplicates, matches or components, or check an index';
 GRANT SELECT ON simhash_stat_progress TO PUBLIC;
+
+--
+-- 18. Type simhash_bits: wide fingerprints
+--
+-- n bits are n/8 bytes, the first one most significant.  Values are stored in the row,
+-- where scans read them, with a header of one byte up to 1008 bits.  They look random,
+-- so compressing them would be a waste of time.
+--
+
+CREATE TYPE simhash_bits;
+
+CREATE FUNCTION simhash_bits_in(cstring, oid, integer) RETURNS simhash_bits
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_in(cstring, oid, integer) IS 'I/O';
+
+CREATE FUNCTION simhash_bits_out(simhash_bits) RETURNS cstring
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_out(simhash_bits) IS 'I/O';
+
+CREATE FUNCTION simhash_bits_recv(internal, oid, integer) RETURNS simhash_bits
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_recv(internal, oid, integer) IS 'I/O';
+
+CREATE FUNCTION simhash_bits_send(simhash_bits) RETURNS bytea
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_send(simhash_bits) IS 'I/O';
+
+CREATE FUNCTION simhash_bits_typmod_in(cstring[]) RETURNS integer
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_typmod_in(cstring[]) IS 'I/O typmod';
+
+CREATE FUNCTION simhash_bits_typmod_out(integer) RETURNS cstring
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_typmod_out(integer) IS 'I/O typmod';
+
+CREATE TYPE simhash_bits (
+	INPUT = simhash_bits_in,
+	OUTPUT = simhash_bits_out,
+	RECEIVE = simhash_bits_recv,
+	SEND = simhash_bits_send,
+	TYPMOD_IN = simhash_bits_typmod_in,
+	TYPMOD_OUT = simhash_bits_typmod_out,
+	INTERNALLENGTH = VARIABLE,
+	ALIGNMENT = int4,
+	STORAGE = main,
+	CATEGORY = '#'
+);
+COMMENT ON TYPE simhash_bits IS
+	'fingerprint of 8, 16, 24 ... or 4096 bits; similar images, videos or documents differ in few';
+
+-- A value of another width is of another kind.  It is never padded or cut, not even by
+-- an explicit cast.
+CREATE FUNCTION simhash_bits_check_width(simhash_bits, integer, boolean) RETURNS simhash_bits
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_check_width(simhash_bits, integer, boolean) IS
+	'the same fingerprint; an error if it has another width than the type modifier';
+
+CREATE CAST (simhash_bits AS simhash_bits)
+WITH FUNCTION simhash_bits_check_width(simhash_bits, integer, boolean) AS IMPLICIT;
+COMMENT ON CAST (simhash_bits AS simhash_bits) IS 'the same; an error if the widths differ';
+
+CREATE FUNCTION simhash_bits_from_bit(bit) RETURNS simhash_bits
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_from_bit(bit) IS
+	'the fingerprint with the bits of a bit string, in their order';
+
+CREATE FUNCTION simhash_bits_to_bit(simhash_bits) RETURNS bit
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_to_bit(simhash_bits) IS
+	'the bits of a fingerprint as a bit string of its width';
+
+CREATE FUNCTION simhash_bits_from_bytea(bytea) RETURNS simhash_bits
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_from_bytea(bytea) IS
+	'the fingerprint with the bits of 1 to 512 bytes, first byte most significant';
+
+CREATE FUNCTION simhash_bits_from_simhash(simhash) RETURNS simhash_bits
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_from_simhash(simhash) IS
+	'a fingerprint as one of the type simhash_bits(64), most significant byte first';
+
+CREATE FUNCTION simhash_bits_to_simhash(simhash_bits) RETURNS simhash
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_to_simhash(simhash_bits) IS
+	'a fingerprint of 64 bits as one of the type simhash';
+
+-- All explicit: a document is no fingerprint, and fingerprints of the two types are not
+-- to be mixed unnoticed.
+CREATE CAST (bit AS simhash_bits) WITH FUNCTION simhash_bits_from_bit(bit);
+COMMENT ON CAST (bit AS simhash_bits) IS 'bit for bit';
+
+CREATE CAST (bit varying AS simhash_bits) WITH FUNCTION simhash_bits_from_bit(bit);
+COMMENT ON CAST (bit varying AS simhash_bits) IS 'bit for bit';
+
+CREATE CAST (simhash_bits AS bit) WITH FUNCTION simhash_bits_to_bit(simhash_bits);
+COMMENT ON CAST (simhash_bits AS bit) IS 'bit for bit';
+
+CREATE CAST (simhash_bits AS bit varying) WITH FUNCTION simhash_bits_to_bit(simhash_bits);
+COMMENT ON CAST (simhash_bits AS bit varying) IS 'bit for bit';
+
+CREATE CAST (bytea AS simhash_bits) WITH FUNCTION simhash_bits_from_bytea(bytea);
+COMMENT ON CAST (bytea AS simhash_bits) IS 'byte for byte';
+
+CREATE CAST (simhash_bits AS bytea) WITHOUT FUNCTION;
+COMMENT ON CAST (simhash_bits AS bytea) IS 'byte for byte';
+
+CREATE CAST (simhash AS simhash_bits) WITH FUNCTION simhash_bits_from_simhash(simhash);
+COMMENT ON CAST (simhash AS simhash_bits) IS '64 bits, most significant byte first';
+
+CREATE CAST (simhash_bits AS simhash) WITH FUNCTION simhash_bits_to_simhash(simhash_bits);
+COMMENT ON CAST (simhash_bits AS simhash) IS '64 bits, most significant byte first';
+
+CREATE FUNCTION bit_count(simhash_bits) RETURNS bigint
+AS 'MODULE_PATHNAME', 'simhash_bits_count' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bit_count(simhash_bits) IS 'number of bits that are set';
+
+--
+-- 19. Order and equality of wide fingerprints
+--
+-- As byte strings, by the server's functions for bytea
+--
+
+CREATE FUNCTION simhash_bits_eq(simhash_bits, simhash_bits) RETURNS boolean
+AS 'byteaeq' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_eq(simhash_bits, simhash_bits) IS 'implementation of = operator';
+CREATE OPERATOR = (
+	LEFTARG = simhash_bits, RIGHTARG = simhash_bits, FUNCTION = simhash_bits_eq,
+	COMMUTATOR = =, NEGATOR = <>,
+	RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES
+);
+COMMENT ON OPERATOR =(simhash_bits, simhash_bits) IS 'equal';
+
+CREATE FUNCTION simhash_bits_ne(simhash_bits, simhash_bits) RETURNS boolean
+AS 'byteane' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_ne(simhash_bits, simhash_bits) IS 'implementation of <> operator';
+CREATE OPERATOR <> (
+	LEFTARG = simhash_bits, RIGHTARG = simhash_bits, FUNCTION = simhash_bits_ne,
+	COMMUTATOR = <>, NEGATOR = =,
+	RESTRICT = neqsel, JOIN = neqjoinsel
+);
+COMMENT ON OPERATOR <>(simhash_bits, simhash_bits) IS 'not equal';
+
+CREATE FUNCTION simhash_bits_lt(simhash_bits, simhash_bits) RETURNS boolean
+AS 'bytealt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_lt(simhash_bits, simhash_bits) IS 'implementation of < operator';
+CREATE OPERATOR < (
+	LEFTARG = simhash_bits, RIGHTARG = simhash_bits, FUNCTION = simhash_bits_lt,
+	COMMUTATOR = >, NEGATOR = >=,
+	RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+COMMENT ON OPERATOR <(simhash_bits, simhash_bits) IS 'less than, as byte strings';
+
+CREATE FUNCTION simhash_bits_le(simhash_bits, simhash_bits) RETURNS boolean
+AS 'byteale' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_le(simhash_bits, simhash_bits) IS 'implementation of <= operator';
+CREATE OPERATOR <= (
+	LEFTARG = simhash_bits, RIGHTARG = simhash_bits, FUNCTION = simhash_bits_le,
+	COMMUTATOR = >=, NEGATOR = >,
+	RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+COMMENT ON OPERATOR <=(simhash_bits, simhash_bits) IS 'less than or equal, as byte strings';
+
+CREATE FUNCTION simhash_bits_gt(simhash_bits, simhash_bits) RETURNS boolean
+AS 'byteagt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_gt(simhash_bits, simhash_bits) IS 'implementation of > operator';
+CREATE OPERATOR > (
+	LEFTARG = simhash_bits, RIGHTARG = simhash_bits, FUNCTION = simhash_bits_gt,
+	COMMUTATOR = <, NEGATOR = <=,
+	RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+COMMENT ON OPERATOR >(simhash_bits, simhash_bits) IS 'greater than, as byte strings';
+
+CREATE FUNCTION simhash_bits_ge(simhash_bits, simhash_bits) RETURNS boolean
+AS 'byteage' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_ge(simhash_bits, simhash_bits) IS 'implementation of >= operator';
+CREATE OPERATOR >= (
+	LEFTARG = simhash_bits, RIGHTARG = simhash_bits, FUNCTION = simhash_bits_ge,
+	COMMUTATOR = <=, NEGATOR = <,
+	RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+COMMENT ON OPERATOR >=(simhash_bits, simhash_bits) IS 'greater than or equal, as byte strings';
+
+CREATE FUNCTION simhash_bits_cmp(simhash_bits, simhash_bits) RETURNS integer
+AS 'byteacmp' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_cmp(simhash_bits, simhash_bits) IS
+	'less-equal-greater, as byte strings';
+
+CREATE FUNCTION simhash_bits_sortsupport(internal) RETURNS void
+AS 'bytea_sortsupport' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_sortsupport(internal) IS 'sort support';
+
+CREATE FUNCTION simhash_bits_hash_value(simhash_bits) RETURNS integer
+AS 'hashvarlena' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_hash_value(simhash_bits) IS 'hash for hash joins and hash indexes';
+
+CREATE FUNCTION simhash_bits_hash_value_extended(simhash_bits, bigint) RETURNS bigint
+AS 'hashvarlenaextended' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_hash_value_extended(simhash_bits, bigint) IS
+	'seeded hash for hash partitioning';
+
+CREATE OPERATOR CLASS simhash_bits_btree_ops
+DEFAULT FOR TYPE simhash_bits USING btree AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 simhash_bits_cmp(simhash_bits, simhash_bits),
+	FUNCTION 2 simhash_bits_sortsupport(internal),
+	FUNCTION 4 btequalimage(oid);
+COMMENT ON OPERATOR CLASS simhash_bits_btree_ops USING btree IS 'wide fingerprints as byte strings';
+COMMENT ON OPERATOR FAMILY simhash_bits_btree_ops USING btree IS
+	'wide fingerprints as byte strings';
+
+CREATE OPERATOR CLASS simhash_bits_hash_ops
+DEFAULT FOR TYPE simhash_bits USING hash AS
+	OPERATOR 1 =,
+	FUNCTION 1 simhash_bits_hash_value(simhash_bits),
+	FUNCTION 2 simhash_bits_hash_value_extended(simhash_bits, bigint);
+COMMENT ON OPERATOR CLASS simhash_bits_hash_ops USING hash IS 'equality of wide fingerprints';
+COMMENT ON OPERATOR FAMILY simhash_bits_hash_ops USING hash IS 'equality of wide fingerprints';
+
+CREATE FUNCTION simhash_bits_smaller(simhash_bits, simhash_bits) RETURNS simhash_bits
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_smaller(simhash_bits, simhash_bits) IS 'smaller of two';
+CREATE AGGREGATE min(simhash_bits) (
+	SFUNC = simhash_bits_smaller, STYPE = simhash_bits, COMBINEFUNC = simhash_bits_smaller,
+	SORTOP = <, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE min(simhash_bits) IS 'smallest fingerprint, as a byte string';
+
+CREATE FUNCTION simhash_bits_larger(simhash_bits, simhash_bits) RETURNS simhash_bits
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_larger(simhash_bits, simhash_bits) IS 'larger of two';
+CREATE AGGREGATE max(simhash_bits) (
+	SFUNC = simhash_bits_larger, STYPE = simhash_bits, COMBINEFUNC = simhash_bits_larger,
+	SORTOP = >, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE max(simhash_bits) IS 'largest fingerprint, as a byte string';
+
+--
+-- 20. Hamming distance and balls of wide fingerprints
+--
+-- Of different widths it is an error, so nothing here is leakproof.
+--
+
+CREATE FUNCTION hamming(simhash_bits, simhash_bits) RETURNS simhash_distance
+AS 'MODULE_PATHNAME', 'simhash_bits_hamming' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION hamming(simhash_bits, simhash_bits) IS
+	'number of bits in which two fingerprints of the same width differ';
+CREATE OPERATOR <~> (
+	LEFTARG = simhash_bits, RIGHTARG = simhash_bits, FUNCTION = hamming,
+	COMMUTATOR = <~>
+);
+COMMENT ON OPERATOR <~>(simhash_bits, simhash_bits) IS 'Hamming distance';
+
+CREATE FUNCTION simhash_within(a simhash_bits, b simhash_bits, radius integer) RETURNS boolean
+AS 'MODULE_PATHNAME', 'simhash_bits_within' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+SUPPORT simhash_within_support;
+COMMENT ON FUNCTION simhash_within(simhash_bits, simhash_bits, integer) IS 
+	'do two fingerprints of the same width differ in at most radius bits?';
+
+CREATE FUNCTION simhash_bits_near(simhash_bits, simhash_bits) RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_near(simhash_bits, simhash_bits) IS 'implementation of % operator';
+CREATE OPERATOR % (
+	LEFTARG = simhash_bits, RIGHTARG = simhash_bits, FUNCTION = simhash_bits_near,
+	COMMUTATOR = %, RESTRICT = simhash_sel, JOIN = simhash_joinsel
+);
+COMMENT ON OPERATOR %(simhash_bits, simhash_bits) IS
+	'near-duplicates: fewer than an eighth of the bits differ';
+
+CREATE TYPE simhash_bits_ball;
+
+CREATE FUNCTION simhash_bits_ball_in(cstring) RETURNS simhash_bits_ball
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_ball_in(cstring) IS 'I/O';
+
+CREATE FUNCTION simhash_bits_ball_out(simhash_bits_ball) RETURNS cstring
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_ball_out(simhash_bits_ball) IS 'I/O';
+
+CREATE FUNCTION simhash_bits_ball_recv(internal) RETURNS simhash_bits_ball
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_ball_recv(internal) IS 'I/O';
+
+CREATE FUNCTION simhash_bits_ball_send(simhash_bits_ball) RETURNS bytea
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_ball_send(simhash_bits_ball) IS 'I/O';
+
+CREATE TYPE simhash_bits_ball (
+	INPUT = simhash_bits_ball_in,
+	OUTPUT = simhash_bits_ball_out,
+	RECEIVE = simhash_bits_ball_recv,
+	SEND = simhash_bits_ball_send,
+	INTERNALLENGTH = VARIABLE,
+	ALIGNMENT = int4,
+	STORAGE = main
+);
+COMMENT ON TYPE simhash_bits_ball IS
+	'a center and a radius: all fingerprints of its width within the radius of the center';
+
+-- for postgres_fdw, as in section 5
+DO LANGUAGE plpgsql $$
+BEGIN
+	ALTER EXTENSION simhash ADD TYPE simhash_bits[];
+	ALTER EXTENSION simhash ADD TYPE simhash_bits_ball[];
+EXCEPTION WHEN object_not_in_prerequisite_state THEN
+	NULL;
+END $$;
+
+CREATE FUNCTION simhash_bits_ball(center simhash_bits, radius integer) RETURNS simhash_bits_ball
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_ball(simhash_bits, integer) IS 
+	'the fingerprints that differ from the center in at most radius bits; none if radius < 0';
+
+CREATE FUNCTION simhash_bits_in_ball(simhash_bits, simhash_bits_ball) RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_in_ball(simhash_bits, simhash_bits_ball) IS
+	'implementation of <@ operator';
+CREATE OPERATOR <@ (
+	LEFTARG = simhash_bits, RIGHTARG = simhash_bits_ball, FUNCTION = simhash_bits_in_ball,
+	COMMUTATOR = @>, RESTRICT = simhash_sel, JOIN = simhash_joinsel
+);
+COMMENT ON OPERATOR <@(simhash_bits, simhash_bits_ball) IS 'is in the ball';
+
+CREATE FUNCTION simhash_bits_ball_contains(simhash_bits_ball, simhash_bits) RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_ball_contains(simhash_bits_ball, simhash_bits) IS
+	'implementation of @> operator';
+CREATE OPERATOR @> (
+	LEFTARG = simhash_bits_ball, RIGHTARG = simhash_bits, FUNCTION = simhash_bits_ball_contains,
+	COMMUTATOR = <@, RESTRICT = simhash_sel, JOIN = simhash_joinsel
+);
+COMMENT ON OPERATOR @>(simhash_bits_ball, simhash_bits) IS 'contains';
+
+CREATE FUNCTION simhash_bits_ball_eq(simhash_bits_ball, simhash_bits_ball) RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_ball_eq(simhash_bits_ball, simhash_bits_ball) IS
+	'implementation of = operator';
+CREATE OPERATOR = (
+	LEFTARG = simhash_bits_ball, RIGHTARG = simhash_bits_ball, FUNCTION = simhash_bits_ball_eq,
+	COMMUTATOR = =, NEGATOR = <>,
+	RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES
+);
+COMMENT ON OPERATOR =(simhash_bits_ball, simhash_bits_ball) IS 'equal: same center and same radius';
+
+CREATE FUNCTION simhash_bits_ball_ne(simhash_bits_ball, simhash_bits_ball) RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_ball_ne(simhash_bits_ball, simhash_bits_ball) IS
+	'implementation of <> operator';
+CREATE OPERATOR <> (
+	LEFTARG = simhash_bits_ball, RIGHTARG = simhash_bits_ball, FUNCTION = simhash_bits_ball_ne,
+	COMMUTATOR = <>, NEGATOR = =,
+	RESTRICT = neqsel, JOIN = neqjoinsel
+);
+COMMENT ON OPERATOR <>(simhash_bits_ball, simhash_bits_ball) IS 'not equal';
+
+CREATE FUNCTION simhash_bits_ball_lt(simhash_bits_ball, simhash_bits_ball) RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_ball_lt(simhash_bits_ball, simhash_bits_ball) IS
+	'implementation of < operator';
+CREATE OPERATOR < (
+	LEFTARG = simhash_bits_ball, RIGHTARG = simhash_bits_ball, FUNCTION = simhash_bits_ball_lt,
+	COMMUTATOR = >, NEGATOR = >=,
+	RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+COMMENT ON OPERATOR <(simhash_bits_ball, simhash_bits_ball) IS
+	'less than, by center and then radius';
+
+CREATE FUNCTION simhash_bits_ball_le(simhash_bits_ball, simhash_bits_ball) RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_ball_le(simhash_bits_ball, simhash_bits_ball) IS
+	'implementation of <= operator';
+CREATE OPERATOR <= (
+	LEFTARG = simhash_bits_ball, RIGHTARG = simhash_bits_ball, FUNCTION = simhash_bits_ball_le,
+	COMMUTATOR = >=, NEGATOR = >,
+	RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+COMMENT ON OPERATOR <=(simhash_bits_ball, simhash_bits_ball) IS
+	'less than or equal, by center and then radius';
+
+CREATE FUNCTION simhash_bits_ball_gt(simhash_bits_ball, simhash_bits_ball) RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_ball_gt(simhash_bits_ball, simhash_bits_ball) IS
+	'implementation of > operator';
+CREATE OPERATOR > (
+	LEFTARG = simhash_bits_ball, RIGHTARG = simhash_bits_ball, FUNCTION = simhash_bits_ball_gt,
+	COMMUTATOR = <, NEGATOR = <=,
+	RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+COMMENT ON OPERATOR >(simhash_bits_ball, simhash_bits_ball) IS
+	'greater than, by center and then radius';
+
+CREATE FUNCTION simhash_bits_ball_ge(simhash_bits_ball, simhash_bits_ball) RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_ball_ge(simhash_bits_ball, simhash_bits_ball) IS
+	'implementation of >= operator';
+CREATE OPERATOR >= (
+	LEFTARG = simhash_bits_ball, RIGHTARG = simhash_bits_ball, FUNCTION = simhash_bits_ball_ge,
+	COMMUTATOR = <=, NEGATOR = <,
+	RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+COMMENT ON OPERATOR >=(simhash_bits_ball, simhash_bits_ball) IS
+	'greater than or equal, by center and then radius';
+
+CREATE FUNCTION simhash_bits_ball_cmp(simhash_bits_ball, simhash_bits_ball) RETURNS integer
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_ball_cmp(simhash_bits_ball, simhash_bits_ball) IS 
+	'less-equal-greater, by center and then radius';
+
+CREATE FUNCTION simhash_bits_ball_hash(simhash_bits_ball) RETURNS integer
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_ball_hash(simhash_bits_ball) IS
+	'hash for hash joins and hash indexes';
+
+CREATE FUNCTION simhash_bits_ball_hash_extended(simhash_bits_ball, bigint) RETURNS bigint
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bits_ball_hash_extended(simhash_bits_ball, bigint) IS
+	'seeded hash for hash partitioning';
+
+CREATE OPERATOR CLASS simhash_bits_ball_btree_ops
+DEFAULT FOR TYPE simhash_bits_ball USING btree AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 simhash_bits_ball_cmp(simhash_bits_ball, simhash_bits_ball),
+	FUNCTION 4 btequalimage(oid);
+COMMENT ON OPERATOR CLASS simhash_bits_ball_btree_ops USING btree IS
+	'balls of wide fingerprints by center and then radius';
+COMMENT ON OPERATOR FAMILY simhash_bits_ball_btree_ops USING btree IS
+	'balls of wide fingerprints by center and then radius';
+
+CREATE OPERATOR CLASS simhash_bits_ball_hash_ops
+DEFAULT FOR TYPE simhash_bits_ball USING hash AS
+	OPERATOR 1 =,
+	FUNCTION 1 simhash_bits_ball_hash(simhash_bits_ball),
+	FUNCTION 2 simhash_bits_ball_hash_extended(simhash_bits_ball, bigint);
+COMMENT ON OPERATOR CLASS simhash_bits_ball_hash_ops USING hash IS
+	'equality of balls of wide fingerprints';
+COMMENT ON OPERATOR FAMILY simhash_bits_ball_hash_ops USING hash IS
+	'equality of balls of wide fingerprints';
+
+-- As in section 6, but conditions are checked again with the row, and there is no order
+-- by distance.  The radius of % depends on the width: strategy 10000 says "fewer than an
+-- eighth of the bits differ".
+CREATE OPERATOR CLASS simhash_bits_ops
+DEFAULT FOR TYPE simhash_bits USING simhash AS
+	OPERATOR 1 = (simhash_bits, simhash_bits),
+	OPERATOR 2 <@ (simhash_bits, simhash_bits_ball),
+	OPERATOR 10000 % (simhash_bits, simhash_bits),
+	FUNCTION 1 simhash_bits_hash_value_extended(simhash_bits, bigint);
+COMMENT ON OPERATOR CLASS simhash_bits_ops USING simhash IS
+	'wide fingerprints within a Hamming distance';
+COMMENT ON OPERATOR FAMILY simhash_bits_ops USING simhash IS
+	'wide fingerprints within a Hamming distance';
+
+--
+-- 21. Wide MinHash fingerprints of documents
+--
+-- They begin with the bits of those of section 11.
+--
+
+CREATE FUNCTION simhash_minhash_bits(
+	document text, bits integer DEFAULT 256, shingle integer DEFAULT 2, unit text DEFAULT 'word'
+) RETURNS simhash_bits
+AS 'MODULE_PATHNAME', 'simhash_minhash_bits_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1200;
+COMMENT ON FUNCTION simhash_minhash_bits(text, integer, integer, text) IS
+	'MinHash fingerprint of so many bits of a text, from the set of its runs of shingle words or characters; null if it has no letter, mark or number';
+
+CREATE FUNCTION simhash_minhash_bits(
+	document bytea, bits integer DEFAULT 256, shingle integer DEFAULT 8
+) RETURNS simhash_bits
+AS 'MODULE_PATHNAME', 'simhash_minhash_bits_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1200;
+COMMENT ON FUNCTION simhash_minhash_bits(bytea, integer, integer) IS
+	'MinHash fingerprint of so many bits of a byte string, from the set of its runs of shingle bytes; null if it is empty';
+
+CREATE FUNCTION simhash_minhash_bits(document tsvector, bits integer DEFAULT 256) RETURNS simhash_bits
+AS 'MODULE_PATHNAME', 'simhash_minhash_bits_tsvector' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1200;
+COMMENT ON FUNCTION simhash_minhash_bits(tsvector, integer) IS
+	'MinHash fingerprint of so many bits of the set of lexemes; null if there are none';
+
+CREATE FUNCTION simhash_minhash_bits(features text[], bits integer DEFAULT 256) RETURNS simhash_bits
+AS 'MODULE_PATHNAME', 'simhash_minhash_bits_text_array' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1200;
+COMMENT ON FUNCTION simhash_minhash_bits(text[], integer) IS
+	'MinHash fingerprint of so many bits of a set of features; null if there are none';
+
+CREATE FUNCTION simhash_minhash_bits(hashes bigint[], bits integer DEFAULT 256) RETURNS simhash_bits
+AS 'MODULE_PATHNAME', 'simhash_minhash_bits_bigint_array' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1200;
+COMMENT ON FUNCTION simhash_minhash_bits(bigint[], integer) IS
+	'MinHash fingerprint of so many bits of a set of features given by their hashes; null if there are none';
+
+CREATE FUNCTION simhash_minhash_bits_agg_add(state bytea, hash bigint, bits integer) RETURNS bytea
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_minhash_bits_agg_add(bytea, bigint, integer) IS
+	'aggregate transition function';
+
+CREATE FUNCTION simhash_minhash_bits_agg_combine(state bytea, other bytea) RETURNS bytea
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 40;
+COMMENT ON FUNCTION simhash_minhash_bits_agg_combine(bytea, bytea) IS 'aggregate combine function';
+
+CREATE FUNCTION simhash_minhash_bits_agg_result(state bytea) RETURNS simhash_bits
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 40;
+COMMENT ON FUNCTION simhash_minhash_bits_agg_result(bytea) IS 'aggregate final function';
+
+CREATE AGGREGATE simhash_minhash_bits_agg(hash bigint, bits integer) (
+	SFUNC = simhash_minhash_bits_agg_add, STYPE = bytea, SSPACE = 1072,
+	FINALFUNC = simhash_minhash_bits_agg_result, COMBINEFUNC = simhash_minhash_bits_agg_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE simhash_minhash_bits_agg(bigint, integer) IS
+	'MinHash fingerprint of so many bits of a set of features given by their hashes, one per row';
+
+--
+-- 22. Near-duplicate documents
+--
+-- Support function 2 of an operator class computes the fingerprint of a value.  Its
+-- operators imply a distance of fingerprints, and are evaluated for each candidate.
+--
+
+CREATE FUNCTION simhash_similar_support(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_similar_support(internal) IS 'planner support: cost of comparing two documents, by their width';
+
+CREATE FUNCTION simhash_similar(a text, b text) RETURNS boolean
+AS 'MODULE_PATHNAME', 'simhash_similar_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 7000
+SUPPORT simhash_similar_support;
+COMMENT ON FUNCTION simhash_similar(text, text) IS 'implementation of ~= operator';
+CREATE OPERATOR ~= (
+	LEFTARG = text, RIGHTARG = text, FUNCTION = simhash_similar,
+	COMMUTATOR = ~=, RESTRICT = simhash_sel, JOIN = simhash_joinsel
+);
+COMMENT ON OPERATOR ~=(text, text) IS
+	'near-duplicate texts: share at least 0.8 of their runs of 3 words, and their MinHash fingerprints differ in at most 8 bits; can use a simhash index';
+
+CREATE FUNCTION simhash_similar(a bytea, b bytea) RETURNS boolean
+AS 'MODULE_PATHNAME', 'simhash_similar_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 7000
+SUPPORT simhash_similar_support;
+COMMENT ON FUNCTION simhash_similar(bytea, bytea) IS 'implementation of ~= operator';
+CREATE OPERATOR ~= (
+	LEFTARG = bytea, RIGHTARG = bytea, FUNCTION = simhash_similar,
+	COMMUTATOR = ~=, RESTRICT = simhash_sel, JOIN = simhash_joinsel
+);
+COMMENT ON OPERATOR ~=(bytea, bytea) IS
+	'near-duplicate byte strings: share at least 0.8 of their runs of 8 bytes, and their MinHash fingerprints differ in at most 8 bits; can use a simhash index';
+
+CREATE FUNCTION simhash_similar_fingerprint(document text) RETURNS simhash
+AS 'MODULE_PATHNAME', 'simhash_similar_fingerprint_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_similar_fingerprint(text) IS
+	'fingerprint of a text in an index for the operator ~=, which is simhash_minhash(document)';
+
+CREATE FUNCTION simhash_similar_fingerprint(document bytea) RETURNS simhash
+AS 'MODULE_PATHNAME', 'simhash_similar_fingerprint_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_similar_fingerprint(bytea) IS
+	'fingerprint of a byte string in an index for the operator ~=, which is simhash_minhash(document)';
+
+CREATE OPERATOR CLASS simhash_text_ops
+FOR TYPE text USING simhash AS
+	OPERATOR 12 ~= (text, text),
+	FUNCTION 2 simhash_similar_fingerprint(text);
+COMMENT ON OPERATOR CLASS simhash_text_ops USING simhash IS 'near-duplicate texts';
+COMMENT ON OPERATOR FAMILY simhash_text_ops USING simhash IS 'near-duplicate texts';
+
+CREATE OPERATOR CLASS simhash_bytea_ops
+FOR TYPE bytea USING simhash AS
+	OPERATOR 12 ~= (bytea, bytea),
+	FUNCTION 2 simhash_similar_fingerprint(bytea);
+COMMENT ON OPERATOR CLASS simhash_bytea_ops USING simhash IS 'near-duplicate byte strings';
+COMMENT ON OPERATOR FAMILY simhash_bytea_ops USING simhash IS 'near-duplicate byte strings';

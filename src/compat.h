@@ -24,7 +24,6 @@
 #include "storage/smgr.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
-#include "utils/wait_event.h"
 
 /* access to varlena headers moved out of postgres.h in 16 */
 #if PG_VERSION_NUM >= 160000
@@ -169,23 +168,6 @@ shcompat_make_am_routine(void)
 #else
 #define shcompat_search_counter(scan)	((void) (scan), (uint64 *) NULL)
 #endif
-
-/*
- * The wait event of a name.  *event is 0 at first, and remembers it.  Before 17
- * there was one event for all extensions.
- */
-static inline uint32
-shcompat_wait_event(uint32 *event, const char *name)
-{
-#if PG_VERSION_NUM >= 170000
-	if (*event == 0)
-		*event = WaitEventExtensionNew(name);
-#else
-	(void) name;
-	*event = PG_WAIT_EXTENSION;
-#endif
-	return *event;
-}
 
 /* does a role own a relation? */
 #if PG_VERSION_NUM >= 160000
@@ -343,27 +325,20 @@ typedef RelFileNode ShCompatLocator;
 #endif
 
 /*
- * Extend an empty relation to a number of zeroed pages, with disk space
- * allocated for them.  Since 16 the server can allocate space without writing.
+ * Extend a relation from its end, which the caller gives, by a number of zeroed
+ * pages, with disk space allocated for them.  Since 16 the server can allocate
+ * space without writing.
  */
 static inline void
-shcompat_reserve_pages(Relation relation, BlockNumber count)
+shcompat_reserve_pages(Relation relation, BlockNumber end, int count)
 {
 #if PG_VERSION_NUM >= 160000
-	for (uint64 block = 0; block < count; block += RELSEG_SIZE)
-	{
-		CHECK_FOR_INTERRUPTS();
-		smgrzeroextend(RelationGetSmgr(relation), MAIN_FORKNUM, (BlockNumber) block,
-					   (int) Min(count - block, RELSEG_SIZE), true);
-	}
+	smgrzeroextend(RelationGetSmgr(relation), MAIN_FORKNUM, end, count, true);
 #else
 	char	   *zeros = palloc0(BLCKSZ);
 
-	for (BlockNumber block = 0; block < count; block++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		smgrextend(RelationGetSmgr(relation), MAIN_FORKNUM, block, zeros, true);
-	}
+	for (int i = 0; i < count; i++)
+		smgrextend(RelationGetSmgr(relation), MAIN_FORKNUM, end + i, zeros, true);
 	pfree(zeros);
 #endif
 }

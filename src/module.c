@@ -10,6 +10,7 @@
 #include "fmgr.h"
 
 #include "index/am.h"
+#include "text/text_kernels.h"
 
 #ifndef USE_FLOAT8_BYVAL
 #error "simhash needs a server whose 64-bit types pass by value"
@@ -22,5 +23,6 @@ PGDLLEXPORT void _PG_init(void);
 void
 _PG_init(void)
 {
+	shtext_choose_kernels();
 	shidx_init_options();
 }

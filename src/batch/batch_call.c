@@ -13,6 +13,8 @@
 #include "utils/snapmgr.h"
 
 #include "batch/batch_call.h"
+#include "batch/class_check.h"
+#include "batch/same_check.h"
 #include "type/simhash.h"
 
 /*
@@ -25,34 +27,34 @@
  * On return, AccessShareLocks are held on indexes and tables.
  */
 void
-shbatch_begin_tables(ShBatchCall *call, ShIdxCommand command, const Oid *indexes,
-					 int nindexes, bool by_columns)
+shbatch_begin_heaps(ShBatchCall *call, ShRowsCommand command, const Oid *indexes,
+					int nindexes, bool by_columns)
 {
-	const ShIdxOpened *named = &call->tables.sides[nindexes - 1].named;
+	const ShRowsOpened *named = &call->heaps.sides[nindexes - 1].named;
 
-	shbatch_tables_open(&call->tables, indexes, nindexes);
-	call->tables.grouped &= by_columns;
+	shrows_heaps_open(&call->heaps, indexes, nindexes);
+	call->heaps.grouped &= by_columns;
 	call->snapshot = RegisterSnapshot(GetActiveSnapshot());
-	for (int i = 0; i < call->tables.count; i++)
-		shidx_check_snapshot(call->tables.tables[i].index, call->snapshot);
-	call->watched = command != SHIDX_UNWATCHED;
+	for (int i = 0; i < call->heaps.count; i++)
+		shrows_check_snapshot(call->heaps.heaps[i].index, call->snapshot);
+	call->watched = command != SHROWS_UNWATCHED;
 	if (call->watched)
-		shidx_progress_start(command, RelationGetRelid(named->heap),
-							 RelationGetRelid(named->index));
-	shbatch_rows_begin(&call->rows, &call->tables, call->snapshot);
+		shrows_progress_start(command, RelationGetRelid(named->heap),
+							  RelationGetRelid(named->index));
+	shrows_begin(&call->rows, &call->heaps, call->snapshot);
 }
 
 /*
  * Close and free everything, and release pins.  Locks are kept.
  */
 void
-shbatch_end_tables(ShBatchCall *call)
+shbatch_end_heaps(ShBatchCall *call)
 {
-	shbatch_rows_end(&call->rows);
+	shrows_end(&call->rows);
 	if (call->watched)
-		shidx_progress_end();
+		shrows_progress_end();
 	UnregisterSnapshot(call->snapshot);
-	shbatch_tables_close(&call->tables);
+	shrows_heaps_close(&call->heaps);
 }
 
 /*
@@ -62,7 +64,7 @@ void
 shbatch_check_distance_argument(FunctionCallInfo fcinfo, int arg)
 {
 	if (!PG_ARGISNULL(arg))
-		shbatch_check_distance(PG_GETARG_INT32(arg));
+		shpairs_check_distance(PG_GETARG_INT32(arg));
 }
 
 /*
@@ -70,46 +72,37 @@ shbatch_check_distance_argument(FunctionCallInfo fcinfo, int arg)
  * named indexes.
  */
 int
-shbatch_get_distance(FunctionCallInfo fcinfo, int arg, const ShBatchTables *tables)
+shbatch_get_distance(FunctionCallInfo fcinfo, int arg, const ShRowsHeaps *heaps)
 {
 	int			distance = SHBITS_WIDTH;
 
 	if (!PG_ARGISNULL(arg))
 		return PG_GETARG_INT32(arg);
-	for (int side = 0; side < tables->nsides; side++)
-		distance = Min(distance, shidx_named_distance(&tables->sides[side]));
+	for (int side = 0; side < heaps->nsides; side++)
+		distance = Min(distance, shrows_named_distance(&heaps->sides[side]));
 	return distance;
 }
 
-static Relation
-named_table(const ShBatchCall *call)
-{
-	return call->tables.sides[0].named.heap;
-}
-
 /*
- * The argument "keep", parsed, or NULL.
+ * A text argument, or NULL.
  */
-ShBatchKeepList *
-shbatch_get_keep(FunctionCallInfo fcinfo, int arg, const ShBatchCall *call)
+char *
+shbatch_get_text(FunctionCallInfo fcinfo, int arg)
 {
-	if (PG_ARGISNULL(arg))
-		return NULL;
-	return shbatch_parse_keep(named_table(call), text_to_cstring(PG_GETARG_TEXT_PP(arg)));
+	return PG_ARGISNULL(arg) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(arg));
 }
 
 /*
- * The argument "same", ready for checks of rows, or NULL.
+ * What checks the rows of pairs: the argument "same" or, if it is null, the
+ * operator class of the index.  NULL if fingerprints alone decide.
  */
 ShBatchRowCheck *
 shbatch_get_same(FunctionCallInfo fcinfo, int arg, const ShBatchCall *call)
 {
-	ShBatchSameCondition *same;
+	char	   *text = shbatch_get_text(fcinfo, arg);
 
-	if (PG_ARGISNULL(arg))
-		return NULL;
-	same = shbatch_parse_same(named_table(call), text_to_cstring(PG_GETARG_TEXT_PP(arg)));
-	return shbatch_check_begin(&call->tables, call->snapshot, same);
+	return text !=NULL ? shbatch_same_check_begin(&call->heaps, call->snapshot, text) :
+				shbatch_class_check_begin(&call->heaps, call->snapshot);
 }
 
 /*
@@ -120,14 +113,14 @@ shbatch_get_same(FunctionCallInfo fcinfo, int arg, const ShBatchCall *call)
  * and prepares to search and to look up rows for the snapshot of the calling query.
  */
 void
-shbatch_open_index(FunctionCallInfo fcinfo, ShIdxCommand command, ShBatchCall *call)
+shbatch_open_index(FunctionCallInfo fcinfo, ShRowsCommand command, ShBatchCall *call)
 {
 	Oid			index = PG_GETARG_OID(0);
 
 	shbatch_check_distance_argument(fcinfo, 1);
-	shbatch_begin_tables(call, command, &index, 1, true);
-	shbatch_source_tables(&call->input, &call->tables, call->snapshot,
-						  shbatch_get_distance(fcinfo, 1, &call->tables));
+	shbatch_begin_heaps(call, command, &index, 1, true);
+	shpairs_source_heaps(&call->input, &call->heaps, call->snapshot,
+						 shbatch_get_distance(fcinfo, 1, &call->heaps));
 }
 
 /*
@@ -135,7 +128,7 @@ shbatch_open_index(FunctionCallInfo fcinfo, ShIdxCommand command, ShBatchCall *c
  * index is null, so that there is nothing to do.
  */
 bool
-shbatch_begin_index(FunctionCallInfo fcinfo, ShIdxCommand command, ShBatchCall *call)
+shbatch_begin_index(FunctionCallInfo fcinfo, ShRowsCommand command, ShBatchCall *call)
 {
 	InitMaterializedSRF(fcinfo, 0);
 	call->result = (ReturnSetInfo *) fcinfo->resultinfo;
@@ -151,8 +144,8 @@ shbatch_begin_index(FunctionCallInfo fcinfo, ShIdxCommand command, ShBatchCall *
 void
 shbatch_end_index(ShBatchCall *call)
 {
-	shbatch_source_end(&call->input);
-	shbatch_end_tables(call);
+	shpairs_source_end(&call->input);
+	shbatch_end_heaps(call);
 }
 
 /*
@@ -161,11 +154,11 @@ shbatch_end_index(ShBatchCall *call)
  * array is null.
  */
 bool
-shbatch_begin_array(FunctionCallInfo fcinfo, ShIdxCommand command, ShBatchCall *call)
+shbatch_begin_array(FunctionCallInfo fcinfo, ShRowsCommand command, ShBatchCall *call)
 {
 	int			distance = PG_ARGISNULL(1) ? SIMHASH_NEAR_RADIUS : PG_GETARG_INT32(1);
 	bool		has_table = PG_NARGS() > 3 && !PG_ARGISNULL(3);
-	int			table = SHBATCH_ALL_TABLES;
+	int			table = SHPAIRS_ALL_TABLES;
 	ShBitsScheme *scheme = NULL;
 
 	InitMaterializedSRF(fcinfo, 0);
@@ -173,7 +166,7 @@ shbatch_begin_array(FunctionCallInfo fcinfo, ShIdxCommand command, ShBatchCall *
 	if (PG_ARGISNULL(0))
 		return false;
 
-	shbatch_check_distance(distance);
+	shpairs_check_distance(distance);
 	if (!PG_ARGISNULL(2))
 		scheme = shbits_make_scheme(PG_GETARG_INT32(2), distance);
 	else if (has_table)
@@ -183,14 +176,14 @@ shbatch_begin_array(FunctionCallInfo fcinfo, ShIdxCommand command, ShBatchCall *
 		table = PG_GETARG_INT32(3);
 		shbits_check_table(scheme, table);
 	}
-	shidx_progress_start(command, InvalidOid, InvalidOid);
-	shbatch_source_array(&call->input, PG_GETARG_ANY_ARRAY_P(0), distance, scheme, table);
+	shrows_progress_start(command, InvalidOid, InvalidOid);
+	shpairs_source_array(&call->input, PG_GETARG_ANY_ARRAY_P(0), distance, scheme, table);
 	return true;
 }
 
 void
 shbatch_end_array(ShBatchCall *call)
 {
-	shbatch_source_end(&call->input);
-	shidx_progress_end();
+	shpairs_source_end(&call->input);
+	shrows_progress_end();
 }

@@ -19,7 +19,7 @@
 #include "batch/result.h"
 #include "batch/union_find.h"
 #include "compat.h"
-#include "index/progress.h"
+#include "rows/progress.h"
 
 PG_FUNCTION_INFO_V1(simhash_components);
 
@@ -74,7 +74,7 @@ join_pairs(ShBatchUnionFind *components, AnyArrayType *a, AnyArrayType *b, int c
 		if (i % PAIR_INTERVAL == 0)
 		{
 			CHECK_FOR_INTERRUPTS();
-			shidx_progress_entries(i);
+			shrows_progress_entries(i);
 		}
 		if (!a_null && !b_null)
 		{
@@ -95,7 +95,7 @@ return_members(ShBatchUnionFind *components, ReturnSetInfo *info)
 	ShBatchResult result;
 
 	shbatch_result_begin(&result, info);
-	shidx_progress_phase(SHIDX_PHASE_RETURN, components->count);
+	shrows_progress_phase(SHROWS_PHASE_RETURN, components->count);
 	shbatch_union_find_sum(components);
 	for (uint32 i = 0; i < components->count; i++)
 	{
@@ -105,7 +105,7 @@ return_members(ShBatchUnionFind *components, ReturnSetInfo *info)
 		if (i % PAIR_INTERVAL == 0)
 		{
 			CHECK_FOR_INTERRUPTS();
-			shidx_progress_entries(i);
+			shrows_progress_entries(i);
 		}
 		values[0] = Int64GetDatum(get_number(root));
 		values[1] = Int64GetDatum(get_number(&components->elements[i]));
@@ -139,11 +139,11 @@ simhash_components(PG_FUNCTION_ARGS)
 				 errmsg("arrays of pairs must have the same number of elements"),
 				 errdetail("Their lengths are %d and %d.", a_count, b_count)));
 
-	shidx_progress_start(SHIDX_COMPONENTS, InvalidOid, InvalidOid);
-	shidx_progress_phase(SHIDX_PHASE_JOIN, a_count);
+	shrows_progress_start(SHROWS_COMPONENTS, InvalidOid, InvalidOid);
+	shrows_progress_phase(SHROWS_PHASE_JOIN, a_count);
 	shbatch_union_find_begin(&components, SHBATCH_NUMBERS, 2.0 * a_count, false);
 	join_pairs(&components, a, b, a_count);
 	return_members(&components, (ReturnSetInfo *) fcinfo->resultinfo);
-	shidx_progress_end();
+	shrows_progress_end();
 	return (Datum) 0;
 }

@@ -10,7 +10,8 @@
 #include "fmgr.h"
 
 #include "batch/batch_call.h"
-#include "batch/returning.h"
+#include "batch/class_check.h"
+#include "batch/result.h"
 #include "batch/row_pairs.h"
 #include "bits/distance.h"
 #include "type/simhash.h"
@@ -21,13 +22,23 @@ PG_FUNCTION_INFO_V1(simhash_find_all_in);
 /* state of a call that returns pairs of rows */
 typedef struct FindAll
 {
-	ShBatchSink sink;
+	ShPairsSink sink;
 	ShBatchCall call;
-	ShBatchSearch *search;
+	ShPairsFinder *finder;
 	ShBatchRowPairs *pairs;
+	ShBatchRowCheck *check;		/* by the operator class, or NULL */
 	ShBatchResult *result;		/* or NULL */
 	ItemPointerData tids[2];	/* of the last returned row */
 } FindAll;
+
+/*
+ * Do the values of two rows belong together, and not only their fingerprints?
+ */
+static bool
+holds(const FindAll *find, const ShBatchRowPair *pair)
+{
+	return find->check == NULL || shbatch_check_rows(find->check, pair->a_row, pair->b_row);
+}
 
 /*
  * Make the result row of a pair of rows, the one with the lower number first.
@@ -41,7 +52,7 @@ make_row(FindAll *find, ShBatchRowPair pair, Datum *values)
 
 		pair = swapped;
 	}
-	shbatch_pair_values(&find->call.tables, &pair, find->tids, values);
+	shbatch_pair_values(&find->call.heaps, &pair, find->tids, values);
 }
 
 static void
@@ -50,6 +61,8 @@ take_rows(void *arg, const ShBatchRowPair *pair)
 	FindAll    *find = arg;
 	Datum		values[SHBATCH_RESULT_COLUMNS];
 
+	if (!holds(find, pair))
+		return;
 	make_row(find, *pair, values);
 	shbatch_result_add(find->result, values);
 }
@@ -59,7 +72,7 @@ take_rows(void *arg, const ShBatchRowPair *pair)
  * walk.
  */
 static void
-add_repeated(ShBatchSink *base, const ShBatchBucket *bucket)
+add_repeated(ShPairsSink *base, const ShPairsBucket *bucket)
 {
 	FindAll    *find = (FindAll *) base;
 
@@ -67,13 +80,13 @@ add_repeated(ShBatchSink *base, const ShBatchBucket *bucket)
 		return;
 	for (size_t i = 0; i < bucket->nkeys; i++)
 	{
-		if (shbatch_bucket_rows_end(bucket, i) - bucket->starts[i] > 1)
+		if (shpairs_bucket_rows_end(bucket, i) - bucket->starts[i] > 1)
 			shbatch_row_pairs_add(find->pairs, bucket, i, bucket, i);
 	}
 }
 
 static void
-add_pair(ShBatchSink *base, const ShBatchBucket *bucket, size_t i, size_t j)
+add_pair(ShPairsSink *base, const ShPairsBucket *bucket, size_t i, size_t j)
 {
 	FindAll    *find = (FindAll *) base;
 
@@ -85,7 +98,7 @@ search_bucket(void *arg)
 {
 	FindAll    *find = arg;
 
-	return shbatch_search_next(find->search);
+	return shpairs_finder_next(find->finder);
 }
 
 static void *
@@ -99,11 +112,12 @@ begin_find_all(FunctionCallInfo fcinfo, ShBatchResult *result)
 	find->sink.begin = add_repeated;
 	find->sink.pair = add_pair;
 	find->result = result;
-	shbatch_open_index(fcinfo, result != NULL ? SHIDX_FIND_ALL : SHIDX_UNWATCHED,
+	shbatch_open_index(fcinfo, result != NULL ? SHROWS_FIND_ALL : SHROWS_UNWATCHED,
 					   &find->call);
+	find->check = shbatch_class_check_begin(&find->call.heaps, find->call.snapshot);
 	find->pairs = shbatch_row_pairs_begin(&find->call.rows, false, search_bucket,
 										  result != NULL ? take_rows : NULL, find);
-	find->search = shbatch_source_begin_search(&find->call.input, &find->sink);
+	find->finder = shpairs_source_begin(&find->call.input, &find->sink);
 	return find;
 }
 
@@ -113,9 +127,12 @@ next_of_all(void *state, Datum *values)
 	FindAll    *find = state;
 	ShBatchRowPair pair;
 
-	shbatch_tables_verify(&find->call.tables);
-	if (!shbatch_row_pairs_next(find->pairs, &pair))
-		return false;
+	shrows_heaps_verify(&find->call.heaps);
+	do
+	{
+		if (!shbatch_row_pairs_next(find->pairs, &pair))
+			return false;
+	} while (!holds(find, &pair));
 	make_row(find, pair, values);
 	return true;
 }
@@ -126,14 +143,17 @@ end_find_all(void *state)
 	FindAll    *find = state;
 
 	shbatch_row_pairs_end(find->pairs);
+	if (find->check != NULL)
+		shbatch_check_end(find->check);
 	shbatch_end_index(&find->call);
 }
 
 /*
  * simhash_find_all(index regclass, distance int) -> every pair of rows that
  * the snapshot sees whose fingerprints differ in at most distance bits, or in
- * at most the index's own distance if that is null.  Each pair is returned
- * once, with the first row by table and TID first.
+ * at most the index's own distance if that is null.  If the operator class
+ * compares the values, it must hold for them.  Each pair is returned once, with
+ * the first row by table and TID first.
  */
 Datum
 simhash_find_all(PG_FUNCTION_ARGS)
@@ -146,23 +166,23 @@ simhash_find_all(PG_FUNCTION_ARGS)
 /* returns pairs of values */
 typedef struct ValuePairSink
 {
-	ShBatchSink sink;
+	ShPairsSink sink;
 	ShBatchResult result;
 } ValuePairSink;
 
 static void
-return_values(ShBatchSink *base, const ShBatchBucket *bucket, size_t i, size_t j)
+return_values(ShPairsSink *base, const ShPairsBucket *bucket, size_t i, size_t j)
 {
 	ValuePairSink *sink = (ValuePairSink *) base;
-	uint64		a = shbatch_fingerprint(bucket, i);
-	uint64		b = shbatch_fingerprint(bucket, j);
+	ShFingerprint a = shpairs_fingerprint(bucket, i);
+	ShFingerprint b = shpairs_fingerprint(bucket, j);
 	Datum		values[3];
 
 	values[0] = SimhashGetDatum(Min(a, b));
 	values[1] = SimhashGetDatum(Max(a, b));
 	values[2] = Int32GetDatum(shbits_distance(a, b));
 	shbatch_result_add(&sink->result, values);
-	shidx_progress_found();
+	shrows_progress_found();
 }
 
 /*
@@ -175,14 +195,14 @@ return_values(ShBatchSink *base, const ShBatchBucket *bucket, size_t i, size_t j
 Datum
 simhash_find_all_in(PG_FUNCTION_ARGS)
 {
-	ValuePairSink sink = {.sink = {.repeat = shbatch_drop_repeat,.pair = return_values}};
+	ValuePairSink sink = {.sink = {.repeat = shpairs_drop_repeat,.pair = return_values}};
 	ShBatchCall call;
 
-	if (!shbatch_begin_array(fcinfo, SHIDX_FIND_ALL, &call))
+	if (!shbatch_begin_array(fcinfo, SHROWS_FIND_ALL, &call))
 		return (Datum) 0;
 
 	shbatch_result_begin(&sink.result, call.result);
-	shbatch_source_search(&call.input, &sink.sink);
+	shpairs_source_run(&call.input, &sink.sink);
 
 	shbatch_end_array(&call);
 	return (Datum) 0;

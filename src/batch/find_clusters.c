@@ -50,7 +50,7 @@ return_members(ShBatchMembers *members, ReturnSetInfo *info)
 	double		nread = 0;
 
 	shbatch_result_begin(&result, info);
-	shidx_progress_phase(SHIDX_PHASE_RETURN, 0);
+	shrows_progress_phase(SHROWS_PHASE_RETURN, 0);
 	shbatch_union_find_sum(components);
 	while (shbatch_members_next(members, &member))
 	{
@@ -60,10 +60,10 @@ return_members(ShBatchMembers *members, ReturnSetInfo *info)
 		Datum		values[5];
 
 		CHECK_FOR_INTERRUPTS();
-		shidx_progress_entries(++nread);
+		shrows_progress_entries(++nread);
 		if (root->size < 2)
 			continue;
-		values[4] = ObjectIdGetDatum(shbatch_name_row(members->rows->tables, member.row, &tid));
+		values[4] = ObjectIdGetDatum(shrows_name(members->rows->heaps, member.row, &tid));
 		values[0] = Int64GetDatum((int64) root->fp);
 		values[1] = PointerGetDatum(&tid);
 		values[2] = SimhashGetDatum(elements[member.element].fp);
@@ -81,7 +81,7 @@ cluster_by_fingerprints(ShBatchCall *call)
 	ShBatchMembers members;
 
 	shbatch_members_begin(&members, &call->rows, call->input.most, join_rows);
-	shbatch_source_search(&call->input, &members.sink);
+	shpairs_source_run(&call->input, &members.sink);
 	shbatch_members_finish(&members);
 	return_members(&members, call->result);
 	shbatch_members_end(&members);
@@ -98,15 +98,15 @@ return_rows(const ShBatchNearRows *near, ShBatchRowClusters *clusters, ReturnSet
 	double		nreturned = 0;
 
 	shbatch_result_begin(&result, info);
-	shidx_progress_phase(SHIDX_PHASE_RETURN, near->count);
+	shrows_progress_phase(SHROWS_PHASE_RETURN, near->count);
 	while (shbatch_row_clusters_next(clusters, &row))
 	{
 		ItemPointerData tid;
 		Datum		values[5];
 
 		CHECK_FOR_INTERRUPTS();
-		shidx_progress_entries(++nreturned);
-		values[4] = ObjectIdGetDatum(shbatch_name_row(near->members.rows->tables, row.row, &tid));
+		shrows_progress_entries(++nreturned);
+		values[4] = ObjectIdGetDatum(shrows_name(near->members.rows->heaps, row.row, &tid));
 		values[0] = Int64GetDatum(row.cluster);
 		values[1] = PointerGetDatum(&tid);
 		values[2] = SimhashGetDatum(near->members.elements.elements[row.element].fp);
@@ -124,7 +124,7 @@ cluster_by_condition(ShBatchCall *call, ShBatchRowCheck *check)
 	ShBatchNearRows near;
 
 	shbatch_near_rows_begin(&near, &call->rows, call->input.most, NULL);
-	shbatch_source_search(&call->input, &near.members.sink);
+	shpairs_source_run(&call->input, &near.members.sink);
 	shbatch_near_rows_sort(&near);
 	return_rows(&near, shbatch_row_clusters_make(&near, check), call->result);
 	shbatch_near_rows_end(&near);
@@ -142,7 +142,7 @@ simhash_find_clusters(PG_FUNCTION_ARGS)
 	ShBatchCall call;
 	ShBatchRowCheck *check;
 
-	if (!shbatch_begin_index(fcinfo, SHIDX_FIND_CLUSTERS, &call))
+	if (!shbatch_begin_index(fcinfo, SHROWS_FIND_CLUSTERS, &call))
 		return (Datum) 0;
 	check = shbatch_get_same(fcinfo, 2, &call);
 	if (check != NULL)
@@ -156,12 +156,12 @@ simhash_find_clusters(PG_FUNCTION_ARGS)
 /* finds clusters of values */
 typedef struct JoinSink
 {
-	ShBatchSink sink;
+	ShPairsSink sink;
 	ShBatchUnionFind components;
 } JoinSink;
 
 static void
-join_values(ShBatchSink *base, const ShBatchBucket *bucket, size_t i, size_t j)
+join_values(ShPairsSink *base, const ShPairsBucket *bucket, size_t i, size_t j)
 {
 	JoinSink   *sink = (JoinSink *) base;
 	bool		is_new;
@@ -169,7 +169,7 @@ join_values(ShBatchSink *base, const ShBatchBucket *bucket, size_t i, size_t j)
 	uint32		b = shbatch_find_element(&sink->components, bucket, j, &is_new);
 
 	shbatch_union_find_join(&sink->components, a, b);
-	shidx_progress_found();
+	shrows_progress_found();
 }
 
 /*
@@ -182,7 +182,7 @@ return_values(JoinSink *sink, ReturnSetInfo *info)
 	ShBatchResult result;
 
 	shbatch_result_begin(&result, info);
-	shidx_progress_phase(SHIDX_PHASE_RETURN, sink->components.count);
+	shrows_progress_phase(SHROWS_PHASE_RETURN, sink->components.count);
 	for (uint32 i = 0; i < sink->components.count; i++)
 		elements[i].size = 1;
 	shbatch_union_find_sum(&sink->components);
@@ -193,7 +193,7 @@ return_values(JoinSink *sink, ReturnSetInfo *info)
 		Datum		values[3];
 
 		CHECK_FOR_INTERRUPTS();
-		shidx_progress_entries(i + 1);
+		shrows_progress_entries(i + 1);
 		values[0] = Int64GetDatum((int64) root->fp);
 		values[1] = SimhashGetDatum(elements[i].fp);
 		values[2] = Int64GetDatum(root->size);
@@ -209,14 +209,14 @@ return_values(JoinSink *sink, ReturnSetInfo *info)
 Datum
 simhash_find_clusters_in(PG_FUNCTION_ARGS)
 {
-	JoinSink	sink = {.sink = {.repeat = shbatch_drop_repeat,.pair = join_values}};
+	JoinSink	sink = {.sink = {.repeat = shpairs_drop_repeat,.pair = join_values}};
 	ShBatchCall call;
 
-	if (!shbatch_begin_array(fcinfo, SHIDX_FIND_CLUSTERS, &call))
+	if (!shbatch_begin_array(fcinfo, SHROWS_FIND_CLUSTERS, &call))
 		return (Datum) 0;
 
 	shbatch_union_find_begin(&sink.components, SHBATCH_VALUES, call.input.most, false);
-	shbatch_source_search(&call.input, &sink.sink);
+	shpairs_source_run(&call.input, &sink.sink);
 	return_values(&sink, call.result);
 
 	shbatch_end_array(&call);

@@ -43,8 +43,8 @@ PG_FUNCTION_INFO_V1(simhash_find_duplicates);
 /* state of an element */
 typedef struct State
 {
-	uint64		fp;
-	uint64		keeper;			/* number of the nearest kept row, with its
+	ShFingerprint fp;
+	ShRowsNumber keeper;		/* number of the nearest kept row, with its
 								 * distance in the upper bits; or NO_KEEPER */
 } State;
 
@@ -69,21 +69,21 @@ static inline void
 count_row(DuplicateFinder *finder)
 {
 	CHECK_FOR_INTERRUPTS();
-	shidx_progress_entries(++finder->ndecided);
+	shrows_progress_entries(++finder->ndecided);
 }
 
 /*
  * Return a duplicate, with its keeper.
  */
 static void
-return_duplicate(DuplicateFinder *finder, uint64 row, uint64 keeper, int distance)
+return_duplicate(DuplicateFinder *finder, ShRowsNumber row, ShRowsNumber keeper, int distance)
 {
-	const ShBatchTables *tables = finder->near.members.rows->tables;
+	const ShRowsHeaps *heaps = finder->near.members.rows->heaps;
 	ItemPointerData tids[2];
 	Datum		values[5];
 
-	values[3] = ObjectIdGetDatum(shbatch_name_row(tables, row, &tids[0]));
-	values[4] = ObjectIdGetDatum(shbatch_name_row(tables, keeper, &tids[1]));
+	values[3] = ObjectIdGetDatum(shrows_name(heaps, row, &tids[0]));
+	values[4] = ObjectIdGetDatum(shrows_name(heaps, keeper, &tids[1]));
 	values[0] = PointerGetDatum(&tids[0]);
 	values[1] = PointerGetDatum(&tids[1]);
 	values[2] = Int32GetDatum(distance);
@@ -109,7 +109,7 @@ make_states(const ShBatchUnionFind *elements)
  * a keeper that is at least as near.
  */
 static inline void
-keep_for(State *state, uint64 fp, uint64 row)
+keep_for(State *state, ShFingerprint fp, ShRowsNumber row)
 {
 	uint64		distance = shbits_distance(state->fp, fp);
 
@@ -121,9 +121,9 @@ keep_for(State *state, uint64 fp, uint64 row)
  * Keep a row of an element.  No other row of it has been kept.
  */
 static void
-keep_row(DuplicateFinder *finder, State *states, uint32 element, uint64 row)
+keep_row(DuplicateFinder *finder, State *states, uint32 element, ShRowsNumber row)
 {
-	uint64		fp = states[element].fp;
+	ShFingerprint fp = states[element].fp;
 	const uint32 *neighbors;
 	size_t		count = shbatch_neighbors_of(&finder->near.neighbors, element, &neighbors);
 
@@ -136,9 +136,9 @@ keep_row(DuplicateFinder *finder, State *states, uint32 element, uint64 row)
  * Keep or return a row of an element.
  */
 static void
-decide(DuplicateFinder *finder, State *states, uint32 element, uint64 row)
+decide(DuplicateFinder *finder, State *states, uint32 element, ShRowsNumber row)
 {
-	uint64		keeper = states[element].keeper;
+	ShRowsNumber keeper = states[element].keeper;
 
 	count_row(finder);
 	if (keeper == NO_KEEPER)
@@ -157,11 +157,11 @@ static void
 decide_by_fingerprints(DuplicateFinder *finder)
 {
 	State	   *states = make_states(&finder->near.members.elements);
-	uint64		rows[LOOK_AHEAD];
+	ShRowsNumber rows[LOOK_AHEAD];
 	uint32		elements[LOOK_AHEAD];
 	int			count;
 
-	shidx_progress_phase(SHIDX_PHASE_RETURN, finder->near.count);
+	shrows_progress_phase(SHROWS_PHASE_RETURN, finder->near.count);
 	do
 	{
 		for (count = 0; count < LOOK_AHEAD; count++)
@@ -184,13 +184,13 @@ decide_by_condition(DuplicateFinder *finder, ShBatchRowCheck *check)
 {
 	ShBatchKeptRows *kept = shbatch_kept_begin(&finder->near.members.elements,
 											   &finder->near.neighbors, check);
-	uint64		row;
+	ShRowsNumber row;
 	uint32		element;
 
-	shidx_progress_phase(SHIDX_PHASE_CHECK_ROWS, finder->near.count);
+	shrows_progress_phase(SHROWS_PHASE_CHECK_ROWS, finder->near.count);
 	while (shbatch_near_rows_next(&finder->near, &row, &element))
 	{
-		uint64		keeper;
+		ShRowsNumber keeper;
 		int			distance;
 
 		count_row(finder);
@@ -213,16 +213,14 @@ simhash_find_duplicates(PG_FUNCTION_ARGS)
 {
 	DuplicateFinder finder = {0};
 	ShBatchCall call;
-	ShBatchKeepList *keep;
 	ShBatchRowCheck *check;
 
-	if (!shbatch_begin_index(fcinfo, SHIDX_FIND_DUPLICATES, &call))
+	if (!shbatch_begin_index(fcinfo, SHROWS_FIND_DUPLICATES, &call))
 		return (Datum) 0;
-	keep = shbatch_get_keep(fcinfo, 2, &call);
+	shbatch_near_rows_begin(&finder.near, &call.rows, call.input.most,
+							shbatch_get_text(fcinfo, 2));
 	check = shbatch_get_same(fcinfo, 3, &call);
-
-	shbatch_near_rows_begin(&finder.near, &call.rows, call.input.most, keep);
-	shbatch_source_search(&call.input, &finder.near.members.sink);
+	shpairs_source_run(&call.input, &finder.near.members.sink);
 	shbatch_near_rows_sort(&finder.near);
 	shbatch_result_begin(&finder.result, call.result);
 	if (check != NULL)

@@ -10,10 +10,11 @@
 #include "fmgr.h"
 
 #include "batch/batch_call.h"
-#include "batch/match_source.h"
-#include "batch/returning.h"
+#include "batch/class_check.h"
+#include "batch/result.h"
 #include "batch/row_pairs.h"
 #include "bits/distance.h"
+#include "pairs/source.h"
 #include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_find_matches);
@@ -23,9 +24,10 @@ PG_FUNCTION_INFO_V1(simhash_find_matches_in);
 typedef struct FindMatches
 {
 	ShBatchCall call;
-	ShBatchMatchSource input;
-	ShBatchMatchSearch *search;
+	ShPairsMatchSource input;
+	ShPairsMatchFinder *finder;
 	ShBatchRowPairs *pairs;
+	ShBatchRowCheck *check;		/* by the operator class, or NULL */
 	void		(*make_row) (struct FindMatches *find, const ShBatchRowPair *pair,
 							 Datum *values);
 	ShBatchResult *result;		/* or NULL */
@@ -38,7 +40,7 @@ typedef struct FindMatches
 static void
 make_row_of_rows(FindMatches *find, const ShBatchRowPair *pair, Datum *values)
 {
-	shbatch_pair_values(&find->call.tables, pair, find->tids, values);
+	shbatch_pair_values(&find->call.heaps, pair, find->tids, values);
 }
 
 /*
@@ -47,12 +49,21 @@ make_row_of_rows(FindMatches *find, const ShBatchRowPair *pair, Datum *values)
 static void
 make_row_of_value(FindMatches *find, const ShBatchRowPair *pair, Datum *values)
 {
-	values[4] = ObjectIdGetDatum(shbatch_name_row(&find->call.tables, pair->b_row,
-												  &find->tids[1]));
+	values[4] = ObjectIdGetDatum(shrows_name(&find->call.heaps, pair->b_row,
+											 &find->tids[1]));
 	values[0] = SimhashGetDatum(pair->a_fp);
 	values[1] = PointerGetDatum(&find->tids[1]);
 	values[2] = SimhashGetDatum(pair->b_fp);
 	values[3] = Int32GetDatum(shbits_distance(pair->a_fp, pair->b_fp));
+}
+
+/*
+ * Do the values of two rows belong together, and not only their fingerprints?
+ */
+static bool
+holds(const FindMatches *find, const ShBatchRowPair *pair)
+{
+	return find->check == NULL || shbatch_check_rows(find->check, pair->a_row, pair->b_row);
 }
 
 static void
@@ -61,12 +72,14 @@ take_rows(void *arg, const ShBatchRowPair *pair)
 	FindMatches *find = arg;
 	Datum		values[SHBATCH_RESULT_COLUMNS];
 
+	if (!holds(find, pair))
+		return;
 	find->make_row(find, pair, values);
 	shbatch_result_add(find->result, values);
 }
 
 static void
-add_pair(void *arg, const ShBatchBucket *a, size_t i, const ShBatchBucket *b, size_t j)
+add_pair(void *arg, const ShPairsBucket *a, size_t i, const ShPairsBucket *b, size_t j)
 {
 	FindMatches *find = arg;
 
@@ -78,7 +91,7 @@ search_buckets(void *arg)
 {
 	FindMatches *find = arg;
 
-	return shbatch_match_search_next(find->search);
+	return shpairs_match_finder_next(find->finder);
 }
 
 /* both sides are known: begin the search */
@@ -88,7 +101,7 @@ begin_search(FindMatches *find, bool of_values)
 	find->make_row = of_values ? make_row_of_value : make_row_of_rows;
 	find->pairs = shbatch_row_pairs_begin(&find->call.rows, of_values, search_buckets,
 										  find->result != NULL ? take_rows : NULL, find);
-	find->search = shbatch_match_source_search(&find->input, add_pair, find);
+	find->finder = shpairs_match_source_begin(&find->input, add_pair, find);
 }
 
 static bool
@@ -97,9 +110,12 @@ next_match(void *state, Datum *values)
 	FindMatches *find = state;
 	ShBatchRowPair pair;
 
-	shbatch_tables_verify(&find->call.tables);
-	if (!shbatch_row_pairs_next(find->pairs, &pair))
-		return false;
+	shrows_heaps_verify(&find->call.heaps);
+	do
+	{
+		if (!shbatch_row_pairs_next(find->pairs, &pair))
+			return false;
+	} while (!holds(find, &pair));
 	find->make_row(find, &pair, values);
 	return true;
 }
@@ -110,8 +126,10 @@ end_find_matches(void *state)
 	FindMatches *find = state;
 
 	shbatch_row_pairs_end(find->pairs);
-	shbatch_match_source_end(&find->input);
-	shbatch_end_tables(&find->call);
+	if (find->check != NULL)
+		shbatch_check_end(find->check);
+	shpairs_match_source_end(&find->input);
+	shbatch_end_heaps(&find->call);
 }
 
 static FindMatches *
@@ -124,10 +142,10 @@ make_state(ShBatchResult *result)
 }
 
 /* the command, for the progress view */
-static ShIdxCommand
+static ShRowsCommand
 command_of(const FindMatches *find)
 {
-	return find->result != NULL ? SHIDX_FIND_MATCHES : SHIDX_UNWATCHED;
+	return find->result != NULL ? SHROWS_FIND_MATCHES : SHROWS_UNWATCHED;
 }
 
 static void *
@@ -148,9 +166,10 @@ begin_find_matches(FunctionCallInfo fcinfo, ShBatchResult *result)
 				 errhint("Use simhash_find_all to find the pairs of one index.")));
 
 	find = make_state(result);
-	shbatch_begin_tables(&find->call, command_of(find), indexes, 2, true);
-	shbatch_match_source_tables(&find->input, &find->call.tables, find->call.snapshot,
-								shbatch_get_distance(fcinfo, 2, &find->call.tables));
+	shbatch_begin_heaps(&find->call, command_of(find), indexes, 2, true);
+	shpairs_match_source_heaps(&find->input, &find->call.heaps, find->call.snapshot,
+							   shbatch_get_distance(fcinfo, 2, &find->call.heaps));
+	find->check = shbatch_class_check_begin(&find->call.heaps, find->call.snapshot);
 	begin_search(find, false);
 	return find;
 }
@@ -167,10 +186,10 @@ begin_find_matches_in(FunctionCallInfo fcinfo, ShBatchResult *result)
 	index = PG_GETARG_OID(1);
 
 	find = make_state(result);
-	shbatch_begin_tables(&find->call, command_of(find), &index, 1, false);
-	shbatch_match_source_array(&find->input, PG_GETARG_ANY_ARRAY_P(0), &find->call.tables,
+	shbatch_begin_heaps(&find->call, command_of(find), &index, 1, false);
+	shpairs_match_source_array(&find->input, PG_GETARG_ANY_ARRAY_P(0), &find->call.heaps,
 							   find->call.snapshot,
-							   shbatch_get_distance(fcinfo, 2, &find->call.tables));
+							   shbatch_get_distance(fcinfo, 2, &find->call.heaps));
 	begin_search(find, true);
 	return find;
 }
@@ -179,7 +198,8 @@ begin_find_matches_in(FunctionCallInfo fcinfo, ShBatchResult *result)
  * simhash_find_matches(a regclass, b regclass, distance int) -> every row of
  * index a with every row of index b, among those that the snapshot sees, whose
  * fingerprints differ in at most distance bits or, if that is null, the
- * smaller distance of the two indexes.
+ * smaller distance of the two indexes.  If the operator class of the indexes
+ * compares the values, it must hold for them.
  */
 Datum
 simhash_find_matches(PG_FUNCTION_ARGS)
@@ -193,7 +213,7 @@ simhash_find_matches(PG_FUNCTION_ARGS)
  * simhash_find_matches_in(queries simhash[], index regclass, distance int) ->
  * every different value of the array with every row that the snapshot sees
  * whose fingerprint differs from it in at most distance bits or, if that is
- * null, the distance of the index.
+ * null, the distance of the index.  The values of the rows do not matter.
  */
 Datum
 simhash_find_matches_in(PG_FUNCTION_ARGS)

@@ -39,7 +39,7 @@
 /* a row that is kept; they are numbered in the order in which they are kept */
 typedef struct KeptRow
 {
-	uint64		row;
+	ShRowsNumber row;
 	uint32		next;			/* of the same element, or NO_ROW */
 } KeptRow;
 
@@ -113,7 +113,7 @@ enlarge(ShBatchKeptRows *kept)
  * Keep a row of an element.
  */
 void
-shbatch_kept_add(ShBatchKeptRows *kept, uint32 element, uint64 row)
+shbatch_kept_add(ShBatchKeptRows *kept, uint32 element, ShRowsNumber row)
 {
 	KeptList   *list = &kept->lists[element];
 	uint32		number = kept->count;
@@ -157,7 +157,7 @@ compare_candidates(const void *a, const void *b)
 static void
 collect_candidates(ShBatchKeptRows *kept, uint32 element)
 {
-	uint64		fp = kept->elements->elements[element].fp;
+	ShFingerprint fp = kept->elements->elements[element].fp;
 	const uint32 *neighbors;
 	size_t		count = shbatch_neighbors_of(kept->neighbors, element, &neighbors);
 
@@ -181,7 +181,7 @@ collect_candidates(ShBatchKeptRows *kept, uint32 element)
  * same, and the first kept of several.  Returns false if there is none.
  */
 bool
-shbatch_kept_find(ShBatchKeptRows *kept, uint32 element, uint64 row, uint64 *keeper,
+shbatch_kept_find(ShBatchKeptRows *kept, uint32 element, ShRowsNumber row, ShRowsNumber *keeper,
 				  int *distance)
 {
 	for (uint32 number = kept->lists[element].first; number != NO_ROW;

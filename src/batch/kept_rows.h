@@ -9,8 +9,6 @@
 #ifndef SIMHASH_BATCH_KEPT_ROWS_H
 #define SIMHASH_BATCH_KEPT_ROWS_H
 
-#include "postgres.h"
-
 #include "batch/neighbors.h"
 #include "batch/row_check.h"
 #include "batch/union_find.h"
@@ -19,8 +17,8 @@ typedef struct ShBatchKeptRows ShBatchKeptRows;
 
 extern ShBatchKeptRows *shbatch_kept_begin(const ShBatchUnionFind *elements,
 										   ShBatchNeighbors *neighbors, ShBatchRowCheck *check);
-extern void shbatch_kept_add(ShBatchKeptRows *kept, uint32 element, uint64 row);
-extern bool shbatch_kept_find(ShBatchKeptRows *kept, uint32 element, uint64 row,
-							  uint64 *keeper, int *distance);
+extern void shbatch_kept_add(ShBatchKeptRows *kept, uint32 element, ShRowsNumber row);
+extern bool shbatch_kept_find(ShBatchKeptRows *kept, uint32 element, ShRowsNumber row,
+							  ShRowsNumber *keeper, int *distance);
 
 #endif							/* SIMHASH_BATCH_KEPT_ROWS_H */

@@ -16,7 +16,7 @@
 
 #include "batch/members.h"
 #include "batch/temp_file.h"
-#include "index/progress.h"
+#include "rows/progress.h"
 
 /*
  * An element for a fingerprint with rows of another kind than 0.  A
@@ -36,12 +36,12 @@ typedef struct ShBatchOtherKind
  * The number of the element of key i of the bucket, of kind 0.
  */
 uint32
-shbatch_find_element(ShBatchUnionFind *elements, const ShBatchBucket *bucket, size_t i,
+shbatch_find_element(ShBatchUnionFind *elements, const ShPairsBucket *bucket, size_t i,
 					 bool *is_new)
 {
 	return shbatch_union_find_add(elements,
 								  shbatch_element_key(bucket->group, 0,
-													  shbatch_fingerprint(bucket, i)),
+													  shpairs_fingerprint(bucket, i)),
 								  is_new);
 }
 
@@ -52,7 +52,7 @@ shbatch_find_element(ShBatchUnionFind *elements, const ShBatchBucket *bucket, si
 static uint32
 element_of_kind(ShBatchMembers *members, uint32 element, uint32 group, uint32 kind)
 {
-	uint64		fp = members->elements.elements[element].fp;
+	ShFingerprint fp = members->elements.elements[element].fp;
 	bool		is_new;
 	ShBatchOtherKind other;
 
@@ -92,9 +92,9 @@ join_elements(ShBatchMembers *members, uint32 a, uint32 b)
  * Join the fingerprints of a pair, among rows of each kind.
  */
 static void
-join_pair(ShBatchMembers *members, ShBatchNumberPair pair)
+join_pair(ShBatchMembers *members, ShRowsNumberPair pair)
 {
-	uint64		fp = members->elements.elements[pair.b].fp;
+	ShFingerprint fp = members->elements.elements[pair.b].fp;
 	uint32		next = members->elements.elements[pair.a].others;
 
 	join_elements(members, pair.a, pair.b);
@@ -117,14 +117,14 @@ join_pair(ShBatchMembers *members, ShBatchNumberPair pair)
 static void
 flush(ShBatchMembers *members)
 {
-	shbatch_rows_resolve(members->rows);
+	shrows_resolve(members->rows);
 	for (size_t i = 0; i < members->rows->count; i++)
 	{
-		uint64		row = members->rows->numbers[i];
-		uint32		kind = shbatch_row_kind(row);
+		ShRowsNumber row = members->rows->numbers[i];
+		uint32		kind = shrows_kind(row);
 		ShBatchMember member = {row & SHBT_MAX_TID, members->row_elements[i]};
 
-		if (row == SHBATCH_INVISIBLE)
+		if (row == SHROWS_INVISIBLE)
 			continue;
 		if (kind != 0)
 			member.element = element_of_kind(members, members->row_elements[i],
@@ -137,14 +137,14 @@ flush(ShBatchMembers *members)
 		CHECK_FOR_INTERRUPTS();
 		join_pair(members, members->rows->pairs[i]);
 	}
-	shbatch_rows_reset(members->rows);
+	shrows_reset(members->rows);
 }
 
 static void
-collect_row(ShBatchMembers *members, const ShBatchBucket *bucket, uint32 element, uint64 row)
+collect_row(ShBatchMembers *members, const ShPairsBucket *bucket, uint32 element, ShRowsNumber row)
 {
 	members->row_elements[members->rows->count] = element;
-	shbatch_rows_add(members->rows, bucket->group, &row, 1);
+	shrows_add(members->rows, bucket->group, &row, 1);
 }
 
 /*
@@ -155,12 +155,12 @@ collect_row(ShBatchMembers *members, const ShBatchBucket *bucket, uint32 element
  * (With all that the snapshot sees; these are in all tables.)
  */
 static bool
-collect_repeated(ShBatchSink *base, const ShBatchBucket *bucket, uint64 row)
+collect_repeated(ShPairsSink *base, const ShPairsBucket *bucket, ShRowsNumber row)
 {
 	ShBatchMembers *members = (ShBatchMembers *) base;
 	size_t		last = bucket->nkeys - 1;
 
-	if (shbatch_rows_full(members->rows))
+	if (shrows_full(members->rows))
 		flush(members);
 	if (!bucket->last_repeated)
 	{
@@ -180,7 +180,7 @@ collect_repeated(ShBatchSink *base, const ShBatchBucket *bucket, uint64 row)
  * are collected.
  */
 static uint32
-collect(ShBatchMembers *members, const ShBatchBucket *bucket, size_t i)
+collect(ShBatchMembers *members, const ShPairsBucket *bucket, size_t i)
 {
 	bool		is_new;
 	uint32		element = shbatch_find_element(&members->elements, bucket, i, &is_new);
@@ -191,18 +191,18 @@ collect(ShBatchMembers *members, const ShBatchBucket *bucket, size_t i)
 }
 
 static void
-collect_pair(ShBatchSink *base, const ShBatchBucket *bucket, size_t i, size_t j)
+collect_pair(ShPairsSink *base, const ShPairsBucket *bucket, size_t i, size_t j)
 {
 	ShBatchMembers *members = (ShBatchMembers *) base;
 	uint32		a;
 	uint32		b;
 
-	if (shbatch_rows_full(members->rows))
+	if (shrows_full(members->rows))
 		flush(members);
 	a = collect(members, bucket, i);
 	b = collect(members, bucket, j);
-	shbatch_rows_add_pair(members->rows, a, b);
-	shidx_progress_found();
+	shrows_add_pair(members->rows, a, b);
+	shrows_progress_found();
 }
 
 /*
@@ -213,7 +213,7 @@ collect_pair(ShBatchSink *base, const ShBatchBucket *bucket, size_t i, size_t j)
  * Elements and rows are allocated in the current memory context.
  */
 void
-shbatch_members_begin(ShBatchMembers *members, ShBatchRows *rows, double most,
+shbatch_members_begin(ShBatchMembers *members, ShRows *rows, double most,
 					  ShBatchJoinFunction join)
 {
 	memset(members, 0, sizeof(ShBatchMembers));
@@ -222,7 +222,7 @@ shbatch_members_begin(ShBatchMembers *members, ShBatchRows *rows, double most,
 	members->join = join;
 	members->rows = rows;
 	shbatch_union_find_begin(&members->elements, SHBATCH_ROWS, most, rows->values != NULL);
-	shbatch_rows_remember_kinds(rows);
+	shrows_remember_kinds(rows);
 	members->row_elements = MemoryContextAllocHuge(CurrentMemoryContext,
 												   rows->capacity * sizeof(uint32));
 	members->file = shbatch_create_file();

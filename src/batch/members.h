@@ -8,18 +8,16 @@
 #ifndef SIMHASH_BATCH_MEMBERS_H
 #define SIMHASH_BATCH_MEMBERS_H
 
-#include "postgres.h"
-
 #include "storage/buffile.h"
 
-#include "batch/buckets.h"
 #include "batch/union_find.h"
-#include "batch/visible_rows.h"
+#include "pairs/finder.h"
+#include "rows/visible_rows.h"
 
 /* a row, and the number of its fingerprint's element */
 typedef struct ShBatchMember
 {
-	uint64		row;
+	ShRowsNumber row;
 	uint64		element;
 } ShBatchMember;
 
@@ -32,7 +30,7 @@ typedef void (*ShBatchJoinFunction) (ShBatchMembers *members, uint32 a, uint32 b
 
 struct ShBatchMembers
 {
-	ShBatchSink sink;
+	ShPairsSink sink;
 	ShBatchJoinFunction join;
 
 	/* the size of an element is the number of its rows that the snapshot sees */
@@ -44,7 +42,7 @@ struct ShBatchMembers
 	struct ShBatchOtherKind *others;
 
 	/* rows waiting to be looked up */
-	ShBatchRows *rows;
+	ShRows	   *rows;
 	uint32	   *row_elements;
 
 	/* visible rows of all elements */
@@ -55,12 +53,12 @@ struct ShBatchMembers
 	uint32		run_element;
 };
 
-extern void shbatch_members_begin(ShBatchMembers *members, ShBatchRows *rows, double most,
+extern void shbatch_members_begin(ShBatchMembers *members, ShRows *rows, double most,
 								  ShBatchJoinFunction join);
 extern void shbatch_members_finish(ShBatchMembers *members);
 extern bool shbatch_members_next(ShBatchMembers *members, ShBatchMember *member);
 extern void shbatch_members_end(ShBatchMembers *members);
-extern uint32 shbatch_find_element(ShBatchUnionFind *elements, const ShBatchBucket *bucket,
+extern uint32 shbatch_find_element(ShBatchUnionFind *elements, const ShPairsBucket *bucket,
 								   size_t i, bool *is_new);
 
 #endif							/* SIMHASH_BATCH_MEMBERS_H */

@@ -13,7 +13,7 @@
 
 #include "batch/near_rows.h"
 #include "batch/temp_file.h"
-#include "index/progress.h"
+#include "rows/progress.h"
 
 #define NO_PLACE		PG_UINT32_MAX
 
@@ -30,17 +30,17 @@ add_pair(ShBatchMembers *members, uint32 a, uint32 b)
 
 /*
  * Begin to collect what a search passes to near->members.sink.  The rows will
- * be in the order of the list, or of their numbers if there is none.  The
+ * be in the order of the list "keep", or of their numbers if it is NULL.  The
  * largest possible number of fingerprints is used for the error message if
  * memory does not suffice.
  *
- * Reports an error if the current user lacks EXECUTE on functions in the list.
+ * Reports errors in the list as shrows_order_begin does.
  */
 void
-shbatch_near_rows_begin(ShBatchNearRows *near, ShBatchRows *rows, double most,
-						const ShBatchKeepList *keep)
+shbatch_near_rows_begin(ShBatchNearRows *near, ShRows *rows, double most,
+						const char *keep)
 {
-	near->order = shbatch_order_begin(rows->tables, rows->snapshot, keep);
+	near->order = shrows_order_begin(rows->heaps, rows->snapshot, keep);
 	near->ordered = NULL;
 	near->count = 0;
 	shbatch_members_begin(&near->members, rows, most, add_pair);
@@ -63,12 +63,12 @@ sort_rows(ShBatchNearRows *near)
 		CHECK_FOR_INTERRUPTS();
 		if (element->has_near || element->size > 1)
 		{
-			shbatch_order_add(near->order, member.row, (uint32) member.element);
+			shrows_order_add(near->order, member.row, (uint32) member.element);
 			near->count++;
 		}
 	}
-	shidx_progress_phase(SHIDX_PHASE_ORDER, near->count);
-	shbatch_order_sort(near->order);
+	shrows_progress_phase(SHROWS_PHASE_ORDER, near->count);
+	shrows_order_sort(near->order);
 }
 
 /*
@@ -88,7 +88,7 @@ find_places(ShBatchNearRows *near, uint32 *nplaces)
 	*nplaces = 0;
 	for (uint32 i = 0; i < nelements; i++)
 		places[i] = NO_PLACE;
-	while (shbatch_order_next(near->order, &member.row, &element))
+	while (shrows_order_next(near->order, &member.row, &element))
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (places[element] == NO_PLACE)
@@ -128,12 +128,12 @@ shbatch_near_rows_sort(ShBatchNearRows *near)
  * last.
  */
 bool
-shbatch_near_rows_next(ShBatchNearRows *near, uint64 *row, uint32 *element)
+shbatch_near_rows_next(ShBatchNearRows *near, ShRowsNumber *row, uint32 *element)
 {
 	ShBatchMember member;
 
 	if (near->ordered == NULL)
-		return shbatch_order_next(near->order, row, element);
+		return shrows_order_next(near->order, row, element);
 	if (BufFileRead(near->ordered, &member, sizeof(member)) != sizeof(member))
 		return false;
 	*row = member.row;
@@ -146,7 +146,7 @@ shbatch_near_rows_end(ShBatchNearRows *near)
 {
 	if (near->ordered != NULL)
 		BufFileClose(near->ordered);
-	shbatch_order_end(near->order);
+	shrows_order_end(near->order);
 	shbatch_neighbors_end(&near->neighbors);
 	shbatch_members_end(&near->members);
 }

@@ -9,26 +9,24 @@
 #ifndef SIMHASH_BATCH_NEAR_ROWS_H
 #define SIMHASH_BATCH_NEAR_ROWS_H
 
-#include "postgres.h"
-
 #include "batch/members.h"
 #include "batch/neighbors.h"
-#include "batch/row_order.h"
+#include "rows/row_order.h"
 
 typedef struct ShBatchNearRows
 {
 	ShBatchMembers members;
 	ShBatchNeighbors neighbors; /* of elements of the members */
 	double		count;			/* of rows, once sorted */
-	ShBatchRowOrder *order;
+	ShRowsOrder *order;
 	BufFile    *ordered;		/* the rows in order, if they had to be read
 								 * before, or NULL */
 } ShBatchNearRows;
 
-extern void shbatch_near_rows_begin(ShBatchNearRows *near, ShBatchRows *rows, double most,
-									const ShBatchKeepList *keep);
+extern void shbatch_near_rows_begin(ShBatchNearRows *near, ShRows *rows, double most,
+									const char *keep);
 extern void shbatch_near_rows_sort(ShBatchNearRows *near);
-extern bool shbatch_near_rows_next(ShBatchNearRows *near, uint64 *row, uint32 *element);
+extern bool shbatch_near_rows_next(ShBatchNearRows *near, ShRowsNumber *row, uint32 *element);
 extern void shbatch_near_rows_end(ShBatchNearRows *near);
 
 #endif							/* SIMHASH_BATCH_NEAR_ROWS_H */

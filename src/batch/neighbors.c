@@ -18,8 +18,8 @@
 
 #include "batch/neighbors.h"
 #include "batch/temp_file.h"
-#include "batch/visible_rows.h"
 #include "bits/scheme.h"
+#include "rows/visible_rows.h"
 #include "sort/entrysort.h"
 
 void
@@ -35,14 +35,14 @@ shbatch_neighbors_begin(ShBatchNeighbors *neighbors)
 void
 shbatch_neighbors_add(ShBatchNeighbors *neighbors, uint32 a, uint32 b)
 {
-	ShBatchNumberPair pair = {a, b};
+	ShRowsNumberPair pair = {a, b};
 
 	BufFileWrite(neighbors->pairs, &pair, sizeof(pair));
 	neighbors->npairs++;
 }
 
 static bool
-next_pair(ShBatchNeighbors *neighbors, ShBatchNumberPair *pair)
+next_pair(ShBatchNeighbors *neighbors, ShRowsNumberPair *pair)
 {
 	CHECK_FOR_INTERRUPTS();
 	return BufFileRead(neighbors->pairs, pair, sizeof(*pair)) == sizeof(*pair);
@@ -66,7 +66,7 @@ shbatch_neighbors_fit(const ShBatchNeighbors *neighbors, uint32 nelements)
 void
 shbatch_neighbors_load(ShBatchNeighbors *neighbors, uint32 nelements)
 {
-	ShBatchNumberPair pair;
+	ShRowsNumberPair pair;
 	uint64		start = 0;
 
 	neighbors->starts = MemoryContextAllocExtended(CurrentMemoryContext,
@@ -109,7 +109,7 @@ void
 shbatch_neighbors_sort(ShBatchNeighbors *neighbors, uint32 *places, uint32 nplaces)
 {
 	ShSort	   *sort = shsort_begin(maintenance_work_mem);
-	ShBatchNumberPair pair;
+	ShRowsNumberPair pair;
 	ShSortItem	item;
 
 	neighbors->places = places;

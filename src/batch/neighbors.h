@@ -8,8 +8,6 @@
 #ifndef SIMHASH_BATCH_NEIGHBORS_H
 #define SIMHASH_BATCH_NEIGHBORS_H
 
-#include "postgres.h"
-
 #include "storage/buffile.h"
 
 #include "compat.h"

@@ -1,16 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * result.h
- *	  The rows that a function returns.
+ *	  The rows that a function returns, as they are found or all at once.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef SIMHASH_BATCH_RESULT_H
 #define SIMHASH_BATCH_RESULT_H
 
-#include "postgres.h"
-
 #include "access/htup.h"
+#include "fmgr.h"
 #include "nodes/execnodes.h"
 
 #define SHBATCH_RESULT_COLUMNS	8
@@ -25,5 +24,30 @@ typedef struct ShBatchResult
 
 extern void shbatch_result_begin(ShBatchResult *result, ReturnSetInfo *info);
 extern void shbatch_result_add(ShBatchResult *result, const Datum *values);
+
+/*
+ * The callbacks of such a function.  Its state is allocated in a memory
+ * context that lives as long as the call.
+ */
+typedef struct ShBatchProducer
+{
+	/*
+	 * Begin a call.  All its rows are added to the result or, if that is
+	 * NULL, returned one by one by next.  Returns NULL if there is nothing to
+	 * do.
+	 */
+	void	   *(*begin) (FunctionCallInfo fcinfo, ShBatchResult *result);
+
+	/*
+	 * Put the values of the next row that has not been added into values[].
+	 * They are valid until the next call.  Returns false after the last.
+	 */
+	bool		(*next) (void *state, Datum *values);
+
+	/* End the call, whether there was more to return or not. */
+	void		(*end) (void *state);
+} ShBatchProducer;
+
+extern Datum shbatch_return(FunctionCallInfo fcinfo, const ShBatchProducer *producer);
 
 #endif							/* SIMHASH_BATCH_RESULT_H */

@@ -1,23 +1,36 @@
 /*-------------------------------------------------------------------------
  *
  * row_check.h
- *	  Evaluating the condition "same" for pairs of rows.
+ *	  Checking pairs of rows whose fingerprints are near.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef SIMHASH_BATCH_ROW_CHECK_H
 #define SIMHASH_BATCH_ROW_CHECK_H
 
-#include "postgres.h"
+#include "rows/heaps.h"
 
-#include "batch/same_condition.h"
-#include "batch/tables.h"
+/* the base of the kinds of checks */
+typedef struct ShBatchRowCheck
+{
+	bool		(*holds) (struct ShBatchRowCheck *check, ShRowsNumber a, ShRowsNumber b);
+	void		(*end) (struct ShBatchRowCheck *check);
+} ShBatchRowCheck;
 
-typedef struct ShBatchRowCheck ShBatchRowCheck;
+/*
+ * Are rows a and b the same?  Unknown counts as false.  To check a row against
+ * several others, call this with the same a.  Kinds of rows are ignored.
+ */
+static inline bool
+shbatch_check_rows(ShBatchRowCheck *check, ShRowsNumber a, ShRowsNumber b)
+{
+	return check->holds(check, a & SHBT_MAX_TID, b & SHBT_MAX_TID);
+}
 
-extern ShBatchRowCheck *shbatch_check_begin(const ShBatchTables *tables, Snapshot snapshot,
-											const ShBatchSameCondition *same);
-extern bool shbatch_check_rows(ShBatchRowCheck *check, uint64 a, uint64 b);
-extern void shbatch_check_end(ShBatchRowCheck *check);
+static inline void
+shbatch_check_end(ShBatchRowCheck *check)
+{
+	check->end(check);
+}
 
 #endif							/* SIMHASH_BATCH_ROW_CHECK_H */

@@ -20,7 +20,7 @@
 #include "utils/memutils.h"
 
 #include "batch/row_clusters.h"
-#include "index/progress.h"
+#include "rows/progress.h"
 
 /* in place of a number of a row: there is none */
 #define NO_ROW		PG_UINT32_MAX
@@ -28,7 +28,7 @@
 /* a row; they are numbered in their order */
 typedef struct Row
 {
-	uint64		row;
+	ShRowsNumber row;
 	uint32		element;
 	uint32		parent;			/* itself for a root */
 	uint32		next;			/* of its part, or NO_ROW */
@@ -130,7 +130,7 @@ add_to_part(ShBatchRowClusters *clusters, uint32 number)
 }
 
 static void
-add_row(ShBatchRowClusters *clusters, uint64 row, uint32 element)
+add_row(ShBatchRowClusters *clusters, ShRowsNumber row, uint32 element)
 {
 	uint32		number = clusters->count++;
 	const uint32 *neighbors;
@@ -144,7 +144,7 @@ add_row(ShBatchRowClusters *clusters, uint64 row, uint32 element)
 	for (size_t i = 0; i < count; i++)
 		check_element(clusters, number, neighbors[i]);
 	add_to_part(clusters, number);
-	shidx_progress_entries(clusters->count);
+	shrows_progress_entries(clusters->count);
 }
 
 static void
@@ -173,7 +173,7 @@ shbatch_row_clusters_make(ShBatchNearRows *near, ShBatchRowCheck *check)
 {
 	ShBatchRowClusters *clusters = palloc0(sizeof(ShBatchRowClusters));
 	uint32		nelements = near->members.elements.count;
-	uint64		row;
+	ShRowsNumber row;
 	uint32		element;
 
 	check_memory(near->count);
@@ -185,7 +185,7 @@ shbatch_row_clusters_make(ShBatchNearRows *near, ShBatchRowCheck *check)
 											 Max(nelements, 1) * sizeof(uint32));
 	for (uint32 i = 0; i < nelements; i++)
 		clusters->parts[i] = NO_ROW;
-	shidx_progress_phase(SHIDX_PHASE_CHECK_ROWS, near->count);
+	shrows_progress_phase(SHROWS_PHASE_CHECK_ROWS, near->count);
 	while (shbatch_near_rows_next(near, &row, &element))
 		add_row(clusters, row, element);
 	return clusters;

@@ -8,8 +8,6 @@
 #ifndef SIMHASH_BATCH_ROW_CLUSTERS_H
 #define SIMHASH_BATCH_ROW_CLUSTERS_H
 
-#include "postgres.h"
-
 #include "batch/near_rows.h"
 #include "batch/row_check.h"
 
@@ -18,7 +16,7 @@ typedef struct ShBatchRowClusters ShBatchRowClusters;
 /* a row of a cluster */
 typedef struct ShBatchClusterRow
 {
-	uint64		row;
+	ShRowsNumber row;
 	uint32		element;
 	uint32		cluster;		/* its number, from 1 */
 	uint32		size;			/* of the cluster */

@@ -23,15 +23,15 @@
 #include "batch/row_pairs.h"
 #include "batch/temp_file.h"
 #include "bits/distance.h"
-#include "index/progress.h"
+#include "rows/progress.h"
 #include "type/simhash.h"
 
 /* a fingerprint of the current batch */
 typedef struct Fingerprint
 {
-	uint64		fp;
+	ShFingerprint fp;
 	size_t		key;			/* in the bucket that it came from */
-	uint64	   *rows;			/* of its rows; with kinds once looked up */
+	ShRowsNumber *rows;			/* of its rows; with kinds once looked up */
 	size_t		nrows;			/* once looked up: visible rows, which come
 								 * first */
 	bool		second;			/* belongs to the second bucket */
@@ -45,7 +45,7 @@ typedef struct Fingerprint
  */
 typedef struct Side
 {
-	const ShBatchBucket *bucket;
+	const ShPairsBucket *bucket;
 	bool		values;			/* values that have no rows */
 	size_t		max_numbers;
 	uint32	   *numbers;
@@ -82,7 +82,7 @@ struct ShBatchRowPairs
 	ShBatchTakeFunction take;	/* or NULL */
 	void	   *arg;
 	bool		at_end;			/* no more buckets */
-	ShBatchRows *rows;
+	ShRows	   *rows;
 	uint32		nfps;
 	uint32		max_fps;
 	Fingerprint *fps;
@@ -93,8 +93,8 @@ struct ShBatchRowPairs
 	/* pairs of the current buckets that have not been collected */
 	BufFile    *waiting;		/* or NULL */
 	bool		reading;		/* the file is being read */
-	const ShBatchBucket *waiting_a;
-	const ShBatchBucket *waiting_b;
+	const ShPairsBucket *waiting_a;
+	const ShPairsBucket *waiting_b;
 
 	/* rows are being returned; the next ones: */
 	bool		returning;
@@ -108,7 +108,7 @@ struct ShBatchRowPairs
 #define LOOKED_UP		(PG_UINT32_MAX - 1)
 
 /* a value of an array counts as one row */
-static uint64 no_row = 0;
+static ShRowsNumber no_row = 0;
 
 /*
  * Begin to return the rows of the pairs that step adds.  It is called
@@ -119,7 +119,7 @@ static uint64 no_row = 0;
  * without rows, and is returned with 0 for its row.
  */
 ShBatchRowPairs *
-shbatch_row_pairs_begin(ShBatchRows *rows, bool values_first, ShBatchStepFunction step,
+shbatch_row_pairs_begin(ShRows *rows, bool values_first, ShBatchStepFunction step,
 						ShBatchTakeFunction take, void *arg)
 {
 	ShBatchRowPairs *pairs = palloc0(sizeof(ShBatchRowPairs));
@@ -137,7 +137,7 @@ shbatch_row_pairs_begin(ShBatchRows *rows, bool values_first, ShBatchStepFunctio
 	}
 	pairs->sides[0].values = values_first;
 	if (take == NULL)
-		shbatch_rows_start_few(rows);
+		shrows_start_few(rows);
 	return pairs;
 }
 
@@ -147,12 +147,12 @@ shbatch_row_pairs_begin(ShBatchRows *rows, bool values_first, ShBatchStepFunctio
 static size_t
 kind_end(const Fingerprint *fp, size_t start)
 {
-	uint32		kind = shbatch_row_kind(fp->rows[start]);
+	uint32		kind = shrows_kind(fp->rows[start]);
 	size_t		end = start + 1;
 
-	if (shbatch_row_kind(fp->rows[fp->nrows - 1]) == kind)
+	if (shrows_kind(fp->rows[fp->nrows - 1]) == kind)
 		return fp->nrows;
-	while (shbatch_row_kind(fp->rows[end]) == kind)
+	while (shrows_kind(fp->rows[end]) == kind)
 		end++;
 	return end;
 }
@@ -175,8 +175,8 @@ next_kind(Product *product)
 		product->b_start = product->b_end;
 		if (product->a_start == a->nrows || product->b_start == b->nrows)
 			return false;
-		a_kind = shbatch_row_kind(a->rows[product->a_start]);
-		b_kind = shbatch_row_kind(b->rows[product->b_start]);
+		a_kind = shrows_kind(a->rows[product->a_start]);
+		b_kind = shrows_kind(b->rows[product->b_start]);
 		if (a_kind <= b_kind)
 			product->a_end = kind_end(a, product->a_start);
 		if (b_kind <= a_kind)
@@ -222,7 +222,7 @@ next_rows(Product *product, ShBatchRowPair *pair)
 
 	/* one was counted when the fingerprints were found */
 	if (product->counted)
-		shidx_progress_found();
+		shrows_progress_found();
 	product->counted = true;
 	return true;
 }
@@ -238,13 +238,13 @@ compare_rows(const void *a, const void *b)
 
 /* Sort rows by kind. */
 static void
-order_by_kind(uint64 *rows, size_t count)
+order_by_kind(ShRowsNumber *rows, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
 	{
-		if (shbatch_row_kind(rows[i]) != shbatch_row_kind(rows[0]))
+		if (shrows_kind(rows[i]) != shrows_kind(rows[0]))
 		{
-			qsort(rows, count, sizeof(uint64), compare_rows);
+			qsort(rows, count, sizeof(ShRowsNumber), compare_rows);
 			return;
 		}
 	}
@@ -254,17 +254,17 @@ order_by_kind(uint64 *rows, size_t count)
  * Move the visible rows to the front, sorted by kind.  Returns their number.
  */
 static size_t
-drop_invisible(uint64 *rows, size_t count)
+drop_invisible(ShRowsNumber *rows, size_t count)
 {
 	size_t		visible = 0;
 
 	for (size_t i = 0; i < count; i++)
 	{
-		if (rows[i] != SHBATCH_INVISIBLE)
+		if (rows[i] != SHROWS_INVISIBLE)
 			rows[visible++] = rows[i];
 	}
 	for (size_t i = visible; i < count; i++)
-		rows[i] = SHBATCH_INVISIBLE;
+		rows[i] = SHROWS_INVISIBLE;
 	order_by_kind(rows, visible);
 	return visible;
 }
@@ -290,7 +290,7 @@ keep_in_bucket(ShBatchRowPairs *pairs)
 
 		if (!fp->looked_up)
 			memcpy(side->bucket->rows + side->bucket->starts[fp->key], fp->rows,
-				   fp->nrows * sizeof(uint64));
+				   fp->nrows * sizeof(ShRowsNumber));
 		side->numbers[fp->key] = LOOKED_UP;
 	}
 	pairs->first_number = 0;
@@ -302,7 +302,7 @@ keep_in_bucket(ShBatchRowPairs *pairs)
 static void
 start_returning(ShBatchRowPairs *pairs)
 {
-	shbatch_rows_resolve(pairs->rows);
+	shrows_resolve(pairs->rows);
 	if (in_bucket(pairs))
 		keep_in_bucket(pairs);
 	for (uint32 i = 0; i < pairs->nfps; i++)
@@ -324,11 +324,11 @@ start_returning(ShBatchRowPairs *pairs)
 static void
 stop_returning(ShBatchRowPairs *pairs)
 {
-	const ShBatchBucket *bucket = pairs->sides[1].bucket != NULL ? pairs->sides[1].bucket :
+	const ShPairsBucket *bucket = pairs->sides[1].bucket != NULL ? pairs->sides[1].bucket :
 		pairs->sides[0].bucket;
 
-	shbatch_rows_reset(pairs->rows);
-	shbatch_rows_forget_kinds(pairs->rows, bucket != NULL ? &bucket->group : NULL);
+	shrows_reset(pairs->rows);
+	shrows_forget_kinds(pairs->rows, bucket != NULL ? &bucket->group : NULL);
 	pairs->nfps = 0;
 	pairs->refers_to_bucket = false;
 	pairs->returning = false;
@@ -352,7 +352,7 @@ next_product(ShBatchRowPairs *pairs)
 	}
 	if (pairs->next_pair < pairs->rows->npairs)
 	{
-		ShBatchNumberPair numbers = pairs->rows->pairs[pairs->next_pair++];
+		ShRowsNumberPair numbers = pairs->rows->pairs[pairs->next_pair++];
 
 		start_product(&pairs->product, &pairs->fps[numbers.a], &pairs->fps[numbers.b]);
 		return true;
@@ -378,7 +378,7 @@ return_next(ShBatchRowPairs *pairs, ShBatchRowPair *pair)
  * Make room to number the keys of a bucket.
  */
 static void
-start_numbers(ShBatchRowPairs *pairs, Side *side, const ShBatchBucket *bucket)
+start_numbers(ShBatchRowPairs *pairs, Side *side, const ShPairsBucket *bucket)
 {
 	if (bucket->nkeys > side->max_numbers)
 	{
@@ -416,11 +416,11 @@ add_fingerprint(ShBatchRowPairs *pairs)
  * bucket continues after that, stored back there.
  */
 static uint32
-collect(ShBatchRowPairs *pairs, bool second, const ShBatchBucket *bucket, size_t i)
+collect(ShBatchRowPairs *pairs, bool second, const ShPairsBucket *bucket, size_t i)
 {
 	Side	   *side = &pairs->sides[second];
-	uint64	   *rows = bucket->rows + bucket->starts[i];
-	size_t		nrows = shbatch_bucket_rows_end(bucket, i) - bucket->starts[i];
+	ShRowsNumber *rows = bucket->rows + bucket->starts[i];
+	size_t		nrows = shpairs_bucket_rows_end(bucket, i) - bucket->starts[i];
 	uint32		number;
 	Fingerprint *fp;
 
@@ -430,15 +430,15 @@ collect(ShBatchRowPairs *pairs, bool second, const ShBatchBucket *bucket, size_t
 	if (number < LOOKED_UP)
 		return number;
 
-	if (number == NOT_COLLECTED && nrows > SHBATCH_MANY_ROWS && !side->values)
+	if (number == NOT_COLLECTED && nrows > SHROWS_MANY && !side->values)
 	{
-		shbatch_rows_look_up(pairs->rows, bucket->group, rows, nrows);
+		shrows_look_up(pairs->rows, bucket->group, rows, nrows);
 		number = LOOKED_UP;
 	}
 
 	side->numbers[i] = pairs->nfps;
 	fp = add_fingerprint(pairs);
-	fp->fp = shbatch_fingerprint(bucket, i);
+	fp->fp = shpairs_fingerprint(bucket, i);
 	fp->key = i;
 	fp->second = second;
 	fp->repeated = false;
@@ -458,29 +458,29 @@ collect(ShBatchRowPairs *pairs, bool second, const ShBatchBucket *bucket, size_t
 	{
 		fp->rows = pairs->rows->numbers + pairs->rows->count;
 		fp->nrows = nrows;
-		shbatch_rows_add(pairs->rows, bucket->group, rows, nrows);
+		shrows_add(pairs->rows, bucket->group, rows, nrows);
 	}
 	return side->numbers[i];
 }
 
 static void
-collect_pair(ShBatchRowPairs *pairs, const ShBatchBucket *a, size_t i,
-			 const ShBatchBucket *b, size_t j)
+collect_pair(ShBatchRowPairs *pairs, const ShPairsBucket *a, size_t i,
+			 const ShPairsBucket *b, size_t j)
 {
 	uint32		number = collect(pairs, false, a, i);
 
 	if (a == b && i == j)
 		pairs->fps[number].repeated = true;
 	else
-		shbatch_rows_add_pair(pairs->rows, number, collect(pairs, a != b, b, j));
+		shrows_add_pair(pairs->rows, number, collect(pairs, a != b, b, j));
 }
 
 /*
  * Write a pair to the file, to be processed when others have been returned.
  */
 static void
-let_wait(ShBatchRowPairs *pairs, const ShBatchBucket *a, size_t i,
-		 const ShBatchBucket *b, size_t j)
+let_wait(ShBatchRowPairs *pairs, const ShPairsBucket *a, size_t i,
+		 const ShPairsBucket *b, size_t j)
 {
 	KeyPair		pair = {i, j};
 
@@ -510,16 +510,16 @@ return_all(ShBatchRowPairs *pairs)
 
 /*
  * Add a pair: key i of bucket a and key j of b, which may be the same bucket.
- * A key paired with itself stands for the pairs of its rows.  The TIDs of both
+ * A key paired with itself stands for the pairs of its rows.  The rows of both
  * buckets may be changed.
  */
 void
-shbatch_row_pairs_add(ShBatchRowPairs *pairs, const ShBatchBucket *a, size_t i,
-					  const ShBatchBucket *b, size_t j)
+shbatch_row_pairs_add(ShBatchRowPairs *pairs, const ShPairsBucket *a, size_t i,
+					  const ShPairsBucket *b, size_t j)
 {
-	bool		full = shbatch_rows_full(pairs->rows);
+	bool		full = shrows_full(pairs->rows);
 
-	shidx_progress_found();
+	shrows_progress_found();
 	if (unlikely(pairs->waiting != NULL || (full && pairs->take == NULL)))
 	{
 		let_wait(pairs, a, i, b, j);
@@ -543,7 +543,7 @@ collect_waiting(ShBatchRowPairs *pairs)
 	if (!pairs->reading)
 		shbatch_rewind_file(pairs->waiting);
 	pairs->reading = true;
-	while (!shbatch_rows_full(pairs->rows))
+	while (!shrows_full(pairs->rows))
 	{
 		if (BufFileRead(pairs->waiting, &pair, sizeof(KeyPair)) != sizeof(KeyPair))
 		{
@@ -570,7 +570,7 @@ collect_more(ShBatchRowPairs *pairs)
 		if (!pairs->step(pairs->arg))
 			pairs->at_end = true;
 	} while (!pairs->at_end && !pairs->refers_to_bucket && pairs->waiting == NULL &&
-			 !shbatch_rows_full(pairs->rows));
+			 !shrows_full(pairs->rows));
 }
 
 /*
@@ -602,11 +602,11 @@ shbatch_row_pairs_next(ShBatchRowPairs *pairs, ShBatchRowPair *pair)
  * b_table) of a pair of rows.  They point to two TIDs, which are set here.
  */
 void
-shbatch_pair_values(const ShBatchTables *tables, const ShBatchRowPair *pair,
+shbatch_pair_values(const ShRowsHeaps *heaps, const ShBatchRowPair *pair,
 					ItemPointerData *tids, Datum *values)
 {
-	values[5] = ObjectIdGetDatum(shbatch_name_row(tables, pair->a_row, &tids[0]));
-	values[6] = ObjectIdGetDatum(shbatch_name_row(tables, pair->b_row, &tids[1]));
+	values[5] = ObjectIdGetDatum(shrows_name(heaps, pair->a_row, &tids[0]));
+	values[6] = ObjectIdGetDatum(shrows_name(heaps, pair->b_row, &tids[1]));
 	values[0] = PointerGetDatum(&tids[0]);
 	values[1] = PointerGetDatum(&tids[1]);
 	values[2] = SimhashGetDatum(pair->a_fp);

@@ -8,20 +8,18 @@
 #ifndef SIMHASH_BATCH_ROW_PAIRS_H
 #define SIMHASH_BATCH_ROW_PAIRS_H
 
-#include "postgres.h"
-
-#include "batch/bucket_reader.h"
-#include "batch/visible_rows.h"
+#include "pairs/bucket_reader.h"
+#include "rows/visible_rows.h"
 
 typedef struct ShBatchRowPairs ShBatchRowPairs;
 
 /* two rows of one kind, as numbers after the look-up */
 typedef struct ShBatchRowPair
 {
-	uint64		a_row;
-	uint64		a_fp;
-	uint64		b_row;
-	uint64		b_fp;
+	ShRowsNumber a_row;
+	ShFingerprint a_fp;
+	ShRowsNumber b_row;
+	ShFingerprint b_fp;
 } ShBatchRowPair;
 
 /*
@@ -33,13 +31,13 @@ typedef bool (*ShBatchStepFunction) (void *arg);
 /* called with rows during a step */
 typedef void (*ShBatchTakeFunction) (void *arg, const ShBatchRowPair *pair);
 
-extern ShBatchRowPairs *shbatch_row_pairs_begin(ShBatchRows *rows, bool values_first,
+extern ShBatchRowPairs *shbatch_row_pairs_begin(ShRows *rows, bool values_first,
 												ShBatchStepFunction step,
 												ShBatchTakeFunction take, void *arg);
-extern void shbatch_row_pairs_add(ShBatchRowPairs *pairs, const ShBatchBucket *a, size_t i,
-								  const ShBatchBucket *b, size_t j);
+extern void shbatch_row_pairs_add(ShBatchRowPairs *pairs, const ShPairsBucket *a, size_t i,
+								  const ShPairsBucket *b, size_t j);
 extern bool shbatch_row_pairs_next(ShBatchRowPairs *pairs, ShBatchRowPair *pair);
-extern void shbatch_pair_values(const ShBatchTables *tables, const ShBatchRowPair *pair,
+extern void shbatch_pair_values(const ShRowsHeaps *heaps, const ShBatchRowPair *pair,
 								ItemPointerData *tids, Datum *values);
 extern void shbatch_row_pairs_end(ShBatchRowPairs *pairs);
 

@@ -8,11 +8,29 @@
 #ifndef SIMHASH_BATCH_TEMP_FILE_H
 #define SIMHASH_BATCH_TEMP_FILE_H
 
-#include "postgres.h"
-
+#include "commands/tablespace.h"
 #include "storage/buffile.h"
 
-extern BufFile *shbatch_create_file(void);
-extern void shbatch_rewind_file(BufFile *file);
+/*
+ * Create a temporary file, to be written and then read.
+ */
+static inline BufFile *
+shbatch_create_file(void)
+{
+	PrepareTempTablespaces();
+	return BufFileCreateTemp(false);
+}
+
+/*
+ * Rewind a temporary file for reading.
+ */
+static inline void
+shbatch_rewind_file(BufFile *file)
+{
+	if (BufFileSeek(file, 0, 0, SEEK_SET) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not rewind temporary file: %m")));
+}
 
 #endif							/* SIMHASH_BATCH_TEMP_FILE_H */

@@ -22,7 +22,7 @@
 
 typedef struct ElementEntry
 {
-	uint64		fp;
+	ShFingerprint fp;
 	uint32		element;
 	char		status;
 } ElementEntry;
@@ -46,7 +46,7 @@ typedef struct Seed
  * fingerprints, and should not be able to construct collisions.
  */
 static inline uint32
-hash_fingerprint(const Seed *seed, uint64 fp)
+hash_fingerprint(const Seed *seed, ShFingerprint fp)
 {
 	fp += seed->addend;
 	fp ^= fp >> 33;

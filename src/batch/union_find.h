@@ -8,11 +8,11 @@
 #ifndef SIMHASH_BATCH_UNION_FIND_H
 #define SIMHASH_BATCH_UNION_FIND_H
 
-#include "postgres.h"
+#include "bits/distance.h"
 
 typedef struct ShBatchElement
 {
-	uint64		fp;
+	ShFingerprint fp;
 	int64		size;			/* in rows; of a root, see union_find.c */
 	uint32		parent;			/* itself for a root */
 	uint32		others:31;		/* for the caller; 0 in a new element */
@@ -25,7 +25,7 @@ typedef struct ShBatchElement
  */
 typedef struct ShBatchElementKey
 {
-	uint64		fp;
+	ShFingerprint fp;
 	uint32		group;
 	uint32		kind;
 } ShBatchElementKey;
@@ -55,7 +55,7 @@ typedef struct ShBatchUnionFind
 #define SHBATCH_NO_ELEMENT	PG_UINT32_MAX
 
 static inline ShBatchElementKey
-shbatch_element_key(uint32 group, uint32 kind, uint64 fp)
+shbatch_element_key(uint32 group, uint32 kind, ShFingerprint fp)
 {
 	ShBatchElementKey key;
 

@@ -1,19 +1,28 @@
 /*-------------------------------------------------------------------------
  *
  * distance.h
- *	  Hamming distance between 64-bit fingerprints.
+ *	  Hamming distance between fingerprints.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef SIMHASH_BITS_DISTANCE_H
 #define SIMHASH_BITS_DISTANCE_H
 
-#include "postgres.h"
-
 #include "port/pg_bitutils.h"
+#include "port/pg_bswap.h"
 
 /* number of bits of a fingerprint, and so the largest distance */
 #define SHBITS_WIDTH	64
+
+/* a fingerprint, as the user sees it */
+typedef uint64 ShFingerprint;
+
+/*
+ * A fingerprint whose bits are in the order of some table (scheme.h).  What
+ * compares either, since the order of the bits does not matter, takes a uint64;
+ * so are masks, hashes and differences.
+ */
+typedef uint64 ShPermuted;
 
 /* The first nbits of a fingerprint, 0..64. */
 static inline uint64
@@ -47,6 +56,52 @@ shbits_distance(uint64 a, uint64 b)
 extern int	(*shbits_filter) (const uint64 *keys, int nkeys, uint64 query,
 							  int radius, uint16 *found);
 
+/*
+ * Integers can be stored in fewer than 8 bytes, the least significant one
+ * first: of keys the leading bytes can be left out where they are the same in
+ * all of them.
+ */
+
+/* the bytes that are stored */
+static inline uint64
+shbits_bytes_mask(int width)
+{
+	return PG_UINT64_MAX >> (SHBITS_WIDTH - width * BITS_PER_BYTE);
+}
+
+/*
+ * What is stored in width bytes.  Reads 8 bytes, whatever the width.
+ */
+static inline uint64
+shbits_load_bytes(const char *from, int width)
+{
+	uint64		value;
+
+	memcpy(&value, from, sizeof(value));
+#ifdef WORDS_BIGENDIAN
+	value = pg_bswap64(value);
+#endif
+	return value & shbits_bytes_mask(width);
+}
+
+/* Store the low bytes of an integer. */
+static inline void
+shbits_store_bytes(char *to, uint64 value, int width)
+{
+#ifdef WORDS_BIGENDIAN
+	value = pg_bswap64(value);
+#endif
+	memcpy(to, &value, width);
+}
+
+/*
+ * shbits_filter for keys that are stored in 5 to 8 bytes, one after the other.
+ * Compares these bytes only, so the radius is what the others leave of it.  Up
+ * to 8 bytes behind the last key are read.
+ */
+extern int	(*shbits_filter_stored) (const char *keys, int width, int nkeys, uint64 query,
+									 int radius, uint16 *found);
+
 /* most keys that the following compare with each other */
 #define SHBITS_MAX_TILE	64
 
@@ -69,6 +124,13 @@ extern uint64 (*shbits_filter_pairs) (const uint64 *keys, int nkeys, int radius,
 									  uint64 *others);
 
 /*
+ * Number of bits in which the bytes of a and b differ.
+ *
+ * They need no alignment.  Nothing is read but nbytes of each.
+ */
+extern int	(*shbits_distance_bytes) (const uint8 *a, const uint8 *b, int nbytes);
+
+/*
  * A kernel by name, for tests: "portable", "popcnt", "avx2", "avx512".
  * NULL if it is not built in or the CPU cannot run it.
  */
@@ -77,14 +139,19 @@ typedef int (*shbits_filter_function) (const uint64 *keys, int nkeys, uint64 que
 extern shbits_filter_function shbits_filter_kernel(const char *name);
 
 /*
- * the same for the other two functions, which do not have kernels of all these
+ * the same for the other functions, which do not all have kernels of all these
  * names
  */
+typedef int (*shbits_stored_function) (const char *keys, int width, int nkeys, uint64 query,
+									   int radius, uint16 *found);
+extern shbits_stored_function shbits_stored_kernel(const char *name);
 typedef uint64 (*shbits_product_function) (const uint64 *a, int na, const uint64 *b, int nb,
 										   int radius, uint64 *others);
 extern shbits_product_function shbits_product_kernel(const char *name);
 typedef uint64 (*shbits_pairs_function) (const uint64 *keys, int nkeys, int radius,
 										 uint64 *others);
 extern shbits_pairs_function shbits_pairs_kernel(const char *name);
+typedef int (*shbits_bytes_function) (const uint8 *a, const uint8 *b, int nbytes);
+extern shbits_bytes_function shbits_bytes_kernel(const char *name);
 
 #endif							/* SIMHASH_BITS_DISTANCE_H */

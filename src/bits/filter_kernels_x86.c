@@ -11,6 +11,7 @@
  */
 #include "postgres.h"
 
+#include "bits/distance.h"
 #include "bits/filter_kernels.h"
 
 #ifdef SHBITS_X86_KERNELS
@@ -35,13 +36,38 @@ shbits_filter_popcnt(const uint64 *keys, int nkeys, uint64 query,
 	return nfound;
 }
 
+/* the keys from one on, as shbits_filter_stored reads them */
+SHBITS_TARGET("popcnt")
+static inline int
+stored_from(const char *keys, int width, int i, int nkeys, uint64 query, int radius,
+			uint16 *found, int nfound)
+{
+	query &= shbits_bytes_mask(width);
+	for (; i < nkeys; i++)
+	{
+		uint64		key = shbits_load_bytes(keys + i * width, width);
+
+		if (unlikely((int) _mm_popcnt_u64(key ^ query) <= radius))
+			found[nfound++] = i;
+	}
+	return nfound;
+}
+
+SHBITS_TARGET("popcnt")
+int
+shbits_stored_popcnt(const char *keys, int width, int nkeys, uint64 query,
+					 int radius, uint16 *found)
+{
+	return stored_from(keys, width, 0, nkeys, query, radius, found, 0);
+}
+
 /*
  * Distances of four keys from the query, one in each 64-bit lane.  The bits of
  * each half byte are looked up in a table, and the bytes of a lane summed.
  */
 SHBITS_TARGET("avx2")
 static inline __m256i
-distances_avx2(const uint64 *keys, __m256i query)
+distances_avx2(__m256i keys, __m256i query)
 {
 	const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3,
 										   1, 2, 2, 3, 2, 3, 3, 4,
@@ -51,10 +77,49 @@ distances_avx2(const uint64 *keys, __m256i query)
 	__m256i		x;
 	__m256i		sum;
 
-	x = _mm256_xor_si256(_mm256_loadu_si256((const __m256i *) keys), query);
+	x = _mm256_xor_si256(keys, query);
 	sum = _mm256_add_epi8(_mm256_shuffle_epi8(table, _mm256_and_si256(x, low)),
 						  _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi64(x, 4), low)));
 	return _mm256_sad_epu8(sum, _mm256_setzero_si256());
+}
+
+/* the positions of the bits that are set, counted from i on */
+static inline int
+add_hits(uint32 hits, int i, uint16 *found, int nfound)
+{
+	for (; hits != 0; hits &= hits - 1)
+		found[nfound++] = i + __builtin_ctz(hits);
+	return nfound;
+}
+
+SHBITS_TARGET("avx2")
+static inline __m256i
+load_avx2(const uint64 *keys)
+{
+	return _mm256_loadu_si256((const __m256i *) keys);
+}
+
+/*
+ * The positions, from i on, of those of 16 distances that are below the limit.
+ * Mostly there is none, which one comparison tells: there is no 64-bit minimum,
+ * but the upper halves are zero.
+ */
+SHBITS_TARGET("avx2,popcnt")
+static inline int
+add_found_avx2(__m256i d0, __m256i d1, __m256i d2, __m256i d3, __m256i limit,
+			   int i, uint16 *found, int nfound)
+{
+	__m256i		least = _mm256_min_epu32(_mm256_min_epu32(d0, d1), _mm256_min_epu32(d2, d3));
+	uint32		hits;
+
+	least = _mm256_cmpgt_epi64(limit, least);
+	if (likely(_mm256_testz_si256(least, least)))
+		return nfound;
+	hits = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(limit, d0)));
+	hits |= _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(limit, d1))) << 4;
+	hits |= _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(limit, d2))) << 8;
+	hits |= _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(limit, d3))) << 12;
+	return add_hits(hits, i, found, nfound);
 }
 
 SHBITS_TARGET("avx2,popcnt")
@@ -68,30 +133,11 @@ shbits_filter_avx2(const uint64 *keys, int nkeys, uint64 query,
 	int			i;
 
 	for (i = 0; i + 16 <= nkeys; i += 16)
-	{
-		__m256i		d0 = distances_avx2(keys + i, vquery);
-		__m256i		d1 = distances_avx2(keys + i + 4, vquery);
-		__m256i		d2 = distances_avx2(keys + i + 8, vquery);
-		__m256i		d3 = distances_avx2(keys + i + 12, vquery);
-		__m256i		least;
-
-		/* there is no 64-bit minimum, but the upper halves are zero */
-		least = _mm256_min_epu32(_mm256_min_epu32(d0, d1),
-								 _mm256_min_epu32(d2, d3));
-		least = _mm256_cmpgt_epi64(limit, least);
-		if (unlikely(!_mm256_testz_si256(least, least)))
-		{
-			uint32		hits;
-
-			hits = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(limit, d0)));
-			hits |= _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(limit, d1))) << 4;
-			hits |= _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(limit, d2))) << 8;
-			hits |= _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(limit, d3))) << 12;
-			for (; hits != 0; hits &= hits - 1)
-				found[nfound++] = i + __builtin_ctz(hits);
-		}
-	}
-
+		nfound = add_found_avx2(distances_avx2(load_avx2(keys + i), vquery),
+								distances_avx2(load_avx2(keys + i + 4), vquery),
+								distances_avx2(load_avx2(keys + i + 8), vquery),
+								distances_avx2(load_avx2(keys + i + 12), vquery),
+								limit, i, found, nfound);
 	for (; i < nkeys; i++)
 	{
 		if (unlikely((int) _mm_popcnt_u64(keys[i] ^ query) <= radius))
@@ -100,12 +146,85 @@ shbits_filter_avx2(const uint64 *keys, int nkeys, uint64 query,
 	return nfound;
 }
 
+/*
+ * Four stored keys, one in each lane: two in each half, moved apart by the
+ * order.  Reads 16 bytes from the third key on.
+ */
+SHBITS_TARGET("avx2")
+static inline __m256i
+spread_avx2(const char *keys, int width, __m256i order)
+{
+	__m128i		low = _mm_loadu_si128((const __m128i *) keys);
+	__m128i		high = _mm_loadu_si128((const __m128i *) (keys + 2 * width));
+
+	return _mm256_shuffle_epi8(_mm256_set_m128i(high, low), order);
+}
+
+SHBITS_TARGET("avx2,popcnt")
+int
+shbits_stored_avx2(const char *keys, int width, int nkeys, uint64 query,
+				   int radius, uint16 *found)
+{
+	const __m256i vquery = _mm256_set1_epi64x(query & shbits_bytes_mask(width));
+	const __m256i limit = _mm256_set1_epi64x((int64) radius + 1);
+	char		order_bytes[32];
+	__m256i		order;
+	int			nfound = 0;
+	int			i;
+
+	/* a byte of order with the high bit set gives zero */
+	for (int j = 0; j < lengthof(order_bytes); j++)
+		order_bytes[j] = j % 8 < width ? j / 8 % 2 * width + j % 8 : -1;
+	order = _mm256_loadu_si256((const __m256i *) order_bytes);
+
+	for (i = 0; i + 16 <= nkeys; i += 16)
+	{
+		const char *start = keys + i * width;
+
+		nfound = add_found_avx2(distances_avx2(spread_avx2(start, width, order), vquery),
+								distances_avx2(spread_avx2(start + 4 * width, width, order), vquery),
+								distances_avx2(spread_avx2(start + 8 * width, width, order), vquery),
+								distances_avx2(spread_avx2(start + 12 * width, width, order), vquery),
+								limit, i, found, nfound);
+	}
+	return stored_from(keys, width, i, nkeys, query, radius, found, nfound);
+}
+
 /* Distances of eight keys from the query. */
 SHBITS_TARGET("avx512f,avx512vpopcntdq")
 static inline __m512i
-distances_avx512(const uint64 *keys, __m512i query)
+distances_avx512(__m512i keys, __m512i query)
 {
-	return _mm512_popcnt_epi64(_mm512_xor_si512(_mm512_loadu_si512(keys), query));
+	return _mm512_popcnt_epi64(_mm512_xor_si512(keys, query));
+}
+
+/*
+ * The positions, from i on, of those of 32 distances that are within the limit.
+ * Mostly there is none, which one comparison tells: the upper halves are zero,
+ * and the 32-bit minimum is one instruction, the 64-bit one two on many CPUs.
+ */
+SHBITS_TARGET("avx512f,avx512vpopcntdq")
+static pg_attribute_always_inline int
+add_found_avx512(__m512i d0, __m512i d1, __m512i d2, __m512i d3, __m512i limit,
+				 int i, uint16 *found, int nfound)
+{
+	__m512i		least = _mm512_min_epu32(_mm512_min_epu32(d0, d1), _mm512_min_epu32(d2, d3));
+	uint32		hits;
+
+	if (likely(_mm512_cmple_epi64_mask(least, limit) == 0))
+		return nfound;
+	hits = (uint32) _mm512_cmple_epi64_mask(d0, limit);
+	hits |= (uint32) _mm512_cmple_epi64_mask(d1, limit) << 8;
+	hits |= (uint32) _mm512_cmple_epi64_mask(d2, limit) << 16;
+	hits |= (uint32) _mm512_cmple_epi64_mask(d3, limit) << 24;
+	return add_hits(hits, i, found, nfound);
+}
+
+/* the lanes that are filled by the keys from start on */
+static inline __mmask8
+valid_lanes(int start, int nkeys)
+{
+	return nkeys - start >= 8 ? 0xff : (1 << (nkeys - start)) - 1;
 }
 
 SHBITS_TARGET("avx512f,avx512vpopcntdq")
@@ -119,43 +238,82 @@ shbits_filter_avx512(const uint64 *keys, int nkeys, uint64 query,
 	int			i;
 
 	for (i = 0; i + 32 <= nkeys; i += 32)
-	{
-		__m512i		d0 = distances_avx512(keys + i, vquery);
-		__m512i		d1 = distances_avx512(keys + i + 8, vquery);
-		__m512i		d2 = distances_avx512(keys + i + 16, vquery);
-		__m512i		d3 = distances_avx512(keys + i + 24, vquery);
-		__m512i		least;
-
-		/*
-		 * The upper halves are zero; the 32-bit minimum is one instruction,
-		 * the 64-bit one is two on many CPUs.
-		 */
-		least = _mm512_min_epu32(_mm512_min_epu32(d0, d1),
-								 _mm512_min_epu32(d2, d3));
-		if (unlikely(_mm512_cmple_epi64_mask(least, limit) != 0))
-		{
-			uint32		hits;
-
-			hits = (uint32) _mm512_cmple_epi64_mask(d0, limit);
-			hits |= (uint32) _mm512_cmple_epi64_mask(d1, limit) << 8;
-			hits |= (uint32) _mm512_cmple_epi64_mask(d2, limit) << 16;
-			hits |= (uint32) _mm512_cmple_epi64_mask(d3, limit) << 24;
-			for (; hits != 0; hits &= hits - 1)
-				found[nfound++] = i + __builtin_ctz(hits);
-		}
-	}
+		nfound = add_found_avx512(distances_avx512(_mm512_loadu_si512(keys + i), vquery),
+								  distances_avx512(_mm512_loadu_si512(keys + i + 8), vquery),
+								  distances_avx512(_mm512_loadu_si512(keys + i + 16), vquery),
+								  distances_avx512(_mm512_loadu_si512(keys + i + 24), vquery),
+								  limit, i, found, nfound);
 
 	/* at most 31 left; lanes beyond the end are neither read nor compared */
 	for (; i < nkeys; i += 8)
 	{
-		__mmask8	valid = nkeys - i >= 8 ? 0xff : (1 << (nkeys - i)) - 1;
-		__m512i		x = _mm512_maskz_loadu_epi64(valid, keys + i);
-		uint32		hits;
+		__mmask8	valid = valid_lanes(i, nkeys);
+		__m512i		x = distances_avx512(_mm512_maskz_loadu_epi64(valid, keys + i), vquery);
+		uint32		hits = _mm512_mask_cmple_epi64_mask(valid, x, limit);
 
-		x = _mm512_popcnt_epi64(_mm512_xor_si512(x, vquery));
-		hits = _mm512_mask_cmple_epi64_mask(valid, x, limit);
-		for (; hits != 0; hits &= hits - 1)
-			found[nfound++] = i + __builtin_ctz(hits);
+		nfound = add_hits(hits, i, found, nfound);
+	}
+	return nfound;
+}
+
+/* byte b of lane l is byte l * width + b of what has been loaded */
+SHBITS_TARGET("avx512f,avx512bw")
+static pg_attribute_always_inline __m512i
+spreading_order(int width)
+{
+	const __m512i lanes = _mm512_set_epi64(UINT64CONST(0x0707070707070707), UINT64CONST(0x0606060606060606),
+										   UINT64CONST(0x0505050505050505), UINT64CONST(0x0404040404040404),
+										   UINT64CONST(0x0303030303030303), UINT64CONST(0x0202020202020202),
+										   UINT64CONST(0x0101010101010101), 0);
+	const __m512i bytes = _mm512_set1_epi64(UINT64CONST(0x0706050403020100));
+
+	/* the product of two such numbers fits into a byte */
+	return _mm512_add_epi8(bytes, _mm512_mullo_epi16(lanes, _mm512_set1_epi16(width)));
+}
+
+/* Distances of eight stored keys, of which only "bytes" are read, from the query. */
+SHBITS_TARGET("avx512f,avx512bw,avx512vbmi,avx512vpopcntdq")
+static pg_attribute_always_inline __m512i
+stored_distances_avx512(const char *keys, __mmask64 bytes, __m512i order, __mmask64 kept,
+						__m512i query)
+{
+	__m512i		x = _mm512_maskz_permutexvar_epi8(kept, order,
+												  _mm512_maskz_loadu_epi8(bytes, keys));
+
+	return _mm512_popcnt_epi64(_mm512_xor_si512(x, query));
+}
+
+SHBITS_TARGET("avx512f,avx512bw,avx512vbmi,avx512vpopcntdq")
+int
+shbits_stored_avx512(const char *keys, int width, int nkeys, uint64 query,
+					 int radius, uint16 *found)
+{
+	const __m512i vquery = _mm512_set1_epi64(query & shbits_bytes_mask(width));
+	const __m512i limit = _mm512_set1_epi64(radius);
+	const __mmask64 bytes = PG_UINT64_MAX >> (64 - 8 * width);
+	const __mmask64 kept = UINT64CONST(0x0101010101010101) * ((1 << width) - 1);
+	const __m512i order = spreading_order(width);
+	int			nfound = 0;
+	int			i;
+
+	for (i = 0; i + 32 <= nkeys; i += 32)
+	{
+		const char *start = keys + i * width;
+
+		nfound = add_found_avx512(stored_distances_avx512(start, bytes, order, kept, vquery),
+								  stored_distances_avx512(start + 8 * width, bytes, order, kept, vquery),
+								  stored_distances_avx512(start + 16 * width, bytes, order, kept, vquery),
+								  stored_distances_avx512(start + 24 * width, bytes, order, kept, vquery),
+								  limit, i, found, nfound);
+	}
+	for (; i < nkeys; i += 8)
+	{
+		__mmask8	valid = valid_lanes(i, nkeys);
+		__mmask64	left = i + 8 <= nkeys ? bytes : bytes >> (8 - (nkeys - i)) * width;
+		__m512i		x = stored_distances_avx512(keys + i * width, left, order, kept, vquery);
+		uint32		hits = _mm512_mask_cmple_epi64_mask(valid, x, limit);
+
+		nfound = add_hits(hits, i, found, nfound);
 	}
 	return nfound;
 }
@@ -306,13 +464,6 @@ compare_lanes_avx512(const uint64 *a, int na, __m512i x, __mmask8 valid, int sta
 	}
 }
 
-/* the lanes that are filled by the keys from start on */
-static inline __mmask8
-valid_lanes(int start, int nkeys)
-{
-	return nkeys - start >= 8 ? 0xff : (1 << (nkeys - start)) - 1;
-}
-
 SHBITS_TARGET("avx512f,avx512vpopcntdq")
 uint64
 shbits_product_avx512(const uint64 *a, int na, const uint64 *b, int nb,
@@ -374,6 +525,68 @@ shbits_pairs_avx512(const uint64 *keys, int nkeys, int radius, uint64 *others)
 		}
 	}
 	return found;
+}
+
+SHBITS_TARGET("popcnt")
+int
+shbits_bytes_popcnt(const uint8 *a, const uint8 *b, int nbytes)
+{
+	int			result = 0;
+
+	for (; nbytes >= sizeof(uint64); nbytes -= sizeof(uint64))
+	{
+		uint64		x;
+		uint64		y;
+
+		memcpy(&x, a, sizeof(x));
+		memcpy(&y, b, sizeof(y));
+		result += _mm_popcnt_u64(x ^ y);
+		a += sizeof(x);
+		b += sizeof(y);
+	}
+	if (nbytes > 0)
+		result += _mm_popcnt_u64(shbits_load_some(a, nbytes) ^ shbits_load_some(b, nbytes));
+	return result;
+}
+
+SHBITS_TARGET("avx2,popcnt")
+int
+shbits_bytes_avx2(const uint8 *a, const uint8 *b, int nbytes)
+{
+	__m256i		sums = _mm256_setzero_si256();
+	__m128i		half;
+
+	/* the table pays for itself only in a row of registers */
+	if (nbytes < 4 * sizeof(__m256i))
+		return shbits_bytes_popcnt(a, b, nbytes);
+
+	for (; nbytes >= sizeof(__m256i); nbytes -= sizeof(__m256i))
+	{
+		sums = _mm256_add_epi64(sums, distances_avx2(_mm256_loadu_si256((const __m256i *) a),
+													 _mm256_loadu_si256((const __m256i *) b)));
+		a += sizeof(__m256i);
+		b += sizeof(__m256i);
+	}
+	half = _mm_add_epi64(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
+	return _mm_cvtsi128_si64(half) + _mm_extract_epi64(half, 1) +
+		shbits_bytes_popcnt(a, b, nbytes);
+}
+
+SHBITS_TARGET("avx512f,avx512bw,avx512vpopcntdq")
+int
+shbits_bytes_avx512(const uint8 *a, const uint8 *b, int nbytes)
+{
+	__m512i		sums = _mm512_setzero_si512();
+
+	for (int i = 0; i < nbytes; i += sizeof(__m512i))
+	{
+		__mmask64	some = nbytes - i < sizeof(__m512i) ? (UINT64CONST(1) << (nbytes - i)) - 1 : PG_UINT64_MAX;
+		__m512i		x = _mm512_maskz_loadu_epi8(some, a + i);
+		__m512i		y = _mm512_maskz_loadu_epi8(some, b + i);
+
+		sums = _mm512_add_epi64(sums, _mm512_popcnt_epi64(_mm512_xor_si512(x, y)));
+	}
+	return _mm512_reduce_add_epi64(sums);
 }
 
 #endif							/* SHBITS_X86_KERNELS */

@@ -26,19 +26,19 @@
  * radius allows.
  */
 bool
-shbits_next_in_ball(uint64 centre, int radius, int nbits, uint64 from, uint64 *next)
+shbits_next_in_ball(ShPermuted center, int radius, int nbits, ShPermuted from, ShPermuted *next)
 {
 	uint64		significant = shbits_prefix_mask(nbits);
-	uint64		differ = (from ^ centre) & significant;
+	uint64		differ = (from ^ center) & significant;
 
 	if (radius <= 0)
 	{
 		/*
 		 * most calls are for a single prefix, which needs no search
 		 */
-		if (radius < 0 || (from & significant) > (centre & significant))
+		if (radius < 0 || (from & significant) > (center & significant))
 			return false;
-		*next = differ == 0 ? from : centre & significant;
+		*next = differ == 0 ? from : center & significant;
 		return true;
 	}
 	if (shbits_distance(differ, 0) <= radius)
@@ -47,20 +47,20 @@ shbits_next_in_ball(uint64 centre, int radius, int nbits, uint64 from, uint64 *n
 		return true;
 	}
 
-	for (int i = 64 - nbits; i < 64; i++)
+	for (int i = SHBITS_WIDTH - nbits; i < SHBITS_WIDTH; i++)
 	{
 		uint64		bit = UINT64CONST(1) << i;
-		uint64		above = i == 63 ? 0 : PG_UINT64_MAX << (i + 1);
+		uint64		above = i == SHBITS_WIDTH - 1 ? 0 : PG_UINT64_MAX << (i + 1);
 		uint64		rest;
 		int			budget;
 
 		if (from & bit)
 			continue;
-		budget = radius - shbits_distance(differ & above, 0) - ((centre & bit) ? 0 : 1);
+		budget = radius - shbits_distance(differ & above, 0) - ((center & bit) ? 0 : 1);
 		if (budget < 0)
 			continue;
 
-		rest = centre & significant & (bit - 1);
+		rest = center & significant & (bit - 1);
 		while (budget-- > 0 && rest != 0)
 			rest &= ~(UINT64CONST(1) << pg_leftmost_one_pos64(rest));
 		*next = (from & above) | bit | rest;
@@ -71,7 +71,9 @@ shbits_next_in_ball(uint64 centre, int radius, int nbits, uint64 from, uint64 *n
 
 /*
  * Number of values of nbits bits within radius bits of a given one.  nbits >=
- * 0 need not be an integer, since this is used for estimates.
+ * 0 need not be an integer, for estimates.  If it is one, the result is exact
+ * up to 2^53: the shells are integers, and so is each product before it is
+ * divided.
  */
 double
 shbits_ball_size(double nbits, int radius)
@@ -82,7 +84,7 @@ shbits_ball_size(double nbits, int radius)
 	for (int i = 0; i <= radius && i <= nbits; i++)
 	{
 		size += shell;
-		shell *= (nbits - i) / (i + 1);
+		shell = shell * (nbits - i) / (i + 1);
 	}
 	return size;
 }

@@ -8,10 +8,10 @@
 #ifndef SIMHASH_BITS_HAMMING_BALL_H
 #define SIMHASH_BITS_HAMMING_BALL_H
 
-#include "postgres.h"
+#include "bits/distance.h"
 
-extern bool shbits_next_in_ball(uint64 centre, int radius, int nbits,
-								uint64 from, uint64 *next);
+extern bool shbits_next_in_ball(ShPermuted center, int radius, int nbits,
+								ShPermuted from, ShPermuted *next);
 extern double shbits_ball_size(double nbits, int radius);
 
 #endif							/* SIMHASH_BITS_HAMMING_BALL_H */

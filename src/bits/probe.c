@@ -46,6 +46,17 @@ probe_pages(const ShBitsTable *table, int inner, int radius, double leaves, doub
 }
 
 /*
+ * What it costs to read pages in so many ranges, in units of a leaf that is
+ * searched for.
+ */
+static double
+reading_cost(double ranges, double pages)
+{
+	ranges = Min(ranges, pages);
+	return ranges + (pages - ranges) * NEXT_PAGE_COST;
+}
+
+/*
  * What a table costs to probe, in units of a leaf that is searched for.
  */
 static double
@@ -54,8 +65,16 @@ probe_cost(const ShBitsTable *table, int radius, double leaves)
 	double		ranges;
 	double		pages = probe_pages(table, -1, radius, leaves, &ranges);
 
-	ranges = Min(ranges, pages);
-	return ranges + (pages - ranges) * NEXT_PAGE_COST;
+	return reading_cost(ranges, pages);
+}
+
+/*
+ * What the probes of a plan cost, in the same units.
+ */
+double
+shbits_probing_cost(const ShBitsProbePlan *plan)
+{
+	return reading_cost(plan->ranges, plan->pages);
 }
 
 /*
@@ -195,7 +214,7 @@ shbits_plan_probes(const ShBitsScheme *scheme, int radius, double leaves_per_tab
 			cost += probe_cost(&scheme->tables[plan->probes[i].table],
 							   plan->probes[i].radius, leaves);
 		sum_up(plan, scheme, leaves);
-		if (cost <= 1 + (leaves - 1) * NEXT_PAGE_COST)
+		if (cost <= reading_cost(1, leaves))
 			return;
 	}
 

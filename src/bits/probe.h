@@ -8,8 +8,6 @@
 #ifndef SIMHASH_BITS_PROBE_H
 #define SIMHASH_BITS_PROBE_H
 
-#include "postgres.h"
-
 #include "bits/distance.h"
 #include "bits/scheme.h"
 
@@ -40,6 +38,7 @@ extern void shbits_plan_probes(const ShBitsScheme *scheme, int radius,
 							   double leaves_per_table, ShBitsProbePlan *plan);
 extern bool shbits_plan_ring(const ShBitsScheme *scheme, int inner, int radius,
 							 double leaves_per_table, ShBitsProbePlan *plan);
+extern double shbits_probing_cost(const ShBitsProbePlan *plan);
 extern void shbits_plan_table(double leaves_per_table, ShBitsProbePlan *plan);
 
 /*

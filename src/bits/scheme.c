@@ -13,7 +13,7 @@
 static inline uint64
 low_bits(int nbits)
 {
-	return PG_UINT64_MAX >> (64 - nbits);
+	return PG_UINT64_MAX >> (SHBITS_WIDTH - nbits);
 }
 
 int
@@ -72,7 +72,8 @@ static void
 init_table(ShBitsTable *table, int nblocks, uint32 chosen)
 {
 	int			norder = 0;
-	int			position = 64;	/* lowest bit used of the permuted value */
+	int			position = SHBITS_WIDTH;	/* lowest bit used of the permuted
+											 * value */
 
 	/* unused array members are zero, so that equal tables are equal bytes */
 	memset(table, 0, sizeof(ShBitsTable));

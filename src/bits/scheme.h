@@ -21,10 +21,13 @@
 #ifndef SIMHASH_BITS_SCHEME_H
 #define SIMHASH_BITS_SCHEME_H
 
-#include "postgres.h"
+#include "bits/distance.h"
 
 #define SHBITS_MAX_BLOCKS	16
 #define SHBITS_MAX_TABLES	256
+
+/* a wide fingerprint is several of 64 bits, its parts */
+#define SHBITS_MAX_PARTS	64
 
 /*
  * Bits of a permuted fingerprint that one rotation puts in place.  The masks
@@ -93,11 +96,18 @@ extern Size shbits_scheme_size(int ntables);
  */
 extern void shbits_scheme_init(ShBitsScheme *scheme, int blocks, int distance);
 
-/* the least significant bit of a block; that of block m is 64 */
+/* the number of parts of a fingerprint of so many bits */
+static inline int
+shbits_nparts(int width)
+{
+	return (width + SHBITS_WIDTH - 1) / SHBITS_WIDTH;
+}
+
+/* the least significant bit of a block; that of block m is SHBITS_WIDTH */
 static inline int
 shbits_block_start(int block, int nblocks)
 {
-	return block * 64 / nblocks;
+	return block * SHBITS_WIDTH / nblocks;
 }
 
 static inline uint64
@@ -107,8 +117,8 @@ shbits_rotate_left(uint64 x, int n)
 }
 
 /* A fingerprint as the table stores it. */
-static inline uint64
-shbits_permute(const ShBitsTable *table, uint64 fp)
+static inline ShPermuted
+shbits_permute(const ShBitsTable *table, ShFingerprint fp)
 {
 	uint64		result = 0;
 
@@ -118,8 +128,8 @@ shbits_permute(const ShBitsTable *table, uint64 fp)
 }
 
 /* The inverse of shbits_permute. */
-static inline uint64
-shbits_unpermute(const ShBitsTable *table, uint64 key)
+static inline ShFingerprint
+shbits_unpermute(const ShBitsTable *table, ShPermuted key)
 {
 	uint64		result = 0;
 

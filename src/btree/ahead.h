@@ -8,8 +8,6 @@
 #ifndef SIMHASH_BTREE_AHEAD_H
 #define SIMHASH_BTREE_AHEAD_H
 
-#include "postgres.h"
-
 #include "btree/page.h"
 
 /* a search that will follow */
@@ -17,7 +15,7 @@ typedef struct ShBtAim
 {
 	int			tree;
 	ShBtKey		key;
-	uint64		last;			/* fingerprint up to which entries are wanted */
+	ShPermuted	last;			/* fingerprint up to which entries are wanted */
 } ShBtAim;
 
 extern void shbt_look_ahead(Relation index, int naims, const ShBtAim *aims);

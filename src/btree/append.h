@@ -8,8 +8,6 @@
 #ifndef SIMHASH_BTREE_APPEND_H
 #define SIMHASH_BTREE_APPEND_H
 
-#include "postgres.h"
-
 #include "btree/page.h"
 
 /* most leaves that one record can change */

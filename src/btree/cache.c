@@ -23,6 +23,8 @@
 #include "btree/cache.h"
 #include "btree/page.h"
 #include "compat.h"
+#include "type/operator_class.h"
+#include "type/wide.h"
 
 /*
  * every so many reads, look a known buffer up anyway, to bump its usage count
@@ -30,14 +32,31 @@
 #define LOOKUP_INTERVAL		16
 
 /*
+ * The width that the last column of an index says its fingerprints have; 0 if
+ * it does not say that.  A type modifier can be removed without a new index.
+ */
+int
+shbt_column_width(Relation index)
+{
+	int			column = IndexRelationGetNumberOfAttributes(index);
+	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(index), column - 1);
+
+	if (attribute->attbyval ||
+		OidIsValid(index_getprocid(index, column, SIMHASH_FINGERPRINT_PROC)))
+		return SHBITS_WIDTH;
+	return Max(attribute->atttypmod, 0);
+}
+
+/*
  * What is wrong with the metapage, as a message for shbt_report_corrupted;
  * NULL if nothing is.  A page of another format is not a problem here: see
  * shbt_check_metapage.
  */
 static const char *
-metapage_problem(Page page, int columns)
+metapage_problem(Relation index, Page page)
 {
 	ShBtMetaPageData *meta = ShBtPageGetMeta(page);
+	int			width = shbt_column_width(index);
 	int			ntables;
 
 	if (PageIsNew(page))
@@ -49,10 +68,14 @@ metapage_problem(Page page, int columns)
 		return gettext_noop("index \"%s\" has no metapage of a simhash index at block %u");
 	if (meta->version != SHBT_VERSION)
 		return NULL;
-	if (meta->columns != columns)
+	if (meta->columns != IndexRelationGetNumberOfAttributes(index))
 		return gettext_noop("index \"%s\" has the wrong number of columns in the metapage, block %u");
+	if (meta->width < SIMHASH_BITS_MIN_WIDTH || meta->width > SIMHASH_BITS_MAX_WIDTH ||
+		meta->width % BITS_PER_BYTE != 0 || (width > 0 && meta->width != width))
+		return gettext_noop("index \"%s\" has fingerprints of the wrong width in the metapage, block %u");
 	ntables = shbits_ntables(meta->blocks, meta->distance);
-	if (ntables < 1 || ntables > SHBITS_MAX_TABLES || meta->ntrees != ntables + 1)
+	if (ntables < 1 || ntables > SHBITS_MAX_TABLES || meta->ntrees > SHBT_MAX_TREES ||
+		meta->ntrees != shbits_nparts(meta->width) * ntables + 1)
 		return gettext_noop("index \"%s\" has an impossible scheme in the metapage, block %u");
 	for (int i = 0; i < meta->ntrees; i++)
 	{
@@ -71,7 +94,7 @@ void
 shbt_check_metapage(Relation index, Buffer buffer)
 {
 	Page		page = BufferGetPage(buffer);
-	const char *problem = metapage_problem(page, IndexRelationGetNumberOfAttributes(index));
+	const char *problem = metapage_problem(index, page);
 
 	if (problem != NULL)
 		shbt_report_corrupted(index, SHBT_METAPAGE_BLOCK, problem);
@@ -99,6 +122,7 @@ shbt_get_cache(Relation index)
 	ShBtMetaPageData *meta;
 	Buffer		buffer;
 	Size		trees_end;
+	Size		scheme_size;
 	int			ntrees;
 
 	if (likely(cache != NULL))
@@ -111,11 +135,13 @@ shbt_get_cache(Relation index)
 	ntrees = meta->ntrees;
 	trees_end = MAXALIGN(offsetof(ShBtCache, trees) + ntrees * sizeof(ShBtTreeCache));
 
+	scheme_size = shbits_scheme_size(shbits_ntables(meta->blocks, meta->distance));
+
 	/* one chunk: the relcache frees it with a plain pfree */
-	cache = MemoryContextAllocZero(index->rd_indexcxt,
-								   trees_end + shbits_scheme_size(ntrees - 1));
+	cache = MemoryContextAllocZero(index->rd_indexcxt, trees_end + scheme_size);
 	cache->scheme = (ShBitsScheme *) ((char *) cache + trees_end);
 	shbits_scheme_init(cache->scheme, meta->blocks, meta->distance);
+	cache->width = meta->width;
 	cache->ntrees = ntrees;
 	cache->nblocks = RelationGetNumberOfBlocks(index);
 	for (int tree = 0; tree < ntrees; tree++)
@@ -186,7 +212,7 @@ ShBitsScheme *
 shbt_get_scheme(Relation index)
 {
 	const ShBtCache *cache = shbt_get_cache(index);
-	Size		size = shbits_scheme_size(cache->ntrees - 1);
+	Size		size = shbits_scheme_size(cache->scheme->ntables);
 
 	return memcpy(palloc(size), cache->scheme, size);
 }

@@ -8,8 +8,6 @@
 #ifndef SIMHASH_BTREE_CACHE_H
 #define SIMHASH_BTREE_CACHE_H
 
-#include "postgres.h"
-
 #include "btree/map.h"
 #include "btree/page.h"
 
@@ -33,7 +31,8 @@ typedef struct ShBtTreeCache
 typedef struct ShBtCache
 {
 	ShBitsScheme *scheme;		/* from the metapage, whatever the options say */
-	int			ntrees;			/* tables of the scheme + 1 */
+	int			width;			/* bits of a fingerprint */
+	int			ntrees;			/* parts times tables of the scheme + 1 */
 	BlockNumber nblocks;		/* the index has at least this many */
 	uint32		recent_reads;
 	ShBtMap    *map;			/* or NULL */
@@ -48,6 +47,7 @@ extern void shbt_check_metapage(Relation index, Buffer buffer);
 extern bool shbt_is_block(Relation index, BlockNumber block);
 extern void shbt_check_link(Relation index, BlockNumber block);
 extern ShBitsScheme *shbt_get_scheme(Relation index);
+extern int	shbt_column_width(Relation index);
 extern void shbt_locate(Relation index, int tree, ShBtKey key, ShBtPlace *place);
 extern Buffer shbt_read_place(Relation index, const ShBtPlace *place);
 
@@ -56,6 +56,13 @@ static inline int
 shbt_null_tree(const ShBtCache *cache)
 {
 	return cache->ntrees - 1;
+}
+
+/* bits of the fingerprints of an index */
+static inline int
+shbt_width(Relation index)
+{
+	return shbt_get_cache(index)->width;
 }
 
 #endif							/* SIMHASH_BTREE_CACHE_H */

@@ -14,8 +14,8 @@
  * page has none.  Stored anywhere else, marks would make replayed pages differ
  * from the original.
  *
- * A mark belongs to a position in the arrays.  Only splits and VACUUM change
- * positions, under an exclusive lock, and they clear all marks.  New entries
+ * A mark belongs to a position in the arrays.  Only splits, VACUUM and a change
+ * of widths move entries, under an exclusive lock, and they clear all marks.  New entries
  * are appended, at a position without a mark.
  *
  * Marked entries stay until VACUUM.  To remove them earlier, WAL would have to
@@ -31,12 +31,13 @@
 #include "btree/dead.h"
 #include "compat.h"
 
-#define MARKS_FIT(pointer_width) \
-	(SHBT_LEAF_CAPACITY_OF(pointer_width) * (sizeof(uint64) + (pointer_width)) + \
-	 SHBT_DEAD_BYTES(SHBT_LEAF_CAPACITY_OF(pointer_width)) <= SHBT_PAGE_SPACE)
+#define MARKS_FIT(width) \
+	(SHBT_LEAF_CAPACITY_OF(width, 0) * (width) + \
+	 SHBT_DEAD_BYTES(SHBT_LEAF_CAPACITY_OF(width, 0)) <= SHBT_PAGE_SPACE)
 
-StaticAssertDecl(MARKS_FIT(sizeof(ItemPointerData)) &&
-				 MARKS_FIT(sizeof(ItemPointerData) + sizeof(ShBtGroup)),
+StaticAssertDecl(MARKS_FIT(8) && MARKS_FIT(9) && MARKS_FIT(10) && MARKS_FIT(11) &&
+				 MARKS_FIT(12) && MARKS_FIT(13) && MARKS_FIT(14) && MARKS_FIT(15) &&
+				 MARKS_FIT(16) && MARKS_FIT(17) && MARKS_FIT(18),
 				 "the marks do not overlap the pointers");
 
 /*
@@ -58,7 +59,7 @@ shbt_mark_dead(Buffer leaf, const uint16 *positions, const ItemPointerData *tids
 		int			position = positions[i];
 
 		if (position >= shbt_page_count(page) || shbt_is_dead(page, position) ||
-			memcmp(shbt_leaf_tid(page, position), &tids[i], sizeof(ItemPointerData)) != 0)
+			shbt_leaf_row(page, position) != shbt_tid_to_int(&tids[i]))
 			continue;
 		if (!changed && !shcompat_begin_hints(leaf))
 			return;

@@ -8,9 +8,7 @@
 #ifndef SIMHASH_BTREE_DEAD_H
 #define SIMHASH_BTREE_DEAD_H
 
-#include "postgres.h"
-
-#include "btree/page.h"
+#include "btree/leaf.h"
 
 #define SHBT_DEAD_BYTES(capacity)	(((capacity) + BITS_PER_BYTE - 1) / BITS_PER_BYTE)
 
@@ -24,8 +22,7 @@ extern void shbt_mark_dead(Buffer leaf, const uint16 *positions,
 static inline uint8 *
 shbt_dead_marks(Page leaf)
 {
-	return (uint8 *) PageGetContents(leaf) +
-		shbt_leaf_capacity(shbt_page_is_grouped(leaf)) * sizeof(uint64);
+	return (uint8 *) PageGetContents(leaf) + shbt_page_capacity(leaf) * shbt_key_width(leaf);
 }
 
 /* is entry i marked? */
@@ -48,8 +45,7 @@ shbt_unmark_dead(Page leaf, int i)
 static inline void
 shbt_clear_dead(Page leaf)
 {
-	memset(shbt_dead_marks(leaf), 0,
-		   SHBT_DEAD_BYTES(shbt_leaf_capacity(shbt_page_is_grouped(leaf))));
+	memset(shbt_dead_marks(leaf), 0, SHBT_DEAD_BYTES(shbt_page_capacity(leaf)));
 }
 
 #endif							/* SIMHASH_BTREE_DEAD_H */

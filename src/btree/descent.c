@@ -109,7 +109,7 @@ shbt_visit(Relation index, int tree, ShBtKey key, ShBtPlace *place, bool linked,
 	if (unlikely(!found))
 		shbt_map_forget(index);
 	else if (unlikely(place->block == cached->root.block &&
-					  (ShBtPageGetOpaque(BufferGetPage(buffer))->flags & SHBT_ROOT) == 0))
+					  !shbt_page_is_root(BufferGetPage(buffer))))
 		found = false;
 
 	for (int steps = 0; found; steps++)
@@ -158,7 +158,7 @@ shbt_go_to_child(Relation index, ShBtKey key, ShBtPlace *place, Buffer buffer,
 
 	/* a damaged page may have the root flag anywhere in the tree */
 	in_map = place->parent != NULL ||
-		(place->buffer != NULL && (ShBtPageGetOpaque(page)->flags & SHBT_ROOT) != 0);
+		(place->buffer != NULL && shbt_page_is_root(page));
 	if (remember && in_map && shbt_map_has_room(place->parent))
 	{
 		PGAlignedBlock copy;

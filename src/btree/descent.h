@@ -8,8 +8,6 @@
 #ifndef SIMHASH_BTREE_DESCENT_H
 #define SIMHASH_BTREE_DESCENT_H
 
-#include "postgres.h"
-
 #include "btree/map.h"
 #include "btree/page.h"
 

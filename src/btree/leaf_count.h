@@ -8,8 +8,6 @@
 #ifndef SIMHASH_BTREE_LEAF_COUNT_H
 #define SIMHASH_BTREE_LEAF_COUNT_H
 
-#include "postgres.h"
-
 #include "utils/rel.h"
 
 extern double shbt_count_leaves(Relation index, int tree, uint32 group);

@@ -8,8 +8,6 @@
 #ifndef SIMHASH_BTREE_MAP_H
 #define SIMHASH_BTREE_MAP_H
 
-#include "postgres.h"
-
 #include "btree/page.h"
 
 /* all nodes of one index, and the copy of one inner page; see map.c */
@@ -37,7 +35,7 @@ extern ShBtMap *shbt_map_find(Relation index, int ntrees);
 extern void shbt_map_forget(Relation index);
 extern void shbt_map_locate(ShBtMap *map, int tree, ShBtKey key, ShBtPlace *place);
 extern void shbt_map_note(const ShBtPlace *place, Buffer buffer);
-extern int	shbt_map_expect(const ShBtPlace *place, uint64 fp);
+extern int	shbt_map_expect(const ShBtPlace *place, ShPermuted fp);
 extern bool shbt_map_is_full(void);
 extern bool shbt_map_has_room(const ShBtNode *keep);
 extern ShBtNode *shbt_map_add(Relation index, int ntrees, Page page, const ShBtPlace *place);

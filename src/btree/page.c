@@ -12,14 +12,14 @@
 
 #include "port/pg_bitutils.h"
 
+#include "bits/distance.h"
 #include "btree/page.h"
 #include "compat.h"
 
 StaticAssertDecl(sizeof(ShBtDownlink) == 10, "downlinks are packed");
 StaticAssertDecl(sizeof(ShBtOpaqueData) == 48, "no padding in the special area");
-StaticAssertDecl(offsetof(ShBtMetaPageData, roots) +
-				 SHBT_MAX_TREES * sizeof(ShBtRoot) <= SHBT_PAGE_SPACE,
-				 "metapage holds the roots of all trees");
+StaticAssertDecl(SHBITS_MAX_TABLES + 1 <= SHBT_MAX_TREES,
+				 "the metapage holds the roots of all tables of a scheme");
 
 /*
  * Initialize an empty page of a tree.
@@ -41,10 +41,11 @@ shbt_init_page(Page page, int tree, int level, uint16 flags,
 }
 
 /*
- * Initialize a metapage whose trees have no root yet.
+ * Initialize a metapage whose trees have no root yet.  width is that of the
+ * fingerprints, in bits.
  */
 void
-shbt_init_metapage(Page page, int blocks, int distance, int columns)
+shbt_init_metapage(Page page, const ShBitsScheme *scheme, int width, int columns)
 {
 	ShBtMetaPageData *meta;
 
@@ -53,10 +54,11 @@ shbt_init_metapage(Page page, int blocks, int distance, int columns)
 	meta = ShBtPageGetMeta(page);
 	meta->magic = SHBT_MAGIC;
 	meta->version = SHBT_VERSION;
-	meta->blocks = blocks;
-	meta->distance = distance;
-	meta->ntrees = shbits_ntables(blocks, distance) + 1;
+	meta->blocks = scheme->blocks;
+	meta->distance = scheme->distance;
+	meta->ntrees = shbits_nparts(width) * scheme->ntables + 1;
 	meta->columns = columns;
+	meta->width = width;
 	memset(meta->unused, 0, sizeof(meta->unused));
 	for (int i = 0; i < meta->ntrees; i++)
 	{
@@ -88,10 +90,9 @@ void
 shbt_set_count(Page page, int count)
 {
 	PageHeader	header = (PageHeader) page;
-	Size		width = shbt_pointer_width(shbt_page_is_leaf(page), shbt_page_is_grouped(page));
 
-	header->pd_lower = MAXALIGN(SizeOfPageHeaderData) + count * sizeof(uint64);
-	header->pd_upper = header->pd_special - count * width;
+	header->pd_lower = MAXALIGN(SizeOfPageHeaderData) + count * shbt_key_width(page);
+	header->pd_upper = header->pd_special - count * shbt_pointer_width(page);
 }
 
 void
@@ -107,30 +108,6 @@ shbt_set_fences(Page page, ShBtKey low, ShBtKey high)
 	shbt_int_to_tid(high.tid, &opaque->high_tid);
 }
 
-static void
-set_group(Page page, int i, uint32 value)
-{
-	bool		leaf = shbt_page_is_leaf(page);
-	ShBtGroup  *group;
-
-	if (!shbt_page_is_grouped(page))
-		return;
-	group = (ShBtGroup *) (shbt_page_pointer(page, i, leaf) + shbt_pointer_width(leaf, false));
-	group->high = value >> 16;
-	group->low = value & 0xFFFF;
-}
-
-/*
- * Overwrite entry i of a leaf.
- */
-void
-shbt_set_entry(Page page, int i, ShBtKey key)
-{
-	shbt_page_fps(page)[i] = key.fp;
-	shbt_int_to_tid(key.tid, shbt_leaf_tid(page, i));
-	set_group(page, i, key.group);
-}
-
 /*
  * Add an entry to an inner page that is not full.
  */
@@ -142,50 +119,26 @@ shbt_add_downlink(Page page, ShBtKey key, BlockNumber child)
 
 	Assert(!shbt_page_is_leaf(page) && !shbt_page_is_full(page));
 	shbt_set_count(page, count + 1);
-	shbt_page_fps(page)[count] = key.fp;
+	shbt_inner_fps(page)[count] = key.fp;
 	link = shbt_inner_downlink(page, count);
 	shbt_int_to_tid(key.tid, &link->tid);
 	BlockIdSet(&link->child, child);
-	set_group(page, count, key.group);
+	shbt_set_group(page, count, key.group);
 }
 
 /*
- * Copy entry j of a page to entry i of a page of the same kind.
+ * Copy entry j of a page to entry i of a page whose entries take as many bytes;
+ * of a leaf, to one with the same fingerprints left out, which is itself.
  */
 void
 shbt_copy_entry(Page to, int i, Page from, int j)
 {
-	bool		leaf = shbt_page_is_leaf(to);
+	int			key_width = shbt_key_width(to);
 
-	shbt_page_fps(to)[i] = shbt_page_fps(from)[j];
-	memcpy(shbt_page_pointer(to, i, leaf), shbt_page_pointer(from, j, leaf),
-		   shbt_pointer_width(leaf, shbt_page_is_grouped(to)));
-}
-
-#define ST_SORT sort_entries
-#define ST_ELEMENT_TYPE ShBtSortedEntry
-#define ST_COMPARE(a, b) \
-	(shbt_key_less((a)->key, (b)->key) ? -1 : shbt_key_less((b)->key, (a)->key))
-#define ST_SCOPE static
-#define ST_DEFINE
-#include "lib/sort_template.h"
-
-/*
- * List the entries of a page, ascending.  Returns how many there are;
- * entries[] must have room for SHBT_MAX_ENTRIES.
- */
-int
-shbt_sort_entries(Page page, ShBtSortedEntry *entries)
-{
-	int			count = shbt_page_count(page);
-
-	for (int i = 0; i < count; i++)
-	{
-		entries[i].key = shbt_page_key(page, i);
-		entries[i].position = i;
-	}
-	sort_entries(entries, count);
-	return count;
+	Assert(to == from || !shbt_page_is_leaf(to));
+	memcpy((char *) PageGetContents(to) + i * key_width,
+		   (char *) PageGetContents(from) + j * key_width, key_width);
+	memcpy(shbt_page_pointer(to, i), shbt_page_pointer(from, j), shbt_pointer_width(to));
 }
 
 /*
@@ -194,7 +147,7 @@ shbt_sort_entries(Page page, ShBtSortedEntry *entries)
 static pg_attribute_always_inline int
 find_downlink(Page page, bool grouped, ShBtKey key)
 {
-	const uint64 *fps = shbt_page_fps(page);
+	const ShPermuted *fps = shbt_inner_fps(page);
 	int			count = shbt_page_count(page);
 	int			best = -1;
 	ShBtKey		best_key = SHBT_LOWEST_KEY;
@@ -225,94 +178,6 @@ shbt_find_downlink(Page page, ShBtKey key)
 {
 	return shbt_page_is_grouped(page) ? find_downlink(page, true, key) :
 		find_downlink(page, false, key);
-}
-
-/*
- * Is entry i of a leaf below (group, fp)?
- */
-static pg_attribute_always_inline bool
-is_below(Page page, int i, bool grouped, uint32 group, uint64 fp)
-{
-	if (grouped)
-	{
-		uint32		other = shbt_page_group(page, i, true);
-
-		if (other != group)
-			return other < group;
-	}
-	return shbt_page_fps(page)[i] < fp;
-}
-
-/*
- * shbt_find_sorted, compiled for pages with groups and for others.
- */
-static pg_attribute_always_inline int
-find_sorted(Page page, bool grouped, uint32 group, uint64 fp)
-{
-	const ShBtOpaqueData *opaque = ShBtPageGetOpaque(page);
-	int			count = opaque->sorted;
-	int			below = -1;		/* this one is below */
-	int			above = count;	/* this one is not */
-	int			step = 8;
-	int			at;
-
-	if (count == 0)
-		return 0;
-	if (grouped && opaque->low_group != opaque->high_group)
-		at = count / 2;
-	else if (fp <= opaque->low_fp || opaque->high_fp == opaque->low_fp)
-		return 0;
-	else
-		at = (int) (count * ((double) (fp - opaque->low_fp) /
-							 (double) (opaque->high_fp - opaque->low_fp)));
-	at = Min(at, count - 1);
-
-	/* bracket it, doubling the step each time */
-	if (is_below(page, at, grouped, group, fp))
-	{
-		below = at;
-		while (below + step < count && is_below(page, below + step, grouped, group, fp))
-		{
-			below += step;
-			step *= 2;
-		}
-		above = Min(below + step, count);
-	}
-	else
-	{
-		above = at;
-		while (above - step >= 0 && !is_below(page, above - step, grouped, group, fp))
-		{
-			above -= step;
-			step *= 2;
-		}
-		below = Max(above - step, -1);
-	}
-	while (above - below > 1)
-	{
-		int			middle = (above + below) / 2;
-
-		if (is_below(page, middle, grouped, group, fp))
-			below = middle;
-		else
-			above = middle;
-	}
-	return above;
-}
-
-/*
- * Position, among the sorted entries of a leaf, of the first one that is
- * >= (group, fp); their number if there is none.
- *
- * Fingerprints are uniformly distributed, as a rule, so the position of fp
- * between the fences tells roughly where it is.  Looking there first touches
- * one or two cache lines; a binary search would wait for memory several times.
- */
-int
-shbt_find_sorted(Page page, uint32 group, uint64 fp)
-{
-	return shbt_page_is_grouped(page) ? find_sorted(page, true, group, fp) :
-		find_sorted(page, false, group, fp);
 }
 
 /*
@@ -347,7 +212,6 @@ shbt_page_problem(Page page, int tree, int level)
 {
 	PageHeader	header = (PageHeader) page;
 	ShBtOpaque	opaque;
-	Size		pointers;
 	int			count;
 
 	if (PageIsNew(page))
@@ -367,9 +231,11 @@ shbt_page_problem(Page page, int tree, int level)
 		header->pd_lower > header->pd_upper ||
 		header->pd_upper > header->pd_special)
 		return gettext_noop("index \"%s\" has impossible bounds of the free space at block %u");
+	if (level > 0 && (opaque->flags & SHBT_WIDTHS) != 0)
+		return gettext_noop("index \"%s\" has an inner page with entries of a leaf at block %u");
 	count = shbt_page_count(page);
-	pointers = header->pd_special - header->pd_upper;
-	if (pointers != count * shbt_pointer_width(level == 0, shbt_page_is_grouped(page)))
+	if (header->pd_lower - MAXALIGN(SizeOfPageHeaderData) != count * shbt_key_width(page) ||
+		header->pd_special - header->pd_upper != count * shbt_pointer_width(page))
 		return gettext_noop("index \"%s\" has arrays of different lengths at block %u");
 	if (count > shbt_page_capacity(page))
 		return gettext_noop("index \"%s\" has too many entries at block %u");
@@ -394,8 +260,7 @@ shbt_page_problem_anywhere(Page page)
 	if (PageIsNew(page) ||
 		PageGetSpecialSize(page) != MAXALIGN(sizeof(ShBtOpaqueData)))
 		return shbt_page_problem(page, 0, 0);
-	return shbt_page_problem(page, ShBtPageGetOpaque(page)->tree,
-							 ShBtPageGetOpaque(page)->level);
+	return shbt_page_problem(page, shbt_page_tree(page), shbt_page_level(page));
 }
 
 /*
@@ -458,27 +323,19 @@ shbt_check_tids(Relation index, BlockNumber block, const ItemPointerData *tids, 
 	bool		good = true;
 
 	for (int i = 0; i < count; i++)
-		good &= shbt_is_row_tid(&tids[i]);
+		good &= shbt_is_row(shbt_tid_to_int(&tids[i]));
 	if (unlikely(!good))
-		shbt_report_corrupted(index, block,
-							  "index \"%s\" has an entry with an impossible TID at block %u");
+		shbt_report_impossible_row(index, block);
 }
 
 /*
- * The same for all entries of a leaf.
+ * Report that an entry of a leaf, in the given block, cannot be that of a row.
  */
 void
-shbt_check_leaf_tids(Relation index, BlockNumber block, Page leaf)
+shbt_report_impossible_row(Relation index, BlockNumber block)
 {
-	int			count = shbt_page_count(leaf);
-
-	if (!shbt_page_is_grouped(leaf))
-	{
-		shbt_check_tids(index, block, shbt_leaf_tid(leaf, count - 1), count);
-		return;
-	}
-	for (int i = 0; i < count; i++)
-		shbt_check_tids(index, block, shbt_leaf_tid(leaf, i), 1);
+	shbt_report_corrupted(index, block,
+						  "index \"%s\" has an entry with an impossible TID at block %u");
 }
 
 /*

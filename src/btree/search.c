@@ -7,10 +7,10 @@
  */
 #include "postgres.h"
 
-#include "bits/distance.h"
 #include "btree/cache.h"
 #include "btree/dead.h"
 #include "btree/descent.h"
+#include "btree/leaf.h"
 #include "btree/page.h"
 #include "btree/search.h"
 #include "compat.h"
@@ -95,7 +95,7 @@ find_entry(Page leaf, ShBtKey key)
 	uint16		found[SHBT_MAX_ENTRIES];
 	int			nfound;
 
-	nfound = shbits_filter(shbt_page_fps(leaf), shbt_page_count(leaf), key.fp, 0, found);
+	nfound = shbt_filter_leaf(leaf, 0, shbt_page_count(leaf), key.fp, 0, found);
 	for (int i = 0; i < nfound; i++)
 	{
 		if (shbt_key_equal(shbt_leaf_key(leaf, found[i]), key))

@@ -8,8 +8,6 @@
 #ifndef SIMHASH_BTREE_SEARCH_H
 #define SIMHASH_BTREE_SEARCH_H
 
-#include "postgres.h"
-
 #include "utils/snapshot.h"
 
 #include "btree/page.h"

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * split.c
- *	  Splitting full pages.
+ *	  Making room for entries: splitting pages, and rewriting leaves with
+ *	  wider entries.
  *
  * This follows Lehman and Yao (1981), with one difference from nbtree: a page
  * is split and the downlink to its new sibling is added to the parent in one
@@ -18,7 +19,9 @@
 
 #include "btree/cache.h"
 #include "btree/dead.h"
+#include "btree/leaf.h"
 #include "btree/page.h"
+#include "btree/rewrite.h"
 #include "btree/search.h"
 #include "btree/split.h"
 
@@ -72,7 +75,6 @@ choose_split(const ShBtSortedEntry *entries, int count, int fillfactor)
 static void
 keep_entries(Page page, const ShBtSortedEntry *entries, int count, int stay)
 {
-	ShBtOpaque	opaque = ShBtPageGetOpaque(page);
 	bool		stays[SHBT_MAX_ENTRIES] = {0};
 	int			last = count;
 	int			unchanged = stay;
@@ -92,33 +94,111 @@ keep_entries(Page page, const ShBtSortedEntry *entries, int count, int stay)
 	shbt_set_count(page, stay);
 	if (shbt_page_is_leaf(page))
 		shbt_clear_dead(page);
-	opaque->sorted = Min(opaque->sorted, unchanged);
+	shbt_set_sorted(page, Min(shbt_leaf_sorted(page), unchanged));
 }
 
 /*
- * Split a page that is full.
+ * Bytes that the rows of some entries need, and of one that will be added.
+ */
+static int
+row_width_of(const ShBtSortedEntry *entries, int count, ShBtRow added)
+{
+	int			width = shbt_row_width_of(added);
+
+	for (int i = 0; i < count; i++)
+		width = Max(width, shbt_row_width_of(entries[i].key.tid));
+	return width;
+}
+
+/*
+ * Replace the entries of a leaf by sorted ones.
+ */
+static void
+fill_leaf(Page leaf, const ShBtSortedEntry *entries, int count, int row_width)
+{
+	ShBtKey		keys[SHBT_MAX_ENTRIES];
+
+	for (int i = 0; i < count; i++)
+		keys[i] = entries[i].key;
+	shbt_write_leaf(leaf, keys, count, row_width);
+	shbt_set_sorted(leaf, count);
+}
+
+/*
+ * Fill the new page of a split.
+ */
+static void
+fill_right(Page page, Page old, const ShBtSortedEntry *entries, int count, ShBtRow added)
+{
+	if (shbt_page_is_leaf(page))
+	{
+		fill_leaf(page, entries, count, row_width_of(entries, count, added));
+		return;
+	}
+	shbt_set_count(page, count);
+	for (int i = 0; i < count; i++)
+		shbt_copy_entry(page, i, old, entries[i].position);
+}
+
+/*
+ * Reduce the old page of a split to its first entries, and to the keys below
+ * the separator.
+ *
+ * If other widths suit what stays, it is written anew.
+ */
+static void
+reduce_left(Page page, const ShBtSortedEntry *entries, int count, int stay,
+			ShBtKey separator, ShBtRow added)
+{
+	int			row_width;
+
+	shbt_set_fences(page, shbt_page_low(page), separator);
+	if (shbt_page_is_leaf(page))
+	{
+		row_width = row_width_of(entries, stay, added);
+		if (!shbt_has_widths(page, row_width))
+		{
+			fill_leaf(page, entries, stay, row_width);
+			shbt_clear_dead(page);
+			return;
+		}
+	}
+	keep_entries(page, entries, count, stay);
+}
+
+/*
+ * Split a page that has no room for a key.
  *
  * The caller has "left", and its parent if it has one, pinned and exclusively
  * locked; both are unlocked and released here.  parent is InvalidBuffer for
  * the root, which gets a new parent; otherwise the parent has room.
  */
 static void
-split_page(Relation index, Buffer left, Buffer parent, int fillfactor)
+split_page(Relation index, Buffer left, Buffer parent, ShBtKey key, int fillfactor)
 {
 	Page		old = BufferGetPage(left);
-	int			tree = ShBtPageGetOpaque(old)->tree;
-	int			level = ShBtPageGetOpaque(old)->level;
+	int			tree = shbt_page_tree(old);
+	int			level = shbt_page_level(old);
 	uint8		kind = ShBtPageGetOpaque(old)->flags & SHBT_GROUPED;
 	ShBtKey		low = shbt_page_low(old);
 	ShBtSortedEntry *entries = palloc(SHBT_MAX_ENTRIES * sizeof(ShBtSortedEntry));
 	int			count = shbt_sort_entries(old, entries);
 	int			stay = choose_split(entries, count, fillfactor);
+	int			most;
 	ShBtKey		separator;
 	Buffer		right;
 	Buffer		root = InvalidBuffer;
 	Buffer		metabuffer = InvalidBuffer;
 	GenericXLogState *state;
 	Page		page;
+
+	/* both pages must have room for the key, with rows as wide as it needs */
+	if (level == 0)
+	{
+		most = shbt_leaf_capacity(low, shbt_page_high(old), row_width_of(entries, count, key.tid),
+								  shbt_page_is_grouped(old)) - 1;
+		stay = Max(Min(stay, most), count - most);
+	}
 
 	/* a separator of an inner page is already as short as it can be */
 	separator = level > 0 ? entries[stay].key :
@@ -139,17 +219,14 @@ split_page(Relation index, Buffer left, Buffer parent, int fillfactor)
 
 	page = GenericXLogRegisterBuffer(state, right, GENERIC_XLOG_FULL_IMAGE);
 	shbt_init_page(page, tree, level, kind, separator, shbt_page_high(old),
-				   ShBtPageGetOpaque(old)->right);
-	shbt_set_count(page, count - stay);
-	for (int i = stay; i < count; i++)
-		shbt_copy_entry(page, i - stay, old, entries[i].position);
-	if (level == 0)
-		ShBtPageGetOpaque(page)->sorted = count - stay;
+				   shbt_page_right(old));
+	fill_right(page, old, &entries[stay], count - stay,
+			   shbt_key_less(key, separator) ? 0 : key.tid);
 
 	page = GenericXLogRegisterBuffer(state, left, 0);
-	keep_entries(page, entries, count, stay);
-	shbt_set_fences(page, low, separator);
-	ShBtPageGetOpaque(page)->right = BufferGetBlockNumber(right);
+	reduce_left(page, entries, count, stay, separator,
+				shbt_key_less(key, separator) ? key.tid : 0);
+	shbt_set_right(page, BufferGetBlockNumber(right));
 	ShBtPageGetOpaque(page)->flags &= ~SHBT_ROOT;
 
 	if (BufferIsValid(parent))
@@ -185,7 +262,20 @@ split_page(Relation index, Buffer left, Buffer parent, int fillfactor)
 }
 
 /*
- * Make room on the page of a tree and level that holds the key.
+ * Is there room for a key on the page where it belongs?
+ */
+static bool
+has_room(Page page, ShBtKey key)
+{
+	return shbt_page_is_leaf(page) ? shbt_leaf_takes(page, key) : !shbt_page_is_full(page);
+}
+
+/*
+ * Make room on the page of a tree and level that holds the key: on a leaf, for
+ * the key itself.
+ *
+ * A leaf whose rows are too narrow is rewritten, if there is still room then.
+ * Otherwise the page is split.
  *
  * fillfactor, in percent, is how full a page of equal fingerprints is left.
  * The caller holds no lock on any page of the index, and none is held on
@@ -193,7 +283,7 @@ split_page(Relation index, Buffer left, Buffer parent, int fillfactor)
  * other backend can know, then on the metapage.
  */
 void
-shbt_split(Relation index, int tree, int level, ShBtKey key, int fillfactor)
+shbt_make_room(Relation index, int tree, int level, ShBtKey key, int fillfactor)
 {
 	for (;;)
 	{
@@ -201,14 +291,19 @@ shbt_split(Relation index, int tree, int level, ShBtKey key, int fillfactor)
 		Buffer		parent;
 		ShBtKey		low = shbt_page_low(BufferGetPage(page));
 
-		if (!shbt_page_is_full(BufferGetPage(page)))
+		if (has_room(BufferGetPage(page), key))
 		{
 			UnlockReleaseBuffer(page);
-			return;				/* another backend has already split it */
+			return;				/* another backend has already made some */
 		}
-		if (ShBtPageGetOpaque(BufferGetPage(page))->flags & SHBT_ROOT)
+		if (level == 0 && shbt_widen(index, page, shbt_row_width_of(key.tid)))
 		{
-			split_page(index, page, InvalidBuffer, fillfactor);
+			UnlockReleaseBuffer(page);
+			return;
+		}
+		if (shbt_page_is_root(BufferGetPage(page)))
+		{
+			split_page(index, page, InvalidBuffer, key, fillfactor);
 			return;
 		}
 
@@ -221,12 +316,12 @@ shbt_split(Relation index, int tree, int level, ShBtKey key, int fillfactor)
 				shbt_inner_child(BufferGetPage(parent), position) != BufferGetBlockNumber(page))
 				shbt_report_corrupted(index, BufferGetBlockNumber(parent),
 									  "index \"%s\" lacks a downlink to a page below block %u");
-			split_page(index, page, parent, fillfactor);
+			split_page(index, page, parent, key, fillfactor);
 			return;
 		}
 
 		UnlockReleaseBuffer(parent);
 		UnlockReleaseBuffer(page);
-		shbt_split(index, tree, level + 1, low, fillfactor);
+		shbt_make_room(index, tree, level + 1, low, fillfactor);
 	}
 }

@@ -10,6 +10,7 @@
 #include "miscadmin.h"
 
 #include "btree/descent.h"
+#include "btree/leaf.h"
 #include "btree/search.h"
 #include "btree/walk.h"
 
@@ -61,7 +62,7 @@ shbt_walk_next(ShBtWalk *walk)
 							 BUFFER_LOCK_SHARE);
 	else
 	{
-		BlockNumber right = ShBtPageGetOpaque(copy)->right;
+		BlockNumber right = shbt_page_right(copy);
 
 		if (!BlockNumberIsValid(right))
 			return false;
@@ -73,6 +74,6 @@ shbt_walk_next(ShBtWalk *walk)
 	memcpy(copy, BufferGetPage(buffer), BLCKSZ);
 	UnlockReleaseBuffer(buffer);
 	if (walk->level == 0)
-		shbt_check_leaf_tids(walk->index, walk->block, copy);
+		shbt_check_leaf_rows(walk->index, walk->block, copy);
 	return true;
 }

@@ -8,8 +8,6 @@
 #ifndef SIMHASH_BTREE_WALK_H
 #define SIMHASH_BTREE_WALK_H
 
-#include "postgres.h"
-
 #include "btree/page.h"
 
 typedef struct ShBtWalk

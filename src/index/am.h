@@ -8,41 +8,29 @@
 #ifndef SIMHASH_INDEX_AM_H
 #define SIMHASH_INDEX_AM_H
 
-#include "postgres.h"
-
 #include "access/amapi.h"
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
 
 #include "bits/scheme.h"
+#include "type/operator_class.h"
 #include "type/simhash.h"
 
-/*
- * Strategy s of 1..65 is an operator that is true where two fingerprints
- * differ in at most s - 1 bits: = is 1, % is 4.
- */
-#define SHIDX_RADIUS_OF_STRATEGY(s)		((s) - 1)
-#define SHIDX_MAX_WITHIN_STRATEGY		65
-#define SHIDX_STRATEGY_EQUAL			1	/* of any column */
-#define SHIDX_STRATEGY_BALL				66
-#define SHIDX_STRATEGY_DISTANCE			67	/* ORDER BY */
-#define SHIDX_NUM_STRATEGIES			67
-
-#define SHIDX_DEFAULT_BLOCKS			4
+#define SHIDX_DEFAULT_BLOCKS			4	/* of each part */
 #define SHIDX_DEFAULT_DISTANCE			SIMHASH_NEAR_RADIUS
 #define SHIDX_DEFAULT_FILLFACTOR		90
 #define SHIDX_MIN_FILLFACTOR			10
 
 /* support function of columns before the fingerprint: an extended hash function */
 #define SHIDX_HASH_PROC					1
-#define SHIDX_NUM_PROCS					1
+#define SHIDX_NUM_PROCS					SIMHASH_FINGERPRINT_PROC
 
 /* what CREATE INDEX ... WITH (...) sets */
 typedef struct ShIdxOptions
 {
 	int32		vl_len_;		/* varlena header (do not touch directly!) */
-	int			blocks;
-	int			distance;
+	int			blocks;			/* of all parts together; 0 if not set */
+	int			distance;		/* -1 if not set */
 	int			fillfactor;		/* percent of a leaf filled by a build */
 } ShIdxOptions;
 
@@ -53,8 +41,11 @@ typedef struct ShIdxOptions
 /* options.c */
 extern void shidx_init_options(void);
 extern bytea *shidx_options(Datum reloptions, bool validate);
-extern ShIdxOptions shidx_get_options(Relation index);
-extern void shidx_report_pending_options(Relation index, const ShBitsScheme *scheme);
+extern ShIdxOptions shidx_get_options(Relation index, int width);
+extern ShBitsScheme *shidx_make_scheme(Relation index, int width);
+extern int	shidx_fillfactor(Relation index);
+extern bool shidx_have_same_options(Relation a, Relation b);
+extern void shidx_report_pending_options(Relation index, const ShBitsScheme *scheme, int width);
 
 /* build.c */
 extern IndexBuildResult *shidx_build(Relation heap, Relation index, struct IndexInfo *info);
@@ -101,6 +92,7 @@ extern bool shidx_is_fingerprint_family(Oid family);
 extern bool shidx_is_fingerprint_type(Oid type);
 
 /* columns.c */
-extern void shidx_check_columns(Relation index, const struct IndexInfo *info);
+extern int	shidx_index_width(Relation index);
+extern int	shidx_check_columns(Relation index, const struct IndexInfo *info);
 
 #endif							/* SIMHASH_INDEX_AM_H */

@@ -22,6 +22,7 @@
 #include "bits/distance.h"
 #include "bits/hamming_ball.h"
 #include "btree/ahead.h"
+#include "btree/cache.h"
 #include "btree/dead.h"
 #include "btree/descent.h"
 #include "btree/leaf_count.h"
@@ -36,24 +37,46 @@
 #define MAX_COUNTED		32
 
 /*
- * Prepare to read balls.  The scheme must live as long as *scan.
+ * About how many leaves a table has.
+ */
+static double
+leaves_of_table(const ShIdxBallScan *scan)
+{
+	return (double) RelationGetNumberOfBlocks(scan->index) /
+		(scan->nparts * scan->scheme->ntables);
+}
+
+/*
+ * Prepare to read balls, of the first part of the fingerprints.  The scheme must
+ * live as long as *scan.
  */
 void
 shidx_ball_begin(ShIdxBallScan *scan, Relation index, ShBitsScheme *scheme)
 {
 	scan->index = index;
 	scan->scheme = scheme;
+	scan->nparts = shbits_nparts(shbt_width(index));
+	scan->first_tree = 0;
 	scan->snapshot = NULL;
 	scan->keep_pin = false;
 	scan->skip_dead = false;
 	scan->groups = shidx_only_group;
-	scan->leaves_per_table = (double) RelationGetNumberOfBlocks(index) / scheme->ntables;
+	scan->leaves_per_table = leaves_of_table(scan);
 	scan->plan_radius = -1;
 	scan->allowance = PG_INT64_MAX;
 	scan->nulls = false;
 	scan->probe = 0;
 	scan->plan.nprobes = 0;
 	scan->pin = InvalidBuffer;
+}
+
+/*
+ * Set the part of the fingerprints whose balls are read from now on.
+ */
+void
+shidx_ball_set_part(ShIdxBallScan *scan, int part)
+{
+	scan->first_tree = part * scan->scheme->ntables;
 }
 
 /*
@@ -76,7 +99,7 @@ void
 shidx_ball_count_leaves(ShIdxBallScan *scan)
 {
 	const ShIdxGroups *groups = &scan->groups;
-	double		table = (double) RelationGetNumberOfBlocks(scan->index) / scan->scheme->ntables;
+	double		table = leaves_of_table(scan);
 	int			counted = Min(groups->count, MAX_COUNTED);
 	double		leaves = 0;
 
@@ -167,14 +190,14 @@ look_ahead(ShIdxBallScan *scan)
 	for (int i = 0; i < scan->plan.nprobes; i++)
 	{
 		const ShBitsProbe *probe = &scan->plan.probes[i];
-		uint64		query = shbits_permute(&scan->scheme->tables[probe->table],
-										   scan->ball.centre);
-		uint64		first;
+		ShPermuted	query = shbits_permute(&scan->scheme->tables[probe->table],
+										   scan->ball.center);
+		ShPermuted	first;
 
 		if (probe->nbits > 0 &&
 			shbits_next_in_ball(query, probe->radius, probe->nbits, 0, &first))
 		{
-			aims[naims].tree = probe->table;
+			aims[naims].tree = scan->first_tree + probe->table;
 			aims[naims].key = shbt_make_key(scan->groups.list[0], first, 0);
 			aims[naims].last = first | ~shbits_prefix_mask(probe->nbits);
 			naims++;
@@ -275,7 +298,7 @@ shidx_ball_release(ShIdxBallScan *scan)
  * whose prefix belongs to the probe.  Returns false if there is none.
  */
 static bool
-next_prefix(const ShIdxBallScan *scan, const ShBitsProbe *probe, uint64 from, uint64 *next)
+next_prefix(const ShIdxBallScan *scan, const ShBitsProbe *probe, ShPermuted from, ShPermuted *next)
 {
 	uint64		prefix = shbits_prefix_mask(probe->nbits);
 
@@ -300,9 +323,9 @@ next_prefix(const ShIdxBallScan *scan, const ShBitsProbe *probe, uint64 from, ui
  * It may return one that turns out not to match, but never skips one that can.
  */
 static bool
-next_in_probe(const ShIdxBallScan *scan, const ShBitsProbe *probe, uint64 from, uint64 *next)
+next_in_probe(const ShIdxBallScan *scan, const ShBitsProbe *probe, ShPermuted from, ShPermuted *next)
 {
-	uint64		candidate;
+	ShPermuted	candidate;
 
 	if (!next_prefix(scan, probe, from, &candidate))
 		return false;
@@ -323,7 +346,7 @@ next_in_probe(const ShIdxBallScan *scan, const ShBitsProbe *probe, uint64 from, 
  * of the group.
  */
 static pg_attribute_always_inline bool
-find_group(ShIdxBallScan *scan, uint64 *from, bool *right)
+find_group(ShIdxBallScan *scan, ShPermuted *from, bool *right)
 {
 	*from = 0;
 	*right = false;
@@ -351,8 +374,8 @@ find_group(ShIdxBallScan *scan, uint64 *from, bool *right)
 static pg_attribute_always_inline bool
 next_key(ShIdxBallScan *scan, const ShBitsProbe *probe, ShBtKey *next, bool *right)
 {
-	uint64		from;
-	uint64		fp;
+	ShPermuted	from;
+	ShPermuted	fp;
 
 	if (scan->groups.all)
 	{
@@ -417,11 +440,11 @@ next_page(ShIdxBallScan *scan)
 
 		if (!scan->started)
 			scan->query = shbits_permute(&scan->scheme->tables[probe->table],
-										 scan->ball.centre);
+										 scan->ball.center);
 		else if (!BlockNumberIsValid(scan->right))
 			continue;
 		if (next_key(scan, probe, &next, &right))
-			return read_page(scan, probe->table, next, right);
+			return read_page(scan, scan->first_tree + probe->table, next, right);
 	}
 	shidx_ball_release(scan);
 	return InvalidBuffer;
@@ -433,13 +456,13 @@ next_page(ShIdxBallScan *scan)
 static Buffer
 next_null_page(ShIdxBallScan *scan)
 {
-	uint64		from;
+	ShPermuted	from;
 	bool		right = scan->started;
 	bool		all = scan->groups.all;
 
 	if ((!scan->started || BlockNumberIsValid(scan->right)) &&
 		(all || find_group(scan, &from, &right)))
-		return read_page(scan, scan->scheme->ntables,
+		return read_page(scan, scan->nparts * scan->scheme->ntables,
 						 all ? SHBT_LOWEST_KEY : shbt_make_key(*scan->group, 0, 0), right);
 	shidx_ball_release(scan);
 	return InvalidBuffer;
@@ -449,12 +472,12 @@ next_null_page(ShIdxBallScan *scan)
  * Copy entry i of a leaf, unless it is known to be dead.
  */
 static void
-add_match(const ShIdxBallScan *scan, ShIdxMatches *matches, uint64 fp, Page page, int i)
+add_match(const ShIdxBallScan *scan, ShIdxMatches *matches, ShFingerprint fp, Page page, int i)
 {
 	if (scan->skip_dead && shbt_is_dead(page, i))
 		return;
 	matches->fps[matches->count] = fp;
-	matches->tids[matches->count] = *shbt_leaf_tid(page, i);
+	shbt_int_to_tid(shbt_leaf_row(page, i), &matches->tids[matches->count]);
 	matches->positions[matches->count] = i;
 	matches->count++;
 }
@@ -490,7 +513,7 @@ keep_groups(const ShIdxBallScan *scan, Page page, int first, uint16 *found, int 
 
 	for (int i = 0; i < nfound; i++)
 	{
-		if (is_wanted(groups, shbt_page_group(page, first + found[i], true)))
+		if (is_wanted(groups, shbt_page_group(page, first + found[i])))
 			found[kept++] = found[i];
 	}
 	return kept;
@@ -506,19 +529,18 @@ collect_between(const ShIdxBallScan *scan, Page page, int first, int end,
 {
 	const ShBitsProbe *probe = &scan->plan.probes[scan->probe];
 	const ShBitsTable *table = &scan->scheme->tables[probe->table];
-	const uint64 *fps = shbt_page_fps(page) + first;
 	uint16		found[SHBT_MAX_ENTRIES];
 	int			nfound;
 	bool		owns_all = probe->nbits == 0;
 
-	nfound = shbits_filter(fps, end - first, scan->query, scan->ball.radius, found);
+	nfound = shbt_filter_leaf(page, first, end, scan->query, scan->ball.radius, found);
 	if (shbt_page_is_grouped(page) && !scan->groups.all)
 		nfound = keep_groups(scan, page, first, found, nfound);
 	for (int i = 0; i < nfound; i++)
 	{
-		uint64		fp = shbits_unpermute(table, fps[found[i]]);
+		ShFingerprint fp = shbits_unpermute(table, shbt_leaf_fp(page, first + found[i]));
 
-		if (owns_all || shbits_probe_owns(&scan->plan, scan->probe, fp ^ scan->ball.centre))
+		if (owns_all || shbits_probe_owns(&scan->plan, scan->probe, fp ^ scan->ball.center))
 			add_match(scan, matches, fp, page, first + found[i]);
 	}
 }
@@ -533,7 +555,7 @@ wants_one_group(const ShIdxBallScan *scan, Page page)
 
 	return !groups->all &&
 		(scan->group + 1 == scan->groups_end ||
-		 scan->group[1] > ShBtPageGetOpaque(page)->high_group);
+		 scan->group[1] > shbt_page_high(page).group);
 }
 
 /*
@@ -546,9 +568,8 @@ static void
 collect_matches(const ShIdxBallScan *scan, Page page, ShIdxMatches *matches)
 {
 	const ShBitsProbe *probe = &scan->plan.probes[scan->probe];
-	const uint64 *fps = shbt_page_fps(page);
 	int			count = shbt_page_count(page);
-	int			sorted = ShBtPageGetOpaque(page)->sorted;
+	int			sorted = shbt_leaf_sorted(page);
 	bool		grouped = shbt_page_is_grouped(page);
 	bool		one_prefix = probe->radius == 0 && probe->nbits > 0;
 
@@ -556,15 +577,16 @@ collect_matches(const ShIdxBallScan *scan, Page page, ShIdxMatches *matches)
 	{
 		uint32		group = *scan->group;
 		uint64		prefix = one_prefix ? shbits_prefix_mask(probe->nbits) : 0;
-		uint64		last = scan->query | ~prefix;
+		ShPermuted	last = scan->query | ~prefix;
 		int			first = shbt_find_sorted(page, group, scan->query & prefix);
 		int			step = 8;
 
-		while (first + step < sorted && fps[first + step] <= last &&
-			   (!grouped || shbt_page_group(page, first + step, true) == group))
+		while (first + step < sorted && shbt_leaf_fp(page, first + step) <= last &&
+			   (!grouped || shbt_page_group(page, first + step) == group))
 			step *= 2;
 		collect_between(scan, page, first, Min(first + step, sorted), matches);
-		collect_between(scan, page, sorted, count, matches);
+		if (sorted < count)
+			collect_between(scan, page, sorted, count, matches);
 	}
 	else
 		collect_between(scan, page, 0, count, matches);
@@ -603,6 +625,7 @@ shidx_ball_next(ShIdxBallScan *scan, ShIdxMatches *matches)
 	{
 		Buffer		buffer;
 		Page		page;
+		ShBtKey		low;
 
 		CHECK_FOR_INTERRUPTS();
 
@@ -626,11 +649,12 @@ shidx_ball_next(ShIdxBallScan *scan, ShIdxMatches *matches)
 		scan->block = BufferGetBlockNumber(buffer);
 		if (matches->count > 0)
 			scan->lsn = BufferGetLSNAtomic(buffer);
-		scan->right = ShBtPageGetOpaque(page)->right;
+		scan->right = shbt_page_right(page);
 		scan->high = shbt_page_high(page);
 		scan->width = scan->high.fp;
-		if (ShBtPageGetOpaque(page)->low_group == scan->high.group)
-			scan->width -= ShBtPageGetOpaque(page)->low_fp;
+		low = shbt_page_low(page);
+		if (low.group == scan->high.group)
+			scan->width -= low.fp;
 
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 		if (scan->keep_pin)

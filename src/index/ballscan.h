@@ -8,12 +8,10 @@
 #ifndef SIMHASH_INDEX_BALLSCAN_H
 #define SIMHASH_INDEX_BALLSCAN_H
 
-#include "postgres.h"
-
 #include "utils/snapshot.h"
 
 #include "bits/probe.h"
-#include "btree/page.h"
+#include "btree/leaf.h"
 #include "index/group_keys.h"
 #include "type/simhash.h"
 
@@ -21,7 +19,7 @@
 typedef struct ShIdxMatches
 {
 	int			count;
-	uint64		fps[SHBT_MAX_ENTRIES];	/* not permuted */
+	ShFingerprint fps[SHBT_MAX_ENTRIES];	/* not permuted */
 	uint16		positions[SHBT_MAX_ENTRIES];	/* on the leaf */
 	ItemPointerData tids[SHBT_MAX_ENTRIES];
 } ShIdxMatches;
@@ -29,7 +27,9 @@ typedef struct ShIdxMatches
 typedef struct ShIdxBallScan
 {
 	Relation	index;
-	ShBitsScheme *scheme;
+	ShBitsScheme *scheme;		/* of each part */
+	int			nparts;			/* of a fingerprint */
+	int			first_tree;		/* of the part that is read */
 	Snapshot	snapshot;		/* NULL if no rows are looked at */
 	bool		keep_pin;		/* of the leaf of the last matches */
 	bool		skip_dead;		/* entries that are marked as dead */
@@ -50,7 +50,7 @@ typedef struct ShIdxBallScan
 	bool		started;		/* the probe has read a page */
 	const uint32 *group;		/* the current one, unless all are read */
 	const uint32 *groups_end;
-	uint64		query;			/* center of the ball, permuted for the
+	ShPermuted	query;			/* center of the ball, permuted for the
 								 * probe's table */
 	BlockNumber block;			/* of the last page that was read */
 	XLogRecPtr	lsn;			/* its LSN, if it had matches */
@@ -61,6 +61,7 @@ typedef struct ShIdxBallScan
 } ShIdxBallScan;
 
 extern void shidx_ball_begin(ShIdxBallScan *scan, Relation index, ShBitsScheme *scheme);
+extern void shidx_ball_set_part(ShIdxBallScan *scan, int part);
 extern void shidx_ball_set_groups(ShIdxBallScan *scan, const ShIdxGroups *groups);
 extern void shidx_ball_count_leaves(ShIdxBallScan *scan);
 extern double shidx_ball_leaves(const ShIdxBallScan *scan);

@@ -21,7 +21,7 @@
 #include "utils/memutils.h"
 
 #include "bits/probe.h"
-#include "btree/page.h"
+#include "btree/leaf.h"
 #include "index/ballset.h"
 
 /* up to this many balls are compared one by one */
@@ -43,7 +43,7 @@
 #define ST_ELEMENT_TYPE SimhashBall
 /* for equal centers the largest ball first, which contains the others */
 #define ST_COMPARE(a, b) \
-	((a)->centre != (b)->centre ? ((a)->centre < (b)->centre ? -1 : 1) : \
+	((a)->center != (b)->center ? ((a)->center < (b)->center ? -1 : 1) : \
 	 (a)->radius > (b)->radius ? -1 : (a)->radius < (b)->radius)
 #define ST_CHECK_FOR_INTERRUPTS
 #define ST_SCOPE static
@@ -70,14 +70,14 @@ simplify(ShIdxBallSet *set)
 			set->nballs = 1;
 			return;
 		}
-		if (ball.radius >= 0 && (kept == 0 || set->balls[kept - 1].centre != ball.centre))
+		if (ball.radius >= 0 && (kept == 0 || set->balls[kept - 1].center != ball.center))
 			set->balls[kept++] = ball;
 	}
 	set->nballs = kept;
 }
 
 static inline uint64
-block_value(const ShIdxBallBlock *block, uint64 fp)
+block_value(const ShIdxBallBlock *block, ShFingerprint fp)
 {
 	return (fp >> block->shift) & block->mask;
 }
@@ -102,7 +102,7 @@ fill_block(const ShIdxBallSet *set, ShIdxBallBlock *block, int nnarrow)
 	for (int i = 0; i < set->nballs; i++)
 	{
 		if (set->balls[i].radius <= SHIDX_NARROW_RADIUS)
-			block->starts[block_value(block, set->balls[i].centre)]++;
+			block->starts[block_value(block, set->balls[i].center)]++;
 	}
 	for (int v = 0; v <= nvalues; v++)
 	{
@@ -117,7 +117,7 @@ fill_block(const ShIdxBallSet *set, ShIdxBallBlock *block, int nnarrow)
 	for (int i = 0; i < set->nballs; i++)
 	{
 		if (set->balls[i].radius <= SHIDX_NARROW_RADIUS)
-			block->members[block->starts[block_value(block, set->balls[i].centre)]++] = i;
+			block->members[block->starts[block_value(block, set->balls[i].center)]++] = i;
 	}
 	memmove(block->starts + 1, block->starts, nvalues * sizeof(int));
 	block->starts[0] = 0;
@@ -161,11 +161,11 @@ make_blocks(ShIdxBallSet *set, int radius, int nnarrow)
  * List the centers of the balls with a larger radius than the given one.
  */
 static void
-list_centres(ShIdxBallSet *set, int radius, int count)
+list_centers(ShIdxBallSet *set, int radius, int count)
 {
 	ShIdxBallIndex *index = set->index;
 
-	index->centres = MemoryContextAllocHuge(CurrentMemoryContext, count * sizeof(uint64));
+	index->centers = MemoryContextAllocHuge(CurrentMemoryContext, count * sizeof(ShFingerprint));
 	index->places = MemoryContextAllocHuge(CurrentMemoryContext, count * sizeof(int));
 	for (int i = 0; i < set->nballs; i++)
 	{
@@ -173,8 +173,8 @@ list_centres(ShIdxBallSet *set, int radius, int count)
 
 		if (ball.radius <= radius)
 			continue;
-		index->centres[index->ncentres] = ball.centre;
-		index->places[index->ncentres++] = i;
+		index->centers[index->ncenters] = ball.center;
+		index->places[index->ncenters++] = i;
 		index->radius = Max(index->radius, ball.radius);
 	}
 }
@@ -195,9 +195,9 @@ make_index(ShIdxBallSet *set)
 	}
 	set->index = palloc0(sizeof(ShIdxBallIndex));
 	if (nnarrow > 0 && !make_blocks(set, radius, nnarrow))
-		list_centres(set, -1, set->nballs);
+		list_centers(set, -1, set->nballs);
 	else if (nnarrow < set->nballs)
-		list_centres(set, SHIDX_NARROW_RADIUS, set->nballs - nnarrow);
+		list_centers(set, SHIDX_NARROW_RADIUS, set->nballs - nnarrow);
 }
 
 /*
@@ -231,13 +231,13 @@ shidx_count_radii(const ShIdxBallSet *set, int *counts)
 }
 
 static inline bool
-in_ball(const SimhashBall *ball, uint64 fp)
+in_ball(const SimhashBall *ball, ShFingerprint fp)
 {
-	return shbits_distance(fp, ball->centre) <= ball->radius;
+	return shbits_distance(fp, ball->center) <= ball->radius;
 }
 
 static bool
-in_blocks(const ShIdxBallSet *set, int nballs, uint64 fp)
+in_blocks(const ShIdxBallSet *set, int nballs, ShFingerprint fp)
 {
 	for (int b = 0; b < set->index->nblocks; b++)
 	{
@@ -258,15 +258,15 @@ in_blocks(const ShIdxBallSet *set, int nballs, uint64 fp)
 }
 
 static bool
-in_list(const ShIdxBallSet *set, int nballs, uint64 fp)
+in_list(const ShIdxBallSet *set, int nballs, ShFingerprint fp)
 {
 	const ShIdxBallIndex *index = set->index;
 
-	for (int start = 0; start < index->ncentres && index->places[start] < nballs; start += CHUNK)
+	for (int start = 0; start < index->ncenters && index->places[start] < nballs; start += CHUNK)
 	{
 		uint16		found[CHUNK];
-		int			nfound = shbits_filter(index->centres + start,
-										   Min(index->ncentres - start, CHUNK),
+		int			nfound = shbits_filter(index->centers + start,
+										   Min(index->ncenters - start, CHUNK),
 										   fp, index->radius, found);
 
 		CHECK_FOR_INTERRUPTS();
@@ -284,7 +284,7 @@ in_list(const ShIdxBallSet *set, int nballs, uint64 fp)
 }
 
 static bool
-is_centre(const ShIdxBallSet *set, int nballs, uint64 fp)
+is_center(const ShIdxBallSet *set, int nballs, ShFingerprint fp)
 {
 	int			low = 0;
 	int			high = nballs;
@@ -293,22 +293,22 @@ is_centre(const ShIdxBallSet *set, int nballs, uint64 fp)
 	{
 		int			middle = low + (high - low) / 2;
 
-		if (set->balls[middle].centre < fp)
+		if (set->balls[middle].center < fp)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < nballs && set->balls[low].centre == fp;
+	return low < nballs && set->balls[low].center == fp;
 }
 
 /*
  * Does a fingerprint lie in one of the first nballs balls?
  */
 bool
-shidx_in_balls(const ShIdxBallSet *set, int nballs, uint64 fp)
+shidx_in_balls(const ShIdxBallSet *set, int nballs, ShFingerprint fp)
 {
 	if (set->points)
-		return is_centre(set, nballs, fp);
+		return is_center(set, nballs, fp);
 	if (nballs <= FEW_BALLS)
 	{
 		for (int i = 0; i < nballs; i++)
@@ -332,7 +332,7 @@ shidx_comparing_work(const ShIdxBallSet *set)
 
 	if (index == NULL)
 		return NARROW_WORK;
-	return (index->nblocks > 0 ? NARROW_WORK : 0) + index->ncentres * WIDE_WORK;
+	return (index->nblocks > 0 ? NARROW_WORK : 0) + index->ncenters * WIDE_WORK;
 }
 
 /*
@@ -364,7 +364,7 @@ shidx_plan_balls_by_table(const int *counts, double work, double leaves_per_tabl
 	plan->table = nballs > 1;
 	plan->ranges = 1;
 	plan->pages = Max(leaves_per_table, 1);
-	plan->comparing = plan->table ? plan->pages * SHBT_MAX_ENTRIES * work : 0;
+	plan->comparing = plan->table ? plan->pages * SHBT_USUAL_ENTRIES * work : 0;
 }
 
 /*

@@ -8,8 +8,6 @@
 #ifndef SIMHASH_INDEX_BALLSET_H
 #define SIMHASH_INDEX_BALLSET_H
 
-#include "postgres.h"
-
 #include "bits/scheme.h"
 #include "type/simhash.h"
 
@@ -29,8 +27,8 @@ typedef struct ShIdxBallIndex
 {
 	int			nblocks;		/* 0 if no balls are listed by blocks */
 	ShIdxBallBlock blocks[SHIDX_NARROW_RADIUS + 1];
-	int			ncentres;		/* of the other balls */
-	uint64	   *centres;
+	int			ncenters;		/* of the other balls */
+	ShFingerprint *centers;
 	int		   *places;			/* positions of these balls */
 	int			radius;			/* the largest one of them */
 } ShIdxBallIndex;
@@ -54,7 +52,7 @@ typedef struct ShIdxBallsPlan
 } ShIdxBallsPlan;
 
 extern void shidx_make_ball_set(ShIdxBallSet *set);
-extern bool shidx_in_balls(const ShIdxBallSet *set, int nballs, uint64 fp);
+extern bool shidx_in_balls(const ShIdxBallSet *set, int nballs, ShFingerprint fp);
 extern void shidx_count_radii(const ShIdxBallSet *set, int *counts);
 extern double shidx_comparing_work(const ShIdxBallSet *set);
 extern double shidx_usual_work(const int *counts);

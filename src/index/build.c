@@ -17,51 +17,58 @@
 #include "utils/backend_progress.h"
 
 #include "btree/cache.h"
-#include "btree/page.h"
+#include "btree/leaf.h"
 #include "compat.h"
 #include "index/am.h"
 #include "index/build_parallel.h"
 #include "index/build_rows.h"
 #include "index/build_tree.h"
-#include "index/build_workers.h"
 #include "sort/entrysort.h"
 
 /*
  * Build without parallel workers.
  */
 static void
-build_alone(Relation heap, Relation index, IndexInfo *info, const ShBitsScheme *scheme,
-			IndexBuildResult *result)
+build_alone(Relation heap, Relation index, IndexInfo *info, int width,
+			const ShBitsScheme *scheme, IndexBuildResult *result)
 {
 	pg_atomic_uint64 written;
-	ShIdxBuild	build = {index, scheme, shidx_get_options(index).fillfactor};
+	int			nparts = shbits_nparts(width);
+	int			ntrees = nparts * scheme->ntables;
+	ShIdxBuild	build = {index, width, nparts, scheme, shidx_fillfactor(index)};
+	bool		logged = RelationNeedsWAL(index);
 	bool		grouped = shbt_is_grouped(index);
-	ShSort	   *rows = shsort_begin_grouped(maintenance_work_mem, grouped);
+	ShSort	   *rows[SHBITS_MAX_PARTS];
 	ShSort	   *nulls = shsort_begin_grouped(maintenance_work_mem / 8, grouped);
 
-	result->heap_tuples = shidx_collect_rows(heap, index, info, rows, nulls, true, NULL);
-	build.rows = shsort_count(rows);
+	for (int i = 0; i < nparts; i++)
+		rows[i] = shsort_begin_grouped(maintenance_work_mem / nparts, grouped);
+	result->heap_tuples = shidx_collect_rows(heap, index, info, width, rows, nulls, true, NULL);
+	build.rows = shsort_count(rows[0]);
 	build.nulls = shsort_count(nulls);
 	result->index_tuples = build.rows + build.nulls;
 
 	pg_atomic_init_u64(&written, 0);
 	build.written = &written;
 	build.is_leader = true;
-	shidx_allocate_trees(&build, true);
+	build.roots = palloc((ntrees + 1) * sizeof(ShBtRoot));
 	shidx_report_writing(&build);
-	build.pages = shidx_begin_pages(index, RelationNeedsWAL(index));
-	shidx_write_metapage(&build);
-	for (int t = 0; t < scheme->ntables; t++)
+	build.pages = shidx_begin_pages(index, logged, true);
+	for (int i = 0; i < nparts; i++)
 	{
-		shsort_start_table(rows, &scheme->tables[t]);
-		shidx_write_tree(&build, rows, t);
+		for (int t = 0; t < scheme->ntables; t++)
+		{
+			shsort_start_table(rows[i], &scheme->tables[t]);
+			shidx_write_tree(&build, rows[i], i * scheme->ntables + t);
+		}
+		shsort_end(rows[i]);
 	}
 	/* all fingerprints are 0 here, so any permutation will do */
 	shsort_start_table(nulls, &scheme->tables[0]);
-	shidx_write_tree(&build, nulls, scheme->ntables);
+	shidx_write_tree(&build, nulls, ntrees);
 	shidx_end_pages(build.pages);
+	shidx_write_metapage(&build, logged);
 
-	shsort_end(rows);
 	shsort_end(nulls);
 }
 
@@ -71,22 +78,21 @@ build_alone(Relation heap, Relation index, IndexInfo *info, const ShBitsScheme *
 IndexBuildResult *
 shidx_build(Relation heap, Relation index, struct IndexInfo *info)
 {
-	ShIdxOptions options = shidx_get_options(index);
-	ShBitsScheme *scheme = shbits_make_scheme(options.blocks, options.distance);
 	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
+	int			width = shidx_check_columns(index, info);
+	ShBitsScheme *scheme = shidx_make_scheme(index, width);
 	int			workers = shidx_build_workers(heap, index, info);
 
 	if (RelationGetNumberOfBlocks(index) != 0)
 		elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
 
-	shidx_check_columns(index, info);
-
 	/* the cache may describe the index before TRUNCATE */
 	shbt_forget_cache(index);
 
+	shidx_reserve_metapage(index);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SHIDX_BUILD_PHASE_SCAN);
-	if (workers == 0 || !shidx_build_parallel(heap, index, info, scheme, workers, result))
-		build_alone(heap, index, info, scheme, result);
+	if (workers == 0 || !shidx_build_parallel(heap, index, info, width, scheme, workers, result))
+		build_alone(heap, index, info, width, scheme, result);
 	return result;
 }
 
@@ -109,12 +115,12 @@ finish_init_page(Buffer buffer)
 void
 shidx_buildempty(Relation index)
 {
-	ShIdxOptions options = shidx_get_options(index);
+	int			width = shidx_index_width(index);
 	Buffer		metabuffer = shbt_new_buffer(index, INIT_FORKNUM);
 	Page		metapage = BufferGetPage(metabuffer);
 	ShBtMetaPageData *meta = ShBtPageGetMeta(metapage);
 
-	shbt_init_metapage(metapage, options.blocks, options.distance,
+	shbt_init_metapage(metapage, shidx_make_scheme(index, width), width,
 					   IndexRelationGetNumberOfAttributes(index));
 	for (int tree = 0; tree < meta->ntrees; tree++)
 	{
@@ -123,6 +129,7 @@ shidx_buildempty(Relation index)
 		shbt_init_page(BufferGetPage(root), tree, 0,
 					   SHBT_ROOT | (shbt_is_grouped(index) ? SHBT_GROUPED : 0),
 					   SHBT_LOWEST_KEY, SHBT_HIGHEST_KEY, InvalidBlockNumber);
+		shbt_set_widths(BufferGetPage(root), SHBT_MIN_ROW_WIDTH);
 		shbt_set_root(metapage, tree, BufferGetBlockNumber(root), 0);
 		finish_init_page(root);
 	}

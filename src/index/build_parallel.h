@@ -8,15 +8,14 @@
 #ifndef SIMHASH_INDEX_BUILD_PARALLEL_H
 #define SIMHASH_INDEX_BUILD_PARALLEL_H
 
-#include "postgres.h"
-
 #include "access/genam.h"
 #include "nodes/execnodes.h"
 
 #include "bits/scheme.h"
 
+extern int	shidx_build_workers(Relation heap, Relation index, IndexInfo *info);
 extern bool shidx_build_parallel(Relation heap, Relation index, IndexInfo *info,
-								 const ShBitsScheme *scheme, int workers,
+								 int width, const ShBitsScheme *scheme, int workers,
 								 IndexBuildResult *result);
 
 #endif							/* SIMHASH_INDEX_BUILD_PARALLEL_H */

@@ -8,15 +8,13 @@
 #ifndef SIMHASH_INDEX_BUILD_ROWS_H
 #define SIMHASH_INDEX_BUILD_ROWS_H
 
-#include "postgres.h"
-
 #include "access/tableam.h"
 #include "nodes/execnodes.h"
 
 #include "sort/entrysort.h"
 
-extern double shidx_collect_rows(Relation heap, Relation index, IndexInfo *info,
-								 ShSort *rows, ShSort *nulls, bool progress,
+extern double shidx_collect_rows(Relation heap, Relation index, IndexInfo *info, int width,
+								 ShSort **rows, ShSort *nulls, bool progress,
 								 TableScanDesc scan);
 
 #endif							/* SIMHASH_INDEX_BUILD_ROWS_H */

@@ -3,13 +3,15 @@
  * build_tree.c
  *	  Writing a tree of a new index from its sorted entries.
  *
- * The number of entries of a tree is known before it is written, and hence the
- * block number of each of its pages: the leaves from left to right, and then
- * the inner levels.  The trees follow one another, after the metapage.
+ * The leaves are written from left to right, and then the inner levels.  How
+ * many entries a leaf holds depends on them: each gets as many as fit in the
+ * fewest bytes (btree/leaf.h), up to its share of a full one.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
+
+#include <math.h>
 
 #include "commands/progress.h"
 #include "miscadmin.h"
@@ -17,110 +19,37 @@
 #include "utils/backend_progress.h"
 #include "utils/memutils.h"
 
-#include "btree/page.h"
+#include "btree/leaf.h"
 #include "index/am.h"
 #include "index/build_tree.h"
 
 #define INNER_FILLFACTOR	90
 
 /* report progress after this many entries */
-#define PROGRESS_ENTRIES	(64 * SHBT_MAX_ENTRIES)
+#define PROGRESS_ENTRIES	(64 * SHBT_USUAL_ENTRIES)
 
-/* a level of a tree that is being written */
+/* the pages of a level that has been written */
 typedef struct BuildLevel
 {
-	int			tree;
-	int			level;
-	uint64		first;			/* its first block */
-	uint64		count;			/* pages in all */
-	uint64		begun;			/* started so far */
-	Page		page;			/* the current one */
-	ShBtKey    *lows;			/* low fences of the pages */
+	size_t		count;
+	size_t		max_count;
+	ShBtKey    *lows;			/* low fences */
+	BlockNumber *blocks;
 } BuildLevel;
 
-/* entries of a new leaf */
-static int
-leaf_fill(const ShIdxBuild *build)
+/* a leaf that is being filled */
+typedef struct BuildLeaf
 {
-	return shbt_leaf_capacity(shbt_is_grouped(build->index)) * build->fillfactor / 100;
-}
+	double		fill;			/* the part of a full one that it gets */
+	ShBtKey		low;			/* its low fence */
+	int			count;
+	ShBtKey		keys[SHBT_MAX_ENTRIES];
 
-/* and of a new inner page */
-static int
-inner_fill(const ShIdxBuild *build)
-{
-	return shbt_inner_capacity(shbt_is_grouped(build->index)) * INNER_FILLFACTOR / 100;
-}
-
-static double
-entries_of(const ShIdxBuild *build, int tree)
-{
-	return tree == build->scheme->ntables ? build->nulls : build->rows;
-}
-
-static uint64
-divide_up(uint64 a, uint64 b)
-{
-	return (a + b - 1) / b;
-}
-
-/*
- * Pages of the leaf level of a tree.
- */
-static uint64
-count_leaves(const ShIdxBuild *build, int tree)
-{
-	return Max(divide_up((uint64) entries_of(build, tree), leaf_fill(build)), 1);
-}
-
-/*
- * Pages of a tree, and the level of its root.
- */
-static uint64
-count_pages(const ShIdxBuild *build, int tree, int *root_level)
-{
-	uint64		count = count_leaves(build, tree);
-	uint64		sum = count;
-
-	for (*root_level = 0; count > 1; (*root_level)++)
-	{
-		count = divide_up(count, inner_fill(build));
-		sum += count;
-	}
-	return sum;
-}
-
-/*
- * The first block of a tree.
- */
-static uint64
-first_block(const ShIdxBuild *build, int tree)
-{
-	uint64		block = SHBT_METAPAGE_BLOCK + 1;
-	int			root_level;
-
-	for (int before = 0; before < tree; before++)
-		block += count_pages(build, before, &root_level);
-	return block;
-}
-
-/*
- * Allocate the pages of all trees and the metapage, before any is written.
- * in_order means that the metapage is written first, and then one tree after
- * the other.
- */
-void
-shidx_allocate_trees(const ShIdxBuild *build, bool in_order)
-{
-	uint64		count = first_block(build, build->scheme->ntables + 1);
-
-	if (count > MaxBlockNumber)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("index \"%s\" would have more than %u pages",
-						RelationGetRelationName(build->index), MaxBlockNumber)));
-	shidx_allocate_pages(build->index, (BlockNumber) count, in_order);
-}
+	/* as many entries are for this leaf, if none needs more bytes */
+	int			limit;
+	ShPermuted	last_fp;		/* greater ones of the group need more */
+	int			row_width;
+} BuildLeaf;
 
 /*
  * Report the phase in which the trees are written.
@@ -130,26 +59,24 @@ shidx_report_writing(const ShIdxBuild *build)
 {
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SHIDX_BUILD_PHASE_WRITE);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL,
-								 (int64) (build->rows * build->scheme->ntables + build->nulls));
+								 (int64) (build->rows * build->nparts * build->scheme->ntables +
+										  build->nulls));
 }
 
 /*
- * Write the metapage, before or after the trees.
+ * Write the metapage, after the trees.
  */
 void
-shidx_write_metapage(ShIdxBuild *build)
+shidx_write_metapage(ShIdxBuild *build, bool logged)
 {
-	Page		page = shidx_add_page(build->pages, SHBT_METAPAGE_BLOCK);
+	ShIdxPageWriter *writer = shidx_begin_pages(build->index, logged, true);
+	Page		page = shidx_metapage(writer);
 
-	shbt_init_metapage(page, build->scheme->blocks, build->scheme->distance,
+	shbt_init_metapage(page, build->scheme, build->width,
 					   IndexRelationGetNumberOfAttributes(build->index));
-	for (int tree = 0; tree <= build->scheme->ntables; tree++)
-	{
-		int			level;
-		uint64		end = first_block(build, tree) + count_pages(build, tree, &level);
-
-		shbt_set_root(page, tree, (BlockNumber) (end - 1), level);
-	}
+	for (int tree = 0; tree <= build->nparts * build->scheme->ntables; tree++)
+		shbt_set_root(page, tree, build->roots[tree].block, build->roots[tree].level);
+	shidx_end_pages(writer);
 }
 
 /*
@@ -165,61 +92,158 @@ count_written(ShIdxBuild *build, int entries)
 }
 
 static void
-begin_level(BuildLevel *level, int tree, int number, uint64 first, uint64 count)
+begin_level(BuildLevel *level)
 {
-	level->tree = tree;
-	level->level = number;
-	level->first = first;
-	level->count = count;
-	level->begun = 0;
-	level->page = NULL;
-	level->lows = MemoryContextAllocHuge(CurrentMemoryContext, count * sizeof(ShBtKey));
+	level->count = 0;
+	level->max_count = 1024;
+	level->lows = palloc(level->max_count * sizeof(ShBtKey));
 }
 
 /*
- * Start the next page of a level.  Its low fence is the high fence of the page
- * before.
+ * Add a page to a level.
+ */
+static Page
+add_page(ShIdxBuild *build, BuildLevel *level, int tree, int number, ShBtKey low,
+		 ShBtKey high)
+{
+	bool		is_root = shbt_key_equal(low, SHBT_LOWEST_KEY) &&
+		shbt_key_equal(high, SHBT_HIGHEST_KEY);
+	Page		page = shidx_add_page(build->pages);
+
+	if (level->count == level->max_count)
+	{
+		level->max_count *= 2;
+		level->lows = repalloc_huge(level->lows, level->max_count * sizeof(ShBtKey));
+	}
+	level->lows[level->count++] = low;
+	shbt_init_page(page, tree, number,
+				   (is_root ? SHBT_ROOT : 0) |
+				   (shbt_is_grouped(build->index) ? SHBT_GROUPED : 0),
+				   low, high, InvalidBlockNumber);
+	return page;
+}
+
+/*
+ * Write the last pages of a level.
  */
 static void
-start_page(ShIdxBuild *build, BuildLevel *level, ShBtKey low)
+end_level(ShIdxBuild *build, BuildLevel *level)
 {
-	uint64		block = level->first + level->begun;
-	bool		is_last = level->begun + 1 == level->count;
-	uint16		flags = shbt_is_grouped(build->index) ? SHBT_GROUPED : 0;
+	const BlockNumber *blocks = shidx_end_level(build->pages);
+	Size		size = level->count * sizeof(BlockNumber);
 
-	if (level->begun == level->count)
-		elog(ERROR, "more entries than were counted");
-	if (level->page != NULL)
-		shbt_set_fences(level->page, shbt_page_low(level->page), low);
-	level->lows[level->begun++] = low;
-	level->page = shidx_add_page(build->pages, (BlockNumber) block);
-	if (level->count == 1)
-		flags |= SHBT_ROOT;
-	shbt_init_page(level->page, level->tree, level->level, flags, low, SHBT_HIGHEST_KEY,
-				   is_last ? InvalidBlockNumber : (BlockNumber) block + 1);
+	level->blocks = MemoryContextAllocHuge(CurrentMemoryContext, size);
+	memcpy(level->blocks, blocks, size);
 }
 
 static void
-finish_leaf(ShIdxBuild *build, Page page, int count)
+free_level(BuildLevel *level)
 {
-	shbt_set_count(page, count);
-	ShBtPageGetOpaque(page)->sorted = count;
-	count_written(build, count);
+	pfree(level->lows);
+	pfree(level->blocks);
+}
+
+/*
+ * How full leaf number i of a tree is made, as a part of 1.
+ *
+ * If all leaves were equally full, they would all split at about the same time,
+ * when the table has grown by the same part ("waves of misery": Glombiewski,
+ * Seeger and Graefe, BTW 2019).  So some are left emptier than others, and few
+ * of them much emptier; fillfactor is the mean.
+ */
+static double
+fill_of_leaf(const ShIdxBuild *build, size_t i)
+{
+	const double golden = 0.6180339887498949;	/* spreads the multiples
+												 * evenly */
+	double		mean = build->fillfactor / 100.0;
+	double		fullest = Min(1.2 * mean, 1);
+	double		u = i * golden + 0.577; /* the first one gets the mean */
+
+	u -= floor(u);
+	return fullest - 3 * (fullest - mean) * u * u;
+}
+
+static void
+begin_leaf(const ShIdxBuild *build, BuildLeaf *leaf, ShBtKey low, size_t number)
+{
+	leaf->fill = fill_of_leaf(build, number);
+	leaf->low = low;
+	leaf->count = 0;
+	leaf->limit = 0;
+	leaf->row_width = SHBT_MIN_ROW_WIDTH;
+}
+
+/*
+ * Make a leaf as wide as an entry requires that is to be added.  Returns false,
+ * with nothing changed, if the leaf has too many entries for that.
+ */
+static bool
+widen_leaf(const ShIdxBuild *build, BuildLeaf *leaf, ShBtKey key)
+{
+	bool		grouped = shbt_is_grouped(build->index);
+	ShBtKey		end = shbt_make_key(key.group, key.fp, SHBT_MAX_TID);
+	int			row_width = Max(leaf->row_width, shbt_row_width_of(key.tid));
+	int			limit = leaf->fill * shbt_leaf_capacity(leaf->low, end, row_width, grouped);
+
+	if (leaf->count > 0 && leaf->count >= limit)
+		return false;
+	leaf->limit = Max(limit, 1);
+	leaf->row_width = row_width;
+	leaf->last_fp = shbt_last_as_wide(leaf->low, end, grouped);
+	return true;
+}
+
+/*
+ * Add an entry to a leaf.  Returns false if it is for the next one.
+ */
+static bool
+add_entry(const ShIdxBuild *build, BuildLeaf *leaf, ShBtKey key)
+{
+	if (leaf->count >= leaf->limit || key.group != leaf->keys[leaf->count - 1].group ||
+		key.fp > leaf->last_fp || shbt_row_width_of(key.tid) > leaf->row_width)
+	{
+		if (!widen_leaf(build, leaf, key))
+			return false;
+	}
+	leaf->keys[leaf->count++] = key;
+	return true;
+}
+
+/*
+ * Write a leaf whose entries are below a key.  Returns the key at which it ends.
+ *
+ * If the entries do not fit when it ends at the given key, since fingerprints
+ * below that need more bytes than theirs, it ends where these begin.
+ */
+static ShBtKey
+write_leaf(ShIdxBuild *build, BuildLevel *leaves, int tree, const BuildLeaf *leaf, ShBtKey high)
+{
+	bool		grouped = shbt_is_grouped(build->index);
+	Page		page;
+
+	if (leaf->count > shbt_leaf_capacity(leaf->low, high, leaf->row_width, grouped))
+		high = shbt_make_key(leaf->low.group, leaf->last_fp + 1, 0);
+	page = add_page(build, leaves, tree, 0, leaf->low, high);
+	shbt_write_leaf(page, leaf->keys, leaf->count, leaf->row_width);
+	shbt_set_sorted(page, leaf->count);
+	count_written(build, leaf->count);
+	return high;
 }
 
 /*
  * Write the leaves of a tree from the sorted entries.
  */
 static void
-write_leaves(ShIdxBuild *build, ShSort *sort, BuildLevel *leaves)
+write_leaves(ShIdxBuild *build, ShSort *sort, int tree, BuildLevel *leaves)
 {
-	int			fill = leaf_fill(build);
+	BuildLeaf  *leaf = palloc(sizeof(BuildLeaf));
 	ShBtKey		previous = SHBT_LOWEST_KEY;
+	ShBtKey		end;
 	ShSortItems items;
 	size_t		left;
-	int			count = 0;
 
-	start_page(build, leaves, SHBT_LOWEST_KEY);
+	begin_leaf(build, leaf, SHBT_LOWEST_KEY, 0);
 	while ((left = shsort_next_items(sort, &items)) > 0)
 	{
 		for (size_t i = 0; i < left; i++)
@@ -227,57 +251,70 @@ write_leaves(ShIdxBuild *build, ShSort *sort, BuildLevel *leaves)
 			ShBtKey		key = shbt_make_key(shsort_group(items, i), items.items[i].key,
 											items.items[i].value);
 
-			if (count == fill)
+			if (!add_entry(build, leaf, key))
 			{
-				finish_leaf(build, leaves->page, count);
-				start_page(build, leaves, shbt_separator(previous, key));
-				count = 0;
+				end = write_leaf(build, leaves, tree, leaf, shbt_separator(previous, key));
+				begin_leaf(build, leaf, end, leaves->count);
+				add_entry(build, leaf, key);
 			}
-			shbt_set_entry(leaves->page, count++, key);
 			previous = key;
 		}
 	}
-	finish_leaf(build, leaves->page, count);
+
+	/* the last one may not fit up to the greatest key */
+	end = write_leaf(build, leaves, tree, leaf, SHBT_HIGHEST_KEY);
+	if (!shbt_key_equal(end, SHBT_HIGHEST_KEY))
+	{
+		begin_leaf(build, leaf, end, leaves->count);
+		write_leaf(build, leaves, tree, leaf, SHBT_HIGHEST_KEY);
+	}
+	pfree(leaf);
 }
 
 /*
  * Write a level of inner pages above the given level.
  */
 static void
-write_inner_level(ShIdxBuild *build, BuildLevel *level, const BuildLevel *below)
+write_inner_level(ShIdxBuild *build, BuildLevel *level, int tree, int number,
+				  const BuildLevel *below)
 {
-	int			fill = inner_fill(build);
+	size_t		fill = shbt_inner_capacity(shbt_is_grouped(build->index)) * INNER_FILLFACTOR / 100;
 
-	for (uint64 i = 0; i < below->count; i++)
+	for (size_t first = 0; first < below->count; first += fill)
 	{
-		if (i % fill == 0)
-			start_page(build, level, below->lows[i]);
-		shbt_add_downlink(level->page, below->lows[i], (BlockNumber) (below->first + i));
+		size_t		end = Min(first + fill, below->count);
+		Page		page = add_page(build, level, tree, number, below->lows[first],
+									end < below->count ? below->lows[end] : SHBT_HIGHEST_KEY);
+
+		for (size_t i = first; i < end; i++)
+			shbt_add_downlink(page, below->lows[i], below->blocks[i]);
 	}
 }
 
 /*
- * Write a tree from its sorted entries.  Other processes may write other trees
- * at the same time.
+ * Write a tree from its sorted entries, and note its root.  Other processes may
+ * write other trees at the same time.
  */
 void
 shidx_write_tree(ShIdxBuild *build, ShSort *sort, int tree)
 {
 	BuildLevel	level;
+	int			number = 0;
 
-	begin_level(&level, tree, 0, first_block(build, tree), count_leaves(build, tree));
-	write_leaves(build, sort, &level);
-	if (level.begun != level.count)
-		elog(ERROR, "fewer entries than were counted");
+	begin_level(&level);
+	write_leaves(build, sort, tree, &level);
+	end_level(build, &level);
 	while (level.count > 1)
 	{
 		BuildLevel	above;
 
-		begin_level(&above, tree, level.level + 1, level.first + level.count,
-					divide_up(level.count, inner_fill(build)));
-		write_inner_level(build, &above, &level);
-		pfree(level.lows);
+		begin_level(&above);
+		write_inner_level(build, &above, tree, ++number, &level);
+		end_level(build, &above);
+		free_level(&level);
 		level = above;
 	}
-	pfree(level.lows);
+	build->roots[tree].block = level.blocks[0];
+	build->roots[tree].level = number;
+	free_level(&level);
 }

@@ -32,7 +32,7 @@
 #define FP_BYTES		8
 
 /* size of a candidate on a tape */
-#define TAPE_BYTES		(sizeof(uint64) + sizeof(ItemPointerData))
+#define TAPE_BYTES		(sizeof(ShFingerprint) + sizeof(ItemPointerData))
 
 /* how much of a tape is read at a time, in bytes */
 #define READ_BUFFER		(8 * BLCKSZ)
@@ -42,13 +42,13 @@
 
 /*
  * Prepare to collect candidates, to be sorted by distances from at most
- * max_centres centers.
+ * max_centers centers.
  */
 void
-shidx_candidates_begin(ShIdxCandidates *candidates, int max_centres)
+shidx_candidates_begin(ShIdxCandidates *candidates, int max_centers)
 {
 	memset(candidates, 0, sizeof(*candidates));
-	candidates->centres = palloc(max_centres * sizeof(uint64));
+	candidates->centers = palloc(max_centers * sizeof(ShFingerprint));
 	candidates->context = AllocSetContextCreate(CurrentMemoryContext, "simhash candidates",
 												ALLOCSET_DEFAULT_SIZES);
 	candidates->max = Max(work_mem * INT64CONST(1024) / sizeof(ShIdxCandidate), 1024);
@@ -62,7 +62,7 @@ shidx_candidates_end(ShIdxCandidates *candidates)
 {
 	shidx_forget_candidates(candidates);
 	MemoryContextDelete(candidates->context);
-	pfree(candidates->centres);
+	pfree(candidates->centers);
 }
 
 /*
@@ -189,7 +189,7 @@ add_to_array(ShIdxCandidates *candidates, const ShIdxCandidate *candidate)
  * While count < max it stays in memory; otherwise all candidates go to disk.
  */
 void
-shidx_add_candidate(ShIdxCandidates *candidates, uint64 fp, ItemPointerData tid, int distance)
+shidx_add_candidate(ShIdxCandidates *candidates, ShFingerprint fp, ItemPointerData tid, int distance)
 {
 	ShIdxCandidate candidate = {.fp = fp,.tid = tid,.distance = distance};
 
@@ -235,10 +235,10 @@ static int
 compare_further(const ShIdxCandidate *a, const ShIdxCandidate *b,
 				const ShIdxCandidates *candidates)
 {
-	for (int i = 1; i < candidates->ncentres; i++)
+	for (int i = 1; i < candidates->ncenters; i++)
 	{
-		int			x = shbits_distance(a->fp, candidates->centres[i]);
-		int			y = shbits_distance(b->fp, candidates->centres[i]);
+		int			x = shbits_distance(a->fp, candidates->centers[i]);
+		int			y = shbits_distance(b->fp, candidates->centers[i]);
 
 		if (x != y)
 			return x < y ? -1 : 1;
@@ -291,7 +291,7 @@ sort_array(ShIdxCandidates *candidates, int distance)
 				array[place] = candidate;
 			}
 		}
-		if (candidates->ncentres > 1 && d <= distance && end - start > 1)
+		if (candidates->ncenters > 1 && d <= distance && end - start > 1)
 			sort_further(array + start, end - start, candidates);
 	}
 }
@@ -340,8 +340,8 @@ put_into_sort(ShIdxCandidates *candidates, const ShIdxCandidate *candidate)
 {
 	unsigned char *bytes = (unsigned char *) VARDATA(candidates->key);
 
-	for (int i = 1; i < candidates->ncentres; i++)
-		*bytes++ = shbits_distance(candidate->fp, candidates->centres[i]);
+	for (int i = 1; i < candidates->ncenters; i++)
+		*bytes++ = shbits_distance(candidate->fp, candidates->centers[i]);
 	write_bytes(bytes, shbt_tid_to_int(&candidate->tid), TID_BYTES);
 	write_bytes(bytes + TID_BYTES, candidate->fp, FP_BYTES);
 	tuplesort_putdatum(candidates->sort, PointerGetDatum(candidates->key), false);
@@ -351,7 +351,7 @@ static void
 start_sort(ShIdxCandidates *candidates)
 {
 	TypeCacheEntry *type = lookup_type_cache(BYTEAOID, TYPECACHE_LT_OPR);
-	Size		size = VARHDRSZ + candidates->ncentres - 1 + TID_BYTES + FP_BYTES;
+	Size		size = VARHDRSZ + candidates->ncenters - 1 + TID_BYTES + FP_BYTES;
 
 	if (candidates->key == NULL)
 		candidates->key = palloc(size);
@@ -412,7 +412,7 @@ start_tape(ShIdxCandidates *candidates)
 			continue;
 		candidates->tapes[d] = NULL;
 		LogicalTapeRewindForRead(tape, READ_BUFFER);
-		if (candidates->ncentres == 1)
+		if (candidates->ncenters == 1)
 			candidates->reading = tape;
 		else
 			sort_tape(candidates, tape, candidates->counts[d]);
@@ -422,7 +422,7 @@ start_tape(ShIdxCandidates *candidates)
 }
 
 static bool
-next_of_tape(ShIdxCandidates *candidates, uint64 *fp, ItemPointer tid)
+next_of_tape(ShIdxCandidates *candidates, ShFingerprint *fp, ItemPointer tid)
 {
 	ShIdxCandidate candidate;
 
@@ -438,7 +438,7 @@ next_of_tape(ShIdxCandidates *candidates, uint64 *fp, ItemPointer tid)
 }
 
 static bool
-next_of_sort(ShIdxCandidates *candidates, uint64 *fp, ItemPointer tid)
+next_of_sort(ShIdxCandidates *candidates, ShFingerprint *fp, ItemPointer tid)
 {
 	Datum		key;
 	bool		is_null;
@@ -450,7 +450,7 @@ next_of_sort(ShIdxCandidates *candidates, uint64 *fp, ItemPointer tid)
 		candidates->sort = NULL;
 		return false;
 	}
-	bytes = (const unsigned char *) VARDATA(DatumGetPointer(key)) + candidates->ncentres - 1;
+	bytes = (const unsigned char *) VARDATA(DatumGetPointer(key)) + candidates->ncenters - 1;
 	shbt_int_to_tid(read_bytes(bytes, TID_BYTES), tid);
 	*fp = read_bytes(bytes + TID_BYTES, FP_BYTES);
 	pfree(DatumGetPointer(key));
@@ -458,7 +458,7 @@ next_of_sort(ShIdxCandidates *candidates, uint64 *fp, ItemPointer tid)
 }
 
 static bool
-next_of_array(ShIdxCandidates *candidates, uint64 *fp, ItemPointer tid)
+next_of_array(ShIdxCandidates *candidates, ShFingerprint *fp, ItemPointer tid)
 {
 	const ShIdxCandidate *candidate;
 
@@ -474,7 +474,7 @@ next_of_array(ShIdxCandidates *candidates, uint64 *fp, ItemPointer tid)
  * The same where the candidates are on tapes.
  */
 static bool
-next_of_tapes(ShIdxCandidates *candidates, uint64 *fp, ItemPointer tid)
+next_of_tapes(ShIdxCandidates *candidates, ShFingerprint *fp, ItemPointer tid)
 {
 	/* what is read from a tape, and its buffer, must outlive this call */
 	MemoryContext old = MemoryContextSwitchTo(candidates->context);
@@ -497,7 +497,7 @@ next_of_tapes(ShIdxCandidates *candidates, uint64 *fp, ItemPointer tid)
  * Return the next of the sorted candidates.  Returns false after the last.
  */
 bool
-shidx_next_candidate(ShIdxCandidates *candidates, uint64 *fp, ItemPointer tid)
+shidx_next_candidate(ShIdxCandidates *candidates, ShFingerprint *fp, ItemPointer tid)
 {
 	if (candidates->tape_set != NULL)
 		return next_of_tapes(candidates, fp, tid);

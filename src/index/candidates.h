@@ -8,8 +8,6 @@
 #ifndef SIMHASH_INDEX_CANDIDATES_H
 #define SIMHASH_INDEX_CANDIDATES_H
 
-#include "postgres.h"
-
 #include "storage/itemptr.h"
 #include "utils/logtape.h"
 #include "utils/palloc.h"
@@ -19,15 +17,15 @@
 
 typedef struct ShIdxCandidate
 {
-	uint64		fp;
+	ShFingerprint fp;
 	ItemPointerData tid;
 	uint16		distance;		/* from the first center */
 } ShIdxCandidate;
 
 typedef struct ShIdxCandidates
 {
-	int			ncentres;		/* at least 1 while there are candidates */
-	uint64	   *centres;		/* candidates are sorted by distances from
+	int			ncenters;		/* at least 1 while there are candidates */
+	ShFingerprint *centers;		/* candidates are sorted by distances from
 								 * these */
 	MemoryContext context;		/* of what follows */
 
@@ -48,13 +46,13 @@ typedef struct ShIdxCandidates
 	bytea	   *key;			/* sort key */
 } ShIdxCandidates;
 
-extern void shidx_candidates_begin(ShIdxCandidates *candidates, int max_centres);
+extern void shidx_candidates_begin(ShIdxCandidates *candidates, int max_centers);
 extern void shidx_candidates_end(ShIdxCandidates *candidates);
 extern void shidx_forget_candidates(ShIdxCandidates *candidates);
-extern void shidx_add_candidate(ShIdxCandidates *candidates, uint64 fp,
+extern void shidx_add_candidate(ShIdxCandidates *candidates, ShFingerprint fp,
 								ItemPointerData tid, int distance);
 extern void shidx_drop_beyond(ShIdxCandidates *candidates, int distance);
 extern void shidx_sort_candidates(ShIdxCandidates *candidates, int distance);
-extern bool shidx_next_candidate(ShIdxCandidates *candidates, uint64 *fp, ItemPointer tid);
+extern bool shidx_next_candidate(ShIdxCandidates *candidates, ShFingerprint *fp, ItemPointer tid);
 
 #endif							/* SIMHASH_INDEX_CANDIDATES_H */

@@ -3,22 +3,28 @@
  * columns.c
  *	  Checking the columns of an index.
  *
- * The last one is the fingerprint, those before it are compared for equality.
+ * The last one is the fingerprint, or the value of which the operator class
+ * computes one.  Those before it are compared for equality.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+#include "catalog/pg_amop.h"
 #include "catalog/pg_type_d.h"
 #include "nodes/execnodes.h"
 #include "parser/parse_coerce.h"
 #include "utils/builtins.h"
+#include "utils/catcache.h"
 #include "utils/lsyscache.h"
+#include "utils/regproc.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 
-#include "index/am.h"
-#include "index/group.h"
-#include "type/simhash.h"
+#include "btree/cache.h"
+#include "index/fingerprint.h"
+#include "type/wide.h"
 
 static const char *
 column_name(Relation index, int column)
@@ -33,6 +39,17 @@ column_type(Relation index, int column)
 }
 
 /*
+ * The operator class for documents of a type, or NULL.
+ */
+static const char *
+class_for_type(Oid type)
+{
+	if (type == BYTEAOID)
+		return "simhash_bytea_ops";
+	return IsBinaryCoercible(type, TEXTOID) ? "simhash_text_ops" : NULL;
+}
+
+/*
  * A hint for an index whose last column is not a fingerprint: at the fingerprint
  * that another column has, or that of a text, or one in another form.  Called
  * within ereport, for its effect.
@@ -42,6 +59,7 @@ hint_at_fingerprint(Relation index, int last)
 {
 	Oid			type = column_type(index, last);
 	const char *name;
+	const char *class;
 
 	/* a bigint before the last is rather a number */
 	for (int i = 0; i < last; i++)
@@ -53,16 +71,79 @@ hint_at_fingerprint(Relation index, int last)
 	}
 	if (type != BYTEAOID && TypeCategory(type) != TYPCATEGORY_STRING)
 		return errhint("The last column must be a fingerprint, of type simhash or bigint.  Columns before it are compared for equality.");
+	class = class_for_type(type);
 	if (index->rd_index->indkey.values[last] == 0)
-		return errhint("To index texts, index their fingerprints, as simhash_minhash returns them.  To index fingerprints in another form, cast them to simhash.");
+		return class != NULL ?
+			errhint("To index texts or documents, use the operator class %s.  To index fingerprints in another form, cast them to simhash.",
+					class) :
+			errhint("To index texts, index their fingerprints, as simhash_minhash returns them.  To index fingerprints in another form, cast them to simhash.");
 	/* the column of the table, which that of the index may not be named like */
 	name = quote_identifier(get_attname(index->rd_index->indrelid,
 										index->rd_index->indkey.values[last], false));
 	if (type == BYTEAOID)
-		return errhint("To index documents, index their fingerprints: simhash_minhash(%s).  To index fingerprints of %d bytes: (%s::simhash).",
-					   name, SHBITS_WIDTH / BITS_PER_BYTE, name);
-	return errhint("To index texts, index their fingerprints: simhash_minhash(%s).  To index fingerprints in hexadecimal digits: (('0x' || %s)::simhash).",
-				   name, name);
+		return errhint("To index documents, use an operator class for them: (%s %s).  To index fingerprints of %d bytes: (%s::simhash).",
+					   name, class, SHBITS_WIDTH / BITS_PER_BYTE, name);
+	return class != NULL ?
+		errhint("To index texts, use an operator class for them: (%s %s).  To index fingerprints in hexadecimal digits: (('0x' || %s)::simhash).",
+				name, class, name) :
+		errhint("To index texts, index their fingerprints: simhash_minhash(%s).  To index fingerprints in hexadecimal digits: (('0x' || %s)::simhash).",
+				name, name);
+}
+
+/*
+ * Can the fingerprints of the last column be computed by the support function of
+ * its operator class, and do all operators of the class imply a distance?  Reports
+ * an error if not.
+ */
+static void
+check_computed(Relation index, int last)
+{
+	Oid			function = shidx_fingerprint_function(index);
+	Oid			type = index->rd_opcintype[last];
+	CatCList   *operators;
+
+	if (!shidx_is_fingerprint_function(function, type))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("function %s cannot compute the fingerprints of column \"%s\" of index \"%s\"",
+						format_procedure(function), column_name(index, last),
+						RelationGetRelationName(index)),
+				 errdetail("Support function %d must have one argument of type %s, return a fingerprint, and be immutable.",
+						   SIMHASH_FINGERPRINT_PROC, format_type_be(type))));
+
+	operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(index->rd_opfamily[last]));
+	for (int i = 0; i < operators->n_members; i++)
+	{
+		Form_pg_amop member = (Form_pg_amop) GETSTRUCT(&operators->members[i]->tuple);
+
+		if (member->amoplefttype == type &&
+			(member->amoprighttype != type || member->amopstrategy < SIMHASH_STRATEGY_WITHIN))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+					 errmsg("operator %s of the operator class of column \"%s\" of index \"%s\" cannot be used with support function %d",
+							format_operator(member->amopopr), column_name(index, last),
+							RelationGetRelationName(index), SIMHASH_FINGERPRINT_PROC),
+					 errdetail("Its operators must have the strategies %d + radius, and two arguments of type %s.",
+							   SIMHASH_STRATEGY_WITHIN, format_type_be(type))));
+	}
+	ReleaseCatCacheList(operators);
+}
+
+/*
+ * The width of the fingerprints of an index, as its last column says it; 0 if it
+ * does not.
+ */
+int
+shidx_index_width(Relation index)
+{
+	int			width = shbt_column_width(index);
+	int32		typmod = -1;
+
+	if (width > 0)
+		return width;
+	(void) getBaseTypeAndTypmod(TupleDescAttr(RelationGetDescr(index),
+											  shidx_fp_column(index))->atttypid, &typmod);
+	return Max(typmod, 0);
 }
 
 /*
@@ -71,10 +152,24 @@ hint_at_fingerprint(Relation index, int last)
 static void
 check_last(Relation index, int last)
 {
-	bool		is_fingerprint = shidx_is_fingerprint_type(index->rd_opcintype[last]);
+	bool		is_bits = shtype_is_bits(index->rd_opcintype[last]);
+	bool		is_fingerprint = is_bits || shidx_is_fingerprint_type(index->rd_opcintype[last]);
 
-	if (is_fingerprint && shidx_is_fingerprint_family(index->rd_opfamily[last]))
+	if (shidx_computes_fingerprints(index))
+	{
+		check_computed(index, last);
 		return;
+	}
+	if (is_fingerprint && shidx_is_fingerprint_family(index->rd_opfamily[last]))
+	{
+		if (is_bits && shidx_index_width(index) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+					 errmsg("column \"%s\" of index \"%s\" does not say how many bits its fingerprints have",
+							column_name(index, last), RelationGetRelationName(index)),
+					 errhint("Use a type with a width, such as simhash_bits(256), for the column of the table, or cast the expression to it.")));
+		return;
+	}
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
 			 last == 0 ?
@@ -105,6 +200,8 @@ check_hashed(Relation index, int column)
 			 errmsg("operator class of column \"%s\" of index \"%s\" has no hash function",
 					column_name(index, column), RelationGetRelationName(index)),
 			 errdetail("Columns before the fingerprint are compared by their hashes."),
+			 OidIsValid(index_getprocid(index, column + 1, SIMHASH_FINGERPRINT_PROC)) ?
+			 errhint("Put the fingerprint last.  Columns before it are compared for equality.") :
 			 errhint("Use an operator class with support function %d, an extended hash function.",
 					 SHIDX_HASH_PROC)));
 }
@@ -133,11 +230,12 @@ check_order(Relation index, int last, Oid fingerprint)
 
 /*
  * Report an error if the columns cannot make an index, or if an exclusion
- * constraint compares a column before the last by anything but equality.
+ * constraint compares a column before the last by anything but equality.  Returns
+ * the width of the fingerprints, in bits.
  *
  * Reads the catalogs only.
  */
-void
+int
 shidx_check_columns(Relation index, const struct IndexInfo *info)
 {
 	int			last = shidx_fp_column(index);
@@ -147,12 +245,14 @@ shidx_check_columns(Relation index, const struct IndexInfo *info)
 	{
 		check_hashed(index, i);
 		if (info->ii_ExclusionStrats != NULL &&
-			info->ii_ExclusionStrats[i] != SHIDX_STRATEGY_EQUAL)
+			info->ii_ExclusionStrats[i] != SIMHASH_STRATEGY_EQUAL)
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("column \"%s\" of exclusion constraint \"%s\" is not compared for equality",
 							column_name(index, i), RelationGetRelationName(index)),
 					 errhint("Use WITH = for all columns but the last, which is the fingerprint.")));
 	}
-	check_order(index, last, index->rd_opcintype[last]);
+	if (!shidx_computes_fingerprints(index))
+		check_order(index, last, index->rd_opcintype[last]);
+	return shidx_index_width(index);
 }

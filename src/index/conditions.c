@@ -8,13 +8,12 @@
 #include "postgres.h"
 
 #include "catalog/pg_type_d.h"
-#include "utils/array.h"
-#include "utils/lsyscache.h"
+#include "utils/builtins.h"
+#include "utils/rel.h"
 
 #include "bits/distance.h"
-#include "index/am.h"
+#include "index/arguments.h"
 #include "index/conditions.h"
-#include "index/group.h"
 
 /*
  * The ball of the fingerprints that an operator finds for an argument.
@@ -22,47 +21,71 @@
 static SimhashBall
 ball_of_argument(StrategyNumber strategy, Datum argument)
 {
-	if (strategy == SHIDX_STRATEGY_BALL)
+	if (strategy == SIMHASH_STRATEGY_BALL)
 		return *DatumGetSimhashBall(argument);
-	if (strategy < 1 || strategy > SHIDX_MAX_WITHIN_STRATEGY)
+	if (strategy == SIMHASH_STRATEGY_EQUAL)
+		return simhash_make_ball(DatumGetSimhash(argument), 0);
+	if (strategy < SIMHASH_STRATEGY_WITHIN)
 		elog(ERROR, "unrecognized strategy number: %d", strategy);
-	return simhash_make_ball(DatumGetSimhash(argument), SHIDX_RADIUS_OF_STRATEGY(strategy));
+	return simhash_make_ball(DatumGetSimhash(argument), SIMHASH_RADIUS_OF_STRATEGY(strategy));
+}
+
+/*
+ * Report an error if an operator cannot be used with the fingerprint of its
+ * argument.  Members may have been added to the operator family since the index
+ * was created.
+ */
+static void
+check_operator(Relation index, ScanKey key)
+{
+	Oid			type = index->rd_opcintype[key->sk_attno - 1];
+
+	if (key->sk_strategy >= SIMHASH_STRATEGY_WITHIN &&
+		(!OidIsValid(key->sk_subtype) || key->sk_subtype == type))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("an operator of strategy %d of index \"%s\" cannot be used with support function %d",
+					key->sk_strategy, RelationGetRelationName(index), SIMHASH_FINGERPRINT_PROC),
+			 errdetail("The operators must have the strategies %d + radius, and two arguments of type %s.",
+					   SIMHASH_STRATEGY_WITHIN, format_type_be(type))));
+}
+
+/*
+ * Add the ball of an argument to a set, unless the argument has no fingerprint,
+ * so that the operator is true for no value.
+ */
+static void
+add_ball(ShIdxBallSet *set, ShIdxFingerprinter *fingerprinter, ScanKey key, Datum argument)
+{
+	if (fingerprinter->computes)
+	{
+		ShFingerprint fp;
+
+		if (!shidx_compute_fingerprint(fingerprinter, argument, &fp))
+			return;
+		argument = SimhashGetDatum(fp);
+	}
+	set->balls[set->nballs++] = ball_of_argument(key->sk_strategy, argument);
 }
 
 /*
  * The condition of one scan key that has an argument.
  */
 static ShIdxBallSet
-read_condition(ScanKey key)
+read_condition(Relation index, ShIdxFingerprinter *fingerprinter, ScanKey key)
 {
 	ShIdxBallSet set = {0};
+	Datum	   *arguments;
+	int			narguments;
 
-	if (key->sk_flags & SK_SEARCHARRAY)
-	{
-		ArrayType  *array = DatumGetArrayTypeP(key->sk_argument);
-		Datum	   *elements;
-		bool	   *nulls;
-		int			nelements;
-		int16		length;
-		bool		by_value;
-		char		alignment;
+	if (fingerprinter->computes)
+		check_operator(index, key);
 
-		get_typlenbyvalalign(ARR_ELEMTYPE(array), &length, &by_value, &alignment);
-		deconstruct_array(array, ARR_ELEMTYPE(array), length, by_value, alignment,
-						  &elements, &nulls, &nelements);
-		set.balls = palloc(Max(nelements, 1) * sizeof(SimhashBall));
-		for (int i = 0; i < nelements; i++)
-		{
-			if (!nulls[i])
-				set.balls[set.nballs++] = ball_of_argument(key->sk_strategy, elements[i]);
-		}
-	}
-	else
-	{
-		set.balls = palloc(sizeof(SimhashBall));
-		set.balls[0] = ball_of_argument(key->sk_strategy, key->sk_argument);
-		set.nballs = 1;
-	}
+	narguments = shidx_get_arguments(key, &arguments);
+	set.balls = palloc(Max(narguments, 1) * sizeof(SimhashBall));
+	for (int i = 0; i < narguments; i++)
+		add_ball(&set, fingerprinter, key, arguments[i]);
 	shidx_make_ball_set(&set);
 	return set;
 }
@@ -71,10 +94,15 @@ read_condition(ScanKey key)
  * Turn the scan keys of an index into conditions.  A single condition on the
  * fingerprint, with a single ball, needs no plan.
  *
+ * If fingerprints are computed, all that is said of the values has to be
+ * rechecked.  A value that is not null may then be among the nulls.  Conditions on
+ * wide fingerprints are rechecked, too.
+ *
  * Allocates in the current memory context.
  */
 void
-shidx_read_conditions(ShIdxConditions *conditions, Relation index, ScanKey keys, int nkeys)
+shidx_read_conditions(ShIdxConditions *conditions, Relation index,
+					  ShIdxFingerprinter *fingerprinter, ScanKey keys, int nkeys)
 {
 	int			fp_column = shidx_fp_column(index);
 	bool		is_null = false;
@@ -83,6 +111,7 @@ shidx_read_conditions(ShIdxConditions *conditions, Relation index, ScanKey keys,
 
 	shidx_read_group_keys(&conditions->groups, index, keys, nkeys);
 	conditions->inexact = false;
+	conditions->wide = fingerprinter->wide ? shidx_make_wide(fingerprinter->width, nkeys) : NULL;
 	conditions->count = 0;
 	conditions->list = palloc(Max(nkeys, 1) * sizeof(ShIdxBallSet));
 	for (int i = 0; i < nkeys; i++)
@@ -95,26 +124,37 @@ shidx_read_conditions(ShIdxConditions *conditions, Relation index, ScanKey keys,
 			conditions->inexact = true;
 			continue;
 		}
+		conditions->inexact |= !fingerprinter->direct;
 		if (key->sk_flags & SK_SEARCHNULL)
 		{
 			is_null = true;
 			continue;
 		}
-		is_not_null = true;
 		if (key->sk_flags & SK_SEARCHNOTNULL)
+		{
+			is_not_null |= !fingerprinter->computes;
 			continue;
+		}
+		is_not_null = true;
 		if (key->sk_flags & SK_ISNULL)
 		{
 			nothing = true;		/* the operators are strict */
 			continue;
 		}
 
-		condition = read_condition(key);
+		if (conditions->wide != NULL)
+		{
+			nothing |= !shidx_add_wide(conditions->wide, key);
+			continue;
+		}
+		condition = read_condition(index, fingerprinter, key);
 		if (condition.nballs == 0)
 			nothing = true;
 		conditions->list[conditions->count++] = condition;
 	}
 
+	if (conditions->wide != NULL && conditions->wide->count == 0)
+		conditions->wide = NULL;
 	if (conditions->count == 0)
 	{
 		ShIdxBallSet all = {.nballs = 1};
@@ -176,7 +216,7 @@ shidx_plan_conditions(ShIdxConditions *conditions, const ShBitsScheme *scheme,
  * Does the fingerprint meet all conditions, starting with number "from"?
  */
 bool
-shidx_meets(const ShIdxConditions *conditions, int from, uint64 fp)
+shidx_meets(const ShIdxConditions *conditions, int from, ShFingerprint fp)
 {
 	for (int i = from; i < conditions->count; i++)
 	{

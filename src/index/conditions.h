@@ -8,12 +8,12 @@
 #ifndef SIMHASH_INDEX_CONDITIONS_H
 #define SIMHASH_INDEX_CONDITIONS_H
 
-#include "postgres.h"
-
 #include "access/skey.h"
 
 #include "index/ballset.h"
+#include "index/fingerprint.h"
 #include "index/group_keys.h"
+#include "index/wide_balls.h"
 
 typedef struct ShIdxConditions
 {
@@ -30,13 +30,16 @@ typedef struct ShIdxConditions
 	 */
 	int			count;			/* at least 1 if non_nulls */
 	ShIdxBallSet *list;
+	ShIdxWide  *wide;			/* conditions on wide fingerprints; NULL if
+								 * there are none, and the list is used */
 	ShIdxBallsPlan plan;		/* of the first one; see shidx_plan_conditions */
 } ShIdxConditions;
 
 extern void shidx_read_conditions(ShIdxConditions *conditions, Relation index,
+								  ShIdxFingerprinter *fingerprinter,
 								  ScanKey keys, int nkeys);
 extern void shidx_plan_conditions(ShIdxConditions *conditions, const ShBitsScheme *scheme,
 								  double leaves_per_table);
-extern bool shidx_meets(const ShIdxConditions *conditions, int from, uint64 fp);
+extern bool shidx_meets(const ShIdxConditions *conditions, int from, ShFingerprint fp);
 
 #endif							/* SIMHASH_INDEX_CONDITIONS_H */

@@ -19,6 +19,7 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
+#include "optimizer/plancat.h"
 #include "utils/array.h"
 #include "utils/index_selfuncs.h"
 #include "utils/lsyscache.h"
@@ -27,11 +28,13 @@
 #include "utils/spccache.h"
 
 #include "btree/cache.h"
+#include "btree/leaf.h"
 #include "compat.h"
 #include "index/am.h"
 #include "index/ballset.h"
 #include "index/group_estimate.h"
 #include "index/ordered.h"
+#include "index/wide_balls.h"
 #include "type/simhash.h"
 
 /*
@@ -44,25 +47,43 @@
 #define SORT_BYTES			48
 
 /* what determines how much of the index is read */
-typedef struct Search
+typedef struct ScanShape
 {
+	int			width;			/* of the fingerprints, in bits */
+	bool		wide;			/* of type simhash_bits */
+	int			max_radius;		/* largest one that is told apart */
 	int			ncounts;
-	int			(*counts)[SHBITS_WIDTH + 1];	/* number of balls of each
-												 * condition, by radius */
+	int		  **counts;			/* number of balls of each condition, by
+								 * radius */
 	bool		only_nulls;
 	ShIdxGroupEstimate groups;
-} Search;
+} ScanShape;
+
+/*
+ * The radius of % between fingerprints of a scan.
+ */
+static int
+near_radius(const ScanShape *shape)
+{
+	return shape->wide ? shidx_near_radius(shape->width) : SIMHASH_NEAR_RADIUS;
+}
+
+static int
+radius_of_ball(const ScanShape *shape, Datum ball)
+{
+	return shape->wide ? DatumGetSimhashBitsBall(ball)->radius : DatumGetSimhashBall(ball)->radius;
+}
 
 /*
  * The radius of a ball, if it is known at plan time; otherwise that of %.
  */
 static int
-estimate_radius(Node *ball)
+estimate_radius(const ScanShape *shape, Node *ball)
 {
 	if (IsA(ball, Const) && !((Const *) ball)->constisnull)
-		return DatumGetSimhashBall(((Const *) ball)->constvalue)->radius;
+		return radius_of_ball(shape, ((Const *) ball)->constvalue);
 
-	/* simhash_ball(centre, radius), as planner support makes it */
+	/* simhash_ball(center, radius), as planner support makes it */
 	if (IsA(ball, FuncExpr) && list_length(((FuncExpr *) ball)->args) == 2)
 	{
 		Const	   *radius = (Const *) lsecond(((FuncExpr *) ball)->args);
@@ -70,18 +91,18 @@ estimate_radius(Node *ball)
 		if (IsA(radius, Const) && radius->consttype == INT4OID && !radius->constisnull)
 			return DatumGetInt32(radius->constvalue);
 	}
-	return SIMHASH_NEAR_RADIUS;
+	return near_radius(shape);
 }
 
 /*
  * Add a number of balls of a radius to the counts of a condition.
  */
 static void
-count_balls(int *counts, int radius, double balls)
+count_balls(const ScanShape *shape, int *counts, int radius, double balls)
 {
 	if (radius >= 0)
 	{
-		radius = Min(radius, SHBITS_WIDTH);
+		radius = Min(radius, shape->max_radius);
 		counts[radius] = (int) Min(counts[radius] + balls, INT_MAX);
 	}
 }
@@ -90,7 +111,7 @@ count_balls(int *counts, int radius, double balls)
  * Count the balls of an array, as far as they are known at plan time.
  */
 static void
-count_array(PlannerInfo *root, Node *array, int *counts)
+count_array(PlannerInfo *root, const ScanShape *shape, Node *array, int *counts)
 {
 	if (IsA(array, Const) && !((Const *) array)->constisnull)
 	{
@@ -102,7 +123,7 @@ count_array(PlannerInfo *root, Node *array, int *counts)
 		while (array_iterate(iterator, &ball, &is_null))
 		{
 			if (!is_null)
-				count_balls(counts, DatumGetSimhashBall(ball)->radius, 1);
+				count_balls(shape, counts, radius_of_ball(shape, ball), 1);
 		}
 		array_free_iterator(iterator);
 	}
@@ -111,10 +132,10 @@ count_array(PlannerInfo *root, Node *array, int *counts)
 		ListCell   *lc;
 
 		foreach(lc, ((ArrayExpr *) array)->elements)
-			count_balls(counts, estimate_radius(lfirst(lc)), 1);
+			count_balls(shape, counts, estimate_radius(shape, lfirst(lc)), 1);
 	}
 	else
-		count_balls(counts, SIMHASH_NEAR_RADIUS,
+		count_balls(shape, counts, near_radius(shape),
 					Max(shcompat_estimate_array_length(root, array), 1));
 }
 
@@ -122,11 +143,11 @@ count_array(PlannerInfo *root, Node *array, int *counts)
  * The counts of one more condition.
  */
 static int *
-add_counts(Search *search)
+add_counts(ScanShape *shape)
 {
-	int		   *counts = search->counts[search->ncounts++];
+	int		   *counts = palloc0((shape->max_radius + 1) * sizeof(int));
 
-	memset(counts, 0, sizeof(search->counts[0]));
+	shape->counts[shape->ncounts++] = counts;
 	return counts;
 }
 
@@ -134,7 +155,7 @@ add_counts(Search *search)
  * Take a condition on the fingerprint into account.
  */
 static void
-add_condition(PlannerInfo *root, Oid opfamily, Expr *clause, Search *search)
+add_condition(PlannerInfo *root, Oid opfamily, Expr *clause, ScanShape *shape)
 {
 	Oid			operator;
 	Node	   *argument;
@@ -144,7 +165,7 @@ add_condition(PlannerInfo *root, Oid opfamily, Expr *clause, Search *search)
 
 	if (IsA(clause, NullTest))
 	{
-		search->only_nulls |= ((NullTest *) clause)->nulltesttype == IS_NULL;
+		shape->only_nulls |= ((NullTest *) clause)->nulltesttype == IS_NULL;
 		return;
 	}
 	if (is_array)
@@ -160,38 +181,75 @@ add_condition(PlannerInfo *root, Oid opfamily, Expr *clause, Search *search)
 	else
 		return;
 
-	counts = add_counts(search);
+	counts = add_counts(shape);
 	strategy = get_op_opfamily_strategy(operator, opfamily);
-	if (strategy == SHIDX_STRATEGY_BALL && is_array)
-		count_array(root, argument, counts);
-	else if (strategy == SHIDX_STRATEGY_BALL)
-		count_balls(counts, estimate_radius(argument), 1);
+	if (strategy == SIMHASH_STRATEGY_BALL && is_array)
+		count_array(root, shape, argument, counts);
+	else if (strategy == SIMHASH_STRATEGY_BALL)
+		count_balls(shape, counts, estimate_radius(shape, argument), 1);
 	else
-		count_balls(counts, SHIDX_RADIUS_OF_STRATEGY(strategy),
+		count_balls(shape, counts,
+					strategy == SIMHASH_STRATEGY_EQUAL ? 0 :
+					shape->wide && strategy == SIMHASH_STRATEGY_EIGHTH ? near_radius(shape) :
+					SIMHASH_RADIUS_OF_STRATEGY(strategy),
 					is_array ? Max(shcompat_estimate_array_length(root, argument), 1) : 1);
 }
 
-static Search
-find_search(PlannerInfo *root, IndexPath *path)
+/*
+ * The width of the fingerprints of an index, in bits, and whether they are of type
+ * simhash_bits.
+ */
+static void
+find_width(const IndexOptInfo *info, ScanShape *shape)
+{
+	int			last = info->nkeycolumns - 1;
+
+	shape->width = SHBITS_WIDTH;
+	shape->wide = !get_typbyval(info->opcintype[last]) &&
+		!OidIsValid(shtype_fingerprint_function(info->opfamily[last], info->opcintype[last]));
+	if (shape->wide && info->hypothetical)
+	{
+		const TargetEntry *entry = list_nth_node(TargetEntry, info->indextlist, last);
+		int32		typmod = exprTypmod((Node *) entry->expr);
+
+		if (typmod > 0)
+			shape->width = typmod;
+	}
+	else if (shape->wide)
+	{
+		/* the planner already holds a lock */
+		Relation	index = index_open(info->indexoid, NoLock);
+
+		shape->width = shbt_width(index);
+		index_close(index, NoLock);
+	}
+	shape->max_radius = Max(shape->width, SHBITS_WIDTH);
+}
+
+static ScanShape
+find_shape(PlannerInfo *root, IndexPath *path)
 {
 	const IndexOptInfo *info = path->indexinfo;
 	List	   *quals = shidx_fp_quals(path);
-	Search		search = {.groups = shidx_estimate_groups(root, path)};
+	ScanShape	shape = {.groups = shidx_estimate_groups(root, path)};
 	ListCell   *lc;
 
-	search.counts = palloc(Max(list_length(quals), 1) * sizeof(search.counts[0]));
+	find_width(info, &shape);
+	shape.counts = palloc(Max(list_length(quals), 1) * sizeof(int *));
 	foreach(lc, quals)
 		add_condition(root, info->opfamily[info->nkeycolumns - 1],
-					  lfirst_node(RestrictInfo, lc)->clause, &search);
-	if (search.ncounts == 0)
-		count_balls(add_counts(&search), SHBITS_WIDTH, 1);
-	return search;
+					  lfirst_node(RestrictInfo, lc)->clause, &shape);
+	if (shape.ncounts == 0)
+		count_balls(&shape, add_counts(&shape), shape.max_radius, 1);
+	return shape;
 }
 
 /* what is read, and when */
 typedef struct Work
 {
 	ShIdxBallsPlan plan;
+	double		share;			/* of random fingerprints, how many wide ones
+								 * are met and have to be checked */
 	double		rest;			/* pages that an ordered scan reads after its
 								 * first row */
 	bool		sorted;			/* all is read before the first row */
@@ -202,28 +260,43 @@ typedef struct Work
  * number of leaves.
  */
 static void
-plan_group(const ShBitsScheme *scheme, double leaves, const Search *search, bool ordered,
+plan_group(const ShBitsScheme *scheme, double leaves, const ScanShape *shape, bool ordered,
 		   Work *work)
 {
-	/* the scan will make the same choice */
-	for (int i = 0; i < search->ncounts; i++)
-	{
-		const int  *counts = search->counts[i];
-		ShIdxBallsPlan plan;
+	double		rows = leaves * SHBT_USUAL_ENTRIES;
 
-		if (search->groups.all)
+	/* the scan will make the same choice */
+	for (int i = 0; i < shape->ncounts; i++)
+	{
+		const int  *counts = shape->counts[i];
+		ShIdxBallsPlan plan;
+		double		share = 0;
+
+		if (shape->wide)
+		{
+			ShIdxWidePlan wide;
+
+			shidx_plan_wide_counts(counts, shape->width, scheme, shape->groups.all, leaves, &wide);
+			plan = wide.balls;
+			share = wide.share;
+		}
+		else if (shape->groups.all)
 			shidx_plan_balls_by_table(counts, shidx_usual_work(counts), leaves, &plan);
 		else
 			shidx_plan_balls(counts, shidx_usual_work(counts), scheme, leaves, &plan);
-		if (i == 0 || plan.pages + plan.comparing < work->plan.pages + work->plan.comparing)
+		if (i == 0 || plan.pages + plan.comparing + share * rows <
+			work->plan.pages + work->plan.comparing + work->share * rows)
+		{
 			work->plan = plan;
+			work->share = share;
+		}
 	}
 	work->rest = 0;
 	work->sorted = ordered;
 	if (!ordered || shidx_ordered_by_condition(work->plan.pages, leaves))
 		return;
 
-	if (search->groups.all)
+	if (shape->groups.all)
 		work->rest = 2 * leaves;
 	else
 		work->rest = shidx_ordered_pages(scheme, leaves, &work->plan.ranges,
@@ -237,17 +310,18 @@ plan_group(const ShBitsScheme *scheme, double leaves, const Search *search, bool
  */
 static void
 plan_by_scheme(const ShBitsScheme *scheme, const IndexOptInfo *info,
-			   const Search *search, bool ordered, Work *work)
+			   const ScanShape *shape, bool ordered, Work *work)
 {
-	const ShIdxGroupEstimate *groups = &search->groups;
-	double		leaves = Max(info->pages / (double) scheme->ntables, 1);
+	const ShIdxGroupEstimate *groups = &shape->groups;
+	double		leaves = Max(info->pages /
+							 (double) (shbits_nparts(shape->width) * scheme->ntables), 1);
 
 	if (groups->all)
 	{
-		plan_group(scheme, leaves, search, ordered, work);
+		plan_group(scheme, leaves, shape, ordered, work);
 		return;
 	}
-	plan_group(scheme, Max(leaves * groups->share / groups->count, 1), search, ordered, work);
+	plan_group(scheme, Max(leaves * groups->share / groups->count, 1), shape, ordered, work);
 	if (groups->count > 1)
 	{
 		/* small groups share pages, so this counts some pages several times */
@@ -262,7 +336,7 @@ plan_by_scheme(const ShBitsScheme *scheme, const IndexOptInfo *info,
  * Plan what the scan will read.  A hypothetical index has the default scheme.
  */
 static Work
-plan_work(const IndexOptInfo *info, const Search *search, bool ordered)
+plan_work(const IndexOptInfo *info, const ScanShape *shape, bool ordered)
 {
 	Work		work;
 
@@ -270,7 +344,7 @@ plan_work(const IndexOptInfo *info, const Search *search, bool ordered)
 	{
 		ShBitsScheme *scheme = shbits_make_scheme(SHIDX_DEFAULT_BLOCKS, SHIDX_DEFAULT_DISTANCE);
 
-		plan_by_scheme(scheme, info, search, ordered, &work);
+		plan_by_scheme(scheme, info, shape, ordered, &work);
 		pfree(scheme);
 	}
 	else
@@ -278,7 +352,7 @@ plan_work(const IndexOptInfo *info, const Search *search, bool ordered)
 		/* the planner already holds a lock */
 		Relation	index = index_open(info->indexoid, NoLock);
 
-		plan_by_scheme(shbt_get_cache(index)->scheme, info, search, ordered, &work);
+		plan_by_scheme(shbt_get_cache(index)->scheme, info, shape, ordered, &work);
 		index_close(index, NoLock);
 	}
 	return work;
@@ -327,6 +401,28 @@ index_selectivity(PlannerInfo *root, IndexOptInfo *info, List *quals)
 }
 
 /*
+ * The cost of computing the fingerprints of the arguments, if there is a function
+ * for that.
+ */
+static Cost
+fingerprint_cost(PlannerInfo *root, Oid function, const ScanShape *shape)
+{
+	QualCost	cost = {0};
+	double		arguments = 0;
+
+	if (!OidIsValid(function))
+		return 0;
+	add_function_cost(root, function, NULL, &cost);
+	for (int i = 0; i < shape->ncounts; i++)
+	{
+		/* without a condition, all are read: a ball without an argument */
+		for (int radius = 0; radius < shape->max_radius; radius++)
+			arguments += shape->counts[i][radius];
+	}
+	return arguments * (cost.startup + cost.per_tuple);
+}
+
+/*
  * amcostestimate: the cost and selectivity of an index scan
  */
 void
@@ -341,26 +437,29 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	bool		ordered = is_ordered(path);
 	Work		work;
 	ShIdxBallsPlan *plan = &work.plan;
+	double		candidates;
 	double		page_fetches;
 	Cost		page_costs;
 	double		random_pages;
 	double		tuples;
 	double		spc_random_page_cost;
 	double		spc_seq_page_cost;
-	Search		search = find_search(root, path);
+	ScanShape	shape = find_shape(root, path);
+	Oid			function = shtype_fingerprint_function(info->opfamily[info->nkeycolumns - 1],
+													   info->opcintype[info->nkeycolumns - 1]);
 
 	/*
 	 * if all groups are read, the other columns are checked with the row only
 	 */
 	*selectivity = index_selectivity(root, info,
-									 search.groups.all ? shidx_fp_quals(path) : quals);
+									 shape.groups.all ? shidx_fp_quals(path) : quals);
 	tuples = clamp_row_est(*selectivity * info->rel->tuples);
 
-	work = plan_work(info, &search, ordered);
-	if (search.only_nulls)
+	work = plan_work(info, &shape, ordered);
+	if (shape.only_nulls)
 	{
-		plan->ranges = search.groups.all ? 1 : search.groups.count;
-		plan->pages = Max(tuples / SHBT_MAX_ENTRIES, plan->ranges);
+		plan->ranges = shape.groups.all ? 1 : shape.groups.count;
+		plan->pages = Max(tuples / SHBT_USUAL_ENTRIES, plan->ranges);
 		work.rest = 0;
 	}
 
@@ -386,17 +485,31 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	 * another table.
 	 */
 	arguments = index_other_operands_eval_cost(root, quals) +
-		index_other_operands_eval_cost(root, path->indexorderbys);
+		index_other_operands_eval_cost(root, path->indexorderbys) +
+		fingerprint_cost(root, function, &shape);
 	page_costs = page_fetches + (plan->pages + plan->comparing) * PAGE_CPU_COST * cpu_operator_cost;
 	*startup_cost = arguments;
 	*total_cost = arguments + page_costs + tuples * cpu_index_tuple_cost;
 
-	/* a group is only a hash, so conditions are rechecked */
-	if (info->nkeycolumns > 1)
+	/*
+	 * a group is only a hash, and what a fingerprint was computed of may
+	 * differ, so conditions are rechecked
+	 */
+	if (info->nkeycolumns > 1 || OidIsValid(function) || shape.wide)
 	{
 		cost_qual_eval(&qual_cost, quals, root);
 		*total_cost += tuples * qual_cost.per_tuple;
 	}
+
+	/*
+	 * rows that are met only because a part of their fingerprints is near;
+	 * the server knows nothing of them
+	 */
+	candidates = work.share * info->rel->tuples * (shape.groups.all ? 1 : shape.groups.share) - tuples;
+	if (shape.wide && !shape.only_nulls && candidates > 0)
+		*total_cost += candidates * (qual_cost.per_tuple + cpu_index_tuple_cost + cpu_tuple_cost) +
+			Min(index_pages_fetched(candidates, info->rel->pages, info->pages, root) *
+				spc_random_page_cost, candidates * spc_random_page_cost);
 
 	/*
 	 * An ordered scan returns its first row when its first batch has been

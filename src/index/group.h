@@ -8,8 +8,6 @@
 #ifndef SIMHASH_INDEX_GROUP_H
 #define SIMHASH_INDEX_GROUP_H
 
-#include "postgres.h"
-
 #include "fmgr.h"
 #include "utils/rel.h"
 

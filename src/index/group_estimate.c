@@ -27,12 +27,12 @@ count_values(PlannerInfo *root, Oid opfamily, Expr *clause)
 		return ((NullTest *) clause)->nulltesttype == IS_NULL ? 1 : 0;
 	if (IsA(clause, OpExpr))
 		return get_op_opfamily_strategy(((OpExpr *) clause)->opno, opfamily) ==
-			SHIDX_STRATEGY_EQUAL ? 1 : 0;
+			SIMHASH_STRATEGY_EQUAL ? 1 : 0;
 	if (IsA(clause, ScalarArrayOpExpr))
 	{
 		ScalarArrayOpExpr *array = (ScalarArrayOpExpr *) clause;
 
-		if (get_op_opfamily_strategy(array->opno, opfamily) == SHIDX_STRATEGY_EQUAL)
+		if (get_op_opfamily_strategy(array->opno, opfamily) == SIMHASH_STRATEGY_EQUAL)
 			return Max(shcompat_estimate_array_length(root, lsecond(array->args)), 1);
 	}
 	return 0;

@@ -8,8 +8,6 @@
 #ifndef SIMHASH_INDEX_GROUP_ESTIMATE_H
 #define SIMHASH_INDEX_GROUP_ESTIMATE_H
 
-#include "postgres.h"
-
 #include "nodes/pathnodes.h"
 
 typedef struct ShIdxGroupEstimate

@@ -17,10 +17,9 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "utils/array.h"
-#include "utils/lsyscache.h"
 
 #include "index/am.h"
+#include "index/arguments.h"
 #include "index/group.h"
 #include "index/group_keys.h"
 
@@ -67,36 +66,19 @@ hash_argument(Relation index, ScanKey key, ColumnValues *values)
 {
 	int			column = key->sk_attno - 1;
 	FmgrInfo	function;
-	ArrayType  *array;
-	Datum	   *elements;
-	bool	   *nulls;
-	int			nelements;
-	int16		length;
-	bool		by_value;
-	char		alignment;
+	Datum	   *arguments;
+	int			narguments;
 
 	if (!shidx_find_hash(index, column, key->sk_subtype, &function))
 		return false;
+	narguments = shidx_get_arguments(key, &arguments);
 	values->count = 0;
-	if ((key->sk_flags & SK_SEARCHARRAY) == 0)
-	{
-		values->hashes = palloc(sizeof(uint64));
-		values->hashes[values->count++] = shidx_hash_value(index, column, &function,
-														   key->sk_argument);
-		return true;
-	}
-
-	array = DatumGetArrayTypeP(key->sk_argument);
-	get_typlenbyvalalign(ARR_ELEMTYPE(array), &length, &by_value, &alignment);
-	deconstruct_array(array, ARR_ELEMTYPE(array), length, by_value, alignment,
-					  &elements, &nulls, &nelements);
-	values->hashes = palloc(Max(nelements, 1) * sizeof(uint64));
-	for (int i = 0; i < nelements; i++)
+	values->hashes = palloc(Max(narguments, 1) * sizeof(uint64));
+	for (int i = 0; i < narguments; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!nulls[i])
-			values->hashes[values->count++] = shidx_hash_value(index, column, &function,
-															   elements[i]);
+		values->hashes[values->count++] = shidx_hash_value(index, column, &function,
+														   arguments[i]);
 	}
 	return true;
 }
@@ -125,7 +107,7 @@ read_key(Relation index, ScanKey key, ColumnValues *values)
 	}
 	if (key->sk_flags & SK_ISNULL)
 		return;					/* the operators are strict */
-	if (key->sk_strategy != SHIDX_STRATEGY_EQUAL || !hash_argument(index, key, values))
+	if (key->sk_strategy != SIMHASH_STRATEGY_EQUAL || !hash_argument(index, key, values))
 	{
 		values->any = true;
 		return;

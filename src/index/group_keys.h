@@ -8,8 +8,6 @@
 #ifndef SIMHASH_INDEX_GROUP_KEYS_H
 #define SIMHASH_INDEX_GROUP_KEYS_H
 
-#include "postgres.h"
-
 #include "access/skey.h"
 #include "utils/rel.h"
 

@@ -24,7 +24,7 @@ simhash_handler(PG_FUNCTION_ARGS)
 {
 	IndexAmRoutine *am = shcompat_make_am_routine();
 
-	am->amstrategies = SHIDX_NUM_STRATEGIES;
+	am->amstrategies = 0;		/* no fixed set: a number for each radius */
 	am->amsupport = SHIDX_NUM_PROCS;
 	am->amoptsprocnum = 0;
 	am->amcanorder = false;

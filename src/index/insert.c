@@ -3,9 +3,10 @@
  * insert.c
  *	  Adding a row to a simhash index.
  *
- * A row adds an entry to one leaf of each table.  The tables are processed in
- * batches, as many as one WAL record can hold.  The leaves of a batch are
- * locked in the order of the tables, and changed together.  A crash between
+ * A row adds an entry to one leaf of each table, for each part of its
+ * fingerprint.  The tables are processed in batches, as many as one WAL record can
+ * hold.  The leaves of a batch are locked in the order of the tables, and changed
+ * together.  A crash between
  * two batches leaves a row in some tables only, but then its transaction has
  * not committed either.
  *
@@ -20,12 +21,10 @@
 #include "btree/ahead.h"
 #include "btree/append.h"
 #include "btree/cache.h"
-#include "btree/page.h"
+#include "btree/leaf.h"
 #include "btree/search.h"
 #include "btree/split.h"
-#include "index/am.h"
-#include "index/group.h"
-#include "type/simhash.h"
+#include "index/fingerprint.h"
 
 /*
  * Add keys[i] to tree first + i, for 0 <= i < count <= SHBT_MAX_APPEND.
@@ -33,7 +32,7 @@
  * Holds no lock or pin when it returns.
  */
 static void
-insert_group(Relation index, int first, int count, const ShBtKey *keys)
+insert_batch(Relation index, int first, int count, const ShBtKey *keys)
 {
 	Buffer		leaves[SHBT_MAX_APPEND];
 	ShBtAim		aims[SHBT_MAX_APPEND];
@@ -53,7 +52,7 @@ insert_group(Relation index, int first, int count, const ShBtKey *keys)
 									   BUFFER_LOCK_EXCLUSIVE);
 
 		leaves[locked++] = leaf;
-		if (unlikely(shbt_page_is_full(BufferGetPage(leaf))))
+		if (unlikely(!shbt_leaf_takes(BufferGetPage(leaf), keys[locked - 1])))
 		{
 			int			full = locked - 1;
 
@@ -63,8 +62,8 @@ insert_group(Relation index, int first, int count, const ShBtKey *keys)
 			 */
 			while (locked > 0)
 				UnlockReleaseBuffer(leaves[--locked]);
-			shbt_split(index, first + full, 0, keys[full],
-					   shidx_get_options(index).fillfactor);
+			shbt_make_room(index, first + full, 0, keys[full],
+						   shidx_fillfactor(index));
 		}
 	}
 
@@ -76,20 +75,27 @@ insert_group(Relation index, int first, int count, const ShBtKey *keys)
 		UnlockReleaseBuffer(leaves[--locked]);
 }
 
-/*
- * The scheme, which is made once for each statement.
- */
-static const ShBitsScheme *
-scheme_of_statement(Relation index, IndexInfo *info)
+/* what is looked up once for each statement */
+typedef struct InsertState
+{
+	const ShBitsScheme *scheme;
+	ShIdxFingerprinter fingerprinter;
+} InsertState;
+
+static InsertState *
+state_of_statement(Relation index, IndexInfo *info)
 {
 	if (info->ii_AmCache == NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(info->ii_Context);
+		InsertState *state = palloc(sizeof(InsertState));
 
-		info->ii_AmCache = shbt_get_scheme(index);
+		state->scheme = shbt_get_scheme(index);
+		shidx_fingerprinter_begin(&state->fingerprinter, index, shbt_width(index));
+		info->ii_AmCache = state;
 		MemoryContextSwitchTo(old);
 	}
-	return (const ShBitsScheme *) info->ii_AmCache;
+	return (InsertState *) info->ii_AmCache;
 }
 
 /*
@@ -100,29 +106,39 @@ shidx_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid,
 			 Relation heap, IndexUniqueCheck check_unique, bool index_unchanged,
 			 struct IndexInfo *info)
 {
-	const ShBitsScheme *scheme = scheme_of_statement(index, info);
-	uint64		tid = shbt_tid_to_int(heap_tid);
+	InsertState *state = state_of_statement(index, info);
+	const ShBitsScheme *scheme = state->scheme;
+	ShBtRow		tid = shbt_tid_to_int(heap_tid);
 	int			column = shidx_fp_column(index);
 	uint32		group = shidx_group_of_row(index, values, isnull);
-	uint64		fp;
+	int			ntrees = state->fingerprinter.nparts * scheme->ntables;
+	ShFingerprint parts[SHBITS_MAX_PARTS];
+	const ShFingerprint *part = parts;
+	int			table = 0;
 
-	if (isnull[column])
+	if (!shidx_fingerprint(&state->fingerprinter, values[column], isnull[column], parts))
 	{
 		ShBtKey		key = shbt_make_key(group, 0, tid);
 
-		insert_group(index, scheme->ntables, 1, &key);
+		insert_batch(index, ntrees, 1, &key);
 		return false;
 	}
 
-	fp = DatumGetSimhash(values[column]);
-	for (int first = 0; first < scheme->ntables; first += SHBT_MAX_APPEND)
+	for (int first = 0; first < ntrees; first += SHBT_MAX_APPEND)
 	{
-		int			count = Min(SHBT_MAX_APPEND, scheme->ntables - first);
+		int			count = Min(SHBT_MAX_APPEND, ntrees - first);
 		ShBtKey		keys[SHBT_MAX_APPEND];
 
 		for (int i = 0; i < count; i++)
-			keys[i] = shbt_make_key(group, shbits_permute(&scheme->tables[first + i], fp), tid);
-		insert_group(index, first, count, keys);
+		{
+			keys[i] = shbt_make_key(group, shbits_permute(&scheme->tables[table], *part), tid);
+			if (++table == scheme->ntables)
+			{
+				table = 0;
+				part++;
+			}
+		}
+		insert_batch(index, first, count, keys);
 	}
 
 	/* the result is about uniqueness, which this access method cannot check */

@@ -28,6 +28,7 @@ shidx_reader_begin(ShIdxReader *reader, Relation index, const ShIdxConditions *c
 	reader->conditions = conditions;
 	shidx_ball_begin(&reader->ballscan, index, shbt_get_scheme(index));
 	reader->nsearches = NULL;
+	reader->counts_balls = true;
 	reader->matches.count = 0;
 	reader->next = 0;
 	reader->ndead = 0;
@@ -158,7 +159,7 @@ filter_matches(ShIdxReader *reader)
 		return;
 	for (int i = 0; i < matches->count; i++)
 	{
-		uint64		fp = matches->fps[i];
+		ShFingerprint fp = matches->fps[i];
 
 		/* equal fingerprints are next to each other */
 		if (i == 0 || fp != matches->fps[i - 1])
@@ -202,7 +203,8 @@ shidx_next_matches(ShIdxReader *reader)
 		if (!reader->by_condition || reader->ballscan.allowance <= 0 ||
 			++reader->ball >= first->nballs)
 			return false;
-		shidx_count_search(reader);
+		if (reader->counts_balls)
+			shidx_count_search(reader);
 		shidx_ball_start(&reader->ballscan, first->balls[reader->ball]);
 	}
 }

@@ -8,8 +8,6 @@
 #ifndef SIMHASH_INDEX_MATCHES_H
 #define SIMHASH_INDEX_MATCHES_H
 
-#include "postgres.h"
-
 #include "index/ballscan.h"
 #include "index/conditions.h"
 
@@ -20,6 +18,7 @@ typedef struct ShIdxReader
 	uint64	   *nsearches;		/* counts searches for EXPLAIN; or NULL */
 
 	/* what is read: the first condition, or one ball */
+	bool		counts_balls;	/* each ball after the first is a search */
 	bool		by_condition;
 	int			ball;			/* of the first condition */
 

@@ -11,9 +11,13 @@
 #include "utils/rel.h"
 
 #include "bits/scheme.h"
+#include "btree/page.h"
 #include "index/am.h"
 
 static relopt_kind options_kind;
+
+/* for the hint of an error about a scheme */
+#define ADVICE	"  An index answers every radius, so its distance need not be that large."
 
 /*
  * Register the options, when the library is loaded.
@@ -23,11 +27,11 @@ shidx_init_options(void)
 {
 	options_kind = add_reloption_kind();
 	add_int_reloption(options_kind, "blocks",
-					  "Number of blocks that the 64 bits are cut into",
-					  SHIDX_DEFAULT_BLOCKS, 1, SHBITS_MAX_BLOCKS, AccessExclusiveLock);
+					  "Number of blocks that the bits are cut into",
+					  0, 1, SHBITS_MAX_BLOCKS * SHBITS_MAX_PARTS, AccessExclusiveLock);
 	add_int_reloption(options_kind, "distance",
 					  "Largest distance that is found by exact prefixes alone",
-					  SHIDX_DEFAULT_DISTANCE, 0, SHBITS_MAX_BLOCKS - 1, AccessExclusiveLock);
+					  -1, 0, SHBITS_MAX_BLOCKS * SHBITS_MAX_PARTS - 1, AccessExclusiveLock);
 	add_int_reloption(options_kind, "fillfactor",
 					  "Percentage of a leaf page that a build fills",
 					  SHIDX_DEFAULT_FILLFACTOR, SHIDX_MIN_FILLFACTOR, 100,
@@ -35,12 +39,25 @@ shidx_init_options(void)
 }
 
 /*
+ * Could blocks and distance be those of fingerprints of more than 64 bits,
+ * whatever their number?
+ */
+static bool
+may_be_wide(const ShIdxOptions *options)
+{
+	return options->blocks > 0 &&
+		(options->distance < 0 || options->distance == options->blocks - 1);
+}
+
+/*
  * amoptions: parse and check the options of an index
  *
- * With validate, a scheme that cannot be used is an error.  The server sets
+ * With validate, a scheme that no index can use is an error.  The server sets
  * validate when an index is created and when its options are changed, but does
- * not say which, or for which index.  So this function cannot report options
- * that do not take effect before REINDEX; see shidx_report_pending_options.
+ * not say which, or for which index.  So this function cannot know the width of
+ * its fingerprints, on which more depends (shidx_make_scheme).  Nor can it report
+ * options that do not take effect before REINDEX; see
+ * shidx_report_pending_options.
  */
 bytea *
 shidx_options(Datum reloptions, bool validate)
@@ -55,43 +72,121 @@ shidx_options(Datum reloptions, bool validate)
 	options = (ShIdxOptions *) build_reloptions(reloptions, validate, options_kind,
 												sizeof(ShIdxOptions),
 												elements, lengthof(elements));
-	if (validate && options != NULL)
-		shbits_check_scheme(options->blocks, options->distance,
-							"  An index answers every radius, so its distance need not be that large.");
+	if (validate && options != NULL && !may_be_wide(options))
+		shbits_check_scheme(options->blocks > 0 ? options->blocks : SHIDX_DEFAULT_BLOCKS,
+							options->distance >= 0 ? options->distance : SHIDX_DEFAULT_DISTANCE,
+							ADVICE);
 	return (bytea *) options;
 }
 
 /*
- * The options of an index, defaults filled in.
+ * The options of an index as they are set.
+ */
+static ShIdxOptions
+get_set_options(Relation index)
+{
+	ShIdxOptions none = {
+		.blocks = 0,
+		.distance = -1,
+		.fillfactor = SHIDX_DEFAULT_FILLFACTOR,
+	};
+
+	return index->rd_options != NULL ? *(ShIdxOptions *) index->rd_options : none;
+}
+
+/*
+ * The options of an index for fingerprints of so many bits, defaults filled in.
  *
  * blocks and distance are those that the next build will use; the current ones
  * are in the metapage.
  */
 ShIdxOptions
-shidx_get_options(Relation index)
+shidx_get_options(Relation index, int width)
 {
-	ShIdxOptions defaults = {
-		.blocks = SHIDX_DEFAULT_BLOCKS,
-		.distance = SHIDX_DEFAULT_DISTANCE,
-		.fillfactor = SHIDX_DEFAULT_FILLFACTOR,
-	};
+	ShIdxOptions options = get_set_options(index);
+	int			nparts = shbits_nparts(width);
 
-	return index->rd_options != NULL ? *(ShIdxOptions *) index->rd_options : defaults;
+	if (options.blocks == 0)
+		options.blocks = nparts * SHIDX_DEFAULT_BLOCKS;
+	if (options.distance < 0)
+		options.distance = nparts > 1 ? options.blocks - 1 : SHIDX_DEFAULT_DISTANCE;
+	return options;
+}
+
+/*
+ * Make the scheme of each part of fingerprints of so many bits, by the options of
+ * an index, in the current memory context.
+ *
+ * Raises ERRCODE_INVALID_PARAMETER_VALUE if they do not make one.
+ */
+ShBitsScheme *
+shidx_make_scheme(Relation index, int width)
+{
+	ShIdxOptions options = shidx_get_options(index, width);
+	int			nparts = shbits_nparts(width);
+	int			most = Min(SHBITS_MAX_BLOCKS, (SHBT_MAX_TREES - 1) / nparts);
+
+	if (nparts == 1)
+	{
+		shbits_check_scheme(options.blocks, options.distance, ADVICE);
+		return shbits_make_scheme(options.blocks, options.distance);
+	}
+	if (options.blocks % nparts != 0 || options.blocks > nparts * most)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%d bits cannot be cut into %d blocks", width, options.blocks),
+				 errdetail("An index cuts them into %d parts, each of which has 1 to %d blocks.",
+						   nparts, most),
+				 errhint("Use a multiple of %d up to %d, such as blocks = %d.",
+						 nparts, nparts * most, nparts * SHIDX_DEFAULT_BLOCKS)));
+	if (options.distance != options.blocks - 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("distance %d is not possible for %d bits in %d blocks",
+						options.distance, width, options.blocks),
+				 errdetail("The distance of fingerprints of more than %d bits is the number of blocks minus 1.",
+						   SHBITS_WIDTH),
+				 errhint("Leave out the option distance.")));
+	return shbits_make_scheme(options.blocks / nparts, options.blocks / nparts - 1);
+}
+
+/*
+ * How full a build makes leaves, in percent.
+ */
+int
+shidx_fillfactor(Relation index)
+{
+	return get_set_options(index).fillfactor;
+}
+
+/*
+ * Do two indexes of the same definition have the same options for a scheme?
+ */
+bool
+shidx_have_same_options(Relation a, Relation b)
+{
+	ShIdxOptions x = shidx_get_options(a, SHBITS_WIDTH);
+	ShIdxOptions y = shidx_get_options(b, SHBITS_WIDTH);
+
+	return x.blocks == y.blocks && x.distance == y.distance;
 }
 
 /*
  * Notify the user if the index was built with another scheme than its options
- * now specify.
+ * now specify.  scheme is that of each part of fingerprints of so many bits.
  */
 void
-shidx_report_pending_options(Relation index, const ShBitsScheme *scheme)
+shidx_report_pending_options(Relation index, const ShBitsScheme *scheme, int width)
 {
-	ShIdxOptions options = shidx_get_options(index);
+	ShIdxOptions options = shidx_get_options(index, width);
+	int			nparts = shbits_nparts(width);
+	int			blocks = nparts * scheme->blocks;
+	int			distance = nparts > 1 ? blocks - 1 : scheme->distance;
 
-	if (options.blocks != scheme->blocks || options.distance != scheme->distance)
+	if (options.blocks != blocks || options.distance != distance)
 		ereport(NOTICE,
 				(errmsg("index \"%s\" was built with blocks = %d, distance = %d",
-						RelationGetRelationName(index), scheme->blocks, scheme->distance),
+						RelationGetRelationName(index), blocks, distance),
 				 errdetail("Its options blocks = %d, distance = %d take effect at the next REINDEX.",
 						   options.blocks, options.distance)));
 }

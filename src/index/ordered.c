@@ -36,6 +36,7 @@
 
 #include "bits/distance.h"
 #include "bits/hamming_ball.h"
+#include "btree/leaf.h"
 #include "btree/search.h"
 #include "index/candidates.h"
 #include "index/ordered.h"
@@ -133,7 +134,7 @@ shidx_ordered_end(ShIdxOrdered *ordered)
  * The largest distance from a fingerprint at which all conditions can be met.
  */
 static int
-find_reach(const ShIdxConditions *conditions, uint64 centre)
+find_reach(const ShIdxConditions *conditions, ShFingerprint center)
 {
 	int			reach = SHBITS_WIDTH;
 
@@ -144,7 +145,7 @@ find_reach(const ShIdxConditions *conditions, uint64 centre)
 
 		for (int b = 0; b < condition->nballs; b++)
 			farthest = Max(farthest,
-						   shbits_distance(centre, condition->balls[b].centre) +
+						   shbits_distance(center, condition->balls[b].center) +
 						   Min(condition->balls[b].radius, SHBITS_WIDTH));
 		reach = Min(reach, farthest);
 	}
@@ -167,7 +168,7 @@ shidx_ordered_by_condition(double pages, double leaves_per_table)
 static int
 choose_radius(double leaves_per_table, int least, double batch)
 {
-	double		entries = leaves_per_table * SHBT_MAX_ENTRIES;
+	double		entries = leaves_per_table * SHBT_USUAL_ENTRIES;
 	double		all = shbits_ball_size(SHBITS_WIDTH, SHBITS_WIDTH);
 	int			radius = least;
 
@@ -366,14 +367,14 @@ choose_step(ShIdxOrdered *ordered)
 	if (ordered->tables_read == 1 && !ordered->heavy)
 	{
 		ordered->batch = Max(ordered->batch * BATCH_GROWTH,
-							 shidx_ball_leaves(ballscan) * SHBT_MAX_ENTRIES * LARGE_BATCH);
+							 shidx_ball_leaves(ballscan) * SHBT_USUAL_ENTRIES * LARGE_BATCH);
 		if (ordered->misled)
 			ordered->radius = ordered->reach;
 		else
 			choose_ball(ordered);
 		return COLLECT_NEAREST;
 	}
-	if (ordered->tables_read == 1 && ordered->candidates.ncentres == 1)
+	if (ordered->tables_read == 1 && ordered->candidates.ncenters == 1)
 		return STREAM_DISTANCE;
 	return COLLECT_REST;
 }
@@ -389,17 +390,17 @@ shidx_ordered_start(ShIdxOrdered *ordered, ScanKey orderbys, int norderbys)
 	double		leaves = shidx_ball_leaves(&ordered->reader->ballscan);
 
 	shidx_forget_candidates(candidates);
-	candidates->ncentres = 0;
+	candidates->ncenters = 0;
 	for (int i = 0; i < norderbys; i++)
 	{
 		/* distances from null are null and do not order rows */
 		if ((orderbys[i].sk_flags & SK_ISNULL) == 0)
-			candidates->centres[candidates->ncentres++] = DatumGetSimhash(orderbys[i].sk_argument);
+			candidates->centers[candidates->ncenters++] = DatumGetSimhash(orderbys[i].sk_argument);
 	}
-	if (candidates->ncentres == 0)
+	if (candidates->ncenters == 0)
 		return false;
 
-	ordered->reach = find_reach(ordered->reader->conditions, candidates->centres[0]);
+	ordered->reach = find_reach(ordered->reader->conditions, candidates->centers[0]);
 	ordered->next = 0;
 	ordered->batch = FIRST_BATCH;
 	ordered->ring = -1;
@@ -422,17 +423,62 @@ shidx_ordered_start(ShIdxOrdered *ordered, ScanKey orderbys, int norderbys)
 }
 
 static inline int
-distance_of(const ShIdxOrdered *ordered, uint64 fp)
+distance_of(const ShIdxOrdered *ordered, ShFingerprint fp)
 {
-	return shbits_distance(fp, ordered->candidates.centres[0]);
+	return shbits_distance(fp, ordered->candidates.centers[0]);
 }
 
-static void
-add_match(ShIdxOrdered *ordered, int i, int distance)
-{
-	const ShIdxMatches *matches = &ordered->reader->matches;
+/*
+ * Called when there are *limit candidates, and another one within *radius.
+ * Raises *limit, or lowers *radius and drops the candidates beyond it.  Returns
+ * false if no more can be collected.
+ */
+typedef bool (*RoomFunction) (ShIdxOrdered *ordered, int *radius, int64 *limit);
 
-	shidx_add_candidate(&ordered->candidates, matches->fps[i], matches->tids[i], distance);
+/*
+ * Collect the matches of the reader from distance "next" to *radius.
+ *
+ * Returns false if not all could be collected: there was no room, or they take
+ * more pages than the allowance.
+ */
+static bool
+collect_within(ShIdxOrdered *ordered, int *radius, int64 limit, int64 allowance,
+			   RoomFunction make_room)
+{
+	ShIdxReader *reader = ordered->reader;
+	bool		complete = true;
+
+	reader->ballscan.allowance = allowance;
+	while (complete && shidx_next_matches(reader))
+	{
+		const ShIdxMatches *matches = &reader->matches;
+
+		for (int i = 0; i < matches->count && complete; i++)
+		{
+			int			distance = distance_of(ordered, matches->fps[i]);
+
+			if (distance < ordered->next || distance > *radius)
+				continue;
+			if (ordered->candidates.count >= limit)
+			{
+				complete = make_room(ordered, radius, &limit);
+				if (!complete || distance > *radius)
+					continue;
+			}
+			shidx_add_candidate(&ordered->candidates, matches->fps[i], matches->tids[i],
+								distance);
+		}
+	}
+	complete &= reader->ballscan.allowance > 0;
+	ordered->allowance = complete ? reader->ballscan.allowance : 0;
+	reader->ballscan.allowance = PG_INT64_MAX;
+	return complete;
+}
+
+static bool
+give_up(ShIdxOrdered *ordered, int *radius, int64 *limit)
+{
+	return false;
 }
 
 /*
@@ -444,43 +490,21 @@ add_match(ShIdxOrdered *ordered, int i, int distance)
 static bool
 collect(ShIdxOrdered *ordered, int64 limit, int64 allowance)
 {
-	ShIdxReader *reader = ordered->reader;
-	ShIdxCandidates *candidates = &ordered->candidates;
-	bool		complete = true;
+	int			radius = SHBITS_WIDTH;
 
-	reader->ballscan.allowance = allowance;
-	while (complete && shidx_next_matches(reader))
+	if (!collect_within(ordered, &radius, limit, allowance, give_up))
 	{
-		const ShIdxMatches *matches = &reader->matches;
-
-		for (int i = 0; i < matches->count; i++)
-		{
-			int			distance = distance_of(ordered, matches->fps[i]);
-
-			if (distance < ordered->next)
-				continue;
-			if (candidates->count >= limit)
-			{
-				complete = false;
-				break;
-			}
-			add_match(ordered, i, distance);
-		}
+		shidx_forget_candidates(&ordered->candidates);
+		return false;
 	}
-	complete &= reader->ballscan.allowance > 0;
-	if (complete)
-		shidx_sort_candidates(candidates, SHBITS_WIDTH);
-	else
-		shidx_forget_candidates(candidates);
-	ordered->allowance = complete ? reader->ballscan.allowance : 0;
-	reader->ballscan.allowance = PG_INT64_MAX;
-	return complete;
+	shidx_sort_candidates(&ordered->candidates, SHBITS_WIDTH);
+	return true;
 }
 
 static SimhashBall
 ball_around(const ShIdxOrdered *ordered, int radius)
 {
-	return simhash_make_ball(ordered->candidates.centres[0], radius);
+	return simhash_make_ball(ordered->candidates.centers[0], radius);
 }
 
 /*
@@ -516,18 +540,18 @@ collect_ball(ShIdxOrdered *ordered)
  * not fit.
  */
 static bool
-hold_less(ShIdxOrdered *ordered)
+hold_less(ShIdxOrdered *ordered, int *radius, int64 *limit)
 {
 	ShIdxCandidates *candidates = &ordered->candidates;
 	int64		kept = 0;
 	int			last = ordered->next - 1;
 
-	while (last < ordered->held && kept + candidates->counts[last + 1] <= candidates->max / 2)
+	while (last < *radius && kept + candidates->counts[last + 1] <= *limit / 2)
 		kept += candidates->counts[++last];
 	if (last < ordered->radius)
 		return false;
 	shidx_drop_beyond(candidates, last);
-	ordered->held = last;
+	*radius = last;
 	shidx_ball_narrow(&ordered->reader->ballscan, last);
 	return true;
 }
@@ -540,40 +564,17 @@ static bool
 widen_ball(ShIdxOrdered *ordered)
 {
 	ShIdxReader *reader = ordered->reader;
-	ShIdxCandidates *candidates = &ordered->candidates;
-	bool		complete;
+	bool		planned = shidx_ball_plan_ring(&reader->ballscan, ordered->ring, ordered->radius);
 
-	complete = shidx_ball_plan_ring(&reader->ballscan, ordered->ring, ordered->radius);
 	shidx_start_ring(reader, ball_around(ordered, ordered->held));
-	reader->ballscan.allowance = ordered->allowance;
-	while (complete && shidx_next_matches(reader))
+	if (!planned || !collect_within(ordered, &ordered->held, ordered->candidates.max,
+									ordered->allowance, hold_less))
 	{
-		const ShIdxMatches *matches = &reader->matches;
-
-		for (int i = 0; i < matches->count && complete; i++)
-		{
-			int			distance = distance_of(ordered, matches->fps[i]);
-
-			if (distance < ordered->next || distance > ordered->held)
-				continue;
-			if (candidates->count == candidates->max)
-			{
-				complete = hold_less(ordered);
-				if (!complete || distance > ordered->held)
-					continue;
-			}
-			add_match(ordered, i, distance);
-		}
-	}
-	complete &= reader->ballscan.allowance > 0;
-	ordered->allowance = complete ? reader->ballscan.allowance : 0;
-	reader->ballscan.allowance = PG_INT64_MAX;
-	if (!complete)
-	{
+		ordered->allowance = 0;
 		stop_rings(ordered);
 		return false;
 	}
-	shidx_sort_candidates(candidates, ordered->radius);
+	shidx_sort_candidates(&ordered->candidates, ordered->radius);
 	ordered->ring = ordered->radius;
 	ordered->next = ordered->radius + 1;
 	return true;
@@ -592,13 +593,23 @@ collect_rest(ShIdxOrdered *ordered)
 }
 
 /*
+ * How many of the nearest candidates to collect from a table, about.
+ */
+static int64
+wanted_nearest(const ShIdxOrdered *ordered)
+{
+	return (int64) Min(ordered->batch * BATCH_GROWTH, ordered->candidates.max / 2.0);
+}
+
+/*
  * Make room for more of the nearest candidates when the limit is reached:
  * lower *radius so that about the wanted number remains, or raise *limit.
  */
-static void
-narrow(ShIdxOrdered *ordered, int64 wanted, int64 *limit, int *radius)
+static bool
+narrow(ShIdxOrdered *ordered, int *radius, int64 *limit)
 {
 	ShIdxCandidates *candidates = &ordered->candidates;
+	int64		wanted = wanted_nearest(ordered);
 	int64		kept = 0;
 	int			last = ordered->next - 1;
 
@@ -611,7 +622,7 @@ narrow(ShIdxOrdered *ordered, int64 wanted, int64 *limit, int *radius)
 		if (*limit < candidates->max)
 		{
 			*limit = Min(2 * *limit, candidates->max);
-			return;
+			return true;
 		}
 		last--;
 		ordered->heavy = true;
@@ -620,6 +631,8 @@ narrow(ShIdxOrdered *ordered, int64 wanted, int64 *limit, int *radius)
 		ordered->heavy = false;
 	shidx_drop_beyond(candidates, last);
 	*radius = last;
+	shidx_ball_narrow(&ordered->reader->ballscan, last);
+	return last >= ordered->next;
 }
 
 /*
@@ -629,37 +642,12 @@ narrow(ShIdxOrdered *ordered, int64 wanted, int64 *limit, int *radius)
 static void
 collect_nearest(ShIdxOrdered *ordered)
 {
-	ShIdxReader *reader = ordered->reader;
-	ShIdxCandidates *candidates = &ordered->candidates;
 	int			radius = ordered->radius;
-	int64		wanted = (int64) Min(ordered->batch * BATCH_GROWTH, candidates->max / 2.0);
-	int64		limit = 2 * wanted;
 
-	shidx_start_table(reader, ball_around(ordered, radius));
-	while (shidx_next_matches(reader))
-	{
-		const ShIdxMatches *matches = &reader->matches;
-
-		for (int i = 0; i < matches->count; i++)
-		{
-			int			distance = distance_of(ordered, matches->fps[i]);
-
-			if (distance < ordered->next || distance > radius)
-				continue;
-			if (candidates->count == limit)
-			{
-				narrow(ordered, wanted, &limit, &radius);
-				if (distance > radius)
-					continue;
-			}
-			add_match(ordered, i, distance);
-		}
-		shidx_ball_narrow(&reader->ballscan, radius);
-		if (radius < ordered->next)
-			break;
-	}
-	shidx_sort_candidates(candidates, SHBITS_WIDTH);
-	ordered->misled = candidates->count < ordered->batch / 4;
+	shidx_start_table(ordered->reader, ball_around(ordered, radius));
+	(void) collect_within(ordered, &radius, 2 * wanted_nearest(ordered), PG_INT64_MAX, narrow);
+	shidx_sort_candidates(&ordered->candidates, SHBITS_WIDTH);
+	ordered->misled = ordered->candidates.count < ordered->batch / 4;
 	ordered->next = radius + 1;
 	ordered->tables_read++;
 }
@@ -669,7 +657,7 @@ collect_nearest(ShIdxOrdered *ordered)
  * pinned if the reader keeps pins.
  */
 static bool
-next_streamed(ShIdxOrdered *ordered, uint64 *fp, ItemPointer tid)
+next_streamed(ShIdxOrdered *ordered, ShFingerprint *fp, ItemPointer tid)
 {
 	ShIdxReader *reader = ordered->reader;
 	int			match;
@@ -690,7 +678,7 @@ next_streamed(ShIdxOrdered *ordered, uint64 *fp, ItemPointer tid)
  * row.
  */
 static bool
-next_collected(ShIdxOrdered *ordered, bool want_pin, uint64 *fp, ItemPointer tid)
+next_collected(ShIdxOrdered *ordered, bool want_pin, ShFingerprint *fp, ItemPointer tid)
 {
 	ShIdxBallScan *ballscan = &ordered->reader->ballscan;
 	const ShIdxGroups *groups = &ballscan->groups;
@@ -700,7 +688,7 @@ next_collected(ShIdxOrdered *ordered, bool want_pin, uint64 *fp, ItemPointer tid
 		elog(ERROR, "groups of candidates are not known");
 	while (shidx_next_candidate(&ordered->candidates, fp, tid))
 	{
-		uint64		permuted;
+		ShPermuted	permuted;
 
 		if (!want_pin)
 			return true;
@@ -719,7 +707,7 @@ next_collected(ShIdxOrdered *ordered, bool want_pin, uint64 *fp, ItemPointer tid
  * With want_pin the leaf it came from is pinned until the next call.
  */
 bool
-shidx_ordered_next(ShIdxOrdered *ordered, bool want_pin, uint64 *fp, ItemPointer tid)
+shidx_ordered_next(ShIdxOrdered *ordered, bool want_pin, ShFingerprint *fp, ItemPointer tid)
 {
 	ShIdxBallScan *ballscan = &ordered->reader->ballscan;
 

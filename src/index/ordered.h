@@ -8,8 +8,6 @@
 #ifndef SIMHASH_INDEX_ORDERED_H
 #define SIMHASH_INDEX_ORDERED_H
 
-#include "postgres.h"
-
 #include "access/skey.h"
 
 #include "index/matches.h"
@@ -22,7 +20,7 @@ extern double shidx_ordered_pages(const ShBitsScheme *scheme, double leaves_per_
 
 extern ShIdxOrdered *shidx_ordered_begin(ShIdxReader *reader, int norderbys);
 extern bool shidx_ordered_start(ShIdxOrdered *ordered, ScanKey orderbys, int norderbys);
-extern bool shidx_ordered_next(ShIdxOrdered *ordered, bool want_pin, uint64 *fp,
+extern bool shidx_ordered_next(ShIdxOrdered *ordered, bool want_pin, ShFingerprint *fp,
 							   ItemPointer tid);
 extern void shidx_ordered_release(ShIdxOrdered *ordered);
 extern void shidx_ordered_end(ShIdxOrdered *ordered);

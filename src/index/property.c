@@ -55,6 +55,6 @@ shidx_property(Oid index_oid, int attno, IndexAMProperty prop,
 	type = get_opclass_input_type(opclass);
 	*res = is_last_column(index_oid, attno) &&
 		OidIsValid(get_opfamily_member(get_opclass_family(opclass), type, type,
-									   SHIDX_STRATEGY_DISTANCE));
+									   SIMHASH_STRATEGY_DISTANCE));
 	return true;
 }

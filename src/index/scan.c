@@ -18,19 +18,19 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
+#include "btree/cache.h"
 #include "compat.h"
-#include "index/am.h"
 #include "index/conditions.h"
-#include "index/group.h"
 #include "index/matches.h"
 #include "index/ordered.h"
-#include "type/simhash.h"
+#include "index/wide_scan.h"
 
 typedef enum ShIdxScanStep
 {
 	SCAN_BEGIN,					/* no row has been fetched yet */
 	SCAN_ORDERED,				/* fingerprints, by distance */
 	SCAN_UNORDERED,				/* fingerprints, as they are read */
+	SCAN_WIDE,					/* parts of wide fingerprints */
 	SCAN_NULLS,					/* null fingerprints */
 	SCAN_DONE
 } ShIdxScanStep;
@@ -39,9 +39,11 @@ typedef struct ShIdxScanData
 {
 	ShIdxConditions conditions;
 	MemoryContext context;		/* of the conditions */
+	ShIdxFingerprinter fingerprinter;	/* of their arguments */
 
 	ShIdxScanStep step;
 	ShIdxReader reader;
+	ShIdxWideScan wide;			/* if fingerprints are wide */
 	ShIdxOrdered *ordered;		/* NULL if there are no ORDER BY keys */
 	bool		other_order;	/* a key is not on the fingerprint */
 
@@ -66,9 +68,14 @@ shidx_beginscan(Relation index, int nkeys, int norderbys)
 	so->context = AllocSetContextCreate(CurrentMemoryContext, "simhash scan keys",
 										ALLOCSET_SMALL_SIZES);
 	so->step = SCAN_DONE;
+	shidx_fingerprinter_begin(&so->fingerprinter, index, shbt_width(index));
 	shidx_reader_begin(&so->reader, index, &so->conditions);
+	if (so->fingerprinter.wide)
+		shidx_wide_begin(&so->wide, &so->reader, &so->conditions);
 	if (norderbys > 0)
 	{
+		if (!so->fingerprinter.direct)
+			elog(ERROR, "index \"%s\" has no order by distance", RelationGetRelationName(index));
 		so->ordered = shidx_ordered_begin(&so->reader, norderbys);
 
 		scan->xs_orderbyvals = palloc0(norderbys * sizeof(Datum));
@@ -128,8 +135,8 @@ shidx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int 
 
 	MemoryContextReset(so->context);
 	old = MemoryContextSwitchTo(so->context);
-	shidx_read_conditions(&so->conditions, scan->indexRelation, scan->keyData,
-						  scan->numberOfKeys);
+	shidx_read_conditions(&so->conditions, scan->indexRelation, &so->fingerprinter,
+						  scan->keyData, scan->numberOfKeys);
 	MemoryContextSwitchTo(old);
 	read_order(scan);
 	so->step = SCAN_BEGIN;
@@ -147,6 +154,7 @@ shidx_endscan(IndexScanDesc scan)
 	if (so->ordered != NULL)
 		shidx_ordered_end(so->ordered);
 	shidx_reader_end(&so->reader);
+	shidx_fingerprinter_end(&so->fingerprinter);
 	MemoryContextDelete(so->context);
 	if (so->tuple != NULL)
 		pfree(so->tuple);
@@ -168,10 +176,11 @@ start_nulls(ShIdxScan so)
 }
 
 /*
- * Read the keys and start, before the first row is fetched.
+ * Read the keys and start, before the first row is fetched.  once says that no row
+ * may be returned twice.
  */
 static void
-begin(IndexScanDesc scan)
+begin(IndexScanDesc scan, bool once)
 {
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
 	bool		ordered = so->ordered != NULL && !so->other_order;
@@ -180,6 +189,7 @@ begin(IndexScanDesc scan)
 	so->reader.nsearches = shcompat_search_counter(scan);
 	so->reader.ballscan.skip_dead = scan->ignore_killed_tuples;
 	shidx_ball_set_groups(&so->reader.ballscan, &so->conditions.groups);
+	shidx_ball_set_part(&so->reader.ballscan, 0);
 	if (so->conditions.non_nulls || so->conditions.nulls)
 		shidx_count_search(&so->reader);
 	if (!so->conditions.non_nulls)
@@ -189,6 +199,18 @@ begin(IndexScanDesc scan)
 	}
 	if (shbt_is_grouped(scan->indexRelation))
 		shidx_ball_count_leaves(&so->reader.ballscan);
+	if (so->conditions.wide != NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(so->context);
+
+		shidx_plan_wide(so->conditions.wide, so->reader.ballscan.scheme,
+						so->conditions.groups.all, so->reader.ballscan.leaves_per_table,
+						&so->wide.allotted);
+		MemoryContextSwitchTo(old);
+		so->step = SCAN_WIDE;
+		shidx_wide_start(&so->wide, once);
+		return;
+	}
 	if (ordered || so->conditions.count > 1 || so->conditions.list[0].nballs > 1)
 		shidx_plan_conditions(&so->conditions, so->reader.ballscan.scheme,
 							  so->reader.ballscan.leaves_per_table);
@@ -203,16 +225,28 @@ begin(IndexScanDesc scan)
 }
 
 /*
- * Set the tuple of an index-only scan.  For an index of several columns,
+ * Does an index have the values of its columns, so that an index-only scan can
+ * return them?  It has only a hash of all columns but the last, and parts of a wide
+ * fingerprint are in different tables.
+ */
+static bool
+has_values(Relation index)
+{
+	return !shbt_is_grouped(index) && !shidx_computes_fingerprints(index) &&
+		!shidx_is_wide(index);
+}
+
+/*
+ * Set the tuple of an index-only scan.  If the index does not have the values,
  * shidx_canreturn allows none to be read, so all are null.
  */
 static void
-return_tuple(IndexScanDesc scan, uint64 fp, bool is_null)
+return_tuple(IndexScanDesc scan, ShFingerprint fp, bool is_null)
 {
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
 	IndexTuple *tuple;
 
-	is_null |= shbt_is_grouped(scan->indexRelation);
+	is_null |= !has_values(scan->indexRelation);
 	tuple = is_null ? &so->null_tuple : &so->tuple;
 
 	/* tuples differ only in the value, so reuse one */
@@ -239,7 +273,7 @@ return_tuple(IndexScanDesc scan, uint64 fp, bool is_null)
  * Move to the next row.  Returns false after the last.
  */
 static bool
-next_row(IndexScanDesc scan, bool keep_pin, uint64 *fp, ItemPointer tid)
+next_row(IndexScanDesc scan, bool keep_pin, ShFingerprint *fp, ItemPointer tid)
 {
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
 	ShIdxReader *reader = &so->reader;
@@ -250,11 +284,17 @@ next_row(IndexScanDesc scan, bool keep_pin, uint64 *fp, ItemPointer tid)
 		switch (so->step)
 		{
 			case SCAN_BEGIN:
-				begin(scan);
+				begin(scan, true);
 				break;
 
 			case SCAN_ORDERED:
 				if (shidx_ordered_next(so->ordered, keep_pin, fp, tid))
+					return true;
+				start_nulls(so);
+				break;
+
+			case SCAN_WIDE:
+				if (shidx_wide_next(&so->wide, tid))
 					return true;
 				start_nulls(so);
 				break;
@@ -288,12 +328,13 @@ shidx_gettuple(IndexScanDesc scan, ScanDirection direction)
 {
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
 	bool		keep_pin;
-	uint64		fp;
+	ShFingerprint fp = 0;
 
 	Assert(ScanDirectionIsForward(direction));
 
 	/* candidates of an ordered scan have left their leaves */
-	if (scan->kill_prior_tuple && (so->step == SCAN_UNORDERED || so->step == SCAN_NULLS))
+	if (scan->kill_prior_tuple && so->step != SCAN_BEGIN && so->step != SCAN_ORDERED &&
+		so->step != SCAN_DONE)
 		shidx_match_is_dead(&so->reader);
 
 	/*
@@ -322,7 +363,7 @@ shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 	ShIdxMatches *matches = &so->reader.matches;
 	int64		count = 0;
 
-	begin(scan);
+	begin(scan, false);
 	while (so->step != SCAN_DONE)
 	{
 		while (shidx_next_matches(&so->reader))
@@ -331,7 +372,9 @@ shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 						   so->conditions.inexact);
 			count += matches->count;
 		}
-		if (so->step == SCAN_UNORDERED)
+		if (so->step == SCAN_WIDE && shidx_wide_next_part(&so->wide))
+			continue;
+		if (so->step != SCAN_NULLS)
 			start_nulls(so);
 		else
 			so->step = SCAN_DONE;
@@ -342,13 +385,12 @@ shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 /*
  * amcanreturn: are index-only scans possible?
  *
- * Not with several columns, since the index has only a hash of all but the
- * last.  Nor during recovery: replay of generic WAL removes the entries of a
- * leaf without waiting for pins, so a TID could be reused between reading the
- * leaf and checking the visibility map.
+ * Not without the values.  Nor during recovery: replay of generic WAL removes the
+ * entries of a leaf without waiting for pins, so a TID could be reused between
+ * reading the leaf and checking the visibility map.
  */
 bool
 shidx_canreturn(Relation index, int column)
 {
-	return !shbt_is_grouped(index) && !RecoveryInProgress();
+	return has_values(index) && !RecoveryInProgress();
 }

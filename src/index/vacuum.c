@@ -11,13 +11,12 @@
  */
 #include "postgres.h"
 
-#include "access/generic_xlog.h"
 #include "commands/vacuum.h"
 #include "miscadmin.h"
 
 #include "btree/cache.h"
-#include "btree/dead.h"
 #include "btree/page.h"
+#include "btree/rewrite.h"
 #include "compat.h"
 #include "index/am.h"
 
@@ -32,39 +31,27 @@ typedef struct VacuumState
 
 /*
  * Remove the entries that the callback selects from a leaf on which the caller
- * has a cleanup lock.  The last entries fill the gaps.  Returns the number
- * removed.
+ * has a cleanup lock.  Returns the number removed.
  */
 static int
 vacuum_leaf(VacuumState *state, Buffer buffer)
 {
 	Page		page = BufferGetPage(buffer);
-	OffsetNumber dead[SHBT_MAX_ENTRIES];
+	uint16		dead[SHBT_MAX_ENTRIES];
 	int			ndead = 0;
 	int			count = shbt_page_count(page);
-	GenericXLogState *wal;
 
-	shbt_check_leaf_tids(state->info->index, BufferGetBlockNumber(buffer), page);
+	shbt_check_leaf_rows(state->info->index, BufferGetBlockNumber(buffer), page);
 	for (int i = 0; i < count; i++)
 	{
-		if (state->callback(shbt_leaf_tid(page, i), state->callback_state))
+		ItemPointerData tid;
+
+		shbt_int_to_tid(shbt_leaf_row(page, i), &tid);
+		if (state->callback(&tid, state->callback_state))
 			dead[ndead++] = i;
 	}
-	if (ndead == 0)
-		return 0;
-
-	wal = GenericXLogStart(state->info->index);
-	page = GenericXLogRegisterBuffer(wal, buffer, 0);
-	for (int i = ndead - 1; i >= 0; i--)
-	{
-		count--;
-		if (dead[i] != count)
-			shbt_copy_entry(page, dead[i], page, count);
-	}
-	shbt_set_count(page, count);
-	shbt_clear_dead(page);
-	ShBtPageGetOpaque(page)->sorted = Min(ShBtPageGetOpaque(page)->sorted, dead[0]);
-	GenericXLogFinish(wal);
+	if (ndead > 0)
+		shbt_remove(state->info->index, buffer, dead, ndead);
 	return ndead;
 }
 
@@ -87,7 +74,7 @@ vacuum_block(VacuumState *state, BlockNumber block)
 	if (!PageIsNew(page))
 	{
 		const char *problem = shbt_page_problem_anywhere(page);
-		int			tree = problem ? -1 : ShBtPageGetOpaque(page)->tree;
+		int			tree = problem ? -1 : shbt_page_tree(page);
 
 		if (problem != NULL)
 			shbt_report_corrupted(index, block, problem);

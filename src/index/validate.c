@@ -23,7 +23,8 @@
 #include "utils/regproc.h"
 #include "utils/syscache.h"
 
-#include "index/am.h"
+#include "index/fingerprint.h"
+#include "type/wide.h"
 
 /*
  * a family that is being checked: its name, and the requirements for its
@@ -34,6 +35,8 @@ typedef struct Family
 	Oid			oid;
 	const char *name;
 	bool		fingerprints;
+	bool		wide;			/* of type simhash_bits */
+	bool		computed;		/* fingerprints of its values are computed */
 	bool		hashed;			/* its types need hash functions */
 } Family;
 
@@ -53,7 +56,7 @@ shidx_is_fingerprint_family(Oid family)
 	{
 		HeapTuple	member = &operators->members[i]->tuple;
 
-		result = ((Form_pg_amop) GETSTRUCT(member))->amopstrategy != SHIDX_STRATEGY_EQUAL;
+		result = ((Form_pg_amop) GETSTRUCT(member))->amopstrategy != SIMHASH_STRATEGY_EQUAL;
 	}
 	ReleaseCatCacheList(operators);
 	return result;
@@ -88,8 +91,9 @@ accepts_type(Oid argument, Oid type)
  * Can the operator of a search compare these types?
  *
  * A scan for fingerprints interprets the right side as a fingerprint, a ball
- * or, if it is compared with a bigint, a shorter integer.  For other columns
- * the right side is hashed.
+ * or, if it is compared with a bigint, a shorter integer.  If fingerprints are
+ * computed, that is done in the same way for both sides.  For other columns the
+ * right side is hashed.
  */
 static bool
 can_be_compared(const Family *family, Form_pg_amop member)
@@ -99,11 +103,13 @@ can_be_compared(const Family *family, Form_pg_amop member)
 
 	if (!family->fingerprints)
 		return true;
-	if (!shidx_is_fingerprint_type(left))
+	if (family->computed)
+		return left == right;
+	if (!shidx_is_fingerprint_type(left) && !shtype_is_bits(left))
 		return false;
-	if (member->amopstrategy == SHIDX_STRATEGY_BALL || left == right)
+	if (member->amopstrategy == SIMHASH_STRATEGY_BALL || left == right)
 		return true;
-	return member->amopstrategy == SHIDX_STRATEGY_EQUAL && left == INT8OID &&
+	return member->amopstrategy == SIMHASH_STRATEGY_EQUAL && left == INT8OID &&
 		(right == INT4OID || right == INT2OID);
 }
 
@@ -125,7 +131,10 @@ validate_operator(const Family *family, Form_pg_amop member)
 	bool		valid_purpose;
 	bool		result = true;
 
-	if (member->amopstrategy < 1 || member->amopstrategy > SHIDX_NUM_STRATEGIES)
+	if (member->amopstrategy < 1 ||
+		(!family->fingerprints && member->amopstrategy != SIMHASH_STRATEGY_EQUAL) ||
+		(family->computed && member->amopstrategy < SIMHASH_STRATEGY_WITHIN) ||
+		(family->wide && member->amopstrategy == SIMHASH_STRATEGY_DISTANCE))
 	{
 		ereport(INFO,
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
@@ -133,7 +142,7 @@ validate_operator(const Family *family, Form_pg_amop member)
 						family->name, "simhash", name, member->amopstrategy)));
 		result = false;
 	}
-	if (member->amopstrategy == SHIDX_STRATEGY_DISTANCE)
+	if (member->amopstrategy == SIMHASH_STRATEGY_DISTANCE)
 	{
 		/* distances are sorted as integers */
 		result_type = INT4OID;
@@ -161,7 +170,7 @@ validate_operator(const Family *family, Form_pg_amop member)
 						family->name, "simhash", name)));
 		result = false;
 	}
-	if (family->hashed && member->amopstrategy == SHIDX_STRATEGY_EQUAL &&
+	if (family->hashed && member->amopstrategy == SIMHASH_STRATEGY_EQUAL &&
 		(!has_hash(family, member->amoplefttype) || !has_hash(family, member->amoprighttype)))
 	{
 		ereport(INFO,
@@ -174,6 +183,26 @@ validate_operator(const Family *family, Form_pg_amop member)
 }
 
 /*
+ * Can a function hash the values of a type?
+ */
+static bool
+is_hash_function(Oid proc, Oid type)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(proc));
+	Form_pg_proc function;
+	bool		result;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for function %u", proc);
+	function = (Form_pg_proc) GETSTRUCT(tuple);
+	result = function->prorettype == INT8OID && !function->proretset &&
+		function->pronargs == 2 && accepts_type(function->proargtypes.values[0], type) &&
+		function->proargtypes.values[1] == INT8OID;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
  * Is a support function valid as a member of the family?  If not, reports that
  * at level INFO.
  */
@@ -181,11 +210,15 @@ static bool
 validate_function(const Family *family, Form_pg_amproc member)
 {
 	const char *name = format_procedure(member->amproc);
-	HeapTuple	tuple;
-	Form_pg_proc function;
+	Oid			type = member->amproclefttype;
+	bool		has_signature = true;
 	bool		result = true;
 
-	if (member->amprocnum != SHIDX_HASH_PROC)
+	if (member->amprocnum == SHIDX_HASH_PROC)
+		has_signature = is_hash_function(member->amproc, type);
+	else if (member->amprocnum == SIMHASH_FINGERPRINT_PROC)
+		has_signature = shidx_is_fingerprint_function(member->amproc, type);
+	else
 	{
 		ereport(INFO,
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
@@ -201,14 +234,7 @@ validate_function(const Family *family, Form_pg_amproc member)
 						family->name, "simhash", name)));
 		result = false;
 	}
-
-	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(member->amproc));
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for function %u", member->amproc);
-	function = (Form_pg_proc) GETSTRUCT(tuple);
-	if (function->prorettype != INT8OID || function->proretset || function->pronargs != 2 ||
-		!accepts_type(function->proargtypes.values[0], member->amproclefttype) ||
-		function->proargtypes.values[1] != INT8OID)
+	if (!has_signature)
 	{
 		ereport(INFO,
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
@@ -216,7 +242,6 @@ validate_function(const Family *family, Form_pg_amproc member)
 						family->name, "simhash", name, member->amprocnum)));
 		result = false;
 	}
-	ReleaseSysCache(tuple);
 	return result;
 }
 
@@ -229,7 +254,17 @@ validate_class(const Family *family, Form_pg_opclass class)
 {
 	Oid			type = class->opcintype;
 
-	if (family->fingerprints && !shidx_is_fingerprint_type(type))
+	if (family->computed)
+	{
+		if (OidIsValid(shtype_fingerprint_function(family->oid, type)))
+			return true;
+		ereport(INFO,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("operator class \"%s\" of access method %s is missing support function %d",
+						NameStr(class->opcname), "simhash", SIMHASH_FINGERPRINT_PROC)));
+		return false;
+	}
+	if (family->fingerprints && !shidx_is_fingerprint_type(type) && !family->wide)
 	{
 		ereport(INFO,
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
@@ -238,7 +273,7 @@ validate_class(const Family *family, Form_pg_opclass class)
 		return false;
 	}
 	if (!family->fingerprints &&
-		!OidIsValid(get_opfamily_member(family->oid, type, type, SHIDX_STRATEGY_EQUAL)))
+		!OidIsValid(get_opfamily_member(family->oid, type, type, SIMHASH_STRATEGY_EQUAL)))
 	{
 		ereport(INFO,
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
@@ -258,12 +293,29 @@ validate_class(const Family *family, Form_pg_opclass class)
 }
 
 /*
+ * Does any of the support functions of a family compute fingerprints?
+ */
+static bool
+computes_fingerprints(CatCList *functions)
+{
+	for (int i = 0; i < functions->n_members; i++)
+	{
+		HeapTuple	member = &functions->members[i]->tuple;
+
+		if (((Form_pg_amproc) GETSTRUCT(member))->amprocnum == SIMHASH_FINGERPRINT_PROC)
+			return true;
+	}
+	return false;
+}
+
+/*
  * amvalidate: check an operator class
  *
- * There are classes for fingerprints, with strategies 1 to 67, and classes for
+ * There are classes for fingerprints, with any strategies, and classes for
  * columns before the fingerprint, with strategy 1 (equality) and a hash
  * function.  A class for fingerprints that has a hash function can be used for
- * both.
+ * both.  A class with a function that computes fingerprints has operators that
+ * imply a distance, and nothing else.
  */
 bool
 shidx_validate(Oid opclass)
@@ -288,7 +340,9 @@ shidx_validate(Oid opclass)
 	family.oid = class->opcfamily;
 	family.name = NameStr(((Form_pg_opfamily) GETSTRUCT(family_tuple))->opfname);
 	family.fingerprints = shidx_is_fingerprint_family(family.oid);
-	family.hashed = !family.fingerprints || functions->n_members > 0;
+	family.computed = computes_fingerprints(functions);
+	family.wide = family.fingerprints && !family.computed && shtype_is_bits(class->opcintype);
+	family.hashed = !family.fingerprints || (!family.computed && functions->n_members > 0);
 
 	result = validate_class(&family, class);
 	for (int i = 0; i < operators->n_members; i++)

@@ -15,15 +15,13 @@
 #include "postgres.h"
 
 #include "fmgr.h"
-#include "miscadmin.h"
-#include "utils/guc.h"
 #include "utils/snapmgr.h"
 
 #include "btree/cache.h"
-#include "compat.h"
-#include "index/open_index.h"
-#include "index/progress.h"
 #include "inspect/check.h"
+#include "rows/as_owner.h"
+#include "rows/open_index.h"
+#include "rows/progress.h"
 
 PG_FUNCTION_INFO_V1(simhash_index_check);
 
@@ -31,19 +29,20 @@ PG_FUNCTION_INFO_V1(simhash_index_check);
  * Verify all trees, and sum up their entries.
  */
 static void
-check_trees(Relation heap, Relation index, const ShBitsScheme *scheme, ShInspSum *sums)
+check_trees(Relation heap, Relation index, const ShBitsScheme *scheme, int ntrees,
+			ShInspSum *sums)
 {
 	double		rows = Max(index->rd_rel->reltuples, 0);
 
-	shidx_progress_phase(SHIDX_PHASE_CHECK_TABLES, rows * scheme->ntables);
-	for (int tree = 0; tree <= scheme->ntables; tree++)
+	shrows_progress_phase(SHROWS_PHASE_CHECK_TABLES, rows * ntrees);
+	for (int tree = 0; tree <= ntrees; tree++)
 	{
 		/* the tree of the nulls is the last one */
-		shidx_progress_table(tree, scheme->ntables);
-		sums[tree] = shinsp_check_tree(heap, index, scheme, tree);
+		shrows_progress_table(tree, ntrees);
+		sums[tree] = shinsp_check_tree(heap, index, scheme, ntrees, tree);
 		if (tree == 0)
-			shidx_progress_total((double) sums[0].entries * scheme->ntables +
-								 Max(rows - sums[0].entries, 0));
+			shrows_progress_total((double) sums[0].entries * ntrees +
+								  Max(rows - sums[0].entries, 0));
 	}
 }
 
@@ -58,51 +57,45 @@ check_trees(Relation heap, Relation index, const ShBitsScheme *scheme, ShInspSum
 Datum
 simhash_index_check(PG_FUNCTION_ARGS)
 {
-	ShIdxOpened target;
-	Oid			user;
-	int			security_context;
-	int			guc_level;
+	ShRowsOpened target;
+	ShRowsCaller caller;
 	Relation	heap;
 	Relation	index;
 	Snapshot	snapshot;
 	ShBitsScheme *scheme;
+	int			nparts;
+	int			ntrees;
 	ShInspSum  *sums;
 
-	shidx_open(PG_GETARG_OID(0), SHIDX_ACCESS_OWNER, &target);
+	shrows_open(PG_GETARG_OID(0), SHROWS_ACCESS_OWNER, &target);
 	heap = target.heap;
 	index = target.index;
 
-	/*
-	 * Functions in index expressions are run, and must be run as the owner of
-	 * the table.  An abort restores all of this automatically.
-	 */
-	GetUserIdAndSecContext(&user, &security_context);
-	SetUserIdAndSecContext(heap->rd_rel->relowner,
-						   security_context | SECURITY_RESTRICTED_OPERATION);
-	guc_level = NewGUCNestLevel();
-	shcompat_restrict_search_path();
+	/* functions of the index are run */
+	shrows_become_owner(&caller, heap);
 
 	/* check the index itself, not what this backend remembers */
 	shbt_forget_cache(index);
 	scheme = shbt_get_scheme(index);
+	nparts = shbits_nparts(shbt_width(index));
+	ntrees = nparts * scheme->ntables;
 	snapshot = RegisterSnapshot(GetTransactionSnapshot());
-	shidx_check_snapshot(index, snapshot);
+	shrows_check_snapshot(index, snapshot);
 
-	shidx_progress_start(SHIDX_INDEX_CHECK, RelationGetRelid(heap), RelationGetRelid(index));
-	sums = palloc((scheme->ntables + 1) * sizeof(ShInspSum));
-	check_trees(heap, index, scheme, sums);
-	shinsp_check_same_rows(heap, index, snapshot, scheme, sums);
+	shrows_progress_start(SHROWS_INDEX_CHECK, RelationGetRelid(heap), RelationGetRelid(index));
+	sums = palloc((ntrees + 1) * sizeof(ShInspSum));
+	check_trees(heap, index, scheme, ntrees, sums);
+	shinsp_check_same_rows(heap, index, snapshot, scheme, nparts, sums);
 	if (PG_GETARG_BOOL(1))
 	{
-		shidx_progress_phase(SHIDX_PHASE_CHECK_HEAP,
-							 sums[0].entries + sums[scheme->ntables].entries);
+		shrows_progress_phase(SHROWS_PHASE_CHECK_HEAP,
+							  sums[0].entries + sums[ntrees].entries);
 		shinsp_check_heap(heap, index, snapshot, scheme);
 	}
-	shidx_progress_end();
+	shrows_progress_end();
 
-	AtEOXact_GUC(false, guc_level);
-	SetUserIdAndSecContext(user, security_context);
+	shrows_become_caller(&caller);
 	UnregisterSnapshot(snapshot);
-	shidx_close(&target);
+	shrows_close(&target);
 	PG_RETURN_VOID();
 }

@@ -13,16 +13,18 @@
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
 
+#include "btree/cache.h"
+#include "btree/leaf.h"
 #include "btree/search.h"
 #include "btree/walk.h"
 #include "compat.h"
-#include "index/group.h"
-#include "index/progress.h"
+#include "index/fingerprint.h"
 #include "inspect/check.h"
-#include "type/simhash.h"
+#include "rows/progress.h"
+#include "sort/entrysort.h"
 
 static void
-report_missing(Relation index, int tree, uint64 tid)
+report_missing(Relation index, int tree, ShBtRow tid)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INDEX_CORRUPTED),
@@ -36,7 +38,7 @@ report_missing(Relation index, int tree, uint64 tid)
  * Does the snapshot see the row that an index entry leads to?
  */
 static bool
-is_visible(IndexFetchTableData *fetch, TupleTableSlot *slot, Snapshot snapshot, uint64 tid)
+is_visible(IndexFetchTableData *fetch, TupleTableSlot *slot, Snapshot snapshot, ShBtRow tid)
 {
 	ItemPointerData pointer;
 	bool		again = false;
@@ -50,29 +52,31 @@ is_visible(IndexFetchTableData *fetch, TupleTableSlot *slot, Snapshot snapshot, 
 }
 
 /*
- * Check that every visible row of one table is in another one.
+ * Check that every visible row of one table, by its tree, is in another one of the
+ * same part.
  */
 static void
 check_subset(Relation heap, Relation index, Snapshot snapshot, const ShBitsScheme *scheme,
-			 int table, int other)
+			 int tree, int other)
 {
+	const ShBitsTable *from = &scheme->tables[tree % scheme->ntables];
+	const ShBitsTable *to = &scheme->tables[other % scheme->ntables];
 	TupleTableSlot *slot = table_slot_create(heap, NULL);
 	IndexFetchTableData *fetch = shcompat_index_fetch_begin(heap);
 	ShBtWalk	walk;
 
-	shbt_walk_start(&walk, index, table, 0);
+	shbt_walk_start(&walk, index, tree, 0);
 	while (shbt_walk_next(&walk))
 	{
 		Page		page = (Page) walk.page.data;
 
-		shidx_progress_add(shbt_page_count(page));
+		shrows_progress_add(shbt_page_count(page));
 		for (int i = 0; i < shbt_page_count(page); i++)
 		{
 			ShBtKey		key = shbt_leaf_key(page, i);
 			bool		dead;
 
-			key.fp = shbits_permute(&scheme->tables[other],
-									shbits_unpermute(&scheme->tables[table], key.fp));
+			key.fp = shbits_permute(to, shbits_unpermute(from, key.fp));
 			if (!shbt_has_entry(index, other, key, &dead) &&
 				is_visible(fetch, slot, snapshot, key.tid))
 				report_missing(index, other, key.tid);
@@ -82,37 +86,127 @@ check_subset(Relation heap, Relation index, Snapshot snapshot, const ShBitsSchem
 	ExecDropSingleTupleTableSlot(slot);
 }
 
-static bool
-have_same_entries(const ShInspSum *a, const ShInspSum *b)
+/*
+ * Sort the rows of a tree, by group and TID.
+ */
+static ShSort *
+sort_rows(Relation index, const ShBitsScheme *scheme, int tree)
 {
-	return a->entries == b->entries && a->hash == b->hash;
+	ShSort	   *sort = shsort_begin(maintenance_work_mem / 2);
+	ShBtWalk	walk;
+
+	shbt_walk_start(&walk, index, tree, 0);
+	while (shbt_walk_next(&walk))
+	{
+		Page		page = (Page) walk.page.data;
+
+		shrows_progress_add(shbt_page_count(page));
+		for (int i = 0; i < shbt_page_count(page); i++)
+		{
+			ShBtKey		key = shbt_leaf_key(page, i);
+
+			shsort_add(sort, key.group, key.tid);
+		}
+	}
+	shsort_start_table(sort, &scheme->tables[0]);
+	return sort;
+}
+
+static inline bool
+item_less(const ShSortItem *a, const ShSortItem *b)
+{
+	return a->key < b->key || (a->key == b->key && a->value < b->value);
 }
 
 /*
- * Check that all tables hold the same visible rows.
+ * Check that two trees, of different parts, hold the same visible rows.
+ *
+ * Nothing but the row tells which entries of different parts belong together, so
+ * those of both trees are sorted by it.
+ */
+static void
+check_parts(Relation heap, Relation index, Snapshot snapshot, const ShBitsScheme *scheme,
+			int tree, int other)
+{
+	TupleTableSlot *slot = table_slot_create(heap, NULL);
+	IndexFetchTableData *fetch = shcompat_index_fetch_begin(heap);
+	ShSort	   *left = sort_rows(index, scheme, tree);
+	ShSort	   *right = sort_rows(index, scheme, other);
+	ShSortItem	a;
+	ShSortItem	b;
+	bool		has_a = shsort_next(left, &a);
+	bool		has_b = shsort_next(right, &b);
+
+	while (has_a || has_b)
+	{
+		bool		only_a = has_a && (!has_b || item_less(&a, &b));
+		bool		only_b = has_b && (!has_a || item_less(&b, &a));
+
+		CHECK_FOR_INTERRUPTS();
+		if (only_a && is_visible(fetch, slot, snapshot, a.value))
+			report_missing(index, other, a.value);
+		if (only_b && is_visible(fetch, slot, snapshot, b.value))
+			report_missing(index, tree, b.value);
+		if (!only_b)
+			has_a = shsort_next(left, &a);
+		if (!only_a)
+			has_b = shsort_next(right, &b);
+	}
+	shsort_end(left);
+	shsort_end(right);
+	table_index_fetch_end(fetch);
+	ExecDropSingleTupleTableSlot(slot);
+}
+
+/*
+ * Do two trees seem to hold the same rows?  Those of one part also have the same
+ * fingerprints.
+ */
+static bool
+have_same_entries(const ShInspSum *a, const ShInspSum *b, bool same_part)
+{
+	return a->entries == b->entries && (same_part ? a->hash == b->hash : a->rows == b->rows);
+}
+
+/*
+ * Check that all tables of all parts hold the same visible rows.
  *
  * If the sums agree, the tables hold the same entries.  If they do not, this
  * may be due to rows of transactions that are in progress or ended in a crash.
+ * Each table is compared with the first one of its part, and each of these with
+ * that of the first part.
  */
 void
 shinsp_check_same_rows(Relation heap, Relation index, Snapshot snapshot,
-					   const ShBitsScheme *scheme, const ShInspSum *sums)
+					   const ShBitsScheme *scheme, int nparts, const ShInspSum *sums)
 {
+	int			ntrees = nparts * scheme->ntables;
 	double		entries = 0;
 
-	for (int t = 1; t < scheme->ntables; t++)
+	for (int t = 1; t < ntrees; t++)
 	{
-		if (!have_same_entries(&sums[0], &sums[t]))
-			entries += (double) sums[0].entries + sums[t].entries;
+		bool		same_part = t % scheme->ntables != 0;
+		int			first = same_part ? t - t % scheme->ntables : 0;
+
+		if (!have_same_entries(&sums[first], &sums[t], same_part))
+			entries += (double) sums[first].entries + sums[t].entries;
 	}
 	if (entries > 0)
-		shidx_progress_phase(SHIDX_PHASE_CHECK_SAME, entries);
-	for (int t = 1; t < scheme->ntables; t++)
+		shrows_progress_phase(SHROWS_PHASE_CHECK_SAME, entries);
+	for (int t = 1; t < ntrees; t++)
 	{
-		if (have_same_entries(&sums[0], &sums[t]))
+		bool		same_part = t % scheme->ntables != 0;
+		int			first = same_part ? t - t % scheme->ntables : 0;
+
+		if (have_same_entries(&sums[first], &sums[t], same_part))
 			continue;
-		check_subset(heap, index, snapshot, scheme, 0, t);
-		check_subset(heap, index, snapshot, scheme, t, 0);
+		if (same_part)
+		{
+			check_subset(heap, index, snapshot, scheme, first, t);
+			check_subset(heap, index, snapshot, scheme, t, first);
+		}
+		else
+			check_parts(heap, index, snapshot, scheme, first, t);
 	}
 }
 
@@ -121,6 +215,7 @@ typedef struct HeapCheck
 	Relation	index;
 	const ShBitsScheme *scheme;
 	bool		marks_count;	/* of dead entries */
+	ShIdxFingerprinter fingerprinter;
 	double		nrows;			/* looked up so far */
 } HeapCheck;
 
@@ -152,16 +247,18 @@ check_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 	int			column = shidx_fp_column(index);
 	ShBtKey		key = shbt_make_key(shidx_group_of_row(index, values, isnull), 0,
 									shbt_tid_to_int(tid));
+	int			nparts = check->fingerprinter.nparts;
+	ShFingerprint parts[SHBITS_MAX_PARTS];
 
-	shidx_progress_entries(check->nrows++);
-	if (isnull[column])
+	shrows_progress_entries(check->nrows++);
+	if (!shidx_fingerprint(&check->fingerprinter, values[column], isnull[column], parts))
 	{
-		check_entry(check, scheme->ntables, key);
+		check_entry(check, nparts * scheme->ntables, key);
 		return;
 	}
-	for (int t = 0; t < scheme->ntables; t++)
+	for (int t = 0; t < nparts * scheme->ntables; t++)
 	{
-		key.fp = shbits_permute(&scheme->tables[t], DatumGetSimhash(values[column]));
+		key.fp = shbits_permute(&scheme->tables[t % scheme->ntables], parts[t / scheme->ntables]);
 		check_entry(check, t, key);
 	}
 }
@@ -183,5 +280,7 @@ shinsp_check_heap(Relation heap, Relation index, Snapshot snapshot, const ShBits
 	info->ii_ExclusionOps = NULL;
 	info->ii_ExclusionProcs = NULL;
 	info->ii_ExclusionStrats = NULL;
+	shidx_fingerprinter_begin(&check.fingerprinter, index, shbt_width(index));
 	table_index_build_scan(heap, index, info, true, false, check_heap_row, &check, scan);
+	shidx_fingerprinter_end(&check.fingerprinter);
 }

@@ -20,9 +20,17 @@
 #include "btree/cache.h"
 #include "btree/dead.h"
 #include "btree/walk.h"
-#include "index/progress.h"
 #include "inspect/check.h"
-#include "inspect/pagelist.h"
+#include "rows/progress.h"
+
+/* all zeros is the empty list */
+typedef struct PageList
+{
+	ShBtKey    *lows;			/* low fences */
+	BlockNumber *blocks;
+	size_t		count;
+	size_t		capacity;
+} PageList;
 
 typedef struct Checker
 {
@@ -30,19 +38,57 @@ typedef struct Checker
 	BlockNumber heap_blocks;	/* it has at least this many */
 	Relation	index;
 	const ShBitsScheme *scheme;
+	int			ntrees;			/* and that of the nulls */
 	int			tree;
 	ShInspSum	sum;
-	ShInspPageList below;		/* pages of the level below the current one */
+	PageList	below;			/* pages of the level below the current one */
 	size_t		next_below;		/* the first without a downlink so far */
-	ShInspPageList here;
+	PageList	here;
 } Checker;
+
+/*
+ * Add a page at the end of a list.  Memory comes from the current context.
+ */
+static void
+add_page(PageList *level, ShBtKey low, BlockNumber block)
+{
+	if (level->capacity == 0)
+	{
+		level->capacity = 64;
+		level->lows = palloc(level->capacity * sizeof(ShBtKey));
+		level->blocks = palloc(level->capacity * sizeof(BlockNumber));
+	}
+	else if (level->count == level->capacity)
+	{
+		level->capacity *= 2;
+		level->lows = repalloc_huge(level->lows, level->capacity * sizeof(ShBtKey));
+		level->blocks = repalloc_huge(level->blocks, level->capacity * sizeof(BlockNumber));
+	}
+	level->lows[level->count] = low;
+	level->blocks[level->count] = block;
+	level->count++;
+}
+
+/*
+ * Free a list and make it empty.
+ */
+static void
+free_pages(PageList *level)
+{
+	if (level->capacity > 0)
+	{
+		pfree(level->lows);
+		pfree(level->blocks);
+	}
+	memset(level, 0, sizeof(*level));
+}
 
 /*
  * Can the table have a row with this TID?  The meaning of a TID is up to the
  * table access method, so only TIDs of heaps are checked.
  */
 static bool
-is_in_heap(Checker *checker, uint64 tid)
+is_in_heap(Checker *checker, ShBtRow tid)
 {
 	BlockNumber block = (BlockNumber) (tid >> 16);
 
@@ -63,15 +109,18 @@ check_leaf(Checker *checker, const ShBtWalk *walk)
 	Page		page = (Page) walk->page.data;
 	ShBtSortedEntry entries[SHBT_MAX_ENTRIES];
 	int			count = shbt_sort_entries(page, entries);
-	bool		is_null_tree = checker->tree == checker->scheme->ntables;
+	bool		is_null_tree = checker->tree == checker->ntrees;
 
+	if (!shbt_has_widths(page, shbt_row_width(page)))
+		shbt_report_corrupted(checker->index, walk->block,
+							  "index \"%s\" has a leaf whose fingerprints are not as wide as its fences require at block %u");
 	for (int i = count; i < shbt_page_capacity(page); i++)
 	{
 		if (shbt_is_dead(page, i))
 			shbt_report_corrupted(checker->index, walk->block,
 								  "index \"%s\" has a dead mark without an entry at block %u");
 	}
-	for (int i = 1; i < ShBtPageGetOpaque(page)->sorted; i++)
+	for (int i = 1; i < shbt_leaf_sorted(page); i++)
 	{
 		ShBtKey		left = shbt_leaf_key(page, i - 1);
 		ShBtKey		right = shbt_leaf_key(page, i);
@@ -86,7 +135,9 @@ check_leaf(Checker *checker, const ShBtWalk *walk)
 		uint64		row[] = {key.group, key.fp, key.tid};
 
 		if (!is_null_tree)
-			row[1] = shbits_unpermute(&checker->scheme->tables[checker->tree], key.fp);
+			row[1] = shbits_unpermute(&checker->scheme->tables[checker->tree %
+															   checker->scheme->ntables],
+									  key.fp);
 		if (!is_in_heap(checker, key.tid))
 			shbt_report_corrupted(checker->index, walk->block,
 								  "index \"%s\" has an entry for a row that the table cannot have at block %u");
@@ -102,6 +153,8 @@ check_leaf(Checker *checker, const ShBtWalk *walk)
 								  "index \"%s\" has a fingerprint among the null ones at block %u");
 		checker->sum.entries++;
 		checker->sum.hash += hash_bytes_extended((const unsigned char *) row, sizeof(row), 0);
+		row[1] = 0;
+		checker->sum.rows += hash_bytes_extended((const unsigned char *) row, sizeof(row), 0);
 	}
 }
 
@@ -132,7 +185,7 @@ static void
 check_inner(Checker *checker, const ShBtWalk *walk)
 {
 	Page		page = (Page) walk->page.data;
-	ShInspPageList *below = &checker->below;
+	PageList   *below = &checker->below;
 	ShBtSortedEntry entries[SHBT_MAX_ENTRIES];
 	int			count = shbt_sort_entries(page, entries);
 
@@ -184,26 +237,24 @@ check_level(Checker *checker, int level)
 	shbt_walk_start(&walk, checker->index, checker->tree, level);
 	while (shbt_walk_next(&walk))
 	{
-		ShBtOpaque	opaque = ShBtPageGetOpaque(page);
-
 		if (checker->here.count == 0 &&
 			!shbt_key_equal(shbt_page_low(page), SHBT_LOWEST_KEY))
 			shbt_report_corrupted(checker->index, walk.block,
 								  "index \"%s\" has a level that does not start at its first page, block %u");
-		if ((opaque->flags & SHBT_ROOT) &&
-			(checker->here.count > 0 || BlockNumberIsValid(opaque->right)))
+		if (shbt_page_is_root(page) &&
+			(checker->here.count > 0 || BlockNumberIsValid(shbt_page_right(page))))
 			shbt_report_corrupted(checker->index, walk.block,
 								  "index \"%s\" has a root with siblings at block %u");
-		has_root = (opaque->flags & SHBT_ROOT) != 0;
+		has_root = shbt_page_is_root(page);
 
 		if (level == 0)
 		{
 			check_leaf(checker, &walk);
-			shidx_progress_add(shbt_page_count(page));
+			shrows_progress_add(shbt_page_count(page));
 		}
 		else
 			check_inner(checker, &walk);
-		shinsp_pagelist_add(&checker->here, shbt_page_low(page), walk.block);
+		add_page(&checker->here, shbt_page_low(page), walk.block);
 	}
 	if (level > 0 && checker->next_below < checker->below.count)
 		shbt_report_corrupted(checker->index, checker->below.blocks[checker->next_below],
@@ -212,10 +263,12 @@ check_level(Checker *checker, int level)
 }
 
 /*
- * Verify a tree.  Returns the sum over its entries.
+ * Verify a tree, 0 .. ntrees - 1, or number ntrees, that of the nulls.  Returns the
+ * sum over its entries.
  */
 ShInspSum
-shinsp_check_tree(Relation heap, Relation index, const ShBitsScheme *scheme, int tree)
+shinsp_check_tree(Relation heap, Relation index, const ShBitsScheme *scheme, int ntrees,
+				  int tree)
 {
 	Checker		checker = {0};
 	int			level = 0;
@@ -223,15 +276,16 @@ shinsp_check_tree(Relation heap, Relation index, const ShBitsScheme *scheme, int
 	checker.heap = heap;
 	checker.index = index;
 	checker.scheme = scheme;
+	checker.ntrees = ntrees;
 	checker.tree = tree;
 	while (!check_level(&checker, level))
 	{
-		shinsp_pagelist_free(&checker.below);
+		free_pages(&checker.below);
 		checker.below = checker.here;
 		memset(&checker.here, 0, sizeof(checker.here));
 		level++;
 	}
-	shinsp_pagelist_free(&checker.below);
-	shinsp_pagelist_free(&checker.here);
+	free_pages(&checker.below);
+	free_pages(&checker.here);
 	return checker.sum;
 }

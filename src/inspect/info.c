@@ -15,8 +15,8 @@
 #include "btree/cache.h"
 #include "btree/walk.h"
 #include "index/am.h"
-#include "index/open_index.h"
 #include "inspect/scheme_sql.h"
+#include "rows/open_index.h"
 
 PG_FUNCTION_INFO_V1(simhash_index_info);
 
@@ -30,26 +30,32 @@ Datum
 simhash_index_info(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	ShIdxOpened target;
+	ShRowsOpened target;
 	Relation	index;
 	ShBitsScheme *scheme;
+	int			width;
+	int			ntrees;
 
 	InitMaterializedSRF(fcinfo, 0);
-	shidx_open(PG_GETARG_OID(0), SHIDX_ACCESS_TABLE, &target);
+	shrows_open(PG_GETARG_OID(0), SHROWS_ACCESS_TABLE, &target);
 	index = target.index;
 
 	/* read the index itself, not what this backend remembers */
 	shbt_forget_cache(index);
 	scheme = shbt_get_scheme(index);
-	shidx_report_pending_options(index, scheme);
+	width = shbt_width(index);
+	ntrees = shbits_nparts(width) * scheme->ntables;
+	shidx_report_pending_options(index, scheme, width);
 
-	for (int tree = 0; tree <= scheme->ntables; tree++)
+	for (int tree = 0; tree <= ntrees; tree++)
 	{
-		bool		is_null_tree = tree == scheme->ntables;
+		bool		is_null_tree = tree == ntrees;
+		int			table = tree % scheme->ntables;
 		int			levels = 0;
 		int64		inner_pages = 0;
 		int64		leaf_pages = 0;
 		int64		entries = 0;
+		int64		room = 0;	/* for entries, on the leaves as they are */
 		ShBtWalk	walk;
 		Datum		values[INFO_COLUMNS] = {0};
 		bool		nulls[INFO_COLUMNS] = {0};
@@ -60,11 +66,12 @@ simhash_index_info(PG_FUNCTION_ARGS)
 			shbt_walk_start(&walk, index, tree, levels);
 			while (shbt_walk_next(&walk))
 			{
-				at_root = (ShBtPageGetOpaque((Page) walk.page.data)->flags & SHBT_ROOT) != 0;
+				at_root = shbt_page_is_root((Page) walk.page.data);
 				if (levels == 0)
 				{
 					leaf_pages++;
 					entries += shbt_page_count((Page) walk.page.data);
+					room += shbt_page_capacity((Page) walk.page.data);
 				}
 				else
 					inner_pages++;
@@ -75,18 +82,18 @@ simhash_index_info(PG_FUNCTION_ARGS)
 		if (!is_null_tree)
 		{
 			values[0] = Int32GetDatum(tree);
-			values[1] = PointerGetDatum(shinsp_permutation(scheme, tree));
-			values[2] = Int32GetDatum(scheme->tables[tree].prefix_bits);
+			values[1] = PointerGetDatum(shinsp_permutation(scheme, table));
+			values[2] = Int32GetDatum(scheme->tables[table].prefix_bits);
 		}
 		values[3] = Int64GetDatum(walk.block);
 		values[4] = Int32GetDatum(levels);
 		values[5] = Int64GetDatum(inner_pages);
 		values[6] = Int64GetDatum(leaf_pages);
 		values[7] = Int64GetDatum(entries);
-		values[8] = Float8GetDatum((double) entries / (leaf_pages * shbt_leaf_capacity(shbt_is_grouped(index))));
+		values[8] = Float8GetDatum((double) entries / room);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 
-	shidx_close(&target);
+	shrows_close(&target);
 	return (Datum) 0;
 }

@@ -19,19 +19,20 @@
 #include "btree/cache.h"
 #include "btree/dead.h"
 #include "btree/page.h"
-#include "index/open_index.h"
+#include "rows/open_index.h"
 #include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_page_info);
 PG_FUNCTION_INFO_V1(simhash_page_items);
 
-#define INFO_COLUMNS	18
+#define INFO_COLUMNS	21
 #define ITEM_COLUMNS	7
 
 /* a page, copied */
 typedef struct PageCopy
 {
 	ShBitsScheme *scheme;
+	int			ntrees;			/* and that of the nulls */
 	BlockNumber block;
 	PGAlignedBlock page;
 } PageCopy;
@@ -45,12 +46,12 @@ static void
 copy_page(FunctionCallInfo fcinfo, PageCopy *copy)
 {
 	int64		block = PG_GETARG_INT64(1);
-	ShIdxOpened target;
+	ShRowsOpened target;
 	Buffer		buffer;
 	Page		page = (Page) copy->page.data;
 	const char *problem = NULL;
 
-	shidx_open(PG_GETARG_OID(0), SHIDX_ACCESS_PAGES, &target);
+	shrows_open(PG_GETARG_OID(0), SHROWS_ACCESS_PAGES, &target);
 	if (block < 0 || block >= RelationGetNumberOfBlocks(target.index))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -60,6 +61,7 @@ copy_page(FunctionCallInfo fcinfo, PageCopy *copy)
 	/* read the index itself, not what this backend remembers */
 	shbt_forget_cache(target.index);
 	copy->scheme = shbt_get_scheme(target.index);
+	copy->ntrees = shbt_get_cache(target.index)->ntrees - 1;
 	copy->block = (BlockNumber) block;
 	buffer = ReadBuffer(target.index, copy->block);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
@@ -70,7 +72,7 @@ copy_page(FunctionCallInfo fcinfo, PageCopy *copy)
 		problem = shbt_page_problem_anywhere(page);
 	if (problem != NULL)
 		shbt_report_corrupted(target.index, copy->block, problem);
-	shidx_close(&target);
+	shrows_close(&target);
 }
 
 /*
@@ -110,7 +112,6 @@ simhash_page_info(PG_FUNCTION_ARGS)
 {
 	PageCopy	copy;
 	Page		page = (Page) copy.page.data;
-	ShBtOpaque	opaque = ShBtPageGetOpaque(page);
 	TupleDesc	desc;
 	Datum		values[INFO_COLUMNS] = {0};
 	bool		nulls[INFO_COLUMNS];
@@ -131,35 +132,39 @@ simhash_page_info(PG_FUNCTION_ARGS)
 
 		values[0] = CStringGetTextDatum("metapage");
 		values[4] = Int32GetDatum(meta->ntrees);
-		values[14] = Int32GetDatum(meta->version);
-		values[15] = Int32GetDatum(meta->columns);
-		values[16] = Int32GetDatum(meta->blocks);
-		values[17] = Int32GetDatum(meta->distance);
-		nulls[4] = nulls[14] = nulls[15] = nulls[16] = nulls[17] = false;
+		values[16] = Int32GetDatum(meta->version);
+		values[17] = Int32GetDatum(meta->columns);
+		values[18] = Int32GetDatum(meta->blocks);
+		values[19] = Int32GetDatum(meta->distance);
+		values[20] = Int32GetDatum(meta->width);
+		nulls[4] = false;
+		memset(&nulls[16], false, 5);
 	}
 	else
 	{
 		bool		leaf = shbt_page_is_leaf(page);
 
 		values[0] = CStringGetTextDatum(leaf ? "leaf" : "inner");
-		values[1] = Int32GetDatum(opaque->tree);
-		values[2] = Int32GetDatum(opaque->level);
-		values[3] = BoolGetDatum((opaque->flags & SHBT_ROOT) != 0);
+		values[1] = Int32GetDatum(shbt_page_tree(page));
+		values[2] = Int32GetDatum(shbt_page_level(page));
+		values[3] = BoolGetDatum(shbt_page_is_root(page));
 		values[4] = Int32GetDatum(shbt_page_count(page));
-		values[5] = Int32GetDatum(opaque->sorted);
+		values[5] = Int32GetDatum(shbt_leaf_sorted(page));
 		values[6] = Int32GetDatum(leaf ? count_dead(page) : 0);
-		values[7] = Int64GetDatum(opaque->right);
-		fill_key(shbt_page_low(page), &low_tid, &values[8]);
-		fill_key(shbt_page_high(page), &high_tid, &values[11]);
-		memset(&nulls[1], false, 13);
+		values[7] = Int32GetDatum(shbt_key_width(page));
+		values[8] = Int32GetDatum(shbt_row_width(page));
+		values[9] = Int64GetDatum(shbt_page_right(page));
+		fill_key(shbt_page_low(page), &low_tid, &values[10]);
+		fill_key(shbt_page_high(page), &high_tid, &values[13]);
+		memset(&nulls[1], false, 15);
 
 		/* the tree of the null fingerprints is not a table */
-		nulls[1] = opaque->tree == copy.scheme->ntables;
-		nulls[5] = nulls[6] = !leaf;
+		nulls[1] = shbt_page_tree(page) == copy.ntrees;
+		memset(&nulls[5], !leaf, 4);
 
 		/* the last page of a level has no high fence */
-		if (!BlockNumberIsValid(opaque->right))
-			nulls[7] = nulls[11] = nulls[12] = nulls[13] = true;
+		if (!BlockNumberIsValid(shbt_page_right(page)))
+			nulls[9] = nulls[13] = nulls[14] = nulls[15] = true;
 	}
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }
@@ -176,7 +181,6 @@ simhash_page_items(PG_FUNCTION_ARGS)
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	PageCopy	copy;
 	Page		page = (Page) copy.page.data;
-	ShBtOpaque	opaque = ShBtPageGetOpaque(page);
 	bool		is_meta;
 	int			count;
 
@@ -203,10 +207,13 @@ simhash_page_items(PG_FUNCTION_ARGS)
 		{
 			bool		leaf = shbt_page_is_leaf(page);
 
-			fill_key(shbt_page_key(page, i), &tid, &values[1]);
-			if (opaque->tree < copy.scheme->ntables)
-				values[4] = SimhashGetDatum(shbits_unpermute(&copy.scheme->tables[opaque->tree],
-															 shbt_page_fps(page)[i]));
+			int			tree = shbt_page_tree(page);
+			ShBtKey		key = shbt_page_key(page, i);
+
+			fill_key(key, &tid, &values[1]);
+			if (tree < copy.ntrees)
+				values[4] = SimhashGetDatum(shbits_unpermute(&copy.scheme->tables[tree % copy.scheme->ntables],
+															 key.fp));
 			else
 				nulls[4] = true;
 			if (leaf)

@@ -8,8 +8,6 @@
 #ifndef SIMHASH_INSPECT_SCHEME_SQL_H
 #define SIMHASH_INSPECT_SCHEME_SQL_H
 
-#include "postgres.h"
-
 #include "bits/scheme.h"
 
 extern text *shinsp_permutation(const ShBitsScheme *scheme, int table);

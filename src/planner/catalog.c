@@ -102,6 +102,43 @@ find_operator(Oid extension, Oid schema, const char *name, Oid left, Oid right)
 }
 
 /*
+ * Fill in what there is for a type of fingerprints.  Returns false if an object is
+ * missing.
+ */
+static bool
+load_type(Oid extension, Oid schema, const char *name, ShPlanType *t)
+{
+	char	   *ball = psprintf("%s_ball", name);
+	Oid			args[3];
+
+	t->type = find_type(extension, schema, name);
+	t->ball_type = find_type(extension, schema, ball);
+	if (!OidIsValid(t->type) || !OidIsValid(t->ball_type))
+		return false;
+
+	args[0] = t->type;
+	args[1] = t->type;
+	args[2] = INT4OID;
+	t->hamming = find_function(extension, schema, "hamming", 2, args);
+	t->within = find_function(extension, schema, "simhash_within", 3, args);
+
+	args[1] = INT4OID;
+	t->make_ball = find_function(extension, schema, ball, 2, args);
+
+	args[1] = t->ball_type;
+	t->in_ball = find_function(extension, schema, psprintf("%s_in_ball", name), 2, args);
+	t->in_ball_operator = find_operator(extension, schema, "<@", t->type, t->ball_type);
+
+	args[0] = t->ball_type;
+	args[1] = t->type;
+	t->ball_contains = find_function(extension, schema, psprintf("%s_contains", ball), 2, args);
+
+	return OidIsValid(t->hamming) && OidIsValid(t->within) && OidIsValid(t->make_ball) &&
+		OidIsValid(t->in_ball) && OidIsValid(t->in_ball_operator) &&
+		OidIsValid(t->ball_contains);
+}
+
+/*
  * Fill in *c from the system catalogs.  Returns false if an object is missing.
  */
 static bool
@@ -111,39 +148,25 @@ load(Oid extension, Oid schema, ShPlanCatalog *c)
 
 	c->schema = schema;
 
-	c->simhash_type = find_type(extension, schema, "simhash");
 	c->distance_type = find_type(extension, schema, "simhash_distance");
-	c->ball_type = find_type(extension, schema, "simhash_ball");
-	if (!OidIsValid(c->simhash_type) || !OidIsValid(c->distance_type) ||
-		!OidIsValid(c->ball_type))
+	if (!OidIsValid(c->distance_type) ||
+		!load_type(extension, schema, "simhash", &c->simhash))
 		return false;
+
+	/* what there is for simhash does not need the other type */
+	if (!load_type(extension, schema, "simhash_bits", &c->bits))
+		memset(&c->bits, 0, sizeof(c->bits));
 
 	/* access methods are in no schema */
 	c->access_method = member_of(extension, AccessMethodRelationId,
 								 get_am_oid("simhash", true));
 
-	args[0] = c->simhash_type;
-	args[1] = c->simhash_type;
-	args[2] = INT4OID;
-	c->hamming = find_function(extension, schema, "hamming", 2, args);
+	args[0] = c->simhash.type;
+	args[1] = c->simhash.type;
 	c->order_distance = find_function(extension, schema,
 									  "simhash_order_distance", 2, args);
 	c->order_operator = find_operator(extension, schema, "<~~>",
-									  c->simhash_type, c->simhash_type);
-	c->within = find_function(extension, schema, "simhash_within", 3, args);
-
-	args[1] = INT4OID;
-	c->make_ball = find_function(extension, schema, "simhash_ball", 2, args);
-
-	args[1] = c->ball_type;
-	c->in_ball = find_function(extension, schema, "simhash_in_ball", 2, args);
-	c->in_ball_operator = find_operator(extension, schema, "<@",
-										c->simhash_type, c->ball_type);
-
-	args[0] = c->ball_type;
-	args[1] = c->simhash_type;
-	c->ball_contains = find_function(extension, schema,
-									 "simhash_ball_contains", 2, args);
+									  c->simhash.type, c->simhash.type);
 
 	c->radius_int2 = find_radius(extension, schema, INT2OID);
 	c->radius_int4 = find_radius(extension, schema, INT4OID);
@@ -169,12 +192,9 @@ load(Oid extension, Oid schema, ShPlanCatalog *c)
 	args[4] = INTERNALOID;
 	c->join_sel = find_function(extension, schema, "simhash_joinsel", 5, args);
 
-	return OidIsValid(c->access_method) && OidIsValid(c->hamming) &&
+	return OidIsValid(c->access_method) &&
 		OidIsValid(c->order_distance) && OidIsValid(c->order_operator) &&
 		OidIsValid(c->hamming_support) &&
-		OidIsValid(c->within) && OidIsValid(c->make_ball) &&
-		OidIsValid(c->in_ball) && OidIsValid(c->in_ball_operator) &&
-		OidIsValid(c->ball_contains) &&
 		OidIsValid(c->radius_int2) && OidIsValid(c->radius_int4) &&
 		OidIsValid(c->radius_int8) && OidIsValid(c->radius_float8) &&
 		OidIsValid(c->distance_support) && OidIsValid(c->within_support) &&

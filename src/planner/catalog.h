@@ -8,7 +8,18 @@
 #ifndef SIMHASH_PLANNER_CATALOG_H
 #define SIMHASH_PLANNER_CATALOG_H
 
-#include "postgres.h"
+/* OIDs of the objects for one type of fingerprints */
+typedef struct ShPlanType
+{
+	Oid			type;
+	Oid			ball_type;
+	Oid			hamming;
+	Oid			within;			/* simhash_within */
+	Oid			in_ball;		/* of operator <@ */
+	Oid			ball_contains;	/* of operator @> */
+	Oid			make_ball;		/* simhash_ball, simhash_bits_ball */
+	Oid			in_ball_operator;
+} ShPlanType;
 
 /* OIDs of objects of one extension, all in one schema */
 typedef struct ShPlanCatalog
@@ -17,18 +28,14 @@ typedef struct ShPlanCatalog
 
 	Oid			access_method;
 
-	/* types */
-	Oid			simhash_type;
+	/* what there is for simhash and for simhash_bits */
+	ShPlanType	simhash;
+	ShPlanType	bits;
+
 	Oid			distance_type;
-	Oid			ball_type;
 
 	/* functions that planner support recognizes or calls */
-	Oid			hamming;
 	Oid			order_distance; /* of operator <~~> */
-	Oid			within;			/* simhash_within */
-	Oid			in_ball;		/* of operator <@ */
-	Oid			ball_contains;	/* of operator @> */
-	Oid			make_ball;		/* simhash_ball */
 	Oid			radius_int2;	/* simhash_radius, by the type of the bound */
 	Oid			radius_int4;
 	Oid			radius_int8;
@@ -43,9 +50,27 @@ typedef struct ShPlanCatalog
 	Oid			join_sel;
 
 	/* operators */
-	Oid			in_ball_operator;	/* simhash <@ simhash_ball */
 	Oid			order_operator; /* simhash <~~> simhash */
 } ShPlanCatalog;
+
+/*
+ * What there is for the type of fingerprints one of whose functions is called;
+ * NULL if it is none of them.
+ */
+static inline const ShPlanType *
+shplan_type_of_within(const ShPlanCatalog *catalog, Oid function)
+{
+	return function == catalog->simhash.within ? &catalog->simhash :
+		function == catalog->bits.within ? &catalog->bits : NULL;
+}
+
+static inline const ShPlanType *
+shplan_type_of_hamming(const ShPlanCatalog *catalog, Oid function)
+{
+	return function == catalog->simhash.hamming || function == catalog->order_distance ?
+		&catalog->simhash :
+		function == catalog->bits.hamming ? &catalog->bits : NULL;
+}
 
 extern bool shplan_catalog(Oid entry, ShPlanCatalog *catalog);
 

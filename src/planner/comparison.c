@@ -43,6 +43,7 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
+#include "bits/distance.h"
 #include "planner/comparison.h"
 #include "planner/expression_index.h"
 #include "planner/rewriting.h"
@@ -108,10 +109,10 @@ get_comparison(const ShPlanCatalog *catalog, FuncExpr *call, Comparison *c)
 
 /*
  * The arguments of hamming(), if the node calls it, or is what such a call has
- * become; otherwise NIL.
+ * become; otherwise NIL.  Sets *type to what there is for their type.
  */
 static List *
-get_hamming_args(const ShPlanCatalog *catalog, Node *node)
+get_hamming_args(const ShPlanCatalog *catalog, Node *node, const ShPlanType **type)
 {
 	Oid			funcid;
 	List	   *args;
@@ -133,8 +134,8 @@ get_hamming_args(const ShPlanCatalog *catalog, Node *node)
 	else
 		return NIL;
 
-	if ((funcid != catalog->hamming && funcid != catalog->order_distance) ||
-		list_length(args) != 2)
+	*type = shplan_type_of_hamming(catalog, funcid);
+	if (*type == NULL || list_length(args) != 2)
 		return NIL;
 	return args;
 }
@@ -177,7 +178,8 @@ radius_function(const ShPlanCatalog *catalog, Oid type)
  * Returns NULL if the type of the bound is not supported.
  */
 static Expr *
-make_radius(const ShPlanCatalog *catalog, Node *bound, Oid type, bool strict)
+make_radius(const ShPlanCatalog *catalog, const ShPlanType *fp_type, Node *bound, Oid type,
+			bool strict)
 {
 	Oid			function;
 	Expr	   *radius;
@@ -199,15 +201,25 @@ make_radius(const ShPlanCatalog *catalog, Node *bound, Oid type, bool strict)
 								   InvalidOid, InvalidOid,
 								   COERCE_EXPLICIT_CALL);
 	if (IsA(bound, Const))
+	{
 		radius = (Expr *) eval_const_expressions(NULL, (Node *) radius);
+
+		/* no distance of 64 bits is larger; a null is 0 here */
+		if (IsA(radius, Const) && fp_type == &catalog->simhash)
+		{
+			Const	   *value = (Const *) radius;
+
+			value->constvalue = Int32GetDatum(Min(DatumGetInt32(value->constvalue), SHBITS_WIDTH));
+		}
+	}
 	return radius;
 }
 
 static Expr *
-make_within(const ShPlanCatalog *catalog, List *fingerprints, Expr *radius)
+make_within(const ShPlanType *type, List *fingerprints, Expr *radius)
 {
 	/* copies, since the planner may still use the original tree */
-	return (Expr *) makeFuncExpr(catalog->within, BOOLOID,
+	return (Expr *) makeFuncExpr(type->within, BOOLOID,
 								 list_make3(copyObject(linitial(fingerprints)),
 											copyObject(lsecond(fingerprints)),
 											radius),
@@ -247,7 +259,7 @@ joins_relations(PlannerInfo *root, Node *distance, Node *bound)
  * An equivalent of distance = bound that an index can serve, or NULL.
  */
 static Expr *
-make_equal(PlannerInfo *root, const ShPlanCatalog *catalog,
+make_equal(PlannerInfo *root, const ShPlanCatalog *catalog, const ShPlanType *fp_type,
 		   List *fingerprints, Node *bound, Oid type)
 {
 	Expr	   *radius;
@@ -260,8 +272,8 @@ make_equal(PlannerInfo *root, const ShPlanCatalog *catalog,
 	if (joins_relations(root, (Node *) fingerprints, bound))
 		return NULL;
 
-	radius = make_radius(catalog, bound, type, false);
-	smaller = make_radius(catalog, bound, type, true);
+	radius = make_radius(catalog, fp_type, bound, type, false);
+	smaller = make_radius(catalog, fp_type, bound, type, true);
 	if (radius == NULL || smaller == NULL)
 		return NULL;
 
@@ -272,16 +284,16 @@ make_equal(PlannerInfo *root, const ShPlanCatalog *catalog,
 
 		/* no distance equals the bound; an empty ball gives the right nulls */
 		if (r == s)
-			return make_within(catalog, fingerprints,
+			return make_within(fp_type, fingerprints,
 							   (Expr *) makeConst(INT4OID, -1, InvalidOid,
 												  sizeof(int32),
 												  Int32GetDatum(-1),
 												  false, true));
 		if (s < 0)
-			return make_within(catalog, fingerprints, radius);
+			return make_within(fp_type, fingerprints, radius);
 	}
-	return make_andclause(list_make2(make_within(catalog, fingerprints, radius),
-									 make_notclause(make_within(catalog,
+	return make_andclause(list_make2(make_within(fp_type, fingerprints, radius),
+									 make_notclause(make_within(fp_type,
 																fingerprints,
 																smaller))));
 }
@@ -297,13 +309,14 @@ make_near_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
 	Node	   *bound = c->operands[1 - side];
 	Oid			type = c->types[1 - side];
 	StrategyNumber strategy;
+	const ShPlanType *fp_type;
 	List	   *fingerprints;
 	Expr	   *radius;
 	Expr	   *within;
 
 	if (c->types[side] != catalog->distance_type)
 		return NULL;
-	fingerprints = get_hamming_args(catalog, c->operands[side]);
+	fingerprints = get_hamming_args(catalog, c->operands[side], &fp_type);
 
 	/* an index could not be used with these, and they must not be moved */
 	if (fingerprints == NIL ||
@@ -313,14 +326,14 @@ make_near_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
 	/* as if the distance were written first */
 	strategy = side == 0 ? c->strategy : BTMaxStrategyNumber + 1 - c->strategy;
 	if (strategy == BTEqualStrategyNumber)
-		return make_equal(root, catalog, fingerprints, bound, type);
+		return make_equal(root, catalog, fp_type, fingerprints, bound, type);
 
-	radius = make_radius(catalog, bound, type,
+	radius = make_radius(catalog, fp_type, bound, type,
 						 strategy == BTLessStrategyNumber ||
 						 strategy == BTGreaterEqualStrategyNumber);
 	if (radius == NULL)
 		return NULL;
-	within = make_within(catalog, fingerprints, radius);
+	within = make_within(fp_type, fingerprints, radius);
 	if (strategy > BTEqualStrategyNumber)
 		return make_notclause(within);
 	return within;

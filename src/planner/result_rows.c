@@ -37,6 +37,7 @@
 #include "compat.h"
 #include "planner/catalog.h"
 #include "planner/selectivity.h"
+#include "type/operator_class.h"
 
 PG_FUNCTION_INFO_V1(simhash_rows_support);
 
@@ -139,6 +140,25 @@ index_distance(HeapTuple class_tuple)
 }
 
 /*
+ * If the operator class of a column computes fingerprints, get the radius of its
+ * operator.
+ */
+static void
+get_class_radius(Oid index, AttrNumber column, int *radius)
+{
+	Oid			opclass = get_index_column_opclass(index, column);
+	Oid			family;
+	Oid			type;
+
+	if (!OidIsValid(opclass))
+		return;
+	family = get_opclass_family(opclass);
+	type = get_opclass_input_type(opclass);
+	if (OidIsValid(shtype_fingerprint_function(family, type)))
+		(void) shtype_near_operator(family, type, radius);
+}
+
+/*
  * May the current user see the statistics of a column of an index, or of the
  * whole table if it is an expression?
  *
@@ -178,6 +198,7 @@ load_index(const ShPlanCatalog *catalog, Oid index, RowSet *set)
 		AttrNumber	column = form->indkey.values[key];
 
 		set->distance = index_distance(class_tuple);
+		get_class_radius(index, key + 1, &set->distance);
 		if (may_see_stats(form->indrelid, column))
 			set->rows = index_rows(index);
 		if (set->rows > 0)

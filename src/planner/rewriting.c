@@ -103,7 +103,8 @@ is_like_comparison(Oid funcid, void *context)
 	bool		result;
 
 	if (funcid < FirstNormalObjectId ||
-		funcid == catalog->hamming || funcid == catalog->within)
+		shplan_type_of_hamming(catalog, funcid) != NULL ||
+		shplan_type_of_within(catalog, funcid) != NULL)
 		return false;
 
 	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(funcid));

@@ -8,8 +8,6 @@
 #ifndef SIMHASH_PLANNER_REWRITING_H
 #define SIMHASH_PLANNER_REWRITING_H
 
-#include "postgres.h"
-
 #include "nodes/pathnodes.h"
 
 #include "planner/catalog.h"

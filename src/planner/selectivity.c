@@ -46,6 +46,7 @@
 #include "planner/catalog.h"
 #include "planner/selectivity.h"
 #include "type/simhash.h"
+#include "type/wide.h"
 
 /* distinct fingerprints assumed if not even the size of the table is known */
 #define UNKNOWN_NDISTINCT	10000.0
@@ -59,11 +60,15 @@
  */
 #define MEANINGFUL_HITS		5.0
 
+/* the width of wide fingerprints if nothing tells it: that of many images */
+#define UNKNOWN_WIDTH			256
+
 /* The two fingerprints of a clause, and the radius. */
 typedef struct NearClause
 {
 	Node	   *fp[2];
-	int			radius;
+	bool		wide;			/* of type simhash_bits */
+	int			radius;			/* of 64 bits */
 	bool		never;			/* some operand is a null constant */
 } NearClause;
 
@@ -99,7 +104,7 @@ near_factor(int radius)
  * works for a bigint, whose bits are the same.
  */
 static bool
-get_const_fingerprint(const ShPlanCatalog *catalog, Node *node, uint64 *value)
+get_const_fingerprint(const ShPlanCatalog *catalog, Node *node, ShFingerprint *value)
 {
 	Const	   *c = (Const *) node;
 	Oid			type;
@@ -107,7 +112,7 @@ get_const_fingerprint(const ShPlanCatalog *catalog, Node *node, uint64 *value)
 	if (!IsA(node, Const) || c->constisnull)
 		return false;
 	type = getBaseType(c->consttype);
-	if (type != catalog->simhash_type && type != INT8OID)
+	if (type != catalog->simhash.type && type != INT8OID)
 		return false;
 	*value = DatumGetSimhash(c->constvalue);
 	return true;
@@ -122,7 +127,7 @@ is_null_const(Node *node)
 /*
  * The radius of an operator between two fingerprints, such as % or a
  * user-defined one: its strategy number in an operator family of the access
- * method is the radius plus one.
+ * method says it.
  */
 static int
 get_operator_radius(const ShPlanCatalog *catalog, Oid operator)
@@ -137,14 +142,26 @@ get_operator_radius(const ShPlanCatalog *catalog, Oid operator)
 			(Form_pg_amop) GETSTRUCT(&members->members[i]->tuple);
 
 		if (member->amopmethod == catalog->access_method &&
-			member->amopstrategy <= SHBITS_WIDTH + 1)
+			member->amopstrategy >= SIMHASH_STRATEGY_WITHIN)
 		{
-			radius = member->amopstrategy - 1;
+			radius = SIMHASH_RADIUS_OF_STRATEGY(member->amopstrategy);
 			break;
 		}
 	}
 	ReleaseSysCacheList(members);
 	return radius;
+}
+
+/*
+ * Is a clause about wide fingerprints?
+ */
+static bool
+is_wide(const ShPlanCatalog *catalog, Oid funcid, List *args)
+{
+	const ShPlanType *bits = &catalog->bits;
+
+	return funcid == bits->within || funcid == bits->in_ball || funcid == bits->ball_contains ||
+		getBaseType(exprType(linitial(args))) == bits->type;
 }
 
 /*
@@ -158,22 +175,35 @@ static void
 analyze_clause(PlannerInfo *root, const ShPlanCatalog *catalog, Oid operator,
 			   Oid funcid, List *args, NearClause *clause)
 {
+	const ShPlanType *type;
 	Node	   *radius = NULL;
+	bool		scale = false;	/* the radius is one of all bits */
+	int			width = 0;
 
+	clause->wide = is_wide(catalog, funcid, args);
+	type = clause->wide ? &catalog->bits : &catalog->simhash;
 	clause->fp[0] = linitial(args);
 	clause->fp[1] = lsecond(args);
 	clause->radius = SHPLAN_UNKNOWN_RADIUS;
 	clause->never = false;
 
-	if (funcid == catalog->within && list_length(args) == 3)
+	if (shplan_type_of_within(catalog, funcid) != NULL && list_length(args) == 3)
 		radius = estimate_expression_value(root, lthird(args));
-	else if (funcid == catalog->in_ball || funcid == catalog->ball_contains)
+	else if (funcid == type->in_ball || funcid == type->ball_contains)
 	{
-		int			side = funcid == catalog->in_ball ? 1 : 0;
+		int			side = funcid == type->in_ball ? 1 : 0;
 		Node	   *ball = estimate_expression_value(root, clause->fp[side]);
 
 		if (is_null_const(ball))
 			clause->never = true;
+		else if (IsA(ball, Const) && clause->wide)
+		{
+			SimhashBitsBall *value = DatumGetSimhashBitsBall(((Const *) ball)->constvalue);
+
+			clause->radius = value->radius;
+			scale = true;
+			width = shtype_ball_bytes(value) * BITS_PER_BYTE;
+		}
 		else if (IsA(ball, Const))
 		{
 			SimhashBall *value =
@@ -181,19 +211,27 @@ analyze_clause(PlannerInfo *root, const ShPlanCatalog *catalog, Oid operator,
 
 			clause->radius = value->radius;
 			clause->fp[side] = (Node *)
-				makeConst(catalog->simhash_type, -1, InvalidOid,
-						  sizeof(uint64), SimhashGetDatum(value->centre),
+				makeConst(catalog->simhash.type, -1, InvalidOid,
+						  sizeof(ShFingerprint), SimhashGetDatum(value->center),
 						  false, true);
 		}
 		else if (IsA(ball, FuncExpr) &&
-				 ((FuncExpr *) ball)->funcid == catalog->make_ball)
+				 ((FuncExpr *) ball)->funcid == type->make_ball)
 		{
 			clause->fp[side] = linitial(((FuncExpr *) ball)->args);
 			radius = lsecond(((FuncExpr *) ball)->args);
 		}
 	}
 	else if (OidIsValid(operator))
+	{
 		clause->radius = get_operator_radius(catalog, operator);
+		scale = clause->radius != SHPLAN_UNKNOWN_RADIUS;
+		if (clause->radius == SIMHASH_RADIUS_OF_STRATEGY(SIMHASH_STRATEGY_EIGHTH))
+		{
+			clause->radius = SHBITS_WIDTH / BITS_PER_BYTE - 1;
+			scale = false;
+		}
+	}
 
 	if (radius != NULL)
 	{
@@ -201,9 +239,23 @@ analyze_clause(PlannerInfo *root, const ShPlanCatalog *catalog, Oid operator,
 			clause->never = true;
 		else if (IsA(radius, Const) &&
 				 getBaseType(((Const *) radius)->consttype) == INT4OID)
+		{
 			clause->radius = DatumGetInt32(((Const *) radius)->constvalue);
+			scale = true;
+		}
 	}
 
+	/*
+	 * wide fingerprints are estimated as if their bits were fewer; the radius
+	 * that % has is the same part of any width
+	 */
+	if (clause->wide && clause->radius > 0 && scale)
+	{
+		for (int i = 0; i < 2; i++)
+			width = Max(width, exprTypmod(clause->fp[i]));
+		clause->radius = (int64) clause->radius * SHBITS_WIDTH /
+			(width > 0 ? width : UNKNOWN_WIDTH);
+	}
 	clause->radius = Min(Max(clause->radius, -1), SHBITS_WIDTH);
 	if (clause->radius < 0)
 		clause->never = true;
@@ -226,10 +278,11 @@ get_values(const ShPlanCatalog *catalog, VariableStatData *vardata,
 		return false;
 
 	type = getBaseType(slot->valuetype);
-	if ((type != catalog->simhash_type && type != INT8OID) ||
+	if ((type != catalog->simhash.type && type != INT8OID) ||
 		slot->nvalues < 1)
 	{
 		free_attstatsslot(slot);
+		slot->nvalues = 0;
 		return false;
 	}
 	return true;
@@ -304,7 +357,7 @@ shplan_load_column_stats(const ShPlanCatalog *catalog, Oid relation,
 	vardata->statsTuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relation),
 										  Int16GetDatum(column), BoolGetDatum(inherited));
 	vardata->freefunc = ReleaseSysCache;
-	load_values(catalog, catalog->within, stats);
+	load_values(catalog, catalog->simhash.within, stats);
 
 	if (HeapTupleIsValid(vardata->statsTuple))
 		ndistinct = ((Form_pg_statistic) GETSTRUCT(vardata->statsTuple))->stadistinct;
@@ -337,8 +390,8 @@ shplan_free_stats(ShPlanValueStats *stats)
  * The share of a column's rows within the radius of a known center.
  */
 static double
-known_centre_share(const ShPlanCatalog *catalog, Oid funcid,
-				   ShPlanValueStats *stats, uint64 centre, int radius)
+known_center_share(const ShPlanCatalog *catalog, Oid funcid,
+				   ShPlanValueStats *stats, ShFingerprint center, int radius)
 {
 	double		found = 0;
 	double		rest;
@@ -349,7 +402,7 @@ known_centre_share(const ShPlanCatalog *catalog, Oid funcid,
 	for (int i = 0; i < stats->mcv.nvalues; i++)
 	{
 		if (shbits_distance(DatumGetSimhash(stats->mcv.values[i]),
-							centre) <= radius)
+							center) <= radius)
 			found += stats->mcv.numbers[i];
 	}
 
@@ -377,7 +430,7 @@ known_centre_share(const ShPlanCatalog *catalog, Oid funcid,
 		for (int i = 0; i < histogram.nvalues; i++)
 		{
 			if (shbits_distance(DatumGetSimhash(histogram.values[i]),
-								centre) <= radius)
+								center) <= radius)
 				hits++;
 		}
 		if (hits > 0 || meaningful)
@@ -393,7 +446,7 @@ known_centre_share(const ShPlanCatalog *catalog, Oid funcid,
  * is assumed to have a cluster of average size in the column.
  */
 static double
-unknown_centre_share(ShPlanValueStats *stats, int radius)
+unknown_center_share(ShPlanValueStats *stats, int radius)
 {
 	double		ndistinct = stats->ndistinct;
 
@@ -504,15 +557,15 @@ shplan_restriction_selectivity(PlannerInfo *root,
 	{
 		int			var = stats[0].vardata.rel ? 0 : 1;
 		Node	   *other = estimate_expression_value(root, clause.fp[1 - var]);
-		uint64		centre;
+		ShFingerprint center;
 
 		if (is_null_const(other))
 			result = 0;
-		else if (get_const_fingerprint(catalog, other, &centre))
-			result = known_centre_share(catalog, funcid, &stats[var], centre,
+		else if (get_const_fingerprint(catalog, other, &center))
+			result = known_center_share(catalog, funcid, &stats[var], center,
 										clause.radius);
 		else
-			result = unknown_centre_share(&stats[var], clause.radius);
+			result = unknown_center_share(&stats[var], clause.radius);
 	}
 	else
 	{

@@ -8,8 +8,6 @@
 #ifndef SIMHASH_PLANNER_SELECTIVITY_H
 #define SIMHASH_PLANNER_SELECTIVITY_H
 
-#include "postgres.h"
-
 #include "access/attnum.h"
 #include "nodes/pathnodes.h"
 #include "utils/lsyscache.h"

@@ -39,16 +39,16 @@ PG_FUNCTION_INFO_V1(simhash_within_support);
  * that plans show it as one.  NULL for a null constant.
  */
 static Expr *
-make_ball(const ShPlanCatalog *catalog, Node *centre, Node *radius)
+make_ball(const ShPlanType *type, Node *center, Node *radius)
 {
 	Node	   *ball;
 
-	ball = (Node *) makeFuncExpr(catalog->make_ball, catalog->ball_type,
-								 list_make2(copyObject(centre),
+	ball = (Node *) makeFuncExpr(type->make_ball, type->ball_type,
+								 list_make2(copyObject(center),
 											copyObject(radius)),
 								 InvalidOid, InvalidOid,
 								 COERCE_EXPLICIT_CALL);
-	if (IsA(centre, Const) && IsA(radius, Const))
+	if (IsA(center, Const) && IsA(radius, Const))
 		ball = eval_const_expressions(NULL, ball);
 	if (IsA(ball, Const) && ((Const *) ball)->constisnull)
 		return NULL;
@@ -62,19 +62,20 @@ static List *
 make_index_condition(const ShPlanCatalog *catalog,
 					 SupportRequestIndexCondition *request)
 {
+	const ShPlanType *type = shplan_type_of_within(catalog, request->funcid);
 	List	   *args;
 	Node	   *column;
-	Node	   *centre;
+	Node	   *center;
 	Node	   *radius;
 	Expr	   *ball;
 
-	if (request->funcid != catalog->within || !IsA(request->node, FuncExpr))
+	if (type == NULL || !IsA(request->node, FuncExpr))
 		return NIL;
 	args = ((FuncExpr *) request->node)->args;
 	if (list_length(args) != 3 ||
 		request->indexarg < 0 || request->indexarg > 1)
 		return NIL;
-	if (!op_in_opfamily(catalog->in_ball_operator, request->opfamily))
+	if (!op_in_opfamily(type->in_ball_operator, request->opfamily))
 		return NIL;
 
 	/* columns before the fingerprint support equality only */
@@ -82,18 +83,18 @@ make_index_condition(const ShPlanCatalog *catalog,
 		return NIL;
 
 	column = (Node *) list_nth(args, request->indexarg);
-	centre = (Node *) list_nth(args, 1 - request->indexarg);
+	center = (Node *) list_nth(args, 1 - request->indexarg);
 	radius = (Node *) lthird(args);
-	if (!is_pseudo_constant_for_index(request->root, centre, request->index) ||
+	if (!is_pseudo_constant_for_index(request->root, center, request->index) ||
 		!is_pseudo_constant_for_index(request->root, radius, request->index))
 		return NIL;
 
-	ball = make_ball(catalog, centre, radius);
+	ball = make_ball(type, center, radius);
 	if (ball == NULL)
 		return NIL;
 
 	request->lossy = false;
-	return list_make1(make_opclause(catalog->in_ball_operator, BOOLOID, false,
+	return list_make1(make_opclause(type->in_ball_operator, BOOLOID, false,
 									(Expr *) copyObject(column), ball,
 									InvalidOid, request->indexcollation));
 }
@@ -109,7 +110,7 @@ make_order_distance(PlannerInfo *root, const ShPlanCatalog *catalog,
 {
 	Expr	   *distance;
 
-	if (call->funcid != catalog->hamming || list_length(call->args) != 2)
+	if (call->funcid != catalog->simhash.hamming || list_length(call->args) != 2)
 		return NULL;
 	if (shplan_rewriting(root, catalog) < SHPLAN_OWN_FUNCTIONS)
 		return NULL;
@@ -186,7 +187,7 @@ simhash_within_support(PG_FUNCTION_ARGS)
 			(SupportRequestSelectivity *) raw_request;
 
 		if (shplan_catalog(fcinfo->flinfo->fn_oid, &catalog) &&
-			request->funcid == catalog.within)
+			shplan_type_of_within(&catalog, request->funcid) != NULL)
 		{
 			if (request->is_join)
 				request->selectivity =

@@ -66,13 +66,13 @@ struct ShSortBuckets
 };
 
 /* tapes to read one after the other, permuting keys if table is given */
-typedef struct Reader
+typedef struct TapeReader
 {
 	LogicalTape **tapes;
 	int			ntapes;
 	ShSortSummary summary;		/* of all items, with permuted keys */
 	const ShBitsTable *table;
-} Reader;
+} TapeReader;
 
 /*
  * Make a sort whose buckets go to a set of tapes.  It uses up to the given
@@ -99,7 +99,7 @@ shsort_buckets_begin(LogicalTapeSet *tapes, bool grouped, Size memory)
  * Read up to "most" items.  Returns their number, 0 after the last.
  */
 static size_t
-read_items(Reader *reader, ShSortItems items, size_t most)
+read_items(TapeReader *reader, ShSortItems items, size_t most)
 {
 	while (reader->ntapes > 0)
 	{
@@ -191,7 +191,7 @@ reserve_loaded(ShSortBuckets *buckets, size_t count)
  * order.
  */
 static void
-distribute(ShSortBuckets *buckets, Reader reader)
+distribute(ShSortBuckets *buckets, TapeReader reader)
 {
 	ShSortVarying varying = reader.summary.varying;
 	bool		by_group = varying.groups != 0;
@@ -236,7 +236,7 @@ distribute(ShSortBuckets *buckets, Reader reader)
  * Read items into memory and sort them.
  */
 static void
-load(ShSortBuckets *buckets, Reader reader)
+load(ShSortBuckets *buckets, TapeReader reader)
 {
 	size_t		expected = (size_t) reader.summary.count;
 	size_t		loaded = 0;
@@ -279,7 +279,7 @@ shsort_buckets_start(ShSortBuckets *buckets, LogicalTape **rows, int nrows,
 					 ShSortSummary summary, const ShBitsTable *table)
 {
 	MemoryContext old = MemoryContextSwitchTo(buckets->context);
-	Reader		reader = {rows, nrows, summary, table};
+	TapeReader	reader = {rows, nrows, summary, table};
 
 	close_buckets(buckets);
 	reader.summary.varying.keys = shbits_permute(table, summary.varying.keys);
@@ -305,7 +305,7 @@ next_bucket(ShSortBuckets *buckets)
 	while (buckets->depth > 0)
 	{
 		Bucket		bucket = buckets->stack[--buckets->depth];
-		Reader		reader = {&bucket.tape, 1, bucket.summary, NULL};
+		TapeReader	reader = {&bucket.tape, 1, bucket.summary, NULL};
 
 		shsort_tape_rewind(bucket.tape, bucket.summary.count);
 		if (bucket.summary.count <= max_loaded(buckets, true))

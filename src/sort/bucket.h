@@ -8,8 +8,6 @@
 #ifndef SIMHASH_SORT_BUCKET_H
 #define SIMHASH_SORT_BUCKET_H
 
-#include "postgres.h"
-
 #include "utils/logtape.h"
 
 #include "bits/scheme.h"

@@ -7,8 +7,8 @@
  * sorts a copy.  Beyond that they are kept on a tape, and for each table they
  * are distributed to buckets (bucket.c).
  *
- * Several processes can share the work: each collects a part of the entries on
- * a tape in a shared file, and then each sorts all parts for some of the
+ * Several processes can share the work: each collects a share of the entries on
+ * a tape in a shared file, and then each sorts all shares for some of the
  * tables.
  *
  *-------------------------------------------------------------------------
@@ -49,10 +49,10 @@ struct ShSort
 	size_t		nnext;
 
 	/* for entries that several processes have collected */
-	int			number;			/* of this one, if it is a part */
+	int			number;			/* of this one, if it is a share */
 	SharedFileSet *files;
-	const ShSortPart *parts;
-	int			nparts;
+	const ShSortShare *shares;
+	int			nshares;
 };
 
 static ShSort *
@@ -113,13 +113,13 @@ shsort_begin_grouped(int memory_kb, bool grouped)
 }
 
 /*
- * Begin to collect a part of the entries of several processes, in a file of a
+ * Begin to collect a share of the entries of several processes, in a file of a
  * set to which all are attached.  The number must be unique in the set.  The
  * only functions allowed for the result are those that add entries, and
- * shsort_end_part.
+ * shsort_end_share.
  */
 ShSort *
-shsort_begin_part(SharedFileSet *files, int number, bool grouped)
+shsort_begin_share(SharedFileSet *files, int number, bool grouped)
 {
 	ShSort	   *sort = make_sort(0, grouped);
 	MemoryContext old = MemoryContextSwitchTo(sort->context);
@@ -132,36 +132,36 @@ shsort_begin_part(SharedFileSet *files, int number, bool grouped)
 }
 
 /*
- * Finish a part: describe it in *part, for others to read, and free memory.
+ * Finish a share: describe it in *share, for others to read, and free memory.
  */
 void
-shsort_end_part(ShSort *sort, ShSortPart *part)
+shsort_end_share(ShSort *sort, ShSortShare *share)
 {
 	shsort_tape_flush(&sort->writer);
-	part->number = sort->number;
-	part->summary = sort->writer.summary;
+	share->number = sort->number;
+	share->summary = sort->writer.summary;
 	/* an empty tape cannot be frozen, and is not needed */
 	if (sort->count > 0)
-		LogicalTapeFreeze(sort->writer.tape, &part->tape);
+		LogicalTapeFreeze(sort->writer.tape, &share->tape);
 	shsort_end(sort);
 }
 
 /*
- * Sort parts that several processes have finished.  The only functions allowed
- * for the result are shsort_start_table and those that follow it.  parts must
+ * Sort shares that several processes have finished.  The only functions allowed
+ * for the result are shsort_start_table and those that follow it.  shares must
  * live as long as the result.
  */
 ShSort *
-shsort_begin_whole(int memory_kb, SharedFileSet *files, const ShSortPart *parts, int nparts,
+shsort_begin_whole(int memory_kb, SharedFileSet *files, const ShSortShare *shares, int nshares,
 				   bool grouped)
 {
 	ShSort	   *sort = make_sort(memory_kb, grouped);
 
 	sort->files = files;
-	sort->parts = parts;
-	sort->nparts = nparts;
-	for (int i = 0; i < nparts; i++)
-		sort->count += parts[i].summary.count;
+	sort->shares = shares;
+	sort->nshares = nshares;
+	for (int i = 0; i < nshares; i++)
+		sort->count += shares[i].summary.count;
 	make_tapes(sort);
 	return sort;
 }
@@ -210,7 +210,7 @@ enlarge(ShSort *sort)
  * most 48 bits.
  */
 void
-shsort_add(ShSort *sort, uint64 fp, uint64 value)
+shsort_add(ShSort *sort, ShPermuted fp, uint64 value)
 {
 	shsort_add_grouped(sort, 0, fp, value);
 }
@@ -219,7 +219,7 @@ shsort_add(ShSort *sort, uint64 fp, uint64 value)
  * The same with the row's group, which is 0 unless the sort has groups.
  */
 void
-shsort_add_grouped(ShSort *sort, uint32 group, uint64 fp, uint64 value)
+shsort_add_grouped(ShSort *sort, uint32 group, ShPermuted fp, uint64 value)
 {
 	Assert(value <= SHSORT_MAX_VALUE);
 	Assert(sort->grouped || group == 0);
@@ -282,25 +282,25 @@ read_rows(ShSort *sort, const ShBitsTable *table)
 }
 
 /*
- * Distribute the parts that several processes have collected.
+ * Distribute the shares that several processes have collected.
  */
 static void
-read_parts(ShSort *sort, const ShBitsTable *table)
+read_shares(ShSort *sort, const ShBitsTable *table)
 {
 	LogicalTapeSet *set = LogicalTapeSetCreate(false, sort->files, -1);
-	LogicalTape **tapes = palloc(Max(sort->nparts, 1) * sizeof(LogicalTape *));
+	LogicalTape **tapes = palloc(Max(sort->nshares, 1) * sizeof(LogicalTape *));
 	int			ntapes = 0;
 	ShSortSummary summary = {0};
 
 	/* do not reuse the blocks that have been read */
 	LogicalTapeSetForgetFreeSpace(set);
-	for (int i = 0; i < sort->nparts; i++)
+	for (int i = 0; i < sort->nshares; i++)
 	{
-		TapeShare	share = sort->parts[i].tape;
+		TapeShare	share = sort->shares[i].tape;
 
-		shsort_add_summary(&summary, &sort->parts[i].summary);
-		if (sort->parts[i].summary.count > 0)
-			tapes[ntapes++] = LogicalTapeImport(set, sort->parts[i].number, &share);
+		shsort_add_summary(&summary, &sort->shares[i].summary);
+		if (sort->shares[i].summary.count > 0)
+			tapes[ntapes++] = LogicalTapeImport(set, sort->shares[i].number, &share);
 	}
 	shsort_buckets_start(sort->buckets, tapes, ntapes, summary, table);
 	for (int i = 0; i < ntapes; i++)
@@ -318,7 +318,7 @@ start_on_tapes(ShSort *sort, const ShBitsTable *table)
 	if (sort->buckets == NULL)
 		sort->buckets = shsort_buckets_begin(sort->tapes, sort->grouped, sort->memory);
 	if (sort->files != NULL)
-		read_parts(sort, table);
+		read_shares(sort, table);
 	else
 		read_rows(sort, table);
 	sort->nnext = 0;

@@ -8,8 +8,6 @@
 #ifndef SIMHASH_SORT_ENTRYSORT_H
 #define SIMHASH_SORT_ENTRYSORT_H
 
-#include "postgres.h"
-
 #include "storage/sharedfileset.h"
 #include "utils/logtape.h"
 
@@ -23,21 +21,21 @@
 typedef struct ShSort ShSort;
 
 /* entries that one process has collected for all to sort, in shared memory */
-typedef struct ShSortPart
+typedef struct ShSortShare
 {
 	int			number;			/* unique within the file set */
 	TapeShare	tape;
 	ShSortSummary summary;
-} ShSortPart;
+} ShSortShare;
 
 extern ShSort *shsort_begin(int memory_kb);
 extern ShSort *shsort_begin_grouped(int memory_kb, bool grouped);
-extern ShSort *shsort_begin_part(SharedFileSet *files, int number, bool grouped);
-extern void shsort_end_part(ShSort *sort, ShSortPart *part);
+extern ShSort *shsort_begin_share(SharedFileSet *files, int number, bool grouped);
+extern void shsort_end_share(ShSort *sort, ShSortShare *share);
 extern ShSort *shsort_begin_whole(int memory_kb, SharedFileSet *files,
-								  const ShSortPart *parts, int nparts, bool grouped);
-extern void shsort_add(ShSort *sort, uint64 fp, uint64 value);
-extern void shsort_add_grouped(ShSort *sort, uint32 group, uint64 fp, uint64 value);
+								  const ShSortShare *shares, int nshares, bool grouped);
+extern void shsort_add(ShSort *sort, ShPermuted fp, uint64 value);
+extern void shsort_add_grouped(ShSort *sort, uint32 group, ShPermuted fp, uint64 value);
 extern double shsort_count(const ShSort *sort);
 extern void shsort_start_table(ShSort *sort, const ShBitsTable *table);
 extern size_t shsort_next_items(ShSort *sort, ShSortItems *items);

@@ -8,7 +8,7 @@
 #ifndef SIMHASH_SORT_ITEMS_H
 #define SIMHASH_SORT_ITEMS_H
 
-#include "postgres.h"
+#include "utils/memutils.h"
 
 /* sorted by key, and by value where keys are equal */
 typedef struct ShSortItem
@@ -66,7 +66,32 @@ shsort_group(ShSortItems items, size_t i)
 	return items.groups != NULL ? items.groups[i] : 0;
 }
 
-extern ShSortItems shsort_allocate_items(MemoryContext context, size_t count, bool grouped);
-extern void shsort_free_items(ShSortItems *items);
+/*
+ * Allocate memory for items, with groups if grouped.
+ */
+static inline ShSortItems
+shsort_allocate_items(MemoryContext context, size_t count, bool grouped)
+{
+	ShSortItems items = {NULL, NULL};
+
+	items.items = MemoryContextAllocHuge(context, count * sizeof(ShSortItem));
+	if (grouped)
+		items.groups = MemoryContextAllocHuge(context, count * sizeof(uint32));
+	return items;
+}
+
+/*
+ * Free their memory, if there is any.
+ */
+static inline void
+shsort_free_items(ShSortItems *items)
+{
+	if (items->items != NULL)
+		pfree(items->items);
+	if (items->groups != NULL)
+		pfree(items->groups);
+	items->items = NULL;
+	items->groups = NULL;
+}
 
 #endif							/* SIMHASH_SORT_ITEMS_H */

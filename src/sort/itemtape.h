@@ -8,8 +8,6 @@
 #ifndef SIMHASH_SORT_ITEMTAPE_H
 #define SIMHASH_SORT_ITEMTAPE_H
 
-#include "postgres.h"
-
 #include "utils/logtape.h"
 
 #include "sort/radix.h"

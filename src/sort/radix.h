@@ -8,8 +8,6 @@
 #ifndef SIMHASH_SORT_RADIX_H
 #define SIMHASH_SORT_RADIX_H
 
-#include "postgres.h"
-
 #include "bits/scheme.h"
 #include "sort/items.h"
 

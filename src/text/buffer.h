@@ -11,8 +11,6 @@
 #ifndef SIMHASH_TEXT_BUFFER_H
 #define SIMHASH_TEXT_BUFFER_H
 
-#include "postgres.h"
-
 #include "utils/memutils.h"
 
 typedef struct ShTextBuffer

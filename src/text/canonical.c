@@ -37,13 +37,6 @@
 /* characters between checks for interrupts */
 #define CHECK_INTERVAL		65536
 
-static void append(ShTextCodes *codes, uint32 value);
-static void sort_marks(ShTextCodes *codes, ShTextCodes *scratch);
-static void sort_run(uint32 *run, Size length, ShTextCodes *scratch);
-static void fold(const ShTextCodes *decomposed, ShTextCodes *result);
-static void compose(ShTextCodes *codes);
-static uint32 composite(uint32 first, uint32 second);
-
 static void
 append(ShTextCodes *codes, uint32 value)
 {
@@ -95,41 +88,6 @@ shtext_decompose(ShTextCodes *codes, uint32 code)
 		shtext_decompose(codes, shtext_decompositions[low].second);
 }
 
-/*
- * Normalize decomposed characters, which are not in canonical order yet.
- *
- * The input is overwritten.  The result is stored in *result, as code points
- * with an upper byte to be ignored.
- */
-void
-shtext_fold_and_compose(ShTextCodes *decomposed, ShTextCodes *result)
-{
-	sort_marks(decomposed, result);
-	fold(decomposed, result);
-	compose(result);
-	for (Size i = 0; i < result->length; i++)
-		result->codes[i] = CODE(result->codes[i]);
-}
-
-/*
- * Canonical order: each run of characters whose combining class is not 0 is
- * sorted by it, and those of one class keep their order.
- */
-static void
-sort_marks(ShTextCodes *codes, ShTextCodes *scratch)
-{
-	Size		start = 0;
-
-	for (Size i = 0; i <= codes->length; i++)
-	{
-		if (i < codes->length && COMBINING_CLASS(codes->codes[i]) != 0)
-			continue;
-		if (i - start > 1)
-			sort_run(codes->codes + start, i - start, scratch);
-		start = i + 1;
-	}
-}
-
 static void
 sort_run(uint32 *run, Size length, ShTextCodes *scratch)
 {
@@ -165,6 +123,25 @@ sort_run(uint32 *run, Size length, ShTextCodes *scratch)
 	}
 	for (Size i = 0; i < length; i++)
 		run[position[COMBINING_CLASS(scratch->codes[i])]++] = scratch->codes[i];
+}
+
+/*
+ * Canonical order: each run of characters whose combining class is not 0 is
+ * sorted by it, and those of one class keep their order.
+ */
+static void
+sort_marks(ShTextCodes *codes, ShTextCodes *scratch)
+{
+	Size		start = 0;
+
+	for (Size i = 0; i <= codes->length; i++)
+	{
+		if (i < codes->length && COMBINING_CLASS(codes->codes[i]) != 0)
+			continue;
+		if (i - start > 1)
+			sort_run(codes->codes + start, i - start, scratch);
+		start = i + 1;
+	}
 }
 
 /*
@@ -204,6 +181,43 @@ fold(const ShTextCodes *decomposed, ShTextCodes *result)
 				append(result, folding->folded[f]);
 		}
 	}
+}
+
+/*
+ * The composition of two characters, 0 if there is none.
+ */
+static uint32
+composite(uint32 first, uint32 second)
+{
+	int			low = 0;
+	int			high = shtext_ncompositions - 1;
+
+	if (!(shtext_record(second)->flags & SHTEXT_SECOND))
+		return 0;
+
+	if (first - LEADING_BASE < NLEADING && second - VOWEL_BASE < NVOWEL)
+		return SYLLABLE_BASE +
+			((first - LEADING_BASE) * NVOWEL + (second - VOWEL_BASE)) * NTRAILING;
+	if (first - SYLLABLE_BASE < NSYLLABLES &&
+		(first - SYLLABLE_BASE) % NTRAILING == 0 &&
+		second > TRAILING_BASE && second < TRAILING_BASE + NTRAILING)
+		return first + (second - TRAILING_BASE);
+
+	while (low <= high)
+	{
+		int			middle = (low + high) / 2;
+		const ShTextDecomposition *pair =
+			&shtext_decompositions[shtext_compositions[middle]];
+
+		if (pair->first == first && pair->second == second)
+			return pair->code;
+		if (pair->first < first ||
+			(pair->first == first && pair->second < second))
+			low = middle + 1;
+		else
+			high = middle - 1;
+	}
+	return 0;
 }
 
 /*
@@ -252,38 +266,17 @@ compose(ShTextCodes *codes)
 }
 
 /*
- * The composition of two characters, 0 if there is none.
+ * Normalize decomposed characters, which are not in canonical order yet.
+ *
+ * The input is overwritten.  The result is stored in *result, as code points
+ * with an upper byte to be ignored.
  */
-static uint32
-composite(uint32 first, uint32 second)
+void
+shtext_fold_and_compose(ShTextCodes *decomposed, ShTextCodes *result)
 {
-	int			low = 0;
-	int			high = shtext_ncompositions - 1;
-
-	if (!(shtext_record(second)->flags & SHTEXT_SECOND))
-		return 0;
-
-	if (first - LEADING_BASE < NLEADING && second - VOWEL_BASE < NVOWEL)
-		return SYLLABLE_BASE +
-			((first - LEADING_BASE) * NVOWEL + (second - VOWEL_BASE)) * NTRAILING;
-	if (first - SYLLABLE_BASE < NSYLLABLES &&
-		(first - SYLLABLE_BASE) % NTRAILING == 0 &&
-		second > TRAILING_BASE && second < TRAILING_BASE + NTRAILING)
-		return first + (second - TRAILING_BASE);
-
-	while (low <= high)
-	{
-		int			middle = (low + high) / 2;
-		const ShTextDecomposition *pair =
-			&shtext_decompositions[shtext_compositions[middle]];
-
-		if (pair->first == first && pair->second == second)
-			return pair->code;
-		if (pair->first < first ||
-			(pair->first == first && pair->second < second))
-			low = middle + 1;
-		else
-			high = middle - 1;
-	}
-	return 0;
+	sort_marks(decomposed, result);
+	fold(decomposed, result);
+	compose(result);
+	for (Size i = 0; i < result->length; i++)
+		result->codes[i] = CODE(result->codes[i]);
 }

@@ -1,19 +1,21 @@
 /*-------------------------------------------------------------------------
  *
  * document.c
- *	  Reading documents that are passed to SQL functions, and their features.
+ *	  Reading the arguments of SQL functions: documents, and features.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "catalog/pg_type_d.h"
+#include "fmgr.h"
 #include "mb/pg_wchar.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 
 #include "compat.h"
 #include "text/document.h"
-
-static ShTextUnit unit_of_bytes(ShTextUnit unit);
+#include "text/encoding.h"
 
 /*
  * Check the argument "shingle", the number of units of a window.
@@ -51,6 +53,18 @@ shtext_unit_named(const text *name)
 			 errmsg("unrecognized unit \"%s\"", text_to_cstring(name)),
 			 errhint("Valid units are \"char\" and \"word\".")));
 	return SHTEXT_CHAR;			/* keep compiler quiet */
+}
+
+/*
+ * The unit of the windows.  With the encoding SQL_ASCII, a character is a
+ * byte.
+ */
+static ShTextUnit
+unit_of_bytes(ShTextUnit unit)
+{
+	if (unit == SHTEXT_CHAR && GetDatabaseEncoding() == PG_SQL_ASCII)
+		return SHTEXT_BYTE;
+	return unit;
 }
 
 /*
@@ -128,13 +142,117 @@ shtext_hash_bytes(const bytea *document, int shingle, ShTextConsumer consumer,
 }
 
 /*
- * The unit of the windows.  With the encoding SQL_ASCII, a character is a
- * byte.
+ * The elements of an array of any number of dimensions, whose type is text or
+ * one of 8 bytes; returns how many.
+ *
+ * Raises ERRCODE_NULL_VALUE_NOT_ALLOWED, with a message that has not been
+ * translated yet, if one of them is null.
  */
-static ShTextUnit
-unit_of_bytes(ShTextUnit unit)
+int
+shtext_elements(ArrayType *array, const char *message, Datum **elements)
 {
-	if (unit == SHTEXT_CHAR && GetDatabaseEncoding() == PG_SQL_ASCII)
-		return SHTEXT_BYTE;
-	return unit;
+	bool		by_value = ARR_ELEMTYPE(array) != TEXTOID;
+	int			nelements;
+
+	if (array_contains_nulls(array))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg_internal("%s", _(message))));
+	deconstruct_array(array, ARR_ELEMTYPE(array),
+					  by_value ? 8 : -1, by_value,
+					  by_value ? TYPALIGN_DOUBLE : TYPALIGN_INT,
+					  elements, NULL, &nelements);
+	return nelements;
+}
+
+/*
+ * The hash of a feature that is a text.
+ */
+uint64
+shtext_element_hash_text(Datum element)
+{
+	text	   *feature = DatumGetTextPP(element);
+
+	return shtext_hash_converted(VARDATA_ANY(feature),
+								 VARSIZE_ANY_EXHDR(feature));
+}
+
+/*
+ * The hash of a feature that is passed as a hash.
+ */
+uint64
+shtext_element_hash_bigint(Datum element)
+{
+	return (uint64) DatumGetInt64(element);
+}
+
+/* hashes that are collected for a consumer */
+typedef struct Collected
+{
+	ShTextConsumer consumer;
+	void	   *state;			/* of the consumer */
+	int			count;
+	uint64		hashes[SHTEXT_BATCH];
+} Collected;
+
+static void
+pass_collected(Collected *collected)
+{
+	if (collected->count > 0)
+		collected->consumer(collected->state, collected->hashes, collected->count);
+	collected->count = 0;
+}
+
+static void
+collect_hash(Collected *collected, uint64 hash)
+{
+	collected->hashes[collected->count++] = hash;
+	if (collected->count == SHTEXT_BATCH)
+		pass_collected(collected);
+}
+
+/*
+ * Pass the hashes of lexemes to a consumer, each as often as it has positions,
+ * or once if it has none or if that is enough.
+ */
+void
+shtext_hash_tsvector(TSVector document, bool once, ShTextConsumer consumer, void *state)
+{
+	const WordEntry *entries = ARRPTR(document);
+	Collected	collected;
+
+	collected.consumer = consumer;
+	collected.state = state;
+	collected.count = 0;
+	for (int i = 0; i < document->size; i++)
+	{
+		int			times = once ? 1 : Max(POSDATALEN(document, &entries[i]), 1);
+		uint64		hash = shtext_hash_converted(STRPTR(document) + entries[i].pos,
+												 entries[i].len);
+
+		CHECK_FOR_INTERRUPTS();
+		while (times-- > 0)
+			collect_hash(&collected, hash);
+	}
+	pass_collected(&collected);
+}
+
+/*
+ * The same for the elements of an array.
+ */
+void
+shtext_hash_elements(const Datum *elements, int nelements, ShTextElementHash hash,
+					 ShTextConsumer consumer, void *state)
+{
+	Collected	collected;
+
+	collected.consumer = consumer;
+	collected.state = state;
+	collected.count = 0;
+	for (int i = 0; i < nelements; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		collect_hash(&collected, hash(elements[i]));
+	}
+	pass_collected(&collected);
 }

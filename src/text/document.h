@@ -1,18 +1,26 @@
 /*-------------------------------------------------------------------------
  *
  * document.h
- *	  Reading documents that are passed to SQL functions, and their features.
+ *	  Reading the arguments of SQL functions: documents, and features.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef SIMHASH_TEXT_DOCUMENT_H
 #define SIMHASH_TEXT_DOCUMENT_H
 
-#include "postgres.h"
+#include "tsearch/ts_type.h"
+#include "utils/array.h"
 
 #include "text/hash_stream.h"
 #include "text/normalize.h"
 #include "text/windows.h"
+
+/* messages of shtext_elements */
+#define SHTEXT_NULL_FEATURE	gettext_noop("array of features must not contain nulls")
+#define SHTEXT_NULL_WEIGHT	gettext_noop("array of weights must not contain nulls")
+
+/* the hash of a feature that is passed as an element of an array */
+typedef uint64 (*ShTextElementHash) (Datum element);
 
 /* A text whose features are extracted. */
 typedef struct ShTextReader
@@ -35,5 +43,15 @@ extern void shtext_hash_text(const text *document, int shingle,
 							 void *state);
 extern void shtext_hash_bytes(const bytea *document, int shingle,
 							  ShTextConsumer consumer, void *state);
+
+extern int	shtext_elements(ArrayType *array, const char *message,
+							Datum **elements);
+extern uint64 shtext_element_hash_text(Datum element);
+extern uint64 shtext_element_hash_bigint(Datum element);
+
+extern void shtext_hash_tsvector(TSVector document, bool once, ShTextConsumer consumer,
+								 void *state);
+extern void shtext_hash_elements(const Datum *elements, int nelements, ShTextElementHash hash,
+								 ShTextConsumer consumer, void *state);
 
 #endif							/* SIMHASH_TEXT_DOCUMENT_H */

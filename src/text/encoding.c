@@ -25,105 +25,6 @@
 #define FOREIGN_LEAD		0xFD
 #define FOREIGN_FURTHER		5
 
-static int	convert(const char *bytes, int length, int from, int to,
-					ShTextBuffer *converted);
-static void append_foreign(const char *bytes, int length,
-						   ShTextBuffer *converted);
-static bool append_original(const char *bytes, Size length,
-							ShTextBuffer *converted);
-static void report_untranslatable(const char *bytes, Size length, int encoding);
-
-/*
- * Append text of some encoding to a buffer, in UTF-8.
- */
-void
-shtext_to_utf8(const char *bytes, Size length, int encoding,
-			   ShTextBuffer *converted)
-{
-	while (length > 0)
-	{
-		int			piece = Min(length, PIECE_BYTES);
-		int			done = 0;
-
-		CHECK_FOR_INTERRUPTS();
-		if (piece < length)
-			piece = pg_encoding_mbcliplen(encoding, bytes,
-										  Min(length, 2 * PIECE_BYTES),
-										  PIECE_BYTES);
-
-		/*
-		 * the end of the piece is determined only once, not after each
-		 * foreign character
-		 */
-		while (done < piece)
-		{
-			done += convert(bytes + done, piece - done, encoding, PG_UTF8,
-							converted);
-			if (done < piece)
-			{
-				int			character = pg_encoding_mblen(encoding, bytes + done);
-
-				character = Min(Min(character, piece - done), MAX_CHARACTER);
-				append_foreign(bytes + done, character, converted);
-				done += character;
-			}
-		}
-		bytes += piece;
-		length -= piece;
-	}
-}
-
-/*
- * Append UTF-8 text to a buffer, in some encoding.
- *
- * Raises ERRCODE_UNTRANSLATABLE_CHARACTER if there is a character that the
- * encoding does not have.
- */
-void
-shtext_from_utf8(const char *bytes, Size length, int encoding,
-				 ShTextBuffer *converted)
-{
-	while (length > 0)
-	{
-		int			piece = Min(length, PIECE_BYTES);
-		int			done;
-
-		CHECK_FOR_INTERRUPTS();
-		/* not within a character */
-		while (piece < length && (bytes[piece] & 0xC0) == 0x80)
-			piece--;
-		done = convert(bytes, piece, PG_UTF8, encoding, converted);
-		if (done < piece)
-		{
-			if (!append_original(bytes + done, piece - done, converted))
-				report_untranslatable(bytes + done, piece - done, encoding);
-			done += 1 + FOREIGN_FURTHER;
-		}
-		bytes += done;
-		length -= done;
-	}
-}
-
-/*
- * The hash of a string in the encoding of the database.
- */
-uint64
-shtext_hash_converted(const char *bytes, Size length)
-{
-	int			encoding = GetDatabaseEncoding();
-	ShTextBuffer converted;
-	uint64		result;
-
-	if (shtext_needs_no_conversion(encoding))
-		return shtext_hash(bytes, length);
-
-	shtext_buffer_init(&converted);
-	shtext_to_utf8(bytes, length, encoding, &converted);
-	result = shtext_hash(converted.bytes, converted.length);
-	shtext_buffer_free(&converted);
-	return result;
-}
-
 /*
  * Convert up to the first character that cannot be converted.  Returns the
  * number of bytes converted.
@@ -180,6 +81,46 @@ append_foreign(const char *bytes, int length, ShTextBuffer *converted)
 }
 
 /*
+ * Append text of some encoding to a buffer, in UTF-8.
+ */
+void
+shtext_to_utf8(const char *bytes, Size length, int encoding,
+			   ShTextBuffer *converted)
+{
+	while (length > 0)
+	{
+		int			piece = Min(length, PIECE_BYTES);
+		int			done = 0;
+
+		CHECK_FOR_INTERRUPTS();
+		if (piece < length)
+			piece = pg_encoding_mbcliplen(encoding, bytes,
+										  Min(length, 2 * PIECE_BYTES),
+										  PIECE_BYTES);
+
+		/*
+		 * the end of the piece is determined only once, not after each
+		 * foreign character
+		 */
+		while (done < piece)
+		{
+			done += convert(bytes + done, piece - done, encoding, PG_UTF8,
+							converted);
+			if (done < piece)
+			{
+				int			character = pg_encoding_mblen(encoding, bytes + done);
+
+				character = Min(Min(character, piece - done), MAX_CHARACTER);
+				append_foreign(bytes + done, character, converted);
+				done += character;
+			}
+		}
+		bytes += piece;
+		length -= piece;
+	}
+}
+
+/*
  * If the bytes begin with such a character, append its original bytes.
  */
 static bool
@@ -215,4 +156,55 @@ report_untranslatable(const char *bytes, Size length, int encoding)
 			 errdetail("Case folding and composition turned a character of the text into U+%04X.",
 					   code),
 			 errhint("simhash_compute works with this text. To see its shingles, use a database of encoding UTF8.")));
+}
+
+/*
+ * Append UTF-8 text to a buffer, in some encoding.
+ *
+ * Raises ERRCODE_UNTRANSLATABLE_CHARACTER if there is a character that the
+ * encoding does not have.
+ */
+void
+shtext_from_utf8(const char *bytes, Size length, int encoding,
+				 ShTextBuffer *converted)
+{
+	while (length > 0)
+	{
+		int			piece = Min(length, PIECE_BYTES);
+		int			done;
+
+		CHECK_FOR_INTERRUPTS();
+		/* not within a character */
+		while (piece < length && (bytes[piece] & 0xC0) == 0x80)
+			piece--;
+		done = convert(bytes, piece, PG_UTF8, encoding, converted);
+		if (done < piece)
+		{
+			if (!append_original(bytes + done, piece - done, converted))
+				report_untranslatable(bytes + done, piece - done, encoding);
+			done += 1 + FOREIGN_FURTHER;
+		}
+		bytes += done;
+		length -= done;
+	}
+}
+
+/*
+ * The hash of a string in the encoding of the database.
+ */
+uint64
+shtext_hash_converted(const char *bytes, Size length)
+{
+	int			encoding = GetDatabaseEncoding();
+	ShTextBuffer converted;
+	uint64		result;
+
+	if (shtext_needs_no_conversion(encoding))
+		return shtext_hash(bytes, length);
+
+	shtext_buffer_init(&converted);
+	shtext_to_utf8(bytes, length, encoding, &converted);
+	result = shtext_hash(converted.bytes, converted.length);
+	shtext_buffer_free(&converted);
+	return result;
 }

@@ -8,8 +8,6 @@
 #ifndef SIMHASH_TEXT_HASH_H
 #define SIMHASH_TEXT_HASH_H
 
-#include "postgres.h"
-
 /*
  * The header comes from the system, as packagers prefer.  The results of XXH3
  * are final since 0.8.0; older versions give other hashes for some lengths.

@@ -16,8 +16,16 @@
 /* slots looked at between checks for interrupts */
 #define SLOTS_AT_ONCE		65536
 
-static void allocate_slots(ShTextSets *sets, int slot_bits);
-static void move(ShTextSets *sets, int slot_bits);
+static void
+allocate_slots(ShTextSets *sets, int slot_bits)
+{
+	Size		size = sizeof(uint64) << slot_bits;
+
+	sets->slots = MemoryContextAllocHuge(CurrentMemoryContext, size);
+	memset(sets->slots, 0, size);
+	sets->slot_bits = slot_bits;
+	sets->used = 0;
+}
 
 /*
  * Start with empty sets and 2^slot_bits slots, 1..62.  The range is the
@@ -31,6 +39,28 @@ shtext_sets_init(ShTextSets *sets, uint64 low, int slot_bits)
 	sets->fixed_bits = low == 0 ? 0 : 64 - pg_rightmost_one_pos64(low);
 	Assert(sets->fixed_bits < 64);
 	allocate_slots(sets, slot_bits);
+}
+
+/*
+ * Move the numbers in the range to a new array of slots.
+ */
+static void
+move(ShTextSets *sets, int slot_bits)
+{
+	ShTextSets	old = *sets;
+	uint64		nslots = UINT64CONST(1) << old.slot_bits;
+
+	allocate_slots(sets, slot_bits);
+	for (uint64 i = 0; i < nslots; i++)
+	{
+		uint64		slot = old.slots[i];
+
+		if (i % SLOTS_AT_ONCE == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (slot != 0 && shtext_sets_cover(sets, slot))
+			shtext_sets_add(sets, slot, slot & SHTEXT_IN_BOTH);
+	}
+	shtext_sets_free(&old);
 }
 
 /*
@@ -95,37 +125,4 @@ void
 shtext_sets_free(ShTextSets *sets)
 {
 	pfree(sets->slots);
-}
-
-static void
-allocate_slots(ShTextSets *sets, int slot_bits)
-{
-	Size		size = sizeof(uint64) << slot_bits;
-
-	sets->slots = MemoryContextAllocHuge(CurrentMemoryContext, size);
-	memset(sets->slots, 0, size);
-	sets->slot_bits = slot_bits;
-	sets->used = 0;
-}
-
-/*
- * Move the numbers in the range to a new array of slots.
- */
-static void
-move(ShTextSets *sets, int slot_bits)
-{
-	ShTextSets	old = *sets;
-	uint64		nslots = UINT64CONST(1) << old.slot_bits;
-
-	allocate_slots(sets, slot_bits);
-	for (uint64 i = 0; i < nslots; i++)
-	{
-		uint64		slot = old.slots[i];
-
-		if (i % SLOTS_AT_ONCE == 0)
-			CHECK_FOR_INTERRUPTS();
-		if (slot != 0 && shtext_sets_cover(sets, slot))
-			shtext_sets_add(sets, slot, slot & SHTEXT_IN_BOTH);
-	}
-	shtext_sets_free(&old);
 }

@@ -13,8 +13,6 @@
 #ifndef SIMHASH_TEXT_HASH_SETS_H
 #define SIMHASH_TEXT_HASH_SETS_H
 
-#include "postgres.h"
-
 /* which set: bits of a slot */
 #define SHTEXT_IN_A		1
 #define SHTEXT_IN_B		2

@@ -16,9 +16,6 @@
 /* windows of words that are found, and then hashed, together */
 #define WORDS_AT_ONCE		128
 
-static void hash_run(const char *bytes, int n, int shingle, uint64 *hashes);
-static void hand_over(ShTextStream *stream);
-
 /*
  * Start with an empty buffer.  shingle is 1..SHTEXT_MAX_SHINGLE.
  */
@@ -29,6 +26,40 @@ shtext_stream_init(ShTextStream *stream, ShTextUnit unit, int shingle,
 	shtext_windows_init(&stream->windows, unit, shingle);
 	stream->consumer = consumer;
 	stream->state = state;
+	stream->nhashes = 0;
+}
+
+/*
+ * Hash n windows, each of shingle bytes and one byte after the one before.
+ */
+static void
+hash_run(const char *bytes, int n, int shingle, uint64 *hashes)
+{
+	/* with a constant length the compiler specializes the hash */
+	switch (shingle)
+	{
+		case 4:
+			shtext_kernels->hash_fours(bytes, n, hashes);
+			break;
+		case 8:
+			for (int i = 0; i < n; i++)
+				hashes[i] = shtext_hash(bytes + i, 8);
+			break;
+		default:
+			for (int i = 0; i < n; i++)
+				hashes[i] = shtext_hash(bytes + i, shingle);
+			break;
+	}
+}
+
+/*
+ * Pass the batch, if it is not empty, to the consumer.
+ */
+static void
+hand_over(ShTextStream *stream)
+{
+	if (stream->nhashes > 0)
+		stream->consumer(stream->state, stream->hashes, stream->nhashes);
 	stream->nhashes = 0;
 }
 
@@ -97,38 +128,4 @@ shtext_stream_finish(ShTextStream *stream, const ShTextBuffer *buffer)
 		stream->hashes[stream->nhashes++] =
 			shtext_hash(span.bytes, span.length);
 	hand_over(stream);
-}
-
-/*
- * Hash n windows, each of shingle bytes and one byte after the one before.
- */
-static void
-hash_run(const char *bytes, int n, int shingle, uint64 *hashes)
-{
-	/* with a constant length the compiler specializes the hash */
-	switch (shingle)
-	{
-		case 4:
-			shtext_kernels->hash_fours(bytes, n, hashes);
-			break;
-		case 8:
-			for (int i = 0; i < n; i++)
-				hashes[i] = shtext_hash(bytes + i, 8);
-			break;
-		default:
-			for (int i = 0; i < n; i++)
-				hashes[i] = shtext_hash(bytes + i, shingle);
-			break;
-	}
-}
-
-/*
- * Pass the batch, if it is not empty, to the consumer.
- */
-static void
-hand_over(ShTextStream *stream)
-{
-	if (stream->nhashes > 0)
-		stream->consumer(stream->state, stream->hashes, stream->nhashes);
-	stream->nhashes = 0;
 }

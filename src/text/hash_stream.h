@@ -11,8 +11,6 @@
 #ifndef SIMHASH_TEXT_HASH_STREAM_H
 #define SIMHASH_TEXT_HASH_STREAM_H
 
-#include "postgres.h"
-
 #include "text/windows.h"
 
 /* the most hashes of a batch: 8 kB, to stay in cache */

@@ -17,19 +17,25 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "common/pg_prng.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
+#include "utils/float.h"
 
 #include "compat.h"
-#include "text/document.h"
-#include "text/elements.h"
 #include "text/hash_sets.h"
+#include "text/jaccard.h"
+#include "text/numbers.h"
+#include "type/wide.h"
 
 PG_FUNCTION_INFO_V1(simhash_jaccard_text);
 PG_FUNCTION_INFO_V1(simhash_jaccard_bytea);
 PG_FUNCTION_INFO_V1(simhash_jaccard_text_array);
+PG_FUNCTION_INFO_V1(simhash_minhash_jaccard);
+PG_FUNCTION_INFO_V1(simhash_minhash_radius);
 
 /* arrays of slots that exist while the number of slots changes */
 #define ARRAYS_AT_ONCE		2
@@ -42,209 +48,72 @@ PG_FUNCTION_INFO_V1(simhash_jaccard_text_array);
 #define MOST_SLOT_BITS		16
 #define BYTES_OF_WORD		3	/* low, so that half of the slots are free */
 
-/* Features that can be read any number of times. */
-typedef struct Features
-{
-	void		(*read) (const struct Features *features,
-						 ShTextConsumer consumer, void *state);
-	const struct varlena *document; /* of the first two forms */
-	int			shingle;
-	ShTextUnit	unit;
-	Datum	   *elements;		/* of the third */
-	int			nelements;
-} Features;
-
 /* A comparison of two documents. */
-typedef struct Comparison
+typedef struct Overlap
 {
 	uint64		key;			/* a factor of the hashes */
 	int			max_slot_bits;
 	ShTextSets	sets;			/* the hashes within a range */
 	int			which;			/* the set of the document that is being read */
-} Comparison;
-
-static void read_text(const Features *features, ShTextConsumer consumer,
-					  void *state);
-static void read_bytes(const Features *features, ShTextConsumer consumer,
-					   void *state);
-static void read_elements(const Features *features, ShTextConsumer consumer,
-						  void *state);
-static bool jaccard(const Features *a, const Features *b, double *result);
-static int	first_slot_bits(const Features *a, const Features *b,
-							int max_slot_bits);
-static int64 features_expected(const Features *features);
-static void collect(void *state, const uint64 *hashes, int nhashes);
-static ShTextSets with_room(ShTextSets sets, int max_slot_bits);
-
-/*
- * simhash_jaccard(a text, b text, shingle int, unit text) -> float8
- *
- * Null if either has no letter, mark or number.
- */
-Datum
-simhash_jaccard_text(PG_FUNCTION_ARGS)
-{
-	text	   *a = PG_GETARG_TEXT_PP(0);
-	text	   *b = PG_GETARG_TEXT_PP(1);
-	int			shingle = shtext_checked_shingle(PG_GETARG_INT32(2));
-	ShTextUnit	unit = shtext_unit_named(PG_GETARG_TEXT_PP(3));
-	Features	of_a = {read_text, a, shingle, unit};
-	Features	of_b = {read_text, b, shingle, unit};
-	double		result;
-	bool		found = jaccard(&of_a, &of_b, &result);
-
-	PG_FREE_IF_COPY(a, 0);
-	PG_FREE_IF_COPY(b, 1);
-	if (!found)
-		PG_RETURN_NULL();
-	PG_RETURN_FLOAT8(result);
-}
-
-/*
- * simhash_jaccard(a bytea, b bytea, shingle int) -> float8
- *
- * Null if either has no byte.
- */
-Datum
-simhash_jaccard_bytea(PG_FUNCTION_ARGS)
-{
-	bytea	   *a = PG_GETARG_BYTEA_PP(0);
-	bytea	   *b = PG_GETARG_BYTEA_PP(1);
-	int			shingle = shtext_checked_shingle(PG_GETARG_INT32(2));
-	Features	of_a = {read_bytes, a, shingle};
-	Features	of_b = {read_bytes, b, shingle};
-	double		result;
-	bool		found = jaccard(&of_a, &of_b, &result);
-
-	PG_FREE_IF_COPY(a, 0);
-	PG_FREE_IF_COPY(b, 1);
-	if (!found)
-		PG_RETURN_NULL();
-	PG_RETURN_FLOAT8(result);
-}
-
-/*
- * simhash_jaccard(a text[], b text[]) -> float8
- *
- * Null if either has no element.  Raises ERRCODE_NULL_VALUE_NOT_ALLOWED if
- * one is null.
- */
-Datum
-simhash_jaccard_text_array(PG_FUNCTION_ARGS)
-{
-	ArrayType  *a = PG_GETARG_ARRAYTYPE_P(0);
-	ArrayType  *b = PG_GETARG_ARRAYTYPE_P(1);
-	Features	of_a = {read_elements};
-	Features	of_b = {read_elements};
-	double		result;
-	bool		found;
-
-	of_a.nelements = shtext_elements(a, SHTEXT_NULL_FEATURE, &of_a.elements);
-	of_b.nelements = shtext_elements(b, SHTEXT_NULL_FEATURE, &of_b.elements);
-	found = jaccard(&of_a, &of_b, &result);
-
-	PG_FREE_IF_COPY(a, 0);
-	PG_FREE_IF_COPY(b, 1);
-	if (!found)
-		PG_RETURN_NULL();
-	PG_RETURN_FLOAT8(result);
-}
+} Overlap;
 
 static void
-read_text(const Features *features, ShTextConsumer consumer, void *state)
+read_text(const ShTextFeatures *features, ShTextConsumer consumer, void *state)
 {
 	shtext_hash_text(features->document, features->shingle, features->unit,
 					 consumer, state);
 }
 
+/*
+ * The features of a text.  The arguments are those of shtext_hash_text; the text
+ * must live as long as the result.
+ */
+ShTextFeatures
+shtext_features_of_text(const text *document, int shingle, ShTextUnit unit)
+{
+	ShTextFeatures features = {read_text, document, shingle, unit};
+
+	return features;
+}
+
 static void
-read_bytes(const Features *features, ShTextConsumer consumer, void *state)
+read_bytes(const ShTextFeatures *features, ShTextConsumer consumer, void *state)
 {
 	shtext_hash_bytes(features->document, features->shingle, consumer, state);
 }
 
+/*
+ * The same for a byte string.
+ */
+ShTextFeatures
+shtext_features_of_bytes(const bytea *document, int shingle)
+{
+	ShTextFeatures features = {read_bytes, document, shingle, SHTEXT_BYTE};
+
+	return features;
+}
+
 static void
-read_elements(const Features *features, ShTextConsumer consumer, void *state)
+pass_hashes(const ShTextFeatures *features, ShTextConsumer consumer, void *state)
 {
-	for (int i = 0; i < features->nelements; i++)
-	{
-		uint64		hash = shtext_element_hash_text(features->elements[i]);
-
-		CHECK_FOR_INTERRUPTS();
-		consumer(state, &hash, 1);
-	}
+	consumer(state, features->hashes, features->nelements);
 }
 
 /*
- * Compute the Jaccard coefficient.  Returns false if either document has no
- * feature.
- *
- * A random key determines which features share a part of the array, or a
- * range.  Otherwise the authors of the documents could make this slow.
+ * Features whose hashes have been read before.
  */
-static bool
-jaccard(const Features *a, const Features *b, double *result)
+ShTextFeatures
+shtext_features_of_hashes(const uint64 *hashes, int nhashes)
 {
-	uint64		total_a = 0;
-	uint64		total_b = 0;
-	uint64		total_both = 0;
-	uint64		low = 0;
-	Comparison	comparison;
-	int			slot_bits;
+	ShTextFeatures features = {pass_hashes};
 
-	/* odd, so that different numbers stay different */
-	comparison.key = pg_prng_uint64(&pg_global_prng_state) | 1;
-	comparison.max_slot_bits =
-		pg_leftmost_one_pos64(get_hash_memory_limit() /
-							  (ARRAYS_AT_ONCE * sizeof(uint64)));
-	slot_bits = first_slot_bits(a, b, comparison.max_slot_bits);
-
-	do
-	{
-		uint64		in_a;
-		uint64		in_b;
-		uint64		in_both;
-
-		/* while the documents are read, the range may shrink */
-		shtext_sets_init(&comparison.sets, low, slot_bits);
-		comparison.which = SHTEXT_IN_A;
-		a->read(a, collect, &comparison);
-		comparison.which = SHTEXT_IN_B;
-		b->read(b, collect, &comparison);
-
-		shtext_sets_count(&comparison.sets, &in_a, &in_b, &in_both);
-		total_a += in_a;
-		total_b += in_b;
-		total_both += in_both;
-
-		/* the next range needs as many slots */
-		low = shtext_sets_end(&comparison.sets);
-		slot_bits = comparison.sets.slot_bits;
-		shtext_sets_free(&comparison.sets);
-	} while (low != 0);
-
-	if (total_a == 0 || total_b == 0)
-		return false;
-	*result = (double) total_both / (total_a + total_b - total_both);
-	return true;
-}
-
-/*
- * Choose slots for both documents, assuming that they have most features in
- * common, as documents that are compared usually do.
- */
-static int
-first_slot_bits(const Features *a, const Features *b, int max_slot_bits)
-{
-	int64		nfeatures = Max(features_expected(a), features_expected(b));
-	int			slot_bits = pg_leftmost_one_pos64(nfeatures + 1) + 1;
-
-	slot_bits = Min(Max(slot_bits, LEAST_SLOT_BITS), MOST_SLOT_BITS);
-	return Min(slot_bits, max_slot_bits);
+	features.hashes = hashes;
+	features.nelements = nhashes;
+	return features;
 }
 
 static int64
-features_expected(const Features *features)
+features_expected(const ShTextFeatures *features)
 {
 	Size		length;
 
@@ -255,27 +124,17 @@ features_expected(const Features *features)
 }
 
 /*
- * A consumer of hashes: adds them to a set, if they are in the range.
+ * Choose slots for both documents, assuming that they have most features in
+ * common, as documents that are compared usually do.
  */
-static void
-collect(void *state, const uint64 *hashes, int nhashes)
+static int
+first_slot_bits(const ShTextFeatures *a, const ShTextFeatures *b, int max_slot_bits)
 {
-	Comparison *comparison = state;
-	ShTextSets	sets = comparison->sets;	/* a copy can stay in registers */
-	uint64		key = comparison->key;
-	int			which = comparison->which;
+	int64		nfeatures = Max(features_expected(a), features_expected(b));
+	int			slot_bits = pg_leftmost_one_pos64(nfeatures + 1) + 1;
 
-	for (int i = 0; i < nhashes; i++)
-	{
-		/* equality must not depend on the key, so remove these bits first */
-		uint64		number = (hashes[i] & ~(uint64) SHTEXT_IN_BOTH) * key;
-
-		if (unlikely(shtext_sets_full(&sets)))
-			sets = with_room(sets, comparison->max_slot_bits);
-		if (shtext_sets_cover(&sets, number))
-			shtext_sets_add(&sets, number, which);
-	}
-	comparison->sets = sets;
+	slot_bits = Min(Max(slot_bits, LEAST_SLOT_BITS), MOST_SLOT_BITS);
+	return Min(slot_bits, max_slot_bits);
 }
 
 /*
@@ -293,4 +152,207 @@ with_room(ShTextSets sets, int max_slot_bits)
 			shtext_sets_narrow(&sets);
 	}
 	return sets;
+}
+
+/*
+ * A consumer of hashes: adds them to a set, if they are in the range.
+ */
+static void
+collect(void *state, const uint64 *hashes, int nhashes)
+{
+	Overlap    *overlap = state;
+	ShTextSets	sets = overlap->sets;	/* a copy can stay in registers */
+	uint64		key = overlap->key;
+	int			which = overlap->which;
+
+	for (int i = 0; i < nhashes; i++)
+	{
+		/* equality must not depend on the key, so remove these bits first */
+		uint64		number = (hashes[i] & ~(uint64) SHTEXT_IN_BOTH) * key;
+
+		if (unlikely(shtext_sets_full(&sets)))
+			sets = with_room(sets, overlap->max_slot_bits);
+		if (shtext_sets_cover(&sets, number))
+			shtext_sets_add(&sets, number, which);
+	}
+	overlap->sets = sets;
+}
+
+/*
+ * Compute the Jaccard coefficient.  Returns false if either document has no
+ * feature.
+ *
+ * A random key determines which features share a part of the array, or a
+ * range.  Otherwise the authors of the documents could make this slow.
+ */
+bool
+shtext_jaccard(const ShTextFeatures *a, const ShTextFeatures *b, double *result)
+{
+	uint64		total_a = 0;
+	uint64		total_b = 0;
+	uint64		total_both = 0;
+	uint64		low = 0;
+	Overlap		overlap;
+	int			slot_bits;
+
+	/* odd, so that different numbers stay different */
+	overlap.key = pg_prng_uint64(&pg_global_prng_state) | 1;
+	overlap.max_slot_bits =
+		pg_leftmost_one_pos64(get_hash_memory_limit() /
+							  (ARRAYS_AT_ONCE * sizeof(uint64)));
+	slot_bits = first_slot_bits(a, b, overlap.max_slot_bits);
+
+	do
+	{
+		uint64		in_a;
+		uint64		in_b;
+		uint64		in_both;
+
+		/* while the documents are read, the range may shrink */
+		shtext_sets_init(&overlap.sets, low, slot_bits);
+		overlap.which = SHTEXT_IN_A;
+		a->read(a, collect, &overlap);
+		overlap.which = SHTEXT_IN_B;
+		b->read(b, collect, &overlap);
+
+		shtext_sets_count(&overlap.sets, &in_a, &in_b, &in_both);
+		total_a += in_a;
+		total_b += in_b;
+		total_both += in_both;
+
+		/* the next range needs as many slots */
+		low = shtext_sets_end(&overlap.sets);
+		slot_bits = overlap.sets.slot_bits;
+		shtext_sets_free(&overlap.sets);
+	} while (low != 0);
+
+	if (total_a == 0 || total_b == 0)
+		return false;
+	*result = (double) total_both / (total_a + total_b - total_both);
+	return true;
+}
+
+/*
+ * The result of a function of two documents, which are its first arguments.
+ * Frees those that are copies.
+ */
+static Datum
+result_of(FunctionCallInfo fcinfo, void *a, void *b, const ShTextFeatures *of_a, const ShTextFeatures *of_b)
+{
+	double		result;
+	bool		found = shtext_jaccard(of_a, of_b, &result);
+
+	PG_FREE_IF_COPY(a, 0);
+	PG_FREE_IF_COPY(b, 1);
+	if (!found)
+		PG_RETURN_NULL();
+	PG_RETURN_FLOAT8(result);
+}
+
+/*
+ * simhash_jaccard(a text, b text, shingle int, unit text) -> float8
+ *
+ * Null if either has no letter, mark or number.
+ */
+Datum
+simhash_jaccard_text(PG_FUNCTION_ARGS)
+{
+	text	   *a = PG_GETARG_TEXT_PP(0);
+	text	   *b = PG_GETARG_TEXT_PP(1);
+	int			shingle = shtext_checked_shingle(PG_GETARG_INT32(2));
+	ShTextUnit	unit = shtext_unit_named(PG_GETARG_TEXT_PP(3));
+	ShTextFeatures of_a = shtext_features_of_text(a, shingle, unit);
+	ShTextFeatures of_b = shtext_features_of_text(b, shingle, unit);
+
+	return result_of(fcinfo, a, b, &of_a, &of_b);
+}
+
+/*
+ * simhash_jaccard(a bytea, b bytea, shingle int) -> float8
+ *
+ * Null if either has no byte.
+ */
+Datum
+simhash_jaccard_bytea(PG_FUNCTION_ARGS)
+{
+	bytea	   *a = PG_GETARG_BYTEA_PP(0);
+	bytea	   *b = PG_GETARG_BYTEA_PP(1);
+	int			shingle = shtext_checked_shingle(PG_GETARG_INT32(2));
+	ShTextFeatures of_a = shtext_features_of_bytes(a, shingle);
+	ShTextFeatures of_b = shtext_features_of_bytes(b, shingle);
+
+	return result_of(fcinfo, a, b, &of_a, &of_b);
+}
+
+static void
+read_elements(const ShTextFeatures *features, ShTextConsumer consumer, void *state)
+{
+	shtext_hash_elements(features->elements, features->nelements, shtext_element_hash_text,
+						 consumer, state);
+}
+
+/*
+ * simhash_jaccard(a text[], b text[]) -> float8
+ *
+ * Null if either has no element.  Raises ERRCODE_NULL_VALUE_NOT_ALLOWED if
+ * one is null.
+ */
+Datum
+simhash_jaccard_text_array(PG_FUNCTION_ARGS)
+{
+	ArrayType  *a = PG_GETARG_ARRAYTYPE_P(0);
+	ArrayType  *b = PG_GETARG_ARRAYTYPE_P(1);
+	ShTextFeatures of_a = {read_elements};
+	ShTextFeatures of_b = {read_elements};
+
+	of_a.nelements = shtext_elements(a, SHTEXT_NULL_FEATURE, &of_a.elements);
+	of_b.nelements = shtext_elements(b, SHTEXT_NULL_FEATURE, &of_b.elements);
+	return result_of(fcinfo, a, b, &of_a, &of_b);
+}
+
+/*
+ * simhash_minhash_jaccard(distance int, bits int) -> float8
+ *
+ * The Jaccard coefficient of two sets of which the fingerprints of so many bits
+ * have this distance on average: that of two sets without a common element is
+ * half of the bits.  Raises ERRCODE_INVALID_PARAMETER_VALUE if there are no
+ * such fingerprints.
+ */
+Datum
+simhash_minhash_jaccard(PG_FUNCTION_ARGS)
+{
+	int32		distance = PG_GETARG_INT32(0);
+	int32		width = PG_GETARG_INT32(1);
+
+	shtype_check_width(width);
+	if (distance < 0 || distance > width)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("distance %d is out of range", distance),
+				 errdetail("The distance must be between 0 and %d bits.", width)));
+	PG_RETURN_FLOAT8(Max(0.0, 1.0 - distance / (width / 2.0)));
+}
+
+/*
+ * simhash_minhash_radius(jaccard float8, bits int) -> int
+ *
+ * The distance, rounded, that the fingerprints of so many bits of two sets of
+ * this Jaccard coefficient have on average.  Raises
+ * ERRCODE_INVALID_PARAMETER_VALUE if there are no such sets.
+ */
+Datum
+simhash_minhash_radius(PG_FUNCTION_ARGS)
+{
+	double		jaccard = PG_GETARG_FLOAT8(0);
+	int32		width = PG_GETARG_INT32(1);
+
+	shtype_check_width(width);
+	/* this also rejects NaN */
+	if (!(jaccard >= 0.0 && jaccard <= 1.0))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("Jaccard coefficient %s is out of range",
+						float8out_internal(jaccard)),
+				 errdetail("A Jaccard coefficient is between 0 and 1.")));
+	PG_RETURN_INT32((int32) rint(width / 2.0 * (1.0 - jaccard)));
 }

@@ -8,8 +8,6 @@
 #ifndef SIMHASH_TEXT_MAJORITY_H
 #define SIMHASH_TEXT_MAJORITY_H
 
-#include "postgres.h"
-
 #include "text/text_kernels.h"
 
 /*

@@ -375,20 +375,6 @@ write_ascii(char *out, unsigned char c, ShTextUnit unit, bool *in_word)
 }
 
 /*
- * Are the nine bytes from next on all ASCII?
- */
-static pg_attribute_always_inline bool
-nine_ascii(const unsigned char *next)
-{
-	uint64		a;
-	uint64		b;
-
-	memcpy(&a, next, sizeof(a));
-	memcpy(&b, next + 1, sizeof(b));
-	return ((a | b) & UINT64CONST(0x8080808080808080)) == 0;
-}
-
-/*
  * The end of the segment that begins at next: the next character with
  * SHTEXT_START.  Sets *plain to whether its characters can be normalized one
  * by one.
@@ -462,11 +448,11 @@ normalize_block(ShTextNormalizer *normalizer, const unsigned char *next,
 		bool		plain;
 
 		/* ASCII that is followed by ASCII depends on nothing else */
-		if (end - next > 8 && nine_ascii(next))
+		if (end - next > 8 && shtext_nine_are_ascii(next))
 			next = unit == SHTEXT_CHAR ?
 				shtext_kernels->fold_ascii(next, end, &out) :
 				shtext_kernels->fold_words(next, end, &out, &in_word);
-		while (end - next > 8 && nine_ascii(next))
+		while (end - next > 8 && shtext_nine_are_ascii(next))
 		{
 			for (int i = 0; i < 8; i++)
 				out = write_ascii(out, next[i], unit, &in_word);

@@ -17,8 +17,6 @@
 #ifndef SIMHASH_TEXT_NORMALIZE_H
 #define SIMHASH_TEXT_NORMALIZE_H
 
-#include "postgres.h"
-
 #include "text/buffer.h"
 
 /* what a feature is a window of */

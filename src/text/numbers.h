@@ -10,8 +10,6 @@
 #ifndef SIMHASH_TEXT_NUMBERS_H
 #define SIMHASH_TEXT_NUMBERS_H
 
-#include "postgres.h"
-
 #define SHTEXT_BINS			64
 
 /* the first bits of a time are a position, and those of a step an odd number */
@@ -75,12 +73,14 @@ shtext_step(uint64 number)
 }
 
 /*
- * The bits that it brings: bit b to bin b.
+ * A fingerprint of more than 64 bits has several sketches, which must not
+ * depend on each other.  In sketch p > 0, a feature has this hash in place of
+ * its own.
  */
 static inline uint64
-shtext_brought(uint64 number)
+shtext_hash_in_part(uint64 number, int p)
 {
-	return shtext_mix(number);
+	return number ^ shtext_mix(p);
 }
 
 #endif							/* SIMHASH_TEXT_NUMBERS_H */

@@ -31,8 +31,6 @@
 #include "text/sketch.h"
 #include "text/text_kernels.h"
 
-static void add_some(ShTextSketch *sketch, const uint64 *hashes, int nhashes);
-
 /*
  * Start with the empty set.
  */
@@ -40,42 +38,6 @@ void
 shtext_sketch_init(ShTextSketch *sketch)
 {
 	memset(sketch, 0xFF, sizeof(*sketch));
-}
-
-/*
- * Add features; some may be in the set already.
- */
-void
-shtext_sketch_add(ShTextSketch *sketch, const uint64 *hashes, int nhashes)
-{
-	for (int done = 0; done < nhashes; done += SHTEXT_VISITORS)
-		add_some(sketch, hashes + done, Min(nhashes - done, SHTEXT_VISITORS));
-}
-
-/*
- * Add the set of another sketch.
- */
-void
-shtext_sketch_merge(ShTextSketch *sketch, const ShTextSketch *other)
-{
-	sketch->empty &= other->empty;
-	for (int bin = 0; bin < SHTEXT_BINS; bin++)
-	{
-		sketch->values[bin] = Min(sketch->values[bin], other->values[bin]);
-		sketch->visits[bin] = Min(sketch->visits[bin], other->visits[bin]);
-	}
-}
-
-/*
- * Get the fingerprint: bit i is the last bit of minimum i.  Returns false if
- * the set is empty.
- */
-bool
-shtext_sketch_result(const ShTextSketch *sketch, uint64 *result)
-{
-	*result = shtext_kernels->last_bits(sketch->values, sketch->visits,
-										sketch->empty);
-	return sketch->empty != PG_UINT64_MAX;
 }
 
 /*
@@ -108,4 +70,40 @@ add_some(ShTextSketch *sketch, const uint64 *hashes, int nhashes)
 		shtext_kernels->visit_bins(sketch->visits, empty, numbers, brought,
 								   nhashes);
 	}
+}
+
+/*
+ * Add features; some may be in the set already.
+ */
+void
+shtext_sketch_add(ShTextSketch *sketch, const uint64 *hashes, int nhashes)
+{
+	for (int done = 0; done < nhashes; done += SHTEXT_VISITORS)
+		add_some(sketch, hashes + done, Min(nhashes - done, SHTEXT_VISITORS));
+}
+
+/*
+ * Add the set of another sketch.
+ */
+void
+shtext_sketch_merge(ShTextSketch *sketch, const ShTextSketch *other)
+{
+	sketch->empty &= other->empty;
+	for (int bin = 0; bin < SHTEXT_BINS; bin++)
+	{
+		sketch->values[bin] = Min(sketch->values[bin], other->values[bin]);
+		sketch->visits[bin] = Min(sketch->visits[bin], other->visits[bin]);
+	}
+}
+
+/*
+ * Get the fingerprint: bit i is the last bit of minimum i.  Returns false if
+ * the set is empty.
+ */
+bool
+shtext_sketch_result(const ShTextSketch *sketch, ShFingerprint *result)
+{
+	*result = shtext_kernels->last_bits(sketch->values, sketch->visits,
+										sketch->empty);
+	return sketch->empty != PG_UINT64_MAX;
 }

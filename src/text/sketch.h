@@ -8,8 +8,7 @@
 #ifndef SIMHASH_TEXT_SKETCH_H
 #define SIMHASH_TEXT_SKETCH_H
 
-#include "postgres.h"
-
+#include "bits/distance.h"
 #include "text/numbers.h"
 
 typedef struct ShTextSketch
@@ -24,6 +23,6 @@ extern void shtext_sketch_add(ShTextSketch *sketch, const uint64 *hashes,
 							  int nhashes);
 extern void shtext_sketch_merge(ShTextSketch *sketch,
 								const ShTextSketch *other);
-extern bool shtext_sketch_result(const ShTextSketch *sketch, uint64 *result);
+extern bool shtext_sketch_result(const ShTextSketch *sketch, ShFingerprint *result);
 
 #endif							/* SIMHASH_TEXT_SKETCH_H */

@@ -8,8 +8,6 @@
 #ifndef SIMHASH_TEXT_STATE_BYTES_H
 #define SIMHASH_TEXT_STATE_BYTES_H
 
-#include "postgres.h"
-
 #include "fmgr.h"
 #include "port/pg_bswap.h"
 
@@ -18,8 +16,27 @@
 /* all states begin with three letters and the version of the layout */
 #define SHTEXT_MAGIC_LENGTH		4
 
-extern bytea *shtext_make_state_bytes(const char *magic, Size length);
-SHCOMPAT_NORETURN extern void shtext_report_invalid_state(const char *detail);
+/*
+ * A state of so many bytes, all 0 after its head.
+ */
+static inline bytea *
+shtext_make_state_bytes(const char *magic, Size length)
+{
+	bytea	   *state = palloc0(VARHDRSZ + length);
+
+	SET_VARSIZE(state, VARHDRSZ + length);
+	memcpy(VARDATA(state), magic, SHTEXT_MAGIC_LENGTH);
+	return state;
+}
+
+SHCOMPAT_NORETURN static inline void
+shtext_report_invalid_state(const char *detail)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+			 errmsg("invalid state of a simhash aggregate"),
+			 errdetail_internal("%s", _(detail))));
+}
 
 /*
  * Numbers in a state have their least significant byte first, and any alignment.

@@ -21,21 +21,6 @@
 #define GROUP_SIZE		16
 #define GROUP_DIGITS	4
 
-static const unsigned char *choose_fold_ascii(const unsigned char *next,
-											  const unsigned char *end,
-											  char **out);
-static const unsigned char *choose_fold_words(const unsigned char *next,
-											  const unsigned char *end,
-											  char **out, bool *in_word);
-static void choose_hash_fours(const char *bytes, int n, uint64 *hashes);
-static void choose_count_bits(uint64 *digits, const uint64 *numbers, int n);
-static void choose_mix_seeds(const uint64 *seeds, int n, uint64 *numbers);
-static void choose_visit_bins(uint16 *visits, uint64 bins,
-							  const uint64 *numbers, const uint64 *brought,
-							  int n);
-static uint64 choose_last_bits(const uint32 *values, const uint16 *visits,
-							   uint64 bins);
-
 static const ShTextKernels kernels_portable = {
 	.name = "portable",
 	.fold_ascii = shtext_fold_ascii_portable,
@@ -47,30 +32,8 @@ static const ShTextKernels kernels_portable = {
 	.last_bits = shtext_last_bits_portable
 };
 
-static const ShTextKernels kernels_choose = {
-	.name = "choose",
-	.fold_ascii = choose_fold_ascii,
-	.fold_words = choose_fold_words,
-	.hash_fours = choose_hash_fours,
-	.count_bits = choose_count_bits,
-	.mix_seeds = choose_mix_seeds,
-	.visit_bins = choose_visit_bins,
-	.last_bits = choose_last_bits
-};
-
-const ShTextKernels *shtext_kernels = &kernels_choose;
-
-/* are the next nine bytes ASCII? */
-static inline bool
-nine_are_ascii(const unsigned char *next)
-{
-	uint64		a;
-	uint64		b;
-
-	memcpy(&a, next, sizeof(a));
-	memcpy(&b, next + 1, sizeof(b));
-	return ((a | b) & UINT64CONST(0x8080808080808080)) == 0;
-}
+/* until a choice is made */
+const ShTextKernels *shtext_kernels = &kernels_portable;
 
 const unsigned char *
 shtext_fold_ascii_portable(const unsigned char *next,
@@ -80,7 +43,7 @@ shtext_fold_ascii_portable(const unsigned char *next,
 
 	while (end - next > 8)
 	{
-		if (!nine_are_ascii(next))
+		if (!shtext_nine_are_ascii(next))
 			break;
 		for (int i = 0; i < 8; i++)
 		{
@@ -106,7 +69,7 @@ shtext_fold_words_portable(const unsigned char *next,
 
 	while (end - next > 8)
 	{
-		if (!nine_are_ascii(next))
+		if (!shtext_nine_are_ascii(next))
 			break;
 		for (int i = 0; i < 8; i++)
 		{
@@ -217,7 +180,7 @@ shtext_kernels_named(const char *name)
 	if (strcmp(name, "portable") == 0)
 		return &kernels_portable;
 
-#ifdef SHTEXT_X86_KERNELS
+#ifdef SHBITS_X86_KERNELS
 	/* these also tell whether the operating system saves the registers */
 	__builtin_cpu_init();
 	if (strcmp(name, "avx2") == 0 && __builtin_cpu_supports("avx2"))
@@ -237,11 +200,10 @@ shtext_kernels_named(const char *name)
 }
 
 /*
- * The first call of any kernel: choose the kernels, best first, and let all
- * further calls go there.
+ * Choose the kernels, best first.
  */
-static void
-choose_kernels(void)
+void
+shtext_choose_kernels(void)
 {
 	static const char *const names[] = {"avx512vbmi2", "avx512", "avx2", "portable"};
 	const ShTextKernels *kernels = NULL;
@@ -249,56 +211,4 @@ choose_kernels(void)
 	for (int i = 0; kernels == NULL && i < lengthof(names); i++)
 		kernels = shtext_kernels_named(names[i]);
 	shtext_kernels = kernels;
-}
-
-static const unsigned char *
-choose_fold_ascii(const unsigned char *next, const unsigned char *end,
-				  char **out)
-{
-	choose_kernels();
-	return shtext_kernels->fold_ascii(next, end, out);
-}
-
-static const unsigned char *
-choose_fold_words(const unsigned char *next, const unsigned char *end,
-				  char **out, bool *in_word)
-{
-	choose_kernels();
-	return shtext_kernels->fold_words(next, end, out, in_word);
-}
-
-static void
-choose_hash_fours(const char *bytes, int n, uint64 *hashes)
-{
-	choose_kernels();
-	shtext_kernels->hash_fours(bytes, n, hashes);
-}
-
-static void
-choose_count_bits(uint64 *digits, const uint64 *numbers, int n)
-{
-	choose_kernels();
-	shtext_kernels->count_bits(digits, numbers, n);
-}
-
-static void
-choose_mix_seeds(const uint64 *seeds, int n, uint64 *numbers)
-{
-	choose_kernels();
-	shtext_kernels->mix_seeds(seeds, n, numbers);
-}
-
-static void
-choose_visit_bins(uint16 *visits, uint64 bins, const uint64 *numbers,
-				  const uint64 *brought, int n)
-{
-	choose_kernels();
-	shtext_kernels->visit_bins(visits, bins, numbers, brought, n);
-}
-
-static uint64
-choose_last_bits(const uint32 *values, const uint16 *visits, uint64 bins)
-{
-	choose_kernels();
-	return shtext_kernels->last_bits(values, visits, bins);
 }

@@ -8,12 +8,7 @@
 #ifndef SIMHASH_TEXT_TEXT_KERNELS_H
 #define SIMHASH_TEXT_TEXT_KERNELS_H
 
-#include "postgres.h"
-
-/* function attributes and CPU detection as GCC and Clang have them */
-#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
-#define SHTEXT_X86_KERNELS
-#endif
+#include "bits/filter_kernels.h"
 
 /* digits of a counter, in base 2: enough for any number of numbers */
 #define SHTEXT_COUNTER_DIGITS	64
@@ -79,10 +74,11 @@ typedef struct ShTextKernels
 } ShTextKernels;
 
 /*
- * The best kernels that this machine can run, chosen at the first call of any
- * of them.  Tests may set this to others.
+ * The best kernels that this machine can run, chosen when the library is
+ * loaded.  Tests may set this to others.
  */
 extern const ShTextKernels *shtext_kernels;
+extern void shtext_choose_kernels(void);
 
 /*
  * The kernels with a name, "portable", "avx2", "avx512" or "avx512vbmi2"; NULL
@@ -108,11 +104,25 @@ extern void shtext_visit_bins_portable(uint16 *visits, uint64 bins,
 extern uint64 shtext_last_bits_portable(const uint32 *values,
 										const uint16 *visits, uint64 bins);
 
-#ifdef SHTEXT_X86_KERNELS
+#ifdef SHBITS_X86_KERNELS
 extern const ShTextKernels shtext_kernels_avx2;
 extern const ShTextKernels shtext_kernels_avx512;
 extern const ShTextKernels shtext_kernels_avx512vbmi2;
 #endif
+
+/*
+ * Are the next nine bytes ASCII?
+ */
+static pg_attribute_always_inline bool
+shtext_nine_are_ascii(const unsigned char *next)
+{
+	uint64		a;
+	uint64		b;
+
+	memcpy(&a, next, sizeof(a));
+	memcpy(&b, next + 1, sizeof(b));
+	return ((a | b) & UINT64CONST(0x8080808080808080)) == 0;
+}
 
 /*
  * Full adder: *digit + a + b, whose low digit goes to *digit; returns the carry.

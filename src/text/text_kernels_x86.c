@@ -23,7 +23,7 @@
 #include "text/numbers.h"
 #include "text/text_kernels.h"
 
-#ifdef SHTEXT_X86_KERNELS
+#ifdef SHBITS_X86_KERNELS
 
 #include <immintrin.h>
 
@@ -555,4 +555,4 @@ const ShTextKernels shtext_kernels_avx512vbmi2 = {
 	.last_bits = last_bits_avx512
 };
 
-#endif							/* SHTEXT_X86_KERNELS */
+#endif							/* SHBITS_X86_KERNELS */

@@ -13,8 +13,6 @@
 #ifndef SIMHASH_TEXT_UNICODE_H
 #define SIMHASH_TEXT_UNICODE_H
 
-#include "postgres.h"
-
 /*
  * Flags of a character.  The first three are about the character itself, not
  * about its normalization.

@@ -52,7 +52,7 @@ shtext_weights_add(ShTextWeights *weights, uint64 number, int128 weight)
 	weights->magnitude = shtext_add_magnitudes(weights->magnitude,
 											   shtext_absolute(weight));
 	weights->total += weight;
-	for (int i = 0; i < 64; i++)
+	for (int i = 0; i < SHBITS_WIDTH; i++)
 		weights->ones[i] += weight & -(int128) ((number >> i) & 1);
 }
 
@@ -65,7 +65,7 @@ shtext_weights_combine(ShTextWeights *weights, const ShTextWeights *others)
 	weights->magnitude = shtext_add_magnitudes(weights->magnitude,
 											   others->magnitude);
 	weights->total += others->total;
-	for (int i = 0; i < 64; i++)
+	for (int i = 0; i < SHBITS_WIDTH; i++)
 		weights->ones[i] += others->ones[i];
 }
 
@@ -97,7 +97,7 @@ shtext_weights_are_possible(const ShTextWeights *weights)
 	if (weights->magnitude > MAX_MAGNITUDE ||
 		shtext_absolute(weights->total) > weights->magnitude)
 		return false;
-	for (int i = 0; i < 64; i++)
+	for (int i = 0; i < SHBITS_WIDTH; i++)
 	{
 		if (shtext_absolute(weights->ones[i]) > weights->magnitude ||
 			shtext_absolute(weights->total - weights->ones[i]) >
@@ -112,10 +112,10 @@ shtext_weights_are_possible(const ShTextWeights *weights)
  * Returns false if no number has a weight, so that there is no result.
  */
 bool
-shtext_weights_result(const ShTextWeights *weights, uint64 *result)
+shtext_weights_result(const ShTextWeights *weights, ShFingerprint *result)
 {
 	*result = 0;
-	for (int i = 0; i < 64; i++)
+	for (int i = 0; i < SHBITS_WIDTH; i++)
 	{
 		if (2 * weights->ones[i] > weights->total)
 			*result |= UINT64CONST(1) << i;

@@ -11,7 +11,7 @@
 #ifndef SIMHASH_TEXT_WEIGHTS_H
 #define SIMHASH_TEXT_WEIGHTS_H
 
-#include "postgres.h"
+#include "bits/distance.h"
 
 #define SHTEXT_WEIGHT_BITS	32
 
@@ -22,7 +22,7 @@ typedef struct ShTextWeights
 {
 	uint128		magnitude;		/* sum of the absolute weights */
 	int128		total;			/* sum of the weights */
-	int128		ones[64];		/* of the numbers that have the bit set */
+	int128		ones[SHBITS_WIDTH]; /* of the numbers that have the bit set */
 } ShTextWeights;
 
 static inline uint128
@@ -39,6 +39,6 @@ extern void shtext_weights_combine(ShTextWeights *weights,
 extern uint128 shtext_add_magnitudes(uint128 a, uint128 b);
 extern bool shtext_weights_are_possible(const ShTextWeights *weights);
 extern bool shtext_weights_result(const ShTextWeights *weights,
-								  uint64 *result);
+								  ShFingerprint *result);
 
 #endif							/* SIMHASH_TEXT_WEIGHTS_H */

@@ -12,10 +12,6 @@
 
 #include "text/windows.h"
 
-static bool find_unit(ShTextWindows *windows, const ShTextBuffer *buffer);
-static bool find_units(ShTextWindows *windows, const ShTextBuffer *buffer);
-static Size ascii_length(const char *bytes, Size length);
-
 /*
  * The length of a UTF-8 character, given its first byte.  Characters without
  * an equivalent in Unicode have six bytes.
@@ -69,6 +65,54 @@ shtext_windows_init(ShTextWindows *windows, ShTextUnit unit, int shingle)
 	windows->nunits = 0;
 	windows->start = windows->end = windows->searched = 0;
 	windows->first = 0;
+}
+
+/*
+ * Find one more unit of the window, if units are not words.
+ */
+static inline bool
+find_unit(ShTextWindows *windows, const ShTextBuffer *buffer)
+{
+	if (windows->end == buffer->length)
+		return false;
+	windows->end += windows->unit == SHTEXT_CHAR ?
+		char_length(buffer->bytes[windows->end]) : 1;
+	windows->nunits++;
+	return true;
+}
+
+/*
+ * Find all units of the window but the last one.
+ */
+static bool
+find_units(ShTextWindows *windows, const ShTextBuffer *buffer)
+{
+	while (windows->nunits < windows->shingle - 1)
+	{
+		if (!find_unit(windows, buffer))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The number of ASCII bytes before the first other byte.
+ */
+static Size
+ascii_length(const char *bytes, Size length)
+{
+	Size		result = 0;
+	uint64		word;
+
+	for (; result + sizeof(word) <= length; result += sizeof(word))
+	{
+		memcpy(&word, bytes + result, sizeof(word));
+		if (word & UINT64CONST(0x8080808080808080))
+			break;
+	}
+	while (result < length && !IS_HIGHBIT_SET(bytes[result]))
+		result++;
+	return result;
 }
 
 /*
@@ -206,52 +250,4 @@ shtext_windows_discard(ShTextWindows *windows, ShTextBuffer *buffer)
 		for (int i = 0; i < windows->nunits; i++)
 			windows->ends[(windows->first + i) % SHTEXT_MAX_SHINGLE] -= start;
 	}
-}
-
-/*
- * Find one more unit of the window, if units are not words.
- */
-static inline bool
-find_unit(ShTextWindows *windows, const ShTextBuffer *buffer)
-{
-	if (windows->end == buffer->length)
-		return false;
-	windows->end += windows->unit == SHTEXT_CHAR ?
-		char_length(buffer->bytes[windows->end]) : 1;
-	windows->nunits++;
-	return true;
-}
-
-/*
- * Find all units of the window but the last one.
- */
-static bool
-find_units(ShTextWindows *windows, const ShTextBuffer *buffer)
-{
-	while (windows->nunits < windows->shingle - 1)
-	{
-		if (!find_unit(windows, buffer))
-			return false;
-	}
-	return true;
-}
-
-/*
- * The number of ASCII bytes before the first other byte.
- */
-static Size
-ascii_length(const char *bytes, Size length)
-{
-	Size		result = 0;
-	uint64		word;
-
-	for (; result + sizeof(word) <= length; result += sizeof(word))
-	{
-		memcpy(&word, bytes + result, sizeof(word));
-		if (word & UINT64CONST(0x8080808080808080))
-			break;
-	}
-	while (result < length && !IS_HIGHBIT_SET(bytes[result]))
-		result++;
-	return result;
 }

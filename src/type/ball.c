@@ -12,7 +12,6 @@
  */
 #include "postgres.h"
 
-#include "common/int.h"
 #include "libpq/pqformat.h"
 
 #include "bits/distance.h"
@@ -29,42 +28,6 @@ PG_FUNCTION_INFO_V1(simhash_in_ball);
 PG_FUNCTION_INFO_V1(simhash_ball_contains);
 
 /*
- * Read a radius, a decimal integer with an optional sign, like shtype_parse.
- */
-static ShTypeParseResult
-parse_radius(const char *input, const char **end, int32 *radius)
-{
-	const char *p = shtype_skip_space(input);
-	const char *digits;
-	bool		negative = (*p == '-');
-	bool		in_range = true;
-	int32		value = 0;
-
-	if (*p == '-' || *p == '+')
-		p++;
-	digits = p;
-
-	/*
-	 * accumulate a negative number, since the least integer has no positive
-	 * counterpart
-	 */
-	for (; *p >= '0' && *p <= '9'; p++)
-	{
-		if (pg_mul_s32_overflow(value, 10, &value) ||
-			pg_sub_s32_overflow(value, *p - '0', &value))
-			in_range = false;
-	}
-
-	*end = p;
-	if (p == digits)
-		return SHTYPE_PARSE_SYNTAX;
-	if (!in_range || (!negative && value == PG_INT32_MIN))
-		return SHTYPE_PARSE_RANGE;
-	*radius = negative ? value : -value;
-	return SHTYPE_PARSE_OK;
-}
-
-/*
  * simhash_ball_in(cstring) -> simhash_ball
  */
 Datum
@@ -72,36 +35,35 @@ simhash_ball_in(PG_FUNCTION_ARGS)
 {
 	char	   *input = PG_GETARG_CSTRING(0);
 	const char *p = shtype_skip_space(input);
-	uint64		centre = 0;
+	ShFingerprint center = 0;
 	int32		radius = 0;
-	ShTypeParseResult centre_result;
+	ShTypeParseResult center_result;
 	ShTypeParseResult radius_result;
 
 	if (*p != '(')
 		goto bad_syntax;
-	centre_result = shtype_parse(p + 1, &p, &centre);
+	center_result = shtype_parse(p + 1, &p, &center);
 	p = shtype_skip_space(p);
-	if (centre_result == SHTYPE_PARSE_SYNTAX || *p != ',')
+	if (center_result == SHTYPE_PARSE_SYNTAX || *p != ',')
 		goto bad_syntax;
-	radius_result = parse_radius(p + 1, &p, &radius);
+	radius_result = shtype_parse_radius(p + 1, &p, &radius);
 	p = shtype_skip_space(p);
 	if (radius_result == SHTYPE_PARSE_SYNTAX || *p != ')')
 		goto bad_syntax;
 	if (*shtype_skip_space(p + 1) != '\0')
 		goto bad_syntax;
 
-	if (centre_result == SHTYPE_PARSE_RANGE ||
+	if (center_result == SHTYPE_PARSE_RANGE ||
 		radius_result == SHTYPE_PARSE_RANGE)
 		ereturn(fcinfo->context, (Datum) 0,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("value \"%s\" is out of range for type %s",
 						input, "simhash_ball"),
-				 centre_result == SHTYPE_PARSE_RANGE ?
+				 center_result == SHTYPE_PARSE_RANGE ?
 				 errdetail(SHTYPE_RANGE_DETAIL) :
-				 errdetail("The radius is an integer from %d to %d.",
-						   PG_INT32_MIN, PG_INT32_MAX)));
+				 errdetail(SHTYPE_RADIUS_DETAIL, PG_INT32_MIN, PG_INT32_MAX)));
 
-	return SimhashBallGetDatum(simhash_new_ball(centre, radius));
+	return SimhashBallGetDatum(simhash_new_ball(center, radius));
 
 bad_syntax:
 	ereturn(fcinfo->context, (Datum) 0,
@@ -118,10 +80,10 @@ Datum
 simhash_ball_out(PG_FUNCTION_ARGS)
 {
 	SimhashBall *ball = PG_GETARG_SIMHASH_BALL(0);
-	char		centre[SHTYPE_DECIMAL_SIZE];
+	char		center[SHTYPE_DECIMAL_SIZE];
 
-	shtype_print(ball->centre, centre);
-	PG_RETURN_CSTRING(psprintf("(%s,%d)", centre, ball->radius));
+	shtype_print(ball->center, center);
+	PG_RETURN_CSTRING(psprintf("(%s,%d)", center, ball->radius));
 }
 
 /*
@@ -131,10 +93,10 @@ Datum
 simhash_ball_recv(PG_FUNCTION_ARGS)
 {
 	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);
-	uint64		centre = pq_getmsgint64(buf);
+	ShFingerprint center = pq_getmsgint64(buf);
 	int32		radius = (int32) pq_getmsgint(buf, sizeof(int32));
 
-	return SimhashBallGetDatum(simhash_new_ball(centre, radius));
+	return SimhashBallGetDatum(simhash_new_ball(center, radius));
 }
 
 /*
@@ -147,13 +109,13 @@ simhash_ball_send(PG_FUNCTION_ARGS)
 	StringInfoData buf;
 
 	pq_begintypsend(&buf);
-	pq_sendint64(&buf, ball->centre);
+	pq_sendint64(&buf, ball->center);
 	pq_sendint32(&buf, ball->radius);
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
 }
 
 /*
- * simhash_ball(centre simhash, radius integer) -> simhash_ball
+ * simhash_ball(center simhash, radius integer) -> simhash_ball
  */
 Datum
 simhash_ball(PG_FUNCTION_ARGS)
@@ -162,9 +124,9 @@ simhash_ball(PG_FUNCTION_ARGS)
 }
 
 static inline bool
-ball_contains(const SimhashBall *ball, uint64 fp)
+ball_contains(const SimhashBall *ball, ShFingerprint fp)
 {
-	return shbits_distance(ball->centre, fp) <= ball->radius;
+	return shbits_distance(ball->center, fp) <= ball->radius;
 }
 
 /*

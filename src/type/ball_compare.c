@@ -38,8 +38,8 @@ compare_args(FunctionCallInfo fcinfo)
 	const SimhashBall *a = PG_GETARG_SIMHASH_BALL(0);
 	const SimhashBall *b = PG_GETARG_SIMHASH_BALL(1);
 
-	if (a->centre != b->centre)
-		return a->centre < b->centre ? -1 : 1;
+	if (a->center != b->center)
+		return a->center < b->center ? -1 : 1;
 	return (a->radius > b->radius) - (a->radius < b->radius);
 }
 

@@ -63,7 +63,7 @@ simhash_from_numeric(PG_FUNCTION_ARGS)
 {
 	Numeric		value = PG_GETARG_NUMERIC(0);
 	const char *end;
-	uint64		fp = 0;
+	ShFingerprint fp = 0;
 	ShTypeParseResult result;
 	char	   *text;
 
@@ -101,7 +101,7 @@ simhash_from_numeric(PG_FUNCTION_ARGS)
 Datum
 simhash_to_numeric(PG_FUNCTION_ARGS)
 {
-	uint64		fp = PG_GETARG_SIMHASH(0);
+	ShFingerprint fp = PG_GETARG_SIMHASH(0);
 	char		digits[SHTYPE_DECIMAL_SIZE];
 
 	/* most values exceed bigint, which the server could convert faster */
@@ -119,7 +119,7 @@ Datum
 simhash_from_bit(PG_FUNCTION_ARGS)
 {
 	VarBit	   *bits = PG_GETARG_VARBIT_P(0);
-	uint64		fp = 0;
+	ShFingerprint fp = 0;
 
 	if (VARBITLEN(bits) != SHBITS_WIDTH)
 		ereport(ERROR,
@@ -140,7 +140,7 @@ simhash_from_bit(PG_FUNCTION_ARGS)
 Datum
 simhash_to_bit(PG_FUNCTION_ARGS)
 {
-	uint64		fp = PG_GETARG_SIMHASH(0);
+	ShFingerprint fp = PG_GETARG_SIMHASH(0);
 
 	PG_RETURN_VARBIT_P(shtype_to_bit(fp));
 }
@@ -156,7 +156,7 @@ simhash_from_bytea(PG_FUNCTION_ARGS)
 {
 	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
 	int			length = VARSIZE_ANY_EXHDR(bytes);
-	uint64		fp;
+	ShFingerprint fp;
 
 	if (length != sizeof(fp))
 		ereport(ERROR,

@@ -64,8 +64,8 @@ simhash_ge(PG_FUNCTION_ARGS)
 Datum
 simhash_cmp(PG_FUNCTION_ARGS)
 {
-	uint64		a = PG_GETARG_SIMHASH(0);
-	uint64		b = PG_GETARG_SIMHASH(1);
+	ShFingerprint a = PG_GETARG_SIMHASH(0);
+	ShFingerprint b = PG_GETARG_SIMHASH(1);
 
 	PG_RETURN_INT32((a > b) - (a < b));
 }
@@ -83,7 +83,7 @@ simhash_sortsupport(PG_FUNCTION_ARGS)
 Datum
 simhash_hash_value(PG_FUNCTION_ARGS)
 {
-	uint64		fp = PG_GETARG_SIMHASH(0);
+	ShFingerprint fp = PG_GETARG_SIMHASH(0);
 
 	return UInt32GetDatum(hash_bytes((const unsigned char *) &fp, sizeof(fp)));
 }
@@ -91,7 +91,7 @@ simhash_hash_value(PG_FUNCTION_ARGS)
 Datum
 simhash_hash_value_extended(PG_FUNCTION_ARGS)
 {
-	uint64		fp = PG_GETARG_SIMHASH(0);
+	ShFingerprint fp = PG_GETARG_SIMHASH(0);
 	uint64		seed = DatumGetUInt64(PG_GETARG_DATUM(1));
 
 	return UInt64GetDatum(hash_bytes_extended((const unsigned char *) &fp,
@@ -101,8 +101,8 @@ simhash_hash_value_extended(PG_FUNCTION_ARGS)
 Datum
 simhash_smaller(PG_FUNCTION_ARGS)
 {
-	uint64		a = PG_GETARG_SIMHASH(0);
-	uint64		b = PG_GETARG_SIMHASH(1);
+	ShFingerprint a = PG_GETARG_SIMHASH(0);
+	ShFingerprint b = PG_GETARG_SIMHASH(1);
 
 	PG_RETURN_SIMHASH(Min(a, b));
 }
@@ -110,8 +110,8 @@ simhash_smaller(PG_FUNCTION_ARGS)
 Datum
 simhash_larger(PG_FUNCTION_ARGS)
 {
-	uint64		a = PG_GETARG_SIMHASH(0);
-	uint64		b = PG_GETARG_SIMHASH(1);
+	ShFingerprint a = PG_GETARG_SIMHASH(0);
+	ShFingerprint b = PG_GETARG_SIMHASH(1);
 
 	PG_RETURN_SIMHASH(Max(a, b));
 }

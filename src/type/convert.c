@@ -9,6 +9,7 @@
 
 #include <ctype.h>
 
+#include "common/int.h"
 #include "utils/builtins.h"
 
 #include "compat.h"
@@ -24,7 +25,7 @@ shtype_skip_space(const char *input)
 }
 
 ShTypeParseResult
-shtype_parse(const char *input, const char **end, uint64 *fp)
+shtype_parse(const char *input, const char **end, ShFingerprint *fp)
 {
 	const char *p = shtype_skip_space(input);
 	const char *digits;
@@ -76,8 +77,41 @@ shtype_parse(const char *input, const char **end, uint64 *fp)
 	return SHTYPE_PARSE_OK;
 }
 
+ShTypeParseResult
+shtype_parse_radius(const char *input, const char **end, int32 *radius)
+{
+	const char *p = shtype_skip_space(input);
+	const char *digits;
+	bool		negative = (*p == '-');
+	bool		in_range = true;
+	int32		value = 0;
+
+	if (*p == '-' || *p == '+')
+		p++;
+	digits = p;
+
+	/*
+	 * accumulate a negative number, since the least integer has no positive
+	 * counterpart
+	 */
+	for (; *p >= '0' && *p <= '9'; p++)
+	{
+		if (pg_mul_s32_overflow(value, 10, &value) ||
+			pg_sub_s32_overflow(value, *p - '0', &value))
+			in_range = false;
+	}
+
+	*end = p;
+	if (p == digits)
+		return SHTYPE_PARSE_SYNTAX;
+	if (!in_range || (!negative && value == PG_INT32_MIN))
+		return SHTYPE_PARSE_RANGE;
+	*radius = negative ? value : -value;
+	return SHTYPE_PARSE_OK;
+}
+
 int
-shtype_print(uint64 fp, char *output)
+shtype_print(ShFingerprint fp, char *output)
 {
 	int			length = pg_ulltoa_n(fp, output);
 
@@ -86,7 +120,7 @@ shtype_print(uint64 fp, char *output)
 }
 
 VarBit *
-shtype_to_bit(uint64 fp)
+shtype_to_bit(ShFingerprint fp)
 {
 	VarBit	   *result = palloc(VARBITTOTALLEN(SHBITS_WIDTH));
 

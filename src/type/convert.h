@@ -8,9 +8,9 @@
 #ifndef SIMHASH_TYPE_CONVERT_H
 #define SIMHASH_TYPE_CONVERT_H
 
-#include "postgres.h"
-
 #include "utils/varbit.h"
+
+#include "bits/distance.h"
 
 /* result of shtype_parse */
 typedef enum ShTypeParseResult
@@ -31,11 +31,19 @@ typedef enum ShTypeParseResult
  * Sets *end to the first character that does not belong to it, *fp to the
  * fingerprint if the result is SHTYPE_PARSE_OK.  Raises no error.
  */
-extern ShTypeParseResult shtype_parse(const char *input, const char **end, uint64 *fp);
+extern ShTypeParseResult shtype_parse(const char *input, const char **end, ShFingerprint *fp);
 
 /* the accepted input, for the detail of an error */
 #define SHTYPE_RANGE_DETAIL \
 	"A fingerprint is an integer from -9223372036854775808 to 18446744073709551615, or 0x and 1 to 16 hexadecimal digits."
+
+/*
+ * Read a radius, a decimal integer with an optional sign, like shtype_parse.
+ */
+extern ShTypeParseResult shtype_parse_radius(const char *input, const char **end, int32 *radius);
+
+/* the accepted input, for the detail of an error; PG_INT32_MIN, PG_INT32_MAX */
+#define SHTYPE_RADIUS_DETAIL	"The radius is an integer from %d to %d."
 
 /* Skip white space. */
 extern const char *shtype_skip_space(const char *input);
@@ -47,9 +55,9 @@ extern const char *shtype_skip_space(const char *input);
  * Write a fingerprint as decimal digits and a terminating zero.  Returns the
  * number of digits.
  */
-extern int	shtype_print(uint64 fp, char *output);
+extern int	shtype_print(ShFingerprint fp, char *output);
 
 /* A fingerprint as a new bit(64), first bit most significant. */
-extern VarBit *shtype_to_bit(uint64 fp);
+extern VarBit *shtype_to_bit(ShFingerprint fp);
 
 #endif							/* SIMHASH_TYPE_CONVERT_H */

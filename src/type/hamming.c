@@ -14,6 +14,7 @@
 
 #include "bits/distance.h"
 #include "type/simhash.h"
+#include "type/wide.h"
 
 PG_FUNCTION_INFO_V1(simhash_hamming);
 PG_FUNCTION_INFO_V1(simhash_within);
@@ -81,19 +82,20 @@ simhash_near_10(PG_FUNCTION_ARGS)
  * simhash_radius(bound bigint, strict boolean) -> integer
  *
  * The radius of the ball of all distances that are <= bound, or < bound if
- * strict, whatever the type of the bound.  Distances are 0..64, so every bound
- * has such a radius in -1..64, -1 being the empty ball.
+ * strict, whatever the type of the bound.  Distances are 0..4096, of wide
+ * fingerprints, so every bound has such a radius in -1..4096, -1 being the empty
+ * ball.
  */
 static int32
 integer_radius(int64 bound, bool strict)
 {
 	/* bring it into range first: subtracting from the least bigint overflows */
 	bound = Max(bound, -1);
-	bound = Min(bound, SHBITS_WIDTH + 1);
+	bound = Min(bound, SIMHASH_BITS_MAX_WIDTH + 1);
 	if (strict)
 		bound--;
 
-	return (int32) Max(-1, Min(bound, SHBITS_WIDTH));
+	return (int32) Max(-1, Min(bound, SIMHASH_BITS_MAX_WIDTH));
 }
 
 Datum
@@ -121,8 +123,8 @@ simhash_radius_float8(PG_FUNCTION_ARGS)
 	float8		bound = PG_GETARG_FLOAT8(0);
 	bool		strict = PG_GETARG_BOOL(1);
 
-	if (isnan(bound) || bound > SHBITS_WIDTH)
-		PG_RETURN_INT32(SHBITS_WIDTH);
+	if (isnan(bound) || bound > SIMHASH_BITS_MAX_WIDTH)
+		PG_RETURN_INT32(SIMHASH_BITS_MAX_WIDTH);
 	if (bound < 0)
 		PG_RETURN_INT32(-1);
 	PG_RETURN_INT32(strict ? (int32) ceil(bound) - 1 : (int32) floor(bound));

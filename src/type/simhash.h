@@ -8,8 +8,6 @@
 #ifndef SIMHASH_TYPE_SIMHASH_H
 #define SIMHASH_TYPE_SIMHASH_H
 
-#include "postgres.h"
-
 #include "fmgr.h"
 
 #include "bits/distance.h"
@@ -20,7 +18,21 @@
  */
 #define SIMHASH_NEAR_RADIUS	3
 
-/* a fingerprint is a uint64, passed by value */
+/*
+ * What an operator's strategy number says of it in an operator class of the
+ * access method.  From SIMHASH_STRATEGY_WITHIN on it says the radius of an
+ * operator that is true where two fingerprints differ in at most so many bits.
+ * The numbers stand in the catalogs of every database, so they cannot change.
+ */
+#define SIMHASH_STRATEGY_EQUAL		1	/* of any column */
+#define SIMHASH_STRATEGY_BALL		2	/* the fingerprint lies in the ball */
+#define SIMHASH_STRATEGY_DISTANCE	3	/* ORDER BY */
+#define SIMHASH_STRATEGY_WITHIN		4	/* of radius 0 */
+#define SIMHASH_STRATEGY_EIGHTH		10000	/* of simhash_bits: fewer than an
+											 * eighth of the bits differ */
+#define SIMHASH_RADIUS_OF_STRATEGY(s)	((s) - SIMHASH_STRATEGY_WITHIN)
+
+/* a fingerprint is passed by value */
 #define DatumGetSimhash(X)			DatumGetUInt64(X)
 #define SimhashGetDatum(X)			UInt64GetDatum(X)
 #define PG_GETARG_SIMHASH(n)		DatumGetSimhash(PG_GETARG_DATUM(n))
@@ -32,7 +44,7 @@
  */
 typedef struct SimhashBall
 {
-	uint64		centre;
+	ShFingerprint center;
 	int32		radius;
 	int32		unused;			/* zero, so that equal balls are equal bytes */
 } SimhashBall;
@@ -42,22 +54,22 @@ typedef struct SimhashBall
 #define PG_GETARG_SIMHASH_BALL(n)	DatumGetSimhashBall(PG_GETARG_DATUM(n))
 
 static inline SimhashBall
-simhash_make_ball(uint64 centre, int32 radius)
+simhash_make_ball(ShFingerprint center, int32 radius)
 {
 	SimhashBall ball = {0};
 
-	ball.centre = centre;
+	ball.center = center;
 	ball.radius = radius;
 	return ball;
 }
 
 /* a new ball, palloc'd */
 static inline SimhashBall *
-simhash_new_ball(uint64 centre, int32 radius)
+simhash_new_ball(ShFingerprint center, int32 radius)
 {
 	SimhashBall *ball = palloc(sizeof(SimhashBall));
 
-	*ball = simhash_make_ball(centre, radius);
+	*ball = simhash_make_ball(center, radius);
 	return ball;
 }
 

@@ -62,7 +62,7 @@ simhash_in(PG_FUNCTION_ARGS)
 {
 	char	   *input = PG_GETARG_CSTRING(0);
 	const char *end;
-	uint64		fp = 0;
+	ShFingerprint fp = 0;
 	ShTypeParseResult result;
 
 	result = shtype_parse(input, &end, &fp);
@@ -88,7 +88,7 @@ simhash_in(PG_FUNCTION_ARGS)
 Datum
 simhash_out(PG_FUNCTION_ARGS)
 {
-	uint64		fp = PG_GETARG_SIMHASH(0);
+	ShFingerprint fp = PG_GETARG_SIMHASH(0);
 	char	   *output = palloc(SHTYPE_DECIMAL_SIZE);
 
 	shtype_print(fp, output);
@@ -112,7 +112,7 @@ simhash_recv(PG_FUNCTION_ARGS)
 Datum
 simhash_send(PG_FUNCTION_ARGS)
 {
-	uint64		fp = PG_GETARG_SIMHASH(0);
+	ShFingerprint fp = PG_GETARG_SIMHASH(0);
 	StringInfoData buf;
 
 	pq_begintypsend(&buf);
@@ -131,7 +131,7 @@ Datum
 simhash_to_hex(PG_FUNCTION_ARGS)
 {
 	static const char hex_digits[] = "0123456789abcdef";
-	uint64		fp = PG_GETARG_SIMHASH(0);
+	ShFingerprint fp = PG_GETARG_SIMHASH(0);
 	char		output[16];
 
 	for (int i = 15; i >= 0; i--)

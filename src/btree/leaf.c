@@ -1,0 +1,419 @@
+/*-------------------------------------------------------------------------
+ *
+ * leaf.c
+ *	  Reading and writing the entries of a leaf.
+ *
+ * Nothing here takes a lock.  The caller holds the appropriate buffer lock, or
+ * works on a copy.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "port/pg_bitutils.h"
+
+#include "btree/leaf.h"
+
+StaticAssertDecl((SHBT_MAX_KEY_WIDTH - SHBT_MIN_KEY_WIDTH) << SHBT_KEY_SHIFT <
+				 1 << SHBT_ROW_SHIFT &&
+				 (SHBT_MAX_ROW_WIDTH - SHBT_MIN_ROW_WIDTH) << SHBT_ROW_SHIFT <= PG_UINT8_MAX,
+				 "the widths of a leaf fit into its flags");
+
+/*
+ * Bytes that a fingerprint between the fences of a leaf needs.
+ */
+static int
+key_width_between(ShBtKey low, ShBtKey high, bool grouped)
+{
+	ShPermuted	last = high.fp;
+	int			shared;
+
+	if (high.group != low.group)
+	{
+		bool		is_one_group = !grouped ||
+			(high.group - low.group == 1 && high.fp == 0 && high.tid == 0);
+
+		if (!is_one_group)
+			return SHBT_MAX_KEY_WIDTH;
+		last = PG_UINT64_MAX;
+	}
+	else if (high.tid == 0)
+		last--;
+
+	if (low.fp == last)
+		return SHBT_MIN_KEY_WIDTH;
+	shared = (SHBITS_WIDTH - 1 - pg_leftmost_one_pos64(low.fp ^ last)) / BITS_PER_BYTE;
+	return Max(SHBT_MAX_KEY_WIDTH - shared, SHBT_MIN_KEY_WIDTH);
+}
+
+/*
+ * The most entries of a leaf between two fences whose rows need as many bytes.
+ */
+int
+shbt_leaf_capacity(ShBtKey low, ShBtKey high, int row_width, bool grouped)
+{
+	return shbt_leaf_capacity_of(key_width_between(low, high, grouped) + row_width +
+								 (grouped ? (int) sizeof(uint32) : 0));
+}
+
+/*
+ * The last fingerprint that needs no more bytes than those between two fences.
+ */
+ShPermuted
+shbt_last_as_wide(ShBtKey low, ShBtKey high, bool grouped)
+{
+	return low.fp | shbits_bytes_mask(key_width_between(low, high, grouped));
+}
+
+/*
+ * The flags of a leaf for rows of so many bytes, and its fences.
+ */
+static uint8
+flags_for(Page leaf, int row_width)
+{
+	int			key_width = key_width_between(shbt_page_low(leaf), shbt_page_high(leaf),
+											  shbt_page_is_grouped(leaf));
+
+	return (ShBtPageGetOpaque(leaf)->flags & ~SHBT_WIDTHS) |
+		(SHBT_MAX_KEY_WIDTH - key_width) << SHBT_KEY_SHIFT |
+		(SHBT_MAX_ROW_WIDTH - row_width) << SHBT_ROW_SHIFT;
+}
+
+/*
+ * Make an empty leaf store its entries in as few bytes as its fences allow, and
+ * rows in as many as are given.
+ */
+void
+shbt_set_widths(Page leaf, int row_width)
+{
+	Assert(shbt_page_is_leaf(leaf) && shbt_page_count(leaf) == 0);
+	ShBtPageGetOpaque(leaf)->flags = flags_for(leaf, row_width);
+}
+
+/*
+ * Are these the widths that a leaf has?
+ */
+bool
+shbt_has_widths(Page leaf, int row_width)
+{
+	return ShBtPageGetOpaque(leaf)->flags == flags_for(leaf, row_width);
+}
+
+/*
+ * What is stored of a row in so many bytes.
+ */
+static inline uint64
+pack_row(ShBtRow row, int width)
+{
+	if (width == SHBT_MAX_ROW_WIDTH)
+		return row;
+	return row >> 16 << SHBT_OFFSET_BITS | (row & 0xFFFF);
+}
+
+/*
+ * Overwrite entry i of a leaf, which must be wide enough.
+ */
+void
+shbt_set_entry(Page leaf, int i, ShBtKey key)
+{
+	int			key_width = shbt_key_width(leaf);
+	int			row_width = shbt_row_width(leaf);
+
+	Assert(((key.fp ^ shbt_leaf_prefix(leaf)) & ~shbits_bytes_mask(key_width)) == 0);
+	Assert(shbt_row_width_of(key.tid) <= row_width);
+
+	shbits_store_bytes((char *) PageGetContents(leaf) + i * key_width, key.fp, key_width);
+	shbits_store_bytes(shbt_page_pointer(leaf, i), pack_row(key.tid, row_width), row_width);
+	shbt_set_group(leaf, i, key.group);
+}
+
+/*
+ * The loops over all entries of a leaf, for a width that the compiler knows: they
+ * take half the time then.
+ */
+static pg_attribute_always_inline void
+read_fps(Page leaf, int width, int count, ShPermuted *fps)
+{
+	const char *stored = (const char *) PageGetContents(leaf);
+	uint64		prefix = shbt_leaf_prefix(leaf);
+
+	for (int i = 0; i < count; i++)
+		fps[i] = prefix | shbits_load_bytes(stored + i * width, width);
+}
+
+static pg_attribute_always_inline void
+read_rows(Page leaf, int width, int count, ShBtRow *rows)
+{
+	int			step = shbt_pointer_width(leaf);
+	const char *stored = (const char *) ShBtPageGetOpaque(leaf);
+
+	for (int i = 0; i < count; i++)
+	{
+		stored -= step;
+		rows[i] = shbt_unpack_row(shbits_load_bytes(stored, width), width);
+	}
+}
+
+static pg_attribute_always_inline void
+check_rows(Page leaf, int width, int count, bool *good)
+{
+	int			step = shbt_pointer_width(leaf);
+	const char *stored = (const char *) ShBtPageGetOpaque(leaf);
+	bool		all = true;
+
+	for (int i = 0; i < count; i++)
+	{
+		stored -= step;
+		all &= shbt_is_row(shbt_unpack_row(shbits_load_bytes(stored, width), width));
+	}
+	*good = all;
+}
+
+static pg_attribute_always_inline void
+write_fps(Page leaf, int width, int count, const ShBtKey *keys)
+{
+	char	   *stored = (char *) PageGetContents(leaf);
+
+	for (int i = 0; i < count; i++)
+	{
+		Assert(((keys[i].fp ^ shbt_leaf_prefix(leaf)) & ~shbits_bytes_mask(width)) == 0);
+		shbits_store_bytes(stored + i * width, keys[i].fp, width);
+	}
+}
+
+static pg_attribute_always_inline void
+write_rows(Page leaf, int width, int count, const ShBtKey *keys)
+{
+	int			step = shbt_pointer_width(leaf);
+	char	   *stored = (char *) ShBtPageGetOpaque(leaf);
+
+	for (int i = 0; i < count; i++)
+	{
+		Assert(shbt_row_width_of(keys[i].tid) <= width);
+		stored -= step;
+		shbits_store_bytes(stored, pack_row(keys[i].tid, width), width);
+	}
+}
+
+/* call one of them with the width as a constant */
+#define FOR_KEY_WIDTH(function, leaf, count, array) \
+	switch (shbt_key_width(leaf)) \
+	{ \
+		case 5: function(leaf, 5, count, array); break; \
+		case 6: function(leaf, 6, count, array); break; \
+		case 7: function(leaf, 7, count, array); break; \
+		default: function(leaf, 8, count, array); \
+	}
+
+#define FOR_ROW_WIDTH(function, leaf, count, array) \
+	switch (shbt_row_width(leaf)) \
+	{ \
+		case 3: function(leaf, 3, count, array); break; \
+		case 4: function(leaf, 4, count, array); break; \
+		case 5: function(leaf, 5, count, array); break; \
+		default: function(leaf, 6, count, array); \
+	}
+
+StaticAssertDecl(SHBT_MIN_KEY_WIDTH == 5 && SHBT_MAX_KEY_WIDTH == 8 &&
+				 SHBT_MIN_ROW_WIDTH == 3 && SHBT_MAX_ROW_WIDTH == 6,
+				 "there is a case for each width");
+
+/*
+ * Copy the entries of a leaf into arrays, in their order on the leaf, and
+ * return how many there are.  The arrays must have room for SHBT_MAX_ENTRIES;
+ * groups may be NULL.
+ */
+int
+shbt_read_leaf(Page leaf, ShPermuted *fps, ShBtRow *rows, uint32 *groups)
+{
+	int			count = shbt_page_count(leaf);
+
+	FOR_KEY_WIDTH(read_fps, leaf, count, fps);
+	FOR_ROW_WIDTH(read_rows, leaf, count, rows);
+	for (int i = 0; groups != NULL && i < count; i++)
+		groups[i] = shbt_page_group(leaf, i);
+	return count;
+}
+
+/*
+ * Replace the entries of a leaf, whose fences must enclose the new ones.  No
+ * row may need more bytes than are given.  The length of the sorted run remains
+ * as it is.
+ */
+void
+shbt_write_leaf(Page leaf, const ShBtKey *keys, int count, int row_width)
+{
+	shbt_set_count(leaf, 0);
+	shbt_set_widths(leaf, row_width);
+	shbt_set_count(leaf, count);
+	FOR_KEY_WIDTH(write_fps, leaf, count, keys);
+	FOR_ROW_WIDTH(write_rows, leaf, count, keys);
+	for (int i = 0; shbt_page_is_grouped(leaf) && i < count; i++)
+		shbt_set_group(leaf, i, keys[i].group);
+}
+
+#define ST_SORT sort_entries
+#define ST_ELEMENT_TYPE ShBtSortedEntry
+#define ST_COMPARE(a, b) \
+	(shbt_key_less((a)->key, (b)->key) ? -1 : shbt_key_less((b)->key, (a)->key))
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/*
+ * List the entries of a page, ascending.  Returns how many there are;
+ * entries[] must have room for SHBT_MAX_ENTRIES.
+ */
+int
+shbt_sort_entries(Page page, ShBtSortedEntry *entries)
+{
+	int			count = shbt_page_count(page);
+
+	for (int i = 0; i < count; i++)
+	{
+		entries[i].key = shbt_page_key(page, i);
+		entries[i].position = i;
+	}
+	sort_entries(entries, count);
+	return count;
+}
+
+/* what is_below needs of a leaf */
+typedef struct Run
+{
+	Page		leaf;
+	const char *keys;
+	int			key_width;
+	uint64		prefix;
+} Run;
+
+/*
+ * Is entry i below (group, fp)?
+ */
+static pg_attribute_always_inline bool
+is_below(const Run *run, int i, bool grouped, uint32 group, ShPermuted fp)
+{
+	if (grouped)
+	{
+		uint32		other = shbt_page_group(run->leaf, i);
+
+		if (other != group)
+			return other < group;
+	}
+	return (run->prefix |
+			shbits_load_bytes(run->keys + i * run->key_width, run->key_width)) < fp;
+}
+
+/*
+ * shbt_find_sorted, compiled for pages with groups and for others.
+ */
+static pg_attribute_always_inline int
+find_sorted(Page leaf, bool grouped, uint32 group, ShPermuted fp)
+{
+	const ShBtOpaqueData *opaque = ShBtPageGetOpaque(leaf);
+	Run			run = {leaf, (const char *) PageGetContents(leaf), shbt_key_width(leaf),
+	shbt_leaf_prefix(leaf)};
+	int			count = opaque->sorted;
+	int			below = -1;		/* this one is below */
+	int			above = count;	/* this one is not */
+	int			step = 8;
+	int			at;
+
+	if (count == 0)
+		return 0;
+	if (grouped && opaque->low_group != opaque->high_group)
+		at = count / 2;
+	else if (fp <= opaque->low_fp || opaque->high_fp == opaque->low_fp)
+		return 0;
+	else if (fp >= opaque->high_fp)
+		at = count;
+	else
+		at = (int) (count * ((double) (fp - opaque->low_fp) /
+							 (double) (opaque->high_fp - opaque->low_fp)));
+	at = Min(at, count - 1);
+
+	/* bracket it, doubling the step each time */
+	if (is_below(&run, at, grouped, group, fp))
+	{
+		below = at;
+		while (below + step < count && is_below(&run, below + step, grouped, group, fp))
+		{
+			below += step;
+			step *= 2;
+		}
+		above = Min(below + step, count);
+	}
+	else
+	{
+		above = at;
+		while (above - step >= 0 && !is_below(&run, above - step, grouped, group, fp))
+		{
+			above -= step;
+			step *= 2;
+		}
+		below = Max(above - step, -1);
+	}
+	while (above - below > 1)
+	{
+		int			middle = (above + below) / 2;
+
+		if (is_below(&run, middle, grouped, group, fp))
+			below = middle;
+		else
+			above = middle;
+	}
+	return above;
+}
+
+/*
+ * Position, among the sorted entries of a leaf, of the first one that is
+ * >= (group, fp); their number if there is none.
+ *
+ * Fingerprints are uniformly distributed, as a rule, so the position of fp
+ * between the fences tells roughly where it is.  Looking there first touches
+ * one or two cache lines; a binary search would wait for memory several times.
+ */
+int
+shbt_find_sorted(Page leaf, uint32 group, ShPermuted fp)
+{
+	return shbt_page_is_grouped(leaf) ? find_sorted(leaf, true, group, fp) :
+		find_sorted(leaf, false, group, fp);
+}
+
+/*
+ * Find the entries first .. end - 1 of a leaf within radius bits of a query.
+ *
+ * Writes their positions relative to first, ascending, to found[], which must
+ * have room for all of them, and returns how many there are.
+ */
+int
+shbt_filter_leaf(Page leaf, int first, int end, ShPermuted query, int radius, uint16 *found)
+{
+	int			width = shbt_key_width(leaf);
+	const char *keys = (const char *) PageGetContents(leaf) + first * width;
+	uint64		others = (query ^ ShBtPageGetOpaque(leaf)->low_fp) & ~shbits_bytes_mask(width);
+
+#ifndef WORDS_BIGENDIAN
+	if (width == SHBT_MAX_KEY_WIDTH)
+		return shbits_filter((const uint64 *) keys, end - first, query, radius, found);
+#endif
+	if (others != 0)
+		radius -= shbits_distance(others, 0);
+	if (radius < 0)
+		return 0;
+	return shbits_filter_stored(keys, width, end - first, query, radius, found);
+}
+
+/*
+ * Check that the rows of a leaf, in the given block, can be those of a table.
+ * Reports ERRCODE_INDEX_CORRUPTED.
+ */
+void
+shbt_check_leaf_rows(Relation index, BlockNumber block, Page leaf)
+{
+	bool		good;
+
+	FOR_ROW_WIDTH(check_rows, leaf, shbt_page_count(leaf), &good);
+	if (unlikely(!good))
+		shbt_report_impossible_row(index, block);
+}

@@ -1,0 +1,90 @@
+/*-------------------------------------------------------------------------
+ *
+ * fingerprint.h
+ *	  The fingerprint of a value of the last column of an index.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_INDEX_FINGERPRINT_H
+#define SIMHASH_INDEX_FINGERPRINT_H
+
+#include "access/genam.h"
+
+#include "index/am.h"
+#include "index/group.h"
+
+/*
+ * How values become fingerprints.  This is looked up once for many values.
+ */
+typedef struct ShIdxFingerprinter
+{
+	bool		direct;			/* values are fingerprints of 64 bits by value */
+	bool		wide;			/* values are of type simhash_bits */
+	int			width;			/* of the fingerprints, in bits */
+	int			nparts;			/* of 64 bits each */
+	const char *index;			/* its name */
+
+	bool		computes;		/* they are computed of values; otherwise the
+								 * rest is not set */
+	FmgrInfo	function;
+	Oid			collation;
+	MemoryContext context;		/* of what the function allocates */
+} ShIdxFingerprinter;
+
+extern void shidx_fingerprinter_begin(ShIdxFingerprinter *fingerprinter, Relation index,
+									  int width);
+extern bool shidx_compute_fingerprint(ShIdxFingerprinter *fingerprinter, Datum value,
+									  ShFingerprint *fp);
+extern bool shidx_get_parts(ShIdxFingerprinter *fingerprinter, Datum value,
+							ShFingerprint *parts);
+extern void shidx_split_bits(const uint8 *bytes, int width, ShFingerprint *parts);
+extern void shidx_fingerprinter_end(ShIdxFingerprinter *fingerprinter);
+extern bool shidx_is_fingerprint_function(Oid function, Oid type);
+
+/*
+ * The function that computes the fingerprints of an index; InvalidOid if its
+ * values are fingerprints.
+ */
+static inline Oid
+shidx_fingerprint_function(Relation index)
+{
+	return index_getprocid(index, shidx_fp_column(index) + 1, SIMHASH_FINGERPRINT_PROC);
+}
+
+/*
+ * Does an index have fingerprints of its values, which have to be rechecked
+ * with the row?
+ */
+static inline bool
+shidx_computes_fingerprints(Relation index)
+{
+	return OidIsValid(shidx_fingerprint_function(index));
+}
+
+/*
+ * Is an index on a column of type simhash_bits?
+ */
+static inline bool
+shidx_is_wide(Relation index)
+{
+	return !TupleDescAttr(RelationGetDescr(index), shidx_fp_column(index))->attbyval &&
+		!shidx_computes_fingerprints(index);
+}
+
+/*
+ * Get the parts of the fingerprint of a value, fingerprinter->nparts <=
+ * SHBITS_MAX_PARTS of them.  Returns false if it has no fingerprint.
+ */
+static inline bool
+shidx_fingerprint(ShIdxFingerprinter *fingerprinter, Datum value, bool isnull,
+				  ShFingerprint *parts)
+{
+	if (isnull)
+		return false;
+	if (unlikely(!fingerprinter->direct))
+		return shidx_get_parts(fingerprinter, value, parts);
+	*parts = DatumGetSimhash(value);
+	return true;
+}
+
+#endif							/* SIMHASH_INDEX_FINGERPRINT_H */

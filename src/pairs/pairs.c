@@ -1,0 +1,813 @@
+/*-------------------------------------------------------------------------
+ *
+ * pairs.c
+ *	  Finding all pairs within a distance among some keys, or between two sets
+ *	  of keys.
+ *
+ * A few keys are compared pair by pair.  Many keys are searched by parts
+ * (parts.c): they are divided by their value of a part, and each cell is
+ * compared with the cells whose values are within the radius.  Two cells
+ * that are large are searched in the same way again, by the bits in which
+ * their keys still vary.
+ *
+ * A pair belongs to the first part whose radius it is within.  The earlier
+ * parts are remembered, so that no later one finds the pair again.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "bits/distance.h"
+#include "pairs/pairs.h"
+#include "pairs/parts.h"
+
+/* how many keys are compared with as many others by one call */
+#define TILE			SHBITS_MAX_TILE
+
+/*
+ * up to this many keys of one set are compared with the other set one by one
+ */
+#define FEW_KEYS		4
+
+/* how many keys such a key is compared with by one call */
+#define FILTER_MAX		1024
+
+/* up to this many comparisons are made without planning parts */
+#define COMPARE_MAX		0x100000
+
+/* comparisons between checks for interrupts and reports of progress */
+#define CHECK_INTERVAL	0x1000000
+
+/* how many keys of other cells are compared with a cell at a time */
+#define NEIGHBORS_MAX	1024
+
+/* how many of them are copied at once, possibly beyond the last */
+#define COPIED_TOGETHER	8
+
+/*
+ * Some keys to compare.  The position of key i, as known to callers, is
+ * positions[i] or, if the key is a copy, positions[i + moved[i]], modulo 2^32.
+ * Without positions[] it is i.
+ */
+typedef struct Keys
+{
+	const ShPermuted *keys;
+	const uint32 *positions;
+	const uint32 *moved;
+	size_t		count;
+	bool		second;			/* belongs to the second of two sets */
+} Keys;
+
+/* some of the keys that are subdivided */
+typedef struct Range
+{
+	size_t		start;
+	size_t		count;
+} Range;
+
+/*
+ * A share of the whole search, as fractions of 1: its start, and its size.
+ */
+typedef struct Share
+{
+	double		start;
+	double		size;
+} Share;
+
+static const Share whole = {0, 1};
+
+/*
+ * Keys divided by a part: those with value v are from starts[v] to
+ * starts[v + 1], relative to the start of the range.
+ */
+typedef struct Cells
+{
+	Range		range;
+	size_t		nvalues;
+	uint32	   *starts;
+} Cells;
+
+/*
+ * Keys of several cells that are compared with another cell together.
+ * Comparing small cells of varying sizes separately takes several times as
+ * long.
+ */
+typedef struct Neighbors
+{
+	size_t		count;
+	ShPermuted	keys[NEIGHBORS_MAX + COPIED_TOGETHER];
+	uint32		moved[NEIGHBORS_MAX + COPIED_TOGETHER];
+} Neighbors;
+
+/* the cells of a part, and the progress of their comparison */
+typedef struct PartSearch
+{
+	const ShPairsPart *part;
+	bool		among;
+	Cells		a;
+	Cells		b;				/* the same as a, if among */
+	ShPairsBall ball;
+	int			depth;
+	Share		share;
+	double		comparisons;	/* needed in total */
+	double		done;
+	double		reported;		/* done at the last report */
+	Neighbors	neighbors;		/* of the current cell of a */
+} PartSearch;
+
+static void search(ShPairs *pairs, Range a, Range b, bool among, int depth, Share share);
+
+/*
+ * Prepare to search.  Pairs that differ in at most distance bits, 0..64, are
+ * passed to found, with arg.  report is called with the progress of a long
+ * search.  Memory that is kept between searches is allocated in the current
+ * context.
+ */
+void
+shpairs_init(ShPairs *pairs, int distance, ShPairsFoundFunction found,
+			 ShPairsReportFunction report, void *arg)
+{
+	pairs->distance = distance;
+	pairs->found = found;
+	pairs->report = report;
+	pairs->arg = arg;
+	pairs->context = CurrentMemoryContext;
+	pairs->nmasks = 0;
+	pairs->nparts = 0;
+	pairs->compared = 0;
+	pairs->capacity = 0;
+	pairs->keys = NULL;
+	pairs->positions = NULL;
+	pairs->scratch_keys = NULL;
+	pairs->scratch_positions = NULL;
+}
+
+/*
+ * Has a pair that differs in these bits been found before?
+ */
+static inline bool
+found_before(const ShPairs *pairs, uint64 difference)
+{
+	for (int i = 0; i < pairs->nmasks; i++)
+	{
+		if ((difference & pairs->masks[i]) == 0)
+			return true;
+	}
+	for (int i = 0; i < pairs->nparts; i++)
+	{
+		if (pg_popcount64(difference & pairs->parts[i].mask) <= pairs->parts[i].radius)
+			return true;
+	}
+	return false;
+}
+
+/* the sub-share between two fractions of a share */
+static Share
+share_of(Share share, double start, double end)
+{
+	Share		result = {share.start + share.size * start, share.size * (end - start)};
+
+	return result;
+}
+
+/* report that a fraction of a share is done */
+static void
+report_done(ShPairs *pairs, Share share, double fraction)
+{
+	pairs->report(pairs->arg, share.start + share.size * Min(fraction, 1));
+}
+
+static inline size_t
+position(const Keys *keys, size_t i)
+{
+	if (keys->moved != NULL)
+		i = (uint32) i + keys->moved[i];
+	return keys->positions == NULL ? i : keys->positions[i];
+}
+
+/* key i of a and key j of b are within the distance */
+static inline void
+found_pair(ShPairs *pairs, const Keys *a, const Keys *b, size_t i, size_t j)
+{
+	if (found_before(pairs, a->keys[i] ^ b->keys[j]))
+		return;
+	if (a->second)
+		pairs->found(pairs->arg, position(b, j), position(a, i));
+	else
+		pairs->found(pairs->arg, position(a, i), position(b, j));
+}
+
+/*
+ * Process the pairs of keys of a, from i on, with keys of b, from j on, that a
+ * filter has returned.
+ */
+static inline void
+found_in_tile(ShPairs *pairs, const Keys *a, const Keys *b, size_t i, size_t j,
+			  uint64 with_others, uint64 *others)
+{
+	for (; with_others != 0; with_others &= with_others - 1)
+	{
+		int			row = pg_rightmost_one_pos64(with_others);
+
+		/* processing a pair takes much longer than a comparison */
+		CHECK_FOR_INTERRUPTS();
+		for (; others[row] != 0; others[row] &= others[row] - 1)
+			found_pair(pairs, a, b, i + row, j + pg_rightmost_one_pos64(others[row]));
+	}
+}
+
+/*
+ * Compare all pairs of keys.
+ */
+static void
+compare_among(ShPairs *pairs, const Keys *keys, Share share)
+{
+	size_t		count = keys->count;
+	double		square = (double) count * count;
+	uint64		others[TILE];
+	double		checked = 0;
+
+	for (size_t i = 0; i < count; i += TILE)
+	{
+		uint64		found = shbits_filter_pairs(keys->keys + i, Min(TILE, count - i),
+												pairs->distance, others);
+
+		found_in_tile(pairs, keys, keys, i, i, found, others);
+		for (size_t j = i + TILE; j < count; j += TILE)
+		{
+			found = shbits_filter_product(keys->keys + i, TILE, keys->keys + j,
+										  Min(TILE, count - j), pairs->distance, others);
+			found_in_tile(pairs, keys, keys, i, j, found, others);
+		}
+		checked += (double) TILE * (count - i);
+		if (unlikely(checked > CHECK_INTERVAL))
+		{
+			checked = 0;
+			CHECK_FOR_INTERRUPTS();
+			report_done(pairs, share, (2.0 * count - i) * i / square);
+		}
+	}
+}
+
+/*
+ * Compare each of a few keys with all other keys.
+ */
+static void
+compare_few(ShPairs *pairs, const Keys *few, const Keys *others)
+{
+	uint16		found[FILTER_MAX];
+
+	for (size_t j = 0; j < others->count; j += FILTER_MAX)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (size_t i = 0; i < few->count; i++)
+		{
+			int			nfound = shbits_filter(others->keys + j,
+											   Min(FILTER_MAX, others->count - j),
+											   few->keys[i], pairs->distance, found);
+
+			for (int k = 0; k < nfound; k++)
+				found_pair(pairs, few, others, i, j + found[k]);
+		}
+	}
+}
+
+/*
+ * Compare each key of a with each of b.
+ */
+static void
+compare_product(ShPairs *pairs, const Keys *a, const Keys *b, Share share)
+{
+	uint64		others[TILE];
+	double		checked = 0;
+
+	if (a->count <= FEW_KEYS && b->count > TILE)
+		compare_few(pairs, a, b);
+	else if (b->count <= FEW_KEYS && a->count > TILE)
+		compare_few(pairs, b, a);
+	else
+	{
+		for (size_t i = 0; i < a->count; i += TILE)
+		{
+			for (size_t j = 0; j < b->count; j += TILE)
+			{
+				uint64		found = shbits_filter_product(a->keys + i, Min(TILE, a->count - i),
+														  b->keys + j, Min(TILE, b->count - j),
+														  pairs->distance, others);
+
+				found_in_tile(pairs, a, b, i, j, found, others);
+			}
+			checked += (double) TILE * b->count;
+			if (unlikely(checked > CHECK_INTERVAL))
+			{
+				checked = 0;
+				CHECK_FOR_INTERRUPTS();
+				report_done(pairs, share, (double) i / a->count);
+			}
+		}
+	}
+}
+
+static inline Keys
+keys_of(const ShPairs *pairs, Range range)
+{
+	Keys		keys;
+
+	keys.keys = pairs->keys + range.start;
+	keys.positions = pairs->positions + range.start;
+	keys.moved = NULL;
+	keys.count = range.count;
+	keys.second = range.start >= pairs->first_set;
+	return keys;
+}
+
+static inline void
+compare(ShPairs *pairs, Range a, Range b, bool among, Share share)
+{
+	Keys		keys_a = keys_of(pairs, a);
+	Keys		keys_b = keys_of(pairs, b);
+
+	if (among)
+		compare_among(pairs, &keys_a, share);
+	else
+		compare_product(pairs, &keys_a, &keys_b, share);
+}
+
+/*
+ * Prepare to compute the values of a part.
+ */
+static void
+prepare_values(ShPairsPartBits *bits, uint64 mask)
+{
+	int			nbits = 0;
+
+	memset(bits, 0, sizeof(ShPairsPartBits));
+	for (int i = 0; i < SHBITS_WIDTH; i++)
+	{
+		if (((mask >> i) & 1) == 0)
+			continue;
+		for (int byte = 0; byte < 256; byte++)
+			bits->of_byte[i / 8][byte] |= (uint32) ((byte >> (i % 8)) & 1) << nbits;
+		nbits++;
+	}
+}
+
+static inline uint32
+value_of(const ShPairsPartBits *bits, ShPermuted key)
+{
+	return bits->of_byte[0][key & 0xff] |
+		bits->of_byte[1][(key >> 8) & 0xff] |
+		bits->of_byte[2][(key >> 16) & 0xff] |
+		bits->of_byte[3][(key >> 24) & 0xff] |
+		bits->of_byte[4][(key >> 32) & 0xff] |
+		bits->of_byte[5][(key >> 40) & 0xff] |
+		bits->of_byte[6][(key >> 48) & 0xff] |
+		bits->of_byte[7][key >> 56];
+}
+
+/*
+ * Divide the keys of a range by a part.
+ */
+static void
+divide_keys(ShPairs *pairs, Cells *cells, Range range, const ShPairsPart *part)
+{
+	ShPermuted *keys = pairs->keys + range.start;
+	uint32	   *positions = pairs->positions + range.start;
+	size_t		nvalues = (size_t) 1 << part->nbits;
+	uint32	   *starts = palloc0((nvalues + 2) * sizeof(uint32));
+
+	prepare_values(&pairs->bits, part->mask);
+
+	/* count the size of each cell, two elements further on */
+	for (size_t i = 0; i < range.count; i++)
+	{
+		if (i % COMPARE_MAX == 0)
+			CHECK_FOR_INTERRUPTS();
+		starts[value_of(&pairs->bits, keys[i]) + 2]++;
+	}
+	/* turn it into the cell's start, one element further on */
+	for (size_t value = 2; value <= nvalues; value++)
+		starts[value] += starts[value - 1];
+	/* which then becomes its end */
+	for (size_t i = 0; i < range.count; i++)
+	{
+		size_t		place = starts[value_of(&pairs->bits, keys[i]) + 1]++;
+
+		if (i % COMPARE_MAX == 0)
+			CHECK_FOR_INTERRUPTS();
+		pairs->scratch_keys[place] = keys[i];
+		pairs->scratch_positions[place] = positions[i];
+	}
+	memcpy(keys, pairs->scratch_keys, range.count * sizeof(ShPermuted));
+	memcpy(positions, pairs->scratch_positions, range.count * sizeof(uint32));
+
+	cells->range = range;
+	cells->nvalues = nvalues;
+	cells->starts = starts;
+}
+
+static inline Range
+cell(const Cells *cells, size_t value)
+{
+	Range		range;
+
+	range.start = cells->range.start + cells->starts[value];
+	range.count = cells->starts[value + 1] - cells->starts[value];
+	return range;
+}
+
+/*
+ * Compare a cell of a with the collected neighbors.
+ */
+static void
+compare_neighbors(ShPairs *pairs, PartSearch *ps, Range a)
+{
+	Keys		keys_a = keys_of(pairs, a);
+	Keys		keys_b;
+	double		done = ps->done / ps->comparisons;
+
+	keys_b.keys = ps->neighbors.keys;
+	keys_b.positions = pairs->positions;
+	keys_b.moved = ps->neighbors.moved;
+	keys_b.count = ps->neighbors.count;
+	keys_b.second = !keys_a.second;
+	/* progress is reported when the whole cell has been compared */
+	compare_product(pairs, &keys_a, &keys_b, share_of(ps->share, done, done));
+	ps->neighbors.count = 0;
+}
+
+/*
+ * Collect the keys of a cell of b, to be compared with a cell of a.
+ */
+static inline void
+add_neighbors(ShPairs *pairs, PartSearch *ps, Range a, Range b)
+{
+	Neighbors  *neighbors = &ps->neighbors;
+
+	while (b.count > 0)
+	{
+		size_t		count = Min(b.count, NEIGHBORS_MAX - neighbors->count);
+		uint32		moved = (uint32) (b.start - neighbors->count);
+
+		for (size_t i = 0; i < count; i += COPIED_TOGETHER)
+		{
+			memcpy(neighbors->keys + neighbors->count + i, pairs->keys + b.start + i,
+				   COPIED_TOGETHER * sizeof(ShPermuted));
+			for (int k = 0; k < COPIED_TOGETHER; k++)
+				neighbors->moved[neighbors->count + i + k] = moved;
+		}
+		neighbors->count += count;
+		if (neighbors->count == NEIGHBORS_MAX)
+			compare_neighbors(pairs, ps, a);
+		b.start += count;
+		b.count -= count;
+	}
+}
+
+static void
+report_compared(ShPairs *pairs, PartSearch *ps, double comparisons)
+{
+	ps->done += comparisons;
+	if (ps->done - ps->reported > CHECK_INTERVAL)
+	{
+		ps->reported = ps->done;
+		report_done(pairs, ps->share, ps->done / ps->comparisons);
+	}
+}
+
+/*
+ * Search two large cells.
+ */
+static void
+search_cells(ShPairs *pairs, PartSearch *ps, Range a, Range b, bool among)
+{
+	double		comparisons = (double) a.count * b.count / (among ? 2 : 1);
+
+	search(pairs, a, b, among, ps->depth + 1,
+		   share_of(ps->share, ps->done / ps->comparisons,
+					(ps->done + comparisons) / ps->comparisons));
+	report_compared(pairs, ps, comparisons);
+}
+
+/*
+ * Compare a cell of a with the cells of b whose values are within the
+ * radius, or only count their keys.  Returns the number of these keys, except
+ * those of large cells.
+ */
+static inline size_t
+visit_neighbors(ShPairs *pairs, PartSearch *ps, size_t value, Range a,
+				size_t first, size_t end, size_t large, bool only_count)
+{
+	const uint32 *numbers = ps->ball.numbers;
+	size_t		sum = 0;
+
+	for (size_t i = first; i < end; i++)
+	{
+		Range		b = cell(&ps->b, value ^ numbers[i]);
+
+		if (b.count == 0)
+			continue;
+		if (!only_count && b.count > large)
+		{
+			search_cells(pairs, ps, a, b, false);
+			continue;
+		}
+		if (!only_count)
+			add_neighbors(pairs, ps, a, b);
+		sum += b.count;
+	}
+	return sum;
+}
+
+/*
+ * Compare all cells whose values are within the radius, or only count the
+ * comparisons.
+ */
+static inline double
+visit_cells(ShPairs *pairs, PartSearch *ps, bool only_count)
+{
+	const ShPairsBall *ball = &ps->ball;
+	double		sum = 0;
+
+	for (size_t value = 0; value < ps->a.nvalues; value++)
+	{
+		Range		a = cell(&ps->a, value);
+		size_t		large;
+		size_t		count = 0;
+		double		comparisons = 0;
+
+		if (a.count == 0)
+			continue;
+		CHECK_FOR_INTERRUPTS();
+		large = COMPARE_MAX / a.count;
+		if (ps->among)
+		{
+			/* visit each two cells once, from the one with the lower value */
+			for (int bit = 0; bit < ps->part->nbits; bit++)
+			{
+				if (((value >> bit) & 1) == 0)
+					count += visit_neighbors(pairs, ps, value, a, ball->by_top[bit],
+											 ball->by_top[bit + 1], large, only_count);
+			}
+			if (only_count || a.count <= 2 * large)
+				comparisons = (double) a.count * a.count / 2;
+		}
+		else
+			count = visit_neighbors(pairs, ps, value, a, 0, ball->count, large, only_count);
+		comparisons += (double) a.count * count;
+		sum += comparisons;
+		if (only_count)
+			continue;
+
+		if (ps->neighbors.count > 0)
+			compare_neighbors(pairs, ps, a);
+		pairs->compared += comparisons;
+		report_compared(pairs, ps, comparisons);
+		if (ps->among && a.count <= 2 * large)
+			compare(pairs, a, a, true, whole);
+		else if (ps->among)
+			search_cells(pairs, ps, a, a, true);
+	}
+	return sum;
+}
+
+/*
+ * Divide keys by a part, and prepare to search the cells.
+ */
+static void
+begin_part(ShPairs *pairs, PartSearch *ps, const ShPairsPart *part,
+		   Range a, Range b, bool among, int depth)
+{
+	ps->depth = depth;
+	ps->part = part;
+	ps->among = among;
+	divide_keys(pairs, &ps->a, a, part);
+	if (among)
+		ps->b = ps->a;
+	else
+		divide_keys(pairs, &ps->b, b, part);
+	shpairs_make_ball(&ps->ball, part->nbits, part->radius);
+	ps->done = ps->reported = 0;
+	ps->neighbors.count = 0;
+	ps->comparisons = visit_cells(pairs, ps, true);
+}
+
+static void
+end_part(PartSearch *ps)
+{
+	pfree(ps->ball.numbers);
+	pfree(ps->a.starts);
+	if (!ps->among)
+		pfree(ps->b.starts);
+}
+
+/*
+ * The bits in which keys of a and b can differ, and the number of other bits
+ * in which they all differ.
+ */
+static uint64
+varying_bits(const ShPairsKeySets *sets, int *ndiffering)
+{
+	uint64		zeros_a = 0;
+	uint64		ones_a = 0;
+	uint64		zeros_b = 0;
+	uint64		ones_b = 0;
+	uint64		differing;
+
+	for (size_t i = 0; i < sets->na; i++)
+	{
+		ones_a |= sets->a[i];
+		zeros_a |= ~sets->a[i];
+	}
+	for (size_t i = 0; i < sets->nb; i++)
+	{
+		ones_b |= sets->b[i];
+		zeros_b |= ~sets->b[i];
+	}
+	differing = (ones_a & ~zeros_a & zeros_b & ~ones_b) |
+		(zeros_a & ~ones_a & ones_b & ~zeros_b);
+	*ndiffering = pg_popcount64(differing);
+	return (ones_a | ones_b) & (zeros_a | zeros_b) & ~differing;
+}
+
+/*
+ * Find the pairs among keys, or between those of a and b.  The keys are
+ * reordered.
+ *
+ * Whatever the keys are, at most twice as many comparisons are made as for
+ * comparing all pairs.  Before a part is searched, its comparisons are
+ * counted.  If there are too many, the pairs that no part has found so far are
+ * found by comparing all pairs.
+ */
+static void
+search(ShPairs *pairs, Range a, Range b, bool among, int depth, Share share)
+{
+	ShPairsKeySets sets = {pairs->keys + a.start, a.count, pairs->keys + b.start, b.count, among};
+	double		all = shpairs_comparisons(&sets);
+	double		compared = pairs->compared;
+	int			nparts = pairs->nparts;
+	int			ndiffering;
+	uint64		varying;
+	ShPairsParts *plan;
+	PartSearch *ps;
+	bool		each;			/* compare all pairs */
+	double		spent = 0;
+
+	/* loop over the cells of the smaller set */
+	if (a.count > b.count)
+	{
+		search(pairs, b, a, among, depth, share);
+		return;
+	}
+
+	CHECK_FOR_INTERRUPTS();
+	varying = varying_bits(&sets, &ndiffering);
+	if (ndiffering > pairs->distance)
+		return;
+	plan = palloc(sizeof(ShPairsParts));
+	plan->nparts = 0;
+	plan->cost = all;
+	if (all > COMPARE_MAX && depth < SHPAIRS_MAX_DEPTH)
+		shpairs_plan_parts(plan, &sets, varying, pairs->distance - ndiffering);
+	each = plan->nparts == 0;
+
+	ps = palloc(sizeof(PartSearch));
+	for (int i = 0; !each && i < plan->nparts; i++)
+	{
+		const ShPairsPart *part = &plan->parts[i];
+		double		end = spent + part->cost;
+
+		begin_part(pairs, ps, part, a, b, among, depth);
+		each = pairs->compared - compared + ps->comparisons > all;
+		if (!each)
+		{
+			ps->share = share_of(share, spent / plan->cost, end / plan->cost);
+			visit_cells(pairs, ps, false);
+			spent = end;
+			pairs->parts[pairs->nparts++] = *part;
+		}
+		end_part(ps);
+	}
+	if (each)
+	{
+		compare(pairs, a, b, among, share_of(share, spent / plan->cost, 1));
+		pairs->compared += all;
+	}
+	pairs->nparts = nparts;
+	pfree(ps);
+	pfree(plan);
+}
+
+/* replace an array by a larger one, discarding its contents */
+static void *
+replace_array(ShPairs *pairs, void *old, size_t count, Size size)
+{
+	if (old != NULL)
+		pfree(old);
+	return MemoryContextAllocHuge(pairs->context, count * size);
+}
+
+/*
+ * Make room for the given number of keys that are subdivided.
+ */
+static void
+enlarge(ShPairs *pairs, size_t count)
+{
+	Assert(count <= PG_UINT32_MAX);
+	if (count <= pairs->capacity)
+		return;
+	pairs->keys = replace_array(pairs, pairs->keys, count + COPIED_TOGETHER, sizeof(ShPermuted));
+	pairs->positions = replace_array(pairs, pairs->positions, count, sizeof(uint32));
+	pairs->scratch_keys = replace_array(pairs, pairs->scratch_keys, count, sizeof(ShPermuted));
+	pairs->scratch_positions = replace_array(pairs, pairs->scratch_positions, count, sizeof(uint32));
+	pairs->capacity = count;
+}
+
+/* Copy keys to the range of subdivided keys that begins at start. */
+static Range
+add_keys(ShPairs *pairs, size_t start, const ShPermuted *keys, size_t count)
+{
+	Range		range = {start, count};
+
+	memcpy(pairs->keys + start, keys, count * sizeof(ShPermuted));
+	for (size_t i = 0; i < count; i++)
+		pairs->positions[start + i] = i;
+	return range;
+}
+
+/*
+ * Find the pairs of keys, which must all be different, that differ in at most
+ * the distance and agree in none of the masks.  Each is found once.  The order
+ * of the pairs, and of the two keys of a pair, is undefined.
+ */
+void
+shpairs_find_pairs(ShPairs *pairs, const ShPermuted *keys, size_t count)
+{
+	Keys		all = {keys, NULL, NULL, count, false};
+
+	if (pairs->distance == 0)
+		return;
+	if ((double) count * count / 2 <= COMPARE_MAX)
+		compare_among(pairs, &all, whole);
+	else
+	{
+		Range		range;
+
+		enlarge(pairs, count);
+		pairs->first_set = count;
+		range = add_keys(pairs, 0, keys, count);
+		search(pairs, range, range, true, 0, whole);
+	}
+}
+
+/*
+ * Find the keys that are in both of two sets.
+ */
+static void
+find_equal(ShPairs *pairs, const Keys *a, const Keys *b)
+{
+	size_t		j = 0;
+
+	for (size_t i = 0; i < a->count; i++)
+	{
+		if (i % COMPARE_MAX == 0)
+			CHECK_FOR_INTERRUPTS();
+		while (j < b->count && b->keys[j] < a->keys[i])
+			j++;
+		if (j < b->count && b->keys[j] == a->keys[i])
+			found_pair(pairs, a, b, i, j);
+	}
+}
+
+/*
+ * Find the pairs of a key of a and one of b that differ in at most the distance
+ * and agree in none of the masks.  The keys of each set must ascend; one that is
+ * in both is a pair with itself.  Each is found once, the key of a first, in no
+ * particular order.
+ */
+void
+shpairs_find_matches(ShPairs *pairs, const ShPermuted *a, size_t na,
+					 const ShPermuted *b, size_t nb)
+{
+	Keys		keys_a = {a, NULL, NULL, na, false};
+	Keys		keys_b = {b, NULL, NULL, nb, true};
+
+	if (pairs->distance == 0)
+		find_equal(pairs, &keys_a, &keys_b);
+	else if ((double) na * nb <= COMPARE_MAX || Min(na, nb) <= FEW_KEYS)
+		compare_product(pairs, &keys_a, &keys_b, whole);
+	else
+	{
+		Range		range_a;
+		Range		range_b;
+
+		enlarge(pairs, na + nb);
+		pairs->first_set = na;
+		range_a = add_keys(pairs, 0, a, na);
+		range_b = add_keys(pairs, na, b, nb);
+		search(pairs, range_a, range_b, false, 0, whole);
+	}
+}

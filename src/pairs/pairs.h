@@ -1,0 +1,75 @@
+/*-------------------------------------------------------------------------
+ *
+ * pairs.h
+ *	  Finding all pairs within a distance among some keys, or between two sets
+ *	  of keys.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_PAIRS_PAIRS_H
+#define SIMHASH_PAIRS_PAIRS_H
+
+#include "bits/scheme.h"
+#include "pairs/parts.h"
+
+/* called with the positions of each pair found */
+typedef void (*ShPairsFoundFunction) (void *arg, size_t i, size_t j);
+
+/* called now and then with the fraction of the work that is done, 0..1 */
+typedef void (*ShPairsReportFunction) (void *arg, double part);
+
+/* the most levels to which parts are subdivided */
+#define SHPAIRS_MAX_DEPTH	4
+
+/*
+ * for each byte of a key, the bits of a part that come from it, by its value
+ */
+typedef struct ShPairsPartBits
+{
+	uint32		of_byte[sizeof(uint64)][256];
+} ShPairsPartBits;
+
+typedef struct ShPairs
+{
+	int			distance;
+	ShPairsFoundFunction found;
+	ShPairsReportFunction report;
+	void	   *arg;
+
+	/* pairs whose keys agree in all bits of one of these are not found */
+	int			nmasks;
+	uint64		masks[SHBITS_MAX_TABLES];
+
+	/* nor are those that differ in at most the radius of one of these */
+	int			nparts;
+	ShPairsPart parts[SHPAIRS_MAX_DEPTH * SHBITS_WIDTH];
+
+	/* keys that are subdivided: first those of the first set */
+	MemoryContext context;
+	size_t		first_set;		/* how many these are */
+	double		compared;		/* comparisons made */
+	size_t		capacity;
+	ShPermuted *keys;
+	uint32	   *positions;
+	ShPermuted *scratch_keys;
+	uint32	   *scratch_positions;
+	ShPairsPartBits bits;
+} ShPairs;
+
+/* most keys of a set that can be searched */
+#define SHPAIRS_MAX_KEYS		(PG_UINT32_MAX / 2)
+
+/*
+ * The most memory that a key takes during a search, in bytes: the key and its
+ * position twice, and less than one element in a list of cells.
+ */
+#define SHPAIRS_BYTES_PER_KEY	(2 * sizeof(ShPermuted) + 3 * sizeof(uint32))
+
+extern void shpairs_init(ShPairs *pairs, int distance,
+						 ShPairsFoundFunction found, ShPairsReportFunction report,
+						 void *arg);
+extern void shpairs_find_pairs(ShPairs *pairs, const ShPermuted *keys, size_t count);
+extern void shpairs_find_matches(ShPairs *pairs, const ShPermuted *a, size_t na,
+								 const ShPermuted *b, size_t nb);
+
+#endif							/* SIMHASH_PAIRS_PAIRS_H */

@@ -1,0 +1,465 @@
+/*-------------------------------------------------------------------------
+ *
+ * source.c
+ *	  The input of a search for pairs: indexes, or an array, or two of these.
+ *
+ * Two sides are read by the same scheme.  An index whose scheme suits the
+ * distance need not be sorted.  So the scheme of the index with more entries
+ * is used if it suits, otherwise that of the other index.  A side with another
+ * scheme is sorted.  If neither suits, both sides are sorted by a scheme for
+ * the distance.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/predicate.h"
+#include "utils/arrayaccess.h"
+
+#include "btree/cache.h"
+#include "btree/leaf.h"
+#include "btree/page.h"
+#include "compat.h"
+#include "pairs/source.h"
+#include "rows/progress.h"
+#include "type/simhash.h"
+
+/* elements of an array between two checks for interrupts */
+#define CHECK_INTERVAL		4096
+
+/*
+ * Report an error if a distance is out of range.
+ */
+void
+shpairs_check_distance(int distance)
+{
+	if (distance < 0 || distance > SHBITS_WIDTH)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("distance %d is out of range", distance),
+				 errdetail("The distance must be between 0 and %d bits.", SHBITS_WIDTH)));
+}
+
+/*
+ * Should this many entries be searched as one bucket, in memory, instead of by
+ * walks over several tables?  For distances without a scheme there is no other
+ * way.
+ */
+static bool
+fits_one_bucket(double entries, int distance)
+{
+	return distance > 0 && (distance >= SHBITS_MAX_BLOCKS || shpairs_bucket_fits(entries));
+}
+
+/*
+ * Plan the search of entries that will be sorted by a scheme that suits the
+ * distance and their number.  Returns the scheme.
+ */
+static const ShBitsScheme *
+plan_sort(ShPairsPlan *plan, int distance, double entries)
+{
+	ShBitsScheme *scheme;
+
+	if (fits_one_bucket(entries, distance))
+	{
+		shpairs_plan_whole(plan);
+		return shbits_make_scheme(1, 0);
+	}
+	/* the fewest sorts */
+	scheme = shbits_make_scheme(distance + 1, distance);
+	shpairs_plan(plan, scheme, distance, entries);
+	return scheme;
+}
+
+/*
+ * Search the entries of a sort, by the given scheme or, if there is none, by
+ * one that suits the distance and the number of fingerprints.
+ */
+static void
+use_sort(ShPairsSource *input, ShSort *sort, const ShBitsScheme *scheme, bool grouped)
+{
+	if (scheme != NULL)
+		shpairs_plan(&input->plan, scheme, input->distance, shsort_count(sort));
+	else
+		scheme = plan_sort(&input->plan, input->distance, shsort_count(sort));
+	shpairs_stream_sort(&input->stream, sort, scheme, grouped);
+	input->entries = input->most = shsort_count(sort);
+}
+
+/*
+ * Read the indexes of some tables into a sort.  A serializable transaction
+ * must already have its predicate locks.
+ */
+static ShSort *
+sort_heaps(const ShRowsHeaps *heaps, Snapshot snapshot)
+{
+	ShSort	   *sort = shsort_begin_grouped(maintenance_work_mem, heaps->grouped);
+	ShPairsStream *stream = palloc(sizeof(ShPairsStream));
+	ShPermuted *keys;
+	ShRowsNumber *rows;
+	uint32		group;
+	int			count;
+
+	for (int i = 0; i < heaps->count; i++)
+	{
+		const ShBitsScheme *scheme = shbt_get_scheme(heaps->heaps[i].index);
+
+		shpairs_stream_heap(stream, heaps, i, scheme, snapshot);
+		shpairs_stream_start(stream, 0);
+		while ((count = shpairs_stream_next(stream, &group, &keys, &rows)) > 0)
+		{
+			for (int j = 0; j < count; j++)
+				shsort_add_grouped(sort, group, shbits_unpermute(&scheme->tables[0], keys[j]),
+								   rows[j]);
+			shrows_progress_add(count);
+		}
+		shpairs_stream_end(stream);
+	}
+	pfree(stream);
+	return sort;
+}
+
+/*
+ * The common scheme of the indexes of all tables, or NULL.
+ */
+static const ShBitsScheme *
+common_scheme(const ShRowsHeaps *heaps)
+{
+	const ShBitsScheme *common = NULL;
+
+	for (int i = 0; i < heaps->count; i++)
+	{
+		ShBitsScheme *scheme = shbt_get_scheme(heaps->heaps[i].index);
+
+		if (common == NULL)
+			common = scheme;
+		else if (!shbits_same_scheme(scheme, common))
+			return NULL;
+		else
+			pfree(scheme);
+	}
+	return common;
+}
+
+/*
+ * Count the entries of the indexes of some tables that are about to be
+ * searched: an estimate, and an upper bound.
+ *
+ * Each index is read as a whole, so a serializable transaction takes a
+ * predicate lock on the whole index.
+ */
+static void
+count_entries(const ShRowsHeaps *heaps, Snapshot snapshot, double *entries,
+			  double *most)
+{
+	*entries = *most = 0;
+	for (int i = 0; i < heaps->count; i++)
+	{
+		Relation	index = heaps->heaps[i].index;
+		double		pages = RelationGetNumberOfBlocks(index);
+
+		PredicateLockRelation(index, snapshot);
+		pgstat_count_index_scan(index);
+		*entries += Max(index->rd_rel->reltuples, 0);
+		*most += pages / shbt_get_scheme(index)->ntables * SHBT_MAX_ENTRIES;
+	}
+}
+
+/*
+ * Search the indexes of some tables within a distance, which must be in range.
+ * The tables must be open until the end, and the snapshot registered.
+ */
+void
+shpairs_source_heaps(ShPairsSource *input, const ShRowsHeaps *heaps, Snapshot snapshot,
+					 int distance)
+{
+	const ShBitsScheme *scheme = common_scheme(heaps);
+
+	input->distance = distance;
+	count_entries(heaps, snapshot, &input->entries, &input->most);
+	if (scheme != NULL && distance <= scheme->distance)
+	{
+		shpairs_stream_heaps(&input->stream, heaps, scheme, snapshot);
+		shpairs_plan(&input->plan, scheme, distance, input->most);
+	}
+	else if (scheme != NULL && fits_one_bucket(input->most, distance))
+	{
+		shpairs_stream_heaps(&input->stream, heaps, scheme, snapshot);
+		shpairs_plan_whole(&input->plan);
+	}
+	else
+	{
+		/*
+		 * the schemes of the indexes differ, or their prefixes are too short
+		 */
+		shrows_progress_phase(SHROWS_PHASE_SORT, input->entries);
+		use_sort(input, sort_heaps(heaps, snapshot), NULL, heaps->grouped);
+	}
+}
+
+/*
+ * Read an array into a sort.  Nulls are ignored.
+ */
+static ShSort *
+sort_array(AnyArrayType *array)
+{
+	ShSort	   *sort = shsort_begin(maintenance_work_mem);
+	int			count = ArrayGetNItems(AARR_NDIM(array), AARR_DIMS(array));
+	array_iter	iterator;
+
+	shcompat_array_begin(&iterator, array);
+	for (int i = 0; i < count; i++)
+	{
+		bool		isnull;
+		Datum		value = shcompat_array_next(&iterator, &isnull, i);
+
+		if (i % CHECK_INTERVAL == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (!isnull)
+			shsort_add(sort, DatumGetSimhash(value), i);
+	}
+	return sort;
+}
+
+/*
+ * Search an array of fingerprints within a distance, which must be in range.
+ *
+ * The search uses the given scheme or, if there is none, one that suits.  With
+ * a table of a scheme, it finds only the pairs that share the prefix of this
+ * table, but not that of any table before it.
+ */
+void
+shpairs_source_array(ShPairsSource *input, AnyArrayType *array, int distance,
+					 const ShBitsScheme *scheme, int table)
+{
+	input->distance = distance;
+	use_sort(input, sort_array(array), scheme, false);
+	if (table != SHPAIRS_ALL_TABLES)
+		shpairs_plan_table(&input->plan, scheme, table);
+}
+
+/*
+ * Begin to find all pairs and pass them to the sink.
+ */
+ShPairsFinder *
+shpairs_source_begin(ShPairsSource *input, ShPairsSink *sink)
+{
+	shrows_progress_phase(SHROWS_PHASE_COMPARE,
+						  input->entries * (input->plan.nwalks - input->plan.first));
+	return shpairs_finder_begin(&input->stream, &input->plan, input->distance, sink);
+}
+
+/*
+ * Find all pairs, and pass them to the sink.
+ */
+void
+shpairs_source_run(ShPairsSource *input, ShPairsSink *sink)
+{
+	ShPairsFinder *finder = shpairs_source_begin(input, sink);
+
+	while (shpairs_finder_next(finder))
+		;
+}
+
+/*
+ * Free memory and files.
+ */
+void
+shpairs_source_end(ShPairsSource *input)
+{
+	shpairs_stream_end(&input->stream);
+	if (input->stream.sort != NULL)
+		shsort_end(input->stream.sort);
+}
+
+/* one side: indexes, or sorted entries */
+typedef struct Side
+{
+	ShRowsHeaps heaps;
+	const ShBitsScheme *scheme; /* of all indexes, or NULL */
+	ShSort	   *sort;
+	double		entries;		/* about, */
+	double		most;			/* and at most */
+} Side;
+
+/* can the indexes of a side be read for a distance without sorting? */
+static bool
+suits(const Side *side, int distance)
+{
+	return side->scheme != NULL && distance <= side->scheme->distance;
+}
+
+static bool
+has_scheme(const Side *side, const ShBitsScheme *scheme)
+{
+	return side->scheme != NULL && scheme != NULL && shbits_same_scheme(side->scheme, scheme);
+}
+
+/* choose the scheme by which both sides are read, or NULL */
+static const ShBitsScheme *
+choose_scheme(const Side *a, const Side *b, int distance)
+{
+	const Side *larger = a->most > b->most ? a : b;
+	const Side *smaller = larger == a ? b : a;
+
+	if (suits(larger, distance))
+		return larger->scheme;
+	return suits(smaller, distance) ? smaller->scheme : NULL;
+}
+
+/*
+ * Prepare to search indexes.  If the columns before the fingerprint are to be
+ * ignored, the indexes must be sorted, since these columns come first in their
+ * order.
+ */
+static void
+begin_heaps(Side *side, ShRowsHeaps heaps, Snapshot snapshot)
+{
+	side->heaps = heaps;
+	side->scheme = common_scheme(&heaps);
+	for (int i = 0; i < heaps.count; i++)
+	{
+		if (shbt_is_grouped(heaps.heaps[i].index) != heaps.grouped)
+			side->scheme = NULL;
+	}
+	side->sort = NULL;
+	count_entries(&heaps, snapshot, &side->entries, &side->most);
+}
+
+/*
+ * Sort the sides that do not have the wanted scheme, unless they are already
+ * sorted.
+ */
+static void
+sort_sides(Side *a, Side *b, const ShBitsScheme *scheme, Snapshot snapshot)
+{
+	Side	   *sides[] = {a, b};
+	bool		unsorted[lengthof(sides)];
+	double		entries = 0;
+
+	for (int i = 0; i < lengthof(sides); i++)
+	{
+		unsorted[i] = sides[i]->sort == NULL && !has_scheme(sides[i], scheme);
+		if (unsorted[i])
+			entries += sides[i]->entries;
+	}
+	if (unsorted[0] || unsorted[1])
+		shrows_progress_phase(SHROWS_PHASE_SORT, entries);
+	for (int i = 0; i < lengthof(sides); i++)
+	{
+		if (!unsorted[i])
+			continue;
+		sides[i]->sort = sort_heaps(&sides[i]->heaps, snapshot);
+		sides[i]->entries = sides[i]->most = shsort_count(sides[i]->sort);
+	}
+}
+
+static void
+begin_stream(ShPairsStream *stream, const Side *side, const ShBitsScheme *scheme,
+			 bool grouped, Snapshot snapshot)
+{
+	if (side->sort != NULL)
+		shpairs_stream_sort(stream, side->sort, scheme, grouped);
+	else
+		shpairs_stream_heaps(stream, &side->heaps, scheme, snapshot);
+}
+
+/*
+ * Choose a scheme for both sides, sort them by it if necessary, and plan the
+ * walks.
+ */
+static void
+begin_sides(ShPairsMatchSource *input, Side *a, Side *b, int distance, bool grouped,
+			Snapshot snapshot)
+{
+	const ShBitsScheme *scheme = choose_scheme(a, b, distance);
+	bool		whole = false;
+	double		entries;
+
+	/* assume sides of equal size: each may take half of the memory */
+	entries = 2 * Max(a->most, b->most);
+
+	/* for a single bucket any order will do, if both sides have it */
+	if (scheme == NULL && has_scheme(a, b->scheme))
+		whole = fits_one_bucket(entries, distance);
+	if (whole)
+		scheme = a->scheme;
+
+	sort_sides(a, b, scheme, snapshot);
+	if (whole)
+		shpairs_plan_whole(&input->plan);
+	else if (scheme != NULL)
+		shpairs_plan(&input->plan, scheme, distance, entries);
+	else
+		scheme = plan_sort(&input->plan, distance, entries);
+	begin_stream(&input->a, a, scheme, grouped, snapshot);
+	begin_stream(&input->b, b, scheme, grouped, snapshot);
+	input->distance = distance;
+	input->a_entries = a->entries;
+	input->b_entries = b->entries;
+}
+
+/*
+ * Search for pairs of values, side a, and entries of the indexes of tables.
+ * The distance must be in range.  The tables must be open until the end, and
+ * the snapshot registered.
+ */
+void
+shpairs_match_source_array(ShPairsMatchSource *input, AnyArrayType *values,
+						   const ShRowsHeaps *heaps, Snapshot snapshot, int distance)
+{
+	Side		a = {0};
+	Side		b;
+
+	a.sort = sort_array(values);
+	a.entries = a.most = shsort_count(a.sort);
+	begin_heaps(&b, *heaps, snapshot);
+	begin_sides(input, &a, &b, distance, false, snapshot);
+}
+
+/*
+ * Search for pairs between the two sides of tables.  Otherwise as above.
+ */
+void
+shpairs_match_source_heaps(ShPairsMatchSource *input, const ShRowsHeaps *heaps,
+						   Snapshot snapshot, int distance)
+{
+	Side		a;
+	Side		b;
+
+	begin_heaps(&a, shrows_heaps_of_side(heaps, 0), snapshot);
+	begin_heaps(&b, shrows_heaps_of_side(heaps, 1), snapshot);
+	begin_sides(input, &a, &b, distance, heaps->grouped, snapshot);
+}
+
+/*
+ * Begin to find all pairs; found is called for each, with arg.
+ */
+ShPairsMatchFinder *
+shpairs_match_source_begin(ShPairsMatchSource *input, ShPairsMatchFunction found, void *arg)
+{
+	bool		known = input->a_entries > 0 && input->b_entries > 0;
+
+	shrows_progress_phase(SHROWS_PHASE_COMPARE, known ?
+						  (input->a_entries + input->b_entries) * input->plan.nwalks : 0);
+	return shpairs_match_finder_begin(&input->a, input->a_entries, &input->b, input->b_entries,
+									  &input->plan, input->distance, found, arg);
+}
+
+/*
+ * Free memory and files.
+ */
+void
+shpairs_match_source_end(ShPairsMatchSource *input)
+{
+	ShPairsStream *streams[] = {&input->a, &input->b};
+
+	for (int i = 0; i < lengthof(streams); i++)
+	{
+		shpairs_stream_end(streams[i]);
+		if (streams[i]->sort != NULL)
+			shsort_end(streams[i]->sort);
+	}
+}

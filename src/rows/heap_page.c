@@ -1,0 +1,170 @@
+/*-------------------------------------------------------------------------
+ *
+ * heap_page.c
+ *	  Resolving index TIDs to the visible rows of a heap page.
+ *
+ * What heapam does for one TID is done here for all wanted TIDs of a page,
+ * under one lock.  If the page is marked all-visible, none of its rows is
+ * tested, and only line pointers are followed.
+ *
+ * This is safe for the following reason.  The TIDs were read from an index
+ * some time ago, without a pin, so VACUUM may have removed their rows, and new
+ * rows may have reused their line pointers.  Such a row was inserted after the
+ * entry was read, and the entry was read after the snapshot was taken.  For
+ * the snapshot, the inserting transaction was still in progress, so its XID is
+ * not below the snapshot's xmin.  A page is marked, by VACUUM and since 19 by
+ * pruning, only if all XIDs on it are below a horizon that is not above the
+ * xmin of any registered snapshot; and any insert, update or delete clears the
+ * mark under the exclusive lock that it needs anyway.  So a marked page has no such row, and
+ * a line pointer on it belongs to the entry's row or has no row.
+ *
+ * Rows loaded by COPY FREEZE are marked immediately; they are visible to all
+ * snapshots, in table scans as well.  Up to 16, old_snapshot_threshold lets
+ * the horizon pass a snapshot; but then the page has changed since, and the
+ * snapshot is too old for it.
+ *
+ * There are two exceptions, as in table scans.  During recovery, the mark does
+ * not guarantee that all transactions that cannot see a row of the page are
+ * gone, because full-page images restore it without a conflict.  And a
+ * serializable transaction must lock the rows that it sees.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "storage/bufmgr.h"
+
+#include "btree/page.h"
+#include "compat.h"
+#include "rows/heap_page.h"
+
+/*
+ * Is a table a heap, so that its pages can be read here?
+ *
+ * With -DSHROWS_ANY_TABLE none is, to test how other tables are read.
+ */
+bool
+shrows_is_heap(Relation table)
+{
+#ifdef SHROWS_ANY_TABLE
+	return false;
+#else
+	return table->rd_tableam == GetHeapamTableAmRoutine();
+#endif
+}
+
+/*
+ * Are all rows of the page, which is locked, certainly visible to the
+ * snapshot?
+ */
+static bool
+all_visible(Page page, Snapshot snapshot)
+{
+	return PageIsAllVisible(page) && IsMVCCSnapshot(snapshot) &&
+		!snapshot->takenDuringRecovery && !IsolationIsSerializable();
+}
+
+/*
+ * The offset of the row to which an index entry leads, on a page whose rows
+ * are all visible, or InvalidOffsetNumber.
+ *
+ * Older versions of the row are gone, since they would be invisible.  So the
+ * chain is a line pointer with a row, or one that redirects to it.
+ */
+static OffsetNumber
+follow_line_pointer(Page page, OffsetNumber offset)
+{
+	OffsetNumber last = PageGetMaxOffsetNumber(page);
+	ItemId		item;
+	bool		redirected;
+
+	if (offset > last)
+		return InvalidOffsetNumber;
+	item = PageGetItemId(page, offset);
+	redirected = ItemIdIsRedirected(item);
+	if (redirected)
+	{
+		offset = ItemIdGetRedirect(item);
+		if (offset < FirstOffsetNumber || offset > last)
+			return InvalidOffsetNumber;
+		item = PageGetItemId(page, offset);
+	}
+	if (!ItemIdIsNormal(item))
+		return InvalidOffsetNumber;
+
+	/* only entries of a damaged index lead to a row within a chain */
+	if (HeapTupleHeaderIsHeapOnly((HeapTupleHeader) PageGetItem(page, item)) != redirected)
+		return InvalidOffsetNumber;
+	return offset;
+}
+
+/*
+ * Find the rows that index entries lead to: the keys of items[], TIDs of the
+ * page in the buffer, become the TIDs of the rows that the snapshot sees, and
+ * SHROWS_INVISIBLE if it sees none.
+ *
+ * The buffer must be pinned, and stays so; it must not be locked.  The snapshot
+ * must be registered since before the TIDs were read from an index.
+ */
+void
+shrows_heap_page_rows(Relation heap, Snapshot snapshot, Buffer buffer,
+					  ShSortItem *items, size_t count)
+{
+	Page		page = BufferGetPage(buffer);
+	BlockNumber block = BufferGetBlockNumber(buffer);
+
+	/* as heapam does for index scans */
+	shcompat_heap_prune(heap, buffer);
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	shcompat_test_old_snapshot(snapshot, heap, page);
+	if (all_visible(page, snapshot))
+	{
+		for (size_t i = 0; i < count; i++)
+		{
+			OffsetNumber offset = follow_line_pointer(page, items[i].key & 0xFFFF);
+
+			items[i].key = offset == InvalidOffsetNumber ? SHROWS_INVISIBLE :
+				(uint64) block << 16 | offset;
+		}
+	}
+	else
+	{
+		for (size_t i = 0; i < count; i++)
+		{
+			ItemPointerData tid;
+			HeapTupleData tuple;
+
+			shbt_int_to_tid(items[i].key, &tid);
+			if (heap_hot_search_buffer(&tid, heap, buffer, snapshot, &tuple, NULL, true))
+				items[i].key = shbt_tid_to_int(&tid);
+			else
+				items[i].key = SHROWS_INVISIBLE;
+		}
+	}
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+}
+
+/*
+ * Store a row that was found in a slot for the heap, which pins the buffer as
+ * well.
+ *
+ * The buffer has been pinned since then, and need not be locked: a row that a
+ * snapshot sees is not moved or removed while its page is pinned.
+ */
+void
+shrows_heap_page_slot(Relation heap, Buffer buffer, ShBtRow tid, TupleTableSlot *slot)
+{
+	Page		page = BufferGetPage(buffer);
+	ItemId		item = PageGetItemId(page, (OffsetNumber) (tid & 0xFFFF));
+	HeapTuple	tuple = &((BufferHeapTupleTableSlot *) slot)->base.tupdata;
+
+	tuple->t_data = (HeapTupleHeader) PageGetItem(page, item);
+	tuple->t_len = ItemIdGetLength(item);
+	tuple->t_tableOid = RelationGetRelid(heap);
+	shbt_int_to_tid(tid, &tuple->t_self);
+	ExecStoreBufferHeapTuple(tuple, slot, buffer);
+}

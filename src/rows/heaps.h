@@ -1,0 +1,92 @@
+/*-------------------------------------------------------------------------
+ *
+ * heaps.h
+ *	  The tables of a search, and numbers for their rows.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_ROWS_HEAPS_H
+#define SIMHASH_ROWS_HEAPS_H
+
+#include "btree/page.h"
+#include "rows/partitions.h"
+
+/*
+ * The number of a row, in the lower 48 bits.  With one table it is the TID.
+ * Once the row has been looked up, its kind may be in the bits above.
+ */
+typedef uint64 ShRowsNumber;
+
+/*
+ * A table with its index.  Its rows have the numbers from first_row to end_row:
+ * their TIDs, plus first_row.
+ */
+typedef struct ShRowsHeap
+{
+	int			number;			/* among the tables of the set */
+	Relation	relation;		/* the table */
+	Relation	index;
+	Oid			heap_file;		/* their files when they were opened */
+	Oid			index_file;
+	ShRowsNumber first_row;
+	ShRowsNumber end_row;
+} ShRowsHeap;
+
+/* the most indexes that are named: the two sides of matches */
+#define SHROWS_MAX_SIDES		2
+
+/*
+ * All tables, in order: by named index, then by OID.  Row numbers are ordered
+ * by table, then by TID.
+ */
+typedef struct ShRowsHeaps
+{
+	int			count;
+	ShRowsHeap *heaps;
+	BlockNumber nblocks;		/* of all together */
+
+	/*
+	 * with several tables, for each slice of the blocks: the table in which
+	 * it begins
+	 */
+	int			slice_shift;
+	int		   *slices;
+	bool		grouped;		/* the indexes have several columns */
+	bool		new_files;		/* some got one in this transaction */
+
+	/*
+	 * the named indexes; no row of a side is below its start
+	 */
+	int			nsides;
+	ShRowsPartitions sides[SHROWS_MAX_SIDES];
+	uint64		side_starts[SHROWS_MAX_SIDES];
+} ShRowsHeaps;
+
+extern void shrows_heaps_open(ShRowsHeaps *heaps, const Oid *indexes, int nindexes);
+extern ShRowsHeaps shrows_heaps_of_side(const ShRowsHeaps *heaps, int side);
+extern void shrows_heaps_verify(const ShRowsHeaps *heaps);
+extern void shrows_heaps_close(ShRowsHeaps *heaps);
+extern const ShRowsHeap *shrows_find_heap(const ShRowsHeaps *heaps, ShRowsNumber row);
+
+/*
+ * The table of a row.  Bits above the lower 48 are ignored.
+ */
+static inline const ShRowsHeap *
+shrows_heap_of(const ShRowsHeaps *heaps, ShRowsNumber row)
+{
+	return heaps->count == 1 ? heaps->heaps : shrows_find_heap(heaps, row);
+}
+
+/*
+ * Convert a row to what users see: its TID, and its table, which is returned.
+ */
+static inline Oid
+shrows_name(const ShRowsHeaps *heaps, ShRowsNumber row, ItemPointer tid)
+{
+	const ShRowsHeap *heap = shrows_heap_of(heaps, row);
+
+	shbt_int_to_tid((row & SHBT_MAX_TID) - heap->first_row, tid);
+	return RelationGetRelid(heap->relation);
+}
+
+#endif							/* SIMHASH_ROWS_HEAPS_H */

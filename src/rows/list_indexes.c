@@ -1,0 +1,122 @@
+/*-------------------------------------------------------------------------
+ *
+ * list_indexes.c
+ *	  Listing the simhash indexes of a table.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/amapi.h"
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/indexing.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_index.h"
+#include "lib/stringinfo.h"
+#include "nodes/pg_list.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+#include "index/am.h"
+#include "rows/list_indexes.h"
+
+/*
+ * Is there a simhash index with an OID, perhaps a partitioned one?  Also
+ * returns the name and the kind of the relation; the name is NULL if there is
+ * none.
+ */
+bool
+shrows_is_simhash_index(Oid relation, char **name, char *relkind)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	Form_pg_class form;
+	bool		result;
+
+	*name = NULL;
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	form = (Form_pg_class) GETSTRUCT(tuple);
+	*name = pstrdup(NameStr(form->relname));
+	*relkind = form->relkind;
+
+	/*
+	 * compare functions: the access method may have been created with another
+	 * name
+	 */
+	result = (*relkind == RELKIND_INDEX || *relkind == RELKIND_PARTITIONED_INDEX) &&
+		GetIndexAmRoutineByAmId(form->relam, true)->ambuild == shidx_build;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
+ * The name of a relation, as this session can write it; NULL if it is gone.
+ */
+char *
+shrows_written_name(Oid relation)
+{
+	char	   *name = get_rel_name(relation);
+	char	   *schema = NULL;
+
+	if (name == NULL)
+		return NULL;
+	if (!RelationIsVisible(relation))
+		schema = get_namespace_name(get_rel_namespace(relation));
+	return quote_qualified_identifier(schema, name);
+}
+
+static int
+compare_names(const ListCell *a, const ListCell *b)
+{
+	return strcmp(lfirst(a), lfirst(b));
+}
+
+/*
+ * The names of the valid simhash indexes of a table, separated by commas, for a
+ * hint.  NULL if there are none.
+ *
+ * Reads the catalogs only.  No lock is taken on the table, on which the user
+ * may have no privileges, or on the indexes.
+ */
+char *
+shrows_list_indexes(Oid table)
+{
+	Relation	catalog = table_open(IndexRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	List	   *names = NIL;
+	ListCell   *lc;
+	StringInfoData result;
+
+	ScanKeyInit(&key, Anum_pg_index_indrelid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(table));
+	scan = systable_beginscan(catalog, IndexIndrelidIndexId, true, NULL, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_index form = (Form_pg_index) GETSTRUCT(tuple);
+		char	   *name;
+		char		relkind;
+
+		if (!form->indisvalid || !shrows_is_simhash_index(form->indexrelid, &name, &relkind))
+			continue;
+		name = shrows_written_name(form->indexrelid);
+		if (name != NULL)
+			names = lappend(names, name);
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+
+	if (names == NIL)
+		return NULL;
+	list_sort(names, compare_names);
+	initStringInfo(&result);
+	foreach(lc, names)
+		appendStringInfo(&result, "%s%s", result.len > 0 ? ", " : "", (char *) lfirst(lc));
+	return result.data;
+}

@@ -1,0 +1,39 @@
+/*-------------------------------------------------------------------------
+ *
+ * open_index.h
+ *	  Opening the index that is passed to a function.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_ROWS_OPEN_INDEX_H
+#define SIMHASH_ROWS_OPEN_INDEX_H
+
+#include "storage/lockdefs.h"
+#include "utils/rel.h"
+#include "utils/snapshot.h"
+
+/* what a function reveals or does determines who may call it */
+typedef enum ShRowsAccess
+{
+	SHROWS_ACCESS_ROWS,			/* reveals rows: SELECT, no row security */
+	SHROWS_ACCESS_TABLE,		/* reveals totals: SELECT on the table */
+	SHROWS_ACCESS_OWNER,		/* only the owner */
+	SHROWS_ACCESS_PAGES			/* reveals stored data, visible or not:
+								 * pg_read_server_files */
+} ShRowsAccess;
+
+typedef struct ShRowsOpened
+{
+	Relation	heap;
+	Relation	index;
+	LOCKMODE	release;		/* lock to release when they are closed */
+} ShRowsOpened;
+
+extern void shrows_open(Oid indexoid, ShRowsAccess access, ShRowsOpened *target);
+extern void shrows_open_named(Oid indexoid, ShRowsOpened *target);
+extern void shrows_close(ShRowsOpened *target);
+extern void shrows_replace_invalid(Relation heap, Relation *index);
+extern void shrows_check_state(Relation heap, Relation index);
+extern void shrows_check_snapshot(Relation index, Snapshot snapshot);
+
+#endif							/* SIMHASH_ROWS_OPEN_INDEX_H */

@@ -1,0 +1,202 @@
+/*-------------------------------------------------------------------------
+ *
+ * partitions.c
+ *	  Opening the partitions of the index that is passed to a function.
+ *
+ * A partitioned index stands for the indexes of all leaf partitions of its
+ * table, at any depth.  As in a query of that table, privileges on the
+ * partitions and their policies do not matter, only those of the table that is
+ * named.
+ *
+ * Each leaf must have such an index; otherwise its rows would be missing
+ * silently.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/table.h"
+#include "catalog/index.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "btree/cache.h"
+#include "index/fingerprint.h"
+#include "rows/list_indexes.h"
+#include "rows/partitions.h"
+
+typedef struct IndexOfTable
+{
+	Oid			table;
+	Oid			index;
+} IndexOfTable;
+
+static int
+compare_tables(const void *a, const void *b)
+{
+	Oid			x = ((const IndexOfTable *) a)->table;
+	Oid			y = ((const IndexOfTable *) b)->table;
+
+	return x < y ? -1 : x > y;
+}
+
+/*
+ * The indexes below a partitioned one that are not partitioned themselves,
+ * sorted by table.  Locks them.
+ */
+static IndexOfTable *
+indexes_of_leaves(Oid partitioned, int *count)
+{
+	List	   *oids = find_all_inheritors(partitioned, AccessShareLock, NULL);
+	IndexOfTable *indexes = palloc(list_length(oids) * sizeof(IndexOfTable));
+	ListCell   *cell;
+
+	*count = 0;
+	foreach(cell, oids)
+	{
+		Oid			index = lfirst_oid(cell);
+
+		if (get_rel_relkind(index) == RELKIND_INDEX)
+		{
+			indexes[*count].index = index;
+			indexes[*count].table = IndexGetRelation(index, false);
+			(*count)++;
+		}
+	}
+	qsort(indexes, *count, sizeof(IndexOfTable), compare_tables);
+	return indexes;
+}
+
+static void
+report_foreign(const ShRowsOpened *named, Oid table)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+			 errmsg("index \"%s\" does not cover partition \"%s\", which is a foreign table",
+					RelationGetRelationName(named->index), get_rel_name(table)),
+			 errhint("Use the function for arrays with (SELECT array_agg(fp) FROM %s), or search the index of each partition on its server.",
+					 shrows_written_name(RelationGetRelid(named->heap)))));
+}
+
+static void
+report_uncovered(const ShRowsOpened *named, Oid table)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("index \"%s\" does not cover partition \"%s\"",
+					RelationGetRelationName(named->index), get_rel_name(table)),
+			 errhint("Create an index on the partition, and attach it with ALTER INDEX ... ATTACH PARTITION.")));
+}
+
+/*
+ * Open the leaf partitions of the table that is named, and their indexes.
+ *
+ * They are locked in the order in which a query locks them, tables first.  A
+ * partition that is being detached is left out if a query would leave it out.
+ * Between the two catalog scans a partition may be attached, or a detach may
+ * be completed, so there may be indexes of tables that are not partitions for
+ * us.
+ */
+static void
+open_leaves(ShRowsPartitions *target)
+{
+	List	   *tables = find_all_inheritors(RelationGetRelid(target->named.heap),
+											 AccessShareLock, NULL);
+	int			nindexes;
+	IndexOfTable *indexes = indexes_of_leaves(RelationGetRelid(target->named.index), &nindexes);
+	ListCell   *cell;
+
+	target->count = 0;
+	target->leaves = palloc(list_length(tables) * sizeof(ShRowsOpened));
+	list_sort(tables, list_oid_cmp);
+	foreach(cell, tables)
+	{
+		IndexOfTable wanted = {lfirst_oid(cell), InvalidOid};
+		char		relkind = get_rel_relkind(wanted.table);
+		const IndexOfTable *found;
+		ShRowsOpened *leaf;
+
+		if (relkind == RELKIND_PARTITIONED_TABLE)
+			continue;
+		if (relkind == RELKIND_FOREIGN_TABLE)
+			report_foreign(&target->named, wanted.table);
+		found = bsearch(&wanted, indexes, nindexes, sizeof(IndexOfTable), compare_tables);
+		if (found == NULL)
+			report_uncovered(&target->named, wanted.table);
+
+		leaf = &target->leaves[target->count++];
+		leaf->heap = table_open(found->table, NoLock);
+		leaf->index = index_open(found->index, NoLock);
+		leaf->release = NoLock;
+		shrows_replace_invalid(leaf->heap, &leaf->index);
+		shrows_check_state(leaf->heap, leaf->index);
+	}
+	list_free(tables);
+	pfree(indexes);
+}
+
+/*
+ * Open an index for a function that returns rows, with AccessShareLock on it,
+ * its table, and all their partitions, until the end of the transaction.
+ *
+ * Reports errors as shrows_open does, using the privileges of the current user
+ * on the table that is named, and also if a leaf partition has no valid index.
+ */
+void
+shrows_open_partitions(Oid indexoid, ShRowsPartitions *target)
+{
+	shrows_open_named(indexoid, &target->named);
+	if (shrows_is_partitioned(target))
+		open_leaves(target);
+	else
+	{
+		target->count = 1;
+		target->leaves = &target->named;
+	}
+}
+
+/*
+ * Close everything.  The locks are kept.
+ */
+void
+shrows_close_partitions(ShRowsPartitions *target)
+{
+	for (int i = 0; shrows_is_partitioned(target) && i < target->count; i++)
+		shrows_close(&target->leaves[i]);
+	shrows_close(&target->named);
+}
+
+/*
+ * The operator by which the operator class of an index compares the values
+ * themselves, and its radius.  InvalidOid if the values are fingerprints.
+ */
+Oid
+shrows_named_operator(const ShRowsPartitions *target, int *radius)
+{
+	Relation	index = target->named.index;
+	int			column = shidx_fp_column(index);
+
+	if (!shidx_computes_fingerprints(index))
+		return InvalidOid;
+	return shtype_near_operator(index->rd_opfamily[column], index->rd_opcintype[column], radius);
+}
+
+/*
+ * The distance of an index: the radius of the operator that compares its values,
+ * or else that of its tables.  The indexes of partitions may have been built
+ * with other options; for a partitioned index, its own options count.
+ */
+int
+shrows_named_distance(const ShRowsPartitions *target)
+{
+	int			radius;
+
+	if (OidIsValid(shrows_named_operator(target, &radius)))
+		return radius;
+	if (shrows_is_partitioned(target))
+		return shidx_get_options(target->named.index, SHBITS_WIDTH).distance;
+	return shbt_get_scheme(target->named.index)->distance;
+}

@@ -1,0 +1,60 @@
+/*-------------------------------------------------------------------------
+ *
+ * wide.c
+ *	  What all files on wide fingerprints need: their widths and distances.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "utils/lsyscache.h"
+
+#include "bits/distance.h"
+#include "type/wide.h"
+
+/* of wide_io.c */
+extern Datum simhash_bits_in(PG_FUNCTION_ARGS);
+
+bool
+shtype_is_bits(Oid type)
+{
+	Oid			input;
+	Oid			parameter;
+	FmgrInfo	function;
+
+	/* where the extension is does not matter, nor how its types are named */
+	if (get_typlen(type) != -1 || get_typtype(type) != TYPTYPE_BASE)
+		return false;
+	getTypeInputInfo(type, &input, &parameter);
+	fmgr_info(input, &function);
+	return function.fn_addr == simhash_bits_in;
+}
+
+void
+shtype_check_width(int32 width)
+{
+	if (width < SIMHASH_BITS_MIN_WIDTH || width > SIMHASH_BITS_MAX_WIDTH ||
+		width % BITS_PER_BYTE != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("type %s cannot have %d bits", "simhash_bits", width),
+				 errdetail(SHTYPE_WIDTH_DETAIL)));
+}
+
+void
+shtype_report_widths(int a_bits, int b_bits)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
+			 errmsg("cannot compare fingerprints of different widths bit by bit"),
+			 errdetail("One has %d bits, the other %d.", a_bits, b_bits)));
+}
+
+int
+shtype_bits_distance(const uint8 *a, int a_bytes, const uint8 *b, int b_bytes)
+{
+	if (unlikely(a_bytes != b_bytes))
+		shtype_report_widths(a_bytes * BITS_PER_BYTE, b_bytes * BITS_PER_BYTE);
+	return shbits_distance_bytes(a, b, a_bytes);
+}
