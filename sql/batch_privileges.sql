@@ -449,6 +449,8 @@ DO $$ BEGIN
 	IF current_setting('server_version_num')::int < 170000 THEN
 		ALTER EXTENSION simhash DROP TYPE ext.simhash[];
 		ALTER EXTENSION simhash DROP TYPE ext.simhash_ball[];
+		ALTER EXTENSION simhash DROP TYPE ext.simhash_bits[];
+		ALTER EXTENSION simhash DROP TYPE ext.simhash_bits_ball[];
 	END IF;
 END $$;
 ALTER EXTENSION simhash SET SCHEMA elsewhere;

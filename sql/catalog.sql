@@ -101,9 +101,10 @@ WHERE oprcanmerge <> EXISTS (SELECT FROM class_operators WHERE amopopr = o.oid A
 	AND amopstrategy = 3 AND has_class)
 	OR oprcanhash <> EXISTS (SELECT FROM class_operators WHERE amopopr = o.oid AND amname = 'hash');
 
--- classes that are not valid, or not what their type has by default
+-- classes that are not valid, or not what their type has by default, unless they are
+-- for documents
 SELECT opcname FROM pg_opclass o JOIN members ON classid = 'pg_opclass'::regclass AND objid = o.oid
-WHERE NOT amvalidate(o.oid) OR NOT opcdefault;
+WHERE NOT amvalidate(o.oid) OR opcdefault <> (opcname NOT IN ('simhash_text_ops', 'simhash_bytea_ops'));
 -- of an operator class: no commutator, no estimator, no condition
 SELECT amname, opfname, c.name FROM class_operators c JOIN pg_operator o ON o.oid = amopopr
 WHERE o.oprcom = 0 OR (amoppurpose = 's' AND (oprrest = 0 OR oprjoin = 0 OR oprresult <> 'boolean'::regtype));
@@ -128,9 +129,10 @@ WHERE proleakproof AND NOT EXISTS (SELECT FROM operators WHERE oprcode = f.oid)
 	AND proname NOT IN ('simhash_within', 'simhash_radius', 'simhash_ball', 'simhash_order_distance',
 		'simhash_from_int2', 'simhash_from_int4');
 -- an operator of the index that may not be used below a security barrier; those
--- of the server are as they are
+-- of the server are as they are, those of documents report texts that they cannot read, and
+-- those of wide fingerprints other widths
 SELECT c.name FROM class_operators c JOIN operators o ON o.oid = amopopr JOIN pg_proc p ON p.oid = oprcode
-WHERE NOT proleakproof;
+WHERE NOT proleakproof AND oprname <> '~=' AND oprleft <> 'simhash_bits'::regtype;
 -- casts that are no cast of ours, or to a type of the server's without being asked
 SELECT m.name FROM pg_cast c JOIN members m ON classid = 'pg_cast'::regclass AND objid = c.oid
 WHERE castcontext = 'i' AND NOT EXISTS (SELECT FROM members WHERE classid = 'pg_type'::regclass AND objid = casttarget);

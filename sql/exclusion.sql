@@ -11,7 +11,7 @@ SET max_parallel_workers_per_gather = 0;
 SET jit = off;
 
 -- a batch as it comes in: 300 clusters of 2 to 9 whose members differ in up to 7
--- bits from their centre, single ones, equal ones, nulls
+-- bits from their center, single ones, equal ones, nulls
 CREATE TABLE batch (id int PRIMARY KEY, fp simhash);
 INSERT INTO batch
 SELECT i, CASE WHEN i <= 1500 THEN flip(bits('c' || i % 300), (i * 7) % 8, 'f' || i)
@@ -229,14 +229,14 @@ DROP TABLE doc;
 
 --
 -- Another radius: an operator and an operator class of one's own.  The strategy
--- number is the radius plus one.
+-- number is the radius plus four.
 --
 CREATE FUNCTION near_6(simhash, simhash) RETURNS boolean LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 AS $$ BEGIN RETURN simhash_within($1, $2, 6); END $$;
 CREATE OPERATOR %% (LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = near_6, COMMUTATOR = %%);
 CREATE OPERATOR CLASS near_6_ops FOR TYPE simhash USING simhash AS
-	OPERATOR 1 =, OPERATOR 4 %, OPERATOR 7 %%, OPERATOR 66 <@ (simhash, simhash_ball),
-	OPERATOR 67 <~~> (simhash, simhash) FOR ORDER BY integer_ops;
+	OPERATOR 1 =, OPERATOR 7 %, OPERATOR 10 %%, OPERATOR 2 <@ (simhash, simhash_ball),
+	OPERATOR 3 <~~> (simhash, simhash) FOR ORDER BY integer_ops;
 SELECT amvalidate(c.oid) FROM pg_opclass c JOIN pg_am a ON a.oid = opcmethod
 WHERE opcname = 'near_6_ops' AND amname = 'simhash';
 CREATE TABLE doc (id int, fp simhash, EXCLUDE USING simhash (fp near_6_ops WITH %%));
@@ -272,7 +272,7 @@ DROP TABLE doc;
 CREATE FUNCTION anything(simhash, simhash) RETURNS boolean LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 AS $$ SELECT simhash_within($1, $2, 64) $$;
 CREATE OPERATOR %%% (LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = anything, COMMUTATOR = %%%);
-ALTER OPERATOR FAMILY near_6_ops USING simhash ADD OPERATOR 65 %%% (simhash, simhash);
+ALTER OPERATOR FAMILY near_6_ops USING simhash ADD OPERATOR 68 %%% (simhash, simhash);
 CREATE TABLE doc (id int, fp simhash, EXCLUDE USING simhash (fp near_6_ops WITH %%%));
 INSERT INTO doc VALUES (1, 0), (2, NULL);
 INSERT INTO doc VALUES (3, -1);
@@ -282,17 +282,17 @@ WHERE opcname = 'near_6_ops' AND amname = 'simhash';
 -- what does not belong there
 CREATE FUNCTION far(simhash, simhash) RETURNS integer LANGUAGE sql IMMUTABLE STRICT AS $$ SELECT 1 $$;
 CREATE OPERATOR %%%% (LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = far, COMMUTATOR = %%%%);
-ALTER OPERATOR FAMILY near_6_ops USING simhash ADD OPERATOR 9 %%%% (simhash, simhash);
-ALTER OPERATOR FAMILY near_6_ops USING simhash ADD OPERATOR 68 %%% (simhash, simhash);
+ALTER OPERATOR FAMILY near_6_ops USING simhash ADD OPERATOR 12 %%%% (simhash, simhash);
+ALTER OPERATOR FAMILY near_6_ops USING simhash ADD OPERATOR 32768 %%% (simhash, simhash);
 
 -- The family of the extension takes more operators, but a dump leaves them
 -- out, and then the constraints that need them fail: a warning.
-ALTER OPERATOR FAMILY simhash_ops USING simhash ADD OPERATOR 65 %%% (simhash, simhash);
+ALTER OPERATOR FAMILY simhash_ops USING simhash ADD OPERATOR 68 %%% (simhash, simhash);
 CREATE TABLE doc (id int, fp simhash, EXCLUDE USING simhash (fp WITH %%%));
 INSERT INTO doc VALUES (1, 0), (2, NULL);
 INSERT INTO doc VALUES (3, -1);
 DROP TABLE doc;
-ALTER OPERATOR FAMILY simhash_ops USING simhash DROP OPERATOR 65 (simhash, simhash);
+ALTER OPERATOR FAMILY simhash_ops USING simhash DROP OPERATOR 68 (simhash, simhash);
 -- the family is as it was before
 SELECT amopstrategy, amopopr::regoperator FROM pg_amop JOIN pg_opfamily f ON f.oid = amopfamily
 WHERE opfname = 'simhash_ops' ORDER BY 1, amopopr::regoperator::text COLLATE "C";

@@ -63,7 +63,7 @@ INSERT INTO conditions VALUES
 -- what must be found: how many rows, and a sum over them that tells which; in
 -- order of their distances, these
 CREATE TABLE expected (clause text, condition text, n bigint, rows numeric);
-CREATE TABLE expected_order (clause text, condition text, centre bigint, lim int, distances text, n bigint,
+CREATE TABLE expected_order (clause text, condition text, center bigint, lim int, distances text, n bigint,
 	rows numeric);
 
 CREATE PROCEDURE expect() LANGUAGE plpgsql AS $$
@@ -78,7 +78,7 @@ BEGIN
 			SELECT %L, %L, count(*), coalesce(sum(hashint8extended(id, 1)), 0)
 			FROM rows WHERE %s AND %s', c.clause, c.condition, c.clause, c.reference);
 	END LOOP;
-	FOR c IN SELECT * FROM clauses, conditions, unnest(ARRAY[bits('c60'), bits('e')]) centre,
+	FOR c IN SELECT * FROM clauses, conditions, unnest(ARRAY[bits('c60'), bits('e')]) center,
 			unnest(ARRAY[1, 20, 500, NULL]) lim
 		WHERE condition ~ '^true|20 AND|e' LOOP
 		EXECUTE format('INSERT INTO expected_order
@@ -86,7 +86,7 @@ BEGIN
 				   count(*), CASE WHEN %6$L IS NULL THEN coalesce(sum(hashint8extended(id, 1)), 0) END
 			FROM (SELECT distance(fp::bigint, %5$s) AS d, id FROM rows WHERE %3$s AND %4$s
 				  ORDER BY d LIMIT %6$L::int) nearest',
-			c.clause, c.condition, c.clause, c.reference, c.centre, c.lim);
+			c.clause, c.condition, c.clause, c.reference, c.center, c.lim);
 	END LOOP;
 END $$;
 
@@ -123,7 +123,7 @@ BEGIN
 	PERFORM set_config('enable_indexscan', 'on', true);
 	FOR e IN SELECT * FROM expected_order ORDER BY 1, 2, 3, 4 LOOP
 		statement := format('SELECT id, fp <~> %1$s AS d FROM rows WHERE %2$s AND %3$s
-			ORDER BY fp <~> %1$s LIMIT %4$L', e.centre::simhash, e.clause, e.condition, e.lim);
+			ORDER BY fp <~> %1$s LIMIT %4$L', e.center::simhash, e.clause, e.condition, e.lim);
 		IF plan_of(statement) ~ 'Sort|Seq' THEN
 			CONTINUE WHEN plan_of(statement) ~ 'One-Time Filter: false';
 			RAISE EXCEPTION 'the index is not used' USING DETAIL = plan_of(statement);
@@ -132,7 +132,7 @@ BEGIN
 				count(*) AS n, CASE WHEN %L IS NULL THEN coalesce(sum(hashint8extended(id, 1)), 0) END AS rows
 			FROM (SELECT *, row_number() OVER () AS place FROM (%s) nearest) numbered', e.lim, statement) INTO got;
 		IF (e.distances, e.n, e.rows) IS DISTINCT FROM (got.distances, got.n, got.rows) THEN
-			RETURN format('order by %s limit %s, %s and %s: %s rows, not %s', e.centre, e.lim, e.clause,
+			RETURN format('order by %s limit %s, %s and %s: %s rows, not %s', e.center, e.lim, e.clause,
 						  e.condition, got.n, e.n);
 		END IF;
 	END LOOP;

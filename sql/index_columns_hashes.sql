@@ -70,7 +70,8 @@ INSERT INTO types (type, class_type) VALUES
 	('integer', 'integer'), ('bigint', 'bigint'), ('simhash', 'simhash'), ('oid', 'oid'), ('regtype', 'oid'),
 	('boolean', 'boolean'), ('bytea', 'bytea'), ('numeric', 'numeric'), ('numeric(9,3)', 'numeric'),
 	('numeric_domain', 'numeric'), ('uuid', 'uuid'), ('date', 'date'), ('timestamp', 'timestamp'),
-	('timestamptz', 'timestamptz'), ('mood', 'anyenum');
+	('timestamptz', 'timestamptz'), ('mood', 'anyenum'),
+	('simhash_bits(16)', 'simhash_bits');
 -- no class is missing
 SELECT opcname
 FROM pg_opclass c JOIN pg_depend d ON d.classid = 'pg_opclass'::regclass AND d.objid = c.oid AND deptype = 'e'
@@ -95,6 +96,7 @@ DECLARE
 		WHEN 'timestamp'::regtype THEN '{2000-01-1%s,2000-01-1%s 00:00:00.000,2000-01-1%s 24:00,infinity,-infinity}'
 		WHEN 'timestamptz'::regtype THEN '{2000-01-1%s 00:00+00,2000-01-1%s 01:00+01,2000-01-1%s 24:00+00,infinity}'
 		WHEN 'anyenum'::regtype THEN '{good,bad,odd}'
+		WHEN 'simhash_bits'::regtype THEN '{000%s,0x000%s,ab0%s,AB0%s,0xAb0%s}'
 		ELSE '{%s,-%s,0%s}' END;
 BEGIN
 	FOR i IN 1 .. 100 LOOP

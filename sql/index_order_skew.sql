@@ -15,7 +15,7 @@ CREATE FUNCTION distance(a simhash, b simhash) RETURNS int LANGUAGE sql IMMUTABL
 $$;
 
 -- one value 10,000 times, another 5,000 times, clusters, random ones, nulls; and
--- the distances from the centres that conditions below have
+-- the distances from the centers that conditions below have
 CREATE TABLE doc (id int PRIMARY KEY, fp simhash, part int, heavy int, c2000 int, c2050 int, zero int);
 INSERT INTO doc
 SELECT id, fp, id % 7, distance(fp, bits('heavy')), distance(fp, bits('c2000')), distance(fp, bits('c2050')),
@@ -47,13 +47,13 @@ CREATE TABLE form (no int PRIMARY KEY, condition text, truth text);
 INSERT INTO form VALUES
 	(1, 'true', 'true'),
 	(2, 'doc.fp IS NOT NULL', 'fp IS NOT NULL'),
-	-- the same centre
+	-- the same center
 	(3, 'doc.fp <~> $q <= 2', 'd <= 2'),
 	(4, 'doc.fp % $q', 'd <= 3'),
 	(5, 'doc.fp <~> $q <= 12', 'd <= 12'),
 	(6, 'doc.fp <~> $q <= 26', 'd <= 26'),
 	(7, 'doc.fp <~> $q <= -1', 'd < 0'),
-	-- another centre
+	-- another center
 	(8, 'doc.fp <~> bits(''heavy'') <= 3', 'heavy <= 3'),
 	(9, 'doc.fp <~> bits(''heavy'') <= 9', 'heavy <= 9'),
 	(10, 'doc.fp <~> bits(''c2000'') <= 6', 'c2000 <= 6'),

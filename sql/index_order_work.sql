@@ -85,7 +85,7 @@ UPDATE random SET fp = bits('u' || id) WHERE id % 9 = 0;
 SELECT * FROM most_readings('random');
 
 -- Memory: what the contexts of a scan have while a cursor is open.  All rows
--- are at one distance from the first centre, so all have to be sorted by the
+-- are at one distance from the first center, so all have to be sorted by the
 -- second one.
 CREATE FUNCTION scan_memory() RETURNS bigint LANGUAGE sql AS $$
 	SELECT sum(total_bytes)::bigint FROM pg_backend_memory_contexts

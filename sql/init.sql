@@ -26,6 +26,16 @@ CREATE FUNCTION flip(h bigint, n int, how text) RETURNS bigint LANGUAGE sql IMMU
 		  ORDER BY md5(how || pos) LIMIT n) chosen
 $$;
 
+-- the same for fingerprints of n bits
+CREATE FUNCTION wide(what text, n int) RETURNS simhash_bits LANGUAGE sql IMMUTABLE AS $$
+	SELECT substr(string_agg(decode(md5(what || '/' || i), 'hex'), '' ORDER BY i), 1, n / 8)::simhash_bits
+	FROM generate_series(0, n / 128) i
+$$;
+CREATE FUNCTION flip_wide(fp simhash_bits, n int, how text) RETURNS simhash_bits LANGUAGE sql IMMUTABLE AS $$
+	SELECT (fp::varbit # string_agg((no <= n)::int::text, '' ORDER BY pos)::varbit)::simhash_bits
+	FROM (SELECT pos, row_number() OVER (ORDER BY md5(how || pos)) AS no FROM generate_series(1, length(fp::varbit)) pos) p
+$$;
+
 -- Allow one kind of scan, and switch off what else is named.
 CREATE FUNCTION use_only(form text, others text[] DEFAULT '{}') RETURNS void LANGUAGE sql AS $$
 	SELECT set_config('enable_' || setting,

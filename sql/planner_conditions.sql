@@ -110,7 +110,7 @@ SELECT plan('SELECT * FROM docs ORDER BY fp <~> (SELECT fp FROM docs ORDER BY ra
 SELECT plan('SELECT * FROM docs WHERE fp <~> 5 <= (random() * 9)::int');
 SELECT plan('SELECT * FROM docs WHERE fp <~> 5 = (random() * 9)::int');
 SELECT plan('SELECT * FROM docs WHERE fp <~> 5 = (SELECT min(radius) FROM queries)');
--- A query result may be the bound or the centre.
+-- A query result may be the bound or the center.
 SELECT plan('SELECT * FROM docs WHERE fp <~> 5 <= (SELECT min(radius) FROM queries)');
 SELECT plan('SELECT * FROM docs WHERE fp <~> (SELECT q.fp FROM queries q LIMIT 1) <= 3');
 -- A distance may be the bound of another.
@@ -123,7 +123,7 @@ SELECT plan('SELECT * FROM docs WHERE fp <~> 5 <= 3 <~> fp');
 PREPARE typed_small(simhash, smallint) AS SELECT * FROM docs WHERE fp <~> $1 <= $2;
 PREPARE typed_int(simhash, int) AS SELECT * FROM docs WHERE fp <~> $1 <= $2;
 PREPARE typed_large(simhash, bigint) AS SELECT * FROM docs WHERE fp <~> $1 <= $2;
-PREPARE typed_bigint_centre(bigint, int) AS SELECT * FROM docs WHERE fp <~> $1 <= $2;
+PREPARE typed_bigint_center(bigint, int) AS SELECT * FROM docs WHERE fp <~> $1 <= $2;
 PREPARE untyped AS SELECT * FROM docs WHERE fp <~> $1 <= $2;
 PREPARE untyped_less AS SELECT * FROM docs WHERE fp <~> $1 < $2;
 PREPARE untyped_equal AS SELECT * FROM docs WHERE fp <~> $1 = $2;
@@ -138,7 +138,7 @@ SET plan_cache_mode = force_custom_plan;
 SELECT plan('EXECUTE typed_small(5, 3)');
 SELECT plan('EXECUTE typed_int(5, 3)');
 SELECT plan('EXECUTE typed_large(5, 3)');
-SELECT plan('EXECUTE typed_bigint_centre(-5, 3)');
+SELECT plan('EXECUTE typed_bigint_center(-5, 3)');
 SELECT plan('EXECUTE untyped(5, 3)');
 SELECT plan('EXECUTE untyped_less(5, 3)');
 SELECT plan('EXECUTE untyped_equal(5, 3)');
@@ -148,7 +148,7 @@ SET plan_cache_mode = force_generic_plan;
 SELECT plan('EXECUTE typed_small(5, 3)');
 SELECT plan('EXECUTE typed_int(5, 3)');
 SELECT plan('EXECUTE typed_large(5, 3)');
-SELECT plan('EXECUTE typed_bigint_centre(-5, 3)');
+SELECT plan('EXECUTE typed_bigint_center(-5, 3)');
 SELECT plan('EXECUTE untyped(5, 3)');
 SELECT plan('EXECUTE untyped_less(5, 3)');
 SELECT plan('EXECUTE untyped_equal(5, 3)');

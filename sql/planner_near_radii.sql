@@ -9,7 +9,7 @@ SELECT n AS bits, '0'::simhash % fp AS "%", '0'::simhash <%> fp AS "<%>", fp <%>
 	'0'::simhash <<%>> fp AS "<<%>>", fp <<%>> '0'::simhash AS commuted, fp <%> NULL AS "null"
 FROM (VALUES (0), (3), (4), (6), (7), (10), (11)) t(n), LATERAL (SELECT ((1::bigint << n) - 1)::simhash AS fp) s;
 
--- clusters of fingerprints that differ from their centre in up to 12 bits
+-- clusters of fingerprints that differ from their center in up to 12 bits
 CREATE TABLE docs (id int, fp simhash, h bigint);
 INSERT INTO docs
 SELECT i * 13 + n, h, h
@@ -59,8 +59,8 @@ ANALYZE scattered;
 SELECT estimate('SELECT * FROM scattered WHERE fp %% 5') =
 	estimate('SELECT * FROM scattered WHERE fp % 5') AS unknown_radius;
 CREATE OPERATOR CLASS near_24_ops FOR TYPE simhash USING simhash AS
-	OPERATOR 1 =, OPERATOR 4 %, OPERATOR 25 %%, OPERATOR 66 <@ (simhash, simhash_ball),
-	OPERATOR 67 <~~> (simhash, simhash) FOR ORDER BY integer_ops;
+	OPERATOR 1 =, OPERATOR 7 %, OPERATOR 28 %%, OPERATOR 2 <@ (simhash, simhash_ball),
+	OPERATOR 3 <~~> (simhash, simhash) FOR ORDER BY integer_ops;
 SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'near_24_ops';
 -- 3 % of random fingerprints are within 24 bits
 SELECT estimate('SELECT * FROM scattered WHERE fp %% 5') BETWEEN 200 AND 450 AS as_many_as_there_are,

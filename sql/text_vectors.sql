@@ -513,6 +513,94 @@ LATERAL (VALUES
 	('minhash, aggregate', (SELECT simhash_minhash_agg(h) FROM unnest(hashes::bigint[]) h)::text)
 ) AS r (form, result);
 
+INSERT INTO vectors SELECT form, name, expected, result
+FROM (VALUES
+	('one letter, 8 bits', 'cc', 'a', 8),
+	('one letter, 256 bits', 'cc438328e64da2e58ef54ff65bbe99c10dea76b8c28e4f239fcc56590a9ae099', 'a', 256),
+	('English, 64 bits', '40eb6c479c7fd3c8', 'The quick brown fox jumps over the lazy dog.', 64),
+	('English, 128 bits', '40eb6c479c7fd3c8d246fc616d99f646', 'The quick brown fox jumps over the lazy dog.', 128),
+	('English, 256 bits', '40eb6c479c7fd3c8d246fc616d99f6464583213df2f623bef3b95a4b65108ce8', 'The quick brown fox jumps over the lazy dog.', 256),
+	('English, 4096 bits', '40eb6c479c7fd3c8d246fc616d99f6464583213df2f623bef3b95a4b65108ce82e59bb7bf0b252405c56ebfcdd332ee6d098e1541f511aa84441041c88382a7ff55c0ca6cc0e19e07486d24ce3e3c685766e858d47ba29e245fb19f75b44cba3ae823323a0eb477f53a0c5f3265f9f3d5ab962aac11e1fe33b12f34dca8a715e27ed5b5e62c5eaad70c8ff85360c37c4a20612263dcdadf9eab27076b96b6b3c544fb094d2d76910dd204321f6611954c48fc4462267bf862720b793fdf819deacbab9e68c7ce202e330622bafb8324eb9f4f5770ee21a838fd296ceb19fc27044ae6fe027e6aa121010f6b56a9b4b9ab3cf52ac1a70bae946fcece09fe08daaa21169f1769a05a97b2d9038761c93ed5958d58b609d34ff9bd76b2e837c89b3534a20f7ab9bc7f644e257c0137ea7e2172cb15ccb9ac8d221ebd86b65ee122e61f140f7251011c9beadd3ca24dc98424d17850167532170f0e0fcf0a841553b1aa37c8fcbada77ee4a0ebbf86940ebde6bc41b6807c837505918f45076da4581f37b5ace06b105afa9f3186cb44a389d66680d8b22512d850173493257d75347646a5baf4ec72bb188dbbae444f5e55bfce8ba2b9fe06e392f32ae3a1a3dbf88a959806043a876bdf6dcbc0bdd285db37ecbf3cdc731139254da4d7a81e00d89020648a8476ffc153ae82e8179e247a709d48df1d87ed218a579d0effad857f', 'The quick brown fox jumps over the lazy dog.', 4096),
+	('empty, 256 bits', NULL, '', 256),
+	('French, 256 bits', '23db48cd7e480778d40f9c46932ffb9fa56f42248d4a29f9c594e788a23cb212', 'Dès Noël, où un zéphyr haï me vêt de glaçons würmiens', 256),
+	('Chinese, 144 bits', 'd6c9a488d2a74e122f9fbfa52be3af09cffc', '天地玄黃，宇宙洪荒。日月盈昃，辰宿列張。', 144),
+	('Japanese, 256 bits', '8f203d3bfbfeae2c4358190d40dcffa3553ed1dd8f30214c130afaac0f1cdaba', 'いろはにほへと ちりぬるを 色は匂へど散りぬるを', 256),
+	('long, mixed, 576 bits', 'fe88f682546cf8bd988ba828b407f33c1f6e8bd23c807de8c6d69be50ecf0673c696e4c9af8eede10fb2a650183a108e866f7fba4857bc6d0f6f070367152275a2d28b762a1f1d26', repeat('日本語, Text; Übung 1 – ', 20000), 576),
+	('the example of doc/algorithm.md, 256 bits', '4356cad7ce075070102bc2c56b170d2fe84bfc4ec798bdff040b0a47551e8421', 'To be, or not to be', 256)
+) AS v (name, expected, document, bits),
+LATERAL (VALUES
+	('minhash_bits of text', simhash_minhash_bits(document, bits)::text)
+) AS r (form, result);
+
+INSERT INTO vectors SELECT form, name, expected, result
+FROM (VALUES
+	('windows of 8 characters, 256 bits', '7514ac92852026a3991eab8e56a28bcaab4d5c13030d0740c85e55cd00eda517', 'Ein Jäger aus Kurpfalz, der reitet durch den grünen Wald; 字 und Wort.', 256, 8, 'char'),
+	('single words, 72 bits', '5e3087beff8304e265', 'Ein Jäger aus Kurpfalz, der reitet durch den grünen Wald; 字 und Wort.', 72, 1, 'word'),
+	('windows of 3 words, 1024 bits', '07924bc24de8d516af7a99e854e90d9d4c9596b06924fa0d6504c72a0c0772d6c2c739ff245ad9d11d88f70c7979676de9226d25e1f958357a21fdda53ca8dcc55230172bab3ba7eef1240a5b9eb27326705265b3aada18353bb11d2b69fc6acc1d5f5cf23849af9d1489fee40c06d8192518ab539cfa39d734a5fca1c43170c', 'Ein Jäger aus Kurpfalz, der reitet durch den grünen Wald; 字 und Wort.', 1024, 3, 'word'),
+	('words of nothing, 256 bits', NULL, '– … 🙂', 256, 1, 'word')
+) AS v (name, expected, document, bits, shingle, unit),
+LATERAL (VALUES
+	('minhash_bits of text, options', simhash_minhash_bits(document, bits, shingle, unit)::text),
+	('minhash_bits of features of text', simhash_minhash_bits(simhash_shingles(document, shingle, unit), bits)::text),
+	('minhash_bits, aggregate of text', (SELECT simhash_minhash_bits_agg(simhash_hash(f), bits) FROM unnest(simhash_shingles(document, shingle, unit)) f)::text)
+) AS r (form, result);
+
+INSERT INTO vectors SELECT form, name, expected, result
+FROM (VALUES
+	('no bytes, 256 bits', NULL, decode('', 'hex'), 256),
+	('one byte, 256 bits', 'aa56ee2b44f090c6afb0ae99b09a27a9ad4276f40c5dd1b9c5fa47df5e6a9534', decode('00', 'hex'), 256),
+	('all bytes, 256 bits', 'c80faa3ba6be7a4c99505d5658d9547096fa82ad014af1f3337f53c04ef1b66f', decode('000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f202122232425262728292a2b2c2d2e2f303132333435363738393a3b3c3d3e3f404142434445464748494a4b4c4d4e4f505152535455565758595a5b5c5d5e5f606162636465666768696a6b6c6d6e6f707172737475767778797a7b7c7d7e7f808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9fa0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfeff', 'hex'), 256),
+	('bytes, long, 256 bits', 'a42cfeea430ae3596c2aa1139c69360916a0c08c5b97f19813b20ebd8a53609b', decode(repeat('000162696e617279ff', 20000), 'hex'), 256)
+) AS v (name, expected, document, bits),
+LATERAL (VALUES
+	('minhash_bits of bytea', simhash_minhash_bits(document, bits)::text)
+) AS r (form, result);
+
+INSERT INTO vectors SELECT form, name, expected, result
+FROM (VALUES
+	('all bytes, windows of 17, 200 bits', 'adb6b08a45bcf9fc60f9611759e476ba7a8a21daf134495329', decode('000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f202122232425262728292a2b2c2d2e2f303132333435363738393a3b3c3d3e3f404142434445464748494a4b4c4d4e4f505152535455565758595a5b5c5d5e5f606162636465666768696a6b6c6d6e6f707172737475767778797a7b7c7d7e7f808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9fa0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfeff', 'hex'), 200, 17)
+) AS v (name, expected, document, bits, shingle),
+LATERAL (VALUES
+	('minhash_bits of bytea, shingle', simhash_minhash_bits(document, bits, shingle)::text)
+) AS r (form, result);
+
+INSERT INTO vectors SELECT form, name, expected, result
+FROM (VALUES
+	('empty, 256 bits', NULL, '', 256),
+	('positions, 256 bits', '19e847ddf8c9c729d23b8d02c73f62cc234457d0abe459c45433c70d861c7047', '''cat'':1,5,9 ''fat'':2,3 ''rat'':4 ''mat'':10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33,34,35,36,37,38,39', 256)
+) AS v (name, expected, document, bits),
+LATERAL (VALUES
+	('minhash_bits of tsvector', simhash_minhash_bits(document::tsvector, bits)::text)
+) AS r (form, result);
+
+INSERT INTO vectors SELECT form, name, expected, result
+FROM (VALUES
+	('no features, 256 bits', NULL, '{}', 256),
+	('features, 256 bits', 'e7375c9db8bc4dcb66cf56e1e1d899d0b72115e98509a748d7d884b802d752cf', '{"red","green","blue","red"}', 256),
+	('empty feature, 128 bits', 'c32e7ee0a420febd159c809086ef01b6', '{""}', 128)
+) AS v (name, expected, features, bits),
+LATERAL (VALUES
+	('minhash_bits of text[]', simhash_minhash_bits(features::text[], bits)::text)
+) AS r (form, result);
+
+INSERT INTO vectors SELECT form, name, expected, result
+FROM (VALUES
+	('no hashes, 256 bits', NULL, '{}', 256),
+	('one hash, zero, 4096 bits', 'a706dd2f4d197e6f0043648baab21b16a902dcbb34259f7836725c79d67ed975fa232ea17588bb4cfc63103dca6351d8247648f7506b142366c658cddb71addea15671967a9e3bc7552bd5a9cb683722c6b5973451050326c2c8e7d87a2e5ca3bad7006ad1969f5fff8f5093464933b85c5b29272348e66054cafe996beeb1609c2fa52d22a96201c2b6536273cab1eb7d9ca91cd40d15325064f3ffcdfbfd08dc0a5355e88020a428bf932cb19328620845a39b3aca09402a43c9822baf3f293c06bdf5ab30c6f07f331a3f943cd438d5850c056b85a49c8f6dc7be59e7caa50d76147012c138633047f8997bc3b89f8c3a95a2483ab1c9d8bef2e3518056937ffba69c431e3a95cfab4557fccb61d63b6de26202d7fc8d7d37f82e2a3a32ebc2e1ea99bf02d4184202ffee663a5ce761373c7a8de08dff4bb07ce4833f0b64bfee3ab694912b4b61c9f90e15c47e48ee0bad02fb031afdc65c3270787e6f1822bec58c1d16327eb04ff25a0a79f14f9bf345386b00109c5b45bdfdf44ebaaf1bdfeb50c0f5f99db9d69d237e614e3f8a9fa21c1f7906109cb3396aeda64b84ca21238e4801a3928c9ca3e7746e2ffe745037788ad6a4090c01d23bada2fc5796b20ca4e05b8d194db65c0914b7eb95c26e6d72fc646e1e5eedf799f1d84e7f000a1a8a5bd34a57c17e6aa915060164130cb2734f08a72040943dcf337dcc73', '{0}', 4096),
+	('three hashes, 256 bits', '17d8cd516fbb08e329db481c5c60d5a152293811b1088f6e3a10c71c25924141', '{12,10,6}', 256),
+	('extreme hashes, 256 bits', '0cc9d9c822e5cd82a36e0c982c719a476888a614ead3daf6babe14188b6d7fe8', '{-9223372036854775808,9223372036854775807,-9223372036854775808}', 256),
+	('64 hashes, 256 bits', 'bc03c5c0e815a081ee3f0481dc3d8301f87289e2159784664874ad22bb128123', ARRAY(SELECT generate_series(bigint '1', '64', '1'))::text, 256),
+	('300 hashes, 256 bits', 'b6596545da0804b39b53d9801f6e0081fd270fc326b9e2884f28d000915a0b6e', ARRAY(SELECT generate_series(bigint '1', '300', '1'))::text, 256),
+	('1000 hashes, 4096 bits', 'd17987a50c4615aba10366970aa686a3fccb2fd36df8c8a23f8828aab0cbebc772d434a44b6bca0e1d3fe750098055467a44ffd3c747d145ab902383f84970ac86f5d26aace59d2636fb933623c87f2aca91e1728ba84814cf732501c58d9552850eb56410bbec77f77188757cf2294c69bb58a55b1039c93f2e0ddf409cfc6f137cf3bdfe35a8d30674b94563f0488ce8f46c859a78201f502a841fa89543e8c704b79cc7c90c11193ca0676cc885cfa872f3bcebacd136f876b311bd5bd9323cb73d69f1ddd7c40ad8d8374bb68c26abc8c4e8d88a99afc4f2230683faf35c8ec17446eea3792986d393531304844eb1a51dc765e9a0e6955cfdf798f15bab37bb1d0dfda6518a0939ee3b706a00583e62a271b9cbde62ca5960fdfb6c9651b7ddb8e313695b041ca63e053a2ea6fff79549ce989d9ad55a645d2097c7fc4ea095d4c0966b2a186e3ef3280cc19e498571fb413ff9e731eff887169a9259935677f81b27454362cd3590fac1402e3b0c9b73d137341f7790c18f88e126c69d929e3c019c741a7ac471385e3cc5c1b6c374da8c7e44b206c3971d0d50d3bdcb6e4d16f579019b98724e50746db956cfe891545954e2b50905baee3206e20586543e9fbc8ed15aa6a01c2f72a693984f8aace91111a95a492660d71203244d611d6293fe2797d308ff9909e6db41686a14049866727e110fc83f8b9aa0f8c8ba', ARRAY(SELECT generate_series(bigint '1', '1000', '1'))::text, 4096),
+	('20000 hashes, 256 bits', '503f881d4bd5d6ac70c34a847075df9c67e9258755a34c27bf4330360c8fba2b', ARRAY(SELECT generate_series(bigint '1', '20000', '1'))::text, 256),
+	('multiples of 2^32, 256 bits', '0ac9a96f517cb0d24be2acb94f1f6bed53aab69a17a73a9fc11e3edfd13cc40e', ARRAY(SELECT generate_series(bigint '0', '257698037760', '4294967296'))::text, 256),
+	('far apart, 256 bits', '2c616d2dc9dfb045430aeed303abd627db75ed68860f1ea5397428c94c3fbc80', ARRAY(SELECT generate_series(bigint '-9223372036854775808', '9223372036854775807', '10000000000000001'))::text, 256)
+) AS v (name, expected, hashes, bits),
+LATERAL (VALUES
+	('minhash_bits of bigint[]', simhash_minhash_bits(hashes::bigint[], bits)::text),
+	('minhash_bits, aggregate', (SELECT simhash_minhash_bits_agg(h, bits) FROM unnest(hashes::bigint[]) h)::text)
+) AS r (form, result);
+
 -- what differs: nothing
 SELECT * FROM vectors WHERE result IS DISTINCT FROM expected ORDER BY form, name;
 SELECT form, count(*), count(expected) AS not_null FROM vectors GROUP BY form ORDER BY form COLLATE "C";

@@ -10,7 +10,7 @@ FROM pg_type t JOIN pg_namespace n ON n.oid = typnamespace JOIN pg_type i ON i.t
 LEFT JOIN pg_depend d ON d.classid = 'pg_type'::regclass AND d.objid = t.oid AND d.deptype = 'e'
 AND d.refclassid = 'pg_extension'::regclass
 LEFT JOIN pg_extension e ON e.oid = d.refobjid
-WHERE i.typname IN ('simhash', 'simhash_ball')
+WHERE i.typname IN ('simhash', 'simhash_ball', 'simhash_bits', 'simhash_bits_ball')
 ORDER BY t.typname;
 CREATE EXTENSION simhash;
 SELECT * FROM array_members;
@@ -39,11 +39,15 @@ DO $$ BEGIN
 	IF current_setting('server_version_num')::int < 170000 THEN
 		ALTER EXTENSION simhash DROP TYPE simhash[];
 		ALTER EXTENSION simhash DROP TYPE simhash_ball[];
+		ALTER EXTENSION simhash DROP TYPE simhash_bits[];
+		ALTER EXTENSION simhash DROP TYPE simhash_bits_ball[];
 	END IF;
 	ALTER EXTENSION simhash SET SCHEMA ext;
 	IF current_setting('server_version_num')::int < 170000 THEN
 		ALTER EXTENSION simhash ADD TYPE ext.simhash[];
 		ALTER EXTENSION simhash ADD TYPE ext.simhash_ball[];
+		ALTER EXTENSION simhash ADD TYPE ext.simhash_bits[];
+		ALTER EXTENSION simhash ADD TYPE ext.simhash_bits_ball[];
 	END IF;
 END $$;
 SELECT * FROM array_members;

@@ -1,5 +1,5 @@
 --
--- Balls: order, equality and hashing, by centre and then radius
+-- Balls: order, equality and hashing, by center and then radius
 --
 CREATE SCHEMA type_ball_order_test;
 SET search_path = type_ball_order_test, public;
@@ -9,7 +9,7 @@ INSERT INTO balls VALUES (1, '(0,3)'), (2, '(0,-1)'), (3, '(0,-2)'), (4, '(0,64)
 	(6, '(9223372036854775808,0)'), (7, '(-1,-2147483648)'), (8, '(-1,2147483647)'), (9, NULL),
 	(10, '(0,3)'), (11, '(1,3)'), (12, simhash_ball(0, 3));
 
--- the centre is unsigned, the radius is not; those that hold the same
+-- the center is unsigned, the radius is not; those that hold the same
 -- fingerprints are not equal unless they are written alike
 SELECT ball, array_agg(no ORDER BY no) AS rows FROM balls GROUP BY ball ORDER BY ball;
 SELECT ball FROM balls ORDER BY ball DESC NULLS LAST, no;

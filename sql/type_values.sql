@@ -449,11 +449,11 @@ SELECT proname, count(*), bool_and(provolatile = 'i') AS immutable, bool_and(pro
 	bool_and(proleakproof) AS leakproof, bool_and(proparallel = 's') AS safe
 FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
 JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND e.extname = 'simhash'
-WHERE proname IN ('hamming', 'simhash_within', 'simhash_radius', 'simhash_near', 'simhash_ball',
+WHERE NOT 'simhash_bits'::regtype = ANY (proargtypes) AND (proname IN ('hamming', 'simhash_within', 'simhash_radius', 'simhash_near', 'simhash_ball',
 	'simhash_in_ball', 'simhash_ball_contains', 'simhash_eq', 'simhash_ne', 'simhash_lt', 'simhash_le',
 	'simhash_gt', 'simhash_ge', 'simhash_cmp', 'simhash_hash_value', 'simhash_hash_value_extended',
 	'simhash_from_int2', 'simhash_from_int4')
-	OR proname LIKE 'simhash\_distance\___'
+	OR proname LIKE 'simhash\_distance\___')
 GROUP BY proname
 ORDER BY proname COLLATE "C";
 

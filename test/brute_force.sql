@@ -137,6 +137,81 @@ BEGIN
 END $$;
 
 --
+-- Look-ups of wide fingerprints
+--
+-- The truth is bit_count() of bit strings.
+--
+CREATE FUNCTION wide_distance(a varbit, b varbit) RETURNS int LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+	SELECT bit_count(a # b)::int
+$$;
+
+-- Note in the table wide_probe which rows of a table (id, fp) are near each fingerprint
+-- of a table (qno, fp), at each radius of the table radii (r).
+CREATE PROCEDURE expect_wide_lookups(tab regclass, queries regclass) LANGUAGE plpgsql AS $$
+BEGIN
+	DROP TABLE IF EXISTS wide_probe;
+	EXECUTE format('CREATE TABLE wide_probe AS
+		WITH near AS MATERIALIZED (SELECT qno, t.id::bigint AS id, wide_distance(t.fp::varbit, q.fp::varbit) AS d FROM %s t, %s q)
+		SELECT qno, q.fp, r, (SELECT coalesce(array_agg(id ORDER BY id), ''{}'') FROM near WHERE near.qno = q.qno AND d <= r) AS ids
+		FROM %2$s q, radii', tab, queries);
+	ANALYZE wide_probe;
+END $$;
+
+-- Compare what an index finds with what expect_wide_lookups() noted, for a condition
+-- that has $q for the fingerprint and $r for the radius: through plain and bitmap scans,
+-- with literals and as the inner side of a join.  'ok', or the first difference.  Only
+-- the radii for which "at" holds are asked for.
+CREATE FUNCTION compare_wide_lookups(tab regclass, index regclass, condition text DEFAULT 't.fp <~> $q <= $r',
+	at text DEFAULT 'true')
+RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	form text;
+	node text;
+	statement text;
+	p record;
+	answer bigint[];
+	diff text;
+	compared int := 0;
+BEGIN
+	PERFORM set_config('enable_seqscan', 'off', true),
+			set_config('enable_material', 'off', true),
+			set_config('max_parallel_workers_per_gather', '0', true);
+	FOREACH form IN ARRAY '{indexscan,bitmapscan}'::text[] LOOP
+		PERFORM set_config('enable_indexscan', (form = 'indexscan')::text, true),
+				set_config('enable_bitmapscan', (form = 'bitmapscan')::text, true);
+		node := CASE form WHEN 'indexscan' THEN 'Index Scan using ' ELSE 'Bitmap Index Scan on ' END || index;
+		FOR p IN EXECUTE format('SELECT qno, fp, r, ids FROM wide_probe WHERE %s ORDER BY r, qno', at) LOOP
+			statement := format('SELECT id::bigint FROM %s t WHERE %s', tab,
+				replace(replace(condition, '$q', quote_literal(p.fp) || '::simhash_bits'), '$r', p.r::text));
+			IF strpos(plan_of(statement), node) = 0 THEN
+				RETURN 'the look-up does not use the index: ' || plan_of(statement);
+			END IF;
+			EXECUTE format('SELECT coalesce(array_agg(id ORDER BY id), ''{}'') FROM (%s) s', statement) INTO answer;
+			IF answer <> p.ids THEN
+				RETURN format('%s: query %s radius %s: %s rows, not %s', form, p.qno, p.r,
+					cardinality(answer), cardinality(p.ids));
+			END IF;
+			compared := compared + 1;
+		END LOOP;
+
+		statement := format('SELECT p.qno, p.r, array_agg(t.id::bigint ORDER BY t.id) AS ids
+			FROM wide_probe p JOIN %s t ON %s WHERE %s GROUP BY p.qno, p.r', tab,
+			replace(replace(condition, '$q', 'p.fp'), '$r', 'p.r'), at);
+		IF strpos(plan_of(statement), node) = 0 THEN
+			RETURN 'the join does not use the index: ' || plan_of(statement);
+		END IF;
+		EXECUTE format('SELECT string_agg(format(''%%s: query %%s radius %%s: %%s rows, not %%s'', %L, qno, r,
+				coalesce(cardinality(g.ids), 0), cardinality(p.ids)), E''\n'' ORDER BY r, qno)
+			FROM wide_probe p LEFT JOIN (%s) g USING (qno, r)
+			WHERE (%s) AND p.ids <> coalesce(g.ids, ''{}'')', form, statement, at) INTO diff;
+		IF diff IS NOT NULL THEN
+			RETURN diff;
+		END IF;
+	END LOOP;
+	RETURN CASE WHEN compared > 0 THEN 'ok' ELSE 'there is nothing to compare' END;
+END $$;
+
+--
 -- Pairs, clusters and duplicates
 --
 
@@ -277,13 +352,16 @@ END $$;
 CREATE FUNCTION compare_same_clusters(tab regclass, index regclass, radius int, same text,
 	condition text DEFAULT 'true', OUT n bigint, OUT missing bigint, OUT wrong bigint)
 LANGUAGE plpgsql AS $$
+DECLARE
+	r text := format('r AS MATERIALIZED (SELECT row_number() OVER (ORDER BY t.tableoid, t.ctid) AS row_no,
+		t.tableoid AS row_table, t.ctid AS row_tid, fp::bigint AS row_bits, t.* FROM %s t)', tab);
 BEGIN
-	EXECUTE format('WITH RECURSIVE
-		r AS MATERIALIZED (SELECT row_number() OVER (ORDER BY t.tableoid, t.ctid) AS row_no,
-			t.tableoid AS row_table, t.ctid AS row_tid, fp::bigint AS row_bits, t.* FROM %s t),
-		edge AS MATERIALIZED (SELECT a.row_no AS a, b.row_no AS b FROM r a JOIN r b
-			ON b.row_no < a.row_no AND distance(a.row_bits, b.row_bits) <= $2 AND (%s) AND (%s)),
-		near AS MATERIALIZED (SELECT a, b FROM edge UNION ALL SELECT b, a FROM edge),
+	-- of known size: by an estimate far too high, 19 makes a hash table of 64 GB
+	EXECUTE format('CREATE TEMP TABLE same_edge AS WITH %s SELECT a.row_no AS a, b.row_no AS b FROM r a JOIN r b
+		ON b.row_no < a.row_no AND distance(a.row_bits, b.row_bits) <= %s AND (%s) AND (%s)', r, radius, condition, same);
+	ANALYZE same_edge;
+	EXECUTE format('WITH RECURSIVE %s,
+		near AS MATERIALIZED (SELECT a, b FROM same_edge UNION ALL SELECT b, a FROM same_edge),
 		reached (a, b) AS (SELECT a, b FROM near
 			UNION SELECT reached.a, near.b FROM reached JOIN near ON near.a = reached.b),
 		member AS MATERIALIZED (SELECT a, min(b) AS first, count(*) AS size FROM reached GROUP BY a),
@@ -293,6 +371,7 @@ BEGIN
 			FROM simhash_find_clusters($1, $2, $3) f)
 		SELECT (SELECT count(*) FROM found),
 			(SELECT count(*) FROM (TABLE wanted EXCEPT ALL TABLE found) s),
-			(SELECT count(*) FROM (TABLE found EXCEPT ALL TABLE wanted) s)', tab, condition, same)
+			(SELECT count(*) FROM (TABLE found EXCEPT ALL TABLE wanted) s)', r)
 	INTO n, missing, wrong USING index, radius, same;
+	DROP TABLE same_edge;
 END $$;

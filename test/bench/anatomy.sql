@@ -74,12 +74,13 @@ CREATE VIEW pages AS
 SELECT block, i.*
 FROM generate_series(0, pg_relation_size('d_fp') / 8192 - 1) block, simhash_page_info('d_fp', block) i;
 
--- one that is nearly full
+-- one that is nearly full, of those that leave out a byte of the fingerprints
 CREATE TABLE leaf AS
 SELECT * FROM pages WHERE table_no = 0 AND level = 0 AND right_block IS NOT NULL AND low_fp > 0
-ORDER BY abs(entries - 560), block LIMIT 1;
+	AND sorted < entries AND key_width = 7
+ORDER BY abs(entries + 14 - 8119 * 8 / ((key_width + row_width) * 8 + 1)), block LIMIT 1;
 CREATE VIEW leaf_figures AS
-SELECT block, entries, sorted, right_block, to_hex(low_fp) AS low, to_hex(high_fp) AS high FROM leaf;
+SELECT block, entries, sorted, key_width, row_width, right_block, to_hex(low_fp) AS low, to_hex(high_fp) AS high FROM leaf;
 \copy (SELECT * FROM leaf_figures) to 'page.csv' csv header
 
 -- A look-up of a stored fingerprint of which three bits are inverted, each in
@@ -146,7 +147,7 @@ BEGIN
 END $$;
 CALL split();
 CREATE VIEW split_figures AS
-SELECT at, block, page_type, level, entries, sorted, right_block,
+SELECT at, block, page_type, level, entries, sorted, key_width, row_width, right_block,
 	   to_hex(low_fp) AS low, to_hex(high_fp) AS high
 FROM seen ORDER BY at DESC, block;
 \copy (SELECT * FROM split_figures) to 'split.csv' csv header

@@ -1,8 +1,9 @@
 -- Look-ups, builds and all pairs of one table, in several ways.  Needs the
 -- functions of fingerprints.sql, and the programs inmemory_plain and
 -- inmemory_native in the directory above that of the data.
--- Variables: rows, rounds, share (of the rows, in percent, that the self-join
--- looks up), programs (a list of library and tuned).
+-- Variables: rows, rounds, distances (of the pairs, besides 3), share (of the
+-- rows, in percent, that the self-join looks up), programs (a list of library,
+-- tuned and far), schemes (of indexes besides the default one).
 \pset footer off
 \pset null -
 SET client_min_messages = warning;
@@ -33,8 +34,9 @@ FROM (SELECT i, CASE WHEN i % 2 = 0 THEN flip_bits(t.h, flips) ELSE bits END AS 
 	  JOIN t ON t.ctid = place) made;
 VACUUM (FREEZE, ANALYZE) q;
 
+-- two rows with the same question must have counted the same
 CREATE TABLE took (
-	id serial, measured text, way text, seconds float8, cpu float8, counted bigint
+	id serial, measured text, way text, seconds float8, cpu float8, counted bigint, question text
 );
 
 -- CPU seconds that this process has taken; null where the system does not tell.
@@ -47,9 +49,9 @@ EXCEPTION WHEN OTHERS THEN
 	RETURN NULL;
 END $$;
 
--- one round of a query that returns a count, or of another statement; times are
--- divided by the second number
-CREATE PROCEDURE measure(measured text, way text, per float8, VARIADIC statements text[])
+-- one round of a query that returns a number, or of other statements; times are
+-- divided by "per"
+CREATE PROCEDURE measure(measured text, way text, per float8, question text, VARIADIC statements text[])
 LANGUAGE plpgsql AS $$
 DECLARE
 	started timestamptz := clock_timestamp();
@@ -65,20 +67,20 @@ BEGIN
 			COMMIT;
 		END IF;
 	END LOOP;
-	INSERT INTO took (measured, way, seconds, cpu, counted)
+	INSERT INTO took (measured, way, seconds, cpu, counted, question)
 	SELECT measured, way, extract(epoch FROM clock_timestamp() - started) / per,
-		(cpu_time() - started_cpu) / per, counted;
+		(cpu_time() - started_cpu) / per, counted, question;
 	COMMIT;
 END $$;
 
 -- programs count the CPU time themselves
-CREATE PROCEDURE measure_program(way text, program text) LANGUAGE plpgsql AS $$
+CREATE PROCEDURE measure_program(measured text, way text, program text) LANGUAGE plpgsql AS $$
 BEGIN
 	CREATE TEMPORARY TABLE IF NOT EXISTS output (name text, value numeric);
 	TRUNCATE output;
 	EXECUTE format('COPY output FROM PROGRAM %L', program);
 	INSERT INTO took (measured, way, cpu, counted)
-	SELECT 'pairs', way, s.value, p.value
+	SELECT measured, way, s.value, p.value
 	FROM output s, output p
 	WHERE s.name = 'seconds for pairs' AND p.name = 'pairs';
 END $$;
@@ -101,44 +103,50 @@ END $$;
 
 \o /dev/null
 
--- Builds, a round of each in turn.  Those of the last round stay.
+-- Builds, a round of each in turn, with the size of what was built.  Those of the
+-- last round stay.
 SELECT statement
 FROM generate_series(1, :rounds) round,
 	unnest(ARRAY[
 		'DROP INDEX IF EXISTS t_fp, t_h, t_b0, t_b1, t_b2, t_b3',
 		'CHECKPOINT',
-		'CALL measure(''build'', ''simhash'', 1, ''CREATE INDEX t_fp ON t USING simhash (fp)'')',
+		'CALL measure(''build'', ''simhash'', 1, NULL, ''CREATE INDEX t_fp ON t USING simhash (fp)'','
+		' ''SELECT pg_relation_size(''''t_fp'''')'')',
 		'CHECKPOINT',
-		'CALL measure(''build'', ''one btree'', 1, ''CREATE INDEX t_h ON t (h)'')',
+		'CALL measure(''build'', ''one btree'', 1, NULL, ''CREATE INDEX t_h ON t (h)'','
+		' ''SELECT pg_relation_size(''''t_h'''')'')',
 		'DROP INDEX t_h',
 		'CHECKPOINT',
-		'CALL measure(''build'', ''four btrees'', 1, ''CREATE INDEX t_b0 ON t ((h & 65535))'','
+		'CALL measure(''build'', ''four btrees'', 1, NULL, ''CREATE INDEX t_b0 ON t ((h & 65535))'','
 		' ''CREATE INDEX t_b1 ON t (((h >> 16) & 65535))'','
 		' ''CREATE INDEX t_b2 ON t (((h >> 32) & 65535))'','
-		' ''CREATE INDEX t_b3 ON t (((h >> 48) & 65535))'')'
+		' ''CREATE INDEX t_b3 ON t (((h >> 48) & 65535))'','
+		' ''SELECT sum(pg_relation_size(oid)) FROM pg_class WHERE relname ~ ''''^t_b[0-3]$'''''')'
 	]) WITH ORDINALITY s(statement, step)
 ORDER BY round, step
 \gexec
 ANALYZE t;
 CHECKPOINT;
 
--- Look-ups: all queries in one nested loop.  The four btrees get fewer where they
--- take long; on these both must find the same.
+-- Look-ups: all queries in one nested loop, or the first ones where they take
+-- long.  The four btrees answer "few" of them.
 SELECT greatest(100, least(10000, 20000000000 / :rows)) AS few,
-	   'SELECT count(t.h) FROM q JOIN t ON t.fp <~> q.fp <= 3 WHERE q.id <= %s' AS ours,
+	   'SELECT count(t.h) FROM q JOIN t ON t.fp <~> q.fp <= %s WHERE q.id <= %s' AS within,
+	   'SELECT count(n.h) FROM q, LATERAL (SELECT h FROM t ORDER BY t.fp <~> q.fp LIMIT 10) n'
+	   ' WHERE q.id <= 1000' AS nearest,
 	   'SELECT count(t.h) FROM q JOIN t ON ((t.h & 65535) = (q.h & 65535)'
 	   ' OR ((t.h >> 16) & 65535) = ((q.h >> 16) & 65535)'
 	   ' OR ((t.h >> 32) & 65535) = ((q.h >> 32) & 65535)'
 	   ' OR ((t.h >> 48) & 65535) = ((q.h >> 48) & 65535))'
 	   ' AND bit_count((t.h # q.h)::bit(64)) <= 3 WHERE q.id <= %s' AS btrees,
-	   (SELECT format('SELECT count(h) FROM t WHERE bit_count((h # %s)::bit(64)) <= 3', h)
-		FROM q WHERE id = 2) AS scan,
 	   'SELECT count(*) FROM t a JOIN t b ON a.fp <~> b.fp <= 3 AND a.ctid < b.ctid'
 	   || CASE WHEN :share < 100
 			   THEN format(' WHERE a.ctid < ''(%s,0)''', :share * pg_relation_size('t') / 8192 / 100)
-			   ELSE '' END AS self_join
+			   ELSE '' END AS self_join,
+	   h AS one
+FROM q WHERE id = 2
 \gset
-SELECT format(:'ours', 10000) AS ours, format(:'ours', :few) AS ours_few,
+SELECT format(:'within', 3, 10000) AS within_3, format(:'within', 3, :few) AS within_3_few,
 	   format(:'btrees', :few) AS btrees \gset
 
 SET enable_seqscan = off;
@@ -146,65 +154,106 @@ SET enable_material = off;
 SET enable_memoize = off;
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
-CALL require_plan(:'ours', 'Nested Loop', 'Index Scan using t_fp');
+CALL require_plan(:'within_3', 'Nested Loop', 'Index Scan using t_fp');
+CALL require_plan(:'nearest', 'Nested Loop', 'Index Scan using t_fp', 'Order By');
 CALL require_plan(:'btrees', 'Nested Loop', 'BitmapOr', 't_b0', 't_b1', 't_b2', 't_b3');
 CALL require_plan(:'self_join', 'Nested Loop', 'Index Scan using t_fp');
-SELECT format('CALL measure(%L, %L, %s, %L)',
-			  CASE WHEN round > 0 THEN 'look-up' ELSE 'warming up' END, way, per, statement)
+SELECT format('CALL measure(%L, %L, %s, %L, %L)',
+			  CASE WHEN round > 0 THEN measured ELSE 'warming up' END, way, per, question, statement)
 FROM generate_series(0, :rounds) round,
-	(VALUES (1, 'simhash', 10000, :'ours'), (2, 'four btrees', :few, :'btrees'))
-		s(place, way, per, statement)
+	(VALUES (1, 'look-up 3', 'simhash', 10000, 'all within 3', :'within_3'),
+			(2, 'look-up 3', 'four btrees', :few, 'few within 3', :'btrees'),
+			(3, 'look-up 6', 'simhash', 1000, NULL, format(:'within', 6, 1000)),
+			(4, 'look-up 8', 'simhash', 1000, NULL, format(:'within', 8, 1000)),
+			(5, 'look-up 10', 'simhash', 1000, NULL, format(:'within', 10, 1000)),
+			(6, 'nearest 10', 'simhash', 1000, NULL, :'nearest'))
+		s(place, measured, way, per, question, statement)
 ORDER BY place, round
 \gexec
-CALL measure('agreement', 'simhash', 1, :'ours_few');
+CALL measure('agreement', 'simhash', 1, 'few within 3', :'within_3_few');
+
+-- One query is enough for the sequential scans, since each reads all rows.  The
+-- nearest agree in the sum of their distances; of rows that are equally far, any
+-- may be among them.
+SELECT format('CALL measure(''agreement'', ''simhash'', 1, %L, %L)', question, format(statement, :one))
+FROM (VALUES ('one within 3', 'SELECT count(h) FROM t WHERE fp <~> %s <= 3'),
+			 ('one within 8', 'SELECT count(h) FROM t WHERE fp <~> %s <= 8'),
+			 ('nearest of one',
+			  'SELECT sum(d::integer) FROM (SELECT fp <~> %1$s AS d FROM t ORDER BY fp <~> %1$s LIMIT 10) n'))
+		s(question, statement)
+\gexec
 RESET enable_seqscan;
 SET enable_indexscan = off;
 SET enable_bitmapscan = off;
-CALL require_plan(:'scan', 'Seq Scan on t');
-SELECT format('CALL measure(''look-up'', ''sequential scan'', 1, %L)', :'scan')
-FROM generate_series(1, :rounds)
+SELECT format('CALL require_plan(%L, ''Seq Scan on t'')', format(statement, :one)),
+	   format('CALL measure(%L, ''sequential scan'', 1, %L, %L)', measured, question, format(statement, :one))
+FROM generate_series(1, :rounds) round,
+	(VALUES (1, 'look-up 3', 'one within 3', 'SELECT count(h) FROM t WHERE bit_count((h # %s)::bit(64)) <= 3'),
+			(2, 'look-up 8', 'one within 8', 'SELECT count(h) FROM t WHERE bit_count((h # %s)::bit(64)) <= 8'),
+			(3, 'nearest 10', 'nearest of one',
+			 'SELECT sum(d) FROM (SELECT bit_count((h # %s)::bit(64)) AS d FROM t ORDER BY d LIMIT 10) n'))
+		s(place, measured, question, statement)
+ORDER BY place, round
 \gexec
 RESET enable_indexscan;
 RESET enable_bitmapscan;
 
 -- all pairs of the table
-SELECT format('CALL measure(''pairs'', ''simhash'', 1, %L)',
-			  'SELECT count(*) FROM simhash_find_all(''t_fp''::regclass)')
-FROM generate_series(1, :rounds)
+SELECT format('CALL measure(%L, ''simhash'', 1, %L, %L)', 'pairs ' || distance, 'pairs within ' || distance,
+			  format('SELECT count(*) FROM simhash_find_all(''t_fp''::regclass, %s)', distance))
+FROM generate_series(1, :rounds) round, regexp_split_to_table(trim('3 ' || :'distances'), ' +') distance
+ORDER BY distance::integer, round
 \gexec
 SET enable_seqscan = off;
-SELECT format('CALL measure(''pairs'', ''self-join'', %s, %L)', :share / 100.0, :'self_join')
+SELECT format('CALL measure(''pairs 3'', ''self-join'', %s, %L, %L)',
+			  :share / 100.0, CASE WHEN :share = 100 THEN 'pairs within 3' END, :'self_join')
 FROM generate_series(1, :rounds)
 \gexec
-RESET enable_seqscan;
 SELECT trim(:'programs') <> '' AS any_program \gset
 \if :any_program
 \copy (SELECT fp FROM t) to 'fingerprints'
-SELECT format('CALL measure_program(%L, %L)', way, format('../inmemory_%s -c -r 1 ../fingerprints', program))
+SELECT format('CALL measure_program(%L, %L, %L)', measured, 'in memory, ' || way,
+			  format('../inmemory_%s -c -r 1 ../fingerprints', program))
 FROM generate_series(1, :rounds) round,
-	(VALUES (1, 'library', 'plain -l'), (2, 'tuned', 'native')) s(place, name, program),
-	LATERAL (VALUES ('in memory, ' || name)) w(way)
+	(VALUES (1, 'library', 'pairs 3', 'library', 'plain -l'), (2, 'tuned', 'pairs 3', 'tuned', 'native'),
+			(3, 'far', 'pairs 8', 'tuned', 'native -s 9,8'))
+		s(place, name, measured, way, program)
 WHERE name = ANY (string_to_array(:'programs', ' '))
 ORDER BY place, round
 \gexec
 \endif
 
+-- other schemes, each in place of the default index
+SELECT statement
+FROM string_to_table(:'schemes', ' ') WITH ORDINALITY s(scheme, place),
+	generate_series(1, 2 * :rounds + 1) round,
+	unnest(CASE WHEN round <= :rounds
+		   THEN ARRAY['DROP INDEX IF EXISTS t_fp',
+					  'CHECKPOINT',
+					  format('CALL measure(''build'', %L, 1, NULL, %L, ''SELECT pg_relation_size(''''t_fp'''')'')',
+							 'simhash ' || scheme,
+							 format('CREATE INDEX t_fp ON t USING simhash (fp) WITH (blocks = %s, distance = %s)',
+									split_part(scheme, ',', 1), split_part(scheme, ',', 2)))]
+		   ELSE ARRAY[format('CALL measure(%L, %L, 10000, ''all within 3'', %L)',
+							 CASE WHEN round > :rounds + 1 THEN 'look-up 3' ELSE 'warming up' END,
+							 'simhash ' || scheme, :'within_3')] END) WITH ORDINALITY o(statement, step)
+ORDER BY place, round, step
+\gexec
+RESET enable_seqscan;
+
 \o
-SELECT count(DISTINCT counted) FILTER (WHERE measured <> 'pairs') > 1
-	   OR :share = 100 AND count(DISTINCT counted) FILTER (WHERE measured = 'pairs') > 1 AS differ
-FROM took
-WHERE measured = 'agreement' OR (measured = 'look-up' AND way = 'four btrees')
-	OR (measured = 'pairs' AND way IN ('simhash', 'self-join'))
+SELECT count(*) > 0 AS differ
+FROM (SELECT FROM took WHERE question IS NOT NULL GROUP BY question HAVING count(DISTINCT counted) > 1) q
 \gset
 \if :differ
-SELECT * FROM took;
+SELECT * FROM took WHERE question IS NOT NULL ORDER BY question, id;
 DO $$ BEGIN RAISE EXCEPTION 'the ways do not find the same'; END $$;
 \endif
 
 CREATE VIEW figures AS
 SELECT min(id) AS id, measured, way, min(seconds) AS seconds, min(cpu) AS cpu,
 	   count(*) AS rounds, min(counted) AS counted
-FROM took WHERE measured IN ('look-up', 'build', 'pairs')
+FROM took WHERE measured NOT IN ('warming up', 'agreement')
 GROUP BY measured, way;
 SELECT f.measured, f.way, round((1000 * f.seconds)::numeric, 4) AS "ms",
 	   round((1000 * f.cpu)::numeric, 4) AS "ms of CPU",

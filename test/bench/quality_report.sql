@@ -6,6 +6,53 @@ SELECT name AS corpus, documents, documents * (documents - 1) / 2 AS "all pairs"
 	near AS "pairs J >= .9", near_documents AS "documents in these", similar_pairs AS "pairs J >= .8", round(seconds) AS seconds
 FROM corpus ORDER BY id;
 
+SELECT EXISTS (SELECT FROM range) AS ranges, EXISTS (SELECT FROM noise) AS noises, EXISTS (SELECT FROM parts) AS parts,
+	EXISTS (SELECT FROM result) AS fingerprints \gset
+
+\if :ranges
+\echo simhash_minhash(body), compared: the share of the pairs with J >= .8 that are found by radius, and candidates for each found
+SELECT corpus, c.similar_pairs AS "pairs J >= .8",
+	round(max(r.similar_pairs::numeric / c.similar_pairs) FILTER (WHERE radius = 3), 3) AS "found 3",
+	round(max(r.similar_pairs::numeric / c.similar_pairs) FILTER (WHERE radius = 6), 3) AS "found 6",
+	round(max(r.similar_pairs::numeric / c.similar_pairs) FILTER (WHERE radius = 8), 3) AS "found 8",
+	round(max(r.similar_pairs::numeric / c.similar_pairs) FILTER (WHERE radius = 10), 3) AS "found 10",
+	round(max(candidates::numeric / r.similar_pairs) FILTER (WHERE radius = 8 AND r.similar_pairs > 0), 1) AS "candidates 8",
+	round(max(candidates::numeric / r.similar_pairs) FILTER (WHERE radius = 10 AND r.similar_pairs > 0), 1) AS "candidates 10"
+FROM range r JOIN corpus c ON c.name = corpus WHERE c.similar_pairs > 0 GROUP BY c.id, corpus, c.similar_pairs ORDER BY c.id;
+\endif
+
+\if :noises
+\echo Wrong characters: the share of the copies that are found, and wrong pairs; by words with J >= .8, and by shingles of
+\echo five characters of which two texts must share .6 of those of four
+SELECT corpus, percent, max(copies) AS copies,
+	round(coalesce(sum(found / copies::numeric) FILTER (WHERE recipe = 'words'), 0), 3) AS "words 8",
+	round(coalesce(sum(found / copies::numeric) FILTER (WHERE recipe <> 'words' AND radius = 8), 0), 3) AS "characters 8",
+	round(coalesce(sum(found / copies::numeric) FILTER (WHERE recipe <> 'words' AND radius = 12), 0), 3) AS "characters 12",
+	round(coalesce(sum(found / copies::numeric) FILTER (WHERE recipe <> 'words' AND radius = 16), 0), 3) AS "characters 16",
+	coalesce(sum(wrong) FILTER (WHERE recipe = 'words'), 0) AS "wrong words 8",
+	coalesce(sum(wrong) FILTER (WHERE recipe <> 'words' AND radius = 12), 0) AS "wrong 12",
+	coalesce(sum(wrong) FILTER (WHERE recipe <> 'words' AND radius = 16), 0) AS "wrong 16",
+	round(sum(candidates / copies::numeric) FILTER (WHERE recipe <> 'words' AND radius = 12), 1) AS "candidates 12",
+	round(sum(candidates / copies::numeric) FILTER (WHERE recipe <> 'words' AND radius = 16), 1) AS "candidates 16"
+FROM noise n JOIN corpus c ON c.name = corpus GROUP BY c.id, corpus, percent ORDER BY c.id, percent;
+\endif
+
+\if :parts
+\echo Sentences: the share of the copies that are found by a share of their sentences from .5 and from .8, and by whole texts
+\echo within 8 bits with J >= .8; and wrong pairs
+SELECT corpus, kind, copies, round(found_half / copies::numeric, 3) AS "found .5", round(found_most / copies::numeric, 3) AS "found .8",
+	round(found_whole / copies::numeric, 3) AS "found whole",
+	wrong_half AS "wrong .5", wrong_most AS "wrong .8", wrong_whole AS "wrong whole"
+FROM parts p JOIN corpus c ON c.name = corpus ORDER BY c.id, world;
+\echo All corpora together, wrong pairs for each hundred copies
+SELECT kind, sum(copies) AS copies, round(sum(found_half) / sum(copies), 3) AS "found .5",
+	round(sum(found_most) / sum(copies), 3) AS "found .8", round(sum(found_whole) / sum(copies), 3) AS "found whole",
+	round(100 * sum(wrong_half) / sum(copies), 1) AS "wrong .5", round(100 * sum(wrong_most) / sum(copies), 1) AS "wrong .8",
+	round(100 * sum(wrong_whole) / sum(copies), 1) AS "wrong whole"
+FROM parts GROUP BY world, kind ORDER BY world;
+\endif
+
+\if :fingerprints
 CREATE TEMP VIEW score AS
 SELECT corpus, class, variant, radius, found, wrong, 2 * found * precision / nullif(found + precision, 0) AS f1
 FROM (
@@ -94,3 +141,4 @@ WHERE throw IS NOT NULL GROUP BY c.id, corpus, v.name ORDER BY c.id, min(v.id);
 
 -- for those who draw them
 \copy (SELECT corpus, v.name AS fingerprint, radius, round(found::numeric, 4) AS found, round(wrong) AS wrong FROM score JOIN variant v ON v.id = variant JOIN corpus c ON c.name = corpus WHERE v.name ~ '^(simhash, char 4|minhash, word 2)($|, then)' ORDER BY c.id, v.id, radius) to 'figures.csv' csv header
+\endif

@@ -64,7 +64,7 @@ CREATE FUNCTION spaced(body text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PAR
 RETURN regexp_replace(body, '[[:space:][:punct:]]+', U&'\A015', 'g');
 
 CREATE TABLE corpus (id serial, name text, documents bigint, similar_pairs bigint, near bigint, near_documents bigint,
-	length float8, seconds float8);
+	length float8, started timestamptz DEFAULT clock_timestamp(), seconds float8);
 CREATE TABLE class (id int, name text, shortest int);
 INSERT INTO class VALUES (1, 'below 100', 0), (2, '100 to 199', 100), (3, '200 to 399', 200), (4, '400 to 799', 400),
 	(5, '800 to 1,599', 800), (6, '1,600 to 6,399', 1600), (7, '6,400 and more', 6400);
@@ -92,3 +92,20 @@ END $$;
 
 -- Fingerprints of sets: pairs by tenths of their own coefficient, and sums
 CREATE TABLE bias (corpus text, variant int, tenth int, pairs bigint, estimate float8, jaccard float8);
+
+-- The recommended recipe: pairs within a radius, and those of them with a coefficient from 0.8
+CREATE TABLE range (corpus text, radius int, similar_pairs bigint, candidates bigint);
+
+-- Copies of which so many characters of a hundred are wrong: how many are found, and pairs with wrong texts
+CREATE TABLE noise (corpus text, percent int, recipe text, radius int, copies bigint, found bigint, wrong bigint,
+	candidates bigint);
+
+-- Copies of parts of texts, and in frames: those that share half or four fifths of their sentences with their
+-- originals, pairs with wrong texts that do so, and what is found by whole texts
+CREATE TABLE parts (corpus text, world int, kind text, copies bigint, found_half bigint, wrong_half bigint,
+	found_most bigint, wrong_most bigint, found_whole bigint, wrong_whole bigint);
+
+-- As in doc/recipes.md
+CREATE FUNCTION sentences(body text) RETURNS SETOF text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+	SELECT s FROM regexp_split_to_table(body, '[.!?]\s+|[。！？]|\n\s*\n') AS s
+	WHERE cardinality(simhash_shingles(s, 1, 'word')) >= 5 $$;

@@ -1,18 +1,20 @@
 #!/usr/bin/perl
 #
 # sources.pl
-#	From files to rows for COPY: name of the file, its contents as they are.
+#	From files to rows for COPY: name of the file, its contents as they are, or unpacked.
 #
 # usage: perl sources.pl DIRECTORY SUFFIX... > rows
 #
-# Reads the files below the directory whose names end in one of the suffixes.
+# Reads the files below the directory whose names end in one of the suffixes, and those with
+# .gz behind it.
 
 use strict;
 use warnings;
 use File::Find;
+use IO::Uncompress::Gunzip;
 
 my ($pattern, @suffixes) = @ARGV;
-my ($suffix) = map { qr/\.(?:$_)$/ } join '|', map quotemeta, @suffixes;
+my ($suffix) = map { qr/\.(?:$_)(?:\.gz)?$/ } join '|', map quotemeta, @suffixes;
 my %escape = ("\\" => '\\\\', "\t" => '\t', "\n" => '\n', "\r" => '\r');
 
 for my $directory (glob $pattern)
@@ -30,9 +32,10 @@ for my $directory (glob $pattern)
 
 	for my $name (sort @names)
 	{
-		open my $file, '<', "$directory/$name" or next;
-		my $text = join '', <$file>;
-		close $file;
+		# what is not packed is read as it is
+		my $file = IO::Uncompress::Gunzip->new("$directory/$name") or next;
+		my $text = join '', $file->getlines;
+		$file->close;
 
 		utf8::decode($text) or next;
 		$text =~ tr/\0//d;

@@ -27,9 +27,9 @@ CREATE TABLE queries (lookups text, some_lookups text, nearest text, pairs text,
 INSERT INTO queries VALUES (
 	'SELECT count(s.id) FROM q JOIN s ON s.fp <~> q.fp <= %s',
 	'SELECT count(s.id) FROM (SELECT * FROM q LIMIT 100) q JOIN s ON s.fp <~> q.fp <= %s',
-	'SELECT count(n.id) FROM (SELECT * FROM q WHERE id % 2 = 0 LIMIT 1000) q,'
-	' LATERAL (SELECT s.id FROM s ORDER BY s.fp <~> q.fp LIMIT 1) n',
-	'SELECT count(*) FROM simhash_find_all(''s_fp''::regclass)',
+	'SELECT count(n.id) FROM (SELECT * FROM q WHERE id %% 2 = 0 LIMIT %s) q,'
+	' LATERAL (SELECT s.id FROM s ORDER BY s.fp <~> q.fp LIMIT %s) n',
+	'SELECT count(*) FROM simhash_find_all(''s_fp''::regclass, %s)',
 	'SELECT count(*) FROM simhash_find_clusters(''s_fp''::regclass)',
 	'SELECT count(DISTINCT simhash_compute(body)) FROM texts');
 
@@ -58,6 +58,20 @@ CREATE PROCEDURE time_build(INOUT ms float8 DEFAULT NULL) LANGUAGE plpgsql AS $$
 BEGIN
 	ms := time_once('CREATE INDEX s_new ON s USING simhash (fp)');
 	DROP INDEX s_new;
+END $$;
+
+-- bytes of WAL that a row takes, in the table and in the index; there is no checkpoint
+-- after which pages would be logged as a whole
+CREATE PROCEDURE wal_of_insert(INOUT bytes float8 DEFAULT NULL) LANGUAGE plpgsql AS $$
+DECLARE
+	before pg_lsn;
+BEGIN
+	CREATE TABLE t AS SELECT * FROM s;
+	CREATE INDEX ON t USING simhash (fp);
+	before := pg_current_wal_insert_lsn();
+	INSERT INTO t SELECT * FROM more;
+	bytes := (pg_current_wal_insert_lsn() - before) / (SELECT count(*) FROM more);
+	DROP TABLE t;
 END $$;
 
 CREATE PROCEDURE time_insert(INOUT ms float8 DEFAULT NULL) LANGUAGE plpgsql AS $$

@@ -6,7 +6,8 @@ usage: random_requests.py NUMBER SEED > requests
 The first NUMBER are texts over the characters of Unicode 14.0.0: pieces of one
 script after the other, combining marks in any order, Hangul by parts, characters
 that fold to several, invisible ones.  A fifth as many follow of each other form,
-and as many of all of these for simhash_minhash.
+and as many of all of these for simhash_minhash, and a fifth of that for
+simhash_minhash_bits.
 """
 
 import json
@@ -190,6 +191,11 @@ def main():
         print(json.dumps(request, ensure_ascii=False))
     for request in minhash_requests(random.Random(seed), number):
         print(json.dumps({'function': 'minhash', **request}, ensure_ascii=False))
+    r = random.Random(seed)
+    for request in minhash_requests(r, number // 5):
+        bits = r.choice([8, 64, 72, 128, 200, 256, 256, 576, 1024, 4096])
+        print(json.dumps({'function': 'minhash_bits', 'bits': bits, **request},
+                         ensure_ascii=False))
 
 
 if __name__ == '__main__':

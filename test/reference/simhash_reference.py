@@ -24,13 +24,17 @@ defaults; an object has a "form" and what that form takes,
 and "repeat" in an object says how many times the document repeats itself.  With
 "function": "minhash" the first five forms are those of simhash_minhash: the
 features of a text are windows of 2 words by default, and there are no weights.
-Their hashes may also be given as a "series": first, last and step.
-Each line written is a fingerprint in decimal, or NULL if there is none.
+Their hashes may also be given as a "series": first, last and step.  With
+"function": "minhash_bits" they are those of simhash_minhash_bits, and take "bits",
+256 by default.
+Each line written is a fingerprint in decimal, or, of "minhash_bits", in hex digits;
+or NULL if there is none.
 """
 
 import json
 import sys
 from collections import Counter
+from functools import partial
 from math import isfinite, ldexp
 from struct import Struct
 
@@ -203,6 +207,21 @@ def minhash(hashes):
     return sum((m & 1) << b for b, m in enumerate(minima))
 
 
+def minhash_bits(hashes, bits=256):
+    """64 bits from the hashes, and more from others that are made of them."""
+    if not 8 <= bits <= 4096 or bits % 8 != 0:
+        raise ValueError('bits is not a multiple of 8 from 8 to 4096')
+    hashes = list(hashes)
+    if not hashes:
+        return None
+    numbers = [splitmix(h % (1 << 64)) for h in hashes]
+    parts = [minhash(hashes)]
+    while len(parts) * BINS < bits:
+        mask = splitmix(len(parts))
+        parts.append(minhash(number ^ mask for number in numbers))
+    return ''.join('%016x' % part for part in parts)[:bits // 4]
+
+
 #
 # The functions of the extension
 #
@@ -240,9 +259,9 @@ def compute_features(features, weights=None):
     return compute_hashes([simhash_hash(f) for f in features], weights)
 
 
-def minhash_features(features):
-    return minhash(xxh3_64(f.encode() if isinstance(f, str) else f)
-                   for f in set(features))
+def hashes_of(features):
+    return [xxh3_64(f.encode() if isinstance(f, str) else f)
+            for f in set(features)]
 
 
 def jaccard(a, b, shingle=3, unit='word'):
@@ -265,22 +284,26 @@ def evaluate(request):
         result = jaccard(request['a'], request['b'],
                          request.get('shingle', 3), request.get('unit', 'word'))
         return None if result is None else round(result * 1e9)
-    by_minhash = request.get('function') == 'minhash'
+    by_minhash = None
+    if request.get('function') == 'minhash':
+        by_minhash = minhash
+    if request.get('function') == 'minhash_bits':
+        by_minhash = partial(minhash_bits, bits=request.get('bits', 256))
     if form == 'tsvector':
         if by_minhash:
-            return minhash_features(request['lexemes'])
+            return by_minhash(hashes_of(request['lexemes']))
         return compute_tsvector(request['lexemes'])
     if form == 'text[]':
         if by_minhash:
-            return minhash_features(request['features'])
+            return by_minhash(hashes_of(request['features']))
         return compute_features(request['features'], request.get('weights'))
     if form == 'bigint[]':
         if by_minhash and 'series' in request:
             first, last, step = map(int, request['series'])
-            return minhash(range(first, last + 1, step))
+            return by_minhash(range(first, last + 1, step))
         hashes = [int(h) for h in request['hashes']]
         if by_minhash:
-            return minhash(hashes)
+            return by_minhash(hashes)
         return compute_hashes(hashes, request.get('weights'))
     document = request['document'] * request.get('repeat', 1)
     if form == 'hash':
@@ -289,11 +312,11 @@ def evaluate(request):
         data = bytes.fromhex(document)
         shingle = request.get('shingle', 8)
         if by_minhash:
-            return minhash_features(windows(data, shingle))
+            return by_minhash(hashes_of(windows(data, shingle)))
         return compute_bytes(data, shingle)
     if form == 'text' and by_minhash:
-        return minhash_features(shingles(document, request.get('shingle', 2),
-                                         request.get('unit', 'word')))
+        return by_minhash(hashes_of(shingles(document, request.get('shingle', 2),
+                                             request.get('unit', 'word'))))
     options = request.get('shingle', 4), request.get('unit', 'char')
     if form == 'text':
         return compute_text(document, *options)

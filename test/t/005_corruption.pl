@@ -131,7 +131,9 @@ is_handled('magic', with_bytes(0, 24, "\x00\x01\x02\x03"), 'scan', 'bitmap', 'lo
 	'info', 'insert');
 is_handled('version', with_bytes(0, 28, pack('L', 999)), 'scan', 'bitmap', 'lookup', 'nulls', 'check',
 	'info', 'insert');
-like({ is_handled('version', with_bytes(0, 28, pack('L', 999))) }->{scan}, qr/XX002/, 'a newer version');
+like({ results_with(with_bytes(0, 28, pack('L', $_)), 'scan') }->{scan},
+	qr/^XX002 .*"a_fp" has format version $_,/, "version $_ is named")
+  foreach 1, 999;
 is_handled('zeroed metapage', with_page(0, "\0" x $block_size), 'scan', 'check', 'insert');
 is_handled('garbage in the metapage', with_bytes(0, 32, "\xa5" x 200), 'check');
 is_handled('a data page as metapage', with_page(0, page($sound, 1)), 'scan', 'check', 'insert');
@@ -161,17 +163,37 @@ foreach my $where (0, $pages, $pages + 1_000_000, 0xFFFFFFFE, 0xFFFFFFFF)
 	is_handled("right link to $where", with_bytes(1, $block_size - 20, pack('L', $where)),
 		'scan', 'bitmap', 'check', 'clusters', 'info');
 	is_handled("downlink to $where", with_bytes($roots[0], $block_size - 52, $half), 'scan', 'check', 'info');
-	is_handled("root $where", with_bytes(0, 56, pack('L', $where)),
+	is_handled("root $where", with_bytes(0, 68, pack('L', $where)),
 		'scan', 'bitmap', 'lookup', 'check', 'clusters', 'info', 'insert');
 }
 
-# TIDs: no row can have the first two; the third leads out of the table.  They
-# are before the special area of 48 bytes, 6 bytes each.
-my $leaf = page($sound, 1);
-my $tids = unpack('S', substr($leaf, 16, 2)) - unpack('S', substr($leaf, 14, 2));
-my $entries = $tids / 6;
-my $with_tids = sub { with_bytes(1, $block_size - 48 - $tids, pack('SSS', @_) x $entries) };
-foreach my $damage ([ 'no block', 0xFFFF, 0xFFFF, 1 ], [ 'no offset', 0, 0, 0 ])
+# How many bytes a leaf stores of a fingerprint and of a row, how many entries it has
+# and can have, and where the marks of dead entries begin.
+sub leaf_layout
+{
+	my ($page) = @_;
+	my $flags = unpack('C', substr($page, $block_size - 48 + 43, 1));
+	my %leaf = (fp => 8 - ($flags >> 4 & 3), row => 6 - ($flags >> 6));
+	$leaf{count} = (unpack('S', substr($page, 12, 2)) - 24) / $leaf{fp};
+	$leaf{most} = int(($block_size - 24 - 48 - 1) * 8 / (8 * ($leaf{fp} + $leaf{row}) + 1));
+	$leaf{marks} = 24 + $leaf{most} * $leaf{fp};
+	return %leaf;
+}
+
+# TIDs: no row can have the first two; the third leads out of the table.  A leaf that
+# stores whole TIDs, of 6 bytes each, has them before the special area of 48 bytes.
+my %first = leaf_layout(page($sound, 1));
+my $entries = $first{count} < 400 ? $first{count} : 400;
+my $with_tids = sub {
+	my ($block, $offset) = @_;
+	my $page = page($sound, 1);
+	substr($page, 12, 4) = pack('SS', 24 + $entries * $first{fp}, $block_size - 48 - 6 * $entries);
+	substr($page, $block_size - 48 + 43, 1) = pack('C', 8 - $first{fp} << 4);
+	substr($page, $block_size - 4, 2) = pack('S', 0);
+	substr($page, $block_size - 48 - 6 * $entries, 6 * $entries) = pack('SL', $offset, $block) x $entries;
+	return with_page(1, $page);
+};
+foreach my $damage ([ 'no block', 0xFFFFFFFF, 1 ], [ 'no offset', 0, 0 ])
 {
 	my ($what, @tid) = @$damage;
 	my $size = -s $heap;
@@ -179,14 +201,26 @@ foreach my $damage ([ 'no block', 0xFFFF, 0xFFFF, 1 ], [ 'no offset', 0, 0, 0 ])
 	is(-s $heap, $size, "TIDs with $what: the table has not grown");
 	is_handled("TIDs with $what", $with_tids->(@tid), qw(scan bitmap check clusters vacuum));
 }
-like({ results_with($with_tids->(0, 0x7000, 1), 'check') }->{check},
+like({ results_with($with_tids->(0x7000, 1), 'check') }->{check},
 	qr/^XX002 .*"a_fp"/, 'TIDs beyond the end of the table: check complains');
 
-# Marks of dead entries, a bit each from byte 4616: of rows that are visible, and
-# of an entry that is not there.
-like({ results_with(with_bytes(1, 4616, "\xff" x 8), 'rows') }->{rows},
+# Widths that are not those of the entries: of fingerprints, of rows, of both.
+foreach my $change (0x10, 0x30, 0x40, 0xC0, 0x50, 0xF0)
+{
+	my $flags = unpack('C', substr(page($sound, 1), $block_size - 48 + 43, 1));
+	is_handled(sprintf('widths changed by %x', $change),
+		with_bytes(1, $block_size - 48 + 43, pack('C', $flags ^ $change)), 'scan', 'bitmap', 'check', 'clusters', 'vacuum');
+}
+my $inner = unpack('C', substr(page($sound, $roots[0]), $block_size - 48 + 43, 1));
+is_handled('widths of an inner page',
+	with_bytes($roots[0], $block_size - 48 + 43, pack('C', $inner | 0x40)), 'lookup', 'check');
+
+# Marks of dead entries, a bit each: of rows that are visible, and of an entry that is
+# not there.
+like({ results_with(with_bytes(1, $first{marks}, "\xff" x 8), 'rows') }->{rows},
 	qr/^XX002 .*"a_fp" has marked the row/, 'marks of visible rows: check complains');
-is_handled('a mark of no entry', with_bytes(1, 4616 + 71, "\x20"), 'check');
+is_handled('a mark of no entry',
+	with_bytes(1, $first{marks} + ($first{most} - 1 >> 3), pack('C', 1 << ($first{most} - 1 & 7))), 'check');
 
 # Marks behind the last entry of each leaf do not hide what is inserted there.
 my $marked = $sound;
@@ -194,9 +228,10 @@ foreach my $no (1 .. $pages - 1)
 {
 	my $page = page($sound, $no);
 	next if unpack('C', substr($page, $block_size - 48 + 42, 1)) > 0;    # no leaf
-	foreach my $entry ((unpack('S', substr($page, 12, 2)) - 24) / 8 .. 573)
+	my %leaf = leaf_layout($page);
+	foreach my $entry ($leaf{count} .. $leaf{most} - 1)
 	{
-		vec($marked, ($no * $block_size + 4616) * 8 + $entry, 1) = 1;
+		vec($marked, ($no * $block_size + $leaf{marks}) * 8 + $entry, 1) = 1;
 	}
 }
 my %result = results_with($marked, qw(inserted check));

@@ -47,7 +47,7 @@ $node->safe_psql(
 
 	SELECT setseed(0.5);
 	CREATE TABLE deep (id integer, fp simhash);
-	INSERT INTO deep SELECT i, random_bits() FROM generate_series(1, 30000) i;
+	INSERT INTO deep SELECT i, random_bits() FROM generate_series(1, 45000) i;
 	CREATE INDEX deep_fp ON deep USING simhash (fp) WITH (fillfactor = 10);
 	-- each insert splits a page
 	CREATE TABLE full_pages (id integer, fp simhash);
@@ -131,8 +131,8 @@ my ($one, $two) = run_session(
 	CREATE TABLE two (g integer, fp simhash);
 	INSERT INTO one SELECT i % 7, random_bits() FROM generate_series(1, 150000) i;
 	INSERT INTO two SELECT * FROM one;
-	CREATE INDEX one_fp ON one USING simhash (fp);
-	CREATE INDEX two_fp ON two USING simhash (g, fp);
+	CREATE INDEX one_fp ON one USING simhash (fp) WITH (fillfactor = 60);
+	CREATE INDEX two_fp ON two USING simhash (g, fp) WITH (fillfactor = 60);
 	SELECT accesses('INSERT INTO one SELECT i % 7, random_bits() FROM generate_series(1, 4000) i');
 	SELECT accesses('INSERT INTO two SELECT i % 7, random_bits() FROM generate_series(1, 4000) i');});
 note "inserts: $one, with two columns $two";
@@ -149,7 +149,7 @@ is_sound($node, 'after inserts', 'one_fp', 'two_fp');
 # these; of the next one, and of one far away.
 $node->safe_psql(
 	'postgres', q{
-	CREATE TABLE wide AS SELECT i AS id, random_bits()::simhash AS fp FROM generate_series(1, 80000) i;
+	CREATE TABLE wide AS SELECT i AS id, random_bits()::simhash AS fp FROM generate_series(1, 120000) i;
 	CREATE TABLE same AS TABLE wide;
 	CREATE INDEX wide_fp ON wide USING simhash (fp) WITH (blocks = 2, distance = 1, fillfactor = 10);
 	CREATE INDEX same_fp ON same USING simhash (fp) WITH (blocks = 2, distance = 1, fillfactor = 10);
@@ -176,7 +176,7 @@ $node->safe_psql(
 	END $$;
 	-- nulls: where keys differ by their TIDs only
 	CREATE TABLE empty (id integer, fp simhash);
-	INSERT INTO empty SELECT i, NULL FROM generate_series(1, 30000) i;
+	INSERT INTO empty SELECT i, NULL FROM generate_series(1, 60000) i;
 	CREATE INDEX empty_fp ON empty USING simhash (fp) WITH (fillfactor = 10);
 });
 my $inner_pages = $node->safe_psql('postgres', 'SELECT count(*) FROM inner_pages');

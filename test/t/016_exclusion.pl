@@ -18,17 +18,17 @@ $node->start;
 load_helpers($node);
 my $dir = PostgreSQL::Test::Utils::tempdir;
 
-# Clusters 1 to 60: what is offered differs in at most one bit from the centre,
+# Clusters 1 to 60: what is offered differs in at most one bit from the center,
 # so that one row of a cluster keeps all others out.  Clusters 61 to 120: up to
 # three bits, so that there may be several.
 $node->safe_psql(
 	'postgres', q{
-	CREATE FUNCTION centre(cluster integer) RETURNS bigint LANGUAGE sql IMMUTABLE AS
+	CREATE FUNCTION center(cluster integer) RETURNS bigint LANGUAGE sql IMMUTABLE AS
 		$$ SELECT hashint8extended(cluster, 5) $$;
 	CREATE FUNCTION offer(cluster integer, what integer) RETURNS simhash LANGUAGE sql IMMUTABLE AS $$
 		SELECT CASE WHEN what % 20 = 0 THEN NULL WHEN cluster <= 60
-			THEN centre(cluster) # (1::bigint << (what % 64)) * (what % 3 > 0)::integer
-			ELSE centre(cluster) # (1::bigint << (what % 64)) # (1::bigint << (what / 64 % 64))
+			THEN center(cluster) # (1::bigint << (what % 64)) * (what % 3 > 0)::integer
+			ELSE center(cluster) # (1::bigint << (what % 64)) # (1::bigint << (what / 64 % 64))
 				# (1::bigint << (what / 4096 % 64)) END $$;
 	CREATE TABLE docs (fp simhash, EXCLUDE USING simhash (fp WITH %));
 	CREATE TABLE attempt (cluster integer, fp simhash);
@@ -150,7 +150,7 @@ sub load
 			'postgres', qq{
 			SELECT count(*) > 50, min(n), max(n) FROM (
 				SELECT cluster, (SELECT count(*) FROM $table d
-					WHERE distance(centre(cluster), d.fp::bigint) <= 1) AS n
+					WHERE distance(center(cluster), d.fp::bigint) <= 1) AS n
 				FROM (SELECT DISTINCT cluster FROM $attempt WHERE cluster <= 60 AND fp IS NOT NULL) c) s;
 		}),
 		't|1|1',

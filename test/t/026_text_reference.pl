@@ -205,6 +205,23 @@ $node->safe_psql(
 					WHEN form = 'bigint[]'
 						THEN simhash_minhash(elements(request->'hashes')::bigint[])
 					END::text
+			WHEN function = 'minhash_bits'
+				THEN CASE
+					WHEN form = 'text' AND shingle IS NULL
+						THEN simhash_minhash_bits(document, bits)
+					WHEN form = 'text'
+						THEN simhash_minhash_bits(document, bits, shingle, unit)
+					WHEN form = 'bytea' AND shingle IS NULL
+						THEN simhash_minhash_bits(decode(document, 'hex'), bits)
+					WHEN form = 'bytea'
+						THEN simhash_minhash_bits(decode(document, 'hex'), bits, shingle)
+					WHEN form = 'tsvector'
+						THEN simhash_minhash_bits(lexemes(request->'lexemes'), bits)
+					WHEN form = 'text[]'
+						THEN simhash_minhash_bits(elements(request->'features'), bits)
+					WHEN form = 'bigint[]'
+						THEN simhash_minhash_bits(elements(request->'hashes')::bigint[], bits)
+					END::text
 			WHEN form = 'text'
 				THEN simhash_compute(document, shingle, unit)::text
 			WHEN form = 'bytea'
@@ -224,8 +241,8 @@ $node->safe_psql(
 				THEN round(simhash_jaccard(request->>'a', request->>'b', shingle, unit) * 1e9)::bigint::text
 			END
 		FROM (VALUES (request->>'function', request->>'form', request->>'document', (request->>'shingle')::int,
-			request->>'unit'))
-			AS r (function, form, document, shingle, unit);
+			request->>'unit', (request->>'bits')::int))
+			AS r (function, form, document, shingle, unit, bits);
 	END;
 });
 

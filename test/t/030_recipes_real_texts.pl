@@ -239,6 +239,27 @@ run_sql($repair);
 is( run_sql(q{SELECT left_near('posts', 'd <= 3 AND x.id = x.label AND y.id = y.label')}),
 	'0', 'labels that were wrong are repaired');
 
-is_sound($node, 'recipes', 'docs_fp', 'corpus_fp', 'archive_fp', 'posts_fp');
+# Parts of texts: stories of eight paragraphs, and some without the last four, but behind a frame
+run_sql(q{
+	CREATE TABLE stories (id bigint, body text);
+	INSERT INTO stories SELECT id / 8 * 2, string_agg(body, E'\n\n' ORDER BY id) FROM source GROUP BY id / 8;
+	INSERT INTO stories
+	SELECT id / 8 * 2 + 1, (SELECT body FROM texts ORDER BY length(body) DESC LIMIT 1) || E'\n\n' || string_agg(body, E'\n\n' ORDER BY id)
+	FROM source WHERE id % 8 < 4 AND id / 8 % 4 = 0 GROUP BY id / 8});
+run_sql(page_statements($page, 'CREATE FUNCTION sentences'));
+run_sql(page_statements($page, 'CREATE TABLE labeled_sentences'));
+run_sql('CREATE TABLE shared AS ' . page_statements($page, 'FROM labeled_sentences'));
+is( differences('SELECT other FROM shared WHERE other = story + 1 AND share > 0.9', 'SELECT id FROM stories WHERE id % 2 = 1'),
+	'0', 'each half is found with its story');
+# Sentences that have one label are within 3 bits of one.
+is( run_sql(q{
+		SELECT count(*) FROM shared WHERE shared.shared > (
+			SELECT count(DISTINCT x.id) FROM sentences x JOIN sentences y ON distance(x.fp::bigint, y.fp::bigint) <= 6
+			WHERE x.story = shared.story AND y.story = shared.other)
+		OR shared.shared < 0.5 * least(sentences, other_sentences)}),
+	'0', 'stories share as many sentences as it says');
+cmp_ok(run_sql('SELECT count(*) FROM stories WHERE id % 2 = 1'), '>', 50, 'there are halves');
+
+is_sound($node, 'recipes', 'docs_fp', 'corpus_fp', 'archive_fp', 'posts_fp', 'sentences_fp');
 $node->stop;
 done_testing();

@@ -32,7 +32,7 @@ CREATE OPERATOR <%%> (
 	COMMUTATOR = <%%>, RESTRICT = simhash_sel, JOIN = simhash_joinsel
 );
 COMMENT ON OPERATOR <%%>(simhash, simhash) IS 'differ in at most 8 bits';
-ALTER OPERATOR FAMILY simhash_ops USING simhash ADD OPERATOR 9 <%%> (simhash, simhash);
+ALTER OPERATOR FAMILY simhash_ops USING simhash ADD OPERATOR 12 <%%> (simhash, simhash);
 ALTER FUNCTION simhash_hash(text) COST 5;
 CREATE OR REPLACE VIEW simhash_stat_progress AS
 SELECT p.pid, p.datid, d.datname, p.relid, p.indexrelid, p.command, p.phase,

@@ -10,7 +10,8 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(make_node make_standby load_brute_force load_helpers real_texts library_texts is_sound is_exact);
+our @EXPORT = qw(make_node make_standby load_brute_force load_helpers real_texts library_texts is_sound is_exact
+	dumped_objects);
 
 # A node, initialised but not started.  Further arguments are lines for
 # postgresql.conf.
@@ -28,6 +29,14 @@ sub make_node
 		'jit = off',
 		@conf, '');
 	return $node;
+}
+
+# The objects of a dump, sorted: some versions order rules by their OIDs
+sub dumped_objects
+{
+	my $dump = slurp_file($_[0]);
+	$dump =~ s/^\\(un)?restrict.*\n//mg;
+	return join '', sort split /^(?=--\n-- Name: )/m, $dump;
 }
 
 # A standby of a node that runs, not started

@@ -13,7 +13,7 @@
 #include "unit.h"
 
 #include "compat.h"
-#include "text/aggregate_state.h"
+#include "text/counter_state.h"
 #include "text/weights.h"
 
 #include "server.h"
@@ -27,7 +27,7 @@
 static bytea *
 add(bytea *state, uint64 hash, int128 weight)
 {
-	bytea	   *result = shtext_state_add_weighted(state, hash, weight);
+	bytea	   *result = shtext_counter_state_add_weighted(state, hash, weight);
 
 	/* as the server does it */
 	if (result != state)
@@ -40,9 +40,9 @@ combine(bytea *state, const bytea *other)
 {
 	bytea	   *result;
 
-	shtext_state_verify(state);
-	shtext_state_verify(other);
-	result = shtext_state_combine(state, other);
+	shtext_counter_state_verify(state);
+	shtext_counter_state_verify(other);
+	result = shtext_counter_state_combine(state, other);
 	if (result != state)
 		free(state);
 	return result;
@@ -60,14 +60,14 @@ test_parts(int kind, const char *what)
 	for (int round = 0; round < 20; round++)
 	{
 		bytea	   *parts[NPARTS];
-		bytea	   *combined = shtext_state_make();
-		bytea	   *whole = shtext_state_make();
+		bytea	   *combined = shtext_counter_state_make();
+		bytea	   *whole = shtext_counter_state_make();
 		ShTextWeights weights = {0};
 		uint64		expected;
 		uint64		result;
 
 		for (int p = 0; p < NPARTS; p++)
-			parts[p] = shtext_state_make();
+			parts[p] = shtext_counter_state_make();
 		for (int i = 0; i < NROWS; i++)
 		{
 			int			p = next_random() % NPARTS;
@@ -84,10 +84,10 @@ test_parts(int kind, const char *what)
 			combined = combine(combined, parts[(p * 3 + round) % NPARTS]);
 
 		passed &= shtext_weights_result(&weights, &expected);
-		shtext_state_verify(whole);
-		passed &= shtext_state_result(whole, &result) && result == expected;
-		shtext_state_verify(combined);
-		passed &= shtext_state_result(combined, &result) && result == expected;
+		shtext_counter_state_verify(whole);
+		passed &= shtext_counter_state_result(whole, &result) && result == expected;
+		shtext_counter_state_verify(combined);
+		passed &= shtext_counter_state_result(combined, &result) && result == expected;
 		for (int p = 0; p < NPARTS; p++)
 			free(parts[p]);
 		free(combined);
@@ -101,7 +101,7 @@ static bytea *
 forge(void)
 {
 	static const Size lengths[] = {204, 1260};
-	bytea	   *state = shtext_state_make();
+	bytea	   *state = shtext_counter_state_make();
 	Size		length = lengths[next_random() % 2];
 	bytea	   *forged = calloc(1, VARHDRSZ + length);
 	char	   *data = VARDATA(forged);
@@ -161,15 +161,15 @@ test_forged(void)
 			/* as in an aggregate: only the head is checked */
 			if (round % 2 == 0)
 			{
-				shtext_state_check(state);
+				shtext_counter_state_check(state);
 				for (int i = 0; i < 3; i++)
 					state = add(state, next_random(),
 								i == 1 ? (int128) (int64) next_random() * (1 << 30) : SHTEXT_WEIGHT_ONE);
 			}
 			if (round % 3 == 0)
 				state = combine(state, other);
-			shtext_state_verify(state);
-			shtext_state_result(state, &result);
+			shtext_counter_state_verify(state);
+			shtext_counter_state_result(state, &result);
 			ntaken++;
 		}
 		else

@@ -145,6 +145,59 @@ test_filter(const char *name, shbits_filter_function filter)
 }
 
 /*
+ * Keys stored in each width, in a chunk of just their size and the 8 bytes behind
+ * that may be read, so that the sanitizers see any that may not.
+ */
+static void
+test_stored(const char *name, shbits_stored_function filter)
+{
+	static const int radii[] = {-2147483647 - 1, -1, 0, 1, 3, 20, 39, 64, 100, 2147483647};
+	bool		passed = true;
+
+	for (int width = 5; width <= 8; width++)
+	{
+		for (int nkeys = 0; nkeys <= 140; nkeys++)
+		{
+			char	   *keys = malloc(nkeys * width + 8);
+			uint64		query = next_random();
+			uint64		mask = width == 8 ? PG_UINT64_MAX : (UINT64CONST(1) << 8 * width) - 1;
+			uint16		found[141];
+			uint64		plain[140];
+
+			/* what lies behind must not be found */
+			shbits_store_bytes(keys + nkeys * width, query, 8);
+			for (int i = 0; i < nkeys; i++)
+			{
+				plain[i] = flip_bits(query, next_random() % 65);
+				for (int b = 0; b < width; b++)
+					keys[i * width + b] = (char) (plain[i] >> 8 * b);
+			}
+			for (int r = 0; r < lengthof(radii); r++)
+			{
+				int			nexpected = 0;
+				int			nfound;
+
+				found[nkeys] = 0xabcd;
+				nfound = filter(keys, width, nkeys, query, radii[r], found);
+				passed &= found[nkeys] == 0xabcd;
+				for (int i = 0; i < nkeys; i++)
+				{
+					if (naive_distance(plain[i] & mask, query & mask) > radii[r])
+						continue;
+					passed &= nexpected < nfound && found[nexpected] == i;
+					nexpected++;
+				}
+				passed &= nfound == nexpected;
+			}
+			for (int i = 0; i < nkeys; i++)
+				passed &= shbits_load_bytes(keys + i * width, width) == (plain[i] & mask);
+			free(keys);
+		}
+	}
+	report(passed, name, "0 to 140 keys stored in 5 to 8 bytes");
+}
+
+/*
  * Do these agree with a naive loop?  They must write nothing to others[] from the
  * number of keys on, and what they write matters only of keys in a pair.
  */
@@ -297,6 +350,56 @@ test_pairs(const char *name, shbits_pairs_function find)
 			passed &= pairs_agree(find, keys, nkeys, radii[r]);
 	}
 	report(passed, name, "pairs of extreme values");
+}
+
+/*
+ * Byte strings of each length, that begin anywhere and are far from any others, so
+ * that nothing else is counted.
+ */
+static void
+test_bytes(const char *name, shbits_bytes_function distance)
+{
+	bool		passed = true;
+
+	for (int nbytes = 0; nbytes <= 512; nbytes++)
+	{
+		for (int start = 0; start < 8; start++)
+		{
+			uint8	   *a = malloc(start + nbytes + 1);
+			uint8	   *b = malloc(nbytes + 1);
+			int			expected = 0;
+
+			for (int i = 0; i < start + nbytes; i++)
+				a[i] = next_random();
+			for (int i = 0; i < nbytes; i++)
+			{
+				b[i] = start == 0 ? ~a[start + i] : start == 1 ? a[start + i] :
+					start == 2 ? a[start + i] ^ 1 << i % 8 : next_random();
+				expected += naive_distance(a[start + i], b[i]);
+			}
+			if (start > 0)
+				a[start - 1] = 0;
+			a[start + nbytes] = 0;
+			b[nbytes] = 0xFF;
+			passed &= distance(a + start, b, nbytes) == expected &&
+				distance(b, a + start, nbytes) == expected;
+			free(a);
+			free(b);
+		}
+
+		/* nothing behind may be read */
+		{
+			uint8	   *a = allocate(nbytes + 1);
+			uint8	   *b = allocate(nbytes + 1);
+
+			memset(a, 0, nbytes + 1);
+			memset(b, 0xFF, nbytes + 1);
+			passed &= distance(a + 1, b + 1, nbytes) == 8 * nbytes;
+			release(a, nbytes + 1);
+			release(b, nbytes + 1);
+		}
+	}
+	report(passed, name, "0 to 512 bytes");
 }
 
 /* Is table b's choice of blocks after table a's in lexicographic order? */
@@ -480,7 +583,8 @@ main(void)
 	}
 	report(passed, "shbits_filter_product", "chooses a kernel");
 	report(shbits_filter_kernel("nonsense") == NULL && shbits_pairs_kernel("nonsense") == NULL &&
-		   shbits_product_kernel("nonsense") == NULL,
+		   shbits_product_kernel("nonsense") == NULL && shbits_stored_kernel("nonsense") == NULL &&
+		   shbits_bytes_kernel("nonsense") == NULL,
 		   "an unknown kernel", "is NULL");
 
 	for (int i = 0; i < lengthof(names); i++)
@@ -493,17 +597,24 @@ main(void)
 			continue;
 		}
 		test_filter(names[i], filter);
+		test_stored(names[i], shbits_stored_kernel(names[i]));
 		test_product(names[i], shbits_product_kernel(names[i]));
+		test_bytes(names[i], shbits_bytes_kernel(names[i]));
 		/* "avx2" has none */
 		if (shbits_pairs_kernel(names[i]) != NULL)
 			test_pairs(names[i], shbits_pairs_kernel(names[i]));
 	}
 	report(shbits_filter_kernel("portable") != NULL && shbits_pairs_kernel("portable") != NULL &&
-		   shbits_product_kernel("portable") != NULL,
+		   shbits_product_kernel("portable") != NULL && shbits_stored_kernel("portable") != NULL &&
+		   shbits_bytes_kernel("portable") != NULL,
 		   "portable kernels", "are always there");
 	test_filter("chosen", shbits_filter);
+	test_stored("chosen", shbits_filter_stored);
+	test_stored("chosen before", shbits_filter_stored);
 	test_product("chosen", shbits_filter_product);
 	test_pairs("chosen", shbits_filter_pairs);
+	test_bytes("chosen", shbits_distance_bytes);
+	test_bytes("chosen before", shbits_distance_bytes);
 
 	passed = true;
 	for (int i = 0; i < 1000; i++)

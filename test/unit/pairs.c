@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * pairs.c
- *	  Tests of src/batch/pairs.c and parts.c without a server: what is found,
+ *	  Tests of src/pairs/pairs.c and parts.c without a server: what is found,
  *	  among one set of keys and between two, is what comparing each with each
  *	  finds, and takes far fewer comparisons where keys can be told apart.
  *
@@ -13,8 +13,9 @@
  */
 #include "unit.h"
 
-#include "batch/pairs.h"
-#include "batch/parts.h"
+#include "bits/hamming_ball.h"
+#include "pairs/pairs.h"
+#include "pairs/parts.h"
 #include "bits/distance.h"
 
 #define MAX_KEYS	2000
@@ -27,7 +28,7 @@ static uint64 set_b[MAX_KEYS];
 static uint64 many[MANY_KEYS];
 static uint64 more[MANY_KEYS];
 
-static ShBatchPairs pairs;
+static ShPairs pairs;
 
 /* what was found, of which a pair is a bit */
 static uint8 seen[(size_t) MAX_KEYS * MAX_KEYS];
@@ -158,9 +159,9 @@ report_part(void *arg, double part)
 }
 
 static void
-start(ShBatchPairFunction found, int distance)
+start(ShPairsFoundFunction found, int distance)
 {
-	shbatch_pairs_init(&pairs, distance, found, report_part, NULL);
+	shpairs_init(&pairs, distance, found, report_part, NULL);
 	memset(seen, 0, sizeof(seen));
 	nfound = 0;
 	twice = false;
@@ -207,7 +208,7 @@ pairs_are_right(const uint64 *keys, size_t count, int distance, int nmasks)
 
 	start(found_pair, distance);
 	add_masks(nmasks);
-	shbatch_find_pairs(&pairs, keys, count);
+	shpairs_find_pairs(&pairs, keys, count);
 	right &= pairs.nmasks == nmasks;
 	for (size_t i = 0; i < count; i++)
 	{
@@ -233,7 +234,7 @@ matches_are_right(const uint64 *a, size_t na, const uint64 *b, size_t nb, int di
 
 	start(found_pair, distance);
 	add_masks(nmasks);
-	shbatch_find_matches(&pairs, a, na, b, nb);
+	shpairs_find_matches(&pairs, a, na, b, nb);
 	right &= pairs.nmasks == nmasks;
 	for (size_t i = 0; i < na; i++)
 	{
@@ -297,10 +298,10 @@ test_one_and_many(void)
 		expected += shbits_distance(one, many[i]) <= 12;
 
 	start(count_pair, 12);
-	shbatch_find_matches(&pairs, &one, 1, many, MANY_KEYS);
+	shpairs_find_matches(&pairs, &one, 1, many, MANY_KEYS);
 	right &= nfound == expected && pairs.capacity == 0;
 	start(count_pair, 12);
-	shbatch_find_matches(&pairs, many, MANY_KEYS, &one, 1);
+	shpairs_find_matches(&pairs, many, MANY_KEYS, &one, 1);
 	right &= nfound == expected && pairs.capacity == 0;
 	report(right, "one key and a million", "pairs between two sets, without memory");
 }
@@ -322,9 +323,9 @@ large_set_is_right(size_t na, size_t nb, bool among, int distance, double *fract
 	start(sum_pair, distance);
 	pairs.arg = among ? (void *) many : NULL;
 	if (among)
-		shbatch_find_pairs(&pairs, many, na);
+		shpairs_find_pairs(&pairs, many, na);
 	else
-		shbatch_find_matches(&pairs, many, na, more, nb);
+		shpairs_find_matches(&pairs, many, na, more, nb);
 	finish_search();
 	*fraction = pairs.compared / all;
 
@@ -381,24 +382,24 @@ test_plans(void)
 	{
 		for (int nbits = 1; nbits <= 64; nbits += 9)
 		{
-			static ShBatchParts plan;
-			ShBatchKeySets sets = {many, LARGE_SET, many, LARGE_SET, true};
+			static ShPairsParts plan;
+			ShPairsKeySets sets = {many, LARGE_SET, many, LARGE_SET, true};
 			uint64		varying = 0;
 			uint64		used = 0;
 			int			sum = 0;
 
 			while (pg_popcount64(varying) < nbits)
 				varying |= UINT64CONST(1) << (next_random() & 63);
-			shbatch_plan_parts(&plan, &sets, varying, distance);
+			shpairs_plan_parts(&plan, &sets, varying, distance);
 			if (plan.nparts == 0)
 				continue;
 			for (int i = 0; i < plan.nparts; i++)
 			{
-				const ShBatchPart *part = &plan.parts[i];
+				const ShPairsPart *part = &plan.parts[i];
 
 				right &= (part->mask & used) == 0 && (part->mask & ~varying) == 0;
 				right &= part->nbits == pg_popcount64(part->mask) && part->radius >= 0;
-				right &= part->nbits <= SHBATCH_MAX_PART_BITS;
+				right &= part->nbits <= SHPAIRS_MAX_PART_BITS;
 				used |= part->mask;
 				sum += part->radius + 1;
 			}
@@ -418,11 +419,11 @@ test_balls(void)
 	{
 		for (int radius = 0; radius <= nbits; radius++)
 		{
-			ShBatchBall ball;
+			ShPairsBall ball;
 			size_t		n = 0;
 
-			shbatch_make_ball(&ball, nbits, radius);
-			right &= ball.count == shbatch_ball_size(nbits, radius);
+			shpairs_make_ball(&ball, nbits, radius);
+			right &= ball.count == shbits_ball_size(nbits, radius);
 			for (uint32 number = 0; number < (uint32) 1 << nbits; number++)
 			{
 				if (pg_popcount32(number) > radius)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * server.c
- *	  What src/text and src/batch need of a server, for programs without one.
+ *	  What src/text and src/pairs need of a server, for programs without one.
  *
  * Memory that was allocated before an error is lost.  There are no conversions.
  *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * server.h
- *	  What src/text and src/batch need of a server, for programs without one.
+ *	  What src/text and src/pairs need of a server, for programs without one.
  *
  *-------------------------------------------------------------------------
  */

@@ -67,6 +67,23 @@ fingerprint(const uint64 *set, int n)
 	return result;
 }
 
+/*
+ * The fingerprint of 64 nparts bits as the documentation defines it, part by part.
+ */
+static void
+define_wide(const uint64 *set, int n, int nparts, uint64 *parts)
+{
+	static uint64 others[MAX_FEATURES];
+
+	parts[0] = defined(set, n);
+	for (int p = 1; p < nparts; p++)
+	{
+		for (int i = 0; i < n; i++)
+			others[i] = shtext_mix(set[i]) ^ shtext_mix(p);
+		parts[p] = defined(others, n);
+	}
+}
+
 /* kind 0: random hashes, 1: small numbers, 2: multiples of what is added to seeds */
 static void
 make_set(int n, int kind)
@@ -156,6 +173,129 @@ test_definition(const char *kernels)
 			free(states[s]);
 	}
 	report(passed && nempty > 10, kernels, "sketches are as defined, in any order and in parts");
+}
+
+/* bytes of which the first is the most significant one of the first part */
+static bool
+begins_with(const uint8 *bytes, int nbytes, const uint64 *parts)
+{
+	for (int i = 0; i < nbytes; i++)
+	{
+		if (bytes[i] != (uint8) (parts[i / 8] >> (56 - i % 8 * 8)))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Wide sketches are as defined, and begin with the shorter ones; in parts, as
+ * states, row by row.
+ */
+static void
+test_wide(const char *kernels)
+{
+	static const int lengths[] = {1, 7, 8, 9, 16, 32, 72, 512};
+	bool		passed = true;
+
+	for (int n = 1; n < 3000; n += 1 + n)
+	{
+		uint64		parts[64];
+
+		make_set(n, n % 3);
+		define_wide(hashes, n, 64, parts);
+		for (int l = 0; l < lengthof(lengths); l++)
+		{
+			int			nbytes = lengths[l];
+			ShTextWideSketch *whole = shtext_wide_sketch_make(nbytes);
+			ShTextWideSketch *left = shtext_wide_sketch_make(nbytes);
+			ShTextWideSketch *right;
+			bytea	   *state = shtext_wide_state_make(nbytes * 8);
+			bytea	   *again = shtext_wide_state_make(nbytes * 8);
+			uint8		bytes[512];
+
+			passed &= !shtext_wide_sketch_result(whole, bytes, nbytes);
+			shtext_wide_sketch_add(whole, hashes, n);
+			passed &= shtext_wide_sketch_result(whole, bytes, nbytes) &&
+				begins_with(bytes, nbytes, parts);
+
+			shtext_wide_sketch_add(left, hashes, (n + 1) / 2);
+			shtext_wide_state_write(state, left);
+			for (int i = n / 3; i < n; i++)
+				shtext_wide_state_add(state, hashes[i]);
+			passed &= shtext_wide_state_width(state) == nbytes * 8;
+			right = shtext_wide_state_read(state);
+			passed &= shtext_wide_sketch_result(right, bytes, nbytes) &&
+				begins_with(bytes, nbytes, parts);
+			shtext_wide_state_write(again, whole);
+			passed &= memcmp(state, again, VARSIZE(state)) == 0;
+
+			shtext_wide_sketch_merge(left, whole);
+			passed &= shtext_wide_sketch_result(left, bytes, nbytes) &&
+				begins_with(bytes, nbytes, parts);
+			free(whole);
+			free(left);
+			free(right);
+			free(state);
+			free(again);
+		}
+	}
+	report(passed, kernels, "wide sketches are as defined, in any order and in parts");
+}
+
+/*
+ * What 256 bits say of a Jaccard coefficient.  As the parts are independent, their
+ * distances scatter no more than those of independent bits: if they were not, the
+ * variance would be up to four times as large.
+ */
+static void
+test_wide_distances(void)
+{
+	static const int sizes[] = {1, 2, 3, 6, 20, 50, 200, 400, 2000};
+
+	for (int s = 0; s < lengthof(sizes); s++)
+	{
+		for (int tenth = 0; tenth < 10; tenth += 3)
+		{
+			int			size = sizes[s];
+			int			common = size * tenth / 10;
+			int			both = 2 * size - common;
+			int			nsets = Min(10000, 1000000 / both);
+			double		jaccard = common / (double) both;
+			double		expected = 128 * (1 - jaccard);
+			double		variance = expected * (1 - expected / 256);
+			double		sum = 0;
+			double		squares = 0;
+			char		what[100];
+
+			for (int i = 0; i < nsets; i++)
+			{
+				uint8		bytes[2][32];
+				int			distance = 0;
+
+				make_set(both, i % 3 == 2 ? 0 : i % 3);
+				/* small numbers, but others each time */
+				for (int j = 0; j < both && i % 3 == 1; j++)
+					hashes[j] += (uint64) i * both;
+				for (int k = 0; k < 2; k++)
+				{
+					ShTextWideSketch *sketch = shtext_wide_sketch_make(32);
+
+					shtext_wide_sketch_add(sketch, hashes + k * (size - common), size);
+					shtext_wide_sketch_result(sketch, bytes[k], 32);
+					free(sketch);
+				}
+				for (int j = 0; j < 32; j++)
+					distance += __builtin_popcount(bytes[0][j] ^ bytes[1][j]);
+				sum += distance - expected;
+				squares += (distance - expected) * (distance - expected);
+			}
+			snprintf(what, sizeof(what), "%d features, Jaccard coefficient %.3f", size, jaccard);
+			printf("# %s: mean/128 off by %+.5f, variance %.3f of binomial, error %.3f\n",
+				   what, sum / nsets / 128, squares / nsets / variance, sqrt(squares / nsets) / 128);
+			report(fabs(sum / nsets) < 5 * sqrt(variance / nsets) &&
+				   squares / nsets < variance * (1 + 8 / sqrt(nsets)), "distances of 256 bits", what);
+		}
+	}
 }
 
 /*
@@ -261,6 +401,58 @@ test_forged(void)
 		   "are refused or taken");
 }
 
+/*
+ * The same for states of wide sketches.
+ */
+static void
+test_forged_wide(void)
+{
+	volatile int nrefused = 0;
+	volatile int ntaken = 0;
+	volatile bool passed = true;
+
+	for (volatile int round = 0; round < 100000; round++)
+	{
+		jmp_buf		catch;
+		bytea	   *volatile state = shtext_wide_state_make(8 + round % 25 * 8);
+		ShTextWideSketch *volatile sketch = shtext_wide_sketch_make(1 + round % 25);
+
+		make_set(1 + round % 50, 0);
+		shtext_wide_sketch_add(sketch, hashes, 1 + round % 50);
+		shtext_wide_state_write(state, sketch);
+		free(sketch);
+		sketch = NULL;
+		for (int i = next_random() % 3; i > 0; i--)
+			VARDATA(state)[next_random() % (round % 2 ? 8 : VARSIZE(state) - VARHDRSZ)] = next_random();
+		if (round % 10 == 0)
+			SET_VARSIZE(state, VARHDRSZ + next_random() % (VARSIZE(state) - VARHDRSZ));
+
+		server_catch = &catch;
+		if (setjmp(catch) == 0)
+		{
+			uint8		result[512];
+
+			if (round % 3 == 0)
+				shtext_wide_state_add(state, next_random());
+			sketch = shtext_wide_state_read(state);
+			shtext_wide_state_write(state, sketch);
+			passed &= shtext_wide_sketch_result(sketch, result, shtext_wide_state_width(state) / 8);
+			ntaken++;
+		}
+		else
+		{
+			passed &= server_sqlstate == ERRCODE_INVALID_BINARY_REPRESENTATION;
+			nrefused++;
+		}
+		server_catch = NULL;
+		free(state);
+		free(sketch);
+	}
+	printf("# %d refused, %d taken\n", nrefused, ntaken);
+	report(passed && nrefused > 1000 && ntaken > 1000, "forged wide states",
+		   "are refused or taken");
+}
+
 int
 main(void)
 {
@@ -272,6 +464,9 @@ main(void)
 
 	with_text_kernels(test_definition);
 	test_distances();
+	with_text_kernels(test_wide);
+	test_wide_distances();
 	test_forged();
+	test_forged_wide();
 	return finish();
 }

@@ -12,12 +12,13 @@
 
 #include "text/text_kernels.h"
 
-/* First with those that the first call chooses, then with each set by its name */
+/* First with those that the library chooses, then with each set by its name */
 static void
 with_text_kernels(void (*test) (const char *subject))
 {
 	static const char *const names[] = {"portable", "avx2", "avx512", "avx512vbmi2"};
 
+	shtext_choose_kernels();
 	test("chosen kernels");
 	for (int i = 0; i < lengthof(names); i++)
 	{

@@ -13,7 +13,7 @@ WHERE amname = 'simhash' AND relkind = 'i' ORDER BY c.relname;
 SELECT 'class', opcname, amvalidate(o.oid) FROM pg_opclass o JOIN pg_am a ON a.oid = opcmethod WHERE amname = 'simhash' ORDER BY 2;
 
 SELECT 'member', t, EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_type'::regclass AND objid = t AND refclassid = 'pg_extension'::regclass AND deptype = 'e')
-FROM unnest('{simhash,simhash[],simhash_ball,simhash_ball[]}'::regtype[]) t;
+FROM unnest('{simhash,simhash[],simhash_ball,simhash_ball[],simhash_bits,simhash_bits[],simhash_bits_ball,simhash_bits_ball[]}'::regtype[]) t;
 
 SELECT 'refused', t, c, bits, is_refused(t::regclass, ((1::bigint << bits) - 1)::text) = (bits <= r) AS as_it_should
 FROM (VALUES ('corpus_0', 0), ('corpus_3', 3), ('corpus_6', 6), ('tenants', 6), ('corpus_8', 8), ('corpus_10', 10)) AS tables(t, r)
@@ -57,3 +57,8 @@ SELECT 'count_near', count_near(given, 3), count_near(given, 20) FROM docs WHERE
 SELECT 'btree', count(*) FROM docs WHERE given >= 9223372036854775808;
 SELECT 'parted', tableoid::regclass, count(*) FROM parted GROUP BY tableoid ORDER BY tableoid::regclass::text;
 SELECT 'others', * FROM others ORDER BY ball;
+SELECT 'wides', count(*), md5(string_agg(concat_ws(',', fp, ball, fps, minhash, bit_count(fp)), ';' ORDER BY id)), bool_and(minhash = simhash_minhash_bits(body, 128)),
+	bool_and(fps[1]::simhash <@ ('(' || fps[1]::simhash || ',0)')::simhash_ball) FROM wides;
+SELECT 'wide_near', count(*), sum(distance) FROM wide_near;
+SELECT 'wide_literals', count(*) FROM wide_literals;
+SELECT 'wide types', attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'wides'::regclass AND attnum > 2 ORDER BY attnum;

@@ -54,10 +54,10 @@ CREATE OPERATOR %% (LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = within_8, 
 	RESTRICT = simhash_sel, JOIN = simhash_joinsel);
 CREATE OPERATOR CLASS simhash_8_ops FOR TYPE simhash USING simhash AS
 	OPERATOR 1 =,
-	OPERATOR 4 %,
-	OPERATOR 9 %%,
-	OPERATOR 66 <@ (simhash, simhash_ball),
-	OPERATOR 67 <~~> (simhash, simhash) FOR ORDER BY integer_ops;
+	OPERATOR 7 %,
+	OPERATOR 12 %%,
+	OPERATOR 2 <@ (simhash, simhash_ball),
+	OPERATOR 3 <~~> (simhash, simhash) FOR ORDER BY integer_ops;
 
 -- a constraint for each radius
 CREATE TABLE corpus_0 (id integer, fp simhash, CONSTRAINT corpus_0_excl EXCLUDE USING simhash (fp WITH =));
@@ -107,6 +107,19 @@ CREATE DOMAIN fingerprint AS simhash CHECK (VALUE <> '0');
 CREATE TABLE others (ball simhash_ball PRIMARY KEY, distance simhash_distance, fp fingerprint, fps simhash[],
 	CHECK (fp <~> 0 > 0));
 INSERT INTO others VALUES ('(-1,3)', 3, -1, '{1,-1,NULL}'), ('(0,-1)', 0, '0xff', '{}'), ('(0,64)', NULL, NULL, NULL);
+
+-- wide fingerprints
+CREATE TABLE wides (id integer PRIMARY KEY, body text, fp simhash_bits(256), ball simhash_bits_ball, fps simhash_bits(64)[],
+	minhash simhash_bits(128) GENERATED ALWAYS AS (simhash_minhash_bits(body, 128)) STORED, CHECK (bit_count(fp) > 0));
+INSERT INTO wides SELECT id, body, (given::bytea || h::simhash::bytea || decode(md5(body), 'hex'))::simhash_bits, simhash_bits_ball(given::simhash_bits, id % 7),
+	ARRAY[given::simhash_bits, h::simhash::simhash_bits]
+FROM docs WHERE id > 100;
+CREATE INDEX wides_fp ON wides (fp);
+CREATE INDEX wides_hash ON wides USING hash (minhash);
+CREATE INDEX wides_expression ON wides ((left(body, 32)::bytea::simhash_bits(256)));
+CREATE VIEW wide_near AS SELECT a.id AS a, b.id AS b, a.fp <~> b.fp AS distance FROM wides a JOIN wides b ON a.fp <~> b.fp <= 70 AND a.id < b.id
+	WHERE a.id % 100 = 0 AND b.id < a.id + 20;
+CREATE VIEW wide_literals AS SELECT id FROM wides WHERE minhash % '00112233445566778899aabbccddeeff' OR fps[1] <@ '(0123456789abcdef,20)';
 
 -- what is stored as an expression
 CREATE VIEW near AS SELECT w.id AS wanted, d.id, d.given FROM docs w JOIN docs d ON d.given <~> w.given <= 3 WHERE w.id % 100 = 0;

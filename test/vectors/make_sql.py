@@ -62,6 +62,20 @@ KINDS = [
      'simhash_minhash(features::text[])'),
     ('minhash of bigint[]', 'hashes',
      'simhash_minhash(hashes::bigint[])'),
+    ('minhash_bits of text', 'document, bits',
+     'simhash_minhash_bits(document, bits)'),
+    ('minhash_bits of text, options', 'document, bits, shingle, unit',
+     'simhash_minhash_bits(document, bits, shingle, unit)'),
+    ('minhash_bits of bytea', 'document, bits',
+     'simhash_minhash_bits(document, bits)'),
+    ('minhash_bits of bytea, shingle', 'document, bits, shingle',
+     'simhash_minhash_bits(document, bits, shingle)'),
+    ('minhash_bits of tsvector', 'document, bits',
+     'simhash_minhash_bits(document::tsvector, bits)'),
+    ('minhash_bits of text[]', 'features, bits',
+     'simhash_minhash_bits(features::text[], bits)'),
+    ('minhash_bits of bigint[]', 'hashes, bits',
+     'simhash_minhash_bits(hashes::bigint[], bits)'),
 ]
 
 # What else must give the same; the rows come from where the others came from.
@@ -99,6 +113,17 @@ MORE = {
     'minhash of bigint[]': [
         ('minhash, aggregate',
          '(SELECT simhash_minhash_agg(h) FROM unnest(hashes::bigint[]) h)'),
+    ],
+    'minhash_bits of text, options': [
+        ('minhash_bits of features of text',
+         'simhash_minhash_bits(simhash_shingles(document, shingle, unit), bits)'),
+        ('minhash_bits, aggregate of text',
+         '(SELECT simhash_minhash_bits_agg(simhash_hash(f), bits) '
+         'FROM unnest(simhash_shingles(document, shingle, unit)) f)'),
+    ],
+    'minhash_bits of bigint[]': [
+        ('minhash_bits, aggregate',
+         '(SELECT simhash_minhash_bits_agg(h, bits) FROM unnest(hashes::bigint[]) h)'),
     ],
 }
 
@@ -149,8 +174,10 @@ def repeated(vector, literal):
 def call(vector):
     """The kind of call and its arguments, as SQL."""
     kind, arguments = call_of_form(vector)
-    if vector.get('function') == 'minhash':
-        kind = 'minhash of ' + kind
+    if 'function' in vector:
+        kind = vector['function'] + ' of ' + kind
+    if vector.get('function') == 'minhash_bits':
+        arguments.insert(1, str(vector['bits']))
     return kind, arguments
 
 

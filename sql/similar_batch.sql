@@ -1,0 +1,165 @@
+--
+-- Whole tables of texts: pairs, clusters, duplicates and matches by an operator class
+-- that computes fingerprints
+--
+-- The reference is each text with each, and the choice row by row.
+--
+SET client_min_messages = warning;
+CREATE SCHEMA similar_batch_test;
+SET search_path = similar_batch_test, public;
+SET statement_timeout = '2min';
+SET max_parallel_workers_per_gather = 0;
+
+-- families of texts whose members have up to 9 of 65 words replaced; a template; copies
+-- in capitals; texts without a feature; nulls
+CREATE TABLE doc (id int PRIMARY KEY, tenant int, body text);
+INSERT INTO doc SELECT i, i % 3, CASE
+	WHEN i <= 500 THEN (SELECT string_agg('w' || (bits(CASE WHEN w <= i % 10 THEN i || ' ' || w ELSE i / 10 || ' ' || w END) & 1023),
+		' ' ORDER BY w) FROM generate_series(1, 65) w)
+	WHEN i <= 620 THEN 'Dear customer ' || i || ', your order of today has left our house and will be with you in a few days'
+		|| repeat(' or more', i % 4)
+	WHEN i <= 640 THEN '...' END
+FROM generate_series(1, 650) i;
+INSERT INTO doc SELECT id + 1000, tenant, upper(body) || '!' FROM doc WHERE id % 9 = 0;
+CREATE INDEX doc_body ON doc USING simhash (body simhash_text_ops);
+CREATE TABLE near AS
+SELECT a.id AS a, b.id AS b, hamming(simhash_minhash(a.body), simhash_minhash(b.body))::int AS d
+FROM doc a JOIN doc b ON a.id <> b.id AND hamming(simhash_minhash(a.body), simhash_minhash(b.body)) <= 8
+	AND simhash_jaccard(a.body, b.body) >= 0.8;
+CREATE INDEX ON near (a);
+ANALYZE;
+SELECT count(*) FILTER (WHERE d > 3) > 0 AS far, count(*) FROM near;
+
+-- pairs: those of the texts, by default within 8 bits
+SELECT * FROM compare_rows('SELECT least(x.id, y.id), greatest(x.id, y.id), distance FROM simhash_find_all(''doc_body'')
+	JOIN doc x ON x.ctid = a JOIN doc y ON y.ctid = b', 'SELECT a, b, d FROM near WHERE a < b');
+SELECT * FROM compare_rows('SELECT least(x.id, y.id), greatest(x.id, y.id), distance FROM simhash_find_all(''doc_body'', 3)
+	JOIN doc x ON x.ctid = a JOIN doc y ON y.ctid = b', 'SELECT a, b, d FROM near WHERE a < b AND d <= 3');
+SELECT * FROM compare_rows('SELECT least(x.id, y.id), greatest(x.id, y.id), distance FROM simhash_find_all(''doc_body'', 20)
+	JOIN doc x ON x.ctid = a JOIN doc y ON y.ctid = b', 'SELECT a, b, d FROM near WHERE a < b');
+-- as they are found
+SELECT (SELECT count(*) FROM (SELECT simhash_find_all('doc_body')) s) = count(*) AS same FROM near WHERE a < b;
+SELECT count(*) FROM (SELECT simhash_find_all('doc_body') LIMIT 5) s;
+
+-- one of each
+CREATE TABLE expected (duplicate int, keeper int);
+CREATE PROCEDURE expect(keep text, condition text DEFAULT 'true') LANGUAGE plpgsql AS $$
+DECLARE
+	row record;
+	found_keeper int;
+BEGIN
+	TRUNCATE expected;
+	CREATE TEMPORARY TABLE kept (no serial, id int PRIMARY KEY);
+	FOR row IN EXECUTE format('SELECT id FROM doc ORDER BY %s', keep) LOOP
+		EXECUTE format('SELECT b FROM near JOIN kept ON id = b WHERE a = $1 AND (%s) ORDER BY d, no LIMIT 1', condition)
+			INTO found_keeper USING row.id;
+		IF found_keeper IS NULL THEN
+			INSERT INTO kept (id) VALUES (row.id);
+		ELSE
+			INSERT INTO expected VALUES (row.id, found_keeper);
+		END IF;
+	END LOOP;
+	DROP TABLE kept;
+END $$;
+CALL expect('id');
+SELECT * FROM compare_rows('SELECT x.id, y.id FROM simhash_find_duplicates(''doc_body'', keep => ''id'')
+	JOIN doc x ON x.ctid = duplicate JOIN doc y ON y.ctid = keeper', 'TABLE expected');
+CALL expect('length(body) DESC, id');
+SELECT * FROM compare_rows('SELECT x.id, y.id FROM simhash_find_duplicates(''doc_body'', keep => ''length(body) DESC, id'')
+	JOIN doc x ON x.ctid = duplicate JOIN doc y ON y.ctid = keeper', 'TABLE expected');
+CALL expect('id DESC', 'd <= 3');
+SELECT * FROM compare_rows('SELECT x.id, y.id FROM simhash_find_duplicates(''doc_body'', 3, keep => ''id DESC'')
+	JOIN doc x ON x.ctid = duplicate JOIN doc y ON y.ctid = keeper', 'TABLE expected');
+-- another condition in the place of the operator
+SELECT count(*) = (SELECT count(*) FROM simhash_find_duplicates('doc_body', keep => 'id', same => 'a.body ~= b.body')) AS same
+FROM simhash_find_duplicates('doc_body', keep => 'id');
+SELECT (SELECT count(*) FROM simhash_find_duplicates('doc_body', same => 'true')) > count(*) AS more
+FROM simhash_find_duplicates('doc_body');
+
+-- clusters
+CREATE TABLE component AS
+WITH RECURSIVE reached (a, b) AS (SELECT a, b FROM near UNION SELECT r.a, n.b FROM reached r JOIN near n ON n.a = r.b)
+SELECT a AS id, min(b) AS first, count(*) AS size FROM reached GROUP BY a;
+SELECT * FROM compare_rows('SELECT id, min(id) OVER (PARTITION BY cluster), size FROM simhash_find_clusters(''doc_body'')
+	JOIN doc ON doc.ctid = member', 'TABLE component');
+
+-- several columns; pairs of rows with equal ones only
+CREATE INDEX doc_several ON doc USING simhash (tenant, body simhash_text_ops);
+SELECT * FROM compare_rows('SELECT least(x.id, y.id), greatest(x.id, y.id) FROM simhash_find_all(''doc_several'')
+	JOIN doc x ON x.ctid = a JOIN doc y ON y.ctid = b',
+	'SELECT a, b FROM near JOIN doc x ON x.id = a JOIN doc y ON y.id = b AND x.tenant = y.tenant WHERE a < b');
+
+-- partitions, one with its columns in another order
+CREATE TABLE parted (id int, tenant int, body text) PARTITION BY LIST (tenant);
+CREATE TABLE parted_1 (body text, more int, tenant int, id int);
+ALTER TABLE parted_1 DROP more;
+ALTER TABLE parted ATTACH PARTITION parted_1 FOR VALUES IN (1);
+CREATE TABLE parted_2 PARTITION OF parted DEFAULT;
+INSERT INTO parted SELECT * FROM doc;
+CREATE INDEX parted_body ON parted USING simhash (body simhash_text_ops);
+CREATE INDEX parted_expression ON parted USING simhash ((body || '.') simhash_text_ops);
+CREATE FUNCTION pairs_of(index regclass) RETURNS TABLE (a int, b int) LANGUAGE sql AS $$
+	SELECT least(x.id, y.id), greatest(x.id, y.id) FROM simhash_find_all(index) f
+	JOIN parted x ON x.ctid = f.a AND x.tableoid = a_table JOIN parted y ON y.ctid = f.b AND y.tableoid = b_table
+$$;
+SELECT i, r.* FROM unnest('{parted_body,parted_expression}'::text[]) i,
+	compare_rows(format('SELECT * FROM pairs_of(%L)', i), 'SELECT a, b FROM near WHERE a < b') r;
+CALL expect('id');
+SELECT * FROM compare_rows('SELECT x.id, y.id FROM simhash_find_duplicates(''parted_expression'', keep => ''id'')
+	JOIN parted x ON x.ctid = duplicate AND x.tableoid = duplicate_table
+	JOIN parted y ON y.ctid = keeper AND y.tableoid = keeper_table', 'TABLE expected');
+
+-- two tables
+CREATE TABLE incoming AS SELECT id, lower(body) AS text, 0 AS more FROM doc WHERE id % 4 = 0;
+CREATE INDEX incoming_text ON incoming USING simhash (text simhash_text_ops);
+SELECT * FROM compare_rows('SELECT x.id, y.id FROM simhash_find_matches(''incoming_text'', ''doc_body'')
+	JOIN incoming x ON x.ctid = a JOIN doc y ON y.ctid = b',
+	'SELECT a, b FROM near WHERE a % 4 = 0 UNION ALL SELECT id, id FROM doc WHERE id % 4 = 0 AND simhash_minhash(body) IS NOT NULL');
+SELECT * FROM compare_rows('SELECT y.id, x.id FROM simhash_find_matches(''parted_expression'', ''incoming_text'')
+	JOIN incoming x ON x.ctid = b JOIN parted y ON y.ctid = a AND y.tableoid = a_table',
+	'SELECT b, a FROM near WHERE a % 4 = 0 UNION ALL SELECT id, id FROM doc WHERE id % 4 = 0 AND simhash_minhash(body) IS NOT NULL');
+SELECT (SELECT count(*) FROM (SELECT simhash_find_matches('incoming_text', 'doc_body')) s) = (SELECT count(*)
+	FROM simhash_find_matches('incoming_text', 'doc_body')) AS same;
+-- values have no text to compare
+SELECT count(*) = (SELECT count(*) FROM doc WHERE simhash_minhash(body) <~> simhash_minhash((SELECT body FROM doc WHERE id = 510)) <= 8) AS by_fingerprint
+FROM simhash_find_matches_in(ARRAY(SELECT simhash_minhash(body) FROM doc WHERE id = 510), 'doc_body');
+-- other fingerprints than those of the class
+CREATE TABLE other AS SELECT id, simhash_minhash(body) AS fp, convert_to(body, 'UTF8') AS data FROM doc;
+CREATE INDEX other_fp ON other USING simhash (fp);
+CREATE INDEX other_data ON other USING simhash (data simhash_bytea_ops);
+SELECT * FROM simhash_find_matches('doc_body', 'other_fp');
+SELECT * FROM simhash_find_matches('other_data', 'doc_body');
+
+-- functions in the index run as the owner of the table, and see what REINDEX would see
+CREATE ROLE similar_batch_owner;
+CREATE ROLE similar_batch_reader;
+GRANT USAGE ON SCHEMA similar_batch_test TO similar_batch_owner, similar_batch_reader;
+GRANT CREATE ON SCHEMA similar_batch_test TO similar_batch_owner;
+SET ROLE similar_batch_owner;
+CREATE TABLE owned (id int, body text);
+CREATE FUNCTION whoami(text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+	IF current_user <> 'similar_batch_owner' THEN
+		RAISE EXCEPTION 'run as %', current_user;
+	END IF;
+	RETURN $1 || ' by the owner';
+END $$;
+INSERT INTO owned SELECT i, 'the text of a table with an owner of its own ' || i % 3 FROM generate_series(1, 9) i;
+CREATE INDEX owned_body ON owned USING simhash (similar_batch_test.whoami(body) simhash_text_ops);
+GRANT SELECT ON owned TO similar_batch_reader;
+SET ROLE similar_batch_reader;
+SELECT count(*) FROM simhash_find_all('owned_body', 64);
+SELECT count(*) FROM simhash_find_duplicates('owned_body');
+SELECT count(*) FROM simhash_find_clusters('owned_body');
+RESET ROLE;
+SELECT simhash_index_check('owned_body', true);
+DROP TABLE owned;
+DROP FUNCTION whoami;
+
+-- the statement of the manual
+DELETE FROM doc USING simhash_find_duplicates('doc_body', keep => 'id') d WHERE doc.ctid = d.duplicate;
+SELECT count(*) = (SELECT count(*) FROM (SELECT id FROM doc EXCEPT SELECT duplicate FROM expected) s) AS as_expected,
+	(SELECT count(*) FROM doc a JOIN doc b ON a.id < b.id AND a.body ~= b.body) AS near FROM doc;
+
+DROP SCHEMA similar_batch_test CASCADE;
+DROP ROLE similar_batch_owner, similar_batch_reader;

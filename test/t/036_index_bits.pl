@@ -1,0 +1,141 @@
+# Indexes of wide fingerprints: a constraint under concurrent inserts, a standby that
+# verifies every replayed page, a crash, and a metapage with another width.
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SimhashTest;
+use Test::More;
+use Time::HiRes qw(usleep);
+
+my ($help) = run_command([ 'initdb', '--help' ]);
+my $primary = make_node('primary',
+	[ allows_streaming => 1, extra => [ $help =~ /--no-data-checksums/ ? '--no-data-checksums' : () ] ],
+	"wal_consistency_checking = 'all'", 'max_wal_size = 1GB', 'wal_keep_size = 8GB');
+$primary->start;
+load_brute_force($primary);
+my $standby = make_standby($primary);
+$standby->start;
+
+# half of the rows are near one of 200 others
+$primary->safe_psql(
+	'postgres', q{
+	CREATE FUNCTION wide(what text) RETURNS simhash_bits LANGUAGE sql IMMUTABLE AS $$
+		SELECT (sha256(what::bytea))::simhash_bits $$;
+	CREATE FUNCTION flip(fp simhash_bits, n int) RETURNS simhash_bits LANGUAGE plpgsql AS $$
+	DECLARE b varbit := fp::varbit; place int; BEGIN
+		FOR i IN 1 .. n LOOP
+			place := floor(random() * 256);
+			b := set_bit(b, place, 1 - get_bit(b, place));
+		END LOOP;
+		RETURN b::simhash_bits; END $$;
+	CREATE FUNCTION draw() RETURNS simhash_bits LANGUAGE sql VOLATILE AS $$
+		SELECT CASE floor(random() * 20) WHEN 0 THEN NULL
+			ELSE CASE WHEN random() < 0.5 THEN flip(wide('c' || floor(random() * 200)), floor(random() * 45)::int)
+				ELSE wide(random()::text) END END $$;
+	CREATE TABLE kept (id bigint GENERATED ALWAYS AS IDENTITY, fp simhash_bits(256), EXCLUDE USING simhash (fp WITH %));
+	CREATE TABLE free (id bigint GENERATED ALWAYS AS IDENTITY, tenant int, fp simhash_bits(256));
+	CREATE INDEX free_fp ON free USING simhash (tenant, fp);
+	CREATE VIEW of_tenant AS SELECT id, fp FROM free WHERE tenant = 1;
+	CREATE TABLE query AS SELECT i AS qno, wide('c' || i) AS fp FROM generate_series(1, 10) i;
+	CREATE TABLE radii AS SELECT r FROM unnest('{0,31,60}'::int[]) r;
+});
+my $script = PostgreSQL::Test::Utils::tempdir . '/insert.sql';
+append_to_file(
+	$script, q{
+\set part random(0, 19)
+INSERT INTO kept (fp) SELECT draw() FROM generate_series(1, 5) ON CONFLICT DO NOTHING;
+INSERT INTO free (tenant, fp) SELECT i % 3, draw() FROM generate_series(1, 10) i;
+DELETE FROM free WHERE id % 20 = :part AND id > (SELECT max(id) - 300 FROM free);
+DELETE FROM kept WHERE id % 20 = :part AND id > (SELECT max(id) - 100 FROM kept);
+});
+
+# everything is found, and nothing that the constraint forbids
+sub is_right
+{
+	my ($node, $what) = @_;
+	is_sound($node, $what, 'kept_fp_excl', 'free_fp');
+	is( $node->safe_psql('postgres', q{SELECT count(*) FROM kept a JOIN kept b ON a.id < b.id
+			AND bit_count(a.fp::varbit # b.fp::varbit) <= 31}),
+		'0', "$what: no two rows that were kept are near");
+	$node->safe_psql('postgres', q{CALL expect_wide_lookups('of_tenant', 'query')}) if $node == $primary;
+	$primary->wait_for_catchup($standby) if $node == $standby;
+	is($node->safe_psql('postgres',
+			q{SELECT compare_wide_lookups('free', 'free_fp', 't.fp <~> $q <= $r AND tenant = 1')}),
+		'ok', "$what: the index finds the same rows as brute force");
+	return;
+}
+
+$primary->command_ok(
+	[
+		'pgbench', '--no-vacuum', '--client=8', '--jobs=2', '--transactions=60',
+		"--file=$script", $primary->connstr('postgres')
+	],
+	'changes by 8 sessions');
+is_right($primary, 'concurrent changes');
+cmp_ok($primary->safe_psql('postgres', 'SELECT count(*) FROM kept'), '>', 500, 'many rows were kept');
+$primary->safe_psql('postgres', 'VACUUM kept, free');
+is_right($primary, 'after VACUUM');
+$primary->wait_for_catchup($standby);
+is_right($standby, 'standby');
+$standby->stop;
+
+# a crash in the middle
+foreach my $round (1 .. 2)
+{
+	my $size = $primary->safe_psql('postgres', 'SELECT count(*) FROM free');
+	my ($out, $err) = ('', '');
+	my $pgbench = IPC::Run::start(
+		[
+			'pgbench', '--no-vacuum', '--client=4', '--jobs=2', '--transactions=1000000',
+			"--file=$script", $primary->connstr('postgres')
+		],
+		'>', \$out, '2>', \$err, IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default));
+	$primary->poll_query_until('postgres', "SELECT count(*) > $size + 1000 FROM free")
+	  or die 'the rows do not come';
+	$primary->kill9;
+	eval { $pgbench->finish };
+	my $tries = 10 * $PostgreSQL::Test::Utils::timeout_default;
+	until ($primary->start(fail_ok => 1))
+	{
+		$tries-- > 0 or die 'the server does not start';
+		$primary->stop('fast', fail_ok => 1);
+		usleep(100_000);
+	}
+	is_right($primary, "crash $round");
+}
+
+# The metapage says the width at byte 40.  Another one is refused before anything else
+# is read.
+my $file = $primary->data_dir . '/' . $primary->safe_psql('postgres', q{SELECT pg_relation_filepath('free_fp')});
+$primary->stop;
+my $sound = slurp_file($file);
+foreach my $width (0, 64, 128, 255, 257, 512, 4096, 65535)
+{
+	my $image = $sound;
+	substr($image, 40, 2) = pack('S', $width);
+	open my $handle, '+<:raw', $file or die;
+	print $handle $image;
+	close $handle;
+	$primary->start;
+	foreach my $statement (
+		q{SET enable_seqscan = off; SELECT count(*) FROM free WHERE tenant = 1 AND fp % wide('c1')},
+		q{INSERT INTO free (tenant, fp) VALUES (1, wide('c1'))},
+		q{SELECT simhash_index_check('free_fp')})
+	{
+		my ($status, $stdout, $stderr) = $primary->psql('postgres', "\\set VERBOSITY verbose\n$statement");
+		like($stderr, qr/XX002: index "free_fp" has fingerprints of the wrong width in the metapage, block 0/,
+			"width $width: $statement");
+	}
+	$primary->stop;
+}
+open my $handle, '+<:raw', $file or die;
+print $handle $sound;
+close $handle;
+$primary->start;
+is_right($primary, 'the sound index again');
+$primary->stop;
+done_testing();

@@ -1,0 +1,207 @@
+# Indexes and constraints that compare texts: under concurrent load, after crashes, after
+# dump and restore, and with a very long text.
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SimhashTest;
+use Test::More;
+
+my $node = make_node('similar', [], 'restart_after_crash = on', 'max_wal_size = 1GB');
+$node->start;
+load_helpers($node);
+my $dir = PostgreSQL::Test::Utils::tempdir;
+
+# Texts of 65 words, of which the first few are others: two of a cluster share from .6 to
+# all of their runs of three words.  Each transaction of a load takes its clusters from
+# the same few, so that it meets others.
+$node->safe_psql('postgres', q{
+	CREATE FUNCTION text_of(cluster integer, what integer) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+		SELECT string_agg('w' || (hashint8extended(CASE WHEN i <= what % 14 THEN cluster * 1000 + what ELSE cluster END, i) & 4095),
+			' ' ORDER BY i) FROM generate_series(1, 65) i $$;
+	CREATE FUNCTION alike(a text, b text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+		SELECT hamming(simhash_minhash(a), simhash_minhash(b)) <= 8 AND simhash_jaccard(a, b) >= 0.8 $$;
+	CREATE TABLE docs (cluster integer, what integer, body text,
+		CONSTRAINT near EXCLUDE USING simhash (body simhash_text_ops WITH ~=));
+	CREATE TABLE attempt (cluster integer, what integer);
+	CREATE SEQUENCE turn START 8;
+});
+
+# A row, and time for others to come into its way; several of one statement; one that is
+# refused with an error; changed and deleted rows
+my %script = (
+	slow => q{
+SELECT nextval('turn') / 16 AS c \gset
+\set w random(0, 200)
+BEGIN;
+INSERT INTO attempt VALUES (:c, :w);
+INSERT INTO docs VALUES (:c, :w, text_of(:c, :w)) ON CONFLICT DO NOTHING;
+\sleep 2 ms
+COMMIT;
+},
+	batch => q{
+SELECT nextval('turn') / 16 AS c \gset
+\set w random(0, 200)
+WITH a AS (INSERT INTO attempt SELECT :c + i % 2, :w + i FROM generate_series(0, 9) i RETURNING cluster, what)
+INSERT INTO docs SELECT cluster, what, text_of(cluster, what) FROM a ON CONFLICT DO NOTHING;
+},
+	abort => q{
+SELECT nextval('turn') / 16 AS c \gset
+\set w random(0, 200)
+BEGIN;
+INSERT INTO docs VALUES (:c, :w, text_of(:c, :w)) ON CONFLICT DO NOTHING;
+\sleep 2 ms
+ROLLBACK;
+});
+my %file;
+foreach my $name (sort keys %script)
+{
+	$file{$name} = "$dir/$name.sql";
+	append_to_file($file{$name}, $script{$name});
+}
+
+sub pgbench
+{
+	my ($transactions, @scripts) = @_;
+	return ('pgbench', '--no-vacuum', '--client=8', '--jobs=2', '--max-tries=1000',
+		"--transactions=$transactions", '--random-seed=9', (map { "--file=$file{$_}" } @scripts),
+		$node->connstr('postgres'));
+}
+
+# No two rows are alike, and nothing was refused without one that is.
+sub is_kept_out
+{
+	my ($what, $attempts) = @_;
+
+	is( $node->safe_psql('postgres', q{
+			SELECT count(*) > 100, count(*) FILTER (WHERE EXISTS (SELECT FROM docs b
+				WHERE b.cluster = a.cluster AND a.ctid < b.ctid AND alike(a.body, b.body))) FROM docs a}),
+		't|0', "$what: no two texts are alike");
+	is( $node->safe_psql('postgres', qq{
+			SELECT count(*) > $attempts, count(*) FILTER (WHERE NOT EXISTS (SELECT FROM docs b
+				WHERE b.cluster = a.cluster AND alike(text_of(a.cluster, a.what), b.body))) FROM attempt a}),
+		't|0', "$what: nothing is refused without a text that is alike");
+	is_sound($node, $what, 'near');
+	return;
+}
+
+my ($out, $err);
+ok(IPC::Run::run([ pgbench(100, 'slow', 'batch', 'abort') ], '>', \$out, '2>', \$err), 'load: pgbench succeeds')
+  or diag($err);
+like($out, qr{transactions actually processed: 800/800}, 'load: all transactions ran');
+is_kept_out('load', 1000);
+
+#
+# Crashes in the middle of a load
+#
+foreach my $round (1 .. 3)
+{
+	my $size = $node->safe_psql('postgres', 'SELECT count(*) FROM attempt');
+	my $pgbench = IPC::Run::start([ pgbench(1000000, 'slow', 'batch', 'abort') ], '>', \$out, '2>', \$err,
+		IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default));
+	$node->poll_query_until('postgres', "SELECT count(*) > $size + 500 FROM attempt") or die 'the rows do not come';
+	$node->stop('immediate');
+	$pgbench->finish;
+	$node->start;
+	is_kept_out("crash $round", $size + 500);
+}
+
+#
+# The same rows as without the index, on texts of this load
+#
+$node->safe_psql('postgres', q{
+	CREATE TABLE wanted AS SELECT row_number() OVER () AS no, text_of(cluster, what) AS body FROM attempt
+	TABLESAMPLE BERNOULLI (20) REPEATABLE (1);
+	ANALYZE;
+});
+my $found = 'SELECT q.no, d.ctid FROM wanted q JOIN docs d ON d.body ~= q.body';
+like($node->safe_psql('postgres', "EXPLAIN $found"), qr/Index Scan using near on docs/, 'a join uses the index of the constraint');
+is( $node->safe_psql('postgres', "SELECT difference('$found', 'SELECT q.no, d.ctid FROM wanted q JOIN docs d ON alike(d.body, q.body)')"),
+	'', 'and finds the same rows as without it');
+
+#
+# Dump and restore, with a class of one's own
+#
+$node->safe_psql('postgres', "CREATE DATABASE $_") foreach 'old', 'new';
+$node->safe_psql('old', q{
+	CREATE SCHEMA ext;
+	CREATE EXTENSION simhash SCHEMA ext;
+	CREATE FUNCTION title_fingerprint(title text) RETURNS ext.simhash LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+	RETURN ext.simhash_minhash(title, 5, 'char');
+	CREATE FUNCTION same_title(a text, b text) RETURNS boolean LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10000
+	RETURN ext.hamming(title_fingerprint(a), title_fingerprint(b)) <= 12 AND ext.simhash_jaccard(a, b, 5, 'char') >= 0.6;
+	CREATE OPERATOR ~~~ (LEFTARG = text, RIGHTARG = text, FUNCTION = same_title, COMMUTATOR = ~~~,
+		RESTRICT = ext.simhash_sel, JOIN = ext.simhash_joinsel);
+	CREATE OPERATOR CLASS title_ops FOR TYPE text USING simhash AS
+		OPERATOR 16 ~~~, FUNCTION 2 title_fingerprint(text);
+	CREATE TABLE books (id integer PRIMARY KEY, title text, body text,
+		CONSTRAINT books_title EXCLUDE USING simhash (title title_ops WITH ~~~),
+		CONSTRAINT books_body EXCLUDE USING simhash (body ext.simhash_text_ops WITH OPERATOR(ext.~=)));
+	CREATE INDEX books_first ON books USING simhash ((left(body, 100)) ext.simhash_text_ops) WHERE id > 10;
+	CREATE VIEW pairs AS SELECT a.id AS a, b.id AS b FROM books a JOIN books b ON a.title ~~~ b.title AND a.id < b.id;
+	CREATE VIEW duplicates AS SELECT * FROM ext.simhash_find_duplicates('books_first', keep => 'id');
+	INSERT INTO books SELECT i, 'The history of ' || md5(i::text), 'A book about ' || md5('b' || i) || ' and ' || md5('c' || i)
+	FROM generate_series(1, 100) i;
+	INSERT INTO books VALUES (101, NULL, '...'), (102, '!', NULL);
+});
+command_ok([ 'pg_dump', '--no-sync', "--file=$dir/old.sql", $node->connstr('old') ], 'pg_dump');
+command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', "$dir/old.sql", $node->connstr('new') ], 'restore');
+foreach my $database ('old', 'new')
+{
+	foreach my $row (
+		[ 'books_title', q{(200, upper('the history of: ' || md5('50')), 'a text')} ],
+		[ 'books_body', q{(200, 'a title', 'a book about ' || md5('b50') || ', and ' || md5('c50'))} ])
+	{
+		my ($status, $stdout, $stderr) = $node->psql($database, "INSERT INTO books VALUES $row->[1]");
+		like($stderr, qr/violates exclusion constraint "$row->[0]"/, "$database: $row->[0] refuses a near-duplicate");
+	}
+	is($node->safe_psql($database, 'SELECT (SELECT count(*) FROM pairs), (SELECT count(*) FROM duplicates)'),
+		'0|0', "$database: the views");
+	is($node->safe_psql($database, "SELECT ext.simhash_index_check(i::regclass, true)
+			FROM unnest('{books_title,books_body,books_first}'::text[]) i"),
+		"\n\n", "$database: the indexes are sound");
+	is($node->safe_psql($database, "SELECT count(*) FROM pg_opclass c JOIN pg_am a ON a.oid = opcmethod
+			WHERE amname = 'simhash' AND NOT amvalidate(c.oid)"),
+		'0', "$database: the operator classes are valid");
+}
+command_ok([ 'pg_dump', '--no-sync', "--file=$dir/new.sql", $node->connstr('new') ], 'dump of the copy');
+is(dumped_objects("$dir/new.sql"), dumped_objects("$dir/old.sql"), 'the dumps are equal');
+
+#
+# A type that is stored like text
+#
+SKIP:
+{
+	skip 'citext is not installed', 1
+	  unless $node->safe_psql('postgres', "SELECT 1 FROM pg_available_extensions WHERE name = 'citext'");
+	is( $node->safe_psql('postgres', q{
+			CREATE EXTENSION citext;
+			CREATE TABLE notes (id integer, body citext, EXCLUDE USING simhash (body simhash_text_ops WITH ~=));
+			INSERT INTO notes SELECT i, text_of(i, 0) FROM generate_series(1, 300) i;
+			INSERT INTO notes SELECT id + 1000, upper(body::text) FROM notes ON CONFLICT DO NOTHING;
+			ANALYZE notes;
+			SET enable_seqscan = off;
+			SELECT count(*), count(*) FILTER (WHERE id > 1000), (SELECT id FROM notes WHERE body ~= text_of(7, 0)),
+				(SELECT count(*) FROM notes a JOIN notes b ON a.body ~= b.body) FROM notes;
+		}),
+		'300|0|7|300', 'a column of type citext');
+}
+
+#
+# A text of 50 MB, and one that has a few words more
+#
+is( $node->safe_psql('postgres', q{
+		SET work_mem = '256MB';
+		CREATE TEMPORARY TABLE long AS SELECT string_agg('word' || i, ' ' ORDER BY i) AS body FROM generate_series(1, 4500000) i;
+		INSERT INTO docs SELECT -1, 0, body FROM long;
+		INSERT INTO docs SELECT -1, 1, body || ' and more' FROM long ON CONFLICT DO NOTHING;
+		SET enable_seqscan = off;
+		SELECT count(*), min(length(d.body)) > 50000000 FROM docs d, long l WHERE d.body ~= (l.body || '.');
+	}),
+	'1|t', 'a long text keeps one like it out, and is found');
+
+$node->stop;
+done_testing();

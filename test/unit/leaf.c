@@ -1,0 +1,271 @@
+/*-------------------------------------------------------------------------
+ *
+ * leaf.c
+ *	  Tests of src/btree/leaf.c without a server: entries of every width between
+ *	  fences that have any number of bits in common, with rows at both sides of
+ *	  each limit.
+ *
+ * Prints TAP.  The exit status is 1 if a test failed, else 0.  Build and run:
+ *
+ *	make -C test/unit check
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "unit.h"
+
+#include "btree/dead.h"
+#include "btree/leaf.h"
+
+/* what the server does for a new page */
+void
+PageInit(Page page, Size pageSize, Size specialSize)
+{
+	PageHeader	header = (PageHeader) page;
+
+	memset(page, 0, pageSize);
+	header->pd_lower = SizeOfPageHeaderData;
+	header->pd_special = header->pd_upper = pageSize - MAXALIGN(specialSize);
+	PageSetPageSizeAndVersion(page, pageSize, PG_PAGE_LAYOUT_VERSION);
+}
+
+static int
+naive_distance(uint64 a, uint64 b)
+{
+	int			result = 0;
+
+	for (uint64 x = a ^ b; x != 0; x &= x - 1)
+		result++;
+	return result;
+}
+
+static uint64
+make_row(uint64 block, int offset)
+{
+	return block << 16 | offset;
+}
+
+/* the limits of each width, and what lies beyond */
+static void
+test_row_widths(void)
+{
+	static const struct
+	{
+		uint64		block;
+		int			offset;
+		int			width;
+	}			rows[] = {
+		{0, 1, 3}, {0, 511, 3}, {0, 512, 6}, {0, 65535, 6},
+		{(1 << 15) - 1, 511, 3}, {1 << 15, 1, 4}, {(1 << 15) - 1, 512, 6},
+		{(1 << 23) - 1, 511, 4}, {1 << 23, 1, 5},
+		{(UINT64CONST(1) << 31) - 1, 511, 5}, {UINT64CONST(1) << 31, 1, 6},
+		{UINT64CONST(0xFFFFFFFE), 1, 6}, {UINT64CONST(0xFFFFFFFE), 65535, 6}};
+	bool		passed = true;
+
+	for (int i = 0; i < lengthof(rows); i++)
+		passed &= shbt_row_width_of(make_row(rows[i].block, rows[i].offset)) == rows[i].width;
+	report(passed, "rows", "need 3 to 6 bytes");
+}
+
+/* an empty leaf on a page of memory of its own */
+static Page
+make_leaf(bool grouped, ShBtKey low, ShBtKey high, int row_width)
+{
+	Page		page = allocate(BLCKSZ);
+
+	shbt_init_page(page, 0, 0, grouped ? SHBT_GROUPED : 0, low, high,
+				   shbt_key_equal(high, SHBT_HIGHEST_KEY) ? InvalidBlockNumber : 7);
+	shbt_set_widths(page, row_width);
+	return page;
+}
+
+static uint64
+random_row(int width)
+{
+	static const int block_bits[] = {15, 23, 31, 32};
+	uint64		block = next_random() & ((UINT64CONST(1) << block_bits[width - 3]) - 1);
+
+	return make_row(block, 1 + next_random() % (width == 6 ? 65535 : 511));
+}
+
+/*
+ * Fill a leaf to the last entry between two fences; what is read must be what was
+ * written, whatever the marks of dead entries.
+ */
+static bool
+leaf_agrees(bool grouped, ShBtKey low, ShBtKey high, uint64 last_fp, int row_width)
+{
+	Page		leaf = make_leaf(grouped, low, high, row_width);
+	int			capacity = shbt_page_capacity(leaf);
+	static ShBtKey keys[SHBT_MAX_ENTRIES];
+	static uint64 fps[SHBT_MAX_ENTRIES];
+	static uint64 rows[SHBT_MAX_ENTRIES];
+	static uint32 groups[SHBT_MAX_ENTRIES];
+	bool		passed = capacity <= SHBT_MAX_ENTRIES &&
+		capacity == shbt_leaf_capacity(low, high, row_width, grouped);
+
+	for (int i = 0; i < capacity; i++)
+	{
+		uint64		span = last_fp - low.fp;
+		uint64		above = span == PG_UINT64_MAX ? next_random() : next_random() % (span + 1);
+
+		/* both ends as well */
+		if (i < 2)
+			above = i == 0 ? 0 : span;
+		keys[i] = shbt_make_key(grouped ? low.group : 0, low.fp + above, random_row(row_width));
+		passed &= shbt_leaf_takes(leaf, keys[i]);
+		shbt_set_count(leaf, i + 1);
+		shbt_set_entry(leaf, i, keys[i]);
+	}
+	passed &= shbt_page_is_full(leaf) && !shbt_leaf_takes(leaf, keys[0]);
+	passed &= shbt_page_problem(leaf, 0, 0) == NULL && shbt_has_widths(leaf, row_width);
+
+	/* the marks are in the hole */
+	passed &= shbt_dead_marks(leaf) == (uint8 *) leaf + ((PageHeader) leaf)->pd_lower &&
+		shbt_dead_marks(leaf) + SHBT_DEAD_BYTES(capacity) <=
+		(uint8 *) leaf + ((PageHeader) leaf)->pd_upper;
+	memset(shbt_dead_marks(leaf), 0xFF, SHBT_DEAD_BYTES(capacity));
+
+	passed &= shbt_read_leaf(leaf, fps, rows, grouped ? groups : NULL) == capacity;
+	for (int i = 0; i < capacity; i++)
+		passed &= shbt_key_equal(shbt_leaf_key(leaf, i), keys[i]) && fps[i] == keys[i].fp &&
+			rows[i] == keys[i].tid && (!grouped || groups[i] == keys[i].group);
+
+	/* each flag that says something else about the widths is a problem */
+	for (int flags = 0x10; flags <= 0xF0; flags += 0x10)
+	{
+		ShBtPageGetOpaque(leaf)->flags ^= flags;
+		passed &= shbt_page_problem(leaf, 0, 0) != NULL || !shbt_has_widths(leaf, row_width);
+		ShBtPageGetOpaque(leaf)->flags ^= flags;
+	}
+	release(leaf, BLCKSZ);
+	return passed;
+}
+
+static void
+test_widths(void)
+{
+	bool		passed = true;
+
+	for (int shared = 0; shared <= 64; shared++)
+	{
+		uint64		span = shared == 64 ? 0 : PG_UINT64_MAX >> shared;
+
+		for (int round = 0; round < 3; round++)
+		{
+			uint64		first = next_random() & ~span;
+			int			expected = Max(8 - shared / 8, SHBT_MIN_KEY_WIDTH);
+			ShBtKey		low = shbt_make_key(0, first, 0);
+			ShBtKey		high = first + span == PG_UINT64_MAX ? SHBT_HIGHEST_KEY :
+				shbt_make_key(0, first + span + 1, 0);
+
+			for (int row_width = 3; row_width <= 6; row_width++)
+			{
+				Page		leaf = make_leaf(false, low, high, row_width);
+
+				passed &= shbt_key_width(leaf) == expected && shbt_row_width(leaf) == row_width;
+				release(leaf, BLCKSZ);
+				passed &= leaf_agrees(false, low, high, first + span, row_width);
+				low.group = high.group = 3000000000;
+				if (!shbt_key_equal(high, shbt_make_key(3000000000, PG_UINT64_MAX, SHBT_MAX_TID)))
+					passed &= leaf_agrees(true, low, high, first + span, row_width);
+				low.group = high.group = 0;
+				if (first + span == PG_UINT64_MAX)
+					high = SHBT_HIGHEST_KEY;
+			}
+		}
+	}
+	report(passed, "leaves", "of all widths hold what they are given");
+}
+
+/* The bytes that fences have in common, at the edges */
+static void
+test_fences(void)
+{
+	uint64		fp = UINT64CONST(0x1234567800000000);
+	ShBtKey		low = shbt_make_key(5, fp, 0);
+
+	report(shbt_last_as_wide(low, shbt_make_key(5, fp, 9), true) == fp + UINT64CONST(0xFFFFFFFFFF) - (fp & UINT64CONST(0xFFFFFFFFFF)),
+		   "fences", "one fingerprint takes five bytes");
+	report(shbt_last_as_wide(low, shbt_make_key(5, fp + (UINT64CONST(1) << 48), 0), true) ==
+		   (fp | UINT64CONST(0xFFFFFFFFFFFFFF)) &&
+		   shbt_last_as_wide(low, shbt_make_key(5, UINT64CONST(0x1300000000000000), 0), true) ==
+		   (fp | UINT64CONST(0xFFFFFFFFFFFFFF)),
+		   "fences", "the high one is not among them");
+	report(shbt_last_as_wide(low, shbt_make_key(5, UINT64CONST(0x1300000000000000), 1), true) ==
+		   PG_UINT64_MAX, "fences", "unless it divides the rows of one fingerprint");
+	report(shbt_last_as_wide(low, shbt_make_key(6, 0, 0), true) == PG_UINT64_MAX &&
+		   shbt_last_as_wide(shbt_make_key(5, UINT64CONST(0xFF00000000000000), 0),
+							 shbt_make_key(6, 0, 0), true) == PG_UINT64_MAX &&
+		   shbt_leaf_capacity(shbt_make_key(5, UINT64CONST(0xFF00000000000000), 0),
+							  shbt_make_key(6, 0, 0), 3, true) >
+		   shbt_leaf_capacity(low, shbt_make_key(6, 0, 0), 3, true) &&
+		   shbt_leaf_capacity(shbt_make_key(5, UINT64CONST(0xFF00000000000000), 0),
+							  shbt_make_key(7, 0, 0), 3, true) ==
+		   shbt_leaf_capacity(low, shbt_make_key(7, 0, 0), 3, true),
+		   "fences", "of several groups have nothing in common, the end of one may");
+}
+
+/* Reading parts of a leaf: against all its entries, one by one */
+static void
+test_reading(void)
+{
+	bool		filtered = true;
+	bool		found_sorted = true;
+
+	for (int shared = 0; shared <= 40; shared += 4)
+	{
+		uint64		span = PG_UINT64_MAX >> shared;
+		uint64		first = next_random() & ~span;
+		ShBtKey		low = shbt_make_key(0, first, 0);
+		Page		leaf = make_leaf(false, low,
+									 shared == 0 ? SHBT_HIGHEST_KEY : shbt_make_key(0, first + span, 1), 4);
+		int			count = shbt_page_capacity(leaf);
+		uint64		last = first;
+
+		shbt_set_count(leaf, count);
+		for (int i = 0; i < count; i++)
+		{
+			last = Min(last + next_random() % (span / count), first + span);
+			shbt_set_entry(leaf, i, shbt_make_key(0, last, random_row(4)));
+		}
+		shbt_set_sorted(leaf, count);
+
+		for (int round = 0; round < 300; round++)
+		{
+			uint64		query = round % 3 == 0 ? next_random() :
+				shbt_leaf_fp(leaf, next_random() % count) ^ (round % 3 == 1 ? 0 : next_random() & next_random() & next_random());
+			int			start = next_random() % count;
+			int			end = start + next_random() % (count - start + 1);
+			int			radius = round % 66;
+			uint16		found[SHBT_MAX_ENTRIES];
+			int			nfound = shbt_filter_leaf(leaf, start, end, query, radius, found);
+			int			nexpected = 0;
+			int			at = shbt_find_sorted(leaf, 0, query);
+
+			for (int i = start; i < end; i++)
+			{
+				if (naive_distance(shbt_leaf_fp(leaf, i), query) <= radius)
+				{
+					filtered &= nexpected < nfound && found[nexpected] == i - start;
+					nexpected++;
+				}
+			}
+			filtered &= nfound == nexpected;
+			found_sorted &= (at == count || shbt_leaf_fp(leaf, at) >= query) &&
+				(at == 0 || shbt_leaf_fp(leaf, at - 1) < query);
+		}
+		release(leaf, BLCKSZ);
+	}
+	report(filtered, "leaves", "are compared with queries within any radius");
+	report(found_sorted, "leaves", "are searched where they are sorted");
+}
+
+int
+main(void)
+{
+	test_row_widths();
+	test_fences();
+	test_widths();
+	test_reading();
+	return finish();
+}
