@@ -14,7 +14,7 @@ def rows(name):
         return list(csv.DictReader(line for line in f if not line.startswith('#')))
 
 
-SIZES = {'uint64': 8, 'uint32': 4, 'uint16': 2, 'uint8': 1, 'BlockNumber': 4, 'ItemPointerData': 6,
+SIZES = {'uint64': 8, 'ShPermuted': 8, 'uint32': 4, 'uint16': 2, 'uint8': 1, 'BlockNumber': 4, 'ItemPointerData': 6,
          'BlockIdData': 4}
 PAGE = 8192
 HEADER = 24                             # SizeOfPageHeaderData
@@ -41,12 +41,10 @@ def size_of(name):
     return (offset + size + 7) // 8 * 8
 
 
-FP, TID = 8, 6                          # bytes of an entry in a leaf
-
-
-def leaf_capacity():
+def leaf_capacity(page):
     """Entries of a full leaf, each of which also has a bit for its mark."""
-    return ((PAGE - HEADER - size_of('ShBtOpaqueData') - 1) * 8) // ((FP + TID) * 8 + 1)
+    width = int(page['key_width']) + int(page['row_width'])
+    return ((PAGE - HEADER - size_of('ShBtOpaqueData') - 1) * 8) // (width * 8 + 1)
 
 
 def thousands(n):

@@ -1,6 +1,6 @@
 """A leaf page of a real index, byte by byte."""
 
-from data import FP, HEADER, PAGE, TID, leaf_capacity, rows, size_of, struct
+from data import HEADER, PAGE, leaf_capacity, rows, size_of, struct
 from svg import Picture
 
 LEFT, WIDTH = 24, 852
@@ -10,14 +10,16 @@ def draw(file):
     page = rows('page')[0]
     entries, in_order = int(page['entries']), int(page['sorted'])
     special = PAGE - size_of('ShBtOpaqueData')
-    capacity = leaf_capacity()
+    capacity = leaf_capacity(page)
+    fp, tid = int(page['key_width']), int(page['row_width'])
     assert in_order < entries <= capacity
-    fps_end = HEADER + FP * entries
-    tids_start = special - TID * entries
+    fps_end = HEADER + fp * entries
+    tids_start = special - tid * entries
     p = Picture(900, 486, 'A leaf page',
-                'A leaf has two arrays: fingerprints of 8 bytes that grow up from the header, and TIDs '
-                'of 6 bytes that grow down from the special area. The first entries are sorted, later '
-                'ones are appended. The special area has the bounds of the page and its right link.')
+                'A leaf has two arrays: fingerprints of %d bytes that grow up from the header, and TIDs '
+                'of %d bytes that grow down from the special area. The first entries are sorted, later '
+                'ones are appended. The special area has the bounds of the page and its right link.'
+                % (fp, tid))
 
     def x(offset):
         return LEFT + offset * WIDTH / PAGE
@@ -29,15 +31,15 @@ def draw(file):
            % (page['block'], entries, capacity, in_order), size=17)
     y, height = 96, 64
     box(0, HEADER, y, height, 'f-dim')
-    box(HEADER, HEADER + FP * in_order, y, height, 'p-0')
-    box(HEADER + FP * in_order, fps_end, y, height, 'f-0')
-    box(tids_start, special - TID * in_order, y, height, 'f-2')
-    box(special - TID * in_order, special, y, height, 'p-2')
+    box(HEADER, HEADER + fp * in_order, y, height, 'p-0')
+    box(HEADER + fp * in_order, fps_end, y, height, 'f-0')
+    box(tids_start, special - tid * in_order, y, height, 'f-2')
+    box(special - tid * in_order, special, y, height, 'p-2')
     box(special, PAGE, y, height, 'f-3')
     p.rect(LEFT, y, WIDTH, height, 'none l-dim', None, 1.5)
     for center, what, width, color in (
-            (x(HEADER + FP * in_order / 2), '*fingerprints,* permuted, sorted', FP, 'f-0'),
-            (x(special - TID * in_order / 2), '*TIDs,* in the same order', TID, 'f-2')):
+            (x(HEADER + fp * in_order / 2), '*fingerprints,* permuted, sorted', fp, 'f-0'),
+            (x(special - tid * in_order / 2), '*TIDs,* in the same order', tid, 'f-2')):
         p.text(center, y + 28, what, color, 15, 'middle')
         p.text(center, y + 48, '%d of %d bytes' % (in_order, width), color, 14, 'middle')
 
@@ -53,7 +55,7 @@ def draw(file):
     p.text(x(tids_start) + 78, y + height + 21, 'grow down', 'f-2', 14)
 
     # the middle, larger
-    first, last = HEADER + FP * (in_order - 6), special - TID * (in_order - 6)
+    first, last = HEADER + fp * (in_order - 6), special - tid * (in_order - 6)
     zoom_top, zoom_height = 250, 66
     p.path([(x(first), y + height + 34), (LEFT, zoom_top - 10)], 'l-faint', 1)
     p.path([(x(last), y + height + 34), (LEFT + WIDTH, zoom_top - 10)], 'l-faint', 1)
@@ -63,19 +65,19 @@ def draw(file):
         return LEFT + (offset - first) * scale
 
     for some, kind in ((range(in_order - 6, in_order), 'p'), (range(in_order, entries), 'f')):
-        p.rects([(z(HEADER + FP * i) + 0.5, zoom_top, FP * scale - 1, zoom_height)
+        p.rects([(z(HEADER + fp * i) + 0.5, zoom_top, fp * scale - 1, zoom_height)
                  for i in some], kind + '-0')
-        p.rects([(z(special - TID * (i + 1)) + 0.5, zoom_top, TID * scale - 1, zoom_height)
+        p.rects([(z(special - tid * (i + 1)) + 0.5, zoom_top, tid * scale - 1, zoom_height)
                  for i in some], kind + '-2')
     # the marks are where no full page has an entry
-    marks, bits = HEADER + FP * capacity, (capacity + 7) // 8
-    assert marks + bits <= special - TID * capacity
+    marks, bits = HEADER + fp * capacity, (capacity + 7) // 8
+    assert marks + bits <= special - tid * capacity
     p.rect(z(marks), zoom_top, bits * scale, zoom_height, 'p-hot')
     p.rect(z(first), zoom_top, WIDTH, zoom_height, 'none l-dim', None, 1.5)
     below = zoom_top + zoom_height
     appended = '%d appended' % (entries - in_order)
-    p.text((z(HEADER + FP * in_order) + z(fps_end)) / 2, below + 20, appended, 'f-0', 14, 'middle')
-    p.text((z(tids_start) + z(special - TID * in_order)) / 2, below + 20, 'their TIDs', 'f-2', 14,
+    p.text((z(HEADER + fp * in_order) + z(fps_end)) / 2, below + 20, appended, 'f-0', 14, 'middle')
+    p.text((z(tids_start) + z(special - tid * in_order)) / 2, below + 20, 'their TIDs', 'f-2', 14,
            'middle')
     p.text(z(marks + bits / 2), below + 20, 'a bit for each entry:', 'f-hot', 13, 'middle')
     p.text(z(marks + bits / 2), below + 37, 'the row is dead', 'f-hot', 13, 'middle')

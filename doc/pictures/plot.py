@@ -40,6 +40,8 @@ def marker(p, shape, x, y, color, size=4.5):
     elif shape == 'triangle':
         p.polygon([(x, y - size - 1), (x + size + 1, y + size - 0.5),
                    (x - size - 1, y + size - 0.5)], 'f-' + color)
+    elif shape == 'ring':
+        p.circle(x, y, size - 0.5, 'f-card l-' + color, 2)
     else:
         raise ValueError(shape)
 

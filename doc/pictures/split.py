@@ -39,12 +39,10 @@ def draw(file):
         p.text(x + width / 2, y + 22, '*page %s,* level 1' % row['block'], size=15, anchor='middle')
         p.text(x + width / 2, y + 42, '%s downlinks' % row['entries'], size=14, anchor='middle')
 
-    capacity = leaf_capacity()
-
     # before
     p.text(24, 36, '*Before:* the leaf is full', size=17)
     inner(180, 52, before[parent], 246)
-    leaf(180, 136, before[left], 246, '0', int(before[left]['entries']) / capacity, '')
+    leaf(180, 136, before[left], 246, '0', int(before[left]['entries']) / leaf_capacity(before[left]), '')
     p.arrow(300, 104, 300, 134)
     p.rect(752, 136, 124, 86, 'f-card l-faint', 4, 1.5)
     p.text(814, 183, 'leaf %s' % next_one, 'f-dim', 15, 'middle')
@@ -57,8 +55,8 @@ def draw(file):
            'inserted', size=17)
     p.rect(160, 294, 570, 216, 'none l-hot', 10, 2)
     inner(180, 312, after[parent], 246)
-    leaf(180, 404, after[left], 246, '0', int(after[left]['entries']) / capacity, '')
-    leaf(462, 404, after[new], 246, '1', int(after[new]['entries']) / capacity, ', new')
+    leaf(180, 404, after[left], 246, '0', int(after[left]['entries']) / leaf_capacity(after[left]), '')
+    leaf(462, 404, after[new], 246, '1', int(after[new]['entries']) / leaf_capacity(after[new]), ', new')
     p.arrow(300, 364, 300, 402)
     p.path([(408, 364), (408, 386), (585, 386), (585, 396)], 'l-dim', 1.5)
     p.head_of_arrow(585, 402, 0, 1)
