@@ -14,7 +14,7 @@
 #include "fmgr.h"
 
 #include "compat.h"
-#include "text/jaccard.h"
+#include "text/remembered.h"
 #include "text/sketch.h"
 #include "type/simhash.h"
 
@@ -33,31 +33,16 @@ PG_FUNCTION_INFO_V1(simhash_similar_fingerprint_bytea);
 #define JACCARD_WORDS			3
 #define BYTES_SHINGLE			8
 
-/* longer documents are not remembered, in bytes */
-#define MAX_REMEMBERED			(1024 * 1024)
-
-/* the hashes for which there is room at first */
-#define FIRST_HASHES			256
-
 /* how often few common features decide until the fingerprints are asked first again */
 #define NEAR_CALLS				8
 
-/*
- * The last document that was an argument and, as far as they are known, its
- * fingerprint and, if it has been an argument before, the hashes of its features.
- */
+/* an argument, and its fingerprint if it is known */
 typedef struct Remembered
 {
-	Size		length;
-	Size		size;			/* of the copy; 0 if there is none */
-	char	   *bytes;
-	bool		again;			/* the last argument was the same */
+	ShTextRemembered document;
 	bool		computed;		/* the next two are known */
 	bool		found;			/* it has a fingerprint */
 	ShFingerprint fp;
-	int			nhashes;
-	int			max_hashes;
-	uint64	   *hashes;			/* NULL if not known */
 } Remembered;
 
 /*
@@ -68,7 +53,6 @@ typedef struct Remembered
  */
 typedef struct Calls
 {
-	MemoryContext context;
 	Remembered	a;
 	Remembered	b;
 	int			near;			/* calls in which the sets are compared first */
@@ -134,41 +118,8 @@ calls_of(FunctionCallInfo fcinfo)
 	if (function->fn_expr == NULL)
 		return NULL;
 	if (function->fn_extra == NULL)
-	{
-		Calls	   *calls = MemoryContextAllocZero(function->fn_mcxt, sizeof(Calls));
-
-		calls->context = function->fn_mcxt;
-		function->fn_extra = calls;
-	}
+		function->fn_extra = MemoryContextAllocZero(function->fn_mcxt, sizeof(Calls));
 	return (Calls *) function->fn_extra;
-}
-
-static bool
-is_remembered(const Remembered *last, const struct varlena *document)
-{
-	return last->size > 0 && VARSIZE_ANY_EXHDR(document) == last->length &&
-		memcmp(last->bytes, VARDATA_ANY(document), last->length) == 0;
-}
-
-static void
-remember(Remembered *last, MemoryContext context, const struct varlena *document)
-{
-	Size		length = VARSIZE_ANY_EXHDR(document);
-
-	if (length > last->size)
-	{
-		if (last->size > 0)
-			pfree(last->bytes);
-		last->size = 0;
-		last->bytes = MemoryContextAlloc(context, length);
-		last->size = length;
-	}
-	memcpy(last->bytes, VARDATA_ANY(document), length);
-	last->length = length;
-	last->computed = false;
-	if (last->hashes != NULL)
-		pfree(last->hashes);
-	last->hashes = NULL;
 }
 
 /*
@@ -176,16 +127,12 @@ remember(Remembered *last, MemoryContext context, const struct varlena *document
  * document that is looked for.  NULL if nothing is, and nothing should be kept.
  */
 static Remembered *
-recall(Calls *calls, Remembered *last, const struct varlena *document)
+recall(FunctionCallInfo fcinfo, Remembered *last, const struct varlena *document)
 {
-	Size		length = VARSIZE_ANY_EXHDR(document);
-
-	last->again = is_remembered(last, document);
-	if (last->again)
-		return last;
-	if (length == 0 || length > MAX_REMEMBERED)
+	if (shtext_recall(&last->document, fcinfo->flinfo->fn_mcxt, document) == NULL)
 		return NULL;
-	remember(last, calls->context, document);
+	if (!last->document.again)
+		last->computed = false;
 	return last;
 }
 
@@ -206,51 +153,14 @@ get_fingerprint(Remembered *last, const Form *form, const struct varlena *docume
 }
 
 /*
- * A consumer of hashes: keeps them.
- */
-static void
-keep_hashes(void *state, const uint64 *hashes, int nhashes)
-{
-	Remembered *last = state;
-
-	if (last->nhashes + nhashes > last->max_hashes)
-	{
-		last->max_hashes = 2 * (last->nhashes + nhashes);
-		last->hashes = repalloc(last->hashes, last->max_hashes * sizeof(uint64));
-	}
-	memcpy(last->hashes + last->nhashes, hashes, nhashes * sizeof(uint64));
-	last->nhashes += nhashes;
-}
-
-/*
  * The features of an argument.
  */
 static ShTextFeatures
-get_features(MemoryContext context, Remembered *last, const Form *form,
-			 const struct varlena *document)
+get_features(Remembered *last, const Form *form, const struct varlena *document)
 {
 	ShTextFeatures features = form->for_jaccard(document);
 
-	if (last == NULL || !last->again)
-		return features;
-	if (last->hashes == NULL)
-	{
-		last->nhashes = 0;
-		last->max_hashes = FIRST_HASHES;
-		last->hashes = MemoryContextAlloc(context, last->max_hashes * sizeof(uint64));
-		PG_TRY();
-		{
-			features.read(&features, keep_hashes, last);
-		}
-		PG_CATCH();
-		{
-			pfree(last->hashes);
-			last->hashes = NULL;
-			PG_RE_THROW();
-		}
-		PG_END_TRY();
-	}
-	return shtext_features_of_hashes(last->hashes, last->nhashes);
+	return shtext_remembered_features(last != NULL ? &last->document : NULL, &features);
 }
 
 /* the arguments of a call, and what is known of them */
@@ -279,9 +189,8 @@ are_near(DocumentPair *pair)
 static bool
 share_most(DocumentPair *pair)
 {
-	MemoryContext context = pair->calls != NULL ? pair->calls->context : NULL;
-	ShTextFeatures of_a = get_features(context, pair->last_a, pair->form, pair->a);
-	ShTextFeatures of_b = get_features(context, pair->last_b, pair->form, pair->b);
+	ShTextFeatures of_a = get_features(pair->last_a, pair->form, pair->a);
+	ShTextFeatures of_b = get_features(pair->last_b, pair->form, pair->b);
 	double		coefficient;
 
 	pair->known = shtext_jaccard(&of_a, &of_b, &coefficient);
@@ -298,8 +207,6 @@ are_similar(DocumentPair *pair)
 
 	if (calls == NULL)
 		return are_near(pair) && share_most(pair);
-	pair->last_a = recall(calls, &calls->a, pair->a);
-	pair->last_b = recall(calls, &calls->b, pair->b);
 	if (calls->near > 0)
 	{
 		calls->near--;
@@ -319,8 +226,15 @@ similar(FunctionCallInfo fcinfo, const Form *form)
 {
 	struct varlena *a = PG_GETARG_VARLENA_PP(0);
 	struct varlena *b = PG_GETARG_VARLENA_PP(1);
-	DocumentPair		pair = {form, calls_of(fcinfo), a, b};
-	bool		result = are_similar(&pair);
+	DocumentPair pair = {form, calls_of(fcinfo), a, b};
+	bool		result;
+
+	if (pair.calls != NULL)
+	{
+		pair.last_a = recall(fcinfo, &pair.calls->a, a);
+		pair.last_b = recall(fcinfo, &pair.calls->b, b);
+	}
+	result = are_similar(&pair);
 
 	PG_FREE_IF_COPY(a, 0);
 	PG_FREE_IF_COPY(b, 1);
