@@ -40,7 +40,7 @@ typedef struct FindMatches
 							 Datum *values);
 	ShBatchResult *result;		/* or NULL */
 	ItemPointerData tids[2];	/* of the last returned row */
-	bytea	   *wide_values[2];	/* and its values, or NULL */
+	bytea	   *wide_values[2]; /* and its values, or NULL */
 } FindMatches;
 
 /* the columns of the fingerprints in pairs of rows */

@@ -22,7 +22,10 @@ typedef struct ShBatchRowPair
 	ShFingerprint b_fp;
 	int			distance;
 
-	/* the words of wide fingerprints, whose numbers a_fp and b_fp are; or NULL */
+	/*
+	 * the words of wide fingerprints, whose numbers a_fp and b_fp are; or
+	 * NULL
+	 */
 	const uint64 *a_value;
 	const uint64 *b_value;
 } ShBatchRowPair;

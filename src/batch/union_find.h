@@ -47,8 +47,8 @@ typedef struct ShBatchUnionFind
 	ShBatchElement *elements;
 
 	/*
-	 * if fingerprints are wide: those of elements are only numbers of values, and
-	 * these are here
+	 * if fingerprints are wide: those of elements are only numbers of values,
+	 * and these are here
 	 */
 	int			nwords;			/* of a value; else 0 */
 	uint64	   *values;

@@ -27,8 +27,8 @@ typedef struct ShPairsBucket
 	bool		last_repeated;	/* the last key has had another row */
 
 	/*
-	 * if fingerprints are wide: keys are numbers of values, which are here, and
-	 * the place of that of each key among them
+	 * if fingerprints are wide: keys are numbers of values, which are here,
+	 * and the place of that of each key among them
 	 */
 	int			nwords;			/* of a value; else 0 */
 	const uint64 *values;

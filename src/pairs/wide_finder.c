@@ -29,7 +29,7 @@ struct ShPairsWideFinder
 	ShPairsWideSearch search;
 	ShPairsWideBucket wide;
 	ShPairsWideChunks chunks;
-	double		done;			/* entries of the groups before the current one */
+	double		done;			/* entries of earlier groups */
 
 	/* the chunks that are compared next, if first is below their number */
 	int			first;
@@ -199,7 +199,7 @@ struct ShPairsWideMatchFinder
 	void	   *arg;
 	ShPairsWideSearch search;
 	Side		sides[2];
-	double		done;			/* entries of the groups before the current one */
+	double		done;			/* entries of earlier groups */
 
 	/* the chunks that are compared next, if first is below their number */
 	int			first;

@@ -44,7 +44,7 @@ typedef struct ShPairsWideSearch
 	bool		among;
 	ShPairsWidePlan plan;
 	int			part;			/* number of the current one in the plan */
-	uint32		checked;		/* candidates, since the last check for interrupts */
+	uint32		checked;		/* candidates since the last interval */
 	MemoryContext context;		/* for the search of a part */
 	ShPairs		pairs;
 } ShPairsWideSearch;
