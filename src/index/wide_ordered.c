@@ -713,8 +713,9 @@ collect_all(ShIdxWideOrdered *ordered)
 	MemoryContext old = MemoryContextSwitchTo(ordered->context);
 
 	keep_returned(ordered);
-	ordered->sums = shidx_sums_begin(work_mem * (Size) 1024 / 2,
-									 shidx_ball_leaves(&reader->ballscan) * SHBT_USUAL_ENTRIES);
+	ordered->sums = shidx_sums_begin(work_mem * (Size) 1024 - ordered->met->size * sizeof(MetRow),
+									 shidx_ball_leaves(&reader->ballscan) * SHBT_USUAL_ENTRIES,
+									 ordered->width);
 	MemoryContextSwitchTo(old);
 	for (int part = 0; part < ordered->nparts; part++)
 	{
@@ -724,11 +725,7 @@ collect_all(ShIdxWideOrdered *ordered)
 		shidx_ball_set_part(&reader->ballscan, part);
 		shidx_start_table(reader, simhash_make_ball(center, SHBITS_WIDTH));
 		while (shidx_next_matches(reader))
-		{
-			for (int i = 0; i < matches->count; i++)
-				shidx_sums_add(ordered->sums, shbt_tid_to_int(&matches->tids[i]),
-							   shbits_distance(matches->fps[i], center));
-		}
+			shidx_sums_add(ordered->sums, center, matches->count, matches->fps, matches->tids);
 	}
 	shidx_sums_sort(ordered->sums, is_wanted, ordered);
 }

@@ -9,9 +9,10 @@
  * that does not fit in memory, all goes to tapes, which divide the rows by
  * another hash: one tape after the other is then added up.
  *
- * How many rows will be fetched is not known.  In memory, ever larger batches of
- * the nearest ones are chosen and sorted.  What comes from tapes is sorted as a
- * whole, by the server, as integers.
+ * How many rows will be fetched is not known, so ever larger batches of the nearest
+ * ones are chosen and sorted.  What comes from tapes is written to other ones, each
+ * for a range of distances, and these are sorted one after the other, by the server
+ * if one does not fit in memory.
  *
  *-------------------------------------------------------------------------
  */
@@ -48,10 +49,14 @@
 /* the buffers of the tapes, of one block each, are not counted as memory */
 #define MIN_TAPES		8
 #define MAX_TAPES		256
+#define RANGES			64		/* of distances */
 
 /* how much of a tape is read at a time, in sums and in bytes */
 #define READ_SUMS		1024
 #define READ_BUFFER		(8 * BLCKSZ)
+
+/* the place of a row is fetched from memory so many rows ahead */
+#define AHEAD			8
 
 /* how often interrupts are checked for, in sums */
 #define CHECK_INTERVAL	4096
@@ -61,6 +66,7 @@ struct ShIdxSums
 	MemoryContext context;		/* of all that follows, and of this */
 	Size		memory;			/* how much to use, in bytes */
 	double		expected_rows;
+	int			max_distance;
 
 	/* the hash table, with linear probing; an empty place is 0 */
 	uint64		nplaces;		/* less than 2^32 */
@@ -71,7 +77,10 @@ struct ShIdxSums
 	/* on tapes; NULL while all are in memory */
 	LogicalTapeSet *tape_set;
 	int			ntapes;
-	LogicalTape **tapes;
+	LogicalTape **tapes;		/* by rows */
+	LogicalTape *ranges[RANGES];	/* by distance; NULL if empty */
+	uint64		counts[RANGES]; /* how many sums each has */
+	int			range;			/* the next one */
 
 	/* what is returned: from places, of which the first ones are sorted */
 	uint64		batch;
@@ -89,12 +98,14 @@ struct ShIdxSums
 #include "lib/sort_template.h"
 
 /*
- * Prepare to add up the distances of about as many rows as expected.
+ * Prepare to add up the distances of about as many rows as expected, in so many
+ * bytes of memory.  The sums will not be larger than max_distance, unless they are
+ * of rows that no snapshot sees.
  *
  * Allocates in a child of the current memory context.
  */
 ShIdxSums *
-shidx_sums_begin(Size memory, double expected_rows)
+shidx_sums_begin(Size memory, double expected_rows, int max_distance)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "simhash distances of rows",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -103,6 +114,7 @@ shidx_sums_begin(Size memory, double expected_rows)
 	sums->context = context;
 	sums->memory = memory;
 	sums->expected_rows = expected_rows;
+	sums->max_distance = max_distance;
 	sums->max_places = Min(Max(memory / sizeof(uint64), LEAST_PLACES), PG_UINT32_MAX);
 	sums->nplaces = (uint64) Min(Max(expected_rows * 1.5, LEAST_PLACES), sums->max_places);
 	sums->places = MemoryContextAllocExtended(context, sums->nplaces * sizeof(uint64),
@@ -133,12 +145,21 @@ hash_row(ShBtRow row)
 }
 
 /*
+ * Where a row belongs in the hash table, if that place is free.
+ */
+static inline uint64
+first_place(const ShIdxSums *sums, ShBtRow row)
+{
+	return ((hash_row(row) >> 32) * sums->nplaces) >> 32;
+}
+
+/*
  * The place of a row in the hash table, or an empty one where it belongs.
  */
 static inline uint64 *
 find_place(const ShIdxSums *sums, ShBtRow row)
 {
-	uint64		place = (uint64) (((hash_row(row) >> 32) * sums->nplaces) >> 32);
+	uint64		place = first_place(sums, row);
 
 	while (sums->places[place] != 0 && ROW_OF(sums->places[place]) != row)
 		place = place + 1 == sums->nplaces ? 0 : place + 1;
@@ -171,7 +192,7 @@ enlarge(ShIdxSums *sums, uint64 nplaces)
 }
 
 /*
- * Which tape has the sums of a row?  The bits of the hash are others than those
+ * Write a sum to the tape of its row.  The bits of the hash are others than those
  * that make the place.
  */
 static void
@@ -229,14 +250,11 @@ add_to_table(ShIdxSums *sums, uint64 sum)
 }
 
 /*
- * Add the distance of a part of a row.
+ * Add a sum.  Called in the memory context of the sums.
  */
-void
-shidx_sums_add(ShIdxSums *sums, ShBtRow row, int distance)
+static inline void
+add(ShIdxSums *sums, uint64 sum)
 {
-	uint64		sum = MAKE_SUM(row, distance);
-	MemoryContext old;
-
 	if (sums->tape_set == NULL)
 	{
 		if (add_to_table(sums, sum))
@@ -249,12 +267,41 @@ shidx_sums_add(ShIdxSums *sums, ShBtRow row, int distance)
 			(void) add_to_table(sums, sum);
 			return;
 		}
-	}
-	old = MemoryContextSwitchTo(sums->context);
-	if (sums->tape_set == NULL)
 		start_tapes(sums);
+	}
 	write_to_tape(sums, sum);
+}
+
+/*
+ * Add the distances of one part of some rows from the same part of the center.
+ */
+void
+shidx_sums_add(ShIdxSums *sums, ShFingerprint center, int count,
+			   const ShFingerprint *fps, const ItemPointerData *tids)
+{
+	MemoryContext old = MemoryContextSwitchTo(sums->context);
+
+	for (int i = 0; i < count; i++)
+	{
+		if (i + AHEAD < count && sums->tape_set == NULL)
+			shcompat_prefetch(&sums->places[first_place(sums, shbt_tid_to_int(&tids[i + AHEAD]))]);
+		add(sums, MAKE_SUM(shbt_tid_to_int(&tids[i]), shbits_distance(fps[i], center)));
+	}
 	MemoryContextSwitchTo(old);
+}
+
+/*
+ * Read many sums from a tape.  Returns 0 at its end.
+ */
+static int
+read_from_tape(LogicalTape *tape, uint64 *sums)
+{
+	size_t		nread = LogicalTapeRead(tape, sums, READ_SUMS * sizeof(uint64));
+
+	CHECK_FOR_INTERRUPTS();
+	if (nread % sizeof(uint64) != 0)
+		elog(ERROR, "unexpected end of a tape of distances");
+	return (int) (nread / sizeof(uint64));
 }
 
 /*
@@ -265,17 +312,14 @@ static void
 add_tape(ShIdxSums *sums, LogicalTape *tape)
 {
 	uint64		buffer[READ_SUMS];
-	size_t		nread;
+	int			nread;
 
 	memset(sums->places, 0, sums->nplaces * sizeof(uint64));
 	sums->count = 0;
 	LogicalTapeRewindForRead(tape, READ_BUFFER);
-	while ((nread = LogicalTapeRead(tape, buffer, sizeof(buffer))) > 0)
+	while ((nread = read_from_tape(tape, buffer)) > 0)
 	{
-		CHECK_FOR_INTERRUPTS();
-		if (nread % sizeof(uint64) != 0)
-			elog(ERROR, "unexpected end of a tape of distances");
-		for (size_t i = 0; i < nread / sizeof(uint64); i++)
+		for (int i = 0; i < nread; i++)
 		{
 			if (!add_to_table(sums, buffer[i]))
 			{
@@ -306,6 +350,25 @@ keep_wanted(ShIdxSums *sums, ShIdxWanted wanted, void *arg)
 }
 
 /*
+ * Write the sums that have been kept to the tapes of their ranges.
+ */
+static void
+write_ranges(ShIdxSums *sums)
+{
+	for (uint64 i = 0; i < sums->count; i++)
+	{
+		uint64		sum = sums->places[i];
+		int			range = Min(DISTANCE_OF(sum) * RANGES / (sums->max_distance + 1), RANGES - 1);
+
+		if (sums->ranges[range] == NULL)
+			sums->ranges[range] = LogicalTapeCreate(sums->tape_set);
+		LogicalTapeWrite(sums->ranges[range], &sum, sizeof(sum));
+		sums->counts[range]++;
+	}
+	sums->count = 0;
+}
+
+/*
  * Everything has been added: from now on shidx_sums_next returns the rows that are
  * wanted.
  */
@@ -318,24 +381,61 @@ shidx_sums_sort(ShIdxSums *sums, ShIdxWanted wanted, void *arg)
 		keep_wanted(sums, wanted, arg);
 	else
 	{
-		sums->sort = tuplesort_begin_datum(INT8OID, Int8LessOperator, InvalidOid, false,
-										   (int) Max(sums->memory / 1024, 64), NULL,
-										   TUPLESORT_NONE);
 		for (int i = 0; i < sums->ntapes; i++)
 		{
 			add_tape(sums, sums->tapes[i]);
 			keep_wanted(sums, wanted, arg);
-			for (uint64 j = 0; j < sums->count; j++)
-				tuplesort_putdatum(sums->sort, Int64GetDatum((int64) sums->places[j]), false);
+			write_ranges(sums);
 		}
-		LogicalTapeSetClose(sums->tape_set);
-		sums->tape_set = NULL;
-		pfree(sums->places);
-		sums->places = NULL;
-		sums->count = 0;
-		tuplesort_performsort(sums->sort);
 	}
 	MemoryContextSwitchTo(old);
+}
+
+/*
+ * Turn to the next range of distances.  Returns false after the last.  Called in
+ * the memory context of the sums.
+ */
+static bool
+start_range(ShIdxSums *sums)
+{
+	LogicalTape *tape = NULL;
+	uint64		buffer[READ_SUMS];
+	uint64		count = 0;
+	int			nread;
+
+	if (sums->tape_set == NULL)
+		return false;
+	while (tape == NULL)
+	{
+		if (sums->range == RANGES)
+			return false;
+		count = sums->counts[sums->range];
+		tape = sums->ranges[sums->range++];
+	}
+	LogicalTapeRewindForRead(tape, READ_BUFFER);
+	sums->count = 0;
+	sums->sorted = 0;
+	sums->next = 0;
+	sums->batch = FIRST_BATCH;
+	if (count > sums->nplaces)
+		sums->sort = tuplesort_begin_datum(INT8OID, Int8LessOperator, InvalidOid, false,
+										   (int) Max(sums->memory / 1024, 64), NULL,
+										   TUPLESORT_NONE);
+	while ((nread = read_from_tape(tape, buffer)) > 0)
+	{
+		if (sums->sort == NULL)
+		{
+			memcpy(sums->places + sums->count, buffer, nread * sizeof(uint64));
+			sums->count += nread;
+			continue;
+		}
+		for (int i = 0; i < nread; i++)
+			tuplesort_putdatum(sums->sort, Int64GetDatum((int64) buffer[i]), false);
+	}
+	LogicalTapeClose(tape);
+	if (sums->sort != NULL)
+		tuplesort_performsort(sums->sort);
+	return true;
 }
 
 /*
@@ -378,35 +478,54 @@ sort_batch(ShIdxSums *sums)
 }
 
 /*
+ * Get the next sum that the server has sorted.  Returns false after the last.
+ */
+static bool
+next_of_sort(ShIdxSums *sums, uint64 *sum)
+{
+	Datum		value;
+	bool		is_null;
+
+	if (!shcompat_tuplesort_getdatum(sums->sort, true, &value, &is_null))
+	{
+		tuplesort_end(sums->sort);
+		sums->sort = NULL;
+		return false;
+	}
+	*sum = (uint64) DatumGetInt64(value);
+	return true;
+}
+
+static bool
+next_of_places(ShIdxSums *sums, uint64 *sum)
+{
+	if (sums->next == sums->sorted)
+	{
+		if (sums->sorted == sums->count)
+			return false;
+		sort_batch(sums);
+	}
+	*sum = sums->places[sums->next++];
+	return true;
+}
+
+/*
  * Return the next row, nearest first.  Returns false after the last.
  */
 bool
 shidx_sums_next(ShIdxSums *sums, ShBtRow *row, int *distance)
 {
+	MemoryContext old = MemoryContextSwitchTo(sums->context);
 	uint64		sum;
+	bool		found;
 
-	if (sums->sort != NULL)
+	do
 	{
-		MemoryContext old = MemoryContextSwitchTo(sums->context);
-		Datum		value;
-		bool		is_null;
-		bool		found = shcompat_tuplesort_getdatum(sums->sort, true, &value, &is_null);
-
-		MemoryContextSwitchTo(old);
-		if (!found)
-			return false;
-		sum = (uint64) DatumGetInt64(value);
-	}
-	else
-	{
-		if (sums->next == sums->sorted)
-		{
-			if (sums->sorted == sums->count)
-				return false;
-			sort_batch(sums);
-		}
-		sum = sums->places[sums->next++];
-	}
+		found = sums->sort != NULL ? next_of_sort(sums, &sum) : next_of_places(sums, &sum);
+	} while (!found && start_range(sums));
+	MemoryContextSwitchTo(old);
+	if (!found)
+		return false;
 	*row = ROW_OF(sum);
 	*distance = DISTANCE_OF(sum);
 	return true;

@@ -18,8 +18,9 @@ typedef struct ShIdxSums ShIdxSums;
  */
 typedef bool (*ShIdxWanted) (ShBtRow row, int distance, void *arg);
 
-extern ShIdxSums *shidx_sums_begin(Size memory, double expected_rows);
-extern void shidx_sums_add(ShIdxSums *sums, ShBtRow row, int distance);
+extern ShIdxSums *shidx_sums_begin(Size memory, double expected_rows, int max_distance);
+extern void shidx_sums_add(ShIdxSums *sums, ShFingerprint center, int count,
+						   const ShFingerprint *fps, const ItemPointerData *tids);
 extern void shidx_sums_sort(ShIdxSums *sums, ShIdxWanted wanted, void *arg);
 extern bool shidx_sums_next(ShIdxSums *sums, ShBtRow *row, int *distance);
 extern void shidx_sums_end(ShIdxSums *sums);
