@@ -57,6 +57,9 @@
  */
 #define ADDING_COST		20
 
+/* the memory that this takes for each row, in bytes */
+#define ROW_BYTES		12
+
 /* a row that has been met */
 typedef struct MetRow
 {
@@ -174,11 +177,19 @@ shidx_wide_ordered_pages(int width, double leaves_per_table, ShIdxBallsPlan *pla
 {
 	int			nparts = shbits_nparts(width);
 	double		leaves = Max(leaves_per_table, 1);
+	double		rows = leaves * SHBT_USUAL_ENTRIES;
 
 	plan->table = true;
 	plan->ranges = nparts;
 	plan->pages = nparts * leaves;
 	plan->comparing = nparts * leaves * ADDING_COST;
+
+	/* what does not fit in memory is written, and read again */
+	if (rows * ROW_BYTES > work_mem * 1024.0)
+	{
+		plan->pages += 2 * nparts * rows * sizeof(uint64) / BLCKSZ;
+		plan->comparing *= 2;
+	}
 }
 
 /*
@@ -422,12 +433,12 @@ queue_met(ShIdxWideOrdered *ordered)
 	ordered->nqueued = 0;
 	ordered->next = 0;
 	ordered->step_witnesses = STEP_WITNESSES;
-	CHECK_FOR_INTERRUPTS();
 	shidx_met_start_iterate(ordered->met, &iterator);
 	while ((met = shidx_met_iterate(ordered->met, &iterator)) != NULL)
 	{
 		int			bound;
 
+		CHECK_FOR_INTERRUPTS();
 		if (met->returned)
 			continue;
 		bound = bound_of(ordered, met);
@@ -687,6 +698,7 @@ keep_returned(ShIdxWideOrdered *ordered)
 	{
 		bool		found;
 
+		CHECK_FOR_INTERRUPTS();
 		if (met->returned)
 			(void) shidx_met_insert(returned, met->row, &found);
 	}
