@@ -114,6 +114,7 @@ SELECT n, options, compare_width(n, random, options) FROM (VALUES
 	(64, 1500, 'fillfactor = 10'),
 	(64, 1000, 'blocks = 6, distance = 3, fillfactor = 10'),
 	(72, 1000, 'fillfactor = 10'),
+	(104, 800, 'fillfactor = 10'),
 	(128, 1500, 'fillfactor = 10'),
 	(144, 1000, 'fillfactor = 10'),
 	(256, 2000, 'fillfactor = 10'),
@@ -161,6 +162,27 @@ FROM query, (VALUES (1), (20), (NULL)) l(rows),
 		('fp <~> wide(''c0'', 256) <= 25', 'fp <~> wide(''c0'', 256) <= 25'),
 		('fp <~> wide(''c0'', 256) <= 140', 'fp <~> wide(''c0'', 256) <= 140')) f(condition, form)
 WHERE qno < 7 GROUP BY form ORDER BY form;
+
+-- many leaves, so that balls grow far: 12 rows around each of 40 centers, 3 to 47 bits away
+CREATE TABLE many (id int, fp simhash_bits(256));
+INSERT INTO many SELECT i, sha256(i::text::bytea)::simhash_bits FROM generate_series(1, 20000) i;
+CREATE TABLE center AS SELECT c AS no, wide('center' || c, 256) AS fp FROM generate_series(1, 40) c;
+INSERT INTO many SELECT no * 100000 + i, flip_wide(fp, i * 4 - 1, no || ' ' || i) FROM center, generate_series(1, 12) i;
+CREATE INDEX many_fp ON many USING simhash (fp) WITH (fillfactor = 10);
+ANALYZE many;
+SELECT plan('SELECT q.no, n.id FROM center q, LATERAL (SELECT id FROM many t ORDER BY t.fp <~> q.fp LIMIT 5) n');
+SELECT n, count(*) FROM unnest('{1,3,5,8,10,11,12}'::int[]) n, center q
+WHERE (SELECT array_agg(id) FROM (SELECT id FROM many t ORDER BY t.fp <~> q.fp LIMIT n) s)
+	= (SELECT array_agg(no * 100000 + i) FROM generate_series(1, n) i)
+GROUP BY 1 ORDER BY 1;
+SET work_mem = '64kB';
+SELECT n, count(*) FROM unnest('{1,3,5,8,10,11,12}'::int[]) n, center q
+WHERE (SELECT array_agg(id) FROM (SELECT id FROM many t ORDER BY t.fp <~> q.fp LIMIT n) s)
+	= (SELECT array_agg(no * 100000 + i) FROM generate_series(1, n) i)
+GROUP BY 1 ORDER BY 1;
+RESET work_mem;
+SELECT n, max(pages_read(format('SELECT id FROM many ORDER BY fp <~> %L::simhash_bits LIMIT %s', fp, n))) * 16.0 / pages_of('many_fp') < 2.7 AS few_pages
+FROM center, unnest('{1,4,6}'::int[]) n GROUP BY 1 ORDER BY 1;
 
 -- nulls: they come last, and a distance from one orders nothing
 SELECT count(*), count(*) FILTER (WHERE last > total - 7) FROM
