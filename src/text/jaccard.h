@@ -8,25 +8,8 @@
 #ifndef SIMHASH_TEXT_JACCARD_H
 #define SIMHASH_TEXT_JACCARD_H
 
-#include "text/document.h"
+#include "text/features.h"
 
-/* Features that can be read any number of times. */
-typedef struct ShTextFeatures
-{
-	void		(*read) (const struct ShTextFeatures *features,
-						 ShTextConsumer consumer, void *state);
-	const struct varlena *document; /* of a text, or a byte string */
-	int			shingle;
-	ShTextUnit	unit;
-	Datum	   *elements;		/* of an array */
-	int			nelements;		/* or hashes */
-	const uint64 *hashes;		/* known ones */
-} ShTextFeatures;
-
-extern ShTextFeatures shtext_features_of_text(const text *document, int shingle,
-											  ShTextUnit unit);
-extern ShTextFeatures shtext_features_of_bytes(const bytea *document, int shingle);
-extern ShTextFeatures shtext_features_of_hashes(const uint64 *hashes, int nhashes);
 extern bool shtext_jaccard(const ShTextFeatures *a, const ShTextFeatures *b,
 						   double *result);
 

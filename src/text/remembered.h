@@ -8,7 +8,7 @@
 #ifndef SIMHASH_TEXT_REMEMBERED_H
 #define SIMHASH_TEXT_REMEMBERED_H
 
-#include "text/jaccard.h"
+#include "text/features.h"
 
 /*
  * The last document that was an argument and, if it has been one before, the hashes

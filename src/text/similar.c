@@ -14,6 +14,7 @@
 #include "fmgr.h"
 
 #include "compat.h"
+#include "text/jaccard.h"
 #include "text/remembered.h"
 #include "text/sketch.h"
 #include "type/simhash.h"

@@ -1,0 +1,67 @@
+/*-------------------------------------------------------------------------
+ *
+ * features.c
+ *	  The features of a document, by their hashes.
+ *
+ * Whoever compares documents may have to read them more than once.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "text/features.h"
+
+static void
+read_text(const ShTextFeatures *features, ShTextConsumer consumer, void *state)
+{
+	shtext_hash_text(features->document, features->shingle, features->unit,
+					 consumer, state);
+}
+
+/*
+ * The features of a text.  The arguments are those of shtext_hash_text; the text
+ * must live as long as the result.
+ */
+ShTextFeatures
+shtext_features_of_text(const text *document, int shingle, ShTextUnit unit)
+{
+	ShTextFeatures features = {read_text, document, shingle, unit};
+
+	return features;
+}
+
+static void
+read_bytes(const ShTextFeatures *features, ShTextConsumer consumer, void *state)
+{
+	shtext_hash_bytes(features->document, features->shingle, consumer, state);
+}
+
+/*
+ * The same for a byte string.
+ */
+ShTextFeatures
+shtext_features_of_bytes(const bytea *document, int shingle)
+{
+	ShTextFeatures features = {read_bytes, document, shingle, SHTEXT_BYTE};
+
+	return features;
+}
+
+static void
+pass_hashes(const ShTextFeatures *features, ShTextConsumer consumer, void *state)
+{
+	consumer(state, features->hashes, features->nelements);
+}
+
+/*
+ * Features whose hashes have been read before.
+ */
+ShTextFeatures
+shtext_features_of_hashes(const uint64 *hashes, int nhashes)
+{
+	ShTextFeatures features = {pass_hashes};
+
+	features.hashes = hashes;
+	features.nelements = nhashes;
+	return features;
+}
