@@ -202,7 +202,7 @@ BEGIN
 			w.settings || format(w.nearest, NULL, w.queries)
 		WHERE w.nearest IS NOT NULL
 		UNION ALL
-		SELECT prefix || 'all pairs, each row looked up', w.way, w.needs, true, 0.01, w.exact, sample_pairs,
+		SELECT prefix || 'all pairs, each row looked up', w.way, w.needs, false, 0.01, w.exact, sample_pairs,
 			w.settings || w.pairs
 		WHERE w.pairs IS NOT NULL;
 
