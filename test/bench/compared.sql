@@ -124,6 +124,18 @@ BEGIN
 	RETURN counted;
 END $$;
 
+-- A branch of bktree has a plan for up to 64 hashes at once, in an array.
+CREATE TABLE batches AS SELECT max(id) AS id, array_agg(h) AS hashes FROM q WHERE id <= 640 GROUP BY (id - 1) / 64;
+CREATE TABLE sample_batches AS
+SELECT array_agg(h) AS hashes FROM (SELECT h, row_number() OVER () AS n FROM sample) s GROUP BY n / 64;
+CREATE FUNCTION bktree_batch(hashes bigint[], radius int) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	found bigint;
+BEGIN
+	EXECUTE 'SELECT count(t.w) FROM unnest($1) hash JOIN t ON t.h <@ (hash, $2)' INTO found USING hashes, radius;
+	RETURN found;
+END $$;
+
 -- Ways to ask, each with the number of queries that it has time for.  Strings for format:
 -- %1$s is the radius or the distance that counts, %2$s the number of queries.
 CREATE TABLE ways (
@@ -156,6 +168,9 @@ INSERT INTO ways (way, needs, settings, build, indexes, exact, queries, radii, n
 ('bktree', 'bktree', by_index(), ARRAY['CREATE INDEX t_i0 ON t USING spgist (h bktree_ops)'], '{t_i0}', true, 100, '{3,8}',
  'SELECT count(t.w) FROM q JOIN t ON t.h <@ (q.h, %1$s) WHERE q.id <= %2$s', NULL,
  'SELECT count(t.w) FROM sample s JOIN t ON t.h <@ (s.h, 3) AND t.id <> s.id'),
+('bktree, 64 at once', 'bktree', by_index() || '{LOAD ''bktree''}'::text[], NULL, NULL, true, 640, '{3,8}',
+ 'SELECT sum(bktree_batch(hashes, %1$s)) FROM batches WHERE id <= %2$s', NULL,
+ 'SELECT sum(bktree_batch(hashes, 3)) - (SELECT count(*) FROM sample) FROM sample_batches'),
 ('pgvector, HNSW, ef_search 40', 'vector', by_index() || '{SET hnsw.ef_search = 40}'::text[],
  ARRAY['CREATE INDEX t_i0 ON t USING hnsw (b bit_hamming_ops)'], '{t_i0}', false, 200, '{3,8}',
  'SELECT count(n.w) FROM q, LATERAL (SELECT w, t.b <~> q.b AS d FROM t ORDER BY t.b <~> q.b LIMIT 40) n'
@@ -176,8 +191,7 @@ INSERT INTO ways (way, needs, settings, build, indexes, exact, queries, radii, n
  'SELECT count(t.w) FROM q JOIN t ON t.b <~> q.b <= %1$s WHERE q.id <= %2$s',
  'SELECT count(n.w) FROM q, LATERAL (SELECT w, t.b <~> q.b AS d FROM t ORDER BY t.b <~> q.b LIMIT 10) n'
  ' WHERE q.id <= %2$s AND n.d <= q.tenth', NULL);
-UPDATE ways SET last = false WHERE build IS NULL AND way !~ '200';
-UPDATE ways SET last = false WHERE way ~ 'ef_search 40';
+UPDATE ways SET last = false WHERE build IS NULL AND way !~ '200|at once' OR way ~ 'ef_search 40' OR way = 'bktree';
 
 -- Jobs of all ways: build, ask, insert, and drop the index again, so that there is never
 -- another one on the table.
@@ -187,7 +201,7 @@ DECLARE
 	index_way text;
 BEGIN
 	FOR w IN SELECT * FROM ways ORDER BY place LOOP
-		index_way := regexp_replace(w.way, ', ef_search.*', '');
+		index_way := regexp_replace(w.way, ', (ef_search|64).*', '');
 		INSERT INTO jobs (measured, way, needs, per, statements)
 		SELECT prefix || 'build', index_way, w.needs, 1,
 			w.build || ('SELECT ' || string_agg(format('pg_relation_size(%L)', f), ' + '))
