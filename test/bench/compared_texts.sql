@@ -28,7 +28,7 @@ VACUUM (FULL, FREEZE, ANALYZE) texts;
 CREATE TABLE asked AS SELECT * FROM texts WHERE id <= 100;
 VACUUM (FREEZE, ANALYZE) asked;
 CREATE TABLE true_pairs (a int, b int);
-CREATE TABLE minhash_pairs (a int, b int);
+CREATE TABLE minhash_pairs (bands int, a int, b int);
 CREATE TABLE minhash_took (what text, value float8);
 \copy (SELECT id, body FROM texts ORDER BY id) to 'texts'
 \if :python
@@ -62,6 +62,7 @@ INSERT INTO text_ways (way, build, condition, all_pairs, among) VALUES
 ('md5 of the text in lower case', 'CREATE INDEX texts_i ON texts (same_text(body))', 'same_text(x.body) = same_text(y.body)',
  'SELECT sum(n * (n - 1) / 2) FROM (SELECT count(*) AS n FROM texts GROUP BY same_text(body)) s', 'texts'),
 ('MinHash, 9 bands of 13', NULL, NULL, NULL, 'texts'),
+('MinHash, 16 bands of 8', NULL, NULL, NULL, 'texts'),
 ('pg_trgm, GIN', 'CREATE INDEX texts_i ON texts USING gin (body gin_trgm_ops)', 'x.body % y.body', NULL, 'asked'),
 ('pg_trgm, GiST', 'CREATE INDEX texts_i ON texts USING gist (body gist_trgm_ops)', 'x.body % y.body', NULL, 'asked');
 CREATE TABLE found (way text, a int, b int);
@@ -88,8 +89,9 @@ FROM (VALUES (0, 'simhash, ~=', 'texts_kept_0'), (1, 'md5 of the text in lower c
 ORDER BY place;
 SELECT calls(:rounds)
 \gexec
-INSERT INTO found SELECT 'MinHash, 9 bands of 13', id, other
-FROM minhash_pairs CROSS JOIN LATERAL (VALUES (a, b), (b, a)) v(id, other);
+INSERT INTO found SELECT way, id, other
+FROM minhash_pairs JOIN text_ways ON way LIKE 'MinHash, ' || bands || ' %'
+CROSS JOIN LATERAL (VALUES (a, b), (b, a)) v(id, other);
 
 \o
 \echo
