@@ -206,7 +206,6 @@ DROP TABLE query;
 CREATE TABLE query AS SELECT id AS qno, fp FROM many WHERE id % 200 = 7;
 CALL expect_wide_lookups('many', 'query');
 SELECT compare_wide_lookups('many', 'many_1_fp_idx');
-SELECT state, message FROM attempt($$SELECT * FROM simhash_find_all('many_fp')$$);
 CREATE TABLE unknown (id int, fp simhash_bits) PARTITION BY RANGE (id);
 CREATE INDEX ON unknown USING simhash (fp);
 SELECT state, message FROM attempt('CREATE TABLE unknown_1 PARTITION OF unknown DEFAULT');

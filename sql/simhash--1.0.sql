@@ -28,6 +28,7 @@
 -- 20. Hamming distance and balls of wide fingerprints
 -- 21. Wide MinHash fingerprints of documents
 -- 22. Near-duplicate documents
+-- 23. Searches of arrays of wide fingerprints
 --
 -- Each object has a COMMENT.  doc/reference.md describes them all, and a test compares
 -- it with the catalogs.  A change after a release needs an upgrade script as well: see
@@ -1499,6 +1500,8 @@ COMMENT ON FUNCTION simhash_find_matches_in(simhash[], regclass, integer) IS
 --
 -- Among the different values of an array; components, among pairs of any numbers
 --
+-- Those of type simhash_bits[] are in section 23.
+--
 
 CREATE FUNCTION simhash_find_all_in(
 	fingerprints simhash[], distance integer DEFAULT 3, blocks integer DEFAULT NULL, table_no integer DEFAULT NULL,
@@ -2122,3 +2125,39 @@ FOR TYPE bytea USING simhash AS
 	FUNCTION 2 simhash_similar_fingerprint(bytea);
 COMMENT ON OPERATOR CLASS simhash_bytea_ops USING simhash IS 'near-duplicate byte strings';
 COMMENT ON OPERATOR FAMILY simhash_bytea_ops USING simhash IS 'near-duplicate byte strings';
+
+--
+-- 23. Searches of arrays of wide fingerprints
+--
+-- As in sections 15 and 16.  The distance has no default and is a simhash_distance, so
+-- that a call with untyped literals still means arrays of type simhash[]: without a
+-- distance only those functions match, and with one they match its type exactly.
+--
+
+CREATE FUNCTION simhash_find_matches_in(
+	queries simhash_bits[], index regclass, distance simhash_distance,
+	OUT query simhash_bits, OUT b tid, OUT b_fp simhash_bits, OUT distance integer,
+	OUT b_table regclass
+) RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'simhash_find_matches_in_bits' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000
+SUPPORT simhash_rows_support;
+COMMENT ON FUNCTION simhash_find_matches_in(simhash_bits[], regclass, simhash_distance) IS
+	'all pairs of a value of the array and a row whose wide fingerprint differs from it in at most distance bits, if null the distance of the index; each distinct value once';
+
+CREATE FUNCTION simhash_find_all_in(
+	fingerprints simhash_bits[], distance simhash_distance,
+	OUT a simhash_bits, OUT b simhash_bits, OUT distance integer
+) RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'simhash_find_all_in_bits' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000
+SUPPORT simhash_rows_support;
+COMMENT ON FUNCTION simhash_find_all_in(simhash_bits[], simhash_distance) IS
+	'all pairs of distinct wide fingerprints that differ in at most distance bits, if null in fewer than an eighth of their bits';
+
+CREATE FUNCTION simhash_find_clusters_in(
+	fingerprints simhash_bits[], distance simhash_distance,
+	OUT cluster bigint, OUT fp simhash_bits, OUT size bigint
+) RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'simhash_find_clusters_in_bits' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000
+SUPPORT simhash_rows_support;
+COMMENT ON FUNCTION simhash_find_clusters_in(simhash_bits[], simhash_distance) IS
+	'distinct wide fingerprints that have near-duplicates, by connected component of all pairs; cluster is a number from 1, in the order of the smallest fingerprints of the components';

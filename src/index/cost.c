@@ -65,7 +65,7 @@ typedef struct ScanShape
 static int
 near_radius(const ScanShape *shape)
 {
-	return shape->wide ? shidx_near_radius(shape->width) : SIMHASH_NEAR_RADIUS;
+	return shape->wide ? shtype_near_radius(shape->width) : SIMHASH_NEAR_RADIUS;
 }
 
 static int

@@ -64,7 +64,7 @@ add_ball(const ShIdxWide *wide, ShIdxWideBalls *balls, int strategy, Datum argum
 		if (strategy == SIMHASH_STRATEGY_EQUAL)
 			radius = 0;
 		else if (strategy == SIMHASH_STRATEGY_EIGHTH)
-			radius = shidx_near_radius(wide->width);
+			radius = shtype_near_radius(wide->width);
 		else if (strategy >= SIMHASH_STRATEGY_WITHIN)
 			radius = SIMHASH_RADIUS_OF_STRATEGY(strategy);
 		else
@@ -79,7 +79,7 @@ add_ball(const ShIdxWide *wide, ShIdxWideBalls *balls, int strategy, Datum argum
 	}
 	if (radius < 0)
 		return;
-	shidx_split_bits(center, wide->width, balls->centers + (Size) balls->nballs * wide->nparts);
+	shtype_split_bits(center, wide->width, balls->centers + (Size) balls->nballs * wide->nparts);
 	balls->radii[balls->nballs++] = Min(radius, wide->width);
 }
 

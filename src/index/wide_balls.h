@@ -59,11 +59,4 @@ extern ShIdxBallSet shidx_rest_of_wide(const ShIdxWide *wide);
 extern void shidx_plan_wide_counts(const int *counts, int width, const ShBitsScheme *scheme,
 								   bool by_table, double leaves_per_table, ShIdxWidePlan *plan);
 
-/* the radius of % for fingerprints of so many bits */
-static inline int
-shidx_near_radius(int width)
-{
-	return width / 8 - 1;
-}
-
 #endif							/* SIMHASH_INDEX_WIDE_BALLS_H */
