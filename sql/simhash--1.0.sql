@@ -1801,14 +1801,25 @@ COMMENT ON AGGREGATE max(simhash_bits) IS 'largest fingerprint, as a byte string
 --
 
 CREATE FUNCTION hamming(simhash_bits, simhash_bits) RETURNS simhash_distance
-AS 'MODULE_PATHNAME', 'simhash_bits_hamming' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'simhash_bits_hamming' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+SUPPORT simhash_hamming_support;
 COMMENT ON FUNCTION hamming(simhash_bits, simhash_bits) IS
 	'number of bits in which two fingerprints of the same width differ';
 CREATE OPERATOR <~> (
 	LEFTARG = simhash_bits, RIGHTARG = simhash_bits, FUNCTION = hamming,
 	COMMUTATOR = <~>
 );
-COMMENT ON OPERATOR <~>(simhash_bits, simhash_bits) IS 'Hamming distance';
+COMMENT ON OPERATOR <~>(simhash_bits, simhash_bits) IS 'Hamming distance; ORDER BY can use a simhash index';
+
+-- as in section 4
+CREATE FUNCTION simhash_order_distance(simhash_bits, simhash_bits) RETURNS integer
+AS 'MODULE_PATHNAME', 'simhash_bits_hamming' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_order_distance(simhash_bits, simhash_bits) IS 'implementation of <~~> operator';
+CREATE OPERATOR <~~> (
+	LEFTARG = simhash_bits, RIGHTARG = simhash_bits, FUNCTION = simhash_order_distance,
+	COMMUTATOR = <~~>
+);
+COMMENT ON OPERATOR <~~>(simhash_bits, simhash_bits) IS 'Hamming distance as an integer; what <~> becomes in a plan';
 
 CREATE FUNCTION simhash_within(a simhash_bits, b simhash_bits, radius integer) RETURNS boolean
 AS 'MODULE_PATHNAME', 'simhash_bits_within' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
@@ -1999,19 +2010,20 @@ COMMENT ON OPERATOR CLASS simhash_bits_ball_hash_ops USING hash IS
 COMMENT ON OPERATOR FAMILY simhash_bits_ball_hash_ops USING hash IS
 	'equality of balls of wide fingerprints';
 
--- As in section 6, but conditions are checked again with the row, and there is no order
--- by distance.  The radius of % depends on the width: strategy 10000 says "fewer than an
--- eighth of the bits differ".
+-- As in section 6, but conditions are checked again with the row, and so are distances.
+-- The radius of % depends on the width: strategy 10000 says "fewer than an eighth of the
+-- bits differ".
 CREATE OPERATOR CLASS simhash_bits_ops
 DEFAULT FOR TYPE simhash_bits USING simhash AS
 	OPERATOR 1 = (simhash_bits, simhash_bits),
 	OPERATOR 2 <@ (simhash_bits, simhash_bits_ball),
+	OPERATOR 3 <~~> (simhash_bits, simhash_bits) FOR ORDER BY integer_ops,
 	OPERATOR 10000 % (simhash_bits, simhash_bits),
 	FUNCTION 1 simhash_bits_hash_value_extended(simhash_bits, bigint);
 COMMENT ON OPERATOR CLASS simhash_bits_ops USING simhash IS
-	'wide fingerprints within a Hamming distance';
+	'wide fingerprints within a Hamming distance, and nearest first';
 COMMENT ON OPERATOR FAMILY simhash_bits_ops USING simhash IS
-	'wide fingerprints within a Hamming distance';
+	'wide fingerprints within a Hamming distance, and nearest first';
 
 --
 -- 21. Wide MinHash fingerprints of documents
