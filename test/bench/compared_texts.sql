@@ -1,0 +1,111 @@
+-- Texts for test/bench/compared.  Needs what compared.sql has made, and compared.py in the
+-- directory of psql.
+-- Variables: texts, rounds, python (whether there is one).
+
+CREATE EXTENSION IF NOT EXISTS pg_trgm;
+SET enable_seqscan = on;
+SET enable_indexscan = on;
+SET enable_bitmapscan = on;
+
+-- Three texts in ten have the words of another one, of which up to some per cent are changed;
+-- of those the third is in capitals.
+CREATE FUNCTION some_word(what text, i bigint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN substr(translate(lower(encode(decode(md5(what || i), 'hex'), 'base64')), '+/=', 'xyz'), 1, 3 + abs(hashint8(i)) % 6);
+CREATE TABLE texts AS
+SELECT id::int, CASE WHEN id % 10 = 2 THEN upper(body) ELSE body END AS body
+FROM (SELECT id, string_agg(CASE WHEN id % 10 < 3 AND abs(hashint8(id * 1000 + place)) % 1000 < changed
+								 THEN some_word('changed', id * 1000 + place)
+								 ELSE some_word('', abs(hashint8(original * 1000 + place)) % 20000) END,
+							' ' ORDER BY place) AS body
+	  FROM (SELECT id, CASE WHEN id % 10 < 3 THEN id - id % 10 + 3 ELSE id END AS original,
+				   abs(hashint8(id)) % 60 AS changed
+			FROM generate_series(1, :texts) id) o,
+		   generate_series(1, 40 + abs(hashint8(original)) % 80) place
+	  GROUP BY id) made
+ORDER BY id;
+ALTER TABLE texts ADD fp simhash GENERATED ALWAYS AS (simhash_minhash(body)) STORED;
+VACUUM (FULL, FREEZE, ANALYZE) texts;
+CREATE TABLE asked AS SELECT * FROM texts WHERE id <= 100;
+VACUUM (FREEZE, ANALYZE) asked;
+CREATE TABLE true_pairs (a int, b int);
+CREATE TABLE minhash_pairs (bands int, a int, b int);
+CREATE TABLE minhash_took (what text, value float8);
+\copy (SELECT id, body FROM texts ORDER BY id) to 'texts'
+\if :python
+\! python3 compared.py texts >minhash_took
+\copy true_pairs from 'true_pairs'
+\copy minhash_pairs from 'minhash_pairs'
+\copy minhash_took from 'minhash_took'
+\else
+-- all that a search at a distance far beyond the class's finds
+CREATE INDEX texts_fp ON texts USING simhash (fp);
+INSERT INTO true_pairs SELECT least(x.id, y.id), greatest(x.id, y.id) FROM simhash_find_all('texts_fp', 16) p
+JOIN texts x ON x.ctid = p.a JOIN texts y ON y.ctid = p.b WHERE simhash_jaccard(x.body, y.body) >= 0.8;
+DROP INDEX texts_fp;
+\endif
+CREATE INDEX ON true_pairs (a, b);
+ANALYZE true_pairs;
+SELECT count(*) AS disagree FROM true_pairs JOIN texts x ON x.id = a JOIN texts y ON y.id = b
+WHERE simhash_jaccard(x.body, y.body) < 0.8 \gset
+SELECT count(*) AS true_pairs FROM true_pairs \gset
+
+-- what of these texts need not be the same for them to be equal
+CREATE FUNCTION same_text(body text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN md5(lower(body));
+
+SET pg_trgm.similarity_threshold = 0.8;
+
+-- "among" are the texts whose partners are asked for to see what is found and what not.
+CREATE TABLE text_ways (place serial, way text, build text, condition text, all_pairs text, among text);
+INSERT INTO text_ways (way, build, condition, all_pairs, among) VALUES
+('simhash, ~=', 'CREATE INDEX texts_i ON texts USING simhash (body simhash_text_ops)', 'x.body ~= y.body',
+ 'SELECT count(*) FROM simhash_find_all(''texts_i''::regclass)', 'texts'),
+('md5 of the text in lower case', 'CREATE INDEX texts_i ON texts (same_text(body))', 'same_text(x.body) = same_text(y.body)',
+ 'SELECT sum(n * (n - 1) / 2) FROM (SELECT count(*) AS n FROM texts GROUP BY same_text(body)) s', 'texts'),
+('MinHash, 9 bands of 13', NULL, NULL, NULL, 'texts'),
+('MinHash, 16 bands of 8', NULL, NULL, NULL, 'texts'),
+('pg_trgm, GIN', 'CREATE INDEX texts_i ON texts USING gin (body gin_trgm_ops)', 'x.body % y.body', NULL, 'asked'),
+('pg_trgm, GiST', 'CREATE INDEX texts_i ON texts USING gist (body gist_trgm_ops)', 'x.body % y.body', NULL, 'asked');
+CREATE TABLE found (way text, a int, b int);
+INSERT INTO jobs (measured, way, repeated, per, statements)
+SELECT 'texts: ' || measured, way, repeated, per, statements
+FROM text_ways, LATERAL (VALUES
+	(1, 'build', false, 1, ARRAY[build, 'SELECT pg_relation_size(''texts_i'')']),
+	(2, 'look-up', true, 100,
+	 by_index() || format('SELECT count(y.fp) FROM asked x JOIN texts y ON %s WHERE x.id <> y.id', condition)),
+	(3, 'all pairs', true, 1, CASE WHEN all_pairs IS NOT NULL THEN by_index() || all_pairs END),
+	(4, 'what is found', false, 1, ARRAY[format('INSERT INTO found SELECT %L, x.id, y.id FROM %I x JOIN texts y ON %s'
+												' WHERE x.id <> y.id', way, among, condition), 'DROP INDEX texts_i']))
+	s(step, measured, repeated, per, statements)
+WHERE build IS NOT NULL
+ORDER BY place, step;
+
+CREATE TABLE texts_kept_0 (LIKE texts, EXCLUDE USING simhash (body simhash_text_ops WITH ~=));
+CREATE TABLE texts_kept_1 (LIKE texts);
+CREATE UNIQUE INDEX ON texts_kept_1 (same_text(body));
+INSERT INTO jobs (measured, way, per, statements)
+SELECT 'texts: keep out, a row', way, least(:texts, 5000),
+	ARRAY[format('INSERT INTO %I SELECT * FROM texts WHERE id <= 5000 ON CONFLICT DO NOTHING', kept)]
+FROM (VALUES (0, 'simhash, ~=', 'texts_kept_0'), (1, 'md5 of the text in lower case', 'texts_kept_1')) s(place, way, kept)
+ORDER BY place;
+SELECT calls(:rounds)
+\gexec
+INSERT INTO found SELECT way, id, other
+FROM minhash_pairs JOIN text_ways ON way LIKE 'MinHash, ' || bands || ' %'
+CROSS JOIN LATERAL (VALUES (a, b), (b, a)) v(id, other);
+
+\o
+\echo
+\echo 'Texts'
+SELECT * FROM report('^texts: (build|look-up|all|keep)');
+SELECT * FROM sizes('^texts');
+SELECT way, round(100.0 * right_ones / nullif(all_right, 0), 1) AS "found, %", all_right - right_ones AS missed,
+	found - right_ones AS "below .8"
+FROM text_ways w,
+	LATERAL (SELECT count(*) AS all_right FROM true_pairs CROSS JOIN LATERAL (VALUES (a), (b)) v(id)
+			 WHERE w.among = 'texts' OR id <= 100) r,
+	LATERAL (SELECT count(*) AS found, count(t.a) AS right_ones
+			 FROM found f LEFT JOIN true_pairs t ON t.a = least(f.a, f.b) AND t.b = greatest(f.a, f.b)
+			 WHERE f.way = w.way) f
+ORDER BY place;
+SELECT what AS "MinHash in plain Python", value AS "CPU seconds, or pairs" FROM minhash_took;
+SELECT (SELECT count(*) FROM texts_kept_0) AS "kept by ~=", (SELECT count(*) FROM texts_kept_1) AS "kept by md5";
