@@ -11,7 +11,7 @@ CREATE PROCEDURE expect_similar(tab regclass) LANGUAGE plpgsql AS $$
 DECLARE
 	row record;
 BEGIN
-	DROP TABLE IF EXISTS feature, features, similar_pair, superfluous;
+	DROP TABLE IF EXISTS feature, features, same, similar_pair, superfluous;
 	EXECUTE format('CREATE UNLOGGED TABLE feature AS
 		SELECT DISTINCT id::bigint AS id, hashtextextended(shingle, 0) AS hash
 		FROM %s, unnest(simhash_shingles(body, 3, ''word'')) AS shingle', tab);
@@ -20,19 +20,25 @@ BEGIN
 	FROM feature JOIN (SELECT hash, row_number() OVER (ORDER BY count(*), hash)::int AS rank FROM feature GROUP BY hash) r
 		USING (hash)
 	GROUP BY id;
-	ALTER TABLE features ADD PRIMARY KEY (id);
 	DROP TABLE feature;
-	ANALYZE features;
+	-- texts with the same features are compared once
+	CREATE UNLOGGED TABLE same AS SELECT id, min(id) OVER (PARTITION BY set) AS first FROM features;
+	DELETE FROM features USING same WHERE same.id = features.id AND first < same.id;
+	ALTER TABLE features ADD PRIMARY KEY (id);
+	ANALYZE features, same;
 	EXECUTE format('CREATE UNLOGGED TABLE similar_pair AS
 		WITH rare AS MATERIALIZED (SELECT id, size, unnest(set[1 : size - ceil(0.8 * size)::int + 1]) AS feature FROM features),
 			candidate AS MATERIALIZED (SELECT DISTINCT x.id AS a, y.id AS b FROM rare x JOIN rare y USING (feature)
 				WHERE x.id < y.id AND 10 * x.size >= 8 * y.size AND 10 * y.size >= 8 * x.size),
-			fp AS MATERIALIZED (SELECT id, simhash_minhash(body)::bigint AS h FROM %s)
-		SELECT a, b, distance(p.h, q.h) AS d
-		FROM candidate JOIN features x ON x.id = a JOIN features y ON y.id = b JOIN fp p ON p.id = a JOIN fp q ON q.id = b,
-			LATERAL (SELECT CASE WHEN x.set = y.set THEN x.size
-				ELSE (SELECT count(*) FROM (SELECT unnest(x.set) INTERSECT SELECT unnest(y.set)) s) END AS common) c
-		WHERE distance(p.h, q.h) <= 8 AND common::float8 / (x.size + y.size - common) >= 0.8', tab);
+			alike AS MATERIALIZED (SELECT a, b
+				FROM candidate JOIN features x ON x.id = a JOIN features y ON y.id = b,
+					LATERAL (SELECT count(*) AS common FROM (SELECT unnest(x.set) INTERSECT SELECT unnest(y.set)) s) c
+				WHERE common::float8 / (x.size + y.size - common) >= 0.8
+				UNION ALL SELECT id, id FROM features),
+			fp AS MATERIALIZED (SELECT id, first, simhash_minhash(body)::bigint AS h FROM %s JOIN same USING (id))
+		SELECT least(p.id, q.id) AS a, greatest(p.id, q.id) AS b, distance(p.h, q.h) AS d
+		FROM alike JOIN fp p ON p.first = a JOIN fp q ON q.first = b
+		WHERE (a < b OR p.id < q.id) AND distance(p.h, q.h) <= 8', tab);
 	CREATE INDEX ON similar_pair (a);
 	CREATE INDEX ON similar_pair (b);
 	ANALYZE similar_pair;
