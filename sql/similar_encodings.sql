@@ -49,7 +49,8 @@ BEGIN
 		plan := plan || line || E'\n';
 	END LOOP;
 	EXECUTE format('WITH found AS MATERIALIZED (%s) SELECT format(''%%s rows, %%s missing, %%s wrong'', count(*),
-		(SELECT count(*) FROM (TABLE near EXCEPT ALL TABLE found) s), (SELECT count(*) FROM (TABLE found EXCEPT ALL TABLE near) s))
+		(SELECT count(*) FROM (TABLE near EXCEPT ALL TABLE found) s),
+		(SELECT count(*) FROM (TABLE found EXCEPT ALL TABLE near) s))
 		FROM found', query) INTO answer;
 	RETURN CASE WHEN plan !~ ('Index.* (on|using) ' || tab || '_body') THEN plan ELSE answer END;
 END $$;
@@ -64,9 +65,11 @@ BEGIN
 		CONTINUE WHEN EXISTS (SELECT FROM near WHERE a = row.id AND b = ANY (taken));
 		taken := taken || row.id;
 	END LOOP;
-	EXECUTE format('CREATE TABLE kept (id int, body %s, EXCLUDE USING simhash (body simhash_text_ops WITH ~=))', of_type);
+	EXECUTE format('CREATE TABLE kept (id int, body %s,
+		EXCLUDE USING simhash (body simhash_text_ops WITH ~=))', of_type);
 	INSERT INTO kept SELECT * FROM doc ORDER BY id ON CONFLICT DO NOTHING;
-	SELECT format('%s rows, %s missing, %s wrong', count(*), (SELECT count(*) FROM unnest(taken) t WHERE t NOT IN (SELECT id FROM kept)),
+	SELECT format('%s rows, %s missing, %s wrong', count(*),
+		(SELECT count(*) FROM unnest(taken) t WHERE t NOT IN (SELECT id FROM kept)),
 		count(*) FILTER (WHERE id <> ALL (taken))) INTO answer FROM kept;
 	PERFORM simhash_index_check('kept_body_excl', true);
 	DROP TABLE kept;
@@ -85,18 +88,24 @@ SELECT (SELECT count(*) FROM doc q JOIN doc d ON d.body ~= q.body) = (SELECT cou
 SELECT constrained('text');
 WITH found AS MATERIALIZED (SELECT x.id AS a, y.id AS b FROM simhash_find_all('doc_body_idx') f
 	JOIN doc x ON x.ctid = f.a JOIN doc y ON y.ctid = f.b)
-SELECT count(*) AS pairs, (SELECT count(*) FROM near WHERE a < b) - count(near.a) AS missing, count(*) - count(near.a) AS wrong
+SELECT count(*) AS pairs, (SELECT count(*) FROM near WHERE a < b) - count(near.a) AS missing,
+	count(*) - count(near.a) AS wrong
 FROM found LEFT JOIN near ON near.a = least(found.a, found.b) AND near.b = greatest(found.a, found.b);
 $ask$ AS ask \gset
 
-SELECT 'ARRAY[''apfel'', ''öl'', ''übermut'', ''straße'', ''naïve'', ''café'', ''señor'', ''ça'', ''fähre'', ''grün'', ''und'', ''der'']' AS latin,
-	'ARRAY[''APFEL'', ''ÖL'', ''ÜBERMUT'', ''STRAßE'', ''NAÏVE'', ''CAFÉ'', ''SEÑOR'', ''ÇA'', ''FÄHRE'', ''GRÜN'', ''UND'', ''DER'']' AS latin_capitals,
+SELECT 'ARRAY[''apfel'', ''öl'', ''übermut'', ''straße'', ''naïve'', ''café'',
+		''señor'', ''ça'', ''fähre'', ''grün'', ''und'', ''der'']' AS latin,
+	'ARRAY[''APFEL'', ''ÖL'', ''ÜBERMUT'', ''STRAßE'', ''NAÏVE'', ''CAFÉ'',
+		''SEÑOR'', ''ÇA'', ''FÄHRE'', ''GRÜN'', ''UND'', ''DER'']' AS latin_capitals,
 	'ARRAY[''日本語'', ''の'', ''文章'', ''を'', ''比べる'', ''東京'', ''テキスト'', ''text'', ''мир'', ''同じ'']' AS japanese,
 	'ARRAY[''日本語、'', ''の'', ''文章'', ''を'', ''比べる'', ''東京'', ''テキスト'', ''TEXT'', ''МИР'', ''同じ。'']' AS japanese_capitals \gset
 
-CREATE DATABASE simhash_similar_utf8 ENCODING 'UTF8' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
-CREATE DATABASE simhash_similar_latin1 ENCODING 'LATIN1' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
-CREATE DATABASE simhash_similar_euc_jp ENCODING 'EUC_JP' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
+CREATE DATABASE simhash_similar_utf8 ENCODING 'UTF8'
+	LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
+CREATE DATABASE simhash_similar_latin1 ENCODING 'LATIN1'
+	LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
+CREATE DATABASE simhash_similar_euc_jp ENCODING 'EUC_JP'
+	LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
 CREATE DATABASE simhash_similar_sql_ascii ENCODING 'SQL_ASCII'
 	LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
 
@@ -132,8 +141,8 @@ BEGIN
 	RETURN answer;
 END $$;
 SELECT t AS type, of_type(t)
-FROM unnest('{text,text COLLATE ignore_case,varchar,varchar(3000) COLLATE ignore_case,essay_type,shorter,name_of_it}'::text[])
-	WITH ORDINALITY u (t, n) ORDER BY n;
+FROM unnest('{text,text COLLATE ignore_case,varchar,varchar(3000) COLLATE ignore_case,essay_type,shorter,name_of_it}'
+	::text[]) WITH ORDINALITY u (t, n) ORDER BY n;
 
 \connect simhash_similar_latin1
 SET client_encoding = 'UTF8';

@@ -17,8 +17,8 @@ BEGIN
 		FROM %s, unnest(simhash_shingles(body, 3, ''word'')) AS shingle', tab);
 	CREATE UNLOGGED TABLE features AS
 	SELECT id, array_agg(rank ORDER BY rank) AS set, count(*)::int AS size
-	FROM feature JOIN (SELECT hash, row_number() OVER (ORDER BY count(*), hash)::int AS rank FROM feature GROUP BY hash) r
-		USING (hash)
+	FROM feature JOIN (SELECT hash, row_number() OVER (ORDER BY count(*), hash)::int AS rank
+			FROM feature GROUP BY hash) r USING (hash)
 	GROUP BY id;
 	DROP TABLE feature;
 	-- texts with the same features are compared once
@@ -27,7 +27,8 @@ BEGIN
 	ALTER TABLE features ADD PRIMARY KEY (id);
 	ANALYZE features, same;
 	EXECUTE format('CREATE UNLOGGED TABLE similar_pair AS
-		WITH rare AS MATERIALIZED (SELECT id, size, unnest(set[1 : size - ceil(0.8 * size)::int + 1]) AS feature FROM features),
+		WITH rare AS MATERIALIZED (SELECT id, size, unnest(set[1 : size - ceil(0.8 * size)::int + 1]) AS feature
+				FROM features),
 			candidate AS MATERIALIZED (SELECT DISTINCT x.id AS a, y.id AS b FROM rare x JOIN rare y USING (feature)
 				WHERE x.id < y.id AND 10 * x.size >= 8 * y.size AND 10 * y.size >= 8 * x.size),
 			alike AS MATERIALIZED (SELECT a, b
@@ -45,7 +46,8 @@ BEGIN
 
 	CREATE TABLE superfluous (id bigint PRIMARY KEY);
 	FOR row IN SELECT DISTINCT b AS id FROM similar_pair ORDER BY 1 LOOP
-		IF EXISTS (SELECT FROM similar_pair p WHERE p.b = row.id AND NOT EXISTS (SELECT FROM superfluous s WHERE s.id = p.a)) THEN
+		IF EXISTS (SELECT FROM similar_pair p WHERE p.b = row.id
+				AND NOT EXISTS (SELECT FROM superfluous s WHERE s.id = p.a)) THEN
 			INSERT INTO superfluous VALUES (row.id);
 		END IF;
 	END LOOP;
@@ -64,10 +66,12 @@ DECLARE
 	statement text;
 	q record;
 BEGIN
-	PERFORM set_config('enable_' || name, 'off', true) FROM unnest('{seqscan,hashjoin,mergejoin,material,memoize}'::text[]) name;
+	PERFORM set_config('enable_' || name, 'off', true)
+	FROM unnest('{seqscan,hashjoin,mergejoin,material,memoize}'::text[]) name;
 	SET LOCAL max_parallel_workers_per_gather = 0;
 	DROP TABLE IF EXISTS both_ways, answer;
-	EXECUTE format('CREATE TEMPORARY TABLE both_ways AS SELECT a, b FROM similar_pair UNION ALL SELECT b, a FROM similar_pair
+	EXECUTE format('CREATE TEMPORARY TABLE both_ways AS
+		SELECT a, b FROM similar_pair UNION ALL SELECT b, a FROM similar_pair
 		UNION ALL SELECT id, id FROM %s WHERE simhash_minhash(body) IS NOT NULL', tab);
 	CREATE TEMPORARY TABLE answer (a bigint, b bigint);
 	-- half of those asked for have near-duplicates

@@ -37,7 +37,8 @@ my %table = (
 	wide_tenants => { type => 'wide', kind => 'clustered', options => [ 6, 5 ], rows => 1500, columns => ['tenant'] },
 	excluded_wide => { type => 'wide', kind => 'clustered', rows => 800 },
 	texts => { type => 'text', kind => 'varied', options => [ 4, 3 ], rows => 1200, pairs => 1 },
-	texts_tenants => { type => 'text', kind => 'framed', options => [ 5, 3 ], rows => 1200, pairs => 1, columns => ['tenant'] },
+	texts_tenants =>
+	  { type => 'text', kind => 'framed', options => [ 5, 3 ], rows => 1200, pairs => 1, columns => ['tenant'] },
 	excluded_texts => { type => 'text', kind => 'varied', rows => 700, pairs => 1 });
 
 # Of a type: the SQL type, what stands behind the column in an index, the operator of a
@@ -65,7 +66,8 @@ my %type = (
 				'fp = ANY ($3::simhash[])' => 'fp::bigint = ANY ($3)',
 				'fp % ANY ($3::simhash[])' => "$any 3)",
 				'fp <@ ANY (ARRAY(SELECT simhash_ball(h::simhash, $2) FROM unnest($3) h))' => "$any \$2)",
-				'fp <~> $1::simhash <= $2 AND fp % ANY ($3::simhash[])' => "distance(fp::bigint, \$1) <= \$2 AND $any 3)",
+				'fp <~> $1::simhash <= $2 AND fp % ANY ($3::simhash[])' =>
+				  "distance(fp::bigint, \$1) <= \$2 AND $any 3)",
 				'fp IS NULL' => 'fp::bigint IS NULL',
 				'fp IS NOT NULL' => 'fp::bigint IS NOT NULL');
 		} },
@@ -379,14 +381,16 @@ sub pairs_of_texts
 	my $index = $index{$name};
 	my $same = in_common($name, '');
 	my $columns = join ' AND ', 'true', map { "x.$_ = y.$_" } columns($name);
-	my $near = "WITH t AS MATERIALIZED (SELECT id, ctid AS tid, fp, simhash_minhash(fp)::bigint AS h, $same AS key FROM $name),"
+	my $near = 'WITH t AS MATERIALIZED (SELECT id, ctid AS tid, fp, simhash_minhash(fp)::bigint AS h,'
+	  . " $same AS key FROM $name),"
 	  . ' near AS MATERIALIZED (SELECT x.id AS a, y.id AS b, x.tid AS a_tid, y.tid AS b_tid, x.h AS a_h, y.h AS b_h,'
 	  . ' distance(x.h, y.h) AS d FROM t x, t y WHERE x.key = y.key AND distance(x.h, y.h) <= 8'
 	  . ' AND simhash_jaccard(x.fp, y.fp) >= 0.8)';
 	my $pairs = "count(*), sum(hashtextextended(format('%s %s', a, b), 1))";
 
 	return (
-	  [ 'join', [ 'enable_bitmapscan', 'enable_hashjoin', 'enable_mergejoin', 'enable_material' ], "Index Scan using $index on",
+	  [ 'join', [ 'enable_bitmapscan', 'enable_hashjoin', 'enable_mergejoin', 'enable_material' ],
+		"Index Scan using $index on",
 		"SELECT count(*), sum(hashtextextended(format('%s %s', x.id, y.id), 1)) FROM $name x JOIN $name y"
 		  . " ON x.fp ~= y.fp AND $columns",
 		"$near SELECT $pairs FROM near" ],
@@ -415,7 +419,8 @@ sub comparisons
 {
 	my ($name, $share, $plans) = @_;
 	my $type = type($name);
-	my $center = "(SELECT coalesce($type->{change}((SELECT $type->{value} FROM $name WHERE fp IS NOT NULL ORDER BY random() LIMIT 1), %d), $type->{any}))";
+	my $center = "(SELECT coalesce($type->{change}((SELECT $type->{value} FROM $name WHERE fp IS NOT NULL"
+	  . " ORDER BY random() LIMIT 1), %d), $type->{any}))";
 	my $sql = '';
 	foreach my $form (grep { chance($share) } forms($name))
 	{
