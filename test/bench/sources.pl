@@ -5,8 +5,8 @@
 #
 # usage: perl sources.pl DIRECTORY SUFFIX... > rows
 #
-# Reads the files below the directory whose names end in one of the suffixes, and those with
-# .gz behind it.
+# Reads the files below the directory whose names end in one of the suffixes, or have no other
+# name, and those with .gz behind it.
 
 use strict;
 use warnings;
@@ -14,7 +14,7 @@ use File::Find;
 use IO::Uncompress::Gunzip;
 
 my ($pattern, @suffixes) = @ARGV;
-my ($suffix) = map { qr/\.(?:$_)(?:\.gz)?$/ } join '|', map quotemeta, @suffixes;
+my ($suffix) = map { qr/[.\/](?:$_)(?:\.gz)?$/ } join '|', map quotemeta, @suffixes;
 my %escape = ("\\" => '\\\\', "\t" => '\t', "\n" => '\n', "\r" => '\r');
 
 for my $directory (glob $pattern)

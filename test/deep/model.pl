@@ -21,8 +21,8 @@ srand($seed);
 diag("SEED=$seed");
 
 # what a table holds, the options of its index, how many rows it should have,
-# whether these are few enough to compare each with each, and the columns of the
-# index before the fingerprint
+# whether these are few enough to compare each with each, the columns of the
+# index before the fingerprint, and the type of that if it is not simhash
 my %table = (
 	random => { kind => 'random', options => [ 4, 3 ], rows => 20000, pairs => 0 },
 	clustered => { kind => 'clustered', options => [ 6, 3 ], rows => 1500, pairs => 1 },
@@ -32,7 +32,92 @@ my %table = (
 	languages => { kind => 'random', options => [ 5, 2 ], rows => 15000, pairs => 0, columns => [ 'tenant', 'lang' ] },
 	days => { kind => 'mixed', options => [ 3, 2 ], rows => 2000, pairs => 1, columns => [ 'tenant', 'lang', 'day' ] },
 	excluded => { kind => 'clustered', rows => 1000, pairs => 1 },
-	excluded_tenants => { kind => 'clustered', rows => 1000, pairs => 1, columns => ['tenant'] });
+	excluded_tenants => { kind => 'clustered', rows => 1000, pairs => 1, columns => ['tenant'] },
+	wide => { type => 'wide', kind => 'mixed', options => [ 8, 7 ], rows => 3000 },
+	wide_tenants => { type => 'wide', kind => 'clustered', options => [ 6, 5 ], rows => 1500, columns => ['tenant'] },
+	excluded_wide => { type => 'wide', kind => 'clustered', rows => 800 },
+	texts => { type => 'text', kind => 'varied', options => [ 4, 3 ], rows => 1200, pairs => 1 },
+	texts_tenants =>
+	  { type => 'text', kind => 'framed', options => [ 5, 3 ], rows => 1200, pairs => 1, columns => ['tenant'] },
+	excluded_texts => { type => 'text', kind => 'varied', rows => 700, pairs => 1 });
+
+# Of a type: the SQL type, what stands behind the column in an index, the operator of a
+# constraint, and what two rows are that it forbids; functions that draw a value of a
+# kind, change one by a number, and draw any; a value as COPY reads it; radii, and
+# conditions with their equivalents by brute force, where fp is the column, $1 a value,
+# $2 a radius, and $3 an array of values.
+my %type = (
+	simhash => {
+		sql => 'simhash',
+		class => '',
+		operator => '%',
+		forbidden => 'distance(a.fp::bigint, b.fp::bigint) <= 3',
+		draw => 'draw',
+		value => 'fp::bigint',
+		change => 'flip_bits',
+		any => 'random_bits()',
+		copied => sub { sprintf '0x%08x%08x', rand(2**32), rand(2**32) },
+		radii => [ 0 .. 8, 12, 20, 64 ],
+		conditions => sub {
+			my $any = 'EXISTS (SELECT FROM unnest($3) h WHERE distance(fp::bigint, h) <= ';
+			return (
+				'fp <~> $1::simhash <= $2' => 'distance(fp::bigint, $1) <= $2',
+				'fp = $1::simhash' => 'fp::bigint = $1',
+				'fp = ANY ($3::simhash[])' => 'fp::bigint = ANY ($3)',
+				'fp % ANY ($3::simhash[])' => "$any 3)",
+				'fp <@ ANY (ARRAY(SELECT simhash_ball(h::simhash, $2) FROM unnest($3) h))' => "$any \$2)",
+				'fp <~> $1::simhash <= $2 AND fp % ANY ($3::simhash[])' =>
+				  "distance(fp::bigint, \$1) <= \$2 AND $any 3)",
+				'fp IS NULL' => 'fp::bigint IS NULL',
+				'fp IS NOT NULL' => 'fp::bigint IS NOT NULL');
+		} },
+	wide => {
+		sql => 'simhash_bits(128)',
+		class => '',
+		operator => '%',
+		forbidden => 'wide_distance(a.fp::varbit, b.fp::varbit) <= 15',
+		draw => 'draw_wide',
+		value => 'fp',
+		change => 'flip_wide',
+		any => 'wide_of(random_bits(), random_bits())',
+		copied => sub { join '', map { sprintf '%08x', rand(2**32) } 1 .. 4 },
+		radii => [ 0 .. 20, 31, 40, 128 ],
+		conditions => sub {
+			my $distance = 'wide_distance(fp::varbit, $1::varbit)';
+			my $any = 'EXISTS (SELECT FROM unnest($3) h WHERE wide_distance(fp::varbit, h::varbit) <= ';
+			return (
+				'fp <~> $1 <= $2' => "$distance <= \$2",
+				'fp % $1' => "$distance <= 15",
+				'fp = $1' => 'fp::varbit = $1::varbit',
+				'fp = ANY ($3)' => "$any 0)",
+				'fp % ANY ($3)' => "$any 15)",
+				'fp <@ ANY (ARRAY(SELECT simhash_bits_ball(h, $2) FROM unnest($3) h))' => "$any \$2)",
+				'fp <~> $1 <= $2 AND fp % ANY ($3)' => "$distance <= \$2 AND $any 15)",
+				'fp IS NULL' => 'fp::varbit IS NULL',
+				'fp IS NOT NULL' => 'fp::varbit IS NOT NULL');
+		} },
+	text => {
+		sql => 'text',
+		class => ' simhash_text_ops',
+		operator => '~=',
+		forbidden => 'alike(a.fp, b.fp)',
+		draw => 'draw_text',
+		value => 'fp',
+		change => 'change_text',
+		any => 'words(floor(random() * 100000)::bigint, 1, 30)',
+		copied => sub { join ' ', map { 'w' . int rand 40 } 1 .. upto(12) },
+		radii => [ 0 .. 10, 64 ],
+		conditions => sub {
+			my $any = 'EXISTS (SELECT FROM unnest($3) h WHERE alike(fp, h))';
+			return (
+				'fp ~= $1' => 'alike(fp, $1)',
+				'$1 ~= fp' => 'alike(fp, $1)',
+				'fp ~= ANY ($3)' => $any,
+				'fp ~= $1 AND fp ~= ANY ($3)' => "alike(fp, \$1) AND $any",
+				'fp IS NULL' => "fp || '' IS NULL",
+				'fp IS NOT NULL' => "fp || '' IS NOT NULL",
+				"fp IS NOT NULL AND fp ~= '...'" => 'false');
+		} });
 my @tables = sort keys %table;
 my %index = map { $_ => is_excluded($_) ? "${_}_excl" : "${_}_fp" } @tables;
 
@@ -42,10 +127,10 @@ $node->start;
 load_helpers($node);
 $node->safe_psql('postgres', slurp_file("$FindBin::RealBin/model.sql"));
 $node->safe_psql('postgres', join ';', map {
-	"CREATE TABLE $_ (id bigint GENERATED ALWAYS AS IDENTITY, fp simhash, note integer DEFAULT 0,"
+	"CREATE TABLE $_ (id bigint GENERATED ALWAYS AS IDENTITY, fp " . type($_)->{sql} . ', note integer DEFAULT 0,'
 	  . ' tenant integer DEFAULT draw_tenant(), lang text DEFAULT draw_lang(), day date DEFAULT draw_day()'
 	  . (is_excluded($_) ? ", CONSTRAINT ${_}_excl EXCLUDE USING simhash ("
-		. join('', map { "$_ WITH =, " } columns($_)) . 'fp WITH %))' : ')')
+		. join('', map { "$_ WITH =, " } columns($_)) . 'fp' . type($_)->{class} . ' WITH ' . type($_)->{operator} . '))' : ')')
 } @tables);
 
 my $dir = PostgreSQL::Test::Utils::tempdir;
@@ -53,6 +138,8 @@ my $files = 0;
 
 sub is_excluded { return $_[0] =~ /^excluded/; }
 sub columns { return @{ $table{ $_[0] }{columns} // [] }; }
+sub type { return $type{ $table{ $_[0] }{type} // 'simhash' }; }
+sub draw { return type($_[0])->{draw} . "('$table{$_[0]}{kind}')"; }
 
 sub pick { return $_[ int rand @_ ]; }
 sub chance { return rand() < $_[0]; }
@@ -67,7 +154,7 @@ sub create_index
 	my ($name, $how) = @_;
 	my ($blocks, $distance) = @{ $table{$name}{options} };
 	my $fillfactor = pick(10, 50, 90, 100);
-	return "CREATE INDEX $how $index{$name} ON $name USING simhash (" . join(', ', columns($name), 'fp') . ')'
+	return "CREATE INDEX $how $index{$name} ON $name USING simhash (" . join(', ', columns($name), 'fp' . type($name)->{class}) . ')'
 	  . " WITH (blocks = $blocks, distance = $distance, fillfactor = $fillfactor)";
 }
 
@@ -75,7 +162,7 @@ sub insert
 {
 	my ($name) = @_;
 	my $n = upto($table{$name}{rows} / 8);
-	return "INSERT INTO $name (fp) SELECT draw('$table{$name}{kind}') FROM generate_series(1, $n)"
+	return "INSERT INTO $name (fp) SELECT " . draw($name) . " FROM generate_series(1, $n)"
 	  . (is_excluded($name) ? ' ON CONFLICT DO NOTHING' : '');
 }
 
@@ -85,15 +172,15 @@ sub some { my $of = upto(12) + 2; return "id % $of = " . int rand $of; }
 my %change = (
 	insert => \&insert,
 	delete => sub { "DELETE FROM $_[0] WHERE " . some() },
-	update => sub { "UPDATE $_[0] SET fp = draw('$table{$_[0]}{kind}') WHERE " . some() },
+	update => sub { "UPDATE $_[0] SET fp = " . draw($_[0]) . ' WHERE ' . some() },
 	# the row stays in its page, and the index learns nothing of it
 	note => sub { "UPDATE $_[0] SET note = note + 1 WHERE " . some() },
 	tenant => sub { "UPDATE $_[0] SET tenant = draw_tenant(), lang = draw_lang() WHERE " . some() },
-	one => sub { "INSERT INTO $_[0] (fp) VALUES (draw('$table{$_[0]}{kind}'))" },
+	one => sub { "INSERT INTO $_[0] (fp) VALUES (" . draw($_[0]) . ')' },
 	copy => sub {
 		my $file = "$dir/" . $files++ . '.copy';
 		append_to_file($file, join '',
-			map { chance(0.1) ? "\\N\n" : sprintf("0x%08x%08x\n", rand(2**32), rand(2**32)) } 1 .. upto(300));
+			map { chance(0.1) ? "\\N\n" : type($_[0])->{copied}->() . "\n" } 1 .. upto(300));
 		return "COPY $_[0] (fp) FROM '$file'";
 	});
 
@@ -223,17 +310,8 @@ sub forms
 {
 	my ($name) = @_;
 	my $index = $index{$name};
-	my $any = 'EXISTS (SELECT FROM unnest($3) h WHERE distance(fp::bigint, h) <= ';
-	my $limit = 'LIMIT ' . upto(40);
-	my %where = (
-		'fp <~> $1::simhash <= $2' => "$brute_distance <= \$2",
-		'fp = $1::simhash' => 'fp::bigint = $1',
-		'fp = ANY ($3::simhash[])' => 'fp::bigint = ANY ($3)',
-		'fp % ANY ($3::simhash[])' => "$any 3)",
-		'fp <@ ANY (ARRAY(SELECT simhash_ball(h::simhash, $2) FROM unnest($3) h))' => "$any \$2)",
-		'fp <~> $1::simhash <= $2 AND fp % ANY ($3::simhash[])' => "$brute_distance <= \$2 AND $any 3)",
-		'fp IS NULL' => 'fp::bigint IS NULL',
-		'fp IS NOT NULL' => 'fp::bigint IS NOT NULL');
+	my $type = $table{$name}{type} // 'simhash';
+	my %where = type($name)->{conditions}->();
 	my @forms;
 	foreach my $where (sort keys %where)
 	{
@@ -243,15 +321,28 @@ sub forms
 			"Index Scan using $index", "SELECT $rows FROM $name WHERE $where", "SELECT $rows $brute" ],
 		  [ "bitmap scan, $where", [ 'enable_indexscan', 'enable_indexonlyscan' ],
 			"Bitmap Index Scan on $index", "SELECT $rows FROM $name WHERE $where", "SELECT $rows $brute" ];
-		push @forms, columns($name) ? within_columns($name, $where, $where{$where}) :
+		push @forms, within_columns($name, $where, $where{$where}) if columns($name);
+		push @forms,
 		  [ "index-only scan, $where", ['enable_bitmapscan'],
 			"Index Only Scan using $index", "SELECT $index_only FROM $name WHERE $where",
-			"SELECT $index_only $brute" ];
+			"SELECT $index_only $brute" ]
+		  if !columns($name) && $type eq 'simhash';
 	}
-	push @forms, nearest($name, '', '', $limit), nearest($name, '', '', ''),
-	  nearest($name, 'WHERE fp <~> $1::simhash <= $2', "WHERE $brute_distance <= \$2", pick('', $limit)),
-	  nearest($name, 'WHERE id % 7 = 3', 'WHERE id % 7 = 3', $limit),
-	  nearest($name, 'WHERE fp % ANY ($3::simhash[])', "WHERE $any 3)", pick('', $limit));
+	push @forms, nearest_forms($name) if $type eq 'simhash';
+	push @forms, $type eq 'text' ? pairs_of_texts($name) : pairs_of_fingerprints($name)
+	  if $table{$name}{pairs};
+	return @forms;
+}
+
+sub nearest_forms
+{
+	my ($name) = @_;
+	my $any = 'EXISTS (SELECT FROM unnest($3) h WHERE distance(fp::bigint, h) <= 3)';
+	my $limit = 'LIMIT ' . upto(40);
+	my @forms = (nearest($name, '', '', $limit), nearest($name, '', '', ''),
+		nearest($name, 'WHERE fp <~> $1::simhash <= $2', "WHERE $brute_distance <= \$2", pick('', $limit)),
+		nearest($name, 'WHERE id % 7 = 3', 'WHERE id % 7 = 3', $limit),
+		nearest($name, 'WHERE fp % ANY ($3::simhash[])', "WHERE $any", pick('', $limit)));
 	if (columns($name))
 	{
 		my ($asked, $by_force) = on_columns($name);
@@ -259,10 +350,16 @@ sub forms
 		  nearest($name, "WHERE $asked AND fp <~> \$1::simhash <= \$2",
 			"WHERE $by_force AND $brute_distance <= \$2", pick('', $limit));
 	}
-	return @forms unless $table{$name}{pairs};
+	return @forms;
+}
+
+sub pairs_of_fingerprints
+{
+	my ($name) = @_;
+	my $index = $index{$name};
 	my $same = in_common($name, '');
 
-	push @forms,
+	return (
 	  [ 'all pairs', [], '',
 		"SELECT count(*), sum(hashtextextended(format('%s %s %s %s %s', a, b, a_fp::bigint, b_fp::bigint, distance), 1))"
 		  . " FROM simhash_find_all('$index'::regclass, \$2)",
@@ -274,21 +371,62 @@ sub forms
 		  . " FROM simhash_find_clusters('$index'::regclass, \$2)",
 		"SELECT count(*), sum(hashtextextended(format('%s %s %s %s', tid, h, root, size), 1)) FROM"
 		  . " (SELECT t.ctid AS tid, h, root, count(*) OVER (PARTITION BY root, key) AS size"
-		  . " FROM $name t JOIN components('$name', \$2, \$s\$$same\$s\$) ON h = fp::bigint AND key = $same) s WHERE size > 1" ];
-	return @forms;
+		  . " FROM $name t JOIN components('$name', \$2, \$s\$$same\$s\$) ON h = fp::bigint AND key = $same) s WHERE size > 1" ]);
+}
+
+# The pairs of similar texts, both ways: their rows, values and distance.
+sub pairs_of_texts
+{
+	my ($name) = @_;
+	my $index = $index{$name};
+	my $same = in_common($name, '');
+	my $columns = join ' AND ', 'true', map { "x.$_ = y.$_" } columns($name);
+	my $near = 'WITH t AS MATERIALIZED (SELECT id, ctid AS tid, fp, simhash_minhash(fp)::bigint AS h,'
+	  . " $same AS key FROM $name),"
+	  . ' near AS MATERIALIZED (SELECT x.id AS a, y.id AS b, x.tid AS a_tid, y.tid AS b_tid, x.h AS a_h, y.h AS b_h,'
+	  . ' distance(x.h, y.h) AS d FROM t x, t y WHERE x.key = y.key AND distance(x.h, y.h) <= 8'
+	  . ' AND simhash_jaccard(x.fp, y.fp) >= 0.8)';
+	my $pairs = "count(*), sum(hashtextextended(format('%s %s', a, b), 1))";
+
+	return (
+	  [ 'join', [ 'enable_bitmapscan', 'enable_hashjoin', 'enable_mergejoin', 'enable_material' ],
+		"Index Scan using $index on",
+		"SELECT count(*), sum(hashtextextended(format('%s %s', x.id, y.id), 1)) FROM $name x JOIN $name y"
+		  . " ON x.fp ~= y.fp AND $columns",
+		"$near SELECT $pairs FROM near" ],
+	  [ 'all pairs', [], '',
+		"SELECT count(*), sum(hashtextextended(format('%s %s %s %s %s', a, b, a_fp::bigint, b_fp::bigint, distance), 1))"
+		  . " FROM simhash_find_all('$index'::regclass, \$2)",
+		"$near SELECT count(*), sum(hashtextextended(format('%s %s %s %s %s', a_tid, b_tid, a_h, b_h, d), 1))"
+		  . ' FROM near WHERE a_tid < b_tid AND d <= $2' ],
+	  [ 'clusters', [], '',
+		"SELECT count(*), sum(hashtextextended(format('%s %s %s', id, first, size), 1)) FROM (SELECT id, size,"
+		  . " min(id) OVER (PARTITION BY cluster, $same) AS first FROM simhash_find_clusters('$index'::regclass, \$2) c"
+		  . " JOIN $name t ON t.ctid = c.member) s",
+		"$near SELECT count(*), sum(hashtextextended(format('%s %s %s', id, root, size), 1)) FROM (SELECT id, root,"
+		  . ' count(*) OVER (PARTITION BY root) AS size FROM (SELECT array_agg(a) AS a, array_agg(b) AS b FROM near'
+		  . ' WHERE a <> b AND d <= $2) p, connected(a, b)) s' ],
+	  [ 'duplicates', [], '',
+		"SELECT count(*), sum(hashtextextended(format('%s %s', x.id, y.id), 1))"
+		  . " FROM simhash_find_duplicates('$index'::regclass, \$2, 'id') f JOIN $name x ON x.ctid = f.duplicate"
+		  . " JOIN $name y ON y.ctid = f.keeper",
+		"$near SELECT count(*), sum(hashtextextended(format('%s %s', id, keeper), 1)) FROM (SELECT array_agg(a) AS a,"
+		  . ' array_agg(b) AS b, array_agg(d) AS d FROM near WHERE a <> b AND d <= $2) p, superfluous(a, b, d)' ]);
 }
 
 # SQL that compares some of the forms, and prints only what is wrong.
 sub comparisons
 {
 	my ($name, $share, $plans) = @_;
-	my $center = "(SELECT coalesce(flip_bits((SELECT fp::bigint FROM $name WHERE fp IS NOT NULL ORDER BY random() LIMIT 1), %d), random_bits()))";
+	my $type = type($name);
+	my $center = "(SELECT coalesce($type->{change}((SELECT $type->{value} FROM $name WHERE fp IS NOT NULL"
+	  . " ORDER BY random() LIMIT 1), %d), $type->{any}))";
 	my $sql = '';
 	foreach my $form (grep { chance($share) } forms($name))
 	{
 		my ($what, $settings, $plan, @statements) = @$form;
 		my $centers = join ', ', map { sprintf $center, int rand 6 } 1 .. upto(6);
-		my $radius = $what =~ /pairs|clusters/ ? int rand 6 : pick(0 .. 8, 12, 20, 64);
+		my $radius = $what =~ /pairs|clusters|duplicates/ ? pick(0 .. 5) : pick(@{ $type->{radii} });
 		$plan = $plans ? "\$q\$$plan\$q\$" : 'NULL';
 		$sql .= "SELECT model_check(\$q\$$name: $what\$q\$, '{" . join(',', 'enable_seqscan', @$settings)
 		  . "}', $plan, " . join(', ', map { "\$q\$$_\$q\$" } @statements)
@@ -403,7 +541,7 @@ do
 	{
 		is( $node->safe_psql(
 				'postgres', "SELECT count(*) FROM $name a JOIN $name b"
-				  . ' ON a.ctid < b.ctid AND distance(a.fp::bigint, b.fp::bigint) <= 3 AND '
+				  . ' ON a.ctid < b.ctid AND ' . type($name)->{forbidden} . ' AND '
 				  . in_common($name, 'a.') . ' = ' . in_common($name, 'b.')),
 			0,
 			"phase $phase: $name has no two rows that the constraint forbids");

@@ -1,5 +1,5 @@
 -- What test/deep/model.pl asks an index, beside the same asked of the table by
--- brute force: bit_count() over bigints.
+-- brute force: bit_count() over bigints and bit strings, and the definition of ~=.
 
 -- A fingerprint as a kind of table has them.
 CREATE FUNCTION draw(kind text) RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
@@ -21,6 +21,73 @@ BEGIN
 		END;
 END $$;
 
+-- The same of 128 bits.  Clusters are as wide as % reaches and a little more; some
+-- fingerprints have one of their halves in common.
+CREATE FUNCTION flip_wide(fp simhash_bits, n integer) RETURNS simhash_bits LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+	bits varbit := fp::varbit;
+	place integer;
+BEGIN
+	FOR i IN 1 .. n LOOP
+		place := floor(random() * length(bits));
+		bits := set_bit(bits, place, 1 - get_bit(bits, place));
+	END LOOP;
+	RETURN bits::simhash_bits;
+END $$;
+CREATE FUNCTION wide_of(high bigint, low bigint) RETURNS simhash_bits LANGUAGE sql IMMUTABLE AS $$
+	SELECT (high::bit(64) || low::bit(64))::simhash_bits $$;
+CREATE FUNCTION draw_wide(kind text) RETURNS simhash_bits LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+	x float8 := random();
+	family bigint := floor(random() * 200);
+BEGIN
+	RETURN CASE kind
+		WHEN 'clustered' THEN
+			flip_wide(wide_of(hashint8extended(family, 7), hashint8extended(family, 8)), floor(random() * 20)::integer)
+		WHEN 'mixed' THEN
+			CASE WHEN x < 0.1 THEN NULL
+				 WHEN x < 0.15 THEN wide_of(0, 0)
+				 WHEN x < 0.2 THEN wide_of(-1, -1)
+				 WHEN x < 0.4 THEN wide_of(draw('mixed'), 0)
+				 WHEN x < 0.6 THEN wide_of(draw('duplicates'), draw('clustered'))
+				 WHEN x < 0.8 THEN wide_of(draw('clustered'), draw('duplicates'))
+				 ELSE wide_of(random_bits(), random_bits()) END
+		END;
+END $$;
+
+-- Texts: of families, with other words at the front or anywhere, so that they share
+-- from a half to all of their runs of three words; of a frame with few words of their
+-- own; short ones, equal ones, some without a feature, and nulls.
+CREATE FUNCTION change_text(body text, n integer) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+	FOR i IN 1 .. n LOOP
+		body := regexp_replace(body, '\w+', 'x' || floor(random() * 500), 1, 1 + floor(random() * 40)::integer);
+	END LOOP;
+	RETURN body;
+END $$;
+CREATE FUNCTION words(seed bigint, first integer, last integer) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+	SELECT string_agg('w' || (hashint8extended(seed, i) & 1023), ' ' ORDER BY i) FROM generate_series(first, last) i $$;
+CREATE FUNCTION draw_text(kind text) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+	x float8 := random();
+	family bigint := floor(random() * 150);
+	own integer := floor(random() * 7);
+BEGIN
+	RETURN CASE
+		WHEN x < 0.03 THEN NULL
+		WHEN x < 0.06 THEN (ARRAY['', '.', '...', E'\n'])[1 + own % 4]
+		WHEN x < 0.1 THEN words(family, 1, own)
+		WHEN kind = 'framed' AND x < 0.7 THEN
+			words(floor(random() * 100000)::bigint, 1, own) || words(own % 3, 1, 30) || repeat(' and more', own)
+		WHEN x < 0.5 THEN concat_ws(' ', words(floor(random() * 100000)::bigint, 1, own), words(family, 1 + own, 40))
+		WHEN x < 0.9 THEN change_text(words(family, 1, 40), own % 4)
+		ELSE upper(words(family, 1, 40)) || '!' END;
+END $$;
+
+-- What ~= is said to be
+CREATE FUNCTION alike(a text, b text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+	SELECT distance(simhash_minhash(a)::bigint, simhash_minhash(b)::bigint) <= 8 AND simhash_jaccard(a, b) >= 0.8 $$;
+
 -- Values of the columns before the fingerprint: few, some of them often, and nulls.
 CREATE FUNCTION draw_tenant() RETURNS integer LANGUAGE sql VOLATILE AS $$
 	SELECT CASE WHEN x > 0.1 THEN (x * x * x * 8)::integer END FROM random() x $$;
@@ -33,7 +100,7 @@ CREATE FUNCTION draw_day() RETURNS date LANGUAGE sql VOLATILE AS $$
 -- $1 a center, $2 a radius and $3 further centers.  NULL if the two agree, else
 -- how they differ.  The plan must contain a text, unless it is NULL.
 CREATE FUNCTION model_check(what text, settings text[], wanted_plan text, statement text, brute text,
-							q bigint, r integer, qs bigint[])
+							q anyelement, r integer, qs anyarray)
 RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	name text;
@@ -94,5 +161,56 @@ BEGIN
 		key := keys[i];
 		root := hs[parent[i]];
 		RETURN NEXT;
+	END LOOP;
+END $$;
+
+-- The rows of some pairs, each with the first one that it is connected with
+CREATE FUNCTION connected(pair_a bigint[], pair_b bigint[], OUT id bigint, OUT root bigint)
+RETURNS SETOF record LANGUAGE plpgsql AS $$
+DECLARE
+	ids bigint[] := ARRAY(SELECT unnest(pair_a) UNION SELECT unnest(pair_b) ORDER BY 1);
+	parent integer[] := ARRAY(SELECT generate_series(1, cardinality(ids)));
+	a integer;
+	b integer;
+BEGIN
+	FOR a, b IN SELECT array_position(ids, x), array_position(ids, y) FROM unnest(pair_a, pair_b) p (x, y) LOOP
+		WHILE parent[a] <> a LOOP a := parent[a]; END LOOP;
+		WHILE parent[b] <> b LOOP b := parent[b]; END LOOP;
+		parent[greatest(a, b)] := least(a, b);
+	END LOOP;
+	FOR i IN 1 .. cardinality(ids) LOOP
+		parent[i] := parent[parent[i]];
+		id := ids[i];
+		root := ids[parent[i]];
+		RETURN NEXT;
+	END LOOP;
+END $$;
+
+-- The rows that must go so that one of each is left, taken in the order of ids, with the
+-- nearest one that is kept.  The pairs are given both ways.
+CREATE FUNCTION superfluous(pair_a bigint[], pair_b bigint[], distances integer[], OUT id bigint, OUT keeper bigint)
+RETURNS SETOF record LANGUAGE plpgsql AS $$
+DECLARE
+	pair record;
+	kept bigint[] := '{}';
+	last bigint;
+BEGIN
+	FOR pair IN SELECT * FROM unnest(pair_a, pair_b, distances) p (a, b, d) WHERE b < a
+		UNION ALL SELECT DISTINCT x, NULL::bigint, NULL::integer FROM unnest(pair_a) x
+		ORDER BY 1, 3 NULLS LAST, 2 LOOP
+		IF pair.a IS DISTINCT FROM last THEN
+			last := pair.a;
+			id := NULL;
+		END IF;
+		IF pair.b IS NULL THEN
+			IF id IS NULL THEN
+				kept := kept || pair.a;
+			ELSE
+				RETURN NEXT;
+			END IF;
+		ELSIF id IS NULL AND pair.b = ANY (kept) THEN
+			id := pair.a;
+			keeper := pair.b;
+		END IF;
 	END LOOP;
 END $$;

@@ -1,6 +1,6 @@
 -- What each program of this directory finds: fingerprints that are near each
 -- other and above 2^63, one that is far away, and none.
-DROP TABLE IF EXISTS docs, corpus;
+DROP TABLE IF EXISTS docs, corpus, texts, images;
 CREATE TABLE docs (id int PRIMARY KEY, fp simhash);
 CREATE INDEX docs_fp ON docs USING simhash (fp);
 INSERT INTO docs VALUES
@@ -12,3 +12,16 @@ CREATE TABLE corpus (
 	body text,
 	fp simhash GENERATED ALWAYS AS (simhash_minhash(body)) STORED,
 	EXCLUDE USING simhash (fp WITH %));
+-- texts of which one is like what is asked for, and hashes of which two are near each other
+CREATE TABLE texts (id int PRIMARY KEY, body text,
+	CONSTRAINT texts_body EXCLUDE USING simhash (body simhash_text_ops WITH ~=));
+INSERT INTO texts VALUES
+	(1, 'The harbor bridge is closed until Monday, and buses take the tunnel.'),
+	(2, 'Beat the eggs with the sugar until they are white.'),
+	(3, '...');
+CREATE TABLE images (id int PRIMARY KEY, pdq simhash_bits(256));
+CREATE INDEX images_pdq ON images USING simhash (pdq);
+INSERT INTO images VALUES
+	(1, repeat('0f', 32)::simhash_bits),
+	(2, (repeat('0f', 28) || '00000000')::simhash_bits),
+	(3, repeat('f0', 32)::simhash_bits);

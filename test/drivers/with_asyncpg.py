@@ -44,6 +44,19 @@ async def as_strings(conn):
     unsigned = int(row['fp'])
     same = row['signed'] & (2**64 - 1)
 
+    body = 'The Harbor Bridge is closed until Monday; and buses take the tunnel!'
+    check('strings: a text', await values('SELECT id FROM texts WHERE body ~= $1', body), [1])
+    check('strings: any of some texts',
+          await values('SELECT id FROM texts WHERE body ~= ANY ($1)', [body, '...']), [1])
+    await conn.execute('INSERT INTO texts VALUES (10, $1) ON CONFLICT DO NOTHING', body)
+    check('strings: a text that is kept out', await values('SELECT count(*) FROM texts'), [3])
+    check('strings: hexadecimal digits', await values(
+        'SELECT id FROM images WHERE pdq <~> $1::simhash_bits(256) <= $2::int ORDER BY id', '0f' * 32, 31), [1, 2])
+    check('strings: read as digits', await values('SELECT pdq FROM images WHERE id = 1'), ['0f' * 32])
+    check('strings: bytes of another type', await values(
+        'SELECT id FROM images WHERE pdq % $1::bytea::simhash_bits ORDER BY id', bytes.fromhex('0f' * 32)), [1, 2])
+    check('strings: too few digits', await error('SELECT $1::simhash_bits(256)', '0f' * 31), 'StringDataLengthMismatchError')
+
     check('strings: nearest first', [r['distance'] for r in near], [0, 0, 1])
     check('strings: any of an array', sorted(r['id'] for r in some), [1, 2, 3, 10])
     check('strings: computed', list(computed.values()), [
@@ -85,6 +98,14 @@ async def as_integers(conn):
     await conn.copy_records_to_table('docs', records=[(20, fp), (21, 2**64 - 1)])
     found = await conn.fetch('SELECT id, fp FROM docs WHERE fp = ANY ($1::simhash[])', [fp, 1])
 
+    await conn.set_type_codec('simhash_bits', format='binary', encoder=bytes, decoder=bytes)
+    pdq = bytes.fromhex('0f' * 32)
+    await conn.execute('INSERT INTO images VALUES ($1, $2)', 10, pdq)
+    await conn.copy_records_to_table('images', records=[(20, pdq)])
+    images = await conn.fetch('SELECT id, pdq FROM images WHERE pdq % ANY ($1::simhash_bits[])', [pdq])
+
+    check('bytes: found', sorted(value_of(r) for r in images),
+          [[1, pdq], [2, pdq[:28] + bytes(4)], [10, pdq], [20, pdq]])
     check('integers: any of an array', sorted(value_of(r) for r in found),
           [[1, fp], [3, 1], [10, fp], [20, fp]])
     check('integers: COPY', await conn.fetchval('SELECT fp FROM docs WHERE id = 21'), 2**64 - 1)

@@ -52,6 +52,29 @@ async function main() {
 		'SELECT id FROM docs WHERE fp <~> $1::simhash <= $2::int ORDER BY 1', values: [fp, 3] }), [1, 2, 10]);
 	is('an index by its name', await values('SELECT count(*) > 0 FROM simhash_find_all($1::regclass)', ['docs_fp']), [true]);
 
+	const body = 'The Harbor Bridge is closed until Monday; and buses take the tunnel!';
+	const alike = await client.query('SELECT id FROM texts WHERE body ~= $1', [body]);
+	const anyAlike = await client.query('SELECT id FROM texts WHERE body ~= ANY ($1)', [[body, '...']]);
+
+	const pdq = Buffer.from('0f'.repeat(32), 'hex');
+	await client.query('INSERT INTO images VALUES ($1, $2)', [10, pdq.toString('hex')]);
+	const images = await client.query(
+		'SELECT id, pdq FROM images WHERE pdq <~> $1::simhash_bits(256) <= $2::int ORDER BY id',
+		[pdq.toString('hex'), 31]);
+	const byBytes = await client.query(
+		'SELECT id FROM images WHERE pdq % $1::bytea::simhash_bits ORDER BY id', [pdq]);
+
+	is('a text', alike.rows.map((r) => r.id), [1]);
+	is('any of some texts', anyAlike.rows.map((r) => r.id), [1]);
+	is('hexadecimal digits', images.rows.map((r) => r.id), [1, 2, 10]);
+	is('read as digits', Buffer.from(images.rows[0].pdq, 'hex').equals(pdq), true);
+	is('bytes', byBytes.rows.map((r) => r.id), [1, 2, 10]);
+	is('array of digits', await values('SELECT id FROM images WHERE pdq % ANY ($1::simhash_bits[]) ORDER BY 1',
+		[[pdq.toString('hex'), 'f0'.repeat(32)]]), [1, 2, 3, 10]);
+	is('too few digits', await error(client.query('SELECT $1::simhash_bits(256)', ['0f'.repeat(31)])), '22026');
+	await client.query('INSERT INTO texts VALUES (10, $1) ON CONFLICT DO NOTHING', [body]);
+	is('a text that is kept out', await values('SELECT count(*)::int FROM texts'), [3]);
+
 	// what the page warns of
 	is('array taken as text', await values('SELECT simhash_minhash($1)', [['alpha', 'beta']]),
 		await values(`SELECT simhash_minhash('{"alpha","beta"}'::text)`));

@@ -46,6 +46,17 @@ async function main(prepare) {
 	is(`${how}: an index by its name`,
 		await values(sql`SELECT count(*) > 0 FROM simhash_find_all(${'docs_fp'}::regclass)`), [true]);
 
+	const body = 'The Harbor Bridge is closed until Monday; and buses take the tunnel!';
+	is(`${how}: a text`, await values(sql`SELECT id FROM texts WHERE body ~= ${body}`), [1]);
+	is(`${how}: any of some texts`,
+		await values(sql`SELECT id FROM texts WHERE body ~= ANY (${[body, '...']}::text[])`), [1]);
+	const pdq = Buffer.from('0f'.repeat(32), 'hex');
+	is(`${how}: hexadecimal digits`, await values(sql`SELECT id FROM images
+		WHERE pdq <~> ${pdq.toString('hex')}::simhash_bits(256) <= ${31}::int ORDER BY id`), [1, 2]);
+	is(`${how}: bytes`,
+		await values(sql`SELECT id FROM images WHERE pdq % ${pdq}::bytea::simhash_bits ORDER BY id`), [1, 2]);
+	is(`${how}: read as digits`, await values(sql`SELECT pdq FROM images WHERE id = 1`), [pdq.toString('hex')]);
+
 	// what the page warns of
 	is(`${how}: a BigInt of 2^63 and more`, await error(sql`SELECT ${BigInt(fp)}::simhash`), '22003');
 	is(`${how}: array of BigInts`,

@@ -48,6 +48,31 @@ text, signed = cur.fetchone()
 unsigned = int(text)
 same = signed & (2**64 - 1)
 
+body = 'The Harbor Bridge is closed until Monday; and buses take the tunnel!'
+pdq = bytes.fromhex('0f' * 32)
+cur.execute('SELECT id FROM texts WHERE body ~= %s', (body,))
+alike = cur.fetchall()
+
+cur.execute('SELECT id FROM texts WHERE body ~= ANY (%s)', ([body, '...'],))
+any_alike = cur.fetchall()
+
+cur.execute('INSERT INTO images VALUES (%s, %s)', (10, pdq.hex()))
+cur.execute('SELECT id FROM images WHERE pdq <~> %s::simhash_bits(256) <= %s', (pdq.hex(), 31))
+images = cur.fetchall()
+
+cur.execute('SELECT id, pdq FROM images WHERE pdq %% %s::bytea::simhash_bits ORDER BY id', (pdq,))
+by_bytes = [(id, bytes.fromhex(digits)) for id, digits in cur]
+
+check('a text', alike, [(1,)])
+check('any of some texts', any_alike, [(1,)])
+check('hexadecimal digits', sorted(images), [(1,), (2,), (10,)])
+check('bytes', by_bytes[0] + by_bytes[2], (1, pdq, 10, pdq))
+check('array of digits', values('SELECT id FROM images WHERE pdq %% ANY (%s::simhash_bits[]) ORDER BY 1',
+                                ([pdq.hex(), 'f0' * 32],)), [1, 2, 3, 10])
+check('too few digits', error('SELECT id FROM images WHERE pdq %% %s::simhash_bits(256)', ('0f' * 31,)), '22026')
+cur.execute('INSERT INTO texts VALUES (10, %s) ON CONFLICT DO NOTHING', (body,))
+check('a text that is kept out', values('SELECT count(*) FROM texts'), [3])
+
 check('nearest first', [distance for _, distance in near], [0, 0, 1])
 check('any of an array', sorted(some), [(1,), (2,), (3,), (10,)])
 check('computed', computed, ('3568961919840134528', '720769818233651409',

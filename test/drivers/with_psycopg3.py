@@ -38,6 +38,32 @@ def run(conn, mode):
     unsigned = int(text)
     same = signed & (2**64 - 1)
 
+    body = 'The Harbor Bridge is closed until Monday; and buses take the tunnel!'
+    alike = conn.execute('SELECT id FROM texts WHERE body ~= %s', (body,)).fetchall()
+    any_alike = conn.execute('SELECT id FROM texts WHERE body ~= ANY (%s)', ([body, '...'],)).fetchall()
+
+    pdq = bytes.fromhex('0f' * 32)
+    conn.execute('INSERT INTO images VALUES (%s, %s)', (10, pdq.hex()))
+    images = conn.execute('SELECT id FROM images WHERE pdq <~> %s::simhash_bits(256) <= %s',
+                          (pdq.hex(), 31)).fetchall()
+    by_bytes = [(id, bytes.fromhex(digits)) for id, digits in conn.execute(
+        'SELECT id, pdq FROM images WHERE pdq %% %s::bytea::simhash_bits ORDER BY id', (pdq,))]
+
+    check(f'{mode}: a text', alike, [(1,)])
+    check(f'{mode}: any of some texts', any_alike, [(1,)])
+    check(f'{mode}: hexadecimal digits', sorted(images), [(1,), (2,), (10,)])
+    check(f'{mode}: bytes', by_bytes[0] + by_bytes[2], (1, pdq, 10, pdq))
+    check(f'{mode}: array of digits', values('SELECT id FROM images WHERE pdq %% ANY (%s::simhash_bits[]) ORDER BY 1',
+                                            ([pdq.hex(), 'f0' * 32],)), [1, 2, 3, 10])
+    check(f'{mode}: too few digits', error('SELECT id FROM images WHERE pdq %% %s::simhash_bits(256)',
+                                           ('0f' * 31,)), '22026')
+    conn.execute('INSERT INTO texts VALUES (10, %s) ON CONFLICT DO NOTHING', (body,))
+    check(f'{mode}: a text that is kept out', values('SELECT count(*) FROM texts'), [3])
+    with conn.cursor().copy('COPY images (id, pdq) FROM STDIN') as copy:
+        copy.write_row((20, pdq.hex()))
+    check(f'{mode}: COPY of digits', values('SELECT pdq FROM images WHERE id = 20'), [pdq.hex()])
+    conn.execute('DELETE FROM images WHERE id >= 10')
+
     check(f'{mode}: nearest first', [distance for _, distance in near], [0, 0, 1])
     check(f'{mode}: any of an array', sorted(some), [(1,), (2,), (3,), (10,)])
     check(f'{mode}: computed', computed, ('3568961919840134528', '720769818233651409',

@@ -20,6 +20,14 @@ FROM (VALUES ('corpus_0', 0), ('corpus_3', 3), ('corpus_6', 6), ('tenants', 6), 
 JOIN LATERAL (SELECT conname FROM pg_constraint WHERE conrelid = t::regclass AND contype = 'x') AS constraints(c) ON true,
 	LATERAL (VALUES (0), (r), (r + 1)) AS tried(bits) ORDER BY t, bits;
 
+SELECT 'refused', 'corpus_wide', fp, is_refused('corpus_wide', fp, 'fp') = refused AS as_it_should
+FROM (VALUES ('000000000000007f', true), ('00000000000000ff', false), ('ff00ffffffffffff', false)) t (fp, refused);
+SELECT 'refused', 'library', column_name, value, is_refused('library', value, column_name) = refused AS as_it_should
+FROM (VALUES ('title', md5('title7') || '!', true), ('title', md5('another title'), false), ('title', '!', false),
+	('body', 'The 7; BOOK is about ' || md5('7') || ' and: ' || md5('b7'), true),
+	('body', 'The 7. book is about ' || md5('8') || ' and ' || md5('b7'), false), ('body', '...', false))
+	t (column_name, value, refused);
+
 SELECT 'index', uses_index(q, i), q
 FROM (VALUES ('SELECT * FROM near', 'docs_given'), ('SELECT * FROM near_hamming', 'docs_given'),
 	('SELECT * FROM near_eight', 'docs_given'), ('SELECT * FROM nearest', 'docs_given'),
@@ -33,7 +41,14 @@ FROM (VALUES ('SELECT * FROM near', 'docs_given'), ('SELECT * FROM near_hamming'
 	('SELECT * FROM hosts WHERE host = ''10.0.0.2'' AND fp % 5', 'hosts_fp'),
 	('SELECT * FROM minhashes WHERE fp <~> simhash_minhash(''a'') <= 6', 'minhashes_fp'),
 	('SELECT * FROM minhashes WHERE simhash_minhash(body, 1) % 7', 'minhashes_words'),
-	('SELECT * FROM alike', 'minhashes_fp')) AS t(q, i);
+	('SELECT * FROM alike', 'minhashes_fp'),
+	('SELECT * FROM wides WHERE fp % ''00''::simhash_bits', 'wides_near'),
+	('SELECT * FROM corpus_wide WHERE fp <~> ''0000000000000001'' <= 3', 'corpus_wide_excl'),
+	('SELECT * FROM text_pairs', 'library_all'),
+	('SELECT * FROM text_any', 'library_all'),
+	('SELECT * FROM text_bytes', 'library_data'),
+	('SELECT * FROM text_titles', 'library_title'),
+	('SELECT * FROM library WHERE id % 1000 = 7 AND left(body, 60) ~= ''a b c''', 'library_several')) AS t(q, i);
 SELECT 'near', count(*), sum(wanted), sum(id) FROM near;
 SELECT 'near_hamming', count(*), sum(id) FROM near_hamming;
 SELECT 'near_eight', count(*), sum(id) FROM near_eight;
@@ -61,4 +76,12 @@ SELECT 'wides', count(*), md5(string_agg(concat_ws(',', fp, ball, fps, minhash, 
 	bool_and(fps[1]::simhash <@ ('(' || fps[1]::simhash || ',0)')::simhash_ball) FROM wides;
 SELECT 'wide_near', count(*), sum(distance) FROM wide_near;
 SELECT 'wide_literals', count(*) FROM wide_literals;
+SELECT 'text_pairs', count(*), sum(a), sum(b), bool_and(b = a + 1000) FROM text_pairs;
+SELECT 'text_any', count(*), sum(id) FROM text_any;
+SELECT 'text_bytes', count(*), sum(a), sum(b) FROM text_bytes;
+SELECT 'text_titles', count(*), sum(id) FROM text_titles;
+SELECT 'text_duplicates', count(*), bool_and(keeper = id + 1000) FROM text_duplicates;
+SELECT 'text_matches', count(*), sum(distance), sum(a_fp::numeric), sum(b_fp::numeric) FROM text_matches;
+REFRESH MATERIALIZED VIEW text_matches;
+SELECT 'text_matches', count(*), sum(distance), sum(a_fp::numeric), sum(b_fp::numeric) FROM text_matches;
 SELECT 'wide types', attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'wides'::regclass AND attnum > 2 ORDER BY attnum;

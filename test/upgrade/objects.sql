@@ -20,10 +20,10 @@ BEGIN
 END $$;
 
 -- is a row refused by an exclusion constraint?
-CREATE FUNCTION is_refused(tab regclass, fp text) RETURNS boolean LANGUAGE plpgsql
+CREATE FUNCTION is_refused(tab regclass, value text, attribute text DEFAULT 'fp') RETURNS boolean LANGUAGE plpgsql
 SET search_path = public, ext AS $$
 BEGIN
-	EXECUTE format('INSERT INTO %s (id, fp) VALUES (-1, %L)', tab, fp);
+	EXECUTE format('INSERT INTO %s (id, %I) VALUES (-1, %L)', tab, attribute, value);
 	EXECUTE format('DELETE FROM %s WHERE id = -1', tab);
 	RETURN false;
 EXCEPTION WHEN exclusion_violation THEN
@@ -116,10 +116,45 @@ INSERT INTO wides SELECT id, body, (given::bytea || h::simhash::bytea || decode(
 FROM docs WHERE id > 100;
 CREATE INDEX wides_fp ON wides (fp);
 CREATE INDEX wides_hash ON wides USING hash (minhash);
+CREATE INDEX wides_near ON wides USING simhash (fp) WITH (blocks = 8, distance = 7, fillfactor = 80);
+CREATE TABLE corpus_wide (id integer, fp simhash_bits(64), CONSTRAINT corpus_wide_excl EXCLUDE USING simhash (fp WITH %));
+INSERT INTO corpus_wide VALUES (1, '0000000000000000'), (2, 'ffffffffffffffff');
 CREATE INDEX wides_expression ON wides ((left(body, 32)::bytea::simhash_bits(256)));
 CREATE VIEW wide_near AS SELECT a.id AS a, b.id AS b, a.fp <~> b.fp AS distance FROM wides a JOIN wides b ON a.fp <~> b.fp <= 70 AND a.id < b.id
 	WHERE a.id % 100 = 0 AND b.id < a.id + 20;
 CREATE VIEW wide_literals AS SELECT id FROM wides WHERE minhash % '00112233445566778899aabbccddeeff' OR fps[1] <@ '(0123456789abcdef,20)';
+
+-- Texts: indexes and constraints for ~=, and an operator class of the user's own that
+-- computes fingerprints.  Only rows from 1001 on have near-duplicates.
+CREATE FUNCTION title_fingerprint(title text) RETURNS simhash LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN simhash_minhash(title, 5, 'char');
+CREATE FUNCTION same_title(a text, b text) RETURNS boolean LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10000
+RETURN hamming(title_fingerprint(a), title_fingerprint(b)) <= 12 AND simhash_jaccard(a, b, 5, 'char') >= 0.6;
+CREATE OPERATOR ~~~ (LEFTARG = text, RIGHTARG = text, FUNCTION = same_title, COMMUTATOR = ~~~,
+	RESTRICT = simhash_sel, JOIN = simhash_joinsel);
+CREATE OPERATOR CLASS title_ops FOR TYPE text USING simhash AS
+	OPERATOR 16 ~~~,
+	FUNCTION 2 title_fingerprint(text);
+CREATE DOMAIN essay AS varchar(2000) CHECK (VALUE <> '');
+CREATE TABLE library (id integer PRIMARY KEY, title text, body essay, data bytea,
+	CONSTRAINT library_title EXCLUDE USING simhash (title title_ops WITH ~~~),
+	CONSTRAINT library_body EXCLUDE USING simhash (body simhash_text_ops WITH ~=) WHERE (id <= 1000));
+INSERT INTO library SELECT i, md5('title' || i), format('The %s. book is about %s and %s', i, md5(i::text), md5('b' || i)), NULL
+FROM generate_series(1, 300) i;
+INSERT INTO library VALUES (999, '!', '...'), (1000, NULL, NULL);
+INSERT INTO library SELECT 1000 + id, NULL, upper(body) || '!' FROM library WHERE id <= 100;
+UPDATE library SET data = convert_to(lower(left(body, 60)), 'UTF8');
+CREATE INDEX library_all ON library USING simhash (body simhash_text_ops) WITH (blocks = 5, distance = 3, fillfactor = 70);
+CREATE INDEX library_several ON library USING simhash ((id % 1000), left(body, 60) simhash_text_ops);
+CREATE INDEX library_data ON library USING simhash (data simhash_bytea_ops);
+CREATE VIEW text_pairs AS SELECT a.id AS a, b.id AS b FROM library a JOIN library b ON a.body ~= b.body AND a.id < b.id;
+CREATE VIEW text_any AS SELECT id FROM library
+	WHERE body ~= ANY (ARRAY(SELECT l.body::text FROM library l WHERE l.id % 50 = 7) || '{...}'::text[]);
+CREATE VIEW text_bytes AS SELECT a.id AS a, b.id AS b FROM library a JOIN library b ON a.data ~= b.data AND a.id < b.id;
+CREATE VIEW text_titles AS SELECT id FROM library WHERE title ~~~ (md5('title5') || '.');
+CREATE VIEW text_duplicates AS SELECT x.id, k.id AS keeper FROM simhash_find_duplicates('library_all', keep => 'id DESC') d
+	JOIN library x ON x.ctid = d.duplicate JOIN library k ON k.ctid = d.keeper;
+CREATE MATERIALIZED VIEW text_matches AS SELECT a_fp, b_fp, distance FROM simhash_find_matches('library_all', 'library_body');
 
 -- what is stored as an expression
 CREATE VIEW near AS SELECT w.id AS wanted, d.id, d.given FROM docs w JOIN docs d ON d.given <~> w.given <= 3 WHERE w.id % 100 = 0;
