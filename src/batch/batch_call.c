@@ -15,6 +15,7 @@
 #include "batch/batch_call.h"
 #include "batch/class_check.h"
 #include "batch/same_check.h"
+#include "rows/workers.h"
 #include "type/simhash.h"
 
 /*
@@ -121,6 +122,9 @@ shbatch_open_index(FunctionCallInfo fcinfo, ShRowsCommand command, ShBatchCall *
 	shbatch_begin_heaps(call, command, &index, 1, true);
 	shpairs_source_heaps(&call->input, &call->heaps, call->snapshot,
 						 shbatch_get_distance(fcinfo, 1, &call->heaps));
+	/* who takes rows one by one may stop, or do anything in between */
+	if (command != SHROWS_UNWATCHED)
+		call->input.search.workers = shrows_choose_workers(&call->heaps);
 }
 
 /*

@@ -24,7 +24,6 @@ typedef struct FindAll
 {
 	ShPairsSink sink;
 	ShBatchCall call;
-	ShPairsFinder *finder;
 	ShBatchRowPairs *pairs;
 	ShBatchRowCheck *check;		/* by the operator class, or NULL */
 	ShBatchResult *result;		/* or NULL */
@@ -93,12 +92,20 @@ add_pair(ShPairsSink *base, const ShPairsBucket *bucket, size_t i, size_t j)
 	shbatch_row_pairs_add(find->pairs, bucket, i, bucket, j);
 }
 
+static void
+leave_bucket(ShPairsSink *base)
+{
+	FindAll    *find = (FindAll *) base;
+
+	shbatch_row_pairs_leave(find->pairs);
+}
+
 static bool
 search_bucket(void *arg)
 {
 	FindAll    *find = arg;
 
-	return shpairs_finder_next(find->finder);
+	return shpairs_source_next(&find->call.input);
 }
 
 static void *
@@ -111,13 +118,14 @@ begin_find_all(FunctionCallInfo fcinfo, ShBatchResult *result)
 	find = palloc0(sizeof(FindAll));
 	find->sink.begin = add_repeated;
 	find->sink.pair = add_pair;
+	find->sink.leave = leave_bucket;
 	find->result = result;
 	shbatch_open_index(fcinfo, result != NULL ? SHROWS_FIND_ALL : SHROWS_UNWATCHED,
 					   &find->call);
 	find->check = shbatch_class_check_begin(&find->call.heaps, find->call.snapshot);
 	find->pairs = shbatch_row_pairs_begin(&find->call.rows, false, search_bucket,
 										  result != NULL ? take_rows : NULL, find);
-	find->finder = shpairs_source_begin(&find->call.input, &find->sink);
+	shpairs_source_begin(&find->call.input, &find->sink);
 	return find;
 }
 

@@ -15,6 +15,7 @@
 #include "batch/row_pairs.h"
 #include "bits/distance.h"
 #include "pairs/source.h"
+#include "rows/workers.h"
 #include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_find_matches);
@@ -23,9 +24,9 @@ PG_FUNCTION_INFO_V1(simhash_find_matches_in);
 /* state of a call */
 typedef struct FindMatches
 {
+	ShPairsMatchSink sink;
 	ShBatchCall call;
 	ShPairsMatchSource input;
-	ShPairsMatchFinder *finder;
 	ShBatchRowPairs *pairs;
 	ShBatchRowCheck *check;		/* by the operator class, or NULL */
 	void		(*make_row) (struct FindMatches *find, const ShBatchRowPair *pair,
@@ -79,11 +80,19 @@ take_rows(void *arg, const ShBatchRowPair *pair)
 }
 
 static void
-add_pair(void *arg, const ShPairsBucket *a, size_t i, const ShPairsBucket *b, size_t j)
+add_pair(ShPairsMatchSink *base, const ShPairsBucket *a, size_t i, const ShPairsBucket *b, size_t j)
 {
-	FindMatches *find = arg;
+	FindMatches *find = (FindMatches *) base;
 
 	shbatch_row_pairs_add(find->pairs, a, i, b, j);
+}
+
+static void
+leave_buckets(ShPairsMatchSink *base)
+{
+	FindMatches *find = (FindMatches *) base;
+
+	shbatch_row_pairs_leave(find->pairs);
 }
 
 static bool
@@ -91,7 +100,7 @@ search_buckets(void *arg)
 {
 	FindMatches *find = arg;
 
-	return shpairs_match_finder_next(find->finder);
+	return shpairs_match_source_next(&find->input);
 }
 
 /* both sides are known: begin the search */
@@ -101,7 +110,9 @@ begin_search(FindMatches *find, bool of_values)
 	find->make_row = of_values ? make_row_of_value : make_row_of_rows;
 	find->pairs = shbatch_row_pairs_begin(&find->call.rows, of_values, search_buckets,
 										  find->result != NULL ? take_rows : NULL, find);
-	find->finder = shpairs_match_source_begin(&find->input, add_pair, find);
+	find->sink.pair = add_pair;
+	find->sink.leave = leave_buckets;
+	shpairs_match_source_begin(&find->input, &find->sink);
 }
 
 static bool
@@ -170,6 +181,8 @@ begin_find_matches(FunctionCallInfo fcinfo, ShBatchResult *result)
 	shpairs_match_source_heaps(&find->input, &find->call.heaps, find->call.snapshot,
 							   shbatch_get_distance(fcinfo, 2, &find->call.heaps));
 	find->check = shbatch_class_check_begin(&find->call.heaps, find->call.snapshot);
+	if (result != NULL)
+		find->input.search.workers = shrows_choose_workers(&find->call.heaps);
 	begin_search(find, false);
 	return find;
 }
