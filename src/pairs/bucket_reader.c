@@ -74,8 +74,8 @@ shpairs_buckets_init(ShPairsBucketReader *reader, ShPairsStream *stream, Size me
 /*
  * How much memory a reader has allocated.  It keeps it until the end.
  */
-Size
-shpairs_buckets_memory(const ShPairsBucketReader *reader)
+static Size
+memory_of(const ShPairsBucketReader *reader)
 {
 	return reader->max_keys * BYTES_PER_KEY + reader->max_rows * BYTES_PER_ROW;
 }
@@ -444,7 +444,7 @@ skip_rest(ShPairsBucketReader *reader)
 
 	if (last < PG_UINT64_MAX)
 		shpairs_buckets_skip(reader, reader->bucket.group, last + 1);
-	else if (reader->bucket.group < PG_UINT32_MAX)
+	else if (reader->stream->grouped && reader->bucket.group < PG_UINT32_MAX)
 		shpairs_buckets_skip(reader, reader->bucket.group + 1, 0);
 	else
 	{
@@ -486,6 +486,20 @@ shpairs_buckets_take(ShPairsBucketReader *reader)
 		if (reader->too_large)
 			skip_rest(reader);
 	}
+}
+
+/*
+ * The same beside the bucket of another reader, in the memory that this leaves of
+ * the total, but at least half of it.
+ */
+void
+shpairs_buckets_take_beside(ShPairsBucketReader *reader, const ShPairsBucketReader *other,
+							Size memory)
+{
+	Size		taken = memory_of(other);
+
+	reader->memory = memory - Min(taken, memory / 2);
+	shpairs_buckets_take(reader);
 }
 
 /*

@@ -93,7 +93,6 @@ extern bool shpairs_bucket_fits(double entries);
 extern void shpairs_buckets_init(ShPairsBucketReader *reader, ShPairsStream *stream, Size memory,
 								 ShPairsRepeatFunction repeat,
 								 ShPairsReadFunction before_read, void *arg);
-extern Size shpairs_buckets_memory(const ShPairsBucketReader *reader);
 extern void shpairs_buckets_start(ShPairsBucketReader *reader, int table, int prefix_bits);
 extern ShPairsPlace shpairs_place(uint32 group, ShPermuted key, int prefix_bits);
 extern void shpairs_buckets_start_range(ShPairsBucketReader *reader, int table, int prefix_bits,
@@ -103,6 +102,8 @@ extern bool shpairs_buckets_at_end(ShPairsBucketReader *reader);
 extern void shpairs_buckets_skip(ShPairsBucketReader *reader, uint32 group, ShPermuted key);
 extern bool shpairs_buckets_meet(ShPairsBucketReader *a, ShPairsBucketReader *b);
 extern void shpairs_buckets_take(ShPairsBucketReader *reader);
+extern void shpairs_buckets_take_beside(ShPairsBucketReader *reader,
+										const ShPairsBucketReader *other, Size memory);
 
 static inline ShFingerprint
 shpairs_fingerprint(const ShPairsBucket *bucket, size_t i)

@@ -396,20 +396,6 @@ shpairs_match_finder_begin(ShPairsStream *a, double a_entries, ShPairsStream *b,
 }
 
 /*
- * Take the bucket of one side, in the memory that the other side leaves, but
- * at least half of the total.
- */
-static void
-take_bucket(const ShPairsMatchFinder *finder, ShPairsBucketReader *reader,
-			const ShPairsBucketReader *other)
-{
-	Size		taken = shpairs_buckets_memory(other);
-
-	reader->memory = finder->memory - Min(taken, finder->memory / 2);
-	shpairs_buckets_take(reader);
-}
-
-/*
  * Search the next buckets, which have the same prefix.
  */
 static void
@@ -418,8 +404,8 @@ search_both(ShPairsMatchFinder *finder)
 	const ShPairsBucket *a = &finder->a.bucket;
 	const ShPairsBucket *b = &finder->b.bucket;
 
-	take_bucket(finder, &finder->a, &finder->b);
-	take_bucket(finder, &finder->b, &finder->a);
+	shpairs_buckets_take_beside(&finder->a, &finder->b, finder->memory);
+	shpairs_buckets_take_beside(&finder->b, &finder->a, finder->memory);
 	shpairs_find_matches(&finder->pairs, a->keys, a->nkeys, b->keys, b->nkeys);
 }
 

@@ -311,8 +311,8 @@ next_buckets(ShPairsSearcher *searcher, bool *fits)
 	}
 	if (!shpairs_buckets_meet(a, b))
 		return false;
-	shpairs_buckets_take(a);
-	shpairs_buckets_take(b);
+	shpairs_buckets_take_beside(a, b, searcher->team->memory);
+	shpairs_buckets_take_beside(b, a, searcher->team->memory);
 	*fits = !a->too_large && !b->too_large &&
 		a->bucket.nrows + b->bucket.nrows <= MOST_ROWS;
 	return true;
