@@ -443,6 +443,9 @@ finish(ShPairsParallel *parallel)
 	WaitForParallelWorkersToFinish(parallel->context);
 	for (int i = 0; i < parallel->context->nworkers_launched; i++)
 		InstrAccumParallelQuery(&parallel->buffer_usage[i], &parallel->wal_usage[i]);
+	ereport(DEBUG1,
+			(errmsg_internal("parallel search of %d ranges, %d large buckets, %d left to the leader",
+							 parallel->team->ntasks, parallel->team->nlarge, parallel->nleft)));
 	parallel->entries = shpairs_parallel_entries(parallel);
 	end_parallel_mode(parallel);
 }
