@@ -9,8 +9,7 @@
  * not know about workers.  If no excerpt is waiting, the leader takes part in the
  * search, and looks for excerpts in between.
  *
- * Parallel mode begins and ends here: before anything is found, and when all has
- * been, except large buckets that are left to the leader alone.
+ * Parallel mode begins before anything is found, and ends when all has been.
  *
  *-------------------------------------------------------------------------
  */
@@ -40,6 +39,7 @@
 #define KEY_QUERY_TEXT		UINT64CONST(0xB100000000000003)
 #define KEY_WAL_USAGE		UINT64CONST(0xB100000000000004)
 #define KEY_BUFFER_USAGE	UINT64CONST(0xB100000000000005)
+#define KEY_SORT			UINT64CONST(0xB100000000000006)
 #define KEY_HEAPS			UINT64CONST(0xB100000000000010)	/* and the next */
 
 /*
@@ -54,12 +54,21 @@
 /* ranges of a walk for each process */
 #define RANGES				32
 
+/* entries that the leader has collected, in shared memory */
+typedef struct SharedSort
+{
+	SharedFileSet files;
+	bool		grouped;
+	ShSortShare share;
+} SharedSort;
+
 /* in the leader */
 struct ShPairsParallel
 {
 	ParallelContext *context;
 	ShPairsTeam *team;
 	const ShBitsScheme *scheme;
+	SharedSort *sort;			/* or NULL */
 	WalUsage   *wal_usage;
 	BufferUsage *buffer_usage;
 	int			nqueues;		/* that are not at their end, */
@@ -125,6 +134,18 @@ StaticAssertDecl(sizeof(ShPairsTask) < sizeof(ShPairsExcerptHead),
 				 "messages are told apart by their sizes");
 
 /*
+ * Begin to read what the leader has collected.
+ */
+static void
+begin_sorted(ShPairsStream *stream, SharedSort *sort, const ShPairsTeam *team,
+			 const ShBitsScheme *scheme)
+{
+	shpairs_stream_sort(stream, shsort_begin_whole((int) (team->memory / 1024), &sort->files,
+												   &sort->share, 1, sort->grouped),
+						scheme, sort->grouped);
+}
+
+/*
  * Entry point of a worker.
  */
 void
@@ -134,6 +155,7 @@ shpairs_worker(dsm_segment *seg, shm_toc *toc)
 	char	   *queues = shm_toc_lookup(toc, KEY_QUEUES, false);
 	WalUsage   *wal_usage = shm_toc_lookup(toc, KEY_WAL_USAGE, false);
 	BufferUsage *buffer_usage = shm_toc_lookup(toc, KEY_BUFFER_USAGE, false);
+	SharedSort *sort = shm_toc_lookup(toc, KEY_SORT, true);
 	shm_mq	   *queue = (shm_mq *) (queues + ParallelWorkerNumber * (Size) QUEUE_SIZE);
 	ShRowsHeaps heaps[2];
 	ShPairsStream streams[2];
@@ -148,7 +170,13 @@ shpairs_worker(dsm_segment *seg, shm_toc *toc)
 	for (int i = 0; i < team->nsides; i++)
 	{
 		shrows_attach_heaps(shm_toc_lookup(toc, KEY_HEAPS + i, false), &heaps[i]);
-		shpairs_stream_heaps(&streams[i], &heaps[i], sender.scheme, GetActiveSnapshot());
+		if (sort == NULL)
+			shpairs_stream_heaps(&streams[i], &heaps[i], sender.scheme, GetActiveSnapshot());
+	}
+	if (sort != NULL)
+	{
+		SharedFileSetAttach(&sort->files, seg);
+		begin_sorted(&streams[0], sort, team, sender.scheme);
 	}
 
 	InstrStartParallelQuery();
@@ -160,6 +188,8 @@ shpairs_worker(dsm_segment *seg, shm_toc *toc)
 	for (int i = 0; i < team->nsides; i++)
 	{
 		shpairs_stream_end(&streams[i]);
+		if (streams[i].sort != NULL)
+			shsort_end(streams[i].sort);
 		shrows_detach_heaps(&heaps[i]);
 	}
 }
@@ -327,6 +357,8 @@ share(ShPairsParallel *parallel, const ShPairsParallelInput *input, Size team_si
 	estimate_chunk(context, buffer_size);
 	for (int i = 0; i < input->nsides; i++)
 		estimate_chunk(context, shrows_shared_size(input->heaps[i]));
+	if (input->collect != NULL)
+		estimate_chunk(context, sizeof(SharedSort));
 	if (debug_query_string != NULL)
 		estimate_chunk(context, strlen(debug_query_string) + 1);
 	InitializeParallelDSM(context);
@@ -339,6 +371,8 @@ share(ShPairsParallel *parallel, const ShPairsParallelInput *input, Size team_si
 	for (int i = 0; i < input->nsides; i++)
 		shrows_share_heaps(input->heaps[i], allocate(context, KEY_HEAPS + i,
 													 shrows_shared_size(input->heaps[i])));
+	if (input->collect != NULL)
+		parallel->sort = allocate(context, KEY_SORT, sizeof(SharedSort));
 	if (debug_query_string != NULL)
 		strcpy(allocate(context, KEY_QUERY_TEXT, strlen(debug_query_string) + 1),
 			   debug_query_string);
@@ -370,11 +404,31 @@ fill_team(ShPairsTeam *team, const ShPairsParallelInput *input, int workers)
 	team->blocks = input->scheme->blocks;
 	team->scheme_distance = input->scheme->distance;
 	team->plan = *input->plan;
+	team->sorted = input->collect != NULL;
 	team->leader = MyProc;
 }
 
+/*
+ * Collect the entries that all will sort.
+ */
 static void
-end_parallel_mode(ShPairsParallel *parallel)
+collect(SharedSort *sort, ParallelContext *context, const ShPairsParallelInput *input)
+{
+	ShSort	   *share;
+
+	SharedFileSetInit(&sort->files, context->seg);
+	sort->grouped = input->heaps[0]->grouped;
+	share = shsort_begin_share(&sort->files, 0, sort->grouped);
+	input->collect(input->arg, share);
+	shsort_end_share(share, &sort->share);
+}
+
+
+/*
+ * Leave parallel mode.  Nothing that was shared can be used any more.
+ */
+void
+shpairs_parallel_end(ShPairsParallel *parallel)
 {
 	DestroyParallelContext(parallel->context);
 	ExitParallelMode();
@@ -386,8 +440,8 @@ end_parallel_mode(ShPairsParallel *parallel)
  * must be at least one.  Returns NULL if none can.  What is found is passed to one
  * of the sinks.
  *
- * Enters parallel mode until shpairs_parallel_next returns false.  Memory comes
- * from the current context.
+ * Enters parallel mode until shpairs_parallel_end.  Memory comes from the current
+ * context.
  */
 ShPairsParallel *
 shpairs_parallel_begin(const ShPairsParallelInput *input, int workers, ShPairsSink *sink,
@@ -398,8 +452,11 @@ shpairs_parallel_begin(const ShPairsParallelInput *input, int workers, ShPairsSi
 	ShPairsTask *tasks;
 	int			launched = 0;
 
-	tasks = shpairs_divide(input->plan, input->heaps, input->nsides, RANGES * (workers + 1),
-						   &ntasks);
+	tasks = shpairs_divide(input->plan, input->heaps, input->nsides,
+						   input->collect != NULL ? 1 : RANGES * (workers + 1), &ntasks);
+	/* a single bucket that is not large, or little more */
+	if (ntasks == 1 && input->entries < SHPAIRS_LARGE)
+		return NULL;
 	parallel->scheme = input->scheme;
 	parallel->sink = sink;
 	parallel->match_sink = match_sink;
@@ -413,6 +470,8 @@ shpairs_parallel_begin(const ShPairsParallelInput *input, int workers, ShPairsSi
 		fill_team(parallel->team, input, workers);
 		shpairs_team_init(parallel->team, tasks, ntasks);
 		begin_queues(parallel);
+		if (parallel->sort != NULL)
+			collect(parallel->sort, parallel->context, input);
 		LaunchParallelWorkers(parallel->context);
 		launched = parallel->context->nworkers_launched;
 	}
@@ -421,10 +480,12 @@ shpairs_parallel_begin(const ShPairsParallelInput *input, int workers, ShPairsSi
 			(errmsg_internal("search with %d of %d parallel workers", launched, workers)));
 	if (launched == 0)
 	{
-		end_parallel_mode(parallel);
+		shpairs_parallel_end(parallel);
 		return NULL;
 	}
 
+	if (parallel->sort != NULL)
+		begin_sorted(input->streams[0], parallel->sort, parallel->team, input->scheme);
 	parallel->nqueues = launched;
 	for (int i = 0; i < launched; i++)
 		shm_mq_set_handle(parallel->queues[i], parallel->context->worker[i].bgwhandle);
@@ -435,7 +496,7 @@ shpairs_parallel_begin(const ShPairsParallelInput *input, int workers, ShPairsSi
 }
 
 /*
- * All workers are done: wait until they have ended, and leave parallel mode.
+ * All workers are done: wait until they have ended.
  */
 static void
 finish(ShPairsParallel *parallel)
@@ -447,12 +508,11 @@ finish(ShPairsParallel *parallel)
 			(errmsg_internal("parallel search of %d ranges, %d large buckets, %d left to the leader",
 							 parallel->team->ntasks, parallel->team->nlarge, parallel->nleft)));
 	parallel->entries = shpairs_parallel_entries(parallel);
-	end_parallel_mode(parallel);
 }
 
 /*
  * Pass more of what is found to the sink.  Returns false when all but what is left
- * has been passed, and parallel mode has been left.
+ * has been passed, and workers have ended.
  */
 bool
 shpairs_parallel_next(ShPairsParallel *parallel)

@@ -12,22 +12,34 @@
 
 typedef struct ShPairsParallel ShPairsParallel;
 
-/* what is searched: indexes that have a scheme, in order */
+/*
+ * What is searched: indexes that are read in the order of their tables, by their
+ * scheme; or entries that the leader collects first, and that each process sorts
+ * for the walks it makes.
+ */
 typedef struct ShPairsParallelInput
 {
 	const ShBitsScheme *scheme;
 	const ShPairsPlan *plan;
 	int			distance;
-	Snapshot	snapshot;
+	double		entries;		/* about */
 	int			nsides;
 	const ShRowsHeaps *heaps[2];	/* of each side */
 	ShPairsStream *streams[2];	/* for the leader */
+
+	/*
+	 * not NULL: adds the entries of the only side to the sort, with arg.  The
+	 * stream is begun here and must be ended by the caller.
+	 */
+	void		(*collect) (void *arg, ShSort *sort);
+	void	   *arg;
 } ShPairsParallelInput;
 
 extern ShPairsParallel *shpairs_parallel_begin(const ShPairsParallelInput *input, int workers,
 											   ShPairsSink *sink, ShPairsMatchSink *match_sink);
 extern bool shpairs_parallel_next(ShPairsParallel *parallel);
 extern ShPairsTask *shpairs_parallel_left(ShPairsParallel *parallel, int *count);
+extern void shpairs_parallel_end(ShPairsParallel *parallel);
 extern double shpairs_parallel_entries(const ShPairsParallel *parallel);
 
 #endif							/* SIMHASH_PAIRS_PARALLEL_H */

@@ -89,7 +89,6 @@ collect_leaves(Places *places, const ShRowsHeaps *const *sides, int nsides,
 {
 	int			nindexes = 0;
 
-	places->count = 0;
 	for (int side = 0; side < nsides; side++)
 	{
 		nindexes += sides[side]->count;
@@ -117,7 +116,9 @@ shpairs_divide(const ShPairsPlan *plan, const ShRowsHeaps *const *sides, int nsi
 		ShPairsPlace last = {0, 0};
 		int			nranges;
 
-		collect_leaves(&places, sides, nsides, &plan->walks[walk]);
+		places.count = 0;
+		if (most > 1)
+			collect_leaves(&places, sides, nsides, &plan->walks[walk]);
 		nranges = Min(most, 1 + places.count / LEAST_LEAVES);
 		tasks[(*count)++] = (ShPairsTask)
 		{

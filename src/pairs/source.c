@@ -92,10 +92,9 @@ use_sort(ShPairsSource *input, ShSort *sort, const ShBitsScheme *scheme, bool gr
  * Read the indexes of some tables into a sort.  A serializable transaction
  * must already have its predicate locks.
  */
-static ShSort *
-sort_heaps(const ShRowsHeaps *heaps, Snapshot snapshot)
+static void
+collect_heaps(const ShRowsHeaps *heaps, Snapshot snapshot, ShSort *sort)
 {
-	ShSort	   *sort = shsort_begin_grouped(maintenance_work_mem, heaps->grouped);
 	ShPairsStream *stream = palloc(sizeof(ShPairsStream));
 	ShPermuted *keys;
 	ShRowsNumber *rows;
@@ -118,7 +117,24 @@ sort_heaps(const ShRowsHeaps *heaps, Snapshot snapshot)
 		shpairs_stream_end(stream);
 	}
 	pfree(stream);
+}
+
+static ShSort *
+sort_heaps(const ShRowsHeaps *heaps, Snapshot snapshot)
+{
+	ShSort	   *sort = shsort_begin_grouped(maintenance_work_mem, heaps->grouped);
+
+	collect_heaps(heaps, snapshot, sort);
 	return sort;
+}
+
+/* ShPairsParallelInput.collect */
+static void
+collect_input(void *arg, ShSort *sort)
+{
+	const ShPairsSource *input = arg;
+
+	collect_heaps(input->unsorted, input->snapshot, sort);
 }
 
 /*
@@ -198,7 +214,24 @@ workers_with_memory(const ShPairsSearch *search, double entries)
 }
 
 /*
- * The next bucket that a parallel search has left.  Returns false after the last.
+ * Begin a parallel search, if it is possible.
+ */
+static void
+begin_parallel(ShPairsSearch *search, const ShPairsPlan *plan, int distance, double entries,
+			   ShPairsSink *sink, ShPairsMatchSink *match_sink)
+{
+	int			workers = workers_with_memory(search, entries);
+
+	search->input.plan = plan;
+	search->input.distance = distance;
+	search->input.entries = entries;
+	if (workers > 0)
+		search->parallel = shpairs_parallel_begin(&search->input, workers, sink, match_sink);
+}
+
+/*
+ * The next bucket that a parallel search has left.  Returns false after the last,
+ * when parallel mode has been left.
  */
 static bool
 next_left(ShPairsSearch *search, ShPairsRange *range)
@@ -209,7 +242,10 @@ next_left(ShPairsSearch *search, ShPairsRange *range)
 		search->left = shpairs_parallel_left(search->parallel, &search->nleft);
 	search->is_left = true;
 	if (search->next_left == search->nleft)
+	{
+		shpairs_parallel_end(search->parallel);
 		return false;
+	}
 	task = &search->left[search->next_left++];
 	*range = shpairs_range_of_bucket(task->walk, &task->start,
 									 search->input.plan->walks[task->walk].prefix_bits);
@@ -227,6 +263,7 @@ shpairs_source_heaps(ShPairsSource *input, const ShRowsHeaps *heaps, Snapshot sn
 	const ShBitsScheme *scheme = common_scheme(heaps);
 
 	input->distance = distance;
+	input->unsorted = NULL;
 	memset(&input->search, 0, sizeof(ShPairsSearch));
 	count_entries(heaps, snapshot, &input->entries, &input->most);
 	if (scheme != NULL && distance <= scheme->distance)
@@ -247,9 +284,27 @@ shpairs_source_heaps(ShPairsSource *input, const ShRowsHeaps *heaps, Snapshot sn
 		/*
 		 * the schemes of the indexes differ, or their prefixes are too short
 		 */
-		shrows_progress_phase(SHROWS_PHASE_SORT, input->entries);
-		use_sort(input, sort_heaps(heaps, snapshot), NULL, heaps->grouped);
+		input->unsorted = heaps;
+		input->snapshot = snapshot;
 	}
+}
+
+/*
+ * Begin a search of entries that have to be sorted with parallel workers, if that
+ * is possible.  The plan is made for the estimated number of entries.
+ */
+static void
+begin_parallel_sort(ShPairsSource *input, ShPairsSink *sink)
+{
+	ShPairsSearch *search = &input->search;
+	const ShBitsScheme *scheme = plan_sort(&input->plan, input->distance, input->most);
+
+	may_be_parallel(search, scheme, input->unsorted, &input->stream);
+	search->one_bucket = input->plan.walks[0].prefix_bits == 0 && !input->unsorted->grouped;
+	search->input.collect = collect_input;
+	search->input.arg = input;
+	begin_parallel(search, &input->plan, input->distance,
+				   input->entries > 0 ? input->entries : input->most, sink, NULL);
 }
 
 /*
@@ -288,10 +343,24 @@ shpairs_source_array(ShPairsSource *input, AnyArrayType *array, int distance,
 					 const ShBitsScheme *scheme, int table)
 {
 	input->distance = distance;
+	input->unsorted = NULL;
 	memset(&input->search, 0, sizeof(ShPairsSearch));
 	use_sort(input, sort_array(array), scheme, false);
 	if (table != SHPAIRS_ALL_TABLES)
 		shpairs_plan_table(&input->plan, scheme, table);
+}
+
+/*
+ * Sort the entries, or let workers do it.
+ */
+static void
+begin_sorted(ShPairsSource *input, ShPairsSink *sink)
+{
+	shrows_progress_phase(SHROWS_PHASE_SORT, input->entries);
+	begin_parallel_sort(input, sink);
+	if (input->search.parallel == NULL)
+		use_sort(input, sort_heaps(input->unsorted, input->snapshot), NULL,
+				 input->unsorted->grouped);
 }
 
 /*
@@ -301,20 +370,16 @@ shpairs_source_array(ShPairsSource *input, AnyArrayType *array, int distance,
 void
 shpairs_source_begin(ShPairsSource *input, ShPairsSink *sink)
 {
-	ShPairsSearch *search = &input->search;
-	int			workers = workers_with_memory(search, input->entries > 0 ? input->entries : input->most);
-
-	shrows_progress_phase(SHROWS_PHASE_COMPARE,
-						  input->entries * (input->plan.nwalks - input->plan.first));
 	input->sink = sink;
 	input->finder = NULL;
-	if (workers > 0)
-	{
-		search->input.plan = &input->plan;
-		search->input.distance = input->distance;
-		search->parallel = shpairs_parallel_begin(&search->input, workers, sink, NULL);
-	}
-	if (search->parallel == NULL)
+	if (input->unsorted != NULL)
+		begin_sorted(input, sink);
+	shrows_progress_phase(SHROWS_PHASE_COMPARE,
+						  input->entries * (input->plan.nwalks - input->plan.first));
+	if (input->unsorted == NULL)
+		begin_parallel(&input->search, &input->plan, input->distance,
+					   input->entries > 0 ? input->entries : input->most, sink, NULL);
+	if (input->search.parallel == NULL)
 		input->finder = shpairs_finder_begin(&input->stream, &input->plan, input->distance, sink);
 }
 
@@ -551,20 +616,14 @@ void
 shpairs_match_source_begin(ShPairsMatchSource *input, ShPairsMatchSink *sink)
 {
 	bool		known = input->a_entries > 0 && input->b_entries > 0;
-	ShPairsSearch *search = &input->search;
-	int			workers = workers_with_memory(search, input->a_entries + input->b_entries);
 
 	shrows_progress_phase(SHROWS_PHASE_COMPARE, known ?
 						  (input->a_entries + input->b_entries) * input->plan.nwalks : 0);
 	input->sink = sink;
 	input->finder = NULL;
-	if (workers > 0)
-	{
-		search->input.plan = &input->plan;
-		search->input.distance = input->distance;
-		search->parallel = shpairs_parallel_begin(&search->input, workers, NULL, sink);
-	}
-	if (search->parallel == NULL)
+	begin_parallel(&input->search, &input->plan, input->distance,
+				   input->a_entries + input->b_entries, NULL, sink);
+	if (input->search.parallel == NULL)
 		input->finder = shpairs_match_finder_begin(&input->a, input->a_entries, &input->b,
 												   input->b_entries, &input->plan,
 												   input->distance, sink);

@@ -41,6 +41,9 @@ typedef struct ShPairsSource
 	int			distance;
 	double		entries;		/* estimated number of entries, */
 	double		most;			/* and upper bound */
+	const ShRowsHeaps *unsorted;	/* to be sorted when the search begins, or
+									 * NULL */
+	Snapshot	snapshot;
 	ShPairsStream stream;
 	ShPairsPlan plan;
 	ShPairsSink *sink;

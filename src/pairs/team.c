@@ -16,6 +16,9 @@
  * for longer than a slice or a bucket that is not large takes, or the reading of a
  * bucket.
  *
+ * Where entries must be sorted for each walk, a walk is one range, and others help
+ * only if there is a single walk.
+ *
  * Each process has its own copy of what it reads, in its share of the memory.  A
  * bucket that does not fit is left to the leader, who searches it alone after the
  * others, with all the memory, as a search without workers does.
@@ -30,9 +33,6 @@
 #include "utils/wait_event.h"
 
 #include "pairs/team.h"
-
-/* from this many keys on, a bucket is large */
-#define LARGE				32768
 
 /* keys with more rows than this would not fit in a message */
 #define MOST_ROWS			(64 * 1024 * 1024)
@@ -209,7 +209,7 @@ tell_all(ShPairsTeam *team)
 
 /*
  * Search the current buckets, which are large, with the help of others.  Returns
- * false if there are too many large buckets.
+ * false if these cannot help, or if there are too many large buckets.
  */
 static bool
 search_large(ShPairsSearcher *searcher)
@@ -217,6 +217,8 @@ search_large(ShPairsSearcher *searcher)
 	ShPairsTeam *team = searcher->team;
 	ShPairsLarge *large = NULL;
 
+	if (team->sorted && team->plan.nwalks > 1)
+		return false;
 	SpinLockAcquire(&team->mutex);
 	if (team->nlarge < SHPAIRS_MAX_LARGE)
 	{
@@ -278,15 +280,15 @@ search_buckets(ShPairsSearcher *searcher)
 	if (b == NULL)
 	{
 		add_repeated(searcher);
-		if (searcher->team->distance > 0 && a->nkeys >= LARGE && search_large(searcher))
+		if (searcher->team->distance > 0 && a->nkeys >= SHPAIRS_LARGE && search_large(searcher))
 			return;
 		if (a->nkeys > 1)
 			shpairs_find_pairs(&searcher->pairs, a->keys, a->nkeys);
 	}
 	else
 	{
-		if (searcher->team->distance > 0 && Min(a->nkeys, b->nkeys) >= LARGE / 4 &&
-			Max(a->nkeys, b->nkeys) >= LARGE && search_large(searcher))
+		if (searcher->team->distance > 0 && Min(a->nkeys, b->nkeys) >= SHPAIRS_LARGE / 4 &&
+			Max(a->nkeys, b->nkeys) >= SHPAIRS_LARGE && search_large(searcher))
 			return;
 		shpairs_find_matches(&searcher->pairs, a->keys, a->nkeys, b->keys, b->nkeys);
 	}

@@ -18,6 +18,9 @@
 /* the most large buckets that are searched by several processes */
 #define SHPAIRS_MAX_LARGE		64
 
+/* from this many keys on, a bucket is large */
+#define SHPAIRS_LARGE			16384
+
 /* such a bucket */
 typedef struct ShPairsLarge
 {
@@ -39,6 +42,7 @@ typedef struct ShPairsTeam
 	int			blocks;			/* the scheme */
 	int			scheme_distance;
 	ShPairsPlan plan;
+	bool		sorted;			/* starting a range sorts all entries */
 	PGPROC	   *leader;
 
 	pg_atomic_uint64 entries;	/* done by all */
