@@ -124,7 +124,8 @@ shbatch_open_index(FunctionCallInfo fcinfo, ShRowsCommand command, ShBatchCall *
 						 shbatch_get_distance(fcinfo, 1, &call->heaps));
 	/* who takes rows one by one may stop, or do anything in between */
 	if (command != SHROWS_UNWATCHED)
-		call->input.search.workers = shrows_choose_workers(&call->heaps);
+		call->input.search.workers = shrows_choose_workers(&call->heaps,
+																call->input.distance);
 }
 
 /*

@@ -182,7 +182,8 @@ begin_find_matches(FunctionCallInfo fcinfo, ShBatchResult *result)
 							   shbatch_get_distance(fcinfo, 2, &find->call.heaps));
 	find->check = shbatch_class_check_begin(&find->call.heaps, find->call.snapshot);
 	if (result != NULL)
-		find->input.search.workers = shrows_choose_workers(&find->call.heaps);
+		find->input.search.workers = shrows_choose_workers(&find->call.heaps,
+															find->input.distance);
 	begin_search(find, false);
 	return find;
 }

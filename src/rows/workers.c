@@ -37,6 +37,13 @@
 #include "type/operator_class.h"
 
 /*
+ * If the server does not choose workers for every index, however small, a search
+ * must be worth some milliseconds, in which they start.  It grows with the pages
+ * and with the distance.
+ */
+#define LEAST_WORK		10000
+
+/*
  * Are the expressions of an index allowed in parallel mode?  They are taken
  * from the catalog as they are, since simplifying them would run functions of
  * the owner of the table.
@@ -106,12 +113,13 @@ functions_are_allowed(const ShRowsHeaps *heaps)
  * for a scan of them.
  */
 static int
-workers_for_pages(double pages)
+workers_for_pages(double pages, int distance)
 {
 	double		threshold = Max(min_parallel_index_scan_size, 1);
 	int			workers = 1;
 
-	if (pages < min_parallel_index_scan_size)
+	if (pages == 0 || pages < min_parallel_index_scan_size ||
+		(min_parallel_index_scan_size > 0 && pages * (distance + 1) < LEAST_WORK))
 		return 0;
 	while (pages >= threshold * 3)
 	{
@@ -122,12 +130,12 @@ workers_for_pages(double pages)
 }
 
 /*
- * How many workers a search of some tables may have; 0 for none.
+ * How many workers a search of some tables within a distance may have; 0 for none.
  *
  * parallel_workers of a table counts as in a scan of it.
  */
 int
-shrows_choose_workers(const ShRowsHeaps *heaps)
+shrows_choose_workers(const ShRowsHeaps *heaps, int distance)
 {
 	double		pages = 0;
 	int			workers = 0;
@@ -147,7 +155,7 @@ shrows_choose_workers(const ShRowsHeaps *heaps)
 			pages += RelationGetNumberOfBlocks(heap->index);
 		workers = Max(workers, wanted);
 	}
-	workers = Min(Max(workers, workers_for_pages(pages)), max_parallel_workers_per_gather);
+	workers = Min(Max(workers, workers_for_pages(pages, distance)), max_parallel_workers_per_gather);
 	return workers > 0 && functions_are_allowed(heaps) ? workers : 0;
 }
 

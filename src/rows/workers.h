@@ -27,7 +27,7 @@ typedef struct ShRowsSharedHeaps
 	ShRowsSharedHeap heaps[FLEXIBLE_ARRAY_MEMBER];
 } ShRowsSharedHeaps;
 
-extern int	shrows_choose_workers(const ShRowsHeaps *heaps);
+extern int	shrows_choose_workers(const ShRowsHeaps *heaps, int distance);
 extern Size shrows_shared_size(const ShRowsHeaps *heaps);
 extern void shrows_share_heaps(const ShRowsHeaps *heaps, ShRowsSharedHeaps *shared);
 extern void shrows_attach_heaps(const ShRowsSharedHeaps *shared, ShRowsHeaps *heaps);
