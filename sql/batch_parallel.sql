@@ -186,3 +186,17 @@ EXCEPTION WHEN division_by_zero THEN
 	RETURN (SELECT 'division by zero, then ' || (count(*) > 0) FROM simhash_find_all('clustered_43', 3));
 END $$;
 SELECT caught();
+
+-- the same after an error in parallel mode
+CREATE FUNCTION caught_in_search() RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	SET LOCAL work_mem = '64kB';
+	SET LOCAL temp_file_limit = '100kB';
+	PERFORM count(*) FROM simhash_find_all('skewed_43', 12);
+	RETURN 'no error';
+EXCEPTION WHEN configuration_limit_exceeded THEN
+	INSERT INTO clustered VALUES (-1, 1, 4711), (-2, 1, 4711);
+	RETURN (SELECT 'limit exceeded, then ' || count(*) FROM simhash_find_duplicates('clustered_43', 0) d
+		JOIN clustered ON ctid = duplicate WHERE id < 0);
+END $$;
+SELECT caught_in_search();

@@ -125,7 +125,7 @@ shbatch_open_index(FunctionCallInfo fcinfo, ShRowsCommand command, ShBatchCall *
 	/* who takes rows one by one may stop, or do anything in between */
 	if (command != SHROWS_UNWATCHED)
 		call->input.search.workers = shrows_choose_workers(&call->heaps,
-																call->input.distance);
+														   call->input.distance);
 }
 
 /*

@@ -183,7 +183,7 @@ begin_find_matches(FunctionCallInfo fcinfo, ShBatchResult *result)
 	find->check = shbatch_class_check_begin(&find->call.heaps, find->call.snapshot);
 	if (result != NULL)
 		find->input.search.workers = shrows_choose_workers(&find->call.heaps,
-															find->input.distance);
+														   find->input.distance);
 	begin_search(find, false);
 	return find;
 }

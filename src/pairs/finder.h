@@ -34,8 +34,8 @@ struct ShPairsSink
 	void		(*begin) (ShPairsSink *sink, const ShPairsBucket *bucket);
 
 	/*
-	 * Keys i and j of the bucket are a pair.  From a parallel search, i may be
-	 * j: in place of begin, for a key with several rows.
+	 * Keys i and j of the bucket are a pair.  From a parallel search, i may
+	 * be j: in place of begin, for a key with several rows.
 	 */
 	void		(*pair) (ShPairsSink *sink, const ShPairsBucket *bucket, size_t i, size_t j);
 

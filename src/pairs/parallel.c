@@ -40,7 +40,7 @@
 #define KEY_WAL_USAGE		UINT64CONST(0xB100000000000004)
 #define KEY_BUFFER_USAGE	UINT64CONST(0xB100000000000005)
 #define KEY_SORT			UINT64CONST(0xB100000000000006)
-#define KEY_HEAPS			UINT64CONST(0xB100000000000010)	/* and the next */
+#define KEY_HEAPS			UINT64CONST(0xB100000000000010) /* and the next */
 
 /*
  * The size of a queue.  Workers go on while the leader looks up the rows of many
@@ -510,6 +510,13 @@ finish(ShPairsParallel *parallel)
 	parallel->entries = shpairs_parallel_entries(parallel);
 }
 
+static void
+report(ShPairsParallel *parallel)
+{
+	shrows_progress_entries(shpairs_parallel_entries(parallel));
+	shrows_progress_table(shpairs_walks_done(parallel->team), parallel->team->plan.nwalks);
+}
+
 /*
  * Pass more of what is found to the sink.  Returns false when all but what is left
  * has been passed, and workers have ended.
@@ -518,12 +525,13 @@ bool
 shpairs_parallel_next(ShPairsParallel *parallel)
 {
 	CHECK_FOR_INTERRUPTS();
+	report(parallel);
 	if (receive(parallel))
 		return true;
 	if (shpairs_searcher_work(parallel->searcher))
 		return true;
 	shpairs_excerpt_emit(&parallel->searcher->excerpt);
-	shrows_progress_entries(shpairs_parallel_entries(parallel));
+	report(parallel);
 	if (parallel->nqueues == 0)
 	{
 		finish(parallel);

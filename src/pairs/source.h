@@ -23,7 +23,7 @@ typedef struct ShPairsSearch
 {
 	int			workers;		/* set by the caller; 0 at first */
 	bool		one_bucket;		/* all entries are in one bucket */
-	ShPairsParallelInput input;	/* no scheme: workers are of no use */
+	ShPairsParallelInput input; /* no scheme: workers are of no use */
 	ShPairsParallel *parallel;	/* or NULL */
 
 	/* after a parallel search: what is left */

@@ -57,6 +57,23 @@ shpairs_team_init(ShPairsTeam *team, const ShPairsTask *tasks, int ntasks)
 	team->nlarge = 0;
 	team->ntasks = ntasks;
 	memcpy(team->tasks, tasks, ntasks * sizeof(ShPairsTask));
+	for (int walk = 0; walk < team->plan.nwalks; walk++)
+		pg_atomic_init_u32(&team->left[walk], 0);
+	for (int i = 0; i < ntasks; i++)
+		pg_atomic_fetch_add_u32(&team->left[tasks[i].walk], 1);
+}
+
+/*
+ * How many walks have been made.
+ */
+int
+shpairs_walks_done(ShPairsTeam *team)
+{
+	int			done = 0;
+
+	for (int walk = 0; walk < team->plan.nwalks; walk++)
+		done += pg_atomic_read_u32(&team->left[walk]) == 0;
+	return done;
 }
 
 /* count the entries of the current range that are done */
@@ -340,6 +357,7 @@ search_task(ShPairsSearcher *searcher, int number)
 		}
 	}
 	count_entries(searcher);
+	pg_atomic_fetch_sub_u32(&team->left[range.walk], 1);
 }
 
 /*
@@ -352,23 +370,17 @@ static bool
 take_task(ShPairsSearcher *searcher)
 {
 	ShPairsTeam *team = searcher->team;
-	bool		taken = false;
+	uint32		task;
 
 	if (pg_atomic_read_u32(&team->next_task) >= team->ntasks)
 		return false;
 	pg_atomic_fetch_add_u32(&team->reading, 1);
-	{
-		uint32		task = pg_atomic_fetch_add_u32(&team->next_task, 1);
-
-		if (task < team->ntasks)
-		{
-			taken = true;
-			search_task(searcher, task);
-		}
-	}
+	task = pg_atomic_fetch_add_u32(&team->next_task, 1);
+	if (task < team->ntasks)
+		search_task(searcher, task);
 	if (pg_atomic_sub_fetch_u32(&team->reading, 1) == 0)
 		tell_all(team);
-	return taken;
+	return task < team->ntasks;
 }
 
 /*

@@ -48,6 +48,8 @@ typedef struct ShPairsTeam
 	pg_atomic_uint64 entries;	/* done by all */
 	pg_atomic_uint32 next_task;
 	pg_atomic_uint32 reading;	/* processes that search ranges */
+	pg_atomic_uint32 left[SHBITS_MAX_TABLES];	/* ranges of each walk that are not
+												 * done */
 	ConditionVariable changed;	/* fewer of them, or a large bucket */
 
 	/* large buckets; the mutex protects their number and "ready" */
@@ -86,6 +88,7 @@ extern ShPairsSearcher *shpairs_searcher_begin(ShPairsTeam *team, ShPairsStream 
 											   ShPairsStream *b, ShPairsEmitFunction emit,
 											   ShPairsTooLargeFunction too_large,
 											   ShPairsPollFunction poll, void *arg);
+extern int	shpairs_walks_done(ShPairsTeam *team);
 extern bool shpairs_searcher_work(ShPairsSearcher *searcher);
 extern void shpairs_searcher_run(ShPairsSearcher *searcher);
 
