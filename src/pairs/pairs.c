@@ -886,9 +886,11 @@ shpairs_end_slices(ShPairs *pairs)
 }
 
 /*
- * Plan the slices, in shared memory, before any is searched.
+ * Plan the slices, before any is searched.  Returns whether it is worth while to
+ * have them searched by another process, which must read the keys and divide them
+ * as well.
  */
-void
+bool
 shpairs_plan_slices(ShPairs *pairs, ShPairsSlices *slices)
 {
 	const Sliced *sliced = pairs->sliced;
@@ -900,7 +902,7 @@ shpairs_plan_slices(ShPairs *pairs, ShPairsSlices *slices)
 	slices->plan.nparts = 0;
 	slices->count = 0;
 	if (pairs->distance == 0 || ndiffering > pairs->distance)
-		return;
+		return false;
 	if (varying != 0)
 		shpairs_plan_parts(&slices->plan, &sets, varying, pairs->distance - ndiffering);
 	slices->count = Max(slices->plan.nparts, 1) * SHPAIRS_SLICES;
@@ -908,6 +910,10 @@ shpairs_plan_slices(ShPairs *pairs, ShPairsSlices *slices)
 		pg_atomic_init_u64(&slices->comparisons[i], 0);
 	for (int i = 1; i < SHPAIRS_SLICES; i++)
 		slices->bounds[i] = sliced->a.keys[sliced->a.count * i / SHPAIRS_SLICES];
+	/* to read a key takes about twice as long as to divide it */
+	return slices->plan.nparts == 0 ||
+		slices->plan.cost > (slices->plan.nparts + 2.0) * SHPAIRS_COST_OF_KEY *
+		(sets.na + (sets.among ? 0 : sets.nb));
 }
 
 /*

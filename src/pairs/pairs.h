@@ -92,7 +92,7 @@ extern void shpairs_find_matches(ShPairs *pairs, const ShPermuted *a, size_t na,
 								 const ShPermuted *b, size_t nb);
 extern void shpairs_begin_slices(ShPairs *pairs, const ShPermuted *a, size_t na,
 								 const ShPermuted *b, size_t nb);
-extern void shpairs_plan_slices(ShPairs *pairs, ShPairsSlices *slices);
+extern bool shpairs_plan_slices(ShPairs *pairs, ShPairsSlices *slices);
 extern void shpairs_search_slice(ShPairs *pairs, ShPairsSlices *slices, int number);
 extern void shpairs_end_slices(ShPairs *pairs);
 

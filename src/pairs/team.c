@@ -9,7 +9,7 @@
  * to know what others find.
  *
  * A bucket with many keys could take one process longer than all the rest takes
- * the others.  So it is divided into slices (pairs.c), which are handed out in
+ * the others.  So, unless it takes little more than reading it, it is divided into slices (pairs.c), which are handed out in
  * the same way.  The process that has met the bucket begins.  Others that find no
  * range left read the bucket as well, and help.  Who has nothing to do waits, as
  * long as anybody may still meet a large bucket.  So at the end nobody works alone
@@ -225,17 +225,14 @@ tell_all(ShPairsTeam *team)
 }
 
 /*
- * Search the current buckets, which are large, with the help of others.  Returns
- * false if these cannot help, or if there are too many large buckets.
+ * Take a place for a large bucket.  NULL if there is none.
  */
-static bool
-search_large(ShPairsSearcher *searcher)
+static ShPairsLarge *
+claim_large(ShPairsSearcher *searcher)
 {
 	ShPairsTeam *team = searcher->team;
 	ShPairsLarge *large = NULL;
 
-	if (team->sorted && team->plan.nwalks > 1)
-		return false;
 	SpinLockAcquire(&team->mutex);
 	if (team->nlarge < SHPAIRS_MAX_LARGE)
 	{
@@ -244,25 +241,47 @@ search_large(ShPairsSearcher *searcher)
 		large->ready = false;
 	}
 	SpinLockRelease(&team->mutex);
-	if (large == NULL)
-		return false;
+	return large;
+}
 
+/*
+ * Search the current buckets, which are large, with the help of others.  Returns
+ * false if these cannot help, or if there are too many large buckets.
+ */
+static bool
+search_large(ShPairsSearcher *searcher)
+{
+	ShPairsTeam *team = searcher->team;
+	ShPairsLarge *large;
+	ShPairsSlices *slices;
+
+	if (team->sorted && team->plan.nwalks > 1)
+		return false;
+	slices = palloc(sizeof(ShPairsSlices));
+	begin_slices(searcher);
+	large = shpairs_plan_slices(&searcher->pairs, slices) ? claim_large(searcher) : NULL;
+	if (large == NULL)
+	{
+		shpairs_end_slices(&searcher->pairs);
+		pfree(slices);
+		return false;
+	}
+
+	memcpy(&large->slices, slices, sizeof(ShPairsSlices));
+	pfree(slices);
 	large->walk = searcher->walk;
 	large->place = place_of_bucket(searcher);
 	large->entries = searcher->readers[0].bucket_entries;
 	if (team->nsides > 1)
 		large->entries += searcher->readers[1].bucket_entries;
 	pg_atomic_init_u32(&large->next_slice, 0);
-	begin_slices(searcher);
-	shpairs_plan_slices(&searcher->pairs, &large->slices);
 	SpinLockAcquire(&team->mutex);
 	large->ready = true;
 	SpinLockRelease(&team->mutex);
 	tell_all(team);
 	search_slices(searcher, large);
 	/* the slices have been counted instead */
-	if (large->slices.count > 0)
-		searcher->counted += large->entries;
+	searcher->counted += large->entries;
 	return true;
 }
 

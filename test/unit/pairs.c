@@ -512,7 +512,7 @@ slices_are_right(Shape shape, bool among, int distance)
 		shpairs_begin_slices(&slicer->pairs, slicer->a, slicer->na,
 							 among ? NULL : slicer->b, among ? 0 : slicer->nb);
 		if (i == 0)
-			shpairs_plan_slices(&slicer->pairs, &slices);
+			(void) shpairs_plan_slices(&slicer->pairs, &slices);
 	}
 	for (int slice = 0; slice < slices.count; slice++)
 		shpairs_search_slice(&slicers[next_random() % 2].pairs, &slices, slice);
