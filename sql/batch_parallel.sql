@@ -96,6 +96,11 @@ CREATE INDEX skewed_too_43 ON skewed_too USING simhash (fp);
 SELECT * FROM compare(ARRAY(SELECT format('SELECT * FROM simhash_find_matches(''skewed_43'', ''skewed_too_43'', %s)', d)
 	FROM unnest('{2,6}'::integer[]) d));
 
+-- large buckets of some walks of several
+CREATE INDEX skewed_98 ON skewed USING simhash (fp) WITH (blocks = 9, distance = 8);
+CREATE INDEX skewed_too_98 ON skewed_too USING simhash (fp) WITH (blocks = 9, distance = 8);
+SELECT * FROM compare(of_index('skewed_98', '{7}') || $q$SELECT * FROM simhash_find_matches('skewed_98', 'skewed_too_98', 6)$q$::text);
+
 -- partitions, one of which has an index of its own
 CREATE TABLE parts (id integer, tenant integer, fp simhash) PARTITION BY LIST (tenant);
 CREATE TABLE parts_0 PARTITION OF parts FOR VALUES IN (0);
