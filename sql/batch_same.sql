@@ -237,7 +237,7 @@ CREATE TABLE parts_c PARTITION OF parts DEFAULT PARTITION BY LIST (lang);
 CREATE TABLE parts_d (weight int, fp simhash, lang text, id int);
 ALTER TABLE parts_c ATTACH PARTITION parts_d DEFAULT;
 CREATE INDEX parts_fp ON parts USING simhash (fp);
-INSERT INTO parts SELECT id, weight, lang, fp FROM many;
+INSERT INTO parts SELECT id, weight, lang, fp FROM many ORDER BY id;
 SELECT same, keep, c.* FROM unnest('{a.weight = b.weight,a.lang = b.lang,"(a.weight, a.lang) = (b.weight, b.lang)",
 	"(a).weight % 3 = (b).weight % 3"}'::text[]) same, unnest('{NULL,"weight DESC, id"}'::text[]) keep,
 	compare_duplicates('parts', 'parts_fp', 6, keep, same => same) c;

@@ -28,6 +28,7 @@
 -- 20. Hamming distance and balls of wide fingerprints
 -- 21. Wide MinHash fingerprints of documents
 -- 22. Near-duplicate documents
+-- 23. Searches of arrays of wide fingerprints
 --
 -- Each object has a COMMENT.  doc/reference.md describes them all, and a test compares
 -- it with the catalogs.  A change after a release needs an upgrade script as well: see
@@ -1499,6 +1500,8 @@ COMMENT ON FUNCTION simhash_find_matches_in(simhash[], regclass, integer) IS
 --
 -- Among the different values of an array; components, among pairs of any numbers
 --
+-- Those of type simhash_bits[] are in section 23.
+--
 
 CREATE FUNCTION simhash_find_all_in(
 	fingerprints simhash[], distance integer DEFAULT 3, blocks integer DEFAULT NULL, table_no integer DEFAULT NULL,
@@ -1798,14 +1801,25 @@ COMMENT ON AGGREGATE max(simhash_bits) IS 'largest fingerprint, as a byte string
 --
 
 CREATE FUNCTION hamming(simhash_bits, simhash_bits) RETURNS simhash_distance
-AS 'MODULE_PATHNAME', 'simhash_bits_hamming' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'simhash_bits_hamming' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+SUPPORT simhash_hamming_support;
 COMMENT ON FUNCTION hamming(simhash_bits, simhash_bits) IS
 	'number of bits in which two fingerprints of the same width differ';
 CREATE OPERATOR <~> (
 	LEFTARG = simhash_bits, RIGHTARG = simhash_bits, FUNCTION = hamming,
 	COMMUTATOR = <~>
 );
-COMMENT ON OPERATOR <~>(simhash_bits, simhash_bits) IS 'Hamming distance';
+COMMENT ON OPERATOR <~>(simhash_bits, simhash_bits) IS 'Hamming distance; ORDER BY can use a simhash index';
+
+-- as in section 4
+CREATE FUNCTION simhash_order_distance(simhash_bits, simhash_bits) RETURNS integer
+AS 'MODULE_PATHNAME', 'simhash_bits_hamming' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_order_distance(simhash_bits, simhash_bits) IS 'implementation of <~~> operator';
+CREATE OPERATOR <~~> (
+	LEFTARG = simhash_bits, RIGHTARG = simhash_bits, FUNCTION = simhash_order_distance,
+	COMMUTATOR = <~~>
+);
+COMMENT ON OPERATOR <~~>(simhash_bits, simhash_bits) IS 'Hamming distance as an integer; what <~> becomes in a plan';
 
 CREATE FUNCTION simhash_within(a simhash_bits, b simhash_bits, radius integer) RETURNS boolean
 AS 'MODULE_PATHNAME', 'simhash_bits_within' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
@@ -1996,19 +2010,20 @@ COMMENT ON OPERATOR CLASS simhash_bits_ball_hash_ops USING hash IS
 COMMENT ON OPERATOR FAMILY simhash_bits_ball_hash_ops USING hash IS
 	'equality of balls of wide fingerprints';
 
--- As in section 6, but conditions are checked again with the row, and there is no order
--- by distance.  The radius of % depends on the width: strategy 10000 says "fewer than an
--- eighth of the bits differ".
+-- As in section 6, but conditions are checked again with the row, and so are distances.
+-- The radius of % depends on the width: strategy 10000 says "fewer than an eighth of the
+-- bits differ".
 CREATE OPERATOR CLASS simhash_bits_ops
 DEFAULT FOR TYPE simhash_bits USING simhash AS
 	OPERATOR 1 = (simhash_bits, simhash_bits),
 	OPERATOR 2 <@ (simhash_bits, simhash_bits_ball),
+	OPERATOR 3 <~~> (simhash_bits, simhash_bits) FOR ORDER BY integer_ops,
 	OPERATOR 10000 % (simhash_bits, simhash_bits),
 	FUNCTION 1 simhash_bits_hash_value_extended(simhash_bits, bigint);
 COMMENT ON OPERATOR CLASS simhash_bits_ops USING simhash IS
-	'wide fingerprints within a Hamming distance';
+	'wide fingerprints within a Hamming distance, and nearest first';
 COMMENT ON OPERATOR FAMILY simhash_bits_ops USING simhash IS
-	'wide fingerprints within a Hamming distance';
+	'wide fingerprints within a Hamming distance, and nearest first';
 
 --
 -- 21. Wide MinHash fingerprints of documents
@@ -2122,3 +2137,39 @@ FOR TYPE bytea USING simhash AS
 	FUNCTION 2 simhash_similar_fingerprint(bytea);
 COMMENT ON OPERATOR CLASS simhash_bytea_ops USING simhash IS 'near-duplicate byte strings';
 COMMENT ON OPERATOR FAMILY simhash_bytea_ops USING simhash IS 'near-duplicate byte strings';
+
+--
+-- 23. Searches of arrays of wide fingerprints
+--
+-- As in sections 15 and 16.  The distance has no default and is a simhash_distance, so
+-- that a call with untyped literals still means arrays of type simhash[]: without a
+-- distance only those functions match, and with one they match its type exactly.
+--
+
+CREATE FUNCTION simhash_find_matches_in(
+	queries simhash_bits[], index regclass, distance simhash_distance,
+	OUT query simhash_bits, OUT b tid, OUT b_fp simhash_bits, OUT distance integer,
+	OUT b_table regclass
+) RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'simhash_find_matches_in_bits' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000
+SUPPORT simhash_rows_support;
+COMMENT ON FUNCTION simhash_find_matches_in(simhash_bits[], regclass, simhash_distance) IS
+	'all pairs of a value of the array and a row whose wide fingerprint differs from it in at most distance bits, if null the distance of the index; each distinct value once';
+
+CREATE FUNCTION simhash_find_all_in(
+	fingerprints simhash_bits[], distance simhash_distance,
+	OUT a simhash_bits, OUT b simhash_bits, OUT distance integer
+) RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'simhash_find_all_in_bits' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000
+SUPPORT simhash_rows_support;
+COMMENT ON FUNCTION simhash_find_all_in(simhash_bits[], simhash_distance) IS
+	'all pairs of distinct wide fingerprints that differ in at most distance bits, if null in fewer than an eighth of their bits';
+
+CREATE FUNCTION simhash_find_clusters_in(
+	fingerprints simhash_bits[], distance simhash_distance,
+	OUT cluster bigint, OUT fp simhash_bits, OUT size bigint
+) RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'simhash_find_clusters_in_bits' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000
+SUPPORT simhash_rows_support;
+COMMENT ON FUNCTION simhash_find_clusters_in(simhash_bits[], simhash_distance) IS
+	'distinct wide fingerprints that have near-duplicates, by connected component of all pairs; cluster is a number from 1, in the order of the smallest fingerprints of the components';

@@ -356,22 +356,27 @@ DECLARE
 	r text := format('r AS MATERIALIZED (SELECT row_number() OVER (ORDER BY t.tableoid, t.ctid) AS row_no,
 		t.tableoid AS row_table, t.ctid AS row_tid, fp::bigint AS row_bits, t.* FROM %s t)', tab);
 BEGIN
-	-- of known size: by an estimate far too high, 19 makes a hash table of 64 GB
-	EXECUTE format('CREATE TEMP TABLE same_edge AS WITH %s SELECT a.row_no AS a, b.row_no AS b FROM r a JOIN r b
-		ON b.row_no < a.row_no AND distance(a.row_bits, b.row_bits) <= %s AND (%s) AND (%s)', r, radius, condition, same);
-	ANALYZE same_edge;
-	EXECUTE format('WITH RECURSIVE %s,
-		near AS MATERIALIZED (SELECT a, b FROM same_edge UNION ALL SELECT b, a FROM same_edge),
-		reached (a, b) AS (SELECT a, b FROM near
-			UNION SELECT reached.a, near.b FROM reached JOIN near ON near.a = reached.b),
-		member AS MATERIALIZED (SELECT a, min(b) AS first, count(*) AS size FROM reached GROUP BY a),
-		wanted AS MATERIALIZED (SELECT dense_rank() OVER (ORDER BY first), row_tid, row_bits, size, row_table
-			FROM member JOIN r ON row_no = a),
+	EXECUTE format('CREATE TEMP TABLE same_edge AS WITH %s, edge AS MATERIALIZED (
+			SELECT a.row_no AS a, b.row_no AS b FROM r a JOIN r b ON b.row_no < a.row_no
+				AND distance(a.row_bits, b.row_bits) <= %s AND (%s) AND (%s))
+		SELECT a, b FROM edge UNION ALL SELECT b, a FROM edge', r, radius, condition, same);
+	-- the first row that each is known to be connected with
+	CREATE TEMP TABLE same_member AS SELECT a, min(least(a, b)) AS first FROM same_edge GROUP BY a;
+	LOOP
+		UPDATE same_member m SET first = s.first
+		FROM (SELECT e.a, min(m.first) AS first FROM same_edge e JOIN same_member m ON m.a = e.b GROUP BY e.a) s
+		WHERE m.a = s.a AND s.first < m.first;
+		EXIT WHEN NOT FOUND;
+	END LOOP;
+	EXECUTE format('WITH %s,
+		wanted AS MATERIALIZED (SELECT dense_rank() OVER (ORDER BY first), row_tid, row_bits,
+				count(*) OVER (PARTITION BY first) AS size, row_table
+			FROM same_member JOIN r ON row_no = a),
 		found AS MATERIALIZED (SELECT cluster, member, f.fp::bigint, size, member_table::oid
 			FROM simhash_find_clusters($1, $2, $3) f)
 		SELECT (SELECT count(*) FROM found),
 			(SELECT count(*) FROM (TABLE wanted EXCEPT ALL TABLE found) s),
 			(SELECT count(*) FROM (TABLE found EXCEPT ALL TABLE wanted) s)', r)
 	INTO n, missing, wrong USING index, radius, same;
-	DROP TABLE same_edge;
+	DROP TABLE same_edge, same_member;
 END $$;

@@ -17,6 +17,7 @@
 #include "batch/same_check.h"
 #include "rows/workers.h"
 #include "type/simhash.h"
+#include "type/wide.h"
 
 /*
  * Open the named indexes, prepare to look up rows for the snapshot of the
@@ -34,6 +35,7 @@ shbatch_begin_heaps(ShBatchCall *call, ShRowsCommand command, const Oid *indexes
 	const ShRowsOpened *named = &call->heaps.sides[nindexes - 1].named;
 
 	shrows_heaps_open(&call->heaps, indexes, nindexes);
+	call->width = shrows_wide_width(&call->heaps.sides[0]);
 	call->heaps.grouped &= by_columns;
 	call->snapshot = RegisterSnapshot(GetActiveSnapshot());
 	for (int i = 0; i < call->heaps.count; i++)
@@ -59,26 +61,21 @@ shbatch_end_heaps(ShBatchCall *call)
 }
 
 /*
- * Report an error if a distance argument is out of range.
- */
-void
-shbatch_check_distance_argument(FunctionCallInfo fcinfo, int arg)
-{
-	if (!PG_ARGISNULL(arg))
-		shpairs_check_distance(PG_GETARG_INT32(arg));
-}
-
-/*
- * The distance: that argument or, if it is null, the smallest distance of the
- * named indexes.
+ * The distance: that argument, which must be in range, or, if it is null, the
+ * smallest distance of the named indexes.
  */
 int
-shbatch_get_distance(FunctionCallInfo fcinfo, int arg, const ShRowsHeaps *heaps)
+shbatch_get_distance(FunctionCallInfo fcinfo, int arg, const ShBatchCall *call)
 {
-	int			distance = SHBITS_WIDTH;
+	const ShRowsHeaps *heaps = &call->heaps;
+	int			distance = INT_MAX;
 
 	if (!PG_ARGISNULL(arg))
+	{
+		shpairs_check_distance(PG_GETARG_INT32(arg),
+							   call->width > 0 ? call->width : SHBITS_WIDTH);
 		return PG_GETARG_INT32(arg);
+	}
 	for (int side = 0; side < heaps->nsides; side++)
 		distance = Min(distance, shrows_named_distance(&heaps->sides[side]));
 	return distance;
@@ -118,14 +115,21 @@ shbatch_open_index(FunctionCallInfo fcinfo, ShRowsCommand command, ShBatchCall *
 {
 	Oid			index = PG_GETARG_OID(0);
 
-	shbatch_check_distance_argument(fcinfo, 1);
 	shbatch_begin_heaps(call, command, &index, 1, true);
-	shpairs_source_heaps(&call->input, &call->heaps, call->snapshot,
-						 shbatch_get_distance(fcinfo, 1, &call->heaps));
-	/* who takes rows one by one may stop, or do anything in between */
-	if (command != SHROWS_UNWATCHED)
-		call->input.search.workers = shrows_choose_workers(&call->heaps,
-														   call->input.distance);
+	call->distance = shbatch_get_distance(fcinfo, 1, call);
+	if (call->width > 0)
+	{
+		shpairs_wide_heaps(&call->wide, &call->heaps, call->snapshot, call->width);
+		call->most = call->wide.most;
+	}
+	else
+	{
+		shpairs_source_heaps(&call->input, &call->heaps, call->snapshot, call->distance);
+		call->most = call->input.most;
+		/* who takes rows one by one may stop, or do anything in between */
+		if (command != SHROWS_UNWATCHED)
+			call->input.search.workers = shrows_choose_workers(&call->heaps, call->distance);
+	}
 }
 
 /*
@@ -137,10 +141,61 @@ shbatch_begin_index(FunctionCallInfo fcinfo, ShRowsCommand command, ShBatchCall 
 {
 	InitMaterializedSRF(fcinfo, 0);
 	call->result = (ReturnSetInfo *) fcinfo->resultinfo;
+	call->wide_finder = NULL;
 	if (PG_ARGISNULL(0))
 		return false;
 	shbatch_open_index(fcinfo, command, call);
 	return true;
+}
+
+/*
+ * Begin to find all pairs, which are passed to the sink.
+ */
+void
+shbatch_search_begin(ShBatchCall *call, ShPairsSink *sink)
+{
+	if (call->width > 0)
+		call->wide_finder = shpairs_wide_begin(&call->wide, call->distance, sink);
+	else
+		shpairs_source_begin(&call->input, sink);
+}
+
+/*
+ * Search the next bucket, or pass on what workers have found.  The bucket is valid
+ * until the next call, unless the sink is told otherwise.  Returns false after the
+ * last.
+ */
+bool
+shbatch_search_next(ShBatchCall *call)
+{
+	if (call->width > 0)
+		return shpairs_wide_next(call->wide_finder);
+	return shpairs_source_next(&call->input);
+}
+
+/*
+ * Find all pairs, and pass them to the sink.
+ */
+void
+shbatch_search(ShBatchCall *call, ShPairsSink *sink)
+{
+	shbatch_search_begin(call, sink);
+	while (shbatch_search_next(call))
+		;
+}
+
+/* free the memory and files of a search */
+static void
+end_search(ShBatchCall *call)
+{
+	if (call->width == 0)
+		shpairs_source_end(&call->input);
+	else
+	{
+		if (call->wide_finder != NULL)
+			shpairs_wide_end(call->wide_finder);
+		shpairs_wide_input_end(&call->wide);
+	}
 }
 
 /*
@@ -149,7 +204,7 @@ shbatch_begin_index(FunctionCallInfo fcinfo, ShRowsCommand command, ShBatchCall 
 void
 shbatch_end_index(ShBatchCall *call)
 {
-	shpairs_source_end(&call->input);
+	end_search(call);
 	shbatch_end_heaps(call);
 }
 
@@ -171,7 +226,8 @@ shbatch_begin_array(FunctionCallInfo fcinfo, ShRowsCommand command, ShBatchCall 
 	if (PG_ARGISNULL(0))
 		return false;
 
-	shpairs_check_distance(distance);
+	shpairs_check_distance(distance, SHBITS_WIDTH);
+	call->width = 0;
 	if (!PG_ARGISNULL(2))
 		scheme = shbits_make_scheme(PG_GETARG_INT32(2), distance);
 	else if (has_table)
@@ -183,12 +239,36 @@ shbatch_begin_array(FunctionCallInfo fcinfo, ShRowsCommand command, ShBatchCall 
 	}
 	shrows_progress_start(command, InvalidOid, InvalidOid);
 	shpairs_source_array(&call->input, PG_GETARG_ANY_ARRAY_P(0), distance, scheme, table);
+	call->most = call->input.most;
+	return true;
+}
+
+/*
+ * Begin a call with the arguments (fingerprints simhash_bits[], distance int).
+ * Returns false if the array is null, or has no values, which have no width.
+ */
+bool
+shbatch_begin_wide_array(FunctionCallInfo fcinfo, ShRowsCommand command, ShBatchCall *call)
+{
+	InitMaterializedSRF(fcinfo, 0);
+	call->result = (ReturnSetInfo *) fcinfo->resultinfo;
+	call->wide_finder = NULL;
+	if (PG_ARGISNULL(0))
+		return false;
+	shpairs_wide_array(&call->wide, PG_GETARG_ARRAYTYPE_P(0));
+	if (call->wide.count == 0)
+		return false;
+	call->width = call->wide.width;
+	call->most = call->wide.most;
+	call->distance = PG_ARGISNULL(1) ? shtype_near_radius(call->width) : PG_GETARG_INT32(1);
+	shpairs_check_distance(call->distance, call->width);
+	shrows_progress_start(command, InvalidOid, InvalidOid);
 	return true;
 }
 
 void
 shbatch_end_array(ShBatchCall *call)
 {
-	shpairs_source_end(&call->input);
+	end_search(call);
 	shrows_progress_end();
 }

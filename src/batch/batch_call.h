@@ -13,6 +13,7 @@
 
 #include "batch/row_check.h"
 #include "pairs/source.h"
+#include "pairs/wide_finder.h"
 #include "rows/progress.h"
 #include "rows/heaps.h"
 #include "rows/visible_rows.h"
@@ -20,7 +21,17 @@
 typedef struct ShBatchCall
 {
 	ReturnSetInfo *result;
+	double		most;			/* entries that are searched, at most */
+
+	/* fingerprints of 64 bits */
 	ShPairsSource input;
+	ShPairsFinder *finder;
+
+	/* or wide ones */
+	int			width;			/* in bits, or 0 */
+	int			distance;
+	ShPairsWideInput wide;
+	ShPairsWideFinder *wide_finder;
 
 	/* for indexes */
 	ShRowsHeaps heaps;
@@ -31,8 +42,7 @@ typedef struct ShBatchCall
 
 extern void shbatch_begin_heaps(ShBatchCall *call, ShRowsCommand command,
 								const Oid *indexes, int nindexes, bool by_columns);
-extern void shbatch_check_distance_argument(FunctionCallInfo fcinfo, int arg);
-extern int	shbatch_get_distance(FunctionCallInfo fcinfo, int arg, const ShRowsHeaps *heaps);
+extern int	shbatch_get_distance(FunctionCallInfo fcinfo, int arg, const ShBatchCall *call);
 extern char *shbatch_get_text(FunctionCallInfo fcinfo, int arg);
 extern ShBatchRowCheck *shbatch_get_same(FunctionCallInfo fcinfo, int arg,
 										 const ShBatchCall *call);
@@ -44,6 +54,18 @@ extern bool shbatch_begin_index(FunctionCallInfo fcinfo, ShRowsCommand command,
 extern void shbatch_end_index(ShBatchCall *call);
 extern bool shbatch_begin_array(FunctionCallInfo fcinfo, ShRowsCommand command,
 								ShBatchCall *call);
+extern bool shbatch_begin_wide_array(FunctionCallInfo fcinfo, ShRowsCommand command,
+									 ShBatchCall *call);
 extern void shbatch_end_array(ShBatchCall *call);
+extern void shbatch_search_begin(ShBatchCall *call, ShPairsSink *sink);
+extern bool shbatch_search_next(ShBatchCall *call);
+extern void shbatch_search(ShBatchCall *call, ShPairsSink *sink);
+
+/* how many words wide fingerprints have; 0 if they are not wide */
+static inline int
+shbatch_nwords(const ShBatchCall *call)
+{
+	return call->width > 0 ? shbits_nparts(call->width) : 0;
+}
 
 #endif							/* SIMHASH_BATCH_BATCH_CALL_H */

@@ -15,9 +15,15 @@
 #include "batch/row_pairs.h"
 #include "bits/distance.h"
 #include "type/simhash.h"
+#include "type/wide.h"
 
 PG_FUNCTION_INFO_V1(simhash_find_all);
 PG_FUNCTION_INFO_V1(simhash_find_all_in);
+PG_FUNCTION_INFO_V1(simhash_find_all_in_bits);
+
+/* the columns of the fingerprints */
+#define A_FP	2
+#define B_FP	3
 
 /* state of a call that returns pairs of rows */
 typedef struct FindAll
@@ -36,7 +42,7 @@ typedef struct FindAll
 static bool
 holds(const FindAll *find, const ShBatchRowPair *pair)
 {
-	return find->check == NULL || shbatch_check_rows(find->check, pair->a_row, pair->b_row);
+	return shbatch_check_rows(find->check, pair->a_row, pair->b_row);
 }
 
 /*
@@ -47,8 +53,12 @@ make_row(FindAll *find, ShBatchRowPair pair, Datum *values)
 {
 	if (pair.a_row > pair.b_row)
 	{
-		ShBatchRowPair swapped = {pair.b_row, pair.b_fp, pair.a_row, pair.a_fp};
+		ShBatchRowPair swapped = pair;
 
+		swapped.a_row = pair.b_row;
+		swapped.a_fp = pair.b_fp;
+		swapped.b_row = pair.a_row;
+		swapped.b_fp = pair.a_fp;
 		pair = swapped;
 	}
 	shbatch_pair_values(&find->call.heaps, &pair, find->tids, values);
@@ -105,7 +115,7 @@ search_bucket(void *arg)
 {
 	FindAll    *find = arg;
 
-	return shpairs_source_next(&find->call.input);
+	return shbatch_search_next(&find->call);
 }
 
 static void *
@@ -125,12 +135,17 @@ begin_find_all(FunctionCallInfo fcinfo, ShBatchResult *result)
 	find->check = shbatch_class_check_begin(&find->call.heaps, find->call.snapshot);
 	find->pairs = shbatch_row_pairs_begin(&find->call.rows, false, search_bucket,
 										  result != NULL ? take_rows : NULL, find);
-	shpairs_source_begin(&find->call.input, &find->sink);
+	shbatch_search_begin(&find->call, &find->sink);
+	if (result != NULL && find->call.width > 0)
+	{
+		shbatch_result_set_null(result, A_FP);
+		shbatch_result_set_null(result, B_FP);
+	}
 	return find;
 }
 
 static bool
-next_of_all(void *state, Datum *values)
+next_of_all(void *state, Datum *values, bool *nulls)
 {
 	FindAll    *find = state;
 	ShBatchRowPair pair;
@@ -142,6 +157,8 @@ next_of_all(void *state, Datum *values)
 			return false;
 	} while (!holds(find, &pair));
 	make_row(find, pair, values);
+	/* they cannot hold a wide one */
+	nulls[A_FP] = nulls[B_FP] = find->call.width > 0;
 	return true;
 }
 
@@ -151,8 +168,7 @@ end_find_all(void *state)
 	FindAll    *find = state;
 
 	shbatch_row_pairs_end(find->pairs);
-	if (find->check != NULL)
-		shbatch_check_end(find->check);
+	shbatch_check_end(find->check);
 	shbatch_end_index(&find->call);
 }
 
@@ -210,7 +226,56 @@ simhash_find_all_in(PG_FUNCTION_ARGS)
 		return (Datum) 0;
 
 	shbatch_result_begin(&sink.result, call.result);
-	shpairs_source_run(&call.input, &sink.sink);
+	shbatch_search(&call, &sink.sink);
+
+	shbatch_end_array(&call);
+	return (Datum) 0;
+}
+
+/* returns pairs of wide values */
+typedef struct WidePairSink
+{
+	ShPairsSink sink;
+	ShBatchResult result;
+	int			width;
+} WidePairSink;
+
+static void
+return_wide_values(ShPairsSink *base, const ShPairsBucket *bucket, size_t i, size_t j)
+{
+	WidePairSink *sink = (WidePairSink *) base;
+	const uint64 *a = shpairs_bucket_value(bucket, i);
+	const uint64 *b = shpairs_bucket_value(bucket, j);
+	bool		swap = bucket->keys[i] > bucket->keys[j];	/* numbered in order */
+	Datum		values[3];
+
+	values[0] = PointerGetDatum(shtype_join_bits(swap ? b : a, sink->width));
+	values[1] = PointerGetDatum(shtype_join_bits(swap ? a : b, sink->width));
+	values[2] = Int32GetDatum(shpairs_wide_distance(a, b, bucket->nwords));
+	shbatch_result_add(&sink->result, values);
+	pfree(DatumGetPointer(values[0]));
+	pfree(DatumGetPointer(values[1]));
+	shrows_progress_found();
+}
+
+/*
+ * simhash_find_all_in(fingerprints simhash_bits[], distance int) -> every pair of
+ * different values in the array that differ in at most distance bits or, if that is
+ * null, in less than an eighth of their bits.  Each pair is returned once, with the
+ * smaller value first.
+ */
+Datum
+simhash_find_all_in_bits(PG_FUNCTION_ARGS)
+{
+	WidePairSink sink = {.sink = {.repeat = shpairs_drop_repeat,.pair = return_wide_values}};
+	ShBatchCall call;
+
+	if (!shbatch_begin_wide_array(fcinfo, SHROWS_FIND_ALL, &call))
+		return (Datum) 0;
+
+	sink.width = call.width;
+	shbatch_result_begin(&sink.result, call.result);
+	shbatch_search(&call, &sink.sink);
 
 	shbatch_end_array(&call);
 	return (Datum) 0;

@@ -12,7 +12,8 @@
  *
  * With a condition "same", edges are those pairs of rows for which it holds
  * (row_clusters.c).  Two clusters may then have a fingerprint in common, so they
- * are numbered in the order of their first rows.
+ * are numbered in the order of their first rows.  So are those of wide fingerprints,
+ * which are no numbers.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,6 +21,7 @@
 
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "utils/memutils.h"
 
 #include "batch/batch_call.h"
 #include "batch/members.h"
@@ -27,9 +29,14 @@
 #include "batch/result.h"
 #include "batch/row_clusters.h"
 #include "type/simhash.h"
+#include "type/wide.h"
 
 PG_FUNCTION_INFO_V1(simhash_find_clusters);
 PG_FUNCTION_INFO_V1(simhash_find_clusters_in);
+PG_FUNCTION_INFO_V1(simhash_find_clusters_in_bits);
+
+/* the column of the fingerprint */
+#define FP	2
 
 static void
 join_rows(ShBatchMembers *members, uint32 a, uint32 b)
@@ -80,8 +87,8 @@ cluster_by_fingerprints(ShBatchCall *call)
 {
 	ShBatchMembers members;
 
-	shbatch_members_begin(&members, &call->rows, call->input.most, join_rows);
-	shpairs_source_run(&call->input, &members.sink);
+	shbatch_members_begin(&members, &call->rows, call->most, 0, join_rows);
+	shbatch_search(call, &members.sink);
 	shbatch_members_finish(&members);
 	return_members(&members, call->result);
 	shbatch_members_end(&members);
@@ -98,6 +105,8 @@ return_rows(const ShBatchNearRows *near, ShBatchRowClusters *clusters, ReturnSet
 	double		nreturned = 0;
 
 	shbatch_result_begin(&result, info);
+	if (near->members.elements.nwords > 0)
+		shbatch_result_set_null(&result, FP);
 	shrows_progress_phase(SHROWS_PHASE_RETURN, near->count);
 	while (shbatch_row_clusters_next(clusters, &row))
 	{
@@ -116,15 +125,15 @@ return_rows(const ShBatchNearRows *near, ShBatchRowClusters *clusters, ReturnSet
 }
 
 /*
- * Find and return clusters by the condition.
+ * Find and return clusters of rows, by the condition if there is one.
  */
 static void
-cluster_by_condition(ShBatchCall *call, ShBatchRowCheck *check)
+cluster_rows(ShBatchCall *call, ShBatchRowCheck *check)
 {
 	ShBatchNearRows near;
 
-	shbatch_near_rows_begin(&near, &call->rows, call->input.most, NULL);
-	shpairs_source_run(&call->input, &near.members.sink);
+	shbatch_near_rows_begin(&near, &call->rows, call->most, shbatch_nwords(call), NULL);
+	shbatch_search(call, &near.members.sink);
 	shbatch_near_rows_sort(&near);
 	return_rows(&near, shbatch_row_clusters_make(&near, check), call->result);
 	shbatch_near_rows_end(&near);
@@ -145,8 +154,8 @@ simhash_find_clusters(PG_FUNCTION_ARGS)
 	if (!shbatch_begin_index(fcinfo, SHROWS_FIND_CLUSTERS, &call))
 		return (Datum) 0;
 	check = shbatch_get_same(fcinfo, 2, &call);
-	if (check != NULL)
-		cluster_by_condition(&call, check);
+	if (check != NULL || call.width > 0)
+		cluster_rows(&call, check);
 	else
 		cluster_by_fingerprints(&call);
 	shbatch_end_index(&call);
@@ -215,9 +224,86 @@ simhash_find_clusters_in(PG_FUNCTION_ARGS)
 	if (!shbatch_begin_array(fcinfo, SHROWS_FIND_CLUSTERS, &call))
 		return (Datum) 0;
 
-	shbatch_union_find_begin(&sink.components, SHBATCH_VALUES, call.input.most, false);
-	shpairs_source_run(&call.input, &sink.sink);
+	shbatch_union_find_begin(&sink.components, SHBATCH_VALUES, call.most, false);
+	shbatch_search(&call, &sink.sink);
 	return_values(&sink, call.result);
+
+	shbatch_end_array(&call);
+	return (Datum) 0;
+}
+
+/* order elements by the numbers of their values */
+static int
+compare_elements(const void *a, const void *b, void *arg)
+{
+	const ShBatchElement *elements = arg;
+	ShFingerprint x = elements[*(const uint32 *) a].fp;
+	ShFingerprint y = elements[*(const uint32 *) b].fp;
+
+	return x < y ? -1 : x > y;
+}
+
+/*
+ * Return the wide values of the clusters, in their order.  The first one of a
+ * cluster is its root.
+ */
+static void
+return_wide_values(ShBatchUnionFind *components, int width, ReturnSetInfo *info)
+{
+	ShBatchElement *elements = components->elements;
+	uint32	   *order = MemoryContextAllocHuge(CurrentMemoryContext,
+											   Max(components->count, 1) * sizeof(uint32));
+	ShBatchResult result;
+	uint32		nclusters = 0;
+
+	shbatch_result_begin(&result, info);
+	shrows_progress_phase(SHROWS_PHASE_RETURN, components->count);
+	for (uint32 i = 0; i < components->count; i++)
+	{
+		elements[i].size = 1;
+		order[i] = i;
+	}
+	shbatch_union_find_sum(components);
+	qsort_arg(order, components->count, sizeof(uint32), compare_elements, elements);
+
+	for (uint32 i = 0; i < components->count; i++)
+	{
+		ShBatchElement *root = &elements[shbatch_union_find_root(components, order[i])];
+		Datum		values[3];
+
+		CHECK_FOR_INTERRUPTS();
+		shrows_progress_entries(i + 1);
+		if (root->others == 0)
+			root->others = ++nclusters;
+		values[0] = Int64GetDatum(root->others);
+		values[1] = PointerGetDatum(shtype_join_bits(shbatch_element_value(components, order[i]),
+													 width));
+		values[2] = Int64GetDatum(root->size);
+		shbatch_result_add(&result, values);
+		pfree(DatumGetPointer(values[1]));
+	}
+	pfree(order);
+}
+
+/*
+ * simhash_find_clusters_in(fingerprints simhash_bits[], distance int) -> the values
+ * in the array that have another one within distance bits or, if that is null, within
+ * less than an eighth of their bits, with the cluster they belong to and its number
+ * of values.  The clusters are numbered in the order of their smallest values.
+ */
+Datum
+simhash_find_clusters_in_bits(PG_FUNCTION_ARGS)
+{
+	JoinSink	sink = {.sink = {.repeat = shpairs_drop_repeat,.pair = join_values}};
+	ShBatchCall call;
+
+	if (!shbatch_begin_wide_array(fcinfo, SHROWS_FIND_CLUSTERS, &call))
+		return (Datum) 0;
+
+	shbatch_union_find_begin(&sink.components, SHBATCH_VALUES, call.most, false);
+	shbatch_union_find_keep_values(&sink.components, shbatch_nwords(&call));
+	shbatch_search(&call, &sink.sink);
+	return_wide_values(&sink.components, call.width, call.result);
 
 	shbatch_end_array(&call);
 	return (Datum) 0;

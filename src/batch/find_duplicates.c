@@ -109,10 +109,8 @@ make_states(const ShBatchUnionFind *elements)
  * a keeper that is at least as near.
  */
 static inline void
-keep_for(State *state, ShFingerprint fp, ShRowsNumber row)
+keep_for(State *state, uint64 distance, ShRowsNumber row)
 {
-	uint64		distance = shbits_distance(state->fp, fp);
-
 	if (distance < state->keeper >> DISTANCE_SHIFT)
 		state->keeper = distance << DISTANCE_SHIFT | row;
 }
@@ -123,13 +121,19 @@ keep_for(State *state, ShFingerprint fp, ShRowsNumber row)
 static void
 keep_row(DuplicateFinder *finder, State *states, uint32 element, ShRowsNumber row)
 {
+	const ShBatchUnionFind *elements = &finder->near.members.elements;
 	ShFingerprint fp = states[element].fp;
 	const uint32 *neighbors;
 	size_t		count = shbatch_neighbors_of(&finder->near.neighbors, element, &neighbors);
 
-	keep_for(&states[element], fp, row);
+	keep_for(&states[element], 0, row);
 	for (size_t i = 0; i < count; i++)
-		keep_for(&states[neighbors[i]], fp, row);
+	{
+		State	   *state = &states[neighbors[i]];
+
+		keep_for(state, elements->nwords == 0 ? shbits_distance(state->fp, fp) :
+				 shbatch_element_distance(elements, neighbors[i], element), row);
+	}
 }
 
 /*
@@ -217,10 +221,10 @@ simhash_find_duplicates(PG_FUNCTION_ARGS)
 
 	if (!shbatch_begin_index(fcinfo, SHROWS_FIND_DUPLICATES, &call))
 		return (Datum) 0;
-	shbatch_near_rows_begin(&finder.near, &call.rows, call.input.most,
+	shbatch_near_rows_begin(&finder.near, &call.rows, call.most, shbatch_nwords(&call),
 							shbatch_get_text(fcinfo, 2));
 	check = shbatch_get_same(fcinfo, 3, &call);
-	shpairs_source_run(&call.input, &finder.near.members.sink);
+	shbatch_search(&call, &finder.near.members.sink);
 	shbatch_near_rows_sort(&finder.near);
 	shbatch_result_begin(&finder.result, call.result);
 	if (check != NULL)

@@ -13,27 +13,40 @@
 #include "batch/class_check.h"
 #include "batch/result.h"
 #include "batch/row_pairs.h"
-#include "bits/distance.h"
 #include "pairs/source.h"
 #include "rows/workers.h"
 #include "type/simhash.h"
+#include "type/wide.h"
 
 PG_FUNCTION_INFO_V1(simhash_find_matches);
 PG_FUNCTION_INFO_V1(simhash_find_matches_in);
+PG_FUNCTION_INFO_V1(simhash_find_matches_in_bits);
 
 /* state of a call */
 typedef struct FindMatches
 {
 	ShPairsMatchSink sink;
 	ShBatchCall call;
+
+	/* fingerprints of 64 bits */
 	ShPairsMatchSource input;
+
+	/* or wide ones; side b is that of the call */
+	ShPairsWideInput wide;
+	ShPairsWideMatchFinder *wide_finder;
+
 	ShBatchRowPairs *pairs;
 	ShBatchRowCheck *check;		/* by the operator class, or NULL */
 	void		(*make_row) (struct FindMatches *find, const ShBatchRowPair *pair,
 							 Datum *values);
 	ShBatchResult *result;		/* or NULL */
 	ItemPointerData tids[2];	/* of the last returned row */
+	bytea	   *wide_values[2]; /* and its values, or NULL */
 } FindMatches;
+
+/* the columns of the fingerprints in pairs of rows */
+#define A_FP	2
+#define B_FP	3
 
 /*
  * Make the result row of a row of side a and a row of side b.
@@ -55,7 +68,27 @@ make_row_of_value(FindMatches *find, const ShBatchRowPair *pair, Datum *values)
 	values[0] = SimhashGetDatum(pair->a_fp);
 	values[1] = PointerGetDatum(&find->tids[1]);
 	values[2] = SimhashGetDatum(pair->b_fp);
-	values[3] = Int32GetDatum(shbits_distance(pair->a_fp, pair->b_fp));
+	values[3] = Int32GetDatum(pair->distance);
+}
+
+/*
+ * The same for wide fingerprints.
+ */
+static void
+make_row_of_wide_value(FindMatches *find, const ShBatchRowPair *pair, Datum *values)
+{
+	int			width = find->call.width;
+
+	make_row_of_value(find, pair, values);
+	for (int i = 0; i < lengthof(find->wide_values); i++)
+	{
+		if (find->wide_values[i] != NULL)
+			pfree(find->wide_values[i]);
+	}
+	find->wide_values[0] = shtype_join_bits(pair->a_value, width);
+	find->wide_values[1] = shtype_join_bits(pair->b_value, width);
+	values[0] = PointerGetDatum(find->wide_values[0]);
+	values[2] = PointerGetDatum(find->wide_values[1]);
 }
 
 /*
@@ -64,7 +97,7 @@ make_row_of_value(FindMatches *find, const ShBatchRowPair *pair, Datum *values)
 static bool
 holds(const FindMatches *find, const ShBatchRowPair *pair)
 {
-	return find->check == NULL || shbatch_check_rows(find->check, pair->a_row, pair->b_row);
+	return shbatch_check_rows(find->check, pair->a_row, pair->b_row);
 }
 
 static void
@@ -88,6 +121,14 @@ add_pair(ShPairsMatchSink *base, const ShPairsBucket *a, size_t i, const ShPairs
 }
 
 static void
+add_wide_pair(void *arg, const ShPairsBucket *a, size_t i, const ShPairsBucket *b, size_t j)
+{
+	FindMatches *find = arg;
+
+	shbatch_row_pairs_add(find->pairs, a, i, b, j);
+}
+
+static void
 leave_buckets(ShPairsMatchSink *base)
 {
 	FindMatches *find = (FindMatches *) base;
@@ -100,6 +141,8 @@ search_buckets(void *arg)
 {
 	FindMatches *find = arg;
 
+	if (find->call.width > 0)
+		return shpairs_wide_match_next(find->wide_finder);
 	return shpairs_match_source_next(&find->input);
 }
 
@@ -107,16 +150,25 @@ search_buckets(void *arg)
 static void
 begin_search(FindMatches *find, bool of_values)
 {
-	find->make_row = of_values ? make_row_of_value : make_row_of_rows;
+	ShBatchCall *call = &find->call;
+
+	if (of_values)
+		find->make_row = call->width > 0 ? make_row_of_wide_value : make_row_of_value;
+	else
+		find->make_row = make_row_of_rows;
 	find->pairs = shbatch_row_pairs_begin(&find->call.rows, of_values, search_buckets,
 										  find->result != NULL ? take_rows : NULL, find);
 	find->sink.pair = add_pair;
 	find->sink.leave = leave_buckets;
-	shpairs_match_source_begin(&find->input, &find->sink);
+	if (call->width > 0)
+		find->wide_finder = shpairs_wide_match_begin(&find->wide, &call->wide, call->distance,
+													 add_wide_pair, find);
+	else
+		shpairs_match_source_begin(&find->input, &find->sink);
 }
 
 static bool
-next_match(void *state, Datum *values)
+next_match(void *state, Datum *values, bool *nulls)
 {
 	FindMatches *find = state;
 	ShBatchRowPair pair;
@@ -128,6 +180,9 @@ next_match(void *state, Datum *values)
 			return false;
 	} while (!holds(find, &pair));
 	find->make_row(find, &pair, values);
+	/* they cannot hold a wide one */
+	if (find->make_row == make_row_of_rows)
+		nulls[A_FP] = nulls[B_FP] = find->call.width > 0;
 	return true;
 }
 
@@ -137,9 +192,15 @@ end_find_matches(void *state)
 	FindMatches *find = state;
 
 	shbatch_row_pairs_end(find->pairs);
-	if (find->check != NULL)
-		shbatch_check_end(find->check);
-	shpairs_match_source_end(&find->input);
+	shbatch_check_end(find->check);
+	if (find->call.width > 0)
+	{
+		shpairs_wide_match_end(find->wide_finder);
+		shpairs_wide_input_end(&find->wide);
+		shpairs_wide_input_end(&find->call.wide);
+	}
+	else
+		shpairs_match_source_end(&find->input);
 	shbatch_end_heaps(&find->call);
 }
 
@@ -159,6 +220,44 @@ command_of(const FindMatches *find)
 	return find->result != NULL ? SHROWS_FIND_MATCHES : SHROWS_UNWATCHED;
 }
 
+/*
+ * Prepare to read both sides, which are indexes.
+ */
+static void
+begin_sides(FindMatches *find, int distance)
+{
+	ShBatchCall *call = &find->call;
+	ShRowsHeaps a = shrows_heaps_of_side(&call->heaps, 0);
+	ShRowsHeaps b = shrows_heaps_of_side(&call->heaps, 1);
+
+	call->distance = distance;
+	if (call->width == 0)
+	{
+		shpairs_match_source_heaps(&find->input, &call->heaps, call->snapshot, distance);
+		return;
+	}
+	shpairs_wide_heaps(&find->wide, &a, call->snapshot, call->width);
+	shpairs_wide_heaps(&call->wide, &b, call->snapshot, call->width);
+}
+
+/*
+ * Report an error if the values of an array are of another type than those of the
+ * index.
+ */
+static void
+check_type(const FindMatches *find, bool wide)
+{
+	const ShRowsOpened *named = &find->call.heaps.sides[0].named;
+
+	if (wide != (find->call.width > 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("an array of type %s cannot be compared with index \"%s\"",
+						wide ? "simhash_bits" : "simhash", RelationGetRelationName(named->index)),
+				 wide ? errdetail("The fingerprints of the index are of type %s.", "simhash") :
+				 errdetail("The fingerprints of the index are of type %s.", "simhash_bits")));
+}
+
 static void *
 begin_find_matches(FunctionCallInfo fcinfo, ShBatchResult *result)
 {
@@ -167,7 +266,6 @@ begin_find_matches(FunctionCallInfo fcinfo, ShBatchResult *result)
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		return NULL;
-	shbatch_check_distance_argument(fcinfo, 2);
 	indexes[0] = PG_GETARG_OID(0);
 	indexes[1] = PG_GETARG_OID(1);
 	if (indexes[0] == indexes[1])
@@ -178,12 +276,16 @@ begin_find_matches(FunctionCallInfo fcinfo, ShBatchResult *result)
 
 	find = make_state(result);
 	shbatch_begin_heaps(&find->call, command_of(find), indexes, 2, true);
-	shpairs_match_source_heaps(&find->input, &find->call.heaps, find->call.snapshot,
-							   shbatch_get_distance(fcinfo, 2, &find->call.heaps));
+	begin_sides(find, shbatch_get_distance(fcinfo, 2, &find->call));
+	if (result != NULL && find->call.width > 0)
+	{
+		shbatch_result_set_null(result, A_FP);
+		shbatch_result_set_null(result, B_FP);
+	}
 	find->check = shbatch_class_check_begin(&find->call.heaps, find->call.snapshot);
-	if (result != NULL)
+	if (result != NULL && find->call.width == 0)
 		find->input.search.workers = shrows_choose_workers(&find->call.heaps,
-														   find->input.distance);
+														   find->call.distance);
 	begin_search(find, false);
 	return find;
 }
@@ -196,14 +298,57 @@ begin_find_matches_in(FunctionCallInfo fcinfo, ShBatchResult *result)
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		return NULL;
-	shbatch_check_distance_argument(fcinfo, 2);
 	index = PG_GETARG_OID(1);
 
 	find = make_state(result);
 	shbatch_begin_heaps(&find->call, command_of(find), &index, 1, false);
+	check_type(find, false);
 	shpairs_match_source_array(&find->input, PG_GETARG_ANY_ARRAY_P(0), &find->call.heaps,
-							   find->call.snapshot,
-							   shbatch_get_distance(fcinfo, 2, &find->call.heaps));
+							   find->call.snapshot, shbatch_get_distance(fcinfo, 2, &find->call));
+	begin_search(find, true);
+	return find;
+}
+
+/*
+ * Report an error if values of an array have another width than an index.
+ */
+static void
+check_values(const FindMatches *find)
+{
+	const ShRowsOpened *named = &find->call.heaps.sides[0].named;
+
+	if (find->wide.width != find->call.width)
+		ereport(ERROR,
+				(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
+				 errmsg("fingerprints of %d bits cannot be compared with those of index \"%s\"",
+						find->wide.width, RelationGetRelationName(named->index)),
+				 errdetail("Its fingerprints have %d bits.", find->call.width)));
+}
+
+static void *
+begin_find_matches_in_bits(FunctionCallInfo fcinfo, ShBatchResult *result)
+{
+	Oid			index;
+	FindMatches *find;
+	ShBatchCall *call;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		return NULL;
+	index = PG_GETARG_OID(1);
+
+	find = make_state(result);
+	call = &find->call;
+	shbatch_begin_heaps(call, command_of(find), &index, 1, false);
+	check_type(find, true);
+	call->distance = shbatch_get_distance(fcinfo, 2, call);
+	shpairs_wide_array(&find->wide, PG_GETARG_ARRAYTYPE_P_COPY(0));
+	if (find->wide.count == 0)
+	{
+		shbatch_end_heaps(call);
+		return NULL;
+	}
+	check_values(find);
+	shpairs_wide_heaps(&call->wide, &call->heaps, call->snapshot, call->width);
 	begin_search(find, true);
 	return find;
 }
@@ -233,6 +378,18 @@ Datum
 simhash_find_matches_in(PG_FUNCTION_ARGS)
 {
 	static const ShBatchProducer producer = {begin_find_matches_in, next_match, end_find_matches};
+
+	return shbatch_return(fcinfo, &producer);
+}
+
+/*
+ * simhash_find_matches_in(queries simhash_bits[], index regclass, distance int) ->
+ * the same for wide fingerprints.
+ */
+Datum
+simhash_find_matches_in_bits(PG_FUNCTION_ARGS)
+{
+	static const ShBatchProducer producer = {begin_find_matches_in_bits, next_match, end_find_matches};
 
 	return shbatch_return(fcinfo, &producer);
 }

@@ -21,7 +21,6 @@
 #include "utils/memutils.h"
 
 #include "batch/kept_rows.h"
-#include "bits/distance.h"
 
 /* in place of the number of a kept row: there is none */
 #define NO_ROW			PG_UINT32_MAX
@@ -157,7 +156,6 @@ compare_candidates(const void *a, const void *b)
 static void
 collect_candidates(ShBatchKeptRows *kept, uint32 element)
 {
-	ShFingerprint fp = kept->elements->elements[element].fp;
 	const uint32 *neighbors;
 	size_t		count = shbatch_neighbors_of(kept->neighbors, element, &neighbors);
 
@@ -169,7 +167,7 @@ collect_candidates(ShBatchKeptRows *kept, uint32 element)
 
 		if (number == NO_ROW)
 			continue;
-		distance = shbits_distance(kept->elements->elements[neighbors[i]].fp, fp);
+		distance = shbatch_element_distance(kept->elements, neighbors[i], element);
 		for (; number != NO_ROW; number = kept->rows[number].next)
 			add_candidate(kept, distance, number);
 	}

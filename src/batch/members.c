@@ -39,10 +39,13 @@ uint32
 shbatch_find_element(ShBatchUnionFind *elements, const ShPairsBucket *bucket, size_t i,
 					 bool *is_new)
 {
-	return shbatch_union_find_add(elements,
-								  shbatch_element_key(bucket->group, 0,
-													  shpairs_fingerprint(bucket, i)),
-								  is_new);
+	ShBatchElementKey key = shbatch_element_key(bucket->group, 0, shpairs_fingerprint(bucket, i));
+	uint32		element = shbatch_union_find_add(elements, key, is_new);
+
+	if (*is_new && elements->nwords > 0)
+		memcpy(shbatch_element_value(elements, element), shpairs_bucket_value(bucket, i),
+			   elements->nwords * sizeof(uint64));
+	return element;
 }
 
 /*
@@ -62,6 +65,10 @@ element_of_kind(ShBatchMembers *members, uint32 element, uint32 group, uint32 ki
 	{
 		ShBatchElement *first = &members->elements.elements[element];
 
+		if (members->elements.nwords > 0)
+			memcpy(shbatch_element_value(&members->elements, other.element),
+				   shbatch_element_value(&members->elements, element),
+				   members->elements.nwords * sizeof(uint64));
 		other.group = group;
 		other.kind = kind;
 		other.next = first->others;
@@ -208,12 +215,12 @@ collect_pair(ShPairsSink *base, const ShPairsBucket *bucket, size_t i, size_t j)
 /*
  * Begin to collect what a search passes to members->sink.  The largest
  * possible number of elements is used for the error message if memory does not
- * suffice.
+ * suffice.  Wide fingerprints have nwords words, others 0.
  *
  * Elements and rows are allocated in the current memory context.
  */
 void
-shbatch_members_begin(ShBatchMembers *members, ShRows *rows, double most,
+shbatch_members_begin(ShBatchMembers *members, ShRows *rows, double most, int nwords,
 					  ShBatchJoinFunction join)
 {
 	memset(members, 0, sizeof(ShBatchMembers));
@@ -222,6 +229,8 @@ shbatch_members_begin(ShBatchMembers *members, ShRows *rows, double most,
 	members->join = join;
 	members->rows = rows;
 	shbatch_union_find_begin(&members->elements, SHBATCH_ROWS, most, rows->values != NULL);
+	if (nwords > 0)
+		shbatch_union_find_keep_values(&members->elements, nwords);
 	shrows_remember_kinds(rows);
 	members->row_elements = MemoryContextAllocHuge(CurrentMemoryContext,
 												   rows->capacity * sizeof(uint32));

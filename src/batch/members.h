@@ -54,7 +54,7 @@ struct ShBatchMembers
 };
 
 extern void shbatch_members_begin(ShBatchMembers *members, ShRows *rows, double most,
-								  ShBatchJoinFunction join);
+								  int nwords, ShBatchJoinFunction join);
 extern void shbatch_members_finish(ShBatchMembers *members);
 extern bool shbatch_members_next(ShBatchMembers *members, ShBatchMember *member);
 extern void shbatch_members_end(ShBatchMembers *members);

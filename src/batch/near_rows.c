@@ -32,18 +32,18 @@ add_pair(ShBatchMembers *members, uint32 a, uint32 b)
  * Begin to collect what a search passes to near->members.sink.  The rows will
  * be in the order of the list "keep", or of their numbers if it is NULL.  The
  * largest possible number of fingerprints is used for the error message if
- * memory does not suffice.
+ * memory does not suffice.  Wide fingerprints have nwords words, others 0.
  *
  * Reports errors in the list as shrows_order_begin does.
  */
 void
-shbatch_near_rows_begin(ShBatchNearRows *near, ShRows *rows, double most,
+shbatch_near_rows_begin(ShBatchNearRows *near, ShRows *rows, double most, int nwords,
 						const char *keep)
 {
 	near->order = shrows_order_begin(rows->heaps, rows->snapshot, keep);
 	near->ordered = NULL;
 	near->count = 0;
-	shbatch_members_begin(&near->members, rows, most, add_pair);
+	shbatch_members_begin(&near->members, rows, most, nwords, add_pair);
 	shbatch_neighbors_begin(&near->neighbors);
 }
 

@@ -24,7 +24,7 @@ typedef struct ShBatchNearRows
 } ShBatchNearRows;
 
 extern void shbatch_near_rows_begin(ShBatchNearRows *near, ShRows *rows, double most,
-									const char *keep);
+									int nwords, const char *keep);
 extern void shbatch_near_rows_sort(ShBatchNearRows *near);
 extern bool shbatch_near_rows_next(ShBatchNearRows *near, ShRowsNumber *row, uint32 *element);
 extern void shbatch_near_rows_end(ShBatchNearRows *near);

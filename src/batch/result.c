@@ -3,10 +3,10 @@
  * result.c
  *	  The rows that a function returns, as they are found or all at once.
  *
- * All rows have the same layout, since none of their columns is null or of
- * variable length.  So a row is formed once, and for further rows only the
- * values are filled in.  For millions of rows, forming each of them takes as
- * long as finding them.
+ * All rows have the same layout, since the same of their columns are null, and
+ * mostly none is of variable length.  So a row is formed once, and for further
+ * rows only the values are filled in.  For millions of rows, forming each of them
+ * takes as long as finding them.
  *
  * In FROM, the server stores all rows of a function before it uses the first
  * one, and prefers to get them all at once, which is faster.  In a select list
@@ -31,47 +31,79 @@
 #include "batch/result.h"
 
 /*
- * Begin to return rows in the tuplestore of the call.
+ * Form the row into which values are filled, unless a column is of variable length.
  */
-void
-shbatch_result_begin(ShBatchResult *result, ReturnSetInfo *info)
+static void
+form_row(ShBatchResult *result)
 {
-	TupleDesc	desc = info->setDesc;
+	TupleDesc	desc = result->desc;
 	Datum		values[SHBATCH_RESULT_COLUMNS];
-	bool		nulls[SHBATCH_RESULT_COLUMNS] = {0};
 	uint64		zeros[4] = {0};
 	uint32		offset = 0;
 
-	Assert(desc->natts <= SHBATCH_RESULT_COLUMNS);
-	result->store = info->setResult;
-	result->desc = desc;
+	result->tuple = NULL;
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute column = TupleDescAttr(desc, i);
 
-		Assert(column->attlen > 0 && column->attlen <= sizeof(zeros));
+		if (result->nulls[i])
+			continue;
+		if (column->attlen < 0)
+			return;
+		Assert(column->attlen <= sizeof(zeros));
 		values[i] = column->attbyval ? (Datum) 0 : PointerGetDatum(zeros);
 		offset = att_align_nominal(offset, column->attalign);
 		result->offsets[i] = offset;
 		offset += column->attlen;
 	}
-	result->tuple = heap_form_tuple(desc, values, nulls);
+	result->tuple = heap_form_tuple(desc, values, result->nulls);
 	Assert(result->tuple->t_len == result->tuple->t_data->t_hoff + offset);
 }
 
 /*
- * Return a row.  No value is null.
+ * Begin to return rows in the tuplestore of the call.
+ */
+void
+shbatch_result_begin(ShBatchResult *result, ReturnSetInfo *info)
+{
+	Assert(info->setDesc->natts <= SHBATCH_RESULT_COLUMNS);
+	result->store = info->setResult;
+	result->desc = info->setDesc;
+	memset(result->nulls, false, sizeof(result->nulls));
+	form_row(result);
+}
+
+/*
+ * Let a column be null in all rows, of which none has been returned.
+ */
+void
+shbatch_result_set_null(ShBatchResult *result, int column)
+{
+	result->nulls[column] = true;
+	form_row(result);
+}
+
+/*
+ * Return a row.  Values of columns that are null in all rows are ignored.
  */
 void
 shbatch_result_add(ShBatchResult *result, const Datum *values)
 {
-	char	   *row = (char *) result->tuple->t_data + result->tuple->t_data->t_hoff;
+	char	   *row;
 
+	if (result->tuple == NULL)
+	{
+		tuplestore_putvalues(result->store, result->desc, (Datum *) values, result->nulls);
+		return;
+	}
+	row = (char *) result->tuple->t_data + result->tuple->t_data->t_hoff;
 	for (int i = 0; i < result->desc->natts; i++)
 	{
 		Form_pg_attribute column = TupleDescAttr(result->desc, i);
 		char	   *place = row + result->offsets[i];
 
+		if (result->nulls[i])
+			continue;
 		if (column->attbyval)
 			store_att_byval(place, values[i], column->attlen);
 		else
@@ -101,6 +133,7 @@ return_all(FunctionCallInfo fcinfo, const ShBatchProducer *producer)
 {
 	ShBatchResult result;
 	Datum		values[SHBATCH_RESULT_COLUMNS];
+	bool		nulls[SHBATCH_RESULT_COLUMNS] = {0};
 	void	   *state;
 
 	InitMaterializedSRF(fcinfo, 0);
@@ -108,7 +141,7 @@ return_all(FunctionCallInfo fcinfo, const ShBatchProducer *producer)
 	state = producer->begin(fcinfo, &result);
 	if (state == NULL)
 		return;
-	while (producer->next(state, values))
+	while (producer->next(state, values, nulls))
 		shbatch_result_add(&result, values);
 	producer->end(state);
 }
@@ -144,7 +177,7 @@ begin_rows(FunctionCallInfo fcinfo, FuncCallContext *context, const ShBatchProdu
 }
 
 static bool
-next_row(FuncCallContext *context, Datum *values)
+next_row(FuncCallContext *context, Datum *values, bool *nulls)
 {
 	RowByRow   *call = context->user_fctx;
 	MemoryContext old;
@@ -153,7 +186,7 @@ next_row(FuncCallContext *context, Datum *values)
 	if (call == NULL)
 		return false;
 	old = MemoryContextSwitchTo(context->multi_call_memory_ctx);
-	found = call->producer->next(call->state, values);
+	found = call->producer->next(call->state, values, nulls);
 	MemoryContextSwitchTo(old);
 	return found;
 }
@@ -179,7 +212,7 @@ shbatch_return(FunctionCallInfo fcinfo, const ShBatchProducer *producer)
 	if (SRF_IS_FIRSTCALL())
 		begin_rows(fcinfo, SRF_FIRSTCALL_INIT(), producer);
 	context = SRF_PERCALL_SETUP();
-	if (next_row(context, values))
+	if (next_row(context, values, nulls))
 		SRF_RETURN_NEXT(context,
 						HeapTupleGetDatum(heap_form_tuple(context->tuple_desc, values, nulls)));
 	if (context->user_fctx != NULL)

@@ -18,11 +18,13 @@ typedef struct ShBatchResult
 {
 	Tuplestorestate *store;
 	TupleDesc	desc;
-	HeapTuple	tuple;			/* the last row */
+	bool		nulls[SHBATCH_RESULT_COLUMNS];	/* columns null in all rows */
+	HeapTuple	tuple;			/* the last row; NULL if rows vary in layout */
 	uint32		offsets[SHBATCH_RESULT_COLUMNS];	/* of its columns */
 } ShBatchResult;
 
 extern void shbatch_result_begin(ShBatchResult *result, ReturnSetInfo *info);
+extern void shbatch_result_set_null(ShBatchResult *result, int column);
 extern void shbatch_result_add(ShBatchResult *result, const Datum *values);
 
 /*
@@ -39,10 +41,11 @@ typedef struct ShBatchProducer
 	void	   *(*begin) (FunctionCallInfo fcinfo, ShBatchResult *result);
 
 	/*
-	 * Put the values of the next row that has not been added into values[].
-	 * They are valid until the next call.  Returns false after the last.
+	 * Put the values of the next row that has not been added into values[],
+	 * and set nulls[], which is false, where a value is null. They are valid
+	 * until the next call.  Returns false after the last.
 	 */
-	bool		(*next) (void *state, Datum *values);
+	bool		(*next) (void *state, Datum *values, bool *nulls);
 
 	/* End the call, whether there was more to return or not. */
 	void		(*end) (void *state);

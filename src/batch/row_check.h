@@ -19,18 +19,20 @@ typedef struct ShBatchRowCheck
 
 /*
  * Are rows a and b the same?  Unknown counts as false.  To check a row against
- * several others, call this with the same a.  Kinds of rows are ignored.
+ * several others, call this with the same a.  Kinds of rows are ignored.  Without a
+ * check they are.
  */
 static inline bool
 shbatch_check_rows(ShBatchRowCheck *check, ShRowsNumber a, ShRowsNumber b)
 {
-	return check->holds(check, a & SHBT_MAX_TID, b & SHBT_MAX_TID);
+	return check == NULL || check->holds(check, a & SHBT_MAX_TID, b & SHBT_MAX_TID);
 }
 
 static inline void
 shbatch_check_end(ShBatchRowCheck *check)
 {
-	check->end(check);
+	if (check != NULL)
+		check->end(check);
 }
 
 #endif							/* SIMHASH_BATCH_ROW_CHECK_H */

@@ -23,6 +23,7 @@
 #include "batch/row_pairs.h"
 #include "batch/temp_file.h"
 #include "bits/distance.h"
+#include "pairs/wide_input.h"
 #include "rows/progress.h"
 #include "type/simhash.h"
 
@@ -30,6 +31,7 @@
 typedef struct Fingerprint
 {
 	ShFingerprint fp;
+	const uint64 *value;		/* words of a wide one, or NULL */
 	size_t		key;			/* in the bucket that it came from */
 	ShRowsNumber *rows;			/* of its rows; with kinds once looked up */
 	size_t		nrows;			/* once looked up: visible rows, which come
@@ -66,6 +68,7 @@ typedef struct Product
 	size_t		b_end;
 	size_t		i;				/* current row of a, and next row of b */
 	size_t		j;
+	int			distance;
 	bool		counted;		/* the first rows have been returned */
 } Product;
 
@@ -88,6 +91,8 @@ struct ShBatchRowPairs
 	Fingerprint *fps;
 	Side		sides[2];
 	uint32		first_number;	/* of the current buckets */
+	int			nwords;			/* of wide fingerprints, or 0 */
+	MemoryContext values;		/* copies of these */
 	bool		refers_to_bucket;	/* rows of some fingerprint point to it */
 
 	/* pairs of the current buckets that have not been collected */
@@ -106,6 +111,9 @@ struct ShBatchRowPairs
 /* in place of a number: not collected; rows not looked up, or looked up */
 #define NOT_COLLECTED	PG_UINT32_MAX
 #define LOOKED_UP		(PG_UINT32_MAX - 1)
+
+/* the share of maintenance_work_mem that copies of wide fingerprints may take */
+#define VALUES_SHARE	0.25
 
 /* a value of an array counts as one row */
 static ShRowsNumber no_row = 0;
@@ -189,10 +197,13 @@ next_kind(Product *product)
 
 /* Begin before the first pair of rows of two fingerprints, or of one. */
 static inline void
-start_product(Product *product, const Fingerprint *a, const Fingerprint *b)
+start_product(const ShBatchRowPairs *pairs, Product *product, const Fingerprint *a,
+			  const Fingerprint *b)
 {
 	product->a = a;
 	product->b = b;
+	product->distance = a->value == NULL ? shbits_distance(a->fp, b->fp) :
+		shpairs_wide_distance(a->value, b->value, pairs->nwords);
 	product->a_end = product->b_end = 0;
 	product->i = product->j = 0;
 	product->counted = false;
@@ -219,6 +230,9 @@ next_rows(Product *product, ShBatchRowPair *pair)
 	pair->a_fp = product->a->fp;
 	pair->b_row = product->b->rows[product->j++];
 	pair->b_fp = product->b->fp;
+	pair->distance = product->distance;
+	pair->a_value = product->a->value;
+	pair->b_value = product->b->value;
 
 	/* one was counted when the fingerprints were found */
 	if (product->counted)
@@ -329,6 +343,8 @@ stop_returning(ShBatchRowPairs *pairs)
 
 	shrows_reset(pairs->rows);
 	shrows_forget_kinds(pairs->rows, bucket != NULL ? &bucket->group : NULL);
+	if (pairs->values != NULL)
+		MemoryContextReset(pairs->values);
 	pairs->nfps = 0;
 	pairs->refers_to_bucket = false;
 	pairs->returning = false;
@@ -346,7 +362,7 @@ next_product(ShBatchRowPairs *pairs)
 
 		if (fp->repeated)
 		{
-			start_product(&pairs->product, fp, fp);
+			start_product(pairs, &pairs->product, fp, fp);
 			return true;
 		}
 	}
@@ -354,7 +370,8 @@ next_product(ShBatchRowPairs *pairs)
 	{
 		ShRowsNumberPair numbers = pairs->rows->pairs[pairs->next_pair++];
 
-		start_product(&pairs->product, &pairs->fps[numbers.a], &pairs->fps[numbers.b]);
+		start_product(pairs, &pairs->product, &pairs->fps[numbers.a],
+					  &pairs->fps[numbers.b]);
 		return true;
 	}
 	return false;
@@ -408,6 +425,36 @@ add_fingerprint(ShBatchRowPairs *pairs)
 }
 
 /*
+ * Keep the value of a wide fingerprint, which is in a bucket, until its pairs have
+ * been returned.
+ */
+static const uint64 *
+copy_value(ShBatchRowPairs *pairs, const uint64 *value, int nwords)
+{
+	uint64	   *copy;
+
+	if (pairs->values == NULL)
+		pairs->values = AllocSetContextCreate(GetMemoryChunkContext(pairs),
+											  "simhash wide fingerprints",
+											  ALLOCSET_DEFAULT_SIZES);
+	pairs->nwords = nwords;
+	copy = MemoryContextAlloc(pairs->values, nwords * sizeof(uint64));
+	memcpy(copy, value, nwords * sizeof(uint64));
+	return copy;
+}
+
+/*
+ * Should what has been collected be returned before more is?
+ */
+static bool
+is_full(const ShBatchRowPairs *pairs)
+{
+	return shrows_full(pairs->rows) ||
+		(double) pairs->nfps * pairs->nwords * sizeof(uint64) >
+		maintenance_work_mem * 1024.0 * VALUES_SHARE;
+}
+
+/*
  * The number of key i of the bucket among the collected fingerprints.
  *
  * The rows of a key are looked up once, no matter how many keys it is a pair
@@ -439,6 +486,8 @@ collect(ShBatchRowPairs *pairs, bool second, const ShPairsBucket *bucket, size_t
 	side->numbers[i] = pairs->nfps;
 	fp = add_fingerprint(pairs);
 	fp->fp = shpairs_fingerprint(bucket, i);
+	fp->value = bucket->nwords == 0 ? NULL :
+		copy_value(pairs, shpairs_bucket_value(bucket, i), bucket->nwords);
 	fp->key = i;
 	fp->second = second;
 	fp->repeated = false;
@@ -517,7 +566,7 @@ void
 shbatch_row_pairs_add(ShBatchRowPairs *pairs, const ShPairsBucket *a, size_t i,
 					  const ShPairsBucket *b, size_t j)
 {
-	bool		full = shrows_full(pairs->rows);
+	bool		full = is_full(pairs);
 
 	shrows_progress_found();
 	if (unlikely(pairs->waiting != NULL || (full && pairs->take == NULL)))
@@ -556,7 +605,7 @@ collect_waiting(ShBatchRowPairs *pairs)
 	if (!pairs->reading)
 		shbatch_rewind_file(pairs->waiting);
 	pairs->reading = true;
-	while (!shrows_full(pairs->rows))
+	while (!is_full(pairs))
 	{
 		if (BufFileRead(pairs->waiting, &pair, sizeof(KeyPair)) != sizeof(KeyPair))
 		{
@@ -583,7 +632,7 @@ collect_more(ShBatchRowPairs *pairs)
 		if (!pairs->step(pairs->arg))
 			pairs->at_end = true;
 	} while (!pairs->at_end && !pairs->refers_to_bucket && pairs->waiting == NULL &&
-			 !shrows_full(pairs->rows));
+			 !is_full(pairs));
 }
 
 /*
@@ -624,7 +673,7 @@ shbatch_pair_values(const ShRowsHeaps *heaps, const ShBatchRowPair *pair,
 	values[1] = PointerGetDatum(&tids[1]);
 	values[2] = SimhashGetDatum(pair->a_fp);
 	values[3] = SimhashGetDatum(pair->b_fp);
-	values[4] = Int32GetDatum(shbits_distance(pair->a_fp, pair->b_fp));
+	values[4] = Int32GetDatum(pair->distance);
 }
 
 /*

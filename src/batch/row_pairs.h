@@ -20,6 +20,14 @@ typedef struct ShBatchRowPair
 	ShFingerprint a_fp;
 	ShRowsNumber b_row;
 	ShFingerprint b_fp;
+	int			distance;
+
+	/*
+	 * the words of wide fingerprints, whose numbers a_fp and b_fp are; or
+	 * NULL
+	 */
+	const uint64 *a_value;
+	const uint64 *b_value;
 } ShBatchRowPair;
 
 /*

@@ -19,6 +19,7 @@
 #include "utils/memutils.h"
 
 #include "batch/union_find.h"
+#include "pairs/wide_input.h"
 
 typedef struct ElementEntry
 {
@@ -106,12 +107,37 @@ shbatch_union_find_begin(ShBatchUnionFind *components, ShBatchElements what, dou
 	components->capacity = FIRST_CAPACITY;
 	components->most = most;
 	components->elements = palloc(FIRST_CAPACITY * sizeof(ShBatchElement));
+	components->nwords = 0;
+	components->values = NULL;
 	components->hash = NULL;
 	components->kinds = NULL;
 	if (kinds)
 		components->kinds = kind_create(CurrentMemoryContext, FIRST_CAPACITY, seed);
 	else
 		components->hash = element_create(CurrentMemoryContext, FIRST_CAPACITY, seed);
+}
+
+/*
+ * Make room for the values of elements, which have so many words.  The caller sets
+ * them.
+ */
+void
+shbatch_union_find_keep_values(ShBatchUnionFind *components, int nwords)
+{
+	components->nwords = nwords;
+	components->values = palloc((Size) components->capacity * nwords * sizeof(uint64));
+}
+
+/*
+ * The number of bits in which the fingerprints of two elements differ.
+ */
+int
+shbatch_element_distance(const ShBatchUnionFind *components, uint32 a, uint32 b)
+{
+	if (components->nwords == 0)
+		return shbits_distance(components->elements[a].fp, components->elements[b].fp);
+	return shpairs_wide_distance(shbatch_element_value(components, a),
+								 shbatch_element_value(components, b), components->nwords);
 }
 
 /*
@@ -128,7 +154,9 @@ bytes_beyond(const ShBatchUnionFind *components, double capacity)
 		components->kinds->size * sizeof(KindEntry) :
 		components->hash->size * sizeof(ElementEntry);
 
-	return 2 * doublings * (components->capacity * sizeof(ShBatchElement) + hash_bytes);
+	return 2 * doublings * (components->capacity *
+							(sizeof(ShBatchElement) + components->nwords * sizeof(uint64)) +
+							hash_bytes);
 }
 
 /* the maintenance_work_mem, in kB, that suffices for all possible elements */
@@ -180,6 +208,9 @@ enlarge(ShBatchUnionFind *components)
 	components->capacity *= 2;
 	components->elements = repalloc_huge(components->elements,
 										 components->capacity * sizeof(ShBatchElement));
+	if (components->values != NULL)
+		components->values = repalloc_huge(components->values, (Size) components->capacity *
+										   components->nwords * sizeof(uint64));
 }
 
 static bool

@@ -46,6 +46,13 @@ typedef struct ShBatchUnionFind
 	double		most;			/* number of possible elements */
 	ShBatchElement *elements;
 
+	/*
+	 * if fingerprints are wide: those of elements are only numbers of values,
+	 * and these are here
+	 */
+	int			nwords;			/* of a value; else 0 */
+	uint64	   *values;
+
 	/* numbers of elements, by fingerprint, if groups and kinds are all 0 */
 	struct element_hash *hash;
 	struct kind_hash *kinds;	/* or by the whole key */
@@ -65,8 +72,17 @@ shbatch_element_key(uint32 group, uint32 kind, ShFingerprint fp)
 	return key;
 }
 
+/* the words of the wide fingerprint of an element */
+static inline uint64 *
+shbatch_element_value(const ShBatchUnionFind *components, uint32 element)
+{
+	return components->values + (size_t) element * components->nwords;
+}
+
+extern int	shbatch_element_distance(const ShBatchUnionFind *components, uint32 a, uint32 b);
 extern void shbatch_union_find_begin(ShBatchUnionFind *components, ShBatchElements what,
 									 double most, bool kinds);
+extern void shbatch_union_find_keep_values(ShBatchUnionFind *components, int nwords);
 extern uint32 shbatch_union_find_add(ShBatchUnionFind *components, ShBatchElementKey key,
 									 bool *is_new);
 extern uint32 shbatch_union_find_lookup(ShBatchUnionFind *components, ShBatchElementKey key);

@@ -18,22 +18,10 @@
 #include "bits/probe.h"
 
 /*
- * A last part of fewer bits finds too many fingerprints that are not near.
- */
-#define LEAST_BITS		32
-
-/*
  * The cost of looking at a row that may be near, in units of a leaf that is
  * searched for.
  */
 #define ROW_COST		1.0
-
-/* the number of bits of a part */
-static int
-part_bits(int width, int part)
-{
-	return Min(width - part * SHBITS_WIDTH, SHBITS_WIDTH);
-}
 
 /*
  * Set what it takes to search the parts within their radii, and return its cost.
@@ -53,7 +41,7 @@ sum_up(const ShBitsScheme *scheme, int width, bool by_table, double leaves, doub
 	for (int i = 0; i < allotment->nparts; i++)
 	{
 		int			radius = allotment->radii[i];
-		int			nbits = part_bits(width, i);
+		int			nbits = shbits_part_bits(width, i);
 
 		if (radius < 0)
 			continue;
@@ -96,12 +84,12 @@ static void
 allot_evenly(const ShBitsScheme *scheme, int width, int radius, ShBitsAllotment *allotment)
 {
 	int			nparts = allotment->nparts;
-	int			last_bits = part_bits(width, nparts - 1);
+	int			last_bits = shbits_part_bits(width, nparts - 1);
 	int			left = radius + 1;
 
 	if (last_bits < SHBITS_WIDTH)
 	{
-		int			most = last_bits >= LEAST_BITS ? scheme->blocks * last_bits / SHBITS_WIDTH : 0;
+		int			most = last_bits >= SHBITS_LEAST_BITS ? scheme->blocks * last_bits / SHBITS_WIDTH : 0;
 		int			given = Min(left / nparts, most);
 
 		allotment->radii[--nparts] = given - 1;

@@ -28,7 +28,8 @@ typedef struct ShIdxConditions
 	 * a condition: the fingerprint lies in one of these balls; the first one
 	 * drives the scan
 	 */
-	int			count;			/* at least 1 if non_nulls */
+	int			count;			/* at least 1 if non_nulls, unless the reader
+								 * is told what to read */
 	ShIdxBallSet *list;
 	ShIdxWide  *wide;			/* conditions on wide fingerprints; NULL if
 								 * there are none, and the list is used */

@@ -34,7 +34,7 @@
 #include "index/ballset.h"
 #include "index/group_estimate.h"
 #include "index/ordered.h"
-#include "index/wide_balls.h"
+#include "index/wide_ordered.h"
 #include "type/simhash.h"
 
 /*
@@ -55,6 +55,7 @@ typedef struct ScanShape
 	int			ncounts;
 	int		  **counts;			/* number of balls of each condition, by
 								 * radius */
+	bool		conditions;		/* there are some on the fingerprint */
 	bool		only_nulls;
 	ShIdxGroupEstimate groups;
 } ScanShape;
@@ -65,7 +66,7 @@ typedef struct ScanShape
 static int
 near_radius(const ScanShape *shape)
 {
-	return shape->wide ? shidx_near_radius(shape->width) : SIMHASH_NEAR_RADIUS;
+	return shape->wide ? shtype_near_radius(shape->width) : SIMHASH_NEAR_RADIUS;
 }
 
 static int
@@ -239,7 +240,8 @@ find_shape(PlannerInfo *root, IndexPath *path)
 	foreach(lc, quals)
 		add_condition(root, info->opfamily[info->nkeycolumns - 1],
 					  lfirst_node(RestrictInfo, lc)->clause, &shape);
-	if (shape.ncounts == 0)
+	shape.conditions = shape.ncounts > 0;
+	if (!shape.conditions)
 		count_balls(&shape, add_counts(&shape), shape.max_radius, 1);
 	return shape;
 }
@@ -293,7 +295,20 @@ plan_group(const ShBitsScheme *scheme, double leaves, const ScanShape *shape, bo
 	}
 	work->rest = 0;
 	work->sorted = ordered;
-	if (!ordered || shidx_ordered_by_condition(work->plan.pages, leaves))
+	if (!ordered)
+		return;
+	if (shape->wide)
+	{
+		ShIdxWidePlan chosen = {.balls = work->plan,.share = work->share};
+
+		if (shape->conditions && shidx_wide_by_condition(&chosen, shape->width, leaves))
+			return;
+		shidx_wide_ordered_pages(shape->width, leaves, &work->plan);
+		work->share = 0;
+		work->sorted = false;
+		return;
+	}
+	if (shidx_ordered_by_condition(work->plan.pages, leaves))
 		return;
 
 	if (shape->groups.all)

@@ -90,22 +90,6 @@ shidx_compute_fingerprint(ShIdxFingerprinter *fingerprinter, Datum value, ShFing
 }
 
 /*
- * Cut a fingerprint of so many bits into its parts.  The first one has the most
- * significant bits.  If the last one has less than 64, they are its least
- * significant ones, and the others are 0.
- */
-void
-shidx_split_bits(const uint8 *bytes, int width, ShFingerprint *parts)
-{
-	int			nbytes = width / BITS_PER_BYTE;
-	int			per_part = SHBITS_WIDTH / BITS_PER_BYTE;
-
-	memset(parts, 0, shbits_nparts(width) * sizeof(ShFingerprint));
-	for (int i = 0; i < nbytes; i++)
-		parts[i / per_part] = parts[i / per_part] << BITS_PER_BYTE | bytes[i];
-}
-
-/*
  * Get the parts of the fingerprint of a value that is not one of 64 bits by value,
  * as shidx_fingerprint does.
  *
@@ -127,7 +111,7 @@ shidx_get_parts(ShIdxFingerprinter *fingerprinter, Datum value, ShFingerprint *p
 				 errmsg("index \"%s\" cannot hold a fingerprint of %d bits",
 						fingerprinter->index, shtype_bits_width(bits)),
 				 errdetail("Its fingerprints have %d bits.", fingerprinter->width)));
-	shidx_split_bits(shtype_bits_data(bits), fingerprinter->width, parts);
+	shtype_split_bits(shtype_bits_data(bits), fingerprinter->width, parts);
 	if ((Pointer) bits != DatumGetPointer(value))
 		pfree(bits);
 	return true;

@@ -37,7 +37,6 @@ extern bool shidx_compute_fingerprint(ShIdxFingerprinter *fingerprinter, Datum v
 									  ShFingerprint *fp);
 extern bool shidx_get_parts(ShIdxFingerprinter *fingerprinter, Datum value,
 							ShFingerprint *parts);
-extern void shidx_split_bits(const uint8 *bytes, int width, ShFingerprint *parts);
 extern void shidx_fingerprinter_end(ShIdxFingerprinter *fingerprinter);
 extern bool shidx_is_fingerprint_function(Oid function, Oid type);
 

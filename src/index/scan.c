@@ -4,7 +4,8 @@
  *	  Scanning a simhash index.
  *
  * Matches come from ordered.c if the scan has an order, otherwise from
- * matches.c.  Rows with a null fingerprint come last.
+ * matches.c; those of wide fingerprints from wide_ordered.c and wide_scan.c.  Rows
+ * with a null fingerprint come last.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,6 +24,7 @@
 #include "index/conditions.h"
 #include "index/matches.h"
 #include "index/ordered.h"
+#include "index/wide_ordered.h"
 #include "index/wide_scan.h"
 
 typedef enum ShIdxScanStep
@@ -31,6 +33,7 @@ typedef enum ShIdxScanStep
 	SCAN_ORDERED,				/* fingerprints, by distance */
 	SCAN_UNORDERED,				/* fingerprints, as they are read */
 	SCAN_WIDE,					/* parts of wide fingerprints */
+	SCAN_WIDE_ORDERED,			/* the same, by lower bounds of distances */
 	SCAN_NULLS,					/* null fingerprints */
 	SCAN_DONE
 } ShIdxScanStep;
@@ -44,7 +47,9 @@ typedef struct ShIdxScanData
 	ShIdxScanStep step;
 	ShIdxReader reader;
 	ShIdxWideScan wide;			/* if fingerprints are wide */
-	ShIdxOrdered *ordered;		/* NULL if there are no ORDER BY keys */
+	ShIdxOrdered *ordered;		/* NULL if there are no ORDER BY keys, or ... */
+	ShIdxWideOrdered *wide_ordered; /* ... fingerprints are wide */
+	int			first_order;	/* the first key with an argument, or -1 */
 	bool		other_order;	/* a key is not on the fingerprint */
 
 	/* what an index-only scan returns */
@@ -74,9 +79,13 @@ shidx_beginscan(Relation index, int nkeys, int norderbys)
 		shidx_wide_begin(&so->wide, &so->reader, &so->conditions);
 	if (norderbys > 0)
 	{
-		if (!so->fingerprinter.direct)
+		if (so->fingerprinter.computes)
 			elog(ERROR, "index \"%s\" has no order by distance", RelationGetRelationName(index));
-		so->ordered = shidx_ordered_begin(&so->reader, norderbys);
+		if (so->fingerprinter.wide)
+			so->wide_ordered = shidx_wide_ordered_begin(&so->reader, &so->conditions, &so->wide,
+														so->fingerprinter.width);
+		else
+			so->ordered = shidx_ordered_begin(&so->reader, norderbys);
 
 		scan->xs_orderbyvals = palloc0(norderbys * sizeof(Datum));
 		scan->xs_orderbynulls = palloc(norderbys * sizeof(bool));
@@ -91,6 +100,8 @@ release_pins(ShIdxScan so)
 	shidx_reader_release(&so->reader);
 	if (so->ordered != NULL)
 		shidx_ordered_release(so->ordered);
+	if (so->wide_ordered != NULL)
+		shidx_wide_ordered_release(so->wide_ordered);
 }
 
 /*
@@ -102,6 +113,9 @@ release_pins(ShIdxScan so)
  * that case rows are returned in no particular order, all at distance 0, and
  * the executor reorders them by the distances that it computes, which are not
  * less.
+ *
+ * The same is done with lower bounds of distances of wide fingerprints, by the
+ * first key that is not null.  The others are only told apart by the executor.
  */
 static void
 read_order(IndexScanDesc scan)
@@ -109,8 +123,13 @@ read_order(IndexScanDesc scan)
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
 
 	so->other_order = false;
-	for (int i = 0; i < scan->numberOfOrderBys; i++)
+	so->first_order = -1;
+	for (int i = scan->numberOfOrderBys - 1; i >= 0; i--)
+	{
 		so->other_order |= scan->orderByData[i].sk_attno - 1 != shidx_fp_column(scan->indexRelation);
+		if ((scan->orderByData[i].sk_flags & SK_ISNULL) == 0)
+			so->first_order = i;
+	}
 	for (int i = 0; i < scan->numberOfOrderBys; i++)
 	{
 		scan->xs_orderbyvals[i] = Int32GetDatum(0);
@@ -153,6 +172,8 @@ shidx_endscan(IndexScanDesc scan)
 	release_pins(so);
 	if (so->ordered != NULL)
 		shidx_ordered_end(so->ordered);
+	if (so->wide_ordered != NULL)
+		shidx_wide_ordered_end(so->wide_ordered);
 	shidx_reader_end(&so->reader);
 	shidx_fingerprinter_end(&so->fingerprinter);
 	MemoryContextDelete(so->context);
@@ -164,10 +185,15 @@ shidx_endscan(IndexScanDesc scan)
 }
 
 static void
-start_nulls(ShIdxScan so)
+start_nulls(IndexScanDesc scan)
 {
+	ShIdxScan	so = (ShIdxScan) scan->opaque;
+
 	if (so->conditions.nulls)
 	{
+		/* these have no distance */
+		for (int i = 0; i < scan->numberOfOrderBys && !so->other_order; i++)
+			scan->xs_orderbynulls[i] = true;
 		so->step = SCAN_NULLS;
 		shidx_start_nulls(&so->reader);
 	}
@@ -184,6 +210,7 @@ begin(IndexScanDesc scan, bool once)
 {
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
 	bool		ordered = so->ordered != NULL && !so->other_order;
+	bool		wide_ordered = so->wide_ordered != NULL && !so->other_order && so->first_order >= 0;
 
 	so->reader.ballscan.snapshot = scan->xs_snapshot;
 	so->reader.nsearches = shcompat_search_counter(scan);
@@ -194,7 +221,7 @@ begin(IndexScanDesc scan, bool once)
 		shidx_count_search(&so->reader);
 	if (!so->conditions.non_nulls)
 	{
-		start_nulls(so);
+		start_nulls(scan);
 		return;
 	}
 	if (shbt_is_grouped(scan->indexRelation))
@@ -207,6 +234,15 @@ begin(IndexScanDesc scan, bool once)
 						so->conditions.groups.all, so->reader.ballscan.leaves_per_table,
 						&so->wide.allotted);
 		MemoryContextSwitchTo(old);
+	}
+	if (wide_ordered)
+	{
+		so->step = SCAN_WIDE_ORDERED;
+		shidx_wide_ordered_start(so->wide_ordered, scan->orderByData[so->first_order].sk_argument);
+		return;
+	}
+	if (so->conditions.wide != NULL)
+	{
 		so->step = SCAN_WIDE;
 		shidx_wide_start(&so->wide, once);
 		return;
@@ -270,6 +306,23 @@ return_tuple(IndexScanDesc scan, ShFingerprint fp, bool is_null)
 }
 
 /*
+ * Move to the next row by lower bounds of distances, which the executor is told.
+ */
+static bool
+next_by_bound(IndexScanDesc scan, ItemPointer tid)
+{
+	ShIdxScan	so = (ShIdxScan) scan->opaque;
+	int			bound;
+
+	if (!shidx_wide_ordered_next(so->wide_ordered, tid, &bound))
+		return false;
+	for (int i = so->first_order; i < scan->numberOfOrderBys; i++)
+		scan->xs_orderbynulls[i] = (scan->orderByData[i].sk_flags & SK_ISNULL) != 0;
+	scan->xs_orderbyvals[so->first_order] = Int32GetDatum(bound);
+	return true;
+}
+
+/*
  * Move to the next row.  Returns false after the last.
  */
 static bool
@@ -290,13 +343,19 @@ next_row(IndexScanDesc scan, bool keep_pin, ShFingerprint *fp, ItemPointer tid)
 			case SCAN_ORDERED:
 				if (shidx_ordered_next(so->ordered, keep_pin, fp, tid))
 					return true;
-				start_nulls(so);
+				start_nulls(scan);
 				break;
 
 			case SCAN_WIDE:
 				if (shidx_wide_next(&so->wide, tid))
 					return true;
-				start_nulls(so);
+				start_nulls(scan);
+				break;
+
+			case SCAN_WIDE_ORDERED:
+				if (next_by_bound(scan, tid))
+					return true;
+				start_nulls(scan);
 				break;
 
 			case SCAN_UNORDERED:
@@ -309,7 +368,7 @@ next_row(IndexScanDesc scan, bool keep_pin, ShFingerprint *fp, ItemPointer tid)
 					return true;
 				}
 				if (so->step == SCAN_UNORDERED)
-					start_nulls(so);
+					start_nulls(scan);
 				else
 					so->step = SCAN_DONE;
 				break;
@@ -334,7 +393,7 @@ shidx_gettuple(IndexScanDesc scan, ScanDirection direction)
 
 	/* candidates of an ordered scan have left their leaves */
 	if (scan->kill_prior_tuple && so->step != SCAN_BEGIN && so->step != SCAN_ORDERED &&
-		so->step != SCAN_DONE)
+		so->step != SCAN_WIDE_ORDERED && so->step != SCAN_DONE)
 		shidx_match_is_dead(&so->reader);
 
 	/*
@@ -345,7 +404,7 @@ shidx_gettuple(IndexScanDesc scan, ScanDirection direction)
 	so->reader.ballscan.keep_pin = keep_pin;
 
 	scan->xs_recheck = so->conditions.inexact;
-	scan->xs_recheckorderby = so->other_order;
+	scan->xs_recheckorderby = so->other_order || so->wide_ordered != NULL;
 	if (!next_row(scan, keep_pin, &fp, &scan->xs_heaptid))
 		return false;
 	if (scan->xs_want_itup)
@@ -375,7 +434,7 @@ shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 		if (so->step == SCAN_WIDE && shidx_wide_next_part(&so->wide))
 			continue;
 		if (so->step != SCAN_NULLS)
-			start_nulls(so);
+			start_nulls(scan);
 		else
 			so->step = SCAN_DONE;
 	}

@@ -133,8 +133,7 @@ validate_operator(const Family *family, Form_pg_amop member)
 
 	if (member->amopstrategy < 1 ||
 		(!family->fingerprints && member->amopstrategy != SIMHASH_STRATEGY_EQUAL) ||
-		(family->computed && member->amopstrategy < SIMHASH_STRATEGY_WITHIN) ||
-		(family->wide && member->amopstrategy == SIMHASH_STRATEGY_DISTANCE))
+		(family->computed && member->amopstrategy < SIMHASH_STRATEGY_WITHIN))
 	{
 		ereport(INFO,
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),

@@ -64,7 +64,7 @@ add_ball(const ShIdxWide *wide, ShIdxWideBalls *balls, int strategy, Datum argum
 		if (strategy == SIMHASH_STRATEGY_EQUAL)
 			radius = 0;
 		else if (strategy == SIMHASH_STRATEGY_EIGHTH)
-			radius = shidx_near_radius(wide->width);
+			radius = shtype_near_radius(wide->width);
 		else if (strategy >= SIMHASH_STRATEGY_WITHIN)
 			radius = SIMHASH_RADIUS_OF_STRATEGY(strategy);
 		else
@@ -79,7 +79,7 @@ add_ball(const ShIdxWide *wide, ShIdxWideBalls *balls, int strategy, Datum argum
 	}
 	if (radius < 0)
 		return;
-	shidx_split_bits(center, wide->width, balls->centers + (Size) balls->nballs * wide->nparts);
+	shtype_split_bits(center, wide->width, balls->centers + (Size) balls->nballs * wide->nparts);
 	balls->radii[balls->nballs++] = Min(radius, wide->width);
 }
 
@@ -165,19 +165,40 @@ shidx_plan_wide_counts(const int *counts, int width, const ShBitsScheme *scheme,
 }
 
 /*
+ * Plan how to find what lies in the balls of a condition.
+ */
+static void
+plan_balls(const ShIdxWide *wide, const ShIdxWideBalls *balls, const ShBitsScheme *scheme,
+		   bool by_table, double leaves, ShIdxWidePlan *plan)
+{
+	int		   *counts = palloc0((wide->width + 1) * sizeof(int));
+
+	for (int i = 0; i < balls->nballs; i++)
+		counts[balls->radii[i]]++;
+	shidx_plan_wide_counts(counts, wide->width, scheme, by_table, leaves, plan);
+	pfree(counts);
+}
+
+/*
+ * The same for the condition that has been chosen.
+ */
+void
+shidx_plan_chosen(const ShIdxWide *wide, const ShBitsScheme *scheme, bool by_table,
+				  double leaves_per_table, ShIdxWidePlan *plan)
+{
+	plan_balls(wide, wide->chosen, scheme, by_table, Max(leaves_per_table, 1), plan);
+}
+
+/*
  * About how much it costs to find what lies in the balls of a condition, in pages.
  */
 static double
 cost_of(const ShIdxWide *wide, const ShIdxWideBalls *balls, const ShBitsScheme *scheme,
 		bool by_table, double leaves)
 {
-	int		   *counts = palloc0((wide->width + 1) * sizeof(int));
 	ShIdxWidePlan plan;
 
-	for (int i = 0; i < balls->nballs; i++)
-		counts[balls->radii[i]]++;
-	shidx_plan_wide_counts(counts, wide->width, scheme, by_table, leaves, &plan);
-	pfree(counts);
+	plan_balls(wide, balls, scheme, by_table, leaves, &plan);
 	return plan.balls.pages + plan.balls.comparing + plan.share * leaves * SHBT_USUAL_ENTRIES;
 }
 

@@ -55,15 +55,10 @@ extern ShIdxWide *shidx_make_wide(int width, int max_conditions);
 extern bool shidx_add_wide(ShIdxWide *wide, ScanKey key);
 extern void shidx_plan_wide(ShIdxWide *wide, const ShBitsScheme *scheme, bool by_table,
 							double leaves_per_table, ShIdxAllotted *allotted);
+extern void shidx_plan_chosen(const ShIdxWide *wide, const ShBitsScheme *scheme, bool by_table,
+							  double leaves_per_table, ShIdxWidePlan *plan);
 extern ShIdxBallSet shidx_rest_of_wide(const ShIdxWide *wide);
 extern void shidx_plan_wide_counts(const int *counts, int width, const ShBitsScheme *scheme,
 								   bool by_table, double leaves_per_table, ShIdxWidePlan *plan);
-
-/* the radius of % for fingerprints of so many bits */
-static inline int
-shidx_near_radius(int width)
-{
-	return width / 8 - 1;
-}
 
 #endif							/* SIMHASH_INDEX_WIDE_BALLS_H */

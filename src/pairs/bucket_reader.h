@@ -25,6 +25,14 @@ typedef struct ShPairsBucket
 	size_t	   *starts;			/* rows of key i: starts[i] to the next start */
 	ShRowsNumber *rows;
 	bool		last_repeated;	/* the last key has had another row */
+
+	/*
+	 * if fingerprints are wide: keys are numbers of values, which are here,
+	 * and the place of that of each key among them
+	 */
+	int			nwords;			/* of a value; else 0 */
+	const uint64 *values;
+	const uint32 *places;
 } ShPairsBucket;
 
 /*
@@ -109,6 +117,15 @@ static inline ShFingerprint
 shpairs_fingerprint(const ShPairsBucket *bucket, size_t i)
 {
 	return shbits_unpermute(bucket->table, bucket->keys[i]);
+}
+
+/* the words of the wide fingerprint of key i, or NULL */
+static inline const uint64 *
+shpairs_bucket_value(const ShPairsBucket *bucket, size_t i)
+{
+	if (bucket->nwords == 0)
+		return NULL;
+	return bucket->values + (size_t) bucket->places[i] * bucket->nwords;
 }
 
 /* the end of the rows of key i */

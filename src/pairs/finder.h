@@ -61,6 +61,10 @@ struct ShPairsMatchSink
 	void		(*leave) (ShPairsMatchSink *sink);
 };
 
+/* the same as a function, for a search without workers */
+typedef void (*ShPairsMatchFunction) (void *arg, const ShPairsBucket *a, size_t i,
+									  const ShPairsBucket *b, size_t j);
+
 /*
  * A range of a walk: from start to end, or to the end of the table.
  */

@@ -228,6 +228,37 @@ count_fractions(uint64 mask, const ShPermuted *sample, int count, int distance, 
 	}
 }
 
+/* the most bits of a part that are worth dividing keys by */
+static int
+max_part_bits(const ShPairsKeySets *sets)
+{
+	int			bits = (int) (log2((double) sets->na * sets->nb) / 2) - CELL_BITS;
+
+	return Min(Max(bits, 1), SHPAIRS_MAX_PART_BITS);
+}
+
+/*
+ * The cost of finding the pairs of so many keys of nbits bits, in comparisons, if
+ * they are uniformly distributed.  The keys themselves are not needed.
+ */
+double
+shpairs_even_cost(const ShPairsKeySets *sets, int nbits, int distance)
+{
+	uint64		varying = nbits < SHBITS_WIDTH ? (UINT64CONST(1) << nbits) - 1 : PG_UINT64_MAX;
+	int			max_bits = max_part_bits(sets);
+	double		least = shpairs_comparisons(sets);
+
+	for (int nparts = 1; nparts <= Min(nbits, distance + 1); nparts++)
+	{
+		ShPairsParts parts;
+
+		cut_parts(&parts, nparts, varying, max_bits);
+		give_radii(&parts, sets, distance, NULL);
+		least = Min(least, parts.cost);
+	}
+	return least;
+}
+
 /*
  * Choose parts of the bits in varying, in which the keys differ.  There must
  * be some.  The plan has no parts if none are known to cost less than
@@ -241,13 +272,12 @@ shpairs_plan_parts(ShPairsParts *plan, const ShPairsKeySets *sets,
 	double		even[SHBITS_WIDTH + 1];
 	int			nvarying = pg_popcount64(varying);
 	int			max_parts = Min(nvarying, distance + 1);
-	int			max_bits = (int) (log2((double) sets->na * sets->nb) / 2) - CELL_BITS;
+	int			max_bits = max_part_bits(sets);
 	ShPermuted *sample = NULL;
 	int			nsample = 0;
 
 	plan->nparts = 0;
 	plan->cost = shpairs_comparisons(sets);
-	max_bits = Min(Max(max_bits, 1), SHPAIRS_MAX_PART_BITS);
 
 	/* the cost for uniformly distributed keys is a lower bound */
 	for (int nparts = 1; nparts <= max_parts; nparts++)

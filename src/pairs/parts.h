@@ -67,6 +67,7 @@ typedef struct ShPairsBall
 
 extern void shpairs_make_ball(ShPairsBall *ball, int nbits, int radius);
 extern double shpairs_comparisons(const ShPairsKeySets *sets);
+extern double shpairs_even_cost(const ShPairsKeySets *sets, int nbits, int distance);
 extern void shpairs_plan_parts(ShPairsParts *plan, const ShPairsKeySets *sets,
 							   uint64 varying, int distance);
 

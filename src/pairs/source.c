@@ -30,16 +30,16 @@
 #define CHECK_INTERVAL		4096
 
 /*
- * Report an error if a distance is out of range.
+ * Report an error if a distance is out of range for fingerprints of so many bits.
  */
 void
-shpairs_check_distance(int distance)
+shpairs_check_distance(int distance, int width)
 {
-	if (distance < 0 || distance > SHBITS_WIDTH)
+	if (distance < 0 || distance > width)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("distance %d is out of range", distance),
-				 errdetail("The distance must be between 0 and %d bits.", SHBITS_WIDTH)));
+				 errdetail("The distance must be between 0 and %d bits.", width)));
 }
 
 /*

@@ -51,7 +51,7 @@ typedef struct ShPairsSource
 	ShPairsSearch search;
 } ShPairsSource;
 
-extern void shpairs_check_distance(int distance);
+extern void shpairs_check_distance(int distance, int width);
 extern void shpairs_source_heaps(ShPairsSource *input, const ShRowsHeaps *heaps,
 								 Snapshot snapshot, int distance);
 extern void shpairs_source_array(ShPairsSource *input, AnyArrayType *array, int distance,

@@ -120,6 +120,8 @@ load_type(Oid extension, Oid schema, const char *name, ShPlanType *t)
 	args[1] = t->type;
 	args[2] = INT4OID;
 	t->hamming = find_function(extension, schema, "hamming", 2, args);
+	t->order_distance = find_function(extension, schema, "simhash_order_distance", 2, args);
+	t->order_operator = find_operator(extension, schema, "<~~>", t->type, t->type);
 	t->within = find_function(extension, schema, "simhash_within", 3, args);
 
 	args[1] = INT4OID;
@@ -133,7 +135,8 @@ load_type(Oid extension, Oid schema, const char *name, ShPlanType *t)
 	args[1] = t->type;
 	t->ball_contains = find_function(extension, schema, psprintf("%s_contains", ball), 2, args);
 
-	return OidIsValid(t->hamming) && OidIsValid(t->within) && OidIsValid(t->make_ball) &&
+	return OidIsValid(t->hamming) && OidIsValid(t->order_distance) &&
+		OidIsValid(t->order_operator) && OidIsValid(t->within) && OidIsValid(t->make_ball) &&
 		OidIsValid(t->in_ball) && OidIsValid(t->in_ball_operator) &&
 		OidIsValid(t->ball_contains);
 }
@@ -161,13 +164,6 @@ load(Oid extension, Oid schema, ShPlanCatalog *c)
 	c->access_method = member_of(extension, AccessMethodRelationId,
 								 get_am_oid("simhash", true));
 
-	args[0] = c->simhash.type;
-	args[1] = c->simhash.type;
-	c->order_distance = find_function(extension, schema,
-									  "simhash_order_distance", 2, args);
-	c->order_operator = find_operator(extension, schema, "<~~>",
-									  c->simhash.type, c->simhash.type);
-
 	c->radius_int2 = find_radius(extension, schema, INT2OID);
 	c->radius_int4 = find_radius(extension, schema, INT4OID);
 	c->radius_int8 = find_radius(extension, schema, INT8OID);
@@ -193,7 +189,6 @@ load(Oid extension, Oid schema, ShPlanCatalog *c)
 	c->join_sel = find_function(extension, schema, "simhash_joinsel", 5, args);
 
 	return OidIsValid(c->access_method) &&
-		OidIsValid(c->order_distance) && OidIsValid(c->order_operator) &&
 		OidIsValid(c->hamming_support) &&
 		OidIsValid(c->radius_int2) && OidIsValid(c->radius_int4) &&
 		OidIsValid(c->radius_int8) && OidIsValid(c->radius_float8) &&

@@ -14,6 +14,8 @@ typedef struct ShPlanType
 	Oid			type;
 	Oid			ball_type;
 	Oid			hamming;
+	Oid			order_distance; /* of operator <~~> */
+	Oid			order_operator; /* <~~> */
 	Oid			within;			/* simhash_within */
 	Oid			in_ball;		/* of operator <@ */
 	Oid			ball_contains;	/* of operator @> */
@@ -35,7 +37,6 @@ typedef struct ShPlanCatalog
 	Oid			distance_type;
 
 	/* functions that planner support recognizes or calls */
-	Oid			order_distance; /* of operator <~~> */
 	Oid			radius_int2;	/* simhash_radius, by the type of the bound */
 	Oid			radius_int4;
 	Oid			radius_int8;
@@ -48,9 +49,6 @@ typedef struct ShPlanCatalog
 	Oid			rows_support;
 	Oid			restriction_sel;
 	Oid			join_sel;
-
-	/* operators */
-	Oid			order_operator; /* simhash <~~> simhash */
 } ShPlanCatalog;
 
 /*
@@ -67,9 +65,10 @@ shplan_type_of_within(const ShPlanCatalog *catalog, Oid function)
 static inline const ShPlanType *
 shplan_type_of_hamming(const ShPlanCatalog *catalog, Oid function)
 {
-	return function == catalog->simhash.hamming || function == catalog->order_distance ?
+	return function == catalog->simhash.hamming || function == catalog->simhash.order_distance ?
 		&catalog->simhash :
-		function == catalog->bits.hamming ? &catalog->bits : NULL;
+		function == catalog->bits.hamming || function == catalog->bits.order_distance ?
+		&catalog->bits : NULL;
 }
 
 extern bool shplan_catalog(Oid entry, ShPlanCatalog *catalog);

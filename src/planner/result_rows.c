@@ -38,6 +38,7 @@
 #include "planner/catalog.h"
 #include "planner/selectivity.h"
 #include "type/operator_class.h"
+#include "type/wide.h"
 
 PG_FUNCTION_INFO_V1(simhash_rows_support);
 
@@ -46,6 +47,12 @@ PG_FUNCTION_INFO_V1(simhash_rows_support);
 
 /* the server's assumption for the length of an unknown array */
 #define UNKNOWN_ARRAY_LENGTH	10
+
+/* the width of wide fingerprints if nothing tells it */
+#define UNKNOWN_WIDTH			256
+
+/* how many blocks an index has for each part of them, if its options do not tell */
+#define BLOCKS_PER_PART			4
 
 /* A call that is being planned. */
 typedef struct Call
@@ -58,6 +65,7 @@ typedef struct Call
 typedef struct RowSet
 {
 	double		rows;
+	int			width;			/* of the fingerprints, in bits */
 	int			distance;		/* used if the call has none */
 	ShPlanValueStats stats;
 } RowSet;
@@ -86,7 +94,7 @@ get_integer(const Call *call, int arg, int *value)
 {
 	Const	   *c = (Const *) get_arg(call, arg);
 
-	if (!IsA(c, Const) || c->consttype != INT4OID || c->constisnull)
+	if (!IsA(c, Const) || getBaseType(c->consttype) != INT4OID || c->constisnull)
 		return false;
 	*value = DatumGetInt32(c->constvalue);
 	return true;
@@ -117,26 +125,73 @@ index_rows(Oid index)
 }
 
 /*
- * The distance among the options of an index.
+ * An option of an index, or else its default.
  */
 static int
-index_distance(HeapTuple class_tuple)
+index_option(HeapTuple class_tuple, const char *name, int value)
 {
-	int			distance = SIMHASH_NEAR_RADIUS;
 	bool		isnull;
 	Datum		options = SysCacheGetAttr(RELOID, class_tuple, Anum_pg_class_reloptions, &isnull);
 	ListCell   *lc;
 
 	if (isnull)
-		return distance;
+		return value;
 	foreach(lc, untransformRelOptions(options))
 	{
 		DefElem    *option = lfirst_node(DefElem, lc);
 
-		if (strcmp(option->defname, "distance") == 0 && option->arg != NULL)
-			distance = atoi(strVal(option->arg));
+		if (strcmp(option->defname, name) == 0 && option->arg != NULL)
+			value = atoi(strVal(option->arg));
 	}
-	return Min(Max(distance, 0), SHBITS_WIDTH);
+	return value;
+}
+
+/*
+ * The distance of an index: that among its options or, if its fingerprints have
+ * several parts, one less than their blocks.
+ */
+static int
+index_distance(HeapTuple class_tuple, int width)
+{
+	int			distance;
+
+	if (shbits_nparts(width) > 1)
+		distance = index_option(class_tuple, "blocks",
+								shbits_nparts(width) * BLOCKS_PER_PART) - 1;
+	else
+		distance = index_option(class_tuple, "distance", SIMHASH_NEAR_RADIUS);
+	return Min(Max(distance, 0), width);
+}
+
+/*
+ * The number of bits of fingerprints of a type.
+ */
+static int
+type_width(const ShPlanCatalog *catalog, Oid type, int32 typmod)
+{
+	type = getBaseTypeAndTypmod(type, &typmod);
+	if (type != catalog->bits.type)
+		return SHBITS_WIDTH;
+	return typmod > 0 ? typmod : UNKNOWN_WIDTH;
+}
+
+/*
+ * The number of bits of the fingerprints of an index, its last column.
+ */
+static int
+index_width(const ShPlanCatalog *catalog, Oid index, int key)
+{
+	HeapTuple	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(index), Int16GetDatum(key + 1));
+	int			width = SHBITS_WIDTH;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		Form_pg_attribute column = (Form_pg_attribute) GETSTRUCT(tuple);
+
+		width = type_width(catalog, column->atttypid, column->atttypmod);
+		ReleaseSysCache(tuple);
+	}
+	return width;
 }
 
 /*
@@ -197,7 +252,8 @@ load_index(const ShPlanCatalog *catalog, Oid index, RowSet *set)
 		int			key = form->indnkeyatts - 1;
 		AttrNumber	column = form->indkey.values[key];
 
-		set->distance = index_distance(class_tuple);
+		set->width = index_width(catalog, index, key);
+		set->distance = index_distance(class_tuple, set->width);
 		get_class_radius(index, key + 1, &set->distance);
 		if (may_see_stats(form->indrelid, column))
 			set->rows = index_rows(index);
@@ -327,6 +383,17 @@ array_length(const Call *call, int arg)
 }
 
 /*
+ * The number of bits of the fingerprints in an array.
+ */
+static int
+array_width(const ShPlanCatalog *catalog, Node *node)
+{
+	Oid			element = get_base_element_type(exprType(node));
+
+	return OidIsValid(element) ? type_width(catalog, element, exprTypmod(node)) : SHBITS_WIDTH;
+}
+
+/*
  * Load an argument that is an index or an array.  Returns false if its size is
  * not known; otherwise the caller must call shplan_free_stats.
  */
@@ -345,13 +412,16 @@ load_set(const ShPlanCatalog *catalog, const Call *call, int arg, RowSet *set)
 
 	if (set->rows < 0)
 		return false;
-	set->distance = SIMHASH_NEAR_RADIUS;
+	set->width = array_width(catalog, node);
+	set->distance = set->width == SHBITS_WIDTH ? SIMHASH_NEAR_RADIUS :
+		shtype_near_radius(set->width);
 	shplan_set_stats(set->rows, &set->stats);
 	return true;
 }
 
 /*
- * The radius: an argument, or that of a set.
+ * The radius: an argument, or that of a set.  Wide fingerprints are estimated as if
+ * their bits were fewer.
  */
 static int
 get_radius(const Call *call, int arg, const RowSet *set)
@@ -360,10 +430,11 @@ get_radius(const Call *call, int arg, const RowSet *set)
 	int			radius;
 
 	if (IsA(node, Const) && ((Const *) node)->constisnull)
-		return set->distance;
-	if (!get_integer(call, arg, &radius))
+		radius = set->distance;
+	else if (!get_integer(call, arg, &radius))
 		return SHPLAN_UNKNOWN_RADIUS;
-	return Min(Max(radius, 0), SHBITS_WIDTH);
+	radius = Min(Max(radius, 0), set->width);
+	return radius * SHBITS_WIDTH / set->width;
 }
 
 /* what a function returns for the pairs within one set */
@@ -544,8 +615,10 @@ estimate_rows(const ShPlanCatalog *catalog, Oid function, const Call *call)
 	}			functions[] = {
 		{"simhash_find_all", 2, estimate_pairs},
 		{"simhash_find_all_in", 4, estimate_pairs_in},
+		{"simhash_find_all_in", 2, estimate_pairs},
 		{"simhash_find_clusters", 3, estimate_clusters},
 		{"simhash_find_clusters_in", 3, estimate_clusters},
+		{"simhash_find_clusters_in", 2, estimate_clusters},
 		{"simhash_find_duplicates", 4, estimate_duplicates},
 		{"simhash_find_matches", 3, estimate_matches},
 		{"simhash_find_matches_in", 3, estimate_matches},

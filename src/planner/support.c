@@ -108,9 +108,10 @@ static Node *
 make_order_distance(PlannerInfo *root, const ShPlanCatalog *catalog,
 					FuncExpr *call)
 {
+	const ShPlanType *type = shplan_type_of_hamming(catalog, call->funcid);
 	Expr	   *distance;
 
-	if (call->funcid != catalog->simhash.hamming || list_length(call->args) != 2)
+	if (type == NULL || call->funcid != type->hamming || list_length(call->args) != 2)
 		return NULL;
 	if (shplan_rewriting(root, catalog) < SHPLAN_OWN_FUNCTIONS)
 		return NULL;
@@ -119,7 +120,7 @@ make_order_distance(PlannerInfo *root, const ShPlanCatalog *catalog,
 	if (shplan_calls_volatile((Node *) call->args))
 		return NULL;
 
-	distance = make_opclause(catalog->order_operator, INT4OID, false,
+	distance = make_opclause(type->order_operator, INT4OID, false,
 							 copyObject(linitial(call->args)),
 							 copyObject(lsecond(call->args)),
 							 InvalidOid, InvalidOid);

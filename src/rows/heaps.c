@@ -78,6 +78,37 @@ check_class(Relation first, Relation other)
 }
 
 /*
+ * The type of the fingerprints of an index.
+ */
+static const char *
+fingerprint_type(Relation index)
+{
+	if (!shidx_is_wide(index))
+		return "simhash";
+	return psprintf("simhash_bits(%d)", shidx_index_width(index));
+}
+
+/*
+ * Report an error if the fingerprints of two indexes have no distance.
+ */
+static void
+check_width(Relation first, Relation other)
+{
+	bool		wide = shidx_is_wide(first);
+
+	if (wide == shidx_is_wide(other) &&
+		(!wide || shidx_index_width(first) == shidx_index_width(other)))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("fingerprints of indexes \"%s\" and \"%s\" cannot be compared",
+					RelationGetRelationName(first), RelationGetRelationName(other)),
+			 errdetail("Those of \"%s\" are of type %s, those of \"%s\" of type %s.",
+					   RelationGetRelationName(first), fingerprint_type(first),
+					   RelationGetRelationName(other), fingerprint_type(other))));
+}
+
+/*
  * Report an error if the rows of a table cannot be told apart from those of
  * others by their blocks.
  */
@@ -180,6 +211,7 @@ shrows_heaps_open(ShRowsHeaps *heaps, const Oid *indexes, int nindexes)
 
 		check_columns(heaps->sides[0].named.index, partitions->named.index);
 		check_class(heaps->sides[0].named.index, partitions->named.index);
+		check_width(heaps->sides[0].named.index, partitions->named.index);
 		for (int i = 0; i < partitions->count; i++)
 		{
 			check_columns(heaps->sides[0].named.index, partitions->leaves[i].index);

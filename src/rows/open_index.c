@@ -413,12 +413,6 @@ void
 shrows_open_named(Oid indexoid, ShRowsOpened *target)
 {
 	open_with_table(indexoid, SHROWS_ACCESS_ROWS, true, target);
-	if (shidx_is_wide(target->index))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("whole indexes of type %s cannot be searched", "simhash_bits"),
-				 errdetail("The functions that search whole indexes need fingerprints of type simhash."),
-				 errhint("Use a join with the condition a.fp <~> b.fp <= distance instead.")));
 	if (target->index->rd_rel->relkind != RELKIND_PARTITIONED_INDEX)
 	{
 		shrows_replace_invalid(target->heap, &target->index);

@@ -185,6 +185,16 @@ shrows_named_operator(const ShRowsPartitions *target, int *radius)
 }
 
 /*
+ * The number of bits of the fingerprints of an index on a column of type
+ * simhash_bits; 0 for any other.
+ */
+int
+shrows_wide_width(const ShRowsPartitions *target)
+{
+	return shidx_is_wide(target->named.index) ? shidx_index_width(target->named.index) : 0;
+}
+
+/*
  * The distance of an index: the radius of the operator that compares its values,
  * or else that of its tables.  The indexes of partitions may have been built
  * with other options; for a partitioned index, its own options count.
@@ -192,11 +202,16 @@ shrows_named_operator(const ShRowsPartitions *target, int *radius)
 int
 shrows_named_distance(const ShRowsPartitions *target)
 {
+	Relation	index = target->named.index;
+	int			width = Max(shrows_wide_width(target), SHBITS_WIDTH);
+	int			nparts = shbits_nparts(width);
 	int			radius;
 
 	if (OidIsValid(shrows_named_operator(target, &radius)))
 		return radius;
 	if (shrows_is_partitioned(target))
-		return shidx_get_options(target->named.index, SHBITS_WIDTH).distance;
-	return shbt_get_scheme(target->named.index)->distance;
+		return shidx_get_options(index, width).distance;
+	if (nparts > 1)
+		return nparts * shbt_get_scheme(index)->blocks - 1;
+	return Min(shbt_get_scheme(index)->distance, width);
 }

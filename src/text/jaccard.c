@@ -29,6 +29,7 @@
 #include "text/hash_sets.h"
 #include "text/jaccard.h"
 #include "text/numbers.h"
+#include "text/remembered.h"
 #include "type/wide.h"
 
 PG_FUNCTION_INFO_V1(simhash_jaccard_text);
@@ -250,6 +251,28 @@ result_of(FunctionCallInfo fcinfo, void *a, void *b, const ShTextFeatures *of_a,
 }
 
 /*
+ * The same for texts and byte strings.  Their hashes are kept from one call of an
+ * expression to the next; outside of an expression nothing should outlive a call.
+ */
+static Datum
+result_of_documents(FunctionCallInfo fcinfo, struct varlena *a, struct varlena *b,
+					ShTextFeatures of_a, ShTextFeatures of_b)
+{
+	FmgrInfo   *function = fcinfo->flinfo;
+
+	if (function->fn_expr != NULL)
+	{
+		ShTextRemembered *last = function->fn_extra;
+
+		if (last == NULL)
+			last = function->fn_extra = MemoryContextAllocZero(function->fn_mcxt, 2 * sizeof(ShTextRemembered));
+		of_a = shtext_remembered_features(shtext_recall(&last[0], function->fn_mcxt, a), &of_a);
+		of_b = shtext_remembered_features(shtext_recall(&last[1], function->fn_mcxt, b), &of_b);
+	}
+	return result_of(fcinfo, a, b, &of_a, &of_b);
+}
+
+/*
  * simhash_jaccard(a text, b text, shingle int, unit text) -> float8
  *
  * Null if either has no letter, mark or number.
@@ -261,10 +284,9 @@ simhash_jaccard_text(PG_FUNCTION_ARGS)
 	text	   *b = PG_GETARG_TEXT_PP(1);
 	int			shingle = shtext_checked_shingle(PG_GETARG_INT32(2));
 	ShTextUnit	unit = shtext_unit_named(PG_GETARG_TEXT_PP(3));
-	ShTextFeatures of_a = shtext_features_of_text(a, shingle, unit);
-	ShTextFeatures of_b = shtext_features_of_text(b, shingle, unit);
 
-	return result_of(fcinfo, a, b, &of_a, &of_b);
+	return result_of_documents(fcinfo, a, b, shtext_features_of_text(a, shingle, unit),
+							   shtext_features_of_text(b, shingle, unit));
 }
 
 /*
@@ -278,10 +300,9 @@ simhash_jaccard_bytea(PG_FUNCTION_ARGS)
 	bytea	   *a = PG_GETARG_BYTEA_PP(0);
 	bytea	   *b = PG_GETARG_BYTEA_PP(1);
 	int			shingle = shtext_checked_shingle(PG_GETARG_INT32(2));
-	ShTextFeatures of_a = shtext_features_of_bytes(a, shingle);
-	ShTextFeatures of_b = shtext_features_of_bytes(b, shingle);
 
-	return result_of(fcinfo, a, b, &of_a, &of_b);
+	return result_of_documents(fcinfo, a, b, shtext_features_of_bytes(a, shingle),
+							   shtext_features_of_bytes(b, shingle));
 }
 
 static void

@@ -14,7 +14,7 @@
 #include "fmgr.h"
 
 #include "compat.h"
-#include "text/jaccard.h"
+#include "text/remembered.h"
 #include "text/sketch.h"
 #include "type/simhash.h"
 
@@ -33,28 +33,30 @@ PG_FUNCTION_INFO_V1(simhash_similar_fingerprint_bytea);
 #define JACCARD_WORDS			3
 #define BYTES_SHINGLE			8
 
-/* longer documents are not remembered, in bytes */
-#define MAX_REMEMBERED			(1024 * 1024)
+/* how often few common features decide until the fingerprints are asked first again */
+#define NEAR_CALLS				8
 
-/* the hashes for which there is room at first */
-#define FIRST_HASHES			256
-
-/*
- * The last document that was an argument, its fingerprint and, if it has been one
- * before, the hashes of its features.
- */
+/* an argument, and its fingerprint if it is known */
 typedef struct Remembered
 {
-	Size		length;
-	Size		size;			/* of the copy; 0 if there is none */
-	char	   *bytes;
+	ShTextRemembered document;
+	bool		computed;		/* the next two are known */
 	bool		found;			/* it has a fingerprint */
-	bool		again;			/* the last argument was the same */
 	ShFingerprint fp;
-	int			nhashes;
-	int			max_hashes;
-	uint64	   *hashes;			/* NULL if not known */
 } Remembered;
+
+/*
+ * What is kept from one call of an expression to the next.  The rows of a table
+ * are hardly ever near the document that is looked for, and fingerprints show that
+ * faster than sets of features.  Candidates of an index are always near, so that
+ * only the sets can decide.
+ */
+typedef struct Calls
+{
+	Remembered	a;
+	Remembered	b;
+	int			near;			/* calls in which the sets are compared first */
+} Calls;
 
 /* which features count */
 typedef struct Form
@@ -105,149 +107,118 @@ compute_fingerprint(const Form *form, const struct varlena *document, ShFingerpr
 }
 
 /*
- * The documents that were the arguments of the last call of the same expression;
- * NULL if the call is none of an expression, so that nothing should outlive it.
+ * What is kept for the expression of a call; NULL if the call is none of an
+ * expression, so that nothing should outlive it.
  */
-static Remembered *
-remembered_of_call(FunctionCallInfo fcinfo)
+static Calls *
+calls_of(FunctionCallInfo fcinfo)
 {
 	FmgrInfo   *function = fcinfo->flinfo;
 
 	if (function->fn_expr == NULL)
 		return NULL;
 	if (function->fn_extra == NULL)
-		function->fn_extra = MemoryContextAllocZero(function->fn_mcxt, 2 * sizeof(Remembered));
-	return (Remembered *) function->fn_extra;
-}
-
-static bool
-is_remembered(const Remembered *last, const struct varlena *document)
-{
-	return last->size > 0 && VARSIZE_ANY_EXHDR(document) == last->length &&
-		memcmp(last->bytes, VARDATA_ANY(document), last->length) == 0;
-}
-
-static void
-remember(Remembered *last, MemoryContext context, const struct varlena *document)
-{
-	Size		length = VARSIZE_ANY_EXHDR(document);
-
-	if (length > last->size)
-	{
-		if (last->size > 0)
-			pfree(last->bytes);
-		last->size = 0;
-		last->bytes = MemoryContextAlloc(context, length);
-		last->size = length;
-	}
-	memcpy(last->bytes, VARDATA_ANY(document), length);
-	last->length = length;
-	if (last->hashes != NULL)
-		pfree(last->hashes);
-	last->hashes = NULL;
+		function->fn_extra = MemoryContextAllocZero(function->fn_mcxt, sizeof(Calls));
+	return (Calls *) function->fn_extra;
 }
 
 /*
- * A consumer of hashes: keeps them.
+ * What is known of an argument, which is often the same as in the last call: the
+ * document that is looked for.  NULL if nothing is, and nothing should be kept.
  */
-static void
-keep_hashes(void *state, const uint64 *hashes, int nhashes)
+static Remembered *
+recall(FunctionCallInfo fcinfo, Remembered *last, const struct varlena *document)
 {
-	Remembered *last = state;
-
-	if (last->nhashes + nhashes > last->max_hashes)
-	{
-		last->max_hashes = 2 * (last->nhashes + nhashes);
-		last->hashes = repalloc(last->hashes, last->max_hashes * sizeof(uint64));
-	}
-	memcpy(last->hashes + last->nhashes, hashes, nhashes * sizeof(uint64));
-	last->nhashes += nhashes;
+	if (shtext_recall(&last->document, fcinfo->flinfo->fn_mcxt, document) == NULL)
+		return NULL;
+	if (!last->document.again)
+		last->computed = false;
+	return last;
 }
 
 /*
- * The features of an argument, of which get_fingerprint has been called.
+ * Get the fingerprint of an argument.  Returns false if it has none.
+ */
+static bool
+get_fingerprint(Remembered *last, const Form *form, const struct varlena *document,
+				ShFingerprint *fp)
+{
+	if (last == NULL)
+		return compute_fingerprint(form, document, fp);
+	if (!last->computed)
+		last->found = compute_fingerprint(form, document, &last->fp);
+	last->computed = true;
+	*fp = last->fp;
+	return last->found;
+}
+
+/*
+ * The features of an argument.
  */
 static ShTextFeatures
-get_features(FunctionCallInfo fcinfo, Remembered *last, const Form *form,
-			 const struct varlena *document)
+get_features(Remembered *last, const Form *form, const struct varlena *document)
 {
 	ShTextFeatures features = form->for_jaccard(document);
 
-	if (last == NULL || !last->again)
-		return features;
-	if (last->hashes == NULL)
-	{
-		last->nhashes = 0;
-		last->max_hashes = FIRST_HASHES;
-		last->hashes = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt,
-										  last->max_hashes * sizeof(uint64));
-		PG_TRY();
-		{
-			features.read(&features, keep_hashes, last);
-		}
-		PG_CATCH();
-		{
-			pfree(last->hashes);
-			last->hashes = NULL;
-			PG_RE_THROW();
-		}
-		PG_END_TRY();
-	}
-	return shtext_features_of_hashes(last->hashes, last->nhashes);
+	return shtext_remembered_features(last != NULL ? &last->document : NULL, &features);
 }
 
-/*
- * Get the fingerprint of an argument, which is often the same as in the last
- * call: the document that is looked for.  Returns false if it has none.
- */
-static bool
-get_fingerprint(FunctionCallInfo fcinfo, Remembered *last, const Form *form,
-				const struct varlena *document, ShFingerprint *fp)
+/* the arguments of a call, and what is known of them */
+typedef struct DocumentPair
 {
-	Size		length = VARSIZE_ANY_EXHDR(document);
-	bool		found;
+	const Form *form;
+	Calls	   *calls;			/* of the expression; NULL if nothing is kept */
+	const struct varlena *a;
+	const struct varlena *b;
+	Remembered *last_a;
+	Remembered *last_b;
+	bool		known;			/* both have features, as far as was seen */
+} DocumentPair;
 
-	if (last != NULL && is_remembered(last, document))
-	{
-		last->again = true;
-		*fp = last->fp;
-		return last->found;
-	}
-	if (last != NULL)
-		last->again = false;
-	found = compute_fingerprint(form, document, fp);
-	if (last != NULL && length > 0 && length <= MAX_REMEMBERED)
-	{
-		remember(last, fcinfo->flinfo->fn_mcxt, document);
-		last->found = found;
-		last->fp = *fp;
-	}
-	return found;
-}
-
-/*
- * Are the documents a and b near-duplicates?  Returns false in *known if either
- * has no feature.
- */
 static bool
-are_similar(FunctionCallInfo fcinfo, const Form *form, const struct varlena *a,
-			const struct varlena *b, bool *known)
+are_near(DocumentPair *pair)
 {
-	Remembered *last = remembered_of_call(fcinfo);
-	ShTextFeatures of_a;
-	ShTextFeatures of_b;
 	ShFingerprint fp_a;
 	ShFingerprint fp_b;
+
+	pair->known = get_fingerprint(pair->last_a, pair->form, pair->a, &fp_a) &&
+		get_fingerprint(pair->last_b, pair->form, pair->b, &fp_b);
+	return pair->known && shbits_distance(fp_a, fp_b) <= SIMILAR_RADIUS;
+}
+
+static bool
+share_most(DocumentPair *pair)
+{
+	ShTextFeatures of_a = get_features(pair->last_a, pair->form, pair->a);
+	ShTextFeatures of_b = get_features(pair->last_b, pair->form, pair->b);
 	double		coefficient;
 
-	*known = get_fingerprint(fcinfo, last, form, a, &fp_a) &&
-		get_fingerprint(fcinfo, last != NULL ? last + 1 : NULL, form, b, &fp_b);
-	if (!*known || shbits_distance(fp_a, fp_b) > SIMILAR_RADIUS)
+	pair->known = shtext_jaccard(&of_a, &of_b, &coefficient);
+	return pair->known && coefficient >= SIMILAR_JACCARD;
+}
+
+/*
+ * Are the documents near-duplicates?
+ */
+static bool
+are_similar(DocumentPair *pair)
+{
+	Calls	   *calls = pair->calls;
+
+	if (calls == NULL)
+		return are_near(pair) && share_most(pair);
+	if (calls->near > 0)
+	{
+		calls->near--;
+		if (!share_most(pair) || !are_near(pair))
+			return false;
+		calls->near = NEAR_CALLS;
+		return true;
+	}
+	if (!are_near(pair))
 		return false;
-	of_a = get_features(fcinfo, last, form, a);
-	of_b = get_features(fcinfo, last != NULL ? last + 1 : NULL, form, b);
-	*known = shtext_jaccard(&of_a, &of_b, &coefficient);
-	return *known && coefficient >= SIMILAR_JACCARD;
+	calls->near = NEAR_CALLS;
+	return share_most(pair);
 }
 
 static Datum
@@ -255,12 +226,19 @@ similar(FunctionCallInfo fcinfo, const Form *form)
 {
 	struct varlena *a = PG_GETARG_VARLENA_PP(0);
 	struct varlena *b = PG_GETARG_VARLENA_PP(1);
-	bool		known;
-	bool		result = are_similar(fcinfo, form, a, b, &known);
+	DocumentPair pair = {form, calls_of(fcinfo), a, b};
+	bool		result;
+
+	if (pair.calls != NULL)
+	{
+		pair.last_a = recall(fcinfo, &pair.calls->a, a);
+		pair.last_b = recall(fcinfo, &pair.calls->b, b);
+	}
+	result = are_similar(&pair);
 
 	PG_FREE_IF_COPY(a, 0);
 	PG_FREE_IF_COPY(b, 1);
-	if (!known)
+	if (!pair.known)
 		PG_RETURN_NULL();
 	PG_RETURN_BOOL(result);
 }

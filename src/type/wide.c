@@ -11,6 +11,7 @@
 #include "utils/lsyscache.h"
 
 #include "bits/distance.h"
+#include "bits/scheme.h"
 #include "type/wide.h"
 
 /* of wide_io.c */
@@ -57,4 +58,32 @@ shtype_bits_distance(const uint8 *a, int a_bytes, const uint8 *b, int b_bytes)
 	if (unlikely(a_bytes != b_bytes))
 		shtype_report_widths(a_bytes * BITS_PER_BYTE, b_bytes * BITS_PER_BYTE);
 	return shbits_distance_bytes(a, b, a_bytes);
+}
+
+void
+shtype_split_bits(const uint8 *bytes, int width, uint64 *parts)
+{
+	int			nbytes = width / BITS_PER_BYTE;
+	int			per_part = SHBITS_WIDTH / BITS_PER_BYTE;
+
+	memset(parts, 0, shbits_nparts(width) * sizeof(uint64));
+	for (int i = 0; i < nbytes; i++)
+		parts[i / per_part] = parts[i / per_part] << BITS_PER_BYTE | bytes[i];
+}
+
+bytea *
+shtype_join_bits(const uint64 *parts, int width)
+{
+	uint8		bytes[SIMHASH_BITS_MAX_BYTES];
+	int			nbytes = width / BITS_PER_BYTE;
+	int			per_part = SHBITS_WIDTH / BITS_PER_BYTE;
+
+	for (int i = 0; i < nbytes; i++)
+	{
+		int			part = i / per_part;
+		int			end = Min((part + 1) * per_part, nbytes);
+
+		bytes[i] = (uint8) (parts[part] >> (end - 1 - i) * BITS_PER_BYTE);
+	}
+	return shtype_new_bits(bytes, nbytes);
 }

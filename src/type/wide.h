@@ -82,6 +82,13 @@ shtype_compare_bytes(const uint8 *a, int a_bytes, const uint8 *b, int b_bytes)
 	return order != 0 ? order : a_bytes - b_bytes;
 }
 
+/* the radius of % for fingerprints of so many bits */
+static inline int
+shtype_near_radius(int width)
+{
+	return width / 8 - 1;
+}
+
 /* A new fingerprint, palloc'd. */
 static inline bytea *
 shtype_new_bits(const void *bytes, int nbytes)
@@ -117,6 +124,16 @@ extern int	shtype_bits_distance(const uint8 *a, int a_bytes, const uint8 *b, int
  * have no distance.
  */
 SHCOMPAT_NORETURN extern void shtype_report_widths(int a_bits, int b_bits);
+
+/*
+ * Cut a fingerprint of so many bits into its parts.  The first one has the most
+ * significant bits.  If the last one has less than 64, they are its least
+ * significant ones, and the others are 0.
+ */
+extern void shtype_split_bits(const uint8 *bytes, int width, uint64 *parts);
+
+/* The fingerprint that has been cut into these parts, palloc'd. */
+extern bytea *shtype_join_bits(const uint64 *parts, int width);
 
 /*
  * Is a type simhash_bits?  Reads the catalogs.

@@ -105,13 +105,18 @@ foreach my $statement (sort keys %search)
 			'-c', $search{$statement} =~ /sort/ ? "SET maintenance_work_mem = '1MB'" : '',
 			'-c', 'BEGIN ISOLATION LEVEL REPEATABLE READ',
 			'-c', "SELECT n > 0, result FROM search(\$s\$$statement\$s\$, '$file')",
-			'-d', $node->connstr('postgres') . ' application_name=victim'
+			'-d', $node->connstr('postgres') . " application_name=$file"
 		],
 		'>', \$out, '2>', \$err);
-	$node->poll_query_until('postgres', 'SELECT count(*) = 1 FROM simhash_stat_progress')
-	  or die 'no search is seen';
+	my $searching = "FROM simhash_stat_progress JOIN pg_stat_activity USING (pid)
+		WHERE application_name = '$file'";
+	if (!$node->poll_query_until('postgres', "SELECT count(*) = 1 $searching"))
+	{
+		$victim->pump_nb;
+		die "no search is seen: $out$err";
+	}
 	my $pid = $node->safe_psql('postgres',
-		"SELECT pid FROM pg_stat_activity WHERE application_name = 'victim'");
+		"SELECT pid FROM pg_stat_activity WHERE application_name = '$file' AND backend_type = 'client backend'");
 
 	foreach my $what ('rows are removed', 'pages are split', 'rows take the places of others')
 	{

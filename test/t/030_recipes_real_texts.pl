@@ -249,7 +249,8 @@ run_sql(q{
 run_sql(page_statements($page, 'CREATE FUNCTION sentences'));
 run_sql(page_statements($page, 'CREATE TABLE labeled_sentences'));
 run_sql('CREATE TABLE shared AS ' . page_statements($page, 'FROM labeled_sentences'));
-is( differences('SELECT other FROM shared WHERE other = story + 1 AND share > 0.9', 'SELECT id FROM stories WHERE id % 2 = 1'),
+# Not with all sentences: a keeper that comes between two equal ones can be nearer to the second.
+is( differences('SELECT other FROM shared WHERE other = story + 1', 'SELECT id FROM stories WHERE id % 2 = 1'),
 	'0', 'each half is found with its story');
 # Sentences that have one label are within 3 bits of one.
 is( run_sql(q{

@@ -49,7 +49,7 @@ finish(void)
 }
 
 /* splitmix64: each run tests the same values */
-static uint64
+static inline uint64
 next_random(void)
 {
 	static uint64 state = 42;

@@ -1,0 +1,197 @@
+--
+-- Whole tables of wide fingerprints: by parts, in little memory, and what is refused
+--
+SET client_min_messages = warning;
+CREATE SCHEMA batch_bits_work_test;
+SET search_path = batch_bits_work_test, public;
+SET max_parallel_workers_per_gather = 0;
+SET jit = off;
+SET statement_timeout = '5min';
+\set SHOW_CONTEXT never
+
+-- the bits of another one from a position on
+CREATE FUNCTION patch(fp simhash_bits, other simhash_bits, start int, n int) RETURNS simhash_bits
+LANGUAGE sql IMMUTABLE AS $$
+	SELECT overlay(fp::varbit PLACING substring(other::varbit FROM start + 1 FOR n) FROM start + 1)::simhash_bits
+$$;
+
+--
+-- Enough rows for parts to be searched: the same pairs as by comparing all rows
+--
+
+-- Random ones and clusters of four; then such as have one of 3 values in all bits but
+-- those of one part, so that this part alone is selective; then such as agree in one part
+CREATE PROCEDURE make_rows(n int, rows int) LANGUAGE plpgsql AS $$
+BEGIN
+	DROP TABLE IF EXISTS t, pair;
+	EXECUTE format('CREATE TABLE t (id int, tenant int, fp simhash_bits(%s))', n);
+	INSERT INTO t
+	SELECT i, i % 2, CASE i % 4
+			WHEN 0 THEN wide('r' || i, n)
+			WHEN 1 THEN flip_wide(wide('c' || i / 16, n), least(n, i % 13 * n / 100), 'f' || i)
+			WHEN 2 THEN patch(wide('v' || i / 4 % 3, n), flip_wide(wide('p' || i / 12, n), i % 7, 'g' || i), greatest(n - 64, 0), 64)
+			ELSE patch(flip_wide(wide('s' || i / 12, n), i % 11, 'h' || i), wide('v0', n), 0, 64)
+		END
+	FROM generate_series(1, rows) i;
+	CREATE INDEX t_fp ON t USING simhash (fp);
+	CREATE INDEX t_tenant ON t USING simhash (tenant, fp);
+	CREATE TABLE pair AS SELECT a.ctid AS a, b.ctid AS b, (a.fp <~> b.fp)::int AS distance, a.tenant = b.tenant AS equal
+	FROM t a JOIN t b ON a.ctid < b.ctid AND NOT simhash_within(a.fp, b.fp, -1) AND a.fp <~> b.fp <= n / 4 + 8 OFFSET 0;
+END $$;
+CREATE FUNCTION compare_width(n int, rows int) RETURNS TABLE (bits int, radius int, found boolean, different text)
+LANGUAGE plpgsql AS $$
+BEGIN
+	SET LOCAL enable_indexscan = off;
+	SET LOCAL enable_bitmapscan = off;
+	CALL make_rows(n, rows);
+	RETURN QUERY SELECT n, r, (SELECT count(*) > 100 FROM simhash_find_all('t_fp', r)), coalesce(
+		difference(format('SELECT a, b, distance FROM simhash_find_all(''t_fp'', %s)', r),
+			format('SELECT a, b, distance FROM pair WHERE distance <= %s', r)),
+		difference(format('SELECT a, b, distance FROM simhash_find_all(''t_tenant'', %s)', r),
+			format('SELECT a, b, distance FROM pair WHERE distance <= %s AND equal', r)),
+		difference(format('SELECT a, b, distance FROM simhash_find_all_in(ARRAY(SELECT fp FROM t), %s)', r),
+			format('SELECT DISTINCT least(x.fp, y.fp), greatest(x.fp, y.fp), distance
+				FROM pair JOIN t x ON x.ctid = a JOIN t y ON y.ctid = b WHERE distance BETWEEN 1 AND %s', r)),
+		difference(format('SELECT query, y.id, distance FROM simhash_find_matches_in(ARRAY(SELECT fp FROM t WHERE id %% 5 = 0), ''t_tenant'', %s)
+				JOIN t y ON y.ctid = b', r),
+			format('SELECT DISTINCT x.fp, y.id, (x.fp <~> y.fp)::int FROM t x JOIN t y ON x.id %% 5 = 0 AND x.fp <~> y.fp <= %s', r)))
+	FROM unnest(ARRAY[0, 1, n / 32, n / 12, n / 8 - 1, n / 5, n / 4 + 8]) r;
+END $$;
+SELECT * FROM compare_width(72, 1200);
+SELECT * FROM compare_width(128, 1200);
+SELECT * FROM compare_width(256, 1500);
+SELECT * FROM compare_width(576, 1200);
+
+--
+-- Little memory: a group is searched in chunks
+--
+CREATE TABLE many (id int, tenant int, fp simhash_bits(128));
+INSERT INTO many SELECT i, i / 9000, CASE
+		WHEN i <= 11000 THEN flip_wide(wide('m' || i / 2, 128), i % 9, 'm' || i)
+		WHEN i <= 15500 THEN wide('d' || i % 40, 128)
+		ELSE patch(wide('r' || i, 128), wide('few' || i % 5, 128), 0, 64) END
+FROM generate_series(1, 20000) i ORDER BY hashint4(i);
+CREATE INDEX many_fp ON many USING simhash (fp);
+CREATE INDEX many_tenant ON many USING simhash (tenant, fp);
+CREATE TABLE others AS SELECT id, flip_wide(fp, id % 5, 'o') AS fp FROM many WHERE id % 2 = 0;
+ALTER TABLE others ALTER fp TYPE simhash_bits(128);
+CREATE INDEX others_fp ON others USING simhash (fp);
+VACUUM ANALYZE many, others;
+
+-- what a query finds, as a number of rows and a sum over them
+CREATE FUNCTION summary(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	result text;
+BEGIN
+	EXECUTE format('SELECT count(*) || '' '' || coalesce(sum(hashtextextended(q::text, 1)), 0) FROM (%s) q', query) INTO result;
+	RETURN result;
+END $$;
+CREATE TABLE enough AS
+SELECT query, summary(query) AS found FROM unnest(ARRAY[
+	$$SELECT a, b, distance FROM simhash_find_all('many_fp', 12) WHERE distance > 0$$,
+	$$SELECT count(*) FROM simhash_find_all('many_fp', 0)$$,
+	$$SELECT a, b, distance FROM simhash_find_all('many_tenant', 8) WHERE distance > 0$$,
+	$$SELECT cluster, member, size FROM simhash_find_clusters('many_fp', 12)$$,
+	$$SELECT duplicate, keeper, distance FROM simhash_find_duplicates('many_fp', 12, 'id DESC')$$,
+	$$SELECT duplicate, keeper, distance FROM simhash_find_duplicates('many_tenant', 12, 'id', 'a.id % 3 <> b.id % 3')$$,
+	$$SELECT a, b, distance FROM simhash_find_matches('many_fp', 'others_fp', 6) WHERE distance > 2$$,
+	$$SELECT * FROM simhash_find_all_in(ARRAY(SELECT fp FROM many), 12)$$,
+	$$SELECT * FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM many), 12)$$,
+	$$SELECT query, b, distance FROM simhash_find_matches_in(ARRAY(SELECT fp FROM others WHERE id % 3 = 0), 'many_fp', 6)$$]) query;
+SELECT (SELECT count(*) FROM simhash_find_all('many_fp', 0)) AS equal,
+	(SELECT sum(n * (n - 1) / 2) FROM (SELECT count(*) AS n FROM many GROUP BY fp) c) AS by_group;
+SET maintenance_work_mem = '1MB';
+SELECT query, split_part(found, ' ', 1)::int > 0 AS found, 'different' AS different FROM enough
+WHERE query !~ 'clusters|duplicates' AND summary(query) <> found;
+-- one row after the other, too
+SELECT count(*) = (SELECT split_part(found, ' ', 1)::int FROM enough WHERE query ~ 'many_fp'', 12\) WHERE') AS all
+FROM (SELECT simhash_find_all('many_fp', 12) AS p) s WHERE (p).distance > 0;
+-- clusters and duplicates need memory for fingerprints that are near others
+SELECT state, message ~ 'do not fit into maintenance_work_mem' AS memory FROM attempt($$SELECT FROM simhash_find_clusters('many_fp', 12)$$);
+SELECT state, message ~ 'do not fit into maintenance_work_mem' AS memory FROM attempt($$SELECT FROM simhash_find_duplicates('many_fp', 12)$$);
+SET maintenance_work_mem = '3MB';
+SELECT query FROM enough WHERE summary(query) <> found;
+RESET maintenance_work_mem;
+
+--
+-- Partitions, expressions and some of the rows
+--
+CREATE TABLE part (id int, fp simhash_bits(72), note text) PARTITION BY HASH (id);
+CREATE TABLE part_0 PARTITION OF part FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+CREATE TABLE part_1 (note text, fp simhash_bits(72), id int);
+ALTER TABLE part ATTACH PARTITION part_1 FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+CREATE INDEX part_fp ON part USING simhash (fp);
+CREATE TABLE plain (id int, fp simhash_bits(72), hex text);
+INSERT INTO plain SELECT i, fp, fp FROM generate_series(1, 300) i,
+	LATERAL (SELECT flip_wide(wide('p' || i / 10, 72), i % 10, 'p' || i) AS fp) f;
+INSERT INTO part SELECT id, fp, 'a note' FROM plain;
+CREATE INDEX plain_fp ON plain USING simhash (fp);
+CREATE INDEX plain_hex ON plain USING simhash ((hex::simhash_bits(72))) WHERE id % 2 = 0;
+CREATE VIEW near_ids AS SELECT a.id AS a, b.id AS b, (a.fp <~> b.fp)::int AS distance FROM plain a JOIN plain b ON a.id < b.id;
+SELECT difference($$SELECT least(x.id, y.id), greatest(x.id, y.id), distance FROM simhash_find_all('part_fp', 9)
+		JOIN part x ON (x.tableoid, x.ctid) = (a_table, a) JOIN part y ON (y.tableoid, y.ctid) = (b_table, b)$$,
+	'SELECT * FROM near_ids WHERE distance <= 9') AS of_partitions,
+	difference($$SELECT least(x.id, y.id), greatest(x.id, y.id), distance FROM simhash_find_all('plain_hex', 9)
+		JOIN plain x ON x.ctid = a JOIN plain y ON y.ctid = b$$,
+	'SELECT * FROM near_ids WHERE distance <= 9 AND a % 2 = 0 AND b % 2 = 0') AS of_some,
+	difference($$SELECT x.id, y.id, distance FROM simhash_find_matches('part_fp', 'plain_hex', 9)
+		JOIN part x ON (x.tableoid, x.ctid) = (a_table, a) JOIN plain y ON y.ctid = b$$,
+	'SELECT x.id, y.id, (x.fp <~> y.fp)::int FROM part x JOIN plain y ON y.id % 2 = 0 AND x.fp <~> y.fp <= 9') AS of_both;
+SELECT difference($$SELECT x.id, y.id, distance FROM simhash_find_duplicates('part_fp', 9, 'id', 'a.note = b.note')
+		JOIN part x ON (x.tableoid, x.ctid) = (duplicate_table, duplicate)
+		JOIN part y ON (y.tableoid, y.ctid) = (keeper_table, keeper)$$,
+	$$SELECT x.id, y.id, distance FROM simhash_find_duplicates('plain_fp', 9, 'id')
+		JOIN plain x ON x.ctid = duplicate JOIN plain y ON y.ctid = keeper$$) AS of_partitions;
+-- the default of a partitioned index
+SELECT (SELECT count(*) FROM simhash_find_all('part_fp')) = (SELECT count(*) FROM near_ids WHERE distance <= 7) AS default;
+-- nothing to find
+CREATE TABLE empty (fp simhash_bits(256));
+CREATE INDEX empty_fp ON empty USING simhash (fp);
+SELECT count(*) FROM simhash_find_all('empty_fp');
+INSERT INTO empty VALUES (NULL), (NULL), (wide('one', 256));
+SELECT (SELECT count(*) FROM simhash_find_all('empty_fp', 256)), (SELECT count(*) FROM simhash_find_duplicates('empty_fp', 0)),
+	(SELECT count(*) FROM simhash_find_clusters('empty_fp', 0));
+
+--
+-- Bad input
+--
+CREATE TABLE narrow (fp simhash);
+CREATE INDEX narrow_fp ON narrow USING simhash (fp);
+CREATE TABLE wide_64 (fp simhash_bits(64));
+CREATE INDEX wide_64_fp ON wide_64 USING simhash (fp);
+SELECT * FROM attempt($$SELECT FROM simhash_find_matches('plain_fp', 'empty_fp')$$);
+SELECT * FROM attempt($$SELECT FROM simhash_find_matches('empty_fp', 'narrow_fp')$$);
+SELECT * FROM attempt($$SELECT FROM simhash_find_matches('narrow_fp', 'wide_64_fp')$$);
+SELECT state, message FROM attempt($$SELECT FROM simhash_find_matches('plain_fp', 'plain_fp')$$);
+SELECT * FROM attempt($$SELECT FROM simhash_find_matches_in(ARRAY[wide('a', 128)], 'empty_fp', 3)$$);
+SELECT * FROM attempt($$SELECT FROM simhash_find_matches_in(ARRAY[wide('a', 64)], 'narrow_fp', 3)$$);
+SELECT * FROM attempt($$SELECT FROM simhash_find_matches_in('{1}'::simhash[], 'empty_fp', 3)$$);
+SELECT * FROM attempt($$SELECT FROM simhash_find_all_in(ARRAY[wide('a', 128), NULL, wide('a', 136)], 3)$$);
+SELECT * FROM attempt($$SELECT FROM simhash_find_all('empty_fp', 257)$$);
+SELECT state, message FROM attempt($$SELECT FROM simhash_find_duplicates('empty_fp', -1)$$);
+SELECT state, message FROM attempt($$SELECT FROM simhash_find_clusters_in(ARRAY[wide('a', 128)], 129)$$);
+SELECT state, message FROM attempt($$SELECT FROM simhash_find_duplicates('empty_fp', 3, 'nothing')$$);
+-- nulls, and nothing
+SELECT * FROM simhash_find_all_in(ARRAY['00', NULL, '01', '01', 'f0']::simhash_bits[], 1);
+SELECT * FROM simhash_find_clusters_in(ARRAY['f0', '00', NULL, 'f1', '01', '03', '3c']::simhash_bits[], 1);
+SELECT count(*) FROM simhash_find_all_in(ARRAY[NULL]::simhash_bits[], 1);
+SELECT count(*) FROM simhash_find_all_in('{}'::simhash_bits[], 1);
+SELECT count(*) FROM simhash_find_all_in(NULL::simhash_bits[], NULL);
+SELECT count(*) FROM simhash_find_matches_in(ARRAY[NULL]::simhash_bits[], 'empty_fp', 1);
+-- literals without a type are still of type simhash[]
+SELECT * FROM simhash_find_all_in('{0,1}');
+SELECT * FROM simhash_find_all_in('{0,1}', 2);
+SELECT * FROM simhash_find_clusters_in('{0,1}', 2);
+SELECT count(*) FROM simhash_find_matches_in('{0,1}', 'narrow_fp', 2);
+
+-- rows that the planner expects
+CREATE TABLE counted AS SELECT i AS id, sha256(i::text::bytea)::simhash_bits(256) AS fp FROM generate_series(1, 1000) i;
+ALTER TABLE counted ALTER fp TYPE simhash_bits(256);
+CREATE INDEX counted_fp ON counted USING simhash (fp);
+VACUUM ANALYZE counted;
+SELECT estimate('SELECT * FROM simhash_find_all(''counted_fp'', 31)') BETWEEN 1 AND 5000 AS near,
+	estimate('SELECT * FROM simhash_find_all(''counted_fp'', 256)') = 499500 AS all,
+	estimate('SELECT * FROM simhash_find_duplicates(''counted_fp'', 31)') < 1000 AS duplicates,
+	estimate('SELECT * FROM simhash_find_all_in(ARRAY(SELECT fp FROM counted), 256)') = 499500 AS of_array;
+
+DROP SCHEMA batch_bits_work_test CASCADE;

@@ -1,0 +1,45 @@
+/*-------------------------------------------------------------------------
+ *
+ * wide_chunks.h
+ *	  A group of wide fingerprints, in memory or in a file.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_PAIRS_WIDE_CHUNKS_H
+#define SIMHASH_PAIRS_WIDE_CHUNKS_H
+
+#include "storage/buffile.h"
+
+#include "pairs/wide_bucket.h"
+#include "pairs/wide_input.h"
+
+/*
+ * The entries of a group.  If they do not fit in memory they are in a file, and
+ * taken from there in chunks.
+ */
+typedef struct ShPairsWideChunks
+{
+	ShPairsWideInput *input;
+	uint64		first_number;	/* of the keys of the group */
+	size_t		count;			/* of its entries */
+	size_t		per_chunk;
+	int			nchunks;		/* 1: all are in memory, if there is no file */
+	BufFile    *file;			/* or NULL */
+} ShPairsWideChunks;
+
+extern void shpairs_chunks_begin(ShPairsWideChunks *chunks, ShPairsWideInput *input);
+extern void shpairs_chunks_read(ShPairsWideChunks *chunks, ShPairsWideBucket *wide,
+								size_t per_chunk);
+extern void shpairs_chunks_write(ShPairsWideChunks *chunks, ShPairsWideBucket *wide,
+								 size_t per_chunk);
+extern void shpairs_chunks_load(ShPairsWideChunks *chunks, int chunk, ShPairsWideBucket *wide);
+extern void shpairs_chunks_end(ShPairsWideChunks *chunks);
+
+/* the number of the first key of a chunk */
+static inline uint64
+shpairs_chunk_number(const ShPairsWideChunks *chunks, int chunk)
+{
+	return chunks->first_number + chunk * chunks->per_chunk;
+}
+
+#endif							/* SIMHASH_PAIRS_WIDE_CHUNKS_H */

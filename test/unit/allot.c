@@ -1,0 +1,104 @@
+/*-------------------------------------------------------------------------
+ *
+ * allot.c
+ *	  Tests of src/bits without a server: whether the parts of a wide fingerprint
+ *	  are searched within radii that leave nothing out, for every width.
+ *
+ * Prints TAP.  The exit status is 1 if a test failed, else 0.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "unit.h"
+
+#include "bits/allot.h"
+#include "bits/scheme.h"
+
+/* the leaves of a table, and the rows, of a small index and a large one */
+static const double sizes[][2] = {{1, 100}, {30, 10000}, {3000, 1e6}, {3e6, 1e9}};
+
+/*
+ * Can the difference lie outside of all parts' radii?  It needs one bit more than
+ * each radius, and must fit into the parts.
+ */
+static bool
+leaves_nothing_out(const ShBitsAllotment *allotment, int width, int radius)
+{
+	int			least = 0;
+	int			left = width;
+
+	for (int i = 0; i < allotment->nparts; i++)
+	{
+		int			nbits = Min(left, SHBITS_WIDTH);
+
+		if (allotment->radii[i] >= nbits)
+			return true;
+		least += allotment->radii[i] + 1;
+		left -= nbits;
+	}
+	return least > radius;
+}
+
+/*
+ * Is what is said of the radii possible?
+ */
+static bool
+is_sensible(const ShBitsAllotment *allotment)
+{
+	int			searched = 0;
+
+	for (int i = 0; i < allotment->nparts; i++)
+	{
+		if (allotment->radii[i] < -1 || allotment->radii[i] > SHBITS_WIDTH)
+			return false;
+		searched += allotment->radii[i] >= 0;
+	}
+	return searched == allotment->searched && searched > 0 && allotment->ranges >= searched &&
+		allotment->pages > 0 && allotment->share > 0 && allotment->share <= 1;
+}
+
+static void
+check_width(const ShBitsScheme *scheme, int width, bool *complete, bool *sensible)
+{
+	for (int size = 0; size < lengthof(sizes); size++)
+	{
+		for (int by_table = 0; by_table < 2; by_table++)
+		{
+			for (int radius = 0; radius <= width; radius += radius < 80 ? 1 : 1 + width / 60)
+			{
+				ShBitsAllotment allotment;
+
+				shbits_allot(scheme, width, radius, by_table, sizes[size][0], sizes[size][1],
+							 &allotment);
+				*complete = *complete && leaves_nothing_out(&allotment, width, radius);
+				*sensible = *sensible && is_sensible(&allotment);
+			}
+		}
+	}
+}
+
+int
+main(void)
+{
+	static const int schemes[][2] = {{1, 0}, {4, 3}, {6, 2}, {16, 1}};
+
+	for (int i = 0; i < lengthof(schemes); i++)
+	{
+		int			blocks = schemes[i][0];
+		int			distance = schemes[i][1];
+		ShBitsScheme *scheme = malloc(shbits_scheme_size(shbits_ntables(blocks, distance)));
+		char		subject[64];
+		bool		complete = true;
+		bool		sensible = true;
+
+		if (scheme == NULL)
+			bail_out("out of memory");
+		shbits_scheme_init(scheme, blocks, distance);
+		for (int width = 8; width <= 4096; width += width < 640 ? 8 : 432)
+			check_width(scheme, width, &complete, &sensible);
+		free(scheme);
+		snprintf(subject, sizeof(subject), "%d blocks a part, distance %d", blocks, distance);
+		report(complete, subject, "nothing within a radius is left out");
+		report(sensible, subject, "what it takes to search is counted");
+	}
+	return finish();
+}
