@@ -15,6 +15,7 @@
 #include "batch/batch_call.h"
 #include "batch/class_check.h"
 #include "batch/same_check.h"
+#include "rows/workers.h"
 #include "type/simhash.h"
 #include "type/wide.h"
 
@@ -125,6 +126,9 @@ shbatch_open_index(FunctionCallInfo fcinfo, ShRowsCommand command, ShBatchCall *
 	{
 		shpairs_source_heaps(&call->input, &call->heaps, call->snapshot, call->distance);
 		call->most = call->input.most;
+		/* who takes rows one by one may stop, or do anything in between */
+		if (command != SHROWS_UNWATCHED)
+			call->input.search.workers = shrows_choose_workers(&call->heaps, call->distance);
 	}
 }
 
@@ -153,19 +157,20 @@ shbatch_search_begin(ShBatchCall *call, ShPairsSink *sink)
 	if (call->width > 0)
 		call->wide_finder = shpairs_wide_begin(&call->wide, call->distance, sink);
 	else
-		call->finder = shpairs_source_begin(&call->input, sink);
+		shpairs_source_begin(&call->input, sink);
 }
 
 /*
- * Search the next bucket.  It is valid until the next call.  Returns false after
- * the last.
+ * Search the next bucket, or pass on what workers have found.  The bucket is valid
+ * until the next call, unless the sink is told otherwise.  Returns false after the
+ * last.
  */
 bool
 shbatch_search_next(ShBatchCall *call)
 {
 	if (call->width > 0)
 		return shpairs_wide_next(call->wide_finder);
-	return shpairs_finder_next(call->finder);
+	return shpairs_source_next(&call->input);
 }
 
 /*

@@ -102,6 +102,14 @@ add_pair(ShPairsSink *base, const ShPairsBucket *bucket, size_t i, size_t j)
 	shbatch_row_pairs_add(find->pairs, bucket, i, bucket, j);
 }
 
+static void
+leave_bucket(ShPairsSink *base)
+{
+	FindAll    *find = (FindAll *) base;
+
+	shbatch_row_pairs_leave(find->pairs);
+}
+
 static bool
 search_bucket(void *arg)
 {
@@ -120,6 +128,7 @@ begin_find_all(FunctionCallInfo fcinfo, ShBatchResult *result)
 	find = palloc0(sizeof(FindAll));
 	find->sink.begin = add_repeated;
 	find->sink.pair = add_pair;
+	find->sink.leave = leave_bucket;
 	find->result = result;
 	shbatch_open_index(fcinfo, result != NULL ? SHROWS_FIND_ALL : SHROWS_UNWATCHED,
 					   &find->call);

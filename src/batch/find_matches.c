@@ -14,6 +14,7 @@
 #include "batch/result.h"
 #include "batch/row_pairs.h"
 #include "pairs/source.h"
+#include "rows/workers.h"
 #include "type/simhash.h"
 #include "type/wide.h"
 
@@ -24,11 +25,11 @@ PG_FUNCTION_INFO_V1(simhash_find_matches_in_bits);
 /* state of a call */
 typedef struct FindMatches
 {
+	ShPairsMatchSink sink;
 	ShBatchCall call;
 
 	/* fingerprints of 64 bits */
 	ShPairsMatchSource input;
-	ShPairsMatchFinder *finder;
 
 	/* or wide ones; side b is that of the call */
 	ShPairsWideInput wide;
@@ -112,11 +113,27 @@ take_rows(void *arg, const ShBatchRowPair *pair)
 }
 
 static void
-add_pair(void *arg, const ShPairsBucket *a, size_t i, const ShPairsBucket *b, size_t j)
+add_pair(ShPairsMatchSink *base, const ShPairsBucket *a, size_t i, const ShPairsBucket *b, size_t j)
+{
+	FindMatches *find = (FindMatches *) base;
+
+	shbatch_row_pairs_add(find->pairs, a, i, b, j);
+}
+
+static void
+add_wide_pair(void *arg, const ShPairsBucket *a, size_t i, const ShPairsBucket *b, size_t j)
 {
 	FindMatches *find = arg;
 
 	shbatch_row_pairs_add(find->pairs, a, i, b, j);
+}
+
+static void
+leave_buckets(ShPairsMatchSink *base)
+{
+	FindMatches *find = (FindMatches *) base;
+
+	shbatch_row_pairs_leave(find->pairs);
 }
 
 static bool
@@ -126,7 +143,7 @@ search_buckets(void *arg)
 
 	if (find->call.width > 0)
 		return shpairs_wide_match_next(find->wide_finder);
-	return shpairs_match_finder_next(find->finder);
+	return shpairs_match_source_next(&find->input);
 }
 
 /* both sides are known: begin the search */
@@ -141,11 +158,13 @@ begin_search(FindMatches *find, bool of_values)
 		find->make_row = make_row_of_rows;
 	find->pairs = shbatch_row_pairs_begin(&find->call.rows, of_values, search_buckets,
 										  find->result != NULL ? take_rows : NULL, find);
+	find->sink.pair = add_pair;
+	find->sink.leave = leave_buckets;
 	if (call->width > 0)
 		find->wide_finder = shpairs_wide_match_begin(&find->wide, &call->wide, call->distance,
-													 add_pair, find);
+													 add_wide_pair, find);
 	else
-		find->finder = shpairs_match_source_begin(&find->input, add_pair, find);
+		shpairs_match_source_begin(&find->input, &find->sink);
 }
 
 static bool
@@ -264,6 +283,9 @@ begin_find_matches(FunctionCallInfo fcinfo, ShBatchResult *result)
 		shbatch_result_set_null(result, B_FP);
 	}
 	find->check = shbatch_class_check_begin(&find->call.heaps, find->call.snapshot);
+	if (result != NULL && find->call.width == 0)
+		find->input.search.workers = shrows_choose_workers(&find->call.heaps,
+														   find->call.distance);
 	begin_search(find, false);
 	return find;
 }

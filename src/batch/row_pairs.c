@@ -580,6 +580,19 @@ shbatch_row_pairs_add(ShBatchRowPairs *pairs, const ShPairsBucket *a, size_t i,
 }
 
 /*
+ * The buckets of the last pairs become invalid during a step, and other buckets may
+ * follow.  All rows are wanted (see take).
+ */
+void
+shbatch_row_pairs_leave(ShBatchRowPairs *pairs)
+{
+	Assert(pairs->take != NULL);
+	if (pairs->refers_to_bucket)
+		return_all(pairs);
+	pairs->sides[0].bucket = pairs->sides[1].bucket = NULL;
+}
+
+/*
  * Collect waiting pairs, up to one batch.  Returns whether there were any.
  */
 static bool

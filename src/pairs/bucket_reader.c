@@ -28,12 +28,21 @@
 #define BYTES_PER_ROW		sizeof(ShRowsNumber)
 
 /*
- * Is there memory for a bucket with this many entries?
+ * The memory for a bucket with this many entries.
+ */
+double
+shpairs_bucket_bytes(double entries)
+{
+	return entries * (BYTES_PER_KEY + BYTES_PER_ROW);
+}
+
+/*
+ * Is there enough?
  */
 bool
 shpairs_bucket_fits(double entries)
 {
-	return entries * (BYTES_PER_KEY + BYTES_PER_ROW) <= maintenance_work_mem * 1024.0;
+	return shpairs_bucket_bytes(entries) <= maintenance_work_mem * 1024.0;
 }
 
 /*
@@ -65,8 +74,8 @@ shpairs_buckets_init(ShPairsBucketReader *reader, ShPairsStream *stream, Size me
 /*
  * How much memory a reader has allocated.  It keeps it until the end.
  */
-Size
-shpairs_buckets_memory(const ShPairsBucketReader *reader)
+static Size
+memory_of(const ShPairsBucketReader *reader)
 {
 	return reader->max_keys * BYTES_PER_KEY + reader->max_rows * BYTES_PER_ROW;
 }
@@ -83,12 +92,49 @@ shpairs_buckets_start(ShPairsBucketReader *reader, int table, int prefix_bits)
 	reader->bucket_entries = 0;
 	reader->passed = 0;
 	reader->count = 0;
+	reader->at_end = false;
+	reader->has_end = false;
 	shpairs_stream_start(reader->stream, table);
 }
 
-static void
-report_too_large(const ShPairsBucketReader *reader)
+/* the place of the first entry that may belong to the same bucket */
+ShPairsPlace
+shpairs_place(uint32 group, ShPermuted key, int prefix_bits)
 {
+	ShPairsPlace place = {key & shbits_prefix_mask(prefix_bits), group};
+
+	return place;
+}
+
+/*
+ * The same for a range of the table: from start to end, or to the end of the
+ * table if end is NULL.  Both must be places where buckets begin.
+ */
+void
+shpairs_buckets_start_range(ShPairsBucketReader *reader, int table, int prefix_bits,
+							const ShPairsPlace *start, const ShPairsPlace *end)
+{
+	shpairs_buckets_start(reader, table, prefix_bits);
+	reader->has_end = end != NULL;
+	if (end != NULL)
+		reader->end = *end;
+	if (start->group == 0 && start->key == 0)
+		return;
+	shpairs_stream_seek(reader->stream, start->group, start->key);
+	shpairs_buckets_skip(reader, start->group, start->key);
+	reader->passed = 0;
+}
+
+/*
+ * Report that the bucket does not fit; or return, if the caller wants to know
+ * that.
+ */
+static void
+report_too_large(ShPairsBucketReader *reader)
+{
+	reader->too_large = true;
+	if (reader->may_be_too_large)
+		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 			 errmsg("fingerprints with a common prefix do not fit into maintenance_work_mem"),
@@ -100,41 +146,57 @@ report_too_large(const ShPairsBucketReader *reader)
 
 /*
  * The new capacity, in items of the given size, of an array that is full, if
- * the other array of the bucket takes used bytes.
+ * the other array of the bucket takes used bytes; 0 if there is no memory.
  */
 static size_t
-next_capacity(const ShPairsBucketReader *reader, size_t capacity, Size size, Size used)
+next_capacity(ShPairsBucketReader *reader, size_t capacity, Size size, Size used)
 {
 	size_t		most = reader->memory > used ? (reader->memory - used) / size : 0;
 
 	if (most <= capacity)
+	{
 		report_too_large(reader);
+		return 0;
+	}
 	return Min(capacity * 2, most);
 }
 
-static void
+/* returns false if the bucket is too large, as enlarge_rows does */
+static bool
 enlarge_keys(ShPairsBucketReader *reader)
 {
 	size_t		repeats = reader->max_rows - reader->max_keys;
+	size_t		capacity;
 
 	if (reader->max_keys == SHPAIRS_MAX_KEYS)
+	{
 		report_too_large(reader);
+		return false;
+	}
 	/* each key has at least one row */
-	reader->max_keys = next_capacity(reader, reader->max_keys, BYTES_PER_KEY + BYTES_PER_ROW,
-									 repeats * BYTES_PER_ROW);
-	reader->max_keys = Min(reader->max_keys, SHPAIRS_MAX_KEYS);
+	capacity = next_capacity(reader, reader->max_keys, BYTES_PER_KEY + BYTES_PER_ROW,
+							 repeats * BYTES_PER_ROW);
+	if (capacity == 0)
+		return false;
+	reader->max_keys = Min(capacity, SHPAIRS_MAX_KEYS);
 	reader->max_rows = reader->max_keys + repeats;
 	reader->rows = repalloc_huge(reader->rows, reader->max_rows * sizeof(ShRowsNumber));
 	reader->keys = repalloc_huge(reader->keys, reader->max_keys * sizeof(ShPermuted));
 	reader->starts = repalloc_huge(reader->starts, reader->max_keys * sizeof(size_t));
+	return true;
 }
 
-static void
+static bool
 enlarge_rows(ShPairsBucketReader *reader)
 {
-	reader->max_rows = next_capacity(reader, reader->max_rows, BYTES_PER_ROW,
-									 reader->max_keys * BYTES_PER_KEY);
+	size_t		capacity = next_capacity(reader, reader->max_rows, BYTES_PER_ROW,
+										 reader->max_keys * BYTES_PER_KEY);
+
+	if (capacity == 0)
+		return false;
+	reader->max_rows = capacity;
 	reader->rows = repalloc_huge(reader->rows, reader->max_rows * sizeof(ShRowsNumber));
+	return true;
 }
 
 /* let the bucket be the collected one, whose arrays may have moved */
@@ -158,10 +220,10 @@ collect_keys(ShPairsBucketReader *reader, const ShPermuted *keys, const ShRowsNu
 	{
 		int			n;
 
-		if (bucket->nkeys == reader->max_keys)
-			enlarge_keys(reader);
-		if (bucket->nrows == reader->max_rows)
-			enlarge_rows(reader);
+		if (bucket->nkeys == reader->max_keys && !enlarge_keys(reader))
+			return;
+		if (bucket->nrows == reader->max_rows && !enlarge_rows(reader))
+			return;
 		n = Min(count, Min(reader->max_keys - bucket->nkeys, reader->max_rows - bucket->nrows));
 		memcpy(reader->keys + bucket->nkeys, keys, n * sizeof(ShPermuted));
 		memcpy(reader->rows + bucket->nrows, rows, n * sizeof(ShRowsNumber));
@@ -187,8 +249,8 @@ collect_repeat(ShPairsBucketReader *reader, ShRowsNumber row)
 
 	if (reader->repeat == NULL || reader->repeat(reader->arg, bucket, row))
 	{
-		if (bucket->nrows == reader->max_rows)
-			enlarge_rows(reader);
+		if (bucket->nrows == reader->max_rows && !enlarge_rows(reader))
+			return;
 		reader->rows[bucket->nrows++] = row;
 		show_collected(reader);
 	}
@@ -206,7 +268,7 @@ collect_entries(ShPairsBucketReader *reader, const ShPermuted *keys, const ShRow
 	int			start = 0;
 
 	reader->bucket_entries += count;
-	while (start < count)
+	while (start < count && !reader->too_large)
 	{
 		int			end = start;
 
@@ -221,6 +283,54 @@ collect_entries(ShPairsBucketReader *reader, const ShPermuted *keys, const ShRow
 		collect_keys(reader, keys + start, rows + start, end - start);
 		start = end;
 	}
+}
+
+/*
+ * How many of the next entries, which are all of one group, have lower keys
+ * than the given one.
+ */
+static int
+count_below(const ShPairsBucketReader *reader, ShPermuted key)
+{
+	const ShPermuted *keys = reader->next_keys;
+	int			step = 1;
+	int			low = 0;
+	int			high;
+
+	/* it is mostly near the start */
+	while (step <= reader->count && keys[step - 1] < key)
+	{
+		low = step;
+		step *= 2;
+	}
+	high = Min(step - 1, reader->count);
+	while (low < high)
+	{
+		int			middle = low + (high - low) / 2;
+
+		if (keys[middle] < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * Of the next entries, which are all of one group, drop those from the end of
+ * the range on.
+ */
+static void
+drop_beyond(ShPairsBucketReader *reader)
+{
+	const ShPairsPlace *end = &reader->end;
+	int			count;
+
+	if (reader->group < end->group)
+		return;
+	count = reader->group > end->group ? 0 : count_below(reader, end->key);
+	reader->at_end = count < reader->count;
+	reader->count = count;
 }
 
 /* skip the given number of entries */
@@ -240,9 +350,13 @@ have_entries(ShPairsBucketReader *reader)
 {
 	if (likely(reader->count > 0))
 		return true;
+	if (reader->at_end)
+		return false;
 	reader->before_read(reader->arg);
 	reader->count = shpairs_stream_next(reader->stream, &reader->group, &reader->next_keys,
 										&reader->next_rows);
+	if (reader->has_end && reader->count > 0)
+		drop_beyond(reader);
 	return reader->count > 0;
 }
 
@@ -280,10 +394,13 @@ collect_bucket(ShPairsBucketReader *reader, int count)
 
 	bucket->nkeys = bucket->nrows = 0;
 	reader->bucket_entries = 0;
+	reader->too_large = false;
 	for (;;)
 	{
 		collect_entries(reader, reader->next_keys, reader->next_rows, count);
 		advance(reader, count);
+		if (reader->too_large)
+			return;
 		if (reader->count > 0 || !have_entries(reader) || reader->group != bucket->group)
 			return;
 		for (count = 0; count < reader->count; count++)
@@ -318,11 +435,31 @@ shpairs_buckets_at_end(ShPairsBucketReader *reader)
 }
 
 /*
+ * Skip what has not been read of the current bucket.
+ */
+static void
+skip_rest(ShPairsBucketReader *reader)
+{
+	uint64		last = (reader->bucket.keys[0] & reader->prefix) | ~reader->prefix;
+
+	if (last < PG_UINT64_MAX)
+		shpairs_buckets_skip(reader, reader->bucket.group, last + 1);
+	else if (reader->stream->grouped && reader->bucket.group < PG_UINT32_MAX)
+		shpairs_buckets_skip(reader, reader->bucket.group + 1, 0);
+	else
+	{
+		reader->count = 0;
+		reader->at_end = true;
+	}
+}
+
+/*
  * Take the bucket of the next entries.  There must be some.
  *
  * The bucket is reader->bucket, and is valid until the next read; the caller
- * may change its rows.  Raises ERRCODE_CONFIGURATION_LIMIT_EXCEEDED if it
- * needs more memory than allowed.
+ * may change its rows.  If it needs more memory than allowed, raises
+ * ERRCODE_CONFIGURATION_LIMIT_EXCEEDED; or, if the reader may meet such buckets,
+ * skips it and sets too_large, and the bucket has only the first of its keys.
  */
 void
 shpairs_buckets_take(ShPairsBucketReader *reader)
@@ -340,10 +477,29 @@ shpairs_buckets_take(ShPairsBucketReader *reader)
 		bucket->rows = reader->next_rows;
 		bucket->starts = reader->own_rows;
 		bucket->last_repeated = false;
+		reader->too_large = false;
 		advance(reader, end);
 	}
 	else
+	{
 		collect_bucket(reader, end);
+		if (reader->too_large)
+			skip_rest(reader);
+	}
+}
+
+/*
+ * The same beside the bucket of another reader, in the memory that this leaves of
+ * the total, but at least half of it.
+ */
+void
+shpairs_buckets_take_beside(ShPairsBucketReader *reader, const ShPairsBucketReader *other,
+							Size memory)
+{
+	Size		taken = memory_of(other);
+
+	reader->memory = memory - Min(taken, memory / 2);
+	shpairs_buckets_take(reader);
 }
 
 /*
@@ -369,37 +525,6 @@ shpairs_buckets_next(ShPairsBucketReader *reader)
 }
 
 /*
- * How many of the next entries, which are all of one group, have lower keys
- * than the given one.
- */
-static int
-count_below(const ShPairsBucketReader *reader, ShPermuted key)
-{
-	const ShPermuted *keys = reader->next_keys;
-	int			step = 1;
-	int			low = 0;
-	int			high;
-
-	/* it is mostly near the start */
-	while (step <= reader->count && keys[step - 1] < key)
-	{
-		low = step;
-		step *= 2;
-	}
-	high = Min(step - 1, reader->count);
-	while (low < high)
-	{
-		int			middle = low + (high - low) / 2;
-
-		if (keys[middle] < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/*
  * Skip the entries before a key of a group.
  */
 void
@@ -415,4 +540,26 @@ shpairs_buckets_skip(ShPairsBucketReader *reader, uint32 group, ShPermuted key)
 			return;
 		shpairs_stream_seek(reader->stream, group, key);
 	}
+}
+
+/*
+ * Skip entries until both sides have the same prefix.  Returns false at the
+ * end of either side, or of the range.
+ */
+bool
+shpairs_buckets_meet(ShPairsBucketReader *a, ShPairsBucketReader *b)
+{
+	while (!shpairs_buckets_at_end(a) && !shpairs_buckets_at_end(b))
+	{
+		uint64		a_prefix = a->next_keys[0] & a->prefix;
+		uint64		b_prefix = b->next_keys[0] & b->prefix;
+
+		if (a->group == b->group && a_prefix == b_prefix)
+			return true;
+		if (a->group < b->group || (a->group == b->group && a_prefix < b_prefix))
+			shpairs_buckets_skip(a, b->group, b_prefix);
+		else
+			shpairs_buckets_skip(b, a->group, a_prefix);
+	}
+	return false;
 }

@@ -44,6 +44,16 @@ typedef bool (*ShPairsRepeatFunction) (void *arg, const ShPairsBucket *bucket, S
 /* called with the argument before more entries are read */
 typedef void (*ShPairsReadFunction) (void *arg);
 
+/*
+ * A place in a table: before all entries of the group that have this permuted
+ * fingerprint or a greater one.
+ */
+typedef struct ShPairsPlace
+{
+	ShPermuted	key;
+	uint32		group;
+} ShPairsPlace;
+
 typedef struct ShPairsBucketReader
 {
 	ShPairsStream *stream;
@@ -52,6 +62,11 @@ typedef struct ShPairsBucketReader
 	void	   *arg;
 	int			prefix_bits;
 	uint64		prefix;			/* of a permuted fingerprint */
+
+	/* the end of the range that is read, if it is not that of the table */
+	bool		has_end;
+	bool		at_end;			/* there is nothing more to read */
+	ShPairsPlace end;
 
 	/* the last returned bucket, and the entries that it consists of */
 	ShPairsBucket bucket;
@@ -71,6 +86,8 @@ typedef struct ShPairsBucketReader
 	 * keys, is collected here
 	 */
 	Size		memory;
+	bool		may_be_too_large;	/* such a bucket is no error */
+	bool		too_large;		/* the last one was */
 	size_t		max_keys;
 	size_t		max_rows;
 	ShPermuted *keys;
@@ -79,16 +96,22 @@ typedef struct ShPairsBucketReader
 	size_t		own_rows[SHPAIRS_STREAM_MAX];	/* starts, if no key repeats */
 } ShPairsBucketReader;
 
+extern double shpairs_bucket_bytes(double entries);
 extern bool shpairs_bucket_fits(double entries);
 extern void shpairs_buckets_init(ShPairsBucketReader *reader, ShPairsStream *stream, Size memory,
 								 ShPairsRepeatFunction repeat,
 								 ShPairsReadFunction before_read, void *arg);
-extern Size shpairs_buckets_memory(const ShPairsBucketReader *reader);
 extern void shpairs_buckets_start(ShPairsBucketReader *reader, int table, int prefix_bits);
+extern ShPairsPlace shpairs_place(uint32 group, ShPermuted key, int prefix_bits);
+extern void shpairs_buckets_start_range(ShPairsBucketReader *reader, int table, int prefix_bits,
+										const ShPairsPlace *start, const ShPairsPlace *end);
 extern bool shpairs_buckets_next(ShPairsBucketReader *reader);
 extern bool shpairs_buckets_at_end(ShPairsBucketReader *reader);
 extern void shpairs_buckets_skip(ShPairsBucketReader *reader, uint32 group, ShPermuted key);
+extern bool shpairs_buckets_meet(ShPairsBucketReader *a, ShPairsBucketReader *b);
 extern void shpairs_buckets_take(ShPairsBucketReader *reader);
+extern void shpairs_buckets_take_beside(ShPairsBucketReader *reader,
+										const ShPairsBucketReader *other, Size memory);
 
 static inline ShFingerprint
 shpairs_fingerprint(const ShPairsBucket *bucket, size_t i)

@@ -187,9 +187,8 @@ search_bucket(ShPairsFinder *finder)
  * Set masks so that a walk over a table does not find pairs again that share
  * the prefix of an earlier walk.
  */
-static void
-set_masks(const ShPairsPlan *plan, int number, const ShBitsTable *table,
-		  ShPairs *pairs)
+void
+shpairs_set_masks(const ShPairsPlan *plan, int number, const ShBitsTable *table, ShPairs *pairs)
 {
 	pairs->nmasks = number;
 	for (int i = 0; i < number; i++)
@@ -216,7 +215,7 @@ start_walk(ShPairsFinder *finder)
 		return;
 	shpairs_buckets_start(&finder->reader, walk->table, walk->prefix_bits);
 	finder->reader.bucket.first_walk = finder->walk == 0;
-	set_masks(plan, finder->walk, finder->reader.bucket.table, &finder->pairs);
+	shpairs_set_masks(plan, finder->walk, finder->reader.bucket.table, &finder->pairs);
 }
 
 /*
@@ -266,6 +265,25 @@ shpairs_finder_next(ShPairsFinder *finder)
 }
 
 /*
+ * Search one range of a walk from its first to its last bucket, outside of the
+ * order of the walks, when so many entries are done.  The finder is of no use
+ * for shpairs_finder_next afterwards.
+ */
+void
+shpairs_finder_search_range(ShPairsFinder *finder, const ShPairsRange *range, double done)
+{
+	const ShPairsWalk *walk = &finder->plan->walks[range->walk];
+
+	finder->done = done;
+	shpairs_buckets_start_range(&finder->reader, walk->table, walk->prefix_bits, &range->start,
+								range->has_end ? &range->end : NULL);
+	finder->reader.bucket.first_walk = range->walk == 0;
+	shpairs_set_masks(finder->plan, range->walk, finder->reader.bucket.table, &finder->pairs);
+	while (shpairs_buckets_next(&finder->reader))
+		search_bucket(finder);
+}
+
+/*
  * ShPairsSink.repeat for sinks that treat equal fingerprints as one.
  */
 bool
@@ -282,8 +300,7 @@ struct ShPairsMatchFinder
 	double		b_entries;
 	int			walk;			/* the current one */
 	double		counted;		/* entries passed by the walks before it */
-	ShPairsMatchFunction found;
-	void	   *arg;
+	ShPairsMatchSink *sink;
 	ShPairsBucketReader a;
 	ShPairsBucketReader b;
 	ShPairs		pairs;
@@ -294,7 +311,7 @@ match_found(void *arg, size_t i, size_t j)
 {
 	ShPairsMatchFinder *finder = arg;
 
-	finder->found(finder->arg, &finder->a.bucket, i, &finder->b.bucket, j);
+	finder->sink->pair(finder->sink, &finder->a.bucket, i, &finder->b.bucket, j);
 }
 
 /*
@@ -346,39 +363,13 @@ start_match_walk(ShPairsMatchFinder *finder)
 		return;
 	shpairs_buckets_start(&finder->a, walk->table, walk->prefix_bits);
 	shpairs_buckets_start(&finder->b, walk->table, walk->prefix_bits);
-	set_masks(plan, finder->walk, finder->a.bucket.table, &finder->pairs);
-}
-
-/*
- * Skip entries until both sides have the same prefix.  Returns false at the
- * end of either side.
- */
-static bool
-find_common_prefix(ShPairsMatchFinder *finder)
-{
-	ShPairsBucketReader *a = &finder->a;
-	ShPairsBucketReader *b = &finder->b;
-
-	while (!shpairs_buckets_at_end(a) && !shpairs_buckets_at_end(b))
-	{
-		uint64		a_prefix = a->next_keys[0] & a->prefix;
-		uint64		b_prefix = b->next_keys[0] & b->prefix;
-
-		if (a->group == b->group && a_prefix == b_prefix)
-			return true;
-		if (a->group < b->group || (a->group == b->group && a_prefix < b_prefix))
-			shpairs_buckets_skip(a, b->group, b_prefix);
-		else
-			shpairs_buckets_skip(b, a->group, a_prefix);
-	}
-	return false;
+	shpairs_set_masks(plan, finder->walk, finder->a.bucket.table, &finder->pairs);
 }
 
 /*
  * Begin to search two streams, of the same scheme, for all pairs of a
  * fingerprint of a and one of b that differ in at most distance bits, by a
- * plan for that distance. Each is passed to found once, with arg.  All
- * arguments must outlive the search, whose memory comes from the current
+ * plan for that distance. Each is passed to the sink once.  All arguments must outlive the search, whose memory comes from the current
  * context and is freed with it.
  *
  * The numbers of entries need not be exact, and are 0 if unknown.
@@ -386,14 +377,13 @@ find_common_prefix(ShPairsMatchFinder *finder)
 ShPairsMatchFinder *
 shpairs_match_finder_begin(ShPairsStream *a, double a_entries, ShPairsStream *b,
 						   double b_entries, const ShPairsPlan *plan, int distance,
-						   ShPairsMatchFunction found, void *arg)
+						   ShPairsMatchSink *sink)
 {
 	ShPairsMatchFinder *finder = palloc(sizeof(ShPairsMatchFinder));
 
 	finder->plan = plan;
 	finder->memory = maintenance_work_mem * (Size) 1024;
-	finder->found = found;
-	finder->arg = arg;
+	finder->sink = sink;
 	finder->a_entries = a_entries;
 	finder->b_entries = b_entries;
 	shpairs_buckets_init(&finder->a, a, finder->memory / 2, NULL, report_match_entries, finder);
@@ -406,17 +396,17 @@ shpairs_match_finder_begin(ShPairsStream *a, double a_entries, ShPairsStream *b,
 }
 
 /*
- * Take the bucket of one side, in the memory that the other side leaves, but
- * at least half of the total.
+ * Search the next buckets, which have the same prefix.
  */
 static void
-take_bucket(const ShPairsMatchFinder *finder, ShPairsBucketReader *reader,
-			const ShPairsBucketReader *other)
+search_both(ShPairsMatchFinder *finder)
 {
-	Size		taken = shpairs_buckets_memory(other);
+	const ShPairsBucket *a = &finder->a.bucket;
+	const ShPairsBucket *b = &finder->b.bucket;
 
-	reader->memory = finder->memory - Min(taken, finder->memory / 2);
-	shpairs_buckets_take(reader);
+	shpairs_buckets_take_beside(&finder->a, &finder->b, finder->memory);
+	shpairs_buckets_take_beside(&finder->b, &finder->a, finder->memory);
+	shpairs_find_matches(&finder->pairs, a->keys, a->nkeys, b->keys, b->nkeys);
 }
 
 /*
@@ -430,20 +420,31 @@ take_bucket(const ShPairsMatchFinder *finder, ShPairsBucketReader *reader,
 bool
 shpairs_match_finder_next(ShPairsMatchFinder *finder)
 {
-	const ShPairsBucket *a = &finder->a.bucket;
-	const ShPairsBucket *b = &finder->b.bucket;
-
 	while (finder->walk < finder->plan->nwalks)
 	{
-		if (find_common_prefix(finder))
+		if (shpairs_buckets_meet(&finder->a, &finder->b))
 		{
-			take_bucket(finder, &finder->a, &finder->b);
-			take_bucket(finder, &finder->b, &finder->a);
-			shpairs_find_matches(&finder->pairs, a->keys, a->nkeys, b->keys, b->nkeys);
+			search_both(finder);
 			return true;
 		}
 		finder->walk++;
 		start_match_walk(finder);
 	}
 	return false;
+}
+
+/*
+ * Search one range of a walk, as shpairs_finder_search_range does.
+ */
+void
+shpairs_match_finder_search_range(ShPairsMatchFinder *finder, const ShPairsRange *range)
+{
+	const ShPairsWalk *walk = &finder->plan->walks[range->walk];
+	const ShPairsPlace *end = range->has_end ? &range->end : NULL;
+
+	shpairs_buckets_start_range(&finder->a, walk->table, walk->prefix_bits, &range->start, end);
+	shpairs_buckets_start_range(&finder->b, walk->table, walk->prefix_bits, &range->start, end);
+	shpairs_set_masks(finder->plan, range->walk, finder->a.bucket.table, &finder->pairs);
+	while (shpairs_buckets_meet(&finder->a, &finder->b))
+		search_both(finder);
 }

@@ -33,9 +33,48 @@ struct ShPairsSink
 	 */
 	void		(*begin) (ShPairsSink *sink, const ShPairsBucket *bucket);
 
-	/* Keys i and j of the bucket are a pair. */
+	/*
+	 * Keys i and j of the bucket are a pair.  From a parallel search, i may
+	 * be j: in place of begin, for a key with several rows.
+	 */
 	void		(*pair) (ShPairsSink *sink, const ShPairsBucket *bucket, size_t i, size_t j);
+
+	/*
+	 * The bucket is no longer valid.  Called by a parallel search, for which
+	 * there may be several buckets in a step.  May be NULL.
+	 */
+	void		(*leave) (ShPairsSink *sink);
 };
+
+/*
+ * Receives what a finder of matches finds.
+ */
+typedef struct ShPairsMatchSink ShPairsMatchSink;
+
+struct ShPairsMatchSink
+{
+	/* Key i of bucket a and key j of bucket b, which share their prefix */
+	void		(*pair) (ShPairsMatchSink *sink, const ShPairsBucket *a, size_t i,
+						 const ShPairsBucket *b, size_t j);
+
+	/* as above */
+	void		(*leave) (ShPairsMatchSink *sink);
+};
+
+/* the same as a function, for a search without workers */
+typedef void (*ShPairsMatchFunction) (void *arg, const ShPairsBucket *a, size_t i,
+									  const ShPairsBucket *b, size_t j);
+
+/*
+ * A range of a walk: from start to end, or to the end of the table.
+ */
+typedef struct ShPairsRange
+{
+	int			walk;
+	bool		has_end;
+	ShPairsPlace start;
+	ShPairsPlace end;
+} ShPairsRange;
 
 /*
  * A walk over a table.  Entries that agree in the first prefix_bits of their
@@ -59,12 +98,8 @@ typedef struct ShPairsPlan
 	ShPairsWalk walks[SHBITS_MAX_TABLES];
 } ShPairsPlan;
 
-/*
- * called with each pair: key i of a and key j of b, which share their prefix
- */
-typedef void (*ShPairsMatchFunction) (void *arg, const ShPairsBucket *a, size_t i,
-									  const ShPairsBucket *b, size_t j);
-
+extern void shpairs_set_masks(const ShPairsPlan *plan, int number, const ShBitsTable *table,
+							  ShPairs *pairs);
 extern void shpairs_plan(ShPairsPlan *plan, const ShBitsScheme *scheme, int distance,
 						 double entries);
 extern void shpairs_plan_whole(ShPairsPlan *plan);
@@ -72,11 +107,14 @@ extern void shpairs_plan_table(ShPairsPlan *plan, const ShBitsScheme *scheme, in
 extern ShPairsFinder *shpairs_finder_begin(ShPairsStream *stream, const ShPairsPlan *plan,
 										   int distance, ShPairsSink *sink);
 extern bool shpairs_finder_next(ShPairsFinder *finder);
+extern void shpairs_finder_search_range(ShPairsFinder *finder, const ShPairsRange *range,
+										double done);
 extern bool shpairs_drop_repeat(ShPairsSink *sink, const ShPairsBucket *bucket, ShRowsNumber row);
 extern ShPairsMatchFinder *shpairs_match_finder_begin(ShPairsStream *a, double a_entries,
 													  ShPairsStream *b, double b_entries,
 													  const ShPairsPlan *plan, int distance,
-													  ShPairsMatchFunction found, void *arg);
+													  ShPairsMatchSink *sink);
 extern bool shpairs_match_finder_next(ShPairsMatchFinder *finder);
+extern void shpairs_match_finder_search_range(ShPairsMatchFinder *finder, const ShPairsRange *range);
 
 #endif							/* SIMHASH_PAIRS_FINDER_H */

@@ -50,7 +50,7 @@
 /*
  * Some keys to compare.  The position of key i, as known to callers, is
  * positions[i] or, if the key is a copy, positions[i + moved[i]], modulo 2^32.
- * Without positions[] it is i.
+ * Without positions[] it is first + i.
  */
 typedef struct Keys
 {
@@ -59,6 +59,7 @@ typedef struct Keys
 	const uint32 *moved;
 	size_t		count;
 	bool		second;			/* belongs to the second of two sets */
+	size_t		first;			/* without positions: that of the first key */
 } Keys;
 
 /* some of the keys that are subdivided */
@@ -139,6 +140,7 @@ shpairs_init(ShPairs *pairs, int distance, ShPairsFoundFunction found,
 	pairs->nparts = 0;
 	pairs->compared = 0;
 	pairs->capacity = 0;
+	pairs->sliced = NULL;
 	pairs->keys = NULL;
 	pairs->positions = NULL;
 	pairs->scratch_keys = NULL;
@@ -185,7 +187,7 @@ position(const Keys *keys, size_t i)
 {
 	if (keys->moved != NULL)
 		i = (uint32) i + keys->moved[i];
-	return keys->positions == NULL ? i : keys->positions[i];
+	return keys->positions == NULL ? keys->first + i : keys->positions[i];
 }
 
 /* key i of a and key j of b are within the distance */
@@ -320,6 +322,7 @@ keys_of(const ShPairs *pairs, Range range)
 	keys.positions = pairs->positions + range.start;
 	keys.moved = NULL;
 	keys.count = range.count;
+	keys.first = 0;
 	keys.second = range.start >= pairs->first_set;
 	return keys;
 }
@@ -432,6 +435,7 @@ compare_neighbors(ShPairs *pairs, PartSearch *ps, Range a)
 	keys_b.keys = ps->neighbors.keys;
 	keys_b.positions = pairs->positions;
 	keys_b.moved = ps->neighbors.moved;
+	keys_b.first = 0;
 	keys_b.count = ps->neighbors.count;
 	keys_b.second = !keys_a.second;
 	/* progress is reported when the whole cell has been compared */
@@ -523,16 +527,16 @@ visit_neighbors(ShPairs *pairs, PartSearch *ps, size_t value, Range a,
 }
 
 /*
- * Compare all cells whose values are within the radius, or only count the
- * comparisons.
+ * Compare all cells of a, of some values, with those whose values are within
+ * the radius, or only count the comparisons.
  */
 static inline double
-visit_cells(ShPairs *pairs, PartSearch *ps, bool only_count)
+visit_some_cells(ShPairs *pairs, PartSearch *ps, size_t first, size_t end, bool only_count)
 {
 	const ShPairsBall *ball = &ps->ball;
 	double		sum = 0;
 
-	for (size_t value = 0; value < ps->a.nvalues; value++)
+	for (size_t value = first; value < end; value++)
 	{
 		Range		a = cell(&ps->a, value);
 		size_t		large;
@@ -572,6 +576,12 @@ visit_cells(ShPairs *pairs, PartSearch *ps, bool only_count)
 			search_cells(pairs, ps, a, a, true);
 	}
 	return sum;
+}
+
+static double
+visit_cells(ShPairs *pairs, PartSearch *ps, bool only_count)
+{
+	return visit_some_cells(pairs, ps, 0, ps->a.nvalues, only_count);
 }
 
 /*
@@ -746,7 +756,7 @@ add_keys(ShPairs *pairs, size_t start, const ShPermuted *keys, size_t count)
 void
 shpairs_find_pairs(ShPairs *pairs, const ShPermuted *keys, size_t count)
 {
-	Keys		all = {keys, NULL, NULL, count, false};
+	Keys		all = {keys, NULL, NULL, count, false, 0};
 
 	if (pairs->distance == 0)
 		return;
@@ -792,8 +802,8 @@ void
 shpairs_find_matches(ShPairs *pairs, const ShPermuted *a, size_t na,
 					 const ShPermuted *b, size_t nb)
 {
-	Keys		keys_a = {a, NULL, NULL, na, false};
-	Keys		keys_b = {b, NULL, NULL, nb, true};
+	Keys		keys_a = {a, NULL, NULL, na, false, 0};
+	Keys		keys_b = {b, NULL, NULL, nb, true, 0};
 
 	if (pairs->distance == 0)
 		find_equal(pairs, &keys_a, &keys_b);
@@ -809,5 +819,237 @@ shpairs_find_matches(ShPairs *pairs, const ShPermuted *a, size_t na,
 		range_a = add_keys(pairs, 0, a, na);
 		range_b = add_keys(pairs, na, b, nb);
 		search(pairs, range_a, range_b, false, 0, whole);
+	}
+}
+
+/*
+ * The keys of a search in slices, and the part by which they are divided.
+ */
+typedef struct ShPairsSliced
+{
+	Keys		a;				/* as they were given */
+	Keys		b;				/* the same as a, if among */
+	bool		among;
+	Range		range_a;
+	Range		range_b;
+	int			part;			/* -1: none yet */
+	PartSearch	ps;
+} Sliced;
+
+/*
+ * Begin to search the same keys by several processes, in slices.  Each of them
+ * must call this, and then shpairs_search_slice.
+ *
+ * Without b, pairs among a are wanted.  The keys must ascend, and stay until
+ * the end.  A process may have keys that others do not have, but pairs of such
+ * a key may be missed or found several times.
+ */
+void
+shpairs_begin_slices(ShPairs *pairs, const ShPermuted *a, size_t na,
+					 const ShPermuted *b, size_t nb)
+{
+	Sliced	   *sliced = palloc(sizeof(Sliced));
+
+	sliced->among = b == NULL;
+	sliced->a = (Keys)
+	{
+		a, NULL, NULL, na, false, 0
+	};
+	sliced->b = sliced->among ? sliced->a : (Keys)
+	{
+		b, NULL, NULL, nb, true, 0
+	};
+	enlarge(pairs, na + (sliced->among ? 0 : nb));
+	pairs->first_set = na;
+	sliced->range_a = sliced->range_b = add_keys(pairs, 0, a, na);
+	if (!sliced->among)
+		sliced->range_b = add_keys(pairs, na, b, nb);
+	sliced->part = -1;
+	pairs->sliced = sliced;
+}
+
+static void
+end_sliced_part(Sliced *sliced)
+{
+	if (sliced->part >= 0)
+		end_part(&sliced->ps);
+	sliced->part = -1;
+}
+
+void
+shpairs_end_slices(ShPairs *pairs)
+{
+	end_sliced_part(pairs->sliced);
+	pfree(pairs->sliced);
+	pairs->sliced = NULL;
+	pairs->nparts = 0;
+}
+
+/*
+ * Plan the slices, before any is searched.  Returns whether it is worth while to
+ * have them searched by another process, which must read the keys and divide them
+ * as well.
+ */
+bool
+shpairs_plan_slices(ShPairs *pairs, ShPairsSlices *slices)
+{
+	const Sliced *sliced = pairs->sliced;
+	ShPairsKeySets sets = {sliced->a.keys, sliced->a.count, sliced->b.keys, sliced->b.count, sliced->among};
+	int			ndiffering;
+	uint64		varying = varying_bits(&sets, &ndiffering);
+
+	slices->all = shpairs_comparisons(&sets);
+	slices->plan.nparts = 0;
+	slices->count = 0;
+	if (pairs->distance == 0 || ndiffering > pairs->distance)
+		return false;
+	if (varying != 0)
+		shpairs_plan_parts(&slices->plan, &sets, varying, pairs->distance - ndiffering);
+	slices->count = Max(slices->plan.nparts, 1) * SHPAIRS_SLICES;
+	for (int i = 0; i < slices->plan.nparts; i++)
+		pg_atomic_init_u64(&slices->comparisons[i], 0);
+	for (int i = 1; i < SHPAIRS_SLICES; i++)
+		slices->bounds[i] = sliced->a.keys[sliced->a.count * i / SHPAIRS_SLICES];
+	/* to read a key takes about twice as long as to divide it */
+	return slices->plan.nparts == 0 ||
+		slices->plan.cost > (slices->plan.nparts + 2.0) * SHPAIRS_COST_OF_KEY *
+		(sets.na + (sets.among ? 0 : sets.nb));
+}
+
+/*
+ * Divide the keys by a part, unless they are.  Returns the number of
+ * comparisons that it needs, which is the same in all processes: that which the
+ * first of them has counted.
+ */
+static double
+divide_for_slices(ShPairs *pairs, ShPairsSlices *slices, int number)
+{
+	Sliced	   *sliced = pairs->sliced;
+	uint64		counted = 0;
+
+	if (sliced->part != number)
+	{
+		end_sliced_part(sliced);
+		begin_part(pairs, &sliced->ps, &slices->plan.parts[number], sliced->range_a,
+				   sliced->range_b, sliced->among, 0);
+		sliced->part = number;
+	}
+	/* 0 stands for unknown; the exchange tells what another one has stored */
+	if (pg_atomic_compare_exchange_u64(&slices->comparisons[number], &counted,
+									   (uint64) sliced->ps.comparisons + 1))
+		return sliced->ps.comparisons;
+	return (double) (counted - 1);
+}
+
+/*
+ * The number of the first part that would take too many comparisons, up to the
+ * given one, or one more: from there on all pairs are compared, as in search().
+ */
+static int
+useful_parts(ShPairs *pairs, ShPairsSlices *slices, int number)
+{
+	double		sum = 0;
+
+	for (int i = 0; i <= number && i < slices->plan.nparts; i++)
+	{
+		uint64		counted = pg_atomic_read_u64(&slices->comparisons[i]);
+
+		sum += counted > 0 ? (double) (counted - 1) : divide_for_slices(pairs, slices, i);
+		if (sum > slices->all)
+			return i;
+	}
+	return Min(number + 1, slices->plan.nparts);
+}
+
+/* the index of the first key that is not below a key */
+static size_t
+first_from(const Keys *keys, ShPermuted key)
+{
+	size_t		low = 0;
+	size_t		high = keys->count;
+
+	while (low < high)
+	{
+		size_t		middle = low + (high - low) / 2;
+
+		if (keys->keys[middle] < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* some of the keys that were given */
+static Keys
+keys_between(const Keys *keys, size_t start, size_t end)
+{
+	Keys		result = *keys;
+
+	result.keys += start;
+	result.count = end - start;
+	result.first = keys->first + start;
+	return result;
+}
+
+/*
+ * Compare the keys of a that belong to a slice with all others, or with those
+ * after them.
+ */
+static void
+compare_slice(ShPairs *pairs, const ShPairsSlices *slices, int slice)
+{
+	const Sliced *sliced = pairs->sliced;
+	const Keys *a = &sliced->a;
+	size_t		start = slice == 0 ? 0 : first_from(a, slices->bounds[slice]);
+	size_t		end = slice + 1 == SHPAIRS_SLICES ? a->count : first_from(a, slices->bounds[slice + 1]);
+	Keys		some = keys_between(a, start, end);
+
+	if (sliced->among)
+	{
+		Keys		others = keys_between(a, end, a->count);
+
+		compare_among(pairs, &some, whole);
+		compare_product(pairs, &some, &others, whole);
+	}
+	else
+		compare_product(pairs, &some, &sliced->b, whole);
+}
+
+/*
+ * Find the pairs of one slice.  Each pair of keys that all processes have is
+ * found in exactly one of slices->count slices.
+ *
+ * A pair belongs to the first part whose radius it is within, and there to the
+ * lower one of its values or, between two sets, to that of a.  Without parts, it
+ * belongs to its lower key or to that of a.  So where it belongs does not depend
+ * on what other keys there are, but only on what has been planned.
+ */
+void
+shpairs_search_slice(ShPairs *pairs, ShPairsSlices *slices, int number)
+{
+	Sliced	   *sliced = pairs->sliced;
+	int			part = number / SHPAIRS_SLICES;
+	int			slice = number % SHPAIRS_SLICES;
+	int			useful = useful_parts(pairs, slices, part);
+
+	CHECK_FOR_INTERRUPTS();
+	/* all remaining pairs belong to the slices of the first useless part */
+	if (part > useful)
+		return;
+	pairs->nparts = part;
+	memcpy(pairs->parts, slices->plan.parts, part * sizeof(ShPairsPart));
+	if (part == useful)
+		compare_slice(pairs, slices, slice);
+	else
+	{
+		size_t		nvalues;
+
+		(void) divide_for_slices(pairs, slices, part);
+		nvalues = sliced->ps.a.nvalues;
+		sliced->ps.share = whole;
+		sliced->ps.done = sliced->ps.reported = 0;
+		(void) visit_some_cells(pairs, &sliced->ps, nvalues * slice / SHPAIRS_SLICES,
+								nvalues * (slice + 1) / SHPAIRS_SLICES, false);
 	}
 }

@@ -9,6 +9,8 @@
 #ifndef SIMHASH_PAIRS_PAIRS_H
 #define SIMHASH_PAIRS_PAIRS_H
 
+#include "port/atomics.h"
+
 #include "bits/scheme.h"
 #include "pairs/parts.h"
 
@@ -54,7 +56,24 @@ typedef struct ShPairs
 	ShPermuted *scratch_keys;
 	uint32	   *scratch_positions;
 	ShPairsPartBits bits;
+	struct ShPairsSliced *sliced;	/* of a search in slices, or NULL */
 } ShPairs;
+
+/* into how many slices several processes divide a part */
+#define SHPAIRS_SLICES		64
+
+/*
+ * A search of the same keys by several processes, in shared memory.
+ */
+typedef struct ShPairsSlices
+{
+	int			count;			/* of slices, 0 if there are no pairs */
+	double		all;			/* comparisons of all pairs */
+	ShPairsParts plan;
+	pg_atomic_uint64 comparisons[SHBITS_WIDTH]; /* of each part, plus 1; or 0 */
+	ShPermuted	bounds[SHPAIRS_SLICES]; /* first key of each slice but the
+										 * first, where all pairs are compared */
+} ShPairsSlices;
 
 /* most keys of a set that can be searched */
 #define SHPAIRS_MAX_KEYS		(PG_UINT32_MAX / 2)
@@ -71,5 +90,10 @@ extern void shpairs_init(ShPairs *pairs, int distance,
 extern void shpairs_find_pairs(ShPairs *pairs, const ShPermuted *keys, size_t count);
 extern void shpairs_find_matches(ShPairs *pairs, const ShPermuted *a, size_t na,
 								 const ShPermuted *b, size_t nb);
+extern void shpairs_begin_slices(ShPairs *pairs, const ShPermuted *a, size_t na,
+								 const ShPermuted *b, size_t nb);
+extern bool shpairs_plan_slices(ShPairs *pairs, ShPairsSlices *slices);
+extern void shpairs_search_slice(ShPairs *pairs, ShPairsSlices *slices, int number);
+extern void shpairs_end_slices(ShPairs *pairs);
 
 #endif							/* SIMHASH_PAIRS_PAIRS_H */

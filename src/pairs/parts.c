@@ -29,11 +29,10 @@
 #include "pairs/parts.h"
 
 /*
- * Costs, in units of a comparison by the kernels: dividing a key, checking
- * whether a cell is empty, taking another cell for comparison, and
- * processing a near pair each time it is met.
+ * Further costs, in units of a comparison by the kernels: checking whether a
+ * cell is empty, taking another cell for comparison, and processing a near pair
+ * each time it is met.
  */
-#define COST_OF_KEY			300
 #define COST_OF_LOOKUP		16
 #define COST_OF_CELLS		250
 #define COST_OF_PAIR		200
@@ -132,7 +131,7 @@ part_cost(const ShPairsKeySets *sets, int nbits, int radius, double fraction)
 	lookups = values * (1 - exp(-(double) sets->na / values)) * ball;
 	if (sets->among)
 		lookups /= 2;
-	return (double) (sets->among ? sets->na : sets->na + sets->nb) * COST_OF_KEY +
+	return (double) (sets->among ? sets->na : sets->na + sets->nb) * SHPAIRS_COST_OF_KEY +
 		lookups * (COST_OF_LOOKUP + filled_b * COST_OF_CELLS) +
 		shpairs_comparisons(sets) * Max(ball / values, fraction);
 }

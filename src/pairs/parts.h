@@ -16,6 +16,9 @@
  */
 #define SHPAIRS_MAX_PART_BITS	24
 
+/* the cost of dividing a key by a part, in comparisons */
+#define SHPAIRS_COST_OF_KEY		300
+
 /*
  * Some bits of the keys, and the radius: the number of these bits in which the
  * pairs that are searched for by this part may differ.

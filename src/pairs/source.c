@@ -92,10 +92,9 @@ use_sort(ShPairsSource *input, ShSort *sort, const ShBitsScheme *scheme, bool gr
  * Read the indexes of some tables into a sort.  A serializable transaction
  * must already have its predicate locks.
  */
-static ShSort *
-sort_heaps(const ShRowsHeaps *heaps, Snapshot snapshot)
+static void
+collect_heaps(const ShRowsHeaps *heaps, Snapshot snapshot, ShSort *sort)
 {
-	ShSort	   *sort = shsort_begin_grouped(maintenance_work_mem, heaps->grouped);
 	ShPairsStream *stream = palloc(sizeof(ShPairsStream));
 	ShPermuted *keys;
 	ShRowsNumber *rows;
@@ -118,7 +117,24 @@ sort_heaps(const ShRowsHeaps *heaps, Snapshot snapshot)
 		shpairs_stream_end(stream);
 	}
 	pfree(stream);
+}
+
+static ShSort *
+sort_heaps(const ShRowsHeaps *heaps, Snapshot snapshot)
+{
+	ShSort	   *sort = shsort_begin_grouped(maintenance_work_mem, heaps->grouped);
+
+	collect_heaps(heaps, snapshot, sort);
 	return sort;
+}
+
+/* ShPairsParallelInput.collect */
+static void
+collect_input(void *arg, ShSort *sort)
+{
+	const ShPairsSource *input = arg;
+
+	collect_heaps(input->unsorted, input->snapshot, sort);
 }
 
 /*
@@ -168,6 +184,75 @@ count_entries(const ShRowsHeaps *heaps, Snapshot snapshot, double *entries,
 }
 
 /*
+ * The indexes of a side, with a scheme, are read as they are.
+ */
+static void
+may_be_parallel(ShPairsSearch *search, const ShBitsScheme *scheme, const ShRowsHeaps *heaps,
+				ShPairsStream *stream)
+{
+	int			side = search->input.nsides++;
+
+	search->input.scheme = scheme;
+	search->input.heaps[side] = heaps;
+	search->input.streams[side] = stream;
+}
+
+/*
+ * How many workers a search of about so many entries really gets: each process has
+ * a share of the memory, in which a bucket of all entries must fit.
+ */
+static int
+workers_with_memory(const ShPairsSearch *search, double entries)
+{
+	double		memory = maintenance_work_mem * 1024.0;
+	int			workers = search->input.scheme != NULL ? search->workers : 0;
+
+	while (search->one_bucket && workers > 0 &&
+		   shpairs_bucket_bytes(entries) > memory / (workers + 1))
+		workers--;
+	return workers;
+}
+
+/*
+ * Begin a parallel search, if it is possible.
+ */
+static void
+begin_parallel(ShPairsSearch *search, const ShPairsPlan *plan, int distance, double entries,
+			   ShPairsSink *sink, ShPairsMatchSink *match_sink)
+{
+	int			workers = workers_with_memory(search, entries);
+
+	search->input.plan = plan;
+	search->input.distance = distance;
+	search->input.entries = entries;
+	if (workers > 0)
+		search->parallel = shpairs_parallel_begin(&search->input, workers, sink, match_sink);
+}
+
+/*
+ * The next bucket that a parallel search has left.  Returns false after the last,
+ * when parallel mode has been left.
+ */
+static bool
+next_left(ShPairsSearch *search, ShPairsRange *range)
+{
+	const ShPairsTask *task;
+
+	if (!search->is_left)
+		search->left = shpairs_parallel_left(search->parallel, &search->nleft);
+	search->is_left = true;
+	if (search->next_left == search->nleft)
+	{
+		shpairs_parallel_end(search->parallel);
+		return false;
+	}
+	task = &search->left[search->next_left++];
+	*range = shpairs_range_of_bucket(task->walk, &task->start,
+									 search->input.plan->walks[task->walk].prefix_bits);
+	return true;
+}
+
+/*
  * Search the indexes of some tables within a distance, which must be in range.
  * The tables must be open until the end, and the snapshot registered.
  */
@@ -178,25 +263,48 @@ shpairs_source_heaps(ShPairsSource *input, const ShRowsHeaps *heaps, Snapshot sn
 	const ShBitsScheme *scheme = common_scheme(heaps);
 
 	input->distance = distance;
+	input->unsorted = NULL;
+	memset(&input->search, 0, sizeof(ShPairsSearch));
 	count_entries(heaps, snapshot, &input->entries, &input->most);
 	if (scheme != NULL && distance <= scheme->distance)
 	{
 		shpairs_stream_heaps(&input->stream, heaps, scheme, snapshot);
 		shpairs_plan(&input->plan, scheme, distance, input->most);
+		may_be_parallel(&input->search, scheme, heaps, &input->stream);
 	}
 	else if (scheme != NULL && fits_one_bucket(input->most, distance))
 	{
 		shpairs_stream_heaps(&input->stream, heaps, scheme, snapshot);
 		shpairs_plan_whole(&input->plan);
+		may_be_parallel(&input->search, scheme, heaps, &input->stream);
+		input->search.one_bucket = !heaps->grouped;
 	}
 	else
 	{
 		/*
 		 * the schemes of the indexes differ, or their prefixes are too short
 		 */
-		shrows_progress_phase(SHROWS_PHASE_SORT, input->entries);
-		use_sort(input, sort_heaps(heaps, snapshot), NULL, heaps->grouped);
+		input->unsorted = heaps;
+		input->snapshot = snapshot;
 	}
+}
+
+/*
+ * Begin a search of entries that have to be sorted with parallel workers, if that
+ * is possible.  The plan is made for the estimated number of entries.
+ */
+static void
+begin_parallel_sort(ShPairsSource *input, ShPairsSink *sink)
+{
+	ShPairsSearch *search = &input->search;
+	const ShBitsScheme *scheme = plan_sort(&input->plan, input->distance, input->most);
+
+	may_be_parallel(search, scheme, input->unsorted, &input->stream);
+	search->one_bucket = input->plan.walks[0].prefix_bits == 0 && !input->unsorted->grouped;
+	search->input.collect = collect_input;
+	search->input.arg = input;
+	begin_parallel(search, &input->plan, input->distance,
+				   input->entries > 0 ? input->entries : input->most, sink, NULL);
 }
 
 /*
@@ -235,20 +343,79 @@ shpairs_source_array(ShPairsSource *input, AnyArrayType *array, int distance,
 					 const ShBitsScheme *scheme, int table)
 {
 	input->distance = distance;
+	input->unsorted = NULL;
+	memset(&input->search, 0, sizeof(ShPairsSearch));
 	use_sort(input, sort_array(array), scheme, false);
 	if (table != SHPAIRS_ALL_TABLES)
 		shpairs_plan_table(&input->plan, scheme, table);
 }
 
 /*
- * Begin to find all pairs and pass them to the sink.
+ * Sort the entries, or let workers do it.
  */
-ShPairsFinder *
+static void
+begin_sorted(ShPairsSource *input, ShPairsSink *sink)
+{
+	shrows_progress_phase(SHROWS_PHASE_SORT, input->entries);
+	begin_parallel_sort(input, sink);
+	if (input->search.parallel == NULL)
+		use_sort(input, sort_heaps(input->unsorted, input->snapshot), NULL,
+				 input->unsorted->grouped);
+}
+
+/*
+ * Begin to find all pairs and pass them to the sink, with input->search.workers
+ * parallel workers if that is possible.
+ */
+void
 shpairs_source_begin(ShPairsSource *input, ShPairsSink *sink)
 {
+	input->sink = sink;
+	input->finder = NULL;
+	if (input->unsorted != NULL)
+		begin_sorted(input, sink);
 	shrows_progress_phase(SHROWS_PHASE_COMPARE,
 						  input->entries * (input->plan.nwalks - input->plan.first));
-	return shpairs_finder_begin(&input->stream, &input->plan, input->distance, sink);
+	if (input->unsorted == NULL)
+		begin_parallel(&input->search, &input->plan, input->distance,
+					   input->entries > 0 ? input->entries : input->most, sink, NULL);
+	if (input->search.parallel == NULL)
+		input->finder = shpairs_finder_begin(&input->stream, &input->plan, input->distance, sink);
+}
+
+/*
+ * Search a bucket that a parallel search has left.  Returns false after the last.
+ */
+static bool
+search_left(ShPairsSource *input)
+{
+	ShPairsRange range;
+
+	if (!next_left(&input->search, &range))
+		return false;
+	if (input->finder == NULL)
+		input->finder = shpairs_finder_begin(&input->stream, &input->plan, input->distance,
+											 input->sink);
+	shpairs_finder_search_range(input->finder, &range,
+								shpairs_parallel_entries(input->search.parallel));
+	if (input->sink->leave != NULL)
+		input->sink->leave(input->sink);
+	return true;
+}
+
+/*
+ * Pass more pairs to the sink: those of the next bucket, or what a parallel search
+ * has found.  The bucket is valid until the next call, unless the sink has been
+ * told otherwise.  Returns false after the last.
+ */
+bool
+shpairs_source_next(ShPairsSource *input)
+{
+	ShPairsSearch *search = &input->search;
+
+	if (search->parallel == NULL)
+		return shpairs_finder_next(input->finder);
+	return (!search->is_left && shpairs_parallel_next(search->parallel)) || search_left(input);
 }
 
 /*
@@ -257,9 +424,8 @@ shpairs_source_begin(ShPairsSource *input, ShPairsSink *sink)
 void
 shpairs_source_run(ShPairsSource *input, ShPairsSink *sink)
 {
-	ShPairsFinder *finder = shpairs_source_begin(input, sink);
-
-	while (shpairs_finder_next(finder))
+	shpairs_source_begin(input, sink);
+	while (shpairs_source_next(input))
 		;
 }
 
@@ -394,8 +560,17 @@ begin_sides(ShPairsMatchSource *input, Side *a, Side *b, int distance, bool grou
 		shpairs_plan(&input->plan, scheme, distance, entries);
 	else
 		scheme = plan_sort(&input->plan, distance, entries);
+	input->heaps[0] = a->heaps;
+	input->heaps[1] = b->heaps;
 	begin_stream(&input->a, a, scheme, grouped, snapshot);
 	begin_stream(&input->b, b, scheme, grouped, snapshot);
+	memset(&input->search, 0, sizeof(ShPairsSearch));
+	if (a->sort == NULL && b->sort == NULL)
+	{
+		may_be_parallel(&input->search, scheme, &input->heaps[0], &input->a);
+		may_be_parallel(&input->search, scheme, &input->heaps[1], &input->b);
+		input->search.one_bucket = whole && !grouped;
+	}
 	input->distance = distance;
 	input->a_entries = a->entries;
 	input->b_entries = b->entries;
@@ -435,17 +610,57 @@ shpairs_match_source_heaps(ShPairsMatchSource *input, const ShRowsHeaps *heaps,
 }
 
 /*
- * Begin to find all pairs; found is called for each, with arg.
+ * Begin to find all pairs and pass them to the sink, as shpairs_source_begin does.
  */
-ShPairsMatchFinder *
-shpairs_match_source_begin(ShPairsMatchSource *input, ShPairsMatchFunction found, void *arg)
+void
+shpairs_match_source_begin(ShPairsMatchSource *input, ShPairsMatchSink *sink)
 {
 	bool		known = input->a_entries > 0 && input->b_entries > 0;
 
 	shrows_progress_phase(SHROWS_PHASE_COMPARE, known ?
 						  (input->a_entries + input->b_entries) * input->plan.nwalks : 0);
-	return shpairs_match_finder_begin(&input->a, input->a_entries, &input->b, input->b_entries,
-									  &input->plan, input->distance, found, arg);
+	input->sink = sink;
+	input->finder = NULL;
+	begin_parallel(&input->search, &input->plan, input->distance,
+				   input->a_entries + input->b_entries, NULL, sink);
+	if (input->search.parallel == NULL)
+		input->finder = shpairs_match_finder_begin(&input->a, input->a_entries, &input->b,
+												   input->b_entries, &input->plan,
+												   input->distance, sink);
+}
+
+/*
+ * Search two buckets that a parallel search has left.  Returns false after the
+ * last.
+ */
+static bool
+search_match_left(ShPairsMatchSource *input)
+{
+	ShPairsRange range;
+
+	if (!next_left(&input->search, &range))
+		return false;
+	if (input->finder == NULL)
+		input->finder = shpairs_match_finder_begin(&input->a, input->a_entries, &input->b,
+												   input->b_entries, &input->plan,
+												   input->distance, input->sink);
+	shpairs_match_finder_search_range(input->finder, &range);
+	input->sink->leave(input->sink);
+	return true;
+}
+
+/*
+ * Pass more pairs to the sink, as shpairs_source_next does.
+ */
+bool
+shpairs_match_source_next(ShPairsMatchSource *input)
+{
+	ShPairsSearch *search = &input->search;
+
+	if (search->parallel == NULL)
+		return shpairs_match_finder_next(input->finder);
+	return (!search->is_left && shpairs_parallel_next(search->parallel)) ||
+		search_match_left(input);
 }
 
 /*

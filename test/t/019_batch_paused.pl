@@ -115,7 +115,8 @@ foreach my $statement (sort keys %search)
 		$victim->pump_nb;
 		die "no search is seen: $out$err";
 	}
-	my $pid = $node->safe_psql('postgres', "SELECT pid FROM pg_stat_activity WHERE application_name = '$file'");
+	my $pid = $node->safe_psql('postgres',
+		"SELECT pid FROM pg_stat_activity WHERE application_name = '$file' AND backend_type = 'client backend'");
 
 	foreach my $what ('rows are removed', 'pages are split', 'rows take the places of others')
 	{

@@ -46,7 +46,7 @@ $node->safe_psql(
 	GRANT SELECT ON equal, randoms, groups, many TO plain;
 
 	-- the session that the test is about
-	CREATE VIEW victim AS SELECT * FROM pg_stat_activity WHERE application_name = 'victim';
+	CREATE VIEW victim AS SELECT * FROM pg_stat_activity WHERE application_name = 'victim' AND backend_type = 'client backend';
 
 	-- Wait until a query returns true.
 	CREATE FUNCTION wait_for(query text) RETURNS boolean LANGUAGE plpgsql AS $$

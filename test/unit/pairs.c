@@ -444,13 +444,130 @@ test_balls(void)
 	report(right, "balls", "all numbers with few bits, in order");
 }
 
+/* one of two processes that search slices of the same keys, and some of their own */
+typedef struct Slicer
+{
+	ShPairs		pairs;
+	bool		among;
+	size_t		na;
+	size_t		nb;
+	uint64		a[MAX_KEYS];
+	uint64		b[MAX_KEYS];
+} Slicer;
+
+static Slicer slicers[2];
+static size_t ncommon_a;
+static size_t ncommon_b;
+
+/* the number of a key that both have, or -1 */
+static long
+common_number(const uint64 *common, size_t count, uint64 key)
+{
+	const uint64 *found = bsearch(&key, common, count, sizeof(uint64), compare_keys);
+
+	return found != NULL ? found - common : -1;
+}
+
+static void
+found_in_slice(void *arg, size_t i, size_t j)
+{
+	const Slicer *slicer = arg;
+	long		a = common_number(set_a, ncommon_a, slicer->a[i]);
+	long		b = slicer->among ? common_number(set_a, ncommon_a, slicer->a[j]) :
+		common_number(set_b, ncommon_b, slicer->b[j]);
+
+	if (a < 0 || b < 0)
+		return;
+	if (slicer->among && a < b)
+		found_pair(NULL, b, a);
+	else
+		found_pair(NULL, a, b);
+}
+
+static size_t
+add_own_keys(Shape shape, uint64 *keys, const uint64 *common, size_t count)
+{
+	memcpy(keys, common, count * sizeof(uint64));
+	for (int i = 0; i < 40; i++)
+		keys[count++] = make_key(shape);
+	return make_unique(keys, count);
+}
+
+static bool
+slices_are_right(Shape shape, bool among, int distance)
+{
+	static ShPairsSlices slices;
+	size_t		expected = 0;
+	bool		right = true;
+
+	start(found_pair, distance);
+	for (int i = 0; i < lengthof(slicers); i++)
+	{
+		Slicer	   *slicer = &slicers[i];
+
+		slicer->among = among;
+		slicer->na = add_own_keys(shape, slicer->a, set_a, ncommon_a);
+		slicer->nb = add_own_keys(shape, slicer->b, set_b, ncommon_b);
+		shpairs_init(&slicer->pairs, distance, found_in_slice, report_part, slicer);
+		shpairs_begin_slices(&slicer->pairs, slicer->a, slicer->na,
+							 among ? NULL : slicer->b, among ? 0 : slicer->nb);
+		if (i == 0)
+			(void) shpairs_plan_slices(&slicer->pairs, &slices);
+	}
+	for (int slice = 0; slice < slices.count; slice++)
+		shpairs_search_slice(&slicers[next_random() % 2].pairs, &slices, slice);
+	for (int i = 0; i < lengthof(slicers); i++)
+	{
+		shpairs_end_slices(&slicers[i].pairs);
+		right &= slicers[i].pairs.nparts == 0;
+		pairs = slicers[i].pairs;
+		finish_search();
+	}
+	for (size_t i = 0; i < ncommon_a; i++)
+	{
+		for (size_t j = 0; j < (among ? i : ncommon_b); j++)
+		{
+			bool		near = is_pair(set_a[i], among ? set_a[j] : set_b[j]);
+
+			right &= near == (seen[i * MAX_KEYS + j] != 0);
+			expected += near;
+		}
+	}
+	return right && !twice && nfound == expected;
+}
+
+/*
+ * Slices, some of which one process searches and some another, have each pair of
+ * keys that both know, once, no matter what else each of them knows.
+ */
+static void
+test_slices(Shape shape)
+{
+	static const int distances[] = {1, 3, 6, 10, 20, 64};
+	bool		right_pairs = true;
+	bool		right_matches = true;
+
+	for (int i = 0; i < lengthof(distances); i++)
+	{
+		ncommon_a = make_keys(shape, set_a, 1500);
+		ncommon_b = make_keys(shape, set_b, i % 2 == 0 ? 300 : 1700);
+		right_pairs &= slices_are_right(shape, true, distances[i]);
+		right_matches &= slices_are_right(shape, false, distances[i]);
+	}
+	report(right_pairs, shape_names[shape], "pairs in slices");
+	report(right_matches, shape_names[shape], "pairs between two sets in slices");
+}
+
 int
 main(void)
 {
 	test_balls();
 	test_plans();
 	for (int shape = 0; shape < SHAPES; shape++)
+	{
 		test_shape(shape);
+		test_slices(shape);
+	}
 	test_large(SHAPE_RANDOM, 10, 0.2);
 	test_large(SHAPE_CLUSTERED, 3, 0.3);
 	test_large(SHAPE_SKEWED, 6, 0.15);

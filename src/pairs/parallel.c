@@ -1,0 +1,561 @@
+/*-------------------------------------------------------------------------
+ *
+ * parallel.c
+ *	  Searching for pairs with parallel workers.
+ *
+ * Workers only search.  They send excerpts of buckets to the leader, by a queue
+ * for each worker, and the leader passes them to the sink as if it had found them
+ * itself.  So whatever looks up rows, evaluates conditions or makes results does
+ * not know about workers.  If no excerpt is waiting, the leader takes part in the
+ * search, and looks for excerpts in between.
+ *
+ * Parallel mode begins before anything is found, and ends when all has been.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "access/xact.h"
+#include "executor/instrument.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/latch.h"
+#include "storage/shm_mq.h"
+#include "storage/shm_toc.h"
+#include "tcop/tcopprot.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+#include "utils/wait_event.h"
+
+#include "pairs/parallel.h"
+#include "pairs/team.h"
+#include "rows/progress.h"
+#include "rows/workers.h"
+
+/* keys of the objects in shared memory */
+#define KEY_TEAM			UINT64CONST(0xB100000000000001)
+#define KEY_QUEUES			UINT64CONST(0xB100000000000002)
+#define KEY_QUERY_TEXT		UINT64CONST(0xB100000000000003)
+#define KEY_WAL_USAGE		UINT64CONST(0xB100000000000004)
+#define KEY_BUFFER_USAGE	UINT64CONST(0xB100000000000005)
+#define KEY_SORT			UINT64CONST(0xB100000000000006)
+#define KEY_HEAPS			UINT64CONST(0xB100000000000010) /* and the next */
+
+/*
+ * The size of a queue.  Workers go on while the leader looks up the rows of many
+ * pairs.
+ */
+#define QUEUE_SIZE			(1024 * 1024)
+
+/* so many pairs are shown to the leader at once */
+#define MANY_PAIRS			1024
+
+/* ranges of a walk for each process */
+#define RANGES				32
+
+/* entries that the leader has collected, in shared memory */
+typedef struct SharedSort
+{
+	SharedFileSet files;
+	bool		grouped;
+	ShSortShare share;
+} SharedSort;
+
+/* in the leader */
+struct ShPairsParallel
+{
+	ParallelContext *context;
+	ShPairsTeam *team;
+	const ShBitsScheme *scheme;
+	SharedSort *sort;			/* or NULL */
+	WalUsage   *wal_usage;
+	BufferUsage *buffer_usage;
+	int			nqueues;		/* that are not at their end, */
+	shm_mq_handle **queues;		/* first */
+	int			next_queue;
+	ShPairsSearcher *searcher;
+	ShPairsReceived received;
+	ShPairsReceived own;		/* shows excerpts of the leader */
+	ShPairsSink *sink;
+	ShPairsMatchSink *match_sink;
+
+	/* buckets that are left to the leader alone */
+	int			nleft;
+	int			max_left;
+	ShPairsTask *left;
+
+	double		entries;		/* done by all, when all have ended */
+};
+
+PGDLLEXPORT void shpairs_worker(dsm_segment *seg, shm_toc *toc);
+
+/* in a worker */
+typedef struct Sender
+{
+	const ShBitsScheme *scheme;
+	shm_mq_handle *queue;
+} Sender;
+
+/*
+ * Send to the leader.  If it does not listen any more, the transaction is about to
+ * be aborted.
+ */
+static void
+send_pieces(Sender *sender, shm_mq_iovec *pieces, int count, bool now)
+{
+	if (shm_mq_sendv(sender->queue, pieces, count, false, now) == SHM_MQ_DETACHED)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the leader of a parallel search has gone")));
+}
+
+static void
+send_excerpt(void *arg, ShPairsExcerpt *excerpt)
+{
+	Sender	   *sender = arg;
+	ShPairsExcerptHead head;
+	shm_mq_iovec pieces[SHPAIRS_EXCERPT_PIECES];
+
+	shpairs_excerpt_pieces(excerpt, sender->scheme, &head, pieces);
+	send_pieces(sender, pieces, lengthof(pieces), excerpt->npairs >= MANY_PAIRS);
+}
+
+/* a message of this size is a bucket that does not fit */
+static void
+send_bucket(void *arg, const ShPairsTask *bucket)
+{
+	shm_mq_iovec piece = {(const char *) bucket, sizeof(*bucket)};
+
+	send_pieces(arg, &piece, 1, false);
+}
+
+StaticAssertDecl(sizeof(ShPairsTask) < sizeof(ShPairsExcerptHead),
+				 "messages are told apart by their sizes");
+
+/*
+ * Begin to read what the leader has collected.
+ */
+static void
+begin_sorted(ShPairsStream *stream, SharedSort *sort, const ShPairsTeam *team,
+			 const ShBitsScheme *scheme)
+{
+	shpairs_stream_sort(stream, shsort_begin_whole((int) (team->memory / 1024), &sort->files,
+												   &sort->share, 1, sort->grouped),
+						scheme, sort->grouped);
+}
+
+/*
+ * Entry point of a worker.
+ */
+void
+shpairs_worker(dsm_segment *seg, shm_toc *toc)
+{
+	ShPairsTeam *team = shm_toc_lookup(toc, KEY_TEAM, false);
+	char	   *queues = shm_toc_lookup(toc, KEY_QUEUES, false);
+	WalUsage   *wal_usage = shm_toc_lookup(toc, KEY_WAL_USAGE, false);
+	BufferUsage *buffer_usage = shm_toc_lookup(toc, KEY_BUFFER_USAGE, false);
+	SharedSort *sort = shm_toc_lookup(toc, KEY_SORT, true);
+	shm_mq	   *queue = (shm_mq *) (queues + ParallelWorkerNumber * (Size) QUEUE_SIZE);
+	ShRowsHeaps heaps[2];
+	ShPairsStream streams[2];
+	Sender		sender;
+
+	debug_query_string = shm_toc_lookup(toc, KEY_QUERY_TEXT, true);
+	pgstat_report_activity(STATE_RUNNING, debug_query_string);
+
+	shm_mq_set_sender(queue, MyProc);
+	sender.queue = shm_mq_attach(queue, seg, NULL);
+	sender.scheme = shbits_make_scheme(team->blocks, team->scheme_distance);
+	for (int i = 0; i < team->nsides; i++)
+	{
+		shrows_attach_heaps(shm_toc_lookup(toc, KEY_HEAPS + i, false), &heaps[i]);
+		if (sort == NULL)
+			shpairs_stream_heaps(&streams[i], &heaps[i], sender.scheme, GetActiveSnapshot());
+	}
+	if (sort != NULL)
+	{
+		SharedFileSetAttach(&sort->files, seg);
+		begin_sorted(&streams[0], sort, team, sender.scheme);
+	}
+
+	InstrStartParallelQuery();
+	shpairs_searcher_run(shpairs_searcher_begin(team, &streams[0], &streams[1], send_excerpt,
+												send_bucket, NULL, &sender));
+	InstrEndParallelQuery(&buffer_usage[ParallelWorkerNumber], &wal_usage[ParallelWorkerNumber]);
+
+	shm_mq_detach(sender.queue);
+	for (int i = 0; i < team->nsides; i++)
+	{
+		shpairs_stream_end(&streams[i]);
+		if (streams[i].sort != NULL)
+			shsort_end(streams[i].sort);
+		shrows_detach_heaps(&heaps[i]);
+	}
+}
+
+/*
+ * Pass the rows after the first of each key to a sink that wants these one by one,
+ * as when the bucket is collected.
+ */
+static void
+pass_repeated(ShPairsSink *sink, ShPairsBucket *bucket)
+{
+	size_t		nkeys = bucket->nkeys;
+
+	for (size_t i = 0; i < nkeys; i++)
+	{
+		size_t		end = shpairs_bucket_rows_end(bucket, i);
+
+		bucket->nkeys = i + 1;
+		bucket->last_repeated = false;
+		for (size_t row = bucket->starts[i] + 1; row < end; row++)
+		{
+			(void) sink->repeat(sink, bucket, bucket->rows[row]);
+			bucket->last_repeated = true;
+		}
+		bucket->nkeys = nkeys;
+	}
+}
+
+/*
+ * Pass what has been found to the sink.
+ */
+static void
+pass(ShPairsParallel *parallel, ShPairsReceived *received)
+{
+	ShPairsSink *sink = parallel->sink;
+	ShPairsMatchSink *match_sink = parallel->match_sink;
+	ShPairsBucket *buckets = received->buckets;
+
+	if (sink != NULL && sink->repeat != NULL && buckets[0].nrows > buckets[0].nkeys)
+		pass_repeated(sink, &buckets[0]);
+	for (size_t i = 0; i < received->npairs; i++)
+	{
+		ShPairsExcerptPair pair = received->pairs[i];
+
+		if (sink == NULL)
+			match_sink->pair(match_sink, &buckets[0], pair.i, &buckets[1], pair.j);
+		else if (pair.i != pair.j || sink->repeat == NULL)
+			sink->pair(sink, &buckets[0], pair.i, pair.j);
+	}
+	if (sink == NULL)
+		match_sink->leave(match_sink);
+	else if (sink->leave != NULL)
+		sink->leave(sink);
+}
+
+/* remember a bucket that is left to the leader alone */
+static void
+leave_bucket(void *arg, const ShPairsTask *bucket)
+{
+	ShPairsParallel *parallel = arg;
+
+	if (parallel->nleft == parallel->max_left)
+	{
+		parallel->max_left *= 2;
+		parallel->left = repalloc_huge(parallel->left, parallel->max_left * sizeof(ShPairsTask));
+	}
+	parallel->left[parallel->nleft++] = *bucket;
+}
+
+/*
+ * Receive the next message, from any worker, if there is one.
+ */
+static bool
+receive(ShPairsParallel *parallel)
+{
+	int			empty = 0;
+
+	while (empty < parallel->nqueues)
+	{
+		int			number = parallel->next_queue % parallel->nqueues;
+		Size		size;
+		void	   *message;
+
+		switch (shm_mq_receive(parallel->queues[number], &size, &message, true))
+		{
+			case SHM_MQ_SUCCESS:
+				if (size == sizeof(ShPairsTask))
+					leave_bucket(parallel, message);
+				else
+				{
+					shpairs_excerpt_receive(&parallel->received, parallel->scheme, message, size);
+					pass(parallel, &parallel->received);
+				}
+				return true;
+			case SHM_MQ_DETACHED:
+				parallel->queues[number] = parallel->queues[--parallel->nqueues];
+				empty = 0;
+				break;
+			case SHM_MQ_WOULD_BLOCK:
+				parallel->next_queue = number + 1;
+				empty++;
+				break;
+		}
+	}
+	return false;
+}
+
+/*
+ * Pass on what workers have found, during a search of the leader.  The sink is
+ * never called for a bucket of that search itself, but for excerpts.
+ */
+static void
+poll_queues(void *arg)
+{
+	ShPairsParallel *parallel = arg;
+
+	CHECK_FOR_INTERRUPTS();
+	while (receive(parallel))
+		;
+	shrows_progress_entries(shpairs_parallel_entries(parallel));
+}
+
+/* pass on what the leader has found */
+static void
+pass_own(void *arg, ShPairsExcerpt *excerpt)
+{
+	ShPairsParallel *parallel = arg;
+
+	shpairs_excerpt_show(excerpt, &parallel->own);
+	pass(parallel, &parallel->own);
+	poll_queues(parallel);
+}
+
+static void
+estimate_chunk(ParallelContext *context, Size size)
+{
+	shm_toc_estimate_chunk(&context->estimator, size);
+	shm_toc_estimate_keys(&context->estimator, 1);
+}
+
+static void *
+allocate(ParallelContext *context, uint64 key, Size size)
+{
+	void	   *chunk = shm_toc_allocate(context->toc, size);
+
+	shm_toc_insert(context->toc, key, chunk);
+	return chunk;
+}
+
+/*
+ * Reserve memory for what is shared, and allocate it.  Returns false if there is
+ * none.
+ */
+static bool
+share(ShPairsParallel *parallel, const ShPairsParallelInput *input, Size team_size)
+{
+	ParallelContext *context = parallel->context;
+	Size		queues_size = mul_size(QUEUE_SIZE, context->nworkers);
+	Size		wal_size = mul_size(sizeof(WalUsage), context->nworkers);
+	Size		buffer_size = mul_size(sizeof(BufferUsage), context->nworkers);
+
+	estimate_chunk(context, team_size);
+	estimate_chunk(context, queues_size);
+	estimate_chunk(context, wal_size);
+	estimate_chunk(context, buffer_size);
+	for (int i = 0; i < input->nsides; i++)
+		estimate_chunk(context, shrows_shared_size(input->heaps[i]));
+	if (input->collect != NULL)
+		estimate_chunk(context, sizeof(SharedSort));
+	if (debug_query_string != NULL)
+		estimate_chunk(context, strlen(debug_query_string) + 1);
+	InitializeParallelDSM(context);
+	if (context->seg == NULL)
+		return false;
+
+	parallel->team = allocate(context, KEY_TEAM, team_size);
+	parallel->wal_usage = allocate(context, KEY_WAL_USAGE, wal_size);
+	parallel->buffer_usage = allocate(context, KEY_BUFFER_USAGE, buffer_size);
+	for (int i = 0; i < input->nsides; i++)
+		shrows_share_heaps(input->heaps[i], allocate(context, KEY_HEAPS + i,
+													 shrows_shared_size(input->heaps[i])));
+	if (input->collect != NULL)
+		parallel->sort = allocate(context, KEY_SORT, sizeof(SharedSort));
+	if (debug_query_string != NULL)
+		strcpy(allocate(context, KEY_QUERY_TEXT, strlen(debug_query_string) + 1),
+			   debug_query_string);
+	return true;
+}
+
+static void
+begin_queues(ShPairsParallel *parallel)
+{
+	ParallelContext *context = parallel->context;
+	char	   *queues = allocate(context, KEY_QUEUES, mul_size(QUEUE_SIZE, context->nworkers));
+
+	parallel->queues = palloc(context->nworkers * sizeof(shm_mq_handle *));
+	for (int i = 0; i < context->nworkers; i++)
+	{
+		shm_mq	   *queue = shm_mq_create(queues + i * (Size) QUEUE_SIZE, QUEUE_SIZE);
+
+		shm_mq_set_receiver(queue, MyProc);
+		parallel->queues[i] = shm_mq_attach(queue, context->seg, NULL);
+	}
+}
+
+static void
+fill_team(ShPairsTeam *team, const ShPairsParallelInput *input, int workers)
+{
+	team->distance = input->distance;
+	team->nsides = input->nsides;
+	team->memory = maintenance_work_mem * (Size) 1024 / (workers + 1);
+	team->blocks = input->scheme->blocks;
+	team->scheme_distance = input->scheme->distance;
+	team->plan = *input->plan;
+	team->sorted = input->collect != NULL;
+	team->leader = MyProc;
+}
+
+/*
+ * Collect the entries that all will sort.
+ */
+static void
+collect(SharedSort *sort, ParallelContext *context, const ShPairsParallelInput *input)
+{
+	ShSort	   *share;
+
+	SharedFileSetInit(&sort->files, context->seg);
+	sort->grouped = input->heaps[0]->grouped;
+	share = shsort_begin_share(&sort->files, 0, sort->grouped);
+	input->collect(input->arg, share);
+	shsort_end_share(share, &sort->share);
+}
+
+
+/*
+ * Leave parallel mode.  Nothing that was shared can be used any more.
+ */
+void
+shpairs_parallel_end(ShPairsParallel *parallel)
+{
+	DestroyParallelContext(parallel->context);
+	ExitParallelMode();
+	parallel->team = NULL;
+}
+
+/*
+ * Begin to search indexes with so many workers, or as many as can be started; there
+ * must be at least one.  Returns NULL if none can.  What is found is passed to one
+ * of the sinks.
+ *
+ * Enters parallel mode until shpairs_parallel_end.  Memory comes from the current
+ * context.
+ */
+ShPairsParallel *
+shpairs_parallel_begin(const ShPairsParallelInput *input, int workers, ShPairsSink *sink,
+					   ShPairsMatchSink *match_sink)
+{
+	ShPairsParallel *parallel = palloc0(sizeof(ShPairsParallel));
+	int			ntasks;
+	ShPairsTask *tasks;
+	int			launched = 0;
+
+	tasks = shpairs_divide(input->plan, input->heaps, input->nsides,
+						   input->collect != NULL ? 1 : RANGES * (workers + 1), &ntasks);
+	/* a single bucket that is not large, or little more */
+	if (ntasks == 1 && input->entries < SHPAIRS_LARGE)
+		return NULL;
+	parallel->scheme = input->scheme;
+	parallel->sink = sink;
+	parallel->match_sink = match_sink;
+	parallel->max_left = 16;
+	parallel->left = palloc(parallel->max_left * sizeof(ShPairsTask));
+
+	EnterParallelMode();
+	parallel->context = CreateParallelContext("simhash", "shpairs_worker", workers);
+	if (share(parallel, input, shpairs_team_size(ntasks)))
+	{
+		fill_team(parallel->team, input, workers);
+		shpairs_team_init(parallel->team, tasks, ntasks);
+		begin_queues(parallel);
+		if (parallel->sort != NULL)
+			collect(parallel->sort, parallel->context, input);
+		LaunchParallelWorkers(parallel->context);
+		launched = parallel->context->nworkers_launched;
+	}
+	pfree(tasks);
+	ereport(DEBUG1,
+			(errmsg_internal("search with %d of %d parallel workers", launched, workers)));
+	if (launched == 0)
+	{
+		shpairs_parallel_end(parallel);
+		return NULL;
+	}
+
+	if (parallel->sort != NULL)
+		begin_sorted(input->streams[0], parallel->sort, parallel->team, input->scheme);
+	parallel->nqueues = launched;
+	for (int i = 0; i < launched; i++)
+		shm_mq_set_handle(parallel->queues[i], parallel->context->worker[i].bgwhandle);
+	parallel->searcher = shpairs_searcher_begin(parallel->team, input->streams[0],
+												input->streams[1], pass_own, leave_bucket,
+												poll_queues, parallel);
+	return parallel;
+}
+
+/*
+ * All workers are done: wait until they have ended.
+ */
+static void
+finish(ShPairsParallel *parallel)
+{
+	WaitForParallelWorkersToFinish(parallel->context);
+	for (int i = 0; i < parallel->context->nworkers_launched; i++)
+		InstrAccumParallelQuery(&parallel->buffer_usage[i], &parallel->wal_usage[i]);
+	ereport(DEBUG1,
+			(errmsg_internal("parallel search of %d ranges, %d large buckets, %d left to the leader",
+							 parallel->team->ntasks, parallel->team->nlarge, parallel->nleft)));
+	parallel->entries = shpairs_parallel_entries(parallel);
+}
+
+static void
+report(ShPairsParallel *parallel)
+{
+	shrows_progress_entries(shpairs_parallel_entries(parallel));
+	shrows_progress_table(shpairs_walks_done(parallel->team), parallel->team->plan.nwalks);
+}
+
+/*
+ * Pass more of what is found to the sink.  Returns false when all but what is left
+ * has been passed, and workers have ended.
+ */
+bool
+shpairs_parallel_next(ShPairsParallel *parallel)
+{
+	CHECK_FOR_INTERRUPTS();
+	report(parallel);
+	if (receive(parallel))
+		return true;
+	if (shpairs_searcher_work(parallel->searcher))
+		return true;
+	shpairs_excerpt_emit(&parallel->searcher->excerpt);
+	report(parallel);
+	if (parallel->nqueues == 0)
+	{
+		finish(parallel);
+		return false;
+	}
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, 0, WAIT_EVENT_EXECUTE_GATHER);
+	ResetLatch(MyLatch);
+	return true;
+}
+
+/*
+ * The buckets that are left to the leader, one for each task.
+ */
+ShPairsTask *
+shpairs_parallel_left(ShPairsParallel *parallel, int *count)
+{
+	*count = parallel->nleft;
+	return parallel->left;
+}
+
+/* the entries that are done, by all processes */
+double
+shpairs_parallel_entries(const ShPairsParallel *parallel)
+{
+	return parallel->team == NULL ? parallel->entries :
+		(double) pg_atomic_read_u64(&parallel->team->entries);
+}

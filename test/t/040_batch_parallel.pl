@@ -1,0 +1,216 @@
+# Searches of whole tables with parallel workers: when there are any, and that nothing
+# is left behind when they are stopped.  sql/batch_parallel.sql compares answers.
+
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SimhashTest;
+use Test::More;
+use Time::HiRes qw(usleep);
+
+my $node = make_node('parallel', [],
+	'max_worker_processes = 16', 'max_parallel_workers = 16', 'max_wal_size = 2GB',
+	'maintenance_work_mem = 64MB', 'min_parallel_index_scan_size = 0',
+	'max_parallel_workers_per_gather = 2', 'restart_after_crash = on',
+	# in case that something is not cancelled
+	'temp_file_limit = 6GB',
+	# what the tests look at
+	'log_min_messages = debug1');
+$node->start;
+load_helpers($node);
+$node->safe_psql(
+	'postgres', q{
+	CREATE TABLE a (id integer, fp simhash);
+	SELECT setseed(0.5);
+	INSERT INTO a SELECT i, random_bits() FROM generate_series(1, 60000) i;
+	INSERT INTO a SELECT 60000 + id, flip_bits(fp::bigint, 2)::simhash FROM a WHERE id % 10 = 0;
+	CREATE INDEX a_fp ON a USING simhash (fp);
+	CREATE TABLE one (id integer, fp simhash) WITH (parallel_workers = 1);
+	INSERT INTO one TABLE a;
+	CREATE INDEX one_fp ON one USING simhash (fp);
+	CREATE TABLE none (id integer, fp simhash) WITH (parallel_workers = 0);
+	INSERT INTO none TABLE a;
+	CREATE INDEX none_fp ON none USING simhash (fp);
+	CREATE FUNCTION unsafe(integer) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT $1 % 3';
+	CREATE INDEX a_unsafe ON a USING simhash (unsafe(id), fp);
+	CREATE VIEW victim AS SELECT * FROM pg_stat_activity WHERE application_name = 'victim';
+	VACUUM ANALYZE;
+});
+
+# Run statements; what they return, and the workers of each search in the log, as
+# "launched of wanted".
+sub searches
+{
+	my ($sql) = @_;
+	my $offset = -s $node->logfile;
+	my $answer = $node->safe_psql('postgres', $sql);
+	my $log = substr(slurp_file($node->logfile), $offset);
+
+	return ($answer, join(' ', $log =~ /search with (\d+ of \d+) parallel workers/g));
+}
+
+# All workers that are wanted can be had, but not before the server knows that those
+# of the last search have ended.
+sub workers_are
+{
+	my ($sql, $wanted, $what) = @_;
+	my ($answer, $workers);
+
+	foreach my $try (1 .. 20)
+	{
+		($answer, $workers) = searches($sql);
+		last if $workers eq $wanted;
+		usleep(200_000);
+	}
+	is($workers, $wanted, $what);
+	return $answer;
+}
+
+my $find_all = "SELECT count(*), sum(distance) FROM simhash_find_all('a_fp', 3)";
+my $truth = workers_are("SET max_parallel_workers_per_gather = 0; $find_all", '', 'no workers if none are allowed');
+is(workers_are($find_all, '2 of 2', 'two workers'), $truth, 'the answer with two workers');
+is(workers_are("SET max_parallel_workers = 0; $find_all", '0 of 2', 'no worker can be had'),
+	$truth, 'the answer without any');
+workers_are("SELECT count(*) FROM simhash_find_$_", '2 of 2', "two workers: $_")
+  foreach "duplicates('a_fp')", "clusters('a_fp')", "matches('a_fp', 'one_fp')", "all('a_fp', 12)";
+workers_are("SET maintenance_work_mem = '1MB'; SELECT count(*) FROM simhash_find_all('a_fp', 6)",
+	'2 of 2', 'two workers if entries are sorted');
+workers_are("SELECT count(*) FROM simhash_find_all('one_fp')", '1 of 1', 'parallel_workers = 1');
+workers_are("SELECT count(*) FROM simhash_find_all('none_fp')", '', 'parallel_workers = 0');
+workers_are("SET min_parallel_index_scan_size = '512kB'; SELECT count(*) FROM simhash_find_all('a_fp', 0)",
+	'', 'no workers for a short search');
+workers_are("SET max_parallel_workers_per_gather = 8; SELECT count(*) FROM simhash_find_all('a_fp', 12)",
+	'6 of 6', 'more workers for more pages');
+workers_are("SELECT count(*) FROM (SELECT simhash_find_all('a_fp')) s", '', 'no workers row by row');
+workers_are("SELECT count(*) FROM simhash_find_all('a_unsafe')", '', 'no workers with an unsafe function');
+workers_are(
+	"CREATE TEMP TABLE t AS TABLE a; CREATE INDEX t_fp ON t USING simhash (fp); "
+	  . "SELECT count(*) FROM simhash_find_all('t_fp')", '', 'no workers for a temporary table');
+workers_are("BEGIN; INSERT INTO a VALUES (-1, 0), (-2, 0); DELETE FROM a USING simhash_find_duplicates('a_fp', 0) d "
+	  . "WHERE a.ctid = d.duplicate; ROLLBACK", '2 of 2', 'two workers for a DELETE');
+{
+	my $query = "SELECT (SELECT count(*) FROM simhash_find_all('a_fp')) > 0, sum(id) > 0 FROM a";
+	my $settings = 'SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; ';
+
+	like($node->safe_psql('postgres', $settings . "EXPLAIN $query"), qr/Gather/, 'a parallel query');
+	is(workers_are($settings . $query, '', 'no workers in a parallel query'), 't|t', 'the answer in it');
+}
+
+# Buffers of workers are counted.
+sub hits
+{
+	my ($workers) = @_;
+	my $plan = $node->safe_psql('postgres',
+		"SET max_parallel_workers_per_gather = $workers; SET work_mem = '64MB'; "
+		  . "EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF) SELECT * FROM simhash_find_duplicates('a_fp', 1)");
+	my $sum = 0;
+	$plan =~ /Function Scan.*?\n.*?Buffers: shared(?: hit=(\d+))?(?: read=(\d+))?/s and $sum = ($1 // 0) + ($2 // 0);
+	return $sum;
+}
+my $alone = hits(0);
+cmp_ok($alone, '>', 100, 'buffers are counted');
+cmp_ok(hits(2), '>=', 0.9 * $alone, 'and those of workers');
+
+# a search that takes long
+my $long = "SELECT count(*) FROM simhash_find_clusters('a_fp', 27)";
+
+# Nothing is left: no process, lock or file.
+sub nothing_left
+{
+	my ($what) = @_;
+
+	ok($node->poll_query_until('postgres',
+			q{SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'parallel worker')
+				AND NOT EXISTS (SELECT FROM victim WHERE state = 'active')
+				AND NOT EXISTS (SELECT FROM pg_locks WHERE relation IN ('a'::regclass, 'a_fp'::regclass))
+				AND NOT EXISTS (SELECT FROM pg_ls_tmpdir())}),
+		"$what: nothing is left");
+	is($node->safe_psql('postgres', $find_all), $truth, "$what: the next search");
+	return;
+}
+
+# Run a statement of "victim" until a query says that it has been stopped; the
+# SQLSTATE of its error
+sub stopped
+{
+	my ($statement, $stop) = @_;
+	my ($out, $err) = ('', '');
+	my $psql = IPC::Run::start(
+		[
+			'psql', '-X', '-q', '-A', '-t', '-v', 'VERBOSITY=sqlstate', '-c', $statement,
+			'-d', $node->connstr('postgres') . ' application_name=victim'
+		],
+		'>', \$out, '2>', \$err,
+		IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default));
+	while ($psql->pumpable)
+	{
+		$psql->pump_nb;
+		my (undef, $done) = $node->psql('postgres', $stop);
+		last if ($done // '') eq 't';
+		usleep(20_000);
+	}
+	$psql->finish;
+	return $err;
+}
+
+# the leader, while it has a worker that has begun
+my $with_worker = q{EXISTS (SELECT FROM pg_stat_activity w WHERE w.leader_pid = v.pid AND w.state = 'active')};
+like(stopped($long, "SELECT pg_cancel_backend(pid) FROM victim v WHERE leader_pid IS NULL AND $with_worker"),
+	qr/57014/, 'a search is cancelled');
+nothing_left('cancelled');
+like(stopped($long, "SELECT pg_terminate_backend(pid) FROM victim v WHERE leader_pid IS NULL AND $with_worker"),
+	qr/57P01|server closed/, 'a search is terminated');
+nothing_left('terminated');
+like(stopped($long, q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+			WHERE leader_pid IN (SELECT pid FROM victim) AND state = 'active' LIMIT 1}),
+	qr/57P01/, 'a worker is terminated');
+nothing_left('worker terminated');
+like(stopped("SET statement_timeout = '1s'; $long", 'SELECT NULL'), qr/57014/, 'a search times out');
+nothing_left('timeout');
+like(stopped("SET temp_file_limit = '20MB'; SET work_mem = '1MB'; SELECT count(*) FROM simhash_find_all('a_fp', 20)", 'SELECT NULL'),
+	qr/53400/, 'temporary files exceed their limit');
+nothing_left('temp_file_limit');
+like(stopped("SET maintenance_work_mem = '1MB'; SET temp_file_limit = '100kB'; SELECT count(*) FROM simhash_find_all('a_fp', 6)", 'SELECT NULL'),
+	qr/53400/, 'entries to sort exceed the limit');
+nothing_left('temp_file_limit of a sort');
+like(stopped("SET maintenance_work_mem = '300MB'; SELECT count(*) FROM simhash_find_duplicates('a_fp', 3, same => 'a.id / (a.id - a.id) > 0')",
+		'SELECT NULL'),
+	qr/22012/, 'an error in a condition');
+nothing_left('error');
+
+# Progress sums what all processes have done.
+{
+	like(stopped($long, q{SELECT pg_cancel_backend(p.pid) FROM simhash_stat_progress p JOIN victim USING (pid)
+			WHERE entries_done > 0 AND entries_done <= entries_total AND found > 0}),
+		qr/57014/, 'progress of a parallel search is shown');
+	nothing_left('watched');
+}
+
+# The server restarts if a worker is killed, and removes what is left.
+SKIP:
+{
+	skip 'no signals', 2 if $windows_os;
+	my $killed = 0;
+	my ($out, $err) = ('', '');
+	my $psql = IPC::Run::start(
+		[ 'psql', '-X', '-q', '-A', '-t', '-c', $long, '-d', $node->connstr('postgres') . ' application_name=victim' ],
+		'>', \$out, '2>', \$err, IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default));
+	while ($psql->pumpable && !$killed)
+	{
+		$psql->pump_nb;
+		my $pid = $node->safe_psql('postgres',
+			q{SELECT pid FROM pg_stat_activity WHERE leader_pid IN (SELECT pid FROM victim) AND state = 'active' LIMIT 1});
+		$killed = kill('KILL', $pid) if $pid ne '';
+		usleep(20_000);
+	}
+	$psql->finish;
+	is($killed, 1, 'a worker was killed');
+	$node->poll_query_until('postgres', 'SELECT true');
+	nothing_left('worker killed');
+}
+
+$node->stop;
+done_testing();
