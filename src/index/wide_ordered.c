@@ -64,7 +64,7 @@
 typedef struct MetRow
 {
 	ShBtRow		row;
-	uint64		known;			/* parts whose distance is known, a bit for each */
+	uint64		known;			/* a bit for each part with known distance */
 	uint16		sum;			/* of these distances */
 	bool		returned;
 	char		status;
@@ -137,7 +137,7 @@ struct ShIdxWideOrdered
 	uint64	   *queue;			/* those that are to be returned, by bound */
 	int64		nqueued;
 	int64		next;
-	bool		inexact;		/* one was returned whose distance is not known */
+	bool		inexact;		/* one was returned by a bound only */
 
 	int			nwitnesses;		/* -1: they have not been read */
 	ShBtRow		witnesses[MAX_WITNESSES];
@@ -486,7 +486,7 @@ collect_condition(ShIdxWideOrdered *ordered)
 		}
 	} while (shidx_wide_next_part(scan));
 
-	/* around the same center, it says something of the parts that it has not met */
+	/* around the same center, it tells of the parts that it has not met */
 	same_center = chosen->nballs == 1 &&
 		memcmp(chosen->centers, ordered->center, ordered->nparts * sizeof(ShFingerprint)) == 0;
 	for (int i = 0; same_center && i < ordered->nparts; i++)

@@ -48,8 +48,7 @@ typedef struct ShPairsTeam
 	pg_atomic_uint64 entries;	/* done by all */
 	pg_atomic_uint32 next_task;
 	pg_atomic_uint32 reading;	/* processes that search ranges */
-	pg_atomic_uint32 left[SHBITS_MAX_TABLES];	/* ranges of each walk that are not
-												 * done */
+	pg_atomic_uint32 left[SHBITS_MAX_TABLES];	/* ranges of walks, not done */
 	ConditionVariable changed;	/* fewer of them, or a large bucket */
 
 	/* large buckets; the mutex protects their number and "ready" */
