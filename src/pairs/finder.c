@@ -369,8 +369,9 @@ start_match_walk(ShPairsMatchFinder *finder)
 /*
  * Begin to search two streams, of the same scheme, for all pairs of a
  * fingerprint of a and one of b that differ in at most distance bits, by a
- * plan for that distance. Each is passed to the sink once.  All arguments must outlive the search, whose memory comes from the current
- * context and is freed with it.
+ * plan for that distance.  Each is passed to the sink once.  All arguments must
+ * outlive the search, whose memory comes from the current context and is freed
+ * with it.
  *
  * The numbers of entries need not be exact, and are 0 if unknown.
  */

@@ -9,12 +9,12 @@
  * to know what others find.
  *
  * A bucket with many keys could take one process longer than all the rest takes
- * the others.  So, unless it takes little more than reading it, it is divided into slices (pairs.c), which are handed out in
- * the same way.  The process that has met the bucket begins.  Others that find no
- * range left read the bucket as well, and help.  Who has nothing to do waits, as
- * long as anybody may still meet a large bucket.  So at the end nobody works alone
- * for longer than a slice or a bucket that is not large takes, or the reading of a
- * bucket.
+ * the others.  So, unless it takes little more than reading it, it is divided into
+ * slices (pairs.c), which are handed out in the same way.  The process that has met
+ * the bucket begins.  Others that find no range left read the bucket as well, and
+ * help.  Who has nothing to do waits, as long as anybody may still meet a large
+ * bucket.  So at the end nobody works alone for longer than a slice or a bucket
+ * that is not large takes, or the reading of a bucket.
  *
  * Where entries must be sorted for each walk, a walk is one range, and others help
  * only if there is a single walk.
