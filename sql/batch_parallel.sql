@@ -1,6 +1,9 @@
 -- Searches of whole tables with parallel workers: the same answers as with none.
 -- How many workers are started depends on the machine; 040_batch_parallel.pl looks
 -- at that.
+SET client_min_messages = warning;
+CREATE SCHEMA batch_parallel_test;
+SET search_path = batch_parallel_test, public;
 SET min_parallel_index_scan_size = 0;
 SET maintenance_work_mem = '16MB';
 
@@ -205,3 +208,5 @@ EXCEPTION WHEN configuration_limit_exceeded THEN
 		JOIN clustered ON ctid = duplicate WHERE id < 0);
 END $$;
 SELECT caught_in_search();
+
+DROP SCHEMA batch_parallel_test CASCADE;

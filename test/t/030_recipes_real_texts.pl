@@ -249,8 +249,13 @@ run_sql(q{
 run_sql(page_statements($page, 'CREATE FUNCTION sentences'));
 run_sql(page_statements($page, 'CREATE TABLE labeled_sentences'));
 run_sql('CREATE TABLE shared AS ' . page_statements($page, 'FROM labeled_sentences'));
-# Not with all sentences: a keeper that comes between two equal ones can be nearer to the second.
-is( differences('SELECT other FROM shared WHERE other = story + 1', 'SELECT id FROM stories WHERE id % 2 = 1'),
+# Not with all sentences: a keeper that comes between two equal ones can be nearer to the
+# second.  And some texts, such as lists of names, have hardly any but those of the frame.
+is( differences(
+		'SELECT other FROM shared WHERE other = story + 1 AND least(sentences, other_sentences) >= 4',
+		'SELECT story FROM labeled_sentences
+			JOIN (SELECT label FROM labeled_sentences GROUP BY label HAVING count(*) <= 20) own USING (label)
+		 WHERE story % 2 = 1 GROUP BY story HAVING count(*) >= 4'),
 	'0', 'each half is found with its story');
 # Sentences that have one label are within 3 bits of one.
 is( run_sql(q{
