@@ -133,16 +133,26 @@ shbatch_open_index(FunctionCallInfo fcinfo, ShRowsCommand command, ShBatchCall *
 }
 
 /*
+ * Begin a call of a function that returns all rows at once.  Returns false if its
+ * first argument is null, so that there is nothing to do.
+ */
+static bool
+begin_materialized(FunctionCallInfo fcinfo, ShBatchCall *call)
+{
+	InitMaterializedSRF(fcinfo, 0);
+	call->result = (ReturnSetInfo *) fcinfo->resultinfo;
+	call->wide_finder = NULL;
+	return !PG_ARGISNULL(0);
+}
+
+/*
  * The same for a function that returns all rows at once.  Returns false if the
  * index is null, so that there is nothing to do.
  */
 bool
 shbatch_begin_index(FunctionCallInfo fcinfo, ShRowsCommand command, ShBatchCall *call)
 {
-	InitMaterializedSRF(fcinfo, 0);
-	call->result = (ReturnSetInfo *) fcinfo->resultinfo;
-	call->wide_finder = NULL;
-	if (PG_ARGISNULL(0))
+	if (!begin_materialized(fcinfo, call))
 		return false;
 	shbatch_open_index(fcinfo, command, call);
 	return true;
@@ -221,9 +231,7 @@ shbatch_begin_array(FunctionCallInfo fcinfo, ShRowsCommand command, ShBatchCall 
 	int			table = SHPAIRS_ALL_TABLES;
 	ShBitsScheme *scheme = NULL;
 
-	InitMaterializedSRF(fcinfo, 0);
-	call->result = (ReturnSetInfo *) fcinfo->resultinfo;
-	if (PG_ARGISNULL(0))
+	if (!begin_materialized(fcinfo, call))
 		return false;
 
 	shpairs_check_distance(distance, SHBITS_WIDTH);
@@ -250,10 +258,7 @@ shbatch_begin_array(FunctionCallInfo fcinfo, ShRowsCommand command, ShBatchCall 
 bool
 shbatch_begin_wide_array(FunctionCallInfo fcinfo, ShRowsCommand command, ShBatchCall *call)
 {
-	InitMaterializedSRF(fcinfo, 0);
-	call->result = (ReturnSetInfo *) fcinfo->resultinfo;
-	call->wide_finder = NULL;
-	if (PG_ARGISNULL(0))
+	if (!begin_materialized(fcinfo, call))
 		return false;
 	shpairs_wide_array(&call->wide, PG_GETARG_ARRAYTYPE_P(0));
 	if (call->wide.count == 0)

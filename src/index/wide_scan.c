@@ -31,17 +31,11 @@ typedef struct ReturnedRow
 	char		status;
 } ReturnedRow;
 
-static inline uint32
-hash_row(ShBtRow row)
-{
-	return (uint32) (row * UINT64CONST(0x9E3779B97F4A7C15) >> 32);
-}
-
 #define SH_PREFIX shidx_rows
 #define SH_ELEMENT_TYPE ReturnedRow
 #define SH_KEY_TYPE ShBtRow
 #define SH_KEY row
-#define SH_HASH_KEY(table, key) hash_row(key)
+#define SH_HASH_KEY(table, key) shidx_hash_row(key)
 #define SH_EQUAL(table, a, b) ((a) == (b))
 #define SH_SCOPE static inline
 #define SH_DECLARE

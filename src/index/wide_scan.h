@@ -12,6 +12,13 @@
 
 struct shidx_rows_hash;
 
+/* for hash tables of rows that have been met */
+static inline uint32
+shidx_hash_row(ShBtRow row)
+{
+	return (uint32) (row * UINT64CONST(0x9E3779B97F4A7C15) >> 32);
+}
+
 typedef struct ShIdxWideScan
 {
 	ShIdxReader *reader;

@@ -45,6 +45,16 @@ found_pair(void *arg, size_t i, size_t j)
 	finder->sink->pair(finder->sink, &finder->wide.bucket, i, j);
 }
 
+/*
+ * Report that of a group of so many entries, after those that are done, so many
+ * pairs of chunks have been compared.
+ */
+static void
+report_chunks(double done, double entries, double compared, double pairs)
+{
+	shrows_progress_entries(done + entries * Min(compared / pairs, 1));
+}
+
 /* report that this fraction of the current chunks is done */
 static void
 report(void *arg, double part)
@@ -52,8 +62,8 @@ report(void *arg, double part)
 	ShPairsWideFinder *finder = arg;
 	double		nchunks = finder->chunks.nchunks;
 
-	shrows_progress_entries(finder->done + finder->chunks.count *
-							Min((finder->ncompared + part) / (nchunks * (nchunks + 1) / 2), 1));
+	report_chunks(finder->done, finder->chunks.count, finder->ncompared + part,
+				  nchunks * (nchunks + 1) / 2);
 }
 
 static bool
@@ -220,10 +230,11 @@ static void
 report_match(void *arg, double part)
 {
 	ShPairsWideMatchFinder *finder = arg;
-	double		count = finder->sides[0].chunks.count + finder->sides[1].chunks.count;
-	double		npairs = (double) finder->sides[0].chunks.nchunks * finder->sides[1].chunks.nchunks;
+	const ShPairsWideChunks *a = &finder->sides[0].chunks;
+	const ShPairsWideChunks *b = &finder->sides[1].chunks;
 
-	shrows_progress_entries(finder->done + count * Min((finder->ncompared + part) / npairs, 1));
+	report_chunks(finder->done, (double) a->count + b->count, finder->ncompared + part,
+				  (double) a->nchunks * b->nchunks);
 }
 
 /*

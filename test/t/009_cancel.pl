@@ -30,12 +30,7 @@ sub cancelled
 {
 	my ($statement, $poll) = @_;
 	my ($out, $err) = ('', '');
-	my $psql = IPC::Run::start(
-		[
-			'psql', '-X', '-q', '-A', '-t', '-v', 'VERBOSITY=sqlstate', '-c', $statement,
-			'-d', $node->connstr('postgres') . ' application_name=victim'
-		],
-		'>', \$out, '2>', \$err,
+	my $psql = IPC::Run::start(victim_command($node, $statement), '>', \$out, '2>', \$err,
 		IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default));
 	my $what = '';
 	while ($what eq '' and $psql->pumpable)

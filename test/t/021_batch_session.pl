@@ -92,10 +92,7 @@ sub start_victim
 	my ($statement, @connection) = @_;
 	my %victim = (out => '', err => '', started => time);
 	$victim{handle} = IPC::Run::start(
-		[
-			'psql', '-X', '-q', '-A', '-t', '-v', 'VERBOSITY=sqlstate', '-c', $statement,
-			'-d', join ' ', $node->connstr('postgres'), 'application_name=victim', @connection
-		],
+		victim_command($node, $statement, @connection),
 		'>', \$victim{out}, '2>', \$victim{err},
 		IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default));
 	return \%victim;

@@ -138,12 +138,7 @@ sub stopped
 {
 	my ($statement, $stop) = @_;
 	my ($out, $err) = ('', '');
-	my $psql = IPC::Run::start(
-		[
-			'psql', '-X', '-q', '-A', '-t', '-v', 'VERBOSITY=sqlstate', '-c', $statement,
-			'-d', $node->connstr('postgres') . ' application_name=victim'
-		],
-		'>', \$out, '2>', \$err,
+	my $psql = IPC::Run::start(victim_command($node, $statement), '>', \$out, '2>', \$err,
 		IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default));
 	while ($psql->pumpable)
 	{
@@ -195,9 +190,8 @@ SKIP:
 	skip 'no signals', 2 if $windows_os;
 	my $killed = 0;
 	my ($out, $err) = ('', '');
-	my $psql = IPC::Run::start(
-		[ 'psql', '-X', '-q', '-A', '-t', '-c', $long, '-d', $node->connstr('postgres') . ' application_name=victim' ],
-		'>', \$out, '2>', \$err, IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default));
+	my $psql = IPC::Run::start(victim_command($node, $long), '>', \$out, '2>', \$err,
+		IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default));
 	while ($psql->pumpable && !$killed)
 	{
 		$psql->pump_nb;

@@ -11,7 +11,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 our @EXPORT = qw(make_node make_standby load_brute_force load_helpers real_texts library_texts is_sound is_exact
-	dumped_objects);
+	dumped_objects victim_command);
 
 # A node, initialised but not started.  Further arguments are lines for
 # postgresql.conf.
@@ -29,6 +29,18 @@ sub make_node
 		'jit = off',
 		@conf, '');
 	return $node;
+}
+
+# The command that runs a statement in a session named "victim", which is to be stopped,
+# and tells errors by their SQLSTATEs.  Further arguments are parts of the connection
+# string.
+sub victim_command
+{
+	my ($node, $statement, @connection) = @_;
+	return [
+		'psql', '-X', '-q', '-A', '-t', '-v', 'VERBOSITY=sqlstate', '-c', $statement,
+		'-d', join ' ', $node->connstr('postgres'), 'application_name=victim', @connection
+	];
 }
 
 # The objects of a dump, sorted: some versions order rules by their OIDs
