@@ -97,8 +97,10 @@ shbits_store_bytes(char *to, uint64 value, int width)
 /*
  * shbits_filter for keys that are stored in 5 to 8 bytes, one after the other.
  * Compares these bytes only, so the radius is what the others leave of it.  Up
- * to 8 bytes behind the last key are read.
+ * to SHBITS_READ_BEHIND bytes behind the last key are read.
  */
+#define SHBITS_READ_BEHIND		8
+
 extern int	(*shbits_filter_stored) (const char *keys, int width, int nkeys, uint64 query,
 									 int radius, uint16 *found);
 

@@ -271,18 +271,21 @@ spreading_order(int width)
 	return _mm512_add_epi8(bytes, _mm512_mullo_epi16(lanes, _mm512_set1_epi16(width)));
 }
 
-/* Distances of eight stored keys, of which only "bytes" are read, from the query. */
+/*
+ * Distances of eight stored keys, in the first bytes of the register, from the
+ * query.
+ */
 SHBITS_TARGET("avx512f,avx512bw,avx512vbmi,avx512vpopcntdq")
 static pg_attribute_always_inline __m512i
-stored_distances_avx512(const char *keys, __mmask64 bytes, __m512i order, __mmask64 kept,
-						__m512i query)
+stored_distances_avx512(__m512i keys, __m512i order, __mmask64 kept, __m512i query)
 {
-	__m512i		x = _mm512_maskz_permutexvar_epi8(kept, order,
-												  _mm512_maskz_loadu_epi8(bytes, keys));
-
-	return _mm512_popcnt_epi64(_mm512_xor_si512(x, query));
+	return distances_avx512(_mm512_maskz_permutexvar_epi8(kept, order, keys), query);
 }
 
+/*
+ * Loads without a mask wherever 64 bytes can be read, which takes a tenth less
+ * than with one (November 2026).
+ */
 SHBITS_TARGET("avx512f,avx512bw,avx512vbmi,avx512vpopcntdq")
 int
 shbits_stored_avx512(const char *keys, int width, int nkeys, uint64 query,
@@ -290,29 +293,38 @@ shbits_stored_avx512(const char *keys, int width, int nkeys, uint64 query,
 {
 	const __m512i vquery = _mm512_set1_epi64(query & shbits_bytes_mask(width));
 	const __m512i limit = _mm512_set1_epi64(radius);
-	const __mmask64 bytes = PG_UINT64_MAX >> (64 - 8 * width);
 	const __mmask64 kept = UINT64CONST(0x0101010101010101) * ((1 << width) - 1);
 	const __m512i order = spreading_order(width);
+	const int	last = nkeys * width + SHBITS_READ_BEHIND - (int) sizeof(__m512i);
 	int			nfound = 0;
 	int			i;
 
-	for (i = 0; i + 32 <= nkeys; i += 32)
+	for (i = 0; i + 32 <= nkeys && (i + 24) * width <= last; i += 32)
 	{
 		const char *start = keys + i * width;
+		__m512i		k0 = _mm512_loadu_si512(start);
+		__m512i		k1 = _mm512_loadu_si512(start + 8 * width);
+		__m512i		k2 = _mm512_loadu_si512(start + 16 * width);
+		__m512i		k3 = _mm512_loadu_si512(start + 24 * width);
 
-		nfound = add_found_avx512(stored_distances_avx512(start, bytes, order, kept, vquery),
-								  stored_distances_avx512(start + 8 * width, bytes, order, kept, vquery),
-								  stored_distances_avx512(start + 16 * width, bytes, order, kept, vquery),
-								  stored_distances_avx512(start + 24 * width, bytes, order, kept, vquery),
+		nfound = add_found_avx512(stored_distances_avx512(k0, order, kept, vquery),
+								  stored_distances_avx512(k1, order, kept, vquery),
+								  stored_distances_avx512(k2, order, kept, vquery),
+								  stored_distances_avx512(k3, order, kept, vquery),
 								  limit, i, found, nfound);
 	}
 	for (; i < nkeys; i += 8)
 	{
+		const char *start = keys + i * width;
 		__mmask8	valid = valid_lanes(i, nkeys);
-		__mmask64	left = i + 8 <= nkeys ? bytes : bytes >> (8 - (nkeys - i)) * width;
-		__m512i		x = stored_distances_avx512(keys + i * width, left, order, kept, vquery);
-		uint32		hits = _mm512_mask_cmple_epi64_mask(valid, x, limit);
+		__m512i		some;
+		uint32		hits;
 
+		if (i * width <= last)
+			some = _mm512_loadu_si512(start);
+		else
+			some = _mm512_maskz_loadu_epi8(PG_UINT64_MAX >> (64 - Min(8, nkeys - i) * width), start);
+		hits = _mm512_mask_cmple_epi64_mask(valid, stored_distances_avx512(some, order, kept, vquery), limit);
 		nfound = add_hits(hits, i, found, nfound);
 	}
 	return nfound;

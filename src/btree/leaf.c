@@ -20,6 +20,13 @@ StaticAssertDecl((SHBT_MAX_KEY_WIDTH - SHBT_MIN_KEY_WIDTH) << SHBT_KEY_SHIFT <
 				 "the widths of a leaf fit into its flags");
 
 /*
+ * How far a guess of the position of a fingerprint may be wrong before it is
+ * corrected.  Twice the deviation that is to be expected of random ones on a full
+ * leaf, half way between the fences.
+ */
+#define ABOUT_ENTRIES		32
+
+/*
  * Bytes that a fingerprint between the fences of a leaf needs.
  */
 static int
@@ -305,6 +312,21 @@ is_below(const Run *run, int i, bool grouped, uint32 group, ShPermuted fp)
 }
 
 /*
+ * Where a fingerprint would be among the sorted entries of a leaf, if they were
+ * uniformly distributed between its fences.
+ */
+static int
+guess_position(const ShBtOpaqueData *opaque, ShPermuted fp)
+{
+	if (fp <= opaque->low_fp)
+		return 0;
+	if (fp >= opaque->high_fp)
+		return opaque->sorted;
+	return (int) (opaque->sorted * ((double) (fp - opaque->low_fp) /
+									(double) (opaque->high_fp - opaque->low_fp)));
+}
+
+/*
  * shbt_find_sorted, compiled for pages with groups and for others.
  */
 static pg_attribute_always_inline int
@@ -323,13 +345,10 @@ find_sorted(Page leaf, bool grouped, uint32 group, ShPermuted fp)
 		return 0;
 	if (grouped && opaque->low_group != opaque->high_group)
 		at = count / 2;
-	else if (fp <= opaque->low_fp || opaque->high_fp == opaque->low_fp)
+	else if (fp <= opaque->low_fp)
 		return 0;
-	else if (fp >= opaque->high_fp)
-		at = count;
 	else
-		at = (int) (count * ((double) (fp - opaque->low_fp) /
-							 (double) (opaque->high_fp - opaque->low_fp)));
+		at = guess_position(opaque, fp);
 	at = Min(at, count - 1);
 
 	/* bracket it, doubling the step each time */
@@ -378,6 +397,45 @@ shbt_find_sorted(Page leaf, uint32 group, ShPermuted fp)
 {
 	return shbt_page_is_grouped(leaf) ? find_sorted(leaf, true, group, fp) :
 		find_sorted(leaf, false, group, fp);
+}
+
+/*
+ * Find a part of the sorted entries of a leaf, *first .. *end - 1, that holds all
+ * those of a group from low to high; others are few, as a rule.
+ *
+ * The exact bounds would have to be searched for, step by step, and each step
+ * would wait for memory.  This looks at one entry at each end, both at once.
+ */
+void
+shbt_find_about(Page leaf, uint32 group, ShPermuted low, ShPermuted high, int *first, int *end)
+{
+	const ShBtOpaqueData *opaque = ShBtPageGetOpaque(leaf);
+	int			step = ABOUT_ENTRIES;
+
+	if (shbt_page_is_grouped(leaf) && opaque->low_group != opaque->high_group)
+	{
+		*first = shbt_find_sorted(leaf, group, low);
+		if (high < PG_UINT64_MAX)
+			*end = shbt_find_sorted(leaf, group, high + 1);
+		else if (group < PG_UINT32_MAX)
+			*end = shbt_find_sorted(leaf, group + 1, 0);
+		else
+			*end = opaque->sorted;
+		return;
+	}
+	*first = Max(guess_position(opaque, low) - step, 0);
+	*end = Min(guess_position(opaque, high) + step, opaque->sorted);
+	while (*first > 0 && shbt_leaf_fp(leaf, *first) >= low)
+	{
+		*first = Max(*first - step, 0);
+		step *= 2;
+	}
+	step = ABOUT_ENTRIES;
+	while (*end < opaque->sorted && shbt_leaf_fp(leaf, *end) <= high)
+	{
+		*end = Min(*end + step, opaque->sorted);
+		step *= 2;
+	}
 }
 
 /*

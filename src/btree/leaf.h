@@ -149,6 +149,8 @@ extern int	shbt_read_leaf(Page leaf, ShPermuted *fps, ShBtRow *rows, uint32 *gro
 extern void shbt_write_leaf(Page leaf, const ShBtKey *keys, int count, int row_width);
 extern int	shbt_sort_entries(Page page, ShBtSortedEntry *entries);
 extern int	shbt_find_sorted(Page leaf, uint32 group, ShPermuted fp);
+extern void shbt_find_about(Page leaf, uint32 group, ShPermuted low, ShPermuted high,
+							int *first, int *end);
 extern int	shbt_filter_leaf(Page leaf, int first, int end, ShPermuted query, int radius,
 							 uint16 *found);
 extern void shbt_check_leaf_rows(Relation index, BlockNumber block, Page leaf);

@@ -397,6 +397,7 @@ next_key(ShIdxBallScan *scan, const ShBitsProbe *probe, ShBtKey *next, bool *rig
 	 * a key close to the end of the last page is most likely on the next one
 	 */
 	*right &= fp - from <= scan->width;
+	scan->from = fp;
 	*next = shbt_make_key(*scan->group, fp, 0);
 	return true;
 }
@@ -559,10 +560,50 @@ wants_one_group(const ShIdxBallScan *scan, Page page)
 }
 
 /*
+ * The entries of one prefix, or of one group, among the sorted ones of a leaf,
+ * and perhaps some behind them.
+ */
+static void
+find_one_prefix(const ShIdxBallScan *scan, const ShBitsProbe *probe, Page page, int *first, int *end)
+{
+	bool		grouped = shbt_page_is_grouped(page);
+	int			sorted = shbt_leaf_sorted(page);
+	uint32		group = *scan->group;
+	uint64		prefix = shbits_prefix_mask(probe->nbits);
+	ShPermuted	last = scan->query | ~prefix;
+	int			step = 8;
+
+	*first = shbt_find_sorted(page, group, scan->query & prefix);
+	while (*first + step < sorted && shbt_leaf_fp(page, *first + step) <= last &&
+		   (!grouped || shbt_page_group(page, *first + step) == group))
+		step *= 2;
+	*end = Min(*first + step, sorted);
+}
+
+/*
+ * The same for a probe of several prefixes: the range that the search for this
+ * leaf led to or, if another one begins on the leaf, all that follows.
+ */
+static void
+find_prefixes(const ShIdxBallScan *scan, const ShBitsProbe *probe, Page page, int *first, int *end)
+{
+	ShBtKey		high = shbt_page_high(page);
+	uint32		group = *scan->group;
+	ShPermuted	last = scan->from | ~shbits_prefix_mask(probe->nbits);
+	ShPermuted	next;
+
+	if (last < PG_UINT64_MAX && shbt_key_less(shbt_make_key(group, last, 0), high) &&
+		next_prefix(scan, probe, last + 1, &next) &&
+		shbt_key_less(shbt_make_key(group, next, 0), high))
+		last = PG_UINT64_MAX;
+	shbt_find_about(page, group, scan->from, last, first, end);
+}
+
+/*
  * Copy the matches on a leaf of the current probe.
  *
- * If the probe is for a single prefix, only those of the sorted entries that
- * have it are read, which saves memory accesses more than work.
+ * Of the sorted entries, hardly more are compared than those with the prefixes
+ * of the probe, which saves memory accesses more than work.
  */
 static void
 collect_matches(const ShIdxBallScan *scan, Page page, ShIdxMatches *matches)
@@ -570,26 +611,21 @@ collect_matches(const ShIdxBallScan *scan, Page page, ShIdxMatches *matches)
 	const ShBitsProbe *probe = &scan->plan.probes[scan->probe];
 	int			count = shbt_page_count(page);
 	int			sorted = shbt_leaf_sorted(page);
-	bool		grouped = shbt_page_is_grouped(page);
-	bool		one_prefix = probe->radius == 0 && probe->nbits > 0;
+	int			first = 0;
+	int			end = sorted;
 
-	if (sorted > 0 && (grouped ? wants_one_group(scan, page) : one_prefix))
+	if (sorted > 0 && (shbt_page_is_grouped(page) ? wants_one_group(scan, page) : probe->nbits > 0))
 	{
-		uint32		group = *scan->group;
-		uint64		prefix = one_prefix ? shbits_prefix_mask(probe->nbits) : 0;
-		ShPermuted	last = scan->query | ~prefix;
-		int			first = shbt_find_sorted(page, group, scan->query & prefix);
-		int			step = 8;
-
-		while (first + step < sorted && shbt_leaf_fp(page, first + step) <= last &&
-			   (!grouped || shbt_page_group(page, first + step) == group))
-			step *= 2;
-		collect_between(scan, page, first, Min(first + step, sorted), matches);
-		if (sorted < count)
-			collect_between(scan, page, sorted, count, matches);
+		if (probe->radius == 0)
+			find_one_prefix(scan, probe, page, &first, &end);
+		else
+			find_prefixes(scan, probe, page, &first, &end);
 	}
-	else
-		collect_between(scan, page, 0, count, matches);
+	if (end == sorted)
+		end = count;
+	collect_between(scan, page, first, end, matches);
+	if (end < sorted && sorted < count)
+		collect_between(scan, page, sorted, count, matches);
 }
 
 /*

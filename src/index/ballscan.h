@@ -52,6 +52,7 @@ typedef struct ShIdxBallScan
 	const uint32 *groups_end;
 	ShPermuted	query;			/* center of the ball, permuted for the
 								 * probe's table */
+	ShPermuted	from;			/* where its range begins on the next page */
 	BlockNumber block;			/* of the last page that was read */
 	XLogRecPtr	lsn;			/* its LSN, if it had matches */
 	BlockNumber right;

@@ -260,6 +260,93 @@ test_reading(void)
 	report(found_sorted, "leaves", "are searched where they are sorted");
 }
 
+/*
+ * Fingerprints of a leaf, ascending: uniform, at one place, in steps, or equal.
+ */
+static void
+fill_sorted(Page leaf, int shape, uint64 first, uint64 span, int count, uint32 group)
+{
+	static uint64 fps[SHBT_MAX_ENTRIES];
+
+	for (int i = 0; i < count; i++)
+	{
+		uint64		above = shape == 3 ? span / 2 : next_random() & span;
+
+		if (shape == 1)
+			above = (span / 3 * 2) + above / 1000;
+		else if (shape == 2)
+			above &= ~(span >> 3);
+		fps[i] = first + Min(above, span);
+		for (int j = i; j > 0 && fps[j] < fps[j - 1]; j--)
+		{
+			uint64		other = fps[j];
+
+			fps[j] = fps[j - 1];
+			fps[j - 1] = other;
+		}
+	}
+	shbt_set_count(leaf, count);
+	for (int i = 0; i < count; i++)
+		shbt_set_entry(leaf, i, shbt_make_key(group, fps[i], random_row(4)));
+	shbt_set_sorted(leaf, count);
+}
+
+/*
+ * The part of a leaf that holds a range: nothing of the range is outside of it, and
+ * little else in it if the fingerprints are uniform.
+ */
+static void
+test_parts(void)
+{
+	bool		complete = true;
+	bool		narrow = true;
+
+	for (int round = 0; round < 400; round++)
+	{
+		bool		grouped = round % 5 == 4;
+		int			shape = round % 4;
+		uint32		group = grouped ? 7 : 0;
+		uint64		span = PG_UINT64_MAX >> next_random() % 30;
+		uint64		first = next_random() & ~span;
+		bool		last_leaf = first + span == PG_UINT64_MAX;
+		Page		leaf = make_leaf(grouped, shbt_make_key(group, first, 0),
+									 last_leaf ? SHBT_HIGHEST_KEY : shbt_make_key(group, first + span, 1), 4);
+		int			count = shape == 3 && round % 8 == 3 ? 1 : 1 + next_random() % shbt_page_capacity(leaf);
+		uint64		others = 0;
+
+		fill_sorted(leaf, shape, first, span, count, group);
+		for (int query = 0; query < 200; query++)
+		{
+			uint64		low = first + (next_random() & span);
+			uint64		high = query % 20 == 0 ? PG_UINT64_MAX : low + (next_random() & span >> query % 20);
+			int			from;
+			int			end;
+
+			if (query % 7 == 0)
+				low = shbt_leaf_fp(leaf, next_random() % count);
+			if (query % 11 == 0)
+				high = shbt_leaf_fp(leaf, next_random() % count);
+			if (query == 1)
+				low = 0;
+			high = Max(low, high);
+			shbt_find_about(leaf, group, low, high, &from, &end);
+			complete &= from >= 0 && from <= end && end <= count;
+			for (int i = 0; i < count; i++)
+			{
+				bool		wanted = shbt_leaf_fp(leaf, i) >= low && shbt_leaf_fp(leaf, i) <= high;
+
+				complete &= !wanted || (i >= from && i < end);
+				others += !wanted && i >= from && i < end;
+			}
+		}
+		if (shape == 0)
+			narrow &= others < 200 * 100;
+		release(leaf, BLCKSZ);
+	}
+	report(complete, "leaves", "have all of a range in the part that is read");
+	report(narrow, "leaves", "have little else in that part");
+}
+
 int
 main(void)
 {
@@ -267,5 +354,6 @@ main(void)
 	test_fences();
 	test_widths();
 	test_reading();
+	test_parts();
 	return finish();
 }
