@@ -218,11 +218,13 @@ collect_keys(ShPairsBucketReader *reader, const ShPermuted *keys, const ShRowsNu
 
 	while (count > 0)
 	{
+		bool		fits = (bucket->nkeys < reader->max_keys || enlarge_keys(reader)) &&
+			(bucket->nrows < reader->max_rows || enlarge_rows(reader));
 		int			n;
 
-		if (bucket->nkeys == reader->max_keys && !enlarge_keys(reader))
-			return;
-		if (bucket->nrows == reader->max_rows && !enlarge_rows(reader))
+		/* who skips the bucket needs its first key */
+		show_collected(reader);
+		if (!fits)
 			return;
 		n = Min(count, Min(reader->max_keys - bucket->nkeys, reader->max_rows - bucket->nrows));
 		memcpy(reader->keys + bucket->nkeys, keys, n * sizeof(ShPermuted));
@@ -236,7 +238,6 @@ collect_keys(ShPairsBucketReader *reader, const ShPermuted *keys, const ShRowsNu
 		count -= n;
 	}
 	bucket->last_repeated = false;
-	show_collected(reader);
 }
 
 /*

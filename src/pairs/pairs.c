@@ -926,6 +926,7 @@ divide_for_slices(ShPairs *pairs, ShPairsSlices *slices, int number)
 {
 	Sliced	   *sliced = pairs->sliced;
 	uint64		counted = 0;
+	uint64		comparisons;
 
 	if (sliced->part != number)
 	{
@@ -934,10 +935,14 @@ divide_for_slices(ShPairs *pairs, ShPairsSlices *slices, int number)
 				   sliced->range_b, sliced->among, 0);
 		sliced->part = number;
 	}
-	/* 0 stands for unknown; the exchange tells what another one has stored */
-	if (pg_atomic_compare_exchange_u64(&slices->comparisons[number], &counted,
-									   (uint64) sliced->ps.comparisons + 1))
-		return sliced->ps.comparisons;
+
+	/*
+	 * 0 stands for unknown; the exchange tells what another one has stored. All
+	 * must go by the same number, which is an integer.
+	 */
+	comparisons = (uint64) sliced->ps.comparisons;
+	if (pg_atomic_compare_exchange_u64(&slices->comparisons[number], &counted, comparisons + 1))
+		return (double) comparisons;
 	return (double) (counted - 1);
 }
 

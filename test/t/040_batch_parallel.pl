@@ -19,7 +19,11 @@ my $node = make_node('parallel', [],
 	'temp_file_limit = 6GB',
 	# what the tests look at
 	'log_min_messages = debug1');
-$node->start;
+{
+	# what reads memory that has been freed finds something else there
+	local $ENV{MALLOC_PERTURB_} = 165;
+	$node->start;
+}
 load_helpers($node);
 $node->safe_psql(
 	'postgres', q{
@@ -98,6 +102,22 @@ workers_are("BEGIN; INSERT INTO a VALUES (-1, 0), (-2, 0); DELETE FROM a USING s
 	like($node->safe_psql('postgres', $settings . "EXPLAIN $query"), qr/Gather/, 'a parallel query');
 	is(workers_are($settings . $query, '', 'no workers in a parallel query'), 't|t', 'the answer in it');
 }
+
+# A bucket that does not fit in the memory of a process is left to the leader, wherever
+# the last enlargement of its arrays ends: here within the entries of a leaf.
+$node->safe_psql(
+	'postgres', q{
+	CREATE TABLE left_over (fp simhash) WITH (parallel_workers = 1);
+	INSERT INTO left_over
+	SELECT (bits::bigint # CASE i % 2 WHEN 0 THEN 0 ELSE x'100010001'::bigint END)::simhash
+	FROM generate_series(0, 29999) i, LATERAL (SELECT ('xabcd' || left(md5((i / 2)::text), 12))::bit(64)) b(bits);
+	CREATE INDEX left_over_fp ON left_over USING simhash (fp);
+	ANALYZE left_over;
+});
+my @sizes = map { 1662 + $_ } 1 .. 30;
+my $left_over = "SELECT count(*) FROM simhash_find_all('left_over_fp', 3);";
+is($node->safe_psql('postgres', join ' ', map { "SET maintenance_work_mem = '${_}kB'; $left_over" } @sizes),
+	join("\n", (15000) x @sizes), 'buckets that are left to the leader');
 
 # Buffers of workers are counted.
 sub hits
