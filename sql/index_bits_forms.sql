@@ -20,14 +20,18 @@ SELECT state, message, hint FROM attempt('CREATE INDEX ON doc USING simhash (fp,
 SELECT options, a.* FROM unnest('{blocks=6,blocks=68,blocks=1000000,distance=3,"blocks=16,distance=3","blocks=16,distance=14","blocks=32,distance=3",blocks=0}'::text[]) options,
 	attempt(format('CREATE INDEX ON doc USING simhash (fp) WITH (%s)', options)) a;
 CREATE TABLE narrow (fp simhash, fp_bits simhash_bits(64));
-SELECT options, a.* FROM unnest('{blocks=2,blocks=17,blocks=16,"blocks=16,distance=3","blocks=17,distance=16","blocks=8,distance=3",blocks=8}'::text[]) options,
+SELECT options, a.* FROM unnest('{blocks=2,blocks=17,blocks=16,"blocks=16,distance=3","blocks=17,distance=16","blocks=8,distance=3",blocks=8,distance=7}'::text[]) options,
 	attempt(format('CREATE INDEX ON narrow USING simhash (fp) WITH (%s)', options)) a;
 SELECT options, a.* FROM unnest('{blocks=2,"blocks=8,distance=3"}'::text[]) options,
 	attempt(format('CREATE INDEX ON narrow USING simhash (fp_bits) WITH (%s)', options)) a;
+-- the distance alone goes with the default of blocks
+CREATE TABLE pdq (fp simhash_bits(256));
+SELECT options, a.* FROM unnest('{distance=14,distance=15,distance=31}'::text[]) options,
+	attempt(format('CREATE INDEX ON pdq USING simhash (fp) WITH (%s)', options)) a;
 CREATE TABLE widest (fp simhash_bits(4096));
 SELECT options, a.* FROM unnest('{blocks=960,blocks=1024}'::text[]) options,
 	attempt(format('CREATE INDEX ON widest USING simhash (fp) WITH (%s)', options)) a;
-DROP TABLE narrow, widest;
+DROP TABLE narrow, pdq, widest;
 
 -- options that take effect later
 CREATE INDEX doc_fp ON doc USING simhash (fp);

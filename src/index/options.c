@@ -45,8 +45,13 @@ shidx_init_options(void)
 static bool
 may_be_wide(const ShIdxOptions *options)
 {
-	return options->blocks > 0 &&
-		(options->distance < 0 || options->distance == options->blocks - 1);
+	if (options->blocks == 0)
+	{
+		/* distance alone has to agree with the default of blocks */
+		return options->distance >= 2 * SHIDX_DEFAULT_BLOCKS - 1 &&
+			(options->distance + 1) % SHIDX_DEFAULT_BLOCKS == 0;
+	}
+	return options->distance < 0 || options->distance == options->blocks - 1;
 }
 
 /*
