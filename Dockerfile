@@ -29,7 +29,7 @@ WORKDIR /usr/src/simhash
 
 RUN set -eux; \
 	make clean; \
-	make; \
+	make -j "$(nproc)"; \
 	make install DESTDIR=/usr/src/installed
 
 FROM postgres:${PG_MAJOR}-${DEBIAN_CODENAME}

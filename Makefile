@@ -12,7 +12,8 @@
 #	make check-package    build, install and test the Debian packages in bare roots
 #	make indent           lay out the sources by PostgreSQL's pgindent
 #	make pictures         draw the pictures of the documentation again
-#	make dist             the archive for PGXN
+#	make dist             the archive for PGXN, to try it
+#	make release          all that a release needs, into a directory: on Debian
 
 EXTENSION = simhash
 MODULE_big = simhash
@@ -37,7 +38,7 @@ PROVE_TESTS = $(sort $(wildcard test/t/*.pl))
 
 # These goals are in test/Makefile: they need no server that is installed already,
 # and PGXS has another "check", which only says that it is not supported.
-test_goals = check check-deep check-package demo deps dist indent pictures
+test_goals = check check-deep check-package demo deps dist indent pictures release
 
 ifneq ($(filter $(test_goals),$(MAKECMDGOALS)),)
 

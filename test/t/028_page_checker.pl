@@ -113,25 +113,4 @@ foreach my $page ("Prose\n", "```sql\nSELECT 1;\n", "- item\n  ```sql\n  SELECT 
 	ok(!defined eval { page_failures($node, $page) }, 'a page that is not understood is an error');
 }
 $node->stop;
-
-# A page of test/t, of which only this file is certain to be there
-my $links = <<'END';
-## To `a_b` and [c-d](028), twice: a/b
-
-## Again
-## Again
-
-```sh
-# In a fence
-[](in-a-fence.md)
-```
-
-<!-- [](in-a-comment.md) -->
-[heading](#to-a_b-and-c-d-twice-ab) [second](#again-1) [other
-page](https://example.org/x.md#y) ![picture](DocumentTest.pm) [up](../t/DocumentTest.pm)
-[a](#nothing) [b](#again-2) [c](#in-a-fence) [d](missing.md) [e](DocumentTest.pm#nothing)
-END
-is(join(' ', broken_links('test/t/page.md', $links)),
-	'028 #nothing #again-2 #in-a-fence missing.md DocumentTest.pm#nothing',
-	'links that lead nowhere are seen');
 done_testing();

@@ -35,21 +35,17 @@
 #
 # The page's path is relative to the top of the sources.  A page may be written with empty
 # blocks of output: the failures show what belongs there.
-#
-# check_links('doc/recipes.md') checks that the files and headings exist to which the page
-# has relative links; with another directory behind the name, below that one.
 package DocumentTest;
 
 use strict;
 use warnings;
 use Exporter 'import';
-use File::Basename;
 use FindBin;
 use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(broken_links check_links check_page page_failures page_statements);
+our @EXPORT = qw(check_page page_failures page_statements);
 
 my @settings = (
 	'',
@@ -115,8 +111,8 @@ sub blocks
 
 sub page_content
 {
-	my ($page, $directory) = @_;
-	return slurp_file(($directory // $top) . "/$page");
+	my ($page) = @_;
+	return slurp_file("$top/$page");
 }
 
 # The one block of a page that has some words
@@ -200,62 +196,6 @@ sub check_page
 		is(join('', page_failures($node, $content, $settings, $options{psql})),
 			'', "$page gives what it shows" . ($settings ? " with $settings" : ''));
 	}
-	return;
-}
-
-# A page without what is between fences and in comments
-sub prose
-{
-	my ($content) = @_;
-
-	$content =~ s/^```.*?^```$//msg;
-	$content =~ s/<!--.*?-->//sg;
-	return $content;
-}
-
-# The names that a link can give to the headings of a page: those of GitHub
-sub anchors
-{
-	my ($content) = @_;
-	my %anchors;
-
-	foreach my $heading (prose($content) =~ /^#+ +(.*?) *$/mg)
-	{
-		$heading =~ s/\[([^]]*)\]\([^)]*\)/$1/g;
-		$heading = lc $heading;
-		$heading =~ s/[^\w\- ]//g;
-		$heading =~ tr/ /-/;
-		my $n = $anchors{$heading}++;
-		$anchors{"$heading-$n"} = 1 if $n > 0;
-	}
-	return \%anchors;
-}
-
-# The relative links of a page that lead nowhere
-sub broken_links
-{
-	my ($page, $content, $directory) = @_;
-	my @broken;
-
-	foreach my $link (prose($content) =~ /\]\(([^)\s]+)\)/g)
-	{
-		next if $link =~ /^[a-z]+:/;
-		my ($path, $anchor) = $link =~ /^([^#]*)#?(.*)$/;
-		my $file = ($directory // $top) . '/' . dirname($page) . "/$path";
-		my $there = $path eq '' || -e $file;
-
-		push @broken, $link
-		  if !$there || $anchor ne '' && !anchors($path eq '' ? $content : slurp_file($file))->{$anchor};
-	}
-	return @broken;
-}
-
-sub check_links
-{
-	my ($page, $directory) = @_;
-
-	is(join(' ', broken_links($page, page_content($page, $directory), $directory)),
-		'', "the links of $page lead somewhere" . (defined $directory ? ' where it is installed' : ''));
 	return;
 }
 
