@@ -31,7 +31,8 @@ def plain(lines):
 def draw(file):
     p = Picture(900, 408, 'Near-duplicates have near fingerprints',
                 'Four texts with their fingerprints, 64 bits each. Two differ from the first text in a '
-                'word, and their fingerprints in few bits. An unrelated text differs in half of the bits.')
+                'word, and their fingerprints in few bits. An unrelated text differs in half of '
+                'the bits.')
     p.text(LEFT, 36, '*Near-duplicates have near fingerprints:* an index of these finds them', size=18)
     prints = [minhash(hashes_of(shingles(plain(t), 2, 'word'))) for t in TEXTS]
     for n, (text, fp) in enumerate(zip(TEXTS, prints)):
@@ -42,7 +43,8 @@ def draw(file):
         bits = [(i, fp >> (63 - i) & 1, (fp ^ prints[0]) >> (63 - i) & 1) for i in range(64)]
         near = n > 0 and sum(differs for _, _, differs in bits) <= NEAR
         for one, differs, color in ((1, 0, 'f-0'), (0, 0, 'p-0'), (1, 1, 'f-hot'), (0, 1, 'p-hot')):
-            cells = [(LEFT + i * CELL, y, CELL - 1.5, HEIGHT) for i, bit, other in bits if (bit, other) == (one, differs)]
+            cells = [(LEFT + i * CELL, y, CELL - 1.5, HEIGHT)
+                     for i, bit, other in bits if (bit, other) == (one, differs)]
             if cells:
                 p.rects(cells, color + (' l-hot' if differs else ''))
         distance = sum(differs for _, _, differs in bits)
