@@ -31,7 +31,7 @@ ROWS = {10 ** 5: '100k', 10 ** 6: '1M', 10 ** 7: '10M', 10 ** 8: '100M'}
 
 
 def draw(file):
-    data = rows('growth')
+    data = [r for r in rows('growth') if r['bits'] == '64']
     most = max(int(r['rows']) for r in data)
     p = Picture(900, 521, 'Time by number of rows',
                 'Three panels, both axes logarithmic: CPU time of a look-up, of an index build and of '

@@ -93,6 +93,15 @@ INSERT INTO found SELECT way, id, other
 FROM minhash_pairs JOIN text_ways ON way LIKE 'MinHash, ' || bands || ' %'
 CROSS JOIN LATERAL (VALUES (a, b), (b, a)) v(id, other);
 
+CREATE VIEW text_shares AS
+SELECT place, way, found, right_ones, all_right
+FROM text_ways w,
+	LATERAL (SELECT count(*) AS all_right FROM true_pairs CROSS JOIN LATERAL (VALUES (a), (b)) v(id)
+			 WHERE w.among = 'texts' OR id <= 100) r,
+	LATERAL (SELECT count(*) AS found, count(t.a) AS right_ones
+			 FROM found f LEFT JOIN true_pairs t ON t.a = least(f.a, f.b) AND t.b = greatest(f.a, f.b)
+			 WHERE f.way = w.way) f;
+
 \o
 \echo
 \echo 'Texts'
@@ -100,12 +109,6 @@ SELECT * FROM report('^texts: (build|look-up|all|keep)');
 SELECT * FROM sizes('^texts');
 SELECT way, round(100.0 * right_ones / nullif(all_right, 0), 1) AS "found, %", all_right - right_ones AS missed,
 	found - right_ones AS "below .8"
-FROM text_ways w,
-	LATERAL (SELECT count(*) AS all_right FROM true_pairs CROSS JOIN LATERAL (VALUES (a), (b)) v(id)
-			 WHERE w.among = 'texts' OR id <= 100) r,
-	LATERAL (SELECT count(*) AS found, count(t.a) AS right_ones
-			 FROM found f LEFT JOIN true_pairs t ON t.a = least(f.a, f.b) AND t.b = greatest(f.a, f.b)
-			 WHERE f.way = w.way) f
-ORDER BY place;
+FROM text_shares ORDER BY place;
 SELECT what AS "MinHash in plain Python", value AS "CPU seconds, or pairs" FROM minhash_took;
 SELECT (SELECT count(*) FROM texts_kept_0) AS "kept by ~=", (SELECT count(*) FROM texts_kept_1) AS "kept by md5";

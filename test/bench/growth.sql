@@ -1,5 +1,6 @@
--- Look-ups, builds and all pairs of one table, in several ways.  Needs the
--- functions of fingerprints.sql and measure.sql, and the programs inmemory_plain
+-- Look-ups, builds, inserts and all pairs of one table, in several ways; growth_wide.sql
+-- does the same with fingerprints of 256 bits, and growth_report.sql prints the result.
+-- Needs the functions of fingerprints.sql and measure.sql, and the programs inmemory_plain
 -- and inmemory_native in the directory above that of the data.
 -- Variables: rows, rounds, distances (of the pairs, besides 3), share (of the
 -- rows, in percent, that the self-join looks up), programs (a list of library,
@@ -9,6 +10,8 @@
 SET client_min_messages = warning;
 CREATE EXTENSION simhash;
 SET simhash_bench.rows = :rows;
+SET simhash_bench.bits = 64;
+ALTER TABLE took ADD bits integer DEFAULT current_setting('simhash_bench.bits')::integer;
 
 -- Two columns of the same values, one for each side.  Made in parts, so that
 -- what the function returns fits into memory.
@@ -156,6 +159,26 @@ ORDER BY place, round
 \gexec
 \endif
 
+-- Inserts of random fingerprints into copies of the table, heap and index together: first
+-- without an index, then with one that was just built.
+CREATE TABLE more AS SELECT h, h::simhash AS fp FROM (SELECT random_bits() AS h FROM generate_series(1, :rows / 50)) m;
+CREATE FUNCTION measure_inserts(way text, index_options text, rounds integer) RETURNS SETOF text LANGUAGE sql AS $$
+	SELECT statement
+	FROM generate_series(1, rounds) round,
+		unnest(ARRAY[
+			'CREATE TABLE grown AS TABLE t',
+			'CREATE INDEX ON grown USING simhash (fp) ' || index_options,
+			format('CALL measure(''insert'', %L, %s, NULL, ''INSERT INTO grown SELECT * FROM more'')', way,
+				   (SELECT count(*) FROM more)),
+			'DROP TABLE grown']) WITH ORDINALITY s(statement, step)
+	WHERE statement IS NOT NULL
+	ORDER BY round, step
+$$;
+SELECT measure_inserts('no index', NULL, :rounds)
+\gexec
+SELECT measure_inserts('simhash', '', :rounds)
+\gexec
+
 -- other schemes, each in place of the default index
 SELECT statement
 FROM string_to_table(:'schemes', ' ') WITH ORDINALITY s(scheme, place),
@@ -172,30 +195,8 @@ FROM string_to_table(:'schemes', ' ') WITH ORDINALITY s(scheme, place),
 							 'simhash ' || scheme, :'within_3')] END) WITH ORDINALITY o(statement, step)
 ORDER BY place, round, step
 \gexec
+SELECT measure_inserts('simhash ' || scheme, format('WITH (blocks = %s, distance = %s)',
+													split_part(scheme, ',', 1), split_part(scheme, ',', 2)), :rounds)
+FROM string_to_table(:'schemes', ' ') scheme
+\gexec
 RESET enable_seqscan;
-
-\o
-SELECT count(*) > 0 AS differ
-FROM (SELECT FROM took WHERE question IS NOT NULL GROUP BY question HAVING count(DISTINCT counted) > 1) q
-\gset
-\if :differ
-SELECT * FROM took WHERE question IS NOT NULL ORDER BY question, id;
-DO $$ BEGIN RAISE EXCEPTION 'the ways do not find the same'; END $$;
-\endif
-
-CREATE VIEW figures AS
-SELECT min(id) AS id, measured, way, min(seconds) AS seconds, min(cpu) AS cpu,
-	   count(*) AS rounds, min(counted) AS counted
-FROM took WHERE measured NOT IN ('warming up', 'agreement')
-GROUP BY measured, way;
-SELECT f.measured, f.way, round((1000 * f.seconds)::numeric, 4) AS "ms",
-	   round((1000 * f.cpu)::numeric, 4) AS "ms of CPU",
-	   to_char(f.cpu / nullif(s.cpu, 0), 'FM9999990.00') AS "CPU, simhash = 1"
-FROM figures f JOIN figures s ON s.measured = f.measured AND s.way = 'simhash'
-ORDER BY f.id;
-CREATE VIEW csv AS
-SELECT current_setting('simhash_bench.rows') AS rows, measured, way,
-	   round(seconds::numeric, 9) AS seconds,
-	   round(cpu::numeric, 9) AS cpu, rounds, counted
-FROM figures ORDER BY id;
-\copy (SELECT * FROM csv) to 'figures.csv' csv
