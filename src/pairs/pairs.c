@@ -17,6 +17,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -585,7 +587,8 @@ visit_cells(ShPairs *pairs, PartSearch *ps, bool only_count)
 }
 
 /*
- * Divide keys by a part, and prepare to search the cells.
+ * Divide keys by a part, and prepare to search the cells.  The comparisons that
+ * this will need have not been counted.
  */
 static void
 begin_part(ShPairs *pairs, PartSearch *ps, const ShPairsPart *part,
@@ -602,7 +605,6 @@ begin_part(ShPairs *pairs, PartSearch *ps, const ShPairsPart *part,
 	shpairs_make_ball(&ps->ball, part->nbits, part->radius);
 	ps->done = ps->reported = 0;
 	ps->neighbors.count = 0;
-	ps->comparisons = visit_cells(pairs, ps, true);
 }
 
 static void
@@ -691,6 +693,7 @@ search(ShPairs *pairs, Range a, Range b, bool among, int depth, Share share)
 		double		end = spent + part->cost;
 
 		begin_part(pairs, ps, part, a, b, among, depth);
+		ps->comparisons = visit_cells(pairs, ps, true);
 		each = pairs->compared - compared + ps->comparisons > all;
 		if (!each)
 		{
@@ -887,83 +890,53 @@ shpairs_end_slices(ShPairs *pairs)
 
 /*
  * Plan the slices, before any is searched.  Returns whether it is worth while to
- * have them searched by another process, which must read the keys and divide them
- * as well.
+ * have some searched by another process.
  */
 bool
 shpairs_plan_slices(ShPairs *pairs, ShPairsSlices *slices)
 {
 	const Sliced *sliced = pairs->sliced;
 	ShPairsKeySets sets = {sliced->a.keys, sliced->a.count, sliced->b.keys, sliced->b.count, sliced->among};
+	ShPairsParts *plan = &slices->plan;
 	int			ndiffering;
 	uint64		varying = varying_bits(&sets, &ndiffering);
 
-	slices->all = shpairs_comparisons(&sets);
-	slices->plan.nparts = 0;
-	slices->count = 0;
+	plan->nparts = slices->nparts = 0;
 	if (pairs->distance == 0 || ndiffering > pairs->distance)
 		return false;
+	plan->cost = shpairs_comparisons(&sets);
 	if (varying != 0)
-		shpairs_plan_parts(&slices->plan, &sets, varying, pairs->distance - ndiffering);
-	slices->count = Max(slices->plan.nparts, 1) * SHPAIRS_SLICES;
-	for (int i = 0; i < slices->plan.nparts; i++)
-		pg_atomic_init_u64(&slices->comparisons[i], 0);
+		shpairs_plan_parts(plan, &sets, varying, pairs->distance - ndiffering);
+	slices->cost_of_dividing = SHPAIRS_COST_OF_KEY *
+		(double) (sets.among ? sets.na : sets.na + sets.nb);
+	slices->cost_of_slice[0] = plan->cost / SHPAIRS_SLICES;
+	for (int i = 0; i < plan->nparts; i++)
+		slices->cost_of_slice[i] = (plan->parts[i].cost - slices->cost_of_dividing) /
+			SHPAIRS_SLICES;
 	for (int i = 1; i < SHPAIRS_SLICES; i++)
 		slices->bounds[i] = sliced->a.keys[sliced->a.count * i / SHPAIRS_SLICES];
-	/* to read a key takes about twice as long as to divide it */
-	return slices->plan.nparts == 0 ||
-		slices->plan.cost > (slices->plan.nparts + 2.0) * SHPAIRS_COST_OF_KEY *
-		(sets.na + (sets.among ? 0 : sets.nb));
+	/* without parts, the slices are those of the comparison of all pairs */
+	slices->nparts = Max(plan->nparts, 1);
+	return plan->cost > SHPAIRS_WORTH_READING * slices->cost_of_dividing;
 }
 
 /*
- * Divide the keys by a part, unless they are.  Returns the number of
- * comparisons that it needs, which is the same in all processes: that which the
- * first of them has counted.
+ * Divide the keys by a part, unless they are.
  */
-static double
-divide_for_slices(ShPairs *pairs, ShPairsSlices *slices, int number)
+static void
+divide_for_slices(ShPairs *pairs, const ShPairsSlices *slices, int part)
 {
 	Sliced	   *sliced = pairs->sliced;
-	uint64		counted = 0;
-	uint64		comparisons;
 
-	if (sliced->part != number)
-	{
-		end_sliced_part(sliced);
-		begin_part(pairs, &sliced->ps, &slices->plan.parts[number], sliced->range_a,
-				   sliced->range_b, sliced->among, 0);
-		sliced->part = number;
-	}
-
-	/*
-	 * 0 stands for unknown; the exchange tells what another one has stored. All
-	 * must go by the same number, which is an integer.
-	 */
-	comparisons = (uint64) sliced->ps.comparisons;
-	if (pg_atomic_compare_exchange_u64(&slices->comparisons[number], &counted, comparisons + 1))
-		return (double) comparisons;
-	return (double) (counted - 1);
-}
-
-/*
- * The number of the first part that would take too many comparisons, up to the
- * given one, or one more: from there on all pairs are compared, as in search().
- */
-static int
-useful_parts(ShPairs *pairs, ShPairsSlices *slices, int number)
-{
-	double		sum = 0;
-
-	for (int i = 0; i <= number && i < slices->plan.nparts; i++)
-	{
-		uint64		counted = pg_atomic_read_u64(&slices->comparisons[i]);
-
-		sum += counted > 0 ? (double) (counted - 1) : divide_for_slices(pairs, slices, i);
-		if (sum > slices->all)
-			return i;
-	}
-	return Min(number + 1, slices->plan.nparts);
+	if (sliced->part == part)
+		return;
+	end_sliced_part(sliced);
+	begin_part(pairs, &sliced->ps, &slices->plan.parts[part], sliced->range_a,
+			   sliced->range_b, sliced->among, 0);
+	sliced->part = part;
+	/* whoever hands out the slices knows how much is done */
+	sliced->ps.comparisons = INFINITY;
+	sliced->ps.share = whole;
 }
 
 /* the index of the first key that is not below a key */
@@ -1022,38 +995,34 @@ compare_slice(ShPairs *pairs, const ShPairsSlices *slices, int slice)
 }
 
 /*
- * Find the pairs of one slice.  Each pair of keys that all processes have is
- * found in exactly one of slices->count slices.
+ * Find the pairs of one slice of a part.  Each pair of keys that all processes have
+ * is found in exactly one slice.  Slices may be searched in any order, but dividing
+ * the keys takes long, so those of a part should follow each other.
  *
  * A pair belongs to the first part whose radius it is within, and there to the
  * lower one of its values or, between two sets, to that of a.  Without parts, it
  * belongs to its lower key or to that of a.  So where it belongs does not depend
  * on what other keys there are, but only on what has been planned.
+ *
+ * Unlike search(), this relies on the estimates of the plan: what its parts really
+ * take would be known only when the keys have been divided by all of them.
  */
 void
-shpairs_search_slice(ShPairs *pairs, ShPairsSlices *slices, int number)
+shpairs_search_slice(ShPairs *pairs, const ShPairsSlices *slices, int part, int slice)
 {
 	Sliced	   *sliced = pairs->sliced;
-	int			part = number / SHPAIRS_SLICES;
-	int			slice = number % SHPAIRS_SLICES;
-	int			useful = useful_parts(pairs, slices, part);
 
 	CHECK_FOR_INTERRUPTS();
-	/* all remaining pairs belong to the slices of the first useless part */
-	if (part > useful)
-		return;
 	pairs->nparts = part;
 	memcpy(pairs->parts, slices->plan.parts, part * sizeof(ShPairsPart));
-	if (part == useful)
+	if (slices->plan.nparts == 0)
 		compare_slice(pairs, slices, slice);
 	else
 	{
 		size_t		nvalues;
 
-		(void) divide_for_slices(pairs, slices, part);
+		divide_for_slices(pairs, slices, part);
 		nvalues = sliced->ps.a.nvalues;
-		sliced->ps.share = whole;
-		sliced->ps.done = sliced->ps.reported = 0;
 		(void) visit_some_cells(pairs, &sliced->ps, nvalues * slice / SHPAIRS_SLICES,
 								nvalues * (slice + 1) / SHPAIRS_SLICES, false);
 	}

@@ -9,8 +9,6 @@
 #ifndef SIMHASH_PAIRS_PAIRS_H
 #define SIMHASH_PAIRS_PAIRS_H
 
-#include "port/atomics.h"
-
 #include "bits/scheme.h"
 #include "pairs/parts.h"
 
@@ -63,14 +61,20 @@ typedef struct ShPairs
 #define SHPAIRS_SLICES		64
 
 /*
+ * Another process should take part if what is left costs more than this many times
+ * what dividing the keys costs: to read them takes about twice as long as that.
+ */
+#define SHPAIRS_WORTH_READING	4
+
+/*
  * A search of the same keys by several processes, in shared memory.
  */
 typedef struct ShPairsSlices
 {
-	int			count;			/* of slices, 0 if there are no pairs */
-	double		all;			/* comparisons of all pairs */
+	int			nparts;			/* 0 if there are no pairs */
+	double		cost_of_dividing;	/* all keys by a part, */
+	double		cost_of_slice[SHBITS_WIDTH];	/* and of each slice of it */
 	ShPairsParts plan;
-	pg_atomic_uint64 comparisons[SHBITS_WIDTH]; /* of each part, plus 1; or 0 */
 	ShPermuted	bounds[SHPAIRS_SLICES]; /* first key of each slice but the
 										 * first, where all pairs are compared */
 } ShPairsSlices;
@@ -93,7 +97,7 @@ extern void shpairs_find_matches(ShPairs *pairs, const ShPermuted *a, size_t na,
 extern void shpairs_begin_slices(ShPairs *pairs, const ShPermuted *a, size_t na,
 								 const ShPermuted *b, size_t nb);
 extern bool shpairs_plan_slices(ShPairs *pairs, ShPairsSlices *slices);
-extern void shpairs_search_slice(ShPairs *pairs, ShPairsSlices *slices, int number);
+extern void shpairs_search_slice(ShPairs *pairs, const ShPairsSlices *slices, int part, int slice);
 extern void shpairs_end_slices(ShPairs *pairs);
 
 #endif							/* SIMHASH_PAIRS_PAIRS_H */

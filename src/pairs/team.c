@@ -9,10 +9,10 @@
  * to know what others find.
  *
  * A bucket with many keys could take one process longer than all the rest takes
- * the others.  So, unless it takes little more than reading it, it is divided into
- * slices (pairs.c), which are handed out in the same way.  The process that has met
+ * the others.  So, unless it takes little more than reading it, each of the parts
+ * by which it is searched is divided into slices (pairs.c).  The process that has met
  * the bucket begins.  Others that find no range left read the bucket as well, and
- * help.  Who has nothing to do waits, as long as anybody may still meet a large
+ * help: first with parts that nobody has begun, then with those of others.  Who has nothing to do waits, as long as anybody may still meet a large
  * bucket.  So at the end nobody works alone for longer than a slice or a bucket
  * that is not large takes, or the reading of a bucket.
  *
@@ -186,24 +186,95 @@ place_of_bucket(const ShPairsSearcher *searcher)
 }
 
 /*
- * Search slices of the current buckets, until all have been taken.
+ * What the slices of a part cost that nobody has taken, with that of dividing the
+ * keys unless somebody has.
+ */
+static double
+cost_left(ShPairsLarge *large, int part)
+{
+	uint32		next = pg_atomic_read_u32(&large->next_slice[part]);
+	double		cost = 0;
+
+	if (next < SHPAIRS_SLICES)
+		cost = (SHPAIRS_SLICES - next) * large->slices.cost_of_slice[part];
+	if (pg_atomic_read_u32(&large->processes[part]) == 0)
+		cost += large->slices.cost_of_dividing;
+	return cost;
+}
+
+/*
+ * The part whose slices a process should search that has the keys; or -1.
+ *
+ * Each process divides the keys for itself.  So it takes a part that nobody else
+ * has, as long as there is one, and then that of which the most is left for each
+ * process, if that is worth while.
+ */
+static int
+choose_part(ShPairsLarge *large)
+{
+	int			best = -1;
+	double		most = 0;
+
+	for (int part = 0; part < large->slices.nparts; part++)
+	{
+		uint32		processes = pg_atomic_read_u32(&large->processes[part]);
+		double		share = cost_left(large, part) / (processes + 1);
+
+		if (processes == 0)
+			return part;
+		if (share > Max(most, large->slices.cost_of_dividing))
+		{
+			most = share;
+			best = part;
+		}
+	}
+	return best;
+}
+
+/*
+ * Search slices of a part of the current buckets, until all have been taken.
+ */
+static void
+search_part(ShPairsSearcher *searcher, ShPairsLarge *large, int part)
+{
+	uint32		slice;
+
+	pg_atomic_fetch_add_u32(&large->processes[part], 1);
+	while ((slice = pg_atomic_fetch_add_u32(&large->next_slice[part], 1)) < SHPAIRS_SLICES)
+	{
+		shpairs_search_slice(&searcher->pairs, &large->slices, part, slice);
+		pg_atomic_fetch_add_u64(&searcher->team->entries,
+								(int64) (large->entries /
+										 (SHPAIRS_SLICES * large->slices.nparts)));
+		if (searcher->poll != NULL)
+			searcher->poll(searcher->arg);
+	}
+}
+
+/*
+ * Search the current buckets, until nothing is left that is worth while.  Whoever
+ * begins a part stays with it until all its slices have been taken, so none is
+ * forgotten.
  */
 static void
 search_slices(ShPairsSearcher *searcher, ShPairsLarge *large)
 {
-	for (;;)
-	{
-		uint32		slice = pg_atomic_fetch_add_u32(&large->next_slice, 1);
+	int			part;
 
-		if (slice >= large->slices.count)
-			break;
-		shpairs_search_slice(&searcher->pairs, &large->slices, slice);
-		pg_atomic_fetch_add_u64(&searcher->team->entries,
-								(int64) (large->entries / large->slices.count));
-		if (searcher->poll != NULL)
-			searcher->poll(searcher->arg);
-	}
+	while ((part = choose_part(large)) >= 0)
+		search_part(searcher, large, part);
 	shpairs_end_slices(&searcher->pairs);
+}
+
+/* is enough left of a large bucket for a process that has not read it? */
+static bool
+is_worth_reading(ShPairsLarge *large)
+{
+	double		cost = 0;
+
+	for (int part = 0; part < large->slices.nparts; part++)
+		cost += cost_left(large, part);
+	return cost > SHPAIRS_WORTH_READING * large->slices.cost_of_dividing;
 }
 
 static void
@@ -268,16 +339,20 @@ search_large(ShPairsSearcher *searcher)
 	}
 
 	memcpy(&large->slices, slices, sizeof(ShPairsSlices));
-	pfree(slices);
 	large->walk = searcher->walk;
 	large->place = place_of_bucket(searcher);
 	large->entries = searcher->readers[0].bucket_entries;
 	if (team->nsides > 1)
 		large->entries += searcher->readers[1].bucket_entries;
-	pg_atomic_init_u32(&large->next_slice, 0);
+	for (int part = 0; part < slices->nparts; part++)
+	{
+		pg_atomic_init_u32(&large->next_slice[part], 0);
+		pg_atomic_init_u32(&large->processes[part], 0);
+	}
 	SpinLockAcquire(&team->mutex);
 	large->ready = true;
 	SpinLockRelease(&team->mutex);
+	pfree(slices);
 	tell_all(team);
 	search_slices(searcher, large);
 	/* the slices have been counted instead */
@@ -402,27 +477,33 @@ take_task(ShPairsSearcher *searcher)
 	return task < team->ntasks;
 }
 
+/* is there a large bucket of this number, with slices? */
+static bool
+is_ready(ShPairsTeam *team, int number)
+{
+	bool		ready;
+
+	SpinLockAcquire(&team->mutex);
+	ready = number < team->nlarge && team->large[number].ready;
+	SpinLockRelease(&team->mutex);
+	return ready;
+}
+
 /*
- * A large bucket of which slices are left, and that this process has not tried to
+ * A large bucket of which enough is left, and that this process has not tried to
  * search; or -1.
  */
 static int
 find_large(ShPairsSearcher *searcher)
 {
 	ShPairsTeam *team = searcher->team;
-	int			found = -1;
 
-	SpinLockAcquire(&team->mutex);
-	for (int i = 0; found < 0 && i < team->nlarge; i++)
+	for (int i = 0; i < SHPAIRS_MAX_LARGE; i++)
 	{
-		ShPairsLarge *large = &team->large[i];
-
-		if (large->ready && !searcher->tried[i] &&
-			pg_atomic_read_u32(&large->next_slice) + 1 < large->slices.count)
-			found = i;
+		if (!searcher->tried[i] && is_ready(team, i) && is_worth_reading(&team->large[i]))
+			return i;
 	}
-	SpinLockRelease(&team->mutex);
-	return found;
+	return -1;
 }
 
 /*

@@ -28,7 +28,8 @@ typedef struct ShPairsLarge
 	int			walk;
 	ShPairsPlace place;
 	double		entries;
-	pg_atomic_uint32 next_slice;
+	pg_atomic_uint32 next_slice[SHBITS_WIDTH];	/* of each part */
+	pg_atomic_uint32 processes[SHBITS_WIDTH];	/* that have divided the keys by it */
 	ShPairsSlices slices;
 } ShPairsLarge;
 

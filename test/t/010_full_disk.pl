@@ -1,5 +1,6 @@
 # A build that the disk has no room for ends with an error, and does not keep
-# checkpoints waiting, even if its transaction goes on.
+# checkpoints waiting, even if its transaction goes on.  A search of a whole table
+# that has no room for temporary files ends with an error, too, and leaves none.
 #
 # There is no room whenever a file tells so: a library that is loaded before that of
 # the C language lets writes fail then.
@@ -15,20 +16,70 @@ use Test::More;
 
 my $dir = PostgreSQL::Test::Utils::tempdir;
 my $full = "$dir/full";
+# these two have the ID of a process
+my $full_for = "$dir/full_for";
+my $full_for_others = "$dir/full_for_others";
 append_to_file("$dir/full.c", <<"C");
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
 
-/* one block that only the index has */
+static int
+process_in(const char *name)
+{
+	FILE	   *file = fopen(name, "r");
+	int			process = 0;
+
+	if (file != NULL)
+	{
+		if (fscanf(file, "%d", &process) != 1)
+			process = 0;
+		fclose(file);
+	}
+	return process;
+}
+
+static int
+is_temporary(int fd)
+{
+	char		link[64];
+	char		path[1024] = "";
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	return readlink(link, path, sizeof(path) - 1) > 0 && strstr(path, "pgsql_tmp") != NULL;
+}
+
+/*
+ * One block that only the index has; or temporary files, of one process or of all
+ * others.  That one is slow then, so that the others get something to do.
+ */
+static int
+is_full(int fd, int64_t offset)
+{
+	int			others;
+
+	if (offset == 300 * 8192 && access("$full", F_OK) == 0)
+		return 1;
+	if (access("$full_for", F_OK) == 0)
+		return process_in("$full_for") == getpid() && is_temporary(fd);
+	if (access("$full_for_others", F_OK) != 0 || !is_temporary(fd))
+		return 0;
+	others = process_in("$full_for_others") != getpid();
+	if (!others)
+		usleep(10000);
+	return others;
+}
+
 #define WRITE(name) \\
 ssize_t name(int fd, const void *data, size_t size, int64_t offset) \\
 { \\
 	static ssize_t (*real)(int, const void *, size_t, int64_t); \\
-	if (offset == 300 * 8192 && access("$full", F_OK) == 0) \\
+	if (is_full(fd, offset)) \\
 	{ \\
 		errno = ENOSPC; \\
 		return -1; \\
@@ -44,7 +95,8 @@ C
 plan skip_all => 'the library that lets writes fail cannot be made'
   if system("cc -shared -fPIC -o '$dir/full.so' '$dir/full.c' -ldl >'$dir/cc.out' 2>&1") != 0;
 
-my $node = make_node('full_disk', [], 'wal_level = replica');
+my $node = make_node('full_disk', [], 'wal_level = replica', 'max_worker_processes = 16',
+	'max_parallel_workers = 16', 'min_parallel_index_scan_size = 0');
 {
 	local $ENV{LD_PRELOAD} = "$dir/full.so";
 	$node->start;
@@ -54,6 +106,7 @@ $node->safe_psql(
 	'postgres', q{
 	CREATE TABLE t (id integer, fp simhash);
 	INSERT INTO t SELECT i, random_bits() FROM generate_series(1, 100000) i;
+	INSERT INTO t SELECT -id, flip_bits(fp::bigint, 3)::simhash FROM t WHERE id % 10 = 0;
 	VACUUM t;
 	CHECKPOINT;
 });
@@ -80,6 +133,41 @@ foreach my $workers (0, 2)
 	is(scalar(() = $stderr =~ /ERROR/g), 1, "$workers workers: nobody else has one");
 	is_sound($node, "$workers workers", 't_fp');
 	$node->safe_psql('postgres', 'DROP INDEX t_fp');
+}
+
+# what is below the directory of temporary files
+sub temporary_files
+{
+	my $directory = $node->data_dir . '/base/pgsql_tmp';
+
+	return -d $directory ? grep { !/^\.\.?$/ } slurp_dir($directory) : ();
+}
+
+# A search that sorts more entries than memory has room for: the leader collects them
+# in a file, and each process sorts them for itself.
+$node->safe_psql('postgres', 'CREATE INDEX t_fp ON t USING simhash (fp)');
+my $search = "SELECT count(*), sum(hashtextextended(f::text, 0)) FROM simhash_find_all('t_fp', 6) f";
+my $settings = "SET maintenance_work_mem = '1MB'; SET max_parallel_workers_per_gather =";
+my $truth = $node->safe_psql('postgres', "$settings 0; $search");
+foreach my $case ([ 'the leader', 0, $full_for ], [ 'the leader', 2, $full_for ], [ 'a worker', 2, $full_for_others ])
+{
+	my ($who, $workers, $file) = @$case;
+	my ($status, $stdout, $stderr) = $node->psql(
+		'postgres', qq{
+		$settings $workers;
+		SELECT pg_backend_pid() AS pid \\gset
+		\\setenv PID :pid
+		\\! echo \$PID > "$file"
+		$search;
+		\\! rm "$file"
+		$search;
+	}, on_error_stop => 0);
+	my $what = "a search with $workers workers, no room for $who";
+	like($stderr, qr/^psql:\S+ ERROR:  could not write to file.*No space left/, "$what: an error");
+	is(scalar(() = $stderr =~ /ERROR/g), 1, "$what: no other one");
+	is($stderr =~ /CONTEXT:  parallel worker/ ? 'a worker' : 'the leader', $who, "$what: who met it");
+	is($stdout, $truth, "$what: the next search");
+	is_deeply([ temporary_files() ], [], "$what: no file is left");
 }
 
 $node->stop;

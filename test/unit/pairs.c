@@ -514,8 +514,14 @@ slices_are_right(Shape shape, bool among, int distance)
 		if (i == 0)
 			(void) shpairs_plan_slices(&slicer->pairs, &slices);
 	}
-	for (int slice = 0; slice < slices.count; slice++)
-		shpairs_search_slice(&slicers[next_random() % 2].pairs, &slices, slice);
+	/* in an order that jumps between parts; the stride is a prime */
+	for (int i = 0; i < slices.nparts * SHPAIRS_SLICES; i++)
+	{
+		int			number = i * 31337 % (slices.nparts * SHPAIRS_SLICES);
+
+		shpairs_search_slice(&slicers[next_random() % 2].pairs, &slices,
+							 number / SHPAIRS_SLICES, number % SHPAIRS_SLICES);
+	}
 	for (int i = 0; i < lengthof(slicers); i++)
 	{
 		shpairs_end_slices(&slicers[i].pairs);
