@@ -6,7 +6,7 @@ SELECT name AS corpus, documents, documents * (documents - 1) / 2 AS "all pairs"
 	near AS "pairs J >= .9", near_documents AS "documents in these", similar_pairs AS "pairs J >= .8", round(seconds) AS seconds
 FROM corpus ORDER BY id;
 
-SELECT EXISTS (SELECT FROM range) AS ranges, EXISTS (SELECT FROM noise) AS noises, EXISTS (SELECT FROM parts) AS parts,
+SELECT EXISTS (SELECT FROM range) AS ranges, EXISTS (SELECT FROM wide) AS wides, EXISTS (SELECT FROM noise) AS noises, EXISTS (SELECT FROM parts) AS parts,
 	EXISTS (SELECT FROM result) AS fingerprints \gset
 
 \if :ranges
@@ -19,6 +19,39 @@ SELECT corpus, c.similar_pairs AS "pairs J >= .8",
 	round(max(candidates::numeric / r.similar_pairs) FILTER (WHERE radius = 8 AND r.similar_pairs > 0), 1) AS "candidates 8",
 	round(max(candidates::numeric / r.similar_pairs) FILTER (WHERE radius = 10 AND r.similar_pairs > 0), 1) AS "candidates 10"
 FROM range r JOIN corpus c ON c.name = corpus WHERE c.similar_pairs > 0 GROUP BY c.id, corpus, c.similar_pairs ORDER BY c.id;
+\endif
+
+\if :wides
+-- Pairs within each radius that was searched, also where no pair has that distance
+CREATE TEMP VIEW within AS
+SELECT s.corpus, s.fingerprint, radius, coalesce(sum(pairs), 0) AS pairs, coalesce(sum(related), 0) AS related,
+	coalesce(sum(similar_pairs), 0) AS similar_pairs, coalesce(sum(near), 0) AS near
+FROM (SELECT corpus, fingerprint, radius
+	FROM (SELECT DISTINCT corpus FROM wide) AS c,
+		(VALUES ('64 bits, words 2', 10), ('256 bits, words 2', 40), ('256 bits, words 3', 40)) AS f (fingerprint, largest),
+		generate_series(0, largest) AS radius) AS s
+LEFT JOIN wide w ON w.corpus = s.corpus AND w.fingerprint = s.fingerprint AND distance <= radius
+GROUP BY s.corpus, s.fingerprint, radius;
+
+\echo simhash_minhash(body) of 64 bits and simhash_minhash_bits(body, 256, words), without a comparison, all corpora: the share
+\echo of the pairs that are within the radius (the least of a corpus in parentheses), and the pairs that come with them
+SELECT fingerprint, radius,
+	format('%s (%s)', round(sum(w.near) / sum(c.near), 3), round(min(w.near / nullif(c.near, 0)), 3)) AS "found J >= .9",
+	format('%s (%s)', round(sum(w.similar_pairs) / sum(c.similar_pairs), 3),
+		round(min(w.similar_pairs / nullif(c.similar_pairs, 0)), 3)) AS "found J >= .8",
+	sum(pairs) AS pairs, sum(w.similar_pairs) AS "J >= .8", sum(w.related - w.similar_pairs) AS "J .5 to .8",
+	sum(pairs - w.related) AS "J < .5", round(sum(w.similar_pairs) / sum(pairs), 3) AS "share J >= .8"
+FROM within w JOIN corpus c ON c.name = corpus
+WHERE fingerprint LIKE '64%' AND radius IN (3, 6, 8, 10) OR fingerprint LIKE '256%' AND radius IN (12, 16, 20, 24, 26, 28, 31, 32, 36, 40)
+GROUP BY fingerprint, radius ORDER BY fingerprint DESC, radius;
+
+\echo The same for each corpus: 64 bits within 8, and the radius of 256 bits that finds as many pairs with J >= .8
+SELECT DISTINCT ON (c.id, w.fingerprint) w.corpus, c.similar_pairs AS "pairs J >= .8", n.similar_pairs AS "64 bits: found", n.pairs AS "pairs",
+	w.fingerprint, w.radius, w.similar_pairs AS found, w.pairs, w.related - w.similar_pairs AS "J .5 to .8", w.pairs - w.related AS "J < .5"
+FROM within w JOIN corpus c ON c.name = w.corpus
+JOIN within n ON n.corpus = w.corpus AND n.fingerprint LIKE '64%' AND n.radius = 8
+WHERE w.fingerprint LIKE '256%' AND w.similar_pairs >= n.similar_pairs AND c.similar_pairs > 0
+ORDER BY c.id, w.fingerprint, w.radius;
 \endif
 
 \if :noises

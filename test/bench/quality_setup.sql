@@ -96,6 +96,9 @@ CREATE TABLE bias (corpus text, variant int, tenth int, pairs bigint, estimate f
 -- The recommended recipe: pairs within a radius, and those of them with a coefficient from 0.8
 CREATE TABLE range (corpus text, radius int, similar_pairs bigint, candidates bigint);
 
+-- Pairs at a distance, by their coefficients: all, from 0.5, from 0.8, and from 0.9
+CREATE TABLE wide (corpus text, fingerprint text, distance int, pairs bigint, related bigint, similar_pairs bigint, near bigint);
+
 -- Copies of which so many characters of a hundred are wrong: how many are found, and pairs with wrong texts
 CREATE TABLE noise (corpus text, percent int, recipe text, radius int, copies bigint, found bigint, wrong bigint,
 	candidates bigint);

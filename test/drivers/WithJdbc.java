@@ -107,6 +107,40 @@ class WithJdbc {
 		check(mode + ": an index by its name", values("SELECT count(*) > 0 FROM simhash_find_all(?::regclass)",
 			s -> s.setString(1, "docs_fp")), List.of("t"));
 
+		byte[] pdq = new byte[32];
+		Arrays.fill(pdq, (byte) 0x0f);
+		String digits = "0f".repeat(32);
+		PreparedStatement image = conn.prepareStatement(
+			"INSERT INTO images VALUES (?, CAST(? AS simhash_bits(256)))");
+		image.setInt(1, 10);
+		image.setString(2, digits);
+		image.executeUpdate();
+
+		PreparedStatement images = conn.prepareStatement(
+			"SELECT id, pdq, pdq::bytea FROM images "
+			+ "WHERE pdq <~> CAST(? AS simhash_bits(256)) <= ? ORDER BY id");
+		images.setString(1, digits);
+		images.setInt(2, 31);
+		ResultSet hashes = images.executeQuery();
+		hashes.next();
+		String asDigits = hashes.getString(2);
+		byte[] asBytes = hashes.getBytes(3);
+
+		check(mode + ": hexadecimal digits", values("SELECT id FROM images "
+			+ "WHERE pdq <~> CAST(? AS simhash_bits(256)) <= 31 ORDER BY id",
+			s -> s.setString(1, digits)), List.of("1", "2", "10"));
+		check(mode + ": read as digits", asDigits, digits);
+		check(mode + ": read as bytes", Arrays.equals(asBytes, pdq), true);
+		check(mode + ": array of digits", values("SELECT id FROM images WHERE pdq % ANY (?::simhash_bits[]) ORDER BY id",
+			s -> s.setArray(1, conn.createArrayOf("text", new String[] {digits, "f0".repeat(32)}))),
+			List.of("1", "2", "3", "10"));
+		check(mode + ": too few digits", values("SELECT CAST(? AS simhash_bits(256))",
+			s -> s.setString(1, digits.substring(2))), List.of("22026"));
+		String body = "The Harbor Bridge is closed until Monday; and buses take the tunnel!";
+		check(mode + ": a text", values("SELECT id FROM texts WHERE body ~= ?", s -> s.setString(1, body)), List.of("1"));
+		check(mode + ": any of some texts", values("SELECT id FROM texts WHERE body ~= ANY (?::text[])",
+			s -> s.setArray(1, conn.createArrayOf("text", new String[] {body, "..."}))), List.of("1"));
+
 		// what the page warns of
 		check(mode + ": a string without a type", values("SELECT fp FROM docs WHERE fp = ? LIMIT 1",
 			s -> s.setString(1, fp)), List.of(simple ? fp : "42883"));
@@ -118,13 +152,16 @@ class WithJdbc {
 			&& conn.getMetaData().getDriverMinorVersion() < 6;
 		check(mode + ": bytes", values("SELECT simhash_minhash(?::bytea)", s -> s.setBytes(1, bytes)),
 			List.of(simple && old ? "42601" : "720769818233651409"));
+		check(mode + ": bytes of a wide one", values(
+			"SELECT id FROM images WHERE pdq % ?::bytea::simhash_bits ORDER BY id", s -> s.setBytes(1, pdq)),
+			simple && old ? List.of("42601") : List.of("1", "2", "10"));
 		check(mode + ": bytes in hex", values("SELECT simhash_minhash(decode(?, 'hex'))",
 			s -> s.setString(1, "00015c2780ff616263646566")), List.of("720769818233651409"));
 
 		try (PreparedStatement s = conn.prepareStatement(
 				"INSERT INTO corpus (body) VALUES (?) ON CONFLICT DO NOTHING")) {
-			for (String body : List.of("hello world", "Hello, world!")) {
-				s.setString(1, body);
+			for (String greeting : List.of("hello world", "Hello, world!")) {
+				s.setString(1, greeting);
 				s.executeUpdate();
 			}
 		}
@@ -135,6 +172,7 @@ class WithJdbc {
 		check(mode + ": COPY", values("SELECT fp FROM docs WHERE id >= 20 ORDER BY id", s -> { }),
 			List.of(fp, "18446744073709551615"));
 		conn.createStatement().executeUpdate("DELETE FROM docs WHERE id >= 10");
+		conn.createStatement().executeUpdate("DELETE FROM images WHERE id >= 10");
 		conn.close();
 	}
 

@@ -60,6 +60,38 @@ sub run
 	check("$mode: an index by its name",
 		$values->('SELECT count(*) > 0 FROM simhash_find_all(?::regclass)', 'docs_fp'), 1);
 
+	my $body = 'The Harbor Bridge is closed until Monday; and buses take the tunnel!';
+	my $alike = $dbh->selectcol_arrayref('SELECT id FROM texts WHERE body ~= ?', undef, $body);
+
+	my $pdq = pack('H*', '0f' x 32);
+	$dbh->do('INSERT INTO images VALUES (?, ?)', undef, 10, unpack('H*', $pdq));
+	my $images = $dbh->selectall_arrayref(
+		'SELECT id, pdq FROM images WHERE pdq <~> ?::simhash_bits(256) <= ?::int ORDER BY id',
+		undef, unpack('H*', $pdq), 31);
+	my $first = pack('H*', $images->[0][1]);
+
+	$sth = $dbh->prepare('SELECT id, pdq::bytea FROM images WHERE pdq % ?::bytea::simhash_bits ORDER BY id');
+	$sth->bind_param(1, $pdq, { pg_type => PG_BYTEA });
+	$sth->execute;
+	my $by_bytes = $sth->fetchall_arrayref;
+
+	check("$mode: a text", "@$alike", '1');
+	check("$mode: any of some texts",
+		$values->('SELECT id FROM texts WHERE body ~= ANY (?::text[])', [ $body, '...' ]), '1');
+	check("$mode: hexadecimal digits", join(' ', map { $_->[0] } @$images), '1 2 10');
+	check("$mode: read as digits", $first, $pdq);
+	check("$mode: bytes", join(' ', map { $_->[0] } @$by_bytes), '1 2 10');
+	check("$mode: read as bytes", $by_bytes->[0][1], $pdq);
+	check("$mode: array of digits",
+		$values->('SELECT id FROM images WHERE pdq % ANY (?::simhash_bits[]) ORDER BY id',
+			[ '0f' x 32, 'f0' x 32 ]), '1 2 3 10');
+	{
+		local $@;
+		eval { $values->('SELECT ?::simhash_bits(256)', '0f' x 31) };
+		check("$mode: too few digits", $dbh->state, '22026');
+	}
+	$dbh->do('DELETE FROM images WHERE id >= 10');
+
 	# what the page warns of
 	check("$mode: array taken as text",
 		$values->('SELECT simhash_minhash(?)::text', [ 'alpha', 'beta' ]),

@@ -9,7 +9,7 @@ settings.configure(INSTALLED_APPS=[], DATABASES={'default': {
     'NAME': os.environ['PGDATABASE']}})
 django.setup()
 
-from django.db import ProgrammingError, connection, models
+from django.db import DataError, ProgrammingError, connection, models
 from django.db.models import F, Func, Value
 
 
@@ -46,6 +46,29 @@ class Doc(models.Model):
         db_table = 'docs'
 
 
+class PdqField(SimhashField):
+    def db_type(self, connection):
+        return 'simhash_bits(256)'
+
+    def get_prep_value(self, value):
+        return None if value is None else value.hex()
+
+    def get_placeholder(self, value, compiler, connection):
+        return '%s' if hasattr(value, 'as_sql') else 'CAST(%s AS simhash_bits(256))'
+
+    def from_db_value(self, value, expression, connection):
+        return None if value is None else bytes.fromhex(value)
+
+
+class Image(models.Model):
+    id = models.IntegerField(primary_key=True)
+    pdq = PdqField(null=True)
+
+    class Meta:
+        app_label = 'app'
+        db_table = 'images'
+
+
 fp = 17841137466214345717
 Doc.objects.create(id=10, fp=fp)
 
@@ -78,7 +101,30 @@ check('updated', Doc.objects.filter(id=10).update(fp=2**64 - 1), 1)
 check('bulk', [doc.fp for doc in Doc.objects.bulk_create([Doc(id=20, fp=fp)])], [fp])
 check('read again', sorted(Doc.objects.filter(id__gte=10).values_list('id', 'fp')), [(10, 2**64 - 1), (20, fp)])
 
+pdq = bytes.fromhex('0f' * 32)
+Image.objects.create(id=10, pdq=pdq)
+images = (Image.objects.annotate(distance=Distance(F('pdq'), Value(pdq, output_field=PdqField())))
+          .filter(distance__lte=31).order_by('distance').values_list('id', 'pdq'))
+
+check('hexadecimal digits, read as bytes', sorted(images), [(1, pdq), (2, pdq[:28] + bytes(4)), (10, pdq)])
+check('an equal one', sorted(Image.objects.filter(pdq=pdq).values_list('id', flat=True)), [1, 10])
+check('array of digits', sorted(image.id for image in Image.objects.raw(
+    'SELECT * FROM images WHERE pdq %% ANY (%s::simhash_bits[])', [[pdq.hex(), 'f0' * 32]])), [1, 2, 3, 10])
+check('bytes', sorted(image.id for image in Image.objects.raw(
+    'SELECT * FROM images WHERE pdq %% %s::bytea::simhash_bits', [pdq])), [1, 2, 10])
+try:
+    Image.objects.create(id=20, pdq=pdq[1:])
+    check('too few bytes', 'no error', None)
+except DataError as e:
+    check('too few bytes', 'does not match type simhash_bits(256)' in str(e), True)
+
 with connection.cursor() as cur:
+    body = 'The Harbor Bridge is closed until Monday; and buses take the tunnel!'
+    cur.execute('SELECT id FROM texts WHERE body ~= %s', [body])
+    check('a text', cur.fetchall(), [(1,)])
+    cur.execute('SELECT id FROM texts WHERE body ~= ANY (%s)', [[body, '...']])
+    check('any of some texts', cur.fetchall(), [(1,)])
+
     for body in ('hello world', 'Hello, world!'):
         cur.execute('INSERT INTO corpus (body) VALUES (%s) ON CONFLICT DO NOTHING', [body])
     cur.execute('SELECT body FROM corpus')

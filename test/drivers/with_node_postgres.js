@@ -71,6 +71,9 @@ async function main() {
 	is('bytes', byBytes.rows.map((r) => r.id), [1, 2, 10]);
 	is('array of digits', await values('SELECT id FROM images WHERE pdq % ANY ($1::simhash_bits[]) ORDER BY 1',
 		[[pdq.toString('hex'), 'f0'.repeat(32)]]), [1, 2, 3, 10]);
+	is('bytes in the binary format', await values(
+		'SELECT id FROM images WHERE pdq % $1::simhash_bits(256) ORDER BY id', [pdq]), [1, 2, 10]);
+	is('read as bytes', (await values('SELECT pdq::bytea FROM images WHERE id = 10'))[0].equals(pdq), true);
 	is('too few digits', await error(client.query('SELECT $1::simhash_bits(256)', ['0f'.repeat(31)])), '22026');
 	await client.query('INSERT INTO texts VALUES (10, $1) ON CONFLICT DO NOTHING', [body]);
 	is('a text that is kept out', await values('SELECT count(*)::int FROM texts'), [3]);

@@ -2,7 +2,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"reflect"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 func check(what string, got, expected interface{}) {
@@ -112,18 +115,64 @@ func run(mode string, simple bool) {
 	check(mode+": an index by its name", values("SELECT count(*) > 0 FROM simhash_find_all($1::regclass)",
 		"docs_fp"), []string{"true"})
 
+	body := "The Harbor Bridge is closed until Monday; and buses take the tunnel!"
+	alike := values("SELECT id FROM texts WHERE body ~= $1", body)
+
+	pdq := bytes.Repeat([]byte{0x0f}, 32)
+	digits := hex.EncodeToString(pdq)
+	_, err = conn.Exec(ctx, "INSERT INTO images VALUES ($1, $2)", 10, digits)
+	must(err)
+	images := values(`
+		SELECT id FROM images
+		 WHERE pdq <~> $1::simhash_bits(256) <= $2::int ORDER BY id`, digits, 31)
+	byBytes := values("SELECT id FROM images WHERE pdq % $1::bytea::simhash_bits ORDER BY id", pdq)
+
+	var hash string
+	var raw []byte
+	err = conn.QueryRow(ctx, "SELECT pdq, pdq::bytea FROM images WHERE id = 10").Scan(&hash, &raw)
+	must(err)
+
+	check(mode+": a text", alike, []string{"1"})
+	check(mode+": any of some texts", values("SELECT id FROM texts WHERE body ~= ANY ($1::text[])",
+		[]string{body, "..."}), []string{"1"})
+	check(mode+": hexadecimal digits", images, []string{"1", "2", "10"})
+	check(mode+": bytes", byBytes, []string{"1", "2", "10"})
+	check(mode+": read as digits and as bytes", []string{hash, string(raw)}, []string{digits, string(pdq)})
+	check(mode+": array of digits", values("SELECT id FROM images WHERE pdq % ANY ($1::simhash_bits[]) ORDER BY id",
+		[]string{digits, strings.Repeat("f0", 32)}), []string{"1", "2", "3", "10"})
+	check(mode+": too few digits", values("SELECT $1::simhash_bits(256)", digits[2:]), []string{"22026"})
+	_, err = conn.CopyFrom(ctx, pgx.Identifier{"images"}, []string{"id", "pdq"},
+		pgx.CopyFromRows([][]interface{}{{30, digits}}))
+	check(mode+": CopyFrom refuses digits", err != nil, true)
+
+	if !simple {
+		var oid uint32
+		err = conn.QueryRow(ctx, "SELECT 'simhash_bits'::regtype::oid").Scan(&oid)
+		must(err)
+		conn.TypeMap().RegisterType(&pgtype.Type{Name: "simhash_bits", OID: oid, Codec: pgtype.ByteaCodec{}})
+
+		_, err = conn.CopyFrom(ctx, pgx.Identifier{"images"}, []string{"id", "pdq"},
+			pgx.CopyFromRows([][]interface{}{{20, pdq}}))
+		must(err)
+		err = conn.QueryRow(ctx, "SELECT pdq FROM images WHERE pdq % $1 AND id = 20", pdq).Scan(&raw)
+		must(err)
+		check(mode+": bytes in the binary format", raw, pdq)
+	}
+	_, err = conn.Exec(ctx, "DELETE FROM images WHERE id >= 10")
+	must(err)
+
 	// what the page warns of
 	array := values("SELECT simhash_minhash($1)", []string{"alpha", "beta"})
-	bytes := values("SELECT simhash_minhash($1)", []byte("alphabetagaga"))
+	untyped := values("SELECT simhash_minhash($1)", []byte("alphabetagaga"))
 	if simple {
 		check(mode+": an array without a type is taken as text", array,
 			values("SELECT simhash_minhash('{alpha,beta}'::text)"))
-		check(mode+": as are bytes, in hexadecimal", bytes,
+		check(mode+": as are bytes, in hexadecimal", untyped,
 			values(`SELECT simhash_minhash('\x616c7068616265746167616761'::text)`))
 	} else {
 		check(mode+": an array without a type is an error",
 			strings.Contains(array[0], "unable to encode"), true)
-		check(mode+": bytes without a type are taken as text", bytes,
+		check(mode+": bytes without a type are taken as text", untyped,
 			values("SELECT simhash_minhash('alphabetagaga'::text)"))
 	}
 	_, err = conn.CopyFrom(ctx, pgx.Identifier{"docs"}, []string{"id", "fp"},
@@ -132,8 +181,8 @@ func run(mode string, simple bool) {
 	check(mode+": CopyFrom takes a string as bytes",
 		values("SELECT fp::text FROM docs WHERE id = 30"), []string{"3544952156018063160"})
 
-	for _, body := range []string{"hello world", "Hello, world!"} {
-		_, err = conn.Exec(ctx, "INSERT INTO corpus (body) VALUES ($1) ON CONFLICT DO NOTHING", body)
+	for _, greeting := range []string{"hello world", "Hello, world!"} {
+		_, err = conn.Exec(ctx, "INSERT INTO corpus (body) VALUES ($1) ON CONFLICT DO NOTHING", greeting)
 		must(err)
 	}
 	check(mode+": kept out", values("SELECT body FROM corpus"), []string{"hello world"})

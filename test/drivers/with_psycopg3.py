@@ -61,6 +61,13 @@ def run(conn, mode):
     check(f'{mode}: a text that is kept out', values('SELECT count(*) FROM texts'), [3])
     with conn.cursor().copy('COPY images (id, pdq) FROM STDIN') as copy:
         copy.write_row((20, pdq.hex()))
+    with conn.cursor().copy('COPY images (id, pdq) FROM STDIN (FORMAT BINARY)') as copy:
+        copy.set_types(['int4', 'bytea'])
+        copy.write_row((21, pdq))
+    check(f'{mode}: binary COPY of bytes', values('SELECT pdq FROM images WHERE id = 21'), [pdq.hex()])
+    if mode != 'client':
+        check(f'{mode}: read in the binary format',
+              values('SELECT pdq FROM images WHERE id = 21', binary=True), [pdq])
     check(f'{mode}: COPY of digits', values('SELECT pdq FROM images WHERE id = 20'), [pdq.hex()])
     conn.execute('DELETE FROM images WHERE id >= 10')
 

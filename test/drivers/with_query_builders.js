@@ -8,6 +8,8 @@ const is = (what, got, expected) => {
 const error = (promise) => promise.then(() => 'no error', (e) => (e.cause ?? e).code);
 
 const fp = '17841137466214345717';
+const body = 'The Harbor Bridge is closed until Monday; and buses take the tunnel!';
+const pdq = Buffer.from('0f'.repeat(32), 'hex');
 const ids = (rows) => rows.map((r) => r.id).sort((a, b) => a - b);
 
 async function withKnex() {
@@ -26,6 +28,13 @@ async function withKnex() {
 	is('knex: any of an array', ids(some), [1, 2, 3, 10]);
 	is('knex: read as a string', (await knex('docs').where({ id: 10 }).first()).fp, fp);
 	is('knex: equal', ids(await knex('docs').where({ fp })), [1, 10]);
+
+	const alike = await knex('texts').select('id').whereRaw('body ~= ?', [body]);
+	const images = await knex('images').select('id', 'pdq')
+		.whereRaw('pdq <~> ?::simhash_bits(256) <= ?::int', [pdq.toString('hex'), 31]);
+	is('knex: a text', ids(alike), [1]);
+	is('knex: hexadecimal digits', ids(images), [1, 2]);
+	is('knex: read as digits', images.map((r) => r.pdq).sort().pop(), pdq.toString('hex'));
 	await knex('docs').where({ id: 10 }).delete();
 	await knex.destroy();
 }
@@ -52,6 +61,10 @@ async function withKysely() {
 	is('kysely: read as a string',
 		(await db.selectFrom('docs').select('fp').where('id', '=', 10).executeTakeFirst()).fp, fp);
 	is('kysely: equal', ids(await db.selectFrom('docs').select('id').where('fp', '=', fp).execute()), [1, 10]);
+
+	is('kysely: a text', ids(await db.selectFrom('texts').select('id').where(sql`body ~= ${body}`).execute()), [1]);
+	is('kysely: hexadecimal digits', ids(await db.selectFrom('images').select('id')
+		.where(sql`pdq <~> ${pdq.toString('hex')}::simhash_bits(256) <= ${31}::int`).execute()), [1, 2]);
 	await db.deleteFrom('docs').where('id', '=', 10).execute();
 	await db.destroy();
 }
@@ -85,6 +98,23 @@ async function withDrizzle() {
 	is('drizzle: any of an array', ids(some), [1, 2, 3, 10]);
 	is('drizzle: read as a BigInt', (await db.select().from(docs).where(eq(docs.id, 10)))[0].fp, BigInt(fp));
 	is('drizzle: equal', ids(await db.select().from(docs).where(eq(docs.fp, BigInt(fp)))), [1, 10]);
+
+	const simhashBits = customType({
+		dataType: ({ bits }) => `simhash_bits(${bits})`,
+		toDriver: (value) => value.toString('hex'),
+		fromDriver: (value) => Buffer.from(value, 'hex'),
+	});
+	const images = pgTable('images', { id: integer('id').primaryKey(), pdq: simhashBits('pdq', { bits: 256 }) });
+
+	await db.insert(images).values({ id: 10, pdq });
+	const alike = await db.select({ id: images.id }).from(images)
+		.where(sql`${images.pdq} <~> ${pdq.toString('hex')}::simhash_bits(256) <= ${31}::int`);
+
+	is('drizzle: hexadecimal digits', ids(alike), [1, 2, 10]);
+	is('drizzle: read as a Buffer',
+		(await db.select().from(images).where(eq(images.id, 10)))[0].pdq.equals(pdq), true);
+	is('drizzle: a wide one that is equal', ids(await db.select().from(images).where(eq(images.pdq, pdq))), [1, 10]);
+	await db.delete(images).where(eq(images.id, 10));
 	// what the page warns of
 	is('drizzle: an array without sql.param',
 		await error(db.select().from(docs).where(sql`fp % ANY (${[fp, '1']}::simhash[])`)), '42846');
@@ -116,6 +146,18 @@ async function withSequelize() {
 	is('sequelize: equal', ids(await Doc.findAll({ where: { fp } })), [1, 10]);
 	is('sequelize: replacements', ids(await sequelize.query('SELECT id FROM docs WHERE fp <~> :fp::simhash <= :radius',
 		{ replacements: { fp, radius: 3 }, type: QueryTypes.SELECT })), [1, 2, 10]);
+
+	const Image = sequelize.define('Image', { id: { type: 'int', primaryKey: true }, pdq: 'simhash_bits(256)' },
+		{ tableName: 'images', timestamps: false });
+	await Image.create({ id: 10, pdq: pdq.toString('hex') });
+	is('sequelize: a text', ids(await sequelize.query('SELECT id FROM texts WHERE body ~= $body',
+		{ bind: { body }, type: QueryTypes.SELECT })), [1]);
+	is('sequelize: hexadecimal digits', ids(await sequelize.query(
+		'SELECT id FROM images WHERE pdq <~> $pdq::simhash_bits(256) <= $radius::int',
+		{ bind: { pdq: pdq.toString('hex'), radius: 31 }, type: QueryTypes.SELECT })), [1, 2, 10]);
+	is('sequelize: a wide one that is equal',
+		ids(await Image.findAll({ where: { pdq: pdq.toString('hex') } })), [1, 10]);
+	await Image.destroy({ where: { id: 10 } });
 	await Doc.destroy({ where: { id: 10 } });
 	await sequelize.close();
 }

@@ -54,6 +54,30 @@ conn.prepare('near', 'SELECT id FROM docs WHERE fp <~> $1::simhash <= $2::int OR
 check('a named statement', conn.exec_prepared('near', [fp.to_s, 3]).column_values(0), %w[1 2 10])
 check('an index by its name', values.call('SELECT count(*) > 0 FROM simhash_find_all($1::regclass)', ['docs_fp']), ['t'])
 
+body = 'The Harbor Bridge is closed until Monday; and buses take the tunnel!'
+alike = conn.exec_params('SELECT id FROM texts WHERE body ~= $1', [body])
+
+pdq = ['0f' * 32].pack('H*')
+conn.exec_params('INSERT INTO images VALUES ($1, $2)', [10, pdq.unpack1('H*')])
+images = conn.exec_params(<<~SQL, [pdq.unpack1('H*'), 31])
+  SELECT id, pdq FROM images WHERE pdq <~> $1::simhash_bits(256) <= $2::int ORDER BY id
+SQL
+first = [images[0]['pdq']].pack('H*')
+
+binary = PG::BasicTypeMapForQueries::BinaryData.new(pdq)
+by_bytes = conn.exec_params('SELECT id FROM images WHERE pdq % $1::bytea::simhash_bits ORDER BY id',
+                            [binary])
+
+check('a text', alike.column_values(0), %w[1])
+check('any of some texts', values.call('SELECT id FROM texts WHERE body ~= ANY ($1::text[])', [[body, '...']]), %w[1])
+check('hexadecimal digits', images.column_values(0), %w[1 2 10])
+check('read as digits', first, pdq)
+check('bytes', by_bytes.column_values(0), %w[1 2 10])
+check('array of digits', values.call('SELECT id FROM images WHERE pdq % ANY ($1::simhash_bits[]) ORDER BY id',
+                                     [[pdq.unpack1('H*'), 'f0' * 32]]), %w[1 2 3 10])
+check('too few digits', error.call('SELECT $1::simhash_bits(256)', ['0f' * 31]), '22026')
+check('read in the binary format', conn.exec_params('SELECT pdq FROM images WHERE id = 10', [], 1).getvalue(0, 0), pdq)
+
 # what the page warns of
 check('array of integers of 2^63 and more',
       error.call('SELECT id FROM docs WHERE fp = ANY ($1::simhash[])', [[fp]]), '22003')
@@ -75,6 +99,9 @@ check('bytes taken as text', plain.exec_params('SELECT simhash_minhash($1)', [bi
       '8883057560494809021')
 check('bytes without the type map',
       plain.exec_params('SELECT simhash_minhash($1::bytea)', [binary]).getvalue(0, 0), '2699533031099302304')
+check('a wide one in the binary format',
+      plain.exec_params('SELECT id FROM images WHERE pdq % $1::simhash_bits(256) ORDER BY id',
+                        [{ value: pdq, format: 1 }]).column_values(0), %w[1 2 10])
 plain.close
 
 ['hello world', 'Hello, world!'].each do |body|

@@ -33,6 +33,28 @@ class Simhash(sa.types.UserDefinedType):
 docs = sa.Table('docs', sa.MetaData(),
                 sa.Column('id', sa.Integer, primary_key=True), sa.Column('fp', Simhash))
 
+
+class SimhashBits(Simhash):
+    cache_ok = True
+
+    def __init__(self, bits):
+        self.bits = bits
+
+    def get_col_spec(self, **kw):
+        return f'simhash_bits({self.bits})'
+
+    def bind_processor(self, dialect):
+        return lambda value: None if value is None else value.hex()
+
+    def result_processor(self, dialect, coltype):
+        return lambda value: None if value is None else bytes.fromhex(value)
+
+
+texts = sa.Table('texts', sa.MetaData(),
+                 sa.Column('id', sa.Integer, primary_key=True), sa.Column('body', sa.Text))
+images = sa.Table('images', sa.MetaData(),
+                  sa.Column('id', sa.Integer, primary_key=True), sa.Column('pdq', SimhashBits(256)))
+
 articles = sa.Table('articles', sa.MetaData(),
                     sa.Column('body', sa.Text),
                     sa.Column('fp', Simhash, sa.Computed('simhash_minhash(body)', persisted=True)),
@@ -83,6 +105,37 @@ with engine.begin() as conn:
         conn.execute(sa.text('INSERT INTO corpus (body) VALUES (:body) ON CONFLICT DO NOTHING'),
                      {'body': body})
     check('kept out', conn.execute(sa.text('SELECT body FROM corpus')).scalars().all(), ['hello world'])
+
+with engine.begin() as conn:
+    body = 'The Harbor Bridge is closed until Monday; and buses take the tunnel!'
+    alike = conn.execute(sa.select(texts.c.id).where(texts.c.body.op('~=')(body))).scalars().all()
+
+    pdq = bytes.fromhex('0f' * 32)
+    conn.execute(images.insert().values(id=10, pdq=pdq))
+    distance = images.c.pdq.distance(pdq)
+    near = conn.execute(sa.select(images.c.id, images.c.pdq).where(distance <= 31)
+                        .order_by(distance)).fetchall()
+    by_bytes = conn.execute(sa.text(
+        'SELECT id FROM images WHERE pdq % CAST(CAST(:pdq AS bytea) AS simhash_bits) ORDER BY id'),
+        {'pdq': pdq}).scalars().all()
+
+    check('a text', alike, [1])
+    check('any of some texts', conn.execute(sa.text('SELECT id FROM texts WHERE body ~= ANY (:some)'),
+                                            {'some': [body, '...']}).scalars().all(), [1])
+    check('hexadecimal digits, read as bytes', sorted(tuple(row) for row in near),
+          [(1, pdq), (2, pdq[:28] + bytes(4)), (10, pdq)])
+    check('bytes', by_bytes, [1, 2, 10])
+    check('an equal one', conn.execute(sa.select(images.c.id).where(images.c.pdq == pdq)
+                                       .order_by(images.c.id)).scalars().all(), [1, 10])
+    check('array of digits', conn.execute(
+        sa.text('SELECT id FROM images WHERE pdq % ANY (CAST(:some AS simhash_bits[])) ORDER BY id'),
+        {'some': [pdq.hex(), 'f0' * 32]}).scalars().all(), [1, 2, 3, 10])
+    try:
+        with conn.begin_nested():
+            conn.execute(images.insert().values(id=20, pdq=pdq[1:]))
+            check('too few bytes', 'no error', None)
+    except SQLAlchemyError as e:
+        check('too few bytes', e.orig.pgcode, '22026')
 
 with engine.begin() as conn:
     articles.create(conn)
