@@ -143,6 +143,12 @@ FROM (VALUES (0, 0.7), (1, 0.7), (7, 0.7), (15, 0.7), (20, 2)) v(bits, share);
 -- when there is none, a table of each part is read, and the rows that are returned are visited
 SELECT (pages_read(format('SELECT id FROM doc ORDER BY fp <~> %L::simhash_bits LIMIT 5', wide('far', 256))) - 50) * 16.0
 	/ pages_of('doc_fp') BETWEEN 3 AND 7 AS some_tables;
+-- and not more rows if the distances do not fit in memory
+SELECT format('SELECT id FROM doc ORDER BY fp <~> %L::simhash_bits LIMIT 5', wide('far', 256)) AS query \gset
+SELECT pages_read(:'query') AS pages \gset
+SET work_mem = '64kB';
+SELECT pages_read(:'query') BETWEEN 0.5 * :pages AND 1.5 * :pages AS as_many;
+RESET work_mem;
 SELECT bits, id, fp <~> flip_wide(wide('r77', 256), bits, 'n') AS distance
 FROM (VALUES (0), (1), (7), (15), (24), (30), (60)) v(bits),
 	LATERAL (SELECT id, fp FROM doc ORDER BY fp <~> flip_wide(wide('r77', 256), bits, 'n') LIMIT 1) d;
@@ -183,6 +189,15 @@ GROUP BY 1 ORDER BY 1;
 RESET work_mem;
 SELECT n, max(pages_read(format('SELECT id FROM many ORDER BY fp <~> %L::simhash_bits LIMIT %s', fp, n))) * 16.0 / pages_of('many_fp') < 2.7 AS few_pages
 FROM center, unnest('{1,4,6}'::int[]) n GROUP BY 1 ORDER BY 1;
+-- a condition around another fingerprint, which tells nothing of the parts in which these differ
+CREATE TABLE shifted AS
+SELECT center, overlay(center::varbit PLACING ~ substring(center::varbit FOR 20) FROM 1)::simhash_bits AS fp
+FROM (SELECT wide('shifted', 256) AS center) c;
+INSERT INTO many SELECT i, flip_wide(fp, i, 's' || i) FROM shifted, generate_series(0, 11) i;
+SELECT plan('SELECT n.id FROM shifted q,
+	LATERAL (SELECT id FROM many t WHERE t.fp <~> q.center <= 31 ORDER BY t.fp <~> q.fp) n');
+SELECT array_agg(id) FROM (SELECT n.id FROM shifted q,
+	LATERAL (SELECT id FROM many t WHERE t.fp <~> q.center <= 31 ORDER BY t.fp <~> q.fp) n) s;
 
 -- nulls: they come last, and a distance from one orders nothing
 SELECT count(*), count(*) FILTER (WHERE last > total - 7) FROM
@@ -217,8 +232,8 @@ BEGIN
 END $$;
 SELECT compare_two(1), compare_two(200), compare_two(NULL);
 
--- an index of equal rows, filled to the last byte
-CREATE TABLE equal AS SELECT i AS id, wide('x', 256)::simhash_bits(256) AS fp FROM generate_series(1, 5000) i;
+-- an index of equal rows, filled to the last byte; with little memory, those of one distance do not fit in it
+CREATE TABLE equal AS SELECT i AS id, wide('x', 256)::simhash_bits(256) AS fp FROM generate_series(1, 9000) i;
 CREATE INDEX equal_fp ON equal USING simhash (fp) WITH (fillfactor = 100);
 ANALYZE equal;
 SELECT plan($$SELECT id FROM equal ORDER BY fp <~> wide('y', 256)$$);

@@ -122,6 +122,18 @@ SELECT x.how, y.how, simhash_jaccard(x.body, y.body, 1) AS words,
 	simhash_jaccard(x.body::bytea, y.body::bytea) = simhash_jaccard(x.body || '', y.body || '', 8,
 		'char') IS NOT NULL AS bytes
 FROM stored x, stored y ORDER BY x.how, y.how;
+-- the same two documents call after call, but other features of them
+CREATE TABLE repeated AS SELECT 'one two three four five six' AS a, 'two three four six one five' AS b;
+SELECT count(DISTINCT jaccard) AS different, bool_and(jaccard = of_sets) AS right
+FROM (SELECT simhash_jaccard(a, b, shingle, unit) AS jaccard,
+		by_sets(simhash_shingles(a, shingle, unit), simhash_shingles(b, shingle, unit)) AS of_sets
+	FROM repeated, (VALUES ('word', 2), ('word', 2), ('word', 3), ('char', 3), ('char', 3), ('char', 5), ('word', 5),
+		('word', 2), ('char', 2), ('word', 2)) o (unit, shingle) OFFSET 0) s;
+SELECT count(DISTINCT jaccard) AS different, bool_and(jaccard = of_sets) AS right
+FROM (SELECT simhash_jaccard(convert_to(a, 'UTF8'), convert_to(b, 'UTF8'), shingle) AS jaccard,
+		by_sets(simhash_shingles(a, shingle), simhash_shingles(b, shingle)) AS of_sets
+	FROM (SELECT replace(a, ' ', '') AS a, replace(b, ' ', '') AS b FROM repeated OFFSET 0) r,
+		unnest('{4,4,5,5,3,3,4}'::int[]) shingle OFFSET 0) s;
 SELECT simhash_jaccard(repeat('a b ', 1000000), 'a b a b') AS words,
 	simhash_jaccard(repeat('天', 1000000), '天天天天天', 4, 'char') AS characters;
 
