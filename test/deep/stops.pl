@@ -119,8 +119,13 @@ foreach my $search (@searches)
 }
 is((grep { /^0\b/ } @truth), 0, 'all of them find something');
 
-# segments of shared memory that are there when nothing runs
-sub segments { return $node->safe_psql('postgres', "SELECT count(*) FROM pg_ls_dir('pg_dynshmem')"); }
+# segments of shared memory that are there when no worker runs
+sub segments
+{
+	$node->poll_query_until('postgres',
+		"SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'parallel worker')");
+	return $node->safe_psql('postgres', "SELECT count(*) FROM pg_ls_dir('pg_dynshmem')");
+}
 my $segments = segments();
 
 # Of a way to stop: what may be said of it, how often it is taken of 25, and whether
