@@ -140,7 +140,6 @@ my %type = (
 		alike => 'simhash_jaccard(x.fp, y.fp) >= 0.8',
 		class_distance => 8,
 		pair_radii => [ 0 .. 8 ],
-		smallest => 1,
 		conditions => sub {
 			my $any = 'EXISTS (SELECT FROM unnest($3) h WHERE alike(fp, h))';
 			return (
@@ -534,12 +533,14 @@ sub pairs_forms
 	return @forms;
 }
 
-# The memory and the workers of a transaction.
+# The memory and the workers of a transaction that compares a table.
 sub resources
 {
-	my ($workers) = @_;
+	my ($name, $workers) = @_;
+	# 16,384 fingerprints of pairs fit in 1MB
+	my @memory = (($table{$name}{pairs} // '') eq 'blocks' ? () : '1MB', '3MB', '64MB');
 	my $sql = "SET LOCAL work_mem = '" . pick('64kB', '4MB', '4MB') . "';\n"
-	  . "SET LOCAL maintenance_work_mem = '" . pick('1MB', '3MB', '64MB') . "';\n"
+	  . "SET LOCAL maintenance_work_mem = '" . pick(@memory) . "';\n"
 	  . "SET LOCAL max_parallel_workers_per_gather = $workers;\n";
 	# workers also for tables of a few pages, and a message that says how many there are
 	$sql .= "SET LOCAL min_parallel_index_scan_size = 0;\nSET LOCAL client_min_messages = debug1;\n" if $workers;
@@ -661,7 +662,7 @@ do
 		}
 	}
 	push @sql, map {
-		"BEGIN ISOLATION LEVEL REPEATABLE READ;\n" . resources($workers) . comparisons($_, 0.2, 0) . "COMMIT;\n"
+		"BEGIN ISOLATION LEVEL REPEATABLE READ;\n" . resources($_, $workers) . comparisons($_, 0.2, 0) . "COMMIT;\n"
 	} @tables
 	  if chance(0.7);
 	my @sessions = map { start_session($_) } @sql;
@@ -680,7 +681,7 @@ do
 	repair_indexes();
 	foreach my $name (@tables)
 	{
-		my $run = start_session("BEGIN;\n" . resources($workers) . comparisons($name, 0.6, 1) . "COMMIT;\n"
+		my $run = start_session("BEGIN;\n" . resources($name, $workers) . comparisons($name, 0.6, 1) . "COMMIT;\n"
 			  . "SELECT simhash_index_check('$index{$name}', true);\n");
 		is(join("\n", finish_session($run, '^$')), '', "phase $phase: $name");
 	}

@@ -62,6 +62,15 @@ $node->safe_psql(
 
 	CREATE VIEW victim AS SELECT * FROM pg_stat_activity WHERE application_name = 'victim';
 
+	-- wait for the session that is going to stop this one
+	CREATE FUNCTION await_stop() RETURNS void LANGUAGE plpgsql AS $$
+	BEGIN
+		WHILE NOT EXISTS (SELECT FROM pg_stat_activity WHERE query LIKE 'SELECT stop(%' AND state = 'active') LOOP
+			PERFORM pg_sleep(0.001);
+			PERFORM pg_stat_clear_snapshot();
+		END LOOP;
+	END $$;
+
 	-- Some time after the session of the victim has begun, stop it or one of its workers,
 	-- as soon as it has one.  Returns the process, or null if it has ended before.
 	CREATE FUNCTION stop(how text, delay float8) RETURNS integer LANGUAGE plpgsql AS $$
@@ -69,7 +78,7 @@ $node->safe_psql(
 		leader integer;
 		target integer;
 	BEGIN
-		FOR i IN 1 .. 100000 LOOP
+		LOOP
 			PERFORM pg_stat_clear_snapshot();
 			SELECT pid INTO leader FROM victim WHERE leader_pid IS NULL;
 			EXIT WHEN FOUND;
@@ -164,7 +173,8 @@ while ($stopped < $stops && $rounds < 3 * $stops + 10)
 	my $file = "$dir/$rounds.sql";
 	append_to_file($file, join '',
 		map { "$_;\n" } "SET maintenance_work_mem = '$memory'", "SET max_parallel_workers_per_gather = $workers",
-		"SET statement_timeout = $timeout", ($in_transaction ? 'BEGIN' : ()),
+		($timeout ? "SET statement_timeout = $timeout" : 'DO $$ BEGIN PERFORM await_stop(); END $$'),
+		($in_transaction ? 'BEGIN' : ()),
 		(map { "SELECT '$_', $searches[$_]" } @chosen), ($in_transaction ? 'COMMIT' : ()));
 	my ($out, $err) = ('', '');
 	my $psql = IPC::Run::start(
@@ -209,7 +219,7 @@ while ($stopped < $stops && $rounds < 3 * $stops + 10)
 	$node->poll_query_until(
 		'postgres', qq{SELECT NOT EXISTS (SELECT FROM victim)
 			AND NOT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'parallel worker')
-			AND NOT EXISTS (SELECT FROM pg_locks WHERE relation >= 16384)
+			AND NOT EXISTS (SELECT FROM pg_locks WHERE relation >= 16384 AND pid <> pg_backend_pid())
 			AND NOT EXISTS (SELECT FROM pg_ls_dir('base/pgsql_tmp', true, false))
 			AND (SELECT count(*) FROM pg_ls_dir('pg_dynshmem')) = $segments})
 	  or fail("$what: something is left") or last;
