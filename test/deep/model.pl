@@ -484,7 +484,7 @@ sub pairs_forms
 	my ($name) = @_;
 	my $type = type($name);
 	my $index = "'$index{$name}'::regclass";
-	my @radii = (undef, grep { $table{$name}{pairs} ne 'blocks' || $_ <= 5 } @{ $type->{pair_radii} });
+	my @radii = (undef, grep { $table{$name}{pairs} ne 'blocks' || $_ <= 4 } @{ $type->{pair_radii} });
 	# fingerprints in a result, where wide ones are null
 	my @bits = map { $type->{hash} eq 'fp::varbit' ? 'NULL' : $_ } 'a_h', 'b_h', 'h';
 	my $arrays = '(SELECT array_agg(a) AS a, array_agg(b) AS b, array_agg(d) AS d FROM near) p';

@@ -71,19 +71,24 @@ $node->safe_psql(
 		END LOOP;
 	END $$;
 
-	-- Some time after the session of the victim has begun, stop it or one of its workers,
-	-- as soon as it has one.  Returns the process, or null if it has ended before.
-	CREATE FUNCTION stop(how text, delay float8) RETURNS integer LANGUAGE plpgsql AS $$
+	-- Some time after the victim has begun its first search, stop it or one of its workers,
+	-- as soon as it has one.  Returns the process, or null if it has ended before.  The
+	-- server warns of a process that has just ended.
+	CREATE FUNCTION stop(how text, delay float8) RETURNS integer LANGUAGE plpgsql
+	SET log_min_messages = error AS $$
 	DECLARE
+		session record;
 		leader integer;
 		target integer;
 	BEGIN
 		LOOP
 			PERFORM pg_stat_clear_snapshot();
-			SELECT pid INTO leader FROM victim WHERE leader_pid IS NULL;
-			EXIT WHEN FOUND;
+			SELECT pid, query LIKE 'SELECT ''%' AS searches INTO session FROM victim WHERE leader_pid IS NULL;
+			EXIT WHEN session.searches OR leader IS NOT NULL AND session.pid IS NULL;
+			leader := session.pid;
 			PERFORM pg_sleep(0.001);
 		END LOOP;
+		leader := coalesce(session.pid, leader);
 		PERFORM pg_sleep(delay);
 		target := leader;
 		WHILE how ~ 'worker' LOOP
@@ -92,6 +97,8 @@ $node->safe_psql(
 			EXIT WHEN FOUND OR NOT EXISTS (SELECT FROM victim WHERE pid = leader);
 			PERFORM pg_sleep(0.001);
 		END LOOP;
+		PERFORM pg_stat_clear_snapshot();
+		SELECT pid INTO target FROM victim WHERE pid = target;
 		IF how ~ '^cancel' THEN
 			PERFORM pg_cancel_backend(target);
 		ELSIF how ~ '^terminate' THEN
