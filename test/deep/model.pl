@@ -537,10 +537,10 @@ sub pairs_forms
 sub resources
 {
 	my ($name, $workers) = @_;
-	# 16,384 fingerprints of pairs fit in 1MB
-	my @memory = (($table{$name}{pairs} // '') eq 'blocks' ? () : '1MB', '3MB', '64MB');
-	my $sql = "SET LOCAL work_mem = '" . pick('64kB', '4MB', '4MB') . "';\n"
-	  . "SET LOCAL maintenance_work_mem = '" . pick(@memory) . "';\n"
+	# of many rows, pairs do not fit in 1MB, and brute force would take long in little memory
+	my $many = ($table{$name}{pairs} // '') eq 'blocks';
+	my $sql = "SET LOCAL work_mem = '" . ($many ? '32MB' : pick('64kB', '4MB', '4MB')) . "';\n"
+	  . "SET LOCAL maintenance_work_mem = '" . pick($many ? () : '1MB', '3MB', '64MB') . "';\n"
 	  . "SET LOCAL max_parallel_workers_per_gather = $workers;\n";
 	# workers also for tables of a few pages, and a message that says how many there are
 	$sql .= "SET LOCAL min_parallel_index_scan_size = 0;\nSET LOCAL client_min_messages = debug1;\n" if $workers;

@@ -65,7 +65,8 @@ $node->safe_psql(
 	-- wait for the session that is going to stop this one
 	CREATE FUNCTION await_stop() RETURNS void LANGUAGE plpgsql AS $$
 	BEGIN
-		WHILE NOT EXISTS (SELECT FROM pg_stat_activity WHERE query LIKE 'SELECT stop(%' AND state = 'active') LOOP
+		WHILE NOT EXISTS (SELECT FROM pg_stat_activity WHERE query LIKE 'SELECT stop(%' AND state = 'active')
+			AND clock_timestamp() < statement_timestamp() + interval '10 s' LOOP
 			PERFORM pg_sleep(0.001);
 			PERFORM pg_stat_clear_snapshot();
 		END LOOP;
@@ -73,7 +74,8 @@ $node->safe_psql(
 
 	-- Some time after the victim has begun its first search, stop it or one of its workers,
 	-- as soon as it has one.  Returns the process, or null if it has ended before.  The
-	-- server warns of a process that has just ended.
+	-- server warns of a process that has just ended.  A victim that is over before it was
+	-- noticed is not waited for much longer.
 	CREATE FUNCTION stop(how text, delay float8) RETURNS integer LANGUAGE plpgsql
 	SET log_min_messages = error AS $$
 	DECLARE
@@ -81,7 +83,7 @@ $node->safe_psql(
 		leader integer;
 		target integer;
 	BEGIN
-		LOOP
+		WHILE clock_timestamp() < statement_timestamp() + interval '10 s' LOOP
 			PERFORM pg_stat_clear_snapshot();
 			SELECT pid, query LIKE 'SELECT ''%' AS searches INTO session FROM victim WHERE leader_pid IS NULL;
 			EXIT WHEN session.searches OR leader IS NOT NULL AND session.pid IS NULL;
