@@ -425,25 +425,32 @@ sub near
 		  . in_common($_, '') . " AS key FROM $_ WHERE fp IS NOT NULL"
 	} $name, $other;
 	my $d = "$type->{pair_distance}(x.h, y.h)";
-	my @where = ('x.key = y.key', "$d <= $distance");
+	my @where = ("$d <= $distance");
 
 	push @where, 'x.no < y.no' unless $of{other};
 	# b is the first of a pair, and a the second, which is judged
 	push @where, $of{same} =~ s/\bb\./x./gr =~ s/\ba\./y./gr if $of{same};
 	push @where, $type->{alike} if $type->{alike} && !$of{same};
+	my $with = "WITH x AS MATERIALIZED ($rows[0]), y AS MATERIALIZED ($rows[1])";
 	my ($x, $y) = ('x', 'y');
-	# Random bits of two fingerprints are the same in one block more than there are
-	# bits that differ, or one of more.
-	if ($table{$name}{pairs} eq 'blocks')
+	if ($table{$name}{pairs} eq 'each')
 	{
-		my $bits = int 48 / ($distance + 1);
-		($x, $y) = map {
-			"(SELECT $_.*, n, h >> (n * $bits) & ((1::bigint << $bits) - 1) AS bits"
-			  . " FROM $_, generate_series(0, $distance) n) $_"
-		} $x, $y;
-		push @where, 'x.n = y.n AND x.bits = y.bits';
+		push @where, 'x.key = y.key';
 	}
-	return "WITH x AS MATERIALIZED ($rows[0]), y AS MATERIALIZED ($rows[1]), near AS MATERIALIZED ("
+	else
+	{
+		# Of two blocks of bits more than there are bits that differ, two are the same.
+		# This is the only condition by which the planner can join.
+		my $last = $distance + 1;
+		my $bits = int 48 / ($last + 1);
+		my ($i, $j) = map { "(h >> ($_ * $bits)) & ((1::bigint << $bits) - 1)" } 'i', 'j';
+		$with .= ", ${_}_cells AS MATERIALIZED (SELECT $_.*, (i * 8 + j)::bigint << 48 | ($i) << $bits | ($j) AS cell"
+		  . " FROM $_, generate_series(0, $last) i, generate_series(0, $last) j WHERE i < j)"
+		  foreach $x, $y;
+		($x, $y) = ('x_cells x', 'y_cells y');
+		push @where, 'x.cell = y.cell';
+	}
+	return "$with, near AS MATERIALIZED ("
 	  . "SELECT DISTINCT x.no AS a, y.no AS b, x.tid AS a_tid, y.tid AS b_tid, x.h AS a_h, y.h AS b_h, $d AS d"
 	  . " FROM $x, $y WHERE " . join(' AND ', @where) . ') ';
 }
@@ -484,7 +491,7 @@ sub pairs_forms
 	my ($name) = @_;
 	my $type = type($name);
 	my $index = "'$index{$name}'::regclass";
-	my @radii = (undef, grep { $table{$name}{pairs} ne 'blocks' || $_ <= 4 } @{ $type->{pair_radii} });
+	my @radii = (undef, grep { $table{$name}{pairs} ne 'blocks' || $_ <= 6 } @{ $type->{pair_radii} });
 	# fingerprints in a result, where wide ones are null
 	my @bits = map { $type->{hash} eq 'fp::varbit' ? 'NULL' : $_ } 'a_h', 'b_h', 'h';
 	my $arrays = '(SELECT array_agg(a) AS a, array_agg(b) AS b, array_agg(d) AS d FROM near) p';
@@ -539,7 +546,7 @@ sub resources
 	my ($name, $workers) = @_;
 	# of many rows, pairs do not fit in 1MB, and brute force would take long in little memory
 	my $many = ($table{$name}{pairs} // '') eq 'blocks';
-	my $sql = "SET LOCAL work_mem = '" . ($many ? '32MB' : pick('64kB', '4MB', '4MB')) . "';\n"
+	my $sql = "SET LOCAL work_mem = '" . ($many ? '64MB' : pick('64kB', '4MB', '4MB')) . "';\n"
 	  . "SET LOCAL maintenance_work_mem = '" . pick($many ? () : '1MB', '3MB', '64MB') . "';\n"
 	  . "SET LOCAL max_parallel_workers_per_gather = $workers;\n";
 	# workers also for tables of a few pages, and a message that says how many there are

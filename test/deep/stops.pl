@@ -175,7 +175,7 @@ while ($stopped < $stops && $rounds < 3 * $stops + 10)
 	my $workers = 1 + int rand 4;
 	my $memory = pick('1MB', '4MB', '64MB', '64MB');
 	my $in_transaction = rand() < 0.5;
-	my $delay = rand() * 1.1 * sum(@seconds[@chosen]);
+	my $delay = rand() * 0.8 * sum(@seconds[@chosen]);
 	my $timeout = $how eq 'time out' ? int(1000 * $delay / @chosen) + 1 : 0;
 	my $what = "round $rounds: $how, searches @chosen";
 
