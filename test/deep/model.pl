@@ -40,6 +40,8 @@ my %table = (
 	wide => { type => 'wide', kind => 'mixed', options => [ 8, 7 ], rows => 2000, pairs => 'each' },
 	wide_tenants =>
 	  { type => 'wide', kind => 'clustered', options => [ 6, 5 ], rows => 1500, pairs => 'each', columns => ['tenant'] },
+	# enough rows of a group for its parts to be searched, and clusters
+	wide_clustered => { type => 'wide', kind => 'clustered', options => [ 6, 5 ], rows => 1800, pairs => 'each' },
 	excluded_wide => { type => 'wide', kind => 'clustered', rows => 800, pairs => 'each' },
 	excluded_wide_tenants =>
 	  { type => 'wide', kind => 'clustered', rows => 800, pairs => 'each', columns => ['tenant'] },
