@@ -2,7 +2,8 @@
 # answer or a clear error; the server stays up, and the table is not touched.
 #
 # Damage of a fingerprint cannot be told from another fingerprint, so answers are
-# not compared.  SEED in the environment repeats a run, MINUTES says how long it goes on.
+# not compared.  But rows that are found by parts of wide fingerprints are checked, so
+# there are no more than there should be.  SEED in the environment repeats a run, MINUTES says how long it goes on.
 
 use strict;
 use warnings;
@@ -27,40 +28,67 @@ my $node = make_node('fuzz',
 $node->start;
 $node->safe_psql('postgres', 'CREATE DATABASE sound');
 load_helpers($node, 'sound');
-# in half of the runs the index has several columns
+# in half of the runs the index has several columns, and in two thirds wide fingerprints
 my $columns = rand() < 0.5 ? 'fp' : 'tenant, fp';
+my ($type, $bits, $options) = @{ (
+		[ 'simhash', 64, 'blocks = 3, distance = 2' ],
+		# a part of 64 bits and one that is too short to be searched
+		[ 'simhash_bits(72)', 72, 'blocks = 6, distance = 5' ],
+		[ 'simhash_bits(256)', 256, 'blocks = 12, distance = 11' ])[ int rand 3 ] };
+my $wide = $type ne 'simhash';
+# a fingerprint like one of 64 bits, and one that differs from another in one bit
+my ($made, $changed) =
+  $wide
+  ? ("substring(repeat(h::bit(64)::text, 4)::varbit FOR $bits)::simhash_bits",
+	'set_bit(fp::varbit, 5, 1 - get_bit(fp::varbit, 5))::simhash_bits')
+  : ('h::simhash', '(fp::bigint # 1)::simhash');
 # low fillfactors, so that there are inner pages, and several levels of them
 $node->safe_psql(
-	'sound', q{
-	CREATE TABLE a (id bigint GENERATED ALWAYS AS IDENTITY, fp simhash, tenant integer DEFAULT random() * 5);
-	INSERT INTO a (fp) SELECT make_fingerprints(3000, 0.2);
+	'sound', qq{
+	CREATE FUNCTION made(h bigint) RETURNS $type LANGUAGE sql IMMUTABLE AS \$\$ SELECT $made \$\$;
+	CREATE FUNCTION changed(fp $type) RETURNS $type LANGUAGE sql IMMUTABLE AS \$\$ SELECT $changed \$\$;
+	CREATE TABLE a (id bigint GENERATED ALWAYS AS IDENTITY, fp $type, tenant integer DEFAULT random() * 5);
+	INSERT INTO a (fp) SELECT made(h) FROM make_fingerprints(3000, 0.2) h;
 	INSERT INTO a (fp) SELECT NULL FROM generate_series(1, 300);
-	INSERT INTO a (fp) SELECT 0 FROM generate_series(1, 600);
-	CREATE INDEX a_fp ON a USING simhash (} . $columns . q{) WITH (blocks = 3, distance = 2, fillfactor = 10);
-	INSERT INTO a (fp) SELECT make_fingerprints(1000, 0.3);
+	INSERT INTO a (fp) SELECT made(0) FROM generate_series(1, 600);
+	CREATE INDEX a_fp ON a USING simhash ($columns) WITH ($options, fillfactor = 10);
+	INSERT INTO a (fp) SELECT made(h) FROM make_fingerprints(1000, 0.3) h;
 	DELETE FROM a WHERE id % 10 = 0;
+	CREATE TABLE b AS SELECT tenant, changed(fp) AS fp FROM a WHERE id % 3 = 0;
+	ALTER TABLE b ALTER fp TYPE $type;
+	CREATE INDEX b_fp ON b USING simhash ($columns);
+	ALTER TABLE query DROP fp;
+	ALTER TABLE query ADD fp $type;
 	INSERT INTO query SELECT row_number() OVER (), fp FROM a WHERE id % 50 = 1 AND fp IS NOT NULL});
 
 # all that reads or changes an index; rolled back, so that the next finds the same
 my $index_scan = 'SET enable_seqscan = off; SET enable_bitmapscan = off;';
+my $d = int $bits / 64;
+my ($two, $three, $four) = (2 * $d, 3 * $d, 4 * $d);
 my @statements = (
-	"$index_scan SELECT count(*) FROM a WHERE fp <~> 0 <= 64",
-	"$index_scan SELECT count(id) FROM query q JOIN a ON a.fp <~> q.fp <= 4",
+	"$index_scan SELECT count(*) FROM a WHERE fp <~> made(0) <= $bits",
+	"$index_scan SELECT count(id) FROM query q JOIN a ON a.fp <~> q.fp <= $four",
 	"$index_scan SELECT count(id) FROM a WHERE fp % ANY (ARRAY(SELECT fp FROM query))",
 	"$index_scan SELECT count(id) FROM a WHERE fp IS NULL",
-	"$index_scan SELECT count(id) FROM query q JOIN a ON a.fp <~> q.fp <= 4 AND tenant = qno % 6",
-	"$index_scan SELECT count(*) FROM (SELECT id, fp FROM a WHERE tenant IN (2, 4) ORDER BY fp <~> 5 LIMIT 100) s",
-	"$index_scan SELECT count(*) FROM (SELECT id, fp FROM a ORDER BY fp <~> 5 LIMIT 100) s",
-	"$index_scan SELECT count(*) FROM (SELECT id, fp FROM a ORDER BY fp <~> 5) s",
-	'SET enable_seqscan = off; SET enable_indexscan = off; SELECT count(id) FROM query q JOIN a ON a.fp <~> q.fp <= 3',
-	"SELECT count(*) FROM simhash_find_all('a_fp'::regclass, 2)",
-	"SELECT count(*) FROM simhash_find_clusters('a_fp'::regclass, 3)",
-	"SELECT count(*) FROM simhash_find_duplicates('a_fp'::regclass, 3, 'id DESC')",
+	"$index_scan SELECT count(id) FROM query q JOIN a ON a.fp <~> q.fp <= $four AND tenant = qno % 6",
+	"$index_scan SELECT count(*) FROM (SELECT id, fp FROM a WHERE tenant IN (2, 4) ORDER BY fp <~> made(5) LIMIT 100) s",
+	"$index_scan SELECT count(*) FROM (SELECT id, fp FROM a ORDER BY fp <~> made(5) LIMIT 100) s",
+	"$index_scan SELECT count(*) FROM (SELECT id, fp FROM a ORDER BY fp <~> made(5)) s",
+	'SET enable_seqscan = off; SET enable_indexscan = off;'
+	  . " SELECT count(id) FROM query q JOIN a ON a.fp <~> q.fp <= $three",
+	"SELECT count(*) FROM simhash_find_all('a_fp'::regclass, $two)",
+	"SELECT count(*) FROM simhash_find_clusters('a_fp'::regclass, $three)",
+	"SELECT count(*) FROM simhash_find_duplicates('a_fp'::regclass, $three, 'id DESC')",
+	"SELECT count(*) FROM simhash_find_matches('b_fp'::regclass, 'a_fp'::regclass, $two)",
 	"SELECT count(*) FROM simhash_index_info('a_fp')",
 	"SELECT simhash_index_check('a_fp', true)",
-	'INSERT INTO a (fp) SELECT make_fingerprints(500, 0.7); INSERT INTO a (fp) VALUES (NULL), (0), (-1)',
-	'UPDATE a SET fp = fp::bigint # 1 WHERE id % 9 = 1');
+	'INSERT INTO a (fp) SELECT made(h) FROM make_fingerprints(500, 0.7) h;'
+	  . ' INSERT INTO a (fp) VALUES (NULL), (made(0)), (made(-1))',
+	'UPDATE a SET fp = changed(fp) WHERE id % 9 = 1');
 my @last = ('VACUUM (INDEX_CLEANUP ON) a', "SELECT simhash_index_check('a_fp')");
+
+# how many rows there are at most
+my %most = map { $_ => $node->safe_psql('sound', $_) } grep { $wide && /FROM a\b|JOIN a\b/ && !/IS NULL/ } @statements;
 
 my ($file, $heap) = split /\|/, $node->safe_psql('sound',
 	"SELECT pg_relation_filenode('a_fp'), pg_relation_filenode('a')");
@@ -146,9 +174,10 @@ sub damage
 
 # What an error may be: damage that the index finds, or the server in a page; and
 # what the server says of a TID that no row has, as an index does not know how
-# many pages a table has, and how many rows there can be in one.
+# many pages a table has, and how many rows there can be in one; and that bounds of
+# distances in a damaged index were not true.
 my $allowed = '^ERROR:  (XX00[12]: |(XX000|58P01): could not open file .* previous segment is only'
-  . '|XX000: tuple offset out of range)';
+  . '|XX000: tuple offset out of range' . ($wide ? '|XX000: index returned tuples in wrong order' : '') . ')';
 
 my $end = time + 60 * $minutes;
 my $rounds = 0;
@@ -173,15 +202,20 @@ while (time < $end)
 	my $heap_size = -s "$directory/$heap";
 
 	my @bad;
-	foreach my $statement ((map { "BEGIN; $_; ROLLBACK" } @order), @last)
+	foreach my $statement (@order, @last)
 	{
 		my $timed_out = 0;
-		my ($status, $stdout, $stderr) = $node->psql('damaged', "\\set VERBOSITY verbose\n$statement;",
+		# with workers also in searches that are short
+		my $begin = rand() < 0.5 ? 'BEGIN; SET LOCAL min_parallel_index_scan_size = 0' : 'BEGIN';
+		my $sql = $statement =~ /^VACUUM/ ? $statement : "$begin; $statement; ROLLBACK";
+		my ($status, $stdout, $stderr) = $node->psql('damaged', "\\set VERBOSITY verbose\n$sql;",
 			timeout => 120, timed_out => \$timed_out);
 		my @errors = grep { /ERROR:|FATAL:|PANIC:|psql:/ } split /\n/, $stderr;
 		s/^psql:<stdin>:\d+: // foreach @errors;
 		$seen{ s/^\w+: +\w+: .*?\K\d.*//r }++ foreach @errors;
 		push @bad, "timed out: $statement" if $timed_out;
+		push @bad, "$stdout rows instead of $most{$statement}: $statement"
+		  if $most{$statement} && $stdout =~ /^\d+$/ && $stdout > $most{$statement};
 		push @bad, map { "$_: $statement" } grep { !/$allowed/ } @errors;
 		last if $timed_out or $status == 2;
 	}
@@ -195,6 +229,6 @@ while (time < $end)
 }
 is(join('', grep { /TRAP:|PANIC|was terminated by signal/ } split /^/, slurp_file($node->logfile)),
 	'', 'no crash');
-diag("SEED=$seed: $rounds rounds, index on ($columns)");
+diag("SEED=$seed: $rounds rounds, index on ($columns) of $type");
 note("$seen{$_} times $_") foreach sort keys %seen;
 done_testing();

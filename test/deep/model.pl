@@ -1,6 +1,7 @@
 # Random operations on rows and indexes, in several sessions at once and with
 # crashes, against brute force: whatever was done, each kind of scan finds the
-# rows that a comparison of all finds.
+# rows that a comparison of all finds, and so does each search of a whole table,
+# with parallel workers or without, and in little memory.
 #
 # SEED in the environment repeats the operations of another run (what sessions
 # do to each other remains chance); MINUTES says how long to go on.
@@ -12,6 +13,7 @@ use lib "$FindBin::RealBin/../t";
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use SimhashTest;
+use List::Util qw(min);
 use Test::More;
 use Time::HiRes qw(usleep);
 
@@ -20,32 +22,44 @@ my $minutes = $ENV{MINUTES} || 10;
 srand($seed);
 diag("SEED=$seed");
 
-# what a table holds, the options of its index, how many rows it should have,
-# whether these are few enough to compare each with each, the columns of the
+# what a table holds, the options of its index, how many rows it should have, how
+# all pairs of these can be had by brute force if they can, the columns of the
 # index before the fingerprint, and the type of that if it is not simhash
 my %table = (
-	random => { kind => 'random', options => [ 4, 3 ], rows => 20000, pairs => 0 },
-	clustered => { kind => 'clustered', options => [ 6, 3 ], rows => 1500, pairs => 1 },
-	duplicates => { kind => 'duplicates', options => [ 2, 1 ], rows => 1200, pairs => 1 },
-	mixed => { kind => 'mixed', options => [ 3, 2 ], rows => 1500, pairs => 1 },
-	tenants => { kind => 'clustered', options => [ 4, 3 ], rows => 2500, pairs => 1, columns => ['tenant'] },
-	languages => { kind => 'random', options => [ 5, 2 ], rows => 15000, pairs => 0, columns => [ 'tenant', 'lang' ] },
-	days => { kind => 'mixed', options => [ 3, 2 ], rows => 2000, pairs => 1, columns => [ 'tenant', 'lang', 'day' ] },
-	excluded => { kind => 'clustered', rows => 1000, pairs => 1 },
-	excluded_tenants => { kind => 'clustered', rows => 1000, pairs => 1, columns => ['tenant'] },
-	wide => { type => 'wide', kind => 'mixed', options => [ 8, 7 ], rows => 3000 },
-	wide_tenants => { type => 'wide', kind => 'clustered', options => [ 6, 5 ], rows => 1500, columns => ['tenant'] },
-	excluded_wide => { type => 'wide', kind => 'clustered', rows => 800 },
-	texts => { type => 'text', kind => 'varied', options => [ 4, 3 ], rows => 1200, pairs => 1 },
+	random => { kind => 'random', options => [ 4, 3 ], rows => 20000 },
+	clustered => { kind => 'clustered', options => [ 6, 3 ], rows => 1500, pairs => 'each' },
+	duplicates => { kind => 'duplicates', options => [ 2, 1 ], rows => 1200, pairs => 'each' },
+	mixed => { kind => 'mixed', options => [ 3, 2 ], rows => 1500, pairs => 'each' },
+	tenants => { kind => 'clustered', options => [ 4, 3 ], rows => 2500, pairs => 'each', columns => ['tenant'] },
+	languages => { kind => 'random', options => [ 5, 2 ], rows => 15000, columns => [ 'tenant', 'lang' ] },
+	days => { kind => 'mixed', options => [ 3, 2 ], rows => 2000, pairs => 'each', columns => [ 'tenant', 'lang', 'day' ] },
+	excluded => { kind => 'clustered', rows => 1000, pairs => 'each' },
+	excluded_tenants => { kind => 'clustered', rows => 1000, pairs => 'each', columns => ['tenant'] },
+	many => { kind => 'skewed', options => [ 4, 3 ], rows => 22000, pairs => 'blocks' },
+	more => { kind => 'skewed', options => [ 4, 3 ], rows => 22000, pairs => 'blocks' },
+	wide => { type => 'wide', kind => 'mixed', options => [ 8, 7 ], rows => 2000, pairs => 'each' },
+	wide_tenants =>
+	  { type => 'wide', kind => 'clustered', options => [ 6, 5 ], rows => 1500, pairs => 'each', columns => ['tenant'] },
+	# enough rows of a group for its parts to be searched, and clusters
+	wide_clustered => { type => 'wide', kind => 'clustered', options => [ 6, 5 ], rows => 1800, pairs => 'each' },
+	excluded_wide => { type => 'wide', kind => 'clustered', rows => 800, pairs => 'each' },
+	excluded_wide_tenants =>
+	  { type => 'wide', kind => 'clustered', rows => 800, pairs => 'each', columns => ['tenant'] },
+	texts => { type => 'text', kind => 'varied', options => [ 4, 3 ], rows => 1200, pairs => 'each' },
 	texts_tenants =>
-	  { type => 'text', kind => 'framed', options => [ 5, 3 ], rows => 1200, pairs => 1, columns => ['tenant'] },
-	excluded_texts => { type => 'text', kind => 'varied', rows => 700, pairs => 1 });
+	  { type => 'text', kind => 'framed', options => [ 5, 3 ], rows => 1200, pairs => 'each', columns => ['tenant'] },
+	excluded_texts => { type => 'text', kind => 'varied', rows => 700, pairs => 'each' });
 
 # Of a type: the SQL type, what stands behind the column in an index, the operator of a
 # constraint, and what two rows are that it forbids; functions that draw a value of a
 # kind, change one by a number, and draw any; a value as COPY reads it; radii, and
 # conditions with their equivalents by brute force, where fp is the column, $1 a value,
 # $2 a radius, and $3 an array of values.
+#
+# Of nearest rows: $1 as the index is asked, the distance, and a condition as above.
+# Of pairs: what they are compared by, and the function that does; what else must hold;
+# the distance of a search by the class, or by an index without options; distances; and
+# whether clusters have the smallest fingerprint for a number.
 my %type = (
 	simhash => {
 		sql => 'simhash',
@@ -58,6 +72,14 @@ my %type = (
 		any => 'random_bits()',
 		copied => sub { sprintf '0x%08x%08x', rand(2**32), rand(2**32) },
 		radii => [ 0 .. 8, 12, 20, 64 ],
+		center => '$1::simhash',
+		distance => 'distance(fp::bigint, $1)',
+		any_near => [ 'fp % ANY ($3::simhash[])', 'EXISTS (SELECT FROM unnest($3) h WHERE distance(fp::bigint, h) <= 3)' ],
+		hash => 'fp::bigint',
+		pair_distance => 'distance',
+		default_distance => 3,
+		pair_radii => [ 0 .. 6, 10 ],
+		smallest => 1,
 		conditions => sub {
 			my $any = 'EXISTS (SELECT FROM unnest($3) h WHERE distance(fp::bigint, h) <= ';
 			return (
@@ -82,6 +104,14 @@ my %type = (
 		any => 'wide_of(random_bits(), random_bits())',
 		copied => sub { join '', map { sprintf '%08x', rand(2**32) } 1 .. 4 },
 		radii => [ 0 .. 20, 31, 40, 128 ],
+		center => '$1',
+		distance => 'wide_distance(fp::varbit, $1::varbit)',
+		any_near =>
+		  [ 'fp % ANY ($3)', 'EXISTS (SELECT FROM unnest($3) h WHERE wide_distance(fp::varbit, h::varbit) <= 15)' ],
+		hash => 'fp::varbit',
+		pair_distance => 'wide_distance',
+		default_distance => 7,
+		pair_radii => [ 0 .. 20, 31, 40 ],
 		conditions => sub {
 			my $distance = 'wide_distance(fp::varbit, $1::varbit)';
 			my $any = 'EXISTS (SELECT FROM unnest($3) h WHERE wide_distance(fp::varbit, h::varbit) <= ';
@@ -107,6 +137,11 @@ my %type = (
 		any => 'words(floor(random() * 100000)::bigint, 1, 30)',
 		copied => sub { join ' ', map { 'w' . int rand 40 } 1 .. upto(12) },
 		radii => [ 0 .. 10, 64 ],
+		hash => 'simhash_minhash(fp)::bigint',
+		pair_distance => 'distance',
+		alike => 'simhash_jaccard(x.fp, y.fp) >= 0.8',
+		class_distance => 8,
+		pair_radii => [ 0 .. 8 ],
 		conditions => sub {
 			my $any = 'EXISTS (SELECT FROM unnest($3) h WHERE alike(fp, h))';
 			return (
@@ -122,7 +157,7 @@ my @tables = sort keys %table;
 my %index = map { $_ => is_excluded($_) ? "${_}_excl" : "${_}_fp" } @tables;
 
 my $node = make_node('model', [], 'shared_buffers = 4MB', 'max_wal_size = 64MB',
-	'deadlock_timeout = 100ms');
+	'deadlock_timeout = 100ms', 'max_worker_processes = 16', 'max_parallel_workers = 12');
 $node->start;
 load_helpers($node);
 $node->safe_psql('postgres', slurp_file("$FindBin::RealBin/model.sql"));
@@ -242,7 +277,6 @@ sub rebuild
 # What is compared
 #
 
-my $brute_distance = 'distance(fp::bigint, $1)';
 my $rows = 'count(*), sum(hashint8extended(id, 1))';
 my $index_only = 'count(*), sum(hashint8extended(fp::bigint, 1))';
 
@@ -283,14 +317,15 @@ sub in_common
 	return $columns eq '' ? "''" : "CASE WHEN num_nulls($columns) = 0 THEN concat_ws('/', $columns) END";
 }
 
+# The distances are those by brute force here, too: what is asked for is the order.
 sub nearest
 {
 	my ($name, $condition, $brute_condition, $limit) = @_;
-	my $asked = "SELECT id, (fp <~> \$1::simhash)::integer AS d FROM $name $condition"
-	  . " ORDER BY fp <~> \$1::simhash $limit";
-	my $brute = "SELECT id, $brute_distance AS d FROM $name $brute_condition ORDER BY d $limit";
+	my $type = type($name);
+	my $rows = "SELECT id, $type->{distance} AS d FROM $name";
 	return [ "nearest $condition $limit", ['enable_bitmapscan'], "Index Scan using $index{$name}",
-		in_order($asked), in_order($brute) ];
+		in_order("$rows $condition ORDER BY fp <~> $type->{center} $limit"),
+		in_order("$rows $brute_condition ORDER BY d $limit") ];
 }
 
 # A condition on the fingerprint with some on the other columns.
@@ -311,6 +346,8 @@ sub forms
 	my ($name) = @_;
 	my $index = $index{$name};
 	my $type = $table{$name}{type} // 'simhash';
+	# these are there for the searches; the same scans are those of other large tables
+	return pairs_forms($name) if ($table{$name}{pairs} // '') eq 'blocks';
 	my %where = type($name)->{conditions}->();
 	my @forms;
 	foreach my $where (sort keys %where)
@@ -328,90 +365,195 @@ sub forms
 			"SELECT $index_only $brute" ]
 		  if !columns($name) && $type eq 'simhash';
 	}
-	push @forms, nearest_forms($name) if $type eq 'simhash';
-	push @forms, $type eq 'text' ? pairs_of_texts($name) : pairs_of_fingerprints($name)
-	  if $table{$name}{pairs};
+	push @forms, nearest_forms($name) if type($name)->{center};
+	push @forms, join_of_texts($name) if $type eq 'text';
+	push @forms, pairs_forms($name) if $table{$name}{pairs};
 	return @forms;
 }
 
 sub nearest_forms
 {
 	my ($name) = @_;
-	my $any = 'EXISTS (SELECT FROM unnest($3) h WHERE distance(fp::bigint, h) <= 3)';
+	my $type = type($name);
+	my ($near, $near_brute) = ("fp <~> $type->{center} <= \$2", "$type->{distance} <= \$2");
+	my ($any, $any_brute) = @{ $type->{any_near} };
 	my $limit = 'LIMIT ' . upto(40);
 	my @forms = (nearest($name, '', '', $limit), nearest($name, '', '', ''),
-		nearest($name, 'WHERE fp <~> $1::simhash <= $2', "WHERE $brute_distance <= \$2", pick('', $limit)),
+		nearest($name, "WHERE $near", "WHERE $near_brute", pick('', $limit)),
 		nearest($name, 'WHERE id % 7 = 3', 'WHERE id % 7 = 3', $limit),
-		nearest($name, 'WHERE fp % ANY ($3::simhash[])', "WHERE $any", pick('', $limit)));
+		nearest($name, "WHERE $any", "WHERE $any_brute", pick('', $limit)));
 	if (columns($name))
 	{
 		my ($asked, $by_force) = on_columns($name);
 		push @forms, nearest($name, "WHERE $asked", "WHERE $by_force", pick('', $limit)),
-		  nearest($name, "WHERE $asked AND fp <~> \$1::simhash <= \$2",
-			"WHERE $by_force AND $brute_distance <= \$2", pick('', $limit));
+		  nearest($name, "WHERE $asked AND $near", "WHERE $by_force AND $near_brute", pick('', $limit));
 	}
 	return @forms;
 }
 
-sub pairs_of_fingerprints
+# The pairs of similar texts, both ways and each with itself.
+sub join_of_texts
 {
 	my ($name) = @_;
-	my $index = $index{$name};
-	my $same = in_common($name, '');
-
-	return (
-	  [ 'all pairs', [], '',
-		"SELECT count(*), sum(hashtextextended(format('%s %s %s %s %s', a, b, a_fp::bigint, b_fp::bigint, distance), 1))"
-		  . " FROM simhash_find_all('$index'::regclass, \$2)",
-		"WITH t AS MATERIALIZED (SELECT ctid AS tid, fp::bigint AS h, $same AS key FROM $name WHERE fp IS NOT NULL)"
-		  . " SELECT count(*), sum(hashtextextended(format('%s %s %s %s %s', x.tid, y.tid, x.h, y.h, d), 1))"
-		  . ' FROM t x, t y, distance(x.h, y.h) d WHERE x.tid < y.tid AND x.key = y.key AND d <= $2' ],
-	  [ 'clusters', [], '',
-		"SELECT count(*), sum(hashtextextended(format('%s %s %s %s', member, fp::bigint, cluster::simhash::bigint, size), 1))"
-		  . " FROM simhash_find_clusters('$index'::regclass, \$2)",
-		"SELECT count(*), sum(hashtextextended(format('%s %s %s %s', tid, h, root, size), 1)) FROM"
-		  . " (SELECT t.ctid AS tid, h, root, count(*) OVER (PARTITION BY root, key) AS size"
-		  . " FROM $name t JOIN components('$name', \$2, \$s\$$same\$s\$) ON h = fp::bigint AND key = $same) s WHERE size > 1" ]);
-}
-
-# The pairs of similar texts, both ways: their rows, values and distance.
-sub pairs_of_texts
-{
-	my ($name) = @_;
-	my $index = $index{$name};
 	my $same = in_common($name, '');
 	my $columns = join ' AND ', 'true', map { "x.$_ = y.$_" } columns($name);
-	my $near = 'WITH t AS MATERIALIZED (SELECT id, ctid AS tid, fp, simhash_minhash(fp)::bigint AS h,'
-	  . " $same AS key FROM $name),"
-	  . ' near AS MATERIALIZED (SELECT x.id AS a, y.id AS b, x.tid AS a_tid, y.tid AS b_tid, x.h AS a_h, y.h AS b_h,'
-	  . ' distance(x.h, y.h) AS d FROM t x, t y WHERE x.key = y.key AND distance(x.h, y.h) <= 8'
-	  . ' AND simhash_jaccard(x.fp, y.fp) >= 0.8)';
-	my $pairs = "count(*), sum(hashtextextended(format('%s %s', a, b), 1))";
+	my $pairs = "count(*), sum(hashtextextended(format('%s %s', x.id, y.id), 1))";
 
-	return (
-	  [ 'join', [ 'enable_bitmapscan', 'enable_hashjoin', 'enable_mergejoin', 'enable_material' ],
-		"Index Scan using $index on",
-		"SELECT count(*), sum(hashtextextended(format('%s %s', x.id, y.id), 1)) FROM $name x JOIN $name y"
-		  . " ON x.fp ~= y.fp AND $columns",
-		"$near SELECT $pairs FROM near" ],
-	  [ 'all pairs', [], '',
-		"SELECT count(*), sum(hashtextextended(format('%s %s %s %s %s', a, b, a_fp::bigint, b_fp::bigint, distance), 1))"
-		  . " FROM simhash_find_all('$index'::regclass, \$2)",
-		"$near SELECT count(*), sum(hashtextextended(format('%s %s %s %s %s', a_tid, b_tid, a_h, b_h, d), 1))"
-		  . ' FROM near WHERE a_tid < b_tid AND d <= $2' ],
-	  [ 'clusters', [], '',
-		"SELECT count(*), sum(hashtextextended(format('%s %s %s', id, first, size), 1)) FROM (SELECT id, size,"
-		  . " min(id) OVER (PARTITION BY cluster, $same) AS first FROM simhash_find_clusters('$index'::regclass, \$2) c"
-		  . " JOIN $name t ON t.ctid = c.member) s",
-		"$near SELECT count(*), sum(hashtextextended(format('%s %s %s', id, root, size), 1)) FROM (SELECT id, root,"
-		  . ' count(*) OVER (PARTITION BY root) AS size FROM (SELECT array_agg(a) AS a, array_agg(b) AS b FROM near'
-		  . ' WHERE a <> b AND d <= $2) p, connected(a, b)) s' ],
-	  [ 'duplicates', [], '',
-		"SELECT count(*), sum(hashtextextended(format('%s %s', x.id, y.id), 1))"
-		  . " FROM simhash_find_duplicates('$index'::regclass, \$2, 'id') f JOIN $name x ON x.ctid = f.duplicate"
-		  . " JOIN $name y ON y.ctid = f.keeper",
-		"$near SELECT count(*), sum(hashtextextended(format('%s %s', id, keeper), 1)) FROM (SELECT array_agg(a) AS a,"
-		  . ' array_agg(b) AS b, array_agg(d) AS d FROM near WHERE a <> b AND d <= $2) p, superfluous(a, b, d)' ]);
+	return [ 'join', [ 'enable_bitmapscan', 'enable_hashjoin', 'enable_mergejoin', 'enable_material' ],
+		"Index Scan using $index{$name} on",
+		"SELECT $pairs FROM $name x JOIN $name y ON x.fp ~= y.fp AND $columns",
+		"WITH t AS MATERIALIZED (SELECT id, fp, simhash_minhash(fp)::bigint AS h, $same AS key FROM $name)"
+		  . " SELECT $pairs FROM t x, t y WHERE x.key = y.key AND distance(x.h, y.h) <= 8"
+		  . ' AND simhash_jaccard(x.fp, y.fp) >= 0.8' ];
+}
+
+#
+# Searches of whole tables.  The truth is a table "near" of all pairs of rows within
+# a distance, that of the options if it is not given.  Rows have numbers, in an order,
+# and the first row of a pair comes first in it, unless it is of another table.
+#
+
+# Common table expressions: x, the rows with their numbers; y, those of the other table
+# or the same; and near.
+sub near
+{
+	my ($name, %of) = @_;
+	my $type = type($name);
+	my $other = $of{other} // $name;
+	my $order = $of{order} // 'ctid';
+	my $distance = $of{distance} // min(map { default_distance($_) } $name, $other);
+	my @rows = map {
+		"SELECT row_number() OVER (ORDER BY $order) AS no, id, tenant, ctid AS tid, fp, $type->{hash} AS h, "
+		  . in_common($_, '') . " AS key FROM $_ WHERE fp IS NOT NULL"
+	} $name, $other;
+	my $d = "$type->{pair_distance}(x.h, y.h)";
+	my @where = ("$d <= $distance");
+
+	push @where, 'x.no < y.no' unless $of{other};
+	# b is the first of a pair, and a the second, which is judged
+	push @where, $of{same} =~ s/\bb\./x./gr =~ s/\ba\./y./gr if $of{same};
+	push @where, $type->{alike} if $type->{alike} && !$of{same};
+	my $with = "WITH x AS MATERIALIZED ($rows[0]), y AS MATERIALIZED ($rows[1])";
+	my ($x, $y) = ('x', 'y');
+	if ($table{$name}{pairs} eq 'each')
+	{
+		push @where, 'x.key = y.key';
+	}
+	else
+	{
+		# Of two blocks of bits more than there are bits that differ, two are the same.
+		# This is the only condition by which the planner can join.
+		my $last = $distance + 1;
+		my $bits = int 48 / ($last + 1);
+		my ($i, $j) = map { "(h >> ($_ * $bits)) & ((1::bigint << $bits) - 1)" } 'i', 'j';
+		$with .= ", ${_}_cells AS MATERIALIZED (SELECT $_.*, (i * 8 + j)::bigint << 48 | ($i) << $bits | ($j) AS cell"
+		  . " FROM $_, generate_series(0, $last) i, generate_series(0, $last) j WHERE i < j)"
+		  foreach $x, $y;
+		($x, $y) = ('x_cells x', 'y_cells y');
+		push @where, 'x.cell = y.cell';
+	}
+	return "$with, near AS MATERIALIZED ("
+	  . "SELECT DISTINCT x.no AS a, y.no AS b, x.tid AS a_tid, y.tid AS b_tid, x.h AS a_h, y.h AS b_h, $d AS d"
+	  . " FROM $x, $y WHERE " . join(' AND ', @where) . ') ';
+}
+
+# that of a search if none is given
+sub default_distance
+{
+	my $options = $table{ $_[0] }{options};
+	return type($_[0])->{class_distance} // ($options ? $options->[1] : type($_[0])->{default_distance});
+}
+
+# Tables whose rows can be matched with those of another one.
+sub partners
+{
+	my ($name) = @_;
+	my $kind = sub { join ' ', $table{ $_[0] }{type} // '', $table{ $_[0] }{pairs} // '', columns($_[0]) };
+	return grep { $_ ne $name && $kind->($_) eq $kind->($name) } @tables;
+}
+
+# the number of rows, and a sum that tells which
+sub digest
+{
+	my $format = join ' ', ('%s') x @_;
+	return "count(*), sum(hashtextextended(format('$format', " . join(', ', @_) . '), 1))';
+}
+
+# A search of a whole table, and what must be found by brute force: columns of the result,
+# and the same of other rows.
+sub search
+{
+	my ($what, $arguments, $columns, $brute, $brute_columns, $from) = @_;
+	return [ "$what($arguments)", [], '', 'SELECT ' . digest(@$columns) . " FROM simhash_find_$what($arguments)",
+		"$brute SELECT " . digest(@$brute_columns) . " FROM $from" ];
+}
+
+sub pairs_forms
+{
+	my ($name) = @_;
+	my $type = type($name);
+	my $index = "'$index{$name}'::regclass";
+	my @radii = (undef, grep { $table{$name}{pairs} ne 'blocks' || $_ <= 6 } @{ $type->{pair_radii} });
+	# fingerprints in a result, where wide ones are null
+	my @bits = map { $type->{hash} eq 'fp::varbit' ? 'NULL' : $_ } 'a_h', 'b_h', 'h';
+	my $arrays = '(SELECT array_agg(a) AS a, array_agg(b) AS b, array_agg(d) AS d FROM near) p';
+	my $argument = sub { defined $_[0] ? "'$_[0]'" : 'NULL' };
+	my $same = sub { pick(undef, undef, 'a.id % 5 <> b.id % 3', 'a.tenant >= b.tenant') };
+	my @forms;
+
+	my $distance = pick(@radii);
+	push @forms,
+	  search('all', "$index, " . ($distance // 'NULL'), [ 'a', 'b', 'a_fp::bigint', 'b_fp::bigint', 'distance' ],
+		near($name, distance => $distance), [ 'a_tid', 'b_tid', $bits[0], $bits[1], 'd' ], 'near');
+
+	my $condition = $same->();
+	my $sign = '(-1::bigint << 63)';
+	my $number =
+	  $type->{smallest} && !$condition ? "min(h # $sign) OVER w # $sign" : 'dense_rank() OVER (ORDER BY root)';
+	$distance = pick(@radii);
+	push @forms,
+	  search('clusters', "$index, " . join(', ', $distance // 'NULL', $argument->($condition)),
+		[ 'cluster', 'member', 'fp::bigint', 'size' ],
+		near($name, distance => $distance, same => $condition),
+		[ 'number', 'tid', $bits[2], 'size' ],
+		"(SELECT $number AS number, tid, h, count(*) OVER w AS size FROM $arrays"
+		  . ' CROSS JOIN connected(p.a, p.b) c JOIN x USING (no) WINDOW w AS (PARTITION BY root)) s');
+
+	my $keep = pick(undef, 'id', 'note DESC, id DESC', 'tenant, id');
+	$condition = $same->();
+	$distance = pick(@radii);
+	push @forms,
+	  search('duplicates', "$index, " . join(', ', $distance // 'NULL', map { $argument->($_) } $keep, $condition),
+		[ 'duplicate', 'keeper', 'distance' ],
+		near($name, distance => $distance, order => $keep, same => $condition),
+		[ 'x.tid', 'k.tid', 's.d' ],
+		"$arrays CROSS JOIN superfluous(p.a, p.b, p.d) s JOIN x USING (no) JOIN x k ON k.no = s.keeper");
+
+	foreach my $other (partners($name))
+	{
+		$distance = pick(@radii);
+		push @forms,
+		  search('matches', "$index, '$index{$other}'::regclass, " . ($distance // 'NULL'),
+			[ 'a', 'b', 'a_fp::bigint', 'b_fp::bigint', 'distance' ],
+			near($name, distance => $distance, other => $other),
+			[ 'a_tid', 'b_tid', $bits[0], $bits[1], 'd' ], 'near')
+		  if chance(0.4);
+	}
+	return @forms;
+}
+
+# The memory and the workers of a transaction that compares a table.
+sub resources
+{
+	my ($name, $workers) = @_;
+	# of many rows, pairs do not fit in 1MB, and brute force would take long in little memory
+	my $many = ($table{$name}{pairs} // '') eq 'blocks';
+	my $sql = "SET LOCAL work_mem = '" . ($many ? '64MB' : pick('64kB', '4MB', '4MB')) . "';\n"
+	  . "SET LOCAL maintenance_work_mem = '" . pick($many ? () : '1MB', '3MB', '64MB') . "';\n"
+	  . "SET LOCAL max_parallel_workers_per_gather = $workers;\n";
+	# workers also for tables of a few pages, and a message that says how many there are
+	$sql .= "SET LOCAL min_parallel_index_scan_size = 0;\nSET LOCAL client_min_messages = debug1;\n" if $workers;
+	return $sql;
 }
 
 # SQL that compares some of the forms, and prints only what is wrong.
@@ -426,7 +568,7 @@ sub comparisons
 	{
 		my ($what, $settings, $plan, @statements) = @$form;
 		my $centers = join ', ', map { sprintf $center, int rand 6 } 1 .. upto(6);
-		my $radius = $what =~ /pairs|clusters|duplicates/ ? pick(0 .. 5) : pick(@{ $type->{radii} });
+		my $radius = pick(@{ $type->{radii} });
 		$plan = $plans ? "\$q\$$plan\$q\$" : 'NULL';
 		$sql .= "SELECT model_check(\$q\$$name: $what\$q\$, '{" . join(',', 'enable_seqscan', @$settings)
 		  . "}', $plan, " . join(', ', map { "\$q\$$_\$q\$" } @statements)
@@ -455,6 +597,9 @@ sub start_session
 	return \%run;
 }
 
+# Searches that had workers
+my $searches_with_workers = 0;
+
 # Finish it, and return what it said that it must not, given a pattern of errors
 # that are no fault.
 sub finish_session
@@ -462,7 +607,8 @@ sub finish_session
 	my ($run, $allowed) = @_;
 	$run->{handle}->finish;
 	my @bad = grep { $_ ne '' } split /\n/, $run->{out};
-	push @bad, grep { /ERROR:|FATAL:|PANIC:|WARNING:|psql:/ and !/$allowed/ } split /\n/, $run->{err};
+	push @bad, grep { /ERROR:|FATAL:|PANIC:|WARNING:|psql:/ and !/ DEBUG:  / and !/$allowed/ } split /\n/, $run->{err};
+	$searches_with_workers++ while $run->{err} =~ /search with [1-9]\d* of \d+ parallel workers/g;
 	unlink $run->{file};
 	return @bad;
 }
@@ -493,12 +639,21 @@ $node->safe_psql('postgres',
 	join ';', map { "CREATE INDEX ${_}_id ON $_ (id)" } grep { !is_excluded($_) } @tables);
 repair_indexes();
 
+# half of the tables are empty at first, but not those in which searches need many rows
+$node->safe_psql('postgres',
+	join ';', 'SELECT setseed(' . rand() . ')',
+	map { "INSERT INTO $_ (fp) SELECT " . draw($_) . " FROM generate_series(1, $table{$_}{rows})" }
+	grep { !is_excluded($_) && (chance(0.5) || ($table{$_}{pairs} // '') eq 'blocks') } @tables);
+
 my $end = time + 60 * $minutes;
 my $phase = 0;
+my $phases_with_workers = 0;
 my $crashes = 0;
 do
 {
 	$phase++;
+	my $workers = pick(0, 0, 0, 1 .. 4);
+	$phases_with_workers++ if $workers;
 	# one that also rebuilds indexes, two that change rows, one that compares in a
 	# snapshot while all this goes on
 	my @sql = ('', '', '');
@@ -515,7 +670,9 @@ do
 			  : statement($name);
 		}
 	}
-	push @sql, map { "BEGIN ISOLATION LEVEL REPEATABLE READ;\n" . comparisons($_, 0.2, 0) . "COMMIT;\n" } @tables
+	push @sql, map {
+		"BEGIN ISOLATION LEVEL REPEATABLE READ;\n" . resources($_, $workers) . comparisons($_, 0.2, 0) . "COMMIT;\n"
+	} @tables
 	  if chance(0.7);
 	my @sessions = map { start_session($_) } @sql;
 	my $allowed = "$conflict|$replaced";
@@ -533,7 +690,7 @@ do
 	repair_indexes();
 	foreach my $name (@tables)
 	{
-		my $run = start_session("BEGIN;\n" . comparisons($name, 0.6, 1) . "COMMIT;\n"
+		my $run = start_session("BEGIN;\n" . resources($name, $workers) . comparisons($name, 0.6, 1) . "COMMIT;\n"
 			  . "SELECT simhash_index_check('$index{$name}', true);\n");
 		is(join("\n", finish_session($run, '^$')), '', "phase $phase: $name");
 	}
@@ -550,5 +707,7 @@ do
 $node->stop;
 is(join('', grep { /TRAP:|PANIC|was terminated by signal/ } split /^/, slurp_file($node->logfile)),
 	'', 'no crash but those that were asked for');
-diag("SEED=$seed: $phase phases, $crashes crashes");
+cmp_ok($searches_with_workers, '>', 0, 'searches had workers') if $phases_with_workers;
+diag("SEED=$seed: $phase phases, $crashes crashes, $phases_with_workers phases with workers,"
+	  . " $searches_with_workers searches that had any");
 done_testing();

@@ -11,6 +11,13 @@ BEGIN
 		WHEN 'clustered' THEN
 			flip_bits(hashint8extended(floor(random() * 300)::bigint, 7), floor(random() * 6)::integer)
 		WHEN 'duplicates' THEN hashint8extended(floor(x * x * x * 40)::bigint, 8)
+		-- most agree in their first 16 bits, more than fit in what one process searches
+		WHEN 'skewed' THEN
+			CASE WHEN x < 0.01 THEN NULL
+				 WHEN x < 0.85 THEN
+					(flip_bits(hashint8extended(floor(random() * 8000)::bigint, 9), floor(random() * 7)::integer)
+						& x'0000ffffffffffff'::bigint) | x'1234000000000000'::bigint
+				 ELSE flip_bits(hashint8extended(floor(random() * 6000)::bigint, 10), floor(random() * 7)::integer) END
 		WHEN 'mixed' THEN
 			CASE WHEN x < 0.1 THEN NULL
 				 WHEN x < 0.15 THEN 0
@@ -130,87 +137,43 @@ BEGIN
 	RETURN NULL;
 END $$;
 
--- For each different fingerprint of a table the smallest one, as unsigned
--- numbers go, that it is connected with by steps of at most r bits.  Only those are
--- connected for which an expression over the columns has the same value; null is
--- the same as nothing.
-CREATE FUNCTION components(tab regclass, r integer, same text, OUT h bigint, OUT key text, OUT root bigint)
+-- Of pairs of numbers, the first one below the second: each number, with the least one
+-- that it is connected with.
+CREATE FUNCTION connected(pair_a bigint[], pair_b bigint[], OUT no bigint, OUT root bigint)
 RETURNS SETOF record LANGUAGE plpgsql AS $$
 DECLARE
-	hs bigint[];
-	keys text[];
-	parent integer[];
-	a integer;
-	b integer;
+	parent bigint[] := ARRAY(SELECT generate_series(1, (SELECT max(n) FROM unnest(pair_b) n)));
+	a bigint;
+	b bigint;
 BEGIN
-	EXECUTE format('SELECT array_agg(h ORDER BY h # (-1::bigint << 63), key), array_agg(key ORDER BY h # (-1::bigint << 63), key)
-		FROM (SELECT DISTINCT fp::bigint AS h, %s AS key FROM %s WHERE fp IS NOT NULL AND %1$s IS NOT NULL) s', same, tab)
-	INTO hs, keys;
-	parent := ARRAY(SELECT generate_series(1, cardinality(hs)));
-	FOR a, b IN SELECT x.n, y.n
-		FROM unnest(hs, keys) WITH ORDINALITY x (h, key, n), unnest(hs, keys) WITH ORDINALITY y (h, key, n)
-		WHERE x.n < y.n AND x.key = y.key AND distance(x.h, y.h) <= r
-	LOOP
+	FOR a, b IN SELECT * FROM unnest(pair_a, pair_b) LOOP
 		WHILE parent[a] <> a LOOP a := parent[a]; END LOOP;
 		WHILE parent[b] <> b LOOP b := parent[b]; END LOOP;
 		parent[greatest(a, b)] := least(a, b);
 	END LOOP;
-	FOR i IN 1 .. coalesce(cardinality(hs), 0) LOOP
-		parent[i] := parent[parent[i]];
-		h := hs[i];
-		key := keys[i];
-		root := hs[parent[i]];
+	FOR no IN SELECT n FROM unnest(pair_a || pair_b) n GROUP BY n ORDER BY n LOOP
+		parent[no] := parent[parent[no]];
+		root := parent[no];
 		RETURN NEXT;
 	END LOOP;
 END $$;
 
--- The rows of some pairs, each with the first one that it is connected with
-CREATE FUNCTION connected(pair_a bigint[], pair_b bigint[], OUT id bigint, OUT root bigint)
-RETURNS SETOF record LANGUAGE plpgsql AS $$
-DECLARE
-	ids bigint[] := ARRAY(SELECT unnest(pair_a) UNION SELECT unnest(pair_b) ORDER BY 1);
-	parent integer[] := ARRAY(SELECT generate_series(1, cardinality(ids)));
-	a integer;
-	b integer;
-BEGIN
-	FOR a, b IN SELECT array_position(ids, x), array_position(ids, y) FROM unnest(pair_a, pair_b) p (x, y) LOOP
-		WHILE parent[a] <> a LOOP a := parent[a]; END LOOP;
-		WHILE parent[b] <> b LOOP b := parent[b]; END LOOP;
-		parent[greatest(a, b)] := least(a, b);
-	END LOOP;
-	FOR i IN 1 .. cardinality(ids) LOOP
-		parent[i] := parent[parent[i]];
-		id := ids[i];
-		root := ids[parent[i]];
-		RETURN NEXT;
-	END LOOP;
-END $$;
-
--- The rows that must go so that one of each is left, taken in the order of ids, with the
--- nearest one that is kept.  The pairs are given both ways.
-CREATE FUNCTION superfluous(pair_a bigint[], pair_b bigint[], distances integer[], OUT id bigint, OUT keeper bigint)
+-- Of such pairs: the numbers that must go so that one of each is left, taken one after the
+-- other, with the nearest one that is kept.
+CREATE FUNCTION superfluous(pair_a bigint[], pair_b bigint[], distances integer[],
+	OUT no bigint, OUT keeper bigint, OUT d integer)
 RETURNS SETOF record LANGUAGE plpgsql AS $$
 DECLARE
 	pair record;
-	kept bigint[] := '{}';
-	last bigint;
+	gone boolean[] := '{}';
 BEGIN
-	FOR pair IN SELECT * FROM unnest(pair_a, pair_b, distances) p (a, b, d) WHERE b < a
-		UNION ALL SELECT DISTINCT x, NULL::bigint, NULL::integer FROM unnest(pair_a) x
-		ORDER BY 1, 3 NULLS LAST, 2 LOOP
-		IF pair.a IS DISTINCT FROM last THEN
-			last := pair.a;
-			id := NULL;
-		END IF;
-		IF pair.b IS NULL THEN
-			IF id IS NULL THEN
-				kept := kept || pair.a;
-			ELSE
-				RETURN NEXT;
-			END IF;
-		ELSIF id IS NULL AND pair.b = ANY (kept) THEN
-			id := pair.a;
-			keeper := pair.b;
-		END IF;
+	FOR pair IN SELECT * FROM unnest(pair_a, pair_b, distances) p (earlier, later, distance)
+		ORDER BY later, distance, earlier LOOP
+		CONTINUE WHEN gone[pair.later] OR gone[pair.earlier];
+		gone[pair.later] := true;
+		no := pair.later;
+		keeper := pair.earlier;
+		d := pair.distance;
+		RETURN NEXT;
 	END LOOP;
 END $$;
