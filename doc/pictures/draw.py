@@ -17,7 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
 NAMES = ('distance', 'vote', 'pigeonhole', 'wide', 'page', 'lookup', 'split', 'radius', 'growth',
-		 'quality')
+         'quality')
 
 
 def main(arguments):
