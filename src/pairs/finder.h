@@ -34,8 +34,8 @@ struct ShPairsSink
 	void		(*begin) (ShPairsSink *sink, const ShPairsBucket *bucket);
 
 	/*
-	 * All keys of the bucket are in pairs, which follow.  Called by a parallel
-	 * search only.  May be NULL.
+	 * All keys of the bucket are in pairs, which follow.  Called by a
+	 * parallel search only.  May be NULL.
 	 */
 	void		(*announce) (ShPairsSink *sink, const ShPairsBucket *bucket);
 

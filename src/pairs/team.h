@@ -29,7 +29,8 @@ typedef struct ShPairsLarge
 	ShPairsPlace place;
 	double		entries;
 	pg_atomic_uint32 next_slice[SHBITS_WIDTH];	/* of each part */
-	pg_atomic_uint32 processes[SHBITS_WIDTH];	/* that have divided the keys by it */
+	pg_atomic_uint32 processes[SHBITS_WIDTH];	/* that have divided the keys
+												 * by it */
 	ShPairsSlices slices;
 } ShPairsLarge;
 
