@@ -10,10 +10,11 @@
  *
  * A bucket with many keys could take one process longer than all the rest takes
  * the others.  So, unless it takes little more than reading it, each of the parts
- * by which it is searched is divided into slices (pairs.c).  The process that has met
- * the bucket begins.  Others that find no range left read the bucket as well, and
- * help: first with parts that nobody has begun, then with those of others.  Who has nothing to do waits, as long as anybody may still meet a large
- * bucket.  So at the end nobody works alone for longer than a slice or a bucket
+ * by which it is searched is divided into slices (pairs.c).  The process that has
+ * met the bucket begins.  Others that find no range left read the bucket as well,
+ * and help: first with parts that nobody has begun, then with those of others.
+ * Who has nothing to do waits, as long as anybody may still meet a large bucket.
+ * So at the end nobody works alone for longer than a slice or a bucket
  * that is not large takes, or the reading of a bucket.
  *
  * Where entries must be sorted for each walk, a walk is one range, and others help
