@@ -52,4 +52,11 @@ SET plan_cache_mode = force_generic_plan;
 SELECT pages($$EXECUTE one (5, bits('no'))$$) <= 8 AS one_small;
 SELECT pages($$EXECUTE one (NULL, bits('no'))$$) = 0 AS nothing;
 
+-- nothing, if no tenant is asked for, though any id would do
+CREATE TABLE numbered AS TABLE docs LIMIT 5000;
+CREATE INDEX numbered_fp ON numbered USING simhash (tenant, id, fp);
+ANALYZE numbered;
+SELECT pages($$SELECT FROM numbered WHERE tenant = ANY (ARRAY (SELECT generate_series(1, 0)))
+	AND fp <~> bits('no')::simhash <= 3$$) = 0 AS nothing;
+
 DROP SCHEMA index_columns_work_test CASCADE;

@@ -81,13 +81,13 @@ hint_at_fingerprint(Relation index, int last)
 	name = quote_identifier(get_attname(index->rd_index->indrelid,
 										index->rd_index->indkey.values[last], false));
 	if (type == BYTEAOID)
-		return errhint("To index documents, use an operator class for them: (%s %s).  To index fingerprints of %d bytes: (%s::simhash).",
-					   name, class, SHBITS_WIDTH / BITS_PER_BYTE, name);
+		return errhint("To index documents, use an operator class for them: (%s %s).  To index fingerprints of %d bytes: (%s::simhash), or (%s::simhash_bits(256)) for 32 bytes.",
+					   name, class, SHBITS_WIDTH / BITS_PER_BYTE, name, name);
 	return class != NULL ?
-		errhint("To index texts, use an operator class for them: (%s %s).  To index fingerprints in hexadecimal digits: (('0x' || %s)::simhash).",
-				name, class, name) :
-		errhint("To index texts, index their fingerprints: simhash_minhash(%s).  To index fingerprints in hexadecimal digits: (('0x' || %s)::simhash).",
-				name, name);
+		errhint("To index texts, use an operator class for them: (%s %s).  To index fingerprints in hexadecimal digits: (('0x' || %s)::simhash), or (%s::simhash_bits(256)) for 64 digits.",
+				name, class, name, name) :
+		errhint("To index texts, index their fingerprints: simhash_minhash(%s).  To index fingerprints in hexadecimal digits: (('0x' || %s)::simhash), or (%s::simhash_bits(256)) for 64 digits.",
+				name, name, name);
 }
 
 /*
