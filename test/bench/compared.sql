@@ -1,5 +1,5 @@
 -- Fingerprints of 64 bits for test/bench/compared, and what its parts have in common.
--- Needs the functions of fingerprints.sql and measure.sql, and the programs inmemory_plain
+-- Needs the functions of fingerprints.sql, wide_fingerprints.sql and measure.sql, and the programs inmemory_plain
 -- and inmemory_native in the directory above that of the data.
 -- Variables: rows, rounds.
 \pset footer off
@@ -69,19 +69,6 @@ END $$;
 -- The rows, with a column for each way.  Members of a cluster lie beside each other, so a
 -- row more than 8 bits away from the one before it begins another.  The wide fingerprints
 -- have the same clusters, with up to 16 bits inverted.
-CREATE FUNCTION flip_wide(b bit(256), n int) RETURNS bit(256) LANGUAGE plpgsql VOLATILE AS $$
-DECLARE
-	place int;
-BEGIN
-	FOR i IN 1 .. n LOOP
-		place := floor(random() * 256);
-		b := set_bit(b, place, 1 - get_bit(b, place));
-	END LOOP;
-	RETURN b;
-END $$;
-CREATE FUNCTION wide(what text) RETURNS bit(256) LANGUAGE sql IMMUTABLE
-RETURN ('x' || encode(sha256(convert_to(what, 'UTF8')), 'hex'))::bit(256);
-
 CREATE TABLE t AS
 SELECT id, h, h::simhash AS fp, h::bit(64) AS b, w::bit(256) AS w, NULL::simhash_bits(256) AS wide
 FROM (SELECT id, h, flip_wide(wide('cluster ' || count(*) FILTER (WHERE first) OVER (ORDER BY id)),

@@ -1,23 +1,11 @@
 -- Fingerprints of 256 bits: what growth.sql measures, by an index of the default class.
--- Needs what growth.sql has made.
+-- Needs what growth.sql has made, and the functions of wide_fingerprints.sql.
 -- Variables: rows, rounds.
 SET simhash_bench.bits = 256;
 DROP TABLE t, q, more;
 
 -- Clusters as those of 64 bits are, with up to 16 bits inverted, which lie beside each
 -- other.  A column for each side: fp, and b for the server's own type.
-CREATE FUNCTION flip_wide(b bit(256), n integer) RETURNS bit(256) LANGUAGE plpgsql VOLATILE AS $$
-DECLARE
-	place integer;
-BEGIN
-	FOR i IN 1 .. n LOOP
-		place := floor(random() * 256);
-		b := set_bit(b, place, 1 - get_bit(b, place));
-	END LOOP;
-	RETURN b;
-END $$;
-CREATE FUNCTION wide(what text) RETURNS bit(256) LANGUAGE sql IMMUTABLE
-RETURN ('x' || encode(sha256(convert_to(what, 'UTF8')), 'hex'))::bit(256);
 CREATE TABLE t (b bit(256), fp simhash_bits(256));
 SELECT setseed(0.25) \g /dev/null
 INSERT INTO t

@@ -1,5 +1,5 @@
--- Hashes of photographs beside random ones: candidates, look-ups, builds, inserts, sizes.  Needs measure.sql and the
--- file "hashes" in the directory where psql runs.
+-- Hashes of photographs beside random ones: candidates, look-ups, builds, inserts, sizes.  Needs measure.sql,
+-- wide_fingerprints.sql, and the file "hashes" in the directory where psql runs.
 -- Variables: rows, inserted, queries, rounds.
 SET client_min_messages = warning;
 CREATE EXTENSION simhash;
@@ -9,18 +9,6 @@ CREATE TABLE hash (n int GENERATED ALWAYS AS IDENTITY, photo simhash_bits(256), 
 \copy hash (photo) from 'hashes'
 UPDATE hash SET random = sha256(n::text::bytea)::simhash_bits(256);
 
--- n places are drawn with replacement, so at most n bits are inverted
-CREATE FUNCTION flip(fp simhash_bits, n int) RETURNS simhash_bits LANGUAGE plpgsql AS $$
-DECLARE
-	bits varbit := fp::varbit;
-	place int;
-BEGIN
-	FOR i IN 1 .. n LOOP
-		place := floor(random() * 256);
-		bits := set_bit(bits, place, 1 - get_bit(bits, place));
-	END LOOP;
-	RETURN bits::simhash_bits;
-END $$;
 SELECT setseed(0.5) \g /dev/null
 -- Half of the queries are stored hashes with
 -- up to 31 bits inverted, and the others are new ones.
@@ -30,7 +18,8 @@ CREATE TABLE narrow AS SELECT n AS id, substr(photo::bytea, 17, 8)::simhash AS f
 CREATE TABLE query AS
 SELECT n - :rows - :inserted AS id, n % 2 = 0 AS planted, 1 + n * 97 % :rows AS original, photo, random
 FROM hash WHERE n > :rows + :inserted;
-UPDATE query SET photo = flip(p.fp, query.id / 2 % 32), random = flip(r.fp, query.id / 2 % 32)
+UPDATE query SET photo = flip_wide(p.fp::bit(256), query.id / 2 % 32)::simhash_bits(256),
+	random = flip_wide(r.fp::bit(256), query.id / 2 % 32)::simhash_bits(256)
 FROM photos p, randoms r WHERE planted AND p.id = original AND r.id = original;
 ALTER TABLE photos ALTER fp TYPE simhash_bits(256);
 ALTER TABLE randoms ALTER fp TYPE simhash_bits(256);
