@@ -32,13 +32,6 @@ typedef struct ShBatchOtherKind
 								 * or 0 */
 } ShBatchOtherKind;
 
-/* the element of key i of the bucket, of kind 0 */
-static inline ShBatchElementKey
-element_key(const ShPairsBucket *bucket, size_t i)
-{
-	return shbatch_element_key(bucket->group, 0, shpairs_fingerprint(bucket, i));
-}
-
 /*
  * The number of the element of key i of the bucket, of kind 0.
  */
@@ -46,7 +39,8 @@ uint32
 shbatch_find_element(ShBatchUnionFind *elements, const ShPairsBucket *bucket, size_t i,
 					 bool *is_new)
 {
-	uint32		element = shbatch_union_find_add(elements, element_key(bucket, i), is_new);
+	ShBatchElementKey key = shbatch_element_key(bucket->group, 0, shpairs_fingerprint(bucket, i));
+	uint32		element = shbatch_union_find_add(elements, key, is_new);
 
 	if (*is_new && elements->nwords > 0)
 		memcpy(shbatch_element_value(elements, element), shpairs_bucket_value(bucket, i),
@@ -161,18 +155,6 @@ collect_row(ShBatchMembers *members, const ShPairsBucket *bucket, uint32 element
 }
 
 /*
- * Elements are scattered in memory, so those of many keys are prefetched together.
- */
-static void
-prefetch_elements(ShPairsSink *base, const ShPairsBucket *bucket)
-{
-	const ShBatchMembers *members = (ShBatchMembers *) base;
-
-	for (size_t i = 0; i < bucket->nkeys; i++)
-		shbatch_union_find_prefetch(&members->elements, element_key(bucket, i));
-}
-
-/*
  * Another row of one fingerprint.  Its pairs with the others are not needed,
  * only the row itself, and the bucket need not keep more than one.
  *
@@ -243,7 +225,6 @@ shbatch_members_begin(ShBatchMembers *members, ShRows *rows, double most, int nw
 {
 	memset(members, 0, sizeof(ShBatchMembers));
 	members->sink.repeat = collect_repeated;
-	members->sink.announce = prefetch_elements;
 	members->sink.pair = collect_pair;
 	members->join = join;
 	members->rows = rows;

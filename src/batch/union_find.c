@@ -19,7 +19,6 @@
 #include "utils/memutils.h"
 
 #include "batch/union_find.h"
-#include "compat.h"
 #include "pairs/wide_input.h"
 
 typedef struct ElementEntry
@@ -252,22 +251,6 @@ shbatch_union_find_add(ShBatchUnionFind *components, ShBatchElementKey key, bool
 		*number = components->count++;
 	}
 	return *number;
-}
-
-/*
- * Prefetch what is needed to get the number of an element.
- */
-void
-shbatch_union_find_prefetch(const ShBatchUnionFind *components, ShBatchElementKey key)
-{
-	const kind_hash *kinds = components->kinds;
-	const element_hash *hash = components->hash;
-
-	if (kinds != NULL)
-		shcompat_prefetch(&kinds->data[hash_key(kinds->private_data, key) & kinds->sizemask]);
-	else
-		shcompat_prefetch(&hash->data[hash_fingerprint(hash->private_data, key.fp) &
-									  hash->sizemask]);
 }
 
 /*

@@ -85,7 +85,6 @@ extern void shbatch_union_find_begin(ShBatchUnionFind *components, ShBatchElemen
 extern void shbatch_union_find_keep_values(ShBatchUnionFind *components, int nwords);
 extern uint32 shbatch_union_find_add(ShBatchUnionFind *components, ShBatchElementKey key,
 									 bool *is_new);
-extern void shbatch_union_find_prefetch(const ShBatchUnionFind *components, ShBatchElementKey key);
 extern uint32 shbatch_union_find_lookup(ShBatchUnionFind *components, ShBatchElementKey key);
 extern uint32 shbatch_union_find_root(ShBatchUnionFind *components, uint32 element);
 extern void shbatch_union_find_join(ShBatchUnionFind *components, uint32 a, uint32 b);

@@ -34,12 +34,6 @@ struct ShPairsSink
 	void		(*begin) (ShPairsSink *sink, const ShPairsBucket *bucket);
 
 	/*
-	 * All keys of the bucket are in pairs, which follow.  Called by a
-	 * parallel search only.  May be NULL.
-	 */
-	void		(*announce) (ShPairsSink *sink, const ShPairsBucket *bucket);
-
-	/*
 	 * Keys i and j of the bucket are a pair.  From a parallel search, i may
 	 * be j: in place of begin, for a key with several rows.
 	 */

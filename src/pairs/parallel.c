@@ -228,8 +228,6 @@ pass(ShPairsParallel *parallel, ShPairsReceived *received)
 	ShPairsMatchSink *match_sink = parallel->match_sink;
 	ShPairsBucket *buckets = received->buckets;
 
-	if (sink != NULL && sink->announce != NULL)
-		sink->announce(sink, &buckets[0]);
 	if (sink != NULL && sink->repeat != NULL && buckets[0].nrows > buckets[0].nkeys)
 		pass_repeated(sink, &buckets[0]);
 	for (size_t i = 0; i < received->npairs; i++)
