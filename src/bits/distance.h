@@ -94,13 +94,13 @@ shbits_store_bytes(char *to, uint64 value, int width)
 	memcpy(to, &value, width);
 }
 
-/*
- * shbits_filter for keys that are stored in 5 to 8 bytes, one after the other.
- * Compares these bytes only, so the radius is what the others leave of it.  Up
- * to SHBITS_READ_BEHIND bytes behind the last key are read.
- */
+/* how many bytes behind the last stored key may be read */
 #define SHBITS_READ_BEHIND		8
 
+/*
+ * shbits_filter for keys that are stored in 5 to 8 bytes, one after the other.
+ * Compares these bytes only, so the radius is what the others leave of it.
+ */
 extern int	(*shbits_filter_stored) (const char *keys, int width, int nkeys, uint64 query,
 									 int radius, uint16 *found);
 

@@ -478,16 +478,24 @@ take_task(ShPairsSearcher *searcher)
 	return task < team->ntasks;
 }
 
-/* is there a large bucket of this number, with slices? */
-static bool
-is_ready(ShPairsTeam *team, int number)
+/*
+ * List the large buckets that have slices and that this process has not tried to
+ * search.  Returns how many there are.
+ */
+static int
+list_large(const ShPairsSearcher *searcher, int *numbers)
 {
-	bool		ready;
+	ShPairsTeam *team = searcher->team;
+	int			count = 0;
 
 	SpinLockAcquire(&team->mutex);
-	ready = number < team->nlarge && team->large[number].ready;
+	for (int i = 0; i < team->nlarge; i++)
+	{
+		if (team->large[i].ready && !searcher->tried[i])
+			numbers[count++] = i;
+	}
 	SpinLockRelease(&team->mutex);
-	return ready;
+	return count;
 }
 
 /*
@@ -497,12 +505,13 @@ is_ready(ShPairsTeam *team, int number)
 static int
 find_large(ShPairsSearcher *searcher)
 {
-	ShPairsTeam *team = searcher->team;
+	int			numbers[SHPAIRS_MAX_LARGE];
+	int			count = list_large(searcher, numbers);
 
-	for (int i = 0; i < SHPAIRS_MAX_LARGE; i++)
+	for (int i = 0; i < count; i++)
 	{
-		if (!searcher->tried[i] && is_ready(team, i) && is_worth_reading(&team->large[i]))
-			return i;
+		if (is_worth_reading(&searcher->team->large[numbers[i]]))
+			return numbers[i];
 	}
 	return -1;
 }

@@ -145,7 +145,7 @@ test_filter(const char *name, shbits_filter_function filter)
 }
 
 /*
- * Keys stored in each width, in a chunk of just their size and the 8 bytes behind
+ * Keys stored in each width, in a chunk of just their size and the bytes behind
  * that may be read, so that the sanitizers see any that may not.
  */
 static void
@@ -158,7 +158,7 @@ test_stored(const char *name, shbits_stored_function filter)
 	{
 		for (int nkeys = 0; nkeys <= 140; nkeys++)
 		{
-			char	   *keys = malloc(nkeys * width + 8);
+			char	   *keys = malloc(nkeys * width + SHBITS_READ_BEHIND);
 			uint64		query = next_random();
 			uint64		mask = width == 8 ? PG_UINT64_MAX : (UINT64CONST(1) << 8 * width) - 1;
 			uint16		found[141];
