@@ -111,6 +111,14 @@ leave_bucket(ShPairsSink *base)
 }
 
 static bool
+catch_up(ShPairsSink *base)
+{
+	FindAll    *find = (FindAll *) base;
+
+	return shbatch_row_pairs_catch_up(find->pairs);
+}
+
+static bool
 search_bucket(void *arg)
 {
 	FindAll    *find = arg;
@@ -129,6 +137,7 @@ begin_find_all(FunctionCallInfo fcinfo, ShBatchResult *result)
 	find->sink.begin = add_repeated;
 	find->sink.pair = add_pair;
 	find->sink.leave = leave_bucket;
+	find->sink.idle = catch_up;
 	find->result = result;
 	shbatch_open_index(fcinfo, result != NULL ? SHROWS_FIND_ALL : SHROWS_UNWATCHED,
 					   &find->call);

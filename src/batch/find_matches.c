@@ -137,6 +137,14 @@ leave_buckets(ShPairsMatchSink *base)
 }
 
 static bool
+catch_up(ShPairsMatchSink *base)
+{
+	FindMatches *find = (FindMatches *) base;
+
+	return shbatch_row_pairs_catch_up(find->pairs);
+}
+
+static bool
 search_buckets(void *arg)
 {
 	FindMatches *find = arg;
@@ -160,6 +168,7 @@ begin_search(FindMatches *find, bool of_values)
 										  find->result != NULL ? take_rows : NULL, find);
 	find->sink.pair = add_pair;
 	find->sink.leave = leave_buckets;
+	find->sink.idle = catch_up;
 	if (call->width > 0)
 		find->wide_finder = shpairs_wide_match_begin(&find->wide, &call->wide, call->distance,
 													 add_wide_pair, find);

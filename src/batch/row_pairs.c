@@ -112,6 +112,9 @@ struct ShBatchRowPairs
 #define NOT_COLLECTED	PG_UINT32_MAX
 #define LOOKED_UP		(PG_UINT32_MAX - 1)
 
+/* so many rows are looked up before a batch is full, if there is time */
+#define ROWS_TO_CATCH_UP	0x20000
+
 /* the share of maintenance_work_mem that copies of wide fingerprints may take */
 #define VALUES_SHARE	0.25
 
@@ -590,6 +593,21 @@ shbatch_row_pairs_leave(ShBatchRowPairs *pairs)
 	if (pairs->refers_to_bucket)
 		return_all(pairs);
 	pairs->sides[0].bucket = pairs->sides[1].bucket = NULL;
+}
+
+/*
+ * There is time for rows that have been collected, as others search for pairs: return
+ * them if they are worth a look-up.  All rows are wanted (see take).  Returns whether
+ * there were so many.
+ */
+bool
+shbatch_row_pairs_catch_up(ShBatchRowPairs *pairs)
+{
+	Assert(!in_bucket(pairs));
+	if (pairs->rows->count < ROWS_TO_CATCH_UP)
+		return false;
+	return_all(pairs);
+	return true;
 }
 
 /*

@@ -45,6 +45,7 @@ extern ShBatchRowPairs *shbatch_row_pairs_begin(ShRows *rows, bool values_first,
 extern void shbatch_row_pairs_add(ShBatchRowPairs *pairs, const ShPairsBucket *a, size_t i,
 								  const ShPairsBucket *b, size_t j);
 extern void shbatch_row_pairs_leave(ShBatchRowPairs *pairs);
+extern bool shbatch_row_pairs_catch_up(ShBatchRowPairs *pairs);
 extern bool shbatch_row_pairs_next(ShBatchRowPairs *pairs, ShBatchRowPair *pair);
 extern void shbatch_pair_values(const ShRowsHeaps *heaps, const ShBatchRowPair *pair,
 								ItemPointerData *tids, Datum *values);

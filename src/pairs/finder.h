@@ -44,6 +44,13 @@ struct ShPairsSink
 	 * there may be several buckets in a step.  May be NULL.
 	 */
 	void		(*leave) (ShPairsSink *sink);
+
+	/*
+	 * Workers search, and have nothing to pass on at the moment.  Returns
+	 * whether there was anything else to do, that would otherwise be done
+	 * when they have ended.  May be NULL.
+	 */
+	bool		(*idle) (ShPairsSink *sink);
 };
 
 /*
@@ -59,6 +66,7 @@ struct ShPairsMatchSink
 
 	/* as above */
 	void		(*leave) (ShPairsMatchSink *sink);
+	bool		(*idle) (ShPairsMatchSink *sink);
 };
 
 /* the same as a function, for a search without workers */

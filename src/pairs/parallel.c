@@ -15,38 +15,31 @@
  */
 #include "postgres.h"
 
-#include "access/parallel.h"
-#include "access/xact.h"
-#include "executor/instrument.h"
 #include "miscadmin.h"
-#include "pgstat.h"
-#include "storage/latch.h"
-#include "storage/shm_mq.h"
 #include "storage/shm_toc.h"
-#include "tcop/tcopprot.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
-#include "utils/wait_event.h"
 
 #include "pairs/parallel.h"
 #include "pairs/team.h"
+#include "pairs/worker_queues.h"
 #include "rows/progress.h"
 #include "rows/workers.h"
 
 /* keys of the objects in shared memory */
 #define KEY_TEAM			UINT64CONST(0xB100000000000001)
-#define KEY_QUEUES			UINT64CONST(0xB100000000000002)
-#define KEY_QUERY_TEXT		UINT64CONST(0xB100000000000003)
-#define KEY_WAL_USAGE		UINT64CONST(0xB100000000000004)
-#define KEY_BUFFER_USAGE	UINT64CONST(0xB100000000000005)
-#define KEY_SORT			UINT64CONST(0xB100000000000006)
+#define KEY_SORT			UINT64CONST(0xB100000000000002)
 #define KEY_HEAPS			UINT64CONST(0xB100000000000010) /* and the next */
 
 /*
- * The size of a queue.  Workers go on while the leader looks up the rows of many
- * pairs.
+ * The size of a queue: a share of maintenance_work_mem, and so many bytes for each
+ * entry, within limits.  Workers go on while the leader looks up the rows of many
+ * pairs, until their queues are full.
  */
-#define QUEUE_SIZE			(1024 * 1024)
+#define QUEUE_SHARE			16
+#define QUEUE_PER_ENTRY		32
+#define MIN_QUEUE_SIZE		(1024 * 1024)
+#define MAX_QUEUE_SIZE		(16 * 1024 * 1024)
 
 /* so many pairs are shown to the leader at once */
 #define MANY_PAIRS			1024
@@ -65,15 +58,10 @@ typedef struct SharedSort
 /* in the leader */
 struct ShPairsParallel
 {
-	ParallelContext *context;
+	ShPairsWorkers workers;
 	ShPairsTeam *team;
 	const ShBitsScheme *scheme;
 	SharedSort *sort;			/* or NULL */
-	WalUsage   *wal_usage;
-	BufferUsage *buffer_usage;
-	int			nqueues;		/* that are not at their end, */
-	shm_mq_handle **queues;		/* first */
-	int			next_queue;
 	ShPairsSearcher *searcher;
 	ShPairsReceived received;
 	ShPairsReceived own;		/* shows excerpts of the leader */
@@ -94,21 +82,8 @@ PGDLLEXPORT void shpairs_worker(dsm_segment *seg, shm_toc *toc);
 typedef struct Sender
 {
 	const ShBitsScheme *scheme;
-	shm_mq_handle *queue;
+	ShPairsWorker worker;
 } Sender;
-
-/*
- * Send to the leader.  If it does not listen any more, the transaction is about to
- * be aborted.
- */
-static void
-send_pieces(Sender *sender, shm_mq_iovec *pieces, int count, bool now)
-{
-	if (shm_mq_sendv(sender->queue, pieces, count, false, now) == SHM_MQ_DETACHED)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the leader of a parallel search has gone")));
-}
 
 static void
 send_excerpt(void *arg, ShPairsExcerpt *excerpt)
@@ -118,16 +93,17 @@ send_excerpt(void *arg, ShPairsExcerpt *excerpt)
 	shm_mq_iovec pieces[SHPAIRS_EXCERPT_PIECES];
 
 	shpairs_excerpt_pieces(excerpt, sender->scheme, &head, pieces);
-	send_pieces(sender, pieces, lengthof(pieces), excerpt->npairs >= MANY_PAIRS);
+	shpairs_worker_send(&sender->worker, pieces, lengthof(pieces), excerpt->npairs >= MANY_PAIRS);
 }
 
 /* a message of this size is a bucket that does not fit */
 static void
 send_bucket(void *arg, const ShPairsTask *bucket)
 {
+	Sender	   *sender = arg;
 	shm_mq_iovec piece = {(const char *) bucket, sizeof(*bucket)};
 
-	send_pieces(arg, &piece, 1, false);
+	shpairs_worker_send(&sender->worker, &piece, 1, false);
 }
 
 StaticAssertDecl(sizeof(ShPairsTask) < sizeof(ShPairsExcerptHead),
@@ -152,20 +128,12 @@ void
 shpairs_worker(dsm_segment *seg, shm_toc *toc)
 {
 	ShPairsTeam *team = shm_toc_lookup(toc, KEY_TEAM, false);
-	char	   *queues = shm_toc_lookup(toc, KEY_QUEUES, false);
-	WalUsage   *wal_usage = shm_toc_lookup(toc, KEY_WAL_USAGE, false);
-	BufferUsage *buffer_usage = shm_toc_lookup(toc, KEY_BUFFER_USAGE, false);
 	SharedSort *sort = shm_toc_lookup(toc, KEY_SORT, true);
-	shm_mq	   *queue = (shm_mq *) (queues + ParallelWorkerNumber * (Size) QUEUE_SIZE);
 	ShRowsHeaps heaps[2];
 	ShPairsStream streams[2];
 	Sender		sender;
 
-	debug_query_string = shm_toc_lookup(toc, KEY_QUERY_TEXT, true);
-	pgstat_report_activity(STATE_RUNNING, debug_query_string);
-
-	shm_mq_set_sender(queue, MyProc);
-	sender.queue = shm_mq_attach(queue, seg, NULL);
+	shpairs_worker_begin(&sender.worker, seg, toc);
 	sender.scheme = shbits_make_scheme(team->blocks, team->scheme_distance);
 	for (int i = 0; i < team->nsides; i++)
 	{
@@ -179,12 +147,10 @@ shpairs_worker(dsm_segment *seg, shm_toc *toc)
 		begin_sorted(&streams[0], sort, team, sender.scheme);
 	}
 
-	InstrStartParallelQuery();
 	shpairs_searcher_run(shpairs_searcher_begin(team, &streams[0], &streams[1], send_excerpt,
 												send_bucket, NULL, &sender));
-	InstrEndParallelQuery(&buffer_usage[ParallelWorkerNumber], &wal_usage[ParallelWorkerNumber]);
+	shpairs_worker_end(&sender.worker);
 
-	shm_mq_detach(sender.queue);
 	for (int i = 0; i < team->nsides; i++)
 	{
 		shpairs_stream_end(&streams[i]);
@@ -265,36 +231,19 @@ leave_bucket(void *arg, const ShPairsTask *bucket)
 static bool
 receive(ShPairsParallel *parallel)
 {
-	int			empty = 0;
+	Size		size;
+	void	   *message;
 
-	while (empty < parallel->nqueues)
+	if (!shpairs_workers_receive(&parallel->workers, &size, &message))
+		return false;
+	if (size == sizeof(ShPairsTask))
+		leave_bucket(parallel, message);
+	else
 	{
-		int			number = parallel->next_queue % parallel->nqueues;
-		Size		size;
-		void	   *message;
-
-		switch (shm_mq_receive(parallel->queues[number], &size, &message, true))
-		{
-			case SHM_MQ_SUCCESS:
-				if (size == sizeof(ShPairsTask))
-					leave_bucket(parallel, message);
-				else
-				{
-					shpairs_excerpt_receive(&parallel->received, parallel->scheme, message, size);
-					pass(parallel, &parallel->received);
-				}
-				return true;
-			case SHM_MQ_DETACHED:
-				parallel->queues[number] = parallel->queues[--parallel->nqueues];
-				empty = 0;
-				break;
-			case SHM_MQ_WOULD_BLOCK:
-				parallel->next_queue = number + 1;
-				empty++;
-				break;
-		}
+		shpairs_excerpt_receive(&parallel->received, parallel->scheme, message, size);
+		pass(parallel, &parallel->received);
 	}
-	return false;
+	return true;
 }
 
 /*
@@ -323,22 +272,6 @@ pass_own(void *arg, ShPairsExcerpt *excerpt)
 	poll_queues(parallel);
 }
 
-static void
-estimate_chunk(ParallelContext *context, Size size)
-{
-	shm_toc_estimate_chunk(&context->estimator, size);
-	shm_toc_estimate_keys(&context->estimator, 1);
-}
-
-static void *
-allocate(ParallelContext *context, uint64 key, Size size)
-{
-	void	   *chunk = shm_toc_allocate(context->toc, size);
-
-	shm_toc_insert(context->toc, key, chunk);
-	return chunk;
-}
-
 /*
  * Reserve memory for what is shared, and allocate it.  Returns false if there is
  * none.
@@ -346,53 +279,24 @@ allocate(ParallelContext *context, uint64 key, Size size)
 static bool
 share(ShPairsParallel *parallel, const ShPairsParallelInput *input, Size team_size)
 {
-	ParallelContext *context = parallel->context;
-	Size		queues_size = mul_size(QUEUE_SIZE, context->nworkers);
-	Size		wal_size = mul_size(sizeof(WalUsage), context->nworkers);
-	Size		buffer_size = mul_size(sizeof(BufferUsage), context->nworkers);
+	ShPairsWorkers *workers = &parallel->workers;
 
-	estimate_chunk(context, team_size);
-	estimate_chunk(context, queues_size);
-	estimate_chunk(context, wal_size);
-	estimate_chunk(context, buffer_size);
+	shpairs_workers_reserve(workers, team_size);
 	for (int i = 0; i < input->nsides; i++)
-		estimate_chunk(context, shrows_shared_size(input->heaps[i]));
+		shpairs_workers_reserve(workers, shrows_shared_size(input->heaps[i]));
 	if (input->collect != NULL)
-		estimate_chunk(context, sizeof(SharedSort));
-	if (debug_query_string != NULL)
-		estimate_chunk(context, strlen(debug_query_string) + 1);
-	InitializeParallelDSM(context);
-	if (context->seg == NULL)
+		shpairs_workers_reserve(workers, sizeof(SharedSort));
+	if (!shpairs_workers_allocate(workers))
 		return false;
 
-	parallel->team = allocate(context, KEY_TEAM, team_size);
-	parallel->wal_usage = allocate(context, KEY_WAL_USAGE, wal_size);
-	parallel->buffer_usage = allocate(context, KEY_BUFFER_USAGE, buffer_size);
+	parallel->team = shpairs_workers_share(workers, KEY_TEAM, team_size);
 	for (int i = 0; i < input->nsides; i++)
-		shrows_share_heaps(input->heaps[i], allocate(context, KEY_HEAPS + i,
-													 shrows_shared_size(input->heaps[i])));
+		shrows_share_heaps(input->heaps[i],
+						   shpairs_workers_share(workers, KEY_HEAPS + i,
+												 shrows_shared_size(input->heaps[i])));
 	if (input->collect != NULL)
-		parallel->sort = allocate(context, KEY_SORT, sizeof(SharedSort));
-	if (debug_query_string != NULL)
-		strcpy(allocate(context, KEY_QUERY_TEXT, strlen(debug_query_string) + 1),
-			   debug_query_string);
+		parallel->sort = shpairs_workers_share(workers, KEY_SORT, sizeof(SharedSort));
 	return true;
-}
-
-static void
-begin_queues(ShPairsParallel *parallel)
-{
-	ParallelContext *context = parallel->context;
-	char	   *queues = allocate(context, KEY_QUEUES, mul_size(QUEUE_SIZE, context->nworkers));
-
-	parallel->queues = palloc(context->nworkers * sizeof(shm_mq_handle *));
-	for (int i = 0; i < context->nworkers; i++)
-	{
-		shm_mq	   *queue = shm_mq_create(queues + i * (Size) QUEUE_SIZE, QUEUE_SIZE);
-
-		shm_mq_set_receiver(queue, MyProc);
-		parallel->queues[i] = shm_mq_attach(queue, context->seg, NULL);
-	}
 }
 
 static void
@@ -412,11 +316,11 @@ fill_team(ShPairsTeam *team, const ShPairsParallelInput *input, int workers)
  * Collect the entries that all will sort.
  */
 static void
-collect(SharedSort *sort, ParallelContext *context, const ShPairsParallelInput *input)
+collect(SharedSort *sort, dsm_segment *seg, const ShPairsParallelInput *input)
 {
 	ShSort	   *share;
 
-	SharedFileSetInit(&sort->files, context->seg);
+	SharedFileSetInit(&sort->files, seg);
 	sort->grouped = input->heaps[0]->grouped;
 	share = shsort_begin_share(&sort->files, 0, sort->grouped);
 	input->collect(input->arg, share);
@@ -424,14 +328,22 @@ collect(SharedSort *sort, ParallelContext *context, const ShPairsParallelInput *
 }
 
 
+static Size
+queue_size(const ShPairsParallelInput *input)
+{
+	double		size = Min(maintenance_work_mem * 1024.0 / QUEUE_SHARE,
+						   input->entries * QUEUE_PER_ENTRY);
+
+	return Min(Max(size, MIN_QUEUE_SIZE), MAX_QUEUE_SIZE);
+}
+
 /*
  * Leave parallel mode.  Nothing that was shared can be used any more.
  */
 void
 shpairs_parallel_end(ShPairsParallel *parallel)
 {
-	DestroyParallelContext(parallel->context);
-	ExitParallelMode();
+	shpairs_workers_end(&parallel->workers);
 	parallel->team = NULL;
 }
 
@@ -463,17 +375,14 @@ shpairs_parallel_begin(const ShPairsParallelInput *input, int workers, ShPairsSi
 	parallel->max_left = 16;
 	parallel->left = palloc(parallel->max_left * sizeof(ShPairsTask));
 
-	EnterParallelMode();
-	parallel->context = CreateParallelContext("simhash", "shpairs_worker", workers);
+	shpairs_workers_begin(&parallel->workers, "shpairs_worker", workers, queue_size(input));
 	if (share(parallel, input, shpairs_team_size(ntasks)))
 	{
 		fill_team(parallel->team, input, workers);
 		shpairs_team_init(parallel->team, tasks, ntasks);
-		begin_queues(parallel);
 		if (parallel->sort != NULL)
-			collect(parallel->sort, parallel->context, input);
-		LaunchParallelWorkers(parallel->context);
-		launched = parallel->context->nworkers_launched;
+			collect(parallel->sort, parallel->workers.context->seg, input);
+		launched = shpairs_workers_launch(&parallel->workers);
 	}
 	pfree(tasks);
 	ereport(DEBUG1,
@@ -486,9 +395,6 @@ shpairs_parallel_begin(const ShPairsParallelInput *input, int workers, ShPairsSi
 
 	if (parallel->sort != NULL)
 		begin_sorted(input->streams[0], parallel->sort, parallel->team, input->scheme);
-	parallel->nqueues = launched;
-	for (int i = 0; i < launched; i++)
-		shm_mq_set_handle(parallel->queues[i], parallel->context->worker[i].bgwhandle);
 	parallel->searcher = shpairs_searcher_begin(parallel->team, input->streams[0],
 												input->streams[1], pass_own, leave_bucket,
 												poll_queues, parallel);
@@ -501,13 +407,28 @@ shpairs_parallel_begin(const ShPairsParallelInput *input, int workers, ShPairsSi
 static void
 finish(ShPairsParallel *parallel)
 {
-	WaitForParallelWorkersToFinish(parallel->context);
-	for (int i = 0; i < parallel->context->nworkers_launched; i++)
-		InstrAccumParallelQuery(&parallel->buffer_usage[i], &parallel->wal_usage[i]);
+	shpairs_workers_finish(&parallel->workers);
 	ereport(DEBUG1,
 			(errmsg_internal("parallel search of %d ranges, %d large buckets, %d left to the leader",
 							 parallel->team->ntasks, parallel->team->nlarge, parallel->nleft)));
 	parallel->entries = shpairs_parallel_entries(parallel);
+}
+
+/*
+ * Let the sink do what nobody else can, while workers search.  That takes some time, in
+ * which they should not have to wait because their queues are full.
+ */
+static bool
+do_other_work(ShPairsParallel *parallel)
+{
+	ShPairsSink *sink = parallel->sink;
+	ShPairsMatchSink *match_sink = parallel->match_sink;
+
+	if (parallel->workers.nqueues == 0 || parallel->workers.queue_size < MAX_QUEUE_SIZE)
+		return false;
+	if (sink == NULL)
+		return match_sink->idle != NULL && match_sink->idle(match_sink);
+	return sink->idle != NULL && sink->idle(sink);
 }
 
 static void
@@ -526,19 +447,18 @@ shpairs_parallel_next(ShPairsParallel *parallel)
 {
 	CHECK_FOR_INTERRUPTS();
 	report(parallel);
-	if (receive(parallel))
+	if (receive(parallel) || do_other_work(parallel))
 		return true;
 	if (shpairs_searcher_work(parallel->searcher))
 		return true;
 	shpairs_excerpt_emit(&parallel->searcher->excerpt);
 	report(parallel);
-	if (parallel->nqueues == 0)
+	if (parallel->workers.nqueues == 0)
 	{
 		finish(parallel);
 		return false;
 	}
-	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, 0, WAIT_EVENT_EXECUTE_GATHER);
-	ResetLatch(MyLatch);
+	shpairs_workers_wait();
 	return true;
 }
 
