@@ -7,46 +7,6 @@ SET search_path = batch_parallel_test, public;
 SET min_parallel_index_scan_size = 0;
 SET maintenance_work_mem = '16MB';
 
--- The number of rows of a query and a digest of them, in any order, with so many
--- workers.
-CREATE FUNCTION answer(query text, workers integer) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	result text;
-BEGIN
-	PERFORM set_config('max_parallel_workers_per_gather', workers::text, true);
-	EXECUTE format('SELECT count(*) || '' '' || coalesce(sum(hashtextextended(r::text, 0)), 0) FROM (%s) r', query)
-	INTO result;
-	RETURN result;
-END $$;
-
--- Queries whose answer differs with workers, and the number of those that were
--- compared.
-CREATE FUNCTION compare(queries text[]) RETURNS TABLE (query text, alone text, parallel text) LANGUAGE plpgsql AS $$
-DECLARE
-	compared integer := 0;
-	rows bigint := 0;
-BEGIN
-	FOREACH query IN ARRAY queries LOOP
-		alone := answer(query, 0);
-		parallel := answer(query, 2);
-		compared := compared + 1;
-		rows := rows + split_part(alone, ' ', 1)::bigint;
-		IF alone IS DISTINCT FROM parallel THEN
-			RETURN NEXT;
-		END IF;
-	END LOOP;
-	query := format('%s compared', compared);
-	alone := CASE WHEN rows > compared THEN 'with rows' END;
-	parallel := alone;
-	RETURN NEXT;
-END $$;
-
--- All functions of one index, at some distances
-CREATE FUNCTION of_index(index text, distances integer[]) RETURNS text[] LANGUAGE sql AS $$
-SELECT array_agg(format('SELECT * FROM simhash_%s(%L, %s)', f, index, d))
-FROM unnest('{find_all,find_duplicates,find_clusters}'::text[]) f, unnest(distances) d
-$$;
-
 -- clusters around random centers
 CREATE TABLE clustered (id integer, tenant integer, fp simhash);
 INSERT INTO clustered SELECT i, i / 8 % 5, flip(bits('c' || i / 4), i % 7, i::text)::simhash FROM generate_series(1, 9000) i;
@@ -74,17 +34,17 @@ BEGIN
 	END LOOP;
 END $$;
 SELECT c.* FROM unnest('{clustered,duplicated,skewed}'::text[]) t, unnest('{43,62,tenant}'::text[]) i,
-	compare(of_index(t || '_' || i, '{0,3,7}')) c;
+	compare_parallel(searches_of(t || '_' || i, '{0,3,7}')) c;
 
 -- memory that does not suffice for the large bucket in each process, and for
 -- which entries are sorted
 SET maintenance_work_mem = '3MB';
-SELECT c.* FROM unnest('{clustered,duplicated,skewed}'::text[]) t, compare(of_index(t || '_43', '{3,6}')) c;
-SELECT c.* FROM unnest('{clustered,skewed}'::text[]) t, compare(of_index(t || '_tenant', '{6}')) c;
+SELECT c.* FROM unnest('{clustered,duplicated,skewed}'::text[]) t, compare_parallel(searches_of(t || '_43', '{3,6}')) c;
+SELECT c.* FROM unnest('{clustered,skewed}'::text[]) t, compare_parallel(searches_of(t || '_tenant', '{6}')) c;
 SET maintenance_work_mem = '16MB';
 
 -- keep and same
-SELECT * FROM compare(ARRAY[
+SELECT * FROM compare_parallel(ARRAY[
 	$q$SELECT * FROM simhash_find_duplicates('clustered_43', 5, keep => 'id % 10 DESC, id')$q$,
 	$q$SELECT * FROM simhash_find_duplicates('clustered_43', 6, same => 'a.tenant = b.tenant OR a.id = b.id + 1')$q$,
 	$q$SELECT * FROM simhash_find_clusters('skewed_62', 3, same => 'a.id % 2 = b.id % 2')$q$]);
@@ -92,17 +52,17 @@ SELECT * FROM compare(ARRAY[
 -- two sides: equal and different schemes, one large bucket in both, columns
 SELECT c.* FROM (VALUES ('clustered_43', 'duplicated_43'), ('skewed_43', 'clustered_43'), ('clustered_62', 'skewed_43'),
 	('skewed_tenant', 'clustered_tenant'), ('skewed_62', 'skewed_43')) s (a, b),
-	compare(ARRAY(SELECT format('SELECT * FROM simhash_find_matches(%L, %L, %s)', a, b, d)
+	compare_parallel(ARRAY(SELECT format('SELECT * FROM simhash_find_matches(%L, %L, %s)', a, b, d)
 		FROM unnest(CASE WHEN (a, b) = ('skewed_62', 'skewed_43') THEN '{1}'::integer[] ELSE '{0,2,3,6}' END) d)) c;
 CREATE TABLE skewed_too AS SELECT id, tenant, flip(fp::bigint, 2, id::text)::simhash AS fp FROM skewed;
 CREATE INDEX skewed_too_43 ON skewed_too USING simhash (fp);
-SELECT * FROM compare(ARRAY(SELECT format('SELECT * FROM simhash_find_matches(''skewed_43'', ''skewed_too_43'', %s)', d)
+SELECT * FROM compare_parallel(ARRAY(SELECT format('SELECT * FROM simhash_find_matches(''skewed_43'', ''skewed_too_43'', %s)', d)
 	FROM unnest('{2,6}'::integer[]) d));
 
 -- large buckets of some walks of several
 CREATE INDEX skewed_98 ON skewed USING simhash (fp) WITH (blocks = 9, distance = 8);
 CREATE INDEX skewed_too_98 ON skewed_too USING simhash (fp) WITH (blocks = 9, distance = 8);
-SELECT * FROM compare(of_index('skewed_98', '{7}') || $q$SELECT * FROM simhash_find_matches('skewed_98', 'skewed_too_98', 6)$q$::text);
+SELECT * FROM compare_parallel(searches_of('skewed_98', '{7}') || $q$SELECT * FROM simhash_find_matches('skewed_98', 'skewed_too_98', 6)$q$::text);
 
 -- partitions, one of which has an index of its own
 CREATE TABLE parts (id integer, tenant integer, fp simhash) PARTITION BY LIST (tenant);
@@ -113,7 +73,7 @@ INSERT INTO parts SELECT * FROM clustered UNION ALL SELECT * FROM skewed WHERE i
 CREATE INDEX parts_43 ON parts USING simhash (fp);
 CREATE INDEX parts_odd ON parts USING simhash ((id % 2), fp);
 CREATE INDEX parts_1_62 ON parts_1 USING simhash (fp) WITH (blocks = 6, distance = 2);
-SELECT c.* FROM unnest('{parts_43,parts_odd}'::text[]) i, compare(of_index(i, '{0,3,6}')) c;
+SELECT c.* FROM unnest('{parts_43,parts_odd}'::text[]) i, compare_parallel(searches_of(i, '{0,3,6}')) c;
 DROP INDEX parts_43;
 CREATE INDEX parts_mixed ON ONLY parts USING simhash (fp);
 CREATE INDEX parts_0_43 ON parts_0 USING simhash (fp);
@@ -121,14 +81,14 @@ CREATE INDEX parts_2_43 ON parts_2 USING simhash (fp);
 ALTER INDEX parts_mixed ATTACH PARTITION parts_0_43;
 ALTER INDEX parts_mixed ATTACH PARTITION parts_1_62;
 ALTER INDEX parts_mixed ATTACH PARTITION parts_2_43;
-SELECT * FROM compare(of_index('parts_mixed', '{3,6}'));
+SELECT * FROM compare_parallel(searches_of('parts_mixed', '{3,6}'));
 
 -- a class that compares the values
 CREATE TABLE texts (id integer, body text);
 INSERT INTO texts SELECT i, format('this is text number %s of some texts that are nearly alike, as many as %s', i / 3, i % 2)
 FROM generate_series(1, 600) i;
 CREATE INDEX texts_body ON texts USING simhash (body simhash_text_ops);
-SELECT * FROM compare(ARRAY[$q$SELECT * FROM simhash_find_all('texts_body')$q$,
+SELECT * FROM compare_parallel(ARRAY[$q$SELECT * FROM simhash_find_all('texts_body')$q$,
 	$q$SELECT * FROM simhash_find_duplicates('texts_body')$q$, $q$SELECT * FROM simhash_find_clusters('texts_body')$q$]);
 
 -- functions that must not run in parallel mode: these searches have no workers
@@ -141,14 +101,14 @@ BEGIN
 	END;
 END $$;
 CREATE INDEX clustered_careful ON clustered USING simhash (careful(id), fp);
-SELECT * FROM compare(of_index('clustered_careful', '{3}'));
+SELECT * FROM compare_parallel(searches_of('clustered_careful', '{3}'));
 
 -- where parallel mode cannot be entered: temporary tables, a parallel query, and a
 -- select list
 SET max_parallel_workers_per_gather = 2;
 CREATE TEMP TABLE passing AS SELECT * FROM clustered;
 CREATE INDEX passing_fp ON passing USING simhash (fp);
-SELECT * FROM compare(of_index('passing_fp', '{3}'));
+SELECT * FROM compare_parallel(searches_of('passing_fp', '{3}'));
 SELECT count(*) FROM (SELECT simhash_find_all('clustered_43')) s
 UNION ALL SELECT count(*) FROM simhash_find_all('clustered_43');
 SET parallel_setup_cost = 0;
@@ -175,14 +135,14 @@ ROLLBACK TO s;
 SELECT count(*) FROM clustered WHERE id > 20000;
 CREATE TABLE new_here AS SELECT * FROM clustered;
 CREATE INDEX new_here_fp ON new_here USING simhash (fp);
-SELECT * FROM compare(of_index('new_here_fp', '{3}'));
+SELECT * FROM compare_parallel(searches_of('new_here_fp', '{3}'));
 -- rows that are written while rows are taken, and a search for each of them
 INSERT INTO new_here SELECT n.id + 100000, 0, n.fp FROM clustered n,
 	LATERAL (SELECT count(*) AS count FROM simhash_find_all('clustered_62', n.id % 3)) f WHERE n.id IN (17, 18, 19) AND f.count > 0;
 SELECT count(*) FROM new_here WHERE id > 100000;
 ROLLBACK;
 BEGIN ISOLATION LEVEL SERIALIZABLE;
-SELECT * FROM compare(of_index('clustered_62', '{2}'));
+SELECT * FROM compare_parallel(searches_of('clustered_62', '{2}'));
 COMMIT;
 
 -- in a function of PL/pgSQL that catches errors

@@ -182,3 +182,43 @@ BEGIN
 				   UNION ALL SELECT 16 WHERE r <= 2) b) c;
 	RETURN NEXT;
 END $$;
+
+-- The number of rows of a query and a digest of them, in any order, with so many
+-- parallel workers.
+CREATE FUNCTION answer_of(query text, workers integer) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	result text;
+BEGIN
+	PERFORM set_config('max_parallel_workers_per_gather', workers::text, true);
+	EXECUTE format('SELECT count(*) || '' '' || coalesce(sum(hashtextextended(r::text, 0)), 0) FROM (%s) r', query)
+	INTO result;
+	RETURN result;
+END $$;
+
+-- Queries whose answer differs with parallel workers, and the number of those that
+-- were compared.
+CREATE FUNCTION compare_parallel(queries text[]) RETURNS TABLE (query text, alone text, parallel text) LANGUAGE plpgsql AS $$
+DECLARE
+	compared integer := 0;
+	rows bigint := 0;
+BEGIN
+	FOREACH query IN ARRAY queries LOOP
+		alone := answer_of(query, 0);
+		parallel := answer_of(query, 2);
+		compared := compared + 1;
+		rows := rows + split_part(alone, ' ', 1)::bigint;
+		IF alone IS DISTINCT FROM parallel THEN
+			RETURN NEXT;
+		END IF;
+	END LOOP;
+	query := format('%s compared', compared);
+	alone := CASE WHEN rows > compared THEN 'with rows' END;
+	parallel := alone;
+	RETURN NEXT;
+END $$;
+
+-- All searches of one index, at some distances
+CREATE FUNCTION searches_of(index text, distances integer[]) RETURNS text[] LANGUAGE sql AS $$
+SELECT array_agg(format('SELECT * FROM simhash_%s(%L, %s)', f, index, d))
+FROM unnest('{find_all,find_duplicates,find_clusters}'::text[]) f, unnest(distances) d
+$$;

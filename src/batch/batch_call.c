@@ -126,10 +126,10 @@ shbatch_open_index(FunctionCallInfo fcinfo, ShRowsCommand command, ShBatchCall *
 	{
 		shpairs_source_heaps(&call->input, &call->heaps, call->snapshot, call->distance);
 		call->most = call->input.most;
-		/* who takes rows one by one may stop, or do anything in between */
-		if (command != SHROWS_UNWATCHED)
-			call->input.search.workers = shrows_choose_workers(&call->heaps, call->distance);
 	}
+	/* who takes rows one by one may stop, or do anything in between */
+	call->workers = command == SHROWS_UNWATCHED ? 0 :
+		shrows_choose_workers(&call->heaps, call->distance);
 }
 
 /*
@@ -141,6 +141,7 @@ begin_materialized(FunctionCallInfo fcinfo, ShBatchCall *call)
 {
 	InitMaterializedSRF(fcinfo, 0);
 	call->result = (ReturnSetInfo *) fcinfo->resultinfo;
+	call->workers = 0;
 	call->wide_finder = NULL;
 	return !PG_ARGISNULL(0);
 }
@@ -165,9 +166,12 @@ void
 shbatch_search_begin(ShBatchCall *call, ShPairsSink *sink)
 {
 	if (call->width > 0)
-		call->wide_finder = shpairs_wide_begin(&call->wide, call->distance, sink);
+		call->wide_finder = shpairs_wide_begin(&call->wide, call->distance, call->workers, sink);
 	else
+	{
+		call->input.search.workers = call->workers;
 		shpairs_source_begin(&call->input, sink);
+	}
 }
 
 /*

@@ -22,6 +22,7 @@ typedef struct ShBatchCall
 {
 	ReturnSetInfo *result;
 	double		most;			/* entries that are searched, at most */
+	int			workers;		/* parallel workers, at most */
 
 	/* fingerprints of 64 bits */
 	ShPairsSource input;

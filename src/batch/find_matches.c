@@ -171,9 +171,12 @@ begin_search(FindMatches *find, bool of_values)
 	find->sink.idle = catch_up;
 	if (call->width > 0)
 		find->wide_finder = shpairs_wide_match_begin(&find->wide, &call->wide, call->distance,
-													 add_wide_pair, find);
+													 call->workers, add_wide_pair, find);
 	else
+	{
+		find->input.search.workers = call->workers;
 		shpairs_match_source_begin(&find->input, &find->sink);
+	}
 }
 
 static bool
@@ -292,9 +295,8 @@ begin_find_matches(FunctionCallInfo fcinfo, ShBatchResult *result)
 		shbatch_result_set_null(result, B_FP);
 	}
 	find->check = shbatch_class_check_begin(&find->call.heaps, find->call.snapshot);
-	if (result != NULL && find->call.width == 0)
-		find->input.search.workers = shrows_choose_workers(&find->call.heaps,
-														   find->call.distance);
+	if (result != NULL)
+		find->call.workers = shrows_choose_workers(&find->call.heaps, find->call.distance);
 	begin_search(find, false);
 	return find;
 }

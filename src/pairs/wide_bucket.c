@@ -19,24 +19,35 @@
 #define FIRST_CAPACITY		1024
 
 /* the bytes that a row takes, without its value, in a search */
-#define BYTES_PER_ROW		(2 * sizeof(ShRowsNumber) + 2 * sizeof(ShPermuted) + \
-							 sizeof(size_t) + 2 * sizeof(uint32) + 2 * sizeof(ShSortItem) + \
-							 SHPAIRS_BYTES_PER_KEY)
+#define BYTES_PER_ROW		(2 * sizeof(ShRowsNumber) + sizeof(ShPermuted) + \
+							 sizeof(size_t) + SHPAIRS_WIDE_BYTES_PER_KEY)
+
+static void *
+allocate_array(size_t count, Size size)
+{
+	return MemoryContextAllocHuge(CurrentMemoryContext, count * size);
+}
+
+/* what the search of the parts needs */
+static void
+allocate_for_parts(ShPairsWideBucket *wide)
+{
+	size_t		capacity = wide->capacity;
+
+	wide->places = allocate_array(capacity, sizeof(uint32));
+	wide->items = allocate_array(capacity, sizeof(ShSortItem));
+	wide->sorted = allocate_array(capacity, sizeof(ShSortItem));
+	wide->part_keys = allocate_array(capacity, sizeof(ShPermuted));
+	wide->part_starts = allocate_array(capacity + 1, sizeof(uint32));
+}
 
 static void
 allocate(ShPairsWideBucket *wide)
 {
-	size_t		capacity = wide->capacity;
-
-	wide->keys = MemoryContextAllocHuge(CurrentMemoryContext, capacity * sizeof(ShPermuted));
-	wide->starts = MemoryContextAllocHuge(CurrentMemoryContext, capacity * sizeof(size_t));
-	wide->rows = MemoryContextAllocHuge(CurrentMemoryContext, capacity * sizeof(ShRowsNumber));
-	wide->places = MemoryContextAllocHuge(CurrentMemoryContext, capacity * sizeof(uint32));
-	wide->items = MemoryContextAllocHuge(CurrentMemoryContext, capacity * sizeof(ShSortItem));
-	wide->sorted = MemoryContextAllocHuge(CurrentMemoryContext, capacity * sizeof(ShSortItem));
-	wide->part_keys = MemoryContextAllocHuge(CurrentMemoryContext, capacity * sizeof(ShPermuted));
-	wide->part_starts = MemoryContextAllocHuge(CurrentMemoryContext,
-											   (capacity + 1) * sizeof(uint32));
+	wide->keys = allocate_array(wide->capacity, sizeof(ShPermuted));
+	wide->starts = allocate_array(wide->capacity, sizeof(size_t));
+	wide->rows = allocate_array(wide->capacity, sizeof(ShRowsNumber));
+	allocate_for_parts(wide);
 }
 
 /*
@@ -54,6 +65,33 @@ shpairs_wide_bucket_init(ShPairsWideBucket *wide, int nwords, Size memory)
 	wide->added = palloc(FIRST_CAPACITY * sizeof(ShRowsNumber));
 	wide->values = palloc(FIRST_CAPACITY * nwords * sizeof(uint64));
 	allocate(wide);
+}
+
+/*
+ * The memory that the rows take, in a search.
+ */
+Size
+shpairs_wide_bucket_bytes(const ShPairsWideBucket *wide)
+{
+	return wide->count * (BYTES_PER_ROW + wide->bucket.nwords * sizeof(uint64));
+}
+
+/*
+ * Make a bucket of different values that are already in memory, in this order.  It
+ * has no rows.
+ */
+void
+shpairs_wide_bucket_show(ShPairsWideBucket *wide, int nwords, uint64 *values, size_t count)
+{
+	memset(wide, 0, sizeof(ShPairsWideBucket));
+	wide->capacity = Max(count, 1);
+	allocate_for_parts(wide);
+	for (size_t i = 0; i < count; i++)
+		wide->places[i] = i;
+	wide->bucket.nwords = nwords;
+	wide->bucket.nkeys = count;
+	wide->bucket.values = values;
+	wide->bucket.places = wide->places;
 }
 
 /*

@@ -12,6 +12,10 @@
 #include "pairs/pairs.h"
 #include "sort/radix.h"
 
+/* the bytes that a key takes in the search of another process, without its value */
+#define SHPAIRS_WIDE_BYTES_PER_KEY	(sizeof(ShPermuted) + 2 * sizeof(uint32) + \
+									 2 * sizeof(ShSortItem) + SHPAIRS_BYTES_PER_KEY)
+
 /* called with another row of the last key, as ShPairsRepeatFunction is */
 typedef struct ShPairsWideRepeat
 {
@@ -45,6 +49,9 @@ typedef struct ShPairsWideBucket
 } ShPairsWideBucket;
 
 extern void shpairs_wide_bucket_init(ShPairsWideBucket *wide, int nwords, Size memory);
+extern Size shpairs_wide_bucket_bytes(const ShPairsWideBucket *wide);
+extern void shpairs_wide_bucket_show(ShPairsWideBucket *wide, int nwords, uint64 *values,
+									 size_t count);
 extern void shpairs_wide_bucket_clear(ShPairsWideBucket *wide, uint32 group);
 extern void shpairs_wide_bucket_add(ShPairsWideBucket *wide, ShRowsNumber row,
 									const uint64 *value);

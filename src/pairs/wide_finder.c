@@ -20,12 +20,13 @@
 
 #include "pairs/wide_chunks.h"
 #include "pairs/wide_finder.h"
-#include "pairs/wide_search.h"
+#include "pairs/wide_parallel.h"
 #include "rows/progress.h"
 
 struct ShPairsWideFinder
 {
 	ShPairsSink *sink;
+	int			workers;
 	ShPairsWideSearch search;
 	ShPairsWideBucket wide;
 	ShPairsWideChunks chunks;
@@ -43,6 +44,17 @@ found_pair(void *arg, size_t i, size_t j)
 	ShPairsWideFinder *finder = arg;
 
 	finder->sink->pair(finder->sink, &finder->wide.bucket, i, j);
+}
+
+/*
+ * Search, with up to so many workers.
+ */
+static void
+search_sets(ShPairsWideSearch *search, int workers, ShPairsWideSet a, ShPairsWideSet b, bool among)
+{
+	shpairs_wide_search_plan(search, a, b, among);
+	if (workers == 0 || !shpairs_wide_parallel(search, workers))
+		shpairs_wide_search_run(search);
 }
 
 /*
@@ -78,14 +90,16 @@ pass_repeat(void *arg, const ShPairsBucket *bucket, ShRowsNumber row)
  * Begin to search an input for all pairs of different fingerprints that differ in
  * at most distance bits.  Each is passed to the sink once, except that equal ones
  * may come as a pair, too.  All arguments must outlive the search, whose memory
- * comes from the current context and is freed with it.
+ * comes from the current context and is freed with it.  A bucket whose search takes
+ * long has up to so many parallel workers.
  */
 ShPairsWideFinder *
-shpairs_wide_begin(ShPairsWideInput *input, int distance, ShPairsSink *sink)
+shpairs_wide_begin(ShPairsWideInput *input, int distance, int workers, ShPairsSink *sink)
 {
 	ShPairsWideFinder *finder = palloc0(sizeof(ShPairsWideFinder));
 
 	finder->sink = sink;
+	finder->workers = workers;
 	shpairs_wide_bucket_init(&finder->wide, input->nwords, maintenance_work_mem * (Size) 1024);
 	shpairs_chunks_begin(&finder->chunks, input);
 	shpairs_wide_search_init(&finder->search, input->width, distance, found_pair, report, finder);
@@ -116,7 +130,7 @@ search_bucket(ShPairsWideFinder *finder)
 	bucket->first_walk = true;
 	if (finder->sink->begin != NULL)
 		finder->sink->begin(finder->sink, bucket);
-	shpairs_wide_search_pairs(&finder->search, set);
+	search_sets(&finder->search, finder->workers, set, set, true);
 }
 
 /*
@@ -142,7 +156,7 @@ search_chunks(ShPairsWideFinder *finder)
 		order(finder, finder->second);
 		b.count = wide->bucket.nkeys - b.start;
 		wide->bucket.first_walk = false;
-		shpairs_wide_search_matches(&finder->search, a, b);
+		search_sets(&finder->search, finder->workers, a, b, false);
 	}
 	finder->ncompared++;
 	if (++finder->second == finder->chunks.nchunks)
@@ -207,6 +221,7 @@ struct ShPairsWideMatchFinder
 {
 	ShPairsMatchFunction found;
 	void	   *arg;
+	int			workers;
 	ShPairsWideSearch search;
 	Side		sides[2];
 	double		done;			/* entries of earlier groups */
@@ -241,10 +256,11 @@ report_match(void *arg, double part)
  * Begin to search two inputs for all pairs of a fingerprint of a and one of b, of
  * the same width, that differ in at most distance bits.  Each is passed to found
  * once, with arg.  All arguments must outlive the search, whose memory comes from
- * the current context and is freed with it.
+ * the current context and is freed with it.  Two buckets whose search takes long have
+ * up to so many parallel workers.
  */
 ShPairsWideMatchFinder *
-shpairs_wide_match_begin(ShPairsWideInput *a, ShPairsWideInput *b, int distance,
+shpairs_wide_match_begin(ShPairsWideInput *a, ShPairsWideInput *b, int distance, int workers,
 						 ShPairsMatchFunction found, void *arg)
 {
 	ShPairsWideMatchFinder *finder = palloc0(sizeof(ShPairsWideMatchFinder));
@@ -252,6 +268,7 @@ shpairs_wide_match_begin(ShPairsWideInput *a, ShPairsWideInput *b, int distance,
 
 	finder->found = found;
 	finder->arg = arg;
+	finder->workers = workers;
 	for (int side = 0; side < lengthof(inputs); side++)
 	{
 		shpairs_wide_bucket_init(&finder->sides[side].wide, inputs[side]->nwords,
@@ -288,7 +305,7 @@ compare_sides(ShPairsWideMatchFinder *finder)
 	ShPairsWideSet set_a = {a, 0, a->bucket.nkeys};
 	ShPairsWideSet set_b = {b, 0, b->bucket.nkeys};
 
-	shpairs_wide_search_matches(&finder->search, set_a, set_b);
+	search_sets(&finder->search, finder->workers, set_a, set_b, false);
 }
 
 /*

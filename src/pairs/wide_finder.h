@@ -16,11 +16,11 @@ typedef struct ShPairsWideFinder ShPairsWideFinder;
 typedef struct ShPairsWideMatchFinder ShPairsWideMatchFinder;
 
 extern ShPairsWideFinder *shpairs_wide_begin(ShPairsWideInput *input, int distance,
-											 ShPairsSink *sink);
+											 int workers, ShPairsSink *sink);
 extern bool shpairs_wide_next(ShPairsWideFinder *finder);
 extern void shpairs_wide_end(ShPairsWideFinder *finder);
 extern ShPairsWideMatchFinder *shpairs_wide_match_begin(ShPairsWideInput *a, ShPairsWideInput *b,
-														int distance,
+														int distance, int workers,
 														ShPairsMatchFunction found, void *arg);
 extern bool shpairs_wide_match_next(ShPairsWideMatchFinder *finder);
 extern void shpairs_wide_match_end(ShPairsWideMatchFinder *finder);

@@ -153,11 +153,26 @@ find_common_row(ShPairsWideInput *input)
 }
 
 static void
+end_sorts(ShPairsWideInput *input)
+{
+	for (int i = 0; i < input->nwords; i++)
+	{
+		if (input->parts[i].sort != NULL)
+			shsort_end(input->parts[i].sort);
+		input->parts[i].sort = NULL;
+	}
+}
+
+static void
 advance_parts(ShPairsWideInput *input)
 {
 	input->at_end = !find_common_row(input);
 	if (input->at_end)
+	{
+		/* the search may need the memory */
+		end_sorts(input);
 		return;
+	}
 	for (int i = 0; i < input->nwords; i++)
 	{
 		ShPairsPartStream *part = &input->parts[i];
@@ -320,8 +335,6 @@ shpairs_wide_advance(ShPairsWideInput *input)
 void
 shpairs_wide_input_end(ShPairsWideInput *input)
 {
-	if (input->parts == NULL)
-		return;
-	for (int i = 0; i < input->nwords; i++)
-		shsort_end(input->parts[i].sort);
+	if (input->parts != NULL)
+		end_sorts(input);
 }

@@ -9,51 +9,38 @@
 #ifndef SIMHASH_PAIRS_WIDE_SEARCH_H
 #define SIMHASH_PAIRS_WIDE_SEARCH_H
 
-#include "pairs/wide_bucket.h"
-
-/* some keys of a bucket */
-typedef struct ShPairsWideSet
-{
-	ShPairsWideBucket *wide;
-	size_t		start;
-	size_t		count;
-} ShPairsWideSet;
-
-/*
- * Parts to search, each within a radius.  Without any, all pairs are compared.
- */
-typedef struct ShPairsWidePlan
-{
-	int			nparts;
-	int			parts[SHBITS_MAX_PARTS];
-	int			radii[SHBITS_MAX_PARTS];
-} ShPairsWidePlan;
+#include "pairs/wide_plan.h"
 
 typedef struct ShPairsWideSearch
 {
-	int			width;			/* of the fingerprints, in bits */
-	int			nwords;
-	int			distance;
 	ShPairsFoundFunction found; /* called with numbers of keys of a and b */
 	ShPairsReportFunction report;
 	void	   *arg;
-
-	/* the current search */
-	ShPairsWideSet a;
-	ShPairsWideSet b;			/* the same as a, if among */
-	bool		among;
+	ShPairsWideSets sets;
 	ShPairsWidePlan plan;
-	int			part;			/* number of the current one in the plan */
+
+	/* the current part */
+	int			part;			/* number in the plan */
+	size_t		na;				/* different values in a */
+	size_t		nb;
 	uint32		checked;		/* candidates since the last interval */
 	MemoryContext context;		/* for the search of a part */
 	ShPairs		pairs;
+	ShPairsSlices *slices;		/* or NULL: it is searched as a whole */
 } ShPairsWideSearch;
 
 extern void shpairs_wide_search_init(ShPairsWideSearch *search, int width, int distance,
 									 ShPairsFoundFunction found,
 									 ShPairsReportFunction report, void *arg);
-extern void shpairs_wide_search_pairs(ShPairsWideSearch *search, ShPairsWideSet set);
-extern void shpairs_wide_search_matches(ShPairsWideSearch *search, ShPairsWideSet a,
-										ShPairsWideSet b);
+extern void shpairs_wide_search_plan(ShPairsWideSearch *search, ShPairsWideSet a,
+									 ShPairsWideSet b, bool among);
+extern void shpairs_wide_search_use_plan(ShPairsWideSearch *search, ShPairsWideSet a,
+										 ShPairsWideSet b, bool among,
+										 const ShPairsWidePlan *plan);
+extern void shpairs_wide_search_run(ShPairsWideSearch *search);
+extern int	shpairs_wide_sliced_parts(const ShPairsWideSearch *search);
+extern int	shpairs_wide_begin_slices(ShPairsWideSearch *search, int number);
+extern void shpairs_wide_search_slice(ShPairsWideSearch *search, int slice);
+extern void shpairs_wide_end_slices(ShPairsWideSearch *search);
 
 #endif							/* SIMHASH_PAIRS_WIDE_SEARCH_H */

@@ -30,6 +30,7 @@ my $node = make_node('stops', [],
 	'temp_file_limit = 6GB');
 $node->start;
 load_helpers($node);
+$node->safe_psql('postgres', slurp_file("$FindBin::RealBin/../bench/wide_fingerprints.sql"));
 $node->safe_psql(
 	'postgres', q{
 	SELECT setseed(0.5);
@@ -46,6 +47,14 @@ $node->safe_psql(
 	CREATE TABLE parts_1 PARTITION OF parts FOR VALUES WITH (MODULUS 2, REMAINDER 1);
 	INSERT INTO parts SELECT id, fp FROM a;
 	CREATE INDEX parts_fp ON parts USING simhash (fp);
+	CREATE TABLE w (id integer, tenant integer, fp simhash_bits(256));
+	INSERT INTO w SELECT i, i % 2, wide('w' || i)::simhash_bits(256) FROM generate_series(1, 15000) i;
+	INSERT INTO w SELECT 20000 + id, tenant, flip_wide(fp::bit(256), id % 25)::simhash_bits(256) FROM w WHERE id % 5 = 0;
+	CREATE INDEX w_fp ON w USING simhash (fp);
+	CREATE INDEX w_tenant ON w USING simhash (tenant, fp);
+	CREATE TABLE v (id integer, fp simhash_bits(256));
+	INSERT INTO v SELECT id, flip_wide(fp::bit(256), id % 9)::simhash_bits(256) FROM w WHERE id % 4 = 0;
+	CREATE INDEX v_fp ON v USING simhash (fp);
 
 	-- delete rows, and take it back
 	CREATE FUNCTION delete_duplicates() RETURNS bigint LANGUAGE plpgsql AS $$
@@ -122,6 +131,9 @@ my @searches = (
 	"count(*), sum(distance) FROM simhash_find_duplicates('a_tenant', 3, same => 'a.id % 2 <> b.id % 3')",
 	"count(*), sum(distance) FROM simhash_find_matches('a_fp', 'b_fp', 3)",
 	"count(*), sum(distance) FROM simhash_find_matches('b_fp', 'a_fp', 8)",
+	"count(*), sum(distance) FROM simhash_find_all('w_fp', 31)",
+	"count(*), sum(size) FROM simhash_find_clusters('w_tenant', 52)",
+	"count(*), sum(distance) FROM simhash_find_matches('w_fp', 'v_fp', 40)",
 	'delete_duplicates()');
 
 my $dir = PostgreSQL::Test::Utils::tempdir;

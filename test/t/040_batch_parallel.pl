@@ -25,6 +25,7 @@ my $node = make_node('parallel', [],
 	$node->start;
 }
 load_helpers($node);
+$node->safe_psql('postgres', slurp_file("$FindBin::RealBin/../bench/wide_fingerprints.sql"));
 $node->safe_psql(
 	'postgres', q{
 	CREATE TABLE a (id integer, fp simhash);
@@ -40,6 +41,10 @@ $node->safe_psql(
 	CREATE INDEX none_fp ON none USING simhash (fp);
 	CREATE FUNCTION unsafe(integer) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT $1 % 3';
 	CREATE INDEX a_unsafe ON a USING simhash (unsafe(id), fp);
+	CREATE TABLE w (fp simhash_bits(256));
+	INSERT INTO w SELECT wide('w' || i)::simhash_bits(256) FROM generate_series(1, 6000) i;
+	INSERT INTO w SELECT flip_wide(wide('w' || i), i % 31)::simhash_bits(256) FROM generate_series(1, 200) i;
+	CREATE INDEX w_fp ON w USING simhash (fp);
 	CREATE VIEW victim AS SELECT * FROM pg_stat_activity WHERE application_name = 'victim';
 	VACUUM ANALYZE;
 });
@@ -82,6 +87,24 @@ workers_are("SELECT count(*) FROM simhash_find_$_", '2 of 2', "two workers: $_")
   foreach "duplicates('a_fp')", "clusters('a_fp')", "matches('a_fp', 'one_fp')", "all('a_fp', 12)";
 workers_are("SET maintenance_work_mem = '1MB'; SELECT count(*) FROM simhash_find_all('a_fp', 6)",
 	'2 of 2', 'two workers if entries are sorted');
+
+# wide fingerprints
+{
+	my $wide = "SELECT count(*), sum(distance) FROM simhash_find_all('w_fp', 31)";
+	my $wide_truth = workers_are("SET max_parallel_workers_per_gather = 0; $wide", '', 'wide: no workers');
+
+	is(workers_are($wide, '2 of 2', 'wide: two workers'), $wide_truth, 'wide: the answer');
+	is(workers_are("SET max_parallel_workers = 0; $wide", '0 of 2', 'wide: no worker can be had'),
+		$wide_truth, 'wide: the answer without any');
+	is(workers_are("SET maintenance_work_mem = '1MB'; $wide", '', 'wide: no memory for workers'),
+		$wide_truth, 'wide: the answer without memory');
+	is(workers_are("SET maintenance_work_mem = '1700kB'; $wide", '1 of 1', 'wide: memory for one worker'),
+		$wide_truth, 'wide: the answer with one');
+	workers_are("SELECT count(*) FROM simhash_find_$_", '2 of 2', "wide: two workers: $_")
+	  foreach "duplicates('w_fp')", "clusters('w_fp')";
+	workers_are("SELECT count(*) FROM (SELECT simhash_find_all('w_fp')) s", '', 'wide: no workers row by row');
+	workers_are("SET min_parallel_index_scan_size = '512kB'; $wide", '', 'wide: no workers for a short search');
+}
 workers_are("SELECT count(*) FROM simhash_find_all('one_fp')", '1 of 1', 'parallel_workers = 1');
 workers_are("SELECT count(*) FROM simhash_find_all('none_fp')", '', 'parallel_workers = 0');
 workers_are("SET min_parallel_index_scan_size = '512kB'; SELECT count(*) FROM simhash_find_all('a_fp', 0)",
