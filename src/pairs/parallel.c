@@ -32,14 +32,18 @@
 #define KEY_HEAPS			UINT64CONST(0xB100000000000010) /* and the next */
 
 /*
- * The size of a queue: a share of maintenance_work_mem, and so many bytes for each
- * entry, within limits.  Workers go on while the leader looks up the rows of many
- * pairs, until their queues are full.
+ * The size of all queues together: a share of maintenance_work_mem, and so many bytes
+ * for each entry, but not so much that containers with little shared memory have none.
+ * Workers go on while the leader looks up the rows of many pairs, until their queues
+ * are full.
  */
-#define QUEUE_SHARE			16
-#define QUEUE_PER_ENTRY		32
+#define QUEUES_SHARE		8
+#define QUEUES_PER_ENTRY	64
+#define MAX_QUEUES_SIZE		(32 * 1024 * 1024)
 #define MIN_QUEUE_SIZE		(1024 * 1024)
-#define MAX_QUEUE_SIZE		(16 * 1024 * 1024)
+
+/* if they are smaller, workers would have to wait for such a look-up */
+#define LARGE_QUEUES		(16 * 1024 * 1024)
 
 /* so many pairs are shown to the leader at once */
 #define MANY_PAIRS			1024
@@ -329,12 +333,12 @@ collect(SharedSort *sort, dsm_segment *seg, const ShPairsParallelInput *input)
 
 
 static Size
-queue_size(const ShPairsParallelInput *input)
+queue_size(const ShPairsParallelInput *input, int workers)
 {
-	double		size = Min(maintenance_work_mem * 1024.0 / QUEUE_SHARE,
-						   input->entries * QUEUE_PER_ENTRY);
+	double		all = Min(maintenance_work_mem * 1024.0 / QUEUES_SHARE,
+						  input->entries * QUEUES_PER_ENTRY);
 
-	return Min(Max(size, MIN_QUEUE_SIZE), MAX_QUEUE_SIZE);
+	return Max(Min(all, MAX_QUEUES_SIZE) / workers, MIN_QUEUE_SIZE);
 }
 
 /*
@@ -375,7 +379,8 @@ shpairs_parallel_begin(const ShPairsParallelInput *input, int workers, ShPairsSi
 	parallel->max_left = 16;
 	parallel->left = palloc(parallel->max_left * sizeof(ShPairsTask));
 
-	shpairs_workers_begin(&parallel->workers, "shpairs_worker", workers, queue_size(input));
+	shpairs_workers_begin(&parallel->workers, "shpairs_worker", workers,
+						  queue_size(input, workers));
 	if (share(parallel, input, shpairs_team_size(ntasks)))
 	{
 		fill_team(parallel->team, input, workers);
@@ -415,8 +420,7 @@ finish(ShPairsParallel *parallel)
 }
 
 /*
- * Let the sink do what nobody else can, while workers search.  That takes some time, in
- * which they should not have to wait because their queues are full.
+ * Let the sink do what nobody else can, while workers search.
  */
 static bool
 do_other_work(ShPairsParallel *parallel)
@@ -424,7 +428,7 @@ do_other_work(ShPairsParallel *parallel)
 	ShPairsSink *sink = parallel->sink;
 	ShPairsMatchSink *match_sink = parallel->match_sink;
 
-	if (parallel->workers.nqueues == 0 || parallel->workers.queue_size < MAX_QUEUE_SIZE)
+	if (parallel->workers.nqueues * parallel->workers.queue_size < LARGE_QUEUES)
 		return false;
 	if (sink == NULL)
 		return match_sink->idle != NULL && match_sink->idle(match_sink);
