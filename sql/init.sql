@@ -184,12 +184,13 @@ BEGIN
 END $$;
 
 -- The number of rows of a query and a digest of them, in any order, with so many
--- parallel workers.
-CREATE FUNCTION answer_of(query text, workers integer) RETURNS text LANGUAGE plpgsql AS $$
+-- parallel workers, and perhaps without help of the leader.
+CREATE FUNCTION answer_of(query text, workers integer, helped boolean DEFAULT true) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	result text;
 BEGIN
 	PERFORM set_config('max_parallel_workers_per_gather', workers::text, true);
+	PERFORM set_config('parallel_leader_participation', helped::text, true);
 	EXECUTE format('SELECT count(*) || '' '' || coalesce(sum(hashtextextended(r::text, 0)), 0) FROM (%s) r', query)
 	INTO result;
 	RETURN result;
@@ -197,7 +198,8 @@ END $$;
 
 -- Queries whose answer differs with parallel workers, and the number of those that
 -- were compared.
-CREATE FUNCTION compare_parallel(queries text[]) RETURNS TABLE (query text, alone text, parallel text) LANGUAGE plpgsql AS $$
+CREATE FUNCTION compare_parallel(queries text[])
+RETURNS TABLE (query text, alone text, parallel text, by_workers text) LANGUAGE plpgsql AS $$
 DECLARE
 	compared integer := 0;
 	rows bigint := 0;
@@ -205,15 +207,17 @@ BEGIN
 	FOREACH query IN ARRAY queries LOOP
 		alone := answer_of(query, 0);
 		parallel := answer_of(query, 2);
+		by_workers := answer_of(query, 2, false);
 		compared := compared + 1;
 		rows := rows + split_part(alone, ' ', 1)::bigint;
-		IF alone IS DISTINCT FROM parallel THEN
+		IF alone IS DISTINCT FROM parallel OR alone IS DISTINCT FROM by_workers THEN
 			RETURN NEXT;
 		END IF;
 	END LOOP;
 	query := format('%s compared', compared);
 	alone := CASE WHEN rows > compared THEN 'with rows' END;
 	parallel := alone;
+	by_workers := alone;
 	RETURN NEXT;
 END $$;
 

@@ -16,6 +16,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "optimizer/optimizer.h"
 #include "storage/shm_toc.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
@@ -453,7 +454,7 @@ shpairs_parallel_next(ShPairsParallel *parallel)
 	report(parallel);
 	if (receive(parallel) || do_other_work(parallel))
 		return true;
-	if (shpairs_searcher_work(parallel->searcher))
+	if (parallel_leader_participation && shpairs_searcher_work(parallel->searcher))
 		return true;
 	shpairs_excerpt_emit(&parallel->searcher->excerpt);
 	report(parallel);

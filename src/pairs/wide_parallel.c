@@ -17,6 +17,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
 #include "port/atomics.h"
 #include "storage/shm_toc.h"
@@ -373,7 +374,8 @@ shpairs_wide_parallel(ShPairsWideSearch *search, int workers)
 	workers = workers_with_memory(search, workers);
 	if (workers == 0 || !begin(&leader, search, workers))
 		return false;
-	take_part_in(search, leader.team, receive_and_report, &leader);
+	if (parallel_leader_participation)
+		take_part_in(search, leader.team, receive_and_report, &leader);
 	while (receive(&leader) || leader.workers.nqueues > 0)
 	{
 		CHECK_FOR_INTERRUPTS();
