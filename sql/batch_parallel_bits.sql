@@ -70,8 +70,8 @@ INSERT INTO parts TABLE wide;
 CREATE INDEX parts_fp ON parts USING simhash (fp);
 SELECT * FROM compare_parallel(searches_of('parts_fp', '{31}'));
 
--- rows that are compared chunk by chunk: only the last one, which is small, leaves memory
--- for a worker
+-- rows that are compared chunk by chunk: one chunk, or a full one and the last, leave
+-- memory for a worker
 CREATE TABLE many (id int, fp simhash_bits(256));
 INSERT INTO many SELECT i, wide('m' || i % 11000, 256) FROM generate_series(1, 11500) i;
 UPDATE many SET fp = flip_wide(fp, id % 30, 'm') WHERE id <= 300;
@@ -92,7 +92,7 @@ DELETE FROM wide USING simhash_find_duplicates('wide_fp', 0, keep => 'id') d WHE
 SELECT count(*) FROM wide WHERE id > 20000;
 ROLLBACK;
 
--- an error in parallel mode, and a search after it
+-- an error after a parallel search, and one during it, and another search
 CREATE FUNCTION caught() RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM count(*) FROM simhash_find_duplicates('wide_fp', 31, same => '1 / (a.id - a.id) = 1');

@@ -112,8 +112,12 @@ struct ShBatchRowPairs
 #define NOT_COLLECTED	PG_UINT32_MAX
 #define LOOKED_UP		(PG_UINT32_MAX - 1)
 
-/* so many rows are looked up before a batch is full, if there is time */
+/*
+ * So many rows, and this share of a full batch, are looked up if there is time.  Fewer
+ * are worth it less, since there are more batches that may read the same pages.
+ */
 #define ROWS_TO_CATCH_UP	0x20000
+#define SHARE_TO_CATCH_UP	8
 
 /* the share of maintenance_work_mem that copies of wide fingerprints may take */
 #define VALUES_SHARE	0.25
@@ -604,7 +608,7 @@ bool
 shbatch_row_pairs_catch_up(ShBatchRowPairs *pairs)
 {
 	Assert(!in_bucket(pairs));
-	if (pairs->rows->count < ROWS_TO_CATCH_UP)
+	if (pairs->rows->count < Max(ROWS_TO_CATCH_UP, pairs->rows->most / SHARE_TO_CATCH_UP))
 		return false;
 	return_all(pairs);
 	return true;

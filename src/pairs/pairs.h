@@ -18,6 +18,9 @@ typedef void (*ShPairsFoundFunction) (void *arg, size_t i, size_t j);
 /* called now and then with the fraction of the work that is done, 0..1 */
 typedef void (*ShPairsReportFunction) (void *arg, double part);
 
+/* called now and then during a search by several processes */
+typedef void (*ShPairsPollFunction) (void *arg);
+
 /* the most levels to which parts are subdivided */
 #define SHPAIRS_MAX_DEPTH	4
 

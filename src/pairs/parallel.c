@@ -40,11 +40,11 @@
  */
 #define QUEUES_SHARE		8
 #define QUEUES_PER_ENTRY	64
-#define MAX_QUEUES_SIZE		(32 * 1024 * 1024)
+#define MAX_QUEUES_SIZE		(16 * 1024 * 1024)
 #define MIN_QUEUE_SIZE		(1024 * 1024)
 
 /* if they are smaller, workers would have to wait for such a look-up */
-#define LARGE_QUEUES		(16 * 1024 * 1024)
+#define LARGE_QUEUES		(8 * 1024 * 1024)
 
 /* so many pairs are shown to the leader at once */
 #define MANY_PAIRS			1024
@@ -262,7 +262,7 @@ poll_queues(void *arg)
 
 	CHECK_FOR_INTERRUPTS();
 	while (receive(parallel))
-		;
+		CHECK_FOR_INTERRUPTS();
 	shrows_progress_entries(shpairs_parallel_entries(parallel));
 }
 
@@ -367,7 +367,6 @@ shpairs_parallel_begin(const ShPairsParallelInput *input, int workers, ShPairsSi
 	ShPairsParallel *parallel = palloc0(sizeof(ShPairsParallel));
 	int			ntasks;
 	ShPairsTask *tasks;
-	int			launched = 0;
 
 	tasks = shpairs_divide(input->plan, input->heaps, input->nsides,
 						   input->collect != NULL ? 1 : RANGES * (workers + 1), &ntasks);
@@ -388,16 +387,10 @@ shpairs_parallel_begin(const ShPairsParallelInput *input, int workers, ShPairsSi
 		shpairs_team_init(parallel->team, tasks, ntasks);
 		if (parallel->sort != NULL)
 			collect(parallel->sort, parallel->workers.context->seg, input);
-		launched = shpairs_workers_launch(&parallel->workers);
 	}
 	pfree(tasks);
-	ereport(DEBUG1,
-			(errmsg_internal("search with %d of %d parallel workers", launched, workers)));
-	if (launched == 0)
-	{
-		shpairs_parallel_end(parallel);
+	if (!shpairs_workers_launch(&parallel->workers))
 		return NULL;
-	}
 
 	if (parallel->sort != NULL)
 		begin_sorted(input->streams[0], parallel->sort, parallel->team, input->scheme);

@@ -65,9 +65,6 @@ typedef struct ShPairsTeam
 /* called with a bucket that does not fit in the memory of a process */
 typedef void (*ShPairsTooLargeFunction) (void *arg, const ShPairsTask *bucket);
 
-/* called now and then during a search */
-typedef void (*ShPairsPollFunction) (void *arg);
-
 /* one of the processes */
 typedef struct ShPairsSearcher
 {

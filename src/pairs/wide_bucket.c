@@ -68,12 +68,12 @@ shpairs_wide_bucket_init(ShPairsWideBucket *wide, int nwords, Size memory)
 }
 
 /*
- * The memory that the rows take, in a search.
+ * The memory that the rows take, in a search, or that earlier ones have taken.
  */
 Size
 shpairs_wide_bucket_bytes(const ShPairsWideBucket *wide)
 {
-	return wide->count * (BYTES_PER_ROW + wide->bucket.nwords * sizeof(uint64));
+	return Max(wide->count, wide->largest) * (BYTES_PER_ROW + wide->bucket.nwords * sizeof(uint64));
 }
 
 /*
@@ -100,6 +100,7 @@ shpairs_wide_bucket_show(ShPairsWideBucket *wide, int nwords, uint64 *values, si
 void
 shpairs_wide_bucket_clear(ShPairsWideBucket *wide, uint32 group)
 {
+	wide->largest = Max(wide->largest, wide->count);
 	wide->count = wide->ordered = 0;
 	wide->bucket.group = group;
 	wide->bucket.nkeys = 0;

@@ -28,6 +28,7 @@ typedef struct ShPairsWideBucket
 	ShPairsBucket bucket;		/* of the rows that have been ordered */
 	size_t		most;			/* rows that fit in memory */
 	size_t		capacity;
+	size_t		largest;		/* number of rows so far */
 
 	/* rows with their values, in the order in which they were added */
 	size_t		count;

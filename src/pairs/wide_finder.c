@@ -47,13 +47,14 @@ found_pair(void *arg, size_t i, size_t j)
 }
 
 /*
- * Search, with up to so many workers.
+ * Search, with up to so many workers, as long as there are any to be had.
  */
 static void
-search_sets(ShPairsWideSearch *search, int workers, ShPairsWideSet a, ShPairsWideSet b, bool among)
+search_sets(ShPairsWideSearch *search, int *workers, ShPairsWideSet a, ShPairsWideSet b,
+			bool among)
 {
 	shpairs_wide_search_plan(search, a, b, among);
-	if (workers == 0 || !shpairs_wide_parallel(search, workers))
+	if (*workers == 0 || !shpairs_wide_parallel(search, workers))
 		shpairs_wide_search_run(search);
 }
 
@@ -130,7 +131,7 @@ search_bucket(ShPairsWideFinder *finder)
 	bucket->first_walk = true;
 	if (finder->sink->begin != NULL)
 		finder->sink->begin(finder->sink, bucket);
-	search_sets(&finder->search, finder->workers, set, set, true);
+	search_sets(&finder->search, &finder->workers, set, set, true);
 }
 
 /*
@@ -156,7 +157,7 @@ search_chunks(ShPairsWideFinder *finder)
 		order(finder, finder->second);
 		b.count = wide->bucket.nkeys - b.start;
 		wide->bucket.first_walk = false;
-		search_sets(&finder->search, finder->workers, a, b, false);
+		search_sets(&finder->search, &finder->workers, a, b, false);
 	}
 	finder->ncompared++;
 	if (++finder->second == finder->chunks.nchunks)
@@ -305,7 +306,7 @@ compare_sides(ShPairsWideMatchFinder *finder)
 	ShPairsWideSet set_a = {a, 0, a->bucket.nkeys};
 	ShPairsWideSet set_b = {b, 0, b->bucket.nkeys};
 
-	search_sets(&finder->search, finder->workers, set_a, set_b, false);
+	search_sets(&finder->search, &finder->workers, set_a, set_b, false);
 }
 
 /*

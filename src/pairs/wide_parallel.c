@@ -40,12 +40,18 @@
 /* so many pairs are sent at once */
 #define PAIRS_PER_MESSAGE	1024
 
+/*
+ * The most bytes of values.  Where shared memory for them is not to be had, the server
+ * takes that of the leader, which has a limit.
+ */
+#define MAX_VALUES			(MaxAllocSize / 2)
+
 /* two keys, by their numbers in the sets that are searched */
-typedef struct KeyPair
+typedef struct FoundPair
 {
 	uint32		i;
 	uint32		j;
-} KeyPair;
+}			FoundPair;
 
 /* what the processes share */
 typedef struct Team
@@ -72,7 +78,7 @@ typedef struct Sender
 {
 	ShPairsWorker worker;
 	int			npairs;
-	KeyPair		pairs[PAIRS_PER_MESSAGE];
+	FoundPair	pairs[PAIRS_PER_MESSAGE];
 } Sender;
 
 /* in the leader */
@@ -83,15 +89,12 @@ typedef struct Leader
 	ShPairsWideSearch *search;
 } Leader;
 
-/* called between two slices */
-typedef void (*PollFunction) (void *arg);
-
 PGDLLEXPORT void shpairs_wide_worker(dsm_segment *seg, shm_toc *toc);
 
 static void
 send_pairs(Sender *sender)
 {
-	shm_mq_iovec piece = {(const char *) sender->pairs, sender->npairs * sizeof(KeyPair)};
+	shm_mq_iovec piece = {(const char *) sender->pairs, sender->npairs * sizeof(FoundPair)};
 
 	if (sender->npairs > 0)
 		shpairs_worker_send(&sender->worker, &piece, 1, true);
@@ -104,7 +107,7 @@ send_pair(void *arg, size_t i, size_t j)
 {
 	Sender	   *sender = arg;
 
-	sender->pairs[sender->npairs++] = (KeyPair)
+	sender->pairs[sender->npairs++] = (FoundPair)
 	{
 		i, j
 	};
@@ -157,7 +160,7 @@ take_part(Team *team, int nparts)
  * Search slices of a part, until all have been taken.
  */
 static void
-search_part(ShPairsWideSearch *search, Team *team, int part, PollFunction poll, void *arg)
+search_part(ShPairsWideSearch *search, Team *team, int part)
 {
 	uint32		nslices = shpairs_wide_begin_slices(search, part);
 	uint32		known = 0;
@@ -169,8 +172,8 @@ search_part(ShPairsWideSearch *search, Team *team, int part, PollFunction poll, 
 	while ((slice = pg_atomic_fetch_add_u32(&team->next_slice[part], 1)) < nslices)
 	{
 		shpairs_wide_search_slice(search, slice);
-		if (poll != NULL)
-			poll(arg);
+		if (search->poll != NULL)
+			search->poll(search->poll_arg);
 	}
 	shpairs_wide_end_slices(search);
 }
@@ -180,19 +183,13 @@ search_part(ShPairsWideSearch *search, Team *team, int part, PollFunction poll, 
  * a part stays with it until all its slices have been taken, so none is forgotten.
  */
 static void
-take_part_in(ShPairsWideSearch *search, Team *team, PollFunction poll, void *arg)
+take_part_in(ShPairsWideSearch *search, Team *team)
 {
 	int			nparts = shpairs_wide_sliced_parts(search);
 	int			part;
 
 	while ((part = take_part(team, nparts)) >= 0)
-		search_part(search, team, part, poll, arg);
-}
-
-/* ShPairsWideSearch.report, in a worker */
-static void
-report_nothing(void *arg, double part)
-{
+		search_part(search, team, part);
 }
 
 /*
@@ -211,13 +208,12 @@ shpairs_wide_worker(dsm_segment *seg, shm_toc *toc)
 
 	sender->npairs = 0;
 	shpairs_worker_begin(&sender->worker, seg, toc);
-	shpairs_wide_search_init(search, team->width, team->distance, send_pair, report_nothing,
-							 sender);
+	shpairs_wide_search_init(search, team->width, team->distance, send_pair, NULL, sender);
 	shpairs_wide_bucket_show(&buckets[0], nwords, team->values, team->na);
 	if (!team->among)
 		shpairs_wide_bucket_show(&buckets[1], nwords, team->values + team->na * nwords, team->nb);
 	shpairs_wide_search_use_plan(search, a, team->among ? a : b, team->among, &team->plan);
-	take_part_in(search, team, NULL, NULL);
+	take_part_in(search, team);
 	send_pairs(sender);
 	shpairs_worker_end(&sender->worker);
 }
@@ -235,10 +231,11 @@ receive(Leader *leader)
 
 	while (shpairs_workers_receive(&leader->workers, &size, &message))
 	{
-		const KeyPair *pairs = message;
+		const		FoundPair *pairs = message;
 
+		CHECK_FOR_INTERRUPTS();
 		received = true;
-		for (size_t k = 0; k < size / sizeof(KeyPair); k++)
+		for (size_t k = 0; k < size / sizeof(FoundPair); k++)
 			search->found(search->arg, search->sets.a.start + pairs[k].i,
 						  search->sets.b.start + pairs[k].j);
 	}
@@ -256,7 +253,7 @@ report(Leader *leader)
 	leader->search->report(leader->search->arg, 1 - left / nparts);
 }
 
-/* PollFunction of the leader */
+/* ShPairsWideSearch.poll, in the leader */
 static void
 receive_and_report(void *arg)
 {
@@ -312,8 +309,24 @@ size_of_values(const ShPairsWideSets *sets)
 }
 
 /*
- * How many workers the search should really have: none if it is short, and only as
- * many as there is memory for, besides that of the leader.
+ * How many workers could take part: none in a short search.
+ */
+static int
+workers_of_use(const ShPairsWideSearch *search, int workers)
+{
+	const ShPairsWidePlan *plan = &search->plan;
+	int			nparts = shpairs_wide_sliced_parts(search);
+
+	if (plan->cost == 0 || (plan->cost < LEAST_COST && min_parallel_index_scan_size > 0))
+		return 0;
+	/* is it worth while that two processes search the same part? */
+	if (plan->cost / nparts < 2 * plan->cost_of_sharing)
+		workers = Min(workers, nparts - 1);
+	return workers;
+}
+
+/*
+ * How many workers there is memory for, besides that of the leader.
  */
 static int
 workers_with_memory(const ShPairsWideSearch *search, int workers)
@@ -322,8 +335,7 @@ workers_with_memory(const ShPairsWideSearch *search, int workers)
 	double		memory = maintenance_work_mem * 1024.0;
 	double		taken = shpairs_wide_bucket_bytes(sets->a.wide);
 
-	if (search->plan.cost == 0 ||
-		(search->plan.cost < LEAST_COST && min_parallel_index_scan_size > 0))
+	if (size_of_values(sets) > MAX_VALUES)
 		return 0;
 	if (sets->b.wide != sets->a.wide)
 		taken += shpairs_wide_bucket_bytes(sets->b.wide);
@@ -341,7 +353,6 @@ static bool
 begin(Leader *leader, ShPairsWideSearch *search, int wanted)
 {
 	Size		size = offsetof(Team, values) + size_of_values(&search->sets);
-	int			launched = 0;
 
 	leader->search = search;
 	shpairs_workers_begin(&leader->workers, "shpairs_wide_worker", wanted, QUEUE_SIZE);
@@ -350,32 +361,36 @@ begin(Leader *leader, ShPairsWideSearch *search, int wanted)
 	{
 		leader->team = shpairs_workers_share(&leader->workers, KEY_TEAM, size);
 		fill_team(leader->team, search);
-		launched = shpairs_workers_launch(&leader->workers);
 	}
-	ereport(DEBUG1,
-			(errmsg_internal("search with %d of %d parallel workers", launched, wanted)));
-	if (launched == 0)
-		shpairs_workers_end(&leader->workers);
-	return launched > 0;
+	return shpairs_workers_launch(&leader->workers);
 }
 
 /*
  * Find the pairs of a search that has been planned, as shpairs_wide_search_run does,
  * but with up to so many workers.  Returns false, without having found any, if there
- * should be no workers, or are none.
+ * should be no workers.  If there are none to be had, *workers is set to 0, so that
+ * the next search does not try.
  *
  * Enters parallel mode, and leaves it.
  */
 bool
-shpairs_wide_parallel(ShPairsWideSearch *search, int workers)
+shpairs_wide_parallel(ShPairsWideSearch *search, int *workers)
 {
+	int			wanted = workers_with_memory(search, workers_of_use(search, *workers));
 	Leader		leader;
 
-	workers = workers_with_memory(search, workers);
-	if (workers == 0 || !begin(&leader, search, workers))
+	if (wanted == 0)
 		return false;
+	if (!begin(&leader, search, wanted))
+	{
+		*workers = 0;
+		return false;
+	}
+	search->poll = receive_and_report;
+	search->poll_arg = &leader;
 	if (parallel_leader_participation)
-		take_part_in(search, leader.team, receive_and_report, &leader);
+		take_part_in(search, leader.team);
+	search->poll = NULL;
 	while (receive(&leader) || leader.workers.nqueues > 0)
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -10,6 +10,6 @@
 
 #include "pairs/wide_search.h"
 
-extern bool shpairs_wide_parallel(ShPairsWideSearch *search, int workers);
+extern bool shpairs_wide_parallel(ShPairsWideSearch *search, int *workers);
 
 #endif							/* SIMHASH_PAIRS_WIDE_PARALLEL_H */

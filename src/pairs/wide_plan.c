@@ -196,7 +196,8 @@ shpairs_wide_plan(ShPairsWidePlan *plan, const ShPairsWideSets *sets)
 		.na = sets->a.count,.nb = sets->b.count,.among = sets->among
 	};
 	estimates.comparisons = shpairs_comparisons(&estimates.keys);
-	if (estimates.comparisons <= COMPARE_MAX)
+	/* different keys are no pairs at distance 0 */
+	if (estimates.comparisons <= COMPARE_MAX || (sets->among && sets->distance == 0))
 		return;
 	plan->cost = estimates.comparisons * (COST_OF_VALUES + sets->nwords * COST_OF_WORD);
 	if (sets->distance >= sets->width)

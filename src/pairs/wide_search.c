@@ -47,9 +47,19 @@ shpairs_wide_search_init(ShPairsWideSearch *search, int width, int distance,
 	search->found = found;
 	search->report = report;
 	search->arg = arg;
+	search->poll = NULL;
 	search->checked = 0;
 	search->context = AllocSetContextCreate(CurrentMemoryContext, "simhash part",
 											ALLOCSET_DEFAULT_SIZES);
+}
+
+/* called for each CHECK_INTERVAL candidates, or so */
+static void
+check_interval(ShPairsWideSearch *search)
+{
+	CHECK_FOR_INTERRUPTS();
+	if (search->poll != NULL)
+		search->poll(search->poll_arg);
 }
 
 /* the first of count things that belongs to a slice */
@@ -78,7 +88,7 @@ compare_slice(ShPairsWideSearch *search, int slice)
 		for (size_t j = sets->among ? i + 1 : 0; j < b->count; j++)
 		{
 			if (unlikely(++compared % CHECK_INTERVAL == 0))
-				CHECK_FOR_INTERRUPTS();
+				check_interval(search);
 			if (shpairs_wide_distance(value, shpairs_wide_value(b, b->start + j), sets->nwords) <=
 				sets->distance)
 				search->found(search->arg, a->start + i, b->start + j);
@@ -152,7 +162,7 @@ check_candidate(ShPairsWideSearch *search, size_t i, size_t j)
 	if (++search->checked >= CHECK_INTERVAL)
 	{
 		search->checked = 0;
-		CHECK_FOR_INTERRUPTS();
+		check_interval(search);
 	}
 	if (shpairs_wide_distance(x, y, search->sets.nwords) > search->sets.distance)
 		return;
@@ -211,8 +221,9 @@ report_part(void *arg, double done)
 
 /* of a slice: whoever hands out slices knows how much is done */
 static void
-report_nothing(void *arg, double done)
+report_slice(void *arg, double done)
 {
+	check_interval((ShPairsWideSearch *) arg);
 }
 
 /* the different values of the current part, ascending */
@@ -339,7 +350,7 @@ shpairs_wide_begin_slices(ShPairsWideSearch *search, int number)
 	search->slices = NULL;
 	if (search->plan.nparts == 0)
 		return ALL_SLICES;
-	begin_part(search, number, report_nothing);
+	begin_part(search, number, report_slice);
 	if (search->plan.radii[number] == 0)
 		return 1;
 	search->slices = MemoryContextAlloc(search->context, sizeof(ShPairsSlices));

@@ -16,6 +16,8 @@ typedef struct ShPairsWideSearch
 	ShPairsFoundFunction found; /* called with numbers of keys of a and b */
 	ShPairsReportFunction report;
 	void	   *arg;
+	ShPairsPollFunction poll;	/* called while slices are searched, or NULL */
+	void	   *poll_arg;
 	ShPairsWideSets sets;
 	ShPairsWidePlan plan;
 

@@ -69,6 +69,7 @@ shpairs_workers_begin(ShPairsWorkers *workers, const char *function, int count,
 					  Size queue_size)
 {
 	memset(workers, 0, sizeof(ShPairsWorkers));
+	workers->wanted = count;
 	workers->queue_size = MAXALIGN(queue_size);
 	EnterParallelMode();
 	workers->context = CreateParallelContext("simhash", function, count);
@@ -132,16 +133,24 @@ shpairs_workers_allocate(ShPairsWorkers *workers)
 }
 
 /*
- * Start the workers.  Returns how many could be started.
+ * Start the workers.  If none can be started, leave parallel mode and return false.
  */
-int
+bool
 shpairs_workers_launch(ShPairsWorkers *workers)
 {
-	LaunchParallelWorkers(workers->context);
-	workers->launched = workers->nqueues = workers->context->nworkers_launched;
+	ParallelContext *context = workers->context;
+
+	if (workers->created > 0)
+		LaunchParallelWorkers(context);
+	workers->launched = workers->nqueues = context->nworkers_launched;
 	for (int i = 0; i < workers->launched; i++)
-		shm_mq_set_handle(workers->queues[i], workers->context->worker[i].bgwhandle);
-	return workers->launched;
+		shm_mq_set_handle(workers->queues[i], context->worker[i].bgwhandle);
+	ereport(DEBUG1,
+			(errmsg_internal("search with %d of %d parallel workers", workers->launched,
+							 workers->wanted)));
+	if (workers->launched == 0)
+		shpairs_workers_end(workers);
+	return workers->launched > 0;
 }
 
 /* a queue is at its end */

@@ -16,6 +16,7 @@
 typedef struct ShPairsWorkers
 {
 	ParallelContext *context;
+	int			wanted;
 	int			launched;
 	WalUsage   *wal_usage;
 	BufferUsage *buffer_usage;
@@ -38,7 +39,7 @@ extern void shpairs_workers_begin(ShPairsWorkers *workers, const char *function,
 extern void shpairs_workers_reserve(ShPairsWorkers *workers, Size size);
 extern bool shpairs_workers_allocate(ShPairsWorkers *workers);
 extern void *shpairs_workers_share(ShPairsWorkers *workers, uint64 key, Size size);
-extern int	shpairs_workers_launch(ShPairsWorkers *workers);
+extern bool shpairs_workers_launch(ShPairsWorkers *workers);
 extern bool shpairs_workers_receive(ShPairsWorkers *workers, Size *size, void **message);
 extern void shpairs_workers_wait(void);
 extern void shpairs_workers_finish(ShPairsWorkers *workers);

@@ -45,6 +45,8 @@ $node->safe_psql(
 	INSERT INTO w SELECT wide('w' || i)::simhash_bits(256) FROM generate_series(1, 6000) i;
 	INSERT INTO w SELECT flip_wide(wide('w' || i), i % 31)::simhash_bits(256) FROM generate_series(1, 200) i;
 	CREATE INDEX w_fp ON w USING simhash (fp);
+	CREATE TABLE w_long AS SELECT wide('l' || i)::simhash_bits(256) AS fp FROM generate_series(1, 40000) i;
+	CREATE INDEX w_long_fp ON w_long USING simhash (fp);
 	CREATE VIEW victim AS SELECT * FROM pg_stat_activity WHERE application_name = 'victim';
 	VACUUM ANALYZE;
 });
@@ -103,7 +105,9 @@ workers_are("SET maintenance_work_mem = '1MB'; SELECT count(*) FROM simhash_find
 	workers_are("SELECT count(*) FROM simhash_find_$_", '2 of 2', "wide: two workers: $_")
 	  foreach "duplicates('w_fp')", "clusters('w_fp')";
 	workers_are("SELECT count(*) FROM (SELECT simhash_find_all('w_fp')) s", '', 'wide: no workers row by row');
+	$node->safe_psql('postgres', 'ALTER TABLE w SET (parallel_workers = 2)');
 	workers_are("SET min_parallel_index_scan_size = '512kB'; $wide", '', 'wide: no workers for a short search');
+	workers_are("SELECT count(*) FROM simhash_find_all('w_fp', 0)", '', 'wide: no workers at distance 0');
 }
 workers_are("SELECT count(*) FROM simhash_find_all('one_fp')", '1 of 1', 'parallel_workers = 1');
 workers_are("SELECT count(*) FROM simhash_find_all('none_fp')", '', 'parallel_workers = 0');
@@ -141,6 +145,25 @@ my @sizes = map { 1662 + $_ } 1 .. 30;
 my $left_over = "SELECT count(*) FROM simhash_find_all('left_over_fp', 3);";
 is($node->safe_psql('postgres', join ' ', map { "SET maintenance_work_mem = '${_}kB'; $left_over" } @sizes),
 	join("\n", (15000) x @sizes), 'buckets that are left to the leader');
+
+# The leader looks up rows while workers search, if there is much memory and there are many
+# pairs, and if it waits for them, as at a distance at which they compare for a while.
+$node->safe_psql(
+	'postgres', q{
+	CREATE TABLE many (fp simhash) WITH (parallel_workers = 2);
+	INSERT INTO many SELECT (hashint8extended(i / 2, 1) # (i % 2))::simhash FROM generate_series(1, 330000) i;
+	CREATE INDEX many_fp ON many USING simhash (fp);
+	CREATE TABLE others AS TABLE many;
+	CREATE INDEX others_fp ON others USING simhash (fp);
+	ANALYZE many, others;
+});
+foreach my $search ("all('many_fp', 8)", "matches('many_fp', 'others_fp', 8)", "duplicates('many_fp', 8)")
+{
+	my $sql = "SET maintenance_work_mem = '256MB'; SELECT count(*), sum(hashtextextended(f::text, 0)) FROM simhash_find_$search f";
+
+	is(workers_are("SET parallel_leader_participation = off; $sql", '2 of 2', "many pairs: $search"),
+		$node->safe_psql('postgres', "SET max_parallel_workers_per_gather = 0; $sql"), "the answer: $search");
+}
 
 # Buffers of workers are counted.
 sub hits
@@ -218,6 +241,15 @@ like(stopped("SET maintenance_work_mem = '300MB'; SELECT count(*) FROM simhash_f
 		'SELECT NULL'),
 	qr/22012/, 'an error in a condition');
 nothing_left('error');
+
+my $long_of_wide = "SELECT count(*) FROM simhash_find_all('w_long_fp', 90)";
+like(stopped($long_of_wide, "SELECT pg_cancel_backend(pid) FROM victim v WHERE leader_pid IS NULL AND $with_worker"),
+	qr/57014/, 'a search of wide fingerprints is cancelled');
+nothing_left('wide, cancelled');
+like(stopped($long_of_wide, q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+			WHERE leader_pid IN (SELECT pid FROM victim) AND state = 'active' LIMIT 1}),
+	qr/57P01/, 'a worker for wide fingerprints is terminated');
+nothing_left('wide, worker terminated');
 
 # Progress sums what all processes have done.
 {
