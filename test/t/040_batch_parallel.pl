@@ -146,20 +146,21 @@ my $left_over = "SELECT count(*) FROM simhash_find_all('left_over_fp', 3);";
 is($node->safe_psql('postgres', join ' ', map { "SET maintenance_work_mem = '${_}kB'; $left_over" } @sizes),
 	join("\n", (15000) x @sizes), 'buckets that are left to the leader');
 
-# The leader looks up rows while workers search, if there is much memory and there are many
-# pairs, and if it waits for them, as at a distance at which they compare for a while.
+# The leader looks up rows while workers search, if there is much memory, if there are many
+# pairs, on many pages, and if it waits for them, as at a distance at which they compare for
+# a while.
 $node->safe_psql(
 	'postgres', q{
-	CREATE TABLE many (fp simhash) WITH (parallel_workers = 2);
-	INSERT INTO many SELECT (hashint8extended(i / 2, 1) # (i % 2))::simhash FROM generate_series(1, 330000) i;
+	CREATE TABLE many (fp simhash, other text) WITH (parallel_workers = 2);
+	INSERT INTO many SELECT (hashint8extended(i / 2, 1) # (i % 2))::simhash, repeat('x', 150) FROM generate_series(1, 330000) i;
 	CREATE INDEX many_fp ON many USING simhash (fp);
-	CREATE TABLE others AS TABLE many;
+	CREATE TABLE others AS SELECT fp FROM many WHERE fp::bigint % 2 = 0;
 	CREATE INDEX others_fp ON others USING simhash (fp);
 	ANALYZE many, others;
 });
 foreach my $search ("all('many_fp', 8)", "matches('many_fp', 'others_fp', 8)", "duplicates('many_fp', 8)")
 {
-	my $sql = "SET maintenance_work_mem = '256MB'; SELECT count(*), sum(hashtextextended(f::text, 0)) FROM simhash_find_$search f";
+	my $sql = "SET maintenance_work_mem = '128MB'; SELECT count(*), sum(hashtextextended(f::text, 0)) FROM simhash_find_$search f";
 
 	is(workers_are("SET parallel_leader_participation = off; $sql", '2 of 2', "many pairs: $search"),
 		$node->safe_psql('postgres', "SET max_parallel_workers_per_gather = 0; $sql"), "the answer: $search");
