@@ -51,7 +51,7 @@ typedef struct FoundPair
 {
 	uint32		i;
 	uint32		j;
-}			FoundPair;
+} FoundPair;
 
 /* what the processes share */
 typedef struct Team
@@ -231,7 +231,7 @@ receive(Leader *leader)
 
 	while (shpairs_workers_receive(&leader->workers, &size, &message))
 	{
-		const		FoundPair *pairs = message;
+		const FoundPair *pairs = message;
 
 		CHECK_FOR_INTERRUPTS();
 		received = true;
