@@ -14,6 +14,7 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/latch.h"
+#include "storage/proc.h"
 #include "storage/shm_toc.h"
 #include "tcop/tcopprot.h"
 #include "utils/wait_event.h"
