@@ -184,6 +184,18 @@ SELECT * FROM simhash_find_all_in('{0,1}', 2);
 SELECT * FROM simhash_find_clusters_in('{0,1}', 2);
 SELECT count(*) FROM simhash_find_matches_in('{0,1}', 'narrow_fp', 2);
 
+-- Equal rows in different chunks: of those that are kept and the same as a row, the first
+-- one is its keeper, wherever it is stored.
+CREATE TABLE far_apart (id int, fp simhash_bits(4096));
+INSERT INTO far_apart SELECT CASE i WHEN 1 THEN 3 WHEN 2 THEN 2 WHEN 2100 THEN 1 ELSE i END,
+	wide(CASE WHEN i IN (1, 2, 2100) THEN 'equal' ELSE i::text END, 4096) FROM generate_series(1, 2100) i;
+CREATE INDEX far_apart_fp ON far_apart USING simhash (fp);
+SET maintenance_work_mem = '1MB';
+SELECT d.id AS duplicate, k.id AS keeper, distance
+FROM simhash_find_duplicates('far_apart_fp', 3, keep => 'id', same => 'a.id = 3') f
+	JOIN far_apart d ON d.ctid = f.duplicate JOIN far_apart k ON k.ctid = f.keeper;
+RESET maintenance_work_mem;
+
 -- rows that the planner expects
 CREATE TABLE counted AS SELECT i AS id, sha256(i::text::bytea)::simhash_bits(256) AS fp FROM generate_series(1, 1000) i;
 ALTER TABLE counted ALTER fp TYPE simhash_bits(256);

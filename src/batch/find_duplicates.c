@@ -187,7 +187,8 @@ static void
 decide_by_condition(DuplicateFinder *finder, ShBatchRowCheck *check)
 {
 	ShBatchKeptRows *kept = shbatch_kept_begin(&finder->near.members.elements,
-											   &finder->near.neighbors, check);
+											   &finder->near.neighbors,
+											   finder->near.equal_elements, check);
 	ShRowsNumber row;
 	uint32		element;
 

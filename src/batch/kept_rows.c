@@ -10,6 +10,10 @@
  * to the first that is the same.  So a row that has a keeper is seldom checked
  * against more than one, and no pair of rows is checked twice.
  *
+ * The rows of one fingerprint are nearest, and mostly those of one element.  Only
+ * wide fingerprints that have been searched chunk by chunk can be several elements;
+ * then all candidates are sorted.
+ *
  * If rows of one fingerprint are not the same, several of them are kept.  So
  * the memory for kept rows may exceed that for the elements, and has a limit.
  *
@@ -54,6 +58,7 @@ struct ShBatchKeptRows
 	const ShBatchUnionFind *elements;
 	ShBatchNeighbors *neighbors;
 	ShBatchRowCheck *check;
+	bool		equal_elements; /* some elements near each other are equal */
 	KeptList   *lists;			/* of elements */
 
 	uint32		count;
@@ -71,12 +76,13 @@ struct ShBatchKeptRows
  */
 ShBatchKeptRows *
 shbatch_kept_begin(const ShBatchUnionFind *elements, ShBatchNeighbors *neighbors,
-				   ShBatchRowCheck *check)
+				   bool equal_elements, ShBatchRowCheck *check)
 {
 	ShBatchKeptRows *kept = palloc0(sizeof(ShBatchKeptRows));
 
 	kept->elements = elements;
 	kept->neighbors = neighbors;
+	kept->equal_elements = equal_elements;
 	kept->check = check;
 	kept->lists = MemoryContextAllocHuge(CurrentMemoryContext,
 										 Max(elements->count, 1) * sizeof(KeptList));
@@ -141,6 +147,15 @@ add_candidate(ShBatchKeptRows *kept, int distance, uint32 number)
 	kept->candidates[kept->ncandidates++] = CANDIDATE(distance, number);
 }
 
+/* add the kept rows of an element */
+static void
+add_candidates(ShBatchKeptRows *kept, int distance, uint32 element)
+{
+	for (uint32 number = kept->lists[element].first; number != NO_ROW;
+		 number = kept->rows[number].next)
+		add_candidate(kept, distance, number);
+}
+
 static int
 compare_candidates(const void *a, const void *b)
 {
@@ -151,7 +166,8 @@ compare_candidates(const void *a, const void *b)
 }
 
 /*
- * Collect the kept rows of the neighbors of an element, the nearest first.
+ * Collect the kept rows of the neighbors of an element, the nearest first, and with
+ * them its own if any may be equal.
  */
 static void
 collect_candidates(ShBatchKeptRows *kept, uint32 element)
@@ -160,16 +176,13 @@ collect_candidates(ShBatchKeptRows *kept, uint32 element)
 	size_t		count = shbatch_neighbors_of(kept->neighbors, element, &neighbors);
 
 	kept->ncandidates = 0;
+	if (kept->equal_elements)
+		add_candidates(kept, 0, element);
 	for (size_t i = 0; i < count; i++)
 	{
-		uint32		number = kept->lists[neighbors[i]].first;
-		int			distance;
-
-		if (number == NO_ROW)
-			continue;
-		distance = shbatch_element_distance(kept->elements, neighbors[i], element);
-		for (; number != NO_ROW; number = kept->rows[number].next)
-			add_candidate(kept, distance, number);
+		if (kept->lists[neighbors[i]].first != NO_ROW)
+			add_candidates(kept, shbatch_element_distance(kept->elements, neighbors[i], element),
+						   neighbors[i]);
 	}
 	qsort(kept->candidates, kept->ncandidates, sizeof(uint64), compare_candidates);
 }
@@ -182,8 +195,9 @@ bool
 shbatch_kept_find(ShBatchKeptRows *kept, uint32 element, ShRowsNumber row, ShRowsNumber *keeper,
 				  int *distance)
 {
-	for (uint32 number = kept->lists[element].first; number != NO_ROW;
-		 number = kept->rows[number].next)
+	uint32		number = kept->equal_elements ? NO_ROW : kept->lists[element].first;
+
+	for (; number != NO_ROW; number = kept->rows[number].next)
 	{
 		*keeper = kept->rows[number].row;
 		*distance = 0;
