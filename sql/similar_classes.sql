@@ -44,6 +44,27 @@ INSERT INTO title SELECT 1000, title || '?' FROM title WHERE id = 6;
 \set VERBOSITY default
 INSERT INTO title SELECT 1000, title || '?' FROM title WHERE id = 6 ON CONFLICT DO NOTHING;
 
+-- a function that the planner replaces by its body, although it is strict: queries do without the index and
+-- find the same rows, constraints go by the operator
+CREATE FUNCTION near_title(a text, b text) RETURNS boolean LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN hamming(title_fp(a), title_fp(b)) <= 12;
+CREATE OPERATOR ~~= (LEFTARG = text, RIGHTARG = text, FUNCTION = near_title, COMMUTATOR = ~~=,
+	RESTRICT = simhash_sel, JOIN = simhash_joinsel);
+CREATE OPERATOR CLASS near_title_ops FOR TYPE text USING simhash AS
+	OPERATOR 16 ~~=, FUNCTION 2 title_fp(text);
+CREATE TABLE heading (title text, CONSTRAINT heading_title EXCLUDE USING simhash (title near_title_ops WITH ~~=));
+INSERT INTO heading SELECT title FROM title ORDER BY id LIMIT 9 ON CONFLICT DO NOTHING;
+SELECT count(*) FROM heading;
+CREATE INDEX heading_same ON heading USING simhash (title title_ops);
+SELECT use_only('indexscan');
+SELECT operator, bool_or(line LIKE '%Index Scan%') AS index
+FROM unnest('{~~=,~~~}'::text[]) operator, plan(format('SELECT FROM heading WHERE title %s ''x''', operator)) line
+GROUP BY operator ORDER BY index;
+SELECT * FROM compare_rows('SELECT id FROM heading h JOIN title t ON h.title ~~= upper(t.title)',
+	'SELECT id FROM heading h, title t WHERE hamming(title_fp(h.title), title_fp(t.title)) <= 12');
+INSERT INTO heading SELECT title || '?' FROM heading ON CONFLICT DO NOTHING RETURNING title;
+SELECT use_only('seqscan');
+
 -- a type that is no text, and a function that is no SQL; how often it is called
 CREATE TYPE point3 AS (x int, y int, z int);
 CREATE SEQUENCE call;
