@@ -153,6 +153,15 @@ SELECT count(*) FROM simhash_find_duplicates('owned_body');
 SELECT count(*) FROM simhash_find_clusters('owned_body');
 RESET ROLE;
 SELECT simhash_index_check('owned_body', true);
+-- the operator runs as the caller, who needs the right to do so, as in a query
+REVOKE EXECUTE ON FUNCTION simhash_similar(text, text) FROM public;
+SET ROLE similar_batch_reader;
+SELECT count(*) FROM owned WHERE body ~= 'a';
+SELECT count(*) FROM simhash_find_all('owned_body', 64);
+SELECT count(*) FROM simhash_find_duplicates('owned_body');
+SELECT count(*) > 0 AS found FROM simhash_find_duplicates('owned_body', same => 'a.id <> b.id');
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION simhash_similar(text, text) TO public;
 DROP TABLE owned;
 DROP FUNCTION whoami;
 

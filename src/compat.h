@@ -186,6 +186,15 @@ shcompat_make_am_routine(void)
 	(pg_namespace_aclcheck((schema), (role), ACL_USAGE) == ACLCHECK_OK)
 #endif
 
+/* does a role have EXECUTE on a function? */
+#if PG_VERSION_NUM >= 160000
+#define shcompat_may_execute(function, role) \
+	(object_aclcheck(ProcedureRelationId, (function), (role), ACL_EXECUTE) == ACLCHECK_OK)
+#else
+#define shcompat_may_execute(function, role) \
+	(pg_proc_aclcheck((function), (role), ACL_EXECUTE) == ACLCHECK_OK)
+#endif
+
 /* the next datum of a sort, copied; there was no choice before 16 */
 #if PG_VERSION_NUM >= 160000
 #define shcompat_tuplesort_getdatum(sort, forward, datum, is_null) \

@@ -11,10 +11,13 @@
  */
 #include "postgres.h"
 
+#include "catalog/objectaccess.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type_d.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "utils/acl.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -22,6 +25,7 @@
 
 #include "batch/checked_row.h"
 #include "batch/class_check.h"
+#include "compat.h"
 #include "rows/as_owner.h"
 #include "rows/progress.h"
 
@@ -177,6 +181,20 @@ begin_operand(ClassCheck *check, Operand *operand, const ShRowsHeaps *heaps, int
 }
 
 /*
+ * The function of an operator.  The caller needs the right to execute it, as in a query.
+ */
+static Oid
+get_function(Oid operator)
+{
+	Oid			function = get_opcode(operator);
+
+	if (!shcompat_may_execute(function, GetUserId()))
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FUNCTION, get_func_name(function));
+	InvokeFunctionExecuteHook(function);
+	return function;
+}
+
+/*
  * Look up the operator.  What it remembers of its last arguments is kept, as if
  * it belonged to an expression.
  */
@@ -191,7 +209,7 @@ find_operator(ClassCheck *check, Relation index, Oid operator)
 	check->collation = index->rd_indcollation[last];
 	check->length = column->attlen;
 	check->by_value = column->attbyval;
-	fmgr_info(get_opcode(operator), &check->operator);
+	fmgr_info(get_function(operator), &check->operator);
 	fmgr_info_set_expr((Node *) make_opclause(operator, BOOLOID, false, value, value,
 											  InvalidOid, check->collation),
 					   &check->operator);
