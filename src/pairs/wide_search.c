@@ -70,18 +70,17 @@ slice_start(size_t count, int slice, int nslices)
 }
 
 /*
- * Compare some keys of a with all of b, or with those after them.
+ * Compare some keys of a, from first to end, with all of b, or with those after them.
  */
 static void
-compare_slice(ShPairsWideSearch *search, int slice)
+compare_some(ShPairsWideSearch *search, size_t first, size_t end)
 {
 	const ShPairsWideSets *sets = &search->sets;
 	const ShPairsWideSet *a = &sets->a;
 	const ShPairsWideSet *b = &sets->b;
-	size_t		end = slice_start(a->count, slice + 1, ALL_SLICES);
 	size_t		compared = 0;
 
-	for (size_t i = slice_start(a->count, slice, ALL_SLICES); i < end; i++)
+	for (size_t i = first; i < end; i++)
 	{
 		const uint64 *value = shpairs_wide_value(a, a->start + i);
 
@@ -97,13 +96,27 @@ compare_slice(ShPairsWideSearch *search, int slice)
 }
 
 static void
+compare_slice(ShPairsWideSearch *search, int slice)
+{
+	size_t		count = search->sets.a.count;
+
+	compare_some(search, slice_start(count, slice, ALL_SLICES),
+				 slice_start(count, slice + 1, ALL_SLICES));
+}
+
+static void
 compare_all(ShPairsWideSearch *search)
 {
+	/* most groups are small, and there may be many */
+	if (search->sets.b.count <= CHECK_INTERVAL)
+	{
+		compare_some(search, 0, search->sets.a.count);
+		return;
+	}
 	for (int slice = 0; slice < ALL_SLICES; slice++)
 	{
 		compare_slice(search, slice);
-		if (search->sets.b.count > CHECK_INTERVAL)
-			search->report(search->arg, (slice + 1.0) / ALL_SLICES);
+		search->report(search->arg, (slice + 1.0) / ALL_SLICES);
 	}
 }
 
