@@ -168,10 +168,7 @@ shbatch_search_begin(ShBatchCall *call, ShPairsSink *sink)
 	if (call->width > 0)
 		call->wide_finder = shpairs_wide_begin(&call->wide, call->distance, call->workers, sink);
 	else
-	{
-		call->input.search.workers = call->workers;
-		shpairs_source_begin(&call->input, sink);
-	}
+		shpairs_source_begin(&call->input, call->workers, sink);
 }
 
 /*

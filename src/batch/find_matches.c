@@ -173,10 +173,7 @@ begin_search(FindMatches *find, bool of_values)
 		find->wide_finder = shpairs_wide_match_begin(&find->wide, &call->wide, call->distance,
 													 call->workers, add_wide_pair, find);
 	else
-	{
-		find->input.search.workers = call->workers;
-		shpairs_match_source_begin(&find->input, &find->sink);
-	}
+		shpairs_match_source_begin(&find->input, call->workers, &find->sink);
 }
 
 static bool

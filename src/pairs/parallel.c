@@ -332,7 +332,7 @@ collect(SharedSort *sort, dsm_segment *seg, const ShPairsParallelInput *input)
 	shsort_end_share(share, &sort->share);
 }
 
-
+/* the size of each queue */
 static Size
 queue_size(const ShPairsParallelInput *input, int workers)
 {

@@ -364,12 +364,13 @@ begin_sorted(ShPairsSource *input, ShPairsSink *sink)
 }
 
 /*
- * Begin to find all pairs and pass them to the sink, with input->search.workers
+ * Begin to find all pairs and pass them to the sink, with up to so many
  * parallel workers if that is possible.
  */
 void
-shpairs_source_begin(ShPairsSource *input, ShPairsSink *sink)
+shpairs_source_begin(ShPairsSource *input, int workers, ShPairsSink *sink)
 {
+	input->search.workers = workers;
 	input->sink = sink;
 	input->finder = NULL;
 	if (input->unsorted != NULL)
@@ -416,17 +417,6 @@ shpairs_source_next(ShPairsSource *input)
 	if (search->parallel == NULL)
 		return shpairs_finder_next(input->finder);
 	return (!search->is_left && shpairs_parallel_next(search->parallel)) || search_left(input);
-}
-
-/*
- * Find all pairs, and pass them to the sink.
- */
-void
-shpairs_source_run(ShPairsSource *input, ShPairsSink *sink)
-{
-	shpairs_source_begin(input, sink);
-	while (shpairs_source_next(input))
-		;
 }
 
 /*
@@ -613,12 +603,13 @@ shpairs_match_source_heaps(ShPairsMatchSource *input, const ShRowsHeaps *heaps,
  * Begin to find all pairs and pass them to the sink, as shpairs_source_begin does.
  */
 void
-shpairs_match_source_begin(ShPairsMatchSource *input, ShPairsMatchSink *sink)
+shpairs_match_source_begin(ShPairsMatchSource *input, int workers, ShPairsMatchSink *sink)
 {
 	bool		known = input->a_entries > 0 && input->b_entries > 0;
 
 	shrows_progress_phase(SHROWS_PHASE_COMPARE, known ?
 						  (input->a_entries + input->b_entries) * input->plan.nwalks : 0);
+	input->search.workers = workers;
 	input->sink = sink;
 	input->finder = NULL;
 	begin_parallel(&input->search, &input->plan, input->distance,

@@ -21,7 +21,7 @@
  */
 typedef struct ShPairsSearch
 {
-	int			workers;		/* set by the caller; 0 at first */
+	int			workers;		/* at most */
 	bool		one_bucket;		/* all entries are in one bucket */
 	ShPairsParallelInput input; /* no scheme: workers are of no use */
 	ShPairsParallel *parallel;	/* or NULL */
@@ -56,9 +56,8 @@ extern void shpairs_source_heaps(ShPairsSource *input, const ShRowsHeaps *heaps,
 								 Snapshot snapshot, int distance);
 extern void shpairs_source_array(ShPairsSource *input, AnyArrayType *array, int distance,
 								 const ShBitsScheme *scheme, int table);
-extern void shpairs_source_begin(ShPairsSource *input, ShPairsSink *sink);
+extern void shpairs_source_begin(ShPairsSource *input, int workers, ShPairsSink *sink);
 extern bool shpairs_source_next(ShPairsSource *input);
-extern void shpairs_source_run(ShPairsSource *input, ShPairsSink *sink);
 extern void shpairs_source_end(ShPairsSource *input);
 
 typedef struct ShPairsMatchSource
@@ -81,7 +80,8 @@ extern void shpairs_match_source_array(ShPairsMatchSource *input, AnyArrayType *
 extern void shpairs_match_source_heaps(ShPairsMatchSource *input,
 									   const ShRowsHeaps *heaps, Snapshot snapshot,
 									   int distance);
-extern void shpairs_match_source_begin(ShPairsMatchSource *input, ShPairsMatchSink *sink);
+extern void shpairs_match_source_begin(ShPairsMatchSource *input, int workers,
+									   ShPairsMatchSink *sink);
 extern bool shpairs_match_source_next(ShPairsMatchSource *input);
 extern void shpairs_match_source_end(ShPairsMatchSource *input);
 

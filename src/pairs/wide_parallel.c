@@ -295,17 +295,10 @@ fill_team(Team *team, const ShPairsWideSearch *search)
 		copy_values(sets, &sets->b, team->values + team->na * sets->nwords);
 }
 
-/* the different keys of both sets */
-static size_t
-count_keys(const ShPairsWideSets *sets)
-{
-	return sets->a.count + (sets->among ? 0 : sets->b.count);
-}
-
 static Size
 size_of_values(const ShPairsWideSets *sets)
 {
-	return count_keys(sets) * sets->nwords * sizeof(uint64);
+	return shpairs_wide_count_keys(sets) * sets->nwords * sizeof(uint64);
 }
 
 /*
@@ -341,7 +334,7 @@ workers_with_memory(const ShPairsWideSearch *search, int workers)
 		taken += shpairs_wide_bucket_bytes(sets->b.wide);
 	taken += size_of_values(sets);
 	while (workers > 0 &&
-		   taken + workers * (double) count_keys(sets) * SHPAIRS_WIDE_BYTES_PER_KEY > memory)
+		   taken + workers * (double) shpairs_wide_count_keys(sets) * SHPAIRS_WIDE_BYTES_PER_KEY > memory)
 		workers--;
 	return workers;
 }

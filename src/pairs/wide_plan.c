@@ -232,6 +232,6 @@ shpairs_wide_plan(ShPairsWidePlan *plan, const ShPairsWideSets *sets)
 	}
 	if (plan->nparts > 0)
 		plan->cost_of_sharing = WORTH_SORTING * (COST_OF_SORTING + SHPAIRS_COST_OF_KEY) *
-			(double) (sets->among ? sets->a.count : sets->a.count + sets->b.count);
+			(double) shpairs_wide_count_keys(sets);
 	pfree(estimates.counts);
 }

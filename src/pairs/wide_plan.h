@@ -44,6 +44,13 @@ typedef struct ShPairsWidePlan
 
 extern void shpairs_wide_plan(ShPairsWidePlan *plan, const ShPairsWideSets *sets);
 
+/* the number of keys in both sets, each counted once */
+static inline size_t
+shpairs_wide_count_keys(const ShPairsWideSets *sets)
+{
+	return sets->a.count + (sets->among ? 0 : sets->b.count);
+}
+
 static inline const uint64 *
 shpairs_wide_value(const ShPairsWideSet *set, size_t i)
 {

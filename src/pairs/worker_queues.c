@@ -102,8 +102,7 @@ begin_queues(ShPairsWorkers *workers)
 
 	workers->queues = palloc(context->nworkers * sizeof(shm_mq_handle *));
 	queues->size = workers->queue_size;
-	workers->created = context->nworkers;
-	for (int i = 0; i < workers->created; i++)
+	for (int i = 0; i < context->nworkers; i++)
 	{
 		shm_mq	   *queue = shm_mq_create(queue_of(queues, i), queues->size);
 
@@ -141,17 +140,16 @@ shpairs_workers_launch(ShPairsWorkers *workers)
 {
 	ParallelContext *context = workers->context;
 
-	if (workers->created > 0)
-		LaunchParallelWorkers(context);
-	workers->launched = workers->nqueues = context->nworkers_launched;
-	for (int i = 0; i < workers->launched; i++)
+	LaunchParallelWorkers(context);
+	workers->nqueues = context->nworkers_launched;
+	for (int i = 0; i < workers->nqueues; i++)
 		shm_mq_set_handle(workers->queues[i], context->worker[i].bgwhandle);
 	ereport(DEBUG1,
-			(errmsg_internal("search with %d of %d parallel workers", workers->launched,
+			(errmsg_internal("search with %d of %d parallel workers", context->nworkers_launched,
 							 workers->wanted)));
-	if (workers->launched == 0)
+	if (workers->nqueues == 0)
 		shpairs_workers_end(workers);
-	return workers->launched > 0;
+	return workers->nqueues > 0;
 }
 
 /* a queue is at its end */
@@ -211,7 +209,7 @@ void
 shpairs_workers_finish(ShPairsWorkers *workers)
 {
 	WaitForParallelWorkersToFinish(workers->context);
-	for (int i = 0; i < workers->launched; i++)
+	for (int i = 0; i < workers->context->nworkers_launched; i++)
 		InstrAccumParallelQuery(&workers->buffer_usage[i], &workers->wal_usage[i]);
 }
 
@@ -221,11 +219,12 @@ shpairs_workers_finish(ShPairsWorkers *workers)
 void
 shpairs_workers_end(ShPairsWorkers *workers)
 {
-	for (int i = 0; i < workers->created; i++)
+	/* without shared memory there are neither workers nor queues */
+	for (int i = 0; i < workers->context->nworkers; i++)
 		shm_mq_detach(workers->queues[i]);
+	DestroyParallelContext(workers->context);
 	if (workers->queues != NULL)
 		pfree(workers->queues);
-	DestroyParallelContext(workers->context);
 	ExitParallelMode();
 }
 

@@ -17,12 +17,10 @@ typedef struct ShPairsWorkers
 {
 	ParallelContext *context;
 	int			wanted;
-	int			launched;
 	WalUsage   *wal_usage;
 	BufferUsage *buffer_usage;
 	Size		queue_size;
-	int			created;		/* queues, */
-	int			nqueues;		/* and those not at their end, which come */
+	int			nqueues;		/* that are not at their end, */
 	shm_mq_handle **queues;		/* first */
 	int			next_queue;
 } ShPairsWorkers;
