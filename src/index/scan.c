@@ -40,8 +40,10 @@ typedef enum ShIdxScanStep
 
 typedef struct ShIdxScanData
 {
+	MemoryContext context;		/* of all that a scan allocates, and of this */
+
 	ShIdxConditions conditions;
-	MemoryContext context;		/* of the conditions */
+	MemoryContext conditions_context;
 	ShIdxFingerprinter fingerprinter;	/* of their arguments */
 
 	ShIdxScanStep step;
@@ -61,17 +63,25 @@ typedef ShIdxScanData *ShIdxScan;
 
 /*
  * ambeginscan: allocate the state of a scan
+ *
+ * A statement may begin as many scans as it checks rows of an exclusion constraint,
+ * in a memory context that lives as long as the statement.  So what a scan
+ * allocates, ever, is in a context of its own.
  */
 IndexScanDesc
 shidx_beginscan(Relation index, int nkeys, int norderbys)
 {
 	IndexScanDesc scan = RelationGetIndexScan(index, nkeys, norderbys);
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "simhash scan",
+												  ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
 	ShIdxScan	so = palloc0(sizeof(ShIdxScanData));
 
 	scan->opaque = so;
 	scan->xs_itupdesc = RelationGetDescr(index);
-	so->context = AllocSetContextCreate(CurrentMemoryContext, "simhash scan keys",
-										ALLOCSET_SMALL_SIZES);
+	so->context = context;
+	so->conditions_context = AllocSetContextCreate(context, "simhash scan keys",
+												   ALLOCSET_SMALL_SIZES);
 	so->step = SCAN_DONE;
 	shidx_fingerprinter_begin(&so->fingerprinter, index, shbt_width(index));
 	shidx_reader_begin(&so->reader, index, &so->conditions);
@@ -91,11 +101,15 @@ shidx_beginscan(Relation index, int nkeys, int norderbys)
 		scan->xs_orderbynulls = palloc(norderbys * sizeof(bool));
 		memset(scan->xs_orderbynulls, true, norderbys * sizeof(bool));
 	}
+	MemoryContextSwitchTo(old);
 	return scan;
 }
 
+/*
+ * Release what is not memory: pins and files.
+ */
 static void
-release_pins(ShIdxScan so)
+release_resources(ShIdxScan so)
 {
 	shidx_reader_release(&so->reader);
 	if (so->ordered != NULL)
@@ -146,14 +160,14 @@ shidx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int 
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
 	MemoryContext old;
 
-	release_pins(so);
+	release_resources(so);
 	if (keys != NULL && scan->numberOfKeys > 0)
 		memmove(scan->keyData, keys, scan->numberOfKeys * sizeof(ScanKeyData));
 	if (orderbys != NULL && scan->numberOfOrderBys > 0)
 		memmove(scan->orderByData, orderbys, scan->numberOfOrderBys * sizeof(ScanKeyData));
 
-	MemoryContextReset(so->context);
-	old = MemoryContextSwitchTo(so->context);
+	MemoryContextReset(so->conditions_context);
+	old = MemoryContextSwitchTo(so->conditions_context);
 	shidx_read_conditions(&so->conditions, scan->indexRelation, &so->fingerprinter,
 						  scan->keyData, scan->numberOfKeys);
 	MemoryContextSwitchTo(old);
@@ -169,19 +183,8 @@ shidx_endscan(IndexScanDesc scan)
 {
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
 
-	release_pins(so);
-	if (so->ordered != NULL)
-		shidx_ordered_end(so->ordered);
-	if (so->wide_ordered != NULL)
-		shidx_wide_ordered_end(so->wide_ordered);
-	shidx_reader_end(&so->reader);
-	shidx_fingerprinter_end(&so->fingerprinter);
+	release_resources(so);
 	MemoryContextDelete(so->context);
-	if (so->tuple != NULL)
-		pfree(so->tuple);
-	if (so->null_tuple != NULL)
-		pfree(so->null_tuple);
-	pfree(so);
 }
 
 static void
@@ -228,7 +231,7 @@ begin(IndexScanDesc scan, bool once)
 		shidx_ball_count_leaves(&so->reader.ballscan);
 	if (so->conditions.wide != NULL)
 	{
-		MemoryContext old = MemoryContextSwitchTo(so->context);
+		MemoryContext old = MemoryContextSwitchTo(so->conditions_context);
 
 		shidx_plan_wide(so->conditions.wide, so->reader.ballscan.scheme,
 						so->conditions.groups.all, so->reader.ballscan.leaves_per_table,
@@ -288,7 +291,7 @@ return_tuple(IndexScanDesc scan, ShFingerprint fp, bool is_null)
 	/* tuples differ only in the value, so reuse one */
 	if (*tuple == NULL)
 	{
-		MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(so));
+		MemoryContext old = MemoryContextSwitchTo(so->context);
 		Datum		values[INDEX_MAX_KEYS];
 		bool		nulls[INDEX_MAX_KEYS];
 
