@@ -13,7 +13,9 @@
 
 #include "access/itup.h"
 #include "access/relscan.h"
+#include "access/tableam.h"
 #include "access/xlog.h"
+#include "miscadmin.h"
 #include "nodes/tidbitmap.h"
 #include "pgstat.h"
 #include "utils/memutils.h"
@@ -57,6 +59,8 @@ typedef struct ShIdxScanData
 	/* what an index-only scan returns */
 	IndexTuple	tuple;
 	IndexTuple	null_tuple;
+	bool		visits_rows;	/* whose snapshot decides, not the executor */
+	TupleTableSlot *slot;		/* for these; NULL before the first */
 } ShIdxScanData;
 
 typedef ShIdxScanData *ShIdxScan;
@@ -184,6 +188,8 @@ shidx_endscan(IndexScanDesc scan)
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
 
 	release_resources(so);
+	if (so->slot != NULL)
+		ExecDropSingleTupleTableSlot(so->slot);
 	MemoryContextDelete(so->context);
 }
 
@@ -215,6 +221,7 @@ begin(IndexScanDesc scan, bool once)
 	bool		ordered = so->ordered != NULL && !so->other_order;
 	bool		wide_ordered = so->wide_ordered != NULL && !so->other_order && so->first_order >= 0;
 
+	so->visits_rows = scan->xs_want_itup && RecoveryInProgress();
 	so->reader.ballscan.snapshot = scan->xs_snapshot;
 	so->reader.nsearches = shcompat_search_counter(scan);
 	so->reader.ballscan.skip_dead = scan->ignore_killed_tuples;
@@ -383,6 +390,36 @@ next_row(IndexScanDesc scan, bool keep_pin, ShFingerprint *fp, ItemPointer tid)
 }
 
 /*
+ * Does the scan's snapshot see a row?
+ *
+ * An index-only scan asks for rows only where the visibility map does not answer.
+ * During recovery it must not ask the map: replay of generic WAL removes the
+ * entries of a leaf without waiting for pins, so the row of an entry that has been
+ * read may be removed, and its page marked all-visible, before the executor looks.
+ */
+static bool
+is_visible(IndexScanDesc scan)
+{
+	ShIdxScan	so = (ShIdxScan) scan->opaque;
+	ItemPointerData tid = scan->xs_heaptid; /* becomes that of the version found */
+	bool		again = false;
+	bool		found;
+
+	CHECK_FOR_INTERRUPTS();
+	if (so->slot == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(so->context);
+
+		so->slot = table_slot_create(scan->heapRelation, NULL);
+		MemoryContextSwitchTo(old);
+	}
+	found = table_index_fetch_tuple(scan->xs_heapfetch, &tid, scan->xs_snapshot, so->slot,
+									&again, NULL);
+	ExecClearTuple(so->slot);
+	return found;
+}
+
+/*
  * amgettuple: return the next row
  */
 bool
@@ -408,8 +445,11 @@ shidx_gettuple(IndexScanDesc scan, ScanDirection direction)
 
 	scan->xs_recheck = so->conditions.inexact;
 	scan->xs_recheckorderby = so->other_order || so->wide_ordered != NULL;
-	if (!next_row(scan, keep_pin, &fp, &scan->xs_heaptid))
-		return false;
+	do
+	{
+		if (!next_row(scan, keep_pin, &fp, &scan->xs_heaptid))
+			return false;
+	} while (unlikely(so->visits_rows) && !is_visible(scan));
 	if (scan->xs_want_itup)
 		return_tuple(scan, fp, so->step == SCAN_NULLS);
 	return true;
@@ -445,11 +485,10 @@ shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 }
 
 /*
- * amcanreturn: are index-only scans possible?
+ * amcanreturn: can index-only scans return a column?
  *
- * Not without the values.  Nor during recovery: replay of generic WAL removes the
- * entries of a leaf without waiting for pins, so a TID could be reused between
- * reading the leaf and checking the visibility map.
+ * Not without the values.  Nor during recovery, when it would visit all rows (see
+ * is_visible) as an index scan does.
  */
 bool
 shidx_canreturn(Relation index, int column)
