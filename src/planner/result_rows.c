@@ -413,15 +413,13 @@ load_set(const ShPlanCatalog *catalog, const Call *call, int arg, RowSet *set)
 	if (set->rows < 0)
 		return false;
 	set->width = array_width(catalog, node);
-	set->distance = set->width == SHBITS_WIDTH ? SIMHASH_NEAR_RADIUS :
-		shtype_near_radius(set->width);
+	set->distance = shplan_near_radius(set->width != SHBITS_WIDTH, set->width);
 	shplan_set_stats(set->rows, &set->stats);
 	return true;
 }
 
 /*
- * The radius: an argument, or that of a set.  Wide fingerprints are estimated as if
- * their bits were fewer.
+ * The radius: an argument, or that of a set.
  */
 static int
 get_radius(const Call *call, int arg, const RowSet *set)
@@ -432,9 +430,8 @@ get_radius(const Call *call, int arg, const RowSet *set)
 	if (IsA(node, Const) && ((Const *) node)->constisnull)
 		radius = set->distance;
 	else if (!get_integer(call, arg, &radius))
-		return SHPLAN_UNKNOWN_RADIUS;
-	radius = Min(Max(radius, 0), set->width);
-	return radius * SHBITS_WIDTH / set->width;
+		radius = shplan_near_radius(set->width != SHBITS_WIDTH, set->width);
+	return Min(Max(radius, 0), set->width);
 }
 
 /* what a function returns for the pairs within one set */
@@ -454,7 +451,8 @@ rows_within(RowSet *set, int radius, PairResult result)
 {
 	double		rows = set->rows * set->stats.notnull;
 	double		cluster_share;
-	double		share = shplan_pair_share(&set->stats, &set->stats, radius, &cluster_share);
+	double		share = shplan_pair_share(&set->stats, &set->stats, radius, set->width,
+										  &cluster_share);
 	double		others;
 	double		near;
 	double		size;
@@ -569,7 +567,7 @@ estimate_matches(const ShPlanCatalog *catalog, const Call *call)
 		sets[1].distance = Min(sets[0].distance, sets[1].distance);
 	rows = sets[0].rows * sets[1].rows *
 		shplan_pair_share(&sets[0].stats, &sets[1].stats,
-						  get_radius(call, 2, &sets[1]), &cluster_share);
+						  get_radius(call, 2, &sets[1]), sets[1].width, &cluster_share);
 	shplan_free_stats(&sets[0].stats);
 	shplan_free_stats(&sets[1].stats);
 	return rows;

@@ -15,9 +15,7 @@
 
 #include "planner/catalog.h"
 #include "type/simhash.h"
-
-/* the radius assumed if it is not known at plan time */
-#define SHPLAN_UNKNOWN_RADIUS	SIMHASH_NEAR_RADIUS
+#include "type/wide.h"
 
 /* the probability that a fingerprint has a match in an unknown set */
 #define SHPLAN_UNKNOWN_MATCH	0.5
@@ -32,13 +30,22 @@ typedef struct ShPlanValueStats
 	double		mcv_share;		/* share of rows that have one of mcv */
 } ShPlanValueStats;
 
+/*
+ * The radius of % between fingerprints of so many bits.
+ */
+static inline int
+shplan_near_radius(bool wide, int width)
+{
+	return wide ? shtype_near_radius(width) : SIMHASH_NEAR_RADIUS;
+}
+
 extern void shplan_load_column_stats(const ShPlanCatalog *catalog, Oid relation,
 									 AttrNumber column, bool inherited, double rows,
 									 ShPlanValueStats *stats);
 extern void shplan_set_stats(double values, ShPlanValueStats *stats);
 extern void shplan_free_stats(ShPlanValueStats *stats);
 extern double shplan_pair_share(ShPlanValueStats *left, ShPlanValueStats *right,
-								int radius, double *cluster_share);
+								int radius, int width, double *cluster_share);
 extern Selectivity shplan_restriction_selectivity(PlannerInfo *root,
 												  const ShPlanCatalog *catalog,
 												  Oid operator, Oid funcid, List *args,
