@@ -24,13 +24,13 @@ INSERT INTO doc SELECT id + 1000, tenant, upper(body) || '!' FROM doc WHERE id %
 CREATE INDEX doc_body ON doc USING simhash (body simhash_text_ops);
 CREATE TABLE near AS
 SELECT a.id AS a, b.id AS b, hamming(simhash_minhash(a.body), simhash_minhash(b.body))::int AS d
-FROM doc a JOIN doc b ON a.id <> b.id AND hamming(simhash_minhash(a.body), simhash_minhash(b.body)) <= 8
+FROM doc a JOIN doc b ON a.id <> b.id AND hamming(simhash_minhash(a.body), simhash_minhash(b.body)) <= 10
 	AND simhash_jaccard(a.body, b.body) >= 0.8;
 CREATE INDEX ON near (a);
 ANALYZE;
 SELECT count(*) FILTER (WHERE d > 3) > 0 AS far, count(*) FROM near;
 
--- pairs: those of the texts, by default within 8 bits
+-- pairs: those of the texts, by default within 10 bits
 SELECT * FROM compare_rows('SELECT least(x.id, y.id), greatest(x.id, y.id), distance FROM simhash_find_all(''doc_body'')
 	JOIN doc x ON x.ctid = a JOIN doc y ON y.ctid = b', 'SELECT a, b, d FROM near WHERE a < b');
 SELECT * FROM compare_rows('SELECT least(x.id, y.id), greatest(x.id, y.id), distance FROM simhash_find_all(''doc_body'', 3)
@@ -121,7 +121,7 @@ SELECT * FROM compare_rows('SELECT y.id, x.id FROM simhash_find_matches(''parted
 SELECT (SELECT count(*) FROM (SELECT simhash_find_matches('incoming_text', 'doc_body')) s) = (SELECT count(*)
 	FROM simhash_find_matches('incoming_text', 'doc_body')) AS same;
 -- values have no text to compare
-SELECT count(*) = (SELECT count(*) FROM doc WHERE simhash_minhash(body) <~> simhash_minhash((SELECT body FROM doc WHERE id = 510)) <= 8) AS by_fingerprint
+SELECT count(*) = (SELECT count(*) FROM doc WHERE simhash_minhash(body) <~> simhash_minhash((SELECT body FROM doc WHERE id = 510)) <= 10) AS by_fingerprint
 FROM simhash_find_matches_in(ARRAY(SELECT simhash_minhash(body) FROM doc WHERE id = 510), 'doc_body');
 -- other fingerprints than those of the class
 CREATE TABLE other AS SELECT id, simhash_minhash(body) AS fp, convert_to(body, 'UTF8') AS data FROM doc;
