@@ -16,7 +16,7 @@
 #include "mb/pg_wchar.h"
 
 #include "bits/distance.h"
-#include "text/hash.h"
+#include "type/hash.h"
 #include "text/hash_stream.h"
 #include "text/majority.h"
 
@@ -198,7 +198,7 @@ test_ascii(const char *kernels)
 		nwindows = Max(nkept - 3, nkept > 0 ? 1 : 0);
 		for (int i = 0; i < nwindows; i++)
 		{
-			uint64		hash = shtext_hash(kept + i, Min(nkept, 4));
+			uint64		hash = shtype_hash(kept + i, Min(nkept, 4));
 
 			for (int b = 0; b < 64; b++)
 				counters[b] += (hash >> b) & 1;
@@ -259,7 +259,7 @@ test_words(const char *kernels)
 		for (int i = 0; i < nwindows; i++)
 		{
 			int			end = starts[Min(i + shingle, nwords)] - 1;
-			uint64		hash = shtext_hash(joined + starts[i], end - starts[i]);
+			uint64		hash = shtype_hash(joined + starts[i], end - starts[i]);
 
 			for (int b = 0; b < 64; b++)
 				counters[b] += (hash >> b) & 1;
