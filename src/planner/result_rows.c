@@ -195,22 +195,26 @@ index_width(const ShPlanCatalog *catalog, Oid index, int key)
 }
 
 /*
- * If the operator class of a column computes fingerprints, get the radius of its
- * operator.
+ * If the operator class of a column computes fingerprints, get their width and the
+ * radius of its operator.
  */
 static void
-get_class_radius(Oid index, AttrNumber column, int *radius)
+get_class_radius(Oid index, AttrNumber column, int *width, int *radius)
 {
 	Oid			opclass = get_index_column_opclass(index, column);
 	Oid			family;
 	Oid			type;
+	Oid			function;
 
 	if (!OidIsValid(opclass))
 		return;
 	family = get_opclass_family(opclass);
 	type = get_opclass_input_type(opclass);
-	if (OidIsValid(shtype_fingerprint_function(family, type)))
-		(void) shtype_near_operator(family, type, radius);
+	function = shtype_fingerprint_function(family, type);
+	if (!OidIsValid(function))
+		return;
+	*width = shtype_function_width(function);
+	(void) shtype_near_operator(family, type, radius);
 }
 
 /*
@@ -254,7 +258,7 @@ load_index(const ShPlanCatalog *catalog, Oid index, RowSet *set)
 
 		set->width = index_width(catalog, index, key);
 		set->distance = index_distance(class_tuple, set->width);
-		get_class_radius(index, key + 1, &set->distance);
+		get_class_radius(index, key + 1, &set->width, &set->distance);
 		if (may_see_stats(form->indrelid, column))
 			set->rows = index_rows(index);
 		if (set->rows > 0)
