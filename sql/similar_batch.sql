@@ -26,13 +26,13 @@ CREATE TABLE far AS
 SELECT a.id AS a, b.id AS b, hamming(simhash_minhash(a.body), simhash_minhash(b.body))::int AS d,
 	simhash_jaccard(a.body, b.body) AS j
 FROM doc a JOIN doc b ON a.id <> b.id AND hamming(simhash_minhash(a.body), simhash_minhash(b.body)) <= 17;
-CREATE TABLE near AS SELECT a, b, d FROM far WHERE d <= 8 AND j >= 0.8;
+CREATE TABLE near AS SELECT a, b, d FROM far WHERE d <= 10 AND j >= 0.8;
 CREATE INDEX ON far (a);
 CREATE INDEX ON near (a);
 ANALYZE;
 SELECT count(*) FILTER (WHERE d > 3) > 0 AS far, count(*) FROM near;
 
--- pairs: those of the texts, by default within 8 bits
+-- pairs: those of the texts, by default within 10 bits
 SELECT * FROM compare_rows('SELECT least(x.id, y.id), greatest(x.id, y.id), distance FROM simhash_find_all(''doc_body'')
 	JOIN doc x ON x.ctid = a JOIN doc y ON y.ctid = b', 'SELECT a, b, d FROM near WHERE a < b');
 SELECT * FROM compare_rows('SELECT least(x.id, y.id), greatest(x.id, y.id), distance FROM simhash_find_all(''doc_body'', 3)
@@ -86,22 +86,22 @@ SELECT count(*) FILTER (WHERE (a - b) % 2 = 0) > 0 AS some, count(*) FILTER (WHE
 CALL expect('id', '(a - b) % 2 = 0');
 SELECT * FROM compare_rows('SELECT * FROM one_of_each(NULL, ''(a.id - b.id) % 2 = 0'')', 'TABLE expected');
 SELECT min(simhash_jaccard(x.body, y.body)) >= 0.8 AS alike,
-	max(hamming(simhash_minhash(x.body), simhash_minhash(y.body))) <= 8 AS within
+	max(hamming(simhash_minhash(x.body), simhash_minhash(y.body))) <= 10 AS within
 FROM one_of_each(NULL, '(a.id - b.id) % 2 = 0') d JOIN doc x ON x.id = d.duplicate JOIN doc y ON y.id = keeper;
 CALL expect('id');
 SELECT * FROM compare_rows('SELECT * FROM one_of_each(NULL, ''true'')', 'TABLE expected');
 SELECT count(*) FROM one_of_each(NULL, 'NULL');
 -- it is evaluated only for rows for which the operator is true
-SELECT count(*) FILTER (WHERE d <= 8 AND j < 0.8) > 0 AS others FROM far;
+SELECT count(*) FILTER (WHERE d <= 10 AND j < 0.8) > 0 AS others FROM far;
 SELECT * FROM compare_rows('SELECT * FROM one_of_each(NULL, ''1 / (a.body ~= b.body)::int = 1'')', 'TABLE expected');
 
 -- a distance and a condition take the place of the operator
-SELECT count(*) FILTER (WHERE j >= 0.6 AND j < 0.8) > 0 AS less, count(*) FILTER (WHERE j >= 0.6 AND d > 8) > 0 AS farther,
+SELECT count(*) FILTER (WHERE j >= 0.6 AND j < 0.8) > 0 AS less, count(*) FILTER (WHERE j >= 0.6 AND d > 10) > 0 AS farther,
 	count(*) FILTER (WHERE j < 0.6) > 0 AS others FROM far;
 CALL expect('id', 'j >= 0.6', 'far');
 SELECT * FROM compare_rows('SELECT * FROM one_of_each(17, ''simhash_jaccard(a.body, b.body) >= 0.6'')', 'TABLE expected');
-CALL expect('id', 'd <= 8', 'far');
-SELECT * FROM compare_rows('SELECT * FROM one_of_each(8, ''true'')', 'TABLE expected');
+CALL expect('id', 'd <= 10', 'far');
+SELECT * FROM compare_rows('SELECT * FROM one_of_each(10, ''true'')', 'TABLE expected');
 
 -- clusters
 CREATE FUNCTION components(pairs text) RETURNS TABLE (id int, first int, size bigint) LANGUAGE plpgsql AS $$
@@ -129,7 +129,7 @@ SELECT * FROM compare_rows('SELECT least(x.id, y.id), greatest(x.id, y.id) FROM 
 	JOIN doc x ON x.ctid = a JOIN doc y ON y.ctid = b',
 	'SELECT a, b FROM near JOIN doc x ON x.id = a JOIN doc y ON y.id = b AND x.tenant = y.tenant WHERE a < b');
 CREATE TABLE far_of_tenant AS SELECT far.* FROM far JOIN doc x ON x.id = a JOIN doc y ON y.id = b AND x.tenant = y.tenant;
-CALL expect('id', 'd <= 8 AND j >= 0.8 AND (a - b) % 2 = 0', 'far_of_tenant');
+CALL expect('id', 'd <= 10 AND j >= 0.8 AND (a - b) % 2 = 0', 'far_of_tenant');
 SELECT * FROM compare_rows('SELECT x.id, y.id FROM simhash_find_duplicates(''doc_several'', NULL, ''id'', ''(a.id - b.id) % 2 = 0'')
 	JOIN doc x ON x.ctid = duplicate JOIN doc y ON y.ctid = keeper', 'TABLE expected');
 CALL expect('id', 'j >= 0.6', 'far_of_tenant');
@@ -186,7 +186,7 @@ SELECT * FROM compare_rows('SELECT y.id, x.id FROM simhash_find_matches(''parted
 SELECT (SELECT count(*) FROM (SELECT simhash_find_matches('incoming_text', 'doc_body')) s) = (SELECT count(*)
 	FROM simhash_find_matches('incoming_text', 'doc_body')) AS same;
 -- values have no text to compare
-SELECT count(*) = (SELECT count(*) FROM doc WHERE simhash_minhash(body) <~> simhash_minhash((SELECT body FROM doc WHERE id = 510)) <= 8) AS by_fingerprint
+SELECT count(*) = (SELECT count(*) FROM doc WHERE simhash_minhash(body) <~> simhash_minhash((SELECT body FROM doc WHERE id = 510)) <= 10) AS by_fingerprint
 FROM simhash_find_matches_in(ARRAY(SELECT simhash_minhash(body) FROM doc WHERE id = 510), 'doc_body');
 -- other fingerprints than those of the class
 CREATE TABLE other AS SELECT id, simhash_minhash(body) AS fp, convert_to(body, 'UTF8') AS data FROM doc;
@@ -226,8 +226,8 @@ SELECT count(*) FROM simhash_find_all('owned_body', 64);
 SELECT count(*) FROM simhash_find_duplicates('owned_body');
 SELECT count(*) FROM simhash_find_duplicates('owned_body', same => 'a.id <> b.id');
 SELECT count(*) FROM simhash_find_clusters('owned_body', same => 'a.id <> b.id');
-SELECT count(*) > 0 AS found FROM simhash_find_duplicates('owned_body', 8, same => 'a.id <> b.id');
-SELECT count(*) > 0 AS found FROM simhash_find_clusters('owned_body', 8, same => 'a.id <> b.id');
+SELECT count(*) > 0 AS found FROM simhash_find_duplicates('owned_body', 10, same => 'a.id <> b.id');
+SELECT count(*) > 0 AS found FROM simhash_find_clusters('owned_body', 10, same => 'a.id <> b.id');
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION simhash_similar(text, text) TO public;
 DROP TABLE owned;

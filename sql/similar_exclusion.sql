@@ -29,7 +29,7 @@ BEGIN
 	CREATE TEMPORARY TABLE taken (tenant int, body text);
 	FOR row IN SELECT * FROM batch ORDER BY id LOOP
 		CONTINUE WHEN EXISTS (SELECT FROM taken t WHERE (NOT tenants OR t.tenant = row.tenant)
-			AND hamming(simhash_minhash(t.body), simhash_minhash(row.body)) <= 8
+			AND hamming(simhash_minhash(t.body), simhash_minhash(row.body)) <= 10
 			AND simhash_jaccard(t.body, row.body) >= 0.8);
 		ids := ids || row.id;
 		INSERT INTO taken VALUES (row.tenant, row.body);

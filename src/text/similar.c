@@ -28,7 +28,7 @@ PG_FUNCTION_INFO_V1(simhash_similar_fingerprint_bytea);
  * What ~= means.  Indexes and constraints rely on it, so it cannot change.  The
  * shingles are the defaults of simhash_minhash and simhash_jaccard.
  */
-#define SIMILAR_RADIUS			8
+#define SIMILAR_RADIUS			10
 #define SIMILAR_JACCARD			0.8
 #define FINGERPRINT_WORDS		2
 #define JACCARD_WORDS			3
@@ -260,7 +260,7 @@ similar_fingerprint(FunctionCallInfo fcinfo, const Form *form)
 /*
  * simhash_similar(a text, b text) -> boolean
  *
- * Whether the simhash_minhash of both differ in at most 8 bits and their
+ * Whether the simhash_minhash of both differ in at most 10 bits and their
  * simhash_jaccard is at least 0.8.  Null if either has no letter, mark or
  * number.
  */

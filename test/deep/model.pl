@@ -140,8 +140,8 @@ my %type = (
 		hash => 'simhash_minhash(fp)::bigint',
 		pair_distance => 'distance',
 		alike => 'simhash_jaccard(x.fp, y.fp) >= 0.8',
-		class_distance => 8,
-		pair_radii => [ 0 .. 8 ],
+		class_distance => 10,
+		pair_radii => [ 0 .. 10 ],
 		conditions => sub {
 			my $any = 'EXISTS (SELECT FROM unnest($3) h WHERE alike(fp, h))';
 			return (
@@ -403,7 +403,7 @@ sub join_of_texts
 		"Index Scan using $index{$name} on",
 		"SELECT $pairs FROM $name x JOIN $name y ON x.fp ~= y.fp AND $columns",
 		"WITH t AS MATERIALIZED (SELECT id, fp, simhash_minhash(fp)::bigint AS h, $same AS key FROM $name)"
-		  . " SELECT $pairs FROM t x, t y WHERE x.key = y.key AND distance(x.h, y.h) <= 8"
+		  . " SELECT $pairs FROM t x, t y WHERE x.key = y.key AND distance(x.h, y.h) <= 10"
 		  . ' AND simhash_jaccard(x.fp, y.fp) >= 0.8' ];
 }
 

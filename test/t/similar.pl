@@ -23,7 +23,7 @@ $node->safe_psql('postgres', q{
 		SELECT string_agg('w' || (hashint8extended(CASE WHEN i <= what % 14 THEN cluster * 1000 + what ELSE cluster END, i) & 4095),
 			' ' ORDER BY i) FROM generate_series(1, 65) i $$;
 	CREATE FUNCTION alike(a text, b text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
-		SELECT hamming(simhash_minhash(a), simhash_minhash(b)) <= 8 AND simhash_jaccard(a, b) >= 0.8 $$;
+		SELECT hamming(simhash_minhash(a), simhash_minhash(b)) <= 10 AND simhash_jaccard(a, b) >= 0.8 $$;
 	CREATE TABLE docs (cluster integer, what integer, body text,
 		CONSTRAINT near EXCLUDE USING simhash (body simhash_text_ops WITH ~=));
 	CREATE TABLE attempt (cluster integer, what integer);
