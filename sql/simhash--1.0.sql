@@ -1382,8 +1382,7 @@ CREATE FUNCTION simhash_blocks(
 	fp simhash, blocks integer DEFAULT 4, distance integer DEFAULT 3,
 	OUT table_no integer, OUT prefix bigint
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 4
-SUPPORT simhash_rows_support;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 4;
 COMMENT ON FUNCTION simhash_blocks(simhash, integer, integer) IS
 	'prefix of a fingerprint in each permuted table of a scheme; two fingerprints within the distance share one';
 
@@ -1525,8 +1524,7 @@ CREATE FUNCTION simhash_components(
 	a bigint[], b bigint[],
 	OUT component bigint, OUT member bigint, OUT size bigint
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000
-SUPPORT simhash_rows_support;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000;
 COMMENT ON FUNCTION simhash_components(bigint[], bigint[]) IS
 	'the numbers in the pairs (a[i], b[i]), by connected component; component is the smallest number in it';
 
@@ -2088,13 +2086,8 @@ COMMENT ON AGGREGATE simhash_minhash_bits_agg(bigint, integer) IS
 -- operators imply a distance of fingerprints, and are evaluated for each candidate.
 --
 
-CREATE FUNCTION simhash_similar_support(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_similar_support(internal) IS 'planner support: cost of comparing two documents, by their width';
-
 CREATE FUNCTION simhash_similar(a text, b text) RETURNS boolean
-AS 'MODULE_PATHNAME', 'simhash_similar_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 7000
-SUPPORT simhash_similar_support;
+AS 'MODULE_PATHNAME', 'simhash_similar_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 7000;
 COMMENT ON FUNCTION simhash_similar(text, text) IS 'implementation of ~= operator';
 CREATE OPERATOR ~= (
 	LEFTARG = text, RIGHTARG = text, FUNCTION = simhash_similar,
@@ -2104,8 +2097,7 @@ COMMENT ON OPERATOR ~=(text, text) IS
 	'near-duplicate texts: share at least 0.8 of their runs of 3 words, and their MinHash fingerprints differ in at most 10 bits; can use a simhash index';
 
 CREATE FUNCTION simhash_similar(a bytea, b bytea) RETURNS boolean
-AS 'MODULE_PATHNAME', 'simhash_similar_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 7000
-SUPPORT simhash_similar_support;
+AS 'MODULE_PATHNAME', 'simhash_similar_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 7000;
 COMMENT ON FUNCTION simhash_similar(bytea, bytea) IS 'implementation of ~= operator';
 CREATE OPERATOR ~= (
 	LEFTARG = bytea, RIGHTARG = bytea, FUNCTION = simhash_similar,

@@ -240,17 +240,11 @@ INSERT INTO doc SELECT i, i % 3, body(i) FROM generate_series(1, 500) i WHERE i 
 SELECT simhash_index_check('doc_parallel', true);
 SELECT * FROM wrong('indexscan', 'Index Scan using doc_parallel', 'body ~= $q', 'alike');
 
--- estimates: few rows, and a cost that grows with the texts, also if they are out of line
-CREATE TABLE wide AS SELECT id, repeat(body || ' ', 50) AS body FROM doc WHERE id <= 320;
-ALTER TABLE wide ALTER body SET STORAGE EXTERNAL;
-UPDATE wide SET body = body || '.';
-VACUUM ANALYZE wide;
+-- estimates: few rows
 ANALYZE doc;
 SELECT use_only('seqscan');
 SELECT estimate('SELECT id FROM doc WHERE body ~= ''a b c''') BETWEEN 1 AND 10 AS few,
-	estimate('SELECT a.id FROM doc a JOIN doc b ON a.body ~= b.body') BETWEEN 500 AND 10000 AS few_each,
-	estimate('SELECT id FROM wide WHERE body ~= ''a b c''', 'Total Cost')
-		> 20 * estimate('SELECT id FROM doc WHERE id <= 320 AND body ~= ''a b c''', 'Total Cost') AS dear;
+	estimate('SELECT a.id FROM doc a JOIN doc b ON a.body ~= b.body') BETWEEN 500 AND 10000 AS few_each;
 
 -- a long text, stored out of line
 SELECT string_agg('w' || i % 40000, ' ' ORDER BY i) AS long FROM generate_series(1, 500000) i \gset

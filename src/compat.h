@@ -58,13 +58,6 @@ shcompat_grouping_expression(Query *parse, Node *expr)
 	return expr;
 }
 
-/* do variables stand for the grouping expressions of a query, as since 18? */
-#if PG_VERSION_NUM >= 180000
-#define shcompat_groups_by_variables(parse)	((parse)->hasGroupRTE)
-#else
-#define shcompat_groups_by_variables(parse)	false
-#endif
-
 /*
  * The file number of a relation, and whether this transaction has assigned it.
  */

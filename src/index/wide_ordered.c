@@ -209,17 +209,6 @@ shidx_wide_ordered_begin(ShIdxReader *reader, ShIdxConditions *conditions, ShIdx
 }
 
 /*
- * End reading in order.
- */
-void
-shidx_wide_ordered_end(ShIdxWideOrdered *ordered)
-{
-	shidx_wide_ordered_release(ordered);
-	MemoryContextDelete(ordered->context);
-	pfree(ordered);
-}
-
-/*
  * Release what is held until the next start: memory and files.
  */
 void

@@ -56,7 +56,7 @@ extern void shpairs_wide_input_end(ShPairsWideInput *input);
 static inline int
 shpairs_wide_distance(const uint64 *a, const uint64 *b, int nwords)
 {
-	return shbits_distance_bytes((const uint8 *) a, (const uint8 *) b,
+	return shbits_kernels->bytes((const uint8 *) a, (const uint8 *) b,
 								 nwords * (int) sizeof(uint64));
 }
 

@@ -339,18 +339,19 @@ main(void)
 	make_texts();
 
 	with_text_kernels(test_kernels);
+	shbits_choose_kernels();
 	test_distances("chosen filter");
 	for (int i = 0; i < lengthof(filters); i++)
 	{
 		char		what[100];
 
 		snprintf(what, sizeof(what), "filter %s", filters[i]);
-		if (shbits_filter_kernel(filters[i]) == NULL)
+		if (shbits_kernels_named(filters[i]) == NULL)
 		{
 			skip(what, "this machine cannot run it");
 			continue;
 		}
-		shbits_filter = shbits_filter_kernel(filters[i]);
+		shbits_kernels = shbits_kernels_named(filters[i]);
 		test_distances(what);
 	}
 
