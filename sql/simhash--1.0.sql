@@ -1744,11 +1744,11 @@ AS 'bytea_sortsupport' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_bits_sortsupport(internal) IS 'sort support';
 
 CREATE FUNCTION simhash_bits_hash_value(simhash_bits) RETURNS integer
-AS 'hashvarlena' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_bits_hash_value(simhash_bits) IS 'hash for hash joins and hash indexes';
 
 CREATE FUNCTION simhash_bits_hash_value_extended(simhash_bits, bigint) RETURNS bigint
-AS 'hashvarlenaextended' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_bits_hash_value_extended(simhash_bits, bigint) IS
 	'seeded hash for hash partitioning';
 

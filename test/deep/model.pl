@@ -588,7 +588,7 @@ sub start_session
 	my ($sql) = @_;
 	my $file = "$dir/" . $files++ . '.sql';
 	append_to_file($file,
-		"\\set VERBOSITY verbose\nSET statement_timeout = '300s';\nSELECT setseed("
+		"\\set VERBOSITY verbose\nSET statement_timeout = '" . 2 * $PostgreSQL::Test::Utils::timeout_default . "s';\nSELECT setseed("
 		  . rand() . ");\n$sql");
 	my %run = (out => '', err => '', file => $file);
 	$run{handle} = IPC::Run::start(
