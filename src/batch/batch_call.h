@@ -26,7 +26,6 @@ typedef struct ShBatchCall
 
 	/* fingerprints of 64 bits */
 	ShPairsSource input;
-	ShPairsFinder *finder;
 
 	/* or wide ones */
 	int			width;			/* in bits, or 0 */

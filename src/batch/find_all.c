@@ -255,7 +255,7 @@ return_wide_values(ShPairsSink *base, const ShPairsBucket *bucket, size_t i, siz
 	WidePairSink *sink = (WidePairSink *) base;
 	const uint64 *a = shpairs_bucket_value(bucket, i);
 	const uint64 *b = shpairs_bucket_value(bucket, j);
-	bool		swap = bucket->keys[i] > bucket->keys[j];	/* numbered in order */
+	bool		swap = shpairs_compare_values(a, b, bucket->nwords) > 0;
 	Datum		values[3];
 
 	values[0] = PointerGetDatum(shtype_join_bits(swap ? b : a, sink->width));

@@ -32,6 +32,7 @@ typedef struct FindMatches
 	ShPairsMatchSource input;
 
 	/* or wide ones; side b is that of the call */
+	ShRowsHeaps sides[2];
 	ShPairsWideInput wide;
 	ShPairsWideMatchFinder *wide_finder;
 
@@ -236,8 +237,6 @@ static void
 begin_sides(FindMatches *find, int distance)
 {
 	ShBatchCall *call = &find->call;
-	ShRowsHeaps a = shrows_heaps_of_side(&call->heaps, 0);
-	ShRowsHeaps b = shrows_heaps_of_side(&call->heaps, 1);
 
 	call->distance = distance;
 	if (call->width == 0)
@@ -245,8 +244,10 @@ begin_sides(FindMatches *find, int distance)
 		shpairs_match_source_heaps(&find->input, &call->heaps, call->snapshot, distance);
 		return;
 	}
-	shpairs_wide_heaps(&find->wide, &a, call->snapshot, call->width);
-	shpairs_wide_heaps(&call->wide, &b, call->snapshot, call->width);
+	for (int side = 0; side < lengthof(find->sides); side++)
+		find->sides[side] = shrows_heaps_of_side(&call->heaps, side);
+	shpairs_wide_heaps(&find->wide, &find->sides[0], call->snapshot, call->width);
+	shpairs_wide_heaps(&call->wide, &find->sides[1], call->snapshot, call->width);
 }
 
 /*
