@@ -6,7 +6,6 @@ CREATE SCHEMA batch_bits_work_test;
 SET search_path = batch_bits_work_test, public;
 SET max_parallel_workers_per_gather = 0;
 SET jit = off;
-SET statement_timeout = '5min';
 \set SHOW_CONTEXT never
 
 -- the bits of another one from a position on

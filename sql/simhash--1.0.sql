@@ -1460,7 +1460,7 @@ CREATE FUNCTION simhash_find_clusters(
 AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000
 SUPPORT simhash_rows_support;
 COMMENT ON FUNCTION simhash_find_clusters(regclass, integer, text) IS
-	'rows that have near-duplicates, by connected component of all pairs, or of those for which the condition same holds; cluster is the smallest fingerprint in it, unique among rows with equal columns before the fingerprint, or with same a number from 1';
+	'rows that have near-duplicates, by connected component of all pairs, or of those for which the condition same holds as well, or holds alone if there is a distance, too; cluster is the smallest fingerprint in it, unique among rows with equal columns before the fingerprint, or with same a number from 1';
 
 -- keep is an ORDER BY list over the columns of the table, and same a condition on
 -- two of its rows, a and b.
@@ -1473,7 +1473,7 @@ CREATE FUNCTION simhash_find_duplicates(
 AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000
 SUPPORT simhash_rows_support;
 COMMENT ON FUNCTION simhash_find_duplicates(regclass, integer, text, text) IS
-	'rows to remove so that no two of the rest are within the distance and the same: rows are taken in the order of keep, and each that is near a row kept before, and the same by the condition same, is returned, with the nearest of these';
+	'rows to remove so that no two of the rest are within the distance and the same: rows are taken in the order of keep, and each that is near a row kept before, and the same, is returned, with the nearest of these; the condition same has to hold as well as the operator of a class that computes fingerprints, or in its place if there is a distance, too';
 
 CREATE FUNCTION simhash_find_matches(
 	a regclass, b regclass, distance integer DEFAULT NULL,
@@ -1744,11 +1744,11 @@ AS 'bytea_sortsupport' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_bits_sortsupport(internal) IS 'sort support';
 
 CREATE FUNCTION simhash_bits_hash_value(simhash_bits) RETURNS integer
-AS 'hashvarlena' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_bits_hash_value(simhash_bits) IS 'hash for hash joins and hash indexes';
 
 CREATE FUNCTION simhash_bits_hash_value_extended(simhash_bits, bigint) RETURNS bigint
-AS 'hashvarlenaextended' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_bits_hash_value_extended(simhash_bits, bigint) IS
 	'seeded hash for hash partitioning';
 

@@ -38,7 +38,7 @@ RESET enable_sort;
 SET enable_hashagg = off;
 SELECT count(*) FROM (SELECT ball FROM balls GROUP BY ball) s;
 RESET enable_hashagg;
-SELECT ball FROM balls WHERE no <= 3 EXCEPT SELECT ball FROM balls WHERE no >= 10;
+SELECT ball FROM balls WHERE no <= 3 EXCEPT SELECT ball FROM balls WHERE no >= 10 ORDER BY 1;
 SELECT no FROM balls WHERE ball = ANY ('{"(0,3)","(-1,2147483647)"}'::simhash_ball[]) ORDER BY no;
 SELECT no FROM balls WHERE ball IN ('(0,-1)', '(7,7)');
 SET enable_nestloop = off;

@@ -257,6 +257,11 @@ FROM balls a JOIN balls b ON a.ball = b.ball;
 SELECT count(DISTINCT simhash_bits_ball_hash(ball)) = count(DISTINCT ball) AS hashes_differ FROM balls;
 CREATE UNIQUE INDEX ON balls (ball, i);
 
+-- hashes are the same on every processor
+SELECT fp, simhash_bits_hash_value(fp) AS hash, simhash_bits_hash_value_extended(fp, 72623859790382856) AS seeded,
+	simhash_bits_ball_hash(ball) AS of_ball, simhash_bits_ball_hash_extended(ball, 72623859790382856) AS seeded_of_ball
+FROM (VALUES ('00'::simhash_bits), ('0123'), (repeat('0123456789abcdef', 4)::simhash_bits)) t (fp), simhash_bits_ball(fp, 3) AS ball;
+
 --
 -- An index needs a width; see index_bits.
 --

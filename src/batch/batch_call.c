@@ -91,16 +91,26 @@ shbatch_get_text(FunctionCallInfo fcinfo, int arg)
 }
 
 /*
- * What checks the rows of pairs: the argument "same" or, if it is null, the
- * operator class of the index.  NULL if fingerprints alone decide.
+ * What checks the rows of pairs, of a call with the arguments (index regclass,
+ * distance int): the operator class of the index, and the argument "same" if it is
+ * not null.  With a distance, "same" takes the place of the class.  NULL if
+ * fingerprints alone decide.
  */
 ShBatchRowCheck *
 shbatch_get_same(FunctionCallInfo fcinfo, int arg, const ShBatchCall *call)
 {
 	char	   *text = shbatch_get_text(fcinfo, arg);
+	ShBatchRowCheck *same;
+	ShBatchRowCheck *class;
 
-	return text !=NULL ? shbatch_same_check_begin(&call->heaps, call->snapshot, text) :
-				shbatch_class_check_begin(&call->heaps, call->snapshot);
+	if (text == NULL)
+		return shbatch_class_check_begin(&call->heaps, call->snapshot);
+	same = shbatch_same_check_begin(&call->heaps, call->snapshot, text);
+	class = PG_ARGISNULL(1) ? shbatch_class_check_begin(&call->heaps, call->snapshot) : NULL;
+	if (class == NULL)
+		return same;
+	class->next = same;
+	return class;
 }
 
 /*

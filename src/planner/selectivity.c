@@ -45,6 +45,7 @@
 #include "bits/hamming_ball.h"
 #include "planner/catalog.h"
 #include "planner/selectivity.h"
+#include "type/operator_class.h"
 #include "type/simhash.h"
 #include "type/wide.h"
 
@@ -127,10 +128,10 @@ is_null_const(Node *node)
 /*
  * The radius of an operator between two fingerprints, such as % or a
  * user-defined one: its strategy number in an operator family of the access
- * method says it.
+ * method says it.  If the family computes fingerprints, sets the number of their bits.
  */
 static int
-get_operator_radius(const ShPlanCatalog *catalog, Oid operator)
+get_operator_radius(const ShPlanCatalog *catalog, Oid operator, int *width)
 {
 	CatCList   *members;
 	int			radius = SHPLAN_UNKNOWN_RADIUS;
@@ -144,7 +145,12 @@ get_operator_radius(const ShPlanCatalog *catalog, Oid operator)
 		if (member->amopmethod == catalog->access_method &&
 			member->amopstrategy >= SIMHASH_STRATEGY_WITHIN)
 		{
+			Oid			function = shtype_fingerprint_function(member->amopfamily,
+															   member->amoplefttype);
+
 			radius = SIMHASH_RADIUS_OF_STRATEGY(member->amopstrategy);
+			if (OidIsValid(function))
+				*width = shtype_function_width(function);
 			break;
 		}
 	}
@@ -224,7 +230,7 @@ analyze_clause(PlannerInfo *root, const ShPlanCatalog *catalog, Oid operator,
 	}
 	else if (OidIsValid(operator))
 	{
-		clause->radius = get_operator_radius(catalog, operator);
+		clause->radius = get_operator_radius(catalog, operator, &width);
 		scale = clause->radius != SHPLAN_UNKNOWN_RADIUS;
 		if (clause->radius == SIMHASH_RADIUS_OF_STRATEGY(SIMHASH_STRATEGY_EIGHTH))
 		{
@@ -249,13 +255,12 @@ analyze_clause(PlannerInfo *root, const ShPlanCatalog *catalog, Oid operator,
 	 * wide fingerprints are estimated as if their bits were fewer; the radius
 	 * that % has is the same part of any width
 	 */
-	if (clause->wide && clause->radius > 0 && scale)
-	{
-		for (int i = 0; i < 2; i++)
-			width = Max(width, exprTypmod(clause->fp[i]));
-		clause->radius = (int64) clause->radius * SHBITS_WIDTH /
-			(width > 0 ? width : UNKNOWN_WIDTH);
-	}
+	for (int i = 0; clause->wide && i < 2; i++)
+		width = Max(width, exprTypmod(clause->fp[i]));
+	if (clause->wide && width == 0)
+		width = UNKNOWN_WIDTH;
+	if (width > 0 && clause->radius > 0 && scale)
+		clause->radius = (int64) clause->radius * SHBITS_WIDTH / width;
 	clause->radius = Min(Max(clause->radius, -1), SHBITS_WIDTH);
 	if (clause->radius < 0)
 		clause->never = true;

@@ -12,8 +12,9 @@
  */
 #include "postgres.h"
 
-#include "common/hashfn.h"
+#include "port/pg_bswap.h"
 
+#include "type/hash.h"
 #include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_ball_eq);
@@ -25,9 +26,6 @@ PG_FUNCTION_INFO_V1(simhash_ball_ge);
 PG_FUNCTION_INFO_V1(simhash_ball_cmp);
 PG_FUNCTION_INFO_V1(simhash_ball_hash);
 PG_FUNCTION_INFO_V1(simhash_ball_hash_extended);
-
-/* the hashed bytes: the center and the radius, without a gap between them */
-#define HASHED_SIZE		offsetof(SimhashBall, unused)
 
 /*
  * Compare the two balls of a call.
@@ -85,20 +83,24 @@ simhash_ball_cmp(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32(compare_args(fcinfo));
 }
 
+static uint64
+hash_of(const SimhashBall *ball, uint64 seed)
+{
+	uint64		center = pg_hton64(ball->center);
+	uint32		radius = pg_hton32(ball->radius);
+
+	seed = shtype_hash_seeded(&radius, sizeof(radius), seed);
+	return shtype_hash_seeded(&center, sizeof(center), seed);
+}
+
 Datum
 simhash_ball_hash(PG_FUNCTION_ARGS)
 {
-	SimhashBall *ball = PG_GETARG_SIMHASH_BALL(0);
-
-	return UInt32GetDatum(hash_bytes((const unsigned char *) ball, HASHED_SIZE));
+	return UInt32GetDatum((uint32) hash_of(PG_GETARG_SIMHASH_BALL(0), 0));
 }
 
 Datum
 simhash_ball_hash_extended(PG_FUNCTION_ARGS)
 {
-	SimhashBall *ball = PG_GETARG_SIMHASH_BALL(0);
-	uint64		seed = DatumGetUInt64(PG_GETARG_DATUM(1));
-
-	return UInt64GetDatum(hash_bytes_extended((const unsigned char *) ball,
-											  HASHED_SIZE, seed));
+	return UInt64GetDatum(hash_of(PG_GETARG_SIMHASH_BALL(0), (uint64) PG_GETARG_INT64(1)));
 }
