@@ -45,6 +45,7 @@
 #include "bits/hamming_ball.h"
 #include "planner/catalog.h"
 #include "planner/selectivity.h"
+#include "type/operator_class.h"
 #include "type/simhash.h"
 #include "type/wide.h"
 
@@ -65,6 +66,19 @@
 
 /* a radius that is not known at plan time is taken to be that of % */
 #define UNKNOWN_RADIUS			INT_MIN
+
+/* the probability that a fingerprint has a match in an unknown set */
+#define UNKNOWN_MATCH			0.5
+
+/* Statistics of a set of fingerprints, such as a column. */
+typedef struct ValueStats
+{
+	VariableStatData vardata;
+	double		notnull;		/* share of rows that are not null */
+	double		ndistinct;		/* number of values; 0 if unknown */
+	AttStatsSlot mcv;			/* nvalues is 0 if there are none */
+	double		mcv_share;		/* share of rows that have one of mcv */
+} ValueStats;
 
 /* The two fingerprints of a clause, and the radius. */
 typedef struct NearClause
@@ -123,10 +137,11 @@ is_null_const(Node *node)
 /*
  * The radius of an operator between two fingerprints, such as % or a
  * user-defined one: its strategy number in an operator family of the access
- * method says it.  UNKNOWN_RADIUS if none does, or if the width decides.
+ * method says it.  UNKNOWN_RADIUS if none does, or if the width decides.  If the
+ * family computes fingerprints, sets the number of their bits.
  */
 static int
-get_operator_radius(const ShPlanCatalog *catalog, Oid operator)
+get_operator_radius(const ShPlanCatalog *catalog, Oid operator, int *width)
 {
 	CatCList   *members;
 	int			radius = UNKNOWN_RADIUS;
@@ -141,7 +156,12 @@ get_operator_radius(const ShPlanCatalog *catalog, Oid operator)
 			member->amopstrategy >= SIMHASH_STRATEGY_WITHIN &&
 			member->amopstrategy != SIMHASH_STRATEGY_EIGHTH)
 		{
+			Oid			function = shtype_fingerprint_function(member->amopfamily,
+															   member->amoplefttype);
+
 			radius = SIMHASH_RADIUS_OF_STRATEGY(member->amopstrategy);
+			if (OidIsValid(function))
+				*width = shtype_function_width(function);
 			break;
 		}
 	}
@@ -233,7 +253,7 @@ analyze_clause(PlannerInfo *root, const ShPlanCatalog *catalog, Oid operator,
 		}
 	}
 	else if (OidIsValid(operator))
-		clause->radius = get_operator_radius(catalog, operator);
+		clause->radius = get_operator_radius(catalog, operator, &width);
 
 	if (radius != NULL)
 	{
@@ -250,7 +270,7 @@ analyze_clause(PlannerInfo *root, const ShPlanCatalog *catalog, Oid operator,
 		width = clause->wide ? UNKNOWN_WIDTH : SHBITS_WIDTH;
 	clause->width = width;
 	if (clause->radius == UNKNOWN_RADIUS)
-		clause->radius = shplan_near_radius(clause->wide, width);
+		clause->radius = clause->wide ? shtype_near_radius(width) : SIMHASH_NEAR_RADIUS;
 	clause->radius = Min(clause->radius, width);
 	clause->never |= clause->radius < 0;
 }
@@ -283,12 +303,14 @@ get_values(const ShPlanCatalog *catalog, VariableStatData *vardata,
 }
 
 /*
- * Collect the statistics of the values, except for their number.
+ * Collect what is known about the operand in stats->vardata, which the caller
+ * has set.  Release with free_stats.
  */
 static void
-load_values(const ShPlanCatalog *catalog, Oid funcid, ShPlanValueStats *stats)
+load_stats(const ShPlanCatalog *catalog, Oid funcid, ValueStats *stats)
 {
 	VariableStatData *vardata = &stats->vardata;
+	bool		isdefault;
 
 	stats->notnull = 1.0;
 	stats->mcv.nvalues = 0;
@@ -312,19 +334,6 @@ load_values(const ShPlanCatalog *catalog, Oid funcid, ShPlanValueStats *stats)
 			stats->mcv.nvalues = 0;
 		}
 	}
-}
-
-/*
- * Collect what is known about the operand in stats->vardata, which the caller
- * has set.  Release with shplan_free_stats.
- */
-static void
-load_stats(const ShPlanCatalog *catalog, Oid funcid, ShPlanValueStats *stats)
-{
-	VariableStatData *vardata = &stats->vardata;
-	bool		isdefault;
-
-	load_values(catalog, funcid, stats);
 
 	/* without statistics, all values are assumed to be distinct */
 	stats->ndistinct = get_variable_numdistinct(vardata, &isdefault);
@@ -332,48 +341,8 @@ load_stats(const ShPlanCatalog *catalog, Oid funcid, ShPlanValueStats *stats)
 		stats->ndistinct = vardata->rel ? Max(vardata->rel->tuples, 1.0) : 0;
 }
 
-/*
- * Collect what is known about a column of a relation that need not be part of
- * the query, and has the given number of rows.  Release with
- * shplan_free_stats.
- *
- * The caller must have checked that the user may read it.
- */
-void
-shplan_load_column_stats(const ShPlanCatalog *catalog, Oid relation,
-						 AttrNumber column, bool inherited, double rows,
-						 ShPlanValueStats *stats)
-{
-	VariableStatData *vardata = &stats->vardata;
-	double		ndistinct = 0;
-
-	memset(vardata, 0, sizeof(VariableStatData));
-	vardata->statsTuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relation),
-										  Int16GetDatum(column), BoolGetDatum(inherited));
-	vardata->freefunc = ReleaseSysCache;
-	load_values(catalog, catalog->simhash.within, stats);
-
-	if (HeapTupleIsValid(vardata->statsTuple))
-		ndistinct = ((Form_pg_statistic) GETSTRUCT(vardata->statsTuple))->stadistinct;
-	if (ndistinct < 0)
-		ndistinct *= -rows;
-	stats->ndistinct = ndistinct > 0 ? ndistinct : Max(rows, 1.0);
-}
-
-/*
- * Set what is known about a set of the given number of non-null values: that
- * they differ.  Release with shplan_free_stats.
- */
-void
-shplan_set_stats(double values, ShPlanValueStats *stats)
-{
-	memset(stats, 0, sizeof(ShPlanValueStats));
-	stats->notnull = 1.0;
-	stats->ndistinct = Max(values, 1.0);
-}
-
-void
-shplan_free_stats(ShPlanValueStats *stats)
+static void
+free_stats(ValueStats *stats)
 {
 	if (stats->mcv.nvalues > 0)
 		free_attstatsslot(&stats->mcv);
@@ -385,7 +354,7 @@ shplan_free_stats(ShPlanValueStats *stats)
  */
 static double
 known_center_share(const ShPlanCatalog *catalog, Oid funcid,
-				   ShPlanValueStats *stats, ShFingerprint center, int radius)
+				   ValueStats *stats, ShFingerprint center, int radius)
 {
 	double		found = 0;
 	double		rest;
@@ -441,7 +410,7 @@ known_center_share(const ShPlanCatalog *catalog, Oid funcid,
  * is assumed to have a cluster of average size in the column.
  */
 static double
-unknown_center_share(ShPlanValueStats *stats, int radius, int width)
+unknown_center_share(ValueStats *stats, int radius, int width)
 {
 	double		ndistinct = stats->ndistinct;
 
@@ -457,8 +426,8 @@ unknown_center_share(ShPlanValueStats *stats, int radius, int width)
  *
  * Sets *cluster_share to the part of it that is not due to chance.
  */
-double
-shplan_pair_share(ShPlanValueStats *left, ShPlanValueStats *right, int radius,
+static double
+pair_share(ValueStats *left, ValueStats *right, int radius,
 				  int width, double *cluster_share)
 {
 	double		ndistinct = Max(left->ndistinct, right->ndistinct);
@@ -525,7 +494,7 @@ shplan_restriction_selectivity(PlannerInfo *root,
 							   Oid funcid, List *args, int varRelid)
 {
 	NearClause	clause;
-	ShPlanValueStats stats[2];
+	ValueStats stats[2];
 	double		result;
 
 	analyze_clause(root, catalog, operator, funcid, args, &clause);
@@ -545,7 +514,7 @@ shplan_restriction_selectivity(PlannerInfo *root,
 		 */
 		double		cluster_share;
 
-		result = shplan_pair_share(&stats[0], &stats[1], clause.radius, clause.width,
+		result = pair_share(&stats[0], &stats[1], clause.radius, clause.width,
 								   &cluster_share);
 	}
 	else if (stats[0].vardata.rel || stats[1].vardata.rel)
@@ -568,8 +537,8 @@ shplan_restriction_selectivity(PlannerInfo *root,
 		result = 0.5;
 	}
 
-	shplan_free_stats(&stats[0]);
-	shplan_free_stats(&stats[1]);
+	free_stats(&stats[0]);
+	free_stats(&stats[1]);
 
 	CLAMP_PROBABILITY(result);
 	return result;
@@ -585,7 +554,7 @@ shplan_join_selectivity(PlannerInfo *root, const ShPlanCatalog *catalog,
 						JoinType jointype, SpecialJoinInfo *sjinfo)
 {
 	NearClause	clause;
-	ShPlanValueStats stats[2];
+	ValueStats stats[2];
 	double		cluster_share;
 	double		result;
 
@@ -599,7 +568,7 @@ shplan_join_selectivity(PlannerInfo *root, const ShPlanCatalog *catalog,
 		load_stats(catalog, funcid, &stats[i]);
 	}
 
-	result = shplan_pair_share(&stats[0], &stats[1], clause.radius, clause.width,
+	result = pair_share(&stats[0], &stats[1], clause.radius, clause.width,
 							   &cluster_share);
 
 	if (jointype == JOIN_SEMI || jointype == JOIN_ANTI)
@@ -614,7 +583,7 @@ shplan_join_selectivity(PlannerInfo *root, const ShPlanCatalog *catalog,
 		 * fair estimate of the number of pairs, but not of the number of rows
 		 * without any match, which would be zero.
 		 */
-		result = Min(by_cluster, SHPLAN_UNKNOWN_MATCH) + by_chance;
+		result = Min(by_cluster, UNKNOWN_MATCH) + by_chance;
 
 		left = stats[0].vardata.rel &&
 			bms_is_subset(stats[0].vardata.rel->relids,
@@ -622,8 +591,8 @@ shplan_join_selectivity(PlannerInfo *root, const ShPlanCatalog *catalog,
 		result = Min(result, stats[left].notnull);
 	}
 
-	shplan_free_stats(&stats[0]);
-	shplan_free_stats(&stats[1]);
+	free_stats(&stats[0]);
+	free_stats(&stats[1]);
 
 	CLAMP_PROBABILITY(result);
 	return result;

@@ -17,7 +17,7 @@
 #include "miscadmin.h"
 
 #include "bits/distance.h"
-#include "text/hash.h"
+#include "type/hash.h"
 #include "text/hash_stream.h"
 #include "text/majority.h"
 
@@ -201,7 +201,7 @@ test_ascii(const char *kernels)
 		nwindows = Max(nkept - 3, nkept > 0 ? 1 : 0);
 		for (int i = 0; i < nwindows; i++)
 		{
-			uint64		hash = shtext_hash(kept + i, Min(nkept, 4));
+			uint64		hash = shtype_hash(kept + i, Min(nkept, 4));
 
 			for (int b = 0; b < 64; b++)
 				counters[b] += (hash >> b) & 1;
@@ -262,7 +262,7 @@ test_words(const char *kernels)
 		for (int i = 0; i < nwindows; i++)
 		{
 			int			end = starts[Min(i + shingle, nwords)] - 1;
-			uint64		hash = shtext_hash(joined + starts[i], end - starts[i]);
+			uint64		hash = shtype_hash(joined + starts[i], end - starts[i]);
 
 			for (int b = 0; b < 64; b++)
 				counters[b] += (hash >> b) & 1;
@@ -370,18 +370,19 @@ main(void)
 	/* U+0316, which is left as it is; U+0301, before which U+0316 must be */
 	test_interrupts("\xcc\x96", "\xcc\x96", 2, "plain");
 	test_interrupts("\xcc\x81", "\xcc\x96", 8, "sorted");
+	shbits_choose_kernels();
 	test_distances("chosen filter");
 	for (int i = 0; i < lengthof(filters); i++)
 	{
 		char		what[100];
 
 		snprintf(what, sizeof(what), "filter %s", filters[i]);
-		if (shbits_filter_kernel(filters[i]) == NULL)
+		if (shbits_kernels_named(filters[i]) == NULL)
 		{
 			skip(what, "this machine cannot run it");
 			continue;
 		}
-		shbits_filter = shbits_filter_kernel(filters[i]);
+		shbits_kernels = shbits_kernels_named(filters[i]);
 		test_distances(what);
 	}
 
