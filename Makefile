@@ -9,7 +9,7 @@
 # For people who change it; see CONTRIBUTING.md:
 #
 #	make check-all        all tests: a quarter of an hour
-#	make check-deep       what takes longer still: as root on Debian, some three hours
+#	make check-deep       what takes longer still: as root on Debian, over two hours
 #	make check-package    build, install and test the Debian packages in bare roots
 #	make indent           lay out the sources by PostgreSQL's pgindent
 #	make pictures         draw the pictures of the documentation again

@@ -7,7 +7,6 @@
 SET client_min_messages = warning;
 CREATE SCHEMA similar_test;
 SET search_path = similar_test, public;
-SET statement_timeout = '2min';
 SET max_parallel_workers_per_gather = 0;
 
 -- Words that are as frequent as those of a language; families of texts whose members

@@ -4,7 +4,6 @@
 SET client_min_messages = warning;
 CREATE SCHEMA similar_classes_test;
 SET search_path = similar_classes_test, public;
-SET statement_timeout = '2min';
 SET max_parallel_workers_per_gather = 0;
 
 -- titles: noise in characters

@@ -6,7 +6,6 @@
 SET client_min_messages = warning;
 CREATE SCHEMA similar_exclusion_test;
 SET search_path = similar_exclusion_test, public;
-SET statement_timeout = '2min';
 SET max_parallel_workers_per_gather = 0;
 
 -- families of texts whose members have up to 9 of 65 words replaced; copies in capitals;

@@ -542,7 +542,7 @@ choose_held(const ShIdxWideOrdered *ordered)
 			break;
 		left -= pages_charged(&plan) * whole_parts;
 		if (left <= 0 ||
-			rows * ldexp(shbits_ball_size(SHBITS_WIDTH, radius + 1), -SHBITS_WIDTH) >
+			rows * shbits_ball_share(SHBITS_WIDTH, radius + 1) >
 			ordered->max_met / 4)
 			break;
 		inner = ++radius;

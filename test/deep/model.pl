@@ -432,7 +432,7 @@ sub near
 	push @where, 'x.no < y.no' unless $of{other};
 	# b is the first of a pair, and a the second, which is judged
 	push @where, $of{same} =~ s/\bb\./x./gr =~ s/\ba\./y./gr if $of{same};
-	push @where, $type->{alike} if $type->{alike} && !$of{same};
+	push @where, $type->{alike} if $type->{alike} && !($of{same} && defined $of{distance});
 	my $with = "WITH x AS MATERIALIZED ($rows[0]), y AS MATERIALIZED ($rows[1])";
 	my ($x, $y) = ('x', 'y');
 	if ($table{$name}{pairs} eq 'each')
@@ -588,7 +588,7 @@ sub start_session
 	my ($sql) = @_;
 	my $file = "$dir/" . $files++ . '.sql';
 	append_to_file($file,
-		"\\set VERBOSITY verbose\nSET statement_timeout = '300s';\nSELECT setseed("
+		"\\set VERBOSITY verbose\nSET statement_timeout = '" . 2 * $PostgreSQL::Test::Utils::timeout_default . "s';\nSELECT setseed("
 		  . rand() . ");\n$sql");
 	my %run = (out => '', err => '', file => $file);
 	$run{handle} = IPC::Run::start(

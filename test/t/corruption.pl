@@ -73,6 +73,7 @@ sub results_with
 	my ($image, @names) = @_;
 	@names = qw(scan bitmap lookup nulls check clusters info insert vacuum) if !@names;
 	my %result;
+	my $limit = $PostgreSQL::Test::Utils::timeout_default;
 	open(my $out, '+<:raw', $file) or die $!;
 	print $out $image;
 	truncate $out, length $image;
@@ -81,8 +82,8 @@ sub results_with
 	foreach my $name (@names)
 	{
 		my ($status, $stdout, $stderr) = $node->psql('postgres',
-			"\\set VERBOSITY verbose\nSET statement_timeout = '60s';\n$statement{$name};",
-			timeout => $PostgreSQL::Test::Utils::timeout_default);
+			"\\set VERBOSITY verbose\nSET statement_timeout = '${limit}s';\n$statement{$name};",
+			timeout => 2 * $limit);
 		$stderr =~ s/^.*?(ERROR|FATAL|PANIC|WARNING): /$1:/;
 		$result{$name} = $stderr =~ /ERROR:\s*(\w{5}): (.*)/ ? "$1 $2" : $stderr;
 	}
