@@ -18,10 +18,13 @@ use SimhashTest;
 use Test::More;
 
 our @EXPORT = qw($page $database make_machines page_parts run_part run_sessions one_of same_rows
-  use_coordinator coordinate collect_texts load_rows prepared check_all_jobs check_step random_fp near_loads);
+  use_coordinator coordinate collect_texts load_rows load_block_rows prepared coordinate_both check_all_jobs
+  check_step @step_views random_fp near_loads);
 
 our $page = 'doc/several-machines.md';
 our $database = 'corpus';
+# the views that show what is wrong with the rows of two tables
+our @step_views = ('out_of_step', 'misplaced');
 my $demo = "$FindBin::RealBin/../demo";
 my $coordinator;
 
@@ -68,13 +71,15 @@ sub make_machines
 	return @nodes;
 }
 
-# Parts of the page: the blocks below a heading of the second level
+# Parts of the page: the blocks below a heading of the second or third level
 sub page_parts
 {
 	my ($heading) = @_;
 	my $content = slurp_file("$FindBin::RealBin/../../$page");
 
-	$content =~ /^## \Q$heading\E\n(.*?)(?=^## |\z)/ms or die "there is no heading $heading";
+	$content =~ /^## \Q$heading\E\n(.*?)(?=^## |\z)/ms
+	  or $content =~ /^### \Q$heading\E\n(.*?)(?=^###? |\z)/ms
+	  or die "there is no heading $heading";
 	return map { $_->{sql} } DocumentTest::blocks($1);
 }
 
@@ -187,7 +192,7 @@ sub coordinate_both
 		die "there are no words $words" if $sql !~ s/\Q$words\E/$others/g;
 	}
 	$of_one = $sql;
-	$of_one =~ s/\bFROM docs(_\d)?\b/FROM one/g or die "no table in $sql";
+	$of_one =~ s/\bFROM (docs|images)(_\d)?\b/FROM one/g or die "no table in $sql";
 	return (coordinate($sql), coordinate($of_one));
 }
 
@@ -206,6 +211,13 @@ sub load_rows
 
 	coordinate("TRUNCATE docs, block_rows, one, staging; DROP TABLE IF EXISTS pairs, near_rows, duplicates;
 		INSERT INTO one $select; ANALYZE one; INSERT INTO docs SELECT id, body, fp FROM one");
+	load_block_rows();
+	return;
+}
+
+# The block rows of all rows
+sub load_block_rows
+{
 	my ($fill) = one_of('simhash_minhash(body) FROM texts;') =~ /^(INSERT INTO block_rows.*?;)/ms;
 	coordinate($fill);
 	return;
@@ -264,7 +276,14 @@ sub check_jobs
 	same_rows(coordinate(one_of('simhash_components(e.a')),
 		coordinate("SELECT min(id) OVER (PARTITION BY cluster), id, size
 			FROM simhash_find_clusters('one_fp') JOIN one ON one.ctid = member"), "$what: clusters");
-	coordinate(one_of('CREATE TABLE duplicates'));
+	my $create_duplicates = one_of('CREATE TABLE duplicates');
+	my ($alike) = slurp_file("$FindBin::RealBin/../../$page") =~ /`(same => '[^`]*')`/;
+	coordinate($create_duplicates =~ s/body\) DESC, id'/$&, $alike/r);
+	same_rows(coordinate('SELECT * FROM duplicates; DROP TABLE duplicates; DROP INDEX near_rows_fp'),
+		coordinate("SELECT x.id, y.id, distance
+			FROM simhash_find_duplicates('one_fp', keep => 'length(body) DESC, id', $alike)
+			JOIN one x ON x.ctid = duplicate JOIN one y ON y.ctid = keeper"), "$what: duplicates, $alike");
+	coordinate($create_duplicates);
 	my $duplicates = coordinate('SELECT * FROM duplicates');
 	same_rows($duplicates,
 		coordinate("SELECT x.id, y.id, distance
@@ -278,11 +297,11 @@ sub check_jobs
 	return;
 }
 
-# Block rows are those of the rows
+# Block rows are those of the rows, and all are where they belong
 sub check_step
 {
 	my ($what) = @_;
-	is(coordinate('SELECT * FROM out_of_step LIMIT 10'), '', "$what: rows and block rows are in step");
+	is(coordinate("SELECT * FROM $_ LIMIT 10"), '', "$what: $_") foreach @step_views;
 	return;
 }
 
