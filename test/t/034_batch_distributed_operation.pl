@@ -83,8 +83,9 @@ my ($in_step) = one_of('AS in_step FROM shard_state') =~ /^(SELECT .* AS in_step
 sub repair
 {
 	my ($what) = @_;
-	run_part(\@nodes, $_)
-	  foreach one_of('CREATE TABLE repair'), (one_of('DELETE FROM docs WHERE id + 0')) x 2, one_of('DROP TABLE repair');
+	run_part(\@nodes, $_) foreach one_of('CREATE TABLE repair'), (one_of('DELETE FROM docs WHERE id + 0')) x 2;
+	is(run_part(\@nodes, one_of('TABLE repair_docs EXCEPT')), '', "$what: no document is left out");
+	run_part(\@nodes, one_of('DROP TABLE repair'));
 	check_step("$what: repaired");
 	is(coordinate($in_step), 't', "$what: equal sums");
 	return;
