@@ -6,7 +6,6 @@
 SET client_min_messages = warning;
 CREATE SCHEMA index_bits_nearest_test;
 SET search_path = index_bits_nearest_test, public;
-SET statement_timeout = '10min';
 
 -- Rows of n bits: random ones; clusters; equal ones; those that are constant but for one
 -- part; those that agree with the first query in one part only; nulls.

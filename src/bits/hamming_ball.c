@@ -88,3 +88,30 @@ shbits_ball_size(double nbits, int radius)
 	}
 	return size;
 }
+
+/*
+ * The share of all values of nbits bits, of any number, that are within radius bits
+ * of a given one: the binomial distribution.
+ */
+double
+shbits_ball_share(int nbits, int radius)
+{
+	const int	step = 512;
+	double		shell = 1;
+	double		size = 0;
+	int			exponent = -nbits;
+
+	/* as in shbits_ball_size, but there may be more than a double can hold */
+	for (int i = 0; i <= radius && i <= nbits; i++)
+	{
+		size += shell;
+		shell = shell * (nbits - i) / (i + 1);
+		if (shell > ldexp(1, step))
+		{
+			shell = ldexp(shell, -step);
+			size = ldexp(size, -step);
+			exponent += step;
+		}
+	}
+	return ldexp(size, exponent);
+}

@@ -89,10 +89,8 @@ extern bool shidx_property(Oid index_oid, int attno, IndexAMProperty prop,
 extern bool shidx_validate(Oid opclass);
 extern void shidx_adjust_members(Oid family, Oid opclass, List *operators, List *functions);
 extern bool shidx_is_fingerprint_family(Oid family);
-extern bool shidx_is_fingerprint_type(Oid type);
 
 /* columns.c */
-extern int	shidx_index_width(Relation index);
 extern int	shidx_check_columns(Relation index, const struct IndexInfo *info);
 
 #endif							/* SIMHASH_INDEX_AM_H */

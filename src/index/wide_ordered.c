@@ -209,17 +209,6 @@ shidx_wide_ordered_begin(ShIdxReader *reader, ShIdxConditions *conditions, ShIdx
 }
 
 /*
- * End reading in order.
- */
-void
-shidx_wide_ordered_end(ShIdxWideOrdered *ordered)
-{
-	shidx_wide_ordered_release(ordered);
-	MemoryContextDelete(ordered->context);
-	pfree(ordered);
-}
-
-/*
  * Release what is held until the next start: memory and files.
  */
 void
@@ -553,7 +542,7 @@ choose_held(const ShIdxWideOrdered *ordered)
 			break;
 		left -= pages_charged(&plan) * whole_parts;
 		if (left <= 0 ||
-			rows * ldexp(shbits_ball_size(SHBITS_WIDTH, radius + 1), -SHBITS_WIDTH) >
+			rows * shbits_ball_share(SHBITS_WIDTH, radius + 1) >
 			ordered->max_met / 4)
 			break;
 		inner = ++radius;

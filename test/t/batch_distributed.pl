@@ -1,6 +1,6 @@
 # Rows on three shards, by postgres_fdw: the statements of doc/several-machines.md give the
 # rows that those for one table give.  What it says of operation is in
-# 034_batch_distributed_operation.pl.
+# batch_distributed_operation.pl.
 
 use strict;
 use warnings;
