@@ -205,17 +205,19 @@ static void
 find_width(const IndexOptInfo *info, ScanShape *shape)
 {
 	int			last = info->nkeycolumns - 1;
+	Oid			function = shtype_fingerprint_function(info->opfamily[last], info->opcintype[last]);
 
 	shape->width = SHBITS_WIDTH;
-	shape->wide = !get_typbyval(info->opcintype[last]) &&
-		!OidIsValid(shtype_fingerprint_function(info->opfamily[last], info->opcintype[last]));
+	shape->wide = !get_typbyval(OidIsValid(function) ? get_func_rettype(function) :
+								info->opcintype[last]);
 	if (shape->wide && info->hypothetical)
 	{
 		const TargetEntry *entry = list_nth_node(TargetEntry, info->indextlist, last);
-		int32		typmod = exprTypmod((Node *) entry->expr);
+		int			width = OidIsValid(function) ? shtype_function_width(function) :
+			exprTypmod((Node *) entry->expr);
 
-		if (typmod > 0)
-			shape->width = typmod;
+		if (width > 0)
+			shape->width = width;
 	}
 	else if (shape->wide)
 	{

@@ -23,6 +23,7 @@
 
 #include "btree/cache.h"
 #include "compat.h"
+#include "index/am.h"
 #include "index/conditions.h"
 #include "index/matches.h"
 #include "index/ordered.h"

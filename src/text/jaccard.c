@@ -29,7 +29,6 @@
 #include "text/hash_sets.h"
 #include "text/jaccard.h"
 #include "text/numbers.h"
-#include "text/remembered.h"
 #include "type/wide.h"
 
 PG_FUNCTION_INFO_V1(simhash_jaccard_text);
@@ -52,7 +51,7 @@ PG_FUNCTION_INFO_V1(simhash_minhash_radius);
 /* A comparison of two documents. */
 typedef struct Overlap
 {
-	uint64		key;			/* a factor of the hashes */
+	uint64		key;			/* of shtext_sets_number */
 	int			max_slot_bits;
 	ShTextSets	sets;			/* the hashes within a range */
 	int			which;			/* the set of the document that is being read */
@@ -113,8 +112,7 @@ collect(void *state, const uint64 *hashes, int nhashes)
 
 	for (int i = 0; i < nhashes; i++)
 	{
-		/* equality must not depend on the key, so remove these bits first */
-		uint64		number = (hashes[i] & ~(uint64) SHTEXT_IN_BOTH) * key;
+		uint64		number = shtext_sets_number(hashes[i], key);
 
 		if (unlikely(shtext_sets_full(&sets)))
 			sets = with_room(sets, overlap->max_slot_bits);
@@ -125,23 +123,18 @@ collect(void *state, const uint64 *hashes, int nhashes)
 }
 
 /*
- * Compute the Jaccard coefficient.  Returns false if either document has no
- * feature.
+ * Count the features of both documents, each read as often as necessary.
  *
  * A random key determines which features share a part of the array, or a
  * range.  Otherwise the authors of the documents could make this slow.
  */
-bool
-shtext_jaccard(const ShTextFeatures *a, const ShTextFeatures *b, double *result)
+static void
+count_by_reading(const ShTextFeatures *a, const ShTextFeatures *b, ShTextOverlap *result)
 {
-	uint64		total_a = 0;
-	uint64		total_b = 0;
-	uint64		total_both = 0;
 	uint64		low = 0;
 	Overlap		overlap;
 	int			slot_bits;
 
-	/* odd, so that different numbers stay different */
 	overlap.key = pg_prng_uint64(&pg_global_prng_state) | 1;
 	overlap.max_slot_bits =
 		pg_leftmost_one_pos64(get_hash_memory_limit() /
@@ -162,20 +155,59 @@ shtext_jaccard(const ShTextFeatures *a, const ShTextFeatures *b, double *result)
 		b->read(b, collect, &overlap);
 
 		shtext_sets_count(&overlap.sets, &in_a, &in_b, &in_both);
-		total_a += in_a;
-		total_b += in_b;
-		total_both += in_both;
+		result->in_a += in_a;
+		result->in_b += in_b;
+		result->in_both += in_both;
 
 		/* the next range needs as many slots */
 		low = shtext_sets_end(&overlap.sets);
 		slot_bits = overlap.sets.slot_bits;
 		shtext_sets_free(&overlap.sets);
 	} while (low != 0);
+}
 
-	if (total_a == 0 || total_b == 0)
-		return false;
-	*result = (double) total_both / (total_a + total_b - total_both);
-	return true;
+/*
+ * The same for documents whose features are known.
+ */
+static void
+count_known(const ShTextRemembered *a, const ShTextRemembered *b, ShTextOverlap *result)
+{
+	int			i = 0;
+	int			j = 0;
+
+	result->in_a = a->nfeatures;
+	result->in_b = b->nfeatures;
+	while (i < a->nfeatures && j < b->nfeatures)
+	{
+		uint64		x = a->features[i];
+		uint64		y = b->features[j];
+
+		/* without branches, which could not be predicted */
+		result->in_both += x == y;
+		i += x <= y;
+		j += y <= x;
+	}
+}
+
+/*
+ * Count the features of both documents.  Those that are remembered are the results
+ * of shtext_recall; NULL if there are none.
+ */
+ShTextOverlap
+shtext_overlap(const ShTextFeatures *a, ShTextRemembered *known_a,
+			   const ShTextFeatures *b, ShTextRemembered *known_b)
+{
+	ShTextOverlap result = {0};
+
+	if (known_a == NULL || known_b == NULL)
+		count_by_reading(a, b, &result);
+	else
+	{
+		shtext_know_features(known_a, a);
+		shtext_know_features(known_b, b);
+		count_known(known_a, known_b, &result);
+	}
+	return result;
 }
 
 /*
@@ -183,38 +215,26 @@ shtext_jaccard(const ShTextFeatures *a, const ShTextFeatures *b, double *result)
  * Frees those that are copies.
  */
 static Datum
-result_of(FunctionCallInfo fcinfo, void *a, void *b, const ShTextFeatures *of_a, const ShTextFeatures *of_b)
+result_of(FunctionCallInfo fcinfo, void *a, void *b, ShTextOverlap overlap)
 {
-	double		result;
-	bool		found = shtext_jaccard(of_a, of_b, &result);
-
 	PG_FREE_IF_COPY(a, 0);
 	PG_FREE_IF_COPY(b, 1);
-	if (!found)
+	if (overlap.in_a == 0 || overlap.in_b == 0)
 		PG_RETURN_NULL();
-	PG_RETURN_FLOAT8(result);
+	PG_RETURN_FLOAT8((double) overlap.in_both / (overlap.in_a + overlap.in_b - overlap.in_both));
 }
 
 /*
- * The same for texts and byte strings.  Their hashes are kept from one call of an
- * expression to the next; outside of an expression nothing should outlive a call.
+ * The same for texts and byte strings, which are remembered.
  */
 static Datum
 result_of_documents(FunctionCallInfo fcinfo, struct varlena *a, struct varlena *b,
 					ShTextFeatures of_a, ShTextFeatures of_b)
 {
-	FmgrInfo   *function = fcinfo->flinfo;
+	ShTextRemembered *known_a = shtext_recall(&of_a);
+	ShTextRemembered *known_b = shtext_recall(&of_b);
 
-	if (function->fn_expr != NULL)
-	{
-		ShTextRemembered *last = function->fn_extra;
-
-		if (last == NULL)
-			last = function->fn_extra = MemoryContextAllocZero(function->fn_mcxt, 2 * sizeof(ShTextRemembered));
-		of_a = shtext_remembered_features(shtext_recall(&last[0], function->fn_mcxt, a), &of_a);
-		of_b = shtext_remembered_features(shtext_recall(&last[1], function->fn_mcxt, b), &of_b);
-	}
-	return result_of(fcinfo, a, b, &of_a, &of_b);
+	return result_of(fcinfo, a, b, shtext_overlap(&of_a, known_a, &of_b, known_b));
 }
 
 /*
@@ -273,7 +293,7 @@ simhash_jaccard_text_array(PG_FUNCTION_ARGS)
 
 	of_a.nelements = shtext_elements(a, SHTEXT_NULL_FEATURE, &of_a.elements);
 	of_b.nelements = shtext_elements(b, SHTEXT_NULL_FEATURE, &of_b.elements);
-	return result_of(fcinfo, a, b, &of_a, &of_b);
+	return result_of(fcinfo, a, b, shtext_overlap(&of_a, NULL, &of_b, NULL));
 }
 
 /*

@@ -16,10 +16,13 @@ THRESHOLD = 0.8
 WORD = re.compile(r"[^\W_]+")
 
 
+def feature(run):
+    return int.from_bytes(hashlib.blake2b(run.encode(), digest_size=8).digest(), "big")
+
+
 def shingles(text):
     words = WORD.findall(text.lower())
-    runs = [" ".join(words[i : i + 3]) for i in range(max(1, len(words) - 2))]
-    return {int.from_bytes(hashlib.blake2b(run.encode(), digest_size=8).digest(), "big") for run in runs}
+    return {feature(" ".join(words[i : i + 3])) for i in range(max(1, len(words) - 2))}
 
 
 def jaccard(a, b):

@@ -12,11 +12,14 @@ import random
 import re
 import sys
 
-from compared import THRESHOLD, jaccard, shingles
+from compared import THRESHOLD, feature, jaccard, shingles
 
 BANDS = ((9, 13), (14, 8), (16, 8), (20, 13))
 HASHES = max(bands * rows for bands, rows in BANDS)
 MASK = (1 << 64) - 1
+# shares of wrong characters in both texts, and how much of each is kept at least
+NOISE = (("2 % in one", 0.02, 0, 1), ("5 % in one", 0.05, 0, 1), ("3 % in both", 0.03, 0.03, 1),
+         ("2.5 % in both, cut", 0.025, 0.025, 0.75))
 chance = random.Random(1)
 
 
@@ -67,10 +70,14 @@ def wrong_characters(words, other, target):
 def sentences_moved(words, other, target):
     ends = [i + 1 for i, word in enumerate(words) if word[-1] in ".:;," and i + 1 < len(words)]
     sentences = [words[a:b] for a, b in zip([0] + ends, ends + [len(words)])]
-    for _ in range(round((1 - 2 * target / (1 + target)) * len(words) / 5)):
+    before = moved = shingles(" ".join(words))
+    for _ in range(50):
+        if jaccard(before, moved) <= target:
+            break
         sentence = sentences.pop(chance.randrange(len(sentences)))
         sentences.insert(chance.randrange(len(sentences) + 1), sentence)
-    return [word for sentence in sentences for word in sentence]
+        moved = shingles(" ".join(sum(sentences, [])))
+    return sum(sentences, [])
 
 
 def block_replaced(words, other, target):
@@ -94,16 +101,22 @@ def framed(words, frame, target):
     return frame[: size // 3] + words + frame[size // 3 :]
 
 
-def bands_agree(x, y, multipliers):
-    """For each choice, whether a band agrees: a minimum hash does where the least one is of a common shingle."""
+def with_noise(text, share):
+    """A scan of it: characters are wrong, doubled or missing."""
+    return "".join(c if c == " " or chance.random() >= share else chance.choice(("", chance.choice(text), c + chance.choice(text)))
+                   for c in text)
+
+
+def bands_agree(x, y, multipliers, choices):
+    """For each choice, whether a band agrees: a minimum hash does where the least one is of a common feature."""
     common, others = x & y, x ^ y
 
     @functools.cache
     def agree(i):
         a = multipliers[i]
-        return not others or min([f * a & MASK for f in common]) < min([f * a & MASK for f in others])
+        return not others or bool(common) and min([f * a & MASK for f in common]) < min([f * a & MASK for f in others])
 
-    return [any(all(agree(band * rows + row) for row in range(rows)) for band in range(bands)) for bands, rows in BANDS]
+    return [any(all(agree(band * rows + row) for row in range(rows)) for band in range(bands)) for bands, rows in choices]
 
 
 def main():
@@ -125,9 +138,16 @@ def main():
                 a = framed(a, others[1], target)
             x, y = shingles(" ".join(a)), shingles(" ".join(b))
             coefficient = jaccard(x, y)
-            found = bands_agree(x, y, multipliers) if coefficient >= THRESHOLD else []
+            found = bands_agree(x, y, multipliers, BANDS) if coefficient >= THRESHOLD else []
             file.write("\t".join([kind.__name__.replace("_", " "), " ".join(a), " ".join(b), repr(coefficient),
                                   "{%s}" % ",".join(map(str, found))]) + "\n")
+
+    with open("noisy", "w") as file:
+        for text in texts[: pairs // 50]:
+            for what, of_a, of_b, kept in NOISE:
+                a, b = (with_noise(" ".join(text[: round(chance.uniform(kept, 1) * len(text))]), share) for share in (of_a, of_b))
+                x, y = ({feature(t[i : i + 5]) for i in range(len(t) - 4)} for t in (a.lower(), b.lower()))
+                file.write("\t".join([what, a, b, str(bands_agree(x, y, multipliers, [(25, 4)])[0])]) + "\n")
 
 
 if __name__ == "__main__":

@@ -106,8 +106,10 @@ SELECT (SELECT count(*) FROM texts_kept_0) AS "kept by ~=", (SELECT count(*) FRO
 
 -- Real texts and edited copies, of which it is known what MinHash finds
 CREATE TABLE edited (kind text, a text, b text, jaccard float8, bands boolean[]);
+CREATE TABLE noisy (wrong text, a text, b text, bands boolean);
 \if :python
 \copy edited from 'edited'
+\copy noisy from 'noisy'
 \endif
 DO $$ BEGIN
 	IF EXISTS (SELECT FROM edited WHERE abs(jaccard - simhash_jaccard(a, b)) > 1e-9) THEN
@@ -120,7 +122,16 @@ FROM (SELECT kind, jaccard, (a ~= b) || bands AS found FROM edited WHERE jaccard
 JOIN (VALUES ('.80 to .82', 0.82), ('from .8', 2)) s(range, below) ON jaccard < below,
 	unnest(ARRAY['~=', '9 x 13', '14 x 8', '16 x 8', '20 x 13']) WITH ORDINALITY w(way, place)
 GROUP BY GROUPING SETS ((s.range, way, kind), (s.range, way));
+CREATE TABLE noise_shares AS
+SELECT wrong, way, count(*) FILTER (WHERE found[place]) AS found, count(*) AS pairs
+FROM (SELECT wrong, ARRAY[a ~= b, bits <= 12 AND jaccard >= 0.6, bits <= 16 AND jaccard >= 0.6, bits <= 16 AND jaccard >= 0.4, bands]
+	  FROM (SELECT *, simhash_minhash(a, 5, 'char') <~> simhash_minhash(b, 5, 'char') AS bits, simhash_jaccard(a, b, 4, 'char') AS jaccard
+			FROM noisy OFFSET 0) n) m(wrong, found),
+	unnest(ARRAY['~=', '12, .6', '16, .6', '16, .4', '25 x 4']) WITH ORDINALITY w(way, place)
+GROUP BY wrong, way, place ORDER BY wrong, place;
 \o
 \echo 'Real texts and edited copies: of the pairs with a Jaccard coefficient, % that are found'
 SELECT format('%s of %s, %s pairs', range, kind, pairs) AS "J and kind", way, round(100.0 * found / pairs, 1) AS share
 FROM edit_shares ORDER BY range, kind = 'all', kind, way <> '~=', way \crosstabview
+\echo 'Wrong characters: % found by ~=, by characters within so many bits and from a coefficient on, and by MinHash'
+SELECT format('%s, %s pairs', wrong, pairs) AS wrong, way, round(100.0 * found / pairs, 1) AS share FROM noise_shares \crosstabview

@@ -432,7 +432,7 @@ sub near
 	push @where, 'x.no < y.no' unless $of{other};
 	# b is the first of a pair, and a the second, which is judged
 	push @where, $of{same} =~ s/\bb\./x./gr =~ s/\ba\./y./gr if $of{same};
-	push @where, $type->{alike} if $type->{alike} && !$of{same};
+	push @where, $type->{alike} if $type->{alike} && !($of{same} && defined $of{distance});
 	my $with = "WITH x AS MATERIALIZED ($rows[0]), y AS MATERIALIZED ($rows[1])";
 	my ($x, $y) = ('x', 'y');
 	if ($table{$name}{pairs} eq 'each')
