@@ -25,6 +25,7 @@ typedef struct ShTextFeatures
 
 extern ShTextFeatures shtext_features_of_text(const text *document, int shingle,
 											  ShTextUnit unit);
+extern ShTextFeatures shtext_features_of_runs(const text *document, int words);
 extern ShTextFeatures shtext_features_of_bytes(const bytea *document, int shingle);
 extern ShTextFeatures shtext_features_of_hashes(const uint64 *hashes, int nhashes);
 

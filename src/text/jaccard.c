@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * jaccard.c
- *	  The Jaccard coefficient of two documents: the share of the features of
- *	  either that both have.
+ *	  The Jaccard coefficient of two documents, the share of the features of
+ *	  either that both have; and the share of those of one that the other has.
  *
  * Features are taken as equal if the first 62 bits of their hashes are equal.
  * The probability that this is wrong for any two of n different features is
@@ -35,6 +35,7 @@
 PG_FUNCTION_INFO_V1(simhash_jaccard_text);
 PG_FUNCTION_INFO_V1(simhash_jaccard_bytea);
 PG_FUNCTION_INFO_V1(simhash_jaccard_text_array);
+PG_FUNCTION_INFO_V1(simhash_containment);
 PG_FUNCTION_INFO_V1(simhash_minhash_jaccard);
 PG_FUNCTION_INFO_V1(simhash_minhash_radius);
 
@@ -57,6 +58,13 @@ typedef struct Overlap
 	ShTextSets	sets;			/* the hashes within a range */
 	int			which;			/* the set of the document that is being read */
 } Overlap;
+
+typedef struct Counts
+{
+	uint64		in_a;
+	uint64		in_b;
+	uint64		in_both;
+} Counts;
 
 static int64
 features_expected(const ShTextFeatures *features)
@@ -125,18 +133,33 @@ collect(void *state, const uint64 *hashes, int nhashes)
 }
 
 /*
- * Compute the Jaccard coefficient.  Returns false if either document has no
- * feature.
+ * A consumer of hashes: marks those of the range that are in the other set.
+ */
+static void
+mark(void *state, const uint64 *hashes, int nhashes)
+{
+	Overlap    *overlap = state;
+
+	for (int i = 0; i < nhashes; i++)
+	{
+		uint64		number = (hashes[i] & ~(uint64) SHTEXT_IN_BOTH) * overlap->key;
+
+		if (shtext_sets_cover(&overlap->sets, number))
+			shtext_sets_mark(&overlap->sets, number, overlap->which);
+	}
+}
+
+/*
+ * Count the features of each document and of both.  read_b is collect or, if only
+ * those of b that a has are to be counted, mark.
  *
  * A random key determines which features share a part of the array, or a
  * range.  Otherwise the authors of the documents could make this slow.
  */
-bool
-shtext_jaccard(const ShTextFeatures *a, const ShTextFeatures *b, double *result)
+static Counts
+compare(const ShTextFeatures *a, const ShTextFeatures *b, ShTextConsumer read_b)
 {
-	uint64		total_a = 0;
-	uint64		total_b = 0;
-	uint64		total_both = 0;
+	Counts		total = {0};
 	uint64		low = 0;
 	Overlap		overlap;
 	int			slot_bits;
@@ -146,47 +169,84 @@ shtext_jaccard(const ShTextFeatures *a, const ShTextFeatures *b, double *result)
 	overlap.max_slot_bits =
 		pg_leftmost_one_pos64(get_hash_memory_limit() /
 							  (ARRAYS_AT_ONCE * sizeof(uint64)));
-	slot_bits = first_slot_bits(a, b, overlap.max_slot_bits);
+	slot_bits = first_slot_bits(a, read_b == mark ? a : b, overlap.max_slot_bits);
 
 	do
 	{
-		uint64		in_a;
-		uint64		in_b;
-		uint64		in_both;
+		Counts		counts;
 
 		/* while the documents are read, the range may shrink */
 		shtext_sets_init(&overlap.sets, low, slot_bits);
 		overlap.which = SHTEXT_IN_A;
 		a->read(a, collect, &overlap);
 		overlap.which = SHTEXT_IN_B;
-		b->read(b, collect, &overlap);
+		b->read(b, read_b, &overlap);
 
-		shtext_sets_count(&overlap.sets, &in_a, &in_b, &in_both);
-		total_a += in_a;
-		total_b += in_b;
-		total_both += in_both;
+		shtext_sets_count(&overlap.sets, &counts.in_a, &counts.in_b, &counts.in_both);
+		total.in_a += counts.in_a;
+		total.in_b += counts.in_b;
+		total.in_both += counts.in_both;
 
 		/* the next range needs as many slots */
 		low = shtext_sets_end(&overlap.sets);
 		slot_bits = overlap.sets.slot_bits;
 		shtext_sets_free(&overlap.sets);
 	} while (low != 0);
+	return total;
+}
 
-	if (total_a == 0 || total_b == 0)
+/*
+ * Compute the Jaccard coefficient.  Returns false if either document has no
+ * feature.
+ */
+bool
+shtext_jaccard(const ShTextFeatures *a, const ShTextFeatures *b, double *result)
+{
+	Counts		counts = compare(a, b, collect);
+
+	if (counts.in_a == 0 || counts.in_b == 0)
 		return false;
-	*result = (double) total_both / (total_a + total_b - total_both);
+	*result = (double) counts.in_both / (counts.in_a + counts.in_b - counts.in_both);
 	return true;
 }
+
+/*
+ * Compute the share of the features of a that b has.  Returns false if a has none.
+ */
+static bool
+containment(const ShTextFeatures *a, const ShTextFeatures *b, double *result)
+{
+	Counts		counts = compare(a, b, mark);
+
+	if (counts.in_a == 0)
+		return false;
+	*result = (double) counts.in_both / counts.in_a;
+	return true;
+}
+
+/*
+ * Do the documents share a feature?
+ */
+bool
+shtext_meet(const ShTextFeatures *a, const ShTextFeatures *b)
+{
+	bool		b_is_smaller = features_expected(b) < features_expected(a);
+
+	return compare(b_is_smaller ? b : a, b_is_smaller ? a : b, mark).in_both > 0;
+}
+
+typedef bool (*Measure) (const ShTextFeatures *a, const ShTextFeatures *b, double *result);
 
 /*
  * The result of a function of two documents, which are its first arguments.
  * Frees those that are copies.
  */
 static Datum
-result_of(FunctionCallInfo fcinfo, void *a, void *b, const ShTextFeatures *of_a, const ShTextFeatures *of_b)
+result_of(FunctionCallInfo fcinfo, Measure measure, void *a, void *b, const ShTextFeatures *of_a,
+		  const ShTextFeatures *of_b)
 {
 	double		result;
-	bool		found = shtext_jaccard(of_a, of_b, &result);
+	bool		found = measure(of_a, of_b, &result);
 
 	PG_FREE_IF_COPY(a, 0);
 	PG_FREE_IF_COPY(b, 1);
@@ -196,25 +256,20 @@ result_of(FunctionCallInfo fcinfo, void *a, void *b, const ShTextFeatures *of_a,
 }
 
 /*
- * The same for texts and byte strings.  Their hashes are kept from one call of an
- * expression to the next; outside of an expression nothing should outlive a call.
+ * (a text, b text, shingle int, unit text) -> float8
  */
 static Datum
-result_of_documents(FunctionCallInfo fcinfo, struct varlena *a, struct varlena *b,
-					ShTextFeatures of_a, ShTextFeatures of_b)
+result_of_texts(FunctionCallInfo fcinfo, Measure measure)
 {
-	FmgrInfo   *function = fcinfo->flinfo;
+	text	   *a = PG_GETARG_TEXT_PP(0);
+	text	   *b = PG_GETARG_TEXT_PP(1);
+	int			shingle = shtext_checked_shingle(PG_GETARG_INT32(2));
+	ShTextUnit	unit = shtext_unit_named(PG_GETARG_TEXT_PP(3));
+	ShTextFeatures of_a = shtext_features_of_text(a, shingle, unit);
+	ShTextFeatures of_b = shtext_features_of_text(b, shingle, unit);
 
-	if (function->fn_expr != NULL)
-	{
-		ShTextRemembered *last = function->fn_extra;
-
-		if (last == NULL)
-			last = function->fn_extra = MemoryContextAllocZero(function->fn_mcxt, 2 * sizeof(ShTextRemembered));
-		of_a = shtext_remembered_features(shtext_recall(&last[0], function->fn_mcxt, a), &of_a);
-		of_b = shtext_remembered_features(shtext_recall(&last[1], function->fn_mcxt, b), &of_b);
-	}
-	return result_of(fcinfo, a, b, &of_a, &of_b);
+	shtext_remember_arguments(fcinfo, &of_a, &of_b);
+	return result_of(fcinfo, measure, a, b, &of_a, &of_b);
 }
 
 /*
@@ -225,13 +280,18 @@ result_of_documents(FunctionCallInfo fcinfo, struct varlena *a, struct varlena *
 Datum
 simhash_jaccard_text(PG_FUNCTION_ARGS)
 {
-	text	   *a = PG_GETARG_TEXT_PP(0);
-	text	   *b = PG_GETARG_TEXT_PP(1);
-	int			shingle = shtext_checked_shingle(PG_GETARG_INT32(2));
-	ShTextUnit	unit = shtext_unit_named(PG_GETARG_TEXT_PP(3));
+	return result_of_texts(fcinfo, shtext_jaccard);
+}
 
-	return result_of_documents(fcinfo, a, b, shtext_features_of_text(a, shingle, unit),
-							   shtext_features_of_text(b, shingle, unit));
+/*
+ * simhash_containment(a text, b text, shingle int, unit text) -> float8
+ *
+ * Null if a has no letter, mark or number.
+ */
+Datum
+simhash_containment(PG_FUNCTION_ARGS)
+{
+	return result_of_texts(fcinfo, containment);
 }
 
 /*
@@ -245,9 +305,11 @@ simhash_jaccard_bytea(PG_FUNCTION_ARGS)
 	bytea	   *a = PG_GETARG_BYTEA_PP(0);
 	bytea	   *b = PG_GETARG_BYTEA_PP(1);
 	int			shingle = shtext_checked_shingle(PG_GETARG_INT32(2));
+	ShTextFeatures of_a = shtext_features_of_bytes(a, shingle);
+	ShTextFeatures of_b = shtext_features_of_bytes(b, shingle);
 
-	return result_of_documents(fcinfo, a, b, shtext_features_of_bytes(a, shingle),
-							   shtext_features_of_bytes(b, shingle));
+	shtext_remember_arguments(fcinfo, &of_a, &of_b);
+	return result_of(fcinfo, shtext_jaccard, a, b, &of_a, &of_b);
 }
 
 static void
@@ -273,7 +335,7 @@ simhash_jaccard_text_array(PG_FUNCTION_ARGS)
 
 	of_a.nelements = shtext_elements(a, SHTEXT_NULL_FEATURE, &of_a.elements);
 	of_b.nelements = shtext_elements(b, SHTEXT_NULL_FEATURE, &of_b.elements);
-	return result_of(fcinfo, a, b, &of_a, &of_b);
+	return result_of(fcinfo, shtext_jaccard, a, b, &of_a, &of_b);
 }
 
 /*

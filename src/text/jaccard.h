@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * jaccard.h
- *	  The Jaccard coefficient of two documents.
+ *	  How many of their features two documents share.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,5 +12,6 @@
 
 extern bool shtext_jaccard(const ShTextFeatures *a, const ShTextFeatures *b,
 						   double *result);
+extern bool shtext_meet(const ShTextFeatures *a, const ShTextFeatures *b);
 
 #endif							/* SIMHASH_TEXT_JACCARD_H */

@@ -127,3 +127,22 @@ shtext_remembered_features(ShTextRemembered *last, const ShTextFeatures *feature
 		read_hashes(last, features);
 	return shtext_features_of_hashes(last->hashes, last->nhashes);
 }
+
+/*
+ * The same for the features of both documents of a function, its first arguments.
+ * They are kept from one call of an expression to the next; outside of an expression
+ * nothing should outlive a call.
+ */
+void
+shtext_remember_arguments(FunctionCallInfo fcinfo, ShTextFeatures *of_a, ShTextFeatures *of_b)
+{
+	FmgrInfo   *function = fcinfo->flinfo;
+	ShTextRemembered *last = function->fn_extra;
+
+	if (function->fn_expr == NULL)
+		return;
+	if (last == NULL)
+		last = function->fn_extra = MemoryContextAllocZero(function->fn_mcxt, 2 * sizeof(ShTextRemembered));
+	*of_a = shtext_remembered_features(shtext_recall(&last[0], function->fn_mcxt, of_a->document), of_a);
+	*of_b = shtext_remembered_features(shtext_recall(&last[1], function->fn_mcxt, of_b->document), of_b);
+}

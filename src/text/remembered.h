@@ -8,6 +8,8 @@
 #ifndef SIMHASH_TEXT_REMEMBERED_H
 #define SIMHASH_TEXT_REMEMBERED_H
 
+#include "fmgr.h"
+
 #include "text/features.h"
 
 /*
@@ -32,5 +34,7 @@ extern ShTextRemembered *shtext_recall(ShTextRemembered *last, MemoryContext con
 									   const struct varlena *document);
 extern ShTextFeatures shtext_remembered_features(ShTextRemembered *last,
 												 const ShTextFeatures *features);
+extern void shtext_remember_arguments(FunctionCallInfo fcinfo, ShTextFeatures *of_a,
+									  ShTextFeatures *of_b);
 
 #endif							/* SIMHASH_TEXT_REMEMBERED_H */
