@@ -2196,13 +2196,19 @@ CREATE OPERATOR ~& (
 COMMENT ON OPERATOR ~&(text, text) IS
 	'share a passage: both have the same run of 13 words; can use a GIN index';
 
-CREATE FUNCTION simhash_passage_keys(text, internal) RETURNS internal
+CREATE FUNCTION simhash_passage_keys(document text) RETURNS bigint[]
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION simhash_passage_keys(text, internal) IS 'GIN support: keys of a text';
+COMMENT ON FUNCTION simhash_passage_keys(text) IS
+	'keys of a text in an index of simhash_passage_ops, ascending, each once; texts that share a passage have one in common';
 
-CREATE FUNCTION simhash_passage_query(text, internal, smallint, internal, internal, internal, internal) RETURNS internal
+CREATE FUNCTION simhash_passage_extract_value(text, internal) RETURNS internal
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION simhash_passage_query(text, internal, smallint, internal, internal, internal, internal) IS
+COMMENT ON FUNCTION simhash_passage_extract_value(text, internal) IS 'GIN support: keys of a text';
+
+CREATE FUNCTION simhash_passage_extract_query(text, internal, smallint, internal, internal, internal, internal)
+RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_passage_extract_query(text, internal, smallint, internal, internal, internal, internal) IS
 	'GIN support: keys to look for';
 
 CREATE FUNCTION simhash_passage_consistent(
@@ -2222,8 +2228,8 @@ CREATE OPERATOR CLASS simhash_passage_ops
 FOR TYPE text USING gin AS
 	OPERATOR 1 ~& (text, text),
 	FUNCTION 1 btint8cmp(bigint, bigint),
-	FUNCTION 2 simhash_passage_keys(text, internal),
-	FUNCTION 3 simhash_passage_query(text, internal, smallint, internal, internal, internal, internal),
+	FUNCTION 2 simhash_passage_extract_value(text, internal),
+	FUNCTION 3 simhash_passage_extract_query(text, internal, smallint, internal, internal, internal, internal),
 	FUNCTION 4 simhash_passage_consistent(internal, smallint, text, integer, internal, internal, internal, internal),
 	FUNCTION 6 simhash_passage_triconsistent(internal, smallint, text, integer, internal, internal, internal),
 	STORAGE bigint;

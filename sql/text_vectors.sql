@@ -338,6 +338,38 @@ LATERAL (VALUES
 
 INSERT INTO vectors SELECT form, name, expected, result
 FROM (VALUES
+	('empty', NULL, ''),
+	('twelve words', NULL, 'It was the best of times, it was the worst of times,'),
+	('thirteen words', '2400614608175952596', 'It was the best of times, it was the worst of times, it'),
+	('fourteen words', '2400614608175952596', 'It was the best of times, it was the worst of times, it was'),
+	('a sentence', '103609747548840411 738400974575376147 1955787617674570054 2400614608175952596 2443884454034808375 2830739156713093779 3614248715486496867 8877795951300905516 8957068358608750713', 'It was the best of times, it was the worst of times, it was the age of wisdom, it was the age of foolishness, it was the epoch of belief, it was the epoch of incredulity, it was the season of Light, it was the season of Darkness'),
+	('folded and decomposed', '811554048341621243', U&'Straße ÉTÉ e\0301te\0301 ΑΣ ς İstanbul x_y 10½ naïve Ǆ ﬁn 한국 \1112\1161\11AB soft\00ADhyphen'),
+	('Han characters', '151212674681182496 702071098345907885 4330178128094871372', '天地玄黃，宇宙洪荒。日月盈昃，辰宿列張。寒來暑往，秋收冬藏。'),
+	('scripts without spaces', '1815363127744698718 4299131411312736298', U&'いろは にほへと ちりぬるを 日本語の文章、東京都千代田区永田町 เป\0E47นมน\0E38ษย\0E4C ส\0E38ดประเสร\0E34ฐ'),
+	('one word again and again', '-6944811861784941864', repeat('word ', 1000)),
+	('a text that repeats itself', '103609747548840411 738400974575376147 1955787617674570054 1997277096260329440 2009014667605665834 2400614608175952596 2443884454034808375 2830739156713093779 3614248715486496867 8877795951300905516 8957068358608750713', repeat('It was the best of times, it was the worst of times, it was the age of wisdom, it was the age of foolishness, it was the epoch of belief, it was the epoch of incredulity, it was the season of Light, it was the season of Darkness ', 300))
+) AS v (name, expected, document),
+LATERAL (VALUES
+	('passage_keys', nullif(array_to_string(simhash_passage_keys(document), ' '), '')::text)
+) AS r (form, result);
+
+INSERT INTO vectors SELECT form, name, expected, result
+FROM (VALUES
+	('nothing in common', NULL, 'It was the best of times, it was the worst of times, it was the age of wisdom, it was the age of foolishness, it was the epoch of belief, it was the epoch of incredulity, it was the season of Light, it was the season of Darkness', '天地玄黃，宇宙洪荒。日月盈昃，辰宿列張。寒來暑往，秋收冬藏。', 13),
+	('a quote', '4 3 17', 'It was the best of times, it was the worst of times, it was the age of wisdom, it was the age of foolishness, it was the epoch of belief, it was the epoch of incredulity, it was the season of Light, it was the season of Darkness', 'He wrote: "BEST OF TIMES, IT WAS THE WORST OF TIMES, IT WAS THE AGE OF WISDOM, IT WAS."', 13),
+	('twelve words in common', NULL, 'It was the best of times, it was the worst of times, it was the age of wisdom, it was the age of foolishness, it was the epoch of belief, it was the epoch of incredulity, it was the season of Light, it was the season of Darkness', 'best of times, it was the worst of times, it was the', 13),
+	('three words, some of them again', '1 10 3|7 10 3|13 10 3|15 1 3|19 10 3|21 1 3|25 10 3|27 4 3|31 10 3|33 4 3|37 10 3|39 7 3|43 10 3|45 7 3', 'It was the best of times, it was the worst of times, it was the age of wisdom, it was the age of foolishness, it was the epoch of belief, it was the epoch of incredulity, it was the season of Light, it was the season of Darkness', 'the age of the epoch of the season of it was the', 3),
+	('one word, again and again', '1 1 20|9 1 20|17 1 20|25 1 20|33 1 18', 'w w w w w w w w w w w w w w w w w w w w w w w w w w w w w w w w w w w w w w w w w w w w w w w w w w ', 'w w w w w w w w w w w w w w w w w w w w ', 13),
+	('one word in one place', '1 2 1|3 2 1|4 1 1', 'a b a c', 'c a', 1),
+	('one within another', '1 6 8', 'x a b c d e f y', 'a b c d z x a b c d e f y', 3),
+	('Han characters', '5 1 8', '天地玄黃，宇宙洪荒。日月盈昃，辰宿列張。寒來暑往，秋收冬藏。', '宇宙洪荒日月盈昃', 4)
+) AS v (name, expected, a, b, min_words),
+LATERAL (VALUES
+	('passages', (SELECT string_agg(format('%s %s %s', a_word, b_word, words), '|' ORDER BY a_word) FROM simhash_passages(a, b, min_words))::text)
+) AS r (form, result);
+
+INSERT INTO vectors SELECT form, name, expected, result
+FROM (VALUES
 	('one letter', '14718752218862691045', 'a'),
 	('one digit', '16602184368266066388', '7'),
 	('seven letters', '17741793092941578544', 'abcdabc'),

@@ -14,9 +14,10 @@
 #include "postgres.h"
 
 #include "access/gin.h"
-#include "access/stratnum.h"
+#include "catalog/pg_type_d.h"
 #include "fmgr.h"
 #include "lib/qunique.h"
+#include "utils/array.h"
 #include "utils/memutils.h"
 
 #include "compat.h"
@@ -25,7 +26,8 @@
 
 PG_FUNCTION_INFO_V1(simhash_shares_passage);
 PG_FUNCTION_INFO_V1(simhash_passage_keys);
-PG_FUNCTION_INFO_V1(simhash_passage_query);
+PG_FUNCTION_INFO_V1(simhash_passage_extract_value);
+PG_FUNCTION_INFO_V1(simhash_passage_extract_query);
 PG_FUNCTION_INFO_V1(simhash_passage_consistent);
 PG_FUNCTION_INFO_V1(simhash_passage_triconsistent);
 
@@ -137,12 +139,12 @@ simhash_shares_passage(PG_FUNCTION_ARGS)
 }
 
 /*
- * simhash_passage_keys(text, internal) -> internal
+ * simhash_passage_extract_value(text, internal) -> internal
  *
- * GIN's extractValue.
+ * GIN's extractValue.  The server drops keys that come again.
  */
 Datum
-simhash_passage_keys(PG_FUNCTION_ARGS)
+simhash_passage_extract_value(PG_FUNCTION_ARGS)
 {
 	text	   *document = PG_GETARG_TEXT_PP(0);
 	int32	   *nkeys = (int32 *) PG_GETARG_POINTER(1);
@@ -155,40 +157,69 @@ simhash_passage_keys(PG_FUNCTION_ARGS)
 static int
 compare_keys(const void *a, const void *b)
 {
-	Datum		x = *(const Datum *) a;
-	Datum		y = *(const Datum *) b;
+	int64		x = DatumGetInt64(*(const Datum *) a);
+	int64		y = DatumGetInt64(*(const Datum *) b);
 
 	return (x > y) - (x < y);
 }
 
 /*
- * simhash_passage_query(text, internal, smallint, internal, internal, internal,
+ * The keys of a text, ascending, each once.
+ */
+static Datum *
+distinct_keys_of(const text *document, int32 *nkeys)
+{
+	Datum	   *keys = keys_of(document, nkeys);
+
+	if (keys != NULL)
+	{
+		qsort(keys, *nkeys, sizeof(Datum), compare_keys);
+		*nkeys = qunique(keys, *nkeys, sizeof(Datum), compare_keys);
+	}
+	return keys;
+}
+
+/*
+ * simhash_passage_keys(document text) -> bigint[]
+ */
+Datum
+simhash_passage_keys(PG_FUNCTION_ARGS)
+{
+	text	   *document = PG_GETARG_TEXT_PP(0);
+	int32		nkeys;
+	Datum	   *keys = distinct_keys_of(document, &nkeys);
+
+	PG_FREE_IF_COPY(document, 0);
+	PG_RETURN_ARRAYTYPE_P(construct_array(keys, nkeys, INT8OID, sizeof(int64), true, TYPALIGN_DOUBLE));
+}
+
+/*
+ * simhash_passage_extract_query(text, internal, smallint, internal, internal, internal,
  * internal) -> internal
  *
  * GIN's extractQuery.  A text without keys shares nothing, which is what the
  * default search mode does.
  */
 Datum
-simhash_passage_query(PG_FUNCTION_ARGS)
+simhash_passage_extract_query(PG_FUNCTION_ARGS)
 {
 	text	   *document = PG_GETARG_TEXT_PP(0);
 	int32	   *nkeys = (int32 *) PG_GETARG_POINTER(1);
 	Pointer   **extra = (Pointer **) PG_GETARG_POINTER(4);
-	Datum	   *keys = keys_of(document, nkeys);
+	Datum	   *keys = distinct_keys_of(document, nkeys);
 
 	PG_FREE_IF_COPY(document, 0);
-	if (keys == NULL)
-		PG_RETURN_POINTER(NULL);
-	qsort(keys, *nkeys, sizeof(Datum), compare_keys);
-	*nkeys = qunique(keys, *nkeys, sizeof(Datum), compare_keys);
 
 	/*
 	 * The server looks for each key among those before it, unless it comes with
 	 * something of ours.
 	 */
-	*extra = palloc(*nkeys * sizeof(Pointer));
-	for (int i = 0; i < *nkeys; i++)
-		(*extra)[i] = (Pointer) keys;
+	if (keys != NULL)
+	{
+		*extra = palloc(*nkeys * sizeof(Pointer));
+		for (int i = 0; i < *nkeys; i++)
+			(*extra)[i] = (Pointer) keys;
+	}
 	PG_RETURN_POINTER(keys);
 }
 

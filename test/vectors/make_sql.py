@@ -48,6 +48,11 @@ KINDS = [
      'simhash_hash(document)'),
     ('shingles', 'document, shingle, unit',
      "array_to_string(simhash_shingles(document, shingle, unit), '|')"),
+    ('passage_keys', 'document',
+     "nullif(array_to_string(simhash_passage_keys(document), ' '), '')"),
+    ('passages', 'a, b, min_words',
+     "(SELECT string_agg(format('%s %s %s', a_word, b_word, words), '|' ORDER BY a_word) "
+     'FROM simhash_passages(a, b, min_words))'),
     ('minhash of text', 'document',
      'simhash_minhash(document)'),
     ('minhash of text, options', 'document, shingle, unit',
@@ -188,6 +193,9 @@ def call_of_form(vector):
     if 'series' in vector:
         return form, ["ARRAY(SELECT generate_series(bigint '%s', '%s', '%s'))::text" %
                       tuple(vector['series'])]
+    if form == 'passages':
+        return form, [text_literal(vector['a']), text_literal(vector['b']),
+                      str(vector.get('min_words', 13))]
     if form in ('text[]', 'bigint[]'):
         if form == 'text[]':
             arguments = [array_literal(vector['features'])]
