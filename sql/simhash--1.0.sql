@@ -2211,13 +2211,6 @@ AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION simhash_passage_extract_query(text, internal, smallint, internal, internal, internal, internal) IS
 	'GIN support: keys to look for';
 
-CREATE FUNCTION simhash_passage_consistent(
-	internal, smallint, text, integer, internal, internal, internal, internal
-) RETURNS boolean
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_passage_consistent(internal, smallint, text, integer, internal, internal, internal, internal) IS
-	'GIN support: rows with any of the keys are candidates';
-
 CREATE FUNCTION simhash_passage_triconsistent(internal, smallint, text, integer, internal, internal, internal)
 RETURNS "char"
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -2230,7 +2223,6 @@ FOR TYPE text USING gin AS
 	FUNCTION 1 btint8cmp(bigint, bigint),
 	FUNCTION 2 simhash_passage_extract_value(text, internal),
 	FUNCTION 3 simhash_passage_extract_query(text, internal, smallint, internal, internal, internal, internal),
-	FUNCTION 4 simhash_passage_consistent(internal, smallint, text, integer, internal, internal, internal, internal),
 	FUNCTION 6 simhash_passage_triconsistent(internal, smallint, text, integer, internal, internal, internal),
 	STORAGE bigint;
 COMMENT ON OPERATOR CLASS simhash_passage_ops USING gin IS 'texts that share a passage';

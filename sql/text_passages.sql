@@ -214,7 +214,7 @@ BEGIN
 	END LOOP;
 	RETURN NULL;
 END $$;
-SELECT x.script, min_words, count(*) > 20 AS pairs, string_agg(wrong_passages(x.body, y.body, min_words), '; ') AS wrong
+SELECT x.script, min_words, count(*) > 5 AS pairs, string_agg(wrong_passages(x.body, y.body, min_words), '; ') AS wrong
 FROM copy x JOIN copy y ON x.script = y.script AND x.id % 4 = 1 AND y.id % 16 = 2, unnest('{1,3,13,20}'::int[]) min_words
 GROUP BY x.script, min_words HAVING count(*) > 1 ORDER BY x.script COLLATE "C", min_words;
 -- any character leaves the words where they are

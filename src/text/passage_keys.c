@@ -28,7 +28,6 @@ PG_FUNCTION_INFO_V1(simhash_shares_passage);
 PG_FUNCTION_INFO_V1(simhash_passage_keys);
 PG_FUNCTION_INFO_V1(simhash_passage_extract_value);
 PG_FUNCTION_INFO_V1(simhash_passage_extract_query);
-PG_FUNCTION_INFO_V1(simhash_passage_consistent);
 PG_FUNCTION_INFO_V1(simhash_passage_triconsistent);
 
 /* Indexes rely on these, so they cannot change. */
@@ -224,42 +223,11 @@ simhash_passage_extract_query(PG_FUNCTION_ARGS)
 }
 
 /*
- * Is any key there, or may it be?  The server asks often about long queries of
- * which only the last ones may.
- */
-static bool
-any(const GinTernaryValue *check, int nkeys)
-{
-	for (int i = nkeys - 1; i >= 0; i--)
-	{
-		if (check[i] != GIN_FALSE)
-			return true;
-	}
-	return false;
-}
-
-/*
- * simhash_passage_consistent(internal, smallint, text, integer, internal, internal,
- * internal, internal) -> boolean
- *
- * GIN's consistent.
- */
-Datum
-simhash_passage_consistent(PG_FUNCTION_ARGS)
-{
-	const GinTernaryValue *check = (GinTernaryValue *) PG_GETARG_POINTER(0);
-	int32		nkeys = PG_GETARG_INT32(3);
-	bool	   *recheck = (bool *) PG_GETARG_POINTER(5);
-
-	*recheck = true;
-	PG_RETURN_BOOL(any(check, nkeys));
-}
-
-/*
  * simhash_passage_triconsistent(internal, smallint, text, integer, internal, internal,
  * internal) -> "char"
  *
- * GIN's triConsistent.
+ * GIN's triConsistent, which serves as its consistent, too.  The server asks often about
+ * long queries of which only the last keys may be there.
  */
 Datum
 simhash_passage_triconsistent(PG_FUNCTION_ARGS)
@@ -267,5 +235,10 @@ simhash_passage_triconsistent(PG_FUNCTION_ARGS)
 	const GinTernaryValue *check = (GinTernaryValue *) PG_GETARG_POINTER(0);
 	int32		nkeys = PG_GETARG_INT32(3);
 
-	PG_RETURN_GIN_TERNARY_VALUE(any(check, nkeys) ? GIN_MAYBE : GIN_FALSE);
+	for (int i = nkeys - 1; i >= 0; i--)
+	{
+		if (check[i] != GIN_FALSE)
+			PG_RETURN_GIN_TERNARY_VALUE(GIN_MAYBE);
+	}
+	PG_RETURN_GIN_TERNARY_VALUE(GIN_FALSE);
 }

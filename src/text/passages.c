@@ -62,13 +62,6 @@ typedef struct Passage
 	uint32		nruns;
 } Passage;
 
-typedef struct Passages
-{
-	uint32		count;
-	uint32		max;
-	Passage    *items;
-} Passages;
-
 /* The words of a text as it stands. */
 typedef struct Words
 {
@@ -172,43 +165,40 @@ extend(const Runs *a, const Runs *b, uint32 in_a, uint32 in_b)
 }
 
 /*
- * Add a passage that ends behind all others, in place of those within it.
+ * Find all passages, of which none is within another, in the order of both their first
+ * and their last words.  Returns how many.
  */
-static void
-add_passage(Passages *passages, Passage passage)
+static uint32
+find_passages(const Runs *a, const Runs *b, Passage **passages)
 {
-	while (passages->count > 0 && passages->items[passages->count - 1].a >= passage.a)
-		passages->count--;
-	if (passages->count == passages->max)
-	{
-		passages->max *= 2;
-		passages->items = repalloc_huge(passages->items, passages->max * sizeof(Passage));
-	}
-	passages->items[passages->count++] = passage;
-}
-
-static Passages
-find_passages(const Runs *a, const Runs *b)
-{
-	Passages	passages = {0, FIRST_PASSAGES};
 	Places		places = places_of(b);
+	uint32		max = FIRST_PASSAGES;
+	uint32		count = 0;
 
-	passages.items = palloc(FIRST_PASSAGES * sizeof(Passage));
+	*passages = palloc(max * sizeof(Passage));
 	for (uint32 i = 0; i < a->nruns; i++)
 	{
 		uint32		place = *find_slot(&places, a->hashes[i]);
+		Passage		passage;
 
 		if (i % FIRST_RUNS == 0)
 			CHECK_FOR_INTERRUPTS();
-		if (place != NO_RUN)
-		{
-			Passage		passage = extend(a, b, i, place);
+		if (place == NO_RUN)
+			continue;
+		passage = extend(a, b, i, place);
+		i = passage.a + passage.nruns - 1;
 
-			add_passage(&passages, passage);
-			i = passage.a + passage.nruns - 1;
+		/* it ends behind all others, but may contain some of them */
+		while (count > 0 && (*passages)[count - 1].a >= passage.a)
+			count--;
+		if (count == max)
+		{
+			max *= 2;
+			*passages = repalloc_huge(*passages, max * sizeof(Passage));
 		}
+		(*passages)[count++] = passage;
 	}
-	return passages;
+	return count;
 }
 
 static void
@@ -244,7 +234,7 @@ flags_of(Words *words, const char *bytes, int length)
  * there is none.
  */
 static bool
-next_word(Words *words)
+find_word(Words *words)
 {
 	bool		found = false;
 
@@ -279,11 +269,8 @@ next_word(Words *words)
 static void
 go_to_word(Words *words, uint32 number)
 {
-	while (words->nwords <= number && next_word(words))
-	{
-		if (words->nwords % FIRST_RUNS == 0)
-			CHECK_FOR_INTERRUPTS();
-	}
+	while (words->nwords <= number && find_word(words))
+		CHECK_FOR_INTERRUPTS();
 }
 
 /*
@@ -303,7 +290,8 @@ simhash_passages(PG_FUNCTION_ARGS)
 	int32		min_words = PG_GETARG_INT32(2);
 	Runs		runs_a;
 	Runs		runs_b;
-	Passages	passages;
+	Passage    *passages;
+	uint32		npassages;
 	Words		first;
 	Words		last;
 
@@ -316,14 +304,13 @@ simhash_passages(PG_FUNCTION_ARGS)
 
 	runs_a = runs_of(a, min_words);
 	runs_b = runs_of(b, min_words);
-	passages = find_passages(&runs_a, &runs_b);
+	npassages = find_passages(&runs_a, &runs_b, &passages);
 
-	/* both the first and the last words are in order */
 	words_init(&first, a);
 	words_init(&last, a);
-	for (uint32 i = 0; i < passages.count; i++)
+	for (uint32 i = 0; i < npassages; i++)
 	{
-		Passage    *passage = &passages.items[i];
+		Passage    *passage = &passages[i];
 		uint32		nwords = passage->nruns + min_words - 1;
 		Datum		values[4];
 		bool		nulls[4] = {false};
