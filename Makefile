@@ -3,12 +3,13 @@
 #	make                  build it for the server of PG_CONFIG
 #	make install          install it into that server, with its documentation
 #	make installcheck     test what is installed, in a server that is running
-#	make check            all tests, in a private copy of a server
+#	make check            test each feature, in a private copy of a server: four minutes
 #	make demo             find near-duplicates among real texts, in a private copy
 #
 # For people who change it; see CONTRIBUTING.md:
 #
-#	make check-deep       the tests that take long: as root on Debian, up to an hour
+#	make check-all        all tests: a quarter of an hour
+#	make check-deep       what takes longer still: as root on Debian, over two hours
 #	make check-package    build, install and test the Debian packages in bare roots
 #	make indent           lay out the sources by PostgreSQL's pgindent
 #	make pictures         draw the pictures of the documentation again
@@ -25,20 +26,22 @@ OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c)))
 PG_CPPFLAGS = -I$(srcdir)/src
 PG_CFLAGS = -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
 
-# The first regression test creates the extension.  Its database and that of the
-# isolation tests are the same in any server.  The tests in Perl, which start servers of
-# their own, need a module that many machines do not have, and a user who is not root.
-REGRESS = init $(filter-out init simhash--%,$(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql))))
+# What test/schedule has for "make check", or with SIZE=all everything.  The first
+# regression test creates the extension.  Its database and that of the isolation tests are
+# the same in any server.  The tests in Perl start servers of their own and need the module
+# IPC::Run and a user who is not root: they run with TAP_TESTS=1.
+SIZE = check
+scheduled = $(shell sed -n -E 's/^$(1) +($(if $(filter all,$(SIZE)),all|)check|both) +//p' $(srcdir)/test/schedule)
+REGRESS = init $(filter-out init,$(call scheduled,regress))
 ENCODING = UTF8
 NO_LOCALE = 1
-ISOLATION = $(patsubst test/specs/%.spec,%,$(sort $(wildcard test/specs/*.spec)))
+ISOLATION = $(call scheduled,isolation)
 ISOLATION_OPTS = --inputdir=test --load-extension=simhash
-TAP_TESTS := $(shell perl -MIPC::Run -e 'print 1 if $$<' 2>/dev/null)
-PROVE_TESTS = $(sort $(wildcard test/t/*.pl))
+PROVE_TESTS = $(patsubst %,test/t/%.pl,$(call scheduled,tap))
 
 # These goals are in test/Makefile: they need no server that is installed already,
 # and PGXS has another "check", which only says that it is not supported.
-test_goals = check check-deep check-package demo deps dist indent pictures release
+test_goals = check check-all check-deep check-package demo deps dist indent pictures release
 
 ifneq ($(filter $(test_goals),$(MAKECMDGOALS)),)
 

@@ -9,7 +9,6 @@ CREATE SCHEMA batch_bits_test;
 SET search_path = batch_bits_test, public;
 SET max_parallel_workers_per_gather = 0;
 SET jit = off;
-SET statement_timeout = '5min';
 
 -- n bits that are 0 but for some of 64 from a position on
 CREATE FUNCTION partly(what text, n int, start int) RETURNS simhash_bits LANGUAGE sql IMMUTABLE AS $$

@@ -1,5 +1,5 @@
 -- Searches of whole tables with parallel workers: the same answers as with none.
--- How many workers are started depends on the machine; 040_batch_parallel.pl looks
+-- How many workers are started depends on the machine; batch_parallel.pl looks
 -- at that.
 SET client_min_messages = warning;
 CREATE SCHEMA batch_parallel_test;

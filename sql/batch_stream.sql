@@ -1,8 +1,5 @@
 --
--- Pairs one after the other: who stops early does not pay for the rest
---
--- In FROM the server keeps all rows of a function before the first is used; in a
--- select list it takes them as they are found.
+-- Pairs in a select list, a cursor or a loop: the same as in FROM, once and whole
 --
 SET client_min_messages = warning;
 CREATE SCHEMA batch_stream_test;
@@ -47,30 +44,6 @@ SELECT simhash_find_all(NULL), simhash_find_matches('docs_fp', NULL), simhash_fi
 SELECT simhash_find_matches('docs_fp', 'docs_fp');
 SELECT simhash_find_all('docs');
 
--- what is read, and kept
-CREATE FUNCTION pages_kept(query text) RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE
-	plan json;
-BEGIN
-	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) ' || query INTO plan;
-	RETURN plan -> 0 -> 'Plan' ->> 'Temp Written Blocks';
-END $$;
-CREATE TABLE large (id int, fp simhash);
-INSERT INTO large SELECT i, bits('l' || i / 2) FROM generate_series(1, 50000) i;
-CREATE INDEX large_fp ON large USING simhash (fp);
-SELECT pages_read('SELECT simhash_find_all(''large_fp'') LIMIT 10') * 4
-		< pages_read('SELECT simhash_find_all(''large_fp'')') AS stops,
-	pages_read('SELECT EXISTS (SELECT simhash_find_all(''large_fp''))') * 4
-		< pages_read('SELECT simhash_find_all(''large_fp'')') AS stops_too;
--- a million pairs, none of which is kept
-CREATE TABLE equal (id int, fp simhash);
-INSERT INTO equal SELECT i, 4711 FROM generate_series(1, 1500) i;
-CREATE INDEX equal_fp ON equal USING simhash (fp);
-SET work_mem = '64kB';
-SELECT pages_kept('SELECT simhash_find_all(''equal_fp'')') AS one_by_one,
-	pages_kept('SELECT * FROM simhash_find_all(''equal_fp'')') > 1000 AS at_once;
-RESET work_mem;
-
 --
 -- Cursors: with tags of commands, which tell how many rows there were
 --
@@ -80,15 +53,7 @@ DECLARE c SCROLL CURSOR FOR SELECT simhash_find_all('docs_fp', 10) AS p;
 DECLARE m CURSOR FOR SELECT simhash_find_matches('docs_fp', 'others_fp', 10) AS p;
 MOVE 5 IN c;
 MOVE 700 IN m;
--- open ones are in the way of others
-DROP INDEX docs_fp;
-ROLLBACK;
-BEGIN;
-DECLARE c CURSOR FOR SELECT simhash_find_all('docs_fp', 10) AS p;
-DECLARE m CURSOR FOR SELECT simhash_find_matches('docs_fp', 'others_fp', 10) AS p;
-MOVE 5 IN c;
-MOVE 700 IN m;
--- nothing is shown of them, and nothing of others is hidden
+-- they are done
 SELECT count(*) FROM simhash_stat_progress;
 SELECT count(*) = (SELECT count(*) FROM simhash_find_all('docs_fp', 10)) AS same
 FROM (SELECT simhash_find_all('docs_fp', 10)) s;
@@ -170,7 +135,7 @@ CALL commit_between(100);
 CREATE FUNCTION pairs_sql(d int) RETURNS SETOF record LANGUAGE sql STABLE AS $$
 	SELECT simhash_find_all('docs_fp', d) $$;
 SELECT count(*) FROM (SELECT pairs_sql(10) LIMIT 77) s;
--- for each of several rows, stopped each time, or not
+-- for each of several rows
 SELECT d, (SELECT count(*) FROM (SELECT simhash_find_all('docs_fp', d) LIMIT 50) s) FROM unnest('{0,3,10}'::int[]) d;
 SELECT d, p IS NOT NULL AS found FROM unnest('{0,3,10}'::int[]) d,
 	LATERAL (SELECT simhash_find_all('docs_fp', d) AS p LIMIT 2) s;
@@ -183,29 +148,5 @@ SELECT count(a), count(b) FROM (SELECT simhash_find_all('docs_fp', 3) a,
 SELECT count(*) FROM simhash_find_duplicates('docs_fp', 10, keep => '1 / (id - id)');
 COPY (SELECT p IS NOT NULL, (SELECT command || ' ' || type FROM pg_stat_progress_copy WHERE pid = pg_backend_pid())
 	FROM (SELECT simhash_find_all('docs_fp') AS p LIMIT 1) s) TO STDOUT;
-
--- what a rollback takes away from under a cursor
-CREATE TABLE moved (id int PRIMARY KEY, fp simhash);
-INSERT INTO moved SELECT i, i % 7 FROM generate_series(1, 3000) i;
-CREATE INDEX moved_fp ON moved USING simhash (fp);
-BEGIN;
-DECLARE c CURSOR FOR SELECT simhash_find_all('moved_fp', 0) IS NULL;
-SAVEPOINT a;
-REINDEX INDEX moved_fp;
-FETCH 2 c;
-ROLLBACK TO a;
-FETCH 2 c;
-ROLLBACK;
-BEGIN;
-DECLARE c CURSOR FOR SELECT simhash_find_matches('moved_fp', 'docs_fp', 64) IS NULL;
-SAVEPOINT a;
-CLUSTER moved USING moved_pkey;
-FETCH 2 c;
-RELEASE a;
-FETCH 2 c;
-SAVEPOINT b;
-ROLLBACK TO b;
-FETCH 2 c;
-ROLLBACK;
 
 DROP SCHEMA batch_stream_test CASCADE;

@@ -6,7 +6,6 @@
 SET client_min_messages = warning;
 CREATE SCHEMA index_bits_test;
 SET search_path = index_bits_test, public;
-SET statement_timeout = '3min';
 
 -- the given positions inverted, counted from 0
 CREATE FUNCTION invert(fp simhash_bits, positions int[]) RETURNS simhash_bits LANGUAGE plpgsql IMMUTABLE AS $$

@@ -5,7 +5,6 @@
 SET client_min_messages = warning;
 CREATE SCHEMA index_bits_forms_test;
 SET search_path = index_bits_forms_test, public;
-SET statement_timeout = '3min';
 
 CREATE TABLE doc (id int, tenant int, fp simhash_bits(256), free simhash_bits);
 INSERT INTO doc SELECT i, i % 7, CASE WHEN i % 100 > 0 THEN flip_wide(wide('c' || i / 8, 256), i % 8 * 6, 'f' || i) END,

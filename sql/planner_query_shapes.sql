@@ -237,9 +237,11 @@ FROM shapes, distances, conditions, scalars, groupings
 WHERE (shape LIKE '%@G%' OR g = '@D') AND (shape LIKE '%@S%' OR s = '@D') AND (shape LIKE '%@B%' OR b = '@D <= 2')
 	AND (shape NOT LIKE '%@B%' OR shape NOT SIMILAR TO '%@[GS]%' OR b ~ '<=|=.1|NOT');
 
--- The queries of each shape, how many raise an error, and the first that differs
--- from the twin.
-CREATE FUNCTION public.compare_shapes() RETURNS TABLE (queries bigint, errors bigint, differ bigint, example text)
+-- The queries of each shape, how many raise an error, how many are refused because a
+-- full join needs what is not done beside grouping sets of expressions, and the first
+-- that differs from the twin.
+CREATE FUNCTION public.compare_shapes() RETURNS TABLE (queries bigint, errors bigint, refused bigint, differ bigint,
+	example text)
 LANGUAGE plpgsql AS $$
 DECLARE
 	shape int;
@@ -250,6 +252,7 @@ BEGIN
 	FOR shape IN SELECT n FROM shapes ORDER BY n LOOP
 		queries := 0;
 		errors := 0;
+		refused := 0;
 		differ := 0;
 		example := NULL;
 		FOR query IN SELECT q.query FROM queries q WHERE q.n = shape ORDER BY q.query COLLATE "C" LOOP
@@ -259,7 +262,9 @@ BEGIN
 			DEALLOCATE ALL;
 			queries := queries + 1;
 			errors := errors + (expected LIKE 'error%')::int;
-			IF found <> expected AND (found NOT LIKE 'error%' OR left(found, 11) <> left(expected, 11)) THEN
+			IF found LIKE 'error 0A000 FULL JOIN %' AND query ~ 'FULL JOIN.*(CUBE|ROLLUP)' AND expected NOT LIKE 'error%' THEN
+				refused := refused + 1;
+			ELSIF found <> expected AND (found NOT LIKE 'error%' OR left(found, 11) <> left(expected, 11)) THEN
 				differ := differ + 1;
 				example := coalesce(example, concat_ws(E'\n', '', query, '-- expected', expected, '-- found', found));
 			END IF;
@@ -270,7 +275,8 @@ END $$;
 SET plan_cache_mode = force_generic_plan;
 SET enable_seqscan = off;
 CREATE TABLE public.results AS SELECT * FROM compare_shapes();
-SELECT count(*) AS shapes, sum(queries) AS queries, sum(errors) AS errors, sum(differ) AS differ FROM results;
+SELECT count(*) AS shapes, sum(queries) AS queries, sum(errors) AS errors, sum(refused) AS refused,
+	sum(differ) AS differ FROM results;
 SELECT example FROM results WHERE differ > 0;
 
 SET client_min_messages = warning;

@@ -645,11 +645,10 @@ COMMENT ON OPERATOR CLASS uuid_ops USING simhash IS 'equality, for columns befor
 COMMENT ON OPERATOR FAMILY uuid_ops USING simhash IS 'equality, for columns before the fingerprint';
 
 --
--- 8. Order and equality of balls
+-- 8. Equality of balls
 --
--- By center and then radius, as they are written; the fingerprints inside do not
--- matter.  This serves DISTINCT, unique constraints, and replication of tables that
--- have no key.
+-- By center and radius, as they are written; the fingerprints inside do not matter.
+-- This serves DISTINCT, joins, and replication of tables that have no key.
 --
 
 CREATE FUNCTION simhash_ball_eq(simhash_ball, simhash_ball) RETURNS boolean
@@ -658,7 +657,7 @@ COMMENT ON FUNCTION simhash_ball_eq(simhash_ball, simhash_ball) IS 'implementati
 CREATE OPERATOR = (
 	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_eq,
 	COMMUTATOR = =, NEGATOR = <>,
-	RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES
+	RESTRICT = eqsel, JOIN = eqjoinsel, HASHES
 );
 COMMENT ON OPERATOR =(simhash_ball, simhash_ball) IS 'equal: same center and same radius';
 
@@ -672,51 +671,6 @@ CREATE OPERATOR <> (
 );
 COMMENT ON OPERATOR <>(simhash_ball, simhash_ball) IS 'not equal';
 
-CREATE FUNCTION simhash_ball_lt(simhash_ball, simhash_ball) RETURNS boolean
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_ball_lt(simhash_ball, simhash_ball) IS 'implementation of < operator';
-CREATE OPERATOR < (
-	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_lt,
-	COMMUTATOR = >, NEGATOR = >=,
-	RESTRICT = scalarltsel, JOIN = scalarltjoinsel
-);
-COMMENT ON OPERATOR <(simhash_ball, simhash_ball) IS 'less than, by center and then radius';
-
-CREATE FUNCTION simhash_ball_le(simhash_ball, simhash_ball) RETURNS boolean
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_ball_le(simhash_ball, simhash_ball) IS 'implementation of <= operator';
-CREATE OPERATOR <= (
-	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_le,
-	COMMUTATOR = >=, NEGATOR = >,
-	RESTRICT = scalarlesel, JOIN = scalarlejoinsel
-);
-COMMENT ON OPERATOR <=(simhash_ball, simhash_ball) IS 'less than or equal, by center and then radius';
-
-CREATE FUNCTION simhash_ball_gt(simhash_ball, simhash_ball) RETURNS boolean
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_ball_gt(simhash_ball, simhash_ball) IS 'implementation of > operator';
-CREATE OPERATOR > (
-	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_gt,
-	COMMUTATOR = <, NEGATOR = <=,
-	RESTRICT = scalargtsel, JOIN = scalargtjoinsel
-);
-COMMENT ON OPERATOR >(simhash_ball, simhash_ball) IS 'greater than, by center and then radius';
-
-CREATE FUNCTION simhash_ball_ge(simhash_ball, simhash_ball) RETURNS boolean
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_ball_ge(simhash_ball, simhash_ball) IS 'implementation of >= operator';
-CREATE OPERATOR >= (
-	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_ge,
-	COMMUTATOR = <=, NEGATOR = <,
-	RESTRICT = scalargesel, JOIN = scalargejoinsel
-);
-COMMENT ON OPERATOR >=(simhash_ball, simhash_ball) IS 'greater than or equal, by center and then radius';
-
-CREATE FUNCTION simhash_ball_cmp(simhash_ball, simhash_ball) RETURNS integer
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_ball_cmp(simhash_ball, simhash_ball) IS
-	'less-equal-greater, by center and then radius';
-
 CREATE FUNCTION simhash_ball_hash(simhash_ball) RETURNS integer
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_ball_hash(simhash_ball) IS 'hash for hash joins and hash indexes';
@@ -724,18 +678,6 @@ COMMENT ON FUNCTION simhash_ball_hash(simhash_ball) IS 'hash for hash joins and 
 CREATE FUNCTION simhash_ball_hash_extended(simhash_ball, bigint) RETURNS bigint
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_ball_hash_extended(simhash_ball, bigint) IS 'seeded hash for hash partitioning';
-
-CREATE OPERATOR CLASS simhash_ball_btree_ops
-DEFAULT FOR TYPE simhash_ball USING btree AS
-	OPERATOR 1 <,
-	OPERATOR 2 <=,
-	OPERATOR 3 =,
-	OPERATOR 4 >=,
-	OPERATOR 5 >,
-	FUNCTION 1 simhash_ball_cmp(simhash_ball, simhash_ball),
-	FUNCTION 4 btequalimage(oid);
-COMMENT ON OPERATOR CLASS simhash_ball_btree_ops USING btree IS 'balls by center and then radius';
-COMMENT ON OPERATOR FAMILY simhash_ball_btree_ops USING btree IS 'balls by center and then radius';
 
 CREATE OPERATOR CLASS simhash_ball_hash_ops
 DEFAULT FOR TYPE simhash_ball USING hash AS
@@ -1387,8 +1329,7 @@ CREATE FUNCTION simhash_blocks(
 	fp simhash, blocks integer DEFAULT 4, distance integer DEFAULT 3,
 	OUT table_no integer, OUT prefix bigint
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 4
-SUPPORT simhash_rows_support;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 4;
 COMMENT ON FUNCTION simhash_blocks(simhash, integer, integer) IS
 	'prefix of a fingerprint in each permuted table of a scheme; two fingerprints within the distance share one';
 
@@ -1466,7 +1407,7 @@ CREATE FUNCTION simhash_find_clusters(
 AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000
 SUPPORT simhash_rows_support;
 COMMENT ON FUNCTION simhash_find_clusters(regclass, integer, text) IS
-	'rows that have near-duplicates, by connected component of all pairs, or of those for which the condition same holds; cluster is the smallest fingerprint in it, unique among rows with equal columns before the fingerprint, or with same a number from 1';
+	'rows that have near-duplicates, by connected component of all pairs, or of those for which the condition same holds as well, or holds alone if there is a distance, too; cluster is the smallest fingerprint in it, unique among rows with equal columns before the fingerprint, or with same a number from 1';
 
 -- keep is an ORDER BY list over the columns of the table, and same a condition on
 -- two of its rows, a and b.
@@ -1479,7 +1420,7 @@ CREATE FUNCTION simhash_find_duplicates(
 AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000
 SUPPORT simhash_rows_support;
 COMMENT ON FUNCTION simhash_find_duplicates(regclass, integer, text, text) IS
-	'rows to remove so that no two of the rest are within the distance and the same: rows are taken in the order of keep, and each that is near a row kept before, and the same by the condition same, is returned, with the nearest of these';
+	'rows to remove so that no two of the rest are within the distance and the same: rows are taken in the order of keep, and each that is near a row kept before, and the same, is returned, with the nearest of these; the condition same has to hold as well as the operator of a class that computes fingerprints, or in its place if there is a distance, too';
 
 CREATE FUNCTION simhash_find_matches(
 	a regclass, b regclass, distance integer DEFAULT NULL,
@@ -1530,8 +1471,7 @@ CREATE FUNCTION simhash_components(
 	a bigint[], b bigint[],
 	OUT component bigint, OUT member bigint, OUT size bigint
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000
-SUPPORT simhash_rows_support;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000;
 COMMENT ON FUNCTION simhash_components(bigint[], bigint[]) IS
 	'the numbers in the pairs (a[i], b[i]), by connected component; component is the smallest number in it';
 
@@ -1751,11 +1691,11 @@ AS 'bytea_sortsupport' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_bits_sortsupport(internal) IS 'sort support';
 
 CREATE FUNCTION simhash_bits_hash_value(simhash_bits) RETURNS integer
-AS 'hashvarlena' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_bits_hash_value(simhash_bits) IS 'hash for hash joins and hash indexes';
 
 CREATE FUNCTION simhash_bits_hash_value_extended(simhash_bits, bigint) RETURNS bigint
-AS 'hashvarlenaextended' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_bits_hash_value_extended(simhash_bits, bigint) IS
 	'seeded hash for hash partitioning';
 
@@ -1913,7 +1853,7 @@ COMMENT ON FUNCTION simhash_bits_ball_eq(simhash_bits_ball, simhash_bits_ball) I
 CREATE OPERATOR = (
 	LEFTARG = simhash_bits_ball, RIGHTARG = simhash_bits_ball, FUNCTION = simhash_bits_ball_eq,
 	COMMUTATOR = =, NEGATOR = <>,
-	RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES
+	RESTRICT = eqsel, JOIN = eqjoinsel, HASHES
 );
 COMMENT ON OPERATOR =(simhash_bits_ball, simhash_bits_ball) IS 'equal: same center and same radius';
 
@@ -1928,59 +1868,6 @@ CREATE OPERATOR <> (
 );
 COMMENT ON OPERATOR <>(simhash_bits_ball, simhash_bits_ball) IS 'not equal';
 
-CREATE FUNCTION simhash_bits_ball_lt(simhash_bits_ball, simhash_bits_ball) RETURNS boolean
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_bits_ball_lt(simhash_bits_ball, simhash_bits_ball) IS
-	'implementation of < operator';
-CREATE OPERATOR < (
-	LEFTARG = simhash_bits_ball, RIGHTARG = simhash_bits_ball, FUNCTION = simhash_bits_ball_lt,
-	COMMUTATOR = >, NEGATOR = >=,
-	RESTRICT = scalarltsel, JOIN = scalarltjoinsel
-);
-COMMENT ON OPERATOR <(simhash_bits_ball, simhash_bits_ball) IS
-	'less than, by center and then radius';
-
-CREATE FUNCTION simhash_bits_ball_le(simhash_bits_ball, simhash_bits_ball) RETURNS boolean
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_bits_ball_le(simhash_bits_ball, simhash_bits_ball) IS
-	'implementation of <= operator';
-CREATE OPERATOR <= (
-	LEFTARG = simhash_bits_ball, RIGHTARG = simhash_bits_ball, FUNCTION = simhash_bits_ball_le,
-	COMMUTATOR = >=, NEGATOR = >,
-	RESTRICT = scalarlesel, JOIN = scalarlejoinsel
-);
-COMMENT ON OPERATOR <=(simhash_bits_ball, simhash_bits_ball) IS
-	'less than or equal, by center and then radius';
-
-CREATE FUNCTION simhash_bits_ball_gt(simhash_bits_ball, simhash_bits_ball) RETURNS boolean
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_bits_ball_gt(simhash_bits_ball, simhash_bits_ball) IS
-	'implementation of > operator';
-CREATE OPERATOR > (
-	LEFTARG = simhash_bits_ball, RIGHTARG = simhash_bits_ball, FUNCTION = simhash_bits_ball_gt,
-	COMMUTATOR = <, NEGATOR = <=,
-	RESTRICT = scalargtsel, JOIN = scalargtjoinsel
-);
-COMMENT ON OPERATOR >(simhash_bits_ball, simhash_bits_ball) IS
-	'greater than, by center and then radius';
-
-CREATE FUNCTION simhash_bits_ball_ge(simhash_bits_ball, simhash_bits_ball) RETURNS boolean
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_bits_ball_ge(simhash_bits_ball, simhash_bits_ball) IS
-	'implementation of >= operator';
-CREATE OPERATOR >= (
-	LEFTARG = simhash_bits_ball, RIGHTARG = simhash_bits_ball, FUNCTION = simhash_bits_ball_ge,
-	COMMUTATOR = <=, NEGATOR = <,
-	RESTRICT = scalargesel, JOIN = scalargejoinsel
-);
-COMMENT ON OPERATOR >=(simhash_bits_ball, simhash_bits_ball) IS
-	'greater than or equal, by center and then radius';
-
-CREATE FUNCTION simhash_bits_ball_cmp(simhash_bits_ball, simhash_bits_ball) RETURNS integer
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_bits_ball_cmp(simhash_bits_ball, simhash_bits_ball) IS 
-	'less-equal-greater, by center and then radius';
-
 CREATE FUNCTION simhash_bits_ball_hash(simhash_bits_ball) RETURNS integer
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_bits_ball_hash(simhash_bits_ball) IS
@@ -1990,20 +1877,6 @@ CREATE FUNCTION simhash_bits_ball_hash_extended(simhash_bits_ball, bigint) RETUR
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_bits_ball_hash_extended(simhash_bits_ball, bigint) IS
 	'seeded hash for hash partitioning';
-
-CREATE OPERATOR CLASS simhash_bits_ball_btree_ops
-DEFAULT FOR TYPE simhash_bits_ball USING btree AS
-	OPERATOR 1 <,
-	OPERATOR 2 <=,
-	OPERATOR 3 =,
-	OPERATOR 4 >=,
-	OPERATOR 5 >,
-	FUNCTION 1 simhash_bits_ball_cmp(simhash_bits_ball, simhash_bits_ball),
-	FUNCTION 4 btequalimage(oid);
-COMMENT ON OPERATOR CLASS simhash_bits_ball_btree_ops USING btree IS
-	'balls of wide fingerprints by center and then radius';
-COMMENT ON OPERATOR FAMILY simhash_bits_ball_btree_ops USING btree IS
-	'balls of wide fingerprints by center and then radius';
 
 CREATE OPERATOR CLASS simhash_bits_ball_hash_ops
 DEFAULT FOR TYPE simhash_bits_ball USING hash AS
@@ -2093,31 +1966,25 @@ COMMENT ON AGGREGATE simhash_minhash_bits_agg(bigint, integer) IS
 -- operators imply a distance of fingerprints, and are evaluated for each candidate.
 --
 
-CREATE FUNCTION simhash_similar_support(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_similar_support(internal) IS 'planner support: cost of comparing two documents, by their width';
-
 CREATE FUNCTION simhash_similar(a text, b text) RETURNS boolean
-AS 'MODULE_PATHNAME', 'simhash_similar_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 7000
-SUPPORT simhash_similar_support;
+AS 'MODULE_PATHNAME', 'simhash_similar_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 7000;
 COMMENT ON FUNCTION simhash_similar(text, text) IS 'implementation of ~= operator';
 CREATE OPERATOR ~= (
 	LEFTARG = text, RIGHTARG = text, FUNCTION = simhash_similar,
 	COMMUTATOR = ~=, RESTRICT = simhash_sel, JOIN = simhash_joinsel
 );
 COMMENT ON OPERATOR ~=(text, text) IS
-	'near-duplicate texts: share at least 0.8 of their runs of 3 words, and their MinHash fingerprints differ in at most 8 bits; can use a simhash index';
+	'near-duplicate texts: share at least 0.8 of their runs of 3 words, and their MinHash fingerprints differ in at most 10 bits; can use a simhash index';
 
 CREATE FUNCTION simhash_similar(a bytea, b bytea) RETURNS boolean
-AS 'MODULE_PATHNAME', 'simhash_similar_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 7000
-SUPPORT simhash_similar_support;
+AS 'MODULE_PATHNAME', 'simhash_similar_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 7000;
 COMMENT ON FUNCTION simhash_similar(bytea, bytea) IS 'implementation of ~= operator';
 CREATE OPERATOR ~= (
 	LEFTARG = bytea, RIGHTARG = bytea, FUNCTION = simhash_similar,
 	COMMUTATOR = ~=, RESTRICT = simhash_sel, JOIN = simhash_joinsel
 );
 COMMENT ON OPERATOR ~=(bytea, bytea) IS
-	'near-duplicate byte strings: share at least 0.8 of their runs of 8 bytes, and their MinHash fingerprints differ in at most 8 bits; can use a simhash index';
+	'near-duplicate byte strings: share at least 0.8 of their runs of 8 bytes, and their MinHash fingerprints differ in at most 10 bits; can use a simhash index';
 
 CREATE FUNCTION simhash_similar_fingerprint(document text) RETURNS simhash
 AS 'MODULE_PATHNAME', 'simhash_similar_fingerprint_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
@@ -2131,14 +1998,14 @@ COMMENT ON FUNCTION simhash_similar_fingerprint(bytea) IS
 
 CREATE OPERATOR CLASS simhash_text_ops
 FOR TYPE text USING simhash AS
-	OPERATOR 12 ~= (text, text),
+	OPERATOR 14 ~= (text, text),
 	FUNCTION 2 simhash_similar_fingerprint(text);
 COMMENT ON OPERATOR CLASS simhash_text_ops USING simhash IS 'near-duplicate texts';
 COMMENT ON OPERATOR FAMILY simhash_text_ops USING simhash IS 'near-duplicate texts';
 
 CREATE OPERATOR CLASS simhash_bytea_ops
 FOR TYPE bytea USING simhash AS
-	OPERATOR 12 ~= (bytea, bytea),
+	OPERATOR 14 ~= (bytea, bytea),
 	FUNCTION 2 simhash_similar_fingerprint(bytea);
 COMMENT ON OPERATOR CLASS simhash_bytea_ops USING simhash IS 'near-duplicate byte strings';
 COMMENT ON OPERATOR FAMILY simhash_bytea_ops USING simhash IS 'near-duplicate byte strings';

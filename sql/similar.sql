@@ -7,7 +7,6 @@
 SET client_min_messages = warning;
 CREATE SCHEMA similar_test;
 SET search_path = similar_test, public;
-SET statement_timeout = '2min';
 SET max_parallel_workers_per_gather = 0;
 
 -- Words that are as frequent as those of a language; families of texts whose members
@@ -38,11 +37,11 @@ SELECT a.id AS a, b.id AS b, a.tenant = b.tenant AS of_tenant,
 FROM doc a, doc b;
 CREATE INDEX ON truth (a);
 ALTER TABLE truth ADD alike bool;
-UPDATE truth SET alike = distance <= 8 AND jaccard >= 0.8;
+UPDATE truth SET alike = distance <= 10 AND jaccard >= 0.8;
 ANALYZE truth;
 SELECT count(*) FILTER (WHERE alike AND a < b) AS alike,
-	count(*) FILTER (WHERE jaccard >= 0.8 AND distance > 8) > 0 AS too_far,
-	count(*) FILTER (WHERE jaccard < 0.8 AND distance <= 8) > 0 AS too_different,
+	count(*) FILTER (WHERE jaccard >= 0.8 AND distance > 10) > 0 AS too_far,
+	count(*) FILTER (WHERE jaccard < 0.8 AND distance <= 10) > 0 AS too_different,
 	count(*) FILTER (WHERE jaccard = 0.8) > 0 AS at_the_edge,
 	count(*) FILTER (WHERE alike IS NULL) AS unknown
 FROM truth;
@@ -50,6 +49,19 @@ FROM truth;
 -- the function is what it is said to be, either way round
 SELECT count(*) AS wrong FROM truth t JOIN doc a ON a.id = t.a JOIN doc b ON b.id = t.b
 WHERE (a.body ~= b.body) IS DISTINCT FROM alike;
+-- also if little of what is remembered of the documents fits into memory; it is gone with
+-- the transaction
+SET work_mem = '64kB';
+BEGIN;
+SELECT count(*) AS wrong FROM truth t JOIN doc a ON a.id = t.a JOIN doc b ON b.id = t.b
+WHERE (a.body ~= b.body) IS DISTINCT FROM alike;
+SELECT count(*) AS wrong FROM truth t JOIN doc a ON a.id = t.a JOIN doc b ON b.id = t.b
+WHERE simhash_jaccard(a.body, b.body) IS DISTINCT FROM jaccard;
+SELECT count(*) > 0 AS some, sum(total_bytes) < 256 * 1024 AS few
+FROM pg_backend_memory_contexts WHERE name = 'simhash documents';
+COMMIT;
+SELECT count(*) AS remembered FROM pg_backend_memory_contexts WHERE name = 'simhash documents';
+RESET work_mem;
 SELECT count(*) AS wrong FROM doc WHERE simhash_similar_fingerprint(body) IS DISTINCT FROM simhash_minhash(body);
 SELECT 'a b c d' ~= 'A, B, C; D' AS text, '...' ~= 'a' AS none, NULL::text ~= 'a' AS null, 'a' ~= 'a' AS short,
 	'\x0102030405060708'::bytea ~= '\x0102030405060708' AS bytea, ''::bytea ~= 'a' AS none;
@@ -153,7 +165,7 @@ BEGIN
 	EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ' || query INTO plan;
 	RETURN jsonb_path_query_first(plan, 'strict $.** ? (exists (@."Rows Removed by Index Recheck"))') ->> 'Rows Removed by Index Recheck';
 END $$;
-SELECT count(*) FILTER (WHERE distance <= 8) - count(*) FILTER (WHERE alike) AS expected,
+SELECT count(*) FILTER (WHERE distance <= 10) - count(*) FILTER (WHERE alike) AS expected,
 	refuted('indexscan', 'SELECT id FROM doc WHERE body ~= body(325)') AS by_index_scan,
 	refuted('bitmapscan', 'SELECT id FROM doc WHERE body ~= body(325)') AS by_bitmap_scan
 FROM truth WHERE a = 325;
@@ -187,7 +199,7 @@ CREATE TABLE bytes AS SELECT id, convert_to(body, 'UTF8') AS data FROM doc;
 CREATE INDEX bytes_data ON bytes USING simhash (data simhash_bytea_ops);
 SELECT simhash_index_check('bytes_data', true);
 SELECT * FROM wrong('indexscan', 'Index Scan using bytes_data', 'data ~= convert_to($q, ''UTF8'')',
-	'(SELECT hamming(simhash_minhash(x.data), simhash_minhash(y.data)) <= 8 AND simhash_jaccard(x.data, y.data) >= 0.8
+	'(SELECT hamming(simhash_minhash(x.data), simhash_minhash(y.data)) <= 10 AND simhash_jaccard(x.data, y.data) >= 0.8
 		FROM bytes x, bytes y WHERE x.id = a AND y.id = b)', 'bytes');
 
 CREATE DOMAIN essay AS text CHECK (length(value) < 1000000);
@@ -240,17 +252,11 @@ INSERT INTO doc SELECT i, i % 3, body(i) FROM generate_series(1, 500) i WHERE i 
 SELECT simhash_index_check('doc_parallel', true);
 SELECT * FROM wrong('indexscan', 'Index Scan using doc_parallel', 'body ~= $q', 'alike');
 
--- estimates: few rows, and a cost that grows with the texts, also if they are out of line
-CREATE TABLE wide AS SELECT id, repeat(body || ' ', 50) AS body FROM doc WHERE id <= 320;
-ALTER TABLE wide ALTER body SET STORAGE EXTERNAL;
-UPDATE wide SET body = body || '.';
-VACUUM ANALYZE wide;
+-- estimates: few rows
 ANALYZE doc;
 SELECT use_only('seqscan');
 SELECT estimate('SELECT id FROM doc WHERE body ~= ''a b c''') BETWEEN 1 AND 10 AS few,
-	estimate('SELECT a.id FROM doc a JOIN doc b ON a.body ~= b.body') BETWEEN 500 AND 10000 AS few_each,
-	estimate('SELECT id FROM wide WHERE body ~= ''a b c''', 'Total Cost')
-		> 20 * estimate('SELECT id FROM doc WHERE id <= 320 AND body ~= ''a b c''', 'Total Cost') AS dear;
+	estimate('SELECT a.id FROM doc a JOIN doc b ON a.body ~= b.body') BETWEEN 500 AND 10000 AS few_each;
 
 -- a long text, stored out of line
 SELECT string_agg('w' || i % 40000, ' ' ORDER BY i) AS long FROM generate_series(1, 500000) i \gset

@@ -7,7 +7,6 @@
 SET client_min_messages = warning;
 CREATE SCHEMA similar_batch_test;
 SET search_path = similar_batch_test, public;
-SET statement_timeout = '2min';
 SET max_parallel_workers_per_gather = 0;
 
 -- families of texts whose members have up to 9 of 65 words replaced; a template; copies
@@ -22,15 +21,17 @@ INSERT INTO doc SELECT i, i % 3, CASE
 FROM generate_series(1, 650) i;
 INSERT INTO doc SELECT id + 1000, tenant, upper(body) || '!' FROM doc WHERE id % 9 = 0;
 CREATE INDEX doc_body ON doc USING simhash (body simhash_text_ops);
-CREATE TABLE near AS
-SELECT a.id AS a, b.id AS b, hamming(simhash_minhash(a.body), simhash_minhash(b.body))::int AS d
-FROM doc a JOIN doc b ON a.id <> b.id AND hamming(simhash_minhash(a.body), simhash_minhash(b.body)) <= 8
-	AND simhash_jaccard(a.body, b.body) >= 0.8;
+CREATE TABLE far AS
+SELECT a.id AS a, b.id AS b, hamming(simhash_minhash(a.body), simhash_minhash(b.body))::int AS d,
+	simhash_jaccard(a.body, b.body) AS j
+FROM doc a JOIN doc b ON a.id <> b.id AND hamming(simhash_minhash(a.body), simhash_minhash(b.body)) <= 17;
+CREATE TABLE near AS SELECT a, b, d FROM far WHERE d <= 10 AND j >= 0.8;
+CREATE INDEX ON far (a);
 CREATE INDEX ON near (a);
 ANALYZE;
 SELECT count(*) FILTER (WHERE d > 3) > 0 AS far, count(*) FROM near;
 
--- pairs: those of the texts, by default within 8 bits
+-- pairs: those of the texts, by default within 10 bits
 SELECT * FROM compare_rows('SELECT least(x.id, y.id), greatest(x.id, y.id), distance FROM simhash_find_all(''doc_body'')
 	JOIN doc x ON x.ctid = a JOIN doc y ON y.ctid = b', 'SELECT a, b, d FROM near WHERE a < b');
 SELECT * FROM compare_rows('SELECT least(x.id, y.id), greatest(x.id, y.id), distance FROM simhash_find_all(''doc_body'', 3)
@@ -43,7 +44,7 @@ SELECT count(*) FROM (SELECT simhash_find_all('doc_body') LIMIT 5) s;
 
 -- one of each
 CREATE TABLE expected (duplicate int, keeper int);
-CREATE PROCEDURE expect(keep text, condition text DEFAULT 'true') LANGUAGE plpgsql AS $$
+CREATE PROCEDURE expect(keep text, condition text DEFAULT 'true', pairs regclass DEFAULT 'near') LANGUAGE plpgsql AS $$
 DECLARE
 	row record;
 	found_keeper int;
@@ -51,7 +52,7 @@ BEGIN
 	TRUNCATE expected;
 	CREATE TEMPORARY TABLE kept (no serial, id int PRIMARY KEY);
 	FOR row IN EXECUTE format('SELECT id FROM doc ORDER BY %s', keep) LOOP
-		EXECUTE format('SELECT b FROM near JOIN kept ON id = b WHERE a = $1 AND (%s) ORDER BY d, no LIMIT 1', condition)
+		EXECUTE format('SELECT b FROM %s JOIN kept ON id = b WHERE a = $1 AND (%s) ORDER BY d, no LIMIT 1', pairs, condition)
 			INTO found_keeper USING row.id;
 		IF found_keeper IS NULL THEN
 			INSERT INTO kept (id) VALUES (row.id);
@@ -70,24 +71,69 @@ SELECT * FROM compare_rows('SELECT x.id, y.id FROM simhash_find_duplicates(''doc
 CALL expect('id DESC', 'd <= 3');
 SELECT * FROM compare_rows('SELECT x.id, y.id FROM simhash_find_duplicates(''doc_body'', 3, keep => ''id DESC'')
 	JOIN doc x ON x.ctid = duplicate JOIN doc y ON y.ctid = keeper', 'TABLE expected');
--- another condition in the place of the operator
-SELECT count(*) = (SELECT count(*) FROM simhash_find_duplicates('doc_body', keep => 'id', same => 'a.body ~= b.body')) AS same
-FROM simhash_find_duplicates('doc_body', keep => 'id');
-SELECT (SELECT count(*) FROM simhash_find_duplicates('doc_body', same => 'true')) > count(*) AS more
-FROM simhash_find_duplicates('doc_body');
+-- a greater distance alone is no other condition
+CALL expect('id');
+SELECT * FROM compare_rows('SELECT x.id, y.id FROM simhash_find_duplicates(''doc_body'', 17, ''id'')
+	JOIN doc x ON x.ctid = duplicate JOIN doc y ON y.ctid = keeper', 'TABLE expected');
+
+-- a condition without a distance: the operator holds as well
+CREATE FUNCTION one_of_each(distance int, same text) RETURNS TABLE (duplicate int, keeper int) LANGUAGE sql AS $$
+	SELECT x.id, y.id FROM simhash_find_duplicates('doc_body', one_of_each.distance, 'id', same)
+	JOIN doc x ON x.ctid = duplicate JOIN doc y ON y.ctid = keeper
+$$;
+SELECT count(*) FILTER (WHERE (a - b) % 2 = 0) > 0 AS some, count(*) FILTER (WHERE (a - b) % 2 <> 0) > 0 AS others FROM near;
+CALL expect('id', '(a - b) % 2 = 0');
+SELECT * FROM compare_rows('SELECT * FROM one_of_each(NULL, ''(a.id - b.id) % 2 = 0'')', 'TABLE expected');
+SELECT min(simhash_jaccard(x.body, y.body)) >= 0.8 AS alike,
+	max(hamming(simhash_minhash(x.body), simhash_minhash(y.body))) <= 10 AS within
+FROM one_of_each(NULL, '(a.id - b.id) % 2 = 0') d JOIN doc x ON x.id = d.duplicate JOIN doc y ON y.id = keeper;
+CALL expect('id');
+SELECT * FROM compare_rows('SELECT * FROM one_of_each(NULL, ''true'')', 'TABLE expected');
+SELECT count(*) FROM one_of_each(NULL, 'NULL');
+-- it is evaluated only for rows for which the operator is true
+SELECT count(*) FILTER (WHERE d <= 10 AND j < 0.8) > 0 AS others FROM far;
+SELECT * FROM compare_rows('SELECT * FROM one_of_each(NULL, ''1 / (a.body ~= b.body)::int = 1'')', 'TABLE expected');
+
+-- a distance and a condition take the place of the operator
+SELECT count(*) FILTER (WHERE j >= 0.6 AND j < 0.8) > 0 AS less, count(*) FILTER (WHERE j >= 0.6 AND d > 10) > 0 AS farther,
+	count(*) FILTER (WHERE j < 0.6) > 0 AS others FROM far;
+CALL expect('id', 'j >= 0.6', 'far');
+SELECT * FROM compare_rows('SELECT * FROM one_of_each(17, ''simhash_jaccard(a.body, b.body) >= 0.6'')', 'TABLE expected');
+CALL expect('id', 'd <= 10', 'far');
+SELECT * FROM compare_rows('SELECT * FROM one_of_each(10, ''true'')', 'TABLE expected');
 
 -- clusters
-CREATE TABLE component AS
-WITH RECURSIVE reached (a, b) AS (SELECT a, b FROM near UNION SELECT r.a, n.b FROM reached r JOIN near n ON n.a = r.b)
-SELECT a AS id, min(b) AS first, count(*) AS size FROM reached GROUP BY a;
-SELECT * FROM compare_rows('SELECT id, min(id) OVER (PARTITION BY cluster), size FROM simhash_find_clusters(''doc_body'')
-	JOIN doc ON doc.ctid = member', 'TABLE component');
+CREATE FUNCTION components(pairs text) RETURNS TABLE (id int, first int, size bigint) LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN QUERY EXECUTE format('WITH RECURSIVE pair (a, b) AS MATERIALIZED (%s),
+		reached (a, b) AS (SELECT a, b FROM pair UNION SELECT r.a, n.b FROM reached r JOIN pair n ON n.a = r.b)
+		SELECT a, min(b), count(*) FROM reached GROUP BY a', pairs);
+END $$;
+CREATE FUNCTION clusters(distance int DEFAULT NULL, same text DEFAULT NULL) RETURNS TABLE (id int, first int, size bigint)
+LANGUAGE sql AS $$
+	SELECT id, min(id) OVER (PARTITION BY cluster), size FROM simhash_find_clusters('doc_body', distance, same)
+	JOIN doc ON doc.ctid = member
+$$;
+SELECT * FROM compare_rows('SELECT * FROM clusters()', 'SELECT * FROM components(''SELECT a, b FROM near'')');
+SELECT * FROM compare_rows('SELECT * FROM clusters(3)', 'SELECT * FROM components(''SELECT a, b FROM near WHERE d <= 3'')');
+SELECT * FROM compare_rows('SELECT * FROM clusters(17)', 'SELECT * FROM components(''SELECT a, b FROM near'')');
+SELECT * FROM compare_rows('SELECT * FROM clusters(same => ''(a.id - b.id) % 2 = 0'')',
+	'SELECT * FROM components(''SELECT a, b FROM near WHERE (a - b) % 2 = 0'')');
+SELECT * FROM compare_rows('SELECT * FROM clusters(17, ''simhash_jaccard(a.body, b.body) >= 0.6'')',
+	'SELECT * FROM components(''SELECT a, b FROM far WHERE j >= 0.6'')');
 
 -- several columns; pairs of rows with equal ones only
 CREATE INDEX doc_several ON doc USING simhash (tenant, body simhash_text_ops);
 SELECT * FROM compare_rows('SELECT least(x.id, y.id), greatest(x.id, y.id) FROM simhash_find_all(''doc_several'')
 	JOIN doc x ON x.ctid = a JOIN doc y ON y.ctid = b',
 	'SELECT a, b FROM near JOIN doc x ON x.id = a JOIN doc y ON y.id = b AND x.tenant = y.tenant WHERE a < b');
+CREATE TABLE far_of_tenant AS SELECT far.* FROM far JOIN doc x ON x.id = a JOIN doc y ON y.id = b AND x.tenant = y.tenant;
+CALL expect('id', 'd <= 10 AND j >= 0.8 AND (a - b) % 2 = 0', 'far_of_tenant');
+SELECT * FROM compare_rows('SELECT x.id, y.id FROM simhash_find_duplicates(''doc_several'', NULL, ''id'', ''(a.id - b.id) % 2 = 0'')
+	JOIN doc x ON x.ctid = duplicate JOIN doc y ON y.ctid = keeper', 'TABLE expected');
+CALL expect('id', 'j >= 0.6', 'far_of_tenant');
+SELECT * FROM compare_rows('SELECT x.id, y.id FROM simhash_find_duplicates(''doc_several'', 17, ''id'',
+	''simhash_jaccard(a.body, b.body) >= 0.6'') JOIN doc x ON x.ctid = duplicate JOIN doc y ON y.ctid = keeper', 'TABLE expected');
 
 -- partitions, one with its columns in another order
 CREATE TABLE parted (id int, tenant int, body text) PARTITION BY LIST (tenant);
@@ -104,10 +150,28 @@ CREATE FUNCTION pairs_of(index regclass) RETURNS TABLE (a int, b int) LANGUAGE s
 $$;
 SELECT i, r.* FROM unnest('{parted_body,parted_expression}'::text[]) i,
 	compare_rows(format('SELECT * FROM pairs_of(%L)', i), 'SELECT a, b FROM near WHERE a < b') r;
-CALL expect('id');
-SELECT * FROM compare_rows('SELECT x.id, y.id FROM simhash_find_duplicates(''parted_expression'', keep => ''id'')
+CREATE FUNCTION one_of_each(index regclass, distance int, same text) RETURNS TABLE (duplicate int, keeper int)
+LANGUAGE sql AS $$
+	SELECT x.id, y.id FROM simhash_find_duplicates(index, one_of_each.distance, 'id', same)
 	JOIN parted x ON x.ctid = duplicate AND x.tableoid = duplicate_table
-	JOIN parted y ON y.ctid = keeper AND y.tableoid = keeper_table', 'TABLE expected');
+	JOIN parted y ON y.ctid = keeper AND y.tableoid = keeper_table
+$$;
+CALL expect('id');
+SELECT * FROM compare_rows('SELECT * FROM one_of_each(''parted_expression'', NULL, NULL)', 'TABLE expected');
+CALL expect('id', '(a - b) % 2 = 0');
+SELECT i, r.* FROM unnest('{parted_body,parted_expression}'::text[]) i,
+	compare_rows(format('SELECT * FROM one_of_each(%L, NULL, ''(a.id - b.id) %% 2 = 0'')', i), 'TABLE expected') r;
+CALL expect('id', 'j >= 0.6', 'far');
+SELECT i, r.* FROM unnest('{parted_body,parted_expression}'::text[]) i,
+	compare_rows(format('SELECT * FROM one_of_each(%L, 17, ''simhash_jaccard(a.body, b.body) >= 0.6'')', i), 'TABLE expected') r;
+
+-- with workers
+SET min_parallel_index_scan_size = 0;
+SELECT c.* FROM unnest('{doc_body,doc_several,parted_expression}'::text[]) i, compare_parallel(ARRAY(
+	SELECT format('SELECT * FROM simhash_find_%s(%L, %s)', what, i, arguments)
+	FROM unnest('{duplicates,clusters}'::text[]) what, unnest(ARRAY[$$NULL, same => '(a.id - b.id) % 2 = 0'$$,
+		$$17, same => 'simhash_jaccard(a.body, b.body) >= 0.6'$$]) arguments)) c;
+RESET min_parallel_index_scan_size;
 
 -- two tables
 CREATE TABLE incoming AS SELECT id, lower(body) AS text, 0 AS more FROM doc WHERE id % 4 = 0;
@@ -121,7 +185,7 @@ SELECT * FROM compare_rows('SELECT y.id, x.id FROM simhash_find_matches(''parted
 SELECT (SELECT count(*) FROM (SELECT simhash_find_matches('incoming_text', 'doc_body')) s) = (SELECT count(*)
 	FROM simhash_find_matches('incoming_text', 'doc_body')) AS same;
 -- values have no text to compare
-SELECT count(*) = (SELECT count(*) FROM doc WHERE simhash_minhash(body) <~> simhash_minhash((SELECT body FROM doc WHERE id = 510)) <= 8) AS by_fingerprint
+SELECT count(*) = (SELECT count(*) FROM doc WHERE simhash_minhash(body) <~> simhash_minhash((SELECT body FROM doc WHERE id = 510)) <= 10) AS by_fingerprint
 FROM simhash_find_matches_in(ARRAY(SELECT simhash_minhash(body) FROM doc WHERE id = 510), 'doc_body');
 -- other fingerprints than those of the class
 CREATE TABLE other AS SELECT id, simhash_minhash(body) AS fp, convert_to(body, 'UTF8') AS data FROM doc;
@@ -159,13 +223,17 @@ SET ROLE similar_batch_reader;
 SELECT count(*) FROM owned WHERE body ~= 'a';
 SELECT count(*) FROM simhash_find_all('owned_body', 64);
 SELECT count(*) FROM simhash_find_duplicates('owned_body');
-SELECT count(*) > 0 AS found FROM simhash_find_duplicates('owned_body', same => 'a.id <> b.id');
+SELECT count(*) FROM simhash_find_duplicates('owned_body', same => 'a.id <> b.id');
+SELECT count(*) FROM simhash_find_clusters('owned_body', same => 'a.id <> b.id');
+SELECT count(*) > 0 AS found FROM simhash_find_duplicates('owned_body', 10, same => 'a.id <> b.id');
+SELECT count(*) > 0 AS found FROM simhash_find_clusters('owned_body', 10, same => 'a.id <> b.id');
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION simhash_similar(text, text) TO public;
 DROP TABLE owned;
 DROP FUNCTION whoami;
 
 -- the statement of the manual
+CALL expect('id');
 DELETE FROM doc USING simhash_find_duplicates('doc_body', keep => 'id') d WHERE doc.ctid = d.duplicate;
 SELECT count(*) = (SELECT count(*) FROM (SELECT id FROM doc EXCEPT SELECT duplicate FROM expected) s) AS as_expected,
 	(SELECT count(*) FROM doc a JOIN doc b ON a.id < b.id AND a.body ~= b.body) AS near FROM doc;

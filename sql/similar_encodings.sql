@@ -28,7 +28,7 @@ BEGIN
 		WHEN i <= 295 THEN '?!' END
 	FROM generate_series(1, 300) i;
 	CREATE TABLE near AS SELECT a.id AS a, b.id AS b FROM doc a, doc b
-	WHERE hamming(simhash_minhash(a.body), simhash_minhash(b.body)) <= 8 AND simhash_jaccard(a.body, b.body) >= 0.8;
+	WHERE hamming(simhash_minhash(a.body), simhash_minhash(b.body)) <= 10 AND simhash_jaccard(a.body, b.body) >= 0.8;
 END $$;
 -- the pairs, as one value
 CREATE FUNCTION pairs() RETURNS text LANGUAGE plpgsql AS $$

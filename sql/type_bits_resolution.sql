@@ -34,7 +34,7 @@ WITH operands AS (
 	UNION ALL
 	SELECT name, false, true FROM unnest(ARRAY[$$'1'$$, 'NULL', '1', '18446744073709551615', $$B'1'$$, $$X'ff'$$]) name
 ), pairs AS (
-	-- 027_type_resolution.pl has the others
+	-- type_resolution.pl has the others
 	SELECT a.name AS a, b.name AS b, a.wide OR b.wide AS wide FROM operands a, operands b WHERE a.ours OR b.ours
 )
 INSERT INTO expressions

@@ -323,6 +323,13 @@ WHERE simhash_hash_value(fp)::bit(32) <> simhash_hash_value_extended(fp, 0)::bit
 SELECT count(*) > 1900 AS seeds_differ FROM indexed
 WHERE simhash_hash_value_extended(fp, 1) <> simhash_hash_value_extended(fp, 2);
 SELECT count(DISTINCT simhash_hash_value(fp)) > 1900 AS spread FROM indexed;
+-- the same on every processor: XXH3 of the bytes that are sent, of a ball those of the
+-- radius and then, with this as the seed, those of the center
+SELECT fp, simhash_hash_value(fp) AS hash, simhash_hash_value_extended(fp, 0) AS extended,
+	simhash_hash_value_extended(fp, 72623859790382856) AS seeded
+FROM (VALUES ('0'::simhash), ('1'), ('0x0123456789abcdef'), ('0x8000000000000000'), ('0xffffffffffffffff')) t (fp);
+SELECT ball, simhash_ball_hash(ball) AS hash, simhash_ball_hash_extended(ball, 72623859790382856) AS seeded
+FROM (VALUES ('(0x0123456789abcdef,3)'::simhash_ball), ('(0x0123456789abcdef,-1)')) t (ball);
 
 -- joins and grouping in each way
 SET enable_nestloop = off;

@@ -58,38 +58,6 @@ shcompat_grouping_expression(Query *parse, Node *expr)
 	return expr;
 }
 
-/* do variables stand for the grouping expressions of a query, as since 18? */
-#if PG_VERSION_NUM >= 180000
-#define shcompat_groups_by_variables(parse)	((parse)->hasGroupRTE)
-#else
-#define shcompat_groups_by_variables(parse)	false
-#endif
-
-/*
- * The file number of a relation, and whether this transaction has assigned it.
- */
-static inline Oid
-shcompat_file_number(Relation relation)
-{
-#if PG_VERSION_NUM >= 160000
-	return relation->rd_locator.relNumber;
-#else
-	return relation->rd_node.relNode;
-#endif
-}
-
-static inline bool
-shcompat_has_new_file(Relation relation)
-{
-#if PG_VERSION_NUM >= 160000
-	return relation->rd_createSubid != InvalidSubTransactionId ||
-		relation->rd_newRelfilelocatorSubid != InvalidSubTransactionId;
-#else
-	return relation->rd_createSubid != InvalidSubTransactionId ||
-		relation->rd_newRelfilenodeSubid != InvalidSubTransactionId;
-#endif
-}
-
 /*
  * Extend a relation by one zeroed page; its buffer is returned pinned and
  * exclusively locked.

@@ -9,6 +9,7 @@
 
 #include "fmgr.h"
 
+#include "bits/distance.h"
 #include "index/am.h"
 #include "text/text_kernels.h"
 
@@ -23,6 +24,7 @@ PGDLLEXPORT void _PG_init(void);
 void
 _PG_init(void)
 {
+	shbits_choose_kernels();
 	shtext_choose_kernels();
 	shidx_init_options();
 }

@@ -13,7 +13,9 @@
 #	make_workplace		a temporary directory, $work, removed at exit together with
 #						the servers that run in it; sets $owner, a user who is not root
 #	as_owner COMMAND	run a command as that user in a clean environment
-#	build_sandbox		private copy of the server with the extension in $work/sandbox
+#	build_sandbox [GOAL...]
+#						private copy of the server with the extension in $work/sandbox;
+#						see test/sandbox.  The compiler's messages are in $work/build.log.
 #	start_server NAME DIRECTORY
 #						start the private server of a directory with $work/run/NAME for its
 #						data and $work/run for its socket; further lines of its
@@ -95,6 +97,7 @@ require_server() {
 # Servers first, then the directory; a server's own files say its process id.
 remove_workplace() {
 	stop_telling
+	[ -z "${workers:-}" ] || kill $workers 2>/dev/null || :
 	for pid_file in $(find "$work" -name postmaster.pid 2>/dev/null); do
 		pid=$(head -n 1 "$pid_file" 2>/dev/null) || continue
 		kill -QUIT "$pid" 2>/dev/null || continue
@@ -141,22 +144,22 @@ tell_build() {
 	say "  compiled $(find "$work/sandbox/build" -name '*.o' | wc -l) of $(find "$top/src" -name '*.c' | wc -l) files ($(seconds))"
 }
 
-make_sandbox() {
-	"$top/test/sandbox" "$work/sandbox" "$pg_config" >"$work/build.log" 2>&1
-}
-
 build_sandbox() {
 	say "Building the extension, for a private copy of $("$pg_config" --version)."
-	if ! telling tell_build make_sandbox ||
-		grep -q 'warning:' "$work/build.log"
-	then
+	telling tell_build make_sandbox "$@" || {
 		cat "$work/build.log" >&2
 		die "the build failed"
-	fi
+	}
+}
+make_sandbox() {
+	"$top/test/sandbox" "$work/sandbox" "$pg_config" "$@" >"$work/build.log" 2>&1
 }
 
 make_cluster() {
-	as_owner "$2/bin/initdb" -D "$1" -A trust -U "$owner" --no-locale -E UTF8 --no-sync &&
+	{
+		[ -d "$work/run/template" ] ||
+			as_owner "$2/bin/initdb" -D template -A trust -U "$owner" --no-locale -E UTF8 --no-sync
+	} && as_owner cp -a template "$1" &&
 		{ printf '%s\n' "listen_addresses = ''" "unix_socket_directories = '$work/run'" && cat; } \
 			>>"$work/run/$1/postgresql.conf" &&
 		as_owner "$2/bin/pg_ctl" -D "$1" -w -s -l "$1.log" start

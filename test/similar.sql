@@ -39,7 +39,7 @@ BEGIN
 			fp AS MATERIALIZED (SELECT id, first, simhash_minhash(body)::bigint AS h FROM %s JOIN same USING (id))
 		SELECT least(p.id, q.id) AS a, greatest(p.id, q.id) AS b, distance(p.h, q.h) AS d
 		FROM alike JOIN fp p ON p.first = a JOIN fp q ON q.first = b
-		WHERE (a < b OR p.id < q.id) AND distance(p.h, q.h) <= 8', tab);
+		WHERE (a < b OR p.id < q.id) AND distance(p.h, q.h) <= 10', tab);
 	CREATE INDEX ON similar_pair (a);
 	CREATE INDEX ON similar_pair (b);
 	ANALYZE similar_pair;

@@ -40,10 +40,7 @@ shbatch_begin_heaps(ShBatchCall *call, ShRowsCommand command, const Oid *indexes
 	call->snapshot = RegisterSnapshot(GetActiveSnapshot());
 	for (int i = 0; i < call->heaps.count; i++)
 		shrows_check_snapshot(call->heaps.heaps[i].index, call->snapshot);
-	call->watched = command != SHROWS_UNWATCHED;
-	if (call->watched)
-		shrows_progress_start(command, RelationGetRelid(named->heap),
-							  RelationGetRelid(named->index));
+	shrows_progress_start(command, RelationGetRelid(named->heap), RelationGetRelid(named->index));
 	shrows_begin(&call->rows, &call->heaps, call->snapshot);
 }
 
@@ -54,8 +51,7 @@ void
 shbatch_end_heaps(ShBatchCall *call)
 {
 	shrows_end(&call->rows);
-	if (call->watched)
-		shrows_progress_end();
+	shrows_progress_end();
 	UnregisterSnapshot(call->snapshot);
 	shrows_heaps_close(&call->heaps);
 }
@@ -91,30 +87,62 @@ shbatch_get_text(FunctionCallInfo fcinfo, int arg)
 }
 
 /*
- * What checks the rows of pairs: the argument "same" or, if it is null, the
- * operator class of the index.  NULL if fingerprints alone decide.
+ * What checks the rows of pairs, of a call with the arguments (index regclass,
+ * distance int): the operator class of the index, and the argument "same" if it is
+ * not null.  With a distance, "same" takes the place of the class.  NULL if
+ * fingerprints alone decide.
  */
 ShBatchRowCheck *
 shbatch_get_same(FunctionCallInfo fcinfo, int arg, const ShBatchCall *call)
 {
 	char	   *text = shbatch_get_text(fcinfo, arg);
+	ShBatchRowCheck *same;
+	ShBatchRowCheck *class;
 
-	return text !=NULL ? shbatch_same_check_begin(&call->heaps, call->snapshot, text) :
-				shbatch_class_check_begin(&call->heaps, call->snapshot);
+	if (text == NULL)
+		return shbatch_class_check_begin(&call->heaps, call->snapshot);
+	same = shbatch_same_check_begin(&call->heaps, call->snapshot, text);
+	class = PG_ARGISNULL(1) ? shbatch_class_check_begin(&call->heaps, call->snapshot) : NULL;
+	if (class == NULL)
+		return same;
+	class->next = same;
+	return class;
 }
 
 /*
- * Begin a call with the arguments (index regclass, distance int), the first of
- * which is not null.
+ * Begin a call of a function.  Returns false if one of its first arguments, of so many,
+ * is null, so that there is nothing to do.
+ */
+bool
+shbatch_begin(FunctionCallInfo fcinfo, int narguments, ShBatchCall *call)
+{
+	InitMaterializedSRF(fcinfo, 0);
+	call->result = (ReturnSetInfo *) fcinfo->resultinfo;
+	call->workers = 0;
+	call->wide_finder = NULL;
+	for (int i = 0; i < narguments; i++)
+	{
+		if (PG_ARGISNULL(i))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Begin a call with the arguments (index regclass, distance int).  Returns false if the
+ * index is null.
  *
  * Opens the index, or its partitions, with AccessShareLock on them and their tables,
  * and prepares to search and to look up rows for the snapshot of the calling query.
  */
-void
-shbatch_open_index(FunctionCallInfo fcinfo, ShRowsCommand command, ShBatchCall *call)
+bool
+shbatch_begin_index(FunctionCallInfo fcinfo, ShRowsCommand command, ShBatchCall *call)
 {
-	Oid			index = PG_GETARG_OID(0);
+	Oid			index;
 
+	if (!shbatch_begin(fcinfo, 1, call))
+		return false;
+	index = PG_GETARG_OID(0);
 	shbatch_begin_heaps(call, command, &index, 1, true);
 	call->distance = shbatch_get_distance(fcinfo, 1, call);
 	if (call->width > 0)
@@ -127,35 +155,7 @@ shbatch_open_index(FunctionCallInfo fcinfo, ShRowsCommand command, ShBatchCall *
 		shpairs_source_heaps(&call->input, &call->heaps, call->snapshot, call->distance);
 		call->most = call->input.most;
 	}
-	/* who takes rows one by one may stop, or do anything in between */
-	call->workers = command == SHROWS_UNWATCHED ? 0 :
-		shrows_choose_workers(&call->heaps, call->distance);
-}
-
-/*
- * Begin a call of a function that returns all rows at once.  Returns false if its
- * first argument is null, so that there is nothing to do.
- */
-static bool
-begin_materialized(FunctionCallInfo fcinfo, ShBatchCall *call)
-{
-	InitMaterializedSRF(fcinfo, 0);
-	call->result = (ReturnSetInfo *) fcinfo->resultinfo;
-	call->workers = 0;
-	call->wide_finder = NULL;
-	return !PG_ARGISNULL(0);
-}
-
-/*
- * The same for a function that returns all rows at once.  Returns false if the
- * index is null, so that there is nothing to do.
- */
-bool
-shbatch_begin_index(FunctionCallInfo fcinfo, ShRowsCommand command, ShBatchCall *call)
-{
-	if (!begin_materialized(fcinfo, call))
-		return false;
-	shbatch_open_index(fcinfo, command, call);
+	call->workers = shrows_choose_workers(&call->heaps, call->distance);
 	return true;
 }
 
@@ -232,7 +232,7 @@ shbatch_begin_array(FunctionCallInfo fcinfo, ShRowsCommand command, ShBatchCall 
 	int			table = SHPAIRS_ALL_TABLES;
 	ShBitsScheme *scheme = NULL;
 
-	if (!begin_materialized(fcinfo, call))
+	if (!shbatch_begin(fcinfo, 1, call))
 		return false;
 
 	shpairs_check_distance(distance, SHBITS_WIDTH);
@@ -259,7 +259,7 @@ shbatch_begin_array(FunctionCallInfo fcinfo, ShRowsCommand command, ShBatchCall 
 bool
 shbatch_begin_wide_array(FunctionCallInfo fcinfo, ShRowsCommand command, ShBatchCall *call)
 {
-	if (!begin_materialized(fcinfo, call))
+	if (!shbatch_begin(fcinfo, 1, call))
 		return false;
 	shpairs_wide_array(&call->wide, PG_GETARG_ARRAYTYPE_P(0));
 	if (call->wide.count == 0)

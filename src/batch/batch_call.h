@@ -26,7 +26,6 @@ typedef struct ShBatchCall
 
 	/* fingerprints of 64 bits */
 	ShPairsSource input;
-	ShPairsFinder *finder;
 
 	/* or wide ones */
 	int			width;			/* in bits, or 0 */
@@ -37,7 +36,6 @@ typedef struct ShBatchCall
 	/* for indexes */
 	ShRowsHeaps heaps;
 	Snapshot	snapshot;
-	bool		watched;		/* progress is reported */
 	ShRows		rows;
 } ShBatchCall;
 
@@ -48,8 +46,7 @@ extern char *shbatch_get_text(FunctionCallInfo fcinfo, int arg);
 extern ShBatchRowCheck *shbatch_get_same(FunctionCallInfo fcinfo, int arg,
 										 const ShBatchCall *call);
 extern void shbatch_end_heaps(ShBatchCall *call);
-extern void shbatch_open_index(FunctionCallInfo fcinfo, ShRowsCommand command,
-							   ShBatchCall *call);
+extern bool shbatch_begin(FunctionCallInfo fcinfo, int narguments, ShBatchCall *call);
 extern bool shbatch_begin_index(FunctionCallInfo fcinfo, ShRowsCommand command,
 								ShBatchCall *call);
 extern void shbatch_end_index(ShBatchCall *call);

@@ -15,7 +15,6 @@
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type_d.h"
 #include "executor/executor.h"
-#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "utils/acl.h"
 #include "utils/datum.h"
@@ -27,7 +26,6 @@
 #include "batch/class_check.h"
 #include "compat.h"
 #include "rows/as_owner.h"
-#include "rows/progress.h"
 
 /* in place of the number of a row: none has been read */
 #define NO_ROW		PG_UINT64_MAX
@@ -128,7 +126,6 @@ holds(ShBatchRowCheck *base, ShRowsNumber a, ShRowsNumber b)
 	ClassCheck *check = (ClassCheck *) base;
 	bool		result = false;
 
-	CHECK_FOR_INTERRUPTS();
 	if (a != check->row)
 		read_a(check, a);
 	if (!check->isnull)
@@ -139,7 +136,6 @@ holds(ShBatchRowCheck *base, ShRowsNumber a, ShRowsNumber b)
 		result = !isnull && is_true(check, value);
 	}
 	ResetPerTupleExprContext(check->estate);
-	shrows_progress_checked();
 	return result;
 }
 
@@ -195,8 +191,8 @@ get_function(Oid operator)
 }
 
 /*
- * Look up the operator.  What it remembers of its last arguments is kept, as if
- * it belonged to an expression.
+ * Look up the operator, as if it belonged to an expression, of which some functions
+ * ask for the types of their arguments.
  */
 static void
 find_operator(ClassCheck *check, Relation index, Oid operator)

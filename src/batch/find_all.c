@@ -25,55 +25,39 @@ PG_FUNCTION_INFO_V1(simhash_find_all_in_bits);
 #define A_FP	2
 #define B_FP	3
 
-/* state of a call that returns pairs of rows */
+/* returns pairs of rows */
 typedef struct FindAll
 {
 	ShPairsSink sink;
 	ShBatchCall call;
 	ShBatchRowPairs *pairs;
 	ShBatchRowCheck *check;		/* by the operator class, or NULL */
-	ShBatchResult *result;		/* or NULL */
-	ItemPointerData tids[2];	/* of the last returned row */
+	ShBatchResult result;
 } FindAll;
 
 /*
- * Do the values of two rows belong together, and not only their fingerprints?
+ * Return a pair of rows, the one with the lower number first, if their values belong
+ * together, and not only their fingerprints.
  */
-static bool
-holds(const FindAll *find, const ShBatchRowPair *pair)
-{
-	return shbatch_check_rows(find->check, pair->a_row, pair->b_row);
-}
-
-/*
- * Make the result row of a pair of rows, the one with the lower number first.
- */
-static void
-make_row(FindAll *find, ShBatchRowPair pair, Datum *values)
-{
-	if (pair.a_row > pair.b_row)
-	{
-		ShBatchRowPair swapped = pair;
-
-		swapped.a_row = pair.b_row;
-		swapped.a_fp = pair.b_fp;
-		swapped.b_row = pair.a_row;
-		swapped.b_fp = pair.a_fp;
-		pair = swapped;
-	}
-	shbatch_pair_values(&find->call.heaps, &pair, find->tids, values);
-}
-
 static void
 take_rows(void *arg, const ShBatchRowPair *pair)
 {
 	FindAll    *find = arg;
+	ShBatchRowPair ordered = *pair;
+	ItemPointerData tids[2];
 	Datum		values[SHBATCH_RESULT_COLUMNS];
 
-	if (!holds(find, pair))
+	if (!shbatch_check_rows(find->check, pair->a_row, pair->b_row))
 		return;
-	make_row(find, *pair, values);
-	shbatch_result_add(find->result, values);
+	if (pair->a_row > pair->b_row)
+	{
+		ordered.a_row = pair->b_row;
+		ordered.a_fp = pair->b_fp;
+		ordered.b_row = pair->a_row;
+		ordered.b_fp = pair->a_fp;
+	}
+	shbatch_pair_values(&find->call.heaps, &ordered, tids, values);
+	shbatch_result_add(&find->result, values);
 }
 
 /*
@@ -118,69 +102,6 @@ catch_up(ShPairsSink *base)
 	return shbatch_row_pairs_catch_up(find->pairs);
 }
 
-static bool
-search_bucket(void *arg)
-{
-	FindAll    *find = arg;
-
-	return shbatch_search_next(&find->call);
-}
-
-static void *
-begin_find_all(FunctionCallInfo fcinfo, ShBatchResult *result)
-{
-	FindAll    *find;
-
-	if (PG_ARGISNULL(0))
-		return NULL;
-	find = palloc0(sizeof(FindAll));
-	find->sink.begin = add_repeated;
-	find->sink.pair = add_pair;
-	find->sink.leave = leave_bucket;
-	find->sink.idle = catch_up;
-	find->result = result;
-	shbatch_open_index(fcinfo, result != NULL ? SHROWS_FIND_ALL : SHROWS_UNWATCHED,
-					   &find->call);
-	find->check = shbatch_class_check_begin(&find->call.heaps, find->call.snapshot);
-	find->pairs = shbatch_row_pairs_begin(&find->call.rows, false, search_bucket,
-										  result != NULL ? take_rows : NULL, find);
-	shbatch_search_begin(&find->call, &find->sink);
-	if (result != NULL && find->call.width > 0)
-	{
-		shbatch_result_set_null(result, A_FP);
-		shbatch_result_set_null(result, B_FP);
-	}
-	return find;
-}
-
-static bool
-next_of_all(void *state, Datum *values, bool *nulls)
-{
-	FindAll    *find = state;
-	ShBatchRowPair pair;
-
-	shrows_heaps_verify(&find->call.heaps);
-	do
-	{
-		if (!shbatch_row_pairs_next(find->pairs, &pair))
-			return false;
-	} while (!holds(find, &pair));
-	make_row(find, pair, values);
-	/* they cannot hold a wide one */
-	nulls[A_FP] = nulls[B_FP] = find->call.width > 0;
-	return true;
-}
-
-static void
-end_find_all(void *state)
-{
-	FindAll    *find = state;
-
-	shbatch_row_pairs_end(find->pairs);
-	shbatch_check_end(find->check);
-	shbatch_end_index(&find->call);
-}
-
 /*
  * simhash_find_all(index regclass, distance int) -> every pair of rows that
  * the snapshot sees whose fingerprints differ in at most distance bits, or in
@@ -191,9 +112,29 @@ end_find_all(void *state)
 Datum
 simhash_find_all(PG_FUNCTION_ARGS)
 {
-	static const ShBatchProducer producer = {begin_find_all, next_of_all, end_find_all};
+	FindAll		find = {
+		.sink = {.begin = add_repeated,.pair = add_pair,.leave = leave_bucket,.idle = catch_up}
+	};
 
-	return shbatch_return(fcinfo, &producer);
+	if (!shbatch_begin_index(fcinfo, SHROWS_FIND_ALL, &find.call))
+		return (Datum) 0;
+	shbatch_result_begin(&find.result, find.call.result);
+	if (find.call.width > 0)
+	{
+		/* they cannot hold a wide one */
+		shbatch_result_set_null(&find.result, A_FP);
+		shbatch_result_set_null(&find.result, B_FP);
+	}
+	find.check = shbatch_class_check_begin(&find.call.heaps, find.call.snapshot);
+	find.pairs = shbatch_row_pairs_begin(&find.call.rows, false, take_rows, &find);
+	shbatch_search_begin(&find.call, &find.sink);
+	while (shbatch_search_next(&find.call))
+		shbatch_row_pairs_leave(find.pairs);
+	shbatch_row_pairs_finish(find.pairs);
+
+	shbatch_check_end(find.check);
+	shbatch_end_index(&find.call);
+	return (Datum) 0;
 }
 
 /* returns pairs of values */
@@ -255,7 +196,7 @@ return_wide_values(ShPairsSink *base, const ShPairsBucket *bucket, size_t i, siz
 	WidePairSink *sink = (WidePairSink *) base;
 	const uint64 *a = shpairs_bucket_value(bucket, i);
 	const uint64 *b = shpairs_bucket_value(bucket, j);
-	bool		swap = bucket->keys[i] > bucket->keys[j];	/* numbered in order */
+	bool		swap = shpairs_compare_values(a, b, bucket->nwords) > 0;
 	Datum		values[3];
 
 	values[0] = PointerGetDatum(shtype_join_bits(swap ? b : a, sink->width));

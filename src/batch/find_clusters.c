@@ -232,20 +232,19 @@ simhash_find_clusters_in(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* order elements by the numbers of their values */
-static int
-compare_elements(const void *a, const void *b, void *arg)
-{
-	const ShBatchElement *elements = arg;
-	ShFingerprint x = elements[*(const uint32 *) a].fp;
-	ShFingerprint y = elements[*(const uint32 *) b].fp;
-
-	return x < y ? -1 : x > y;
-}
+/* to sort elements by their values */
+#define ST_SORT sort_by_value
+#define ST_ELEMENT_TYPE uint32
+#define ST_COMPARE(a, b, components) shbatch_compare_elements(components, *(a), *(b))
+#define ST_COMPARE_ARG_TYPE const ShBatchUnionFind
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_SCOPE static
+#define ST_DECLARE
+#define ST_DEFINE
+#include "lib/sort_template.h"
 
 /*
- * Return the wide values of the clusters, in their order.  The first one of a
- * cluster is its root.
+ * Return the wide values of the clusters, in their order.
  */
 static void
 return_wide_values(ShBatchUnionFind *components, int width, ReturnSetInfo *info)
@@ -264,7 +263,7 @@ return_wide_values(ShBatchUnionFind *components, int width, ReturnSetInfo *info)
 		order[i] = i;
 	}
 	shbatch_union_find_sum(components);
-	qsort_arg(order, components->count, sizeof(uint32), compare_elements, elements);
+	sort_by_value(order, components->count, components);
 
 	for (uint32 i = 0; i < components->count; i++)
 	{

@@ -187,8 +187,7 @@ static void
 decide_by_condition(DuplicateFinder *finder, ShBatchRowCheck *check)
 {
 	ShBatchKeptRows *kept = shbatch_kept_begin(&finder->near.members.elements,
-											   &finder->near.neighbors,
-											   finder->near.equal_elements, check);
+											   &finder->near.neighbors, check);
 	ShRowsNumber row;
 	uint32		element;
 

@@ -32,6 +32,7 @@ typedef struct FindMatches
 	ShPairsMatchSource input;
 
 	/* or wide ones; side b is that of the call */
+	ShRowsHeaps sides[2];
 	ShPairsWideInput wide;
 	ShPairsWideMatchFinder *wide_finder;
 
@@ -39,9 +40,8 @@ typedef struct FindMatches
 	ShBatchRowCheck *check;		/* by the operator class, or NULL */
 	void		(*make_row) (struct FindMatches *find, const ShBatchRowPair *pair,
 							 Datum *values);
-	ShBatchResult *result;		/* or NULL */
+	ShBatchResult result;
 	ItemPointerData tids[2];	/* of the last returned row */
-	bytea	   *wide_values[2]; /* and its values, or NULL */
 } FindMatches;
 
 /* the columns of the fingerprints in pairs of rows */
@@ -77,27 +77,9 @@ make_row_of_value(FindMatches *find, const ShBatchRowPair *pair, Datum *values)
 static void
 make_row_of_wide_value(FindMatches *find, const ShBatchRowPair *pair, Datum *values)
 {
-	int			width = find->call.width;
-
 	make_row_of_value(find, pair, values);
-	for (int i = 0; i < lengthof(find->wide_values); i++)
-	{
-		if (find->wide_values[i] != NULL)
-			pfree(find->wide_values[i]);
-	}
-	find->wide_values[0] = shtype_join_bits(pair->a_value, width);
-	find->wide_values[1] = shtype_join_bits(pair->b_value, width);
-	values[0] = PointerGetDatum(find->wide_values[0]);
-	values[2] = PointerGetDatum(find->wide_values[1]);
-}
-
-/*
- * Do the values of two rows belong together, and not only their fingerprints?
- */
-static bool
-holds(const FindMatches *find, const ShBatchRowPair *pair)
-{
-	return shbatch_check_rows(find->check, pair->a_row, pair->b_row);
+	values[0] = PointerGetDatum(shtype_join_bits(pair->a_value, find->call.width));
+	values[2] = PointerGetDatum(shtype_join_bits(pair->b_value, find->call.width));
 }
 
 static void
@@ -106,10 +88,15 @@ take_rows(void *arg, const ShBatchRowPair *pair)
 	FindMatches *find = arg;
 	Datum		values[SHBATCH_RESULT_COLUMNS];
 
-	if (!holds(find, pair))
+	if (!shbatch_check_rows(find->check, pair->a_row, pair->b_row))
 		return;
 	find->make_row(find, pair, values);
-	shbatch_result_add(find->result, values);
+	shbatch_result_add(&find->result, values);
+	if (find->make_row == make_row_of_wide_value)
+	{
+		pfree(DatumGetPointer(values[0]));
+		pfree(DatumGetPointer(values[2]));
+	}
 }
 
 static void
@@ -145,62 +132,16 @@ catch_up(ShPairsMatchSink *base)
 }
 
 static bool
-search_buckets(void *arg)
+search_buckets(FindMatches *find)
 {
-	FindMatches *find = arg;
-
 	if (find->call.width > 0)
 		return shpairs_wide_match_next(find->wide_finder);
 	return shpairs_match_source_next(&find->input);
 }
 
-/* both sides are known: begin the search */
 static void
-begin_search(FindMatches *find, bool of_values)
+end(FindMatches *find)
 {
-	ShBatchCall *call = &find->call;
-
-	if (of_values)
-		find->make_row = call->width > 0 ? make_row_of_wide_value : make_row_of_value;
-	else
-		find->make_row = make_row_of_rows;
-	find->pairs = shbatch_row_pairs_begin(&find->call.rows, of_values, search_buckets,
-										  find->result != NULL ? take_rows : NULL, find);
-	find->sink.pair = add_pair;
-	find->sink.leave = leave_buckets;
-	find->sink.idle = catch_up;
-	if (call->width > 0)
-		find->wide_finder = shpairs_wide_match_begin(&find->wide, &call->wide, call->distance,
-													 call->workers, add_wide_pair, find);
-	else
-		shpairs_match_source_begin(&find->input, call->workers, &find->sink);
-}
-
-static bool
-next_match(void *state, Datum *values, bool *nulls)
-{
-	FindMatches *find = state;
-	ShBatchRowPair pair;
-
-	shrows_heaps_verify(&find->call.heaps);
-	do
-	{
-		if (!shbatch_row_pairs_next(find->pairs, &pair))
-			return false;
-	} while (!holds(find, &pair));
-	find->make_row(find, &pair, values);
-	/* they cannot hold a wide one */
-	if (find->make_row == make_row_of_rows)
-		nulls[A_FP] = nulls[B_FP] = find->call.width > 0;
-	return true;
-}
-
-static void
-end_find_matches(void *state)
-{
-	FindMatches *find = state;
-
-	shbatch_row_pairs_end(find->pairs);
 	shbatch_check_end(find->check);
 	if (find->call.width > 0)
 	{
@@ -213,20 +154,40 @@ end_find_matches(void *state)
 	shbatch_end_heaps(&find->call);
 }
 
-static FindMatches *
-make_state(ShBatchResult *result)
+/*
+ * Both sides are known: search, and end the call.
+ */
+static void
+search(FindMatches *find, bool of_values)
 {
-	FindMatches *find = palloc0(sizeof(FindMatches));
+	ShBatchCall *call = &find->call;
 
-	find->result = result;
-	return find;
-}
-
-/* the command, for the progress view */
-static ShRowsCommand
-command_of(const FindMatches *find)
-{
-	return find->result != NULL ? SHROWS_FIND_MATCHES : SHROWS_UNWATCHED;
+	shbatch_result_begin(&find->result, call->result);
+	if (of_values)
+		find->make_row = call->width > 0 ? make_row_of_wide_value : make_row_of_value;
+	else
+	{
+		find->make_row = make_row_of_rows;
+		/* they cannot hold a wide one */
+		if (call->width > 0)
+		{
+			shbatch_result_set_null(&find->result, A_FP);
+			shbatch_result_set_null(&find->result, B_FP);
+		}
+	}
+	find->pairs = shbatch_row_pairs_begin(&call->rows, of_values, take_rows, find);
+	find->sink.pair = add_pair;
+	find->sink.leave = leave_buckets;
+	find->sink.idle = catch_up;
+	if (call->width > 0)
+		find->wide_finder = shpairs_wide_match_begin(&find->wide, &call->wide, call->distance,
+													 call->workers, add_wide_pair, find);
+	else
+		shpairs_match_source_begin(&find->input, call->workers, &find->sink);
+	while (search_buckets(find))
+		shbatch_row_pairs_leave(find->pairs);
+	shbatch_row_pairs_finish(find->pairs);
+	end(find);
 }
 
 /*
@@ -236,8 +197,6 @@ static void
 begin_sides(FindMatches *find, int distance)
 {
 	ShBatchCall *call = &find->call;
-	ShRowsHeaps a = shrows_heaps_of_side(&call->heaps, 0);
-	ShRowsHeaps b = shrows_heaps_of_side(&call->heaps, 1);
 
 	call->distance = distance;
 	if (call->width == 0)
@@ -245,8 +204,10 @@ begin_sides(FindMatches *find, int distance)
 		shpairs_match_source_heaps(&find->input, &call->heaps, call->snapshot, distance);
 		return;
 	}
-	shpairs_wide_heaps(&find->wide, &a, call->snapshot, call->width);
-	shpairs_wide_heaps(&call->wide, &b, call->snapshot, call->width);
+	for (int side = 0; side < lengthof(find->sides); side++)
+		find->sides[side] = shrows_heaps_of_side(&call->heaps, side);
+	shpairs_wide_heaps(&find->wide, &find->sides[0], call->snapshot, call->width);
+	shpairs_wide_heaps(&call->wide, &find->sides[1], call->snapshot, call->width);
 }
 
 /*
@@ -267,56 +228,6 @@ check_type(const FindMatches *find, bool wide)
 				 errdetail("The fingerprints of the index are of type %s.", "simhash_bits")));
 }
 
-static void *
-begin_find_matches(FunctionCallInfo fcinfo, ShBatchResult *result)
-{
-	Oid			indexes[2];
-	FindMatches *find;
-
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
-		return NULL;
-	indexes[0] = PG_GETARG_OID(0);
-	indexes[1] = PG_GETARG_OID(1);
-	if (indexes[0] == indexes[1])
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("both sides are the same index"),
-				 errhint("Use simhash_find_all to find the pairs of one index.")));
-
-	find = make_state(result);
-	shbatch_begin_heaps(&find->call, command_of(find), indexes, 2, true);
-	begin_sides(find, shbatch_get_distance(fcinfo, 2, &find->call));
-	if (result != NULL && find->call.width > 0)
-	{
-		shbatch_result_set_null(result, A_FP);
-		shbatch_result_set_null(result, B_FP);
-	}
-	find->check = shbatch_class_check_begin(&find->call.heaps, find->call.snapshot);
-	if (result != NULL)
-		find->call.workers = shrows_choose_workers(&find->call.heaps, find->call.distance);
-	begin_search(find, false);
-	return find;
-}
-
-static void *
-begin_find_matches_in(FunctionCallInfo fcinfo, ShBatchResult *result)
-{
-	Oid			index;
-	FindMatches *find;
-
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
-		return NULL;
-	index = PG_GETARG_OID(1);
-
-	find = make_state(result);
-	shbatch_begin_heaps(&find->call, command_of(find), &index, 1, false);
-	check_type(find, false);
-	shpairs_match_source_array(&find->input, PG_GETARG_ANY_ARRAY_P(0), &find->call.heaps,
-							   find->call.snapshot, shbatch_get_distance(fcinfo, 2, &find->call));
-	begin_search(find, true);
-	return find;
-}
-
 /*
  * Report an error if values of an array have another width than an index.
  */
@@ -333,34 +244,6 @@ check_values(const FindMatches *find)
 				 errdetail("Its fingerprints have %d bits.", find->call.width)));
 }
 
-static void *
-begin_find_matches_in_bits(FunctionCallInfo fcinfo, ShBatchResult *result)
-{
-	Oid			index;
-	FindMatches *find;
-	ShBatchCall *call;
-
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
-		return NULL;
-	index = PG_GETARG_OID(1);
-
-	find = make_state(result);
-	call = &find->call;
-	shbatch_begin_heaps(call, command_of(find), &index, 1, false);
-	check_type(find, true);
-	call->distance = shbatch_get_distance(fcinfo, 2, call);
-	shpairs_wide_array(&find->wide, PG_GETARG_ARRAYTYPE_P_COPY(0));
-	if (find->wide.count == 0)
-	{
-		shbatch_end_heaps(call);
-		return NULL;
-	}
-	check_values(find);
-	shpairs_wide_heaps(&call->wide, &call->heaps, call->snapshot, call->width);
-	begin_search(find, true);
-	return find;
-}
-
 /*
  * simhash_find_matches(a regclass, b regclass, distance int) -> every row of
  * index a with every row of index b, among those that the snapshot sees, whose
@@ -371,9 +254,24 @@ begin_find_matches_in_bits(FunctionCallInfo fcinfo, ShBatchResult *result)
 Datum
 simhash_find_matches(PG_FUNCTION_ARGS)
 {
-	static const ShBatchProducer producer = {begin_find_matches, next_match, end_find_matches};
+	FindMatches find = {{0}};
+	Oid			indexes[2];
 
-	return shbatch_return(fcinfo, &producer);
+	if (!shbatch_begin(fcinfo, 2, &find.call))
+		return (Datum) 0;
+	indexes[0] = PG_GETARG_OID(0);
+	indexes[1] = PG_GETARG_OID(1);
+	if (indexes[0] == indexes[1])
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("both sides are the same index"),
+				 errhint("Use simhash_find_all to find the pairs of one index.")));
+	shbatch_begin_heaps(&find.call, SHROWS_FIND_MATCHES, indexes, 2, true);
+	begin_sides(&find, shbatch_get_distance(fcinfo, 2, &find.call));
+	find.check = shbatch_class_check_begin(&find.call.heaps, find.call.snapshot);
+	find.call.workers = shrows_choose_workers(&find.call.heaps, find.call.distance);
+	search(&find, false);
+	return (Datum) 0;
 }
 
 /*
@@ -385,9 +283,18 @@ simhash_find_matches(PG_FUNCTION_ARGS)
 Datum
 simhash_find_matches_in(PG_FUNCTION_ARGS)
 {
-	static const ShBatchProducer producer = {begin_find_matches_in, next_match, end_find_matches};
+	FindMatches find = {{0}};
+	Oid			index;
 
-	return shbatch_return(fcinfo, &producer);
+	if (!shbatch_begin(fcinfo, 2, &find.call))
+		return (Datum) 0;
+	index = PG_GETARG_OID(1);
+	shbatch_begin_heaps(&find.call, SHROWS_FIND_MATCHES, &index, 1, false);
+	check_type(&find, false);
+	shpairs_match_source_array(&find.input, PG_GETARG_ANY_ARRAY_P(0), &find.call.heaps,
+							   find.call.snapshot, shbatch_get_distance(fcinfo, 2, &find.call));
+	search(&find, true);
+	return (Datum) 0;
 }
 
 /*
@@ -397,7 +304,24 @@ simhash_find_matches_in(PG_FUNCTION_ARGS)
 Datum
 simhash_find_matches_in_bits(PG_FUNCTION_ARGS)
 {
-	static const ShBatchProducer producer = {begin_find_matches_in_bits, next_match, end_find_matches};
+	FindMatches find = {{0}};
+	ShBatchCall *call = &find.call;
+	Oid			index;
 
-	return shbatch_return(fcinfo, &producer);
+	if (!shbatch_begin(fcinfo, 2, call))
+		return (Datum) 0;
+	index = PG_GETARG_OID(1);
+	shbatch_begin_heaps(call, SHROWS_FIND_MATCHES, &index, 1, false);
+	check_type(&find, true);
+	call->distance = shbatch_get_distance(fcinfo, 2, call);
+	shpairs_wide_array(&find.wide, PG_GETARG_ARRAYTYPE_P(0));
+	if (find.wide.count == 0)
+	{
+		shbatch_end_heaps(call);
+		return (Datum) 0;
+	}
+	check_values(&find);
+	shpairs_wide_heaps(&call->wide, &call->heaps, call->snapshot, call->width);
+	search(&find, true);
+	return (Datum) 0;
 }

@@ -10,10 +10,6 @@
  * to the first that is the same.  So a row that has a keeper is seldom checked
  * against more than one, and no pair of rows is checked twice.
  *
- * The rows of one fingerprint are nearest, and mostly those of one element.  Only
- * wide fingerprints that have been searched chunk by chunk can be several elements;
- * then all candidates are sorted.
- *
  * If rows of one fingerprint are not the same, several of them are kept.  So
  * the memory for kept rows may exceed that for the elements, and has a limit.
  *
@@ -58,7 +54,6 @@ struct ShBatchKeptRows
 	const ShBatchUnionFind *elements;
 	ShBatchNeighbors *neighbors;
 	ShBatchRowCheck *check;
-	bool		equal_elements; /* some elements near each other are equal */
 	KeptList   *lists;			/* of elements */
 
 	uint32		count;
@@ -76,13 +71,12 @@ struct ShBatchKeptRows
  */
 ShBatchKeptRows *
 shbatch_kept_begin(const ShBatchUnionFind *elements, ShBatchNeighbors *neighbors,
-				   bool equal_elements, ShBatchRowCheck *check)
+				   ShBatchRowCheck *check)
 {
 	ShBatchKeptRows *kept = palloc0(sizeof(ShBatchKeptRows));
 
 	kept->elements = elements;
 	kept->neighbors = neighbors;
-	kept->equal_elements = equal_elements;
 	kept->check = check;
 	kept->lists = MemoryContextAllocHuge(CurrentMemoryContext,
 										 Max(elements->count, 1) * sizeof(KeptList));
@@ -166,8 +160,7 @@ compare_candidates(const void *a, const void *b)
 }
 
 /*
- * Collect the kept rows of the neighbors of an element, the nearest first, and with
- * them its own if any may be equal.
+ * Collect the kept rows of the neighbors of an element, the nearest first.
  */
 static void
 collect_candidates(ShBatchKeptRows *kept, uint32 element)
@@ -176,8 +169,6 @@ collect_candidates(ShBatchKeptRows *kept, uint32 element)
 	size_t		count = shbatch_neighbors_of(kept->neighbors, element, &neighbors);
 
 	kept->ncandidates = 0;
-	if (kept->equal_elements)
-		add_candidates(kept, 0, element);
 	for (size_t i = 0; i < count; i++)
 	{
 		if (kept->lists[neighbors[i]].first != NO_ROW)
@@ -195,9 +186,8 @@ bool
 shbatch_kept_find(ShBatchKeptRows *kept, uint32 element, ShRowsNumber row, ShRowsNumber *keeper,
 				  int *distance)
 {
-	uint32		number = kept->equal_elements ? NO_ROW : kept->lists[element].first;
-
-	for (; number != NO_ROW; number = kept->rows[number].next)
+	for (uint32 number = kept->lists[element].first; number != NO_ROW;
+		 number = kept->rows[number].next)
 	{
 		*keeper = kept->rows[number].row;
 		*distance = 0;

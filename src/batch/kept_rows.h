@@ -16,8 +16,7 @@
 typedef struct ShBatchKeptRows ShBatchKeptRows;
 
 extern ShBatchKeptRows *shbatch_kept_begin(const ShBatchUnionFind *elements,
-										   ShBatchNeighbors *neighbors, bool equal_elements,
-										   ShBatchRowCheck *check);
+										   ShBatchNeighbors *neighbors, ShBatchRowCheck *check);
 extern void shbatch_kept_add(ShBatchKeptRows *kept, uint32 element, ShRowsNumber row);
 extern bool shbatch_kept_find(ShBatchKeptRows *kept, uint32 element, ShRowsNumber row,
 							  ShRowsNumber *keeper, int *distance);

@@ -25,8 +25,6 @@ add_pair(ShBatchMembers *members, uint32 a, uint32 b)
 
 	members->elements.elements[a].has_near = true;
 	members->elements.elements[b].has_near = true;
-	if (members->elements.nwords > 0 && shbatch_element_distance(&members->elements, a, b) == 0)
-		near->equal_elements = true;
 	shbatch_neighbors_add(&near->neighbors, a, b);
 }
 
@@ -44,7 +42,6 @@ shbatch_near_rows_begin(ShBatchNearRows *near, ShRows *rows, double most, int nw
 {
 	near->order = shrows_order_begin(rows->heaps, rows->snapshot, keep);
 	near->ordered = NULL;
-	near->equal_elements = false;
 	near->count = 0;
 	shbatch_members_begin(&near->members, rows, most, nwords, add_pair);
 	shbatch_neighbors_begin(&near->neighbors);

@@ -17,8 +17,6 @@ typedef struct ShBatchNearRows
 {
 	ShBatchMembers members;
 	ShBatchNeighbors neighbors; /* of elements of the members */
-	bool		equal_elements; /* two elements have the same fingerprint, and
-								 * rows of one kind */
 	double		count;			/* of rows, once sorted */
 	ShRowsOrder *order;
 	BufFile    *ordered;		/* the rows in order, if they had to be read

@@ -8,13 +8,17 @@
 #ifndef SIMHASH_BATCH_ROW_CHECK_H
 #define SIMHASH_BATCH_ROW_CHECK_H
 
+#include "miscadmin.h"
+
 #include "rows/heaps.h"
+#include "rows/progress.h"
 
 /* the base of the kinds of checks */
 typedef struct ShBatchRowCheck
 {
 	bool		(*holds) (struct ShBatchRowCheck *check, ShRowsNumber a, ShRowsNumber b);
 	void		(*end) (struct ShBatchRowCheck *check);
+	struct ShBatchRowCheck *next;	/* which must hold as well, or NULL */
 } ShBatchRowCheck;
 
 /*
@@ -25,14 +29,27 @@ typedef struct ShBatchRowCheck
 static inline bool
 shbatch_check_rows(ShBatchRowCheck *check, ShRowsNumber a, ShRowsNumber b)
 {
-	return check == NULL || check->holds(check, a & SHBT_MAX_TID, b & SHBT_MAX_TID);
+	bool		result = true;
+
+	if (check == NULL)
+		return true;
+	CHECK_FOR_INTERRUPTS();
+	for (; result && check != NULL; check = check->next)
+		result = check->holds(check, a & SHBT_MAX_TID, b & SHBT_MAX_TID);
+	shrows_progress_checked();
+	return result;
 }
 
 static inline void
 shbatch_check_end(ShBatchRowCheck *check)
 {
-	if (check != NULL)
+	while (check != NULL)
+	{
+		ShBatchRowCheck *next = check->next;
+
 		check->end(check);
+		check = next;
+	}
 }
 
 #endif							/* SIMHASH_BATCH_ROW_CHECK_H */

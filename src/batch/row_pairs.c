@@ -4,24 +4,18 @@
  *	  Returning the rows of pairs of fingerprints.
  *
  * Pairs of keys are collected, with the rows of each key, until there are
- * enough rows for a look-up.  Then each visible row of one key is returned
+ * enough rows for a look-up.  Then each visible row of one key is passed on
  * with each visible row of the other.  The keys are those of one bucket, or of
  * two buckets side by side.
- *
- * The caller may pause or stop between two rows, but the search of a bucket
- * cannot be paused.  Pairs that it finds beyond one batch are written to a
- * temporary file, unless the caller takes rows during the search.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "storage/buffile.h"
 #include "utils/memutils.h"
 
 #include "batch/row_pairs.h"
-#include "batch/temp_file.h"
 #include "bits/distance.h"
 #include "pairs/wide_input.h"
 #include "rows/progress.h"
@@ -53,38 +47,10 @@ typedef struct Side
 	uint32	   *numbers;
 } Side;
 
-/*
- * Two fingerprints whose rows are being returned: rows a_start to a_end of a,
- * which are of one kind, with the rows of the same kind of b.  Or one
- * fingerprint, each row with those after it.
- */
-typedef struct Product
-{
-	const Fingerprint *a;
-	const Fingerprint *b;
-	size_t		a_start;
-	size_t		a_end;
-	size_t		b_start;
-	size_t		b_end;
-	size_t		i;				/* current row of a, and next row of b */
-	size_t		j;
-	int			distance;
-	bool		counted;		/* the first rows have been returned */
-} Product;
-
-/* a pair of keys of the current buckets */
-typedef struct KeyPair
-{
-	size_t		i;
-	size_t		j;
-} KeyPair;
-
 struct ShBatchRowPairs
 {
-	ShBatchStepFunction step;
-	ShBatchTakeFunction take;	/* or NULL */
+	ShBatchTakeFunction take;
 	void	   *arg;
-	bool		at_end;			/* no more buckets */
 	ShRows	   *rows;
 	uint32		nfps;
 	uint32		max_fps;
@@ -94,18 +60,6 @@ struct ShBatchRowPairs
 	int			nwords;			/* of wide fingerprints, or 0 */
 	MemoryContext values;		/* copies of these */
 	bool		refers_to_bucket;	/* rows of some fingerprint point to it */
-
-	/* pairs of the current buckets that have not been collected */
-	BufFile    *waiting;		/* or NULL */
-	bool		reading;		/* the file is being read */
-	const ShPairsBucket *waiting_a;
-	const ShPairsBucket *waiting_b;
-
-	/* rows are being returned; the next ones: */
-	bool		returning;
-	uint32		next_fp;
-	size_t		next_pair;
-	Product		product;
 };
 
 /* in place of a number: not collected; rows not looked up, or looked up */
@@ -126,21 +80,17 @@ struct ShBatchRowPairs
 static ShRowsNumber no_row = 0;
 
 /*
- * Begin to return the rows of the pairs that step adds.  It is called
- * repeatedly, with arg, until it returns false.
+ * Begin to pass the rows of the pairs that are added to take, with arg.
  *
- * If take is given, all rows are wanted, and it may be called with some of
- * them during step.  With values_first, the first key of each pair is a value
- * without rows, and is returned with 0 for its row.
+ * With values_first, the first key of each pair is a value without rows, and is
+ * passed on with 0 for its row.
  */
 ShBatchRowPairs *
-shbatch_row_pairs_begin(ShRows *rows, bool values_first, ShBatchStepFunction step,
-						ShBatchTakeFunction take, void *arg)
+shbatch_row_pairs_begin(ShRows *rows, bool values_first, ShBatchTakeFunction take, void *arg)
 {
 	ShBatchRowPairs *pairs = palloc0(sizeof(ShBatchRowPairs));
 
 	pairs->rows = rows;
-	pairs->step = step;
 	pairs->take = take;
 	pairs->arg = arg;
 	pairs->max_fps = 1024;
@@ -151,8 +101,6 @@ shbatch_row_pairs_begin(ShRows *rows, bool values_first, ShBatchStepFunction ste
 		pairs->sides[i].numbers = palloc(sizeof(uint32));
 	}
 	pairs->sides[0].values = values_first;
-	if (take == NULL)
-		shrows_start_few(rows);
 	return pairs;
 }
 
@@ -173,79 +121,43 @@ kind_end(const Fingerprint *fp, size_t start)
 }
 
 /*
- * Move to the next kind of which both fingerprints have rows.
+ * Pass on each row of a with each row of b that is of the same kind; or, if they are
+ * the same fingerprint, each row with those after it.
  */
-static bool
-next_kind(Product *product)
+static void
+take_rows(ShBatchRowPairs *pairs, const Fingerprint *a, const Fingerprint *b)
 {
-	const Fingerprint *a = product->a;
-	const Fingerprint *b = product->b;
+	ShBatchRowPair pair = {.a_fp = a->fp,.b_fp = b->fp,.a_value = a->value,.b_value = b->value};
+	size_t		a_start = 0;
+	size_t		b_start = 0;
+	bool		counted = false;
 
-	do
-	{
-		uint32		a_kind;
-		uint32		b_kind;
-
-		product->a_start = product->a_end;
-		product->b_start = product->b_end;
-		if (product->a_start == a->nrows || product->b_start == b->nrows)
-			return false;
-		a_kind = shrows_kind(a->rows[product->a_start]);
-		b_kind = shrows_kind(b->rows[product->b_start]);
-		if (a_kind <= b_kind)
-			product->a_end = kind_end(a, product->a_start);
-		if (b_kind <= a_kind)
-			product->b_end = kind_end(b, product->b_start);
-	} while (product->a_start == product->a_end || product->b_start == product->b_end);
-	product->i = product->a_start;
-	product->j = a == b ? product->i + 1 : product->b_start;
-	return true;
-}
-
-/* Begin before the first pair of rows of two fingerprints, or of one. */
-static inline void
-start_product(const ShBatchRowPairs *pairs, Product *product, const Fingerprint *a,
-			  const Fingerprint *b)
-{
-	product->a = a;
-	product->b = b;
-	product->distance = a->value == NULL ? shbits_distance(a->fp, b->fp) :
+	pair.distance = a->value == NULL ? shbits_distance(a->fp, b->fp) :
 		shpairs_wide_distance(a->value, b->value, pairs->nwords);
-	product->a_end = product->b_end = 0;
-	product->i = product->j = 0;
-	product->counted = false;
-}
-
-/*
- * Return the next two rows of a product.
- */
-static inline bool
-next_rows(Product *product, ShBatchRowPair *pair)
-{
-	CHECK_FOR_INTERRUPTS();
-	while (product->j == product->b_end)
+	while (a_start < a->nrows && b_start < b->nrows)
 	{
-		if (product->i + 1 < product->a_end)
-		{
-			product->i++;
-			product->j = product->a == product->b ? product->i + 1 : product->b_start;
-		}
-		else if (product->a == NULL || !next_kind(product))
-			return false;
-	}
-	pair->a_row = product->a->rows[product->i];
-	pair->a_fp = product->a->fp;
-	pair->b_row = product->b->rows[product->j++];
-	pair->b_fp = product->b->fp;
-	pair->distance = product->distance;
-	pair->a_value = product->a->value;
-	pair->b_value = product->b->value;
+		uint32		a_kind = shrows_kind(a->rows[a_start]);
+		uint32		b_kind = shrows_kind(b->rows[b_start]);
+		size_t		a_end = a_kind <= b_kind ? kind_end(a, a_start) : a_start;
+		size_t		b_end = b_kind <= a_kind ? kind_end(b, b_start) : b_start;
 
-	/* one was counted when the fingerprints were found */
-	if (product->counted)
-		shrows_progress_found();
-	product->counted = true;
-	return true;
+		for (size_t i = a_start; i < a_end; i++)
+		{
+			for (size_t j = a == b ? i + 1 : b_start; j < b_end; j++)
+			{
+				CHECK_FOR_INTERRUPTS();
+				pair.a_row = a->rows[i];
+				pair.b_row = b->rows[j];
+				pairs->take(pairs->arg, &pair);
+				/* one was counted when the fingerprints were found */
+				if (counted)
+					shrows_progress_found();
+				counted = true;
+			}
+		}
+		a_start = a_end;
+		b_start = b_end;
+	}
 }
 
 static int
@@ -318,11 +230,14 @@ keep_in_bucket(ShBatchRowPairs *pairs)
 }
 
 /*
- * Look up the rows that have been collected, and begin to return them.
+ * Look up the rows that have been collected, pass them on, and begin anew.
  */
 static void
-start_returning(ShBatchRowPairs *pairs)
+return_all(ShBatchRowPairs *pairs)
 {
+	const ShPairsBucket *bucket = pairs->sides[1].bucket != NULL ? pairs->sides[1].bucket :
+		pairs->sides[0].bucket;
+
 	shrows_resolve(pairs->rows);
 	if (in_bucket(pairs))
 		keep_in_bucket(pairs);
@@ -333,20 +248,17 @@ start_returning(ShBatchRowPairs *pairs)
 		if (!fp->looked_up)
 			fp->nrows = drop_invisible(fp->rows, fp->nrows);
 	}
-	pairs->returning = true;
-	pairs->next_fp = 0;
-	pairs->next_pair = 0;
-	memset(&pairs->product, 0, sizeof(Product));
-}
+	for (uint32 i = 0; i < pairs->nfps; i++)
+	{
+		if (pairs->fps[i].repeated)
+			take_rows(pairs, &pairs->fps[i], &pairs->fps[i]);
+	}
+	for (size_t i = 0; i < pairs->rows->npairs; i++)
+	{
+		ShRowsNumberPair numbers = pairs->rows->pairs[i];
 
-/*
- * Begin to collect anew, after all rows have been returned.
- */
-static void
-stop_returning(ShBatchRowPairs *pairs)
-{
-	const ShPairsBucket *bucket = pairs->sides[1].bucket != NULL ? pairs->sides[1].bucket :
-		pairs->sides[0].bucket;
+		take_rows(pairs, &pairs->fps[numbers.a], &pairs->fps[numbers.b]);
+	}
 
 	shrows_reset(pairs->rows);
 	shrows_forget_kinds(pairs->rows, bucket != NULL ? &bucket->group : NULL);
@@ -354,48 +266,6 @@ stop_returning(ShBatchRowPairs *pairs)
 		MemoryContextReset(pairs->values);
 	pairs->nfps = 0;
 	pairs->refers_to_bucket = false;
-	pairs->returning = false;
-}
-
-/*
- * Move to the next product.
- */
-static bool
-next_product(ShBatchRowPairs *pairs)
-{
-	while (pairs->next_fp < pairs->nfps)
-	{
-		const Fingerprint *fp = &pairs->fps[pairs->next_fp++];
-
-		if (fp->repeated)
-		{
-			start_product(pairs, &pairs->product, fp, fp);
-			return true;
-		}
-	}
-	if (pairs->next_pair < pairs->rows->npairs)
-	{
-		ShRowsNumberPair numbers = pairs->rows->pairs[pairs->next_pair++];
-
-		start_product(pairs, &pairs->product, &pairs->fps[numbers.a],
-					  &pairs->fps[numbers.b]);
-		return true;
-	}
-	return false;
-}
-
-/*
- * Return the next pair of looked-up rows.
- */
-static bool
-return_next(ShBatchRowPairs *pairs, ShBatchRowPair *pair)
-{
-	while (!next_rows(&pairs->product, pair))
-	{
-		if (!next_product(pairs))
-			return false;
-	}
-	return true;
 }
 
 /*
@@ -433,7 +303,7 @@ add_fingerprint(ShBatchRowPairs *pairs)
 
 /*
  * Keep the value of a wide fingerprint, which is in a bucket, until its pairs have
- * been returned.
+ * been passed on.
  */
 static const uint64 *
 copy_value(ShBatchRowPairs *pairs, const uint64 *value, int nwords)
@@ -451,7 +321,7 @@ copy_value(ShBatchRowPairs *pairs, const uint64 *value, int nwords)
 }
 
 /*
- * Should what has been collected be returned before more is?
+ * Should what has been collected be passed on before more is?
  */
 static bool
 is_full(const ShBatchRowPairs *pairs)
@@ -519,51 +389,6 @@ collect(ShBatchRowPairs *pairs, bool second, const ShPairsBucket *bucket, size_t
 	return side->numbers[i];
 }
 
-static void
-collect_pair(ShBatchRowPairs *pairs, const ShPairsBucket *a, size_t i,
-			 const ShPairsBucket *b, size_t j)
-{
-	uint32		number = collect(pairs, false, a, i);
-
-	if (a == b && i == j)
-		pairs->fps[number].repeated = true;
-	else
-		shrows_add_pair(pairs->rows, number, collect(pairs, a != b, b, j));
-}
-
-/*
- * Write a pair to the file, to be processed when others have been returned.
- */
-static void
-let_wait(ShBatchRowPairs *pairs, const ShPairsBucket *a, size_t i,
-		 const ShPairsBucket *b, size_t j)
-{
-	KeyPair		pair = {i, j};
-
-	if (pairs->waiting == NULL)
-	{
-		pairs->waiting = shbatch_create_file();
-		pairs->reading = false;
-		pairs->waiting_a = a;
-		pairs->waiting_b = b;
-	}
-	BufFileWrite(pairs->waiting, &pair, sizeof(KeyPair));
-}
-
-/*
- * Pass all rows that have been collected to take.
- */
-static void
-return_all(ShBatchRowPairs *pairs)
-{
-	ShBatchRowPair pair;
-
-	start_returning(pairs);
-	while (return_next(pairs, &pair))
-		pairs->take(pairs->arg, &pair);
-	stop_returning(pairs);
-}
-
 /*
  * Add a pair: key i of bucket a and key j of b, which may be the same bucket.
  * A key paired with itself stands for the pairs of its rows.  The rows of both
@@ -573,36 +398,32 @@ void
 shbatch_row_pairs_add(ShBatchRowPairs *pairs, const ShPairsBucket *a, size_t i,
 					  const ShPairsBucket *b, size_t j)
 {
-	bool		full = is_full(pairs);
+	uint32		number;
 
 	shrows_progress_found();
-	if (unlikely(pairs->waiting != NULL || (full && pairs->take == NULL)))
-	{
-		let_wait(pairs, a, i, b, j);
-		return;
-	}
-	if (full)
+	if (is_full(pairs))
 		return_all(pairs);
-	collect_pair(pairs, a, i, b, j);
+	number = collect(pairs, false, a, i);
+	if (a == b && i == j)
+		pairs->fps[number].repeated = true;
+	else
+		shrows_add_pair(pairs->rows, number, collect(pairs, a != b, b, j));
 }
 
 /*
- * The buckets of the last pairs become invalid during a step, and other buckets may
- * follow.  All rows are wanted (see take).
+ * The buckets of the last pairs become invalid.
  */
 void
 shbatch_row_pairs_leave(ShBatchRowPairs *pairs)
 {
-	Assert(pairs->take != NULL);
 	if (pairs->refers_to_bucket)
 		return_all(pairs);
 	pairs->sides[0].bucket = pairs->sides[1].bucket = NULL;
 }
 
 /*
- * There is time for rows that have been collected, as others search for pairs: return
- * them if they are worth a look-up.  All rows are wanted (see take).  Returns whether
- * there were so many.
+ * There is time for rows that have been collected, as others search for pairs: pass
+ * them on if they are worth a look-up.  Returns whether there were so many.
  */
 bool
 shbatch_row_pairs_catch_up(ShBatchRowPairs *pairs)
@@ -615,70 +436,13 @@ shbatch_row_pairs_catch_up(ShBatchRowPairs *pairs)
 }
 
 /*
- * Collect waiting pairs, up to one batch.  Returns whether there were any.
+ * The last pair has been added.
  */
-static bool
-collect_waiting(ShBatchRowPairs *pairs)
+void
+shbatch_row_pairs_finish(ShBatchRowPairs *pairs)
 {
-	KeyPair		pair;
-
-	if (pairs->waiting == NULL)
-		return false;
-	if (!pairs->reading)
-		shbatch_rewind_file(pairs->waiting);
-	pairs->reading = true;
-	while (!is_full(pairs))
-	{
-		if (BufFileRead(pairs->waiting, &pair, sizeof(KeyPair)) != sizeof(KeyPair))
-		{
-			BufFileClose(pairs->waiting);
-			pairs->waiting = NULL;
-			break;
-		}
-		collect_pair(pairs, pairs->waiting_a, pair.i, pairs->waiting_b, pair.j);
-	}
-	return true;
-}
-
-/*
- * Collect pairs of further buckets until there are enough for a look-up, or
- * until the pairs of the last bucket have to be looked up before the next one
- * is read.
- */
-static void
-collect_more(ShBatchRowPairs *pairs)
-{
-	do
-	{
-		pairs->sides[0].bucket = pairs->sides[1].bucket = NULL;
-		if (!pairs->step(pairs->arg))
-			pairs->at_end = true;
-	} while (!pairs->at_end && !pairs->refers_to_bucket && pairs->waiting == NULL &&
-			 !is_full(pairs));
-}
-
-/*
- * Return the next pair of rows.  Returns false after the last.
- */
-bool
-shbatch_row_pairs_next(ShBatchRowPairs *pairs, ShBatchRowPair *pair)
-{
-	for (;;)
-	{
-		if (pairs->returning)
-		{
-			if (return_next(pairs, pair))
-				return true;
-			stop_returning(pairs);
-		}
-		if (!collect_waiting(pairs))
-		{
-			if (pairs->at_end)
-				return false;
-			collect_more(pairs);
-		}
-		start_returning(pairs);
-	}
+	shbatch_row_pairs_leave(pairs);
+	return_all(pairs);
 }
 
 /*
@@ -696,14 +460,4 @@ shbatch_pair_values(const ShRowsHeaps *heaps, const ShBatchRowPair *pair,
 	values[2] = SimhashGetDatum(pair->a_fp);
 	values[3] = SimhashGetDatum(pair->b_fp);
 	values[4] = Int32GetDatum(pair->distance);
-}
-
-/*
- * Close the file, if there is one.
- */
-void
-shbatch_row_pairs_end(ShBatchRowPairs *pairs)
-{
-	if (pairs->waiting != NULL)
-		BufFileClose(pairs->waiting);
 }

@@ -30,25 +30,17 @@ typedef struct ShBatchRowPair
 	const uint64 *b_value;
 } ShBatchRowPair;
 
-/*
- * Adds the pairs of the next bucket, or of the next two side by side.  Returns
- * false if there is none.  The buckets must stay valid until the next call.
- */
-typedef bool (*ShBatchStepFunction) (void *arg);
-
-/* called with rows during a step */
+/* called with two rows of a pair */
 typedef void (*ShBatchTakeFunction) (void *arg, const ShBatchRowPair *pair);
 
 extern ShBatchRowPairs *shbatch_row_pairs_begin(ShRows *rows, bool values_first,
-												ShBatchStepFunction step,
 												ShBatchTakeFunction take, void *arg);
 extern void shbatch_row_pairs_add(ShBatchRowPairs *pairs, const ShPairsBucket *a, size_t i,
 								  const ShPairsBucket *b, size_t j);
 extern void shbatch_row_pairs_leave(ShBatchRowPairs *pairs);
 extern bool shbatch_row_pairs_catch_up(ShBatchRowPairs *pairs);
-extern bool shbatch_row_pairs_next(ShBatchRowPairs *pairs, ShBatchRowPair *pair);
+extern void shbatch_row_pairs_finish(ShBatchRowPairs *pairs);
 extern void shbatch_pair_values(const ShRowsHeaps *heaps, const ShBatchRowPair *pair,
 								ItemPointerData *tids, Datum *values);
-extern void shbatch_row_pairs_end(ShBatchRowPairs *pairs);
 
 #endif							/* SIMHASH_BATCH_ROW_PAIRS_H */

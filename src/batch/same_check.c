@@ -14,7 +14,6 @@
 
 #include "access/sysattr.h"
 #include "executor/executor.h"
-#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -29,7 +28,6 @@
 #include "batch/same_check.h"
 #include "compat.h"
 #include "rows/clause.h"
-#include "rows/progress.h"
 
 /* range table indexes of the two rows in the condition */
 #define SAME_A		1
@@ -251,7 +249,6 @@ holds(ShBatchRowCheck *base, ShRowsNumber a, ShRowsNumber b)
 	bool		isnull;
 	bool		result;
 
-	CHECK_FOR_INTERRUPTS();
 	shrows_clause_start_evaluating(&error_context, &check->same->clause);
 	if (a != check->row)
 		read_a(check, a);
@@ -261,7 +258,6 @@ holds(ShBatchRowCheck *base, ShRowsNumber a, ShRowsNumber b)
 		!isnull;
 	ResetExprContext(context);
 	shrows_clause_stop(&error_context);
-	shrows_progress_checked();
 	return result;
 }
 

@@ -141,6 +141,19 @@ shbatch_element_distance(const ShBatchUnionFind *components, uint32 a, uint32 b)
 }
 
 /*
+ * Is the fingerprint of an element less than that of another, equal or greater?
+ */
+int
+shbatch_compare_elements(const ShBatchUnionFind *components, uint32 a, uint32 b)
+{
+	if (components->nwords == 0)
+		return components->elements[a].fp < components->elements[b].fp ? -1 :
+			components->elements[a].fp > components->elements[b].fp;
+	return shpairs_compare_values(shbatch_element_value(components, a),
+								  shbatch_element_value(components, b), components->nwords);
+}
+
+/*
  * The memory needed, in bytes, to grow beyond a capacity.
  *
  * The hash table doubles at about the same time as the array, and during that

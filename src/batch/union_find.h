@@ -80,6 +80,7 @@ shbatch_element_value(const ShBatchUnionFind *components, uint32 element)
 }
 
 extern int	shbatch_element_distance(const ShBatchUnionFind *components, uint32 a, uint32 b);
+extern int	shbatch_compare_elements(const ShBatchUnionFind *components, uint32 a, uint32 b);
 extern void shbatch_union_find_begin(ShBatchUnionFind *components, ShBatchElements what,
 									 double most, bool kinds);
 extern void shbatch_union_find_keep_values(ShBatchUnionFind *components, int nwords);

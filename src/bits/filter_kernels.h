@@ -1,10 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * filter_kernels.h
- *	  The kernels behind shbits_filter and similar functions.
- *
- * Each does what the function in distance.h does, but the CPU must have the
- * instructions it is named after.
+ *	  The loops over many keys, for each kind of CPU.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,40 +13,59 @@
 #define SHBITS_X86_KERNELS
 #endif
 
-#ifdef SHBITS_X86_KERNELS
-extern int	shbits_filter_popcnt(const uint64 *keys, int nkeys, uint64 query,
-								 int radius, uint16 *found);
-extern int	shbits_filter_avx2(const uint64 *keys, int nkeys, uint64 query,
-							   int radius, uint16 *found);
-extern int	shbits_filter_avx512(const uint64 *keys, int nkeys, uint64 query,
-								 int radius, uint16 *found);
-extern int	shbits_stored_popcnt(const char *keys, int width, int nkeys, uint64 query,
-								 int radius, uint16 *found);
-extern int	shbits_stored_avx2(const char *keys, int width, int nkeys, uint64 query,
-							   int radius, uint16 *found);
-extern int	shbits_stored_avx512(const char *keys, int width, int nkeys, uint64 query,
-								 int radius, uint16 *found);
-extern uint64 shbits_product_popcnt(const uint64 *a, int na, const uint64 *b, int nb,
-									int radius, uint64 *others);
-extern uint64 shbits_product_avx2(const uint64 *a, int na, const uint64 *b, int nb,
-								  int radius, uint64 *others);
-extern uint64 shbits_product_avx512(const uint64 *a, int na, const uint64 *b, int nb,
-									int radius, uint64 *others);
-extern uint64 shbits_pairs_popcnt(const uint64 *keys, int nkeys, int radius, uint64 *others);
-extern uint64 shbits_pairs_avx512(const uint64 *keys, int nkeys, int radius, uint64 *others);
-extern int	shbits_bytes_popcnt(const uint8 *a, const uint8 *b, int nbytes);
-extern int	shbits_bytes_avx2(const uint8 *a, const uint8 *b, int nbytes);
-extern int	shbits_bytes_avx512(const uint8 *a, const uint8 *b, int nbytes);
-#endif
+/* how many bytes behind the last stored key may be read */
+#define SHBITS_READ_BEHIND		8
 
-/* Fewer than 8 bytes, the others being 0; nothing else is read. */
-static inline uint64
-shbits_load_some(const uint8 *from, int nbytes)
+/* most keys that product and pairs compare with each other */
+#define SHBITS_MAX_TILE	64
+
+/* What every kind of CPU has, in the way that is fastest there. */
+typedef struct ShBitsKernels
 {
-	uint64		value = 0;
+	const char *name;
 
-	memcpy(&value, from, nbytes);
-	return value;
-}
+	/*
+	 * Find the keys[0 .. nkeys - 1] within radius bits of query, of keys that
+	 * are stored in width bytes, 5 to 8, one after the other.  Compares these
+	 * bytes only, so the radius is what the others leave of it.  May read
+	 * SHBITS_READ_BEHIND bytes behind keys of fewer than 8 bytes.
+	 *
+	 * Writes their positions, ascending, to found[], which must have room for
+	 * nkeys, and returns how many there are.  nkeys is at most 65536; keys
+	 * need no alignment.  A negative radius finds nothing; one of 64 or more
+	 * finds all.
+	 */
+	int			(*stored) (const char *keys, int width, int nkeys, uint64 query,
+						   int radius, uint16 *found);
+
+	/*
+	 * Find the pairs of a[0 .. na - 1] with b[0 .. nb - 1] that are within
+	 * radius bits of each other, na and nb being at most SHBITS_MAX_TILE.
+	 *
+	 * Returns a bit for each i such that a[i] is in any pair; for these, bit j
+	 * of others[i] stands for the pair with b[j].  others[] must have room for
+	 * na; its elements for other keys are undefined.
+	 */
+	uint64		(*product) (const uint64 *a, int na, const uint64 *b, int nb,
+							int radius, uint64 *others);
+
+	/*
+	 * The same among keys[0 .. nkeys - 1]: bit j of others[i], for i < j,
+	 * stands for the pair of keys i and j.
+	 */
+	uint64		(*pairs) (const uint64 *keys, int nkeys, int radius, uint64 *others);
+
+	/*
+	 * Number of bits in which the bytes of a and b differ.  They need no
+	 * alignment.  Nothing is read but nbytes of each.
+	 */
+	int			(*bytes) (const uint8 *a, const uint8 *b, int nbytes);
+} ShBitsKernels;
+
+#ifdef SHBITS_X86_KERNELS
+extern const ShBitsKernels shbits_kernels_popcnt;
+extern const ShBitsKernels shbits_kernels_avx2;
+extern const ShBitsKernels shbits_kernels_avx512;
+#endif
 
 #endif							/* SIMHASH_BITS_FILTER_KERNELS_H */

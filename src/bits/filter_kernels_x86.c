@@ -12,7 +12,6 @@
 #include "postgres.h"
 
 #include "bits/distance.h"
-#include "bits/filter_kernels.h"
 
 #ifdef SHBITS_X86_KERNELS
 
@@ -20,46 +19,14 @@
 
 #define SHBITS_TARGET(isa) __attribute__((target(isa)))
 
-SHBITS_TARGET("popcnt")
-int
-shbits_filter_popcnt(const uint64 *keys, int nkeys, uint64 query,
-					 int radius, uint16 *found)
-{
-	int			nfound = 0;
+#define SCALAR(name)	name ## _popcnt
+#define SCALAR_TARGET	SHBITS_TARGET("popcnt")
+#define SCALAR_COUNT(x) ((int) _mm_popcnt_u64(x))
+#include "bits/scalar_kernels.h"
 
-	/* one at a time: a branch never taken is cheaper than a minimum */
-	for (int i = 0; i < nkeys; i++)
-	{
-		if (unlikely((int) _mm_popcnt_u64(keys[i] ^ query) <= radius))
-			found[nfound++] = i;
-	}
-	return nfound;
-}
-
-/* the keys from one on, as shbits_filter_stored reads them */
-SHBITS_TARGET("popcnt")
-static inline int
-stored_from(const char *keys, int width, int i, int nkeys, uint64 query, int radius,
-			uint16 *found, int nfound)
-{
-	query &= shbits_bytes_mask(width);
-	for (; i < nkeys; i++)
-	{
-		uint64		key = shbits_load_bytes(keys + i * width, width);
-
-		if (unlikely((int) _mm_popcnt_u64(key ^ query) <= radius))
-			found[nfound++] = i;
-	}
-	return nfound;
-}
-
-SHBITS_TARGET("popcnt")
-int
-shbits_stored_popcnt(const char *keys, int width, int nkeys, uint64 query,
-					 int radius, uint16 *found)
-{
-	return stored_from(keys, width, 0, nkeys, query, radius, found, 0);
-}
+const ShBitsKernels shbits_kernels_popcnt = {
+	"popcnt", stored_popcnt, product_popcnt, pairs_popcnt, bytes_popcnt
+};
 
 /*
  * Distances of four keys from the query, one in each 64-bit lane.  The bits of
@@ -92,13 +59,6 @@ add_hits(uint32 hits, int i, uint16 *found, int nfound)
 	return nfound;
 }
 
-SHBITS_TARGET("avx2")
-static inline __m256i
-load_avx2(const uint64 *keys)
-{
-	return _mm256_loadu_si256((const __m256i *) keys);
-}
-
 /*
  * The positions, from i on, of those of 16 distances that are below the limit.
  * Mostly there is none, which one comparison tells: there is no 64-bit minimum,
@@ -122,48 +82,28 @@ add_found_avx2(__m256i d0, __m256i d1, __m256i d2, __m256i d3, __m256i limit,
 	return add_hits(hits, i, found, nfound);
 }
 
-SHBITS_TARGET("avx2,popcnt")
-int
-shbits_filter_avx2(const uint64 *keys, int nkeys, uint64 query,
-				   int radius, uint16 *found)
-{
-	const __m256i vquery = _mm256_set1_epi64x(query);
-	const __m256i limit = _mm256_set1_epi64x((int64) radius + 1);
-	int			nfound = 0;
-	int			i;
-
-	for (i = 0; i + 16 <= nkeys; i += 16)
-		nfound = add_found_avx2(distances_avx2(load_avx2(keys + i), vquery),
-								distances_avx2(load_avx2(keys + i + 4), vquery),
-								distances_avx2(load_avx2(keys + i + 8), vquery),
-								distances_avx2(load_avx2(keys + i + 12), vquery),
-								limit, i, found, nfound);
-	for (; i < nkeys; i++)
-	{
-		if (unlikely((int) _mm_popcnt_u64(keys[i] ^ query) <= radius))
-			found[nfound++] = i;
-	}
-	return nfound;
-}
-
 /*
- * Four stored keys, one in each lane: two in each half, moved apart by the
- * order.  Reads 16 bytes from the third key on.
+ * Four stored keys, one in each lane: narrow ones two in each half, moved apart
+ * by the order, which reads 16 bytes from the third key on.
  */
 SHBITS_TARGET("avx2")
-static inline __m256i
-spread_avx2(const char *keys, int width, __m256i order)
+static pg_attribute_always_inline __m256i
+load_avx2(const char *keys, int width, __m256i order)
 {
-	__m128i		low = _mm_loadu_si128((const __m128i *) keys);
-	__m128i		high = _mm_loadu_si128((const __m128i *) (keys + 2 * width));
+	__m128i		low;
+	__m128i		high;
 
+	if (width == sizeof(uint64))
+		return _mm256_loadu_si256((const __m256i *) keys);
+	low = _mm_loadu_si128((const __m128i *) keys);
+	high = _mm_loadu_si128((const __m128i *) (keys + 2 * width));
 	return _mm256_shuffle_epi8(_mm256_set_m128i(high, low), order);
 }
 
+/* inline, so that nothing is moved where the width is a constant of 8 */
 SHBITS_TARGET("avx2,popcnt")
-int
-shbits_stored_avx2(const char *keys, int width, int nkeys, uint64 query,
-				   int radius, uint16 *found)
+static pg_attribute_always_inline int
+filter_avx2(const char *keys, int width, int nkeys, uint64 query, int radius, uint16 *found)
 {
 	const __m256i vquery = _mm256_set1_epi64x(query & shbits_bytes_mask(width));
 	const __m256i limit = _mm256_set1_epi64x((int64) radius + 1);
@@ -181,14 +121,52 @@ shbits_stored_avx2(const char *keys, int width, int nkeys, uint64 query,
 	{
 		const char *start = keys + i * width;
 
-		nfound = add_found_avx2(distances_avx2(spread_avx2(start, width, order), vquery),
-								distances_avx2(spread_avx2(start + 4 * width, width, order), vquery),
-								distances_avx2(spread_avx2(start + 8 * width, width, order), vquery),
-								distances_avx2(spread_avx2(start + 12 * width, width, order), vquery),
+		nfound = add_found_avx2(distances_avx2(load_avx2(start, width, order), vquery),
+								distances_avx2(load_avx2(start + 4 * width, width, order), vquery),
+								distances_avx2(load_avx2(start + 8 * width, width, order), vquery),
+								distances_avx2(load_avx2(start + 12 * width, width, order), vquery),
 								limit, i, found, nfound);
 	}
-	return stored_from(keys, width, i, nkeys, query, radius, found, nfound);
+	return stored_from_popcnt(keys, width, i, nkeys, query, radius, found, nfound);
 }
+
+SHBITS_TARGET("avx2,popcnt")
+static int
+stored_avx2(const char *keys, int width, int nkeys, uint64 query, int radius, uint16 *found)
+{
+	if (width == sizeof(uint64))
+		return filter_avx2(keys, sizeof(uint64), nkeys, query, radius, found);
+	return filter_avx2(keys, width, nkeys, query, radius, found);
+}
+
+SHBITS_TARGET("avx2,popcnt")
+static uint64
+product_avx2(const uint64 *a, int na, const uint64 *b, int nb, int radius, uint64 *others)
+{
+	uint16		places[SHBITS_MAX_TILE];
+	uint64		found = 0;
+
+	for (int i = 0; i < na; i++)
+	{
+		int			nfound = filter_avx2((const char *) b, sizeof(uint64), nb, a[i], radius, places);
+
+		if (nfound == 0)
+			continue;
+		found |= UINT64CONST(1) << i;
+		others[i] = 0;
+		for (int k = 0; k < nfound; k++)
+			others[i] |= UINT64CONST(1) << places[k];
+	}
+	return found;
+}
+
+/*
+ * For few keys nothing is faster than comparing them one by one, and the table
+ * pays for itself only in a row of registers.
+ */
+const ShBitsKernels shbits_kernels_avx2 = {
+	"avx2", stored_avx2, product_avx2, pairs_popcnt, bytes_popcnt
+};
 
 /* Distances of eight keys from the query. */
 SHBITS_TARGET("avx512f,avx512vpopcntdq")
@@ -199,25 +177,23 @@ distances_avx512(__m512i keys, __m512i query)
 }
 
 /*
- * The positions, from i on, of those of 32 distances that are within the limit.
- * Mostly there is none, which one comparison tells: the upper halves are zero,
- * and the 32-bit minimum is one instruction, the 64-bit one two on many CPUs.
+ * A bit for each of 32 distances that is within the limit.  Mostly there is
+ * none, which one comparison tells: the upper halves are zero, and the 32-bit
+ * minimum is one instruction, the 64-bit one two on many CPUs.
  */
 SHBITS_TARGET("avx512f,avx512vpopcntdq")
-static pg_attribute_always_inline int
-add_found_avx512(__m512i d0, __m512i d1, __m512i d2, __m512i d3, __m512i limit,
-				 int i, uint16 *found, int nfound)
+static pg_attribute_always_inline uint32
+within_avx512(__m512i d0, __m512i d1, __m512i d2, __m512i d3, __m512i limit)
 {
-	__m512i		least = _mm512_min_epu32(_mm512_min_epu32(d0, d1), _mm512_min_epu32(d2, d3));
-	uint32		hits;
+	__m512i		least = _mm512_min_epu32(_mm512_min_epu32(d0, d1),
+										 _mm512_min_epu32(d2, d3));
 
-	if (likely(_mm512_cmple_epi64_mask(least, limit) == 0))
-		return nfound;
-	hits = (uint32) _mm512_cmple_epi64_mask(d0, limit);
-	hits |= (uint32) _mm512_cmple_epi64_mask(d1, limit) << 8;
-	hits |= (uint32) _mm512_cmple_epi64_mask(d2, limit) << 16;
-	hits |= (uint32) _mm512_cmple_epi64_mask(d3, limit) << 24;
-	return add_hits(hits, i, found, nfound);
+	if (likely(_mm512_cmple_epu64_mask(least, limit) == 0))
+		return 0;
+	return (uint32) _mm512_cmple_epu64_mask(d0, limit) |
+		(uint32) _mm512_cmple_epu64_mask(d1, limit) << 8 |
+		(uint32) _mm512_cmple_epu64_mask(d2, limit) << 16 |
+		(uint32) _mm512_cmple_epu64_mask(d3, limit) << 24;
 }
 
 /* the lanes that are filled by the keys from start on */
@@ -225,35 +201,6 @@ static inline __mmask8
 valid_lanes(int start, int nkeys)
 {
 	return nkeys - start >= 8 ? 0xff : (1 << (nkeys - start)) - 1;
-}
-
-SHBITS_TARGET("avx512f,avx512vpopcntdq")
-int
-shbits_filter_avx512(const uint64 *keys, int nkeys, uint64 query,
-					 int radius, uint16 *found)
-{
-	const __m512i vquery = _mm512_set1_epi64(query);
-	const __m512i limit = _mm512_set1_epi64(radius);
-	int			nfound = 0;
-	int			i;
-
-	for (i = 0; i + 32 <= nkeys; i += 32)
-		nfound = add_found_avx512(distances_avx512(_mm512_loadu_si512(keys + i), vquery),
-								  distances_avx512(_mm512_loadu_si512(keys + i + 8), vquery),
-								  distances_avx512(_mm512_loadu_si512(keys + i + 16), vquery),
-								  distances_avx512(_mm512_loadu_si512(keys + i + 24), vquery),
-								  limit, i, found, nfound);
-
-	/* at most 31 left; lanes beyond the end are neither read nor compared */
-	for (; i < nkeys; i += 8)
-	{
-		__mmask8	valid = valid_lanes(i, nkeys);
-		__m512i		x = distances_avx512(_mm512_maskz_loadu_epi64(valid, keys + i), vquery);
-		uint32		hits = _mm512_mask_cmple_epi64_mask(valid, x, limit);
-
-		nfound = add_hits(hits, i, found, nfound);
-	}
-	return nfound;
 }
 
 /* byte b of lane l is byte l * width + b of what has been loaded */
@@ -277,9 +224,11 @@ spreading_order(int width)
  */
 SHBITS_TARGET("avx512f,avx512bw,avx512vbmi,avx512vpopcntdq")
 static pg_attribute_always_inline __m512i
-stored_distances_avx512(__m512i keys, __m512i order, __mmask64 kept, __m512i query)
+stored_distances_avx512(__m512i keys, int width, __m512i order, __mmask64 kept, __m512i query)
 {
-	return distances_avx512(_mm512_maskz_permutexvar_epi8(kept, order, keys), query);
+	if (width < sizeof(uint64))
+		keys = _mm512_maskz_permutexvar_epi8(kept, order, keys);
+	return distances_avx512(keys, query);
 }
 
 /*
@@ -287,18 +236,20 @@ stored_distances_avx512(__m512i keys, __m512i order, __mmask64 kept, __m512i que
  * than with one (November 2026).
  */
 SHBITS_TARGET("avx512f,avx512bw,avx512vbmi,avx512vpopcntdq")
-int
-shbits_stored_avx512(const char *keys, int width, int nkeys, uint64 query,
-					 int radius, uint16 *found)
+static pg_attribute_always_inline int
+filter_avx512(const char *keys, int width, int nkeys, uint64 query, int radius, uint16 *found)
 {
 	const __m512i vquery = _mm512_set1_epi64(query & shbits_bytes_mask(width));
-	const __m512i limit = _mm512_set1_epi64(radius);
+	const __m512i limit = _mm512_set1_epi64(Min(radius, 64));
 	const __mmask64 kept = UINT64CONST(0x0101010101010101) * ((1 << width) - 1);
 	const __m512i order = spreading_order(width);
-	const int	last = nkeys * width + SHBITS_READ_BEHIND - (int) sizeof(__m512i);
+	const int	readable = nkeys * width + (width < sizeof(uint64) ? SHBITS_READ_BEHIND : 0);
+	const int	last = readable - (int) sizeof(__m512i);
 	int			nfound = 0;
 	int			i;
 
+	if (radius < 0)
+		return 0;
 	for (i = 0; i + 32 <= nkeys && (i + 24) * width <= last; i += 32)
 	{
 		const char *start = keys + i * width;
@@ -307,11 +258,12 @@ shbits_stored_avx512(const char *keys, int width, int nkeys, uint64 query,
 		__m512i		k2 = _mm512_loadu_si512(start + 16 * width);
 		__m512i		k3 = _mm512_loadu_si512(start + 24 * width);
 
-		nfound = add_found_avx512(stored_distances_avx512(k0, order, kept, vquery),
-								  stored_distances_avx512(k1, order, kept, vquery),
-								  stored_distances_avx512(k2, order, kept, vquery),
-								  stored_distances_avx512(k3, order, kept, vquery),
-								  limit, i, found, nfound);
+		nfound = add_hits(within_avx512(stored_distances_avx512(k0, width, order, kept, vquery),
+										stored_distances_avx512(k1, width, order, kept, vquery),
+										stored_distances_avx512(k2, width, order, kept, vquery),
+										stored_distances_avx512(k3, width, order, kept, vquery),
+										limit),
+						  i, found, nfound);
 	}
 	for (; i < nkeys; i += 8)
 	{
@@ -324,77 +276,19 @@ shbits_stored_avx512(const char *keys, int width, int nkeys, uint64 query,
 			some = _mm512_loadu_si512(start);
 		else
 			some = _mm512_maskz_loadu_epi8(PG_UINT64_MAX >> (64 - Min(8, nkeys - i) * width), start);
-		hits = _mm512_mask_cmple_epi64_mask(valid, stored_distances_avx512(some, order, kept, vquery), limit);
+		hits = _mm512_mask_cmple_epu64_mask(valid, stored_distances_avx512(some, width, order, kept, vquery), limit);
 		nfound = add_hits(hits, i, found, nfound);
 	}
 	return nfound;
 }
 
-/* a bit for each of keys[from .. nkeys - 1] that is within radius bits of key */
-SHBITS_TARGET("popcnt")
-static inline uint64
-near_popcnt(uint64 key, const uint64 *keys, int from, int nkeys, int radius)
+SHBITS_TARGET("avx512f,avx512bw,avx512vbmi,avx512vpopcntdq")
+static int
+stored_avx512(const char *keys, int width, int nkeys, uint64 query, int radius, uint16 *found)
 {
-	uint64		found = 0;
-
-	for (int i = from; i < nkeys; i++)
-	{
-		if (unlikely((int) _mm_popcnt_u64(key ^ keys[i]) <= radius))
-			found |= UINT64CONST(1) << i;
-	}
-	return found;
-}
-
-SHBITS_TARGET("popcnt")
-uint64
-shbits_product_popcnt(const uint64 *a, int na, const uint64 *b, int nb,
-					  int radius, uint64 *others)
-{
-	uint64		found = 0;
-
-	for (int i = 0; i < na; i++)
-	{
-		others[i] = near_popcnt(a[i], b, 0, nb, radius);
-		found |= (uint64) (others[i] != 0) << i;
-	}
-	return found;
-}
-
-SHBITS_TARGET("avx2,popcnt")
-uint64
-shbits_product_avx2(const uint64 *a, int na, const uint64 *b, int nb,
-					int radius, uint64 *others)
-{
-	uint16		places[64];
-	uint64		found = 0;
-
-	for (int i = 0; i < na; i++)
-	{
-		int			nfound = shbits_filter_avx2(b, nb, a[i], radius, places);
-
-		if (nfound == 0)
-			continue;
-		found |= UINT64CONST(1) << i;
-		others[i] = 0;
-		for (int k = 0; k < nfound; k++)
-			others[i] |= UINT64CONST(1) << places[k];
-	}
-	return found;
-}
-
-/* for few keys, nothing is faster than comparing them one by one */
-SHBITS_TARGET("popcnt")
-uint64
-shbits_pairs_popcnt(const uint64 *keys, int nkeys, int radius, uint64 *others)
-{
-	uint64		found = 0;
-
-	for (int i = 0; i < nkeys; i++)
-	{
-		others[i] = near_popcnt(keys[i], keys, i + 1, nkeys, radius);
-		found |= (uint64) (others[i] != 0) << i;
-	}
-	return found;
+	if (width == sizeof(uint64))
+		return filter_avx512(keys, sizeof(uint64), nkeys, query, radius, found);
+	return filter_avx512(keys, width, nkeys, query, radius, found);
 }
 
 /*
@@ -406,25 +300,6 @@ static inline __m512i
 lane_distances_avx512(__m512i a, __m512i b, __mmask8 valid)
 {
 	return _mm512_mask_popcnt_epi64(_mm512_set1_epi64(-1), valid, _mm512_xor_si512(a, b));
-}
-
-/*
- * A bit for each of 32 distances that is within the limit; rarely is there
- * any.
- */
-SHBITS_TARGET("avx512f,avx512vpopcntdq")
-static inline uint32
-within_avx512(__m512i d0, __m512i d1, __m512i d2, __m512i d3, __m512i limit)
-{
-	__m512i		least = _mm512_min_epu32(_mm512_min_epu32(d0, d1),
-										 _mm512_min_epu32(d2, d3));
-
-	if (likely(_mm512_cmple_epu64_mask(least, limit) == 0))
-		return 0;
-	return (uint32) _mm512_cmple_epu64_mask(d0, limit) |
-		(uint32) _mm512_cmple_epu64_mask(d1, limit) << 8 |
-		(uint32) _mm512_cmple_epu64_mask(d2, limit) << 16 |
-		(uint32) _mm512_cmple_epu64_mask(d3, limit) << 24;
 }
 
 /* keys i and j are a pair */
@@ -477,9 +352,8 @@ compare_lanes_avx512(const uint64 *a, int na, __m512i x, __mmask8 valid, int sta
 }
 
 SHBITS_TARGET("avx512f,avx512vpopcntdq")
-uint64
-shbits_product_avx512(const uint64 *a, int na, const uint64 *b, int nb,
-					  int radius, uint64 *others)
+static uint64
+product_avx512(const uint64 *a, int na, const uint64 *b, int nb, int radius, uint64 *others)
 {
 	const __m512i limit = _mm512_set1_epi64(Min(radius, 64));
 	uint64		found = 0;
@@ -502,8 +376,8 @@ shbits_product_avx512(const uint64 *a, int na, const uint64 *b, int nb,
  * are rotated by four meet twice.
  */
 SHBITS_TARGET("avx512f,avx512vpopcntdq")
-uint64
-shbits_pairs_avx512(const uint64 *keys, int nkeys, int radius, uint64 *others)
+static uint64
+pairs_avx512(const uint64 *keys, int nkeys, int radius, uint64 *others)
 {
 	const __m512i limit = _mm512_set1_epi64(Min(radius, 64));
 	uint64		found = 0;
@@ -539,54 +413,9 @@ shbits_pairs_avx512(const uint64 *keys, int nkeys, int radius, uint64 *others)
 	return found;
 }
 
-SHBITS_TARGET("popcnt")
-int
-shbits_bytes_popcnt(const uint8 *a, const uint8 *b, int nbytes)
-{
-	int			result = 0;
-
-	for (; nbytes >= sizeof(uint64); nbytes -= sizeof(uint64))
-	{
-		uint64		x;
-		uint64		y;
-
-		memcpy(&x, a, sizeof(x));
-		memcpy(&y, b, sizeof(y));
-		result += _mm_popcnt_u64(x ^ y);
-		a += sizeof(x);
-		b += sizeof(y);
-	}
-	if (nbytes > 0)
-		result += _mm_popcnt_u64(shbits_load_some(a, nbytes) ^ shbits_load_some(b, nbytes));
-	return result;
-}
-
-SHBITS_TARGET("avx2,popcnt")
-int
-shbits_bytes_avx2(const uint8 *a, const uint8 *b, int nbytes)
-{
-	__m256i		sums = _mm256_setzero_si256();
-	__m128i		half;
-
-	/* the table pays for itself only in a row of registers */
-	if (nbytes < 4 * sizeof(__m256i))
-		return shbits_bytes_popcnt(a, b, nbytes);
-
-	for (; nbytes >= sizeof(__m256i); nbytes -= sizeof(__m256i))
-	{
-		sums = _mm256_add_epi64(sums, distances_avx2(_mm256_loadu_si256((const __m256i *) a),
-													 _mm256_loadu_si256((const __m256i *) b)));
-		a += sizeof(__m256i);
-		b += sizeof(__m256i);
-	}
-	half = _mm_add_epi64(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
-	return _mm_cvtsi128_si64(half) + _mm_extract_epi64(half, 1) +
-		shbits_bytes_popcnt(a, b, nbytes);
-}
-
 SHBITS_TARGET("avx512f,avx512bw,avx512vpopcntdq")
-int
-shbits_bytes_avx512(const uint8 *a, const uint8 *b, int nbytes)
+static int
+bytes_avx512(const uint8 *a, const uint8 *b, int nbytes)
 {
 	__m512i		sums = _mm512_setzero_si512();
 
@@ -600,5 +429,9 @@ shbits_bytes_avx512(const uint8 *a, const uint8 *b, int nbytes)
 	}
 	return _mm512_reduce_add_epi64(sums);
 }
+
+const ShBitsKernels shbits_kernels_avx512 = {
+	"avx512", stored_avx512, product_avx512, pairs_avx512, bytes_avx512
+};
 
 #endif							/* SHBITS_X86_KERNELS */

@@ -33,18 +33,18 @@
 
 /*
  * The width that the last column of an index says its fingerprints have; 0 if
- * it does not say that.  A type modifier can be removed without a new index.
+ * it does not say that, or the catalogs have to be read for it.  A type modifier can
+ * be removed without a new index.
  */
-int
-shbt_column_width(Relation index)
+static int
+column_width(Relation index)
 {
 	int			column = IndexRelationGetNumberOfAttributes(index);
 	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(index), column - 1);
 
-	if (attribute->attbyval ||
-		OidIsValid(index_getprocid(index, column, SIMHASH_FINGERPRINT_PROC)))
-		return SHBITS_WIDTH;
-	return Max(attribute->atttypmod, 0);
+	if (OidIsValid(index_getprocid(index, column, SIMHASH_FINGERPRINT_PROC)))
+		return 0;
+	return attribute->attbyval ? SHBITS_WIDTH : Max(attribute->atttypmod, 0);
 }
 
 /*
@@ -56,7 +56,7 @@ static const char *
 metapage_problem(Relation index, Page page)
 {
 	ShBtMetaPageData *meta = ShBtPageGetMeta(page);
-	int			width = shbt_column_width(index);
+	int			width = column_width(index);
 	int			ntables;
 
 	if (PageIsNew(page))

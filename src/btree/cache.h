@@ -47,7 +47,6 @@ extern void shbt_check_metapage(Relation index, Buffer buffer);
 extern bool shbt_is_block(Relation index, BlockNumber block);
 extern void shbt_check_link(Relation index, BlockNumber block);
 extern ShBitsScheme *shbt_get_scheme(Relation index);
-extern int	shbt_column_width(Relation index);
 extern void shbt_locate(Relation index, int tree, ShBtKey key, ShBtPlace *place);
 extern Buffer shbt_read_place(Relation index, const ShBtPlace *place);
 

@@ -12,6 +12,8 @@
  */
 #include "postgres.h"
 
+#include "access/xlog.h"
+
 #include "btree/cache.h"
 #include "btree/descent.h"
 #include "btree/map.h"
@@ -19,6 +21,36 @@
 
 /* how many pages to the right of a remembered one are tried */
 #define MAX_STEPS_RIGHT		2
+
+/*
+ * Lock a page that has been reached in the tree and on the level where it should be.
+ *
+ * An insert holds leaves of other trees, and a split a page of the level below.  A
+ * damaged link could lead to one of these, or to one that is held by somebody who
+ * waits for us, and nothing ends a wait for a page.  So a page that says that it
+ * belongs elsewhere is not waited for: if a link led to it, reports
+ * ERRCODE_INDEX_CORRUPTED, otherwise releases it and returns InvalidBuffer.
+ *
+ * What a page says of its tree and level never changes, so it can be read without
+ * a lock.  Only replay may write the whole page anew, but during recovery nobody
+ * holds a lock here.
+ */
+static Buffer
+lock_page(Relation index, Buffer buffer, int tree, int level, bool linked, int lockmode)
+{
+	Page		page = BufferGetPage(buffer);
+
+	if (unlikely(shbt_page_tree(page) != tree || shbt_page_level(page) != level) &&
+		!RecoveryInProgress())
+	{
+		if (linked)
+			shbt_check_page(index, buffer, tree, level);
+		ReleaseBuffer(buffer);
+		return InvalidBuffer;
+	}
+	LockBuffer(buffer, lockmode);
+	return buffer;
+}
 
 /*
  * Read the page to the right of one whose right link and high fence the
@@ -34,8 +66,8 @@ shbt_read_right(Relation index, Buffer buffer, BlockNumber right, ShBtKey high,
 	Page		page;
 
 	shbt_check_link(index, right);
-	buffer = ReleaseAndReadBuffer(buffer, index, right);
-	LockBuffer(buffer, lockmode);
+	buffer = lock_page(index, ReleaseAndReadBuffer(buffer, index, right), tree, level, true,
+					   lockmode);
 	page = shbt_check_page(index, buffer, tree, level);
 
 	/*
@@ -102,9 +134,10 @@ shbt_visit(Relation index, int tree, ShBtKey key, ShBtPlace *place, bool linked,
 	found = linked || likely(shbt_is_block(index, place->block));
 	if (found)
 	{
-		buffer = shbt_read_place(index, place);
-		LockBuffer(buffer, lockmode);
-		found = is_place(index, buffer, tree, key, place, linked);
+		buffer = lock_page(index, shbt_read_place(index, place), tree, place->level, linked,
+						   lockmode);
+		found = likely(BufferIsValid(buffer)) &&
+			is_place(index, buffer, tree, key, place, linked);
 	}
 	if (unlikely(!found))
 		shbt_map_forget(index);

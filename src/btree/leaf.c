@@ -451,15 +451,11 @@ shbt_filter_leaf(Page leaf, int first, int end, ShPermuted query, int radius, ui
 	const char *keys = (const char *) PageGetContents(leaf) + first * width;
 	uint64		others = (query ^ ShBtPageGetOpaque(leaf)->low_fp) & ~shbits_bytes_mask(width);
 
-#ifndef WORDS_BIGENDIAN
-	if (width == SHBT_MAX_KEY_WIDTH)
-		return shbits_filter((const uint64 *) keys, end - first, query, radius, found);
-#endif
 	if (others != 0)
 		radius -= shbits_distance(others, 0);
 	if (radius < 0)
 		return 0;
-	return shbits_filter_stored(keys, width, end - first, query, radius, found);
+	return shbits_kernels->stored(keys, width, end - first, query, radius, found);
 }
 
 /*

@@ -17,6 +17,7 @@
 #include "type/simhash.h"
 
 #define SHIDX_DEFAULT_BLOCKS			4	/* of each part */
+#define SHIDX_MOST_DEFAULT_BLOCKS		8	/* if there are more for a large radius */
 #define SHIDX_DEFAULT_DISTANCE			SIMHASH_NEAR_RADIUS
 #define SHIDX_DEFAULT_FILLFACTOR		90
 #define SHIDX_MIN_FILLFACTOR			10
@@ -89,10 +90,8 @@ extern bool shidx_property(Oid index_oid, int attno, IndexAMProperty prop,
 extern bool shidx_validate(Oid opclass);
 extern void shidx_adjust_members(Oid family, Oid opclass, List *operators, List *functions);
 extern bool shidx_is_fingerprint_family(Oid family);
-extern bool shidx_is_fingerprint_type(Oid type);
 
 /* columns.c */
-extern int	shidx_index_width(Relation index);
 extern int	shidx_check_columns(Relation index, const struct IndexInfo *info);
 
 #endif							/* SIMHASH_INDEX_AM_H */

@@ -23,6 +23,7 @@
 #include "index/build_parallel.h"
 #include "index/build_rows.h"
 #include "index/build_tree.h"
+#include "index/fingerprint.h"
 #include "sort/entrysort.h"
 
 /*

@@ -123,7 +123,7 @@ scan_share(BuildShared *shared, Relation heap, Relation index, IndexInfo *info,
 {
 	bool		grouped = shbt_is_grouped(index);
 	int			nsorts = sorts_of(shared);
-	ShSort	   *sorts[SHBITS_MAX_PARTS + 1];
+	ShSort	   *sorts[SHBITS_MAX_PARTS + 1] = {NULL};
 	ShSortShare shares[SHBITS_MAX_PARTS + 1];
 	double		heap_tuples;
 	int			place;

@@ -43,6 +43,8 @@
 /*
  * Prepare to collect candidates, to be sorted by distances from at most
  * max_centers centers.
+ *
+ * Allocates in the current memory context.
  */
 void
 shidx_candidates_begin(ShIdxCandidates *candidates, int max_centers)
@@ -52,17 +54,6 @@ shidx_candidates_begin(ShIdxCandidates *candidates, int max_centers)
 	candidates->context = AllocSetContextCreate(CurrentMemoryContext, "simhash candidates",
 												ALLOCSET_DEFAULT_SIZES);
 	candidates->max = Max(work_mem * INT64CONST(1024) / sizeof(ShIdxCandidate), 1024);
-}
-
-/*
- * Free all memory and files.
- */
-void
-shidx_candidates_end(ShIdxCandidates *candidates)
-{
-	shidx_forget_candidates(candidates);
-	MemoryContextDelete(candidates->context);
-	pfree(candidates->centers);
 }
 
 /*

@@ -47,7 +47,6 @@ typedef struct ShIdxCandidates
 } ShIdxCandidates;
 
 extern void shidx_candidates_begin(ShIdxCandidates *candidates, int max_centers);
-extern void shidx_candidates_end(ShIdxCandidates *candidates);
 extern void shidx_forget_candidates(ShIdxCandidates *candidates);
 extern void shidx_add_candidate(ShIdxCandidates *candidates, ShFingerprint fp,
 								ItemPointerData tid, int distance);

@@ -22,7 +22,7 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
-#include "btree/cache.h"
+#include "index/am.h"
 #include "index/fingerprint.h"
 #include "type/wide.h"
 
@@ -102,14 +102,16 @@ check_computed(Relation index, int last)
 	Oid			type = index->rd_opcintype[last];
 	CatCList   *operators;
 
-	if (!shidx_is_fingerprint_function(function, type))
+	if (!shtype_is_fingerprint_function(function, type))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
 				 errmsg("function %s cannot compute the fingerprints of column \"%s\" of index \"%s\"",
 						format_procedure(function), column_name(index, last),
 						RelationGetRelationName(index)),
 				 errdetail("Support function %d must have one argument of type %s, return a fingerprint, and be immutable.",
-						   SIMHASH_FINGERPRINT_PROC, format_type_be(type))));
+						   SIMHASH_FINGERPRINT_PROC, format_type_be(type)),
+				 shtype_is_bits(getBaseType(get_func_rettype(function))) ?
+				 errhint("To return fingerprints of type simhash_bits, return a domain that says how many bits they have, such as CREATE DOMAIN simhash_256 AS simhash_bits(256).") : 0));
 
 	operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(index->rd_opfamily[last]));
 	for (int i = 0; i < operators->n_members; i++)
@@ -130,30 +132,13 @@ check_computed(Relation index, int last)
 }
 
 /*
- * The width of the fingerprints of an index, as its last column says it; 0 if it
- * does not.
- */
-int
-shidx_index_width(Relation index)
-{
-	int			width = shbt_column_width(index);
-	int32		typmod = -1;
-
-	if (width > 0)
-		return width;
-	(void) getBaseTypeAndTypmod(TupleDescAttr(RelationGetDescr(index),
-											  shidx_fp_column(index))->atttypid, &typmod);
-	return Max(typmod, 0);
-}
-
-/*
  * Can the last column be a fingerprint?  Reports an error if not.
  */
 static void
 check_last(Relation index, int last)
 {
 	bool		is_bits = shtype_is_bits(index->rd_opcintype[last]);
-	bool		is_fingerprint = is_bits || shidx_is_fingerprint_type(index->rd_opcintype[last]);
+	bool		is_fingerprint = is_bits || shtype_is_64_bits(index->rd_opcintype[last]);
 
 	if (shidx_computes_fingerprints(index))
 	{

@@ -62,7 +62,7 @@ add_ball(ShIdxBallSet *set, ShIdxFingerprinter *fingerprinter, ScanKey key, Datu
 	{
 		ShFingerprint fp;
 
-		if (!shidx_compute_fingerprint(fingerprinter, argument, &fp))
+		if (!shidx_get_parts(fingerprinter, argument, &fp))
 			return;
 		argument = SimhashGetDatum(fp);
 	}
@@ -73,14 +73,11 @@ add_ball(ShIdxBallSet *set, ShIdxFingerprinter *fingerprinter, ScanKey key, Datu
  * The condition of one scan key that has an argument.
  */
 static ShIdxBallSet
-read_condition(Relation index, ShIdxFingerprinter *fingerprinter, ScanKey key)
+read_condition(ShIdxFingerprinter *fingerprinter, ScanKey key)
 {
 	ShIdxBallSet set = {0};
 	Datum	   *arguments;
 	int			narguments;
-
-	if (fingerprinter->computes)
-		check_operator(index, key);
 
 	narguments = shidx_get_arguments(key, &arguments);
 	set.balls = palloc(Max(narguments, 1) * sizeof(SimhashBall));
@@ -142,12 +139,14 @@ shidx_read_conditions(ShIdxConditions *conditions, Relation index,
 			continue;
 		}
 
+		if (fingerprinter->computes)
+			check_operator(index, key);
 		if (conditions->wide != NULL)
 		{
-			nothing |= !shidx_add_wide(conditions->wide, key);
+			nothing |= !shidx_add_wide(conditions->wide, fingerprinter, key);
 			continue;
 		}
-		condition = read_condition(index, fingerprinter, key);
+		condition = read_condition(fingerprinter, key);
 		if (condition.nballs == 0)
 			nothing = true;
 		conditions->list[conditions->count++] = condition;

@@ -13,6 +13,7 @@
 #include <math.h>
 
 #include "access/genam.h"
+#include "access/xlog.h"
 #include "catalog/pg_type_d.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -204,17 +205,19 @@ static void
 find_width(const IndexOptInfo *info, ScanShape *shape)
 {
 	int			last = info->nkeycolumns - 1;
+	Oid			function = shtype_fingerprint_function(info->opfamily[last], info->opcintype[last]);
 
 	shape->width = SHBITS_WIDTH;
-	shape->wide = !get_typbyval(info->opcintype[last]) &&
-		!OidIsValid(shtype_fingerprint_function(info->opfamily[last], info->opcintype[last]));
+	shape->wide = !get_typbyval(OidIsValid(function) ? get_func_rettype(function) :
+								info->opcintype[last]);
 	if (shape->wide && info->hypothetical)
 	{
 		const TargetEntry *entry = list_nth_node(TargetEntry, info->indextlist, last);
-		int32		typmod = exprTypmod((Node *) entry->expr);
+		int			width = OidIsValid(function) ? shtype_function_width(function) :
+			exprTypmod((Node *) entry->expr);
 
-		if (typmod > 0)
-			shape->width = typmod;
+		if (width > 0)
+			shape->width = width;
 	}
 	else if (shape->wide)
 	{
@@ -438,6 +441,17 @@ fingerprint_cost(PlannerInfo *root, Oid function, const ScanShape *shape)
 }
 
 /*
+ * The cost of reading the pages of the table with some of its rows, which are
+ * anywhere.
+ */
+static Cost
+visiting_cost(PlannerInfo *root, const IndexOptInfo *info, double rows, double random_page_cost)
+{
+	return Min(index_pages_fetched(rows, info->rel->pages, info->pages, root), rows) *
+		random_page_cost;
+}
+
+/*
  * amcostestimate: the cost and selectivity of an index scan
  */
 void
@@ -523,8 +537,15 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	candidates = work.share * info->rel->tuples * (shape.groups.all ? 1 : shape.groups.share) - tuples;
 	if (shape.wide && !shape.only_nulls && candidates > 0)
 		*total_cost += candidates * (qual_cost.per_tuple + cpu_index_tuple_cost + cpu_tuple_cost) +
-			Min(index_pages_fetched(candidates, info->rel->pages, info->pages, root) *
-				spc_random_page_cost, candidates * spc_random_page_cost);
+			visiting_cost(root, info, candidates, spc_random_page_cost);
+
+	/*
+	 * An index-only scan on a standby visits all rows, whatever the visibility map
+	 * says, by which the server counts.
+	 */
+	if (path->path.pathtype == T_IndexOnlyScan && RecoveryInProgress())
+		*total_cost += info->rel->allvisfrac *
+			visiting_cost(root, info, tuples, spc_random_page_cost);
 
 	/*
 	 * An ordered scan returns its first row when its first batch has been

@@ -18,14 +18,39 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
-#include "catalog/pg_proc.h"
-#include "parser/parse_coerce.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/syscache.h"
 
+#include "btree/page.h"
 #include "index/fingerprint.h"
 #include "type/wide.h"
+
+/*
+ * Are the fingerprints of an index of type simhash_bits?
+ */
+bool
+shidx_is_wide(Relation index)
+{
+	Oid			function = shidx_fingerprint_function(index);
+
+	if (OidIsValid(function))
+		return !get_typbyval(get_func_rettype(function));
+	return !TupleDescAttr(RelationGetDescr(index), shidx_fp_column(index))->attbyval;
+}
+
+/*
+ * The width of the fingerprints of an index, as its operator class or its last
+ * column says it; 0 if it does not.
+ */
+int
+shidx_index_width(Relation index)
+{
+	Oid			function = shidx_fingerprint_function(index);
+	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(index), shidx_fp_column(index));
+
+	return OidIsValid(function) ? shtype_function_width(function) :
+		shtype_fingerprint_width(column->atttypid, column->atttypmod);
+}
 
 /*
  * Look up how the values of an index become fingerprints, which have so many
@@ -47,6 +72,9 @@ shidx_fingerprinter_begin(ShIdxFingerprinter *fingerprinter, Relation index, int
 	fingerprinter->direct = !fingerprinter->computes && !fingerprinter->wide;
 	if (!fingerprinter->computes)
 		return;
+	if (shidx_index_width(index) != width)
+		shbt_report_corrupted(index, SHBT_METAPAGE_BLOCK,
+							  gettext_noop("index \"%s\" has fingerprints of the wrong width in the metapage, block %u"));
 	fmgr_info_copy(&fingerprinter->function,
 				   index_getprocinfo(index, column + 1, SIMHASH_FINGERPRINT_PROC),
 				   CurrentMemoryContext);
@@ -68,43 +96,19 @@ shidx_fingerprinter_end(ShIdxFingerprinter *fingerprinter)
 }
 
 /*
- * Compute the fingerprint of a value that is not null.  Returns false if it has
- * none.
- *
- * Runs the function of the operator class, so no buffer lock may be held.
+ * Cut a fingerprint into its parts.
  */
-bool
-shidx_compute_fingerprint(ShIdxFingerprinter *fingerprinter, Datum value, ShFingerprint *fp)
-{
-	LOCAL_FCINFO(fcinfo, 1);
-	MemoryContext old = MemoryContextSwitchTo(fingerprinter->context);
-
-	InitFunctionCallInfoData(*fcinfo, &fingerprinter->function, 1, fingerprinter->collation,
-							 NULL, NULL);
-	fcinfo->args[0].value = value;
-	fcinfo->args[0].isnull = false;
-	*fp = DatumGetSimhash(FunctionCallInvoke(fcinfo));
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(fingerprinter->context);
-	return !fcinfo->isnull;
-}
-
-/*
- * Get the parts of the fingerprint of a value that is not one of 64 bits by value,
- * as shidx_fingerprint does.
- *
- * Raises ERRCODE_STRING_DATA_LENGTH_MISMATCH if it has another width than the
- * index.
- */
-bool
-shidx_get_parts(ShIdxFingerprinter *fingerprinter, Datum value, ShFingerprint *parts)
+static void
+split(const ShIdxFingerprinter *fingerprinter, Datum fingerprint, ShFingerprint *parts)
 {
 	bytea	   *bits;
 
-	if (fingerprinter->computes)
-		return shidx_compute_fingerprint(fingerprinter, value, parts);
-
-	bits = DatumGetSimhashBits(value);
+	if (!fingerprinter->wide)
+	{
+		*parts = DatumGetSimhash(fingerprint);
+		return;
+	}
+	bits = DatumGetSimhashBits(fingerprint);
 	if (shtype_bits_width(bits) != fingerprinter->width)
 		ereport(ERROR,
 				(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
@@ -112,30 +116,39 @@ shidx_get_parts(ShIdxFingerprinter *fingerprinter, Datum value, ShFingerprint *p
 						fingerprinter->index, shtype_bits_width(bits)),
 				 errdetail("Its fingerprints have %d bits.", fingerprinter->width)));
 	shtype_split_bits(shtype_bits_data(bits), fingerprinter->width, parts);
-	if ((Pointer) bits != DatumGetPointer(value))
+	if ((Pointer) bits != DatumGetPointer(fingerprint))
 		pfree(bits);
-	return true;
 }
 
 /*
- * Can a function compute the fingerprints of the values of a type?
+ * Get the parts of the fingerprint of a value that is not null and not one of 64
+ * bits by value, as shidx_fingerprint does.
+ *
+ * May run the function of the operator class, so no buffer lock may be held.  Raises
+ * ERRCODE_STRING_DATA_LENGTH_MISMATCH if the fingerprint has another width than those
+ * of the index.
  */
 bool
-shidx_is_fingerprint_function(Oid function, Oid type)
+shidx_get_parts(ShIdxFingerprinter *fingerprinter, Datum value, ShFingerprint *parts)
 {
-	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-	Form_pg_proc form;
-	Oid			argument;
-	bool		result;
+	LOCAL_FCINFO(fcinfo, 1);
+	MemoryContext old;
+	Datum		fingerprint;
 
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for function %u", function);
-	form = (Form_pg_proc) GETSTRUCT(tuple);
-	argument = form->pronargs == 1 ? form->proargtypes.values[0] : InvalidOid;
-	result = form->prokind == PROKIND_FUNCTION && !form->proretset &&
-		shidx_is_fingerprint_type(form->prorettype) &&
-		(argument == type || IsBinaryCoercible(type, argument)) &&
-		form->provolatile == PROVOLATILE_IMMUTABLE;
-	ReleaseSysCache(tuple);
-	return result;
+	if (!fingerprinter->computes)
+	{
+		split(fingerprinter, value, parts);
+		return true;
+	}
+	old = MemoryContextSwitchTo(fingerprinter->context);
+	InitFunctionCallInfoData(*fcinfo, &fingerprinter->function, 1, fingerprinter->collation,
+							 NULL, NULL);
+	fcinfo->args[0].value = value;
+	fcinfo->args[0].isnull = false;
+	fingerprint = FunctionCallInvoke(fcinfo);
+	if (!fcinfo->isnull)
+		split(fingerprinter, fingerprint, parts);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(fingerprinter->context);
+	return !fcinfo->isnull;
 }

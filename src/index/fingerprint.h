@@ -10,8 +10,9 @@
 
 #include "access/genam.h"
 
-#include "index/am.h"
 #include "index/group.h"
+#include "type/operator_class.h"
+#include "type/simhash.h"
 
 /*
  * How values become fingerprints.  This is looked up once for many values.
@@ -19,7 +20,7 @@
 typedef struct ShIdxFingerprinter
 {
 	bool		direct;			/* values are fingerprints of 64 bits by value */
-	bool		wide;			/* values are of type simhash_bits */
+	bool		wide;			/* fingerprints are of type simhash_bits */
 	int			width;			/* of the fingerprints, in bits */
 	int			nparts;			/* of 64 bits each */
 	const char *index;			/* its name */
@@ -33,12 +34,11 @@ typedef struct ShIdxFingerprinter
 
 extern void shidx_fingerprinter_begin(ShIdxFingerprinter *fingerprinter, Relation index,
 									  int width);
-extern bool shidx_compute_fingerprint(ShIdxFingerprinter *fingerprinter, Datum value,
-									  ShFingerprint *fp);
 extern bool shidx_get_parts(ShIdxFingerprinter *fingerprinter, Datum value,
 							ShFingerprint *parts);
 extern void shidx_fingerprinter_end(ShIdxFingerprinter *fingerprinter);
-extern bool shidx_is_fingerprint_function(Oid function, Oid type);
+extern bool shidx_is_wide(Relation index);
+extern int	shidx_index_width(Relation index);
 
 /*
  * The function that computes the fingerprints of an index; InvalidOid if its
@@ -58,16 +58,6 @@ static inline bool
 shidx_computes_fingerprints(Relation index)
 {
 	return OidIsValid(shidx_fingerprint_function(index));
-}
-
-/*
- * Is an index on a column of type simhash_bits?
- */
-static inline bool
-shidx_is_wide(Relation index)
-{
-	return !TupleDescAttr(RelationGetDescr(index), shidx_fp_column(index))->attbyval &&
-		!shidx_computes_fingerprints(index);
 }
 
 /*

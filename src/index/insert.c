@@ -24,6 +24,7 @@
 #include "btree/leaf.h"
 #include "btree/search.h"
 #include "btree/split.h"
+#include "index/am.h"
 #include "index/fingerprint.h"
 
 /*

@@ -21,6 +21,8 @@
 /*
  * Prepare to read.  *conditions must live as long as *reader, and may change
  * between two searches.
+ *
+ * Allocates in the current memory context.
  */
 void
 shidx_reader_begin(ShIdxReader *reader, Relation index, const ShIdxConditions *conditions)
@@ -67,16 +69,6 @@ shidx_reader_release(ShIdxReader *reader)
 	shidx_ball_release(&reader->ballscan);
 	reader->matches.count = 0;
 	reader->next = 0;
-}
-
-/*
- * The end of all reading.
- */
-void
-shidx_reader_end(ShIdxReader *reader)
-{
-	shidx_reader_release(reader);
-	pfree(reader->ballscan.scheme);
 }
 
 /*

@@ -34,7 +34,6 @@ typedef struct ShIdxReader
 extern void shidx_reader_begin(ShIdxReader *reader, Relation index,
 							   const ShIdxConditions *conditions);
 extern void shidx_reader_release(ShIdxReader *reader);
-extern void shidx_reader_end(ShIdxReader *reader);
 extern void shidx_count_search(ShIdxReader *reader);
 extern void shidx_start_conditions(ShIdxReader *reader);
 extern void shidx_start_within(ShIdxReader *reader, SimhashBall ball);

@@ -88,6 +88,8 @@ struct ShIdxOrdered
 
 /*
  * Prepare to read in order, with the reader of the scan.
+ *
+ * Allocates in the current memory context.
  */
 ShIdxOrdered *
 shidx_ordered_begin(ShIdxReader *reader, int norderbys)
@@ -117,17 +119,6 @@ shidx_ordered_release(ShIdxOrdered *ordered)
 {
 	release_pin(ordered);
 	shidx_forget_candidates(&ordered->candidates);
-}
-
-/*
- * End reading in order.
- */
-void
-shidx_ordered_end(ShIdxOrdered *ordered)
-{
-	shidx_ordered_release(ordered);
-	shidx_candidates_end(&ordered->candidates);
-	pfree(ordered);
 }
 
 /*

@@ -23,6 +23,5 @@ extern bool shidx_ordered_start(ShIdxOrdered *ordered, ScanKey orderbys, int nor
 extern bool shidx_ordered_next(ShIdxOrdered *ordered, bool want_pin, ShFingerprint *fp,
 							   ItemPointer tid);
 extern void shidx_ordered_release(ShIdxOrdered *ordered);
-extern void shidx_ordered_end(ShIdxOrdered *ordered);
 
 #endif							/* SIMHASH_INDEX_ORDERED_H */

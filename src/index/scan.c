@@ -13,7 +13,9 @@
 
 #include "access/itup.h"
 #include "access/relscan.h"
+#include "access/tableam.h"
 #include "access/xlog.h"
+#include "miscadmin.h"
 #include "nodes/tidbitmap.h"
 #include "pgstat.h"
 #include "utils/memutils.h"
@@ -21,6 +23,7 @@
 
 #include "btree/cache.h"
 #include "compat.h"
+#include "index/am.h"
 #include "index/conditions.h"
 #include "index/matches.h"
 #include "index/ordered.h"
@@ -40,8 +43,10 @@ typedef enum ShIdxScanStep
 
 typedef struct ShIdxScanData
 {
+	MemoryContext context;		/* of all that a scan allocates, and of this */
+
 	ShIdxConditions conditions;
-	MemoryContext context;		/* of the conditions */
+	MemoryContext conditions_context;
 	ShIdxFingerprinter fingerprinter;	/* of their arguments */
 
 	ShIdxScanStep step;
@@ -55,23 +60,33 @@ typedef struct ShIdxScanData
 	/* what an index-only scan returns */
 	IndexTuple	tuple;
 	IndexTuple	null_tuple;
+	bool		visits_rows;	/* whose snapshot decides, not the executor */
+	TupleTableSlot *slot;		/* for these; NULL before the first */
 } ShIdxScanData;
 
 typedef ShIdxScanData *ShIdxScan;
 
 /*
  * ambeginscan: allocate the state of a scan
+ *
+ * A statement may begin as many scans as it checks rows of an exclusion constraint,
+ * in a memory context that lives as long as the statement.  So what a scan
+ * allocates, ever, is in a context of its own.
  */
 IndexScanDesc
 shidx_beginscan(Relation index, int nkeys, int norderbys)
 {
 	IndexScanDesc scan = RelationGetIndexScan(index, nkeys, norderbys);
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "simhash scan",
+												  ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
 	ShIdxScan	so = palloc0(sizeof(ShIdxScanData));
 
 	scan->opaque = so;
 	scan->xs_itupdesc = RelationGetDescr(index);
-	so->context = AllocSetContextCreate(CurrentMemoryContext, "simhash scan keys",
-										ALLOCSET_SMALL_SIZES);
+	so->context = context;
+	so->conditions_context = AllocSetContextCreate(context, "simhash scan keys",
+												   ALLOCSET_SMALL_SIZES);
 	so->step = SCAN_DONE;
 	shidx_fingerprinter_begin(&so->fingerprinter, index, shbt_width(index));
 	shidx_reader_begin(&so->reader, index, &so->conditions);
@@ -91,11 +106,15 @@ shidx_beginscan(Relation index, int nkeys, int norderbys)
 		scan->xs_orderbynulls = palloc(norderbys * sizeof(bool));
 		memset(scan->xs_orderbynulls, true, norderbys * sizeof(bool));
 	}
+	MemoryContextSwitchTo(old);
 	return scan;
 }
 
+/*
+ * Release what is not memory: pins and files.
+ */
 static void
-release_pins(ShIdxScan so)
+release_resources(ShIdxScan so)
 {
 	shidx_reader_release(&so->reader);
 	if (so->ordered != NULL)
@@ -146,14 +165,14 @@ shidx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int 
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
 	MemoryContext old;
 
-	release_pins(so);
+	release_resources(so);
 	if (keys != NULL && scan->numberOfKeys > 0)
 		memmove(scan->keyData, keys, scan->numberOfKeys * sizeof(ScanKeyData));
 	if (orderbys != NULL && scan->numberOfOrderBys > 0)
 		memmove(scan->orderByData, orderbys, scan->numberOfOrderBys * sizeof(ScanKeyData));
 
-	MemoryContextReset(so->context);
-	old = MemoryContextSwitchTo(so->context);
+	MemoryContextReset(so->conditions_context);
+	old = MemoryContextSwitchTo(so->conditions_context);
 	shidx_read_conditions(&so->conditions, scan->indexRelation, &so->fingerprinter,
 						  scan->keyData, scan->numberOfKeys);
 	MemoryContextSwitchTo(old);
@@ -169,19 +188,10 @@ shidx_endscan(IndexScanDesc scan)
 {
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
 
-	release_pins(so);
-	if (so->ordered != NULL)
-		shidx_ordered_end(so->ordered);
-	if (so->wide_ordered != NULL)
-		shidx_wide_ordered_end(so->wide_ordered);
-	shidx_reader_end(&so->reader);
-	shidx_fingerprinter_end(&so->fingerprinter);
+	release_resources(so);
+	if (so->slot != NULL)
+		ExecDropSingleTupleTableSlot(so->slot);
 	MemoryContextDelete(so->context);
-	if (so->tuple != NULL)
-		pfree(so->tuple);
-	if (so->null_tuple != NULL)
-		pfree(so->null_tuple);
-	pfree(so);
 }
 
 static void
@@ -212,6 +222,7 @@ begin(IndexScanDesc scan, bool once)
 	bool		ordered = so->ordered != NULL && !so->other_order;
 	bool		wide_ordered = so->wide_ordered != NULL && !so->other_order && so->first_order >= 0;
 
+	so->visits_rows = scan->xs_want_itup && RecoveryInProgress();
 	so->reader.ballscan.snapshot = scan->xs_snapshot;
 	so->reader.nsearches = shcompat_search_counter(scan);
 	so->reader.ballscan.skip_dead = scan->ignore_killed_tuples;
@@ -228,7 +239,7 @@ begin(IndexScanDesc scan, bool once)
 		shidx_ball_count_leaves(&so->reader.ballscan);
 	if (so->conditions.wide != NULL)
 	{
-		MemoryContext old = MemoryContextSwitchTo(so->context);
+		MemoryContext old = MemoryContextSwitchTo(so->conditions_context);
 
 		shidx_plan_wide(so->conditions.wide, so->reader.ballscan.scheme,
 						so->conditions.groups.all, so->reader.ballscan.leaves_per_table,
@@ -288,7 +299,7 @@ return_tuple(IndexScanDesc scan, ShFingerprint fp, bool is_null)
 	/* tuples differ only in the value, so reuse one */
 	if (*tuple == NULL)
 	{
-		MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(so));
+		MemoryContext old = MemoryContextSwitchTo(so->context);
 		Datum		values[INDEX_MAX_KEYS];
 		bool		nulls[INDEX_MAX_KEYS];
 
@@ -380,6 +391,36 @@ next_row(IndexScanDesc scan, bool keep_pin, ShFingerprint *fp, ItemPointer tid)
 }
 
 /*
+ * Does the scan's snapshot see a row?
+ *
+ * An index-only scan asks for rows only where the visibility map does not answer.
+ * During recovery it must not ask the map: replay of generic WAL removes the
+ * entries of a leaf without waiting for pins, so the row of an entry that has been
+ * read may be removed, and its page marked all-visible, before the executor looks.
+ */
+static bool
+is_visible(IndexScanDesc scan)
+{
+	ShIdxScan	so = (ShIdxScan) scan->opaque;
+	ItemPointerData tid = scan->xs_heaptid; /* becomes that of the version found */
+	bool		again = false;
+	bool		found;
+
+	CHECK_FOR_INTERRUPTS();
+	if (so->slot == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(so->context);
+
+		so->slot = table_slot_create(scan->heapRelation, NULL);
+		MemoryContextSwitchTo(old);
+	}
+	found = table_index_fetch_tuple(scan->xs_heapfetch, &tid, scan->xs_snapshot, so->slot,
+									&again, NULL);
+	ExecClearTuple(so->slot);
+	return found;
+}
+
+/*
  * amgettuple: return the next row
  */
 bool
@@ -405,8 +446,11 @@ shidx_gettuple(IndexScanDesc scan, ScanDirection direction)
 
 	scan->xs_recheck = so->conditions.inexact;
 	scan->xs_recheckorderby = so->other_order || so->wide_ordered != NULL;
-	if (!next_row(scan, keep_pin, &fp, &scan->xs_heaptid))
-		return false;
+	do
+	{
+		if (!next_row(scan, keep_pin, &fp, &scan->xs_heaptid))
+			return false;
+	} while (unlikely(so->visits_rows) && !is_visible(scan));
 	if (scan->xs_want_itup)
 		return_tuple(scan, fp, so->step == SCAN_NULLS);
 	return true;
@@ -442,11 +486,10 @@ shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 }
 
 /*
- * amcanreturn: are index-only scans possible?
+ * amcanreturn: can index-only scans return a column?
  *
- * Not without the values.  Nor during recovery: replay of generic WAL removes the
- * entries of a leaf without waiting for pins, so a TID could be reused between
- * reading the leaf and checking the visibility map.
+ * Not without the values.  Nor during recovery, when it would visit all rows (see
+ * is_visible) as an index scan does.
  */
 bool
 shidx_canreturn(Relation index, int column)

@@ -23,7 +23,7 @@
 #include "utils/regproc.h"
 #include "utils/syscache.h"
 
-#include "index/fingerprint.h"
+#include "index/am.h"
 #include "type/wide.h"
 
 /*
@@ -63,15 +63,6 @@ shidx_is_fingerprint_family(Oid family)
 }
 
 /*
- * Can values of a type be fingerprints, which are 64 bits by value?
- */
-bool
-shidx_is_fingerprint_type(Oid type)
-{
-	return get_typlen(type) == sizeof(uint64) && get_typbyval(type);
-}
-
-/*
  * Can a function with an argument of one type be called with values of the
  * other?  It can if both have the same representation: the server has no hash
  * function of its own for some types, and hashes a date as an integer.
@@ -105,7 +96,7 @@ can_be_compared(const Family *family, Form_pg_amop member)
 		return true;
 	if (family->computed)
 		return left == right;
-	if (!shidx_is_fingerprint_type(left) && !shtype_is_bits(left))
+	if (!shtype_is_64_bits(left) && !shtype_is_bits(left))
 		return false;
 	if (member->amopstrategy == SIMHASH_STRATEGY_BALL || left == right)
 		return true;
@@ -216,7 +207,7 @@ validate_function(const Family *family, Form_pg_amproc member)
 	if (member->amprocnum == SHIDX_HASH_PROC)
 		has_signature = is_hash_function(member->amproc, type);
 	else if (member->amprocnum == SIMHASH_FINGERPRINT_PROC)
-		has_signature = shidx_is_fingerprint_function(member->amproc, type);
+		has_signature = shtype_is_fingerprint_function(member->amproc, type);
 	else
 	{
 		ereport(INFO,
@@ -263,7 +254,7 @@ validate_class(const Family *family, Form_pg_opclass class)
 						NameStr(class->opcname), "simhash", SIMHASH_FINGERPRINT_PROC)));
 		return false;
 	}
-	if (family->fingerprints && !shidx_is_fingerprint_type(type) && !family->wide)
+	if (family->fingerprints && !shtype_is_64_bits(type) && !family->wide)
 	{
 		ereport(INFO,
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),

@@ -15,7 +15,6 @@
 
 #include "btree/leaf.h"
 #include "index/arguments.h"
-#include "index/fingerprint.h"
 #include "index/wide_balls.h"
 
 /*
@@ -35,18 +34,26 @@ shidx_make_wide(int width, int max_conditions)
 
 /*
  * Add the ball of an argument of an operator to a condition, unless nothing lies
- * in it.
+ * in it, or the argument has no fingerprint.
  *
  * Raises ERRCODE_STRING_DATA_LENGTH_MISMATCH if the argument has another width,
  * as the operator does, which may have nothing to compare it with.
  */
 static void
-add_ball(const ShIdxWide *wide, ShIdxWideBalls *balls, int strategy, Datum argument)
+add_ball(const ShIdxWide *wide, ShIdxWideBalls *balls, ShIdxFingerprinter *fingerprinter,
+		 int strategy, Datum argument)
 {
+	ShFingerprint *parts = balls->centers + (Size) balls->nballs * wide->nparts;
 	const uint8 *center;
 	int			nbytes;
 	int			radius;
 
+	if (fingerprinter->computes)
+	{
+		if (shidx_get_parts(fingerprinter, argument, parts))
+			balls->radii[balls->nballs++] = Min(SIMHASH_RADIUS_OF_STRATEGY(strategy), wide->width);
+		return;
+	}
 	if (strategy == SIMHASH_STRATEGY_BALL)
 	{
 		SimhashBitsBall *ball = DatumGetSimhashBitsBall(argument);
@@ -79,7 +86,7 @@ add_ball(const ShIdxWide *wide, ShIdxWideBalls *balls, int strategy, Datum argum
 	}
 	if (radius < 0)
 		return;
-	shtype_split_bits(center, wide->width, balls->centers + (Size) balls->nballs * wide->nparts);
+	shtype_split_bits(center, wide->width, parts);
 	balls->radii[balls->nballs++] = Min(radius, wide->width);
 }
 
@@ -99,7 +106,7 @@ begin_balls(const ShIdxWide *wide, ShIdxWideBalls *balls, int most)
  * Allocates in the current memory context.
  */
 bool
-shidx_add_wide(ShIdxWide *wide, ScanKey key)
+shidx_add_wide(ShIdxWide *wide, ShIdxFingerprinter *fingerprinter, ScanKey key)
 {
 	ShIdxWideBalls *balls = &wide->list[wide->count++];
 	Datum	   *arguments;
@@ -107,7 +114,7 @@ shidx_add_wide(ShIdxWide *wide, ScanKey key)
 
 	begin_balls(wide, balls, narguments);
 	for (int i = 0; i < narguments; i++)
-		add_ball(wide, balls, key->sk_strategy, arguments[i]);
+		add_ball(wide, balls, fingerprinter, key->sk_strategy, arguments[i]);
 	return balls->nballs > 0;
 }
 

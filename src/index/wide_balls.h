@@ -12,6 +12,7 @@
 
 #include "bits/allot.h"
 #include "index/ballset.h"
+#include "index/fingerprint.h"
 #include "type/wide.h"
 
 /* a condition: the fingerprint lies in one of these balls */
@@ -52,7 +53,7 @@ typedef struct ShIdxWidePlan
 } ShIdxWidePlan;
 
 extern ShIdxWide *shidx_make_wide(int width, int max_conditions);
-extern bool shidx_add_wide(ShIdxWide *wide, ScanKey key);
+extern bool shidx_add_wide(ShIdxWide *wide, ShIdxFingerprinter *fingerprinter, ScanKey key);
 extern void shidx_plan_wide(ShIdxWide *wide, const ShBitsScheme *scheme, bool by_table,
 							double leaves_per_table, ShIdxAllotted *allotted);
 extern void shidx_plan_chosen(const ShIdxWide *wide, const ShBitsScheme *scheme, bool by_table,

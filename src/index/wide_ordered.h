@@ -20,6 +20,5 @@ extern ShIdxWideOrdered *shidx_wide_ordered_begin(ShIdxReader *reader, ShIdxCond
 extern void shidx_wide_ordered_start(ShIdxWideOrdered *ordered, Datum center);
 extern bool shidx_wide_ordered_next(ShIdxWideOrdered *ordered, ItemPointer tid, int *bound);
 extern void shidx_wide_ordered_release(ShIdxWideOrdered *ordered);
-extern void shidx_wide_ordered_end(ShIdxWideOrdered *ordered);
 
 #endif							/* SIMHASH_INDEX_WIDE_ORDERED_H */

@@ -236,13 +236,13 @@ compare_among(ShPairs *pairs, const Keys *keys, Share share)
 
 	for (size_t i = 0; i < count; i += TILE)
 	{
-		uint64		found = shbits_filter_pairs(keys->keys + i, Min(TILE, count - i),
+		uint64		found = shbits_kernels->pairs(keys->keys + i, Min(TILE, count - i),
 												pairs->distance, others);
 
 		found_in_tile(pairs, keys, keys, i, i, found, others);
 		for (size_t j = i + TILE; j < count; j += TILE)
 		{
-			found = shbits_filter_product(keys->keys + i, TILE, keys->keys + j,
+			found = shbits_kernels->product(keys->keys + i, TILE, keys->keys + j,
 										  Min(TILE, count - j), pairs->distance, others);
 			found_in_tile(pairs, keys, keys, i, j, found, others);
 		}
@@ -298,7 +298,7 @@ compare_product(ShPairs *pairs, const Keys *a, const Keys *b, Share share)
 		{
 			for (size_t j = 0; j < b->count; j += TILE)
 			{
-				uint64		found = shbits_filter_product(a->keys + i, Min(TILE, a->count - i),
+				uint64		found = shbits_kernels->product(a->keys + i, Min(TILE, a->count - i),
 														  b->keys + j, Min(TILE, b->count - j),
 														  pairs->distance, others);
 

@@ -15,6 +15,7 @@
 #include "utils/memutils.h"
 
 #include "pairs/wide_bucket.h"
+#include "pairs/wide_input.h"
 
 #define FIRST_CAPACITY		1024
 
@@ -108,13 +109,13 @@ shpairs_wide_bucket_clear(ShPairsWideBucket *wide, uint32 group)
 }
 
 /*
- * Make room for more rows, none of which has been ordered.
+ * Make room for so many rows in all, before any has been ordered.
  */
-static void
-enlarge(ShPairsWideBucket *wide)
+void
+shpairs_wide_bucket_reserve(ShPairsWideBucket *wide, size_t capacity)
 {
-	int			nwords = wide->bucket.nwords;
-
+	if (capacity <= wide->capacity)
+		return;
 	pfree(wide->keys);
 	pfree(wide->starts);
 	pfree(wide->rows);
@@ -123,15 +124,14 @@ enlarge(ShPairsWideBucket *wide)
 	pfree(wide->sorted);
 	pfree(wide->part_keys);
 	pfree(wide->part_starts);
-	wide->capacity = Min(wide->capacity * 2, wide->most);
-	wide->added = repalloc_huge(wide->added, wide->capacity * sizeof(ShRowsNumber));
-	wide->values = repalloc_huge(wide->values, wide->capacity * nwords * sizeof(uint64));
+	wide->capacity = capacity;
+	wide->added = repalloc_huge(wide->added, capacity * sizeof(ShRowsNumber));
+	wide->values = repalloc_huge(wide->values, capacity * wide->bucket.nwords * sizeof(uint64));
 	allocate(wide);
 }
 
 /*
- * Add a row.  There must be room: see shpairs_wide_bucket_full.  If rows have been
- * ordered already, there must have been as many before.
+ * Add a row.  There must be room: see shpairs_wide_bucket_full and _reserve.
  */
 void
 shpairs_wide_bucket_add(ShPairsWideBucket *wide, ShRowsNumber row, const uint64 *value)
@@ -139,30 +139,35 @@ shpairs_wide_bucket_add(ShPairsWideBucket *wide, ShRowsNumber row, const uint64 
 	int			nwords = wide->bucket.nwords;
 
 	if (wide->count == wide->capacity)
-		enlarge(wide);
+		shpairs_wide_bucket_reserve(wide, Min(wide->capacity * 2, wide->most));
 	wide->added[wide->count] = row;
 	memcpy(wide->values + wide->count * nwords, value, nwords * sizeof(uint64));
 	wide->count++;
 }
 
-/* compare the values at two places */
-static int
-compare_places(const void *a, const void *b, void *arg)
+/* which of the values at two places comes first */
+static inline int
+compare_places(const ShSortItem *a, const ShSortItem *b, const ShPairsWideBucket *wide)
 {
-	const ShPairsWideBucket *wide = arg;
 	int			nwords = wide->bucket.nwords;
-	uint64		x_place = ((const ShSortItem *) a)->value;
-	uint64		y_place = ((const ShSortItem *) b)->value;
-	const uint64 *x = wide->values + x_place * nwords;
-	const uint64 *y = wide->values + y_place * nwords;
+	int			result = shpairs_compare_values(wide->values + a->value * nwords,
+											wide->values + b->value * nwords, nwords);
 
-	for (int i = 0; i < nwords; i++)
-	{
-		if (x[i] != y[i])
-			return x[i] < y[i] ? -1 : 1;
-	}
-	return x_place < y_place ? -1 : x_place > y_place;
+	if (result == 0)
+		result = a->value < b->value ? -1 : a->value > b->value;
+	return result;
 }
+
+/* the server's qsort does not look for interrupts */
+#define ST_SORT sort_places
+#define ST_ELEMENT_TYPE ShSortItem
+#define ST_COMPARE(a, b, wide) compare_places(a, b, wide)
+#define ST_COMPARE_ARG_TYPE const ShPairsWideBucket
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_SCOPE static
+#define ST_DECLARE
+#define ST_DEFINE
+#include "lib/sort_template.h"
 
 /*
  * Order the rows from one on: first by one word of their values, then those that
@@ -182,11 +187,7 @@ sort_rows(ShPairsWideBucket *wide, size_t from)
 		while (end < wide->count && wide->sorted[end].key == wide->sorted[start].key)
 			end++;
 		if (end - start > 1)
-		{
-			CHECK_FOR_INTERRUPTS();
-			qsort_arg(wide->sorted + start, end - start, sizeof(ShSortItem), compare_places,
-					  wide);
-		}
+			sort_places(wide->sorted + start, end - start, wide);
 	}
 }
 

@@ -54,6 +54,7 @@ extern Size shpairs_wide_bucket_bytes(const ShPairsWideBucket *wide);
 extern void shpairs_wide_bucket_show(ShPairsWideBucket *wide, int nwords, uint64 *values,
 									 size_t count);
 extern void shpairs_wide_bucket_clear(ShPairsWideBucket *wide, uint32 group);
+extern void shpairs_wide_bucket_reserve(ShPairsWideBucket *wide, size_t capacity);
 extern void shpairs_wide_bucket_add(ShPairsWideBucket *wide, ShRowsNumber row,
 									const uint64 *value);
 extern void shpairs_wide_bucket_order(ShPairsWideBucket *wide, uint64 first_number,
@@ -62,7 +63,7 @@ extern void shpairs_wide_bucket_order(ShPairsWideBucket *wide, uint64 first_numb
 static inline bool
 shpairs_wide_bucket_full(const ShPairsWideBucket *wide)
 {
-	return wide->count == wide->most;
+	return wide->count >= wide->most;
 }
 
 #endif							/* SIMHASH_PAIRS_WIDE_BUCKET_H */

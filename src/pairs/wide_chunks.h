@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * wide_chunks.h
- *	  A group of wide fingerprints, in memory or in a file.
+ *	  A group of wide fingerprints, in memory or in files.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,17 +14,17 @@
 #include "pairs/wide_input.h"
 
 /*
- * The entries of a group.  If they do not fit in memory they are in a file, and
- * taken from there in chunks.
+ * The entries of a group.  If they do not fit in memory they are in files, one for
+ * each chunk.
  */
 typedef struct ShPairsWideChunks
 {
 	ShPairsWideInput *input;
 	uint64		first_number;	/* of the keys of the group */
 	size_t		count;			/* of its entries */
-	size_t		per_chunk;
-	int			nchunks;		/* 1: all are in memory, if there is no file */
-	BufFile    *file;			/* or NULL */
+	int			nchunks;		/* 1 without files */
+	BufFile   **files;			/* or NULL */
+	size_t	   *counts;			/* entries of each chunk */
 } ShPairsWideChunks;
 
 extern void shpairs_chunks_begin(ShPairsWideChunks *chunks, ShPairsWideInput *input);
@@ -33,13 +33,7 @@ extern void shpairs_chunks_read(ShPairsWideChunks *chunks, ShPairsWideBucket *wi
 extern void shpairs_chunks_write(ShPairsWideChunks *chunks, ShPairsWideBucket *wide,
 								 size_t per_chunk);
 extern void shpairs_chunks_load(ShPairsWideChunks *chunks, int chunk, ShPairsWideBucket *wide);
+extern uint64 shpairs_chunk_number(const ShPairsWideChunks *chunks, int chunk);
 extern void shpairs_chunks_end(ShPairsWideChunks *chunks);
-
-/* the number of the first key of a chunk */
-static inline uint64
-shpairs_chunk_number(const ShPairsWideChunks *chunks, int chunk)
-{
-	return chunks->first_number + chunk * chunks->per_chunk;
-}
 
 #endif							/* SIMHASH_PAIRS_WIDE_CHUNKS_H */

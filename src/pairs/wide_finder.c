@@ -4,13 +4,12 @@
  *	  Finding all pairs within a distance among wide fingerprints, or between two
  *	  sides, group by group.
  *
- * A group that fits in memory is searched at once.  A larger one is written to a
- * file, and each chunk of it is searched, and compared with each later one.  So the
+ * A group that fits in memory is searched at once.  A larger one is written to
+ * files, and each chunk of it is searched, and compared with each later one.  So the
  * memory is bounded, but the time for the pairs of chunks grows with the square of
  * their number.
  *
- * The keys of buckets are numbers of values, which are unique among all groups,
- * except that chunks of a group may have equal values.
+ * The keys of buckets are numbers of values, which are unique among all groups.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,6 +21,9 @@
 #include "pairs/wide_finder.h"
 #include "pairs/wide_parallel.h"
 #include "rows/progress.h"
+
+/* chunks differ in size: how large they are on average, if this fits in memory */
+#define CHUNK_SHARE(most)	((most) - (most) / 8)
 
 struct ShPairsWideFinder
 {
@@ -89,8 +91,7 @@ pass_repeat(void *arg, const ShPairsBucket *bucket, ShRowsNumber row)
 
 /*
  * Begin to search an input for all pairs of different fingerprints that differ in
- * at most distance bits.  Each is passed to the sink once, except that equal ones
- * may come as a pair, too.  All arguments must outlive the search, whose memory
+ * at most distance bits.  Each is passed to the sink once.  All arguments must outlive the search, whose memory
  * comes from the current context and is freed with it.  A bucket whose search takes
  * long has up to so many parallel workers.
  */
@@ -102,6 +103,7 @@ shpairs_wide_begin(ShPairsWideInput *input, int distance, int workers, ShPairsSi
 	finder->sink = sink;
 	finder->workers = workers;
 	shpairs_wide_bucket_init(&finder->wide, input->nwords, maintenance_work_mem * (Size) 1024);
+	shpairs_wide_read(input);
 	shpairs_chunks_begin(&finder->chunks, input);
 	shpairs_wide_search_init(&finder->search, input->width, distance, found_pair, report, finder);
 	shrows_progress_phase(SHROWS_PHASE_COMPARE, input->entries);
@@ -146,6 +148,9 @@ search_chunks(ShPairsWideFinder *finder)
 
 	/* what is called for a pair may have changed the rows of the bucket */
 	shpairs_wide_bucket_clear(wide, wide->bucket.group);
+	shpairs_wide_bucket_reserve(wide, finder->chunks.counts[finder->first] +
+								(finder->second == finder->first ? 0 :
+								 finder->chunks.counts[finder->second]));
 	shpairs_chunks_load(&finder->chunks, finder->first, wide);
 	order(finder, finder->first);
 	if (finder->second == finder->first)
@@ -175,7 +180,7 @@ read_group(ShPairsWideFinder *finder)
 		if (finder->chunks.input->at_end)
 			return false;
 		finder->done += finder->chunks.count;
-		shpairs_chunks_read(&finder->chunks, &finder->wide, finder->wide.most / 2);
+		shpairs_chunks_read(&finder->chunks, &finder->wide, CHUNK_SHARE(finder->wide.most / 2));
 	} while (finder->chunks.count == 1);
 	finder->ncompared = 0;
 	finder->first = finder->second = 0;
@@ -189,12 +194,12 @@ read_group(ShPairsWideFinder *finder)
 bool
 shpairs_wide_next(ShPairsWideFinder *finder)
 {
-	if (finder->chunks.file == NULL || finder->first == finder->chunks.nchunks)
+	if (finder->chunks.files == NULL || finder->first == finder->chunks.nchunks)
 	{
 		if (!read_group(finder))
 			return false;
 		report(finder, 0);
-		if (finder->chunks.file == NULL)
+		if (finder->chunks.files == NULL)
 		{
 			order(finder, 0);
 			search_bucket(finder);
@@ -274,6 +279,7 @@ shpairs_wide_match_begin(ShPairsWideInput *a, ShPairsWideInput *b, int distance,
 	{
 		shpairs_wide_bucket_init(&finder->sides[side].wide, inputs[side]->nwords,
 								 maintenance_work_mem * (Size) 1024 / 2);
+		shpairs_wide_read(inputs[side]);
 		shpairs_chunks_begin(&finder->sides[side].chunks, inputs[side]);
 	}
 	shpairs_wide_search_init(&finder->search, b->width, distance, found_match, report_match,
@@ -294,6 +300,7 @@ static void
 load_side(Side *side, int chunk)
 {
 	shpairs_wide_bucket_clear(&side->wide, side->wide.bucket.group);
+	shpairs_wide_bucket_reserve(&side->wide, side->chunks.counts[chunk]);
 	shpairs_chunks_load(&side->chunks, chunk, &side->wide);
 	order_side(side, chunk);
 }
@@ -359,11 +366,11 @@ read_common_group(ShPairsWideMatchFinder *finder)
 	if (!find_common_group(finder))
 		return false;
 	for (int side = 0; side < lengthof(finder->sides); side++)
-		shpairs_chunks_read(&sides[side].chunks, &sides[side].wide, sides[side].wide.most);
+		shpairs_chunks_read(&sides[side].chunks, &sides[side].wide, CHUNK_SHARE(sides[side].wide.most));
 	for (int side = 0; side < lengthof(finder->sides); side++)
 	{
-		if (sides[side].chunks.file == NULL && sides[1 - side].chunks.file != NULL)
-			shpairs_chunks_write(&sides[side].chunks, &sides[side].wide, sides[side].wide.most);
+		if (sides[side].chunks.files == NULL && sides[1 - side].chunks.files != NULL)
+			shpairs_chunks_write(&sides[side].chunks, &sides[side].wide, CHUNK_SHARE(sides[side].wide.most));
 	}
 	finder->ncompared = 0;
 	finder->first = finder->second = 0;
@@ -379,12 +386,12 @@ shpairs_wide_match_next(ShPairsWideMatchFinder *finder)
 {
 	Side	   *sides = finder->sides;
 
-	if (sides[0].chunks.file == NULL || finder->first == sides[0].chunks.nchunks)
+	if (sides[0].chunks.files == NULL || finder->first == sides[0].chunks.nchunks)
 	{
 		if (!read_common_group(finder))
 			return false;
 		report_match(finder, 0);
-		if (sides[0].chunks.file == NULL)
+		if (sides[0].chunks.files == NULL)
 		{
 			order_side(&sides[0], 0);
 			order_side(&sides[1], 0);

@@ -193,29 +193,41 @@ begin_input(ShPairsWideInput *input, int width)
 }
 
 /*
- * Read the indexes of some tables, which have so many bits, in the order of
- * groups and rows.  The tables must be open until the end, and the snapshot
- * registered.  The first entry becomes the next one.
+ * Prepare to read the indexes of some tables, which have so many bits, in the order of
+ * groups and rows.  The tables must be open until the end, and the snapshot registered.
  */
 void
 shpairs_wide_heaps(ShPairsWideInput *input, const ShRowsHeaps *heaps, Snapshot snapshot,
 				   int width)
 {
-	ShPairsLeafReader *reader = palloc(sizeof(ShPairsLeafReader));
-	int			memory;
-
 	begin_input(input, width);
-	memory = Max(maintenance_work_mem / input->nwords, 64);
+	input->heaps = heaps;
+	input->snapshot = snapshot;
 	count_entries(input, heaps, snapshot);
+}
+
+/*
+ * Read the indexes, if there are any.  The first entry becomes the next one.
+ */
+void
+shpairs_wide_read(ShPairsWideInput *input)
+{
+	const ShRowsHeaps *heaps = input->heaps;
+	int			memory = Max(maintenance_work_mem / input->nwords, 64);
+	ShPairsLeafReader *reader;
+
+	if (heaps == NULL)
+		return;
 	shrows_progress_phase(SHROWS_PHASE_SORT, input->entries * input->nwords);
 	input->parts = palloc0(input->nwords * sizeof(ShPairsPartStream));
 	for (int part = 0; part < input->nwords; part++)
 		input->parts[part].sort = shsort_begin_grouped(memory, heaps->grouped);
+	reader = palloc(sizeof(ShPairsLeafReader));
 	for (int i = 0; i < heaps->count; i++)
 	{
 		reader->heap = &heaps->heaps[i];
 		reader->grouped = heaps->grouped;
-		reader->snapshot = snapshot;
+		reader->snapshot = input->snapshot;
 		for (int part = 0; part < input->nwords; part++)
 			read_part(input, part, reader);
 	}
@@ -323,6 +335,7 @@ shpairs_wide_array(ShPairsWideInput *input, ArrayType *array)
 void
 shpairs_wide_advance(ShPairsWideInput *input)
 {
+	input->nread++;
 	if (input->parts != NULL)
 		advance_parts(input);
 	else

@@ -28,6 +28,7 @@ typedef struct ShPairsWideInput
 	int			nwords;			/* of 64 bits each */
 	double		entries;		/* about, */
 	double		most;			/* and at most */
+	double		nread;			/* that have become the next one */
 
 	/* the next entry, unless at_end */
 	bool		at_end;
@@ -35,7 +36,9 @@ typedef struct ShPairsWideInput
 	ShRowsNumber row;
 	uint64	   *value;
 
-	/* of indexes: for each part */
+	/* of indexes: these, and for each part what has been read */
+	const ShRowsHeaps *heaps;
+	Snapshot	snapshot;
 	ShPairsPartStream *parts;
 
 	/* of an array: its values in order */
@@ -46,6 +49,7 @@ typedef struct ShPairsWideInput
 
 extern void shpairs_wide_heaps(ShPairsWideInput *input, const ShRowsHeaps *heaps,
 							   Snapshot snapshot, int width);
+extern void shpairs_wide_read(ShPairsWideInput *input);
 extern void shpairs_wide_array(ShPairsWideInput *input, ArrayType *array);
 extern void shpairs_wide_advance(ShPairsWideInput *input);
 extern void shpairs_wide_input_end(ShPairsWideInput *input);
@@ -56,8 +60,22 @@ extern void shpairs_wide_input_end(ShPairsWideInput *input);
 static inline int
 shpairs_wide_distance(const uint64 *a, const uint64 *b, int nwords)
 {
-	return shbits_distance_bytes((const uint8 *) a, (const uint8 *) b,
+	return shbits_kernels->bytes((const uint8 *) a, (const uint8 *) b,
 								 nwords * (int) sizeof(uint64));
+}
+
+/*
+ * Is a wide fingerprint of so many words less than another, equal or greater?
+ */
+static inline int
+shpairs_compare_values(const uint64 *a, const uint64 *b, int nwords)
+{
+	for (int i = 0; i < nwords; i++)
+	{
+		if (a[i] != b[i])
+			return a[i] < b[i] ? -1 : 1;
+	}
+	return 0;
 }
 
 #endif							/* SIMHASH_PAIRS_WIDE_INPUT_H */

@@ -114,7 +114,7 @@ share_within(const ShPairsWideSets *sets, const Estimates *estimates, int part, 
 		return 1;
 	for (int r = 0; r <= radius; r++)
 		count += estimates->counts[part][r];
-	return Max(count / estimates->nsample, ldexp(shbits_ball_size(nbits, radius), -nbits));
+	return Max(count / estimates->nsample, shbits_ball_share(nbits, radius));
 }
 
 /*

@@ -179,8 +179,6 @@ load(Oid extension, Oid schema, ShPlanCatalog *c)
 									  "simhash_within_support", 1, args);
 	c->hamming_support = find_function(extension, schema,
 									   "simhash_hamming_support", 1, args);
-	c->rows_support = find_function(extension, schema,
-									"simhash_rows_support", 1, args);
 	c->restriction_sel = find_function(extension, schema,
 									   "simhash_sel", 4, args);
 
@@ -193,7 +191,6 @@ load(Oid extension, Oid schema, ShPlanCatalog *c)
 		OidIsValid(c->radius_int2) && OidIsValid(c->radius_int4) &&
 		OidIsValid(c->radius_int8) && OidIsValid(c->radius_float8) &&
 		OidIsValid(c->distance_support) && OidIsValid(c->within_support) &&
-		OidIsValid(c->rows_support) &&
 		OidIsValid(c->restriction_sel) && OidIsValid(c->join_sel);
 }
 
@@ -215,8 +212,8 @@ shplan_catalog(Oid entry, ShPlanCatalog *catalog)
 
 	if (cached_valid &&
 		(entry == cached.distance_support || entry == cached.within_support ||
-		 entry == cached.hamming_support || entry == cached.rows_support ||
-		 entry == cached.restriction_sel || entry == cached.join_sel))
+		 entry == cached.hamming_support || entry == cached.restriction_sel ||
+		 entry == cached.join_sel))
 	{
 		*catalog = cached;
 		return true;

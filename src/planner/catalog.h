@@ -46,7 +46,6 @@ typedef struct ShPlanCatalog
 	Oid			distance_support;
 	Oid			within_support;
 	Oid			hamming_support;
-	Oid			rows_support;
 	Oid			restriction_sel;
 	Oid			join_sel;
 } ShPlanCatalog;

@@ -17,9 +17,6 @@
  *
  *	 If r is not an integer, simhash_radius() rounds it.
  *
- *	 If there is an index on the distance itself, the comparison below is
- *	 added, unless there is an index on the comparison.
- *
  * - Any other distance is an ordinary number, and is compared by the server's
  *	 own operator, so that btree indexes, hash and merge joins, and partition
  *	 pruning can be used.
@@ -45,8 +42,6 @@
 
 #include "bits/distance.h"
 #include "planner/comparison.h"
-#include "planner/expression_index.h"
-#include "planner/rewriting.h"
 
 /* A comparison; at least one of the operands has the type of a distance. */
 typedef struct Comparison
@@ -105,6 +100,35 @@ get_comparison(const ShPlanCatalog *catalog, FuncExpr *call, Comparison *c)
 	}
 	ReleaseSysCache(tuple);
 	return c->strategy != InvalidStrategy;
+}
+
+static bool
+is_volatile(Oid funcid, void *context)
+{
+	return func_volatile(funcid) == PROVOLATILE_VOLATILE;
+}
+
+static bool
+calls_volatile(Node *node, void *context)
+{
+	if (node == NULL || IsA(node, Query))
+		return false;
+	if (check_functions_in_node(node, is_volatile, context) || IsA(node, NextValueExpr))
+		return true;
+	return expression_tree_walker(node, calls_volatile, context);
+}
+
+/*
+ * Does an expression call volatile functions, other than in subqueries?
+ *
+ * Such expressions must not be computed more or less often than they are written.
+ * A subquery is different: it is planned on its own, and if it does not depend on
+ * the row, it is a parameter by the time that an index is chosen.
+ */
+bool
+shplan_calls_volatile(Node *node)
+{
+	return calls_volatile(node, NULL);
 }
 
 /*
@@ -340,12 +364,10 @@ make_near_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
 }
 
 /*
- * Make the comparison by the server's own operator.  If bare, distances keep
- * their type, which the operator accepts as well.
+ * Make the comparison by the server's own operator.
  */
 static Expr *
-make_plain_comparison(const ShPlanCatalog *catalog, const Comparison *c,
-					  bool bare)
+make_plain_comparison(const ShPlanCatalog *catalog, const Comparison *c)
 {
 	Oid			bound_type = INT4OID;
 	Oid			types[2];
@@ -367,8 +389,7 @@ make_plain_comparison(const ShPlanCatalog *catalog, const Comparison *c,
 			continue;
 		}
 		types[i] = INT4OID;
-		operands[i] = bare ? (Expr *) copyObject(c->operands[i]) :
-			make_integer(c->operands[i]);
+		operands[i] = make_integer(c->operands[i]);
 		if (bound_type == FLOAT8OID)
 		{
 			types[i] = FLOAT8OID;
@@ -392,20 +413,6 @@ make_plain_comparison(const ShPlanCatalog *catalog, const Comparison *c,
 }
 
 /*
- * Is there an index on the distance itself, which is on the given side, or is
- * its table partitioned by it?
- */
-static bool
-is_indexed_distance(PlannerInfo *root, const Comparison *c, int side)
-{
-	/* both operands would be evaluated twice */
-	return shplan_is_indexed(root, c->operands[side]) &&
-		!contain_volatile_functions(c->operands[1 - side]) &&
-		!contain_subplans(c->operands[0]) &&
-		!contain_subplans(c->operands[1]);
-}
-
-/*
  * Simplify the call of a comparison with a distance.
  *
  * root is its query level, or NULL.  Returns NULL if the server should treat
@@ -416,39 +423,18 @@ shplan_simplify_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
 						   FuncExpr *call)
 {
 	Comparison	c;
-	ShPlanRewriting rewriting;
-	Expr	   *near = NULL;
-	Expr	   *plain;
+	Expr	   *result;
 	int			side;
 
 	if (!get_comparison(catalog, call, &c))
 		return NULL;
-	rewriting = shplan_rewriting(root, catalog);
-
-	/* the server would inline a comparison with a float8 that we do not take */
-	if (rewriting == SHPLAN_NO_REWRITING)
-		return (Node *) copyObject(call);
 
 	/* of two distances, prefer the one that is bounded from above */
 	side = c.strategy <= BTEqualStrategyNumber ? 0 : 1;
-	if (rewriting >= SHPLAN_OWN_FUNCTIONS)
-	{
-		near = make_near_comparison(root, catalog, &c, side);
-		if (near == NULL)
-		{
-			side = 1 - side;
-			near = make_near_comparison(root, catalog, &c, side);
-		}
-	}
-	if (near != NULL && (!is_indexed_distance(root, &c, side) ||
-						 shplan_is_indexed(root, (Node *) near)))
-		return (Node *) near;
-
-	plain = make_plain_comparison(catalog, &c,
-								  rewriting < SHPLAN_ANY_REWRITING);
-	if (near == NULL || plain == NULL)
-		return (Node *) (near ? near : plain);
-
-	/* an index on the distance needs this one */
-	return (Node *) make_andclause(list_make2(near, plain));
+	result = make_near_comparison(root, catalog, &c, side);
+	if (result == NULL)
+		result = make_near_comparison(root, catalog, &c, 1 - side);
+	if (result == NULL)
+		result = make_plain_comparison(catalog, &c);
+	return (Node *) result;
 }

@@ -12,6 +12,7 @@
 
 #include "planner/catalog.h"
 
+extern bool shplan_calls_volatile(Node *node);
 extern Node *shplan_simplify_comparison(PlannerInfo *root,
 										const ShPlanCatalog *catalog,
 										FuncExpr *call);

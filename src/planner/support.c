@@ -25,9 +25,9 @@
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 
+#include "compat.h"
 #include "planner/catalog.h"
 #include "planner/comparison.h"
-#include "planner/rewriting.h"
 #include "planner/selectivity.h"
 
 PG_FUNCTION_INFO_V1(simhash_hamming_support);
@@ -113,8 +113,6 @@ make_order_distance(PlannerInfo *root, const ShPlanCatalog *catalog,
 
 	if (type == NULL || call->funcid != type->hamming || list_length(call->args) != 2)
 		return NULL;
-	if (shplan_rewriting(root, catalog) < SHPLAN_OWN_FUNCTIONS)
-		return NULL;
 
 	/* an index could not be used with these, and they must not be moved */
 	if (shplan_calls_volatile((Node *) call->args))
@@ -127,6 +125,37 @@ make_order_distance(PlannerInfo *root, const ShPlanCatalog *catalog,
 	set_opfuncid((OpExpr *) distance);
 	return (Node *) makeRelabelType(distance, call->funcresulttype, -1, InvalidOid,
 									COERCE_IMPLICIT_CAST);
+}
+
+/*
+ * May expressions be replaced at the query level that is being simplified?
+ *
+ * Above a grouping step an expression that equals a grouping expression is
+ * taken from the group, and is null in a grouping set that lacks it.  The
+ * planner finds such expressions by comparing trees, so one that we replace
+ * would be computed anew, and one that we create might be taken from the group.
+ * Where there is one group for each row both give the same value.  With
+ * grouping sets they do not, unless these consist of columns, which nothing is
+ * replaced by.
+ *
+ * root is NULL for an expression outside of a query, such as that of an index.
+ */
+static bool
+may_rewrite(PlannerInfo *root)
+{
+	ListCell   *lc;
+
+	if (root == NULL || root->parse->groupingSets == NIL)
+		return true;
+	foreach(lc, root->parse->groupClause)
+	{
+		TargetEntry *tle = get_sortgroupclause_tle(lfirst(lc), root->parse->targetList);
+		Node	   *expr = shcompat_grouping_expression(root->parse, (Node *) tle->expr);
+
+		if (!IsA(expr, Var) && !IsA(expr, PlaceHolderVar))
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -144,6 +173,10 @@ simplify(FunctionCallInfo fcinfo,
 	if (!IsA(raw_request, SupportRequestSimplify) ||
 		!shplan_catalog(fcinfo->flinfo->fn_oid, &catalog))
 		return NULL;
+
+	/* without an answer, the server would inline what is written in SQL */
+	if (!may_rewrite(request->root))
+		return (Node *) copyObject(request->fcall);
 	return make(request->root, &catalog, request->fcall);
 }
 

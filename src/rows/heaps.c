@@ -23,9 +23,7 @@
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
 #include "storage/bufmgr.h"
-#include "utils/relcache.h"
 
-#include "compat.h"
 #include "index/fingerprint.h"
 #include "rows/heaps.h"
 
@@ -132,7 +130,6 @@ number_rows(ShRowsHeaps *heaps)
 {
 	uint64		nblocks = 0;
 
-	heaps->new_files = false;
 	for (int i = 0; i < heaps->count; i++)
 	{
 		ShRowsHeap *heap = &heaps->heaps[i];
@@ -140,10 +137,6 @@ number_rows(ShRowsHeaps *heaps)
 		if (heaps->count > 1)
 			check_access_method(heap->relation);
 		heap->number = i;
-		heap->heap_file = shcompat_file_number(heap->relation);
-		heap->index_file = shcompat_file_number(heap->index);
-		heaps->new_files |= shcompat_has_new_file(heap->relation) ||
-			shcompat_has_new_file(heap->index);
 		heap->first_row = nblocks << 16;
 		nblocks += RelationGetNumberOfBlocks(heap->relation);
 		heap->end_row = nblocks << 16;
@@ -249,42 +242,6 @@ shrows_heaps_of_side(const ShRowsHeaps *heaps, int side)
 	result.count = heaps->sides[side].count;
 	result.slices = NULL;		/* only for all tables */
 	return result;
-}
-
-/*
- * Does an open relation have this file?  Opening a relation rebuilds its
- * relcache entry if that has been invalidated.
- */
-static bool
-is_in_file(Relation relation, Oid file)
-{
-	if (!relation->rd_isvalid)
-		RelationClose(RelationIdGetRelation(RelationGetRelid(relation)));
-	return shcompat_file_number(relation) == file;
-}
-
-/*
- * Report an error if a table or an index is no longer in the file that it was in
- * when it was opened.
- *
- * Only a rollback to a savepoint can change the file of a relation in use: it
- * undoes a later CLUSTER or REINDEX while an earlier cursor is still open.
- */
-void
-shrows_heaps_verify(const ShRowsHeaps *heaps)
-{
-	for (int i = 0; heaps->new_files && i < heaps->count; i++)
-	{
-		const ShRowsHeap *heap = &heaps->heaps[i];
-
-		if (!is_in_file(heap->relation, heap->heap_file) ||
-			!is_in_file(heap->index, heap->index_file))
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("index \"%s\" has changed since its search began",
-							RelationGetRelationName(heap->index)),
-					 errdetail("A rollback to a savepoint has undone a rewrite of the index or of its table.")));
-	}
 }
 
 void

@@ -26,8 +26,6 @@ typedef struct ShRowsHeap
 	int			number;			/* among the tables of the set */
 	Relation	relation;		/* the table */
 	Relation	index;
-	Oid			heap_file;		/* their files when they were opened */
-	Oid			index_file;
 	ShRowsNumber first_row;
 	ShRowsNumber end_row;
 } ShRowsHeap;
@@ -52,7 +50,6 @@ typedef struct ShRowsHeaps
 	int			slice_shift;
 	int		   *slices;
 	bool		grouped;		/* the indexes have several columns */
-	bool		new_files;		/* some got one in this transaction */
 
 	/*
 	 * the named indexes; no row of a side is below its start
@@ -64,7 +61,6 @@ typedef struct ShRowsHeaps
 
 extern void shrows_heaps_open(ShRowsHeaps *heaps, const Oid *indexes, int nindexes);
 extern ShRowsHeaps shrows_heaps_of_side(const ShRowsHeaps *heaps, int side);
-extern void shrows_heaps_verify(const ShRowsHeaps *heaps);
 extern void shrows_heaps_close(ShRowsHeaps *heaps);
 extern const ShRowsHeap *shrows_find_heap(const ShRowsHeaps *heaps, ShRowsNumber row);
 

@@ -24,6 +24,7 @@
 #include "utils/rel.h"
 
 #include "btree/cache.h"
+#include "index/am.h"
 #include "index/fingerprint.h"
 #include "rows/list_indexes.h"
 #include "rows/partitions.h"

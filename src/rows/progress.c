@@ -51,10 +51,7 @@ enum
 /* results between two reports */
 #define FOUND_INTERVAL		256
 
-/*
- * does the current command of this backend report, and how many others, which
- * do not, run within it?
- */
+/* does the current command report, and how many others run within it? */
 static bool reporting = false;
 static int	nested = 0;
 static int64 entries_total;		/* 0 if unknown */
@@ -64,8 +61,7 @@ static int64 checked;
 
 /*
  * Is the report still that of our command?  An abort ends a report, and another
- * command that reports may have followed, such as COPY of a query that returns
- * rows one by one.
+ * command that reports may have followed.
  */
 static inline bool
 is_shown(void)

@@ -15,8 +15,7 @@ typedef enum ShRowsCommand
 	SHROWS_FIND_DUPLICATES,
 	SHROWS_COMPONENTS,
 	SHROWS_FIND_MATCHES,
-	SHROWS_INDEX_CHECK,
-	SHROWS_UNWATCHED			/* not reported */
+	SHROWS_INDEX_CHECK
 } ShRowsCommand;
 
 typedef enum ShRowsPhase

@@ -55,7 +55,7 @@ enter_heap(ShRowsReader *reader, const ShRowsHeap *heap)
 }
 
 /*
- * Read a row that the snapshot sees: reader->table is its table, and
+ * Read a row that the snapshot sees: reader->heap is its table, and
  * reader->slot has the row until the next one is read.
  */
 void

@@ -27,8 +27,8 @@
 #define MIN_ROWS			65536
 
 /*
- * how many at first, when it is not known how much memory their values need,
- * or how many are wanted; this many may exceed the memory limit
+ * how many at first, when it is not known how much memory their values need; this
+ * many may exceed the memory limit
  */
 #define FIRST_ROWS			64
 
@@ -439,15 +439,6 @@ shrows_remember_kinds(ShRows *rows)
 		return;
 	shrows_values_set_limit(rows->values, maintenance_work_mem * (Size) 1024);
 	rows->enough = rows->most;
-}
-
-/*
- * Look up only a few rows together at first, for callers that may stop early.
- */
-void
-shrows_start_few(ShRows *rows)
-{
-	rows->enough = FIRST_ROWS;
 }
 
 /*

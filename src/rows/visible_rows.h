@@ -94,7 +94,6 @@ extern void shrows_resolve(ShRows *rows);
 extern void shrows_look_up(ShRows *rows, uint32 group, ShRowsNumber *numbers,
 						   size_t count);
 extern void shrows_remember_kinds(ShRows *rows);
-extern void shrows_start_few(ShRows *rows);
 extern void shrows_forget_kinds(ShRows *rows, const uint32 *kept);
 extern void shrows_end(ShRows *rows);
 

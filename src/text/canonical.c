@@ -13,8 +13,6 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
-
 #include "text/canonical.h"
 #include "text/unicode.h"
 
@@ -34,9 +32,6 @@
 /* runs of marks up to this length are sorted by insertion */
 #define SHORT_RUN			32
 
-/* characters between checks for interrupts */
-#define CHECK_INTERVAL		65536
-
 static void
 append(ShTextCodes *codes, uint32 value)
 {
@@ -54,9 +49,6 @@ shtext_decompose(ShTextCodes *codes, uint32 code)
 	uint32		syllable = code - SYLLABLE_BASE;
 	int			low = 0;
 	int			high = shtext_ndecompositions - 1;
-
-	if (codes->length % CHECK_INTERVAL == 0)
-		CHECK_FOR_INTERRUPTS();
 
 	if (!(record->flags & SHTEXT_DECOMPOSES))
 	{
@@ -111,9 +103,12 @@ sort_run(uint32 *run, Size length, ShTextCodes *scratch)
 	/* counting sort, so that the time is linear for runs of any length */
 	scratch->length = 0;
 	shtext_codes_reserve(scratch, length);
-	memcpy(scratch->codes, run, length * sizeof(uint32));
 	for (Size i = 0; i < length; i++)
+	{
+		shtext_check_at(i);
+		scratch->codes[i] = run[i];
 		position[COMBINING_CLASS(run[i])]++;
+	}
 	for (int c = 0; c < lengthof(position); c++)
 	{
 		Size		count = position[c];
@@ -122,7 +117,10 @@ sort_run(uint32 *run, Size length, ShTextCodes *scratch)
 		next += count;
 	}
 	for (Size i = 0; i < length; i++)
+	{
+		shtext_check_at(i);
 		run[position[COMBINING_CLASS(scratch->codes[i])]++] = scratch->codes[i];
+	}
 }
 
 /*
@@ -136,6 +134,7 @@ sort_marks(ShTextCodes *codes, ShTextCodes *scratch)
 
 	for (Size i = 0; i <= codes->length; i++)
 	{
+		shtext_check_at(i);
 		if (i < codes->length && COMBINING_CLASS(codes->codes[i]) != 0)
 			continue;
 		if (i - start > 1)
@@ -158,9 +157,7 @@ fold(const ShTextCodes *decomposed, ShTextCodes *result)
 		const ShTextCharRecord *record = shtext_record(CODE(value));
 		const ShTextFolding *folding = NULL;
 
-		if (i % CHECK_INTERVAL == 0)
-			CHECK_FOR_INTERRUPTS();
-
+		shtext_check_at(i);
 		if (record->flags & SHTEXT_PLAIN)
 		{
 			append(result, value + record->delta);
@@ -221,7 +218,7 @@ composite(uint32 first, uint32 second)
 }
 
 /*
- * Canonical composition, in place.
+ * Canonical composition, in place.  What remains are code points.
  */
 static void
 compose(ShTextCodes *codes)
@@ -230,22 +227,21 @@ compose(ShTextCodes *codes)
 	Size		length = 0;		/* of the composed part */
 	bool		has_starter = false;
 	Size		starter = 0;	/* the last one */
+	uint32		last_class = 0; /* of the last character of the composed part */
 
 	for (Size i = 0; i < codes->length; i++)
 	{
 		uint32		value = values[i];
 		uint32		class = COMBINING_CLASS(value);
 
-		if (i % CHECK_INTERVAL == 0)
-			CHECK_FOR_INTERRUPTS();
+		shtext_check_at(i);
 
 		/*
 		 * A character of the same or a higher combining class in between
 		 * blocks the composition.  Marks are in order, so the last one tells.
 		 */
 		if (has_starter &&
-			(length == starter + 1 ||
-			 COMBINING_CLASS(values[length - 1]) < class))
+			(length == starter + 1 || last_class < class))
 		{
 			uint32		composed = composite(values[starter], CODE(value));
 
@@ -260,7 +256,8 @@ compose(ShTextCodes *codes)
 			has_starter = true;
 			starter = length;
 		}
-		values[length++] = value;
+		values[length++] = CODE(value);
+		last_class = class;
 	}
 	codes->length = length;
 }
@@ -268,8 +265,7 @@ compose(ShTextCodes *codes)
 /*
  * Normalize decomposed characters, which are not in canonical order yet.
  *
- * The input is overwritten.  The result is stored in *result, as code points
- * with an upper byte to be ignored.
+ * The input is overwritten.  The result is stored in *result, as code points.
  */
 void
 shtext_fold_and_compose(ShTextCodes *decomposed, ShTextCodes *result)
@@ -277,6 +273,4 @@ shtext_fold_and_compose(ShTextCodes *decomposed, ShTextCodes *result)
 	sort_marks(decomposed, result);
 	fold(decomposed, result);
 	compose(result);
-	for (Size i = 0; i < result->length; i++)
-		result->codes[i] = CODE(result->codes[i]);
 }

@@ -12,7 +12,7 @@
 #include "miscadmin.h"
 
 #include "text/encoding.h"
-#include "text/hash.h"
+#include "type/hash.h"
 #include "text/unicode.h"
 
 /* bytes that are converted between checks for interrupts */
@@ -200,11 +200,11 @@ shtext_hash_converted(const char *bytes, Size length)
 	uint64		result;
 
 	if (shtext_needs_no_conversion(encoding))
-		return shtext_hash(bytes, length);
+		return shtype_hash(bytes, length);
 
 	shtext_buffer_init(&converted);
 	shtext_to_utf8(bytes, length, encoding, &converted);
-	result = shtext_hash(converted.bytes, converted.length);
+	result = shtype_hash(converted.bytes, converted.length);
 	shtext_buffer_free(&converted);
 	return result;
 }

@@ -63,22 +63,3 @@ shtext_features_of_bytes(const bytea *document, int shingle)
 
 	return features;
 }
-
-static void
-pass_hashes(const ShTextFeatures *features, ShTextConsumer consumer, void *state)
-{
-	consumer(state, features->hashes, features->nelements);
-}
-
-/*
- * Features whose hashes have been read before.
- */
-ShTextFeatures
-shtext_features_of_hashes(const uint64 *hashes, int nhashes)
-{
-	ShTextFeatures features = {pass_hashes};
-
-	features.hashes = hashes;
-	features.nelements = nhashes;
-	return features;
-}

@@ -19,14 +19,12 @@ typedef struct ShTextFeatures
 	int			shingle;
 	ShTextUnit	unit;
 	Datum	   *elements;		/* of an array */
-	int			nelements;		/* or hashes */
-	const uint64 *hashes;		/* known ones */
+	int			nelements;
 } ShTextFeatures;
 
 extern ShTextFeatures shtext_features_of_text(const text *document, int shingle,
 											  ShTextUnit unit);
 extern ShTextFeatures shtext_features_of_runs(const text *document, int words);
 extern ShTextFeatures shtext_features_of_bytes(const bytea *document, int shingle);
-extern ShTextFeatures shtext_features_of_hashes(const uint64 *hashes, int nhashes);
 
 #endif							/* SIMHASH_TEXT_FEATURES_H */

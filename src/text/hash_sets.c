@@ -110,6 +110,32 @@ shtext_sets_count(const ShTextSets *sets, uint64 *in_a, uint64 *in_b,
 }
 
 /*
+ * Write the numbers of a single set that fits into the array, without the sets that
+ * they are in, in ascending order.  There must be room for as many as are used.
+ *
+ * They are almost in this order: each one is near its place.
+ */
+void
+shtext_sets_sort(const ShTextSets *sets, uint64 *numbers)
+{
+	uint64		nslots = UINT64CONST(1) << sets->slot_bits;
+	uint64		count = 0;
+
+	for (uint64 i = 0; i < nslots; i++)
+	{
+		uint64		number = sets->slots[i] & ~(uint64) SHTEXT_IN_BOTH;
+		uint64		place = count;
+
+		if (sets->slots[i] == 0)
+			continue;
+		for (; place > 0 && numbers[place - 1] > number; place--)
+			numbers[place] = numbers[place - 1];
+		numbers[place] = number;
+		count++;
+	}
+}
+
+/*
  * The start of the next range; 0 after the last.
  */
 uint64

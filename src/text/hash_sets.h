@@ -36,8 +36,19 @@ extern void shtext_sets_grow(ShTextSets *sets);
 extern void shtext_sets_narrow(ShTextSets *sets);
 extern void shtext_sets_count(const ShTextSets *sets, uint64 *in_a,
 							  uint64 *in_b, uint64 *in_both);
+extern void shtext_sets_sort(const ShTextSets *sets, uint64 *numbers);
 extern uint64 shtext_sets_end(const ShTextSets *sets);
 extern void shtext_sets_free(ShTextSets *sets);
+
+/*
+ * The number that stands for a hash.  The key is odd, so that different numbers stay
+ * different; equality must not depend on it, so the last two bits are removed first.
+ */
+static inline uint64
+shtext_sets_number(uint64 hash, uint64 key)
+{
+	return (hash & ~(uint64) SHTEXT_IN_BOTH) * key;
+}
 
 /*
  * Is the number in the range?

@@ -9,7 +9,7 @@
 
 #include "miscadmin.h"
 
-#include "text/hash.h"
+#include "type/hash.h"
 #include "text/hash_stream.h"
 #include "text/text_kernels.h"
 
@@ -43,11 +43,11 @@ hash_run(const char *bytes, int n, int shingle, uint64 *hashes)
 			break;
 		case 8:
 			for (int i = 0; i < n; i++)
-				hashes[i] = shtext_hash(bytes + i, 8);
+				hashes[i] = shtype_hash(bytes + i, 8);
 			break;
 		default:
 			for (int i = 0; i < n; i++)
-				hashes[i] = shtext_hash(bytes + i, shingle);
+				hashes[i] = shtype_hash(bytes + i, shingle);
 			break;
 	}
 }
@@ -95,7 +95,7 @@ shtext_stream_add(ShTextStream *stream, const ShTextBuffer *buffer)
 				break;
 			for (int i = 0; i < n; i++)
 				stream->hashes[stream->nhashes++] =
-					shtext_hash(spans[i].bytes, spans[i].length);
+					shtype_hash(spans[i].bytes, spans[i].length);
 			continue;
 		}
 
@@ -111,7 +111,7 @@ shtext_stream_add(ShTextStream *stream, const ShTextBuffer *buffer)
 		if (!shtext_windows_next(windows, buffer, &span))
 			break;
 		stream->hashes[stream->nhashes++] =
-			shtext_hash(span.bytes, span.length);
+			shtype_hash(span.bytes, span.length);
 	}
 }
 
@@ -127,6 +127,6 @@ shtext_stream_finish(ShTextStream *stream, const ShTextBuffer *buffer)
 	/* if there is one, it is the only feature */
 	if (buffer != NULL && shtext_windows_rest(&stream->windows, buffer, &span))
 		stream->hashes[stream->nhashes++] =
-			shtext_hash(span.bytes, span.length);
+			shtype_hash(span.bytes, span.length);
 	hand_over(stream);
 }

@@ -29,7 +29,6 @@
 #include "text/hash_sets.h"
 #include "text/jaccard.h"
 #include "text/numbers.h"
-#include "text/remembered.h"
 #include "type/wide.h"
 
 PG_FUNCTION_INFO_V1(simhash_jaccard_text);
@@ -53,18 +52,11 @@ PG_FUNCTION_INFO_V1(simhash_minhash_radius);
 /* A comparison of two documents. */
 typedef struct Overlap
 {
-	uint64		key;			/* a factor of the hashes */
+	uint64		key;			/* of shtext_sets_number */
 	int			max_slot_bits;
 	ShTextSets	sets;			/* the hashes within a range */
 	int			which;			/* the set of the document that is being read */
 } Overlap;
-
-typedef struct Counts
-{
-	uint64		in_a;
-	uint64		in_b;
-	uint64		in_both;
-} Counts;
 
 static int64
 features_expected(const ShTextFeatures *features)
@@ -121,8 +113,7 @@ collect(void *state, const uint64 *hashes, int nhashes)
 
 	for (int i = 0; i < nhashes; i++)
 	{
-		/* equality must not depend on the key, so remove these bits first */
-		uint64		number = (hashes[i] & ~(uint64) SHTEXT_IN_BOTH) * key;
+		uint64		number = shtext_sets_number(hashes[i], key);
 
 		if (unlikely(shtext_sets_full(&sets)))
 			sets = with_room(sets, overlap->max_slot_bits);
@@ -133,7 +124,7 @@ collect(void *state, const uint64 *hashes, int nhashes)
 }
 
 /*
- * A consumer of hashes: marks those of the range that are in the other set.
+ * A consumer of hashes: adds those of the range to a set that are in the other one.
  */
 static void
 mark(void *state, const uint64 *hashes, int nhashes)
@@ -142,7 +133,7 @@ mark(void *state, const uint64 *hashes, int nhashes)
 
 	for (int i = 0; i < nhashes; i++)
 	{
-		uint64		number = (hashes[i] & ~(uint64) SHTEXT_IN_BOTH) * overlap->key;
+		uint64		number = shtext_sets_number(hashes[i], overlap->key);
 
 		if (shtext_sets_cover(&overlap->sets, number))
 			shtext_sets_mark(&overlap->sets, number, overlap->which);
@@ -150,21 +141,20 @@ mark(void *state, const uint64 *hashes, int nhashes)
 }
 
 /*
- * Count the features of each document and of both.  read_b is collect or, if only
- * those of b that a has are to be counted, mark.
+ * Count the features of both documents, each read as often as necessary.  read_b is
+ * collect or, if only those of b that a has are to be counted, mark.
  *
  * A random key determines which features share a part of the array, or a
  * range.  Otherwise the authors of the documents could make this slow.
  */
-static Counts
-compare(const ShTextFeatures *a, const ShTextFeatures *b, ShTextConsumer read_b)
+static void
+count_by_reading(const ShTextFeatures *a, const ShTextFeatures *b, ShTextConsumer read_b,
+				 ShTextOverlap *result)
 {
-	Counts		total = {0};
 	uint64		low = 0;
 	Overlap		overlap;
 	int			slot_bits;
 
-	/* odd, so that different numbers stay different */
 	overlap.key = pg_prng_uint64(&pg_global_prng_state) | 1;
 	overlap.max_slot_bits =
 		pg_leftmost_one_pos64(get_hash_memory_limit() /
@@ -173,7 +163,9 @@ compare(const ShTextFeatures *a, const ShTextFeatures *b, ShTextConsumer read_b)
 
 	do
 	{
-		Counts		counts;
+		uint64		in_a;
+		uint64		in_b;
+		uint64		in_both;
 
 		/* while the documents are read, the range may shrink */
 		shtext_sets_init(&overlap.sets, low, slot_bits);
@@ -182,94 +174,117 @@ compare(const ShTextFeatures *a, const ShTextFeatures *b, ShTextConsumer read_b)
 		overlap.which = SHTEXT_IN_B;
 		b->read(b, read_b, &overlap);
 
-		shtext_sets_count(&overlap.sets, &counts.in_a, &counts.in_b, &counts.in_both);
-		total.in_a += counts.in_a;
-		total.in_b += counts.in_b;
-		total.in_both += counts.in_both;
+		shtext_sets_count(&overlap.sets, &in_a, &in_b, &in_both);
+		result->in_a += in_a;
+		result->in_b += in_b;
+		result->in_both += in_both;
 
 		/* the next range needs as many slots */
 		low = shtext_sets_end(&overlap.sets);
 		slot_bits = overlap.sets.slot_bits;
 		shtext_sets_free(&overlap.sets);
 	} while (low != 0);
-	return total;
 }
 
 /*
- * Compute the Jaccard coefficient.  Returns false if either document has no
- * feature.
+ * The same for documents whose features are known.
  */
-bool
-shtext_jaccard(const ShTextFeatures *a, const ShTextFeatures *b, double *result)
+static void
+count_known(const ShTextRemembered *a, const ShTextRemembered *b, ShTextOverlap *result)
 {
-	Counts		counts = compare(a, b, collect);
+	int			i = 0;
+	int			j = 0;
 
-	if (counts.in_a == 0 || counts.in_b == 0)
-		return false;
-	*result = (double) counts.in_both / (counts.in_a + counts.in_b - counts.in_both);
-	return true;
+	result->in_a = a->nfeatures;
+	result->in_b = b->nfeatures;
+	while (i < a->nfeatures && j < b->nfeatures)
+	{
+		uint64		x = a->features[i];
+		uint64		y = b->features[j];
+
+		/* without branches, which could not be predicted */
+		result->in_both += x == y;
+		i += x <= y;
+		j += y <= x;
+	}
 }
 
 /*
- * Compute the share of the features of a that b has.  Returns false if a has none.
+ * Count the features of both documents.  Those that are remembered are the results
+ * of shtext_recall; NULL if there are none.
  */
-static bool
-containment(const ShTextFeatures *a, const ShTextFeatures *b, double *result)
+ShTextOverlap
+shtext_overlap(const ShTextFeatures *a, ShTextRemembered *known_a,
+			   const ShTextFeatures *b, ShTextRemembered *known_b)
 {
-	Counts		counts = compare(a, b, mark);
+	ShTextOverlap result = {0};
 
-	if (counts.in_a == 0)
-		return false;
-	*result = (double) counts.in_both / counts.in_a;
-	return true;
+	if (known_a == NULL || known_b == NULL)
+		count_by_reading(a, b, collect, &result);
+	else
+	{
+		shtext_know_features(known_a, a);
+		shtext_know_features(known_b, b);
+		count_known(known_a, known_b, &result);
+	}
+	return result;
 }
 
 /*
- * Do the documents share a feature?
+ * Do the documents have a feature in common?
+ *
+ * Most often one is a quote, and only its few features are kept.  To remember those
+ * of each document that is compared with it would take longer than to find them.
  */
 bool
 shtext_meet(const ShTextFeatures *a, const ShTextFeatures *b)
 {
 	bool		b_is_smaller = features_expected(b) < features_expected(a);
+	ShTextOverlap result = {0};
 
-	return compare(b_is_smaller ? b : a, b_is_smaller ? a : b, mark).in_both > 0;
+	count_by_reading(b_is_smaller ? b : a, b_is_smaller ? a : b, mark, &result);
+	return result.in_both > 0;
 }
 
-typedef bool (*Measure) (const ShTextFeatures *a, const ShTextFeatures *b, double *result);
+/*
+ * Count the features of texts or byte strings, which are remembered.
+ */
+static ShTextOverlap
+overlap_remembered(const ShTextFeatures *a, const ShTextFeatures *b)
+{
+	ShTextRemembered *known_a = shtext_recall(a);
+	ShTextRemembered *known_b = shtext_recall(b);
+
+	return shtext_overlap(a, known_a, b, known_b);
+}
 
 /*
  * The result of a function of two documents, which are its first arguments.
  * Frees those that are copies.
  */
 static Datum
-result_of(FunctionCallInfo fcinfo, Measure measure, void *a, void *b, const ShTextFeatures *of_a,
-		  const ShTextFeatures *of_b)
+result_of(FunctionCallInfo fcinfo, void *a, void *b, ShTextOverlap overlap)
 {
-	double		result;
-	bool		found = measure(of_a, of_b, &result);
-
 	PG_FREE_IF_COPY(a, 0);
 	PG_FREE_IF_COPY(b, 1);
-	if (!found)
+	if (overlap.in_a == 0 || overlap.in_b == 0)
 		PG_RETURN_NULL();
-	PG_RETURN_FLOAT8(result);
+	PG_RETURN_FLOAT8((double) overlap.in_both / (overlap.in_a + overlap.in_b - overlap.in_both));
 }
 
 /*
- * (a text, b text, shingle int, unit text) -> float8
+ * What the two texts of a function with the arguments (a text, b text, shingle int,
+ * unit text) have in common.
  */
-static Datum
-result_of_texts(FunctionCallInfo fcinfo, Measure measure)
+static ShTextOverlap
+overlap_of_texts(FunctionCallInfo fcinfo, const text *a, const text *b)
 {
-	text	   *a = PG_GETARG_TEXT_PP(0);
-	text	   *b = PG_GETARG_TEXT_PP(1);
 	int			shingle = shtext_checked_shingle(PG_GETARG_INT32(2));
 	ShTextUnit	unit = shtext_unit_named(PG_GETARG_TEXT_PP(3));
 	ShTextFeatures of_a = shtext_features_of_text(a, shingle, unit);
 	ShTextFeatures of_b = shtext_features_of_text(b, shingle, unit);
 
-	shtext_remember_arguments(fcinfo, &of_a, &of_b);
-	return result_of(fcinfo, measure, a, b, &of_a, &of_b);
+	return overlap_remembered(&of_a, &of_b);
 }
 
 /*
@@ -280,18 +295,30 @@ result_of_texts(FunctionCallInfo fcinfo, Measure measure)
 Datum
 simhash_jaccard_text(PG_FUNCTION_ARGS)
 {
-	return result_of_texts(fcinfo, shtext_jaccard);
+	text	   *a = PG_GETARG_TEXT_PP(0);
+	text	   *b = PG_GETARG_TEXT_PP(1);
+
+	return result_of(fcinfo, a, b, overlap_of_texts(fcinfo, a, b));
 }
 
 /*
  * simhash_containment(a text, b text, shingle int, unit text) -> float8
  *
- * Null if a has no letter, mark or number.
+ * The share of the features of a that b has.  Null if a has no letter, mark or
+ * number.
  */
 Datum
 simhash_containment(PG_FUNCTION_ARGS)
 {
-	return result_of_texts(fcinfo, containment);
+	text	   *a = PG_GETARG_TEXT_PP(0);
+	text	   *b = PG_GETARG_TEXT_PP(1);
+	ShTextOverlap overlap = overlap_of_texts(fcinfo, a, b);
+
+	PG_FREE_IF_COPY(a, 0);
+	PG_FREE_IF_COPY(b, 1);
+	if (overlap.in_a == 0)
+		PG_RETURN_NULL();
+	PG_RETURN_FLOAT8((double) overlap.in_both / overlap.in_a);
 }
 
 /*
@@ -308,8 +335,7 @@ simhash_jaccard_bytea(PG_FUNCTION_ARGS)
 	ShTextFeatures of_a = shtext_features_of_bytes(a, shingle);
 	ShTextFeatures of_b = shtext_features_of_bytes(b, shingle);
 
-	shtext_remember_arguments(fcinfo, &of_a, &of_b);
-	return result_of(fcinfo, shtext_jaccard, a, b, &of_a, &of_b);
+	return result_of(fcinfo, a, b, overlap_remembered(&of_a, &of_b));
 }
 
 static void
@@ -335,7 +361,7 @@ simhash_jaccard_text_array(PG_FUNCTION_ARGS)
 
 	of_a.nelements = shtext_elements(a, SHTEXT_NULL_FEATURE, &of_a.elements);
 	of_b.nelements = shtext_elements(b, SHTEXT_NULL_FEATURE, &of_b.elements);
-	return result_of(fcinfo, shtext_jaccard, a, b, &of_a, &of_b);
+	return result_of(fcinfo, a, b, shtext_overlap(&of_a, NULL, &of_b, NULL));
 }
 
 /*

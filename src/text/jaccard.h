@@ -1,17 +1,25 @@
 /*-------------------------------------------------------------------------
  *
  * jaccard.h
- *	  How many of their features two documents share.
+ *	  What two documents have in common.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef SIMHASH_TEXT_JACCARD_H
 #define SIMHASH_TEXT_JACCARD_H
 
-#include "text/features.h"
+#include "text/remembered.h"
 
-extern bool shtext_jaccard(const ShTextFeatures *a, const ShTextFeatures *b,
-						   double *result);
+/* the numbers of different features */
+typedef struct ShTextOverlap
+{
+	uint64		in_a;
+	uint64		in_b;
+	uint64		in_both;
+} ShTextOverlap;
+
+extern ShTextOverlap shtext_overlap(const ShTextFeatures *a, ShTextRemembered *known_a,
+									const ShTextFeatures *b, ShTextRemembered *known_b);
 extern bool shtext_meet(const ShTextFeatures *a, const ShTextFeatures *b);
 
 #endif							/* SIMHASH_TEXT_JACCARD_H */

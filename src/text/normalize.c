@@ -234,7 +234,7 @@ next_block(ShTextNormalizer *normalizer, const unsigned char **end)
 		{
 			length = PIECE_BYTES;
 			while (block + length < last && !starts(block + length, last))
-				length++;
+				shtext_check_at(length++);
 		}
 	}
 	normalizer->rest += length;
@@ -396,11 +396,12 @@ segment_end(const unsigned char *next, const unsigned char *end, bool *plain)
 	int			class = 0;
 
 	*plain = true;
-	for (bool first = true; next < end; first = false)
+	for (Size i = 0; next < end; i++)
 	{
 		Character	c = decode(next, end);
 
-		if (!first && (c.record->flags & SHTEXT_START))
+		shtext_check_at(i);
+		if (i > 0 && (c.record->flags & SHTEXT_START))
 			break;
 		if (!(c.record->flags & SHTEXT_PLAIN) ||
 			c.record->combining_class < class)
@@ -505,8 +506,9 @@ normalize_block(ShTextNormalizer *normalizer, const unsigned char *next,
 			in_word = normalizer->in_word;
 			next = segment;
 		}
-		while (next < segment)
+		for (Size i = 0; next < segment; i++)
 		{
+			shtext_check_at(i);
 			c = decode(next, end);
 			out = write_normalized(out, c.code + c.record->delta,
 								   c.record->flags, unit, &in_word);
@@ -548,10 +550,11 @@ write_canonical(ShTextNormalizer *normalizer, const unsigned char *next,
 	decomposed->length = 0;
 	shtext_codes_reserve(decomposed,
 						 Min(end - next, PIECE_BYTES) * MAX_DECOMPOSITION);
-	while (next < end)
+	for (Size i = 0; next < end; i++)
 	{
 		Character	c = decode(next, end);
 
+		shtext_check_at(i);
 		shtext_decompose(decomposed, c.code);
 		next += c.length;
 	}
@@ -561,6 +564,7 @@ write_canonical(ShTextNormalizer *normalizer, const unsigned char *next,
 	{
 		uint32		code = composed->codes[i];
 
+		shtext_check_at(i);
 		out = write_normalized(out, code, shtext_record(code)->flags,
 							   normalizer->unit, &normalizer->in_word);
 	}

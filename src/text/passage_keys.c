@@ -22,7 +22,6 @@
 
 #include "compat.h"
 #include "text/jaccard.h"
-#include "text/remembered.h"
 
 PG_FUNCTION_INFO_V1(simhash_shares_passage);
 PG_FUNCTION_INFO_V1(simhash_passage_keys);
@@ -128,10 +127,8 @@ simhash_shares_passage(PG_FUNCTION_ARGS)
 	text	   *b = PG_GETARG_TEXT_PP(1);
 	ShTextFeatures of_a = shtext_features_of_runs(a, PASSAGE_WORDS);
 	ShTextFeatures of_b = shtext_features_of_runs(b, PASSAGE_WORDS);
-	bool		result;
+	bool		result = shtext_meet(&of_a, &of_b);
 
-	shtext_remember_arguments(fcinfo, &of_a, &of_b);
-	result = shtext_meet(&of_a, &of_b);
 	PG_FREE_IF_COPY(a, 0);
 	PG_FREE_IF_COPY(b, 1);
 	PG_RETURN_BOOL(result);

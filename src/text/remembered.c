@@ -1,78 +1,194 @@
 /*-------------------------------------------------------------------------
  *
  * remembered.c
- *	  Documents that are arguments of one call after the other.
+ *	  Documents that are compared more than once.
  *
- * A query compares one document with many.  What takes longest is to hash its
- * features, which is done twice at most: not before the second call shows that
- * the same document comes again.
+ * A query compares one document with many, an array of documents with each row,
+ * the row that is inserted with all that resemble it.  What takes longest is to
+ * find and hash the features of a document, so its hashes are kept until the end
+ * of the transaction, as long as there is memory.  There are two generations of
+ * documents: if the young one has become too large, it replaces the old one.
+ * What was used since then has become young again.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "common/pg_prng.h"
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
 #include "compat.h"
+#include "text/hash_sets.h"
 #include "text/remembered.h"
+#include "type/hash.h"
 
-/* longer documents are not remembered, in bytes */
-#define MAX_LENGTH			(1024 * 1024)
+/*
+ * A document is remembered if it has at most this share of the memory, so that
+ * there is enough for finding its features too: a number for each byte, and slots.
+ */
+#define MEMORY_OF_BYTE		64
+
+/* of a new table */
+#define FIRST_DOCUMENTS		64
 
 /* the hashes for which there is room at first */
 #define FIRST_HASHES		256
 
-static bool
-is_same(const ShTextRemembered *last, const struct varlena *document)
+/* a table of documents by the hash of their bytes */
+typedef struct Place
 {
-	return last->size > 0 && VARSIZE_ANY_EXHDR(document) == last->length &&
-		memcmp(last->bytes, VARDATA_ANY(document), last->length) == 0;
+	uint64		hash;
+	ShTextRemembered *document;
+	char		status;
+} Place;
+
+#define SH_PREFIX			places
+#define SH_ELEMENT_TYPE		Place
+#define SH_KEY_TYPE			uint64
+#define SH_KEY				hash
+#define SH_HASH_KEY(tb, key)	((uint32) (key))
+#define SH_EQUAL(tb, a, b)	((a) == (b))
+#define SH_SCOPE			static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+typedef struct Generation
+{
+	MemoryContext context;
+	places_hash *places;
+} Generation;
+
+typedef struct Memory
+{
+	uint64		key;			/* makes hashes unpredictable; odd */
+	Generation	young;
+	Generation	old;
+	MemoryContextCallback forget;
+} Memory;
+
+/* of the current transaction; NULL if there is none yet */
+static Memory *memory = NULL;
+
+static void
+forget(void *arg)
+{
+	memory = NULL;
+}
+
+static Generation
+new_generation(void)
+{
+	Generation	result;
+
+	result.context = GenerationContextCreate(TopTransactionContext, "simhash documents",
+											 ALLOCSET_DEFAULT_SIZES);
+	result.places = places_create(result.context, FIRST_DOCUMENTS, NULL);
+	return result;
 }
 
 static void
-forget_hashes(ShTextRemembered *last)
+begin(void)
 {
-	if (last->hashes != NULL)
-		pfree(last->hashes);
-	last->hashes = NULL;
+	Memory	   *new = MemoryContextAlloc(TopTransactionContext, sizeof(Memory));
+
+	new->key = pg_prng_uint64(&pg_global_prng_state) | 1;
+	new->young = new_generation();
+	new->old = new_generation();
+	new->forget.func = forget;
+	new->forget.arg = NULL;
+	MemoryContextRegisterResetCallback(TopTransactionContext, &new->forget);
+	memory = new;
 }
 
-static void
-remember(ShTextRemembered *last, MemoryContext context, const struct varlena *document)
+static ShTextRemembered *
+find(const Generation *generation, uint64 hash, const ShTextFeatures *features)
 {
-	Size		length = VARSIZE_ANY_EXHDR(document);
+	Place	   *place = places_lookup(generation->places, hash);
+	ShTextRemembered *found = place != NULL ? place->document : NULL;
 
-	if (length > last->size)
-	{
-		if (last->size > 0)
-			pfree(last->bytes);
-		last->size = 0;
-		last->bytes = MemoryContextAlloc(context, length);
-		last->size = length;
-	}
-	memcpy(last->bytes, VARDATA_ANY(document), length);
-	last->length = length;
-	last->context = context;
-	forget_hashes(last);
+	if (found != NULL && found->shingle == features->shingle && found->unit == features->unit &&
+		found->length == VARSIZE_ANY_EXHDR(features->document) &&
+		memcmp(found->bytes, VARDATA_ANY(features->document), found->length) == 0)
+		return found;
+	return NULL;
 }
 
 /*
- * What is known of an argument, which must not be compressed or stored out of
- * line.  NULL if nothing is, and nothing should be kept.
+ * Make a document young.  old is what is known of it, or NULL.
+ */
+static ShTextRemembered *
+add(uint64 hash, const ShTextFeatures *features, const ShTextRemembered *old)
+{
+	MemoryContext context = memory->young.context;
+	Size		length = VARSIZE_ANY_EXHDR(features->document);
+	Size		size = offsetof(ShTextRemembered, bytes) + length;
+	ShTextRemembered *new = MemoryContextAlloc(context, size);
+	bool		found;
+
+	if (old != NULL)
+	{
+		memcpy(new, old, size);
+		if (old->compared)
+		{
+			new->features = MemoryContextAlloc(context, Max(old->nfeatures, 1) * sizeof(uint64));
+			memcpy(new->features, old->features, old->nfeatures * sizeof(uint64));
+		}
+	}
+	else
+	{
+		new->compared = new->computed = false;
+		new->shingle = features->shingle;
+		new->unit = features->unit;
+		new->length = length;
+		memcpy(new->bytes, VARDATA_ANY(features->document), length);
+	}
+	places_insert(memory->young.places, hash, &found)->document = new;
+	return new;
+}
+
+/*
+ * The document with these features, those of a text or of a byte string, and what
+ * is known of it.  NULL if it is too long, or empty.  It is valid until the call
+ * after the next one.
  */
 ShTextRemembered *
-shtext_recall(ShTextRemembered *last, MemoryContext context, const struct varlena *document)
+shtext_recall(const ShTextFeatures *features)
 {
-	Size		length = VARSIZE_ANY_EXHDR(document);
+	Size		length = VARSIZE_ANY_EXHDR(features->document);
+	Size		limit = get_hash_memory_limit();
+	ShTextRemembered *result;
+	uint64		hash;
 
-	last->again = is_same(last, document);
-	if (last->again)
-		return last;
-	if (length == 0 || length > MAX_LENGTH)
+	if (length == 0 || length > limit / MEMORY_OF_BYTE)
 		return NULL;
-	remember(last, context, document);
-	return last;
+	if (memory == NULL)
+		begin();
+	hash = shtype_hash_seeded(VARDATA_ANY(features->document), length,
+							  memory->key + features->unit + features->shingle * 4);
+	result = find(&memory->young, hash, features);
+	if (result != NULL)
+		return result;
+	if (MemoryContextMemAllocated(memory->young.context, false) > limit / 2)
+	{
+		Generation	young = new_generation();
+
+		MemoryContextDelete(memory->old.context);
+		memory->old = memory->young;
+		memory->young = young;
+	}
+	return add(hash, features, find(&memory->old, hash, features));
 }
+
+/* hashes that are collected */
+typedef struct Hashes
+{
+	int			count;
+	int			capacity;
+	uint64	   *hashes;
+} Hashes;
 
 /*
  * A consumer of hashes: keeps them.
@@ -80,69 +196,42 @@ shtext_recall(ShTextRemembered *last, MemoryContext context, const struct varlen
 static void
 keep_hashes(void *state, const uint64 *hashes, int nhashes)
 {
-	ShTextRemembered *last = state;
+	Hashes	   *kept = state;
 
-	if (last->nhashes + nhashes > last->max_hashes)
+	if (kept->count + nhashes > kept->capacity)
 	{
-		last->max_hashes = 2 * (last->nhashes + nhashes);
-		last->hashes = repalloc(last->hashes, last->max_hashes * sizeof(uint64));
+		kept->capacity = 2 * (kept->count + nhashes);
+		kept->hashes = repalloc(kept->hashes, kept->capacity * sizeof(uint64));
 	}
-	memcpy(last->hashes + last->nhashes, hashes, nhashes * sizeof(uint64));
-	last->nhashes += nhashes;
-}
-
-static void
-read_hashes(ShTextRemembered *last, const ShTextFeatures *features)
-{
-	last->nhashes = 0;
-	last->max_hashes = FIRST_HASHES;
-	last->hashes = MemoryContextAlloc(last->context, last->max_hashes * sizeof(uint64));
-	PG_TRY();
-	{
-		features->read(features, keep_hashes, last);
-	}
-	PG_CATCH();
-	{
-		forget_hashes(last);
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
-	last->shingle = features->shingle;
-	last->unit = features->unit;
+	memcpy(kept->hashes + kept->count, hashes, nhashes * sizeof(uint64));
+	kept->count += nhashes;
 }
 
 /*
- * The features of an argument, those of a text or of a byte string: the same,
- * but from memory if the argument comes again.  last is the result of
- * shtext_recall.
- */
-ShTextFeatures
-shtext_remembered_features(ShTextRemembered *last, const ShTextFeatures *features)
-{
-	if (last == NULL || !last->again)
-		return *features;
-	if (last->hashes != NULL && (last->shingle != features->shingle || last->unit != features->unit))
-		forget_hashes(last);
-	if (last->hashes == NULL)
-		read_hashes(last, features);
-	return shtext_features_of_hashes(last->hashes, last->nhashes);
-}
-
-/*
- * The same for the features of both documents of a function, its first arguments.
- * They are kept from one call of an expression to the next; outside of an expression
- * nothing should outlive a call.
+ * Find the features of a document, unless they are known.  The arguments are those
+ * of shtext_recall and its result.
  */
 void
-shtext_remember_arguments(FunctionCallInfo fcinfo, ShTextFeatures *of_a, ShTextFeatures *of_b)
+shtext_know_features(ShTextRemembered *document, const ShTextFeatures *features)
 {
-	FmgrInfo   *function = fcinfo->flinfo;
-	ShTextRemembered *last = function->fn_extra;
+	Hashes		kept = {0, FIRST_HASHES};
+	ShTextSets	set;
 
-	if (function->fn_expr == NULL)
+	if (document->compared)
 		return;
-	if (last == NULL)
-		last = function->fn_extra = MemoryContextAllocZero(function->fn_mcxt, 2 * sizeof(ShTextRemembered));
-	*of_a = shtext_remembered_features(shtext_recall(&last[0], function->fn_mcxt, of_a->document), of_a);
-	*of_b = shtext_remembered_features(shtext_recall(&last[1], function->fn_mcxt, of_b->document), of_b);
+	kept.hashes = palloc(FIRST_HASHES * sizeof(uint64));
+	features->read(features, keep_hashes, &kept);
+
+	/* half of the slots remain free */
+	shtext_sets_init(&set, 0, pg_leftmost_one_pos64(kept.count + 1) + 2);
+	for (int i = 0; i < kept.count; i++)
+		shtext_sets_add(&set, shtext_sets_number(kept.hashes[i], memory->key), SHTEXT_IN_A);
+	pfree(kept.hashes);
+
+	document->features = MemoryContextAlloc(GetMemoryChunkContext(document),
+											Max(set.used, 1) * sizeof(uint64));
+	document->nfeatures = set.used;
+	shtext_sets_sort(&set, document->features);
+	shtext_sets_free(&set);
+	document->compared = true;
 }

@@ -1,40 +1,35 @@
 /*-------------------------------------------------------------------------
  *
  * remembered.h
- *	  Documents that are arguments of one call after the other.
+ *	  Documents that are compared more than once.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef SIMHASH_TEXT_REMEMBERED_H
 #define SIMHASH_TEXT_REMEMBERED_H
 
-#include "fmgr.h"
-
 #include "text/features.h"
+#include "type/simhash.h"
 
-/*
- * The last document that was an argument and, if it has been one before, the hashes
- * of its features.  To be initialized with zeros.
- */
+/* A document, and what is known of it. */
 typedef struct ShTextRemembered
 {
-	MemoryContext context;
-	bool		again;			/* the last argument was the same */
-	Size		length;
-	Size		size;			/* of the copy; 0 if there is none */
-	char	   *bytes;
-	int			shingle;		/* of the hashes, as in ShTextFeatures */
+	bool		compared;		/* the features are known: */
+	int			nfeatures;		/* how many different ones there are, */
+	uint64	   *features;		/* and numbers that stand for them, ascending */
+
+	/* the fingerprint, which only ~= needs */
+	bool		computed;
+	bool		found;			/* there is one */
+	ShFingerprint fp;
+
+	int			shingle;		/* of the features */
 	ShTextUnit	unit;
-	int			nhashes;
-	int			max_hashes;
-	uint64	   *hashes;			/* NULL if not known */
+	Size		length;
+	char		bytes[FLEXIBLE_ARRAY_MEMBER];
 } ShTextRemembered;
 
-extern ShTextRemembered *shtext_recall(ShTextRemembered *last, MemoryContext context,
-									   const struct varlena *document);
-extern ShTextFeatures shtext_remembered_features(ShTextRemembered *last,
-												 const ShTextFeatures *features);
-extern void shtext_remember_arguments(FunctionCallInfo fcinfo, ShTextFeatures *of_a,
-									  ShTextFeatures *of_b);
+extern ShTextRemembered *shtext_recall(const ShTextFeatures *features);
+extern void shtext_know_features(ShTextRemembered *document, const ShTextFeatures *features);
 
 #endif							/* SIMHASH_TEXT_REMEMBERED_H */

@@ -15,7 +15,6 @@
 
 #include "compat.h"
 #include "text/jaccard.h"
-#include "text/remembered.h"
 #include "text/sketch.h"
 #include "type/simhash.h"
 
@@ -28,36 +27,14 @@ PG_FUNCTION_INFO_V1(simhash_similar_fingerprint_bytea);
  * What ~= means.  Indexes and constraints rely on it, so it cannot change.  The
  * shingles are the defaults of simhash_minhash and simhash_jaccard.
  */
-#define SIMILAR_RADIUS			8
-#define SIMILAR_JACCARD			0.8
+#define SIMILAR_RADIUS			10
+#define SIMILAR_SHARE			4	/* fifths of the features of either */
 #define FINGERPRINT_WORDS		2
 #define JACCARD_WORDS			3
 #define BYTES_SHINGLE			8
 
 /* how often few common features decide until the fingerprints are asked first again */
 #define NEAR_CALLS				8
-
-/* an argument, and its fingerprint if it is known */
-typedef struct Remembered
-{
-	ShTextRemembered document;
-	bool		computed;		/* the next two are known */
-	bool		found;			/* it has a fingerprint */
-	ShFingerprint fp;
-} Remembered;
-
-/*
- * What is kept from one call of an expression to the next.  The rows of a table
- * are hardly ever near the document that is looked for, and fingerprints show that
- * faster than sets of features.  Candidates of an index are always near, so that
- * only the sets can decide.
- */
-typedef struct Calls
-{
-	Remembered	a;
-	Remembered	b;
-	int			near;			/* calls in which the sets are compared first */
-} Calls;
 
 /* which features count */
 typedef struct Form
@@ -107,72 +84,48 @@ compute_fingerprint(const Form *form, const struct varlena *document, ShFingerpr
 	return shtext_sketch_result(&sketch, fp);
 }
 
-/*
- * What is kept for the expression of a call; NULL if the call is none of an
- * expression, so that nothing should outlive it.
- */
-static Calls *
-calls_of(FunctionCallInfo fcinfo)
+/* one of the documents of a call */
+typedef struct Document
 {
-	FmgrInfo   *function = fcinfo->flinfo;
+	const struct varlena *value;
+	ShTextFeatures features;
+	ShTextRemembered *known;	/* NULL if nothing is kept */
+} Document;
 
-	if (function->fn_expr == NULL)
-		return NULL;
-	if (function->fn_extra == NULL)
-		function->fn_extra = MemoryContextAllocZero(function->fn_mcxt, sizeof(Calls));
-	return (Calls *) function->fn_extra;
+static Document
+read_document(const Form *form, const struct varlena *value)
+{
+	Document	result;
+
+	result.value = value;
+	result.features = form->for_jaccard(value);
+	result.known = shtext_recall(&result.features);
+	return result;
 }
 
 /*
- * What is known of an argument, which is often the same as in the last call: the
- * document that is looked for.  NULL if nothing is, and nothing should be kept.
- */
-static Remembered *
-recall(FunctionCallInfo fcinfo, Remembered *last, const struct varlena *document)
-{
-	if (shtext_recall(&last->document, fcinfo->flinfo->fn_mcxt, document) == NULL)
-		return NULL;
-	if (!last->document.again)
-		last->computed = false;
-	return last;
-}
-
-/*
- * Get the fingerprint of an argument.  Returns false if it has none.
+ * Get the fingerprint of a document.  Returns false if it has none.
  */
 static bool
-get_fingerprint(Remembered *last, const Form *form, const struct varlena *document,
-				ShFingerprint *fp)
+get_fingerprint(const Form *form, const Document *document, ShFingerprint *fp)
 {
-	if (last == NULL)
-		return compute_fingerprint(form, document, fp);
-	if (!last->computed)
-		last->found = compute_fingerprint(form, document, &last->fp);
-	last->computed = true;
-	*fp = last->fp;
-	return last->found;
+	ShTextRemembered *known = document->known;
+
+	if (known == NULL)
+		return compute_fingerprint(form, document->value, fp);
+	if (!known->computed)
+		known->found = compute_fingerprint(form, document->value, &known->fp);
+	known->computed = true;
+	*fp = known->fp;
+	return known->found;
 }
 
-/*
- * The features of an argument.
- */
-static ShTextFeatures
-get_features(Remembered *last, const Form *form, const struct varlena *document)
-{
-	ShTextFeatures features = form->for_jaccard(document);
-
-	return shtext_remembered_features(last != NULL ? &last->document : NULL, &features);
-}
-
-/* the arguments of a call, and what is known of them */
+/* the arguments of a call */
 typedef struct DocumentPair
 {
 	const Form *form;
-	Calls	   *calls;			/* of the expression; NULL if nothing is kept */
-	const struct varlena *a;
-	const struct varlena *b;
-	Remembered *last_a;
-	Remembered *last_b;
+	Document	a;
+	Document	b;
 	bool		known;			/* both have features, as far as was seen */
 } DocumentPair;
 
@@ -182,44 +135,56 @@ are_near(DocumentPair *pair)
 	ShFingerprint fp_a;
 	ShFingerprint fp_b;
 
-	pair->known = get_fingerprint(pair->last_a, pair->form, pair->a, &fp_a) &&
-		get_fingerprint(pair->last_b, pair->form, pair->b, &fp_b);
+	pair->known = get_fingerprint(pair->form, &pair->a, &fp_a) &&
+		get_fingerprint(pair->form, &pair->b, &fp_b);
 	return pair->known && shbits_distance(fp_a, fp_b) <= SIMILAR_RADIUS;
 }
 
 static bool
 share_most(DocumentPair *pair)
 {
-	ShTextFeatures of_a = get_features(pair->last_a, pair->form, pair->a);
-	ShTextFeatures of_b = get_features(pair->last_b, pair->form, pair->b);
-	double		coefficient;
+	ShTextOverlap overlap = shtext_overlap(&pair->a.features, pair->a.known,
+										   &pair->b.features, pair->b.known);
 
-	pair->known = shtext_jaccard(&of_a, &of_b, &coefficient);
-	return pair->known && coefficient >= SIMILAR_JACCARD;
+	pair->known = overlap.in_a > 0 && overlap.in_b > 0;
+	return pair->known &&
+		5 * overlap.in_both >= SIMILAR_SHARE * (overlap.in_a + overlap.in_b - overlap.in_both);
+}
+
+/* are the fingerprints of both documents known, which were compared before? */
+static bool
+are_computed(const DocumentPair *pair)
+{
+	return pair->a.known != NULL && pair->a.known->computed &&
+		pair->b.known != NULL && pair->b.known->computed;
 }
 
 /*
  * Are the documents near-duplicates?
+ *
+ * The rows of a table are hardly ever near the document that is looked for, and
+ * fingerprints show that faster than sets of features.  Candidates of an index are
+ * always near, so that only the sets can decide: after a pair that is near, these
+ * are compared first some times.
  */
 static bool
 are_similar(DocumentPair *pair)
 {
-	Calls	   *calls = pair->calls;
+	static int	near = 0;
+	bool		result;
 
-	if (calls == NULL)
-		return are_near(pair) && share_most(pair);
-	if (calls->near > 0)
+	if (near == 0 || are_computed(pair))
 	{
-		calls->near--;
-		if (!share_most(pair) || !are_near(pair))
+		if (!are_near(pair))
 			return false;
-		calls->near = NEAR_CALLS;
-		return true;
+		near = NEAR_CALLS;
+		return share_most(pair);
 	}
-	if (!are_near(pair))
-		return false;
-	calls->near = NEAR_CALLS;
-	return share_most(pair);
+	near--;
+	result = share_most(pair) && are_near(pair);
+	if (result)
+		near = NEAR_CALLS;
+	return result;
 }
 
 static Datum
@@ -227,15 +192,8 @@ similar(FunctionCallInfo fcinfo, const Form *form)
 {
 	struct varlena *a = PG_GETARG_VARLENA_PP(0);
 	struct varlena *b = PG_GETARG_VARLENA_PP(1);
-	DocumentPair pair = {form, calls_of(fcinfo), a, b};
-	bool		result;
-
-	if (pair.calls != NULL)
-	{
-		pair.last_a = recall(fcinfo, &pair.calls->a, a);
-		pair.last_b = recall(fcinfo, &pair.calls->b, b);
-	}
-	result = are_similar(&pair);
+	DocumentPair pair = {form, read_document(form, a), read_document(form, b)};
+	bool		result = are_similar(&pair);
 
 	PG_FREE_IF_COPY(a, 0);
 	PG_FREE_IF_COPY(b, 1);
@@ -260,7 +218,7 @@ similar_fingerprint(FunctionCallInfo fcinfo, const Form *form)
 /*
  * simhash_similar(a text, b text) -> boolean
  *
- * Whether the simhash_minhash of both differ in at most 8 bits and their
+ * Whether the simhash_minhash of both differ in at most 10 bits and their
  * simhash_jaccard is at least 0.8.  Null if either has no letter, mark or
  * number.
  */

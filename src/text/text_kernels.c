@@ -12,7 +12,7 @@
  */
 #include "postgres.h"
 
-#include "text/hash.h"
+#include "type/hash.h"
 #include "text/numbers.h"
 #include "text/text_kernels.h"
 #include "text/unicode.h"
@@ -91,7 +91,7 @@ shtext_hash_fours_portable(const char *bytes, int n, uint64 *hashes)
 {
 	/* with a constant length the compiler specializes the hash */
 	for (int i = 0; i < n; i++)
-		hashes[i] = shtext_hash(bytes + i, 4);
+		hashes[i] = shtype_hash(bytes + i, 4);
 }
 
 void

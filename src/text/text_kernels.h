@@ -40,7 +40,7 @@ typedef struct ShTextKernels
 										bool *in_word);
 
 	/*
-	 * hashes[i] = shtext_hash(bytes + i, 4) for i in 0..n - 1.  Reads n + 3
+	 * hashes[i] = shtype_hash(bytes + i, 4) for i in 0..n - 1.  Reads n + 3
 	 * bytes.
 	 */
 	void		(*hash_fours) (const char *bytes, int n, uint64 *hashes);

@@ -7,9 +7,10 @@
  */
 #include "postgres.h"
 
-#include "common/hashfn.h"
+#include "port/pg_bswap.h"
 #include "utils/sortsupport.h"
 
+#include "type/hash.h"
 #include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_eq);
@@ -80,22 +81,24 @@ simhash_sortsupport(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
+static uint64
+hash_of(ShFingerprint fp, uint64 seed)
+{
+	uint64		bytes = pg_hton64(fp);
+
+	return shtype_hash_seeded(&bytes, sizeof(bytes), seed);
+}
+
 Datum
 simhash_hash_value(PG_FUNCTION_ARGS)
 {
-	ShFingerprint fp = PG_GETARG_SIMHASH(0);
-
-	return UInt32GetDatum(hash_bytes((const unsigned char *) &fp, sizeof(fp)));
+	return UInt32GetDatum((uint32) hash_of(PG_GETARG_SIMHASH(0), 0));
 }
 
 Datum
 simhash_hash_value_extended(PG_FUNCTION_ARGS)
 {
-	ShFingerprint fp = PG_GETARG_SIMHASH(0);
-	uint64		seed = DatumGetUInt64(PG_GETARG_DATUM(1));
-
-	return UInt64GetDatum(hash_bytes_extended((const unsigned char *) &fp,
-											  sizeof(fp), seed));
+	return UInt64GetDatum(hash_of(PG_GETARG_SIMHASH(0), (uint64) PG_GETARG_INT64(1)));
 }
 
 Datum

@@ -9,12 +9,71 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_amop.h"
+#include "catalog/pg_proc.h"
+#include "parser/parse_coerce.h"
 #include "utils/catcache.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
 #include "type/operator_class.h"
 #include "type/simhash.h"
+#include "type/wide.h"
+
+/*
+ * Can values of a type be fingerprints of 64 bits, which are by value?
+ */
+bool
+shtype_is_64_bits(Oid type)
+{
+	return get_typlen(type) == sizeof(uint64) && get_typbyval(type);
+}
+
+/*
+ * The number of bits of fingerprints of a type: 64 of one that has 64 bits by value,
+ * n of simhash_bits(n), also as a domain.  0 if the type does not say it, or has no
+ * fingerprints.
+ */
+int
+shtype_fingerprint_width(Oid type, int32 typmod)
+{
+	type = getBaseTypeAndTypmod(type, &typmod);
+	if (shtype_is_64_bits(type))
+		return SHBITS_WIDTH;
+	return shtype_is_bits(type) ? Max(typmod, 0) : 0;
+}
+
+/*
+ * The same of those that a function returns.  What it returns has no type modifier,
+ * so wide ones need a domain.
+ */
+int
+shtype_function_width(Oid function)
+{
+	return shtype_fingerprint_width(get_func_rettype(function), -1);
+}
+
+/*
+ * Can a function compute the fingerprints of the values of a type?
+ */
+bool
+shtype_is_fingerprint_function(Oid function, Oid type)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	Form_pg_proc form;
+	Oid			argument;
+	bool		result;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for function %u", function);
+	form = (Form_pg_proc) GETSTRUCT(tuple);
+	argument = form->pronargs == 1 ? form->proargtypes.values[0] : InvalidOid;
+	result = form->prokind == PROKIND_FUNCTION && !form->proretset &&
+		shtype_fingerprint_width(form->prorettype, -1) > 0 &&
+		(argument == type || IsBinaryCoercible(type, argument)) &&
+		form->provolatile == PROVOLATILE_IMMUTABLE;
+	ReleaseSysCache(tuple);
+	return result;
+}
 
 /*
  * The function that computes the fingerprint of a value of a type; InvalidOid
@@ -27,9 +86,9 @@ shtype_fingerprint_function(Oid family, Oid type)
 }
 
 /*
- * The operator of an operator family that compares two values of a type by a
- * radius, and this radius: of several operators the one with the least.
- * InvalidOid if there is none.
+ * The operator of an operator family that computes fingerprints of the values of a
+ * type that compares two of these by a radius, and this radius: of several operators
+ * the one with the least.  InvalidOid if there is none.
  */
 Oid
 shtype_near_operator(Oid family, Oid type, int *radius)
@@ -52,6 +111,7 @@ shtype_near_operator(Oid family, Oid type, int *radius)
 	}
 	ReleaseCatCacheList(operators);
 	if (OidIsValid(result))
-		*radius = Min(SIMHASH_RADIUS_OF_STRATEGY(least), SHBITS_WIDTH);
+		*radius = Min(SIMHASH_RADIUS_OF_STRATEGY(least),
+					  shtype_function_width(shtype_fingerprint_function(family, type)));
 	return result;
 }

@@ -57,7 +57,7 @@ shtype_bits_distance(const uint8 *a, int a_bytes, const uint8 *b, int b_bytes)
 {
 	if (unlikely(a_bytes != b_bytes))
 		shtype_report_widths(a_bytes * BITS_PER_BYTE, b_bytes * BITS_PER_BYTE);
-	return shbits_distance_bytes(a, b, a_bytes);
+	return shbits_kernels->bytes(a, b, a_bytes);
 }
 
 void

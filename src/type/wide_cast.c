@@ -116,5 +116,5 @@ simhash_bits_count(PG_FUNCTION_ARGS)
 	static const uint8 zeros[SIMHASH_BITS_MAX_BYTES];
 	bytea	   *fp = PG_GETARG_SIMHASH_BITS(0);
 
-	PG_RETURN_INT64(shbits_distance_bytes(shtype_bits_data(fp), zeros, shtype_bits_bytes(fp)));
+	PG_RETURN_INT64(shbits_kernels->bytes(shtype_bits_data(fp), zeros, shtype_bits_bytes(fp)));
 }

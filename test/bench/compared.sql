@@ -126,7 +126,8 @@ BEGIN
 END $$;
 
 -- Ways to ask, each with the number of queries that it has time for.  Strings for format:
--- %1$s is the radius or the distance that counts, %2$s the number of queries.
+-- %1$s is the radius or the distance that counts, %2$s the number of queries, and %3$s and
+-- %4$s what finds the rows by plain btrees on blocks and by covering ones.
 CREATE TABLE ways (
 	place serial, way text, needs text, settings text[], build text[], indexes text[], exact boolean, queries int,
 	radii int[], near text, nearest text, pairs text, last boolean DEFAULT true
@@ -142,18 +143,12 @@ INSERT INTO ways (way, needs, settings, build, indexes, exact, queries, radii, n
  'SELECT count(*) FROM q, LATERAL (SELECT w, bit_count((t.h # q.h)::bit(64)) AS d FROM t ORDER BY d LIMIT 10) n'
  ' WHERE q.id <= %2$s AND n.d <= q.tenth AND n.w IS NOT NULL',
  NULL),
-('four btrees', NULL, by_index(), ARRAY['CREATE INDEX t_i0 ON t ((h & 65535))',
-	'CREATE INDEX t_i1 ON t (((h >> 16) & 65535))', 'CREATE INDEX t_i2 ON t (((h >> 32) & 65535))',
-	'CREATE INDEX t_i3 ON t (((h >> 48) & 65535))'], '{t_i0,t_i1,t_i2,t_i3}', true, 1000, '{3}',
- 'SELECT count(t.w) FROM q JOIN t ON ((t.h & 65535) = (q.h & 65535)'
- ' OR ((t.h >> 16) & 65535) = ((q.h >> 16) & 65535) OR ((t.h >> 32) & 65535) = ((q.h >> 32) & 65535)'
- ' OR ((t.h >> 48) & 65535) = ((q.h >> 48) & 65535))'
- ' AND bit_count((t.h # q.h)::bit(64)) <= %1$s WHERE q.id <= %2$s',
- NULL,
- 'SELECT count(t.w) FROM sample s JOIN t ON ((t.h & 65535) = (s.h & 65535)'
- ' OR ((t.h >> 16) & 65535) = ((s.h >> 16) & 65535) OR ((t.h >> 32) & 65535) = ((s.h >> 32) & 65535)'
- ' OR ((t.h >> 48) & 65535) = ((s.h >> 48) & 65535))'
- ' AND bit_count((t.h # s.h)::bit(64)) <= 3 AND t.id <> s.id'),
+('four btrees', NULL, by_index(), block_indexes('t', 't_i', 4), '{t_i0,t_i1,t_i2,t_i3}', true, 1000, '{3,8}',
+ 'SELECT count(t.w) FROM q JOIN t ON %3$s WHERE q.id <= %2$s', NULL,
+ 'SELECT count(t.w) FROM sample q JOIN t ON %3$s AND t.id <> q.id'),
+('four covering btrees', NULL, by_index() || '{SET enable_bitmapscan = off}'::text[], block_indexes('t', 't_i', 4, 'id'), '{t_i0,t_i1,t_i2,t_i3}', true, 1000, '{3,8}',
+ 'SELECT count(t.id) FROM q, LATERAL (%4$s) t WHERE q.id <= %2$s', NULL,
+ 'SELECT count(t.id) FROM sample q, LATERAL (%4$s) t WHERE t.id <> q.id'),
 ('bktree', 'bktree', by_index(), ARRAY['CREATE INDEX t_i0 ON t USING spgist (h bktree_ops)'], '{t_i0}', true, 100, '{3,8}',
  'SELECT count(t.w) FROM q JOIN t ON t.h <@ (q.h, %1$s) WHERE q.id <= %2$s', NULL,
  'SELECT count(t.w) FROM sample s JOIN t ON t.h <@ (s.h, 3) AND t.id <> s.id'),
@@ -198,7 +193,7 @@ BEGIN
 
 		INSERT INTO jobs (measured, way, needs, repeated, per, exact, expected, statements)
 		SELECT prefix || 'look-up within ' || r, w.way, w.needs, true, w.queries, w.exact,
-			expect(right_answers[n], w.queries), w.settings || format(w.near, r, w.queries)
+			expect(right_answers[n], w.queries), w.settings || format(w.near, r, w.queries, by_bitmaps(r, 4), by_covering(r, 4, 'id'))
 		FROM unnest(w.radii) WITH ORDINALITY u(r, n)
 		UNION ALL
 		SELECT prefix || 'nearest 10', w.way, w.needs, true, w.queries, w.exact, 10 * w.queries,
@@ -206,7 +201,7 @@ BEGIN
 		WHERE w.nearest IS NOT NULL
 		UNION ALL
 		SELECT prefix || 'all pairs, each row looked up', w.way, w.needs, false, 0.01, w.exact, sample_pairs,
-			w.settings || w.pairs
+			w.settings || format(w.pairs, NULL, NULL, by_bitmaps(3, 4), by_covering(3, 4, 'id'))
 		WHERE w.pairs IS NOT NULL;
 
 		CONTINUE WHEN NOT w.last;
@@ -227,10 +222,8 @@ INSERT INTO jobs (measured, way, per, statements) VALUES
 CREATE TABLE arriving AS SELECT id, h, fp, b FROM t WHERE id <= 10000 ORDER BY md5(id::text);
 CREATE TABLE kept_0 (LIKE arriving, EXCLUDE USING simhash (fp WITH %));
 CREATE TABLE kept_1 (LIKE arriving);
-CREATE INDEX ON kept_1 ((h & 65535));
-CREATE INDEX ON kept_1 (((h >> 16) & 65535));
-CREATE INDEX ON kept_1 (((h >> 32) & 65535));
-CREATE INDEX ON kept_1 (((h >> 48) & 65535));
+SELECT unnest(block_indexes('kept_1', 'kept_1_', 4, 'id'))
+\gexec
 CREATE TABLE kept_2 (LIKE arriving);
 CREATE TABLE kept_3 (LIKE arriving);
 CREATE TABLE kept_4 (LIKE arriving, UNIQUE (h));
@@ -238,15 +231,16 @@ SELECT statement FROM (VALUES ('bktree', 'CREATE INDEX ON kept_2 USING spgist (h
 							  ('vector', 'CREATE INDEX ON kept_3 USING hnsw (b bit_hamming_ops)')) s(needs, statement)
 JOIN pg_extension ON extname = needs
 \gexec
+SELECT format('CREATE FUNCTION near_in_blocks(bigint) RETURNS boolean LANGUAGE plpgsql AS ''BEGIN RETURN EXISTS (%s); END''',
+	replace(replace(by_covering(3, 4, 'id'), 'FROM t', 'FROM kept_1 t'), 'q.h', '$1'))
+\gexec
 CREATE FUNCTION keep_out() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
 	conflicts boolean;
 BEGIN
 	PERFORM pg_advisory_xact_lock(1);
 	IF TG_TABLE_NAME = 'kept_1' THEN
-		conflicts := EXISTS (SELECT FROM kept_1 k WHERE ((k.h & 65535) = (NEW.h & 65535)
-			OR ((k.h >> 16) & 65535) = ((NEW.h >> 16) & 65535) OR ((k.h >> 32) & 65535) = ((NEW.h >> 32) & 65535)
-			OR ((k.h >> 48) & 65535) = ((NEW.h >> 48) & 65535)) AND bit_count((k.h # NEW.h)::bit(64)) <= 3);
+		conflicts := near_in_blocks(NEW.h);
 	ELSIF TG_TABLE_NAME = 'kept_2' THEN
 		conflicts := EXISTS (SELECT FROM kept_2 k WHERE k.h <@ (NEW.h, 3));
 	ELSE
@@ -262,7 +256,7 @@ INSERT INTO jobs (measured, way, needs, per, statements)
 SELECT 'keep out, a row', way, needs, least(:rows, 10000), by_index() || '{SET hnsw.ef_search = 40}'::text[] ||
 	format('INSERT INTO %I SELECT * FROM arriving ON CONFLICT DO NOTHING', kept) || by_scan() ||
 	format('SELECT count(*) FROM %I', kept)
-FROM (VALUES (0, 'simhash', 'simhash', 'kept_0'), (1, 'four btrees and a lock', NULL, 'kept_1'),
+FROM (VALUES (0, 'simhash', 'simhash', 'kept_0'), (1, 'four covering btrees and a lock', NULL, 'kept_1'),
 			 (2, 'bktree and a lock', 'bktree', 'kept_2'), (3, 'pgvector, HNSW, and a lock', 'vector', 'kept_3'),
 			 (4, 'a unique index', NULL, 'kept_4')) s(place, way, needs, kept)
 ORDER BY place;

@@ -11,7 +11,7 @@ CREATE INDEX doc_fp ON doc USING simhash (simhash_minhash(body));
 VACUUM ANALYZE doc;
 CALL expect_similar('doc');
 SELECT 'texts', count(*) FROM doc;
-SELECT 'pairs within 8 bits', count(*) FROM simhash_find_all('doc_fp', 8);
+SELECT 'pairs within 10 bits', count(*) FROM simhash_find_all('doc_fp', 10);
 SELECT 'pairs by definition', count(*) FROM similar_pair;
 SELECT '  ' || what, rows, missing, wrong FROM compare_similar('doc', 'doc_body', :queries);
 SELECT simhash_index_check(i, true) FROM unnest('{doc_body,kept_body_excl}'::regclass[]) i \g /dev/null

@@ -44,20 +44,13 @@ VACUUM (FREEZE, ANALYZE) q;
 SELECT statement
 FROM generate_series(1, :rounds) round,
 	unnest(ARRAY[
-		'DROP INDEX IF EXISTS t_fp, t_h, t_b0, t_b1, t_b2, t_b3',
+		'DROP INDEX IF EXISTS t_fp, t_h',
 		'CHECKPOINT',
 		'CALL measure(''build'', ''simhash'', 1, NULL, ''CREATE INDEX t_fp ON t USING simhash (fp)'','
 		' ''SELECT pg_relation_size(''''t_fp'''')'')',
 		'CHECKPOINT',
 		'CALL measure(''build'', ''one btree'', 1, NULL, ''CREATE INDEX t_h ON t (h)'','
-		' ''SELECT pg_relation_size(''''t_h'''')'')',
-		'DROP INDEX t_h',
-		'CHECKPOINT',
-		'CALL measure(''build'', ''four btrees'', 1, NULL, ''CREATE INDEX t_b0 ON t ((h & 65535))'','
-		' ''CREATE INDEX t_b1 ON t (((h >> 16) & 65535))'','
-		' ''CREATE INDEX t_b2 ON t (((h >> 32) & 65535))'','
-		' ''CREATE INDEX t_b3 ON t (((h >> 48) & 65535))'','
-		' ''SELECT sum(pg_relation_size(oid)) FROM pg_class WHERE relname ~ ''''^t_b[0-3]$'''''')'
+		' ''SELECT pg_relation_size(''''t_h'''')'')'
 	]) WITH ORDINALITY s(statement, step)
 ORDER BY round, step
 \gexec
@@ -65,16 +58,10 @@ ANALYZE t;
 CHECKPOINT;
 
 -- Look-ups: all queries in one nested loop, or the first ones where they take
--- long.  The four btrees answer "few" of them.
-SELECT greatest(100, least(10000, 20000000000 / :rows)) AS few,
-	   'SELECT count(t.h) FROM q JOIN t ON t.fp <~> q.fp <= %s WHERE q.id <= %s' AS within,
+-- long.
+SELECT 'SELECT count(t.h) FROM q JOIN t ON t.fp <~> q.fp <= %s WHERE q.id <= %s' AS within,
 	   'SELECT count(n.h) FROM q, LATERAL (SELECT h FROM t ORDER BY t.fp <~> q.fp LIMIT 10) n'
 	   ' WHERE q.id <= 1000' AS nearest,
-	   'SELECT count(t.h) FROM q JOIN t ON ((t.h & 65535) = (q.h & 65535)'
-	   ' OR ((t.h >> 16) & 65535) = ((q.h >> 16) & 65535)'
-	   ' OR ((t.h >> 32) & 65535) = ((q.h >> 32) & 65535)'
-	   ' OR ((t.h >> 48) & 65535) = ((q.h >> 48) & 65535))'
-	   ' AND bit_count((t.h # q.h)::bit(64)) <= 3 WHERE q.id <= %s' AS btrees,
 	   'SELECT count(*) FROM t a JOIN t b ON a.fp <~> b.fp <= 3 AND a.ctid < b.ctid'
 	   || CASE WHEN :share < 100
 			   THEN format(' WHERE a.ctid < ''(%s,0)''', :share * pg_relation_size('t') / 8192 / 100)
@@ -82,8 +69,7 @@ SELECT greatest(100, least(10000, 20000000000 / :rows)) AS few,
 	   h AS one
 FROM q WHERE id = 2
 \gset
-SELECT format(:'within', 3, 10000) AS within_3, format(:'within', 3, :few) AS within_3_few,
-	   format(:'btrees', :few) AS btrees \gset
+SELECT format(:'within', 3, 10000) AS within_3 \gset
 
 SET enable_seqscan = off;
 SET enable_material = off;
@@ -92,21 +78,49 @@ SET enable_hashjoin = off;
 SET enable_mergejoin = off;
 CALL require_plan(:'within_3', 'Nested Loop', 'Index Scan using t_fp');
 CALL require_plan(:'nearest', 'Nested Loop', 'Index Scan using t_fp', 'Order By');
-CALL require_plan(:'btrees', 'Nested Loop', 'BitmapOr', 't_b0', 't_b1', 't_b2', 't_b3');
 CALL require_plan(:'self_join', 'Nested Loop', 'Index Scan using t_fp');
-SELECT format('CALL measure(%L, %L, %s, %L, %L)',
-			  CASE WHEN round > 0 THEN measured ELSE 'warming up' END, way, per, question, statement)
+SELECT format('CALL measure(%L, ''simhash'', %s, %L, %L)',
+			  CASE WHEN round > 0 THEN measured ELSE 'warming up' END, per,
+			  CASE WHEN place = 3 THEN 'all within 3' END, statement)
 FROM generate_series(0, :rounds) round,
-	(VALUES (1, 'look-up 3', 'simhash', 10000, 'all within 3', :'within_3'),
-			(2, 'look-up 3', 'four btrees', :few, 'few within 3', :'btrees'),
-			(3, 'look-up 6', 'simhash', 1000, NULL, format(:'within', 6, 1000)),
-			(4, 'look-up 8', 'simhash', 1000, NULL, format(:'within', 8, 1000)),
-			(5, 'look-up 10', 'simhash', 1000, NULL, format(:'within', 10, 1000)),
-			(6, 'nearest 10', 'simhash', 1000, NULL, :'nearest'))
-		s(place, measured, way, per, question, statement)
+	(SELECT radius, 'look-up ' || radius, queries, format(:'within', radius, queries)
+	 FROM (VALUES (3, 10000), (6, 1000), (7, 1000), (8, 1000), (10, 1000), (11, 1000)) r(radius, queries)
+	 UNION ALL VALUES (12, 'nearest 10', 1000, :'nearest')) s(place, measured, per, statement)
 ORDER BY place, round
 \gexec
-CALL measure('agreement', 'simhash', 1, 'few within 3', :'within_3_few');
+
+-- Multi-index hashing by btrees: each kind is built, asked, and dropped.  Beyond 3 bits it
+-- answers fewer queries.  A covering one is scanned alone, and has a further column.
+CREATE FUNCTION measure_blocks(way text, n integer, further text, rounds integer) RETURNS SETOF text LANGUAGE sql AS $$
+	SELECT unnest(ARRAY['DROP INDEX IF EXISTS t_b0, t_b1, t_b2, t_b3', 'CHECKPOINT',
+		format('CALL measure(''build'', %L, 1, NULL, VARIADIC %L::text[])', way, block_indexes('t', 't_b', n, further)
+			   || 'SELECT sum(pg_relation_size(oid)) FROM pg_class WHERE relname ~ ''^t_b\d$'''::text)])
+	FROM generate_series(1, rounds)
+	UNION ALL
+	SELECT 'ANALYZE t'
+	UNION ALL
+	SELECT unnest(ARRAY[format('CALL require_plan(%L, ''Nested Loop'', %L)', statement,
+							   CASE WHEN further IS NULL THEN 'BitmapOr' ELSE 'Index Only Scan using t_b1' END),
+						format('CALL measure(''warming up'', NULL, 1, NULL, %L)', statement)]
+				  || array_fill(format('CALL measure(''look-up %s'', %L, %s, ''first %3$s within %1$s'', %4$L)', radius, way,
+									   queries, statement), ARRAY[rounds]))
+	FROM (VALUES (3, 1), (7, 20), (8, 20), (11, 20)) r(radius, slow),
+		LATERAL (SELECT least(10000, 2e10 / current_setting('simhash_bench.rows')::float8)::integer / slow) q(queries),
+		LATERAL (SELECT CASE WHEN further IS NULL THEN format('SELECT count(t.h) FROM q JOIN t ON %s', by_bitmaps(radius, n))
+						ELSE format('SELECT count(t.h) FROM q, LATERAL (%s) t', by_covering(radius, n, 'h, ' || further)) END
+						|| ' WHERE q.id <= ' || queries) s(statement)
+$$;
+SELECT measure_blocks('four btrees', 4, NULL, :rounds)
+\gexec
+SELECT measure_blocks('four covering btrees', 4, 'fp', :rounds)
+\gexec
+SELECT measure_blocks('three covering btrees', 3, 'fp', :rounds)
+\gexec
+DROP INDEX t_b0, t_b1, t_b2;
+SELECT DISTINCT format('CALL measure(''agreement'', ''simhash'', 1, %L, %L)', question,
+					   format(:'within', split_part(question, ' ', 4), split_part(question, ' ', 2)))
+FROM took WHERE question ~ '^first'
+\gexec
 
 -- One query is enough for the sequential scans, since each reads all rows.  The
 -- nearest agree in the sum of their distances; of rows that are equally far, any
@@ -145,6 +159,23 @@ SELECT format('CALL measure(''pairs 3'', ''self-join'', %s, %L, %L)',
 			  :share / 100.0, CASE WHEN :share = 100 THEN 'pairs within 3' END, :'self_join')
 FROM generate_series(1, :rounds)
 \gexec
+
+-- The best SQL for pairs within 8, with four blocks or three, up to a million rows: of some rows, and of one, to know
+-- what does not grow with them.
+SET enable_hashjoin = on;
+SELECT least(1, 1e10 / (:rows::float8 * :rows)) AS part, :rows <= 1000000 AS not_too_many \gset
+\if :not_too_many
+SELECT format('CALL measure(''agreement'', ''joins of %s, %s'', 1, %L, %L)', way, n, question,
+			  by_joins(8, n, format('t.ctid < ''%s''', up_to)))
+FROM (VALUES ('some', CASE WHEN :part = 1 THEN 'pairs within 8' END,
+			  format('(%s,0)', ceil(:part * pg_relation_size('t') / 8192))), ('one', NULL, '(0,2)')) s(way, question, up_to),
+	(VALUES (4), (3)) b(n)
+\gexec
+INSERT INTO took (measured, way, seconds, cpu)
+SELECT 'pairs 8', 'hash joins of blocks', o.seconds + (s.seconds - o.seconds) / :part, o.cpu + (s.cpu - o.cpu) / :part
+FROM took s JOIN took o ON o.way = replace(s.way, 'some', 'one') WHERE s.way ~ '^joins of some';
+\endif
+SET enable_hashjoin = off;
 SELECT trim(:'programs') <> '' AS any_program \gset
 \if :any_program
 \copy (SELECT fp FROM t) to 'fingerprints'

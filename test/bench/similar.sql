@@ -47,9 +47,9 @@ VACUUM ANALYZE;
 CREATE TABLE queries (two_steps text, one_step text, same text, class text);
 INSERT INTO queries VALUES (
 	'SELECT count(t.id) FROM (SELECT body, simhash_minhash(body) AS fp FROM t WHERE id % 97 = 1 LIMIT 1000) q'
-	' JOIN t ON t.fp <~> q.fp <= 8 WHERE simhash_jaccard(t.body, q.body) >= 0.8',
+	' JOIN t ON t.fp <~> q.fp <= 10 WHERE simhash_jaccard(t.body, q.body) >= 0.8',
 	'SELECT count(t.id) FROM (SELECT body FROM t WHERE id % 97 = 1 LIMIT 1000) q JOIN t ON t.body ~= q.body',
-	'SELECT count(*) FROM simhash_find_duplicates(''t_fp'', 8, same => ''simhash_jaccard(a.body, b.body) >= 0.8'')',
+	'SELECT count(*) FROM simhash_find_duplicates(''t_fp'', 10, same => ''simhash_jaccard(a.body, b.body) >= 0.8'')',
 	'SELECT count(*) FROM simhash_find_duplicates(''t_body'')');
 
 ALTER DATABASE postgres SET client_min_messages = warning;

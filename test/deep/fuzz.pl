@@ -24,7 +24,7 @@ my $block_size = 8192;
 my ($help) = run_command([ 'initdb', '--help' ]);
 my $node = make_node('fuzz',
 	[ extra => [ $help =~ /--no-data-checksums/ ? '--no-data-checksums' : () ] ],
-	'restart_after_crash = on', "statement_timeout = '60s'", "maintenance_work_mem = '16MB'");
+	'restart_after_crash = on', "statement_timeout = '${PostgreSQL::Test::Utils::timeout_default}s'", "maintenance_work_mem = '16MB'");
 $node->start;
 $node->safe_psql('postgres', 'CREATE DATABASE sound');
 load_helpers($node, 'sound');
@@ -209,7 +209,7 @@ while (time < $end)
 		my $begin = rand() < 0.5 ? 'BEGIN; SET LOCAL min_parallel_index_scan_size = 0' : 'BEGIN';
 		my $sql = $statement =~ /^VACUUM/ ? $statement : "$begin; $statement; ROLLBACK";
 		my ($status, $stdout, $stderr) = $node->psql('damaged', "\\set VERBOSITY verbose\n$sql;",
-			timeout => 120, timed_out => \$timed_out);
+			timeout => 2 * $PostgreSQL::Test::Utils::timeout_default, timed_out => \$timed_out);
 		my @errors = grep { /ERROR:|FATAL:|PANIC:|psql:/ } split /\n/, $stderr;
 		s/^psql:<stdin>:\d+: // foreach @errors;
 		$seen{ s/^\w+: +\w+: .*?\K\d.*//r }++ foreach @errors;

@@ -140,8 +140,8 @@ my %type = (
 		hash => 'simhash_minhash(fp)::bigint',
 		pair_distance => 'distance',
 		alike => 'simhash_jaccard(x.fp, y.fp) >= 0.8',
-		class_distance => 8,
-		pair_radii => [ 0 .. 8 ],
+		class_distance => 10,
+		pair_radii => [ 0 .. 10 ],
 		conditions => sub {
 			my $any = 'EXISTS (SELECT FROM unnest($3) h WHERE alike(fp, h))';
 			return (
@@ -403,7 +403,7 @@ sub join_of_texts
 		"Index Scan using $index{$name} on",
 		"SELECT $pairs FROM $name x JOIN $name y ON x.fp ~= y.fp AND $columns",
 		"WITH t AS MATERIALIZED (SELECT id, fp, simhash_minhash(fp)::bigint AS h, $same AS key FROM $name)"
-		  . " SELECT $pairs FROM t x, t y WHERE x.key = y.key AND distance(x.h, y.h) <= 8"
+		  . " SELECT $pairs FROM t x, t y WHERE x.key = y.key AND distance(x.h, y.h) <= 10"
 		  . ' AND simhash_jaccard(x.fp, y.fp) >= 0.8' ];
 }
 
@@ -432,7 +432,7 @@ sub near
 	push @where, 'x.no < y.no' unless $of{other};
 	# b is the first of a pair, and a the second, which is judged
 	push @where, $of{same} =~ s/\bb\./x./gr =~ s/\ba\./y./gr if $of{same};
-	push @where, $type->{alike} if $type->{alike} && !$of{same};
+	push @where, $type->{alike} if $type->{alike} && !($of{same} && defined $of{distance});
 	my $with = "WITH x AS MATERIALIZED ($rows[0]), y AS MATERIALIZED ($rows[1])";
 	my ($x, $y) = ('x', 'y');
 	if ($table{$name}{pairs} eq 'each')
@@ -588,7 +588,7 @@ sub start_session
 	my ($sql) = @_;
 	my $file = "$dir/" . $files++ . '.sql';
 	append_to_file($file,
-		"\\set VERBOSITY verbose\nSET statement_timeout = '300s';\nSELECT setseed("
+		"\\set VERBOSITY verbose\nSET statement_timeout = '" . 2 * $PostgreSQL::Test::Utils::timeout_default . "s';\nSELECT setseed("
 		  . rand() . ");\n$sql");
 	my %run = (out => '', err => '', file => $file);
 	$run{handle} = IPC::Run::start(

@@ -93,7 +93,7 @@ END $$;
 
 -- What ~= is said to be
 CREATE FUNCTION alike(a text, b text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
-	SELECT distance(simhash_minhash(a)::bigint, simhash_minhash(b)::bigint) <= 8 AND simhash_jaccard(a, b) >= 0.8 $$;
+	SELECT distance(simhash_minhash(a)::bigint, simhash_minhash(b)::bigint) <= 10 AND simhash_jaccard(a, b) >= 0.8 $$;
 
 -- Values of the columns before the fingerprint: few, some of them often, and nulls.
 CREATE FUNCTION draw_tenant() RETURNS integer LANGUAGE sql VOLATILE AS $$

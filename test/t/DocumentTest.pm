@@ -31,6 +31,7 @@
 # planner.  Options behind the name of the page:
 #
 #	settings => [...]	instead of these; '' is the server's own
+#	planners => 1		only the first of these
 #	psql => [...]		further arguments of psql, such as -v name=value
 #
 # The page's path is relative to the top of the sources.  A page may be written with empty
@@ -191,7 +192,9 @@ sub check_page
 	my ($node, $page, %options) = @_;
 	my $content = page_content($page);
 
-	foreach my $settings (@{ $options{settings} // \@settings })
+	my @all = @{ $options{settings} // \@settings };
+
+	foreach my $settings (@all[ 0 .. ($options{planners} // @all) - 1 ])
 	{
 		is(join('', page_failures($node, $content, $settings, $options{psql})),
 			'', "$page gives what it shows" . ($settings ? " with $settings" : ''));

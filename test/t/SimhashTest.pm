@@ -10,7 +10,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(make_node make_standby load_brute_force load_helpers real_texts library_texts is_sound is_exact
+our @EXPORT = qw(effort make_node make_standby load_brute_force load_helpers real_texts library_texts is_sound is_exact
 	dumped_objects victim_command);
 
 # A node, initialised but not started.  Further arguments are lines for
@@ -19,7 +19,7 @@ sub make_node
 {
 	my ($name, $init, @conf) = @_;
 	my $node = PostgreSQL::Test::Cluster->new($name);
-	$node->init(@$init);
+	init_node($node, @$init);
 	$node->append_conf(
 		'postgresql.conf', join "\n",
 		'log_statement = none',
@@ -29,6 +29,30 @@ sub make_node
 		'jit = off',
 		@conf, '');
 	return $node;
+}
+
+# initdb takes a second, and a copy of what it makes a tenth of that.  From 17 on the
+# server's own module looks at INITDB_TEMPLATE.
+sub init_node
+{
+	my ($node, %params) = @_;
+	my $run = \&PostgreSQL::Test::Utils::system_or_bail;
+
+	no warnings 'redefine';
+	local *PostgreSQL::Test::Utils::system_or_bail = sub {
+		return $run->(@_) if $_[0] ne 'initdb' || $params{extra} || !$ENV{INITDB_TEMPLATE};
+		$run->('cp', '-RPp', $ENV{INITDB_TEMPLATE}, $node->data_dir);
+	};
+	$node->init(%params);
+	return;
+}
+
+# The size of something in a test that test/schedule has for both sizes: the full one
+# unless it is to be quick.
+sub effort
+{
+	my ($small, $full) = @_;
+	return ($ENV{SIMHASH_EFFORT} // 'small') eq 'full' ? $full : $small;
 }
 
 # The command that runs a statement in a session named "victim", which is to be stopped,

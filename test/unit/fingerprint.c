@@ -14,11 +14,14 @@
 #include "with_kernels.h"
 
 #include "mb/pg_wchar.h"
+#include "miscadmin.h"
 
 #include "bits/distance.h"
-#include "text/hash.h"
+#include "type/hash.h"
 #include "text/hash_stream.h"
 #include "text/majority.h"
+
+#include "server.h"
 
 #define NTEXTS		300
 
@@ -198,7 +201,7 @@ test_ascii(const char *kernels)
 		nwindows = Max(nkept - 3, nkept > 0 ? 1 : 0);
 		for (int i = 0; i < nwindows; i++)
 		{
-			uint64		hash = shtext_hash(kept + i, Min(nkept, 4));
+			uint64		hash = shtype_hash(kept + i, Min(nkept, 4));
 
 			for (int b = 0; b < 64; b++)
 				counters[b] += (hash >> b) & 1;
@@ -259,7 +262,7 @@ test_words(const char *kernels)
 		for (int i = 0; i < nwindows; i++)
 		{
 			int			end = starts[Min(i + shingle, nwords)] - 1;
-			uint64		hash = shtext_hash(joined + starts[i], end - starts[i]);
+			uint64		hash = shtype_hash(joined + starts[i], end - starts[i]);
 
 			for (int b = 0; b < 64; b++)
 				counters[b] += (hash >> b) & 1;
@@ -272,6 +275,31 @@ test_words(const char *kernels)
 		free(starts);
 	}
 	report(passed, kernels, "words against a plain loop");
+}
+
+/*
+ * A letter with a million marks is a single piece.  Each pass over it checks for
+ * interrupts every 65,536 characters: one over its bytes, to find its end, and others
+ * over its characters.  Marks out of order are sorted.
+ */
+static void
+test_interrupts(const char *first, const char *second, int passes, const char *what)
+{
+	const int	marks = 1 << 20;
+	const int	checks = marks / 65536;
+	char	   *bytes = allocate(1 + 2 * marks);
+	Text		text = {bytes, 1 + 2 * marks, SHTEXT_WORD, 1};
+	uint64		result;
+
+	bytes[0] = 'b';
+	for (int i = 0; i < marks; i++)
+		memcpy(bytes + 1 + 2 * i, i % 2 == 0 ? first : second, 2);
+	server_checks = 0;
+	InterruptPending = true;
+	compute(&text, &result);
+	InterruptPending = false;
+	report(server_checks >= (2 + passes) * checks, what, "interrupts within a million marks");
+	release(bytes, 1 + 2 * marks);
 }
 
 /* All random texts; the first kernels say what is expected of the others */
@@ -339,18 +367,22 @@ main(void)
 	make_texts();
 
 	with_text_kernels(test_kernels);
+	/* U+0316, which is left as it is; U+0301, before which U+0316 must be */
+	test_interrupts("\xcc\x96", "\xcc\x96", 2, "plain");
+	test_interrupts("\xcc\x81", "\xcc\x96", 8, "sorted");
+	shbits_choose_kernels();
 	test_distances("chosen filter");
 	for (int i = 0; i < lengthof(filters); i++)
 	{
 		char		what[100];
 
 		snprintf(what, sizeof(what), "filter %s", filters[i]);
-		if (shbits_filter_kernel(filters[i]) == NULL)
+		if (shbits_kernels_named(filters[i]) == NULL)
 		{
 			skip(what, "this machine cannot run it");
 			continue;
 		}
-		shbits_filter = shbits_filter_kernel(filters[i]);
+		shbits_kernels = shbits_kernels_named(filters[i]);
 		test_distances(what);
 	}
 

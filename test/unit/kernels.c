@@ -53,7 +53,7 @@ flip_bits(uint64 x, int n)
  * and write nothing to found[] from nkeys on.
  */
 static bool
-filter_agrees(shbits_filter_function filter, const uint64 *keys, int nkeys,
+filter_agrees(const uint64 *keys, int nkeys,
 			  uint64 query, int radius)
 {
 	static uint16 found[MAX_KEYS + 1];
@@ -61,7 +61,7 @@ filter_agrees(shbits_filter_function filter, const uint64 *keys, int nkeys,
 	int			nfound;
 
 	found[nkeys] = 0xabcd;
-	nfound = filter(keys, nkeys, query, radius, found);
+	nfound = shbits_filter(keys, nkeys, query, radius, found);
 	if (found[nkeys] != 0xabcd)
 		return false;
 
@@ -78,7 +78,7 @@ filter_agrees(shbits_filter_function filter, const uint64 *keys, int nkeys,
 }
 
 static void
-test_filter(const char *name, shbits_filter_function filter)
+test_filter(const char *name)
 {
 	static const int radii[] = {-2147483647 - 1, -1, 0, 1, 3, 20, 32, 63, 64, 65, 100, 2147483647};
 	static uint64 keys[MAX_KEYS];
@@ -100,7 +100,7 @@ test_filter(const char *name, shbits_filter_function filter)
 			keys[start + nkeys] = query;
 
 			for (int r = 0; r < lengthof(radii); r++)
-				passed &= filter_agrees(filter, keys + start, nkeys, query, radii[r]);
+				passed &= filter_agrees(keys + start, nkeys, query, radii[r]);
 		}
 	}
 	report(passed, name, "0 to 140 keys at any distance");
@@ -113,8 +113,8 @@ test_filter(const char *name, shbits_filter_function filter)
 
 		for (int i = 0; i < 100; i++)
 			keys[i] = flip_bits(query, i == place ? 3 : 4 + next_random() % 61);
-		passed &= filter_agrees(filter, keys, 100, query, 2);
-		passed &= filter_agrees(filter, keys, 100, query, 3);
+		passed &= filter_agrees(keys, 100, query, 2);
+		passed &= filter_agrees(keys, 100, query, 3);
 	}
 	report(passed, name, "a single match in any place");
 
@@ -128,10 +128,10 @@ test_filter(const char *name, shbits_filter_function filter)
 			keys[i] = i % 3 == 0 ? 0 : i % 3 == 1 ? PG_UINT64_MAX : query;
 		for (int r = 0; r < lengthof(radii); r++)
 		{
-			passed &= filter_agrees(filter, keys, 70, query, radii[r]);
-			passed &= filter_agrees(filter, keys, 70, ~query, radii[r]);
-			passed &= filter_agrees(filter, keys, 70, 0, radii[r]);
-			passed &= filter_agrees(filter, keys, 70, PG_UINT64_MAX, radii[r]);
+			passed &= filter_agrees(keys, 70, query, radii[r]);
+			passed &= filter_agrees(keys, 70, ~query, radii[r]);
+			passed &= filter_agrees(keys, 70, 0, radii[r]);
+			passed &= filter_agrees(keys, 70, PG_UINT64_MAX, radii[r]);
 		}
 	}
 	report(passed, name, "extreme values");
@@ -139,8 +139,8 @@ test_filter(const char *name, shbits_filter_function filter)
 	/* the most keys: positions up to 65535 */
 	for (int i = 0; i < MAX_KEYS; i++)
 		keys[i] = flip_bits(PG_UINT64_MAX, next_random() % 65);
-	passed = filter_agrees(filter, keys, MAX_KEYS, PG_UINT64_MAX, 3) &&
-		filter_agrees(filter, keys, MAX_KEYS, PG_UINT64_MAX, 64);
+	passed = filter_agrees(keys, MAX_KEYS, PG_UINT64_MAX, 3) &&
+		filter_agrees(keys, MAX_KEYS, PG_UINT64_MAX, 64);
 	report(passed, name, "65536 keys");
 }
 
@@ -149,7 +149,7 @@ test_filter(const char *name, shbits_filter_function filter)
  * that may be read, so that the sanitizers see any that may not.
  */
 static void
-test_stored(const char *name, shbits_stored_function filter)
+test_stored(const char *name)
 {
 	static const int radii[] = {-2147483647 - 1, -1, 0, 1, 3, 20, 39, 64, 100, 2147483647};
 	bool		passed = true;
@@ -158,14 +158,15 @@ test_stored(const char *name, shbits_stored_function filter)
 	{
 		for (int nkeys = 0; nkeys <= 140; nkeys++)
 		{
-			char	   *keys = malloc(nkeys * width + SHBITS_READ_BEHIND);
+			int			behind = width < 8 ? SHBITS_READ_BEHIND : 0;
+			char	   *keys = malloc(nkeys * width + behind);
 			uint64		query = next_random();
 			uint64		mask = width == 8 ? PG_UINT64_MAX : (UINT64CONST(1) << 8 * width) - 1;
 			uint16		found[141];
 			uint64		plain[140];
 
 			/* what lies behind must not be found */
-			shbits_store_bytes(keys + nkeys * width, query, 8);
+			shbits_store_bytes(keys + nkeys * width, query, behind);
 			for (int i = 0; i < nkeys; i++)
 			{
 				plain[i] = flip_bits(query, next_random() % 65);
@@ -178,7 +179,7 @@ test_stored(const char *name, shbits_stored_function filter)
 				int			nfound;
 
 				found[nkeys] = 0xabcd;
-				nfound = filter(keys, width, nkeys, query, radii[r], found);
+				nfound = shbits_kernels->stored(keys, width, nkeys, query, radii[r], found);
 				passed &= found[nkeys] == 0xabcd;
 				for (int i = 0; i < nkeys; i++)
 				{
@@ -226,29 +227,29 @@ tile_agrees(const uint64 *a, int na, const uint64 *b, int nb, int radius,
 }
 
 static bool
-pairs_agree(shbits_pairs_function find, const uint64 *keys, int nkeys, int radius)
+pairs_agree(const uint64 *keys, int nkeys, int radius)
 {
 	uint64		others[SHBITS_MAX_TILE + 1];
 
 	for (int i = 0; i <= nkeys; i++)
 		others[i] = UINT64CONST(0x0123456789abcdef);
 	return tile_agrees(keys, nkeys, keys, nkeys, radius,
-					   find(keys, nkeys, radius, others), others);
+					   shbits_kernels->pairs(keys, nkeys, radius, others), others);
 }
 
 static bool
-product_agrees(shbits_product_function find, const uint64 *a, int na,
-			   const uint64 *b, int nb, int radius)
+product_agrees(const uint64 *a, int na, const uint64 *b, int nb, int radius)
 {
 	uint64		others[SHBITS_MAX_TILE + 1];
 
 	for (int i = 0; i <= na; i++)
 		others[i] = UINT64CONST(0x0123456789abcdef);
-	return tile_agrees(a, na, b, nb, radius, find(a, na, b, nb, radius, others), others);
+	return tile_agrees(a, na, b, nb, radius,
+					   shbits_kernels->product(a, na, b, nb, radius, others), others);
 }
 
 static void
-test_product(const char *name, shbits_product_function find)
+test_product(const char *name)
 {
 	static const int radii[] = {-2147483647 - 1, -1, 0, 3, 10, 64, 65, 2147483647};
 	uint64		a[SHBITS_MAX_TILE + 1];
@@ -269,7 +270,7 @@ test_product(const char *name, shbits_product_function find)
 			b[i] = flip_bits(center, next_random() % (round % 30 + 1));
 		}
 		for (int r = 0; r < lengthof(radii); r++)
-			passed &= product_agrees(find, a, na, b, nb, radii[r]);
+			passed &= product_agrees(a, na, b, nb, radii[r]);
 	}
 	snprintf(what, sizeof(what), "pairs of 0 to %d keys with others", SHBITS_MAX_TILE);
 	report(passed, name, what);
@@ -287,7 +288,7 @@ test_product(const char *name, shbits_product_function find)
 			uint64		kept = b[j];
 
 			b[j] = flip_bits(a[i], 3);
-			passed &= product_agrees(find, a, SHBITS_MAX_TILE, b, SHBITS_MAX_TILE, 3);
+			passed &= product_agrees(a, SHBITS_MAX_TILE, b, SHBITS_MAX_TILE, 3);
 			b[j] = kept;
 		}
 	}
@@ -295,7 +296,7 @@ test_product(const char *name, shbits_product_function find)
 }
 
 static void
-test_pairs(const char *name, shbits_pairs_function find)
+test_pairs(const char *name)
 {
 	static const int radii[] = {-2147483647 - 1, -1, 0, 3, 10, 64, 65, 2147483647};
 	uint64		keys[SHBITS_MAX_TILE + 8];
@@ -314,7 +315,7 @@ test_pairs(const char *name, shbits_pairs_function find)
 			for (int i = 0; i < lengthof(keys); i++)
 				keys[i] = flip_bits(center, next_random() % (round + 1));
 			for (int r = 0; r < lengthof(radii); r++)
-				passed &= pairs_agree(find, keys + start, nkeys, radii[r]);
+				passed &= pairs_agree(keys + start, nkeys, radii[r]);
 		}
 	}
 	snprintf(what, sizeof(what), "pairs among 0 to %d keys", SHBITS_MAX_TILE);
@@ -333,8 +334,8 @@ test_pairs(const char *name, shbits_pairs_function find)
 				uint64		kept = keys[j];
 
 				keys[j] = flip_bits(keys[i], 3);
-				passed &= pairs_agree(find, keys, nkeys, 2);
-				passed &= pairs_agree(find, keys, nkeys, 3);
+				passed &= pairs_agree(keys, nkeys, 2);
+				passed &= pairs_agree(keys, nkeys, 3);
 				keys[j] = kept;
 			}
 		}
@@ -347,7 +348,7 @@ test_pairs(const char *name, shbits_pairs_function find)
 		for (int i = 0; i < nkeys; i++)
 			keys[i] = i % 2 == 0 ? 0 : PG_UINT64_MAX;
 		for (int r = 0; r < lengthof(radii); r++)
-			passed &= pairs_agree(find, keys, nkeys, radii[r]);
+			passed &= pairs_agree(keys, nkeys, radii[r]);
 	}
 	report(passed, name, "pairs of extreme values");
 }
@@ -357,7 +358,7 @@ test_pairs(const char *name, shbits_pairs_function find)
  * that nothing else is counted.
  */
 static void
-test_bytes(const char *name, shbits_bytes_function distance)
+test_bytes(const char *name)
 {
 	bool		passed = true;
 
@@ -381,8 +382,8 @@ test_bytes(const char *name, shbits_bytes_function distance)
 				a[start - 1] = 0;
 			a[start + nbytes] = 0;
 			b[nbytes] = 0xFF;
-			passed &= distance(a + start, b, nbytes) == expected &&
-				distance(b, a + start, nbytes) == expected;
+			passed &= shbits_kernels->bytes(a + start, b, nbytes) == expected &&
+				shbits_kernels->bytes(b, a + start, nbytes) == expected;
 			free(a);
 			free(b);
 		}
@@ -394,7 +395,7 @@ test_bytes(const char *name, shbits_bytes_function distance)
 
 			memset(a, 0, nbytes + 1);
 			memset(b, 0xFF, nbytes + 1);
-			passed &= distance(a + 1, b + 1, nbytes) == 8 * nbytes;
+			passed &= shbits_kernels->bytes(a + 1, b + 1, nbytes) == 8 * nbytes;
 			release(a, nbytes + 1);
 			release(b, nbytes + 1);
 		}
@@ -551,70 +552,41 @@ test_scheme(int blocks, int distance)
 	free(memory);
 }
 
+/* all loops, with the kernels that are set */
+static void
+test_kernels(const char *name)
+{
+	test_filter(name);
+	test_stored(name);
+	test_product(name);
+	test_pairs(name);
+	test_bytes(name);
+}
+
 int
 main(void)
 {
 	static const char *const names[] = {"portable", "popcnt", "avx2", "avx512"};
-	uint16		found[3];
-	uint64		others[3];
-	uint64		keys[3] = {7, PG_UINT64_MAX, 0};
 	bool		passed;
 	ShBitsScheme *single;
 
-	/* the first call goes through the choice, later ones do not */
-	passed = true;
-	for (int i = 0; i < 2; i++)
-	{
-		passed &= shbits_filter(keys, 3, 0, 3, found) == 2 &&
-			found[0] == 0 && found[1] == 2;
-	}
-	report(passed, "shbits_filter", "chooses a kernel");
-	passed = true;
-	for (int i = 0; i < 2; i++)
-	{
-		passed &= shbits_filter_pairs(keys, 3, 3, others) == 1 && others[0] == 4;
-	}
-	report(passed, "shbits_filter_pairs", "chooses a kernel");
-	passed = true;
-	for (int i = 0; i < 2; i++)
-	{
-		passed &= shbits_filter_product(keys, 2, keys + 1, 2, 3, others) == 3 &&
-			others[0] == 2 && others[1] == 1;
-	}
-	report(passed, "shbits_filter_product", "chooses a kernel");
-	report(shbits_filter_kernel("nonsense") == NULL && shbits_pairs_kernel("nonsense") == NULL &&
-		   shbits_product_kernel("nonsense") == NULL && shbits_stored_kernel("nonsense") == NULL &&
-		   shbits_bytes_kernel("nonsense") == NULL,
-		   "an unknown kernel", "is NULL");
-
+	report(shbits_kernels == shbits_kernels_named("portable"), "portable kernels",
+		   "are there until others are chosen");
+	report(shbits_kernels_named("nonsense") == NULL, "an unknown kernel", "is NULL");
+	shbits_choose_kernels();
+	test_kernels("chosen");
 	for (int i = 0; i < lengthof(names); i++)
 	{
-		shbits_filter_function filter = shbits_filter_kernel(names[i]);
+		const ShBitsKernels *kernels = shbits_kernels_named(names[i]);
 
-		if (filter == NULL)
+		if (kernels == NULL)
 		{
 			skip(names[i], "this machine cannot run it");
 			continue;
 		}
-		test_filter(names[i], filter);
-		test_stored(names[i], shbits_stored_kernel(names[i]));
-		test_product(names[i], shbits_product_kernel(names[i]));
-		test_bytes(names[i], shbits_bytes_kernel(names[i]));
-		/* "avx2" has none */
-		if (shbits_pairs_kernel(names[i]) != NULL)
-			test_pairs(names[i], shbits_pairs_kernel(names[i]));
+		shbits_kernels = kernels;
+		test_kernels(names[i]);
 	}
-	report(shbits_filter_kernel("portable") != NULL && shbits_pairs_kernel("portable") != NULL &&
-		   shbits_product_kernel("portable") != NULL && shbits_stored_kernel("portable") != NULL &&
-		   shbits_bytes_kernel("portable") != NULL,
-		   "portable kernels", "are always there");
-	test_filter("chosen", shbits_filter);
-	test_stored("chosen", shbits_filter_stored);
-	test_stored("chosen before", shbits_filter_stored);
-	test_product("chosen", shbits_filter_product);
-	test_pairs("chosen", shbits_filter_pairs);
-	test_bytes("chosen", shbits_distance_bytes);
-	test_bytes("chosen before", shbits_distance_bytes);
 
 	passed = true;
 	for (int i = 0; i < 1000; i++)

@@ -22,12 +22,15 @@
 jmp_buf    *server_catch = NULL;
 int			server_sqlstate = 0;
 
+int			server_checks = 0;
+
 volatile sig_atomic_t InterruptPending = false;
 MemoryContext CurrentMemoryContext = NULL;
 
 void
 ProcessInterrupts(void)
 {
+	server_checks++;
 }
 
 void *

@@ -17,4 +17,7 @@
 extern jmp_buf *server_catch;
 extern int	server_sqlstate;
 
+/* how often interrupts have been checked for, while InterruptPending is set */
+extern int	server_checks;
+
 #endif							/* SIMHASH_TEST_SERVER_H */

@@ -12,7 +12,7 @@
  */
 #include "unit.h"
 
-#include "text/hash.h"
+#include "type/hash.h"
 #include "text/numbers.h"
 #include "text/text_kernels.h"
 
@@ -62,7 +62,7 @@ test_hash(void)
 
 		for (int j = 0; j < n; j++)
 			bytes[j] = 7 + 131 * j;
-		if (shtext_hash((char *) bytes, n) != expected[i].hash)
+		if (shtype_hash((char *) bytes, n) != expected[i].hash)
 		{
 			printf("# length %d\n", n);
 			passed = false;
@@ -191,7 +191,7 @@ test_hash_fours(const ShTextKernels *kernels)
 		hashes[n] = 42;
 		kernels->hash_fours(bytes, n, hashes);
 		for (int i = 0; i < n; i++)
-			passed &= hashes[i] == shtext_hash(bytes + i, 4);
+			passed &= hashes[i] == shtype_hash(bytes + i, 4);
 		passed &= hashes[n] == 42;
 		release(bytes, n + 3);
 		release(hashes, (n + 1) * sizeof(uint64));

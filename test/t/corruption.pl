@@ -54,6 +54,8 @@ my %statement = (
 	# a row that is inserted is found
 	inserted => q{BEGIN; INSERT INTO a (fp) SELECT 0 FROM generate_series(1, 50); SET enable_seqscan = off;
 		SELECT 1 / (count(*) >= 50)::int FROM a WHERE fp <~> 0 <= 0 AND xmin = pg_current_xact_id()::xid; ROLLBACK},
+	# a row on the last leaf of each tree
+	highest => 'BEGIN; INSERT INTO a (fp) VALUES (-1); ROLLBACK',
 	# the rows that were just rolled back are dead
 	vacuum => 'VACUUM (INDEX_CLEANUP ON) a');
 
@@ -71,6 +73,7 @@ sub results_with
 	my ($image, @names) = @_;
 	@names = qw(scan bitmap lookup nulls check clusters info insert vacuum) if !@names;
 	my %result;
+	my $limit = $PostgreSQL::Test::Utils::timeout_default;
 	open(my $out, '+<:raw', $file) or die $!;
 	print $out $image;
 	truncate $out, length $image;
@@ -79,8 +82,8 @@ sub results_with
 	foreach my $name (@names)
 	{
 		my ($status, $stdout, $stderr) = $node->psql('postgres',
-			"\\set VERBOSITY verbose\nSET statement_timeout = '60s';\n$statement{$name};",
-			timeout => $PostgreSQL::Test::Utils::timeout_default);
+			"\\set VERBOSITY verbose\nSET statement_timeout = '${limit}s';\n$statement{$name};",
+			timeout => 2 * $limit);
 		$stderr =~ s/^.*?(ERROR|FATAL|PANIC|WARNING): /$1:/;
 		$result{$name} = $stderr =~ /ERROR:\s*(\w{5}): (.*)/ ? "$1 $2" : $stderr;
 	}
@@ -165,6 +168,32 @@ foreach my $where (0, $pages, $pages + 1_000_000, 0xFFFFFFFE, 0xFFFFFFFF)
 	is_handled("downlink to $where", with_bytes($roots[0], $block_size - 52, $half), 'scan', 'check', 'info');
 	is_handled("root $where", with_bytes(0, 68, pack('L', $where)),
 		'scan', 'bitmap', 'lookup', 'check', 'clusters', 'info', 'insert');
+}
+
+# Links that lead from tree 1 to the leaf of tree 0 that an insert has locked: a root, a
+# downlink, a right link.  It must not wait for itself.
+my ($locked, $last) = map {
+	my $tree = $_;
+	grep {
+		my ($right, $of, $level) = unpack('L x8 S C', substr(page($sound, $_), $block_size - 20));
+		$right == 0xFFFFFFFF and $of == $tree and $level == 0;
+	} 1 .. $pages - 1
+} 0, 1;
+my $to_locked = page($sound, $roots[1]);
+foreach my $entry (1 .. (unpack('S', substr($to_locked, 12, 2)) - 24) / 8)
+{
+	substr($to_locked, $block_size - 48 - 10 * $entry + 6, 4) = pack('SS', $locked >> 16, $locked & 0xFFFF);
+}
+my $cut_short = page($sound, $last);
+substr($cut_short, $block_size - 40, 8) = pack('Q', ~1);    # the high fence
+substr($cut_short, $block_size - 26, 10) = pack('x6 L', $locked);
+substr($cut_short, $block_size - 12, 4) = pack('L', 0);
+foreach my $damage ([ 'root', with_bytes(0, 76, pack('LL', $locked, 0)) ],
+	[ 'downlink', with_page($roots[1], $to_locked) ], [ 'right link', with_page($last, $cut_short) ])
+{
+	my ($what, $image) = @$damage;
+	like({ results_with($image, 'highest') }->{highest},
+		qr/^XX002 index "a_fp" has a page of another tree at block $locked$/, "$what to a page that is locked: no wait");
 }
 
 # How many bytes a leaf stores of a fingerprint and of a row, how many entries it has

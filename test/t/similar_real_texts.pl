@@ -40,7 +40,7 @@ foreach my $name (sort keys %corpus)
 		CALL expect_similar('$name');
 	});
 	my ($rows, $candidates, $pairs) = split /\|/, $node->safe_psql('postgres', qq{
-		SELECT (SELECT count(*) FROM $name), (SELECT count(*) FROM simhash_find_all('${name}_fp', 8)),
+		SELECT (SELECT count(*) FROM $name), (SELECT count(*) FROM simhash_find_all('${name}_fp', 10)),
 			(SELECT count(*) FROM similar_pair)});
 	note("$name: $rows rows, $candidates pairs of near fingerprints, $pairs pairs");
 	cmp_ok($rows, '>', 1000, "$name: there are texts");

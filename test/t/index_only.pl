@@ -1,5 +1,6 @@
 # Index-only scans while others change the rows and VACUUM removes what the scans may
-# have read: in each snapshot the same number of rows and bits.
+# have read: in each snapshot the same number of rows and bits.  On a standby, where
+# nothing waits for the pins of a scan, the same.
 
 use strict;
 use warnings;
@@ -10,7 +11,7 @@ use PostgreSQL::Test::Utils;
 use SimhashTest;
 use Test::More;
 
-my $node = make_node('index_only', [], 'max_wal_size = 1GB');
+my $node = make_node('index_only', [ allows_streaming => 1 ], 'max_wal_size = 1GB');
 $node->start;
 load_helpers($node);
 my $dir = PostgreSQL::Test::Utils::tempdir;
@@ -86,5 +87,72 @@ unlike($err, qr/ERROR|aborted/, 'the same rows and bits in each snapshot');
 like($out, qr{transactions actually processed: 600/600}, 'all transactions ran');
 cmp_ok($vacuums, '>', 3, 'vacuums ran meanwhile');
 is_sound($node, 'at last', 'pairs_fp');
+
+# A standby.  A scan without columns is index-only there, if nothing else is allowed.  It
+# has read a leaf, and stops; meanwhile the removal of dead rows is replayed, and their
+# pages become all-visible.  Other rows are on pages of their own: the scan keeps the pin of
+# the one that it has visited, for which replay would wait.
+my $standby = make_standby($node);
+$standby->append_conf('postgresql.conf', 'max_standby_streaming_delay = -1');
+$standby->start;
+$node->safe_psql(
+	'postgres', q{
+	CREATE TABLE vacuumed (tables integer);
+	INSERT INTO vacuumed VALUES (0);
+	CREATE FUNCTION wait_for_vacuum(which integer) RETURNS void LANGUAGE plpgsql AS $$
+	BEGIN
+		WHILE (SELECT tables FROM vacuumed) < which LOOP
+			PERFORM pg_sleep(0.01);
+		END LOOP;
+	END $$;
+});
+my $tables = 0;
+foreach my $where ('', 'WHERE kept IS NOT NULL')
+{
+	$node->safe_psql(
+		'postgres', qq{
+		DROP TABLE IF EXISTS docs;
+		CREATE TABLE docs (block integer, fp simhash, kept boolean, pad text);
+		INSERT INTO docs SELECT i / 4, simhash_compute(i::text), true, repeat('x', 1700)
+			FROM generate_series(0, 4999) i;
+		CREATE INDEX docs_fp ON docs USING simhash (fp) $where;
+		VACUUM (ANALYZE) docs;
+		DELETE FROM docs WHERE block % 2 = 0;
+	});
+	$node->wait_for_catchup($standby);
+	$tables++;
+	local $ENV{VACUUM} = join ' ', 'psql -X -q', '-d', "'" . $node->connstr('postgres') . "'",
+	  '-c', "'VACUUM (INDEX_CLEANUP on) docs'", '-c', "'UPDATE vacuumed SET tables = $tables'";
+	my $out = $standby->safe_psql(
+		'postgres', qq{
+		SET enable_seqscan = off;
+		SET enable_bitmapscan = off;
+		SELECT plan_of('SELECT FROM docs $where');
+		BEGIN;
+		DECLARE c CURSOR FOR SELECT 'row' FROM docs $where;
+		FETCH FROM c;
+		\\! eval "\$VACUUM"
+		SELECT wait_for_vacuum($tables);
+		FETCH ALL FROM c;
+	});
+	my $what = $where eq '' ? 'a standby' : 'a standby, a partial index';
+	like($out, qr/^Index Only Scan using docs_fp/, "$what: a scan without columns is index-only");
+	is(scalar(() = $out =~ /^row$/mg), 2500, "$what: it returns the rows that are there");
+
+	# each row is visited, which the planner knows
+	my %cost;
+	foreach my $server ($node, $standby)
+	{
+		my $plan = $server->safe_psql(
+			'postgres', qq{
+			SET enable_seqscan = off;
+			SET enable_bitmapscan = off;
+			EXPLAIN SELECT count(*) FROM docs $where;
+		});
+		($cost{ $server->name }) = $plan =~ /Index Only.*\.\.([\d.]+)/;
+	}
+	cmp_ok($cost{standby}, '>', $cost{index_only} + 1000, "$what: it costs as much as it reads");
+}
+$standby->stop;
 $node->stop;
 done_testing();

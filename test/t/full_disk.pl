@@ -124,7 +124,7 @@ foreach my $workers (0, 2)
 		CREATE INDEX t_fp ON t USING simhash (fp);
 		\\! rm "$full"
 		ROLLBACK TO a;
-		\\! psql -X -q -d "$connstr" -c "SET statement_timeout = '20s'" -c CHECKPOINT
+		\\! psql -X -q -d "$connstr" -c "SET statement_timeout = '${PostgreSQL::Test::Utils::timeout_default}s'" -c CHECKPOINT
 		CREATE INDEX t_fp ON t USING simhash (fp);
 		COMMIT;
 	}, on_error_stop => 0);

@@ -1,12 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * hash.h
- *	  The hash of a feature.
+ *	  Hashes of features, and of values: XXH3 in its 64-bit variant.
+ *
+ * They are the same on machines of either byte order, which those of the server
+ * are not, and so must be the bytes that are hashed.  Fingerprints are made of
+ * hashes of features, and hash partitions of hashes of values.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef SIMHASH_TEXT_HASH_H
-#define SIMHASH_TEXT_HASH_H
+#ifndef SIMHASH_TYPE_HASH_H
+#define SIMHASH_TYPE_HASH_H
 
 /*
  * The header comes from the system, as packagers prefer.  The results of XXH3
@@ -26,14 +30,19 @@
 #error "xxhash.h is too old: fingerprints need the XXH3 of 0.8.0 or later"
 #endif
 
-/*
- * The 64-bit variant of XXH3, without a seed.  It is the same on machines of
- * either byte order.
- */
 static inline uint64
-shtext_hash(const char *bytes, size_t length)
+shtype_hash(const void *bytes, size_t length)
 {
 	return XXH3_64bits(bytes, length);
 }
 
-#endif							/* SIMHASH_TEXT_HASH_H */
+/*
+ * The same with a seed, of which 0 makes no difference.
+ */
+static inline uint64
+shtype_hash_seeded(const void *bytes, size_t length, uint64 seed)
+{
+	return XXH3_64bits_withSeed(bytes, length, seed);
+}
+
+#endif							/* SIMHASH_TYPE_HASH_H */

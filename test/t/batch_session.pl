@@ -90,20 +90,12 @@ $node->safe_psql(
 sub start_victim
 {
 	my ($statement, @connection) = @_;
-	my %victim = (out => '', err => '', started => time);
+	my %victim = (out => '', err => '');
 	$victim{handle} = IPC::Run::start(
 		victim_command($node, $statement, @connection),
 		'>', \$victim{out}, '2>', \$victim{err},
 		IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default));
 	return \%victim;
-}
-
-# Wait for its end; returns how long it took, in seconds.
-sub finish_victim
-{
-	my ($victim) = @_;
-	$victim->{handle}->finish;
-	return time - $victim->{started};
 }
 
 sub reached
@@ -154,14 +146,13 @@ my %search = (
 	'matches of an array' =>
 	  "SELECT count(*) FROM simhash_find_matches_in(ARRAY(SELECT fp FROM randoms), 'many_fp', 64)");
 
-# The limit is far above what it takes, and far below what the search would.
+# The limit is far above what it takes, and far below what the search would: what is not
+# cancelled promptly runs into the timeout of start_victim.
 foreach my $what (sort keys %search)
 {
 	my $victim = start_victim($search{$what}, "options='-c statement_timeout=500ms'");
-	my $seconds = finish_victim($victim);
+	$victim->{handle}->finish;
 	like($victim->{err}, qr/57014/, "$what: statement_timeout cancels it");
-	cmp_ok($seconds, '<', 20, "$what: it does so promptly");
-	note(sprintf '%.1f s', $seconds);
 	nothing_is_left($what);
 }
 
@@ -187,10 +178,8 @@ foreach my $function (sort keys %phases)
 					WHERE command = '$function' AND phase = '$phase' AND entries_done > 0"
 			),
 			"$function is seen $phase");
-		my $cancelled = time;
-		finish_victim($victim);
+		$victim->{handle}->finish;
 		like($victim->{err}, qr/57014/, "$function is cancelled $phase");
-		cmp_ok(time - $cancelled, '<', 20, "$function is cancelled promptly $phase");
 		nothing_is_left("$function cancelled $phase");
 	}
 }
@@ -202,10 +191,8 @@ foreach my $what ('all pairs of equal ones', 'all pairs at all', 'clusters at al
 	ok( reached(
 			'SELECT pg_terminate_backend(pid) FROM victim JOIN simhash_stat_progress USING (pid)'),
 		"$what: it is seen");
-	my $terminated = time;
-	finish_victim($victim);
+	$victim->{handle}->finish;
 	like($victim->{err}, qr/57P01/, "$what: it is terminated");
-	cmp_ok(time - $terminated, '<', 20, "$what: promptly");
 	nothing_is_left("$what, terminated");
 }
 
@@ -530,7 +517,7 @@ is($node->safe_psql('postgres', "SELECT count(*), count(DISTINCT cluster), min(s
 	FROM simhash_find_clusters('groups_fp')"),
 	'120000|300|400', 'searches work as before');
 is_sound($node, 'afterwards', 'equal_fp', 'randoms_fp', 'groups_fp', 'many_fp');
-$node->safe_psql('postgres', "SET lock_timeout = '60s'; DROP TABLE equal, randoms, groups, many");
+$node->safe_psql('postgres', "SET lock_timeout = '${PostgreSQL::Test::Utils::timeout_default}s'; DROP TABLE equal, randoms, groups, many");
 is(join(' ', grep { !/^\.\.?$/ } map { slurp_dir($_) } grep { -d $_ } $node->data_dir . '/base/pgsql_tmp'),
 	'', 'the directory of temporary files is empty');
 $node->stop;

@@ -1,0 +1,111 @@
+--
+-- Memory: 10,000 scans in one statement take no more than 1,000
+--
+-- What a scan leaves behind until its statement ends adds up: a constraint begins a scan
+-- for each row, and a join starts one again for each row.
+--
+SET client_min_messages = warning;
+CREATE SCHEMA index_memory_test;
+SET search_path = index_memory_test, public;
+SET max_parallel_workers_per_gather = 0;
+SET jit = off;
+SET enable_seqscan = off;
+SET enable_memoize = off;
+SET enable_material = off;
+
+CREATE FUNCTION memory() RETURNS bigint LANGUAGE sql VOLATILE AS $$
+	SELECT sum(total_bytes)::bigint FROM pg_backend_memory_contexts
+$$;
+
+CREATE TABLE docs (id int, fp simhash, other simhash, wide simhash_bits(256), body text);
+INSERT INTO docs SELECT i, bits('m' || i), bits('o' || i), wide('m' || i, 256),
+	(SELECT string_agg(md5(i || ' ' || word), ' ') FROM generate_series(1, 6) word)
+FROM generate_series(1, 10000) i;
+ANALYZE docs;
+CREATE INDEX docs_fp ON docs USING simhash (fp);
+CREATE INDEX docs_wide ON docs USING simhash (wide);
+CREATE INDEX docs_body ON docs USING simhash (body simhash_text_ops);
+CREATE INDEX docs_id ON docs USING simhash (id, other);
+
+-- What is wrong with a query whose m is set at two of 10,000 rows; null if memory is about
+-- the same at both
+CREATE FUNCTION growth(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	rows int;
+	measured int;
+	grown bigint;
+BEGIN
+	EXECUTE format('SELECT count(*), count(m), max(m) - min(m) FROM (%s) s', query) INTO rows, measured, grown;
+	RETURN CASE WHEN rows <> 10000 OR measured <> 2 THEN format('%s rows, measured %s times', rows, measured)
+		WHEN grown > 1000000 THEN format('grown by %s bytes', grown) END;
+END $$;
+
+-- scans that are started again, for each row of docs, which finds itself
+CREATE TABLE kind AS SELECT * FROM (VALUES
+	('docs_fp', 'SELECT count(*) AS n FROM docs d WHERE d.fp % q.fp'),
+	('docs_fp', 'SELECT count(*) AS n FROM docs d WHERE d.fp % ANY (ARRAY[q.fp, q.fp])'),
+	('docs_fp', 'SELECT count(*) AS n FROM docs d WHERE d.fp % q.fp AND d.fp <~> q.fp <= 9'),
+	('docs_fp', 'SELECT count(*) AS n FROM (SELECT FROM docs d ORDER BY d.fp <~> q.fp LIMIT 1) s'),
+	('docs_id', 'SELECT count(*) AS n FROM docs d WHERE d.id = q.id AND d.other % q.other'),
+	('docs_wide', 'SELECT count(*) AS n FROM docs d WHERE d.wide % q.wide'),
+	('docs_wide', 'SELECT count(*) AS n FROM docs d WHERE d.wide % ANY (ARRAY[q.wide, q.wide])'),
+	('docs_wide', 'SELECT count(*) AS n FROM docs d WHERE d.wide % q.wide AND d.wide <~> q.wide <= 40'),
+	('docs_wide', 'SELECT count(*) AS n FROM (SELECT FROM docs d ORDER BY d.wide <~> q.wide LIMIT 1) s'),
+	('docs_wide', 'SELECT count(*) AS n FROM (SELECT FROM docs d WHERE d.wide % q.wide
+		ORDER BY d.wide <~> q.wide LIMIT 1) s'),
+	('docs_body', 'SELECT count(*) AS n FROM docs d WHERE d.body ~= q.body'),
+	('docs_body', 'SELECT count(*) AS n FROM docs d WHERE d.body ~= ANY (ARRAY[q.body, q.body])')) k(index, scan);
+CREATE FUNCTION scan_all(form text, index text, scan text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	query text := format('SELECT CASE WHEN q.id IN (1000, 10000) THEN memory() END AS m
+		FROM docs q, LATERAL (%s) s WHERE n = 1', scan);
+BEGIN
+	PERFORM use_only(form);
+	IF plan_of(query) !~ ('(Index Scan using|Bitmap Index Scan on) ' || index) THEN
+		RETURN plan_of(query);
+	END IF;
+	RETURN growth(query);
+END $$;
+SELECT form, count(*) AS kinds, string_agg(scan || ': ' || problem, E'\n') AS wrong
+FROM (SELECT form, scan, scan_all(form, index, scan) AS problem
+	  FROM kind, (VALUES ('indexscan'), ('bitmapscan')) f(form)
+	  WHERE form = 'indexscan' OR scan !~ 'ORDER BY') s
+GROUP BY form ORDER BY form;
+SELECT use_only('indexscan');
+
+-- scans that are begun and ended: one for each row that a constraint checks
+CREATE FUNCTION insert_all(tab text, col text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('INSERT INTO %s SELECT id, %s, CASE WHEN id IN (1000, 10000) THEN memory() END FROM docs', tab, col);
+	RETURN growth('SELECT m FROM ' || tab);
+END $$;
+CREATE TABLE one (id int, fp simhash, m bigint, EXCLUDE USING simhash (fp WITH %));
+CREATE TABLE several (id int, fp simhash, m bigint, EXCLUDE USING simhash (id WITH =, fp WITH %));
+CREATE TABLE wide (id int, fp simhash_bits(256), m bigint, EXCLUDE USING simhash (fp WITH %));
+CREATE TABLE texts (id int, body text, m bigint, EXCLUDE USING simhash (body simhash_text_ops WITH ~=));
+SELECT insert_all('one', 'fp') IS NULL AS one, insert_all('several', 'fp') IS NULL AS several,
+	insert_all('wide', 'wide') IS NULL AS wide, insert_all('texts', 'body') IS NULL AS texts;
+
+-- scans that end with an error
+CREATE FUNCTION insert_again(tab text, col text, OUT refused int, OUT grown boolean) LANGUAGE plpgsql AS $$
+DECLARE
+	doc docs;
+	before bigint;
+BEGIN
+	refused := 0;
+	FOR doc IN SELECT * FROM docs LOOP
+		IF refused = 1000 THEN
+			before := memory();
+		END IF;
+		BEGIN
+			EXECUTE format('INSERT INTO %s SELECT $1.id, $1.%s', tab, col) USING doc;
+		EXCEPTION WHEN exclusion_violation THEN
+			refused := refused + 1;
+		END;
+	END LOOP;
+	grown := memory() - before > 1000000;
+END $$;
+SELECT tab, again.* FROM (VALUES ('one', 'fp'), ('several', 'fp'), ('wide', 'wide'), ('texts', 'body')) c(tab, col),
+	insert_again(tab, col) again;
+
+DROP SCHEMA index_memory_test CASCADE;
