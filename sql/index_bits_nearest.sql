@@ -337,4 +337,18 @@ SELECT * FROM empty ORDER BY fp <~> wide('c0', 128);
 INSERT INTO empty VALUES (wide('c0', 128)), (NULL);
 SELECT fp <~> wide('c0', 128) AS distance FROM empty ORDER BY fp <~> wide('c0', 128);
 
+--
+-- The choice of the planner: where the nearest rows are far away, the index would read
+-- and add up more than a sequential scan; not so with a condition that finds few rows
+--
+RESET enable_seqscan;
+RESET enable_bitmapscan;
+RESET enable_sort;
+SET max_parallel_workers_per_gather = 0;
+CREATE TABLE scattered AS SELECT i AS id, wide('s' || i, 256)::simhash_bits(256) AS fp FROM generate_series(1, 20000) i;
+CREATE INDEX scattered_fp ON scattered USING simhash (fp);
+ANALYZE scattered;
+SELECT plan($$SELECT id FROM scattered ORDER BY fp <~> wide('far', 256) LIMIT 10$$);
+SELECT plan($$SELECT id FROM scattered WHERE fp <~> wide('far', 256) <= 15 ORDER BY fp <~> wide('far', 256) LIMIT 10$$);
+
 DROP SCHEMA index_bits_nearest_test CASCADE;

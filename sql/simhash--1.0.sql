@@ -645,11 +645,10 @@ COMMENT ON OPERATOR CLASS uuid_ops USING simhash IS 'equality, for columns befor
 COMMENT ON OPERATOR FAMILY uuid_ops USING simhash IS 'equality, for columns before the fingerprint';
 
 --
--- 8. Order and equality of balls
+-- 8. Equality of balls
 --
--- By center and then radius, as they are written; the fingerprints inside do not
--- matter.  This serves DISTINCT, unique constraints, and replication of tables that
--- have no key.
+-- By center and radius, as they are written; the fingerprints inside do not matter.
+-- This serves DISTINCT, joins, and replication of tables that have no key.
 --
 
 CREATE FUNCTION simhash_ball_eq(simhash_ball, simhash_ball) RETURNS boolean
@@ -658,7 +657,7 @@ COMMENT ON FUNCTION simhash_ball_eq(simhash_ball, simhash_ball) IS 'implementati
 CREATE OPERATOR = (
 	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_eq,
 	COMMUTATOR = =, NEGATOR = <>,
-	RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES
+	RESTRICT = eqsel, JOIN = eqjoinsel, HASHES
 );
 COMMENT ON OPERATOR =(simhash_ball, simhash_ball) IS 'equal: same center and same radius';
 
@@ -672,51 +671,6 @@ CREATE OPERATOR <> (
 );
 COMMENT ON OPERATOR <>(simhash_ball, simhash_ball) IS 'not equal';
 
-CREATE FUNCTION simhash_ball_lt(simhash_ball, simhash_ball) RETURNS boolean
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_ball_lt(simhash_ball, simhash_ball) IS 'implementation of < operator';
-CREATE OPERATOR < (
-	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_lt,
-	COMMUTATOR = >, NEGATOR = >=,
-	RESTRICT = scalarltsel, JOIN = scalarltjoinsel
-);
-COMMENT ON OPERATOR <(simhash_ball, simhash_ball) IS 'less than, by center and then radius';
-
-CREATE FUNCTION simhash_ball_le(simhash_ball, simhash_ball) RETURNS boolean
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_ball_le(simhash_ball, simhash_ball) IS 'implementation of <= operator';
-CREATE OPERATOR <= (
-	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_le,
-	COMMUTATOR = >=, NEGATOR = >,
-	RESTRICT = scalarlesel, JOIN = scalarlejoinsel
-);
-COMMENT ON OPERATOR <=(simhash_ball, simhash_ball) IS 'less than or equal, by center and then radius';
-
-CREATE FUNCTION simhash_ball_gt(simhash_ball, simhash_ball) RETURNS boolean
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_ball_gt(simhash_ball, simhash_ball) IS 'implementation of > operator';
-CREATE OPERATOR > (
-	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_gt,
-	COMMUTATOR = <, NEGATOR = <=,
-	RESTRICT = scalargtsel, JOIN = scalargtjoinsel
-);
-COMMENT ON OPERATOR >(simhash_ball, simhash_ball) IS 'greater than, by center and then radius';
-
-CREATE FUNCTION simhash_ball_ge(simhash_ball, simhash_ball) RETURNS boolean
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_ball_ge(simhash_ball, simhash_ball) IS 'implementation of >= operator';
-CREATE OPERATOR >= (
-	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_ge,
-	COMMUTATOR = <=, NEGATOR = <,
-	RESTRICT = scalargesel, JOIN = scalargejoinsel
-);
-COMMENT ON OPERATOR >=(simhash_ball, simhash_ball) IS 'greater than or equal, by center and then radius';
-
-CREATE FUNCTION simhash_ball_cmp(simhash_ball, simhash_ball) RETURNS integer
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_ball_cmp(simhash_ball, simhash_ball) IS
-	'less-equal-greater, by center and then radius';
-
 CREATE FUNCTION simhash_ball_hash(simhash_ball) RETURNS integer
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_ball_hash(simhash_ball) IS 'hash for hash joins and hash indexes';
@@ -724,18 +678,6 @@ COMMENT ON FUNCTION simhash_ball_hash(simhash_ball) IS 'hash for hash joins and 
 CREATE FUNCTION simhash_ball_hash_extended(simhash_ball, bigint) RETURNS bigint
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_ball_hash_extended(simhash_ball, bigint) IS 'seeded hash for hash partitioning';
-
-CREATE OPERATOR CLASS simhash_ball_btree_ops
-DEFAULT FOR TYPE simhash_ball USING btree AS
-	OPERATOR 1 <,
-	OPERATOR 2 <=,
-	OPERATOR 3 =,
-	OPERATOR 4 >=,
-	OPERATOR 5 >,
-	FUNCTION 1 simhash_ball_cmp(simhash_ball, simhash_ball),
-	FUNCTION 4 btequalimage(oid);
-COMMENT ON OPERATOR CLASS simhash_ball_btree_ops USING btree IS 'balls by center and then radius';
-COMMENT ON OPERATOR FAMILY simhash_ball_btree_ops USING btree IS 'balls by center and then radius';
 
 CREATE OPERATOR CLASS simhash_ball_hash_ops
 DEFAULT FOR TYPE simhash_ball USING hash AS
@@ -1906,7 +1848,7 @@ COMMENT ON FUNCTION simhash_bits_ball_eq(simhash_bits_ball, simhash_bits_ball) I
 CREATE OPERATOR = (
 	LEFTARG = simhash_bits_ball, RIGHTARG = simhash_bits_ball, FUNCTION = simhash_bits_ball_eq,
 	COMMUTATOR = =, NEGATOR = <>,
-	RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES
+	RESTRICT = eqsel, JOIN = eqjoinsel, HASHES
 );
 COMMENT ON OPERATOR =(simhash_bits_ball, simhash_bits_ball) IS 'equal: same center and same radius';
 
@@ -1921,59 +1863,6 @@ CREATE OPERATOR <> (
 );
 COMMENT ON OPERATOR <>(simhash_bits_ball, simhash_bits_ball) IS 'not equal';
 
-CREATE FUNCTION simhash_bits_ball_lt(simhash_bits_ball, simhash_bits_ball) RETURNS boolean
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_bits_ball_lt(simhash_bits_ball, simhash_bits_ball) IS
-	'implementation of < operator';
-CREATE OPERATOR < (
-	LEFTARG = simhash_bits_ball, RIGHTARG = simhash_bits_ball, FUNCTION = simhash_bits_ball_lt,
-	COMMUTATOR = >, NEGATOR = >=,
-	RESTRICT = scalarltsel, JOIN = scalarltjoinsel
-);
-COMMENT ON OPERATOR <(simhash_bits_ball, simhash_bits_ball) IS
-	'less than, by center and then radius';
-
-CREATE FUNCTION simhash_bits_ball_le(simhash_bits_ball, simhash_bits_ball) RETURNS boolean
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_bits_ball_le(simhash_bits_ball, simhash_bits_ball) IS
-	'implementation of <= operator';
-CREATE OPERATOR <= (
-	LEFTARG = simhash_bits_ball, RIGHTARG = simhash_bits_ball, FUNCTION = simhash_bits_ball_le,
-	COMMUTATOR = >=, NEGATOR = >,
-	RESTRICT = scalarlesel, JOIN = scalarlejoinsel
-);
-COMMENT ON OPERATOR <=(simhash_bits_ball, simhash_bits_ball) IS
-	'less than or equal, by center and then radius';
-
-CREATE FUNCTION simhash_bits_ball_gt(simhash_bits_ball, simhash_bits_ball) RETURNS boolean
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_bits_ball_gt(simhash_bits_ball, simhash_bits_ball) IS
-	'implementation of > operator';
-CREATE OPERATOR > (
-	LEFTARG = simhash_bits_ball, RIGHTARG = simhash_bits_ball, FUNCTION = simhash_bits_ball_gt,
-	COMMUTATOR = <, NEGATOR = <=,
-	RESTRICT = scalargtsel, JOIN = scalargtjoinsel
-);
-COMMENT ON OPERATOR >(simhash_bits_ball, simhash_bits_ball) IS
-	'greater than, by center and then radius';
-
-CREATE FUNCTION simhash_bits_ball_ge(simhash_bits_ball, simhash_bits_ball) RETURNS boolean
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_bits_ball_ge(simhash_bits_ball, simhash_bits_ball) IS
-	'implementation of >= operator';
-CREATE OPERATOR >= (
-	LEFTARG = simhash_bits_ball, RIGHTARG = simhash_bits_ball, FUNCTION = simhash_bits_ball_ge,
-	COMMUTATOR = <=, NEGATOR = <,
-	RESTRICT = scalargesel, JOIN = scalargejoinsel
-);
-COMMENT ON OPERATOR >=(simhash_bits_ball, simhash_bits_ball) IS
-	'greater than or equal, by center and then radius';
-
-CREATE FUNCTION simhash_bits_ball_cmp(simhash_bits_ball, simhash_bits_ball) RETURNS integer
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_bits_ball_cmp(simhash_bits_ball, simhash_bits_ball) IS 
-	'less-equal-greater, by center and then radius';
-
 CREATE FUNCTION simhash_bits_ball_hash(simhash_bits_ball) RETURNS integer
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_bits_ball_hash(simhash_bits_ball) IS
@@ -1983,20 +1872,6 @@ CREATE FUNCTION simhash_bits_ball_hash_extended(simhash_bits_ball, bigint) RETUR
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_bits_ball_hash_extended(simhash_bits_ball, bigint) IS
 	'seeded hash for hash partitioning';
-
-CREATE OPERATOR CLASS simhash_bits_ball_btree_ops
-DEFAULT FOR TYPE simhash_bits_ball USING btree AS
-	OPERATOR 1 <,
-	OPERATOR 2 <=,
-	OPERATOR 3 =,
-	OPERATOR 4 >=,
-	OPERATOR 5 >,
-	FUNCTION 1 simhash_bits_ball_cmp(simhash_bits_ball, simhash_bits_ball),
-	FUNCTION 4 btequalimage(oid);
-COMMENT ON OPERATOR CLASS simhash_bits_ball_btree_ops USING btree IS
-	'balls of wide fingerprints by center and then radius';
-COMMENT ON OPERATOR FAMILY simhash_bits_ball_btree_ops USING btree IS
-	'balls of wide fingerprints by center and then radius';
 
 CREATE OPERATOR CLASS simhash_bits_ball_hash_ops
 DEFAULT FOR TYPE simhash_bits_ball USING hash AS

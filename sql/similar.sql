@@ -49,6 +49,19 @@ FROM truth;
 -- the function is what it is said to be, either way round
 SELECT count(*) AS wrong FROM truth t JOIN doc a ON a.id = t.a JOIN doc b ON b.id = t.b
 WHERE (a.body ~= b.body) IS DISTINCT FROM alike;
+-- also if little of what is remembered of the documents fits into memory; it is gone with
+-- the transaction
+SET work_mem = '64kB';
+BEGIN;
+SELECT count(*) AS wrong FROM truth t JOIN doc a ON a.id = t.a JOIN doc b ON b.id = t.b
+WHERE (a.body ~= b.body) IS DISTINCT FROM alike;
+SELECT count(*) AS wrong FROM truth t JOIN doc a ON a.id = t.a JOIN doc b ON b.id = t.b
+WHERE simhash_jaccard(a.body, b.body) IS DISTINCT FROM jaccard;
+SELECT count(*) > 0 AS some, sum(total_bytes) < 256 * 1024 AS few
+FROM pg_backend_memory_contexts WHERE name = 'simhash documents';
+COMMIT;
+SELECT count(*) AS remembered FROM pg_backend_memory_contexts WHERE name = 'simhash documents';
+RESET work_mem;
 SELECT count(*) AS wrong FROM doc WHERE simhash_similar_fingerprint(body) IS DISTINCT FROM simhash_minhash(body);
 SELECT 'a b c d' ~= 'A, B, C; D' AS text, '...' ~= 'a' AS none, NULL::text ~= 'a' AS null, 'a' ~= 'a' AS short,
 	'\x0102030405060708'::bytea ~= '\x0102030405060708' AS bytea, ''::bytea ~= 'a' AS none;

@@ -71,6 +71,11 @@ UPDATE doc SET body = 'The quick brown fox jumps over the lazy dog!' WHERE id = 
 DELETE FROM doc WHERE id = 1;
 UPDATE doc SET body = 'The quick brown fox jumps over the lazy dog!' WHERE id = 3;
 SELECT id, body FROM doc ORDER BY id;
+-- the new text is compared with any number, but its features are found once
+BEGIN;
+INSERT INTO doc VALUES (9, 0, 'The quick brown fox jumps over the lazy dog?') ON CONFLICT DO NOTHING;
+SELECT count(*) > 0 AS remembered FROM pg_backend_memory_contexts WHERE name = 'simhash documents';
+COMMIT;
 TRUNCATE doc;
 
 --

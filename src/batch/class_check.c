@@ -191,8 +191,8 @@ get_function(Oid operator)
 }
 
 /*
- * Look up the operator.  What it remembers of its last arguments is kept, as if
- * it belonged to an expression.
+ * Look up the operator, as if it belonged to an expression, of which some functions
+ * ask for the types of their arguments.
  */
 static void
 find_operator(ClassCheck *check, Relation index, Oid operator)

@@ -56,7 +56,7 @@ sum_up(const ShBitsScheme *scheme, int width, bool by_table, double leaves, doub
 		allotment->searched++;
 		allotment->ranges += plan.ranges;
 		allotment->pages += plan.pages;
-		allotment->share += ldexp(shbits_ball_size(nbits, Min(radius, nbits)), -nbits);
+		allotment->share += shbits_ball_share(nbits, radius);
 		cost += shbits_probing_cost(&plan);
 	}
 	allotment->share = Min(allotment->share, 1);

@@ -9,7 +9,6 @@
 #include "postgres.h"
 
 #include "bits/distance.h"
-#include "bits/filter_kernels.h"
 
 /*
  * Number of bits set, inline.

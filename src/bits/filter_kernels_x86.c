@@ -12,7 +12,6 @@
 #include "postgres.h"
 
 #include "bits/distance.h"
-#include "bits/filter_kernels.h"
 
 #ifdef SHBITS_X86_KERNELS
 

@@ -30,6 +30,13 @@ shbits_next_in_ball(ShPermuted center, int radius, int nbits, ShPermuted from, S
 {
 	uint64		significant = shbits_prefix_mask(nbits);
 	uint64		differ = (from ^ center) & significant;
+	uint64		settable;
+	uint64		bit;
+	uint64		above;
+	uint64		rest;
+	int			last = 0;
+	int			beyond;
+	int			budget;
 
 	if (radius <= 0)
 	{
@@ -47,26 +54,28 @@ shbits_next_in_ball(ShPermuted center, int radius, int nbits, ShPermuted from, S
 		return true;
 	}
 
-	for (int i = SHBITS_WIDTH - nbits; i < SHBITS_WIDTH; i++)
+	/* the bits of differ that use up the radius, and the first one beyond it */
+	for (int i = 0; i < radius; i++)
 	{
-		uint64		bit = UINT64CONST(1) << i;
-		uint64		above = i == SHBITS_WIDTH - 1 ? 0 : PG_UINT64_MAX << (i + 1);
-		uint64		rest;
-		int			budget;
-
-		if (from & bit)
-			continue;
-		budget = radius - shbits_distance(differ & above, 0) - ((center & bit) ? 0 : 1);
-		if (budget < 0)
-			continue;
-
-		rest = center & significant & (bit - 1);
-		while (budget-- > 0 && rest != 0)
-			rest &= ~(UINT64CONST(1) << pg_leftmost_one_pos64(rest));
-		*next = (from & above) | bit | rest;
-		return true;
+		last = pg_leftmost_one_pos64(differ);
+		differ &= ~(UINT64CONST(1) << last);
 	}
-	return false;
+	beyond = pg_leftmost_one_pos64(differ);
+
+	/* a bit of the center may be set from beyond on, any other one from last on */
+	settable = ~from & significant &
+		((center & PG_UINT64_MAX << beyond) | (~center & PG_UINT64_MAX << last));
+	if (settable == 0)
+		return false;
+	bit = settable & -settable;
+	above = ~(bit | (bit - 1));
+	budget = radius - shbits_distance((from ^ center) & significant & above, 0) -
+		((center & bit) ? 0 : 1);
+	rest = center & significant & (bit - 1);
+	while (budget-- > 0 && rest != 0)
+		rest &= ~(UINT64CONST(1) << pg_leftmost_one_pos64(rest));
+	*next = (from & above) | bit | rest;
+	return true;
 }
 
 /*
@@ -87,4 +96,31 @@ shbits_ball_size(double nbits, int radius)
 		shell = shell * (nbits - i) / (i + 1);
 	}
 	return size;
+}
+
+/*
+ * The share of all values of nbits bits, of any number, that are within radius bits
+ * of a given one: the binomial distribution.
+ */
+double
+shbits_ball_share(int nbits, int radius)
+{
+	const int	step = 512;
+	double		shell = 1;
+	double		size = 0;
+	int			exponent = -nbits;
+
+	/* as in shbits_ball_size, but there may be more than a double can hold */
+	for (int i = 0; i <= radius && i <= nbits; i++)
+	{
+		size += shell;
+		shell = shell * (nbits - i) / (i + 1);
+		if (shell > ldexp(1, step))
+		{
+			shell = ldexp(shell, -step);
+			size = ldexp(size, -step);
+			exponent += step;
+		}
+	}
+	return ldexp(size, exponent);
 }

@@ -13,5 +13,6 @@
 extern bool shbits_next_in_ball(ShPermuted center, int radius, int nbits,
 								ShPermuted from, ShPermuted *next);
 extern double shbits_ball_size(double nbits, int radius);
+extern double shbits_ball_share(int nbits, int radius);
 
 #endif							/* SIMHASH_BITS_HAMMING_BALL_H */

@@ -17,6 +17,7 @@
 #include "type/simhash.h"
 
 #define SHIDX_DEFAULT_BLOCKS			4	/* of each part */
+#define SHIDX_MOST_DEFAULT_BLOCKS		8	/* if there are more for a large radius */
 #define SHIDX_DEFAULT_DISTANCE			SIMHASH_NEAR_RADIUS
 #define SHIDX_DEFAULT_FILLFACTOR		90
 #define SHIDX_MIN_FILLFACTOR			10

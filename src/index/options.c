@@ -13,6 +13,8 @@
 #include "bits/scheme.h"
 #include "btree/page.h"
 #include "index/am.h"
+#include "index/fingerprint.h"
+#include "type/operator_class.h"
 
 static relopt_kind options_kind;
 
@@ -100,6 +102,27 @@ get_set_options(Relation index)
 }
 
 /*
+ * The blocks of an index of fingerprints of 64 bits, whose distance is one less,
+ * if nothing else is set.
+ *
+ * A class that computes fingerprints has look-ups of one radius only.  If it is
+ * large, more blocks make less work: those that a look-up must find may differ in
+ * fewer bits, and so have fewer values.
+ */
+static int
+default_blocks(Relation index)
+{
+	int			column = shidx_fp_column(index);
+	int			radius;
+
+	if (!shidx_computes_fingerprints(index) ||
+		!OidIsValid(shtype_near_operator(index->rd_opfamily[column],
+										 index->rd_opcintype[column], &radius)))
+		return SHIDX_DEFAULT_BLOCKS;
+	return Min(Max(radius / 2, SHIDX_DEFAULT_BLOCKS), SHIDX_MOST_DEFAULT_BLOCKS);
+}
+
+/*
  * The options of an index for fingerprints of so many bits, defaults filled in.
  *
  * blocks and distance are those that the next build will use; the current ones
@@ -111,6 +134,11 @@ shidx_get_options(Relation index, int width)
 	ShIdxOptions options = get_set_options(index);
 	int			nparts = shbits_nparts(width);
 
+	if (options.blocks == 0 && options.distance < 0 && nparts == 1)
+	{
+		options.blocks = default_blocks(index);
+		options.distance = options.blocks - 1;
+	}
 	if (options.blocks == 0)
 		options.blocks = nparts * SHIDX_DEFAULT_BLOCKS;
 	if (options.distance < 0)

@@ -53,9 +53,10 @@
 
 /*
  * The cost of adding up the distances on a page, in units of a page that is
- * compared with a ball.
+ * compared with a ball.  Measured with 100,000 and 1,000,000 rows of 256 and 1024
+ * bits, beside sequential scans that sort.
  */
-#define ADDING_COST		20
+#define ADDING_COST		300
 
 /* the memory that this takes for each row, in bytes */
 #define ROW_BYTES		12
@@ -182,7 +183,7 @@ shidx_wide_ordered_pages(int width, double leaves_per_table, ShIdxBallsPlan *pla
 	if (rows * ROW_BYTES > work_mem * 1024.0)
 	{
 		plan->pages += 2 * nparts * rows * sizeof(uint64) / BLCKSZ;
-		plan->comparing *= 2;
+		plan->comparing *= 1.5;
 	}
 }
 
@@ -542,7 +543,7 @@ choose_held(const ShIdxWideOrdered *ordered)
 			break;
 		left -= pages_charged(&plan) * whole_parts;
 		if (left <= 0 ||
-			rows * ldexp(shbits_ball_size(SHBITS_WIDTH, radius + 1), -SHBITS_WIDTH) >
+			rows * shbits_ball_share(SHBITS_WIDTH, radius + 1) >
 			ordered->max_met / 4)
 			break;
 		inner = ++radius;

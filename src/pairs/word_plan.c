@@ -110,7 +110,7 @@ fraction_within(const ShPairsSets *sets, const Estimates *estimates, int word, i
 		return 1;
 	for (int r = 0; r <= radius; r++)
 		count += estimates->counts[word][r];
-	return Max(count / estimates->nsample, ldexp(shbits_ball_size(nbits, radius), -nbits));
+	return Max(count / estimates->nsample, shbits_ball_share(nbits, radius));
 }
 
 /*

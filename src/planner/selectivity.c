@@ -9,7 +9,7 @@
  * sum of
  *
  * - the share of random fingerprints within it: the binomial
- *	 distribution, 2e-15 for radius 3, 1e-3 for 20, 0.55 for 32;
+ *	 distribution, of 64 bits 2e-15 for radius 3, 1e-3 for 20, 0.55 for 32;
  *
  * - the center's own cluster: as many rows as have the average value, times a
  *	 factor for those that differ in some bits, which grows with the radius.
@@ -64,12 +64,29 @@
 /* the width of wide fingerprints if nothing tells it: that of many images */
 #define UNKNOWN_WIDTH			256
 
+/* a radius that is not known at plan time is taken to be that of % */
+#define UNKNOWN_RADIUS			INT_MIN
+
+/* the probability that a fingerprint has a match in an unknown set */
+#define UNKNOWN_MATCH			0.5
+
+/* Statistics of a set of fingerprints, such as a column. */
+typedef struct ValueStats
+{
+	VariableStatData vardata;
+	double		notnull;		/* share of rows that are not null */
+	double		ndistinct;		/* number of values; 0 if unknown */
+	AttStatsSlot mcv;			/* nvalues is 0 if there are none */
+	double		mcv_share;		/* share of rows that have one of mcv */
+} ValueStats;
+
 /* The two fingerprints of a clause, and the radius. */
 typedef struct NearClause
 {
 	Node	   *fp[2];
 	bool		wide;			/* of type simhash_bits */
-	int			radius;			/* of 64 bits */
+	int			width;			/* of the fingerprints, in bits */
+	int			radius;
 	bool		never;			/* some operand is a null constant */
 } NearClause;
 
@@ -77,27 +94,19 @@ PG_FUNCTION_INFO_V1(simhash_sel);
 PG_FUNCTION_INFO_V1(simhash_joinsel);
 
 /*
- * The share of random fingerprints within the radius of a given one.
- */
-static double
-random_share(int radius)
-{
-	return ldexp(shbits_ball_size(SHBITS_WIDTH, radius), -SHBITS_WIDTH);
-}
-
-/*
  * The number of rows within the radius, relative to those equal to the center.
  *
  * Among a million mixed fingerprints, of which a sixth of the draws made a
  * cluster whose members differ in 0 to 4 bits, a row has on average half
  * another row within 3 bits.  Texts that are copied verbatim have fewer, and
- * texts with many versions have more.  A quarter for each bit is in between,
- * and never far off.
+ * texts with many versions have more.  A quarter for each bit of 64 is in
+ * between, and never far off.  Members of a cluster hardly differ in more than an
+ * eighth of the bits.
  */
 static double
-near_factor(int radius)
+near_factor(int radius, int width)
 {
-	return 1.0 + radius / 4.0;
+	return 1.0 + Min(16.0 * radius / width, 2.0);
 }
 
 /*
@@ -128,13 +137,14 @@ is_null_const(Node *node)
 /*
  * The radius of an operator between two fingerprints, such as % or a
  * user-defined one: its strategy number in an operator family of the access
- * method says it.  If the family computes fingerprints, sets the number of their bits.
+ * method says it.  UNKNOWN_RADIUS if none does, or if the width decides.  If the
+ * family computes fingerprints, sets the number of their bits.
  */
 static int
 get_operator_radius(const ShPlanCatalog *catalog, Oid operator, int *width)
 {
 	CatCList   *members;
-	int			radius = SHPLAN_UNKNOWN_RADIUS;
+	int			radius = UNKNOWN_RADIUS;
 
 	members = SearchSysCacheList1(AMOPOPID, ObjectIdGetDatum(operator));
 	for (int i = 0; i < members->n_members; i++)
@@ -143,7 +153,8 @@ get_operator_radius(const ShPlanCatalog *catalog, Oid operator, int *width)
 			(Form_pg_amop) GETSTRUCT(&members->members[i]->tuple);
 
 		if (member->amopmethod == catalog->access_method &&
-			member->amopstrategy >= SIMHASH_STRATEGY_WITHIN)
+			member->amopstrategy >= SIMHASH_STRATEGY_WITHIN &&
+			member->amopstrategy != SIMHASH_STRATEGY_EIGHTH)
 		{
 			Oid			function = shtype_fingerprint_function(member->amopfamily,
 															   member->amoplefttype);
@@ -171,6 +182,21 @@ is_wide(const ShPlanCatalog *catalog, Oid funcid, List *args)
 }
 
 /*
+ * The width of an operand of type simhash_bits, in bits; 0 if nothing tells it.
+ */
+static int
+get_width(const ShPlanCatalog *catalog, Node *node)
+{
+	int32		typmod = exprTypmod(node);
+
+	if (getBaseTypeAndTypmod(exprType(node), &typmod) != catalog->bits.type)
+		return 0;
+	if (IsA(node, Const) && !((Const *) node)->constisnull)
+		return shtype_bits_width(DatumGetSimhashBits(((Const *) node)->constvalue));
+	return Max(typmod, 0);
+}
+
+/*
  * Analyze a clause that calls any of our functions.  operator is InvalidOid if
  * it is not written as an operator.
  *
@@ -183,14 +209,13 @@ analyze_clause(PlannerInfo *root, const ShPlanCatalog *catalog, Oid operator,
 {
 	const ShPlanType *type;
 	Node	   *radius = NULL;
-	bool		scale = false;	/* the radius is one of all bits */
 	int			width = 0;
 
 	clause->wide = is_wide(catalog, funcid, args);
 	type = clause->wide ? &catalog->bits : &catalog->simhash;
 	clause->fp[0] = linitial(args);
 	clause->fp[1] = lsecond(args);
-	clause->radius = SHPLAN_UNKNOWN_RADIUS;
+	clause->radius = UNKNOWN_RADIUS;
 	clause->never = false;
 
 	if (shplan_type_of_within(catalog, funcid) != NULL && list_length(args) == 3)
@@ -207,7 +232,6 @@ analyze_clause(PlannerInfo *root, const ShPlanCatalog *catalog, Oid operator,
 			SimhashBitsBall *value = DatumGetSimhashBitsBall(((Const *) ball)->constvalue);
 
 			clause->radius = value->radius;
-			scale = true;
 			width = shtype_ball_bytes(value) * BITS_PER_BYTE;
 		}
 		else if (IsA(ball, Const))
@@ -229,15 +253,7 @@ analyze_clause(PlannerInfo *root, const ShPlanCatalog *catalog, Oid operator,
 		}
 	}
 	else if (OidIsValid(operator))
-	{
 		clause->radius = get_operator_radius(catalog, operator, &width);
-		scale = clause->radius != SHPLAN_UNKNOWN_RADIUS;
-		if (clause->radius == SIMHASH_RADIUS_OF_STRATEGY(SIMHASH_STRATEGY_EIGHTH))
-		{
-			clause->radius = SHBITS_WIDTH / BITS_PER_BYTE - 1;
-			scale = false;
-		}
-	}
 
 	if (radius != NULL)
 	{
@@ -245,25 +261,18 @@ analyze_clause(PlannerInfo *root, const ShPlanCatalog *catalog, Oid operator,
 			clause->never = true;
 		else if (IsA(radius, Const) &&
 				 getBaseType(((Const *) radius)->consttype) == INT4OID)
-		{
-			clause->radius = DatumGetInt32(((Const *) radius)->constvalue);
-			scale = true;
-		}
+			clause->radius = Max(DatumGetInt32(((Const *) radius)->constvalue), -1);
 	}
 
-	/*
-	 * wide fingerprints are estimated as if their bits were fewer; the radius
-	 * that % has is the same part of any width
-	 */
-	for (int i = 0; clause->wide && i < 2; i++)
-		width = Max(width, exprTypmod(clause->fp[i]));
-	if (clause->wide && width == 0)
-		width = UNKNOWN_WIDTH;
-	if (width > 0 && clause->radius > 0 && scale)
-		clause->radius = (int64) clause->radius * SHBITS_WIDTH / width;
-	clause->radius = Min(Max(clause->radius, -1), SHBITS_WIDTH);
-	if (clause->radius < 0)
-		clause->never = true;
+	for (int i = 0; i < 2 && clause->wide; i++)
+		width = Max(width, get_width(catalog, clause->fp[i]));
+	if (width == 0)
+		width = clause->wide ? UNKNOWN_WIDTH : SHBITS_WIDTH;
+	clause->width = width;
+	if (clause->radius == UNKNOWN_RADIUS)
+		clause->radius = clause->wide ? shtype_near_radius(width) : SIMHASH_NEAR_RADIUS;
+	clause->radius = Min(clause->radius, width);
+	clause->never |= clause->radius < 0;
 }
 
 /*
@@ -294,12 +303,14 @@ get_values(const ShPlanCatalog *catalog, VariableStatData *vardata,
 }
 
 /*
- * Collect the statistics of the values, except for their number.
+ * Collect what is known about the operand in stats->vardata, which the caller
+ * has set.  Release with free_stats.
  */
 static void
-load_values(const ShPlanCatalog *catalog, Oid funcid, ShPlanValueStats *stats)
+load_stats(const ShPlanCatalog *catalog, Oid funcid, ValueStats *stats)
 {
 	VariableStatData *vardata = &stats->vardata;
+	bool		isdefault;
 
 	stats->notnull = 1.0;
 	stats->mcv.nvalues = 0;
@@ -323,19 +334,6 @@ load_values(const ShPlanCatalog *catalog, Oid funcid, ShPlanValueStats *stats)
 			stats->mcv.nvalues = 0;
 		}
 	}
-}
-
-/*
- * Collect what is known about the operand in stats->vardata, which the caller
- * has set.  Release with shplan_free_stats.
- */
-static void
-load_stats(const ShPlanCatalog *catalog, Oid funcid, ShPlanValueStats *stats)
-{
-	VariableStatData *vardata = &stats->vardata;
-	bool		isdefault;
-
-	load_values(catalog, funcid, stats);
 
 	/* without statistics, all values are assumed to be distinct */
 	stats->ndistinct = get_variable_numdistinct(vardata, &isdefault);
@@ -343,48 +341,8 @@ load_stats(const ShPlanCatalog *catalog, Oid funcid, ShPlanValueStats *stats)
 		stats->ndistinct = vardata->rel ? Max(vardata->rel->tuples, 1.0) : 0;
 }
 
-/*
- * Collect what is known about a column of a relation that need not be part of
- * the query, and has the given number of rows.  Release with
- * shplan_free_stats.
- *
- * The caller must have checked that the user may read it.
- */
-void
-shplan_load_column_stats(const ShPlanCatalog *catalog, Oid relation,
-						 AttrNumber column, bool inherited, double rows,
-						 ShPlanValueStats *stats)
-{
-	VariableStatData *vardata = &stats->vardata;
-	double		ndistinct = 0;
-
-	memset(vardata, 0, sizeof(VariableStatData));
-	vardata->statsTuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relation),
-										  Int16GetDatum(column), BoolGetDatum(inherited));
-	vardata->freefunc = ReleaseSysCache;
-	load_values(catalog, catalog->simhash.within, stats);
-
-	if (HeapTupleIsValid(vardata->statsTuple))
-		ndistinct = ((Form_pg_statistic) GETSTRUCT(vardata->statsTuple))->stadistinct;
-	if (ndistinct < 0)
-		ndistinct *= -rows;
-	stats->ndistinct = ndistinct > 0 ? ndistinct : Max(rows, 1.0);
-}
-
-/*
- * Set what is known about a set of the given number of non-null values: that
- * they differ.  Release with shplan_free_stats.
- */
-void
-shplan_set_stats(double values, ShPlanValueStats *stats)
-{
-	memset(stats, 0, sizeof(ShPlanValueStats));
-	stats->notnull = 1.0;
-	stats->ndistinct = Max(values, 1.0);
-}
-
-void
-shplan_free_stats(ShPlanValueStats *stats)
+static void
+free_stats(ValueStats *stats)
 {
 	if (stats->mcv.nvalues > 0)
 		free_attstatsslot(&stats->mcv);
@@ -396,7 +354,7 @@ shplan_free_stats(ShPlanValueStats *stats)
  */
 static double
 known_center_share(const ShPlanCatalog *catalog, Oid funcid,
-				   ShPlanValueStats *stats, ShFingerprint center, int radius)
+				   ValueStats *stats, ShFingerprint center, int radius)
 {
 	double		found = 0;
 	double		rest;
@@ -417,7 +375,8 @@ known_center_share(const ShPlanCatalog *catalog, Oid funcid,
 	if (rest <= 0)
 		return found;
 
-	model = random_share(radius) + near_factor(radius) / Max(rest_values, 1.0);
+	model = shbits_ball_share(SHBITS_WIDTH, radius) +
+		near_factor(radius, SHBITS_WIDTH) / Max(rest_values, 1.0);
 
 	/*
 	 * The histogram is a sample of these rows.  If the model expects only a
@@ -451,25 +410,25 @@ known_center_share(const ShPlanCatalog *catalog, Oid funcid,
  * is assumed to have a cluster of average size in the column.
  */
 static double
-unknown_center_share(ShPlanValueStats *stats, int radius)
+unknown_center_share(ValueStats *stats, int radius, int width)
 {
 	double		ndistinct = stats->ndistinct;
 
 	if (ndistinct <= 0)
 		ndistinct = UNKNOWN_NDISTINCT;
 	return stats->notnull *
-		Min(1.0, random_share(radius) + near_factor(radius) / ndistinct);
+		Min(1.0, shbits_ball_share(width, radius) + near_factor(radius, width) / ndistinct);
 }
 
 /*
  * The share of all pairs of rows, one of each side, that lie within the
- * radius of each other.
+ * radius of each other, of fingerprints with so many bits.
  *
  * Sets *cluster_share to the part of it that is not due to chance.
  */
-double
-shplan_pair_share(ShPlanValueStats *left, ShPlanValueStats *right, int radius,
-				  double *cluster_share)
+static double
+pair_share(ValueStats *left, ValueStats *right, int radius,
+				  int width, double *cluster_share)
 {
 	double		ndistinct = Max(left->ndistinct, right->ndistinct);
 	double		all = left->notnull * right->notnull;
@@ -503,8 +462,8 @@ shplan_pair_share(ShPlanValueStats *left, ShPlanValueStats *right, int radius,
 	 * values is assumed to have its cluster on the other side.
 	 */
 	rest = Max(all - left_share * right_share, 0);
-	*cluster_share = Min(all, found + rest * near_factor(radius) / ndistinct);
-	return Min(all, *cluster_share + rest * random_share(radius));
+	*cluster_share = Min(all, found + rest * near_factor(radius, width) / ndistinct);
+	return Min(all, *cluster_share + rest * shbits_ball_share(width, radius));
 }
 
 /*
@@ -535,7 +494,7 @@ shplan_restriction_selectivity(PlannerInfo *root,
 							   Oid funcid, List *args, int varRelid)
 {
 	NearClause	clause;
-	ShPlanValueStats stats[2];
+	ValueStats stats[2];
 	double		result;
 
 	analyze_clause(root, catalog, operator, funcid, args, &clause);
@@ -555,7 +514,7 @@ shplan_restriction_selectivity(PlannerInfo *root,
 		 */
 		double		cluster_share;
 
-		result = shplan_pair_share(&stats[0], &stats[1], clause.radius,
+		result = pair_share(&stats[0], &stats[1], clause.radius, clause.width,
 								   &cluster_share);
 	}
 	else if (stats[0].vardata.rel || stats[1].vardata.rel)
@@ -570,7 +529,7 @@ shplan_restriction_selectivity(PlannerInfo *root,
 			result = known_center_share(catalog, funcid, &stats[var], center,
 										clause.radius);
 		else
-			result = unknown_center_share(&stats[var], clause.radius);
+			result = unknown_center_share(&stats[var], clause.radius, clause.width);
 	}
 	else
 	{
@@ -578,8 +537,8 @@ shplan_restriction_selectivity(PlannerInfo *root,
 		result = 0.5;
 	}
 
-	shplan_free_stats(&stats[0]);
-	shplan_free_stats(&stats[1]);
+	free_stats(&stats[0]);
+	free_stats(&stats[1]);
 
 	CLAMP_PROBABILITY(result);
 	return result;
@@ -595,7 +554,7 @@ shplan_join_selectivity(PlannerInfo *root, const ShPlanCatalog *catalog,
 						JoinType jointype, SpecialJoinInfo *sjinfo)
 {
 	NearClause	clause;
-	ShPlanValueStats stats[2];
+	ValueStats stats[2];
 	double		cluster_share;
 	double		result;
 
@@ -609,7 +568,8 @@ shplan_join_selectivity(PlannerInfo *root, const ShPlanCatalog *catalog,
 		load_stats(catalog, funcid, &stats[i]);
 	}
 
-	result = shplan_pair_share(&stats[0], &stats[1], clause.radius, &cluster_share);
+	result = pair_share(&stats[0], &stats[1], clause.radius, clause.width,
+							   &cluster_share);
 
 	if (jointype == JOIN_SEMI || jointype == JOIN_ANTI)
 	{
@@ -623,7 +583,7 @@ shplan_join_selectivity(PlannerInfo *root, const ShPlanCatalog *catalog,
 		 * fair estimate of the number of pairs, but not of the number of rows
 		 * without any match, which would be zero.
 		 */
-		result = Min(by_cluster, SHPLAN_UNKNOWN_MATCH) + by_chance;
+		result = Min(by_cluster, UNKNOWN_MATCH) + by_chance;
 
 		left = stats[0].vardata.rel &&
 			bms_is_subset(stats[0].vardata.rel->relids,
@@ -631,8 +591,8 @@ shplan_join_selectivity(PlannerInfo *root, const ShPlanCatalog *catalog,
 		result = Min(result, stats[left].notnull);
 	}
 
-	shplan_free_stats(&stats[0]);
-	shplan_free_stats(&stats[1]);
+	free_stats(&stats[0]);
+	free_stats(&stats[1]);
 
 	CLAMP_PROBABILITY(result);
 	return result;

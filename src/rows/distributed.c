@@ -95,6 +95,6 @@ shrows_check_not_distributed(Oid table, Oid index)
 						get_rel_name(index)),
 				 errdetail("Citus keeps the rows of table \"%s\" in shards, so this index has no entries.",
 						   get_rel_name(table)),
-				 errhint("Pass (SELECT array_agg(fp) FROM %s), where fp is the fingerprint column, to simhash_find_all_in or simhash_find_clusters_in, but not ARRAY(SELECT ...), which Citus evaluates in each shard by itself. Or search the index of each shard with run_command_on_shards.",
+				 errhint("Pass (SELECT array_agg(...) FROM %s) of the fingerprints, and the distance, to simhash_find_all_in or simhash_find_clusters_in, but not ARRAY(SELECT ...), which Citus evaluates in each shard by itself. Or search the index of each shard with run_command_on_shards.",
 						 shrows_written_name(table))));
 }

@@ -1,12 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * wide_ball_compare.c
- *	  Order, equality and hashing of balls of wide fingerprints, and hashing of
- *	  these.
+ *	  Equality and hashing of balls of wide fingerprints, and hashing of these.
  *
- * Balls are compared as pairs, by center and then by radius, like those of
- * simhash_ball.  simhash_bits itself is compared by the server's functions for
- * bytea.
+ * Balls are compared as pairs of center and radius, like those of simhash_ball.
+ * simhash_bits itself is compared by the server's functions for bytea.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,72 +19,35 @@ PG_FUNCTION_INFO_V1(simhash_bits_hash_value);
 PG_FUNCTION_INFO_V1(simhash_bits_hash_value_extended);
 PG_FUNCTION_INFO_V1(simhash_bits_ball_eq);
 PG_FUNCTION_INFO_V1(simhash_bits_ball_ne);
-PG_FUNCTION_INFO_V1(simhash_bits_ball_lt);
-PG_FUNCTION_INFO_V1(simhash_bits_ball_le);
-PG_FUNCTION_INFO_V1(simhash_bits_ball_gt);
-PG_FUNCTION_INFO_V1(simhash_bits_ball_ge);
-PG_FUNCTION_INFO_V1(simhash_bits_ball_cmp);
 PG_FUNCTION_INFO_V1(simhash_bits_ball_hash);
 PG_FUNCTION_INFO_V1(simhash_bits_ball_hash_extended);
 
 /*
- * Compare the two balls of a call.  Indexes do so, and need the memory back.
+ * Are the two balls of a call equal?  Hash joins ask so, and need the memory back.
  */
-static int
-compare_args(FunctionCallInfo fcinfo)
+static bool
+equal_args(FunctionCallInfo fcinfo)
 {
 	SimhashBitsBall *a = PG_GETARG_SIMHASH_BITS_BALL(0);
 	SimhashBitsBall *b = PG_GETARG_SIMHASH_BITS_BALL(1);
-	int			order = shtype_compare_bytes(a->center, shtype_ball_bytes(a),
-											 b->center, shtype_ball_bytes(b));
+	bool		equal = VARSIZE_ANY(a) == VARSIZE_ANY(b) && a->radius == b->radius &&
+		memcmp(a->center, b->center, shtype_ball_bytes(a)) == 0;
 
-	if (order == 0)
-		order = (a->radius > b->radius) - (a->radius < b->radius);
 	PG_FREE_IF_COPY(a, 0);
 	PG_FREE_IF_COPY(b, 1);
-	return order;
+	return equal;
 }
 
 Datum
 simhash_bits_ball_eq(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(compare_args(fcinfo) == 0);
+	PG_RETURN_BOOL(equal_args(fcinfo));
 }
 
 Datum
 simhash_bits_ball_ne(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(compare_args(fcinfo) != 0);
-}
-
-Datum
-simhash_bits_ball_lt(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare_args(fcinfo) < 0);
-}
-
-Datum
-simhash_bits_ball_le(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare_args(fcinfo) <= 0);
-}
-
-Datum
-simhash_bits_ball_gt(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare_args(fcinfo) > 0);
-}
-
-Datum
-simhash_bits_ball_ge(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare_args(fcinfo) >= 0);
-}
-
-Datum
-simhash_bits_ball_cmp(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_INT32(compare_args(fcinfo));
+	PG_RETURN_BOOL(!equal_args(fcinfo));
 }
 
 /*

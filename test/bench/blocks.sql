@@ -5,6 +5,7 @@
 CREATE FUNCTION block(value text, i int, n int) RETURNS text LANGUAGE sql IMMUTABLE
 RETURN format('((%s >> %s) & %s)', value, 64 * i / n, (1::bigint << (64 * (i + 1) / n - 64 * i / n)) - 1);
 
+-- how many bits of block i may differ
 CREATE FUNCTION few(radius int, i int, n int) RETURNS int LANGUAGE sql IMMUTABLE
 RETURN (radius + n - i) / n - 1;
 

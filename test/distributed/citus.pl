@@ -1,5 +1,5 @@
-# Rows on several machines, by Citus: the statements of doc/several-machines.md give the rows that
-# those for one table give.  See test/distributed/run.
+# Rows on several machines, by Citus: the statements of doc/citus.md and doc/several-machines.md give
+# the rows that those for one table give.  See test/distributed/run.
 
 use strict;
 use warnings;
@@ -29,8 +29,9 @@ sub coordinator_error
 
 my $texts = PostgreSQL::Test::Utils::tempdir . '/texts';
 collect_texts($texts, $rows);
-my ($extensions, $tables, $nearest, $pairs, $constraint, $load, $add_worker, $arrays, @others) = page_parts('Citus');
+my ($extensions, $tables, $nearest, $pairs, $constraint, $load, $add_worker, $arrays, @others) = parts_of('doc/citus.md');
 is(scalar(@others), 0, 'all statements of the page are known');
+@step_views = ('out_of_step');
 like($load, qr/^\Q$call\E;/m, 'the page loads so');
 run_part(\@nodes, $extensions);
 diag(coordinate('SELECT citus_version()'));
@@ -45,7 +46,7 @@ run_part(\@nodes, $tables);
 run_part(\@nodes, one_of('CREATE TABLE staging'));
 run_part(\@nodes, $_) foreach $nearest, $pairs, one_of('CREATE VIEW out_of_step');
 
-check_all_jobs($rows, nearest => 'nearest_of_all', settings => ['SET plan_cache_mode = auto']);
+check_all_jobs($rows, nearest => $nearest, settings => ['SET plan_cache_mode = auto']);
 
 # the functions of an index, and of an array
 like(coordinator_error("SELECT $_"), qr/belongs to a distributed table/, $_)
@@ -57,6 +58,15 @@ same_rows($of_arrays,
 		SELECT NULL, one.fp, size FROM simhash_find_clusters('one_fp') c JOIN one ON one.ctid = c.member"),
 	'arrays of all shards');
 cmp_ok(scalar(split /\n/, $of_arrays), '>', 2000, 'there are some');
+
+# texts by ~=, and wide fingerprints
+coordinate('CREATE INDEX docs_body ON docs USING simhash (body simhash_text_ops)');
+check_alike('SET plan_cache_mode = auto');
+coordinate('DROP INDEX docs_body; CREATE TABLE images (id bigint PRIMARY KEY, fp simhash_bits(256))');
+coordinate("CREATE INDEX images_fp ON images USING simhash (fp); SELECT create_distributed_table('images', 'id')");
+check_wide('SET plan_cache_mode = auto');
+diag(sprintf('with ARRAY: %d pairs of wide fingerprints',
+		coordinate('SELECT count(*) FROM simhash_find_all_in(ARRAY(SELECT fp FROM images), 31)')));
 
 # with a table of the coordinator
 coordinate("TRUNCATE staging; INSERT INTO staging SELECT -id, NULL, fp FROM one WHERE id % 7 = 0; ANALYZE staging");
@@ -175,9 +185,10 @@ is(coordinate(one_of('block = 264 AND fp = 66') =~ s/264/$block/gr =~ s/\b66\b/$
 	$deleted, 'the row that rejects a load');
 # and documents without block rows
 coordinate("DELETE FROM block_rows WHERE id = $deleted - 1");
-run_part(\@nodes, $_ =~ s/CALL load_staging\(\)/$call/r)
-  foreach one_of('CREATE TABLE repair'), one_of('DELETE FROM docs WHERE id = ANY (ARRAY(SELECT id FROM repair))'),
-  one_of('DROP TABLE repair');
+run_part(\@nodes, $_ =~ s/CALL load_staging\(\)/$call/r =~ s/ UNION SELECT id FROM misplaced//r)
+  foreach one_of('CREATE TABLE repair'), one_of('DELETE FROM docs WHERE id + 0');
+is(run_part(\@nodes, one_of('TABLE repair_docs EXCEPT')), '', 'no document is left out');
+run_part(\@nodes, one_of('DROP TABLE repair'));
 check_step('a repair');
 is(coordinate("SELECT count(*) FROM docs WHERE id = $deleted - 1"), '1', 'what was there is there');
 my ($of_docs) = one_of('CREATE VIEW shard_state AS' . "\nSELECT count") =~ /^ +\((SELECT sum.*)\) AS of_docs,/m;

@@ -17,11 +17,14 @@ use PostgreSQL::Test::Utils;
 use SimhashTest;
 use Test::More;
 
-our @EXPORT = qw($page $database make_machines page_parts run_part run_sessions one_of same_rows
-  use_coordinator coordinate collect_texts load_rows prepared check_all_jobs check_step random_fp near_loads);
+our @EXPORT = qw($page $database make_machines page_parts parts_of run_part run_sessions one_of same_rows
+  use_coordinator coordinate collect_texts load_rows load_block_rows prepared check_all_jobs
+  check_alike check_wide check_step @step_views random_fp near_loads);
 
 our $page = 'doc/several-machines.md';
 our $database = 'corpus';
+# the views that show what is wrong with the rows of two tables
+our @step_views = ('out_of_step', 'misplaced');
 my $demo = "$FindBin::RealBin/../demo";
 my $coordinator;
 
@@ -68,14 +71,23 @@ sub make_machines
 	return @nodes;
 }
 
-# Parts of the page: the blocks below a heading of the second level
+# Parts of the page: the blocks below a heading of the second or third level
 sub page_parts
 {
 	my ($heading) = @_;
-	my $content = slurp_file("$FindBin::RealBin/../../$page");
+	my $content = DocumentTest::page_content($page);
 
-	$content =~ /^## \Q$heading\E\n(.*?)(?=^## |\z)/ms or die "there is no heading $heading";
+	$content =~ /^## \Q$heading\E\n(.*?)(?=^## |\z)/ms
+	  or $content =~ /^### \Q$heading\E\n(.*?)(?=^###? |\z)/ms
+	  or die "there is no heading $heading";
 	return map { $_->{sql} } DocumentTest::blocks($1);
+}
+
+# All blocks of another page
+sub parts_of
+{
+	my ($other) = @_;
+	return map { $_->{sql} } DocumentTest::blocks(DocumentTest::page_content($other));
 }
 
 # Run a block on the nodes that it names, perhaps in other databases of the coordinator and of
@@ -187,7 +199,7 @@ sub coordinate_both
 		die "there are no words $words" if $sql !~ s/\Q$words\E/$others/g;
 	}
 	$of_one = $sql;
-	$of_one =~ s/\bFROM docs(_\d)?\b/FROM one/g or die "no table in $sql";
+	$of_one =~ s/\bFROM (docs|images)(_\d)?\b/FROM one/g or die "no table in $sql";
 	return (coordinate($sql), coordinate($of_one));
 }
 
@@ -206,6 +218,13 @@ sub load_rows
 
 	coordinate("TRUNCATE docs, block_rows, one, staging; DROP TABLE IF EXISTS pairs, near_rows, duplicates;
 		INSERT INTO one $select; ANALYZE one; INSERT INTO docs SELECT id, body, fp FROM one");
+	load_block_rows();
+	return;
+}
+
+# The block rows of all rows
+sub load_block_rows
+{
 	my ($fill) = one_of('simhash_minhash(body) FROM texts;') =~ /^(INSERT INTO block_rows.*?;)/ms;
 	coordinate($fill);
 	return;
@@ -215,7 +234,8 @@ my $one_query = '1234567890123456789';
 
 sub check_jobs
 {
-	my ($what, $nearest, @settings) = @_;
+	my ($what, $of_nearest, @settings) = @_;
+	my ($prepare_nearest, $nearest) = $of_nearest =~ /^(PREPARE (\w+) .*?;)/ms;
 	my @queries = split /\n/, coordinate('SELECT fp FROM one WHERE fp IS NOT NULL ORDER BY id % 101, id LIMIT 12');
 
 	# look-ups
@@ -244,7 +264,7 @@ sub check_jobs
 	# nearest first: where several are equally near, any of them
 	foreach my $query (@queries[ 0 .. 3 ])
 	{
-		my ($got, $expected) = coordinate_both("$settings[-1]; " . prepared($nearest) . "EXECUTE $nearest ('$query')");
+		my ($got, $expected) = coordinate_both("$settings[-1]; $prepare_nearest EXECUTE $nearest ('$query')");
 
 		s/^\d+\|//mg foreach $got, $expected;
 		is(scalar(split /\n/, $got), 10, "$what: ten");
@@ -264,7 +284,14 @@ sub check_jobs
 	same_rows(coordinate(one_of('simhash_components(e.a')),
 		coordinate("SELECT min(id) OVER (PARTITION BY cluster), id, size
 			FROM simhash_find_clusters('one_fp') JOIN one ON one.ctid = member"), "$what: clusters");
-	coordinate(one_of('CREATE TABLE duplicates'));
+	my $create_duplicates = one_of('CREATE TABLE duplicates');
+	my ($alike) = DocumentTest::page_content($page) =~ /`(same => '[^`]*')`/;
+	coordinate($create_duplicates =~ s/body\) DESC, id'/$&, $alike/r);
+	same_rows(coordinate('SELECT * FROM duplicates; DROP TABLE duplicates; DROP INDEX near_rows_fp'),
+		coordinate("SELECT x.id, y.id, distance
+			FROM simhash_find_duplicates('one_fp', keep => 'length(body) DESC, id', $alike)
+			JOIN one x ON x.ctid = duplicate JOIN one y ON y.ctid = keeper"), "$what: duplicates, $alike");
+	coordinate($create_duplicates);
 	my $duplicates = coordinate('SELECT * FROM duplicates');
 	same_rows($duplicates,
 		coordinate("SELECT x.id, y.id, distance
@@ -278,21 +305,21 @@ sub check_jobs
 	return;
 }
 
-# Block rows are those of the rows
+# Block rows are those of the rows, and all are where they belong
 sub check_step
 {
 	my ($what) = @_;
-	is(coordinate('SELECT * FROM out_of_step LIMIT 10'), '', "$what: rows and block rows are in step");
+	is(coordinate("SELECT * FROM $_ LIMIT 10"), '', "$what: $_") foreach @step_views;
 	return;
 }
 
-# The jobs, on real texts, random fingerprints and many equal ones.  Options: the name of the
-# prepared statement for the nearest (nearest), and settings for prepared statements
+# The jobs, on real texts, random fingerprints and many equal ones.  Options: the block that
+# prepares a statement for the nearest (nearest), and settings for prepared statements
 # (settings).
 sub check_all_jobs
 {
 	my ($rows, %options) = @_;
-	my @how = ($options{nearest} // 'nearest',
+	my @how = ($options{nearest} // one_of('PREPARE nearest ('),
 		@{ $options{settings} // [ 'SET plan_cache_mode = auto', 'SET plan_cache_mode = force_generic_plan' ] });
 	my $random = random_fp();
 
@@ -307,6 +334,58 @@ sub check_all_jobs
 			WHEN i % 2 > 0 THEN (i % 4)::simhash ELSE ((i % 77) * 64 + (i % 5))::simhash END
 		FROM generate_series(1, least($rows, 3000) / 2) i");
 	check_jobs('many duplicates', @how);
+	return;
+}
+
+# Look-ups of texts by ~=, with some settings
+sub check_alike
+{
+	my (@settings) = @_;
+	my ($many) = one_of('PREPARE alike (text)') =~ /^(WITH alike .*)/ms;
+
+	load_rows('SELECT id, body, simhash_minhash(body) FROM texts');
+	coordinate("CREATE INDEX one_body ON one USING simhash (body simhash_text_ops); ANALYZE one;
+		INSERT INTO staging SELECT -id, CASE WHEN id % 100 = 0 THEN body ELSE body || ' and more' END, fp
+			FROM one WHERE id % 50 = 0;
+		ANALYZE staging");
+	foreach my $setting (@settings)
+	{
+		same_rows(coordinate_both(join("\n", "$setting;", prepared('alike'), map { "EXECUTE alike (\$text\$$_\$text\$);" }
+					split /\n/, coordinate('SELECT body FROM staging LIMIT 12'))), "alike texts, $setting");
+	}
+	my @alike = coordinate_both($many);
+	same_rows(@alike, 'texts alike to any of many');
+	cmp_ok(scalar(split /\n/, $alike[0]), '>', 20, 'there are some');
+	coordinate('DROP INDEX one_body; TRUNCATE staging');
+	return;
+}
+
+# Look-ups and pairs of wide fingerprints, of which there are three near each other
+sub check_wide
+{
+	my (@settings) = @_;
+	my ($pairs) = one_of('array_agg(fp) FROM images') =~ /^(SELECT a, b, distance.*)/m;
+
+	coordinate('ALTER TABLE one RENAME TO of_texts;
+		CREATE TABLE one (id bigint PRIMARY KEY, fp simhash_bits(256));
+		CREATE INDEX one_wide ON one USING simhash (fp);
+		INSERT INTO one SELECT i, set_byte(sha256((i / 3)::text::bytea), i % 32, i % 256)::simhash_bits(256)
+			FROM generate_series(1, 2000) i');
+	coordinate('INSERT INTO images SELECT * FROM one');
+	my $fp = coordinate('SELECT fp FROM one WHERE id = 100');
+	foreach my $setting (@settings)
+	{
+		my @near = coordinate_both("$setting; " . prepared('look_up_image') . "EXECUTE look_up_image ('$fp')");
+
+		same_rows(@near, "near a wide fingerprint, $setting");
+		is(scalar(split /\n/, $near[0]), 3, 'there are some');
+	}
+	my $found = coordinate($pairs =~ s/\ba, b\b/least(a, b), greatest(a, b)/r);
+	same_rows($found, coordinate("SELECT DISTINCT least(x.fp, y.fp), greatest(x.fp, y.fp), distance
+		FROM simhash_find_all('one_wide', 31) JOIN one x ON x.ctid = a JOIN one y ON y.ctid = b WHERE x.fp <> y.fp"),
+		'pairs of wide fingerprints');
+	cmp_ok(scalar(split /\n/, $found), '>', 1500, 'there are some');
+	coordinate('DROP TABLE one; ALTER TABLE of_texts RENAME TO one');
 	return;
 }
 

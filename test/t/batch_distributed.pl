@@ -12,7 +12,7 @@ use PostgreSQL::Test::Utils;
 use SimhashTest;
 use Test::More;
 
-my $rows = $ENV{ROWS} || 6000;
+my $rows = $ENV{ROWS} || effort(3000, 6000);
 my @nodes = make_machines(3);
 my ($coordinator, @shards) = @nodes;
 my $generic = 'SET plan_cache_mode = force_generic_plan';
@@ -28,7 +28,7 @@ coordinate("DELETE FROM texts WHERE id > $rows;
 cmp_ok(coordinate('SELECT count(*) FROM texts'), '>', 2000, 'there are texts');
 
 # the page from its beginning to its end
-run_part(\@nodes, $_) foreach page_parts('Foreign servers'), one_of('CREATE VIEW out_of_step');
+run_part(\@nodes, $_) foreach page_parts('Foreign servers'), map { one_of("CREATE VIEW $_") } @step_views;
 pass('the page was run');
 
 coordinate("CREATE TABLE one (id bigint PRIMARY KEY, body text, fp simhash);
@@ -58,6 +58,21 @@ is_sent('EXPLAIN (VERBOSE, COSTS OFF) ' . one_of('WITH near AS MATERIALIZED (SEL
 	'%\) ANY \(\$1', 'an array');
 is_sent("$generic; " . prepared('nearest') . 'EXPLAIN (VERBOSE, COSTS OFF) EXECUTE nearest (5)',
 	'ORDER BY .*<~~>.* LIMIT 10', 'a limit');
+
+#
+# Texts by ~=, and wide fingerprints
+#
+
+my @settings = ('SET plan_cache_mode = auto', $generic);
+check_alike(@settings);
+my ($alike_to_many) = one_of('PREPARE alike (text)') =~ /^(WITH alike .*)/ms;
+is_sent("$generic; " . prepared('alike') . "EXPLAIN (VERBOSE, COSTS OFF) EXECUTE alike ('a')",
+	'body OPERATOR\(public.~=\) \$1', 'a text');
+is_sent("EXPLAIN (VERBOSE, COSTS OFF) $alike_to_many", 'body OPERATOR\(public.~=\) ANY \(\$1', 'an array of texts');
+coordinate('DROP INDEX staging_body');
+check_wide(@settings);
+is_sent("$generic; " . prepared('look_up_image') . "EXPLAIN (VERBOSE, COSTS OFF) EXECUTE look_up_image (NULL)",
+	'simhash_within\(fp, \$1', 'a wide fingerprint');
 
 #
 # Keeping near-duplicates out
@@ -96,7 +111,7 @@ like($stderr, qr/has some of these ids already.*HINT: .*delete what it left/s, '
 
 # sessions of two coordinators
 my $sessions = 8;
-my $groups = $ENV{SESSION_ROWS} || 240;
+my $groups = $ENV{SESSION_ROWS} || effort(80, 240);
 my $other = 'corpus_too';
 $coordinator->safe_psql('postgres', "CREATE DATABASE $other TEMPLATE template0");
 run_part(\@nodes, $_, $other) foreach one_of('CREATE SERVER shard_1'), one_of('CREATE FOREIGN TABLE docs_1');

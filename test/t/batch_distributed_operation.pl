@@ -5,6 +5,7 @@
 use strict;
 use warnings;
 use FindBin;
+use IPC::Run;
 use lib $FindBin::RealBin;
 use DistributedTest;
 use PostgreSQL::Test::Cluster;
@@ -29,7 +30,8 @@ sub error_of
 # The page, but for what is added at the end, a shard and a column
 coordinate("CREATE TABLE texts (id bigint PRIMARY KEY, body text);
 	INSERT INTO texts SELECT i, concat_ws(' ', i, sqrt(i), i * i) FROM generate_series(1, 1000) i");
-my @add_shard = (one_of('CREATE SERVER shard_4'), one_of('DETACH PARTITION docs_1'));
+my ($close, $connect, $copy, $switch, $delete, $open, @others) = my @add_shard = page_parts('Add a shard');
+is(scalar(@others), 0, 'all steps to add a shard are known');
 my @add_column = (one_of('ADD COLUMN added timestamptz;'), one_of('ADD COLUMN added timestamptz DEFAULT'));
 my %later = map { $_ => 1 } @add_shard, @add_column;
 my @parts = grep { !$later{$_} } page_parts('Foreign servers'), page_parts('Operation');
@@ -81,9 +83,9 @@ my ($in_step) = one_of('AS in_step FROM shard_state') =~ /^(SELECT .* AS in_step
 sub repair
 {
 	my ($what) = @_;
-	run_part(\@nodes, $_)
-	  foreach one_of('CREATE TABLE repair'), one_of('DELETE FROM docs WHERE id = ANY (ARRAY(SELECT id FROM repair))'),
-	  one_of('DROP TABLE repair');
+	run_part(\@nodes, $_) foreach one_of('CREATE TABLE repair'), (one_of('DELETE FROM docs WHERE id + 0')) x 2;
+	is(run_part(\@nodes, one_of('TABLE repair_docs EXCEPT')), '', "$what: no document is left out");
+	run_part(\@nodes, one_of('DROP TABLE repair'));
 	check_step("$what: repaired");
 	is(coordinate($in_step), 't', "$what: equal sums");
 	return;
@@ -117,7 +119,7 @@ sub while_it_hangs
 	die $error if $error;
 	return $result;
 }
-my $options = one_of('ALTER SERVER shard_2');
+my $options = one_of('ADD connect_timeout');
 my ($of_sessions) = $options =~ /^ALTER SERVER shard_2 OPTIONS \(SET options '(.*?)', ADD connect_timeout '\d+',/m
   or die "no options in $options";
 # Sooner than the page says.  From 16 on, connect_timeout is not used.
@@ -190,10 +192,11 @@ fill_with_new();
 load_half();
 my $there = coordinate('SELECT id FROM docs JOIN staging USING (id)');
 isnt($there, '', 'some documents are there');
-coordinate('TRUNCATE staging');
 is(coordinate($in_step), 'f', 'but the sums differ');
 repair('half a load');
 same_rows(coordinate("SELECT id FROM docs WHERE id > $last - 300"), $there, 'half a load: the documents are kept');
+run_part(\@nodes, one_of('DELETE FROM block_rows WHERE id = ANY (ARRAY(SELECT id FROM staging))'));
+loaded('half a load, repaired and loaded again');
 
 # block rows whose document was deleted, and then a load
 fill_with_new();
@@ -222,11 +225,24 @@ fill_with_new();
 coordinate('CALL load_staging()');
 my $kept = coordinate("SELECT d.id FROM docs d JOIN staging USING (id) WHERE d.tableoid <> 'docs_2'::regclass");
 cmp_ok(scalar(split /\n/, $kept), '<', 300, 'the shard has some of the documents');
-$shards[1]->safe_psql($database,
-	'TRUNCATE docs, block_rows; INSERT INTO docs TABLE old_docs; INSERT INTO block_rows TABLE old_block_rows');
+my $restore = 'TRUNCATE docs, block_rows; INSERT INTO docs TABLE old_docs; INSERT INTO block_rows TABLE old_block_rows';
+my ($code, $stdout, $stderr) = $shards[1]->psql($database, $restore);
+like($stderr, qr/this shard has "layout 1", but what writes to it has "[\w.]+"\n.*set application_name/, 'a session of the shard itself');
+$shards[1]->safe_psql($database, "SET application_name = 'layout 1'; $restore");
 isnt(coordinate('SELECT count(*) FROM out_of_step'), '0', 'an earlier state of one shard is out of step');
 repair('an earlier state');
 same_rows(coordinate("SELECT id FROM docs WHERE id > $last - 300"), $kept, 'an earlier state: the others are kept');
+
+# rows on a shard to which they do not belong: all that one has, on another
+$before = coordinate('SELECT * FROM docs');
+my @placed = map { coordinate("SELECT id, block, '$_' FROM $_" =~ s/block, '(?=docs)/NULL, '/r) =~ s/_1$/_2/gmr }
+  'docs_1', 'block_rows_1';
+coordinate('INSERT INTO docs_2 TABLE docs_1; DELETE FROM docs_1;
+	INSERT INTO block_rows_2 TABLE block_rows_1; DELETE FROM block_rows_1');
+is(coordinate('SELECT count(*) FROM out_of_step'), '0', 'rows and block rows of another shard are in step');
+same_rows(coordinate('SELECT * FROM misplaced'), join("\n", @placed), 'but known to be misplaced');
+repair('misplaced rows');
+same_rows(coordinate('SELECT * FROM docs'), $before, 'misplaced rows: none is lost');
 
 #
 # Changes
@@ -269,19 +285,134 @@ like(error_of('SELECT count(*) FROM docs', '-U', 'stranger'), qr/user mapping no
 # Another shard, and a column
 #
 
+# A second coordinator, in another database of the first
+my $other = 'corpus_too';
+
+$coordinator->safe_psql('postgres', "CREATE DATABASE $other TEMPLATE template0");
+run_part(\@nodes, $_, $other)
+  foreach one_of('CREATE SERVER shard_1'), one_of('CREATE FOREIGN TABLE docs_1'),
+  one_of('CREATE FOREIGN TABLE near_values_1'), one_of('CREATE TABLE staging') =~ s/^INSERT.*//mr,
+  one_of('CREATE PROCEDURE load_staging') =~ s/^CALL.*//mr;
 run_part([ $coordinator, $new_shard ], $_) foreach grep { /^-- on each shard/ } @parts;
 push @nodes, $new_shard;
 push @shards, $new_shard;
-$before = coordinate('SELECT * FROM docs');
-run_part(\@nodes, $_) foreach @add_shard;
-same_rows(coordinate('SELECT * FROM docs'), $before, 'another shard: the same rows');
+
+# What is known of the documents, whatever a coordinator sees of them
+foreach my $db ($database, $other)
+{
+	$coordinator->safe_psql($db, 'CREATE TABLE known (id bigint, fp simhash)');
+	my $file = PostgreSQL::Test::Utils::tempdir . '/known';
+	coordinate("COPY (SELECT id, fp FROM docs) TO '$file'");
+	$coordinator->safe_psql($db, "COPY known FROM '$file'");
+}
+my %expected = map { $_ => 1 } split /\n/, coordinate('SELECT id FROM docs');
+my $refusal = qr/ERROR:  this shard has "(moving to )?layout 2", but what writes to it has "(moving to )?layout [12]"\n.*HINT:.*"Add a shard"/s;
+
+# Load new documents, and some that are near what is known, by a coordinator that is not to be
+# relied upon: either all of it is refused, with words about what to do, or it is as if nothing
+# had happened.
+sub write_anyhow
+{
+	my ($db, $what) = @_;
+
+	$coordinator->safe_psql($db, "TRUNCATE staging;
+		INSERT INTO staging SELECT $last + i, 'new ' || i, $random FROM generate_series(1, 20) i;
+		INSERT INTO staging SELECT -$last - id, 'near', (fp::bigint # 5)::simhash FROM known WHERE fp IS NOT NULL");
+	$last += 20;
+	my $written = $coordinator->psql($db, 'CALL load_staging()', stderr => \my $error) == 0;
+	if ($written)
+	{
+		$expected{$_} = 1 foreach split /\n/, $coordinator->safe_psql($db, 'SELECT id FROM staging');
+	}
+	else
+	{
+		like($error, $refusal, "$what: a load is refused");
+	}
+	# the other statements that write
+	foreach my $sql ('DELETE FROM docs WHERE id = (SELECT min(id) FROM docs)', 'UPDATE docs SET body = body', 'TRUNCATE docs')
+	{
+		next if $written;
+		$coordinator->psql($db, $sql, stderr => \$error);
+		like($error, $refusal, "$what: $sql");
+	}
+	return $written;
+}
+
+sub all_documents
+{
+	my ($db, $what) = @_;
+	same_rows($coordinator->safe_psql($db, 'SELECT DISTINCT id FROM docs'), join("\n", keys %expected), $what);
+	return;
+}
+
+# Run a block of the coordinator, and stop its server while one of the shards commits.  The
+# shard does commit, some time later.
+sub run_and_lose
+{
+	my ($sql, $shard) = @_;
+	my $hold = $shard->data_dir . '/hold';
+
+	append_to_file($hold, '');
+	$shard->safe_psql(
+		$database, q{
+		CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+		BEGIN
+			WHILE (pg_stat_file('hold', true)).size IS NOT NULL LOOP
+				PERFORM pg_sleep(0.01);
+			END LOOP;
+			RETURN NULL;
+		END $$;
+		CREATE CONSTRAINT TRIGGER hold AFTER INSERT OR DELETE ON docs DEFERRABLE INITIALLY DEFERRED
+			FOR EACH ROW EXECUTE FUNCTION hold()});
+	my $session = IPC::Run::start([ 'psql', '-XAtq', '-d', $coordinator->connstr($database), '-c', $sql ],
+		'>', '/dev/null', '2>', \my $error);
+	my $commits = "SELECT count(*) = 1 FROM pg_stat_activity WHERE state = 'active' AND query = 'COMMIT TRANSACTION'";
+	while ($shard->safe_psql($database, $commits) eq 'f')
+	{
+		$session->pump_nb;
+		die "nothing is committed: $error" if !$session->pumpable;
+	}
+	$coordinator->stop('immediate');
+	unlink $hold or die;
+	$session->finish;
+	$shard->poll_query_until($database, $commits, 'f') or die 'the commit does not end';
+	$shard->safe_psql($database, 'DROP FUNCTION hold() CASCADE');
+	$coordinator->start;
+	return;
+}
+
+run_part(\@nodes, $close) foreach 1, 2;
+write_anyhow($_, 'closed') foreach $database, $other;
+run_part(\@nodes, $connect) foreach 1, 2;
+like(error_of($copy =~ s/^SET .*\n//mr), $refusal, 'a copy by a session that is not to move rows');
+run_and_lose($copy, $new_shard);
+all_documents($database, 'lost while it copied');
+run_part(\@nodes, $copy);
+write_anyhow($_, 'copied') foreach $database, $other;
+run_part(\@nodes, $switch);
+like(error_of($switch), qr/"docs_4" is already a partition/, 'switched again');
+all_documents($database, 'switched');
+write_anyhow($_, 'switched') foreach $database, $other;
+is(scalar(grep { coordinate("EXPLAIN (VERBOSE, COSTS OFF) $_") =~ /Remote SQL: DELETE FROM .* = ANY / } $delete =~ /^(DELETE .*)/mg),
+	2, 'the shard itself deletes');
+run_and_lose($delete, $shards[0]);
+all_documents($database, 'lost while it deleted');
+run_part(\@nodes, $_) foreach $delete, $copy, $delete;
+write_anyhow($_, 'deleted') foreach $database, $other;
+run_part(\@nodes, $open) foreach 1, 2;
+run_part(\@nodes, $copy);
+like(error_of($delete), $refusal, 'rows are deleted only while they move');
+ok(!write_anyhow($other, 'with the old layout'), 'a coordinator that has not switched may not write');
+ok(write_anyhow($database, 'with the new layout'), 'one that has may');
+run_part(\@nodes, $_, $other) foreach $connect, $switch;
+ok(write_anyhow($other, 'switched later'), 'and one that has later');
+all_documents($_, "another shard: the rows by $_") foreach $database, $other;
+is(coordinate('SELECT count(*) FROM docs'), scalar(keys %expected), 'and none twice');
+is(coordinate('SELECT count(*) FROM simhash_find_all_in((SELECT array_agg(fp) FROM docs))'), '0',
+	'another shard: no two are near each other');
 check_step('another shard');
 is(coordinate("SELECT count(DISTINCT tableoid) FROM $_"), '4', "another shard: all have some of $_")
   foreach 'docs', 'block_rows';
-fill_staging('SELECT -id, NULL, (fp::bigint # 5)::simhash FROM docs WHERE fp IS NOT NULL');
-coordinate("INSERT INTO staging VALUES (0, 'new', $random); CALL load_staging()");
-is(coordinate('SELECT id FROM docs WHERE id <= 0'), '0', 'another shard: near-duplicates are kept out');
-check_step('another shard: a load');
 
 run_part(\@nodes, $_) foreach @add_column;
 fill_with_new();
@@ -306,22 +437,8 @@ same_rows(coordinate(one_of('WHERE p.a <> p.b OR')) =~ s/^(\d+)\|(\d+)/$1 < $2 ?
 # Another distance
 #
 
-my $of_6 = 'corpus_6';
-# what the page changes for 6
-my %changes = (
-	'simhash_blocks(d.fp)' => 'simhash_blocks(d.fp, 7, 6)',
-	'simhash_blocks(s.fp)' => 'simhash_blocks(s.fp, 7, 6)',
-	'prefix * 4' => 'prefix * 7',
-	'block % 4' => 'block % 7',
-	'simhash_tables(4, 3)' => 'simhash_tables(7, 6)',
-	'3, 4, t.table_no' => '6, 7, t.table_no',
-	'fp WITH %' => 'fp WITH <%>',
-	'fp % ANY' => 'fp <%> ANY',
-	's.fp % near.fp' => 's.fp <%> near.fp',
-	"'staging_fp', 3" => "'staging_fp', 6",
-	"'near_rows_fp'" => "'near_rows_fp', 6",
-	"dbname 'corpus'" => "dbname '$of_6'");
-my %made;
+# Databases with the page's statements changed as it says for another distance
+my ($far, %changes, %made);
 
 sub like_3
 {
@@ -329,57 +446,113 @@ sub like_3
 	return $line =~ s/\bblock_rows_3\b/block_rows_$partition/r =~ s/\(3\)/($partition)/r;
 }
 
-sub run_for_6
+sub run_far
 {
 	my ($sql) = @_;
+	my $blocks = $changes{'block % 4'} =~ s/.* //r;
 	foreach my $words (keys %changes)
 	{
 		my $number = $sql =~ s/\Q$words\E/$changes{$words}/g;
 		$made{$words} += $number;
 	}
-	# partitions 4 to 6 are like 3
-	$sql =~ s/^(.*\bblock_rows_3\b.*\n)/join '', map { like_3($1, $_) } 3 .. 6/gme if $sql =~ /^-- on each shard/;
-	return run_part([ $coordinator, @shards[ 0 .. 2 ] ], $sql, $of_6, $of_6);
+	# further partitions are like 3
+	$sql =~ s/^(.*\bblock_rows_3\b.*\n)/join '', map { like_3($1, $_) } 3 .. $blocks - 1/gme
+	  if $sql =~ /^-- on each shard/;
+	return run_part([ $coordinator, @shards[ 0 .. 2 ] ], $sql, $far, $far);
 }
 
-sub ask_6
+sub make_far
+{
+	my ($distance, $operator) = @_;
+	my $blocks = $distance + 1;
+
+	$far = "corpus_$distance";
+	%made = ();
+	%changes = (
+		'simhash_blocks(d.fp)' => "simhash_blocks(d.fp, $blocks, $distance)",
+		'simhash_blocks(s.fp)' => "simhash_blocks(s.fp, $blocks, $distance)",
+		'prefix * 4' => "prefix * $blocks",
+		'block % 4' => "block % $blocks",
+		'simhash_tables(4, 3)' => "simhash_tables($blocks, $distance)",
+		'3, 4, t.table_no' => "$distance, $blocks, t.table_no",
+		'fp WITH %' => "fp WITH $operator",
+		'fp % ANY' => "fp $operator ANY",
+		's.fp % near.fp' => "s.fp $operator near.fp",
+		"'staging_fp', 3" => "'staging_fp', $distance",
+		"'near_rows_fp'" => "'near_rows_fp', $distance",
+		"dbname 'corpus'" => "dbname '$far'");
+	$_->safe_psql('postgres', "CREATE DATABASE $far TEMPLATE template0 OWNER corpus")
+	  foreach $coordinator, @shards[ 0 .. 2 ];
+	ask_far('CREATE TABLE texts (id bigint, body text)');
+	run_far($_)
+	  foreach page_parts('Foreign servers'), one_of('CREATE VIEW out_of_step'), grep { /VIEW shard_state/ } @parts;
+	is(join(', ', grep { !$made{$_} } sort keys %changes), '', "all changes for distance $distance were made");
+	ask_far('CREATE TABLE one (id bigint PRIMARY KEY, body text, fp simhash);
+		CREATE INDEX one_fp ON one USING simhash (fp)');
+	return;
+}
+
+sub ask_far
 {
 	my ($sql) = @_;
-	return $coordinator->safe_psql($of_6, $sql);
+	return $coordinator->safe_psql($far, $sql);
+}
+
+# Load all rows, near-duplicates too.
+sub load_far
+{
+	my $blocks = $changes{'block % 4'} =~ s/.* //r;
+	foreach my $shard (@shards[ 0 .. 2 ])
+	{
+		$shard->safe_psql($far, "ALTER TABLE block_rows_$_ DROP CONSTRAINT block_rows_${_}_block_fp_excl")
+		  foreach 0 .. $blocks - 1;
+	}
+	ask_far('TRUNCATE docs, block_rows; DROP TABLE pairs, near_rows, duplicates; INSERT INTO docs TABLE one');
+	run_far(one_of('simhash_minhash(body) FROM texts;'));
+	run_far(one_of('CREATE TABLE pairs'));
+	return;
+}
+
+# a pair of numbers in the order of the numbers
+sub in_order
+{
+	my ($pairs) = @_;
+	return $pairs =~ s/^(\d+)\|(\d+)/$1 < $2 ? "$1|$2" : "$2|$1"/gmer;
 }
 
 # rows in twos, which differ in 0 to 8 bits
-$_->safe_psql('postgres', "CREATE DATABASE $of_6 TEMPLATE template0 OWNER corpus")
-  foreach $coordinator, @shards[ 0 .. 2 ];
-ask_6('CREATE TABLE texts (id bigint, body text)');
-run_for_6($_)
-  foreach page_parts('Foreign servers'), one_of('CREATE VIEW out_of_step'), grep { /VIEW shard_state/ } @parts;
-is(join(', ', grep { !$made{$_} } sort keys %changes), '', 'all changes for another distance were made');
-ask_6('CREATE TABLE one (id bigint PRIMARY KEY, body text, fp simhash);
-	CREATE INDEX one_fp ON one USING simhash (fp);
-	INSERT INTO one
+make_far(6, '<%>');
+ask_far('INSERT INTO one
 	SELECT i, \'\', (hashint8extended(i / 2, 0) # ((1::bigint << ((i & 1) * (i / 2 % 9))::int) - 1))::simhash
 	FROM generate_series(2, 2001) i;
 	TRUNCATE staging; INSERT INTO staging TABLE one; CALL load_staging()');
-same_rows(ask_6('SELECT id FROM docs'), ask_6('SELECT id FROM one
+same_rows(ask_far('SELECT id FROM docs'), ask_far('SELECT id FROM one
 	EXCEPT SELECT x.id FROM one x JOIN one y ON x.ctid <> y.ctid AND x.fp <%> y.fp AND y.id < x.id'),
 	'another distance: near-duplicates are kept out');
-is(ask_6('SELECT count(*) FROM out_of_step'), '0', 'another distance: in step');
-is(ask_6($in_step), 't', 'another distance: equal sums');
-is(ask_6('SELECT count(*) FROM near_values'), '0', 'another distance: no pairs are left');
+is(ask_far('SELECT count(*) FROM out_of_step'), '0', 'another distance: in step');
+is(ask_far($in_step), 't', 'another distance: equal sums');
+is(ask_far('SELECT count(*) FROM near_values'), '0', 'another distance: no pairs are left');
 
-foreach my $shard (@shards[ 0 .. 2 ])
-{
-	$shard->safe_psql($of_6, "ALTER TABLE block_rows_$_ DROP CONSTRAINT block_rows_${_}_block_fp_excl") foreach 0 .. 6;
-}
-ask_6('TRUNCATE docs, block_rows; DROP TABLE pairs, near_rows, duplicates; INSERT INTO docs TABLE one');
-run_for_6(one_of('simhash_minhash(body) FROM texts;'));
-run_for_6(one_of('CREATE TABLE pairs'));
-my $pairs = run_for_6(one_of('WHERE p.a <> p.b OR')) =~ s/^(\d+)\|(\d+)/$1 < $2 ? "$1|$2" : "$2|$1"/gmer;
+load_far();
+my $pairs = in_order(run_far(one_of('WHERE p.a <> p.b OR')));
 same_rows($pairs, join("\n", map { 2 * $_ . '|' . (2 * $_ + 1) . '|' . $_ % 9 } grep { $_ % 9 <= 6 } 1 .. 1000),
 	'another distance: pairs');
-run_for_6(one_of('CREATE TABLE duplicates'));
-is(ask_6('SELECT count(*) FROM duplicates'), scalar(split /\n/, $pairs), 'another distance: duplicates');
+run_far(one_of('CREATE TABLE duplicates'));
+is(ask_far('SELECT count(*) FROM duplicates'), scalar(split /\n/, $pairs), 'another distance: duplicates');
+
+# texts in fours, of which some are alike, and their fingerprints within 10 bits
+make_far(10, '<<%>>');
+ask_far("INSERT INTO one SELECT id, body, simhash_minhash(body)
+	FROM (SELECT i AS id, (SELECT string_agg(CASE WHEN w < i % 4 * 2 THEN md5((i * w)::text) ELSE md5((i / 4 * 1000 + w)::text) END, ' ')
+			FROM generate_series(1, 60 + i % 100) w) AS body
+		FROM generate_series(1, 1200) i) t;
+	CREATE INDEX one_body ON one USING simhash (body simhash_text_ops)");
+load_far();
+my $alike = in_order(run_far(one_of('CREATE INDEX near_rows_body')));
+same_rows($alike, ask_far("SELECT x.id, y.id FROM one x JOIN one y ON x.body ~= y.body AND x.id < y.id"),
+	'pairs of texts that are alike');
+cmp_ok(scalar(split /\n/, $alike), '>', 500, 'there are some');
+cmp_ok(ask_far('SELECT count(*) FROM near_rows'), '<', 1200, 'not all rows are needed');
 
 $_->stop foreach $coordinator, @shards;
 done_testing();

@@ -11,6 +11,7 @@ use Test::More;
 # What another test runs, with the servers or clients that it takes
 my %elsewhere = (
 	'doc/several-machines.md' => 'batch_distributed.pl and batch_distributed_operation.pl',
+	'doc/citus.md' => 'test/distributed/run',
 	'doc/drivers.md' => 'test/drivers/run');
 my $top = "$FindBin::RealBin/../..";
 my @pages = ('README.md', map { substr($_, length("$top/")) } sort glob("$top/doc/*.md"));

@@ -71,7 +71,7 @@ SELECT 'pairs', count(*), sum(a), sum(b) FROM pairs;
 SELECT 'count_near', count_near(given, 3), count_near(given, 20) FROM docs WHERE id = 1234;
 SELECT 'btree', count(*) FROM docs WHERE given >= 9223372036854775808;
 SELECT 'parted', tableoid::regclass, count(*) FROM parted GROUP BY tableoid ORDER BY tableoid::regclass::text;
-SELECT 'others', * FROM others ORDER BY ball;
+SELECT 'others', * FROM others ORDER BY ball::text;
 SELECT 'wides', count(*), md5(string_agg(concat_ws(',', fp, ball, fps, minhash, bit_count(fp)), ';' ORDER BY id)), bool_and(minhash = simhash_minhash_bits(body, 128)),
 	bool_and(fps[1]::simhash <@ ('(' || fps[1]::simhash || ',0)')::simhash_ball) FROM wides;
 SELECT 'wide_near', count(*), sum(distance) FROM wide_near;
