@@ -11,6 +11,7 @@
 
 #include "bits/scheme.h"
 #include "pairs/parts.h"
+#include "sort/items.h"
 
 /* called with the positions of each pair found */
 typedef void (*ShPairsFoundFunction) (void *arg, size_t i, size_t j);
@@ -86,10 +87,18 @@ typedef struct ShPairsSlices
 #define SHPAIRS_MAX_KEYS		(PG_UINT32_MAX / 2)
 
 /*
- * The most memory that a key takes during a search, in bytes: the key and its
- * position twice, and less than one element in a list of cells.
+ * The most memory that a key of one word takes during a search, in bytes: the key and
+ * its position twice, and less than one element in a list of cells; and what one of
+ * several words takes in addition, to be sorted by a word (bucket_search.c).
  */
 #define SHPAIRS_BYTES_PER_KEY	(2 * sizeof(ShPermuted) + 3 * sizeof(uint32))
+#define SHPAIRS_BYTES_TO_SORT	(2 * sizeof(ShSortItem) + sizeof(ShPermuted) + sizeof(uint32))
+
+static inline Size
+shpairs_search_bytes(int nwords)
+{
+	return SHPAIRS_BYTES_PER_KEY + (nwords > 1 ? SHPAIRS_BYTES_TO_SORT : 0);
+}
 
 extern void shpairs_init(ShPairs *pairs, int distance,
 						 ShPairsFoundFunction found, ShPairsReportFunction report,
