@@ -223,7 +223,7 @@ sub cancel
 {
 	my ($victim, $what) = @_;
 	$node->safe_psql('postgres', 'SELECT pg_cancel_backend(pid) FROM victim');
-	finish_victim($victim);
+	$victim->{handle}->finish;
 	like($victim->{err}, qr/57014/, "$what, until it is cancelled");
 	return;
 }
