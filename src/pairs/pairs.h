@@ -9,57 +9,8 @@
 #ifndef SIMHASH_PAIRS_PAIRS_H
 #define SIMHASH_PAIRS_PAIRS_H
 
-#include "bits/scheme.h"
-#include "pairs/parts.h"
+#include "pairs/tiles.h"
 #include "sort/items.h"
-
-/* called with the positions of each pair found */
-typedef void (*ShPairsFoundFunction) (void *arg, size_t i, size_t j);
-
-/* called now and then with the fraction of the work that is done, 0..1 */
-typedef void (*ShPairsReportFunction) (void *arg, double part);
-
-/* called now and then during a search by several processes */
-typedef void (*ShPairsPollFunction) (void *arg);
-
-/* the most levels to which parts are subdivided */
-#define SHPAIRS_MAX_DEPTH	4
-
-/*
- * for each byte of a key, the bits of a part that come from it, by its value
- */
-typedef struct ShPairsPartBits
-{
-	uint32		of_byte[sizeof(uint64)][256];
-} ShPairsPartBits;
-
-typedef struct ShPairs
-{
-	int			distance;
-	ShPairsFoundFunction found;
-	ShPairsReportFunction report;
-	void	   *arg;
-
-	/* pairs whose keys agree in all bits of one of these are not found */
-	int			nmasks;
-	uint64		masks[SHBITS_MAX_TABLES];
-
-	/* nor are those that differ in at most the radius of one of these */
-	int			nparts;
-	ShPairsPart parts[SHPAIRS_MAX_DEPTH * SHBITS_WIDTH];
-
-	/* keys that are subdivided: first those of the first set */
-	MemoryContext context;
-	size_t		first_set;		/* how many these are */
-	double		compared;		/* comparisons made */
-	size_t		capacity;
-	ShPermuted *keys;
-	uint32	   *positions;
-	ShPermuted *scratch_keys;
-	uint32	   *scratch_positions;
-	ShPairsPartBits bits;
-	struct ShPairsSliced *sliced;	/* of a search in slices, or NULL */
-} ShPairs;
 
 /* into how many slices several processes divide a part */
 #define SHPAIRS_SLICES		64
