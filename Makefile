@@ -37,6 +37,10 @@ ENCODING = UTF8
 NO_LOCALE = 1
 ISOLATION = $(call scheduled,isolation)
 ISOLATION_OPTS = --inputdir=test --load-extension=simhash
+ifeq ($(SIZE),all)
+export PGOPTIONS += -c test.effort=full
+export SIMHASH_EFFORT = full
+endif
 PROVE_TESTS = $(patsubst %,test/t/%.pl,$(call scheduled,tap))
 
 # These goals are in test/Makefile: they need no server that is installed already,

@@ -213,8 +213,6 @@ ALTER TABLE counted ALTER fp TYPE simhash_bits(256);
 CREATE INDEX counted_fp ON counted USING simhash (fp);
 VACUUM ANALYZE counted;
 SELECT estimate('SELECT * FROM simhash_find_all(''counted_fp'', 31)') BETWEEN 1 AND 5000 AS near,
-	estimate('SELECT * FROM simhash_find_all(''counted_fp'', 256)') = 499500 AS all,
-	estimate('SELECT * FROM simhash_find_duplicates(''counted_fp'', 31)') < 1000 AS duplicates,
-	estimate('SELECT * FROM simhash_find_all_in(ARRAY(SELECT fp FROM counted), 256)') = 499500 AS of_array;
+	estimate('SELECT * FROM simhash_find_duplicates(''counted_fp'', 31)') < 1000 AS duplicates;
 
 DROP SCHEMA batch_bits_work_test CASCADE;

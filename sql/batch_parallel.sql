@@ -34,7 +34,7 @@ BEGIN
 	END LOOP;
 END $$;
 SELECT c.* FROM unnest('{clustered,duplicated,skewed}'::text[]) t, unnest('{43,62,tenant}'::text[]) i,
-	compare_parallel(searches_of(t || '_' || i, '{0,3,7}')) c;
+	compare_parallel(searches_of(t || '_' || i, '{0,3,7,9}')) c;
 
 -- memory that does not suffice for the large bucket in each process, and for
 -- which entries are sorted
@@ -103,8 +103,7 @@ END $$;
 CREATE INDEX clustered_careful ON clustered USING simhash (careful(id), fp);
 SELECT * FROM compare_parallel(searches_of('clustered_careful', '{3}'));
 
--- where parallel mode cannot be entered: temporary tables, a parallel query, and a
--- select list
+-- where parallel mode cannot be entered: temporary tables, and a parallel query
 SET max_parallel_workers_per_gather = 2;
 CREATE TEMP TABLE passing AS SELECT * FROM clustered;
 CREATE INDEX passing_fp ON passing USING simhash (fp);

@@ -104,7 +104,7 @@ WHERE oprcanmerge <> EXISTS (SELECT FROM class_operators WHERE amopopr = o.oid A
 -- classes that are not valid, or not what their type has by default, unless they are
 -- for documents
 SELECT opcname FROM pg_opclass o JOIN members ON classid = 'pg_opclass'::regclass AND objid = o.oid
-WHERE NOT amvalidate(o.oid) OR opcdefault <> (opcname NOT IN ('simhash_text_ops', 'simhash_bytea_ops'));
+WHERE NOT amvalidate(o.oid) OR opcdefault <> (opcname NOT IN ('simhash_text_ops', 'simhash_bytea_ops', 'simhash_passage_ops'));
 -- of an operator class: no commutator, no estimator, no condition
 SELECT amname, opfname, c.name FROM class_operators c JOIN pg_operator o ON o.oid = amopopr
 WHERE o.oprcom = 0 OR (amoppurpose = 's' AND (oprrest = 0 OR oprjoin = 0 OR oprresult <> 'boolean'::regtype));
@@ -132,7 +132,7 @@ WHERE proleakproof AND NOT EXISTS (SELECT FROM operators WHERE oprcode = f.oid)
 -- of the server are as they are, those of documents report texts that they cannot read, and
 -- those of wide fingerprints other widths
 SELECT c.name FROM class_operators c JOIN operators o ON o.oid = amopopr JOIN pg_proc p ON p.oid = oprcode
-WHERE NOT proleakproof AND oprname <> '~=' AND oprleft <> 'simhash_bits'::regtype;
+WHERE NOT proleakproof AND oprname NOT IN ('~=', '~&') AND oprleft <> 'simhash_bits'::regtype;
 -- casts that are no cast of ours, or to a type of the server's without being asked
 SELECT m.name FROM pg_cast c JOIN members m ON classid = 'pg_cast'::regclass AND objid = c.oid
 WHERE castcontext = 'i' AND NOT EXISTS (SELECT FROM members WHERE classid = 'pg_type'::regclass AND objid = casttarget);

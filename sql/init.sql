@@ -36,6 +36,12 @@ CREATE FUNCTION flip_wide(fp simhash_bits, n int, how text) RETURNS simhash_bits
 	FROM (SELECT pos, row_number() OVER (ORDER BY md5(how || pos)) AS no FROM generate_series(1, length(fp::varbit)) pos) p
 $$;
 
+-- The size of something in a test that test/schedule has for both sizes: the full one
+-- only in "make check-all" and where the test is named
+CREATE FUNCTION effort(small int, whole int) RETURNS int LANGUAGE sql STABLE AS $$
+	SELECT CASE current_setting('test.effort', true) WHEN 'full' THEN whole ELSE small END
+$$;
+
 -- Allow one kind of scan, and switch off what else is named.
 CREATE FUNCTION use_only(form text, others text[] DEFAULT '{}') RETURNS void LANGUAGE sql AS $$
 	SELECT set_config('enable_' || setting,

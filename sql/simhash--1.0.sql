@@ -1295,6 +1295,11 @@ AS 'MODULE_PATHNAME', 'simhash_jaccard_text_array' LANGUAGE C IMMUTABLE STRICT P
 COMMENT ON FUNCTION simhash_jaccard(text[], text[]) IS
 	'Jaccard coefficient of two sets of features: share of them that both have; null if either is empty';
 
+CREATE FUNCTION simhash_containment(a text, b text, shingle integer DEFAULT 3, unit text DEFAULT 'word') RETURNS float8
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
+COMMENT ON FUNCTION simhash_containment(text, text, integer, text) IS
+	'share of the runs of shingle words or characters of a that b has; null if a has none';
+
 --
 -- 13. Schemes: permuted tables and their prefixes
 --
@@ -2040,3 +2045,60 @@ AS 'MODULE_PATHNAME', 'simhash_find_clusters_in_bits' LANGUAGE C IMMUTABLE PARAL
 SUPPORT simhash_rows_support;
 COMMENT ON FUNCTION simhash_find_clusters_in(simhash_bits[], simhash_distance) IS
 	'distinct wide fingerprints that have near-duplicates, by connected component of all pairs; cluster is a number from 1, in the order of the smallest fingerprints of the components';
+
+--
+-- 24. Parts of texts
+--
+-- The keys of an index are hashes, as many as needed so that texts that share a passage
+-- share a key.
+--
+
+CREATE FUNCTION simhash_shares_passage(a text, b text) RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 7000;
+COMMENT ON FUNCTION simhash_shares_passage(text, text) IS 'implementation of ~& operator';
+CREATE OPERATOR ~& (
+	LEFTARG = text, RIGHTARG = text, FUNCTION = simhash_shares_passage,
+	COMMUTATOR = ~&, RESTRICT = contsel, JOIN = contjoinsel
+);
+COMMENT ON OPERATOR ~&(text, text) IS
+	'share a passage: both have the same run of 13 words; can use a GIN index';
+
+CREATE FUNCTION simhash_passage_keys(document text) RETURNS bigint[]
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_passage_keys(text) IS
+	'keys of a text in an index of simhash_passage_ops, ascending, each once; texts that share a passage have one in common';
+
+CREATE FUNCTION simhash_passage_extract_value(text, internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_passage_extract_value(text, internal) IS 'GIN support: keys of a text';
+
+CREATE FUNCTION simhash_passage_extract_query(text, internal, smallint, internal, internal, internal, internal)
+RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_passage_extract_query(text, internal, smallint, internal, internal, internal, internal) IS
+	'GIN support: keys to look for';
+
+CREATE FUNCTION simhash_passage_triconsistent(internal, smallint, text, integer, internal, internal, internal)
+RETURNS "char"
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_passage_triconsistent(internal, smallint, text, integer, internal, internal, internal) IS
+	'GIN support: rows that may have any of the keys are candidates';
+
+CREATE OPERATOR CLASS simhash_passage_ops
+FOR TYPE text USING gin AS
+	OPERATOR 1 ~& (text, text),
+	FUNCTION 1 btint8cmp(bigint, bigint),
+	FUNCTION 2 simhash_passage_extract_value(text, internal),
+	FUNCTION 3 simhash_passage_extract_query(text, internal, smallint, internal, internal, internal, internal),
+	FUNCTION 6 simhash_passage_triconsistent(internal, smallint, text, integer, internal, internal, internal),
+	STORAGE bigint;
+COMMENT ON OPERATOR CLASS simhash_passage_ops USING gin IS 'texts that share a passage';
+COMMENT ON OPERATOR FAMILY simhash_passage_ops USING gin IS 'texts that share a passage';
+
+CREATE FUNCTION simhash_passages(
+	a text, b text, min_words integer DEFAULT 13,
+	OUT a_word integer, OUT b_word integer, OUT words integer, OUT passage text
+) RETURNS SETOF record
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000 ROWS 10;
+COMMENT ON FUNCTION simhash_passages(text, text, integer) IS
+	'passages of at least so many words that both texts have, as long as each can be: the numbers of their first words in a and b, how many words they are, and that part of a';

@@ -14,6 +14,7 @@ SELECT coalesce(v ->> 'function' || ' of ', '') || (v ->> 'form')
 	v ->> 'name' AS name, v ->> 'result' AS expected,
 	repeat(v ->> 'document', coalesce((v ->> 'repeat')::int, 1)) AS document,
 	coalesce((v ->> 'shingle')::int, 4) AS shingle, coalesce(v ->> 'unit', 'char') AS unit, (v ->> 'bits')::int AS bits,
+	v ->> 'a' AS a, v ->> 'b' AS b, coalesce((v ->> 'min_words')::int, 13) AS min_words,
 	ARRAY(SELECT jsonb_array_elements_text(v -> 'features')) AS features,
 	ARRAY(SELECT jsonb_array_elements_text(v -> 'hashes')::bigint UNION ALL
 		SELECT generate_series((v #>> '{series,0}')::bigint, (v #>> '{series,1}')::bigint, (v #>> '{series,2}')::bigint)
@@ -39,6 +40,9 @@ INSERT INTO calls (form, call) VALUES
 	('bigint[], weights', 'simhash_compute(hashes, weights)'),
 	('hash', 'simhash_hash(document)'),
 	('shingles', 'array_to_string(simhash_shingles(document, shingle, unit), ''|'')'),
+	('passage_keys', 'nullif(array_to_string(simhash_passage_keys(document), '' ''), '''')'),
+	('passages', '(SELECT string_agg(format(''%s %s %s'', a_word, b_word, words), ''|'' ORDER BY a_word)
+		FROM simhash_passages(a, b, min_words))'),
 	('minhash of text', 'simhash_minhash(document)'),
 	('minhash of text, options', 'simhash_minhash(document, shingle, unit)'),
 	('minhash of bytea', 'simhash_minhash(decode(document, ''hex''))'),

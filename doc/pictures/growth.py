@@ -9,12 +9,12 @@ from svg import Picture
 PANELS = (
     ('One look-up', (1e-6, 100), (
         ('look-up 3', 'sequential scan', 'sequential scan', '3', 'diamond'),
-        ('look-up 3', 'four btrees', 'four B-trees, radius 3', '1', 'square'),
+        ('look-up 3', 'four covering btrees', 'four B-trees, radius 3', '1', 'square'),
         ('nearest 10', 'simhash', 'simhash, nearest 10', 'hot', 'ring'),
         ('look-up 8', 'simhash', 'simhash, radius 8', '2', 'triangle'),
         ('look-up 3', 'simhash', 'simhash, radius 3', '0', 'circle'))),
     ('CREATE INDEX', (1e-2, 1000), (
-        ('build', 'four btrees', 'four B-trees on 16-bit blocks', '1', 'square'),
+        ('build', 'four covering btrees', 'four covering B-trees', '1', 'square'),
         ('build', 'one btree', 'one B-tree on bigint', '3', 'diamond'),
         ('build', 'simhash', 'simhash', '0', 'circle'))),
     ('All pairs, distance 3', (1e-2, 10000), (

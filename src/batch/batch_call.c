@@ -119,13 +119,43 @@ shbatch_begin(FunctionCallInfo fcinfo, int narguments, ShBatchCall *call)
 	InitMaterializedSRF(fcinfo, 0);
 	call->result = (ReturnSetInfo *) fcinfo->resultinfo;
 	call->workers = 0;
-	call->wide_finder = NULL;
+	call->width = 0;
 	for (int i = 0; i < narguments; i++)
 	{
 		if (PG_ARGISNULL(i))
 			return false;
 	}
 	return true;
+}
+
+/*
+ * The number of bits of the fingerprints.
+ */
+static int
+bits(const ShBatchCall *call)
+{
+	return call->width > 0 ? call->width : SHBITS_WIDTH;
+}
+
+/*
+ * Begin a query of so many sides, whose inputs are to be prepared.
+ */
+void
+shbatch_begin_query(ShBatchCall *call, int nsides, int distance)
+{
+	memset(&call->query, 0, sizeof(ShPairsQuery));
+	call->query.nsides = nsides;
+	call->query.distance = distance;
+	call->query.table = SHPAIRS_ALL_TABLES;
+}
+
+/*
+ * Let a side be some of the tables.
+ */
+void
+shbatch_use_heaps(ShBatchCall *call, int side, const ShRowsHeaps *heaps)
+{
+	shpairs_input_heaps(&call->query.inputs[side], heaps, call->snapshot, bits(call));
 }
 
 /*
@@ -144,44 +174,10 @@ shbatch_begin_index(FunctionCallInfo fcinfo, ShRowsCommand command, ShBatchCall 
 		return false;
 	index = PG_GETARG_OID(0);
 	shbatch_begin_heaps(call, command, &index, 1, true);
-	call->distance = shbatch_get_distance(fcinfo, 1, call);
-	if (call->width > 0)
-	{
-		shpairs_wide_heaps(&call->wide, &call->heaps, call->snapshot, call->width);
-		call->most = call->wide.most;
-	}
-	else
-	{
-		shpairs_source_heaps(&call->input, &call->heaps, call->snapshot, call->distance);
-		call->most = call->input.most;
-	}
-	call->workers = shrows_choose_workers(&call->heaps, call->distance);
+	shbatch_begin_query(call, 1, shbatch_get_distance(fcinfo, 1, call));
+	shbatch_use_heaps(call, 0, &call->heaps);
+	call->workers = shrows_choose_workers(&call->heaps, call->query.distance);
 	return true;
-}
-
-/*
- * Begin to find all pairs, which are passed to the sink.
- */
-void
-shbatch_search_begin(ShBatchCall *call, ShPairsSink *sink)
-{
-	if (call->width > 0)
-		call->wide_finder = shpairs_wide_begin(&call->wide, call->distance, call->workers, sink);
-	else
-		shpairs_source_begin(&call->input, call->workers, sink);
-}
-
-/*
- * Search the next bucket, or pass on what workers have found.  The bucket is valid
- * until the next call, unless the sink is told otherwise.  Returns false after the
- * last.
- */
-bool
-shbatch_search_next(ShBatchCall *call)
-{
-	if (call->width > 0)
-		return shpairs_wide_next(call->wide_finder);
-	return shpairs_source_next(&call->input);
 }
 
 /*
@@ -190,23 +186,7 @@ shbatch_search_next(ShBatchCall *call)
 void
 shbatch_search(ShBatchCall *call, ShPairsSink *sink)
 {
-	shbatch_search_begin(call, sink);
-	while (shbatch_search_next(call))
-		;
-}
-
-/* free the memory and files of a search */
-static void
-end_search(ShBatchCall *call)
-{
-	if (call->width == 0)
-		shpairs_source_end(&call->input);
-	else
-	{
-		if (call->wide_finder != NULL)
-			shpairs_wide_end(call->wide_finder);
-		shpairs_wide_input_end(&call->wide);
-	}
+	shpairs_find(&call->query, call->workers, sink);
 }
 
 /*
@@ -215,7 +195,7 @@ end_search(ShBatchCall *call)
 void
 shbatch_end_index(ShBatchCall *call)
 {
-	end_search(call);
+	shpairs_end(&call->query);
 	shbatch_end_heaps(call);
 }
 
@@ -229,26 +209,25 @@ shbatch_begin_array(FunctionCallInfo fcinfo, ShRowsCommand command, ShBatchCall 
 {
 	int			distance = PG_ARGISNULL(1) ? SIMHASH_NEAR_RADIUS : PG_GETARG_INT32(1);
 	bool		has_table = PG_NARGS() > 3 && !PG_ARGISNULL(3);
-	int			table = SHPAIRS_ALL_TABLES;
 	ShBitsScheme *scheme = NULL;
 
 	if (!shbatch_begin(fcinfo, 1, call))
 		return false;
 
 	shpairs_check_distance(distance, SHBITS_WIDTH);
-	call->width = 0;
+	shbatch_begin_query(call, 1, distance);
 	if (!PG_ARGISNULL(2))
 		scheme = shbits_make_scheme(PG_GETARG_INT32(2), distance);
 	else if (has_table)
 		scheme = shbits_make_scheme(distance + 1, distance);
 	if (has_table)
 	{
-		table = PG_GETARG_INT32(3);
-		shbits_check_table(scheme, table);
+		call->query.table = PG_GETARG_INT32(3);
+		shbits_check_table(scheme, call->query.table);
 	}
+	call->query.scheme = scheme;
 	shrows_progress_start(command, InvalidOid, InvalidOid);
-	shpairs_source_array(&call->input, PG_GETARG_ANY_ARRAY_P(0), distance, scheme, table);
-	call->most = call->input.most;
+	shpairs_input_array(&call->query.inputs[0], PG_GETARG_ANY_ARRAY_P(0));
 	return true;
 }
 
@@ -261,13 +240,13 @@ shbatch_begin_wide_array(FunctionCallInfo fcinfo, ShRowsCommand command, ShBatch
 {
 	if (!shbatch_begin(fcinfo, 1, call))
 		return false;
-	shpairs_wide_array(&call->wide, PG_GETARG_ARRAYTYPE_P(0));
-	if (call->wide.count == 0)
+	shbatch_begin_query(call, 1, 0);
+	shpairs_input_wide_array(&call->query.inputs[0], PG_GETARG_ARRAYTYPE_P(0));
+	call->width = call->query.inputs[0].width;
+	if (call->width == 0)
 		return false;
-	call->width = call->wide.width;
-	call->most = call->wide.most;
-	call->distance = PG_ARGISNULL(1) ? shtype_near_radius(call->width) : PG_GETARG_INT32(1);
-	shpairs_check_distance(call->distance, call->width);
+	call->query.distance = PG_ARGISNULL(1) ? shtype_near_radius(call->width) : PG_GETARG_INT32(1);
+	shpairs_check_distance(call->query.distance, call->width);
 	shrows_progress_start(command, InvalidOid, InvalidOid);
 	return true;
 }
@@ -275,6 +254,6 @@ shbatch_begin_wide_array(FunctionCallInfo fcinfo, ShRowsCommand command, ShBatch
 void
 shbatch_end_array(ShBatchCall *call)
 {
-	end_search(call);
+	shpairs_end(&call->query);
 	shrows_progress_end();
 }

@@ -12,8 +12,7 @@
 #include "nodes/execnodes.h"
 
 #include "batch/row_check.h"
-#include "pairs/source.h"
-#include "pairs/wide_finder.h"
+#include "pairs/finder.h"
 #include "rows/progress.h"
 #include "rows/heaps.h"
 #include "rows/visible_rows.h"
@@ -21,17 +20,9 @@
 typedef struct ShBatchCall
 {
 	ReturnSetInfo *result;
-	double		most;			/* entries that are searched, at most */
+	ShPairsQuery query;
 	int			workers;		/* parallel workers, at most */
-
-	/* fingerprints of 64 bits */
-	ShPairsSource input;
-
-	/* or wide ones */
-	int			width;			/* in bits, or 0 */
-	int			distance;
-	ShPairsWideInput wide;
-	ShPairsWideFinder *wide_finder;
+	int			width;			/* of wide fingerprints, in bits, or 0 */
 
 	/* for indexes */
 	ShRowsHeaps heaps;
@@ -47,6 +38,8 @@ extern ShBatchRowCheck *shbatch_get_same(FunctionCallInfo fcinfo, int arg,
 										 const ShBatchCall *call);
 extern void shbatch_end_heaps(ShBatchCall *call);
 extern bool shbatch_begin(FunctionCallInfo fcinfo, int narguments, ShBatchCall *call);
+extern void shbatch_begin_query(ShBatchCall *call, int nsides, int distance);
+extern void shbatch_use_heaps(ShBatchCall *call, int side, const ShRowsHeaps *heaps);
 extern bool shbatch_begin_index(FunctionCallInfo fcinfo, ShRowsCommand command,
 								ShBatchCall *call);
 extern void shbatch_end_index(ShBatchCall *call);
@@ -55,15 +48,22 @@ extern bool shbatch_begin_array(FunctionCallInfo fcinfo, ShRowsCommand command,
 extern bool shbatch_begin_wide_array(FunctionCallInfo fcinfo, ShRowsCommand command,
 									 ShBatchCall *call);
 extern void shbatch_end_array(ShBatchCall *call);
-extern void shbatch_search_begin(ShBatchCall *call, ShPairsSink *sink);
-extern bool shbatch_search_next(ShBatchCall *call);
 extern void shbatch_search(ShBatchCall *call, ShPairsSink *sink);
 
-/* how many words wide fingerprints have; 0 if they are not wide */
+/*
+ * How many words fingerprints have if that is more than one; else 0.
+ */
 static inline int
 shbatch_nwords(const ShBatchCall *call)
 {
-	return call->width > 0 ? shbits_nparts(call->width) : 0;
+	return call->width > SHBITS_WIDTH ? shbits_nparts(call->width) : 0;
+}
+
+/* the most fingerprints that are searched */
+static inline double
+shbatch_most(const ShBatchCall *call)
+{
+	return call->query.inputs[0].most;
 }
 
 #endif							/* SIMHASH_BATCH_BATCH_CALL_H */

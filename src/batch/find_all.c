@@ -14,6 +14,7 @@
 #include "batch/result.h"
 #include "batch/row_pairs.h"
 #include "bits/distance.h"
+#include "pairs/collector.h"
 #include "type/simhash.h"
 #include "type/wide.h"
 
@@ -60,46 +61,20 @@ take_rows(void *arg, const ShBatchRowPair *pair)
 	shbatch_result_add(&find->result, values);
 }
 
-/*
- * Equal fingerprints share all prefixes, so their pairs belong to the first
- * walk.
- */
 static void
-add_repeated(ShPairsSink *base, const ShPairsBucket *bucket)
+add_pair(ShPairsSink *base, const ShPairsBucket *a, size_t i, const ShPairsBucket *b, size_t j)
 {
 	FindAll    *find = (FindAll *) base;
 
-	if (!bucket->first_walk || bucket->nrows == bucket->nkeys)
-		return;
-	for (size_t i = 0; i < bucket->nkeys; i++)
-	{
-		if (shpairs_bucket_rows_end(bucket, i) - bucket->starts[i] > 1)
-			shbatch_row_pairs_add(find->pairs, bucket, i, bucket, i);
-	}
+	shbatch_row_pairs_add(find->pairs, a, i, b, j);
 }
 
 static void
-add_pair(ShPairsSink *base, const ShPairsBucket *bucket, size_t i, size_t j)
-{
-	FindAll    *find = (FindAll *) base;
-
-	shbatch_row_pairs_add(find->pairs, bucket, i, bucket, j);
-}
-
-static void
-leave_bucket(ShPairsSink *base)
+leave_buckets(ShPairsSink *base)
 {
 	FindAll    *find = (FindAll *) base;
 
 	shbatch_row_pairs_leave(find->pairs);
-}
-
-static bool
-catch_up(ShPairsSink *base)
-{
-	FindAll    *find = (FindAll *) base;
-
-	return shbatch_row_pairs_catch_up(find->pairs);
 }
 
 /*
@@ -112,9 +87,7 @@ catch_up(ShPairsSink *base)
 Datum
 simhash_find_all(PG_FUNCTION_ARGS)
 {
-	FindAll		find = {
-		.sink = {.begin = add_repeated,.pair = add_pair,.leave = leave_bucket,.idle = catch_up}
-	};
+	FindAll		find = {.sink = {.pair = add_pair,.leave = leave_buckets}};
 
 	if (!shbatch_begin_index(fcinfo, SHROWS_FIND_ALL, &find.call))
 		return (Datum) 0;
@@ -127,9 +100,7 @@ simhash_find_all(PG_FUNCTION_ARGS)
 	}
 	find.check = shbatch_class_check_begin(&find.call.heaps, find.call.snapshot);
 	find.pairs = shbatch_row_pairs_begin(&find.call.rows, false, take_rows, &find);
-	shbatch_search_begin(&find.call, &find.sink);
-	while (shbatch_search_next(&find.call))
-		shbatch_row_pairs_leave(find.pairs);
+	shbatch_search(&find.call, &find.sink);
 	shbatch_row_pairs_finish(find.pairs);
 
 	shbatch_check_end(find.check);
@@ -145,16 +116,16 @@ typedef struct ValuePairSink
 } ValuePairSink;
 
 static void
-return_values(ShPairsSink *base, const ShPairsBucket *bucket, size_t i, size_t j)
+return_values(ShPairsSink *base, const ShPairsBucket *a, size_t i, const ShPairsBucket *b, size_t j)
 {
 	ValuePairSink *sink = (ValuePairSink *) base;
-	ShFingerprint a = shpairs_fingerprint(bucket, i);
-	ShFingerprint b = shpairs_fingerprint(bucket, j);
+	ShFingerprint x = shpairs_key(a, i);
+	ShFingerprint y = shpairs_key(b, j);
 	Datum		values[3];
 
-	values[0] = SimhashGetDatum(Min(a, b));
-	values[1] = SimhashGetDatum(Max(a, b));
-	values[2] = Int32GetDatum(shbits_distance(a, b));
+	values[0] = SimhashGetDatum(Min(x, y));
+	values[1] = SimhashGetDatum(Max(x, y));
+	values[2] = Int32GetDatum(shbits_distance(x, y));
 	shbatch_result_add(&sink->result, values);
 	shrows_progress_found();
 }
@@ -191,17 +162,18 @@ typedef struct WidePairSink
 } WidePairSink;
 
 static void
-return_wide_values(ShPairsSink *base, const ShPairsBucket *bucket, size_t i, size_t j)
+return_wide_values(ShPairsSink *base, const ShPairsBucket *a, size_t i, const ShPairsBucket *b,
+				   size_t j)
 {
 	WidePairSink *sink = (WidePairSink *) base;
-	const uint64 *a = shpairs_bucket_value(bucket, i);
-	const uint64 *b = shpairs_bucket_value(bucket, j);
-	bool		swap = shpairs_compare_values(a, b, bucket->nwords) > 0;
+	const uint64 *x = shpairs_value(a, i);
+	const uint64 *y = shpairs_value(b, j);
+	bool		swap = shpairs_compare(x, y, a->nwords) > 0;
 	Datum		values[3];
 
-	values[0] = PointerGetDatum(shtype_join_bits(swap ? b : a, sink->width));
-	values[1] = PointerGetDatum(shtype_join_bits(swap ? a : b, sink->width));
-	values[2] = Int32GetDatum(shpairs_wide_distance(a, b, bucket->nwords));
+	values[0] = PointerGetDatum(shtype_join_bits(swap ? y : x, sink->width));
+	values[1] = PointerGetDatum(shtype_join_bits(swap ? x : y, sink->width));
+	values[2] = Int32GetDatum(shpairs_distance(x, y, a->nwords));
 	shbatch_result_add(&sink->result, values);
 	pfree(DatumGetPointer(values[0]));
 	pfree(DatumGetPointer(values[1]));

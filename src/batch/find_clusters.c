@@ -28,6 +28,7 @@
 #include "batch/near_rows.h"
 #include "batch/result.h"
 #include "batch/row_clusters.h"
+#include "pairs/collector.h"
 #include "type/simhash.h"
 #include "type/wide.h"
 
@@ -87,7 +88,7 @@ cluster_by_fingerprints(ShBatchCall *call)
 {
 	ShBatchMembers members;
 
-	shbatch_members_begin(&members, &call->rows, call->most, 0, join_rows);
+	shbatch_members_begin(&members, &call->rows, shbatch_most(call), 0, join_rows);
 	shbatch_search(call, &members.sink);
 	shbatch_members_finish(&members);
 	return_members(&members, call->result);
@@ -98,14 +99,15 @@ cluster_by_fingerprints(ShBatchCall *call)
  * Return the rows of clusters.
  */
 static void
-return_rows(const ShBatchNearRows *near, ShBatchRowClusters *clusters, ReturnSetInfo *info)
+return_rows(const ShBatchNearRows *near, ShBatchRowClusters *clusters, bool wide,
+			ReturnSetInfo *info)
 {
 	ShBatchResult result;
 	ShBatchClusterRow row;
 	double		nreturned = 0;
 
 	shbatch_result_begin(&result, info);
-	if (near->members.elements.nwords > 0)
+	if (wide)
 		shbatch_result_set_null(&result, FP);
 	shrows_progress_phase(SHROWS_PHASE_RETURN, near->count);
 	while (shbatch_row_clusters_next(clusters, &row))
@@ -132,10 +134,10 @@ cluster_rows(ShBatchCall *call, ShBatchRowCheck *check)
 {
 	ShBatchNearRows near;
 
-	shbatch_near_rows_begin(&near, &call->rows, call->most, shbatch_nwords(call), NULL);
+	shbatch_near_rows_begin(&near, &call->rows, shbatch_most(call), shbatch_nwords(call), NULL);
 	shbatch_search(call, &near.members.sink);
 	shbatch_near_rows_sort(&near);
-	return_rows(&near, shbatch_row_clusters_make(&near, check), call->result);
+	return_rows(&near, shbatch_row_clusters_make(&near, check), call->width > 0, call->result);
 	shbatch_near_rows_end(&near);
 	shbatch_check_end(check);
 }
@@ -170,12 +172,12 @@ typedef struct JoinSink
 } JoinSink;
 
 static void
-join_values(ShPairsSink *base, const ShPairsBucket *bucket, size_t i, size_t j)
+join_values(ShPairsSink *base, const ShPairsBucket *x, size_t i, const ShPairsBucket *y, size_t j)
 {
 	JoinSink   *sink = (JoinSink *) base;
 	bool		is_new;
-	uint32		a = shbatch_find_element(&sink->components, bucket, i, &is_new);
-	uint32		b = shbatch_find_element(&sink->components, bucket, j, &is_new);
+	uint32		a = shbatch_find_element(&sink->components, x, i, &is_new);
+	uint32		b = shbatch_find_element(&sink->components, y, j, &is_new);
 
 	shbatch_union_find_join(&sink->components, a, b);
 	shrows_progress_found();
@@ -224,7 +226,7 @@ simhash_find_clusters_in(PG_FUNCTION_ARGS)
 	if (!shbatch_begin_array(fcinfo, SHROWS_FIND_CLUSTERS, &call))
 		return (Datum) 0;
 
-	shbatch_union_find_begin(&sink.components, SHBATCH_VALUES, call.most, false);
+	shbatch_union_find_begin(&sink.components, SHBATCH_VALUES, shbatch_most(&call), false);
 	shbatch_search(&call, &sink.sink);
 	return_values(&sink, call.result);
 
@@ -299,8 +301,9 @@ simhash_find_clusters_in_bits(PG_FUNCTION_ARGS)
 	if (!shbatch_begin_wide_array(fcinfo, SHROWS_FIND_CLUSTERS, &call))
 		return (Datum) 0;
 
-	shbatch_union_find_begin(&sink.components, SHBATCH_VALUES, call.most, false);
-	shbatch_union_find_keep_values(&sink.components, shbatch_nwords(&call));
+	shbatch_union_find_begin(&sink.components, SHBATCH_VALUES, shbatch_most(&call), false);
+	if (shbatch_nwords(&call) > 0)
+		shbatch_union_find_keep_values(&sink.components, shbatch_nwords(&call));
 	shbatch_search(&call, &sink.sink);
 	return_wide_values(&sink.components, call.width, call.result);
 

@@ -221,7 +221,7 @@ simhash_find_duplicates(PG_FUNCTION_ARGS)
 
 	if (!shbatch_begin_index(fcinfo, SHROWS_FIND_DUPLICATES, &call))
 		return (Datum) 0;
-	shbatch_near_rows_begin(&finder.near, &call.rows, call.most, shbatch_nwords(&call),
+	shbatch_near_rows_begin(&finder.near, &call.rows, shbatch_most(&call), shbatch_nwords(&call),
 							shbatch_get_text(fcinfo, 2));
 	check = shbatch_get_same(fcinfo, 3, &call);
 	shbatch_search(&call, &finder.near.members.sink);

@@ -13,7 +13,6 @@
 #include "batch/class_check.h"
 #include "batch/result.h"
 #include "batch/row_pairs.h"
-#include "pairs/source.h"
 #include "rows/workers.h"
 #include "type/simhash.h"
 #include "type/wide.h"
@@ -25,17 +24,8 @@ PG_FUNCTION_INFO_V1(simhash_find_matches_in_bits);
 /* state of a call */
 typedef struct FindMatches
 {
-	ShPairsMatchSink sink;
+	ShPairsSink sink;
 	ShBatchCall call;
-
-	/* fingerprints of 64 bits */
-	ShPairsMatchSource input;
-
-	/* or wide ones; side b is that of the call */
-	ShRowsHeaps sides[2];
-	ShPairsWideInput wide;
-	ShPairsWideMatchFinder *wide_finder;
-
 	ShBatchRowPairs *pairs;
 	ShBatchRowCheck *check;		/* by the operator class, or NULL */
 	void		(*make_row) (struct FindMatches *find, const ShBatchRowPair *pair,
@@ -77,9 +67,13 @@ make_row_of_value(FindMatches *find, const ShBatchRowPair *pair, Datum *values)
 static void
 make_row_of_wide_value(FindMatches *find, const ShBatchRowPair *pair, Datum *values)
 {
+	/* a single word is the fingerprint */
+	const uint64 *a = pair->a_value != NULL ? pair->a_value : &pair->a_fp;
+	const uint64 *b = pair->b_value != NULL ? pair->b_value : &pair->b_fp;
+
 	make_row_of_value(find, pair, values);
-	values[0] = PointerGetDatum(shtype_join_bits(pair->a_value, find->call.width));
-	values[2] = PointerGetDatum(shtype_join_bits(pair->b_value, find->call.width));
+	values[0] = PointerGetDatum(shtype_join_bits(a, find->call.width));
+	values[2] = PointerGetDatum(shtype_join_bits(b, find->call.width));
 }
 
 static void
@@ -100,7 +94,7 @@ take_rows(void *arg, const ShBatchRowPair *pair)
 }
 
 static void
-add_pair(ShPairsMatchSink *base, const ShPairsBucket *a, size_t i, const ShPairsBucket *b, size_t j)
+add_pair(ShPairsSink *base, const ShPairsBucket *a, size_t i, const ShPairsBucket *b, size_t j)
 {
 	FindMatches *find = (FindMatches *) base;
 
@@ -108,50 +102,11 @@ add_pair(ShPairsMatchSink *base, const ShPairsBucket *a, size_t i, const ShPairs
 }
 
 static void
-add_wide_pair(void *arg, const ShPairsBucket *a, size_t i, const ShPairsBucket *b, size_t j)
-{
-	FindMatches *find = arg;
-
-	shbatch_row_pairs_add(find->pairs, a, i, b, j);
-}
-
-static void
-leave_buckets(ShPairsMatchSink *base)
+leave_buckets(ShPairsSink *base)
 {
 	FindMatches *find = (FindMatches *) base;
 
 	shbatch_row_pairs_leave(find->pairs);
-}
-
-static bool
-catch_up(ShPairsMatchSink *base)
-{
-	FindMatches *find = (FindMatches *) base;
-
-	return shbatch_row_pairs_catch_up(find->pairs);
-}
-
-static bool
-search_buckets(FindMatches *find)
-{
-	if (find->call.width > 0)
-		return shpairs_wide_match_next(find->wide_finder);
-	return shpairs_match_source_next(&find->input);
-}
-
-static void
-end(FindMatches *find)
-{
-	shbatch_check_end(find->check);
-	if (find->call.width > 0)
-	{
-		shpairs_wide_match_end(find->wide_finder);
-		shpairs_wide_input_end(&find->wide);
-		shpairs_wide_input_end(&find->call.wide);
-	}
-	else
-		shpairs_match_source_end(&find->input);
-	shbatch_end_heaps(&find->call);
 }
 
 /*
@@ -178,36 +133,10 @@ search(FindMatches *find, bool of_values)
 	find->pairs = shbatch_row_pairs_begin(&call->rows, of_values, take_rows, find);
 	find->sink.pair = add_pair;
 	find->sink.leave = leave_buckets;
-	find->sink.idle = catch_up;
-	if (call->width > 0)
-		find->wide_finder = shpairs_wide_match_begin(&find->wide, &call->wide, call->distance,
-													 call->workers, add_wide_pair, find);
-	else
-		shpairs_match_source_begin(&find->input, call->workers, &find->sink);
-	while (search_buckets(find))
-		shbatch_row_pairs_leave(find->pairs);
+	shbatch_search(call, &find->sink);
 	shbatch_row_pairs_finish(find->pairs);
-	end(find);
-}
-
-/*
- * Prepare to read both sides, which are indexes.
- */
-static void
-begin_sides(FindMatches *find, int distance)
-{
-	ShBatchCall *call = &find->call;
-
-	call->distance = distance;
-	if (call->width == 0)
-	{
-		shpairs_match_source_heaps(&find->input, &call->heaps, call->snapshot, distance);
-		return;
-	}
-	for (int side = 0; side < lengthof(find->sides); side++)
-		find->sides[side] = shrows_heaps_of_side(&call->heaps, side);
-	shpairs_wide_heaps(&find->wide, &find->sides[0], call->snapshot, call->width);
-	shpairs_wide_heaps(&call->wide, &find->sides[1], call->snapshot, call->width);
+	shbatch_check_end(find->check);
+	shbatch_end_index(call);
 }
 
 /*
@@ -236,11 +165,13 @@ check_values(const FindMatches *find)
 {
 	const ShRowsOpened *named = &find->call.heaps.sides[0].named;
 
-	if (find->wide.width != find->call.width)
+	int			width = find->call.query.inputs[0].width;
+
+	if (width != find->call.width)
 		ereport(ERROR,
 				(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
 				 errmsg("fingerprints of %d bits cannot be compared with those of index \"%s\"",
-						find->wide.width, RelationGetRelationName(named->index)),
+						width, RelationGetRelationName(named->index)),
 				 errdetail("Its fingerprints have %d bits.", find->call.width)));
 }
 
@@ -267,9 +198,15 @@ simhash_find_matches(PG_FUNCTION_ARGS)
 				 errmsg("both sides are the same index"),
 				 errhint("Use simhash_find_all to find the pairs of one index.")));
 	shbatch_begin_heaps(&find.call, SHROWS_FIND_MATCHES, indexes, 2, true);
-	begin_sides(&find, shbatch_get_distance(fcinfo, 2, &find.call));
+	shbatch_begin_query(&find.call, 2, shbatch_get_distance(fcinfo, 2, &find.call));
+	for (int side = 0; side < lengthof(indexes); side++)
+	{
+		ShRowsHeaps heaps = shrows_heaps_of_side(&find.call.heaps, side);
+
+		shbatch_use_heaps(&find.call, side, &heaps);
+	}
 	find.check = shbatch_class_check_begin(&find.call.heaps, find.call.snapshot);
-	find.call.workers = shrows_choose_workers(&find.call.heaps, find.call.distance);
+	find.call.workers = shrows_choose_workers(&find.call.heaps, find.call.query.distance);
 	search(&find, false);
 	return (Datum) 0;
 }
@@ -291,8 +228,9 @@ simhash_find_matches_in(PG_FUNCTION_ARGS)
 	index = PG_GETARG_OID(1);
 	shbatch_begin_heaps(&find.call, SHROWS_FIND_MATCHES, &index, 1, false);
 	check_type(&find, false);
-	shpairs_match_source_array(&find.input, PG_GETARG_ANY_ARRAY_P(0), &find.call.heaps,
-							   find.call.snapshot, shbatch_get_distance(fcinfo, 2, &find.call));
+	shbatch_begin_query(&find.call, 2, shbatch_get_distance(fcinfo, 2, &find.call));
+	shpairs_input_array(&find.call.query.inputs[0], PG_GETARG_ANY_ARRAY_P(0));
+	shbatch_use_heaps(&find.call, 1, &find.call.heaps);
 	search(&find, true);
 	return (Datum) 0;
 }
@@ -313,15 +251,15 @@ simhash_find_matches_in_bits(PG_FUNCTION_ARGS)
 	index = PG_GETARG_OID(1);
 	shbatch_begin_heaps(call, SHROWS_FIND_MATCHES, &index, 1, false);
 	check_type(&find, true);
-	call->distance = shbatch_get_distance(fcinfo, 2, call);
-	shpairs_wide_array(&find.wide, PG_GETARG_ARRAYTYPE_P(0));
-	if (find.wide.count == 0)
+	shbatch_begin_query(call, 2, shbatch_get_distance(fcinfo, 2, call));
+	shpairs_input_wide_array(&call->query.inputs[0], PG_GETARG_ARRAYTYPE_P(0));
+	if (call->query.inputs[0].width == 0)
 	{
 		shbatch_end_heaps(call);
 		return (Datum) 0;
 	}
 	check_values(&find);
-	shpairs_wide_heaps(&call->wide, &call->heaps, call->snapshot, call->width);
+	shbatch_use_heaps(call, 1, &call->heaps);
 	search(&find, true);
 	return (Datum) 0;
 }

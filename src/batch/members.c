@@ -39,11 +39,11 @@ uint32
 shbatch_find_element(ShBatchUnionFind *elements, const ShPairsBucket *bucket, size_t i,
 					 bool *is_new)
 {
-	ShBatchElementKey key = shbatch_element_key(bucket->group, 0, shpairs_fingerprint(bucket, i));
+	ShBatchElementKey key = shbatch_element_key(bucket->group, 0, shpairs_key(bucket, i));
 	uint32		element = shbatch_union_find_add(elements, key, is_new);
 
 	if (*is_new && elements->nwords > 0)
-		memcpy(shbatch_element_value(elements, element), shpairs_bucket_value(bucket, i),
+		memcpy(shbatch_element_value(elements, element), shpairs_value(bucket, i),
 			   elements->nwords * sizeof(uint64));
 	return element;
 }
@@ -156,12 +156,12 @@ collect_row(ShBatchMembers *members, const ShPairsBucket *bucket, uint32 element
 
 /*
  * Another row of one fingerprint.  Its pairs with the others are not needed,
- * only the row itself, and the bucket need not keep more than one.
+ * only the row itself.
  *
  * An existing element came from an earlier walk, together with all its rows.
  * (With all that the snapshot sees; these are in all tables.)
  */
-static bool
+static void
 collect_repeated(ShPairsSink *base, const ShPairsBucket *bucket, ShRowsNumber row)
 {
 	ShBatchMembers *members = (ShBatchMembers *) base;
@@ -179,7 +179,6 @@ collect_repeated(ShPairsSink *base, const ShPairsBucket *bucket, ShRowsNumber ro
 	}
 	if (members->run_is_new)
 		collect_row(members, bucket, members->run_element, row);
-	return false;
 }
 
 /*
@@ -198,7 +197,7 @@ collect(ShBatchMembers *members, const ShPairsBucket *bucket, size_t i)
 }
 
 static void
-collect_pair(ShPairsSink *base, const ShPairsBucket *bucket, size_t i, size_t j)
+collect_pair(ShPairsSink *base, const ShPairsBucket *x, size_t i, const ShPairsBucket *y, size_t j)
 {
 	ShBatchMembers *members = (ShBatchMembers *) base;
 	uint32		a;
@@ -206,8 +205,8 @@ collect_pair(ShPairsSink *base, const ShPairsBucket *bucket, size_t i, size_t j)
 
 	if (shrows_full(members->rows))
 		flush(members);
-	a = collect(members, bucket, i);
-	b = collect(members, bucket, j);
+	a = collect(members, x, i);
+	b = collect(members, y, j);
 	shrows_add_pair(members->rows, a, b);
 	shrows_progress_found();
 }
@@ -215,7 +214,7 @@ collect_pair(ShPairsSink *base, const ShPairsBucket *bucket, size_t i, size_t j)
 /*
  * Begin to collect what a search passes to members->sink.  The largest
  * possible number of elements is used for the error message if memory does not
- * suffice.  Wide fingerprints have nwords words, others 0.
+ * suffice.  Fingerprints of several words have nwords of them, others 0.
  *
  * Elements and rows are allocated in the current memory context.
  */

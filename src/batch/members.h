@@ -11,7 +11,7 @@
 #include "storage/buffile.h"
 
 #include "batch/union_find.h"
-#include "pairs/finder.h"
+#include "pairs/keys.h"
 #include "rows/visible_rows.h"
 
 /* a row, and the number of its fingerprint's element */

@@ -32,7 +32,7 @@ add_pair(ShBatchMembers *members, uint32 a, uint32 b)
  * Begin to collect what a search passes to near->members.sink.  The rows will
  * be in the order of the list "keep", or of their numbers if it is NULL.  The
  * largest possible number of fingerprints is used for the error message if
- * memory does not suffice.  Wide fingerprints have nwords words, others 0.
+ * memory does not suffice.  Fingerprints of several words have nwords of them, others 0.
  *
  * Reports errors in the list as shrows_order_begin does.
  */

@@ -17,7 +17,6 @@
 
 #include "batch/row_pairs.h"
 #include "bits/distance.h"
-#include "pairs/wide_input.h"
 #include "rows/progress.h"
 #include "type/simhash.h"
 
@@ -65,13 +64,6 @@ struct ShBatchRowPairs
 /* in place of a number: not collected; rows not looked up, or looked up */
 #define NOT_COLLECTED	PG_UINT32_MAX
 #define LOOKED_UP		(PG_UINT32_MAX - 1)
-
-/*
- * So many rows, and this share of a full batch, are looked up if there is time.  Fewer
- * are worth it less, since there are more batches that may read the same pages.
- */
-#define ROWS_TO_CATCH_UP	0x20000
-#define SHARE_TO_CATCH_UP	8
 
 /* the share of maintenance_work_mem that copies of wide fingerprints may take */
 #define VALUES_SHARE	0.25
@@ -133,7 +125,7 @@ take_rows(ShBatchRowPairs *pairs, const Fingerprint *a, const Fingerprint *b)
 	bool		counted = false;
 
 	pair.distance = a->value == NULL ? shbits_distance(a->fp, b->fp) :
-		shpairs_wide_distance(a->value, b->value, pairs->nwords);
+		shpairs_distance(a->value, b->value, pairs->nwords);
 	while (a_start < a->nrows && b_start < b->nrows)
 	{
 		uint32		a_kind = shrows_kind(a->rows[a_start]);
@@ -344,7 +336,7 @@ collect(ShBatchRowPairs *pairs, bool second, const ShPairsBucket *bucket, size_t
 {
 	Side	   *side = &pairs->sides[second];
 	ShRowsNumber *rows = bucket->rows + bucket->starts[i];
-	size_t		nrows = shpairs_bucket_rows_end(bucket, i) - bucket->starts[i];
+	size_t		nrows = shpairs_rows_end(bucket, i) - bucket->starts[i];
 	uint32		number;
 	Fingerprint *fp;
 
@@ -362,9 +354,9 @@ collect(ShBatchRowPairs *pairs, bool second, const ShPairsBucket *bucket, size_t
 
 	side->numbers[i] = pairs->nfps;
 	fp = add_fingerprint(pairs);
-	fp->fp = shpairs_fingerprint(bucket, i);
-	fp->value = bucket->nwords == 0 ? NULL :
-		copy_value(pairs, shpairs_bucket_value(bucket, i), bucket->nwords);
+	fp->fp = shpairs_key(bucket, i);
+	fp->value = bucket->nwords == 1 ? NULL :
+		copy_value(pairs, shpairs_value(bucket, i), bucket->nwords);
 	fp->key = i;
 	fp->second = second;
 	fp->repeated = false;
@@ -419,20 +411,6 @@ shbatch_row_pairs_leave(ShBatchRowPairs *pairs)
 	if (pairs->refers_to_bucket)
 		return_all(pairs);
 	pairs->sides[0].bucket = pairs->sides[1].bucket = NULL;
-}
-
-/*
- * There is time for rows that have been collected, as others search for pairs: pass
- * them on if they are worth a look-up.  Returns whether there were so many.
- */
-bool
-shbatch_row_pairs_catch_up(ShBatchRowPairs *pairs)
-{
-	Assert(!in_bucket(pairs));
-	if (pairs->rows->count < Max(ROWS_TO_CATCH_UP, pairs->rows->most / SHARE_TO_CATCH_UP))
-		return false;
-	return_all(pairs);
-	return true;
 }
 
 /*

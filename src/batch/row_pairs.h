@@ -8,7 +8,7 @@
 #ifndef SIMHASH_BATCH_ROW_PAIRS_H
 #define SIMHASH_BATCH_ROW_PAIRS_H
 
-#include "pairs/bucket_reader.h"
+#include "pairs/keys.h"
 #include "rows/visible_rows.h"
 
 typedef struct ShBatchRowPairs ShBatchRowPairs;
@@ -22,10 +22,7 @@ typedef struct ShBatchRowPair
 	ShFingerprint b_fp;
 	int			distance;
 
-	/*
-	 * the words of wide fingerprints, whose numbers a_fp and b_fp are; or
-	 * NULL
-	 */
+	/* the words of fingerprints that have several, or NULL */
 	const uint64 *a_value;
 	const uint64 *b_value;
 } ShBatchRowPair;
@@ -38,7 +35,6 @@ extern ShBatchRowPairs *shbatch_row_pairs_begin(ShRows *rows, bool values_first,
 extern void shbatch_row_pairs_add(ShBatchRowPairs *pairs, const ShPairsBucket *a, size_t i,
 								  const ShPairsBucket *b, size_t j);
 extern void shbatch_row_pairs_leave(ShBatchRowPairs *pairs);
-extern bool shbatch_row_pairs_catch_up(ShBatchRowPairs *pairs);
 extern void shbatch_row_pairs_finish(ShBatchRowPairs *pairs);
 extern void shbatch_pair_values(const ShRowsHeaps *heaps, const ShBatchRowPair *pair,
 								ItemPointerData *tids, Datum *values);

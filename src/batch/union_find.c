@@ -19,7 +19,7 @@
 #include "utils/memutils.h"
 
 #include "batch/union_find.h"
-#include "pairs/wide_input.h"
+#include "pairs/keys.h"
 
 typedef struct ElementEntry
 {
@@ -136,7 +136,7 @@ shbatch_element_distance(const ShBatchUnionFind *components, uint32 a, uint32 b)
 {
 	if (components->nwords == 0)
 		return shbits_distance(components->elements[a].fp, components->elements[b].fp);
-	return shpairs_wide_distance(shbatch_element_value(components, a),
+	return shpairs_distance(shbatch_element_value(components, a),
 								 shbatch_element_value(components, b), components->nwords);
 }
 
@@ -149,7 +149,7 @@ shbatch_compare_elements(const ShBatchUnionFind *components, uint32 a, uint32 b)
 	if (components->nwords == 0)
 		return components->elements[a].fp < components->elements[b].fp ? -1 :
 			components->elements[a].fp > components->elements[b].fp;
-	return shpairs_compare_values(shbatch_element_value(components, a),
+	return shpairs_compare(shbatch_element_value(components, a),
 								  shbatch_element_value(components, b), components->nwords);
 }
 

@@ -47,10 +47,10 @@ typedef struct ShBatchUnionFind
 	ShBatchElement *elements;
 
 	/*
-	 * if fingerprints are wide: those of elements are only numbers of values,
-	 * and these are here
+	 * if fingerprints have several words: those of elements are only numbers
+	 * of values, and these are here
 	 */
-	int			nwords;			/* of a value; else 0 */
+	int			nwords;			/* else 0 */
 	uint64	   *values;
 
 	/* numbers of elements, by fingerprint, if groups and kinds are all 0 */
@@ -72,10 +72,12 @@ shbatch_element_key(uint32 group, uint32 kind, ShFingerprint fp)
 	return key;
 }
 
-/* the words of the wide fingerprint of an element */
+/* the words of the fingerprint of an element */
 static inline uint64 *
 shbatch_element_value(const ShBatchUnionFind *components, uint32 element)
 {
+	if (components->nwords == 0)
+		return &components->elements[element].fp;
 	return components->values + (size_t) element * components->nwords;
 }
 

@@ -1,451 +1,226 @@
 /*-------------------------------------------------------------------------
  *
  * finder.c
- *	  Finding all pairs within a distance, among entries or between two sides,
- *	  by walks over the tables of a scheme.
+ *	  Finding all pairs within a distance, among the entries of one side or
+ *	  between those of two.
  *
- * In each table, entries with the same prefix are adjacent and make a bucket
- * (bucket_reader.c), and pairs are searched for among them (pairs.c).  A pair
- * that shares the prefix of several walks belongs to the first of these.
- *
- * Two sides are read in the order of the same tables, side by side.  If both
- * have entries with a prefix, pairs are searched for between these.  Entries
- * without a counterpart are skipped, and so are leaves of an index that have
- * no others.
+ * Fingerprints come in buckets: as groups (groups.c) or, with one word, by walks over
+ * the tables of a scheme (walks.c).  An index whose scheme suits the distance is
+ * walked over as it is.  So the scheme of the side with more entries is used if it
+ * suits, otherwise that of the other side; a side with another scheme is sorted.  If
+ * none suits, groups are searched, if memory has room for them; otherwise the entries
+ * are sorted for walks.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "miscadmin.h"
 
-#include "bits/distance.h"
+#include "pairs/collector.h"
 #include "pairs/finder.h"
+#include "pairs/groups.h"
+#include "pairs/together.h"
+#include "pairs/walks.h"
 #include "rows/progress.h"
 
-/*
- * With skewed fingerprints, buckets may be this many times larger than on
- * average; memory should suffice for that.
- */
-#define SKEW				64
-
-struct ShPairsFinder
+typedef struct Finder
 {
-	const ShPairsPlan *plan;
-	int			walk;			/* the current one */
-	double		done;			/* entries of the walks before it */
+	ShPairsQuery *query;
 	ShPairsSink *sink;
-	ShPairsBucketReader reader;
-	ShPairs		pairs;
-};
+	ShPairsPlan plan;
+	ShPairsFeed *feed;
+	ShPairsBucket *a;			/* the current buckets, */
+	ShPairsBucket *b;			/* or the same */
+	ShPairsSearch search;
+} Finder;
 
 /*
- * Choose how many blocks of the prefixes of a scheme to use.
- *
- * Of the first d + j blocks of two fingerprints within d bits, j are equal: so
- * C(d + j, j) walks suffice, and with one block as few as d + 1.  Searching
- * the larger buckets of fewer blocks takes less time than the additional walks
- * that more blocks need, so more are used only if memory is short.
- */
-static int
-blocks_to_use(const ShBitsScheme *scheme, double entries)
-{
-	int			most = scheme->blocks - scheme->distance;
-	int			used = 1;
-
-	while (used < most &&
-		   !shpairs_bucket_fits(SKEW * ldexp(entries, -(used * SHBITS_WIDTH / scheme->blocks))))
-		used++;
-	return used;
-}
-
-/* length of the prefix that the first blocks of a table make */
-static int
-bits_of_blocks(const ShBitsScheme *scheme, const ShBitsTable *table, int nblocks)
-{
-	int			bits = 0;
-
-	for (int i = 0; i < nblocks; i++)
-		bits += shbits_block_start(table->order[i] + 1, scheme->blocks) -
-			shbits_block_start(table->order[i], scheme->blocks);
-	return bits;
-}
-
-static void
-add_walk(ShPairsPlan *plan, const ShBitsScheme *scheme, int table, int prefix_bits)
-{
-	ShPairsWalk *walk = &plan->walks[plan->nwalks++];
-
-	walk->table = table;
-	walk->prefix_bits = prefix_bits;
-	walk->mask = shbits_unpermute(&scheme->tables[table], shbits_prefix_mask(prefix_bits));
-}
-
-/*
- * Plan the walks over the tables of a scheme, which have about the given
- * number of entries each.  The distance must not exceed that of the scheme.
+ * Report an error if a distance is out of range for fingerprints of so many bits.
  */
 void
-shpairs_plan(ShPairsPlan *plan, const ShBitsScheme *scheme, int distance, double entries)
+shpairs_check_distance(int distance, int width)
 {
-	int			used = blocks_to_use(scheme, entries);
-
-	Assert(distance <= scheme->distance);
-	plan->first = plan->nwalks = 0;
-	if (distance == 0)
-	{
-		/* different keys are no pairs: each key is a bucket of its own */
-		add_walk(plan, scheme, 0, SHBITS_WIDTH);
-		return;
-	}
-	for (int t = 0; t < scheme->ntables; t++)
-	{
-		const ShBitsTable *table = &scheme->tables[t];
-
-		/* the blocks of a prefix ascend, and so do the tables by them */
-		if (table->order[used - 1] >= distance + used ||
-			(t > 0 && memcmp(table->order, (table - 1)->order, used) == 0))
-			continue;
-		add_walk(plan, scheme, t, bits_of_blocks(scheme, table, used));
-	}
+	if (distance < 0 || distance > width)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("distance %d is out of range", distance),
+				 errdetail("The distance must be between 0 and %d bits.", width)));
 }
 
-/*
- * Plan one walk over a table that is one bucket as a whole, for any distance.
- */
-void
-shpairs_plan_whole(ShPairsPlan *plan)
+/* can the indexes of a side be walked over for a distance? */
+static bool
+suits(const ShPairsInput *side, int distance)
 {
-	plan->first = 0;
-	plan->nwalks = 1;
-	memset(&plan->walks[0], 0, sizeof(ShPairsWalk));
+	return side->scheme != NULL && distance <= side->scheme->distance;
 }
 
-/*
- * Plan a walk over one table of a scheme, for the pairs that share its prefix,
- * but not that of any table before it.
- */
-void
-shpairs_plan_table(ShPairsPlan *plan, const ShBitsScheme *scheme, int table)
+/* choose the scheme by which all sides are walked over, or NULL */
+static const ShBitsScheme *
+choose_scheme(const ShPairsQuery *query)
 {
-	plan->first = table;
-	plan->nwalks = 0;
-	for (int t = 0; t <= table; t++)
-		add_walk(plan, scheme, t, scheme->tables[t].prefix_bits);
-}
+	const ShPairsInput *a = &query->inputs[0];
+	const ShPairsInput *b = &query->inputs[query->nsides - 1];
+	const ShPairsInput *larger = a->most > b->most ? a : b;
+	const ShPairsInput *smaller = larger == a ? b : a;
 
-static void
-pair_found(void *arg, size_t i, size_t j)
-{
-	ShPairsFinder *finder = arg;
-
-	finder->sink->pair(finder->sink, &finder->reader.bucket, i, j);
-}
-
-/* report that this fraction of the work on a bucket is done */
-static void
-report_part(void *arg, double part)
-{
-	ShPairsFinder *finder = arg;
-
-	shrows_progress_entries(finder->done + finder->reader.passed +
-							finder->reader.bucket_entries * part);
-}
-
-static void
-report_entries(void *arg)
-{
-	report_part(arg, 0);
+	if (suits(larger, query->distance))
+		return larger->scheme;
+	return suits(smaller, query->distance) ? smaller->scheme : NULL;
 }
 
 static bool
-pass_repeat(void *arg, const ShPairsBucket *bucket, ShRowsNumber row)
+has_scheme(const ShPairsInput *side, const ShBitsScheme *scheme)
 {
-	ShPairsSink *sink = ((ShPairsFinder *) arg)->sink;
-
-	return sink->repeat(sink, bucket, row);
+	return side->scheme != NULL && scheme != NULL && shbits_same_scheme(side->scheme, scheme);
 }
 
 /*
- * Search the current bucket.
+ * Should groups be searched, with no scheme at hand?  For distances without a scheme
+ * there is no other way.
+ */
+static bool
+wants_groups(const ShPairsQuery *query)
+{
+	double		entries = query->inputs[0].most;
+
+	/* assume sides of equal size: each may take half of the memory */
+	if (query->nsides > 1)
+		entries = 2 * Max(entries, query->inputs[1].most);
+	return query->distance > 0 &&
+		(query->distance >= SHBITS_MAX_BLOCKS || shpairs_bucket_fits(1, entries));
+}
+
+/*
+ * Sort the sides that do not have the wanted scheme.
  */
 static void
-search_bucket(ShPairsFinder *finder)
+sort_sides(ShPairsQuery *query, const ShBitsScheme *scheme)
 {
-	ShPairsSink *sink = finder->sink;
-	ShPairsBucket *bucket = &finder->reader.bucket;
+	double		entries = 0;
+	bool		any = false;
 
-	if (sink->begin != NULL)
-		sink->begin(sink, bucket);
-	if (bucket->nkeys > 1)
-		shpairs_find_pairs(&finder->pairs, bucket->keys, bucket->nkeys);
+	for (int i = 0; i < query->nsides; i++)
+	{
+		if (has_scheme(&query->inputs[i], scheme))
+			continue;
+		any = true;
+		if (query->inputs[i].array == NULL)
+			entries += query->inputs[i].entries;
+	}
+	if (any)
+		shrows_progress_phase(SHROWS_PHASE_SORT, entries);
+	for (int i = 0; i < query->nsides; i++)
+	{
+		if (!has_scheme(&query->inputs[i], scheme))
+			shpairs_input_sort(&query->inputs[i]);
+	}
 }
 
 /*
- * Set masks so that a walk over a table does not find pairs again that share
- * the prefix of an earlier walk.
+ * Prepare the sides, with fingerprints of one word, to be read in the order of one
+ * scheme, and plan the walks over it.  Returns whether there should be some; otherwise
+ * groups are searched.
  */
-void
-shpairs_set_masks(const ShPairsPlan *plan, int number, const ShBitsTable *table, ShPairs *pairs)
+static bool
+plan_walks(Finder *finder)
 {
-	pairs->nmasks = number;
-	for (int i = 0; i < number; i++)
-		pairs->masks[i] = shbits_permute(table, plan->walks[i].mask);
+	ShPairsQuery *query = finder->query;
+	const ShBitsScheme *scheme = query->scheme != NULL ? query->scheme : choose_scheme(query);
+	double		entries;
+	bool		walks = scheme != NULL;
+
+	/* for groups any order will do, if all sides have it */
+	if (scheme == NULL && wants_groups(query) &&
+		has_scheme(&query->inputs[0], query->inputs[query->nsides - 1].scheme))
+		scheme = query->inputs[0].scheme;
+	sort_sides(query, scheme);
+	if (scheme == NULL)
+	{
+		walks = !wants_groups(query);
+		/* the fewest sorts */
+		scheme = walks ? shbits_make_scheme(query->distance + 1, query->distance) :
+			shbits_make_scheme(1, 0);
+	}
+	for (int i = 0; i < query->nsides; i++)
+		shpairs_input_use(&query->inputs[i], scheme);
+	entries = query->nsides * Max(query->inputs[0].most, query->inputs[query->nsides - 1].most);
+	if (query->table != SHPAIRS_ALL_TABLES)
+		shpairs_plan_table(&finder->plan, scheme, query->table);
+	else if (walks)
+		shpairs_plan_walks(&finder->plan, scheme, query->distance, entries);
+	return walks;
+}
+
+static void
+pass_pair(void *arg, size_t i, size_t j)
+{
+	Finder	   *finder = arg;
+
+	finder->sink->pair(finder->sink, finder->a, i, finder->b, j);
+}
+
+static void
+report(void *arg, double fraction)
+{
+	ShPairsFeed *feed = ((Finder *) arg)->feed;
+
+	feed->report(feed, fraction);
 }
 
 /*
- * Begin the next walk, if there is one.  All walks have as many entries as the
- * first one turned out to have.
+ * Pass on the keys that have several rows.  Equal fingerprints share all prefixes, so
+ * their pairs belong to the first search of these rows.
  */
 static void
-start_walk(ShPairsFinder *finder)
+pass_repeated(Finder *finder)
 {
-	const ShPairsPlan *plan = finder->plan;
-	const ShPairsWalk *walk = &plan->walks[finder->walk];
-	int			ndone = finder->walk - plan->first;
-	int			nwalks = plan->nwalks - plan->first;
+	const ShPairsBucket *bucket = finder->a;
 
-	finder->done += finder->reader.passed;
-	shrows_progress_table(ndone, nwalks);
-	if (ndone == 1)
-		shrows_progress_total(finder->done * nwalks);
-	if (finder->walk == plan->nwalks)
+	if (!bucket->first_walk || bucket->nrows == bucket->nkeys)
 		return;
-	shpairs_buckets_start(&finder->reader, walk->table, walk->prefix_bits);
-	finder->reader.bucket.first_walk = finder->walk == 0;
-	shpairs_set_masks(plan, finder->walk, finder->reader.bucket.table, &finder->pairs);
-}
-
-/*
- * Begin to search a stream for all pairs of different fingerprints that differ
- * in at most distance bits, by a plan for that distance.  Each is passed to
- * the sink once. All arguments must outlive the search, whose memory comes
- * from the current context and is freed with it.
- */
-ShPairsFinder *
-shpairs_finder_begin(ShPairsStream *stream, const ShPairsPlan *plan, int distance,
-					 ShPairsSink *sink)
-{
-	ShPairsFinder *finder = palloc(sizeof(ShPairsFinder));
-
-	finder->plan = plan;
-	finder->sink = sink;
-	shpairs_buckets_init(&finder->reader, stream, maintenance_work_mem * (Size) 1024,
-						 sink->repeat != NULL ? pass_repeat : NULL, report_entries, finder);
-	shpairs_init(&finder->pairs, distance, pair_found, report_part, finder);
-	finder->walk = plan->first;
-	finder->done = 0;
-	start_walk(finder);
-	return finder;
-}
-
-/*
- * Search the next bucket that has several rows.  It is valid until the next
- * call.  Returns false after the last.
- *
- * The largest bucket must fit in maintenance_work_mem; otherwise raises
- * ERRCODE_CONFIGURATION_LIMIT_EXCEEDED.
- */
-bool
-shpairs_finder_next(ShPairsFinder *finder)
-{
-	while (finder->walk < finder->plan->nwalks)
+	for (size_t i = 0; i < bucket->nkeys; i++)
 	{
-		if (shpairs_buckets_next(&finder->reader))
-		{
-			search_bucket(finder);
-			return true;
-		}
-		finder->walk++;
-		start_walk(finder);
+		if (shpairs_rows_end(bucket, i) - bucket->starts[i] > 1)
+			pass_pair(finder, i, i);
 	}
-	return false;
 }
 
 /*
- * Search one range of a walk from its first to its last bucket, outside of the
- * order of the walks, when so many entries are done.  The finder is of no use
- * for shpairs_finder_next afterwards.
+ * Find all pairs of different fingerprints that differ in at most the distance, and pass
+ * each to the sink once; and, of a single side, the keys that have several rows.  A
+ * group whose search takes long has up to so many parallel workers.
  */
 void
-shpairs_finder_search_range(ShPairsFinder *finder, const ShPairsRange *range, double done)
+shpairs_find(ShPairsQuery *query, int workers, ShPairsSink *sink)
 {
-	const ShPairsWalk *walk = &finder->plan->walks[range->walk];
+	Finder	   *finder = palloc(sizeof(Finder));
 
-	finder->done = done;
-	shpairs_buckets_start_range(&finder->reader, walk->table, walk->prefix_bits, &range->start,
-								range->has_end ? &range->end : NULL);
-	finder->reader.bucket.first_walk = range->walk == 0;
-	shpairs_set_masks(finder->plan, range->walk, finder->reader.bucket.table, &finder->pairs);
-	while (shpairs_buckets_next(&finder->reader))
-		search_bucket(finder);
-}
-
-/*
- * ShPairsSink.repeat for sinks that treat equal fingerprints as one.
- */
-bool
-shpairs_drop_repeat(ShPairsSink *sink, const ShPairsBucket *bucket, ShRowsNumber row)
-{
-	return false;
-}
-
-struct ShPairsMatchFinder
-{
-	const ShPairsPlan *plan;
-	Size		memory;			/* of both sides */
-	double		a_entries;		/* of each walk, about; 0 if unknown */
-	double		b_entries;
-	int			walk;			/* the current one */
-	double		counted;		/* entries passed by the walks before it */
-	ShPairsMatchSink *sink;
-	ShPairsBucketReader a;
-	ShPairsBucketReader b;
-	ShPairs		pairs;
-};
-
-static void
-match_found(void *arg, size_t i, size_t j)
-{
-	ShPairsMatchFinder *finder = arg;
-
-	finder->sink->pair(finder->sink, &finder->a.bucket, i, &finder->b.bucket, j);
-}
-
-/*
- * Report that this fraction of the work on two buckets is done.
- *
- * Entries that are skipped without being read are not counted, but mostly on
- * one side only, that with more of them.  So the walk is as far as the side
- * that is further.
- */
-static void
-report_match_part(void *arg, double part)
-{
-	ShPairsMatchFinder *finder = arg;
-	double		a = finder->a.passed + finder->a.bucket_entries * part;
-	double		b = finder->b.passed + finder->b.bucket_entries * part;
-
-	if (finder->a_entries > 0 && finder->b_entries > 0)
-	{
-		double		fraction = Max(a / finder->a_entries, b / finder->b_entries);
-
-		shrows_progress_entries((finder->walk + Min(fraction, 1)) *
-								(finder->a_entries + finder->b_entries));
-	}
+	finder->query = query;
+	finder->sink = sink;
+	shpairs_search_init(&finder->search, query->inputs[0].width, query->distance, pass_pair,
+						report, finder);
+	if (query->inputs[0].nwords == 1 && plan_walks(finder))
+		finder->feed = shpairs_feed_walks(query->inputs, query->nsides, &finder->plan,
+										  &finder->search.pairs, sink);
 	else
-		shrows_progress_entries(finder->counted + a + b);
-}
-
-static void
-report_match_entries(void *arg)
-{
-	report_match_part(arg, 0);
-}
-
-/*
- * Begin the next walk, if there is one.
- */
-static void
-start_match_walk(ShPairsMatchFinder *finder)
-{
-	const ShPairsPlan *plan = finder->plan;
-	const ShPairsWalk *walk = &plan->walks[finder->walk];
-
-	finder->counted += finder->a.passed + finder->b.passed;
-	finder->a.passed = finder->b.passed = 0;
-	finder->a.bucket_entries = finder->b.bucket_entries = 0;
-	report_match_entries(finder);
-	shrows_progress_table(finder->walk, plan->nwalks);
-	if (finder->walk == plan->nwalks)
-		return;
-	shpairs_buckets_start(&finder->a, walk->table, walk->prefix_bits);
-	shpairs_buckets_start(&finder->b, walk->table, walk->prefix_bits);
-	shpairs_set_masks(plan, finder->walk, finder->a.bucket.table, &finder->pairs);
-}
-
-/*
- * Begin to search two streams, of the same scheme, for all pairs of a
- * fingerprint of a and one of b that differ in at most distance bits, by a
- * plan for that distance.  Each is passed to the sink once.  All arguments must
- * outlive the search, whose memory comes from the current context and is freed
- * with it.
- *
- * The numbers of entries need not be exact, and are 0 if unknown.
- */
-ShPairsMatchFinder *
-shpairs_match_finder_begin(ShPairsStream *a, double a_entries, ShPairsStream *b,
-						   double b_entries, const ShPairsPlan *plan, int distance,
-						   ShPairsMatchSink *sink)
-{
-	ShPairsMatchFinder *finder = palloc(sizeof(ShPairsMatchFinder));
-
-	finder->plan = plan;
-	finder->memory = maintenance_work_mem * (Size) 1024;
-	finder->sink = sink;
-	finder->a_entries = a_entries;
-	finder->b_entries = b_entries;
-	shpairs_buckets_init(&finder->a, a, finder->memory / 2, NULL, report_match_entries, finder);
-	shpairs_buckets_init(&finder->b, b, finder->memory / 2, NULL, report_match_entries, finder);
-	shpairs_init(&finder->pairs, distance, match_found, report_match_part, finder);
-	finder->walk = 0;
-	finder->counted = 0;
-	start_match_walk(finder);
-	return finder;
-}
-
-/*
- * Search the next buckets, which have the same prefix.
- */
-static void
-search_both(ShPairsMatchFinder *finder)
-{
-	const ShPairsBucket *a = &finder->a.bucket;
-	const ShPairsBucket *b = &finder->b.bucket;
-
-	shpairs_buckets_take_beside(&finder->a, &finder->b, finder->memory);
-	shpairs_buckets_take_beside(&finder->b, &finder->a, finder->memory);
-	shpairs_find_matches(&finder->pairs, a->keys, a->nkeys, b->keys, b->nkeys);
-}
-
-/*
- * Search the next two buckets that have the same prefix.  They are valid until
- * the next call.  Returns false after the last.
- *
- * The largest buckets with a common prefix must fit in maintenance_work_mem,
- * which may be exceeded by half; otherwise raises
- * ERRCODE_CONFIGURATION_LIMIT_EXCEEDED.
- */
-bool
-shpairs_match_finder_next(ShPairsMatchFinder *finder)
-{
-	while (finder->walk < finder->plan->nwalks)
+		finder->feed = shpairs_feed_groups(query->inputs, query->nsides, sink);
+	while (finder->feed->next(finder->feed, &finder->a, &finder->b))
 	{
-		if (shpairs_buckets_meet(&finder->a, &finder->b))
-		{
-			search_both(finder);
-			return true;
-		}
-		finder->walk++;
-		start_match_walk(finder);
+		if (query->nsides == 1 && finder->a == finder->b)
+			pass_repeated(finder);
+		shpairs_search(&finder->search, finder->a, finder->b, &workers);
+		if (sink->leave != NULL)
+			sink->leave(sink);
 	}
-	return false;
 }
 
 /*
- * Search one range of a walk, as shpairs_finder_search_range does.
+ * Free memory and files.
  */
 void
-shpairs_match_finder_search_range(ShPairsMatchFinder *finder, const ShPairsRange *range)
+shpairs_end(ShPairsQuery *query)
 {
-	const ShPairsWalk *walk = &finder->plan->walks[range->walk];
-	const ShPairsPlace *end = range->has_end ? &range->end : NULL;
-
-	shpairs_buckets_start_range(&finder->a, walk->table, walk->prefix_bits, &range->start, end);
-	shpairs_buckets_start_range(&finder->b, walk->table, walk->prefix_bits, &range->start, end);
-	shpairs_set_masks(finder->plan, range->walk, finder->a.bucket.table, &finder->pairs);
-	while (shpairs_buckets_meet(&finder->a, &finder->b))
-		search_both(finder);
+	for (int i = 0; i < query->nsides; i++)
+		shpairs_input_end(&query->inputs[i]);
 }

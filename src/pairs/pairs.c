@@ -22,47 +22,19 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "bits/distance.h"
 #include "pairs/pairs.h"
-#include "pairs/parts.h"
-
-/* how many keys are compared with as many others by one call */
-#define TILE			SHBITS_MAX_TILE
-
-/*
- * up to this many keys of one set are compared with the other set one by one
- */
-#define FEW_KEYS		4
-
-/* how many keys such a key is compared with by one call */
-#define FILTER_MAX		1024
 
 /* up to this many comparisons are made without planning parts */
 #define COMPARE_MAX		0x100000
 
-/* comparisons between checks for interrupts and reports of progress */
-#define CHECK_INTERVAL	0x1000000
+/* comparisons between reports of progress */
+#define REPORT_INTERVAL	0x1000000
 
 /* how many keys of other cells are compared with a cell at a time */
 #define NEIGHBORS_MAX	1024
 
 /* how many of them are copied at once, possibly beyond the last */
 #define COPIED_TOGETHER	8
-
-/*
- * Some keys to compare.  The position of key i, as known to callers, is
- * positions[i] or, if the key is a copy, positions[i + moved[i]], modulo 2^32.
- * Without positions[] it is first + i.
- */
-typedef struct Keys
-{
-	const ShPermuted *keys;
-	const uint32 *positions;
-	const uint32 *moved;
-	size_t		count;
-	bool		second;			/* belongs to the second of two sets */
-	size_t		first;			/* without positions: that of the first key */
-} Keys;
 
 /* some of the keys that are subdivided */
 typedef struct Range
@@ -72,18 +44,7 @@ typedef struct Range
 } Range;
 
 /*
- * A share of the whole search, as fractions of 1: its start, and its size.
- */
-typedef struct Share
-{
-	double		start;
-	double		size;
-} Share;
-
-static const Share whole = {0, 1};
-
-/*
- * Keys divided by a part: those with value v are from starts[v] to
+ * ShPairsKeys divided by a part: those with value v are from starts[v] to
  * starts[v + 1], relative to the start of the range.
  */
 typedef struct Cells
@@ -94,7 +55,7 @@ typedef struct Cells
 } Cells;
 
 /*
- * Keys of several cells that are compared with another cell together.
+ * ShPairsKeys of several cells that are compared with another cell together.
  * Comparing small cells of varying sizes separately takes several times as
  * long.
  */
@@ -114,14 +75,14 @@ typedef struct PartSearch
 	Cells		b;				/* the same as a, if among */
 	ShPairsBall ball;
 	int			depth;
-	Share		share;
+	ShPairsStretch		stretch;
 	double		comparisons;	/* needed in total */
 	double		done;
 	double		reported;		/* done at the last report */
 	Neighbors	neighbors;		/* of the current cell of a */
 } PartSearch;
 
-static void search(ShPairs *pairs, Range a, Range b, bool among, int depth, Share share);
+static void search(ShPairs *pairs, Range a, Range b, bool among, int depth, ShPairsStretch stretch);
 
 /*
  * Prepare to search.  Pairs that differ in at most distance bits, 0..64, are
@@ -149,176 +110,10 @@ shpairs_init(ShPairs *pairs, int distance, ShPairsFoundFunction found,
 	pairs->scratch_positions = NULL;
 }
 
-/*
- * Has a pair that differs in these bits been found before?
- */
-static inline bool
-found_before(const ShPairs *pairs, uint64 difference)
-{
-	for (int i = 0; i < pairs->nmasks; i++)
-	{
-		if ((difference & pairs->masks[i]) == 0)
-			return true;
-	}
-	for (int i = 0; i < pairs->nparts; i++)
-	{
-		if (pg_popcount64(difference & pairs->parts[i].mask) <= pairs->parts[i].radius)
-			return true;
-	}
-	return false;
-}
-
-/* the sub-share between two fractions of a share */
-static Share
-share_of(Share share, double start, double end)
-{
-	Share		result = {share.start + share.size * start, share.size * (end - start)};
-
-	return result;
-}
-
-/* report that a fraction of a share is done */
-static void
-report_done(ShPairs *pairs, Share share, double fraction)
-{
-	pairs->report(pairs->arg, share.start + share.size * Min(fraction, 1));
-}
-
-static inline size_t
-position(const Keys *keys, size_t i)
-{
-	if (keys->moved != NULL)
-		i = (uint32) i + keys->moved[i];
-	return keys->positions == NULL ? keys->first + i : keys->positions[i];
-}
-
-/* key i of a and key j of b are within the distance */
-static inline void
-found_pair(ShPairs *pairs, const Keys *a, const Keys *b, size_t i, size_t j)
-{
-	if (found_before(pairs, a->keys[i] ^ b->keys[j]))
-		return;
-	if (a->second)
-		pairs->found(pairs->arg, position(b, j), position(a, i));
-	else
-		pairs->found(pairs->arg, position(a, i), position(b, j));
-}
-
-/*
- * Process the pairs of keys of a, from i on, with keys of b, from j on, that a
- * filter has returned.
- */
-static inline void
-found_in_tile(ShPairs *pairs, const Keys *a, const Keys *b, size_t i, size_t j,
-			  uint64 with_others, uint64 *others)
-{
-	for (; with_others != 0; with_others &= with_others - 1)
-	{
-		int			row = pg_rightmost_one_pos64(with_others);
-
-		/* processing a pair takes much longer than a comparison */
-		CHECK_FOR_INTERRUPTS();
-		for (; others[row] != 0; others[row] &= others[row] - 1)
-			found_pair(pairs, a, b, i + row, j + pg_rightmost_one_pos64(others[row]));
-	}
-}
-
-/*
- * Compare all pairs of keys.
- */
-static void
-compare_among(ShPairs *pairs, const Keys *keys, Share share)
-{
-	size_t		count = keys->count;
-	double		square = (double) count * count;
-	uint64		others[TILE];
-	double		checked = 0;
-
-	for (size_t i = 0; i < count; i += TILE)
-	{
-		uint64		found = shbits_kernels->pairs(keys->keys + i, Min(TILE, count - i),
-												pairs->distance, others);
-
-		found_in_tile(pairs, keys, keys, i, i, found, others);
-		for (size_t j = i + TILE; j < count; j += TILE)
-		{
-			found = shbits_kernels->product(keys->keys + i, TILE, keys->keys + j,
-										  Min(TILE, count - j), pairs->distance, others);
-			found_in_tile(pairs, keys, keys, i, j, found, others);
-		}
-		checked += (double) TILE * (count - i);
-		if (unlikely(checked > CHECK_INTERVAL))
-		{
-			checked = 0;
-			CHECK_FOR_INTERRUPTS();
-			report_done(pairs, share, (2.0 * count - i) * i / square);
-		}
-	}
-}
-
-/*
- * Compare each of a few keys with all other keys.
- */
-static void
-compare_few(ShPairs *pairs, const Keys *few, const Keys *others)
-{
-	uint16		found[FILTER_MAX];
-
-	for (size_t j = 0; j < others->count; j += FILTER_MAX)
-	{
-		CHECK_FOR_INTERRUPTS();
-		for (size_t i = 0; i < few->count; i++)
-		{
-			int			nfound = shbits_filter(others->keys + j,
-											   Min(FILTER_MAX, others->count - j),
-											   few->keys[i], pairs->distance, found);
-
-			for (int k = 0; k < nfound; k++)
-				found_pair(pairs, few, others, i, j + found[k]);
-		}
-	}
-}
-
-/*
- * Compare each key of a with each of b.
- */
-static void
-compare_product(ShPairs *pairs, const Keys *a, const Keys *b, Share share)
-{
-	uint64		others[TILE];
-	double		checked = 0;
-
-	if (a->count <= FEW_KEYS && b->count > TILE)
-		compare_few(pairs, a, b);
-	else if (b->count <= FEW_KEYS && a->count > TILE)
-		compare_few(pairs, b, a);
-	else
-	{
-		for (size_t i = 0; i < a->count; i += TILE)
-		{
-			for (size_t j = 0; j < b->count; j += TILE)
-			{
-				uint64		found = shbits_kernels->product(a->keys + i, Min(TILE, a->count - i),
-														  b->keys + j, Min(TILE, b->count - j),
-														  pairs->distance, others);
-
-				found_in_tile(pairs, a, b, i, j, found, others);
-			}
-			checked += (double) TILE * b->count;
-			if (unlikely(checked > CHECK_INTERVAL))
-			{
-				checked = 0;
-				CHECK_FOR_INTERRUPTS();
-				report_done(pairs, share, (double) i / a->count);
-			}
-		}
-	}
-}
-
-static inline Keys
+static inline ShPairsKeys
 keys_of(const ShPairs *pairs, Range range)
 {
-	Keys		keys;
+	ShPairsKeys		keys;
 
 	keys.keys = pairs->keys + range.start;
 	keys.positions = pairs->positions + range.start;
@@ -330,47 +125,15 @@ keys_of(const ShPairs *pairs, Range range)
 }
 
 static inline void
-compare(ShPairs *pairs, Range a, Range b, bool among, Share share)
+compare(ShPairs *pairs, Range a, Range b, bool among, ShPairsStretch stretch)
 {
-	Keys		keys_a = keys_of(pairs, a);
-	Keys		keys_b = keys_of(pairs, b);
+	ShPairsKeys		keys_a = keys_of(pairs, a);
+	ShPairsKeys		keys_b = keys_of(pairs, b);
 
 	if (among)
-		compare_among(pairs, &keys_a, share);
+		shpairs_compare_among(pairs, &keys_a, stretch);
 	else
-		compare_product(pairs, &keys_a, &keys_b, share);
-}
-
-/*
- * Prepare to compute the values of a part.
- */
-static void
-prepare_values(ShPairsPartBits *bits, uint64 mask)
-{
-	int			nbits = 0;
-
-	memset(bits, 0, sizeof(ShPairsPartBits));
-	for (int i = 0; i < SHBITS_WIDTH; i++)
-	{
-		if (((mask >> i) & 1) == 0)
-			continue;
-		for (int byte = 0; byte < 256; byte++)
-			bits->of_byte[i / 8][byte] |= (uint32) ((byte >> (i % 8)) & 1) << nbits;
-		nbits++;
-	}
-}
-
-static inline uint32
-value_of(const ShPairsPartBits *bits, ShPermuted key)
-{
-	return bits->of_byte[0][key & 0xff] |
-		bits->of_byte[1][(key >> 8) & 0xff] |
-		bits->of_byte[2][(key >> 16) & 0xff] |
-		bits->of_byte[3][(key >> 24) & 0xff] |
-		bits->of_byte[4][(key >> 32) & 0xff] |
-		bits->of_byte[5][(key >> 40) & 0xff] |
-		bits->of_byte[6][(key >> 48) & 0xff] |
-		bits->of_byte[7][key >> 56];
+		shpairs_compare_product(pairs, &keys_a, &keys_b, stretch);
 }
 
 /*
@@ -384,14 +147,14 @@ divide_keys(ShPairs *pairs, Cells *cells, Range range, const ShPairsPart *part)
 	size_t		nvalues = (size_t) 1 << part->nbits;
 	uint32	   *starts = palloc0((nvalues + 2) * sizeof(uint32));
 
-	prepare_values(&pairs->bits, part->mask);
+	shpairs_prepare_values(&pairs->bits, part->mask);
 
 	/* count the size of each cell, two elements further on */
 	for (size_t i = 0; i < range.count; i++)
 	{
 		if (i % COMPARE_MAX == 0)
 			CHECK_FOR_INTERRUPTS();
-		starts[value_of(&pairs->bits, keys[i]) + 2]++;
+		starts[shpairs_value_of_part(&pairs->bits, keys[i]) + 2]++;
 	}
 	/* turn it into the cell's start, one element further on */
 	for (size_t value = 2; value <= nvalues; value++)
@@ -399,7 +162,7 @@ divide_keys(ShPairs *pairs, Cells *cells, Range range, const ShPairsPart *part)
 	/* which then becomes its end */
 	for (size_t i = 0; i < range.count; i++)
 	{
-		size_t		place = starts[value_of(&pairs->bits, keys[i]) + 1]++;
+		size_t		place = starts[shpairs_value_of_part(&pairs->bits, keys[i]) + 1]++;
 
 		if (i % COMPARE_MAX == 0)
 			CHECK_FOR_INTERRUPTS();
@@ -430,8 +193,8 @@ cell(const Cells *cells, size_t value)
 static void
 compare_neighbors(ShPairs *pairs, PartSearch *ps, Range a)
 {
-	Keys		keys_a = keys_of(pairs, a);
-	Keys		keys_b;
+	ShPairsKeys		keys_a = keys_of(pairs, a);
+	ShPairsKeys		keys_b;
 	double		done = ps->done / ps->comparisons;
 
 	keys_b.keys = ps->neighbors.keys;
@@ -441,7 +204,7 @@ compare_neighbors(ShPairs *pairs, PartSearch *ps, Range a)
 	keys_b.count = ps->neighbors.count;
 	keys_b.second = !keys_a.second;
 	/* progress is reported when the whole cell has been compared */
-	compare_product(pairs, &keys_a, &keys_b, share_of(ps->share, done, done));
+	shpairs_compare_product(pairs, &keys_a, &keys_b, shpairs_stretch_of(ps->stretch, done, done));
 	ps->neighbors.count = 0;
 }
 
@@ -477,10 +240,10 @@ static void
 report_compared(ShPairs *pairs, PartSearch *ps, double comparisons)
 {
 	ps->done += comparisons;
-	if (ps->done - ps->reported > CHECK_INTERVAL)
+	if (ps->done - ps->reported > REPORT_INTERVAL)
 	{
 		ps->reported = ps->done;
-		report_done(pairs, ps->share, ps->done / ps->comparisons);
+		shpairs_report_done(pairs, ps->stretch, ps->done / ps->comparisons);
 	}
 }
 
@@ -493,7 +256,7 @@ search_cells(ShPairs *pairs, PartSearch *ps, Range a, Range b, bool among)
 	double		comparisons = (double) a.count * b.count / (among ? 2 : 1);
 
 	search(pairs, a, b, among, ps->depth + 1,
-		   share_of(ps->share, ps->done / ps->comparisons,
+		   shpairs_stretch_of(ps->stretch, ps->done / ps->comparisons,
 					(ps->done + comparisons) / ps->comparisons));
 	report_compared(pairs, ps, comparisons);
 }
@@ -573,7 +336,7 @@ visit_some_cells(ShPairs *pairs, PartSearch *ps, size_t first, size_t end, bool 
 		pairs->compared += comparisons;
 		report_compared(pairs, ps, comparisons);
 		if (ps->among && a.count <= 2 * large)
-			compare(pairs, a, a, true, whole);
+			compare(pairs, a, a, true, shpairs_whole);
 		else if (ps->among)
 			search_cells(pairs, ps, a, a, true);
 	}
@@ -655,7 +418,7 @@ varying_bits(const ShPairsKeySets *sets, int *ndiffering)
  * found by comparing all pairs.
  */
 static void
-search(ShPairs *pairs, Range a, Range b, bool among, int depth, Share share)
+search(ShPairs *pairs, Range a, Range b, bool among, int depth, ShPairsStretch stretch)
 {
 	ShPairsKeySets sets = {pairs->keys + a.start, a.count, pairs->keys + b.start, b.count, among};
 	double		all = shpairs_comparisons(&sets);
@@ -671,7 +434,7 @@ search(ShPairs *pairs, Range a, Range b, bool among, int depth, Share share)
 	/* loop over the cells of the smaller set */
 	if (a.count > b.count)
 	{
-		search(pairs, b, a, among, depth, share);
+		search(pairs, b, a, among, depth, stretch);
 		return;
 	}
 
@@ -697,7 +460,7 @@ search(ShPairs *pairs, Range a, Range b, bool among, int depth, Share share)
 		each = pairs->compared - compared + ps->comparisons > all;
 		if (!each)
 		{
-			ps->share = share_of(share, spent / plan->cost, end / plan->cost);
+			ps->stretch = shpairs_stretch_of(stretch, spent / plan->cost, end / plan->cost);
 			visit_cells(pairs, ps, false);
 			spent = end;
 			pairs->parts[pairs->nparts++] = *part;
@@ -706,7 +469,7 @@ search(ShPairs *pairs, Range a, Range b, bool among, int depth, Share share)
 	}
 	if (each)
 	{
-		compare(pairs, a, b, among, share_of(share, spent / plan->cost, 1));
+		compare(pairs, a, b, among, shpairs_stretch_of(stretch, spent / plan->cost, 1));
 		pairs->compared += all;
 	}
 	pairs->nparts = nparts;
@@ -759,12 +522,12 @@ add_keys(ShPairs *pairs, size_t start, const ShPermuted *keys, size_t count)
 void
 shpairs_find_pairs(ShPairs *pairs, const ShPermuted *keys, size_t count)
 {
-	Keys		all = {keys, NULL, NULL, count, false, 0};
+	ShPairsKeys		all = {keys, NULL, NULL, count, false, 0};
 
 	if (pairs->distance == 0)
 		return;
 	if ((double) count * count / 2 <= COMPARE_MAX)
-		compare_among(pairs, &all, whole);
+		shpairs_compare_among(pairs, &all, shpairs_whole);
 	else
 	{
 		Range		range;
@@ -772,7 +535,7 @@ shpairs_find_pairs(ShPairs *pairs, const ShPermuted *keys, size_t count)
 		enlarge(pairs, count);
 		pairs->first_set = count;
 		range = add_keys(pairs, 0, keys, count);
-		search(pairs, range, range, true, 0, whole);
+		search(pairs, range, range, true, 0, shpairs_whole);
 	}
 }
 
@@ -780,7 +543,7 @@ shpairs_find_pairs(ShPairs *pairs, const ShPermuted *keys, size_t count)
  * Find the keys that are in both of two sets.
  */
 static void
-find_equal(ShPairs *pairs, const Keys *a, const Keys *b)
+find_equal(ShPairs *pairs, const ShPairsKeys *a, const ShPairsKeys *b)
 {
 	size_t		j = 0;
 
@@ -791,7 +554,7 @@ find_equal(ShPairs *pairs, const Keys *a, const Keys *b)
 		while (j < b->count && b->keys[j] < a->keys[i])
 			j++;
 		if (j < b->count && b->keys[j] == a->keys[i])
-			found_pair(pairs, a, b, i, j);
+			shpairs_found(pairs, a, b, i, j);
 	}
 }
 
@@ -805,13 +568,13 @@ void
 shpairs_find_matches(ShPairs *pairs, const ShPermuted *a, size_t na,
 					 const ShPermuted *b, size_t nb)
 {
-	Keys		keys_a = {a, NULL, NULL, na, false, 0};
-	Keys		keys_b = {b, NULL, NULL, nb, true, 0};
+	ShPairsKeys		keys_a = {a, NULL, NULL, na, false, 0};
+	ShPairsKeys		keys_b = {b, NULL, NULL, nb, true, 0};
 
 	if (pairs->distance == 0)
 		find_equal(pairs, &keys_a, &keys_b);
-	else if ((double) na * nb <= COMPARE_MAX || Min(na, nb) <= FEW_KEYS)
-		compare_product(pairs, &keys_a, &keys_b, whole);
+	else if ((double) na * nb <= COMPARE_MAX || Min(na, nb) <= SHPAIRS_FEW_KEYS)
+		shpairs_compare_product(pairs, &keys_a, &keys_b, shpairs_whole);
 	else
 	{
 		Range		range_a;
@@ -821,7 +584,7 @@ shpairs_find_matches(ShPairs *pairs, const ShPermuted *a, size_t na,
 		pairs->first_set = na;
 		range_a = add_keys(pairs, 0, a, na);
 		range_b = add_keys(pairs, na, b, nb);
-		search(pairs, range_a, range_b, false, 0, whole);
+		search(pairs, range_a, range_b, false, 0, shpairs_whole);
 	}
 }
 
@@ -830,8 +593,8 @@ shpairs_find_matches(ShPairs *pairs, const ShPermuted *a, size_t na,
  */
 typedef struct ShPairsSliced
 {
-	Keys		a;				/* as they were given */
-	Keys		b;				/* the same as a, if among */
+	ShPairsKeys		a;				/* as they were given */
+	ShPairsKeys		b;				/* the same as a, if among */
 	bool		among;
 	Range		range_a;
 	Range		range_b;
@@ -854,11 +617,11 @@ shpairs_begin_slices(ShPairs *pairs, const ShPermuted *a, size_t na,
 	Sliced	   *sliced = palloc(sizeof(Sliced));
 
 	sliced->among = b == NULL;
-	sliced->a = (Keys)
+	sliced->a = (ShPairsKeys)
 	{
 		a, NULL, NULL, na, false, 0
 	};
-	sliced->b = sliced->among ? sliced->a : (Keys)
+	sliced->b = sliced->among ? sliced->a : (ShPairsKeys)
 	{
 		b, NULL, NULL, nb, true, 0
 	};
@@ -936,12 +699,12 @@ divide_for_slices(ShPairs *pairs, const ShPairsSlices *slices, int part)
 	sliced->part = part;
 	/* whoever hands out the slices knows how much is done */
 	sliced->ps.comparisons = INFINITY;
-	sliced->ps.share = whole;
+	sliced->ps.stretch = shpairs_whole;
 }
 
 /* the index of the first key that is not below a key */
 static size_t
-first_from(const Keys *keys, ShPermuted key)
+first_from(const ShPairsKeys *keys, ShPermuted key)
 {
 	size_t		low = 0;
 	size_t		high = keys->count;
@@ -959,10 +722,10 @@ first_from(const Keys *keys, ShPermuted key)
 }
 
 /* some of the keys that were given */
-static Keys
-keys_between(const Keys *keys, size_t start, size_t end)
+static ShPairsKeys
+keys_between(const ShPairsKeys *keys, size_t start, size_t end)
 {
-	Keys		result = *keys;
+	ShPairsKeys		result = *keys;
 
 	result.keys += start;
 	result.count = end - start;
@@ -978,20 +741,20 @@ static void
 compare_slice(ShPairs *pairs, const ShPairsSlices *slices, int slice)
 {
 	const Sliced *sliced = pairs->sliced;
-	const Keys *a = &sliced->a;
+	const ShPairsKeys *a = &sliced->a;
 	size_t		start = slice == 0 ? 0 : first_from(a, slices->bounds[slice]);
 	size_t		end = slice + 1 == SHPAIRS_SLICES ? a->count : first_from(a, slices->bounds[slice + 1]);
-	Keys		some = keys_between(a, start, end);
+	ShPairsKeys		some = keys_between(a, start, end);
 
 	if (sliced->among)
 	{
-		Keys		others = keys_between(a, end, a->count);
+		ShPairsKeys		others = keys_between(a, end, a->count);
 
-		compare_among(pairs, &some, whole);
-		compare_product(pairs, &some, &others, whole);
+		shpairs_compare_among(pairs, &some, shpairs_whole);
+		shpairs_compare_product(pairs, &some, &others, shpairs_whole);
 	}
 	else
-		compare_product(pairs, &some, &sliced->b, whole);
+		shpairs_compare_product(pairs, &some, &sliced->b, shpairs_whole);
 }
 
 /*

@@ -9,56 +9,8 @@
 #ifndef SIMHASH_PAIRS_PAIRS_H
 #define SIMHASH_PAIRS_PAIRS_H
 
-#include "bits/scheme.h"
-#include "pairs/parts.h"
-
-/* called with the positions of each pair found */
-typedef void (*ShPairsFoundFunction) (void *arg, size_t i, size_t j);
-
-/* called now and then with the fraction of the work that is done, 0..1 */
-typedef void (*ShPairsReportFunction) (void *arg, double part);
-
-/* called now and then during a search by several processes */
-typedef void (*ShPairsPollFunction) (void *arg);
-
-/* the most levels to which parts are subdivided */
-#define SHPAIRS_MAX_DEPTH	4
-
-/*
- * for each byte of a key, the bits of a part that come from it, by its value
- */
-typedef struct ShPairsPartBits
-{
-	uint32		of_byte[sizeof(uint64)][256];
-} ShPairsPartBits;
-
-typedef struct ShPairs
-{
-	int			distance;
-	ShPairsFoundFunction found;
-	ShPairsReportFunction report;
-	void	   *arg;
-
-	/* pairs whose keys agree in all bits of one of these are not found */
-	int			nmasks;
-	uint64		masks[SHBITS_MAX_TABLES];
-
-	/* nor are those that differ in at most the radius of one of these */
-	int			nparts;
-	ShPairsPart parts[SHPAIRS_MAX_DEPTH * SHBITS_WIDTH];
-
-	/* keys that are subdivided: first those of the first set */
-	MemoryContext context;
-	size_t		first_set;		/* how many these are */
-	double		compared;		/* comparisons made */
-	size_t		capacity;
-	ShPermuted *keys;
-	uint32	   *positions;
-	ShPermuted *scratch_keys;
-	uint32	   *scratch_positions;
-	ShPairsPartBits bits;
-	struct ShPairsSliced *sliced;	/* of a search in slices, or NULL */
-} ShPairs;
+#include "pairs/tiles.h"
+#include "sort/items.h"
 
 /* into how many slices several processes divide a part */
 #define SHPAIRS_SLICES		64
@@ -86,10 +38,18 @@ typedef struct ShPairsSlices
 #define SHPAIRS_MAX_KEYS		(PG_UINT32_MAX / 2)
 
 /*
- * The most memory that a key takes during a search, in bytes: the key and its
- * position twice, and less than one element in a list of cells.
+ * The most memory that a key of one word takes during a search, in bytes: the key and
+ * its position twice, and less than one element in a list of cells; and what one of
+ * several words takes in addition, to be sorted by a word (bucket_search.c).
  */
 #define SHPAIRS_BYTES_PER_KEY	(2 * sizeof(ShPermuted) + 3 * sizeof(uint32))
+#define SHPAIRS_BYTES_TO_SORT	(2 * sizeof(ShSortItem) + sizeof(ShPermuted) + sizeof(uint32))
+
+static inline Size
+shpairs_search_bytes(int nwords)
+{
+	return SHPAIRS_BYTES_PER_KEY + (nwords > 1 ? SHPAIRS_BYTES_TO_SORT : 0);
+}
 
 extern void shpairs_init(ShPairs *pairs, int distance,
 						 ShPairsFoundFunction found, ShPairsReportFunction report,

@@ -48,6 +48,25 @@
 #define MAX_SAMPLE			65536
 
 /*
+ * Prepare to compute the values of a part.
+ */
+void
+shpairs_prepare_values(ShPairsPartBits *bits, uint64 mask)
+{
+	int			nbits = 0;
+
+	memset(bits, 0, sizeof(ShPairsPartBits));
+	for (int i = 0; i < SHBITS_WIDTH; i++)
+	{
+		if (((mask >> i) & 1) == 0)
+			continue;
+		for (int byte = 0; byte < 256; byte++)
+			bits->of_byte[i / 8][byte] |= (uint32) ((byte >> (i % 8)) & 1) << nbits;
+		nbits++;
+	}
+}
+
+/*
  * Make the list of the numbers of nbits bits that have at most radius bits set,
  * in the current memory context.
  */

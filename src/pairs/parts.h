@@ -56,6 +56,14 @@ typedef struct ShPairsParts
 	ShPairsPart parts[SHBITS_WIDTH];
 } ShPairsParts;
 
+/*
+ * for each byte of a key, the bits of a part that come from it, by its value
+ */
+typedef struct ShPairsPartBits
+{
+	uint32		of_byte[sizeof(uint64)][256];
+} ShPairsPartBits;
+
 /* a list of the numbers that have few bits set */
 typedef struct ShPairsBall
 {
@@ -65,10 +73,25 @@ typedef struct ShPairsBall
 	uint32	   *numbers;		/* ascending, the first is 0 */
 } ShPairsBall;
 
+extern void shpairs_prepare_values(ShPairsPartBits *bits, uint64 mask);
 extern void shpairs_make_ball(ShPairsBall *ball, int nbits, int radius);
 extern double shpairs_comparisons(const ShPairsKeySets *sets);
 extern double shpairs_even_cost(const ShPairsKeySets *sets, int nbits, int distance);
 extern void shpairs_plan_parts(ShPairsParts *plan, const ShPairsKeySets *sets,
 							   uint64 varying, int distance);
+
+/* the value of a part of a key */
+static inline uint32
+shpairs_value_of_part(const ShPairsPartBits *bits, ShPermuted key)
+{
+	return bits->of_byte[0][key & 0xff] |
+		bits->of_byte[1][(key >> 8) & 0xff] |
+		bits->of_byte[2][(key >> 16) & 0xff] |
+		bits->of_byte[3][(key >> 24) & 0xff] |
+		bits->of_byte[4][(key >> 32) & 0xff] |
+		bits->of_byte[5][(key >> 40) & 0xff] |
+		bits->of_byte[6][(key >> 48) & 0xff] |
+		bits->of_byte[7][key >> 56];
+}
 
 #endif							/* SIMHASH_PAIRS_PARTS_H */

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * workers.c
- *	  Parallel workers for a search: how many, and the tables for them.
+ *	  How many parallel workers a search may have.
  *
- * Workers read indexes only.  The leader looks up rows, and compares values for
+ * Workers compare fingerprints only.  The leader looks up rows, and compares values for
  * which the index has computed fingerprints, or of the columns before the
  * fingerprint.  It does this in parallel mode, in which functions that are not
  * marked as safe, or at least restricted, may fail.
@@ -12,10 +12,8 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/parallel.h"
-#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_proc.h"
@@ -157,63 +155,4 @@ shrows_choose_workers(const ShRowsHeaps *heaps, int distance)
 	}
 	workers = Min(Max(workers, workers_for_pages(pages, distance)), max_parallel_workers_per_gather);
 	return workers > 0 && functions_are_allowed(heaps) ? workers : 0;
-}
-
-Size
-shrows_shared_size(const ShRowsHeaps *heaps)
-{
-	return offsetof(ShRowsSharedHeaps, heaps) + heaps->count * sizeof(ShRowsSharedHeap);
-}
-
-/*
- * Describe open tables for workers, in shrows_shared_size() bytes.
- */
-void
-shrows_share_heaps(const ShRowsHeaps *heaps, ShRowsSharedHeaps *shared)
-{
-	shared->count = heaps->count;
-	shared->grouped = heaps->grouped;
-	for (int i = 0; i < heaps->count; i++)
-	{
-		const ShRowsHeap *heap = &heaps->heaps[i];
-
-		shared->heaps[i].relation = RelationGetRelid(heap->relation);
-		shared->heaps[i].index = RelationGetRelid(heap->index);
-		shared->heaps[i].first_row = heap->first_row;
-		shared->heaps[i].end_row = heap->end_row;
-	}
-}
-
-/*
- * Open these tables in a worker, to read their indexes.  The leader has checked
- * privileges, and holds the same locks.
- */
-void
-shrows_attach_heaps(const ShRowsSharedHeaps *shared, ShRowsHeaps *heaps)
-{
-	memset(heaps, 0, sizeof(ShRowsHeaps));
-	heaps->count = shared->count;
-	heaps->grouped = shared->grouped;
-	heaps->heaps = palloc0(shared->count * sizeof(ShRowsHeap));
-	for (int i = 0; i < shared->count; i++)
-	{
-		ShRowsHeap *heap = &heaps->heaps[i];
-
-		heap->number = i;
-		heap->relation = table_open(shared->heaps[i].relation, AccessShareLock);
-		heap->index = index_open(shared->heaps[i].index, AccessShareLock);
-		heap->first_row = shared->heaps[i].first_row;
-		heap->end_row = shared->heaps[i].end_row;
-	}
-}
-
-void
-shrows_detach_heaps(ShRowsHeaps *heaps)
-{
-	for (int i = 0; i < heaps->count; i++)
-	{
-		index_close(heaps->heaps[i].index, AccessShareLock);
-		table_close(heaps->heaps[i].relation, AccessShareLock);
-	}
-	pfree(heaps->heaps);
 }

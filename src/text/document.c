@@ -105,12 +105,12 @@ shtext_reader_end(ShTextReader *reader)
 }
 
 /*
- * Pass the hashes of the features of a text to a consumer.  The arguments are
- * those of shtext_reader_begin, and have been checked.
+ * Pass the hashes of the windows of a text to a consumer, in order, and of a text
+ * with fewer units than a window its own, if wanted.
  */
-void
-shtext_hash_text(const text *document, int shingle, ShTextUnit unit,
-				 ShTextConsumer consumer, void *state)
+static void
+hash_text(const text *document, int shingle, ShTextUnit unit, bool short_too,
+		  ShTextConsumer consumer, void *state)
 {
 	ShTextReader reader;
 	ShTextStream stream;
@@ -119,8 +119,29 @@ shtext_hash_text(const text *document, int shingle, ShTextUnit unit,
 	shtext_stream_init(&stream, reader.unit, shingle, consumer, state);
 	while (shtext_reader_next(&reader, &stream.windows))
 		shtext_stream_add(&stream, &reader.buffer);
-	shtext_stream_finish(&stream, &reader.buffer);
+	shtext_stream_finish(&stream, short_too ? &reader.buffer : NULL);
 	shtext_reader_end(&reader);
+}
+
+/*
+ * Pass the hashes of the features of a text to a consumer.  The arguments are
+ * those of shtext_reader_begin, and have been checked.
+ */
+void
+shtext_hash_text(const text *document, int shingle, ShTextUnit unit,
+				 ShTextConsumer consumer, void *state)
+{
+	hash_text(document, shingle, unit, true, consumer, state);
+}
+
+/*
+ * The same for its runs of some words, of which a shorter text has none.
+ */
+void
+shtext_hash_runs(const text *document, int words, ShTextConsumer consumer,
+				 void *state)
+{
+	hash_text(document, words, SHTEXT_WORD, false, consumer, state);
 }
 
 /*

@@ -41,6 +41,8 @@ extern void shtext_reader_end(ShTextReader *reader);
 extern void shtext_hash_text(const text *document, int shingle,
 							 ShTextUnit unit, ShTextConsumer consumer,
 							 void *state);
+extern void shtext_hash_runs(const text *document, int words,
+							 ShTextConsumer consumer, void *state);
 extern void shtext_hash_bytes(const bytea *document, int shingle,
 							  ShTextConsumer consumer, void *state);
 

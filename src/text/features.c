@@ -31,13 +31,30 @@ shtext_features_of_text(const text *document, int shingle, ShTextUnit unit)
 }
 
 static void
+read_runs(const ShTextFeatures *features, ShTextConsumer consumer, void *state)
+{
+	shtext_hash_runs(features->document, features->shingle, consumer, state);
+}
+
+/*
+ * The runs of some words of a text, none if it is shorter.
+ */
+ShTextFeatures
+shtext_features_of_runs(const text *document, int words)
+{
+	ShTextFeatures features = {read_runs, document, words, SHTEXT_WORD};
+
+	return features;
+}
+
+static void
 read_bytes(const ShTextFeatures *features, ShTextConsumer consumer, void *state)
 {
 	shtext_hash_bytes(features->document, features->shingle, consumer, state);
 }
 
 /*
- * The same for a byte string.
+ * The features of a byte string.
  */
 ShTextFeatures
 shtext_features_of_bytes(const bytea *document, int shingle)

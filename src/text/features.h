@@ -24,6 +24,7 @@ typedef struct ShTextFeatures
 
 extern ShTextFeatures shtext_features_of_text(const text *document, int shingle,
 											  ShTextUnit unit);
+extern ShTextFeatures shtext_features_of_runs(const text *document, int words);
 extern ShTextFeatures shtext_features_of_bytes(const bytea *document, int shingle);
 
 #endif							/* SIMHASH_TEXT_FEATURES_H */

@@ -70,11 +70,10 @@ shtext_sets_full(const ShTextSets *sets)
 }
 
 /*
- * Add a number of the range to a set, or to both, unless it is there already.
- * The array must not be full.
+ * The slot of a number of the range, which is empty if the number is in no set.
  */
-static inline void
-shtext_sets_add(ShTextSets *sets, uint64 number, int which)
+static inline uint64 *
+shtext_sets_slot(const ShTextSets *sets, uint64 number)
 {
 	uint64		last = (UINT64CONST(1) << sets->slot_bits) - 1;
 	uint64		slot = number << sets->fixed_bits >> (64 - sets->slot_bits);
@@ -84,8 +83,32 @@ shtext_sets_add(ShTextSets *sets, uint64 number, int which)
 	while ((found = sets->slots[slot]) != 0 &&
 		   (found & ~(uint64) SHTEXT_IN_BOTH) != number)
 		slot = (slot + 1) & last;
-	sets->used += (found == 0);
-	sets->slots[slot] = found | number | which;
+	return &sets->slots[slot];
+}
+
+/*
+ * Add a number of the range to a set, or to both, unless it is there already.
+ * The array must not be full.
+ */
+static inline void
+shtext_sets_add(ShTextSets *sets, uint64 number, int which)
+{
+	uint64	   *slot = shtext_sets_slot(sets, number);
+
+	sets->used += (*slot == 0);
+	*slot |= (number & ~(uint64) SHTEXT_IN_BOTH) | which;
+}
+
+/*
+ * Add a number of the range to a set if it is in the other one.
+ */
+static inline void
+shtext_sets_mark(ShTextSets *sets, uint64 number, int which)
+{
+	uint64	   *slot = shtext_sets_slot(sets, number);
+
+	if (*slot != 0)
+		*slot |= which;
 }
 
 #endif							/* SIMHASH_TEXT_HASH_SETS_H */

@@ -116,7 +116,8 @@ shtext_stream_add(ShTextStream *stream, const ShTextBuffer *buffer)
 }
 
 /*
- * Pass the rest to the consumer after all pieces have been added.
+ * Pass the rest to the consumer after all pieces have been added.  Without a
+ * buffer, a document with fewer units than a window has no feature.
  */
 void
 shtext_stream_finish(ShTextStream *stream, const ShTextBuffer *buffer)
@@ -124,7 +125,7 @@ shtext_stream_finish(ShTextStream *stream, const ShTextBuffer *buffer)
 	ShTextSpan	span;
 
 	/* if there is one, it is the only feature */
-	if (shtext_windows_rest(&stream->windows, buffer, &span))
+	if (buffer != NULL && shtext_windows_rest(&stream->windows, buffer, &span))
 		stream->hashes[stream->nhashes++] =
 			shtype_hash(span.bytes, span.length);
 	hand_over(stream);

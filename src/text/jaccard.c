@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * jaccard.c
- *	  The Jaccard coefficient of two documents: the share of the features of
- *	  either that both have.
+ *	  The Jaccard coefficient of two documents, the share of the features of
+ *	  either that both have; and the share of those of one that the other has.
  *
  * Features are taken as equal if the first 62 bits of their hashes are equal.
  * The probability that this is wrong for any two of n different features is
@@ -34,6 +34,7 @@
 PG_FUNCTION_INFO_V1(simhash_jaccard_text);
 PG_FUNCTION_INFO_V1(simhash_jaccard_bytea);
 PG_FUNCTION_INFO_V1(simhash_jaccard_text_array);
+PG_FUNCTION_INFO_V1(simhash_containment);
 PG_FUNCTION_INFO_V1(simhash_minhash_jaccard);
 PG_FUNCTION_INFO_V1(simhash_minhash_radius);
 
@@ -123,13 +124,32 @@ collect(void *state, const uint64 *hashes, int nhashes)
 }
 
 /*
- * Count the features of both documents, each read as often as necessary.
+ * A consumer of hashes: adds those of the range to a set that are in the other one.
+ */
+static void
+mark(void *state, const uint64 *hashes, int nhashes)
+{
+	Overlap    *overlap = state;
+
+	for (int i = 0; i < nhashes; i++)
+	{
+		uint64		number = shtext_sets_number(hashes[i], overlap->key);
+
+		if (shtext_sets_cover(&overlap->sets, number))
+			shtext_sets_mark(&overlap->sets, number, overlap->which);
+	}
+}
+
+/*
+ * Count the features of both documents, each read as often as necessary.  read_b is
+ * collect or, if only those of b that a has are to be counted, mark.
  *
  * A random key determines which features share a part of the array, or a
  * range.  Otherwise the authors of the documents could make this slow.
  */
 static void
-count_by_reading(const ShTextFeatures *a, const ShTextFeatures *b, ShTextOverlap *result)
+count_by_reading(const ShTextFeatures *a, const ShTextFeatures *b, ShTextConsumer read_b,
+				 ShTextOverlap *result)
 {
 	uint64		low = 0;
 	Overlap		overlap;
@@ -139,7 +159,7 @@ count_by_reading(const ShTextFeatures *a, const ShTextFeatures *b, ShTextOverlap
 	overlap.max_slot_bits =
 		pg_leftmost_one_pos64(get_hash_memory_limit() /
 							  (ARRAYS_AT_ONCE * sizeof(uint64)));
-	slot_bits = first_slot_bits(a, b, overlap.max_slot_bits);
+	slot_bits = first_slot_bits(a, read_b == mark ? a : b, overlap.max_slot_bits);
 
 	do
 	{
@@ -152,7 +172,7 @@ count_by_reading(const ShTextFeatures *a, const ShTextFeatures *b, ShTextOverlap
 		overlap.which = SHTEXT_IN_A;
 		a->read(a, collect, &overlap);
 		overlap.which = SHTEXT_IN_B;
-		b->read(b, collect, &overlap);
+		b->read(b, read_b, &overlap);
 
 		shtext_sets_count(&overlap.sets, &in_a, &in_b, &in_both);
 		result->in_a += in_a;
@@ -200,7 +220,7 @@ shtext_overlap(const ShTextFeatures *a, ShTextRemembered *known_a,
 	ShTextOverlap result = {0};
 
 	if (known_a == NULL || known_b == NULL)
-		count_by_reading(a, b, &result);
+		count_by_reading(a, b, collect, &result);
 	else
 	{
 		shtext_know_features(known_a, a);
@@ -208,6 +228,34 @@ shtext_overlap(const ShTextFeatures *a, ShTextRemembered *known_a,
 		count_known(known_a, known_b, &result);
 	}
 	return result;
+}
+
+/*
+ * Do the documents have a feature in common?
+ *
+ * Most often one is a quote, and only its few features are kept.  To remember those
+ * of each document that is compared with it would take longer than to find them.
+ */
+bool
+shtext_meet(const ShTextFeatures *a, const ShTextFeatures *b)
+{
+	bool		b_is_smaller = features_expected(b) < features_expected(a);
+	ShTextOverlap result = {0};
+
+	count_by_reading(b_is_smaller ? b : a, b_is_smaller ? a : b, mark, &result);
+	return result.in_both > 0;
+}
+
+/*
+ * Count the features of texts or byte strings, which are remembered.
+ */
+static ShTextOverlap
+overlap_remembered(const ShTextFeatures *a, const ShTextFeatures *b)
+{
+	ShTextRemembered *known_a = shtext_recall(a);
+	ShTextRemembered *known_b = shtext_recall(b);
+
+	return shtext_overlap(a, known_a, b, known_b);
 }
 
 /*
@@ -225,16 +273,18 @@ result_of(FunctionCallInfo fcinfo, void *a, void *b, ShTextOverlap overlap)
 }
 
 /*
- * The same for texts and byte strings, which are remembered.
+ * What the two texts of a function with the arguments (a text, b text, shingle int,
+ * unit text) have in common.
  */
-static Datum
-result_of_documents(FunctionCallInfo fcinfo, struct varlena *a, struct varlena *b,
-					ShTextFeatures of_a, ShTextFeatures of_b)
+static ShTextOverlap
+overlap_of_texts(FunctionCallInfo fcinfo, const text *a, const text *b)
 {
-	ShTextRemembered *known_a = shtext_recall(&of_a);
-	ShTextRemembered *known_b = shtext_recall(&of_b);
+	int			shingle = shtext_checked_shingle(PG_GETARG_INT32(2));
+	ShTextUnit	unit = shtext_unit_named(PG_GETARG_TEXT_PP(3));
+	ShTextFeatures of_a = shtext_features_of_text(a, shingle, unit);
+	ShTextFeatures of_b = shtext_features_of_text(b, shingle, unit);
 
-	return result_of(fcinfo, a, b, shtext_overlap(&of_a, known_a, &of_b, known_b));
+	return overlap_remembered(&of_a, &of_b);
 }
 
 /*
@@ -247,11 +297,28 @@ simhash_jaccard_text(PG_FUNCTION_ARGS)
 {
 	text	   *a = PG_GETARG_TEXT_PP(0);
 	text	   *b = PG_GETARG_TEXT_PP(1);
-	int			shingle = shtext_checked_shingle(PG_GETARG_INT32(2));
-	ShTextUnit	unit = shtext_unit_named(PG_GETARG_TEXT_PP(3));
 
-	return result_of_documents(fcinfo, a, b, shtext_features_of_text(a, shingle, unit),
-							   shtext_features_of_text(b, shingle, unit));
+	return result_of(fcinfo, a, b, overlap_of_texts(fcinfo, a, b));
+}
+
+/*
+ * simhash_containment(a text, b text, shingle int, unit text) -> float8
+ *
+ * The share of the features of a that b has.  Null if a has no letter, mark or
+ * number.
+ */
+Datum
+simhash_containment(PG_FUNCTION_ARGS)
+{
+	text	   *a = PG_GETARG_TEXT_PP(0);
+	text	   *b = PG_GETARG_TEXT_PP(1);
+	ShTextOverlap overlap = overlap_of_texts(fcinfo, a, b);
+
+	PG_FREE_IF_COPY(a, 0);
+	PG_FREE_IF_COPY(b, 1);
+	if (overlap.in_a == 0)
+		PG_RETURN_NULL();
+	PG_RETURN_FLOAT8((double) overlap.in_both / overlap.in_a);
 }
 
 /*
@@ -265,9 +332,10 @@ simhash_jaccard_bytea(PG_FUNCTION_ARGS)
 	bytea	   *a = PG_GETARG_BYTEA_PP(0);
 	bytea	   *b = PG_GETARG_BYTEA_PP(1);
 	int			shingle = shtext_checked_shingle(PG_GETARG_INT32(2));
+	ShTextFeatures of_a = shtext_features_of_bytes(a, shingle);
+	ShTextFeatures of_b = shtext_features_of_bytes(b, shingle);
 
-	return result_of_documents(fcinfo, a, b, shtext_features_of_bytes(a, shingle),
-							   shtext_features_of_bytes(b, shingle));
+	return result_of(fcinfo, a, b, overlap_remembered(&of_a, &of_b));
 }
 
 static void

@@ -20,5 +20,6 @@ typedef struct ShTextOverlap
 
 extern ShTextOverlap shtext_overlap(const ShTextFeatures *a, ShTextRemembered *known_a,
 									const ShTextFeatures *b, ShTextRemembered *known_b);
+extern bool shtext_meet(const ShTextFeatures *a, const ShTextFeatures *b);
 
 #endif							/* SIMHASH_TEXT_JACCARD_H */

@@ -185,6 +185,17 @@ decode(const unsigned char *next, const unsigned char *end)
 }
 
 /*
+ * The flags, as in unicode.h, of the first character of UTF-8.
+ */
+int
+shtext_flags(const char *bytes, Size length)
+{
+	const unsigned char *next = (const unsigned char *) bytes;
+
+	return decode(next, next + length).record->flags;
+}
+
+/*
  * Can the text be divided before this byte?
  */
 static bool

@@ -48,5 +48,6 @@ extern void shtext_normalizer_init(ShTextNormalizer *normalizer,
 extern bool shtext_normalize(ShTextNormalizer *normalizer,
 							 ShTextBuffer *buffer);
 extern void shtext_normalizer_finish(ShTextNormalizer *normalizer);
+extern int	shtext_flags(const char *bytes, Size length);
 
 #endif							/* SIMHASH_TEXT_NORMALIZE_H */

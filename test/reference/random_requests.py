@@ -157,6 +157,18 @@ def requests(r, number):
         yield {'form': 'jaccard', 'a': text(r, 3) + shared + text(r, 2),
                'b': text(r, 2) + shared + text(r, 3),
                'shingle': r.choice([1, 2, 3, 4]), 'unit': r.choice(['char', 'word'])}
+    for i in range(others):
+        shared = text(r)
+        yield {'form': 'containment', 'a': shared + text(r, 2), 'b': text(r, 2) + shared,
+               'shingle': r.choice([1, 2, 3, 4]), 'unit': r.choice(['char', 'word'])}
+    for i in range(others):
+        yield {'form': 'passage_keys', 'document': text(r, 40)}
+    for i in range(others):
+        # pieces that come again, in any order
+        pieces = [text(r, 4) + ' ' for i in range(r.randint(1, 6))]
+        yield {'form': 'passages', 'a': ''.join(r.choices(pieces, k=r.randint(0, 9))),
+               'b': ''.join(r.choices(pieces, k=r.randint(0, 9))),
+               'min_words': r.choice([1, 2, 3, 5, 8, 13, 13, 20, 64])}
 
 
 def minhash_requests(r, number):

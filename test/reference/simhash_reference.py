@@ -20,6 +20,10 @@ defaults; an object has a "form" and what that form takes,
     hash        document: the hash of a text, as a signed number
     jaccard     a, b, shingle = 3, unit = "word": the Jaccard coefficient of two
                 texts, in units of 10^-9
+    containment as jaccard: the share of the features of a that b has
+    passage_keys document: the keys of a text in an index of passages
+    passages    a, b, min_words = 13: the first words in both and the number of
+                words of each passage, with "|" between two
 
 and "repeat" in an object says how many times the document repeats itself.  With
 "function": "minhash" the first five forms are those of simhash_minhash: the
@@ -271,6 +275,49 @@ def jaccard(a, b, shingle=3, unit='word'):
     return len(a & b) / len(a | b) if a and b else None
 
 
+def containment(a, b, shingle=3, unit='word'):
+    """The share of the features of a that b has."""
+    a = set(shingles(a, shingle, unit))
+    b = set(shingles(b, shingle, unit))
+    return len(a & b) / len(a) if a else None
+
+
+def runs(text, length):
+    """All runs of that many words; none of a shorter text."""
+    words = fold(text).translate(parts_of_words).split()
+    return [' '.join(words[i:i + length]) for i in range(len(words) - length + 1)]
+
+
+def passage_keys(text):
+    """The smallest of each 8 consecutive hashes of runs of 6 words."""
+    hashes = [xxh3_64(run.encode()) for run in runs(text, 6)]
+    keys = {min(hashes[i:i + 8]) for i in range(len(hashes) - 7)}
+    return sorted(k - (1 << 64) if k >> 63 else k for k in keys)
+
+
+def passages(a, b, min_words=13):
+    """The passages that both texts have: (first word in a, in b, words)."""
+    a, b = runs(a, min_words), runs(b, min_words)
+    found = []
+    i = 0
+    while i < len(a):
+        if a[i] not in b:
+            i += 1
+            continue
+        j = b.index(a[i])
+        before = 0
+        while before < min(i, j) and a[i - before - 1] == b[j - before - 1]:
+            before += 1
+        after = 1
+        while a[i + after:i + after + 1] == b[j + after:j + after + 1] != []:
+            after += 1
+        start = i - before
+        found = [p for p in found if p[0] < start]
+        found.append((start, j - before, before + after))
+        i += after
+    return [(x + 1, y + 1, n + min_words - 1) for x, y, n in found]
+
+
 #
 # The filter
 #
@@ -280,10 +327,14 @@ def evaluate(request):
     if isinstance(request, str):
         return compute_text(request)
     form = request['form']
-    if form == 'jaccard':
-        result = jaccard(request['a'], request['b'],
+    if form in ('jaccard', 'containment'):
+        measure = jaccard if form == 'jaccard' else containment
+        result = measure(request['a'], request['b'],
                          request.get('shingle', 3), request.get('unit', 'word'))
         return None if result is None else round(result * 1e9)
+    if form == 'passages':
+        found = passages(request['a'], request['b'], request.get('min_words', 13))
+        return '|'.join('%d %d %d' % p for p in found) or None
     by_minhash = None
     if request.get('function') == 'minhash':
         by_minhash = minhash
@@ -308,6 +359,8 @@ def evaluate(request):
     document = request['document'] * request.get('repeat', 1)
     if form == 'hash':
         return simhash_hash(document)
+    if form == 'passage_keys':
+        return ' '.join(map(str, passage_keys(document))) or None
     if form == 'bytea':
         data = bytes.fromhex(document)
         shingle = request.get('shingle', 8)

@@ -9,7 +9,6 @@ use strict;
 use warnings;
 use Exporter 'import';
 use DocumentTest;
-use File::Find;
 use FindBin;
 use IPC::Run;
 use PostgreSQL::Test::Cluster;
@@ -171,19 +170,9 @@ sub run_sessions
 sub collect_texts
 {
 	my ($file, $rows) = @_;
-	my $paragraphs = 0;
 
 	system("apt-cache dumpavail 2>/dev/null | perl '$demo/packages.pl' 2>/dev/null | head -n $rows >'$file'");
-	find({ no_chdir => 1,
-		   preprocess => sub { sort @_ },
-		   wanted => sub {
-			   return if $paragraphs >= $rows || !/\.p(od|m)$/ || !-f || !-r _;
-			   my @found = map { s/\s+/ /gr } grep { /\w{3}/ && !/[\\\x80-\xff]/ } split /\n\s*\n/, slurp_file($_);
-			   append_to_file($file, join '', map { "paragraph\t$_\n" } @found);
-			   $paragraphs += @found;
-		   }
-		 },
-		grep { !ref && m{^/} && -d } @INC);
+	append_to_file($file, slurp_file(library_texts($rows)));
 	return;
 }
 

@@ -27,6 +27,8 @@ sub make_node
 		'max_connections = 30',
 		'shared_buffers = 16MB',
 		'jit = off',
+		# how long a test waits, to be asked of by its functions
+		"test.timeout = '$PostgreSQL::Test::Utils::timeout_default s'",
 		@conf, '');
 	return $node;
 }

@@ -138,7 +138,7 @@ $primary->safe_psql(
 			simhash_index_info(name::regclass) $$;
 	CREATE FUNCTION wait_for_splits(number bigint) RETURNS void LANGUAGE plpgsql AS $$
 	DECLARE
-		deadline timestamptz := clock_timestamp() + interval '180 s';
+		deadline timestamptz := clock_timestamp() + current_setting('test.timeout')::interval;
 	BEGIN
 		WHILE leaves() < number LOOP
 			IF clock_timestamp() > deadline THEN

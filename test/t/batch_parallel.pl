@@ -80,15 +80,16 @@ sub workers_are
 	return $answer;
 }
 
-my $find_all = "SELECT count(*), sum(distance) FROM simhash_find_all('a_fp', 3)";
+my $find_all = "SELECT count(*), sum(distance) FROM simhash_find_all('a_fp', 6)";
 my $truth = workers_are("SET max_parallel_workers_per_gather = 0; $find_all", '', 'no workers if none are allowed');
 is(workers_are($find_all, '2 of 2', 'two workers'), $truth, 'the answer with two workers');
 is(workers_are("SET max_parallel_workers = 0; $find_all", '0 of 2', 'no worker can be had'),
 	$truth, 'the answer without any');
 workers_are("SELECT count(*) FROM simhash_find_$_", '2 of 2', "two workers: $_")
-  foreach "duplicates('a_fp')", "clusters('a_fp')", "matches('a_fp', 'one_fp')", "all('a_fp', 12)";
+  foreach "duplicates('a_fp', 6)", "clusters('a_fp', 6)", "matches('a_fp', 'one_fp', 6)", "all('a_fp', 12)";
+workers_are("SELECT count(*) FROM simhash_find_all('a_fp', 3)", '', "no workers within the index's distance");
 workers_are("SET maintenance_work_mem = '1MB'; SELECT count(*) FROM simhash_find_all('a_fp', 6)",
-	'2 of 2', 'two workers if entries are sorted');
+	'', 'no workers if memory is short');
 
 # wide fingerprints
 {
@@ -104,51 +105,32 @@ workers_are("SET maintenance_work_mem = '1MB'; SELECT count(*) FROM simhash_find
 		$wide_truth, 'wide: the answer with one');
 	workers_are("SELECT count(*) FROM simhash_find_$_", '2 of 2', "wide: two workers: $_")
 	  foreach "duplicates('w_fp')", "clusters('w_fp')";
-	workers_are("SELECT count(*) FROM (SELECT simhash_find_all('w_fp')) s", '', 'wide: no workers row by row');
 	$node->safe_psql('postgres', 'ALTER TABLE w SET (parallel_workers = 2)');
 	workers_are("SET min_parallel_index_scan_size = '512kB'; $wide", '', 'wide: no workers for a short search');
 	workers_are("SELECT count(*) FROM simhash_find_all('w_fp', 0)", '', 'wide: no workers at distance 0');
 }
-workers_are("SELECT count(*) FROM simhash_find_all('one_fp')", '1 of 1', 'parallel_workers = 1');
-workers_are("SELECT count(*) FROM simhash_find_all('none_fp')", '', 'parallel_workers = 0');
+workers_are("SELECT count(*) FROM simhash_find_all('one_fp', 6)", '1 of 1', 'parallel_workers = 1');
+workers_are("SELECT count(*) FROM simhash_find_all('none_fp', 6)", '', 'parallel_workers = 0');
 workers_are("SET min_parallel_index_scan_size = '512kB'; SELECT count(*) FROM simhash_find_all('a_fp', 0)",
 	'', 'no workers for a short search');
-workers_are("SET max_parallel_workers_per_gather = 8; SELECT count(*) FROM simhash_find_all('a_fp', 12)",
+workers_are("SET max_parallel_workers_per_gather = 8; SELECT count(*) FROM simhash_find_all('a_fp', 24)",
 	'6 of 6', 'more workers for more pages');
-workers_are("SELECT count(*) FROM (SELECT simhash_find_all('a_fp')) s", '', 'no workers row by row');
-workers_are("SELECT count(*) FROM simhash_find_all('a_unsafe')", '', 'no workers with an unsafe function');
+workers_are("SELECT count(*) FROM (SELECT simhash_find_all('a_fp', 6)) s", '2 of 2', 'two workers in a select list');
+workers_are("SELECT count(*) FROM simhash_find_all('a_unsafe', 6)", '', 'no workers with an unsafe function');
 workers_are(
 	"CREATE TEMP TABLE t AS TABLE a; CREATE INDEX t_fp ON t USING simhash (fp); "
-	  . "SELECT count(*) FROM simhash_find_all('t_fp')", '', 'no workers for a temporary table');
-workers_are("BEGIN; INSERT INTO a VALUES (-1, 0), (-2, 0); DELETE FROM a USING simhash_find_duplicates('a_fp', 0) d "
+	  . "SELECT count(*) FROM simhash_find_all('t_fp', 6)", '', 'no workers for a temporary table');
+workers_are("BEGIN; INSERT INTO a VALUES (-1, 0), (-2, 0); DELETE FROM a USING simhash_find_duplicates('a_fp', 6) d "
 	  . "WHERE a.ctid = d.duplicate; ROLLBACK", '2 of 2', 'two workers for a DELETE');
 {
-	my $query = "SELECT (SELECT count(*) FROM simhash_find_all('a_fp')) > 0, sum(id) > 0 FROM a";
+	my $query = "SELECT (SELECT count(*) FROM simhash_find_all('a_fp', 6)) > 0, sum(id) > 0 FROM a";
 	my $settings = 'SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; ';
 
 	like($node->safe_psql('postgres', $settings . "EXPLAIN $query"), qr/Gather/, 'a parallel query');
 	is(workers_are($settings . $query, '', 'no workers in a parallel query'), 't|t', 'the answer in it');
 }
 
-# A bucket that does not fit in the memory of a process is left to the leader, wherever
-# the last enlargement of its arrays ends: here within the entries of a leaf.
-$node->safe_psql(
-	'postgres', q{
-	CREATE TABLE left_over (fp simhash) WITH (parallel_workers = 1);
-	INSERT INTO left_over
-	SELECT (bits::bigint # CASE i % 2 WHEN 0 THEN 0 ELSE x'100010001'::bigint END)::simhash
-	FROM generate_series(0, 29999) i, LATERAL (SELECT ('xabcd' || left(md5((i / 2)::text), 12))::bit(64)) b(bits);
-	CREATE INDEX left_over_fp ON left_over USING simhash (fp);
-	ANALYZE left_over;
-});
-my @sizes = map { 1662 + $_ } 1 .. 30;
-my $left_over = "SELECT count(*) FROM simhash_find_all('left_over_fp', 3);";
-is($node->safe_psql('postgres', join ' ', map { "SET maintenance_work_mem = '${_}kB'; $left_over" } @sizes),
-	join("\n", (15000) x @sizes), 'buckets that are left to the leader');
-
-# The leader looks up rows while workers search, if there is much memory, if there are many
-# pairs, on many pages, and if it waits for them, as at a distance at which they compare for
-# a while.
+# Many pairs, so that the leader looks up rows while workers search, and their queues fill.
 $node->safe_psql(
 	'postgres', q{
 	CREATE TABLE many (fp simhash, other text) WITH (parallel_workers = 2);
@@ -158,28 +140,13 @@ $node->safe_psql(
 	CREATE INDEX others_fp ON others USING simhash (fp);
 	ANALYZE many, others;
 });
-foreach my $search ("all('many_fp', 8)", "matches('many_fp', 'others_fp', 8)", "duplicates('many_fp', 8)")
+foreach my $search (("all('many_fp', 8)", "matches('many_fp', 'others_fp', 8)", "duplicates('many_fp', 8)")[ 0 .. effort(0, 2) ])
 {
 	my $sql = "SET maintenance_work_mem = '128MB'; SELECT count(*), sum(hashtextextended(f::text, 0)) FROM simhash_find_$search f";
 
 	is(workers_are("SET parallel_leader_participation = off; $sql", '2 of 2', "many pairs: $search"),
 		$node->safe_psql('postgres', "SET max_parallel_workers_per_gather = 0; $sql"), "the answer: $search");
 }
-
-# Buffers of workers are counted.
-sub hits
-{
-	my ($workers) = @_;
-	my $plan = $node->safe_psql('postgres',
-		"SET max_parallel_workers_per_gather = $workers; SET work_mem = '64MB'; "
-		  . "EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF) SELECT * FROM simhash_find_duplicates('a_fp', 1)");
-	my $sum = 0;
-	$plan =~ /Function Scan.*?\n.*?Buffers: shared(?: hit=(\d+))?(?: read=(\d+))?/s and $sum = ($1 // 0) + ($2 // 0);
-	return $sum;
-}
-my $alone = hits(0);
-cmp_ok($alone, '>', 100, 'buffers are counted');
-cmp_ok(hits(2), '>=', 0.9 * $alone, 'and those of workers');
 
 # a search that takes long
 my $long = "SELECT count(*) FROM simhash_find_clusters('a_fp', 27)";
@@ -223,22 +190,25 @@ my $with_worker = q{EXISTS (SELECT FROM pg_stat_activity w WHERE w.leader_pid = 
 like(stopped($long, "SELECT pg_cancel_backend(pid) FROM victim v WHERE leader_pid IS NULL AND $with_worker"),
 	qr/57014/, 'a search is cancelled');
 nothing_left('cancelled');
-like(stopped($long, "SELECT pg_terminate_backend(pid) FROM victim v WHERE leader_pid IS NULL AND $with_worker"),
-	qr/57P01|server closed/, 'a search is terminated');
-nothing_left('terminated');
 like(stopped($long, q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 			WHERE leader_pid IN (SELECT pid FROM victim) AND state = 'active' LIMIT 1}),
 	qr/57P01/, 'a worker is terminated');
 nothing_left('worker terminated');
-like(stopped("SET statement_timeout = '1s'; $long", 'SELECT NULL'), qr/57014/, 'a search times out');
-nothing_left('timeout');
+if (effort(0, 1))
+{
+	like(stopped($long, "SELECT pg_terminate_backend(pid) FROM victim v WHERE leader_pid IS NULL AND $with_worker"),
+		qr/57P01|server closed/, 'a search is terminated');
+	nothing_left('terminated');
+	like(stopped("SET statement_timeout = '1s'; $long", 'SELECT NULL'), qr/57014/, 'a search times out');
+	nothing_left('timeout');
+}
 like(stopped("SET temp_file_limit = '20MB'; SET work_mem = '1MB'; SELECT count(*) FROM simhash_find_all('a_fp', 20)", 'SELECT NULL'),
 	qr/53400/, 'temporary files exceed their limit');
 nothing_left('temp_file_limit');
 like(stopped("SET maintenance_work_mem = '1MB'; SET temp_file_limit = '100kB'; SELECT count(*) FROM simhash_find_all('a_fp', 6)", 'SELECT NULL'),
 	qr/53400/, 'entries to sort exceed the limit');
 nothing_left('temp_file_limit of a sort');
-like(stopped("SET maintenance_work_mem = '300MB'; SELECT count(*) FROM simhash_find_duplicates('a_fp', 3, same => 'a.id / (a.id - a.id) > 0')",
+like(stopped("SET maintenance_work_mem = '300MB'; SELECT count(*) FROM simhash_find_duplicates('a_fp', 6, same => 'a.id / (a.id - a.id) > 0')",
 		'SELECT NULL'),
 	qr/22012/, 'an error in a condition');
 nothing_left('error');

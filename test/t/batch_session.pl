@@ -51,7 +51,7 @@ $node->safe_psql(
 	-- Wait until a query returns true.
 	CREATE FUNCTION wait_for(query text) RETURNS boolean LANGUAGE plpgsql AS $$
 	DECLARE
-		deadline timestamptz := clock_timestamp() + interval '180 s';
+		deadline timestamptz := clock_timestamp() + current_setting('test.timeout')::interval;
 		reached boolean;
 	BEGIN
 		WHILE clock_timestamp() < deadline LOOP
@@ -68,7 +68,7 @@ $node->safe_psql(
 	-- Wait until a query returns a number that is greater than the one the time before.
 	CREATE FUNCTION wait_for_growth(query text) RETURNS boolean LANGUAGE plpgsql AS $$
 	DECLARE
-		deadline timestamptz := clock_timestamp() + interval '180 s';
+		deadline timestamptz := clock_timestamp() + current_setting('test.timeout')::interval;
 		number bigint;
 		last bigint;
 	BEGIN
@@ -184,6 +184,25 @@ foreach my $function (sort keys %phases)
 	}
 }
 
+# The same in the phases of a search for components, of pairs in an array
+$node->safe_psql('postgres',
+	'CREATE TABLE joined AS SELECT array_agg(i) AS a, array_agg(i + 1) AS b FROM generate_series(1, 400000) i');
+foreach my $phase ([ 'joining pairs', 400000 ], [ 'returning components', 400001 ])
+{
+	my ($name, $entries) = @$phase;
+	my $victim = start_victim('SELECT count(*) FROM generate_series(1, 1000000) g, joined,
+		LATERAL simhash_components(CASE WHEN g > 0 THEN a END, b)');
+	ok( reached(
+			"SELECT pg_cancel_backend(pid) FROM victim JOIN simhash_stat_progress p USING (pid)
+				WHERE phase = '$name' AND entries_done > 0 AND entries_done < entries_total
+					AND command = 'simhash_components' AND p.relid IS NULL AND entries_total = $entries"
+		),
+		"simhash_components is seen $name");
+	$victim->{handle}->finish;
+	like($victim->{err}, qr/57014/, "simhash_components is cancelled $name");
+	nothing_is_left("simhash_components cancelled $name");
+}
+
 # Terminate.
 foreach my $what ('all pairs of equal ones', 'all pairs at all', 'clusters at all', 'clusters of equal ones')
 {
@@ -223,7 +242,7 @@ sub cancel
 {
 	my ($victim, $what) = @_;
 	$node->safe_psql('postgres', 'SELECT pg_cancel_backend(pid) FROM victim');
-	finish_victim($victim);
+	$victim->{handle}->finish;
 	like($victim->{err}, qr/57014/, "$what, until it is cancelled");
 	return;
 }
@@ -396,7 +415,7 @@ is( $node->safe_psql(
 		'postgres', q{
 		CREATE FUNCTION watch_copy(victim_pid integer, rows bigint) RETURNS text LANGUAGE plpgsql AS $$
 		DECLARE
-			deadline timestamptz := clock_timestamp() + interval '180 s';
+			deadline timestamptz := clock_timestamp() + current_setting('test.timeout')::interval;
 			started boolean := false;
 			seen record;
 			searches integer := 0;

@@ -1,7 +1,9 @@
-# The pages of the documentation give what they say.
+# The pages of the documentation give what they say, and a page that does not is noticed.
+# The recipe that takes the text out of HTML does so.
 
 use strict;
 use warnings;
+use utf8;
 use FindBin;
 use lib $FindBin::RealBin;
 use SimhashTest;
@@ -19,5 +21,160 @@ my $node = make_node('pages', []);
 
 $node->start;
 check_page($node, $_, planners => effort(1, 5)) foreach grep { !$elsewhere{$_} } @pages;
+
+#
+# A page whose SQL does not give what it says does not pass.
+#
+my $right = <<'END';
+```sql
+CREATE TABLE t (i int);
+```
+
+Prose.
+
+```sql
+INSERT INTO t VALUES (1);
+SELECT i AS one FROM t;
+```
+
+```text
+INSERT 0 1
+ one
+-----
+   1
+(1 row)
+
+```
+
+<!-- sql
+DO $$ BEGIN RAISE NOTICE 'not an error' USING HINT = 'at all'; END $$;
+INSERT INTO t VALUES (2);
+-->
+
+```sql
+SELECT length('größer') AS characters;
+```
+
+```text
+ characters
+------------
+          6
+(1 row)
+```
+
+```sql
+SELECT 1 / (i - i) FROM t;
+```
+
+```text
+ERROR:  division by zero
+```
+
+<!-- not run: there is no such table -->
+```sql
+SELECT * FROM nowhere;
+```
+
+```sh
+nothing
+```
+END
+
+my $wrong = <<'END';
+```sql
+SELECT 1 AS one;
+```
+
+```text
+ one
+-----
+   2
+(1 row)
+```
+
+```sql
+SELECT 1 / 0;
+```
+
+The result of something else:
+
+```text
+ERROR:  division by zero
+```
+
+<!-- sql
+DO $$ BEGIN RAISE NOTICE 'not an error'; END $$;
+SELECT nothing;
+-->
+
+```sql
+\nothing
+```
+END
+
+is(join('', page_failures($node, $right)), '', 'a page that is right');
+my @failures = page_failures($node, $wrong);
+like(shift @failures, $_, 'a failure is seen')
+  foreach qr/^line 1: .* as shown:\n one\n.*\n   1\n/s, qr/^line 12: ERROR:  division by zero\n/,
+  qr/^line 22: ERROR:  column "nothing" does not exist\n/, qr/^line 27: .*\\nothing/;
+is("@failures", '', 'and nothing else');
+foreach my $statement ("SELECT 'a;", 'SELECT 1', '\\q')
+{
+	@failures = page_failures($node, "```sql\nSELECT 1;\n```\n```sql\n$statement\n```\n");
+	is(shift @failures, "2 blocks, but not all were run\n", "$statement: seen");
+}
+foreach my $page ("Prose\n", "```sql\nSELECT 1;\n", "- item\n  ```sql\n  SELECT 1;\n  ```\n")
+{
+	ok(!defined eval { page_failures($node, $page) }, 'a page that is not understood is an error');
+}
+
+#
+# html_text of the recipes
+#
+$node->safe_psql('postgres', "CREATE DATABASE html TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'");
+$node->safe_psql('html',
+	"CREATE EXTENSION simhash;\n" . page_statements('doc/recipes.md', 'CREATE FUNCTION html_text'));
+
+# psql prints not every character, so bytes are compared.
+#
+# What it is, the HTML, what html_text gives, and a text that has the same characters
+foreach my $test (
+	[ 'tags', '<p class="x">One <b>two</b></p>', ' One  two  ', 'one two' ],
+	[ 'comment', 'a<!-- b -->c', 'a c', 'ac' ],
+	[ 'comment with a tag', 'a<!-- b > c -->d', 'a d', 'ad' ],
+	[ 'two comments', 'a<!-- b -->c<!-- d -->e', 'a c e', 'ace' ],
+	[ 'comment without an end', 'a<!-- b > c', 'a ', 'a' ],
+	[ 'script', 'a<script>if (b < c) d();</script>e', 'a e', 'ae' ],
+	[ 'two scripts', 'a<SCRIPT type="x">b</script >c<script>d</script>e', 'a c e', 'ace' ],
+	[ 'style', 'a<style>b > c {}</style>d', 'a d', 'ad' ],
+	[ 'comment in a script', 'a<script><!-- b //--></script>c', 'a c', 'ac' ],
+	[ 'script in a comment', 'a<!-- <script> -->b<script>c</script>d', 'a b d', 'abd' ],
+	[ 'not a script', 'a<scripted>b</scripted>c', 'a b c', 'abc' ],
+	[ 'lines', "a<!-- b\n> c\n-->d", 'a d', 'ad' ],
+	[ 'accents', 'caf&eacute; &Agrave; la carte, gar&ccedil;on', "cafe\x{301} A\x{300} la carte, garc\x{327}on",
+		'café À la carte, garçon' ],
+	[ 'umlauts', '&Uuml;bergr&ouml;&szlig;e', "U\x{308}bergro\x{308}ße", 'Übergröße' ],
+	[ 'others', 'se&ntilde;or, b&aring;t, c&oelig;ur, &OSlash;', "sen\x{303}or, ba\x{30A}t, cœur, ø",
+		'señor, båt, cœur, Ø' ],
+	[ 'numbers', '&#233;&#xE9;&#X4e2d;&#1114111;', "éé中\x{10FFFF}", 'éé中' ],
+	[ 'what is no character', 'a&#0;&#xD800;&#x110000;&#99999999;b', 'a    b', 'ab' ],
+	[ 'punctuation', 'a&nbsp;&amp;&lt;b&gt;', 'a   b ', 'ab' ],
+	[ 'once only', '&amp;eacute;', ' eacute;', 'eacute' ],
+	[ 'nothing', '<br>', ' ', undef ],
+	[ 'null', undef, '', undef ])
+{
+	my ($what, $html, $text, $like) =
+	  map { utf8::encode($_) if defined $_; $_ } @$test;
+	my ($html_literal, $like_literal) =
+	  map { defined $_ ? "'" . $_ =~ s/'/''/gr . "'" : 'NULL' } $html, $like;
+
+	is( $node->safe_psql(
+			'html', qq{
+			SELECT encode(convert_to(html_text(html), 'UTF8'), 'hex'),
+				simhash_shingles(html_text(html), 1) IS NOT DISTINCT FROM simhash_shingles(text, 1)
+			FROM (VALUES (${html_literal}::text, ${like_literal}::text)) v (html, text)}),
+		unpack('H*', $text) . '|t',
+		$what);
+}
 $node->stop;
 done_testing();

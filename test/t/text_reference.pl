@@ -241,6 +241,13 @@ $node->safe_psql(
 				THEN array_to_string(simhash_shingles(document, shingle, unit), '|')
 			WHEN form = 'jaccard'
 				THEN round(simhash_jaccard(request->>'a', request->>'b', shingle, unit) * 1e9)::bigint::text
+			WHEN form = 'containment'
+				THEN round(simhash_containment(request->>'a', request->>'b', shingle, unit) * 1e9)::bigint::text
+			WHEN form = 'passage_keys'
+				THEN nullif(array_to_string(simhash_passage_keys(document), ' '), '')
+			WHEN form = 'passages'
+				THEN (SELECT string_agg(format('%s %s %s', a_word, b_word, words), '|' ORDER BY a_word)
+					FROM simhash_passages(request->>'a', request->>'b', (request->>'min_words')::int))
 			END
 		FROM (VALUES (request->>'function', request->>'form', request->>'document', (request->>'shingle')::int,
 			request->>'unit', (request->>'bits')::int))
@@ -332,6 +339,16 @@ compare('coefficients', requests_file('coefficients', map {
 	my $unit = $i++ % 3 ? 'word' : 'char';
 	qq({"form": "jaccard", "a": $_->[0], "b": $_->[1], "shingle": $shingle, "unit": "$unit"})
 } @of_two), 300);
+
+compare('containment', requests_file('containment', map {
+	my $shingle = 1 + $i % 4;
+	my $unit = $i++ % 3 ? 'word' : 'char';
+	qq({"form": "containment", "a": $_->[0], "b": $_->[1], "shingle": $shingle, "unit": "$unit"})
+} map { $i++ % 2 ? $_ : [ reverse @$_ ] } @of_two), 300);
+
+compare('keys of passages', requests_file('passage_keys', map {
+	qq({"form": "passage_keys", "document": $_})
+} grep { length > 300 } some(2000, 5)), 500);
 
 compare('minhash, default', requests_file('minhash', map {
 	qq({"function": "minhash", "form": "text", "document": $_})

@@ -1,0 +1,57 @@
+/*-------------------------------------------------------------------------
+ *
+ * bucket_search.h
+ *	  Finding all pairs within a distance in a bucket, or between two buckets.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_PAIRS_BUCKET_SEARCH_H
+#define SIMHASH_PAIRS_BUCKET_SEARCH_H
+
+#include "pairs/pairs.h"
+#include "pairs/word_plan.h"
+
+/* the keys of a bucket, sorted by a word, and its different values */
+typedef struct ShPairsSorted
+{
+	const ShPairsBucket *bucket;
+	ShSortItem *items;			/* a value and a number of a key */
+	ShSortItem *scratch;
+	size_t		count;			/* of different values */
+	ShPermuted *values;			/* ascending */
+	uint32	   *starts;			/* of each among the items */
+} ShPairsSorted;
+
+typedef struct ShPairsSearch
+{
+	ShPairsFoundFunction found; /* called with numbers of keys of a and b */
+	ShPairsReportFunction report;
+	void	   *arg;
+	ShPairsPollFunction poll;	/* called while slices are searched, or NULL */
+	void	   *poll_arg;
+	ShPairsSets sets;
+	ShPairsWordPlan plan;
+
+	/* the current task: a word or, with a single one, a part of it */
+	int			task;
+	ShPairsSorted sorted[2];	/* of each set, with several words */
+	ShPairsSorted *sorted_b;	/* one of them */
+	uint32		checked;		/* candidates since the last interval */
+	MemoryContext context;		/* with several words: for the current one */
+	ShPairsSlices *slices;		/* or NULL: it is searched as a whole */
+	ShPairs		pairs;
+} ShPairsSearch;
+
+extern void shpairs_search_init(ShPairsSearch *search, int width, int distance,
+								ShPairsFoundFunction found, ShPairsReportFunction report,
+								void *arg);
+extern void shpairs_search_set(ShPairsSearch *search, const ShPairsBucket *a,
+							   const ShPairsBucket *b);
+extern void shpairs_search_alone(ShPairsSearch *search);
+extern int	shpairs_begin_tasks(ShPairsSearch *search, ShPairsSlices *slices, bool planned);
+extern int	shpairs_begin_task(ShPairsSearch *search, int number);
+extern void shpairs_search_task(ShPairsSearch *search, int slice);
+extern void shpairs_end_task(ShPairsSearch *search);
+extern void shpairs_end_tasks(ShPairsSearch *search);
+
+#endif							/* SIMHASH_PAIRS_BUCKET_SEARCH_H */

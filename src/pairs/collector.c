@@ -1,0 +1,388 @@
+/*-------------------------------------------------------------------------
+ *
+ * collector.c
+ *	  Collecting the entries of a bucket in memory.
+ *
+ * With one word, entries come in order, and equal ones are one key at once.
+ * With several, they are kept as they come, and ordered when all are there.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "pairs/collector.h"
+#include "pairs/pairs.h"
+#include "sort/radix.h"
+
+#define FIRST_CAPACITY		1024
+
+#define BYTES_PER_ROW		sizeof(ShRowsNumber)
+
+/* the bytes that a key takes, including its search */
+static Size
+bytes_per_key(int nwords)
+{
+	return nwords * sizeof(uint64) + sizeof(size_t) + shpairs_search_bytes(nwords) +
+		(nwords > 1 ? sizeof(ShRowsNumber) : 0);
+}
+
+/*
+ * The memory for a bucket with this many entries.
+ */
+double
+shpairs_bucket_bytes(int nwords, double entries)
+{
+	return entries * (bytes_per_key(nwords) + BYTES_PER_ROW);
+}
+
+/*
+ * Is there enough?
+ */
+bool
+shpairs_bucket_fits(int nwords, double entries)
+{
+	return shpairs_bucket_bytes(nwords, entries) <= maintenance_work_mem * 1024.0;
+}
+
+static void
+resize(ShPairsCollector *collector, size_t max_keys, size_t max_rows)
+{
+	ShPairsBucket *bucket = &collector->bucket;
+
+	collector->max_keys = max_keys;
+	collector->max_rows = max_rows;
+	bucket->values = repalloc_huge(bucket->values, max_keys * bucket->nwords * sizeof(uint64));
+	bucket->starts = repalloc_huge(bucket->starts, max_keys * sizeof(size_t));
+	bucket->rows = repalloc_huge(bucket->rows, max_rows * sizeof(ShRowsNumber));
+	if (collector->added != NULL)
+		collector->added = repalloc_huge(collector->added, max_keys * sizeof(ShRowsNumber));
+}
+
+/*
+ * Prepare to collect values of so many words.  Of a key with several rows, the sink is
+ * passed all but the first if it has a function for that.
+ */
+void
+shpairs_collector_init(ShPairsCollector *collector, int nwords, ShPairsSink *sink, Size memory)
+{
+	ShPairsBucket *bucket = &collector->bucket;
+
+	memset(collector, 0, sizeof(ShPairsCollector));
+	bucket->nwords = nwords;
+	bucket->table = &shbits_make_scheme(1, 0)->tables[0];
+	bucket->values = palloc(sizeof(uint64));
+	bucket->starts = palloc(sizeof(size_t));
+	bucket->rows = palloc(sizeof(ShRowsNumber));
+	if (nwords > 1)
+		collector->added = palloc(sizeof(ShRowsNumber));
+	collector->sink = sink != NULL && sink->repeat != NULL ? sink : NULL;
+	collector->memory = memory;
+	resize(collector, FIRST_CAPACITY, FIRST_CAPACITY);
+}
+
+/*
+ * How much memory it has allocated, with that of the search.
+ */
+Size
+shpairs_collector_memory(const ShPairsCollector *collector)
+{
+	return collector->max_keys * bytes_per_key(collector->bucket.nwords) +
+		collector->max_rows * BYTES_PER_ROW;
+}
+
+/*
+ * Make room for so many entries, whatever memory that takes.
+ */
+void
+shpairs_collector_reserve(ShPairsCollector *collector, size_t count)
+{
+	if (count > collector->max_keys || count > collector->max_rows)
+		resize(collector, Max(count, collector->max_keys), Max(count, collector->max_rows));
+}
+
+/*
+ * The new capacity, in items of the given size, of an array that is full, if
+ * the other array takes used bytes.  The same if there is no memory.
+ */
+static size_t
+next_capacity(const ShPairsCollector *collector, size_t capacity, Size size, Size used)
+{
+	size_t		most = collector->memory > used ? (collector->memory - used) / size : 0;
+
+	return Max(Min(capacity * 2, Min(most, SHPAIRS_MAX_KEYS)), capacity);
+}
+
+/* returns false if there is no memory, as enlarge_rows does */
+static bool
+enlarge_keys(ShPairsCollector *collector)
+{
+	size_t		repeats = collector->max_rows - collector->max_keys;
+	size_t		capacity;
+
+	/* each key has at least one row */
+	capacity = next_capacity(collector, collector->max_keys,
+							 bytes_per_key(collector->bucket.nwords) + BYTES_PER_ROW,
+							 repeats * BYTES_PER_ROW);
+	if (capacity == collector->max_keys)
+		return false;
+	resize(collector, capacity, capacity + repeats);
+	return true;
+}
+
+static bool
+enlarge_rows(ShPairsCollector *collector)
+{
+	size_t		most = collector->memory / BYTES_PER_ROW;
+	size_t		taken = collector->max_keys * bytes_per_key(collector->bucket.nwords) / BYTES_PER_ROW;
+	size_t		capacity = Min(collector->max_rows * 2, most > taken ? most - taken : 0);
+
+	if (capacity <= collector->max_rows)
+		return false;
+	resize(collector, collector->max_keys, capacity);
+	return true;
+}
+
+/*
+ * Add entries with new keys.  Returns how many there was memory for.
+ */
+static size_t
+collect_keys(ShPairsCollector *collector, const uint64 *values, const ShRowsNumber *rows,
+			 size_t count)
+{
+	ShPairsBucket *bucket = &collector->bucket;
+	size_t		done = 0;
+
+	while (done < count &&
+		   (bucket->nkeys < collector->max_keys || enlarge_keys(collector)) &&
+		   (bucket->nrows < collector->max_rows || enlarge_rows(collector)))
+	{
+		size_t		n = Min(count - done, Min(collector->max_keys - bucket->nkeys,
+											  collector->max_rows - bucket->nrows));
+
+		memcpy(bucket->values + bucket->nkeys, values + done, n * sizeof(uint64));
+		memcpy(bucket->rows + bucket->nrows, rows + done, n * sizeof(ShRowsNumber));
+		for (size_t i = 0; i < n; i++)
+			bucket->starts[bucket->nkeys + i] = bucket->nrows + i;
+		bucket->nkeys += n;
+		bucket->nrows += n;
+		bucket->last_repeated = false;
+		done += n;
+	}
+	return done;
+}
+
+/*
+ * Another row of the last key.  Returns false if there is no memory for it.
+ */
+static bool
+collect_repeat(ShPairsCollector *collector, ShRowsNumber row)
+{
+	ShPairsBucket *bucket = &collector->bucket;
+
+	if (collector->sink != NULL)
+		collector->sink->repeat(collector->sink, bucket, row);
+	else
+	{
+		if (bucket->nrows == collector->max_rows && !enlarge_rows(collector))
+			return false;
+		bucket->rows[bucket->nrows++] = row;
+	}
+	bucket->last_repeated = true;
+	return true;
+}
+
+/*
+ * Add entries of one word, which ascend.
+ */
+static size_t
+collect_ascending(ShPairsCollector *collector, const uint64 *values, const ShRowsNumber *rows,
+				  size_t count)
+{
+	const ShPairsBucket *bucket = &collector->bucket;
+	size_t		start = 0;
+
+	while (start < count)
+	{
+		size_t		end = start;
+
+		if (bucket->nkeys > 0 && values[start] == bucket->values[bucket->nkeys - 1])
+		{
+			if (!collect_repeat(collector, rows[start]))
+				return start;
+			start++;
+			continue;
+		}
+		do
+			end++;
+		while (end < count && values[end] != values[end - 1]);
+		start += collect_keys(collector, values + start, rows + start, end - start);
+		if (start < end)
+			return start;
+	}
+	return count;
+}
+
+/*
+ * Add entries.  Returns how many there was memory for.
+ */
+size_t
+shpairs_collect(ShPairsCollector *collector, const uint64 *values, const ShRowsNumber *rows,
+				size_t count)
+{
+	ShPairsBucket *bucket = &collector->bucket;
+	size_t		done = 0;
+
+	if (bucket->nwords == 1)
+		return collect_ascending(collector, values, rows, count);
+	while (done < count && (bucket->nkeys < collector->max_keys || enlarge_keys(collector)))
+	{
+		size_t		n = Min(count - done, collector->max_keys - bucket->nkeys);
+
+		memcpy(bucket->values + bucket->nkeys * bucket->nwords, values + done * bucket->nwords,
+			   n * bucket->nwords * sizeof(uint64));
+		memcpy(collector->added + bucket->nkeys, rows + done, n * sizeof(ShRowsNumber));
+		bucket->nkeys += n;
+		done += n;
+	}
+	return done;
+}
+
+/* which of the values of two items comes first */
+static inline int
+compare_items(const ShSortItem *a, const ShSortItem *b, const ShPairsBucket *bucket)
+{
+	int			result = shpairs_compare(shpairs_value(bucket, a->value),
+										 shpairs_value(bucket, b->value), bucket->nwords);
+
+	if (result == 0)
+		result = a->value < b->value ? -1 : a->value > b->value;
+	return result;
+}
+
+/* the server's qsort does not look for interrupts */
+#define ST_SORT sort_items
+#define ST_ELEMENT_TYPE ShSortItem
+#define ST_COMPARE(a, b, bucket) compare_items(a, b, bucket)
+#define ST_COMPARE_ARG_TYPE const ShPairsBucket
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_SCOPE static
+#define ST_DECLARE
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/*
+ * Sort values by their first word, and then those that have the same.  The values of
+ * the items are the places of values.
+ */
+static void
+sort_values(const ShPairsBucket *bucket, ShSortItem *items, ShSortItem *sorted)
+{
+	size_t		count = bucket->nkeys;
+
+	for (size_t i = 0; i < count; i++)
+		items[i] = shsort_item(*shpairs_value(bucket, i), i);
+	shsort_radix(items, sorted, count);
+	for (size_t start = 0, end; start < count; start = end)
+	{
+		end = start + 1;
+		while (end < count && sorted[end].key == sorted[start].key)
+			end++;
+		if (end - start > 1)
+			sort_items(sorted + start, end - start, bucket);
+	}
+}
+
+/*
+ * Move values in place, so that value i is the one at the place in item i.
+ */
+static void
+move_values(ShPairsBucket *bucket, ShSortItem *sorted)
+{
+	int			nwords = bucket->nwords;
+	Size		size = nwords * sizeof(uint64);
+	uint64		value[SHBITS_MAX_PARTS];
+
+	for (size_t first = 0; first < bucket->nkeys; first++)
+	{
+		size_t		to = first;
+
+		if (first % 4096 == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (sorted[first].value == first)
+			continue;
+		memcpy(value, shpairs_value(bucket, first), size);
+		for (size_t from = sorted[to].value; from != first; from = sorted[to].value)
+		{
+			memcpy(bucket->values + to * nwords, shpairs_value(bucket, from), size);
+			sorted[to].value = to;
+			to = from;
+		}
+		memcpy(bucket->values + to * nwords, value, size);
+		sorted[to].value = to;
+	}
+}
+
+/*
+ * All entries have been added: make the keys.
+ */
+void
+shpairs_collector_finish(ShPairsCollector *collector)
+{
+	ShPairsBucket *bucket = &collector->bucket;
+	int			nwords = bucket->nwords;
+	Size		size = nwords * sizeof(uint64);
+	size_t		count = bucket->nkeys;
+	ShSortItem *items;
+	ShSortItem *sorted;
+
+	if (nwords == 1)
+		return;
+	items = MemoryContextAllocHuge(CurrentMemoryContext, count * sizeof(ShSortItem));
+	sorted = MemoryContextAllocHuge(CurrentMemoryContext, count * sizeof(ShSortItem));
+	sort_values(bucket, items, sorted);
+	pfree(items);
+	/* the rows of the keys are put where they are read last */
+	for (size_t i = 0; i < count; i++)
+		bucket->rows[i] = collector->added[sorted[i].value];
+	memcpy(collector->added, bucket->rows, count * sizeof(ShRowsNumber));
+	move_values(bucket, sorted);
+	pfree(sorted);
+
+	bucket->nkeys = bucket->nrows = 0;
+	for (size_t i = 0; i < count; i++)
+	{
+		const uint64 *value = shpairs_value(bucket, i);
+
+		if (bucket->nkeys > 0 &&
+			memcmp(shpairs_value(bucket, bucket->nkeys - 1), value, size) == 0)
+		{
+			(void) collect_repeat(collector, collector->added[i]);
+			continue;
+		}
+		memmove(bucket->values + bucket->nkeys * nwords, value, size);
+		bucket->starts[bucket->nkeys++] = bucket->nrows;
+		bucket->rows[bucket->nrows++] = collector->added[i];
+		bucket->last_repeated = false;
+	}
+}
+
+void
+shpairs_collector_free(ShPairsCollector *collector)
+{
+	pfree(collector->bucket.values);
+	pfree(collector->bucket.starts);
+	pfree(collector->bucket.rows);
+	if (collector->added != NULL)
+		pfree(collector->added);
+}
+
+/*
+ * ShPairsSink.repeat for sinks that treat equal fingerprints as one.
+ */
+void
+shpairs_drop_repeat(ShPairsSink *sink, const ShPairsBucket *bucket, ShRowsNumber row)
+{
+}

@@ -1,0 +1,44 @@
+/*-------------------------------------------------------------------------
+ *
+ * collector.h
+ *	  Collecting the entries of a bucket in memory.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_PAIRS_COLLECTOR_H
+#define SIMHASH_PAIRS_COLLECTOR_H
+
+#include "pairs/keys.h"
+
+typedef struct ShPairsCollector
+{
+	ShPairsBucket bucket;
+	ShPairsSink *sink;			/* whose repeat is called, or NULL */
+	Size		memory;			/* that it may take, with its search */
+	size_t		max_keys;
+	size_t		max_rows;
+	ShRowsNumber *added;		/* with several words: rows that have not been
+								 * ordered */
+} ShPairsCollector;
+
+extern double shpairs_bucket_bytes(int nwords, double entries);
+extern bool shpairs_bucket_fits(int nwords, double entries);
+extern void shpairs_collector_init(ShPairsCollector *collector, int nwords, ShPairsSink *sink,
+								   Size memory);
+extern void shpairs_collector_reserve(ShPairsCollector *collector, size_t count);
+extern size_t shpairs_collect(ShPairsCollector *collector, const uint64 *values,
+							  const ShRowsNumber *rows, size_t count);
+extern void shpairs_collector_finish(ShPairsCollector *collector);
+extern Size shpairs_collector_memory(const ShPairsCollector *collector);
+extern void shpairs_collector_free(ShPairsCollector *collector);
+extern void shpairs_drop_repeat(ShPairsSink *sink, const ShPairsBucket *bucket, ShRowsNumber row);
+
+/* Begin a bucket of a group. */
+static inline void
+shpairs_collector_clear(ShPairsCollector *collector, uint32 group)
+{
+	collector->bucket.group = group;
+	collector->bucket.nkeys = collector->bucket.nrows = 0;
+}
+
+#endif							/* SIMHASH_PAIRS_COLLECTOR_H */

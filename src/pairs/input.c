@@ -1,0 +1,512 @@
+/*-------------------------------------------------------------------------
+ *
+ * input.c
+ *	  What is searched: the fingerprints of indexes, or of an array.
+ *
+ * An index of wide fingerprints has each word in trees of its own.  So one tree of
+ * each word is read, and what it has is sorted by group and row.  Then the words of a
+ * row come together, and its value is known without a visit to its table, and
+ * without running the functions of an expression.
+ *
+ * A row that the snapshot sees has one entry in each tree all the time.  Entries
+ * of others may come and go between the reading of two trees.  If some word of a
+ * row is missing, it is left out.  If its words are those of two rows that had
+ * the same TID one after the other, the snapshot sees neither, so that it does
+ * not matter what its value is.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/predicate.h"
+#include "utils/arrayaccess.h"
+#include "utils/memutils.h"
+
+#include "btree/cache.h"
+#include "compat.h"
+#include "pairs/input.h"
+#include "rows/progress.h"
+#include "type/simhash.h"
+#include "type/wide.h"
+
+/* elements of an array between two checks for interrupts */
+#define CHECK_INTERVAL		4096
+
+/* entries of several words that are returned together */
+#define BATCH				256
+
+/*
+ * An item has a key of 64 bits and a value of 48, which have room for the number
+ * of a row and a word: the upper bits of the word follow the row.
+ */
+#define ROW_SHIFT			16
+#define WORD_SHIFT			48
+#define LOWER_WORD_MASK		((UINT64CONST(1) << WORD_SHIFT) - 1)
+
+/* the entries of one word of wide fingerprints, in the order of group and row */
+typedef struct WordEntries
+{
+	ShSort	   *sort;
+	ShSortItems items;			/* returned by the sort, and not used yet */
+	size_t		nitems;
+} WordEntries;
+
+/* entries of several words */
+struct ShPairsWords
+{
+	bool		at_end;
+	uint32		group;			/* of the next entry */
+	ShRowsNumber row;
+	ShRowsNumber rows[BATCH];
+	uint64	   *values;			/* BATCH values */
+	WordEntries entries[FLEXIBLE_ARRAY_MEMBER];
+};
+
+static void
+begin_input(ShPairsInput *input, int width)
+{
+	memset(input, 0, sizeof(ShPairsInput));
+	input->width = width;
+	input->nwords = shbits_nparts(width);
+}
+
+/*
+ * The common scheme of the indexes of all tables, or NULL.
+ */
+static const ShBitsScheme *
+common_scheme(const ShRowsHeaps *heaps)
+{
+	const ShBitsScheme *common = NULL;
+
+	for (int i = 0; i < heaps->count; i++)
+	{
+		ShBitsScheme *scheme = shbt_get_scheme(heaps->heaps[i].index);
+
+		/* all columns before the fingerprint come first in the order of entries */
+		if (shbt_is_grouped(heaps->heaps[i].index) != heaps->grouped)
+			return NULL;
+		if (common == NULL)
+			common = scheme;
+		else if (!shbits_same_scheme(scheme, common))
+			return NULL;
+		else
+			pfree(scheme);
+	}
+	return common;
+}
+
+/*
+ * The indexes of some tables, whose fingerprints have so many bits.  The tables must be
+ * open until the end, and the snapshot registered.  Nothing is read yet.
+ *
+ * Each index is read as a whole, so a serializable transaction takes a
+ * predicate lock on the whole index.
+ */
+void
+shpairs_input_heaps(ShPairsInput *input, const ShRowsHeaps *heaps, Snapshot snapshot, int width)
+{
+	begin_input(input, width);
+	input->heaps = *heaps;
+	input->snapshot = snapshot;
+	input->grouped = heaps->grouped;
+	input->scheme = common_scheme(heaps);
+	for (int i = 0; i < heaps->count; i++)
+	{
+		Relation	index = heaps->heaps[i].index;
+		double		ntrees = (double) input->nwords * shbt_get_scheme(index)->ntables;
+
+		PredicateLockRelation(index, snapshot);
+		pgstat_count_index_scan(index);
+		input->entries += Max(index->rd_rel->reltuples, 0);
+		input->most += RelationGetNumberOfBlocks(index) / ntrees * SHBT_MAX_ENTRIES;
+	}
+}
+
+/*
+ * An array of type simhash[], which must outlive the input.  Nulls are ignored.
+ */
+void
+shpairs_input_array(ShPairsInput *input, AnyArrayType *array)
+{
+	begin_input(input, SHBITS_WIDTH);
+	input->array = array;
+	input->entries = input->most = ArrayGetNItems(AARR_NDIM(array), AARR_DIMS(array));
+}
+
+/*
+ * The same for one of type simhash_bits[].  If there are no values, the width is 0.
+ *
+ * Raises ERRCODE_STRING_DATA_LENGTH_MISMATCH if they differ in width.
+ */
+void
+shpairs_input_wide_array(ShPairsInput *input, ArrayType *array)
+{
+	int			width = 0;
+	Datum	   *elements;
+	bool	   *nulls;
+	int			count;
+	size_t		nvalues = 0;
+	const bytea **values;
+
+	deconstruct_array(array, ARR_ELEMTYPE(array), -1, false, TYPALIGN_INT, &elements, &nulls,
+					  &count);
+	values = MemoryContextAllocHuge(CurrentMemoryContext, Max(count, 1) * sizeof(bytea *));
+	for (int i = 0; i < count; i++)
+	{
+		const bytea *value;
+
+		if (i % CHECK_INTERVAL == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (nulls[i])
+			continue;
+		value = DatumGetSimhashBits(elements[i]);
+		if (width == 0)
+			width = shtype_bits_width(value);
+		else if (shtype_bits_width(value) != width)
+			shtype_report_widths(width, shtype_bits_width(value));
+		values[nvalues++] = value;
+	}
+	pfree(elements);
+	pfree(nulls);
+	begin_input(input, width);
+	input->entries = input->most = input->nvalues = nvalues;
+	input->wide_values = values;
+}
+
+static void
+sort_heaps(ShPairsInput *input)
+{
+	const ShRowsHeaps *heaps = &input->heaps;
+	ShPairsEntries entries;
+	ShPermuted *keys;
+	ShRowsNumber *rows;
+	uint32		group;
+	int			count;
+
+	for (int i = 0; i < heaps->count; i++)
+	{
+		const ShBitsScheme *scheme = shbt_get_scheme(heaps->heaps[i].index);
+
+		shpairs_entries_heap(&entries, heaps, i, scheme, input->snapshot);
+		shpairs_entries_start(&entries, 0);
+		while ((count = shpairs_entries_next(&entries, &group, &keys, &rows)) > 0)
+		{
+			for (int j = 0; j < count; j++)
+				shsort_add_grouped(input->sort, group,
+								   shbits_unpermute(&scheme->tables[0], keys[j]), rows[j]);
+			shrows_progress_add(count);
+		}
+		shpairs_entries_end(&entries);
+	}
+}
+
+static void
+sort_array(ShPairsInput *input)
+{
+	int			count = ArrayGetNItems(AARR_NDIM(input->array), AARR_DIMS(input->array));
+	array_iter	iterator;
+
+	shcompat_array_begin(&iterator, input->array);
+	for (int i = 0; i < count; i++)
+	{
+		bool		isnull;
+		Datum		value = shcompat_array_next(&iterator, &isnull, i);
+
+		if (i % CHECK_INTERVAL == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (!isnull)
+			shsort_add(input->sort, DatumGetSimhash(value), i);
+	}
+}
+
+static void
+sort_wide_array(ShPairsInput *input)
+{
+	for (size_t i = 0; i < input->nvalues; i++)
+	{
+		uint64		value;
+
+		if (i % CHECK_INTERVAL == 0)
+			CHECK_FOR_INTERRUPTS();
+		shtype_split_bits(shtype_bits_data(input->wide_values[i]), input->width, &value);
+		shsort_add(input->sort, value, i);
+	}
+}
+
+/*
+ * Collect fingerprints of one word, to be sorted for each table of a scheme.
+ */
+void
+shpairs_input_sort(ShPairsInput *input)
+{
+	input->sort = shsort_begin_grouped(maintenance_work_mem, input->grouped);
+	if (input->wide_values != NULL)
+		sort_wide_array(input);
+	else if (input->array != NULL)
+		sort_array(input);
+	else
+		sort_heaps(input);
+	input->entries = input->most = shsort_count(input->sort);
+}
+
+/*
+ * Prepare to read fingerprints of one word in the order of a scheme.
+ */
+void
+shpairs_input_use(ShPairsInput *input, const ShBitsScheme *scheme)
+{
+	if (input->sort != NULL)
+		shpairs_entries_sort(&input->entries_of, input->sort, scheme, input->grouped);
+	else
+		shpairs_entries_heaps(&input->entries_of, &input->heaps, scheme, input->snapshot);
+	input->sort = NULL;
+	input->used = true;
+}
+
+/*
+ * Add the entries of the first tree of a word to its sort.
+ */
+static void
+read_word(ShPairsInput *input, int heap, int word)
+{
+	ShSort	   *sort = input->words->entries[word].sort;
+	const ShBitsScheme *scheme = shbt_get_scheme(input->heaps.heaps[heap].index);
+	ShPairsEntries entries;
+	ShPermuted *keys;
+	ShRowsNumber *rows;
+	uint32		group;
+	int			count;
+
+	shpairs_entries_heap(&entries, &input->heaps, heap, scheme, input->snapshot);
+	shpairs_entries_start(&entries, word * scheme->ntables);
+	while ((count = shpairs_entries_next(&entries, &group, &keys, &rows)) > 0)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (int i = 0; i < count; i++)
+		{
+			uint64		bits = shbits_unpermute(&scheme->tables[0], keys[i]);
+
+			shsort_add_grouped(sort, group, rows[i] << ROW_SHIFT | bits >> WORD_SHIFT,
+							   bits & LOWER_WORD_MASK);
+		}
+		shrows_progress_add(count);
+	}
+	shpairs_entries_end(&entries);
+}
+
+/*
+ * Make sure that a word has a next item.  Returns false at its end.
+ */
+static inline bool
+has_item(WordEntries *entries)
+{
+	if (entries->nitems == 0)
+		entries->nitems = shsort_next_items(entries->sort, &entries->items);
+	return entries->nitems > 0;
+}
+
+static inline void
+skip_item(WordEntries *entries)
+{
+	entries->nitems--;
+	entries->items = shsort_items_from(entries->items, 1);
+}
+
+/*
+ * Is the next item of a word before a row of a group?
+ */
+static inline bool
+is_before(const WordEntries *entries, uint32 group, ShRowsNumber row)
+{
+	uint32		item_group = shsort_group(entries->items, 0);
+
+	return item_group < group ||
+		(item_group == group && entries->items.items[0].key >> ROW_SHIFT < row);
+}
+
+/*
+ * Move all words to the same row, from one on.  Returns false at the end.
+ */
+static bool
+find_common_row(ShPairsWords *words, int nwords)
+{
+	int			agreeing = 0;
+
+	for (int i = 0; agreeing < nwords; i = (i + 1) % nwords)
+	{
+		WordEntries *entries = &words->entries[i];
+
+		if (!has_item(entries))
+			return false;
+		while (agreeing > 0 && is_before(entries, words->group, words->row))
+		{
+			skip_item(entries);
+			if (!has_item(entries))
+				return false;
+		}
+		if (agreeing == 0 || shsort_group(entries->items, 0) != words->group ||
+			entries->items.items[0].key >> ROW_SHIFT != words->row)
+		{
+			words->group = shsort_group(entries->items, 0);
+			words->row = entries->items.items[0].key >> ROW_SHIFT;
+			agreeing = 0;
+		}
+		agreeing++;
+	}
+	return true;
+}
+
+static void
+end_words(ShPairsInput *input)
+{
+	for (int word = 0; word < input->nwords; word++)
+	{
+		if (input->words->entries[word].sort != NULL)
+			shsort_end(input->words->entries[word].sort);
+		input->words->entries[word].sort = NULL;
+	}
+}
+
+/*
+ * Read the indexes, and find the first row that has all words.
+ */
+static void
+begin_words(ShPairsInput *input)
+{
+	int			memory = Max(maintenance_work_mem / input->nwords, 64);
+	ShPairsWords *words;
+
+	words = palloc0(offsetof(ShPairsWords, entries) + input->nwords * sizeof(WordEntries));
+	words->values = palloc(BATCH * input->nwords * sizeof(uint64));
+	input->words = words;
+	if (input->wide_values != NULL)
+		return;
+	shrows_progress_phase(SHROWS_PHASE_SORT, input->entries * input->nwords);
+	for (int word = 0; word < input->nwords; word++)
+		words->entries[word].sort = shsort_begin_grouped(memory, input->grouped);
+	for (int i = 0; i < input->heaps.count; i++)
+	{
+		for (int word = 0; word < input->nwords; word++)
+			read_word(input, i, word);
+	}
+	input->entries = input->most = shsort_count(words->entries[0].sort);
+	for (int word = 0; word < input->nwords; word++)
+		shsort_start_table(words->entries[word].sort, &shbits_make_scheme(1, 0)->tables[0]);
+	words->at_end = !find_common_row(words, input->nwords);
+}
+
+/*
+ * Put together the next rows of a group.
+ */
+static void
+next_words(ShPairsInput *input)
+{
+	ShPairsWords *words = input->words;
+	int			count = 0;
+
+	input->group = words->group;
+	while (!words->at_end && words->group == input->group && count < BATCH)
+	{
+		for (int word = 0; word < input->nwords; word++)
+		{
+			WordEntries *entries = &words->entries[word];
+			ShSortItem	item = entries->items.items[0];
+
+			words->values[count * input->nwords + word] = item.key << WORD_SHIFT | item.value;
+			skip_item(entries);
+		}
+		words->rows[count++] = words->row;
+		words->at_end = !find_common_row(words, input->nwords);
+	}
+	/* the search may need the memory */
+	if (words->at_end)
+		end_words(input);
+	input->count = count;
+}
+
+/*
+ * Split the next values of an array.
+ */
+static void
+next_values(ShPairsInput *input)
+{
+	ShPairsWords *words = input->words;
+	int			count = 0;
+
+	for (; count < BATCH && input->next < input->nvalues; count++)
+	{
+		words->rows[count] = input->next;
+		shtype_split_bits(shtype_bits_data(input->wide_values[input->next++]), input->width,
+						  words->values + count * input->nwords);
+	}
+	input->count = count;
+}
+
+/*
+ * Read the next entries, all of one group, in place of the current ones: values[], with
+ * one word ascending, and rows[].  Groups ascend.  At the end, the count is 0.
+ */
+void
+shpairs_input_next(ShPairsInput *input)
+{
+	CHECK_FOR_INTERRUPTS();
+	input->nread += input->count;
+	if (input->nwords == 1)
+	{
+		input->count = shpairs_entries_next(&input->entries_of, &input->group, &input->values,
+											&input->rows);
+		return;
+	}
+	if (input->wide_values != NULL)
+		next_values(input);
+	else
+		next_words(input);
+	input->values = input->words->values;
+	input->rows = input->words->rows;
+}
+
+/*
+ * Begin to read groups: all tables are one.  Fingerprints of one word must have been
+ * prepared (shpairs_input_use).
+ */
+void
+shpairs_input_start(ShPairsInput *input)
+{
+	if (input->nwords == 1)
+		shpairs_entries_start(&input->entries_of, 0);
+	else
+		begin_words(input);
+	input->count = 0;
+	input->nread = 0;
+	shpairs_input_next(input);
+}
+
+/*
+ * Take some of the current entries, in order; others follow, read when none is left.
+ */
+void
+shpairs_input_advance(ShPairsInput *input, int count)
+{
+	input->nread += count;
+	input->count -= count;
+	input->values += count * input->nwords;
+	input->rows += count;
+	if (input->count == 0)
+		shpairs_input_next(input);
+}
+
+/*
+ * Free memory and files.
+ */
+void
+shpairs_input_end(ShPairsInput *input)
+{
+	if (input->words != NULL && input->wide_values == NULL)
+		end_words(input);
+	if (input->sort != NULL)
+		shsort_end(input->sort);
+	if (input->used)
+		shpairs_entries_end(&input->entries_of);
+}

@@ -1,0 +1,107 @@
+/*-------------------------------------------------------------------------
+ *
+ * keys.h
+ *	  Fingerprints that are searched for pairs together, and who gets the pairs.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_PAIRS_KEYS_H
+#define SIMHASH_PAIRS_KEYS_H
+
+#include "bits/distance.h"
+#include "bits/scheme.h"
+#include "rows/heaps.h"
+
+/*
+ * Different values with their rows, all of one group.  With one word, a value is a
+ * fingerprint in the order of a table, and they ascend.  With more words it is a wide
+ * fingerprint, and the number of key i is first_number + i.
+ */
+typedef struct ShPairsBucket
+{
+	int			nwords;			/* of a value */
+	uint32		group;			/* see index/group.h */
+	bool		first_walk;		/* the first search of these rows */
+	const ShBitsTable *table;	/* with one word */
+	uint64		first_number;	/* with more */
+	size_t		nkeys;			/* different ones */
+	size_t		nrows;
+	uint64	   *values;
+	size_t	   *starts;			/* rows of key i: starts[i] to the next start */
+	ShRowsNumber *rows;
+	bool		last_repeated;	/* the last key has had another row */
+} ShPairsBucket;
+
+/*
+ * Receives what a search finds.  It may change the rows of buckets.
+ */
+typedef struct ShPairsSink
+{
+	/*
+	 * Called with another row of the last key of a bucket that is being
+	 * collected, which does not keep it.  NULL: buckets keep all rows.
+	 */
+	void		(*repeat) (struct ShPairsSink *sink, const ShPairsBucket *bucket,
+						   ShRowsNumber row);
+
+	/*
+	 * Key i of bucket a and key j of b are a pair.  If a set is compared with
+	 * itself, a may be b; and i may be j: then the rows of a key are pairs
+	 * with each other.
+	 */
+	void		(*pair) (struct ShPairsSink *sink, const ShPairsBucket *a, size_t i,
+						 const ShPairsBucket *b, size_t j);
+
+	/* The buckets of the last pairs become invalid.  May be NULL. */
+	void		(*leave) (struct ShPairsSink *sink);
+} ShPairsSink;
+
+/*
+ * What tells keys apart: the fingerprint or, if it is wide, the number of key i.
+ */
+static inline ShFingerprint
+shpairs_key(const ShPairsBucket *bucket, size_t i)
+{
+	return bucket->nwords == 1 ? shbits_unpermute(bucket->table, bucket->values[i]) :
+		bucket->first_number + i;
+}
+
+/* the words of key i */
+static inline const uint64 *
+shpairs_value(const ShPairsBucket *bucket, size_t i)
+{
+	return bucket->values + i * bucket->nwords;
+}
+
+/* the end of the rows of key i */
+static inline size_t
+shpairs_rows_end(const ShPairsBucket *bucket, size_t i)
+{
+	return i + 1 < bucket->nkeys ? bucket->starts[i + 1] : bucket->nrows;
+}
+
+/*
+ * The number of bits in which two fingerprints of so many words differ.
+ */
+static inline int
+shpairs_distance(const uint64 *a, const uint64 *b, int nwords)
+{
+	return shbits_kernels->bytes((const uint8 *) a, (const uint8 *) b,
+								 nwords * (int) sizeof(uint64));
+}
+
+/*
+ * Is a fingerprint of so many words less than another, equal or greater?
+ */
+static inline int
+shpairs_compare(const uint64 *a, const uint64 *b, int nwords)
+{
+	for (int i = 0; i < nwords; i++)
+	{
+		if (a[i] != b[i])
+			return a[i] < b[i] ? -1 : 1;
+	}
+	return 0;
+}
+
+#endif							/* SIMHASH_PAIRS_KEYS_H */

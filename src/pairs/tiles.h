@@ -1,0 +1,146 @@
+/*-------------------------------------------------------------------------
+ *
+ * tiles.h
+ *	  Comparing keys with each other, many by one call of a kernel.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_PAIRS_TILES_H
+#define SIMHASH_PAIRS_TILES_H
+
+#include "port/pg_bitutils.h"
+
+#include "bits/scheme.h"
+#include "pairs/parts.h"
+
+/* called with the positions of each pair found */
+typedef void (*ShPairsFoundFunction) (void *arg, size_t i, size_t j);
+
+/* called now and then with the fraction of the work that is done, 0..1 */
+typedef void (*ShPairsReportFunction) (void *arg, double part);
+
+/* called now and then during a search by several processes */
+typedef void (*ShPairsPollFunction) (void *arg);
+
+/* the most levels to which parts are subdivided */
+#define SHPAIRS_MAX_DEPTH	4
+
+typedef struct ShPairs
+{
+	int			distance;
+	ShPairsFoundFunction found;
+	ShPairsReportFunction report;
+	void	   *arg;
+
+	/* pairs whose keys agree in all bits of one of these are not found */
+	int			nmasks;
+	uint64		masks[SHBITS_MAX_TABLES];
+
+	/* nor are those that differ in at most the radius of one of these */
+	int			nparts;
+	ShPairsPart parts[SHPAIRS_MAX_DEPTH * SHBITS_WIDTH];
+
+	/* keys that are subdivided: first those of the first set */
+	MemoryContext context;
+	size_t		first_set;		/* how many these are */
+	double		compared;		/* comparisons made */
+	size_t		capacity;
+	ShPermuted *keys;
+	uint32	   *positions;
+	ShPermuted *scratch_keys;
+	uint32	   *scratch_positions;
+	ShPairsPartBits bits;
+	struct ShPairsSliced *sliced;	/* of a search in slices, or NULL */
+} ShPairs;
+
+/*
+ * up to this many keys of one set are compared with the other set one by one
+ */
+#define SHPAIRS_FEW_KEYS		4
+
+/*
+ * Some keys to compare.  The position of key i, as known to callers, is
+ * positions[i] or, if the key is a copy, positions[i + moved[i]], modulo 2^32.
+ * Without positions[] it is first + i.
+ */
+typedef struct ShPairsKeys
+{
+	const ShPermuted *keys;
+	const uint32 *positions;
+	const uint32 *moved;
+	size_t		count;
+	bool		second;			/* belongs to the second of two sets */
+	size_t		first;			/* without positions: that of the first key */
+} ShPairsKeys;
+
+/*
+ * A stretch of the whole search, as fractions of 1: its start, and its size.
+ */
+typedef struct ShPairsStretch
+{
+	double		start;
+	double		size;
+} ShPairsStretch;
+
+static const ShPairsStretch shpairs_whole = {0, 1};
+
+extern void shpairs_compare_among(ShPairs *pairs, const ShPairsKeys *keys, ShPairsStretch stretch);
+extern void shpairs_compare_product(ShPairs *pairs, const ShPairsKeys *a, const ShPairsKeys *b,
+									ShPairsStretch stretch);
+
+/*
+ * Has a pair that differs in these bits been found before?
+ */
+static inline bool
+shpairs_found_before(const ShPairs *pairs, uint64 difference)
+{
+	for (int i = 0; i < pairs->nmasks; i++)
+	{
+		if ((difference & pairs->masks[i]) == 0)
+			return true;
+	}
+	for (int i = 0; i < pairs->nparts; i++)
+	{
+		if (pg_popcount64(difference & pairs->parts[i].mask) <= pairs->parts[i].radius)
+			return true;
+	}
+	return false;
+}
+
+/* the sub-stretch between two fractions of a stretch */
+static inline ShPairsStretch
+shpairs_stretch_of(ShPairsStretch stretch, double start, double end)
+{
+	ShPairsStretch		result = {stretch.start + stretch.size * start, stretch.size * (end - start)};
+
+	return result;
+}
+
+/* report that a fraction of a stretch is done */
+static inline void
+shpairs_report_done(ShPairs *pairs, ShPairsStretch stretch, double fraction)
+{
+	pairs->report(pairs->arg, stretch.start + stretch.size * Min(fraction, 1));
+}
+
+static inline size_t
+shpairs_position(const ShPairsKeys *keys, size_t i)
+{
+	if (keys->moved != NULL)
+		i = (uint32) i + keys->moved[i];
+	return keys->positions == NULL ? keys->first + i : keys->positions[i];
+}
+
+/* key i of a and key j of b are within the distance */
+static inline void
+shpairs_found(ShPairs *pairs, const ShPairsKeys *a, const ShPairsKeys *b, size_t i, size_t j)
+{
+	if (shpairs_found_before(pairs, a->keys[i] ^ b->keys[j]))
+		return;
+	if (a->second)
+		pairs->found(pairs->arg, shpairs_position(b, j), shpairs_position(a, i));
+	else
+		pairs->found(pairs->arg, shpairs_position(a, i), shpairs_position(b, j));
+}
+
+#endif							/* SIMHASH_PAIRS_TILES_H */

@@ -1,0 +1,328 @@
+/*-------------------------------------------------------------------------
+ *
+ * passages.c
+ *	  The passages that two texts share.
+ *
+ * A passage is found by its first run of some words, at the first place where b
+ * has that run, and reaches as far as the texts are equal there.  The search goes
+ * on behind it.  So there are no more passages than a has words, however often
+ * either repeats itself.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "common/pg_prng.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+#include "utils/builtins.h"
+
+#include "compat.h"
+#include "text/document.h"
+#include "text/encoding.h"
+#include "text/unicode.h"
+
+PG_FUNCTION_INFO_V1(simhash_passages);
+
+/* the longest of runs by which passages are found, in words */
+#define MAX_MIN_WORDS		SHTEXT_MAX_SHINGLE
+
+#define FIRST_RUNS			1024
+#define FIRST_PASSAGES		16
+
+#define NO_RUN				PG_UINT32_MAX
+
+/*
+ * The hashes of all runs of a text, in order.  A text of 1 GB has fewer than 2^30.
+ */
+typedef struct Runs
+{
+	uint32		nruns;
+	uint32		max_runs;
+	uint64	   *hashes;
+} Runs;
+
+/* Where each run is first, with open addressing. */
+typedef struct Places
+{
+	const Runs *runs;
+	uint64		key;			/* a factor of the hashes */
+	int			slot_bits;
+	uint32	   *slots;			/* numbers of runs, or NO_RUN */
+} Places;
+
+/* A passage: runs a..a + nruns - 1 of one text and b..b + nruns - 1 of the other. */
+typedef struct Passage
+{
+	uint32		a;
+	uint32		b;
+	uint32		nruns;
+} Passage;
+
+/* The words of a text as it stands. */
+typedef struct Words
+{
+	int			encoding;
+	const char *next;
+	const char *end;
+	uint32		nwords;			/* before next, with the one in start..stop */
+	const char *start;
+	const char *stop;
+	ShTextBuffer converted;		/* a character */
+} Words;
+
+/*
+ * A consumer of hashes: keeps them.
+ */
+static void
+keep_runs(void *state, const uint64 *hashes, int nhashes)
+{
+	Runs	   *runs = state;
+
+	if (runs->max_runs - runs->nruns < nhashes)
+	{
+		runs->max_runs = 2 * (runs->nruns + nhashes);
+		runs->hashes = repalloc_huge(runs->hashes, runs->max_runs * sizeof(uint64));
+	}
+	memcpy(runs->hashes + runs->nruns, hashes, nhashes * sizeof(uint64));
+	runs->nruns += nhashes;
+}
+
+static Runs
+runs_of(const text *document, int min_words)
+{
+	Runs		runs = {0, FIRST_RUNS};
+
+	runs.hashes = palloc(FIRST_RUNS * sizeof(uint64));
+	shtext_hash_runs(document, min_words, keep_runs, &runs);
+	return runs;
+}
+
+/*
+ * The slot of a run: the one with the first place of an equal run or, if there is
+ * none, an empty one.
+ */
+static uint32 *
+find_slot(const Places *places, uint64 hash)
+{
+	uint64		last = (UINT64CONST(1) << places->slot_bits) - 1;
+	uint64		slot = hash * places->key >> (64 - places->slot_bits);
+
+	while (places->slots[slot] != NO_RUN && places->runs->hashes[places->slots[slot]] != hash)
+		slot = (slot + 1) & last;
+	return &places->slots[slot];
+}
+
+/*
+ * Find the first places of all runs.  A random key decides about the slots, so that
+ * nobody can write texts for which this is slow.
+ */
+static Places
+places_of(const Runs *runs)
+{
+	Places		places = {runs};
+	Size		size;
+
+	places.key = pg_prng_uint64(&pg_global_prng_state) | 1;
+	places.slot_bits = pg_leftmost_one_pos32(runs->nruns | 1) + 2;
+	size = sizeof(uint32) << places.slot_bits;
+	places.slots = MemoryContextAllocHuge(CurrentMemoryContext, size);
+	memset(places.slots, 0xFF, size);
+	for (uint32 i = 0; i < runs->nruns; i++)
+	{
+		uint32	   *slot = find_slot(&places, runs->hashes[i]);
+
+		if (i % FIRST_RUNS == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (*slot == NO_RUN)
+			*slot = i;
+	}
+	return places;
+}
+
+/*
+ * The passage with the given run of both texts, as long as it can be.
+ */
+static Passage
+extend(const Runs *a, const Runs *b, uint32 in_a, uint32 in_b)
+{
+	Passage		passage = {in_a, in_b, 1};
+
+	CHECK_FOR_INTERRUPTS();
+	while (passage.a > 0 && passage.b > 0 && a->hashes[passage.a - 1] == b->hashes[passage.b - 1])
+	{
+		passage.a--;
+		passage.b--;
+		passage.nruns++;
+	}
+	while (passage.a + passage.nruns < a->nruns && passage.b + passage.nruns < b->nruns &&
+		   a->hashes[passage.a + passage.nruns] == b->hashes[passage.b + passage.nruns])
+		passage.nruns++;
+	return passage;
+}
+
+/*
+ * Find all passages, of which none is within another, in the order of both their first
+ * and their last words.  Returns how many.
+ */
+static uint32
+find_passages(const Runs *a, const Runs *b, Passage **passages)
+{
+	Places		places = places_of(b);
+	uint32		max = FIRST_PASSAGES;
+	uint32		count = 0;
+
+	*passages = palloc(max * sizeof(Passage));
+	for (uint32 i = 0; i < a->nruns; i++)
+	{
+		uint32		place = *find_slot(&places, a->hashes[i]);
+		Passage		passage;
+
+		if (i % FIRST_RUNS == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (place == NO_RUN)
+			continue;
+		passage = extend(a, b, i, place);
+		i = passage.a + passage.nruns - 1;
+
+		/* it ends behind all others, but may contain some of them */
+		while (count > 0 && (*passages)[count - 1].a >= passage.a)
+			count--;
+		if (count == max)
+		{
+			max *= 2;
+			*passages = repalloc_huge(*passages, max * sizeof(Passage));
+		}
+		(*passages)[count++] = passage;
+	}
+	return count;
+}
+
+static void
+words_init(Words *words, const text *document)
+{
+	words->encoding = GetDatabaseEncoding();
+	words->next = VARDATA_ANY(document);
+	words->end = words->next + VARSIZE_ANY_EXHDR(document);
+	words->nwords = 0;
+	words->start = words->stop = words->next;
+	shtext_buffer_init(&words->converted);
+}
+
+/*
+ * The flags, as in unicode.h, of a character of some bytes.
+ */
+static int
+flags_of(Words *words, const char *bytes, int length)
+{
+	if (!IS_HIGHBIT_SET(*bytes))
+		return shtext_ascii_fold[(int) *bytes] != 0 ? SHTEXT_KEPT : 0;
+	if (words->encoding == PG_SQL_ASCII)
+		return SHTEXT_KEPT;
+	if (words->encoding == PG_UTF8)
+		return shtext_flags(bytes, length);
+	words->converted.length = 0;
+	shtext_to_utf8(bytes, length, words->encoding, &words->converted);
+	return shtext_flags(words->converted.bytes, words->converted.length);
+}
+
+/*
+ * Find the next word, as the normalization of texts divides them.  Returns false if
+ * there is none.
+ */
+static bool
+find_word(Words *words)
+{
+	bool		found = false;
+
+	while (words->next < words->end)
+	{
+		const char *bytes = words->next;
+		int			length = Min(pg_encoding_mblen(words->encoding, bytes), words->end - bytes);
+		int			flags = flags_of(words, bytes, length);
+		bool		ends = (flags & SHTEXT_KEPT) ? (flags & SHTEXT_IDEOGRAPH) : !(flags & SHTEXT_IGNORABLE);
+
+		if (found && ends)
+			break;
+		words->next += length;
+		if (!(flags & SHTEXT_KEPT))
+			continue;
+		if (!found)
+		{
+			words->start = bytes;
+			words->nwords++;
+		}
+		found = true;
+		words->stop = words->next;
+		if (ends)
+			break;
+	}
+	return found;
+}
+
+/*
+ * Go to a word, by its number from 0, which is not before the last one.
+ */
+static void
+go_to_word(Words *words, uint32 number)
+{
+	while (words->nwords <= number && find_word(words))
+		CHECK_FOR_INTERRUPTS();
+}
+
+/*
+ * simhash_passages(a text, b text, min_words int) -> setof (a_word int, b_word int,
+ * words int, passage text)
+ *
+ * The passages of at least so many words that both texts have, in the order of a:
+ * the numbers of their first words in both, from 1; how many words they are; and
+ * that part of a.  Raises ERRCODE_INVALID_PARAMETER_VALUE if min_words is out of range.
+ */
+Datum
+simhash_passages(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	text	   *a = PG_GETARG_TEXT_PP(0);
+	text	   *b = PG_GETARG_TEXT_PP(1);
+	int32		min_words = PG_GETARG_INT32(2);
+	Runs		runs_a;
+	Runs		runs_b;
+	Passage    *passages;
+	uint32		npassages;
+	Words		first;
+	Words		last;
+
+	if (min_words < 1 || min_words > MAX_MIN_WORDS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("minimum length %d is out of range", min_words),
+				 errdetail("The minimum length of a passage must be between 1 and %d words.", MAX_MIN_WORDS)));
+	InitMaterializedSRF(fcinfo, 0);
+
+	runs_a = runs_of(a, min_words);
+	runs_b = runs_of(b, min_words);
+	npassages = find_passages(&runs_a, &runs_b, &passages);
+
+	words_init(&first, a);
+	words_init(&last, a);
+	for (uint32 i = 0; i < npassages; i++)
+	{
+		Passage    *passage = &passages[i];
+		uint32		nwords = passage->nruns + min_words - 1;
+		Datum		values[4];
+		bool		nulls[4] = {false};
+
+		go_to_word(&first, passage->a);
+		go_to_word(&last, passage->a + nwords - 1);
+		values[0] = Int32GetDatum(passage->a + 1);
+		values[1] = Int32GetDatum(passage->b + 1);
+		values[2] = Int32GetDatum(nwords);
+		values[3] = PointerGetDatum(cstring_to_text_with_len(first.start, last.stop - first.start));
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+		pfree(DatumGetPointer(values[3]));
+	}
+	PG_RETURN_NULL();
+}
