@@ -105,6 +105,13 @@ CALL compare_all('body');
 CREATE INDEX doc_body ON doc USING simhash (body class_5);
 SELECT form, a.* FROM unnest('{indexscan,bitmapscan}'::text[]) form,
 	any_of(form, '~~~', 5, ARRAY(SELECT id FROM doc WHERE body LIKE '%?')) a;
+-- with others that are near none, so that balls are listed by blocks
+SELECT last_value AS before FROM call \gset
+SELECT use_only('indexscan');
+SELECT count(*) FROM doc WHERE body ~~~ ANY (ARRAY(SELECT lpad(to_hex(bits('r' || n)), 16, '0') || '?' FROM generate_series(1, 2000) n
+	UNION ALL SELECT body FROM doc WHERE body LIKE '%?'));
+SELECT use_only('seqscan');
+SELECT last_value - :before - count(DISTINCT (a, body)) AS calls_more FROM call, near WHERE body LIKE '%?' AND d <= 5 GROUP BY last_value;
 DROP INDEX doc_body;
 CREATE INDEX doc_body ON doc USING simhash (body class_12);
 SELECT form, a.* FROM unnest('{indexscan,bitmapscan}'::text[]) form,
