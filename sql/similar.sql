@@ -115,6 +115,9 @@ SELECT * FROM wrong('indexscan', 'Index Scan using doc_body', 'body ~= ANY (ARRA
 	'alike OR b IN (SELECT t.b FROM truth t WHERE t.a = 77 AND t.alike)');
 SELECT * FROM wrong('bitmapscan', 'Bitmap Index Scan on doc_body', 'body ~= ANY (ARRAY[$q, NULL, ''...'', body(77)])',
 	'alike OR b IN (SELECT t.b FROM truth t WHERE t.a = 77 AND t.alike)');
+SELECT form, n, c.* FROM unnest('{indexscan,bitmapscan}'::text[]) form, unnest('{17,100,500}'::int[]) n, use_only(form),
+	compare_rows(format('SELECT id FROM doc WHERE body ~= ANY (ARRAY(SELECT body FROM doc WHERE id <= %s))', n),
+		format('SELECT DISTINCT b FROM truth WHERE alike AND a <= %s', n)) c;
 SELECT * FROM wrong('bitmapscan', 'Bitmap Index Scan on doc_body', 'body ~= $q OR body ~= body(321)',
 	'alike OR b IN (SELECT t.b FROM truth t WHERE t.a = 321 AND t.alike)');
 -- negated, it is no condition of the index

@@ -24,9 +24,6 @@
 #include "btree/leaf.h"
 #include "index/ballset.h"
 
-/* up to this many balls are compared one by one */
-#define FEW_BALLS		16
-
 /*
  * lists by blocks must leave no more than this share of the balls, on average
  */
@@ -214,7 +211,7 @@ shidx_make_ball_set(ShIdxBallSet *set)
 	for (int i = 0; i < set->nballs; i++)
 		set->points &= set->balls[i].radius == 0;
 	set->index = NULL;
-	if (set->nballs > FEW_BALLS && !set->points)
+	if (set->nballs > SHIDX_FEW_BALLS && !set->points)
 		make_index(set);
 }
 
@@ -236,8 +233,23 @@ in_ball(const SimhashBall *ball, ShFingerprint fp)
 	return shbits_distance(fp, ball->center) <= ball->radius;
 }
 
+/*
+ * Does a fingerprint with this difference from the center of a ball agree with it in
+ * none of the blocks before b?
+ */
 static bool
-in_blocks(const ShIdxBallSet *set, int nballs, ShFingerprint fp)
+is_first_block(const ShIdxBallIndex *index, int b, ShFingerprint difference)
+{
+	for (int i = 0; i < b; i++)
+	{
+		if (block_value(&index->blocks[i], difference) == 0)
+			return false;
+	}
+	return true;
+}
+
+static bool
+find_in_blocks(const ShIdxBallSet *set, int nballs, ShFingerprint fp, ShIdxBallTest test, void *arg)
 {
 	for (int b = 0; b < set->index->nblocks; b++)
 	{
@@ -250,7 +262,9 @@ in_blocks(const ShIdxBallSet *set, int nballs, ShFingerprint fp)
 
 			if (i >= nballs)
 				break;
-			if (in_ball(&set->balls[i], fp))
+			if (in_ball(&set->balls[i], fp) &&
+				(test == NULL || (is_first_block(set->index, b, fp ^ set->balls[i].center) &&
+								  test(i, arg))))
 				return true;
 		}
 	}
@@ -258,7 +272,7 @@ in_blocks(const ShIdxBallSet *set, int nballs, ShFingerprint fp)
 }
 
 static bool
-in_list(const ShIdxBallSet *set, int nballs, ShFingerprint fp)
+find_in_list(const ShIdxBallSet *set, int nballs, ShFingerprint fp, ShIdxBallTest test, void *arg)
 {
 	const ShIdxBallIndex *index = set->index;
 
@@ -276,7 +290,7 @@ in_list(const ShIdxBallSet *set, int nballs, ShFingerprint fp)
 
 			if (i >= nballs)
 				break;
-			if (in_ball(&set->balls[i], fp))
+			if (in_ball(&set->balls[i], fp) && (test == NULL || test(i, arg)))
 				return true;
 		}
 	}
@@ -284,7 +298,7 @@ in_list(const ShIdxBallSet *set, int nballs, ShFingerprint fp)
 }
 
 static bool
-is_center(const ShIdxBallSet *set, int nballs, ShFingerprint fp)
+find_center(const ShIdxBallSet *set, int nballs, ShFingerprint fp, ShIdxBallTest test, void *arg)
 {
 	int			low = 0;
 	int			high = nballs;
@@ -298,7 +312,30 @@ is_center(const ShIdxBallSet *set, int nballs, ShFingerprint fp)
 		else
 			high = middle;
 	}
-	return low < nballs && set->balls[low].center == fp;
+	return low < nballs && set->balls[low].center == fp && (test == NULL || test(low, arg));
+}
+
+/*
+ * Call a test with the positions of those of the first nballs balls that a
+ * fingerprint lies in, each once, until it returns true.  Returns whether it has.
+ * Without a test, any ball will do.
+ */
+bool
+shidx_find_ball(const ShIdxBallSet *set, int nballs, ShFingerprint fp, ShIdxBallTest test,
+				void *arg)
+{
+	if (set->points)
+		return find_center(set, nballs, fp, test, arg);
+	if (nballs <= SHIDX_FEW_BALLS)
+	{
+		for (int i = 0; i < nballs; i++)
+		{
+			if (in_ball(&set->balls[i], fp) && (test == NULL || test(i, arg)))
+				return true;
+		}
+		return false;
+	}
+	return find_in_blocks(set, nballs, fp, test, arg) || find_in_list(set, nballs, fp, test, arg);
 }
 
 /*
@@ -307,18 +344,7 @@ is_center(const ShIdxBallSet *set, int nballs, ShFingerprint fp)
 bool
 shidx_in_balls(const ShIdxBallSet *set, int nballs, ShFingerprint fp)
 {
-	if (set->points)
-		return is_center(set, nballs, fp);
-	if (nballs <= FEW_BALLS)
-	{
-		for (int i = 0; i < nballs; i++)
-		{
-			if (in_ball(&set->balls[i], fp))
-				return true;
-		}
-		return false;
-	}
-	return in_blocks(set, nballs, fp) || in_list(set, nballs, fp);
+	return shidx_find_ball(set, nballs, fp, NULL, NULL);
 }
 
 /*

@@ -11,6 +11,9 @@
 #include "bits/scheme.h"
 #include "type/simhash.h"
 
+/* up to this many balls are compared one by one */
+#define SHIDX_FEW_BALLS			16
+
 /* larger balls are not listed by blocks */
 #define SHIDX_NARROW_RADIUS		6
 
@@ -41,6 +44,9 @@ typedef struct ShIdxBallSet
 	ShIdxBallIndex *index;		/* NULL if there are only a few, or points */
 } ShIdxBallSet;
 
+/* is this the ball, of those that a fingerprint lies in? */
+typedef bool (*ShIdxBallTest) (int ball, void *arg);
+
 /* the cost of finding everything that lies in some balls */
 typedef struct ShIdxBallsPlan
 {
@@ -53,6 +59,8 @@ typedef struct ShIdxBallsPlan
 
 extern void shidx_make_ball_set(ShIdxBallSet *set);
 extern bool shidx_in_balls(const ShIdxBallSet *set, int nballs, ShFingerprint fp);
+extern bool shidx_find_ball(const ShIdxBallSet *set, int nballs, ShFingerprint fp,
+							ShIdxBallTest test, void *arg);
 extern void shidx_count_radii(const ShIdxBallSet *set, int *counts);
 extern double shidx_comparing_work(const ShIdxBallSet *set);
 extern double shidx_usual_work(const int *counts);

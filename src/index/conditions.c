@@ -7,13 +7,27 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/rel.h"
 
 #include "bits/distance.h"
 #include "index/arguments.h"
 #include "index/conditions.h"
+
+#define ST_SORT sort_elements
+#define ST_ELEMENT_TYPE ShIdxElement
+#define ST_COMPARE(a, b) \
+	((a)->fp != (b)->fp ? ((a)->fp < (b)->fp ? -1 : 1) : \
+	 (a)->hash < (b)->hash ? -1 : (a)->hash > (b)->hash)
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
 
 /*
  * The ball of the fingerprints that an operator finds for an argument.
@@ -52,10 +66,10 @@ check_operator(Relation index, ScanKey key)
 }
 
 /*
- * Add the ball of an argument to a set, unless the argument has no fingerprint,
- * so that the operator is true for no value.
+ * Add the ball of an argument to a set.  Returns false if the argument has no
+ * fingerprint, so that the operator is true for no value.
  */
-static void
+static bool
 add_ball(ShIdxBallSet *set, ShIdxFingerprinter *fingerprinter, ScanKey key, Datum argument)
 {
 	if (fingerprinter->computes)
@@ -63,17 +77,70 @@ add_ball(ShIdxBallSet *set, ShIdxFingerprinter *fingerprinter, ScanKey key, Datu
 		ShFingerprint fp;
 
 		if (!shidx_get_parts(fingerprinter, argument, &fp))
-			return;
+			return false;
 		argument = SimhashGetDatum(fp);
 	}
 	set->balls[set->nballs++] = ball_of_argument(key->sk_strategy, argument);
+	return true;
 }
 
 /*
- * The condition of one scan key that has an argument.
+ * Sort the elements of an array of a type, and keep only one of equal ones.
+ */
+static void
+simplify_elements(ShIdxElements *elements, Oid type)
+{
+	ShIdxElement *list = elements->list;
+	int			kept = 1;
+	int16		length;
+	bool		by_value;
+
+	get_typlenbyval(type, &length, &by_value);
+	for (int i = 0; i < elements->count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		list[i].hash = datum_image_hash(list[i].value, by_value, length);
+	}
+	sort_elements(list, elements->count);
+	for (int i = 1; i < elements->count; i++)
+	{
+		const ShIdxElement *last = &list[kept - 1];
+
+		if (list[i].fp != last->fp || list[i].hash != last->hash ||
+			!datum_image_eq(list[i].value, last->value, by_value, length))
+			list[kept++] = list[i];
+	}
+	elements->count = kept;
+}
+
+/*
+ * Keep the elements of the array of key number i, one of nkeys, unless the executor
+ * compares a row with them as fast.  The set has the balls around them.
+ *
+ * A polymorphic operator would have to be told of which type they are.
+ */
+static void
+keep_elements(ShIdxConditions *conditions, Relation index, int i, int nkeys,
+			  const ShIdxBallSet *set, ShIdxElements *elements)
+{
+	Oid			type = index->rd_opcintype[shidx_fp_column(index)];
+
+	if (elements->count <= SHIDX_FEW_BALLS || set->balls[0].radius >= SHBITS_WIDTH ||
+		IsPolymorphicType(type))
+		return;
+	simplify_elements(elements, type);
+	elements->balls = *set;
+	if (conditions->elements == NULL)
+		conditions->elements = palloc0(nkeys * sizeof(ShIdxElements));
+	conditions->elements[i] = *elements;
+}
+
+/*
+ * The condition of one scan key that has an argument.  *elements becomes the list of
+ * those whose fingerprints had to be computed.
  */
 static ShIdxBallSet
-read_condition(ShIdxFingerprinter *fingerprinter, ScanKey key)
+read_condition(ShIdxFingerprinter *fingerprinter, ScanKey key, ShIdxElements *elements)
 {
 	ShIdxBallSet set = {0};
 	Datum	   *arguments;
@@ -81,8 +148,16 @@ read_condition(ShIdxFingerprinter *fingerprinter, ScanKey key)
 
 	narguments = shidx_get_arguments(key, &arguments);
 	set.balls = palloc(Max(narguments, 1) * sizeof(SimhashBall));
+	elements->count = 0;
+	if (fingerprinter->computes)
+		elements->list = MemoryContextAllocHuge(CurrentMemoryContext,
+												Max(narguments, 1) * sizeof(ShIdxElement));
 	for (int i = 0; i < narguments; i++)
-		add_ball(&set, fingerprinter, key, arguments[i]);
+	{
+		if (add_ball(&set, fingerprinter, key, arguments[i]) && fingerprinter->computes)
+			elements->list[elements->count++] =
+				(ShIdxElement) {.fp = set.balls[set.nballs - 1].center,.value = arguments[i]};
+	}
 	shidx_make_ball_set(&set);
 	return set;
 }
@@ -109,11 +184,13 @@ shidx_read_conditions(ShIdxConditions *conditions, Relation index,
 	shidx_read_group_keys(&conditions->groups, index, keys, nkeys);
 	conditions->inexact = false;
 	conditions->wide = fingerprinter->wide ? shidx_make_wide(fingerprinter->width, nkeys) : NULL;
+	conditions->elements = NULL;
 	conditions->count = 0;
 	conditions->list = palloc(Max(nkeys, 1) * sizeof(ShIdxBallSet));
 	for (int i = 0; i < nkeys; i++)
 	{
 		ScanKey		key = &keys[i];
+		ShIdxElements elements;
 		ShIdxBallSet condition;
 
 		if (key->sk_attno <= fp_column)
@@ -146,7 +223,8 @@ shidx_read_conditions(ShIdxConditions *conditions, Relation index,
 			nothing |= !shidx_add_wide(conditions->wide, fingerprinter, key);
 			continue;
 		}
-		condition = read_condition(fingerprinter, key);
+		condition = read_condition(fingerprinter, key, &elements);
+		keep_elements(conditions, index, i, nkeys, &condition, &elements);
 		if (condition.nballs == 0)
 			nothing = true;
 		conditions->list[conditions->count++] = condition;

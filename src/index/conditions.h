@@ -15,6 +15,22 @@
 #include "index/group_keys.h"
 #include "index/wide_balls.h"
 
+/* an element of an array, and its fingerprint */
+typedef struct ShIdxElement
+{
+	ShFingerprint fp;
+	uint32		hash;			/* of the value */
+	Datum		value;
+} ShIdxElement;
+
+/* the elements of an array whose fingerprints are computed */
+typedef struct ShIdxElements
+{
+	ShIdxBallSet balls;			/* around their fingerprints, with one radius */
+	int			count;			/* 0 if the key has no such array, or a short one */
+	ShIdxElement *list;			/* sorted by fingerprint; all values differ */
+} ShIdxElements;
+
 typedef struct ShIdxConditions
 {
 	ShIdxGroups groups;			/* the groups of the wanted rows */
@@ -34,6 +50,8 @@ typedef struct ShIdxConditions
 	ShIdxWide  *wide;			/* conditions on wide fingerprints; NULL if
 								 * there are none, and the list is used */
 	ShIdxBallsPlan plan;		/* of the first one; see shidx_plan_conditions */
+
+	ShIdxElements *elements;	/* for each scan key; NULL if none has any */
 } ShIdxConditions;
 
 extern void shidx_read_conditions(ShIdxConditions *conditions, Relation index,

@@ -13,6 +13,7 @@
 
 #include "access/itup.h"
 #include "access/relscan.h"
+#include "access/table.h"
 #include "access/tableam.h"
 #include "access/xlog.h"
 #include "miscadmin.h"
@@ -27,6 +28,7 @@
 #include "index/conditions.h"
 #include "index/matches.h"
 #include "index/ordered.h"
+#include "index/visitor.h"
 #include "index/wide_ordered.h"
 #include "index/wide_scan.h"
 
@@ -60,8 +62,11 @@ typedef struct ShIdxScanData
 	/* what an index-only scan returns */
 	IndexTuple	tuple;
 	IndexTuple	null_tuple;
-	bool		visits_rows;	/* whose snapshot decides, not the executor */
-	TupleTableSlot *slot;		/* for these; NULL before the first */
+
+	/* rows are visited before they are returned */
+	ShIdxVisitor visitor;
+	bool		checks_visible; /* because the executor may not look */
+	bool		checks_keys;	/* in place of the executor */
 } ShIdxScanData;
 
 typedef ShIdxScanData *ShIdxScan;
@@ -90,6 +95,7 @@ shidx_beginscan(Relation index, int nkeys, int norderbys)
 	so->step = SCAN_DONE;
 	shidx_fingerprinter_begin(&so->fingerprinter, index, shbt_width(index));
 	shidx_reader_begin(&so->reader, index, &so->conditions);
+	shidx_visitor_begin(&so->visitor);
 	if (so->fingerprinter.wide)
 		shidx_wide_begin(&so->wide, &so->reader, &so->conditions);
 	if (norderbys > 0)
@@ -189,8 +195,7 @@ shidx_endscan(IndexScanDesc scan)
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
 
 	release_resources(so);
-	if (so->slot != NULL)
-		ExecDropSingleTupleTableSlot(so->slot);
+	shidx_visitor_end(&so->visitor);
 	MemoryContextDelete(so->context);
 }
 
@@ -222,7 +227,16 @@ begin(IndexScanDesc scan, bool once)
 	bool		ordered = so->ordered != NULL && !so->other_order;
 	bool		wide_ordered = so->wide_ordered != NULL && !so->other_order && so->first_order >= 0;
 
-	so->visits_rows = scan->xs_want_itup && RecoveryInProgress();
+	so->checks_visible = scan->xs_want_itup && RecoveryInProgress();
+	so->checks_keys = so->conditions.elements != NULL && so->conditions.non_nulls &&
+		IsMVCCSnapshot(scan->xs_snapshot);
+	if (so->checks_keys)
+	{
+		MemoryContext old = MemoryContextSwitchTo(so->conditions_context);
+
+		shidx_visitor_set_keys(&so->visitor, scan);
+		MemoryContextSwitchTo(old);
+	}
 	so->reader.ballscan.snapshot = scan->xs_snapshot;
 	so->reader.nsearches = shcompat_search_counter(scan);
 	so->reader.ballscan.skip_dead = scan->ignore_killed_tuples;
@@ -391,7 +405,8 @@ next_row(IndexScanDesc scan, bool keep_pin, ShFingerprint *fp, ItemPointer tid)
 }
 
 /*
- * Does the scan's snapshot see a row?
+ * Is a row wanted?  Only asked of rows that are visited: with conditions that the
+ * scan checks itself, and during recovery.
  *
  * An index-only scan asks for rows only where the visibility map does not answer.
  * During recovery it must not ask the map: replay of generic WAL removes the
@@ -399,24 +414,21 @@ next_row(IndexScanDesc scan, bool keep_pin, ShFingerprint *fp, ItemPointer tid)
  * read may be removed, and its page marked all-visible, before the executor looks.
  */
 static bool
-is_visible(IndexScanDesc scan)
+is_wanted(IndexScanDesc scan, ShFingerprint fp, ItemPointerData tid)
 {
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
-	ItemPointerData tid = scan->xs_heaptid; /* becomes that of the version found */
-	bool		again = false;
+	bool		dead = false;
 	bool		found;
 
-	CHECK_FOR_INTERRUPTS();
-	if (so->slot == NULL)
+	if (!so->checks_keys)
 	{
-		MemoryContext old = MemoryContextSwitchTo(so->context);
-
-		so->slot = table_slot_create(scan->heapRelation, NULL);
-		MemoryContextSwitchTo(old);
+		found = shidx_visit(&so->visitor, scan, tid, NULL);
+		ExecClearTuple(so->visitor.slot);
+		return found;
 	}
-	found = table_index_fetch_tuple(scan->xs_heapfetch, &tid, scan->xs_snapshot, so->slot,
-									&again, NULL);
-	ExecClearTuple(so->slot);
+	found = shidx_visit_and_check(&so->visitor, scan, &so->conditions, fp, tid, &dead);
+	if (dead && !scan->xactStartedInRecovery)
+		shidx_match_is_dead(&so->reader);
 	return found;
 }
 
@@ -444,16 +456,60 @@ shidx_gettuple(IndexScanDesc scan, ScanDirection direction)
 	keep_pin = scan->xs_want_itup || !IsMVCCSnapshot(scan->xs_snapshot);
 	so->reader.ballscan.keep_pin = keep_pin;
 
-	scan->xs_recheck = so->conditions.inexact;
-	scan->xs_recheckorderby = so->other_order || so->wide_ordered != NULL;
 	do
 	{
 		if (!next_row(scan, keep_pin, &fp, &scan->xs_heaptid))
 			return false;
-	} while (unlikely(so->visits_rows) && !is_visible(scan));
+	} while (unlikely(so->checks_visible || so->checks_keys) &&
+			 !is_wanted(scan, fp, scan->xs_heaptid));
+	scan->xs_recheck = so->conditions.inexact && !so->checks_keys;
+	scan->xs_recheckorderby = so->other_order || so->wide_ordered != NULL;
 	if (scan->xs_want_itup)
 		return_tuple(scan, fp, so->step == SCAN_NULLS);
 	return true;
+}
+
+/*
+ * Add those of the matches on a leaf whose rows are wanted to a bitmap.  Returns how
+ * many these are.
+ */
+static int64
+add_wanted(IndexScanDesc scan, TIDBitmap *bitmap)
+{
+	ShIdxReader *reader = &((ShIdxScan) scan->opaque)->reader;
+	ShIdxMatches *matches = &reader->matches;
+	int64		count = 0;
+
+	while (reader->next < matches->count)
+	{
+		int			match = reader->next++;
+
+		if (is_wanted(scan, matches->fps[match], matches->tids[match]))
+		{
+			tbm_add_tuples(bitmap, &matches->tids[match], 1, false);
+			count++;
+		}
+	}
+	return count;
+}
+
+/*
+ * Open and close the table of a bitmap scan, which the executor has locked.
+ */
+static void
+open_table(IndexScanDesc scan)
+{
+	scan->heapRelation = table_open(scan->indexRelation->rd_index->indrelid, NoLock);
+	scan->xs_heapfetch = shcompat_index_fetch_begin(scan->heapRelation);
+}
+
+static void
+close_table(IndexScanDesc scan)
+{
+	table_index_fetch_end(scan->xs_heapfetch);
+	table_close(scan->heapRelation, NoLock);
+	scan->xs_heapfetch = NULL;
+	scan->heapRelation = NULL;
 }
 
 /*
@@ -467,10 +523,17 @@ shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 	int64		count = 0;
 
 	begin(scan, false);
+	if (so->checks_keys)
+		open_table(scan);
 	while (so->step != SCAN_DONE)
 	{
 		while (shidx_next_matches(&so->reader))
 		{
+			if (so->checks_keys)
+			{
+				count += add_wanted(scan, bitmap);
+				continue;
+			}
 			tbm_add_tuples(bitmap, matches->tids, matches->count,
 						   so->conditions.inexact);
 			count += matches->count;
@@ -482,6 +545,8 @@ shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 		else
 			so->step = SCAN_DONE;
 	}
+	if (so->checks_keys)
+		close_table(scan);
 	return count;
 }
 
@@ -489,7 +554,7 @@ shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
  * amcanreturn: can index-only scans return a column?
  *
  * Not without the values.  Nor during recovery, when it would visit all rows (see
- * is_visible) as an index scan does.
+ * is_wanted) as an index scan does.
  */
 bool
 shidx_canreturn(Relation index, int column)
