@@ -3,17 +3,10 @@
  * find_clusters.c
  *	  SQL functions that return clusters of near-duplicates.
  *
- * A cluster is a connected component of the graph whose edges are the pairs of
- * near-duplicates.  Its number is its smallest fingerprint, which does not
- * depend on where rows are stored.
- *
- * The rows of the fingerprints that have a pair are collected (members.c) until
- * the clusters are known.
- *
- * With a condition "same", edges are those pairs of rows for which it holds
- * (row_clusters.c).  Two clusters may then have a fingerprint in common, so they
- * are numbered in the order of their first rows.  So are those of wide fingerprints,
- * which are no numbers.
+ * The rows of the fingerprints that have a pair are collected (members.c) until the
+ * clusters are known.  With a condition "same", two clusters may have a fingerprint
+ * in common (row_clusters.c), so they are numbered in the order of their first rows.
+ * So are those of wide fingerprints, which are no numbers.
  *
  *-------------------------------------------------------------------------
  */

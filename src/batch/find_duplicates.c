@@ -4,24 +4,12 @@
  *	  SQL function that returns the rows to remove, so that one row of each
  *	  group of near-duplicates is kept.
  *
- * Rows are considered in an order.  A row is kept if no row kept before it is
- * within the distance.  Otherwise it is a duplicate, and its keeper is the
- * nearest of the kept rows, the first of several at equal distances.  So no
- * two rows that are kept are near each other, and each duplicate is near its
- * keeper: there are no chains, as in clusters.
- *
- * Rows of one fingerprint (and one kind, see values.c) have the same
- * neighbors.  If the first of them is kept, it is the keeper of the others.  If
- * it is not, none of them is kept, since the row that it is near to remains
- * kept.  So an element has the keeper that its next row would have, if any.
- * When a row is kept, it becomes the keeper of its own element, and of
- * neighboring elements that had no keeper or one farther away.  Each element
- * does this at most once.  So each pair of fingerprints is visited twice, and
- * each row once, no matter how many are equal.
- *
- * With a condition "same", a kept row is near only if the condition holds as
- * well.  Rows of one fingerprint may then differ in their fate, so the kept
- * rows near each row are checked (kept_rows.c).
+ * Rows of one fingerprint (and one kind, see values.c) have the same neighbors.  If
+ * the first of them is kept, it is the keeper of the others.  If it is not, none of
+ * them is.  So an element has the keeper that its next row would have, if any.  When
+ * a row is kept, it becomes the keeper of its own element, and of neighboring
+ * elements that had no keeper or one farther away.  With a condition "same", rows of
+ * one fingerprint may differ in their fate (kept_rows.c).
  *
  *-------------------------------------------------------------------------
  */

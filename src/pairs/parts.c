@@ -4,13 +4,6 @@
  *	  Choosing parts of keys, such that the keys of a pair nearly agree in one
  *	  of them.
  *
- * Cut the bits into parts, and give each a radius, such that the sum of the
- * radii plus the number of parts exceeds the distance.  Then two keys within
- * the distance differ by at most the radius in some part; otherwise they would
- * differ by more in total.  To find them, keys are divided by their value of a
- * part, and each cell is compared with those whose values are within the
- * radius.
- *
  * Wide parts separate keys well, but have many values around each.  The best
  * number of parts depends on the keys.  Real ones are neither uniformly
  * distributed nor independent in their bits, so it is estimated from a sample

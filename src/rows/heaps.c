@@ -3,11 +3,6 @@
  * heaps.c
  *	  The tables of a search, and numbers for their rows.
  *
- * A search handles rows as 48-bit numbers.  With one table these are TIDs.
- * With several, each table has its own range in a common space of blocks.  So
- * the rows of all tables have an order, and can be sorted, stored in files,
- * and looked up page by page, as if they belonged to one table.
- *
  * The number of blocks of a table is determined after the snapshot was taken.
  * A row of a heap that the snapshot sees existed before that, and so did its
  * block.  Index entries that point to later blocks belong to later rows and are
