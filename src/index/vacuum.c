@@ -18,7 +18,7 @@
 #include "btree/page.h"
 #include "btree/rewrite.h"
 #include "compat.h"
-#include "index/am.h"
+#include "index/vacuum.h"
 
 typedef struct VacuumState
 {
