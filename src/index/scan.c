@@ -263,7 +263,8 @@ begin(IndexScanDesc scan, bool once)
 	if (wide_ordered)
 	{
 		so->step = SCAN_WIDE_ORDERED;
-		shfnd_wide_ordered_start(so->wide_ordered, scan->orderByData[so->first_order].sk_argument);
+		shfnd_wide_ordered_start(so->wide_ordered, scan->heapRelation,
+								 scan->orderByData[so->first_order].sk_argument);
 		return;
 	}
 	if (so->conditions.wide != NULL)

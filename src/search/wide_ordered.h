@@ -17,7 +17,7 @@ extern void shfnd_wide_ordered_pages(int width, double leaves_per_table, ShFndBa
 
 extern ShFndWideOrdered *shfnd_wide_ordered_begin(ShFndReader *reader, ShFndConditions *conditions,
 												  ShFndWideScan *scan, int width);
-extern void shfnd_wide_ordered_start(ShFndWideOrdered *ordered, Datum center);
+extern void shfnd_wide_ordered_start(ShFndWideOrdered *ordered, Relation heap, Datum center);
 extern bool shfnd_wide_ordered_next(ShFndWideOrdered *ordered, ItemPointer tid, int *bound);
 extern void shfnd_wide_ordered_release(ShFndWideOrdered *ordered);
 
