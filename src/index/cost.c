@@ -317,7 +317,7 @@ plan_group(const ShBitsScheme *scheme, double leaves, const ScanShape *shape, bo
 		return;
 
 	if (shape->groups.all)
-		work->rest = 2 * leaves;
+		work->rest = leaves;
 	else
 		work->rest = shfnd_ordered_pages(scheme, leaves, &work->plan.ranges,
 										 &work->plan.pages);
@@ -348,7 +348,7 @@ plan_by_scheme(const ShBitsScheme *scheme, const IndexOptInfo *info,
 		work->plan.ranges *= groups->count;
 		work->plan.pages = Min(work->plan.pages * groups->count, info->pages);
 		work->plan.comparing *= groups->count;
-		work->rest = Min(work->rest * groups->count, 3 * leaves);
+		work->rest = Min(work->rest * groups->count, 2 * leaves);
 	}
 }
 
