@@ -47,6 +47,7 @@
 #include "class/fingerprint.h"
 #include "search/wide_ordered.h"
 #include "search/wide_sums.h"
+#include "type/wide.h"
 
 /* the budget of all balls, as a share of the pages of a table of each part */
 #define BALLS_SHARE		(2.0 / 3)
@@ -107,8 +108,7 @@ typedef enum ShFndWideStep
 struct ShFndWideOrdered
 {
 	ShFndReader *reader;
-	ShFndConditions *conditions;	/* those of the reader */
-	ShFndWideScan *scan;		/* of the conditions */
+	const ShFndQuery *query;	/* that of the reader */
 	int			width;
 	int			nparts;
 	MemoryContext context;		/* of what one scan allocates */
@@ -154,11 +154,9 @@ struct ShFndWideOrdered
  * finds has to be visited.
  */
 bool
-shfnd_wide_by_condition(const ShFndWidePlan *plan, int width, double leaves_per_table)
+shfnd_wide_by_condition(const ShFndCost *cost, int width, double leaves_per_table)
 {
-	double		rows = plan->share * leaves_per_table * SHBT_USUAL_ENTRIES;
-
-	return plan->balls.pages + plan->balls.comparing + rows <
+	return shfnd_cost_in_pages(cost, leaves_per_table) <
 		shbits_nparts(width) * leaves_per_table / 2;
 }
 
@@ -168,41 +166,40 @@ shfnd_wide_by_condition(const ShFndWidePlan *plan, int width, double leaves_per_
  * a table of each part is read.
  */
 void
-shfnd_wide_ordered_pages(int width, double leaves_per_table, ShFndBallsPlan *plan)
+shfnd_wide_ordered_pages(int width, double leaves_per_table, ShFndCost *cost)
 {
 	int			nparts = shbits_nparts(width);
 	double		leaves = Max(leaves_per_table, 1);
 	double		rows = leaves * SHBT_USUAL_ENTRIES;
 
-	plan->table = true;
-	plan->ranges = nparts;
-	plan->pages = nparts * leaves;
-	plan->comparing = nparts * leaves * ADDING_COST;
+	cost->table = true;
+	cost->ranges = nparts;
+	cost->pages = nparts * leaves;
+	cost->comparing = nparts * leaves * ADDING_COST;
+	cost->share = 0;
 
 	/* what does not fit in memory is written, and read again */
 	if (rows * ROW_BYTES > work_mem * 1024.0)
 	{
-		plan->pages += 2 * nparts * rows * sizeof(uint64) / BLCKSZ;
-		plan->comparing *= 1.5;
+		cost->pages += 2 * nparts * rows * sizeof(uint64) / BLCKSZ;
+		cost->comparing *= 1.5;
 	}
 }
 
 /*
- * Prepare to read in order, with the reader and the conditions of the scan.
+ * Prepare to read in order, with the reader of the scan.
  *
  * Allocates in the current memory context.
  */
 ShFndWideOrdered *
-shfnd_wide_ordered_begin(ShFndReader *reader, ShFndConditions *conditions, ShFndWideScan *scan,
-						 int width)
+shfnd_wide_ordered_begin(ShFndReader *reader)
 {
 	ShFndWideOrdered *ordered = palloc0(sizeof(ShFndWideOrdered));
 
 	ordered->reader = reader;
-	ordered->conditions = conditions;
-	ordered->scan = scan;
-	ordered->width = width;
-	ordered->nparts = shbits_nparts(width);
+	ordered->query = reader->query;
+	ordered->width = reader->query->width;
+	ordered->nparts = reader->query->nparts;
 	ordered->context = AllocSetContextCreate(CurrentMemoryContext, "simhash rows met",
 											 ALLOCSET_DEFAULT_SIZES);
 	ordered->step = DONE;
@@ -230,21 +227,21 @@ shfnd_wide_ordered_release(ShFndWideOrdered *ordered)
 static int
 find_reach(const ShFndWideOrdered *ordered)
 {
-	const ShFndWide *wide = ordered->conditions->wide;
+	const ShFndQuery *query = ordered->query;
 	int			reach = ordered->width;
 
-	for (int i = 0; wide != NULL && i < wide->count; i++)
+	for (int i = 0; i < query->nconditions; i++)
 	{
-		const ShFndWideBalls *condition = &wide->list[i];
+		const ShFndBallSet *balls = &query->conditions[i].balls;
 		int			farthest = 0;
 
-		for (int b = 0; b < condition->nballs; b++)
+		for (int b = 0; b < balls->nballs; b++)
 		{
-			const ShFingerprint *center = condition->centers + (Size) b * ordered->nparts;
-			int			distance = condition->radii[b];
+			const SimhashBall *ball = balls->balls + (Size) b * ordered->nparts;
+			int			distance = ball->radius;
 
 			for (int p = 0; p < ordered->nparts; p++)
-				distance += shbits_distance(center[p], ordered->center[p]);
+				distance += shbits_distance(ball[p].center, ordered->center[p]);
 			farthest = Max(farthest, distance);
 		}
 		reach = Min(reach, farthest);
@@ -268,17 +265,7 @@ max_rows(void)
 }
 
 /*
- * From now on the reader is told what to read, whatever the conditions.
- */
-static void
-forget_conditions(ShFndWideOrdered *ordered)
-{
-	shfnd_reader_release(ordered->reader);
-	ordered->conditions->count = 0;
-}
-
-/*
- * Start, after the conditions have been planned.  center is what the distances are
+ * Start, after shfnd_choose.  center is what the distances are
  * from.  Nothing is read before shfnd_wide_ordered_next.
  *
  * Raises ERRCODE_STRING_DATA_LENGTH_MISMATCH if it has another width, as the
@@ -312,20 +299,11 @@ shfnd_wide_ordered_start(ShFndWideOrdered *ordered, Datum center)
 	ordered->inexact = false;
 	ordered->nwitnesses = -1;
 
-	if (ordered->conditions->wide != NULL)
-	{
-		ShFndWidePlan plan;
-
-		shfnd_plan_chosen(ordered->conditions->wide, ballscan->scheme,
-						  ballscan->groups.all, leaves, &plan);
-		if (shfnd_wide_by_condition(&plan, ordered->width, Max(leaves, 1)))
-		{
-			ordered->step = COLLECT_CONDITION;
-			return;
-		}
-	}
-	forget_conditions(ordered);
-	ordered->step = GROW;
+	if (ordered->query->nconditions > 0 &&
+		shfnd_wide_by_condition(&ordered->query->cost, ordered->width, Max(leaves, 1)))
+		ordered->step = COLLECT_CONDITION;
+	else
+		ordered->step = GROW;
 }
 
 /*
@@ -356,17 +334,19 @@ meet(ShFndWideOrdered *ordered, ShBtRow row, int part, int distance)
 }
 
 /*
- * Note the distances of what the reader finds of a part.  Returns false if memory
+ * Note the distances of what the reader finds of parts.  Returns false if memory
  * is full, or the allowance of pages used up.
  */
 static bool
-meet_matches(ShFndWideOrdered *ordered, int part)
+meet_matches(ShFndWideOrdered *ordered)
 {
 	ShFndReader *reader = ordered->reader;
 	const ShFndMatches *matches = &reader->matches;
 
 	while (shfnd_next_matches(reader))
 	{
+		int			part = reader->ballscan.part;
+
 		for (int i = 0; i < matches->count; i++)
 		{
 			if (!meet(ordered, shbt_tid_to_int(&matches->tids[i]), part,
@@ -454,29 +434,24 @@ queue_met(ShFndWideOrdered *ordered)
 static bool
 collect_condition(ShFndWideOrdered *ordered)
 {
-	ShFndWideScan *scan = ordered->scan;
-	const ShFndWide *wide = ordered->conditions->wide;
-	const ShFndWideBalls *chosen = wide->chosen;
-	bool		same_center;
+	const ShFndQuery *query = ordered->query;
+	const ShFndBallSet *balls = &query->conditions[query->chosen].balls;
+	bool		same_center = balls->nballs == 1;
 
-	ordered->reader->ballscan.allowance = PG_INT64_MAX;
-	shfnd_wide_start(scan, false);
-	do
+	shfnd_start_query(ordered->reader, false);
+	if (!meet_matches(ordered))
 	{
-		if (!meet_matches(ordered, scan->part))
-		{
-			shfnd_met_reset(ordered->met);
-			return false;
-		}
-	} while (shfnd_wide_next_part(scan));
+		shfnd_met_reset(ordered->met);
+		return false;
+	}
 
 	/* around the same center, it tells of the parts that it has not met */
-	same_center = chosen->nballs == 1 &&
-		memcmp(chosen->centers, ordered->center, ordered->nparts * sizeof(ShFingerprint)) == 0;
+	for (int i = 0; same_center && i < ordered->nparts; i++)
+		same_center = balls->balls[i].center == ordered->center[i];
 	for (int i = 0; same_center && i < ordered->nparts; i++)
 	{
-		if (wide->sets[i].nballs > 0)
-			ordered->grown[i] = wide->sets[i].balls[0].radius;
+		if (query->parts[i].balls.nballs > 0)
+			ordered->grown[i] = query->parts[i].balls.balls[0].radius;
 		ordered->bound += ordered->grown[i] + 1;
 	}
 	ordered->complete = true;
@@ -602,7 +577,7 @@ grow(ShFndWideOrdered *ordered)
 		else
 			return false;
 		ballscan->allowance = ordered->allowance;
-		complete = meet_matches(ordered, i);
+		complete = meet_matches(ordered);
 		ordered->allowance = ballscan->allowance;
 		ballscan->allowance = PG_INT64_MAX;
 		if (!complete)
@@ -645,7 +620,7 @@ read_witnesses(ShFndWideOrdered *ordered)
 static bool
 next_witness(ShFndWideOrdered *ordered, ShBtRow *row)
 {
-	if (!ordered->inexact || ordered->conditions->wide != NULL || ordered->complete ||
+	if (!ordered->inexact || ordered->query->nconditions > 0 || ordered->complete ||
 		ordered->step_witnesses == 0)
 		return false;
 	ordered->step_witnesses--;
@@ -758,7 +733,6 @@ shfnd_wide_ordered_next(ShFndWideOrdered *ordered, ItemPointer tid, int *bound)
 				}
 				else
 					ordered->step = GROW;
-				forget_conditions(ordered);
 				break;
 
 			case GROW:
