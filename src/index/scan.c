@@ -267,7 +267,7 @@ return_tuple(IndexScanDesc scan, ShFingerprint fp, bool is_null)
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
 	IndexTuple *tuple;
 
-	is_null |= !has_values(scan->indexRelation);
+	is_null |= !so->query.fingerprinter.direct || shbt_is_grouped(scan->indexRelation);
 	tuple = is_null ? &so->null_tuple : &so->tuple;
 
 	/* tuples differ only in the value, so reuse one */

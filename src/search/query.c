@@ -413,16 +413,11 @@ make_parts(ShFndQuery *query, const ShFndBallSet *balls, const ShBitsScheme *sch
 }
 
 /*
- * Choose what to search for, to find all that is wanted of the fingerprints that are
- * not null.  leaves_per_table is the number of leaves of a table for one of the
- * groups, or for all if the groups are not known.
- *
- * A single ball of fingerprints of one part needs no plan, unless the cost is asked
- * for.
+ * Choose the condition that costs least, and the balls of each part.
  */
-void
-shfnd_choose(ShFndQuery *query, const ShBitsScheme *scheme, double leaves_per_table,
-			 bool wants_cost)
+static void
+choose_by_cost(ShFndQuery *query, const ShBitsScheme *scheme, double leaves_per_table,
+			   bool wants_cost)
 {
 	static SimhashBall everything = {.center = 0,.radius = SHBITS_WIDTH};
 	MemoryContext old = MemoryContextSwitchTo(query->context);
@@ -456,6 +451,30 @@ shfnd_choose(ShFndQuery *query, const ShBitsScheme *scheme, double leaves_per_ta
 		}
 	}
 	MemoryContextSwitchTo(old);
+}
+
+/*
+ * Choose what to search for, to find all that is wanted of the fingerprints that are
+ * not null.  leaves_per_table is the number of leaves of a table for one of the
+ * groups, or for all if the groups are not known.
+ *
+ * A single ball of fingerprints of one part leaves nothing to choose, unless the cost
+ * is asked for.
+ */
+void
+shfnd_choose(ShFndQuery *query, const ShBitsScheme *scheme, double leaves_per_table,
+			 bool wants_cost)
+{
+	if (query->nparts > 1 || query->nconditions != 1 || wants_cost ||
+		query->conditions[0].balls.nballs > 1)
+	{
+		choose_by_cost(query, scheme, leaves_per_table, wants_cost);
+		return;
+	}
+	query->chosen = 0;
+	query->parts[0].balls = query->conditions[0].balls;
+	query->parts[0].table = false;
+	query->nsearched = 1;
 }
 
 /*

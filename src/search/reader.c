@@ -60,7 +60,6 @@ shfnd_reader_begin(ShFndReader *reader, const ShFndQuery *query)
 	reader->query = query;
 	shfnd_ball_begin(&reader->ballscan, query->index, shbt_get_scheme(query->index));
 	reader->nsearches = NULL;
-	reader->balls = NULL;
 	reader->rows = NULL;
 	if (query->nparts > 1)
 		reader->rows_context = AllocSetContextCreate(CurrentMemoryContext,
@@ -104,7 +103,6 @@ shfnd_reader_release(ShFndReader *reader)
 	shfnd_ball_release(&reader->ballscan);
 	reader->matches.count = 0;
 	reader->next = 0;
-	reader->balls = NULL;
 }
 
 /*
@@ -117,6 +115,8 @@ start_balls(ShFndReader *reader, int part, const ShFndBallSet *balls, bool table
 	reader->balls = balls;
 	reader->table = table;
 	reader->ball = 0;
+	reader->filters = table || reader->rows != NULL ||
+		(reader->query->nconditions > 1 && reader->query->nparts == 1);
 	if (table)
 		shfnd_ball_start_table(&reader->ballscan, simhash_make_ball(0, SHBITS_WIDTH));
 	else
@@ -186,13 +186,24 @@ shfnd_start_query(ShFndReader *reader, bool distinct)
 }
 
 /*
- * Start to read what lies in a ball of the part that the ball scan is set to, and,
- * if there are no other parts, meets all conditions.
+ * Prepare to read what the caller names.  If there are no other parts, only that is
+ * wanted which meets all conditions.
+ */
+static void
+start_named(ShFndReader *reader)
+{
+	shfnd_reader_release(reader);
+	reader->balls = NULL;
+	reader->filters = reader->query->nparts == 1 && reader->query->nconditions > 0;
+}
+
+/*
+ * Start to read what lies in a ball of the part that the ball scan is set to.
  */
 void
 shfnd_start_within(ShFndReader *reader, SimhashBall ball)
 {
-	shfnd_reader_release(reader);
+	start_named(reader);
 	shfnd_ball_start(&reader->ballscan, ball);
 }
 
@@ -202,7 +213,7 @@ shfnd_start_within(ShFndReader *reader, SimhashBall ball)
 void
 shfnd_start_ring(ShFndReader *reader, SimhashBall ball)
 {
-	shfnd_reader_release(reader);
+	start_named(reader);
 	shfnd_ball_start_ring(&reader->ballscan, ball);
 }
 
@@ -212,7 +223,7 @@ shfnd_start_ring(ShFndReader *reader, SimhashBall ball)
 void
 shfnd_start_table(ShFndReader *reader, SimhashBall ball)
 {
-	shfnd_reader_release(reader);
+	start_named(reader);
 	shfnd_ball_start_table(&reader->ballscan, ball);
 }
 
@@ -222,7 +233,8 @@ shfnd_start_table(ShFndReader *reader, SimhashBall ball)
 void
 shfnd_start_nulls(ShFndReader *reader)
 {
-	shfnd_reader_release(reader);
+	start_named(reader);
+	reader->filters = false;
 	shfnd_ball_start_nulls(&reader->ballscan);
 }
 
@@ -252,35 +264,6 @@ is_wanted(const ShFndReader *reader, ShFingerprint fp)
 		return false;
 	return query->nparts > 1 ||
 		shfnd_meets_others(query, balls != NULL ? query->chosen : -1, fp);
-}
-
-/*
- * Drop matches that are not wanted.
- */
-static void
-filter_matches(ShFndReader *reader)
-{
-	ShFndMatches *matches = &reader->matches;
-	int			known = reader->balls != NULL ? 1 : 0;	/* conditions */
-	int			kept = 0;
-	bool		wanted = false;
-
-	if (reader->ballscan.nulls ||
-		((reader->balls == NULL || (!reader->table && reader->ball == 0)) &&
-		 (reader->query->nparts > 1 || reader->query->nconditions <= known)))
-		return;
-	for (int i = 0; i < matches->count; i++)
-	{
-		/* equal fingerprints are next to each other */
-		if (i == 0 || matches->fps[i] != matches->fps[i - 1])
-		{
-			CHECK_FOR_INTERRUPTS();
-			wanted = is_wanted(reader, matches->fps[i]);
-		}
-		if (wanted)
-			keep_match(matches, &kept, i);
-	}
-	matches->count = kept;
 }
 
 /*
@@ -321,6 +304,32 @@ drop_returned(ShFndReader *reader)
 }
 
 /*
+ * Drop matches that are not wanted, or whose rows have been returned.
+ */
+static void
+filter_matches(ShFndReader *reader)
+{
+	ShFndMatches *matches = &reader->matches;
+	int			kept = 0;
+	bool		wanted = false;
+
+	for (int i = 0; i < matches->count; i++)
+	{
+		/* equal fingerprints are next to each other */
+		if (i == 0 || matches->fps[i] != matches->fps[i - 1])
+		{
+			CHECK_FOR_INTERRUPTS();
+			wanted = is_wanted(reader, matches->fps[i]);
+		}
+		if (wanted)
+			keep_match(matches, &kept, i);
+	}
+	matches->count = kept;
+	if (reader->rows != NULL)
+		drop_returned(reader);
+}
+
+/*
  * Turn to the next ball of the part that is read, or to the next part.  Returns false
  * after the last.
  */
@@ -334,6 +343,7 @@ start_next_ball(ShFndReader *reader)
 		/* the elements of an array are counted with the first part */
 		if (reader->first_part)
 			shfnd_count_search(reader);
+		reader->filters = true;
 		shfnd_ball_start(&reader->ballscan, reader->balls->balls[reader->ball]);
 		return true;
 	}
@@ -356,9 +366,8 @@ shfnd_next_matches(ShFndReader *reader)
 	{
 		while (shfnd_ball_next(&reader->ballscan, &reader->matches))
 		{
-			filter_matches(reader);
-			if (reader->rows != NULL && reader->balls != NULL)
-				drop_returned(reader);
+			if (unlikely(reader->filters))
+				filter_matches(reader);
 			if (reader->matches.count > 0)
 				return true;
 		}

@@ -33,6 +33,7 @@ typedef struct ShFndReader
 	const ShFndBallSet *balls;	/* NULL: what the caller names */
 	bool		table;			/* a table is read for all of them */
 	int			ball;			/* otherwise, the one that is read */
+	bool		filters;		/* not all that is read is wanted */
 	bool		first_part;		/* none has been read to its end */
 
 	/*
