@@ -415,7 +415,7 @@ make_parts(ShFndQuery *query, const ShFndBallSet *balls, const ShBitsScheme *sch
 /*
  * Choose the condition that costs least, and the balls of each part.
  */
-static void
+static pg_noinline void
 choose_by_cost(ShFndQuery *query, const ShBitsScheme *scheme, double leaves_per_table,
 			   bool wants_cost)
 {
