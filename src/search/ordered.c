@@ -98,28 +98,6 @@ shfnd_ordered_release(ShFndOrdered *ordered)
 }
 
 /*
- * The largest distance from a fingerprint at which all conditions can be met.
- */
-static int
-find_reach(const ShFndConditions *conditions, ShFingerprint center)
-{
-	int			reach = SHBITS_WIDTH;
-
-	for (int i = 0; i < conditions->count; i++)
-	{
-		const ShFndBallSet *condition = &conditions->list[i];
-		int			farthest = 0;
-
-		for (int b = 0; b < condition->nballs; b++)
-			farthest = Max(farthest,
-						   shbits_distance(center, condition->balls[b].center) +
-						   Min(condition->balls[b].radius, SHBITS_WIDTH));
-		reach = Min(reach, farthest);
-	}
-	return reach;
-}
-
-/*
  * Should a condition that reads this many pages be collected as a whole,
  * rather than balls around the query?
  */
@@ -345,14 +323,14 @@ shfnd_ordered_start(ShFndOrdered *ordered, ScanKey orderbys, int norderbys)
 	if (candidates->ncenters == 0)
 		return false;
 
-	ordered->reach = find_reach(ordered->reader->conditions, candidates->centers[0]);
+	ordered->reach = shfnd_find_reach(ordered->reader->query, candidates->centers);
 	ordered->next = 0;
 	ordered->batch = FIRST_BATCH;
 	ordered->ring = -1;
 	ordered->held = -1;
 	ordered->table_read = false;
 	ordered->heavy = false;
-	if (shfnd_ordered_by_condition(ordered->reader->conditions->plan.pages,
+	if (shfnd_ordered_by_condition(ordered->reader->query->cost.pages,
 								   ordered->reader->ballscan.leaves_per_table))
 	{
 		ordered->allowance = (int64) leaves;
@@ -457,7 +435,7 @@ ball_around(const ShFndOrdered *ordered, int radius)
 static bool
 collect_conditions(ShFndOrdered *ordered)
 {
-	shfnd_start_conditions(ordered->reader);
+	shfnd_start_query(ordered->reader, true);
 	if (!collect(ordered, PG_INT64_MAX, ordered->allowance))
 		return false;
 	ordered->next = ordered->reach + 1;

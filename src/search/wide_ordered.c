@@ -20,9 +20,9 @@
 #include "utils/memutils.h"
 
 #include "btree/leaf.h"
-#include "class/fingerprint.h"
 #include "search/wide_ordered.h"
 #include "search/wide_sums.h"
+#include "type/wide.h"
 
 /* the budget of all balls, as a share of the pages of a table of each part */
 #define BALLS_SHARE		(2.0 / 3)
@@ -70,8 +70,7 @@ typedef struct MetRow
 struct ShFndWideOrdered
 {
 	ShFndReader *reader;
-	ShFndConditions *conditions;	/* those of the reader */
-	ShFndWideScan *scan;		/* of the conditions */
+	const ShFndQuery *query;	/* that of the reader */
 	int			width;
 	int			nparts;
 	MemoryContext context;		/* of what one scan allocates */
@@ -109,16 +108,14 @@ struct ShFndWideOrdered
 #include "lib/sort_template.h"
 
 /*
- * Should a condition with this plan be collected as a whole?  Each row that it
+ * Should a condition of this cost be collected as a whole?  Each row that it
  * finds has to be visited.
  */
 bool
-shfnd_wide_by_condition(const ShFndWidePlan *plan, int width, double leaves_per_table)
+shfnd_wide_by_condition(const ShFndCost *cost, int width, double leaves_per_table)
 {
-	double		rows = plan->share * leaves_per_table * SHBT_USUAL_ENTRIES;
-
-	return plan->balls.pages + plan->balls.comparing + rows <
-		shbits_nparts(width) * leaves_per_table / 2;
+	return shfnd_cost_in_pages(cost, leaves_per_table) <
+		shbits_nparts(width) * Max(leaves_per_table, 1) / 2;
 }
 
 /*
@@ -127,41 +124,40 @@ shfnd_wide_by_condition(const ShFndWidePlan *plan, int width, double leaves_per_
  * a table of each part is read.
  */
 void
-shfnd_wide_ordered_pages(int width, double leaves_per_table, ShFndBallsPlan *plan)
+shfnd_wide_ordered_pages(int width, double leaves_per_table, ShFndCost *cost)
 {
 	int			nparts = shbits_nparts(width);
 	double		leaves = Max(leaves_per_table, 1);
 	double		rows = leaves * SHBT_USUAL_ENTRIES;
 
-	plan->table = true;
-	plan->ranges = nparts;
-	plan->pages = nparts * leaves;
-	plan->comparing = nparts * leaves * ADDING_COST;
+	cost->table = true;
+	cost->ranges = nparts;
+	cost->pages = nparts * leaves;
+	cost->comparing = nparts * leaves * ADDING_COST;
+	cost->share = 0;
 
 	/* what does not fit in memory is written, and read again */
 	if (rows * ROW_BYTES > work_mem * 1024.0)
 	{
-		plan->pages += 2 * nparts * rows * sizeof(uint64) / BLCKSZ;
-		plan->comparing *= 1.5;
+		cost->pages += 2 * nparts * rows * sizeof(uint64) / BLCKSZ;
+		cost->comparing *= 1.5;
 	}
 }
 
 /*
- * Prepare to read in order, with the reader and the conditions of the scan.
+ * Prepare to read in order, with the reader of the scan.
  *
  * Allocates in the current memory context.
  */
 ShFndWideOrdered *
-shfnd_wide_ordered_begin(ShFndReader *reader, ShFndConditions *conditions, ShFndWideScan *scan,
-						 int width)
+shfnd_wide_ordered_begin(ShFndReader *reader)
 {
 	ShFndWideOrdered *ordered = palloc0(sizeof(ShFndWideOrdered));
 
 	ordered->reader = reader;
-	ordered->conditions = conditions;
-	ordered->scan = scan;
-	ordered->width = width;
-	ordered->nparts = shbits_nparts(width);
+	ordered->query = reader->query;
+	ordered->width = reader->query->width;
+	ordered->nparts = reader->query->nparts;
 	ordered->context = AllocSetContextCreate(CurrentMemoryContext, "simhash rows met",
 											 ALLOCSET_DEFAULT_SIZES);
 	return ordered;
@@ -182,66 +178,7 @@ shfnd_wide_ordered_release(ShFndWideOrdered *ordered)
 }
 
 /*
- * The largest distance at which all conditions can be met.
- */
-static int
-find_reach(const ShFndWideOrdered *ordered)
-{
-	const ShFndWide *wide = ordered->conditions->wide;
-	int			reach = ordered->width;
-
-	for (int i = 0; wide != NULL && i < wide->count; i++)
-	{
-		const ShFndWideBalls *condition = &wide->list[i];
-		int			farthest = 0;
-
-		for (int b = 0; b < condition->nballs; b++)
-		{
-			const ShFingerprint *center = condition->centers + (Size) b * ordered->nparts;
-			int			distance = condition->radii[b];
-
-			for (int p = 0; p < ordered->nparts; p++)
-				distance += shbits_distance(center[p], ordered->center[p]);
-			farthest = Max(farthest, distance);
-		}
-		reach = Min(reach, farthest);
-	}
-	return reach;
-}
-
-/*
- * Should what the chosen condition finds be collected?
- */
-static bool
-is_condition_cheap(const ShFndWideOrdered *ordered)
-{
-	const ShFndBallScan *ballscan = &ordered->reader->ballscan;
-	ShFndWidePlan plan;
-
-	if (ordered->conditions->wide == NULL)
-		return false;
-	shfnd_plan_chosen(ordered->conditions->wide, ballscan->scheme, ballscan->groups.all,
-					  ballscan->leaves_per_table, &plan);
-	return shfnd_wide_by_condition(&plan, ordered->width, Max(ballscan->leaves_per_table, 1));
-}
-
-/*
- * How many rows fit in half of work_mem, including the copy while the table
- * grows: it has a power of two of places, up to nine tenths of which are taken.
- */
-static uint32
-max_rows(void)
-{
-	uint64		places = work_mem * UINT64CONST(1024) / 2 / (sizeof(MetRow) * 3 / 2);
-	uint64		size = FIRST_ROWS;
-
-	while (size * 2 <= Min(places, UINT64CONST(1) << 31))
-		size *= 2;
-	return (uint32) (size * 0.85);
-}
-
-/*
- * Start, after the conditions have been planned.  center is what the distances of
+ * Start, after shfnd_choose with the cost.  center is what the distances of
  * the rows of the table are from.  Nothing is read before shfnd_wide_ordered_next.
  *
  * Raises ERRCODE_STRING_DATA_LENGTH_MISMATCH if it has another width, as the
@@ -261,8 +198,10 @@ shfnd_wide_ordered_start(ShFndWideOrdered *ordered, Relation heap, Datum center)
 		pfree(bits);
 
 	ordered->heap = heap;
-	ordered->reach = find_reach(ordered);
-	ordered->by_condition = is_condition_cheap(ordered);
+	ordered->reach = shfnd_find_reach(ordered->query, ordered->center);
+	ordered->by_condition = ordered->query->nconditions > 0 &&
+		shfnd_wide_by_condition(&ordered->query->cost, ordered->width,
+								Max(ballscan->leaves_per_table, 1));
 	ordered->complete = false;
 	ordered->allowance = (int64) (BALLS_SHARE * ordered->nparts * shfnd_ball_leaves(ballscan));
 	for (int i = 0; i < ordered->nparts; i++)
@@ -271,7 +210,7 @@ shfnd_wide_ordered_start(ShFndWideOrdered *ordered, Relation heap, Datum center)
 	ordered->part = 0;
 	ordered->bound = 0;
 	ordered->met = shfnd_met_create(ordered->context, FIRST_ROWS, NULL);
-	ordered->max_met = max_rows();
+	ordered->max_met = shfnd_max_rows(work_mem * UINT64CONST(1024) / 2, sizeof(MetRow));
 	ordered->nqueued = 0;
 	ordered->next = 0;
 	ordered->witnesses = 0;
@@ -298,25 +237,27 @@ meet(ShFndWideOrdered *ordered, ShBtRow row)
 }
 
 /*
- * Meet what the reader finds of a part.  A row that it does not find differs in at
+ * Meet what the reader finds of parts.  A row that it does not find differs in at
  * least so many bits of the part.  Returns false if memory is full, or the allowance
  * of pages used up.
  */
 static bool
-meet_matches(ShFndWideOrdered *ordered, int part, int bound)
+meet_matches(ShFndWideOrdered *ordered, int bound)
 {
 	ShFndReader *reader = ordered->reader;
 	const ShFndMatches *matches = &reader->matches;
 
 	while (shfnd_next_matches(reader))
 	{
+		ShFingerprint center = ordered->center[reader->ballscan.part];
+
 		for (int i = 0; i < matches->count; i++)
 		{
 			MetRow	   *met = meet(ordered, shbt_tid_to_int(&matches->tids[i]));
 
 			if (met == NULL)
 				return false;
-			met->less += bound - shbits_distance(matches->fps[i], ordered->center[part]);
+			met->less += bound - shbits_distance(matches->fps[i], center);
 		}
 	}
 	return reader->ballscan.allowance > 0;
@@ -349,28 +290,6 @@ queue_met(ShFndWideOrdered *ordered)
 	}
 	if (ordered->nqueued > 1)
 		sort_queue(ordered->queue, ordered->nqueued);
-}
-
-/*
- * Meet what the chosen condition finds.  Returns false, with nothing met, if that is
- * too much.
- */
-static bool
-collect_condition(ShFndWideOrdered *ordered)
-{
-	ShFndWideScan *scan = ordered->scan;
-
-	ordered->reader->ballscan.allowance = PG_INT64_MAX;
-	shfnd_wide_start(scan, false);
-	do
-	{
-		if (!meet_matches(ordered, scan->part, 0))
-		{
-			shfnd_met_reset(ordered->met);
-			return false;
-		}
-	} while (shfnd_wide_next_part(scan));
-	return true;
 }
 
 /*
@@ -416,7 +335,7 @@ grow_part(ShFndWideOrdered *ordered, int part, int radius)
 		return false;
 	shfnd_start_within(reader, simhash_make_ball(ordered->center[part], radius));
 	ballscan->allowance = ordered->allowance;
-	complete = meet_matches(ordered, part, radius + 1);
+	complete = meet_matches(ordered, radius + 1);
 	ordered->allowance = ballscan->allowance;
 	ballscan->allowance = PG_INT64_MAX;
 	ordered->bound += radius - ordered->grown[part];
@@ -497,13 +416,13 @@ static void
 step(ShFndWideOrdered *ordered)
 {
 	if (ordered->by_condition)
-		ordered->complete = collect_condition(ordered);
-
-	/* from now on the reader is told what to read, whatever the conditions */
-	ordered->by_condition = false;
-	shfnd_reader_release(ordered->reader);
-	ordered->conditions->count = 0;
-
+	{
+		ordered->by_condition = false;
+		shfnd_start_query(ordered->reader, false);
+		ordered->complete = meet_matches(ordered, 0);
+		if (!ordered->complete)
+			shfnd_met_reset(ordered->met);
+	}
 	if (ordered->complete || grow(ordered))
 	{
 		queue_met(ordered);
@@ -545,7 +464,7 @@ next_witness(ShFndWideOrdered *ordered, ShBtRow *row, int *bound)
 	int			match;
 
 	if (ordered->witnesses == 0 || ordered->met->members == 0 || ordered->complete ||
-		ordered->conditions->wide != NULL)
+		ordered->query->nconditions > 0)
 		return false;
 	if (ordered->witnesses == WITNESSES)
 	{
