@@ -233,7 +233,8 @@ begin(IndexScanDesc scan, bool distinct)
 	if (wide_ordered)
 	{
 		so->step = SCAN_WIDE_ORDERED;
-		shfnd_wide_ordered_start(so->wide_ordered, scan->orderByData[so->first_order].sk_argument);
+		shfnd_wide_ordered_start(so->wide_ordered, scan->heapRelation,
+								 scan->orderByData[so->first_order].sk_argument);
 	}
 	else if (ordered &&
 			 shfnd_ordered_start(so->ordered, scan->orderByData, scan->numberOfOrderBys))

@@ -16,7 +16,7 @@ extern bool shfnd_wide_by_condition(const ShFndCost *cost, int width, double lea
 extern void shfnd_wide_ordered_pages(int width, double leaves_per_table, ShFndCost *cost);
 
 extern ShFndWideOrdered *shfnd_wide_ordered_begin(ShFndReader *reader);
-extern void shfnd_wide_ordered_start(ShFndWideOrdered *ordered, Datum center);
+extern void shfnd_wide_ordered_start(ShFndWideOrdered *ordered, Relation heap, Datum center);
 extern bool shfnd_wide_ordered_next(ShFndWideOrdered *ordered, ItemPointer tid, int *bound);
 extern void shfnd_wide_ordered_release(ShFndWideOrdered *ordered);
 
