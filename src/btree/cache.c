@@ -70,8 +70,7 @@ metapage_problem(Relation index, Page page)
 		return NULL;
 	if (meta->columns != IndexRelationGetNumberOfAttributes(index))
 		return gettext_noop("index \"%s\" has the wrong number of columns in the metapage, block %u");
-	if (meta->width < SIMHASH_BITS_MIN_WIDTH || meta->width > SIMHASH_BITS_MAX_WIDTH ||
-		meta->width % BITS_PER_BYTE != 0 || (width > 0 && meta->width != width))
+	if (!shtype_is_width(meta->width) || (width > 0 && meta->width != width))
 		return gettext_noop("index \"%s\" has fingerprints of the wrong width in the metapage, block %u");
 	ntables = shbits_ntables(meta->blocks, meta->distance);
 	if (ntables < 1 || ntables > SHBITS_MAX_TABLES || meta->ntrees > SHBT_MAX_TREES ||
