@@ -46,7 +46,7 @@ typedef uint64 ShBtRow;
  * one tree are different.
  *
  * The group is a hash of the columns before the fingerprint, see
- * index/group.h.  It is 0 in an index of one column, whose pages do not store
+ * class/group.h.  It is 0 in an index of one column, whose pages do not store
  * it.
  */
 typedef struct ShBtKey

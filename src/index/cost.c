@@ -30,12 +30,14 @@
 
 #include "btree/cache.h"
 #include "btree/leaf.h"
+#include "build/options.h"
 #include "compat.h"
-#include "index/am.h"
-#include "index/ballset.h"
+#include "index/cost.h"
 #include "index/group_estimate.h"
-#include "index/ordered.h"
-#include "index/wide_ordered.h"
+#include "search/ballset.h"
+#include "search/ordered.h"
+#include "search/wide_ordered.h"
+#include "type/operator_class.h"
 #include "type/simhash.h"
 
 /*
@@ -252,7 +254,7 @@ find_shape(PlannerInfo *root, IndexPath *path)
 /* what is read, and when */
 typedef struct Work
 {
-	ShIdxBallsPlan plan;
+	ShFndBallsPlan plan;
 	double		share;			/* of random fingerprints, how many wide ones
 								 * are met and have to be checked */
 	double		rest;			/* pages that an ordered scan reads after its
@@ -274,21 +276,21 @@ plan_group(const ShBitsScheme *scheme, double leaves, const ScanShape *shape, bo
 	for (int i = 0; i < shape->ncounts; i++)
 	{
 		const int  *counts = shape->counts[i];
-		ShIdxBallsPlan plan;
+		ShFndBallsPlan plan;
 		double		share = 0;
 
 		if (shape->wide)
 		{
-			ShIdxWidePlan wide;
+			ShFndWidePlan wide;
 
-			shidx_plan_wide_counts(counts, shape->width, scheme, shape->groups.all, leaves, &wide);
+			shfnd_plan_wide_counts(counts, shape->width, scheme, shape->groups.all, leaves, &wide);
 			plan = wide.balls;
 			share = wide.share;
 		}
 		else if (shape->groups.all)
-			shidx_plan_balls_by_table(counts, shidx_usual_work(counts), leaves, &plan);
+			shfnd_plan_balls_by_table(counts, shfnd_usual_work(counts), leaves, &plan);
 		else
-			shidx_plan_balls(counts, shidx_usual_work(counts), scheme, leaves, &plan);
+			shfnd_plan_balls(counts, shfnd_usual_work(counts), scheme, leaves, &plan);
 		if (i == 0 || plan.pages + plan.comparing + share * rows <
 			work->plan.pages + work->plan.comparing + work->share * rows)
 		{
@@ -302,22 +304,22 @@ plan_group(const ShBitsScheme *scheme, double leaves, const ScanShape *shape, bo
 		return;
 	if (shape->wide)
 	{
-		ShIdxWidePlan chosen = {.balls = work->plan,.share = work->share};
+		ShFndWidePlan chosen = {.balls = work->plan,.share = work->share};
 
-		if (shape->conditions && shidx_wide_by_condition(&chosen, shape->width, leaves))
+		if (shape->conditions && shfnd_wide_by_condition(&chosen, shape->width, leaves))
 			return;
-		shidx_wide_ordered_pages(shape->width, leaves, &work->plan);
+		shfnd_wide_ordered_pages(shape->width, leaves, &work->plan);
 		work->share = 0;
 		work->sorted = false;
 		return;
 	}
-	if (shidx_ordered_by_condition(work->plan.pages, leaves))
+	if (shfnd_ordered_by_condition(work->plan.pages, leaves))
 		return;
 
 	if (shape->groups.all)
 		work->rest = 2 * leaves;
 	else
-		work->rest = shidx_ordered_pages(scheme, leaves, &work->plan.ranges,
+		work->rest = shfnd_ordered_pages(scheme, leaves, &work->plan.ranges,
 										 &work->plan.pages);
 	work->plan.comparing = 0;
 	work->sorted = false;
@@ -360,7 +362,7 @@ plan_work(const IndexOptInfo *info, const ScanShape *shape, bool ordered)
 
 	if (info->hypothetical)
 	{
-		ShBitsScheme *scheme = shbits_make_scheme(SHIDX_DEFAULT_BLOCKS, SHIDX_DEFAULT_DISTANCE);
+		ShBitsScheme *scheme = shbits_make_scheme(SHBLD_DEFAULT_BLOCKS, SHBLD_DEFAULT_DISTANCE);
 
 		plan_by_scheme(scheme, info, shape, ordered, &work);
 		pfree(scheme);
@@ -465,7 +467,7 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	Cost		arguments;
 	bool		ordered = is_ordered(path);
 	Work		work;
-	ShIdxBallsPlan *plan = &work.plan;
+	ShFndBallsPlan *plan = &work.plan;
 	double		candidates;
 	double		page_fetches;
 	Cost		page_costs;

@@ -14,8 +14,8 @@
 #include "utils/selfuncs.h"
 
 #include "compat.h"
-#include "index/am.h"
 #include "index/group_estimate.h"
+#include "type/simhash.h"
 
 /*
  * How many values of a column meet a condition on it; 0 if unknown.

@@ -11,8 +11,16 @@
 #include "commands/vacuum.h"
 #include "fmgr.h"
 
+#include "build/build.h"
+#include "build/options.h"
+#include "class/columns.h"
+#include "class/validate.h"
 #include "compat.h"
-#include "index/am.h"
+#include "index/cost.h"
+#include "index/insert.h"
+#include "index/scan.h"
+#include "index/vacuum.h"
+#include "type/operator_class.h"
 
 PG_FUNCTION_INFO_V1(simhash_handler);
 
@@ -25,7 +33,7 @@ simhash_handler(PG_FUNCTION_ARGS)
 	IndexAmRoutine *am = shcompat_make_am_routine();
 
 	am->amstrategies = 0;		/* no fixed set: a number for each radius */
-	am->amsupport = SHIDX_NUM_PROCS;
+	am->amsupport = SIMHASH_FINGERPRINT_PROC;	/* the last of two */
 	am->amoptsprocnum = 0;
 	am->amcanorder = false;
 	am->amcanorderbyop = true;
@@ -45,18 +53,18 @@ simhash_handler(PG_FUNCTION_ARGS)
 	am->amparallelvacuumoptions = VACUUM_OPTION_PARALLEL_BULKDEL;
 	am->amkeytype = InvalidOid;
 
-	am->ambuild = shidx_build;
-	am->ambuildempty = shidx_buildempty;
+	am->ambuild = shbld_build;
+	am->ambuildempty = shbld_buildempty;
 	am->aminsert = shidx_insert;
 	am->ambulkdelete = shidx_bulkdelete;
 	am->amvacuumcleanup = shidx_vacuumcleanup;
 	am->amcanreturn = shidx_canreturn;
 	am->amcostestimate = shidx_costestimate;
-	am->amoptions = shidx_options;
-	am->amproperty = shidx_property;
-	am->ambuildphasename = shidx_buildphasename;
-	am->amvalidate = shidx_validate;
-	am->amadjustmembers = shidx_adjust_members;
+	am->amoptions = shbld_options;
+	am->amproperty = shcls_property;
+	am->ambuildphasename = shbld_buildphasename;
+	am->amvalidate = shcls_validate;
+	am->amadjustmembers = shcls_adjust_members;
 	am->ambeginscan = shidx_beginscan;
 	am->amrescan = shidx_rescan;
 	am->amgettuple = shidx_gettuple;

@@ -24,13 +24,13 @@
 
 #include "btree/cache.h"
 #include "compat.h"
-#include "index/am.h"
-#include "index/conditions.h"
-#include "index/matches.h"
-#include "index/ordered.h"
-#include "index/visitor.h"
-#include "index/wide_ordered.h"
-#include "index/wide_scan.h"
+#include "index/scan.h"
+#include "search/conditions.h"
+#include "search/matches.h"
+#include "search/ordered.h"
+#include "search/visitor.h"
+#include "search/wide_ordered.h"
+#include "search/wide_scan.h"
 
 typedef enum ShIdxScanStep
 {
@@ -47,15 +47,15 @@ typedef struct ShIdxScanData
 {
 	MemoryContext context;		/* of all that a scan allocates, and of this */
 
-	ShIdxConditions conditions;
+	ShFndConditions conditions;
 	MemoryContext conditions_context;
-	ShIdxFingerprinter fingerprinter;	/* of their arguments */
+	ShClsFingerprinter fingerprinter;	/* of their arguments */
 
 	ShIdxScanStep step;
-	ShIdxReader reader;
-	ShIdxWideScan wide;			/* if fingerprints are wide */
-	ShIdxOrdered *ordered;		/* NULL if there are no ORDER BY keys, or ... */
-	ShIdxWideOrdered *wide_ordered; /* ... fingerprints are wide */
+	ShFndReader reader;
+	ShFndWideScan wide;			/* if fingerprints are wide */
+	ShFndOrdered *ordered;		/* NULL if there are no ORDER BY keys, or ... */
+	ShFndWideOrdered *wide_ordered; /* ... fingerprints are wide */
 	int			first_order;	/* the first key with an argument, or -1 */
 	bool		other_order;	/* a key is not on the fingerprint */
 
@@ -64,7 +64,7 @@ typedef struct ShIdxScanData
 	IndexTuple	null_tuple;
 
 	/* rows are visited before they are returned */
-	ShIdxVisitor visitor;
+	ShFndVisitor visitor;
 	bool		checks_visible; /* because the executor may not look */
 	bool		checks_keys;	/* in place of the executor */
 } ShIdxScanData;
@@ -93,20 +93,20 @@ shidx_beginscan(Relation index, int nkeys, int norderbys)
 	so->conditions_context = AllocSetContextCreate(context, "simhash scan keys",
 												   ALLOCSET_SMALL_SIZES);
 	so->step = SCAN_DONE;
-	shidx_fingerprinter_begin(&so->fingerprinter, index, shbt_width(index));
-	shidx_reader_begin(&so->reader, index, &so->conditions);
-	shidx_visitor_begin(&so->visitor);
+	shcls_fingerprinter_begin(&so->fingerprinter, index, shbt_width(index));
+	shfnd_reader_begin(&so->reader, index, &so->conditions);
+	shfnd_visitor_begin(&so->visitor);
 	if (so->fingerprinter.wide)
-		shidx_wide_begin(&so->wide, &so->reader, &so->conditions);
+		shfnd_wide_begin(&so->wide, &so->reader, &so->conditions);
 	if (norderbys > 0)
 	{
 		if (so->fingerprinter.computes)
 			elog(ERROR, "index \"%s\" has no order by distance", RelationGetRelationName(index));
 		if (so->fingerprinter.wide)
-			so->wide_ordered = shidx_wide_ordered_begin(&so->reader, &so->conditions, &so->wide,
+			so->wide_ordered = shfnd_wide_ordered_begin(&so->reader, &so->conditions, &so->wide,
 														so->fingerprinter.width);
 		else
-			so->ordered = shidx_ordered_begin(&so->reader, norderbys);
+			so->ordered = shfnd_ordered_begin(&so->reader, norderbys);
 
 		scan->xs_orderbyvals = palloc0(norderbys * sizeof(Datum));
 		scan->xs_orderbynulls = palloc(norderbys * sizeof(bool));
@@ -122,11 +122,11 @@ shidx_beginscan(Relation index, int nkeys, int norderbys)
 static void
 release_resources(ShIdxScan so)
 {
-	shidx_reader_release(&so->reader);
+	shfnd_reader_release(&so->reader);
 	if (so->ordered != NULL)
-		shidx_ordered_release(so->ordered);
+		shfnd_ordered_release(so->ordered);
 	if (so->wide_ordered != NULL)
-		shidx_wide_ordered_release(so->wide_ordered);
+		shfnd_wide_ordered_release(so->wide_ordered);
 }
 
 /*
@@ -151,7 +151,7 @@ read_order(IndexScanDesc scan)
 	so->first_order = -1;
 	for (int i = scan->numberOfOrderBys - 1; i >= 0; i--)
 	{
-		so->other_order |= scan->orderByData[i].sk_attno - 1 != shidx_fp_column(scan->indexRelation);
+		so->other_order |= scan->orderByData[i].sk_attno - 1 != shcls_fp_column(scan->indexRelation);
 		if ((scan->orderByData[i].sk_flags & SK_ISNULL) == 0)
 			so->first_order = i;
 	}
@@ -179,7 +179,7 @@ shidx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int 
 
 	MemoryContextReset(so->conditions_context);
 	old = MemoryContextSwitchTo(so->conditions_context);
-	shidx_read_conditions(&so->conditions, scan->indexRelation, &so->fingerprinter,
+	shfnd_read_conditions(&so->conditions, scan->indexRelation, &so->fingerprinter,
 						  scan->keyData, scan->numberOfKeys);
 	MemoryContextSwitchTo(old);
 	read_order(scan);
@@ -195,7 +195,7 @@ shidx_endscan(IndexScanDesc scan)
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
 
 	release_resources(so);
-	shidx_visitor_end(&so->visitor);
+	shfnd_visitor_end(&so->visitor);
 	MemoryContextDelete(so->context);
 }
 
@@ -210,7 +210,7 @@ start_nulls(IndexScanDesc scan)
 		for (int i = 0; i < scan->numberOfOrderBys && !so->other_order; i++)
 			scan->xs_orderbynulls[i] = true;
 		so->step = SCAN_NULLS;
-		shidx_start_nulls(&so->reader);
+		shfnd_start_nulls(&so->reader);
 	}
 	else
 		so->step = SCAN_DONE;
@@ -234,28 +234,28 @@ begin(IndexScanDesc scan, bool once)
 	{
 		MemoryContext old = MemoryContextSwitchTo(so->conditions_context);
 
-		shidx_visitor_set_keys(&so->visitor, scan);
+		shfnd_visitor_set_keys(&so->visitor, scan);
 		MemoryContextSwitchTo(old);
 	}
 	so->reader.ballscan.snapshot = scan->xs_snapshot;
 	so->reader.nsearches = shcompat_search_counter(scan);
 	so->reader.ballscan.skip_dead = scan->ignore_killed_tuples;
-	shidx_ball_set_groups(&so->reader.ballscan, &so->conditions.groups);
-	shidx_ball_set_part(&so->reader.ballscan, 0);
+	shfnd_ball_set_groups(&so->reader.ballscan, &so->conditions.groups);
+	shfnd_ball_set_part(&so->reader.ballscan, 0);
 	if (so->conditions.non_nulls || so->conditions.nulls)
-		shidx_count_search(&so->reader);
+		shfnd_count_search(&so->reader);
 	if (!so->conditions.non_nulls)
 	{
 		start_nulls(scan);
 		return;
 	}
 	if (shbt_is_grouped(scan->indexRelation))
-		shidx_ball_count_leaves(&so->reader.ballscan);
+		shfnd_ball_count_leaves(&so->reader.ballscan);
 	if (so->conditions.wide != NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(so->conditions_context);
 
-		shidx_plan_wide(so->conditions.wide, so->reader.ballscan.scheme,
+		shfnd_plan_wide(so->conditions.wide, so->reader.ballscan.scheme,
 						so->conditions.groups.all, so->reader.ballscan.leaves_per_table,
 						&so->wide.allotted);
 		MemoryContextSwitchTo(old);
@@ -263,25 +263,25 @@ begin(IndexScanDesc scan, bool once)
 	if (wide_ordered)
 	{
 		so->step = SCAN_WIDE_ORDERED;
-		shidx_wide_ordered_start(so->wide_ordered, scan->orderByData[so->first_order].sk_argument);
+		shfnd_wide_ordered_start(so->wide_ordered, scan->orderByData[so->first_order].sk_argument);
 		return;
 	}
 	if (so->conditions.wide != NULL)
 	{
 		so->step = SCAN_WIDE;
-		shidx_wide_start(&so->wide, once);
+		shfnd_wide_start(&so->wide, once);
 		return;
 	}
 	if (ordered || so->conditions.count > 1 || so->conditions.list[0].nballs > 1)
-		shidx_plan_conditions(&so->conditions, so->reader.ballscan.scheme,
+		shfnd_plan_conditions(&so->conditions, so->reader.ballscan.scheme,
 							  so->reader.ballscan.leaves_per_table);
 	if (ordered &&
-		shidx_ordered_start(so->ordered, scan->orderByData, scan->numberOfOrderBys))
+		shfnd_ordered_start(so->ordered, scan->orderByData, scan->numberOfOrderBys))
 		so->step = SCAN_ORDERED;
 	else
 	{
 		so->step = SCAN_UNORDERED;
-		shidx_start_conditions(&so->reader);
+		shfnd_start_conditions(&so->reader);
 	}
 }
 
@@ -293,8 +293,8 @@ begin(IndexScanDesc scan, bool once)
 static bool
 has_values(Relation index)
 {
-	return !shbt_is_grouped(index) && !shidx_computes_fingerprints(index) &&
-		!shidx_is_wide(index);
+	return !shbt_is_grouped(index) && !shcls_computes_fingerprints(index) &&
+		!shcls_is_wide(index);
 }
 
 /*
@@ -339,7 +339,7 @@ next_by_bound(IndexScanDesc scan, ItemPointer tid)
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
 	int			bound;
 
-	if (!shidx_wide_ordered_next(so->wide_ordered, tid, &bound))
+	if (!shfnd_wide_ordered_next(so->wide_ordered, tid, &bound))
 		return false;
 	for (int i = so->first_order; i < scan->numberOfOrderBys; i++)
 		scan->xs_orderbynulls[i] = (scan->orderByData[i].sk_flags & SK_ISNULL) != 0;
@@ -354,7 +354,7 @@ static bool
 next_row(IndexScanDesc scan, bool keep_pin, ShFingerprint *fp, ItemPointer tid)
 {
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
-	ShIdxReader *reader = &so->reader;
+	ShFndReader *reader = &so->reader;
 	int			match;
 
 	for (;;)
@@ -366,13 +366,13 @@ next_row(IndexScanDesc scan, bool keep_pin, ShFingerprint *fp, ItemPointer tid)
 				break;
 
 			case SCAN_ORDERED:
-				if (shidx_ordered_next(so->ordered, keep_pin, fp, tid))
+				if (shfnd_ordered_next(so->ordered, keep_pin, fp, tid))
 					return true;
 				start_nulls(scan);
 				break;
 
 			case SCAN_WIDE:
-				if (shidx_wide_next(&so->wide, tid))
+				if (shfnd_wide_next(&so->wide, tid))
 					return true;
 				start_nulls(scan);
 				break;
@@ -385,7 +385,7 @@ next_row(IndexScanDesc scan, bool keep_pin, ShFingerprint *fp, ItemPointer tid)
 
 			case SCAN_UNORDERED:
 			case SCAN_NULLS:
-				match = shidx_next_match(reader);
+				match = shfnd_next_match(reader);
 				if (match >= 0)
 				{
 					*fp = reader->matches.fps[match];
@@ -422,13 +422,13 @@ is_wanted(IndexScanDesc scan, ShFingerprint fp, ItemPointerData tid)
 
 	if (!so->checks_keys)
 	{
-		found = shidx_visit(&so->visitor, scan, tid, NULL);
+		found = shfnd_visit(&so->visitor, scan, tid, NULL);
 		ExecClearTuple(so->visitor.slot);
 		return found;
 	}
-	found = shidx_visit_and_check(&so->visitor, scan, &so->conditions, fp, tid, &dead);
+	found = shfnd_visit_and_check(&so->visitor, scan, &so->conditions, fp, tid, &dead);
 	if (dead && !scan->xactStartedInRecovery)
-		shidx_match_is_dead(&so->reader);
+		shfnd_match_is_dead(&so->reader);
 	return found;
 }
 
@@ -447,7 +447,7 @@ shidx_gettuple(IndexScanDesc scan, ScanDirection direction)
 	/* candidates of an ordered scan have left their leaves */
 	if (scan->kill_prior_tuple && so->step != SCAN_BEGIN && so->step != SCAN_ORDERED &&
 		so->step != SCAN_WIDE_ORDERED && so->step != SCAN_DONE)
-		shidx_match_is_dead(&so->reader);
+		shfnd_match_is_dead(&so->reader);
 
 	/*
 	 * Keep the pin for scans that could take a new row for an old one with
@@ -476,8 +476,8 @@ shidx_gettuple(IndexScanDesc scan, ScanDirection direction)
 static int64
 add_wanted(IndexScanDesc scan, TIDBitmap *bitmap)
 {
-	ShIdxReader *reader = &((ShIdxScan) scan->opaque)->reader;
-	ShIdxMatches *matches = &reader->matches;
+	ShFndReader *reader = &((ShIdxScan) scan->opaque)->reader;
+	ShFndMatches *matches = &reader->matches;
 	int64		count = 0;
 
 	while (reader->next < matches->count)
@@ -519,7 +519,7 @@ int64
 shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 {
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
-	ShIdxMatches *matches = &so->reader.matches;
+	ShFndMatches *matches = &so->reader.matches;
 	int64		count = 0;
 
 	begin(scan, false);
@@ -527,7 +527,7 @@ shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 		open_table(scan);
 	while (so->step != SCAN_DONE)
 	{
-		while (shidx_next_matches(&so->reader))
+		while (shfnd_next_matches(&so->reader))
 		{
 			if (so->checks_keys)
 			{
@@ -538,7 +538,7 @@ shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 						   so->conditions.inexact);
 			count += matches->count;
 		}
-		if (so->step == SCAN_WIDE && shidx_wide_next_part(&so->wide))
+		if (so->step == SCAN_WIDE && shfnd_wide_next_part(&so->wide))
 			continue;
 		if (so->step != SCAN_NULLS)
 			start_nulls(scan);

@@ -19,7 +19,7 @@
 #include "btree/leaf.h"
 #include "btree/page.h"
 #include "compat.h"
-#include "index/am.h"
+#include "index/vacuum.h"
 
 typedef struct VacuumState
 {

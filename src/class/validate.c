@@ -1,0 +1,385 @@
+/*-------------------------------------------------------------------------
+ *
+ * validate.c
+ *	  Checking operator classes and their members.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/amvalidate.h"
+#include "access/htup_details.h"
+#include "catalog/dependency.h"
+#include "catalog/pg_amop.h"
+#include "catalog/pg_amproc.h"
+#include "catalog/pg_opclass.h"
+#include "catalog/pg_opfamily.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "commands/extension.h"
+#include "parser/parse_coerce.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/regproc.h"
+#include "utils/syscache.h"
+
+#include "class/group.h"
+#include "class/validate.h"
+#include "type/operator_class.h"
+#include "type/simhash.h"
+#include "type/wide.h"
+
+/*
+ * a family that is being checked: its name, and the requirements for its
+ * members
+ */
+typedef struct Family
+{
+	Oid			oid;
+	const char *name;
+	bool		fingerprints;
+	bool		wide;			/* of type simhash_bits */
+	bool		computed;		/* fingerprints of its values are computed */
+	bool		hashed;			/* its types need hash functions */
+} Family;
+
+/*
+ * Is this a family for fingerprints?  Otherwise it is one for columns before
+ * the fingerprint, which has equality as its only strategy.
+ *
+ * Reads the catalogs only.
+ */
+bool
+shcls_is_fingerprint_family(Oid family)
+{
+	CatCList   *operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(family));
+	bool		result = false;
+
+	for (int i = 0; i < operators->n_members && !result; i++)
+	{
+		HeapTuple	member = &operators->members[i]->tuple;
+
+		result = ((Form_pg_amop) GETSTRUCT(member))->amopstrategy != SIMHASH_STRATEGY_EQUAL;
+	}
+	ReleaseCatCacheList(operators);
+	return result;
+}
+
+/*
+ * Can a function with an argument of one type be called with values of the
+ * other?  It can if both have the same representation: the server has no hash
+ * function of its own for some types, and hashes a date as an integer.
+ */
+static bool
+accepts_type(Oid argument, Oid type)
+{
+	if (argument == type || IsBinaryCoercible(type, argument))
+		return true;
+	if (argument == INTERNALOID)
+		return get_typlen(type) == -1;
+	return get_typlen(type) > 0 && get_typlen(type) == get_typlen(argument) &&
+		get_typbyval(type) == get_typbyval(argument);
+}
+
+/*
+ * Can the operator of a search compare these types?
+ *
+ * A scan for fingerprints interprets the right side as a fingerprint, a ball
+ * or, if it is compared with a bigint, a shorter integer.  If fingerprints are
+ * computed, that is done in the same way for both sides.  For other columns the
+ * right side is hashed.
+ */
+static bool
+can_be_compared(const Family *family, Form_pg_amop member)
+{
+	Oid			left = member->amoplefttype;
+	Oid			right = member->amoprighttype;
+
+	if (!family->fingerprints)
+		return true;
+	if (family->computed)
+		return left == right;
+	if (!shtype_is_64_bits(left) && !shtype_is_bits(left))
+		return false;
+	if (member->amopstrategy == SIMHASH_STRATEGY_BALL || left == right)
+		return true;
+	return member->amopstrategy == SIMHASH_STRATEGY_EQUAL && left == INT8OID &&
+		(right == INT4OID || right == INT2OID);
+}
+
+static bool
+has_hash(const Family *family, Oid type)
+{
+	return OidIsValid(get_opfamily_proc(family->oid, type, type, SHCLS_HASH_PROC));
+}
+
+/*
+ * Is an operator valid as a member of the family?  If not, reports that at
+ * level INFO.
+ */
+static bool
+validate_operator(const Family *family, Form_pg_amop member)
+{
+	const char *name = format_operator(member->amopopr);
+	Oid			result_type = BOOLOID;
+	bool		valid_purpose;
+	bool		result = true;
+
+	if (member->amopstrategy < 1 ||
+		(!family->fingerprints && member->amopstrategy != SIMHASH_STRATEGY_EQUAL) ||
+		(family->computed && member->amopstrategy < SIMHASH_STRATEGY_WITHIN))
+	{
+		ereport(INFO,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("operator family \"%s\" of access method %s contains operator %s with invalid strategy number %d",
+						family->name, "simhash", name, member->amopstrategy)));
+		result = false;
+	}
+	if (member->amopstrategy == SIMHASH_STRATEGY_DISTANCE)
+	{
+		/* distances are sorted as integers */
+		result_type = INT4OID;
+		valid_purpose = member->amoppurpose == AMOP_ORDER &&
+			opfamily_can_sort_type(member->amopsortfamily, INT4OID);
+	}
+	else
+		valid_purpose = member->amoppurpose == AMOP_SEARCH &&
+			!OidIsValid(member->amopsortfamily);
+	if (!valid_purpose)
+	{
+		ereport(INFO,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("operator family \"%s\" of access method %s contains invalid ORDER BY specification for operator %s",
+						family->name, "simhash", name)));
+		result = false;
+	}
+	if (!check_amop_signature(member->amopopr, result_type,
+							  member->amoplefttype, member->amoprighttype) ||
+		!can_be_compared(family, member))
+	{
+		ereport(INFO,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("operator family \"%s\" of access method %s contains operator %s with wrong signature",
+						family->name, "simhash", name)));
+		result = false;
+	}
+	if (family->hashed && member->amopstrategy == SIMHASH_STRATEGY_EQUAL &&
+		(!has_hash(family, member->amoplefttype) || !has_hash(family, member->amoprighttype)))
+	{
+		ereport(INFO,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("operator family \"%s\" of access method %s lacks support function for operator %s",
+						family->name, "simhash", name)));
+		result = false;
+	}
+	return result;
+}
+
+/*
+ * Can a function hash the values of a type?
+ */
+static bool
+is_hash_function(Oid proc, Oid type)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(proc));
+	Form_pg_proc function;
+	bool		result;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for function %u", proc);
+	function = (Form_pg_proc) GETSTRUCT(tuple);
+	result = function->prorettype == INT8OID && !function->proretset &&
+		function->pronargs == 2 && accepts_type(function->proargtypes.values[0], type) &&
+		function->proargtypes.values[1] == INT8OID;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
+ * Is a support function valid as a member of the family?  If not, reports that
+ * at level INFO.
+ */
+static bool
+validate_function(const Family *family, Form_pg_amproc member)
+{
+	const char *name = format_procedure(member->amproc);
+	Oid			type = member->amproclefttype;
+	bool		has_signature = true;
+	bool		result = true;
+
+	if (member->amprocnum == SHCLS_HASH_PROC)
+		has_signature = is_hash_function(member->amproc, type);
+	else if (member->amprocnum == SIMHASH_FINGERPRINT_PROC)
+		has_signature = shtype_is_fingerprint_function(member->amproc, type);
+	else
+	{
+		ereport(INFO,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("operator family \"%s\" of access method %s contains function %s with invalid support number %d",
+						family->name, "simhash", name, member->amprocnum)));
+		result = false;
+	}
+	if (member->amproclefttype != member->amprocrighttype)
+	{
+		ereport(INFO,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("operator family \"%s\" of access method %s contains support function %s with different left and right input types",
+						family->name, "simhash", name)));
+		result = false;
+	}
+	if (!has_signature)
+	{
+		ereport(INFO,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("operator family \"%s\" of access method %s contains function %s with wrong signature for support number %d",
+						family->name, "simhash", name, member->amprocnum)));
+		result = false;
+	}
+	return result;
+}
+
+/*
+ * Is a class itself valid, apart from the members of its family?  If not,
+ * reports that at level INFO.
+ */
+static bool
+validate_class(const Family *family, Form_pg_opclass class)
+{
+	Oid			type = class->opcintype;
+
+	if (family->computed)
+	{
+		if (OidIsValid(shtype_fingerprint_function(family->oid, type)))
+			return true;
+		ereport(INFO,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("operator class \"%s\" of access method %s is missing support function %d",
+						NameStr(class->opcname), "simhash", SIMHASH_FINGERPRINT_PROC)));
+		return false;
+	}
+	if (family->fingerprints && !shtype_is_64_bits(type) && !family->wide)
+	{
+		ereport(INFO,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("operator class \"%s\" of access method %s has input type %s, which is not 64 bits by value",
+						NameStr(class->opcname), "simhash", format_type_be(type))));
+		return false;
+	}
+	if (!family->fingerprints &&
+		!OidIsValid(get_opfamily_member(family->oid, type, type, SIMHASH_STRATEGY_EQUAL)))
+	{
+		ereport(INFO,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("operator class \"%s\" of access method %s is missing operator(s)",
+						NameStr(class->opcname), "simhash")));
+		return false;
+	}
+	if (!family->fingerprints && !has_hash(family, type))
+	{
+		ereport(INFO,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("operator class \"%s\" of access method %s is missing support function %d",
+						NameStr(class->opcname), "simhash", SHCLS_HASH_PROC)));
+		return false;
+	}
+	return true;
+}
+
+/*
+ * Does any of the support functions of a family compute fingerprints?
+ */
+static bool
+computes_fingerprints(CatCList *functions)
+{
+	for (int i = 0; i < functions->n_members; i++)
+	{
+		HeapTuple	member = &functions->members[i]->tuple;
+
+		if (((Form_pg_amproc) GETSTRUCT(member))->amprocnum == SIMHASH_FINGERPRINT_PROC)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * amvalidate: check an operator class
+ *
+ * There are classes for fingerprints, with any strategies, and classes for
+ * columns before the fingerprint, with strategy 1 (equality) and a hash
+ * function.  A class for fingerprints that has a hash function can be used for
+ * both.  A class with a function that computes fingerprints has operators that
+ * imply a distance, and nothing else.
+ */
+bool
+shcls_validate(Oid opclass)
+{
+	HeapTuple	tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(opclass));
+	Form_pg_opclass class;
+	CatCList   *operators;
+	CatCList   *functions;
+	HeapTuple	family_tuple;
+	Family		family;
+	bool		result;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for operator class %u", opclass);
+	class = (Form_pg_opclass) GETSTRUCT(tuple);
+	family_tuple = SearchSysCache1(OPFAMILYOID, ObjectIdGetDatum(class->opcfamily));
+	if (!HeapTupleIsValid(family_tuple))
+		elog(ERROR, "cache lookup failed for operator family %u", class->opcfamily);
+	operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(class->opcfamily));
+	functions = SearchSysCacheList1(AMPROCNUM, ObjectIdGetDatum(class->opcfamily));
+
+	family.oid = class->opcfamily;
+	family.name = NameStr(((Form_pg_opfamily) GETSTRUCT(family_tuple))->opfname);
+	family.fingerprints = shcls_is_fingerprint_family(family.oid);
+	family.computed = computes_fingerprints(functions);
+	family.wide = family.fingerprints && !family.computed && shtype_is_bits(class->opcintype);
+	family.hashed = !family.fingerprints || (!family.computed && functions->n_members > 0);
+
+	result = validate_class(&family, class);
+	for (int i = 0; i < operators->n_members; i++)
+	{
+		HeapTuple	member = &operators->members[i]->tuple;
+
+		result &= validate_operator(&family, (Form_pg_amop) GETSTRUCT(member));
+	}
+	for (int i = 0; i < functions->n_members; i++)
+	{
+		HeapTuple	member = &functions->members[i]->tuple;
+
+		result &= validate_function(&family, (Form_pg_amproc) GETSTRUCT(member));
+	}
+
+	ReleaseCatCacheList(functions);
+	ReleaseCatCacheList(operators);
+	ReleaseSysCache(family_tuple);
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
+ * amadjustmembers: warn about members that would not be dumped
+ *
+ * The dependencies among the members are left as the server sets them.  But a
+ * member that a user adds to the family of an extension is lost in a dump,
+ * together with anything that needs it, such as an exclusion constraint, so
+ * warn about that.
+ */
+void
+shcls_adjust_members(Oid family, Oid opclass, List *operators, List *functions)
+{
+	char	   *extension;
+
+	if (creating_extension || OidIsValid(opclass))
+		return;
+	extension = get_extension_name(getExtensionOfObject(OperatorFamilyRelationId, family));
+	if (extension == NULL)
+		return;
+
+	ereport(WARNING,
+			(errmsg("operators that are added to an operator family of extension \"%s\" are not dumped",
+					extension),
+			 errdetail("Indexes and constraints that use them cannot be restored from a dump by pg_dump."),
+			 errhint("Create an operator class of your own, which is dumped.")));
+}

@@ -1,0 +1,227 @@
+/*-------------------------------------------------------------------------
+ *
+ * group_keys.c
+ *	  Finding the groups that a scan has to read, from conditions on the
+ *	  columns before the fingerprint.
+ *
+ * If each of these columns is compared for equality, with one value or
+ * several, or must be null, each combination of the values has one group.
+ * Otherwise nothing is known, because a hash of all columns tells nothing
+ * about some of them.
+ *
+ * Rows with other values can be in the same group, so all conditions on these
+ * columns have to be rechecked with the row.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "class/group.h"
+#include "search/arguments.h"
+#include "search/group_keys.h"
+#include "type/simhash.h"
+
+/*
+ * More groups than this are not listed: they would be more than a few pages,
+ * and their number has no bound.
+ */
+#define MAX_GROUPS		100000
+
+/* the values that a column can have, as hashes */
+typedef struct ColumnValues
+{
+	bool		any;			/* nothing is known */
+	int			count;
+	uint64	   *hashes;			/* ascending, all different */
+} ColumnValues;
+
+#define ST_SORT sort_hashes
+#define ST_ELEMENT_TYPE uint64
+#define ST_COMPARE(a, b) (*(a) < *(b) ? -1 : *(a) > *(b))
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+#define ST_SORT sort_groups
+#define ST_ELEMENT_TYPE uint32
+#define ST_COMPARE(a, b) (*(a) < *(b) ? -1 : *(a) > *(b))
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/* the group of all rows in an index of one column */
+static const uint32 only_group = 0;
+const ShFndGroups shfnd_only_group = {.all = false,.count = 1,.list = &only_group};
+
+/*
+ * Get the hashes of the values that an equality key allows.  Returns false if
+ * they are unknown.
+ */
+static bool
+hash_argument(Relation index, ScanKey key, ColumnValues *values)
+{
+	int			column = key->sk_attno - 1;
+	FmgrInfo	function;
+	Datum	   *arguments;
+	int			narguments;
+
+	if (!shcls_find_hash(index, column, key->sk_subtype, &function))
+		return false;
+	narguments = shfnd_get_arguments(key, &arguments);
+	values->count = 0;
+	values->hashes = palloc(Max(narguments, 1) * sizeof(uint64));
+	for (int i = 0; i < narguments; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		values->hashes[values->count++] = shcls_hash_value(index, column, &function,
+														   arguments[i]);
+	}
+	return true;
+}
+
+/*
+ * The values that a key allows, without duplicates.
+ */
+static void
+read_key(Relation index, ScanKey key, ColumnValues *values)
+{
+	int			kept = 0;
+
+	values->any = false;
+	values->count = 0;
+	values->hashes = NULL;
+	if (key->sk_flags & SK_SEARCHNULL)
+	{
+		values->hashes = palloc(sizeof(uint64));
+		values->hashes[values->count++] = SHCLS_NULL_HASH;
+		return;
+	}
+	if (key->sk_flags & SK_SEARCHNOTNULL)
+	{
+		values->any = true;
+		return;
+	}
+	if (key->sk_flags & SK_ISNULL)
+		return;					/* the operators are strict */
+	if (key->sk_strategy != SIMHASH_STRATEGY_EQUAL || !hash_argument(index, key, values))
+	{
+		values->any = true;
+		return;
+	}
+
+	sort_hashes(values->hashes, values->count);
+	for (int i = 0; i < values->count; i++)
+	{
+		if (kept == 0 || values->hashes[kept - 1] != values->hashes[i])
+			values->hashes[kept++] = values->hashes[i];
+	}
+	values->count = kept;
+}
+
+/*
+ * Remove from *values what is not in *others.
+ */
+static void
+intersect(ColumnValues *values, const ColumnValues *others)
+{
+	int			kept = 0;
+	int			other = 0;
+
+	if (others->any)
+		return;
+	if (values->any)
+	{
+		*values = *others;
+		return;
+	}
+	for (int i = 0; i < values->count; i++)
+	{
+		while (other < others->count && others->hashes[other] < values->hashes[i])
+			other++;
+		if (other < others->count && others->hashes[other] == values->hashes[i])
+			values->hashes[kept++] = values->hashes[i];
+	}
+	values->count = kept;
+}
+
+/*
+ * List the groups of all combinations of the columns' values.
+ */
+static void
+list_groups(ShFndGroups *groups, const ColumnValues *values, int columns, int combinations)
+{
+	uint32	   *list = palloc(Max(combinations, 1) * sizeof(uint32));
+	uint64		hashes[INDEX_MAX_KEYS];
+	int			kept = 0;
+
+	for (int i = 0; i < combinations; i++)
+	{
+		int			rest = i;
+
+		for (int c = 0; c < columns; c++)
+		{
+			hashes[c] = values[c].hashes[rest % values[c].count];
+			rest /= values[c].count;
+		}
+		list[i] = shcls_group_of_hashes(hashes, columns);
+	}
+
+	sort_groups(list, combinations);
+	for (int i = 0; i < combinations; i++)
+	{
+		if (kept == 0 || list[kept - 1] != list[i])
+			list[kept++] = list[i];
+	}
+	groups->all = false;
+	groups->count = kept;
+	groups->list = list;
+}
+
+/*
+ * Find the groups that a scan with these keys has to read.  Keys on the
+ * fingerprint are ignored.
+ *
+ * Allocates in the current memory context.
+ */
+void
+shfnd_read_group_keys(ShFndGroups *groups, Relation index, ScanKey keys, int nkeys)
+{
+	int			columns = shcls_fp_column(index);
+	ColumnValues values[INDEX_MAX_KEYS];
+	double		combinations = 1;
+	bool		all = false;
+
+	*groups = shfnd_only_group;
+	if (columns == 0)
+		return;
+	for (int c = 0; c < columns; c++)
+		values[c].any = true;
+	for (int i = 0; i < nkeys; i++)
+	{
+		ColumnValues allowed;
+
+		if (keys[i].sk_attno > columns)
+			continue;
+		read_key(index, &keys[i], &allowed);
+		intersect(&values[keys[i].sk_attno - 1], &allowed);
+	}
+
+	/* if a column has no possible value, the others do not matter */
+	for (int c = 0; c < columns; c++)
+	{
+		if (values[c].any)
+			all = true;
+		else
+			combinations *= values[c].count;
+	}
+	if (combinations == 0)
+		groups->count = 0;
+	else if (all || combinations > MAX_GROUPS)
+		groups->all = true;
+	else
+		list_groups(groups, values, columns, (int) combinations);
+}

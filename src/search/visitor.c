@@ -1,0 +1,212 @@
+/*-------------------------------------------------------------------------
+ *
+ * visitor.c
+ *	  Looking at rows from within a scan.
+ *
+ * What has to be rechecked with the row is the executor's to recheck.  But it
+ * compares a row with all elements of an array, and there are as many rows as
+ * elements.  The scan knows the fingerprint of a row, and so to which elements it is
+ * near: if an array is long, it compares the row with these, and checks the other
+ * keys with it as well.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/tableam.h"
+#include "catalog/index.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "search/arguments.h"
+#include "search/visitor.h"
+
+/*
+ * Prepare to visit rows.
+ *
+ * Allocates, now and later, in the current memory context.
+ */
+void
+shfnd_visitor_begin(ShFndVisitor *visitor)
+{
+	memset(visitor, 0, sizeof(*visitor));
+	visitor->context = CurrentMemoryContext;
+}
+
+/*
+ * Set the keys that rows are checked with: those of the scan.
+ *
+ * Allocates in the current memory context, which must live as long as the keys.
+ */
+void
+shfnd_visitor_set_keys(ShFndVisitor *visitor, IndexScanDesc scan)
+{
+	if (visitor->estate == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(visitor->context);
+
+		visitor->info = BuildIndexInfo(scan->indexRelation);
+		visitor->estate = CreateExecutorState();
+		MemoryContextSwitchTo(old);
+	}
+	visitor->keys = palloc0(scan->numberOfKeys * sizeof(ShFndKeyCheck));
+	for (int i = 0; i < scan->numberOfKeys; i++)
+	{
+		ScanKey		key = &scan->keyData[i];
+		ShFndKeyCheck *check = &visitor->keys[i];
+
+		if (key->sk_flags & SK_ISNULL)
+			continue;
+		fmgr_info_copy(&check->function, &key->sk_func, CurrentMemoryContext);
+		check->narguments = shfnd_get_arguments(key, &check->arguments);
+	}
+}
+
+/*
+ * Does the scan's snapshot, an MVCC one, see a row?  Sets *dead to whether no
+ * transaction can see it any more.
+ *
+ * The slot has the row until the next one is visited, or it is cleared.
+ */
+bool
+shfnd_visit(ShFndVisitor *visitor, IndexScanDesc scan, ItemPointerData tid, bool *dead)
+{
+	bool		again = false;
+
+	CHECK_FOR_INTERRUPTS();
+	if (visitor->slot == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(visitor->context);
+
+		visitor->slot = table_slot_create(scan->heapRelation, NULL);
+		MemoryContextSwitchTo(old);
+	}
+	return table_index_fetch_tuple(scan->xs_heapfetch, &tid, scan->xs_snapshot, visitor->slot,
+								   &again, dead);
+}
+
+/* a value that is compared with the arguments of a key */
+typedef struct Comparison
+{
+	ScanKey		key;
+	FmgrInfo   *function;
+	const ShFndElements *elements;
+	Datum		value;
+} Comparison;
+
+static bool
+is_true(const Comparison *comparison, Datum argument)
+{
+	LOCAL_FCINFO(fcinfo, 2);
+	bool		result;
+
+	CHECK_FOR_INTERRUPTS();
+	InitFunctionCallInfoData(*fcinfo, comparison->function, 2, comparison->key->sk_collation,
+							 NULL, NULL);
+	fcinfo->args[0].value = comparison->value;
+	fcinfo->args[0].isnull = false;
+	fcinfo->args[1].value = argument;
+	fcinfo->args[1].isnull = false;
+	result = DatumGetBool(FunctionCallInvoke(fcinfo));
+	return result && !fcinfo->isnull;
+}
+
+/*
+ * Is the operator true for one of the elements at the center of a ball?
+ */
+static bool
+is_true_of_ball(int ball, void *arg)
+{
+	const Comparison *comparison = arg;
+	const ShFndElements *elements = comparison->elements;
+	ShFingerprint center = elements->balls.balls[ball].center;
+	int			low = 0;
+	int			high = elements->count;
+
+	while (low < high)
+	{
+		int			middle = low + (high - low) / 2;
+
+		if (elements->list[middle].fp < center)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < elements->count && elements->list[low].fp == center; low++)
+	{
+		if (is_true(comparison, elements->list[low].value))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Does a row with these values, and with this fingerprint, meet key number i?
+ */
+static bool
+meets_key(const ShFndVisitor *visitor, IndexScanDesc scan, const ShFndConditions *conditions,
+		  int i, const Datum *values, const bool *nulls, ShFingerprint fp)
+{
+	ScanKey		key = &scan->keyData[i];
+	ShFndKeyCheck *check = &visitor->keys[i];
+	int			column = key->sk_attno - 1;
+	Comparison	comparison = {key, &check->function, &conditions->elements[i], values[column]};
+
+	if (key->sk_flags & SK_SEARCHNULL)
+		return nulls[column];
+	if (nulls[column] || (key->sk_flags & SK_SEARCHNOTNULL))
+		return !nulls[column];
+	if (comparison.elements->count > 0)
+		return shfnd_find_ball(&comparison.elements->balls, comparison.elements->balls.nballs, fp,
+							   is_true_of_ball, &comparison);
+	for (int a = 0; a < check->narguments; a++)
+	{
+		if (is_true(&comparison, check->arguments[a]))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Does the scan's snapshot see a row, and does the row meet all keys, at least one
+ * of which has elements in *conditions?  fp is its fingerprint.
+ *
+ * Evaluates operators and expressions as the executor does, as the same user, so no
+ * buffer lock may be held.
+ */
+bool
+shfnd_visit_and_check(ShFndVisitor *visitor, IndexScanDesc scan,
+					  const ShFndConditions *conditions, ShFingerprint fp, ItemPointerData tid,
+					  bool *dead)
+{
+	EState	   *estate = visitor->estate;
+	MemoryContext old;
+	Datum		values[INDEX_MAX_KEYS];
+	bool		nulls[INDEX_MAX_KEYS];
+	bool		met = true;
+
+	if (!shfnd_visit(visitor, scan, tid, dead))
+		return false;
+	GetPerTupleExprContext(estate)->ecxt_scantuple = visitor->slot;
+	old = MemoryContextSwitchTo(GetPerTupleMemoryContext(estate));
+	FormIndexDatum(visitor->info, visitor->slot, estate, values, nulls);
+	for (int i = 0; i < scan->numberOfKeys && met; i++)
+		met = meets_key(visitor, scan, conditions, i, values, nulls, fp);
+	MemoryContextSwitchTo(old);
+	ExecClearTuple(visitor->slot);
+	ResetPerTupleExprContext(estate);
+	return met;
+}
+
+/*
+ * Release what is not memory.
+ */
+void
+shfnd_visitor_end(ShFndVisitor *visitor)
+{
+	if (visitor->slot != NULL)
+		ExecDropSingleTupleTableSlot(visitor->slot);
+	if (visitor->estate != NULL)
+		FreeExecutorState(visitor->estate);
+}
