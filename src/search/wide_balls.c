@@ -4,7 +4,7 @@
  *	  Conditions on wide fingerprints, as balls of their parts.
  *
  * A ball of wide fingerprints becomes a ball for each part that is searched
- * (bits/allot.h).  What lies in these may lie in the ball, and has to be
+ * (bits/probe.h).  What lies in these may lie in the ball, and has to be
  * rechecked.
  *
  *-------------------------------------------------------------------------

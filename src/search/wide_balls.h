@@ -10,7 +10,7 @@
 
 #include "access/skey.h"
 
-#include "bits/allot.h"
+#include "bits/probe.h"
 #include "class/fingerprint.h"
 #include "search/ballset.h"
 #include "type/wide.h"
