@@ -108,24 +108,17 @@ shbt_check_metapage(Relation index, Buffer buffer)
 }
 
 /*
- * What this backend remembers of the index, reading the metapage if need be.
- *
- * The result is valid until the next relcache invalidation can be processed,
- * that is, until the caller locks a relation or accesses a catalog.  Takes and
- * releases a share lock on the metapage if it has to read it.
+ * Read the metapage, for shbt_get_cache.
  */
 ShBtCache *
-shbt_get_cache(Relation index)
+shbt_read_cache(Relation index)
 {
-	ShBtCache  *cache = (ShBtCache *) index->rd_amcache;
+	ShBtCache  *cache;
 	ShBtMetaPageData *meta;
 	Buffer		buffer;
 	Size		trees_end;
 	Size		scheme_size;
 	int			ntrees;
-
-	if (likely(cache != NULL))
-		return cache;
 
 	buffer = ReadBuffer(index, SHBT_METAPAGE_BLOCK);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);

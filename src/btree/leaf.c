@@ -342,6 +342,24 @@ guess_position(const ShBtOpaqueData *opaque, ShPermuted fp)
 }
 
 /*
+ * shbt_find_sorted, compiled for pages with groups and for others.
+ */
+static pg_attribute_always_inline int
+find_sorted(Page leaf, bool grouped, uint32 group, ShPermuted fp)
+{
+	const ShBtOpaqueData *opaque = ShBtPageGetOpaque(leaf);
+	Search		search = {leaf, (const char *) PageGetContents(leaf), shbt_key_width(leaf),
+	shbt_leaf_prefix(leaf), grouped, group, fp};
+	bool		many_groups = grouped && opaque->low_group != opaque->high_group;
+
+	if (opaque->sorted == 0 || (!many_groups && fp <= opaque->low_fp))
+		return 0;
+	return shbt_count_from(is_below, &search, opaque->sorted,
+						   many_groups ? opaque->sorted / 2 :
+						   Min(guess_position(opaque, fp), opaque->sorted - 1), 8);
+}
+
+/*
  * Position, among the sorted entries of a leaf, of the first one that is
  * >= (group, fp); their number if there is none.
  *
@@ -352,16 +370,8 @@ guess_position(const ShBtOpaqueData *opaque, ShPermuted fp)
 int
 shbt_find_sorted(Page leaf, uint32 group, ShPermuted fp)
 {
-	const ShBtOpaqueData *opaque = ShBtPageGetOpaque(leaf);
-	Search		search = {leaf, (const char *) PageGetContents(leaf), shbt_key_width(leaf),
-	shbt_leaf_prefix(leaf), shbt_page_is_grouped(leaf), group, fp};
-	bool		many_groups = search.grouped && opaque->low_group != opaque->high_group;
-
-	if (opaque->sorted == 0 || (!many_groups && fp <= opaque->low_fp))
-		return 0;
-	return shbt_count_from(is_below, &search, opaque->sorted,
-						   many_groups ? opaque->sorted / 2 :
-						   Min(guess_position(opaque, fp), opaque->sorted - 1), 8);
+	return shbt_page_is_grouped(leaf) ? find_sorted(leaf, true, group, fp) :
+		find_sorted(leaf, false, group, fp);
 }
 
 /*
