@@ -9,7 +9,6 @@
 
 #include "miscadmin.h"
 
-#include "btree/descent.h"
 #include "btree/leaf.h"
 #include "btree/search.h"
 #include "btree/walk.h"

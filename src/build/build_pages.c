@@ -52,11 +52,7 @@ struct ShBldPageWriter
 	Page		pages[WRITE_PAGES];
 	BlockNumber blocks[WRITE_PAGES];
 	BlockNumber promised;		/* the number of pages[0], if it has one */
-
-	/* the pages of the current level that have been written */
-	BlockNumber *level;
-	size_t		nlevel;
-	size_t		max_level;
+	ShBldLevel *level;			/* where the pages belong; NULL for the metapage */
 };
 
 /*
@@ -88,8 +84,6 @@ shbld_begin_pages(Relation index, bool logged, bool alone)
 	aligned = (char *) TYPEALIGN(SHCOMPAT_IO_ALIGNMENT, writer->space);
 	for (int i = 0; i < WRITE_PAGES; i++)
 		writer->pages[i] = (Page) (aligned + i * BLCKSZ);
-	writer->max_level = 1024;
-	writer->level = palloc(writer->max_level * sizeof(BlockNumber));
 	return writer;
 }
 
@@ -131,13 +125,9 @@ number_pages(ShBldPageWriter *writer, bool more)
 		shbt_set_right(writer->pages[i],
 					   i + 1 < writer->count ? writer->blocks[i + 1] : writer->promised);
 
-	while (writer->nlevel + writer->count > writer->max_level)
-	{
-		writer->max_level *= 2;
-		writer->level = repalloc_huge(writer->level, writer->max_level * sizeof(BlockNumber));
-	}
-	for (int i = 0; i < writer->count; i++)
-		writer->level[writer->nlevel++] = writer->blocks[i];
+	if (writer->level != NULL)
+		memcpy(writer->level->blocks + writer->level->count - writer->count, writer->blocks,
+			   writer->count * sizeof(BlockNumber));
 }
 
 /*
@@ -194,31 +184,53 @@ flush_pages(ShBldPageWriter *writer, bool more)
 	writer->count = 0;
 }
 
+void
+shbld_begin_level(ShBldLevel *level)
+{
+	level->count = 0;
+	level->max_count = 1024;
+	level->lows = palloc(level->max_count * sizeof(ShBtKey));
+	level->blocks = palloc(level->max_count * sizeof(BlockNumber));
+}
+
+void
+shbld_free_level(ShBldLevel *level)
+{
+	pfree(level->lows);
+	pfree(level->blocks);
+}
+
 /*
- * Add a page to the current level, which is to be filled before the next one is
- * added.  Its right link is set later.
+ * Add a page to a level, which is to be filled before the next one is added.  Its
+ * right link is set later.
  */
 Page
-shbld_add_page(ShBldPageWriter *writer)
+shbld_add_page(ShBldPageWriter *writer, ShBldLevel *level, ShBtKey low)
 {
 	if (writer->count == WRITE_PAGES)
 	{
 		flush_pages(writer, true);
 		CHECK_FOR_INTERRUPTS();
 	}
+	if (level->count == level->max_count)
+	{
+		level->max_count *= 2;
+		level->lows = repalloc_huge(level->lows, level->max_count * sizeof(ShBtKey));
+		level->blocks = repalloc_huge(level->blocks, level->max_count * sizeof(BlockNumber));
+	}
+	level->lows[level->count++] = low;
+	writer->level = level;
 	return writer->pages[writer->count++];
 }
 
 /*
- * Write the remaining pages of the current level.  Returns the numbers of all
- * its pages, in order, which are valid until the next page is added.
+ * Write the remaining pages of the current level.
  */
-const BlockNumber *
+void
 shbld_end_level(ShBldPageWriter *writer)
 {
 	flush_pages(writer, false);
-	writer->nlevel = 0;
-	return writer->level;
+	writer->level = NULL;
 }
 
 /*
@@ -229,7 +241,7 @@ shbld_metapage(ShBldPageWriter *writer)
 {
 	Assert(writer->count == 0);
 	writer->promised = SHBT_METAPAGE_BLOCK;
-	return shbld_add_page(writer);
+	return writer->pages[writer->count++];
 }
 
 /*
@@ -239,7 +251,6 @@ void
 shbld_end_pages(ShBldPageWriter *writer)
 {
 	flush_pages(writer, false);
-	pfree(writer->level);
 	pfree(writer->space);
 	pfree(writer);
 }

@@ -27,15 +27,6 @@
 /* report progress after this many entries */
 #define PROGRESS_ENTRIES	(64 * SHBT_USUAL_ENTRIES)
 
-/* the pages of a level that has been written */
-typedef struct BuildLevel
-{
-	size_t		count;
-	size_t		max_count;
-	ShBtKey    *lows;			/* low fences */
-	BlockNumber *blocks;
-} BuildLevel;
-
 /* a leaf that is being filled */
 typedef struct BuildLeaf
 {
@@ -90,56 +81,22 @@ count_written(ShBldBuild *build, int entries)
 		pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, before + entries);
 }
 
-static void
-begin_level(BuildLevel *level)
-{
-	level->count = 0;
-	level->max_count = 1024;
-	level->lows = palloc(level->max_count * sizeof(ShBtKey));
-}
-
 /*
  * Add a page to a level.
  */
 static Page
-add_page(ShBldBuild *build, BuildLevel *level, int tree, int number, ShBtKey low,
+add_page(ShBldBuild *build, ShBldLevel *level, int tree, int number, ShBtKey low,
 		 ShBtKey high)
 {
 	bool		is_root = shbt_key_equal(low, SHBT_LOWEST_KEY) &&
 		shbt_key_equal(high, SHBT_HIGHEST_KEY);
-	Page		page = shbld_add_page(build->pages);
+	Page		page = shbld_add_page(build->pages, level, low);
 
-	if (level->count == level->max_count)
-	{
-		level->max_count *= 2;
-		level->lows = repalloc_huge(level->lows, level->max_count * sizeof(ShBtKey));
-	}
-	level->lows[level->count++] = low;
 	shbt_init_page(page, tree, number,
 				   (is_root ? SHBT_ROOT : 0) |
 				   (shbt_is_grouped(build->index) ? SHBT_GROUPED : 0),
 				   low, high, InvalidBlockNumber);
 	return page;
-}
-
-/*
- * Write the last pages of a level.
- */
-static void
-end_level(ShBldBuild *build, BuildLevel *level)
-{
-	const BlockNumber *blocks = shbld_end_level(build->pages);
-	Size		size = level->count * sizeof(BlockNumber);
-
-	level->blocks = MemoryContextAllocHuge(CurrentMemoryContext, size);
-	memcpy(level->blocks, blocks, size);
-}
-
-static void
-free_level(BuildLevel *level)
-{
-	pfree(level->lows);
-	pfree(level->blocks);
 }
 
 /*
@@ -216,7 +173,7 @@ add_entry(const ShBldBuild *build, BuildLeaf *leaf, ShBtKey key)
  * below that need more bytes than theirs, it ends where these begin.
  */
 static ShBtKey
-write_leaf(ShBldBuild *build, BuildLevel *leaves, int tree, const BuildLeaf *leaf, ShBtKey high)
+write_leaf(ShBldBuild *build, ShBldLevel *leaves, int tree, const BuildLeaf *leaf, ShBtKey high)
 {
 	bool		grouped = shbt_is_grouped(build->index);
 	Page		page;
@@ -234,7 +191,7 @@ write_leaf(ShBldBuild *build, BuildLevel *leaves, int tree, const BuildLeaf *lea
  * Write the leaves of a tree from the sorted entries.
  */
 static void
-write_leaves(ShBldBuild *build, ShSort *sort, int tree, BuildLevel *leaves)
+write_leaves(ShBldBuild *build, ShSort *sort, int tree, ShBldLevel *leaves)
 {
 	BuildLeaf  *leaf = palloc(sizeof(BuildLeaf));
 	ShBtKey		previous = SHBT_LOWEST_KEY;
@@ -274,8 +231,8 @@ write_leaves(ShBldBuild *build, ShSort *sort, int tree, BuildLevel *leaves)
  * Write a level of inner pages above the given level.
  */
 static void
-write_inner_level(ShBldBuild *build, BuildLevel *level, int tree, int number,
-				  const BuildLevel *below)
+write_inner_level(ShBldBuild *build, ShBldLevel *level, int tree, int number,
+				  const ShBldLevel *below)
 {
 	size_t		fill = shbt_inner_capacity(shbt_is_grouped(build->index)) * INNER_FILLFACTOR / 100;
 
@@ -297,23 +254,23 @@ write_inner_level(ShBldBuild *build, BuildLevel *level, int tree, int number,
 void
 shbld_write_tree(ShBldBuild *build, ShSort *sort, int tree)
 {
-	BuildLevel	level;
+	ShBldLevel	level;
 	int			number = 0;
 
-	begin_level(&level);
+	shbld_begin_level(&level);
 	write_leaves(build, sort, tree, &level);
-	end_level(build, &level);
+	shbld_end_level(build->pages);
 	while (level.count > 1)
 	{
-		BuildLevel	above;
+		ShBldLevel	above;
 
-		begin_level(&above);
+		shbld_begin_level(&above);
 		write_inner_level(build, &above, tree, ++number, &level);
-		end_level(build, &above);
-		free_level(&level);
+		shbld_end_level(build->pages);
+		shbld_free_level(&level);
 		level = above;
 	}
 	build->roots[tree].block = level.blocks[0];
 	build->roots[tree].level = number;
-	free_level(&level);
+	shbld_free_level(&level);
 }

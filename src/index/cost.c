@@ -33,7 +33,6 @@
 #include "build/options.h"
 #include "compat.h"
 #include "index/cost.h"
-#include "index/group_estimate.h"
 #include "search/ordered.h"
 #include "search/wide_ordered.h"
 #include "type/operator_class.h"
@@ -49,6 +48,15 @@
 /* memory that a sort needs for each row, in bytes */
 #define SORT_BYTES			48
 
+/* the groups that a scan reads */
+typedef struct GroupEstimate
+{
+	bool		all;			/* they are not known: all are read */
+	double		count;			/* otherwise how many are read */
+	double		share;			/* share of the rows that meet the conditions
+								 * on columns before the fingerprint */
+} GroupEstimate;
+
 /* what determines how much of the index is read */
 typedef struct ScanShape
 {
@@ -60,7 +68,7 @@ typedef struct ScanShape
 								 * radius */
 	bool		conditions;		/* there are some on the fingerprint */
 	bool		only_nulls;
-	ShIdxGroupEstimate groups;
+	GroupEstimate groups;
 } ScanShape;
 
 /*
@@ -232,12 +240,97 @@ find_width(const IndexOptInfo *info, ScanShape *shape)
 	shape->max_radius = Max(shape->width, SHBITS_WIDTH);
 }
 
+/*
+ * How many values of a column meet a condition on it; 0 if unknown.
+ */
+static double
+count_values(PlannerInfo *root, Oid opfamily, Expr *clause)
+{
+	if (IsA(clause, NullTest))
+		return ((NullTest *) clause)->nulltesttype == IS_NULL ? 1 : 0;
+	if (IsA(clause, OpExpr))
+		return get_op_opfamily_strategy(((OpExpr *) clause)->opno, opfamily) ==
+			SIMHASH_STRATEGY_EQUAL ? 1 : 0;
+	if (IsA(clause, ScalarArrayOpExpr))
+	{
+		ScalarArrayOpExpr *array = (ScalarArrayOpExpr *) clause;
+
+		if (get_op_opfamily_strategy(array->opno, opfamily) == SIMHASH_STRATEGY_EQUAL)
+			return Max(shcompat_estimate_array_length(root, lsecond(array->args)), 1);
+	}
+	return 0;
+}
+
+/*
+ * The conditions of a path on the fingerprint, or those on the columns before
+ * it, as a list of RestrictInfos.
+ */
+static List *
+get_quals(const IndexPath *path, bool fingerprint)
+{
+	int			last = path->indexinfo->nkeycolumns - 1;
+	List	   *quals = NIL;
+	ListCell   *lc;
+
+	foreach(lc, path->indexclauses)
+	{
+		IndexClause *clause = lfirst_node(IndexClause, lc);
+
+		if ((clause->indexcol == last) == fingerprint)
+			quals = list_concat(quals, clause->indexquals);
+	}
+	return quals;
+}
+
+/*
+ * Estimate the groups that the conditions of a path select, by the rules by which
+ * search/group_keys.c finds them.
+ */
+static GroupEstimate
+estimate_groups(PlannerInfo *root, const IndexPath *path)
+{
+	const IndexOptInfo *info = path->indexinfo;
+	int			columns = info->nkeycolumns - 1;
+	GroupEstimate groups = {.count = 1,.share = 1};
+	double		values[INDEX_MAX_KEYS] = {0};
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	if (columns == 0)
+		return groups;
+
+	foreach(lc, path->indexclauses)
+	{
+		IndexClause *clause = lfirst_node(IndexClause, lc);
+		double	   *column = &values[clause->indexcol];
+
+		if (clause->indexcol == columns)
+			continue;
+		foreach(lc2, clause->indexquals)
+		{
+			double		count = count_values(root, info->opfamily[clause->indexcol],
+											 lfirst_node(RestrictInfo, lc2)->clause);
+
+			if (count > 0 && (*column == 0 || count < *column))
+				*column = count;
+		}
+	}
+	for (int i = 0; i < columns; i++)
+	{
+		groups.all |= values[i] == 0;
+		groups.count *= values[i];
+	}
+	groups.share = clauselist_selectivity(root, get_quals(path, false), info->rel->relid,
+										  JOIN_INNER, NULL);
+	return groups;
+}
+
 static ScanShape
 find_shape(PlannerInfo *root, IndexPath *path)
 {
 	const IndexOptInfo *info = path->indexinfo;
-	List	   *quals = shidx_fp_quals(path);
-	ScanShape	shape = {.groups = shidx_estimate_groups(root, path)};
+	List	   *quals = get_quals(path, true);
+	ScanShape	shape = {.groups = estimate_groups(root, path)};
 	ListCell   *lc;
 
 	find_width(info, &shape);
@@ -310,7 +403,7 @@ static void
 plan_by_scheme(const ShBitsScheme *scheme, const IndexOptInfo *info,
 			   const ScanShape *shape, bool ordered, Work *work)
 {
-	const ShIdxGroupEstimate *groups = &shape->groups;
+	const GroupEstimate *groups = &shape->groups;
 	double		leaves = Max(info->pages /
 							 (double) (shbits_nparts(shape->width) * scheme->ntables), 1);
 
@@ -461,7 +554,7 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	 * if all groups are read, the other columns are checked with the row only
 	 */
 	*selectivity = index_selectivity(root, info,
-									 shape.groups.all ? shidx_fp_quals(path) : quals);
+									 shape.groups.all ? get_quals(path, true) : quals);
 	tuples = clamp_row_est(*selectivity * info->rel->tuples);
 
 	work = plan_work(info, &shape, ordered);

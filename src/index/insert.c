@@ -19,11 +19,10 @@
 #include "storage/predicate.h"
 
 #include "btree/ahead.h"
-#include "btree/append.h"
 #include "btree/cache.h"
+#include "btree/change.h"
 #include "btree/leaf.h"
 #include "btree/search.h"
-#include "btree/split.h"
 #include "build/options.h"
 #include "class/fingerprint.h"
 #include "index/insert.h"

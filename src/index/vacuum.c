@@ -15,8 +15,9 @@
 #include "miscadmin.h"
 
 #include "btree/cache.h"
+#include "btree/change.h"
+#include "btree/leaf.h"
 #include "btree/page.h"
-#include "btree/rewrite.h"
 #include "compat.h"
 #include "index/vacuum.h"
 

@@ -18,7 +18,7 @@
 #include "miscadmin.h"
 
 #include "btree/cache.h"
-#include "btree/dead.h"
+#include "btree/leaf.h"
 #include "btree/walk.h"
 #include "inspect/check.h"
 #include "rows/progress.h"

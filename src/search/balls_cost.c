@@ -10,7 +10,6 @@
  */
 #include "postgres.h"
 
-#include "bits/probe.h"
 #include "btree/leaf.h"
 #include "search/balls_cost.h"
 

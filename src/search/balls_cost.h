@@ -8,7 +8,7 @@
 #ifndef SIMHASH_SEARCH_BALLS_COST_H
 #define SIMHASH_SEARCH_BALLS_COST_H
 
-#include "bits/allot.h"
+#include "bits/probe.h"
 #include "search/ballset.h"
 
 typedef struct ShFndCost

@@ -5,7 +5,7 @@
  *
  * A condition is read as balls of whole fingerprints.  One of the conditions is
  * then searched for: by its balls if fingerprints have one part, otherwise by balls
- * of their parts (bits/allot.h).  What lies in these may lie in the ball, and has to
+ * of their parts (bits/probe.h).  What lies in these may lie in the ball, and has to
  * be rechecked.
  *
  *-------------------------------------------------------------------------

@@ -6,11 +6,8 @@
  * This reads the balls of the parts of the query, one after the other, or what the
  * caller names: a ball, a ring, or a table from end to end.
  *
- * Several parts of a row may lie in the balls of their parts, and an entry of one
- * part does not tell where the others lie.  So the rows that have been returned
- * are kept, to return each only once.  If these fill work_mem, one table of the first
- * part is read from end to end, which has each row once, and what has been returned
- * is left out.  This is slow, but takes no more memory.
+ * Where a row may be met by several parts, the rows that have been returned are kept,
+ * to return each only once (src/README, section 1).
  *
  * A row that is inserted during the scan, in the place of a dead one that has
  * been returned, is left out too.  No MVCC snapshot sees it.  Nor need the check of

@@ -201,7 +201,7 @@ shfnd_wide_ordered_start(ShFndWideOrdered *ordered, Relation heap, Datum center)
 	ordered->reach = shfnd_find_reach(ordered->query, ordered->center);
 	ordered->by_condition = ordered->query->nconditions > 0 &&
 		shfnd_wide_by_condition(&ordered->query->cost, ordered->width,
-								Max(ballscan->leaves_per_table, 1));
+								ballscan->leaves_per_table);
 	ordered->complete = false;
 	ordered->allowance = (int64) (BALLS_SHARE * ordered->nparts * shfnd_ball_leaves(ballscan));
 	for (int i = 0; i < ordered->nparts; i++)

@@ -1,12 +1,19 @@
 /*-------------------------------------------------------------------------
  *
- * split.c
- *	  Making room for entries: splitting pages, and rewriting leaves with
- *	  wider entries.
+ * change.c
+ *	  Changing pages of trees: adding entries, splitting, rewriting leaves.
  *
- * This follows Lehman and Yao (1981), with one difference from nbtree: a page
+ * All changes are generic WAL records, so that they replay without this library.
+ * One change is too frequent for the API that makes such records: it copies each
+ * page and compares the copy with the original, byte by byte, and 100,000 inserts
+ * took 5 to 7 times as long with it (November 2026).  So the record of an insert,
+ * which changes three known places of each leaf, is assembled here, in the format
+ * of generic_xlog.c.  Server versions whose format is not known to be the same get
+ * the API: see src/README.md, section 12.
+ *
+ * Splits follow Lehman and Yao (1981), with one difference from nbtree: a page
  * is split and the downlink to its new sibling is added to the parent in one
- * WAL record.  If the parent has no room, it is split first, on its own.  Hence
+ * record.  If the parent has no room, it is split first, on its own.  Hence
  * there are no incomplete splits, and no code to look for them.
  *
  *-------------------------------------------------------------------------
@@ -14,16 +21,202 @@
 #include "postgres.h"
 
 #include "access/generic_xlog.h"
+#include "access/rmgr.h"
+#include "access/xloginsert.h"
+#include "miscadmin.h"
 #include "storage/predicate.h"
 #include "utils/memutils.h"
 
 #include "btree/cache.h"
-#include "btree/dead.h"
+#include "btree/change.h"
 #include "btree/leaf.h"
 #include "btree/page.h"
-#include "btree/rewrite.h"
 #include "btree/search.h"
-#include "btree/split.h"
+#include "compat.h"
+
+/*
+ * Add an entry to a leaf that is not full, without logging.
+ */
+static void
+append_to_page(Page page, ShBtKey key)
+{
+	int			count = shbt_page_count(page);
+
+	Assert(shbt_page_is_leaf(page) && shbt_leaf_takes(page, key));
+	shbt_set_count(page, count + 1);
+	shbt_set_entry(page, count, key);
+
+	/* only corruption can have left a mark here, but it would hide the row */
+	shbt_unmark_dead(page, count);
+}
+
+#if defined(SHCOMPAT_GENERIC_WAL_FORMAT_KNOWN) && !defined(SHBT_GENERIC_WAL_API)
+
+#define FRAGMENT_HEADER		(2 * sizeof(OffsetNumber))
+
+/* at most: the bounds of the free space, the fingerprint, the pointer */
+#define APPEND_DELTA \
+	(3 * FRAGMENT_HEADER + 2 * sizeof(LocationIndex) + SHBT_MAX_KEY_WIDTH + \
+	 SHBT_MAX_ROW_WIDTH + sizeof(uint32))
+
+StaticAssertDecl(offsetof(PageHeaderData, pd_upper) ==
+				 offsetof(PageHeaderData, pd_lower) + sizeof(LocationIndex),
+				 "the bounds of the free space are one fragment");
+
+/*
+ * Write bytes [offset, offset + length) of the page as a fragment.  Returns
+ * the position after it.
+ */
+static char *
+write_fragment(char *to, Page page, Size offset, Size length)
+{
+	OffsetNumber header[2] = {(OffsetNumber) offset, (OffsetNumber) length};
+
+	memcpy(to, header, sizeof(header));
+	memcpy(to + sizeof(header), page + offset, length);
+	return to + sizeof(header) + length;
+}
+
+/*
+ * Write the fragments for the last entry of a leaf.  Returns their length.
+ */
+static int
+write_append_delta(char *delta, Page page)
+{
+	int			last = shbt_page_count(page) - 1;
+	int			key_width = shbt_key_width(page);
+	char	   *end;
+
+	end = write_fragment(delta, page, offsetof(PageHeaderData, pd_lower),
+						 2 * sizeof(LocationIndex));
+	end = write_fragment(end, page, PageGetContents(page) + last * key_width - (char *) page,
+						 key_width);
+	end = write_fragment(end, page, shbt_page_pointer(page, last) - (char *) page,
+						 shbt_pointer_width(page));
+	Assert(end - delta <= APPEND_DELTA);
+	return end - delta;
+}
+
+/*
+ * Add keys[i] to leaves[i], all in one atomic change.
+ *
+ * The leaves are different, take the keys, and the caller has them pinned and
+ * exclusively locked; they stay so.  nleaves is at most SHBT_MAX_APPEND.
+ */
+void
+shbt_append(Relation index, int nleaves, const Buffer *leaves, const ShBtKey *keys)
+{
+	char		deltas[SHBT_MAX_APPEND][APPEND_DELTA];
+	XLogRecPtr	lsn;
+
+	Assert(nleaves >= 1 && nleaves <= SHBT_MAX_APPEND);
+
+	START_CRIT_SECTION();
+	for (int i = 0; i < nleaves; i++)
+	{
+		append_to_page(BufferGetPage(leaves[i]), keys[i]);
+		MarkBufferDirty(leaves[i]);
+	}
+	if (RelationNeedsWAL(index))
+	{
+		XLogBeginInsert();
+		for (int i = 0; i < nleaves; i++)
+		{
+			int			length = write_append_delta(deltas[i], BufferGetPage(leaves[i]));
+
+			XLogRegisterBuffer(i, leaves[i], REGBUF_STANDARD);
+			XLogRegisterBufData(i, deltas[i], length);
+		}
+		lsn = XLogInsert(RM_GENERIC_ID, 0);
+		for (int i = 0; i < nleaves; i++)
+			PageSetLSN(BufferGetPage(leaves[i]), lsn);
+	}
+	END_CRIT_SECTION();
+}
+
+#else
+
+void
+shbt_append(Relation index, int nleaves, const Buffer *leaves, const ShBtKey *keys)
+{
+	GenericXLogState *state = GenericXLogStart(index);
+
+	for (int i = 0; i < nleaves; i++)
+		append_to_page(GenericXLogRegisterBuffer(state, leaves[i], 0), keys[i]);
+	GenericXLogFinish(state);
+}
+
+#endif
+
+/*
+ * Replace the entries of a leaf by the same in other widths.  They keep their
+ * positions.
+ */
+static void
+change_widths(Page leaf, int row_width)
+{
+	ShBtKey		keys[SHBT_MAX_ENTRIES];
+	int			count = shbt_page_count(leaf);
+
+	for (int i = 0; i < count; i++)
+		keys[i] = shbt_leaf_key(leaf, i);
+	shbt_write_leaf(leaf, keys, count, row_width);
+	shbt_clear_dead(leaf);
+}
+
+/*
+ * Make a leaf store its rows in as many bytes as are given.  Returns false, with
+ * nothing changed, if there would be no room for another entry then.
+ *
+ * The caller has the leaf pinned and exclusively locked; it stays so.
+ */
+static bool
+widen(Relation index, Buffer leaf, int row_width)
+{
+	Page		page = BufferGetPage(leaf);
+	GenericXLogState *wal;
+
+	if (row_width <= shbt_row_width(page) ||
+		shbt_page_count(page) >= shbt_leaf_capacity(shbt_page_low(page), shbt_page_high(page),
+													row_width, shbt_page_is_grouped(page)))
+		return false;
+	wal = GenericXLogStart(index);
+	change_widths(GenericXLogRegisterBuffer(wal, leaf, 0), row_width);
+	GenericXLogFinish(wal);
+	return true;
+}
+
+/*
+ * Remove entries from a leaf, given by their positions, ascending.  The last
+ * entries fill the gaps.  If the rows that remain need fewer bytes, the leaf
+ * gets narrower.
+ *
+ * The caller has a cleanup lock on the leaf, which it keeps.
+ */
+void
+shbt_remove(Relation index, Buffer leaf, const uint16 *positions, int count)
+{
+	GenericXLogState *wal = GenericXLogStart(index);
+	Page		page = GenericXLogRegisterBuffer(wal, leaf, 0);
+	int			remaining = shbt_page_count(page);
+	int			row_width = SHBT_MIN_ROW_WIDTH;
+
+	for (int i = count - 1; i >= 0; i--)
+	{
+		remaining--;
+		if (positions[i] != remaining)
+			shbt_copy_entry(page, positions[i], page, remaining);
+	}
+	shbt_set_count(page, remaining);
+	shbt_clear_dead(page);
+	shbt_set_sorted(page, Min(shbt_leaf_sorted(page), positions[0]));
+
+	for (int i = 0; i < remaining; i++)
+		row_width = Max(row_width, shbt_row_width_of(shbt_leaf_row(page, i)));
+	if (row_width < shbt_row_width(page))
+		change_widths(page, row_width);
+	GenericXLogFinish(wal);
+}
 
 static inline bool
 same_fingerprint(ShBtKey a, ShBtKey b)
@@ -296,7 +489,7 @@ shbt_make_room(Relation index, int tree, int level, ShBtKey key, int fillfactor)
 			UnlockReleaseBuffer(page);
 			return;				/* another backend has already made some */
 		}
-		if (level == 0 && shbt_widen(index, page, shbt_row_width_of(key.tid)))
+		if (level == 0 && widen(index, page, shbt_row_width_of(key.tid)))
 		{
 			UnlockReleaseBuffer(page);
 			return;
