@@ -3,42 +3,24 @@
  * candidates.c
  *	  Matches waiting to be returned by an ordered scan.
  *
- * They are kept and sorted in an array as long as they fit in work_mem.
- * Beyond that they are written to tapes of a temporary file, one for each
- * distance from the first center.  If there is only one center, the tapes need
- * no sorting.  The buffers of the tapes, of one block each, are not counted
- * against work_mem.  With more centers, one tape at a time is read and sorted.
- * If it does not fit in memory, the server sorts it as byte strings: the other
- * distances, one byte each, then the TID, so that rows at equal distances are
- * fetched in heap order, then the fingerprint.
+ * They are kept and sorted in an array as long as they fit in work_mem.  Beyond that
+ * all are sorted by their distances from the centers, on disk.  If there are more
+ * centers than anyone should need, they stay in memory.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
-#include "utils/typcache.h"
 
 #include "btree/page.h"
-#include "compat.h"
 #include "search/candidates.h"
 
 #define FIRST_CAPACITY	256
 
-/* in the key of a tuplesort, after the distances */
-#define TID_BYTES		6
-#define FP_BYTES		8
-
-/* size of a candidate on a tape */
-#define TAPE_BYTES		(sizeof(ShFingerprint) + sizeof(ItemPointerData))
-
-/* how much of a tape is read at a time, in bytes */
-#define READ_BUFFER		(8 * BLCKSZ)
-
-/* how often interrupts are checked for, in candidates */
-#define CHECK_INTERVAL	4096
+/* on disk they can be sorted by so many distances, of a byte each */
+#define MAX_DISTANCES	((int) sizeof(uint32))
 
 /*
  * Prepare to collect candidates, to be sorted by distances from at most
@@ -53,7 +35,8 @@ shfnd_candidates_begin(ShFndCandidates *candidates, int max_centers)
 	candidates->centers = palloc(max_centers * sizeof(ShFingerprint));
 	candidates->context = AllocSetContextCreate(CurrentMemoryContext, "simhash candidates",
 												ALLOCSET_DEFAULT_SIZES);
-	candidates->max = Max(work_mem * INT64CONST(1024) / sizeof(ShFndCandidate), 1024);
+	candidates->max = max_centers > MAX_DISTANCES ? PG_INT64_MAX :
+		Max(work_mem * INT64CONST(1024) / sizeof(ShFndCandidate), 1024);
 }
 
 /*
@@ -63,14 +46,9 @@ void
 shfnd_forget_candidates(ShFndCandidates *candidates)
 {
 	if (candidates->sort != NULL)
-		tuplesort_end(candidates->sort);
-	if (candidates->tape_set != NULL)
-		LogicalTapeSetClose(candidates->tape_set);
+		shsort_end(candidates->sort);
 	MemoryContextReset(candidates->context);
-	candidates->tape_set = NULL;
-	candidates->reading = NULL;
 	candidates->sort = NULL;
-	candidates->key = NULL;
 	candidates->array = NULL;
 	candidates->capacity = 0;
 	candidates->count = 0;
@@ -79,76 +57,41 @@ shfnd_forget_candidates(ShFndCandidates *candidates)
 	memset(candidates->counts, 0, sizeof(candidates->counts));
 }
 
-/* number of bytes, most significant first */
+/*
+ * Add a candidate to those that are sorted on disk.
+ */
 static void
-write_bytes(unsigned char *bytes, uint64 number, int nbytes)
+add_to_sort(ShFndCandidates *candidates, const ShFndCandidate *candidate)
 {
-	while (nbytes-- > 0)
-	{
-		bytes[nbytes] = (unsigned char) number;
-		number >>= 8;
-	}
-}
+	uint32		distances = candidate->distance;
 
-static uint64
-read_bytes(const unsigned char *bytes, int nbytes)
-{
-	uint64		number = 0;
-
-	for (int i = 0; i < nbytes; i++)
-		number = number << 8 | bytes[i];
-	return number;
+	for (int i = 1; i < candidates->ncenters; i++)
+		distances = distances << BITS_PER_BYTE |
+			shbits_distance(candidate->fp, candidates->centers[i]);
+	shsort_add_grouped(candidates->sort, distances, candidate->fp,
+					   shbt_tid_to_int(&candidate->tid));
 }
 
 /*
- * Called in the memory context of the candidates.
+ * Start to sort the candidates on disk, as memory is full.
  */
 static void
-write_to_tape(ShFndCandidates *candidates, const ShFndCandidate *candidate)
+start_sort(ShFndCandidates *candidates)
 {
-	LogicalTape **tape = &candidates->tapes[candidate->distance];
-	char		bytes[TAPE_BYTES];
+	MemoryContext old = MemoryContextSwitchTo(candidates->context);
 
-	memcpy(bytes, &candidate->fp, sizeof(candidate->fp));
-	memcpy(bytes + sizeof(candidate->fp), &candidate->tid, sizeof(candidate->tid));
-	if (*tape == NULL)
-		*tape = LogicalTapeCreate(candidates->tape_set);
-	LogicalTapeWrite(*tape, bytes, TAPE_BYTES);
-}
-
-/*
- * Returns false at the end of the tape.
- */
-static bool
-read_from_tape(LogicalTape *tape, ShFndCandidate *candidate)
-{
-	char		bytes[TAPE_BYTES];
-	size_t		nread = LogicalTapeRead(tape, bytes, TAPE_BYTES);
-
-	if (nread == 0)
-		return false;
-	if (nread != TAPE_BYTES)
-		elog(ERROR, "unexpected end of a tape of candidates");
-	memcpy(&candidate->fp, bytes, sizeof(candidate->fp));
-	memcpy(&candidate->tid, bytes + sizeof(candidate->fp), sizeof(candidate->tid));
-	return true;
-}
-
-/*
- * Start to write the candidates to tapes, as memory is full.  Called in their
- * memory context.
- */
-static void
-start_tapes(ShFndCandidates *candidates)
-{
-	candidates->tape_set = LogicalTapeSetCreate(true, NULL, -1);
-	memset(candidates->tapes, 0, sizeof(candidates->tapes));
+	/* little memory is enough, and the array takes all there is */
+	candidates->sort = shsort_begin_grouped(work_mem / 8, true);
 	for (int64 i = 0; i < candidates->count; i++)
-		write_to_tape(candidates, &candidates->array[i]);
+	{
+		CHECK_FOR_INTERRUPTS();
+		add_to_sort(candidates, &candidates->array[i]);
+	}
 	if (candidates->array != NULL)
 		pfree(candidates->array);
 	candidates->array = NULL;
 	candidates->capacity = 0;
+	MemoryContextSwitchTo(old);
 }
 
 static void
@@ -166,14 +109,6 @@ enlarge(ShFndCandidates *candidates)
 	candidates->capacity = capacity;
 }
 
-static void
-add_to_array(ShFndCandidates *candidates, const ShFndCandidate *candidate)
-{
-	if (candidates->count == candidates->capacity)
-		enlarge(candidates);
-	candidates->array[candidates->count++] = *candidate;
-}
-
 /*
  * Add a match and its distance from the first center.
  *
@@ -184,18 +119,17 @@ shfnd_add_candidate(ShFndCandidates *candidates, ShFingerprint fp, ItemPointerDa
 {
 	ShFndCandidate candidate = {.fp = fp,.tid = tid,.distance = distance};
 
-	if (candidates->tape_set == NULL && candidates->count < candidates->max)
-		add_to_array(candidates, &candidate);
+	if (candidates->sort == NULL && candidates->count >= candidates->max)
+		start_sort(candidates);
+	if (candidates->sort != NULL)
+		add_to_sort(candidates, &candidate);
 	else
 	{
-		MemoryContext old = MemoryContextSwitchTo(candidates->context);
-
-		if (candidates->tape_set == NULL)
-			start_tapes(candidates);
-		write_to_tape(candidates, &candidate);
-		candidates->count++;
-		MemoryContextSwitchTo(old);
+		if (candidates->count == candidates->capacity)
+			enlarge(candidates);
+		candidates->array[candidates->count] = candidate;
 	}
+	candidates->count++;
 	candidates->counts[distance]++;
 }
 
@@ -207,7 +141,7 @@ shfnd_drop_beyond(ShFndCandidates *candidates, int distance)
 {
 	int64		kept = 0;
 
-	Assert(candidates->tape_set == NULL);
+	Assert(candidates->sort == NULL);
 	for (int64 i = 0; i < candidates->count; i++)
 	{
 		if (candidates->array[i].distance <= distance)
@@ -312,10 +246,9 @@ drop_returned(ShFndCandidates *candidates)
 void
 shfnd_sort_candidates(ShFndCandidates *candidates, int distance)
 {
-	if (candidates->tape_set != NULL)
+	if (candidates->sort != NULL)
 	{
-		/* the array now holds one tape at a time */
-		candidates->count = 0;
+		shsort_start_table(candidates->sort, &shbits_make_scheme(1, 0)->tables[0]);
 		return;
 	}
 	Assert(candidates->next == 0);
@@ -326,174 +259,30 @@ shfnd_sort_candidates(ShFndCandidates *candidates, int distance)
 		sort_array(candidates, distance);
 }
 
-static void
-put_into_sort(ShFndCandidates *candidates, const ShFndCandidate *candidate)
-{
-	unsigned char *bytes = (unsigned char *) VARDATA(candidates->key);
-
-	for (int i = 1; i < candidates->ncenters; i++)
-		*bytes++ = shbits_distance(candidate->fp, candidates->centers[i]);
-	write_bytes(bytes, shbt_tid_to_int(&candidate->tid), TID_BYTES);
-	write_bytes(bytes + TID_BYTES, candidate->fp, FP_BYTES);
-	tuplesort_putdatum(candidates->sort, PointerGetDatum(candidates->key), false);
-}
-
-static void
-start_sort(ShFndCandidates *candidates)
-{
-	TypeCacheEntry *type = lookup_type_cache(BYTEAOID, TYPECACHE_LT_OPR);
-	Size		size = VARHDRSZ + candidates->ncenters - 1 + TID_BYTES + FP_BYTES;
-
-	if (candidates->key == NULL)
-		candidates->key = palloc(size);
-	SET_VARSIZE(candidates->key, size);
-	candidates->sort = tuplesort_begin_datum(BYTEAOID, type->lt_opr, InvalidOid, false,
-											 work_mem, NULL, TUPLESORT_NONE);
-}
-
-/*
- * Sort the candidates of a tape, which all have the same distance from the
- * first center, by their distances from the others.
- */
-static void
-sort_tape(ShFndCandidates *candidates, LogicalTape *tape, int64 count)
-{
-	bool		in_memory = count <= candidates->max;
-	ShFndCandidate candidate = {0};
-
-	if (!in_memory)
-	{
-		if (candidates->array != NULL)
-			pfree(candidates->array);
-		candidates->array = NULL;
-		candidates->capacity = 0;
-		start_sort(candidates);
-	}
-	candidates->count = 0;
-	for (int64 i = 0; read_from_tape(tape, &candidate); i++)
-	{
-		if (i % CHECK_INTERVAL == 0)
-			CHECK_FOR_INTERRUPTS();
-		if (in_memory)
-			add_to_array(candidates, &candidate);
-		else
-			put_into_sort(candidates, &candidate);
-	}
-	LogicalTapeClose(tape);
-
-	if (!in_memory)
-		tuplesort_performsort(candidates->sort);
-	else
-		sort_further(candidates->array, candidates->count, candidates);
-	candidates->sorted = candidates->count;
-	candidates->next = 0;
-}
-
-/*
- * Turn to the next tape.  Returns false after the last.
- */
-static bool
-start_tape(ShFndCandidates *candidates)
-{
-	for (int d = 0; d <= SHBITS_WIDTH; d++)
-	{
-		LogicalTape *tape = candidates->tapes[d];
-
-		if (tape == NULL)
-			continue;
-		candidates->tapes[d] = NULL;
-		LogicalTapeRewindForRead(tape, READ_BUFFER);
-		if (candidates->ncenters == 1)
-			candidates->reading = tape;
-		else
-			sort_tape(candidates, tape, candidates->counts[d]);
-		return true;
-	}
-	return false;
-}
-
-static bool
-next_of_tape(ShFndCandidates *candidates, ShFingerprint *fp, ItemPointer tid)
-{
-	ShFndCandidate candidate;
-
-	if (!read_from_tape(candidates->reading, &candidate))
-	{
-		LogicalTapeClose(candidates->reading);
-		candidates->reading = NULL;
-		return false;
-	}
-	*fp = candidate.fp;
-	*tid = candidate.tid;
-	return true;
-}
-
-static bool
-next_of_sort(ShFndCandidates *candidates, ShFingerprint *fp, ItemPointer tid)
-{
-	Datum		key;
-	bool		is_null;
-	const unsigned char *bytes;
-
-	if (!shcompat_tuplesort_getdatum(candidates->sort, true, &key, &is_null))
-	{
-		tuplesort_end(candidates->sort);
-		candidates->sort = NULL;
-		return false;
-	}
-	bytes = (const unsigned char *) VARDATA(DatumGetPointer(key)) + candidates->ncenters - 1;
-	shbt_int_to_tid(read_bytes(bytes, TID_BYTES), tid);
-	*fp = read_bytes(bytes + TID_BYTES, FP_BYTES);
-	pfree(DatumGetPointer(key));
-	return true;
-}
-
-static bool
-next_of_array(ShFndCandidates *candidates, ShFingerprint *fp, ItemPointer tid)
-{
-	const ShFndCandidate *candidate;
-
-	if (candidates->next == candidates->sorted)
-		return false;
-	candidate = &candidates->array[candidates->next++];
-	*fp = candidate->fp;
-	*tid = candidate->tid;
-	return true;
-}
-
-/*
- * The same where the candidates are on tapes.
- */
-static bool
-next_of_tapes(ShFndCandidates *candidates, ShFingerprint *fp, ItemPointer tid)
-{
-	/* what is read from a tape, and its buffer, must outlive this call */
-	MemoryContext old = MemoryContextSwitchTo(candidates->context);
-	bool		found;
-
-	do
-	{
-		if (candidates->reading != NULL)
-			found = next_of_tape(candidates, fp, tid);
-		else if (candidates->sort != NULL)
-			found = next_of_sort(candidates, fp, tid);
-		else
-			found = next_of_array(candidates, fp, tid);
-	} while (!found && start_tape(candidates));
-	MemoryContextSwitchTo(old);
-	return found;
-}
-
 /*
  * Return the next of the sorted candidates.  Returns false after the last.
  */
 bool
 shfnd_next_candidate(ShFndCandidates *candidates, ShFingerprint *fp, ItemPointer tid)
 {
-	if (candidates->tape_set != NULL)
-		return next_of_tapes(candidates, fp, tid);
-	if (next_of_array(candidates, fp, tid))
+	if (candidates->sort != NULL)
+	{
+		ShSortItem	item;
+
+		if (!shsort_next(candidates->sort, &item))
+			return false;
+		*fp = item.key;
+		shbt_int_to_tid(item.value, tid);
 		return true;
+	}
+	if (candidates->next < candidates->sorted)
+	{
+		const ShFndCandidate *candidate = &candidates->array[candidates->next++];
+
+		*fp = candidate->fp;
+		*tid = candidate->tid;
+		return true;
+	}
 	drop_returned(candidates);
 	return false;
 }

@@ -9,11 +9,8 @@
 #define SIMHASH_SEARCH_CANDIDATES_H
 
 #include "storage/itemptr.h"
-#include "utils/logtape.h"
-#include "utils/palloc.h"
-#include "utils/tuplesort.h"
 
-#include "bits/distance.h"
+#include "sort/entrysort.h"
 
 typedef struct ShFndCandidate
 {
@@ -30,7 +27,7 @@ typedef struct ShFndCandidates
 	MemoryContext context;		/* of what follows */
 
 	/* in memory */
-	int64		max;			/* how many fit in work_mem */
+	int64		max;			/* how many may be */
 	int64		count;
 	int64		capacity;
 	ShFndCandidate *array;
@@ -38,12 +35,7 @@ typedef struct ShFndCandidates
 	int64		sorted;			/* the first ones of the array */
 	int64		next;			/* of these */
 
-	/* on tapes; NULL while all are in memory */
-	LogicalTapeSet *tape_set;
-	LogicalTape *tapes[SHBITS_WIDTH + 1];	/* by distance, NULL if empty */
-	LogicalTape *reading;		/* the one that is returned without sorting */
-	Tuplesortstate *sort;		/* of a tape that does not fit in memory */
-	bytea	   *key;			/* sort key */
+	ShSort	   *sort;			/* of all on disk; NULL while in memory */
 } ShFndCandidates;
 
 extern void shfnd_candidates_begin(ShFndCandidates *candidates, int max_centers);

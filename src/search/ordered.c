@@ -4,31 +4,9 @@
  *	  Reading what meets the conditions of a scan in order of distance.
  *
  * The number of rows that will be fetched is unknown, so matches are read in
- * batches.  Each batch is sorted and returned before the next one is read:
- *
- * - everything that the first condition finds, if that takes few pages;
- * - otherwise balls around the query: first the one within the index's
- *   distance, which contains what most queries want.  Then this ball grows,
- *   one bit at a time, by rings: the probes of each ring read what those
- *   before have not read.  Matches that they meet beyond the ring are held
- *   until the ball has grown that far, so nothing is returned twice and
- *   little is read twice.  The rings end when the one that should have the
- *   next row would cost too much;
- * - then a table is read from end to end, for a ball that should hold a batch
- *   of matches if fingerprints were uniformly distributed.  If it turns out
- *   to hold too many, it shrinks during the read;
- * - then once more for one sixteenth of the table, or as much as fits in
- *   memory.  If the last ball held less than expected, this read starts with
- *   the ball of all matches, so that no assumption about the distribution can
- *   fail again;
- * - or, if the matches at the next distance do not fit in memory and there is
- *   only one center, these need no sorting, and are returned as they are
- *   read;
- * - then a table is read for all the rest, which goes to disk if necessary.
- *
- * So a scan never reads more than four times the pages of one table: at most
- * once for the first condition or for balls, which are abandoned beyond that,
- * and three times from end to end.
+ * batches (src/README, section 1).  Each batch is sorted and returned before the
+ * next one is read.  Nothing is returned twice: everything in a batch is nearer
+ * than what follows it.
  *
  *-------------------------------------------------------------------------
  */
@@ -52,7 +30,7 @@
 #define BALLS_SHARE		(2.0 / 3)
 #define SPARE_SHARE		(1.0 / 8)
 
-/* the second read of a table collects this share of its entries */
+/* the first read of a table collects about this share of its entries */
 #define LARGE_BATCH		(1.0 / 16)
 
 typedef enum ShFndOrderedStep
@@ -78,9 +56,7 @@ struct ShFndOrdered
 	int64		allowance;		/* page budget left for balls */
 	int			ring;			/* radius of the last one; -1 if none */
 	int			held;			/* matches within this radius are held */
-	int			tables_read;	/* from end to end */
-	bool		misled;			/* the last batch was much smaller than
-								 * expected */
+	bool		table_read;		/* from end to end */
 	bool		heavy;			/* distance "next" does not fit in memory */
 	ShFndCandidates candidates;
 	Buffer		pin;			/* page of the last candidate returned */
@@ -119,27 +95,6 @@ shfnd_ordered_release(ShFndOrdered *ordered)
 {
 	release_pin(ordered);
 	shfnd_forget_candidates(&ordered->candidates);
-}
-
-/*
- * The largest distance from a fingerprint at which all conditions can be met.
- */
-static int
-find_reach(const ShFndQuery *query, ShFingerprint center)
-{
-	int			reach = SHBITS_WIDTH;
-
-	for (int i = 0; i < query->nconditions; i++)
-	{
-		const ShFndBallSet *set = &query->conditions[i].balls;
-		int			farthest = 0;
-
-		for (int b = 0; b < set->nballs; b++)
-			farthest = Max(farthest, shbits_distance(center, set->balls[b].center) +
-						   set->balls[b].radius);
-		reach = Min(reach, farthest);
-	}
-	return reach;
 }
 
 /*
@@ -242,14 +197,14 @@ shfnd_ordered_pages(const ShBitsScheme *scheme, double leaves_per_table,
 		*first_pages += pages;
 		allowance -= pages_charged(ranges, pages);
 		if (radius == target)
-			return 3 * leaves;
+			return 2 * leaves;
 		radius++;
 		if (!worth_a_ring(scheme, leaves, inner, radius, target, allowance, &ranges, &pages))
 			break;
 	}
 	*first_ranges += 1;
 	*first_pages += leaves;
-	return 2 * leaves;
+	return leaves;
 }
 
 /*
@@ -261,17 +216,6 @@ group_allowance(const ShFndOrdered *ordered)
 	const ShFndGroups *groups = &ordered->reader->ballscan.groups;
 
 	return groups->all ? ordered->allowance : (double) ordered->allowance / groups->count;
-}
-
-/*
- * Choose ordered->radius by ordered->batch.
- */
-static void
-choose_ball(ShFndOrdered *ordered)
-{
-	ordered->radius = Min(choose_radius(shfnd_ball_leaves(&ordered->reader->ballscan),
-										ordered->next, ordered->batch),
-						  ordered->reach);
 }
 
 /*
@@ -319,8 +263,8 @@ choose_ring(ShFndOrdered *ordered)
 		if (ordered->ring >= 0)
 			ordered->batch *= BATCH_GROWTH;
 		stop_rings(ordered);
-		choose_ball(ordered);
-		ordered->held = ordered->radius;
+		ordered->held = Min(choose_radius(shfnd_ball_leaves(ballscan), ordered->next,
+										  ordered->batch), ordered->reach);
 	}
 	ordered->radius = ordered->next;
 	return worth_a_ring(ballscan->scheme, ballscan->leaves_per_table, ordered->ring,
@@ -338,7 +282,7 @@ choose_step(ShFndOrdered *ordered)
 
 	if (ordered->next > ordered->reach)
 		return DONE;
-	if (ordered->tables_read == 0)
+	if (!ordered->table_read)
 	{
 		if (ordered->next == 0)
 		{
@@ -351,20 +295,9 @@ choose_step(ShFndOrdered *ordered)
 		else if (choose_ring(ordered))
 			return WIDEN_BALL;
 		stop_rings(ordered);
-		choose_ball(ordered);
 		return COLLECT_NEAREST;
 	}
-	if (ordered->tables_read == 1 && !ordered->heavy)
-	{
-		ordered->batch = Max(ordered->batch * BATCH_GROWTH,
-							 shfnd_ball_leaves(ballscan) * SHBT_USUAL_ENTRIES * LARGE_BATCH);
-		if (ordered->misled)
-			ordered->radius = ordered->reach;
-		else
-			choose_ball(ordered);
-		return COLLECT_NEAREST;
-	}
-	if (ordered->tables_read == 1 && ordered->candidates.ncenters == 1)
+	if (ordered->heavy && ordered->candidates.ncenters == 1)
 		return STREAM_DISTANCE;
 	return COLLECT_REST;
 }
@@ -390,13 +323,12 @@ shfnd_ordered_start(ShFndOrdered *ordered, ScanKey orderbys, int norderbys)
 	if (candidates->ncenters == 0)
 		return false;
 
-	ordered->reach = find_reach(ordered->reader->query, candidates->centers[0]);
+	ordered->reach = shfnd_find_reach(ordered->reader->query, candidates->centers);
 	ordered->next = 0;
 	ordered->batch = FIRST_BATCH;
 	ordered->ring = -1;
 	ordered->held = -1;
-	ordered->tables_read = 0;
-	ordered->misled = false;
+	ordered->table_read = false;
 	ordered->heavy = false;
 	if (shfnd_ordered_by_condition(ordered->reader->query->cost.pages,
 								   ordered->reader->ballscan.leaves_per_table))
@@ -579,7 +511,6 @@ collect_rest(ShFndOrdered *ordered)
 	shfnd_start_table(ordered->reader, ball_around(ordered, ordered->reach));
 	(void) collect(ordered, PG_INT64_MAX, PG_INT64_MAX);
 	ordered->next = ordered->reach + 1;
-	ordered->tables_read++;
 }
 
 /*
@@ -588,7 +519,9 @@ collect_rest(ShFndOrdered *ordered)
 static int64
 wanted_nearest(const ShFndOrdered *ordered)
 {
-	return (int64) Min(ordered->batch * BATCH_GROWTH, ordered->candidates.max / 2.0);
+	double		entries = shfnd_ball_leaves(&ordered->reader->ballscan) * SHBT_USUAL_ENTRIES;
+
+	return (int64) Min(Max(ordered->batch, entries * LARGE_BATCH), ordered->candidates.max / 2.0);
 }
 
 /*
@@ -626,20 +559,19 @@ narrow(ShFndOrdered *ordered, int *radius, int64 *limit)
 }
 
 /*
- * Collect the ball of ordered->radius, or a smaller one if that holds more
- * than is worth sorting.
+ * Collect the nearest matches from a table.  The ball begins with all of them, and
+ * shrinks when it turns out to hold more than is worth sorting.
  */
 static void
 collect_nearest(ShFndOrdered *ordered)
 {
-	int			radius = ordered->radius;
+	int			radius = ordered->reach;
 
 	shfnd_start_table(ordered->reader, ball_around(ordered, radius));
 	(void) collect_within(ordered, &radius, 2 * wanted_nearest(ordered), PG_INT64_MAX, narrow);
 	shfnd_sort_candidates(&ordered->candidates, SHBITS_WIDTH);
-	ordered->misled = ordered->candidates.count < ordered->batch / 4;
 	ordered->next = radius + 1;
-	ordered->tables_read++;
+	ordered->table_read = true;
 }
 
 /*
@@ -748,7 +680,6 @@ shfnd_ordered_next(ShFndOrdered *ordered, bool want_pin, ShFingerprint *fp, Item
 				if (next_streamed(ordered, fp, tid))
 					return true;
 				ordered->next++;
-				ordered->tables_read++;
 				ordered->heavy = false;
 				ordered->step = choose_step(ordered);
 				break;

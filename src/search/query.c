@@ -494,6 +494,34 @@ shfnd_meets_others(const ShFndQuery *query, int condition, ShFingerprint fp)
 }
 
 /*
+ * The largest distance from a center, whose parts are given, at which all conditions
+ * can be met.
+ */
+int
+shfnd_find_reach(const ShFndQuery *query, const ShFingerprint *center)
+{
+	int			reach = query->width;
+
+	for (int i = 0; i < query->nconditions; i++)
+	{
+		const ShFndBallSet *balls = &query->conditions[i].balls;
+		int			farthest = 0;
+
+		for (int b = 0; b < balls->nballs; b++)
+		{
+			const SimhashBall *ball = balls->balls + (Size) b * query->nparts;
+			int			distance = ball->radius;
+
+			for (int p = 0; p < query->nparts; p++)
+				distance += shbits_distance(ball[p].center, center[p]);
+			farthest = Max(farthest, distance);
+		}
+		reach = Min(reach, farthest);
+	}
+	return reach;
+}
+
+/*
  * The balls of the first part in which everything lies that meets the chosen
  * condition: for when no other part is searched.
  *

@@ -142,13 +142,14 @@ start_part(ShFndReader *reader, int part)
 }
 
 /*
- * How many rows fit in work_mem, including the copy while the table grows: it
- * has a power of two of places, up to nine tenths of which are taken.
+ * How many rows of a size fit in a hash table of so much memory, including the copy
+ * while it grows: it has a power of two of places, up to nine tenths of which are
+ * taken.
  */
-static uint32
-max_rows(void)
+uint32
+shfnd_max_rows(uint64 memory, Size row_size)
 {
-	uint64		places = work_mem * UINT64CONST(1024) / (sizeof(ReturnedRow) * 3 / 2);
+	uint64		places = memory / (row_size * 3 / 2);
 	uint64		size = FIRST_ROWS;
 
 	while (size * 2 <= Min(places, UINT64CONST(1) << 31))
@@ -176,7 +177,7 @@ shfnd_start_query(ShFndReader *reader, bool distinct)
 		if (distinct && query->nsearched > 1)
 		{
 			reader->rows = shfnd_rows_create(reader->rows_context, FIRST_ROWS, NULL);
-			reader->max_rows = max_rows();
+			reader->max_rows = shfnd_max_rows(work_mem * UINT64CONST(1024), sizeof(ReturnedRow));
 		}
 	}
 	(void) start_part(reader, 0);

@@ -57,6 +57,7 @@ typedef struct ShFndReader
 
 extern void shfnd_reader_begin(ShFndReader *reader, const ShFndQuery *query);
 extern void shfnd_reader_release(ShFndReader *reader);
+extern uint32 shfnd_max_rows(uint64 memory, Size row_size);
 extern void shfnd_count_search(ShFndReader *reader);
 extern void shfnd_start_query(ShFndReader *reader, bool distinct);
 extern void shfnd_start_within(ShFndReader *reader, SimhashBall ball);

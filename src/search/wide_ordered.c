@@ -20,7 +20,6 @@
 #include "utils/memutils.h"
 
 #include "btree/leaf.h"
-#include "class/fingerprint.h"
 #include "search/wide_ordered.h"
 #include "search/wide_sums.h"
 #include "type/wide.h"
@@ -179,50 +178,7 @@ shfnd_wide_ordered_release(ShFndWideOrdered *ordered)
 }
 
 /*
- * The largest distance at which all conditions can be met.
- */
-static int
-find_reach(const ShFndWideOrdered *ordered)
-{
-	const ShFndQuery *query = ordered->query;
-	int			reach = ordered->width;
-
-	for (int i = 0; i < query->nconditions; i++)
-	{
-		const ShFndBallSet *balls = &query->conditions[i].balls;
-		int			farthest = 0;
-
-		for (int b = 0; b < balls->nballs; b++)
-		{
-			const SimhashBall *ball = balls->balls + (Size) b * ordered->nparts;
-			int			distance = ball->radius;
-
-			for (int p = 0; p < ordered->nparts; p++)
-				distance += shbits_distance(ball[p].center, ordered->center[p]);
-			farthest = Max(farthest, distance);
-		}
-		reach = Min(reach, farthest);
-	}
-	return reach;
-}
-
-/*
- * How many rows fit in half of work_mem, including the copy while the table
- * grows: it has a power of two of places, up to nine tenths of which are taken.
- */
-static uint32
-max_rows(void)
-{
-	uint64		places = work_mem * UINT64CONST(1024) / 2 / (sizeof(MetRow) * 3 / 2);
-	uint64		size = FIRST_ROWS;
-
-	while (size * 2 <= Min(places, UINT64CONST(1) << 31))
-		size *= 2;
-	return (uint32) (size * 0.85);
-}
-
-/*
- * Start, after shfnd_choose.  center is what the distances of
+ * Start, after shfnd_choose with the cost.  center is what the distances of
  * the rows of the table are from.  Nothing is read before shfnd_wide_ordered_next.
  *
  * Raises ERRCODE_STRING_DATA_LENGTH_MISMATCH if it has another width, as the
@@ -242,7 +198,7 @@ shfnd_wide_ordered_start(ShFndWideOrdered *ordered, Relation heap, Datum center)
 		pfree(bits);
 
 	ordered->heap = heap;
-	ordered->reach = find_reach(ordered);
+	ordered->reach = shfnd_find_reach(ordered->query, ordered->center);
 	ordered->by_condition = ordered->query->nconditions > 0 &&
 		shfnd_wide_by_condition(&ordered->query->cost, ordered->width,
 								ballscan->leaves_per_table);
@@ -254,7 +210,7 @@ shfnd_wide_ordered_start(ShFndWideOrdered *ordered, Relation heap, Datum center)
 	ordered->part = 0;
 	ordered->bound = 0;
 	ordered->met = shfnd_met_create(ordered->context, FIRST_ROWS, NULL);
-	ordered->max_met = max_rows();
+	ordered->max_met = shfnd_max_rows(work_mem * UINT64CONST(1024) / 2, sizeof(MetRow));
 	ordered->nqueued = 0;
 	ordered->next = 0;
 	ordered->witnesses = 0;
@@ -281,8 +237,8 @@ meet(ShFndWideOrdered *ordered, ShBtRow row)
 }
 
 /*
- * Meet what the reader finds.  A row that it does not find differs in at least so many
- * bits of the part that is read.  Returns false if memory is full, or the allowance
+ * Meet what the reader finds of parts.  A row that it does not find differs in at
+ * least so many bits of the part.  Returns false if memory is full, or the allowance
  * of pages used up.
  */
 static bool
@@ -334,20 +290,6 @@ queue_met(ShFndWideOrdered *ordered)
 	}
 	if (ordered->nqueued > 1)
 		sort_queue(ordered->queue, ordered->nqueued);
-}
-
-/*
- * Meet what the chosen condition finds.  Returns false, with nothing met, if that is
- * too much.
- */
-static bool
-collect_condition(ShFndWideOrdered *ordered)
-{
-	shfnd_start_query(ordered->reader, false);
-	if (meet_matches(ordered, 0))
-		return true;
-	shfnd_met_reset(ordered->met);
-	return false;
 }
 
 /*
@@ -474,8 +416,13 @@ static void
 step(ShFndWideOrdered *ordered)
 {
 	if (ordered->by_condition)
-		ordered->complete = collect_condition(ordered);
-	ordered->by_condition = false;
+	{
+		ordered->by_condition = false;
+		shfnd_start_query(ordered->reader, false);
+		ordered->complete = meet_matches(ordered, 0);
+		if (!ordered->complete)
+			shfnd_met_reset(ordered->met);
+	}
 	if (ordered->complete || grow(ordered))
 	{
 		queue_met(ordered);
