@@ -47,8 +47,8 @@
 #include "build/build.h"
 #include "build/build_tree.h"
 #include "build/options.h"
-#include "class/columns.h"
 #include "class/fingerprint.h"
+#include "class/validate.h"
 #include "compat.h"
 #include "sort/entrysort.h"
 

@@ -1,17 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * validate.h
- *	  Checking operator classes and their members.
+ *	  Which operator classes, and which columns of an index, are possible?
  *
  *-------------------------------------------------------------------------
  */
 #ifndef SIMHASH_CLASS_VALIDATE_H
 #define SIMHASH_CLASS_VALIDATE_H
 
-#include "nodes/pg_list.h"
+#include "nodes/execnodes.h"
 
 extern bool shcls_validate(Oid opclass);
 extern void shcls_adjust_members(Oid family, Oid opclass, List *operators, List *functions);
-extern bool shcls_is_fingerprint_family(Oid family);
+extern int	shcls_check_columns(Relation index, const struct IndexInfo *info);
 
 #endif							/* SIMHASH_CLASS_VALIDATE_H */

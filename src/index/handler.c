@@ -8,12 +8,15 @@
 #include "postgres.h"
 
 #include "access/amapi.h"
+#include "access/htup_details.h"
+#include "catalog/pg_index.h"
 #include "commands/vacuum.h"
 #include "fmgr.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
 #include "build/build.h"
 #include "build/options.h"
-#include "class/columns.h"
 #include "class/validate.h"
 #include "compat.h"
 #include "index/cost.h"
@@ -21,8 +24,54 @@
 #include "index/scan.h"
 #include "index/vacuum.h"
 #include "type/operator_class.h"
+#include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_handler);
+
+/*
+ * Is a column the last one of an index, that of the fingerprint?
+ */
+static bool
+is_last_column(Oid index, int attno)
+{
+	HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
+	bool		result;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	result = attno == ((Form_pg_index) GETSTRUCT(tuple))->indnkeyatts;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
+ * amproperty: properties of a column
+ *
+ * The last column supports ordering by distance, if its operator family has
+ * the ordering operator.
+ */
+static bool
+property(Oid index_oid, int attno, IndexAMProperty prop, const char *propname, bool *res,
+		 bool *isnull)
+{
+	Oid			opclass;
+	Oid			type;
+
+	if (prop != AMPROP_DISTANCE_ORDERABLE || attno == 0)
+		return false;
+
+	opclass = get_index_column_opclass(index_oid, attno);
+	if (!OidIsValid(opclass))
+	{
+		*isnull = true;
+		return true;
+	}
+	type = get_opclass_input_type(opclass);
+	*res = is_last_column(index_oid, attno) &&
+		OidIsValid(get_opfamily_member(get_opclass_family(opclass), type, type,
+									   SIMHASH_STRATEGY_DISTANCE));
+	return true;
+}
 
 /*
  * simhash_handler(internal) -> index_am_handler
@@ -61,7 +110,7 @@ simhash_handler(PG_FUNCTION_ARGS)
 	am->amcanreturn = shidx_canreturn;
 	am->amcostestimate = shidx_costestimate;
 	am->amoptions = shbld_options;
-	am->amproperty = shcls_property;
+	am->amproperty = property;
 	am->ambuildphasename = shbld_buildphasename;
 	am->amvalidate = shcls_validate;
 	am->amadjustmembers = shcls_adjust_members;

@@ -50,7 +50,7 @@ shfnd_query_begin(ShFndQuery *query, Relation index)
 	query->context = AllocSetContextCreate(CurrentMemoryContext, "simhash scan keys",
 										   ALLOCSET_SMALL_SIZES);
 	query->parts = palloc(query->nparts * sizeof(ShFndPart));
-	query->allotted.radius = -1;
+	query->allotted = -1;
 }
 
 /*
@@ -359,27 +359,6 @@ choose_condition(ShFndQuery *query, const ShBitsScheme *scheme, double leaves_pe
 }
 
 /*
- * Allot a radius, unless the last one that was allotted is the same.
- */
-static const ShBitsAllotment *
-allot(ShFndQuery *query, const ShBitsScheme *scheme, int radius, double leaves)
-{
-	ShFndAllotted *allotted = &query->allotted;
-	bool		by_table = query->groups.all;
-
-	if (radius != allotted->radius || by_table != allotted->by_table ||
-		leaves != allotted->leaves)
-	{
-		shbits_allot(scheme, query->width, radius, by_table, leaves,
-					 leaves * SHBT_USUAL_ENTRIES, &allotted->allotment);
-		allotted->radius = radius;
-		allotted->by_table = by_table;
-		allotted->leaves = leaves;
-	}
-	return &allotted->allotment;
-}
-
-/*
  * Make the sets of balls in which to search each part for what lies in one of the
  * balls of whole fingerprints.
  */
@@ -390,19 +369,25 @@ make_parts(ShFndQuery *query, const ShFndBallSet *balls, const ShBitsScheme *sch
 	for (int i = 0; i < balls->nballs; i++)
 	{
 		const SimhashBall *ball = balls->balls + (Size) i * query->nparts;
-		const ShBitsAllotment *allotment = allot(query, scheme, ball->radius, leaves);
 
 		CHECK_FOR_INTERRUPTS();
+		if (ball->radius != query->allotted || leaves != query->leaves)
+		{
+			shbits_allot(scheme, query->width, ball->radius, query->groups.all, leaves,
+						 leaves * SHBT_USUAL_ENTRIES, &query->allotment);
+			query->allotted = ball->radius;
+			query->leaves = leaves;
+		}
 		for (int p = 0; p < query->nparts; p++)
 		{
 			ShFndBallSet *set = &query->parts[p].balls;
 
-			if (allotment->radii[p] < 0)
+			if (query->allotment.radii[p] < 0)
 				continue;
 			if (set->balls == NULL)
 				set->balls = MemoryContextAllocHuge(query->context,
 													(Size) balls->nballs * sizeof(SimhashBall));
-			set->balls[set->nballs++] = simhash_make_ball(ball[p].center, allotment->radii[p]);
+			set->balls[set->nballs++] = simhash_make_ball(ball[p].center, query->allotment.radii[p]);
 		}
 	}
 	for (int p = 0; p < query->nparts; p++)

@@ -44,15 +44,6 @@ typedef struct ShFndPart
 	bool		table;			/* by reading a table from end to end */
 } ShFndPart;
 
-/* an allotment that may be needed again */
-typedef struct ShFndAllotted
-{
-	int			radius;			/* -1: there is none yet */
-	bool		by_table;
-	double		leaves;
-	ShBitsAllotment allotment;
-} ShFndAllotted;
-
 typedef struct ShFndQuery
 {
 	Relation	index;
@@ -77,7 +68,11 @@ typedef struct ShFndQuery
 	ShFndCost	cost;			/* of finding what meets it, if asked for */
 	ShFndPart  *parts;			/* one for each part of the fingerprints */
 	int			nsearched;		/* how many of these have balls */
-	ShFndAllotted allotted;
+
+	/* kept for the next keys: any allotment of a radius is right */
+	int			allotted;		/* a radius; -1: none yet */
+	double		leaves;			/* of a table, for which it is good */
+	ShBitsAllotment allotment;
 } ShFndQuery;
 
 extern void shfnd_query_begin(ShFndQuery *query, Relation index);
