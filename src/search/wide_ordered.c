@@ -238,19 +238,28 @@ meet(ShFndWideOrdered *ordered, ShBtRow row)
 }
 
 /*
- * Meet what the reader finds of parts.  A row that it does not find differs in at
- * least so many bits of the part.  Returns false if memory is full, or the allowance
- * of pages used up.
+ * The ball of a part has grown to a radius, or will when it has been read.
+ */
+static void
+set_grown(ShFndWideOrdered *ordered, int part, int radius)
+{
+	ordered->bound += radius - ordered->grown[part];
+	ordered->grown[part] = radius;
+}
+
+/*
+ * Meet what the reader finds in the balls of parts.  Returns false if memory is full,
+ * or the allowance of pages used up.
  */
 static bool
-meet_matches(ShFndWideOrdered *ordered, int bound)
+meet_matches(ShFndWideOrdered *ordered)
 {
 	ShFndReader *reader = ordered->reader;
 	const ShFndMatches *matches = &reader->matches;
 
 	while (shfnd_next_matches(reader))
 	{
-		ShFingerprint center = ordered->center[reader->ballscan.part];
+		int			part = reader->ballscan.part;
 
 		for (int i = 0; i < matches->count; i++)
 		{
@@ -258,10 +267,37 @@ meet_matches(ShFndWideOrdered *ordered, int bound)
 
 			if (met == NULL)
 				return false;
-			met->less += bound - shbits_distance(matches->fps[i], center);
+			met->less += ordered->grown[part] + 1 -
+				shbits_distance(matches->fps[i], ordered->center[part]);
 		}
 	}
 	return reader->ballscan.allowance > 0;
+}
+
+/*
+ * Meet what the chosen condition finds.  Returns false, with nothing met, if that is
+ * too much.
+ */
+static bool
+collect_condition(ShFndWideOrdered *ordered)
+{
+	const ShFndQuery *query = ordered->query;
+	const ShFndBallSet *balls = &query->conditions[query->chosen].balls;
+	bool		same_center = balls->nballs == 1;
+
+	/* around the same center, its balls tell of what they do not have */
+	for (int i = 0; same_center && i < ordered->nparts; i++)
+		same_center = balls->balls[i].center == ordered->center[i];
+	for (int i = 0; same_center && i < ordered->nparts; i++)
+	{
+		if (query->parts[i].balls.nballs > 0)
+			set_grown(ordered, i, query->parts[i].balls.balls[0].radius);
+	}
+	shfnd_start_query(ordered->reader, false);
+	if (meet_matches(ordered))
+		return true;
+	shfnd_met_reset(ordered->met);
+	return false;
 }
 
 /*
@@ -336,11 +372,10 @@ grow_part(ShFndWideOrdered *ordered, int part, int radius)
 		return false;
 	shfnd_start_within(reader, simhash_make_ball(ordered->center[part], radius));
 	ballscan->allowance = ordered->allowance;
-	complete = meet_matches(ordered, radius + 1);
+	set_grown(ordered, part, radius);
+	complete = meet_matches(ordered);
 	ordered->allowance = ballscan->allowance;
 	ballscan->allowance = PG_INT64_MAX;
-	ordered->bound += radius - ordered->grown[part];
-	ordered->grown[part] = radius;
 	return complete;
 }
 
@@ -416,22 +451,17 @@ collect_all(ShFndWideOrdered *ordered)
 static void
 step(ShFndWideOrdered *ordered)
 {
-	if (ordered->by_condition)
-	{
-		ordered->by_condition = false;
-		shfnd_start_query(ordered->reader, false);
-		ordered->complete = meet_matches(ordered, 0);
-		if (!ordered->complete)
-			shfnd_met_reset(ordered->met);
-	}
-	if (ordered->complete || grow(ordered))
+	bool		met = ordered->by_condition ? collect_condition(ordered) : grow(ordered);
+
+	ordered->complete = ordered->by_condition || !met || ordered->bound > ordered->reach;
+	ordered->by_condition = false;
+	if (met)
 	{
 		queue_met(ordered);
 		ordered->witnesses = WITNESSES;
 	}
 	else
 		collect_all(ordered);
-	ordered->complete |= ordered->sums != NULL || ordered->bound > ordered->reach;
 }
 
 /*
