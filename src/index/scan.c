@@ -226,8 +226,6 @@ begin(IndexScanDesc scan, bool distinct)
 		start_nulls(scan);
 		return;
 	}
-	if (shbt_is_grouped(scan->indexRelation))
-		shfnd_ball_count_leaves(ballscan);
 	shfnd_choose(&so->query, ballscan->scheme, ballscan->leaves_per_table,
 				 ordered || wide_ordered);
 	if (wide_ordered)

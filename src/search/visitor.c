@@ -3,11 +3,9 @@
  * visitor.c
  *	  Looking at rows from within a scan.
  *
- * What has to be rechecked with the row is the executor's to recheck.  But it
- * compares a row with all elements of an array, and there are as many rows as
- * elements.  The scan knows the fingerprint of a row, and so to which elements it is
- * near: if an array is long, it compares the row with these, and checks the other
- * keys with it as well.
+ * If an array is long, the row is compared here with those of its elements whose
+ * fingerprints are near; the executor would compare it with all (src/README,
+ * section 1).
  *
  *-------------------------------------------------------------------------
  */
