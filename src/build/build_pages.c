@@ -52,7 +52,7 @@ struct ShBldPageWriter
 	Page		pages[WRITE_PAGES];
 	BlockNumber blocks[WRITE_PAGES];
 	BlockNumber promised;		/* the number of pages[0], if it has one */
-	ShBldLevel *level;			/* where the pages belong; NULL for the metapage */
+	ShBtPageList *level;		/* where the pages belong; NULL for the metapage */
 };
 
 /*
@@ -184,41 +184,19 @@ flush_pages(ShBldPageWriter *writer, bool more)
 	writer->count = 0;
 }
 
-void
-shbld_begin_level(ShBldLevel *level)
-{
-	level->count = 0;
-	level->max_count = 1024;
-	level->lows = palloc(level->max_count * sizeof(ShBtKey));
-	level->blocks = palloc(level->max_count * sizeof(BlockNumber));
-}
-
-void
-shbld_free_level(ShBldLevel *level)
-{
-	pfree(level->lows);
-	pfree(level->blocks);
-}
-
 /*
  * Add a page to a level, which is to be filled before the next one is added.  Its
  * right link is set later.
  */
 Page
-shbld_add_page(ShBldPageWriter *writer, ShBldLevel *level, ShBtKey low)
+shbld_add_page(ShBldPageWriter *writer, ShBtPageList *level, ShBtKey low)
 {
 	if (writer->count == WRITE_PAGES)
 	{
 		flush_pages(writer, true);
 		CHECK_FOR_INTERRUPTS();
 	}
-	if (level->count == level->max_count)
-	{
-		level->max_count *= 2;
-		level->lows = repalloc_huge(level->lows, level->max_count * sizeof(ShBtKey));
-		level->blocks = repalloc_huge(level->blocks, level->max_count * sizeof(BlockNumber));
-	}
-	level->lows[level->count++] = low;
+	shbt_list_add(level, low, InvalidBlockNumber);
 	writer->level = level;
 	return writer->pages[writer->count++];
 }
