@@ -9,10 +9,8 @@
  * most r bits, and is evaluated with the row.  A value without a fingerprint is
  * stored like a null, and no operator may be true for it.
  *
- * A value of type simhash_bits is cut into parts of 64 bits.  If two values differ
- * in at most r bits and the parts get integers c >= 0 whose sum is r + 1, then some
- * part differs in at most c - 1 bits; otherwise r + 1 bits would differ in all.  So
- * each part is stored and searched like a fingerprint of 64 bits.
+ * A value of type simhash_bits is cut into parts of 64 bits, each of which is stored
+ * like a fingerprint.
  *
  *-------------------------------------------------------------------------
  */

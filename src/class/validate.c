@@ -29,19 +29,43 @@
 #include "type/simhash.h"
 #include "type/wide.h"
 
-/*
- * a family that is being checked: its name, and the requirements for its
- * members
- */
+/* a family that is being checked, and the requirements for its members */
 typedef struct Family
 {
 	Oid			oid;
 	const char *name;
+	const char *class;			/* its name */
+	bool		valid;			/* so far */
 	bool		fingerprints;
 	bool		wide;			/* of type simhash_bits */
 	bool		computed;		/* fingerprints of its values are computed */
 	bool		hashed;			/* its types need hash functions */
 } Family;
+
+/*
+ * Note and report, at level INFO, that a family is not valid: what it has, or what it
+ * lacks.
+ */
+static void
+report(Family *family, const char *problem)
+{
+	family->valid = false;
+	ereport(INFO,
+			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+			 errmsg("operator family \"%s\" of access method simhash %s", family->name, problem)));
+}
+
+/*
+ * The same of the class.
+ */
+static void
+report_class(Family *family, const char *problem)
+{
+	family->valid = false;
+	ereport(INFO,
+			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+			 errmsg("operator class \"%s\" of access method simhash %s", family->class, problem)));
+}
 
 /*
  * Is this a family for fingerprints?  Otherwise it is one for columns before
@@ -114,27 +138,20 @@ has_hash(const Family *family, Oid type)
 }
 
 /*
- * Is an operator valid as a member of the family?  If not, reports that at
- * level INFO.
+ * Check an operator of the family.
  */
-static bool
-validate_operator(const Family *family, Form_pg_amop member)
+static void
+validate_operator(Family *family, Form_pg_amop member)
 {
 	const char *name = format_operator(member->amopopr);
 	Oid			result_type = BOOLOID;
 	bool		valid_purpose;
-	bool		result = true;
 
 	if (member->amopstrategy < 1 ||
 		(!family->fingerprints && member->amopstrategy != SIMHASH_STRATEGY_EQUAL) ||
 		(family->computed && member->amopstrategy < SIMHASH_STRATEGY_WITHIN))
-	{
-		ereport(INFO,
-				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-				 errmsg("operator family \"%s\" of access method %s contains operator %s with invalid strategy number %d",
-						family->name, "simhash", name, member->amopstrategy)));
-		result = false;
-	}
+		report(family, psprintf("contains operator %s with invalid strategy number %d",
+								name, member->amopstrategy));
 	if (member->amopstrategy == SIMHASH_STRATEGY_DISTANCE)
 	{
 		/* distances are sorted as integers */
@@ -146,33 +163,14 @@ validate_operator(const Family *family, Form_pg_amop member)
 		valid_purpose = member->amoppurpose == AMOP_SEARCH &&
 			!OidIsValid(member->amopsortfamily);
 	if (!valid_purpose)
-	{
-		ereport(INFO,
-				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-				 errmsg("operator family \"%s\" of access method %s contains invalid ORDER BY specification for operator %s",
-						family->name, "simhash", name)));
-		result = false;
-	}
+		report(family, psprintf("contains invalid ORDER BY specification for operator %s", name));
 	if (!check_amop_signature(member->amopopr, result_type,
 							  member->amoplefttype, member->amoprighttype) ||
 		!can_be_compared(family, member))
-	{
-		ereport(INFO,
-				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-				 errmsg("operator family \"%s\" of access method %s contains operator %s with wrong signature",
-						family->name, "simhash", name)));
-		result = false;
-	}
+		report(family, psprintf("contains operator %s with wrong signature", name));
 	if (family->hashed && member->amopstrategy == SIMHASH_STRATEGY_EQUAL &&
 		(!has_hash(family, member->amoplefttype) || !has_hash(family, member->amoprighttype)))
-	{
-		ereport(INFO,
-				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-				 errmsg("operator family \"%s\" of access method %s lacks support function for operator %s",
-						family->name, "simhash", name)));
-		result = false;
-	}
-	return result;
+		report(family, psprintf("lacks support function for operator %s", name));
 }
 
 /*
@@ -196,93 +194,52 @@ is_hash_function(Oid proc, Oid type)
 }
 
 /*
- * Is a support function valid as a member of the family?  If not, reports that
- * at level INFO.
+ * Check a support function of the family.
  */
-static bool
-validate_function(const Family *family, Form_pg_amproc member)
+static void
+validate_function(Family *family, Form_pg_amproc member)
 {
 	const char *name = format_procedure(member->amproc);
 	Oid			type = member->amproclefttype;
 	bool		has_signature = true;
-	bool		result = true;
 
 	if (member->amprocnum == SHCLS_HASH_PROC)
 		has_signature = is_hash_function(member->amproc, type);
 	else if (member->amprocnum == SIMHASH_FINGERPRINT_PROC)
 		has_signature = shtype_is_fingerprint_function(member->amproc, type);
 	else
-	{
-		ereport(INFO,
-				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-				 errmsg("operator family \"%s\" of access method %s contains function %s with invalid support number %d",
-						family->name, "simhash", name, member->amprocnum)));
-		result = false;
-	}
+		report(family, psprintf("contains function %s with invalid support number %d",
+								name, member->amprocnum));
 	if (member->amproclefttype != member->amprocrighttype)
-	{
-		ereport(INFO,
-				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-				 errmsg("operator family \"%s\" of access method %s contains support function %s with different left and right input types",
-						family->name, "simhash", name)));
-		result = false;
-	}
+		report(family, psprintf("contains support function %s with different left and right input types",
+								name));
 	if (!has_signature)
-	{
-		ereport(INFO,
-				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-				 errmsg("operator family \"%s\" of access method %s contains function %s with wrong signature for support number %d",
-						family->name, "simhash", name, member->amprocnum)));
-		result = false;
-	}
-	return result;
+		report(family, psprintf("contains function %s with wrong signature for support number %d",
+								name, member->amprocnum));
 }
 
 /*
- * Is a class itself valid, apart from the members of its family?  If not,
- * reports that at level INFO.
+ * Check the class itself, of values of a type, apart from the members of its family.
  */
-static bool
-validate_class(const Family *family, Form_pg_opclass class)
+static void
+validate_class(Family *family, Oid type)
 {
-	Oid			type = class->opcintype;
-
 	if (family->computed)
 	{
-		if (OidIsValid(shtype_fingerprint_function(family->oid, type)))
-			return true;
-		ereport(INFO,
-				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-				 errmsg("operator class \"%s\" of access method %s is missing support function %d",
-						NameStr(class->opcname), "simhash", SIMHASH_FINGERPRINT_PROC)));
-		return false;
+		if (!OidIsValid(shtype_fingerprint_function(family->oid, type)))
+			report_class(family, psprintf("is missing support function %d",
+										  SIMHASH_FINGERPRINT_PROC));
 	}
-	if (family->fingerprints && !shtype_is_64_bits(type) && !family->wide)
+	else if (family->fingerprints)
 	{
-		ereport(INFO,
-				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-				 errmsg("operator class \"%s\" of access method %s has input type %s, which is not 64 bits by value",
-						NameStr(class->opcname), "simhash", format_type_be(type))));
-		return false;
+		if (!shtype_is_64_bits(type) && !family->wide)
+			report_class(family, psprintf("has input type %s, which is not 64 bits by value",
+										  format_type_be(type)));
 	}
-	if (!family->fingerprints &&
-		!OidIsValid(get_opfamily_member(family->oid, type, type, SIMHASH_STRATEGY_EQUAL)))
-	{
-		ereport(INFO,
-				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-				 errmsg("operator class \"%s\" of access method %s is missing operator(s)",
-						NameStr(class->opcname), "simhash")));
-		return false;
-	}
-	if (!family->fingerprints && !has_hash(family, type))
-	{
-		ereport(INFO,
-				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-				 errmsg("operator class \"%s\" of access method %s is missing support function %d",
-						NameStr(class->opcname), "simhash", SHCLS_HASH_PROC)));
-		return false;
-	}
-	return true;
+	else if (!OidIsValid(get_opfamily_member(family->oid, type, type, SIMHASH_STRATEGY_EQUAL)))
+		report_class(family, "is missing operator(s)");
+	else if (!has_hash(family, type))
+		report_class(family, psprintf("is missing support function %d", SHCLS_HASH_PROC));
 }
 
 /*
@@ -318,8 +275,7 @@ shcls_validate(Oid opclass)
 	CatCList   *operators;
 	CatCList   *functions;
 	HeapTuple	family_tuple;
-	Family		family;
-	bool		result;
+	Family		family = {.valid = true};
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for operator class %u", opclass);
@@ -332,30 +288,23 @@ shcls_validate(Oid opclass)
 
 	family.oid = class->opcfamily;
 	family.name = NameStr(((Form_pg_opfamily) GETSTRUCT(family_tuple))->opfname);
+	family.class = NameStr(class->opcname);
 	family.fingerprints = shcls_is_fingerprint_family(family.oid);
 	family.computed = computes_fingerprints(functions);
 	family.wide = family.fingerprints && !family.computed && shtype_is_bits(class->opcintype);
 	family.hashed = !family.fingerprints || (!family.computed && functions->n_members > 0);
 
-	result = validate_class(&family, class);
+	validate_class(&family, class->opcintype);
 	for (int i = 0; i < operators->n_members; i++)
-	{
-		HeapTuple	member = &operators->members[i]->tuple;
-
-		result &= validate_operator(&family, (Form_pg_amop) GETSTRUCT(member));
-	}
+		validate_operator(&family, (Form_pg_amop) GETSTRUCT(&operators->members[i]->tuple));
 	for (int i = 0; i < functions->n_members; i++)
-	{
-		HeapTuple	member = &functions->members[i]->tuple;
-
-		result &= validate_function(&family, (Form_pg_amproc) GETSTRUCT(member));
-	}
+		validate_function(&family, (Form_pg_amproc) GETSTRUCT(&functions->members[i]->tuple));
 
 	ReleaseCatCacheList(functions);
 	ReleaseCatCacheList(operators);
 	ReleaseSysCache(family_tuple);
 	ReleaseSysCache(tuple);
-	return result;
+	return family.valid;
 }
 
 /*

@@ -3,9 +3,8 @@
  * scan.c
  *	  Scanning a simhash index.
  *
- * Matches come from ordered.c if the scan has an order, otherwise from
- * matches.c; those of wide fingerprints from wide_ordered.c and wide_scan.c.  Rows
- * with a null fingerprint come last.
+ * Matches come from the reader of the query or, if the scan has an order, from
+ * ordered.c and wide_ordered.c.  Rows with a null fingerprint come last.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,20 +24,16 @@
 #include "btree/cache.h"
 #include "compat.h"
 #include "index/scan.h"
-#include "search/conditions.h"
-#include "search/matches.h"
 #include "search/ordered.h"
 #include "search/visitor.h"
 #include "search/wide_ordered.h"
-#include "search/wide_scan.h"
 
 typedef enum ShIdxScanStep
 {
 	SCAN_BEGIN,					/* no row has been fetched yet */
 	SCAN_ORDERED,				/* fingerprints, by distance */
 	SCAN_UNORDERED,				/* fingerprints, as they are read */
-	SCAN_WIDE,					/* parts of wide fingerprints */
-	SCAN_WIDE_ORDERED,			/* the same, by lower bounds of distances */
+	SCAN_WIDE_ORDERED,			/* wide ones, by lower bounds of distances */
 	SCAN_NULLS,					/* null fingerprints */
 	SCAN_DONE
 } ShIdxScanStep;
@@ -47,13 +42,9 @@ typedef struct ShIdxScanData
 {
 	MemoryContext context;		/* of all that a scan allocates, and of this */
 
-	ShFndConditions conditions;
-	MemoryContext conditions_context;
-	ShClsFingerprinter fingerprinter;	/* of their arguments */
-
+	ShFndQuery	query;
 	ShIdxScanStep step;
 	ShFndReader reader;
-	ShFndWideScan wide;			/* if fingerprints are wide */
 	ShFndOrdered *ordered;		/* NULL if there are no ORDER BY keys, or ... */
 	ShFndWideOrdered *wide_ordered; /* ... fingerprints are wide */
 	int			first_order;	/* the first key with an argument, or -1 */
@@ -90,21 +81,16 @@ shidx_beginscan(Relation index, int nkeys, int norderbys)
 	scan->opaque = so;
 	scan->xs_itupdesc = RelationGetDescr(index);
 	so->context = context;
-	so->conditions_context = AllocSetContextCreate(context, "simhash scan keys",
-												   ALLOCSET_SMALL_SIZES);
 	so->step = SCAN_DONE;
-	shcls_fingerprinter_begin(&so->fingerprinter, index, shbt_width(index));
-	shfnd_reader_begin(&so->reader, index, &so->conditions);
+	shfnd_query_begin(&so->query, index);
+	shfnd_reader_begin(&so->reader, &so->query);
 	shfnd_visitor_begin(&so->visitor);
-	if (so->fingerprinter.wide)
-		shfnd_wide_begin(&so->wide, &so->reader, &so->conditions);
 	if (norderbys > 0)
 	{
-		if (so->fingerprinter.computes)
+		if (so->query.fingerprinter.computes)
 			elog(ERROR, "index \"%s\" has no order by distance", RelationGetRelationName(index));
-		if (so->fingerprinter.wide)
-			so->wide_ordered = shfnd_wide_ordered_begin(&so->reader, &so->conditions, &so->wide,
-														so->fingerprinter.width);
+		if (so->query.fingerprinter.wide)
+			so->wide_ordered = shfnd_wide_ordered_begin(&so->reader);
 		else
 			so->ordered = shfnd_ordered_begin(&so->reader, norderbys);
 
@@ -169,7 +155,6 @@ void
 shidx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int norderbys)
 {
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
-	MemoryContext old;
 
 	release_resources(so);
 	if (keys != NULL && scan->numberOfKeys > 0)
@@ -177,11 +162,7 @@ shidx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int 
 	if (orderbys != NULL && scan->numberOfOrderBys > 0)
 		memmove(scan->orderByData, orderbys, scan->numberOfOrderBys * sizeof(ScanKeyData));
 
-	MemoryContextReset(so->conditions_context);
-	old = MemoryContextSwitchTo(so->conditions_context);
-	shfnd_read_conditions(&so->conditions, scan->indexRelation, &so->fingerprinter,
-						  scan->keyData, scan->numberOfKeys);
-	MemoryContextSwitchTo(old);
+	shfnd_read_query(&so->query, scan->keyData, scan->numberOfKeys);
 	read_order(scan);
 	so->step = SCAN_BEGIN;
 }
@@ -204,7 +185,7 @@ start_nulls(IndexScanDesc scan)
 {
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
 
-	if (so->conditions.nulls)
+	if (so->query.nulls)
 	{
 		/* these have no distance */
 		for (int i = 0; i < scan->numberOfOrderBys && !so->other_order; i++)
@@ -217,71 +198,51 @@ start_nulls(IndexScanDesc scan)
 }
 
 /*
- * Read the keys and start, before the first row is fetched.  once says that no row
- * may be returned twice.
+ * Start, before the first row is fetched.  distinct says that no row may be returned
+ * twice.
  */
 static void
-begin(IndexScanDesc scan, bool once)
+begin(IndexScanDesc scan, bool distinct)
 {
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
+	ShFndBallScan *ballscan = &so->reader.ballscan;
 	bool		ordered = so->ordered != NULL && !so->other_order;
 	bool		wide_ordered = so->wide_ordered != NULL && !so->other_order && so->first_order >= 0;
 
 	so->checks_visible = scan->xs_want_itup && RecoveryInProgress();
-	so->checks_keys = so->conditions.elements != NULL && so->conditions.non_nulls &&
+	so->checks_keys = so->query.has_elements && so->query.non_nulls &&
 		IsMVCCSnapshot(scan->xs_snapshot);
 	if (so->checks_keys)
-	{
-		MemoryContext old = MemoryContextSwitchTo(so->conditions_context);
-
-		shfnd_visitor_set_keys(&so->visitor, scan);
-		MemoryContextSwitchTo(old);
-	}
-	so->reader.ballscan.snapshot = scan->xs_snapshot;
+		shfnd_visitor_set_keys(&so->visitor, scan, &so->query);
+	ballscan->snapshot = scan->xs_snapshot;
 	so->reader.nsearches = shcompat_search_counter(scan);
-	so->reader.ballscan.skip_dead = scan->ignore_killed_tuples;
-	shfnd_ball_set_groups(&so->reader.ballscan, &so->conditions.groups);
-	shfnd_ball_set_part(&so->reader.ballscan, 0);
-	if (so->conditions.non_nulls || so->conditions.nulls)
+	ballscan->skip_dead = scan->ignore_killed_tuples;
+	shfnd_ball_set_groups(ballscan, &so->query.groups);
+	shfnd_ball_set_part(ballscan, 0);
+	if (so->query.non_nulls || so->query.nulls)
 		shfnd_count_search(&so->reader);
-	if (!so->conditions.non_nulls)
+	if (!so->query.non_nulls)
 	{
 		start_nulls(scan);
 		return;
 	}
 	if (shbt_is_grouped(scan->indexRelation))
-		shfnd_ball_count_leaves(&so->reader.ballscan);
-	if (so->conditions.wide != NULL)
-	{
-		MemoryContext old = MemoryContextSwitchTo(so->conditions_context);
-
-		shfnd_plan_wide(so->conditions.wide, so->reader.ballscan.scheme,
-						so->conditions.groups.all, so->reader.ballscan.leaves_per_table,
-						&so->wide.allotted);
-		MemoryContextSwitchTo(old);
-	}
+		shfnd_ball_count_leaves(ballscan);
+	shfnd_choose(&so->query, ballscan->scheme, ballscan->leaves_per_table,
+				 ordered || wide_ordered);
 	if (wide_ordered)
 	{
 		so->step = SCAN_WIDE_ORDERED;
-		shfnd_wide_ordered_start(so->wide_ordered, scan->orderByData[so->first_order].sk_argument);
-		return;
+		shfnd_wide_ordered_start(so->wide_ordered, scan->heapRelation,
+								 scan->orderByData[so->first_order].sk_argument);
 	}
-	if (so->conditions.wide != NULL)
-	{
-		so->step = SCAN_WIDE;
-		shfnd_wide_start(&so->wide, once);
-		return;
-	}
-	if (ordered || so->conditions.count > 1 || so->conditions.list[0].nballs > 1)
-		shfnd_plan_conditions(&so->conditions, so->reader.ballscan.scheme,
-							  so->reader.ballscan.leaves_per_table);
-	if (ordered &&
-		shfnd_ordered_start(so->ordered, scan->orderByData, scan->numberOfOrderBys))
+	else if (ordered &&
+			 shfnd_ordered_start(so->ordered, scan->orderByData, scan->numberOfOrderBys))
 		so->step = SCAN_ORDERED;
 	else
 	{
 		so->step = SCAN_UNORDERED;
-		shfnd_start_conditions(&so->reader);
+		shfnd_start_query(&so->reader, distinct);
 	}
 }
 
@@ -307,7 +268,7 @@ return_tuple(IndexScanDesc scan, ShFingerprint fp, bool is_null)
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
 	IndexTuple *tuple;
 
-	is_null |= !has_values(scan->indexRelation);
+	is_null |= !so->query.fingerprinter.direct || shbt_is_grouped(scan->indexRelation);
 	tuple = is_null ? &so->null_tuple : &so->tuple;
 
 	/* tuples differ only in the value, so reuse one */
@@ -371,12 +332,6 @@ next_row(IndexScanDesc scan, bool keep_pin, ShFingerprint *fp, ItemPointer tid)
 				start_nulls(scan);
 				break;
 
-			case SCAN_WIDE:
-				if (shfnd_wide_next(&so->wide, tid))
-					return true;
-				start_nulls(scan);
-				break;
-
 			case SCAN_WIDE_ORDERED:
 				if (next_by_bound(scan, tid))
 					return true;
@@ -426,7 +381,7 @@ is_wanted(IndexScanDesc scan, ShFingerprint fp, ItemPointerData tid)
 		ExecClearTuple(so->visitor.slot);
 		return found;
 	}
-	found = shfnd_visit_and_check(&so->visitor, scan, &so->conditions, fp, tid, &dead);
+	found = shfnd_visit_and_check(&so->visitor, scan, fp, tid, &dead);
 	if (dead && !scan->xactStartedInRecovery)
 		shfnd_match_is_dead(&so->reader);
 	return found;
@@ -462,7 +417,7 @@ shidx_gettuple(IndexScanDesc scan, ScanDirection direction)
 			return false;
 	} while (unlikely(so->checks_visible || so->checks_keys) &&
 			 !is_wanted(scan, fp, scan->xs_heaptid));
-	scan->xs_recheck = so->conditions.inexact && !so->checks_keys;
+	scan->xs_recheck = so->query.inexact && !so->checks_keys;
 	scan->xs_recheckorderby = so->other_order || so->wide_ordered != NULL;
 	if (scan->xs_want_itup)
 		return_tuple(scan, fp, so->step == SCAN_NULLS);
@@ -535,11 +490,9 @@ shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 				continue;
 			}
 			tbm_add_tuples(bitmap, matches->tids, matches->count,
-						   so->conditions.inexact);
+						   so->query.inexact);
 			count += matches->count;
 		}
-		if (so->step == SCAN_WIDE && shfnd_wide_next_part(&so->wide))
-			continue;
 		if (so->step != SCAN_NULLS)
 			start_nulls(scan);
 		else

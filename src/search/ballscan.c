@@ -45,6 +45,15 @@ leaves_of_table(const ShFndBallScan *scan)
 }
 
 /*
+ * The first tree of the part that is read.
+ */
+static inline int
+first_tree(const ShFndBallScan *scan)
+{
+	return scan->part * scan->scheme->ntables;
+}
+
+/*
  * Prepare to read balls, of the first part of the fingerprints.  The scheme must
  * live as long as *scan.
  */
@@ -54,7 +63,7 @@ shfnd_ball_begin(ShFndBallScan *scan, Relation index, ShBitsScheme *scheme)
 	scan->index = index;
 	scan->scheme = scheme;
 	scan->nparts = shbits_nparts(shbt_width(index));
-	scan->first_tree = 0;
+	scan->part = 0;
 	scan->snapshot = NULL;
 	scan->keep_pin = false;
 	scan->skip_dead = false;
@@ -74,7 +83,7 @@ shfnd_ball_begin(ShFndBallScan *scan, Relation index, ShBitsScheme *scheme)
 void
 shfnd_ball_set_part(ShFndBallScan *scan, int part)
 {
-	scan->first_tree = part * scan->scheme->ntables;
+	scan->part = part;
 }
 
 /*
@@ -195,7 +204,7 @@ look_ahead(ShFndBallScan *scan)
 		if (probe->nbits > 0 &&
 			shbits_next_in_ball(query, probe->radius, probe->nbits, 0, &first))
 		{
-			aims[naims].tree = scan->first_tree + probe->table;
+			aims[naims].tree = first_tree(scan) + probe->table;
 			aims[naims].key = shbt_make_key(scan->groups.list[0], first, 0);
 			aims[naims].last = first | ~shbits_prefix_mask(probe->nbits);
 			naims++;
@@ -443,7 +452,7 @@ next_page(ShFndBallScan *scan)
 		else if (!BlockNumberIsValid(scan->right))
 			continue;
 		if (next_key(scan, probe, &next, &right))
-			return read_page(scan, scan->first_tree + probe->table, next, right);
+			return read_page(scan, first_tree(scan) + probe->table, next, right);
 	}
 	shfnd_ball_release(scan);
 	return InvalidBuffer;

@@ -29,7 +29,7 @@ typedef struct ShFndBallScan
 	Relation	index;
 	ShBitsScheme *scheme;		/* of each part */
 	int			nparts;			/* of a fingerprint */
-	int			first_tree;		/* of the part that is read */
+	int			part;			/* the one that is read */
 	Snapshot	snapshot;		/* NULL if no rows are looked at */
 	bool		keep_pin;		/* of the leaf of the last matches */
 	bool		skip_dead;		/* entries that are marked as dead */

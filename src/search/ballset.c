@@ -365,59 +365,11 @@ shfnd_comparing_work(const ShFndBallSet *set)
  * The same, if only the number of balls of each radius is known.
  */
 double
-shfnd_usual_work(const int *counts)
+shfnd_expected_work(const int *counts)
 {
 	double		nwide = 0;
 
 	for (int r = SHFND_NARROW_RADIUS + 1; r <= SHBITS_WIDTH; r++)
 		nwide += counts[r];
 	return NARROW_WORK + nwide * WIDE_WORK;
-}
-
-/*
- * Plan to find everything that lies in the balls by reading a table from end
- * to end.  There are counts[r] balls of radius r.  If there is more than one
- * ball, each entry is compared with all of them, at the given cost.
- */
-void
-shfnd_plan_balls_by_table(const int *counts, double work, double leaves_per_table,
-						  ShFndBallsPlan *plan)
-{
-	double		nballs = 0;
-
-	for (int r = 0; r <= SHBITS_WIDTH; r++)
-		nballs += counts[r];
-	plan->table = nballs > 1;
-	plan->ranges = 1;
-	plan->pages = Max(leaves_per_table, 1);
-	plan->comparing = plan->table ? plan->pages * SHBT_USUAL_ENTRIES * work : 0;
-}
-
-/*
- * Plan how to find everything that lies in the balls: by reading one ball
- * after the other or, if there are so many that this would cost more, by
- * reading a table.
- */
-void
-shfnd_plan_balls(const int *counts, double work, const ShBitsScheme *scheme,
-				 double leaves_per_table, ShFndBallsPlan *plan)
-{
-	double		leaves = Max(leaves_per_table, 1);
-	ShFndBallsPlan table;
-
-	memset(plan, 0, sizeof(*plan));
-	for (int r = 0; r <= SHBITS_WIDTH; r++)
-	{
-		ShBitsProbePlan probes;
-
-		if (counts[r] == 0)
-			continue;
-		shbits_plan_probes(scheme, r, leaves, &probes);
-		plan->ranges += counts[r] * probes.ranges;
-		plan->pages += counts[r] * probes.pages;
-	}
-
-	shfnd_plan_balls_by_table(counts, work, leaves, &table);
-	if (table.table && table.pages + table.comparing < plan->pages)
-		*plan = table;
 }

@@ -8,7 +8,6 @@
 #ifndef SIMHASH_SEARCH_BALLSET_H
 #define SIMHASH_SEARCH_BALLSET_H
 
-#include "bits/scheme.h"
 #include "type/simhash.h"
 
 /* up to this many balls are compared one by one */
@@ -47,26 +46,12 @@ typedef struct ShFndBallSet
 /* is this the ball, of those that a fingerprint lies in? */
 typedef bool (*ShFndBallTest) (int ball, void *arg);
 
-/* the cost of finding everything that lies in some balls */
-typedef struct ShFndBallsPlan
-{
-	bool		table;			/* a table is read from end to end */
-	double		ranges;
-	double		pages;
-	double		comparing;		/* cost of comparing entries with balls, in
-								 * pages */
-} ShFndBallsPlan;
-
 extern void shfnd_make_ball_set(ShFndBallSet *set);
 extern bool shfnd_in_balls(const ShFndBallSet *set, int nballs, ShFingerprint fp);
 extern bool shfnd_find_ball(const ShFndBallSet *set, int nballs, ShFingerprint fp,
 							ShFndBallTest test, void *arg);
 extern void shfnd_count_radii(const ShFndBallSet *set, int *counts);
 extern double shfnd_comparing_work(const ShFndBallSet *set);
-extern double shfnd_usual_work(const int *counts);
-extern void shfnd_plan_balls_by_table(const int *counts, double work,
-									  double leaves_per_table, ShFndBallsPlan *plan);
-extern void shfnd_plan_balls(const int *counts, double work, const ShBitsScheme *scheme,
-							 double leaves_per_table, ShFndBallsPlan *plan);
+extern double shfnd_expected_work(const int *counts);
 
 #endif							/* SIMHASH_SEARCH_BALLSET_H */

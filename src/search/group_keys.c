@@ -17,9 +17,10 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/lsyscache.h"
 
 #include "class/group.h"
-#include "search/arguments.h"
 #include "search/group_keys.h"
 #include "type/simhash.h"
 
@@ -58,6 +59,41 @@ static const uint32 only_group = 0;
 const ShFndGroups shfnd_only_group = {.all = false,.count = 1,.list = &only_group};
 
 /*
+ * Get the arguments of a scan key: one, or the elements of an array.  Returns how
+ * many there are, without nulls, for which no operator is true.
+ *
+ * An array is taken apart in the current memory context.  The caller must not
+ * change a single argument, which is that of the key.
+ */
+int
+shfnd_key_arguments(ScanKey key, Datum **arguments)
+{
+	ArrayType  *array;
+	bool	   *nulls;
+	int			nelements;
+	int16		length;
+	bool		by_value;
+	char		alignment;
+	int			count = 0;
+
+	if ((key->sk_flags & SK_SEARCHARRAY) == 0)
+	{
+		*arguments = &key->sk_argument;
+		return 1;
+	}
+	array = DatumGetArrayTypeP(key->sk_argument);
+	get_typlenbyvalalign(ARR_ELEMTYPE(array), &length, &by_value, &alignment);
+	deconstruct_array(array, ARR_ELEMTYPE(array), length, by_value, alignment,
+					  arguments, &nulls, &nelements);
+	for (int i = 0; i < nelements; i++)
+	{
+		if (!nulls[i])
+			(*arguments)[count++] = (*arguments)[i];
+	}
+	return count;
+}
+
+/*
  * Get the hashes of the values that an equality key allows.  Returns false if
  * they are unknown.
  */
@@ -71,7 +107,7 @@ hash_argument(Relation index, ScanKey key, ColumnValues *values)
 
 	if (!shcls_find_hash(index, column, key->sk_subtype, &function))
 		return false;
-	narguments = shfnd_get_arguments(key, &arguments);
+	narguments = shfnd_key_arguments(key, &arguments);
 	values->count = 0;
 	values->hashes = palloc(Max(narguments, 1) * sizeof(uint64));
 	for (int i = 0; i < narguments; i++)

@@ -20,6 +20,7 @@ typedef struct ShFndGroups
 
 extern const ShFndGroups shfnd_only_group;
 
+extern int	shfnd_key_arguments(ScanKey key, Datum **arguments);
 extern void shfnd_read_group_keys(ShFndGroups *groups, Relation index,
 								  ScanKey keys, int nkeys);
 

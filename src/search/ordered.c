@@ -125,19 +125,18 @@ shfnd_ordered_release(ShFndOrdered *ordered)
  * The largest distance from a fingerprint at which all conditions can be met.
  */
 static int
-find_reach(const ShFndConditions *conditions, ShFingerprint center)
+find_reach(const ShFndQuery *query, ShFingerprint center)
 {
 	int			reach = SHBITS_WIDTH;
 
-	for (int i = 0; i < conditions->count; i++)
+	for (int i = 0; i < query->nconditions; i++)
 	{
-		const ShFndBallSet *condition = &conditions->list[i];
+		const ShFndBallSet *set = &query->conditions[i].balls;
 		int			farthest = 0;
 
-		for (int b = 0; b < condition->nballs; b++)
-			farthest = Max(farthest,
-						   shbits_distance(center, condition->balls[b].center) +
-						   Min(condition->balls[b].radius, SHBITS_WIDTH));
+		for (int b = 0; b < set->nballs; b++)
+			farthest = Max(farthest, shbits_distance(center, set->balls[b].center) +
+						   set->balls[b].radius);
 		reach = Min(reach, farthest);
 	}
 	return reach;
@@ -391,7 +390,7 @@ shfnd_ordered_start(ShFndOrdered *ordered, ScanKey orderbys, int norderbys)
 	if (candidates->ncenters == 0)
 		return false;
 
-	ordered->reach = find_reach(ordered->reader->conditions, candidates->centers[0]);
+	ordered->reach = find_reach(ordered->reader->query, candidates->centers[0]);
 	ordered->next = 0;
 	ordered->batch = FIRST_BATCH;
 	ordered->ring = -1;
@@ -399,7 +398,7 @@ shfnd_ordered_start(ShFndOrdered *ordered, ScanKey orderbys, int norderbys)
 	ordered->tables_read = 0;
 	ordered->misled = false;
 	ordered->heavy = false;
-	if (shfnd_ordered_by_condition(ordered->reader->conditions->plan.pages,
+	if (shfnd_ordered_by_condition(ordered->reader->query->cost.pages,
 								   ordered->reader->ballscan.leaves_per_table))
 	{
 		ordered->allowance = (int64) leaves;
@@ -504,7 +503,7 @@ ball_around(const ShFndOrdered *ordered, int radius)
 static bool
 collect_conditions(ShFndOrdered *ordered)
 {
-	shfnd_start_conditions(ordered->reader);
+	shfnd_start_query(ordered->reader, true);
 	if (!collect(ordered, PG_INT64_MAX, ordered->allowance))
 		return false;
 	ordered->next = ordered->reach + 1;

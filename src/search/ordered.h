@@ -10,7 +10,7 @@
 
 #include "access/skey.h"
 
-#include "search/matches.h"
+#include "search/reader.h"
 
 typedef struct ShFndOrdered ShFndOrdered;
 

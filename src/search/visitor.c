@@ -19,7 +19,6 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "search/arguments.h"
 #include "search/visitor.h"
 
 /*
@@ -35,21 +34,24 @@ shfnd_visitor_begin(ShFndVisitor *visitor)
 }
 
 /*
- * Set the keys that rows are checked with: those of the scan.
+ * Set the keys that rows are checked with: those of the scan, which have been read
+ * into *query.
  *
- * Allocates in the current memory context, which must live as long as the keys.
+ * Allocates in the memory context of the query.
  */
 void
-shfnd_visitor_set_keys(ShFndVisitor *visitor, IndexScanDesc scan)
+shfnd_visitor_set_keys(ShFndVisitor *visitor, IndexScanDesc scan, const ShFndQuery *query)
 {
+	MemoryContext old;
+
 	if (visitor->estate == NULL)
 	{
-		MemoryContext old = MemoryContextSwitchTo(visitor->context);
-
+		old = MemoryContextSwitchTo(visitor->context);
 		visitor->info = BuildIndexInfo(scan->indexRelation);
 		visitor->estate = CreateExecutorState();
 		MemoryContextSwitchTo(old);
 	}
+	old = MemoryContextSwitchTo(query->context);
 	visitor->keys = palloc0(scan->numberOfKeys * sizeof(ShFndKeyCheck));
 	for (int i = 0; i < scan->numberOfKeys; i++)
 	{
@@ -59,8 +61,16 @@ shfnd_visitor_set_keys(ShFndVisitor *visitor, IndexScanDesc scan)
 		if (key->sk_flags & SK_ISNULL)
 			continue;
 		fmgr_info_copy(&check->function, &key->sk_func, CurrentMemoryContext);
-		check->narguments = shfnd_get_arguments(key, &check->arguments);
+		check->narguments = shfnd_key_arguments(key, &check->arguments);
 	}
+	for (int i = 0; i < query->nconditions; i++)
+	{
+		const ShFndCondition *condition = &query->conditions[i];
+
+		if (condition->nelements > 0)
+			visitor->keys[condition->key].condition = condition;
+	}
+	MemoryContextSwitchTo(old);
 }
 
 /*
@@ -91,7 +101,7 @@ typedef struct Comparison
 {
 	ScanKey		key;
 	FmgrInfo   *function;
-	const ShFndElements *elements;
+	const ShFndCondition *condition;
 	Datum		value;
 } Comparison;
 
@@ -119,23 +129,23 @@ static bool
 is_true_of_ball(int ball, void *arg)
 {
 	const Comparison *comparison = arg;
-	const ShFndElements *elements = comparison->elements;
-	ShFingerprint center = elements->balls.balls[ball].center;
+	const ShFndCondition *condition = comparison->condition;
+	ShFingerprint center = condition->balls.balls[ball].center;
 	int			low = 0;
-	int			high = elements->count;
+	int			high = condition->nelements;
 
 	while (low < high)
 	{
 		int			middle = low + (high - low) / 2;
 
-		if (elements->list[middle].fp < center)
+		if (condition->elements[middle].fp < center)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	for (; low < elements->count && elements->list[low].fp == center; low++)
+	for (; low < condition->nelements && condition->elements[low].fp == center; low++)
 	{
-		if (is_true(comparison, elements->list[low].value))
+		if (is_true(comparison, condition->elements[low].value))
 			return true;
 	}
 	return false;
@@ -145,20 +155,20 @@ is_true_of_ball(int ball, void *arg)
  * Does a row with these values, and with this fingerprint, meet key number i?
  */
 static bool
-meets_key(const ShFndVisitor *visitor, IndexScanDesc scan, const ShFndConditions *conditions,
-		  int i, const Datum *values, const bool *nulls, ShFingerprint fp)
+meets_key(const ShFndVisitor *visitor, IndexScanDesc scan, int i, const Datum *values,
+		  const bool *nulls, ShFingerprint fp)
 {
 	ScanKey		key = &scan->keyData[i];
 	ShFndKeyCheck *check = &visitor->keys[i];
 	int			column = key->sk_attno - 1;
-	Comparison	comparison = {key, &check->function, &conditions->elements[i], values[column]};
+	Comparison	comparison = {key, &check->function, check->condition, values[column]};
 
 	if (key->sk_flags & SK_SEARCHNULL)
 		return nulls[column];
 	if (nulls[column] || (key->sk_flags & SK_SEARCHNOTNULL))
 		return !nulls[column];
-	if (comparison.elements->count > 0)
-		return shfnd_find_ball(&comparison.elements->balls, comparison.elements->balls.nballs, fp,
+	if (check->condition != NULL)
+		return shfnd_find_ball(&check->condition->balls, check->condition->balls.nballs, fp,
 							   is_true_of_ball, &comparison);
 	for (int a = 0; a < check->narguments; a++)
 	{
@@ -170,15 +180,14 @@ meets_key(const ShFndVisitor *visitor, IndexScanDesc scan, const ShFndConditions
 
 /*
  * Does the scan's snapshot see a row, and does the row meet all keys, at least one
- * of which has elements in *conditions?  fp is its fingerprint.
+ * of which has elements?  fp is its fingerprint.
  *
  * Evaluates operators and expressions as the executor does, as the same user, so no
  * buffer lock may be held.
  */
 bool
-shfnd_visit_and_check(ShFndVisitor *visitor, IndexScanDesc scan,
-					  const ShFndConditions *conditions, ShFingerprint fp, ItemPointerData tid,
-					  bool *dead)
+shfnd_visit_and_check(ShFndVisitor *visitor, IndexScanDesc scan, ShFingerprint fp,
+					  ItemPointerData tid, bool *dead)
 {
 	EState	   *estate = visitor->estate;
 	MemoryContext old;
@@ -192,7 +201,7 @@ shfnd_visit_and_check(ShFndVisitor *visitor, IndexScanDesc scan,
 	old = MemoryContextSwitchTo(GetPerTupleMemoryContext(estate));
 	FormIndexDatum(visitor->info, visitor->slot, estate, values, nulls);
 	for (int i = 0; i < scan->numberOfKeys && met; i++)
-		met = meets_key(visitor, scan, conditions, i, values, nulls, fp);
+		met = meets_key(visitor, scan, i, values, nulls, fp);
 	MemoryContextSwitchTo(old);
 	ExecClearTuple(visitor->slot);
 	ResetPerTupleExprContext(estate);

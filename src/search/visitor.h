@@ -11,7 +11,7 @@
 #include "access/relscan.h"
 #include "nodes/execnodes.h"
 
-#include "search/conditions.h"
+#include "search/query.h"
 
 /* a scan key */
 typedef struct ShFndKeyCheck
@@ -19,6 +19,7 @@ typedef struct ShFndKeyCheck
 	FmgrInfo	function;		/* of its operator */
 	int			narguments;
 	Datum	   *arguments;
+	const ShFndCondition *condition;	/* NULL: it has no elements */
 } ShFndKeyCheck;
 
 typedef struct ShFndVisitor
@@ -31,12 +32,12 @@ typedef struct ShFndVisitor
 } ShFndVisitor;
 
 extern void shfnd_visitor_begin(ShFndVisitor *visitor);
-extern void shfnd_visitor_set_keys(ShFndVisitor *visitor, IndexScanDesc scan);
+extern void shfnd_visitor_set_keys(ShFndVisitor *visitor, IndexScanDesc scan,
+								   const ShFndQuery *query);
 extern bool shfnd_visit(ShFndVisitor *visitor, IndexScanDesc scan, ItemPointerData tid,
 						bool *dead);
 extern bool shfnd_visit_and_check(ShFndVisitor *visitor, IndexScanDesc scan,
-								  const ShFndConditions *conditions, ShFingerprint fp,
-								  ItemPointerData tid, bool *dead);
+								  ShFingerprint fp, ItemPointerData tid, bool *dead);
 extern void shfnd_visitor_end(ShFndVisitor *visitor);
 
 #endif							/* SIMHASH_SEARCH_VISITOR_H */

@@ -13,15 +13,11 @@
 
 typedef struct ShFndSums ShFndSums;
 
-/*
- * Is a row with this distance wanted?
- */
-typedef bool (*ShFndWanted) (ShBtRow row, int distance, void *arg);
-
-extern ShFndSums *shfnd_sums_begin(Size memory, double expected_rows, int max_distance);
+extern ShFndSums *shfnd_sums_begin(Size memory, BlockNumber nblocks, int nparts, int reach);
 extern void shfnd_sums_add(ShFndSums *sums, ShFingerprint center, int count,
 						   const ShFingerprint *fps, const ItemPointerData *tids);
-extern void shfnd_sums_sort(ShFndSums *sums, ShFndWanted wanted, void *arg);
+extern void shfnd_sums_drop(ShFndSums *sums, ShBtRow row);
+extern void shfnd_sums_sort(ShFndSums *sums);
 extern bool shfnd_sums_next(ShFndSums *sums, ShBtRow *row, int *distance);
 extern void shfnd_sums_end(ShFndSums *sums);
 

@@ -1,28 +1,52 @@
 /*-------------------------------------------------------------------------
  *
- * matches.h
- *	  Reading what meets the conditions of a scan, in no particular order.
+ * reader.h
+ *	  Reading what a query looks for, in no particular order.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef SIMHASH_SEARCH_MATCHES_H
-#define SIMHASH_SEARCH_MATCHES_H
+#ifndef SIMHASH_SEARCH_READER_H
+#define SIMHASH_SEARCH_READER_H
 
 #include "search/ballscan.h"
-#include "search/conditions.h"
+#include "search/query.h"
+
+struct shfnd_rows_hash;
+
+/* for hash tables of rows that have been met */
+static inline uint32
+shfnd_hash_row(ShBtRow row)
+{
+	return (uint32) (row * UINT64CONST(0x9E3779B97F4A7C15) >> 32);
+}
 
 typedef struct ShFndReader
 {
-	const ShFndConditions *conditions;
+	const ShFndQuery *query;
 	ShFndBallScan ballscan;
 	uint64	   *nsearches;		/* counts searches for EXPLAIN; or NULL */
 
-	/* what is read: the first condition, or one ball */
-	bool		counts_balls;	/* each ball after the first is a search */
-	bool		by_condition;
-	int			ball;			/* of the first condition */
+	/*
+	 * what is read: the balls of a part of the query, or what the caller
+	 * names
+	 */
+	const ShFndBallSet *balls;	/* NULL: what the caller names */
+	bool		table;			/* a table is read for all of them */
+	int			ball;			/* otherwise, the one that is read */
+	bool		filters;		/* not all that is read is wanted */
+	bool		first_part;		/* none has been read to its end */
 
-	/* matches on the last leaf that meet the conditions */
+	/*
+	 * the rows that have been returned; NULL if none can be met twice, or if
+	 * that does no harm
+	 */
+	MemoryContext rows_context;
+	struct shfnd_rows_hash *rows;
+	uint32		max_rows;		/* how many fit in memory */
+	bool		full;			/* it is: all others are read from one table */
+	ShFndBallSet others;		/* where these are */
+
+	/* matches on the last leaf that are wanted */
 	ShFndMatches matches;
 	int			next;			/* the next of them, for shfnd_next_match */
 
@@ -31,11 +55,10 @@ typedef struct ShFndReader
 	uint16		dead[SHBT_MAX_ENTRIES];
 } ShFndReader;
 
-extern void shfnd_reader_begin(ShFndReader *reader, Relation index,
-							   const ShFndConditions *conditions);
+extern void shfnd_reader_begin(ShFndReader *reader, const ShFndQuery *query);
 extern void shfnd_reader_release(ShFndReader *reader);
 extern void shfnd_count_search(ShFndReader *reader);
-extern void shfnd_start_conditions(ShFndReader *reader);
+extern void shfnd_start_query(ShFndReader *reader, bool distinct);
 extern void shfnd_start_within(ShFndReader *reader, SimhashBall ball);
 extern void shfnd_start_ring(ShFndReader *reader, SimhashBall ball);
 extern void shfnd_start_table(ShFndReader *reader, SimhashBall ball);
@@ -64,4 +87,4 @@ shfnd_match_is_dead(ShFndReader *reader)
 	reader->dead[reader->ndead++] = reader->next - 1;
 }
 
-#endif							/* SIMHASH_SEARCH_MATCHES_H */
+#endif							/* SIMHASH_SEARCH_READER_H */
