@@ -3,25 +3,11 @@
  * build_pages.c
  *	  Writing and logging the pages of a new index.
  *
- * No other backend can read the index before the build commits, so its pages
- * bypass the buffer manager.  They are filled in local memory, logged a few at
- * a time in one record, and written to the file.
- *
- * How many pages a tree will have is not known before it is written, since that
- * depends on how many entries fit on each leaf.  So pages get their numbers
- * when they are written, as many at a time as are in memory, and one more for
- * the next page of the level, to which the last one has a link.  A process that
- * builds alone extends the file by writing them.  Several processes extend it
- * under the lock for that, before they write.  Otherwise one of them might log
- * pages beyond others that the disk has no room for, and recovery, which
- * extends the file up to a page, would fail after a crash.
- *
- * A checkpoint does not write pages that are not in buffers.  If it begins
- * after pages have been logged, recovery from it would not replay them.  Such
- * a checkpoint must therefore wait until the pages have been written and the
- * flush of their file has been requested, which DELAY_CHKPT_START achieves.
- * Since 17, bulk_write.c of the server does the same for a process that extends
- * a file alone; with 15 and 16, and with several processes, we have to.
+ * The pages bypass the buffer manager: src/README.md, section 7, says why, when
+ * they get their numbers, and why a checkpoint must wait until they have been
+ * written and the flush of their file has been requested, which DELAY_CHKPT_START
+ * achieves.  Since 17, bulk_write.c of the server does the same for a process that
+ * extends a file alone; with 15 and 16, and with several processes, we have to.
  *
  *-------------------------------------------------------------------------
  */
