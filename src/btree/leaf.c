@@ -452,16 +452,8 @@ shbt_check_leaf_rows(Relation index, BlockNumber block, Page leaf)
  * their rows are dead to all transactions, and later scans need not visit these.
  * As in nbtree this is a hint, and lost whenever that is convenient.
  *
- * The marks are bits in the hole of the leaf, in bytes that even the arrays of a
- * full leaf leave free.  Full-page images, the generic WAL API and
- * wal_consistency_checking leave out the hole, so a mark never gets into WAL, and
- * a replayed page has none.  Stored anywhere else, marks would make replayed pages
- * differ from the original.
- *
- * A mark belongs to a position.  Whatever moves entries, under an exclusive lock,
- * clears all marks; new entries are appended at a position without one.  Marked
- * entries stay until VACUUM: to remove them earlier, WAL would have to cancel
- * queries on standbys, which generic WAL cannot do.
+ * Why the marks are in the hole, in bytes that even the arrays of a full leaf leave
+ * free, and when they are cleared: src/README.md, section 5.
  *
  * The caller has the leaf pinned and locked at least in share mode, and knows
  * that no TID has been reused since its row was found dead.  An entry that has
