@@ -84,7 +84,7 @@ shidx_beginscan(Relation index, int nkeys, int norderbys)
 	so->step = SCAN_DONE;
 	shfnd_query_begin(&so->query, index);
 	shfnd_reader_begin(&so->reader, &so->query);
-	shfnd_visitor_begin(&so->visitor);
+	so->visitor.context = context;
 	if (norderbys > 0)
 	{
 		if (so->query.fingerprinter.computes)
@@ -447,25 +447,6 @@ add_wanted(IndexScanDesc scan, TIDBitmap *bitmap)
 }
 
 /*
- * Open and close the table of a bitmap scan, which the executor has locked.
- */
-static void
-open_table(IndexScanDesc scan)
-{
-	scan->heapRelation = table_open(scan->indexRelation->rd_index->indrelid, NoLock);
-	scan->xs_heapfetch = shcompat_index_fetch_begin(scan->heapRelation);
-}
-
-static void
-close_table(IndexScanDesc scan)
-{
-	table_index_fetch_end(scan->xs_heapfetch);
-	table_close(scan->heapRelation, NoLock);
-	scan->xs_heapfetch = NULL;
-	scan->heapRelation = NULL;
-}
-
-/*
  * amgetbitmap: return the TIDs of all rows that match
  */
 int64
@@ -477,7 +458,11 @@ shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 
 	begin(scan, false);
 	if (so->checks_keys)
-		open_table(scan);
+	{
+		/* the executor has locked it */
+		scan->heapRelation = table_open(scan->indexRelation->rd_index->indrelid, NoLock);
+		scan->xs_heapfetch = shcompat_index_fetch_begin(scan->heapRelation);
+	}
 	while (so->step != SCAN_DONE)
 	{
 		while (shfnd_next_matches(&so->reader))
@@ -497,7 +482,12 @@ shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 			so->step = SCAN_DONE;
 	}
 	if (so->checks_keys)
-		close_table(scan);
+	{
+		table_index_fetch_end(scan->xs_heapfetch);
+		table_close(scan->heapRelation, NoLock);
+		scan->xs_heapfetch = NULL;
+		scan->heapRelation = NULL;
+	}
 	return count;
 }
 

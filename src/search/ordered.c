@@ -55,9 +55,9 @@ struct ShFndOrdered
 	double		batch;			/* about how many matches to collect next */
 	int64		allowance;		/* page budget left for balls */
 	int			ring;			/* radius of the last one; -1 if none */
-	int			held;			/* matches within this radius are held */
+	int			held_radius;	/* matches within it are held for later rings */
 	bool		table_read;		/* from end to end */
-	bool		heavy;			/* distance "next" does not fit in memory */
+	bool		next_overflows; /* distance "next" does not fit in memory */
 	ShFndCandidates candidates;
 	Buffer		pin;			/* page of the last candidate returned */
 };
@@ -258,13 +258,14 @@ choose_ring(ShFndOrdered *ordered)
 	double		pages;
 
 	/* if nothing is held for the next ring, it has to begin at the center */
-	if (ordered->next > ordered->held)
+	if (ordered->next > ordered->held_radius)
 	{
 		if (ordered->ring >= 0)
 			ordered->batch *= BATCH_GROWTH;
 		stop_rings(ordered);
-		ordered->held = Min(choose_radius(shfnd_ball_leaves(ballscan), ordered->next,
-										  ordered->batch), ordered->reach);
+		ordered->held_radius = Min(choose_radius(shfnd_ball_leaves(ballscan), ordered->next,
+												 ordered->batch),
+								   ordered->reach);
 	}
 	ordered->radius = ordered->next;
 	return worth_a_ring(ballscan->scheme, ballscan->leaves_per_table, ordered->ring,
@@ -297,7 +298,7 @@ choose_step(ShFndOrdered *ordered)
 		stop_rings(ordered);
 		return COLLECT_NEAREST;
 	}
-	if (ordered->heavy && ordered->candidates.ncenters == 1)
+	if (ordered->next_overflows && ordered->candidates.ncenters == 1)
 		return STREAM_DISTANCE;
 	return COLLECT_REST;
 }
@@ -327,9 +328,9 @@ shfnd_ordered_start(ShFndOrdered *ordered, ScanKey orderbys, int norderbys)
 	ordered->next = 0;
 	ordered->batch = FIRST_BATCH;
 	ordered->ring = -1;
-	ordered->held = -1;
+	ordered->held_radius = -1;
 	ordered->table_read = false;
-	ordered->heavy = false;
+	ordered->next_overflows = false;
 	if (shfnd_ordered_by_condition(ordered->reader->query->cost.pages,
 								   ordered->reader->ballscan.leaves_per_table))
 	{
@@ -488,8 +489,8 @@ widen_ball(ShFndOrdered *ordered)
 	ShFndReader *reader = ordered->reader;
 	bool		planned = shfnd_ball_plan_ring(&reader->ballscan, ordered->ring, ordered->radius);
 
-	shfnd_start_ring(reader, ball_around(ordered, ordered->held));
-	if (!planned || !collect_within(ordered, &ordered->held, ordered->candidates.max,
+	shfnd_start_ring(reader, ball_around(ordered, ordered->held_radius));
+	if (!planned || !collect_within(ordered, &ordered->held_radius, ordered->candidates.max,
 									ordered->allowance, hold_less))
 	{
 		ordered->allowance = 0;
@@ -548,10 +549,10 @@ narrow(ShFndOrdered *ordered, int *radius, int64 *limit)
 			return true;
 		}
 		last--;
-		ordered->heavy = true;
+		ordered->next_overflows = true;
 	}
 	else
-		ordered->heavy = false;
+		ordered->next_overflows = false;
 	shfnd_drop_beyond(candidates, last);
 	*radius = last;
 	shfnd_ball_narrow(&ordered->reader->ballscan, last);
@@ -680,7 +681,7 @@ shfnd_ordered_next(ShFndOrdered *ordered, bool want_pin, ShFingerprint *fp, Item
 				if (next_streamed(ordered, fp, tid))
 					return true;
 				ordered->next++;
-				ordered->heavy = false;
+				ordered->next_overflows = false;
 				ordered->step = choose_step(ordered);
 				break;
 

@@ -20,18 +20,6 @@
 #include "search/visitor.h"
 
 /*
- * Prepare to visit rows.
- *
- * Allocates, now and later, in the current memory context.
- */
-void
-shfnd_visitor_begin(ShFndVisitor *visitor)
-{
-	memset(visitor, 0, sizeof(*visitor));
-	visitor->context = CurrentMemoryContext;
-}
-
-/*
  * Set the keys that rows are checked with: those of the scan, which have been read
  * into *query.
  *
@@ -58,7 +46,6 @@ shfnd_visitor_set_keys(ShFndVisitor *visitor, IndexScanDesc scan, const ShFndQue
 
 		if (key->sk_flags & SK_ISNULL)
 			continue;
-		fmgr_info_copy(&check->function, &key->sk_func, CurrentMemoryContext);
 		check->narguments = shfnd_key_arguments(key, &check->arguments);
 	}
 	for (int i = 0; i < query->nconditions; i++)
@@ -98,7 +85,6 @@ shfnd_visit(ShFndVisitor *visitor, IndexScanDesc scan, ItemPointerData tid, bool
 typedef struct Comparison
 {
 	ScanKey		key;
-	FmgrInfo   *function;
 	const ShFndCondition *condition;
 	Datum		value;
 } Comparison;
@@ -110,8 +96,8 @@ is_true(const Comparison *comparison, Datum argument)
 	bool		result;
 
 	CHECK_FOR_INTERRUPTS();
-	InitFunctionCallInfoData(*fcinfo, comparison->function, 2, comparison->key->sk_collation,
-							 NULL, NULL);
+	InitFunctionCallInfoData(*fcinfo, &comparison->key->sk_func, 2,
+							 comparison->key->sk_collation, NULL, NULL);
 	fcinfo->args[0].value = comparison->value;
 	fcinfo->args[0].isnull = false;
 	fcinfo->args[1].value = argument;
@@ -159,7 +145,7 @@ meets_key(const ShFndVisitor *visitor, IndexScanDesc scan, int i, const Datum *v
 	ScanKey		key = &scan->keyData[i];
 	ShFndKeyCheck *check = &visitor->keys[i];
 	int			column = key->sk_attno - 1;
-	Comparison	comparison = {key, &check->function, check->condition, values[column]};
+	Comparison	comparison = {key, check->condition, values[column]};
 
 	if (key->sk_flags & SK_SEARCHNULL)
 		return nulls[column];
