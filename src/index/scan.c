@@ -245,18 +245,6 @@ begin(IndexScanDesc scan, bool distinct)
 }
 
 /*
- * Does an index have the values of its columns, so that an index-only scan can
- * return them?  It has only a hash of all columns but the last, and parts of a wide
- * fingerprint are in different tables.
- */
-static bool
-has_values(Relation index)
-{
-	return !shbt_is_grouped(index) && !shcls_computes_fingerprints(index) &&
-		!shcls_is_wide(index);
-}
-
-/*
  * Set the tuple of an index-only scan.  If the index does not have the values,
  * shidx_canreturn allows none to be read, so all are null.
  */
@@ -494,11 +482,13 @@ shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 /*
  * amcanreturn: can index-only scans return a column?
  *
- * Not without the values.  Nor during recovery, when it would visit all rows (see
- * is_wanted) as an index scan does.
+ * An index has only a hash of all columns but the last, and parts of a wide
+ * fingerprint are in different tables.  During recovery an index-only scan would
+ * visit all rows (see is_wanted) as an index scan does.
  */
 bool
 shidx_canreturn(Relation index, int column)
 {
-	return has_values(index) && !RecoveryInProgress();
+	return !shbt_is_grouped(index) && !shcls_computes_fingerprints(index) &&
+		!shcls_is_wide(index) && !RecoveryInProgress();
 }
