@@ -30,7 +30,7 @@
 #define BALLS_SHARE		(2.0 / 3)
 #define SPARE_SHARE		(1.0 / 8)
 
-/* the first read of a table collects about this share of its entries */
+/* the second read of a table collects about this share of its entries */
 #define LARGE_BATCH		(1.0 / 16)
 
 typedef enum ShFndOrderedStep
@@ -56,7 +56,7 @@ struct ShFndOrdered
 	int64		allowance;		/* page budget left for balls */
 	int			ring;			/* radius of the last one; -1 if none */
 	int			held_radius;	/* matches within it are held for later rings */
-	bool		table_read;		/* from end to end */
+	int			tables_read;	/* from end to end */
 	bool		next_overflows; /* distance "next" does not fit in memory */
 	ShFndCandidates candidates;
 	Buffer		pin;			/* page of the last candidate returned */
@@ -197,14 +197,14 @@ shfnd_ordered_pages(const ShBitsScheme *scheme, double leaves_per_table,
 		*first_pages += pages;
 		allowance -= pages_charged(ranges, pages);
 		if (radius == target)
-			return 2 * leaves;
+			return 3 * leaves;
 		radius++;
 		if (!worth_a_ring(scheme, leaves, inner, radius, target, allowance, &ranges, &pages))
 			break;
 	}
 	*first_ranges += 1;
 	*first_pages += leaves;
-	return leaves;
+	return 2 * leaves;
 }
 
 /*
@@ -283,7 +283,7 @@ choose_step(ShFndOrdered *ordered)
 
 	if (ordered->next > ordered->reach)
 		return DONE;
-	if (!ordered->table_read)
+	if (ordered->tables_read == 0)
 	{
 		if (ordered->next == 0)
 		{
@@ -298,7 +298,9 @@ choose_step(ShFndOrdered *ordered)
 		stop_rings(ordered);
 		return COLLECT_NEAREST;
 	}
-	if (ordered->next_overflows && ordered->candidates.ncenters == 1)
+	if (ordered->tables_read == 1 && !ordered->next_overflows)
+		return COLLECT_NEAREST;
+	if (ordered->tables_read == 1 && ordered->candidates.ncenters == 1)
 		return STREAM_DISTANCE;
 	return COLLECT_REST;
 }
@@ -329,7 +331,7 @@ shfnd_ordered_start(ShFndOrdered *ordered, ScanKey orderbys, int norderbys)
 	ordered->batch = FIRST_BATCH;
 	ordered->ring = -1;
 	ordered->held_radius = -1;
-	ordered->table_read = false;
+	ordered->tables_read = 0;
 	ordered->next_overflows = false;
 	if (shfnd_ordered_by_condition(ordered->reader->query->cost.pages,
 								   ordered->reader->ballscan.leaves_per_table))
@@ -521,8 +523,11 @@ static int64
 wanted_nearest(const ShFndOrdered *ordered)
 {
 	double		entries = shfnd_ball_leaves(&ordered->reader->ballscan) * SHBT_USUAL_ENTRIES;
+	double		wanted = ordered->batch * BATCH_GROWTH;
 
-	return (int64) Min(Max(ordered->batch, entries * LARGE_BATCH), ordered->candidates.max / 2.0);
+	if (ordered->tables_read > 0)
+		wanted = Max(wanted, entries * LARGE_BATCH);
+	return (int64) Min(wanted, ordered->candidates.max / 2.0);
 }
 
 /*
@@ -560,19 +565,25 @@ narrow(ShFndOrdered *ordered, int *radius, int64 *limit)
 }
 
 /*
- * Collect the nearest matches from a table.  The ball begins with all of them, and
- * shrinks when it turns out to hold more than is worth sorting.
+ * Collect the nearest matches from a table.  The ball shrinks when it turns out to
+ * hold more than is worth sorting.  At first it is one that should hold a batch if
+ * fingerprints were uniformly distributed; then one that holds all matches, so that
+ * no assumption can fail again.
  */
 static void
 collect_nearest(ShFndOrdered *ordered)
 {
 	int			radius = ordered->reach;
 
+	if (ordered->tables_read == 0)
+		radius = Min(choose_radius(shfnd_ball_leaves(&ordered->reader->ballscan), ordered->next,
+								   ordered->batch),
+					 radius);
 	shfnd_start_table(ordered->reader, ball_around(ordered, radius));
 	(void) collect_within(ordered, &radius, 2 * wanted_nearest(ordered), PG_INT64_MAX, narrow);
 	shfnd_sort_candidates(&ordered->candidates, SHBITS_WIDTH);
 	ordered->next = radius + 1;
-	ordered->table_read = true;
+	ordered->tables_read++;
 }
 
 /*
@@ -681,6 +692,7 @@ shfnd_ordered_next(ShFndOrdered *ordered, bool want_pin, ShFingerprint *fp, Item
 				if (next_streamed(ordered, fp, tid))
 					return true;
 				ordered->next++;
+				ordered->tables_read++;
 				ordered->next_overflows = false;
 				ordered->step = choose_step(ordered);
 				break;
