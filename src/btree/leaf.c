@@ -172,21 +172,6 @@ read_rows(Page leaf, int width, int count, ShBtRow *rows)
 }
 
 static pg_attribute_always_inline void
-check_rows(Page leaf, int width, int count, bool *good)
-{
-	int			step = shbt_pointer_width(leaf);
-	const char *stored = (const char *) ShBtPageGetOpaque(leaf);
-	bool		all = true;
-
-	for (int i = 0; i < count; i++)
-	{
-		stored -= step;
-		all &= shbt_is_row(shbt_unpack_row(shbits_load_bytes(stored, width), width));
-	}
-	*good = all;
-}
-
-static pg_attribute_always_inline void
 write_fps(Page leaf, int width, int count, const ShBtKey *keys)
 {
 	char	   *stored = (char *) PageGetContents(leaf);
@@ -440,9 +425,13 @@ shbt_filter_leaf(Page leaf, int first, int end, ShPermuted query, int radius, ui
 void
 shbt_check_leaf_rows(Relation index, BlockNumber block, Page leaf)
 {
-	bool		good;
+	ShBtRow		rows[SHBT_MAX_ENTRIES];
+	int			count = shbt_page_count(leaf);
+	bool		good = true;
 
-	FOR_ROW_WIDTH(check_rows, leaf, shbt_page_count(leaf), &good);
+	FOR_ROW_WIDTH(read_rows, leaf, count, rows);
+	for (int i = 0; i < count; i++)
+		good &= shbt_is_row(rows[i]);
 	if (unlikely(!good))
 		shbt_report_impossible_row(index, block);
 }

@@ -36,14 +36,4 @@ extern void shbt_walk_start(ShBtWalk *walk, Relation index, int tree, int level)
 extern void shbt_walk_seek(ShBtWalk *walk, ShBtKey key);
 extern bool shbt_walk_next(ShBtWalk *walk);
 
-/*
- * The first key of page i, of shbt_page_count(), of the level below that of the
- * current page.
- */
-static inline ShBtKey
-shbt_walk_child(ShBtWalk *walk, int i)
-{
-	return shbt_inner_key((Page) walk->page.data, i);
-}
-
 #endif							/* SIMHASH_BTREE_WALK_H */

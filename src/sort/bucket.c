@@ -181,8 +181,8 @@ shsort_tape_flush(ShSortTapeWriter *writer)
 /*
  * Rewind a tape with the given number of items for reading.
  */
-void
-shsort_tape_rewind(LogicalTape *tape, double count)
+static void
+rewind_tape(LogicalTape *tape, double count)
 {
 	double		bytes = count * MAX_ITEM_BYTES + BLCKSZ;
 
@@ -194,8 +194,8 @@ shsort_tape_rewind(LogicalTape *tape, double count)
  * Read up to "most" items from a tape, with groups if items.groups is set.
  * Returns their number, 0 after the last.
  */
-size_t
-shsort_tape_read(LogicalTape *tape, ShSortItems items, size_t most)
+static size_t
+read_tape(LogicalTape *tape, ShSortItems items, size_t most)
 {
 	char		bytes[READ_ITEMS * MAX_ITEM_BYTES];
 	Size		width = items.groups != NULL ? MAX_ITEM_BYTES : ITEM_BYTES;
@@ -269,7 +269,7 @@ read_items(TapeReader *reader, ShSortItems items, size_t most)
 {
 	while (reader->ntapes > 0)
 	{
-		size_t		count = shsort_tape_read(reader->tapes[0], items, most);
+		size_t		count = read_tape(reader->tapes[0], items, most);
 
 		for (size_t i = 0; reader->table != NULL && i < count; i++)
 			items.items[i].key = shbits_permute(reader->table, items.items[i].key);
@@ -450,7 +450,7 @@ shsort_buckets_start(ShSortBuckets *buckets, LogicalTape **rows, int nrows,
 	close_buckets(buckets);
 	reader.summary.varying.keys = shbits_permute(table, summary.varying.keys);
 	for (int i = 0; i < nrows; i++)
-		shsort_tape_rewind(rows[i], summary.count);
+		rewind_tape(rows[i], summary.count);
 	if (summary.count <= max_loaded(buckets, false))
 		load(buckets, reader);
 	else
@@ -473,7 +473,7 @@ next_bucket(ShSortBuckets *buckets)
 		Bucket		bucket = buckets->stack[--buckets->depth];
 		TapeReader	reader = {&bucket.tape, 1, bucket.summary, NULL};
 
-		shsort_tape_rewind(bucket.tape, bucket.summary.count);
+		rewind_tape(bucket.tape, bucket.summary.count);
 		if (bucket.summary.count <= max_loaded(buckets, true))
 			load(buckets, reader);
 		else if (bucket.summary.ascending)
@@ -516,7 +516,7 @@ shsort_buckets_next(ShSortBuckets *buckets, ShSortItems *items)
 		{
 			reserve_loaded(buckets, READ_ITEMS);
 			*items = buckets->items;
-			count = shsort_tape_read(buckets->stream, buckets->items, READ_ITEMS);
+			count = read_tape(buckets->stream, buckets->items, READ_ITEMS);
 			if (count > 0)
 				break;
 			LogicalTapeClose(buckets->stream);

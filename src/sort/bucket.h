@@ -43,8 +43,6 @@ typedef struct ShSortTapeWriter
 
 extern void shsort_tape_begin(ShSortTapeWriter *writer, LogicalTape *tape, bool grouped);
 extern void shsort_tape_flush(ShSortTapeWriter *writer);
-extern size_t shsort_tape_read(LogicalTape *tape, ShSortItems items, size_t most);
-extern void shsort_tape_rewind(LogicalTape *tape, double count);
 extern void shsort_add_summary(ShSortSummary *to, const ShSortSummary *from);
 
 static inline void
