@@ -76,15 +76,6 @@ probe_cost(const ShBitsTable *table, int radius, double leaves)
 }
 
 /*
- * What the probes of a plan cost, in the same units.
- */
-double
-shbits_probing_cost(const ShBitsProbePlan *plan)
-{
-	return reading_cost(plan->ranges, plan->pages);
-}
-
-/*
  * Set what a plan takes by its probes.
  */
 static void
@@ -314,7 +305,7 @@ allotment_cost(const ShBitsScheme *scheme, int width, bool by_table, double leav
 		allotment->ranges += plan.ranges;
 		allotment->pages += plan.pages;
 		allotment->share += shbits_ball_share(nbits, radius);
-		cost += shbits_probing_cost(&plan);
+		cost += reading_cost(plan.ranges, plan.pages);
 	}
 	allotment->share = Min(allotment->share, 1);
 	return cost + allotment->share * rows * ROW_COST;

@@ -65,7 +65,6 @@ extern void shbits_plan_probes(const ShBitsScheme *scheme, int radius,
 							   double leaves_per_table, ShBitsProbePlan *plan);
 extern bool shbits_plan_ring(const ShBitsScheme *scheme, int inner, int radius,
 							 double leaves_per_table, ShBitsProbePlan *plan);
-extern double shbits_probing_cost(const ShBitsProbePlan *plan);
 extern void shbits_plan_table(double leaves_per_table, ShBitsProbePlan *plan);
 extern void shbits_allot(const ShBitsScheme *scheme, int width, int radius, bool by_table,
 						 double leaves_per_table, double rows, ShBitsAllotment *allotment);

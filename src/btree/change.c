@@ -4,12 +4,9 @@
  *	  Changing pages of trees: adding entries, splitting, rewriting leaves.
  *
  * All changes are generic WAL records, so that they replay without this library.
- * One change is too frequent for the API that makes such records: it copies each
- * page and compares the copy with the original, byte by byte, and 100,000 inserts
- * took 5 to 7 times as long with it (November 2026).  So the record of an insert,
- * which changes three known places of each leaf, is assembled here, in the format
- * of generic_xlog.c.  Server versions whose format is not known to be the same get
- * the API: see src/README.md, section 12.
+ * Inserts are too frequent for the API that makes these (src/README.md, section 6):
+ * theirs are assembled here, in the format of generic_xlog.c.  Server versions whose
+ * format is not known to be the same get the API.
  *
  * Splits follow Lehman and Yao (1981), with one difference from nbtree: a page
  * is split and the downlink to its new sibling is added to the parent in one

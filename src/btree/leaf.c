@@ -172,21 +172,6 @@ read_rows(Page leaf, int width, int count, ShBtRow *rows)
 }
 
 static pg_attribute_always_inline void
-check_rows(Page leaf, int width, int count, bool *good)
-{
-	int			step = shbt_pointer_width(leaf);
-	const char *stored = (const char *) ShBtPageGetOpaque(leaf);
-	bool		all = true;
-
-	for (int i = 0; i < count; i++)
-	{
-		stored -= step;
-		all &= shbt_is_row(shbt_unpack_row(shbits_load_bytes(stored, width), width));
-	}
-	*good = all;
-}
-
-static pg_attribute_always_inline void
 write_fps(Page leaf, int width, int count, const ShBtKey *keys)
 {
 	char	   *stored = (char *) PageGetContents(leaf);
@@ -440,9 +425,13 @@ shbt_filter_leaf(Page leaf, int first, int end, ShPermuted query, int radius, ui
 void
 shbt_check_leaf_rows(Relation index, BlockNumber block, Page leaf)
 {
-	bool		good;
+	ShBtRow		rows[SHBT_MAX_ENTRIES];
+	int			count = shbt_page_count(leaf);
+	bool		good = true;
 
-	FOR_ROW_WIDTH(check_rows, leaf, shbt_page_count(leaf), &good);
+	FOR_ROW_WIDTH(read_rows, leaf, count, rows);
+	for (int i = 0; i < count; i++)
+		good &= shbt_is_row(rows[i]);
 	if (unlikely(!good))
 		shbt_report_impossible_row(index, block);
 }
@@ -452,16 +441,8 @@ shbt_check_leaf_rows(Relation index, BlockNumber block, Page leaf)
  * their rows are dead to all transactions, and later scans need not visit these.
  * As in nbtree this is a hint, and lost whenever that is convenient.
  *
- * The marks are bits in the hole of the leaf, in bytes that even the arrays of a
- * full leaf leave free.  Full-page images, the generic WAL API and
- * wal_consistency_checking leave out the hole, so a mark never gets into WAL, and
- * a replayed page has none.  Stored anywhere else, marks would make replayed pages
- * differ from the original.
- *
- * A mark belongs to a position.  Whatever moves entries, under an exclusive lock,
- * clears all marks; new entries are appended at a position without one.  Marked
- * entries stay until VACUUM: to remove them earlier, WAL would have to cancel
- * queries on standbys, which generic WAL cannot do.
+ * Why the marks are in the hole, in bytes that even the arrays of a full leaf leave
+ * free, and when they are cleared: src/README.md, section 5.
  *
  * The caller has the leaf pinned and locked at least in share mode, and knows
  * that no TID has been reused since its row was found dead.  An entry that has

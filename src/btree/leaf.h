@@ -3,23 +3,9 @@
  * leaf.h
  *	  The entries of a leaf, and in how many bytes they are stored.
  *
- * The fingerprints between the fences of a leaf have their leading bytes in
- * common, more of them the larger the index is.  Those bytes are left out, and
- * read from the low fence, which never changes.  What remains of each takes 5
- * to 8 bytes.  Since the fences alone decide how many, an entry that belongs on
- * the leaf always fits.
- *
- * A row, which is a block number and an offset, takes 3 to 6 bytes, as many as
- * the largest one on the leaf needs:
- *
- *	bytes	block below		offset below
- *	3		2^15			2^9
- *	4		2^23			2^9
- *	5		2^31			2^9
- *	6		2^32			2^16
- *
- * An entry whose row needs more makes the leaf be rewritten with wider ones, or
- * split (split.c).
+ * Fingerprints take 5 to 8 bytes: the leading ones that all between the fences of
+ * the leaf have in common are read from the low fence.  Rows take 3 to 6, as many as
+ * the largest one needs (src/README.md, section 2).
  *
  * The entries are in no particular order, except that the first ones, those
  * with which the leaf was created, are sorted; the special area has their

@@ -146,10 +146,10 @@ release(void *chunk)
 }
 
 /*
- * The map of an index, NULL if there is none.
+ * What the table has of the file of an index, NULL if nothing.
  */
-ShBtMap *
-shbt_map_find(Relation index, int ntrees)
+static ShBtMap *
+find_map(Relation index)
 {
 	ShBtMapKey	key;
 	ShBtMapEntry *entry;
@@ -158,14 +158,23 @@ shbt_map_find(Relation index, int ntrees)
 		return NULL;
 	make_key(index, &key);
 	entry = hash_search(map_table, &key, HASH_FIND, NULL);
-	if (entry == NULL || entry->map == NULL)
-		return NULL;
-	if (entry->map->ntrees != ntrees)
+	return entry == NULL ? NULL : entry->map;
+}
+
+/*
+ * The map of an index, NULL if there is none.
+ */
+ShBtMap *
+shbt_map_find(Relation index, int ntrees)
+{
+	ShBtMap    *map = find_map(index);
+
+	if (map != NULL && map->ntrees != ntrees)
 	{
 		shbt_map_forget(index);
 		return NULL;
 	}
-	return entry->map;
+	return map;
 }
 
 /*
@@ -267,17 +276,10 @@ shbt_map_remove(ShBtNode *node)
 void
 shbt_map_forget(Relation index)
 {
-	ShBtMapKey	key;
-	ShBtMapEntry *entry;
-	ShBtMap    *map;
+	ShBtMap    *map = find_map(index);
 
-	if (map_table == NULL)
+	if (map == NULL)
 		return;
-	make_key(index, &key);
-	entry = hash_search(map_table, &key, HASH_FIND, NULL);
-	if (entry == NULL || entry->map == NULL)
-		return;
-	map = entry->map;
 	for (int tree = 0; tree < map->ntrees; tree++)
 	{
 		if (map->tops[tree] != NULL)

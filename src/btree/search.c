@@ -88,8 +88,8 @@ shbt_read_right(Relation index, Buffer buffer, BlockNumber right, ShBtKey high,
  * Replace a pinned and locked buffer by that of the page to its right, which
  * must exist.  The old page is unlocked before the new one is locked.
  */
-Buffer
-shbt_move_right(Relation index, Buffer buffer, int lockmode)
+static Buffer
+move_right(Relation index, Buffer buffer, int lockmode)
 {
 	Page		page = BufferGetPage(buffer);
 	ShBtOpaqueData old = *ShBtPageGetOpaque(page);
@@ -159,7 +159,7 @@ shbt_visit(Relation index, int tree, ShBtKey key, ShBtPlace *place, bool linked,
 		}
 		if (steps < MAX_STEPS_RIGHT || linked)
 		{
-			buffer = shbt_move_right(index, buffer, lockmode);
+			buffer = move_right(index, buffer, lockmode);
 			shbt_map_learn(place, buffer);
 		}
 		else

@@ -3,25 +3,11 @@
  * build_pages.c
  *	  Writing and logging the pages of a new index.
  *
- * No other backend can read the index before the build commits, so its pages
- * bypass the buffer manager.  They are filled in local memory, logged a few at
- * a time in one record, and written to the file.
- *
- * How many pages a tree will have is not known before it is written, since that
- * depends on how many entries fit on each leaf.  So pages get their numbers
- * when they are written, as many at a time as are in memory, and one more for
- * the next page of the level, to which the last one has a link.  A process that
- * builds alone extends the file by writing them.  Several processes extend it
- * under the lock for that, before they write.  Otherwise one of them might log
- * pages beyond others that the disk has no room for, and recovery, which
- * extends the file up to a page, would fail after a crash.
- *
- * A checkpoint does not write pages that are not in buffers.  If it begins
- * after pages have been logged, recovery from it would not replay them.  Such
- * a checkpoint must therefore wait until the pages have been written and the
- * flush of their file has been requested, which DELAY_CHKPT_START achieves.
- * Since 17, bulk_write.c of the server does the same for a process that extends
- * a file alone; with 15 and 16, and with several processes, we have to.
+ * The pages bypass the buffer manager: src/README.md, section 7, says why, when
+ * they get their numbers, and why a checkpoint must wait until they have been
+ * written and the flush of their file has been requested, which DELAY_CHKPT_START
+ * achieves.  Since 17, bulk_write.c of the server does the same for a process that
+ * extends a file alone; with 15 and 16, and with several processes, we have to.
  *
  *-------------------------------------------------------------------------
  */
@@ -52,7 +38,7 @@ struct ShBldPageWriter
 	Page		pages[WRITE_PAGES];
 	BlockNumber blocks[WRITE_PAGES];
 	BlockNumber promised;		/* the number of pages[0], if it has one */
-	ShBldLevel *level;			/* where the pages belong; NULL for the metapage */
+	ShBtPageList *level;		/* where the pages belong; NULL for the metapage */
 };
 
 /*
@@ -184,41 +170,19 @@ flush_pages(ShBldPageWriter *writer, bool more)
 	writer->count = 0;
 }
 
-void
-shbld_begin_level(ShBldLevel *level)
-{
-	level->count = 0;
-	level->max_count = 1024;
-	level->lows = palloc(level->max_count * sizeof(ShBtKey));
-	level->blocks = palloc(level->max_count * sizeof(BlockNumber));
-}
-
-void
-shbld_free_level(ShBldLevel *level)
-{
-	pfree(level->lows);
-	pfree(level->blocks);
-}
-
 /*
  * Add a page to a level, which is to be filled before the next one is added.  Its
  * right link is set later.
  */
 Page
-shbld_add_page(ShBldPageWriter *writer, ShBldLevel *level, ShBtKey low)
+shbld_add_page(ShBldPageWriter *writer, ShBtPageList *level, ShBtKey low)
 {
 	if (writer->count == WRITE_PAGES)
 	{
 		flush_pages(writer, true);
 		CHECK_FOR_INTERRUPTS();
 	}
-	if (level->count == level->max_count)
-	{
-		level->max_count *= 2;
-		level->lows = repalloc_huge(level->lows, level->max_count * sizeof(ShBtKey));
-		level->blocks = repalloc_huge(level->blocks, level->max_count * sizeof(BlockNumber));
-	}
-	level->lows[level->count++] = low;
+	shbt_list_add(level, low, InvalidBlockNumber);
 	writer->level = level;
 	return writer->pages[writer->count++];
 }

@@ -85,7 +85,7 @@ count_written(ShBldBuild *build, int entries)
  * Add a page to a level.
  */
 static Page
-add_page(ShBldBuild *build, ShBldLevel *level, int tree, int number, ShBtKey low,
+add_page(ShBldBuild *build, ShBtPageList *level, int tree, int number, ShBtKey low,
 		 ShBtKey high)
 {
 	bool		is_root = shbt_key_equal(low, SHBT_LOWEST_KEY) &&
@@ -173,7 +173,7 @@ add_entry(const ShBldBuild *build, BuildLeaf *leaf, ShBtKey key)
  * below that need more bytes than theirs, it ends where these begin.
  */
 static ShBtKey
-write_leaf(ShBldBuild *build, ShBldLevel *leaves, int tree, const BuildLeaf *leaf, ShBtKey high)
+write_leaf(ShBldBuild *build, ShBtPageList *leaves, int tree, const BuildLeaf *leaf, ShBtKey high)
 {
 	bool		grouped = shbt_is_grouped(build->index);
 	Page		page;
@@ -191,7 +191,7 @@ write_leaf(ShBldBuild *build, ShBldLevel *leaves, int tree, const BuildLeaf *lea
  * Write the leaves of a tree from the sorted entries.
  */
 static void
-write_leaves(ShBldBuild *build, ShSort *sort, int tree, ShBldLevel *leaves)
+write_leaves(ShBldBuild *build, ShSort *sort, int tree, ShBtPageList *leaves)
 {
 	BuildLeaf  *leaf = palloc(sizeof(BuildLeaf));
 	ShBtKey		previous = SHBT_LOWEST_KEY;
@@ -231,8 +231,8 @@ write_leaves(ShBldBuild *build, ShSort *sort, int tree, ShBldLevel *leaves)
  * Write a level of inner pages above the given level.
  */
 static void
-write_inner_level(ShBldBuild *build, ShBldLevel *level, int tree, int number,
-				  const ShBldLevel *below)
+write_inner_level(ShBldBuild *build, ShBtPageList *level, int tree, int number,
+				  const ShBtPageList *below)
 {
 	size_t		fill = shbt_inner_capacity(shbt_is_grouped(build->index)) * INNER_FILLFACTOR / 100;
 
@@ -254,23 +254,21 @@ write_inner_level(ShBldBuild *build, ShBldLevel *level, int tree, int number,
 void
 shbld_write_tree(ShBldBuild *build, ShSort *sort, int tree)
 {
-	ShBldLevel	level;
+	ShBtPageList level = {0};
 	int			number = 0;
 
-	shbld_begin_level(&level);
 	write_leaves(build, sort, tree, &level);
 	shbld_end_level(build->pages);
 	while (level.count > 1)
 	{
-		ShBldLevel	above;
+		ShBtPageList above = {0};
 
-		shbld_begin_level(&above);
 		write_inner_level(build, &above, tree, ++number, &level);
 		shbld_end_level(build->pages);
-		shbld_free_level(&level);
+		shbt_list_free(&level);
 		level = above;
 	}
 	build->roots[tree].block = level.blocks[0];
 	build->roots[tree].level = number;
-	shbld_free_level(&level);
+	shbt_list_free(&level);
 }

@@ -4,13 +4,9 @@
  *	  The fingerprint of a value of the last column of an index.
  *
  * The values are fingerprints themselves, unless the operator class has a
- * support function that computes them.  Then the index finds candidates: the
- * operator of strategy 4 + r may be true only if the fingerprints differ in at
- * most r bits, and is evaluated with the row.  A value without a fingerprint is
- * stored like a null, and no operator may be true for it.
- *
- * A value of type simhash_bits is cut into parts of 64 bits, each of which is stored
- * like a fingerprint.
+ * support function that computes them (src/README, section 2).  A value of type
+ * simhash_bits is cut into parts of 64 bits, each of which is stored like a
+ * fingerprint.
  *
  *-------------------------------------------------------------------------
  */

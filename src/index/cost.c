@@ -388,7 +388,7 @@ plan_group(const ShBitsScheme *scheme, double leaves, const ScanShape *shape, bo
 		return;
 
 	if (shape->groups.all)
-		work->later_pages = leaves;
+		work->later_pages = 2 * leaves;
 	else
 		work->later_pages = shfnd_ordered_pages(scheme, leaves, &work->cost.ranges,
 												&work->cost.pages);
@@ -419,7 +419,7 @@ plan_by_scheme(const ShBitsScheme *scheme, const IndexOptInfo *info,
 		work->cost.ranges *= groups->count;
 		work->cost.pages = Min(work->cost.pages * groups->count, info->pages);
 		work->cost.comparing *= groups->count;
-		work->later_pages = Min(work->later_pages * groups->count, 2 * leaves);
+		work->later_pages = Min(work->later_pages * groups->count, 3 * leaves);
 	}
 }
 

@@ -3,12 +3,10 @@
  * insert.c
  *	  Adding a row to a simhash index.
  *
- * A row adds an entry to one leaf of each table, for each part of its
- * fingerprint.  The tables are processed in batches, as many as one WAL record can
- * hold.  The leaves of a batch are locked in the order of the tables, and changed
- * together.  A crash between
- * two batches leaves a row in some tables only, but then its transaction has
- * not committed either.
+ * A row adds an entry to one leaf of each table, for each part of its fingerprint.
+ * The tables are processed in batches, as many as one WAL record can hold, and the
+ * leaves of a batch are locked in their order.  A crash between two batches leaves a
+ * row in some tables only, but then its transaction has not committed either.
  *
  *-------------------------------------------------------------------------
  */

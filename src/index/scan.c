@@ -84,7 +84,7 @@ shidx_beginscan(Relation index, int nkeys, int norderbys)
 	so->step = SCAN_DONE;
 	shfnd_query_begin(&so->query, index);
 	shfnd_reader_begin(&so->reader, &so->query);
-	shfnd_visitor_begin(&so->visitor);
+	so->visitor.context = context;
 	if (norderbys > 0)
 	{
 		if (so->query.fingerprinter.computes)
@@ -226,8 +226,6 @@ begin(IndexScanDesc scan, bool distinct)
 		start_nulls(scan);
 		return;
 	}
-	if (shbt_is_grouped(scan->indexRelation))
-		shfnd_ball_count_leaves(ballscan);
 	shfnd_choose(&so->query, ballscan->scheme, ballscan->leaves_per_table,
 				 ordered || wide_ordered);
 	if (wide_ordered)
@@ -244,18 +242,6 @@ begin(IndexScanDesc scan, bool distinct)
 		so->step = SCAN_UNORDERED;
 		shfnd_start_query(&so->reader, distinct);
 	}
-}
-
-/*
- * Does an index have the values of its columns, so that an index-only scan can
- * return them?  It has only a hash of all columns but the last, and parts of a wide
- * fingerprint are in different tables.
- */
-static bool
-has_values(Relation index)
-{
-	return !shbt_is_grouped(index) && !shcls_computes_fingerprints(index) &&
-		!shcls_is_wide(index);
 }
 
 /*
@@ -449,25 +435,6 @@ add_wanted(IndexScanDesc scan, TIDBitmap *bitmap)
 }
 
 /*
- * Open and close the table of a bitmap scan, which the executor has locked.
- */
-static void
-open_table(IndexScanDesc scan)
-{
-	scan->heapRelation = table_open(scan->indexRelation->rd_index->indrelid, NoLock);
-	scan->xs_heapfetch = shcompat_index_fetch_begin(scan->heapRelation);
-}
-
-static void
-close_table(IndexScanDesc scan)
-{
-	table_index_fetch_end(scan->xs_heapfetch);
-	table_close(scan->heapRelation, NoLock);
-	scan->xs_heapfetch = NULL;
-	scan->heapRelation = NULL;
-}
-
-/*
  * amgetbitmap: return the TIDs of all rows that match
  */
 int64
@@ -479,7 +446,11 @@ shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 
 	begin(scan, false);
 	if (so->checks_keys)
-		open_table(scan);
+	{
+		/* the executor has locked it */
+		scan->heapRelation = table_open(scan->indexRelation->rd_index->indrelid, NoLock);
+		scan->xs_heapfetch = shcompat_index_fetch_begin(scan->heapRelation);
+	}
 	while (so->step != SCAN_DONE)
 	{
 		while (shfnd_next_matches(&so->reader))
@@ -499,18 +470,25 @@ shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 			so->step = SCAN_DONE;
 	}
 	if (so->checks_keys)
-		close_table(scan);
+	{
+		table_index_fetch_end(scan->xs_heapfetch);
+		table_close(scan->heapRelation, NoLock);
+		scan->xs_heapfetch = NULL;
+		scan->heapRelation = NULL;
+	}
 	return count;
 }
 
 /*
  * amcanreturn: can index-only scans return a column?
  *
- * Not without the values.  Nor during recovery, when it would visit all rows (see
- * is_wanted) as an index scan does.
+ * An index has only a hash of all columns but the last, and parts of a wide
+ * fingerprint are in different tables.  During recovery an index-only scan would
+ * visit all rows (see is_wanted) as an index scan does.
  */
 bool
 shidx_canreturn(Relation index, int column)
 {
-	return has_values(index) && !RecoveryInProgress();
+	return !shbt_is_grouped(index) && !shcls_computes_fingerprints(index) &&
+		!shcls_is_wide(index) && !RecoveryInProgress();
 }

@@ -112,12 +112,6 @@ sort_rows(Relation index, const ShBitsScheme *scheme, int tree)
 	return sort;
 }
 
-static inline bool
-item_less(const ShSortItem *a, const ShSortItem *b)
-{
-	return a->key < b->key || (a->key == b->key && a->value < b->value);
-}
-
 /*
  * Check that two trees, of different parts, hold the same visible rows.
  *
@@ -139,8 +133,8 @@ check_parts(Relation heap, Relation index, Snapshot snapshot, const ShBitsScheme
 
 	while (has_a || has_b)
 	{
-		bool		only_a = has_a && (!has_b || item_less(&a, &b));
-		bool		only_b = has_b && (!has_a || item_less(&b, &a));
+		bool		only_a = has_a && (!has_b || shsort_item_less(a, b));
+		bool		only_b = has_b && (!has_a || shsort_item_less(b, a));
 
 		CHECK_FOR_INTERRUPTS();
 		if (only_a && is_visible(fetch, slot, snapshot, a.value))

@@ -14,49 +14,39 @@
 #include "search/balls_cost.h"
 
 /*
- * Read a table from end to end for balls[r] balls of each radius r.  If there is
- * more than one ball, each entry is compared with all of them, which costs "work"
- * pages.
- */
-static void
-cost_by_table(const int *counts, double work, double leaves, ShFndCost *cost)
-{
-	double		nballs = 0;
-
-	for (int r = 0; r <= SHBITS_WIDTH; r++)
-		nballs += counts[r];
-	cost->table = nballs > 1;
-	cost->ranges = 1;
-	cost->pages = leaves;
-	cost->comparing = cost->table ? leaves * SHBT_USUAL_ENTRIES * work : 0;
-	cost->share = 0;
-}
-
-/*
- * The same by reading one ball after the other or, if there are so many that this
- * would cost more, or if by_table says so, by reading a table.
+ * What it takes to find what lies in counts[r] balls of each radius r of a part.  They
+ * are read one after the other or, if there are so many that this would cost more, or
+ * if by_table says so, by reading a table from end to end.  Then each entry is
+ * compared with all balls, unless there is only one, which costs "work" pages.
  */
 static void
 cost_of_part(const int *counts, double work, const ShBitsScheme *scheme, bool by_table,
 			 double leaves, ShFndCost *cost)
 {
-	ShFndCost	one_by_one = {0};
+	ShFndCost	table = {.ranges = 1,.pages = leaves};
+	double		nballs = 0;
 
-	cost_by_table(counts, work, leaves, cost);
-	if (by_table)
-		return;
+	memset(cost, 0, sizeof(*cost));
 	for (int r = 0; r <= SHBITS_WIDTH; r++)
 	{
 		ShBitsProbePlan probes;
 
 		if (counts[r] == 0)
 			continue;
+		nballs += counts[r];
+		if (by_table)
+			continue;
 		shbits_plan_probes(scheme, r, leaves, &probes);
-		one_by_one.ranges += counts[r] * probes.ranges;
-		one_by_one.pages += counts[r] * probes.pages;
+		cost->ranges += counts[r] * probes.ranges;
+		cost->pages += counts[r] * probes.pages;
 	}
-	if (!cost->table || one_by_one.pages <= cost->pages + cost->comparing)
-		*cost = one_by_one;
+	if (nballs > 1)
+	{
+		table.table = true;
+		table.comparing = leaves * SHBT_USUAL_ENTRIES * work;
+	}
+	if (by_table || (table.table && table.pages + table.comparing < cost->pages))
+		*cost = table;
 }
 
 /*

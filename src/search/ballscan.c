@@ -60,25 +60,20 @@ first_tree(const ShFndBallScan *scan)
 void
 shfnd_ball_begin(ShFndBallScan *scan, Relation index, ShBitsScheme *scheme)
 {
+	memset(scan, 0, sizeof(*scan));
 	scan->index = index;
 	scan->scheme = scheme;
 	scan->nparts = shbits_nparts(shbt_width(index));
-	scan->part = 0;
-	scan->snapshot = NULL;
-	scan->keep_pin = false;
-	scan->skip_dead = false;
 	scan->groups = shfnd_only_group;
 	scan->leaves_per_table = leaves_of_table(scan);
 	scan->plan_radius = -1;
 	scan->allowance = PG_INT64_MAX;
-	scan->nulls = false;
-	scan->probe = 0;
-	scan->plan.nprobes = 0;
 	scan->pin = InvalidBuffer;
 }
 
 /*
- * Set the part of the fingerprints whose balls are read from now on.
+ * Set the part of the fingerprints whose balls are read from now on.  The tree of the
+ * null fingerprints is the first table of one more part, and has all in a ball.
  */
 void
 shfnd_ball_set_part(ShFndBallScan *scan, int part)
@@ -88,31 +83,24 @@ shfnd_ball_set_part(ShFndBallScan *scan, int part)
 
 /*
  * Set the groups to read from now on; the list must live as long as it is in
- * use.  Before balls are read, shfnd_ball_count_leaves has to be called.
+ * use.  If the index has groups, this counts their leaves, in inner pages.
  */
 void
 shfnd_ball_set_groups(ShFndBallScan *scan, const ShFndGroups *groups)
 {
+	int			counted = Min(groups->count, MAX_COUNTED);
+	double		leaves = 0;
+	double		table;
+
 	if (groups->all != scan->groups.all)
 		scan->plan_radius = -1;
 	scan->groups = *groups;
-}
-
-/*
- * Estimate, from inner pages, how many leaves the groups have.  There must be
- * at least one group.
- */
-void
-shfnd_ball_count_leaves(ShFndBallScan *scan)
-{
-	const ShFndGroups *groups = &scan->groups;
-	double		table = leaves_of_table(scan);
-	int			counted = Min(groups->count, MAX_COUNTED);
-	double		leaves = 0;
-
+	if (!shbt_is_grouped(scan->index))
+		return;
+	table = leaves_of_table(scan);
 	if (groups->all)
 		leaves = table;
-	else
+	else if (groups->count > 0)
 	{
 		for (int i = 0; i < counted; i++)
 		{
@@ -221,7 +209,6 @@ static void
 set_ball(ShFndBallScan *scan, SimhashBall ball)
 {
 	shfnd_ball_release(scan);
-	scan->nulls = false;
 	scan->ball = ball;
 	scan->probe = 0;
 	restart(scan);
@@ -275,18 +262,6 @@ shfnd_ball_narrow(ShFndBallScan *scan, int radius)
 {
 	Assert(radius <= scan->ball.radius);
 	scan->ball.radius = radius;
-}
-
-/*
- * Start to read the entries of the null fingerprints.  Releases the pin of the
- * last ball.
- */
-void
-shfnd_ball_start_nulls(ShFndBallScan *scan)
-{
-	shfnd_ball_release(scan);
-	scan->nulls = true;
-	restart(scan);
 }
 
 /*
@@ -459,24 +434,6 @@ next_page(ShFndBallScan *scan)
 }
 
 /*
- * The same among the null fingerprints.
- */
-static Buffer
-next_null_page(ShFndBallScan *scan)
-{
-	ShPermuted	from;
-	bool		right = scan->started;
-	bool		all = scan->groups.all;
-
-	if ((!scan->started || BlockNumberIsValid(scan->right)) &&
-		(all || find_group(scan, &from, &right)))
-		return read_page(scan, scan->nparts * scan->scheme->ntables,
-						 all ? SHBT_LOWEST_KEY : shbt_make_key(*scan->group, 0, 0), right);
-	shfnd_ball_release(scan);
-	return InvalidBuffer;
-}
-
-/*
  * Copy entry i of a leaf, unless it is known to be dead.
  */
 static void
@@ -636,23 +593,6 @@ collect_matches(const ShFndBallScan *scan, Page page, ShFndMatches *matches)
 }
 
 /*
- * Copy the null fingerprints of a leaf.
- */
-static void
-collect_nulls(const ShFndBallScan *scan, Page page, ShFndMatches *matches)
-{
-	int			count = shbt_page_count(page);
-	uint16		found[SHBT_MAX_ENTRIES];
-
-	for (int i = 0; i < count; i++)
-		found[i] = i;
-	if (shbt_page_is_grouped(page) && !scan->groups.all)
-		count = keep_groups(scan, page, 0, found, count);
-	for (int i = 0; i < count; i++)
-		add_match(scan, matches, 0, page, found[i]);
-}
-
-/*
  * Read pages until one has matches, and copy them.  Returns false at the end,
  * or when the allowance of pages is used up.
  *
@@ -674,7 +614,7 @@ shfnd_ball_next(ShFndBallScan *scan, ShFndMatches *matches)
 
 		if (scan->allowance <= 0)
 			return false;
-		buffer = scan->nulls ? next_null_page(scan) : next_page(scan);
+		buffer = next_page(scan);
 		if (!BufferIsValid(buffer))
 			return false;
 		page = BufferGetPage(buffer);
@@ -684,10 +624,7 @@ shfnd_ball_next(ShFndBallScan *scan, ShFndMatches *matches)
 			PredicateLockPage(scan->index, BufferGetBlockNumber(buffer), scan->snapshot);
 			shcompat_test_old_snapshot(scan->snapshot, scan->index, page);
 		}
-		if (scan->nulls)
-			collect_nulls(scan, page, matches);
-		else
-			collect_matches(scan, page, matches);
+		collect_matches(scan, page, matches);
 		shbt_check_tids(scan->index, BufferGetBlockNumber(buffer), matches->tids, matches->count);
 		scan->block = BufferGetBlockNumber(buffer);
 		if (matches->count > 0)

@@ -44,7 +44,6 @@ typedef struct ShFndBallScan
 	/* where we are */
 	int64		allowance;		/* about how many more pages may be read; at 0
 								 * the ball ends, complete or not */
-	bool		nulls;			/* read the null fingerprints, not a ball */
 	SimhashBall ball;
 	int			probe;
 	bool		started;		/* the probe has read a page */
@@ -64,7 +63,6 @@ typedef struct ShFndBallScan
 extern void shfnd_ball_begin(ShFndBallScan *scan, Relation index, ShBitsScheme *scheme);
 extern void shfnd_ball_set_part(ShFndBallScan *scan, int part);
 extern void shfnd_ball_set_groups(ShFndBallScan *scan, const ShFndGroups *groups);
-extern void shfnd_ball_count_leaves(ShFndBallScan *scan);
 extern double shfnd_ball_leaves(const ShFndBallScan *scan);
 extern void shfnd_ball_plan(ShFndBallScan *scan, int radius);
 extern void shfnd_ball_start(ShFndBallScan *scan, SimhashBall ball);
@@ -72,7 +70,6 @@ extern bool shfnd_ball_plan_ring(ShFndBallScan *scan, int inner, int radius);
 extern void shfnd_ball_start_ring(ShFndBallScan *scan, SimhashBall ball);
 extern void shfnd_ball_start_table(ShFndBallScan *scan, SimhashBall ball);
 extern void shfnd_ball_narrow(ShFndBallScan *scan, int radius);
-extern void shfnd_ball_start_nulls(ShFndBallScan *scan);
 extern bool shfnd_ball_next(ShFndBallScan *scan, ShFndMatches *matches);
 extern void shfnd_ball_mark_dead(ShFndBallScan *scan, const ShFndMatches *matches,
 								 const uint16 *dead, int ndead);

@@ -3,14 +3,9 @@
  * ballset.c
  *	  Many balls: in which of them does a fingerprint lie?
  *
- * The method is that of the index itself.  The bits are cut into one more
- * block than the radius of the balls.  A fingerprint agrees with the center of
- * each ball that it lies in, in at least one of these blocks.  So for each
- * block the balls are listed by its value.  For large radii the blocks are too
- * small to tell balls apart, and so they are if the centers agree in many
- * bits.  Then the fingerprint is compared with all centers by vector
- * instructions, as with the entries of a leaf.  Balls of radius 0 are found by
- * binary search.
+ * For each block of bits, the balls are listed by its value (src/README, section 1).
+ * Where that tells too few of them apart, the fingerprint is compared with all
+ * centers by vector instructions.  Balls of radius 0 are found by binary search.
  *
  *-------------------------------------------------------------------------
  */

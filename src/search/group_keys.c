@@ -4,11 +4,6 @@
  *	  Finding the groups that a scan has to read, from conditions on the
  *	  columns before the fingerprint.
  *
- * If each of these columns is compared for equality, with one value or
- * several, or must be null, each combination of the values has one group.
- * Otherwise nothing is known, because a hash of all columns tells nothing
- * about some of them.
- *
  * Rows with other values can be in the same group, so all conditions on these
  * columns have to be rechecked with the row.
  *
@@ -46,13 +41,22 @@ typedef struct ColumnValues
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-#define ST_SORT sort_groups
-#define ST_ELEMENT_TYPE uint32
-#define ST_COMPARE(a, b) (*(a) < *(b) ? -1 : *(a) > *(b))
-#define ST_CHECK_FOR_INTERRUPTS
-#define ST_SCOPE static
-#define ST_DEFINE
-#include "lib/sort_template.h"
+/*
+ * Sort hashes, and keep only one of equal ones.  Returns how many there are then.
+ */
+static int
+simplify(uint64 *hashes, int count)
+{
+	int			kept = 0;
+
+	sort_hashes(hashes, count);
+	for (int i = 0; i < count; i++)
+	{
+		if (kept == 0 || hashes[kept - 1] != hashes[i])
+			hashes[kept++] = hashes[i];
+	}
+	return kept;
+}
 
 /* the group of all rows in an index of one column */
 static const uint32 only_group = 0;
@@ -125,8 +129,6 @@ hash_argument(Relation index, ScanKey key, ColumnValues *values)
 static void
 read_key(Relation index, ScanKey key, ColumnValues *values)
 {
-	int			kept = 0;
-
 	values->any = false;
 	values->count = 0;
 	values->hashes = NULL;
@@ -148,14 +150,7 @@ read_key(Relation index, ScanKey key, ColumnValues *values)
 		values->any = true;
 		return;
 	}
-
-	sort_hashes(values->hashes, values->count);
-	for (int i = 0; i < values->count; i++)
-	{
-		if (kept == 0 || values->hashes[kept - 1] != values->hashes[i])
-			values->hashes[kept++] = values->hashes[i];
-	}
-	values->count = kept;
+	values->count = simplify(values->hashes, values->count);
 }
 
 /*
@@ -190,9 +185,9 @@ intersect(ColumnValues *values, const ColumnValues *others)
 static void
 list_groups(ShFndGroups *groups, const ColumnValues *values, int columns, int combinations)
 {
-	uint32	   *list = palloc(Max(combinations, 1) * sizeof(uint32));
+	uint64	   *found = palloc(combinations * sizeof(uint64));
+	uint32	   *list;
 	uint64		hashes[INDEX_MAX_KEYS];
-	int			kept = 0;
 
 	for (int i = 0; i < combinations; i++)
 	{
@@ -203,18 +198,15 @@ list_groups(ShFndGroups *groups, const ColumnValues *values, int columns, int co
 			hashes[c] = values[c].hashes[rest % values[c].count];
 			rest /= values[c].count;
 		}
-		list[i] = shcls_group_of_hashes(hashes, columns);
+		found[i] = shcls_group_of_hashes(hashes, columns);
 	}
 
-	sort_groups(list, combinations);
-	for (int i = 0; i < combinations; i++)
-	{
-		if (kept == 0 || list[kept - 1] != list[i])
-			list[kept++] = list[i];
-	}
 	groups->all = false;
-	groups->count = kept;
-	groups->list = list;
+	groups->count = simplify(found, combinations);
+	groups->list = list = palloc(groups->count * sizeof(uint32));
+	for (int i = 0; i < groups->count; i++)
+		list[i] = (uint32) found[i];
+	pfree(found);
 }
 
 /*

@@ -30,7 +30,7 @@
 #define BALLS_SHARE		(2.0 / 3)
 #define SPARE_SHARE		(1.0 / 8)
 
-/* the first read of a table collects about this share of its entries */
+/* the second read of a table collects about this share of its entries */
 #define LARGE_BATCH		(1.0 / 16)
 
 typedef enum ShFndOrderedStep
@@ -55,9 +55,9 @@ struct ShFndOrdered
 	double		batch;			/* about how many matches to collect next */
 	int64		allowance;		/* page budget left for balls */
 	int			ring;			/* radius of the last one; -1 if none */
-	int			held;			/* matches within this radius are held */
-	bool		table_read;		/* from end to end */
-	bool		heavy;			/* distance "next" does not fit in memory */
+	int			held_radius;	/* matches within it are held for later rings */
+	int			tables_read;	/* from end to end */
+	bool		next_overflows; /* distance "next" does not fit in memory */
 	ShFndCandidates candidates;
 	Buffer		pin;			/* page of the last candidate returned */
 };
@@ -197,14 +197,14 @@ shfnd_ordered_pages(const ShBitsScheme *scheme, double leaves_per_table,
 		*first_pages += pages;
 		allowance -= pages_charged(ranges, pages);
 		if (radius == target)
-			return 2 * leaves;
+			return 3 * leaves;
 		radius++;
 		if (!worth_a_ring(scheme, leaves, inner, radius, target, allowance, &ranges, &pages))
 			break;
 	}
 	*first_ranges += 1;
 	*first_pages += leaves;
-	return leaves;
+	return 2 * leaves;
 }
 
 /*
@@ -258,13 +258,14 @@ choose_ring(ShFndOrdered *ordered)
 	double		pages;
 
 	/* if nothing is held for the next ring, it has to begin at the center */
-	if (ordered->next > ordered->held)
+	if (ordered->next > ordered->held_radius)
 	{
 		if (ordered->ring >= 0)
 			ordered->batch *= BATCH_GROWTH;
 		stop_rings(ordered);
-		ordered->held = Min(choose_radius(shfnd_ball_leaves(ballscan), ordered->next,
-										  ordered->batch), ordered->reach);
+		ordered->held_radius = Min(choose_radius(shfnd_ball_leaves(ballscan), ordered->next,
+												 ordered->batch),
+								   ordered->reach);
 	}
 	ordered->radius = ordered->next;
 	return worth_a_ring(ballscan->scheme, ballscan->leaves_per_table, ordered->ring,
@@ -282,7 +283,7 @@ choose_step(ShFndOrdered *ordered)
 
 	if (ordered->next > ordered->reach)
 		return DONE;
-	if (!ordered->table_read)
+	if (ordered->tables_read == 0)
 	{
 		if (ordered->next == 0)
 		{
@@ -297,7 +298,9 @@ choose_step(ShFndOrdered *ordered)
 		stop_rings(ordered);
 		return COLLECT_NEAREST;
 	}
-	if (ordered->heavy && ordered->candidates.ncenters == 1)
+	if (ordered->tables_read == 1 && !ordered->next_overflows)
+		return COLLECT_NEAREST;
+	if (ordered->tables_read == 1 && ordered->candidates.ncenters == 1)
 		return STREAM_DISTANCE;
 	return COLLECT_REST;
 }
@@ -327,9 +330,9 @@ shfnd_ordered_start(ShFndOrdered *ordered, ScanKey orderbys, int norderbys)
 	ordered->next = 0;
 	ordered->batch = FIRST_BATCH;
 	ordered->ring = -1;
-	ordered->held = -1;
-	ordered->table_read = false;
-	ordered->heavy = false;
+	ordered->held_radius = -1;
+	ordered->tables_read = 0;
+	ordered->next_overflows = false;
 	if (shfnd_ordered_by_condition(ordered->reader->query->cost.pages,
 								   ordered->reader->ballscan.leaves_per_table))
 	{
@@ -488,8 +491,8 @@ widen_ball(ShFndOrdered *ordered)
 	ShFndReader *reader = ordered->reader;
 	bool		planned = shfnd_ball_plan_ring(&reader->ballscan, ordered->ring, ordered->radius);
 
-	shfnd_start_ring(reader, ball_around(ordered, ordered->held));
-	if (!planned || !collect_within(ordered, &ordered->held, ordered->candidates.max,
+	shfnd_start_ring(reader, ball_around(ordered, ordered->held_radius));
+	if (!planned || !collect_within(ordered, &ordered->held_radius, ordered->candidates.max,
 									ordered->allowance, hold_less))
 	{
 		ordered->allowance = 0;
@@ -520,8 +523,11 @@ static int64
 wanted_nearest(const ShFndOrdered *ordered)
 {
 	double		entries = shfnd_ball_leaves(&ordered->reader->ballscan) * SHBT_USUAL_ENTRIES;
+	double		wanted = ordered->batch * BATCH_GROWTH;
 
-	return (int64) Min(Max(ordered->batch, entries * LARGE_BATCH), ordered->candidates.max / 2.0);
+	if (ordered->tables_read > 0)
+		wanted = Max(wanted, entries * LARGE_BATCH);
+	return (int64) Min(wanted, ordered->candidates.max / 2.0);
 }
 
 /*
@@ -548,10 +554,10 @@ narrow(ShFndOrdered *ordered, int *radius, int64 *limit)
 			return true;
 		}
 		last--;
-		ordered->heavy = true;
+		ordered->next_overflows = true;
 	}
 	else
-		ordered->heavy = false;
+		ordered->next_overflows = false;
 	shfnd_drop_beyond(candidates, last);
 	*radius = last;
 	shfnd_ball_narrow(&ordered->reader->ballscan, last);
@@ -559,19 +565,25 @@ narrow(ShFndOrdered *ordered, int *radius, int64 *limit)
 }
 
 /*
- * Collect the nearest matches from a table.  The ball begins with all of them, and
- * shrinks when it turns out to hold more than is worth sorting.
+ * Collect the nearest matches from a table.  The ball shrinks when it turns out to
+ * hold more than is worth sorting.  At first it is one that should hold a batch if
+ * fingerprints were uniformly distributed; then one that holds all matches, so that
+ * no assumption can fail again.
  */
 static void
 collect_nearest(ShFndOrdered *ordered)
 {
 	int			radius = ordered->reach;
 
+	if (ordered->tables_read == 0)
+		radius = Min(choose_radius(shfnd_ball_leaves(&ordered->reader->ballscan), ordered->next,
+								   ordered->batch),
+					 radius);
 	shfnd_start_table(ordered->reader, ball_around(ordered, radius));
 	(void) collect_within(ordered, &radius, 2 * wanted_nearest(ordered), PG_INT64_MAX, narrow);
 	shfnd_sort_candidates(&ordered->candidates, SHBITS_WIDTH);
 	ordered->next = radius + 1;
-	ordered->table_read = true;
+	ordered->tables_read++;
 }
 
 /*
@@ -680,7 +692,8 @@ shfnd_ordered_next(ShFndOrdered *ordered, bool want_pin, ShFingerprint *fp, Item
 				if (next_streamed(ordered, fp, tid))
 					return true;
 				ordered->next++;
-				ordered->heavy = false;
+				ordered->tables_read++;
+				ordered->next_overflows = false;
 				ordered->step = choose_step(ordered);
 				break;
 

@@ -233,7 +233,8 @@ shfnd_start_nulls(ShFndReader *reader)
 {
 	start_named(reader);
 	reader->filters = false;
-	shfnd_ball_start_nulls(&reader->ballscan);
+	shfnd_ball_set_part(&reader->ballscan, reader->query->nparts);
+	shfnd_ball_start_table(&reader->ballscan, simhash_make_ball(0, SHBITS_WIDTH));
 }
 
 static inline void

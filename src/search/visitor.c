@@ -3,11 +3,9 @@
  * visitor.c
  *	  Looking at rows from within a scan.
  *
- * What has to be rechecked with the row is the executor's to recheck.  But it
- * compares a row with all elements of an array, and there are as many rows as
- * elements.  The scan knows the fingerprint of a row, and so to which elements it is
- * near: if an array is long, it compares the row with these, and checks the other
- * keys with it as well.
+ * If an array is long, the row is compared here with those of its elements whose
+ * fingerprints are near; the executor would compare it with all (src/README,
+ * section 1).
  *
  *-------------------------------------------------------------------------
  */
@@ -20,18 +18,6 @@
 #include "utils/memutils.h"
 
 #include "search/visitor.h"
-
-/*
- * Prepare to visit rows.
- *
- * Allocates, now and later, in the current memory context.
- */
-void
-shfnd_visitor_begin(ShFndVisitor *visitor)
-{
-	memset(visitor, 0, sizeof(*visitor));
-	visitor->context = CurrentMemoryContext;
-}
 
 /*
  * Set the keys that rows are checked with: those of the scan, which have been read
@@ -60,7 +46,6 @@ shfnd_visitor_set_keys(ShFndVisitor *visitor, IndexScanDesc scan, const ShFndQue
 
 		if (key->sk_flags & SK_ISNULL)
 			continue;
-		fmgr_info_copy(&check->function, &key->sk_func, CurrentMemoryContext);
 		check->narguments = shfnd_key_arguments(key, &check->arguments);
 	}
 	for (int i = 0; i < query->nconditions; i++)
@@ -100,7 +85,6 @@ shfnd_visit(ShFndVisitor *visitor, IndexScanDesc scan, ItemPointerData tid, bool
 typedef struct Comparison
 {
 	ScanKey		key;
-	FmgrInfo   *function;
 	const ShFndCondition *condition;
 	Datum		value;
 } Comparison;
@@ -112,8 +96,8 @@ is_true(const Comparison *comparison, Datum argument)
 	bool		result;
 
 	CHECK_FOR_INTERRUPTS();
-	InitFunctionCallInfoData(*fcinfo, comparison->function, 2, comparison->key->sk_collation,
-							 NULL, NULL);
+	InitFunctionCallInfoData(*fcinfo, &comparison->key->sk_func, 2,
+							 comparison->key->sk_collation, NULL, NULL);
 	fcinfo->args[0].value = comparison->value;
 	fcinfo->args[0].isnull = false;
 	fcinfo->args[1].value = argument;
@@ -161,7 +145,7 @@ meets_key(const ShFndVisitor *visitor, IndexScanDesc scan, int i, const Datum *v
 	ScanKey		key = &scan->keyData[i];
 	ShFndKeyCheck *check = &visitor->keys[i];
 	int			column = key->sk_attno - 1;
-	Comparison	comparison = {key, &check->function, check->condition, values[column]};
+	Comparison	comparison = {key, check->condition, values[column]};
 
 	if (key->sk_flags & SK_SEARCHNULL)
 		return nulls[column];

@@ -16,7 +16,6 @@
 /* a scan key */
 typedef struct ShFndKeyCheck
 {
-	FmgrInfo	function;		/* of its operator */
 	int			narguments;
 	Datum	   *arguments;
 	const ShFndCondition *condition;	/* NULL: it has no elements */
@@ -24,14 +23,13 @@ typedef struct ShFndKeyCheck
 
 typedef struct ShFndVisitor
 {
-	MemoryContext context;		/* of the scan */
+	MemoryContext context;		/* of the scan; the rest begins with zeros */
 	TupleTableSlot *slot;		/* NULL before the first row */
 	IndexInfo  *info;			/* these are NULL before the first key */
 	EState	   *estate;
 	ShFndKeyCheck *keys;		/* set by shfnd_visitor_set_keys */
 } ShFndVisitor;
 
-extern void shfnd_visitor_begin(ShFndVisitor *visitor);
 extern void shfnd_visitor_set_keys(ShFndVisitor *visitor, IndexScanDesc scan,
 								   const ShFndQuery *query);
 extern bool shfnd_visit(ShFndVisitor *visitor, IndexScanDesc scan, ItemPointerData tid,
