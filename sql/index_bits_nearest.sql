@@ -231,6 +231,36 @@ BEGIN
 END $$;
 SELECT compare_two(1), compare_two(200), compare_two(NULL);
 
+-- many blocks of few rows and some of many: with little memory, the sums of the rows do not fit in it
+CALL make_rows('source', 256, 2000);
+CREATE TABLE blocks (id int, tenant int, fp simhash_bits(256), pad text);
+ALTER TABLE blocks ALTER pad SET STORAGE plain;
+INSERT INTO blocks SELECT id, tenant, fp FROM source WHERE id % 9 >= 7;
+INSERT INTO blocks SELECT id, tenant, fp, repeat('x', 3000) FROM source WHERE id % 9 < 7 ORDER BY id % 7;
+INSERT INTO blocks SELECT 60000 + i, 1, wide('b' || i, 256), repeat('x', 3000) FROM generate_series(1, 3000) i;
+DELETE FROM blocks WHERE id % 11 = 5;
+CREATE INDEX blocks_fp ON blocks USING simhash (fp);
+VACUUM ANALYZE blocks;
+CALL expect_distances('blocks');
+SELECT compare_table('blocks', 'blocks_fp', '{true, d <= 31, d <= 120, id % 3 = 0}');
+SET work_mem = '64kB';
+SELECT compare_table('blocks', 'blocks_fp', '{true, d <= 31, d <= 120, id % 3 = 0}');
+CREATE FUNCTION sums_memory() RETURNS bigint LANGUAGE sql AS $$
+	SELECT sum(total_bytes)::bigint FROM pg_backend_memory_contexts WHERE name = 'simhash distances of rows'
+$$;
+BEGIN;
+DECLARE little CURSOR FOR SELECT id FROM blocks ORDER BY fp <~> wide('new', 256);
+FETCH 1 FROM little \g /dev/null
+SELECT sums_memory() < 300000 AS little_memory;
+COMMIT;
+RESET work_mem;
+BEGIN;
+DECLARE enough CURSOR FOR SELECT id FROM blocks ORDER BY fp <~> wide('new', 256);
+FETCH 1 FROM enough \g /dev/null
+SELECT sums_memory() > 400000 AS more_memory;
+COMMIT;
+CALL expect_distances('doc');
+
 -- an index of equal rows, filled to the last byte; with little memory, those of one distance do not fit in it
 CREATE TABLE equal AS SELECT i AS id, wide('x', 256)::simhash_bits(256) AS fp FROM generate_series(1, 9000) i;
 CREATE INDEX equal_fp ON equal USING simhash (fp) WITH (fillfactor = 100);

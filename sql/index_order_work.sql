@@ -217,4 +217,25 @@ SELECT rescans('m.id % 2 = 0');
 SELECT rescans('m.fp <~> 0 <= 32');
 SELECT rescans('m.fp % bits(''e'')');
 
+-- several keys, more than are sorted on disk as well: the distances must be those of a sort
+CREATE FUNCTION keys(n int) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	centers bigint[] := ARRAY[0, 1, -1, 5731, 77, bits('e')];
+	orders text := (SELECT string_agg(format('fp <~> %L', c), ', ' ORDER BY i) FROM unnest(centers[:n]) WITH ORDINALITY u(c, i));
+	distances text := (SELECT string_agg(format('distance(fp::bigint, %L)', c), ', ' ORDER BY i) FROM unnest(centers[:n]) WITH ORDINALITY u(c, i));
+	query text := format('SELECT concat_ws('':'', %s) AS d FROM mixed WHERE fp IS NOT NULL ORDER BY %s', distances, orders);
+	got text;
+	want text;
+BEGIN
+	IF plan_of(query) NOT LIKE '%Order By: %' THEN
+		RETURN plan_of(query);
+	END IF;
+	EXECUTE format('SELECT md5(string_agg(d, '','')) FROM (%s) s', query) INTO got;
+	EXECUTE format('SELECT md5(string_agg(concat_ws('':'', %1$s), '','' ORDER BY %1$s)) FROM mixed WHERE fp IS NOT NULL', distances) INTO want;
+	RETURN CASE WHEN got = want THEN 'the same' ELSE concat(got, ' not ', want) END;
+END $$;
+SELECT memory, n, keys(n) FROM unnest('{64kB,16MB}'::text[]) memory, unnest('{1,2,4,5,6}'::int[]) n
+WHERE set_config('work_mem', memory, false) = memory ORDER BY memory, n;
+RESET work_mem;
+
 DROP SCHEMA index_order_work_test CASCADE;

@@ -50,11 +50,11 @@ AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_out(simhash) IS 'I/O';
 
 CREATE FUNCTION simhash_recv(internal) RETURNS simhash
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'int8recv' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_recv(internal) IS 'I/O';
 
 CREATE FUNCTION simhash_send(simhash) RETURNS bytea
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'int8send' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_send(simhash) IS 'I/O';
 
 -- The category is our own, and shared with wide fingerprints (section 18).  As simhash
@@ -78,12 +78,12 @@ COMMENT ON TYPE simhash IS '64-bit fingerprint of a document; similar documents 
 --
 
 CREATE FUNCTION simhash_from_int2(smallint) RETURNS simhash
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+AS 'int28' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_from_int2(smallint) IS
 	'the fingerprint with the bits of a smallint, sign-extended to 64 bits';
 
 CREATE FUNCTION simhash_from_int4(integer) RETURNS simhash
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+AS 'int48' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_from_int4(integer) IS
 	'the fingerprint with the bits of an integer, sign-extended to 64 bits';
 
@@ -112,7 +112,7 @@ COMMENT ON FUNCTION simhash_from_bytea(bytea) IS
 	'the fingerprint with the bits of 8 bytes, first byte most significant';
 
 CREATE FUNCTION simhash_to_bytea(simhash) RETURNS bytea
-AS 'MODULE_PATHNAME', 'simhash_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'int8send' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_to_bytea(simhash) IS
 	'the bits of a fingerprint as 8 bytes, most significant byte first';
 
@@ -187,11 +187,11 @@ COMMENT ON FUNCTION to_hex(simhash_only) IS
 --
 -- 3. Order and equality of fingerprints
 --
--- As unsigned integers
+-- As unsigned integers, by the server's functions for xid8
 --
 
 CREATE FUNCTION simhash_eq(simhash, simhash) RETURNS boolean
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+AS 'xid8eq' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_eq(simhash, simhash) IS 'implementation of = operator';
 CREATE OPERATOR = (
 	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_eq,
@@ -201,7 +201,7 @@ CREATE OPERATOR = (
 COMMENT ON OPERATOR =(simhash, simhash) IS 'equal';
 
 CREATE FUNCTION simhash_ne(simhash, simhash) RETURNS boolean
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+AS 'xid8ne' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_ne(simhash, simhash) IS 'implementation of <> operator';
 CREATE OPERATOR <> (
 	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_ne,
@@ -211,7 +211,7 @@ CREATE OPERATOR <> (
 COMMENT ON OPERATOR <>(simhash, simhash) IS 'not equal';
 
 CREATE FUNCTION simhash_lt(simhash, simhash) RETURNS boolean
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+AS 'xid8lt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_lt(simhash, simhash) IS 'implementation of < operator';
 CREATE OPERATOR < (
 	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_lt,
@@ -221,7 +221,7 @@ CREATE OPERATOR < (
 COMMENT ON OPERATOR <(simhash, simhash) IS 'less than, as unsigned integers';
 
 CREATE FUNCTION simhash_le(simhash, simhash) RETURNS boolean
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+AS 'xid8le' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_le(simhash, simhash) IS 'implementation of <= operator';
 CREATE OPERATOR <= (
 	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_le,
@@ -231,7 +231,7 @@ CREATE OPERATOR <= (
 COMMENT ON OPERATOR <=(simhash, simhash) IS 'less than or equal, as unsigned integers';
 
 CREATE FUNCTION simhash_gt(simhash, simhash) RETURNS boolean
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+AS 'xid8gt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_gt(simhash, simhash) IS 'implementation of > operator';
 CREATE OPERATOR > (
 	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_gt,
@@ -241,7 +241,7 @@ CREATE OPERATOR > (
 COMMENT ON OPERATOR >(simhash, simhash) IS 'greater than, as unsigned integers';
 
 CREATE FUNCTION simhash_ge(simhash, simhash) RETURNS boolean
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+AS 'xid8ge' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_ge(simhash, simhash) IS 'implementation of >= operator';
 CREATE OPERATOR >= (
 	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_ge,
@@ -251,7 +251,7 @@ CREATE OPERATOR >= (
 COMMENT ON OPERATOR >=(simhash, simhash) IS 'greater than or equal, as unsigned integers';
 
 CREATE FUNCTION simhash_cmp(simhash, simhash) RETURNS integer
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+AS 'xid8cmp' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_cmp(simhash, simhash) IS 'less-equal-greater, as unsigned integers';
 
 CREATE FUNCTION simhash_sortsupport(internal) RETURNS void
@@ -288,7 +288,7 @@ COMMENT ON OPERATOR CLASS simhash_hash_ops USING hash IS 'equality of fingerprin
 COMMENT ON OPERATOR FAMILY simhash_hash_ops USING hash IS 'equality of fingerprints';
 
 CREATE FUNCTION simhash_smaller(simhash, simhash) RETURNS simhash
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'xid8_smaller' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_smaller(simhash, simhash) IS 'smaller of two';
 CREATE AGGREGATE min(simhash) (
 	SFUNC = simhash_smaller, STYPE = simhash, COMBINEFUNC = simhash_smaller,
@@ -297,7 +297,7 @@ CREATE AGGREGATE min(simhash) (
 COMMENT ON AGGREGATE min(simhash) IS 'smallest fingerprint, as an unsigned integer';
 
 CREATE FUNCTION simhash_larger(simhash, simhash) RETURNS simhash
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'xid8_larger' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_larger(simhash, simhash) IS 'larger of two';
 CREATE AGGREGATE max(simhash) (
 	SFUNC = simhash_larger, STYPE = simhash, COMBINEFUNC = simhash_larger,
@@ -1523,7 +1523,7 @@ AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_bits_recv(internal, oid, integer) IS 'I/O';
 
 CREATE FUNCTION simhash_bits_send(simhash_bits) RETURNS bytea
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'byteasend' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_bits_send(simhash_bits) IS 'I/O';
 
 CREATE FUNCTION simhash_bits_typmod_in(cstring[]) RETURNS integer
@@ -1531,7 +1531,7 @@ AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_bits_typmod_in(cstring[]) IS 'I/O typmod';
 
 CREATE FUNCTION simhash_bits_typmod_out(integer) RETURNS cstring
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'bittypmodout' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_bits_typmod_out(integer) IS 'I/O typmod';
 
 CREATE TYPE simhash_bits (

@@ -342,7 +342,7 @@ shcompat_reserve_pages(Relation relation, BlockNumber end, int count)
 
 /*
  * Versions whose generic WAL records are known to have the format that
- * btree/append.c writes.  Others take the generic WAL API.
+ * btree/change.c writes.  Others take the generic WAL API.
  */
 #if PG_VERSION_NUM < 200000
 #define SHCOMPAT_GENERIC_WAL_FORMAT_KNOWN

@@ -10,7 +10,7 @@
 #include "fmgr.h"
 
 #include "bits/distance.h"
-#include "index/am.h"
+#include "build/options.h"
 #include "text/text_kernels.h"
 
 #ifndef USE_FLOAT8_BYVAL
@@ -26,5 +26,5 @@ _PG_init(void)
 {
 	shbits_choose_kernels();
 	shtext_choose_kernels();
-	shidx_init_options();
+	shbld_init_options();
 }

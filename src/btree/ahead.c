@@ -27,8 +27,8 @@
 
 #include "btree/ahead.h"
 #include "btree/cache.h"
-#include "btree/descent.h"
 #include "btree/map.h"
+#include "btree/search.h"
 #include "compat.h"
 
 /*

@@ -70,8 +70,7 @@ metapage_problem(Relation index, Page page)
 		return NULL;
 	if (meta->columns != IndexRelationGetNumberOfAttributes(index))
 		return gettext_noop("index \"%s\" has the wrong number of columns in the metapage, block %u");
-	if (meta->width < SIMHASH_BITS_MIN_WIDTH || meta->width > SIMHASH_BITS_MAX_WIDTH ||
-		meta->width % BITS_PER_BYTE != 0 || (width > 0 && meta->width != width))
+	if (!shtype_is_width(meta->width) || (width > 0 && meta->width != width))
 		return gettext_noop("index \"%s\" has fingerprints of the wrong width in the metapage, block %u");
 	ntables = shbits_ntables(meta->blocks, meta->distance);
 	if (ntables < 1 || ntables > SHBITS_MAX_TABLES || meta->ntrees > SHBT_MAX_TREES ||
@@ -109,24 +108,17 @@ shbt_check_metapage(Relation index, Buffer buffer)
 }
 
 /*
- * What this backend remembers of the index, reading the metapage if need be.
- *
- * The result is valid until the next relcache invalidation can be processed,
- * that is, until the caller locks a relation or accesses a catalog.  Takes and
- * releases a share lock on the metapage if it has to read it.
+ * Read the metapage, for shbt_get_cache.
  */
 ShBtCache *
-shbt_get_cache(Relation index)
+shbt_read_cache(Relation index)
 {
-	ShBtCache  *cache = (ShBtCache *) index->rd_amcache;
+	ShBtCache  *cache;
 	ShBtMetaPageData *meta;
 	Buffer		buffer;
 	Size		trees_end;
 	Size		scheme_size;
 	int			ntrees;
-
-	if (likely(cache != NULL))
-		return cache;
 
 	buffer = ReadBuffer(index, SHBT_METAPAGE_BLOCK);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);

@@ -40,7 +40,7 @@ typedef struct ShBtCache
 	ShBtTreeCache trees[FLEXIBLE_ARRAY_MEMBER];
 } ShBtCache;
 
-extern ShBtCache *shbt_get_cache(Relation index);
+extern ShBtCache *shbt_read_cache(Relation index);
 extern void shbt_forget_metapage(Relation index);
 extern void shbt_forget_cache(Relation index);
 extern void shbt_check_metapage(Relation index, Buffer buffer);
@@ -49,6 +49,20 @@ extern void shbt_check_link(Relation index, BlockNumber block);
 extern ShBitsScheme *shbt_get_scheme(Relation index);
 extern void shbt_locate(Relation index, int tree, ShBtKey key, ShBtPlace *place);
 extern Buffer shbt_read_place(Relation index, const ShBtPlace *place);
+
+/*
+ * What this backend remembers of the index, reading the metapage if need be.
+ *
+ * The result is valid until the next relcache invalidation can be processed,
+ * that is, until the caller locks a relation or accesses a catalog.  Takes and
+ * releases a share lock on the metapage if it has to read it.
+ */
+static inline ShBtCache *
+shbt_get_cache(Relation index)
+{
+	return likely(index->rd_amcache != NULL) ? (ShBtCache *) index->rd_amcache :
+		shbt_read_cache(index);
+}
 
 /* number of the tree of the null fingerprints */
 static inline int

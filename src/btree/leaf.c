@@ -13,11 +13,21 @@
 #include "port/pg_bitutils.h"
 
 #include "btree/leaf.h"
+#include "compat.h"
 
 StaticAssertDecl((SHBT_MAX_KEY_WIDTH - SHBT_MIN_KEY_WIDTH) << SHBT_KEY_SHIFT <
 				 1 << SHBT_ROW_SHIFT &&
 				 (SHBT_MAX_ROW_WIDTH - SHBT_MIN_ROW_WIDTH) << SHBT_ROW_SHIFT <= PG_UINT8_MAX,
 				 "the widths of a leaf fit into its flags");
+
+#define MARKS_FIT(width) \
+	(SHBT_LEAF_CAPACITY_OF(width, 0) * (width) + \
+	 SHBT_DEAD_BYTES(SHBT_LEAF_CAPACITY_OF(width, 0)) <= SHBT_PAGE_SPACE)
+
+StaticAssertDecl(MARKS_FIT(8) && MARKS_FIT(9) && MARKS_FIT(10) && MARKS_FIT(11) &&
+				 MARKS_FIT(12) && MARKS_FIT(13) && MARKS_FIT(14) && MARKS_FIT(15) &&
+				 MARKS_FIT(16) && MARKS_FIT(17) && MARKS_FIT(18),
+				 "the marks do not overlap the pointers");
 
 /*
  * How far a guess of the position of a fingerprint may be wrong before it is
@@ -162,21 +172,6 @@ read_rows(Page leaf, int width, int count, ShBtRow *rows)
 }
 
 static pg_attribute_always_inline void
-check_rows(Page leaf, int width, int count, bool *good)
-{
-	int			step = shbt_pointer_width(leaf);
-	const char *stored = (const char *) ShBtPageGetOpaque(leaf);
-	bool		all = true;
-
-	for (int i = 0; i < count; i++)
-	{
-		stored -= step;
-		all &= shbt_is_row(shbt_unpack_row(shbits_load_bytes(stored, width), width));
-	}
-	*good = all;
-}
-
-static pg_attribute_always_inline void
 write_fps(Page leaf, int width, int count, const ShBtKey *keys)
 {
 	char	   *stored = (char *) PageGetContents(leaf);
@@ -285,30 +280,35 @@ shbt_sort_entries(Page page, ShBtSortedEntry *entries)
 	return count;
 }
 
-/* what is_below needs of a leaf */
-typedef struct Run
+/* a search among the sorted entries of a leaf */
+typedef struct Search
 {
 	Page		leaf;
 	const char *keys;
 	int			key_width;
 	uint64		prefix;
-} Run;
+	bool		grouped;
+	uint32		group;
+	ShPermuted	fp;
+} Search;
 
 /*
- * Is entry i below (group, fp)?
+ * Is entry i below what is searched for?
  */
 static pg_attribute_always_inline bool
-is_below(const Run *run, int i, bool grouped, uint32 group, ShPermuted fp)
+is_below(const void *arg, int i)
 {
-	if (grouped)
-	{
-		uint32		other = shbt_page_group(run->leaf, i);
+	const Search *search = arg;
 
-		if (other != group)
-			return other < group;
+	if (search->grouped)
+	{
+		uint32		other = shbt_page_group(search->leaf, i);
+
+		if (other != search->group)
+			return other < search->group;
 	}
-	return (run->prefix |
-			shbits_load_bytes(run->keys + i * run->key_width, run->key_width)) < fp;
+	return (search->prefix |
+			shbits_load_bytes(search->keys + i * search->key_width, search->key_width)) < search->fp;
 }
 
 /*
@@ -333,55 +333,15 @@ static pg_attribute_always_inline int
 find_sorted(Page leaf, bool grouped, uint32 group, ShPermuted fp)
 {
 	const ShBtOpaqueData *opaque = ShBtPageGetOpaque(leaf);
-	Run			run = {leaf, (const char *) PageGetContents(leaf), shbt_key_width(leaf),
-	shbt_leaf_prefix(leaf)};
-	int			count = opaque->sorted;
-	int			below = -1;		/* this one is below */
-	int			above = count;	/* this one is not */
-	int			step = 8;
-	int			at;
+	Search		search = {leaf, (const char *) PageGetContents(leaf), shbt_key_width(leaf),
+	shbt_leaf_prefix(leaf), grouped, group, fp};
+	bool		many_groups = grouped && opaque->low_group != opaque->high_group;
 
-	if (count == 0)
+	if (opaque->sorted == 0 || (!many_groups && fp <= opaque->low_fp))
 		return 0;
-	if (grouped && opaque->low_group != opaque->high_group)
-		at = count / 2;
-	else if (fp <= opaque->low_fp)
-		return 0;
-	else
-		at = guess_position(opaque, fp);
-	at = Min(at, count - 1);
-
-	/* bracket it, doubling the step each time */
-	if (is_below(&run, at, grouped, group, fp))
-	{
-		below = at;
-		while (below + step < count && is_below(&run, below + step, grouped, group, fp))
-		{
-			below += step;
-			step *= 2;
-		}
-		above = Min(below + step, count);
-	}
-	else
-	{
-		above = at;
-		while (above - step >= 0 && !is_below(&run, above - step, grouped, group, fp))
-		{
-			above -= step;
-			step *= 2;
-		}
-		below = Max(above - step, -1);
-	}
-	while (above - below > 1)
-	{
-		int			middle = (above + below) / 2;
-
-		if (is_below(&run, middle, grouped, group, fp))
-			below = middle;
-		else
-			above = middle;
-	}
-	return above;
+	return shbt_count_from(is_below, &search, opaque->sorted,
+						   many_groups ? opaque->sorted / 2 :
+						   Min(guess_position(opaque, fp), opaque->sorted - 1), 8);
 }
 
 /*
@@ -465,9 +425,53 @@ shbt_filter_leaf(Page leaf, int first, int end, ShPermuted query, int radius, ui
 void
 shbt_check_leaf_rows(Relation index, BlockNumber block, Page leaf)
 {
-	bool		good;
+	ShBtRow		rows[SHBT_MAX_ENTRIES];
+	int			count = shbt_page_count(leaf);
+	bool		good = true;
 
-	FOR_ROW_WIDTH(check_rows, leaf, shbt_page_count(leaf), &good);
+	FOR_ROW_WIDTH(read_rows, leaf, count, rows);
+	for (int i = 0; i < count; i++)
+		good &= shbt_is_row(rows[i]);
 	if (unlikely(!good))
 		shbt_report_impossible_row(index, block);
+}
+
+/*
+ * Mark entries of a leaf, given by their positions, as dead: a scan has found that
+ * their rows are dead to all transactions, and later scans need not visit these.
+ * As in nbtree this is a hint, and lost whenever that is convenient.
+ *
+ * Why the marks are in the hole, in bytes that even the arrays of a full leaf leave
+ * free, and when they are cleared: src/README.md, section 5.
+ *
+ * The caller has the leaf pinned and locked at least in share mode, and knows
+ * that no TID has been reused since its row was found dead.  An entry that has
+ * since been moved by a split is left alone.
+ */
+void
+shbt_mark_dead(Buffer leaf, const uint16 *positions, const ItemPointerData *tids, int count)
+{
+	Page		page = BufferGetPage(leaf);
+	uint8	   *marks = shbt_dead_marks(page);
+	bool		changed = false;
+
+	for (int i = 0; i < count; i++)
+	{
+		int			position = positions[i];
+
+		if (position >= shbt_page_count(page) || shbt_is_dead(page, position) ||
+			shbt_leaf_row(page, position) != shbt_tid_to_int(&tids[i]))
+			continue;
+		if (!changed && !shcompat_begin_hints(leaf))
+			return;
+
+		/*
+		 * before 19, two backends can do this at the same time, and one mark
+		 * may be lost
+		 */
+		marks[position / BITS_PER_BYTE] |= 1 << (position % BITS_PER_BYTE);
+		changed = true;
+	}
+	if (changed)
+		shcompat_finish_hints(leaf);
 }

@@ -3,27 +3,13 @@
  * leaf.h
  *	  The entries of a leaf, and in how many bytes they are stored.
  *
- * The fingerprints between the fences of a leaf have their leading bytes in
- * common, more of them the larger the index is.  Those bytes are left out, and
- * read from the low fence, which never changes.  What remains of each takes 5
- * to 8 bytes.  Since the fences alone decide how many, an entry that belongs on
- * the leaf always fits.
- *
- * A row, which is a block number and an offset, takes 3 to 6 bytes, as many as
- * the largest one on the leaf needs:
- *
- *	bytes	block below		offset below
- *	3		2^15			2^9
- *	4		2^23			2^9
- *	5		2^31			2^9
- *	6		2^32			2^16
- *
- * An entry whose row needs more makes the leaf be rewritten with wider ones, or
- * split (split.c).
+ * Fingerprints take 5 to 8 bytes: the leading ones that all between the fences of
+ * the leaf have in common are read from the low fence.  Rows take 3 to 6, as many as
+ * the largest one needs (src/README.md, section 2).
  *
  * The entries are in no particular order, except that the first ones, those
  * with which the leaf was created, are sorted; the special area has their
- * number.  Even a full leaf has a hole, for the marks of dead entries (dead.c).
+ * number.  Even a full leaf has a hole, for the marks of dead entries.
  *
  * Everything outside of this folder that reads leaves goes through these
  * functions.
@@ -140,6 +126,85 @@ shbt_leaf_takes(Page leaf, ShBtKey key)
 	return !shbt_page_is_full(leaf) && shbt_row_width_of(key.tid) <= shbt_row_width(leaf);
 }
 
+#define SHBT_DEAD_BYTES(capacity)	(((capacity) + BITS_PER_BYTE - 1) / BITS_PER_BYTE)
+
+/*
+ * The marks lie between the end of the fingerprints and the end of the
+ * pointers of a full leaf.
+ */
+static inline uint8 *
+shbt_dead_marks(Page leaf)
+{
+	return (uint8 *) PageGetContents(leaf) + shbt_page_capacity(leaf) * shbt_key_width(leaf);
+}
+
+/* is entry i marked? */
+static inline bool
+shbt_is_dead(Page leaf, int i)
+{
+	return (shbt_dead_marks(leaf)[i / BITS_PER_BYTE] >> (i % BITS_PER_BYTE)) & 1;
+}
+
+/* Remove the mark of entry i. */
+static inline void
+shbt_unmark_dead(Page leaf, int i)
+{
+	shbt_dead_marks(leaf)[i / BITS_PER_BYTE] &= ~(1 << (i % BITS_PER_BYTE));
+}
+
+/*
+ * Remove all marks, as is required when entries change their positions.
+ */
+static inline void
+shbt_clear_dead(Page leaf)
+{
+	memset(shbt_dead_marks(leaf), 0, SHBT_DEAD_BYTES(shbt_page_capacity(leaf)));
+}
+
+/*
+ * How many of count elements pass a test, those before all others.  Looks about
+ * from a guess, 0 .. count - 1, doubling the step each time, and then between the
+ * two that it knows.
+ */
+static pg_attribute_always_inline int
+shbt_count_from(bool (*passes) (const void *arg, int i), const void *arg, int count,
+				int guess, int step)
+{
+	int			first = guess;	/* those before this one pass */
+	int			end = guess;	/* from this one on they do not */
+
+	if (passes(arg, guess))
+	{
+		while (end + step < count && passes(arg, end + step))
+		{
+			end += step;
+			step *= 2;
+		}
+		first = end + 1;
+		end = Min(end + step, count);
+	}
+	else
+	{
+		while (first - step >= 0 && !passes(arg, first - step))
+		{
+			first -= step;
+			step *= 2;
+		}
+		end = first;
+		first = Max(first - step + 1, 0);
+	}
+	while (first < end)
+	{
+		int			middle = (first + end) / 2;
+
+		if (passes(arg, middle))
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first;
+}
+
 extern int	shbt_leaf_capacity(ShBtKey low, ShBtKey high, int row_width, bool grouped);
 extern ShPermuted shbt_last_as_wide(ShBtKey low, ShBtKey high, bool grouped);
 extern void shbt_set_widths(Page leaf, int row_width);
@@ -154,5 +219,7 @@ extern void shbt_find_about(Page leaf, uint32 group, ShPermuted low, ShPermuted 
 extern int	shbt_filter_leaf(Page leaf, int first, int end, ShPermuted query, int radius,
 							 uint16 *found);
 extern void shbt_check_leaf_rows(Relation index, BlockNumber block, Page leaf);
+extern void shbt_mark_dead(Buffer leaf, const uint16 *positions,
+						   const ItemPointerData *tids, int count);
 
 #endif							/* SIMHASH_BTREE_LEAF_H */

@@ -11,39 +11,10 @@
  * times as long at 1e6 and 1e7 rows, the first ones of a session 1.4 to 1.7 times,
  * and inserts 2.2 times (November 2026, all pages in shared buffers).
  *
- * The copies of a tree form a tree as well.  For each child, a node has its
- * low fence, its block, the buffer where it was last seen, and its node, if
- * there is one.  Only children of nodes become nodes, and only nodes without
- * nodes below them are removed, so a single path down finds everything that is
- * known.
- *
- * A map may be out of date, or even belong to another index.  That does no
- * harm:
- *
- * - Pages are never deleted, and never change their tree, their level or their
- *	low fence.  So within one index a child of a node stays what it was, but it
- *	may have been split since, so that the key is further right.  A search that
- *	finds this updates the map (shbt_map_learn).
- * - The index may have got a new file, by REINDEX, TRUNCATE, VACUUM FULL or
- *	the like.  It then has a new map, since maps are found by the file.  The
- *	old map is removed when others need the space.
- * - The same file may get other contents: a table that was created in
- *	this transaction, or a temporary one, is truncated in place; or the file is
- *	dropped, also by an abort, and much later its number is used again.  The
- *	first goes through ambuild in this backend, which forgets the map.  The
- *	second needs no special care, and neither would any further case.  A page
- *	says itself which tree, level and range of keys it belongs to, and no other
- *	page of the index has the same.  If these fit, it is the right page, no
- *	matter what led there.  If they do not, that is no error: the map is
- *	forgotten, and the search starts again at the metapage.  A wrong page is an
- *	error only if other pages lead to it (descent.c).
- *
- * Anything that depends on the contents in another way is not kept here but in
- * rd_amcache, and is read again after each invalidation (cache.c).
- *
- * All maps of a backend together take at most MAP_BYTES.  When these are used
- * up, new nodes replace those that have not been used lately, but only now and
- * then, since making a node takes longer than dozens of descents without it.
+ * The copies of a tree form a tree as well.  Only children of nodes become nodes,
+ * and only nodes without nodes below them are removed, so a single path down finds
+ * everything that is known.  Why a map may be out of date, or belong to another
+ * index, and does no harm: src/README.md, section 3.
  *
  *-------------------------------------------------------------------------
  */
@@ -59,7 +30,7 @@
 #include "btree/page.h"
 #include "compat.h"
 
-/* what the maps of all indexes may take, in bytes: nearly half a million leaves */
+/* what the maps of all indexes may take, in bytes: a third of a million leaves */
 #ifndef SHBT_MAP_BYTES
 #define SHBT_MAP_BYTES		(8 * 1024 * 1024)
 #endif
@@ -93,21 +64,28 @@ struct ShBtMap
 	ShBtNode   *tops[FLEXIBLE_ARRAY_MEMBER];	/* of the roots, or NULL */
 };
 
+/* a page below that of a node */
+typedef struct ShBtChild
+{
+	ShPermuted	fp;				/* of its low fence, */
+	uint32		group;			/* which never changes */
+	BlockNumber block;
+	Buffer		buffer;			/* where it was last seen */
+	uint16		sorted;			/* of a leaf, how many bytes of fingerprints
+								 * were sorted */
+} ShBtChild;
+
 struct ShBtNode
 {
 	/* the children, ascending; the arrays follow in the same chunk */
-	ShPermuted *fps;			/* of their low fences */
-	ShBtRow    *tids;			/* of these, or NULL if all are 0 */
-	uint32	   *groups;			/* of these, or NULL in an index of one column */
-	BlockNumber *blocks;
-	Buffer	   *buffers;		/* where they were last seen */
-	uint16	   *sorted;			/* of leaves, how many bytes of fingerprints
-								 * were sorted */
+	ShBtChild  *children;
+	ShBtRow    *tids;			/* of their low fences, or NULL if all are 0 */
 	ShBtNode  **nodes;			/* NULL in a node of level 1 */
 	double		scale;			/* children per difference of fingerprints; 0
 								 * if useless for estimates */
 	int			count;
 	int			capacity;
+	bool		grouped;
 
 	/* the page */
 	BlockNumber block;
@@ -168,10 +146,10 @@ release(void *chunk)
 }
 
 /*
- * The map of an index, NULL if there is none.
+ * What the table has of the file of an index, NULL if nothing.
  */
-ShBtMap *
-shbt_map_find(Relation index, int ntrees)
+static ShBtMap *
+find_map(Relation index)
 {
 	ShBtMapKey	key;
 	ShBtMapEntry *entry;
@@ -180,14 +158,23 @@ shbt_map_find(Relation index, int ntrees)
 		return NULL;
 	make_key(index, &key);
 	entry = hash_search(map_table, &key, HASH_FIND, NULL);
-	if (entry == NULL || entry->map == NULL)
-		return NULL;
-	if (entry->map->ntrees != ntrees)
+	return entry == NULL ? NULL : entry->map;
+}
+
+/*
+ * The map of an index, NULL if there is none.
+ */
+ShBtMap *
+shbt_map_find(Relation index, int ntrees)
+{
+	ShBtMap    *map = find_map(index);
+
+	if (map != NULL && map->ntrees != ntrees)
 	{
 		shbt_map_forget(index);
 		return NULL;
 	}
-	return entry->map;
+	return map;
 }
 
 /*
@@ -289,17 +276,10 @@ shbt_map_remove(ShBtNode *node)
 void
 shbt_map_forget(Relation index)
 {
-	ShBtMapKey	key;
-	ShBtMapEntry *entry;
-	ShBtMap    *map;
+	ShBtMap    *map = find_map(index);
 
-	if (map_table == NULL)
+	if (map == NULL)
 		return;
-	make_key(index, &key);
-	entry = hash_search(map_table, &key, HASH_FIND, NULL);
-	if (entry == NULL || entry->map == NULL)
-		return;
-	map = entry->map;
 	for (int tree = 0; tree < map->ntrees; tree++)
 	{
 		if (map->tops[tree] != NULL)
@@ -311,26 +291,35 @@ shbt_map_forget(Relation index)
 static void
 set_scale(ShBtNode *node)
 {
-	uint64		width = node->fps[node->count - 1] - node->fps[0];
+	const ShBtChild *first = &node->children[0];
+	const ShBtChild *last = &node->children[node->count - 1];
 
-	if (width == 0 ||
-		(node->groups != NULL && node->groups[0] != node->groups[node->count - 1]))
-		node->scale = 0;
-	else
-		node->scale = node->count / (double) width;
+	node->scale = last->fp == first->fp || last->group != first->group ? 0 :
+		node->count / (double) (last->fp - first->fp);
 }
 
+/* a search for a key among the children of a node */
+typedef struct Search
+{
+	const ShBtNode *node;
+	ShBtKey		key;
+} Search;
+
 /*
- * Is the key below the low fence of child i?
+ * Is the key not below the low fence of child i?
  */
 static inline bool
-below_child(const ShBtNode *node, ShBtKey key, int i)
+reaches_child(const void *arg, int i)
 {
-	if (node->groups != NULL && key.group != node->groups[i])
-		return key.group < node->groups[i];
-	if (key.fp != node->fps[i])
-		return key.fp < node->fps[i];
-	return node->tids != NULL && key.tid < node->tids[i];
+	const Search *search = arg;
+	const ShBtNode *node = search->node;
+	const ShBtChild *child = &node->children[i];
+
+	if (search->key.group != child->group)
+		return search->key.group > child->group;
+	if (search->key.fp != child->fp)
+		return search->key.fp > child->fp;
+	return node->tids == NULL || search->key.tid >= node->tids[i];
 }
 
 /*
@@ -343,58 +332,29 @@ below_child(const ShBtNode *node, ShBtKey key, int i)
 static int
 find_child(const ShBtNode *node, ShBtKey key)
 {
-	int			first = 0;		/* not below this one, or it is the first */
-	int			end = node->count;	/* below this one, or it is the end */
-	int			step = 1;
-	int			at;
+	Search		search = {node, key};
+	ShPermuted	first = node->children[0].fp;
+	int			guess = node->count / 2;
 
-	if (node->scale == 0)
-		at = node->count / 2;
-	else if (key.fp <= node->fps[0])
-		at = 0;
-	else
-		at = (int) Min((key.fp - node->fps[0]) * node->scale, node->count - 1);
-
-	/* bracket it, doubling the step each time */
-	if (below_child(node, key, at))
-	{
-		end = at;
-		while (end - step > 0 && below_child(node, key, end - step))
-		{
-			end -= step;
-			step *= 2;
-		}
-		first = Max(end - step, 0);
-	}
-	else
-	{
-		first = at;
-		while (first + step < node->count && !below_child(node, key, first + step))
-		{
-			first += step;
-			step *= 2;
-		}
-		end = Min(first + step, node->count);
-	}
-	while (end - first > 1)
-	{
-		int			middle = (first + end) / 2;
-
-		if (below_child(node, key, middle))
-			end = middle;
-		else
-			first = middle;
-	}
-	return first;
+	if (node->scale != 0)
+		guess = key.fp <= first ? 0 : (int) Min((key.fp - first) * node->scale, node->count - 1);
+	return Max(shbt_count_from(reaches_child, &search, node->count, guess, 1) - 1, 0);
 }
 
 static inline void
 set_place(ShBtPlace *place, ShBtNode *node, int i)
 {
-	place->block = node->blocks[i];
+	place->block = node->children[i].block;
 	place->level = node->level - 1;
-	place->buffer = &node->buffers[i];
+	place->buffer = &node->children[i].buffer;
 	place->parent = node;
+}
+
+/* the child that a place with a parent is */
+static inline ShBtChild *
+child_of(const ShBtPlace *place)
+{
+	return (ShBtChild *) ((char *) place->buffer - offsetof(ShBtChild, buffer));
 }
 
 /*
@@ -450,8 +410,7 @@ shbt_map_note(const ShBtPlace *place, Buffer buffer)
 	{
 		Page		leaf = BufferGetPage(buffer);
 
-		place->parent->sorted[place->buffer - place->parent->buffers] =
-			shbt_leaf_sorted(leaf) * shbt_key_width(leaf);
+		child_of(place)->sorted = shbt_leaf_sorted(leaf) * shbt_key_width(leaf);
 	}
 }
 
@@ -464,39 +423,29 @@ int
 shbt_map_expect(const ShBtPlace *place, ShPermuted fp)
 {
 	const ShBtNode *node = place->parent;
-	ShPermuted	low;
+	const ShBtChild *child;
+	bool		last;
 	ShPermuted	high;
-	int			i;
 
 	if (node == NULL)
 		return 0;
-	i = place->buffer - node->buffers;
-	if (node->groups != NULL)
-	{
-		uint32		next = i + 1 < node->count ? node->groups[i + 1] : node->high.group;
-
-		if (node->groups[i] != next)
-			return node->sorted[i] / 2;
-	}
-	low = node->fps[i];
-	high = i + 1 < node->count ? node->fps[i + 1] : node->high.fp;
-	if (fp <= low || high <= low)
+	child = child_of(place);
+	last = child == &node->children[node->count - 1];
+	high = last ? node->high.fp : child[1].fp;
+	if (child->group != (last ? node->high.group : child[1].group) && node->grouped)
+		return child->sorted / 2;
+	if (fp <= child->fp || high <= child->fp)
 		return 0;
-	return (int) (node->sorted[i] * Min((double) (fp - low) / (double) (high - low), 1.0));
+	return (int) (child->sorted *
+				  Min((double) (fp - child->fp) / (double) (high - child->fp), 1.0));
 }
 
 static Size
-node_size(int capacity, int level, bool with_tids, bool grouped)
+node_size(int capacity, int level, bool with_tids)
 {
-	Size		child = sizeof(ShPermuted) + sizeof(BlockNumber) + sizeof(Buffer) + sizeof(uint16);
-
-	if (with_tids)
-		child += sizeof(ShBtRow);
-	if (grouped)
-		child += sizeof(uint32);
-	if (level > 1)
-		child += sizeof(ShBtNode *);
-	return MAXALIGN(sizeof(ShBtNode)) + capacity * child;
+	return sizeof(ShBtNode) +
+		capacity * (sizeof(ShBtChild) + (with_tids ? sizeof(ShBtRow) : 0) +
+					(level > 1 ? sizeof(ShBtNode *) : 0));
 }
 
 /*
@@ -505,7 +454,7 @@ node_size(int capacity, int level, bool with_tids, bool grouped)
 bool
 shbt_map_is_full(void)
 {
-	return map_bytes + node_size(shbt_inner_capacity(false), 2, true, false) > SHBT_MAP_BYTES;
+	return map_bytes + node_size(shbt_inner_capacity(false), 2, true) > SHBT_MAP_BYTES;
 }
 
 /*
@@ -552,17 +501,15 @@ shbt_map_add(Relation index, int ntrees, Page page, const ShBtPlace *place)
 	ShBtMap    *map = find_or_make_map(index, ntrees);
 	ShBtSortedEntry *entries = palloc(SHBT_MAX_ENTRIES * sizeof(ShBtSortedEntry));
 	int			count = shbt_sort_entries(page, entries);
-	bool		grouped = shbt_page_is_grouped(page);
-	int			capacity = Min(count + count / 4 + 8, shbt_inner_capacity(grouped));
+	int			capacity = Min(count + count / 4 + 8, shbt_page_capacity(page));
 	int			level = shbt_page_level(page);
 	bool		with_tids = false;
 	ShBtNode  **link;
 	ShBtNode   *node;
-	char	   *end;
 
 	for (int i = 0; i < count; i++)
 		with_tids |= entries[i].key.tid != 0;
-	node = allocate(node_size(capacity, level, with_tids, grouped));
+	node = allocate(node_size(capacity, level, with_tids));
 
 	node->map = map;
 	node->tree = shbt_page_tree(page);
@@ -574,32 +521,22 @@ shbt_map_add(Relation index, int ntrees, Page page, const ShBtPlace *place)
 	node->nnodes = 0;
 	node->used = true;
 
-	/* from the widest type to the narrowest, so that all arrays are aligned */
-	end = (char *) node + MAXALIGN(sizeof(ShBtNode));
-	node->fps = (ShPermuted *) end;
-	end += capacity * sizeof(ShPermuted);
-	node->tids = with_tids ? (ShBtRow *) end : NULL;
-	end += with_tids ? capacity * sizeof(ShBtRow) : 0;
-	node->nodes = level > 1 ? (ShBtNode **) end : NULL;
-	end += level > 1 ? capacity * sizeof(ShBtNode *) : 0;
-	node->groups = grouped ? (uint32 *) end : NULL;
-	end += grouped ? capacity * sizeof(uint32) : 0;
-	node->blocks = (BlockNumber *) end;
-	end += capacity * sizeof(BlockNumber);
-	node->buffers = (Buffer *) end;
-	end += capacity * sizeof(Buffer);
-	node->sorted = (uint16 *) end;
+	node->grouped = shbt_page_is_grouped(page);
 
+	node->children = (ShBtChild *) (node + 1);
+	node->tids = with_tids ? (ShBtRow *) &node->children[capacity] : NULL;
+	node->nodes = level == 1 ? NULL :
+		(ShBtNode **) ((ShBtRow *) &node->children[capacity] + (with_tids ? capacity : 0));
 	for (int i = 0; i < count; i++)
 	{
-		node->fps[i] = entries[i].key.fp;
-		node->blocks[i] = shbt_inner_child(page, entries[i].position);
-		node->buffers[i] = InvalidBuffer;
-		node->sorted[i] = USUALLY_SORTED;
+		ShBtKey		low = entries[i].key;
+
+		node->children[i] = (ShBtChild)
+		{
+			low.fp, low.group, shbt_inner_child(page, entries[i].position), InvalidBuffer, USUALLY_SORTED
+		};
 		if (with_tids)
-			node->tids[i] = entries[i].key.tid;
-		if (grouped)
-			node->groups[i] = entries[i].key.group;
+			node->tids[i] = low.tid;
 		if (level > 1)
 			node->nodes[i] = NULL;
 	}
@@ -609,7 +546,7 @@ shbt_map_add(Relation index, int ntrees, Page page, const ShBtPlace *place)
 	/* from here on nothing can fail */
 	node->parent = place->parent;
 	if (node->parent != NULL)
-		link = &node->parent->nodes[place->buffer - node->parent->buffers];
+		link = &node->parent->nodes[child_of(place) - node->parent->children];
 	else
 		link = &map->tops[node->tree];
 	/* an existing node belongs to former contents of the file */
@@ -652,25 +589,17 @@ shbt_map_learn(ShBtPlace *place, Buffer buffer)
 		return;
 	}
 
-	at = place->buffer - node->buffers + 1;
+	at = child_of(place) - node->children + 1;
 	after = node->count - at;
-	memmove(&node->fps[at + 1], &node->fps[at], after * sizeof(ShPermuted));
-	memmove(&node->blocks[at + 1], &node->blocks[at], after * sizeof(BlockNumber));
-	memmove(&node->buffers[at + 1], &node->buffers[at], after * sizeof(Buffer));
-	memmove(&node->sorted[at + 1], &node->sorted[at], after * sizeof(uint16));
-	node->fps[at] = low.fp;
-	node->blocks[at] = place->block;
-	node->buffers[at] = buffer;
-	node->sorted[at] = USUALLY_SORTED;
+	memmove(&node->children[at + 1], &node->children[at], after * sizeof(ShBtChild));
+	node->children[at] = (ShBtChild)
+	{
+		low.fp, low.group, place->block, buffer, USUALLY_SORTED
+	};
 	if (node->tids != NULL)
 	{
 		memmove(&node->tids[at + 1], &node->tids[at], after * sizeof(ShBtRow));
 		node->tids[at] = low.tid;
-	}
-	if (node->groups != NULL)
-	{
-		memmove(&node->groups[at + 1], &node->groups[at], after * sizeof(uint32));
-		node->groups[at] = low.group;
 	}
 	if (node->level > 1)
 	{
@@ -679,6 +608,6 @@ shbt_map_learn(ShBtPlace *place, Buffer buffer)
 	}
 	node->count++;
 	set_scale(node);
-	place->buffer = &node->buffers[at];
+	place->buffer = &node->children[at].buffer;
 	shbt_map_changes++;
 }

@@ -46,7 +46,7 @@ typedef uint64 ShBtRow;
  * one tree are different.
  *
  * The group is a hash of the columns before the fingerprint, see
- * index/group.h.  It is 0 in an index of one column, whose pages do not store
+ * class/group.h.  It is 0 in an index of one column, whose pages do not store
  * it.
  */
 typedef struct ShBtKey
@@ -131,8 +131,6 @@ typedef struct ShBtMetaPageData
 #define SHBT_LEAF_CAPACITY_OF(key_width, pointer_width) \
 	((int) ((SHBT_PAGE_SPACE - 1) * BITS_PER_BYTE / \
 			(((key_width) + (pointer_width)) * BITS_PER_BYTE + 1)))
-#define SHBT_INNER_CAPACITY_OF(pointer_width) \
-	((int) (SHBT_PAGE_SPACE / (sizeof(ShPermuted) + (pointer_width))))
 
 /* bytes of the fingerprints and rows of a leaf */
 #define SHBT_MIN_KEY_WIDTH	5
@@ -300,7 +298,8 @@ shbt_page_count(Page page)
 static inline int
 shbt_inner_capacity(bool grouped)
 {
-	return SHBT_INNER_CAPACITY_OF(sizeof(ShBtDownlink) + (grouped ? sizeof(uint32) : 0));
+	return SHBT_PAGE_SPACE /
+		(sizeof(ShPermuted) + sizeof(ShBtDownlink) + (grouped ? sizeof(uint32) : 0));
 }
 
 /* most entries of a leaf, by the bytes of one; to divide takes long */

@@ -1,22 +1,221 @@
 /*-------------------------------------------------------------------------
  *
  * search.c
- *	  Finding pages of the trees of a simhash index.
+ *	  Going from page to page of a simhash index, to what is searched for.
+ *
+ * A page is reached in one of two ways.  A link that was just read from
+ * another page, or from the metapage, must be right; if it is not, that is an
+ * error.  A place that this backend remembers may be wrong; if the page found
+ * there is not the expected one, the search begins again elsewhere.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/xlog.h"
+
 #include "btree/cache.h"
-#include "btree/dead.h"
-#include "btree/descent.h"
 #include "btree/leaf.h"
+#include "btree/map.h"
 #include "btree/page.h"
 #include "btree/search.h"
 #include "compat.h"
 
+/* how many pages to the right of a remembered one are tried */
+#define MAX_STEPS_RIGHT		2
+
 /* give up after this many root changes in a row */
 #define MAX_ROOT_CHANGES	64
+
+/*
+ * Lock a page that has been reached in the tree and on the level where it should be.
+ *
+ * An insert holds leaves of other trees, and a split a page of the level below.  A
+ * damaged link could lead to one of these, or to one that is held by somebody who
+ * waits for us, and nothing ends a wait for a page.  So a page that says that it
+ * belongs elsewhere is not waited for: if a link led to it, reports
+ * ERRCODE_INDEX_CORRUPTED, otherwise releases it and returns InvalidBuffer.
+ *
+ * What a page says of its tree and level never changes, so it can be read without
+ * a lock.  Only replay may write the whole page anew, but during recovery nobody
+ * holds a lock here.
+ */
+static Buffer
+lock_page(Relation index, Buffer buffer, int tree, int level, bool linked, int lockmode)
+{
+	Page		page = BufferGetPage(buffer);
+
+	if (unlikely(shbt_page_tree(page) != tree || shbt_page_level(page) != level) &&
+		!RecoveryInProgress())
+	{
+		if (linked)
+			shbt_check_page(index, buffer, tree, level);
+		ReleaseBuffer(buffer);
+		return InvalidBuffer;
+	}
+	LockBuffer(buffer, lockmode);
+	return buffer;
+}
+
+/*
+ * Read the page to the right of one whose right link and high fence the
+ * caller has seen.  No lock is held meanwhile.
+ *
+ * buffer is that page, pinned but not locked, or InvalidBuffer; the pin is
+ * released.  The result is pinned and locked in the given mode.
+ */
+Buffer
+shbt_read_right(Relation index, Buffer buffer, BlockNumber right, ShBtKey high,
+				int tree, int level, int lockmode)
+{
+	Page		page;
+
+	shbt_check_link(index, right);
+	buffer = lock_page(index, ReleaseAndReadBuffer(buffer, index, right), tree, level, true,
+					   lockmode);
+	page = shbt_check_page(index, buffer, tree, level);
+
+	/*
+	 * Keys ascend from page to page, so even broken links cannot make a loop.
+	 */
+	if (unlikely(!shbt_key_equal(shbt_page_low(page), high)))
+		shbt_report_corrupted(index, right,
+							  "index \"%s\" has a page that does not start where its left sibling ends, at block %u");
+	return buffer;
+}
+
+/*
+ * Replace a pinned and locked buffer by that of the page to its right, which
+ * must exist.  The old page is unlocked before the new one is locked.
+ */
+static Buffer
+move_right(Relation index, Buffer buffer, int lockmode)
+{
+	Page		page = BufferGetPage(buffer);
+	ShBtOpaqueData old = *ShBtPageGetOpaque(page);
+	ShBtKey		high = shbt_page_high(page);
+
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	return shbt_read_right(index, buffer, old.right, high, old.tree, old.level, lockmode);
+}
+
+/*
+ * Is the page of a place, which the caller has pinned and locked, the expected
+ * one?  If not, and a link led there, reports ERRCODE_INDEX_CORRUPTED.
+ */
+static bool
+is_place(Relation index, Buffer buffer, int tree, ShBtKey key, const ShBtPlace *place,
+		 bool linked)
+{
+	Page		page = BufferGetPage(buffer);
+	const char *problem = shbt_page_problem_in(index, page, tree, place->level);
+
+	if (unlikely(problem == NULL && shbt_key_less(key, shbt_page_low(page))))
+		problem = gettext_noop("index \"%s\" has a page with a low fence above its downlink, at block %u");
+	if (unlikely(problem != NULL && linked))
+		shbt_report_corrupted(index, place->block, problem);
+	return likely(problem == NULL);
+}
+
+/*
+ * Pin and lock the page of a place.  If a split has moved the key to the
+ * right, follow it there and update the place.
+ *
+ * linked is true if a link led to the place, and false if it was remembered.
+ * If a remembered place proves wrong, InvalidBuffer is returned, with nothing
+ * locked or pinned, and the place has been forgotten, unless it is the root in
+ * the cache.
+ */
+Buffer
+shbt_visit(Relation index, int tree, ShBtKey key, ShBtPlace *place, bool linked,
+		   int lockmode)
+{
+	ShBtTreeCache *cached = &shbt_get_cache(index)->trees[tree];
+	Buffer		buffer = InvalidBuffer;
+	bool		found;
+
+	if (linked)
+		shbt_check_link(index, place->block);
+	found = linked || likely(shbt_is_block(index, place->block));
+	if (found)
+	{
+		buffer = lock_page(index, shbt_read_place(index, place), tree, place->level, linked,
+						   lockmode);
+		found = likely(BufferIsValid(buffer)) &&
+			is_place(index, buffer, tree, key, place, linked);
+	}
+	if (unlikely(!found))
+		shbt_map_forget(index);
+	else if (unlikely(place->block == cached->root.block &&
+					  !shbt_page_is_root(BufferGetPage(buffer))))
+		found = false;
+
+	for (int steps = 0; found; steps++)
+	{
+		if (likely(shbt_key_less(key, shbt_page_high(BufferGetPage(buffer)))))
+		{
+			shbt_map_note(place, buffer);
+			return buffer;
+		}
+		if (steps < MAX_STEPS_RIGHT || linked)
+		{
+			buffer = move_right(index, buffer, lockmode);
+			shbt_map_learn(place, buffer);
+		}
+		else
+		{
+			/* its parent has been split many times since it was copied */
+			if (place->parent != NULL)
+				shbt_map_remove(place->parent);
+			found = false;
+		}
+	}
+	cached->changes = 0;
+	if (BufferIsValid(buffer))
+		UnlockReleaseBuffer(buffer);
+	return InvalidBuffer;
+}
+
+/*
+ * Move a place from an inner page, which the caller has pinned and locked in
+ * share mode, to its child that holds the key.  Unlocks and releases the page.
+ *
+ * If there is room in the map, and remember is true, the page is added to it.
+ */
+void
+shbt_go_to_child(Relation index, ShBtKey key, ShBtPlace *place, Buffer buffer,
+				 bool remember)
+{
+	Page		page = BufferGetPage(buffer);
+	int			position = shbt_find_downlink(page, key);
+	bool		in_map;
+
+	if (unlikely(position < 0))
+		shbt_report_corrupted(index, BufferGetBlockNumber(buffer),
+							  "index \"%s\" has no downlink for the low fence of block %u");
+
+	/* a damaged page may have the root flag anywhere in the tree */
+	in_map = place->parent != NULL ||
+		(place->buffer != NULL && shbt_page_is_root(page));
+	if (remember && in_map && shbt_map_has_room(place->parent))
+	{
+		PGAlignedBlock copy;
+		ShBtNode   *node;
+
+		memcpy(copy.data, page, BLCKSZ);
+		UnlockReleaseBuffer(buffer);
+		node = shbt_map_add(index, shbt_get_cache(index)->ntrees, copy.data, place);
+		shbt_map_child(node, key, place);
+	}
+	else
+	{
+		place->block = shbt_inner_child(page, position);
+		place->level--;
+		place->buffer = NULL;
+		place->parent = NULL;
+		UnlockReleaseBuffer(buffer);
+	}
+}
 
 /*
  * Descend from a place to the page of a level that holds the key.  Returns
@@ -141,4 +340,75 @@ shbt_pin_entry(Relation index, int tree, ShBtKey key, Snapshot snapshot, Buffer 
 	else
 		ReleaseBuffer(buffer);
 	return found;
+}
+
+/* what one inner page tells about the pages below it */
+typedef struct Count
+{
+	int			between;		/* start within the range of keys */
+	int			all;
+	bool		end;			/* the range does not continue to the right */
+} Count;
+
+/*
+ * Count the downlinks with low < key <= high on the page of a level that holds
+ * the key "at".
+ */
+static Count
+count_downlinks(Relation index, int tree, int level, ShBtKey at, ShBtKey low, ShBtKey high)
+{
+	Buffer		buffer = shbt_search(index, tree, level, at, BUFFER_LOCK_SHARE);
+	Page		page = BufferGetPage(buffer);
+	Count		count = {0};
+
+	count.all = shbt_page_count(page);
+	count.end = shbt_key_less(high, shbt_page_high(page));
+	for (int i = 0; i < count.all; i++)
+	{
+		ShBtKey		key = shbt_inner_key(page, i);
+
+		count.between += shbt_key_less(low, key) && !shbt_key_less(high, key);
+	}
+	UnlockReleaseBuffer(buffer);
+	return count;
+}
+
+/*
+ * About how many pages of a level, below that of the root, start at keys with
+ * low < key <= high.
+ */
+static double
+count_starts(Relation index, int tree, int level, int root_level, ShBtKey low, ShBtKey high)
+{
+	Count		first = count_downlinks(index, tree, level + 1, low, low, high);
+	Count		last;
+	double		pages_between = 0;
+
+	if (first.end)
+		return first.between;
+	last = count_downlinks(index, tree, level + 1, high, low, high);
+	if (level + 1 < root_level)
+		pages_between = count_starts(index, tree, level + 1, root_level, low, high) - 1;
+	return first.between + last.between +
+		Max(pages_between, 0) * (first.all + last.all) / 2;
+}
+
+/*
+ * Estimate how many leaves a tree has for a group: at least 1, though other
+ * groups may share it.  The downlinks of the group are counted on the inner pages
+ * at its two ends; those between these are assumed to have as many.
+ *
+ * Reads one or two inner pages of each level at most, and locks as shbt_search
+ * does; holds no lock or pin on return.
+ */
+double
+shbt_count_leaves(Relation index, int tree, uint32 group)
+{
+	ShBtKey		low = shbt_make_key(group, 0, 0);
+	ShBtKey		high = shbt_make_key(group, PG_UINT64_MAX, SHBT_MAX_TID - 1);
+	int			root_level = shbt_get_cache(index)->trees[tree].root.level;
+
+	if (root_level == 0)
+		return 1;
+	return 1 + count_starts(index, tree, 0, root_level, low, high);
 }

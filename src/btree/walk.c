@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * walk.c
- *	  Walking over the pages of a level, from left to right.
+ *	  The pages of a level, from left to right: walking over them, and listing them.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "utils/memutils.h"
 
-#include "btree/descent.h"
 #include "btree/leaf.h"
 #include "btree/search.h"
 #include "btree/walk.h"
@@ -76,4 +76,38 @@ shbt_walk_next(ShBtWalk *walk)
 	if (walk->level == 0)
 		shbt_check_leaf_rows(walk->index, walk->block, copy);
 	return true;
+}
+
+/*
+ * Add a page at the end of a list.  Memory comes from the current context.
+ */
+void
+shbt_list_add(ShBtPageList *list, ShBtKey low, BlockNumber block)
+{
+	if (list->count == list->capacity)
+	{
+		bool		empty = list->capacity == 0;
+
+		list->capacity = empty ? 64 : 2 * list->capacity;
+		list->lows = empty ? palloc(list->capacity * sizeof(ShBtKey)) :
+			repalloc_huge(list->lows, list->capacity * sizeof(ShBtKey));
+		list->blocks = empty ? palloc(list->capacity * sizeof(BlockNumber)) :
+			repalloc_huge(list->blocks, list->capacity * sizeof(BlockNumber));
+	}
+	list->lows[list->count] = low;
+	list->blocks[list->count++] = block;
+}
+
+/*
+ * Free a list and make it empty.
+ */
+void
+shbt_list_free(ShBtPageList *list)
+{
+	if (list->capacity > 0)
+	{
+		pfree(list->lows);
+		pfree(list->blocks);
+	}
+	memset(list, 0, sizeof(*list));
 }

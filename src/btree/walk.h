@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * walk.h
- *	  Walking over the pages of a level, from left to right.
+ *	  The pages of a level, from left to right: walking over them, and listing them.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,18 +21,19 @@ typedef struct ShBtWalk
 	PGAlignedBlock page;		/* copy of the current page */
 } ShBtWalk;
 
+/* pages with their low fences; all zeros is the empty list */
+typedef struct ShBtPageList
+{
+	ShBtKey    *lows;
+	BlockNumber *blocks;
+	size_t		count;
+	size_t		capacity;
+} ShBtPageList;
+
+extern void shbt_list_add(ShBtPageList *list, ShBtKey low, BlockNumber block);
+extern void shbt_list_free(ShBtPageList *list);
 extern void shbt_walk_start(ShBtWalk *walk, Relation index, int tree, int level);
 extern void shbt_walk_seek(ShBtWalk *walk, ShBtKey key);
 extern bool shbt_walk_next(ShBtWalk *walk);
-
-/*
- * The first key of page i, of shbt_page_count(), of the level below that of the
- * current page.
- */
-static inline ShBtKey
-shbt_walk_child(ShBtWalk *walk, int i)
-{
-	return shbt_inner_key((Page) walk->page.data, i);
-}
 
 #endif							/* SIMHASH_BTREE_WALK_H */

@@ -30,13 +30,14 @@
 
 #include "btree/cache.h"
 #include "btree/leaf.h"
+#include "build/options.h"
 #include "compat.h"
-#include "index/am.h"
-#include "index/ballset.h"
-#include "index/group_estimate.h"
-#include "index/ordered.h"
-#include "index/wide_ordered.h"
+#include "index/cost.h"
+#include "search/ordered.h"
+#include "search/wide_ordered.h"
+#include "type/operator_class.h"
 #include "type/simhash.h"
+#include "type/wide.h"
 
 /*
  * CPU cost of a page, in units of cpu_operator_cost: finding and locking it,
@@ -46,6 +47,15 @@
 
 /* memory that a sort needs for each row, in bytes */
 #define SORT_BYTES			48
+
+/* the groups that a scan reads */
+typedef struct GroupEstimate
+{
+	bool		all;			/* they are not known: all are read */
+	double		count;			/* otherwise how many are read */
+	double		share;			/* share of the rows that meet the conditions
+								 * on columns before the fingerprint */
+} GroupEstimate;
 
 /* what determines how much of the index is read */
 typedef struct ScanShape
@@ -58,7 +68,7 @@ typedef struct ScanShape
 								 * radius */
 	bool		conditions;		/* there are some on the fingerprint */
 	bool		only_nulls;
-	ShIdxGroupEstimate groups;
+	GroupEstimate groups;
 } ScanShape;
 
 /*
@@ -230,12 +240,97 @@ find_width(const IndexOptInfo *info, ScanShape *shape)
 	shape->max_radius = Max(shape->width, SHBITS_WIDTH);
 }
 
+/*
+ * How many values of a column meet a condition on it; 0 if unknown.
+ */
+static double
+count_values(PlannerInfo *root, Oid opfamily, Expr *clause)
+{
+	if (IsA(clause, NullTest))
+		return ((NullTest *) clause)->nulltesttype == IS_NULL ? 1 : 0;
+	if (IsA(clause, OpExpr))
+		return get_op_opfamily_strategy(((OpExpr *) clause)->opno, opfamily) ==
+			SIMHASH_STRATEGY_EQUAL ? 1 : 0;
+	if (IsA(clause, ScalarArrayOpExpr))
+	{
+		ScalarArrayOpExpr *array = (ScalarArrayOpExpr *) clause;
+
+		if (get_op_opfamily_strategy(array->opno, opfamily) == SIMHASH_STRATEGY_EQUAL)
+			return Max(shcompat_estimate_array_length(root, lsecond(array->args)), 1);
+	}
+	return 0;
+}
+
+/*
+ * The conditions of a path on the fingerprint, or those on the columns before
+ * it, as a list of RestrictInfos.
+ */
+static List *
+get_quals(const IndexPath *path, bool fingerprint)
+{
+	int			last = path->indexinfo->nkeycolumns - 1;
+	List	   *quals = NIL;
+	ListCell   *lc;
+
+	foreach(lc, path->indexclauses)
+	{
+		IndexClause *clause = lfirst_node(IndexClause, lc);
+
+		if ((clause->indexcol == last) == fingerprint)
+			quals = list_concat(quals, clause->indexquals);
+	}
+	return quals;
+}
+
+/*
+ * Estimate the groups that the conditions of a path select, by the rules by which
+ * search/group_keys.c finds them.
+ */
+static GroupEstimate
+estimate_groups(PlannerInfo *root, const IndexPath *path)
+{
+	const IndexOptInfo *info = path->indexinfo;
+	int			columns = info->nkeycolumns - 1;
+	GroupEstimate groups = {.count = 1,.share = 1};
+	double		values[INDEX_MAX_KEYS] = {0};
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	if (columns == 0)
+		return groups;
+
+	foreach(lc, path->indexclauses)
+	{
+		IndexClause *clause = lfirst_node(IndexClause, lc);
+		double	   *column = &values[clause->indexcol];
+
+		if (clause->indexcol == columns)
+			continue;
+		foreach(lc2, clause->indexquals)
+		{
+			double		count = count_values(root, info->opfamily[clause->indexcol],
+											 lfirst_node(RestrictInfo, lc2)->clause);
+
+			if (count > 0 && (*column == 0 || count < *column))
+				*column = count;
+		}
+	}
+	for (int i = 0; i < columns; i++)
+	{
+		groups.all |= values[i] == 0;
+		groups.count *= values[i];
+	}
+	groups.share = clauselist_selectivity(root, get_quals(path, false), info->rel->relid,
+										  JOIN_INNER, NULL);
+	return groups;
+}
+
 static ScanShape
 find_shape(PlannerInfo *root, IndexPath *path)
 {
 	const IndexOptInfo *info = path->indexinfo;
-	List	   *quals = shidx_fp_quals(path);
-	ScanShape	shape = {.groups = shidx_estimate_groups(root, path)};
+	List	   *quals = get_quals(path, true);
+	ScanShape	shape = {.groups = estimate_groups(root, path)};
 	ListCell   *lc;
 
 	find_width(info, &shape);
@@ -252,10 +347,8 @@ find_shape(PlannerInfo *root, IndexPath *path)
 /* what is read, and when */
 typedef struct Work
 {
-	ShIdxBallsPlan plan;
-	double		share;			/* of random fingerprints, how many wide ones
-								 * are met and have to be checked */
-	double		rest;			/* pages that an ordered scan reads after its
+	ShFndCost	cost;
+	double		later_pages;	/* those that an ordered scan reads after its
 								 * first row */
 	bool		sorted;			/* all is read before the first row */
 } Work;
@@ -268,58 +361,38 @@ static void
 plan_group(const ShBitsScheme *scheme, double leaves, const ScanShape *shape, bool ordered,
 		   Work *work)
 {
-	double		rows = leaves * SHBT_USUAL_ENTRIES;
-
 	/* the scan will make the same choice */
 	for (int i = 0; i < shape->ncounts; i++)
 	{
-		const int  *counts = shape->counts[i];
-		ShIdxBallsPlan plan;
-		double		share = 0;
+		ShFndCost	cost;
 
-		if (shape->wide)
-		{
-			ShIdxWidePlan wide;
-
-			shidx_plan_wide_counts(counts, shape->width, scheme, shape->groups.all, leaves, &wide);
-			plan = wide.balls;
-			share = wide.share;
-		}
-		else if (shape->groups.all)
-			shidx_plan_balls_by_table(counts, shidx_usual_work(counts), leaves, &plan);
-		else
-			shidx_plan_balls(counts, shidx_usual_work(counts), scheme, leaves, &plan);
-		if (i == 0 || plan.pages + plan.comparing + share * rows <
-			work->plan.pages + work->plan.comparing + work->share * rows)
-		{
-			work->plan = plan;
-			work->share = share;
-		}
+		shfnd_cost_of_counts(shape->counts[i], shape->width, scheme, shape->groups.all, leaves,
+							 &cost);
+		if (i == 0 ||
+			shfnd_cost_in_pages(&cost, leaves) < shfnd_cost_in_pages(&work->cost, leaves))
+			work->cost = cost;
 	}
-	work->rest = 0;
+	work->later_pages = 0;
 	work->sorted = ordered;
 	if (!ordered)
 		return;
 	if (shape->wide)
 	{
-		ShIdxWidePlan chosen = {.balls = work->plan,.share = work->share};
-
-		if (shape->conditions && shidx_wide_by_condition(&chosen, shape->width, leaves))
+		if (shape->conditions && shfnd_wide_by_condition(&work->cost, shape->width, leaves))
 			return;
-		shidx_wide_ordered_pages(shape->width, leaves, &work->plan);
-		work->share = 0;
+		shfnd_wide_ordered_pages(shape->width, leaves, &work->cost);
 		work->sorted = false;
 		return;
 	}
-	if (shidx_ordered_by_condition(work->plan.pages, leaves))
+	if (shfnd_ordered_by_condition(work->cost.pages, leaves))
 		return;
 
 	if (shape->groups.all)
-		work->rest = 2 * leaves;
+		work->later_pages = 2 * leaves;
 	else
-		work->rest = shidx_ordered_pages(scheme, leaves, &work->plan.ranges,
-										 &work->plan.pages);
-	work->plan.comparing = 0;
+		work->later_pages = shfnd_ordered_pages(scheme, leaves, &work->cost.ranges,
+												&work->cost.pages);
+	work->cost.comparing = 0;
 	work->sorted = false;
 }
 
@@ -330,7 +403,7 @@ static void
 plan_by_scheme(const ShBitsScheme *scheme, const IndexOptInfo *info,
 			   const ScanShape *shape, bool ordered, Work *work)
 {
-	const ShIdxGroupEstimate *groups = &shape->groups;
+	const GroupEstimate *groups = &shape->groups;
 	double		leaves = Max(info->pages /
 							 (double) (shbits_nparts(shape->width) * scheme->ntables), 1);
 
@@ -343,10 +416,10 @@ plan_by_scheme(const ShBitsScheme *scheme, const IndexOptInfo *info,
 	if (groups->count > 1)
 	{
 		/* small groups share pages, so this counts some pages several times */
-		work->plan.ranges *= groups->count;
-		work->plan.pages = Min(work->plan.pages * groups->count, info->pages);
-		work->plan.comparing *= groups->count;
-		work->rest = Min(work->rest * groups->count, 3 * leaves);
+		work->cost.ranges *= groups->count;
+		work->cost.pages = Min(work->cost.pages * groups->count, info->pages);
+		work->cost.comparing *= groups->count;
+		work->later_pages = Min(work->later_pages * groups->count, 3 * leaves);
 	}
 }
 
@@ -360,7 +433,7 @@ plan_work(const IndexOptInfo *info, const ScanShape *shape, bool ordered)
 
 	if (info->hypothetical)
 	{
-		ShBitsScheme *scheme = shbits_make_scheme(SHIDX_DEFAULT_BLOCKS, SHIDX_DEFAULT_DISTANCE);
+		ShBitsScheme *scheme = shbits_make_scheme(SHBLD_DEFAULT_BLOCKS, SHBLD_DEFAULT_DISTANCE);
 
 		plan_by_scheme(scheme, info, shape, ordered, &work);
 		pfree(scheme);
@@ -465,7 +538,7 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	Cost		arguments;
 	bool		ordered = is_ordered(path);
 	Work		work;
-	ShIdxBallsPlan *plan = &work.plan;
+	ShFndCost  *cost = &work.cost;
 	double		candidates;
 	double		page_fetches;
 	Cost		page_costs;
@@ -481,15 +554,15 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	 * if all groups are read, the other columns are checked with the row only
 	 */
 	*selectivity = index_selectivity(root, info,
-									 shape.groups.all ? shidx_fp_quals(path) : quals);
+									 shape.groups.all ? get_quals(path, true) : quals);
 	tuples = clamp_row_est(*selectivity * info->rel->tuples);
 
 	work = plan_work(info, &shape, ordered);
 	if (shape.only_nulls)
 	{
-		plan->ranges = shape.groups.all ? 1 : shape.groups.count;
-		plan->pages = Max(tuples / SHBT_USUAL_ENTRIES, plan->ranges);
-		work.rest = 0;
+		cost->ranges = shape.groups.all ? 1 : shape.groups.count;
+		cost->pages = Max(tuples / SHBT_USUAL_ENTRIES, cost->ranges);
+		work.later_pages = 0;
 	}
 
 	/*
@@ -498,12 +571,12 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	 * other access methods.  Repeated scans find more and more pages cached.
 	 */
 	get_tablespace_page_costs(info->reltablespace, &spc_random_page_cost, &spc_seq_page_cost);
-	random_pages = Min(plan->ranges, plan->pages);
+	random_pages = Min(cost->ranges, cost->pages);
 	page_fetches = random_pages * spc_random_page_cost +
-		(plan->pages - random_pages) * spc_seq_page_cost;
+		(cost->pages - random_pages) * spc_seq_page_cost;
 	if (loop_count > 1)
 	{
-		double		fetched = index_pages_fetched(plan->pages * loop_count, info->pages,
+		double		fetched = index_pages_fetched(cost->pages * loop_count, info->pages,
 												  info->pages, root);
 
 		page_fetches = Min(page_fetches, fetched * spc_random_page_cost / loop_count);
@@ -516,7 +589,7 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	arguments = index_other_operands_eval_cost(root, quals) +
 		index_other_operands_eval_cost(root, path->indexorderbys) +
 		fingerprint_cost(root, function, &shape);
-	page_costs = page_fetches + (plan->pages + plan->comparing) * PAGE_CPU_COST * cpu_operator_cost;
+	page_costs = page_fetches + (cost->pages + cost->comparing) * PAGE_CPU_COST * cpu_operator_cost;
 	*startup_cost = arguments;
 	*total_cost = arguments + page_costs + tuples * cpu_index_tuple_cost;
 
@@ -534,7 +607,7 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	 * rows that are met only because a part of their fingerprints is near;
 	 * the server knows nothing of them
 	 */
-	candidates = work.share * info->rel->tuples * (shape.groups.all ? 1 : shape.groups.share) - tuples;
+	candidates = cost->share * info->rel->tuples * (shape.groups.all ? 1 : shape.groups.share) - tuples;
 	if (shape.wide && !shape.only_nulls && candidates > 0)
 		*total_cost += candidates * (qual_cost.per_tuple + cpu_index_tuple_cost + cpu_tuple_cost) +
 			visiting_cost(root, info, candidates, spc_random_page_cost);
@@ -557,7 +630,7 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 
 		*startup_cost += page_costs + (work.sorted ? sort : 0);
 		*total_cost += sort +
-			work.rest * (spc_seq_page_cost + PAGE_CPU_COST * cpu_operator_cost);
+			work.later_pages * (spc_seq_page_cost + PAGE_CPU_COST * cpu_operator_cost);
 	}
 	else if (path->indexorderbys != NIL)
 	{
@@ -567,5 +640,5 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 		*startup_cost = *total_cost;
 	}
 	*correlation = 0;
-	*pages = plan->pages + work.rest;
+	*pages = cost->pages + work.later_pages;
 }

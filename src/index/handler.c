@@ -1,20 +1,214 @@
 /*-------------------------------------------------------------------------
  *
  * handler.c
- *	  Handler function of the index access method.
+ *	  Handler function of the index access method, and its shorter callbacks.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "access/amapi.h"
+#include "access/htup_details.h"
+#include "catalog/pg_index.h"
 #include "commands/vacuum.h"
 #include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
+#include "btree/cache.h"
+#include "btree/change.h"
+#include "btree/leaf.h"
+#include "btree/page.h"
+#include "build/build.h"
+#include "build/options.h"
+#include "class/validate.h"
 #include "compat.h"
-#include "index/am.h"
+#include "index/cost.h"
+#include "index/insert.h"
+#include "index/scan.h"
+#include "type/operator_class.h"
+#include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_handler);
+
+/*
+ * Is a column the last one of an index, that of the fingerprint?
+ */
+static bool
+is_last_column(Oid index, int attno)
+{
+	HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
+	bool		result;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	result = attno == ((Form_pg_index) GETSTRUCT(tuple))->indnkeyatts;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
+ * amproperty: properties of a column
+ *
+ * The last column supports ordering by distance, if its operator family has
+ * the ordering operator.
+ */
+static bool
+property(Oid index_oid, int attno, IndexAMProperty prop, const char *propname, bool *res,
+		 bool *isnull)
+{
+	Oid			opclass;
+	Oid			type;
+
+	if (prop != AMPROP_DISTANCE_ORDERABLE || attno == 0)
+		return false;
+
+	opclass = get_index_column_opclass(index_oid, attno);
+	if (!OidIsValid(opclass))
+	{
+		*isnull = true;
+		return true;
+	}
+	type = get_opclass_input_type(opclass);
+	*res = is_last_column(index_oid, attno) &&
+		OidIsValid(get_opfamily_member(get_opclass_family(opclass), type, type,
+									   SIMHASH_STRATEGY_DISTANCE));
+	return true;
+}
+
+typedef struct VacuumState
+{
+	IndexVacuumInfo *info;
+	IndexBulkDeleteResult *stats;
+	IndexBulkDeleteCallback callback;
+	void	   *callback_state;
+	int			null_tree;
+} VacuumState;
+
+/*
+ * Remove the entries that the callback selects from a leaf on which the caller
+ * has a cleanup lock.  Returns the number removed.
+ */
+static int
+vacuum_leaf(VacuumState *state, Buffer buffer)
+{
+	Page		page = BufferGetPage(buffer);
+	uint16		dead[SHBT_MAX_ENTRIES];
+	int			ndead = 0;
+	int			count = shbt_page_count(page);
+
+	shbt_check_leaf_rows(state->info->index, BufferGetBlockNumber(buffer), page);
+	for (int i = 0; i < count; i++)
+	{
+		ItemPointerData tid;
+
+		shbt_int_to_tid(shbt_leaf_row(page, i), &tid);
+		if (state->callback(&tid, state->callback_state))
+			dead[ndead++] = i;
+	}
+	if (ndead > 0)
+		shbt_remove(state->info->index, buffer, dead, ndead);
+	return ndead;
+}
+
+static void
+vacuum_block(VacuumState *state, BlockNumber block)
+{
+	Relation	index = state->info->index;
+	Buffer		buffer;
+	Page		page;
+
+	buffer = ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL,
+								state->info->strategy);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buffer);
+
+	/*
+	 * An extension that is interrupted by a crash or an error leaves a page
+	 * of zeros.
+	 */
+	if (!PageIsNew(page))
+	{
+		const char *problem = shbt_page_problem_anywhere(page);
+		int			tree = problem ? -1 : shbt_page_tree(page);
+
+		if (problem != NULL)
+			shbt_report_corrupted(index, block, problem);
+
+		if (shbt_page_is_leaf(page))
+		{
+			int			removed;
+
+			/*
+			 * A scan may hold a pin because it is still going to visit rows
+			 * of this page.  Their TIDs must not be reused before that.
+			 */
+			LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+			LockBufferForCleanup(buffer);
+			removed = vacuum_leaf(state, buffer);
+
+			/* each row has one entry in table 0, or one among the nulls */
+			if (tree == 0 || tree == state->null_tree)
+			{
+				state->stats->tuples_removed += removed;
+				state->stats->num_index_tuples += shbt_page_count(page);
+			}
+		}
+	}
+	UnlockReleaseBuffer(buffer);
+}
+
+/*
+ * ambulkdelete: remove the entries of dead rows
+ *
+ * The pages are read in block order.  A concurrent split moves entries only to
+ * a new page at the end of the relation, which is read later, so no entry is
+ * missed.
+ */
+static IndexBulkDeleteResult *
+bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
+		   IndexBulkDeleteCallback callback, void *callback_state)
+{
+	VacuumState state = {0};
+	BlockNumber block = SHBT_METAPAGE_BLOCK + 1;
+
+	if (stats == NULL)
+		stats = palloc0(sizeof(IndexBulkDeleteResult));
+	stats->num_index_tuples = 0;
+	stats->estimated_count = false;
+
+	state.info = info;
+	state.stats = stats;
+	state.callback = callback;
+	state.callback_state = callback_state;
+	state.null_tree = shbt_null_tree(shbt_get_cache(info->index));
+
+	for (;;)
+	{
+		BlockNumber nblocks = RelationGetNumberOfBlocks(info->index);
+
+		if (block >= nblocks)
+		{
+			stats->num_pages = nblocks;
+			return stats;
+		}
+		for (; block < nblocks; block++)
+		{
+			shcompat_vacuum_delay_point();
+			vacuum_block(&state, block);
+		}
+	}
+}
+
+/*
+ * amvacuumcleanup: only statistics, since ambulkdelete has done all the work.
+ */
+static IndexBulkDeleteResult *
+vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
+{
+	return stats;
+}
 
 /*
  * simhash_handler(internal) -> index_am_handler
@@ -25,7 +219,7 @@ simhash_handler(PG_FUNCTION_ARGS)
 	IndexAmRoutine *am = shcompat_make_am_routine();
 
 	am->amstrategies = 0;		/* no fixed set: a number for each radius */
-	am->amsupport = SHIDX_NUM_PROCS;
+	am->amsupport = SIMHASH_FINGERPRINT_PROC;	/* the last of two */
 	am->amoptsprocnum = 0;
 	am->amcanorder = false;
 	am->amcanorderbyop = true;
@@ -45,18 +239,18 @@ simhash_handler(PG_FUNCTION_ARGS)
 	am->amparallelvacuumoptions = VACUUM_OPTION_PARALLEL_BULKDEL;
 	am->amkeytype = InvalidOid;
 
-	am->ambuild = shidx_build;
-	am->ambuildempty = shidx_buildempty;
+	am->ambuild = shbld_build;
+	am->ambuildempty = shbld_buildempty;
 	am->aminsert = shidx_insert;
-	am->ambulkdelete = shidx_bulkdelete;
-	am->amvacuumcleanup = shidx_vacuumcleanup;
+	am->ambulkdelete = bulkdelete;
+	am->amvacuumcleanup = vacuumcleanup;
 	am->amcanreturn = shidx_canreturn;
 	am->amcostestimate = shidx_costestimate;
-	am->amoptions = shidx_options;
-	am->amproperty = shidx_property;
-	am->ambuildphasename = shidx_buildphasename;
-	am->amvalidate = shidx_validate;
-	am->amadjustmembers = shidx_adjust_members;
+	am->amoptions = shbld_options;
+	am->amproperty = property;
+	am->ambuildphasename = shbld_buildphasename;
+	am->amvalidate = shcls_validate;
+	am->amadjustmembers = shcls_adjust_members;
 	am->ambeginscan = shidx_beginscan;
 	am->amrescan = shidx_rescan;
 	am->amgettuple = shidx_gettuple;

@@ -3,12 +3,10 @@
  * insert.c
  *	  Adding a row to a simhash index.
  *
- * A row adds an entry to one leaf of each table, for each part of its
- * fingerprint.  The tables are processed in batches, as many as one WAL record can
- * hold.  The leaves of a batch are locked in the order of the tables, and changed
- * together.  A crash between
- * two batches leaves a row in some tables only, but then its transaction has
- * not committed either.
+ * A row adds an entry to one leaf of each table, for each part of its fingerprint.
+ * The tables are processed in batches, as many as one WAL record can hold, and the
+ * leaves of a batch are locked in their order.  A crash between two batches leaves a
+ * row in some tables only, but then its transaction has not committed either.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,13 +17,13 @@
 #include "storage/predicate.h"
 
 #include "btree/ahead.h"
-#include "btree/append.h"
 #include "btree/cache.h"
+#include "btree/change.h"
 #include "btree/leaf.h"
 #include "btree/search.h"
-#include "btree/split.h"
-#include "index/am.h"
-#include "index/fingerprint.h"
+#include "build/options.h"
+#include "class/fingerprint.h"
+#include "index/insert.h"
 
 /*
  * Add keys[i] to tree first + i, for 0 <= i < count <= SHBT_MAX_APPEND.
@@ -64,7 +62,7 @@ insert_batch(Relation index, int first, int count, const ShBtKey *keys)
 			while (locked > 0)
 				UnlockReleaseBuffer(leaves[--locked]);
 			shbt_make_room(index, first + full, 0, keys[full],
-						   shidx_fillfactor(index));
+						   shbld_fillfactor(index));
 		}
 	}
 
@@ -80,7 +78,7 @@ insert_batch(Relation index, int first, int count, const ShBtKey *keys)
 typedef struct InsertState
 {
 	const ShBitsScheme *scheme;
-	ShIdxFingerprinter fingerprinter;
+	ShClsFingerprinter fingerprinter;
 } InsertState;
 
 static InsertState *
@@ -92,7 +90,7 @@ state_of_statement(Relation index, IndexInfo *info)
 		InsertState *state = palloc(sizeof(InsertState));
 
 		state->scheme = shbt_get_scheme(index);
-		shidx_fingerprinter_begin(&state->fingerprinter, index, shbt_width(index));
+		shcls_fingerprinter_begin(&state->fingerprinter, index, shbt_width(index));
 		info->ii_AmCache = state;
 		MemoryContextSwitchTo(old);
 	}
@@ -110,14 +108,14 @@ shidx_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid,
 	InsertState *state = state_of_statement(index, info);
 	const ShBitsScheme *scheme = state->scheme;
 	ShBtRow		tid = shbt_tid_to_int(heap_tid);
-	int			column = shidx_fp_column(index);
-	uint32		group = shidx_group_of_row(index, values, isnull);
+	int			column = shcls_fp_column(index);
+	uint32		group = shcls_group_of_row(index, values, isnull);
 	int			ntrees = state->fingerprinter.nparts * scheme->ntables;
 	ShFingerprint parts[SHBITS_MAX_PARTS];
 	const ShFingerprint *part = parts;
 	int			table = 0;
 
-	if (!shidx_fingerprint(&state->fingerprinter, values[column], isnull[column], parts))
+	if (!shcls_fingerprint(&state->fingerprinter, values[column], isnull[column], parts))
 	{
 		ShBtKey		key = shbt_make_key(group, 0, tid);
 

@@ -3,9 +3,8 @@
  * scan.c
  *	  Scanning a simhash index.
  *
- * Matches come from ordered.c if the scan has an order, otherwise from
- * matches.c; those of wide fingerprints from wide_ordered.c and wide_scan.c.  Rows
- * with a null fingerprint come last.
+ * Matches come from the reader of the query or, if the scan has an order, from
+ * ordered.c and wide_ordered.c.  Rows with a null fingerprint come last.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,21 +23,17 @@
 
 #include "btree/cache.h"
 #include "compat.h"
-#include "index/am.h"
-#include "index/conditions.h"
-#include "index/matches.h"
-#include "index/ordered.h"
-#include "index/visitor.h"
-#include "index/wide_ordered.h"
-#include "index/wide_scan.h"
+#include "index/scan.h"
+#include "search/ordered.h"
+#include "search/visitor.h"
+#include "search/wide_ordered.h"
 
 typedef enum ShIdxScanStep
 {
 	SCAN_BEGIN,					/* no row has been fetched yet */
 	SCAN_ORDERED,				/* fingerprints, by distance */
 	SCAN_UNORDERED,				/* fingerprints, as they are read */
-	SCAN_WIDE,					/* parts of wide fingerprints */
-	SCAN_WIDE_ORDERED,			/* the same, by lower bounds of distances */
+	SCAN_WIDE_ORDERED,			/* wide ones, by lower bounds of distances */
 	SCAN_NULLS,					/* null fingerprints */
 	SCAN_DONE
 } ShIdxScanStep;
@@ -47,15 +42,11 @@ typedef struct ShIdxScanData
 {
 	MemoryContext context;		/* of all that a scan allocates, and of this */
 
-	ShIdxConditions conditions;
-	MemoryContext conditions_context;
-	ShIdxFingerprinter fingerprinter;	/* of their arguments */
-
+	ShFndQuery	query;
 	ShIdxScanStep step;
-	ShIdxReader reader;
-	ShIdxWideScan wide;			/* if fingerprints are wide */
-	ShIdxOrdered *ordered;		/* NULL if there are no ORDER BY keys, or ... */
-	ShIdxWideOrdered *wide_ordered; /* ... fingerprints are wide */
+	ShFndReader reader;
+	ShFndOrdered *ordered;		/* NULL if there are no ORDER BY keys, or ... */
+	ShFndWideOrdered *wide_ordered; /* ... fingerprints are wide */
 	int			first_order;	/* the first key with an argument, or -1 */
 	bool		other_order;	/* a key is not on the fingerprint */
 
@@ -64,7 +55,7 @@ typedef struct ShIdxScanData
 	IndexTuple	null_tuple;
 
 	/* rows are visited before they are returned */
-	ShIdxVisitor visitor;
+	ShFndVisitor visitor;
 	bool		checks_visible; /* because the executor may not look */
 	bool		checks_keys;	/* in place of the executor */
 } ShIdxScanData;
@@ -90,23 +81,18 @@ shidx_beginscan(Relation index, int nkeys, int norderbys)
 	scan->opaque = so;
 	scan->xs_itupdesc = RelationGetDescr(index);
 	so->context = context;
-	so->conditions_context = AllocSetContextCreate(context, "simhash scan keys",
-												   ALLOCSET_SMALL_SIZES);
 	so->step = SCAN_DONE;
-	shidx_fingerprinter_begin(&so->fingerprinter, index, shbt_width(index));
-	shidx_reader_begin(&so->reader, index, &so->conditions);
-	shidx_visitor_begin(&so->visitor);
-	if (so->fingerprinter.wide)
-		shidx_wide_begin(&so->wide, &so->reader, &so->conditions);
+	shfnd_query_begin(&so->query, index);
+	shfnd_reader_begin(&so->reader, &so->query);
+	so->visitor.context = context;
 	if (norderbys > 0)
 	{
-		if (so->fingerprinter.computes)
+		if (so->query.fingerprinter.computes)
 			elog(ERROR, "index \"%s\" has no order by distance", RelationGetRelationName(index));
-		if (so->fingerprinter.wide)
-			so->wide_ordered = shidx_wide_ordered_begin(&so->reader, &so->conditions, &so->wide,
-														so->fingerprinter.width);
+		if (so->query.fingerprinter.wide)
+			so->wide_ordered = shfnd_wide_ordered_begin(&so->reader);
 		else
-			so->ordered = shidx_ordered_begin(&so->reader, norderbys);
+			so->ordered = shfnd_ordered_begin(&so->reader, norderbys);
 
 		scan->xs_orderbyvals = palloc0(norderbys * sizeof(Datum));
 		scan->xs_orderbynulls = palloc(norderbys * sizeof(bool));
@@ -122,11 +108,11 @@ shidx_beginscan(Relation index, int nkeys, int norderbys)
 static void
 release_resources(ShIdxScan so)
 {
-	shidx_reader_release(&so->reader);
+	shfnd_reader_release(&so->reader);
 	if (so->ordered != NULL)
-		shidx_ordered_release(so->ordered);
+		shfnd_ordered_release(so->ordered);
 	if (so->wide_ordered != NULL)
-		shidx_wide_ordered_release(so->wide_ordered);
+		shfnd_wide_ordered_release(so->wide_ordered);
 }
 
 /*
@@ -151,7 +137,7 @@ read_order(IndexScanDesc scan)
 	so->first_order = -1;
 	for (int i = scan->numberOfOrderBys - 1; i >= 0; i--)
 	{
-		so->other_order |= scan->orderByData[i].sk_attno - 1 != shidx_fp_column(scan->indexRelation);
+		so->other_order |= scan->orderByData[i].sk_attno - 1 != shcls_fp_column(scan->indexRelation);
 		if ((scan->orderByData[i].sk_flags & SK_ISNULL) == 0)
 			so->first_order = i;
 	}
@@ -169,7 +155,6 @@ void
 shidx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int norderbys)
 {
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
-	MemoryContext old;
 
 	release_resources(so);
 	if (keys != NULL && scan->numberOfKeys > 0)
@@ -177,11 +162,7 @@ shidx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int 
 	if (orderbys != NULL && scan->numberOfOrderBys > 0)
 		memmove(scan->orderByData, orderbys, scan->numberOfOrderBys * sizeof(ScanKeyData));
 
-	MemoryContextReset(so->conditions_context);
-	old = MemoryContextSwitchTo(so->conditions_context);
-	shidx_read_conditions(&so->conditions, scan->indexRelation, &so->fingerprinter,
-						  scan->keyData, scan->numberOfKeys);
-	MemoryContextSwitchTo(old);
+	shfnd_read_query(&so->query, scan->keyData, scan->numberOfKeys);
 	read_order(scan);
 	so->step = SCAN_BEGIN;
 }
@@ -195,7 +176,7 @@ shidx_endscan(IndexScanDesc scan)
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
 
 	release_resources(so);
-	shidx_visitor_end(&so->visitor);
+	shfnd_visitor_end(&so->visitor);
 	MemoryContextDelete(so->context);
 }
 
@@ -204,97 +185,63 @@ start_nulls(IndexScanDesc scan)
 {
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
 
-	if (so->conditions.nulls)
+	if (so->query.nulls)
 	{
 		/* these have no distance */
 		for (int i = 0; i < scan->numberOfOrderBys && !so->other_order; i++)
 			scan->xs_orderbynulls[i] = true;
 		so->step = SCAN_NULLS;
-		shidx_start_nulls(&so->reader);
+		shfnd_start_nulls(&so->reader);
 	}
 	else
 		so->step = SCAN_DONE;
 }
 
 /*
- * Read the keys and start, before the first row is fetched.  once says that no row
- * may be returned twice.
+ * Start, before the first row is fetched.  distinct says that no row may be returned
+ * twice.
  */
 static void
-begin(IndexScanDesc scan, bool once)
+begin(IndexScanDesc scan, bool distinct)
 {
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
+	ShFndBallScan *ballscan = &so->reader.ballscan;
 	bool		ordered = so->ordered != NULL && !so->other_order;
 	bool		wide_ordered = so->wide_ordered != NULL && !so->other_order && so->first_order >= 0;
 
 	so->checks_visible = scan->xs_want_itup && RecoveryInProgress();
-	so->checks_keys = so->conditions.elements != NULL && so->conditions.non_nulls &&
+	so->checks_keys = so->query.has_elements && so->query.non_nulls &&
 		IsMVCCSnapshot(scan->xs_snapshot);
 	if (so->checks_keys)
-	{
-		MemoryContext old = MemoryContextSwitchTo(so->conditions_context);
-
-		shidx_visitor_set_keys(&so->visitor, scan);
-		MemoryContextSwitchTo(old);
-	}
-	so->reader.ballscan.snapshot = scan->xs_snapshot;
+		shfnd_visitor_set_keys(&so->visitor, scan, &so->query);
+	ballscan->snapshot = scan->xs_snapshot;
 	so->reader.nsearches = shcompat_search_counter(scan);
-	so->reader.ballscan.skip_dead = scan->ignore_killed_tuples;
-	shidx_ball_set_groups(&so->reader.ballscan, &so->conditions.groups);
-	shidx_ball_set_part(&so->reader.ballscan, 0);
-	if (so->conditions.non_nulls || so->conditions.nulls)
-		shidx_count_search(&so->reader);
-	if (!so->conditions.non_nulls)
+	ballscan->skip_dead = scan->ignore_killed_tuples;
+	shfnd_ball_set_groups(ballscan, &so->query.groups);
+	shfnd_ball_set_part(ballscan, 0);
+	if (so->query.non_nulls || so->query.nulls)
+		shfnd_count_search(&so->reader);
+	if (!so->query.non_nulls)
 	{
 		start_nulls(scan);
 		return;
 	}
-	if (shbt_is_grouped(scan->indexRelation))
-		shidx_ball_count_leaves(&so->reader.ballscan);
-	if (so->conditions.wide != NULL)
-	{
-		MemoryContext old = MemoryContextSwitchTo(so->conditions_context);
-
-		shidx_plan_wide(so->conditions.wide, so->reader.ballscan.scheme,
-						so->conditions.groups.all, so->reader.ballscan.leaves_per_table,
-						&so->wide.allotted);
-		MemoryContextSwitchTo(old);
-	}
+	shfnd_choose(&so->query, ballscan->scheme, ballscan->leaves_per_table,
+				 ordered || wide_ordered);
 	if (wide_ordered)
 	{
 		so->step = SCAN_WIDE_ORDERED;
-		shidx_wide_ordered_start(so->wide_ordered, scan->orderByData[so->first_order].sk_argument);
-		return;
+		shfnd_wide_ordered_start(so->wide_ordered, scan->heapRelation,
+								 scan->orderByData[so->first_order].sk_argument);
 	}
-	if (so->conditions.wide != NULL)
-	{
-		so->step = SCAN_WIDE;
-		shidx_wide_start(&so->wide, once);
-		return;
-	}
-	if (ordered || so->conditions.count > 1 || so->conditions.list[0].nballs > 1)
-		shidx_plan_conditions(&so->conditions, so->reader.ballscan.scheme,
-							  so->reader.ballscan.leaves_per_table);
-	if (ordered &&
-		shidx_ordered_start(so->ordered, scan->orderByData, scan->numberOfOrderBys))
+	else if (ordered &&
+			 shfnd_ordered_start(so->ordered, scan->orderByData, scan->numberOfOrderBys))
 		so->step = SCAN_ORDERED;
 	else
 	{
 		so->step = SCAN_UNORDERED;
-		shidx_start_conditions(&so->reader);
+		shfnd_start_query(&so->reader, distinct);
 	}
-}
-
-/*
- * Does an index have the values of its columns, so that an index-only scan can
- * return them?  It has only a hash of all columns but the last, and parts of a wide
- * fingerprint are in different tables.
- */
-static bool
-has_values(Relation index)
-{
-	return !shbt_is_grouped(index) && !shidx_computes_fingerprints(index) &&
-		!shidx_is_wide(index);
 }
 
 /*
@@ -307,7 +254,7 @@ return_tuple(IndexScanDesc scan, ShFingerprint fp, bool is_null)
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
 	IndexTuple *tuple;
 
-	is_null |= !has_values(scan->indexRelation);
+	is_null |= !so->query.fingerprinter.direct || shbt_is_grouped(scan->indexRelation);
 	tuple = is_null ? &so->null_tuple : &so->tuple;
 
 	/* tuples differ only in the value, so reuse one */
@@ -339,7 +286,7 @@ next_by_bound(IndexScanDesc scan, ItemPointer tid)
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
 	int			bound;
 
-	if (!shidx_wide_ordered_next(so->wide_ordered, tid, &bound))
+	if (!shfnd_wide_ordered_next(so->wide_ordered, tid, &bound))
 		return false;
 	for (int i = so->first_order; i < scan->numberOfOrderBys; i++)
 		scan->xs_orderbynulls[i] = (scan->orderByData[i].sk_flags & SK_ISNULL) != 0;
@@ -354,7 +301,7 @@ static bool
 next_row(IndexScanDesc scan, bool keep_pin, ShFingerprint *fp, ItemPointer tid)
 {
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
-	ShIdxReader *reader = &so->reader;
+	ShFndReader *reader = &so->reader;
 	int			match;
 
 	for (;;)
@@ -366,13 +313,7 @@ next_row(IndexScanDesc scan, bool keep_pin, ShFingerprint *fp, ItemPointer tid)
 				break;
 
 			case SCAN_ORDERED:
-				if (shidx_ordered_next(so->ordered, keep_pin, fp, tid))
-					return true;
-				start_nulls(scan);
-				break;
-
-			case SCAN_WIDE:
-				if (shidx_wide_next(&so->wide, tid))
+				if (shfnd_ordered_next(so->ordered, keep_pin, fp, tid))
 					return true;
 				start_nulls(scan);
 				break;
@@ -385,7 +326,7 @@ next_row(IndexScanDesc scan, bool keep_pin, ShFingerprint *fp, ItemPointer tid)
 
 			case SCAN_UNORDERED:
 			case SCAN_NULLS:
-				match = shidx_next_match(reader);
+				match = shfnd_next_match(reader);
 				if (match >= 0)
 				{
 					*fp = reader->matches.fps[match];
@@ -422,13 +363,13 @@ is_wanted(IndexScanDesc scan, ShFingerprint fp, ItemPointerData tid)
 
 	if (!so->checks_keys)
 	{
-		found = shidx_visit(&so->visitor, scan, tid, NULL);
+		found = shfnd_visit(&so->visitor, scan, tid, NULL);
 		ExecClearTuple(so->visitor.slot);
 		return found;
 	}
-	found = shidx_visit_and_check(&so->visitor, scan, &so->conditions, fp, tid, &dead);
+	found = shfnd_visit_and_check(&so->visitor, scan, fp, tid, &dead);
 	if (dead && !scan->xactStartedInRecovery)
-		shidx_match_is_dead(&so->reader);
+		shfnd_match_is_dead(&so->reader);
 	return found;
 }
 
@@ -447,7 +388,7 @@ shidx_gettuple(IndexScanDesc scan, ScanDirection direction)
 	/* candidates of an ordered scan have left their leaves */
 	if (scan->kill_prior_tuple && so->step != SCAN_BEGIN && so->step != SCAN_ORDERED &&
 		so->step != SCAN_WIDE_ORDERED && so->step != SCAN_DONE)
-		shidx_match_is_dead(&so->reader);
+		shfnd_match_is_dead(&so->reader);
 
 	/*
 	 * Keep the pin for scans that could take a new row for an old one with
@@ -462,7 +403,7 @@ shidx_gettuple(IndexScanDesc scan, ScanDirection direction)
 			return false;
 	} while (unlikely(so->checks_visible || so->checks_keys) &&
 			 !is_wanted(scan, fp, scan->xs_heaptid));
-	scan->xs_recheck = so->conditions.inexact && !so->checks_keys;
+	scan->xs_recheck = so->query.inexact && !so->checks_keys;
 	scan->xs_recheckorderby = so->other_order || so->wide_ordered != NULL;
 	if (scan->xs_want_itup)
 		return_tuple(scan, fp, so->step == SCAN_NULLS);
@@ -476,8 +417,8 @@ shidx_gettuple(IndexScanDesc scan, ScanDirection direction)
 static int64
 add_wanted(IndexScanDesc scan, TIDBitmap *bitmap)
 {
-	ShIdxReader *reader = &((ShIdxScan) scan->opaque)->reader;
-	ShIdxMatches *matches = &reader->matches;
+	ShFndReader *reader = &((ShIdxScan) scan->opaque)->reader;
+	ShFndMatches *matches = &reader->matches;
 	int64		count = 0;
 
 	while (reader->next < matches->count)
@@ -494,40 +435,25 @@ add_wanted(IndexScanDesc scan, TIDBitmap *bitmap)
 }
 
 /*
- * Open and close the table of a bitmap scan, which the executor has locked.
- */
-static void
-open_table(IndexScanDesc scan)
-{
-	scan->heapRelation = table_open(scan->indexRelation->rd_index->indrelid, NoLock);
-	scan->xs_heapfetch = shcompat_index_fetch_begin(scan->heapRelation);
-}
-
-static void
-close_table(IndexScanDesc scan)
-{
-	table_index_fetch_end(scan->xs_heapfetch);
-	table_close(scan->heapRelation, NoLock);
-	scan->xs_heapfetch = NULL;
-	scan->heapRelation = NULL;
-}
-
-/*
  * amgetbitmap: return the TIDs of all rows that match
  */
 int64
 shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 {
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
-	ShIdxMatches *matches = &so->reader.matches;
+	ShFndMatches *matches = &so->reader.matches;
 	int64		count = 0;
 
 	begin(scan, false);
 	if (so->checks_keys)
-		open_table(scan);
+	{
+		/* the executor has locked it */
+		scan->heapRelation = table_open(scan->indexRelation->rd_index->indrelid, NoLock);
+		scan->xs_heapfetch = shcompat_index_fetch_begin(scan->heapRelation);
+	}
 	while (so->step != SCAN_DONE)
 	{
-		while (shidx_next_matches(&so->reader))
+		while (shfnd_next_matches(&so->reader))
 		{
 			if (so->checks_keys)
 			{
@@ -535,29 +461,34 @@ shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 				continue;
 			}
 			tbm_add_tuples(bitmap, matches->tids, matches->count,
-						   so->conditions.inexact);
+						   so->query.inexact);
 			count += matches->count;
 		}
-		if (so->step == SCAN_WIDE && shidx_wide_next_part(&so->wide))
-			continue;
 		if (so->step != SCAN_NULLS)
 			start_nulls(scan);
 		else
 			so->step = SCAN_DONE;
 	}
 	if (so->checks_keys)
-		close_table(scan);
+	{
+		table_index_fetch_end(scan->xs_heapfetch);
+		table_close(scan->heapRelation, NoLock);
+		scan->xs_heapfetch = NULL;
+		scan->heapRelation = NULL;
+	}
 	return count;
 }
 
 /*
  * amcanreturn: can index-only scans return a column?
  *
- * Not without the values.  Nor during recovery, when it would visit all rows (see
- * is_wanted) as an index scan does.
+ * An index has only a hash of all columns but the last, and parts of a wide
+ * fingerprint are in different tables.  During recovery an index-only scan would
+ * visit all rows (see is_wanted) as an index scan does.
  */
 bool
 shidx_canreturn(Relation index, int column)
 {
-	return has_values(index) && !RecoveryInProgress();
+	return !shbt_is_grouped(index) && !shcls_computes_fingerprints(index) &&
+		!shcls_is_wide(index) && !RecoveryInProgress();
 }

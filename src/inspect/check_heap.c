@@ -17,8 +17,8 @@
 #include "btree/leaf.h"
 #include "btree/search.h"
 #include "btree/walk.h"
+#include "class/fingerprint.h"
 #include "compat.h"
-#include "index/fingerprint.h"
 #include "inspect/check.h"
 #include "rows/progress.h"
 #include "sort/entrysort.h"
@@ -112,12 +112,6 @@ sort_rows(Relation index, const ShBitsScheme *scheme, int tree)
 	return sort;
 }
 
-static inline bool
-item_less(const ShSortItem *a, const ShSortItem *b)
-{
-	return a->key < b->key || (a->key == b->key && a->value < b->value);
-}
-
 /*
  * Check that two trees, of different parts, hold the same visible rows.
  *
@@ -139,8 +133,8 @@ check_parts(Relation heap, Relation index, Snapshot snapshot, const ShBitsScheme
 
 	while (has_a || has_b)
 	{
-		bool		only_a = has_a && (!has_b || item_less(&a, &b));
-		bool		only_b = has_b && (!has_a || item_less(&b, &a));
+		bool		only_a = has_a && (!has_b || shsort_item_less(a, b));
+		bool		only_b = has_b && (!has_a || shsort_item_less(b, a));
 
 		CHECK_FOR_INTERRUPTS();
 		if (only_a && is_visible(fetch, slot, snapshot, a.value))
@@ -215,7 +209,7 @@ typedef struct HeapCheck
 	Relation	index;
 	const ShBitsScheme *scheme;
 	bool		marks_count;	/* of dead entries */
-	ShIdxFingerprinter fingerprinter;
+	ShClsFingerprinter fingerprinter;
 	double		nrows;			/* looked up so far */
 } HeapCheck;
 
@@ -244,14 +238,14 @@ check_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 {
 	HeapCheck  *check = arg;
 	const ShBitsScheme *scheme = check->scheme;
-	int			column = shidx_fp_column(index);
-	ShBtKey		key = shbt_make_key(shidx_group_of_row(index, values, isnull), 0,
+	int			column = shcls_fp_column(index);
+	ShBtKey		key = shbt_make_key(shcls_group_of_row(index, values, isnull), 0,
 									shbt_tid_to_int(tid));
 	int			nparts = check->fingerprinter.nparts;
 	ShFingerprint parts[SHBITS_MAX_PARTS];
 
 	shrows_progress_entries(check->nrows++);
-	if (!shidx_fingerprint(&check->fingerprinter, values[column], isnull[column], parts))
+	if (!shcls_fingerprint(&check->fingerprinter, values[column], isnull[column], parts))
 	{
 		check_entry(check, nparts * scheme->ntables, key);
 		return;
@@ -280,7 +274,7 @@ shinsp_check_heap(Relation heap, Relation index, Snapshot snapshot, const ShBits
 	info->ii_ExclusionOps = NULL;
 	info->ii_ExclusionProcs = NULL;
 	info->ii_ExclusionStrats = NULL;
-	shidx_fingerprinter_begin(&check.fingerprinter, index, shbt_width(index));
+	shcls_fingerprinter_begin(&check.fingerprinter, index, shbt_width(index));
 	table_index_build_scan(heap, index, info, true, false, check_heap_row, &check, scan);
-	shidx_fingerprinter_end(&check.fingerprinter);
+	shcls_fingerprinter_end(&check.fingerprinter);
 }

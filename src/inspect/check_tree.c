@@ -18,19 +18,10 @@
 #include "miscadmin.h"
 
 #include "btree/cache.h"
-#include "btree/dead.h"
+#include "btree/leaf.h"
 #include "btree/walk.h"
 #include "inspect/check.h"
 #include "rows/progress.h"
-
-/* all zeros is the empty list */
-typedef struct PageList
-{
-	ShBtKey    *lows;			/* low fences */
-	BlockNumber *blocks;
-	size_t		count;
-	size_t		capacity;
-} PageList;
 
 typedef struct Checker
 {
@@ -41,47 +32,10 @@ typedef struct Checker
 	int			ntrees;			/* and that of the nulls */
 	int			tree;
 	ShInspSum	sum;
-	PageList	below;			/* pages of the level below the current one */
+	ShBtPageList below;			/* pages of the level below the current one */
 	size_t		next_below;		/* the first without a downlink so far */
-	PageList	here;
+	ShBtPageList here;
 } Checker;
-
-/*
- * Add a page at the end of a list.  Memory comes from the current context.
- */
-static void
-add_page(PageList *level, ShBtKey low, BlockNumber block)
-{
-	if (level->capacity == 0)
-	{
-		level->capacity = 64;
-		level->lows = palloc(level->capacity * sizeof(ShBtKey));
-		level->blocks = palloc(level->capacity * sizeof(BlockNumber));
-	}
-	else if (level->count == level->capacity)
-	{
-		level->capacity *= 2;
-		level->lows = repalloc_huge(level->lows, level->capacity * sizeof(ShBtKey));
-		level->blocks = repalloc_huge(level->blocks, level->capacity * sizeof(BlockNumber));
-	}
-	level->lows[level->count] = low;
-	level->blocks[level->count] = block;
-	level->count++;
-}
-
-/*
- * Free a list and make it empty.
- */
-static void
-free_pages(PageList *level)
-{
-	if (level->capacity > 0)
-	{
-		pfree(level->lows);
-		pfree(level->blocks);
-	}
-	memset(level, 0, sizeof(*level));
-}
 
 /*
  * Can the table have a row with this TID?  The meaning of a TID is up to the
@@ -185,7 +139,7 @@ static void
 check_inner(Checker *checker, const ShBtWalk *walk)
 {
 	Page		page = (Page) walk->page.data;
-	PageList   *below = &checker->below;
+	ShBtPageList *below = &checker->below;
 	ShBtSortedEntry entries[SHBT_MAX_ENTRIES];
 	int			count = shbt_sort_entries(page, entries);
 
@@ -254,7 +208,7 @@ check_level(Checker *checker, int level)
 		}
 		else
 			check_inner(checker, &walk);
-		add_page(&checker->here, shbt_page_low(page), walk.block);
+		shbt_list_add(&checker->here, shbt_page_low(page), walk.block);
 	}
 	if (level > 0 && checker->next_below < checker->below.count)
 		shbt_report_corrupted(checker->index, checker->below.blocks[checker->next_below],
@@ -280,12 +234,12 @@ shinsp_check_tree(Relation heap, Relation index, const ShBitsScheme *scheme, int
 	checker.tree = tree;
 	while (!check_level(&checker, level))
 	{
-		free_pages(&checker.below);
+		shbt_list_free(&checker.below);
 		checker.below = checker.here;
 		memset(&checker.here, 0, sizeof(checker.here));
 		level++;
 	}
-	free_pages(&checker.below);
-	free_pages(&checker.here);
+	shbt_list_free(&checker.below);
+	shbt_list_free(&checker.here);
 	return checker.sum;
 }

@@ -14,7 +14,7 @@
 
 #include "btree/cache.h"
 #include "btree/walk.h"
-#include "index/am.h"
+#include "build/options.h"
 #include "inspect/scheme_sql.h"
 #include "rows/open_index.h"
 
@@ -45,7 +45,7 @@ simhash_index_info(PG_FUNCTION_ARGS)
 	scheme = shbt_get_scheme(index);
 	width = shbt_width(index);
 	ntrees = shbits_nparts(width) * scheme->ntables;
-	shidx_report_pending_options(index, scheme, width);
+	shbld_report_pending_options(index, scheme, width);
 
 	for (int tree = 0; tree <= ntrees; tree++)
 	{

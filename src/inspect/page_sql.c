@@ -17,7 +17,7 @@
 #include "utils/tuplestore.h"
 
 #include "btree/cache.h"
-#include "btree/dead.h"
+#include "btree/leaf.h"
 #include "btree/page.h"
 #include "rows/open_index.h"
 #include "type/simhash.h"

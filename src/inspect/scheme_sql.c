@@ -18,7 +18,6 @@
 
 #include "bits/scheme.h"
 #include "inspect/scheme_sql.h"
-#include "type/convert.h"
 #include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_tables);
@@ -128,7 +127,8 @@ simhash_tables(PG_FUNCTION_ARGS)
 		values[0] = Int32GetDatum(table_no);
 		values[1] = PointerGetDatum(shinsp_permutation(scheme, table_no));
 		values[2] = Int32GetDatum(table->prefix_bits);
-		values[3] = VarBitPGetDatum(shtype_to_bit(table->prefix_mask));
+		values[3] = DirectFunctionCall2(bitfromint8, UInt64GetDatum(table->prefix_mask),
+										Int32GetDatum(SHBITS_WIDTH));
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 

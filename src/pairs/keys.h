@@ -20,7 +20,7 @@
 typedef struct ShPairsBucket
 {
 	int			nwords;			/* of a value */
-	uint32		group;			/* see index/group.h */
+	uint32		group;			/* see class/group.h */
 	bool		first_walk;		/* the first search of these rows */
 	const ShBitsTable *table;	/* with one word */
 	uint64		first_number;	/* with more */

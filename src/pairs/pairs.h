@@ -10,7 +10,7 @@
 #define SIMHASH_PAIRS_PAIRS_H
 
 #include "pairs/tiles.h"
-#include "sort/items.h"
+#include "sort/radix.h"
 
 /* into how many slices several processes divide a part */
 #define SHPAIRS_SLICES		64

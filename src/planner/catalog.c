@@ -45,100 +45,84 @@ invalidate(Datum arg, int cacheid, uint32 hashvalue)
 	changes++;
 }
 
+/* where objects are looked for, and whether all have been found so far */
+typedef struct Finder
+{
+	Oid			extension;
+	Oid			schema;
+	bool		complete;
+} Finder;
+
 /*
  * The object, if it is a member of the extension; otherwise InvalidOid.
  */
 static Oid
-member_of(Oid extension, Oid classid, Oid objectid)
+member(Finder *finder, Oid classid, Oid objectid)
 {
-	if (OidIsValid(objectid) &&
-		getExtensionOfObject(classid, objectid) == extension)
+	if (OidIsValid(objectid) && getExtensionOfObject(classid, objectid) == finder->extension)
 		return objectid;
+	finder->complete = false;
 	return InvalidOid;
 }
 
 static Oid
-find_type(Oid extension, Oid schema, const char *name)
+find_type(Finder *finder, const char *name)
 {
-	return member_of(extension, TypeRelationId,
-					 GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
-									 CStringGetDatum(name),
-									 ObjectIdGetDatum(schema)));
-}
-
-static Oid
-find_function(Oid extension, Oid schema, const char *name,
-			  int nargs, const Oid *args)
-{
-	oidvector  *vector = buildoidvector(args, nargs);
-	Oid			result;
-
-	result = member_of(extension, ProcedureRelationId,
-					   GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
-									   CStringGetDatum(name),
-									   PointerGetDatum(vector),
-									   ObjectIdGetDatum(schema)));
-	pfree(vector);
-	return result;
-}
-
-static Oid
-find_radius(Oid extension, Oid schema, Oid bound_type)
-{
-	Oid			args[2] = {bound_type, BOOLOID};
-
-	return find_function(extension, schema, "simhash_radius", 2, args);
-}
-
-static Oid
-find_operator(Oid extension, Oid schema, const char *name, Oid left, Oid right)
-{
-	return member_of(extension, OperatorRelationId,
-					 GetSysCacheOid4(OPERNAMENSP, Anum_pg_operator_oid,
-									 CStringGetDatum(name),
-									 ObjectIdGetDatum(left),
-									 ObjectIdGetDatum(right),
-									 ObjectIdGetDatum(schema)));
+	return member(finder, TypeRelationId,
+				  GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
+								  CStringGetDatum(name),
+								  ObjectIdGetDatum(finder->schema)));
 }
 
 /*
- * Fill in what there is for a type of fingerprints.  Returns false if an object is
- * missing.
+ * The function with a name and these types of arguments, each an Oid.
  */
-static bool
-load_type(Oid extension, Oid schema, const char *name, ShPlanType *t)
+static Oid
+find_function(Finder *finder, const char *name, int nargs,...)
+{
+	Oid			args[FUNC_MAX_ARGS];
+	va_list		list;
+
+	va_start(list, nargs);
+	for (int i = 0; i < nargs; i++)
+		args[i] = va_arg(list, Oid);
+	va_end(list);
+	return member(finder, ProcedureRelationId,
+				  GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
+								  CStringGetDatum(name),
+								  PointerGetDatum(buildoidvector(args, nargs)),
+								  ObjectIdGetDatum(finder->schema)));
+}
+
+static Oid
+find_operator(Finder *finder, const char *name, Oid left, Oid right)
+{
+	return member(finder, OperatorRelationId,
+				  GetSysCacheOid4(OPERNAMENSP, Anum_pg_operator_oid,
+								  CStringGetDatum(name),
+								  ObjectIdGetDatum(left),
+								  ObjectIdGetDatum(right),
+								  ObjectIdGetDatum(finder->schema)));
+}
+
+/*
+ * Fill in what there is for a type of fingerprints.
+ */
+static void
+load_type(Finder *finder, const char *name, ShPlanType *t)
 {
 	char	   *ball = psprintf("%s_ball", name);
-	Oid			args[3];
 
-	t->type = find_type(extension, schema, name);
-	t->ball_type = find_type(extension, schema, ball);
-	if (!OidIsValid(t->type) || !OidIsValid(t->ball_type))
-		return false;
-
-	args[0] = t->type;
-	args[1] = t->type;
-	args[2] = INT4OID;
-	t->hamming = find_function(extension, schema, "hamming", 2, args);
-	t->order_distance = find_function(extension, schema, "simhash_order_distance", 2, args);
-	t->order_operator = find_operator(extension, schema, "<~~>", t->type, t->type);
-	t->within = find_function(extension, schema, "simhash_within", 3, args);
-
-	args[1] = INT4OID;
-	t->make_ball = find_function(extension, schema, ball, 2, args);
-
-	args[1] = t->ball_type;
-	t->in_ball = find_function(extension, schema, psprintf("%s_in_ball", name), 2, args);
-	t->in_ball_operator = find_operator(extension, schema, "<@", t->type, t->ball_type);
-
-	args[0] = t->ball_type;
-	args[1] = t->type;
-	t->ball_contains = find_function(extension, schema, psprintf("%s_contains", ball), 2, args);
-
-	return OidIsValid(t->hamming) && OidIsValid(t->order_distance) &&
-		OidIsValid(t->order_operator) && OidIsValid(t->within) && OidIsValid(t->make_ball) &&
-		OidIsValid(t->in_ball) && OidIsValid(t->in_ball_operator) &&
-		OidIsValid(t->ball_contains);
+	t->type = find_type(finder, name);
+	t->ball_type = find_type(finder, ball);
+	t->hamming = find_function(finder, "hamming", 2, t->type, t->type);
+	t->order_distance = find_function(finder, "simhash_order_distance", 2, t->type, t->type);
+	t->order_operator = find_operator(finder, "<~~>", t->type, t->type);
+	t->within = find_function(finder, "simhash_within", 3, t->type, t->type, INT4OID);
+	t->make_ball = find_function(finder, ball, 2, t->type, INT4OID);
+	t->in_ball = find_function(finder, psprintf("%s_in_ball", name), 2, t->type, t->ball_type);
+	t->in_ball_operator = find_operator(finder, "<@", t->type, t->ball_type);
+	t->ball_contains = find_function(finder, psprintf("%s_contains", ball), 2, t->ball_type, t->type);
 }
 
 /*
@@ -147,51 +131,31 @@ load_type(Oid extension, Oid schema, const char *name, ShPlanType *t)
 static bool
 load(Oid extension, Oid schema, ShPlanCatalog *c)
 {
-	Oid			args[5];
-
-	c->schema = schema;
-
-	c->distance_type = find_type(extension, schema, "simhash_distance");
-	if (!OidIsValid(c->distance_type) ||
-		!load_type(extension, schema, "simhash", &c->simhash))
-		return false;
+	Finder		finder = {extension, schema, true};
 
 	/* what there is for simhash does not need the other type */
-	if (!load_type(extension, schema, "simhash_bits", &c->bits))
+	load_type(&finder, "simhash_bits", &c->bits);
+	if (!finder.complete)
 		memset(&c->bits, 0, sizeof(c->bits));
 
+	finder.complete = true;
+	load_type(&finder, "simhash", &c->simhash);
+	c->schema = schema;
+	c->distance_type = find_type(&finder, "simhash_distance");
 	/* access methods are in no schema */
-	c->access_method = member_of(extension, AccessMethodRelationId,
-								 get_am_oid("simhash", true));
-
-	c->radius_int2 = find_radius(extension, schema, INT2OID);
-	c->radius_int4 = find_radius(extension, schema, INT4OID);
-	c->radius_int8 = find_radius(extension, schema, INT8OID);
-	c->radius_float8 = find_radius(extension, schema, FLOAT8OID);
-
-	args[0] = INTERNALOID;
-	args[1] = OIDOID;
-	args[2] = INTERNALOID;
-	args[3] = INT4OID;
-	c->distance_support = find_function(extension, schema,
-										"simhash_distance_support", 1, args);
-	c->within_support = find_function(extension, schema,
-									  "simhash_within_support", 1, args);
-	c->hamming_support = find_function(extension, schema,
-									   "simhash_hamming_support", 1, args);
-	c->restriction_sel = find_function(extension, schema,
-									   "simhash_sel", 4, args);
-
-	args[3] = INT2OID;
-	args[4] = INTERNALOID;
-	c->join_sel = find_function(extension, schema, "simhash_joinsel", 5, args);
-
-	return OidIsValid(c->access_method) &&
-		OidIsValid(c->hamming_support) &&
-		OidIsValid(c->radius_int2) && OidIsValid(c->radius_int4) &&
-		OidIsValid(c->radius_int8) && OidIsValid(c->radius_float8) &&
-		OidIsValid(c->distance_support) && OidIsValid(c->within_support) &&
-		OidIsValid(c->restriction_sel) && OidIsValid(c->join_sel);
+	c->access_method = member(&finder, AccessMethodRelationId, get_am_oid("simhash", true));
+	c->radius_int2 = find_function(&finder, "simhash_radius", 2, INT2OID, BOOLOID);
+	c->radius_int4 = find_function(&finder, "simhash_radius", 2, INT4OID, BOOLOID);
+	c->radius_int8 = find_function(&finder, "simhash_radius", 2, INT8OID, BOOLOID);
+	c->radius_float8 = find_function(&finder, "simhash_radius", 2, FLOAT8OID, BOOLOID);
+	c->distance_support = find_function(&finder, "simhash_distance_support", 1, INTERNALOID);
+	c->within_support = find_function(&finder, "simhash_within_support", 1, INTERNALOID);
+	c->hamming_support = find_function(&finder, "simhash_hamming_support", 1, INTERNALOID);
+	c->restriction_sel = find_function(&finder, "simhash_sel", 4,
+									   INTERNALOID, OIDOID, INTERNALOID, INT4OID);
+	c->join_sel = find_function(&finder, "simhash_joinsel", 5,
+								INTERNALOID, OIDOID, INTERNALOID, INT2OID, INTERNALOID);
+	return finder.complete;
 }
 
 /*

@@ -484,38 +484,52 @@ righthand_rows(PlannerInfo *root, SpecialJoinInfo *sjinfo)
 }
 
 /*
- * The selectivity of a clause that restricts one relation or, if varRelid is
- * not 0, of a join clause whose other relations are taken to be known.
- * operator is InvalidOid if the clause calls the function by name.
+ * The selectivity of a clause.  operator is InvalidOid if it calls the function by
+ * name.
+ *
+ * Of one that joins relations, with sjinfo: among all pairs of rows or, for a
+ * semijoin or antijoin, among the rows of the left-hand side.  Of any other, which
+ * restricts one relation: if varRelid is not 0, the other relations are taken to be
+ * known.
  */
 Selectivity
-shplan_restriction_selectivity(PlannerInfo *root,
-							   const ShPlanCatalog *catalog, Oid operator,
-							   Oid funcid, List *args, int varRelid)
+shplan_selectivity(PlannerInfo *root, const ShPlanCatalog *catalog, Oid operator, Oid funcid,
+				   List *args, int varRelid, JoinType jointype, SpecialJoinInfo *sjinfo)
 {
 	NearClause	clause;
-	ValueStats stats[2];
+	ValueStats	stats[2];
 	double		result;
 
 	analyze_clause(root, catalog, operator, funcid, args, &clause);
 	if (clause.never)
 		return 0.0;
-
 	for (int i = 0; i < 2; i++)
 	{
-		examine_variable(root, clause.fp[i], varRelid, &stats[i].vardata);
+		examine_variable(root, clause.fp[i], sjinfo == NULL ? varRelid : 0, &stats[i].vardata);
 		load_stats(catalog, funcid, &stats[i]);
 	}
 
-	if (stats[0].vardata.rel && stats[1].vardata.rel)
+	/* two columns of one row are assumed to be independent of each other */
+	if (sjinfo != NULL || (stats[0].vardata.rel && stats[1].vardata.rel))
 	{
-		/*
-		 * two columns of one row are assumed to be independent of each other
-		 */
 		double		cluster_share;
 
-		result = pair_share(&stats[0], &stats[1], clause.radius, clause.width,
-								   &cluster_share);
+		result = pair_share(&stats[0], &stats[1], clause.radius, clause.width, &cluster_share);
+		if (sjinfo != NULL && (jointype == JOIN_SEMI || jointype == JOIN_ANTI))
+		{
+			double		rows = righthand_rows(root, sjinfo);
+			double		by_chance = rows * Max(result - cluster_share, 0);
+			double		by_cluster = rows * cluster_share;
+			int			left = stats[0].vardata.rel &&
+				bms_is_subset(stats[0].vardata.rel->relids, sjinfo->min_righthand) ? 1 : 0;
+
+			/*
+			 * Assuming that each row has its cluster on the other side gives
+			 * a fair estimate of the number of pairs, but not of the number
+			 * of rows without any match, which would be zero.
+			 */
+			result = Min(Min(by_cluster, UNKNOWN_MATCH) + by_chance, stats[left].notnull);
+		}
 	}
 	else if (stats[0].vardata.rel || stats[1].vardata.rel)
 	{
@@ -545,57 +559,21 @@ shplan_restriction_selectivity(PlannerInfo *root,
 }
 
 /*
- * The selectivity of a clause that joins relations: among all pairs of rows
- * or, for a semijoin or antijoin, among the rows of the left-hand side.
+ * The answer of an estimator of operators: a default if it no longer belongs to the
+ * extension.
  */
-Selectivity
-shplan_join_selectivity(PlannerInfo *root, const ShPlanCatalog *catalog,
-						Oid operator, Oid funcid, List *args,
-						JoinType jointype, SpecialJoinInfo *sjinfo)
+static float8
+estimate(FunctionCallInfo fcinfo, int varRelid, JoinType jointype, SpecialJoinInfo *sjinfo)
 {
-	NearClause	clause;
-	ValueStats stats[2];
-	double		cluster_share;
-	double		result;
+	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
+	Oid			operator = PG_GETARG_OID(1);
+	List	   *args = (List *) PG_GETARG_POINTER(2);
+	ShPlanCatalog catalog;
 
-	analyze_clause(root, catalog, operator, funcid, args, &clause);
-	if (clause.never)
-		return 0.0;
-
-	for (int i = 0; i < 2; i++)
-	{
-		examine_variable(root, clause.fp[i], 0, &stats[i].vardata);
-		load_stats(catalog, funcid, &stats[i]);
-	}
-
-	result = pair_share(&stats[0], &stats[1], clause.radius, clause.width,
-							   &cluster_share);
-
-	if (jointype == JOIN_SEMI || jointype == JOIN_ANTI)
-	{
-		double		rows = righthand_rows(root, sjinfo);
-		double		by_chance = rows * Max(result - cluster_share, 0);
-		double		by_cluster = rows * cluster_share;
-		int			left;
-
-		/*
-		 * Assuming that each row has its cluster on the other side gives a
-		 * fair estimate of the number of pairs, but not of the number of rows
-		 * without any match, which would be zero.
-		 */
-		result = Min(by_cluster, UNKNOWN_MATCH) + by_chance;
-
-		left = stats[0].vardata.rel &&
-			bms_is_subset(stats[0].vardata.rel->relids,
-						  sjinfo->min_righthand) ? 1 : 0;
-		result = Min(result, stats[left].notnull);
-	}
-
-	free_stats(&stats[0]);
-	free_stats(&stats[1]);
-
-	CLAMP_PROBABILITY(result);
-	return result;
+	if (list_length(args) != 2 || !shplan_catalog(fcinfo->flinfo->fn_oid, &catalog))
+		return DEFAULT_MATCH_SEL;
+	return shplan_selectivity(root, &catalog, operator, get_opcode(operator), args, varRelid,
+							  jointype, sjinfo);
 }
 
 /*
@@ -605,20 +583,7 @@ shplan_join_selectivity(PlannerInfo *root, const ShPlanCatalog *catalog,
 Datum
 simhash_sel(PG_FUNCTION_ARGS)
 {
-	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
-	Oid			operator = PG_GETARG_OID(1);
-	List	   *args = (List *) PG_GETARG_POINTER(2);
-	int			varRelid = PG_GETARG_INT32(3);
-	ShPlanCatalog catalog;
-
-	/* use a default if the estimator no longer belongs to the extension */
-	if (list_length(args) != 2 ||
-		!shplan_catalog(fcinfo->flinfo->fn_oid, &catalog))
-		PG_RETURN_FLOAT8(DEFAULT_MATCH_SEL);
-
-	PG_RETURN_FLOAT8(shplan_restriction_selectivity(root, &catalog, operator,
-													get_opcode(operator), args,
-													varRelid));
+	PG_RETURN_FLOAT8(estimate(fcinfo, PG_GETARG_INT32(3), JOIN_INNER, NULL));
 }
 
 /*
@@ -627,18 +592,6 @@ simhash_sel(PG_FUNCTION_ARGS)
 Datum
 simhash_joinsel(PG_FUNCTION_ARGS)
 {
-	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
-	Oid			operator = PG_GETARG_OID(1);
-	List	   *args = (List *) PG_GETARG_POINTER(2);
-	JoinType	jointype = (JoinType) PG_GETARG_INT16(3);
-	SpecialJoinInfo *sjinfo = (SpecialJoinInfo *) PG_GETARG_POINTER(4);
-	ShPlanCatalog catalog;
-
-	if (list_length(args) != 2 ||
-		!shplan_catalog(fcinfo->flinfo->fn_oid, &catalog))
-		PG_RETURN_FLOAT8(DEFAULT_MATCH_SEL);
-
-	PG_RETURN_FLOAT8(shplan_join_selectivity(root, &catalog, operator,
-											 get_opcode(operator), args,
-											 jointype, sjinfo));
+	PG_RETURN_FLOAT8(estimate(fcinfo, 0, (JoinType) PG_GETARG_INT16(3),
+							  (SpecialJoinInfo *) PG_GETARG_POINTER(4)));
 }

@@ -12,14 +12,8 @@
 
 #include "planner/catalog.h"
 
-extern Selectivity shplan_restriction_selectivity(PlannerInfo *root,
-												  const ShPlanCatalog *catalog,
-												  Oid operator, Oid funcid, List *args,
-												  int varRelid);
-extern Selectivity shplan_join_selectivity(PlannerInfo *root,
-										   const ShPlanCatalog *catalog,
-										   Oid operator, Oid funcid, List *args,
-										   JoinType jointype,
-										   SpecialJoinInfo *sjinfo);
+extern Selectivity shplan_selectivity(PlannerInfo *root, const ShPlanCatalog *catalog,
+									  Oid operator, Oid funcid, List *args, int varRelid,
+									  JoinType jointype, SpecialJoinInfo *sjinfo);
 
 #endif							/* SIMHASH_PLANNER_SELECTIVITY_H */

@@ -19,7 +19,7 @@
 #include "commands/defrem.h"
 #include "storage/bufmgr.h"
 
-#include "index/fingerprint.h"
+#include "class/fingerprint.h"
 #include "rows/heaps.h"
 
 /* the most slices, for finding tables */
@@ -32,8 +32,8 @@
 static void
 check_columns(Relation first, Relation other)
 {
-	int			ncolumns = shidx_fp_column(first);
-	bool		same = shidx_fp_column(other) == ncolumns;
+	int			ncolumns = shcls_fp_column(first);
+	bool		same = shcls_fp_column(other) == ncolumns;
 
 	for (int i = 0; same && i < ncolumns; i++)
 		same = first->rd_opfamily[i] == other->rd_opfamily[i] &&
@@ -57,9 +57,9 @@ check_columns(Relation first, Relation other)
 static void
 check_class(Relation first, Relation other)
 {
-	int			column = shidx_fp_column(first);
+	int			column = shcls_fp_column(first);
 
-	if (!shidx_computes_fingerprints(first) && !shidx_computes_fingerprints(other))
+	if (!shcls_computes_fingerprints(first) && !shcls_computes_fingerprints(other))
 		return;
 	if (first->rd_opfamily[column] != other->rd_opfamily[column] ||
 		first->rd_opcintype[column] != other->rd_opcintype[column])
@@ -76,9 +76,9 @@ check_class(Relation first, Relation other)
 static const char *
 fingerprint_type(Relation index)
 {
-	if (!shidx_is_wide(index))
+	if (!shcls_is_wide(index))
 		return "simhash";
-	return psprintf("simhash_bits(%d)", shidx_index_width(index));
+	return psprintf("simhash_bits(%d)", shcls_index_width(index));
 }
 
 /*
@@ -87,10 +87,10 @@ fingerprint_type(Relation index)
 static void
 check_width(Relation first, Relation other)
 {
-	bool		wide = shidx_is_wide(first);
+	bool		wide = shcls_is_wide(first);
 
-	if (wide == shidx_is_wide(other) &&
-		(!wide || shidx_index_width(first) == shidx_index_width(other)))
+	if (wide == shcls_is_wide(other) &&
+		(!wide || shcls_index_width(first) == shcls_index_width(other)))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),

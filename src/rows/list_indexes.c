@@ -22,7 +22,7 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "index/am.h"
+#include "build/build.h"
 #include "rows/list_indexes.h"
 
 /*
@@ -49,7 +49,7 @@ shrows_is_simhash_index(Oid relation, char **name, char *relkind)
 	 * name
 	 */
 	result = (*relkind == RELKIND_INDEX || *relkind == RELKIND_PARTITIONED_INDEX) &&
-		GetIndexAmRoutineByAmId(form->relam, true)->ambuild == shidx_build;
+		GetIndexAmRoutineByAmId(form->relam, true)->ambuild == shbld_build;
 	ReleaseSysCache(tuple);
 	return result;
 }

@@ -30,9 +30,9 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
+#include "build/options.h"
+#include "class/fingerprint.h"
 #include "compat.h"
-#include "index/am.h"
-#include "index/fingerprint.h"
 #include "rows/distributed.h"
 #include "rows/list_indexes.h"
 #include "rows/open_index.h"
@@ -356,7 +356,7 @@ shrows_replace_invalid(Relation heap, Relation *index)
 		other = try_relation_open(lfirst_oid(cell), AccessShareLock);
 		if (other == NULL)
 			continue;
-		if (other->rd_index->indisvalid && shidx_have_same_options(other, *index))
+		if (other->rd_index->indisvalid && shbld_have_same_options(other, *index))
 		{
 			relation_close(*index, AccessShareLock);
 			*index = other;

@@ -24,8 +24,8 @@
 #include "utils/rel.h"
 
 #include "btree/cache.h"
-#include "index/am.h"
-#include "index/fingerprint.h"
+#include "build/options.h"
+#include "class/fingerprint.h"
 #include "rows/list_indexes.h"
 #include "rows/partitions.h"
 
@@ -178,9 +178,9 @@ Oid
 shrows_named_operator(const ShRowsPartitions *target, int *radius)
 {
 	Relation	index = target->named.index;
-	int			column = shidx_fp_column(index);
+	int			column = shcls_fp_column(index);
 
-	if (!shidx_computes_fingerprints(index))
+	if (!shcls_computes_fingerprints(index))
 		return InvalidOid;
 	return shtype_near_operator(index->rd_opfamily[column], index->rd_opcintype[column], radius);
 }
@@ -192,7 +192,7 @@ shrows_named_operator(const ShRowsPartitions *target, int *radius)
 int
 shrows_wide_width(const ShRowsPartitions *target)
 {
-	return shidx_is_wide(target->named.index) ? shidx_index_width(target->named.index) : 0;
+	return shcls_is_wide(target->named.index) ? shcls_index_width(target->named.index) : 0;
 }
 
 /*
@@ -211,7 +211,7 @@ shrows_named_distance(const ShRowsPartitions *target)
 	if (OidIsValid(shrows_named_operator(target, &radius)))
 		return radius;
 	if (shrows_is_partitioned(target))
-		return shidx_get_options(index, width).distance;
+		return shbld_get_options(index, width).distance;
 	if (nparts > 1)
 		return nparts * shbt_get_scheme(index)->blocks - 1;
 	return Min(shbt_get_scheme(index)->distance, width);

@@ -23,10 +23,10 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "index/am.h"
-#include "index/group.h"
+#include "class/group.h"
 #include "rows/as_owner.h"
 #include "rows/values.h"
+#include "type/simhash.h"
 
 /* the values of a kind */
 typedef struct Kind
@@ -146,7 +146,7 @@ shrows_values_begin(const ShRowsHeaps *heaps)
 	ShRowsValues *values = palloc0(sizeof(ShRowsValues));
 	Relation	index = heaps->sides[0].named.index;
 
-	values->ncolumns = shidx_fp_column(index);
+	values->ncolumns = shcls_fp_column(index);
 	for (int i = 0; i < values->ncolumns; i++)
 		init_column(&values->columns[i], index, i);
 	values->infos = palloc0(heaps->count * sizeof(IndexInfo *));

@@ -30,7 +30,7 @@
 #include "utils/relcache.h"
 #include "utils/syscache.h"
 
-#include "index/fingerprint.h"
+#include "class/fingerprint.h"
 #include "rows/workers.h"
 #include "type/operator_class.h"
 
@@ -84,14 +84,14 @@ functions_are_allowed(const ShRowsHeaps *heaps)
 
 	if (!operator_is_allowed(shrows_named_operator(&heaps->sides[0], &radius)))
 		return false;
-	for (int i = 0; i < shidx_fp_column(first); i++)
+	for (int i = 0; i < shcls_fp_column(first); i++)
 	{
 		if (!operator_is_allowed(get_opfamily_member(first->rd_opfamily[i], first->rd_opcintype[i],
 													 first->rd_opcintype[i],
 													 SIMHASH_STRATEGY_EQUAL)))
 			return false;
 	}
-	if (!heaps->grouped && !shidx_computes_fingerprints(first))
+	if (!heaps->grouped && !shcls_computes_fingerprints(first))
 		return true;
 	for (int side = 0; side < heaps->nsides; side++)
 	{

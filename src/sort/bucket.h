@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * bucket.h
- *	  Sorting more items than fit in memory, by distribution.
+ *	  Items on tapes, and sorting more than fit in memory, by distribution.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,8 +11,48 @@
 #include "utils/logtape.h"
 
 #include "bits/scheme.h"
-#include "sort/itemtape.h"
 #include "sort/radix.h"
+
+/* how many items are written to a tape at a time */
+#define SHSORT_WRITE_ITEMS	64
+
+/* what is known about the items of a tape */
+typedef struct ShSortSummary
+{
+	double		count;
+	ShSortItem	first;
+	ShSortItem	last;
+	uint32		first_group;
+	uint32		last_group;
+	ShSortVarying varying;
+	bool		ascending;		/* they came in order */
+} ShSortSummary;
+
+/* a tape that is being written */
+typedef struct ShSortTapeWriter
+{
+	LogicalTape *tape;
+	bool		grouped;		/* items have groups */
+	ShSortSummary summary;
+
+	/* not on the tape yet */
+	int			count;
+	ShSortItem	items[SHSORT_WRITE_ITEMS];
+	uint32		groups[SHSORT_WRITE_ITEMS];
+} ShSortTapeWriter;
+
+extern void shsort_tape_begin(ShSortTapeWriter *writer, LogicalTape *tape, bool grouped);
+extern void shsort_tape_flush(ShSortTapeWriter *writer);
+extern void shsort_add_summary(ShSortSummary *to, const ShSortSummary *from);
+
+static inline void
+shsort_tape_put(ShSortTapeWriter *writer, ShSortItem item, uint32 group)
+{
+	writer->items[writer->count] = item;
+	writer->groups[writer->count] = group;
+	if (++writer->count == SHSORT_WRITE_ITEMS)
+		shsort_tape_flush(writer);
+}
 
 typedef struct ShSortBuckets ShSortBuckets;
 

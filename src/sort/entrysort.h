@@ -12,7 +12,7 @@
 #include "utils/logtape.h"
 
 #include "bits/scheme.h"
-#include "sort/itemtape.h"
+#include "sort/bucket.h"
 #include "sort/radix.h"
 
 /* values have 48 bits, as TIDs do */

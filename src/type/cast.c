@@ -1,10 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * cast.c
- *	  Casts between simhash and integer, numeric, bit and bytea.
+ *	  Casts between fingerprints and numeric, bit and bytea, and between those of
+ *	  64 bits and wide ones.
  *
- * The cast between simhash and bigint is binary-coercible and needs no code, and
- * that to bytea is simhash_send.
+ * The cast between simhash and bigint is binary-coercible and needs no code, those
+ * from smaller integers and to bytea are the server's of bigint.  So is that
+ * between simhash_bits and bytea, but for a check of the length.  Casts of bit
+ * serve bit varying as well.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,44 +16,24 @@
 #include "port/pg_bswap.h"
 #include "utils/builtins.h"
 #include "utils/numeric.h"
+#include "utils/varbit.h"
 
 #include "compat.h"
 #include "type/convert.h"
 #include "type/simhash.h"
+#include "type/wide.h"
 
-PG_FUNCTION_INFO_V1(simhash_from_int2);
-PG_FUNCTION_INFO_V1(simhash_from_int4);
 PG_FUNCTION_INFO_V1(simhash_from_numeric);
 PG_FUNCTION_INFO_V1(simhash_to_numeric);
 PG_FUNCTION_INFO_V1(simhash_from_bit);
 PG_FUNCTION_INFO_V1(simhash_to_bit);
 PG_FUNCTION_INFO_V1(simhash_from_bytea);
-
-/*
- * simhash_from_int2(smallint) -> simhash
- *
- * The same as a cast by way of bigint: the sign fills the upper bits.
- */
-Datum
-simhash_from_int2(PG_FUNCTION_ARGS)
-{
-	int16		value = PG_GETARG_INT16(0);
-
-	PG_RETURN_SIMHASH((uint64) (int64) value);
-}
-
-/*
- * simhash_from_int4(integer) -> simhash
- *
- * Likewise.
- */
-Datum
-simhash_from_int4(PG_FUNCTION_ARGS)
-{
-	int32		value = PG_GETARG_INT32(0);
-
-	PG_RETURN_SIMHASH((uint64) (int64) value);
-}
+PG_FUNCTION_INFO_V1(simhash_bits_from_bit);
+PG_FUNCTION_INFO_V1(simhash_bits_to_bit);
+PG_FUNCTION_INFO_V1(simhash_bits_from_bytea);
+PG_FUNCTION_INFO_V1(simhash_bits_from_simhash);
+PG_FUNCTION_INFO_V1(simhash_bits_to_simhash);
+PG_FUNCTION_INFO_V1(simhash_bits_count);
 
 /*
  * simhash_from_numeric(numeric) -> simhash
@@ -119,7 +102,6 @@ Datum
 simhash_from_bit(PG_FUNCTION_ARGS)
 {
 	VarBit	   *bits = PG_GETARG_VARBIT_P(0);
-	ShFingerprint fp = 0;
 
 	if (VARBITLEN(bits) != SHBITS_WIDTH)
 		ereport(ERROR,
@@ -128,10 +110,7 @@ simhash_from_bit(PG_FUNCTION_ARGS)
 						VARBITLEN(bits), "simhash"),
 				 errdetail("A fingerprint has %d bits.", SHBITS_WIDTH)));
 
-	for (int i = 0; i < SHBITS_WIDTH / BITS_PER_BYTE; i++)
-		fp = (fp << BITS_PER_BYTE) | VARBITS(bits)[i];
-
-	PG_RETURN_SIMHASH(fp);
+	return DirectFunctionCall1(bittoint8, VarBitPGetDatum(bits));
 }
 
 /*
@@ -140,9 +119,7 @@ simhash_from_bit(PG_FUNCTION_ARGS)
 Datum
 simhash_to_bit(PG_FUNCTION_ARGS)
 {
-	ShFingerprint fp = PG_GETARG_SIMHASH(0);
-
-	PG_RETURN_VARBIT_P(shtype_to_bit(fp));
+	return DirectFunctionCall2(bitfromint8, PG_GETARG_DATUM(0), Int32GetDatum(SHBITS_WIDTH));
 }
 
 /*
@@ -168,4 +145,98 @@ simhash_from_bytea(PG_FUNCTION_ARGS)
 	/* they need not be aligned */
 	memcpy(&fp, VARDATA_ANY(bytes), sizeof(fp));
 	PG_RETURN_SIMHASH(pg_ntoh64(fp));
+}
+
+/*
+ * simhash_bits_from_bit(bit) -> simhash_bits
+ */
+Datum
+simhash_bits_from_bit(PG_FUNCTION_ARGS)
+{
+	VarBit	   *bits = PG_GETARG_VARBIT_P(0);
+	int			width = VARBITLEN(bits);
+
+	if (!shtype_is_width(width))
+		ereport(ERROR,
+				(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
+				 errmsg("bit string length %d does not match type %s",
+						width, "simhash_bits"),
+				 errdetail(SHTYPE_WIDTH_DETAIL)));
+	PG_RETURN_BYTEA_P(shtype_new_bits(VARBITS(bits), width / BITS_PER_BYTE));
+}
+
+/*
+ * simhash_bits_to_bit(simhash_bits) -> bit
+ */
+Datum
+simhash_bits_to_bit(PG_FUNCTION_ARGS)
+{
+	bytea	   *fp = PG_GETARG_SIMHASH_BITS(0);
+	int			width = shtype_bits_width(fp);
+	VarBit	   *result = palloc(VARBITTOTALLEN(width));
+
+	SET_VARSIZE(result, VARBITTOTALLEN(width));
+	VARBITLEN(result) = width;
+	memcpy(VARBITS(result), shtype_bits_data(fp), shtype_bits_bytes(fp));
+	PG_RETURN_VARBIT_P(result);
+}
+
+/*
+ * simhash_bits_from_bytea(bytea) -> simhash_bits
+ */
+Datum
+simhash_bits_from_bytea(PG_FUNCTION_ARGS)
+{
+	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
+	int			length = VARSIZE_ANY_EXHDR(bytes);
+
+	if (length < 1 || length > SIMHASH_BITS_MAX_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
+				 errmsg("byte string length %d does not match type %s",
+						length, "simhash_bits"),
+				 errdetail(SHTYPE_WIDTH_DETAIL)));
+	PG_RETURN_BYTEA_P(bytes);
+}
+
+/*
+ * simhash_bits_from_simhash(simhash) -> simhash_bits
+ */
+Datum
+simhash_bits_from_simhash(PG_FUNCTION_ARGS)
+{
+	uint64		bytes = pg_hton64(PG_GETARG_SIMHASH(0));
+
+	PG_RETURN_BYTEA_P(shtype_new_bits(&bytes, sizeof(bytes)));
+}
+
+/*
+ * simhash_bits_to_simhash(simhash_bits) -> simhash
+ */
+Datum
+simhash_bits_to_simhash(PG_FUNCTION_ARGS)
+{
+	bytea	   *fp = PG_GETARG_SIMHASH_BITS(0);
+	uint64		bytes;
+
+	if (shtype_bits_width(fp) != SHBITS_WIDTH)
+		ereport(ERROR,
+				(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
+				 errmsg("fingerprint of %d bits does not match type %s",
+						shtype_bits_width(fp), "simhash"),
+				 errdetail("A fingerprint of this type has %d bits.", SHBITS_WIDTH)));
+	memcpy(&bytes, shtype_bits_data(fp), sizeof(bytes));
+	PG_RETURN_SIMHASH(pg_ntoh64(bytes));
+}
+
+/*
+ * bit_count(simhash_bits) -> bigint
+ */
+Datum
+simhash_bits_count(PG_FUNCTION_ARGS)
+{
+	static const uint8 zeros[SIMHASH_BITS_MAX_BYTES];
+	bytea	   *fp = PG_GETARG_SIMHASH_BITS(0);
+
+	PG_RETURN_INT64(shbits_kernels->bytes(shtype_bits_data(fp), zeros, shtype_bits_bytes(fp)));
 }

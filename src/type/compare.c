@@ -1,7 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * compare.c
- *	  Order, equality and hashing of fingerprints, as unsigned integers.
+ *	  Hashing of fingerprints, and what the server has no function for in their
+ *	  order.
+ *
+ * Fingerprints of 64 bits are compared as unsigned integers by the server's
+ * functions for xid8, wide ones by those for bytea.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,64 +16,15 @@
 
 #include "type/hash.h"
 #include "type/simhash.h"
+#include "type/wide.h"
 
-PG_FUNCTION_INFO_V1(simhash_eq);
-PG_FUNCTION_INFO_V1(simhash_ne);
-PG_FUNCTION_INFO_V1(simhash_lt);
-PG_FUNCTION_INFO_V1(simhash_le);
-PG_FUNCTION_INFO_V1(simhash_gt);
-PG_FUNCTION_INFO_V1(simhash_ge);
-PG_FUNCTION_INFO_V1(simhash_cmp);
 PG_FUNCTION_INFO_V1(simhash_sortsupport);
 PG_FUNCTION_INFO_V1(simhash_hash_value);
 PG_FUNCTION_INFO_V1(simhash_hash_value_extended);
-PG_FUNCTION_INFO_V1(simhash_smaller);
-PG_FUNCTION_INFO_V1(simhash_larger);
-
-Datum
-simhash_eq(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(PG_GETARG_SIMHASH(0) == PG_GETARG_SIMHASH(1));
-}
-
-Datum
-simhash_ne(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(PG_GETARG_SIMHASH(0) != PG_GETARG_SIMHASH(1));
-}
-
-Datum
-simhash_lt(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(PG_GETARG_SIMHASH(0) < PG_GETARG_SIMHASH(1));
-}
-
-Datum
-simhash_le(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(PG_GETARG_SIMHASH(0) <= PG_GETARG_SIMHASH(1));
-}
-
-Datum
-simhash_gt(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(PG_GETARG_SIMHASH(0) > PG_GETARG_SIMHASH(1));
-}
-
-Datum
-simhash_ge(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(PG_GETARG_SIMHASH(0) >= PG_GETARG_SIMHASH(1));
-}
-
-Datum
-simhash_cmp(PG_FUNCTION_ARGS)
-{
-	ShFingerprint a = PG_GETARG_SIMHASH(0);
-	ShFingerprint b = PG_GETARG_SIMHASH(1);
-
-	PG_RETURN_INT32((a > b) - (a < b));
-}
+PG_FUNCTION_INFO_V1(simhash_bits_hash_value);
+PG_FUNCTION_INFO_V1(simhash_bits_hash_value_extended);
+PG_FUNCTION_INFO_V1(simhash_bits_smaller);
+PG_FUNCTION_INFO_V1(simhash_bits_larger);
 
 /* The server's own comparator, for which its sort has a fast path. */
 Datum
@@ -101,20 +56,58 @@ simhash_hash_value_extended(PG_FUNCTION_ARGS)
 	return UInt64GetDatum(hash_of(PG_GETARG_SIMHASH(0), (uint64) PG_GETARG_INT64(1)));
 }
 
-Datum
-simhash_smaller(PG_FUNCTION_ARGS)
+/*
+ * The hash of the fingerprint of a call.  Like comparisons, it gives memory back.
+ */
+static uint64
+hash_fingerprint(FunctionCallInfo fcinfo, uint64 seed)
 {
-	ShFingerprint a = PG_GETARG_SIMHASH(0);
-	ShFingerprint b = PG_GETARG_SIMHASH(1);
+	bytea	   *fp = PG_GETARG_SIMHASH_BITS(0);
+	uint64		hash = shtype_hash_seeded(shtype_bits_data(fp), shtype_bits_bytes(fp), seed);
 
-	PG_RETURN_SIMHASH(Min(a, b));
+	PG_FREE_IF_COPY(fp, 0);
+	return hash;
 }
 
 Datum
-simhash_larger(PG_FUNCTION_ARGS)
+simhash_bits_hash_value(PG_FUNCTION_ARGS)
 {
-	ShFingerprint a = PG_GETARG_SIMHASH(0);
-	ShFingerprint b = PG_GETARG_SIMHASH(1);
+	return UInt32GetDatum((uint32) hash_fingerprint(fcinfo, 0));
+}
 
-	PG_RETURN_SIMHASH(Max(a, b));
+Datum
+simhash_bits_hash_value_extended(PG_FUNCTION_ARGS)
+{
+	return UInt64GetDatum(hash_fingerprint(fcinfo, (uint64) PG_GETARG_INT64(1)));
+}
+
+static int
+compare(const bytea *a, const bytea *b)
+{
+	return shtype_compare_bytes(shtype_bits_data(a), shtype_bits_bytes(a),
+								shtype_bits_data(b), shtype_bits_bytes(b));
+}
+
+/*
+ * simhash_bits_smaller(simhash_bits, simhash_bits) -> simhash_bits
+ */
+Datum
+simhash_bits_smaller(PG_FUNCTION_ARGS)
+{
+	bytea	   *a = PG_GETARG_SIMHASH_BITS(0);
+	bytea	   *b = PG_GETARG_SIMHASH_BITS(1);
+
+	PG_RETURN_BYTEA_P(compare(a, b) <= 0 ? a : b);
+}
+
+/*
+ * simhash_bits_larger(simhash_bits, simhash_bits) -> simhash_bits
+ */
+Datum
+simhash_bits_larger(PG_FUNCTION_ARGS)
+{
+	bytea	   *a = PG_GETARG_SIMHASH_BITS(0);
+	bytea	   *b = PG_GETARG_SIMHASH_BITS(1);
+
+	PG_RETURN_BYTEA_P(compare(a, b) >= 0 ? a : b);
 }

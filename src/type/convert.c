@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * convert.c
- *	  Conversions of fingerprints that are used by several files.
+ *	  Text forms of fingerprints and radii, for several files.
  *
  *-------------------------------------------------------------------------
  */
@@ -9,12 +9,10 @@
 
 #include <ctype.h>
 
-#include "common/int.h"
 #include "utils/builtins.h"
 
 #include "compat.h"
 #include "type/convert.h"
-#include "type/simhash.h"
 
 const char *
 shtype_skip_space(const char *input)
@@ -22,6 +20,16 @@ shtype_skip_space(const char *input)
 	while (isspace((unsigned char) *input))
 		input++;
 	return input;
+}
+
+/* The value of a hexadecimal digit, or -1 if it is none. */
+static inline int
+digit_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 ShTypeParseResult
@@ -36,13 +44,8 @@ shtype_parse(const char *input, const char **end, ShFingerprint *fp)
 	{
 		p += 2;
 		digits = p;
-		for (; isxdigit((unsigned char) *p); p++)
-		{
-			int			c = (unsigned char) *p;
-
-			value = (value << 4) |
-				(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
-		}
+		for (; digit_value(*p) >= 0; p++)
+			value = (value << 4) | digit_value(*p);
 		in_range = p - digits <= 16;
 	}
 	else
@@ -80,33 +83,17 @@ shtype_parse(const char *input, const char **end, ShFingerprint *fp)
 ShTypeParseResult
 shtype_parse_radius(const char *input, const char **end, int32 *radius)
 {
-	const char *p = shtype_skip_space(input);
-	const char *digits;
-	bool		negative = (*p == '-');
-	bool		in_range = true;
-	int32		value = 0;
+	char	   *behind;
+	long		value;
 
-	if (*p == '-' || *p == '+')
-		p++;
-	digits = p;
-
-	/*
-	 * accumulate a negative number, since the least integer has no positive
-	 * counterpart
-	 */
-	for (; *p >= '0' && *p <= '9'; p++)
-	{
-		if (pg_mul_s32_overflow(value, 10, &value) ||
-			pg_sub_s32_overflow(value, *p - '0', &value))
-			in_range = false;
-	}
-
-	*end = p;
-	if (p == digits)
+	errno = 0;
+	value = strtol(input, &behind, 10);
+	*end = behind;
+	if (behind == input)
 		return SHTYPE_PARSE_SYNTAX;
-	if (!in_range || (!negative && value == PG_INT32_MIN))
+	if (errno == ERANGE || value != (int32) value)
 		return SHTYPE_PARSE_RANGE;
-	*radius = negative ? value : -value;
+	*radius = (int32) value;
 	return SHTYPE_PARSE_OK;
 }
 
@@ -119,17 +106,44 @@ shtype_print(ShFingerprint fp, char *output)
 	return length;
 }
 
-VarBit *
-shtype_to_bit(ShFingerprint fp)
+void
+shtype_parse_hex(const char *input, const char **end, size_t *ndigits, uint8 *bytes)
 {
-	VarBit	   *result = palloc(VARBITTOTALLEN(SHBITS_WIDTH));
+	const char *digits = shtype_skip_space(input);
+	const char *p;
 
-	SET_VARSIZE(result, VARBITTOTALLEN(SHBITS_WIDTH));
-	VARBITLEN(result) = SHBITS_WIDTH;
-	for (int i = SHBITS_WIDTH / BITS_PER_BYTE - 1; i >= 0; i--)
+	if (digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X'))
+		digits += 2;
+	for (p = digits; digit_value(*p) >= 0; p++)
+		;
+	*end = p;
+	*ndigits = p - digits;
+	if (!shtype_is_hex_length(*ndigits))
+		return;
+	for (; digits < p; digits += 2)
+		*bytes++ = digit_value(digits[0]) << 4 | digit_value(digits[1]);
+}
+
+int
+shtype_hex_length_detail(size_t ndigits)
+{
+	if (ndigits == 0)
+		return errdetail("There is no hexadecimal digit.");
+	if (ndigits % 2 != 0)
+		return errdetail("The number of hexadecimal digits is odd: %zu.", ndigits);
+	return errdetail("There are %zu hexadecimal digits, and %d is the most.",
+					 ndigits, 2 * SIMHASH_BITS_MAX_BYTES);
+}
+
+char *
+shtype_print_hex(const uint8 *bytes, int nbytes, char *output)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (int i = 0; i < nbytes; i++)
 	{
-		VARBITS(result)[i] = (uint8) (fp & BITMASK);
-		fp >>= BITS_PER_BYTE;
+		*output++ = digits[bytes[i] >> 4];
+		*output++ = digits[bytes[i] & 15];
 	}
-	return result;
+	return output;
 }

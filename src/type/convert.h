@@ -1,16 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * convert.h
- *	  Conversions of fingerprints that are used by several files.
+ *	  Text forms of fingerprints and radii, for several files.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef SIMHASH_TYPE_CONVERT_H
 #define SIMHASH_TYPE_CONVERT_H
 
-#include "utils/varbit.h"
-
-#include "bits/distance.h"
+#include "type/simhash.h"
+#include "type/wide.h"
 
 /* result of shtype_parse */
 typedef enum ShTypeParseResult
@@ -57,7 +56,27 @@ extern const char *shtype_skip_space(const char *input);
  */
 extern int	shtype_print(ShFingerprint fp, char *output);
 
-/* A fingerprint as a new bit(64), first bit most significant. */
-extern VarBit *shtype_to_bit(ShFingerprint fp);
+/*
+ * Read hexadecimal digits, two for a byte, after white space and perhaps 0x or
+ * 0X.
+ *
+ * Sets *end to the first character that is no such digit, *ndigits to their
+ * number, and bytes[], which has room for SIMHASH_BITS_MAX_BYTES, if the number
+ * is that of a fingerprint.  Raises no error.
+ */
+extern void shtype_parse_hex(const char *input, const char **end, size_t *ndigits, uint8 *bytes);
+
+/* Do so many digits make a fingerprint? */
+static inline bool
+shtype_is_hex_length(size_t ndigits)
+{
+	return ndigits > 0 && ndigits % 2 == 0 && ndigits / 2 <= SIMHASH_BITS_MAX_BYTES;
+}
+
+/* What is wrong with the number of digits otherwise: errdetail within ereport. */
+extern int	shtype_hex_length_detail(size_t ndigits);
+
+/* Write the digits of bytes, two for each and in lower case; returns their end. */
+extern char *shtype_print_hex(const uint8 *bytes, int nbytes, char *output);
 
 #endif							/* SIMHASH_TYPE_CONVERT_H */

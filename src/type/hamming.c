@@ -3,8 +3,9 @@
  * hamming.c
  *	  Hamming distance, and conditions on it.
  *
- * None of these functions raises an error or reveals anything about its
- * arguments except by its result, so they are marked leakproof.
+ * The functions of simhash raise no error and reveal nothing about their
+ * arguments except by their results, so they are leakproof.  Those of simhash_bits
+ * are not: the distance of fingerprints of different widths is an error.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,6 +22,9 @@ PG_FUNCTION_INFO_V1(simhash_within);
 PG_FUNCTION_INFO_V1(simhash_near);
 PG_FUNCTION_INFO_V1(simhash_near_6);
 PG_FUNCTION_INFO_V1(simhash_near_10);
+PG_FUNCTION_INFO_V1(simhash_bits_hamming);
+PG_FUNCTION_INFO_V1(simhash_bits_within);
+PG_FUNCTION_INFO_V1(simhash_bits_near);
 PG_FUNCTION_INFO_V1(simhash_radius_int2);
 PG_FUNCTION_INFO_V1(simhash_radius_int4);
 PG_FUNCTION_INFO_V1(simhash_radius_int8);
@@ -76,6 +80,45 @@ Datum
 simhash_near_10(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(distance_of_args(fcinfo) <= 10);
+}
+
+static inline int
+bits_distance_of_args(FunctionCallInfo fcinfo)
+{
+	bytea	   *a = PG_GETARG_SIMHASH_BITS(0);
+	bytea	   *b = PG_GETARG_SIMHASH_BITS(1);
+
+	return shtype_bits_distance(shtype_bits_data(a), shtype_bits_bytes(a),
+								shtype_bits_data(b), shtype_bits_bytes(b));
+}
+
+/*
+ * hamming(simhash_bits, simhash_bits) -> simhash_distance
+ */
+Datum
+simhash_bits_hamming(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT32(bits_distance_of_args(fcinfo));
+}
+
+/*
+ * simhash_within(a simhash_bits, b simhash_bits, radius integer) -> boolean
+ */
+Datum
+simhash_bits_within(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(bits_distance_of_args(fcinfo) <= PG_GETARG_INT32(2));
+}
+
+/*
+ * simhash_bits % simhash_bits -> boolean
+ *
+ * Fewer than an eighth of the bits differ: fewer bits than there are bytes.
+ */
+Datum
+simhash_bits_near(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(bits_distance_of_args(fcinfo) < shtype_bits_bytes(PG_GETARG_SIMHASH_BITS(0)));
 }
 
 /*

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * simhash_io.c
- *	  Input and output of the type simhash.
+ *	  Input and output of the type simhash, whose binary form is that of bigint.
  *
  *-------------------------------------------------------------------------
  */
@@ -9,7 +9,7 @@
 
 #include <ctype.h>
 
-#include "libpq/pqformat.h"
+#include "port/pg_bswap.h"
 #include "utils/builtins.h"
 
 #include "compat.h"
@@ -18,8 +18,6 @@
 
 PG_FUNCTION_INFO_V1(simhash_in);
 PG_FUNCTION_INFO_V1(simhash_out);
-PG_FUNCTION_INFO_V1(simhash_recv);
-PG_FUNCTION_INFO_V1(simhash_send);
 PG_FUNCTION_INFO_V1(simhash_to_hex);
 
 /*
@@ -96,31 +94,6 @@ simhash_out(PG_FUNCTION_ARGS)
 }
 
 /*
- * simhash_recv(internal) -> simhash
- */
-Datum
-simhash_recv(PG_FUNCTION_ARGS)
-{
-	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);
-
-	PG_RETURN_SIMHASH(pq_getmsgint64(buf));
-}
-
-/*
- * simhash_send(simhash) -> bytea
- */
-Datum
-simhash_send(PG_FUNCTION_ARGS)
-{
-	ShFingerprint fp = PG_GETARG_SIMHASH(0);
-	StringInfoData buf;
-
-	pq_begintypsend(&buf);
-	pq_sendint64(&buf, fp);
-	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
-}
-
-/*
  * to_hex(simhash_only) -> text
  *
  * Always 16 digits, as other tools exchange fingerprints, so that the texts
@@ -130,14 +103,9 @@ simhash_send(PG_FUNCTION_ARGS)
 Datum
 simhash_to_hex(PG_FUNCTION_ARGS)
 {
-	static const char hex_digits[] = "0123456789abcdef";
-	ShFingerprint fp = PG_GETARG_SIMHASH(0);
-	char		output[16];
+	uint64		bytes = pg_hton64(PG_GETARG_SIMHASH(0));
+	char		output[2 * sizeof(bytes)];
 
-	for (int i = 15; i >= 0; i--)
-	{
-		output[i] = hex_digits[fp & 15];
-		fp >>= 4;
-	}
+	shtype_print_hex((const uint8 *) &bytes, sizeof(bytes), output);
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(output, sizeof(output)));
 }

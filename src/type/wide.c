@@ -35,8 +35,7 @@ shtype_is_bits(Oid type)
 void
 shtype_check_width(int32 width)
 {
-	if (width < SIMHASH_BITS_MIN_WIDTH || width > SIMHASH_BITS_MAX_WIDTH ||
-		width % BITS_PER_BYTE != 0)
+	if (!shtype_is_width(width))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("type %s cannot have %d bits", "simhash_bits", width),

@@ -82,6 +82,14 @@ shtype_compare_bytes(const uint8 *a, int a_bytes, const uint8 *b, int b_bytes)
 	return order != 0 ? order : a_bytes - b_bytes;
 }
 
+/* Can fingerprints have so many bits? */
+static inline bool
+shtype_is_width(int width)
+{
+	return width >= SIMHASH_BITS_MIN_WIDTH && width <= SIMHASH_BITS_MAX_WIDTH &&
+		width % BITS_PER_BYTE == 0;
+}
+
 /* the radius of % for fingerprints of so many bits */
 static inline int
 shtype_near_radius(int width)

@@ -13,15 +13,12 @@
 
 #include "compat.h"
 #include "type/convert.h"
-#include "type/hex.h"
 #include "type/wide.h"
 
 PG_FUNCTION_INFO_V1(simhash_bits_in);
 PG_FUNCTION_INFO_V1(simhash_bits_out);
 PG_FUNCTION_INFO_V1(simhash_bits_recv);
-PG_FUNCTION_INFO_V1(simhash_bits_send);
 PG_FUNCTION_INFO_V1(simhash_bits_typmod_in);
-PG_FUNCTION_INFO_V1(simhash_bits_typmod_out);
 PG_FUNCTION_INFO_V1(simhash_bits_check_width);
 
 /* the message where a value does not have the width of a column */
@@ -108,17 +105,6 @@ simhash_bits_recv(PG_FUNCTION_ARGS)
 }
 
 /*
- * simhash_bits_send(simhash_bits) -> bytea
- */
-Datum
-simhash_bits_send(PG_FUNCTION_ARGS)
-{
-	bytea	   *fp = PG_GETARG_SIMHASH_BITS(0);
-
-	PG_RETURN_BYTEA_P(shtype_new_bits(shtype_bits_data(fp), shtype_bits_bytes(fp)));
-}
-
-/*
  * simhash_bits_typmod_in(cstring[]) -> integer
  */
 Datum
@@ -134,15 +120,6 @@ simhash_bits_typmod_in(PG_FUNCTION_ARGS)
 				 errdetail("Type %s has one modifier, the number of bits.", "simhash_bits")));
 	shtype_check_width(modifiers[0]);
 	PG_RETURN_INT32(modifiers[0]);
-}
-
-/*
- * simhash_bits_typmod_out(integer) -> cstring
- */
-Datum
-simhash_bits_typmod_out(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_CSTRING(psprintf("(%d)", PG_GETARG_INT32(0)));
 }
 
 /*

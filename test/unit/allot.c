@@ -10,7 +10,7 @@
  */
 #include "unit.h"
 
-#include "bits/allot.h"
+#include "bits/probe.h"
 #include "bits/scheme.h"
 
 /* the leaves of a table, and the rows, of a small index and a large one */

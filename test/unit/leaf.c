@@ -13,7 +13,6 @@
  */
 #include "unit.h"
 
-#include "btree/dead.h"
 #include "btree/leaf.h"
 
 /* what the server does for a new page */

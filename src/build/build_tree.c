@@ -1,0 +1,274 @@
+/*-------------------------------------------------------------------------
+ *
+ * build_tree.c
+ *	  Writing a tree of a new index from its sorted entries.
+ *
+ * The leaves are written from left to right, and then the inner levels.  How
+ * many entries a leaf holds depends on them: each gets as many as fit in the
+ * fewest bytes (btree/leaf.h), up to its share of a full one.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "commands/progress.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "utils/backend_progress.h"
+#include "utils/memutils.h"
+
+#include "btree/leaf.h"
+#include "build/build_tree.h"
+
+#define INNER_FILLFACTOR	90
+
+/* report progress after this many entries */
+#define PROGRESS_ENTRIES	(64 * SHBT_USUAL_ENTRIES)
+
+/* a leaf that is being filled */
+typedef struct BuildLeaf
+{
+	double		fill;			/* the part of a full one that it gets */
+	ShBtKey		low;			/* its low fence */
+	int			count;
+	ShBtKey		keys[SHBT_MAX_ENTRIES];
+
+	/* as many entries are for this leaf, if none needs more bytes */
+	int			limit;
+	ShPermuted	last_fp;		/* greater ones of the group need more */
+	int			row_width;
+} BuildLeaf;
+
+/*
+ * Report the phase in which the trees are written.
+ */
+void
+shbld_report_writing(const ShBldBuild *build)
+{
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SHBLD_PHASE_WRITE);
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL,
+								 (int64) (build->rows * build->nparts * build->scheme->ntables +
+										  build->nulls));
+}
+
+/*
+ * Write the metapage, after the trees.
+ */
+void
+shbld_write_metapage(ShBldBuild *build, bool logged)
+{
+	ShBldPageWriter *writer = shbld_begin_pages(build->index, logged, true);
+	Page		page = shbld_metapage(writer);
+
+	shbt_init_metapage(page, build->scheme, build->width,
+					   IndexRelationGetNumberOfAttributes(build->index));
+	for (int tree = 0; tree <= build->nparts * build->scheme->ntables; tree++)
+		shbt_set_root(page, tree, build->roots[tree].block, build->roots[tree].level);
+	shbld_end_pages(writer);
+}
+
+/*
+ * Count entries that have been written, by any process.
+ */
+static void
+count_written(ShBldBuild *build, int entries)
+{
+	uint64		before = pg_atomic_fetch_add_u64(build->written, entries);
+
+	if (build->is_leader && before / PROGRESS_ENTRIES != (before + entries) / PROGRESS_ENTRIES)
+		pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, before + entries);
+}
+
+/*
+ * Add a page to a level.
+ */
+static Page
+add_page(ShBldBuild *build, ShBtPageList *level, int tree, int number, ShBtKey low,
+		 ShBtKey high)
+{
+	bool		is_root = shbt_key_equal(low, SHBT_LOWEST_KEY) &&
+		shbt_key_equal(high, SHBT_HIGHEST_KEY);
+	Page		page = shbld_add_page(build->pages, level, low);
+
+	shbt_init_page(page, tree, number,
+				   (is_root ? SHBT_ROOT : 0) |
+				   (shbt_is_grouped(build->index) ? SHBT_GROUPED : 0),
+				   low, high, InvalidBlockNumber);
+	return page;
+}
+
+/*
+ * How full leaf number i of a tree is made, as a part of 1.
+ *
+ * If all leaves were equally full, they would all split at about the same time,
+ * when the table has grown by the same part ("waves of misery": Glombiewski,
+ * Seeger and Graefe, BTW 2019).  So some are left emptier than others, and few
+ * of them much emptier; fillfactor is the mean.
+ */
+static double
+fill_of_leaf(const ShBldBuild *build, size_t i)
+{
+	const double golden = 0.6180339887498949;	/* spreads the multiples
+												 * evenly */
+	double		mean = build->fillfactor / 100.0;
+	double		fullest = Min(1.2 * mean, 1);
+	double		u = i * golden + 0.577; /* the first one gets the mean */
+
+	u -= floor(u);
+	return fullest - 3 * (fullest - mean) * u * u;
+}
+
+static void
+begin_leaf(const ShBldBuild *build, BuildLeaf *leaf, ShBtKey low, size_t number)
+{
+	leaf->fill = fill_of_leaf(build, number);
+	leaf->low = low;
+	leaf->count = 0;
+	leaf->limit = 0;
+	leaf->row_width = SHBT_MIN_ROW_WIDTH;
+}
+
+/*
+ * Make a leaf as wide as an entry requires that is to be added.  Returns false,
+ * with nothing changed, if the leaf has too many entries for that.
+ */
+static bool
+widen_leaf(const ShBldBuild *build, BuildLeaf *leaf, ShBtKey key)
+{
+	bool		grouped = shbt_is_grouped(build->index);
+	ShBtKey		end = shbt_make_key(key.group, key.fp, SHBT_MAX_TID);
+	int			row_width = Max(leaf->row_width, shbt_row_width_of(key.tid));
+	int			limit = leaf->fill * shbt_leaf_capacity(leaf->low, end, row_width, grouped);
+
+	if (leaf->count > 0 && leaf->count >= limit)
+		return false;
+	leaf->limit = Max(limit, 1);
+	leaf->row_width = row_width;
+	leaf->last_fp = shbt_last_as_wide(leaf->low, end, grouped);
+	return true;
+}
+
+/*
+ * Add an entry to a leaf.  Returns false if it is for the next one.
+ */
+static bool
+add_entry(const ShBldBuild *build, BuildLeaf *leaf, ShBtKey key)
+{
+	if (leaf->count >= leaf->limit || key.group != leaf->keys[leaf->count - 1].group ||
+		key.fp > leaf->last_fp || shbt_row_width_of(key.tid) > leaf->row_width)
+	{
+		if (!widen_leaf(build, leaf, key))
+			return false;
+	}
+	leaf->keys[leaf->count++] = key;
+	return true;
+}
+
+/*
+ * Write a leaf whose entries are below a key.  Returns the key at which it ends.
+ *
+ * If the entries do not fit when it ends at the given key, since fingerprints
+ * below that need more bytes than theirs, it ends where these begin.
+ */
+static ShBtKey
+write_leaf(ShBldBuild *build, ShBtPageList *leaves, int tree, const BuildLeaf *leaf, ShBtKey high)
+{
+	bool		grouped = shbt_is_grouped(build->index);
+	Page		page;
+
+	if (leaf->count > shbt_leaf_capacity(leaf->low, high, leaf->row_width, grouped))
+		high = shbt_make_key(leaf->low.group, leaf->last_fp + 1, 0);
+	page = add_page(build, leaves, tree, 0, leaf->low, high);
+	shbt_write_leaf(page, leaf->keys, leaf->count, leaf->row_width);
+	shbt_set_sorted(page, leaf->count);
+	count_written(build, leaf->count);
+	return high;
+}
+
+/*
+ * Write the leaves of a tree from the sorted entries.
+ */
+static void
+write_leaves(ShBldBuild *build, ShSort *sort, int tree, ShBtPageList *leaves)
+{
+	BuildLeaf  *leaf = palloc(sizeof(BuildLeaf));
+	ShBtKey		previous = SHBT_LOWEST_KEY;
+	ShBtKey		end;
+	ShSortItems items;
+	size_t		left;
+
+	begin_leaf(build, leaf, SHBT_LOWEST_KEY, 0);
+	while ((left = shsort_next_items(sort, &items)) > 0)
+	{
+		for (size_t i = 0; i < left; i++)
+		{
+			ShBtKey		key = shbt_make_key(shsort_group(items, i), items.items[i].key,
+											items.items[i].value);
+
+			if (!add_entry(build, leaf, key))
+			{
+				end = write_leaf(build, leaves, tree, leaf, shbt_separator(previous, key));
+				begin_leaf(build, leaf, end, leaves->count);
+				add_entry(build, leaf, key);
+			}
+			previous = key;
+		}
+	}
+
+	/* the last one may not fit up to the greatest key */
+	end = write_leaf(build, leaves, tree, leaf, SHBT_HIGHEST_KEY);
+	if (!shbt_key_equal(end, SHBT_HIGHEST_KEY))
+	{
+		begin_leaf(build, leaf, end, leaves->count);
+		write_leaf(build, leaves, tree, leaf, SHBT_HIGHEST_KEY);
+	}
+	pfree(leaf);
+}
+
+/*
+ * Write a level of inner pages above the given level.
+ */
+static void
+write_inner_level(ShBldBuild *build, ShBtPageList *level, int tree, int number,
+				  const ShBtPageList *below)
+{
+	size_t		fill = shbt_inner_capacity(shbt_is_grouped(build->index)) * INNER_FILLFACTOR / 100;
+
+	for (size_t first = 0; first < below->count; first += fill)
+	{
+		size_t		end = Min(first + fill, below->count);
+		Page		page = add_page(build, level, tree, number, below->lows[first],
+									end < below->count ? below->lows[end] : SHBT_HIGHEST_KEY);
+
+		for (size_t i = first; i < end; i++)
+			shbt_add_downlink(page, below->lows[i], below->blocks[i]);
+	}
+}
+
+/*
+ * Write a tree from its sorted entries, and note its root.  Other processes may
+ * write other trees at the same time.
+ */
+void
+shbld_write_tree(ShBldBuild *build, ShSort *sort, int tree)
+{
+	ShBtPageList level = {0};
+	int			number = 0;
+
+	write_leaves(build, sort, tree, &level);
+	shbld_end_level(build->pages);
+	while (level.count > 1)
+	{
+		ShBtPageList above = {0};
+
+		write_inner_level(build, &above, tree, ++number, &level);
+		shbld_end_level(build->pages);
+		shbt_list_free(&level);
+		level = above;
+	}
+	build->roots[tree].block = level.blocks[0];
+	build->roots[tree].level = number;
+	shbt_list_free(&level);
+}

@@ -1,0 +1,229 @@
+/*-------------------------------------------------------------------------
+ *
+ * options.c
+ *	  Options of CREATE INDEX ... USING simhash ... WITH (...).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/reloptions.h"
+#include "utils/rel.h"
+
+#include "bits/scheme.h"
+#include "btree/page.h"
+#include "build/options.h"
+#include "class/fingerprint.h"
+#include "type/operator_class.h"
+
+#define MOST_DEFAULT_BLOCKS		8	/* if there are more for a large radius */
+#define DEFAULT_FILLFACTOR		90
+#define MIN_FILLFACTOR			10
+
+static relopt_kind options_kind;
+
+/* for the hint of an error about a scheme */
+#define ADVICE	"  An index answers every radius, so its distance need not be that large."
+
+/*
+ * Register the options, when the library is loaded.
+ */
+void
+shbld_init_options(void)
+{
+	options_kind = add_reloption_kind();
+	add_int_reloption(options_kind, "blocks",
+					  "Number of blocks that the bits are cut into",
+					  0, 1, SHBITS_MAX_BLOCKS * SHBITS_MAX_PARTS, AccessExclusiveLock);
+	add_int_reloption(options_kind, "distance",
+					  "Largest distance that is found by exact prefixes alone",
+					  -1, 0, SHBITS_MAX_BLOCKS * SHBITS_MAX_PARTS - 1, AccessExclusiveLock);
+	add_int_reloption(options_kind, "fillfactor",
+					  "Percentage of a leaf page that a build fills",
+					  DEFAULT_FILLFACTOR, MIN_FILLFACTOR, 100,
+					  ShareUpdateExclusiveLock);
+}
+
+/*
+ * Could blocks and distance be those of fingerprints of more than 64 bits,
+ * whatever their number?
+ */
+static bool
+may_be_wide(const ShBldOptions *options)
+{
+	if (options->blocks == 0)
+	{
+		/* distance alone has to agree with the default of blocks */
+		return options->distance >= 2 * SHBLD_DEFAULT_BLOCKS - 1 &&
+			(options->distance + 1) % SHBLD_DEFAULT_BLOCKS == 0;
+	}
+	return options->distance < 0 || options->distance == options->blocks - 1;
+}
+
+/*
+ * amoptions: parse and check the options of an index
+ *
+ * With validate, a scheme that no index can use is an error.  The server sets
+ * validate when an index is created and when its options are changed, but does
+ * not say which, or for which index.  So this function cannot know the width of
+ * its fingerprints, on which more depends (shbld_make_scheme).  Nor can it report
+ * options that do not take effect before REINDEX; see
+ * shbld_report_pending_options.
+ */
+bytea *
+shbld_options(Datum reloptions, bool validate)
+{
+	static const relopt_parse_elt elements[] = {
+		{"blocks", RELOPT_TYPE_INT, offsetof(ShBldOptions, blocks)},
+		{"distance", RELOPT_TYPE_INT, offsetof(ShBldOptions, distance)},
+		{"fillfactor", RELOPT_TYPE_INT, offsetof(ShBldOptions, fillfactor)},
+	};
+	ShBldOptions *options;
+
+	options = (ShBldOptions *) build_reloptions(reloptions, validate, options_kind,
+												sizeof(ShBldOptions),
+												elements, lengthof(elements));
+	if (validate && options != NULL && !may_be_wide(options))
+		shbits_check_scheme(options->blocks > 0 ? options->blocks : SHBLD_DEFAULT_BLOCKS,
+							options->distance >= 0 ? options->distance : SHBLD_DEFAULT_DISTANCE,
+							ADVICE);
+	return (bytea *) options;
+}
+
+/*
+ * The options of an index as they are set.
+ */
+static ShBldOptions
+get_set_options(Relation index)
+{
+	ShBldOptions none = {
+		.blocks = 0,
+		.distance = -1,
+		.fillfactor = DEFAULT_FILLFACTOR,
+	};
+
+	return index->rd_options != NULL ? *(ShBldOptions *) index->rd_options : none;
+}
+
+/*
+ * The blocks of an index of fingerprints of 64 bits, whose distance is one less,
+ * if nothing else is set.
+ *
+ * A class that computes fingerprints has look-ups of one radius only.  If it is
+ * large, more blocks make less work: those that a look-up must find may differ in
+ * fewer bits, and so have fewer values.
+ */
+static int
+default_blocks(Relation index)
+{
+	int			column = shcls_fp_column(index);
+	int			radius;
+
+	if (!shcls_computes_fingerprints(index) ||
+		!OidIsValid(shtype_near_operator(index->rd_opfamily[column],
+										 index->rd_opcintype[column], &radius)))
+		return SHBLD_DEFAULT_BLOCKS;
+	return Min(Max(radius / 2, SHBLD_DEFAULT_BLOCKS), MOST_DEFAULT_BLOCKS);
+}
+
+/*
+ * The options of an index for fingerprints of so many bits, defaults filled in.
+ *
+ * blocks and distance are those that the next build will use; the current ones
+ * are in the metapage.
+ */
+ShBldOptions
+shbld_get_options(Relation index, int width)
+{
+	ShBldOptions options = get_set_options(index);
+	int			nparts = shbits_nparts(width);
+
+	if (options.blocks == 0 && options.distance < 0 && nparts == 1)
+	{
+		options.blocks = default_blocks(index);
+		options.distance = options.blocks - 1;
+	}
+	if (options.blocks == 0)
+		options.blocks = nparts * SHBLD_DEFAULT_BLOCKS;
+	if (options.distance < 0)
+		options.distance = nparts > 1 ? options.blocks - 1 : SHBLD_DEFAULT_DISTANCE;
+	return options;
+}
+
+/*
+ * Make the scheme of each part of fingerprints of so many bits, by the options of
+ * an index, in the current memory context.
+ *
+ * Raises ERRCODE_INVALID_PARAMETER_VALUE if they do not make one.
+ */
+ShBitsScheme *
+shbld_make_scheme(Relation index, int width)
+{
+	ShBldOptions options = shbld_get_options(index, width);
+	int			nparts = shbits_nparts(width);
+	int			most = Min(SHBITS_MAX_BLOCKS, (SHBT_MAX_TREES - 1) / nparts);
+
+	if (nparts == 1)
+	{
+		shbits_check_scheme(options.blocks, options.distance, ADVICE);
+		return shbits_make_scheme(options.blocks, options.distance);
+	}
+	if (options.blocks % nparts != 0 || options.blocks > nparts * most)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%d bits cannot be cut into %d blocks", width, options.blocks),
+				 errdetail("An index cuts them into %d parts, each of which has 1 to %d blocks.",
+						   nparts, most),
+				 errhint("Use a multiple of %d up to %d, such as blocks = %d.",
+						 nparts, nparts * most, nparts * SHBLD_DEFAULT_BLOCKS)));
+	if (options.distance != options.blocks - 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("distance %d is not possible for %d bits in %d blocks",
+						options.distance, width, options.blocks),
+				 errdetail("The distance of fingerprints of more than %d bits is the number of blocks minus 1.",
+						   SHBITS_WIDTH),
+				 errhint("Leave out the option distance.")));
+	return shbits_make_scheme(options.blocks / nparts, options.blocks / nparts - 1);
+}
+
+/*
+ * How full a build makes leaves, in percent.
+ */
+int
+shbld_fillfactor(Relation index)
+{
+	return get_set_options(index).fillfactor;
+}
+
+/*
+ * Do two indexes of the same definition have the same options for a scheme?
+ */
+bool
+shbld_have_same_options(Relation a, Relation b)
+{
+	ShBldOptions x = shbld_get_options(a, SHBITS_WIDTH);
+	ShBldOptions y = shbld_get_options(b, SHBITS_WIDTH);
+
+	return x.blocks == y.blocks && x.distance == y.distance;
+}
+
+/*
+ * Notify the user if the index was built with another scheme than its options
+ * now specify.  scheme is that of each part of fingerprints of so many bits.
+ */
+void
+shbld_report_pending_options(Relation index, const ShBitsScheme *scheme, int width)
+{
+	ShBldOptions options = shbld_get_options(index, width);
+	int			nparts = shbits_nparts(width);
+	int			blocks = nparts * scheme->blocks;
+	int			distance = nparts > 1 ? blocks - 1 : scheme->distance;
+
+	if (options.blocks != blocks || options.distance != distance)
+		ereport(NOTICE,
+				(errmsg("index \"%s\" was built with blocks = %d, distance = %d",
+						RelationGetRelationName(index), blocks, distance),
+				 errdetail("Its options blocks = %d, distance = %d take effect at the next REINDEX.",
+						   options.blocks, options.distance)));
+}

@@ -1,0 +1,557 @@
+/*-------------------------------------------------------------------------
+ *
+ * validate.c
+ *	  Which operator classes, and which columns of an index, are possible?
+ *
+ * The last column is the fingerprint, or the value of which the operator class
+ * computes one.  Those before it are compared for equality.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/amvalidate.h"
+#include "access/htup_details.h"
+#include "catalog/dependency.h"
+#include "catalog/pg_amop.h"
+#include "catalog/pg_amproc.h"
+#include "catalog/pg_opclass.h"
+#include "catalog/pg_opfamily.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "commands/extension.h"
+#include "nodes/execnodes.h"
+#include "parser/parse_coerce.h"
+#include "utils/builtins.h"
+#include "utils/catcache.h"
+#include "utils/lsyscache.h"
+#include "utils/regproc.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "class/fingerprint.h"
+#include "class/group.h"
+#include "class/validate.h"
+#include "type/operator_class.h"
+#include "type/simhash.h"
+#include "type/wide.h"
+
+/* a family that is being checked, and the requirements for its members */
+typedef struct Family
+{
+	Oid			oid;
+	const char *name;
+	const char *class;			/* its name */
+	bool		valid;			/* so far */
+	bool		fingerprints;
+	bool		wide;			/* of type simhash_bits */
+	bool		computed;		/* fingerprints of its values are computed */
+	bool		hashed;			/* its types need hash functions */
+} Family;
+
+/*
+ * Note and report, at level INFO, that a family is not valid: what it has, or what it
+ * lacks.
+ */
+static void
+report(Family *family, const char *problem)
+{
+	family->valid = false;
+	ereport(INFO,
+			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+			 errmsg("operator family \"%s\" of access method simhash %s", family->name, problem)));
+}
+
+/*
+ * The same of the class.
+ */
+static void
+report_class(Family *family, const char *problem)
+{
+	family->valid = false;
+	ereport(INFO,
+			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+			 errmsg("operator class \"%s\" of access method simhash %s", family->class, problem)));
+}
+
+/*
+ * Is this a family for fingerprints?  Otherwise it is one for columns before
+ * the fingerprint, which has equality as its only strategy.
+ *
+ * Reads the catalogs only.
+ */
+static bool
+is_fingerprint_family(Oid family)
+{
+	CatCList   *operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(family));
+	bool		result = false;
+
+	for (int i = 0; i < operators->n_members && !result; i++)
+	{
+		HeapTuple	member = &operators->members[i]->tuple;
+
+		result = ((Form_pg_amop) GETSTRUCT(member))->amopstrategy != SIMHASH_STRATEGY_EQUAL;
+	}
+	ReleaseCatCacheList(operators);
+	return result;
+}
+
+/*
+ * Can a function with an argument of one type be called with values of the
+ * other?  It can if both have the same representation: the server has no hash
+ * function of its own for some types, and hashes a date as an integer.
+ */
+static bool
+accepts_type(Oid argument, Oid type)
+{
+	if (argument == type || IsBinaryCoercible(type, argument))
+		return true;
+	if (argument == INTERNALOID)
+		return get_typlen(type) == -1;
+	return get_typlen(type) > 0 && get_typlen(type) == get_typlen(argument) &&
+		get_typbyval(type) == get_typbyval(argument);
+}
+
+/*
+ * Can the operator of a search compare these types?
+ *
+ * A scan for fingerprints interprets the right side as a fingerprint, a ball
+ * or, if it is compared with a bigint, a shorter integer.  If fingerprints are
+ * computed, that is done in the same way for both sides.  For other columns the
+ * right side is hashed.
+ */
+static bool
+can_be_compared(const Family *family, Form_pg_amop member)
+{
+	Oid			left = member->amoplefttype;
+	Oid			right = member->amoprighttype;
+
+	if (!family->fingerprints)
+		return true;
+	if (family->computed)
+		return left == right;
+	if (!shtype_is_64_bits(left) && !shtype_is_bits(left))
+		return false;
+	if (member->amopstrategy == SIMHASH_STRATEGY_BALL || left == right)
+		return true;
+	return member->amopstrategy == SIMHASH_STRATEGY_EQUAL && left == INT8OID &&
+		(right == INT4OID || right == INT2OID);
+}
+
+static bool
+has_hash(const Family *family, Oid type)
+{
+	return OidIsValid(get_opfamily_proc(family->oid, type, type, SHCLS_HASH_PROC));
+}
+
+/*
+ * Check an operator of the family.
+ */
+static void
+validate_operator(Family *family, Form_pg_amop member)
+{
+	const char *name = format_operator(member->amopopr);
+	Oid			result_type = BOOLOID;
+	bool		valid_purpose;
+
+	if (member->amopstrategy < 1 ||
+		(!family->fingerprints && member->amopstrategy != SIMHASH_STRATEGY_EQUAL) ||
+		(family->computed && member->amopstrategy < SIMHASH_STRATEGY_WITHIN))
+		report(family, psprintf("contains operator %s with invalid strategy number %d",
+								name, member->amopstrategy));
+	if (member->amopstrategy == SIMHASH_STRATEGY_DISTANCE)
+	{
+		/* distances are sorted as integers */
+		result_type = INT4OID;
+		valid_purpose = member->amoppurpose == AMOP_ORDER &&
+			opfamily_can_sort_type(member->amopsortfamily, INT4OID);
+	}
+	else
+		valid_purpose = member->amoppurpose == AMOP_SEARCH &&
+			!OidIsValid(member->amopsortfamily);
+	if (!valid_purpose)
+		report(family, psprintf("contains invalid ORDER BY specification for operator %s", name));
+	if (!check_amop_signature(member->amopopr, result_type,
+							  member->amoplefttype, member->amoprighttype) ||
+		!can_be_compared(family, member))
+		report(family, psprintf("contains operator %s with wrong signature", name));
+	if (family->hashed && member->amopstrategy == SIMHASH_STRATEGY_EQUAL &&
+		(!has_hash(family, member->amoplefttype) || !has_hash(family, member->amoprighttype)))
+		report(family, psprintf("lacks support function for operator %s", name));
+}
+
+/*
+ * Can a function hash the values of a type?
+ */
+static bool
+is_hash_function(Oid proc, Oid type)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(proc));
+	Form_pg_proc function;
+	bool		result;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for function %u", proc);
+	function = (Form_pg_proc) GETSTRUCT(tuple);
+	result = function->prorettype == INT8OID && !function->proretset &&
+		function->pronargs == 2 && accepts_type(function->proargtypes.values[0], type) &&
+		function->proargtypes.values[1] == INT8OID;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
+ * Check a support function of the family.
+ */
+static void
+validate_function(Family *family, Form_pg_amproc member)
+{
+	const char *name = format_procedure(member->amproc);
+	Oid			type = member->amproclefttype;
+	bool		has_signature = true;
+
+	if (member->amprocnum == SHCLS_HASH_PROC)
+		has_signature = is_hash_function(member->amproc, type);
+	else if (member->amprocnum == SIMHASH_FINGERPRINT_PROC)
+		has_signature = shtype_is_fingerprint_function(member->amproc, type);
+	else
+		report(family, psprintf("contains function %s with invalid support number %d",
+								name, member->amprocnum));
+	if (member->amproclefttype != member->amprocrighttype)
+		report(family, psprintf("contains support function %s with different left and right input types",
+								name));
+	if (!has_signature)
+		report(family, psprintf("contains function %s with wrong signature for support number %d",
+								name, member->amprocnum));
+}
+
+/*
+ * Check the class itself, of values of a type, apart from the members of its family.
+ */
+static void
+validate_class(Family *family, Oid type)
+{
+	if (family->computed)
+	{
+		if (!OidIsValid(shtype_fingerprint_function(family->oid, type)))
+			report_class(family, psprintf("is missing support function %d",
+										  SIMHASH_FINGERPRINT_PROC));
+	}
+	else if (family->fingerprints)
+	{
+		if (!shtype_is_64_bits(type) && !family->wide)
+			report_class(family, psprintf("has input type %s, which is not 64 bits by value",
+										  format_type_be(type)));
+	}
+	else if (!OidIsValid(get_opfamily_member(family->oid, type, type, SIMHASH_STRATEGY_EQUAL)))
+		report_class(family, "is missing operator(s)");
+	else if (!has_hash(family, type))
+		report_class(family, psprintf("is missing support function %d", SHCLS_HASH_PROC));
+}
+
+/*
+ * Does any of the support functions of a family compute fingerprints?
+ */
+static bool
+computes_fingerprints(CatCList *functions)
+{
+	for (int i = 0; i < functions->n_members; i++)
+	{
+		HeapTuple	member = &functions->members[i]->tuple;
+
+		if (((Form_pg_amproc) GETSTRUCT(member))->amprocnum == SIMHASH_FINGERPRINT_PROC)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * amvalidate: check an operator class
+ *
+ * There are classes for fingerprints, with any strategies, and classes for
+ * columns before the fingerprint, with strategy 1 (equality) and a hash
+ * function.  A class for fingerprints that has a hash function can be used for
+ * both.  A class with a function that computes fingerprints has operators that
+ * imply a distance, and nothing else.
+ */
+bool
+shcls_validate(Oid opclass)
+{
+	HeapTuple	tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(opclass));
+	Form_pg_opclass class;
+	CatCList   *operators;
+	CatCList   *functions;
+	HeapTuple	family_tuple;
+	Family		family = {.valid = true};
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for operator class %u", opclass);
+	class = (Form_pg_opclass) GETSTRUCT(tuple);
+	family_tuple = SearchSysCache1(OPFAMILYOID, ObjectIdGetDatum(class->opcfamily));
+	if (!HeapTupleIsValid(family_tuple))
+		elog(ERROR, "cache lookup failed for operator family %u", class->opcfamily);
+	operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(class->opcfamily));
+	functions = SearchSysCacheList1(AMPROCNUM, ObjectIdGetDatum(class->opcfamily));
+
+	family.oid = class->opcfamily;
+	family.name = NameStr(((Form_pg_opfamily) GETSTRUCT(family_tuple))->opfname);
+	family.class = NameStr(class->opcname);
+	family.fingerprints = is_fingerprint_family(family.oid);
+	family.computed = computes_fingerprints(functions);
+	family.wide = family.fingerprints && !family.computed && shtype_is_bits(class->opcintype);
+	family.hashed = !family.fingerprints || (!family.computed && functions->n_members > 0);
+
+	validate_class(&family, class->opcintype);
+	for (int i = 0; i < operators->n_members; i++)
+		validate_operator(&family, (Form_pg_amop) GETSTRUCT(&operators->members[i]->tuple));
+	for (int i = 0; i < functions->n_members; i++)
+		validate_function(&family, (Form_pg_amproc) GETSTRUCT(&functions->members[i]->tuple));
+
+	ReleaseCatCacheList(functions);
+	ReleaseCatCacheList(operators);
+	ReleaseSysCache(family_tuple);
+	ReleaseSysCache(tuple);
+	return family.valid;
+}
+
+/*
+ * amadjustmembers: warn about members that would not be dumped
+ *
+ * The dependencies among the members are left as the server sets them.  But a
+ * member that a user adds to the family of an extension is lost in a dump,
+ * together with anything that needs it, such as an exclusion constraint, so
+ * warn about that.
+ */
+void
+shcls_adjust_members(Oid family, Oid opclass, List *operators, List *functions)
+{
+	char	   *extension;
+
+	if (creating_extension || OidIsValid(opclass))
+		return;
+	extension = get_extension_name(getExtensionOfObject(OperatorFamilyRelationId, family));
+	if (extension == NULL)
+		return;
+
+	ereport(WARNING,
+			(errmsg("operators that are added to an operator family of extension \"%s\" are not dumped",
+					extension),
+			 errdetail("Indexes and constraints that use them cannot be restored from a dump by pg_dump."),
+			 errhint("Create an operator class of your own, which is dumped.")));
+}
+
+static const char *
+column_name(Relation index, int column)
+{
+	return NameStr(TupleDescAttr(RelationGetDescr(index), column)->attname);
+}
+
+static Oid
+column_type(Relation index, int column)
+{
+	return getBaseType(TupleDescAttr(RelationGetDescr(index), column)->atttypid);
+}
+
+/*
+ * The operator class for documents of a type, or NULL.
+ */
+static const char *
+class_for_type(Oid type)
+{
+	if (type == BYTEAOID)
+		return "simhash_bytea_ops";
+	return IsBinaryCoercible(type, TEXTOID) ? "simhash_text_ops" : NULL;
+}
+
+/*
+ * A hint for an index whose last column is not a fingerprint: at the fingerprint
+ * that another column has, or that of a text, or one in another form.  Called
+ * within ereport, for its effect.
+ */
+static int
+hint_at_fingerprint(Relation index, int last)
+{
+	Oid			type = column_type(index, last);
+	const char *name;
+	const char *class;
+
+	/* a bigint before the last is rather a number */
+	for (int i = 0; i < last; i++)
+	{
+		if (column_type(index, i) == index->rd_opcintype[i] &&
+			index->rd_opcintype[i] != INT8OID &&
+			is_fingerprint_family(index->rd_opfamily[i]))
+			return errhint("Put the fingerprint last.  Columns before it are compared for equality.");
+	}
+	if (type != BYTEAOID && TypeCategory(type) != TYPCATEGORY_STRING)
+		return errhint("The last column must be a fingerprint, of type simhash or bigint.  Columns before it are compared for equality.");
+	class = class_for_type(type);
+	if (index->rd_index->indkey.values[last] == 0)
+		return class != NULL ?
+			errhint("To index texts or documents, use the operator class %s.  To index fingerprints in another form, cast them to simhash.",
+					class) :
+			errhint("To index texts, index their fingerprints, as simhash_minhash returns them.  To index fingerprints in another form, cast them to simhash.");
+	/* the column of the table, which that of the index may not be named like */
+	name = quote_identifier(get_attname(index->rd_index->indrelid,
+										index->rd_index->indkey.values[last], false));
+	if (type == BYTEAOID)
+		return errhint("To index documents, use an operator class for them: (%s %s).  To index fingerprints of %d bytes: (%s::simhash), or (%s::simhash_bits(256)) for 32 bytes.",
+					   name, class, SHBITS_WIDTH / BITS_PER_BYTE, name, name);
+	return class != NULL ?
+		errhint("To index texts, use an operator class for them: (%s %s).  To index fingerprints in hexadecimal digits: (('0x' || %s)::simhash), or (%s::simhash_bits(256)) for 64 digits.",
+				name, class, name, name) :
+		errhint("To index texts, index their fingerprints: simhash_minhash(%s).  To index fingerprints in hexadecimal digits: (('0x' || %s)::simhash), or (%s::simhash_bits(256)) for 64 digits.",
+				name, name, name);
+}
+
+/*
+ * Can the fingerprints of the last column be computed by the support function of
+ * its operator class, and do all operators of the class imply a distance?  Reports
+ * an error if not.
+ */
+static void
+check_computed(Relation index, int last)
+{
+	Oid			function = shcls_fingerprint_function(index);
+	Oid			type = index->rd_opcintype[last];
+	CatCList   *operators;
+
+	if (!shtype_is_fingerprint_function(function, type))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("function %s cannot compute the fingerprints of column \"%s\" of index \"%s\"",
+						format_procedure(function), column_name(index, last),
+						RelationGetRelationName(index)),
+				 errdetail("Support function %d must have one argument of type %s, return a fingerprint, and be immutable.",
+						   SIMHASH_FINGERPRINT_PROC, format_type_be(type)),
+				 shtype_is_bits(getBaseType(get_func_rettype(function))) ?
+				 errhint("To return fingerprints of type simhash_bits, return a domain that says how many bits they have, such as CREATE DOMAIN simhash_256 AS simhash_bits(256).") : 0));
+
+	operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(index->rd_opfamily[last]));
+	for (int i = 0; i < operators->n_members; i++)
+	{
+		Form_pg_amop member = (Form_pg_amop) GETSTRUCT(&operators->members[i]->tuple);
+
+		if (member->amoplefttype == type &&
+			(member->amoprighttype != type || member->amopstrategy < SIMHASH_STRATEGY_WITHIN))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+					 errmsg("operator %s of the operator class of column \"%s\" of index \"%s\" cannot be used with support function %d",
+							format_operator(member->amopopr), column_name(index, last),
+							RelationGetRelationName(index), SIMHASH_FINGERPRINT_PROC),
+					 errdetail("Its operators must have the strategies %d + radius, and two arguments of type %s.",
+							   SIMHASH_STRATEGY_WITHIN, format_type_be(type))));
+	}
+	ReleaseCatCacheList(operators);
+}
+
+/*
+ * Can the last column be a fingerprint?  Reports an error if not.
+ */
+static void
+check_last(Relation index, int last)
+{
+	bool		is_bits = shtype_is_bits(index->rd_opcintype[last]);
+	bool		is_fingerprint = is_bits || shtype_is_64_bits(index->rd_opcintype[last]);
+
+	if (shcls_computes_fingerprints(index))
+	{
+		check_computed(index, last);
+		return;
+	}
+	if (is_fingerprint && is_fingerprint_family(index->rd_opfamily[last]))
+	{
+		if (is_bits && shcls_index_width(index) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+					 errmsg("column \"%s\" of index \"%s\" does not say how many bits its fingerprints have",
+							column_name(index, last), RelationGetRelationName(index)),
+					 errhint("Use a type with a width, such as simhash_bits(256), for the column of the table, or cast the expression to it.")));
+		return;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+			 last == 0 ?
+			 errmsg("column \"%s\" of index \"%s\" is not a fingerprint",
+					column_name(index, last), RelationGetRelationName(index)) :
+			 errmsg("last column \"%s\" of index \"%s\" is not a fingerprint",
+					column_name(index, last), RelationGetRelationName(index)),
+			 is_fingerprint ?
+			 errdetail("Its operator class supports only equality.") :
+			 errdetail("Its type is %s, which is not 64 bits by value.",
+					   format_type_be(TupleDescAttr(RelationGetDescr(index), last)->atttypid)),
+			 hint_at_fingerprint(index, last)));
+}
+
+/*
+ * Can values of a column before the last be hashed?  Reports an error if not.
+ */
+static void
+check_hashed(Relation index, int column)
+{
+	Oid			type = index->rd_opcintype[column];
+
+	if (OidIsValid(get_opfamily_proc(index->rd_opfamily[column], type, type,
+									 SHCLS_HASH_PROC)))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+			 errmsg("operator class of column \"%s\" of index \"%s\" has no hash function",
+					column_name(index, column), RelationGetRelationName(index)),
+			 errdetail("Columns before the fingerprint are compared by their hashes."),
+			 OidIsValid(index_getprocid(index, column + 1, SIMHASH_FINGERPRINT_PROC)) ?
+			 errhint("Put the fingerprint last.  Columns before it are compared for equality.") :
+			 errhint("Use an operator class with support function %d, an extended hash function.",
+					 SHCLS_HASH_PROC)));
+}
+
+/*
+ * Is there a fingerprint before a number?  A number can be a fingerprint, so
+ * nothing else shows that the order of the columns is wrong.
+ */
+static void
+check_order(Relation index, int last, Oid fingerprint)
+{
+	if (column_type(index, last) == fingerprint)
+		return;
+	for (int i = 0; i < last; i++)
+	{
+		if (column_type(index, i) == fingerprint)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+					 errmsg("column \"%s\" of index \"%s\" is a fingerprint, but not the last column",
+							column_name(index, i), RelationGetRelationName(index)),
+					 errdetail("Column \"%s\" would be taken for the fingerprint.",
+							   column_name(index, last)),
+					 errhint("Put the fingerprint last.  Columns before it are compared for equality.")));
+	}
+}
+
+/*
+ * Report an error if the columns cannot make an index, or if an exclusion
+ * constraint compares a column before the last by anything but equality.  Returns
+ * the width of the fingerprints, in bits.
+ *
+ * Reads the catalogs only.
+ */
+int
+shcls_check_columns(Relation index, const struct IndexInfo *info)
+{
+	int			last = shcls_fp_column(index);
+
+	check_last(index, last);
+	for (int i = 0; i < last; i++)
+	{
+		check_hashed(index, i);
+		if (info->ii_ExclusionStrats != NULL &&
+			info->ii_ExclusionStrats[i] != SIMHASH_STRATEGY_EQUAL)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("column \"%s\" of exclusion constraint \"%s\" is not compared for equality",
+							column_name(index, i), RelationGetRelationName(index)),
+					 errhint("Use WITH = for all columns but the last, which is the fingerprint.")));
+	}
+	if (!shcls_computes_fingerprints(index))
+		check_order(index, last, index->rd_opcintype[last]);
+	return shcls_index_width(index);
+}

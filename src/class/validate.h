@@ -1,0 +1,17 @@
+/*-------------------------------------------------------------------------
+ *
+ * validate.h
+ *	  Which operator classes, and which columns of an index, are possible?
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_CLASS_VALIDATE_H
+#define SIMHASH_CLASS_VALIDATE_H
+
+#include "nodes/execnodes.h"
+
+extern bool shcls_validate(Oid opclass);
+extern void shcls_adjust_members(Oid family, Oid opclass, List *operators, List *functions);
+extern int	shcls_check_columns(Relation index, const struct IndexInfo *info);
+
+#endif							/* SIMHASH_CLASS_VALIDATE_H */

@@ -1,0 +1,681 @@
+/*-------------------------------------------------------------------------
+ *
+ * ballscan.c
+ *	  Reading all entries within a ball.
+ *
+ * A ball is read by a list of probes (bits/probe.h).  Each probe visits some
+ * leaves of one table, in ascending order and each leaf once: group by group,
+ * and within each group the prefixes of the probe.  A leaf is read in one
+ * step: its matches are copied, and the lock is released.
+ *
+ * No row is returned twice: a row has one entry in each table, a probe reads
+ * each leaf once, and of the probes that meet a match only the one that owns
+ * it returns it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "storage/predicate.h"
+
+#include "bits/distance.h"
+#include "bits/hamming_ball.h"
+#include "btree/ahead.h"
+#include "btree/cache.h"
+#include "btree/leaf.h"
+#include "btree/search.h"
+#include "compat.h"
+#include "search/ballscan.h"
+
+/*
+ * the leaves of this many groups are counted; the others are assumed to be
+ * alike
+ */
+#define MAX_COUNTED		32
+
+/*
+ * About how many leaves a table has.
+ */
+static double
+leaves_of_table(const ShFndBallScan *scan)
+{
+	return (double) RelationGetNumberOfBlocks(scan->index) /
+		(scan->nparts * scan->scheme->ntables);
+}
+
+/*
+ * The first tree of the part that is read.
+ */
+static inline int
+first_tree(const ShFndBallScan *scan)
+{
+	return scan->part * scan->scheme->ntables;
+}
+
+/*
+ * Prepare to read balls, of the first part of the fingerprints.  The scheme must
+ * live as long as *scan.
+ */
+void
+shfnd_ball_begin(ShFndBallScan *scan, Relation index, ShBitsScheme *scheme)
+{
+	memset(scan, 0, sizeof(*scan));
+	scan->index = index;
+	scan->scheme = scheme;
+	scan->nparts = shbits_nparts(shbt_width(index));
+	scan->groups = shfnd_only_group;
+	scan->leaves_per_table = leaves_of_table(scan);
+	scan->plan_radius = -1;
+	scan->allowance = PG_INT64_MAX;
+	scan->pin = InvalidBuffer;
+}
+
+/*
+ * Set the part of the fingerprints whose balls are read from now on.  The tree of the
+ * null fingerprints is the first table of one more part, and has all in a ball.
+ */
+void
+shfnd_ball_set_part(ShFndBallScan *scan, int part)
+{
+	scan->part = part;
+}
+
+/*
+ * Set the groups to read from now on; the list must live as long as it is in
+ * use.  If the index has groups, this counts their leaves, in inner pages.
+ */
+void
+shfnd_ball_set_groups(ShFndBallScan *scan, const ShFndGroups *groups)
+{
+	int			counted = Min(groups->count, MAX_COUNTED);
+	double		leaves = 0;
+	double		table;
+
+	if (groups->all != scan->groups.all)
+		scan->plan_radius = -1;
+	scan->groups = *groups;
+	if (!shbt_is_grouped(scan->index))
+		return;
+	table = leaves_of_table(scan);
+	if (groups->all)
+		leaves = table;
+	else if (groups->count > 0)
+	{
+		for (int i = 0; i < counted; i++)
+		{
+			int			place = (int) ((int64) i * groups->count / counted);
+
+			leaves += shbt_count_leaves(scan->index, 0, groups->list[place]);
+		}
+
+		/*
+		 * small groups share leaves, so there cannot be more than the table
+		 * has
+		 */
+		leaves = Min(leaves / counted, Max(table / groups->count, 1));
+	}
+	if (leaves != scan->leaves_per_table)
+	{
+		scan->leaves_per_table = leaves;
+		scan->plan_radius = -1;
+	}
+}
+
+/*
+ * The number of leaves of a table that the groups to read have together.
+ */
+double
+shfnd_ball_leaves(const ShFndBallScan *scan)
+{
+	return scan->leaves_per_table * (scan->groups.all ? 1 : scan->groups.count);
+}
+
+/*
+ * Plan how to search balls of a radius >= 0, unless that plan exists already.
+ */
+void
+shfnd_ball_plan(ShFndBallScan *scan, int radius)
+{
+	if (radius == scan->plan_radius)
+		return;
+	if (scan->groups.all)
+		shbits_plan_table(scan->leaves_per_table, &scan->plan);
+	else
+		shbits_plan_probes(scan->scheme, radius, scan->leaves_per_table, &scan->plan);
+	scan->plan_radius = radius;
+}
+
+/*
+ * Plan how to read what the ball of a radius has in addition to a smaller one,
+ * as shbits_plan_ring does.  Returns false, without a usable plan, if this is
+ * not done by probes.
+ */
+bool
+shfnd_ball_plan_ring(ShFndBallScan *scan, int inner, int radius)
+{
+	scan->plan_radius = -1;
+	return !scan->groups.all &&
+		shbits_plan_ring(scan->scheme, inner, radius, scan->leaves_per_table, &scan->plan);
+}
+
+/*
+ * Start a probe anew: none of its pages has been read yet.
+ */
+static void
+restart(ShFndBallScan *scan)
+{
+	scan->started = false;
+	scan->group = scan->groups.list;
+	scan->groups_end = scan->group + scan->groups.count;
+}
+
+/*
+ * Prefetch the first leaf of each probe in the first group, except for probes
+ * that read a whole table.
+ */
+static void
+look_ahead(ShFndBallScan *scan)
+{
+	ShBtAim		aims[SHBITS_MAX_TABLES];
+	int			naims = 0;
+
+	if (scan->groups.all)
+		return;
+	for (int i = 0; i < scan->plan.nprobes; i++)
+	{
+		const ShBitsProbe *probe = &scan->plan.probes[i];
+		ShPermuted	query = shbits_permute(&scan->scheme->tables[probe->table],
+										   scan->ball.center);
+		ShPermuted	first;
+
+		if (probe->nbits > 0 &&
+			shbits_next_in_ball(query, probe->radius, probe->nbits, 0, &first))
+		{
+			aims[naims].tree = first_tree(scan) + probe->table;
+			aims[naims].key = shbt_make_key(scan->groups.list[0], first, 0);
+			aims[naims].last = first | ~shbits_prefix_mask(probe->nbits);
+			naims++;
+		}
+	}
+	shbt_look_ahead(scan->index, naims, aims);
+}
+
+/*
+ * Read a ball from now on, beginning with the first probe of a plan.  Releases
+ * the pin of the last ball.
+ */
+static void
+set_ball(ShFndBallScan *scan, SimhashBall ball)
+{
+	shfnd_ball_release(scan);
+	scan->ball = ball;
+	scan->probe = 0;
+	restart(scan);
+}
+
+/*
+ * Start to read the entries within a ball; one of a negative radius is empty.
+ * Releases the pin of the last ball.  Reads no page yet.
+ */
+void
+shfnd_ball_start(ShFndBallScan *scan, SimhashBall ball)
+{
+	set_ball(scan, ball);
+	if (ball.radius < 0)
+	{
+		scan->probe = scan->plan.nprobes;
+		return;
+	}
+	shfnd_ball_plan(scan, ball.radius);
+	look_ahead(scan);
+}
+
+/*
+ * Start to read, of the entries within a ball, those that the probes of the
+ * last planned ring meet.
+ */
+void
+shfnd_ball_start_ring(ShFndBallScan *scan, SimhashBall ball)
+{
+	Assert(scan->plan_radius < 0);
+	set_ball(scan, ball);
+}
+
+/*
+ * Start to read the entries within a ball by reading one table from end to
+ * end.
+ */
+void
+shfnd_ball_start_table(ShFndBallScan *scan, SimhashBall ball)
+{
+	set_ball(scan, ball);
+	shbits_plan_table(scan->leaves_per_table, &scan->plan);
+	scan->plan_radius = -1;		/* the plan does not depend on the radius */
+}
+
+/*
+ * Reduce the radius: matches beyond it are no longer wanted.
+ */
+void
+shfnd_ball_narrow(ShFndBallScan *scan, int radius)
+{
+	Assert(radius <= scan->ball.radius);
+	scan->ball.radius = radius;
+}
+
+/*
+ * Release the pin, if one is held.
+ */
+void
+shfnd_ball_release(ShFndBallScan *scan)
+{
+	if (BufferIsValid(scan->pin))
+		ReleaseBuffer(scan->pin);
+	scan->pin = InvalidBuffer;
+}
+
+/*
+ * Find the first fingerprint >= from, in the permutation of the probe's table,
+ * whose prefix belongs to the probe.  Returns false if there is none.
+ */
+static bool
+next_prefix(const ShFndBallScan *scan, const ShBitsProbe *probe, ShPermuted from, ShPermuted *next)
+{
+	uint64		prefix = shbits_prefix_mask(probe->nbits);
+
+	if (probe->inner == probe->radius)
+		return false;
+	while (shbits_next_in_ball(scan->query, probe->radius, probe->nbits, from, next))
+	{
+		if (probe->inner < 0 ||
+			shbits_distance((*next ^ scan->query) & prefix, 0) > probe->inner)
+			return true;
+		if ((*next & prefix) == prefix)
+			return false;
+		from = (*next | ~prefix) + 1;
+	}
+	return false;
+}
+
+/*
+ * Find the first fingerprint >= from, in the permutation of the probe's table,
+ * that the probe can own.  Returns false if there is none.
+ *
+ * It may return one that turns out not to match, but never skips one that can.
+ */
+static bool
+next_in_probe(const ShFndBallScan *scan, const ShBitsProbe *probe, ShPermuted from, ShPermuted *next)
+{
+	ShPermuted	candidate;
+
+	if (!next_prefix(scan, probe, from, &candidate))
+		return false;
+
+	/* ranges are mostly short: jump only if this one turned out to be long */
+	if (!scan->started)
+	{
+		*next = candidate;
+		return true;
+	}
+	return shbits_next_in_ball(scan->query, scan->ball.radius, SHBITS_WIDTH, candidate, next);
+}
+
+/*
+ * Move to the first of the listed groups of which something remains to be
+ * read.  Returns false if there is none.  Otherwise *from is where the rest
+ * begins: on the page to the right of the last one if *right, or at the start
+ * of the group.
+ */
+static pg_attribute_always_inline bool
+find_group(ShFndBallScan *scan, ShPermuted *from, bool *right)
+{
+	*from = 0;
+	*right = false;
+	if (scan->started)
+	{
+		while (*scan->group < scan->high.group)
+		{
+			if (++scan->group == scan->groups_end)
+				return false;
+		}
+		if (*scan->group == scan->high.group)
+		{
+			*from = scan->high.fp;
+			*right = true;
+		}
+	}
+	return true;
+}
+
+/*
+ * Find the first key that the probe can own, at the start or to the right of
+ * the last page.  Returns false if there is none.  Sets *right if the page to
+ * the right is to be read, whatever the key.
+ */
+static pg_attribute_always_inline bool
+next_key(ShFndBallScan *scan, const ShBitsProbe *probe, ShBtKey *next, bool *right)
+{
+	ShPermuted	from;
+	ShPermuted	fp;
+
+	if (scan->groups.all)
+	{
+		*next = SHBT_LOWEST_KEY;
+		*right = scan->started;
+		return true;
+	}
+	if (!find_group(scan, &from, right))
+		return false;
+	while (!next_in_probe(scan, probe, from, &fp))
+	{
+		if (++scan->group == scan->groups_end)
+			return false;
+		from = 0;
+		*right = false;
+	}
+
+	/*
+	 * a key close to the end of the last page is most likely on the next one
+	 */
+	*right &= fp - from <= scan->width;
+	scan->from = fp;
+	*next = shbt_make_key(*scan->group, fp, 0);
+	return true;
+}
+
+/*
+ * Read the page that holds a key or, if right is true, the one to the right of
+ * the last page, whose pin is released.  Locks it in share mode.
+ */
+static pg_attribute_always_inline Buffer
+read_page(ShFndBallScan *scan, int tree, ShBtKey key, bool right)
+{
+	if (right)
+	{
+		Buffer		old = scan->pin;
+
+		scan->pin = InvalidBuffer;
+		return shbt_read_right(scan->index, old, scan->right, scan->high, tree, 0,
+							   BUFFER_LOCK_SHARE);
+	}
+	shfnd_ball_release(scan);
+	scan->started = true;
+	scan->allowance--;			/* a page on the way down */
+	return shbt_search(scan->index, tree, 0, key, BUFFER_LOCK_SHARE);
+}
+
+/*
+ * Move to the next page of the current probe, or the first page of the next
+ * one.
+ *
+ * Returns its buffer, pinned and locked in share mode, or InvalidBuffer at the
+ * end.  The pin of the last page is released.
+ */
+static Buffer
+next_page(ShFndBallScan *scan)
+{
+	for (; scan->probe < scan->plan.nprobes; scan->probe++, restart(scan))
+	{
+		const ShBitsProbe *probe = &scan->plan.probes[scan->probe];
+		ShBtKey		next;
+		bool		right;
+
+		if (!scan->started)
+			scan->query = shbits_permute(&scan->scheme->tables[probe->table],
+										 scan->ball.center);
+		else if (!BlockNumberIsValid(scan->right))
+			continue;
+		if (next_key(scan, probe, &next, &right))
+			return read_page(scan, first_tree(scan) + probe->table, next, right);
+	}
+	shfnd_ball_release(scan);
+	return InvalidBuffer;
+}
+
+/*
+ * Copy entry i of a leaf, unless it is known to be dead.
+ */
+static void
+add_match(const ShFndBallScan *scan, ShFndMatches *matches, ShFingerprint fp, Page page, int i)
+{
+	if (scan->skip_dead && shbt_is_dead(page, i))
+		return;
+	matches->fps[matches->count] = fp;
+	shbt_int_to_tid(shbt_leaf_row(page, i), &matches->tids[matches->count]);
+	matches->positions[matches->count] = i;
+	matches->count++;
+}
+
+/* is the group among those that are listed? */
+static bool
+is_wanted(const ShFndGroups *groups, uint32 group)
+{
+	int			low = 0;
+	int			high = groups->count - 1;
+
+	while (low < high)
+	{
+		int			middle = low + (high - low) / 2;
+
+		if (groups->list[middle] < group)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return groups->list[low] == group;
+}
+
+/*
+ * Of the entries found on a leaf, whose positions are relative to first, keep
+ * those that belong to a wanted group.
+ */
+static int
+keep_groups(const ShFndBallScan *scan, Page page, int first, uint16 *found, int nfound)
+{
+	const ShFndGroups *groups = &scan->groups;
+	int			kept = 0;
+
+	for (int i = 0; i < nfound; i++)
+	{
+		if (is_wanted(groups, shbt_page_group(page, first + found[i])))
+			found[kept++] = found[i];
+	}
+	return kept;
+}
+
+/*
+ * Copy the matches among the entries first .. end - 1 of a leaf of the current
+ * probe.
+ */
+static void
+collect_between(const ShFndBallScan *scan, Page page, int first, int end,
+				ShFndMatches *matches)
+{
+	const ShBitsProbe *probe = &scan->plan.probes[scan->probe];
+	const ShBitsTable *table = &scan->scheme->tables[probe->table];
+	uint16		found[SHBT_MAX_ENTRIES];
+	int			nfound;
+	bool		owns_all = probe->nbits == 0;
+
+	nfound = shbt_filter_leaf(page, first, end, scan->query, scan->ball.radius, found);
+	if (shbt_page_is_grouped(page) && !scan->groups.all)
+		nfound = keep_groups(scan, page, first, found, nfound);
+	for (int i = 0; i < nfound; i++)
+	{
+		ShFingerprint fp = shbits_unpermute(table, shbt_leaf_fp(page, first + found[i]));
+
+		if (owns_all || shbits_probe_owns(&scan->plan, scan->probe, fp ^ scan->ball.center))
+			add_match(scan, matches, fp, page, first + found[i]);
+	}
+}
+
+/*
+ * Can at most one wanted group be on a leaf?  If so, it is the current one.
+ */
+static bool
+wants_one_group(const ShFndBallScan *scan, Page page)
+{
+	const ShFndGroups *groups = &scan->groups;
+
+	return !groups->all &&
+		(scan->group + 1 == scan->groups_end ||
+		 scan->group[1] > shbt_page_high(page).group);
+}
+
+/*
+ * The entries of one prefix, or of one group, among the sorted ones of a leaf,
+ * and perhaps some behind them.
+ */
+static void
+find_one_prefix(const ShFndBallScan *scan, const ShBitsProbe *probe, Page page, int *first, int *end)
+{
+	bool		grouped = shbt_page_is_grouped(page);
+	int			sorted = shbt_leaf_sorted(page);
+	uint32		group = *scan->group;
+	uint64		prefix = shbits_prefix_mask(probe->nbits);
+	ShPermuted	last = scan->query | ~prefix;
+	int			step = 8;
+
+	*first = shbt_find_sorted(page, group, scan->query & prefix);
+	while (*first + step < sorted && shbt_leaf_fp(page, *first + step) <= last &&
+		   (!grouped || shbt_page_group(page, *first + step) == group))
+		step *= 2;
+	*end = Min(*first + step, sorted);
+}
+
+/*
+ * The same for a probe of several prefixes: the range that the search for this
+ * leaf led to or, if another one begins on the leaf, all that follows.
+ */
+static void
+find_prefixes(const ShFndBallScan *scan, const ShBitsProbe *probe, Page page, int *first, int *end)
+{
+	ShBtKey		high = shbt_page_high(page);
+	uint32		group = *scan->group;
+	ShPermuted	last = scan->from | ~shbits_prefix_mask(probe->nbits);
+	ShPermuted	next;
+
+	if (last < PG_UINT64_MAX && shbt_key_less(shbt_make_key(group, last, 0), high) &&
+		next_prefix(scan, probe, last + 1, &next) &&
+		shbt_key_less(shbt_make_key(group, next, 0), high))
+		last = PG_UINT64_MAX;
+	shbt_find_about(page, group, scan->from, last, first, end);
+}
+
+/*
+ * Copy the matches on a leaf of the current probe.
+ *
+ * Of the sorted entries, hardly more are compared than those with the prefixes
+ * of the probe, which saves memory accesses more than work.
+ */
+static void
+collect_matches(const ShFndBallScan *scan, Page page, ShFndMatches *matches)
+{
+	const ShBitsProbe *probe = &scan->plan.probes[scan->probe];
+	int			count = shbt_page_count(page);
+	int			sorted = shbt_leaf_sorted(page);
+	int			first = 0;
+	int			end = sorted;
+
+	if (sorted > 0 && (shbt_page_is_grouped(page) ? wants_one_group(scan, page) : probe->nbits > 0))
+	{
+		if (probe->radius == 0)
+			find_one_prefix(scan, probe, page, &first, &end);
+		else
+			find_prefixes(scan, probe, page, &first, &end);
+	}
+	if (end == sorted)
+		end = count;
+	collect_between(scan, page, first, end, matches);
+	if (end < sorted && sorted < count)
+		collect_between(scan, page, sorted, count, matches);
+}
+
+/*
+ * Read pages until one has matches, and copy them.  Returns false at the end,
+ * or when the allowance of pages is used up.
+ *
+ * With keep_pin the page of the matches stays pinned until the next call:
+ * VACUUM then waits before it removes their entries, and hence before their
+ * TIDs can be reused.  No lock is held on return.
+ */
+bool
+shfnd_ball_next(ShFndBallScan *scan, ShFndMatches *matches)
+{
+	matches->count = 0;
+	while (matches->count == 0)
+	{
+		Buffer		buffer;
+		Page		page;
+		ShBtKey		low;
+
+		CHECK_FOR_INTERRUPTS();
+
+		if (scan->allowance <= 0)
+			return false;
+		buffer = next_page(scan);
+		if (!BufferIsValid(buffer))
+			return false;
+		page = BufferGetPage(buffer);
+		scan->allowance--;
+		if (scan->snapshot != NULL)
+		{
+			PredicateLockPage(scan->index, BufferGetBlockNumber(buffer), scan->snapshot);
+			shcompat_test_old_snapshot(scan->snapshot, scan->index, page);
+		}
+		collect_matches(scan, page, matches);
+		shbt_check_tids(scan->index, BufferGetBlockNumber(buffer), matches->tids, matches->count);
+		scan->block = BufferGetBlockNumber(buffer);
+		if (matches->count > 0)
+			scan->lsn = BufferGetLSNAtomic(buffer);
+		scan->right = shbt_page_right(page);
+		scan->high = shbt_page_high(page);
+		scan->width = scan->high.fp;
+		low = shbt_page_low(page);
+		if (low.group == scan->high.group)
+			scan->width -= low.fp;
+
+		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+		if (scan->keep_pin)
+			scan->pin = buffer;
+		else
+			ReleaseBuffer(buffer);
+	}
+	return true;
+}
+
+/*
+ * Mark the entries of some of the matches that were returned last as dead:
+ * those whose positions in *matches are in dead[].  Their rows are dead to all
+ * transactions.
+ *
+ * The TIDs must certainly not have been reused.  If the pin of the leaf has
+ * been kept, it has held off VACUUM.  Otherwise the leaf must be unchanged,
+ * which its LSN shows only if the index is WAL-logged.  Locks the leaf in
+ * share mode while it is marked.
+ */
+void
+shfnd_ball_mark_dead(ShFndBallScan *scan, const ShFndMatches *matches,
+					 const uint16 *dead, int ndead)
+{
+	bool		pinned = BufferIsValid(scan->pin);
+	uint16		positions[SHBT_MAX_ENTRIES];
+	ItemPointerData tids[SHBT_MAX_ENTRIES];
+	Buffer		buffer;
+
+	if (!pinned && !RelationNeedsWAL(scan->index))
+		return;
+	for (int i = 0; i < ndead; i++)
+	{
+		positions[i] = matches->positions[dead[i]];
+		tids[i] = matches->tids[dead[i]];
+	}
+	buffer = pinned ? scan->pin : ReadBuffer(scan->index, scan->block);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	if (pinned || BufferGetLSNAtomic(buffer) == scan->lsn)
+		shbt_mark_dead(buffer, positions, tids, ndead);
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	if (!pinned)
+		ReleaseBuffer(buffer);
+}
