@@ -3,30 +3,17 @@
  * text_kernels.c
  *	  Choosing kernels, and the portable ones.
  *
- * The 64 counters lie bit-sliced in 64-bit words, and so one logical operation
- * works on one digit of all of them.  A full adder takes five operations and,
- * with the numbers added up 16 at a time, about one of them is needed for
- * each number.
- *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "type/hash.h"
-#include "text/numbers.h"
 #include "text/text_kernels.h"
 #include "text/unicode.h"
-
-/* numbers that are added in one go, 2^GROUP_DIGITS */
-#define GROUP_SIZE		16
-#define GROUP_DIGITS	4
 
 static const ShTextKernels kernels_portable = {
 	.name = "portable",
 	.fold_ascii = shtext_fold_ascii_portable,
 	.fold_words = shtext_fold_words_portable,
-	.hash_fours = shtext_hash_fours_portable,
-	.count_bits = shtext_count_bits_portable,
 	.mix_seeds = shtext_mix_seeds_portable,
 	.visit_bins = shtext_visit_bins_portable,
 	.last_bits = shtext_last_bits_portable
@@ -84,31 +71,6 @@ shtext_fold_words_portable(const unsigned char *next,
 	*out = to;
 	*in_word = within;
 	return next;
-}
-
-void
-shtext_hash_fours_portable(const char *bytes, int n, uint64 *hashes)
-{
-	/* with a constant length the compiler specializes the hash */
-	for (int i = 0; i < n; i++)
-		hashes[i] = shtype_hash(bytes + i, 4);
-}
-
-void
-shtext_count_bits_portable(uint64 *digits, const uint64 *numbers, int n)
-{
-	int			i = 0;
-
-	for (; i + GROUP_SIZE <= n; i += GROUP_SIZE)
-	{
-		uint64		a = shtext_add_eight(digits, &numbers[i]);
-		uint64		b = shtext_add_eight(digits, &numbers[i + 8]);
-
-		shtext_add_carry(digits, GROUP_DIGITS,
-						 shtext_add_digits(&digits[3], a, b));
-	}
-	for (; i < n; i++)
-		shtext_add_carry(digits, 0, numbers[i]);
 }
 
 void

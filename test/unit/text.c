@@ -13,10 +13,7 @@
 #include "unit.h"
 
 #include "type/hash.h"
-#include "text/numbers.h"
 #include "text/text_kernels.h"
-
-#define MAX_NUMBERS	5000
 
 /*
  * XXH3 as the reference in Python computes it, of bytes 7 + 131 * i: every
@@ -172,80 +169,6 @@ test_fold_words(const ShTextKernels *kernels, int rare, const char *what)
 	report(passed, kernels->name, what);
 }
 
-/*
- * Windows of four bytes, in memory that ends where the last one does; what
- * lies behind the hashes must stay.
- */
-static void
-test_hash_fours(const ShTextKernels *kernels)
-{
-	bool		passed = true;
-
-	for (int n = 0; n <= 1100; n += (n < 100 ? 1 : 97))
-	{
-		char	   *bytes = allocate(n + 3);
-		uint64	   *hashes = allocate((n + 1) * sizeof(uint64));
-
-		for (int i = 0; i < n + 3; i++)
-			bytes[i] = next_random();
-		hashes[n] = 42;
-		kernels->hash_fours(bytes, n, hashes);
-		for (int i = 0; i < n; i++)
-			passed &= hashes[i] == shtype_hash(bytes + i, 4);
-		passed &= hashes[n] == 42;
-		release(bytes, n + 3);
-		release(hashes, (n + 1) * sizeof(uint64));
-	}
-	report(passed, kernels->name, "hash_fours");
-}
-
-static uint64
-counter(const uint64 *digits, int bit)
-{
-	uint64		result = 0;
-
-	for (int d = 0; d < SHTEXT_COUNTER_DIGITS; d++)
-		result |= ((digits[d] >> bit) & 1) << d;
-	return result;
-}
-
-/*
- * Numbers are added to counters that are not zero.  kind 0: random, 1: all
- * bits set, so that every counter is as high as can be, 2: none, 3: few
- */
-static void
-test_count_bits(const ShTextKernels *kernels, int kind, const char *what)
-{
-	static const int lengths[] = {0, 1, 2, 15, 16, 17, 127, 128, 129, 255, 256,
-	257, 1023, 1024, 1919, 1920, 1921, 2048, MAX_NUMBERS};
-	static uint64 numbers[MAX_NUMBERS];
-	uint64		digits[SHTEXT_COUNTER_DIGITS] = {0};
-	uint64		expected[64] = {0};
-	bool		passed = true;
-
-	for (int l = 0; l < lengthof(lengths); l++)
-	{
-		for (int i = 0; i < lengths[l]; i++)
-		{
-			uint64		x = next_random();
-
-			if (kind == 1)
-				x = PG_UINT64_MAX;
-			else if (kind == 2)
-				x = 0;
-			else if (kind == 3)
-				x &= next_random() & next_random() & next_random();
-			numbers[i] = x;
-			for (int b = 0; b < 64; b++)
-				expected[b] += (x >> b) & 1;
-		}
-		kernels->count_bits(digits, numbers, lengths[l]);
-		for (int b = 0; b < 64; b++)
-			passed &= counter(digits, b) == expected[b];
-	}
-	report(passed, kernels->name, what);
-}
-
 /* In memory that ends where the seeds do; the first number of seed 0 is known */
 static void
 test_mix_seeds(const ShTextKernels *kernels)
@@ -367,11 +290,6 @@ main(void)
 		test_fold_words(kernels, 300, "fold_words, few others");
 		test_fold_words(kernels, 20, "fold_words, some others");
 		test_fold_words(kernels, 2, "fold_words, many others");
-		test_hash_fours(kernels);
-		test_count_bits(kernels, 0, "count_bits, random");
-		test_count_bits(kernels, 1, "count_bits, all set");
-		test_count_bits(kernels, 2, "count_bits, none set");
-		test_count_bits(kernels, 3, "count_bits, few set");
 		test_mix_seeds(kernels);
 		test_visit_bins(kernels);
 		test_last_bits(kernels);
