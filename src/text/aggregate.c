@@ -150,13 +150,13 @@ add_to_sketch(FunctionCallInfo fcinfo, uint64 hash, int width)
 
 	if (state == NULL)
 	{
-		ShTextSketch *sketch;
+		ShTextSketch sketch;
 
 		shtype_check_width(width);
-		sketch = shtext_sketch_make(width);
-		shtext_sketch_add(sketch, &hash, 1);
-		state = shtext_sketch_state_make(sketch);
-		pfree(sketch);
+		shtext_sketch_init(&sketch, width);
+		shtext_sketch_add(&sketch, &hash, 1);
+		state = shtext_sketch_state_make(&sketch);
+		shtext_sketch_free(&sketch);
 		return state;
 	}
 	if (shtext_sketch_state_width(state) != width)
@@ -202,25 +202,23 @@ simhash_minhash_bits_agg_add(PG_FUNCTION_ARGS)
 Datum
 simhash_minhash_agg_combine(PG_FUNCTION_ARGS)
 {
-	ShTextSketch *sketch = NULL;
+	ShTextSketch sketches[2];
+	int			n = 0;
 
 	for (int i = 0; i < 2; i++)
 	{
-		ShTextSketch *other;
-
-		if (PG_ARGISNULL(i))
-			continue;
-		other = shtext_sketch_state_read(PG_GETARG_BYTEA_PP(i));
-		if (sketch == NULL)
-		{
-			sketch = other;
-			continue;
-		}
-		if (sketch->width != other->width)
-			shtext_report_invalid_state(gettext_noop("The other state has another number of bits."));
-		shtext_sketch_merge(sketch, other);
+		if (!PG_ARGISNULL(i))
+			shtext_sketch_state_read(PG_GETARG_BYTEA_PP(i), &sketches[n++]);
 	}
-	return return_state(fcinfo, sketch != NULL ? shtext_sketch_state_make(sketch) : NULL);
+	if (n == 0)
+		PG_RETURN_NULL();
+	if (n == 2)
+	{
+		if (sketches[0].width != sketches[1].width)
+			shtext_report_invalid_state(gettext_noop("The other state has another number of bits."));
+		shtext_sketch_merge(&sketches[0], &sketches[1]);
+	}
+	PG_RETURN_BYTEA_P(shtext_sketch_state_make(&sketches[0]));
 }
 
 /*
@@ -231,15 +229,15 @@ simhash_minhash_agg_combine(PG_FUNCTION_ARGS)
 Datum
 simhash_minhash_agg_result(PG_FUNCTION_ARGS)
 {
-	ShTextSketch *sketch;
+	ShTextSketch sketch;
 	ShFingerprint result;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	sketch = shtext_sketch_state_read(PG_GETARG_BYTEA_PP(0));
-	if (sketch->width != SHBITS_WIDTH)
+	shtext_sketch_state_read(PG_GETARG_BYTEA_PP(0), &sketch);
+	if (sketch.width != SHBITS_WIDTH)
 		shtext_report_invalid_state(gettext_noop("It has another number of bits."));
-	shtext_sketch_result(sketch, &result);
+	shtext_sketch_result(&sketch, &result);
 	PG_RETURN_SIMHASH(result);
 }
 
@@ -251,12 +249,12 @@ simhash_minhash_agg_result(PG_FUNCTION_ARGS)
 Datum
 simhash_minhash_bits_agg_result(PG_FUNCTION_ARGS)
 {
-	ShTextSketch *sketch;
+	ShTextSketch sketch;
 	ShFingerprint result[SHBITS_MAX_PARTS];
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	sketch = shtext_sketch_state_read(PG_GETARG_BYTEA_PP(0));
-	shtext_sketch_result(sketch, result);
-	PG_RETURN_BYTEA_P(shtype_join_bits(result, sketch->width));
+	shtext_sketch_state_read(PG_GETARG_BYTEA_PP(0), &sketch);
+	shtext_sketch_result(&sketch, result);
+	PG_RETURN_BYTEA_P(shtype_join_bits(result, sketch.width));
 }

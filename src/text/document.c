@@ -18,9 +18,6 @@
 #include "text/encoding.h"
 #include "type/hash.h"
 
-/* the hashes for which there is room at first */
-#define FIRST_HASHES		256
-
 /*
  * Check the argument "shingle", the number of units of a window.
  *
@@ -83,7 +80,7 @@ shtext_reader_begin(ShTextReader *reader, const text *document,
 	shtext_normalizer_init(&reader->normalizer, VARDATA_ANY(document),
 						   VARSIZE_ANY_EXHDR(document),
 						   GetDatabaseEncoding(), unit);
-	shtext_buffer_init(&reader->buffer);
+	memset(&reader->buffer, 0, sizeof(reader->buffer));
 }
 
 /*
@@ -105,7 +102,7 @@ void
 shtext_reader_end(ShTextReader *reader)
 {
 	shtext_normalizer_finish(&reader->normalizer);
-	shtext_buffer_free(&reader->buffer);
+	shtext_free_array(reader->buffer.bytes);
 }
 
 /*
@@ -267,23 +264,11 @@ shtext_features_of_array(ArrayType *array)
 }
 
 void
-shtext_hashes_init(ShTextHashes *hashes)
-{
-	hashes->count = 0;
-	hashes->capacity = FIRST_HASHES;
-	hashes->hashes = palloc(FIRST_HASHES * sizeof(uint64));
-}
-
-void
 shtext_keep_hashes(void *hashes, const uint64 *more, int nmore)
 {
 	ShTextHashes *kept = hashes;
 
-	if (kept->capacity - kept->count < nmore)
-	{
-		kept->capacity = 2 * (kept->count + nmore);
-		kept->hashes = repalloc_huge(kept->hashes, kept->capacity * sizeof(uint64));
-	}
-	memcpy(kept->hashes + kept->count, more, nmore * sizeof(uint64));
-	kept->count += nmore;
+	shtext_hashes_reserve(kept, nmore);
+	memcpy(kept->hashes + kept->length, more, nmore * sizeof(uint64));
+	kept->length += nmore;
 }

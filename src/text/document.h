@@ -63,16 +63,7 @@ extern ShTextFeatures shtext_features_of_bytes(const bytea *document, int shingl
 extern ShTextFeatures shtext_features_of_tsvector(TSVector document, bool once);
 extern ShTextFeatures shtext_features_of_array(ArrayType *array);
 
-/* All hashes, in order. */
-typedef struct ShTextHashes
-{
-	int64		count;
-	int64		capacity;
-	uint64	   *hashes;
-} ShTextHashes;
-
-/* A consumer, and its state without hashes. */
-extern void shtext_hashes_init(ShTextHashes *hashes);
+/* A consumer of hashes, which appends them to a ShTextHashes. */
 extern void shtext_keep_hashes(void *hashes, const uint64 *more, int nmore);
 
 #endif							/* SIMHASH_TEXT_DOCUMENT_H */

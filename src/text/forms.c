@@ -34,93 +34,96 @@ PG_FUNCTION_INFO_V1(simhash_minhash_bits_bytea);
 PG_FUNCTION_INFO_V1(simhash_minhash_bits_tsvector);
 PG_FUNCTION_INFO_V1(simhash_minhash_bits_array);
 
+/* the state of any method */
+typedef union MethodState
+{
+	ShTextMajority majority;
+	ShTextSketch sketch;
+} MethodState;
+
 typedef struct Method
 {
-	void	   *(*begin) (FunctionCallInfo fcinfo); /* a state for add, palloc'd */
+	void		(*init) (MethodState *state, FunctionCallInfo fcinfo);
 	ShTextConsumer add;
-	bool		(*result) (const void *state, Datum *result);	/* false: null */
+	bool		(*result) (MethodState *state, Datum *result);	/* false: null */
 	bool		of_set;			/* features count once */
 	int			nargs;			/* between the document and what describes its
 								 * features */
 } Method;
 
 /* simhash_compute: the majority of each bit */
-static void *
-begin_majority(FunctionCallInfo fcinfo)
+static void
+init_majority(MethodState *state, FunctionCallInfo fcinfo)
 {
-	return palloc0(sizeof(ShTextMajority));
+	memset(&state->majority, 0, sizeof(state->majority));
 }
 
 static bool
-majority_result(const void *state, Datum *result)
+majority_result(MethodState *state, Datum *result)
 {
-	const ShTextMajority *majority = state;
-
-	*result = SimhashGetDatum(shtext_majority_result(majority));
-	return majority->count > 0;
+	*result = SimhashGetDatum(shtext_majority_result(&state->majority));
+	return state->majority.count > 0;
 }
 
-static const Method compute = {begin_majority, shtext_majority_add, majority_result, false, 0};
+static const Method compute = {init_majority, shtext_majority_add, majority_result, false, 0};
 
 /* simhash_minhash: one bit of each of 64 minimum hashes */
-static void *
-begin_sketch(FunctionCallInfo fcinfo)
+static void
+init_sketch(MethodState *state, FunctionCallInfo fcinfo)
 {
-	return shtext_sketch_make(SHBITS_WIDTH);
+	shtext_sketch_init(&state->sketch, SHBITS_WIDTH);
 }
 
 static bool
-sketch_result(const void *state, Datum *result)
+sketch_result(MethodState *state, Datum *result)
 {
 	ShFingerprint fp;
-	bool		found = shtext_sketch_result(state, &fp);
+	bool		found = shtext_sketch_result(&state->sketch, &fp);
 
 	*result = SimhashGetDatum(fp);
 	return found;
 }
 
-static const Method minhash = {begin_sketch, shtext_sketch_add, sketch_result, true, 0};
+static const Method minhash = {init_sketch, shtext_sketch_add, sketch_result, true, 0};
 
 /* simhash_minhash_bits: the same for any number of bits, the second argument */
-static void *
-begin_wide(FunctionCallInfo fcinfo)
+static void
+init_wide(MethodState *state, FunctionCallInfo fcinfo)
 {
 	int32		width = PG_GETARG_INT32(1);
 
 	shtype_check_width(width);
-	return shtext_sketch_make(width);
+	shtext_sketch_init(&state->sketch, width);
 }
 
 static bool
-wide_result(const void *state, Datum *result)
+wide_result(MethodState *state, Datum *result)
 {
-	const ShTextSketch *sketch = state;
 	ShFingerprint parts[SHBITS_MAX_PARTS];
-	bool		found = shtext_sketch_result(sketch, parts);
+	bool		found = shtext_sketch_result(&state->sketch, parts);
 
-	*result = PointerGetDatum(shtype_join_bits(parts, sketch->width));
+	*result = PointerGetDatum(shtype_join_bits(parts, state->sketch.width));
+	shtext_sketch_free(&state->sketch);
 	return found;
 }
 
-static const Method minhash_bits = {begin_wide, shtext_sketch_add, wide_result, true, 1};
+static const Method minhash_bits = {init_wide, shtext_sketch_add, wide_result, true, 1};
 
 /*
- * Make a fingerprint of features, those of the first argument, which is freed if it
- * is a copy.  Null if there is none.
+ * Make a fingerprint of the features of the first argument, which is freed if it is
+ * a copy.  Null if there is none.
  */
 static Datum
 of_features(FunctionCallInfo fcinfo, const Method *method, void *document,
-			ShTextFeatures features)
+			const ShTextFeatures *features)
 {
-	void	   *state = method->begin(fcinfo);
+	MethodState state;
 	Datum		result;
-	bool		found;
 
-	features.read(&features, method->add, state);
-	found = method->result(state, &result);
-	pfree(state);
+	method->init(&state, fcinfo);
+	features->read(features, method->add, &state);
 	PG_FREE_IF_COPY(document, 0);
-	if (!found)
+	if (!method->result(&state, &result))
 		PG_RETURN_NULL();
 	return result;
 }
@@ -136,8 +139,9 @@ of_text(FunctionCallInfo fcinfo, const Method *method)
 	text	   *document = PG_GETARG_TEXT_PP(0);
 	int			shingle = shtext_checked_shingle(PG_GETARG_INT32(method->nargs + 1));
 	ShTextUnit	unit = shtext_unit_named(PG_GETARG_TEXT_PP(method->nargs + 2));
+	ShTextFeatures features = shtext_features_of_text(document, shingle, unit);
 
-	return of_features(fcinfo, method, document, shtext_features_of_text(document, shingle, unit));
+	return of_features(fcinfo, method, document, &features);
 }
 
 /*
@@ -150,8 +154,9 @@ of_bytea(FunctionCallInfo fcinfo, const Method *method)
 {
 	bytea	   *document = PG_GETARG_BYTEA_PP(0);
 	int			shingle = shtext_checked_shingle(PG_GETARG_INT32(method->nargs + 1));
+	ShTextFeatures features = shtext_features_of_bytes(document, shingle);
 
-	return of_features(fcinfo, method, document, shtext_features_of_bytes(document, shingle));
+	return of_features(fcinfo, method, document, &features);
 }
 
 /*
@@ -164,9 +169,9 @@ static Datum
 of_tsvector(FunctionCallInfo fcinfo, const Method *method)
 {
 	TSVector	document = PG_GETARG_TSVECTOR(0);
+	ShTextFeatures features = shtext_features_of_tsvector(document, method->of_set);
 
-	return of_features(fcinfo, method, document,
-					   shtext_features_of_tsvector(document, method->of_set));
+	return of_features(fcinfo, method, document, &features);
 }
 
 /*
@@ -179,8 +184,9 @@ static Datum
 of_array(FunctionCallInfo fcinfo, const Method *method)
 {
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(0);
+	ShTextFeatures features = shtext_features_of_array(array);
 
-	return of_features(fcinfo, method, array, shtext_features_of_array(array));
+	return of_features(fcinfo, method, array, &features);
 }
 
 Datum

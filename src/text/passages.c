@@ -73,9 +73,8 @@ static ShTextHashes
 runs_of(const text *document, int min_words)
 {
 	ShTextFeatures features = shtext_features_of_runs(document, min_words);
-	ShTextHashes runs;
+	ShTextHashes runs = {0};
 
-	shtext_hashes_init(&runs);
 	features.read(&features, shtext_keep_hashes, &runs);
 	return runs;
 }
@@ -106,11 +105,11 @@ places_of(const ShTextHashes *runs)
 	Size		size;
 
 	places.key = pg_prng_uint64(&pg_global_prng_state) | 1;
-	places.slot_bits = pg_leftmost_one_pos32(runs->count | 1) + 2;
+	places.slot_bits = pg_leftmost_one_pos32(runs->length | 1) + 2;
 	size = sizeof(uint32) << places.slot_bits;
 	places.slots = MemoryContextAllocHuge(CurrentMemoryContext, size);
 	memset(places.slots, 0xFF, size);
-	for (uint32 i = 0; i < runs->count; i++)
+	for (uint32 i = 0; i < runs->length; i++)
 	{
 		uint32	   *slot = find_slot(&places, runs->hashes[i]);
 
@@ -137,7 +136,7 @@ extend(const ShTextHashes *a, const ShTextHashes *b, uint32 in_a, uint32 in_b)
 		passage.b--;
 		passage.nruns++;
 	}
-	while (passage.a + passage.nruns < a->count && passage.b + passage.nruns < b->count &&
+	while (passage.a + passage.nruns < a->length && passage.b + passage.nruns < b->length &&
 		   a->hashes[passage.a + passage.nruns] == b->hashes[passage.b + passage.nruns])
 		passage.nruns++;
 	return passage;
@@ -155,7 +154,7 @@ find_passages(const ShTextHashes *a, const ShTextHashes *b, Passage **passages)
 	uint32		count = 0;
 
 	*passages = palloc(max * sizeof(Passage));
-	for (uint32 i = 0; i < a->count; i++)
+	for (uint32 i = 0; i < a->length; i++)
 	{
 		uint32		place = *find_slot(&places, a->hashes[i]);
 		Passage		passage;
@@ -188,7 +187,7 @@ words_init(Words *words, const text *document)
 	words->end = words->next + VARSIZE_ANY_EXHDR(document);
 	words->nwords = 0;
 	words->start = words->stop = words->next;
-	shtext_buffer_init(&words->converted);
+	memset(&words->converted, 0, sizeof(words->converted));
 }
 
 /*

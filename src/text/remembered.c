@@ -186,19 +186,18 @@ shtext_recall(const ShTextFeatures *features)
 void
 shtext_know_features(ShTextRemembered *document, const ShTextFeatures *features)
 {
-	ShTextHashes kept;
+	ShTextHashes kept = {0};
 	ShTextSets	set;
 
 	if (document->compared)
 		return;
-	shtext_hashes_init(&kept);
 	features->read(features, shtext_keep_hashes, &kept);
 
 	/* half of the slots remain free */
-	shtext_sets_init(&set, 0, pg_leftmost_one_pos64(kept.count + 1) + 2);
-	for (int64 i = 0; i < kept.count; i++)
+	shtext_sets_init(&set, 0, pg_leftmost_one_pos64(kept.length + 1) + 2);
+	for (Size i = 0; i < kept.length; i++)
 		shtext_sets_add(&set, shtext_sets_number(kept.hashes[i], memory->key), SHTEXT_IN_A);
-	pfree(kept.hashes);
+	shtext_free_array(kept.hashes);
 
 	document->features = MemoryContextAlloc(GetMemoryChunkContext(document),
 											Max(set.used, 1) * sizeof(uint64));

@@ -61,13 +61,11 @@ static bool
 compute_fingerprint(const Form *form, const struct varlena *document, ShFingerprint *fp)
 {
 	ShTextFeatures features = features_of(form, document, form->for_fingerprint);
-	ShTextSketch *sketch = shtext_sketch_make(SHBITS_WIDTH);
-	bool		found;
+	ShTextSketch sketch;
 
-	features.read(&features, shtext_sketch_add, sketch);
-	found = shtext_sketch_result(sketch, fp);
-	pfree(sketch);
-	return found;
+	shtext_sketch_init(&sketch, SHBITS_WIDTH);
+	features.read(&features, shtext_sketch_add, &sketch);
+	return shtext_sketch_result(&sketch, fp);
 }
 
 /* one of the documents of a call */

@@ -16,17 +16,21 @@
 
 #include "text/sketch.h"
 
-ShTextSketch *
-shtext_sketch_make(int width)
+void
+shtext_sketch_init(ShTextSketch *sketch, int width)
 {
-	int			nparts = shbits_nparts(width);
-	Size		size = nparts * sizeof(ShTextSketchPart);
-	ShTextSketch *sketch = palloc(offsetof(ShTextSketch, parts) + size);
-
 	sketch->width = width;
-	sketch->nparts = nparts;
-	memset(sketch->parts, 0xFF, size);
-	return sketch;
+	sketch->nparts = shbits_nparts(width);
+	sketch->parts = sketch->nparts == 1 ? &sketch->only :
+		palloc(sketch->nparts * sizeof(ShTextSketchPart));
+	memset(sketch->parts, 0xFF, sketch->nparts * sizeof(ShTextSketchPart));
+}
+
+void
+shtext_sketch_free(ShTextSketch *sketch)
+{
+	if (sketch->parts != &sketch->only)
+		pfree(sketch->parts);
 }
 
 /*

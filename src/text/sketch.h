@@ -20,17 +20,18 @@ typedef struct ShTextSketchPart
 	uint16		visits[SHTEXT_BINS];	/* the first, of the empty ones */
 } ShTextSketchPart;
 
+/* It stays where it is. */
 typedef struct ShTextSketch
 {
 	int			width;			/* bits of the fingerprint */
 	int			nparts;
-	ShTextSketchPart parts[FLEXIBLE_ARRAY_MEMBER];
+	ShTextSketchPart *parts;	/* palloc'd, or the only one: */
+	ShTextSketchPart only;
 } ShTextSketch;
 
-/*
- * A sketch of the empty set for fingerprints of width bits, palloc'd.
- */
-extern ShTextSketch *shtext_sketch_make(int width);
+/* Start with the empty set, for fingerprints of width bits. */
+extern void shtext_sketch_init(ShTextSketch *sketch, int width);
+extern void shtext_sketch_free(ShTextSketch *sketch);
 
 /* A consumer of hashes: adds features to a sketch; some may be there already. */
 extern void shtext_sketch_add(void *sketch, const uint64 *hashes, int nhashes);

@@ -140,12 +140,12 @@ shtext_sketch_state_width(const bytea *state)
 	return width;
 }
 
-ShTextSketch *
-shtext_sketch_state_read(const bytea *state)
+void
+shtext_sketch_state_read(const bytea *state, ShTextSketch *sketch)
 {
-	ShTextSketch *sketch = shtext_sketch_make(shtext_sketch_state_width(state));
 	const char *data = VARDATA_ANY(state) + PARTS_OFFSET;
 
+	shtext_sketch_init(sketch, shtext_sketch_state_width(state));
 	for (int p = 0; p < sketch->nparts; p++, data += PART_LENGTH)
 	{
 		ShTextSketchPart *part = &sketch->parts[p];
@@ -165,7 +165,6 @@ shtext_sketch_state_read(const bytea *state)
 			part->values[bin] = PG_UINT32_MAX;
 		}
 	}
-	return sketch;
 }
 
 /*
@@ -183,11 +182,12 @@ shtext_sketch_state_add(bytea *state, uint64 hash)
 		empty |= shbits_load_bytes(part + p * PART_LENGTH + EMPTY_OFFSET, 8);
 	if (empty != 0)
 	{
-		ShTextSketch *sketch = shtext_sketch_state_read(state);
+		ShTextSketch sketch;
 
-		shtext_sketch_add(sketch, &hash, 1);
-		write_sketch(state, sketch);
-		pfree(sketch);
+		shtext_sketch_state_read(state, &sketch);
+		shtext_sketch_add(&sketch, &hash, 1);
+		write_sketch(state, &sketch);
+		shtext_sketch_free(&sketch);
 		return;
 	}
 

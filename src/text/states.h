@@ -25,7 +25,7 @@ extern bytea *shtext_sketch_state_make(const ShTextSketch *sketch);
  * set with a feature has such a sketch.
  */
 extern int	shtext_sketch_state_width(const bytea *state);
-extern ShTextSketch *shtext_sketch_state_read(const bytea *state);
+extern void shtext_sketch_state_read(const bytea *state, ShTextSketch *sketch);
 extern void shtext_sketch_state_add(bytea *state, uint64 hash);
 
 /*

@@ -8,11 +8,10 @@
 #include "postgres.h"
 
 #include "text/text_kernels.h"
-#include "text/unicode.h"
 
 static const ShTextKernels kernels_portable = {
 	.name = "portable",
-	.fold_ascii = shtext_fold_ascii_portable,
+	.fold_chars = shtext_fold_chars_portable,
 	.fold_words = shtext_fold_words_portable,
 	.mix_seeds = shtext_mix_seeds_portable,
 	.visit_bins = shtext_visit_bins_portable,
@@ -22,55 +21,35 @@ static const ShTextKernels kernels_portable = {
 /* until a choice is made */
 const ShTextKernels *shtext_kernels = &kernels_portable;
 
-const unsigned char *
-shtext_fold_ascii_portable(const unsigned char *next,
-						   const unsigned char *end, char **out)
-{
-	char	   *to = *out;
-
-	while (end - next > 8)
-	{
-		if (!shtext_nine_are_ascii(next))
-			break;
-		for (int i = 0; i < 8; i++)
-		{
-			uint8		folded = shtext_ascii_fold[next[i]];
-
-			/* written in any case: a branch would be hard to predict */
-			*to = folded;
-			to += (folded != 0);
-		}
-		next += 8;
-	}
-	*out = to;
-	return next;
-}
-
-const unsigned char *
-shtext_fold_words_portable(const unsigned char *next,
-						   const unsigned char *end, char **out,
-						   bool *in_word)
+static pg_attribute_always_inline const unsigned char *
+fold(const unsigned char *next, const unsigned char *end, char **out, bool *in_word, bool words)
 {
 	char	   *to = *out;
 	bool		within = *in_word;
 
-	while (end - next > 8)
+	while (end - next > 8 && shtext_nine_are_ascii(next))
 	{
-		if (!shtext_nine_are_ascii(next))
-			break;
 		for (int i = 0; i < 8; i++)
-		{
-			uint8		folded = shtext_ascii_fold[next[i]];
-
-			*to = folded != 0 ? folded : ' ';
-			to += (folded != 0) | within;
-			within = folded != 0;
-		}
+			to = shtext_write_ascii(to, next[i], words, &within);
 		next += 8;
 	}
 	*out = to;
 	*in_word = within;
 	return next;
+}
+
+const unsigned char *
+shtext_fold_chars_portable(const unsigned char *next, const unsigned char *end, char **out,
+						   bool *in_word)
+{
+	return fold(next, end, out, in_word, false);
+}
+
+const unsigned char *
+shtext_fold_words_portable(const unsigned char *next, const unsigned char *end, char **out,
+						   bool *in_word)
+{
+	return fold(next, end, out, in_word, true);
 }
 
 void

@@ -13,6 +13,7 @@
 #define SIMHASH_TEXT_TEXT_KERNELS_H
 
 #include "bits/filter_kernels.h"
+#include "text/unicode.h"
 
 #define SHTEXT_BINS			64
 
@@ -90,28 +91,23 @@ shtext_hash_in_part(uint64 number, int p)
 /* features that visit bins together, at most */
 #define SHTEXT_VISITORS			1024
 
+/*
+ * Write the letters and digits of the bytes from next on, folded to lower case, to
+ * *out.  Stops before end, at the last byte that is ASCII and followed by ASCII, or
+ * up to 8 bytes sooner.  Returns where it stopped, and in *out the end of what is
+ * written.  If there are more than 64 bytes, there must be room for 64 more.
+ *
+ * Of words, anything between two becomes one space after the first.  *in_word
+ * tells whether the last character written belongs to a word.
+ */
+typedef const unsigned char *(*ShTextFold) (const unsigned char *next, const unsigned char *end,
+											char **out, bool *in_word);
+
 typedef struct ShTextKernels
 {
 	const char *name;
-
-	/*
-	 * Write the letters and digits of the bytes from next on, folded to lower
-	 * case, to *out.  Stops before end, at the latest at the last byte that
-	 * is ASCII and followed by ASCII; it may stop up to 64 bytes sooner.
-	 * Returns where it stopped, and in *out the end of what is written.  If
-	 * there are more than 64 bytes, there must be room for 64 more.
-	 */
-	const unsigned char *(*fold_ascii) (const unsigned char *next,
-										const unsigned char *end, char **out);
-
-	/*
-	 * The same for words: anything between two words becomes one space after
-	 * the first.  *in_word tells whether the last character written belongs
-	 * to a word.
-	 */
-	const unsigned char *(*fold_words) (const unsigned char *next,
-										const unsigned char *end, char **out,
-										bool *in_word);
+	ShTextFold	fold_chars;
+	ShTextFold	fold_words;
 
 	/*
 	 * numbers[i] = shtext_mix(seeds[i]) for i in 0..n - 1; they may be in the
@@ -149,13 +145,12 @@ extern void shtext_choose_kernels(void);
  */
 extern const ShTextKernels *shtext_kernels_named(const char *name);
 
-extern const unsigned char *shtext_fold_ascii_portable(const unsigned char *next,
+extern const unsigned char *shtext_fold_chars_portable(const unsigned char *next,
 													   const unsigned char *end,
-													   char **out);
+													   char **out, bool *in_word);
 extern const unsigned char *shtext_fold_words_portable(const unsigned char *next,
 													   const unsigned char *end,
-													   char **out,
-													   bool *in_word);
+													   char **out, bool *in_word);
 extern void shtext_mix_seeds_portable(const uint64 *seeds, int n,
 									  uint64 *numbers);
 extern void shtext_visit_bins_portable(uint16 *visits, uint64 bins,
@@ -182,6 +177,22 @@ shtext_nine_are_ascii(const unsigned char *next)
 	memcpy(&a, next, sizeof(a));
 	memcpy(&b, next + 1, sizeof(b));
 	return ((a | b) & UINT64CONST(0x8080808080808080)) == 0;
+}
+
+/*
+ * Write the normalization of an ASCII character; returns the end of what is
+ * written.
+ */
+static pg_attribute_always_inline char *
+shtext_write_ascii(char *out, unsigned char c, bool words, bool *in_word)
+{
+	uint8		folded = shtext_ascii_fold[c];
+
+	/* always written: a branch would be hard to predict */
+	*out = words && folded == 0 ? ' ' : folded;
+	out += (folded != 0) | (words && *in_word);
+	*in_word = words && folded != 0;
+	return out;
 }
 
 #endif							/* SIMHASH_TEXT_TEXT_KERNELS_H */

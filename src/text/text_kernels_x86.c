@@ -93,7 +93,7 @@ last_bits_avx2(const uint32 *values, const uint16 *visits, uint64 bins)
 
 const ShTextKernels shtext_kernels_avx2 = {
 	.name = "avx2",
-	.fold_ascii = shtext_fold_ascii_portable,
+	.fold_chars = shtext_fold_chars_portable,
 	.fold_words = shtext_fold_words_portable,
 	.mix_seeds = shtext_mix_seeds_portable,
 	.visit_bins = visit_bins_avx2,
@@ -160,7 +160,7 @@ visit_bins_avx512(uint16 *visits, uint64 bins, const uint64 *numbers,
 
 const ShTextKernels shtext_kernels_avx512 = {
 	.name = "avx512",
-	.fold_ascii = shtext_fold_ascii_portable,
+	.fold_chars = shtext_fold_chars_portable,
 	.fold_words = shtext_fold_words_portable,
 	.mix_seeds = mix_seeds_avx512,
 	.visit_bins = visit_bins_avx512,
@@ -172,7 +172,7 @@ const ShTextKernels shtext_kernels_avx512 = {
  */
 SHTEXT_TARGET("avx512f,avx512bw")
 static inline uint64
-fold_avx512(__m512i *x)
+fold_letters_avx512(__m512i *x)
 {
 	__m512i		folded;
 	uint64		kept;
@@ -203,34 +203,9 @@ ascii_length_avx512(__m512i x, const unsigned char *next)
 }
 
 SHTEXT_TARGET("avx512f,avx512bw,avx512vbmi2,popcnt")
-static const unsigned char *
-fold_ascii_avx512vbmi2(const unsigned char *next, const unsigned char *end,
-					   char **out)
-{
-	char	   *to = *out;
-	int			length = 64;
-
-	while (end - next > 64 && length == 64)
-	{
-		__m512i		x = _mm512_loadu_si512(next);
-		uint64		kept;
-
-		length = ascii_length_avx512(x, next);
-		kept = fold_avx512(&x);
-		if (unlikely(length < 64))
-			kept &= (UINT64CONST(1) << length) - 1;
-		_mm512_storeu_si512(to, _mm512_maskz_compress_epi8(kept, x));
-		to += __builtin_popcountll(kept);
-		next += length;
-	}
-	*out = to;
-	return next;
-}
-
-SHTEXT_TARGET("avx512f,avx512bw,avx512vbmi2,popcnt")
-static const unsigned char *
-fold_words_avx512vbmi2(const unsigned char *next, const unsigned char *end,
-					   char **out, bool *in_word)
+static pg_attribute_always_inline const unsigned char *
+fold_avx512vbmi2(const unsigned char *next, const unsigned char *end, char **out,
+				 bool *in_word, bool words)
 {
 	char	   *to = *out;
 	int			length = 64;
@@ -244,25 +219,45 @@ fold_words_avx512vbmi2(const unsigned char *next, const unsigned char *end,
 		length = ascii_length_avx512(x, next);
 		if (length == 0)
 			break;
-		kept = fold_avx512(&x);
-
-		/* and what comes right behind a word, as a space */
-		written = kept | kept << 1 | *in_word;
+		written = kept = fold_letters_avx512(&x);
+		if (words)
+		{
+			/* and what comes right behind a word, as a space */
+			written |= kept << 1 | *in_word;
+			x = _mm512_mask_blend_epi8(kept, _mm512_set1_epi8(' '), x);
+			*in_word = kept >> (length - 1) & 1;
+		}
 		if (unlikely(length < 64))
 			written &= (UINT64CONST(1) << length) - 1;
-		x = _mm512_mask_blend_epi8(kept, _mm512_set1_epi8(' '), x);
 		_mm512_storeu_si512(to, _mm512_maskz_compress_epi8(written, x));
 		to += __builtin_popcountll(written);
-		*in_word = kept >> (length - 1) & 1;
 		next += length;
 	}
 	*out = to;
 	return next;
 }
 
+SHTEXT_TARGET("avx512f,avx512bw,avx512vbmi2,popcnt")
+static const unsigned char *
+fold_chars_avx512vbmi2(const unsigned char *next, const unsigned char *end, char **out,
+					   bool *in_word)
+{
+	next = fold_avx512vbmi2(next, end, out, in_word, false);
+	return shtext_fold_chars_portable(next, end, out, in_word);
+}
+
+SHTEXT_TARGET("avx512f,avx512bw,avx512vbmi2,popcnt")
+static const unsigned char *
+fold_words_avx512vbmi2(const unsigned char *next, const unsigned char *end, char **out,
+					   bool *in_word)
+{
+	next = fold_avx512vbmi2(next, end, out, in_word, true);
+	return shtext_fold_words_portable(next, end, out, in_word);
+}
+
 const ShTextKernels shtext_kernels_avx512vbmi2 = {
 	.name = "avx512vbmi2",
-	.fold_ascii = fold_ascii_avx512vbmi2,
+	.fold_chars = fold_chars_avx512vbmi2,
 	.fold_words = fold_words_avx512vbmi2,
 	.mix_seeds = mix_seeds_avx512,
 	.visit_bins = visit_bins_avx512,

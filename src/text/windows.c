@@ -318,7 +318,7 @@ hash_run(const char *bytes, int n, int shingle, uint64 *hashes)
 	}
 }
 
-static int
+static inline int
 hash_words(ShTextWindows *windows, const ShTextBuffer *buffer, int max, uint64 *hashes)
 {
 	ShTextSpan	spans[WORDS_AT_ONCE];
@@ -329,7 +329,7 @@ hash_words(ShTextWindows *windows, const ShTextBuffer *buffer, int max, uint64 *
 	return n;
 }
 
-static int
+static inline int
 hash_units(ShTextWindows *windows, const ShTextBuffer *buffer, int max, uint64 *hashes)
 {
 	const char *bytes;

@@ -44,12 +44,11 @@ compute(const Text *text, uint64 *result)
 	ShTextMajority majority = {0};
 	ShTextWindows windows;
 	ShTextBatch batch;
-	ShTextBuffer buffer;
+	ShTextBuffer buffer = {0};
 	ShTextSpan	span;
 
 	shtext_normalizer_init(&normalizer, text->bytes, text->length, PG_UTF8,
 						   text->unit);
-	shtext_buffer_init(&buffer);
 	shtext_windows_init(&windows, text->unit, text->shingle);
 	shtext_batch_init(&batch, shtext_majority_add, &majority);
 	for (;;)
@@ -63,7 +62,7 @@ compute(const Text *text, uint64 *result)
 		shtext_batch_add(&batch, shtype_hash(span.bytes, span.length));
 	shtext_batch_finish(&batch);
 	shtext_normalizer_finish(&normalizer);
-	shtext_buffer_free(&buffer);
+	shtext_free_array(buffer.bytes);
 	*result = shtext_majority_result(&majority);
 	return majority.count > 0;
 }

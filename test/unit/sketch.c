@@ -54,13 +54,13 @@ defined(const uint64 *set, int n)
 static uint64
 fingerprint(const uint64 *set, int n)
 {
-	ShTextSketch *sketch = shtext_sketch_make(64);
+	ShTextSketch sketch;
 	uint64		result;
 
-	shtext_sketch_add(sketch, set, n);
-	if (!shtext_sketch_result(sketch, &result))
+	shtext_sketch_init(&sketch, 64);
+	shtext_sketch_add(&sketch, set, n);
+	if (!shtext_sketch_result(&sketch, &result))
 		bail_out("no fingerprint");
-	free(sketch);
 	return result;
 }
 
@@ -127,56 +127,59 @@ test_definition(const char *kernels, const int *widths, int nwidths, int least, 
 		for (int w = 0; w < nwidths; w++)
 		{
 			int			width = widths[w];
-			ShTextSketch *together = shtext_sketch_make(width);
-			ShTextSketch *whole = shtext_sketch_make(width);
-			ShTextSketch *merged = shtext_sketch_make(width);
-			ShTextSketch *parts[NPARTS];
+			ShTextSketch together;
+			ShTextSketch whole;
+			ShTextSketch merged;
+			ShTextSketch parts[NPARTS];
 			bytea	   *added = NULL;
 			bytea	   *states[3];
 			uint64		result[64];
 
-			passed &= !shtext_sketch_result(together, result);
-			shtext_sketch_add(together, hashes, n);
-			passed &= has_result(together, width, expected);
+			shtext_sketch_init(&together, width);
+			passed &= !shtext_sketch_result(&together, result);
+			shtext_sketch_add(&together, hashes, n);
+			passed &= has_result(&together, width, expected);
 
 			/* single features, in another order, some again */
+			shtext_sketch_init(&whole, width);
 			for (int p = 0; p < NPARTS; p++)
-				parts[p] = shtext_sketch_make(width);
+				shtext_sketch_init(&parts[p], width);
 			for (int i = 0; i < n + n / 3; i++)
 			{
 				uint64		hash = hashes[n - 1 - i % n];
 
-				shtext_sketch_add(whole, &hash, 1);
-				shtext_sketch_add(parts[next_random() % NPARTS], &hash, 1);
+				shtext_sketch_add(&whole, &hash, 1);
+				shtext_sketch_add(&parts[next_random() % NPARTS], &hash, 1);
 				if (i == 0)
-					added = shtext_sketch_state_make(whole);
+					added = shtext_sketch_state_make(&whole);
 				shtext_sketch_state_add(added, hash);
 			}
-			passed &= has_result(whole, width, expected);
-			nempty += whole->parts[0].empty != 0;
+			passed &= has_result(&whole, width, expected);
+			nempty += whole.parts[0].empty != 0;
 
+			shtext_sketch_init(&merged, width);
 			for (int p = 0; p < NPARTS; p++)
 			{
-				ShTextSketch *part = parts[(p * 3 + n) % NPARTS];
-				bytea	   *state;
+				ShTextSketch *part = &parts[(p * 3 + n) % NPARTS];
 
 				if (part->parts[0].empty != PG_UINT64_MAX)
 				{
-					state = shtext_sketch_state_make(part);
+					bytea	   *state = shtext_sketch_state_make(part);
+
 					passed &= shtext_sketch_state_width(state) == width;
-					free(part);
-					part = shtext_sketch_state_read(state);
-					shtext_sketch_merge(merged, part);
+					shtext_sketch_free(part);
+					shtext_sketch_state_read(state, part);
+					shtext_sketch_merge(&merged, part);
 					free(state);
 				}
-				free(part);
+				shtext_sketch_free(part);
 			}
-			passed &= has_result(merged, width, expected);
+			passed &= has_result(&merged, width, expected);
 
 			/* the set decides on the state, too */
 			states[0] = added;
-			states[1] = shtext_sketch_state_make(together);
-			states[2] = shtext_sketch_state_make(merged);
+			states[1] = shtext_sketch_state_make(&together);
+			states[2] = shtext_sketch_state_make(&merged);
 			for (int s = 0; s < lengthof(states); s++)
 			{
 				passed &= VARSIZE(states[s]) == VARSIZE(added) &&
@@ -184,9 +187,9 @@ test_definition(const char *kernels, const int *widths, int nwidths, int least, 
 			}
 			for (int s = 0; s < lengthof(states); s++)
 				free(states[s]);
-			free(together);
-			free(whole);
-			free(merged);
+			shtext_sketch_free(&together);
+			shtext_sketch_free(&whole);
+			shtext_sketch_free(&merged);
 		}
 	}
 	report(passed && nempty > 10, kernels, what);
@@ -238,11 +241,12 @@ test_wide_distances(void)
 					hashes[j] += (uint64) i * both;
 				for (int k = 0; k < 2; k++)
 				{
-					ShTextSketch *sketch = shtext_sketch_make(256);
+					ShTextSketch sketch;
 
-					shtext_sketch_add(sketch, hashes + k * (size - common), size);
-					shtext_sketch_result(sketch, result[k]);
-					free(sketch);
+					shtext_sketch_init(&sketch, 256);
+					shtext_sketch_add(&sketch, hashes + k * (size - common), size);
+					shtext_sketch_result(&sketch, result[k]);
+					shtext_sketch_free(&sketch);
 				}
 				for (int j = 0; j < 4; j++)
 					distance += __builtin_popcountll(result[0][j] ^ result[1][j]);
@@ -319,14 +323,15 @@ test_forged(void)
 	for (volatile int round = 0; round < 200000; round++)
 	{
 		jmp_buf		catch;
-		ShTextSketch *sketch = shtext_sketch_make(round % 2 == 0 ? 64 : 8 + round % 25 * 8);
+		ShTextSketch sketch;
 		bytea	   *volatile state;
 		Size		length;
 
+		shtext_sketch_init(&sketch, round % 2 == 0 ? 64 : 8 + round % 25 * 8);
 		make_set(1 + round % 50, 0);
-		shtext_sketch_add(sketch, hashes, 1 + round % 50);
-		state = shtext_sketch_state_make(sketch);
-		free(sketch);
+		shtext_sketch_add(&sketch, hashes, 1 + round % 50);
+		state = shtext_sketch_state_make(&sketch);
+		shtext_sketch_free(&sketch);
 		length = VARSIZE(state) - VARHDRSZ;
 		for (int i = next_random() % 3; i > 0; i--)
 			VARDATA(state)[next_random() % (round % 3 == 0 ? 8 : length)] = next_random();
@@ -348,10 +353,10 @@ test_forged(void)
 
 			if (round % 4 < 2)
 				shtext_sketch_state_add(state, hash);
-			sketch = shtext_sketch_state_read(state);
-			shtext_sketch_add(sketch, &hash, 1);
-			passed &= shtext_sketch_result(sketch, result);
-			free(sketch);
+			shtext_sketch_state_read(state, &sketch);
+			shtext_sketch_add(&sketch, &hash, 1);
+			passed &= shtext_sketch_result(&sketch, result);
+			shtext_sketch_free(&sketch);
 			ntaken++;
 		}
 		else

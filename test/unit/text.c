@@ -71,57 +71,14 @@ test_hash(void)
 
 /*
  * Bytes of which about one in `rare` is not ASCII, in memory that ends where
- * they do.  What the kernel leaves must be short, or begin at most 64 bytes
+ * they do.  What the kernel leaves must be short, or begin at most 8 bytes
  * before a byte that is not ASCII.
  */
 static void
-test_fold_ascii(const ShTextKernels *kernels, int rare, const char *what)
+test_fold(const ShTextKernels *kernels, bool words, int rare, const char *others)
 {
 	bool		passed = true;
-
-	for (int n = 0; n <= 2000; n += (n < 200 ? 1 : 89))
-	{
-		unsigned char *bytes = allocate(n);
-		char	   *written = allocate(n + 64);
-		char	   *expected = allocate(n);
-		char	   *out = written;
-		const unsigned char *end = bytes + n;
-		const unsigned char *stop;
-		int			length = 0;
-		int			rest = 0;
-
-		for (int i = 0; i < n; i++)
-			bytes[i] = next_random() % rare == 0 ? 0x80 | next_random() : next_random() & 0x7f;
-		stop = kernels->fold_ascii(bytes, end, &out);
-		passed &= stop >= bytes && stop <= end;
-		for (const unsigned char *b = bytes; b < stop; b++)
-		{
-			int			c = *b;
-
-			passed &= c < 0x80 && (b + 1 == end || b[1] < 0x80);
-			if (c >= 'A' && c <= 'Z')
-				c += 'a' - 'A';
-			if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
-				expected[length++] = c;
-		}
-		while (stop + rest < end && stop[rest] < 0x80)
-			rest++;
-		passed &= rest <= 64 && out - written == length &&
-			memcmp(written, expected, length) == 0;
-		release(bytes, n);
-		release(written, n + 64);
-		release(expected, n);
-	}
-	report(passed, kernels->name, what);
-}
-
-/*
- * The same for words.
- */
-static void
-test_fold_words(const ShTextKernels *kernels, int rare, const char *what)
-{
-	bool		passed = true;
+	char		what[60];
 
 	for (int n = 0; n <= 2000; n += (n < 200 ? 1 : 89))
 	{
@@ -139,7 +96,7 @@ test_fold_words(const ShTextKernels *kernels, int rare, const char *what)
 		for (int i = 0; i < n; i++)
 			bytes[i] = next_random() % rare == 0 ? 0x80 | next_random() :
 				n % 3 == 0 && next_random() % 4 != 0 ? ' ' : next_random() & 0x7f;
-		stop = kernels->fold_words(bytes, end, &out, &in_word);
+		stop = (words ? kernels->fold_words : kernels->fold_chars) (bytes, end, &out, &in_word);
 		passed &= stop >= bytes && stop <= end;
 		for (const unsigned char *b = bytes; b < stop; b++)
 		{
@@ -154,18 +111,19 @@ test_fold_words(const ShTextKernels *kernels, int rare, const char *what)
 				within = true;
 				continue;
 			}
-			if (within)
+			if (words && within)
 				expected[length++] = ' ';
 			within = false;
 		}
 		while (stop + rest < end && stop[rest] < 0x80)
 			rest++;
-		passed &= rest <= 64 && out - written == length && in_word == within &&
+		passed &= rest <= 8 && out - written == length && (!words || in_word == within) &&
 			memcmp(written, expected, length) == 0;
 		release(bytes, n);
 		release(written, n + 64);
 		release(expected, n);
 	}
+	snprintf(what, sizeof(what), "fold %s, %s", words ? "words" : "characters", others);
 	report(passed, kernels->name, what);
 }
 
@@ -282,14 +240,13 @@ main(void)
 			skip(names[i], "this machine cannot run it");
 			continue;
 		}
-		test_fold_ascii(kernels, 1000000000, "fold_ascii, nothing else");
-		test_fold_ascii(kernels, 300, "fold_ascii, few others");
-		test_fold_ascii(kernels, 20, "fold_ascii, some others");
-		test_fold_ascii(kernels, 2, "fold_ascii, many others");
-		test_fold_words(kernels, 1000000000, "fold_words, nothing else");
-		test_fold_words(kernels, 300, "fold_words, few others");
-		test_fold_words(kernels, 20, "fold_words, some others");
-		test_fold_words(kernels, 2, "fold_words, many others");
+		for (int words = 0; words < 2; words++)
+		{
+			test_fold(kernels, words, 1000000000, "nothing else");
+			test_fold(kernels, words, 300, "few others");
+			test_fold(kernels, words, 20, "some others");
+			test_fold(kernels, words, 2, "many others");
+		}
 		test_mix_seeds(kernels);
 		test_visit_bins(kernels);
 		test_last_bits(kernels);
