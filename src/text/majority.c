@@ -5,8 +5,8 @@
  *	  in those with more than half of the weight.
  *
  * As the counters are bit-sliced, one logical operation works on a digit of all
- * of them.  A full adder takes five, and with the numbers added up 8 at a time
- * little more than one is needed for each number.
+ * of them.  A full adder takes five, and with the numbers added up 16 at a
+ * time, about one is needed for each number.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,8 +17,8 @@
 #include "text/majority.h"
 
 /* numbers that are added in one go, 2^GROUP_DIGITS */
-#define GROUP_SIZE			8
-#define GROUP_DIGITS		3
+#define GROUP_SIZE			16
+#define GROUP_DIGITS		4
 
 /* absolute weights must be less than this */
 #define WEIGHT_LIMIT		ldexp(1, 63)
@@ -40,7 +40,8 @@ add_digits(uint64 *digit, uint64 a, uint64 b)
 }
 
 /*
- * Add four numbers to digits[0 .. 1]; returns the carry, of weight 4.
+ * Add four numbers to digits[0 .. 1], or eight to digits[0 .. 2]; returns the
+ * carry, of weight 4 or 8.
  */
 static inline uint64
 add_four(uint64 *digits, const uint64 *numbers)
@@ -49,6 +50,15 @@ add_four(uint64 *digits, const uint64 *numbers)
 	uint64		b = add_digits(&digits[0], numbers[2], numbers[3]);
 
 	return add_digits(&digits[1], a, b);
+}
+
+static inline uint64
+add_eight(uint64 *digits, const uint64 *numbers)
+{
+	uint64		a = add_four(digits, numbers);
+	uint64		b = add_four(digits, numbers + 4);
+
+	return add_digits(&digits[2], a, b);
 }
 
 /*
@@ -75,10 +85,10 @@ shtext_majority_add(void *majority, const uint64 *numbers, int nnumbers)
 
 	for (; i + GROUP_SIZE <= nnumbers; i += GROUP_SIZE)
 	{
-		uint64		a = add_four(digits, &numbers[i]);
-		uint64		b = add_four(digits, &numbers[i + 4]);
+		uint64		a = add_eight(digits, &numbers[i]);
+		uint64		b = add_eight(digits, &numbers[i + 8]);
 
-		add_carry(digits, GROUP_DIGITS, add_digits(&digits[2], a, b));
+		add_carry(digits, GROUP_DIGITS, add_digits(&digits[3], a, b));
 	}
 	for (; i < nnumbers; i++)
 		add_carry(digits, 0, numbers[i]);

@@ -33,12 +33,8 @@ shtext_sketch_free(ShTextSketch *sketch)
 		pfree(sketch->parts);
 }
 
-/*
- * Add at most SHTEXT_VISITORS features to a part, in which they have these
- * numbers.
- */
-static void
-add_to_part(ShTextSketchPart *part, const uint64 *numbers, int n)
+void
+shtext_sketch_add_to_part(ShTextSketchPart *part, const uint64 *numbers, int n)
 {
 	uint64		empty = part->empty;
 
@@ -75,13 +71,13 @@ shtext_sketch_add(void *sketch, const uint64 *hashes, int nhashes)
 		int			n = Min(nhashes - done, SHTEXT_VISITORS);
 
 		shtext_kernels->mix_seeds(hashes + done, n, numbers);
-		add_to_part(&to->parts[0], numbers, n);
+		shtext_sketch_add_to_part(&to->parts[0], numbers, n);
 		for (int p = 1; p < to->nparts; p++)
 		{
 			for (int i = 0; i < n; i++)
 				others[i] = shtext_hash_in_part(numbers[i], p);
 			shtext_kernels->mix_seeds(others, n, others);
-			add_to_part(&to->parts[p], others, n);
+			shtext_sketch_add_to_part(&to->parts[p], others, n);
 		}
 	}
 }

@@ -36,6 +36,9 @@ extern void shtext_sketch_free(ShTextSketch *sketch);
 /* A consumer of hashes: adds features to a sketch; some may be there already. */
 extern void shtext_sketch_add(void *sketch, const uint64 *hashes, int nhashes);
 
+/* Add at most SHTEXT_VISITORS features, with these numbers, to a part. */
+extern void shtext_sketch_add_to_part(ShTextSketchPart *part, const uint64 *numbers, int n);
+
 /* Add the set of another sketch for fingerprints of the same width. */
 extern void shtext_sketch_merge(ShTextSketch *sketch, const ShTextSketch *other);
 

@@ -98,18 +98,33 @@ sketch_length(int width)
 }
 
 static void
-write_sketch(bytea *state, const ShTextSketch *sketch)
+write_part(char *data, const ShTextSketchPart *part)
 {
-	char	   *data = VARDATA(state) + PARTS_OFFSET;
+	for (int bin = 0; bin < SHTEXT_BINS; bin++)
+		shbits_store_bytes(data + bin * 4,
+						   part->empty >> bin & 1 ? part->visits[bin] : part->values[bin], 4);
+	shbits_store_bytes(data + EMPTY_OFFSET, part->empty, 8);
+}
 
-	for (int p = 0; p < sketch->nparts; p++, data += PART_LENGTH)
+static void
+read_part(const char *data, ShTextSketchPart *part)
+{
+	part->empty = shbits_load_bytes(data + EMPTY_OFFSET, 8);
+	if (part->empty == PG_UINT64_MAX)
+		shtext_report_invalid_state(gettext_noop("It has no feature."));
+	for (int bin = 0; bin < SHTEXT_BINS; bin++)
 	{
-		const ShTextSketchPart *part = &sketch->parts[p];
+		part->values[bin] = shbits_load_bytes(data + bin * 4, 4);
+		part->visits[bin] = PG_UINT16_MAX;
+	}
+	for (uint64 bins = part->empty; bins != 0; bins &= bins - 1)
+	{
+		int			bin = pg_rightmost_one_pos64(bins);
 
-		for (int bin = 0; bin < SHTEXT_BINS; bin++)
-			shbits_store_bytes(data + bin * 4,
-							   part->empty >> bin & 1 ? part->visits[bin] : part->values[bin], 4);
-		shbits_store_bytes(data + EMPTY_OFFSET, part->empty, 8);
+		if (part->values[bin] > PG_UINT16_MAX)
+			shtext_report_invalid_state(gettext_noop("It has a visit at a time that does not exist."));
+		part->visits[bin] = part->values[bin];
+		part->values[bin] = PG_UINT32_MAX;
 	}
 }
 
@@ -119,7 +134,8 @@ shtext_sketch_state_make(const ShTextSketch *sketch)
 	bytea	   *state = make_state(SKETCH_MAGIC, sketch_length(sketch->width));
 
 	shbits_store_bytes(VARDATA(state) + WIDTH_OFFSET, sketch->width, 4);
-	write_sketch(state, sketch);
+	for (int p = 0; p < sketch->nparts; p++)
+		write_part(VARDATA(state) + PARTS_OFFSET + p * PART_LENGTH, &sketch->parts[p]);
 	return state;
 }
 
@@ -143,28 +159,27 @@ shtext_sketch_state_width(const bytea *state)
 void
 shtext_sketch_state_read(const bytea *state, ShTextSketch *sketch)
 {
-	const char *data = VARDATA_ANY(state) + PARTS_OFFSET;
-
 	shtext_sketch_init(sketch, shtext_sketch_state_width(state));
-	for (int p = 0; p < sketch->nparts; p++, data += PART_LENGTH)
+	for (int p = 0; p < sketch->nparts; p++)
+		read_part(VARDATA_ANY(state) + PARTS_OFFSET + p * PART_LENGTH, &sketch->parts[p]);
+}
+
+static void
+add_to_part(char *data, uint64 number)
+{
+	char	   *at = data + shtext_bin(number) * 4;
+
+	/* if no bin is empty, a feature can change only one minimum */
+	if (shbits_load_bytes(data + EMPTY_OFFSET, 8) != 0)
 	{
-		ShTextSketchPart *part = &sketch->parts[p];
+		ShTextSketchPart part;
 
-		part->empty = shbits_load_bytes(data + EMPTY_OFFSET, 8);
-		if (part->empty == PG_UINT64_MAX)
-			shtext_report_invalid_state(gettext_noop("It has no feature."));
-		for (int bin = 0; bin < SHTEXT_BINS; bin++)
-			part->values[bin] = shbits_load_bytes(data + bin * 4, 4);
-		for (uint64 bins = part->empty; bins != 0; bins &= bins - 1)
-		{
-			int			bin = pg_rightmost_one_pos64(bins);
-
-			if (part->values[bin] > PG_UINT16_MAX)
-				shtext_report_invalid_state(gettext_noop("It has a visit at a time that does not exist."));
-			part->visits[bin] = part->values[bin];
-			part->values[bin] = PG_UINT32_MAX;
-		}
+		read_part(data, &part);
+		shtext_sketch_add_to_part(&part, &number, 1);
+		write_part(data, &part);
 	}
+	else if (shtext_value(number) < shbits_load_bytes(at, 4))
+		shbits_store_bytes(at, shtext_value(number), 4);
 }
 
 /*
@@ -174,32 +189,12 @@ void
 shtext_sketch_state_add(bytea *state, uint64 hash)
 {
 	int			nparts = shbits_nparts(shtext_sketch_state_width(state));
-	char	   *part = VARDATA(state) + PARTS_OFFSET;
-	uint64		first = shtext_number(hash);
-	uint64		empty = 0;
+	char	   *data = VARDATA(state) + PARTS_OFFSET;
+	uint64		number = shtext_number(hash);
 
-	for (int p = 0; p < nparts; p++)
-		empty |= shbits_load_bytes(part + p * PART_LENGTH + EMPTY_OFFSET, 8);
-	if (empty != 0)
-	{
-		ShTextSketch sketch;
-
-		shtext_sketch_state_read(state, &sketch);
-		shtext_sketch_add(&sketch, &hash, 1);
-		write_sketch(state, &sketch);
-		shtext_sketch_free(&sketch);
-		return;
-	}
-
-	/* if no bin is empty, a feature can change only one minimum of a part */
-	for (int p = 0; p < nparts; p++, part += PART_LENGTH)
-	{
-		uint64		number = p == 0 ? first : shtext_number(shtext_hash_in_part(first, p));
-		char	   *at = part + shtext_bin(number) * 4;
-
-		if (shtext_value(number) < shbits_load_bytes(at, 4))
-			shbits_store_bytes(at, shtext_value(number), 4);
-	}
+	add_to_part(data, number);
+	for (int p = 1; p < nparts; p++)
+		add_to_part(data + p * PART_LENGTH, shtext_number(shtext_hash_in_part(number, p)));
 }
 
 static inline uint128

@@ -194,7 +194,7 @@ forge(void)
 	free(state);
 
 	/* words of the extremes and around them, and any others */
-	for (Size i = WORDS_OFFSET; i < length; i += 8)
+	for (Size i = WORDS_OFFSET; i + 8 <= length; i += 8)
 	{
 		static const uint64 words[] = {
 			0, 1, PG_UINT32_MAX, (uint64) PG_UINT32_MAX + 1, PG_UINT64_MAX, PG_INT64_MAX,
