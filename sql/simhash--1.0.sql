@@ -1166,12 +1166,12 @@ COMMENT ON FUNCTION simhash_compute(tsvector) IS
 
 -- Not strict: without weights, each feature has the weight 1.
 CREATE FUNCTION simhash_compute(features text[], weights float8[] DEFAULT NULL) RETURNS simhash
-AS 'MODULE_PATHNAME', 'simhash_compute_text_array' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+AS 'MODULE_PATHNAME', 'simhash_compute_array' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION simhash_compute(text[], float8[]) IS
 	'fingerprint of features, with optional weights; null if no feature has a weight';
 
 CREATE FUNCTION simhash_compute(hashes bigint[], weights float8[] DEFAULT NULL) RETURNS simhash
-AS 'MODULE_PATHNAME', 'simhash_compute_bigint_array' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+AS 'MODULE_PATHNAME', 'simhash_compute_array' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION simhash_compute(bigint[], float8[]) IS
 	'fingerprint of features given by their hashes, with optional weights; null if no feature has a weight';
 
@@ -1201,14 +1201,14 @@ AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION simhash_agg_result(bytea) IS 'aggregate final function';
 
 CREATE AGGREGATE simhash_agg(hash bigint) (
-	SFUNC = simhash_agg_add, STYPE = bytea, SSPACE = 208,
+	SFUNC = simhash_agg_add, STYPE = bytea, SSPACE = 268,
 	FINALFUNC = simhash_agg_result, COMBINEFUNC = simhash_agg_combine,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE simhash_agg(bigint) IS 'fingerprint of features given by their hashes, one per row';
 
 CREATE AGGREGATE simhash_weighted_agg(hash bigint, weight float8) (
-	SFUNC = simhash_weighted_agg_add, STYPE = bytea, SSPACE = 1264,
+	SFUNC = simhash_weighted_agg_add, STYPE = bytea, SSPACE = 1064,
 	FINALFUNC = simhash_agg_result, COMBINEFUNC = simhash_agg_combine,
 	PARALLEL = SAFE
 );
@@ -1237,12 +1237,12 @@ COMMENT ON FUNCTION simhash_minhash(tsvector) IS
 	'MinHash fingerprint of the set of lexemes; null if there are none';
 
 CREATE FUNCTION simhash_minhash(features text[]) RETURNS simhash
-AS 'MODULE_PATHNAME', 'simhash_minhash_text_array' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+AS 'MODULE_PATHNAME', 'simhash_minhash_array' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION simhash_minhash(text[]) IS
 	'MinHash fingerprint of a set of features; null if there are none';
 
 CREATE FUNCTION simhash_minhash(hashes bigint[]) RETURNS simhash
-AS 'MODULE_PATHNAME', 'simhash_minhash_bigint_array' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+AS 'MODULE_PATHNAME', 'simhash_minhash_array' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION simhash_minhash(bigint[]) IS
 	'MinHash fingerprint of a set of features given by their hashes; null if there are none';
 
@@ -1269,7 +1269,7 @@ AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION simhash_minhash_agg_result(bytea) IS 'aggregate final function';
 
 CREATE AGGREGATE simhash_minhash_agg(hash bigint) (
-	SFUNC = simhash_minhash_agg_add, STYPE = bytea, SSPACE = 272,
+	SFUNC = simhash_minhash_agg_add, STYPE = bytea, SSPACE = 276,
 	FINALFUNC = simhash_minhash_agg_result, COMBINEFUNC = simhash_minhash_agg_combine,
 	PARALLEL = SAFE
 );
@@ -1929,12 +1929,12 @@ COMMENT ON FUNCTION simhash_minhash_bits(tsvector, integer) IS
 	'MinHash fingerprint of so many bits of the set of lexemes; null if there are none';
 
 CREATE FUNCTION simhash_minhash_bits(features text[], bits integer DEFAULT 256) RETURNS simhash_bits
-AS 'MODULE_PATHNAME', 'simhash_minhash_bits_text_array' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1200;
+AS 'MODULE_PATHNAME', 'simhash_minhash_bits_array' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1200;
 COMMENT ON FUNCTION simhash_minhash_bits(text[], integer) IS
 	'MinHash fingerprint of so many bits of a set of features; null if there are none';
 
 CREATE FUNCTION simhash_minhash_bits(hashes bigint[], bits integer DEFAULT 256) RETURNS simhash_bits
-AS 'MODULE_PATHNAME', 'simhash_minhash_bits_bigint_array' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1200;
+AS 'MODULE_PATHNAME', 'simhash_minhash_bits_array' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1200;
 COMMENT ON FUNCTION simhash_minhash_bits(bigint[], integer) IS
 	'MinHash fingerprint of so many bits of a set of features given by their hashes; null if there are none';
 
@@ -1944,7 +1944,7 @@ COMMENT ON FUNCTION simhash_minhash_bits_agg_add(bytea, bigint, integer) IS
 	'aggregate transition function';
 
 CREATE FUNCTION simhash_minhash_bits_agg_combine(state bytea, other bytea) RETURNS bytea
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 40;
+AS 'MODULE_PATHNAME', 'simhash_minhash_agg_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 40;
 COMMENT ON FUNCTION simhash_minhash_bits_agg_combine(bytea, bytea) IS 'aggregate combine function';
 
 CREATE FUNCTION simhash_minhash_bits_agg_result(state bytea) RETURNS simhash_bits

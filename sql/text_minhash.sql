@@ -186,14 +186,15 @@ BEGIN
 END $$;
 SELECT what, result, string_agg(function, ' ' ORDER BY function) AS functions
 FROM simhash_minhash_agg_add(NULL, 1) AS one,
-	LATERAL (VALUES ('empty', ''::bytea), ('one byte', '\x6d'), ('one byte short', substr(one, 1, 267)),
+	LATERAL (VALUES ('empty', ''::bytea), ('one byte', '\x6d'), ('one byte short', substr(one, 1, 271)),
 		('one byte too many', one || '\x00'),
 	('another version', overlay(one PLACING '\x02'::bytea FROM 4)),
 	('the state of simhash_agg', simhash_agg_add(NULL, 1)),
-	('no state', decode(repeat('ff', 268), 'hex')),
-	('no feature', overlay(one PLACING decode(repeat('ff', 8), 'hex') FROM 5)),
-	('a visit too late', overlay(one PLACING '\x01'::bytea FROM 12 + 4 * CASE
-		WHEN get_bit(one, 32) = 1 THEN 0 ELSE 1 END + 3))) AS t (what, state), try_minhash(state)
+	('another width', simhash_minhash_bits_agg_add(NULL, 1, 128)),
+	('no state', overlay(one PLACING '\xffffffff'::bytea FROM 1)),
+	('no feature', overlay(one PLACING decode(repeat('ff', 8), 'hex') FROM 265)),
+	('a visit too late', overlay(one PLACING '\x01'::bytea FROM 8 + 4 * CASE
+		WHEN get_bit(one, 8 * 264) = 1 THEN 0 ELSE 1 END + 3))) AS t (what, state), try_minhash(state)
 GROUP BY what, result ORDER BY what COLLATE "C", result COLLATE "C";
 SELECT simhash_agg_result(simhash_minhash_agg_add(NULL, 1));
 DROP FUNCTION try_minhash;

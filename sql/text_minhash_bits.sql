@@ -111,17 +111,18 @@ FROM (VALUES (8, 1), (64, 1), (72, 2), (256, 4), (4096, 64)) v (n, parts), simha
 	n) state ORDER BY n;
 SELECT simhash_minhash_bits_agg_result(simhash_minhash_bits_agg_combine(simhash_minhash_bits_agg_add(NULL, 1, 256),
 	simhash_minhash_bits_agg_add(NULL, 2, 256))) = simhash_minhash_bits('{1,2}'::bigint[]) AS combined;
+SELECT simhash_minhash_agg_add(NULL, 1) = state(64) AS like_those_of_minhash_agg;
 SELECT statement, attempt.* FROM unnest(ARRAY[
 	$$SELECT simhash_minhash_bits_agg_result('')$$,
-	$$SELECT simhash_minhash_bits_agg_result('\x6d6962014000')$$,
+	$$SELECT simhash_minhash_bits_agg_result('\x6d696e014000')$$,
 	$$SELECT simhash_minhash_bits_agg_result(overlay(state(64) PLACING '\x48' FROM 5))$$,
 	$$SELECT simhash_minhash_bits_agg_result(overlay(state(64) PLACING '\x3c' FROM 5))$$,
-	$$SELECT simhash_minhash_bits_agg_result(overlay(state(64) PLACING '\x6e' FROM 3))$$,
-	$$SELECT simhash_minhash_bits_agg_result(overlay(state(64) PLACING '\xffffffffffffffff' FROM 9))$$,
-	$$SELECT simhash_minhash_bits_agg_add(overlay(state(64) PLACING '\xffff' FROM 19), 2, 64)$$,
+	$$SELECT simhash_minhash_bits_agg_result(overlay(state(64) PLACING '\x62' FROM 3))$$,
+	$$SELECT simhash_minhash_bits_agg_result(overlay(state(64) PLACING '\xffffffffffffffff' FROM 265))$$,
+	$$SELECT simhash_minhash_bits_agg_add(overlay(state(64) PLACING '\xffff' FROM 11), 2, 64)$$,
 	$$SELECT simhash_minhash_bits_agg_add(state(64), 2, 128)$$,
 	$$SELECT simhash_minhash_bits_agg_combine(state(64), state(72))$$,
-	$$SELECT simhash_minhash_bits_agg_add(simhash_minhash_agg_add(NULL, 1), 1, 64)$$])
+	$$SELECT simhash_minhash_bits_agg_add(simhash_agg_add(NULL, 1), 1, 64)$$])
 	WITH ORDINALITY AS t (statement, no), attempt(statement) ORDER BY no;
 
 --

@@ -3,10 +3,8 @@
  * aggregate.c
  *	  Aggregates: the fingerprint of features in rows.
  *
- * simhash_agg and simhash_weighted_agg share all functions but the one that
- * adds a row.  The states are byteas rather than pointers, so they need no
- * serialization, and engines that send partial states between servers can do
- * so.
+ * The states are byteas rather than pointers, so they need no serialization, and
+ * engines that send partial states between servers can do so.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,11 +12,7 @@
 
 #include "fmgr.h"
 
-#include "compat.h"
-#include "text/counter_state.h"
-#include "text/sketch_state.h"
-#include "text/state_bytes.h"
-#include "text/weights.h"
+#include "text/states.h"
 #include "type/simhash.h"
 #include "type/wide.h"
 
@@ -27,32 +21,54 @@ PG_FUNCTION_INFO_V1(simhash_weighted_agg_add);
 PG_FUNCTION_INFO_V1(simhash_agg_combine);
 PG_FUNCTION_INFO_V1(simhash_agg_result);
 PG_FUNCTION_INFO_V1(simhash_minhash_agg_add);
+PG_FUNCTION_INFO_V1(simhash_minhash_bits_agg_add);
 PG_FUNCTION_INFO_V1(simhash_minhash_agg_combine);
 PG_FUNCTION_INFO_V1(simhash_minhash_agg_result);
-PG_FUNCTION_INFO_V1(simhash_minhash_bits_agg_add);
-PG_FUNCTION_INFO_V1(simhash_minhash_bits_agg_combine);
 PG_FUNCTION_INFO_V1(simhash_minhash_bits_agg_result);
 
 /*
- * Get the counters from the first argument, which the caller may change; NULL if
- * there are none yet.
+ * The state that is the first argument, which the caller may change; NULL if
+ * there is none yet.
+ *
+ * In an aggregate, which *in_aggregate says, it is the server's copy for us alone.
+ */
+static bytea *
+get_state(FunctionCallInfo fcinfo, bool *in_aggregate)
+{
+	*in_aggregate = AggCheckCallContext(fcinfo, NULL) != 0;
+	if (PG_ARGISNULL(0))
+		return NULL;
+	return *in_aggregate ? PG_GETARG_BYTEA_P(0) : PG_GETARG_BYTEA_P_COPY(0);
+}
+
+static Datum
+return_state(FunctionCallInfo fcinfo, bytea *state)
+{
+	if (state == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_BYTEA_P(state);
+}
+
+/*
+ * Add a row to the counters that are the first argument.
  *
  * In an aggregate, they were checked when they were passed in.  The numbers may be
  * anything if the aggregate was defined by a user.
  */
-static bytea *
-get_counter_state(FunctionCallInfo fcinfo)
+static Datum
+add_counted(FunctionCallInfo fcinfo, bool counts, uint64 hash, int128 weight)
 {
 	bool		in_aggregate;
-	bytea	   *state = shtext_get_state(fcinfo, &in_aggregate);
+	bytea	   *state = get_state(fcinfo, &in_aggregate);
 
-	if (state == NULL)
-		return NULL;
-	if (in_aggregate)
+	if (state != NULL && in_aggregate)
 		shtext_counter_state_check(state);
-	else
+	else if (state != NULL)
 		shtext_counter_state_verify(state);
-	return state;
+	if (counts)
+		state = shtext_counter_state_add(state != NULL ? state : shtext_counter_state_make(),
+										 hash, weight);
+	return return_state(fcinfo, state);
 }
 
 /*
@@ -61,17 +77,9 @@ get_counter_state(FunctionCallInfo fcinfo)
 Datum
 simhash_agg_add(PG_FUNCTION_ARGS)
 {
-	bytea	   *state = get_counter_state(fcinfo);
+	bool		counts = !PG_ARGISNULL(1);
 
-	if (!PG_ARGISNULL(1))
-	{
-		if (state == NULL)
-			state = shtext_counter_state_make();
-		state = shtext_counter_state_add(state, (uint64) PG_GETARG_INT64(1));
-	}
-	if (state == NULL)
-		PG_RETURN_NULL();
-	PG_RETURN_BYTEA_P(state);
+	return add_counted(fcinfo, counts, counts ? (uint64) PG_GETARG_INT64(1) : 0, SHTEXT_WEIGHT_ONE);
 }
 
 /*
@@ -80,20 +88,10 @@ simhash_agg_add(PG_FUNCTION_ARGS)
 Datum
 simhash_weighted_agg_add(PG_FUNCTION_ARGS)
 {
-	bytea	   *state = get_counter_state(fcinfo);
+	bool		counts = !PG_ARGISNULL(1) && !PG_ARGISNULL(2);
 
-	if (!PG_ARGISNULL(1) && !PG_ARGISNULL(2))
-	{
-		uint64		hash = (uint64) PG_GETARG_INT64(1);
-		int128		weight = shtext_weight(PG_GETARG_FLOAT8(2));
-
-		if (state == NULL)
-			state = shtext_counter_state_make();
-		state = shtext_counter_state_add_weighted(state, hash, weight);
-	}
-	if (state == NULL)
-		PG_RETURN_NULL();
-	PG_RETURN_BYTEA_P(state);
+	return add_counted(fcinfo, counts, counts ? (uint64) PG_GETARG_INT64(1) : 0,
+					   counts ? shtext_weight(PG_GETARG_FLOAT8(2)) : 0);
 }
 
 /*
@@ -102,23 +100,20 @@ simhash_weighted_agg_add(PG_FUNCTION_ARGS)
 Datum
 simhash_agg_combine(PG_FUNCTION_ARGS)
 {
-	bytea	   *state = get_counter_state(fcinfo);
+	bytea	   *state = NULL;
 
-	if (!PG_ARGISNULL(1))
+	/* they may come from elsewhere, or from an aggregate that a user has defined */
+	for (int i = 0; i < 2; i++)
 	{
-		bytea	   *other = PG_GETARG_BYTEA_PP(1);
+		bytea	   *other;
 
-		/* the first one may come from a user-defined aggregate */
+		if (PG_ARGISNULL(i))
+			continue;
+		other = PG_GETARG_BYTEA_PP(i);
 		shtext_counter_state_verify(other);
-		if (state == NULL)
-			state = shtext_counter_state_make();
-		else
-			shtext_counter_state_verify(state);
-		state = shtext_counter_state_combine(state, other);
+		state = state == NULL ? other : shtext_counter_state_combine(state, other);
 	}
-	if (state == NULL)
-		PG_RETURN_NULL();
-	PG_RETURN_BYTEA_P(state);
+	return return_state(fcinfo, state);
 }
 
 /*
@@ -141,6 +136,38 @@ simhash_agg_result(PG_FUNCTION_ARGS)
 	PG_RETURN_SIMHASH(result);
 }
 
+/*
+ * Add a row to the sketch that is the first argument, for fingerprints of width
+ * bits.
+ *
+ * Raises ERRCODE_INVALID_PARAMETER_VALUE if it is of another width.
+ */
+static bytea *
+add_to_sketch(FunctionCallInfo fcinfo, uint64 hash, int width)
+{
+	bool		in_aggregate;
+	bytea	   *state = get_state(fcinfo, &in_aggregate);
+
+	if (state == NULL)
+	{
+		ShTextSketch sketch;
+
+		shtype_check_width(width);
+		shtext_sketch_init(&sketch, width);
+		shtext_sketch_add(&sketch, &hash, 1);
+		state = shtext_sketch_state_make(&sketch);
+		shtext_sketch_free(&sketch);
+		return state;
+	}
+	if (shtext_sketch_state_width(state) != width)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("number of bits must be the same in all rows"),
+				 errdetail("It is %d in one row and %d in another.",
+						   shtext_sketch_state_width(state), width)));
+	shtext_sketch_state_add(state, hash);
+	return state;
+}
 
 /*
  * simhash_minhash_agg_add(state bytea, hash bigint) -> bytea
@@ -149,59 +176,49 @@ Datum
 simhash_minhash_agg_add(PG_FUNCTION_ARGS)
 {
 	bool		in_aggregate;
-	bytea	   *state = shtext_get_state(fcinfo, &in_aggregate);
 
-	if (!PG_ARGISNULL(1))
-	{
-		uint64		hash = (uint64) PG_GETARG_INT64(1);
-
-		if (state == NULL)
-		{
-			ShTextSketch sketch;
-
-			shtext_sketch_init(&sketch);
-			shtext_sketch_add(&sketch, &hash, 1);
-			state = shtext_sketch_state_make();
-			shtext_sketch_state_write(state, &sketch);
-		}
-		else
-			shtext_sketch_state_add(state, hash);
-	}
-	if (state == NULL)
-		PG_RETURN_NULL();
-	PG_RETURN_BYTEA_P(state);
+	if (PG_ARGISNULL(1))
+		return return_state(fcinfo, get_state(fcinfo, &in_aggregate));
+	PG_RETURN_BYTEA_P(add_to_sketch(fcinfo, (uint64) PG_GETARG_INT64(1), SHBITS_WIDTH));
 }
 
 /*
- * simhash_minhash_agg_combine(state bytea, other bytea) -> bytea
+ * simhash_minhash_bits_agg_add(state bytea, hash bigint, bits integer) -> bytea
+ */
+Datum
+simhash_minhash_bits_agg_add(PG_FUNCTION_ARGS)
+{
+	bool		in_aggregate;
+
+	if (PG_ARGISNULL(1) || PG_ARGISNULL(2))
+		return return_state(fcinfo, get_state(fcinfo, &in_aggregate));
+	PG_RETURN_BYTEA_P(add_to_sketch(fcinfo, (uint64) PG_GETARG_INT64(1), PG_GETARG_INT32(2)));
+}
+
+/*
+ * simhash_minhash_agg_combine(state bytea, other bytea) -> bytea, and
+ * simhash_minhash_bits_agg_combine
  */
 Datum
 simhash_minhash_agg_combine(PG_FUNCTION_ARGS)
 {
-	bool		in_aggregate;
-	bytea	   *state = shtext_get_state(fcinfo, &in_aggregate);
+	ShTextSketch sketches[2];
+	int			n = 0;
 
-	if (!PG_ARGISNULL(1))
+	for (int i = 0; i < 2; i++)
 	{
-		ShTextSketch sketch;
-		ShTextSketch other;
-
-		shtext_sketch_state_read(PG_GETARG_BYTEA_PP(1), &other);
-		if (state == NULL)
-		{
-			state = shtext_sketch_state_make();
-			sketch = other;
-		}
-		else
-		{
-			shtext_sketch_state_read(state, &sketch);
-			shtext_sketch_merge(&sketch, &other);
-		}
-		shtext_sketch_state_write(state, &sketch);
+		if (!PG_ARGISNULL(i))
+			shtext_sketch_state_read(PG_GETARG_BYTEA_PP(i), &sketches[n++]);
 	}
-	if (state == NULL)
+	if (n == 0)
 		PG_RETURN_NULL();
-	PG_RETURN_BYTEA_P(state);
+	if (n == 2)
+	{
+		if (sketches[0].width != sketches[1].width)
+			shtext_report_invalid_state(gettext_noop("The other state has another number of bits."));
+		shtext_sketch_merge(&sketches[0], &sketches[1]);
+	}
+	PG_RETURN_BYTEA_P(shtext_sketch_state_make(&sketches[0]));
 }
 
 /*
@@ -218,81 +235,10 @@ simhash_minhash_agg_result(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	shtext_sketch_state_read(PG_GETARG_BYTEA_PP(0), &sketch);
-	if (!shtext_sketch_result(&sketch, &result))
-		PG_RETURN_NULL();
+	if (sketch.width != SHBITS_WIDTH)
+		shtext_report_invalid_state(gettext_noop("It has another number of bits."));
+	shtext_sketch_result(&sketch, &result);
 	PG_RETURN_SIMHASH(result);
-}
-
-/*
- * simhash_minhash_bits_agg_add(state bytea, hash bigint, bits integer) -> bytea
- *
- * Raises ERRCODE_INVALID_PARAMETER_VALUE if the number of bits is not the same
- * in all rows.
- */
-Datum
-simhash_minhash_bits_agg_add(PG_FUNCTION_ARGS)
-{
-	bool		in_aggregate;
-	bytea	   *state = shtext_get_state(fcinfo, &in_aggregate);
-
-	if (!PG_ARGISNULL(1) && !PG_ARGISNULL(2))
-	{
-		uint64		hash = (uint64) PG_GETARG_INT64(1);
-		int32		width = PG_GETARG_INT32(2);
-
-		if (state == NULL)
-		{
-			ShTextWideSketch *sketch;
-
-			shtype_check_width(width);
-			sketch = shtext_wide_sketch_make(width / BITS_PER_BYTE);
-			shtext_wide_sketch_add(sketch, &hash, 1);
-			state = shtext_wide_state_make(width);
-			shtext_wide_state_write(state, sketch);
-			pfree(sketch);
-		}
-		else if (shtext_wide_state_width(state) != width)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("number of bits must be the same in all rows"),
-					 errdetail("It is %d in one row and %d in another.",
-							   shtext_wide_state_width(state), width)));
-		else
-			shtext_wide_state_add(state, hash);
-	}
-	if (state == NULL)
-		PG_RETURN_NULL();
-	PG_RETURN_BYTEA_P(state);
-}
-
-/*
- * simhash_minhash_bits_agg_combine(state bytea, other bytea) -> bytea
- */
-Datum
-simhash_minhash_bits_agg_combine(PG_FUNCTION_ARGS)
-{
-	bool		in_aggregate;
-	bytea	   *state = shtext_get_state(fcinfo, &in_aggregate);
-
-	if (!PG_ARGISNULL(1))
-	{
-		bytea	   *other = PG_GETARG_BYTEA_PP(1);
-		ShTextWideSketch *sketch = shtext_wide_state_read(other);
-		int			width = shtext_wide_state_width(other);
-
-		if (state == NULL)
-			state = shtext_wide_state_make(width);
-		else
-		{
-			if (shtext_wide_state_width(state) != width)
-				shtext_report_invalid_state(gettext_noop("The other state has another number of bits."));
-			shtext_wide_sketch_merge(sketch, shtext_wide_state_read(state));
-		}
-		shtext_wide_state_write(state, sketch);
-	}
-	if (state == NULL)
-		PG_RETURN_NULL();
-	PG_RETURN_BYTEA_P(state);
 }
 
 /*
@@ -303,15 +249,12 @@ simhash_minhash_bits_agg_combine(PG_FUNCTION_ARGS)
 Datum
 simhash_minhash_bits_agg_result(PG_FUNCTION_ARGS)
 {
-	bytea	   *state;
-	int			nbytes;
-	uint8		result[SIMHASH_BITS_MAX_BYTES];
+	ShTextSketch sketch;
+	ShFingerprint result[SHBITS_MAX_PARTS];
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	state = PG_GETARG_BYTEA_PP(0);
-	nbytes = shtext_wide_state_width(state) / BITS_PER_BYTE;
-	if (!shtext_wide_sketch_result(shtext_wide_state_read(state), result, nbytes))
-		PG_RETURN_NULL();
-	PG_RETURN_BYTEA_P(shtype_new_bits(result, nbytes));
+	shtext_sketch_state_read(PG_GETARG_BYTEA_PP(0), &sketch);
+	shtext_sketch_result(&sketch, result);
+	PG_RETURN_BYTEA_P(shtype_join_bits(result, sketch.width));
 }

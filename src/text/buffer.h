@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * buffer.h
- *	  Growing arrays of bytes and of code points.
+ *	  Growing arrays of bytes, of code points and of hashes.
  *
- * They grow by doubling, in the memory context where they were made, and can
- * exceed 1 GB.
+ * All zeros are an empty one.  They grow by doubling, in the memory context where
+ * they were made, and can exceed 1 GB.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,91 +16,71 @@
 typedef struct ShTextBuffer
 {
 	char	   *bytes;
-	Size		length;			/* bytes used, */
+	Size		length;			/* elements used, */
 	Size		size;			/* and allocated */
 } ShTextBuffer;
 
 typedef struct ShTextCodes
 {
 	uint32	   *codes;
-	Size		length;			/* elements used, */
-	Size		size;			/* and allocated */
+	Size		length;
+	Size		size;
 } ShTextCodes;
 
-/*
- * The size to allocate so that there is room for more elements of some size.
- *
- * Raises ERRCODE_PROGRAM_LIMIT_EXCEEDED if that is more than can be.
- */
-static inline Size
-shtext_larger_size(Size size, Size length, Size more, Size element)
+typedef struct ShTextHashes
 {
+	uint64	   *hashes;
+	Size		length;
+	Size		size;
+} ShTextHashes;
+
+/*
+ * The array, with room for more elements of some bytes; NULL is an empty one.
+ *
+ * Raises ERRCODE_PROGRAM_LIMIT_EXCEEDED if they cannot be allocated.
+ */
+static inline void *
+shtext_with_room(void *array, Size length, Size *size, Size more, Size element)
+{
+	if (*size - length >= more)
+		return array;
 	if (more > MaxAllocHugeSize / element / 2 - length)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("document is too long")));
-	return Max(length + more, size * 2);
+	*size = Max(length + more, *size * 2);
+	return array == NULL ? MemoryContextAllocHuge(CurrentMemoryContext, *size * element) :
+		repalloc_huge(array, *size * element);
 }
 
-static inline void
-shtext_buffer_init(ShTextBuffer *buffer)
-{
-	buffer->bytes = NULL;
-	buffer->length = buffer->size = 0;
-}
-
-/*
- * Make room for more bytes.
- */
 static inline void
 shtext_buffer_reserve(ShTextBuffer *buffer, Size more)
 {
-	if (buffer->size - buffer->length >= more)
-		return;
-	buffer->size = shtext_larger_size(buffer->size, buffer->length, more, 1);
-	if (buffer->bytes == NULL)
-		buffer->bytes = MemoryContextAllocHuge(CurrentMemoryContext,
-											   buffer->size);
-	else
-		buffer->bytes = repalloc_huge(buffer->bytes, buffer->size);
-}
-
-static inline void
-shtext_buffer_free(ShTextBuffer *buffer)
-{
-	if (buffer->bytes != NULL)
-		pfree(buffer->bytes);
-	shtext_buffer_init(buffer);
-}
-
-static inline void
-shtext_codes_init(ShTextCodes *codes)
-{
-	codes->codes = NULL;
-	codes->length = codes->size = 0;
+	buffer->bytes = shtext_with_room(buffer->bytes, buffer->length, &buffer->size, more, 1);
 }
 
 static inline void
 shtext_codes_reserve(ShTextCodes *codes, Size more)
 {
-	if (codes->size - codes->length >= more)
-		return;
-	codes->size = shtext_larger_size(codes->size, codes->length, more,
-									 sizeof(uint32));
-	if (codes->codes == NULL)
-		codes->codes = MemoryContextAllocHuge(CurrentMemoryContext,
-											  codes->size * sizeof(uint32));
-	else
-		codes->codes = repalloc_huge(codes->codes,
-									 codes->size * sizeof(uint32));
+	codes->codes = shtext_with_room(codes->codes, codes->length, &codes->size, more,
+									sizeof(uint32));
 }
 
 static inline void
-shtext_codes_free(ShTextCodes *codes)
+shtext_hashes_reserve(ShTextHashes *hashes, Size more)
 {
-	if (codes->codes != NULL)
-		pfree(codes->codes);
-	shtext_codes_init(codes);
+	hashes->hashes = shtext_with_room(hashes->hashes, hashes->length, &hashes->size, more,
+									  sizeof(uint64));
+}
+
+/*
+ * Free such an array.
+ */
+static inline void
+shtext_free_array(void *array)
+{
+	if (array != NULL)
+		pfree(array);
 }
 
 #endif							/* SIMHASH_TEXT_BUFFER_H */

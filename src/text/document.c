@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * document.c
- *	  Reading the arguments of SQL functions: documents, and features.
+ *	  Reading the arguments of SQL functions: documents, and their features.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,6 +16,7 @@
 #include "compat.h"
 #include "text/document.h"
 #include "text/encoding.h"
+#include "type/hash.h"
 
 /*
  * Check the argument "shingle", the number of units of a window.
@@ -79,7 +80,7 @@ shtext_reader_begin(ShTextReader *reader, const text *document,
 	shtext_normalizer_init(&reader->normalizer, VARDATA_ANY(document),
 						   VARSIZE_ANY_EXHDR(document),
 						   GetDatabaseEncoding(), unit);
-	shtext_buffer_init(&reader->buffer);
+	memset(&reader->buffer, 0, sizeof(reader->buffer));
 }
 
 /*
@@ -101,65 +102,7 @@ void
 shtext_reader_end(ShTextReader *reader)
 {
 	shtext_normalizer_finish(&reader->normalizer);
-	shtext_buffer_free(&reader->buffer);
-}
-
-/*
- * Pass the hashes of the windows of a text to a consumer, in order, and of a text
- * with fewer units than a window its own, if wanted.
- */
-static void
-hash_text(const text *document, int shingle, ShTextUnit unit, bool short_too,
-		  ShTextConsumer consumer, void *state)
-{
-	ShTextReader reader;
-	ShTextStream stream;
-
-	shtext_reader_begin(&reader, document, unit);
-	shtext_stream_init(&stream, reader.unit, shingle, consumer, state);
-	while (shtext_reader_next(&reader, &stream.windows))
-		shtext_stream_add(&stream, &reader.buffer);
-	shtext_stream_finish(&stream, short_too ? &reader.buffer : NULL);
-	shtext_reader_end(&reader);
-}
-
-/*
- * Pass the hashes of the features of a text to a consumer.  The arguments are
- * those of shtext_reader_begin, and have been checked.
- */
-void
-shtext_hash_text(const text *document, int shingle, ShTextUnit unit,
-				 ShTextConsumer consumer, void *state)
-{
-	hash_text(document, shingle, unit, true, consumer, state);
-}
-
-/*
- * The same for its runs of some words, of which a shorter text has none.
- */
-void
-shtext_hash_runs(const text *document, int words, ShTextConsumer consumer,
-				 void *state)
-{
-	hash_text(document, words, SHTEXT_WORD, false, consumer, state);
-}
-
-/*
- * The same for a byte string.
- */
-void
-shtext_hash_bytes(const bytea *document, int shingle, ShTextConsumer consumer,
-				  void *state)
-{
-	ShTextBuffer buffer;
-	ShTextStream stream;
-
-	/* the buffer is only read */
-	buffer.bytes = VARDATA_ANY(document);
-	buffer.length = buffer.size = VARSIZE_ANY_EXHDR(document);
-	shtext_stream_init(&stream, SHTEXT_BYTE, shingle, consumer, state);
-	shtext_stream_add(&stream, &buffer);
-	shtext_stream_finish(&stream, &buffer);
+	shtext_free_array(reader->buffer.bytes);
 }
 
 /*
@@ -187,93 +130,145 @@ shtext_elements(ArrayType *array, const char *message, Datum **elements)
 }
 
 /*
- * The hash of a feature that is a text.
+ * Pass the hashes of the windows of a text to a consumer, in order, and of a text
+ * with fewer units than a window its own.
  */
-uint64
-shtext_element_hash_text(Datum element)
-{
-	text	   *feature = DatumGetTextPP(element);
-
-	return shtext_hash_converted(VARDATA_ANY(feature),
-								 VARSIZE_ANY_EXHDR(feature));
-}
-
-/*
- * The hash of a feature that is passed as a hash.
- */
-uint64
-shtext_element_hash_bigint(Datum element)
-{
-	return (uint64) DatumGetInt64(element);
-}
-
-/* hashes that are collected for a consumer */
-typedef struct Collected
-{
-	ShTextConsumer consumer;
-	void	   *state;			/* of the consumer */
-	int			count;
-	uint64		hashes[SHTEXT_BATCH];
-} Collected;
-
 static void
-pass_collected(Collected *collected)
+read_text(const ShTextFeatures *features, ShTextConsumer consumer, void *state)
 {
-	if (collected->count > 0)
-		collected->consumer(collected->state, collected->hashes, collected->count);
-	collected->count = 0;
+	ShTextReader reader;
+	ShTextWindows windows;
+	ShTextBatch batch;
+	ShTextSpan	span;
+
+	shtext_reader_begin(&reader, features->document, features->unit);
+	shtext_windows_init(&windows, reader.unit, features->shingle);
+	shtext_batch_init(&batch, consumer, state);
+	while (shtext_reader_next(&reader, &windows))
+		shtext_batch_windows(&batch, &windows, &reader.buffer);
+	if (!features->only_whole && shtext_windows_rest(&windows, &reader.buffer, &span))
+		shtext_batch_add(&batch, shtype_hash(span.bytes, span.length));
+	shtext_batch_finish(&batch);
+	shtext_reader_end(&reader);
 }
 
 static void
-collect_hash(Collected *collected, uint64 hash)
+read_bytes(const ShTextFeatures *features, ShTextConsumer consumer, void *state)
 {
-	collected->hashes[collected->count++] = hash;
-	if (collected->count == SHTEXT_BATCH)
-		pass_collected(collected);
+	ShTextBuffer buffer;
+	ShTextWindows windows;
+	ShTextBatch batch;
+	ShTextSpan	span;
+
+	/* the buffer is only read */
+	buffer.bytes = VARDATA_ANY(features->document);
+	buffer.length = buffer.size = VARSIZE_ANY_EXHDR(features->document);
+	shtext_windows_init(&windows, SHTEXT_BYTE, features->shingle);
+	shtext_batch_init(&batch, consumer, state);
+	shtext_batch_windows(&batch, &windows, &buffer);
+	if (shtext_windows_rest(&windows, &buffer, &span))
+		shtext_batch_add(&batch, shtype_hash(span.bytes, span.length));
+	shtext_batch_finish(&batch);
 }
 
-/*
- * Pass the hashes of lexemes to a consumer, each as often as it has positions,
- * or once if it has none or if that is enough.
- */
-void
-shtext_hash_tsvector(TSVector document, bool once, ShTextConsumer consumer, void *state)
+static void
+read_lexemes(const ShTextFeatures *features, ShTextConsumer consumer, void *state)
 {
+	TSVector	document = (TSVector) features->document;
 	const WordEntry *entries = ARRPTR(document);
-	Collected	collected;
+	ShTextBatch batch;
 
-	collected.consumer = consumer;
-	collected.state = state;
-	collected.count = 0;
+	shtext_batch_init(&batch, consumer, state);
 	for (int i = 0; i < document->size; i++)
 	{
-		int			times = once ? 1 : Max(POSDATALEN(document, &entries[i]), 1);
+		int			times = features->once ? 1 : Max(POSDATALEN(document, &entries[i]), 1);
 		uint64		hash = shtext_hash_converted(STRPTR(document) + entries[i].pos,
 												 entries[i].len);
 
 		CHECK_FOR_INTERRUPTS();
 		while (times-- > 0)
-			collect_hash(&collected, hash);
+			shtext_batch_add(&batch, hash);
 	}
-	pass_collected(&collected);
+	shtext_batch_finish(&batch);
 }
 
-/*
- * The same for the elements of an array.
- */
-void
-shtext_hash_elements(const Datum *elements, int nelements, ShTextElementHash hash,
-					 ShTextConsumer consumer, void *state)
+static void
+read_elements(const ShTextFeatures *features, ShTextConsumer consumer, void *state)
 {
-	Collected	collected;
+	ShTextBatch batch;
 
-	collected.consumer = consumer;
-	collected.state = state;
-	collected.count = 0;
-	for (int i = 0; i < nelements; i++)
+	shtext_batch_init(&batch, consumer, state);
+	for (int i = 0; i < features->nelements; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		collect_hash(&collected, hash(elements[i]));
+		shtext_batch_add(&batch, features->hash(features->elements[i]));
 	}
-	pass_collected(&collected);
+	shtext_batch_finish(&batch);
+}
+
+ShTextFeatures
+shtext_features_of_text(const text *document, int shingle, ShTextUnit unit)
+{
+	return (ShTextFeatures) {
+		.read = read_text, .document = document, .shingle = shingle, .unit = unit
+	};
+}
+
+ShTextFeatures
+shtext_features_of_runs(const text *document, int words)
+{
+	ShTextFeatures features = shtext_features_of_text(document, words, SHTEXT_WORD);
+
+	features.only_whole = true;
+	return features;
+}
+
+ShTextFeatures
+shtext_features_of_bytes(const bytea *document, int shingle)
+{
+	return (ShTextFeatures) {
+		.read = read_bytes, .document = document, .shingle = shingle, .unit = SHTEXT_BYTE
+	};
+}
+
+ShTextFeatures
+shtext_features_of_tsvector(TSVector document, bool once)
+{
+	return (ShTextFeatures) {
+		.read = read_lexemes, .document = (struct varlena *) document, .once = once
+	};
+}
+
+static uint64
+hash_of_text(Datum element)
+{
+	text	   *feature = DatumGetTextPP(element);
+
+	return shtext_hash_converted(VARDATA_ANY(feature), VARSIZE_ANY_EXHDR(feature));
+}
+
+static uint64
+hash_itself(Datum element)
+{
+	return (uint64) DatumGetInt64(element);
+}
+
+ShTextFeatures
+shtext_features_of_array(ArrayType *array)
+{
+	ShTextFeatures features = {.read = read_elements};
+
+	features.nelements = shtext_elements(array, SHTEXT_NULL_FEATURE, &features.elements);
+	features.hash = ARR_ELEMTYPE(array) == TEXTOID ? hash_of_text : hash_itself;
+	return features;
+}
+
+void
+shtext_keep_hashes(void *hashes, const uint64 *more, int nmore)
+{
+	ShTextHashes *kept = hashes;
+
+	shtext_hashes_reserve(kept, nmore);
+	memcpy(kept->hashes + kept->length, more, nmore * sizeof(uint64));
+	kept->length += nmore;
 }

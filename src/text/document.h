@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * document.h
- *	  Reading the arguments of SQL functions: documents, and features.
+ *	  Reading the arguments of SQL functions: documents, and their features.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,16 +11,11 @@
 #include "tsearch/ts_type.h"
 #include "utils/array.h"
 
-#include "text/hash_stream.h"
 #include "text/normalize.h"
-#include "text/windows.h"
 
 /* messages of shtext_elements */
 #define SHTEXT_NULL_FEATURE	gettext_noop("array of features must not contain nulls")
 #define SHTEXT_NULL_WEIGHT	gettext_noop("array of weights must not contain nulls")
-
-/* the hash of a feature that is passed as an element of an array */
-typedef uint64 (*ShTextElementHash) (Datum element);
 
 /* A text whose features are extracted. */
 typedef struct ShTextReader
@@ -33,27 +28,42 @@ typedef struct ShTextReader
 extern int	shtext_checked_shingle(int32 shingle);
 extern ShTextUnit shtext_unit_named(const text *name);
 
-extern void shtext_reader_begin(ShTextReader *reader, const text *document,
-								ShTextUnit unit);
+extern void shtext_reader_begin(ShTextReader *reader, const text *document, ShTextUnit unit);
 extern bool shtext_reader_next(ShTextReader *reader, ShTextWindows *windows);
 extern void shtext_reader_end(ShTextReader *reader);
 
-extern void shtext_hash_text(const text *document, int shingle,
-							 ShTextUnit unit, ShTextConsumer consumer,
-							 void *state);
-extern void shtext_hash_runs(const text *document, int words,
-							 ShTextConsumer consumer, void *state);
-extern void shtext_hash_bytes(const bytea *document, int shingle,
-							  ShTextConsumer consumer, void *state);
+extern int	shtext_elements(ArrayType *array, const char *message, Datum **elements);
 
-extern int	shtext_elements(ArrayType *array, const char *message,
-							Datum **elements);
-extern uint64 shtext_element_hash_text(Datum element);
-extern uint64 shtext_element_hash_bigint(Datum element);
+/* Features, whose hashes can be passed to a consumer any number of times. */
+typedef struct ShTextFeatures
+{
+	void		(*read) (const struct ShTextFeatures *features,
+						 ShTextConsumer consumer, void *state);
+	const struct varlena *document; /* NULL if it is an array */
+	int			shingle;
+	ShTextUnit	unit;
+	bool		only_whole;		/* a document of fewer units has no feature */
+	bool		once;			/* a lexeme counts once, not for each position */
+	int			nelements;
+	Datum	   *elements;
+	uint64		(*hash) (Datum element);
+} ShTextFeatures;
 
-extern void shtext_hash_tsvector(TSVector document, bool once, ShTextConsumer consumer,
-								 void *state);
-extern void shtext_hash_elements(const Datum *elements, int nelements, ShTextElementHash hash,
-								 ShTextConsumer consumer, void *state);
+/*
+ * The features of a document, which must be detoasted and live as long as they do.
+ * The other arguments have been checked.  Runs are words of a text, of which one
+ * with fewer words has none; an array has elements of type text, or hashes.
+ *
+ * The last one raises ERRCODE_NULL_VALUE_NOT_ALLOWED for a null element.
+ */
+extern ShTextFeatures shtext_features_of_text(const text *document, int shingle,
+											  ShTextUnit unit);
+extern ShTextFeatures shtext_features_of_runs(const text *document, int words);
+extern ShTextFeatures shtext_features_of_bytes(const bytea *document, int shingle);
+extern ShTextFeatures shtext_features_of_tsvector(TSVector document, bool once);
+extern ShTextFeatures shtext_features_of_array(ArrayType *array);
+
+/* A consumer of hashes, which appends them to a ShTextHashes. */
+extern void shtext_keep_hashes(void *hashes, const uint64 *more, int nmore);
 
 #endif							/* SIMHASH_TEXT_DOCUMENT_H */

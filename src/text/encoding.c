@@ -196,15 +196,14 @@ uint64
 shtext_hash_converted(const char *bytes, Size length)
 {
 	int			encoding = GetDatabaseEncoding();
-	ShTextBuffer converted;
+	ShTextBuffer converted = {0};
 	uint64		result;
 
 	if (shtext_needs_no_conversion(encoding))
 		return shtype_hash(bytes, length);
 
-	shtext_buffer_init(&converted);
 	shtext_to_utf8(bytes, length, encoding, &converted);
 	result = shtype_hash(converted.bytes, converted.length);
-	shtext_buffer_free(&converted);
+	shtext_free_array(converted.bytes);
 	return result;
 }

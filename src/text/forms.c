@@ -13,50 +13,39 @@
 
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
 
 #include "compat.h"
 #include "text/document.h"
 #include "text/majority.h"
 #include "text/sketch.h"
-#include "text/weights.h"
-#include "text/wide_sketch.h"
 #include "type/simhash.h"
 #include "type/wide.h"
 
 PG_FUNCTION_INFO_V1(simhash_compute_text);
 PG_FUNCTION_INFO_V1(simhash_compute_bytea);
 PG_FUNCTION_INFO_V1(simhash_compute_tsvector);
-PG_FUNCTION_INFO_V1(simhash_compute_text_array);
-PG_FUNCTION_INFO_V1(simhash_compute_bigint_array);
+PG_FUNCTION_INFO_V1(simhash_compute_array);
 PG_FUNCTION_INFO_V1(simhash_minhash_text);
 PG_FUNCTION_INFO_V1(simhash_minhash_bytea);
 PG_FUNCTION_INFO_V1(simhash_minhash_tsvector);
-PG_FUNCTION_INFO_V1(simhash_minhash_text_array);
-PG_FUNCTION_INFO_V1(simhash_minhash_bigint_array);
+PG_FUNCTION_INFO_V1(simhash_minhash_array);
 PG_FUNCTION_INFO_V1(simhash_minhash_bits_text);
 PG_FUNCTION_INFO_V1(simhash_minhash_bits_bytea);
 PG_FUNCTION_INFO_V1(simhash_minhash_bits_tsvector);
-PG_FUNCTION_INFO_V1(simhash_minhash_bits_text_array);
-PG_FUNCTION_INFO_V1(simhash_minhash_bits_bigint_array);
+PG_FUNCTION_INFO_V1(simhash_minhash_bits_array);
 
 /* the state of any method */
 typedef union MethodState
 {
 	ShTextMajority majority;
 	ShTextSketch sketch;
-	struct
-	{
-		int			nbytes;		/* of the fingerprint */
-		ShTextWideSketch *sketch;
-	}			wide;
 } MethodState;
 
 typedef struct Method
 {
 	void		(*init) (MethodState *state, FunctionCallInfo fcinfo);
-	ShTextConsumer add;			/* its state is a MethodState */
-	bool		(*result) (const MethodState *state, Datum *result);	/* false: null */
+	ShTextConsumer add;
+	bool		(*result) (MethodState *state, Datum *result);	/* false: null */
 	bool		of_set;			/* features count once */
 	int			nargs;			/* between the document and what describes its
 								 * features */
@@ -66,39 +55,27 @@ typedef struct Method
 static void
 init_majority(MethodState *state, FunctionCallInfo fcinfo)
 {
-	shtext_majority_init(&state->majority);
-}
-
-static void
-add_to_majority(void *state, const uint64 *hashes, int nhashes)
-{
-	shtext_majority_add(&((MethodState *) state)->majority, hashes, nhashes);
+	memset(&state->majority, 0, sizeof(state->majority));
 }
 
 static bool
-majority_result(const MethodState *state, Datum *result)
+majority_result(MethodState *state, Datum *result)
 {
 	*result = SimhashGetDatum(shtext_majority_result(&state->majority));
 	return state->majority.count > 0;
 }
 
-static const Method compute = {init_majority, add_to_majority, majority_result, false, 0};
+static const Method compute = {init_majority, shtext_majority_add, majority_result, false, 0};
 
 /* simhash_minhash: one bit of each of 64 minimum hashes */
 static void
 init_sketch(MethodState *state, FunctionCallInfo fcinfo)
 {
-	shtext_sketch_init(&state->sketch);
-}
-
-static void
-add_to_sketch(void *state, const uint64 *hashes, int nhashes)
-{
-	shtext_sketch_add(&((MethodState *) state)->sketch, hashes, nhashes);
+	shtext_sketch_init(&state->sketch, SHBITS_WIDTH);
 }
 
 static bool
-sketch_result(const MethodState *state, Datum *result)
+sketch_result(MethodState *state, Datum *result)
 {
 	ShFingerprint fp;
 	bool		found = shtext_sketch_result(&state->sketch, &fp);
@@ -107,7 +84,7 @@ sketch_result(const MethodState *state, Datum *result)
 	return found;
 }
 
-static const Method minhash = {init_sketch, add_to_sketch, sketch_result, true, 0};
+static const Method minhash = {init_sketch, shtext_sketch_add, sketch_result, true, 0};
 
 /* simhash_minhash_bits: the same for any number of bits, the second argument */
 static void
@@ -116,38 +93,37 @@ init_wide(MethodState *state, FunctionCallInfo fcinfo)
 	int32		width = PG_GETARG_INT32(1);
 
 	shtype_check_width(width);
-	state->wide.nbytes = width / BITS_PER_BYTE;
-	state->wide.sketch = shtext_wide_sketch_make(state->wide.nbytes);
-}
-
-static void
-add_to_wide(void *state, const uint64 *hashes, int nhashes)
-{
-	shtext_wide_sketch_add(((MethodState *) state)->wide.sketch, hashes, nhashes);
+	shtext_sketch_init(&state->sketch, width);
 }
 
 static bool
-wide_result(const MethodState *state, Datum *result)
+wide_result(MethodState *state, Datum *result)
 {
-	uint8		bytes[SIMHASH_BITS_MAX_BYTES];
-	bool		found = shtext_wide_sketch_result(state->wide.sketch, bytes, state->wide.nbytes);
+	ShFingerprint parts[SHBITS_MAX_PARTS];
+	bool		found = shtext_sketch_result(&state->sketch, parts);
 
-	pfree(state->wide.sketch);
-	*result = PointerGetDatum(shtype_new_bits(bytes, state->wide.nbytes));
+	*result = PointerGetDatum(shtype_join_bits(parts, state->sketch.width));
+	shtext_sketch_free(&state->sketch);
 	return found;
 }
 
-static const Method minhash_bits = {init_wide, add_to_wide, wide_result, true, 1};
+static const Method minhash_bits = {init_wide, shtext_sketch_add, wide_result, true, 1};
 
 /*
- * Return a fingerprint; null if there was no feature.
+ * Make a fingerprint of the features of the first argument, which is freed if it is
+ * a copy.  Null if there is none.
  */
 static Datum
-return_result(FunctionCallInfo fcinfo, const Method *method, const MethodState *state)
+of_features(FunctionCallInfo fcinfo, const Method *method, void *document,
+			const ShTextFeatures *features)
 {
+	MethodState state;
 	Datum		result;
 
-	if (!method->result(state, &result))
+	method->init(&state, fcinfo);
+	features->read(features, method->add, &state);
+	PG_FREE_IF_COPY(document, 0);
+	if (!method->result(&state, &result))
 		PG_RETURN_NULL();
 	return result;
 }
@@ -163,12 +139,9 @@ of_text(FunctionCallInfo fcinfo, const Method *method)
 	text	   *document = PG_GETARG_TEXT_PP(0);
 	int			shingle = shtext_checked_shingle(PG_GETARG_INT32(method->nargs + 1));
 	ShTextUnit	unit = shtext_unit_named(PG_GETARG_TEXT_PP(method->nargs + 2));
-	MethodState state;
+	ShTextFeatures features = shtext_features_of_text(document, shingle, unit);
 
-	method->init(&state, fcinfo);
-	shtext_hash_text(document, shingle, unit, method->add, &state);
-	PG_FREE_IF_COPY(document, 0);
-	return return_result(fcinfo, method, &state);
+	return of_features(fcinfo, method, document, &features);
 }
 
 /*
@@ -181,12 +154,9 @@ of_bytea(FunctionCallInfo fcinfo, const Method *method)
 {
 	bytea	   *document = PG_GETARG_BYTEA_PP(0);
 	int			shingle = shtext_checked_shingle(PG_GETARG_INT32(method->nargs + 1));
-	MethodState state;
+	ShTextFeatures features = shtext_features_of_bytes(document, shingle);
 
-	method->init(&state, fcinfo);
-	shtext_hash_bytes(document, shingle, method->add, &state);
-	PG_FREE_IF_COPY(document, 0);
-	return return_result(fcinfo, method, &state);
+	return of_features(fcinfo, method, document, &features);
 }
 
 /*
@@ -199,74 +169,24 @@ static Datum
 of_tsvector(FunctionCallInfo fcinfo, const Method *method)
 {
 	TSVector	document = PG_GETARG_TSVECTOR(0);
-	MethodState state;
+	ShTextFeatures features = shtext_features_of_tsvector(document, method->of_set);
 
-	method->init(&state, fcinfo);
-	shtext_hash_tsvector(document, method->of_set, method->add, &state);
-	PG_FREE_IF_COPY(document, 0);
-	return return_result(fcinfo, method, &state);
+	return of_features(fcinfo, method, document, &features);
 }
 
 /*
- * (features text[], ...) -> fingerprint or, with another hash, (hashes bigint[],
- * ...) -> fingerprint
+ * (features text[], ...) -> fingerprint or (hashes bigint[], ...) -> fingerprint
  *
  * Null if there is no element.  Raises ERRCODE_NULL_VALUE_NOT_ALLOWED for a
  * null element.
  */
 static Datum
-of_array(FunctionCallInfo fcinfo, const Method *method, ShTextElementHash hash)
+of_array(FunctionCallInfo fcinfo, const Method *method)
 {
-	Datum	   *features;
-	int			nfeatures = shtext_elements(PG_GETARG_ARRAYTYPE_P(0), SHTEXT_NULL_FEATURE,
-											&features);
-	MethodState state;
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(0);
+	ShTextFeatures features = shtext_features_of_array(array);
 
-	method->init(&state, fcinfo);
-	shtext_hash_elements(features, nfeatures, hash, method->add, &state);
-	return return_result(fcinfo, method, &state);
-}
-
-/*
- * simhash_compute(features text[], weights float8[]) -> simhash or, with
- * another hash, simhash_compute(hashes bigint[], weights float8[]) -> simhash
- *
- * The weights are 1 if the second argument is null.  Null if the first argument
- * is, or if no element has a weight.  Raises ERRCODE_NULL_VALUE_NOT_ALLOWED for
- * a null element and ERRCODE_ARRAY_SUBSCRIPT_ERROR if the arrays differ in
- * length.
- */
-static Datum
-compute_of_array(FunctionCallInfo fcinfo, ShTextElementHash hash)
-{
-	Datum	   *features;
-	Datum	   *values;
-	int			nfeatures;
-	int			nweights;
-	ShTextWeights weights = {0};
-	ShFingerprint result;
-
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	if (PG_ARGISNULL(1))
-		return of_array(fcinfo, &compute, hash);
-
-	nfeatures = shtext_elements(PG_GETARG_ARRAYTYPE_P(0), SHTEXT_NULL_FEATURE, &features);
-	nweights = shtext_elements(PG_GETARG_ARRAYTYPE_P(1), SHTEXT_NULL_WEIGHT, &values);
-	if (nweights != nfeatures)
-		ereport(ERROR,
-				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("number of weights must match number of features"),
-				 errdetail("The number of weights is %d, and the number of features is %d.",
-						   nweights, nfeatures)));
-	for (int i = 0; i < nfeatures; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		shtext_weights_add(&weights, hash(features[i]), shtext_weight(DatumGetFloat8(values[i])));
-	}
-	if (!shtext_weights_result(&weights, &result))
-		PG_RETURN_NULL();
-	PG_RETURN_SIMHASH(result);
+	return of_features(fcinfo, method, array, &features);
 }
 
 Datum
@@ -287,16 +207,46 @@ simhash_compute_tsvector(PG_FUNCTION_ARGS)
 	return of_tsvector(fcinfo, &compute);
 }
 
+/*
+ * simhash_compute(features text[], weights float8[]) -> simhash or
+ * simhash_compute(hashes bigint[], weights float8[]) -> simhash
+ *
+ * The weights are 1 if the second argument is null.  Null if the first argument
+ * is, or if no element has a weight.  Raises ERRCODE_NULL_VALUE_NOT_ALLOWED for
+ * a null element and ERRCODE_ARRAY_SUBSCRIPT_ERROR if the arrays differ in
+ * length.
+ */
 Datum
-simhash_compute_text_array(PG_FUNCTION_ARGS)
+simhash_compute_array(PG_FUNCTION_ARGS)
 {
-	return compute_of_array(fcinfo, shtext_element_hash_text);
-}
+	ShTextFeatures features;
+	Datum	   *values;
+	int			nweights;
+	ShTextWeights weights = {0};
+	ShFingerprint result;
 
-Datum
-simhash_compute_bigint_array(PG_FUNCTION_ARGS)
-{
-	return compute_of_array(fcinfo, shtext_element_hash_bigint);
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	if (PG_ARGISNULL(1))
+		return of_array(fcinfo, &compute);
+
+	features = shtext_features_of_array(PG_GETARG_ARRAYTYPE_P(0));
+	nweights = shtext_elements(PG_GETARG_ARRAYTYPE_P(1), SHTEXT_NULL_WEIGHT, &values);
+	if (nweights != features.nelements)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("number of weights must match number of features"),
+				 errdetail("The number of weights is %d, and the number of features is %d.",
+						   nweights, features.nelements)));
+	for (int i = 0; i < nweights; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		shtext_weights_add(&weights, features.hash(features.elements[i]),
+						   shtext_weight(DatumGetFloat8(values[i])));
+	}
+	if (!shtext_weights_result(&weights, &result))
+		PG_RETURN_NULL();
+	PG_RETURN_SIMHASH(result);
 }
 
 Datum
@@ -318,15 +268,9 @@ simhash_minhash_tsvector(PG_FUNCTION_ARGS)
 }
 
 Datum
-simhash_minhash_text_array(PG_FUNCTION_ARGS)
+simhash_minhash_array(PG_FUNCTION_ARGS)
 {
-	return of_array(fcinfo, &minhash, shtext_element_hash_text);
-}
-
-Datum
-simhash_minhash_bigint_array(PG_FUNCTION_ARGS)
-{
-	return of_array(fcinfo, &minhash, shtext_element_hash_bigint);
+	return of_array(fcinfo, &minhash);
 }
 
 Datum
@@ -348,13 +292,7 @@ simhash_minhash_bits_tsvector(PG_FUNCTION_ARGS)
 }
 
 Datum
-simhash_minhash_bits_text_array(PG_FUNCTION_ARGS)
+simhash_minhash_bits_array(PG_FUNCTION_ARGS)
 {
-	return of_array(fcinfo, &minhash_bits, shtext_element_hash_text);
-}
-
-Datum
-simhash_minhash_bits_bigint_array(PG_FUNCTION_ARGS)
-{
-	return of_array(fcinfo, &minhash_bits, shtext_element_hash_bigint);
+	return of_array(fcinfo, &minhash_bits);
 }

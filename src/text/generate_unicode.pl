@@ -187,19 +187,48 @@ sub check_folding
 	push @foldings, [ $code, $codes[0], $codes[1] // 0, $codes[2] // 0 ];
 }
 
-sub print_array
+# What is in a row of an array, as many as fit on each line
+sub print_values
 {
-	my ($indent, $columns, @values) = @_;
+	my $line = "\t";
 
-	while (my @line = splice @values, 0, $columns)
+	while (defined(my $value = shift))
 	{
-		print "\t" x $indent, join(', ', @line), (@values ? ",\n" : "\n");
+		$value .= ',' if @_;
+		if (length($line) + length($value) > 95)
+		{
+			print $line =~ s/ $/\n/r;
+			$line = "\t";
+		}
+		$line .= "$value ";
 	}
+	print $line =~ s/ $/\n/r;
 }
 
-sub hex_list
+# The same for numbers, of which many follow an equal one
+sub print_numbers
 {
-	return join ', ', map { sprintf '0x%04X', $_ } @_;
+	my @values;
+
+	while (@_)
+	{
+		my $count = 1;
+		$count++ while $count < @_ && $_[$count] == $_[0];
+		for (my $times = 4096; $times > 1; $times /= 2)
+		{
+			next if $count < $times;
+			push @values, "X$times($_[0])";
+			splice @_, 0, $times;
+			last;
+		}
+		push @values, shift if $count == 1;
+	}
+	print_values(@values);
+}
+
+sub hex_structure
+{
+	return '{' . join(', ', map { $_ == 0 ? 0 : sprintf '0x%X', $_ } @_) . '}';
 }
 
 my (@stage1, @stage2, %block_number);
@@ -246,31 +275,29 @@ print <<"END";
 
 #include "text/unicode.h"
 
-const uint8 shtext_ascii_fold[128] = {
+/* a number so many times */
 END
-print_array(1, 16, @ascii);
+for (my $times = 2; $times <= 4096; $times *= 2)
+{
+	my $half = $times == 2 ? 'x' : sprintf 'X%d(x)', $times / 2;
+	print "#define X$times(x)\t$half, $half\n";
+}
+print "\nconst uint8 shtext_ascii_fold[128] = {\n";
+print_numbers(@ascii);
 printf "};\n\nconst ShTextCharRecord shtext_records[%d] = {\n", scalar @record_text;
-print_array(1, 5, map { "{$_}" } @record_text);
+print_values(map { "{$_}" } @record_text);
 printf "};\n\nconst uint32 shtext_nblocks = %d;\n", scalar @stage1;
 printf "\nconst uint16 shtext_stage1[%d] = {\n", scalar @stage1;
-print_array(1, 16, @stage1);
-printf "};\n\nconst uint8 shtext_stage2[%d][SHTEXT_BLOCK_SIZE] = {\n",
-  scalar @stage2;
-for my $i (0 .. $#stage2)
-{
-	print "\t{\n";
-	print_array(2, 16, @{ $stage2[$i] });
-	print $i < $#stage2 ? "\t},\n" : "\t}\n";
-}
+print_numbers(@stage1);
+printf "};\n\nconst uint8 shtext_stage2[%d * SHTEXT_BLOCK_SIZE] = {\n", scalar @stage2;
+print_numbers(map { @$_ } @stage2);
 printf "};\n\nconst int\tshtext_ndecompositions = %d;\n", scalar @decompositions;
-printf "\nconst ShTextDecomposition shtext_decompositions[%d] = {\n",
-  scalar @decompositions;
-print_array(1, 3, map { '{' . hex_list(@$_[ 0 .. 2 ]) . '}' } @decompositions);
+printf "\nconst ShTextDecomposition shtext_decompositions[%d] = {\n", scalar @decompositions;
+print_values(map { hex_structure(@$_[ 0 .. 2 ]) } @decompositions);
 printf "};\n\nconst int\tshtext_ncompositions = %d;\n", scalar @compositions;
 printf "\nconst uint16 shtext_compositions[%d] = {\n", scalar @compositions;
-print_array(1, 12, @compositions);
+print_numbers(@compositions);
 printf "};\n\nconst int\tshtext_nfoldings = %d;\n", scalar @foldings;
 printf "\nconst ShTextFolding shtext_foldings[%d] = {\n", scalar @foldings;
-print_array(1, 2,
-	map { '{' . hex_list($$_[0]) . ', {' . hex_list(@$_[ 1 .. 3 ]) . '}}' } @foldings);
+print_values(map { sprintf '{0x%X, %s}', $$_[0], hex_structure(@$_[ 1 .. 3 ]) } @foldings);
 print "};\n";

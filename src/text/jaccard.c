@@ -28,7 +28,6 @@
 #include "compat.h"
 #include "text/hash_sets.h"
 #include "text/jaccard.h"
-#include "text/numbers.h"
 #include "type/wide.h"
 
 PG_FUNCTION_INFO_V1(simhash_jaccard_text);
@@ -338,13 +337,6 @@ simhash_jaccard_bytea(PG_FUNCTION_ARGS)
 	return result_of(fcinfo, a, b, overlap_remembered(&of_a, &of_b));
 }
 
-static void
-read_elements(const ShTextFeatures *features, ShTextConsumer consumer, void *state)
-{
-	shtext_hash_elements(features->elements, features->nelements, shtext_element_hash_text,
-						 consumer, state);
-}
-
 /*
  * simhash_jaccard(a text[], b text[]) -> float8
  *
@@ -356,11 +348,9 @@ simhash_jaccard_text_array(PG_FUNCTION_ARGS)
 {
 	ArrayType  *a = PG_GETARG_ARRAYTYPE_P(0);
 	ArrayType  *b = PG_GETARG_ARRAYTYPE_P(1);
-	ShTextFeatures of_a = {read_elements};
-	ShTextFeatures of_b = {read_elements};
+	ShTextFeatures of_a = shtext_features_of_array(a);
+	ShTextFeatures of_b = shtext_features_of_array(b);
 
-	of_a.nelements = shtext_elements(a, SHTEXT_NULL_FEATURE, &of_a.elements);
-	of_b.nelements = shtext_elements(b, SHTEXT_NULL_FEATURE, &of_b.elements);
 	return result_of(fcinfo, a, b, shtext_overlap(&of_a, NULL, &of_b, NULL));
 }
 

@@ -20,7 +20,6 @@
 #include "text/encoding.h"
 #include "text/normalize.h"
 #include "text/text_kernels.h"
-#include "text/unicode.h"
 
 /* bytes that are read, and converted, between checks for interrupts */
 #define PIECE_BYTES			8192
@@ -65,17 +64,11 @@ shtext_normalizer_init(ShTextNormalizer *normalizer, const char *text,
 					   Size length, int encoding, ShTextUnit unit)
 {
 	Assert(unit == SHTEXT_CHAR || unit == SHTEXT_WORD);
+	memset(normalizer, 0, sizeof(*normalizer));
 	normalizer->encoding = encoding;
 	normalizer->unit = unit;
-	normalizer->in_word = false;
-	normalizer->at_end = false;
 	normalizer->rest = text;
-
 	normalizer->rest_length = length;
-	shtext_buffer_init(&normalizer->converted);
-	normalizer->converted_used = 0;
-	shtext_codes_init(&normalizer->decomposed);
-	shtext_codes_init(&normalizer->composed);
 }
 
 /*
@@ -124,9 +117,9 @@ shtext_normalize(ShTextNormalizer *normalizer, ShTextBuffer *buffer)
 void
 shtext_normalizer_finish(ShTextNormalizer *normalizer)
 {
-	shtext_buffer_free(&normalizer->converted);
-	shtext_codes_free(&normalizer->decomposed);
-	shtext_codes_free(&normalizer->composed);
+	shtext_free_array(normalizer->converted.bytes);
+	shtext_free_array(normalizer->decomposed.codes);
+	shtext_free_array(normalizer->composed.codes);
 }
 
 /*
@@ -363,29 +356,6 @@ write_normalized(char *out, uint32 code, int flags, ShTextUnit unit,
 }
 
 /*
- * Write the normalization of an ASCII character.
- */
-static pg_attribute_always_inline char *
-write_ascii(char *out, unsigned char c, ShTextUnit unit, bool *in_word)
-{
-	uint8		folded = shtext_ascii_fold[c];
-
-	/* always written: a branch would be hard to predict */
-	if (unit == SHTEXT_WORD)
-	{
-		*out = folded != 0 ? folded : ' ';
-		out += (folded != 0) | *in_word;
-		*in_word = folded != 0;
-	}
-	else
-	{
-		*out = folded;
-		out += (folded != 0);
-	}
-	return out;
-}
-
-/*
  * The end of the segment that begins at next: the next character with
  * SHTEXT_START.  Sets *plain to whether its characters can be normalized one
  * by one.
@@ -422,7 +392,7 @@ normalize_bytes(const unsigned char *next, const unsigned char *end, char *out,
 	for (; next < end; next++)
 	{
 		if (*next < 0x80)
-			out = write_ascii(out, *next, unit, in_word);
+			out = shtext_write_ascii(out, *next, unit == SHTEXT_WORD, in_word);
 		else
 		{
 			/* of unknown meaning, so treated as a letter without case */
@@ -461,15 +431,8 @@ normalize_block(ShTextNormalizer *normalizer, const unsigned char *next,
 
 		/* ASCII that is followed by ASCII depends on nothing else */
 		if (end - next > 8 && shtext_nine_are_ascii(next))
-			next = unit == SHTEXT_CHAR ?
-				shtext_kernels->fold_ascii(next, end, &out) :
-				shtext_kernels->fold_words(next, end, &out, &in_word);
-		while (end - next > 8 && shtext_nine_are_ascii(next))
-		{
-			for (int i = 0; i < 8; i++)
-				out = write_ascii(out, next[i], unit, &in_word);
-			next += 8;
-		}
+			next = (unit == SHTEXT_WORD ? shtext_kernels->fold_words : shtext_kernels->fold_chars)
+				(next, end, &out, &in_word);
 
 		/* nor do these */
 		if (*next < 0x80)
@@ -477,7 +440,7 @@ normalize_block(ShTextNormalizer *normalizer, const unsigned char *next,
 			after = next + 1;
 			if (after == end || starts(after, end))
 			{
-				out = write_ascii(out, *next, unit, &in_word);
+				out = shtext_write_ascii(out, *next, unit == SHTEXT_WORD, &in_word);
 				next = after;
 				continue;
 			}

@@ -17,15 +17,7 @@
 #ifndef SIMHASH_TEXT_NORMALIZE_H
 #define SIMHASH_TEXT_NORMALIZE_H
 
-#include "text/buffer.h"
-
-/* what a feature is a window of */
-typedef enum ShTextUnit
-{
-	SHTEXT_CHAR,				/* characters of UTF-8, one after the other */
-	SHTEXT_WORD,				/* words, a space after each */
-	SHTEXT_BYTE					/* bytes */
-} ShTextUnit;
+#include "text/windows.h"
 
 /* A text that is being normalized.  Private to normalize.c. */
 typedef struct ShTextNormalizer

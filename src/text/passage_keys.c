@@ -106,11 +106,12 @@ winnow(void *state, const uint64 *hashes, int nhashes)
 static Datum *
 keys_of(const text *document, int32 *nkeys)
 {
+	ShTextFeatures features = shtext_features_of_runs(document, RUN_WORDS);
 	Winnower	winnower = {0};
 
 	winnower.max_keys = FIRST_KEYS;
 	winnower.keys = palloc(FIRST_KEYS * sizeof(Datum));
-	shtext_hash_runs(document, RUN_WORDS, winnow, &winnower);
+	features.read(&features, winnow, &winnower);
 	*nkeys = winnower.nkeys;
 	return winnower.nkeys > 0 ? winnower.keys : NULL;
 }

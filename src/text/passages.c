@@ -30,25 +30,17 @@ PG_FUNCTION_INFO_V1(simhash_passages);
 /* the longest of runs by which passages are found, in words */
 #define MAX_MIN_WORDS		SHTEXT_MAX_SHINGLE
 
-#define FIRST_RUNS			1024
 #define FIRST_PASSAGES		16
 
-#define NO_RUN				PG_UINT32_MAX
+/* runs between checks for interrupts */
+#define RUNS_AT_ONCE		1024
 
-/*
- * The hashes of all runs of a text, in order.  A text of 1 GB has fewer than 2^30.
- */
-typedef struct Runs
-{
-	uint32		nruns;
-	uint32		max_runs;
-	uint64	   *hashes;
-} Runs;
+#define NO_RUN				PG_UINT32_MAX
 
 /* Where each run is first, with open addressing. */
 typedef struct Places
 {
-	const Runs *runs;
+	const ShTextHashes *runs;
 	uint64		key;			/* a factor of the hashes */
 	int			slot_bits;
 	uint32	   *slots;			/* numbers of runs, or NO_RUN */
@@ -75,29 +67,15 @@ typedef struct Words
 } Words;
 
 /*
- * A consumer of hashes: keeps them.
+ * The hashes of all runs of a text, in order.  One of 1 GB has fewer than 2^30.
  */
-static void
-keep_runs(void *state, const uint64 *hashes, int nhashes)
-{
-	Runs	   *runs = state;
-
-	if (runs->max_runs - runs->nruns < nhashes)
-	{
-		runs->max_runs = 2 * (runs->nruns + nhashes);
-		runs->hashes = repalloc_huge(runs->hashes, runs->max_runs * sizeof(uint64));
-	}
-	memcpy(runs->hashes + runs->nruns, hashes, nhashes * sizeof(uint64));
-	runs->nruns += nhashes;
-}
-
-static Runs
+static ShTextHashes
 runs_of(const text *document, int min_words)
 {
-	Runs		runs = {0, FIRST_RUNS};
+	ShTextFeatures features = shtext_features_of_runs(document, min_words);
+	ShTextHashes runs = {0};
 
-	runs.hashes = palloc(FIRST_RUNS * sizeof(uint64));
-	shtext_hash_runs(document, min_words, keep_runs, &runs);
+	features.read(&features, shtext_keep_hashes, &runs);
 	return runs;
 }
 
@@ -121,21 +99,21 @@ find_slot(const Places *places, uint64 hash)
  * nobody can write texts for which this is slow.
  */
 static Places
-places_of(const Runs *runs)
+places_of(const ShTextHashes *runs)
 {
 	Places		places = {runs};
 	Size		size;
 
 	places.key = pg_prng_uint64(&pg_global_prng_state) | 1;
-	places.slot_bits = pg_leftmost_one_pos32(runs->nruns | 1) + 2;
+	places.slot_bits = pg_leftmost_one_pos32(runs->length | 1) + 2;
 	size = sizeof(uint32) << places.slot_bits;
 	places.slots = MemoryContextAllocHuge(CurrentMemoryContext, size);
 	memset(places.slots, 0xFF, size);
-	for (uint32 i = 0; i < runs->nruns; i++)
+	for (uint32 i = 0; i < runs->length; i++)
 	{
 		uint32	   *slot = find_slot(&places, runs->hashes[i]);
 
-		if (i % FIRST_RUNS == 0)
+		if (i % RUNS_AT_ONCE == 0)
 			CHECK_FOR_INTERRUPTS();
 		if (*slot == NO_RUN)
 			*slot = i;
@@ -147,7 +125,7 @@ places_of(const Runs *runs)
  * The passage with the given run of both texts, as long as it can be.
  */
 static Passage
-extend(const Runs *a, const Runs *b, uint32 in_a, uint32 in_b)
+extend(const ShTextHashes *a, const ShTextHashes *b, uint32 in_a, uint32 in_b)
 {
 	Passage		passage = {in_a, in_b, 1};
 
@@ -158,7 +136,7 @@ extend(const Runs *a, const Runs *b, uint32 in_a, uint32 in_b)
 		passage.b--;
 		passage.nruns++;
 	}
-	while (passage.a + passage.nruns < a->nruns && passage.b + passage.nruns < b->nruns &&
+	while (passage.a + passage.nruns < a->length && passage.b + passage.nruns < b->length &&
 		   a->hashes[passage.a + passage.nruns] == b->hashes[passage.b + passage.nruns])
 		passage.nruns++;
 	return passage;
@@ -169,19 +147,19 @@ extend(const Runs *a, const Runs *b, uint32 in_a, uint32 in_b)
  * and their last words.  Returns how many.
  */
 static uint32
-find_passages(const Runs *a, const Runs *b, Passage **passages)
+find_passages(const ShTextHashes *a, const ShTextHashes *b, Passage **passages)
 {
 	Places		places = places_of(b);
 	uint32		max = FIRST_PASSAGES;
 	uint32		count = 0;
 
 	*passages = palloc(max * sizeof(Passage));
-	for (uint32 i = 0; i < a->nruns; i++)
+	for (uint32 i = 0; i < a->length; i++)
 	{
 		uint32		place = *find_slot(&places, a->hashes[i]);
 		Passage		passage;
 
-		if (i % FIRST_RUNS == 0)
+		if (i % RUNS_AT_ONCE == 0)
 			CHECK_FOR_INTERRUPTS();
 		if (place == NO_RUN)
 			continue;
@@ -209,7 +187,7 @@ words_init(Words *words, const text *document)
 	words->end = words->next + VARSIZE_ANY_EXHDR(document);
 	words->nwords = 0;
 	words->start = words->stop = words->next;
-	shtext_buffer_init(&words->converted);
+	memset(&words->converted, 0, sizeof(words->converted));
 }
 
 /*
@@ -288,8 +266,8 @@ simhash_passages(PG_FUNCTION_ARGS)
 	text	   *a = PG_GETARG_TEXT_PP(0);
 	text	   *b = PG_GETARG_TEXT_PP(1);
 	int32		min_words = PG_GETARG_INT32(2);
-	Runs		runs_a;
-	Runs		runs_b;
+	ShTextHashes runs_a;
+	ShTextHashes runs_b;
 	Passage    *passages;
 	uint32		npassages;
 	Words		first;

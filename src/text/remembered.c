@@ -33,9 +33,6 @@
 /* of a new table */
 #define FIRST_DOCUMENTS		64
 
-/* the hashes for which there is room at first */
-#define FIRST_HASHES		256
-
 /* a table of documents by the hash of their bytes */
 typedef struct Place
 {
@@ -182,31 +179,6 @@ shtext_recall(const ShTextFeatures *features)
 	return add(hash, features, find(&memory->old, hash, features));
 }
 
-/* hashes that are collected */
-typedef struct Hashes
-{
-	int			count;
-	int			capacity;
-	uint64	   *hashes;
-} Hashes;
-
-/*
- * A consumer of hashes: keeps them.
- */
-static void
-keep_hashes(void *state, const uint64 *hashes, int nhashes)
-{
-	Hashes	   *kept = state;
-
-	if (kept->count + nhashes > kept->capacity)
-	{
-		kept->capacity = 2 * (kept->count + nhashes);
-		kept->hashes = repalloc(kept->hashes, kept->capacity * sizeof(uint64));
-	}
-	memcpy(kept->hashes + kept->count, hashes, nhashes * sizeof(uint64));
-	kept->count += nhashes;
-}
-
 /*
  * Find the features of a document, unless they are known.  The arguments are those
  * of shtext_recall and its result.
@@ -214,19 +186,18 @@ keep_hashes(void *state, const uint64 *hashes, int nhashes)
 void
 shtext_know_features(ShTextRemembered *document, const ShTextFeatures *features)
 {
-	Hashes		kept = {0, FIRST_HASHES};
+	ShTextHashes kept = {0};
 	ShTextSets	set;
 
 	if (document->compared)
 		return;
-	kept.hashes = palloc(FIRST_HASHES * sizeof(uint64));
-	features->read(features, keep_hashes, &kept);
+	features->read(features, shtext_keep_hashes, &kept);
 
 	/* half of the slots remain free */
-	shtext_sets_init(&set, 0, pg_leftmost_one_pos64(kept.count + 1) + 2);
-	for (int i = 0; i < kept.count; i++)
+	shtext_sets_init(&set, 0, pg_leftmost_one_pos64(kept.length + 1) + 2);
+	for (Size i = 0; i < kept.length; i++)
 		shtext_sets_add(&set, shtext_sets_number(kept.hashes[i], memory->key), SHTEXT_IN_A);
-	pfree(kept.hashes);
+	shtext_free_array(kept.hashes);
 
 	document->features = MemoryContextAlloc(GetMemoryChunkContext(document),
 											Max(set.used, 1) * sizeof(uint64));

@@ -8,7 +8,7 @@
 #ifndef SIMHASH_TEXT_REMEMBERED_H
 #define SIMHASH_TEXT_REMEMBERED_H
 
-#include "text/features.h"
+#include "text/document.h"
 #include "type/simhash.h"
 
 /* A document, and what is known of it. */

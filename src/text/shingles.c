@@ -97,12 +97,11 @@ static void
 append_feature(StringInfo elements, int *nelements, const ShTextSpan *span)
 {
 	int			encoding = GetDatabaseEncoding();
-	ShTextBuffer converted;
+	ShTextBuffer converted = {0};
 	const char *bytes = span->bytes;
 	Size		length = span->length;
 	Size		size;
 
-	shtext_buffer_init(&converted);
 	if (!shtext_needs_no_conversion(encoding))
 	{
 		shtext_from_utf8(bytes, length, encoding, &converted);
@@ -123,5 +122,5 @@ append_feature(StringInfo elements, int *nelements, const ShTextSpan *span)
 	memcpy(elements->data + elements->len + VARHDRSZ, bytes, length);
 	elements->len += size;
 	(*nelements)++;
-	shtext_buffer_free(&converted);
+	shtext_free_array(converted.bytes);
 }

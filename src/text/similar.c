@@ -36,38 +36,22 @@ PG_FUNCTION_INFO_V1(simhash_similar_fingerprint_bytea);
 /* how often few common features decide until the fingerprints are asked first again */
 #define NEAR_CALLS				8
 
-/* which features count */
+/* which features count: units of one for the fingerprint, and for the coefficient */
 typedef struct Form
 {
-	ShTextFeatures (*for_fingerprint) (const struct varlena *document);
-	ShTextFeatures (*for_jaccard) (const struct varlena *document);
+	ShTextUnit	unit;
+	int			for_fingerprint;
+	int			for_jaccard;
 } Form;
 
-static ShTextFeatures
-pairs_of_words(const struct varlena *document)
-{
-	return shtext_features_of_text(document, FINGERPRINT_WORDS, SHTEXT_WORD);
-}
+static const Form form_of_text = {SHTEXT_WORD, FINGERPRINT_WORDS, JACCARD_WORDS};
+static const Form form_of_bytea = {SHTEXT_BYTE, BYTES_SHINGLE, BYTES_SHINGLE};
 
 static ShTextFeatures
-triples_of_words(const struct varlena *document)
+features_of(const Form *form, const struct varlena *document, int shingle)
 {
-	return shtext_features_of_text(document, JACCARD_WORDS, SHTEXT_WORD);
-}
-
-static ShTextFeatures
-runs_of_bytes(const struct varlena *document)
-{
-	return shtext_features_of_bytes(document, BYTES_SHINGLE);
-}
-
-static const Form form_of_text = {pairs_of_words, triples_of_words};
-static const Form form_of_bytea = {runs_of_bytes, runs_of_bytes};
-
-static void
-add_to_sketch(void *state, const uint64 *hashes, int nhashes)
-{
-	shtext_sketch_add((ShTextSketch *) state, hashes, nhashes);
+	return form->unit == SHTEXT_BYTE ? shtext_features_of_bytes(document, shingle) :
+		shtext_features_of_text(document, shingle, form->unit);
 }
 
 /*
@@ -76,11 +60,11 @@ add_to_sketch(void *state, const uint64 *hashes, int nhashes)
 static bool
 compute_fingerprint(const Form *form, const struct varlena *document, ShFingerprint *fp)
 {
-	ShTextFeatures features = form->for_fingerprint(document);
+	ShTextFeatures features = features_of(form, document, form->for_fingerprint);
 	ShTextSketch sketch;
 
-	shtext_sketch_init(&sketch);
-	features.read(&features, add_to_sketch, &sketch);
+	shtext_sketch_init(&sketch, SHBITS_WIDTH);
+	features.read(&features, shtext_sketch_add, &sketch);
 	return shtext_sketch_result(&sketch, fp);
 }
 
@@ -98,7 +82,7 @@ read_document(const Form *form, const struct varlena *value)
 	Document	result;
 
 	result.value = value;
-	result.features = form->for_jaccard(value);
+	result.features = features_of(form, value, form->for_jaccard);
 	result.known = shtext_recall(&result.features);
 	return result;
 }

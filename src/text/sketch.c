@@ -1,109 +1,113 @@
 /*-------------------------------------------------------------------------
  *
  * sketch.c
- *	  64 minima over a set of features, and a bit of each.
+ *	  As many minima over a set of features as a fingerprint has bits, and a bit
+ *	  of each.
  *
- * A feature falls into one of 64 bins, with a value.  The least value in a bin
- * is its minimum.  A bin into which no feature falls has another minimum: each
- * feature also visits all bins one after the other, in an order of its own, and
- * the time of the first visit counts.
- *
- * Bins, values and times are pseudorandom, so the feature that makes the
- * minimum of a bin is effectively a random feature of the set.  Two sets have
- * the same minimum if the random feature of their union is in both of them.
- * The probability of that is their Jaccard coefficient.  If they do not have
- * the same minimum, the last bits of the minima are equal with probability
- * 1/2.
- *
- * The numbers of a feature depend on its hash only.  So the minima of a union
- * are the lesser of those of its parts, and neither order nor repetition
- * matters.
- *
- * If a set has a few hundred features, or more, some fall into each bin.
- * Visits are for smaller sets.  Their bits are as good as those of 64
- * independent permutations, and slightly better: each feature comes early to
- * some bins, so the bins are divided more evenly among the features.
+ * Of each 64 bits: a feature falls into one of 64 bins, with a value.  The least
+ * value in a bin is its minimum.  A bin into which no feature falls has another
+ * minimum: each feature also visits all bins one after the other, in an order of
+ * its own, and the time of the first visit counts.  src/README.md, section 9,
+ * says why.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "text/sketch.h"
-#include "text/text_kernels.h"
 
-/*
- * Start with the empty set.
- */
 void
-shtext_sketch_init(ShTextSketch *sketch)
+shtext_sketch_init(ShTextSketch *sketch, int width)
 {
-	memset(sketch, 0xFF, sizeof(*sketch));
+	sketch->width = width;
+	sketch->nparts = shbits_nparts(width);
+	sketch->parts = sketch->nparts == 1 ? &sketch->only :
+		palloc(sketch->nparts * sizeof(ShTextSketchPart));
+	memset(sketch->parts, 0xFF, sketch->nparts * sizeof(ShTextSketchPart));
 }
 
-/*
- * Add at most SHTEXT_VISITORS features.
- */
-static void
-add_some(ShTextSketch *sketch, const uint64 *hashes, int nhashes)
+void
+shtext_sketch_free(ShTextSketch *sketch)
 {
-	uint64		numbers[SHTEXT_VISITORS];
-	uint64		empty = sketch->empty;
+	if (sketch->parts != &sketch->only)
+		pfree(sketch->parts);
+}
 
-	shtext_kernels->mix_seeds(hashes, nhashes, numbers);
-	for (int i = 0; i < nhashes; i++)
+void
+shtext_sketch_add_to_part(ShTextSketchPart *part, const uint64 *numbers, int n)
+{
+	uint64		empty = part->empty;
+
+	for (int i = 0; i < n; i++)
 	{
 		int			bin = shtext_bin(numbers[i]);
 		uint32		value = shtext_value(numbers[i]);
 
 		/* no branch: it would be hard to predict */
-		sketch->values[bin] = Min(sketch->values[bin], value);
+		part->values[bin] = Min(part->values[bin], value);
 		empty &= ~(UINT64CONST(1) << bin);
 	}
-	sketch->empty = empty;
+	part->empty = empty;
 
 	/* a bin that is empty now has always been empty, and has had all visits */
 	if (empty != 0)
 	{
 		uint64		brought[SHTEXT_VISITORS];
 
-		shtext_kernels->mix_seeds(numbers, nhashes, brought);
-		shtext_kernels->visit_bins(sketch->visits, empty, numbers, brought,
-								   nhashes);
+		shtext_kernels->mix_seeds(numbers, n, brought);
+		shtext_kernels->visit_bins(part->visits, empty, numbers, brought, n);
 	}
 }
 
-/*
- * Add features; some may be in the set already.
- */
 void
-shtext_sketch_add(ShTextSketch *sketch, const uint64 *hashes, int nhashes)
+shtext_sketch_add(void *sketch, const uint64 *hashes, int nhashes)
 {
+	ShTextSketch *to = sketch;
+	uint64		numbers[SHTEXT_VISITORS];
+	uint64		others[SHTEXT_VISITORS];
+
 	for (int done = 0; done < nhashes; done += SHTEXT_VISITORS)
-		add_some(sketch, hashes + done, Min(nhashes - done, SHTEXT_VISITORS));
+	{
+		int			n = Min(nhashes - done, SHTEXT_VISITORS);
+
+		shtext_kernels->mix_seeds(hashes + done, n, numbers);
+		shtext_sketch_add_to_part(&to->parts[0], numbers, n);
+		for (int p = 1; p < to->nparts; p++)
+		{
+			for (int i = 0; i < n; i++)
+				others[i] = shtext_hash_in_part(numbers[i], p);
+			shtext_kernels->mix_seeds(others, n, others);
+			shtext_sketch_add_to_part(&to->parts[p], others, n);
+		}
+	}
 }
 
-/*
- * Add the set of another sketch.
- */
 void
 shtext_sketch_merge(ShTextSketch *sketch, const ShTextSketch *other)
 {
-	sketch->empty &= other->empty;
-	for (int bin = 0; bin < SHTEXT_BINS; bin++)
+	for (int p = 0; p < sketch->nparts; p++)
 	{
-		sketch->values[bin] = Min(sketch->values[bin], other->values[bin]);
-		sketch->visits[bin] = Min(sketch->visits[bin], other->visits[bin]);
+		ShTextSketchPart *part = &sketch->parts[p];
+		const ShTextSketchPart *more = &other->parts[p];
+
+		part->empty &= more->empty;
+		for (int bin = 0; bin < SHTEXT_BINS; bin++)
+		{
+			part->values[bin] = Min(part->values[bin], more->values[bin]);
+			part->visits[bin] = Min(part->visits[bin], more->visits[bin]);
+		}
 	}
 }
 
-/*
- * Get the fingerprint: bit i is the last bit of minimum i.  Returns false if
- * the set is empty.
- */
 bool
-shtext_sketch_result(const ShTextSketch *sketch, ShFingerprint *result)
+shtext_sketch_result(const ShTextSketch *sketch, ShFingerprint *parts)
 {
-	*result = shtext_kernels->last_bits(sketch->values, sketch->visits,
-										sketch->empty);
-	return sketch->empty != PG_UINT64_MAX;
+	int			rest = sketch->width % SHBITS_WIDTH;
+
+	for (int p = 0; p < sketch->nparts; p++)
+		parts[p] = shtext_kernels->last_bits(sketch->parts[p].values, sketch->parts[p].visits,
+											 sketch->parts[p].empty);
+	if (rest > 0)
+		parts[sketch->nparts - 1] >>= SHBITS_WIDTH - rest;
+	return sketch->parts[0].empty != PG_UINT64_MAX;
 }

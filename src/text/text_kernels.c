@@ -3,30 +3,16 @@
  * text_kernels.c
  *	  Choosing kernels, and the portable ones.
  *
- * The 64 counters lie bit-sliced in 64-bit words, and so one logical operation
- * works on one digit of all of them.  A full adder takes five operations and,
- * with the numbers added up 16 at a time, about one of them is needed for
- * each number.
- *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "type/hash.h"
-#include "text/numbers.h"
 #include "text/text_kernels.h"
-#include "text/unicode.h"
-
-/* numbers that are added in one go, 2^GROUP_DIGITS */
-#define GROUP_SIZE		16
-#define GROUP_DIGITS	4
 
 static const ShTextKernels kernels_portable = {
 	.name = "portable",
-	.fold_ascii = shtext_fold_ascii_portable,
+	.fold_chars = shtext_fold_chars_portable,
 	.fold_words = shtext_fold_words_portable,
-	.hash_fours = shtext_hash_fours_portable,
-	.count_bits = shtext_count_bits_portable,
 	.mix_seeds = shtext_mix_seeds_portable,
 	.visit_bins = shtext_visit_bins_portable,
 	.last_bits = shtext_last_bits_portable
@@ -35,50 +21,16 @@ static const ShTextKernels kernels_portable = {
 /* until a choice is made */
 const ShTextKernels *shtext_kernels = &kernels_portable;
 
-const unsigned char *
-shtext_fold_ascii_portable(const unsigned char *next,
-						   const unsigned char *end, char **out)
-{
-	char	   *to = *out;
-
-	while (end - next > 8)
-	{
-		if (!shtext_nine_are_ascii(next))
-			break;
-		for (int i = 0; i < 8; i++)
-		{
-			uint8		folded = shtext_ascii_fold[next[i]];
-
-			/* written in any case: a branch would be hard to predict */
-			*to = folded;
-			to += (folded != 0);
-		}
-		next += 8;
-	}
-	*out = to;
-	return next;
-}
-
-const unsigned char *
-shtext_fold_words_portable(const unsigned char *next,
-						   const unsigned char *end, char **out,
-						   bool *in_word)
+static pg_attribute_always_inline const unsigned char *
+fold(const unsigned char *next, const unsigned char *end, char **out, bool *in_word, bool words)
 {
 	char	   *to = *out;
 	bool		within = *in_word;
 
-	while (end - next > 8)
+	while (end - next > 8 && shtext_nine_are_ascii(next))
 	{
-		if (!shtext_nine_are_ascii(next))
-			break;
 		for (int i = 0; i < 8; i++)
-		{
-			uint8		folded = shtext_ascii_fold[next[i]];
-
-			*to = folded != 0 ? folded : ' ';
-			to += (folded != 0) | within;
-			within = folded != 0;
-		}
+			to = shtext_write_ascii(to, next[i], words, &within);
 		next += 8;
 	}
 	*out = to;
@@ -86,29 +38,18 @@ shtext_fold_words_portable(const unsigned char *next,
 	return next;
 }
 
-void
-shtext_hash_fours_portable(const char *bytes, int n, uint64 *hashes)
+const unsigned char *
+shtext_fold_chars_portable(const unsigned char *next, const unsigned char *end, char **out,
+						   bool *in_word)
 {
-	/* with a constant length the compiler specializes the hash */
-	for (int i = 0; i < n; i++)
-		hashes[i] = shtype_hash(bytes + i, 4);
+	return fold(next, end, out, in_word, false);
 }
 
-void
-shtext_count_bits_portable(uint64 *digits, const uint64 *numbers, int n)
+const unsigned char *
+shtext_fold_words_portable(const unsigned char *next, const unsigned char *end, char **out,
+						   bool *in_word)
 {
-	int			i = 0;
-
-	for (; i + GROUP_SIZE <= n; i += GROUP_SIZE)
-	{
-		uint64		a = shtext_add_eight(digits, &numbers[i]);
-		uint64		b = shtext_add_eight(digits, &numbers[i + 8]);
-
-		shtext_add_carry(digits, GROUP_DIGITS,
-						 shtext_add_digits(&digits[3], a, b));
-	}
-	for (; i < n; i++)
-		shtext_add_carry(digits, 0, numbers[i]);
+	return fold(next, end, out, in_word, true);
 }
 
 void

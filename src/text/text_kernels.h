@@ -1,7 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * text_kernels.h
- *	  The inner loops of a fingerprint, for what the CPU can do.
+ *	  The pseudorandom numbers of a feature, from which sketches are made, and
+ *	  the inner loops of a fingerprint, for what the CPU can do.
+ *
+ * All numbers follow from the hash of a feature.  sketch.c says what they are
+ * for.
  *
  *-------------------------------------------------------------------------
  */
@@ -9,50 +13,105 @@
 #define SIMHASH_TEXT_TEXT_KERNELS_H
 
 #include "bits/filter_kernels.h"
+#include "text/unicode.h"
 
-/* digits of a counter, in base 2: enough for any number of numbers */
-#define SHTEXT_COUNTER_DIGITS	64
+#define SHTEXT_BINS			64
+
+/* the first bits of a time are a position, and those of a step an odd number */
+#define SHTEXT_POSITION_BITS	6
+#define SHTEXT_POSITION_SHIFT	(16 - SHTEXT_POSITION_BITS)
+
+/*
+ * The first number that the generator SplitMix64 gives for a seed.  Different
+ * seeds have different numbers, which look random even if the seeds are 1, 2
+ * and 3.
+ */
+static inline uint64
+shtext_mix(uint64 seed)
+{
+	uint64		x = seed + UINT64CONST(0x9E3779B97F4A7C15);
+
+	x = (x ^ x >> 30) * UINT64CONST(0xBF58476D1CE4E5B9);
+	x = (x ^ x >> 27) * UINT64CONST(0x94D049BB133111EB);
+	return x ^ x >> 31;
+}
+
+/*
+ * The number of a feature, from which all of the following are derived.
+ */
+static inline uint64
+shtext_number(uint64 hash)
+{
+	return shtext_mix(hash);
+}
+
+/*
+ * The bin into which it falls, and its value there.
+ */
+static inline int
+shtext_bin(uint64 number)
+{
+	return number % SHTEXT_BINS;
+}
+
+static inline uint32
+shtext_value(uint64 number)
+{
+	return number >> 32;
+}
+
+/*
+ * It visits bin b at the time (start + b * step) mod 2^16, which is even.  As
+ * the step begins with an odd number of six bits, and has only 0 after it, the
+ * first six bits of the times are different for all bins; the rest is the same.
+ */
+static inline uint16
+shtext_start(uint64 number)
+{
+	return number >> 16 & 0xFFFE;
+}
+
+static inline uint16
+shtext_step(uint64 number)
+{
+	return (number << 5 & 0xF800) | 1 << SHTEXT_POSITION_SHIFT;
+}
+
+/*
+ * A fingerprint of more than 64 bits has several sketches, which must not
+ * depend on each other.  In sketch p > 0, a feature has this hash in place of
+ * its own.
+ */
+static inline uint64
+shtext_hash_in_part(uint64 number, int p)
+{
+	return number ^ shtext_mix(p);
+}
 
 /* features that visit bins together, at most */
 #define SHTEXT_VISITORS			1024
 
+/*
+ * Write the letters and digits of the bytes from next on, folded to lower case, to
+ * *out.  Stops before end, at the last byte that is ASCII and followed by ASCII, or
+ * up to 8 bytes sooner.  Returns where it stopped, and in *out the end of what is
+ * written.  If there are more than 64 bytes, there must be room for 64 more.
+ *
+ * Of words, anything between two becomes one space after the first.  *in_word
+ * tells whether the last character written belongs to a word.
+ */
+typedef const unsigned char *(*ShTextFold) (const unsigned char *next, const unsigned char *end,
+											char **out, bool *in_word);
+
 typedef struct ShTextKernels
 {
 	const char *name;
+	ShTextFold	fold_chars;
+	ShTextFold	fold_words;
 
 	/*
-	 * Write the letters and digits of the bytes from next on, folded to lower
-	 * case, to *out.  Stops before end, at the latest at the last byte that
-	 * is ASCII and followed by ASCII; it may stop up to 64 bytes sooner.
-	 * Returns where it stopped, and in *out the end of what is written.  If
-	 * there are more than 64 bytes, there must be room for 64 more.
-	 */
-	const unsigned char *(*fold_ascii) (const unsigned char *next,
-										const unsigned char *end, char **out);
-
-	/*
-	 * The same for words: anything between two words becomes one space after
-	 * the first.  *in_word tells whether the last character written belongs
-	 * to a word.
-	 */
-	const unsigned char *(*fold_words) (const unsigned char *next,
-										const unsigned char *end, char **out,
-										bool *in_word);
-
-	/*
-	 * hashes[i] = shtype_hash(bytes + i, 4) for i in 0..n - 1.  Reads n + 3
-	 * bytes.
-	 */
-	void		(*hash_fours) (const char *bytes, int n, uint64 *hashes);
-
-	/*
-	 * Add n numbers to 64 counters, one for each bit.  The counters are
-	 * bit-sliced: bit i of digits[d] is the digit of weight 2^d of counter i.
-	 */
-	void		(*count_bits) (uint64 *digits, const uint64 *numbers, int n);
-
-	/*
-	 * numbers[i] = shtext_mix(seeds[i]) for i in 0..n - 1
+	 * numbers[i] = shtext_mix(seeds[i]) for i in 0..n - 1; they may be in the
+	 * same place.
 	 */
 	void		(*mix_seeds) (const uint64 *seeds, int n, uint64 *numbers);
 
@@ -86,16 +145,12 @@ extern void shtext_choose_kernels(void);
  */
 extern const ShTextKernels *shtext_kernels_named(const char *name);
 
-extern const unsigned char *shtext_fold_ascii_portable(const unsigned char *next,
+extern const unsigned char *shtext_fold_chars_portable(const unsigned char *next,
 													   const unsigned char *end,
-													   char **out);
+													   char **out, bool *in_word);
 extern const unsigned char *shtext_fold_words_portable(const unsigned char *next,
 													   const unsigned char *end,
-													   char **out,
-													   bool *in_word);
-extern void shtext_hash_fours_portable(const char *bytes, int n, uint64 *hashes);
-extern void shtext_count_bits_portable(uint64 *digits, const uint64 *numbers,
-									   int n);
+													   char **out, bool *in_word);
 extern void shtext_mix_seeds_portable(const uint64 *seeds, int n,
 									  uint64 *numbers);
 extern void shtext_visit_bins_portable(uint16 *visits, uint64 bins,
@@ -125,60 +180,19 @@ shtext_nine_are_ascii(const unsigned char *next)
 }
 
 /*
- * Full adder: *digit + a + b, whose low digit goes to *digit; returns the carry.
+ * Write the normalization of an ASCII character; returns the end of what is
+ * written.
  */
-static inline uint64
-shtext_add_digits(uint64 *digit, uint64 a, uint64 b)
+static pg_attribute_always_inline char *
+shtext_write_ascii(char *out, unsigned char c, bool words, bool *in_word)
 {
-	uint64		half = *digit ^ a;
-	uint64		carry = (*digit & a) | (half & b);
+	uint8		folded = shtext_ascii_fold[c];
 
-	*digit = half ^ b;
-	return carry;
-}
-
-/*
- * Add up 2^level numbers, the digits of whose sum are added to digits[0 ..
- * level - 1]; returns the carry, of weight 2^level.
- */
-static pg_attribute_always_inline uint64
-shtext_add_two(uint64 *digits, const uint64 *numbers)
-{
-	return shtext_add_digits(&digits[0], numbers[0], numbers[1]);
-}
-
-static pg_attribute_always_inline uint64
-shtext_add_four(uint64 *digits, const uint64 *numbers)
-{
-	uint64		a = shtext_add_two(digits, numbers);
-	uint64		b = shtext_add_two(digits, numbers + 2);
-
-	return shtext_add_digits(&digits[1], a, b);
-}
-
-static pg_attribute_always_inline uint64
-shtext_add_eight(uint64 *digits, const uint64 *numbers)
-{
-	uint64		a = shtext_add_four(digits, numbers);
-	uint64		b = shtext_add_four(digits, numbers + 4);
-
-	return shtext_add_digits(&digits[2], a, b);
-}
-
-/*
- * Add 2^digit to the counters whose bit is set in carry.
- */
-static inline void
-shtext_add_carry(uint64 *digits, int digit, uint64 carry)
-{
-	while (carry != 0)
-	{
-		uint64		sum = digits[digit];
-
-		digits[digit] = sum ^ carry;
-		carry &= sum;
-		digit++;
-	}
+	/* always written: a branch would be hard to predict */
+	*out = words && folded == 0 ? ' ' : folded;
+	out += (folded != 0) | (words && *in_word);
+	*in_word = words && folded != 0;
+	return out;
 }
 
 #endif							/* SIMHASH_TEXT_TEXT_KERNELS_H */

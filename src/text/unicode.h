@@ -87,7 +87,7 @@ extern const ShTextCharRecord shtext_records[];
 /* blocks that are listed; all further ones are as the last of these */
 extern const uint32 shtext_nblocks;
 extern const uint16 shtext_stage1[];
-extern const uint8 shtext_stage2[][SHTEXT_BLOCK_SIZE];
+extern const uint8 shtext_stage2[];
 
 /* in the order of code; without Hangul syllables, which are computed */
 extern const int shtext_ndecompositions;
@@ -119,8 +119,8 @@ shtext_record(uint32 code)
 			return &foreign;
 		block = shtext_nblocks - 1;
 	}
-	return &shtext_records[shtext_stage2[shtext_stage1[block]]
-						   [code % SHTEXT_BLOCK_SIZE]];
+	return &shtext_records[shtext_stage2[shtext_stage1[block] * SHTEXT_BLOCK_SIZE +
+										 code % SHTEXT_BLOCK_SIZE]];
 }
 
 #endif							/* SIMHASH_TEXT_UNICODE_H */

@@ -1,16 +1,22 @@
 /*-------------------------------------------------------------------------
  *
  * windows.c
- *	  The features of a document: all windows of some consecutive units.
+ *	  The features of a document, all windows of some consecutive units, and their
+ *	  hashes.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "port/pg_bswap.h"
 
 #include "text/windows.h"
+#include "type/hash.h"
+
+/* windows of words that are found, and then hashed, together */
+#define WORDS_AT_ONCE		128
 
 /*
  * The length of a UTF-8 character, given its first byte.  Characters without
@@ -116,18 +122,17 @@ ascii_length(const char *bytes, Size length)
 }
 
 /*
- * Return a run of up to max consecutive windows of single-byte units, starting
+ * Find a run of up to max consecutive windows of single-byte units, starting
  * at *bytes and one byte apart.  Returns their number, which may be 0 even if
  * shtext_windows_next would find one.
  */
-int
-shtext_windows_run(ShTextWindows *windows, const ShTextBuffer *buffer,
-				   int max, const char **bytes)
+static int
+find_run(ShTextWindows *windows, const ShTextBuffer *buffer, int max, const char **bytes)
 {
 	const char *start = buffer->bytes + windows->start;
 	Size		length;
 
-	if (windows->unit == SHTEXT_WORD || !find_units(windows, buffer))
+	if (!find_units(windows, buffer))
 		return 0;
 
 	/* if units are characters, are those already found single bytes? */
@@ -145,34 +150,11 @@ shtext_windows_run(ShTextWindows *windows, const ShTextBuffer *buffer,
 }
 
 /*
- * Return the next window.  Returns false if the buffer ends before it does.
+ * Find up to max windows of words, the same as shtext_windows_next returns one by
+ * one.  Returns their number.
  */
-bool
-shtext_windows_next(ShTextWindows *windows, const ShTextBuffer *buffer,
-					ShTextSpan *span)
-{
-	const char *start = buffer->bytes + windows->start;
-
-	if (windows->unit == SHTEXT_WORD)
-		return shtext_windows_words(windows, buffer, 1, span) > 0;
-	if (!find_units(windows, buffer) || !find_unit(windows, buffer))
-		return false;
-
-	span->bytes = start;
-	span->length = buffer->bytes + windows->end - start;
-	windows->any = true;
-	windows->nunits--;
-	windows->start += windows->unit == SHTEXT_CHAR ? char_length(*start) : 1;
-	return true;
-}
-
-/*
- * Return up to max windows of words, the same as shtext_windows_next returns
- * one by one.  Returns their number.
- */
-int
-shtext_windows_words(ShTextWindows *windows, const ShTextBuffer *buffer,
-					 int max, ShTextSpan *spans)
+static int
+find_words(ShTextWindows *windows, const ShTextBuffer *buffer, int max, ShTextSpan *spans)
 {
 	const char *bytes = buffer->bytes;
 	Size		length = buffer->length;
@@ -208,6 +190,28 @@ shtext_windows_words(ShTextWindows *windows, const ShTextBuffer *buffer,
 	windows->first = first;
 	windows->nunits = nunits;
 	return nspans;
+}
+
+/*
+ * Return the next window.  Returns false if the buffer ends before it does.
+ */
+bool
+shtext_windows_next(ShTextWindows *windows, const ShTextBuffer *buffer,
+					ShTextSpan *span)
+{
+	const char *start = buffer->bytes + windows->start;
+
+	if (windows->unit == SHTEXT_WORD)
+		return find_words(windows, buffer, 1, span) > 0;
+	if (!find_units(windows, buffer) || !find_unit(windows, buffer))
+		return false;
+
+	span->bytes = start;
+	span->length = buffer->bytes + windows->end - start;
+	windows->any = true;
+	windows->nunits--;
+	windows->start += windows->unit == SHTEXT_CHAR ? char_length(*start) : 1;
+	return true;
 }
 
 /*
@@ -250,4 +254,113 @@ shtext_windows_discard(ShTextWindows *windows, ShTextBuffer *buffer)
 		for (int i = 0; i < windows->nunits; i++)
 			windows->ends[(windows->first + i) % SHTEXT_MAX_SHINGLE] -= start;
 	}
+}
+
+void
+shtext_batch_init(ShTextBatch *batch, ShTextConsumer consumer, void *state)
+{
+	batch->consumer = consumer;
+	batch->state = state;
+	batch->nhashes = 0;
+}
+
+/*
+ * Pass the batch, if it is not empty, to the consumer.
+ */
+void
+shtext_batch_finish(ShTextBatch *batch)
+{
+	if (batch->nhashes > 0)
+		batch->consumer(batch->state, batch->hashes, batch->nhashes);
+	batch->nhashes = 0;
+}
+
+/*
+ * The same if it is full.  Checks for interrupts.
+ */
+static inline void
+make_room(ShTextBatch *batch)
+{
+	if (batch->nhashes < SHTEXT_BATCH)
+		return;
+	CHECK_FOR_INTERRUPTS();
+	shtext_batch_finish(batch);
+}
+
+void
+shtext_batch_add(ShTextBatch *batch, uint64 hash)
+{
+	make_room(batch);
+	batch->hashes[batch->nhashes++] = hash;
+}
+
+/*
+ * Hash n windows, each of shingle bytes and one byte after the one before.
+ */
+static void
+hash_run(const char *bytes, int n, int shingle, uint64 *hashes)
+{
+	/* with a constant length the compiler specializes the hash */
+	switch (shingle)
+	{
+		case 4:
+			for (int i = 0; i < n; i++)
+				hashes[i] = shtype_hash(bytes + i, 4);
+			break;
+		case 8:
+			for (int i = 0; i < n; i++)
+				hashes[i] = shtype_hash(bytes + i, 8);
+			break;
+		default:
+			for (int i = 0; i < n; i++)
+				hashes[i] = shtype_hash(bytes + i, shingle);
+			break;
+	}
+}
+
+static inline int
+hash_words(ShTextWindows *windows, const ShTextBuffer *buffer, int max, uint64 *hashes)
+{
+	ShTextSpan	spans[WORDS_AT_ONCE];
+	int			n = find_words(windows, buffer, Min(max, WORDS_AT_ONCE), spans);
+
+	for (int i = 0; i < n; i++)
+		hashes[i] = shtype_hash(spans[i].bytes, spans[i].length);
+	return n;
+}
+
+static inline int
+hash_units(ShTextWindows *windows, const ShTextBuffer *buffer, int max, uint64 *hashes)
+{
+	const char *bytes;
+	ShTextSpan	span;
+	int			n = find_run(windows, buffer, max, &bytes);
+
+	if (n > 0)
+		hash_run(bytes, n, windows->shingle, hashes);
+	else if (shtext_windows_next(windows, buffer, &span))
+		hashes[n++] = shtype_hash(span.bytes, span.length);
+	return n;
+}
+
+/*
+ * Add the hashes of all windows of a buffer that were not yet returned.
+ */
+void
+shtext_batch_windows(ShTextBatch *batch, ShTextWindows *windows, const ShTextBuffer *buffer)
+{
+	int			n;
+
+	do
+	{
+		uint64	   *hashes;
+		int			room;
+
+		make_room(batch);
+		hashes = batch->hashes + batch->nhashes;
+		room = SHTEXT_BATCH - batch->nhashes;
+		n = windows->unit == SHTEXT_WORD ? hash_words(windows, buffer, room, hashes) :
+			hash_units(windows, buffer, room, hashes);
+		batch->nhashes += n;
+	} while (n > 0);
 }

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * windows.h
- *	  The features of a document: all windows of some consecutive units.
+ *	  The features of a document, all windows of some consecutive units, and their
+ *	  hashes.
  *
  *-------------------------------------------------------------------------
  */
@@ -9,9 +10,19 @@
 #define SIMHASH_TEXT_WINDOWS_H
 
 #include "text/buffer.h"
-#include "text/normalize.h"
 
 #define SHTEXT_MAX_SHINGLE	64
+
+/* the most hashes of a batch: 8 kB, to stay in cache */
+#define SHTEXT_BATCH		1024
+
+/* what a feature is a window of */
+typedef enum ShTextUnit
+{
+	SHTEXT_CHAR,				/* characters of UTF-8, one after the other */
+	SHTEXT_WORD,				/* words, a space after each */
+	SHTEXT_BYTE					/* bytes */
+} ShTextUnit;
 
 /*
  * The position of the next window in a buffer.  The buffer has only whole
@@ -39,19 +50,31 @@ typedef struct ShTextSpan
 	Size		length;
 } ShTextSpan;
 
-extern void shtext_windows_init(ShTextWindows *windows, ShTextUnit unit,
-								int shingle);
-extern int	shtext_windows_run(ShTextWindows *windows,
-							   const ShTextBuffer *buffer, int max,
-							   const char **bytes);
-extern int	shtext_windows_words(ShTextWindows *windows,
-								 const ShTextBuffer *buffer, int max,
-								 ShTextSpan *spans);
-extern bool shtext_windows_next(ShTextWindows *windows,
-								const ShTextBuffer *buffer, ShTextSpan *span);
-extern bool shtext_windows_rest(ShTextWindows *windows,
-								const ShTextBuffer *buffer, ShTextSpan *span);
-extern void shtext_windows_discard(ShTextWindows *windows,
-								   ShTextBuffer *buffer);
+/*
+ * Called with the hashes of features, each as often as it occurs, in batches.
+ */
+typedef void (*ShTextConsumer) (void *state, const uint64 *hashes, int nhashes);
+
+/* Hashes that are collected for a consumer. */
+typedef struct ShTextBatch
+{
+	ShTextConsumer consumer;
+	void	   *state;			/* of the consumer */
+	int			nhashes;
+	uint64		hashes[SHTEXT_BATCH];
+} ShTextBatch;
+
+extern void shtext_windows_init(ShTextWindows *windows, ShTextUnit unit, int shingle);
+extern bool shtext_windows_next(ShTextWindows *windows, const ShTextBuffer *buffer,
+								ShTextSpan *span);
+extern bool shtext_windows_rest(ShTextWindows *windows, const ShTextBuffer *buffer,
+								ShTextSpan *span);
+extern void shtext_windows_discard(ShTextWindows *windows, ShTextBuffer *buffer);
+
+extern void shtext_batch_init(ShTextBatch *batch, ShTextConsumer consumer, void *state);
+extern void shtext_batch_add(ShTextBatch *batch, uint64 hash);
+extern void shtext_batch_windows(ShTextBatch *batch, ShTextWindows *windows,
+								 const ShTextBuffer *buffer);
+extern void shtext_batch_finish(ShTextBatch *batch);
 
 #endif							/* SIMHASH_TEXT_WINDOWS_H */

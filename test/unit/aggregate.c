@@ -13,21 +13,20 @@
 #include "unit.h"
 
 #include "compat.h"
-#include "text/counter_state.h"
-#include "text/weights.h"
+#include "text/states.h"
 
 #include "server.h"
 
 #define NROWS		2000
 #define NPARTS		7
 
-#define MAX_COUNT	((1 << 24) - 1)
+#define MAX_NUMBERS	5000
 #define WORDS_OFFSET	4
 
 static bytea *
 add(bytea *state, uint64 hash, int128 weight)
 {
-	bytea	   *result = shtext_counter_state_add_weighted(state, hash, weight);
+	bytea	   *result = shtext_counter_state_add(state, hash, weight);
 
 	/* as the server does it */
 	if (result != state)
@@ -43,9 +42,62 @@ combine(bytea *state, const bytea *other)
 	shtext_counter_state_verify(state);
 	shtext_counter_state_verify(other);
 	result = shtext_counter_state_combine(state, other);
-	if (result != state)
-		free(state);
+	free(state);
 	return result;
+}
+
+static uint64
+counter(const ShTextMajority *majority, int bit)
+{
+	uint64		result = 0;
+
+	for (int d = 0; d < SHTEXT_COUNTER_DIGITS; d++)
+		result |= ((majority->digits[d] >> bit) & 1) << d;
+	return result;
+}
+
+/*
+ * Numbers are added to counters that are not zero.  kind 0: random, 1: all
+ * bits set, so that every counter is as high as can be, 2: none, 3: few
+ */
+static void
+test_majority(int kind, const char *what)
+{
+	static const int lengths[] = {0, 1, 2, 7, 8, 9, 15, 16, 17, 127, 128, 129, 1024, MAX_NUMBERS};
+	static uint64 numbers[MAX_NUMBERS];
+	ShTextMajority majority = {0};
+	uint64		expected[64] = {0};
+	uint64		count = 0;
+	uint64		most = 0;
+	bool		passed = true;
+
+	for (int l = 0; l < lengthof(lengths); l++)
+	{
+		for (int i = 0; i < lengths[l]; i++)
+		{
+			uint64		x = next_random();
+
+			if (kind == 1)
+				x = PG_UINT64_MAX;
+			else if (kind == 2)
+				x = 0;
+			else if (kind == 3)
+				x &= next_random() & next_random() & next_random();
+			numbers[i] = x;
+			for (int b = 0; b < 64; b++)
+				expected[b] += (x >> b) & 1;
+		}
+		shtext_majority_add(&majority, numbers, lengths[l]);
+		count += lengths[l];
+		most = 0;
+		for (int b = 0; b < 64; b++)
+		{
+			passed &= counter(&majority, b) == expected[b];
+			most |= (uint64) (2 * expected[b] > count) << b;
+		}
+		passed &= majority.count == count && shtext_majority_result(&majority) == most;
+	}
+	report(passed, "majority", what);
 }
 
 /*
@@ -96,11 +148,39 @@ test_parts(int kind, const char *what)
 	report(passed, "parts", what);
 }
 
+/*
+ * As many rows as can be counted, and one more.
+ */
+static void
+test_full(void)
+{
+	bytea	   *full = shtext_counter_state_make();
+	bytea	   *one = shtext_counter_state_add(shtext_counter_state_make(), 8, SHTEXT_WEIGHT_ONE);
+	bytea	   *combined;
+	bytea	   *more;
+	uint64		result;
+	bool		passed = true;
+
+	memset(VARDATA(full) + WORDS_OFFSET, 0xFF, 4);
+	memset(VARDATA(full) + WORDS_OFFSET + 4, 0xFF, 8);
+	combined = shtext_counter_state_combine(full, one);
+	more = shtext_counter_state_add(full, 8, SHTEXT_WEIGHT_ONE);
+	passed &= more != full && VARSIZE(more) == VARSIZE(combined) &&
+		memcmp(more, combined, VARSIZE(more)) == 0;
+	shtext_counter_state_verify(more);
+	passed &= shtext_counter_state_result(more, &result) && result == 3;
+	report(passed, "rows", "more than can be counted");
+	free(full);
+	free(one);
+	free(combined);
+	free(more);
+}
+
 /* A state, with sums or without, of numbers that may be anything */
 static bytea *
 forge(void)
 {
-	static const Size lengths[] = {204, 1260};
+	static const Size lengths[] = {264, 1060};
 	bytea	   *state = shtext_counter_state_make();
 	Size		length = lengths[next_random() % 2];
 	bytea	   *forged = calloc(1, VARHDRSZ + length);
@@ -114,10 +194,10 @@ forge(void)
 	free(state);
 
 	/* words of the extremes and around them, and any others */
-	for (Size i = WORDS_OFFSET; i < length; i += 8)
+	for (Size i = WORDS_OFFSET; i + 8 <= length; i += 8)
 	{
 		static const uint64 words[] = {
-			0, 1, MAX_COUNT, MAX_COUNT + 1, PG_UINT64_MAX, PG_INT64_MAX,
+			0, 1, PG_UINT32_MAX, (uint64) PG_UINT32_MAX + 1, PG_UINT64_MAX, PG_INT64_MAX,
 			UINT64CONST(1) << 63, UINT64CONST(1) << 62, (UINT64CONST(1) << 62) - 1
 		};
 		uint64		word = words[next_random() % lengthof(words)];
@@ -127,12 +207,11 @@ forge(void)
 		if (next_random() % rare == 0)
 			memcpy(data + i, &word, sizeof(word));
 	}
-	/* counters that are full, of few rows */
+	/* counters that are full, of few rows or of as many as can be counted */
 	if (next_random() % 10 == 0)
-	{
-		memset(data + WORDS_OFFSET, 0, 8);
-		memset(data + WORDS_OFFSET + 8, 0xFF, 192);
-	}
+		memset(data + WORDS_OFFSET, 0xFF, 260);
+	if (next_random() % 20 == 0)
+		memset(data + WORDS_OFFSET, 0, 4);
 	return forged;
 }
 
@@ -190,9 +269,14 @@ test_forged(void)
 int
 main(void)
 {
+	test_majority(0, "of random numbers");
+	test_majority(1, "of all bits");
+	test_majority(2, "of none");
+	test_majority(3, "of few");
 	test_parts(0, "rows that are counted");
 	test_parts(1, "rows of any weight");
 	test_parts(2, "some of both");
+	test_full();
 	test_forged();
 	return finish();
 }

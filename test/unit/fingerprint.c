@@ -18,8 +18,8 @@
 
 #include "bits/distance.h"
 #include "type/hash.h"
-#include "text/hash_stream.h"
 #include "text/majority.h"
+#include "text/normalize.h"
 
 #include "server.h"
 
@@ -36,37 +36,33 @@ typedef struct Text
 
 static Text texts[NTEXTS];
 
-static void
-count_hashes(void *state, const uint64 *hashes, int nhashes)
-{
-	shtext_majority_add(state, hashes, nhashes);
-}
-
 /* as simhash_compute does it; false if there is no feature */
 static bool
 compute(const Text *text, uint64 *result)
 {
 	ShTextNormalizer normalizer;
-	ShTextMajority majority;
-	ShTextStream stream;
-	ShTextBuffer buffer;
+	ShTextMajority majority = {0};
+	ShTextWindows windows;
+	ShTextBatch batch;
+	ShTextBuffer buffer = {0};
+	ShTextSpan	span;
 
 	shtext_normalizer_init(&normalizer, text->bytes, text->length, PG_UTF8,
 						   text->unit);
-	shtext_buffer_init(&buffer);
-	shtext_majority_init(&majority);
-	shtext_stream_init(&stream, text->unit, text->shingle, count_hashes,
-					   &majority);
+	shtext_windows_init(&windows, text->unit, text->shingle);
+	shtext_batch_init(&batch, shtext_majority_add, &majority);
 	for (;;)
 	{
-		shtext_windows_discard(&stream.windows, &buffer);
+		shtext_windows_discard(&windows, &buffer);
 		if (!shtext_normalize(&normalizer, &buffer))
 			break;
-		shtext_stream_add(&stream, &buffer);
+		shtext_batch_windows(&batch, &windows, &buffer);
 	}
-	shtext_stream_finish(&stream, &buffer);
+	if (shtext_windows_rest(&windows, &buffer, &span))
+		shtext_batch_add(&batch, shtype_hash(span.bytes, span.length));
+	shtext_batch_finish(&batch);
 	shtext_normalizer_finish(&normalizer);
-	shtext_buffer_free(&buffer);
+	shtext_free_array(buffer.bytes);
 	*result = shtext_majority_result(&majority);
 	return majority.count > 0;
 }

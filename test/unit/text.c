@@ -13,10 +13,7 @@
 #include "unit.h"
 
 #include "type/hash.h"
-#include "text/numbers.h"
 #include "text/text_kernels.h"
-
-#define MAX_NUMBERS	5000
 
 /*
  * XXH3 as the reference in Python computes it, of bytes 7 + 131 * i: every
@@ -74,57 +71,14 @@ test_hash(void)
 
 /*
  * Bytes of which about one in `rare` is not ASCII, in memory that ends where
- * they do.  What the kernel leaves must be short, or begin at most 64 bytes
+ * they do.  What the kernel leaves must be short, or begin at most 8 bytes
  * before a byte that is not ASCII.
  */
 static void
-test_fold_ascii(const ShTextKernels *kernels, int rare, const char *what)
+test_fold(const ShTextKernels *kernels, bool words, int rare, const char *others)
 {
 	bool		passed = true;
-
-	for (int n = 0; n <= 2000; n += (n < 200 ? 1 : 89))
-	{
-		unsigned char *bytes = allocate(n);
-		char	   *written = allocate(n + 64);
-		char	   *expected = allocate(n);
-		char	   *out = written;
-		const unsigned char *end = bytes + n;
-		const unsigned char *stop;
-		int			length = 0;
-		int			rest = 0;
-
-		for (int i = 0; i < n; i++)
-			bytes[i] = next_random() % rare == 0 ? 0x80 | next_random() : next_random() & 0x7f;
-		stop = kernels->fold_ascii(bytes, end, &out);
-		passed &= stop >= bytes && stop <= end;
-		for (const unsigned char *b = bytes; b < stop; b++)
-		{
-			int			c = *b;
-
-			passed &= c < 0x80 && (b + 1 == end || b[1] < 0x80);
-			if (c >= 'A' && c <= 'Z')
-				c += 'a' - 'A';
-			if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
-				expected[length++] = c;
-		}
-		while (stop + rest < end && stop[rest] < 0x80)
-			rest++;
-		passed &= rest <= 64 && out - written == length &&
-			memcmp(written, expected, length) == 0;
-		release(bytes, n);
-		release(written, n + 64);
-		release(expected, n);
-	}
-	report(passed, kernels->name, what);
-}
-
-/*
- * The same for words.
- */
-static void
-test_fold_words(const ShTextKernels *kernels, int rare, const char *what)
-{
-	bool		passed = true;
+	char		what[60];
 
 	for (int n = 0; n <= 2000; n += (n < 200 ? 1 : 89))
 	{
@@ -142,7 +96,7 @@ test_fold_words(const ShTextKernels *kernels, int rare, const char *what)
 		for (int i = 0; i < n; i++)
 			bytes[i] = next_random() % rare == 0 ? 0x80 | next_random() :
 				n % 3 == 0 && next_random() % 4 != 0 ? ' ' : next_random() & 0x7f;
-		stop = kernels->fold_words(bytes, end, &out, &in_word);
+		stop = (words ? kernels->fold_words : kernels->fold_chars) (bytes, end, &out, &in_word);
 		passed &= stop >= bytes && stop <= end;
 		for (const unsigned char *b = bytes; b < stop; b++)
 		{
@@ -157,92 +111,19 @@ test_fold_words(const ShTextKernels *kernels, int rare, const char *what)
 				within = true;
 				continue;
 			}
-			if (within)
+			if (words && within)
 				expected[length++] = ' ';
 			within = false;
 		}
 		while (stop + rest < end && stop[rest] < 0x80)
 			rest++;
-		passed &= rest <= 64 && out - written == length && in_word == within &&
+		passed &= rest <= 8 && out - written == length && (!words || in_word == within) &&
 			memcmp(written, expected, length) == 0;
 		release(bytes, n);
 		release(written, n + 64);
 		release(expected, n);
 	}
-	report(passed, kernels->name, what);
-}
-
-/*
- * Windows of four bytes, in memory that ends where the last one does; what
- * lies behind the hashes must stay.
- */
-static void
-test_hash_fours(const ShTextKernels *kernels)
-{
-	bool		passed = true;
-
-	for (int n = 0; n <= 1100; n += (n < 100 ? 1 : 97))
-	{
-		char	   *bytes = allocate(n + 3);
-		uint64	   *hashes = allocate((n + 1) * sizeof(uint64));
-
-		for (int i = 0; i < n + 3; i++)
-			bytes[i] = next_random();
-		hashes[n] = 42;
-		kernels->hash_fours(bytes, n, hashes);
-		for (int i = 0; i < n; i++)
-			passed &= hashes[i] == shtype_hash(bytes + i, 4);
-		passed &= hashes[n] == 42;
-		release(bytes, n + 3);
-		release(hashes, (n + 1) * sizeof(uint64));
-	}
-	report(passed, kernels->name, "hash_fours");
-}
-
-static uint64
-counter(const uint64 *digits, int bit)
-{
-	uint64		result = 0;
-
-	for (int d = 0; d < SHTEXT_COUNTER_DIGITS; d++)
-		result |= ((digits[d] >> bit) & 1) << d;
-	return result;
-}
-
-/*
- * Numbers are added to counters that are not zero.  kind 0: random, 1: all
- * bits set, so that every counter is as high as can be, 2: none, 3: few
- */
-static void
-test_count_bits(const ShTextKernels *kernels, int kind, const char *what)
-{
-	static const int lengths[] = {0, 1, 2, 15, 16, 17, 127, 128, 129, 255, 256,
-	257, 1023, 1024, 1919, 1920, 1921, 2048, MAX_NUMBERS};
-	static uint64 numbers[MAX_NUMBERS];
-	uint64		digits[SHTEXT_COUNTER_DIGITS] = {0};
-	uint64		expected[64] = {0};
-	bool		passed = true;
-
-	for (int l = 0; l < lengthof(lengths); l++)
-	{
-		for (int i = 0; i < lengths[l]; i++)
-		{
-			uint64		x = next_random();
-
-			if (kind == 1)
-				x = PG_UINT64_MAX;
-			else if (kind == 2)
-				x = 0;
-			else if (kind == 3)
-				x &= next_random() & next_random() & next_random();
-			numbers[i] = x;
-			for (int b = 0; b < 64; b++)
-				expected[b] += (x >> b) & 1;
-		}
-		kernels->count_bits(digits, numbers, lengths[l]);
-		for (int b = 0; b < 64; b++)
-			passed &= counter(digits, b) == expected[b];
-	}
+	snprintf(what, sizeof(what), "fold %s, %s", words ? "words" : "characters", others);
 	report(passed, kernels->name, what);
 }
 
@@ -359,19 +240,13 @@ main(void)
 			skip(names[i], "this machine cannot run it");
 			continue;
 		}
-		test_fold_ascii(kernels, 1000000000, "fold_ascii, nothing else");
-		test_fold_ascii(kernels, 300, "fold_ascii, few others");
-		test_fold_ascii(kernels, 20, "fold_ascii, some others");
-		test_fold_ascii(kernels, 2, "fold_ascii, many others");
-		test_fold_words(kernels, 1000000000, "fold_words, nothing else");
-		test_fold_words(kernels, 300, "fold_words, few others");
-		test_fold_words(kernels, 20, "fold_words, some others");
-		test_fold_words(kernels, 2, "fold_words, many others");
-		test_hash_fours(kernels);
-		test_count_bits(kernels, 0, "count_bits, random");
-		test_count_bits(kernels, 1, "count_bits, all set");
-		test_count_bits(kernels, 2, "count_bits, none set");
-		test_count_bits(kernels, 3, "count_bits, few set");
+		for (int words = 0; words < 2; words++)
+		{
+			test_fold(kernels, words, 1000000000, "nothing else");
+			test_fold(kernels, words, 300, "few others");
+			test_fold(kernels, words, 20, "some others");
+			test_fold(kernels, words, 2, "many others");
+		}
 		test_mix_seeds(kernels);
 		test_visit_bins(kernels);
 		test_last_bits(kernels);
