@@ -25,7 +25,7 @@
 
 #include "index/am.h"
 #include "index/group.h"
-#include "rows/as_owner.h"
+#include "rows/open_index.h"
 #include "rows/values.h"
 
 /* the values of a kind */
