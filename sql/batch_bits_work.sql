@@ -105,8 +105,8 @@ WHERE query !~ 'clusters|duplicates' AND summary(query) <> found;
 -- one row after the other, too
 SELECT count(*) = (SELECT split_part(found, ' ', 1)::int FROM enough WHERE query ~ 'many_fp'', 12\) WHERE') AS all
 FROM (SELECT simhash_find_all('many_fp', 12) AS p) s WHERE (p).distance > 0;
--- a value counts once, however many chunks there are: 800 of them fit
-CREATE TABLE repeated AS SELECT i AS id, flip_wide(wide('v' || i % 400, 128), i / 10000, 'v') AS fp FROM generate_series(1, 19999) i;
+-- a value counts once, however many chunks and rows there are: 800 of them fit
+CREATE TABLE repeated AS SELECT i AS id, flip_wide(wide('v' || i % 400, 128), i / 20000, 'v') AS fp FROM generate_series(1, 39999) i;
 ALTER TABLE repeated ALTER fp TYPE simhash_bits(128);
 CREATE INDEX repeated_fp ON repeated USING simhash (fp);
 SELECT count(*), count(DISTINCT cluster) FROM simhash_find_clusters('repeated_fp', 1);

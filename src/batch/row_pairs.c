@@ -152,15 +152,6 @@ take_rows(ShBatchRowPairs *pairs, const Fingerprint *a, const Fingerprint *b)
 	}
 }
 
-static int
-compare_rows(const void *a, const void *b)
-{
-	uint64		x = *(const uint64 *) a;
-	uint64		y = *(const uint64 *) b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Sort rows by kind. */
 static void
 order_by_kind(ShRowsNumber *rows, size_t count)
@@ -169,7 +160,7 @@ order_by_kind(ShRowsNumber *rows, size_t count)
 	{
 		if (shrows_kind(rows[i]) != shrows_kind(rows[0]))
 		{
-			qsort(rows, count, sizeof(ShRowsNumber), compare_rows);
+			shsort_numbers(rows, count);
 			return;
 		}
 	}

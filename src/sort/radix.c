@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * radix.c
- *	  Sorting pairs of integers in memory.
+ *	  Sorting integers, and pairs of them, in memory.
  *
  * Items are distributed by the leading bits in which they differ: those of
  * their groups, otherwise of their keys, otherwise of their values.  Then each
@@ -372,3 +372,12 @@ shsort_radix(ShSortItem *items, ShSortItem *sorted, size_t count)
 
 	shsort_radix_table(from, to, count, NULL, shsort_varying(from, count));
 }
+
+/* as the server's qsort, which does not look for interrupts */
+#define ST_SORT shsort_numbers
+#define ST_ELEMENT_TYPE uint64
+#define ST_COMPARE(a, b) (*(a) < *(b) ? -1 : *(a) > *(b))
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_SCOPE
+#define ST_DEFINE
+#include "lib/sort_template.h"
