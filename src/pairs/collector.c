@@ -310,18 +310,20 @@ move_values(ShPairsBucket *bucket, ShSortItem *sorted)
 	int			nwords = bucket->nwords;
 	Size		size = nwords * sizeof(uint64);
 	uint64		value[SHBITS_MAX_PARTS];
+	size_t		moved = 0;
 
 	for (size_t first = 0; first < bucket->nkeys; first++)
 	{
 		size_t		to = first;
 
-		if (first % CHECK_INTERVAL == 0)
-			CHECK_FOR_INTERRUPTS();
 		if (sorted[first].value == first)
 			continue;
 		memcpy(value, shpairs_value(bucket, first), size);
 		for (size_t from = sorted[to].value; from != first; from = sorted[to].value)
 		{
+			/* all may be in one circle */
+			if (++moved % CHECK_INTERVAL == 0)
+				CHECK_FOR_INTERRUPTS();
 			memcpy(bucket->values + to * nwords, shpairs_value(bucket, from), size);
 			sorted[to].value = to;
 			to = from;

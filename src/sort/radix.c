@@ -373,11 +373,21 @@ shsort_radix(ShSortItem *items, ShSortItem *sorted, size_t count)
 	shsort_radix_table(from, to, count, NULL, shsort_varying(from, count));
 }
 
-/* as the server's qsort, which does not look for interrupts */
-#define ST_SORT shsort_numbers
+/* the server's qsort does not look for interrupts */
+#define ST_SORT quicksort
 #define ST_ELEMENT_TYPE uint64
 #define ST_COMPARE(a, b) (*(a) < *(b) ? -1 : *(a) > *(b))
 #define ST_CHECK_FOR_INTERRUPTS
-#define ST_SCOPE
+#define ST_SCOPE static
+#define ST_DECLARE
 #define ST_DEFINE
 #include "lib/sort_template.h"
+
+/*
+ * Sort numbers in place, ascending.
+ */
+void
+shsort_numbers(uint64 *numbers, size_t count)
+{
+	quicksort(numbers, count);
+}
