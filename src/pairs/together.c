@@ -53,7 +53,7 @@
  */
 #define MIN_QUEUE_SIZE		(1024 * 1024)
 #define QUEUES_SIZE			(16 * 1024 * 1024)
-#define QUEUES_SHARE		8
+#define QUEUES_DIVISOR		8
 
 /* so many pairs are sent at once */
 #define PAIRS_PER_MESSAGE	1024
@@ -171,7 +171,7 @@ static int
 take_task(Shared *shared)
 {
 	int			best = -1;
-	double		most = shared->plan.cost_of_sharing / (shared->plan.cost / shared->ntasks);
+	double		most = shared->plan.cost_of_helping / (shared->plan.cost / shared->ntasks);
 
 	for (int task = 0; task < shared->ntasks; task++)
 	{
@@ -420,7 +420,7 @@ static int
 workers_of_use(const ShPairsSearch *search, int workers, int ntasks)
 {
 	/* is it worth while that two processes search the same task? */
-	if (search->plan.cost / ntasks < 2 * search->plan.cost_of_sharing)
+	if (search->plan.cost / ntasks < 2 * search->plan.cost_of_helping)
 		workers = Min(workers, ntasks - 1);
 	return workers;
 }
@@ -458,7 +458,7 @@ reserve(Leader *leader, Size size)
 
 /* allocate an object in shared memory that has been reserved */
 static void *
-share(Leader *leader, uint64 key, Size size)
+allocate_shared(Leader *leader, uint64 key, Size size)
 {
 	void	   *object = shm_toc_allocate(leader->context->toc, size);
 
@@ -471,7 +471,7 @@ begin_queues(Leader *leader)
 {
 	ParallelContext *context = leader->context;
 	Size		size = leader->shared->queue_size;
-	char	   *queues = share(leader, KEY_QUEUES, mul_size(size, context->nworkers));
+	char	   *queues = allocate_shared(leader, KEY_QUEUES, mul_size(size, context->nworkers));
 
 	leader->queues = palloc(context->nworkers * sizeof(shm_mq_handle *));
 	for (int i = 0; i < context->nworkers; i++)
@@ -506,7 +506,7 @@ static bool
 begin(Leader *leader, ShPairsSearch *search, const ShPairsSlices *slices, int ntasks, int wanted)
 {
 	Size		size = offsetof(Shared, values) + size_of_values(&search->sets);
-	Size		queues = Min(maintenance_work_mem * (Size) 1024 / QUEUES_SHARE, QUEUES_SIZE);
+	Size		queues = Min(maintenance_work_mem * (Size) 1024 / QUEUES_DIVISOR, QUEUES_SIZE);
 	Size		queue_size = MAXALIGN(Max(queues / wanted, MIN_QUEUE_SIZE));
 	Size		text_size = debug_query_string != NULL ? strlen(debug_query_string) + 1 : 0;
 	ParallelContext *context;
@@ -524,14 +524,14 @@ begin(Leader *leader, ShPairsSearch *search, const ShPairsSlices *slices, int nt
 	InitializeParallelDSM(context);
 	if (context->seg != NULL)
 	{
-		leader->shared = share(leader, KEY_SHARED, size);
+		leader->shared = allocate_shared(leader, KEY_SHARED, size);
 		leader->shared->queue_size = queue_size;
 		fill_shared(leader->shared, search, slices, ntasks);
-		leader->wal_usage = share(leader, KEY_WAL_USAGE, mul_size(sizeof(WalUsage), wanted));
-		leader->buffer_usage = share(leader, KEY_BUFFER_USAGE,
+		leader->wal_usage = allocate_shared(leader, KEY_WAL_USAGE, mul_size(sizeof(WalUsage), wanted));
+		leader->buffer_usage = allocate_shared(leader, KEY_BUFFER_USAGE,
 									 mul_size(sizeof(BufferUsage), wanted));
 		if (text_size > 0)
-			memcpy(share(leader, KEY_QUERY_TEXT, text_size), debug_query_string, text_size);
+			memcpy(allocate_shared(leader, KEY_QUERY_TEXT, text_size), debug_query_string, text_size);
 		begin_queues(leader);
 	}
 	LaunchParallelWorkers(context);
