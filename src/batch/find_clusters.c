@@ -177,7 +177,7 @@ cluster_rows(ShBatchCall *call, ShBatchRowCheck *check)
 {
 	ShBatchNearRows near;
 
-	shbatch_near_rows_begin(&near, &call->rows, shbatch_most(call), shbatch_nwords(call), NULL);
+	shbatch_near_rows_begin(&near, &call->rows, shbatch_most(call), 0, NULL);
 	shbatch_search(call, &near.members.sink);
 	shbatch_near_rows_sort(&near);
 	return_rows(&near, shbatch_row_clusters_make(&near, check), call->width > 0, call->result);
