@@ -101,18 +101,18 @@ SELECT (SELECT count(*) FROM simhash_find_all('many_fp', 0)) AS equal,
 	(SELECT sum(n * (n - 1) / 2) FROM (SELECT count(*) AS n FROM many GROUP BY fp) c) AS by_group;
 SET maintenance_work_mem = '1MB';
 SELECT query, split_part(found, ' ', 1)::int > 0 AS found, 'different' AS different FROM enough
-WHERE query !~ 'clusters|duplicates' AND summary(query) <> found;
+WHERE query !~ 'clusters_in|duplicates' AND summary(query) <> found;
 -- one row after the other, too
 SELECT count(*) = (SELECT split_part(found, ' ', 1)::int FROM enough WHERE query ~ 'many_fp'', 12\) WHERE') AS all
 FROM (SELECT simhash_find_all('many_fp', 12) AS p) s WHERE (p).distance > 0;
--- a value counts once, however many chunks there are: 800 of them fit
-CREATE TABLE repeated AS SELECT i AS id, flip_wide(wide('v' || i % 400, 128), i / 10000, 'v') AS fp FROM generate_series(1, 19999) i;
+-- a value counts once, however many chunks and rows there are: 800 of them fit
+CREATE TABLE repeated AS SELECT i AS id, flip_wide(wide('v' || i % 400, 128), i / 20000, 'v') AS fp FROM generate_series(1, 39999) i;
 ALTER TABLE repeated ALTER fp TYPE simhash_bits(128);
 CREATE INDEX repeated_fp ON repeated USING simhash (fp);
 SELECT count(*), count(DISTINCT cluster) FROM simhash_find_clusters('repeated_fp', 1);
 SELECT count(*) FROM simhash_find_duplicates('repeated_fp', 1);
 -- clusters and duplicates need memory for fingerprints that are near others
-SELECT state, message ~ 'do not fit into maintenance_work_mem' AS memory FROM attempt($$SELECT FROM simhash_find_clusters('many_fp', 12)$$);
+SELECT state, message ~ 'do not fit into maintenance_work_mem' AS memory FROM attempt($$SELECT FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM many), 12)$$);
 SELECT state, message ~ 'do not fit into maintenance_work_mem' AS memory FROM attempt($$SELECT FROM simhash_find_duplicates('many_fp', 12)$$);
 SET maintenance_work_mem = '3MB';
 SELECT query FROM enough WHERE summary(query) <> found;

@@ -13,8 +13,6 @@
 #include "utils/snapmgr.h"
 
 #include "batch/batch_call.h"
-#include "batch/class_check.h"
-#include "batch/same_check.h"
 #include "rows/workers.h"
 #include "type/simhash.h"
 #include "type/wide.h"
@@ -96,17 +94,13 @@ ShBatchRowCheck *
 shbatch_get_same(FunctionCallInfo fcinfo, int arg, const ShBatchCall *call)
 {
 	char	   *text = shbatch_get_text(fcinfo, arg);
-	ShBatchRowCheck *same;
-	ShBatchRowCheck *class;
+	ShBatchRowCheck *same = NULL;
 
-	if (text == NULL)
-		return shbatch_class_check_begin(&call->heaps, call->snapshot);
-	same = shbatch_same_check_begin(&call->heaps, call->snapshot, text);
-	class = PG_ARGISNULL(1) ? shbatch_class_check_begin(&call->heaps, call->snapshot) : NULL;
-	if (class == NULL)
+	if (text != NULL)
+		same = shbatch_same_check_begin(&call->heaps, call->snapshot, text);
+	if (same != NULL && !PG_ARGISNULL(1))
 		return same;
-	class->next = same;
-	return class;
+	return shbatch_class_check_begin(&call->heaps, call->snapshot, same);
 }
 
 /*

@@ -10,7 +10,6 @@
 #include "fmgr.h"
 
 #include "batch/batch_call.h"
-#include "batch/class_check.h"
 #include "batch/result.h"
 #include "batch/row_pairs.h"
 #include "bits/distance.h"
@@ -98,7 +97,7 @@ simhash_find_all(PG_FUNCTION_ARGS)
 		shbatch_result_set_null(&find.result, A_FP);
 		shbatch_result_set_null(&find.result, B_FP);
 	}
-	find.check = shbatch_class_check_begin(&find.call.heaps, find.call.snapshot);
+	find.check = shbatch_class_check_begin(&find.call.heaps, find.call.snapshot, NULL);
 	find.pairs = shbatch_row_pairs_begin(&find.call.rows, false, take_rows, &find);
 	shbatch_search(&find.call, &find.sink);
 	shbatch_row_pairs_finish(find.pairs);

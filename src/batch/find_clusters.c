@@ -6,7 +6,7 @@
  * The rows of the fingerprints that have a pair are collected (members.c) until the
  * clusters are known.  With a condition "same", two clusters may have a fingerprint
  * in common (row_clusters.c), so they are numbered in the order of their first rows.
- * So are those of wide fingerprints, which are no numbers.
+ * So are those of wide fingerprints, which are too long for a number.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,6 +22,7 @@
 #include "batch/result.h"
 #include "batch/row_clusters.h"
 #include "pairs/collector.h"
+#include "rows/temp_file.h"
 #include "type/simhash.h"
 #include "type/wide.h"
 
@@ -38,11 +39,56 @@ join_rows(ShBatchMembers *members, uint32 a, uint32 b)
 	shbatch_union_find_join(&members->elements, a, b);
 }
 
+/* to sort elements by their values */
+#define ST_SORT sort_by_value
+#define ST_ELEMENT_TYPE uint32
+#define ST_COMPARE(a, b, components) shbatch_compare_elements(components, *(a), *(b))
+#define ST_COMPARE_ARG_TYPE const ShBatchUnionFind
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_SCOPE static
+#define ST_DECLARE
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/*
+ * Number the clusters of wide fingerprints in the order of their first rows: these
+ * numbers become the fingerprints of the roots, which were numbers of values.
+ */
+static void
+number_clusters(ShBatchMembers *members)
+{
+	ShBatchUnionFind *components = &members->elements;
+	ShBatchElement *elements = components->elements;
+	uint32	   *roots = MemoryContextAllocHuge(CurrentMemoryContext,
+											   Max(components->count, 1) * sizeof(uint32));
+	uint32		count = 0;
+	ShBatchMember member;
+
+	for (uint32 i = 0; i < components->count; i++)
+	{
+		elements[i].fp = PG_UINT64_MAX;
+		if (elements[i].parent == i && elements[i].size > 1)
+			roots[count++] = i;
+	}
+	while (shbatch_members_next(members, &member))
+	{
+		ShBatchElement *root = &elements[shbatch_union_find_root(components, member.element)];
+
+		CHECK_FOR_INTERRUPTS();
+		root->fp = Min(root->fp, member.row);
+	}
+	sort_by_value(roots, count, components);
+	for (uint32 i = 0; i < count; i++)
+		elements[roots[i]].fp = i + 1;
+	pfree(roots);
+	shrows_rewind_file(members->file);
+}
+
 /*
  * Return the members of the clusters.
  */
 static void
-return_members(ShBatchMembers *members, ReturnSetInfo *info)
+return_members(ShBatchMembers *members, bool wide, ReturnSetInfo *info)
 {
 	ShBatchUnionFind *components = &members->elements;
 	const ShBatchElement *elements = components->elements;
@@ -51,8 +97,12 @@ return_members(ShBatchMembers *members, ReturnSetInfo *info)
 	double		nread = 0;
 
 	shbatch_result_begin(&result, info);
+	if (wide)
+		shbatch_result_set_null(&result, FP);
 	shrows_progress_phase(SHROWS_PHASE_RETURN, 0);
 	shbatch_union_find_sum(components);
+	if (wide)
+		number_clusters(members);
 	while (shbatch_members_next(members, &member))
 	{
 		const ShBatchElement *root = &elements[shbatch_union_find_root(components,
@@ -84,7 +134,7 @@ cluster_by_fingerprints(ShBatchCall *call)
 	shbatch_members_begin(&members, &call->rows, shbatch_most(call), 0, join_rows);
 	shbatch_search(call, &members.sink);
 	shbatch_members_finish(&members);
-	return_members(&members, call->result);
+	return_members(&members, call->width > 0, call->result);
 	shbatch_members_end(&members);
 }
 
@@ -120,14 +170,14 @@ return_rows(const ShBatchNearRows *near, ShBatchRowClusters *clusters, bool wide
 }
 
 /*
- * Find and return clusters of rows, by the condition if there is one.
+ * Find and return clusters of rows.
  */
 static void
 cluster_rows(ShBatchCall *call, ShBatchRowCheck *check)
 {
 	ShBatchNearRows near;
 
-	shbatch_near_rows_begin(&near, &call->rows, shbatch_most(call), shbatch_nwords(call), NULL);
+	shbatch_near_rows_begin(&near, &call->rows, shbatch_most(call), 0, NULL);
 	shbatch_search(call, &near.members.sink);
 	shbatch_near_rows_sort(&near);
 	return_rows(&near, shbatch_row_clusters_make(&near, check), call->width > 0, call->result);
@@ -149,7 +199,7 @@ simhash_find_clusters(PG_FUNCTION_ARGS)
 	if (!shbatch_begin_index(fcinfo, SHROWS_FIND_CLUSTERS, &call))
 		return (Datum) 0;
 	check = shbatch_get_same(fcinfo, 2, &call);
-	if (check != NULL || call.width > 0)
+	if (check != NULL)
 		cluster_rows(&call, check);
 	else
 		cluster_by_fingerprints(&call);
@@ -227,17 +277,6 @@ simhash_find_clusters_in(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* to sort elements by their values */
-#define ST_SORT sort_by_value
-#define ST_ELEMENT_TYPE uint32
-#define ST_COMPARE(a, b, components) shbatch_compare_elements(components, *(a), *(b))
-#define ST_COMPARE_ARG_TYPE const ShBatchUnionFind
-#define ST_CHECK_FOR_INTERRUPTS
-#define ST_SCOPE static
-#define ST_DECLARE
-#define ST_DEFINE
-#include "lib/sort_template.h"
-
 /*
  * Return the wide values of the clusters, in their order.
  */
@@ -267,9 +306,9 @@ return_wide_values(ShBatchUnionFind *components, int width, ReturnSetInfo *info)
 
 		CHECK_FOR_INTERRUPTS();
 		shrows_progress_entries(i + 1);
-		if (root->others == 0)
-			root->others = ++nclusters;
-		values[0] = Int64GetDatum(root->others);
+		if (root->number == 0)
+			root->number = ++nclusters;
+		values[0] = Int64GetDatum(root->number);
 		values[1] = PointerGetDatum(shtype_join_bits(shbatch_element_value(components, order[i]),
 													 width));
 		values[2] = Int64GetDatum(root->size);

@@ -10,7 +10,6 @@
 #include "fmgr.h"
 
 #include "batch/batch_call.h"
-#include "batch/class_check.h"
 #include "batch/result.h"
 #include "batch/row_pairs.h"
 #include "rows/workers.h"
@@ -205,7 +204,7 @@ simhash_find_matches(PG_FUNCTION_ARGS)
 
 		shbatch_use_heaps(&find.call, side, &heaps);
 	}
-	find.check = shbatch_class_check_begin(&find.call.heaps, find.call.snapshot);
+	find.check = shbatch_class_check_begin(&find.call.heaps, find.call.snapshot, NULL);
 	find.call.workers = shrows_choose_workers(&find.call.heaps, find.call.query.distance);
 	search(&find, false);
 	return (Datum) 0;

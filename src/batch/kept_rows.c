@@ -21,6 +21,7 @@
 #include "utils/memutils.h"
 
 #include "batch/kept_rows.h"
+#include "sort/radix.h"
 
 /* in place of the number of a kept row: there is none */
 #define NO_ROW			PG_UINT32_MAX
@@ -150,15 +151,6 @@ add_candidates(ShBatchKeptRows *kept, int distance, uint32 element)
 		add_candidate(kept, distance, number);
 }
 
-static int
-compare_candidates(const void *a, const void *b)
-{
-	uint64		x = *(const uint64 *) a;
-	uint64		y = *(const uint64 *) b;
-
-	return x < y ? -1 : x > y;
-}
-
 /*
  * Collect the kept rows of the neighbors of an element, the nearest first.
  */
@@ -175,7 +167,7 @@ collect_candidates(ShBatchKeptRows *kept, uint32 element)
 			add_candidates(kept, shbatch_element_distance(kept->elements, neighbors[i], element),
 						   neighbors[i]);
 	}
-	qsort(kept->candidates, kept->ncandidates, sizeof(uint64), compare_candidates);
+	shsort_numbers(kept->candidates, kept->ncandidates);
 }
 
 /*

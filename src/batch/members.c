@@ -15,8 +15,8 @@
 #include "utils/memutils.h"
 
 #include "batch/members.h"
-#include "batch/temp_file.h"
 #include "rows/progress.h"
+#include "rows/temp_file.h"
 
 /*
  * An element for a fingerprint with rows of another kind than 0.  A
@@ -71,7 +71,7 @@ element_of_kind(ShBatchMembers *members, uint32 element, uint32 group, uint32 ki
 				   members->elements.nwords * sizeof(uint64));
 		other.group = group;
 		other.kind = kind;
-		other.next = first->others;
+		other.next = first->number;
 		if (members->nothers == members->max_others)
 		{
 			members->max_others = Max(1024, members->max_others * 2);
@@ -80,7 +80,7 @@ element_of_kind(ShBatchMembers *members, uint32 element, uint32 group, uint32 ki
 				repalloc_huge(members->others, members->max_others * sizeof(ShBatchOtherKind));
 		}
 		members->others[members->nothers++] = other;
-		first->others = members->nothers;
+		first->number = members->nothers;
 	}
 	return other.element;
 }
@@ -102,7 +102,7 @@ static void
 join_pair(ShBatchMembers *members, ShRowsNumberPair pair)
 {
 	ShFingerprint fp = members->elements.elements[pair.b].fp;
-	uint32		next = members->elements.elements[pair.a].others;
+	uint32		next = members->elements.elements[pair.a].number;
 
 	join_elements(members, pair.a, pair.b);
 	while (next != 0)
@@ -233,7 +233,7 @@ shbatch_members_begin(ShBatchMembers *members, ShRows *rows, double most, int nw
 	shrows_remember_kinds(rows);
 	members->row_elements = MemoryContextAllocHuge(CurrentMemoryContext,
 												   rows->capacity * sizeof(uint32));
-	members->file = shbatch_create_file();
+	members->file = shrows_create_file();
 }
 
 /*
@@ -243,7 +243,7 @@ void
 shbatch_members_finish(ShBatchMembers *members)
 {
 	flush(members);
-	shbatch_rewind_file(members->file);
+	shrows_rewind_file(members->file);
 }
 
 /*

@@ -12,8 +12,8 @@
 #include "utils/memutils.h"
 
 #include "batch/near_rows.h"
-#include "batch/temp_file.h"
 #include "rows/progress.h"
+#include "rows/temp_file.h"
 
 #define NO_PLACE		PG_UINT32_MAX
 
@@ -84,7 +84,7 @@ find_places(ShBatchNearRows *near, uint32 *nplaces)
 	ShBatchMember member;
 	uint32		element;
 
-	near->ordered = shbatch_create_file();
+	near->ordered = shrows_create_file();
 	*nplaces = 0;
 	for (uint32 i = 0; i < nelements; i++)
 		places[i] = NO_PLACE;
@@ -96,7 +96,7 @@ find_places(ShBatchNearRows *near, uint32 *nplaces)
 		member.element = element;
 		BufFileWrite(near->ordered, &member, sizeof(member));
 	}
-	shbatch_rewind_file(near->ordered);
+	shrows_rewind_file(near->ordered);
 	return places;
 }
 

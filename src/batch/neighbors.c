@@ -17,8 +17,8 @@
 #include "utils/memutils.h"
 
 #include "batch/neighbors.h"
-#include "batch/temp_file.h"
 #include "bits/scheme.h"
+#include "rows/temp_file.h"
 #include "rows/visible_rows.h"
 #include "sort/entrysort.h"
 
@@ -26,7 +26,7 @@ void
 shbatch_neighbors_begin(ShBatchNeighbors *neighbors)
 {
 	memset(neighbors, 0, sizeof(ShBatchNeighbors));
-	neighbors->pairs = shbatch_create_file();
+	neighbors->pairs = shrows_create_file();
 }
 
 /*
@@ -74,7 +74,7 @@ shbatch_neighbors_load(ShBatchNeighbors *neighbors, uint32 nelements)
 												   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	neighbors->lists = MemoryContextAllocHuge(CurrentMemoryContext,
 											  Max(neighbors->npairs * 2, 1) * sizeof(uint32));
-	shbatch_rewind_file(neighbors->pairs);
+	shrows_rewind_file(neighbors->pairs);
 	while (next_pair(neighbors, &pair))
 	{
 		neighbors->starts[pair.a]++;
@@ -83,7 +83,7 @@ shbatch_neighbors_load(ShBatchNeighbors *neighbors, uint32 nelements)
 	/* turn counts into ends; placing the neighbors turns ends into starts */
 	for (uint32 i = 0; i <= nelements; i++)
 		start = neighbors->starts[i] += start;
-	shbatch_rewind_file(neighbors->pairs);
+	shrows_rewind_file(neighbors->pairs);
 	while (next_pair(neighbors, &pair))
 	{
 		neighbors->lists[--neighbors->starts[pair.a]] = pair.b;
@@ -116,7 +116,7 @@ shbatch_neighbors_sort(ShBatchNeighbors *neighbors, uint32 *places, uint32 nplac
 	neighbors->starts = MemoryContextAllocExtended(CurrentMemoryContext,
 												   (nplaces + (Size) 1) * sizeof(uint64),
 												   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	shbatch_rewind_file(neighbors->pairs);
+	shrows_rewind_file(neighbors->pairs);
 	while (next_pair(neighbors, &pair))
 	{
 		shsort_add(sort, places[pair.a], pair.b);
@@ -124,7 +124,7 @@ shbatch_neighbors_sort(ShBatchNeighbors *neighbors, uint32 *places, uint32 nplac
 	}
 	shsort_start_table(sort, &shbits_make_scheme(1, 0)->tables[0]);
 
-	neighbors->file = shbatch_create_file();
+	neighbors->file = shrows_create_file();
 	while (shsort_next(sort, &item))
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -7,7 +7,7 @@
  * union-find are rows.  They are added in their order.  Each is checked against
  * the rows before it that have its fingerprint or one near it, but not against
  * those to which it is connected already.  To pass over these together, the
- * rows of a fingerprint are kept in parts, whose rows are connected.  If all
+ * rows of a fingerprint are kept in bunches, whose rows are connected.  If all
  * rows of many equal fingerprints are the same, a row thus takes one check.
  *
  * The root of a cluster is its first row.
@@ -31,8 +31,8 @@ typedef struct Row
 	ShRowsNumber row;
 	uint32		element;
 	uint32		parent;			/* itself for a root */
-	uint32		next;			/* of its part, or NO_ROW */
-	uint32		next_part;		/* if it begins a part: the beginning of the
+	uint32		next;			/* of its bunch, or NO_ROW */
+	uint32		next_bunch;		/* if it begins a bunch: the beginning of the
 								 * next one of its element, or NO_ROW */
 	uint32		size;			/* of a root: rows of its cluster */
 	uint32		cluster;		/* of a root: its number, once returned */
@@ -44,7 +44,7 @@ struct ShBatchRowClusters
 	ShBatchRowCheck *check;
 	uint32		count;
 	Row		   *rows;
-	uint32	   *parts;			/* the first one of each element, or NO_ROW */
+	uint32	   *bunches;		/* the first one of each element, or NO_ROW */
 
 	uint32		next;			/* the next row to return */
 	uint32		nclusters;		/* returned */
@@ -76,16 +76,16 @@ join(ShBatchRowClusters *clusters, uint32 a, uint32 b)
 }
 
 /*
- * Connect a row with the rows of a part if it is the same as any of them.
+ * Connect a row with the rows of a bunch if it is the same as any of them.
  */
 static void
-check_part(ShBatchRowClusters *clusters, uint32 number, uint32 part)
+check_bunch(ShBatchRowClusters *clusters, uint32 number, uint32 bunch)
 {
 	const Row  *rows = clusters->rows;
 
-	if (find_root(clusters, part) == find_root(clusters, number))
+	if (find_root(clusters, bunch) == find_root(clusters, number))
 		return;
-	for (uint32 other = part; other != NO_ROW; other = rows[other].next)
+	for (uint32 other = bunch; other != NO_ROW; other = rows[other].next)
 	{
 		if (shbatch_check_rows(clusters->check, rows[number].row, rows[other].row))
 		{
@@ -98,35 +98,35 @@ check_part(ShBatchRowClusters *clusters, uint32 number, uint32 part)
 static void
 check_element(ShBatchRowClusters *clusters, uint32 number, uint32 element)
 {
-	for (uint32 part = clusters->parts[element]; part != NO_ROW;
-		 part = clusters->rows[part].next_part)
+	for (uint32 bunch = clusters->bunches[element]; bunch != NO_ROW;
+		 bunch = clusters->rows[bunch].next_bunch)
 	{
 		CHECK_FOR_INTERRUPTS();
-		check_part(clusters, number, part);
+		check_bunch(clusters, number, bunch);
 	}
 }
 
 /*
- * Add a row to a part of its element that is connected to it, or begin one.
+ * Add a row to a bunch of its element that is connected to it, or begin one.
  */
 static void
-add_to_part(ShBatchRowClusters *clusters, uint32 number)
+add_to_bunch(ShBatchRowClusters *clusters, uint32 number)
 {
 	Row		   *row = &clusters->rows[number];
 	uint32		root = find_root(clusters, number);
 
-	for (uint32 part = clusters->parts[row->element]; part != NO_ROW;
-		 part = clusters->rows[part].next_part)
+	for (uint32 bunch = clusters->bunches[row->element]; bunch != NO_ROW;
+		 bunch = clusters->rows[bunch].next_bunch)
 	{
-		if (find_root(clusters, part) == root)
+		if (find_root(clusters, bunch) == root)
 		{
-			row->next = clusters->rows[part].next;
-			clusters->rows[part].next = number;
+			row->next = clusters->rows[bunch].next;
+			clusters->rows[bunch].next = number;
 			return;
 		}
 	}
-	row->next_part = clusters->parts[row->element];
-	clusters->parts[row->element] = number;
+	row->next_bunch = clusters->bunches[row->element];
+	clusters->bunches[row->element] = number;
 }
 
 static void
@@ -138,12 +138,12 @@ add_row(ShBatchRowClusters *clusters, ShRowsNumber row, uint32 element)
 
 	clusters->rows[number] = (Row)
 	{
-		.row = row,.element = element,.parent = number,.next = NO_ROW,.next_part = NO_ROW,.size = 1
+		.row = row,.element = element,.parent = number,.next = NO_ROW,.next_bunch = NO_ROW,.size = 1
 	};
 	check_element(clusters, number, element);
 	for (size_t i = 0; i < count; i++)
 		check_element(clusters, number, neighbors[i]);
-	add_to_part(clusters, number);
+	add_to_bunch(clusters, number);
 	shrows_progress_entries(clusters->count);
 }
 
@@ -181,10 +181,10 @@ shbatch_row_clusters_make(ShBatchNearRows *near, ShBatchRowCheck *check)
 	clusters->check = check;
 	clusters->rows = MemoryContextAllocHuge(CurrentMemoryContext,
 											Max(near->count, 1) * sizeof(Row));
-	clusters->parts = MemoryContextAllocHuge(CurrentMemoryContext,
+	clusters->bunches = MemoryContextAllocHuge(CurrentMemoryContext,
 											 Max(nelements, 1) * sizeof(uint32));
 	for (uint32 i = 0; i < nelements; i++)
-		clusters->parts[i] = NO_ROW;
+		clusters->bunches[i] = NO_ROW;
 	shrows_progress_phase(SHROWS_PHASE_CHECK_ROWS, near->count);
 	while (shbatch_near_rows_next(near, &row, &element))
 		add_row(clusters, row, element);

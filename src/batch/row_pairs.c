@@ -38,13 +38,13 @@ typedef struct Fingerprint
  * A bucket that is being searched, if any of its keys have been collected, and
  * the numbers of its fingerprints by key.
  */
-typedef struct Side
+typedef struct Collected
 {
 	const ShPairsBucket *bucket;
 	bool		values;			/* values that have no rows */
 	size_t		max_numbers;
 	uint32	   *numbers;
-} Side;
+} Collected;
 
 struct ShBatchRowPairs
 {
@@ -54,7 +54,7 @@ struct ShBatchRowPairs
 	uint32		nfps;
 	uint32		max_fps;
 	Fingerprint *fps;
-	Side		sides[2];
+	Collected	collected[2];
 	uint32		first_number;	/* of the current buckets */
 	int			nwords;			/* of wide fingerprints, or 0 */
 	MemoryContext values;		/* copies of these */
@@ -65,8 +65,8 @@ struct ShBatchRowPairs
 #define NOT_COLLECTED	PG_UINT32_MAX
 #define LOOKED_UP		(PG_UINT32_MAX - 1)
 
-/* the share of maintenance_work_mem that copies of wide fingerprints may take */
-#define VALUES_SHARE	0.25
+/* the fraction of maintenance_work_mem that copies of wide fingerprints may take */
+#define VALUES_FRACTION	0.25
 
 /* a value of an array counts as one row */
 static ShRowsNumber no_row = 0;
@@ -87,12 +87,12 @@ shbatch_row_pairs_begin(ShRows *rows, bool values_first, ShBatchTakeFunction tak
 	pairs->arg = arg;
 	pairs->max_fps = 1024;
 	pairs->fps = palloc(pairs->max_fps * sizeof(Fingerprint));
-	for (int i = 0; i < lengthof(pairs->sides); i++)
+	for (int i = 0; i < lengthof(pairs->collected); i++)
 	{
-		pairs->sides[i].max_numbers = 1;
-		pairs->sides[i].numbers = palloc(sizeof(uint32));
+		pairs->collected[i].max_numbers = 1;
+		pairs->collected[i].numbers = palloc(sizeof(uint32));
 	}
-	pairs->sides[0].values = values_first;
+	pairs->collected[0].values = values_first;
 	return pairs;
 }
 
@@ -152,15 +152,6 @@ take_rows(ShBatchRowPairs *pairs, const Fingerprint *a, const Fingerprint *b)
 	}
 }
 
-static int
-compare_rows(const void *a, const void *b)
-{
-	uint64		x = *(const uint64 *) a;
-	uint64		y = *(const uint64 *) b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Sort rows by kind. */
 static void
 order_by_kind(ShRowsNumber *rows, size_t count)
@@ -169,7 +160,7 @@ order_by_kind(ShRowsNumber *rows, size_t count)
 	{
 		if (shrows_kind(rows[i]) != shrows_kind(rows[0]))
 		{
-			qsort(rows, count, sizeof(ShRowsNumber), compare_rows);
+			shsort_numbers(rows, count);
 			return;
 		}
 	}
@@ -198,7 +189,7 @@ drop_invisible(ShRowsNumber *rows, size_t count)
 static inline bool
 in_bucket(const ShBatchRowPairs *pairs)
 {
-	return pairs->sides[0].bucket != NULL || pairs->sides[1].bucket != NULL;
+	return pairs->collected[0].bucket != NULL || pairs->collected[1].bucket != NULL;
 }
 
 /*
@@ -211,12 +202,12 @@ keep_in_bucket(ShBatchRowPairs *pairs)
 	for (uint32 i = pairs->first_number; i < pairs->nfps; i++)
 	{
 		const Fingerprint *fp = &pairs->fps[i];
-		const Side *side = &pairs->sides[fp->second];
+		const Collected *collected = &pairs->collected[fp->second];
 
 		if (!fp->looked_up)
-			memcpy(side->bucket->rows + side->bucket->starts[fp->key], fp->rows,
+			memcpy(collected->bucket->rows + collected->bucket->starts[fp->key], fp->rows,
 				   fp->nrows * sizeof(ShRowsNumber));
-		side->numbers[fp->key] = LOOKED_UP;
+		collected->numbers[fp->key] = LOOKED_UP;
 	}
 	pairs->first_number = 0;
 }
@@ -227,8 +218,8 @@ keep_in_bucket(ShBatchRowPairs *pairs)
 static void
 return_all(ShBatchRowPairs *pairs)
 {
-	const ShPairsBucket *bucket = pairs->sides[1].bucket != NULL ? pairs->sides[1].bucket :
-		pairs->sides[0].bucket;
+	const ShPairsBucket *bucket = pairs->collected[1].bucket != NULL ? pairs->collected[1].bucket :
+		pairs->collected[0].bucket;
 
 	shrows_resolve(pairs->rows);
 	if (in_bucket(pairs))
@@ -264,18 +255,18 @@ return_all(ShBatchRowPairs *pairs)
  * Make room to number the keys of a bucket.
  */
 static void
-start_numbers(ShBatchRowPairs *pairs, Side *side, const ShPairsBucket *bucket)
+start_numbers(ShBatchRowPairs *pairs, Collected *collected, const ShPairsBucket *bucket)
 {
-	if (bucket->nkeys > side->max_numbers)
+	if (bucket->nkeys > collected->max_numbers)
 	{
-		side->max_numbers = Max(bucket->nkeys, 2 * side->max_numbers);
-		side->numbers = repalloc_huge(side->numbers, side->max_numbers * sizeof(uint32));
+		collected->max_numbers = Max(bucket->nkeys, 2 * collected->max_numbers);
+		collected->numbers = repalloc_huge(collected->numbers, collected->max_numbers * sizeof(uint32));
 	}
 	for (size_t i = 0; i < bucket->nkeys; i++)
-		side->numbers[i] = NOT_COLLECTED;
+		collected->numbers[i] = NOT_COLLECTED;
 	if (!in_bucket(pairs))
 		pairs->first_number = pairs->nfps;
-	side->bucket = bucket;
+	collected->bucket = bucket;
 }
 
 /*
@@ -320,7 +311,7 @@ is_full(const ShBatchRowPairs *pairs)
 {
 	return shrows_full(pairs->rows) ||
 		(double) pairs->nfps * pairs->nwords * sizeof(uint64) >
-		maintenance_work_mem * 1024.0 * VALUES_SHARE;
+		maintenance_work_mem * 1024.0 * VALUES_FRACTION;
 }
 
 /*
@@ -334,25 +325,25 @@ is_full(const ShBatchRowPairs *pairs)
 static uint32
 collect(ShBatchRowPairs *pairs, bool second, const ShPairsBucket *bucket, size_t i)
 {
-	Side	   *side = &pairs->sides[second];
+	Collected  *collected = &pairs->collected[second];
 	ShRowsNumber *rows = bucket->rows + bucket->starts[i];
 	size_t		nrows = shpairs_rows_end(bucket, i) - bucket->starts[i];
 	uint32		number;
 	Fingerprint *fp;
 
-	if (side->bucket == NULL)
-		start_numbers(pairs, side, bucket);
-	number = side->numbers[i];
+	if (collected->bucket == NULL)
+		start_numbers(pairs, collected, bucket);
+	number = collected->numbers[i];
 	if (number < LOOKED_UP)
 		return number;
 
-	if (number == NOT_COLLECTED && nrows > SHROWS_MANY && !side->values)
+	if (number == NOT_COLLECTED && nrows > SHROWS_MANY && !collected->values)
 	{
 		shrows_look_up(pairs->rows, bucket->group, rows, nrows);
 		number = LOOKED_UP;
 	}
 
-	side->numbers[i] = pairs->nfps;
+	collected->numbers[i] = pairs->nfps;
 	fp = add_fingerprint(pairs);
 	fp->fp = shpairs_key(bucket, i);
 	fp->value = bucket->nwords == 1 ? NULL :
@@ -360,8 +351,8 @@ collect(ShBatchRowPairs *pairs, bool second, const ShPairsBucket *bucket, size_t
 	fp->key = i;
 	fp->second = second;
 	fp->repeated = false;
-	fp->looked_up = number == LOOKED_UP || side->values;
-	if (side->values)
+	fp->looked_up = number == LOOKED_UP || collected->values;
+	if (collected->values)
 	{
 		fp->rows = &no_row;
 		fp->nrows = 1;
@@ -378,7 +369,7 @@ collect(ShBatchRowPairs *pairs, bool second, const ShPairsBucket *bucket, size_t
 		fp->nrows = nrows;
 		shrows_add(pairs->rows, bucket->group, rows, nrows);
 	}
-	return side->numbers[i];
+	return collected->numbers[i];
 }
 
 /*
@@ -410,7 +401,7 @@ shbatch_row_pairs_leave(ShBatchRowPairs *pairs)
 {
 	if (pairs->refers_to_bucket)
 		return_all(pairs);
-	pairs->sides[0].bucket = pairs->sides[1].bucket = NULL;
+	pairs->collected[0].bucket = pairs->collected[1].bucket = NULL;
 }
 
 /*

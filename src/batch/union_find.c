@@ -259,7 +259,7 @@ shbatch_union_find_add(ShBatchUnionFind *components, ShBatchElementKey key, bool
 		element->fp = key.fp;
 		element->size = 0;
 		element->parent = components->count;
-		element->others = 0;
+		element->number = 0;
 		element->has_near = 0;
 		*number = components->count++;
 	}

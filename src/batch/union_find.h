@@ -15,7 +15,7 @@ typedef struct ShBatchElement
 	ShFingerprint fp;
 	int64		size;			/* in rows; of a root, see union_find.c */
 	uint32		parent;			/* itself for a root */
-	uint32		others:31;		/* for the caller; 0 in a new element */
+	uint32		number:31;		/* for the caller; 0 in a new element */
 	uint32		has_near:1;		/* the same */
 } ShBatchElement;
 

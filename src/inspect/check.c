@@ -19,7 +19,6 @@
 
 #include "btree/cache.h"
 #include "inspect/check.h"
-#include "rows/as_owner.h"
 #include "rows/open_index.h"
 #include "rows/progress.h"
 

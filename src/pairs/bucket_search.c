@@ -145,7 +145,11 @@ sort_by_word(ShPairsSearch *search, ShPairsSorted *sorted, int word)
 	size_t		count = sorted->bucket->nkeys;
 
 	for (size_t i = 0; i < count; i++)
+	{
+		if (i % CHECK_INTERVAL == 0)
+			CHECK_FOR_INTERRUPTS();
 		sorted->scratch[i] = shsort_item(value_of(search, sorted->bucket, i)[word], i);
+	}
 	shsort_radix(sorted->scratch, sorted->items, count);
 	sorted->count = 0;
 	for (size_t i = 0; i < count; i++)

@@ -21,6 +21,9 @@
 
 #define BYTES_PER_ROW		sizeof(ShRowsNumber)
 
+/* values between two checks for interrupts */
+#define CHECK_INTERVAL		4096
+
 /* the bytes that a key takes, including its search */
 static Size
 bytes_per_key(int nwords)
@@ -72,7 +75,6 @@ shpairs_collector_init(ShPairsCollector *collector, int nwords, ShPairsSink *sin
 
 	memset(collector, 0, sizeof(ShPairsCollector));
 	bucket->nwords = nwords;
-	bucket->table = &shbits_make_scheme(1, 0)->tables[0];
 	bucket->values = palloc(sizeof(uint64));
 	bucket->starts = palloc(sizeof(size_t));
 	bucket->rows = palloc(sizeof(ShRowsNumber));
@@ -283,7 +285,11 @@ sort_values(const ShPairsBucket *bucket, ShSortItem *items, ShSortItem *sorted)
 	size_t		count = bucket->nkeys;
 
 	for (size_t i = 0; i < count; i++)
+	{
+		if (i % CHECK_INTERVAL == 0)
+			CHECK_FOR_INTERRUPTS();
 		items[i] = shsort_item(*shpairs_value(bucket, i), i);
+	}
 	shsort_radix(items, sorted, count);
 	for (size_t start = 0, end; start < count; start = end)
 	{
@@ -304,18 +310,20 @@ move_values(ShPairsBucket *bucket, ShSortItem *sorted)
 	int			nwords = bucket->nwords;
 	Size		size = nwords * sizeof(uint64);
 	uint64		value[SHBITS_MAX_PARTS];
+	size_t		moved = 0;
 
 	for (size_t first = 0; first < bucket->nkeys; first++)
 	{
 		size_t		to = first;
 
-		if (first % 4096 == 0)
-			CHECK_FOR_INTERRUPTS();
 		if (sorted[first].value == first)
 			continue;
 		memcpy(value, shpairs_value(bucket, first), size);
 		for (size_t from = sorted[to].value; from != first; from = sorted[to].value)
 		{
+			/* all may be in one circle */
+			if (++moved % CHECK_INTERVAL == 0)
+				CHECK_FOR_INTERRUPTS();
 			memcpy(bucket->values + to * nwords, shpairs_value(bucket, from), size);
 			sorted[to].value = to;
 			to = from;
@@ -346,7 +354,11 @@ shpairs_collector_finish(ShPairsCollector *collector)
 	pfree(items);
 	/* the rows of the keys are put where they are read last */
 	for (size_t i = 0; i < count; i++)
+	{
+		if (i % CHECK_INTERVAL == 0)
+			CHECK_FOR_INTERRUPTS();
 		bucket->rows[i] = collector->added[sorted[i].value];
+	}
 	memcpy(collector->added, bucket->rows, count * sizeof(ShRowsNumber));
 	move_values(bucket, sorted);
 	pfree(sorted);
@@ -356,6 +368,8 @@ shpairs_collector_finish(ShPairsCollector *collector)
 	{
 		const uint64 *value = shpairs_value(bucket, i);
 
+		if (i % CHECK_INTERVAL == 0)
+			CHECK_FOR_INTERRUPTS();
 		if (bucket->nkeys > 0 &&
 			memcmp(shpairs_value(bucket, bucket->nkeys - 1), value, size) == 0)
 		{

@@ -12,14 +12,13 @@
  */
 #include "postgres.h"
 
-#include "commands/tablespace.h"
 #include "common/hashfn.h"
 #include "miscadmin.h"
-#include "storage/buffile.h"
 
 #include "pairs/collector.h"
 #include "pairs/groups.h"
 #include "rows/progress.h"
+#include "rows/temp_file.h"
 
 /* chunks differ in size: how large they are on average, if this fits in memory */
 #define CHUNK_SIZE(most)	((most) - (most) / 8)
@@ -120,9 +119,8 @@ write_chunks(GroupFeed *feed, Side *side, const ShPairsCollector *collector)
 							   CHUNK_SIZE(most));
 	side->files = palloc(side->nchunks * sizeof(BufFile *));
 	side->counts = palloc0(side->nchunks * sizeof(size_t));
-	PrepareTempTablespaces();
 	for (int i = 0; i < side->nchunks; i++)
-		side->files[i] = BufFileCreateTemp(false);
+		side->files[i] = shrows_create_file();
 	write_collected(side, collector);
 	while (input->count > 0 && input->group == group)
 	{
@@ -182,10 +180,7 @@ load_chunk(const Side *side, int chunk, ShPairsCollector *collector, uint32 grou
 	ShRowsNumber row;
 	Size		size = side->input->nwords * sizeof(uint64);
 
-	if (BufFileSeek(file, 0, 0, SEEK_SET) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not rewind temporary file: %m")));
+	shrows_rewind_file(file);
 	shpairs_collector_reserve(collector, side->counts[chunk]);
 	shpairs_collector_clear(collector, group);
 	collector->bucket.first_number = side->first_number;

@@ -338,6 +338,7 @@ find_common_row(ShPairsWords *words, int nwords)
 	{
 		WordEntries *entries = &words->entries[i];
 
+		CHECK_FOR_INTERRUPTS();
 		if (!has_item(entries))
 			return false;
 		while (agreeing > 0 && is_before(entries, words->group, words->row))

@@ -16,6 +16,7 @@
 #include <math.h>
 
 #include "common/pg_prng.h"
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "bits/hamming_ball.h"
@@ -305,6 +306,7 @@ shpairs_plan_parts(ShPairsParts *plan, const ShPairsKeySets *sets,
 		ShPairsParts parts;
 		int			least = 1;
 
+		CHECK_FOR_INTERRUPTS();
 		for (int nparts = 2; nparts <= max_parts; nparts++)
 		{
 			if (even[nparts] < even[least])

@@ -17,7 +17,7 @@
 typedef void (*ShPairsFoundFunction) (void *arg, size_t i, size_t j);
 
 /* called now and then with the fraction of the work that is done, 0..1 */
-typedef void (*ShPairsReportFunction) (void *arg, double part);
+typedef void (*ShPairsReportFunction) (void *arg, double fraction);
 
 /* called now and then during a search by several processes */
 typedef void (*ShPairsPollFunction) (void *arg);

@@ -15,18 +15,30 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
+#include "access/xact.h"
+#include "executor/instrument.h"
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
+#include "pgstat.h"
 #include "port/atomics.h"
+#include "storage/latch.h"
+#include "storage/proc.h"
+#include "storage/shm_mq.h"
 #include "storage/shm_toc.h"
+#include "tcop/tcopprot.h"
+#include "utils/wait_event.h"
 
 #include "pairs/collector.h"
 #include "pairs/together.h"
-#include "pairs/worker_queues.h"
 
-/* key of what is in shared memory */
+/* keys of what is in shared memory */
 #define KEY_SHARED			UINT64CONST(0xB300000000000001)
+#define KEY_QUEUES			UINT64CONST(0xB300000000000002)
+#define KEY_QUERY_TEXT		UINT64CONST(0xB300000000000003)
+#define KEY_WAL_USAGE		UINT64CONST(0xB300000000000004)
+#define KEY_BUFFER_USAGE	UINT64CONST(0xB300000000000005)
 
 /*
  * A search of lower cost takes only some 20 ms.  It has no workers, unless the server
@@ -41,7 +53,7 @@
  */
 #define MIN_QUEUE_SIZE		(1024 * 1024)
 #define QUEUES_SIZE			(16 * 1024 * 1024)
-#define QUEUES_SHARE		8
+#define QUEUES_DIVISOR		8
 
 /* so many pairs are sent at once */
 #define PAIRS_PER_MESSAGE	1024
@@ -76,6 +88,7 @@ typedef struct Shared
 	int			nmasks;			/* and pairs that are not wanted */
 	uint64		masks[SHBITS_MAX_TABLES];
 	int			ntasks;
+	Size		queue_size;		/* of each worker's queue */
 
 	/* of each task */
 	pg_atomic_uint32 processes[SHPAIRS_MAX_WORDS];	/* that have begun it */
@@ -86,45 +99,56 @@ typedef struct Shared
 } Shared;
 
 /* in a worker */
-typedef struct Sender
+typedef struct Worker
 {
-	ShPairsWorker worker;
+	shm_mq_handle *queue;
 	int			npairs;
 	FoundPair	pairs[PAIRS_PER_MESSAGE];
-} Sender;
+} Worker;
 
 /* in the leader */
 typedef struct Leader
 {
-	ShPairsWorkers workers;
-	Shared	   *shared;
 	ShPairsSearch *search;
+	ParallelContext *context;
+	Shared	   *shared;
+	WalUsage   *wal_usage;
+	BufferUsage *buffer_usage;
+	int			nqueues;		/* that are not at their end, */
+	shm_mq_handle **queues;		/* first */
+	int			next_queue;
 } Leader;
 
 PGDLLEXPORT void shpairs_worker(dsm_segment *seg, shm_toc *toc);
 
+/*
+ * Send what has been found.  If the leader does not listen any more, the transaction is
+ * about to be aborted.
+ */
 static void
-send_pairs(Sender *sender)
+send_pairs(Worker *worker)
 {
-	shm_mq_iovec piece = {(const char *) sender->pairs, sender->npairs * sizeof(FoundPair)};
-
-	if (sender->npairs > 0)
-		shpairs_worker_send(&sender->worker, &piece, 1, true);
-	sender->npairs = 0;
+	if (worker->npairs > 0 &&
+		shm_mq_send(worker->queue, worker->npairs * sizeof(FoundPair), worker->pairs, false,
+					true) == SHM_MQ_DETACHED)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the leader of a parallel search has gone")));
+	worker->npairs = 0;
 }
 
 /* ShPairsSearch.found, in a worker */
 static void
 send_pair(void *arg, size_t i, size_t j)
 {
-	Sender	   *sender = arg;
+	Worker	   *worker = arg;
 
-	sender->pairs[sender->npairs++] = (FoundPair)
+	worker->pairs[worker->npairs++] = (FoundPair)
 	{
 		i, j
 	};
-	if (sender->npairs == PAIRS_PER_MESSAGE)
-		send_pairs(sender);
+	if (worker->npairs == PAIRS_PER_MESSAGE)
+		send_pairs(worker);
 }
 
 /* the fraction of the slices of a task that nobody has taken */
@@ -147,7 +171,7 @@ static int
 take_task(Shared *shared)
 {
 	int			best = -1;
-	double		most = shared->plan.cost_of_sharing / (shared->plan.cost / shared->ntasks);
+	double		most = shared->plan.cost_of_helping / (shared->plan.cost / shared->ntasks);
 
 	for (int task = 0; task < shared->ntasks; task++)
 	{
@@ -203,6 +227,40 @@ take_part_in(ShPairsSearch *search, Shared *shared)
 		search_task(search, shared, task);
 }
 
+/* queues follow each other */
+static shm_mq *
+queue_of(const Shared *shared, char *queues, int worker)
+{
+	return (shm_mq *) (queues + worker * shared->queue_size);
+}
+
+static Worker *
+begin_worker(dsm_segment *seg, shm_toc *toc, const Shared *shared)
+{
+	Worker	   *worker = palloc(sizeof(Worker));
+	shm_mq	   *queue = queue_of(shared, shm_toc_lookup(toc, KEY_QUEUES, false),
+								 ParallelWorkerNumber);
+
+	debug_query_string = shm_toc_lookup(toc, KEY_QUERY_TEXT, true);
+	pgstat_report_activity(STATE_RUNNING, debug_query_string);
+	shm_mq_set_sender(queue, MyProc);
+	worker->queue = shm_mq_attach(queue, seg, NULL);
+	worker->npairs = 0;
+	InstrStartParallelQuery();
+	return worker;
+}
+
+static void
+end_worker(Worker *worker, shm_toc *toc)
+{
+	WalUsage   *wal_usage = shm_toc_lookup(toc, KEY_WAL_USAGE, false);
+	BufferUsage *buffer_usage = shm_toc_lookup(toc, KEY_BUFFER_USAGE, false);
+
+	send_pairs(worker);
+	InstrEndParallelQuery(&buffer_usage[ParallelWorkerNumber], &wal_usage[ParallelWorkerNumber]);
+	shm_mq_detach(worker->queue);
+}
+
 /*
  * Entry point of a worker.
  */
@@ -211,14 +269,12 @@ shpairs_worker(dsm_segment *seg, shm_toc *toc)
 {
 	Shared	   *shared = shm_toc_lookup(toc, KEY_SHARED, false);
 	int			nwords = shbits_nparts(shared->width);
-	Sender	   *sender = palloc(sizeof(Sender));
+	Worker	   *worker = begin_worker(seg, toc, shared);
 	ShPairsSearch *search = palloc(sizeof(ShPairsSearch));
 	ShPairsBucket a = {.nwords = nwords,.nkeys = shared->na,.values = shared->values};
 	ShPairsBucket b = {.nwords = nwords,.nkeys = shared->nb,.values = shared->values + shared->na * nwords};
 
-	sender->npairs = 0;
-	shpairs_worker_begin(&sender->worker, seg, toc);
-	shpairs_search_init(search, shared->width, shared->distance, send_pair, NULL, sender);
+	shpairs_search_init(search, shared->width, shared->distance, send_pair, NULL, worker);
 	shpairs_search_set(search, &a, shared->among ? &a : &b);
 	search->plan = shared->plan;
 	search->pairs.nmasks = shared->nmasks;
@@ -226,8 +282,50 @@ shpairs_worker(dsm_segment *seg, shm_toc *toc)
 	(void) shpairs_begin_tasks(search, &shared->slices, true);
 	take_part_in(search, shared);
 	shpairs_end_tasks(search);
-	send_pairs(sender);
-	shpairs_worker_end(&sender->worker);
+	end_worker(worker, toc);
+}
+
+/* a queue is at its end */
+static void
+move_to_end(Leader *leader, int number)
+{
+	shm_mq_handle *queue = leader->queues[number];
+
+	leader->queues[number] = leader->queues[--leader->nqueues];
+	leader->queues[leader->nqueues] = queue;
+}
+
+/*
+ * Receive the next pairs of any worker, valid until the next call.  Returns how many
+ * there are, 0 if there is no message now.
+ */
+static size_t
+receive_message(Leader *leader, const FoundPair **pairs)
+{
+	int			empty = 0;
+
+	while (empty < leader->nqueues)
+	{
+		int			number = leader->next_queue % leader->nqueues;
+		Size		size;
+		void	   *message;
+
+		switch (shm_mq_receive(leader->queues[number], &size, &message, true))
+		{
+			case SHM_MQ_SUCCESS:
+				*pairs = message;
+				return size / sizeof(FoundPair);
+			case SHM_MQ_DETACHED:
+				move_to_end(leader, number);
+				empty = 0;
+				break;
+			case SHM_MQ_WOULD_BLOCK:
+				leader->next_queue = number + 1;
+				empty++;
+				break;
+		}
+	}
+	return 0;
 }
 
 /*
@@ -238,16 +336,14 @@ receive(Leader *leader)
 {
 	const ShPairsSearch *search = leader->search;
 	bool		received = false;
-	Size		size;
-	void	   *message;
+	const FoundPair *pairs;
+	size_t		count;
 
-	while (shpairs_workers_receive(&leader->workers, &size, &message))
+	while ((count = receive_message(leader, &pairs)) > 0)
 	{
-		const FoundPair *pairs = message;
-
 		CHECK_FOR_INTERRUPTS();
 		received = true;
-		for (size_t k = 0; k < size / sizeof(FoundPair); k++)
+		for (size_t k = 0; k < count; k++)
 			search->found(search->arg, pairs[k].i, pairs[k].j);
 	}
 	return received;
@@ -324,7 +420,7 @@ static int
 workers_of_use(const ShPairsSearch *search, int workers, int ntasks)
 {
 	/* is it worth while that two processes search the same task? */
-	if (search->plan.cost / ntasks < 2 * search->plan.cost_of_sharing)
+	if (search->plan.cost / ntasks < 2 * search->plan.cost_of_helping)
 		workers = Min(workers, ntasks - 1);
 	return workers;
 }
@@ -353,25 +449,100 @@ workers_with_memory(const ShPairsSearch *search, int workers)
 	return Min(workers, (int) (left / (nkeys * shpairs_search_bytes(sets->nwords))));
 }
 
+static void
+reserve(Leader *leader, Size size)
+{
+	shm_toc_estimate_chunk(&leader->context->estimator, size);
+	shm_toc_estimate_keys(&leader->context->estimator, 1);
+}
+
+/* allocate an object in shared memory that has been reserved */
+static void *
+allocate_shared(Leader *leader, uint64 key, Size size)
+{
+	void	   *object = shm_toc_allocate(leader->context->toc, size);
+
+	shm_toc_insert(leader->context->toc, key, object);
+	return object;
+}
+
+static void
+begin_queues(Leader *leader)
+{
+	ParallelContext *context = leader->context;
+	Size		size = leader->shared->queue_size;
+	char	   *queues = allocate_shared(leader, KEY_QUEUES, mul_size(size, context->nworkers));
+
+	leader->queues = palloc(context->nworkers * sizeof(shm_mq_handle *));
+	for (int i = 0; i < context->nworkers; i++)
+	{
+		shm_mq	   *queue = shm_mq_create(queue_of(leader->shared, queues, i), size);
+
+		shm_mq_set_receiver(queue, MyProc);
+		leader->queues[i] = shm_mq_attach(queue, context->seg, NULL);
+	}
+}
+
 /*
- * Start workers.  Returns whether there are any.
+ * Leave parallel mode.  Nothing that was shared can be used any more.
+ */
+static void
+end(Leader *leader)
+{
+	/* without shared memory there are neither workers nor queues */
+	for (int i = 0; i < leader->context->nworkers; i++)
+		shm_mq_detach(leader->queues[i]);
+	DestroyParallelContext(leader->context);
+	if (leader->queues != NULL)
+		pfree(leader->queues);
+	ExitParallelMode();
+}
+
+/*
+ * Enter parallel mode, and start up to so many workers.  If there are none, leave it
+ * again and return false.
  */
 static bool
 begin(Leader *leader, ShPairsSearch *search, const ShPairsSlices *slices, int ntasks, int wanted)
 {
 	Size		size = offsetof(Shared, values) + size_of_values(&search->sets);
-	Size		queues = Min(maintenance_work_mem * (Size) 1024 / QUEUES_SHARE, QUEUES_SIZE);
+	Size		queues = Min(maintenance_work_mem * (Size) 1024 / QUEUES_DIVISOR, QUEUES_SIZE);
+	Size		queue_size = MAXALIGN(Max(queues / wanted, MIN_QUEUE_SIZE));
+	Size		text_size = debug_query_string != NULL ? strlen(debug_query_string) + 1 : 0;
+	ParallelContext *context;
 
+	memset(leader, 0, sizeof(Leader));
 	leader->search = search;
-	shpairs_workers_begin(&leader->workers, "shpairs_worker", wanted,
-						  MAXALIGN(Max(queues / wanted, MIN_QUEUE_SIZE)));
-	shpairs_workers_reserve(&leader->workers, size);
-	if (shpairs_workers_allocate(&leader->workers))
+	EnterParallelMode();
+	leader->context = context = CreateParallelContext("simhash", "shpairs_worker", wanted);
+	reserve(leader, size);
+	reserve(leader, mul_size(queue_size, wanted));
+	reserve(leader, mul_size(sizeof(WalUsage), wanted));
+	reserve(leader, mul_size(sizeof(BufferUsage), wanted));
+	if (text_size > 0)
+		reserve(leader, text_size);
+	InitializeParallelDSM(context);
+	if (context->seg != NULL)
 	{
-		leader->shared = shpairs_workers_share(&leader->workers, KEY_SHARED, size);
+		leader->shared = allocate_shared(leader, KEY_SHARED, size);
+		leader->shared->queue_size = queue_size;
 		fill_shared(leader->shared, search, slices, ntasks);
+		leader->wal_usage = allocate_shared(leader, KEY_WAL_USAGE, mul_size(sizeof(WalUsage), wanted));
+		leader->buffer_usage = allocate_shared(leader, KEY_BUFFER_USAGE,
+									 mul_size(sizeof(BufferUsage), wanted));
+		if (text_size > 0)
+			memcpy(allocate_shared(leader, KEY_QUERY_TEXT, text_size), debug_query_string, text_size);
+		begin_queues(leader);
 	}
-	return shpairs_workers_launch(&leader->workers);
+	LaunchParallelWorkers(context);
+	leader->nqueues = context->nworkers_launched;
+	for (int i = 0; i < leader->nqueues; i++)
+		shm_mq_set_handle(leader->queues[i], context->worker[i].bgwhandle);
+	ereport(DEBUG1,
+			(errmsg_internal("search with %d of %d parallel workers", leader->nqueues, wanted)));
+	if (leader->nqueues == 0)
+		end(leader);
+	return leader->nqueues > 0;
 }
 
 /*
@@ -390,15 +561,21 @@ search_with_workers(ShPairsSearch *search, const ShPairsSlices *slices, int ntas
 	if (parallel_leader_participation)
 		take_part_in(search, leader.shared);
 	search->poll = NULL;
-	while (receive(&leader) || leader.workers.nqueues > 0)
+	while (receive(&leader) || leader.nqueues > 0)
 	{
 		CHECK_FOR_INTERRUPTS();
 		report(&leader);
-		if (leader.workers.nqueues > 0)
-			shpairs_workers_wait();
+		if (leader.nqueues > 0)
+		{
+			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, 0,
+							 WAIT_EVENT_EXECUTE_GATHER);
+			ResetLatch(MyLatch);
+		}
 	}
-	shpairs_workers_finish(&leader.workers);
-	shpairs_workers_end(&leader.workers);
+	WaitForParallelWorkersToFinish(leader.context);
+	for (int i = 0; i < leader.context->nworkers_launched; i++)
+		InstrAccumParallelQuery(&leader.buffer_usage[i], &leader.wal_usage[i]);
+	end(&leader);
 	return true;
 }
 

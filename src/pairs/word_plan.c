@@ -186,7 +186,7 @@ shpairs_plan_words(ShPairsWordPlan *plan, const ShPairsSets *sets)
 	double		cost;
 
 	plan->nwords = 0;
-	plan->cost = plan->cost_of_sharing = 0;
+	plan->cost = plan->cost_of_helping = 0;
 	estimates.keys = (ShPairsKeySets)
 	{
 		.na = sets->a->nkeys,.nb = sets->b->nkeys,.among = sets->a == sets->b
@@ -201,7 +201,7 @@ shpairs_plan_words(ShPairsWordPlan *plan, const ShPairsSets *sets)
 		plan->words[0] = 0;
 		plan->radii[0] = sets->distance;
 		plan->cost = shpairs_even_cost(&estimates.keys, SHBITS_WIDTH, sets->distance);
-		plan->cost_of_sharing = WORTH_SORTING * SHPAIRS_COST_OF_KEY *
+		plan->cost_of_helping = WORTH_SORTING * SHPAIRS_COST_OF_KEY *
 			(double) shpairs_count_keys(sets);
 		return;
 	}
@@ -237,7 +237,7 @@ shpairs_plan_words(ShPairsWordPlan *plan, const ShPairsSets *sets)
 		}
 	}
 	if (plan->nwords > 0)
-		plan->cost_of_sharing = WORTH_SORTING * (COST_OF_SORTING + SHPAIRS_COST_OF_KEY) *
+		plan->cost_of_helping = WORTH_SORTING * (COST_OF_SORTING + SHPAIRS_COST_OF_KEY) *
 			(double) shpairs_count_keys(sets);
 	pfree(estimates.counts);
 }

@@ -32,7 +32,7 @@ typedef struct ShPairsWordPlan
 	int			words[SHPAIRS_MAX_WORDS];
 	int			radii[SHPAIRS_MAX_WORDS];
 	double		cost;			/* in comparisons of 64 bits; 0: little */
-	double		cost_of_sharing;	/* what must be left of a task for another
+	double		cost_of_helping;	/* what must be left of a task for another
 									 * process to help */
 } ShPairsWordPlan;
 

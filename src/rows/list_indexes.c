@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * list_indexes.c
- *	  Listing the simhash indexes of a table.
+ *	  What catalogs say of a table: its simhash indexes, and whether Citus keeps its
+ *	  rows elsewhere.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,11 +16,14 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_index.h"
+#include "catalog/pg_namespace_d.h"
+#include "catalog/pg_type_d.h"
 #include "lib/stringinfo.h"
 #include "nodes/pg_list.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 #include "utils/syscache.h"
 
 #include "build/build.h"
@@ -119,4 +123,51 @@ shrows_list_indexes(Oid table)
 	foreach(lc, names)
 		appendStringInfo(&result, "%s%s", result.len > 0 ? ", " : "", (char *) lfirst(lc));
 	return result.data;
+}
+
+/*
+ * Does Citus distribute a table?  Its catalog of such tables is no system catalog, so
+ * it may be dropped at any time.  If there is none, this is one syscache look-up.
+ */
+static bool
+is_distributed(Oid table)
+{
+	Oid			listoid = get_relname_relid("pg_dist_partition", PG_CATALOG_NAMESPACE);
+	Relation	list = OidIsValid(listoid) ? try_table_open(listoid, AccessShareLock) : NULL;
+	bool		result = false;
+
+	if (list == NULL)
+		return false;
+	if (list->rd_rel->relkind == RELKIND_RELATION && RelationGetDescr(list)->natts > 0 &&
+		TupleDescAttr(RelationGetDescr(list), 0)->atttypid == REGCLASSOID)
+	{
+		ScanKeyData key;
+		SysScanDesc scan;
+
+		ScanKeyInit(&key, 1, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(table));
+		scan = systable_beginscan(list, InvalidOid, false, NULL, 1, &key);
+		result = systable_getnext(scan) != NULL;
+		systable_endscan(scan);
+	}
+	table_close(list, AccessShareLock);
+	return result;
+}
+
+/*
+ * Report an error if Citus distributes a table.  For functions that read an index of it
+ * as a whole: the table and its indexes remain, but without rows.  These are in shards,
+ * which are tables with other names, not in that catalog, so their indexes can be read.
+ */
+void
+shrows_check_not_distributed(Oid table, Oid index)
+{
+	if (is_distributed(table))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("index \"%s\" belongs to a distributed table",
+						get_rel_name(index)),
+				 errdetail("Citus keeps the rows of table \"%s\" in shards, so this index has no entries.",
+						   get_rel_name(table)),
+				 errhint("Pass (SELECT array_agg(...) FROM %s) of the fingerprints, and the distance, to simhash_find_all_in or simhash_find_clusters_in, but not ARRAY(SELECT ...), which Citus evaluates in each shard by itself. Or search the index of each shard with run_command_on_shards.",
+						 shrows_written_name(table))));
 }

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * list_indexes.h
- *	  Listing the simhash indexes of a table.
+ *	  What catalogs say of a table: its simhash indexes, and whether Citus keeps its
+ *	  rows elsewhere.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,5 +12,6 @@
 extern bool shrows_is_simhash_index(Oid relation, char **name, char *relkind);
 extern char *shrows_written_name(Oid relation);
 extern char *shrows_list_indexes(Oid table);
+extern void shrows_check_not_distributed(Oid table, Oid index);
 
 #endif							/* SIMHASH_ROWS_LIST_INDEXES_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * open_index.c
- *	  Opening the index that is passed to a function.
+ *	  Opening the index that is passed to a function, and running its functions.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,6 +24,7 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/rls.h"
@@ -33,7 +34,6 @@
 #include "build/options.h"
 #include "class/fingerprint.h"
 #include "compat.h"
-#include "rows/distributed.h"
 #include "rows/list_indexes.h"
 #include "rows/open_index.h"
 
@@ -468,4 +468,29 @@ shrows_check_snapshot(Relation index, Snapshot snapshot)
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 				 errmsg("index \"%s\" was built after the snapshot of this query was taken",
 						RelationGetRelationName(index))));
+}
+
+/*
+ * Switch to the owner of a table, as REINDEX does.  Functions in the expressions of
+ * an index are the owner's, and must not get the privileges of the caller.  An abort
+ * undoes it automatically.
+ */
+void
+shrows_become_owner(ShRowsCaller *caller, Relation table)
+{
+	GetUserIdAndSecContext(&caller->user, &caller->security_context);
+	SetUserIdAndSecContext(table->rd_rel->relowner,
+						   caller->security_context | SECURITY_RESTRICTED_OPERATION);
+	caller->guc_level = NewGUCNestLevel();
+	shcompat_restrict_search_path();
+}
+
+/*
+ * Switch back.
+ */
+void
+shrows_become_caller(const ShRowsCaller *caller)
+{
+	AtEOXact_GUC(false, caller->guc_level);
+	SetUserIdAndSecContext(caller->user, caller->security_context);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * open_index.h
- *	  Opening the index that is passed to a function.
+ *	  Opening the index that is passed to a function, and running its functions.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,11 +29,21 @@ typedef struct ShRowsOpened
 	LOCKMODE	release;		/* lock to release when they are closed */
 } ShRowsOpened;
 
+/* the calling user and former settings */
+typedef struct ShRowsCaller
+{
+	Oid			user;
+	int			security_context;
+	int			guc_level;
+} ShRowsCaller;
+
 extern void shrows_open(Oid indexoid, ShRowsAccess access, ShRowsOpened *target);
 extern void shrows_open_named(Oid indexoid, ShRowsOpened *target);
 extern void shrows_close(ShRowsOpened *target);
 extern void shrows_replace_invalid(Relation heap, Relation *index);
 extern void shrows_check_state(Relation heap, Relation index);
 extern void shrows_check_snapshot(Relation index, Snapshot snapshot);
+extern void shrows_become_owner(ShRowsCaller *caller, Relation table);
+extern void shrows_become_caller(const ShRowsCaller *caller);
 
 #endif							/* SIMHASH_ROWS_OPEN_INDEX_H */

@@ -24,7 +24,7 @@
 #include "utils/memutils.h"
 
 #include "class/group.h"
-#include "rows/as_owner.h"
+#include "rows/open_index.h"
 #include "rows/values.h"
 #include "type/simhash.h"
 

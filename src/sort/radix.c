@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * radix.c
- *	  Sorting pairs of integers in memory.
+ *	  Sorting integers, and pairs of them, in memory.
  *
  * Items are distributed by the leading bits in which they differ: those of
  * their groups, otherwise of their keys, otherwise of their values.  Then each
@@ -371,4 +371,23 @@ shsort_radix(ShSortItem *items, ShSortItem *sorted, size_t count)
 	ShSortItems to = {sorted, NULL};
 
 	shsort_radix_table(from, to, count, NULL, shsort_varying(from, count));
+}
+
+/* the server's qsort does not look for interrupts */
+#define ST_SORT quicksort
+#define ST_ELEMENT_TYPE uint64
+#define ST_COMPARE(a, b) (*(a) < *(b) ? -1 : *(a) > *(b))
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_SCOPE static
+#define ST_DECLARE
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/*
+ * Sort numbers in place, ascending.
+ */
+void
+shsort_numbers(uint64 *numbers, size_t count)
+{
+	quicksort(numbers, count);
 }

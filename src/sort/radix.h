@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * radix.h
- *	  Items to sort, pairs of integers, and sorting them in memory.
+ *	  Sorting integers, and pairs of them, in memory.
  *
  *-------------------------------------------------------------------------
  */
@@ -108,5 +108,6 @@ extern ShSortVarying shsort_varying(ShSortItems items, size_t count);
 extern void shsort_radix(ShSortItem *items, ShSortItem *sorted, size_t count);
 extern void shsort_radix_table(ShSortItems rows, ShSortItems sorted, size_t count,
 							   const ShBitsTable *table, ShSortVarying varying);
+extern void shsort_numbers(uint64 *numbers, size_t count);
 
 #endif							/* SIMHASH_SORT_RADIX_H */

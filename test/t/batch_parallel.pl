@@ -248,7 +248,8 @@ SKIP:
 	}
 	$psql->finish;
 	is($killed, 1, 'a worker was killed');
-	$node->poll_query_until('postgres', 'SELECT true');
+	# without input, which a psql that ends at once would not read
+	usleep(100_000) until run_log([ 'psql', '-XAqc', 'SELECT', $node->connstr('postgres') ]);
 	nothing_left('worker killed');
 }
 

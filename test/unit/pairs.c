@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * pairs.c
- *	  Tests of src/pairs/pairs.c and parts.c without a server: what is found,
- *	  among one set of keys and between two, is what comparing each with each
- *	  finds, and takes far fewer comparisons where keys can be told apart.
+ *	  Tests of src/pairs/pairs.c, parts.c and collector.c without a server: what is
+ *	  found, among one set of keys and between two, is what comparing each with each
+ *	  finds, and takes far fewer comparisons where keys can be told apart; wide
+ *	  fingerprints become keys with their rows, and a cancel is obeyed meanwhile.
  *
  * Prints TAP.  The exit status is 1 if a test failed, else 0.
  *
@@ -14,14 +15,19 @@
 #include "unit.h"
 
 #include "bits/hamming_ball.h"
+#include "bits/distance.h"
+#include "miscadmin.h"
+#include "pairs/collector.h"
 #include "pairs/pairs.h"
 #include "pairs/parts.h"
-#include "bits/distance.h"
+#include "server.h"
+#include "sort/radix.h"
 
 #define MAX_KEYS	2000
 #define MAX_MASKS	2
 #define MANY_KEYS	1000000
 #define LARGE_SET	12000
+#define WIDE_ROWS	100000
 
 static uint64 set_a[MAX_KEYS];
 static uint64 set_b[MAX_KEYS];
@@ -564,9 +570,65 @@ test_slices(Shape shape)
 	report(right_matches, shape_names[shape], "pairs between two sets in slices");
 }
 
+/*
+ * Wide fingerprints of which the given number differ, by the last of their words, and
+ * nothing else: they become keys in order, each with its rows.  Whoever looks for an
+ * interrupt while they are sorted does so again before long.
+ */
+static void
+test_collector(int nvalues, const char *what)
+{
+	ShPairsCollector collector;
+	const ShPairsBucket *bucket = &collector.bucket;
+	bool		right = true;
+
+	shpairs_collector_init(&collector, 4, NULL, (Size) 1 << 30);
+	for (uint64 row = 0; row < WIDE_ROWS; row++)
+	{
+		uint64		value[4] = {7, 7, 7, (row * 7919) % nvalues};
+
+		right &= shpairs_collect(&collector, value, &row, 1) == 1;
+	}
+	server_checks = 0;
+	InterruptPending = true;
+	shpairs_collector_finish(&collector);
+	InterruptPending = false;
+	right &= bucket->nkeys == nvalues && bucket->nrows == WIDE_ROWS;
+	for (size_t i = 0; right && i < bucket->nkeys; i++)
+	{
+		right &= shpairs_value(bucket, i)[0] == 7 && shpairs_value(bucket, i)[3] == i;
+		for (size_t row = bucket->starts[i]; row < shpairs_rows_end(bucket, i); row++)
+			right &= (bucket->rows[row] * 7919) % nvalues == i;
+	}
+	report(right, what, "keys and their rows");
+	report(server_checks >= WIDE_ROWS, what, "interrupts in the sort");
+	shpairs_collector_free(&collector);
+}
+
+/* the same for numbers */
+static void
+test_numbers(void)
+{
+	bool		right = true;
+
+	for (size_t i = 0; i < MANY_KEYS; i++)
+		many[i] = more[i] = next_random() % 1000;
+	server_checks = 0;
+	InterruptPending = true;
+	shsort_numbers(many, MANY_KEYS);
+	InterruptPending = false;
+	qsort(more, MANY_KEYS, sizeof(uint64), compare_keys);
+	right &= memcmp(many, more, sizeof(many)) == 0;
+	report(right, "numbers", "sorted");
+	report(server_checks >= MANY_KEYS, "numbers", "interrupts in the sort");
+}
+
 int
 main(void)
 {
+	test_collector(WIDE_ROWS, "rows that begin with the same word");
+	test_collector(3, "few fingerprints");
+	test_numbers();
 	test_balls();
 	test_plans();
 	for (int shape = 0; shape < SHAPES; shape++)
