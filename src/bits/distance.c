@@ -46,6 +46,9 @@ static const ShBitsKernels *const best_first[] = {
 	&shbits_kernels_avx2,
 	&shbits_kernels_popcnt,
 #endif
+#ifdef SHBITS_NEON_KERNELS
+	&shbits_kernels_neon,
+#endif
 	&kernels_portable
 };
 

@@ -91,8 +91,8 @@ extern const ShBitsKernels *shbits_kernels;
 extern void shbits_choose_kernels(void);
 
 /*
- * The kernels with a name, "portable", "popcnt", "avx2" or "avx512"; NULL if
- * this machine cannot run them.
+ * The kernels with a name, "portable", "neon", "popcnt", "avx2" or "avx512";
+ * NULL if this machine cannot run them.
  */
 extern const ShBitsKernels *shbits_kernels_named(const char *name);
 

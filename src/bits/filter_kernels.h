@@ -13,6 +13,11 @@
 #define SHBITS_X86_KERNELS
 #endif
 
+/* every CPU of 64-bit ARM has NEON */
+#if defined(__aarch64__) && !defined(WORDS_BIGENDIAN)
+#define SHBITS_NEON_KERNELS
+#endif
+
 /* how many bytes behind the last stored key may be read */
 #define SHBITS_READ_BEHIND		8
 
@@ -66,6 +71,9 @@ typedef struct ShBitsKernels
 extern const ShBitsKernels shbits_kernels_popcnt;
 extern const ShBitsKernels shbits_kernels_avx2;
 extern const ShBitsKernels shbits_kernels_avx512;
+#endif
+#ifdef SHBITS_NEON_KERNELS
+extern const ShBitsKernels shbits_kernels_neon;
 #endif
 
 #endif							/* SIMHASH_BITS_FILTER_KERNELS_H */

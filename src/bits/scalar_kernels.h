@@ -1,13 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * scalar_kernels.h
- *	  Kernels that compare one key at a time.
+ *	  Kernels that compare one key at a time, or 16 where there are as many.
  *
  * This is included once for each way to count bits, after the definition of
  *
  *	SCALAR(name)	the name of a function
  *	SCALAR_TARGET	its attribute, or nothing
  *	SCALAR_COUNT(x) the number of bits that are set
+ *	SCALAR_SIXTEEN(keys, width, query, radius)
+ *					if there is such a thing: bit 4 * i of the result tells whether the
+ *					stored key i, 0 to 15, is within the radius
  *
  * One at a time, a branch that is hardly ever taken is cheaper than a minimum.
  *
@@ -21,6 +24,15 @@ SCALAR(stored_from) (const char *keys, int width, int i, int nkeys, uint64 query
 					 uint16 *found, int nfound)
 {
 	query &= shbits_bytes_mask(width);
+#ifdef SCALAR_SIXTEEN
+	for (; i + 16 <= nkeys; i += 16)
+	{
+		uint64		hits = SCALAR_SIXTEEN(keys + i * width, width, query, radius);
+
+		for (; unlikely(hits != 0); hits &= hits - 1)
+			found[nfound++] = i + pg_rightmost_one_pos64(hits) / 4;
+	}
+#endif
 	for (; i < nkeys; i++)
 	{
 		uint64		key = shbits_load_bytes(keys + i * width, width);
@@ -47,8 +59,18 @@ static inline uint64
 SCALAR(near) (uint64 key, const uint64 *keys, int from, int nkeys, int radius)
 {
 	uint64		found = 0;
+	int			i = from;
 
-	for (int i = from; i < nkeys; i++)
+#ifdef SCALAR_SIXTEEN
+	for (; i + 16 <= nkeys; i += 16)
+	{
+		uint64		hits = SCALAR_SIXTEEN((const char *) (keys + i), sizeof(uint64), key, radius);
+
+		for (; unlikely(hits != 0); hits &= hits - 1)
+			found |= UINT64CONST(1) << (i + pg_rightmost_one_pos64(hits) / 4);
+	}
+#endif
+	for (; i < nkeys; i++)
 	{
 		if (unlikely(SCALAR_COUNT(key ^ keys[i]) <= radius))
 			found |= UINT64CONST(1) << i;
@@ -116,3 +138,4 @@ SCALAR(bytes) (const uint8 *a, const uint8 *b, int nbytes)
 #undef SCALAR
 #undef SCALAR_TARGET
 #undef SCALAR_COUNT
+#undef SCALAR_SIXTEEN

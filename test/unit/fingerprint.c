@@ -358,7 +358,7 @@ test_kernels(const char *subject)
 int
 main(void)
 {
-	static const char *const filters[] = {"portable", "popcnt", "avx2", "avx512"};
+	static const char *const filters[] = {"portable", "neon", "popcnt", "avx2", "avx512"};
 
 	make_texts();
 

@@ -566,7 +566,7 @@ test_kernels(const char *name)
 int
 main(void)
 {
-	static const char *const names[] = {"portable", "popcnt", "avx2", "avx512"};
+	static const char *const names[] = {"portable", "neon", "popcnt", "avx2", "avx512"};
 	bool		passed;
 	ShBitsScheme *single;
 
