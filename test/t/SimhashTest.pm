@@ -114,11 +114,10 @@ sub load_helpers
 # any case.
 sub real_texts
 {
-	my $demo = "$FindBin::RealBin/../demo";
 	my $rows = library_texts(20_000);
 
-	system("{ apt-cache dumpavail 2>/dev/null | perl '$demo/packages.pl';"
-		  . " perl '$demo/manuals.pl' /usr/share/man; } >>'$rows' 2>/dev/null");
+	system("{ apt-cache dumpavail 2>/dev/null | perl '$FindBin::RealBin/../rows.pl' packages;"
+		  . " perl '$FindBin::RealBin/../rows.pl' manuals /usr/share/man; } >>'$rows' 2>/dev/null");
 	return $rows;
 }
 

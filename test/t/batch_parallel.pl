@@ -25,7 +25,6 @@ my $node = make_node('parallel', [],
 	$node->start;
 }
 load_helpers($node);
-$node->safe_psql('postgres', slurp_file("$FindBin::RealBin/../bench/wide_fingerprints.sql"));
 $node->safe_psql(
 	'postgres', q{
 	CREATE TABLE a (id integer, fp simhash);
