@@ -1,6 +1,5 @@
--- Look-ups, builds, inserts and all pairs of one table, in several ways; growth_wide.sql
--- does the same with fingerprints of 256 bits, and growth_report.sql prints the result.
--- Needs the functions of fingerprints.sql and measure.sql, and the programs inmemory_plain
+-- Look-ups, builds, inserts and searches of one table, in several ways.
+-- Needs the functions of fingerprints.sql, measure.sql and blocks.sql, and the programs inmemory_plain
 -- and inmemory_native in the directory above that of the data.
 -- Variables: rows, rounds, distances (of the pairs, besides 3), share (of the
 -- rows, in percent, that the self-join looks up), programs (a list of library,
@@ -160,6 +159,34 @@ SELECT format('CALL measure(''pairs 3'', ''self-join'', %s, %L, %L)',
 FROM generate_series(1, :rounds)
 \gexec
 
+-- clusters and duplicates, and matches of smaller sets, of which every fourth row has something near
+SELECT format('CALL measure(%L, %L, 1, NULL, %L)', measured, way, statement)
+FROM generate_series(1, :rounds) round,
+	(VALUES (1, 'clusters 3', 'simhash', 'SELECT count(*) FROM simhash_find_clusters(''t_fp''::regclass)'),
+			(2, 'duplicates 3', 'simhash', 'SELECT count(*) FROM simhash_find_duplicates(''t_fp''::regclass)'),
+			(3, 'duplicates 3', 'by a column',
+			 'SELECT count(*) FROM simhash_find_duplicates(''t_fp''::regclass, keep => ''h DESC'')'))
+		s(place, measured, way, statement)
+ORDER BY place, round
+\gexec
+SELECT setseed(0.625) \g /dev/null
+SELECT unnest(ARRAY[
+	format('CREATE TABLE set_%1$s AS SELECT h::simhash AS fp FROM (SELECT CASE WHEN row_number() OVER () %% 4 = 0'
+		   ' THEN flip_bits(h, floor(random() * 5)::integer) ELSE random_bits() END AS h FROM t LIMIT %1$s) m', n),
+	format('CREATE INDEX set_%1$s_fp ON set_%1$s USING simhash (fp)', n),
+	format('VACUUM (FREEZE, ANALYZE) set_%s', n)])
+FROM (SELECT :rows / part AS n FROM unnest('{1000,100,5}'::integer[]) part) n
+\gexec
+SET enable_hashjoin = on;
+SELECT format('CALL measure(''matches of %1$s'', %2$L, 1, ''matches of %1$s'', %3$L)', n, way, format(statement, n))
+FROM generate_series(1, :rounds) round, (SELECT :rows / part AS n FROM unnest('{1000,100,5}'::integer[]) part) n,
+	(VALUES (1, 'simhash', 'SELECT count(*) FROM simhash_find_matches(''set_%1$s_fp'', ''t_fp'')'),
+			(2, 'simhash, of an array', 'SELECT count(*) FROM simhash_find_matches_in(ARRAY(SELECT fp FROM set_%1$s), ''t_fp'')'
+			 ' JOIN set_%1$s ON fp = query'),
+			(3, 'join', 'SELECT count(*) FROM set_%1$s x JOIN t ON x.fp <~> t.fp <= 3')) s(place, way, statement)
+ORDER BY n, place, round
+\gexec
+
 -- The best SQL for pairs within 8, with four blocks or three, up to a million rows: of some rows, and of one, to know
 -- what does not grow with them.
 SET enable_hashjoin = on;
@@ -180,7 +207,7 @@ SELECT trim(:'programs') <> '' AS any_program \gset
 \if :any_program
 \copy (SELECT fp FROM t) to 'fingerprints'
 SELECT format('CALL measure_program(%L, %L, %L)', measured, 'in memory, ' || way,
-			  format('../inmemory_%s -c -r 1 ../fingerprints', program))
+			  format('../inmemory_%s ../fingerprints', program))
 FROM generate_series(1, :rounds) round,
 	(VALUES (1, 'library', 'pairs 3', 'library', 'plain -l'), (2, 'tuned', 'pairs 3', 'tuned', 'native'),
 			(3, 'far', 'pairs 8', 'tuned', 'native -s 9,8'))
@@ -231,3 +258,144 @@ SELECT measure_inserts('simhash ' || scheme, format('WITH (blocks = %s, distance
 FROM string_to_table(:'schemes', ' ') scheme
 \gexec
 RESET enable_seqscan;
+
+-- The same with fingerprints of 256 bits, by an index of the default class
+SET simhash_bench.bits = 256;
+DROP TABLE t, q, more;
+
+-- Clusters as those of 64 bits are, with up to 16 bits inverted, which lie beside each
+-- other.  A column for each side: fp, and b for the server's own type.
+CREATE TABLE t (b bit(256), fp simhash_bits(256));
+SELECT setseed(0.25) \g /dev/null
+INSERT INTO t
+SELECT b, b::simhash_bits(256)
+FROM (SELECT flip_wide(wide('cluster ' || count(*) FILTER (WHERE first) OVER (ORDER BY i)),
+					   CASE WHEN alone THEN 0 ELSE floor(random() * 17)::integer END) AS b
+	  FROM (SELECT i, first, first AND coalesce(lead(first) OVER (ORDER BY i), true) AS alone
+			FROM (SELECT i, bit_count((h # lag(h, 1, ~h) OVER (ORDER BY i))::bit(64)) > 8 AS first
+				  FROM make_fingerprints(:rows, 0.25) WITH ORDINALITY f(h, i)) f) f) made;
+VACUUM (FREEZE, ANALYZE) t;
+
+-- half of the queries are a stored fingerprint with up to 15 bits inverted, the others are
+-- random
+CREATE TABLE q AS
+SELECT i AS id, b, b::simhash_bits(256) AS fp
+FROM (SELECT i, CASE WHEN i % 2 = 0 THEN flip_wide(t.b, floor(random() * 16)::integer) ELSE wide('query ' || i) END AS b
+	  FROM (SELECT i, format('(%s,1)', floor(random() * (pg_relation_size('t') / 8192)))::tid AS place
+			FROM generate_series(1, 1000) i OFFSET 0) pick
+	  JOIN t ON t.ctid = place) made
+ORDER BY id;
+VACUUM (FREEZE, ANALYZE) q;
+
+SELECT statement
+FROM generate_series(1, :rounds) round,
+	unnest(ARRAY[
+		'DROP INDEX IF EXISTS t_fp',
+		'CHECKPOINT',
+		'CALL measure(''build'', ''simhash'', 1, NULL, ''CREATE INDEX t_fp ON t USING simhash (fp)'','
+		' ''SELECT pg_relation_size(''''t_fp'''')'')']) WITH ORDINALITY s(statement, step)
+ORDER BY round, step
+\gexec
+CHECKPOINT;
+
+-- Look-ups as those of 64 bits.  The rows of the first hundredth of the pages are looked up
+-- for the self-join, whose time is multiplied.
+SELECT 'SELECT count(t.b) FROM q JOIN t ON t.fp <~> q.fp <= %s WHERE q.id <= %s' AS within,
+	   'SELECT sum(n.d) FROM q, LATERAL (SELECT t.fp <~> q.fp AS d FROM t ORDER BY t.fp <~> q.fp LIMIT 10) n'
+	   ' WHERE q.id <= 20' AS nearest,
+	   format('''(%s,0)''::tid', greatest(1, pg_relation_size('t') / 8192 / 100)) AS sample_end,
+	   b AS one, fp AS one_fp
+FROM q WHERE id = 2
+\gset
+SELECT 'SELECT count(*) FROM t a JOIN t b ON a.fp <~> b.fp <= 31 AND a.ctid < b.ctid WHERE a.ctid < ' || :'sample_end'
+	   AS self_join,
+	   count(*)::float8 / :rows AS share
+FROM t WHERE ctid < :sample_end
+\gset
+SET enable_seqscan = off;
+CALL require_plan(format(:'within', 31, 1000), 'Nested Loop', 'Index Scan using t_fp');
+CALL require_plan(:'nearest', 'Nested Loop', 'Index Scan using t_fp', 'Order By');
+CALL require_plan(:'self_join', 'Nested Loop', 'Index Scan using t_fp');
+SELECT format('CALL measure(%L, ''simhash'', %s, NULL, %L)',
+			  CASE WHEN round > 0 THEN measured ELSE 'warming up' END, per, statement)
+FROM generate_series(0, :rounds) round,
+	(VALUES (1, 'look-up 15', 1000, format(:'within', 15, 1000)),
+			(2, 'look-up 31', 1000, format(:'within', 31, 1000)),
+			(3, 'look-up 52', 100, format(:'within', 52, 100)),
+			(4, 'nearest 10', 20, :'nearest'))
+		s(place, measured, per, statement)
+ORDER BY place, round
+\gexec
+SELECT format('CALL measure(''agreement'', ''simhash'', 1, %L, %L)', question, format(statement, :'one_fp'))
+FROM (VALUES ('one of 256 bits within 31', 'SELECT count(b) FROM t WHERE fp <~> %L <= 31'),
+			 ('nearest of one of 256 bits',
+			  'SELECT sum(d::integer) FROM (SELECT fp <~> %1$L AS d FROM t ORDER BY fp <~> %1$L LIMIT 10) n'))
+		s(question, statement)
+\gexec
+RESET enable_seqscan;
+SET enable_indexscan = off;
+SET enable_bitmapscan = off;
+SELECT format('CALL require_plan(%L, ''Seq Scan on t'')', statement),
+	   format('CALL measure(%L, %L, 1, %L, %L)', measured, way, question, statement)
+FROM generate_series(1, :rounds) round,
+	(VALUES (1, 'look-up 31', 'sequential scan', 'one of 256 bits within 31',
+			 format('SELECT count(b) FROM t WHERE bit_count(b # %L) <= 31', :'one')),
+			(2, 'look-up 31', 'sequential scan with <~>', 'one of 256 bits within 31',
+			 format('SELECT count(b) FROM t WHERE fp <~> %L <= 31', :'one_fp')),
+			(3, 'nearest 10', 'sequential scan', 'nearest of one of 256 bits',
+			 format('SELECT sum(d) FROM (SELECT bit_count(b # %L) AS d FROM t ORDER BY d LIMIT 10) n', :'one')),
+			(4, 'nearest 10', 'sequential scan with <~>', 'nearest of one of 256 bits',
+			 format('SELECT sum(d) FROM (SELECT fp <~> %L AS d FROM t ORDER BY d LIMIT 10) n', :'one_fp')))
+		s(place, measured, way, question, statement)
+ORDER BY place, round
+\gexec
+RESET enable_indexscan;
+RESET enable_bitmapscan;
+
+-- all pairs
+SELECT 'CALL measure(''pairs 31'', ''simhash'', 1, NULL,'
+	   ' ''SELECT count(*) FROM simhash_find_all(''''t_fp''''::regclass, 31)'')'
+FROM generate_series(1, :rounds)
+\gexec
+SET enable_seqscan = off;
+SELECT format('CALL measure(''pairs 31'', ''self-join'', %s, ''pairs within 31 of some rows'', %L)', :share, :'self_join')
+FROM generate_series(1, :rounds)
+\gexec
+RESET enable_seqscan;
+SELECT format('CALL measure(''agreement'', ''simhash'', 1, ''pairs within 31 of some rows'', %L)',
+			  'SELECT count(*) FROM simhash_find_all(''t_fp''::regclass, 31) WHERE least(a, b) < ' || :'sample_end')
+\gexec
+
+CREATE TABLE more AS
+SELECT b, b::simhash_bits(256) AS fp FROM (SELECT wide('more ' || i) AS b FROM generate_series(1, :rows / 50) i) m;
+SELECT measure_inserts('no index', NULL, :rounds)
+\gexec
+SELECT measure_inserts('simhash', '', :rounds)
+\gexec
+
+-- The report.  The run ends if two ways have not found the same.
+\o
+SELECT count(*) > 0 AS differ
+FROM (SELECT FROM took WHERE question IS NOT NULL GROUP BY question HAVING count(DISTINCT counted) > 1) q
+\gset
+\if :differ
+SELECT * FROM took WHERE question IS NOT NULL ORDER BY question, id;
+DO $$ BEGIN RAISE EXCEPTION 'the ways do not find the same'; END $$;
+\endif
+
+CREATE VIEW figures AS
+SELECT min(id) AS id, bits, measured, way, min(seconds) AS seconds, min(cpu) AS cpu,
+	   count(*) AS rounds, min(counted) AS counted
+FROM took WHERE measured NOT IN ('warming up', 'agreement')
+GROUP BY bits, measured, way;
+SELECT f.bits, f.measured, f.way, round((1000 * f.seconds)::numeric, 4) AS "ms",
+	   round((1000 * f.cpu)::numeric, 4) AS "ms of CPU",
+	   to_char(f.cpu / nullif(s.cpu, 0), 'FM9999990.00') AS "CPU, simhash = 1"
+FROM figures f JOIN figures s ON s.bits = f.bits AND s.measured = f.measured AND s.way = 'simhash'
+ORDER BY f.id;
+CREATE VIEW csv AS
+SELECT current_setting('simhash_bench.rows') AS rows, bits, measured, way,
+	   round(seconds::numeric, 9) AS seconds,
+	   round(cpu::numeric, 9) AS cpu, rounds, counted
+FROM figures ORDER BY id;
+\copy (SELECT * FROM csv) to 'figures.csv' csv

@@ -1,5 +1,5 @@
 -- Hashes of photographs beside random ones: candidates, look-ups, builds, inserts, sizes.  Needs measure.sql,
--- wide_fingerprints.sql, and the file "hashes" in the directory where psql runs.
+-- fingerprints.sql, and the file "hashes" in the directory where psql runs.
 -- Variables: rows, inserted, queries, rounds.
 SET client_min_messages = warning;
 CREATE EXTENSION simhash;

@@ -93,11 +93,14 @@ END $$;
 -- Fingerprints of sets: pairs by tenths of their own coefficient, and sums
 CREATE TABLE bias (corpus text, variant int, tenth int, pairs bigint, estimate float8, jaccard float8);
 
--- The recommended recipe: pairs within a radius, and those of them with a coefficient from 0.8
-CREATE TABLE range (corpus text, radius int, similar_pairs bigint, candidates bigint);
-
 -- Pairs at a distance, by their coefficients: all, from 0.5, from 0.8, and from 0.9
 CREATE TABLE wide (corpus text, fingerprint text, distance int, pairs bigint, related bigint, similar_pairs bigint, near bigint);
+
+-- The recommended recipe: pairs within a radius, and those of them with a coefficient from 0.8
+CREATE VIEW range AS
+SELECT corpus, radius, sum(similar_pairs) AS similar_pairs, sum(pairs) AS candidates
+FROM wide JOIN (VALUES (3), (6), (8), (10)) AS v (radius) ON distance <= radius
+WHERE fingerprint = '64 bits, words 2' GROUP BY corpus, radius;
 
 -- Copies of which so many characters of a hundred are wrong: how many are found, and pairs with wrong texts
 CREATE TABLE noise (corpus text, percent int, recipe text, radius int, copies bigint, found bigint, wrong bigint,

@@ -30,7 +30,6 @@ my $node = make_node('stops', [],
 	'temp_file_limit = 6GB');
 $node->start;
 load_helpers($node);
-$node->safe_psql('postgres', slurp_file("$FindBin::RealBin/../bench/wide_fingerprints.sql"));
 $node->safe_psql(
 	'postgres', q{
 	SELECT setseed(0.5);

@@ -171,7 +171,7 @@ sub collect_texts
 {
 	my ($file, $rows) = @_;
 
-	system("apt-cache dumpavail 2>/dev/null | perl '$demo/packages.pl' 2>/dev/null | head -n $rows >'$file'");
+	system("apt-cache dumpavail 2>/dev/null | perl '$FindBin::RealBin/../rows.pl' packages 2>/dev/null | head -n $rows >'$file'");
 	append_to_file($file, slurp_file(library_texts($rows)));
 	return;
 }

@@ -110,15 +110,16 @@ sub load_helpers
 }
 
 # A file of real texts for COPY, with two columns: what it is, and the text.
-# Descriptions of packages and manual pages where there are any, and what Perl has in
-# any case.
+# Descriptions of packages and some manual pages where there are any, and what Perl has
+# in any case.
 sub real_texts
 {
-	my $demo = "$FindBin::RealBin/../demo";
 	my $rows = library_texts(20_000);
 
-	system("{ apt-cache dumpavail 2>/dev/null | perl '$demo/packages.pl';"
-		  . " perl '$demo/manuals.pl' /usr/share/man; } >>'$rows' 2>/dev/null");
+	my $to_rows = "perl '$FindBin::RealBin/../rows.pl'";
+
+	system("{ apt-cache dumpavail 2>/dev/null | $to_rows packages;"
+		  . " $to_rows manuals /usr/share/man | head -n 3000; } >>'$rows' 2>/dev/null");
 	return $rows;
 }
 

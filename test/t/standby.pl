@@ -53,7 +53,7 @@ foreach my $round (1 .. 3)
 	$primary->command_ok(
 		[
 			'pgbench', '--no-vacuum', '--client=4', '--jobs=2',
-			'--transactions=75', "--file=$script", $primary->connstr('postgres')
+			'--transactions=' . effort(20, 75), "--file=$script", $primary->connstr('postgres')
 		],
 		"round $round: changes");
 	$primary->safe_psql('postgres', 'VACUUM a, b, c');
