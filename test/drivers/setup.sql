@@ -1,6 +1,6 @@
 -- What each program of this directory finds: fingerprints that are near each
 -- other and above 2^63, one that is far away, and none.
-DROP TABLE IF EXISTS docs, corpus, texts, images;
+DROP TABLE IF EXISTS docs, corpus, texts, images, photos;
 CREATE TABLE docs (id int PRIMARY KEY, fp simhash);
 CREATE INDEX docs_fp ON docs USING simhash (fp);
 INSERT INTO docs VALUES
@@ -25,3 +25,7 @@ INSERT INTO images VALUES
 	(1, repeat('0f', 32)::simhash_bits),
 	(2, (repeat('0f', 28) || '00000000')::simhash_bits),
 	(3, repeat('f0', 32)::simhash_bits);
+-- hashes in a column of numbers with sign
+CREATE TABLE photos (id int PRIMARY KEY, hash bigint);
+CREATE INDEX photos_hash ON photos USING simhash (hash);
+INSERT INTO photos VALUES (1, -605606607495205899), (2, 1);
