@@ -32,7 +32,7 @@
 --
 -- Each object has a COMMENT.  doc/reference.md describes them all, and a test compares
 -- it with the catalogs.  A change after a release needs an upgrade script as well: see
--- doc/upgrading.md.
+-- CONTRIBUTING.md.
 --
 
 --

@@ -16,8 +16,8 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
-NAMES = ('distance', 'vote', 'pigeonhole', 'wide', 'page', 'lookup', 'split', 'radius', 'growth',
-         'quality')
+NAMES = ('similar', 'distance', 'vote', 'pigeonhole', 'wide', 'page', 'lookup', 'split', 'radius',
+         'growth', 'quality')
 
 
 def main(arguments):

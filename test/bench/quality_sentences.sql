@@ -1,4 +1,4 @@
--- Parts of texts, and texts in frames: what the recipe of sentences in doc/recipes.md finds, beside whole texts.  On
+-- Parts of texts, and texts in frames: what the recipe of sentences in doc/texts.md finds, beside whole texts.  On
 -- the documents of quality_documents.sql.
 -- Variable: corpus.
 SET client_min_messages = warning;

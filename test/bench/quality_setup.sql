@@ -111,7 +111,7 @@ CREATE TABLE noise (corpus text, percent int, recipe text, radius int, copies bi
 CREATE TABLE parts (corpus text, world int, kind text, copies bigint, found_half bigint, wrong_half bigint,
 	found_most bigint, wrong_most bigint, found_whole bigint, wrong_whole bigint);
 
--- As in doc/recipes.md
+-- As in doc/texts.md
 CREATE FUNCTION sentences(body text) RETURNS SETOF text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
 	SELECT s FROM regexp_split_to_table(body, '[.!?]\s+|[。！？]|\n\s*\n') AS s
 	WHERE cardinality(simhash_shingles(s, 1, 'word')) >= 5 $$;

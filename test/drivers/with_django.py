@@ -9,6 +9,7 @@ settings.configure(INSTALLED_APPS=[], DATABASES={'default': {
     'NAME': os.environ['PGDATABASE']}})
 django.setup()
 
+from django.contrib.postgres.indexes import PostgresIndex
 from django.db import DataError, ProgrammingError, connection, models
 from django.db.models import F, Func, Value
 
@@ -69,6 +70,20 @@ class Image(models.Model):
         db_table = 'images'
 
 
+class SimhashIndex(PostgresIndex):
+    suffix = 'simhash'
+
+
+class Text(models.Model):
+    id = models.IntegerField(primary_key=True)
+    body = models.TextField()
+
+    class Meta:
+        app_label = 'app'
+        db_table = 'texts'
+        indexes = [SimhashIndex(fields=['body'], name='texts_alike', opclasses=['simhash_text_ops'])]
+
+
 fp = 17841137466214345717
 Doc.objects.create(id=10, fp=fp)
 
@@ -118,7 +133,13 @@ try:
 except DataError as e:
     check('too few bytes', 'does not match type simhash_bits(256)' in str(e), True)
 
+with connection.schema_editor() as editor:
+    editor.add_index(Text, Text._meta.indexes[0])
+
 with connection.cursor() as cur:
+    cur.execute("SELECT indexdef FROM pg_indexes WHERE indexname = 'texts_alike'")
+    check('an index', cur.fetchall(),
+          [('CREATE INDEX texts_alike ON public.texts USING simhash (body simhash_text_ops)',)])
     body = 'The Harbor Bridge is closed until Monday; and buses take the tunnel!'
     cur.execute('SELECT id FROM texts WHERE body ~= %s', [body])
     check('a text', cur.fetchall(), [(1,)])

@@ -49,6 +49,14 @@ def run(conn, mode):
     by_bytes = [(id, bytes.fromhex(digits)) for id, digits in conn.execute(
         'SELECT id, pdq FROM images WHERE pdq %% %s::bytea::simhash_bits ORDER BY id', (pdq,))]
 
+    digits = '0xf79873ffc69e6bf5'
+    conn.execute('INSERT INTO photos VALUES (%s, CAST(%s AS simhash))', (10, digits))
+    photos = conn.execute('SELECT id, hash FROM photos WHERE hash <~> %s::simhash <= %s ORDER BY id',
+                          (digits, 3)).fetchall()
+
+    check(f'{mode}: a column of numbers with sign', photos, [(1, fp - 2**64), (10, fp - 2**64)])
+    check(f'{mode}: a number without sign in such a column',
+          error('INSERT INTO photos VALUES (%s, %s)', (11, fp)), '22003')
     check(f'{mode}: a text', alike, [(1,)])
     check(f'{mode}: any of some texts', any_alike, [(1,)])
     check(f'{mode}: hexadecimal digits', sorted(images), [(1,), (2,), (10,)])
@@ -105,6 +113,7 @@ def run(conn, mode):
     check(f'{mode}: COPY', values('SELECT fp FROM docs WHERE id >= 20 ORDER BY id'),
           [str(fp), '18446744073709551615'])
     conn.execute('DELETE FROM docs WHERE id >= 10')
+    conn.execute('DELETE FROM photos WHERE id >= 10')
 
 
 with psycopg.connect(autocommit=True) as conn:

@@ -58,6 +58,9 @@ images = sa.Table('images', sa.MetaData(),
 articles = sa.Table('articles', sa.MetaData(),
                     sa.Column('body', sa.Text),
                     sa.Column('fp', Simhash, sa.Computed('simhash_minhash(body)', persisted=True)),
+                    sa.Index('articles_body', 'body', postgresql_using='simhash',
+                             postgresql_ops={'body': 'simhash_text_ops'}),
+                    sa.Index('articles_fp', 'fp', postgresql_using='simhash'),
                     ExcludeConstraint((sa.column('fp'), '%%'), using='simhash'))
 
 
@@ -139,6 +142,10 @@ with engine.begin() as conn:
 
 with engine.begin() as conn:
     articles.create(conn)
+    check('indexes', conn.execute(sa.text(
+        "SELECT pg_get_indexdef(indexrelid, 1, true) || ' ' || opcname FROM pg_index JOIN pg_opclass o ON o.oid = indclass[0] "
+        "WHERE indexrelid IN ('articles_body'::regclass, 'articles_fp'::regclass) ORDER BY 1")).scalars().all(),
+          ['body simhash_text_ops', 'fp simhash_ops'])
     conn.execute(articles.insert().values(body='hello world'))
     try:
         with conn.begin_nested():

@@ -2,9 +2,9 @@
 # the page.
 #
 #	use DocumentTest;
-#	check_page($node, 'doc/recipes.md');
+#	check_page($node, 'doc/cleaning.md');
 #
-# page_statements('doc/recipes.md', 'LOCK TABLE') is the text of the one block that has these
+# page_statements('doc/cleaning.md', 'LOCK TABLE') is the text of the one block that has these
 # words, to run it with other rows.
 #
 # What a page must keep to:

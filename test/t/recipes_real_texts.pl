@@ -1,5 +1,5 @@
-# The recipes of the documentation on real texts: what their statements leave, as SQL
-# finds it that knows nothing of the extension's distance functions and indexes.
+# The statements of doc/cleaning.md, doc/loading.md and doc/texts.md on real texts: what they
+# leave, as SQL finds it that knows nothing of the extension's distance functions and indexes.
 
 use strict;
 use warnings;
@@ -9,7 +9,7 @@ use SimhashTest;
 use DocumentTest;
 use Test::More;
 
-my $page = 'doc/recipes.md';
+my ($cleaning, $loading, $about_texts) = ('doc/cleaning.md', 'doc/loading.md', 'doc/texts.md');
 my $texts = library_texts(3000);
 my $node = make_node('recipes_real', [], 'work_mem = 64MB', 'maintenance_work_mem = 64MB');
 $node->start;
@@ -20,12 +20,19 @@ sub run_sql
 	return $node->safe_psql('postgres', $sql);
 }
 
-# Statements of the page, up to where it undoes them for the next recipe
+# Statements of a page, which undoes some of them for the next example
 sub run_recipe
 {
-	my ($words) = @_;
-	my $sql = page_statements($page, $words);
+	my ($page, $words) = @_;
+	my $sql = page_statements($page, $words) =~ s/^ROLLBACK/COMMIT/mr;
 	return run_sql($sql =~ /^BEGIN;/m && $sql !~ /^COMMIT;/m ? "$sql\nCOMMIT;" : $sql);
+}
+
+# Those that make tables, without their rows
+sub run_empty
+{
+	my ($page, $words) = @_;
+	return run_sql(page_statements($page, $words) =~ s/^INSERT INTO .*?;$//msgr);
 }
 
 # Tables are as on the page, and so are the rows that they begin with.
@@ -55,12 +62,12 @@ run_sql(qq{
 		SELECT count(*) FILTER (WHERE f = g) >= 0.8 * count(*)
 		FROM (SELECT DISTINCT unnest(simhash_shingles(\$1, 3, 'word')) f) p
 			FULL JOIN (SELECT DISTINCT unnest(simhash_shingles(\$2, 3, 'word')) g) q ON f = g \$\$;
-	-- pairs within 8 bits, and whether they do
+	-- pairs within 10 bits, and whether they do
 	CREATE TABLE h AS SELECT id, length(body), body, simhash_minhash(body)::bigint AS h FROM source;
 	ALTER TABLE h ADD PRIMARY KEY (id);
 	CREATE TABLE near AS
 	SELECT x.id AS a, y.id AS b, distance(x.h, y.h) AS d, alike(x.body, y.body)
-	FROM h x JOIN h y ON x.id < y.id AND distance(x.h, y.h) <= 8;
+	FROM h x JOIN h y ON x.id < y.id AND distance(x.h, y.h) <= 10;
 	ANALYZE h, near;
 	-- those of them that both are in a table
 	CREATE FUNCTION left_near(tab regclass, condition text) RETURNS bigint LANGUAGE plpgsql AS \$\$
@@ -97,8 +104,7 @@ run_sql(qq{
 cmp_ok(run_sql('SELECT count(*) FROM near WHERE d <= 3'), '>', 100, 'there are near-duplicates');
 cmp_ok(run_sql('SELECT count(*) FROM near WHERE NOT alike'), '>', 100, 'and texts that only look so');
 
-my ($tables) = page_statements($page, 'CREATE TABLE docs') =~ /(CREATE TABLE docs.*?;\n)/s;
-run_sql("$tables CREATE INDEX docs_fp ON docs USING simhash (fp)");
+run_empty($cleaning, 'CREATE TABLE docs');
 fill('docs', 'true');
 
 # Rows that are there although they should not, or the other way round
@@ -109,22 +115,15 @@ sub differences
 }
 
 # Remove them, but keep a copy
-run_recipe('CREATE TABLE removed');
+run_recipe($cleaning, 'CREATE TABLE removed');
 is( differences('SELECT id, keeper, distance FROM removed',
 		'SELECT chosen.* FROM chosen JOIN h USING (id) WHERE length > 40'),
 	'0', 'each that goes is written down with what stays');
-run_sql(page_statements($page, 'INSERT INTO docs (id, body) SELECT id, body FROM removed'));
+run_recipe($cleaning, 'INSERT INTO docs (id, body) SELECT id, body FROM removed');
 is(differences('SELECT id, body FROM docs', 'TABLE source'), '0', 'all is taken back');
 
-# Remove them by their fingerprints alone
-run_recipe("'docs_fp', 3, 'length(body) DESC, id') d\nWHERE docs.ctid = d.duplicate;\n");
-is(run_sql(q{SELECT left_near('docs', 'd <= 3')}), '0', 'no two that stay are near');
-cmp_ok(run_sql('SELECT (SELECT count(*) FROM source) - count(*) FROM docs'), '>', 50, 'some go');
-run_sql('TRUNCATE docs');
-fill('docs', 'true');
-
 # Remove what is alike, in one statement
-run_recipe(">= 0.8') d\nWHERE docs.ctid = d.duplicate;\n");
+run_recipe($cleaning, "BEGIN;\nDELETE FROM docs USING simhash_find_duplicates('docs_body', keep => 'length(body) DESC, id') d");
 is(run_sql(q{SELECT left_near('docs', 'alike')}), '0', 'no two that stay are near and alike');
 is(differences('SELECT id FROM source EXCEPT SELECT id FROM docs', 'SELECT id FROM chosen'),
 	'0', 'what goes is what goes row by row');
@@ -138,15 +137,16 @@ fill('docs', 'true');
 
 # It matters that the texts are compared before the keepers are chosen.
 run_sql(q{
+	CREATE INDEX docs_fp ON docs USING simhash (simhash_minhash(body));
 	CREATE TABLE two_steps AS
 	SELECT id, body FROM docs WHERE ctid NOT IN (
-		SELECT duplicate FROM simhash_find_duplicates('docs_fp', 8, 'length(body) DESC, id')
+		SELECT duplicate FROM simhash_find_duplicates('docs_fp', 10, 'length(body) DESC, id')
 			JOIN docs x ON x.ctid = duplicate JOIN docs y ON y.ctid = keeper
 		WHERE simhash_jaccard(x.body, y.body) >= 0.8)});
 cmp_ok(run_sql(q{SELECT left_near('two_steps', 'alike')}), '>', 10, 'later it would leave some');
 
 # Spare some
-run_recipe('AND regexp_replace(a.body');
+run_recipe($cleaning, 'regexp_replace(a.body');
 run_sql(q{CALL choose('length DESC, id',
 	$$alike AND regexp_replace(x.body, '[^0-9]', '', 'g') = regexp_replace(y.body, '[^0-9]', '', 'g')$$)});
 is( differences('SELECT id FROM source EXCEPT SELECT id FROM docs',
@@ -157,58 +157,65 @@ run_sql('TRUNCATE docs');
 fill('docs', 'true');
 
 # Labels
-run_sql(page_statements($page, 'CREATE TABLE labels'));
+run_recipe($cleaning, 'CREATE TABLE labels');
 run_sql("CALL choose('length DESC, id')");
 is( differences('TABLE labels',
 		'SELECT source.id, coalesce(keeper, source.id) FROM source LEFT JOIN chosen USING (id)'),
 	'0', 'labels are of rows that stand for themselves');
 
-# From staging to a corpus
-my $corpus = page_statements($page, 'CREATE TABLE corpus');
-$corpus =~ s/^INSERT INTO .*?;$//msg;
-run_sql($corpus);
-fill('corpus', 'id % 3 = 0');
+# With a constraint, and what it refuses
+run_empty($loading, 'CREATE TABLE corpus');
+fill('corpus', 'id % 3 = 0 AND id NOT IN (SELECT id FROM chosen)');
 fill('staging', 'id % 3 > 0');
-my $look_up = page_statements($page, 'FROM staging s CROSS JOIN LATERAL');
-run_sql("CREATE TABLE looked_up AS $look_up");
-run_sql(page_statements($page, 'LOCK TABLE corpus'));
-is(run_sql('SELECT count(*) FROM staging'), '0', 'nothing is left in staging');
+run_recipe($loading, 'ON CONFLICT ON CONSTRAINT corpus_alike DO NOTHING');
+is(run_sql(q{SELECT left_near('corpus', 'alike')}), '0', 'no two rows get in that are alike');
 is( run_sql(q{
-		SELECT count(*) FROM source s FULL JOIN (SELECT id FROM corpus UNION ALL SELECT id FROM dropped) t USING (id)
+		SELECT count(*) FROM staging s FULL JOIN (SELECT id FROM corpus UNION SELECT id FROM refused) t USING (id)
+		WHERE t.id IS NULL}),
+	'0', 'each row is there or was refused');
+is( run_sql(q{
+		SELECT count(*) FROM refused r LEFT JOIN corpus ON corpus.id = blocked_by
+			LEFT JOIN near ON a = least(r.id, blocked_by) AND b = greatest(r.id, blocked_by)
+		WHERE corpus.id IS NULL OR alike IS NOT TRUE}),
+	'0', 'because of a row that is alike');
+cmp_ok(run_sql('SELECT count(*) FROM refused'), '>', 50, 'some are refused');
+
+# From staging to a library
+run_empty($loading, 'CREATE TABLE library');
+fill('library', 'id % 3 = 0');
+fill('arrivals', 'id % 3 > 0');
+run_recipe($loading, 'LOCK TABLE library');
+is(run_sql('SELECT count(*) FROM arrivals'), '0', 'nothing is left of what arrived');
+is( run_sql(q{
+		SELECT count(*) FROM source s FULL JOIN (SELECT id FROM library UNION ALL SELECT id FROM dropped) t USING (id)
 		WHERE s.id IS NULL OR t.id IS NULL}),
-	'0', 'each row is in the corpus or has been dropped, and that is written down');
+	'0', 'each row is in the library or has been dropped, and that is written down');
 is(run_sql('SELECT count(*) - count(DISTINCT id) FROM dropped'), '0', 'once');
 is( run_sql(q{
-		SELECT left_near('corpus', 'alike AND (a % 3 > 0 OR b % 3 > 0)')}),
+		SELECT left_near('library', 'alike AND (a % 3 > 0 OR b % 3 > 0)')}),
 	'0', 'nothing that came in is like another row');
 is( run_sql(q{
-		SELECT count(*) FROM dropped d JOIN h x USING (id) LEFT JOIN corpus k ON k.id = keeper
+		SELECT count(*) FROM dropped d JOIN h x USING (id) LEFT JOIN library k ON k.id = keeper
 			LEFT JOIN h y ON y.id = k.id
-		WHERE (distance(x.h, y.h) = d.distance AND d.distance <= 8 AND alike(x.body, y.body)
+		WHERE (distance(x.h, y.h) <= 10 AND alike(x.body, y.body)
 			AND (k.id % 3 = 0 OR (-x.length, x.id) > (-y.length, y.id))) IS NOT TRUE}),
-	'0', 'each that was dropped is like a row of the corpus, and an old one or a longer one');
-# it goes by the corpus where both have one that is alike
+	'0', 'each that was dropped is like a row of the library, and an old one or a longer one');
+# it goes by the library where both have one that is alike
 is( run_sql(q{
 		SELECT count(*) FROM dropped JOIN near ON dropped.id IN (a, b) AND alike AND (a + b - dropped.id) % 3 = 0
 		WHERE keeper % 3 > 0}),
-	'0', 'what the corpus had comes first');
-is( run_sql(q{
-		SELECT count(*) FROM looked_up l FULL JOIN (SELECT * FROM dropped
-			WHERE keeper % 3 = 0) d USING (id, keeper, distance)
-		WHERE l IS NULL OR d IS NULL}),
-	'0', 'look-ups find the same');
+	'0', 'what the library had comes first');
 cmp_ok(run_sql('SELECT least(count(*) FILTER (WHERE keeper % 3 = 0), count(*) FILTER (WHERE keeper % 3 > 0))
 	FROM dropped'),
 	'>', 10, 'there are some of both kinds');
 
-# One of each over two tables; the corpus has near-duplicates of its own
-my $archive = page_statements($page, 'CREATE TABLE archive');
-$archive =~ s/^INSERT INTO .*//ms;
-run_sql("$archive; TRUNCATE corpus");
-fill('corpus', 'id % 2 = 0');
+# One of each over two tables; the first one has near-duplicates of its own
+run_empty($cleaning, 'CREATE TABLE archive');
+run_sql('TRUNCATE docs');
+fill('docs', 'id % 2 = 0');
 fill('archive', 'id % 2 > 0');
 run_sql('CREATE TABLE archived AS TABLE archive');
-run_sql(page_statements($page, "simhash_find_matches('archive_fp'") =~ s/^ROLLBACK/COMMIT/mr);
+run_recipe($cleaning, "simhash_find_matches('archive_body'");
 is( differences('SELECT id FROM archive',
 		'SELECT id FROM archived WHERE NOT EXISTS (SELECT FROM near
 			WHERE alike AND archived.id IN (a, b) AND (a + b - archived.id) % 2 = 0)'),
@@ -216,27 +223,26 @@ is( differences('SELECT id FROM archive',
 cmp_ok(run_sql('SELECT (SELECT count(*) FROM archived) - count(*) FROM archive'), '>', 10, 'some go');
 run_sql('TRUNCATE archive');
 fill('archive', 'id % 2 > 0');
-run_sql(page_statements($page, 'CREATE TEMP TABLE every')
-	  . page_statements($page, 'DELETE FROM corpus USING gone') . ';COMMIT');
+run_sql(page_statements($cleaning, 'CREATE TEMP TABLE every')
+	  . page_statements($cleaning, 'DELETE FROM docs USING gone') . ';COMMIT');
 run_sql("CALL choose('length DESC, id % 2, id')");
-is( differences('SELECT id FROM corpus UNION ALL SELECT id FROM archive',
+is( differences('SELECT id FROM docs UNION ALL SELECT id FROM archive',
 		'SELECT id FROM source WHERE id NOT IN (SELECT id FROM chosen)'),
 	'0', 'one of each stays of both tables');
 
 # Labels as rows come
-my $posts = page_statements($page, 'CREATE TABLE posts');
-run_sql($posts);
+run_recipe($loading, 'CREATE TABLE posts');
 fill('posts', 'true');
-run_sql('CREATE INDEX posts_fp ON posts USING simhash (fp)');
-my $repair = page_statements($page, 'UPDATE posts SET label');
+run_sql('CREATE INDEX posts_body ON posts USING simhash (body simhash_text_ops)');
+my $repair = page_statements($loading, 'UPDATE posts SET label');
 ($repair) = $repair =~ /(UPDATE posts.*?;)/s;
-is( run_sql(q{SELECT left_near('posts', 'd <= 3 AND x.id = x.label AND y.id = y.label')}),
+is( run_sql(q{SELECT left_near('posts', 'alike AND x.id = x.label AND y.id = y.label')}),
 	'0', 'no two rows that stand for others are near');
 is(run_sql("WITH repaired AS (" . ($repair =~ s/;$/ RETURNING posts.id/r) . ') SELECT count(*) FROM repaired'),
 	'0', 'labels given as rows come are those of all rows at once');
 run_sql('UPDATE posts SET label = id WHERE id % 2 = 0');
 run_sql($repair);
-is( run_sql(q{SELECT left_near('posts', 'd <= 3 AND x.id = x.label AND y.id = y.label')}),
+is( run_sql(q{SELECT left_near('posts', 'alike AND x.id = x.label AND y.id = y.label')}),
 	'0', 'labels that were wrong are repaired');
 
 # Parts of texts: stories of eight paragraphs, and some without the last four, but behind a frame
@@ -246,9 +252,9 @@ run_sql(q{
 	INSERT INTO stories
 	SELECT id / 8 * 2 + 1, (SELECT body FROM texts ORDER BY length(body) DESC LIMIT 1) || E'\n\n' || string_agg(body, E'\n\n' ORDER BY id)
 	FROM source WHERE id % 8 < 4 AND id / 8 % 4 = 0 GROUP BY id / 8});
-run_sql(page_statements($page, 'CREATE FUNCTION sentences'));
-run_sql(page_statements($page, 'CREATE TABLE labeled_sentences'));
-run_sql('CREATE TABLE shared AS ' . page_statements($page, 'FROM labeled_sentences'));
+run_sql(page_statements($about_texts, 'CREATE FUNCTION sentences') =~ s/.*(?=CREATE FUNCTION)//sr);
+run_sql(page_statements($about_texts, 'CREATE TABLE labeled_sentences'));
+run_sql('CREATE TABLE shared AS ' . page_statements($about_texts, 'FROM labeled_sentences'));
 # Not with all sentences: a keeper that comes between two equal ones can be nearer to the
 # second.  And some texts, such as lists of names, have hardly any but those of the frame.
 is( differences(
@@ -266,6 +272,6 @@ is( run_sql(q{
 	'0', 'stories share as many sentences as it says');
 cmp_ok(run_sql('SELECT count(*) FROM stories WHERE id % 2 = 1'), '>', 50, 'there are halves');
 
-is_sound($node, 'recipes', 'docs_fp', 'corpus_fp', 'archive_fp', 'posts_fp', 'sentences_fp');
+is_sound($node, 'recipes', 'docs_body', 'corpus_alike', 'library_body', 'archive_body', 'posts_body', 'sentences_fp');
 $node->stop;
 done_testing();

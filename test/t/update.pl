@@ -6,7 +6,7 @@
 # version with the same statements at its end.  Each older version that has a script of
 # its own, sql/simhash--X.Y.sql, is updated as well, to the current version and to the
 # made-up one.  So this is also the test of the upgrade script of a release: see
-# doc/upgrading.md.
+# CONTRIBUTING.md.
 
 use strict;
 use warnings;
