@@ -19,6 +19,7 @@
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "utils/builtins.h"
+#include "utils/tuplestore.h"
 
 #include "compat.h"
 #include "text/document.h"
