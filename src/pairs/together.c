@@ -328,27 +328,6 @@ receive_message(Leader *leader, const FoundPair **pairs)
 	return 0;
 }
 
-/*
- * Pass on what workers have found so far.  Returns whether that was anything.
- */
-static bool
-receive(Leader *leader)
-{
-	const ShPairsSearch *search = leader->search;
-	bool		received = false;
-	const FoundPair *pairs;
-	size_t		count;
-
-	while ((count = receive_message(leader, &pairs)) > 0)
-	{
-		CHECK_FOR_INTERRUPTS();
-		received = true;
-		for (size_t k = 0; k < count; k++)
-			search->found(search->arg, pairs[k].i, pairs[k].j);
-	}
-	return received;
-}
-
 static void
 report(Leader *leader)
 {
@@ -360,12 +339,36 @@ report(Leader *leader)
 	leader->search->report(leader->search->arg, 1 - free / shared->ntasks);
 }
 
+/*
+ * Pass on what workers have found so far, and report progress.  Returns whether anything
+ * was found.  Workers may find pairs faster than they are passed on, so this may last
+ * until they have ended.
+ */
+static bool
+receive(Leader *leader)
+{
+	const ShPairsSearch *search = leader->search;
+	bool		received = false;
+	const FoundPair *pairs;
+	size_t		count;
+
+	report(leader);
+	while ((count = receive_message(leader, &pairs)) > 0)
+	{
+		CHECK_FOR_INTERRUPTS();
+		received = true;
+		for (size_t k = 0; k < count; k++)
+			search->found(search->arg, pairs[k].i, pairs[k].j);
+		report(leader);
+	}
+	return received;
+}
+
 /* ShPairsSearch.poll, in the leader */
 static void
-receive_and_report(void *arg)
+poll_workers(void *arg)
 {
 	(void) receive(arg);
-	report(arg);
 }
 
 static void
@@ -556,7 +559,7 @@ search_with_workers(ShPairsSearch *search, const ShPairsSlices *slices, int ntas
 
 	if (!begin(&leader, search, slices, ntasks, wanted))
 		return false;
-	search->poll = receive_and_report;
+	search->poll = poll_workers;
 	search->poll_arg = &leader;
 	if (parallel_leader_participation)
 		take_part_in(search, leader.shared);
@@ -564,7 +567,6 @@ search_with_workers(ShPairsSearch *search, const ShPairsSlices *slices, int ntas
 	while (receive(&leader) || leader.nqueues > 0)
 	{
 		CHECK_FOR_INTERRUPTS();
-		report(&leader);
 		if (leader.nqueues > 0)
 		{
 			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, 0,

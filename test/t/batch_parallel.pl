@@ -223,7 +223,7 @@ nothing_left('wide, worker terminated');
 
 # Progress sums what all processes have done.
 {
-	like(stopped($long, q{SELECT pg_cancel_backend(p.pid) FROM simhash_stat_progress p JOIN victim USING (pid)
+	like(stopped("SELECT count(*) FROM simhash_find_all('a_fp', 24)", q{SELECT pg_cancel_backend(p.pid) FROM simhash_stat_progress p JOIN victim USING (pid)
 			WHERE entries_done > 0 AND entries_done <= entries_total AND found > 0}),
 		qr/57014/, 'progress of a parallel search is shown');
 	nothing_left('watched');
