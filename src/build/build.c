@@ -228,7 +228,7 @@ scan_share(BuildShared *shared, Relation heap, Relation index, IndexInfo *info,
 	for (int i = 0; i < nsorts; i++)
 		sorts[i] = shsort_begin_share(&shared->files, nsorts * number + i, grouped);
 	heap_tuples = collect_rows(heap, index, info, shared->width, sorts, sorts[nsorts - 1],
-									 is_leader, shcompat_beginscan_parallel(heap, table_scan));
+							   is_leader, shcompat_beginscan_parallel(heap, table_scan));
 	for (int i = 0; i < nsorts; i++)
 		shsort_end_share(sorts[i], &shares[i]);
 

@@ -90,7 +90,11 @@ typedef struct Shared
 	int			ntasks;
 	Size		queue_size;		/* of each worker's queue */
 
-	/* of each task */
+	/*
+	 * Of each task.  These deal out slices and need not order anything else: the
+	 * rest is written before workers are launched, and what they find comes through
+	 * queues, which have barriers of their own.
+	 */
 	pg_atomic_uint32 processes[SHPAIRS_MAX_WORDS];	/* that have begun it */
 	pg_atomic_uint32 nslices[SHPAIRS_MAX_WORDS];	/* 0: not known yet */
 	pg_atomic_uint32 next_slice[SHPAIRS_MAX_WORDS];
