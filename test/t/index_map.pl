@@ -149,6 +149,7 @@ is_sound($node, 'after inserts', 'one_fp', 'two_fp');
 # these; of the next one, and of one far away.
 $node->safe_psql(
 	'postgres', q{
+	SELECT setseed(0.5);
 	CREATE TABLE wide AS SELECT i AS id, random_bits()::simhash AS fp FROM generate_series(1, 120000) i;
 	CREATE TABLE same AS TABLE wide;
 	CREATE INDEX wide_fp ON wide USING simhash (fp) WITH (blocks = 2, distance = 1, fillfactor = 10);
