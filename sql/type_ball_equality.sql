@@ -21,9 +21,11 @@ FROM unnest('{"(0,-1)","(0,3)","(1,-2)","(9223372036854775807,64)",
 		"(9223372036854775808,-2147483648)","(-1,0)"}'::simhash_ball[])
 	WITH ORDINALITY AS y(ball, no);
 SELECT '(1,2)'::simhash_ball = NULL, NULL <> '(1,2)'::simhash_ball;
--- there is no order
+-- there is no order; versions of the server give other hints
+\set VERBOSITY terse
 SELECT '(1,2)'::simhash_ball < '(1,3)';
 SELECT ball FROM balls ORDER BY ball;
+\set VERBOSITY default
 
 -- each way to find what is equal
 SELECT count(*) FROM (SELECT DISTINCT ball FROM balls) s;
