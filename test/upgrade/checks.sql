@@ -42,6 +42,7 @@ FROM (VALUES ('SELECT * FROM near', 'docs_given'), ('SELECT * FROM near_hamming'
 	('SELECT * FROM minhashes WHERE fp <~> simhash_minhash(''a'') <= 6', 'minhashes_fp'),
 	('SELECT * FROM minhashes WHERE simhash_minhash(body, 1) % 7', 'minhashes_words'),
 	('SELECT * FROM alike', 'minhashes_fp'),
+	('SELECT * FROM quoting', 'minhashes_passages'),
 	('SELECT * FROM wides WHERE fp % ''00''::simhash_bits', 'wides_near'),
 	('SELECT * FROM corpus_wide WHERE fp <~> ''0000000000000001'' <= 3', 'corpus_wide_excl'),
 	('SELECT * FROM text_pairs', 'library_all'),
@@ -59,6 +60,7 @@ SELECT 'host', h.host, count(*) FROM hosts h JOIN docs d ON d.id = 1234 AND h.ho
 SELECT 'host_pairs', distance, count(*) FROM host_pairs GROUP BY distance ORDER BY distance;
 SELECT 'minhashes', count(*), sum(fp::numeric), sum(simhash_minhash(body, 1)::numeric), bool_and(fp = simhash_minhash(body)) FROM minhashes;
 SELECT 'alike', count(*), sum(a), sum(b), round(min(jaccard)::numeric, 9), round(sum(jaccard)::numeric, 9) FROM alike;
+SELECT 'quoting', count(*), sum(id) FROM quoting;
 SELECT 'matches', distance, count(*) FROM matches GROUP BY distance ORDER BY distance;
 SELECT 'duplicates', count(*), sum(keeper), sum(duplicate) FROM duplicates;
 SELECT 'groups', count(DISTINCT component), sum(component), sum(member), max(size) FROM groups;
@@ -72,6 +74,8 @@ SELECT 'count_near', count_near(given, 3), count_near(given, 20) FROM docs WHERE
 SELECT 'btree', count(*) FROM docs WHERE given >= 9223372036854775808;
 SELECT 'parted', tableoid::regclass, count(*) FROM parted GROUP BY tableoid ORDER BY tableoid::regclass::text;
 SELECT 'others', * FROM others ORDER BY ball::text;
+SELECT 'hashed', tableoid::regclass, count(*), md5(string_agg(line, ';' ORDER BY line COLLATE "C"))
+FROM hashed, concat_ws(',', ball, wide, wide_ball) AS line GROUP BY tableoid ORDER BY tableoid::regclass::text;
 SELECT 'wides', count(*), md5(string_agg(concat_ws(',', fp, ball, fps, minhash, bit_count(fp)), ';' ORDER BY id)), bool_and(minhash = simhash_minhash_bits(body, 128)),
 	bool_and(fps[1]::simhash <@ ('(' || fps[1]::simhash || ',0)')::simhash_ball) FROM wides;
 SELECT 'wide_near', count(*), sum(distance) FROM wide_near;

@@ -100,6 +100,7 @@ INSERT INTO minhashes SELECT id, format('%s, as everybody who has ever been ther
 FROM docs WHERE id > 100;
 CREATE INDEX minhashes_fp ON minhashes USING simhash (fp) WITH (blocks = 7, distance = 6);
 CREATE INDEX minhashes_words ON minhashes USING simhash (simhash_minhash(body, 1));
+CREATE INDEX minhashes_passages ON minhashes USING gin (body simhash_passage_ops);
 
 -- columns of the other types
 -- pg_upgrade restores domains before casts, so 0 without quotes would fail there
@@ -108,6 +109,11 @@ CREATE TABLE others (ball simhash_ball, distance simhash_distance, fp fingerprin
 	CHECK (fp <~> 0 > 0));
 CREATE INDEX others_ball ON others USING hash (ball);
 INSERT INTO others VALUES ('(-1,3)', 3, -1, '{1,-1,NULL}'), ('(0,-1)', 0, '0xff', '{}'), ('(0,64)', NULL, NULL, NULL);
+CREATE TABLE hashed (ball simhash_ball, wide simhash_bits, wide_ball simhash_bits_ball) PARTITION BY HASH (ball, wide, wide_ball);
+CREATE TABLE hashed_0 PARTITION OF hashed FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+CREATE TABLE hashed_1 PARTITION OF hashed FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+INSERT INTO hashed SELECT simhash_ball(given, id % 5), b, simhash_bits_ball(b, id % 7)
+FROM docs, LATERAL (SELECT repeat(to_hex(given), 1 + id % 32)::simhash_bits AS b) s WHERE id > 1000;
 
 -- wide fingerprints
 CREATE TABLE wides (id integer PRIMARY KEY, body text, fp simhash_bits(256), ball simhash_bits_ball, fps simhash_bits(64)[],
@@ -161,6 +167,8 @@ CREATE MATERIALIZED VIEW text_matches AS SELECT a_fp, b_fp, distance FROM simhas
 CREATE VIEW near AS SELECT w.id AS wanted, d.id, d.given FROM docs w JOIN docs d ON d.given <~> w.given <= 3 WHERE w.id % 100 = 0;
 CREATE VIEW near_hamming AS SELECT id FROM docs WHERE hamming(given, 81985529216486895) < 4::bigint;
 CREATE VIEW near_eight AS SELECT id FROM docs WHERE within_8(given, 81985529216486895);
+CREATE VIEW quoting AS SELECT id FROM minhashes
+	WHERE body ~& (md5('77') || ' is said in document 77, as everybody who has ever been there');
 CREATE VIEW near_operator AS SELECT id FROM parted WHERE fp %% 81985529216486895;
 CREATE VIEW nearest AS SELECT id, given <~> 81985529216486895 AS distance FROM docs ORDER BY given <~> 81985529216486895 LIMIT 3;
 CREATE VIEW hexes AS SELECT id, to_hex(given) AS hex FROM docs;
