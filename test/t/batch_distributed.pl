@@ -125,7 +125,7 @@ run_part(\@nodes, $_, $other) foreach one_of('CREATE SERVER shard_1'), one_of('C
 $coordinator->safe_psql($other,
 	'CREATE TABLE staging (id bigint PRIMARY KEY, body text, fp simhash);
 	CREATE INDEX staging_fp ON staging USING simhash (fp)');
-run_part(\@nodes, one_of('CREATE PROCEDURE load_staging') =~ s/^CALL.*//mr, $other);
+run_part(\@nodes, one_of('CREATE PROCEDURE load_staging'), $other);
 coordinate('TRUNCATE docs, block_rows, staging');
 
 # waiting for each other over several shards is ended sooner than the page says, so that it does not take long
