@@ -2,15 +2,10 @@
 # rows that those for one table give.  What it says of operation is in
 # batch_distributed_operation.pl.
 
-use strict;
-use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 use DistributedTest;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
-use Test::More;
 
 my $rows = $ENV{ROWS} || effort(3000, 6000);
 my @nodes = make_machines(3);

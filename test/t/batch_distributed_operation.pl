@@ -2,16 +2,11 @@
 # shards that are down or hang, rows and block rows out of step, changes of documents and
 # tables, another shard, another distance.
 
-use strict;
-use warnings;
 use FindBin;
 use IPC::Run;
 use lib $FindBin::RealBin;
 use DistributedTest;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
-use Test::More;
 
 my ($coordinator, @shards) = make_machines(4);
 my $new_shard = pop @shards;
@@ -156,8 +151,7 @@ is(rows_of_shards(), $before, 'nothing was half loaded when the session on a sha
 # One that fails at the commit.  Others have committed already if it is not the first, and the
 # order is not known; so whichever leaves half a load.
 $shards[2]->safe_psql($database, 'DROP TRIGGER leave ON docs');
-$_->safe_psql(
-	$database, q{
+$_->safe_psql($database, q{
 	CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''failed at the commit''; END';
 	CREATE CONSTRAINT TRIGGER fail AFTER INSERT ON docs DEFERRABLE INITIALLY DEFERRED
 		FOR EACH ROW EXECUTE FUNCTION fail();
@@ -350,8 +344,7 @@ sub run_and_lose
 	my $hold = $shard->data_dir . '/hold';
 
 	append_to_file($hold, '');
-	$shard->safe_psql(
-		$database, q{
+	$shard->safe_psql($database, q{
 		CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
 		BEGIN
 			WHILE (pg_stat_file('hold', true)).size IS NOT NULL LOOP
