@@ -1,8 +1,7 @@
 # All pairs, clusters and duplicates of real texts, such as the demo shows, are those that
 # SQL finds without the extension's distance functions and indexes.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 
 my $rows = real_texts();

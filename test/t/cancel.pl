@@ -1,7 +1,6 @@
 # Long scans and builds stop when they are told to, and leave nothing behind.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 use Time::HiRes qw(usleep);
 

@@ -1,8 +1,7 @@
 # Kill the server in the middle of concurrent inserts, updates, deletes and
 # vacuums; after recovery every index must be sound and exact.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 use Time::HiRes qw(usleep);
 

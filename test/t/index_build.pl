@@ -1,8 +1,7 @@
 # Builds beyond memory and builds with parallel workers make the index that a
 # build in memory makes, whatever the fingerprints; and survive a crash.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 
 my $node = start_node(

@@ -2,8 +2,7 @@
 # marks hide nothing else: not from older snapshots, nor after splits, VACUUM, a
 # crash, on a standby, or where nothing is logged.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 
 # with checksums a mark is logged as an image of the page

@@ -1,8 +1,7 @@
 # The operator ~= on real texts: with an index the rows are those of its definition, found
 # without the index and without fingerprints.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 
 my $node = make_node('similar_real', [], 'work_mem = 64MB', 'maintenance_work_mem = 64MB');

@@ -1,8 +1,7 @@
 # A standby that verifies every replayed page answers like the primary.  After
 # a crash, an index of an unlogged table is empty and works.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 
 my $primary = start_node('primary', [ allows_streaming => 1 ],

@@ -2,8 +2,7 @@
 # the server's types, and those of contrib, resolve with the extension as they do
 # without it.  Only ~= of two texts was an error before.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 
 my $node = make_node('resolution', []);
