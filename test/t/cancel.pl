@@ -153,8 +153,7 @@ while (1)
 	}
 	$node->safe_psql('postgres', 'DROP INDEX IF EXISTS w_two');
 }
-is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_ls_tmpdir()'),
-	'0', 'no temporary files are left');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_ls_tmpdir()'), '0', 'no temporary files are left');
 
 # A search for pairs stops even where each comparison finds one, not when the 64
 # keys that are compared together have met all others: that would be up to 4

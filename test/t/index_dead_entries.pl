@@ -129,8 +129,7 @@ foreach my $table ('a', 'e')
 	is_exact($standby, 'standby', $table, "${table}_fp");
 	is_sound($standby, 'standby', "${table}_fp");
 }
-unlike(slurp_file($standby->logfile), qr/inconsistent page found/,
-	'replay made the same pages');
+unlike(slurp_file($standby->logfile), qr/inconsistent page found/, 'replay made the same pages');
 
 # a crash, and another server in charge
 $node->stop('immediate');

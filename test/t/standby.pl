@@ -77,8 +77,7 @@ foreach my $pass ('changed', 'rebuilt')
 	}
 	is_sound($standby, "standby, $pass", 'a_fp', 'b_fp', 'c_tenant_fp', 'e_fp');
 }
-unlike(slurp_file($standby->logfile), qr/inconsistent page found/,
-	'replay made the same pages');
+unlike(slurp_file($standby->logfile), qr/inconsistent page found/, 'replay made the same pages');
 
 # the standby takes over
 $standby->promote;

@@ -63,8 +63,7 @@ foreach my $extension (sort keys %contrib)
   SKIP:
 	{
 		skip "$extension is not installed", 1 unless $available =~ /^$extension$/m;
-		is(($node->psql('postgres', "CREATE EXTENSION $extension"))[0],
-			0, "$extension is beside it");
+		is(($node->psql('postgres', "CREATE EXTENSION $extension"))[0], 0, "$extension is beside it");
 		push @contrib, columns_of(@{ $contrib{$extension} });
 	}
 }
