@@ -283,37 +283,75 @@ BEGIN
 	INTO pairs, pairs_missing, pairs_wrong, members, members_missing, members_wrong USING index, radius;
 END $$;
 
--- The duplicates of a table by the definition, row by row in the order: each row that
--- is near one that was kept, and of those the nearest.  Rows are near as in
--- compare_batch().
+-- Of pairs of numbers, the first one below the second: each number, with the least one
+-- that it is connected with.
+CREATE FUNCTION connected(pair_a bigint[], pair_b bigint[], OUT no bigint, OUT root bigint)
+RETURNS SETOF record LANGUAGE plpgsql AS $$
+DECLARE
+	parent bigint[] := ARRAY(SELECT generate_series(1, (SELECT max(n) FROM unnest(pair_b) n)));
+	a bigint;
+	b bigint;
+BEGIN
+	FOR a, b IN SELECT * FROM unnest(pair_a, pair_b) LOOP
+		WHILE parent[a] <> a LOOP a := parent[a]; END LOOP;
+		WHILE parent[b] <> b LOOP b := parent[b]; END LOOP;
+		parent[greatest(a, b)] := least(a, b);
+	END LOOP;
+	FOR no IN SELECT n FROM unnest(pair_a || pair_b) n GROUP BY n ORDER BY n LOOP
+		parent[no] := parent[parent[no]];
+		root := parent[no];
+		RETURN NEXT;
+	END LOOP;
+END $$;
+
+-- Of such pairs: the numbers that must go so that one of each is left, taken one after the
+-- other, with the nearest one that is kept.
+CREATE FUNCTION superfluous(pair_a bigint[], pair_b bigint[], distances integer[],
+	OUT no bigint, OUT keeper bigint, OUT d integer)
+RETURNS SETOF record LANGUAGE plpgsql AS $$
+DECLARE
+	pair record;
+	gone boolean[] := '{}';
+BEGIN
+	FOR pair IN SELECT * FROM unnest(pair_a, pair_b, distances) p (earlier, later, distance)
+		ORDER BY later, distance, earlier LOOP
+		CONTINUE WHEN gone[pair.later] OR gone[pair.earlier];
+		gone[pair.later] := true;
+		no := pair.later;
+		keeper := pair.earlier;
+		d := pair.distance;
+		RETURN NEXT;
+	END LOOP;
+END $$;
+
+-- The same for pairs (a, b, d) of ids of a table, given as a query, whose rows are taken in an order.
+CREATE FUNCTION superfluous_of(pairs text, tab regclass, keep text, OUT id bigint, OUT keeper bigint, OUT d integer)
+RETURNS SETOF record LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN QUERY EXECUTE format('WITH place AS MATERIALIZED (
+			SELECT row_number() OVER (ORDER BY %s) AS place, id::bigint AS id FROM %s),
+		p AS (SELECT array_agg(least(x.place, y.place)) AS a, array_agg(greatest(x.place, y.place)) AS b, array_agg(n.d) AS d
+			FROM (%s) n (a, b, d) JOIN place x ON x.id = n.a JOIN place y ON y.id = n.b)
+		SELECT x.id, y.id, s.d FROM p CROSS JOIN superfluous(p.a, p.b, p.d) s
+			JOIN place x ON x.place = s.no JOIN place y ON y.place = s.keeper', keep, tab, pairs);
+END $$;
+
+-- The duplicates of a table by the definition: each row that is near one that was kept
+-- before it in the order, and of those the nearest.  Rows are near as in compare_batch().
 CREATE FUNCTION expect_duplicates(tab regclass, radius int, keep text, condition text DEFAULT 'true',
 	OUT duplicate tid, OUT keeper tid, OUT distance int, OUT duplicate_table oid, OUT keeper_table oid)
 RETURNS SETOF record LANGUAGE plpgsql AS $$
-DECLARE
-	this bigint;
-	nearest bigint;
 BEGIN
-	EXECUTE format('CREATE TEMPORARY TABLE ordered_row AS
-		SELECT row_number() OVER (ORDER BY %s tableoid, ctid) AS row_no,
-			tableoid AS row_table, ctid AS row_tid, fp::bigint AS row_bits, *
-		FROM %s WHERE fp IS NOT NULL', keep || ',', tab);
-	EXECUTE format('CREATE TEMPORARY TABLE earlier AS
-		SELECT a.row_no AS a, b.row_no AS b, distance(a.row_bits, b.row_bits) AS d
-		FROM ordered_row a JOIN ordered_row b ON b.row_no < a.row_no AND %s
-		WHERE distance(a.row_bits, b.row_bits) <= $1', condition) USING radius;
-	CREATE TEMPORARY TABLE kept (n bigint PRIMARY KEY);
-	CREATE INDEX ON earlier (a);
-	FOR this IN SELECT row_no FROM ordered_row ORDER BY 1 LOOP
-		SELECT b, d INTO nearest, distance FROM earlier JOIN kept ON n = b WHERE a = this ORDER BY d, b LIMIT 1;
-		IF FOUND THEN
-			SELECT x.row_tid, y.row_tid, x.row_table, y.row_table INTO duplicate, keeper, duplicate_table, keeper_table
-			FROM ordered_row x, ordered_row y WHERE x.row_no = this AND y.row_no = nearest;
-			RETURN NEXT;
-		ELSE
-			INSERT INTO kept VALUES (this);
-		END IF;
-	END LOOP;
-	DROP TABLE ordered_row, earlier, kept;
+	RETURN QUERY EXECUTE format('WITH r AS MATERIALIZED (
+			SELECT row_number() OVER (ORDER BY %s tableoid, ctid) AS row_no,
+				tableoid AS row_table, ctid AS row_tid, fp::bigint AS row_bits, * FROM %s WHERE fp IS NOT NULL),
+		near AS (SELECT array_agg(b.row_no) AS b, array_agg(a.row_no) AS a,
+				array_agg(distance(a.row_bits, b.row_bits)) AS d
+			FROM r a JOIN r b ON b.row_no < a.row_no AND %s WHERE distance(a.row_bits, b.row_bits) <= $1)
+		SELECT x.row_tid, y.row_tid, s.d, x.row_table, y.row_table
+		FROM near CROSS JOIN superfluous(near.b, near.a, near.d) s
+			JOIN r x ON x.row_no = s.no JOIN r y ON y.row_no = s.keeper', keep || ',', tab, condition)
+	USING radius;
 END $$;
 
 -- Compare the duplicates of an index with these: how many are found, missing, or wrong?
@@ -352,31 +390,18 @@ END $$;
 CREATE FUNCTION compare_same_clusters(tab regclass, index regclass, radius int, same text,
 	condition text DEFAULT 'true', OUT n bigint, OUT missing bigint, OUT wrong bigint)
 LANGUAGE plpgsql AS $$
-DECLARE
-	r text := format('r AS MATERIALIZED (SELECT row_number() OVER (ORDER BY t.tableoid, t.ctid) AS row_no,
-		t.tableoid AS row_table, t.ctid AS row_tid, fp::bigint AS row_bits, t.* FROM %s t)', tab);
 BEGIN
-	EXECUTE format('CREATE TEMP TABLE same_edge AS WITH %s, edge AS MATERIALIZED (
-			SELECT a.row_no AS a, b.row_no AS b FROM r a JOIN r b ON b.row_no < a.row_no
-				AND distance(a.row_bits, b.row_bits) <= %s AND (%s) AND (%s))
-		SELECT a, b FROM edge UNION ALL SELECT b, a FROM edge', r, radius, condition, same);
-	-- the first row that each is known to be connected with
-	CREATE TEMP TABLE same_member AS SELECT a, min(least(a, b)) AS first FROM same_edge GROUP BY a;
-	LOOP
-		UPDATE same_member m SET first = s.first
-		FROM (SELECT e.a, min(m.first) AS first FROM same_edge e JOIN same_member m ON m.a = e.b GROUP BY e.a) s
-		WHERE m.a = s.a AND s.first < m.first;
-		EXIT WHEN NOT FOUND;
-	END LOOP;
-	EXECUTE format('WITH %s,
-		wanted AS MATERIALIZED (SELECT dense_rank() OVER (ORDER BY first), row_tid, row_bits,
-				count(*) OVER (PARTITION BY first) AS size, row_table
-			FROM same_member JOIN r ON row_no = a),
+	EXECUTE format('WITH r AS MATERIALIZED (SELECT row_number() OVER (ORDER BY t.tableoid, t.ctid) AS row_no,
+			t.tableoid AS row_table, t.ctid AS row_tid, fp::bigint AS row_bits, t.* FROM %s t),
+		edge AS (SELECT array_agg(b.row_no) AS b, array_agg(a.row_no) AS a FROM r a JOIN r b ON b.row_no < a.row_no
+			AND distance(a.row_bits, b.row_bits) <= $2 AND (%s) AND (%s)),
+		wanted AS MATERIALIZED (SELECT dense_rank() OVER (ORDER BY root), row_tid, row_bits,
+				count(*) OVER (PARTITION BY root) AS size, row_table
+			FROM edge CROSS JOIN connected(edge.b, edge.a) c JOIN r ON row_no = c.no),
 		found AS MATERIALIZED (SELECT cluster, member, f.fp::bigint, size, member_table::oid
 			FROM simhash_find_clusters($1, $2, $3) f)
 		SELECT (SELECT count(*) FROM found),
 			(SELECT count(*) FROM (TABLE wanted EXCEPT ALL TABLE found) s),
-			(SELECT count(*) FROM (TABLE found EXCEPT ALL TABLE wanted) s)', r)
+			(SELECT count(*) FROM (TABLE found EXCEPT ALL TABLE wanted) s)', tab, condition, same)
 	INTO n, missing, wrong USING index, radius, same;
-	DROP TABLE same_edge, same_member;
 END $$;

@@ -8,8 +8,6 @@
 -- Two sets of which four fifths are shared also share one of their rarest members, as many
 -- of them as may be missing, and one more.
 CREATE PROCEDURE expect_similar(tab regclass) LANGUAGE plpgsql AS $$
-DECLARE
-	row record;
 BEGIN
 	DROP TABLE IF EXISTS feature, features, same, similar_pair, superfluous;
 	EXECUTE format('CREATE UNLOGGED TABLE feature AS
@@ -44,13 +42,8 @@ BEGIN
 	CREATE INDEX ON similar_pair (b);
 	ANALYZE similar_pair;
 
-	CREATE TABLE superfluous (id bigint PRIMARY KEY);
-	FOR row IN SELECT DISTINCT b AS id FROM similar_pair ORDER BY 1 LOOP
-		IF EXISTS (SELECT FROM similar_pair p WHERE p.b = row.id
-				AND NOT EXISTS (SELECT FROM superfluous s WHERE s.id = p.a)) THEN
-			INSERT INTO superfluous VALUES (row.id);
-		END IF;
-	END LOOP;
+	CREATE TABLE superfluous AS SELECT id FROM superfluous_of('TABLE similar_pair', tab, 'id');
+	ALTER TABLE superfluous ADD PRIMARY KEY (id);
 END $$;
 
 -- Compare what a table has and what its index of simhash_text_ops finds with that: as a

@@ -5,14 +5,9 @@
 # not compared.  But rows that are found by parts of wide fingerprints are checked, so
 # there are no more than there should be.  SEED in the environment repeats a run, MINUTES says how long it goes on.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/../t";
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
-use Test::More;
 
 my $seed = $ENV{SEED} || time;
 my $minutes = $ENV{MINUTES} || 5;

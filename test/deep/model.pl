@@ -6,15 +6,10 @@
 # SEED in the environment repeats the operations of another run (what sessions
 # do to each other remains chance); MINUTES says how long to go on.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/../t";
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
 use List::Util qw(min);
-use Test::More;
 use Time::HiRes qw(usleep);
 
 my $seed = $ENV{SEED} || time;
@@ -156,10 +151,8 @@ my %type = (
 my @tables = sort keys %table;
 my %index = map { $_ => is_excluded($_) ? "${_}_excl" : "${_}_fp" } @tables;
 
-my $node = make_node('model', [], 'shared_buffers = 4MB', 'max_wal_size = 64MB',
+my $node = start_node('model', [], 'shared_buffers = 4MB', 'max_wal_size = 64MB',
 	'deadlock_timeout = 100ms', 'max_worker_processes = 16', 'max_parallel_workers = 12');
-$node->start;
-load_helpers($node);
 $node->safe_psql('postgres', slurp_file("$FindBin::RealBin/model.sql"));
 $node->safe_psql('postgres', join ';', map {
 	"CREATE TABLE $_ (id bigint GENERATED ALWAYS AS IDENTITY, fp " . type($_)->{sql} . ', note integer DEFAULT 0,'
@@ -696,8 +689,7 @@ do
 	}
 	foreach my $name (grep { is_excluded($_) } @tables)
 	{
-		is( $node->safe_psql(
-				'postgres', "SELECT count(*) FROM $name a JOIN $name b"
+		is($node->safe_psql('postgres', "SELECT count(*) FROM $name a JOIN $name b"
 				  . ' ON a.ctid < b.ctid AND ' . type($name)->{forbidden} . ' AND '
 				  . in_common($name, 'a.') . ' = ' . in_common($name, 'b.')),
 			0,

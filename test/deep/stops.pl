@@ -6,32 +6,24 @@
 # SEED in the environment repeats what is run and how it is stopped, but not when it really
 # happens.  MINUTES says how many stops there are, 20 for each, which takes about as long.
 
-use strict;
-use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/../t";
 use List::Util qw(shuffle sum);
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
-use Test::More;
 
 my $seed = $ENV{SEED} || time;
 my $stops = int 20 * ($ENV{MINUTES} || 10);
 srand($seed);
 diag("SEED=$seed");
 
-my $node = make_node('stops', [],
+my $node = start_node('stops', [],
 	'max_worker_processes = 16', 'max_parallel_workers = 16', 'min_parallel_index_scan_size = 0',
 	'restart_after_crash = on', 'client_connection_check_interval = 100ms',
 	# segments of shared memory are files in the directory of the server
 	'dynamic_shared_memory_type = mmap',
 	# in case that something is not cancelled
 	'temp_file_limit = 6GB');
-$node->start;
-load_helpers($node);
-$node->safe_psql(
-	'postgres', q{
+$node->safe_psql('postgres', q{
 	SELECT setseed(0.5);
 	CREATE TABLE a (id integer, tenant integer, fp simhash);
 	INSERT INTO a SELECT i, i % 3, random_bits() FROM generate_series(1, 40000) i;

@@ -29,7 +29,7 @@ sub coordinator_error
 
 my $texts = PostgreSQL::Test::Utils::tempdir . '/texts';
 collect_texts($texts, $rows);
-my ($extensions, $tables, $nearest, $pairs, $constraint, $load, $add_worker, $arrays, @others) = parts_of('doc/citus.md');
+my ($extensions, $tables, $constraint, $load, $nearest, $arrays, $pairs, $add_worker, @others) = parts_of('doc/citus.md');
 is(scalar(@others), 0, 'all statements of the page are known');
 @step_views = ('out_of_step');
 like($load, qr/^\Q$call\E;/m, 'the page loads so');
@@ -81,7 +81,7 @@ like(coordinator_error("SELECT id FROM docs d WHERE $_ (SELECT FROM staging s WH
 # keeping out
 coordinate('TRUNCATE docs, block_rows; TRUNCATE one, staging; ALTER TABLE one ADD EXCLUDE USING simhash (fp WITH %)');
 run_part(\@nodes, $constraint);
-run_part(\@nodes, one_of('CREATE PROCEDURE load_staging') =~ s/^CALL.*//mr);
+run_part(\@nodes, one_of('CREATE PROCEDURE load_staging'));
 foreach my $half (0, 1)
 {
 	my $select = "SELECT id, body, simhash_minhash(body) FROM texts WHERE id % 2 = $half ORDER BY id";
@@ -191,7 +191,7 @@ is(run_part(\@nodes, one_of('TABLE repair_docs EXCEPT')), '', 'no document is le
 run_part(\@nodes, one_of('DROP TABLE repair'));
 check_step('a repair');
 is(coordinate("SELECT count(*) FROM docs WHERE id = $deleted - 1"), '1', 'what was there is there');
-my ($of_docs) = one_of('CREATE VIEW shard_state AS' . "\nSELECT count") =~ /^ +\((SELECT sum.*)\) AS of_docs,/m;
+my ($of_docs) = one_of('AS of_docs') =~ /^SELECT \((SELECT sum.*)\) AS of_docs,/m;
 isnt(coordinate($of_docs), '', 'there are sums');
 is(coordinate($of_docs), coordinate('SELECT sum(hashint8extended(block, id)) FROM block_rows'), 'which are equal');
 

@@ -94,7 +94,7 @@ sub measure
 }
 
 coordinate('CREATE TABLE texts (id bigint, body text)');
-run_part(\@nodes, $_) foreach page_parts('Foreign servers');
+run_part(\@nodes, $_) foreach jobs();
 coordinate('CREATE TABLE one (id bigint PRIMARY KEY, body text, fp simhash);
 	CREATE INDEX one_fp ON one USING simhash (fp)');
 foreach my $shard (@shards)

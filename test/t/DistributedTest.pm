@@ -16,7 +16,7 @@ use PostgreSQL::Test::Utils;
 use SimhashTest;
 use Test::More;
 
-our @EXPORT = qw($page $database make_machines page_parts parts_of run_part run_sessions one_of same_rows
+our @EXPORT = qw($page $database make_machines page_parts jobs parts_of run_part run_sessions one_of same_rows
   use_coordinator coordinate collect_texts load_rows load_block_rows prepared check_all_jobs
   check_alike check_wide check_step @step_views random_fp near_loads);
 
@@ -70,16 +70,24 @@ sub make_machines
 	return @nodes;
 }
 
-# Parts of the page: the blocks below a heading of the second or third level
+# Parts of the page: the blocks below headings of the second or third level
 sub page_parts
 {
-	my ($heading) = @_;
 	my $content = DocumentTest::page_content($page);
 
-	$content =~ /^## \Q$heading\E\n(.*?)(?=^## |\z)/ms
-	  or $content =~ /^### \Q$heading\E\n(.*?)(?=^###? |\z)/ms
-	  or die "there is no heading $heading";
-	return map { $_->{sql} } DocumentTest::blocks($1);
+	return map {
+		$content =~ /^## \Q$_\E\n(.*?)(?=^## |\z)/ms
+		  or $content =~ /^### \Q$_\E\n(.*?)(?=^###? |\z)/ms
+		  or die "there is no heading $_";
+		map { $_->{sql} } DocumentTest::blocks($1)
+	} @_;
+}
+
+# What sets up the machines and uses them, but for the load that keeps near-duplicates in, and for
+# images, whose table the page does not make
+sub jobs
+{
+	return grep { !/^INSERT INTO docs SELECT| FROM images\b/m } page_parts('Set up', 'Load', 'Search', 'Whole tables');
 }
 
 # All blocks of another page
@@ -100,6 +108,8 @@ sub run_part
 
 	$sql =~ s{host 'shard-(\d)\.example'}
 		{sprintf("host '%s', port '%d'", $shards[$1 - 1]->host, $shards[$1 - 1]->port)}ge;
+	# which may take longer on a busy machine
+	$sql =~ s/connect_timeout '5'/connect_timeout '100'/g;
 	# Citus: by address and port
 	$sql =~ s{'(?:coordinator|worker-(\d))\.example', 5432}
 		{sprintf("'127.0.0.1', %d", ($1 ? $shards[$1 - 1] : $first)->port)}ge;
@@ -214,7 +224,7 @@ sub load_rows
 # The block rows of all rows
 sub load_block_rows
 {
-	my ($fill) = one_of('simhash_minhash(body) FROM texts;') =~ /^(INSERT INTO block_rows.*?;)/ms;
+	my ($fill) = one_of('INSERT INTO docs SELECT id, body, simhash') =~ /^(INSERT INTO block_rows.*?;)/ms;
 	coordinate($fill);
 	return;
 }

@@ -1,17 +1,29 @@
-# What the TAP tests of the extension share.
+# What the TAP tests of the extension share.  Who uses it also has strict, warnings, Test::More and
+# the server's modules.
 package SimhashTest;
 
 use strict;
 use warnings;
-use Exporter 'import';
 use File::Find;
 use FindBin;
+use IPC::Run;
+use parent 'Exporter';
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes qw(usleep);
 
-our @EXPORT = qw(effort make_node make_standby load_brute_force load_helpers real_texts library_texts is_sound is_exact
-	dumped_objects victim_command);
+our @EXPORT = qw(effort make_node start_node make_standby load_brute_force load_helpers real_texts library_texts
+	is_sound is_exact dumped_objects is_restored restore_each_way victim_command start_pgbench run_pgbench start_after_kill);
+
+sub import
+{
+	my $caller = caller;
+	strict->import;
+	warnings->import;
+	eval "package $caller; PostgreSQL::Test::Utils->import; Test::More->import; 1" or die $@;
+	return __PACKAGE__->export_to_level(1);
+}
 
 # A node, initialised but not started.  Further arguments are lines for
 # postgresql.conf.
@@ -69,12 +81,92 @@ sub victim_command
 	];
 }
 
-# The objects of a dump, sorted: some versions order rules by their OIDs
+# The objects in a dump of a database, sorted: some versions order rules by their OIDs, and rows
+# may lie in another order.  It is left in a file, if there is a name for one.
 sub dumped_objects
 {
-	my $dump = slurp_file($_[0]);
-	$dump =~ s/^\\(un)?restrict.*\n//mg;
-	return join '', sort split /^(?=--\n-- Name: )/m, $dump;
+	my ($node, $database, $file) = @_;
+	$file //= PostgreSQL::Test::Utils::tempdir . '/dump';
+	command_ok([ 'pg_dump', '--no-sync', "--file=$file", $node->connstr($database) ], "pg_dump of $database");
+	my $dump = slurp_file($file) =~ s/^\\(un)?restrict.*\n//mgr;
+	return join '', sort map { /; Type: TABLE DATA;/ ? join "\n", sort split /\n/ : $_ } split /^(?=--\n-- Name: )/m, $dump;
+}
+
+# Restore a dump of a database into a new one, of which a dump is the same.
+sub is_restored
+{
+	my ($node, $old, $new) = @_;
+	my $file = PostgreSQL::Test::Utils::tempdir . '/dump';
+	my $objects = dumped_objects($node, $old, $file);
+	$node->safe_psql('postgres', "CREATE DATABASE $new");
+	command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', $file, $node->connstr($new) ], "$new: restore");
+	is(dumped_objects($node, $new), $objects, "$new: the dump is equal to that of $old");
+	return;
+}
+
+# The same in every way of pg_dump and pg_restore.  Returns the new databases.
+sub restore_each_way
+{
+	my ($node, $old) = @_;
+	my $dir = PostgreSQL::Test::Utils::tempdir;
+	my %options = (custom => [''], directory => ['--jobs=2'],
+		sections => [ '--section=pre-data', '--section=data', '--section=post-data' ]);
+	is_restored($node, $old, 'plain');
+	foreach my $database (sort keys %options)
+	{
+		my $format = $database eq 'directory' ? 'directory' : 'custom';
+		my @dump = ('pg_dump', '--no-sync', "--format=$format", "--file=$dir/$database", $node->connstr($old));
+		command_ok([ @dump, $format eq 'directory' ? '--jobs=2' : () ], "pg_dump of $old, $format");
+		$node->safe_psql('postgres', "CREATE DATABASE $database");
+		my @restore = ('pg_restore', '--exit-on-error', '--dbname=' . $node->connstr($database), "$dir/$database");
+		command_ok([ @restore, grep { $_ ne '' } $_ ], "$database: pg_restore $_") foreach @{ $options{$database} };
+	}
+	return 'plain', sort keys %options;
+}
+
+# Start pgbench with scripts by their names, behind which there may be weights
+sub start_pgbench
+{
+	my ($node, $scripts, @options) = @_;
+	my $dir = PostgreSQL::Test::Utils::tempdir;
+	my %run = (out => '', err => '');
+	append_to_file("$dir/" . s/@.*//r, $scripts->{$_}) foreach keys %$scripts;
+	$run{handle} = IPC::Run::start(
+		[ 'pgbench', '--no-vacuum', '--jobs=2', @options, (map { "--file=$dir/$_" } sort keys %$scripts),
+			$node->connstr('postgres') ], '>', \$run{out}, '2>', \$run{err});
+	return \%run;
+}
+
+# Run it to its end.  Of the options, code is called again and again meanwhile.
+sub run_pgbench
+{
+	my ($node, $what, $scripts, $clients, $transactions, @options) = @_;
+	my $total = $clients * $transactions;
+	my $run = start_pgbench($node, $scripts, "--client=$clients", "--transactions=$transactions",
+		grep { !ref } @options);
+	foreach my $meanwhile (grep { ref } @options)
+	{
+		$run->{handle}->pump_nb, $meanwhile->() while $run->{handle}->pumpable;
+	}
+	$run->{handle}->finish;
+	is($run->{handle}->result(0), 0, "$what: pgbench succeeds") or diag($run->{err});
+	unlike($run->{err}, qr/ERROR|aborted/, "$what: no statement fails");
+	like($run->{out}, qr{transactions actually processed: $total/$total}, "$what: all transactions ran");
+	return;
+}
+
+# Start a server that was killed: its children leave one by one, then it can.
+sub start_after_kill
+{
+	my ($node) = @_;
+	my $tries = 10 * $PostgreSQL::Test::Utils::timeout_default;
+	until ($node->start(fail_ok => 1))
+	{
+		$tries-- > 0 or die 'the server does not start';
+		$node->stop('fast', fail_ok => 1);
+		usleep(100_000);
+	}
+	return;
 }
 
 # A standby of a node that runs, not started
@@ -107,6 +199,15 @@ sub load_helpers
 	$node->safe_psql($database,
 		'CREATE TABLE query (qno integer PRIMARY KEY, fp simhash); CREATE TABLE radii (r integer PRIMARY KEY)');
 	return;
+}
+
+# The same, started, with the helpers
+sub start_node
+{
+	my $node = make_node(@_);
+	$node->start;
+	load_helpers($node);
+	return $node;
 }
 
 # A file of real texts for COPY, with two columns: what it is, and the text.

@@ -3,26 +3,18 @@
 # it.  Each search is compared with a self-join in one snapshot.  And when all is
 # quiet: the same on both, and after the standby has taken over.
 
-use strict;
-use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
-use Test::More;
 
-my $primary = make_node('primary', [ allows_streaming => 1 ],
+my $primary = start_node('primary', [ allows_streaming => 1 ],
 	'max_wal_size = 1GB', 'wal_keep_size = 8GB');
-$primary->start;
-load_helpers($primary);
 my $standby = make_standby($primary);
 # replay waits for searches, instead of cancelling them
 $standby->append_conf('postgresql.conf', "hot_standby_feedback = on\nmax_standby_streaming_delay = -1\n");
 $standby->start;
 
-$primary->safe_psql(
-	'postgres', q{
+$primary->safe_psql('postgres', q{
 	-- Anchors: 60 chains 0 - 1 - 2 with 3 bits from one to the next and 6 from end to end;
 	-- every tenth chain has a fourth row, equal to the first.
 	CREATE TABLE docs (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, anchor integer, member integer,
@@ -149,7 +141,6 @@ $primary->safe_psql(
 	END $$;
 });
 
-my $dir = PostgreSQL::Test::Utils::tempdir;
 my %script = (
 	# Random; with some block in common with many, which changes as time goes by, so
 	# that there are always pages that fill up; near each other; equal; null.
@@ -209,25 +200,13 @@ COMMIT;
 	standby => q{
 SELECT compare_all();
 });
-my %file;
-foreach my $name (sort keys %script)
-{
-	$file{$name} = "$dir/$name.sql";
-	append_to_file($file{$name}, $script{$name});
-}
 
-# Start pgbench: a node, how many clients, options, and scripts with their weights.
-sub start_pgbench
+# Start pgbench: a node, options, and scripts with their weights.
+sub start_scripts
 {
-	my ($node, $clients, $options, %weight) = @_;
-	my %run = (out => '', err => '');
-	$run{handle} = IPC::Run::start(
-		[
-			'pgbench', '--no-vacuum', "--client=$clients", '--jobs=2', @$options, '--random-seed=11',
-			(map { "--file=$file{$_}\@$weight{$_}" } sort keys %weight), $node->connstr('postgres')
-		],
-		'>', \$run{out}, '2>', \$run{err});
-	return \%run;
+	my ($node, $options, %weight) = @_;
+	my %chosen = map { ("$_\@$weight{$_}" => $script{$_}) } keys %weight;
+	return start_pgbench($node, \%chosen, '--random-seed=11', @$options);
 }
 
 # The load lasts until the searches are done.  Each of those on the primary waits
@@ -235,15 +214,15 @@ sub start_pgbench
 $primary->wait_for_catchup($standby);
 my $leaves = $primary->safe_psql('postgres', 'SELECT leaves()');
 my $standby_leaves = $standby->safe_psql('postgres', 'SELECT leaves()');
-my $load = start_pgbench($primary, 4, [ '--time=1000', '--rate=150' ],
+my $load = start_scripts($primary, [ '--client=4', '--time=1000', '--rate=150' ],
 	insert => 8, delete => 6, note => 4, move => 2, abort => 1);
 my $vacuums = 0;
 my $split = '';
 foreach my $round (1 .. 20)
 {
 	my @searches = (
-		start_pgbench($primary, 2, ['--transactions=15'], search => 2, again => 1),
-		start_pgbench($standby, 1, ['--transactions=15'], standby => 1));
+		start_scripts($primary, [ '--client=2', '--transactions=15' ], search => 2, again => 1),
+		start_scripts($standby, [ '--client=1', '--transactions=15' ], standby => 1));
 	while (grep { $_->{handle}->pumpable } @searches)
 	{
 		$_->{handle}->pump_nb foreach grep { $_->{handle}->pumpable } @searches;
@@ -258,8 +237,8 @@ foreach my $round (1 .. 20)
 		unlike($search->{err}, qr/ERROR|aborted/, "round $round: searches find the same as the self-join");
 	}
 	$primary->wait_for_catchup($standby);
-	$split = $primary->safe_psql(
-		'postgres', "SELECT count(*) FILTER (WHERE leaves_after > leaves_before) >= 10 AND leaves() >= $leaves + 100
+	$split = $primary->safe_psql('postgres',
+		"SELECT count(*) FILTER (WHERE leaves_after > leaves_before) >= 10 AND leaves() >= $leaves + 100
 		FROM searched"
 	  )
 	  . $standby->safe_psql('postgres', "SELECT leaves() >= $standby_leaves + 100");
@@ -296,13 +275,11 @@ sub same_everywhere
 }
 same_everywhere('after the load');
 # once by comparing each row with each
-is( $primary->safe_psql(
-		'postgres', q{
+is($primary->safe_psql('postgres', q{
 		SELECT rows > 100, missing, wrong FROM compare_rows('SELECT a, b FROM simhash_find_all(''docs_four'')',
 			'SELECT x.ctid, y.ctid FROM docs x, docs y
 			WHERE x.ctid < y.ctid AND distance(x.fp::bigint, y.fp::bigint) <= 3')}),
-	't|0|0',
-	'all pairs are those of a comparison of each with each');
+	't|0|0', 'all pairs are those of a comparison of each with each');
 $primary->safe_psql('postgres', 'DELETE FROM docs WHERE anchor IS NULL AND id % 3 = 0');
 $primary->safe_psql('postgres', 'VACUUM docs');
 same_everywhere('after a vacuum');

@@ -2,23 +2,16 @@
 # the index that they name: through a dump and a restore, another name, schema and
 # search_path, and whatever makes the index anew; and it is not dropped under them.
 
-use strict;
-use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
-use Test::More;
 
 my $node = make_node('dependencies', []);
 $node->start;
-my $dir = PostgreSQL::Test::Utils::tempdir;
 
 # the extension and the table in schemas that are not on the search_path later
 $node->safe_psql('postgres', 'CREATE DATABASE old');
-$node->safe_psql(
-	'old', q{
+$node->safe_psql('old', q{
 	CREATE SCHEMA ext;
 	CREATE SCHEMA app;
 	CREATE EXTENSION simhash SCHEMA ext;
@@ -77,8 +70,7 @@ refused('old', 'DROP INDEX app.docs_fp', qr/2BP01.*view app\.pairs depends on in
 	'DROP INDEX is refused');
 refused('old', 'DROP TABLE app.docs', qr/2BP01/, 'DROP TABLE is refused');
 refused('old', 'ALTER TABLE app.docs ALTER fp TYPE bigint', qr/2BP01|0A000/, 'another type of the column is refused');
-is( $node->safe_psql(
-		'old', q{
+is($node->safe_psql('old', q{
 		SET client_min_messages = warning;
 		BEGIN;
 		DROP INDEX app.docs_fp CASCADE;
@@ -89,38 +81,11 @@ is( $node->safe_psql(
 	"1\n0\n0", 'DROP INDEX CASCADE drops what names the index, but not what looks its name up');
 
 # dump and restore
-my @restored;
-command_ok([ 'pg_dump', '--no-sync', "--file=$dir/plain.sql", $node->connstr('old') ], 'pg_dump');
-$node->safe_psql('postgres', 'CREATE DATABASE plain');
-command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', "$dir/plain.sql", $node->connstr('plain') ], 'restore');
-command_ok([ 'pg_dump', '--no-sync', '--format=custom', "--file=$dir/custom", $node->connstr('old') ],
-	'pg_dump, custom format');
-command_ok([ 'pg_dump', '--no-sync', '--format=directory', '--jobs=2', "--file=$dir/directory",
-	$node->connstr('old') ], 'pg_dump, directory');
-my %how = (
-	custom => [''],
-	directory => ['--jobs=2'],
-	sections => [ '--section=pre-data', '--section=data', '--section=post-data' ]);
-foreach my $database (sort keys %how)
-{
-	my $from = $database eq 'directory' ? 'directory' : 'custom';
-	$node->safe_psql('postgres', "CREATE DATABASE $database");
-	foreach my $option (@{ $how{$database} })
-	{
-		command_ok(
-			[ 'pg_restore', '--exit-on-error', ($option eq '' ? () : $option),
-				'--dbname=' . $node->connstr($database), "$dir/$from" ],
-			"pg_restore of $from $option");
-	}
-}
-foreach my $database ('plain', sort keys %how)
+foreach my $database (restore_each_way($node, 'old'))
 {
 	all_right($database, "$database: restored");
 	refused($database, 'DROP INDEX app.docs_fp', qr/2BP01/, "$database: DROP INDEX is refused");
 }
-command_ok([ 'pg_dump', '--no-sync', "--file=$dir/again.sql", $node->connstr('plain') ], 'dump of the copy');
-my @dumps = map { my $dump = slurp_file("$dir/$_.sql"); $dump =~ s/^\\(un)?restrict.*\n//mg; $dump } 'plain', 'again';
-is($dumps[1], $dumps[0], 'the dumps are equal');
 
 # What makes the table or the index anew keeps the index's OID.
 foreach my $statement ('REINDEX INDEX app.docs_fp', 'REINDEX TABLE app.docs', 'VACUUM FULL app.docs',
@@ -153,14 +118,12 @@ is($node->safe_psql('plain', "SET search_path = ''; SELECT n FROM app.number_of_
 
 # REINDEX CONCURRENTLY puts another index in the place of the old one.  What
 # statements were written as is there, and is read anew; what is stored has the OID.
-is( $node->safe_psql(
-		'old', q{
+is($node->safe_psql('old', q{
 		SET search_path = app, ext;
 		PREPARE pairs AS SELECT count(*) FROM simhash_find_all('docs_fp');
 		EXECUTE pairs;
 		REINDEX INDEX CONCURRENTLY docs_fp;
-		EXECUTE pairs}),
-	"2\n2", 'a prepared statement after REINDEX CONCURRENTLY');
+		EXECUTE pairs}), "2\n2", 'a prepared statement after REINDEX CONCURRENTLY');
 is($node->safe_psql('old', 'SELECT n FROM app.late'), '2', 'what looks the name up');
 foreach my $statement ('TABLE app.pairs', 'REFRESH MATERIALIZED VIEW app.clusters', 'SELECT app.count_pairs(1)',
 	'INSERT INTO app.request VALUES (now())')
@@ -170,8 +133,7 @@ foreach my $statement ('TABLE app.pairs', 'REFRESH MATERIALIZED VIEW app.cluster
 		"$statement: an error that says what to do");
 }
 refused('old', 'DROP INDEX app.docs_fp', qr/2BP01/, 'the new index is not dropped either');
-$node->safe_psql(
-	'old', q{
+$node->safe_psql('old', q{
 	SET search_path = app, ext;
 	CREATE OR REPLACE VIEW pairs AS
 		SELECT x.id AS a, y.id AS b, distance

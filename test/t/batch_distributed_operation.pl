@@ -2,16 +2,11 @@
 # shards that are down or hang, rows and block rows out of step, changes of documents and
 # tables, another shard, another distance.
 
-use strict;
-use warnings;
 use FindBin;
 use IPC::Run;
 use lib $FindBin::RealBin;
 use DistributedTest;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
-use Test::More;
 
 my ($coordinator, @shards) = make_machines(4);
 my $new_shard = pop @shards;
@@ -34,7 +29,7 @@ my ($close, $connect, $copy, $switch, $delete, $open, @others) = my @add_shard =
 is(scalar(@others), 0, 'all steps to add a shard are known');
 my @add_column = (one_of('ADD COLUMN added timestamptz;'), one_of('ADD COLUMN added timestamptz DEFAULT'));
 my %later = map { $_ => 1 } @add_shard, @add_column;
-my @parts = grep { !$later{$_} } page_parts('Foreign servers'), page_parts('Operation');
+my @parts = grep { !$later{$_} } jobs(), page_parts('Grow', 'Failures');
 run_part(\@nodes, $_) foreach @parts;
 check_step('the page');
 cmp_ok(coordinate('SELECT count(*) FROM docs'), '>', 500, 'there are documents');
@@ -119,9 +114,7 @@ sub while_it_hangs
 	die $error if $error;
 	return $result;
 }
-my $options = one_of('ADD connect_timeout');
-my ($of_sessions) = $options =~ /^ALTER SERVER shard_2 OPTIONS \(SET options '(.*?)', ADD connect_timeout '\d+',/m
-  or die "no options in $options";
+my ($of_sessions) = one_of('CREATE SERVER shard_1') =~ /, options '(.*?)'/ or die 'no options of sessions';
 # Sooner than the page says.  From 16 on, connect_timeout is not used.
 coordinate("ALTER SERVER shard_2 OPTIONS (SET connect_timeout '2')");
 like(while_it_hangs($shards[1], sub { error_of("SET statement_timeout = '4s'; SELECT id FROM docs WHERE fp % 0") }),
@@ -158,8 +151,7 @@ is(rows_of_shards(), $before, 'nothing was half loaded when the session on a sha
 # One that fails at the commit.  Others have committed already if it is not the first, and the
 # order is not known; so whichever leaves half a load.
 $shards[2]->safe_psql($database, 'DROP TRIGGER leave ON docs');
-$_->safe_psql(
-	$database, q{
+$_->safe_psql($database, q{
 	CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''failed at the commit''; END';
 	CREATE CONSTRAINT TRIGGER fail AFTER INSERT ON docs DEFERRABLE INITIALLY DEFERRED
 		FOR EACH ROW EXECUTE FUNCTION fail();
@@ -275,11 +267,10 @@ like($rejected, qr/violates exclusion constraint.*INSERT INTO/s, 'a row is rejec
 cmp_ok(length($rejected), '<', 5000, 'and the error is not too long');
 
 # roles
+coordinate('CREATE ROLE reader LOGIN; GRANT SELECT ON docs TO reader');
 is($coordinator->safe_psql($database, "SELECT body FROM docs WHERE id = $near", extra_params => [ '-U', 'reader' ]),
-	'a text', 'a role with user mappings');
+	'a text', 'another role');
 like(error_of('SELECT count(*) FROM block_rows', '-U', 'reader'), qr/permission denied/, 'has its own privileges');
-coordinate('CREATE ROLE stranger LOGIN; GRANT SELECT ON docs TO stranger');
-like(error_of('SELECT count(*) FROM docs', '-U', 'stranger'), qr/user mapping not found/, 'a role without');
 
 #
 # Another shard, and a column
@@ -291,8 +282,8 @@ my $other = 'corpus_too';
 $coordinator->safe_psql('postgres', "CREATE DATABASE $other TEMPLATE template0");
 run_part(\@nodes, $_, $other)
   foreach one_of('CREATE SERVER shard_1'), one_of('CREATE FOREIGN TABLE docs_1'),
-  one_of('CREATE FOREIGN TABLE near_values_1'), one_of('CREATE TABLE staging') =~ s/^INSERT.*//mr,
-  one_of('CREATE PROCEDURE load_staging') =~ s/^CALL.*//mr;
+  one_of('CREATE FOREIGN TABLE near_values_1'), one_of('CREATE TABLE staging'),
+  one_of('CREATE PROCEDURE load_staging');
 run_part([ $coordinator, $new_shard ], $_) foreach grep { /^-- on each shard/ } @parts;
 push @nodes, $new_shard;
 push @shards, $new_shard;
@@ -353,8 +344,7 @@ sub run_and_lose
 	my $hold = $shard->data_dir . '/hold';
 
 	append_to_file($hold, '');
-	$shard->safe_psql(
-		$database, q{
+	$shard->safe_psql($database, q{
 		CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
 		BEGIN
 			WHILE (pg_stat_file('hold', true)).size IS NOT NULL LOOP
@@ -485,7 +475,7 @@ sub make_far
 	  foreach $coordinator, @shards[ 0 .. 2 ];
 	ask_far('CREATE TABLE texts (id bigint, body text)');
 	run_far($_)
-	  foreach page_parts('Foreign servers'), one_of('CREATE VIEW out_of_step'), grep { /VIEW shard_state/ } @parts;
+	  foreach jobs(), one_of('CREATE VIEW out_of_step'), grep { /VIEW shard_state/ } @parts;
 	is(join(', ', grep { !$made{$_} } sort keys %changes), '', "all changes for distance $distance were made");
 	ask_far('CREATE TABLE one (id bigint PRIMARY KEY, body text, fp simhash);
 		CREATE INDEX one_fp ON one USING simhash (fp)');
@@ -508,7 +498,7 @@ sub load_far
 		  foreach 0 .. $blocks - 1;
 	}
 	ask_far('TRUNCATE docs, block_rows; DROP TABLE pairs, near_rows, duplicates; INSERT INTO docs TABLE one');
-	run_far(one_of('simhash_minhash(body) FROM texts;'));
+	run_far(one_of('INSERT INTO docs SELECT id, body, simhash'));
 	run_far(one_of('CREATE TABLE pairs'));
 	return;
 }

@@ -1,14 +1,9 @@
 # Searches of whole tables with parallel workers: when there are any, and that nothing
 # is left behind when they are stopped.  sql/batch_parallel.sql compares answers.
 
-use strict;
-use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
-use Test::More;
 use Time::HiRes qw(usleep);
 
 my $node = make_node('parallel', [],
@@ -25,8 +20,7 @@ my $node = make_node('parallel', [],
 	$node->start;
 }
 load_helpers($node);
-$node->safe_psql(
-	'postgres', q{
+$node->safe_psql('postgres', q{
 	CREATE TABLE a (id integer, fp simhash);
 	SELECT setseed(0.5);
 	INSERT INTO a SELECT i, random_bits() FROM generate_series(1, 60000) i;
@@ -130,8 +124,7 @@ workers_are("BEGIN; INSERT INTO a VALUES (-1, 0), (-2, 0); DELETE FROM a USING s
 }
 
 # Many pairs, so that the leader looks up rows while workers search, and their queues fill.
-$node->safe_psql(
-	'postgres', q{
+$node->safe_psql('postgres', q{
 	CREATE TABLE many (fp simhash, other text) WITH (parallel_workers = 2);
 	INSERT INTO many SELECT (hashint8extended(i / 2, 1) # (i % 2))::simhash, repeat('x', 150) FROM generate_series(1, 330000) i;
 	CREATE INDEX many_fp ON many USING simhash (fp);
@@ -165,69 +158,55 @@ sub nothing_left
 	return;
 }
 
-# Run a statement of "victim" until a query says that it has been stopped; the
-# SQLSTATE of its error
-sub stopped
+# Run a statement of "victim" until a query says that it has been stopped, or to its end.  It has
+# an error with this SQLSTATE, and leaves nothing.
+sub is_stopped
 {
-	my ($statement, $stop) = @_;
+	my ($what, $error, $statement, $stop) = @_;
 	my ($out, $err) = ('', '');
 	my $psql = IPC::Run::start(victim_command($node, $statement), '>', \$out, '2>', \$err,
 		IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default));
 	while ($psql->pumpable)
 	{
 		$psql->pump_nb;
-		my (undef, $done) = $node->psql('postgres', $stop);
+		my (undef, $done) = $node->psql('postgres', $stop // 'SELECT NULL');
 		last if ($done // '') eq 't';
 		usleep(20_000);
 	}
 	$psql->finish;
-	return $err;
+	like($err, $error, $what);
+	nothing_left($what);
+	return;
 }
 
-# the leader, while it has a worker that has begun
-my $with_worker = q{EXISTS (SELECT FROM pg_stat_activity w WHERE w.leader_pid = v.pid AND w.state = 'active')};
-like(stopped($long, "SELECT pg_cancel_backend(pid) FROM victim v WHERE leader_pid IS NULL AND $with_worker"),
-	qr/57014/, 'a search is cancelled');
-nothing_left('cancelled');
-like(stopped($long, q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-			WHERE leader_pid IN (SELECT pid FROM victim) AND state = 'active' LIMIT 1}),
-	qr/57P01/, 'a worker is terminated');
-nothing_left('worker terminated');
+# the leader, while it has a worker that has begun, and a worker
+my $leader = q{FROM victim v WHERE leader_pid IS NULL
+	AND EXISTS (SELECT FROM pg_stat_activity w WHERE w.leader_pid = v.pid AND w.state = 'active')};
+my $worker = q{FROM pg_stat_activity WHERE leader_pid IN (SELECT pid FROM victim) AND state = 'active' LIMIT 1};
+is_stopped('a search is cancelled', qr/57014/, $long, "SELECT pg_cancel_backend(pid) $leader");
+is_stopped('a worker is terminated', qr/57P01/, $long, "SELECT pg_terminate_backend(pid) $worker");
 if (effort(0, 1))
 {
-	like(stopped($long, "SELECT pg_terminate_backend(pid) FROM victim v WHERE leader_pid IS NULL AND $with_worker"),
-		qr/57P01|server closed/, 'a search is terminated');
-	nothing_left('terminated');
-	like(stopped("SET statement_timeout = '1s'; $long", 'SELECT NULL'), qr/57014/, 'a search times out');
-	nothing_left('timeout');
+	is_stopped('a search is terminated', qr/57P01|server closed/, $long, "SELECT pg_terminate_backend(pid) $leader");
+	is_stopped('a search times out', qr/57014/, "SET statement_timeout = '1s'; $long");
 }
-like(stopped("SET temp_file_limit = '20MB'; SET work_mem = '1MB'; SELECT count(*) FROM simhash_find_all('a_fp', 20)", 'SELECT NULL'),
-	qr/53400/, 'temporary files exceed their limit');
-nothing_left('temp_file_limit');
-like(stopped("SET maintenance_work_mem = '1MB'; SET temp_file_limit = '100kB'; SELECT count(*) FROM simhash_find_all('a_fp', 6)", 'SELECT NULL'),
-	qr/53400/, 'entries to sort exceed the limit');
-nothing_left('temp_file_limit of a sort');
-like(stopped("SET maintenance_work_mem = '300MB'; SELECT count(*) FROM simhash_find_duplicates('a_fp', 6, same => 'a.id / (a.id - a.id) > 0')",
-		'SELECT NULL'),
-	qr/22012/, 'an error in a condition');
-nothing_left('error');
+is_stopped('temporary files exceed their limit', qr/53400/,
+	"SET temp_file_limit = '20MB'; SET work_mem = '1MB'; SELECT count(*) FROM simhash_find_all('a_fp', 20)");
+is_stopped('entries to sort exceed the limit', qr/53400/,
+	"SET maintenance_work_mem = '1MB'; SET temp_file_limit = '100kB'; SELECT count(*) FROM simhash_find_all('a_fp', 6)");
+is_stopped('an error in a condition', qr/22012/, "SET maintenance_work_mem = '300MB';
+	SELECT count(*) FROM simhash_find_duplicates('a_fp', 6, same => 'a.id / (a.id - a.id) > 0')");
 
 my $long_of_wide = "SELECT count(*) FROM simhash_find_all('w_long_fp', 90)";
-like(stopped($long_of_wide, "SELECT pg_cancel_backend(pid) FROM victim v WHERE leader_pid IS NULL AND $with_worker"),
-	qr/57014/, 'a search of wide fingerprints is cancelled');
-nothing_left('wide, cancelled');
-like(stopped($long_of_wide, q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-			WHERE leader_pid IN (SELECT pid FROM victim) AND state = 'active' LIMIT 1}),
-	qr/57P01/, 'a worker for wide fingerprints is terminated');
-nothing_left('wide, worker terminated');
+is_stopped('a search of wide fingerprints is cancelled', qr/57014/, $long_of_wide,
+	"SELECT pg_cancel_backend(pid) $leader");
+is_stopped('a worker for wide fingerprints is terminated', qr/57P01/, $long_of_wide,
+	"SELECT pg_terminate_backend(pid) $worker");
 
 # Progress sums what all processes have done.
-{
-	like(stopped("SELECT count(*) FROM simhash_find_all('a_fp', 24)", q{SELECT pg_cancel_backend(p.pid) FROM simhash_stat_progress p JOIN victim USING (pid)
-			WHERE entries_done > 0 AND entries_done <= entries_total AND found > 0}),
-		qr/57014/, 'progress of a parallel search is shown');
-	nothing_left('watched');
-}
+is_stopped('progress of a parallel search is shown', qr/57014/, "SELECT count(*) FROM simhash_find_all('a_fp', 24)",
+	q{SELECT pg_cancel_backend(p.pid) FROM simhash_stat_progress p JOIN victim USING (pid)
+		WHERE entries_done > 0 AND entries_done <= entries_total AND found > 0});
 
 # The server restarts if a worker is killed, and removes what is left.
 SKIP:
@@ -240,8 +219,7 @@ SKIP:
 	while ($psql->pumpable && !$killed)
 	{
 		$psql->pump_nb;
-		my $pid = $node->safe_psql('postgres',
-			q{SELECT pid FROM pg_stat_activity WHERE leader_pid IN (SELECT pid FROM victim) AND state = 'active' LIMIT 1});
+		my $pid = $node->safe_psql('postgres', "SELECT pid $worker");
 		$killed = kill('KILL', $pid) if $pid ne '';
 		usleep(20_000);
 	}

@@ -2,23 +2,15 @@
 # process is stopped; if it is then in the middle of a table, much is changed before
 # it goes on.  It must find what its snapshot has always had.
 
-use strict;
-use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
-use Test::More;
 use Time::HiRes qw(time usleep);
 
 # memory for all, so that the search is not often stopped while it replaces a page
-my $node = make_node('paused', [], 'max_wal_size = 2GB', 'shared_buffers = 128MB');
-$node->start;
-load_helpers($node);
+my $node = start_node('paused', [], 'max_wal_size = 2GB', 'shared_buffers = 128MB');
 my $rows = 20000;
-$node->safe_psql(
-	'postgres', qq{
+$node->safe_psql('postgres', qq{
 	CREATE TABLE original (id integer, fp simhash);
 	INSERT INTO original SELECT row_number() OVER (), h FROM make_fingerprints($rows, 0.2) h;
 	CREATE TABLE docs (id integer, fp simhash);

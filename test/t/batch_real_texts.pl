@@ -1,12 +1,9 @@
 # All pairs, clusters and duplicates of real texts, such as the demo shows, are those that
 # SQL finds without the extension's distance functions and indexes.
 
-use strict;
-use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 use SimhashTest;
-use Test::More;
 
 my $rows = real_texts();
 my $node = make_node('real', [], 'work_mem = 64MB', 'maintenance_work_mem = 64MB');
@@ -14,8 +11,7 @@ $node->start;
 load_brute_force($node);
 $node->safe_psql('postgres', 'CREATE TABLE texts (name text, body text)');
 $node->safe_psql('postgres', "COPY texts FROM '$rows'");
-$node->safe_psql(
-	'postgres', q{
+$node->safe_psql('postgres', q{
 	CREATE TABLE docs AS
 	SELECT row_number() OVER () AS id, length, fp, fp::bigint AS h
 	FROM (SELECT length(body), simhash_compute(body) AS fp FROM texts) t;
@@ -25,8 +21,7 @@ $node->safe_psql(
 cmp_ok($node->safe_psql('postgres', 'SELECT count(fp) FROM docs'), '>', 2000, 'there are texts');
 
 # Values within 3 bits agree in one of four blocks.
-$node->safe_psql(
-	'postgres', q{
+$node->safe_psql('postgres', q{
 	CREATE TABLE near_values AS
 	WITH value AS MATERIALIZED (SELECT DISTINCT h FROM docs WHERE h IS NOT NULL),
 		block AS MATERIALIZED (SELECT h, n, (h >> 16 * n) & 65535 AS bits FROM value, generate_series(0, 3) n)
@@ -61,26 +56,9 @@ is( differences(
 		'TABLE near_values'),
 	'0', 'pairs of values');
 
-# Components by passing on the smallest number, and what they must be called
-$node->safe_psql(
-	'postgres', q{
-	CREATE TABLE member AS SELECT id, id AS root FROM (SELECT a AS id FROM near_rows UNION SELECT b FROM near_rows) m;
-	CREATE INDEX ON member (id);
-	DO $$
-	BEGIN
-		LOOP
-			UPDATE member m SET root = n.root
-			FROM (SELECT id, min(root) AS root FROM (
-					SELECT r.a AS id, m.root FROM near_rows r JOIN member m ON m.id = r.b
-					UNION ALL
-					SELECT r.b, m.root FROM near_rows r JOIN member m ON m.id = r.a) AS neighbour
-				GROUP BY id) AS n
-			WHERE n.id = m.id AND n.root < m.root;
-			EXIT WHEN NOT FOUND;
-			ANALYZE member;
-		END LOOP;
-	END $$;
-});
+# Components, and what they must be called
+$node->safe_psql('postgres', 'CREATE TABLE member AS SELECT no AS id, root
+	FROM (SELECT array_agg(a) AS a, array_agg(b) AS b FROM near_rows) p, connected(p.a, p.b)');
 is( differences(
 		'SELECT id, cluster, size FROM simhash_find_clusters(\'docs_fp\') JOIN docs ON ctid = member',
 		'SELECT id, min(fp) OVER (PARTITION BY root)::bigint, count(*) OVER (PARTITION BY root)
@@ -92,55 +70,22 @@ is( differences(
 			SELECT fp::bigint, min(fp) OVER (PARTITION BY root)::bigint, count(*) OVER (PARTITION BY root) AS size
 			FROM (SELECT DISTINCT fp, root FROM member JOIN docs USING (id)) v) s WHERE size > 1'),
 	'0', 'clusters of values');
-# Duplicates by the definition, a row at a time
-$node->safe_psql(
-	'postgres', q{
-	CREATE TABLE duplicate (keep text, id bigint, keeper bigint, d int);
-	CREATE INDEX ON near_rows (a);
-	CREATE INDEX ON near_rows (b);
-	CREATE PROCEDURE expect(keep text) LANGUAGE plpgsql AS $$
-	DECLARE
-		row_id bigint;
-		nearest record;
-	BEGIN
-		CREATE TEMPORARY TABLE kept (id bigint PRIMARY KEY, place serial);
-		FOR row_id IN EXECUTE 'SELECT docs.id FROM docs JOIN (SELECT a FROM near_rows UNION SELECT b
-			FROM near_rows) n (id) USING (id) ORDER BY ' || keep LOOP
-			SELECT kept.id, near.d INTO nearest
-			FROM (SELECT b AS id, d FROM near_rows WHERE a = row_id UNION ALL SELECT a, d FROM near_rows
-				WHERE b = row_id) near
-				JOIN kept USING (id)
-			ORDER BY d, place LIMIT 1;
-			IF FOUND THEN
-				INSERT INTO duplicate VALUES (keep, row_id, nearest.id, nearest.d);
-			ELSE
-				INSERT INTO kept VALUES (row_id);
-			END IF;
-		END LOOP;
-		DROP TABLE kept;
-	END $$;
-});
-foreach my $keep ('docs.id', 'length DESC, docs.id')
+foreach my $keep ('id', 'length DESC, id')
 {
-	$node->safe_psql('postgres', "CALL expect('$keep')");
-	is( differences(
-			"SELECT x.id, y.id, distance
-			FROM simhash_find_duplicates('docs_fp', keep => '$keep') JOIN docs x ON x.ctid = duplicate
-				JOIN docs y ON y.ctid = keeper",
-			"SELECT id, keeper, d FROM duplicate WHERE keep = '$keep'"),
+	is( differences("SELECT x.id, y.id, distance FROM simhash_find_duplicates('docs_fp', keep => '$keep')
+				JOIN docs x ON x.ctid = duplicate JOIN docs y ON y.ctid = keeper",
+			"SELECT * FROM superfluous_of('TABLE near_rows', 'docs', '$keep')"),
 		'0', "duplicates by $keep");
 }
 
 # one statement leaves one of each
-is( $node->safe_psql(
-		'postgres', q{
+is($node->safe_psql('postgres', q{
 		BEGIN;
 		DELETE FROM docs USING simhash_find_duplicates('docs_fp', keep => 'length DESC, id') f
 			WHERE docs.ctid = f.duplicate;
 		SELECT count(*) FROM near_rows JOIN docs x ON x.id = a JOIN docs y ON y.id = b;
 		SELECT count(*) FROM simhash_find_all('docs_fp');
-		ROLLBACK}),
-	"0\n0", 'none of the rows that are left are near each other');
+		ROLLBACK}), "0\n0", 'none of the rows that are left are near each other');
 is_sound($node, 'real texts', 'docs_fp');
 $node->stop;
 done_testing();

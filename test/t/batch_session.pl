@@ -2,23 +2,15 @@
 # cancelled, terminated and watched, leaves nothing behind, and works in a shell's
 # pipeline.
 
-use strict;
-use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
-use Test::More;
 use Time::HiRes qw(time);
 
-my $node = make_node('session', [], 'max_wal_size = 2GB', 'maintenance_work_mem = 64MB',
+my $node = start_node('session', [], 'max_wal_size = 2GB', 'maintenance_work_mem = 64MB',
 	# in case that something is not cancelled
 	'temp_file_limit = 6GB');
-$node->start;
-load_helpers($node);
-$node->safe_psql(
-	'postgres', q{
+$node->safe_psql('postgres', q{
 	CREATE TABLE equal (id integer, fp simhash);
 	INSERT INTO equal SELECT i, 9223372036854775808 FROM generate_series(1, 60000) i;
 	CREATE INDEX equal_fp ON equal USING simhash (fp);
@@ -156,68 +148,49 @@ foreach my $what (sort keys %search)
 	nothing_is_left($what);
 }
 
-# Cancel in each phase.
+# Stop a statement when it is seen in a state.
+sub stop_when
+{
+	my ($what, $statement, $how, $state, @connection) = @_;
+	my $victim = start_victim($statement, @connection);
+	ok(reached("SELECT pg_${how}_backend(pid) FROM victim JOIN simhash_stat_progress p USING (pid) WHERE $state"),
+		"$what: it is seen");
+	$victim->{handle}->finish;
+	like($victim->{err}, $how eq 'cancel' ? qr/57014/ : qr/57P01/, "$what: it is stopped, $how");
+	nothing_is_left("$what, $how");
+	return;
+}
+
+# Cancel in each phase.  Entries are sorted where there is no room for all of them.
 my %phases = (
 	simhash_find_all => [ 'reading entries to sort', 'comparing' ],
 	simhash_find_clusters => [ 'reading entries to sort', 'comparing', 'returning clusters' ],
 	simhash_find_duplicates => [ 'reading entries to sort', 'comparing', 'ordering rows', 'returning duplicates' ],
 	simhash_find_matches => [ 'reading entries to sort', 'comparing' ]);
+my %further = (simhash_find_duplicates => "5, 'fp, ctid DESC'", simhash_find_matches => "'many_fp', 5");
 foreach my $function (sort keys %phases)
 {
-	foreach my $phase (@{ $phases{$function} })
-	{
-		my $index = $function eq 'simhash_find_all' ? 'many_fp' : 'groups_fp';
-		my $distance =
-			$function eq 'simhash_find_duplicates' ? "5, 'fp, ctid DESC'"
-		  : $function eq 'simhash_find_matches' ? "'many_fp', 5"
-		  : '5';
-		# entries are sorted where there is no room for all of them
-		my $victim = start_victim(for_ever($function, $index, $distance), "options='-c maintenance_work_mem=1MB'");
-		ok( reached(
-				"SELECT pg_cancel_backend(pid) FROM victim JOIN simhash_stat_progress USING (pid)
-					WHERE command = '$function' AND phase = '$phase' AND entries_done > 0"
-			),
-			"$function is seen $phase");
-		$victim->{handle}->finish;
-		like($victim->{err}, qr/57014/, "$function is cancelled $phase");
-		nothing_is_left("$function cancelled $phase");
-	}
+	my $index = $function eq 'simhash_find_all' ? 'many_fp' : 'groups_fp';
+	stop_when("$function $_", for_ever($function, $index, $further{$function} // 5), 'cancel',
+		"command = '$function' AND phase = '$_' AND entries_done > 0", "options='-c maintenance_work_mem=1MB'")
+	  foreach @{ $phases{$function} };
 }
 
 # The same in the phases of a search for components, of pairs in an array
 $node->safe_psql('postgres',
 	'CREATE TABLE joined AS SELECT array_agg(i) AS a, array_agg(i + 1) AS b FROM generate_series(1, 400000) i');
-foreach my $phase ([ 'joining pairs', 400000 ], [ 'returning components', 400001 ])
-{
-	my ($name, $entries) = @$phase;
-	my $victim = start_victim('SELECT count(*) FROM generate_series(1, 1000000) g, joined,
-		LATERAL simhash_components(CASE WHEN g > 0 THEN a END, b)');
-	ok( reached(
-			"SELECT pg_cancel_backend(pid) FROM victim JOIN simhash_stat_progress p USING (pid)
-				WHERE phase = '$name' AND entries_done > 0 AND entries_done < entries_total
-					AND command = 'simhash_components' AND p.relid IS NULL AND entries_total = $entries"
-		),
-		"simhash_components is seen $name");
-	$victim->{handle}->finish;
-	like($victim->{err}, qr/57014/, "simhash_components is cancelled $name");
-	nothing_is_left("simhash_components cancelled $name");
-}
+my %components = ('joining pairs' => 400000, 'returning components' => 400001);
+stop_when("simhash_components $_", 'SELECT count(*) FROM generate_series(1, 1000000) g, joined,
+		LATERAL simhash_components(CASE WHEN g > 0 THEN a END, b)', 'cancel',
+	"phase = '$_' AND entries_done > 0 AND entries_done < entries_total
+		AND command = 'simhash_components' AND p.relid IS NULL AND entries_total = $components{$_}")
+  foreach sort keys %components;
 
-# Terminate.
-foreach my $what ('all pairs of equal ones', 'all pairs at all', 'clusters at all', 'clusters of equal ones')
-{
-	my $victim = start_victim($search{$what});
-	ok( reached(
-			'SELECT pg_terminate_backend(pid) FROM victim JOIN simhash_stat_progress USING (pid)'),
-		"$what: it is seen");
-	$victim->{handle}->finish;
-	like($victim->{err}, qr/57P01/, "$what: it is terminated");
-	nothing_is_left("$what, terminated");
-}
+stop_when($_, $search{$_}, 'terminate', 'true')
+  foreach 'all pairs of equal ones', 'all pairs at all', 'clusters at all', 'clusters of equal ones';
 
 # After an error the session goes on, as the user that it was, and without locks.
-my ($status, $stdout, $stderr) = $node->psql(
-	'postgres', q{
+my ($status, $stdout, $stderr) = $node->psql('postgres', q{
 	SET ROLE plain;
 	BEGIN;
 	SAVEPOINT s;
@@ -238,6 +211,12 @@ like($stderr, qr/canceling statement due to statement timeout/, 'which was cance
 
 # Progress, as others see it
 my $watched = 'FROM simhash_stat_progress JOIN victim USING (pid, datid, datname)';
+sub grows
+{
+	my ($number) = @_;
+	return $node->safe_psql('postgres', "SELECT wait_for_growth('SELECT $number $watched')") eq 't';
+}
+
 sub cancel
 {
 	my ($victim, $what) = @_;
@@ -253,45 +232,33 @@ ok( reached(
 			AND phase = 'comparing' AND tables_total = 4 AND tables_done < 4 AND entries_total >= 120000
 			AND entries_done > 0 AND datname = 'postgres' $watched"),
 	'progress of a search');
-is($node->safe_psql('postgres', "SELECT wait_for_growth('SELECT entries_done $watched')"),
-	't', 'entries are counted');
+ok(grows('entries_done'), 'entries are counted');
 cancel($victim, 'it goes on');
 
 # one that takes minutes, and no space on disk
 $victim = start_victim($search{'clusters at all'}, 'user=plain');
-ok( reached(
-		"SELECT relid = 'randoms'::regclass AND indexrelid = 'randoms_fp'::regclass
+ok(reached("SELECT relid = 'randoms'::regclass AND indexrelid = 'randoms_fp'::regclass
 			AND command = 'simhash_find_clusters'
 			AND phase = 'comparing' AND found > 0 $watched"),
 	'progress of clusters');
-is($node->safe_psql('postgres', "SELECT wait_for_growth('SELECT found $watched')"),
-	't', 'pairs are counted');
-is( $node->safe_psql(
-		'postgres', q{
+ok(grows('found'), 'pairs are counted');
+is($node->safe_psql('postgres', q{
 		SET ROLE watcher;
 		SELECT count(*), count(datname), count(relid), count(indexrelid), count(command), count(phase),
 			count(tables_total),
 			count(tables_done), count(entries_done), count(found) FROM simhash_stat_progress}),
-	'1|1|1|1|1|1|1|1|1|1',
-	'a role with the privileges of pg_read_all_stats sees all');
-is( $node->safe_psql(
-		'postgres', q{
+	'1|1|1|1|1|1|1|1|1|1', 'a role with the privileges of pg_read_all_stats sees all');
+is($node->safe_psql('postgres', q{
 		SET ROLE plain;
-		SELECT count(*), count(relid) FROM simhash_stat_progress}),
-	'1|1',
-	'the role that searches sees all');
+		SELECT count(*), count(relid) FROM simhash_stat_progress}), '1|1', 'the role that searches sees all');
 my $pid = $node->safe_psql('postgres', 'SELECT pid FROM victim');
-is( $node->safe_psql(
-		'postgres', q{
+is($node->safe_psql('postgres', q{
 		CREATE ROLE stranger;
 		SET ROLE stranger;
 		SELECT pid, datid = (SELECT oid FROM pg_database WHERE datname = current_database()), datname,
 			num_nulls(relid, indexrelid, command, phase, tables_total, tables_done, entries_total, entries_done, found)
-		FROM simhash_stat_progress}),
-	"$pid|t|postgres|9",
-	'any other role sees where it runs, and no more');
-is( $node->safe_psql(
-		'postgres', q{
+		FROM simhash_stat_progress}), "$pid|t|postgres|9", 'any other role sees where it runs, and no more');
+is($node->safe_psql('postgres', q{
 		CREATE FUNCTION shown_by_server(pid integer) RETURNS text LANGUAGE plpgsql AS $$
 		DECLARE
 			view text;
@@ -311,9 +278,7 @@ is( $node->safe_psql(
 			SELECT count(*) INTO shown FROM simhash_stat_progress p WHERE p.pid = $1;
 			RETURN (views > 4) || ' ' || shown || wrong;
 		END $$;
-		SELECT shown_by_server(pid) FROM victim}),
-	'true 1',
-	'no view of the server shows a search');
+		SELECT shown_by_server(pid) FROM victim}), 'true 1', 'no view of the server shows a search');
 cancel($victim, 'it goes on');
 
 $victim = start_victim($search{'clusters in several tables'});
@@ -321,8 +286,7 @@ ok( reached(
 		"SELECT command = 'simhash_find_clusters' AND indexrelid = 'many_fp'::regclass AND tables_total = 4
 			AND tables_done > 0 AND entries_done > 0 $watched"),
 	'progress of clusters in several tables');
-is( $node->safe_psql('postgres', "SELECT wait_for_growth('SELECT tables_done $watched')"),
-	't', 'tables are counted');
+ok(grows('tables_done'), 'tables are counted');
 cancel($victim, 'it goes on');
 
 $victim = start_victim($search{'all pairs at all of an array'});
@@ -332,7 +296,7 @@ ok( reached(
 	'progress of a search of an array');
 # all of them are one group, in which each is compared with each
 ok(reached("SELECT entries_done BETWEEN 1 AND 59999 AND tables_done = 0 $watched"), 'within the only table');
-is($node->safe_psql('postgres', "SELECT wait_for_growth('SELECT entries_done $watched')"), 't', 'it grows');
+ok(grows('entries_done'), 'it grows');
 cancel($victim, 'it goes on');
 
 # Both sides are sorted in one phase, and each walk counts all entries, whether they are
@@ -347,8 +311,7 @@ ok( reached(
 	'all entries of a table are done with it');
 cancel($victim, 'it goes on');
 $victim = start_victim(for_ever('simhash_find_matches', 'few_fp', "'many_fp', 3"));
-ok( reached(
-		"SELECT tables_total = 4 AND tables_done > 1 AND entries_total = 4 * 60100
+ok(reached("SELECT tables_total = 4 AND tables_done > 1 AND entries_total = 4 * 60100
 			AND entries_done >= tables_done * 60100 $watched"),
 	'also those that are skipped');
 cancel($victim, 'it goes on');
@@ -367,8 +330,7 @@ ok( reached(
 			AND entries_total = 4 * 60000 AND entries_done BETWEEN tables_done * 60000 AND (tables_done + 1) * 60000
 			AND found IS NULL $watched"),
 	'progress of a check');
-ok( reached(
-		"SELECT phase = 'looking up rows' AND tables_done = 4 AND entries_total = 60000
+ok(reached("SELECT phase = 'looking up rows' AND tables_done = 4 AND entries_total = 60000
 			AND entries_done BETWEEN 1 AND 59999 $watched"),
 	'as it looks up the rows of the table');
 my $inserts = IPC::Run::start(
@@ -377,8 +339,7 @@ my $inserts = IPC::Run::start(
 		'-d', $node->connstr('postgres') . ' application_name=inserts'
 	],
 	'2>', \my $inserts_error);
-ok( reached(
-		"SELECT phase = 'comparing tables' AND tables_done = 4 AND entries_total >= 2 * 60000
+ok(reached("SELECT phase = 'comparing tables' AND tables_done = 4 AND entries_total >= 2 * 60000
 			AND entries_done BETWEEN 1 AND entries_total $watched"),
 	'as it compares the tables');
 $node->safe_psql('postgres',
@@ -387,8 +348,7 @@ $inserts->finish;
 cancel($victim, 'it goes on');
 
 # a search within another one: only the outer one is shown, and nothing afterwards
-is( $node->safe_psql(
-		'postgres', q{
+is($node->safe_psql('postgres', q{
 		CREATE FUNCTION search_and_look(id integer) RETURNS integer LANGUAGE plpgsql STABLE AS $$
 		DECLARE
 			shown text;
@@ -403,16 +363,14 @@ is( $node->safe_psql(
 		END $$;
 		SELECT count(*) > 0 FROM simhash_find_duplicates('few_fp', 64, 'search_and_look(id)');
 		SELECT count(*) FROM simhash_stat_progress}),
-	"t\n0",
-	'of a search within another one, only the outer one is shown');
+	"t\n0", 'of a search within another one, only the outer one is shown');
 
 # COPY reports its own progress, which a search within it must not disturb: not when
 # it begins, and not when it ends.
 $victim = start_victim(
 	q{COPY (SELECT p.* FROM generate_series(1, 1000000) g, LATERAL simhash_find_all(CASE
 		WHEN g > 0 THEN 'many_fp'::regclass END) p) TO '/dev/null'});
-is( $node->safe_psql(
-		'postgres', q{
+is($node->safe_psql('postgres', q{
 		CREATE FUNCTION watch_copy(victim_pid integer, rows bigint) RETURNS text LANGUAGE plpgsql AS $$
 		DECLARE
 			deadline timestamptz := clock_timestamp() + current_setting('test.timeout')::interval;
@@ -438,15 +396,13 @@ is( $node->safe_psql(
 		-- before the view is read, which has no row until the victim has connected
 		DO $$ BEGIN PERFORM wait_for('SELECT count(*) = 1 FROM pg_stat_progress_copy'); END $$;
 		SELECT watch_copy(pid, (SELECT 5 * count(*) FROM simhash_find_all('many_fp'))) FROM victim}),
-	'COPY TO FILE 0',
-	'within COPY, its progress is shown and not that of the searches');
+	'COPY TO FILE 0', 'within COPY, its progress is shown and not that of the searches');
 cancel($victim, 'the COPY goes on');
 nothing_is_left('COPY');
 
 # a session that wants not to be watched
 $victim = start_victim($search{'clusters at all'}, "options='-c track_activities=off'");
-ok( reached(
-		"SELECT count(*) > 0 FROM pg_locks JOIN victim USING (pid)
+ok(reached("SELECT count(*) > 0 FROM pg_locks JOIN victim USING (pid)
 			WHERE relation = 'randoms_fp'::regclass AND granted"),
 	'a search without track_activities');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM simhash_stat_progress'), '0', 'is not shown');
@@ -457,12 +413,10 @@ my $dir = PostgreSQL::Test::Utils::tempdir;
 my $numbers = "$dir/hashes.txt";
 append_to_file($numbers, join "\n", qw(0 1 3 18446744073709551615 18446744073709551614 9223372036854775808
 	9223372036854775815 1 81985529216486895 5000000000000000000), '');
+local @ENV{ 'PGHOST', 'PGPORT', 'PGDATABASE' } = ($node->host, $node->port, 'postgres');
 sub pipeline
 {
 	my ($statement) = @_;
-	local $ENV{PGHOST} = $node->host;
-	local $ENV{PGPORT} = $node->port;
-	local $ENV{PGDATABASE} = 'postgres';
 	my ($out, $err);
 	my $result = IPC::Run::run(
 		[
@@ -491,27 +445,17 @@ my $clusters =
   pipeline('SELECT json_agg(fp::numeric) FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM h), 3, 6)
   	GROUP BY cluster');
 like($clusters, qr/^(\[\d+(, \d+)+\]\n?){2}$/, 'clusters as JSON arrays, in any order');
-is( $node->safe_psql(
-		'postgres',
+is($node->safe_psql('postgres',
 		join ' UNION ALL ',
 		map { "SELECT json_typeof('$_'), json_array_length('$_')" }
 		  sort { length $b <=> length $a } split /\n/, $clusters),
 	"array|5\narray|2",
 	'which the server can parse');
 append_to_file($numbers, "18446744073709551616\n");
-{
-	local $ENV{PGHOST} = $node->host;
-	local $ENV{PGPORT} = $node->port;
-	local $ENV{PGDATABASE} = 'postgres';
-	$node->command_fails_like(
-		[
-			'sh', '-c',
-			q{psql -XqAt -v ON_ERROR_STOP=1 -c 'CREATE TEMP TABLE h (fp simhash)' -c '\copy h FROM pstdin' <"$1"},
-			'sh', $numbers
-		],
-		qr/"18446744073709551616"/,
-		'a number that is too large is refused');
-}
+command_fails_like(
+	[ 'sh', '-c', q{psql -XqAt -v ON_ERROR_STOP=1 -c 'CREATE TEMP TABLE h (fp simhash)' -c '\copy h FROM pstdin' <"$1"},
+		'sh', $numbers ],
+	qr/"18446744073709551616"/, 'a number that is too large is refused');
 
 # temp_file_limit: the result, the members of clusters, and what is sorted
 foreach my $statement (

@@ -4,24 +4,16 @@
 # are compared with brute force, on the primary and on a standby, and at last on
 # the standby that took over.
 
-use strict;
-use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
-use Test::More;
 
-my $primary = make_node('primary', [ allows_streaming => 1 ],
+my $primary = start_node('primary', [ allows_streaming => 1 ],
 	'max_prepared_transactions = 10', 'wal_keep_size = 1GB');
-$primary->start;
-load_helpers($primary);
 my $standby = make_standby($primary);
 $standby->start;
 
-$primary->safe_psql(
-	'postgres', q{
+$primary->safe_psql('postgres', q{
 	CREATE TABLE docs (id integer, fp simhash, note text) WITH (fillfactor = 85);
 	CREATE INDEX docs_fp ON docs USING simhash (fp);
 	-- clusters of rows near a few centers, some equal, among others that are alone

@@ -1,20 +1,12 @@
 # Long scans and builds stop when they are told to, and leave nothing behind.
 
-use strict;
-use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
-use Test::More;
 use Time::HiRes qw(usleep);
 
-my $node = make_node('cancel', [], 'maintenance_work_mem = 8MB', 'max_wal_size = 2GB');
-$node->start;
-load_helpers($node);
-$node->safe_psql(
-	'postgres', q{
+my $node = start_node('cancel', [], 'maintenance_work_mem = 8MB', 'max_wal_size = 2GB');
+$node->safe_psql('postgres', q{
 	CREATE TABLE a (id integer, fp simhash);
 	INSERT INTO a SELECT row_number() OVER (), h FROM make_fingerprints(200000, 0.2) h;
 	INSERT INTO a SELECT 200000 + i, 0 FROM generate_series(1, 100000) i;
@@ -61,8 +53,7 @@ is_exact($node, 'after cancelled scans', 'a', 'a_fp');
 
 # Wide fingerprints in order, with sums that do not fit in memory: the nearest row of
 # each of many that have none near.
-$node->safe_psql(
-	'postgres', q{
+$node->safe_psql('postgres', q{
 	CREATE TABLE wide AS SELECT i AS id, sha256(i::text::bytea)::simhash_bits::simhash_bits(256) AS fp FROM generate_series(1, 50000) i;
 	CREATE INDEX wide_fp ON wide USING simhash (fp);
 });
@@ -106,8 +97,7 @@ cmp_ok(scalar(keys %phase), '>', 0, 'some build was cancelled');
 sub make_canceller
 {
 	my ($name, $victims, $progress) = @_;
-	$node->safe_psql(
-		'postgres', qq{
+	$node->safe_psql('postgres', qq{
 		CREATE OR REPLACE FUNCTION $name(OUT at_signal bigint, OUT at_end bigint) LANGUAGE plpgsql AS \$\$
 		DECLARE
 			victim integer;
@@ -187,8 +177,7 @@ foreach my $try (1 .. 4)
 
 # VACUUM, as it goes through an index: there it stops after each page that it has changed,
 # of which there are many more than in the table.
-$node->safe_psql(
-	'postgres', q{
+$node->safe_psql('postgres', q{
 	CREATE TABLE v (id integer, fp simhash);
 	INSERT INTO v SELECT row_number() OVER (), h FROM make_fingerprints(20000, 0.2) h;
 	CREATE INDEX v_fp ON v USING simhash (fp) WITH (fillfactor = 10);

@@ -4,24 +4,15 @@
 # SIMHASH_TEST_TRANSACTIONS, if set, is how many transactions each of the four
 # clients runs: 60000 take some ten minutes.
 
-use strict;
-use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
-use Test::More;
 
 my $clients = 4;
 my $transactions = $ENV{SIMHASH_TEST_TRANSACTIONS} || 1500;
-my $total = $clients * $transactions;
 
-my $node = make_node('pgbench', [], 'max_wal_size = 1GB');
-$node->start;
-load_helpers($node);
-$node->safe_psql(
-	'postgres', q{
+my $node = start_node('pgbench', [], 'max_wal_size = 1GB');
+$node->safe_psql('postgres', q{
 	CREATE TABLE a (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, fp simhash) WITH (fillfactor = 70);
 	INSERT INTO a (fp) SELECT make_fingerprints(10000, 0.2);
 	CREATE INDEX a_fp ON a USING simhash (fp) WITH (blocks = 4, distance = 3);
@@ -50,93 +41,62 @@ $node->safe_psql(
 	END $$;
 });
 
-my $dir = PostgreSQL::Test::Utils::tempdir;
 my %script = (
-	insert => q{
+	'insert@8' => q{
 \set n random(1, 30)
 INSERT INTO a (fp) SELECT CASE WHEN i % 20 = 0 THEN NULL WHEN i % 3 = 0
 	THEN flip_bits((ARRAY[0, 1234567890123456789, -1])[1 + i / 3 % 3], i % 5)
 	ELSE random_bits() END FROM generate_series(1, :n) i;
 },
-	update => q{
+	'update@4' => q{
 \set part random(0, 999)
 UPDATE a SET fp = CASE WHEN id % 2 = 0 THEN random_bits() ELSE flip_bits(0, (id % 5)::integer) END
 WHERE id IN (SELECT id FROM a WHERE id % 1000 = :part FOR UPDATE SKIP LOCKED);
 },
-	delete => q{
+	'delete@4' => q{
 \set part random(0, 999)
 DELETE FROM a WHERE id IN (SELECT id FROM a WHERE id % 1000 = :part FOR UPDATE SKIP LOCKED);
 },
-	abort => q{
+	'abort@1' => q{
 BEGIN;
 INSERT INTO a (fp) SELECT random_bits() FROM generate_series(1, 10);
 ROLLBACK;
 },
-	lookup => q{
+	'lookup@4' => q{
 \set radius random(0, 6)
 \set pick random(0, 2)
 SELECT agree(flip_bits((ARRAY[0, 1234567890123456789, -1])[1 + :pick], 1)::simhash, :radius, 'bitmapscan');
 SELECT agree((SELECT fp FROM a WHERE fp IS NOT NULL ORDER BY id DESC LIMIT 1), :radius, 'indexscan');
 SELECT agree(random_bits()::simhash, :radius, 'bitmapscan');
 });
-my @files;
-my %weight = (insert => 8, update => 4, delete => 4, abort => 1, lookup => 4);
-foreach my $name (sort keys %script)
-{
-	append_to_file("$dir/$name.sql", $script{$name});
-	push @files, "--file=$dir/$name.sql\@$weight{$name}";
-}
 
 # sessions that load near-duplicates into a table that refuses them
 $node->safe_psql('postgres',
 	'CREATE TABLE distinct_docs (fp simhash, EXCLUDE USING simhash (fp WITH %))');
-append_to_file(
-	"$dir/load.sql", q{
+my %load = (load => q{
 \set group random(1, 400)
 INSERT INTO distinct_docs
 SELECT flip_bits(hashint8extended(:group + i, 5), floor(random() * 3)::integer)
 FROM generate_series(1, 5) i ON CONFLICT DO NOTHING;
 });
 
-my ($out, $err) = ('', '');
-my $pgbench = IPC::Run::start(
-	[
-		'pgbench', '--no-vacuum', "--client=$clients", '--jobs=2',
-		"--transactions=$transactions", '--random-seed=20', @files, $node->connstr('postgres')
-	],
-	'>', \$out, '2>', \$err);
 my $vacuums = 0;
-while ($pgbench->pumpable)
-{
-	$pgbench->pump_nb;
-	$node->safe_psql('postgres', 'VACUUM a');
-	$vacuums++;
-}
-$pgbench->finish;
-is($pgbench->result(0), 0, 'pgbench succeeds') or diag($err);
-unlike($err, qr/ERROR|aborted/, 'no statement fails');
-like($out, qr{transactions actually processed: $total/$total}, 'all transactions ran');
+run_pgbench($node, 'changes and look-ups', \%script, $clients, $transactions, '--random-seed=20',
+	sub { $node->safe_psql('postgres', 'VACUUM a'); $vacuums++ });
 cmp_ok($vacuums, '>', 0, 'vacuums ran meanwhile');
 is_sound($node, 'afterwards', 'a_fp', 'a_six');
 foreach my $pair ([ 'a_fp', 'a_six' ], [ 'a_six', 'a_fp' ])
 {
 	my ($index, $other) = @$pair;
-	is( $node->safe_psql(
-			'postgres',
+	is($node->safe_psql('postgres',
 			"BEGIN; DROP INDEX $other; CALL expect_lookups('a'); SELECT compare_lookups('a', '$index'); ROLLBACK"
 		),
 		'ok',
 		"$index finds the same rows as brute force");
 }
 
-$node->command_ok(
-	[
-		'pgbench', '--no-vacuum', '--client=4', '--jobs=2', '--transactions=300',
-		'--random-seed=21', "--file=$dir/load.sql", $node->connstr('postgres')
-	],
-	'concurrent loads into a table with an exclusion constraint');
-is( $node->safe_psql(
-		'postgres',
+run_pgbench($node, 'concurrent loads into a table with a constraint', \%load, 4, 300, '--random-seed=21');
+is($node->safe_psql('postgres',
 		'SELECT count(*) > 300, (SELECT count(*) FROM distinct_docs a JOIN distinct_docs b
 			ON a.ctid < b.ctid AND distance(a.fp::bigint, b.fp::bigint) <= 3)
 		 FROM distinct_docs'),

@@ -1,25 +1,17 @@
 # Damaged index files give errors with SQLSTATE XX002 that name the index, and
 # the block where it is one; the server stays up.
 
-use strict;
-use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
-use Test::More;
 
 my $block_size = 8192;
 
 # page checksums would find the damage first
 my ($help) = run_command([ 'initdb', '--help' ]);
-my $node = make_node('corrupt',
+my $node = start_node('corrupt',
 	[ extra => [ $help =~ /--no-data-checksums/ ? '--no-data-checksums' : () ] ]);
-$node->start;
-load_helpers($node);
-$node->safe_psql(
-	'postgres', q{
+$node->safe_psql('postgres', q{
 	CREATE TABLE a (id bigint GENERATED ALWAYS AS IDENTITY, fp simhash);
 	INSERT INTO a (fp) SELECT make_fingerprints(20000, 0.2);
 	INSERT INTO a (fp) SELECT NULL FROM generate_series(1, 100);

@@ -1,27 +1,19 @@
 # Kill the server in the middle of concurrent inserts, updates, deletes and
 # vacuums; after recovery every index must be sound and exact.
 
-use strict;
-use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
-use Test::More;
 use Time::HiRes qw(usleep);
 
 my $rounds = 10;
 
 # Few buffers, so that pages are written out while they change, and frequent
 # checkpoints, so that recovery starts at different points.
-my $node = make_node('crash', [], 'restart_after_crash = on',
+my $node = start_node('crash', [], 'restart_after_crash = on',
 	'shared_buffers = 2MB', 'max_wal_size = 32MB', 'min_wal_size = 32MB',
 	'checkpoint_completion_target = 0');
-$node->start;
-load_helpers($node);
-$node->safe_psql(
-	'postgres', q{
+$node->safe_psql('postgres', q{
 	CREATE TABLE a (id bigint GENERATED ALWAYS AS IDENTITY, fp simhash);
 	CREATE TABLE b (id bigint GENERATED ALWAYS AS IDENTITY, fp simhash);
 	CREATE TABLE c (id bigint GENERATED ALWAYS AS IDENTITY, tenant integer, fp simhash);
@@ -33,9 +25,7 @@ $node->safe_psql(
 });
 
 # A fifth of the rows are near one of a few fingerprints, and a few are null.
-my $insert = PostgreSQL::Test::Utils::tempdir . '/insert.sql';
-append_to_file(
-	$insert, q{
+my %script = ('insert@30' => q{
 \set pick random(0, 3)
 INSERT INTO a (fp) SELECT CASE WHEN i % 50 = 0 THEN NULL WHEN i % 5 = 0
 	THEN flip_bits((ARRAY[0, 1234567890123456789, -1, -1234567890123456789])[:pick + 1], i % 4)
@@ -46,10 +36,7 @@ INSERT INTO b (fp) SELECT CASE WHEN i % 50 = 0 THEN NULL WHEN i % 5 = 0
 INSERT INTO c (tenant, fp) SELECT CASE WHEN i % 9 > 0 THEN 1 + i % 3 END, CASE WHEN i % 50 = 0 THEN NULL WHEN i % 5 = 0
 	THEN flip_bits((ARRAY[0, 1234567890123456789, -1, -1234567890123456789])[:pick + 1], i % 4)
 	ELSE random_bits() END FROM generate_series(1, 20) i;
-});
-my $change = PostgreSQL::Test::Utils::tempdir . '/change.sql';
-append_to_file(
-	$change, q{
+}, 'change@1' => q{
 DELETE FROM a WHERE id % 7 = 0 AND id > (SELECT max(id) - 500 FROM a);
 UPDATE b SET fp = random_bits() WHERE id % 7 = 0 AND id > (SELECT max(id) - 500 FROM b);
 UPDATE c SET tenant = 4 WHERE id % 7 = 0 AND id > (SELECT max(id) - 500 FROM c);
@@ -61,15 +48,7 @@ VACUUM c;
 foreach my $round (1 .. $rounds)
 {
 	my $size = $node->safe_psql('postgres', 'SELECT count(*) FROM a');
-	my ($out, $err) = ('', '');
-	my $pgbench = IPC::Run::start(
-		[
-			'pgbench', '--no-vacuum', '--client=4', '--jobs=2',
-			'--transactions=1000000', "--file=$insert\@30",
-			"--file=$change\@1", $node->connstr('postgres')
-		],
-		'>', \$out, '2>', \$err,
-		IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default));
+	my $run = start_pgbench($node, \%script, '--client=4', '--transactions=1000000');
 	$node->poll_query_until('postgres',
 		"SELECT count(*) > $size + 3000 FROM a")
 	  or die 'the rows do not come';
@@ -80,7 +59,7 @@ foreach my $round (1 .. $rounds)
 		my $pid = $node->safe_psql('postgres',
 			q{SELECT max(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()});
 		kill(9, $pid) == 1 or die "cannot kill $pid";
-		eval { $pgbench->finish };
+		eval { $run->{handle}->finish };
 		my $tries = 10 * $PostgreSQL::Test::Utils::timeout_default;
 		until (run_log([ 'pg_isready', '--quiet', '-d', $node->connstr('postgres') ]))
 		{
@@ -90,16 +69,9 @@ foreach my $round (1 .. $rounds)
 	}
 	else
 	{
-		# the postmaster: its children leave one by one, then it can start again
 		$node->kill9;
-		eval { $pgbench->finish };
-		my $tries = 10 * $PostgreSQL::Test::Utils::timeout_default;
-		until ($node->start(fail_ok => 1))
-		{
-			$tries-- > 0 or die 'the server does not start';
-			$node->stop('fast', fail_ok => 1);
-			usleep(100_000);
-		}
+		eval { $run->{handle}->finish };
+		start_after_kill($node);
 	}
 	is_sound($node, "round $round", 'a_fp', 'b_fp', 'c_tenant_fp');
 	is_exact($node, "round $round", 'a', 'a_fp');

@@ -3,26 +3,17 @@
 # with SERIALIZABLE instead of a constraint, and with the trigger of doc/constraints.md
 # instead of one, which lets old near-duplicates stay.
 
-use strict;
-use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
 use DocumentTest;
-use Test::More;
 
-my $node = make_node('exclusion', [], 'max_wal_size = 1GB');
-$node->start;
-load_helpers($node);
-my $dir = PostgreSQL::Test::Utils::tempdir;
+my $node = start_node('exclusion', [], 'max_wal_size = 1GB');
 
 # Clusters 1 to 60: what is offered differs in at most one bit from the center,
 # so that one row of a cluster keeps all others out.  Clusters 61 to 120: up to
 # three bits, so that there may be several.
-$node->safe_psql(
-	'postgres', q{
+$node->safe_psql('postgres', q{
 	CREATE FUNCTION center(cluster integer) RETURNS bigint LANGUAGE sql IMMUTABLE AS
 		$$ SELECT hashint8extended(cluster, 5) $$;
 	CREATE FUNCTION offer(cluster integer, what integer) RETURNS simhash LANGUAGE sql IMMUTABLE AS $$
@@ -99,64 +90,38 @@ SELECT nextval('turn') / 8 AS c \gset
 WITH a AS (INSERT INTO article_attempt SELECT article(:c, :w + i) FROM generate_series(0, 4) i RETURNING body)
 INSERT INTO articles SELECT nextval('article_id'), body FROM a;
 });
-my %file;
-foreach my $name (sort keys %script)
-{
-	$file{$name} = "$dir/$name.sql";
-	append_to_file($file{$name}, $script{$name});
-}
 
 # Deadlocks and serialization failures are for the client to try again.
 sub run_clients
 {
-	my ($what, $transactions, @scripts) = @_;
-	my $total = 8 * $transactions;
-	my ($out, $err);
-	my $result = IPC::Run::run(
-		[
-			'pgbench', '--no-vacuum', '--client=8', '--jobs=2', '--max-tries=1000',
-			"--transactions=$transactions", '--random-seed=9', (map { "--file=$_" } @scripts),
-			$node->connstr('postgres')
-		],
-		'>', \$out, '2>', \$err);
-	ok($result, "$what: pgbench succeeds") or diag($err);
-	like($out, qr{transactions actually processed: $total/$total}, "$what: all transactions ran");
-	return;
+	my ($what, $transactions, @names) = @_;
+	my %chosen = map { $_ => $script{$_} } @names;
+	return run_pgbench($node, $what, \%chosen, 8, $transactions, '--max-tries=1000', '--random-seed=9');
 }
 
 # What the two variants have in common
 sub load
 {
-	my ($what, $table, $attempt, $transactions, @scripts) = @_;
+	my ($what, $table, $attempt, $transactions, @names) = @_;
 
-	run_clients($what, $transactions, @scripts);
-	is( $node->safe_psql(
-			'postgres', qq{
+	run_clients($what, $transactions, @names);
+	is($node->safe_psql('postgres', qq{
 			SELECT count(*) > 60 FROM $table;
 			SELECT count(*) FROM $table a JOIN $table b
 				ON a.ctid < b.ctid AND distance(a.fp::bigint, b.fp::bigint) <= 3;
-		}),
-		"t\n0",
-		"$what: no two rows are near each other");
-	is( $node->safe_psql(
-			'postgres', qq{
+		}), "t\n0", "$what: no two rows are near each other");
+	is($node->safe_psql('postgres', qq{
 			SELECT count(*) > 1000, count(*) FILTER (WHERE NOT EXISTS (SELECT FROM $table d
 				WHERE distance(a.fp::bigint, d.fp::bigint) <= 3))
 			FROM $attempt a WHERE fp IS NOT NULL;
-		}),
-		't|0',
-		"$what: nothing is refused without a row that is near");
-	is( $node->safe_psql(
-			'postgres', qq{
+		}), 't|0', "$what: nothing is refused without a row that is near");
+	is($node->safe_psql('postgres', qq{
 			SELECT count(*) > 50, min(n), max(n) FROM (
 				SELECT cluster, (SELECT count(*) FROM $table d
 					WHERE distance(center(cluster), d.fp::bigint) <= 1) AS n
 				FROM (SELECT DISTINCT cluster FROM $attempt WHERE cluster <= 60 AND fp IS NOT NULL) c) s;
-		}),
-		't|1|1',
-		"$what: each narrow cluster has one representative");
-	is( $node->safe_psql(
-			'postgres',
+		}), 't|1|1', "$what: each narrow cluster has one representative");
+	is($node->safe_psql('postgres',
 			"SELECT (SELECT count(*) > 20 FROM $table WHERE fp IS NULL),
 			(SELECT count(*) FROM $table WHERE fp IS NULL) = (SELECT count(*) FROM $attempt WHERE fp IS NULL)"
 		),
@@ -183,7 +148,7 @@ sub load_articles
 		INSERT INTO articles SELECT c * 4 + i, article(c, 20 * i / 2) FROM generate_series(1, 30) c, generate_series(0, 2) i;
 	}
 		  . page_statements('doc/constraints.md', 'CREATE FUNCTION skip_near_article'));
-	run_clients('trigger', 100, @file{ 'article', 'articles' });
+	run_clients('trigger', 100, 'article', 'articles');
 	is( $node->safe_psql('postgres', "
 			SELECT count(*) FILTER (WHERE b.id <= 1000) > 30, count(*) FILTER (WHERE b.id > 1000)
 			FROM articles a JOIN articles b ON a.id < b.id AND $alike;
@@ -200,10 +165,10 @@ sub load_articles
 }
 
 load_articles();
-load('constraint', 'docs', 'attempt', 200, @file{ 'slow', 'abort', 'batch', 'plain' });
+load('constraint', 'docs', 'attempt', 200, 'slow', 'abort', 'batch', 'plain');
 is_sound($node, 'constraint', 'docs_fp_excl');
 $node->safe_psql('postgres', "ALTER DATABASE postgres SET default_transaction_isolation = 'serializable'");
-load('serializable', 'looked', 'looked_attempt', 160, $file{look});
+load('serializable', 'looked', 'looked_attempt', 160, 'look');
 is_sound($node, 'serializable', 'looked_fp');
 $node->stop;
 done_testing();

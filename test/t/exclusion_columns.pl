@@ -3,25 +3,16 @@
 # other are ever committed, and no row is refused without one that is the cause.
 # Then a dump of such tables, and its restoration.
 
-use strict;
-use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
-use Test::More;
 
-my $node = make_node('exclusion_columns', [ extra => [ '--encoding=UTF8', '--no-locale' ] ], 'max_wal_size = 1GB');
-$node->start;
-load_helpers($node);
-my $dir = PostgreSQL::Test::Utils::tempdir;
+my $node = start_node('exclusion_columns', [ extra => [ '--encoding=UTF8', '--no-locale' ] ], 'max_wal_size = 1GB');
 
 # In each tenant 12 clusters, the same ones in all of them; what is offered
 # differs in up to three bits from the center, so that a cluster can have several
 # rows.  The number of a row says what it is.
-$node->safe_psql(
-	'postgres', q{
+$node->safe_psql('postgres', q{
 	CREATE FUNCTION offer(cluster integer, what integer) RETURNS simhash LANGUAGE sql IMMUTABLE AS $$
 		SELECT CASE WHEN what % 25 > 0 THEN (hashint8extended(cluster, 5) # (1::bigint << (what % 64))
 			# (1::bigint << (what / 64 % 64)) # (1::bigint << (what / 4096 % 64)))::simhash END $$;
@@ -60,68 +51,37 @@ INSERT INTO docs VALUES (:t, 'k1', offer(:c, :w)) ON CONFLICT DO NOTHING;
 \sleep 2 ms
 ROLLBACK;
 });
-my @files;
-foreach my $name (sort keys %script)
-{
-	append_to_file("$dir/$name.sql", $script{$name});
-	push @files, "--file=$dir/$name.sql";
-}
-
-my ($out, $err);
-my $result = IPC::Run::run(
-	[
-		'pgbench', '--no-vacuum', '--client=8', '--jobs=2', '--max-tries=1000', '--transactions=150',
-		'--random-seed=28', @files, $node->connstr('postgres')
-	],
-	'>', \$out, '2>', \$err);
-ok($result, 'pgbench succeeds') or diag($err);
-like($out, qr{transactions actually processed: 1200/1200}, 'all transactions ran');
-is( $node->safe_psql(
-		'postgres', q{
+run_pgbench($node, 'load', \%script, 8, 150, '--max-tries=1000', '--random-seed=28');
+is($node->safe_psql('postgres', q{
 		SELECT count(*) > 2000, count(DISTINCT tenant) > 600, count(*) < (SELECT count(*) FROM attempt) FROM docs;
 		SELECT count(*) FROM docs a JOIN docs b ON a.ctid < b.ctid AND a.tenant = b.tenant AND a.kind = b.kind
 			AND distance(a.fp::bigint, b.fp::bigint) <= 3;
-	}),
-	"t|t|t\n0",
-	'no two rows of a tenant are near each other');
-is( $node->safe_psql(
-		'postgres', q{
+	}), "t|t|t\n0", 'no two rows of a tenant are near each other');
+is($node->safe_psql('postgres', q{
 		SELECT count(*) > 2000, count(*) FILTER (WHERE NOT EXISTS (SELECT FROM docs d
 			WHERE d.tenant = a.tenant AND d.kind = a.kind
 			AND distance(a.fp::bigint, d.fp::bigint) <= 3))
 		FROM attempt a WHERE fp IS NOT NULL AND tenant IS NOT NULL AND kind IS NOT NULL;
-	}),
-	't|0',
-	'nothing is refused without a row of the tenant that is near');
-is( $node->safe_psql(
-		'postgres', q{
+	}), 't|0', 'nothing is refused without a row of the tenant that is near');
+is($node->safe_psql('postgres', q{
 		SELECT (SELECT count(*) FROM docs WHERE tenant IS NULL OR kind IS NULL OR fp IS NULL)
 			= count(*), count(*) > 200 FROM attempt WHERE tenant IS NULL OR kind IS NULL OR fp IS NULL;
-	}),
-	't|t',
-	'rows with a null are never refused');
-is( $node->safe_psql(
-		'postgres', q{
+	}), 't|t', 'rows with a null are never refused');
+is($node->safe_psql('postgres', q{
 		SELECT count(*) > 100 FROM docs a JOIN docs b
 			ON a.tenant <> b.tenant AND a.kind = b.kind AND a.fp = b.fp;
-	}),
-	't',
-	'other tenants may have the same fingerprints');
+	}), 't', 'other tenants may have the same fingerprints');
 is_sound($node, 'after the load', 'docs_tenant_kind_fp_excl');
-is( $node->safe_psql(
-		'postgres', q{
+is($node->safe_psql('postgres', q{
 		SET enable_seqscan = off;
 		SELECT count(*) FROM docs d WHERE tenant IS NOT NULL AND kind IS NOT NULL AND fp IS NOT NULL
 			AND (SELECT count(*) FROM docs e WHERE e.tenant = d.tenant AND e.kind = d.kind AND e.fp <~> d.fp <= 3) <> 1;
-	}),
-	'0',
-	'every row is found by a look-up, alone');
+	}), '0', 'every row is found by a look-up, alone');
 
 # Dump and restore: constraints, indexes, collations, operator classes of one's
 # own, partitions.
 my $partitioned = $node->pg_version >= 17;
-$node->safe_psql(
-	'postgres', q{
+$node->safe_psql('postgres', q{
 	CREATE COLLATION ignore_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 	CREATE OPERATOR CLASS macaddr_ops DEFAULT FOR TYPE macaddr USING simhash AS
 		OPERATOR 1 =, FUNCTION 1 hashmacaddrextended(macaddr, bigint);
@@ -138,16 +98,8 @@ $node->safe_psql(
 	CREATE INDEX parts_fp ON parts USING simhash (tenant, fp);
 	INSERT INTO parts SELECT nullif(i % 3, 0), hashint8extended(i, 0) FROM generate_series(1, 300) i;
 } . ($partitioned ? 'ALTER TABLE parts ADD EXCLUDE USING simhash (tenant WITH =, fp WITH %);' : ''));
-$node->safe_psql('postgres', 'CREATE DATABASE new');
-command_ok([ 'pg_dump', '--no-sync', "--file=$dir/old.sql", $node->connstr('postgres') ], 'pg_dump');
-command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', "$dir/old.sql", $node->connstr('new') ], 'restore');
-command_ok([ 'pg_dump', '--no-sync', "--file=$dir/new.sql", $node->connstr('new') ], 'dump of the copy');
-# rows may lie in another order
-my @dumps = map { my $dump = slurp_file("$dir/$_.sql"); $dump =~ s/^\\(un)?restrict.*\n//mg;
-	join "\n", sort split /\n/, $dump } 'old', 'new';
-is($dumps[1], $dumps[0], 'the dumps are equal');
-is( $node->safe_psql(
-		'new', q{
+is_restored($node, 'postgres', 'new');
+is($node->safe_psql('new', q{
 		SELECT string_agg(simhash_index_check(indexrelid, true)::text, ''), count(*) FROM pg_index
 			JOIN pg_class c ON c.oid = indexrelid
 		WHERE relkind = 'i' AND relam = (SELECT oid FROM pg_am WHERE amname = 'simhash');

@@ -5,14 +5,9 @@
 # There is no room whenever a file tells so: a library that is loaded before that of
 # the C language lets writes fail then.
 
-use strict;
-use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
-use Test::More;
 
 my $dir = PostgreSQL::Test::Utils::tempdir;
 my $full = "$dir/full";
@@ -73,8 +68,7 @@ my $node = make_node('full_disk', [], 'wal_level = replica', 'max_worker_process
 	$node->start;
 }
 load_helpers($node);
-$node->safe_psql(
-	'postgres', q{
+$node->safe_psql('postgres', q{
 	CREATE TABLE t (id integer, fp simhash);
 	INSERT INTO t SELECT i, random_bits() FROM generate_series(1, 100000) i;
 	INSERT INTO t SELECT -id, flip_bits(fp::bigint, 3)::simhash FROM t WHERE id % 10 = 0;
@@ -85,8 +79,7 @@ $node->safe_psql(
 my $connstr = $node->connstr('postgres');
 foreach my $workers (0, 2)
 {
-	my ($status, $stdout, $stderr) = $node->psql(
-		'postgres', qq{
+	my ($status, $stdout, $stderr) = $node->psql('postgres', qq{
 		ALTER TABLE t SET (parallel_workers = $workers);
 		SET max_parallel_maintenance_workers = $workers;
 		BEGIN;
@@ -121,8 +114,7 @@ my $settings = "SET maintenance_work_mem = '1MB'; SET max_parallel_workers_per_g
 my $truth = $node->safe_psql('postgres', "$settings 0; $search");
 foreach my $workers (0, 2)
 {
-	my ($status, $stdout, $stderr) = $node->psql(
-		'postgres', qq{
+	my ($status, $stdout, $stderr) = $node->psql('postgres', qq{
 		$settings $workers;
 		\\! touch "$full_of_temporary"
 		$search;

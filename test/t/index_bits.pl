@@ -1,51 +1,31 @@
 # Indexes of wide fingerprints: a constraint under concurrent inserts, a standby that
 # verifies every replayed page, a crash, and a metapage with another width.
 
-use strict;
-use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
-use Test::More;
-use Time::HiRes qw(usleep);
 
 my ($help) = run_command([ 'initdb', '--help' ]);
-my $primary = make_node('primary',
+my $primary = start_node('primary',
 	[ allows_streaming => 1, extra => [ $help =~ /--no-data-checksums/ ? '--no-data-checksums' : () ] ],
 	"wal_consistency_checking = 'all'", 'max_wal_size = 1GB', 'wal_keep_size = 8GB');
-$primary->start;
-load_brute_force($primary);
 my $standby = make_standby($primary);
 $standby->start;
 
 # half of the rows are near one of 200 others
-$primary->safe_psql(
-	'postgres', q{
-	CREATE FUNCTION wide(what text) RETURNS simhash_bits LANGUAGE sql IMMUTABLE AS $$
-		SELECT (sha256(what::bytea))::simhash_bits $$;
-	CREATE FUNCTION flip(fp simhash_bits, n int) RETURNS simhash_bits LANGUAGE plpgsql AS $$
-	DECLARE b varbit := fp::varbit; place int; BEGIN
-		FOR i IN 1 .. n LOOP
-			place := floor(random() * 256);
-			b := set_bit(b, place, 1 - get_bit(b, place));
-		END LOOP;
-		RETURN b::simhash_bits; END $$;
+$primary->safe_psql('postgres', q{
 	CREATE FUNCTION draw() RETURNS simhash_bits LANGUAGE sql VOLATILE AS $$
-		SELECT CASE floor(random() * 20) WHEN 0 THEN NULL
-			ELSE CASE WHEN random() < 0.5 THEN flip(wide('c' || floor(random() * 200)), floor(random() * 45)::int)
-				ELSE wide(random()::text) END END $$;
+		SELECT (CASE WHEN random() < 0.05 THEN NULL
+			WHEN random() < 0.5 THEN flip_wide(wide('c' || floor(random() * 200)), floor(random() * 45)::int)
+			ELSE wide(random()::text) END)::simhash_bits $$;
 	CREATE TABLE kept (id bigint GENERATED ALWAYS AS IDENTITY, fp simhash_bits(256), EXCLUDE USING simhash (fp WITH %));
 	CREATE TABLE free (id bigint GENERATED ALWAYS AS IDENTITY, tenant int, fp simhash_bits(256));
 	CREATE INDEX free_fp ON free USING simhash (tenant, fp);
 	CREATE VIEW of_tenant AS SELECT id, fp FROM free WHERE tenant = 1;
-	CREATE TABLE query AS SELECT i AS qno, wide('c' || i) AS fp FROM generate_series(1, 10) i;
-	CREATE TABLE radii AS SELECT r FROM unnest('{0,31,60}'::int[]) r;
+	CREATE TABLE wanted AS SELECT i AS qno, wide('c' || i)::simhash_bits AS fp FROM generate_series(1, 10) i;
+	INSERT INTO radii VALUES (0), (31), (60);
 });
-my $script = PostgreSQL::Test::Utils::tempdir . '/insert.sql';
-append_to_file(
-	$script, q{
+my %script = (change => q{
 \set part random(0, 19)
 INSERT INTO kept (fp) SELECT draw() FROM generate_series(1, 5) ON CONFLICT DO NOTHING;
 INSERT INTO free (tenant, fp) SELECT i % 3, draw() FROM generate_series(1, 10) i;
@@ -61,7 +41,7 @@ sub is_right
 	is( $node->safe_psql('postgres', q{SELECT count(*) FROM kept a JOIN kept b ON a.id < b.id
 			AND bit_count(a.fp::varbit # b.fp::varbit) <= 31}),
 		'0', "$what: no two rows that were kept are near");
-	$node->safe_psql('postgres', q{CALL expect_wide_lookups('of_tenant', 'query')}) if $node == $primary;
+	$node->safe_psql('postgres', q{CALL expect_wide_lookups('of_tenant', 'wanted')}) if $node == $primary;
 	$primary->wait_for_catchup($standby) if $node == $standby;
 	is($node->safe_psql('postgres',
 			q{SELECT compare_wide_lookups('free', 'free_fp', 't.fp <~> $q <= $r AND tenant = 1')}),
@@ -70,8 +50,8 @@ sub is_right
 			SET enable_seqscan = off;
 			SET enable_bitmapscan = off;
 			SET enable_sort = off;
-			SELECT plan_of('SELECT q.qno, n.fp FROM query q, LATERAL (SELECT fp FROM free WHERE tenant = 1 ORDER BY fp <~> q.fp LIMIT 9) n') ~ 'Order By: ',
-				count(*) FROM query q, unnest('{1,9,100,NULL}'::int[]) l(n)
+			SELECT plan_of('SELECT q.qno, n.fp FROM wanted q, LATERAL (SELECT fp FROM free WHERE tenant = 1 ORDER BY fp <~> q.fp LIMIT 9) n') ~ 'Order By: ',
+				count(*) FROM wanted q, unnest('{1,9,100,NULL}'::int[]) l(n)
 			WHERE (SELECT array_agg(bit_count(s.fp::varbit # q.fp::varbit))
 					FROM (SELECT fp FROM free WHERE tenant = 1 ORDER BY fp <~> q.fp LIMIT n) s)
 				IS DISTINCT FROM (SELECT array_agg(d)
@@ -80,12 +60,7 @@ sub is_right
 	return;
 }
 
-$primary->command_ok(
-	[
-		'pgbench', '--no-vacuum', '--client=8', '--jobs=2', '--transactions=60',
-		"--file=$script", $primary->connstr('postgres')
-	],
-	'changes by 8 sessions');
+run_pgbench($primary, 'concurrent changes', \%script, 8, 60);
 is_right($primary, 'concurrent changes');
 cmp_ok($primary->safe_psql('postgres', 'SELECT count(*) FROM kept'), '>', 500, 'many rows were kept');
 $primary->safe_psql('postgres', 'VACUUM kept, free');
@@ -98,24 +73,12 @@ $standby->stop;
 foreach my $round (1 .. 2)
 {
 	my $size = $primary->safe_psql('postgres', 'SELECT count(*) FROM free');
-	my ($out, $err) = ('', '');
-	my $pgbench = IPC::Run::start(
-		[
-			'pgbench', '--no-vacuum', '--client=4', '--jobs=2', '--transactions=1000000',
-			"--file=$script", $primary->connstr('postgres')
-		],
-		'>', \$out, '2>', \$err, IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default));
+	my $run = start_pgbench($primary, \%script, '--client=4', '--transactions=1000000');
 	$primary->poll_query_until('postgres', "SELECT count(*) > $size + 1000 FROM free")
 	  or die 'the rows do not come';
 	$primary->kill9;
-	eval { $pgbench->finish };
-	my $tries = 10 * $PostgreSQL::Test::Utils::timeout_default;
-	until ($primary->start(fail_ok => 1))
-	{
-		$tries-- > 0 or die 'the server does not start';
-		$primary->stop('fast', fail_ok => 1);
-		usleep(100_000);
-	}
+	eval { $run->{handle}->finish };
+	start_after_kill($primary);
 	is_right($primary, "crash $round");
 }
 
@@ -133,8 +96,8 @@ foreach my $width (0, 64, 128, 255, 257, 512, 4096, 65535)
 	close $handle;
 	$primary->start;
 	foreach my $statement (
-		q{SET enable_seqscan = off; SELECT count(*) FROM free WHERE tenant = 1 AND fp % wide('c1')},
-		q{INSERT INTO free (tenant, fp) VALUES (1, wide('c1'))},
+		q{SET enable_seqscan = off; SELECT count(*) FROM free WHERE tenant = 1 AND fp % wide('c1')::simhash_bits},
+		q{INSERT INTO free (tenant, fp) VALUES (1, wide('c1')::simhash_bits)},
 		q{SELECT simhash_index_check('free_fp')})
 	{
 		my ($status, $stdout, $stderr) = $primary->psql('postgres', "\\set VERBOSITY verbose\n$statement");

@@ -1,16 +1,11 @@
 # Builds beyond memory and builds with parallel workers make the index that a
 # build in memory makes, whatever the fingerprints; and survive a crash.
 
-use strict;
-use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
-use Test::More;
 
-my $node = make_node(
+my $node = start_node(
 	'build', [ extra => ['--data-checksums'] ],
 	'wal_level = replica',
 	'max_worker_processes = 16',
@@ -18,15 +13,12 @@ my $node = make_node(
 	'log_min_messages = debug1',
 	'max_prepared_transactions = 1',
 	'max_wal_size = 2GB');
-$node->start;
-load_helpers($node);
 
 # What beyond memory needs to be sorted once more: many equal fingerprints,
 # fingerprints that differ in the last bits only, and nulls; with a column
 # before the fingerprint, also groups of most rows and of one row.
 # parallel_workers is for 100,000 rows what the server would choose for many more.
-$node->safe_psql(
-	'postgres', q{
+$node->safe_psql('postgres', q{
 	CREATE TABLE t (id integer, kind text, few integer, most integer, fp simhash);
 	INSERT INTO t
 	SELECT i, kind, i % 5, CASE WHEN i % 10 < 9 THEN -1 ELSE i END,
@@ -70,8 +62,7 @@ foreach my $case (@tables)
 		{
 			# the server gives each worker 32 MB or none, unless the table says how many
 			my $what = "$table ($columns), $where, $workers workers";
-			$node->safe_psql(
-				'postgres', qq{
+			$node->safe_psql('postgres', qq{
 				ALTER TABLE "$table" SET (parallel_workers = $workers);
 				SET maintenance_work_mem = '$memory{$where}';
 				SET max_parallel_maintenance_workers = $workers;
@@ -92,8 +83,7 @@ foreach my $case (@tables)
 
 # Are there workers at all?  The server logs each that it starts.
 my $offset = -s $node->logfile;
-$node->safe_psql(
-	'postgres', q{
+$node->safe_psql('postgres', q{
 	ALTER TABLE random SET (parallel_workers = 2);
 	SET maintenance_work_mem = '96MB';
 	SET max_parallel_maintenance_workers = 2;
@@ -118,8 +108,7 @@ is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_ls_tmpdir()'), '0',
 $node->safe_psql('postgres', 'ALTER SYSTEM SET autovacuum = on');
 $node->safe_psql('postgres', q{ALTER SYSTEM SET autovacuum_naptime = '1d'});
 $node->restart;
-my @sums = map { $node->safe_psql(
-		'postgres', qq{
+my @sums = map { $node->safe_psql('postgres', qq{
 		DROP TABLE IF EXISTS counted;
 		CREATE TABLE counted WITH (fillfactor = 90, parallel_workers = 2) AS SELECT * FROM random;
 		BEGIN;
@@ -145,29 +134,25 @@ $node->safe_psql('postgres', 'ALTER SYSTEM RESET ALL');
 $node->restart;
 
 # What a worker cannot do ends the build with its error.
-$node->safe_psql(
-	'postgres', q{
+$node->safe_psql('postgres', q{
 	CREATE FUNCTION halve(simhash) RETURNS simhash LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 	BEGIN
 		RETURN (1 / ($1::bigint % 1000))::bigint::public.simhash;
 	END $$;
 });
-my ($status, $stdout, $stderr) = $node->psql(
-	'postgres', q{
+my ($status, $stdout, $stderr) = $node->psql('postgres', q{
 	SET max_parallel_maintenance_workers = 2;
 	CREATE INDEX random_half ON random USING simhash (halve(fp));
 });
 like($stderr, qr/division by zero/, 'an error in a build with workers is reported');
-is($node->safe_psql('postgres', q{SELECT to_regclass('random_half') IS NULL}),
-	't', 'and leaves no index');
+is($node->safe_psql('postgres', q{SELECT to_regclass('random_half') IS NULL}), 't', 'and leaves no index');
 
 # A build writes past the buffers of the server, also of sessions, and more than
 # are there; all pages have their checksums.
 $node->safe_psql('postgres', 'CREATE TABLE copied AS SELECT * FROM random');
 $node->restart;
 is_sound($node, 'after a restart', 'random_fp', 'random_c', 'u_fp', 'random_even');
-is($node->safe_psql(
-		'postgres', q{
+is($node->safe_psql('postgres', q{
 	CREATE TEMPORARY TABLE own AS SELECT * FROM random;
 	CREATE INDEX own_fp ON own USING simhash (fp);
 	INSERT INTO own SELECT * FROM random WHERE id <= 1000;
@@ -188,8 +173,7 @@ $node->safe_psql('postgres', 'CHECKPOINT');
 my %file;
 foreach my $workers (0, 2)
 {
-	$node->safe_psql(
-		'postgres', qq{
+	$node->safe_psql('postgres', qq{
 		ALTER TABLE copied SET (parallel_workers = $workers);
 		SET max_parallel_maintenance_workers = $workers;
 		CREATE INDEX logged_$workers ON copied USING simhash (fp) WITH (blocks = 5, distance = 3);
@@ -221,8 +205,7 @@ is_exact($node, 'after a crash', 'random', 'random_fp');
 # same transaction.  The leader alone knows that it was.
 $node->append_conf('postgresql.conf', "wal_level = minimal\nmax_wal_senders = 0");
 $node->restart;
-$node->safe_psql(
-	'postgres', q{
+$node->safe_psql('postgres', q{
 	SET max_parallel_maintenance_workers = 2;
 	BEGIN;
 	CREATE TABLE made AS SELECT * FROM random;

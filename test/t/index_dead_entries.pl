@@ -2,37 +2,28 @@
 # marks hide nothing else: not from older snapshots, nor after splits, VACUUM, a
 # crash, on a standby, or where nothing is logged.
 
-use strict;
-use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
-use Test::More;
 
 # with checksums a mark is logged as an image of the page
-my $node = make_node(
+my $node = start_node(
 	'dead', [ allows_streaming => 1, extra => ['--data-checksums'] ],
 	"wal_consistency_checking = 'all'", 'max_prepared_transactions = 1',
 	'max_wal_size = 1GB', 'wal_keep_size = 1GB');
-$node->start;
-load_helpers($node);
 
 # How many rows of the table an index-only scan looks at.  It is also a scan that
 # marks.
 sub visits
 {
 	my ($table, $where) = @_;
-	my $plan = $node->safe_psql(
-		'postgres', "SET enable_seqscan = off; SET enable_bitmapscan = off;
+	my $plan = $node->safe_psql('postgres', "SET enable_seqscan = off; SET enable_bitmapscan = off;
 		EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT count(*) FROM $table WHERE $where");
 	$plan =~ /Heap Fetches: (\d+)/ or die $plan;
 	return $1;
 }
 
-$node->safe_psql(
-	'postgres', q{
+$node->safe_psql('postgres', q{
 	INSERT INTO radii VALUES (0), (3), (8), (64);
 	INSERT INTO query VALUES (1, 7), (2, 0), (3, -1);
 	CREATE TABLE a (id bigint GENERATED ALWAYS AS IDENTITY, fp simhash);
@@ -43,8 +34,7 @@ $node->safe_psql(
 });
 
 # what an older transaction might still see is not marked
-$node->safe_psql(
-	'postgres', q{
+$node->safe_psql('postgres', q{
 	BEGIN; CREATE TABLE older (); PREPARE TRANSACTION 'older';
 	DELETE FROM a WHERE fp = 7 OR fp IS NULL;
 });
@@ -64,8 +54,7 @@ is(visits('a', 'fp IS NULL'), 0, 'a second one does not');
 
 # so does a scan of one group in an index of several columns, which marks no
 # entries of others
-$node->safe_psql(
-	'postgres', q{
+$node->safe_psql('postgres', q{
 	CREATE TABLE g (tenant int, fp simhash);
 	INSERT INTO g SELECT i % 2, fp FROM make_fingerprints(1000, 0.3) WITH ORDINALITY f (fp, i);
 	INSERT INTO g SELECT i % 2, NULL FROM generate_series(1, 200) i;
@@ -76,8 +65,7 @@ $node->safe_psql(
 # how many pages a scan of a tenant reads
 sub tenant_pages
 {
-	my $plan = $node->safe_psql(
-		'postgres', "SET enable_seqscan = off; SET enable_bitmapscan = off;
+	my $plan = $node->safe_psql('postgres', "SET enable_seqscan = off; SET enable_bitmapscan = off;
 		EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF) SELECT FROM g WHERE tenant = $_[0]");
 	$plan =~ /Index Scan using g_fp.*?Buffers: shared hit=(\d+)/s or die $plan;
 	return $1;
@@ -91,8 +79,7 @@ is($node->safe_psql('postgres', "SET enable_seqscan = off; SELECT count(*) FROM 
 foreach my $kind ('', 'UNLOGGED')
 {
 	my $table = "e$kind";
-	$node->safe_psql(
-		'postgres', qq{
+	$node->safe_psql('postgres', qq{
 		CREATE $kind TABLE $table (id bigint GENERATED ALWAYS AS IDENTITY, fp simhash,
 			CONSTRAINT ${table}_fp EXCLUDE USING simhash (fp WITH %));
 		CREATE PROCEDURE cycle$kind() LANGUAGE plpgsql AS \$\$
@@ -112,8 +99,7 @@ foreach my $round (1, 2)
 {
 	foreach my $table ('a', 'e', 'eUNLOGGED')
 	{
-		$node->safe_psql(
-			'postgres', qq{
+		$node->safe_psql('postgres', qq{
 			INSERT INTO $table (fp) SELECT make_fingerprints(2000, 0.3) ON CONFLICT DO NOTHING;
 			DELETE FROM $table WHERE id % 3 = 0;
 			SET enable_seqscan = off;

@@ -1,21 +1,13 @@
 # 250,000 fingerprints, and 50,000 with 10 distinct values: for each scheme
 # the index finds what brute force finds, at every radius.
 
-use strict;
-use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
-use Test::More;
 
-my $node = make_node('exact', [], 'shared_buffers = 256MB',
+my $node = start_node('exact', [], 'shared_buffers = 256MB',
 	'maintenance_work_mem = 256MB', 'work_mem = 64MB', 'max_wal_size = 2GB');
-$node->start;
-load_helpers($node);
-$node->safe_psql(
-	'postgres', q{
+$node->safe_psql('postgres', q{
 	CREATE UNLOGGED TABLE mixed (id integer, fp simhash);
 	INSERT INTO mixed
 	SELECT row_number() OVER (), h FROM make_fingerprints(240000, 0.3) h;

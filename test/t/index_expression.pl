@@ -1,14 +1,9 @@
 # Builds of indexes on expressions: who computes the fingerprints, and what a dump
 # and a crash leave of such an index.
 
-use strict;
-use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
-use Test::More;
 
 my $node = make_node(
 	'expression', [],
@@ -20,8 +15,7 @@ my $node = make_node(
 	'min_parallel_table_scan_size = 2MB',
 	'log_min_messages = debug1');
 $node->start;
-$node->safe_psql(
-	'postgres', q{
+$node->safe_psql('postgres', q{
 	CREATE SCHEMA extensions;
 	CREATE EXTENSION simhash SCHEMA extensions;
 
@@ -55,8 +49,7 @@ $node->safe_psql(
 	END $$;
 });
 cmp_ok(
-	$node->safe_psql(
-		'postgres', q{SELECT pg_relation_size(reltoastrelid) / pg_relation_size('docs') FROM pg_class
+	$node->safe_psql('postgres', q{SELECT pg_relation_size(reltoastrelid) / pg_relation_size('docs') FROM pg_class
 			WHERE relname = 'docs'}),
 	'>', 20, 'most of the table is in its TOAST table');
 
@@ -120,8 +113,7 @@ is(workers('BEGIN; CREATE TABLE n AS TABLE docs;
 	2, 'none for an empty table: TRUNCATE builds again');
 
 # All of them are the same index.
-$node->safe_psql(
-	'postgres', qq{
+$node->safe_psql('postgres', qq{
 	CREATE TABLE stored AS SELECT id, $compute(body) AS fp FROM docs;
 	CREATE INDEX stored_fp ON stored USING simhash (fp);
 	CREATE INDEX docs_fp ON docs USING simhash ($compute(body));
@@ -133,8 +125,7 @@ $node->safe_psql(
 sub pairs
 {
 	my ($server, $table, $index) = @_;
-	return $server->safe_psql(
-		'postgres', qq{
+	return $server->safe_psql('postgres', qq{
 		SELECT count(*), sum(x.id * y.id), sum(distance)
 		FROM extensions.simhash_find_all('$index') JOIN $table x ON x.ctid = a JOIN $table y ON y.ctid = b});
 }

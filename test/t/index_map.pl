@@ -4,24 +4,16 @@
 # With SIMHASH_MAP=small the library is one that has room for next to nothing,
 # and that takes what it remembers of one index for that of another, see test/run.
 
-use strict;
-use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
-use Test::More;
 
 my $small = ($ENV{SIMHASH_MAP} // '') eq 'small';
 my $queries = 2000;
 
-my $node = make_node('map', [], 'shared_buffers = 128MB', 'max_wal_size = 2GB',
+my $node = start_node('map', [], 'shared_buffers = 128MB', 'max_wal_size = 2GB',
 	'maintenance_work_mem = 128MB');
-$node->start;
-load_helpers($node);
-$node->safe_psql(
-	'postgres', qq{
+$node->safe_psql('postgres', qq{
 	-- How many pages a query reads in the scans of an index, or in all.
 	CREATE FUNCTION accesses(query text, index text DEFAULT NULL) RETURNS bigint
 	LANGUAGE plpgsql AS \$\$
@@ -147,8 +139,7 @@ is_sound($node, 'after inserts', 'one_fp', 'two_fp');
 # rows and the same index, others insert many equal fingerprints into one, in the middle
 # of an inner page.  What is looked up is next to rows of this page, before and behind
 # these; of the next one, and of one far away.
-$node->safe_psql(
-	'postgres', q{
+$node->safe_psql('postgres', q{
 	SELECT setseed(0.5);
 	CREATE TABLE wide AS SELECT i AS id, random_bits()::simhash AS fp FROM generate_series(1, 120000) i;
 	CREATE TABLE same AS TABLE wide;
@@ -289,8 +280,7 @@ is(join(' ', @answers), join(' ', ('ok') x 12), 'answers are right where maps ma
 is_sound($node, 'where maps may be wrong', 't_fp', 't2_fp', 't3_two');
 
 # more indexes than there is room for
-$node->safe_psql(
-	'postgres', q{
+$node->safe_psql('postgres', q{
 	CREATE TABLE p (id integer, fp simhash) PARTITION BY HASH (id);
 	DO $$ BEGIN
 		FOR i IN 0 .. 99 LOOP

@@ -2,24 +2,15 @@
 # have read: in each snapshot the same number of rows and bits.  On a standby, where
 # nothing waits for the pins of a scan, the same.
 
-use strict;
-use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
-use Test::More;
 
-my $node = make_node('index_only', [ allows_streaming => 1 ], 'max_wal_size = 1GB');
-$node->start;
-load_helpers($node);
-my $dir = PostgreSQL::Test::Utils::tempdir;
+my $node = start_node('index_only', [ allows_streaming => 1 ], 'max_wal_size = 1GB');
 
 # Rows come in pairs of which one has the lowest bit; each change gives it to the
 # other.  So in every snapshot there are 2000 rows and 1000 of these bits.
-$node->safe_psql(
-	'postgres', q{
+$node->safe_psql('postgres', q{
 	CREATE TABLE pairs (pair integer, fp simhash);
 	INSERT INTO pairs SELECT pair, hashint8extended(pair, 5) & ~1 # side
 		FROM generate_series(1, 1000) pair, generate_series(0, 1) side;
@@ -56,35 +47,19 @@ $node->safe_psql(
 		END IF;
 	END $$;
 });
-append_to_file("$dir/change.sql", q{
+my %script = ('change@2' => q{
 \set first random(1, 995)
 UPDATE pairs SET fp = fp::bigint # 1 WHERE pair IN
 	(SELECT pair FROM generate_series(:first, :first + 4) pair WHERE pg_try_advisory_xact_lock(pair));
-});
-append_to_file("$dir/look.sql", q{
+}, 'look@1' => q{
 \set form random(1, 4)
 \set slow random(0, 3)
 SELECT look(:form, :slow > 0);
 });
 $node->safe_psql('postgres', 'VACUUM (ANALYZE) pairs');
-my ($out, $err) = ('', '');
-my $pgbench = IPC::Run::start(
-	[
-		'pgbench', '--no-vacuum', '--client=4', '--jobs=2', '--transactions=150', '--random-seed=10',
-		"--file=$dir/change.sql\@2", "--file=$dir/look.sql\@1", $node->connstr('postgres')
-	],
-	'>', \$out, '2>', \$err);
 my $vacuums = 0;
-while ($pgbench->pumpable)
-{
-	$pgbench->pump_nb;
-	$node->safe_psql('postgres', 'VACUUM pairs');
-	$vacuums++;
-}
-$pgbench->finish;
-is($pgbench->result(0), 0, 'pgbench succeeds') or diag($err);
-unlike($err, qr/ERROR|aborted/, 'the same rows and bits in each snapshot');
-like($out, qr{transactions actually processed: 600/600}, 'all transactions ran');
+run_pgbench($node, 'the same rows and bits in each snapshot', \%script, 4, 150, '--random-seed=10',
+	sub { $node->safe_psql('postgres', 'VACUUM pairs'); $vacuums++ });
 cmp_ok($vacuums, '>', 3, 'vacuums ran meanwhile');
 is_sound($node, 'at last', 'pairs_fp');
 
@@ -95,8 +70,7 @@ is_sound($node, 'at last', 'pairs_fp');
 my $standby = make_standby($node);
 $standby->append_conf('postgresql.conf', 'max_standby_streaming_delay = -1');
 $standby->start;
-$node->safe_psql(
-	'postgres', q{
+$node->safe_psql('postgres', q{
 	CREATE TABLE vacuumed (tables integer);
 	INSERT INTO vacuumed VALUES (0);
 	CREATE FUNCTION wait_for_vacuum(which integer) RETURNS void LANGUAGE plpgsql AS $$
@@ -109,8 +83,7 @@ $node->safe_psql(
 my $tables = 0;
 foreach my $where ('', 'WHERE kept IS NOT NULL')
 {
-	$node->safe_psql(
-		'postgres', qq{
+	$node->safe_psql('postgres', qq{
 		DROP TABLE IF EXISTS docs;
 		CREATE TABLE docs (block integer, fp simhash, kept boolean, pad text);
 		INSERT INTO docs SELECT i / 4, simhash_compute(i::text), true, repeat('x', 1700)
@@ -123,8 +96,7 @@ foreach my $where ('', 'WHERE kept IS NOT NULL')
 	$tables++;
 	local $ENV{VACUUM} = join ' ', 'psql -X -q', '-d', "'" . $node->connstr('postgres') . "'",
 	  '-c', "'VACUUM (INDEX_CLEANUP on) docs'", '-c', "'UPDATE vacuumed SET tables = $tables'";
-	my $out = $standby->safe_psql(
-		'postgres', qq{
+	my $out = $standby->safe_psql('postgres', qq{
 		SET enable_seqscan = off;
 		SET enable_bitmapscan = off;
 		SELECT plan_of('SELECT FROM docs $where');
@@ -143,8 +115,7 @@ foreach my $where ('', 'WHERE kept IS NOT NULL')
 	my %cost;
 	foreach my $server ($node, $standby)
 	{
-		my $plan = $server->safe_psql(
-			'postgres', qq{
+		my $plan = $server->safe_psql('postgres', qq{
 			SET enable_seqscan = off;
 			SET enable_bitmapscan = off;
 			EXPLAIN SELECT count(*) FROM docs $where;

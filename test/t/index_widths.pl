@@ -3,14 +3,9 @@
 # which take no disk space, up to 2^15, 2^23 and 2^31 blocks.  Leaves get wider, are
 # split, get narrower, under several sessions and through a crash.
 
-use strict;
-use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
-use Test::More;
 
 my $block_size = 8192;
 my $segment = 131072;    # blocks of a file
@@ -21,8 +16,7 @@ $node->start;
 load_helpers($node);
 # The rows are in a second table as well, since the first cannot be read as a whole
 # when it has billions of pages.
-$node->safe_psql(
-	'postgres', q{
+$node->safe_psql('postgres', q{
 	CREATE TABLE t (id bigint GENERATED ALWAYS AS IDENTITY, fp simhash);
 	CREATE TABLE rows (id bigint, fp simhash);
 	CREATE TABLE queries AS SELECT row_number() OVER () AS id, fp::simhash FROM make_fingerprints(40, 0.5) fp;

@@ -1,14 +1,11 @@
 # The pages of the documentation give what they say, and a page that does not is noticed.
 # The function that takes the text out of HTML does so.
 
-use strict;
-use warnings;
 use utf8;
 use FindBin;
 use lib $FindBin::RealBin;
 use SimhashTest;
 use DocumentTest;
-use Test::More;
 
 # Pages without SQL, and what another test runs, with the servers or clients that it takes
 my %elsewhere = (
@@ -175,8 +172,7 @@ foreach my $test (
 	my ($html_literal, $like_literal) =
 	  map { defined $_ ? "'" . $_ =~ s/'/''/gr . "'" : 'NULL' } $html, $like;
 
-	is( $node->safe_psql(
-			'html', qq{
+	is($node->safe_psql('html', qq{
 			SELECT encode(convert_to(html_text(html), 'UTF8'), 'hex'),
 				simhash_shingles(html_text(html), 1) IS NOT DISTINCT FROM simhash_shingles(text, 1)
 			FROM (VALUES (${html_literal}::text, ${like_literal}::text)) v (html, text)}),

@@ -4,15 +4,10 @@
 #
 # PASSAGES_CORPORA in the environment is the number of random collections of texts.
 
-use strict;
-use warnings;
 use utf8;
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
-use Test::More;
 use Time::HiRes qw(usleep);
 
 my $corpora = $ENV{PASSAGES_CORPORA} // 48;
@@ -168,14 +163,13 @@ $node->safe_psql('postgres', q{
 	UNION ALL SELECT 60 + n, 'short ' || n FROM generate_series(1, 3) n;
 	ANALYZE wanted;
 });
-append_to_file("$dir/load.sql", q{
+my %load = ('load@30' => q{
 \set n random(1, 1000000)
 INSERT INTO pending (tenant, body) SELECT i % 3, text_of(:n + i) FROM generate_series(1, 5) i;
 INSERT INTO direct (tenant, body) SELECT i % 3, text_of(:n + i) FROM generate_series(1, 5) i;
 UPDATE pending SET body = text_of(:n) WHERE id = (SELECT max(id) - 20 FROM pending);
 UPDATE direct SET body = text_of(:n) WHERE id = (SELECT max(id) - 20 FROM direct);
-});
-append_to_file("$dir/change.sql", q{
+}, 'change@1' => q{
 DELETE FROM pending WHERE id % 7 = 0 AND id > (SELECT max(id) - 300 FROM pending);
 DELETE FROM direct WHERE id % 7 = 0 AND id > (SELECT max(id) - 300 FROM direct);
 VACUUM pending;
@@ -184,10 +178,7 @@ VACUUM direct;
 
 sub start_load
 {
-	my ($out, $err);
-	return IPC::Run::start([ 'pgbench', '--no-vacuum', '--client=4', '--jobs=2', '--max-tries=100', '--transactions=1000000',
-		"--file=$dir/load.sql\@30", "--file=$dir/change.sql\@1", $node->connstr('postgres') ],
-		'>', \$out, '2>', \$err, IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default));
+	return start_pgbench($node, \%load, '--client=4', '--max-tries=100', '--transactions=1000000')->{handle};
 }
 
 sub wait_for_rows
@@ -248,9 +239,7 @@ $node->wait_for_catchup($standby);
 is_same($_, $_->name, 'pending', 'pending_body'), is_same($_, $_->name, 'direct', 'direct_body') foreach $node, $standby;
 $standby->stop;
 
-command_ok([ 'pg_dump', '--no-sync', "--file=$dir/dump.sql", $node->connstr('postgres') ], 'pg_dump');
-$node->safe_psql('postgres', 'CREATE DATABASE restored');
-command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('restored'), '-f', "$dir/dump.sql" ], 'restore');
+is_restored($node, 'postgres', 'restored');
 is_same($node, 'restored', 'pending', 'pending_body', 'true', 'restored');
 $node->safe_psql('postgres', 'CREATE DATABASE subscriber');
 $node->safe_psql('postgres', 'ALTER TABLE direct ADD PRIMARY KEY (id); CREATE PUBLICATION pub FOR TABLE direct');

@@ -1,13 +1,10 @@
 # The statements of doc/cleaning.md, doc/loading.md and doc/texts.md on real texts: what they
 # leave, as SQL finds it that knows nothing of the extension's distance functions and indexes.
 
-use strict;
-use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 use SimhashTest;
 use DocumentTest;
-use Test::More;
 
 my ($cleaning, $loading, $about_texts) = ('doc/cleaning.md', 'doc/loading.md', 'doc/texts.md');
 my $texts = library_texts(3000);
@@ -78,26 +75,13 @@ run_sql(qq{
 			condition) INTO n;
 		RETURN n;
 	END \$\$;
-	-- One of each by the definition, a row at a time: what goes for the sake of what
+	-- One of each by the definition: what goes for the sake of what
 	CREATE TABLE chosen (id bigint PRIMARY KEY, keeper bigint, distance int);
 	CREATE PROCEDURE choose(keep text, condition text DEFAULT 'alike') LANGUAGE plpgsql AS \$\$
-	DECLARE
-		row_id bigint;
 	BEGIN
-		CREATE TEMP TABLE kept (id bigint PRIMARY KEY, place serial);
-		EXECUTE format('CREATE TEMP TABLE pair AS SELECT a, b, d
-			FROM near JOIN h x ON x.id = near.a JOIN h y ON y.id = near.b WHERE %s', condition);
-		INSERT INTO pair SELECT b, a, d FROM pair;
-		CREATE INDEX ON pair (a);
 		TRUNCATE chosen;
-		FOR row_id IN EXECUTE 'SELECT id FROM h ORDER BY ' || keep LOOP
-			INSERT INTO chosen SELECT row_id, kept.id, d FROM pair JOIN kept ON kept.id = b WHERE a = row_id
-				ORDER BY d, place LIMIT 1;
-			IF NOT FOUND THEN
-				INSERT INTO kept VALUES (row_id);
-			END IF;
-		END LOOP;
-		DROP TABLE kept, pair;
+		INSERT INTO chosen SELECT * FROM superfluous_of(format('SELECT a, b, d FROM near JOIN h x ON x.id = near.a
+			JOIN h y ON y.id = near.b WHERE %s', condition), 'h', keep);
 	END \$\$;
 	CALL choose('length DESC, id');
 });
@@ -171,13 +155,11 @@ run_recipe($loading, 'ON CONFLICT ON CONSTRAINT corpus_alike DO NOTHING');
 is(run_sql(q{SELECT left_near('corpus', 'alike')}), '0', 'no two rows get in that are alike');
 is( run_sql(q{
 		SELECT count(*) FROM staging s FULL JOIN (SELECT id FROM corpus UNION SELECT id FROM refused) t USING (id)
-		WHERE t.id IS NULL}),
-	'0', 'each row is there or was refused');
+		WHERE t.id IS NULL}), '0', 'each row is there or was refused');
 is( run_sql(q{
 		SELECT count(*) FROM refused r LEFT JOIN corpus ON corpus.id = blocked_by
 			LEFT JOIN near ON a = least(r.id, blocked_by) AND b = greatest(r.id, blocked_by)
-		WHERE corpus.id IS NULL OR alike IS NOT TRUE}),
-	'0', 'because of a row that is alike');
+		WHERE corpus.id IS NULL OR alike IS NOT TRUE}), '0', 'because of a row that is alike');
 cmp_ok(run_sql('SELECT count(*) FROM refused'), '>', 50, 'some are refused');
 
 # From staging to a library
@@ -203,8 +185,7 @@ is( run_sql(q{
 # it goes by the library where both have one that is alike
 is( run_sql(q{
 		SELECT count(*) FROM dropped JOIN near ON dropped.id IN (a, b) AND alike AND (a + b - dropped.id) % 3 = 0
-		WHERE keeper % 3 > 0}),
-	'0', 'what the library had comes first');
+		WHERE keeper % 3 > 0}), '0', 'what the library had comes first');
 cmp_ok(run_sql('SELECT least(count(*) FILTER (WHERE keeper % 3 = 0), count(*) FILTER (WHERE keeper % 3 > 0))
 	FROM dropped'),
 	'>', 10, 'there are some of both kinds');

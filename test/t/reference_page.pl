@@ -9,13 +9,9 @@
 # - The attributes of functions are those of the last line "Attributes: ..., ...." before.
 # - Tables whose heads are those in %tables below list the other objects.
 
-use strict;
-use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
-use Test::More;
 
 my $top = "$FindBin::RealBin/../..";
 my $page = slurp_file("$top/doc/reference.md");

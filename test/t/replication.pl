@@ -1,14 +1,9 @@
 # Logical replication: of rows that only their values tell apart, balls and
 # fingerprints among them, and from a bigint column into one of fingerprints.
 
-use strict;
-use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
-use Test::More;
 
 my $publisher = make_node('publisher', [ allows_streaming => 'logical' ]);
 $publisher->start;
@@ -19,8 +14,7 @@ my $watches = q{
 	CREATE TABLE watches (ball simhash_ball, fp simhash, note text);
 	ALTER TABLE watches REPLICA IDENTITY FULL;
 };
-$publisher->safe_psql(
-	'postgres', qq{
+$publisher->safe_psql('postgres', qq{
 	CREATE EXTENSION simhash;
 	$watches
 	CREATE TABLE images (id integer PRIMARY KEY, h bigint);
@@ -28,8 +22,7 @@ $publisher->safe_psql(
 	INSERT INTO images VALUES (1, -59), (2, 59), (3, -9223372036854775808), (4, NULL);
 	CREATE PUBLICATION pub FOR TABLE watches, images;
 });
-$subscriber->safe_psql(
-	'postgres', qq{
+$subscriber->safe_psql('postgres', qq{
 	CREATE EXTENSION simhash;
 	$watches
 	CREATE TABLE images (id integer PRIMARY KEY, h simhash);
@@ -42,8 +35,7 @@ $subscriber->wait_for_subscription_sync($publisher, 'sub');
 is($subscriber->safe_psql('postgres', 'SELECT id, h FROM images ORDER BY id'),
 	"1|18446744073709551557\n2|59\n3|9223372036854775808\n4|", 'what is there is copied, negative numbers bit for bit');
 
-$publisher->safe_psql(
-	'postgres', q{
+$publisher->safe_psql('postgres', q{
 	UPDATE watches SET note = 'e' WHERE note = 'b';
 	DELETE FROM watches WHERE ball = '(-1,0)';
 	INSERT INTO watches VALUES ('(7,64)', -1, 'f');

@@ -1,19 +1,11 @@
 # Indexes and constraints that compare texts: under concurrent load, after crashes, after
 # dump and restore, and with a very long text.
 
-use strict;
-use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
-use Test::More;
 
-my $node = make_node('similar', [], 'restart_after_crash = on', 'max_wal_size = 1GB');
-$node->start;
-load_helpers($node);
-my $dir = PostgreSQL::Test::Utils::tempdir;
+my $node = start_node('similar', [], 'restart_after_crash = on', 'max_wal_size = 1GB');
 
 # Texts of 65 words, of which the first few are others: two of a cluster share from .6 to
 # all of their runs of three words.  Each transaction of a load takes its clusters from
@@ -56,20 +48,7 @@ INSERT INTO docs VALUES (:c, :w, text_of(:c, :w)) ON CONFLICT DO NOTHING;
 \sleep 2 ms
 ROLLBACK;
 });
-my %file;
-foreach my $name (sort keys %script)
-{
-	$file{$name} = "$dir/$name.sql";
-	append_to_file($file{$name}, $script{$name});
-}
-
-sub pgbench
-{
-	my ($transactions, @scripts) = @_;
-	return ('pgbench', '--no-vacuum', '--client=8', '--jobs=2', '--max-tries=1000',
-		"--transactions=$transactions", '--random-seed=9', (map { "--file=$file{$_}" } @scripts),
-		$node->connstr('postgres'));
-}
+my @pgbench = ('--max-tries=1000', '--random-seed=9');
 
 # No two rows are alike, and nothing was refused without one that is.
 sub is_kept_out
@@ -88,10 +67,7 @@ sub is_kept_out
 	return;
 }
 
-my ($out, $err);
-ok(IPC::Run::run([ pgbench(100, 'slow', 'batch', 'abort') ], '>', \$out, '2>', \$err), 'load: pgbench succeeds')
-  or diag($err);
-like($out, qr{transactions actually processed: 800/800}, 'load: all transactions ran');
+run_pgbench($node, 'load', \%script, 8, 100, @pgbench);
 is_kept_out('load', 1000);
 
 #
@@ -100,11 +76,10 @@ is_kept_out('load', 1000);
 foreach my $round (1 .. effort(1, 3))
 {
 	my $size = $node->safe_psql('postgres', 'SELECT count(*) FROM attempt');
-	my $pgbench = IPC::Run::start([ pgbench(1000000, 'slow', 'batch', 'abort') ], '>', \$out, '2>', \$err,
-		IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default));
+	my $run = start_pgbench($node, \%script, '--client=8', '--transactions=1000000', @pgbench);
 	$node->poll_query_until('postgres', "SELECT count(*) > $size + 500 FROM attempt") or die 'the rows do not come';
 	$node->stop('immediate');
-	$pgbench->finish;
+	$run->{handle}->finish;
 	$node->start;
 	is_kept_out("crash $round", $size + 500);
 }
@@ -125,7 +100,7 @@ is( $node->safe_psql('postgres', "SELECT difference('$found', 'SELECT q.no, d.ct
 #
 # Dump and restore, with a class of one's own
 #
-$node->safe_psql('postgres', "CREATE DATABASE $_") foreach 'old', 'new';
+$node->safe_psql('postgres', 'CREATE DATABASE old');
 $node->safe_psql('old', q{
 	CREATE SCHEMA ext;
 	CREATE EXTENSION simhash SCHEMA ext;
@@ -157,8 +132,7 @@ $node->safe_psql('old', q{
 	FROM generate_series(1, 100) i;
 	INSERT INTO books VALUES (101, NULL, '...'), (102, '!', NULL);
 });
-command_ok([ 'pg_dump', '--no-sync', "--file=$dir/old.sql", $node->connstr('old') ], 'pg_dump');
-command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', "$dir/old.sql", $node->connstr('new') ], 'restore');
+is_restored($node, 'old', 'new');
 foreach my $database ('old', 'new')
 {
 	foreach my $row (
@@ -178,8 +152,6 @@ foreach my $database ('old', 'new')
 			WHERE amname = 'simhash' AND NOT amvalidate(c.oid)"),
 		'0', "$database: the operator classes are valid");
 }
-command_ok([ 'pg_dump', '--no-sync', "--file=$dir/new.sql", $node->connstr('new') ], 'dump of the copy');
-is(dumped_objects("$dir/new.sql"), dumped_objects("$dir/old.sql"), 'the dumps are equal');
 
 #
 # A type that is stored like text
@@ -197,8 +169,7 @@ SKIP:
 			SET enable_seqscan = off;
 			SELECT count(*), count(*) FILTER (WHERE id > 1000), (SELECT id FROM notes WHERE body ~= text_of(7, 0)),
 				(SELECT count(*) FROM notes a JOIN notes b ON a.body ~= b.body) FROM notes;
-		}),
-		'300|0|7|300', 'a column of type citext');
+		}), '300|0|7|300', 'a column of type citext');
 }
 
 #
@@ -212,8 +183,7 @@ is( $node->safe_psql('postgres', qq{
 		INSERT INTO docs SELECT -1, 1, body || ' and more' FROM long ON CONFLICT DO NOTHING;
 		SET enable_seqscan = off;
 		SELECT count(*), min(length(d.body)) > 10 * $words FROM docs d, long l WHERE d.body ~= (l.body || '.');
-	}),
-	'1|t', 'a long text keeps one like it out, and is found');
+	}), '1|t', 'a long text keeps one like it out, and is found');
 
 $node->stop;
 done_testing();

@@ -1,13 +1,9 @@
 # The operator ~= on real texts: with an index the rows are those of its definition, found
 # without the index and without fingerprints.
 
-use strict;
-use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
-use Test::More;
 
 my $node = make_node('similar_real', [], 'work_mem = 64MB', 'maintenance_work_mem = 64MB');
 $node->start;

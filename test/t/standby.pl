@@ -1,24 +1,16 @@
 # A standby that verifies every replayed page answers like the primary.  After
 # a crash, an index of an unlogged table is empty and works.
 
-use strict;
-use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
-use Test::More;
 
-my $primary = make_node('primary', [ allows_streaming => 1 ],
+my $primary = start_node('primary', [ allows_streaming => 1 ],
 	"wal_consistency_checking = 'all'", 'max_wal_size = 1GB', 'wal_keep_size = 8GB');
-$primary->start;
-load_helpers($primary);
 my $standby = make_standby($primary);
 $standby->start;
 
-$primary->safe_psql(
-	'postgres', q{
+$primary->safe_psql('postgres', q{
 	CREATE TABLE a (id bigint GENERATED ALWAYS AS IDENTITY, fp simhash);
 	CREATE TABLE b (id bigint GENERATED ALWAYS AS IDENTITY, fp simhash);
 	CREATE TABLE e (id bigint GENERATED ALWAYS AS IDENTITY, fp simhash);
@@ -34,8 +26,7 @@ $primary->safe_psql(
 });
 
 my $script = PostgreSQL::Test::Utils::tempdir . '/change.sql';
-append_to_file(
-	$script, q{
+append_to_file($script, q{
 \set pick random(0, 2)
 \set part random(0, 19)
 INSERT INTO a (fp) SELECT CASE WHEN i % 40 = 0 THEN NULL WHEN i % 5 = 0
@@ -60,8 +51,7 @@ foreach my $round (1 .. 3)
 	$primary->safe_psql('postgres', 'CHECKPOINT') if $round == 2;
 }
 # many equal fingerprints; pages that VACUUM empties
-$primary->safe_psql(
-	'postgres', q{
+$primary->safe_psql('postgres', q{
 	INSERT INTO e (fp) SELECT i % 3 FROM generate_series(1, 4000) i;
 	INSERT INTO e (fp) SELECT NULL FROM generate_series(1, 2000) i;
 	DELETE FROM e WHERE fp IS NULL OR fp = 1;
@@ -102,8 +92,7 @@ is_exact($standby, 'promoted', 'b', 'b_fp');
 $standby->stop;
 
 # unlogged
-$primary->safe_psql(
-	'postgres', q{
+$primary->safe_psql('postgres', q{
 	CREATE UNLOGGED TABLE u (id bigint GENERATED ALWAYS AS IDENTITY, fp simhash);
 	CREATE INDEX u_fp ON u USING simhash (fp) WITH (blocks = 5, distance = 3);
 	INSERT INTO u (fp) SELECT make_fingerprints(5000, 0.5);

@@ -1,8 +1,6 @@
 # The extension and the reference implementation in Python give the same
 # fingerprints, of real texts and of random input of every form.
 
-use strict;
-use warnings;
 use Encode qw(encode_utf8);
 use FindBin;
 use JSON::PP;
@@ -10,10 +8,7 @@ use lib $FindBin::RealBin;
 use Cwd qw(realpath);
 use IO::Uncompress::Gunzip qw(gunzip);
 use File::Find;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
-use Test::More;
 
 my $test = "$FindBin::RealBin/..";
 my $dir = PostgreSQL::Test::Utils::tempdir;
@@ -165,8 +160,7 @@ sub json
 
 my $node = make_node('reference', [ extra => [ '--encoding=UTF8', '--no-locale' ] ]);
 $node->start;
-$node->safe_psql(
-	'postgres', q{
+$node->safe_psql('postgres', q{
 	CREATE EXTENSION simhash;
 	CREATE TABLE requests (id bigint GENERATED ALWAYS AS IDENTITY, request json);
 

@@ -2,14 +2,9 @@
 # the server's types, and those of contrib, resolve with the extension as they do
 # without it.  Only ~= of two texts was an error before.
 
-use strict;
-use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
-use Test::More;
 
 my $node = make_node('resolution', []);
 $node->start;
@@ -126,8 +121,7 @@ cmp_ok($node->safe_psql('postgres', q(SELECT count(*) FROM expressions WHERE bef
 is( $node->safe_psql('postgres', q{
 		SELECT expression, before, now FROM expressions, resolved(expression) now
 		WHERE before IS DISTINCT FROM now AND NOT (expression LIKE '% ~= %' AND before NOT LIKE '%Output%')
-		ORDER BY expression COLLATE "C" LIMIT 20}),
-	'', 'all resolve as without the extension');
+		ORDER BY expression COLLATE "C" LIMIT 20}), '', 'all resolve as without the extension');
 
 $node->stop;
 done_testing();

@@ -190,12 +190,10 @@ foreach my $from (@released)
 
 		# what is new works, with an index that is old
 		like(
-			$node->safe_psql(
-				$database, q{SET enable_seqscan = off; SET search_path = public, ext;
+			$node->safe_psql($database, q{SET enable_seqscan = off; SET search_path = public, ext;
 					EXPLAIN (COSTS OFF) SELECT * FROM docs WHERE fp <%%> 5}),
 			qr/Index.* on docs_fp/, "$from to $to: the new operator uses an old index");
-		my ($status, $stdout, $stderr) = $node->psql(
-			$database, q{SET search_path = public, ext;
+		my ($status, $stdout, $stderr) = $node->psql($database, q{SET search_path = public, ext;
 				CREATE TABLE corpus (fp simhash, EXCLUDE USING simhash (fp WITH <%%>));
 				INSERT INTO corpus VALUES (0), (511);
 				INSERT INTO corpus VALUES (255)});

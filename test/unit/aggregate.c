@@ -4,10 +4,6 @@
  *	  Tests of the states of the aggregates without a server: against sums that
  *	  are made otherwise, and with numbers that no rows have.
  *
- * Prints TAP.  The exit status is 1 if a test failed, else 0.
- *
- *	make -C test/unit check
- *
  *-------------------------------------------------------------------------
  */
 #include "unit.h"

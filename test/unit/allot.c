@@ -4,8 +4,6 @@
  *	  Tests of src/bits without a server: whether the parts of a wide fingerprint
  *	  are searched within radii that leave nothing out, for every width.
  *
- * Prints TAP.  The exit status is 1 if a test failed, else 0.
- *
  *-------------------------------------------------------------------------
  */
 #include "unit.h"

@@ -5,10 +5,6 @@
  *	  the distances between them, with each of the kernels that this machine
  *	  can run.  A server only ever runs the best ones.
  *
- * Prints TAP.  The exit status is 1 if a test failed, else 0.
- *
- *	make -C test/unit check
- *
  *-------------------------------------------------------------------------
  */
 #include "with_kernels.h"
@@ -65,6 +61,18 @@ compute(const Text *text, uint64 *result)
 	shtext_free_array(buffer.bytes);
 	*result = shtext_majority_result(&majority);
 	return majority.count > 0;
+}
+
+/* Is the fingerprint of a text made of the bits that more than half of its windows have? */
+static bool
+has_majority(const Text *text, const int *counters, int nwindows)
+{
+	uint64		expected = 0;
+	uint64		result;
+
+	for (int b = 0; b < 64; b++)
+		expected |= (uint64) (2 * counters[b] > nwindows) << b;
+	return compute(text, &result) == (nwindows > 0) && result == expected;
 }
 
 static Text
@@ -181,8 +189,6 @@ test_ascii(const char *kernels)
 		int			nkept = 0;
 		int			counters[64] = {0};
 		int			nwindows;
-		uint64		expected = 0;
-		uint64		result;
 		Text		text = {bytes, n, SHTEXT_CHAR, 4};
 
 		for (int i = 0; i < n; i++)
@@ -202,9 +208,7 @@ test_ascii(const char *kernels)
 			for (int b = 0; b < 64; b++)
 				counters[b] += (hash >> b) & 1;
 		}
-		for (int b = 0; b < 64; b++)
-			expected |= (uint64) (2 * counters[b] > nwindows) << b;
-		passed &= compute(&text, &result) == (nwindows > 0) && result == expected;
+		passed &= has_majority(&text, counters, nwindows);
 		release(bytes, n);
 		release(kept, n);
 	}
@@ -232,8 +236,6 @@ test_words(const char *kernels)
 		int			nwindows;
 		int			rare = next_random() % 2 ? 6 : 3000;
 		int			counters[64] = {0};
-		uint64		expected = 0;
-		uint64		result;
 		Text		text = {bytes, n, SHTEXT_WORD, shingle};
 
 		for (int i = 0; i < n; i++)
@@ -263,9 +265,7 @@ test_words(const char *kernels)
 			for (int b = 0; b < 64; b++)
 				counters[b] += (hash >> b) & 1;
 		}
-		for (int b = 0; b < 64; b++)
-			expected |= (uint64) (2 * counters[b] > nwindows) << b;
-		passed &= compute(&text, &result) == (nwindows > 0) && result == expected;
+		passed &= has_majority(&text, counters, nwindows);
 		release(bytes, n);
 		release(joined, n + 1);
 		free(starts);

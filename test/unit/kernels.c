@@ -5,16 +5,6 @@
  *	  like that this machine can run against a naive loop, and the properties of every
  *	  scheme.
  *
- * Prints TAP.  The exit status is 1 if a test failed, else 0.  Build and run:
- *
- *	make -C test/unit check
- *
- * or, in this directory,
- *
- *	cc -O2 -I../../src -I`pg_config --includedir-server` -o kernels kernels.c \
- *		../../src/bits/distance.c ../../src/bits/filter_kernels_x86.c \
- *		../../src/bits/scheme.c -L`pg_config --pkglibdir` -lpgport
- *
  *-------------------------------------------------------------------------
  */
 #include "unit.h"
@@ -23,30 +13,6 @@
 #include "bits/scheme.h"
 
 #define MAX_KEYS	65536
-
-static int
-naive_distance(uint64 a, uint64 b)
-{
-	int			result = 0;
-
-	for (int i = 0; i < 64; i++)
-	{
-		if (((a >> i) & 1) != ((b >> i) & 1))
-			result++;
-	}
-	return result;
-}
-
-/* x with n different bits inverted */
-static uint64
-flip_bits(uint64 x, int n)
-{
-	uint64		flips = 0;
-
-	while (naive_distance(flips, 0) < n)
-		flips |= UINT64CONST(1) << (next_random() % 64);
-	return x ^ flips;
-}
 
 /*
  * Does the filter agree with a naive loop?  It must find the same positions

@@ -5,10 +5,6 @@
  *	  fences that have any number of bits in common, with rows at both sides of
  *	  each limit.
  *
- * Prints TAP.  The exit status is 1 if a test failed, else 0.  Build and run:
- *
- *	make -C test/unit check
- *
  *-------------------------------------------------------------------------
  */
 #include "unit.h"
@@ -25,16 +21,6 @@ PageInit(Page page, Size pageSize, Size specialSize)
 	header->pd_lower = SizeOfPageHeaderData;
 	header->pd_special = header->pd_upper = pageSize - MAXALIGN(specialSize);
 	PageSetPageSizeAndVersion(page, pageSize, PG_PAGE_LAYOUT_VERSION);
-}
-
-static int
-naive_distance(uint64 a, uint64 b)
-{
-	int			result = 0;
-
-	for (uint64 x = a ^ b; x != 0; x &= x - 1)
-		result++;
-	return result;
 }
 
 static uint64

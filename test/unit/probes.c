@@ -4,8 +4,6 @@
  *	  Tests of src/bits without a server: which probe of a plan a difference
  *	  belongs to, of balls and of balls that grow by rings, for every scheme.
  *
- * Prints TAP.  The exit status is 1 if a test failed, else 0.
- *
  *-------------------------------------------------------------------------
  */
 #include "unit.h"
@@ -21,19 +19,6 @@
 #define MAX_RADIUS		20
 
 static ShBitsProbePlan rings[SHBITS_WIDTH + 1];
-
-/*
- * A number with so many bits set.
- */
-static uint64
-random_difference(int weight)
-{
-	uint64		result = 0;
-
-	while (shbits_distance(result, 0) < weight)
-		result |= UINT64CONST(1) << (next_random() & 63);
-	return result;
-}
 
 static int
 count_owners(const ShBitsProbePlan *plan, uint64 difference)
@@ -60,7 +45,7 @@ balls_are_right(const ShBitsScheme *scheme, double leaves)
 			return false;
 		for (int i = 0; i < DIFFERENCES; i++)
 		{
-			if (count_owners(&plan, random_difference(i % (radius + 1))) != 1)
+			if (count_owners(&plan, flip_bits(0, i % (radius + 1))) != 1)
 				return false;
 		}
 	}
@@ -94,7 +79,7 @@ rings_are_right(const ShBitsScheme *scheme, double leaves, int *nrings)
 	{
 		for (int i = 0; i < DIFFERENCES; i++)
 		{
-			uint64		difference = random_difference(weight);
+			uint64		difference = flip_bits(0, weight);
 			int			owners = 0;
 
 			for (int radius = first; radius <= last; radius++)

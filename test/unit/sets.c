@@ -4,10 +4,6 @@
  *	  Tests of src/text/hash_sets.c without a server: two sets of numbers,
  *	  counted at once or range by range.
  *
- * Prints TAP.  The exit status is 1 if a test failed, else 0.
- *
- *	make -C test/unit check
- *
  *-------------------------------------------------------------------------
  */
 #include "unit.h"

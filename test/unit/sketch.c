@@ -4,10 +4,6 @@
  *	  Tests of sketches without a server: against the definition, in parts, as
  *	  states, and what their distances say of Jaccard coefficients.
  *
- * Prints TAP.  The exit status is 1 if a test failed, else 0.
- *
- *	make -C test/unit check
- *
  *-------------------------------------------------------------------------
  */
 #include "with_kernels.h"
@@ -48,19 +44,6 @@ defined(const uint64 *set, int n)
 		}
 		result |= ((fallen != PG_UINT64_MAX ? fallen : first) & 1) << b;
 	}
-	return result;
-}
-
-static uint64
-fingerprint(const uint64 *set, int n)
-{
-	ShTextSketch sketch;
-	uint64		result;
-
-	shtext_sketch_init(&sketch, 64);
-	shtext_sketch_add(&sketch, set, n);
-	if (!shtext_sketch_result(&sketch, &result))
-		bail_out("no fingerprint");
 	return result;
 }
 
@@ -206,26 +189,28 @@ test_sketches(const char *kernels)
 }
 
 /*
- * What 256 bits say of a Jaccard coefficient.  As the parts are independent, their
- * distances scatter no more than those of independent bits: if they were not, the
- * variance would be up to four times as large.
+ * n random sets of a size, and others that have so many features in common with them:
+ * the mean distance must lie within five standard errors of half the bits times 1 - J,
+ * and must not scatter more than that of independent bits does.  If the parts of wide
+ * fingerprints were not independent, the variance would be up to four times as large.
  */
 static void
-test_wide_distances(void)
+test_distances(int width, const int *sizes, int nsizes, int most_features)
 {
-	static const int sizes[] = {1, 2, 3, 6, 20, 50, 200, 400, 2000};
+	char		subject[40];
 
-	for (int s = 0; s < lengthof(sizes); s++)
+	snprintf(subject, sizeof(subject), "distances of %d bits", width);
+	for (int s = 0; s < nsizes; s++)
 	{
 		for (int tenth = 0; tenth < 10; tenth += 3)
 		{
 			int			size = sizes[s];
 			int			common = size * tenth / 10;
 			int			both = 2 * size - common;
-			int			nsets = Min(10000, 1000000 / both);
+			int			nsets = Min(10000, most_features / both);
 			double		jaccard = common / (double) both;
-			double		expected = 128 * (1 - jaccard);
-			double		variance = expected * (1 - expected / 256);
+			double		expected = width / 2 * (1 - jaccard);
+			double		variance = expected * (1 - expected / width);
 			double		sum = 0;
 			double		squares = 0;
 			char		what[100];
@@ -243,68 +228,22 @@ test_wide_distances(void)
 				{
 					ShTextSketch sketch;
 
-					shtext_sketch_init(&sketch, 256);
+					shtext_sketch_init(&sketch, width);
 					shtext_sketch_add(&sketch, hashes + k * (size - common), size);
-					shtext_sketch_result(&sketch, result[k]);
+					if (!shtext_sketch_result(&sketch, result[k]))
+						bail_out("no fingerprint");
 					shtext_sketch_free(&sketch);
 				}
-				for (int j = 0; j < 4; j++)
+				for (int j = 0; j < width / 64; j++)
 					distance += __builtin_popcountll(result[0][j] ^ result[1][j]);
 				sum += distance - expected;
 				squares += (distance - expected) * (distance - expected);
 			}
 			snprintf(what, sizeof(what), "%d features, Jaccard coefficient %.3f", size, jaccard);
-			printf("# %s: mean/128 off by %+.5f, variance %.3f of binomial, error %.3f\n",
-				   what, sum / nsets / 128, squares / nsets / variance, sqrt(squares / nsets) / 128);
+			printf("# %s: mean/%d off by %+.5f, variance %.3f of binomial, error %.3f\n", what, width / 2,
+				   sum / nsets / (width / 2), squares / nsets / variance, sqrt(squares / nsets) / (width / 2));
 			report(fabs(sum / nsets) < 5 * sqrt(variance / nsets) &&
-				   squares / nsets < variance * (1 + 8 / sqrt(nsets)), "distances of 256 bits", what);
-		}
-	}
-}
-
-/*
- * n random sets of a size, and others that have so many features in common
- * with them: the mean distance must lie within five standard errors of 32
- * times 1 - J, and must not scatter more than that of independent bits does.
- */
-static void
-test_distances(void)
-{
-	static const int sizes[] = {1, 2, 3, 4, 6, 10, 20, 32, 50, 100, 200, 400, 1000, 10000};
-
-	for (int s = 0; s < lengthof(sizes); s++)
-	{
-		for (int tenth = 0; tenth < 10; tenth += 3)
-		{
-			int			size = sizes[s];
-			int			common = size * tenth / 10;
-			int			both = 2 * size - common;
-			int			nsets = Min(10000, 2000000 / both);
-			double		jaccard = common / (double) both;
-			double		expected = 32 * (1 - jaccard);
-			double		variance = expected * (1 - expected / 64);
-			double		sum = 0;
-			double		squares = 0;
-			char		what[100];
-
-			for (int i = 0; i < nsets; i++)
-			{
-				int			distance;
-
-				make_set(both, i % 3 == 2 ? 0 : i % 3);
-				/* small numbers, but others each time */
-				for (int j = 0; j < both && i % 3 == 1; j++)
-					hashes[j] += (uint64) i * both;
-				distance = __builtin_popcountll(fingerprint(hashes, size) ^
-												fingerprint(hashes + size - common, size));
-				sum += distance - expected;
-				squares += (distance - expected) * (distance - expected);
-			}
-			snprintf(what, sizeof(what), "%d features, Jaccard coefficient %.3f", size, jaccard);
-			printf("# %s: mean/32 off by %+.5f, variance %.3f of binomial\n",
-				   what, sum / nsets / 32, squares / nsets / variance);
-			report(fabs(sum / nsets) < 5 * sqrt(variance / nsets) &&
-				   squares / nsets < variance * (1 + 8 / sqrt(nsets)), "distances", what);
+				   squares / nsets < variance * (1 + 8 / sqrt(nsets)), subject, what);
 		}
 	}
 }
@@ -375,9 +314,12 @@ test_forged(void)
 int
 main(void)
 {
+	static const int sizes[] = {1, 2, 3, 4, 6, 10, 20, 32, 50, 100, 200, 400, 1000, 10000};
+	static const int wide_sizes[] = {1, 2, 3, 6, 20, 50, 200, 400, 2000};
+
 	with_text_kernels(test_sketches);
-	test_distances();
-	test_wide_distances();
+	test_distances(64, sizes, lengthof(sizes), 2000000);
+	test_distances(256, wide_sizes, lengthof(wide_sizes), 1000000);
 	test_forged();
 	return finish();
 }

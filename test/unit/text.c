@@ -4,10 +4,6 @@
  *	  Tests of src/text without a server: all kernels that this machine can
  *	  run against naive loops.
  *
- * Prints TAP.  The exit status is 1 if a test failed, else 0.
- *
- *	make -C test/unit check
- *
  *-------------------------------------------------------------------------
  */
 #include "unit.h"

@@ -2,7 +2,8 @@
  *
  * unit.h
  *	  What the unit tests have in common: results as TAP, random numbers, and
- *	  memory beyond whose end nothing can be read or written.
+ *	  memory beyond whose end nothing can be read or written.  Each exits with 1 if a
+ *	  test failed, else 0.
  *
  *-------------------------------------------------------------------------
  */
@@ -58,6 +59,27 @@ next_random(void)
 	x = (x ^ (x >> 30)) * UINT64CONST(0xbf58476d1ce4e5b9);
 	x = (x ^ (x >> 27)) * UINT64CONST(0x94d049bb133111eb);
 	return x ^ (x >> 31);
+}
+
+static inline int
+naive_distance(uint64 a, uint64 b)
+{
+	int			result = 0;
+
+	for (uint64 x = a ^ b; x != 0; x &= x - 1)
+		result++;
+	return result;
+}
+
+/* x with n different bits inverted */
+static inline uint64
+flip_bits(uint64 x, int n)
+{
+	uint64		flips = 0;
+
+	while (naive_distance(flips, 0) < n)
+		flips |= UINT64CONST(1) << (next_random() & 63);
+	return x ^ flips;
 }
 
 static inline void
