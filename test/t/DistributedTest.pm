@@ -5,16 +5,11 @@
 # Each block is a session of its own.  On the shards, the page's role and its password are used.
 package DistributedTest;
 
-use strict;
-use warnings;
 use Exporter 'import';
 use DocumentTest;
 use FindBin;
 use IPC::Run;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SimhashTest;
-use Test::More;
 
 our @EXPORT = qw($page $database make_machines page_parts jobs parts_of run_part run_sessions one_of same_rows
   use_coordinator coordinate collect_texts load_rows load_block_rows prepared check_all_jobs

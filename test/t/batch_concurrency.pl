@@ -3,8 +3,7 @@
 # it.  Each search is compared with a self-join in one snapshot.  And when all is
 # quiet: the same on both, and after the standby has taken over.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 
 my $primary = start_node('primary', [ allows_streaming => 1 ],

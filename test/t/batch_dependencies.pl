@@ -2,8 +2,7 @@
 # the index that they name: through a dump and a restore, another name, schema and
 # search_path, and whatever makes the index anew; and it is not dropped under them.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 
 my $node = make_node('dependencies', []);

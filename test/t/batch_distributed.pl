@@ -2,8 +2,7 @@
 # rows that those for one table give.  What it says of operation is in
 # batch_distributed_operation.pl.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use DistributedTest;
 use SimhashTest;
 

@@ -2,9 +2,7 @@
 # shards that are down or hang, rows and block rows out of step, changes of documents and
 # tables, another shard, another distance.
 
-use FindBin;
-use IPC::Run;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use DistributedTest;
 use SimhashTest;
 

@@ -1,8 +1,7 @@
 # Searches of whole tables with parallel workers: when there are any, and that nothing
 # is left behind when they are stopped.  sql/batch_parallel.sql compares answers.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 use Time::HiRes qw(usleep);
 

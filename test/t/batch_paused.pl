@@ -2,8 +2,7 @@
 # process is stopped; if it is then in the middle of a table, much is changed before
 # it goes on.  It must find what its snapshot has always had.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 use Time::HiRes qw(time usleep);
 

@@ -1,14 +1,11 @@
 # All pairs, clusters and duplicates of real texts, such as the demo shows, are those that
 # SQL finds without the extension's distance functions and indexes.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 
 my $rows = real_texts();
-my $node = make_node('real', [], 'work_mem = 64MB', 'maintenance_work_mem = 64MB');
-$node->start;
-load_brute_force($node);
+my $node = start_node('real', [], 'work_mem = 64MB', 'maintenance_work_mem = 64MB');
 $node->safe_psql('postgres', 'CREATE TABLE texts (name text, body text)');
 $node->safe_psql('postgres', "COPY texts FROM '$rows'");
 $node->safe_psql('postgres', q{

@@ -2,8 +2,7 @@
 # cancelled, terminated and watched, leaves nothing behind, and works in a shell's
 # pipeline.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 use Time::HiRes qw(time);
 

@@ -4,8 +4,7 @@
 # are compared with brute force, on the primary and on a standby, and at last on
 # the standby that took over.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 
 my $primary = start_node('primary', [ allows_streaming => 1 ],

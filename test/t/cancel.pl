@@ -1,7 +1,6 @@
 # Long scans and builds stop when they are told to, and leave nothing behind.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 use Time::HiRes qw(usleep);
 
@@ -154,8 +153,7 @@ while (1)
 	}
 	$node->safe_psql('postgres', 'DROP INDEX IF EXISTS w_two');
 }
-is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_ls_tmpdir()'),
-	'0', 'no temporary files are left');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_ls_tmpdir()'), '0', 'no temporary files are left');
 
 # A search for pairs stops even where each comparison finds one, not when the 64
 # keys that are compared together have met all others: that would be up to 4

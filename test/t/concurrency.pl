@@ -4,8 +4,7 @@
 # SIMHASH_TEST_TRANSACTIONS, if set, is how many transactions each of the four
 # clients runs: 60000 take some ten minutes.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 
 my $clients = 4;

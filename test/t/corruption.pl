@@ -1,8 +1,7 @@
 # Damaged index files give errors with SQLSTATE XX002 that name the index, and
 # the block where it is one; the server stays up.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 
 my $block_size = 8192;

@@ -1,8 +1,7 @@
 # Kill the server in the middle of concurrent inserts, updates, deletes and
 # vacuums; after recovery every index must be sound and exact.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 use Time::HiRes qw(usleep);
 
@@ -45,6 +44,16 @@ VACUUM b;
 VACUUM c;
 });
 
+sub is_right
+{
+	my ($what) = @_;
+	is_sound($node, $what, 'a_fp', 'b_fp', 'c_tenant_fp');
+	is_exact($node, $what, 'a', 'a_fp');
+	is_exact($node, $what, 'b', 'b_fp');
+	is_exact($node, $what, 'c', 'c_tenant_fp', tenants => 1);
+	return;
+}
+
 foreach my $round (1 .. $rounds)
 {
 	my $size = $node->safe_psql('postgres', 'SELECT count(*) FROM a');
@@ -73,10 +82,7 @@ foreach my $round (1 .. $rounds)
 		eval { $run->{handle}->finish };
 		start_after_kill($node);
 	}
-	is_sound($node, "round $round", 'a_fp', 'b_fp', 'c_tenant_fp');
-	is_exact($node, "round $round", 'a', 'a_fp');
-	is_exact($node, "round $round", 'b', 'b_fp');
-	is_exact($node, "round $round", 'c', 'c_tenant_fp', tenants => 1);
+	is_right("round $round");
 }
 
 # and it all still works
@@ -87,9 +93,6 @@ $node->safe_psql('postgres',
 	'INSERT INTO a (fp) SELECT make_fingerprints(5000, 0.1); INSERT INTO b (fp) SELECT make_fingerprints(5000, 0.1);'
 	  . 'INSERT INTO c (tenant, fp) SELECT hashint8(fp::bigint) % 3, fp FROM make_fingerprints(5000, 0.1) fp'
 );
-is_sound($node, 'afterwards', 'a_fp', 'b_fp', 'c_tenant_fp');
-is_exact($node, 'afterwards', 'a', 'a_fp');
-is_exact($node, 'afterwards', 'b', 'b_fp');
-is_exact($node, 'afterwards', 'c', 'c_tenant_fp', tenants => 1);
+is_right('afterwards');
 $node->stop;
 done_testing();

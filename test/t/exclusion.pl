@@ -3,8 +3,7 @@
 # with SERIALIZABLE instead of a constraint, and with the trigger of doc/constraints.md
 # instead of one, which lets old near-duplicates stay.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 use DocumentTest;
 

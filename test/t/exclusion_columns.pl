@@ -3,8 +3,7 @@
 # other are ever committed, and no row is refused without one that is the cause.
 # Then a dump of such tables, and its restoration.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 
 my $node = start_node('exclusion_columns', [ extra => [ '--encoding=UTF8', '--no-locale' ] ], 'max_wal_size = 1GB');

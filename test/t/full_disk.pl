@@ -5,8 +5,7 @@
 # There is no room whenever a file tells so: a library that is loaded before that of
 # the C language lets writes fail then.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 
 my $dir = PostgreSQL::Test::Utils::tempdir;

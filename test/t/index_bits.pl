@@ -1,8 +1,7 @@
 # Indexes of wide fingerprints: a constraint under concurrent inserts, a standby that
 # verifies every replayed page, a crash, and a metapage with another width.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 
 my ($help) = run_command([ 'initdb', '--help' ]);

@@ -1,8 +1,7 @@
 # Builds beyond memory and builds with parallel workers make the index that a
 # build in memory makes, whatever the fingerprints; and survive a crash.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 
 my $node = start_node(
@@ -98,8 +97,7 @@ my $log = slurp_file($node->logfile, $offset);
 cmp_ok(scalar(() = $log =~ /starting background worker process "parallel worker/g), '>=', 4,
 	'workers were started');
 is_sound($node, 'parallel', 'random_fp', 'random_c', 'u_fp', 'random_even');
-is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_ls_tmpdir()'), '0',
-	'no temporary files are left');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_ls_tmpdir()'), '0', 'no temporary files are left');
 
 # What workers find counts, wherever they find it: rows; the WAL that they write; and a
 # version of a row that an old transaction might see, which the index lacks.  That one is

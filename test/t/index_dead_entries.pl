@@ -2,8 +2,7 @@
 # marks hide nothing else: not from older snapshots, nor after splits, VACUUM, a
 # crash, on a standby, or where nothing is logged.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 
 # with checksums a mark is logged as an image of the page
@@ -130,8 +129,7 @@ foreach my $table ('a', 'e')
 	is_exact($standby, 'standby', $table, "${table}_fp");
 	is_sound($standby, 'standby', "${table}_fp");
 }
-unlike(slurp_file($standby->logfile), qr/inconsistent page found/,
-	'replay made the same pages');
+unlike(slurp_file($standby->logfile), qr/inconsistent page found/, 'replay made the same pages');
 
 # a crash, and another server in charge
 $node->stop('immediate');

@@ -1,8 +1,7 @@
 # 250,000 fingerprints, and 50,000 with 10 distinct values: for each scheme
 # the index finds what brute force finds, at every radius.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 
 my $node = start_node('exact', [], 'shared_buffers = 256MB',

@@ -1,8 +1,7 @@
 # Builds of indexes on expressions: who computes the fingerprints, and what a dump
 # and a crash leave of such an index.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 
 my $node = make_node(

@@ -4,8 +4,7 @@
 # With SIMHASH_MAP=small the library is one that has room for next to nothing,
 # and that takes what it remembers of one index for that of another, see test/run.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 
 my $small = ($ENV{SIMHASH_MAP} // '') eq 'small';

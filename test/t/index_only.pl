@@ -2,8 +2,7 @@
 # have read: in each snapshot the same number of rows and bits.  On a standby, where
 # nothing waits for the pins of a scan, the same.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 
 my $node = start_node('index_only', [ allows_streaming => 1 ], 'max_wal_size = 1GB');

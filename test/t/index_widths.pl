@@ -3,8 +3,7 @@
 # which take no disk space, up to 2^15, 2^23 and 2^31 blocks.  Leaves get wider, are
 # split, get narrower, under several sessions and through a crash.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 
 my $block_size = 8192;

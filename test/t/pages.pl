@@ -2,8 +2,7 @@
 # The function that takes the text out of HTML does so.
 
 use utf8;
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 use DocumentTest;
 

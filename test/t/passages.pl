@@ -5,8 +5,7 @@
 # PASSAGES_CORPORA in the environment is the number of random collections of texts.
 
 use utf8;
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 use Time::HiRes qw(usleep);
 

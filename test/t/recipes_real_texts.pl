@@ -1,8 +1,7 @@
 # The statements of doc/cleaning.md, doc/loading.md and doc/texts.md on real texts: what they
 # leave, as SQL finds it that knows nothing of the extension's distance functions and indexes.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 use DocumentTest;
 

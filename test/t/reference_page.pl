@@ -9,8 +9,7 @@
 # - The attributes of functions are those of the last line "Attributes: ..., ...." before.
 # - Tables whose heads are those in %tables below list the other objects.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 
 my $top = "$FindBin::RealBin/../..";

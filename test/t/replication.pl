@@ -1,8 +1,7 @@
 # Logical replication: of rows that only their values tell apart, balls and
 # fingerprints among them, and from a bigint column into one of fingerprints.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 
 my $publisher = make_node('publisher', [ allows_streaming => 'logical' ]);

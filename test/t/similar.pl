@@ -1,8 +1,7 @@
 # Indexes and constraints that compare texts: under concurrent load, after crashes, after
 # dump and restore, and with a very long text.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 
 my $node = start_node('similar', [], 'restart_after_crash = on', 'max_wal_size = 1GB');

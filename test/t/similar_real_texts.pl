@@ -1,13 +1,10 @@
 # The operator ~= on real texts: with an index the rows are those of its definition, found
 # without the index and without fingerprints.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 
-my $node = make_node('similar_real', [], 'work_mem = 64MB', 'maintenance_work_mem = 64MB');
-$node->start;
-load_brute_force($node);
+my $node = start_node('similar_real', [], 'work_mem = 64MB', 'maintenance_work_mem = 64MB');
 $node->safe_psql('postgres', slurp_file("$FindBin::RealBin/../similar.sql"));
 
 # Paragraphs as they are; in a frame that all of them share, like the pages of a site; and

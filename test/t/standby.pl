@@ -1,8 +1,7 @@
 # A standby that verifies every replayed page answers like the primary.  After
 # a crash, an index of an unlogged table is empty and works.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 
 my $primary = start_node('primary', [ allows_streaming => 1 ],
@@ -78,8 +77,7 @@ foreach my $pass ('changed', 'rebuilt')
 	}
 	is_sound($standby, "standby, $pass", 'a_fp', 'b_fp', 'c_tenant_fp', 'e_fp');
 }
-unlike(slurp_file($standby->logfile), qr/inconsistent page found/,
-	'replay made the same pages');
+unlike(slurp_file($standby->logfile), qr/inconsistent page found/, 'replay made the same pages');
 
 # the standby takes over
 $standby->promote;

@@ -1,10 +1,9 @@
 # The extension and the reference implementation in Python give the same
 # fingerprints, of real texts and of random input of every form.
 
+use lib 'test/t';
 use Encode qw(encode_utf8);
-use FindBin;
 use JSON::PP;
-use lib $FindBin::RealBin;
 use Cwd qw(realpath);
 use IO::Uncompress::Gunzip qw(gunzip);
 use File::Find;

@@ -2,8 +2,7 @@
 # the server's types, and those of contrib, resolve with the extension as they do
 # without it.  Only ~= of two texts was an error before.
 
-use FindBin;
-use lib $FindBin::RealBin;
+use lib 'test/t';
 use SimhashTest;
 
 my $node = make_node('resolution', []);
@@ -64,8 +63,7 @@ foreach my $extension (sort keys %contrib)
   SKIP:
 	{
 		skip "$extension is not installed", 1 unless $available =~ /^$extension$/m;
-		is(($node->psql('postgres', "CREATE EXTENSION $extension"))[0],
-			0, "$extension is beside it");
+		is(($node->psql('postgres', "CREATE EXTENSION $extension"))[0], 0, "$extension is beside it");
 		push @contrib, columns_of(@{ $contrib{$extension} });
 	}
 }

@@ -8,14 +8,10 @@
 # made-up one.  So this is also the test of the upgrade script of a release: see
 # CONTRIBUTING.md.
 
-use strict;
-use warnings;
+use lib 'test/t';
 use File::Basename;
 use File::Path qw(make_path);
-use FindBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use SimhashTest;
 
 my $test = "$FindBin::RealBin/..";
 my %config = map { $_ => `pg_config --$_` =~ s/\n//r } 'bindir', 'sharedir', 'pkglibdir';
