@@ -14,7 +14,7 @@ stop_all() {
 }
 trap stop_all EXIT
 
-# a name, a file for what the test says, which is shown if it fails, and the test
+# a name, a file for what the test says, whose first lines are shown if it fails, and the test
 test_that() {
 	name=$1
 	log=$2
@@ -24,7 +24,7 @@ test_that() {
 		passed=$((passed + 1))
 	else
 		echo "not ok - $name"
-		sed 's/^/# /' "$log"
+		sed 's/^/# /; 100q' "$log"
 		failed=$((failed + 1))
 	fi
 }
