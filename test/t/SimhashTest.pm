@@ -201,7 +201,7 @@ sub load_helpers
 	return;
 }
 
-# The same, started, with the helpers
+# A node with the helpers, started; the arguments are those of make_node()
 sub start_node
 {
 	my $node = make_node(@_);
