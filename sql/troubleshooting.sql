@@ -173,6 +173,8 @@ FROM (VALUES
 	($$CREATE INDEX ON docs USING simhash (('{1}'::int[]), fp)$$,
 		'data type integer[] has no default operator class for access method "simhash"'),
 	($$CREATE TABLE bad (t text, EXCLUDE USING simhash (t WITH %))$$, 'operator does not exist: text \% text'),
+	($$ALTER TABLE photos ALTER pdq TYPE simhash_bits; REINDEX TABLE photos$$,
+		'column "pdq" of index "photos_pdq" does not say how many bits its fingerprints have'),
 	($$CREATE UNIQUE INDEX ON docs USING simhash (fp)$$, 'access method "simhash" does not support unique indexes'),
 	($$CREATE INDEX ON docs USING simhash (simhash_compute(to_tsvector(body)))$$,
 		'functions in index expression must be marked IMMUTABLE'),
@@ -204,5 +206,20 @@ FROM (VALUES
 ) v (statement, expected), attempt(statement)
 WHERE message IS NULL OR message NOT LIKE expected;
 
+-- nobody but a superuser moves the extension, not even its owner
 SET client_min_messages = warning;
+CREATE ROLE regress_simhash_user;
+SELECT current_database() AS database \gset
+BEGIN;
+DROP EXTENSION simhash CASCADE;
+GRANT CREATE ON DATABASE :"database" TO regress_simhash_user;
+SET LOCAL ROLE regress_simhash_user;
+CREATE SCHEMA of_a_user;
+CREATE EXTENSION simhash SCHEMA of_a_user;
+CREATE SCHEMA another;
+SET LOCAL search_path = of_a_user, public;
+SELECT message FROM attempt('ALTER EXTENSION simhash SET SCHEMA another');
+ROLLBACK;
+DROP ROLE regress_simhash_user;
+
 DROP SCHEMA troubleshooting_test CASCADE;
