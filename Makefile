@@ -26,16 +26,16 @@ OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c)))
 PG_CPPFLAGS = -I$(srcdir)/src
 PG_CFLAGS = -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
 
-# What test/schedule has for "make check", or with SIZE=all everything.  The test
-# init of either kind makes what the others use.  Their databases are the same in any
-# server.  The tests in Perl start servers of their own and need the module
-# IPC::Run and a user who is not root: they run with TAP_TESTS=1.
+# What test/schedule has for "make check", or with SIZE=all everything, in its order.  The
+# databases of the first two kinds are the same in any server.  The tests in Perl start
+# servers of their own and need the module IPC::Run and a user who is not root: they run
+# with TAP_TESTS=1.
 SIZE = check
 scheduled = $(shell sed -n -E 's/^$(1) +($(if $(filter all,$(SIZE)),all|)check|both) +//p' $(srcdir)/test/schedule)
-REGRESS = init $(filter-out init,$(call scheduled,regress))
+REGRESS = $(call scheduled,regress)
 ENCODING = UTF8
 NO_LOCALE = 1
-ISOLATION = init $(filter-out init,$(call scheduled,isolation))
+ISOLATION = $(call scheduled,isolation)
 ISOLATION_OPTS = --inputdir=test --load-extension=simhash
 ifeq ($(SIZE),all)
 export PGOPTIONS += -c test.effort=full

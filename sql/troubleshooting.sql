@@ -29,8 +29,8 @@ ANALYZE;
 PREPARE float8_radius(float8) AS SELECT id FROM docs WHERE fp <~> 42 <= $1;
 PREPARE numeric_radius(numeric) AS SELECT id FROM docs WHERE fp <~> 42 <= $1;
 
--- Those of some queries, or of conditions on docs, that search a simhash index, and do not only read it
--- from end to end, although they should not; or the other way around
+-- Which queries, or conditions on docs, do not search a simhash index although they should, or do
+-- although they should not.  To read it from end to end is no search.
 CREATE FUNCTION wrong(searching bool, VARIADIC queries text[]) RETURNS SETOF text LANGUAGE sql
 SET enable_seqscan = off AS $$
 	SELECT query
