@@ -140,5 +140,56 @@ WHERE rolname IN ('regress_simhash_attacker', 'regress_simhash_made');
 \pset null ''
 \pset format aligned
 
-DROP SCHEMA batch_owner_code_test CASCADE;
-DROP ROLE regress_simhash_attacker;
+--
+-- The other way round: a caller who may only read a table chooses search_path, and so what
+-- the names in the owner's functions mean, but not when they run as the owner.
+--
+CREATE ROLE regress_simhash_owner;
+CREATE SCHEMA owned AUTHORIZATION regress_simhash_owner;
+SET ROLE regress_simhash_owner;
+CREATE FUNCTION owned.norm(text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN lower($1); END';
+CREATE FUNCTION owned.number(text) RETURNS integer LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN length($1); END';
+SET search_path = public;
+CREATE TABLE owned.docs (id integer, body text);
+INSERT INTO owned.docs SELECT i, 'the same few words for all of the rows' FROM generate_series(1, 3) i;
+CREATE INDEX docs_fp ON owned.docs USING simhash (simhash_compute(owned.norm(body)));
+CREATE INDEX docs_text ON owned.docs USING simhash (owned.norm(body) simhash_text_ops);
+CREATE INDEX docs_again ON owned.docs USING simhash (owned.norm(body) simhash_text_ops);
+CREATE INDEX docs_number ON owned.docs USING simhash (owned.number(body), simhash_compute(body));
+GRANT USAGE ON SCHEMA owned TO regress_simhash_attacker;
+GRANT SELECT ON owned.docs TO regress_simhash_attacker;
+RESET ROLE;
+CREATE SCHEMA trap AUTHORIZATION regress_simhash_attacker;
+SET ROLE regress_simhash_attacker;
+CREATE TABLE trap.runs (who name);
+GRANT ALL ON SCHEMA trap TO PUBLIC;
+GRANT ALL ON trap.runs TO PUBLIC;
+CREATE FUNCTION trap.lower(text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	INSERT INTO trap.runs VALUES (current_user);
+	RETURN pg_catalog.lower($1);
+END $$;
+CREATE FUNCTION trap.length(text) RETURNS integer LANGUAGE plpgsql AS $$
+BEGIN
+	INSERT INTO trap.runs VALUES (current_user);
+	RETURN pg_catalog.length($1);
+END $$;
+SET search_path = trap, pg_catalog, public;
+SELECT count(*) FROM simhash_find_all('owned.docs_fp');
+SELECT count(*) FROM simhash_find_all('owned.docs_text');
+SELECT count(*) FROM simhash_find_all('owned.docs_number');
+SELECT count(*) FROM simhash_find_duplicates('owned.docs_text', keep => 'id', same => 'a.id IS NOT NULL');
+SELECT count(*) FROM simhash_find_clusters('owned.docs_number');
+SELECT count(*) FROM simhash_find_matches('owned.docs_text', 'owned.docs_again');
+SELECT current_setting('search_path'), (SELECT count(*) FROM trap.runs);
+-- a superuser who checks an index
+RESET ROLE;
+SELECT simhash_index_check('owned.docs_fp', true), simhash_index_check('owned.docs_text', true),
+	simhash_index_check('owned.docs_number', true);
+SELECT current_setting('search_path'), (SELECT count(*) FROM trap.runs);
+-- the trap works where the caller's own code runs
+SELECT owned.number('four'), (SELECT count(*) FROM trap.runs WHERE who = current_user);
+RESET search_path;
+
+DROP SCHEMA batch_owner_code_test, owned, trap CASCADE;
+DROP ROLE regress_simhash_attacker, regress_simhash_owner;

@@ -22,6 +22,7 @@
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "storage/smgr.h"
+#include "utils/guc.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
@@ -181,12 +182,21 @@ shcompat_make_am_routine(void)
 #define shcompat_estimate_array_length(root, array)	estimate_array_length(array)
 #endif
 
-/* functions run as another user must not depend on the caller's search_path */
+/*
+ * Functions run as another user must not depend on the caller's search_path: the
+ * caller could have them call functions of his own.  To be called in a new nesting
+ * level of settings, which ends the setting.
+ */
+static inline void
+shcompat_restrict_search_path(void)
+{
 #if PG_VERSION_NUM >= 170000
-#define shcompat_restrict_search_path()	RestrictSearchPath()
+	RestrictSearchPath();
 #else
-#define shcompat_restrict_search_path()	((void) 0)
+	set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
+					  GUC_ACTION_SAVE, true, 0, false);
 #endif
+}
 
 /* raise "snapshot too old"; old_snapshot_threshold was removed in 17 */
 #if PG_VERSION_NUM < 170000

@@ -149,19 +149,47 @@ shrows_heap_page_rows(Relation heap, Snapshot snapshot, Buffer buffer,
 }
 
 /*
- * Store a row that was found in a slot for the heap, which pins the buffer as
- * well.
+ * Make sure that a row stays where it is: call this after pinning a page anew, before
+ * rows are read from it without a lock.
  *
- * The buffer has been pinned since then, and need not be locked: a row that a
- * snapshot sees is not moved or removed while its page is pinned.
+ * Who prunes a page waits until nobody else has it pinned, but only before taking the
+ * lock.  So a page can be pinned while its rows are being moved.  Waiting for the lock
+ * once ends that, and the pin keeps others from beginning.
+ *
+ * The snapshot sees the rows that are going to be read, so pruning cannot have removed
+ * them, unless old_snapshot_threshold allowed it.  This is the error then.
+ */
+void
+shrows_heap_page_settle(Relation heap, Snapshot snapshot, Buffer buffer)
+{
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	shcompat_test_old_snapshot(snapshot, heap, BufferGetPage(buffer));
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+}
+
+/*
+ * Store a row that the snapshot sees in a slot for the heap, which pins the buffer
+ * as well.
+ *
+ * The buffer must have been pinned since the row was found, or since
+ * shrows_heap_page_settle.  It need not be locked: a row that a snapshot sees is not
+ * moved or removed while its page is pinned.
  */
 void
 shrows_heap_page_slot(Relation heap, Buffer buffer, ShBtRow tid, TupleTableSlot *slot)
 {
 	Page		page = BufferGetPage(buffer);
-	ItemId		item = PageGetItemId(page, (OffsetNumber) (tid & 0xFFFF));
+	OffsetNumber offset = (OffsetNumber) (tid & 0xFFFF);
 	HeapTuple	tuple = &((BufferHeapTupleTableSlot *) slot)->base.tupdata;
+	ItemId		item;
 
+	if (offset < FirstOffsetNumber || offset > PageGetMaxOffsetNumber(page) ||
+		!ItemIdIsNormal(item = PageGetItemId(page, offset)))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("row (%u,%u) of table \"%s\" has disappeared",
+						BufferGetBlockNumber(buffer), offset,
+						RelationGetRelationName(heap))));
 	tuple->t_data = (HeapTupleHeader) PageGetItem(page, item);
 	tuple->t_len = ItemIdGetLength(item);
 	tuple->t_tableOid = RelationGetRelid(heap);

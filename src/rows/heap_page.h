@@ -22,6 +22,7 @@
 extern bool shrows_is_heap(Relation table);
 extern void shrows_heap_page_rows(Relation heap, Snapshot snapshot, Buffer buffer,
 								  ShSortItem *items, size_t count);
+extern void shrows_heap_page_settle(Relation heap, Snapshot snapshot, Buffer buffer);
 extern void shrows_heap_page_slot(Relation heap, Buffer buffer, ShBtRow tid,
 								  TupleTableSlot *slot);
 

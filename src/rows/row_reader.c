@@ -43,6 +43,9 @@ enter_heap(ShRowsReader *reader, const ShRowsHeap *heap)
 
 	if (reader->slot != NULL)
 		ExecClearTuple(reader->slot);
+	if (BufferIsValid(reader->buffer))
+		ReleaseBuffer(reader->buffer);
+	reader->buffer = InvalidBuffer;
 	if (*slot == NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(reader->slots));
@@ -52,6 +55,18 @@ enter_heap(ShRowsReader *reader, const ShRowsHeap *heap)
 	}
 	reader->heap = heap;
 	reader->slot = *slot;
+}
+
+/*
+ * Pin a page of the current table, unless it is pinned already, and release the last.
+ */
+static void
+pin_page(ShRowsReader *reader, BlockNumber block)
+{
+	if (BufferIsValid(reader->buffer) && BufferGetBlockNumber(reader->buffer) == block)
+		return;
+	reader->buffer = ReleaseAndReadBuffer(reader->buffer, reader->heap->relation, block);
+	shrows_heap_page_settle(reader->heap->relation, reader->snapshot, reader->buffer);
 }
 
 /*
@@ -68,8 +83,7 @@ shrows_read(ShRowsReader *reader, ShRowsNumber row)
 		enter_heap(reader, heap);
 	if (shrows_is_heap(heap->relation))
 	{
-		reader->buffer = ReleaseAndReadBuffer(reader->buffer, heap->relation,
-											  (BlockNumber) (tid >> 16));
+		pin_page(reader, (BlockNumber) (tid >> 16));
 		shrows_heap_page_slot(heap->relation, reader->buffer, tid, reader->slot);
 	}
 	else
