@@ -172,6 +172,15 @@ SELECT count(*) FROM simhash_passages('a', NULL);
 SELECT count(*) FROM simhash_passages('a', 'a');
 SELECT * FROM simhash_passages('(a)', 'b "A"', 1);
 SELECT count(*) FROM simhash_passages('', '', 1);
+-- characters that decompose into a sign and a mark, and pairs that compose into a sign: words are
+-- counted as the normalization leaves them, wherever it finds them in the text
+SELECT * FROM simhash_passages(normalize('for all x ≠ 0 the inverse exists and is unique', NFD),
+	'so the inverse exists and is unique', 3);
+SELECT count(*) AS texts, count(*) FILTER (WHERE passage IS DISTINCT FROM 'b' OR a_word <> cardinality(all_words) - 1) AS wrong
+FROM (SELECT 'a ' || chr(i) || mark || ' b, a.' AS body
+	FROM generate_series(161, 11000) i, unnest(ARRAY['', U&'\0338', U&'\0301', U&'\0345\0323', U&'\3099']) mark
+	WHERE i < 1400 OR i > 7600) t
+	LEFT JOIN LATERAL simhash_passages(body, 'b', 1) ON true, simhash_shingles(body, 1, 'word') all_words;
 -- as many rows as words at most, however often a text repeats itself
 SELECT count(*), sum(words), max(words) FROM simhash_passages(repeat('w ', 1000), repeat('w ', 300));
 SELECT count(*), sum(words), max(words) FROM simhash_passages(repeat('w ', 300), repeat('w ', 1000));

@@ -10,6 +10,8 @@ CREATE DATABASE simhash_win1258 ENCODING 'WIN1258'
 	LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
 CREATE DATABASE simhash_latin1 ENCODING 'LATIN1' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
 CREATE DATABASE simhash_euc_jp ENCODING 'EUC_JP' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
+CREATE DATABASE simhash_jis_2004 ENCODING 'EUC_JIS_2004'
+	LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
 CREATE DATABASE simhash_euc_kr ENCODING 'EUC_KR' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
 CREATE DATABASE simhash_euc_cn ENCODING 'EUC_CN' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
 CREATE DATABASE simhash_euc_tw ENCODING 'EUC_TW' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
@@ -77,6 +79,15 @@ SELECT simhash_hash(E'\xa9\xa1') AS two, simhash_hash(E'\x8f\xa1\xa1') AS three,
 	array_length(simhash_shingles(E'a\xa9\xa1, b\x8f\xa1\xa1c', 1), 1) AS characters,
 	simhash_shingles(E'a\xa9\xa1, b\x8f\xa1\xa1C', 1) = ARRAY['a', E'\xa9\xa1', 'b', E'\x8f\xa1\xa1', 'c'] AS kept;
 
+-- a letter with a mark that is one character here; the pieces of a shingle and of a text
+-- divide it nowhere
+\connect simhash_jis_2004
+SET client_encoding = 'UTF8';
+CREATE EXTENSION simhash;
+SELECT count(*) AS shingles, count(*) FILTER (WHERE simhash_shingles(word || ' end', 1, 'word') <> ARRAY[word, 'end']) AS wrong
+FROM generate_series(8180, 8200) n, LATERAL (SELECT repeat('a', n) || 'か゚æ̀b') w (word);
+SELECT p.* FROM simhash_passages('x か゚æ̀, y か゚ Z. か゚', 'y か゚ z', 2) p;
+
 \connect simhash_euc_kr
 SET client_encoding = 'UTF8';
 CREATE EXTENSION simhash;
@@ -142,6 +153,15 @@ SELECT simhash_shingles(U&'Vi\00EA\0323t');
 SET client_encoding = 'UTF8';
 CREATE EXTENSION simhash;
 SELECT simhash_compute('µm') = :'micro' AS same;
+-- the server's own conversion is taken, whatever the search path says: this one is an error
+CREATE SCHEMA other;
+CREATE DEFAULT CONVERSION other.conversion FOR 'LATIN1' TO 'UTF8' FROM iso8859_1_to_utf8;
+UPDATE pg_conversion SET conproc = 'win_to_utf8'::regproc WHERE conname = 'conversion';
+\connect
+SET client_encoding = 'UTF8';
+SET search_path = other, pg_catalog, public;
+SELECT simhash_compute('µm') = :'micro' AS same;
+RESET search_path;
 \set VERBOSITY default
 SELECT simhash_shingles('µm');
 SELECT simhash_shingles(repeat('a', 10000) || 'µm', 1, 'word');
@@ -176,6 +196,7 @@ DROP DATABASE simhash_win1252;
 DROP DATABASE simhash_win1258;
 DROP DATABASE simhash_latin1;
 DROP DATABASE simhash_euc_jp;
+DROP DATABASE simhash_jis_2004;
 DROP DATABASE simhash_euc_kr;
 DROP DATABASE simhash_euc_cn;
 DROP DATABASE simhash_euc_tw;

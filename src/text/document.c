@@ -144,8 +144,12 @@ read_text(const ShTextFeatures *features, ShTextConsumer consumer, void *state)
 	shtext_reader_begin(&reader, features->document, features->unit);
 	shtext_windows_init(&windows, reader.unit, features->shingle);
 	shtext_batch_init(&batch, consumer, state);
-	while (shtext_reader_next(&reader, &windows))
+	while (!(features->enough && *features->enough) && shtext_reader_next(&reader, &windows))
+	{
 		shtext_batch_windows(&batch, &windows, &reader.buffer);
+		if (features->enough)
+			shtext_batch_finish(&batch);
+	}
 	if (!features->only_whole && shtext_windows_rest(&windows, &reader.buffer, &span))
 		shtext_batch_add(&batch, shtype_hash(span.bytes, span.length));
 	shtext_batch_finish(&batch);

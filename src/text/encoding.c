@@ -7,7 +7,8 @@
  */
 #include "postgres.h"
 
-#include "catalog/namespace.h"
+#include "catalog/pg_conversion.h"
+#include "catalog/pg_namespace_d.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 
@@ -26,6 +27,21 @@
 #define FOREIGN_FURTHER		5
 
 /*
+ * The server's own conversion between UTF-8 and the encoding of the database, whatever
+ * the search path says.  It can be neither dropped nor replaced, so it is looked up once.
+ */
+static Oid
+conversion_between(int from, int to)
+{
+	static Oid	known[2];		/* from UTF-8, to UTF-8 */
+	Oid		   *conversion = &known[to == PG_UTF8];
+
+	if (!OidIsValid(*conversion))
+		*conversion = FindDefaultConversion(PG_CATALOG_NAMESPACE, from, to);
+	return *conversion;
+}
+
+/*
  * Convert up to the first character that cannot be converted.  Returns the
  * number of bytes converted.
  */
@@ -33,7 +49,7 @@ static int
 convert(const char *bytes, int length, int from, int to,
 		ShTextBuffer *converted)
 {
-	Oid			conversion = FindDefaultConversionProc(from, to);
+	Oid			conversion = conversion_between(from, to);
 	int			size = length * MAX_CONVERSION_GROWTH + 1;
 	char	   *out;
 	int			done = 0;
@@ -159,6 +175,20 @@ report_untranslatable(const char *bytes, Size length, int encoding)
 }
 
 /*
+ * Can UTF-8 be converted in two pieces, of which the second begins here?  Not within a
+ * character, and not before a mark, as some encodings have one character for a letter
+ * with it.
+ */
+static bool
+can_be_divided(const char *bytes)
+{
+	const unsigned char *next = (const unsigned char *) bytes;
+
+	return (*next & 0xC0) != 0x80 &&
+		(shtext_record(utf8_to_unicode(next))->flags & SHTEXT_START);
+}
+
+/*
  * Append UTF-8 text to a buffer, in some encoding.
  *
  * Raises ERRCODE_UNTRANSLATABLE_CHARACTER if there is a character that the
@@ -174,9 +204,15 @@ shtext_from_utf8(const char *bytes, Size length, int encoding,
 		int			done;
 
 		CHECK_FOR_INTERRUPTS();
-		/* not within a character */
-		while (piece < length && (bytes[piece] & 0xC0) == 0x80)
+		while (piece < length && piece > 0 && !can_be_divided(bytes + piece))
 			piece--;
+		if (piece == 0)
+		{
+			/* nothing but marks: only the first of them can belong to a letter */
+			piece = PIECE_BYTES;
+			while ((bytes[piece] & 0xC0) == 0x80)
+				piece--;
+		}
 		done = convert(bytes, piece, PG_UTF8, encoding, converted);
 		if (done < piece)
 		{

@@ -90,7 +90,6 @@ shtext_sets_count(const ShTextSets *sets, uint64 *in_a, uint64 *in_b,
 				  uint64 *in_both)
 {
 	uint64		nslots = UINT64CONST(1) << sets->slot_bits;
-
 	uint64		n_a = 0;
 	uint64		n_b = 0;
 	uint64		n_both = 0;
@@ -100,6 +99,8 @@ shtext_sets_count(const ShTextSets *sets, uint64 *in_a, uint64 *in_b,
 		uint64		a = sets->slots[i] & 1;
 		uint64		b = sets->slots[i] >> 1 & 1;
 
+		if (i % SLOTS_AT_ONCE == 0)
+			CHECK_FOR_INTERRUPTS();
 		n_a += a;
 		n_b += b;
 		n_both += a & b;
@@ -107,32 +108,6 @@ shtext_sets_count(const ShTextSets *sets, uint64 *in_a, uint64 *in_b,
 	*in_a = n_a;
 	*in_b = n_b;
 	*in_both = n_both;
-}
-
-/*
- * Write the numbers of a single set that fits into the array, without the sets that
- * they are in, in ascending order.  There must be room for as many as are used.
- *
- * They are almost in this order: each one is near its place.
- */
-void
-shtext_sets_sort(const ShTextSets *sets, uint64 *numbers)
-{
-	uint64		nslots = UINT64CONST(1) << sets->slot_bits;
-	uint64		count = 0;
-
-	for (uint64 i = 0; i < nslots; i++)
-	{
-		uint64		number = sets->slots[i] & ~(uint64) SHTEXT_IN_BOTH;
-		uint64		place = count;
-
-		if (sets->slots[i] == 0)
-			continue;
-		for (; place > 0 && numbers[place - 1] > number; place--)
-			numbers[place] = numbers[place - 1];
-		numbers[place] = number;
-		count++;
-	}
 }
 
 /*
@@ -151,4 +126,81 @@ void
 shtext_sets_free(ShTextSets *sets)
 {
 	pfree(sets->slots);
+}
+
+/*
+ * Write the numbers of a single set, which has the whole range, without the sets that
+ * they are in, in ascending order.
+ *
+ * The order is nearly that of the slots: each number is near its slot.
+ */
+static void
+sort_numbers(const ShTextSets *sets, uint64 *numbers)
+{
+	uint64		nslots = UINT64CONST(1) << sets->slot_bits;
+	uint64		count = 0;
+
+	for (uint64 i = 0; i < nslots; i++)
+	{
+		uint64		number = sets->slots[i] & ~(uint64) SHTEXT_IN_BOTH;
+		uint64		place = count;
+
+		if (i % SLOTS_AT_ONCE == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (sets->slots[i] == 0)
+			continue;
+		for (; place > 0 && numbers[place - 1] > number; place--)
+			numbers[place] = numbers[place - 1];
+		numbers[place] = number;
+		count++;
+	}
+}
+
+/*
+ * Replace hashes by the numbers that stand for them, each once, in ascending order.
+ * Returns how many there are.
+ */
+Size
+shtext_distinct_numbers(uint64 *hashes, Size nhashes, uint64 key)
+{
+	ShTextSets	set;
+
+	/* half of the slots remain free */
+	shtext_sets_init(&set, 0, pg_leftmost_one_pos64(nhashes + 1) + 2);
+	for (Size i = 0; i < nhashes; i++)
+	{
+		if (i % SLOTS_AT_ONCE == 0)
+			CHECK_FOR_INTERRUPTS();
+		shtext_sets_add(&set, shtext_sets_number(hashes[i], key), SHTEXT_IN_A);
+	}
+	sort_numbers(&set, hashes);
+	shtext_sets_free(&set);
+	return set.used;
+}
+
+/*
+ * How many numbers two arrays share that have each number once, in ascending order?
+ */
+Size
+shtext_count_common(const uint64 *a, Size na, const uint64 *b, Size nb)
+{
+	Size		result = 0;
+	Size		i = 0;
+	Size		j = 0;
+
+	while (i < na && j < nb)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (int step = 0; step < SLOTS_AT_ONCE && i < na && j < nb; step++)
+		{
+			uint64		x = a[i];
+			uint64		y = b[j];
+
+			/* without branches, which could not be predicted */
+			result += x == y;
+			i += x <= y;
+			j += y <= x;
+		}
+	}
+	return result;
 }

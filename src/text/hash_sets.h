@@ -36,9 +36,11 @@ extern void shtext_sets_grow(ShTextSets *sets);
 extern void shtext_sets_narrow(ShTextSets *sets);
 extern void shtext_sets_count(const ShTextSets *sets, uint64 *in_a,
 							  uint64 *in_b, uint64 *in_both);
-extern void shtext_sets_sort(const ShTextSets *sets, uint64 *numbers);
 extern uint64 shtext_sets_end(const ShTextSets *sets);
 extern void shtext_sets_free(ShTextSets *sets);
+
+extern Size shtext_distinct_numbers(uint64 *hashes, Size nhashes, uint64 key);
+extern Size shtext_count_common(const uint64 *a, Size na, const uint64 *b, Size nb);
 
 /*
  * The number that stands for a hash.  The key is odd, so that different numbers stay
@@ -97,18 +99,6 @@ shtext_sets_add(ShTextSets *sets, uint64 number, int which)
 
 	sets->used += (*slot == 0);
 	*slot |= (number & ~(uint64) SHTEXT_IN_BOTH) | which;
-}
-
-/*
- * Add a number of the range to a set if it is in the other one.
- */
-static inline void
-shtext_sets_mark(ShTextSets *sets, uint64 number, int which)
-{
-	uint64	   *slot = shtext_sets_slot(sets, number);
-
-	if (*slot != 0)
-		*slot |= which;
 }
 
 #endif							/* SIMHASH_TEXT_HASH_SETS_H */

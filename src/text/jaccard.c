@@ -55,6 +55,7 @@ typedef struct Overlap
 	int			max_slot_bits;
 	ShTextSets	sets;			/* the hashes within a range */
 	int			which;			/* the set of the document that is being read */
+	bool		met;			/* of shtext_meet: a common feature was found */
 } Overlap;
 
 static int64
@@ -69,34 +70,19 @@ features_expected(const ShTextFeatures *features)
 }
 
 /*
- * Choose slots for both documents, assuming that they have most features in
- * common, as documents that are compared usually do.
+ * Make room for more hashes: enlarge the array or, if it may not grow, leave hashes of
+ * the upper half to a later range.
  */
-static int
-first_slot_bits(const ShTextFeatures *a, const ShTextFeatures *b, int max_slot_bits)
+static void
+make_room_for_hashes(Overlap *overlap)
 {
-	int64		nfeatures = Max(features_expected(a), features_expected(b));
-	int			slot_bits = pg_leftmost_one_pos64(nfeatures + 1) + 1;
-
-	slot_bits = Min(Max(slot_bits, LEAST_SLOT_BITS), MOST_SLOT_BITS);
-	return Min(slot_bits, max_slot_bits);
-}
-
-/*
- * Make room for more hashes: enlarge the array or, if it may not grow, leave
- * hashes of the upper half to a later range.
- */
-static ShTextSets
-with_room(ShTextSets sets, int max_slot_bits)
-{
-	while (shtext_sets_full(&sets))
+	while (shtext_sets_full(&overlap->sets))
 	{
-		if (sets.slot_bits < max_slot_bits)
-			shtext_sets_grow(&sets);
+		if (overlap->sets.slot_bits < overlap->max_slot_bits)
+			shtext_sets_grow(&overlap->sets);
 		else
-			shtext_sets_narrow(&sets);
+			shtext_sets_narrow(&overlap->sets);
 	}
-	return sets;
 }
 
 /*
@@ -115,7 +101,11 @@ collect(void *state, const uint64 *hashes, int nhashes)
 		uint64		number = shtext_sets_number(hashes[i], key);
 
 		if (unlikely(shtext_sets_full(&sets)))
-			sets = with_room(sets, overlap->max_slot_bits);
+		{
+			overlap->sets = sets;
+			make_room_for_hashes(overlap);
+			sets = overlap->sets;
+		}
 		if (shtext_sets_cover(&sets, number))
 			shtext_sets_add(&sets, number, which);
 	}
@@ -123,89 +113,73 @@ collect(void *state, const uint64 *hashes, int nhashes)
 }
 
 /*
- * A consumer of hashes: adds those of the range to a set that are in the other one.
+ * Start to compare documents, of which the larger one is expected to have so many
+ * features.
+ *
+ * A random key determines which features share a part of the array, or a range.
+ * Otherwise the authors of the documents could make this slow.
  */
 static void
-mark(void *state, const uint64 *hashes, int nhashes)
+begin_overlap(Overlap *overlap, int64 nfeatures)
 {
-	Overlap    *overlap = state;
+	int			slot_bits = pg_leftmost_one_pos64(nfeatures + 1) + 1;
 
-	for (int i = 0; i < nhashes; i++)
-	{
-		uint64		number = shtext_sets_number(hashes[i], overlap->key);
-
-		if (shtext_sets_cover(&overlap->sets, number))
-			shtext_sets_mark(&overlap->sets, number, overlap->which);
-	}
+	overlap->key = pg_prng_uint64(&pg_global_prng_state) | 1;
+	overlap->max_slot_bits =
+		pg_leftmost_one_pos64(get_hash_memory_limit() /
+							  (ARRAYS_AT_ONCE * sizeof(uint64)));
+	slot_bits = Min(Max(slot_bits, LEAST_SLOT_BITS), MOST_SLOT_BITS);
+	shtext_sets_init(&overlap->sets, 0, Min(slot_bits, overlap->max_slot_bits));
 }
 
 /*
- * Count the features of both documents, each read as often as necessary.  read_b is
- * collect or, if only those of b that a has are to be counted, mark.
- *
- * A random key determines which features share a part of the array, or a
- * range.  Otherwise the authors of the documents could make this slow.
+ * Add the features of a document to a set, if they are in the range.  The range may
+ * shrink meanwhile.
  */
 static void
-count_by_reading(const ShTextFeatures *a, const ShTextFeatures *b, ShTextConsumer read_b,
-				 ShTextOverlap *result)
+read_into(Overlap *overlap, const ShTextFeatures *features, int which)
 {
-	uint64		low = 0;
+	overlap->which = which;
+	features->read(features, collect, overlap);
+}
+
+/*
+ * Go on to the next range, which needs as many slots.  Returns false after the last.
+ */
+static bool
+next_range(Overlap *overlap)
+{
+	uint64		low = shtext_sets_end(&overlap->sets);
+
+	shtext_sets_free(&overlap->sets);
+	if (low != 0)
+		shtext_sets_init(&overlap->sets, low, overlap->sets.slot_bits);
+	return low != 0;
+}
+
+/*
+ * Count the features of both documents, each read as often as necessary.  Most of them
+ * are expected in both, as in documents that are usually compared.
+ */
+static void
+count_by_reading(const ShTextFeatures *a, const ShTextFeatures *b, ShTextOverlap *result)
+{
 	Overlap		overlap;
-	int			slot_bits;
 
-	overlap.key = pg_prng_uint64(&pg_global_prng_state) | 1;
-	overlap.max_slot_bits =
-		pg_leftmost_one_pos64(get_hash_memory_limit() /
-							  (ARRAYS_AT_ONCE * sizeof(uint64)));
-	slot_bits = first_slot_bits(a, read_b == mark ? a : b, overlap.max_slot_bits);
-
+	begin_overlap(&overlap, Max(features_expected(a), features_expected(b)));
 	do
 	{
 		uint64		in_a;
 		uint64		in_b;
 		uint64		in_both;
 
-		/* while the documents are read, the range may shrink */
-		shtext_sets_init(&overlap.sets, low, slot_bits);
-		overlap.which = SHTEXT_IN_A;
-		a->read(a, collect, &overlap);
-		overlap.which = SHTEXT_IN_B;
-		b->read(b, read_b, &overlap);
-
+		read_into(&overlap, a, SHTEXT_IN_A);
+		read_into(&overlap, b, SHTEXT_IN_B);
 		shtext_sets_count(&overlap.sets, &in_a, &in_b, &in_both);
 		result->in_a += in_a;
 		result->in_b += in_b;
 		result->in_both += in_both;
-
-		/* the next range needs as many slots */
-		low = shtext_sets_end(&overlap.sets);
-		slot_bits = overlap.sets.slot_bits;
-		shtext_sets_free(&overlap.sets);
-	} while (low != 0);
-}
-
-/*
- * The same for documents whose features are known.
- */
-static void
-count_known(const ShTextRemembered *a, const ShTextRemembered *b, ShTextOverlap *result)
-{
-	int			i = 0;
-	int			j = 0;
-
-	result->in_a = a->nfeatures;
-	result->in_b = b->nfeatures;
-	while (i < a->nfeatures && j < b->nfeatures)
-	{
-		uint64		x = a->features[i];
-		uint64		y = b->features[j];
-
-		/* without branches, which could not be predicted */
-		result->in_both += x == y;
-		i += x <= y;
-		j += y <= x;
-	}
+	} while (next_range(&overlap));
 }
 
 /*
@@ -219,30 +193,60 @@ shtext_overlap(const ShTextFeatures *a, ShTextRemembered *known_a,
 	ShTextOverlap result = {0};
 
 	if (known_a == NULL || known_b == NULL)
-		count_by_reading(a, b, collect, &result);
+		count_by_reading(a, b, &result);
 	else
 	{
 		shtext_know_features(known_a, a);
 		shtext_know_features(known_b, b);
-		count_known(known_a, known_b, &result);
+		result.in_a = known_a->nfeatures;
+		result.in_b = known_b->nfeatures;
+		result.in_both = shtext_count_common(known_a->features, known_a->nfeatures,
+											 known_b->features, known_b->nfeatures);
 	}
 	return result;
 }
 
 /*
- * Do the documents have a feature in common?
+ * A consumer of hashes: looks for one that is in the set.
+ */
+static void
+look_for(void *state, const uint64 *hashes, int nhashes)
+{
+	Overlap    *overlap = state;
+
+	for (int i = 0; i < nhashes && !overlap->met; i++)
+	{
+		uint64		number = shtext_sets_number(hashes[i], overlap->key);
+
+		overlap->met = shtext_sets_cover(&overlap->sets, number) &&
+			*shtext_sets_slot(&overlap->sets, number) != 0;
+	}
+}
+
+/*
+ * Do the documents have a feature in common?  Reads no further than to the first one.
  *
- * Most often one is a quote, and only its few features are kept.  To remember those
- * of each document that is compared with it would take longer than to find them.
+ * Most often one document is a quote, and only its few features are kept.  To remember
+ * the features of each document that is compared with it would take longer than to
+ * find them.
  */
 bool
 shtext_meet(const ShTextFeatures *a, const ShTextFeatures *b)
 {
 	bool		b_is_smaller = features_expected(b) < features_expected(a);
-	ShTextOverlap result = {0};
+	const ShTextFeatures *smaller = b_is_smaller ? b : a;
+	ShTextFeatures larger = b_is_smaller ? *a : *b;
+	Overlap		overlap;
 
-	count_by_reading(b_is_smaller ? b : a, b_is_smaller ? a : b, mark, &result);
-	return result.in_both > 0;
+	begin_overlap(&overlap, features_expected(smaller));
+	overlap.met = false;
+	larger.enough = &overlap.met;
+	do
+	{
+		read_into(&overlap, smaller, SHTEXT_IN_A);
+		larger.read(&larger, look_for, &overlap);
+	} while (next_range(&overlap) && !overlap.met);
+	return overlap.met;
 }
 
 /*

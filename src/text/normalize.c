@@ -178,17 +178,6 @@ decode(const unsigned char *next, const unsigned char *end)
 }
 
 /*
- * The flags, as in unicode.h, of the first character of UTF-8.
- */
-int
-shtext_flags(const char *bytes, Size length)
-{
-	const unsigned char *next = (const unsigned char *) bytes;
-
-	return decode(next, next + length).record->flags;
-}
-
-/*
  * Can the text be divided before this byte?
  */
 static bool
@@ -533,4 +522,110 @@ write_canonical(ShTextNormalizer *normalizer, const unsigned char *next,
 	}
 	Assert(out <= buffer->bytes + buffer->size);
 	return out;
+}
+
+/*
+ * Note the words of which bytes start..end of a text made what is written in the buffer
+ * from some byte on.
+ */
+static void
+note_words(ShTextPlaces *found, const ShTextBuffer *buffer, Size written, ShTextPlace bytes)
+{
+	for (; written < buffer->length; written++)
+	{
+		if (buffer->bytes[written] == ' ')
+			continue;
+		if (written == 0 || buffer->bytes[written - 1] == ' ')
+		{
+			found->places = shtext_with_room(found->places, found->length, &found->size, 1,
+											 sizeof(ShTextPlace));
+			found->places[found->length++].start = bytes.start;
+		}
+		found->places[found->length - 1].end = bytes.end;
+	}
+}
+
+/*
+ * Find where the words of UTF-8, or of SQL_ASCII, stand: normalize what depends on each
+ * other, a character and its marks, at a time.
+ */
+static ShTextPlaces
+places_in(const char *text, Size length, int encoding)
+{
+	const unsigned char *next = (const unsigned char *) text;
+	const unsigned char *end = next + length;
+	ShTextNormalizer normalizer;
+	ShTextBuffer buffer = {0};
+	ShTextPlaces found = {0};
+
+	shtext_normalizer_init(&normalizer, text, length, encoding, SHTEXT_WORD);
+	for (Size i = 0; next < end; i++)
+	{
+		ShTextPlace bytes;
+		const unsigned char *after = next + 1;
+		Size		written;
+		bool		plain;
+
+		shtext_check_at(i);
+		if (encoding != PG_SQL_ASCII)
+			after = segment_end(next, end, &plain);
+		bytes.start = next - (const unsigned char *) text;
+		bytes.end = after - (const unsigned char *) text;
+
+		/* of what was written, keep the word that goes on */
+		if (!normalizer.in_word)
+			buffer.length = 0;
+		written = buffer.length;
+		shtext_buffer_reserve(&buffer, (after - next) * MAX_GROWTH);
+		normalize_words(&normalizer, next, after, &buffer);
+		note_words(&found, &buffer, written, bytes);
+		next = after;
+	}
+	shtext_normalizer_finish(&normalizer);
+	shtext_free_array(buffer.bytes);
+	return found;
+}
+
+/*
+ * Turn places in the conversion of a text into places in the text.
+ */
+static void
+move_back(ShTextPlaces *places, const char *text, Size length, int encoding)
+{
+	ShTextBuffer converted = {0};
+	Size		nstarts = 0;
+	Size		nends = 0;
+	Size		next = 0;		/* byte of the conversion */
+	int			character;
+
+	for (Size at = 0; at < length; at += character)
+	{
+		character = Min(pg_encoding_mblen(encoding, text + at), length - at);
+		converted.length = 0;
+		shtext_to_utf8(text + at, character, encoding, &converted);
+		next += converted.length;
+		while (nstarts < places->length && places->places[nstarts].start < next)
+			places->places[nstarts++].start = at;
+		while (nends < places->length && places->places[nends].end <= next)
+			places->places[nends++].end = at + character;
+	}
+	shtext_free_array(converted.bytes);
+}
+
+/*
+ * Find where each word of a text stands.
+ */
+ShTextPlaces
+shtext_word_places(const char *text, Size length, int encoding)
+{
+	ShTextBuffer converted = {0};
+	ShTextPlaces result;
+
+	if (shtext_needs_no_conversion(encoding))
+		return places_in(text, length, encoding);
+	shtext_to_utf8(text, length, encoding, &converted);
+	result = places_in(converted.bytes, converted.length, PG_UTF8);
+	shtext_free_array(converted.bytes);
+	move_back(&result, text, length, encoding);
+	return result;
 }

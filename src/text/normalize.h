@@ -34,12 +34,30 @@ typedef struct ShTextNormalizer
 	ShTextCodes composed;
 } ShTextNormalizer;
 
+/*
+ * Where a word stands in a text: the bytes of the characters that it was made of, and
+ * what is between them.
+ */
+typedef struct ShTextPlace
+{
+	Size		start;
+	Size		end;
+} ShTextPlace;
+
+/* The places of all words of a text, in order. */
+typedef struct ShTextPlaces
+{
+	ShTextPlace *places;
+	Size		length;
+	Size		size;			/* allocated */
+} ShTextPlaces;
+
 extern void shtext_normalizer_init(ShTextNormalizer *normalizer,
 								   const char *text, Size length,
 								   int encoding, ShTextUnit unit);
 extern bool shtext_normalize(ShTextNormalizer *normalizer,
 							 ShTextBuffer *buffer);
 extern void shtext_normalizer_finish(ShTextNormalizer *normalizer);
-extern int	shtext_flags(const char *bytes, Size length);
+extern ShTextPlaces shtext_word_places(const char *text, Size length, int encoding);
 
 #endif							/* SIMHASH_TEXT_NORMALIZE_H */

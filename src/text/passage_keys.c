@@ -17,6 +17,7 @@
 #include "catalog/pg_type_d.h"
 #include "fmgr.h"
 #include "lib/qunique.h"
+#include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/memutils.h"
 
@@ -87,14 +88,14 @@ winnow(void *state, const uint64 *hashes, int nhashes)
 	for (int i = 0; i < nhashes; i++)
 	{
 		uint64	   *oldest = &winnower->recent[winnower->nruns % WINDOW_RUNS];
-		uint64		left = *oldest;
+		uint64		departing = *oldest;
 		uint64		key = winnower->key;
 		bool		first = winnower->nruns == WINDOW_RUNS - 1;
 
 		*oldest = hashes[i];
 		if (++winnower->nruns < WINDOW_RUNS)
 			continue;
-		winnower->key = first || left == key ? smallest(winnower->recent) : Min(key, hashes[i]);
+		winnower->key = first || departing == key ? smallest(winnower->recent) : Min(key, hashes[i]);
 		if (first || winnower->key != key)
 			add_key(winnower);
 	}
@@ -136,27 +137,15 @@ simhash_shares_passage(PG_FUNCTION_ARGS)
 }
 
 /*
- * simhash_passage_extract_value(text, internal) -> internal
- *
- * GIN's extractValue.  The server drops keys that come again.
+ * A long text has millions of keys, so their sort checks for interrupts.
  */
-Datum
-simhash_passage_extract_value(PG_FUNCTION_ARGS)
-{
-	text	   *document = PG_GETARG_TEXT_PP(0);
-	int32	   *nkeys = (int32 *) PG_GETARG_POINTER(1);
-	Datum	   *keys = keys_of(document, nkeys);
-
-	PG_FREE_IF_COPY(document, 0);
-	PG_RETURN_POINTER(keys);
-}
-
 static int
 compare_keys(const void *a, const void *b)
 {
 	int64		x = DatumGetInt64(*(const Datum *) a);
 	int64		y = DatumGetInt64(*(const Datum *) b);
 
+	CHECK_FOR_INTERRUPTS();
 	return (x > y) - (x < y);
 }
 
@@ -174,6 +163,23 @@ distinct_keys_of(const text *document, int32 *nkeys)
 		*nkeys = qunique(keys, *nkeys, sizeof(Datum), compare_keys);
 	}
 	return keys;
+}
+
+/*
+ * simhash_passage_extract_value(text, internal) -> internal
+ *
+ * GIN's extractValue.  The server sorts the keys without a check for interrupts, which
+ * takes it one pass over keys that are sorted.
+ */
+Datum
+simhash_passage_extract_value(PG_FUNCTION_ARGS)
+{
+	text	   *document = PG_GETARG_TEXT_PP(0);
+	int32	   *nkeys = (int32 *) PG_GETARG_POINTER(1);
+	Datum	   *keys = distinct_keys_of(document, nkeys);
+
+	PG_FREE_IF_COPY(document, 0);
+	PG_RETURN_POINTER(keys);
 }
 
 /*

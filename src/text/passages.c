@@ -23,8 +23,6 @@
 
 #include "compat.h"
 #include "text/document.h"
-#include "text/encoding.h"
-#include "text/unicode.h"
 
 PG_FUNCTION_INFO_V1(simhash_passages);
 
@@ -54,18 +52,6 @@ typedef struct Passage
 	uint32		b;
 	uint32		nruns;
 } Passage;
-
-/* The words of a text as it stands. */
-typedef struct Words
-{
-	int			encoding;
-	const char *next;
-	const char *end;
-	uint32		nwords;			/* before next, with the one in start..stop */
-	const char *start;
-	const char *stop;
-	ShTextBuffer converted;		/* a character */
-} Words;
 
 /*
  * The hashes of all runs of a text, in order.  One of 1 GB has fewer than 2^30.
@@ -180,78 +166,6 @@ find_passages(const ShTextHashes *a, const ShTextHashes *b, Passage **passages)
 	return count;
 }
 
-static void
-words_init(Words *words, const text *document)
-{
-	words->encoding = GetDatabaseEncoding();
-	words->next = VARDATA_ANY(document);
-	words->end = words->next + VARSIZE_ANY_EXHDR(document);
-	words->nwords = 0;
-	words->start = words->stop = words->next;
-	memset(&words->converted, 0, sizeof(words->converted));
-}
-
-/*
- * The flags, as in unicode.h, of a character of some bytes.
- */
-static int
-flags_of(Words *words, const char *bytes, int length)
-{
-	if (!IS_HIGHBIT_SET(*bytes))
-		return shtext_ascii_fold[(int) *bytes] != 0 ? SHTEXT_KEPT : 0;
-	if (words->encoding == PG_SQL_ASCII)
-		return SHTEXT_KEPT;
-	if (words->encoding == PG_UTF8)
-		return shtext_flags(bytes, length);
-	words->converted.length = 0;
-	shtext_to_utf8(bytes, length, words->encoding, &words->converted);
-	return shtext_flags(words->converted.bytes, words->converted.length);
-}
-
-/*
- * Find the next word, as the normalization of texts divides them.  Returns false if
- * there is none.
- */
-static bool
-find_word(Words *words)
-{
-	bool		found = false;
-
-	while (words->next < words->end)
-	{
-		const char *bytes = words->next;
-		int			length = Min(pg_encoding_mblen(words->encoding, bytes), words->end - bytes);
-		int			flags = flags_of(words, bytes, length);
-		bool		ends = (flags & SHTEXT_KEPT) ? (flags & SHTEXT_IDEOGRAPH) : !(flags & SHTEXT_IGNORABLE);
-
-		if (found && ends)
-			break;
-		words->next += length;
-		if (!(flags & SHTEXT_KEPT))
-			continue;
-		if (!found)
-		{
-			words->start = bytes;
-			words->nwords++;
-		}
-		found = true;
-		words->stop = words->next;
-		if (ends)
-			break;
-	}
-	return found;
-}
-
-/*
- * Go to a word, by its number from 0, which is not before the last one.
- */
-static void
-go_to_word(Words *words, uint32 number)
-{
-	while (words->nwords <= number && find_word(words))
-		CHECK_FOR_INTERRUPTS();
-}
-
 /*
  * simhash_passages(a text, b text, min_words int) -> setof (a_word int, b_word int,
  * words int, passage text)
@@ -271,8 +185,7 @@ simhash_passages(PG_FUNCTION_ARGS)
 	ShTextHashes runs_b;
 	Passage    *passages;
 	uint32		npassages;
-	Words		first;
-	Words		last;
+	ShTextPlaces words = {0};
 
 	if (min_words < 1 || min_words > MAX_MIN_WORDS)
 		ereport(ERROR,
@@ -285,21 +198,21 @@ simhash_passages(PG_FUNCTION_ARGS)
 	runs_b = runs_of(b, min_words);
 	npassages = find_passages(&runs_a, &runs_b, &passages);
 
-	words_init(&first, a);
-	words_init(&last, a);
+	if (npassages > 0)
+		words = shtext_word_places(VARDATA_ANY(a), VARSIZE_ANY_EXHDR(a), GetDatabaseEncoding());
 	for (uint32 i = 0; i < npassages; i++)
 	{
 		Passage    *passage = &passages[i];
 		uint32		nwords = passage->nruns + min_words - 1;
+		Size		start = words.places[passage->a].start;
+		Size		end = words.places[passage->a + nwords - 1].end;
 		Datum		values[4];
 		bool		nulls[4] = {false};
 
-		go_to_word(&first, passage->a);
-		go_to_word(&last, passage->a + nwords - 1);
 		values[0] = Int32GetDatum(passage->a + 1);
 		values[1] = Int32GetDatum(passage->b + 1);
 		values[2] = Int32GetDatum(nwords);
-		values[3] = PointerGetDatum(cstring_to_text_with_len(first.start, last.stop - first.start));
+		values[3] = PointerGetDatum(cstring_to_text_with_len(VARDATA_ANY(a) + start, end - start));
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 		pfree(DatumGetPointer(values[3]));
 	}

@@ -16,7 +16,6 @@
 
 #include "common/pg_prng.h"
 #include "miscadmin.h"
-#include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
 #include "compat.h"
@@ -114,6 +113,19 @@ find(const Generation *generation, uint64 hash, const ShTextFeatures *features)
 }
 
 /*
+ * Features of a document, some 8 bytes for each byte of it, may exceed 1 GB.
+ */
+static uint64 *
+copy_features(MemoryContext context, const uint64 *features, int nfeatures)
+{
+	uint64	   *result = MemoryContextAllocHuge(context, Max(nfeatures, 1) * sizeof(uint64));
+
+	if (nfeatures > 0)
+		memcpy(result, features, nfeatures * sizeof(uint64));
+	return result;
+}
+
+/*
  * Make a document young.  old is what is known of it, or NULL.
  */
 static ShTextRemembered *
@@ -122,17 +134,14 @@ add(uint64 hash, const ShTextFeatures *features, const ShTextRemembered *old)
 	MemoryContext context = memory->young.context;
 	Size		length = VARSIZE_ANY_EXHDR(features->document);
 	Size		size = offsetof(ShTextRemembered, bytes) + length;
-	ShTextRemembered *new = MemoryContextAlloc(context, size);
+	ShTextRemembered *new = MemoryContextAllocHuge(context, size);
 	bool		found;
 
 	if (old != NULL)
 	{
 		memcpy(new, old, size);
 		if (old->compared)
-		{
-			new->features = MemoryContextAlloc(context, Max(old->nfeatures, 1) * sizeof(uint64));
-			memcpy(new->features, old->features, old->nfeatures * sizeof(uint64));
-		}
+			new->features = copy_features(context, old->features, old->nfeatures);
 	}
 	else
 	{
@@ -142,6 +151,7 @@ add(uint64 hash, const ShTextFeatures *features, const ShTextRemembered *old)
 		new->length = length;
 		memcpy(new->bytes, VARDATA_ANY(features->document), length);
 	}
+	new->context = context;
 	places_insert(memory->young.places, hash, &found)->document = new;
 	return new;
 }
@@ -187,22 +197,12 @@ void
 shtext_know_features(ShTextRemembered *document, const ShTextFeatures *features)
 {
 	ShTextHashes kept = {0};
-	ShTextSets	set;
 
 	if (document->compared)
 		return;
 	features->read(features, shtext_keep_hashes, &kept);
-
-	/* half of the slots remain free */
-	shtext_sets_init(&set, 0, pg_leftmost_one_pos64(kept.length + 1) + 2);
-	for (Size i = 0; i < kept.length; i++)
-		shtext_sets_add(&set, shtext_sets_number(kept.hashes[i], memory->key), SHTEXT_IN_A);
+	document->nfeatures = shtext_distinct_numbers(kept.hashes, kept.length, memory->key);
+	document->features = copy_features(document->context, kept.hashes, document->nfeatures);
 	shtext_free_array(kept.hashes);
-
-	document->features = MemoryContextAlloc(GetMemoryChunkContext(document),
-											Max(set.used, 1) * sizeof(uint64));
-	document->nfeatures = set.used;
-	shtext_sets_sort(&set, document->features);
-	shtext_sets_free(&set);
 	document->compared = true;
 }

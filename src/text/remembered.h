@@ -23,6 +23,7 @@ typedef struct ShTextRemembered
 	bool		found;			/* there is one */
 	ShFingerprint fp;
 
+	MemoryContext context;		/* where it is kept */
 	int			shingle;		/* of the features */
 	ShTextUnit	unit;
 	Size		length;

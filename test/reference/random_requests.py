@@ -166,7 +166,7 @@ def requests(r, number):
     for i in range(others):
         # pieces that come again, in any order
         pieces = [text(r, 4) + ' ' for i in range(r.randint(1, 6))]
-        yield {'form': 'passages', 'a': ''.join(r.choices(pieces, k=r.randint(0, 9))),
+        yield {'form': r.choice(['passages', 'passage_words']), 'a': ''.join(r.choices(pieces, k=r.randint(0, 9))),
                'b': ''.join(r.choices(pieces, k=r.randint(0, 9))),
                'min_words': r.choice([1, 2, 3, 5, 8, 13, 13, 20, 64])}
 

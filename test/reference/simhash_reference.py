@@ -24,6 +24,7 @@ defaults; an object has a "form" and what that form takes,
     passage_keys document: the keys of a text in an index of passages
     passages    a, b, min_words = 13: the first words in both and the number of
                 words of each passage, with "|" between two
+    passage_words  as passages: the words themselves
 
 and "repeat" in an object says how many times the document repeats itself.  With
 "function": "minhash" the first five forms are those of simhash_minhash: the
@@ -335,6 +336,10 @@ def evaluate(request):
     if form == 'passages':
         found = passages(request['a'], request['b'], request.get('min_words', 13))
         return '|'.join('%d %d %d' % p for p in found) or None
+    if form == 'passage_words':
+        a = runs(request['a'], 1)
+        found = passages(request['a'], request['b'], request.get('min_words', 13))
+        return '|'.join(' '.join(a[p - 1:p - 1 + n]) for p, _, n in found) or None
     by_minhash = None
     if request.get('function') == 'minhash':
         by_minhash = minhash

@@ -241,6 +241,9 @@ $node->safe_psql('postgres', q{
 			WHEN form = 'passages'
 				THEN (SELECT string_agg(format('%s %s %s', a_word, b_word, words), '|' ORDER BY a_word)
 					FROM simhash_passages(request->>'a', request->>'b', (request->>'min_words')::int))
+			WHEN form = 'passage_words'
+				THEN (SELECT string_agg(array_to_string(simhash_shingles(passage, 1, 'word'), ' '), '|' ORDER BY a_word)
+					FROM simhash_passages(request->>'a', request->>'b', (request->>'min_words')::int))
 			END
 		FROM (VALUES (request->>'function', request->>'form', request->>'document', (request->>'shingle')::int,
 			request->>'unit', (request->>'bits')::int))
@@ -355,6 +358,32 @@ compare('minhash, words', requests_file('minhash_words', map {
 # 5000 texts for each kind of fingerprint, and other forms
 is(system("@python '$test/reference/random_requests.py' 5000 1 >'$dir/random'"), 0, 'random requests');
 compare('random', "$dir/random", 20_000);
+
+#
+# Every code point, alone and before marks: the words, and where those behind it stand.
+# b has these in reverse order, so that each is a passage.
+#
+my @marks = ('', '\u0301', '\u0338', '\u0323\u0345', '\u3099');
+my @requests;
+for (my $first = 0; $first < 0x110000; $first += 128)
+{
+	next if $first >= 0xD800 && $first < 0xE000;
+	foreach my $mark (@marks)
+	{
+		# ideographs and what is behind them are all alike there
+		next if $mark ne '' && $first >= 0x20000;
+		my $text = join ' ', map {
+			my $c = $first + $_ == 0 ? '' : $first + $_ < 0x10000 ? sprintf '\u%04x', $first + $_ :
+			  sprintf '\u%04x\u%04x', 0xD7C0 + ($first + $_ >> 10), 0xDC00 + ($first + $_ & 0x3FF);
+			"a$c$mark zzz$_"
+		} 0 .. 127;
+		my $words = join ' - ', map { "zzz$_" } reverse 0 .. 127;
+		push @requests, qq({"form": "shingles", "document": "$text", "shingle": 1, "unit": "word"});
+		push @requests, qq({"form": "passage_words", "a": "$text", "b": "$words", "min_words": 1})
+		  if $first < 0x20000;
+	}
+}
+compare('every code point', requests_file('every', @requests), 15_000);
 
 #
 # The vectors are what the reference gives; sql/text_vectors.sql asks the extension

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "catalog/namespace.h"
+#include "catalog/pg_conversion.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -50,6 +50,12 @@ repalloc_huge(void *pointer, Size size)
 	if (pointer == NULL)
 		abort();
 	return pointer;
+}
+
+void *
+repalloc(void *pointer, Size size)
+{
+	return repalloc_huge(pointer, size);
 }
 
 void
@@ -109,6 +115,12 @@ errmsg(const char *fmt,...)
 }
 
 int
+errmsg_internal(const char *fmt,...)
+{
+	return 0;
+}
+
+int
 errdetail_internal(const char *fmt,...)
 {
 	return 0;
@@ -154,7 +166,7 @@ GetDatabaseEncoding(void)
 }
 
 Oid
-FindDefaultConversionProc(int32 for_encoding, int32 to_encoding)
+FindDefaultConversion(Oid connamespace, int32 for_encoding, int32 to_encoding)
 {
 	return InvalidOid;
 }

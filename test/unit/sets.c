@@ -8,7 +8,11 @@
  */
 #include "unit.h"
 
+#include "miscadmin.h"
+
 #include "text/hash_sets.h"
+
+#include "server.h"
 
 #define MAX_NUMBERS		20000
 
@@ -92,6 +96,72 @@ make_universe(int bits)
 	}
 }
 
+/* numbers of each of two documents, of which each has every third one, against a loop */
+static void
+test_distinct(void)
+{
+	uint64		key = next_random() | 1;
+	uint64	   *a = malloc(MAX_NUMBERS * sizeof(uint64));
+	uint64	   *b = malloc(MAX_NUMBERS * sizeof(uint64));
+	bool		passed = true;
+
+	for (int n = 0; n <= MAX_NUMBERS; n = n * 3 / 2 + 1)
+	{
+		Size		na = 0;
+		Size		nb = 0;
+		Size		expected = 0;
+
+		for (int i = 0; i < n; i++)
+		{
+			if (i % 3 == 0)
+				a[na++] = universe[i] & ~UINT64CONST(3);
+			if (i % 5 == 0)
+				b[nb++] = universe[i] | 3;
+			expected += i % 15 == 0;
+		}
+		/* some come again */
+		for (int i = 0; i + 3 < n; i += 7)
+			a[na++] = a[i / 7];
+		na = shtext_distinct_numbers(a, na, key);
+		nb = shtext_distinct_numbers(b, nb, key);
+		passed &= na == (n + 2) / 3 && nb == (n + 4) / 5;
+		for (Size i = 1; i < na; i++)
+			passed &= a[i - 1] < a[i];
+		passed &= shtext_count_common(a, na, b, nb) == expected;
+	}
+	report(passed, "distinct numbers", "and those that two arrays share");
+	free(a);
+	free(b);
+}
+
+/* each pass over a million numbers, or over two million slots, can be cancelled */
+static void
+test_interrupts(void)
+{
+	const Size	n = 1 << 20;
+	const int	checks = n / 65536;
+	uint64	   *numbers = malloc(n * sizeof(uint64));
+	ShTextSets	sets;
+	uint64		counts[3];
+
+	for (Size i = 0; i < n; i++)
+		numbers[i] = next_random() << 32 ^ next_random();
+	InterruptPending = true;
+	server_checks = 0;
+	shtext_distinct_numbers(numbers, n, 1);
+	report(server_checks >= 3 * checks, "interrupts", "as numbers are sorted");
+	server_checks = 0;
+	shtext_count_common(numbers, n, numbers, n);
+	report(server_checks >= checks, "interrupts", "as they are compared");
+	shtext_sets_init(&sets, 0, 21);
+	server_checks = 0;
+	shtext_sets_count(&sets, &counts[0], &counts[1], &counts[2]);
+	report(server_checks >= 2 * checks, "interrupts", "as they are counted");
+	InterruptPending = false;
+	shtext_sets_free(&sets);
+	free(numbers);
+}
+
 int
 main(void)
 {
@@ -116,6 +186,9 @@ main(void)
 	report(whole, "two sets", "at once");
 	report(ranges, "two sets", "range by range");
 	report(few, "two sets", "not in too many ranges");
+
+	test_distinct();
+	test_interrupts();
 
 	/* all in a small part: many ranges have nothing, and numbers are crowded */
 	for (int bits = 40; bits >= 20; bits -= 10)

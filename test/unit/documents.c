@@ -1,0 +1,189 @@
+/*-------------------------------------------------------------------------
+ *
+ * documents.c
+ *	  Tests of src/text without a server: comparisons of documents that take much
+ *	  memory, that can be cancelled, and that end early.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "unit.h"
+
+#include "access/gin.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "text/jaccard.h"
+
+#include "server.h"
+
+extern Datum simhash_passage_extract_value(PG_FUNCTION_ARGS);
+
+/*
+ * What they need of a server beyond server.c.  A piece of memory may have at most 1 MB,
+ * a thousandth of the server's limit, unless it is asked for as a huge one.
+ */
+#define MAX_PIECE			(1 << 20)
+
+MemoryContext TopTransactionContext = NULL;
+
+size_t
+get_hash_memory_limit(void)
+{
+	return UINT64CONST(1) << 40;
+}
+
+void *
+MemoryContextAlloc(MemoryContext context, Size size)
+{
+	if (size > MAX_PIECE)
+		elog(ERROR, "invalid memory alloc request size %zu", size);
+	return MemoryContextAllocHuge(context, size);
+}
+
+void *
+MemoryContextAllocExtended(MemoryContext context, Size size, int flags)
+{
+	return flags & MCXT_ALLOC_ZERO ? palloc0(size) : palloc(size);
+}
+
+void *
+MemoryContextAllocZero(MemoryContext context, Size size)
+{
+	return palloc0(size);
+}
+
+MemoryContext
+GenerationContextCreate(MemoryContext parent, const char *name,
+						Size minContextSize, Size initBlockSize, Size maxBlockSize)
+{
+	return NULL;
+}
+
+void
+MemoryContextRegisterResetCallback(MemoryContext context, MemoryContextCallback *cb)
+{
+}
+
+Size
+MemoryContextMemAllocated(MemoryContext context, bool recurse)
+{
+	return 0;
+}
+
+void
+MemoryContextDelete(MemoryContext context)
+{
+}
+
+struct varlena *
+pg_detoast_datum_packed(struct varlena *datum)
+{
+	return datum;
+}
+
+/* a text of that many different words of five letters */
+static text *
+make_document(int first, int nwords)
+{
+	text	   *document = malloc(VARHDRSZ + nwords * 6);
+	char	   *out = VARDATA(document);
+
+	for (int i = first; i < first + nwords; i++)
+	{
+		int			letters = i;
+
+		for (int c = 0; c < 5; c++)
+		{
+			*out++ = 'a' + letters % 26;
+			letters /= 26;
+		}
+		*out++ = ' ';
+	}
+	SET_VARSIZE(document, VARHDRSZ + nwords * 6);
+	return document;
+}
+
+/* what is remembered of a document may be larger than a piece of memory */
+static void
+test_large(void)
+{
+	text	   *document = make_document(0, 200000);
+	ShTextFeatures features = shtext_features_of_text(document, 1, SHTEXT_WORD);
+	jmp_buf		caught;
+	volatile uint64 in_both = 0;
+
+	server_catch = &caught;
+	if (setjmp(caught) == 0)
+	{
+		ShTextRemembered *known = shtext_recall(&features);
+
+		in_both = shtext_overlap(&features, known, &features, known).in_both;
+	}
+	server_catch = NULL;
+	report(in_both == 200000, "remembered documents", "of many features");
+	free(document);
+}
+
+/* the first words of a long text are found without reading it to its end */
+static void
+test_meeting(void)
+{
+	text	   *document = make_document(0, 200000);
+	text	   *start = make_document(0, 20);
+	text	   *end = make_document(199980, 20);
+	text	   *other = make_document(300000, 20);
+	ShTextFeatures features = shtext_features_of_runs(document, 13);
+	ShTextFeatures of_start = shtext_features_of_runs(start, 13);
+	ShTextFeatures of_end = shtext_features_of_runs(end, 13);
+	ShTextFeatures of_other = shtext_features_of_runs(other, 13);
+	int			whole;
+
+	report(shtext_meet(&features, &of_end) && shtext_meet(&of_end, &features) &&
+		   !shtext_meet(&features, &of_other), "common features", "are found");
+	InterruptPending = true;
+	server_checks = 0;
+	shtext_meet(&features, &of_other);
+	whole = server_checks;
+	server_checks = 0;
+	report(shtext_meet(&features, &of_start) && server_checks < whole / 10, "common features",
+		   "end the search");
+	InterruptPending = false;
+	free(document);
+	free(start);
+	free(end);
+	free(other);
+}
+
+/* the sort of the keys for an index checks for interrupts at each comparison */
+static void
+test_keys(void)
+{
+	LOCAL_FCINFO(fcinfo, 2);
+	text	   *document = make_document(0, 200000);
+	int32		nkeys;
+	int64	   *keys;
+	bool		sorted = true;
+
+	fcinfo->args[0].value = PointerGetDatum(document);
+	fcinfo->args[1].value = PointerGetDatum(&nkeys);
+	InterruptPending = true;
+	server_checks = 0;
+	keys = (int64 *) DatumGetPointer(simhash_passage_extract_value(fcinfo));
+	InterruptPending = false;
+	for (int i = 1; i < nkeys; i++)
+		sorted &= keys[i - 1] < keys[i];
+	report(sorted && nkeys > 40000, "keys of passages", "are sorted");
+	report(server_checks > nkeys, "keys of passages", "can be cancelled");
+	free(keys);
+	free(document);
+}
+
+int
+main(void)
+{
+	test_large();
+	test_meeting();
+	test_keys();
+	return finish();
+}
