@@ -116,16 +116,21 @@ extend(const ShTextHashes *a, const ShTextHashes *b, uint32 in_a, uint32 in_b)
 {
 	Passage		passage = {in_a, in_b, 1};
 
-	CHECK_FOR_INTERRUPTS();
 	while (passage.a > 0 && passage.b > 0 && a->hashes[passage.a - 1] == b->hashes[passage.b - 1])
 	{
+		if (passage.nruns % RUNS_AT_ONCE == 0)
+			CHECK_FOR_INTERRUPTS();
 		passage.a--;
 		passage.b--;
 		passage.nruns++;
 	}
 	while (passage.a + passage.nruns < a->length && passage.b + passage.nruns < b->length &&
 		   a->hashes[passage.a + passage.nruns] == b->hashes[passage.b + passage.nruns])
+	{
+		if (passage.nruns % RUNS_AT_ONCE == 0)
+			CHECK_FOR_INTERRUPTS();
 		passage.nruns++;
+	}
 	return passage;
 }
 

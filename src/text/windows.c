@@ -18,6 +18,9 @@
 /* windows of words that are found, and then hashed, together */
 #define WORDS_AT_ONCE		128
 
+/* so long a window of words is hashed between checks for interrupts */
+#define LONG_WINDOW			65536
+
 /*
  * The length of a UTF-8 character, given its first byte.  Characters without
  * an equivalent in Unicode have six bytes.
@@ -325,7 +328,11 @@ hash_words(ShTextWindows *windows, const ShTextBuffer *buffer, int max, uint64 *
 	int			n = find_words(windows, buffer, Min(max, WORDS_AT_ONCE), spans);
 
 	for (int i = 0; i < n; i++)
+	{
+		if (spans[i].length >= LONG_WINDOW)
+			CHECK_FOR_INTERRUPTS();
 		hashes[i] = shtype_hash(spans[i].bytes, spans[i].length);
+	}
 	return n;
 }
 

@@ -179,11 +179,56 @@ test_keys(void)
 	free(document);
 }
 
+static void
+ignore_hashes(void *state, const uint64 *hashes, int nhashes)
+{
+}
+
+/* checks for interrupts while a text is read */
+static int
+count_checks(const text *document, int shingle)
+{
+	ShTextFeatures features = shtext_features_of_text(document, shingle, SHTEXT_WORD);
+
+	InterruptPending = true;
+	server_checks = 0;
+	features.read(&features, ignore_hashes, NULL);
+	InterruptPending = false;
+	return server_checks;
+}
+
+/*
+ * A window of many long words ends with each of the short words behind them.  All of
+ * these are read together, but hashed one by one.
+ */
+static void
+test_long_words(void)
+{
+	int			nlong = 63;
+	int			length = 50000;
+	int			nshort = 64;
+	Size		size = VARHDRSZ + nlong * length + nshort * 2;
+	text	   *document = malloc(size);
+	char	   *out = VARDATA(document);
+
+	memset(out, 'x', size - VARHDRSZ);
+	for (int i = 1; i <= nlong; i++)
+		out[i * length - 1] = ' ';
+	out += nlong * length;
+	for (int i = 0; i < nshort; i++)
+		out[2 * i + 1] = ' ';
+	SET_VARSIZE(document, size);
+	report(count_checks(document, 64) >= count_checks(document, 1) + nlong - 5, "windows of long words",
+		   "can be cancelled");
+	free(document);
+}
+
 int
 main(void)
 {
 	test_large();
 	test_meeting();
 	test_keys();
+	test_long_words();
 	return finish();
 }
