@@ -226,6 +226,7 @@ SELECT count(*) FROM simhash_find_matches('few_fp', 'many_fp');
 SET maintenance_work_mem = '4MB';
 SELECT count(*) FROM simhash_find_matches('few_fp', 'many_fp');
 RESET maintenance_work_mem;
+SELECT simhash_index_check('many_fp', true);
 
 --
 -- Partitions, on either side

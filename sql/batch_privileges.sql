@@ -198,6 +198,7 @@ SET maintenance_work_mem = '1MB';
 SELECT state, hint LIKE '%maintenance_work_mem%' AS hint FROM attempt('SELECT FROM simhash_find_all(''many_fp'')');
 SELECT count(*), min(size), max(size) FROM simhash_find_clusters('many_fp');
 RESET maintenance_work_mem;
+SELECT simhash_index_check('many_fp', true);
 DROP TABLE many;
 
 -- nobody searches any more, after errors either

@@ -42,6 +42,11 @@ SELECT pages($$SELECT FROM docs WHERE tenant = ANY ('{5, 6, 7, 5}')
 	AND fp <~> bits('no')::simhash <= 3$$) <= 24 AS three;
 SELECT pages($$SELECT FROM docs WHERE tenant = 5 AND tenant = 6 + id * 0
 	AND fp <~> bits('no')::simhash <= 3$$) <= 8 AS with_filter;
+-- how many leaves a group has is known without reading pages for it: 2, 5 and 59 with that
+SELECT pages($$SELECT FROM docs WHERE tenant = 5000 AND fp <~> bits('no')::simhash <= 3$$) <= 1 AS none,
+	pages($$SELECT FROM docs WHERE tenant = 0 AND fp <~> bits('no')::simhash <= 3$$) <= 4 AS one_large,
+	pages($$SELECT FROM docs WHERE tenant = ANY (ARRAY (SELECT generate_series(1, 32)))
+		AND fp <~> bits('no')::simhash <= 3$$) <= 40 AS many;
 -- each leaf once, however many groups are on it
 SELECT pages($$SELECT FROM docs WHERE tenant = ANY (ARRAY (SELECT generate_series(1, 200)))
 	AND fp <~> bits('no')::simhash <= 3$$) < 2 * :leaves AS all_small;

@@ -37,6 +37,16 @@ StaticAssertDecl(MARKS_FIT(8) && MARKS_FIT(9) && MARKS_FIT(10) && MARKS_FIT(11) 
 #define ABOUT_ENTRIES		32
 
 /*
+ * Are all keys between the fences of a leaf of one group?
+ */
+static inline bool
+is_one_group(ShBtKey low, ShBtKey high, bool grouped)
+{
+	return !grouped || high.group == low.group ||
+		(high.group - low.group == 1 && high.fp == 0 && high.tid == 0);
+}
+
+/*
  * Bytes that a fingerprint between the fences of a leaf needs.
  */
 static int
@@ -45,15 +55,10 @@ key_width_between(ShBtKey low, ShBtKey high, bool grouped)
 	ShPermuted	last = high.fp;
 	int			shared;
 
+	if (!is_one_group(low, high, grouped))
+		return SHBT_MAX_KEY_WIDTH;
 	if (high.group != low.group)
-	{
-		bool		is_one_group = !grouped ||
-			(high.group - low.group == 1 && high.fp == 0 && high.tid == 0);
-
-		if (!is_one_group)
-			return SHBT_MAX_KEY_WIDTH;
 		last = PG_UINT64_MAX;
-	}
 	else if (high.tid == 0)
 		last--;
 
@@ -74,12 +79,17 @@ shbt_leaf_capacity(ShBtKey low, ShBtKey high, int row_width, bool grouped)
 }
 
 /*
- * The last fingerprint that needs no more bytes than those between two fences.
+ * The highest fence that a leaf with a low fence may have if its fingerprints are
+ * to need no more bytes than those between that and another key.
  */
-ShPermuted
-shbt_last_as_wide(ShBtKey low, ShBtKey high, bool grouped)
+ShBtKey
+shbt_end_as_wide(ShBtKey low, ShBtKey high, bool grouped)
 {
-	return low.fp | shbits_bytes_mask(key_width_between(low, high, grouped));
+	ShPermuted	last = low.fp | shbits_bytes_mask(key_width_between(low, high, grouped));
+
+	if (!is_one_group(low, high, grouped) || (!grouped && last == PG_UINT64_MAX))
+		return SHBT_HIGHEST_KEY;
+	return shbt_key_after(low.group, last);
 }
 
 /*
@@ -374,13 +384,11 @@ shbt_find_about(Page leaf, uint32 group, ShPermuted low, ShPermuted high, int *f
 
 	if (shbt_page_is_grouped(leaf) && opaque->low_group != opaque->high_group)
 	{
+		ShBtKey		after = shbt_key_after(group, high);
+
 		*first = shbt_find_sorted(leaf, group, low);
-		if (high < PG_UINT64_MAX)
-			*end = shbt_find_sorted(leaf, group, high + 1);
-		else if (group < PG_UINT32_MAX)
-			*end = shbt_find_sorted(leaf, group + 1, 0);
-		else
-			*end = opaque->sorted;
+		*end = shbt_key_equal(after, SHBT_HIGHEST_KEY) ? opaque->sorted :
+			shbt_find_sorted(leaf, after.group, after.fp);
 		return;
 	}
 	*first = Max(guess_position(opaque, low) - step, 0);

@@ -206,7 +206,7 @@ shbt_count_from(bool (*passes) (const void *arg, int i), const void *arg, int co
 }
 
 extern int	shbt_leaf_capacity(ShBtKey low, ShBtKey high, int row_width, bool grouped);
-extern ShPermuted shbt_last_as_wide(ShBtKey low, ShBtKey high, bool grouped);
+extern ShBtKey shbt_end_as_wide(ShBtKey low, ShBtKey high, bool grouped);
 extern void shbt_set_widths(Page leaf, int row_width);
 extern bool shbt_has_widths(Page leaf, int row_width);
 extern void shbt_set_entry(Page leaf, int i, ShBtKey key);

@@ -398,6 +398,40 @@ shbt_map_locate(ShBtMap *map, int tree, ShBtKey key, ShBtPlace *place)
 }
 
 /*
+ * About how many leaves of a tree start at keys with low < key <= high, according to
+ * the nodes at both ends; -1 if these are not known.  root is the root of the tree.
+ */
+double
+shbt_map_count(const ShBtMap *map, int tree, BlockNumber root, ShBtKey low, ShBtKey high)
+{
+	const ShBtNode *node = map->tops[tree];
+
+	if (node == NULL || node->block != root)
+		return -1;
+	for (;;)
+	{
+		int			first = find_child(node, low);
+		int			last = find_child(node, high);
+		const ShBtNode *left;
+		const ShBtNode *right;
+
+		if (!shbt_key_less(high, node->high))
+			return -1;
+		if (node->level == 1)
+			return last - first;
+		left = node->nodes[first];
+		right = node->nodes[last];
+		if (left == NULL || right == NULL)
+			return -1;
+		if (left != right)
+			return node->level > 2 ? -1 :
+				left->count - 1 - find_child(left, low) + find_child(right, high) + 1 +
+				(last - first - 1) * (left->count + right->count) / 2.0;
+		node = left;
+	}
+}
+
+/*
  * Remember the buffer in which the page of a place has been found.
  */
 void

@@ -34,6 +34,8 @@ extern uint64 shbt_map_changes;
 extern ShBtMap *shbt_map_find(Relation index, int ntrees);
 extern void shbt_map_forget(Relation index);
 extern void shbt_map_locate(ShBtMap *map, int tree, ShBtKey key, ShBtPlace *place);
+extern double shbt_map_count(const ShBtMap *map, int tree, BlockNumber root, ShBtKey low,
+							 ShBtKey high);
 extern void shbt_map_note(const ShBtPlace *place, Buffer buffer);
 extern int	shbt_map_expect(const ShBtPlace *place, ShPermuted fp);
 extern bool shbt_map_is_full(void);

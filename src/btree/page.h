@@ -202,6 +202,20 @@ shbt_key_equal(ShBtKey a, ShBtKey b)
 #define SHBT_LOWEST_KEY	shbt_make_key(0, 0, 0)
 #define SHBT_HIGHEST_KEY	shbt_make_key(PG_UINT32_MAX, PG_UINT64_MAX, SHBT_MAX_TID)
 
+/*
+ * The first key beyond those of a fingerprint in a group.  Behind the greatest
+ * fingerprint the next group begins, and behind that of the last group nothing.
+ */
+static inline ShBtKey
+shbt_key_after(uint32 group, ShPermuted fp)
+{
+	if (fp < PG_UINT64_MAX)
+		return shbt_make_key(group, fp + 1, 0);
+	if (group < PG_UINT32_MAX)
+		return shbt_make_key(group + 1, 0, 0);
+	return SHBT_HIGHEST_KEY;
+}
+
 static inline ShBtKey
 shbt_page_low(Page page)
 {

@@ -398,17 +398,25 @@ count_starts(Relation index, int tree, int level, int root_level, ShBtKey low, S
  * groups may share it.  The downlinks of the group are counted on the inner pages
  * at its two ends; those between these are assumed to have as many.
  *
- * Reads one or two inner pages of each level at most, and locks as shbt_search
- * does; holds no lock or pin on return.
+ * Each start of a scan asks, so where the map has these pages, its copies are asked.
+ * Otherwise reads one or two inner pages of each level at most, and locks as
+ * shbt_search does; holds no lock or pin on return.
  */
 double
 shbt_count_leaves(Relation index, int tree, uint32 group)
 {
 	ShBtKey		low = shbt_make_key(group, 0, 0);
 	ShBtKey		high = shbt_make_key(group, PG_UINT64_MAX, SHBT_MAX_TID - 1);
-	int			root_level = shbt_get_cache(index)->trees[tree].root.level;
+	ShBtCache  *cache = shbt_get_cache(index);
+	ShBtRoot	root = cache->trees[tree].root;
+	ShBtMap    *map = shbt_map_find(index, cache->ntrees);
+	double		known = -1;
 
-	if (root_level == 0)
+	if (root.level == 0)
 		return 1;
-	return 1 + count_starts(index, tree, 0, root_level, low, high);
+	if (map != NULL)
+		known = shbt_map_count(map, tree, root.block, low, high);
+	if (known >= 0)
+		return 1 + known;
+	return 1 + count_starts(index, tree, 0, root.level, low, high);
 }

@@ -37,7 +37,7 @@ typedef struct BuildLeaf
 
 	/* as many entries are for this leaf, if none needs more bytes */
 	int			limit;
-	ShPermuted	last_fp;		/* greater ones of the group need more */
+	ShBtKey		end;			/* fingerprints from here on need more */
 	int			row_width;
 } BuildLeaf;
 
@@ -146,7 +146,7 @@ widen_leaf(const ShBldBuild *build, BuildLeaf *leaf, ShBtKey key)
 		return false;
 	leaf->limit = Max(limit, 1);
 	leaf->row_width = row_width;
-	leaf->last_fp = shbt_last_as_wide(leaf->low, end, grouped);
+	leaf->end = shbt_end_as_wide(leaf->low, end, grouped);
 	return true;
 }
 
@@ -156,8 +156,8 @@ widen_leaf(const ShBldBuild *build, BuildLeaf *leaf, ShBtKey key)
 static bool
 add_entry(const ShBldBuild *build, BuildLeaf *leaf, ShBtKey key)
 {
-	if (leaf->count >= leaf->limit || key.group != leaf->keys[leaf->count - 1].group ||
-		key.fp > leaf->last_fp || shbt_row_width_of(key.tid) > leaf->row_width)
+	if (leaf->count >= leaf->limit || !shbt_key_less(key, leaf->end) ||
+		shbt_row_width_of(key.tid) > leaf->row_width)
 	{
 		if (!widen_leaf(build, leaf, key))
 			return false;
@@ -179,7 +179,7 @@ write_leaf(ShBldBuild *build, ShBtPageList *leaves, int tree, const BuildLeaf *l
 	Page		page;
 
 	if (leaf->count > shbt_leaf_capacity(leaf->low, high, leaf->row_width, grouped))
-		high = shbt_make_key(leaf->low.group, leaf->last_fp + 1, 0);
+		high = leaf->end;
 	page = add_page(build, leaves, tree, 0, leaf->low, high);
 	shbt_write_leaf(page, leaf->keys, leaf->count, leaf->row_width);
 	shbt_set_sorted(page, leaf->count);

@@ -229,5 +229,6 @@ SKIP:
 	nothing_left('worker killed');
 }
 
+is_sound($node, 'afterwards', 'many_fp', 'others_fp');
 $node->stop;
 done_testing();

@@ -162,32 +162,43 @@ test_widths(void)
 	report(passed, "leaves", "of all widths hold what they are given");
 }
 
+static bool
+ends_at(ShBtKey low, ShBtKey high, bool grouped, ShBtKey end)
+{
+	return shbt_key_equal(shbt_end_as_wide(low, high, grouped), end);
+}
+
 /* The bytes that fences have in common, at the edges */
 static void
 test_fences(void)
 {
-	uint64		fp = UINT64CONST(0x1234567800000000);
-	ShBtKey		low = shbt_make_key(5, fp, 0);
+	ShBtKey		low = shbt_make_key(5, UINT64CONST(0x1234567800000000), 0);
+	ShBtKey		late = shbt_make_key(5, UINT64CONST(0xFF00000000000000), 0);
+	ShBtKey		last = shbt_make_key(PG_UINT32_MAX, UINT64CONST(0xFFFFFF0000000000), 0);
 
-	report(shbt_last_as_wide(low, shbt_make_key(5, fp, 9), true) == fp + UINT64CONST(0xFFFFFFFFFF) - (fp & UINT64CONST(0xFFFFFFFFFF)),
+	report(ends_at(low, shbt_make_key(5, low.fp, 9), true,
+				   shbt_make_key(5, UINT64CONST(0x1234570000000000), 0)),
 		   "fences", "one fingerprint takes five bytes");
-	report(shbt_last_as_wide(low, shbt_make_key(5, fp + (UINT64CONST(1) << 48), 0), true) ==
-		   (fp | UINT64CONST(0xFFFFFFFFFFFFFF)) &&
-		   shbt_last_as_wide(low, shbt_make_key(5, UINT64CONST(0x1300000000000000), 0), true) ==
-		   (fp | UINT64CONST(0xFFFFFFFFFFFFFF)),
+	report(ends_at(low, shbt_make_key(5, low.fp + (UINT64CONST(1) << 48), 0), true,
+				   shbt_make_key(5, UINT64CONST(0x1300000000000000), 0)) &&
+		   ends_at(low, shbt_make_key(5, UINT64CONST(0x1300000000000000), 0), true,
+				   shbt_make_key(5, UINT64CONST(0x1300000000000000), 0)),
 		   "fences", "the high one is not among them");
-	report(shbt_last_as_wide(low, shbt_make_key(5, UINT64CONST(0x1300000000000000), 1), true) ==
-		   PG_UINT64_MAX, "fences", "unless it divides the rows of one fingerprint");
-	report(shbt_last_as_wide(low, shbt_make_key(6, 0, 0), true) == PG_UINT64_MAX &&
-		   shbt_last_as_wide(shbt_make_key(5, UINT64CONST(0xFF00000000000000), 0),
-							 shbt_make_key(6, 0, 0), true) == PG_UINT64_MAX &&
-		   shbt_leaf_capacity(shbt_make_key(5, UINT64CONST(0xFF00000000000000), 0),
-							  shbt_make_key(6, 0, 0), 3, true) >
+	report(ends_at(low, shbt_make_key(5, UINT64CONST(0x1300000000000000), 1), true,
+				   shbt_make_key(6, 0, 0)),
+		   "fences", "unless it divides the rows of one fingerprint");
+	report(shbt_leaf_capacity(late, shbt_make_key(6, 0, 0), 3, true) >
 		   shbt_leaf_capacity(low, shbt_make_key(6, 0, 0), 3, true) &&
-		   shbt_leaf_capacity(shbt_make_key(5, UINT64CONST(0xFF00000000000000), 0),
-							  shbt_make_key(7, 0, 0), 3, true) ==
+		   shbt_leaf_capacity(late, shbt_make_key(7, 0, 0), 3, true) ==
 		   shbt_leaf_capacity(low, shbt_make_key(7, 0, 0), 3, true),
 		   "fences", "of several groups have nothing in common, the end of one may");
+	report(ends_at(late, shbt_make_key(5, PG_UINT64_MAX, SHBT_MAX_TID), true, shbt_make_key(6, 0, 0)) &&
+		   ends_at(low, shbt_make_key(6, 0, 0), true, shbt_make_key(6, 0, 0)) &&
+		   ends_at(late, shbt_make_key(7, 0, 0), true, SHBT_HIGHEST_KEY) &&
+		   ends_at(last, shbt_make_key(PG_UINT32_MAX, PG_UINT64_MAX, 7), true, SHBT_HIGHEST_KEY) &&
+		   ends_at(shbt_make_key(0, last.fp, 0), shbt_make_key(0, PG_UINT64_MAX, 7), false,
+				   SHBT_HIGHEST_KEY),
+		   "fences", "behind the greatest fingerprint are those of the next group, if there is one");
 }
 
 /* Reading parts of a leaf: against all its entries, one by one */
