@@ -168,4 +168,30 @@ EXCEPTION WHEN configuration_limit_exceeded THEN
 END $$;
 SELECT caught_in_search();
 
+-- functions that parallel mode does not allow: a search does not run the predicate of an
+-- index, nor a build hash functions in a worker
+CREATE FUNCTION caught(text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN lower($1);
+EXCEPTION WHEN others THEN
+	RETURN NULL;
+END $$;
+CREATE TABLE partial (grp text, fp simhash);
+INSERT INTO partial SELECT 'a', flip(bits((i / 2)::text), i % 2, 'f')::simhash FROM generate_series(1, 20000) i;
+CREATE INDEX partial_fp ON partial USING simhash (grp, fp) WHERE grp >= caught('A');
+-- forget what CREATE INDEX has evaluated
+\c -
+SET client_min_messages = warning;
+SET search_path = batch_parallel_test, public;
+SET min_parallel_index_scan_size = 0;
+SELECT count(*) >= 9999 AS found FROM simhash_find_all('partial_fp', 10);
+CREATE FUNCTION hash_caught(text, bigint) RETURNS bigint IMMUTABLE LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN hashtextextended(batch_parallel_test.caught($1), $2);
+END $$;
+CREATE OPERATOR CLASS caught_ops FOR TYPE text USING simhash AS OPERATOR 1 =, FUNCTION 1 hash_caught(text, bigint);
+ALTER TABLE partial SET (parallel_workers = 2);
+CREATE INDEX partial_hash ON partial USING simhash (grp caught_ops, fp);
+SELECT simhash_index_check('partial_hash', true);
+
 DROP SCHEMA batch_parallel_test CASCADE;

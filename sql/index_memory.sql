@@ -109,4 +109,29 @@ END $$;
 SELECT tab, again.* FROM (VALUES ('one', 'fp'), ('several', 'fp'), ('wide', 'wide'), ('texts', 'body')) c(tab, col),
 	insert_again(tab, col) again;
 
+-- hash functions of columns before the fingerprint run for each row of a build, a check and
+-- an INSERT: those of ranges copy them
+CREATE TYPE textrange AS RANGE (subtype = text, collation = "C");
+CREATE OPERATOR CLASS range_ops DEFAULT FOR TYPE anyrange USING simhash AS OPERATOR 1 =,
+	FUNCTION 1 hash_range_extended(anyrange, bigint);
+CREATE TABLE ranged (id int, r textrange, fp simhash);
+INSERT INTO ranged SELECT i, textrange(i::text, i || repeat('x', 3000)), bits(i::text)
+FROM generate_series(1, 4000) i;
+-- the fingerprint, and a warning if memory has grown meanwhile
+CREATE FUNCTION watch(id int, fp simhash) RETURNS simhash IMMUTABLE LANGUAGE plpgsql
+SET search_path = index_memory_test, public AS $$
+BEGIN
+	IF id = 1000 THEN
+		PERFORM set_config('test.memory', memory()::text, false);
+	ELSIF id = 4000 AND memory() - current_setting('test.memory')::bigint > 3000000 THEN
+		RAISE WARNING 'grown by % bytes', memory() - current_setting('test.memory')::bigint;
+	END IF;
+	RETURN fp;
+END $$;
+SET maintenance_work_mem = '1MB';
+CREATE INDEX ranged_r ON ranged USING simhash (r, watch(id, fp));
+SELECT simhash_index_check('ranged_r', true);
+CREATE TABLE ranged_too (LIKE ranged INCLUDING INDEXES);
+INSERT INTO ranged_too SELECT * FROM ranged ORDER BY id;
+
 DROP SCHEMA index_memory_test CASCADE;

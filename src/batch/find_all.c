@@ -31,13 +31,11 @@ typedef struct FindAll
 	ShPairsSink sink;
 	ShBatchCall call;
 	ShBatchRowPairs *pairs;
-	ShBatchRowCheck *check;		/* by the operator class, or NULL */
 	ShBatchResult result;
 } FindAll;
 
 /*
- * Return a pair of rows, the one with the lower number first, if their values belong
- * together, and not only their fingerprints.
+ * Return a pair of rows, the one with the lower number first.
  */
 static void
 take_rows(void *arg, const ShBatchRowPair *pair)
@@ -47,8 +45,6 @@ take_rows(void *arg, const ShBatchRowPair *pair)
 	ItemPointerData tids[2];
 	Datum		values[SHBATCH_RESULT_COLUMNS];
 
-	if (!shbatch_check_rows(find->check, pair->a_row, pair->b_row))
-		return;
 	if (pair->a_row > pair->b_row)
 	{
 		ordered.a_row = pair->b_row;
@@ -87,6 +83,7 @@ Datum
 simhash_find_all(PG_FUNCTION_ARGS)
 {
 	FindAll		find = {.sink = {.pair = add_pair,.leave = leave_buckets}};
+	ShBatchRowCheck *check;
 
 	if (!shbatch_begin_index(fcinfo, SHROWS_FIND_ALL, &find.call))
 		return (Datum) 0;
@@ -97,12 +94,12 @@ simhash_find_all(PG_FUNCTION_ARGS)
 		shbatch_result_set_null(&find.result, A_FP);
 		shbatch_result_set_null(&find.result, B_FP);
 	}
-	find.check = shbatch_class_check_begin(&find.call.heaps, find.call.snapshot, NULL);
-	find.pairs = shbatch_row_pairs_begin(&find.call.rows, false, take_rows, &find);
+	check = shbatch_class_check_begin(&find.call.heaps, find.call.snapshot, NULL);
+	find.pairs = shbatch_row_pairs_begin(&find.call.rows, false, check, take_rows, &find);
 	shbatch_search(&find.call, &find.sink);
 	shbatch_row_pairs_finish(find.pairs);
 
-	shbatch_check_end(find.check);
+	shbatch_check_end(check);
 	shbatch_end_index(&find.call);
 	return (Datum) 0;
 }
@@ -165,8 +162,9 @@ return_wide_values(ShPairsSink *base, const ShPairsBucket *a, size_t i, const Sh
 				   size_t j)
 {
 	WidePairSink *sink = (WidePairSink *) base;
-	const uint64 *x = shpairs_value(a, i);
-	const uint64 *y = shpairs_value(b, j);
+	uint64		words[2];
+	const uint64 *x = shpairs_words(a, i, &words[0]);
+	const uint64 *y = shpairs_words(b, j, &words[1]);
 	bool		swap = shpairs_compare(x, y, a->nwords) > 0;
 	Datum		values[3];
 

@@ -22,6 +22,7 @@
 #include "batch/result.h"
 #include "batch/row_clusters.h"
 #include "pairs/collector.h"
+#include "rows/interrupts.h"
 #include "rows/temp_file.h"
 #include "type/simhash.h"
 #include "type/wide.h"
@@ -66,6 +67,7 @@ number_clusters(ShBatchMembers *members)
 
 	for (uint32 i = 0; i < components->count; i++)
 	{
+		shrows_check_at(i);
 		elements[i].fp = PG_UINT64_MAX;
 		if (elements[i].parent == i && elements[i].size > 1)
 			roots[count++] = i;
@@ -79,7 +81,10 @@ number_clusters(ShBatchMembers *members)
 	}
 	sort_by_value(roots, count, components);
 	for (uint32 i = 0; i < count; i++)
+	{
+		shrows_check_at(i);
 		elements[roots[i]].fp = i + 1;
+	}
 	pfree(roots);
 	shrows_rewind_file(members->file);
 }
@@ -238,7 +243,10 @@ return_values(JoinSink *sink, ReturnSetInfo *info)
 	shbatch_result_begin(&result, info);
 	shrows_progress_phase(SHROWS_PHASE_RETURN, sink->components.count);
 	for (uint32 i = 0; i < sink->components.count; i++)
+	{
+		shrows_check_at(i);
 		elements[i].size = 1;
+	}
 	shbatch_union_find_sum(&sink->components);
 
 	for (uint32 i = 0; i < sink->components.count; i++)
@@ -293,6 +301,7 @@ return_wide_values(ShBatchUnionFind *components, int width, ReturnSetInfo *info)
 	shrows_progress_phase(SHROWS_PHASE_RETURN, components->count);
 	for (uint32 i = 0; i < components->count; i++)
 	{
+		shrows_check_at(i);
 		elements[i].size = 1;
 		order[i] = i;
 	}

@@ -81,8 +81,6 @@ take_rows(void *arg, const ShBatchRowPair *pair)
 	FindMatches *find = arg;
 	Datum		values[SHBATCH_RESULT_COLUMNS];
 
-	if (!shbatch_check_rows(find->check, pair->a_row, pair->b_row))
-		return;
 	find->make_row(find, pair, values);
 	shbatch_result_add(&find->result, values);
 	if (find->make_row == make_row_of_wide_value)
@@ -129,7 +127,7 @@ search(FindMatches *find, bool of_values)
 			shbatch_result_set_null(&find->result, B_FP);
 		}
 	}
-	find->pairs = shbatch_row_pairs_begin(&call->rows, of_values, take_rows, find);
+	find->pairs = shbatch_row_pairs_begin(&call->rows, of_values, find->check, take_rows, find);
 	find->sink.pair = add_pair;
 	find->sink.leave = leave_buckets;
 	shbatch_search(call, &find->sink);

@@ -15,6 +15,7 @@
 #include "utils/memutils.h"
 
 #include "batch/members.h"
+#include "rows/interrupts.h"
 #include "rows/progress.h"
 #include "rows/temp_file.h"
 
@@ -131,6 +132,7 @@ flush(ShBatchMembers *members)
 		uint32		kind = shrows_kind(row);
 		ShBatchMember member = {row & SHBT_MAX_TID, members->row_elements[i]};
 
+		shrows_check_at(i);
 		if (row == SHROWS_INVISIBLE)
 			continue;
 		if (kind != 0)
@@ -227,7 +229,9 @@ shbatch_members_begin(ShBatchMembers *members, ShRows *rows, double most, int nw
 	members->sink.pair = collect_pair;
 	members->join = join;
 	members->rows = rows;
-	shbatch_union_find_begin(&members->elements, SHBATCH_ROWS, most, rows->values != NULL);
+	/* a fingerprint of rows of another kind than 0 has an element of kind 0, too */
+	shbatch_union_find_begin(&members->elements, SHBATCH_ROWS,
+							 rows->values != NULL ? 2 * most : most, rows->values != NULL);
 	if (nwords > 0)
 		shbatch_union_find_keep_values(&members->elements, nwords);
 	shrows_remember_kinds(rows);

@@ -12,6 +12,7 @@
 #include "utils/memutils.h"
 
 #include "batch/near_rows.h"
+#include "rows/interrupts.h"
 #include "rows/progress.h"
 #include "rows/temp_file.h"
 
@@ -87,7 +88,10 @@ find_places(ShBatchNearRows *near, uint32 *nplaces)
 	near->ordered = shrows_create_file();
 	*nplaces = 0;
 	for (uint32 i = 0; i < nelements; i++)
+	{
+		shrows_check_at(i);
 		places[i] = NO_PLACE;
+	}
 	while (shrows_order_next(near->order, &member.row, &element))
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -169,6 +169,22 @@ shbatch_check_rows(ShBatchRowCheck *check, ShRowsNumber a, ShRowsNumber b)
 	return result;
 }
 
+/*
+ * Release all pins, after some rows: the search may go on for long, and nobody should
+ * wait for a pin.
+ */
+void
+shbatch_check_release(ShBatchRowCheck *check)
+{
+	for (; check != NULL; check = check->next)
+	{
+		/* what has been kept may point to its page */
+		check->row = NO_ROW;
+		shrows_reader_release(&check->a.reader);
+		shrows_reader_release(&check->b.reader);
+	}
+}
+
 void
 shbatch_check_end(ShBatchRowCheck *check)
 {

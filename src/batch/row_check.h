@@ -20,6 +20,7 @@ extern ShBatchRowCheck *shbatch_class_check_begin(const ShRowsHeaps *heaps, Snap
 extern ShBatchRowCheck *shbatch_same_check_begin(const ShRowsHeaps *heaps, Snapshot snapshot,
 												 const char *text);
 extern bool shbatch_check_rows(ShBatchRowCheck *check, ShRowsNumber a, ShRowsNumber b);
+extern void shbatch_check_release(ShBatchRowCheck *check);
 extern void shbatch_check_end(ShBatchRowCheck *check);
 
 #endif							/* SIMHASH_BATCH_ROW_CHECK_H */

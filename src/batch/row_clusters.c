@@ -20,6 +20,7 @@
 #include "utils/memutils.h"
 
 #include "batch/row_clusters.h"
+#include "rows/interrupts.h"
 #include "rows/progress.h"
 
 /* in place of a number of a row: there is none */
@@ -184,7 +185,10 @@ shbatch_row_clusters_make(ShBatchNearRows *near, ShBatchRowCheck *check)
 	clusters->bunches = MemoryContextAllocHuge(CurrentMemoryContext,
 											 Max(nelements, 1) * sizeof(uint32));
 	for (uint32 i = 0; i < nelements; i++)
+	{
+		shrows_check_at(i);
 		clusters->bunches[i] = NO_ROW;
+	}
 	shrows_progress_phase(SHROWS_PHASE_CHECK_ROWS, near->count);
 	while (shbatch_near_rows_next(near, &row, &element))
 		add_row(clusters, row, element);

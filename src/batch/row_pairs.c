@@ -17,6 +17,7 @@
 
 #include "batch/row_pairs.h"
 #include "bits/distance.h"
+#include "rows/interrupts.h"
 #include "rows/progress.h"
 #include "type/simhash.h"
 
@@ -48,6 +49,7 @@ typedef struct Collected
 
 struct ShBatchRowPairs
 {
+	ShBatchRowCheck *check;		/* of rows, or NULL */
 	ShBatchTakeFunction take;
 	void	   *arg;
 	ShRows	   *rows;
@@ -72,17 +74,20 @@ struct ShBatchRowPairs
 static ShRowsNumber no_row = 0;
 
 /*
- * Begin to pass the rows of the pairs that are added to take, with arg.
+ * Begin to pass the rows of the pairs that are added, and that are the same by the
+ * check unless it is NULL, to take, with arg.
  *
  * With values_first, the first key of each pair is a value without rows, and is
  * passed on with 0 for its row.
  */
 ShBatchRowPairs *
-shbatch_row_pairs_begin(ShRows *rows, bool values_first, ShBatchTakeFunction take, void *arg)
+shbatch_row_pairs_begin(ShRows *rows, bool values_first, ShBatchRowCheck *check,
+						ShBatchTakeFunction take, void *arg)
 {
 	ShBatchRowPairs *pairs = palloc0(sizeof(ShBatchRowPairs));
 
 	pairs->rows = rows;
+	pairs->check = check;
 	pairs->take = take;
 	pairs->arg = arg;
 	pairs->max_fps = 1024;
@@ -140,7 +145,8 @@ take_rows(ShBatchRowPairs *pairs, const Fingerprint *a, const Fingerprint *b)
 				CHECK_FOR_INTERRUPTS();
 				pair.a_row = a->rows[i];
 				pair.b_row = b->rows[j];
-				pairs->take(pairs->arg, &pair);
+				if (shbatch_check_rows(pairs->check, pair.a_row, pair.b_row))
+					pairs->take(pairs->arg, &pair);
 				/* one was counted when the fingerprints were found */
 				if (counted)
 					shrows_progress_found();
@@ -158,6 +164,7 @@ order_by_kind(ShRowsNumber *rows, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
 	{
+		shrows_check_at(i);
 		if (shrows_kind(rows[i]) != shrows_kind(rows[0]))
 		{
 			shsort_numbers(rows, count);
@@ -176,11 +183,15 @@ drop_invisible(ShRowsNumber *rows, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 	{
+		shrows_check_at(i);
 		if (rows[i] != SHROWS_INVISIBLE)
 			rows[visible++] = rows[i];
 	}
 	for (size_t i = visible; i < count; i++)
+	{
+		shrows_check_at(i);
 		rows[i] = SHROWS_INVISIBLE;
+	}
 	order_by_kind(rows, visible);
 	return visible;
 }
@@ -204,6 +215,7 @@ keep_in_bucket(ShBatchRowPairs *pairs)
 		const Fingerprint *fp = &pairs->fps[i];
 		const Collected *collected = &pairs->collected[fp->second];
 
+		shrows_check_at(i);
 		if (!fp->looked_up)
 			memcpy(collected->bucket->rows + collected->bucket->starts[fp->key], fp->rows,
 				   fp->nrows * sizeof(ShRowsNumber));
@@ -228,11 +240,13 @@ return_all(ShBatchRowPairs *pairs)
 	{
 		Fingerprint *fp = &pairs->fps[i];
 
+		shrows_check_at(i);
 		if (!fp->looked_up)
 			fp->nrows = drop_invisible(fp->rows, fp->nrows);
 	}
 	for (uint32 i = 0; i < pairs->nfps; i++)
 	{
+		shrows_check_at(i);
 		if (pairs->fps[i].repeated)
 			take_rows(pairs, &pairs->fps[i], &pairs->fps[i]);
 	}
@@ -240,9 +254,11 @@ return_all(ShBatchRowPairs *pairs)
 	{
 		ShRowsNumberPair numbers = pairs->rows->pairs[i];
 
+		shrows_check_at(i);
 		take_rows(pairs, &pairs->fps[numbers.a], &pairs->fps[numbers.b]);
 	}
 
+	shbatch_check_release(pairs->check);
 	shrows_reset(pairs->rows);
 	shrows_forget_kinds(pairs->rows, bucket != NULL ? &bucket->group : NULL);
 	if (pairs->values != NULL)
@@ -263,7 +279,10 @@ start_numbers(ShBatchRowPairs *pairs, Collected *collected, const ShPairsBucket 
 		collected->numbers = repalloc_huge(collected->numbers, collected->max_numbers * sizeof(uint32));
 	}
 	for (size_t i = 0; i < bucket->nkeys; i++)
+	{
+		shrows_check_at(i);
 		collected->numbers[i] = NOT_COLLECTED;
+	}
 	if (!in_bucket(pairs))
 		pairs->first_number = pairs->nfps;
 	collected->bucket = bucket;

@@ -8,6 +8,7 @@
 #ifndef SIMHASH_BATCH_ROW_PAIRS_H
 #define SIMHASH_BATCH_ROW_PAIRS_H
 
+#include "batch/row_check.h"
 #include "pairs/keys.h"
 #include "rows/visible_rows.h"
 
@@ -31,6 +32,7 @@ typedef struct ShBatchRowPair
 typedef void (*ShBatchTakeFunction) (void *arg, const ShBatchRowPair *pair);
 
 extern ShBatchRowPairs *shbatch_row_pairs_begin(ShRows *rows, bool values_first,
+												ShBatchRowCheck *check,
 												ShBatchTakeFunction take, void *arg);
 extern void shbatch_row_pairs_add(ShBatchRowPairs *pairs, const ShPairsBucket *a, size_t i,
 								  const ShPairsBucket *b, size_t j);

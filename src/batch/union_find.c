@@ -66,6 +66,11 @@ hash_key(const Seed *seed, ShBatchElementKey key)
 	return hash_fingerprint(seed, key.fp ^ place * seed->factor);
 }
 
+/*
+ * When a hash table doubles, it moves its entries without a check for interrupts.  It
+ * has taken longer to find and add each of them.  A table that is large enough from the
+ * start would reserve memory for elements that most searches do not have.
+ */
 #define SH_PREFIX element
 #define SH_ELEMENT_TYPE ElementEntry
 #define SH_KEY_TYPE uint64

@@ -65,7 +65,7 @@ collect_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 {
 	Collector  *collector = arg;
 	int			column = shcls_fp_column(index);
-	uint32		group = shcls_group_of_row(index, values, isnull);
+	uint32		group = shcls_group_of_row(&collector->fingerprinter, index, values, isnull);
 	ShFingerprint parts[SHBITS_MAX_PARTS];
 
 	if (shcls_fingerprint(&collector->fingerprinter, values[column], isnull[column], parts))
@@ -544,8 +544,25 @@ workers_if_larger(Relation heap, Relation index, double times)
 }
 
 /*
+ * May the functions of the operator classes of an index run in a parallel worker?
+ */
+static bool
+support_functions_are_safe(Relation index)
+{
+	Oid			fingerprint = shcls_fingerprint_function(index);
+
+	for (int i = 0; i < shcls_fp_column(index); i++)
+	{
+		if (func_parallel(index_getprocid(index, i + 1, SHCLS_HASH_PROC)) != PROPARALLEL_SAFE)
+			return false;
+	}
+	return !OidIsValid(fingerprint) || func_parallel(fingerprint) == PROPARALLEL_SAFE;
+}
+
+/*
  * The number of workers for the build of an index; 0 for none.  The server knows
- * whether expressions can be computed in a worker, but not whether fingerprints can.
+ * whether expressions can be computed in a worker, but not whether fingerprints and
+ * hashes can.
  *
  * The server decides by the pages of the table.  But most of the work may be
  * in its TOAST table: a hundred megabytes of documents stored out of line may
@@ -558,8 +575,7 @@ choose_workers(Relation heap, Relation index, IndexInfo *info)
 {
 	BlockNumber pages = RelationGetNumberOfBlocks(heap);
 
-	if (shcls_computes_fingerprints(index) &&
-		func_parallel(shcls_fingerprint_function(index)) != PROPARALLEL_SAFE)
+	if (!support_functions_are_safe(index))
 		return 0;
 
 	/*

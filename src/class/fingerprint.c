@@ -15,7 +15,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "btree/page.h"
+#include "btree/cache.h"
 #include "class/fingerprint.h"
 #include "type/wide.h"
 
@@ -47,6 +47,33 @@ shcls_index_width(Relation index)
 }
 
 /*
+ * Check the width of the fingerprints in an index.  The catalogs say the same or
+ * nothing: ALTER TABLE can take the width from the type of a column, and the server
+ * keeps the index.  Reports ERRCODE_INDEX_CORRUPTED.
+ */
+static void
+check_declared_width(Relation index, int width)
+{
+	int			declared = shcls_index_width(index);
+
+	if (declared > 0 && declared != width)
+		shbt_report_corrupted(index, SHBT_METAPAGE_BLOCK,
+							  gettext_noop("index \"%s\" has fingerprints of the wrong width in the metapage, block %u"));
+}
+
+/*
+ * The width of the fingerprints in an index, from its metapage, checked as above.
+ */
+int
+shcls_stored_width(Relation index)
+{
+	int			width = shbt_width(index);
+
+	check_declared_width(index, width);
+	return width;
+}
+
+/*
  * Look up how the values of an index become fingerprints, which have so many
  * bits.
  *
@@ -64,18 +91,16 @@ shcls_fingerprinter_begin(ShClsFingerprinter *fingerprinter, Relation index, int
 	fingerprinter->computes = shcls_computes_fingerprints(index);
 	fingerprinter->wide = shcls_is_wide(index);
 	fingerprinter->direct = !fingerprinter->computes && !fingerprinter->wide;
+	if (!fingerprinter->direct)
+		check_declared_width(index, width);
+	fingerprinter->home = CurrentMemoryContext;
+	fingerprinter->context = NULL;
 	if (!fingerprinter->computes)
 		return;
-	if (shcls_index_width(index) != width)
-		shbt_report_corrupted(index, SHBT_METAPAGE_BLOCK,
-							  gettext_noop("index \"%s\" has fingerprints of the wrong width in the metapage, block %u"));
 	fmgr_info_copy(&fingerprinter->function,
 				   index_getprocinfo(index, column + 1, SIMHASH_FINGERPRINT_PROC),
 				   CurrentMemoryContext);
 	fingerprinter->collation = index->rd_indcollation[column];
-	fingerprinter->context = AllocSetContextCreate(CurrentMemoryContext,
-												   "simhash fingerprint",
-												   ALLOCSET_DEFAULT_SIZES);
 }
 
 /*
@@ -85,8 +110,55 @@ shcls_fingerprinter_begin(ShClsFingerprinter *fingerprinter, Relation index, int
 void
 shcls_fingerprinter_end(ShClsFingerprinter *fingerprinter)
 {
-	if (fingerprinter->computes)
+	if (fingerprinter->context != NULL)
 		MemoryContextDelete(fingerprinter->context);
+}
+
+/*
+ * Switch to the memory context in which functions of the index run for a row.
+ */
+static MemoryContext
+enter_context(ShClsFingerprinter *fingerprinter)
+{
+	if (fingerprinter->context == NULL)
+		fingerprinter->context = AllocSetContextCreate(fingerprinter->home, "simhash fingerprint",
+													   ALLOCSET_DEFAULT_SIZES);
+	return MemoryContextSwitchTo(fingerprinter->context);
+}
+
+/*
+ * Free what they have allocated, and switch back.
+ */
+static void
+leave_context(ShClsFingerprinter *fingerprinter, MemoryContext old)
+{
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(fingerprinter->context);
+}
+
+/*
+ * The group of a row with these values in the columns of an index.  0 in an
+ * index of one column.
+ *
+ * May run hash functions of types, so no buffer lock may be held.
+ */
+uint32
+shcls_group_of_row(ShClsFingerprinter *fingerprinter, Relation index,
+				   const Datum *values, const bool *isnull)
+{
+	int			columns = shcls_fp_column(index);
+	uint64		hashes[INDEX_MAX_KEYS];
+	MemoryContext old;
+
+	if (columns == 0)
+		return 0;
+	old = enter_context(fingerprinter);
+	for (int i = 0; i < columns; i++)
+		hashes[i] = isnull[i] ? SHCLS_NULL_HASH :
+			shcls_hash_value(index, i, index_getprocinfo(index, i + 1, SHCLS_HASH_PROC),
+							 values[i]);
+	leave_context(fingerprinter, old);
+	return shcls_group_of_hashes(hashes, columns);
 }
 
 /*
@@ -134,7 +206,7 @@ shcls_get_parts(ShClsFingerprinter *fingerprinter, Datum value, ShFingerprint *p
 		split(fingerprinter, value, parts);
 		return true;
 	}
-	old = MemoryContextSwitchTo(fingerprinter->context);
+	old = enter_context(fingerprinter);
 	InitFunctionCallInfoData(*fcinfo, &fingerprinter->function, 1, fingerprinter->collation,
 							 NULL, NULL);
 	fcinfo->args[0].value = value;
@@ -142,7 +214,6 @@ shcls_get_parts(ShClsFingerprinter *fingerprinter, Datum value, ShFingerprint *p
 	fingerprint = FunctionCallInvoke(fcinfo);
 	if (!fcinfo->isnull)
 		split(fingerprinter, fingerprint, parts);
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(fingerprinter->context);
+	leave_context(fingerprinter, old);
 	return !fcinfo->isnull;
 }

@@ -25,20 +25,26 @@ typedef struct ShClsFingerprinter
 	int			nparts;			/* of 64 bits each */
 	const char *index;			/* its name */
 
+	MemoryContext home;			/* where the fingerprinter was made */
+	MemoryContext context;		/* of functions of the index, for one row; or
+								 * NULL */
+
 	bool		computes;		/* they are computed of values; otherwise the
 								 * rest is not set */
 	FmgrInfo	function;
 	Oid			collation;
-	MemoryContext context;		/* of what the function allocates */
 } ShClsFingerprinter;
 
 extern void shcls_fingerprinter_begin(ShClsFingerprinter *fingerprinter, Relation index,
 									  int width);
+extern uint32 shcls_group_of_row(ShClsFingerprinter *fingerprinter, Relation index,
+								 const Datum *values, const bool *isnull);
 extern bool shcls_get_parts(ShClsFingerprinter *fingerprinter, Datum value,
 							ShFingerprint *parts);
 extern void shcls_fingerprinter_end(ShClsFingerprinter *fingerprinter);
 extern bool shcls_is_wide(Relation index);
 extern int	shcls_index_width(Relation index);
+extern int	shcls_stored_width(Relation index);
 
 /*
  * The function that computes the fingerprints of an index; InvalidOid if its

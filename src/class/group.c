@@ -60,23 +60,6 @@ shcls_hash_value(Relation index, int column, FmgrInfo *function, Datum value)
 }
 
 /*
- * The group of a row with these values in the columns of an index.  0 in an
- * index of one column.
- */
-uint32
-shcls_group_of_row(Relation index, const Datum *values, const bool *isnull)
-{
-	int			columns = shcls_fp_column(index);
-	uint64		hashes[INDEX_MAX_KEYS];
-
-	for (int i = 0; i < columns; i++)
-		hashes[i] = isnull[i] ? SHCLS_NULL_HASH :
-			shcls_hash_value(index, i, index_getprocinfo(index, i + 1, SHCLS_HASH_PROC),
-							 values[i]);
-	return shcls_group_of_hashes(hashes, columns);
-}
-
-/*
  * Find the function that hashes values of a type with which a column is
  * compared.  InvalidOid stands for the column's own type.  Returns false if the
  * operator family has none.

@@ -28,7 +28,6 @@ shcls_fp_column(Relation index)
 }
 
 extern uint32 shcls_group_of_hashes(const uint64 *hashes, int columns);
-extern uint32 shcls_group_of_row(Relation index, const Datum *values, const bool *isnull);
 extern bool shcls_find_hash(Relation index, int column, Oid type, FmgrInfo *function);
 extern uint64 shcls_hash_value(Relation index, int column, FmgrInfo *function, Datum value);
 

@@ -446,6 +446,20 @@ check_computed(Relation index, int last)
 }
 
 /*
+ * Report that neither the type of the last column nor anything else says how many bits
+ * the fingerprints of an index have.
+ */
+void
+shcls_report_no_width(Relation index)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+			 errmsg("column \"%s\" of index \"%s\" does not say how many bits its fingerprints have",
+					column_name(index, shcls_fp_column(index)), RelationGetRelationName(index)),
+			 errhint("Use a type with a width, such as simhash_bits(256), for the column of the table, or cast the expression to it.")));
+}
+
+/*
  * Can the last column be a fingerprint?  Reports an error if not.
  */
 static void
@@ -462,11 +476,7 @@ check_last(Relation index, int last)
 	if (is_fingerprint && is_fingerprint_family(index->rd_opfamily[last]))
 	{
 		if (is_bits && shcls_index_width(index) == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-					 errmsg("column \"%s\" of index \"%s\" does not say how many bits its fingerprints have",
-							column_name(index, last), RelationGetRelationName(index)),
-					 errhint("Use a type with a width, such as simhash_bits(256), for the column of the table, or cast the expression to it.")));
+			shcls_report_no_width(index);
 		return;
 	}
 	ereport(ERROR,

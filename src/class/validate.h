@@ -10,8 +10,11 @@
 
 #include "nodes/execnodes.h"
 
+#include "compat.h"
+
 extern bool shcls_validate(Oid opclass);
 extern void shcls_adjust_members(Oid family, Oid opclass, List *operators, List *functions);
+SHCOMPAT_NORETURN extern void shcls_report_no_width(Relation index);
 extern int	shcls_check_columns(Relation index, const struct IndexInfo *info);
 
 #endif							/* SIMHASH_CLASS_VALIDATE_H */

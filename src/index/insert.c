@@ -109,7 +109,7 @@ shidx_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid,
 	const ShBitsScheme *scheme = state->scheme;
 	ShBtRow		tid = shbt_tid_to_int(heap_tid);
 	int			column = shcls_fp_column(index);
-	uint32		group = shcls_group_of_row(index, values, isnull);
+	uint32		group = shcls_group_of_row(&state->fingerprinter, index, values, isnull);
 	int			ntrees = state->fingerprinter.nparts * scheme->ntables;
 	ShFingerprint parts[SHBITS_MAX_PARTS];
 	const ShFingerprint *part = parts;

@@ -18,6 +18,7 @@
 #include "utils/snapmgr.h"
 
 #include "btree/cache.h"
+#include "class/fingerprint.h"
 #include "inspect/check.h"
 #include "rows/open_index.h"
 #include "rows/progress.h"
@@ -46,6 +47,24 @@ check_trees(Relation heap, Relation index, const ShBitsScheme *scheme, int ntree
 }
 
 /*
+ * Warn if the column no longer says how many bits the fingerprints have, so that the
+ * index is sound but cannot be built again.
+ */
+static void
+warn_of_width(Relation index, int width)
+{
+	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(index), shcls_fp_column(index));
+
+	if (shcls_index_width(index) == 0)
+		ereport(WARNING,
+				(errmsg("column \"%s\" of index \"%s\" does not say how many bits its fingerprints have",
+						NameStr(column->attname), RelationGetRelationName(index)),
+				 errdetail("The fingerprints in the index have %d bits, but it cannot be built again.",
+						   width),
+				 errhint("Change the type of the column to simhash_bits(%d).", width)));
+}
+
+/*
  * simhash_index_check(index regclass, heapallindexed boolean) -> void
  *
  * Verifies order, fences, sibling links and downlinks of all trees, and that
@@ -62,6 +81,7 @@ simhash_index_check(PG_FUNCTION_ARGS)
 	Relation	index;
 	Snapshot	snapshot;
 	ShBitsScheme *scheme;
+	int			width;
 	int			nparts;
 	int			ntrees;
 	ShInspSum  *sums;
@@ -76,7 +96,9 @@ simhash_index_check(PG_FUNCTION_ARGS)
 	/* check the index itself, not what this backend remembers */
 	shbt_forget_cache(index);
 	scheme = shbt_get_scheme(index);
-	nparts = shbits_nparts(shbt_width(index));
+	width = shcls_stored_width(index);
+	warn_of_width(index, width);
+	nparts = shbits_nparts(width);
 	ntrees = nparts * scheme->ntables;
 	snapshot = RegisterSnapshot(GetTransactionSnapshot());
 	shrows_check_snapshot(index, snapshot);

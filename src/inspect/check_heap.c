@@ -239,8 +239,8 @@ check_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 	HeapCheck  *check = arg;
 	const ShBitsScheme *scheme = check->scheme;
 	int			column = shcls_fp_column(index);
-	ShBtKey		key = shbt_make_key(shcls_group_of_row(index, values, isnull), 0,
-									shbt_tid_to_int(tid));
+	uint32		group = shcls_group_of_row(&check->fingerprinter, index, values, isnull);
+	ShBtKey		key = shbt_make_key(group, 0, shbt_tid_to_int(tid));
 	int			nparts = check->fingerprinter.nparts;
 	ShFingerprint parts[SHBITS_MAX_PARTS];
 

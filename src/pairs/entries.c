@@ -40,7 +40,7 @@ struct ShPairsLeafReader
 };
 
 /*
- * Sort the entries of a leaf, by row if keys are equal.
+ * Sort the entries of a leaf, by group and fingerprint.
  */
 static void
 sort_leaf(ShPermuted *keys, ShRowsNumber *rows, uint32 *groups, int count)

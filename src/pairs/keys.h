@@ -66,11 +66,25 @@ shpairs_key(const ShPairsBucket *bucket, size_t i)
 		bucket->first_number + i;
 }
 
-/* the words of key i */
+/* the words of key i, which has more than one */
 static inline const uint64 *
 shpairs_value(const ShPairsBucket *bucket, size_t i)
 {
+	Assert(bucket->nwords > 1);
 	return bucket->values + i * bucket->nwords;
+}
+
+/*
+ * The words of key i as they are outside of buckets, however many; *word is where a
+ * single one is stored.
+ */
+static inline const uint64 *
+shpairs_words(const ShPairsBucket *bucket, size_t i, uint64 *word)
+{
+	if (bucket->nwords > 1)
+		return shpairs_value(bucket, i);
+	*word = shpairs_key(bucket, i);
+	return word;
 }
 
 /* the end of the rows of key i */

@@ -71,34 +71,30 @@ check_class(Relation first, Relation other)
 }
 
 /*
- * The type of the fingerprints of an index.
+ * The type of fingerprints, if wide ones have so many bits.
  */
 static const char *
-fingerprint_type(Relation index)
+fingerprint_type(int width)
 {
-	if (!shcls_is_wide(index))
-		return "simhash";
-	return psprintf("simhash_bits(%d)", shcls_index_width(index));
+	return width == 0 ? "simhash" : psprintf("simhash_bits(%d)", width);
 }
 
 /*
- * Report an error if the fingerprints of two indexes have no distance.
+ * Report an error if the fingerprints of two indexes have no distance, given the number
+ * of bits of wide ones or 0.
  */
 static void
-check_width(Relation first, Relation other)
+check_width(Relation first, int first_width, Relation other, int other_width)
 {
-	bool		wide = shcls_is_wide(first);
-
-	if (wide == shcls_is_wide(other) &&
-		(!wide || shcls_index_width(first) == shcls_index_width(other)))
+	if (first_width == other_width)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("fingerprints of indexes \"%s\" and \"%s\" cannot be compared",
 					RelationGetRelationName(first), RelationGetRelationName(other)),
 			 errdetail("Those of \"%s\" are of type %s, those of \"%s\" of type %s.",
-					   RelationGetRelationName(first), fingerprint_type(first),
-					   RelationGetRelationName(other), fingerprint_type(other))));
+					   RelationGetRelationName(first), fingerprint_type(first_width),
+					   RelationGetRelationName(other), fingerprint_type(other_width))));
 }
 
 /*
@@ -181,6 +177,8 @@ list_slices(ShRowsHeaps *heaps)
 void
 shrows_heaps_open(ShRowsHeaps *heaps, const Oid *indexes, int nindexes)
 {
+	Relation	first;
+	int			width;
 	int			next = 0;
 
 	Assert(nindexes <= SHROWS_MAX_SIDES);
@@ -193,19 +191,24 @@ shrows_heaps_open(ShRowsHeaps *heaps, const Oid *indexes, int nindexes)
 	}
 
 	heaps->heaps = palloc(heaps->count * sizeof(ShRowsHeap));
+	first = heaps->sides[0].named.index;
+	width = shrows_wide_width(&heaps->sides[0]);
 	for (int side = 0; side < nindexes; side++)
 	{
 		const ShRowsPartitions *partitions = &heaps->sides[side];
 
-		check_columns(heaps->sides[0].named.index, partitions->named.index);
-		check_class(heaps->sides[0].named.index, partitions->named.index);
-		check_width(heaps->sides[0].named.index, partitions->named.index);
+		check_columns(first, partitions->named.index);
+		check_class(first, partitions->named.index);
+		check_width(first, width, partitions->named.index, shrows_wide_width(partitions));
 		for (int i = 0; i < partitions->count; i++)
 		{
-			check_columns(heaps->sides[0].named.index, partitions->leaves[i].index);
-			check_class(heaps->sides[0].named.index, partitions->leaves[i].index);
+			Relation	index = partitions->leaves[i].index;
+
+			check_columns(first, index);
+			check_class(first, index);
+			check_width(first, width, index, shrows_width_of_wide(index));
 			heaps->heaps[next].relation = partitions->leaves[i].heap;
-			heaps->heaps[next].index = partitions->leaves[i].index;
+			heaps->heaps[next].index = index;
 			next++;
 		}
 	}
@@ -235,7 +238,8 @@ shrows_heaps_of_side(const ShRowsHeaps *heaps, int side)
 	for (int i = 0; i < side; i++)
 		result.heaps += heaps->sides[i].count;
 	result.count = heaps->sides[side].count;
-	result.slices = NULL;		/* only for all tables */
+	if (result.count > 1)
+		list_slices(&result);
 	return result;
 }
 

@@ -39,7 +39,7 @@ shrows_is_simhash_index(Oid relation, char **name, char *relkind)
 {
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
 	Form_pg_class form;
-	bool		result;
+	const IndexAmRoutine *routine = NULL;
 
 	*name = NULL;
 	if (!HeapTupleIsValid(tuple))
@@ -48,14 +48,16 @@ shrows_is_simhash_index(Oid relation, char **name, char *relkind)
 	*name = pstrdup(NameStr(form->relname));
 	*relkind = form->relkind;
 
-	/*
-	 * compare functions: the access method may have been created with another
-	 * name
-	 */
-	result = (*relkind == RELKIND_INDEX || *relkind == RELKIND_PARTITIONED_INDEX) &&
-		GetIndexAmRoutineByAmId(form->relam, true)->ambuild == shbld_build;
+	if (*relkind == RELKIND_INDEX || *relkind == RELKIND_PARTITIONED_INDEX)
+		routine = GetIndexAmRoutineByAmId(form->relam, true);
 	ReleaseSysCache(tuple);
-	return result;
+
+	/*
+	 * Compare functions, since the access method may have been created with
+	 * another name.  It is gone if another session has dropped it with its
+	 * indexes meanwhile.
+	 */
+	return routine != NULL && routine->ambuild == shbld_build;
 }
 
 /*

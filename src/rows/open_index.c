@@ -152,16 +152,16 @@ shrows_check_state(Relation heap, Relation index)
 }
 
 /*
- * The expressions or the predicate of an index, as the catalog has them; NULL
- * if there are none.
+ * The expressions or the predicate of an index, given its entry in pg_index, as the
+ * catalog has them: nothing of them is evaluated.  NIL if there are none.
  */
-static Node *
-get_trees(HeapTuple index, AttrNumber catalog_column)
+List *
+shrows_index_trees(HeapTuple index, AttrNumber catalog_column)
 {
 	bool		isnull;
 	Datum		value = SysCacheGetAttr(INDEXRELID, index, catalog_column, &isnull);
 
-	return isnull ? NULL : stringToNode(TextDatumGetCString(value));
+	return isnull ? NIL : stringToNode(TextDatumGetCString(value));
 }
 
 /*
@@ -185,8 +185,8 @@ get_columns(Oid indexoid)
 		if (column != 0)
 			columns = bms_add_member(columns, column - FirstLowInvalidHeapAttributeNumber);
 	}
-	pull_varattnos(get_trees(tuple, Anum_pg_index_indexprs), 1, &columns);
-	pull_varattnos(get_trees(tuple, Anum_pg_index_indpred), 1, &columns);
+	pull_varattnos((Node *) shrows_index_trees(tuple, Anum_pg_index_indexprs), 1, &columns);
+	pull_varattnos((Node *) shrows_index_trees(tuple, Anum_pg_index_indpred), 1, &columns);
 	ReleaseSysCache(tuple);
 	return columns;
 }
@@ -310,8 +310,10 @@ have_same_definition(HeapTuple a, HeapTuple b)
 		if (!datumIsEqual(x, y, false, -1))
 			return false;
 	}
-	return equal(get_trees(a, Anum_pg_index_indexprs), get_trees(b, Anum_pg_index_indexprs)) &&
-		equal(get_trees(a, Anum_pg_index_indpred), get_trees(b, Anum_pg_index_indpred));
+	return equal(shrows_index_trees(a, Anum_pg_index_indexprs),
+				 shrows_index_trees(b, Anum_pg_index_indexprs)) &&
+		equal(shrows_index_trees(a, Anum_pg_index_indpred),
+			  shrows_index_trees(b, Anum_pg_index_indpred));
 }
 
 static bool

@@ -8,6 +8,8 @@
 #ifndef SIMHASH_ROWS_OPEN_INDEX_H
 #define SIMHASH_ROWS_OPEN_INDEX_H
 
+#include "access/htup.h"
+#include "nodes/pg_list.h"
 #include "storage/lockdefs.h"
 #include "utils/rel.h"
 #include "utils/snapshot.h"
@@ -42,6 +44,7 @@ extern void shrows_open_named(Oid indexoid, ShRowsOpened *target);
 extern void shrows_close(ShRowsOpened *target);
 extern void shrows_replace_invalid(Relation heap, Relation *index);
 extern void shrows_check_state(Relation heap, Relation index);
+extern List *shrows_index_trees(HeapTuple index, AttrNumber catalog_column);
 extern void shrows_check_snapshot(Relation index, Snapshot snapshot);
 extern void shrows_become_owner(ShRowsCaller *caller, Relation table);
 extern void shrows_become_caller(const ShRowsCaller *caller);

@@ -26,6 +26,7 @@
 #include "btree/cache.h"
 #include "build/options.h"
 #include "class/fingerprint.h"
+#include "class/validate.h"
 #include "rows/list_indexes.h"
 #include "rows/partitions.h"
 
@@ -186,13 +187,31 @@ shrows_named_operator(const ShRowsPartitions *target, int *radius)
 }
 
 /*
- * The number of bits of the fingerprints of an index on a column of type
- * simhash_bits; 0 for any other.
+ * The number of bits of the fingerprints in an index that is not partitioned, on a
+ * column of type simhash_bits; 0 for any other.
+ */
+int
+shrows_width_of_wide(Relation index)
+{
+	return shcls_is_wide(index) ? shcls_stored_width(index) : 0;
+}
+
+/*
+ * The same for an index that may be partitioned, by its first partition.  Without
+ * partitions only the type of the column can say it.
  */
 int
 shrows_wide_width(const ShRowsPartitions *target)
 {
-	return shcls_is_wide(target->named.index) ? shcls_index_width(target->named.index) : 0;
+	Relation	index = target->named.index;
+
+	if (target->count > 0)
+		return shrows_width_of_wide(target->leaves[0].index);
+	if (!shcls_is_wide(index))
+		return 0;
+	if (shcls_index_width(index) == 0)
+		shcls_report_no_width(index);
+	return shcls_index_width(index);
 }
 
 /*

@@ -34,18 +34,27 @@ shrows_reader_begin(ShRowsReader *reader, const ShRowsHeaps *heaps, Snapshot sna
 }
 
 /*
- * Move to a table.  Nothing of the last one stays pinned.
+ * Release all pins.  The row that was read last is gone.
+ */
+void
+shrows_reader_release(ShRowsReader *reader)
+{
+	if (reader->slot != NULL)
+		ExecClearTuple(reader->slot);
+	if (BufferIsValid(reader->buffer))
+		ReleaseBuffer(reader->buffer);
+	reader->buffer = InvalidBuffer;
+}
+
+/*
+ * Move to a table.
  */
 static void
 enter_heap(ShRowsReader *reader, const ShRowsHeap *heap)
 {
 	TupleTableSlot **slot = &reader->slots[heap->number];
 
-	if (reader->slot != NULL)
-		ExecClearTuple(reader->slot);
-	if (BufferIsValid(reader->buffer))
-		ReleaseBuffer(reader->buffer);
-	reader->buffer = InvalidBuffer;
+	shrows_reader_release(reader);
 	if (*slot == NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(reader->slots));
@@ -105,12 +114,11 @@ shrows_read(ShRowsReader *reader, ShRowsNumber row)
 void
 shrows_reader_end(ShRowsReader *reader)
 {
+	shrows_reader_release(reader);
 	for (int i = 0; i < reader->heaps->count; i++)
 	{
 		if (reader->slots[i] != NULL)
 			ExecDropSingleTupleTableSlot(reader->slots[i]);
 	}
-	if (BufferIsValid(reader->buffer))
-		ReleaseBuffer(reader->buffer);
 	pfree(reader->slots);
 }

@@ -15,6 +15,7 @@
 #include "postgres.h"
 
 #include "catalog/index.h"
+#include "catalog/pg_index.h"
 #include "common/pg_prng.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
@@ -93,22 +94,38 @@ hash_group(uint64 secret, uint32 group)
 #include "lib/simplehash.h"
 
 /*
- * Make an IndexInfo for the columns before the fingerprint only, since the
- * fingerprint may be an expensive expression.
+ * The expressions of the columns before the fingerprint of an index, as the catalog has
+ * them.
+ */
+List *
+shrows_values_expressions(Relation index)
+{
+	int			count = 0;
+
+	for (int i = 0; i < shcls_fp_column(index); i++)
+	{
+		if (index->rd_index->indkey.values[i] == 0)
+			count++;
+	}
+	if (count == 0)
+		return NIL;
+	return list_truncate(shrows_index_trees(index->rd_indextuple, Anum_pg_index_indexprs), count);
+}
+
+/*
+ * Make an IndexInfo of what FormIndexDatum needs for the columns before the fingerprint.
+ * The rest of the index may be expensive, or not allowed in parallel mode, and the
+ * server's BuildIndexInfo already runs functions of it.
  */
 static IndexInfo *
 describe_columns(Relation index, int ncolumns)
 {
-	IndexInfo  *info = BuildIndexInfo(index);
-	int			nexpressions = 0;
+	IndexInfo  *info = makeNode(IndexInfo);
 
-	for (int i = 0; i < ncolumns; i++)
-	{
-		if (info->ii_IndexAttrNumbers[i] == 0)
-			nexpressions++;
-	}
-	info->ii_Expressions = list_truncate(info->ii_Expressions, nexpressions);
 	info->ii_NumIndexAttrs = info->ii_NumIndexKeyAttrs = ncolumns;
+	for (int i = 0; i < ncolumns; i++)
+		info->ii_IndexAttrNumbers[i] = index->rd_index->indkey.values[i];
+	info->ii_Expressions = shrows_values_expressions(index);
 	return info;
 }
 
@@ -196,11 +213,7 @@ shrows_values_set_limit(ShRowsValues *values, Size limit)
 }
 
 /*
- * Prepare to evaluate columns of rows of a table.
- *
- * Functions of the index run not only for rows: to describe the index folds the
- * constants in all its expressions and its predicate.  So this switches to the
- * owner of the table first, whatever the index has.
+ * Prepare to evaluate columns of rows of a table, as its owner.
  */
 void
 shrows_values_enter(ShRowsValues *values, const ShRowsHeap *heap)

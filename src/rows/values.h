@@ -17,6 +17,7 @@ typedef struct ShRowsValues ShRowsValues;
 /* kinds have 16 bits */
 #define SHROWS_MAX_KINDS	0x10000
 
+extern List *shrows_values_expressions(Relation index);
 extern ShRowsValues *shrows_values_begin(const ShRowsHeaps *heaps);
 extern Size shrows_values_least_width(const ShRowsValues *values);
 extern bool shrows_values_have_fixed_width(const ShRowsValues *values);

@@ -12,7 +12,6 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "access/parallel.h"
 #include "access/xact.h"
 #include "catalog/pg_index.h"
@@ -24,13 +23,12 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
 #include "storage/bufmgr.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/relcache.h"
-#include "utils/syscache.h"
 
 #include "class/fingerprint.h"
+#include "rows/open_index.h"
+#include "rows/values.h"
 #include "rows/workers.h"
 #include "type/operator_class.h"
 
@@ -42,25 +40,25 @@
 #define LEAST_WORK		10000
 
 /*
- * Are the expressions of an index allowed in parallel mode?  They are taken
- * from the catalog as they are, since simplifying them would run functions of
+ * Are the expressions of an index that a search evaluates allowed in parallel mode?  They
+ * are taken from the catalog as they are, since simplifying them would run functions of
  * the owner of the table.
  */
 static bool
 expressions_are_allowed(Relation index)
 {
-	bool		isnull;
-	Datum		value = SysCacheGetAttr(INDEXRELID, index->rd_indextuple, Anum_pg_index_indexprs,
-										&isnull);
+	List	   *expressions = shcls_computes_fingerprints(index) ?
+		shrows_index_trees(index->rd_indextuple, Anum_pg_index_indexprs) :
+		shrows_values_expressions(index);
 	Query	   *query;
 	ListCell   *cell;
 
-	if (isnull)
+	if (expressions == NIL)
 		return true;
 	/* the server's own check wants a query */
 	query = makeNode(Query);
 	query->commandType = CMD_SELECT;
-	foreach(cell, (List *) stringToNode(TextDatumGetCString(value)))
+	foreach(cell, expressions)
 		query->targetList = lappend(query->targetList,
 									makeTargetEntry(lfirst(cell), 1, NULL, false));
 	return max_parallel_hazard(query) != PROPARALLEL_UNSAFE;
