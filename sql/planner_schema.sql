@@ -50,16 +50,7 @@ SELECT public.plan('SELECT * FROM docs WHERE fp <~> 5 <= 3');
 SELECT public.plan('SELECT * FROM docs WHERE public.hamming(fp, 5) <= 3');
 DROP FUNCTION public.simhash_within, public.hamming;
 
--- moved while the session lives; before 17 the server does not move the arrays of
--- an extension
-DO $$ BEGIN
-	IF current_setting('server_version_num')::int < 170000 THEN
-		ALTER EXTENSION simhash DROP TYPE ext.simhash[];
-		ALTER EXTENSION simhash DROP TYPE ext.simhash_ball[];
-		ALTER EXTENSION simhash DROP TYPE ext.simhash_bits[];
-		ALTER EXTENSION simhash DROP TYPE ext.simhash_bits_ball[];
-	END IF;
-END $$;
+-- moved while the session lives
 ALTER EXTENSION simhash SET SCHEMA elsewhere;
 RESET search_path;
 SELECT public.plan('SELECT * FROM near_docs');
