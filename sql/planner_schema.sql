@@ -67,6 +67,16 @@ SELECT public.plan('SELECT * FROM near_docs');
 ROLLBACK;
 SELECT public.plan('SELECT * FROM near_docs');
 
+-- other objects come and go without the extension's being looked for again
+BEGIN;
+CREATE TEMP TABLE passing (id int);
+CREATE FUNCTION pg_temp.passing() RETURNS int LANGUAGE sql AS 'SELECT 1';
+SELECT pg_stat_get_xact_numscans('pg_depend_depender_index'::regclass) AS scans \gset
+SELECT public.plan('SELECT * FROM near_docs');
+SELECT pg_stat_get_xact_numscans('pg_depend_depender_index'::regclass) = :scans
+	OR current_setting('debug_discard_caches')::int > 0 AS kept;
+ROLLBACK;
+
 -- something is missing: no index, but no error
 BEGIN;
 ALTER FUNCTION elsewhere.simhash_radius(bigint, boolean) RENAME TO renamed;

@@ -135,8 +135,8 @@ is_null_const(Node *node)
 }
 
 /*
- * The radius of an operator between two fingerprints, such as % or a
- * user-defined one: its strategy number in an operator family of the access
+ * The radius of an operator between two fingerprints, such as % or one that a
+ * superuser has made (nobody else may name our estimators): its strategy number in an operator family of the access
  * method says it.  UNKNOWN_RADIUS if none does, or if the width decides.  If the
  * family computes fingerprints, sets the number of their bits.
  */
