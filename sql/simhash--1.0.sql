@@ -13,7 +13,7 @@
 --  5. Radii and balls
 --  6. Index access method
 --  7. Operator classes for columns before the fingerprint
---  8. Order and equality of balls
+--  8. Equality of balls
 --  9. Comparisons of a distance with a number
 -- 10. Fingerprints of documents
 -- 11. MinHash fingerprints of documents
@@ -406,17 +406,6 @@ CREATE TYPE simhash_ball (
 );
 COMMENT ON TYPE simhash_ball IS 'a center and a radius: all fingerprints within the radius of the center';
 
--- postgres_fdw sends a condition such as fp = ANY (...) only if the type of the array
--- belongs to the extension, too.  Since PostgreSQL 17 array types do so automatically,
--- and adding them is an error.
-DO LANGUAGE plpgsql $$
-BEGIN
-	ALTER EXTENSION simhash ADD TYPE simhash[];
-	ALTER EXTENSION simhash ADD TYPE simhash_ball[];
-EXCEPTION WHEN object_not_in_prerequisite_state THEN
-	NULL;
-END $$;
-
 CREATE FUNCTION simhash_ball(center simhash, radius integer) RETURNS simhash_ball
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_ball(simhash, integer) IS
@@ -553,7 +542,7 @@ COMMENT ON OPERATOR FAMILY bool_ops USING simhash IS 'equality, for columns befo
 -- Version 15 of the server hashes the trailing blanks of a character value under a
 -- nondeterministic collation, though they do not count when it is compared.
 CREATE FUNCTION simhash_hash_bpchar(character, bigint) RETURNS bigint
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_hash_bpchar(character, bigint) IS 'hash of a character value without its trailing blanks';
 
 CREATE OPERATOR CLASS bpchar_ops
@@ -610,7 +599,7 @@ COMMENT ON OPERATOR CLASS text_ops USING simhash IS 'equality, for columns befor
 -- The server hashes a name without regard to collation but compares it with a text
 -- under one, so names need a hash function of their own.
 CREATE FUNCTION simhash_hash_name(name, bigint) RETURNS bigint
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_hash_name(name, bigint) IS 'hash of a name, the same as that of an equal text';
 
 CREATE OPERATOR CLASS name_ops
@@ -1353,7 +1342,7 @@ COMMENT ON FUNCTION simhash_index_info(regclass) IS
 	'permuted tables of a simhash index, with their pages and entries; the last row, with table_no null, is for null fingerprints';
 
 CREATE FUNCTION simhash_index_check(index regclass, heapallindexed boolean DEFAULT false) RETURNS void
-AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION simhash_index_check(regclass, boolean) IS
 	'verify the structure of a simhash index; with heapallindexed, also that each visible row is in each permuted table';
 
@@ -1394,7 +1383,7 @@ CREATE FUNCTION simhash_find_all(
 	OUT a tid, OUT b tid, OUT a_fp simhash, OUT b_fp simhash, OUT distance integer,
 	OUT a_table regclass, OUT b_table regclass
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000 ROWS 100000
 SUPPORT simhash_rows_support;
 COMMENT ON FUNCTION simhash_find_all(regclass, integer) IS
 	'all pairs of rows whose fingerprints differ in at most distance bits, by default the distance of the index, and whose columns before the fingerprint are equal';
@@ -1404,7 +1393,7 @@ CREATE FUNCTION simhash_find_clusters(
 	OUT cluster bigint, OUT member tid, OUT fp simhash, OUT size bigint,
 	OUT member_table regclass
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000 ROWS 100000
 SUPPORT simhash_rows_support;
 COMMENT ON FUNCTION simhash_find_clusters(regclass, integer, text) IS
 	'rows that have near-duplicates, by connected component of all pairs, or of those for which the condition same holds as well, or holds alone if there is a distance, too; cluster is the smallest fingerprint in it, unique among rows with equal columns before the fingerprint, or with same a number from 1';
@@ -1417,7 +1406,7 @@ CREATE FUNCTION simhash_find_duplicates(
 	OUT duplicate tid, OUT keeper tid, OUT distance integer,
 	OUT duplicate_table regclass, OUT keeper_table regclass
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000 ROWS 100000
 SUPPORT simhash_rows_support;
 COMMENT ON FUNCTION simhash_find_duplicates(regclass, integer, text, text) IS
 	'rows to remove so that no two of the rest are within the distance and the same: rows are taken in the order of keep, and each that is near a row kept before, and the same, is returned, with the nearest of these; the condition same has to hold as well as the operator of a class that computes fingerprints, or in its place if there is a distance, too';
@@ -1427,7 +1416,7 @@ CREATE FUNCTION simhash_find_matches(
 	OUT a tid, OUT b tid, OUT a_fp simhash, OUT b_fp simhash, OUT distance integer,
 	OUT a_table regclass, OUT b_table regclass
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000 ROWS 100000
 SUPPORT simhash_rows_support;
 COMMENT ON FUNCTION simhash_find_matches(regclass, regclass, integer) IS
 	'all pairs of a row of index a and a row of index b whose fingerprints differ in at most distance bits, by default the smaller distance of the two indexes, and whose columns before the fingerprint are equal';
@@ -1436,7 +1425,7 @@ CREATE FUNCTION simhash_find_matches_in(
 	queries simhash[], index regclass, distance integer DEFAULT NULL,
 	OUT query simhash, OUT b tid, OUT b_fp simhash, OUT distance integer, OUT b_table regclass
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000 ROWS 100000
 SUPPORT simhash_rows_support;
 COMMENT ON FUNCTION simhash_find_matches_in(simhash[], regclass, integer) IS
 	'all pairs of a value of the array and a row whose fingerprint differs from it in at most distance bits, by default the distance of the index; each distinct value once';
@@ -1812,15 +1801,6 @@ CREATE TYPE simhash_bits_ball (
 COMMENT ON TYPE simhash_bits_ball IS
 	'a center and a radius: all fingerprints of its width within the radius of the center';
 
--- for postgres_fdw, as in section 5
-DO LANGUAGE plpgsql $$
-BEGIN
-	ALTER EXTENSION simhash ADD TYPE simhash_bits[];
-	ALTER EXTENSION simhash ADD TYPE simhash_bits_ball[];
-EXCEPTION WHEN object_not_in_prerequisite_state THEN
-	NULL;
-END $$;
-
 CREATE FUNCTION simhash_bits_ball(center simhash_bits, radius integer) RETURNS simhash_bits_ball
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_bits_ball(simhash_bits, integer) IS 
@@ -2023,7 +2003,7 @@ CREATE FUNCTION simhash_find_matches_in(
 	OUT query simhash_bits, OUT b tid, OUT b_fp simhash_bits, OUT distance integer,
 	OUT b_table regclass
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'simhash_find_matches_in_bits' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 100000
+AS 'MODULE_PATHNAME', 'simhash_find_matches_in_bits' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000 ROWS 100000
 SUPPORT simhash_rows_support;
 COMMENT ON FUNCTION simhash_find_matches_in(simhash_bits[], regclass, simhash_distance) IS
 	'all pairs of a value of the array and a row whose wide fingerprint differs from it in at most distance bits, if null the distance of the index; each distinct value once';

@@ -261,10 +261,6 @@ FROM (VALUES ('00'::simhash_bits), ('0123'), (repeat('0123456789abcdef', 4)::sim
 --
 SELECT state, message, hint FROM attempt('CREATE INDEX ON stored USING simhash (fp)');
 
--- postgres_fdw sends what belongs to the extension
-SELECT count(*) FROM pg_depend WHERE classid = 'pg_type'::regclass AND deptype IN ('e', 'i')
-	AND objid IN ('simhash_bits[]'::regtype, 'simhash_bits_ball[]'::regtype)
-	AND (deptype = 'e' OR refobjid IN ('simhash_bits'::regtype, 'simhash_bits_ball'::regtype));
 SELECT oid::regtype, typcategory, typispreferred, typstorage, typalign FROM pg_type
 WHERE oid IN ('simhash'::regtype, 'simhash_bits'::regtype) ORDER BY 1;
 

@@ -11,8 +11,8 @@
  * too.
  *
  * The OIDs are kept for the rest of the session, until the server reports a
- * change of a function, an operator or a type: the extension may be dropped,
- * created again and moved to another schema while the session lives.
+ * change of one of the objects: the extension may be dropped, created again and
+ * moved to another schema while the session lives.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,8 +32,15 @@
 
 #include "planner/catalog.h"
 
+/* the most objects that there are in ShPlanCatalog */
+#define MAX_OBJECTS		40
+
 static ShPlanCatalog cached;
 static bool cached_valid = false;
+
+/* by which the server reports changes of the objects that are cached */
+static uint32 cached_hashes[MAX_OBJECTS];
+static int	ncached_hashes = 0;
 
 /* number of reported changes, to notice one while cached is being filled */
 static uint64 changes = 0;
@@ -41,8 +48,12 @@ static uint64 changes = 0;
 static void
 invalidate(Datum arg, int cacheid, uint32 hashvalue)
 {
-	cached_valid = false;
 	changes++;
+	/* 0 stands for all objects; an object of another kind may have the hash of ours */
+	if (hashvalue == 0)
+		cached_valid = false;
+	for (int i = 0; i < ncached_hashes && cached_valid; i++)
+		cached_valid = hashvalue != cached_hashes[i];
 }
 
 /* where objects are looked for, and whether all have been found so far */
@@ -51,16 +62,24 @@ typedef struct Finder
 	Oid			extension;
 	Oid			schema;
 	bool		complete;
+	uint32		hashes[MAX_OBJECTS];	/* of those that were found */
+	int			nhashes;
 } Finder;
 
 /*
- * The object, if it is a member of the extension; otherwise InvalidOid.
+ * The object, if it is a member of the extension; otherwise InvalidOid.  cacheid is
+ * the cache of objects of its kind by OID.
  */
 static Oid
-member(Finder *finder, Oid classid, Oid objectid)
+member(Finder *finder, Oid classid, int cacheid, Oid objectid)
 {
 	if (OidIsValid(objectid) && getExtensionOfObject(classid, objectid) == finder->extension)
+	{
+		Assert(finder->nhashes < MAX_OBJECTS);
+		finder->hashes[finder->nhashes++] =
+			GetSysCacheHashValue1(cacheid, ObjectIdGetDatum(objectid));
 		return objectid;
+	}
 	finder->complete = false;
 	return InvalidOid;
 }
@@ -68,7 +87,7 @@ member(Finder *finder, Oid classid, Oid objectid)
 static Oid
 find_type(Finder *finder, const char *name)
 {
-	return member(finder, TypeRelationId,
+	return member(finder, TypeRelationId, TYPEOID,
 				  GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
 								  CStringGetDatum(name),
 								  ObjectIdGetDatum(finder->schema)));
@@ -87,7 +106,7 @@ find_function(Finder *finder, const char *name, int nargs,...)
 	for (int i = 0; i < nargs; i++)
 		args[i] = va_arg(list, Oid);
 	va_end(list);
-	return member(finder, ProcedureRelationId,
+	return member(finder, ProcedureRelationId, PROCOID,
 				  GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
 								  CStringGetDatum(name),
 								  PointerGetDatum(buildoidvector(args, nargs)),
@@ -97,7 +116,7 @@ find_function(Finder *finder, const char *name, int nargs,...)
 static Oid
 find_operator(Finder *finder, const char *name, Oid left, Oid right)
 {
-	return member(finder, OperatorRelationId,
+	return member(finder, OperatorRelationId, OPEROID,
 				  GetSysCacheOid4(OPERNAMENSP, Anum_pg_operator_oid,
 								  CStringGetDatum(name),
 								  ObjectIdGetDatum(left),
@@ -127,35 +146,35 @@ load_type(Finder *finder, const char *name, ShPlanType *t)
 
 /*
  * Fill in *c from the system catalogs.  Returns false if an object is missing.
+ * *whole tells whether there is also all of the other type of fingerprints, which
+ * those of 64 bits do not need.
  */
 static bool
-load(Oid extension, Oid schema, ShPlanCatalog *c)
+load(Finder *finder, ShPlanCatalog *c, bool *whole)
 {
-	Finder		finder = {extension, schema, true};
-
-	/* what there is for simhash does not need the other type */
-	load_type(&finder, "simhash_bits", &c->bits);
-	if (!finder.complete)
+	load_type(finder, "simhash_bits", &c->bits);
+	*whole = finder->complete;
+	if (!finder->complete)
 		memset(&c->bits, 0, sizeof(c->bits));
 
-	finder.complete = true;
-	load_type(&finder, "simhash", &c->simhash);
-	c->schema = schema;
-	c->distance_type = find_type(&finder, "simhash_distance");
+	finder->complete = true;
+	load_type(finder, "simhash", &c->simhash);
+	c->schema = finder->schema;
+	c->distance_type = find_type(finder, "simhash_distance");
 	/* access methods are in no schema */
-	c->access_method = member(&finder, AccessMethodRelationId, get_am_oid("simhash", true));
-	c->radius_int2 = find_function(&finder, "simhash_radius", 2, INT2OID, BOOLOID);
-	c->radius_int4 = find_function(&finder, "simhash_radius", 2, INT4OID, BOOLOID);
-	c->radius_int8 = find_function(&finder, "simhash_radius", 2, INT8OID, BOOLOID);
-	c->radius_float8 = find_function(&finder, "simhash_radius", 2, FLOAT8OID, BOOLOID);
-	c->distance_support = find_function(&finder, "simhash_distance_support", 1, INTERNALOID);
-	c->within_support = find_function(&finder, "simhash_within_support", 1, INTERNALOID);
-	c->hamming_support = find_function(&finder, "simhash_hamming_support", 1, INTERNALOID);
-	c->restriction_sel = find_function(&finder, "simhash_sel", 4,
+	c->access_method = member(finder, AccessMethodRelationId, AMOID, get_am_oid("simhash", true));
+	c->radius_int2 = find_function(finder, "simhash_radius", 2, INT2OID, BOOLOID);
+	c->radius_int4 = find_function(finder, "simhash_radius", 2, INT4OID, BOOLOID);
+	c->radius_int8 = find_function(finder, "simhash_radius", 2, INT8OID, BOOLOID);
+	c->radius_float8 = find_function(finder, "simhash_radius", 2, FLOAT8OID, BOOLOID);
+	c->distance_support = find_function(finder, "simhash_distance_support", 1, INTERNALOID);
+	c->within_support = find_function(finder, "simhash_within_support", 1, INTERNALOID);
+	c->hamming_support = find_function(finder, "simhash_hamming_support", 1, INTERNALOID);
+	c->restriction_sel = find_function(finder, "simhash_sel", 4,
 									   INTERNALOID, OIDOID, INTERNALOID, INT4OID);
-	c->join_sel = find_function(&finder, "simhash_joinsel", 5,
+	c->join_sel = find_function(finder, "simhash_joinsel", 5,
 								INTERNALOID, OIDOID, INTERNALOID, INT2OID, INTERNALOID);
-	return finder.complete;
+	return finder->complete;
 }
 
 /*
@@ -170,8 +189,8 @@ bool
 shplan_catalog(Oid entry, ShPlanCatalog *catalog)
 {
 	static bool registered = false;
-	Oid			extension;
-	Oid			schema;
+	Finder		finder = {.complete = true};
+	bool		whole;
 	uint64		changes_before;
 
 	if (cached_valid &&
@@ -188,20 +207,25 @@ shplan_catalog(Oid entry, ShPlanCatalog *catalog)
 		CacheRegisterSyscacheCallback(PROCOID, invalidate, (Datum) 0);
 		CacheRegisterSyscacheCallback(OPEROID, invalidate, (Datum) 0);
 		CacheRegisterSyscacheCallback(TYPEOID, invalidate, (Datum) 0);
+		CacheRegisterSyscacheCallback(AMOID, invalidate, (Datum) 0);
 		registered = true;
 	}
 
-	extension = getExtensionOfObject(ProcedureRelationId, entry);
-	if (!OidIsValid(extension))
+	finder.extension = getExtensionOfObject(ProcedureRelationId, entry);
+	if (!OidIsValid(finder.extension))
 		return false;
-	schema = get_func_namespace(entry);
+	finder.schema = get_func_namespace(entry);
 
 	changes_before = changes;
-	if (!load(extension, schema, catalog))
+	if (!load(&finder, catalog, &whole))
 		return false;
-	if (changes == changes_before)
+
+	/* what is missing has no hash to wait for */
+	if (whole && changes == changes_before)
 	{
 		cached = *catalog;
+		memcpy(cached_hashes, finder.hashes, sizeof(cached_hashes));
+		ncached_hashes = finder.nhashes;
 		cached_valid = true;
 	}
 	return true;

@@ -135,10 +135,11 @@ is_null_const(Node *node)
 }
 
 /*
- * The radius of an operator between two fingerprints, such as % or a
- * user-defined one: its strategy number in an operator family of the access
- * method says it.  UNKNOWN_RADIUS if none does, or if the width decides.  If the
- * family computes fingerprints, sets the number of their bits.
+ * The radius of an operator between two fingerprints, such as % or one of a
+ * superuser's, since nobody else may name our estimators: its strategy number in an
+ * operator family of the access method says it.  UNKNOWN_RADIUS if none does, or if
+ * the width decides.  If the family computes fingerprints, sets the number of their
+ * bits.
  */
 static int
 get_operator_radius(const ShPlanCatalog *catalog, Oid operator, int *width)
@@ -578,7 +579,7 @@ estimate(FunctionCallInfo fcinfo, int varRelid, JoinType jointype, SpecialJoinIn
 
 /*
  * Restriction estimator of the operators <@ and @>, and of %, <%>, <<%>> and
- * user-defined operators for other radii.
+ * operators of a superuser for other radii.
  */
 Datum
 simhash_sel(PG_FUNCTION_ARGS)

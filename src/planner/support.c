@@ -20,7 +20,15 @@
  * ordinary number, and is compared by the server's own operator, so that btree
  * indexes, hash and merge joins, and partition pruning can be used.
  *
- * All is exact, for nulls and for every radius.
+ * All is exact, for nulls and for every radius.  The estimate of "not within" is
+ * the server's for any negation, which counts nulls as well.
+ *
+ * A call is replaced only if the current user may execute the function that is
+ * called and each one that takes its place, as the server does where it inlines a
+ * function.  Otherwise the call stays, and the executor says what is missing.  A
+ * plan depends on the functions that are gone from it, so REVOKE makes a new one;
+ * but as with inlined functions, another role that uses the same plan is only asked
+ * for the privileges on what is in it.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,13 +36,19 @@
 
 #include "access/htup_details.h"
 #include "access/stratnum.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/supportnodes.h"
 #include "optimizer/clauses.h"
+#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/planmain.h"
+#include "utils/acl.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
@@ -56,6 +70,12 @@ typedef struct Comparison
 	Oid			types[2];
 	Node	   *operands[2];
 } Comparison;
+
+static bool
+may_execute(Oid function)
+{
+	return shcompat_may_execute(function, GetUserId());
+}
 
 /*
  * Analyze the call of a comparison.
@@ -131,12 +151,12 @@ calls_volatile(Node *node, void *context)
 
 /*
  * The arguments of hamming(), if the node calls it, or is what such a call has
- * become; otherwise NIL.  Sets *type to what there is for their type.
+ * become; otherwise NIL.  Sets *type to what there is for their type, and *function
+ * to what is called.
  */
 static List *
-get_hamming_args(const ShPlanCatalog *catalog, Node *node, const ShPlanType **type)
+get_hamming_args(const ShPlanCatalog *catalog, Node *node, const ShPlanType **type, Oid *function)
 {
-	Oid			funcid;
 	List	   *args;
 
 	while (IsA(node, RelabelType))
@@ -144,19 +164,19 @@ get_hamming_args(const ShPlanCatalog *catalog, Node *node, const ShPlanType **ty
 
 	if (IsA(node, FuncExpr))
 	{
-		funcid = ((FuncExpr *) node)->funcid;
+		*function = ((FuncExpr *) node)->funcid;
 		args = ((FuncExpr *) node)->args;
 	}
 	else if (IsA(node, OpExpr))
 	{
 		set_opfuncid((OpExpr *) node);
-		funcid = ((OpExpr *) node)->opfuncid;
+		*function = ((OpExpr *) node)->opfuncid;
 		args = ((OpExpr *) node)->args;
 	}
 	else
 		return NIL;
 
-	*type = shplan_type_of_hamming(catalog, funcid);
+	*type = shplan_type_of_hamming(catalog, *function);
 	if (*type == NULL || list_length(args) != 2)
 		return NIL;
 	return args;
@@ -188,7 +208,8 @@ radius_function(const ShPlanCatalog *catalog, Oid type)
  * or < bound if strict.  It is null if and only if the bound is null, and a
  * constant if the bound is a constant.
  *
- * Returns NULL if the type of the bound is not supported.
+ * Returns NULL if the type of the bound is not supported, or the user may not
+ * execute simhash_radius().
  */
 static Expr *
 make_radius(const ShPlanCatalog *catalog, const ShPlanType *fp_type, Node *bound, Oid type,
@@ -206,7 +227,7 @@ make_radius(const ShPlanCatalog *catalog, const ShPlanType *fp_type, Node *bound
 		return (Expr *) copyObject(bound);
 
 	function = radius_function(catalog, type);
-	if (!OidIsValid(function))
+	if (!OidIsValid(function) || !may_execute(function))
 		return NULL;
 	radius = (Expr *) makeFuncExpr(function, INT4OID,
 								   list_make2(copyObject(bound),
@@ -278,7 +299,10 @@ make_equal(PlannerInfo *root, const ShPlanCatalog *catalog, const ShPlanType *fp
 	Expr	   *radius;
 	Expr	   *smaller;
 
-	/* the operands will be evaluated twice */
+	/*
+	 * Rows within the radius evaluate the operands twice.  Even if these are
+	 * expensive that is better than to go without the index.
+	 */
 	if (contain_volatile_functions(bound) || contain_subplans(bound) ||
 		contain_subplans((Node *) fingerprints))
 		return NULL;
@@ -323,18 +347,23 @@ make_near_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
 	Oid			type = c->types[1 - side];
 	StrategyNumber strategy;
 	const ShPlanType *fp_type;
+	Oid			function;
 	List	   *fingerprints;
 	Expr	   *radius;
 	Expr	   *within;
 
 	if (c->types[side] != catalog->distance_type)
 		return NULL;
-	fingerprints = get_hamming_args(catalog, c->operands[side], &fp_type);
+	fingerprints = get_hamming_args(catalog, c->operands[side], &fp_type, &function);
+	if (fingerprints == NIL || !may_execute(function) || !may_execute(fp_type->within))
+		return NULL;
 
 	/* an index could not be used with these, and they must not be moved */
-	if (fingerprints == NIL ||
-		calls_volatile((Node *) fingerprints, NULL))
+	if (calls_volatile((Node *) fingerprints, NULL))
 		return NULL;
+
+	if (root != NULL)
+		record_plan_function_dependency(root, function);
 
 	/* as if the distance were written first */
 	strategy = side == 0 ? c->strategy : BTMaxStrategyNumber + 1 - c->strategy;
@@ -392,7 +421,7 @@ make_plain_comparison(const ShPlanCatalog *catalog, const Comparison *c)
 	operator = get_opfamily_member(lookup_type_cache(bound_type,
 													 TYPECACHE_BTREE_OPFAMILY)->btree_opf,
 								   types[0], types[1], c->strategy);
-	if (!OidIsValid(operator))
+	if (!OidIsValid(operator) || !may_execute(get_opcode(operator)))
 		return NULL;
 	result = (OpExpr *) make_opclause(operator, BOOLOID, false,
 									  operands[0], operands[1],
@@ -468,6 +497,10 @@ make_index_condition(const ShPlanCatalog *catalog,
 	if (!op_in_opfamily(type->in_ball_operator, request->opfamily))
 		return NIL;
 
+	/* the executor asks for both */
+	if (!may_execute(type->make_ball) || !may_execute(type->in_ball))
+		return NIL;
+
 	/* columns before the fingerprint support equality only */
 	if (request->indexcol != request->index->nkeycolumns - 1)
 		return NIL;
@@ -501,7 +534,8 @@ make_order_distance(PlannerInfo *root, const ShPlanCatalog *catalog,
 	const ShPlanType *type = shplan_type_of_hamming(catalog, call->funcid);
 	Expr	   *distance;
 
-	if (type == NULL || call->funcid != type->hamming || list_length(call->args) != 2)
+	if (type == NULL || call->funcid != type->hamming || list_length(call->args) != 2 ||
+		!may_execute(type->order_distance))
 		return NULL;
 
 	/* an index could not be used with these, and they must not be moved */
@@ -518,31 +552,120 @@ make_order_distance(PlannerInfo *root, const ShPlanCatalog *catalog,
 }
 
 /*
+ * Is a function one whose calls we replace or make, or could it become one when the
+ * server inlines it?
+ */
+static bool
+may_be_replaced(Oid funcid, void *context)
+{
+	const ShPlanCatalog *catalog = context;
+	HeapTuple	tuple;
+	bool		result;
+
+	if (shplan_type_of_within(catalog, funcid) != NULL ||
+		shplan_type_of_hamming(catalog, funcid) != NULL)
+		return true;
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(funcid));
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	result = ((Form_pg_proc) GETSTRUCT(tuple))->prosupport == catalog->distance_support ||
+		((Form_pg_proc) GETSTRUCT(tuple))->prolang == SQLlanguageId;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
+ * Does an expression contain what we replace, or what we may make of a distance: as
+ * a plain integer it has a RelabelType?
+ */
+static bool
+has_distance(Node *node, void *context)
+{
+	const ShPlanCatalog *catalog = context;
+
+	if (node == NULL || IsA(node, PlaceHolderVar))
+		return false;
+	if (IsA(node, RelabelType) &&
+		exprType((Node *) ((RelabelType *) node)->arg) == catalog->distance_type)
+		return true;
+	return check_functions_in_node(node, may_be_replaced, context) ||
+		expression_tree_walker(node, has_distance, context);
+}
+
+/*
+ * Is a table of a query on another server, or one of its partitions if the
+ * partitions may be grouped each for itself?
+ */
+static bool
+is_foreign(const RangeTblEntry *rte)
+{
+	ListCell   *lc;
+
+	if (!rte->inh || !enable_partitionwise_aggregate)
+		return rte->relkind == RELKIND_FOREIGN_TABLE;
+	foreach(lc, find_all_inheritors(rte->relid, NoLock, NULL))
+	{
+		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_FOREIGN_TABLE)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Could the rows of a query be grouped by another server?
+ */
+static bool
+may_be_grouped_elsewhere(const Query *parse)
+{
+	bool		foreign = false;
+	ListCell   *lc;
+
+	foreach(lc, parse->rtable)
+	{
+		const RangeTblEntry *rte = lfirst(lc);
+
+		if (rte->rtekind != RTE_RELATION || rte->relkind == RELKIND_VIEW)
+			continue;
+		if (!is_foreign(rte))
+			return false;
+		foreign = true;
+	}
+	return foreign;
+}
+
+/*
  * May expressions be replaced at the query level that is being simplified?
  *
- * Above a grouping step an expression that equals a grouping expression is
- * taken from the group, and is null in a grouping set that lacks it.  The
- * planner finds such expressions by comparing trees, so one that we replace
- * would be computed anew, and one that we create might be taken from the group.
- * Where there is one group for each row both give the same value.  With
- * grouping sets they do not, unless these consist of columns, which nothing is
- * replaced by.
+ * Above a grouping step an expression that equals a grouping expression, or
+ * contains it, is taken from the group.  The planner finds such expressions by
+ * comparing trees, so one that we replace would be computed anew from columns, and
+ * one that we create might be taken from the group.  That does no harm where each
+ * row belongs to one group and the columns are at hand.  But there are
+ *
+ * - grouping sets: in a set that lacks the grouping expression it is null;
+ *
+ * - foreign tables: what is sent to the other server has to be a valid query, in
+ *	 which only grouping expressions stand above the grouping step.
+ *
+ * So if a grouping expression has a distance, these are left as they are written.
+ * The other server replaces what it can.
  *
  * root is NULL for an expression outside of a query, such as that of an index.
  */
 static bool
-may_rewrite(PlannerInfo *root)
+may_rewrite(PlannerInfo *root, ShPlanCatalog *catalog)
 {
 	ListCell   *lc;
 
-	if (root == NULL || root->parse->groupingSets == NIL)
+	if (root == NULL || root->parse->groupClause == NIL ||
+		(root->parse->groupingSets == NIL && !may_be_grouped_elsewhere(root->parse)))
 		return true;
 	foreach(lc, root->parse->groupClause)
 	{
 		TargetEntry *tle = get_sortgroupclause_tle(lfirst(lc), root->parse->targetList);
 		Node	   *expr = shcompat_grouping_expression(root->parse, (Node *) tle->expr);
 
-		if (!IsA(expr, Var) && !IsA(expr, PlaceHolderVar))
+		if (has_distance(expr, catalog))
 			return false;
 	}
 	return true;
@@ -559,15 +682,20 @@ simplify(FunctionCallInfo fcinfo,
 	Node	   *raw_request = (Node *) PG_GETARG_POINTER(0);
 	SupportRequestSimplify *request = (SupportRequestSimplify *) raw_request;
 	ShPlanCatalog catalog;
+	Node	   *result;
 
 	if (!IsA(raw_request, SupportRequestSimplify) ||
-		!shplan_catalog(fcinfo->flinfo->fn_oid, &catalog))
+		!shplan_catalog(fcinfo->flinfo->fn_oid, &catalog) ||
+		!may_execute(request->fcall->funcid))
 		return NULL;
 
 	/* without an answer, the server would inline what is written in SQL */
-	if (!may_rewrite(request->root))
+	if (!may_rewrite(request->root, &catalog))
 		return (Node *) copyObject(request->fcall);
-	return make(request->root, &catalog, request->fcall);
+	result = make(request->root, &catalog, request->fcall);
+	if (result != NULL && request->root != NULL)
+		record_plan_function_dependency(request->root, request->fcall->funcid);
+	return result;
 }
 
 /*

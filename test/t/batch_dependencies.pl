@@ -103,12 +103,6 @@ $node->safe_psql('plain', q{
 	CREATE INDEX docs_fp ON app.other USING simhash (fp);
 	CREATE VIEW app.late AS SELECT 2 AS n});
 all_right('plain', 'the index has another name, and another index has its own');
-# before 17 the server does not move the arrays of an extension
-$node->safe_psql('plain', 'ALTER EXTENSION simhash DROP TYPE ext.simhash[];
-	ALTER EXTENSION simhash DROP TYPE ext.simhash_ball[];
-	ALTER EXTENSION simhash DROP TYPE ext.simhash_bits[];
-	ALTER EXTENSION simhash DROP TYPE ext.simhash_bits_ball[]')
-	if $node->safe_psql('plain', 'SHOW server_version_num') < 170000;
 $node->safe_psql('plain', 'CREATE SCHEMA more; ALTER TABLE app.docs SET SCHEMA more;
 	ALTER EXTENSION simhash SET SCHEMA public');
 all_right('plain', 'the index and the extension are in other schemas');

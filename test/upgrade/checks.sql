@@ -13,7 +13,7 @@ WHERE amname = 'simhash' AND relkind = 'i' ORDER BY c.relname;
 SELECT 'class', opcname, amvalidate(o.oid) FROM pg_opclass o JOIN pg_am a ON a.oid = opcmethod WHERE amname = 'simhash' ORDER BY 2;
 
 SELECT 'member', t, EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_type'::regclass AND objid = t AND refclassid = 'pg_extension'::regclass AND deptype = 'e')
-FROM unnest('{simhash,simhash[],simhash_ball,simhash_ball[],simhash_bits,simhash_bits[],simhash_bits_ball,simhash_bits_ball[]}'::regtype[]) t;
+FROM unnest('{simhash,simhash_ball,simhash_bits,simhash_bits_ball}'::regtype[]) t;
 
 SELECT 'refused', t, c, bits, is_refused(t::regclass, ((1::bigint << bits) - 1)::text) = (bits <= r) AS as_it_should
 FROM (VALUES ('corpus_0', 0), ('corpus_3', 3), ('corpus_6', 6), ('tenants', 6), ('corpus_8', 8), ('corpus_10', 10)) AS tables(t, r)
