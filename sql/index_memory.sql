@@ -51,9 +51,6 @@ CREATE TABLE kind AS SELECT * FROM (VALUES
 	('docs_wide', 'SELECT count(*) AS n FROM docs d WHERE d.wide % q.wide'),
 	('docs_wide', 'SELECT count(*) AS n FROM docs d WHERE d.wide % ANY (ARRAY[q.wide, q.wide])'),
 	('docs_wide', 'SELECT count(*) AS n FROM docs d WHERE d.wide % q.wide AND d.wide <~> q.wide <= 40'),
-	('docs_wide', 'SELECT count(*) AS n FROM (SELECT FROM docs d ORDER BY d.wide <~> q.wide LIMIT 1) s'),
-	('docs_wide', 'SELECT count(*) AS n FROM (SELECT FROM docs d WHERE d.wide % q.wide
-		ORDER BY d.wide <~> q.wide LIMIT 1) s'),
 	('docs_body', 'SELECT count(*) AS n FROM docs d WHERE d.body ~= q.body'),
 	('docs_body', 'SELECT count(*) AS n FROM docs d WHERE d.body ~= ANY (ARRAY[q.body, q.body])')) k(index, scan);
 CREATE FUNCTION scan_all(form text, index text, scan text) RETURNS text LANGUAGE plpgsql AS $$

@@ -1868,20 +1868,19 @@ COMMENT ON OPERATOR CLASS simhash_bits_ball_hash_ops USING hash IS
 COMMENT ON OPERATOR FAMILY simhash_bits_ball_hash_ops USING hash IS
 	'equality of balls of wide fingerprints';
 
--- As in section 6, but conditions are checked again with the row, and so are distances.
+-- As in section 6, but conditions are checked again with the row, and there is no order.
 -- The radius of % depends on the width: strategy 10000 says "fewer than an eighth of the
 -- bits differ".
 CREATE OPERATOR CLASS simhash_bits_ops
 DEFAULT FOR TYPE simhash_bits USING simhash AS
 	OPERATOR 1 = (simhash_bits, simhash_bits),
 	OPERATOR 2 <@ (simhash_bits, simhash_bits_ball),
-	OPERATOR 3 <~~> (simhash_bits, simhash_bits) FOR ORDER BY integer_ops,
 	OPERATOR 10000 % (simhash_bits, simhash_bits),
 	FUNCTION 1 simhash_bits_hash_value_extended(simhash_bits, bigint);
 COMMENT ON OPERATOR CLASS simhash_bits_ops USING simhash IS
-	'wide fingerprints within a Hamming distance, and nearest first';
+	'wide fingerprints within a Hamming distance';
 COMMENT ON OPERATOR FAMILY simhash_bits_ops USING simhash IS
-	'wide fingerprints within a Hamming distance, and nearest first';
+	'wide fingerprints within a Hamming distance';
 
 --
 -- 21. Wide MinHash fingerprints of documents

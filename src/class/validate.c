@@ -156,7 +156,8 @@ validate_operator(Family *family, Form_pg_amop member)
 
 	if (member->amopstrategy < 1 ||
 		(!family->fingerprints && member->amopstrategy != SIMHASH_STRATEGY_EQUAL) ||
-		(family->computed && member->amopstrategy < SIMHASH_STRATEGY_WITHIN))
+		(family->computed && member->amopstrategy < SIMHASH_STRATEGY_WITHIN) ||
+		(family->wide && member->amopstrategy == SIMHASH_STRATEGY_DISTANCE))
 		report(family, psprintf("contains operator %s with invalid strategy number %d",
 								name, member->amopstrategy));
 	if (member->amopstrategy == SIMHASH_STRATEGY_DISTANCE)

@@ -34,7 +34,6 @@
 #include "compat.h"
 #include "index/cost.h"
 #include "search/ordered.h"
-#include "search/wide_ordered.h"
 #include "type/operator_class.h"
 #include "type/simhash.h"
 #include "type/wide.h"
@@ -66,7 +65,6 @@ typedef struct ScanShape
 	int			ncounts;
 	int		  **counts;			/* number of balls of each condition, by
 								 * radius */
-	bool		conditions;		/* there are some on the fingerprint */
 	bool		only_nulls;
 	GroupEstimate groups;
 } ScanShape;
@@ -338,8 +336,7 @@ find_shape(PlannerInfo *root, IndexPath *path)
 	foreach(lc, quals)
 		add_condition(root, info->opfamily[info->nkeycolumns - 1],
 					  lfirst_node(RestrictInfo, lc)->clause, &shape);
-	shape.conditions = shape.ncounts > 0;
-	if (!shape.conditions)
+	if (shape.ncounts == 0)
 		count_balls(&shape, add_counts(&shape), shape.max_radius, 1);
 	return shape;
 }
@@ -374,17 +371,7 @@ plan_group(const ShBitsScheme *scheme, double leaves, const ScanShape *shape, bo
 	}
 	work->later_pages = 0;
 	work->sorted = ordered;
-	if (!ordered)
-		return;
-	if (shape->wide)
-	{
-		if (shape->conditions && shfnd_wide_by_condition(&work->cost, shape->width, leaves))
-			return;
-		shfnd_wide_ordered_pages(shape->width, leaves, &work->cost);
-		work->sorted = false;
-		return;
-	}
-	if (shfnd_ordered_by_condition(work->cost.pages, leaves))
+	if (!ordered || shfnd_ordered_by_condition(work->cost.pages, leaves))
 		return;
 
 	if (shape->groups.all)
@@ -465,11 +452,11 @@ sort_cost(double tuples)
 }
 
 /*
- * Is a path ordered by distances from the fingerprint column?  The index
- * cannot order by distances from a column before it.
+ * Can an index return rows in the order of a path?  Only by distances from a last
+ * column of fingerprints of 64 bits.
  */
 static bool
-is_ordered(const IndexPath *path)
+has_order(const IndexPath *path, const ScanShape *shape, Oid function)
 {
 	ListCell   *lc;
 
@@ -478,7 +465,7 @@ is_ordered(const IndexPath *path)
 		if (lfirst_int(lc) != path->indexinfo->nkeycolumns - 1)
 			return false;
 	}
-	return path->indexorderbys != NIL;
+	return !shape->wide && !OidIsValid(function);
 }
 
 /*
@@ -536,7 +523,7 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	List	   *quals = get_quals_from_indexclauses(path->indexclauses);
 	QualCost	qual_cost;
 	Cost		arguments;
-	bool		ordered = is_ordered(path);
+	bool		ordered;
 	Work		work;
 	ShFndCost  *cost = &work.cost;
 	double		candidates;
@@ -549,6 +536,19 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	ScanShape	shape = find_shape(root, path);
 	Oid			function = shtype_fingerprint_function(info->opfamily[info->nkeycolumns - 1],
 													   info->opcintype[info->nkeycolumns - 1]);
+
+	/*
+	 * The planner goes by the members of operator families, and so offers orders
+	 * that the index does not have.  Without its order, this is a path like any
+	 * other.
+	 */
+	if (!has_order(path, &shape, function))
+	{
+		path->indexorderbys = NIL;
+		path->indexorderbycols = NIL;
+		path->path.pathkeys = NIL;
+	}
+	ordered = path->indexorderbys != NIL;
 
 	/*
 	 * if all groups are read, the other columns are checked with the row only
@@ -631,13 +631,6 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 		*startup_cost += page_costs + (work.sorted ? sort : 0);
 		*total_cost += sort +
 			work.later_pages * (spc_seq_page_cost + PAGE_CPU_COST * cpu_operator_cost);
-	}
-	else if (path->indexorderbys != NIL)
-	{
-		/* the executor gets all rows and sorts them before it returns one */
-		*total_cost += sort_cost(tuples) +
-			tuples * (spc_random_page_cost + cpu_tuple_cost);
-		*startup_cost = *total_cost;
 	}
 	*correlation = 0;
 	*pages = cost->pages + work.later_pages;

@@ -4,7 +4,7 @@
  *	  Scanning a simhash index.
  *
  * Matches come from the reader of the query or, if the scan has an order, from
- * ordered.c and wide_ordered.c.  Rows with a null fingerprint come last.
+ * ordered.c.  Rows with a null fingerprint come last.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,14 +26,12 @@
 #include "index/scan.h"
 #include "search/ordered.h"
 #include "search/visitor.h"
-#include "search/wide_ordered.h"
 
 typedef enum ShIdxScanStep
 {
 	SCAN_BEGIN,					/* no row has been fetched yet */
 	SCAN_ORDERED,				/* fingerprints, by distance */
 	SCAN_UNORDERED,				/* fingerprints, as they are read */
-	SCAN_WIDE_ORDERED,			/* wide ones, by lower bounds of distances */
 	SCAN_NULLS,					/* null fingerprints */
 	SCAN_DONE
 } ShIdxScanStep;
@@ -45,10 +43,7 @@ typedef struct ShIdxScanData
 	ShFndQuery	query;
 	ShIdxScanStep step;
 	ShFndReader reader;
-	ShFndOrdered *ordered;		/* NULL if there are no ORDER BY keys, or ... */
-	ShFndWideOrdered *wide_ordered; /* ... fingerprints are wide */
-	int			first_order;	/* the first key with an argument, or -1 */
-	bool		other_order;	/* a key is not on the fingerprint */
+	ShFndOrdered *ordered;		/* NULL if there are no ORDER BY keys */
 
 	/* what an index-only scan returns */
 	IndexTuple	tuple;
@@ -87,13 +82,13 @@ shidx_beginscan(Relation index, int nkeys, int norderbys)
 	so->visitor.context = context;
 	if (norderbys > 0)
 	{
-		if (so->query.fingerprinter.computes)
+		/* shidx_costestimate has left no order by anything else */
+		if (!so->query.fingerprinter.direct)
 			elog(ERROR, "index \"%s\" has no order by distance", RelationGetRelationName(index));
-		if (so->query.fingerprinter.wide)
-			so->wide_ordered = shfnd_wide_ordered_begin(&so->reader);
-		else
-			so->ordered = shfnd_ordered_begin(&so->reader, norderbys);
+		so->ordered = shfnd_ordered_begin(&so->reader, norderbys);
 
+		/* the order is exact, so nobody asks for the distances */
+		scan->xs_recheckorderby = false;
 		scan->xs_orderbyvals = palloc0(norderbys * sizeof(Datum));
 		scan->xs_orderbynulls = palloc(norderbys * sizeof(bool));
 		memset(scan->xs_orderbynulls, true, norderbys * sizeof(bool));
@@ -111,41 +106,6 @@ release_resources(ShIdxScan so)
 	shfnd_reader_release(&so->reader);
 	if (so->ordered != NULL)
 		shfnd_ordered_release(so->ordered);
-	if (so->wide_ordered != NULL)
-		shfnd_wide_ordered_release(so->wide_ordered);
-}
-
-/*
- * Determine whether the order is that of distances from the fingerprint
- * column.
- *
- * If so, it is exact, so no recheck is needed and the values stay null.  For a
- * column before the fingerprint, the index does not know the distances.  In
- * that case rows are returned in no particular order, all at distance 0, and
- * the executor reorders them by the distances that it computes, which are not
- * less.
- *
- * The same is done with lower bounds of distances of wide fingerprints, by the
- * first key that is not null.  The others are only told apart by the executor.
- */
-static void
-read_order(IndexScanDesc scan)
-{
-	ShIdxScan	so = (ShIdxScan) scan->opaque;
-
-	so->other_order = false;
-	so->first_order = -1;
-	for (int i = scan->numberOfOrderBys - 1; i >= 0; i--)
-	{
-		so->other_order |= scan->orderByData[i].sk_attno - 1 != shcls_fp_column(scan->indexRelation);
-		if ((scan->orderByData[i].sk_flags & SK_ISNULL) == 0)
-			so->first_order = i;
-	}
-	for (int i = 0; i < scan->numberOfOrderBys; i++)
-	{
-		scan->xs_orderbyvals[i] = Int32GetDatum(0);
-		scan->xs_orderbynulls[i] = !so->other_order;
-	}
 }
 
 /*
@@ -163,7 +123,6 @@ shidx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int 
 		memmove(scan->orderByData, orderbys, scan->numberOfOrderBys * sizeof(ScanKeyData));
 
 	shfnd_read_query(&so->query, scan->keyData, scan->numberOfKeys);
-	read_order(scan);
 	so->step = SCAN_BEGIN;
 }
 
@@ -187,9 +146,6 @@ start_nulls(IndexScanDesc scan)
 
 	if (so->query.nulls)
 	{
-		/* these have no distance */
-		for (int i = 0; i < scan->numberOfOrderBys && !so->other_order; i++)
-			scan->xs_orderbynulls[i] = true;
 		so->step = SCAN_NULLS;
 		shfnd_start_nulls(&so->reader);
 	}
@@ -206,8 +162,6 @@ begin(IndexScanDesc scan, bool distinct)
 {
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
 	ShFndBallScan *ballscan = &so->reader.ballscan;
-	bool		ordered = so->ordered != NULL && !so->other_order;
-	bool		wide_ordered = so->wide_ordered != NULL && !so->other_order && so->first_order >= 0;
 
 	so->checks_visible = scan->xs_want_itup && RecoveryInProgress();
 	so->checks_keys = so->query.has_elements && so->query.non_nulls &&
@@ -227,15 +181,9 @@ begin(IndexScanDesc scan, bool distinct)
 		return;
 	}
 	shfnd_choose(&so->query, ballscan->scheme, ballscan->leaves_per_table,
-				 ordered || wide_ordered);
-	if (wide_ordered)
-	{
-		so->step = SCAN_WIDE_ORDERED;
-		shfnd_wide_ordered_start(so->wide_ordered, scan->heapRelation,
-								 scan->orderByData[so->first_order].sk_argument);
-	}
-	else if (ordered &&
-			 shfnd_ordered_start(so->ordered, scan->orderByData, scan->numberOfOrderBys))
+				 so->ordered != NULL);
+	if (so->ordered != NULL &&
+		shfnd_ordered_start(so->ordered, scan->orderByData, scan->numberOfOrderBys))
 		so->step = SCAN_ORDERED;
 	else
 	{
@@ -278,23 +226,6 @@ return_tuple(IndexScanDesc scan, ShFingerprint fp, bool is_null)
 }
 
 /*
- * Move to the next row by lower bounds of distances, which the executor is told.
- */
-static bool
-next_by_bound(IndexScanDesc scan, ItemPointer tid)
-{
-	ShIdxScan	so = (ShIdxScan) scan->opaque;
-	int			bound;
-
-	if (!shfnd_wide_ordered_next(so->wide_ordered, tid, &bound))
-		return false;
-	for (int i = so->first_order; i < scan->numberOfOrderBys; i++)
-		scan->xs_orderbynulls[i] = (scan->orderByData[i].sk_flags & SK_ISNULL) != 0;
-	scan->xs_orderbyvals[so->first_order] = Int32GetDatum(bound);
-	return true;
-}
-
-/*
  * Move to the next row.  Returns false after the last.
  */
 static bool
@@ -314,12 +245,6 @@ next_row(IndexScanDesc scan, bool keep_pin, ShFingerprint *fp, ItemPointer tid)
 
 			case SCAN_ORDERED:
 				if (shfnd_ordered_next(so->ordered, keep_pin, fp, tid))
-					return true;
-				start_nulls(scan);
-				break;
-
-			case SCAN_WIDE_ORDERED:
-				if (next_by_bound(scan, tid))
 					return true;
 				start_nulls(scan);
 				break;
@@ -387,7 +312,7 @@ shidx_gettuple(IndexScanDesc scan, ScanDirection direction)
 
 	/* candidates of an ordered scan have left their leaves */
 	if (scan->kill_prior_tuple && so->step != SCAN_BEGIN && so->step != SCAN_ORDERED &&
-		so->step != SCAN_WIDE_ORDERED && so->step != SCAN_DONE)
+		so->step != SCAN_DONE)
 		shfnd_match_is_dead(&so->reader);
 
 	/*
@@ -404,7 +329,6 @@ shidx_gettuple(IndexScanDesc scan, ScanDirection direction)
 	} while (unlikely(so->checks_visible || so->checks_keys) &&
 			 !is_wanted(scan, fp, scan->xs_heaptid));
 	scan->xs_recheck = so->query.inexact && !so->checks_keys;
-	scan->xs_recheckorderby = so->other_order || so->wide_ordered != NULL;
 	if (scan->xs_want_itup)
 		return_tuple(scan, fp, so->step == SCAN_NULLS);
 	return true;

@@ -319,6 +319,7 @@ shfnd_ordered_start(ShFndOrdered *ordered, ScanKey orderbys, int norderbys)
 	candidates->ncenters = 0;
 	for (int i = 0; i < norderbys; i++)
 	{
+		Assert(orderbys[i].sk_attno == RelationGetNumberOfAttributes(ordered->reader->query->index));
 		/* distances from null are null and do not order rows */
 		if ((orderbys[i].sk_flags & SK_ISNULL) == 0)
 			candidates->centers[candidates->ncenters++] = DatumGetSimhash(orderbys[i].sk_argument);
@@ -326,7 +327,7 @@ shfnd_ordered_start(ShFndOrdered *ordered, ScanKey orderbys, int norderbys)
 	if (candidates->ncenters == 0)
 		return false;
 
-	ordered->reach = shfnd_find_reach(ordered->reader->query, candidates->centers);
+	ordered->reach = shfnd_find_reach(ordered->reader->query, candidates->centers[0]);
 	ordered->next = 0;
 	ordered->batch = FIRST_BATCH;
 	ordered->ring = -1;

@@ -479,13 +479,13 @@ shfnd_meets_others(const ShFndQuery *query, int condition, ShFingerprint fp)
 }
 
 /*
- * The largest distance from a center, whose parts are given, at which all conditions
- * can be met.
+ * The largest distance from a center at which fingerprints of one part can meet all
+ * conditions.
  */
 int
-shfnd_find_reach(const ShFndQuery *query, const ShFingerprint *center)
+shfnd_find_reach(const ShFndQuery *query, ShFingerprint center)
 {
-	int			reach = query->width;
+	int			reach = SHBITS_WIDTH;
 
 	for (int i = 0; i < query->nconditions; i++)
 	{
@@ -494,12 +494,9 @@ shfnd_find_reach(const ShFndQuery *query, const ShFingerprint *center)
 
 		for (int b = 0; b < balls->nballs; b++)
 		{
-			const SimhashBall *ball = balls->balls + (Size) b * query->nparts;
-			int			distance = ball->radius;
+			const SimhashBall *ball = &balls->balls[b];
 
-			for (int p = 0; p < query->nparts; p++)
-				distance += shbits_distance(ball[p].center, center[p]);
-			farthest = Max(farthest, distance);
+			farthest = Max(farthest, ball->radius + shbits_distance(ball->center, center));
 		}
 		reach = Min(reach, farthest);
 	}

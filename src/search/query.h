@@ -80,7 +80,7 @@ extern void shfnd_read_query(ShFndQuery *query, ScanKey keys, int nkeys);
 extern void shfnd_choose(ShFndQuery *query, const ShBitsScheme *scheme,
 						 double leaves_per_table, bool wants_cost);
 extern bool shfnd_meets_others(const ShFndQuery *query, int condition, ShFingerprint fp);
-extern int	shfnd_find_reach(const ShFndQuery *query, const ShFingerprint *center);
+extern int	shfnd_find_reach(const ShFndQuery *query, ShFingerprint center);
 extern ShFndBallSet shfnd_balls_of_first_part(const ShFndQuery *query);
 
 #endif							/* SIMHASH_SEARCH_QUERY_H */

@@ -35,7 +35,7 @@ typedef struct ReturnedRow
 #define SH_ELEMENT_TYPE ReturnedRow
 #define SH_KEY_TYPE ShBtRow
 #define SH_KEY row
-#define SH_HASH_KEY(table, key) shfnd_hash_row(key)
+#define SH_HASH_KEY(table, key) ((uint32) ((key) * UINT64CONST(0x9E3779B97F4A7C15) >> 32))
 #define SH_EQUAL(table, a, b) ((a) == (b))
 #define SH_SCOPE static inline
 #define SH_DECLARE
@@ -142,14 +142,13 @@ start_part(ShFndReader *reader, int part)
 }
 
 /*
- * How many rows of a size fit in a hash table of so much memory, including the copy
- * while it grows: it has a power of two of places, up to nine tenths of which are
- * taken.
+ * How many rows fit in a hash table in work_mem, including the copy while it grows: it
+ * has a power of two of places, up to nine tenths of which are taken.
  */
-uint32
-shfnd_max_rows(uint64 memory, Size row_size)
+static uint32
+max_rows(void)
 {
-	uint64		places = memory / (row_size * 3 / 2);
+	uint64		places = work_mem * UINT64CONST(1024) / (sizeof(ReturnedRow) * 3 / 2);
 	uint64		size = FIRST_ROWS;
 
 	while (size * 2 <= Min(places, UINT64CONST(1) << 31))
@@ -177,26 +176,26 @@ shfnd_start_query(ShFndReader *reader, bool distinct)
 		if (distinct && query->nsearched > 1)
 		{
 			reader->rows = shfnd_rows_create(reader->rows_context, FIRST_ROWS, NULL);
-			reader->max_rows = shfnd_max_rows(work_mem * UINT64CONST(1024), sizeof(ReturnedRow));
+			reader->max_rows = max_rows();
 		}
 	}
 	(void) start_part(reader, 0);
 }
 
 /*
- * Prepare to read what the caller names.  If there are no other parts, only that is
- * wanted which meets all conditions.
+ * Prepare to read what the caller names, of which that is wanted which meets all
+ * conditions.
  */
 static void
 start_named(ShFndReader *reader)
 {
 	shfnd_reader_release(reader);
 	reader->balls = NULL;
-	reader->filters = reader->query->nparts == 1 && reader->query->nconditions > 0;
+	reader->filters = reader->query->nconditions > 0;
 }
 
 /*
- * Start to read what lies in a ball of the part that the ball scan is set to.
+ * Start to read what lies in a ball of fingerprints of one part.
  */
 void
 shfnd_start_within(ShFndReader *reader, SimhashBall ball)

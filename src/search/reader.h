@@ -13,13 +13,6 @@
 
 struct shfnd_rows_hash;
 
-/* for hash tables of rows that have been met */
-static inline uint32
-shfnd_hash_row(ShBtRow row)
-{
-	return (uint32) (row * UINT64CONST(0x9E3779B97F4A7C15) >> 32);
-}
-
 typedef struct ShFndReader
 {
 	const ShFndQuery *query;
@@ -57,7 +50,6 @@ typedef struct ShFndReader
 
 extern void shfnd_reader_begin(ShFndReader *reader, const ShFndQuery *query);
 extern void shfnd_reader_release(ShFndReader *reader);
-extern uint32 shfnd_max_rows(uint64 memory, Size row_size);
 extern void shfnd_count_search(ShFndReader *reader);
 extern void shfnd_start_query(ShFndReader *reader, bool distinct);
 extern void shfnd_start_within(ShFndReader *reader, SimhashBall ball);

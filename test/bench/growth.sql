@@ -301,8 +301,6 @@ CHECKPOINT;
 -- Look-ups as those of 64 bits.  The rows of the first hundredth of the pages are looked up
 -- for the self-join, whose time is multiplied.
 SELECT 'SELECT count(t.b) FROM q JOIN t ON t.fp <~> q.fp <= %s WHERE q.id <= %s' AS within,
-	   'SELECT sum(n.d) FROM q, LATERAL (SELECT t.fp <~> q.fp AS d FROM t ORDER BY t.fp <~> q.fp LIMIT 10) n'
-	   ' WHERE q.id <= 20' AS nearest,
 	   format('''(%s,0)''::tid', greatest(1, pg_relation_size('t') / 8192 / 100)) AS sample_end,
 	   b AS one, fp AS one_fp
 FROM q WHERE id = 2
@@ -314,22 +312,18 @@ FROM t WHERE ctid < :sample_end
 \gset
 SET enable_seqscan = off;
 CALL require_plan(format(:'within', 31, 1000), 'Nested Loop', 'Index Scan using t_fp');
-CALL require_plan(:'nearest', 'Nested Loop', 'Index Scan using t_fp', 'Order By');
 CALL require_plan(:'self_join', 'Nested Loop', 'Index Scan using t_fp');
 SELECT format('CALL measure(%L, ''simhash'', %s, NULL, %L)',
 			  CASE WHEN round > 0 THEN measured ELSE 'warming up' END, per, statement)
 FROM generate_series(0, :rounds) round,
 	(VALUES (1, 'look-up 15', 1000, format(:'within', 15, 1000)),
 			(2, 'look-up 31', 1000, format(:'within', 31, 1000)),
-			(3, 'look-up 52', 100, format(:'within', 52, 100)),
-			(4, 'nearest 10', 20, :'nearest'))
+			(3, 'look-up 52', 100, format(:'within', 52, 100)))
 		s(place, measured, per, statement)
 ORDER BY place, round
 \gexec
 SELECT format('CALL measure(''agreement'', ''simhash'', 1, %L, %L)', question, format(statement, :'one_fp'))
-FROM (VALUES ('one of 256 bits within 31', 'SELECT count(b) FROM t WHERE fp <~> %L <= 31'),
-			 ('nearest of one of 256 bits',
-			  'SELECT sum(d::integer) FROM (SELECT fp <~> %1$L AS d FROM t ORDER BY fp <~> %1$L LIMIT 10) n'))
+FROM (VALUES ('one of 256 bits within 31', 'SELECT count(b) FROM t WHERE fp <~> %L <= 31'))
 		s(question, statement)
 \gexec
 RESET enable_seqscan;

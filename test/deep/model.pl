@@ -358,7 +358,7 @@ sub forms
 			"SELECT $index_only $brute" ]
 		  if !columns($name) && $type eq 'simhash';
 	}
-	push @forms, nearest_forms($name) if type($name)->{center};
+	push @forms, nearest_forms($name) if $type eq 'simhash';
 	push @forms, join_of_texts($name) if $type eq 'text';
 	push @forms, pairs_forms($name) if $table{$name}{pairs};
 	return @forms;

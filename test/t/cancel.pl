@@ -50,22 +50,6 @@ foreach my $form ('indexscan', 'bitmapscan')
 }
 is_exact($node, 'after cancelled scans', 'a', 'a_fp');
 
-# Wide fingerprints in order, with sums that do not fit in memory: the nearest row of
-# each of many that have none near.
-$node->safe_psql('postgres', q{
-	CREATE TABLE wide AS SELECT i AS id, sha256(i::text::bytea)::simhash_bits::simhash_bits(256) AS fp FROM generate_series(1, 50000) i;
-	CREATE INDEX wide_fp ON wide USING simhash (fp);
-});
-{
-	my ($what, $err) = cancelled(
-		"SET enable_seqscan = off; SET enable_sort = off; SET work_mem = '64kB'; "
-		  . "SELECT count(*) FROM a, LATERAL (SELECT FROM wide w ORDER BY w.fp <~> sha256(('q' || a.id)::bytea)::simhash_bits LIMIT 1) s",
-		"SELECT CASE WHEN application_name = 'victim' AND state = 'active' AND query LIKE '%<~>%'
-			AND EXISTS (SELECT FROM pg_ls_tmpdir()) THEN nullif(pg_cancel_backend(pid), false) END FROM pg_stat_activity");
-	like($err, qr/57014/, 'a scan of wide fingerprints in order is cancelled');
-	is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_ls_tmpdir()'), '0', 'and leaves no files');
-}
-
 # Builds: cancel in a phase that no earlier try was cancelled in, until a build
 # runs through because there is no further one.  A build may also win the
 # race, so the first success is not the end.

@@ -45,17 +45,6 @@ sub is_right
 	is($node->safe_psql('postgres',
 			q{SELECT compare_wide_lookups('free', 'free_fp', 't.fp <~> $q <= $r AND tenant = 1')}),
 		'ok', "$what: the index finds the same rows as brute force");
-	is($node->safe_psql('postgres', q{
-			SET enable_seqscan = off;
-			SET enable_bitmapscan = off;
-			SET enable_sort = off;
-			SELECT plan_of('SELECT q.qno, n.fp FROM wanted q, LATERAL (SELECT fp FROM free WHERE tenant = 1 ORDER BY fp <~> q.fp LIMIT 9) n') ~ 'Order By: ',
-				count(*) FROM wanted q, unnest('{1,9,100,NULL}'::int[]) l(n)
-			WHERE (SELECT array_agg(bit_count(s.fp::varbit # q.fp::varbit))
-					FROM (SELECT fp FROM free WHERE tenant = 1 ORDER BY fp <~> q.fp LIMIT n) s)
-				IS DISTINCT FROM (SELECT array_agg(d)
-					FROM (SELECT bit_count(fp::varbit # q.fp::varbit) AS d FROM free WHERE tenant = 1 ORDER BY 1 LIMIT n) s)}),
-		't|0', "$what: and in the same order of distance");
 	return;
 }
 
