@@ -163,6 +163,11 @@ shidx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int 
 		memmove(scan->orderByData, orderbys, scan->numberOfOrderBys * sizeof(ScanKeyData));
 
 	shfnd_read_query(&so->query, scan->keyData, scan->numberOfKeys);
+	for (int i = 0; i < scan->numberOfOrderBys; i++)
+	{
+		if (scan->orderByData[i].sk_attno - 1 == shcls_fp_column(scan->indexRelation))
+			shfnd_check_key(&so->query, &scan->orderByData[i]);
+	}
 	read_order(scan);
 	so->step = SCAN_BEGIN;
 }
