@@ -67,9 +67,10 @@ endif
 include $(PGXS)
 
 # PostgreSQL does not track headers unless it was configured so
-$(OBJS) $(OBJS:.o=.bc): $(call sources,src/*.h src/*/*.h) | $(sort $(dir $(OBJS)))
-$(sort $(dir $(OBJS))):
-	$(MKDIR_P) $@
+$(OBJS) $(OBJS:.o=.bc): $(call sources,src/*.h src/*/*.h)
+
+# outside the source tree; as prerequisites the folders would be found in it
+$(shell mkdir -p $(sort $(dir $(OBJS))))
 
 # The pages and what they have links to.  They keep their folders, which DOCS would not.
 doc_target = $(DESTDIR)$(docdir)/$(docmoduledir)/$(EXTENSION)
