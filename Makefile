@@ -16,12 +16,15 @@
 #	make dist             the archive for PGXN, to try it
 #	make release          all that a release needs, into a directory: on Debian
 
+# files of these patterns, by their names here, where make may run elsewhere
+sources = $(sort $(patsubst $(srcdir)/%,%,$(wildcard $(addprefix $(srcdir)/,$(1)))))
+
 EXTENSION = simhash
 MODULE_big = simhash
-DATA = $(wildcard sql/simhash--*.sql)
+DATA = $(call sources,sql/simhash--*.sql)
 PGFILEDESC = "simhash - near-duplicate detection"
 
-OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c)))
+OBJS = $(patsubst %.c,%.o,$(call sources,src/*.c src/*/*.c))
 
 PG_CPPFLAGS = -I$(srcdir)/src
 PG_CFLAGS = -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
@@ -50,7 +53,7 @@ test_goals = check check-all check-deep check-package demo deps dist indent pict
 ifneq ($(filter $(test_goals),$(MAKECMDGOALS)),)
 
 $(MAKECMDGOALS):
-	@$(MAKE) --no-print-directory $(if $(filter $(test_goals),$@),-C test) $@
+	@$(MAKE) --no-print-directory $(if $(filter $(test_goals),$@),-C $(dir $(firstword $(MAKEFILE_LIST)))test) $@
 
 .PHONY: $(MAKECMDGOALS)
 
@@ -58,21 +61,27 @@ else
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
+ifeq ($(wildcard $(PGXS)),)
+$(error To build, install postgresql-server-dev-N, or postgresqlN-devel, N being the version of the server, and set PG_CONFIG to its pg_config)
+endif
 include $(PGXS)
 
 # PostgreSQL does not track headers unless it was configured so
-$(OBJS) $(OBJS:.o=.bc): $(wildcard src/*.h src/*/*.h)
+$(OBJS) $(OBJS:.o=.bc): $(call sources,src/*.h src/*/*.h)
+
+# outside the source tree; as prerequisites the folders would be found in it
+$(shell mkdir -p $(sort $(dir $(OBJS))))
 
 # The pages and what they have links to.  They keep their folders, which DOCS would not.
 doc_target = $(DESTDIR)$(docdir)/$(docmoduledir)/$(EXTENSION)
 documents = README.md CHANGELOG.md src/README.md test/bench/README.md \
-	$(wildcard doc/*.md doc/pictures/*.md doc/pictures/*.svg test/drivers/*ith*)
+	$(call sources,doc/*.md doc/pictures/*.md doc/pictures/*.svg test/drivers/*ith*)
 
 install: install-documentation
 install-documentation:
 	$(MKDIR_P) $(patsubst %,'$(doc_target)/%',$(sort $(dir $(documents))))
 	set -e; for file in $(documents); do \
-		$(INSTALL_DATA) $$file '$(doc_target)'/$$file; \
+		$(INSTALL_DATA) $(srcdir)/$$file '$(doc_target)'/$$file; \
 	done
 
 uninstall: uninstall-documentation

@@ -155,6 +155,10 @@ DROP INDEX docs_tenant_fp;
 SELECT cost_of('SELECT id FROM docs WHERE tenant = 5') > 0.9 * cost_of('SELECT id FROM docs WHERE fp IS NOT NULL');
 SELECT index_of('SELECT id FROM docs WHERE tenant = 5'),
 	index_of('SELECT id FROM docs WHERE tenant = 5 AND account = 5');
+-- as where the values make more than 100,000 groups
+SELECT n, cost_of(format('SELECT id FROM docs WHERE tenant = ANY (%1$L) AND account = ANY (%1$L)', array_agg(5000 + i))) >
+	0.9 * cost_of('SELECT id FROM docs WHERE fp IS NOT NULL') AS all_read
+FROM unnest('{316,317}'::int[]) n, generate_series(1, n) i GROUP BY n ORDER BY n;
 SET enable_seqscan = off;
 -- A fingerprint before the last column is searched for equal ones.  Other
 -- conditions on it are checked with the row, and there is no order by it.

@@ -330,6 +330,22 @@ shcompat_reserve_pages(Relation relation, BlockNumber end, int count)
 #endif
 }
 
+/*
+ * Drop the buffers of the main fork of a relation; what is in them is not written.
+ */
+static inline void
+shcompat_drop_buffers(Relation relation)
+{
+	ForkNumber	fork = MAIN_FORKNUM;
+	BlockNumber first = 0;
+
+#if PG_VERSION_NUM >= 160000
+	DropRelationBuffers(RelationGetSmgr(relation), &fork, 1, &first);
+#else
+	DropRelFileNodeBuffers(RelationGetSmgr(relation), &fork, 1, &first);
+#endif
+}
+
 /* does the tag of a buffer name a block of a relation's main fork? */
 #if PG_VERSION_NUM >= 160000
 #define shcompat_tag_is(tag, relation, block) \

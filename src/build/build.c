@@ -544,25 +544,28 @@ workers_if_larger(Relation heap, Relation index, double times)
 }
 
 /*
- * May the functions of the operator classes of an index run in a parallel worker?
+ * Can workers run the support functions that a build calls?
  */
 static bool
-support_functions_are_safe(Relation index)
+is_parallel_safe(Relation index)
 {
-	Oid			fingerprint = shcls_fingerprint_function(index);
+	int			last = shcls_fp_column(index);
 
-	for (int i = 0; i < shcls_fp_column(index); i++)
+	for (int i = 0; i <= last; i++)
 	{
-		if (func_parallel(index_getprocid(index, i + 1, SHCLS_HASH_PROC)) != PROPARALLEL_SAFE)
+		Oid			function = i < last ? index_getprocid(index, i + 1, SHCLS_HASH_PROC) :
+			shcls_fingerprint_function(index);
+
+		if (OidIsValid(function) && func_parallel(function) != PROPARALLEL_SAFE)
 			return false;
 	}
-	return !OidIsValid(fingerprint) || func_parallel(fingerprint) == PROPARALLEL_SAFE;
+	return true;
 }
 
 /*
  * The number of workers for the build of an index; 0 for none.  The server knows
- * whether expressions can be computed in a worker, but not whether fingerprints and
- * hashes can.
+ * whether expressions can be computed in a worker, but not whether hashes and
+ * fingerprints can.
  *
  * The server decides by the pages of the table.  But most of the work may be
  * in its TOAST table: a hundred megabytes of documents stored out of line may
@@ -575,7 +578,7 @@ choose_workers(Relation heap, Relation index, IndexInfo *info)
 {
 	BlockNumber pages = RelationGetNumberOfBlocks(heap);
 
-	if (!support_functions_are_safe(index))
+	if (!is_parallel_safe(index))
 		return 0;
 
 	/*
@@ -601,7 +604,7 @@ shbld_build(Relation heap, Relation index, struct IndexInfo *info)
 {
 	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
 	int			width = shcls_check_columns(index, info);
-	ShBitsScheme *scheme = shbld_make_scheme(index, width);
+	ShBitsScheme *scheme = shbld_make_scheme(heap, index, width);
 	int			workers = choose_workers(heap, index, info);
 
 	if (RelationGetNumberOfBlocks(index) != 0)
@@ -614,6 +617,13 @@ shbld_build(Relation heap, Relation index, struct IndexInfo *info)
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, SHBLD_PHASE_SCAN);
 	if (workers == 0 || !build_together(heap, index, info, width, scheme, workers, result))
 		build_alone(heap, index, info, width, scheme, result);
+
+	/*
+	 * Others can open an index that is built concurrently.  Of a page that is
+	 * read before it is written, as by pg_prewarm, a buffer would keep zeros.
+	 */
+	if (info->ii_Concurrent)
+		shcompat_drop_buffers(index);
 	return result;
 }
 
@@ -631,17 +641,17 @@ finish_init_page(Buffer buffer)
 }
 
 /*
- * ambuildempty: write an empty index to the init fork of an unlogged one.
+ * ambuildempty: write an empty index to the init fork of an unlogged one, whose main
+ * fork has just been built, with the same scheme.
  */
 void
 shbld_buildempty(Relation index)
 {
-	int			width = shcls_index_width(index);
 	Buffer		metabuffer = shbt_new_buffer(index, INIT_FORKNUM);
 	Page		metapage = BufferGetPage(metabuffer);
 	ShBtMetaPageData *meta = ShBtPageGetMeta(metapage);
 
-	shbt_init_metapage(metapage, shbld_make_scheme(index, width), width,
+	shbt_init_metapage(metapage, shbt_get_scheme(index), shbt_width(index),
 					   IndexRelationGetNumberOfAttributes(index));
 	for (int tree = 0; tree < meta->ntrees; tree++)
 	{

@@ -8,6 +8,8 @@
 #include "postgres.h"
 
 #include "access/reloptions.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
 #include "utils/rel.h"
 
 #include "bits/scheme.h"
@@ -127,15 +129,11 @@ default_blocks(Relation index)
 }
 
 /*
- * The options of an index for fingerprints of so many bits, defaults filled in.
- *
- * blocks and distance are those that the next build will use; the current ones
- * are in the metapage.
+ * Fill in the defaults of the options of an index for fingerprints of so many bits.
  */
-ShBldOptions
-shbld_get_options(Relation index, int width)
+static ShBldOptions
+fill_in(Relation index, int width, ShBldOptions options)
 {
-	ShBldOptions options = get_set_options(index);
 	int			nparts = shbits_nparts(width);
 
 	if (options.blocks == 0 && options.distance < 0 && nparts == 1)
@@ -151,17 +149,79 @@ shbld_get_options(Relation index, int width)
 }
 
 /*
+ * The options of an index for fingerprints of so many bits, defaults filled in.
+ *
+ * blocks and distance are those that the next build will use; the current ones
+ * are in the metapage.
+ */
+ShBldOptions
+shbld_get_options(Relation index, int width)
+{
+	return fill_in(index, width, get_set_options(index));
+}
+
+/*
+ * The largest number of blocks of each of so many parts.
+ */
+static int
+max_blocks(int nparts)
+{
+	return Min(SHBITS_MAX_BLOCKS, (SHBT_MAX_TREES - 1) / nparts);
+}
+
+/*
+ * Do options make a scheme for each of so many parts?
+ */
+static bool
+make_scheme(const ShBldOptions *options, int nparts)
+{
+	int			ntables = shbits_ntables(options->blocks, options->distance);
+
+	if (nparts == 1)
+		return ntables >= 1 && ntables <= SHBITS_MAX_TABLES;
+	return options->blocks % nparts == 0 && options->blocks <= nparts * max_blocks(nparts) &&
+		options->distance == options->blocks - 1;
+}
+
+/*
+ * The options for a build.  ALTER INDEX may have set blocks and distance that are not
+ * possible.  That must not keep anybody from emptying the table, which cannot always
+ * be undone: TRUNCATE of a temporary table at each commit leaves an empty file if the
+ * build fails.  So an index that exists, or that pg_upgrade is going to replace, gets
+ * the defaults if the table is empty.
+ */
+static ShBldOptions
+options_for_build(Relation heap, Relation index, int width)
+{
+	ShBldOptions options = shbld_get_options(index, width);
+	ShBldOptions defaults = {.blocks = 0,.distance = -1};
+
+	if (make_scheme(&options, shbits_nparts(width)) || RelationGetNumberOfBlocks(heap) > 0 ||
+		(index->rd_createSubid != InvalidSubTransactionId && !IsBinaryUpgrade))
+		return options;
+	defaults = fill_in(index, width, defaults);
+	ereport(WARNING,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("empty index \"%s\" is built with blocks = %d, distance = %d",
+					RelationGetRelationName(index), defaults.blocks, defaults.distance),
+			 errdetail("Its options blocks = %d, distance = %d are not possible for %d bits.",
+					   options.blocks, options.distance, width),
+			 errhint("Use ALTER INDEX ... RESET (blocks, distance).")));
+	return defaults;
+}
+
+/*
  * Make the scheme of each part of fingerprints of so many bits, by the options of
  * an index, in the current memory context.
  *
  * Raises ERRCODE_INVALID_PARAMETER_VALUE if they do not make one.
  */
 ShBitsScheme *
-shbld_make_scheme(Relation index, int width)
+shbld_make_scheme(Relation heap, Relation index, int width)
 {
-	ShBldOptions options = shbld_get_options(index, width);
+	ShBldOptions options = options_for_build(heap, index, width);
 	int			nparts = shbits_nparts(width);
-	int			most = Min(SHBITS_MAX_BLOCKS, (SHBT_MAX_TREES - 1) / nparts);
+	int			most = max_blocks(nparts);
 
 	if (nparts == 1)
 	{

@@ -115,27 +115,17 @@ accepts_type(Oid argument, Oid type)
 /*
  * Can the operator of a search compare these types?
  *
- * A scan for fingerprints interprets the right side as a fingerprint, a ball
- * or, if it is compared with a bigint, a shorter integer.  If fingerprints are
- * computed, that is done in the same way for both sides.  For other columns the
- * right side is hashed.
+ * If fingerprints are computed, that is done in the same way for both sides.  In
+ * columns before the fingerprint the right side is hashed.
  */
 static bool
 can_be_compared(const Family *family, Form_pg_amop member)
 {
-	Oid			left = member->amoplefttype;
-	Oid			right = member->amoprighttype;
-
 	if (!family->fingerprints)
 		return true;
 	if (family->computed)
-		return left == right;
-	if (!shtype_is_64_bits(left) && !shtype_is_bits(left))
-		return false;
-	if (member->amopstrategy == SIMHASH_STRATEGY_BALL || left == right)
-		return true;
-	return member->amopstrategy == SIMHASH_STRATEGY_EQUAL && left == INT8OID &&
-		(right == INT4OID || right == INT2OID);
+		return member->amoplefttype == member->amoprighttype;
+	return shtype_can_search(member->amoplefttype, member->amoprighttype, member->amopstrategy);
 }
 
 static bool
@@ -406,16 +396,65 @@ hint_at_fingerprint(Relation index, int last)
 }
 
 /*
+ * Report an error if the last column of an index cannot be searched by an operator
+ * of its operator family, which has arguments of these types.  Members may have been
+ * added to the family since the index was created.
+ */
+void
+shcls_check_operator(Relation index, Oid left, Oid right, int strategy)
+{
+	bool		computes = shcls_computes_fingerprints(index);
+
+	if (computes ? left == right && strategy >= SIMHASH_STRATEGY_WITHIN :
+		shtype_can_search(left, right, strategy))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+			 errmsg("index \"%s\" cannot be searched by an operator of strategy %d with arguments of types %s and %s",
+					RelationGetRelationName(index), strategy, format_type_be(left),
+					format_type_be(right)),
+			 computes ?
+			 errdetail("With support function %d, operators must have the strategies %d + radius, and two arguments of type %s.",
+					   SIMHASH_FINGERPRINT_PROC, SIMHASH_STRATEGY_WITHIN,
+					   format_type_be(index->rd_opcintype[shcls_fp_column(index)])) :
+			 strategy == SIMHASH_STRATEGY_BALL ?
+			 errdetail("Strategy %d needs a ball as the right argument.", strategy) :
+			 strategy == SIMHASH_STRATEGY_EQUAL ?
+			 errdetail("Strategy %d needs two fingerprints of the same type, whose values are equal only if their bits are.",
+					   strategy) :
+			 errdetail("Strategy %d needs two fingerprints of the same type.", strategy)));
+}
+
+/*
+ * Report an error if an operator of the class of the last column cannot be used.
+ */
+static void
+check_operators(Relation index, int last)
+{
+	CatCList   *operators = SearchSysCacheList1(AMOPSTRATEGY,
+												ObjectIdGetDatum(index->rd_opfamily[last]));
+
+	for (int i = 0; i < operators->n_members; i++)
+	{
+		Form_pg_amop member = (Form_pg_amop) GETSTRUCT(&operators->members[i]->tuple);
+
+		if (member->amoplefttype == index->rd_opcintype[last] ||
+			!shcls_computes_fingerprints(index))
+			shcls_check_operator(index, member->amoplefttype, member->amoprighttype,
+								 member->amopstrategy);
+	}
+	ReleaseCatCacheList(operators);
+}
+
+/*
  * Can the fingerprints of the last column be computed by the support function of
- * its operator class, and do all operators of the class imply a distance?  Reports
- * an error if not.
+ * its operator class?  Reports an error if not.
  */
 static void
 check_computed(Relation index, int last)
 {
 	Oid			function = shcls_fingerprint_function(index);
 	Oid			type = index->rd_opcintype[last];
-	CatCList   *operators;
 
 	if (!shtype_is_fingerprint_function(function, type))
 		ereport(ERROR,
@@ -427,23 +466,6 @@ check_computed(Relation index, int last)
 						   SIMHASH_FINGERPRINT_PROC, format_type_be(type)),
 				 shtype_is_bits(getBaseType(get_func_rettype(function))) ?
 				 errhint("To return fingerprints of type simhash_bits, return a domain that says how many bits they have, such as CREATE DOMAIN simhash_256 AS simhash_bits(256).") : 0));
-
-	operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(index->rd_opfamily[last]));
-	for (int i = 0; i < operators->n_members; i++)
-	{
-		Form_pg_amop member = (Form_pg_amop) GETSTRUCT(&operators->members[i]->tuple);
-
-		if (member->amoplefttype == type &&
-			(member->amoprighttype != type || member->amopstrategy < SIMHASH_STRATEGY_WITHIN))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-					 errmsg("operator %s of the operator class of column \"%s\" of index \"%s\" cannot be used with support function %d",
-							format_operator(member->amopopr), column_name(index, last),
-							RelationGetRelationName(index), SIMHASH_FINGERPRINT_PROC),
-					 errdetail("Its operators must have the strategies %d + radius, and two arguments of type %s.",
-							   SIMHASH_STRATEGY_WITHIN, format_type_be(type))));
-	}
-	ReleaseCatCacheList(operators);
 }
 
 /*
@@ -472,10 +494,12 @@ check_last(Relation index, int last)
 	if (shcls_computes_fingerprints(index))
 	{
 		check_computed(index, last);
+		check_operators(index, last);
 		return;
 	}
 	if (is_fingerprint && is_fingerprint_family(index->rd_opfamily[last]))
 	{
+		check_operators(index, last);
 		if (is_bits && shcls_index_width(index) == 0)
 			shcls_report_no_width(index);
 		return;

@@ -9,12 +9,14 @@
 #define SIMHASH_CLASS_VALIDATE_H
 
 #include "nodes/execnodes.h"
+#include "utils/rel.h"
 
 #include "compat.h"
 
 extern bool shcls_validate(Oid opclass);
 extern void shcls_adjust_members(Oid family, Oid opclass, List *operators, List *functions);
 SHCOMPAT_NORETURN extern void shcls_report_no_width(Relation index);
+extern void shcls_check_operator(Relation index, Oid left, Oid right, int strategy);
 extern int	shcls_check_columns(Relation index, const struct IndexInfo *info);
 
 #endif							/* SIMHASH_CLASS_VALIDATE_H */

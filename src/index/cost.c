@@ -172,6 +172,8 @@ add_condition(PlannerInfo *root, Oid opfamily, Expr *clause, ScanShape *shape)
 	bool		is_array = IsA(clause, ScalarArrayOpExpr);
 	int		   *counts;
 	int			strategy;
+	Oid			left;
+	Oid			right;
 
 	if (IsA(clause, NullTest))
 	{
@@ -191,8 +193,11 @@ add_condition(PlannerInfo *root, Oid opfamily, Expr *clause, ScanShape *shape)
 	else
 		return;
 
+	/* the scan will report an operator that cannot be used */
+	get_op_opfamily_properties(operator, opfamily, false, &strategy, &left, &right);
+	if (strategy == SIMHASH_STRATEGY_BALL && !shtype_can_search(left, right, strategy))
+		return;
 	counts = add_counts(shape);
-	strategy = get_op_opfamily_strategy(operator, opfamily);
 	if (strategy == SIMHASH_STRATEGY_BALL && is_array)
 		count_array(root, shape, argument, counts);
 	else if (strategy == SIMHASH_STRATEGY_BALL)
@@ -318,6 +323,7 @@ estimate_groups(PlannerInfo *root, const IndexPath *path)
 		groups.all |= values[i] == 0;
 		groups.count *= values[i];
 	}
+	groups.all |= groups.count > SHFND_MAX_GROUPS;
 	groups.share = clauselist_selectivity(root, get_quals(path, false), info->rel->relid,
 										  JOIN_INNER, NULL);
 	return groups;

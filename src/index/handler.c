@@ -203,10 +203,15 @@ bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 
 /*
  * amvacuumcleanup: only statistics, since ambulkdelete has done all the work.
+ *
+ * Entries that a split moved to a new page were counted twice.  The index has no
+ * more than rows, if these were counted.
  */
 static IndexBulkDeleteResult *
 vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {
+	if (stats != NULL && !info->estimated_count)
+		stats->num_index_tuples = Min(stats->num_index_tuples, info->num_heap_tuples);
 	return stats;
 }
 

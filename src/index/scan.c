@@ -123,6 +123,8 @@ shidx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int 
 		memmove(scan->orderByData, orderbys, scan->numberOfOrderBys * sizeof(ScanKeyData));
 
 	shfnd_read_query(&so->query, scan->keyData, scan->numberOfKeys);
+	for (int i = 0; i < scan->numberOfOrderBys; i++)
+		shfnd_check_key(&so->query, &scan->orderByData[i]);
 	so->step = SCAN_BEGIN;
 }
 

@@ -19,12 +19,6 @@
 #include "search/group_keys.h"
 #include "type/simhash.h"
 
-/*
- * More groups than this are not listed: they would be more than a few pages,
- * and their number has no bound.
- */
-#define MAX_GROUPS		100000
-
 /* the values that a column can have, as hashes */
 typedef struct ColumnValues
 {
@@ -248,7 +242,7 @@ shfnd_read_group_keys(ShFndGroups *groups, Relation index, ScanKey keys, int nke
 	}
 	if (combinations == 0)
 		groups->count = 0;
-	else if (all || combinations > MAX_GROUPS)
+	else if (all || combinations > SHFND_MAX_GROUPS)
 		groups->all = true;
 	else
 		list_groups(groups, values, columns, (int) combinations);

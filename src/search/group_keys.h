@@ -11,6 +11,12 @@
 #include "access/skey.h"
 #include "utils/rel.h"
 
+/*
+ * More groups than this are not listed, and all are read: they would be more than a
+ * few pages, and their number has no bound.
+ */
+#define SHFND_MAX_GROUPS	100000
+
 typedef struct ShFndGroups
 {
 	bool		all;			/* no group can be left out */

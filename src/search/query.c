@@ -22,6 +22,7 @@
 
 #include "btree/cache.h"
 #include "btree/leaf.h"
+#include "class/validate.h"
 #include "search/query.h"
 #include "type/wide.h"
 
@@ -50,28 +51,35 @@ shfnd_query_begin(ShFndQuery *query, Relation index)
 	query->context = AllocSetContextCreate(CurrentMemoryContext, "simhash scan keys",
 										   ALLOCSET_SMALL_SIZES);
 	query->parts = palloc(query->nparts * sizeof(ShFndPart));
+	query->checked_strategy = InvalidStrategy;
 	query->allotted = -1;
 }
 
 /*
- * Report an error if an operator cannot be used with the fingerprint of its
- * argument.  Members may have been added to the operator family since the index
- * was created.
+ * The type of the argument of a key on the fingerprint.
  */
-static void
-check_operator(Relation index, ScanKey key)
+static Oid
+argument_type(const ShFndQuery *query, ScanKey key)
 {
-	Oid			type = index->rd_opcintype[key->sk_attno - 1];
+	return OidIsValid(key->sk_subtype) ? key->sk_subtype :
+		query->index->rd_opcintype[key->sk_attno - 1];
+}
 
-	if (key->sk_strategy >= SIMHASH_STRATEGY_WITHIN &&
-		(!OidIsValid(key->sk_subtype) || key->sk_subtype == type))
+/*
+ * Report an error if the argument of a key on the fingerprint cannot be read as what
+ * its strategy needs.
+ */
+void
+shfnd_check_key(ShFndQuery *query, ScanKey key)
+{
+	Oid			type = argument_type(query, key);
+
+	if (key->sk_strategy == query->checked_strategy && type == query->checked_type)
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("an operator of strategy %d of index \"%s\" cannot be used with support function %d",
-					key->sk_strategy, RelationGetRelationName(index), SIMHASH_FINGERPRINT_PROC),
-			 errdetail("The operators must have the strategies %d + radius, and two arguments of type %s.",
-					   SIMHASH_STRATEGY_WITHIN, format_type_be(type))));
+	shcls_check_operator(query->index, query->index->rd_opcintype[key->sk_attno - 1], type,
+						 key->sk_strategy);
+	query->checked_strategy = key->sk_strategy;
+	query->checked_type = type;
 }
 
 /*
@@ -134,12 +142,30 @@ wide_ball(const ShFndQuery *query, StrategyNumber strategy, Datum argument,
 }
 
 /*
- * The ball of the fingerprints that an operator finds for an argument: the parts of
- * its center, and its radius.  Returns false if there is nothing in it, as the
- * argument has no fingerprint, for instance.
+ * The fingerprint that is an argument of a type.  Of a shorter integer only its own
+ * bits count: a function, or compiled code, may leave anything in the rest of a Datum.
+ */
+static ShFingerprint
+argument_as_fingerprint(Datum argument, Oid type)
+{
+	switch (type)
+	{
+		case INT4OID:
+			return (ShFingerprint) (int64) DatumGetInt32(argument);
+		case INT2OID:
+			return (ShFingerprint) (int64) DatumGetInt16(argument);
+		default:
+			return DatumGetSimhash(argument);
+	}
+}
+
+/*
+ * The ball of the fingerprints that an operator finds for an argument of a type: the
+ * parts of its center, and its radius.  Returns false if there is nothing in it, as
+ * the argument has no fingerprint, for instance.
  */
 static bool
-ball_of_argument(ShFndQuery *query, StrategyNumber strategy, Datum argument,
+ball_of_argument(ShFndQuery *query, StrategyNumber strategy, Datum argument, Oid type,
 				 ShFingerprint *parts, int *radius)
 {
 	if (query->fingerprinter.computes)
@@ -156,7 +182,7 @@ ball_of_argument(ShFndQuery *query, StrategyNumber strategy, Datum argument,
 	}
 	else
 	{
-		*parts = DatumGetSimhash(argument);
+		*parts = argument_as_fingerprint(argument, type);
 		*radius = radius_of_operator(query, strategy);
 	}
 	return true;
@@ -216,6 +242,7 @@ add_condition(ShFndQuery *query, ScanKey key, int position)
 	ShFndBallSet *balls = &condition->balls;
 	Datum	   *arguments;
 	int			narguments = shfnd_key_arguments(key, &arguments);
+	Oid			type = argument_type(query, key);
 	int			nparts = query->nparts;
 	bool		keep_elements = keeps_elements(query, key, narguments);
 
@@ -233,7 +260,8 @@ add_condition(ShFndQuery *query, ScanKey key, int position)
 		ShFingerprint parts[SHBITS_MAX_PARTS];
 		int			radius;
 
-		if (!ball_of_argument(query, key->sk_strategy, arguments[i], parts, &radius) || radius < 0)
+		if (!ball_of_argument(query, key->sk_strategy, arguments[i], type, parts, &radius) ||
+			radius < 0)
 			continue;
 		for (int p = 0; p < nparts; p++)
 			ball[p] = simhash_make_ball(parts[p], Min(radius, query->width));
@@ -298,8 +326,7 @@ shfnd_read_query(ShFndQuery *query, ScanKey keys, int nkeys)
 				nothing = true; /* the operators are strict */
 				continue;
 			}
-			if (fingerprinter->computes)
-				check_operator(query->index, key);
+			shfnd_check_key(query, key);
 			nothing |= !add_condition(query, key, i);
 		}
 	}

@@ -69,13 +69,18 @@ typedef struct ShFndQuery
 	ShFndPart  *parts;			/* one for each part of the fingerprints */
 	int			nsearched;		/* how many of these have balls */
 
-	/* kept for the next keys: any allotment of a radius is right */
+	/* kept for the next keys: such a key can be read */
+	StrategyNumber checked_strategy;
+	Oid			checked_type;
+
+	/* and any allotment of a radius is right */
 	int			allotted;		/* a radius; -1: none yet */
 	double		leaves;			/* of a table, for which it is good */
 	ShBitsAllotment allotment;
 } ShFndQuery;
 
 extern void shfnd_query_begin(ShFndQuery *query, Relation index);
+extern void shfnd_check_key(ShFndQuery *query, ScanKey key);
 extern void shfnd_read_query(ShFndQuery *query, ScanKey keys, int nkeys);
 extern void shfnd_choose(ShFndQuery *query, const ShBitsScheme *scheme,
 						 double leaves_per_table, bool wants_cost);

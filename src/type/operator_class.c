@@ -10,6 +10,7 @@
 #include "access/htup_details.h"
 #include "catalog/pg_amop.h"
 #include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
 #include "parser/parse_coerce.h"
 #include "utils/catcache.h"
 #include "utils/lsyscache.h"
@@ -19,6 +20,11 @@
 #include "type/simhash.h"
 #include "type/wide.h"
 
+/* of simhash_io.c, ball.c and wide_io.c */
+extern Datum simhash_in(PG_FUNCTION_ARGS);
+extern Datum simhash_ball_in(PG_FUNCTION_ARGS);
+extern Datum simhash_bits_ball_in(PG_FUNCTION_ARGS);
+
 /*
  * Can values of a type be fingerprints of 64 bits, which are by value?
  */
@@ -26,6 +32,39 @@ bool
 shtype_is_64_bits(Oid type)
 {
 	return get_typlen(type) == sizeof(uint64) && get_typbyval(type);
+}
+
+/*
+ * Is the equality of a type that of its bits?  Fingerprints of a type such as float8,
+ * where -0 equals 0, are found by distances only.
+ */
+static bool
+is_equal_by_bits(Oid type)
+{
+	return type == INT8OID || shtype_has_input(type, sizeof(uint64), simhash_in);
+}
+
+/*
+ * Can an index of fingerprints of the left type search for what is on the right side
+ * of an operator of a strategy?  It reads that as a ball, as a fingerprint of the same
+ * type, or, if it is compared with a bigint, as a shorter integer.
+ *
+ * A bigint and a simhash are the same to an index.
+ */
+bool
+shtype_can_search(Oid left, Oid right, int strategy)
+{
+	bool		wide = shtype_is_bits(left);
+
+	if (!wide && !shtype_is_64_bits(left))
+		return false;
+	if (strategy == SIMHASH_STRATEGY_BALL)
+		return wide ? shtype_has_input(right, -1, simhash_bits_ball_in) :
+			shtype_has_input(right, sizeof(SimhashBall), simhash_ball_in);
+	if (wide || !is_equal_by_bits(left))
+		return left == right && (wide || strategy != SIMHASH_STRATEGY_EQUAL);
+	return is_equal_by_bits(right) ||
+		(strategy == SIMHASH_STRATEGY_EQUAL && (right == INT4OID || right == INT2OID));
 }
 
 /*

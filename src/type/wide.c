@@ -18,18 +18,24 @@
 extern Datum simhash_bits_in(PG_FUNCTION_ARGS);
 
 bool
-shtype_is_bits(Oid type)
+shtype_has_input(Oid type, int length, PGFunction input)
 {
-	Oid			input;
+	Oid			input_oid;
 	Oid			parameter;
 	FmgrInfo	function;
 
 	/* where the extension is does not matter, nor how its types are named */
-	if (get_typlen(type) != -1 || get_typtype(type) != TYPTYPE_BASE)
+	if (get_typlen(type) != length || get_typtype(type) != TYPTYPE_BASE)
 		return false;
-	getTypeInputInfo(type, &input, &parameter);
-	fmgr_info(input, &function);
-	return function.fn_addr == simhash_bits_in;
+	getTypeInputInfo(type, &input_oid, &parameter);
+	fmgr_info(input_oid, &function);
+	return function.fn_addr == input;
+}
+
+bool
+shtype_is_bits(Oid type)
+{
+	return shtype_has_input(type, -1, simhash_bits_in);
 }
 
 void

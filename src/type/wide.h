@@ -144,6 +144,12 @@ extern void shtype_split_bits(const uint8 *bytes, int width, uint64 *parts);
 extern bytea *shtype_join_bits(const uint64 *parts, int width);
 
 /*
+ * Is a type the one of this length with this function for input, which is one of the
+ * extension's?  Reads the catalogs.
+ */
+extern bool shtype_has_input(Oid type, int length, PGFunction input);
+
+/*
  * Is a type simhash_bits?  Reads the catalogs.
  */
 extern bool shtype_is_bits(Oid type);

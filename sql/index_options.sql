@@ -1,0 +1,59 @@
+--
+-- Options that no index of the column can have, which ALTER INDEX cannot refuse
+--
+SET client_min_messages = warning;
+CREATE SCHEMA index_options_test;
+SET search_path = index_options_test, public;
+
+CREATE TABLE narrow (fp simhash);
+CREATE TABLE wide (fp simhash_bits(256));
+CREATE UNLOGGED TABLE unlogged (fp simhash);
+CREATE TEMPORARY TABLE emptied (fp simhash) ON COMMIT DELETE ROWS;
+-- a new index is refused, also if there are no rows
+SELECT message FROM attempt('CREATE INDEX ON narrow USING simhash (fp) WITH (blocks = 32, distance = 31)');
+SELECT message FROM attempt('CREATE INDEX ON wide USING simhash (fp) WITH (blocks = 5)');
+
+CREATE INDEX narrow_fp ON narrow USING simhash (fp) WITH (blocks = 5);
+CREATE INDEX wide_fp ON wide USING simhash (fp) WITH (blocks = 8);
+CREATE INDEX unlogged_fp ON unlogged USING simhash (fp);
+CREATE INDEX emptied_fp ON emptied USING simhash (fp);
+INSERT INTO narrow SELECT i FROM generate_series(1, 10) i;
+INSERT INTO wide SELECT wide(i::text, 256) FROM generate_series(1, 10) i;
+INSERT INTO unlogged SELECT i FROM generate_series(1, 10) i;
+ALTER INDEX narrow_fp SET (blocks = 32, distance = 31);
+ALTER INDEX wide_fp SET (blocks = 5);
+ALTER INDEX unlogged_fp SET (blocks = 32, distance = 31);
+ALTER INDEX emptied_fp SET (blocks = 32, distance = 31);
+
+-- with rows an error, after which all is as before
+REINDEX INDEX narrow_fp;
+REINDEX INDEX wide_fp;
+SELECT message FROM attempt('TRUNCATE narrow; INSERT INTO narrow VALUES (1); REINDEX INDEX narrow_fp');
+SELECT count(*) FROM narrow;
+SELECT simhash_index_check('narrow_fp', true), simhash_index_check('wide_fp', true);
+
+-- without rows a warning
+TRUNCATE narrow, wide, unlogged;
+BEGIN;
+INSERT INTO emptied SELECT i FROM generate_series(1, 10) i;
+COMMIT;
+VACUUM FULL narrow;
+REINDEX INDEX wide_fp;
+INSERT INTO narrow VALUES (1);
+INSERT INTO wide SELECT wide(i::text, 256) FROM generate_series(1, 10) i;
+INSERT INTO unlogged VALUES (1);
+BEGIN;
+INSERT INTO emptied VALUES (1), (2);
+SET LOCAL enable_seqscan = off;
+SELECT count(*) FROM emptied WHERE fp <~> 1 <= 3;
+COMMIT;
+SELECT i, simhash_index_check(i::regclass, true) FROM unnest('{narrow_fp,wide_fp,unlogged_fp,emptied_fp}'::text[]) i;
+SELECT count(*) AS trees_of_wide FROM simhash_index_info('wide_fp');
+
+-- and without these options all is well
+ALTER INDEX narrow_fp RESET (blocks, distance);
+REINDEX INDEX narrow_fp;
+SELECT simhash_index_check('narrow_fp', true);
+
+DROP TABLE emptied;
+DROP SCHEMA index_options_test CASCADE;
