@@ -70,6 +70,17 @@ FROM (SELECT form, scan, scan_all(form, index, scan) AS problem
 	  WHERE form = 'indexscan' OR scan !~ 'ORDER BY') s
 GROUP BY form ORDER BY form;
 SELECT use_only('indexscan');
+-- candidates that are sorted on disk
+CREATE TABLE equal AS SELECT fp FROM docs UNION ALL SELECT 7::simhash FROM generate_series(1, 5000);
+CREATE INDEX equal_fp ON equal USING simhash (fp);
+ANALYZE equal;
+SET work_mem = '64kB';
+SELECT format($$SELECT CASE WHEN q.id IN (20, 220) THEN memory() END AS m FROM docs q,
+	LATERAL (SELECT count(*) AS n FROM (SELECT FROM equal e WHERE e.fp = 7::simhash ORDER BY e.fp <~> q.fp LIMIT 1) s) s
+	WHERE n = 1 AND q.id <= 220$$) AS query \gset
+SELECT plan_of(:'query') ~ 'equal_fp.*Order By' AS ordered;
+SELECT max(m) - min(m) < 50000 AS little FROM (:query) s;
+RESET work_mem;
 
 -- scans that are begun and ended: one for each row that a constraint checks
 CREATE FUNCTION insert_all(tab text, col text) RETURNS text LANGUAGE plpgsql AS $$

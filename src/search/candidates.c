@@ -144,6 +144,7 @@ shfnd_drop_beyond(ShFndCandidates *candidates, int distance)
 	Assert(candidates->sort == NULL);
 	for (int64 i = 0; i < candidates->count; i++)
 	{
+		CHECK_FOR_INTERRUPTS();
 		if (candidates->array[i].distance <= distance)
 			candidates->array[kept++] = candidates->array[i];
 	}
@@ -204,12 +205,12 @@ sort_array(ShFndCandidates *candidates, int distance)
 		int64		start = end;
 
 		end += candidates->counts[d];
-		CHECK_FOR_INTERRUPTS();
 		while (next[d] < end)
 		{
 			ShFndCandidate candidate = array[next[d]];
 			int64		place = next[candidate.distance]++;
 
+			CHECK_FOR_INTERRUPTS();
 			if (candidate.distance != d)
 			{
 				array[next[d]] = array[place];
@@ -230,7 +231,10 @@ drop_returned(ShFndCandidates *candidates)
 	if (candidates->next == 0)
 		return;
 	for (int64 i = 0; i < candidates->next; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
 		candidates->counts[candidates->array[i].distance]--;
+	}
 	candidates->count -= candidates->next;
 	memmove(candidates->array, candidates->array + candidates->next,
 			candidates->count * sizeof(ShFndCandidate));
@@ -248,7 +252,10 @@ shfnd_sort_candidates(ShFndCandidates *candidates, int distance)
 {
 	if (candidates->sort != NULL)
 	{
+		MemoryContext old = MemoryContextSwitchTo(candidates->context);
+
 		shsort_start_table(candidates->sort, &shbits_make_scheme(1, 0)->tables[0]);
+		MemoryContextSwitchTo(old);
 		return;
 	}
 	Assert(candidates->next == 0);

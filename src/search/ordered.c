@@ -12,6 +12,8 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
+
 #include "bits/distance.h"
 #include "bits/hamming_ball.h"
 #include "btree/leaf.h"
@@ -625,6 +627,7 @@ next_collected(ShFndOrdered *ordered, bool want_pin, ShFingerprint *fp, ItemPoin
 	{
 		ShPermuted	permuted;
 
+		CHECK_FOR_INTERRUPTS();
 		if (!want_pin)
 			return true;
 		permuted = shbits_permute(&ballscan->scheme->tables[0], *fp);
