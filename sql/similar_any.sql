@@ -126,6 +126,25 @@ CALL compare_all('(tenant % 2), body', 'tenant % 2 = 1', 'tenant = 1');
 CALL compare_all('body', 'body IS NOT NULL');
 CALL compare_all('(body || '''')', 'id % 2 = 0', 'a % 2 = 0', '(body || '''')');
 
+-- a long array for a column before it, which the executor looks up in a hash table
+CREATE FUNCTION counted(a int, b int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE STRICT AS $$
+BEGIN
+	PERFORM nextval('similar_any_test.call');
+	RETURN a = b;
+END $$;
+CREATE OPERATOR === (LEFTARG = int, RIGHTARG = int, FUNCTION = counted, COMMUTATOR = ===, HASHES);
+CREATE OPERATOR CLASS counted_hash FOR TYPE int USING hash AS OPERATOR 1 ===, FUNCTION 1 hashint4(int);
+CREATE OPERATOR CLASS counted FOR TYPE int USING simhash AS OPERATOR 1 ===, FUNCTION 1 hashint4extended(int, bigint);
+CREATE INDEX doc_body ON doc USING simhash (tenant counted, body class_12);
+SELECT format($$SELECT id FROM doc WHERE tenant === ANY (%L::int[]) AND body ~~~~ ANY (ARRAY(SELECT body FROM doc WHERE id <= 20))$$,
+	ARRAY(SELECT generate_series(3000, 0, -1))) AS query \gset
+SELECT last_value AS before FROM call \gset
+SELECT use_only('indexscan');
+SELECT * FROM compare_rows(:'query', 'SELECT DISTINCT a FROM near WHERE b <= 20 AND same AND tenant >= 0');
+SELECT use_only('seqscan');
+SELECT last_value - :before < 10000 AS few_calls FROM call;
+DROP INDEX doc_body;
+
 -- several conditions on the documents
 CREATE INDEX doc_body ON doc USING simhash (body class_12);
 CREATE FUNCTION docs(first int, last int) RETURNS text[] LANGUAGE sql STABLE AS $$

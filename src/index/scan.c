@@ -167,8 +167,7 @@ begin(IndexScanDesc scan, bool distinct)
 
 	so->checks_visible = scan->xs_want_itup && RecoveryInProgress();
 	so->checks_keys = so->query.has_elements && so->query.non_nulls &&
-		IsMVCCSnapshot(scan->xs_snapshot);
-	if (so->checks_keys)
+		IsMVCCSnapshot(scan->xs_snapshot) &&
 		shfnd_visitor_set_keys(&so->visitor, scan, &so->query);
 	ballscan->snapshot = scan->xs_snapshot;
 	so->reader.nsearches = shcompat_search_counter(scan);

@@ -21,14 +21,18 @@
 
 /*
  * Set the keys that rows are checked with: those of the scan, which have been read
- * into *query.
+ * into *query.  Returns false if the executor should check them: here a value is
+ * compared with all arguments of a key that has no elements, while the executor looks
+ * it up in a hash table if they are constants.
  *
  * Allocates in the memory context of the query.
  */
-void
+bool
 shfnd_visitor_set_keys(ShFndVisitor *visitor, IndexScanDesc scan, const ShFndQuery *query)
 {
 	MemoryContext old;
+	int64		ncompared = 0;
+	int64		nelements = 0;
 
 	if (visitor->estate == NULL)
 	{
@@ -47,15 +51,21 @@ shfnd_visitor_set_keys(ShFndVisitor *visitor, IndexScanDesc scan, const ShFndQue
 		if (key->sk_flags & SK_ISNULL)
 			continue;
 		check->narguments = shfnd_key_arguments(key, &check->arguments);
+		ncompared += check->narguments;
 	}
 	for (int i = 0; i < query->nconditions; i++)
 	{
 		const ShFndCondition *condition = &query->conditions[i];
 
 		if (condition->nelements > 0)
+		{
 			visitor->keys[condition->key].condition = condition;
+			nelements += condition->nelements;
+			ncompared -= visitor->keys[condition->key].narguments;
+		}
 	}
 	MemoryContextSwitchTo(old);
+	return ncompared <= nelements;
 }
 
 /*

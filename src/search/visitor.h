@@ -30,7 +30,7 @@ typedef struct ShFndVisitor
 	ShFndKeyCheck *keys;		/* set by shfnd_visitor_set_keys */
 } ShFndVisitor;
 
-extern void shfnd_visitor_set_keys(ShFndVisitor *visitor, IndexScanDesc scan,
+extern bool shfnd_visitor_set_keys(ShFndVisitor *visitor, IndexScanDesc scan,
 								   const ShFndQuery *query);
 extern bool shfnd_visit(ShFndVisitor *visitor, IndexScanDesc scan, ItemPointerData tid,
 						bool *dead);
