@@ -226,7 +226,8 @@ read_entry(BufFile *file, uint64 *entry, int nwords)
 
 /*
  * Sort the entries of a side, so that those with the same value follow each other.
- * Any order does, so the bytes are compared as they are.
+ * Any order does, so the bytes are compared as they are.  The sorts of the words, from
+ * which entries are read, still have their memory.
  */
 static void
 sort_side(ShPairsChunks *chunks, Side *side)
@@ -234,7 +235,7 @@ sort_side(ShPairsChunks *chunks, Side *side)
 	int			nwords = words_of(chunks);
 	size_t		count = side->count;
 	Tuplesortstate *sort = tuplesort_begin_datum(BYTEAOID, ByteaLessOperator, InvalidOid, false,
-												 maintenance_work_mem, NULL, TUPLESORT_NONE);
+												 maintenance_work_mem / 2, NULL, TUPLESORT_NONE);
 	union
 	{
 		bytea		bytes;
