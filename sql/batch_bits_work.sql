@@ -119,6 +119,41 @@ SELECT query FROM enough WHERE summary(query) <> found;
 RESET maintenance_work_mem;
 
 --
+-- One value that very many rows have, in one group: the column before it tells what
+-- memory is in use when it is computed
+--
+CREATE TABLE single AS SELECT i AS id, wide('single', 128) AS fp FROM generate_series(1, 100000) i;
+ALTER TABLE single ALTER fp TYPE simhash_bits(128);
+CREATE FUNCTION used() RETURNS bigint LANGUAGE sql AS 'SELECT sum(total_bytes) FROM pg_catalog.pg_backend_memory_contexts';
+CREATE FUNCTION watch(id int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+	IF id % 30000 = 0 AND batch_bits_work_test.used() > current_setting('batch_bits_work.most', true)::bigint THEN
+		RAISE 'too much memory is in use';
+	END IF;
+	RETURN 0;
+END $$;
+CREATE INDEX single_fp ON single USING simhash (watch(id), fp);
+SET maintenance_work_mem = '1MB';
+SELECT set_config('batch_bits_work.most', (used() + 6000000)::text, false) <> '' AS set;
+SELECT count(*), max(size) FROM simhash_find_clusters('single_fp', 3);
+SELECT count(*) FROM simhash_find_duplicates('single_fp', 3);
+
+--
+-- Groups that do not quite fit: each is divided by its own size, and not by that of the
+-- rest of the table, so there are few files
+--
+CREATE TABLE grouped AS SELECT i AS id, i / 10000 AS g, decode(md5(i::text), 'hex')::simhash_bits(128) AS fp
+FROM generate_series(0, 59999) i;
+ALTER TABLE grouped ALTER fp TYPE simhash_bits(128);
+CREATE INDEX grouped_fp ON grouped USING simhash (g, fp);
+SELECT pg_stat_force_next_flush();
+SELECT temp_files AS before FROM pg_stat_database WHERE datname = current_database() \gset
+SELECT count(*) FROM simhash_find_all('grouped_fp', 12);
+SELECT pg_stat_force_next_flush();
+SELECT temp_files - :before BETWEEN 1 AND 30 AS few FROM pg_stat_database WHERE datname = current_database();
+RESET maintenance_work_mem;
+
+--
 -- Partitions, expressions and some of the rows
 --
 CREATE TABLE part (id int, fp simhash_bits(72), note text) PARTITION BY HASH (id);

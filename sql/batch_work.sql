@@ -119,6 +119,81 @@ SELECT state, message, hint FROM attempt('SELECT FROM simhash_find_clusters_in(A
 RESET maintenance_work_mem;
 
 --
+-- Fingerprints with a common prefix that do not fit are searched in chunks.  The rows of
+-- one may be in several of them, and one may have more than fit.
+--
+
+-- what a query finds, as a number of rows and a sum over them
+CREATE FUNCTION summary(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	result text;
+BEGIN
+	EXECUTE format('SELECT count(*) || '' '' || coalesce(sum(hashtextextended(q::text, 1)), 0) FROM (%s) q', query) INTO result;
+	RETURN result;
+END $$;
+-- each with another one at distance 1, and of one to nine rows
+CREATE TABLE crowd AS SELECT row_number() OVER () AS id, fp FROM (
+	SELECT ((bits('c' || i / 2) & ~65535::bigint | 77) # ((i % 2)::bigint << 40))::simhash AS fp
+	FROM generate_series(0, 12499) i, LATERAL generate_series(0, i % 9) ORDER BY hashint4(i)) c;
+CREATE INDEX crowd_fp ON crowd USING simhash (fp);
+CREATE TABLE visitors AS SELECT id, fp FROM crowd WHERE id % 4 = 0;
+CREATE INDEX visitors_fp ON visitors USING simhash (fp);
+WITH n AS (SELECT fp::bigint AS h, count(*) AS n FROM crowd GROUP BY fp)
+SELECT (SELECT sum(n * (n - 1) / 2) FROM n) + (SELECT sum(a.n * b.n) FROM n a JOIN n b ON a.h = b.h # (1::bigint << 40)) / 2
+	= (SELECT count(*) FROM simhash_find_all('crowd_fp', 1)) AS equal;
+CREATE TABLE enough_memory AS
+SELECT query, summary(query) AS found FROM unnest(ARRAY[
+	$$SELECT a, b, distance FROM simhash_find_all('crowd_fp', 1)$$,
+	$$SELECT * FROM simhash_find_clusters('crowd_fp', 1)$$,
+	$$SELECT duplicate, keeper, distance FROM simhash_find_duplicates('crowd_fp', 1, 'id DESC')$$,
+	$$SELECT a, b, distance FROM simhash_find_matches('crowd_fp', 'visitors_fp', 1)$$,
+	$$SELECT b, a, distance FROM simhash_find_matches('visitors_fp', 'crowd_fp', 0)$$,
+	$$SELECT * FROM simhash_find_all_in(ARRAY(SELECT fp FROM crowd), 1, 4)$$,
+	$$SELECT * FROM simhash_find_all_in(ARRAY(SELECT fp FROM crowd), 1, 4, 1)$$,
+	$$SELECT * FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM crowd), 1, 4)$$]) query;
+SELECT min(split_part(found, ' ', 1)::int) > 1000 AS many FROM enough_memory;
+SET maintenance_work_mem = '1MB';
+SELECT query FROM enough_memory WHERE summary(query) <> found;
+-- chunks that end at any row
+CREATE FUNCTION found_in(kilobytes int) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM set_config('maintenance_work_mem', kilobytes || 'kB', true);
+	RETURN summary('SELECT a, b, distance FROM simhash_find_all(''crowd_fp'', 1)');
+END $$;
+SELECT count(*) AS ways, bool_and(found_in(1024 + i) = found) AS right
+FROM generate_series(1, 7) i, enough_memory WHERE query ~ 'find_all\(';
+CREATE TABLE single AS SELECT i AS id, 5::simhash AS fp FROM generate_series(1, 150000) i;
+CREATE INDEX single_fp ON single USING simhash (fp);
+CREATE TABLE few AS SELECT i AS id, (i * 4)::simhash AS fp FROM generate_series(1, 2) i;
+CREATE INDEX few_fp ON few USING simhash (fp);
+SELECT count(*), count(DISTINCT a) FROM simhash_find_matches('single_fp', 'few_fp', 1);
+SELECT count(*), count(DISTINCT b) FROM simhash_find_matches('few_fp', 'single_fp', 20);
+SELECT count(*), max(size) FROM simhash_find_clusters('single_fp', 3);
+SELECT count(*) FROM simhash_find_duplicates('single_fp', 20);
+RESET maintenance_work_mem;
+SELECT simhash_index_check('single_fp', true);
+DROP TABLE single;
+
+--
+-- The memory of a search is free when rows are put in order
+--
+
+CREATE TABLE watched AS SELECT i AS id, bits('w' || CASE WHEN i <= 200 THEN i / 2 ELSE i END) AS fp
+FROM generate_series(1, 90000) i;
+ALTER TABLE watched ALTER fp TYPE simhash USING fp::simhash;
+CREATE INDEX watched_fp ON watched USING simhash (fp);
+CREATE FUNCTION used() RETURNS bigint LANGUAGE sql AS 'SELECT sum(total_bytes) FROM pg_backend_memory_contexts';
+CREATE FUNCTION watch(id int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+	IF id = 150 AND batch_work_test.used() > current_setting('batch_work.most')::bigint THEN
+		RAISE 'too much memory is in use';
+	END IF;
+	RETURN id;
+END $$;
+SELECT set_config('batch_work.most', (used() + 5000000)::text, false) <> '' AS set;
+SELECT count(*) FROM simhash_find_duplicates('watched_fp', 10, keep => 'batch_work_test.watch(id)');
+
+--
 -- Arrays as plpgsql keeps them, and as tables store them
 --
 

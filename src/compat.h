@@ -38,6 +38,14 @@
 #define SHCOMPAT_NORETURN	pg_attribute_noreturn()
 #endif
 
+/* in a loop: check for interrupts, but not in each iteration */
+static inline void
+shcompat_check_interrupts_every(size_t i)
+{
+	if (unlikely(i % 4096 == 0))
+		CHECK_FOR_INTERRUPTS();
+}
+
 /*
  * Since 18 the target list of a query refers to its grouping expressions by
  * variables.  Get the expression of a node that may be such a variable.
@@ -244,20 +252,28 @@ shcompat_restrict_search_path(void)
 #endif
 
 /*
- * Iterate over an array of elements of 8 bytes, with array_iter.  Their layout is
- * an argument of the first step since 19, and of each step before.
+ * Iterate over an array of elements of 8 bytes, or of type bytea, with array_iter.
+ * Their layout is an argument of the first step since 19, and of each step before.
  */
 #define SHCOMPAT_ELEMENT_LAYOUT	sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE
+#define SHCOMPAT_BYTEA_LAYOUT	-1, false, TYPALIGN_INT
 
 #if PG_VERSION_NUM >= 190000
 #define shcompat_array_begin(iterator, array) \
 	array_iter_setup((iterator), (array), SHCOMPAT_ELEMENT_LAYOUT)
 #define shcompat_array_next(iterator, is_null, i) \
 	array_iter_next((iterator), (is_null), (i))
+#define shcompat_bytea_array_begin(iterator, array) \
+	array_iter_setup((iterator), (array), SHCOMPAT_BYTEA_LAYOUT)
+#define shcompat_bytea_array_next(iterator, is_null, i) \
+	array_iter_next((iterator), (is_null), (i))
 #else
 #define shcompat_array_begin(iterator, array)	array_iter_setup((iterator), (array))
 #define shcompat_array_next(iterator, is_null, i) \
 	array_iter_next((iterator), (is_null), (i), SHCOMPAT_ELEMENT_LAYOUT)
+#define shcompat_bytea_array_begin(iterator, array)	array_iter_setup((iterator), (array))
+#define shcompat_bytea_array_next(iterator, is_null, i) \
+	array_iter_next((iterator), (is_null), (i), SHCOMPAT_BYTEA_LAYOUT)
 #endif
 
 /* a new tuple descriptor has got all its attributes; 19 wants to know */

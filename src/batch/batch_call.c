@@ -184,16 +184,6 @@ shbatch_search(ShBatchCall *call, ShPairsSink *sink)
 }
 
 /*
- * End the call, and release pins.  Locks are kept.
- */
-void
-shbatch_end_index(ShBatchCall *call)
-{
-	shpairs_end(&call->query);
-	shbatch_end_heaps(call);
-}
-
-/*
  * Begin a call with the arguments (fingerprints simhash[], distance int,
  * blocks int) and, for some functions, (table_no int).  Returns false if the
  * array is null.
@@ -248,6 +238,5 @@ shbatch_begin_wide_array(FunctionCallInfo fcinfo, ShRowsCommand command, ShBatch
 void
 shbatch_end_array(ShBatchCall *call)
 {
-	shpairs_end(&call->query);
 	shrows_progress_end();
 }

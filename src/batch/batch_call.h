@@ -42,7 +42,6 @@ extern void shbatch_begin_query(ShBatchCall *call, int nsides, int distance);
 extern void shbatch_use_heaps(ShBatchCall *call, int side, const ShRowsHeaps *heaps);
 extern bool shbatch_begin_index(FunctionCallInfo fcinfo, ShRowsCommand command,
 								ShBatchCall *call);
-extern void shbatch_end_index(ShBatchCall *call);
 extern bool shbatch_begin_array(FunctionCallInfo fcinfo, ShRowsCommand command,
 								ShBatchCall *call);
 extern bool shbatch_begin_wide_array(FunctionCallInfo fcinfo, ShRowsCommand command,

@@ -100,7 +100,7 @@ simhash_find_all(PG_FUNCTION_ARGS)
 	shbatch_row_pairs_finish(find.pairs);
 
 	shbatch_check_end(check);
-	shbatch_end_index(&find.call);
+	shbatch_end_heaps(&find.call);
 	return (Datum) 0;
 }
 

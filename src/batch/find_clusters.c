@@ -208,7 +208,7 @@ simhash_find_clusters(PG_FUNCTION_ARGS)
 		cluster_rows(&call, check);
 	else
 		cluster_by_fingerprints(&call);
-	shbatch_end_index(&call);
+	shbatch_end_heaps(&call);
 	return (Datum) 0;
 }
 
@@ -292,11 +292,13 @@ static void
 return_wide_values(ShBatchUnionFind *components, int width, ReturnSetInfo *info)
 {
 	ShBatchElement *elements = components->elements;
-	uint32	   *order = MemoryContextAllocHuge(CurrentMemoryContext,
-											   Max(components->count, 1) * sizeof(uint32));
+	uint32	   *order;
 	ShBatchResult result;
 	uint32		nclusters = 0;
 
+	shbatch_union_find_forget_keys(components);
+	order = MemoryContextAllocHuge(CurrentMemoryContext,
+								   Max(components->count, 1) * sizeof(uint32));
 	shbatch_result_begin(&result, info);
 	shrows_progress_phase(SHROWS_PHASE_RETURN, components->count);
 	for (uint32 i = 0; i < components->count; i++)

@@ -37,6 +37,10 @@ typedef struct State
 								 * distance in the upper bits; or NO_KEEPER */
 } State;
 
+/* with the place and the start of a list of neighbors */
+StaticAssertDecl(sizeof(State) + sizeof(uint32) + sizeof(uint64) <= SHBATCH_BYTES_TO_USE,
+				 "too much memory for each element");
+
 /* greater than any distance */
 #define NO_KEEPER		PG_UINT64_MAX
 #define DISTANCE_SHIFT	48
@@ -223,6 +227,6 @@ simhash_find_duplicates(PG_FUNCTION_ARGS)
 		decide_by_fingerprints(&finder);
 
 	shbatch_near_rows_end(&finder.near);
-	shbatch_end_index(&call);
+	shbatch_end_heaps(&call);
 	return (Datum) 0;
 }

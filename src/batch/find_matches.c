@@ -133,7 +133,7 @@ search(FindMatches *find, bool of_values)
 	shbatch_search(call, &find->sink);
 	shbatch_row_pairs_finish(find->pairs);
 	shbatch_check_end(find->check);
-	shbatch_end_index(call);
+	shbatch_end_heaps(call);
 }
 
 /*

@@ -33,6 +33,8 @@ typedef struct ShBatchOtherKind
 								 * or 0 */
 } ShBatchOtherKind;
 
+StaticAssertDecl(sizeof(ShBatchOtherKind) == SHBATCH_BYTES_OF_KIND, "union_find.c counts it");
+
 /*
  * The number of the element of key i of the bucket, of kind 0.
  */
@@ -247,6 +249,10 @@ void
 shbatch_members_finish(ShBatchMembers *members)
 {
 	flush(members);
+	shbatch_union_find_forget_keys(&members->elements);
+	if (members->others != NULL)
+		pfree(members->others);
+	pfree(members->row_elements);
 	shrows_rewind_file(members->file);
 }
 

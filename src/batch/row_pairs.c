@@ -26,10 +26,10 @@ typedef struct Fingerprint
 {
 	ShFingerprint fp;
 	const uint64 *value;		/* words of a wide one, or NULL */
-	size_t		key;			/* in the bucket that it came from */
 	ShRowsNumber *rows;			/* of its rows; with kinds once looked up */
 	size_t		nrows;			/* once looked up: visible rows, which come
 								 * first */
+	uint32		key;			/* in the bucket that it came from */
 	bool		second;			/* belongs to the second bucket */
 	bool		looked_up;		/* looked up, and in the bucket */
 	bool		repeated;		/* its rows are pairs with each other */
@@ -69,6 +69,12 @@ struct ShBatchRowPairs
 
 /* the fraction of maintenance_work_mem that copies of wide fingerprints may take */
 #define VALUES_FRACTION	0.25
+
+/*
+ * The fraction that fingerprints and numbers may take: visible_rows.c leaves 40 of 60
+ * bytes for each row in half of the memory
+ */
+#define FPS_FRACTION	(1.0 / 3)
 
 /* a value of an array counts as one row */
 static ShRowsNumber no_row = 0;
@@ -275,7 +281,7 @@ start_numbers(ShBatchRowPairs *pairs, Collected *collected, const ShPairsBucket 
 {
 	if (bucket->nkeys > collected->max_numbers)
 	{
-		collected->max_numbers = Max(bucket->nkeys, 2 * collected->max_numbers);
+		collected->max_numbers = bucket->nkeys;
 		collected->numbers = repalloc_huge(collected->numbers, collected->max_numbers * sizeof(uint32));
 	}
 	for (size_t i = 0; i < bucket->nkeys; i++)
@@ -296,8 +302,9 @@ add_fingerprint(ShBatchRowPairs *pairs)
 {
 	if (pairs->nfps == pairs->max_fps)
 	{
+		/* is_full leaves room for a pair */
 		Assert(pairs->max_fps < LOOKED_UP / 2);
-		pairs->max_fps *= 2;
+		pairs->max_fps = Max(Min(pairs->max_fps * 2, pairs->rows->most + 2), pairs->nfps + 1);
 		pairs->fps = repalloc_huge(pairs->fps, pairs->max_fps * sizeof(Fingerprint));
 	}
 	return &pairs->fps[pairs->nfps++];
@@ -324,11 +331,19 @@ copy_value(ShBatchRowPairs *pairs, const uint64 *value, int nwords)
 
 /*
  * Should what has been collected be passed on before more is?
+ *
+ * There may be more fingerprints than rows, since some have been looked up before.
  */
 static bool
 is_full(const ShBatchRowPairs *pairs)
 {
-	return shrows_full(pairs->rows) ||
+	double		memory = Max(maintenance_work_mem * 1024.0 * FPS_FRACTION,
+							 pairs->rows->most * (double) sizeof(Fingerprint));
+	double		numbers = (double) sizeof(uint32) *
+		(pairs->collected[0].max_numbers + pairs->collected[1].max_numbers);
+
+	return shrows_full(pairs->rows) || pairs->nfps >= pairs->rows->most ||
+		pairs->nfps * (double) sizeof(Fingerprint) > memory - Min(numbers, memory / 2) ||
 		(double) pairs->nfps * pairs->nwords * sizeof(uint64) >
 		maintenance_work_mem * 1024.0 * VALUES_FRACTION;
 }

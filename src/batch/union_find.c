@@ -159,7 +159,8 @@ shbatch_compare_elements(const ShBatchUnionFind *components, uint32 a, uint32 b)
 }
 
 /*
- * The memory needed, in bytes, to grow beyond a capacity.
+ * The memory needed, in bytes, to grow beyond a capacity.  What is later kept of each
+ * element takes the place of the hash table: see shbatch_union_find_forget_keys.
  *
  * The hash table doubles at about the same time as the array, and during that
  * the old and the new one are both needed.
@@ -173,7 +174,8 @@ bytes_beyond(const ShBatchUnionFind *components, double capacity)
 		components->hash->size * sizeof(ElementEntry);
 
 	return 2 * doublings * (components->capacity *
-							(sizeof(ShBatchElement) + components->nwords * sizeof(uint64)) +
+							(sizeof(ShBatchElement) + components->nwords * sizeof(uint64) +
+							 (components->kinds != NULL ? SHBATCH_BYTES_OF_KIND : 0)) +
 							hash_bytes);
 }
 
@@ -281,6 +283,21 @@ shbatch_union_find_lookup(ShBatchUnionFind *components, ShBatchElementKey key)
 	const KindEntry *entry = kind_lookup(components->kinds, key);
 
 	return entry != NULL ? entry->element : SHBATCH_NO_ELEMENT;
+}
+
+/*
+ * No element will be added or looked up any more: free the hash table.  Then the caller
+ * may allocate SHBATCH_BYTES_TO_USE for each element.
+ */
+void
+shbatch_union_find_forget_keys(ShBatchUnionFind *components)
+{
+	if (components->kinds != NULL)
+		kind_destroy(components->kinds);
+	else
+		element_destroy(components->hash);
+	components->kinds = NULL;
+	components->hash = NULL;
 }
 
 /*

@@ -58,6 +58,15 @@ typedef struct ShBatchUnionFind
 	struct kind_hash *kinds;	/* or by the whole key */
 } ShBatchUnionFind;
 
+/*
+ * What a caller may allocate for each element after shbatch_union_find_forget_keys: the
+ * limit has counted two entries of 16 bytes or more for each.
+ */
+#define SHBATCH_BYTES_TO_USE	32
+
+/* what members.c keeps of an element of another kind; counted if there may be some */
+#define SHBATCH_BYTES_OF_KIND	16
+
 /* in place of the number of an element: there is none */
 #define SHBATCH_NO_ELEMENT	PG_UINT32_MAX
 
@@ -89,6 +98,7 @@ extern void shbatch_union_find_keep_values(ShBatchUnionFind *components, int nwo
 extern uint32 shbatch_union_find_add(ShBatchUnionFind *components, ShBatchElementKey key,
 									 bool *is_new);
 extern uint32 shbatch_union_find_lookup(ShBatchUnionFind *components, ShBatchElementKey key);
+extern void shbatch_union_find_forget_keys(ShBatchUnionFind *components);
 extern uint32 shbatch_union_find_root(ShBatchUnionFind *components, uint32 element);
 extern void shbatch_union_find_join(ShBatchUnionFind *components, uint32 a, uint32 b);
 extern void shbatch_union_find_sum(ShBatchUnionFind *components);

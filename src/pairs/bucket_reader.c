@@ -5,13 +5,12 @@
  *
  * Entries with the same prefix are adjacent.  If they have been read together,
  * and all their fingerprints differ, the bucket points to where they were
- * read.  Otherwise they are collected (collector.c).
+ * read.  Otherwise they are collected (collector.c), and if they do not fit in
+ * memory, whoever takes the bucket can have the rest of them in chunks.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
-
-#include "miscadmin.h"
 
 #include "pairs/bucket_reader.h"
 
@@ -49,18 +48,6 @@ shpairs_buckets_start(ShPairsBucketReader *reader, int table, int prefix_bits, b
 	reader->passed = 0;
 	reader->count = 0;
 	shpairs_entries_start(reader->entries, table);
-}
-
-static void
-report_too_large(const ShPairsBucketReader *reader)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-			 errmsg("fingerprints with a common prefix do not fit into maintenance_work_mem"),
-			 errdetail("There are %zu distinct fingerprints in %zu rows so far that share a prefix of %d bits.",
-					   reader->bucket->nkeys, reader->bucket->nrows, reader->prefix_bits),
-			 errhint("Increase maintenance_work_mem, which is now %d kB.",
-					 maintenance_work_mem)));
 }
 
 /*
@@ -141,8 +128,23 @@ prefix_end(const ShPairsBucketReader *reader, bool *repeats)
 }
 
 /*
+ * Read on: how many of the next entries are of a group, and share the prefix of a key.
+ */
+static int
+count_more(ShPairsBucketReader *reader, uint32 group, ShPermuted key)
+{
+	int			count = 0;
+
+	if (!have_entries(reader) || reader->group != group)
+		return 0;
+	while (count < reader->count && ((reader->next_keys[count] ^ key) & reader->prefix) == 0)
+		count++;
+	return count;
+}
+
+/*
  * Collect the bucket of the next entries, the first count of which are known
- * to belong to it, and read on until it is complete.
+ * to belong to it, and read on until it is complete or memory is full.
  */
 static void
 collect_bucket(ShPairsBucketReader *reader, int count)
@@ -152,23 +154,39 @@ collect_bucket(ShPairsBucketReader *reader, int count)
 	reader->bucket = bucket;
 	reader->bucket_entries = 0;
 	shpairs_collector_clear(&reader->collector, reader->group);
-	for (;;)
+	while (count > 0)
 	{
-		if (shpairs_collect(&reader->collector, reader->next_keys, reader->next_rows,
-							count) < count)
-			report_too_large(reader);
+		int			taken = shpairs_collect(&reader->collector, reader->next_keys,
+											reader->next_rows, count);
+
+		reader->bucket_entries += taken;
+		advance(reader, taken);
+		reader->complete = taken == count;
+		count = reader->complete && reader->count == 0 ?
+			count_more(reader, bucket->group, bucket->values[0]) : 0;
+	}
+}
+
+/*
+ * Move the entries of the bucket that has been taken into chunks, and those that did
+ * not fit.
+ */
+void
+shpairs_buckets_add_to_chunks(ShPairsBucketReader *reader, ShPairsChunks *chunks, int side)
+{
+	uint32		group = reader->bucket->group;
+	ShPermuted	key = reader->bucket->values[0];
+	int			count;
+
+	shpairs_chunks_add_bucket(chunks, side, reader->bucket);
+	shpairs_collector_shrink(&reader->collector);
+	while (!reader->complete && (count = count_more(reader, group, key)) > 0)
+	{
+		shpairs_chunks_add(chunks, side, reader->next_keys, reader->next_rows, count);
 		reader->bucket_entries += count;
 		advance(reader, count);
-		if (reader->count > 0 || !have_entries(reader) || reader->group != bucket->group)
-			return;
-		for (count = 0; count < reader->count; count++)
-		{
-			if (((reader->next_keys[count] ^ bucket->values[0]) & reader->prefix) != 0)
-				break;
-		}
-		if (count == 0)
-			return;
 	}
+	reader->complete = true;
 }
 
 /* the entries of the returned bucket are done */
@@ -196,8 +214,7 @@ at_end(ShPairsBucketReader *reader)
  * Take the bucket of the next entries.  There must be some.
  *
  * The bucket is reader->bucket, and is valid until the next read; the caller
- * may change its rows.  If it needs more memory than allowed, raises
- * ERRCODE_CONFIGURATION_LIMIT_EXCEEDED.
+ * may change its rows.  If it needs more memory than allowed, it is not complete.
  */
 static void
 take(ShPairsBucketReader *reader)
@@ -213,6 +230,7 @@ take(ShPairsBucketReader *reader)
 	}
 	reader->bucket = bucket;
 	reader->bucket_entries = end;
+	reader->complete = true;
 	bucket->group = reader->group;
 	bucket->nkeys = bucket->nrows = end;
 	bucket->values = reader->next_keys;
@@ -235,7 +253,8 @@ take_beside(ShPairsBucketReader *reader, const ShPairsBucketReader *other, Size 
 }
 
 /*
- * Take the next bucket that has several rows.  Returns false after the last.
+ * Take the next bucket that has several rows.  Returns false after the last.  If it is
+ * not complete, the rest must be taken, too (shpairs_buckets_add_to_chunks).
  */
 bool
 shpairs_buckets_next(ShPairsBucketReader *reader)
@@ -276,7 +295,8 @@ skip(ShPairsBucketReader *reader, uint32 group, ShPermuted key)
 
 /*
  * Take the next buckets of both sides that have the same prefix, in so much memory, which
- * may be exceeded by half.  Returns false after the last.
+ * may be exceeded by half.  Returns false after the last.  If any is not complete, the
+ * rest must be taken, as above.
  */
 bool
 shpairs_buckets_meet(ShPairsBucketReader *a, ShPairsBucketReader *b, Size memory)

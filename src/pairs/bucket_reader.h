@@ -9,6 +9,7 @@
 #define SIMHASH_PAIRS_BUCKET_READER_H
 
 #include "btree/page.h"
+#include "pairs/chunks.h"
 #include "pairs/collector.h"
 #include "pairs/entries.h"
 
@@ -26,6 +27,7 @@ typedef struct ShPairsBucketReader
 	/* the last returned bucket, and the entries that it consists of */
 	ShPairsBucket *bucket;
 	size_t		bucket_entries;
+	bool		complete;		/* else there are more of them */
 
 	/* entries of the table before it, done or skipped */
 	double		passed;
@@ -49,5 +51,7 @@ extern void shpairs_buckets_start(ShPairsBucketReader *reader, int table, int pr
 								  bool first_walk);
 extern bool shpairs_buckets_next(ShPairsBucketReader *reader);
 extern bool shpairs_buckets_meet(ShPairsBucketReader *a, ShPairsBucketReader *b, Size memory);
+extern void shpairs_buckets_add_to_chunks(ShPairsBucketReader *reader, ShPairsChunks *chunks,
+										  int side);
 
 #endif							/* SIMHASH_PAIRS_BUCKET_READER_H */

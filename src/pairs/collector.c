@@ -4,15 +4,16 @@
  *	  Collecting the entries of a bucket in memory.
  *
  * With one word, entries come in order, and equal ones are one key at once.
- * With several, they are kept as they come, and ordered when all are there.
+ * With several, each is kept as a key when it comes, and they are ordered when all are
+ * there.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "compat.h"
 #include "pairs/collector.h"
 #include "pairs/pairs.h"
 #include "sort/radix.h"
@@ -20,9 +21,6 @@
 #define FIRST_CAPACITY		1024
 
 #define BYTES_PER_ROW		sizeof(ShRowsNumber)
-
-/* values between two checks for interrupts */
-#define CHECK_INTERVAL		4096
 
 /* the bytes that a key takes, including its search */
 static Size
@@ -33,21 +31,21 @@ bytes_per_key(int nwords)
 }
 
 /*
- * The memory for a bucket with this many entries.
+ * The memory for a bucket with this many keys and rows.
  */
-double
-shpairs_bucket_bytes(int nwords, double entries)
+Size
+shpairs_bucket_bytes(int nwords, size_t nkeys, size_t nrows)
 {
-	return entries * (bytes_per_key(nwords) + BYTES_PER_ROW);
+	return nkeys * bytes_per_key(nwords) + nrows * BYTES_PER_ROW;
 }
 
 /*
- * Is there enough?
+ * Is there enough for so many entries?
  */
 bool
 shpairs_bucket_fits(int nwords, double entries)
 {
-	return shpairs_bucket_bytes(nwords, entries) <= maintenance_work_mem * 1024.0;
+	return entries * (bytes_per_key(nwords) + BYTES_PER_ROW) <= maintenance_work_mem * 1024.0;
 }
 
 static void
@@ -60,8 +58,8 @@ resize(ShPairsCollector *collector, size_t max_keys, size_t max_rows)
 	bucket->values = repalloc_huge(bucket->values, max_keys * bucket->nwords * sizeof(uint64));
 	bucket->starts = repalloc_huge(bucket->starts, max_keys * sizeof(size_t));
 	bucket->rows = repalloc_huge(bucket->rows, max_rows * sizeof(ShRowsNumber));
-	if (collector->added != NULL)
-		collector->added = repalloc_huge(collector->added, max_keys * sizeof(ShRowsNumber));
+	if (collector->scratch != NULL)
+		collector->scratch = repalloc_huge(collector->scratch, max_keys * sizeof(ShRowsNumber));
 }
 
 /*
@@ -79,7 +77,7 @@ shpairs_collector_init(ShPairsCollector *collector, int nwords, ShPairsSink *sin
 	bucket->starts = palloc(sizeof(size_t));
 	bucket->rows = palloc(sizeof(ShRowsNumber));
 	if (nwords > 1)
-		collector->added = palloc(sizeof(ShRowsNumber));
+		collector->scratch = palloc(sizeof(ShRowsNumber));
 	collector->sink = sink != NULL && sink->repeat != NULL ? sink : NULL;
 	collector->memory = memory;
 	resize(collector, FIRST_CAPACITY, FIRST_CAPACITY);
@@ -91,18 +89,37 @@ shpairs_collector_init(ShPairsCollector *collector, int nwords, ShPairsSink *sin
 Size
 shpairs_collector_memory(const ShPairsCollector *collector)
 {
-	return collector->max_keys * bytes_per_key(collector->bucket.nwords) +
-		collector->max_rows * BYTES_PER_ROW;
+	return shpairs_bucket_bytes(collector->bucket.nwords, collector->max_keys,
+								collector->max_rows);
 }
 
 /*
- * Make room for so many entries, whatever memory that takes.
+ * Make room for so many keys and rows, whatever memory that takes.
  */
 void
-shpairs_collector_reserve(ShPairsCollector *collector, size_t count)
+shpairs_collector_reserve(ShPairsCollector *collector, size_t nkeys, size_t nrows)
 {
-	if (count > collector->max_keys || count > collector->max_rows)
-		resize(collector, Max(count, collector->max_keys), Max(count, collector->max_rows));
+	size_t		max_keys = Max(nkeys, collector->max_keys);
+	size_t		max_rows = Max(nrows, collector->max_rows);
+
+	/* do not keep room for many keys beside that for many rows */
+	if (shpairs_bucket_bytes(collector->bucket.nwords, max_keys, max_rows) > collector->memory)
+	{
+		max_keys = nkeys;
+		max_rows = nrows;
+	}
+	if (max_keys != collector->max_keys || max_rows != collector->max_rows)
+		resize(collector, max_keys, max_rows);
+}
+
+/*
+ * Give up the memory of what has been collected.
+ */
+void
+shpairs_collector_shrink(ShPairsCollector *collector)
+{
+	shpairs_collector_clear(collector, collector->bucket.group);
+	resize(collector, FIRST_CAPACITY, FIRST_CAPACITY);
 }
 
 /*
@@ -148,7 +165,7 @@ enlarge_rows(ShPairsCollector *collector)
 }
 
 /*
- * Add entries with new keys.  Returns how many there was memory for.
+ * Add entries as new keys.  Returns how many there was memory for.
  */
 static size_t
 collect_keys(ShPairsCollector *collector, const uint64 *values, const ShRowsNumber *rows,
@@ -164,7 +181,8 @@ collect_keys(ShPairsCollector *collector, const uint64 *values, const ShRowsNumb
 		size_t		n = Min(count - done, Min(collector->max_keys - bucket->nkeys,
 											  collector->max_rows - bucket->nrows));
 
-		memcpy(bucket->values + bucket->nkeys, values + done, n * sizeof(uint64));
+		memcpy(bucket->values + bucket->nkeys * bucket->nwords, values + done * bucket->nwords,
+			   n * bucket->nwords * sizeof(uint64));
 		memcpy(bucket->rows + bucket->nrows, rows + done, n * sizeof(ShRowsNumber));
 		for (size_t i = 0; i < n; i++)
 			bucket->starts[bucket->nkeys + i] = bucket->nrows + i;
@@ -234,22 +252,25 @@ size_t
 shpairs_collect(ShPairsCollector *collector, const uint64 *values, const ShRowsNumber *rows,
 				size_t count)
 {
-	ShPairsBucket *bucket = &collector->bucket;
-	size_t		done = 0;
-
-	if (bucket->nwords == 1)
+	if (collector->bucket.nwords == 1)
 		return collect_ascending(collector, values, rows, count);
-	while (done < count && (bucket->nkeys < collector->max_keys || enlarge_keys(collector)))
-	{
-		size_t		n = Min(count - done, collector->max_keys - bucket->nkeys);
+	return collect_keys(collector, values, rows, count);
+}
 
-		memcpy(bucket->values + bucket->nkeys * bucket->nwords, values + done * bucket->nwords,
-			   n * bucket->nwords * sizeof(uint64));
-		memcpy(collector->added + bucket->nkeys, rows + done, n * sizeof(ShRowsNumber));
-		bucket->nkeys += n;
-		done += n;
-	}
-	return done;
+/*
+ * Add an entry that has the value of the last key, or one that no key has.  There must
+ * be room.
+ */
+void
+shpairs_collect_in_order(ShPairsCollector *collector, const uint64 *value, ShRowsNumber row)
+{
+	const ShPairsBucket *bucket = &collector->bucket;
+
+	if (bucket->nkeys > 0 &&
+		shpairs_compare(shpairs_value(bucket, bucket->nkeys - 1), value, bucket->nwords) == 0)
+		(void) collect_repeat(collector, row);
+	else
+		(void) collect_keys(collector, value, &row, 1);
 }
 
 /* which of the values of two items comes first */
@@ -286,8 +307,7 @@ sort_values(const ShPairsBucket *bucket, ShSortItem *items, ShSortItem *sorted)
 
 	for (size_t i = 0; i < count; i++)
 	{
-		if (i % CHECK_INTERVAL == 0)
-			CHECK_FOR_INTERRUPTS();
+		shcompat_check_interrupts_every(i);
 		items[i] = shsort_item(*shpairs_value(bucket, i), i);
 	}
 	shsort_radix(items, sorted, count);
@@ -322,8 +342,7 @@ move_values(ShPairsBucket *bucket, ShSortItem *sorted)
 		for (size_t from = sorted[to].value; from != first; from = sorted[to].value)
 		{
 			/* all may be in one circle */
-			if (++moved % CHECK_INTERVAL == 0)
-				CHECK_FOR_INTERRUPTS();
+			shcompat_check_interrupts_every(++moved);
 			memcpy(bucket->values + to * nwords, shpairs_value(bucket, from), size);
 			sorted[to].value = to;
 			to = from;
@@ -343,6 +362,7 @@ shpairs_collector_finish(ShPairsCollector *collector)
 	int			nwords = bucket->nwords;
 	Size		size = nwords * sizeof(uint64);
 	size_t		count = bucket->nkeys;
+	ShRowsNumber *ordered = collector->scratch;
 	ShSortItem *items;
 	ShSortItem *sorted;
 
@@ -352,14 +372,11 @@ shpairs_collector_finish(ShPairsCollector *collector)
 	sorted = MemoryContextAllocHuge(CurrentMemoryContext, count * sizeof(ShSortItem));
 	sort_values(bucket, items, sorted);
 	pfree(items);
-	/* the rows of the keys are put where they are read last */
 	for (size_t i = 0; i < count; i++)
 	{
-		if (i % CHECK_INTERVAL == 0)
-			CHECK_FOR_INTERRUPTS();
-		bucket->rows[i] = collector->added[sorted[i].value];
+		shcompat_check_interrupts_every(i);
+		ordered[i] = bucket->rows[sorted[i].value];
 	}
-	memcpy(collector->added, bucket->rows, count * sizeof(ShRowsNumber));
 	move_values(bucket, sorted);
 	pfree(sorted);
 
@@ -368,17 +385,16 @@ shpairs_collector_finish(ShPairsCollector *collector)
 	{
 		const uint64 *value = shpairs_value(bucket, i);
 
-		if (i % CHECK_INTERVAL == 0)
-			CHECK_FOR_INTERRUPTS();
+		shcompat_check_interrupts_every(i);
 		if (bucket->nkeys > 0 &&
 			memcmp(shpairs_value(bucket, bucket->nkeys - 1), value, size) == 0)
 		{
-			(void) collect_repeat(collector, collector->added[i]);
+			(void) collect_repeat(collector, ordered[i]);
 			continue;
 		}
 		memmove(bucket->values + bucket->nkeys * nwords, value, size);
 		bucket->starts[bucket->nkeys++] = bucket->nrows;
-		bucket->rows[bucket->nrows++] = collector->added[i];
+		bucket->rows[bucket->nrows++] = ordered[i];
 		bucket->last_repeated = false;
 	}
 }
@@ -389,8 +405,8 @@ shpairs_collector_free(ShPairsCollector *collector)
 	pfree(collector->bucket.values);
 	pfree(collector->bucket.starts);
 	pfree(collector->bucket.rows);
-	if (collector->added != NULL)
-		pfree(collector->added);
+	if (collector->scratch != NULL)
+		pfree(collector->scratch);
 }
 
 /*

@@ -17,17 +17,20 @@ typedef struct ShPairsCollector
 	Size		memory;			/* that it may take, with its search */
 	size_t		max_keys;
 	size_t		max_rows;
-	ShRowsNumber *added;		/* with several words: rows that have not been
-								 * ordered */
+	ShRowsNumber *scratch;		/* with several words: room to order the rows */
 } ShPairsCollector;
 
-extern double shpairs_bucket_bytes(int nwords, double entries);
+extern Size shpairs_bucket_bytes(int nwords, size_t nkeys, size_t nrows);
 extern bool shpairs_bucket_fits(int nwords, double entries);
 extern void shpairs_collector_init(ShPairsCollector *collector, int nwords, ShPairsSink *sink,
 								   Size memory);
-extern void shpairs_collector_reserve(ShPairsCollector *collector, size_t count);
+extern void shpairs_collector_reserve(ShPairsCollector *collector, size_t nkeys,
+									  size_t nrows);
+extern void shpairs_collector_shrink(ShPairsCollector *collector);
 extern size_t shpairs_collect(ShPairsCollector *collector, const uint64 *values,
 							  const ShRowsNumber *rows, size_t count);
+extern void shpairs_collect_in_order(ShPairsCollector *collector, const uint64 *value,
+									 ShRowsNumber row);
 extern void shpairs_collector_finish(ShPairsCollector *collector);
 extern Size shpairs_collector_memory(const ShPairsCollector *collector);
 extern void shpairs_collector_free(ShPairsCollector *collector);

@@ -16,6 +16,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "utils/memutils.h"
 
 #include "pairs/collector.h"
 #include "pairs/finder.h"
@@ -190,10 +191,16 @@ pass_repeated(Finder *finder)
  * Find all pairs of different fingerprints that differ in at most the distance, and pass
  * each to the sink once; and, of a single side, the keys that have several rows.  A
  * group whose search takes long has up to so many parallel workers.
+ *
+ * On return, the memory and files of the search and of the inputs are free for what
+ * comes next.  The sink is called in the caller's memory context.
  */
 void
 shpairs_find(ShPairsQuery *query, int workers, ShPairsSink *sink)
 {
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "simhash pairs",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
 	Finder	   *finder = palloc(sizeof(Finder));
 
 	finder->query = query;
@@ -205,6 +212,7 @@ shpairs_find(ShPairsQuery *query, int workers, ShPairsSink *sink)
 										  &finder->search.pairs, sink);
 	else
 		finder->feed = shpairs_feed_groups(query->inputs, query->nsides, sink);
+	MemoryContextSwitchTo(old);
 	while (finder->feed->next(finder->feed, &finder->a, &finder->b))
 	{
 		if (query->nsides == 1 && finder->a == finder->b)
@@ -213,14 +221,7 @@ shpairs_find(ShPairsQuery *query, int workers, ShPairsSink *sink)
 		if (sink->leave != NULL)
 			sink->leave(sink);
 	}
-}
-
-/*
- * Free memory and files.
- */
-void
-shpairs_end(ShPairsQuery *query)
-{
 	for (int i = 0; i < query->nsides; i++)
 		shpairs_input_end(&query->inputs[i]);
+	MemoryContextDelete(context);
 }

@@ -31,6 +31,5 @@ typedef struct ShPairsQuery
 
 extern void shpairs_check_distance(int distance, int width);
 extern void shpairs_find(ShPairsQuery *query, int workers, ShPairsSink *sink);
-extern void shpairs_end(ShPairsQuery *query);
 
 #endif							/* SIMHASH_PAIRS_FINDER_H */

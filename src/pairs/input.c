@@ -31,9 +31,6 @@
 #include "type/simhash.h"
 #include "type/wide.h"
 
-/* elements of an array between two checks for interrupts */
-#define CHECK_INTERVAL		4096
-
 /* entries of several words that are returned together */
 #define BATCH				256
 
@@ -143,33 +140,30 @@ shpairs_input_array(ShPairsInput *input, AnyArrayType *array)
 void
 shpairs_input_wide_array(ShPairsInput *input, ArrayType *array)
 {
+	int			count = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 	int			width = 0;
-	Datum	   *elements;
-	bool	   *nulls;
-	int			count;
 	size_t		nvalues = 0;
 	const bytea **values;
+	array_iter	iterator;
 
-	deconstruct_array(array, ARR_ELEMTYPE(array), -1, false, TYPALIGN_INT, &elements, &nulls,
-					  &count);
 	values = MemoryContextAllocHuge(CurrentMemoryContext, Max(count, 1) * sizeof(bytea *));
+	shcompat_bytea_array_begin(&iterator, (AnyArrayType *) array);
 	for (int i = 0; i < count; i++)
 	{
+		bool		is_null;
+		Datum		element = shcompat_bytea_array_next(&iterator, &is_null, i);
 		const bytea *value;
 
-		if (i % CHECK_INTERVAL == 0)
-			CHECK_FOR_INTERRUPTS();
-		if (nulls[i])
+		shcompat_check_interrupts_every(i);
+		if (is_null)
 			continue;
-		value = DatumGetSimhashBits(elements[i]);
+		value = DatumGetSimhashBits(element);
 		if (width == 0)
 			width = shtype_bits_width(value);
 		else if (shtype_bits_width(value) != width)
 			shtype_report_widths(width, shtype_bits_width(value));
 		values[nvalues++] = value;
 	}
-	pfree(elements);
-	pfree(nulls);
 	begin_input(input, width);
 	input->entries = input->most = input->nvalues = nvalues;
 	input->wide_values = values;
@@ -214,8 +208,7 @@ sort_array(ShPairsInput *input)
 		bool		isnull;
 		Datum		value = shcompat_array_next(&iterator, &isnull, i);
 
-		if (i % CHECK_INTERVAL == 0)
-			CHECK_FOR_INTERRUPTS();
+		shcompat_check_interrupts_every(i);
 		if (!isnull)
 			shsort_add(input->sort, DatumGetSimhash(value), i);
 	}
@@ -228,8 +221,7 @@ sort_wide_array(ShPairsInput *input)
 	{
 		uint64		value;
 
-		if (i % CHECK_INTERVAL == 0)
-			CHECK_FOR_INTERRUPTS();
+		shcompat_check_interrupts_every(i);
 		shtype_split_bits(shtype_bits_data(input->wide_values[i]), input->width, &value);
 		shsort_add(input->sort, value, i);
 	}
@@ -453,7 +445,6 @@ void
 shpairs_input_next(ShPairsInput *input)
 {
 	CHECK_FOR_INTERRUPTS();
-	input->nread += input->count;
 	if (input->nwords == 1)
 	{
 		input->count = shpairs_entries_next(&input->entries_of, &input->group, &input->values,
@@ -480,7 +471,6 @@ shpairs_input_start(ShPairsInput *input)
 	else
 		begin_words(input);
 	input->count = 0;
-	input->nread = 0;
 	shpairs_input_next(input);
 }
 
@@ -490,7 +480,6 @@ shpairs_input_start(ShPairsInput *input)
 void
 shpairs_input_advance(ShPairsInput *input, int count)
 {
-	input->nread += count;
 	input->count -= count;
 	input->values += count * input->nwords;
 	input->rows += count;

@@ -47,7 +47,6 @@ typedef struct ShPairsInput
 	int			count;
 	uint64	   *values;
 	ShRowsNumber *rows;
-	double		nread;			/* entries before them */
 } ShPairsInput;
 
 extern void shpairs_input_heaps(ShPairsInput *input, const ShRowsHeaps *heaps,

@@ -380,6 +380,24 @@ end_part(PartSearch *ps)
 }
 
 /*
+ * Add the bits that are 0, and those that are 1, in any key.
+ */
+static void
+collect_bits(const ShPermuted *keys, size_t count, uint64 *zeros, uint64 *ones)
+{
+	for (size_t start = 0, end; start < count; start = end)
+	{
+		CHECK_FOR_INTERRUPTS();
+		end = Min(start + COMPARE_MAX, count);
+		for (size_t i = start; i < end; i++)
+		{
+			*ones |= keys[i];
+			*zeros |= ~keys[i];
+		}
+	}
+}
+
+/*
  * The bits in which keys of a and b can differ, and the number of other bits
  * in which they all differ.
  */
@@ -392,16 +410,8 @@ varying_bits(const ShPairsKeySets *sets, int *ndiffering)
 	uint64		ones_b = 0;
 	uint64		differing;
 
-	for (size_t i = 0; i < sets->na; i++)
-	{
-		ones_a |= sets->a[i];
-		zeros_a |= ~sets->a[i];
-	}
-	for (size_t i = 0; i < sets->nb; i++)
-	{
-		ones_b |= sets->b[i];
-		zeros_b |= ~sets->b[i];
-	}
+	collect_bits(sets->a, sets->na, &zeros_a, &ones_a);
+	collect_bits(sets->b, sets->nb, &zeros_b, &ones_b);
 	differing = (ones_a & ~zeros_a & zeros_b & ~ones_b) |
 		(zeros_a & ~ones_a & ones_b & ~zeros_b);
 	*ndiffering = pg_popcount64(differing);
@@ -508,9 +518,13 @@ add_keys(ShPairs *pairs, size_t start, const ShPermuted *keys, size_t count)
 {
 	Range		range = {start, count};
 
-	memcpy(pairs->keys + start, keys, count * sizeof(ShPermuted));
 	for (size_t i = 0; i < count; i++)
+	{
+		if (i % COMPARE_MAX == 0)
+			CHECK_FOR_INTERRUPTS();
+		pairs->keys[start + i] = keys[i];
 		pairs->positions[start + i] = i;
+	}
 	return range;
 }
 

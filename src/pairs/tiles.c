@@ -10,17 +10,17 @@
 #include "miscadmin.h"
 
 #include "bits/distance.h"
+#include "compat.h"
 #include "pairs/tiles.h"
 
 /* how many keys are compared with as many others by one call */
 #define TILE			SHBITS_MAX_TILE
 
-
 /* how many keys such a key is compared with by one call */
 #define FILTER_MAX		1024
 
-/* comparisons between checks for interrupts and reports of progress */
-#define CHECK_INTERVAL	0x1000000
+/* comparisons between reports of progress */
+#define REPORT_INTERVAL	0x1000000
 
 /*
  * Process the pairs of keys of a, from i on, with keys of b, from j on, that a
@@ -51,6 +51,7 @@ shpairs_compare_among(ShPairs *pairs, const ShPairsKeys *keys, ShPairsStretch st
 	double		square = (double) count * count;
 	uint64		others[TILE];
 	double		checked = 0;
+	size_t		ntiles = 0;
 
 	for (size_t i = 0; i < count; i += TILE)
 	{
@@ -60,15 +61,15 @@ shpairs_compare_among(ShPairs *pairs, const ShPairsKeys *keys, ShPairsStretch st
 		found_in_tile(pairs, keys, keys, i, i, found, others);
 		for (size_t j = i + TILE; j < count; j += TILE)
 		{
+			shcompat_check_interrupts_every(++ntiles);
 			found = shbits_kernels->product(keys->keys + i, TILE, keys->keys + j,
 										  Min(TILE, count - j), pairs->distance, others);
 			found_in_tile(pairs, keys, keys, i, j, found, others);
 		}
 		checked += (double) TILE * (count - i);
-		if (unlikely(checked > CHECK_INTERVAL))
+		if (unlikely(checked > REPORT_INTERVAL))
 		{
 			checked = 0;
-			CHECK_FOR_INTERRUPTS();
 			shpairs_report_done(pairs, stretch, (2.0 * count - i) * i / square);
 		}
 	}
@@ -105,6 +106,7 @@ shpairs_compare_product(ShPairs *pairs, const ShPairsKeys *a, const ShPairsKeys 
 {
 	uint64		others[TILE];
 	double		checked = 0;
+	size_t		ntiles = 0;
 
 	if (a->count <= SHPAIRS_FEW_KEYS && b->count > TILE)
 		compare_few(pairs, a, b);
@@ -116,17 +118,19 @@ shpairs_compare_product(ShPairs *pairs, const ShPairsKeys *a, const ShPairsKeys 
 		{
 			for (size_t j = 0; j < b->count; j += TILE)
 			{
-				uint64		found = shbits_kernels->product(a->keys + i, Min(TILE, a->count - i),
+				uint64		found;
+
+				shcompat_check_interrupts_every(++ntiles);
+				found = shbits_kernels->product(a->keys + i, Min(TILE, a->count - i),
 														  b->keys + j, Min(TILE, b->count - j),
 														  pairs->distance, others);
 
 				found_in_tile(pairs, a, b, i, j, found, others);
 			}
 			checked += (double) TILE * b->count;
-			if (unlikely(checked > CHECK_INTERVAL))
+			if (unlikely(checked > REPORT_INTERVAL))
 			{
 				checked = 0;
-				CHECK_FOR_INTERRUPTS();
 				shpairs_report_done(pairs, stretch, (double) i / a->count);
 			}
 		}

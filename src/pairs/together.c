@@ -447,13 +447,14 @@ static int
 workers_with_memory(const ShPairsSearch *search, int workers)
 {
 	const ShPairsSets *sets = &search->sets;
-	double		nkeys = shpairs_count_keys(sets);
+	size_t		nkeys = shpairs_count_keys(sets);
 	double		left = maintenance_work_mem * 1024.0 - size_of_values(sets) -
-		shpairs_bucket_bytes(sets->nwords, nkeys);
+		shpairs_bucket_bytes(sets->nwords, nkeys, nkeys);
 
 	if (size_of_values(sets) > MAX_VALUES || left <= 0)
 		return 0;
-	return Min(workers, (int) (left / (nkeys * shpairs_search_bytes(sets->nwords))));
+	return Min(workers,
+			   (int) (left / (nkeys * shpairs_search_bytes(sets->nwords) + MIN_QUEUE_SIZE)));
 }
 
 static void

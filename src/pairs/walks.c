@@ -5,7 +5,8 @@
  *	  tables of a scheme.
  *
  * In each table, entries with the same prefix are adjacent and make a bucket
- * (bucket_reader.c).  A pair that shares the prefix of several walks belongs to
+ * (bucket_reader.c), which is divided into chunks if it does not fit in memory
+ * (chunks.c).  A pair that shares the prefix of several walks belongs to
  * the first of these.
  *
  * Two sides are read in the order of the same tables, side by side.  Entries
@@ -38,7 +39,9 @@ typedef struct WalkFeed
 	int			walk;			/* the current one */
 	double		done;			/* entries of the walks before it */
 	ShPairs    *pairs;
+	ShPairsSink *sink;
 	ShPairsBucketReader readers[2];
+	ShPairsChunks *chunks;		/* of the current buckets, or NULL if they fit */
 } WalkFeed;
 
 /*
@@ -153,6 +156,8 @@ report(ShPairsFeed *base, double fraction)
 	double		passed = 0;
 	double		furthest = 0;
 
+	if (feed->chunks != NULL)
+		fraction = shpairs_chunks_done(feed->chunks, fraction);
 	for (int i = 0; i < base->nsides; i++)
 	{
 		const ShPairsBucketReader *reader = &feed->readers[i];
@@ -218,17 +223,39 @@ next_buckets(WalkFeed *feed)
 	return shpairs_buckets_meet(&feed->readers[0], &feed->readers[1], feed->memory);
 }
 
+/*
+ * If any of the current buckets does not fit in memory, divide all into chunks.
+ */
+static void
+divide_buckets(WalkFeed *feed)
+{
+	int			nsides = feed->base.nsides;
+	ShPairsChunks *chunks;
+
+	if (feed->readers[0].complete && feed->readers[nsides - 1].complete)
+		return;
+	chunks = shpairs_chunks_begin(nsides, feed->readers[0].bucket, feed->sink);
+	for (int i = 0; i < nsides; i++)
+		shpairs_buckets_add_to_chunks(&feed->readers[i], chunks, i);
+	shpairs_chunks_divide(chunks);
+	feed->chunks = chunks;
+}
+
 static bool
 next(ShPairsFeed *base, ShPairsBucket **a, ShPairsBucket **b)
 {
 	WalkFeed   *feed = (WalkFeed *) base;
 
+	if (shpairs_chunks_next(&feed->chunks, a, b))
+		return true;
 	while (feed->walk < feed->plan->nwalks)
 	{
 		if (next_buckets(feed))
 		{
 			*a = feed->readers[0].bucket;
 			*b = feed->readers[base->nsides - 1].bucket;
+			divide_buckets(feed);
+			(void) shpairs_chunks_next(&feed->chunks, a, b);
 			return true;
 		}
 		end_walk(feed);
@@ -241,9 +268,7 @@ next(ShPairsFeed *base, ShPairsBucket **a, ShPairsBucket **b)
  * Begin the walks of a plan over the inputs of a search, which have been prepared for
  * its scheme.  The masks of pairs are set.  All arguments must outlive the search.
  *
- * The largest buckets with a common prefix must fit in maintenance_work_mem,
- * which two sides may exceed by half; otherwise raises
- * ERRCODE_CONFIGURATION_LIMIT_EXCEEDED.
+ * Two sides may exceed maintenance_work_mem by half.
  */
 ShPairsFeed *
 shpairs_feed_walks(ShPairsInput *inputs, int nsides, const ShPairsPlan *plan, ShPairs *pairs,
@@ -259,6 +284,7 @@ shpairs_feed_walks(ShPairsInput *inputs, int nsides, const ShPairsPlan *plan, Sh
 	feed->plan = plan;
 	feed->memory = maintenance_work_mem * (Size) 1024;
 	feed->pairs = pairs;
+	feed->sink = sink;
 	for (int i = 0; i < nsides; i++)
 	{
 		shpairs_buckets_init(&feed->readers[i], &inputs[i].entries_of, feed->memory / nsides, sink,

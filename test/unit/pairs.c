@@ -576,7 +576,53 @@ test_collector(int nvalues, const char *what)
 	shpairs_collector_free(&collector);
 }
 
-/* the same for numbers */
+static void
+ignore_pair(void *arg, size_t i, size_t j)
+{
+}
+
+static void
+ignore_report(void *arg, double fraction)
+{
+}
+
+/*
+ * Few keys and many others: a row of tiles, and what is done with each key before, are
+ * left now and then for interrupts.
+ */
+static void
+test_interrupts(void)
+{
+	const size_t count = 4 * MANY_KEYS;
+	ShPermuted *keys = malloc(count * sizeof(ShPermuted));
+	ShPermuted	few[64];
+	ShPairsSlices slices;
+	ShPairs		pairs;
+	ShPairsKeys a = {few, NULL, NULL, lengthof(few), false, 0};
+	ShPairsKeys b = {keys, NULL, NULL, count, true, 0};
+
+	for (size_t i = 0; i < count; i++)
+		keys[i] = i;
+	for (size_t i = 0; i < lengthof(few); i++)
+		few[i] = PG_UINT64_MAX - i;
+	shpairs_init(&pairs, 2, ignore_pair, ignore_report, NULL);
+	InterruptPending = true;
+	server_checks = 0;
+	shpairs_compare_product(&pairs, &a, &b, shpairs_whole);
+	report(server_checks >= 10, "few keys and many", "interrupts in a row of tiles");
+	server_checks = 0;
+	shpairs_begin_slices(&pairs, keys, count, NULL, 0);
+	report(server_checks >= 3, "many keys", "interrupts while they are copied");
+	pairs.distance = 0;
+	server_checks = 0;
+	(void) shpairs_plan_slices(&pairs, &slices);
+	report(server_checks >= 3, "many keys", "interrupts while their bits are collected");
+	InterruptPending = false;
+	shpairs_end_slices(&pairs);
+	free(keys);
+}
+
+/* numbers are sorted, and interrupts are checked for */
 static void
 test_numbers(void)
 {
@@ -599,6 +645,7 @@ main(void)
 {
 	test_collector(WIDE_ROWS, "rows that begin with the same word");
 	test_collector(3, "few fingerprints");
+	test_interrupts();
 	test_numbers();
 	test_balls();
 	test_plans();
