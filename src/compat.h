@@ -38,9 +38,9 @@
 #define SHCOMPAT_NORETURN	pg_attribute_noreturn()
 #endif
 
-/* in a loop: check for interrupts, but not in each iteration */
+/* check for interrupts now and then, at iteration i of a loop over memory */
 static inline void
-shcompat_check_interrupts_every(size_t i)
+shcompat_check_at(size_t i)
 {
 	if (unlikely(i % 4096 == 0))
 		CHECK_FOR_INTERRUPTS();

@@ -21,8 +21,8 @@
 #include "batch/near_rows.h"
 #include "batch/result.h"
 #include "batch/row_clusters.h"
+#include "compat.h"
 #include "pairs/collector.h"
-#include "rows/interrupts.h"
 #include "rows/temp_file.h"
 #include "type/simhash.h"
 #include "type/wide.h"
@@ -67,7 +67,7 @@ number_clusters(ShBatchMembers *members)
 
 	for (uint32 i = 0; i < components->count; i++)
 	{
-		shrows_check_at(i);
+		shcompat_check_at(i);
 		elements[i].fp = PG_UINT64_MAX;
 		if (elements[i].parent == i && elements[i].size > 1)
 			roots[count++] = i;
@@ -82,7 +82,7 @@ number_clusters(ShBatchMembers *members)
 	sort_by_value(roots, count, components);
 	for (uint32 i = 0; i < count; i++)
 	{
-		shrows_check_at(i);
+		shcompat_check_at(i);
 		elements[roots[i]].fp = i + 1;
 	}
 	pfree(roots);
@@ -244,7 +244,7 @@ return_values(JoinSink *sink, ReturnSetInfo *info)
 	shrows_progress_phase(SHROWS_PHASE_RETURN, sink->components.count);
 	for (uint32 i = 0; i < sink->components.count; i++)
 	{
-		shrows_check_at(i);
+		shcompat_check_at(i);
 		elements[i].size = 1;
 	}
 	shbatch_union_find_sum(&sink->components);
@@ -303,7 +303,7 @@ return_wide_values(ShBatchUnionFind *components, int width, ReturnSetInfo *info)
 	shrows_progress_phase(SHROWS_PHASE_RETURN, components->count);
 	for (uint32 i = 0; i < components->count; i++)
 	{
-		shrows_check_at(i);
+		shcompat_check_at(i);
 		elements[i].size = 1;
 		order[i] = i;
 	}

@@ -25,7 +25,6 @@
 #include "batch/result.h"
 #include "bits/distance.h"
 #include "compat.h"
-#include "rows/interrupts.h"
 
 PG_FUNCTION_INFO_V1(simhash_find_duplicates);
 
@@ -91,7 +90,7 @@ make_states(const ShBatchUnionFind *elements)
 
 	for (uint32 i = 0; i < elements->count; i++)
 	{
-		shrows_check_at(i);
+		shcompat_check_at(i);
 		states[i].fp = elements->elements[i].fp;
 		states[i].keeper = NO_KEEPER;
 	}

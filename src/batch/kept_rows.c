@@ -21,7 +21,7 @@
 #include "utils/memutils.h"
 
 #include "batch/kept_rows.h"
-#include "rows/interrupts.h"
+#include "compat.h"
 #include "sort/radix.h"
 
 /* in place of the number of a kept row: there is none */
@@ -84,7 +84,7 @@ shbatch_kept_begin(const ShBatchUnionFind *elements, ShBatchNeighbors *neighbors
 										 Max(elements->count, 1) * sizeof(KeptList));
 	for (uint32 i = 0; i < elements->count; i++)
 	{
-		shrows_check_at(i);
+		shcompat_check_at(i);
 		kept->lists[i].first = NO_ROW;
 	}
 	kept->capacity = FIRST_CAPACITY;
@@ -153,7 +153,7 @@ add_candidates(ShBatchKeptRows *kept, int distance, uint32 element)
 	for (uint32 number = kept->lists[element].first; number != NO_ROW;
 		 number = kept->rows[number].next)
 	{
-		shrows_check_at(kept->ncandidates);
+		shcompat_check_at(kept->ncandidates);
 		add_candidate(kept, distance, number);
 	}
 }
@@ -170,7 +170,7 @@ collect_candidates(ShBatchKeptRows *kept, uint32 element)
 	kept->ncandidates = 0;
 	for (size_t i = 0; i < count; i++)
 	{
-		shrows_check_at(i);
+		shcompat_check_at(i);
 		if (kept->lists[neighbors[i]].first != NO_ROW)
 			add_candidates(kept, shbatch_element_distance(kept->elements, neighbors[i], element),
 						   neighbors[i]);

@@ -15,7 +15,7 @@
 #include "utils/memutils.h"
 
 #include "batch/members.h"
-#include "rows/interrupts.h"
+#include "compat.h"
 #include "rows/progress.h"
 #include "rows/temp_file.h"
 
@@ -134,7 +134,7 @@ flush(ShBatchMembers *members)
 		uint32		kind = shrows_kind(row);
 		ShBatchMember member = {row & SHBT_MAX_TID, members->row_elements[i]};
 
-		shrows_check_at(i);
+		shcompat_check_at(i);
 		if (row == SHROWS_INVISIBLE)
 			continue;
 		if (kind != 0)

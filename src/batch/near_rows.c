@@ -12,7 +12,7 @@
 #include "utils/memutils.h"
 
 #include "batch/near_rows.h"
-#include "rows/interrupts.h"
+#include "compat.h"
 #include "rows/progress.h"
 #include "rows/temp_file.h"
 
@@ -89,7 +89,7 @@ find_places(ShBatchNearRows *near, uint32 *nplaces)
 	*nplaces = 0;
 	for (uint32 i = 0; i < nelements; i++)
 	{
-		shrows_check_at(i);
+		shcompat_check_at(i);
 		places[i] = NO_PLACE;
 	}
 	while (shrows_order_next(near->order, &member.row, &element))

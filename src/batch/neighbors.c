@@ -18,7 +18,7 @@
 
 #include "batch/neighbors.h"
 #include "bits/scheme.h"
-#include "rows/interrupts.h"
+#include "compat.h"
 #include "rows/temp_file.h"
 #include "rows/visible_rows.h"
 #include "sort/entrysort.h"
@@ -84,7 +84,7 @@ shbatch_neighbors_load(ShBatchNeighbors *neighbors, uint32 nelements)
 	/* turn counts into ends; placing the neighbors turns ends into starts */
 	for (size_t i = 0; i <= nelements; i++)
 	{
-		shrows_check_at(i);
+		shcompat_check_at(i);
 		start = neighbors->starts[i] += start;
 	}
 	shrows_rewind_file(neighbors->pairs);
@@ -137,7 +137,7 @@ shbatch_neighbors_sort(ShBatchNeighbors *neighbors, uint32 *places, uint32 nplac
 	shsort_end(sort);
 	for (uint32 i = 0; i < nplaces; i++)
 	{
-		shrows_check_at(i);
+		shcompat_check_at(i);
 		neighbors->starts[i + 1] += neighbors->starts[i];
 	}
 }

@@ -20,7 +20,7 @@
 #include "utils/memutils.h"
 
 #include "batch/row_clusters.h"
-#include "rows/interrupts.h"
+#include "compat.h"
 #include "rows/progress.h"
 
 /* in place of a number of a row: there is none */
@@ -186,7 +186,7 @@ shbatch_row_clusters_make(ShBatchNearRows *near, ShBatchRowCheck *check)
 											 Max(nelements, 1) * sizeof(uint32));
 	for (uint32 i = 0; i < nelements; i++)
 	{
-		shrows_check_at(i);
+		shcompat_check_at(i);
 		clusters->bunches[i] = NO_ROW;
 	}
 	shrows_progress_phase(SHROWS_PHASE_CHECK_ROWS, near->count);

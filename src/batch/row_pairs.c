@@ -17,7 +17,7 @@
 
 #include "batch/row_pairs.h"
 #include "bits/distance.h"
-#include "rows/interrupts.h"
+#include "compat.h"
 #include "rows/progress.h"
 #include "type/simhash.h"
 
@@ -170,7 +170,7 @@ order_by_kind(ShRowsNumber *rows, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
 	{
-		shrows_check_at(i);
+		shcompat_check_at(i);
 		if (shrows_kind(rows[i]) != shrows_kind(rows[0]))
 		{
 			shsort_numbers(rows, count);
@@ -189,13 +189,13 @@ drop_invisible(ShRowsNumber *rows, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 	{
-		shrows_check_at(i);
+		shcompat_check_at(i);
 		if (rows[i] != SHROWS_INVISIBLE)
 			rows[visible++] = rows[i];
 	}
 	for (size_t i = visible; i < count; i++)
 	{
-		shrows_check_at(i);
+		shcompat_check_at(i);
 		rows[i] = SHROWS_INVISIBLE;
 	}
 	order_by_kind(rows, visible);
@@ -221,7 +221,7 @@ keep_in_bucket(ShBatchRowPairs *pairs)
 		const Fingerprint *fp = &pairs->fps[i];
 		const Collected *collected = &pairs->collected[fp->second];
 
-		shrows_check_at(i);
+		shcompat_check_at(i);
 		if (!fp->looked_up)
 			memcpy(collected->bucket->rows + collected->bucket->starts[fp->key], fp->rows,
 				   fp->nrows * sizeof(ShRowsNumber));
@@ -246,13 +246,13 @@ return_all(ShBatchRowPairs *pairs)
 	{
 		Fingerprint *fp = &pairs->fps[i];
 
-		shrows_check_at(i);
+		shcompat_check_at(i);
 		if (!fp->looked_up)
 			fp->nrows = drop_invisible(fp->rows, fp->nrows);
 	}
 	for (uint32 i = 0; i < pairs->nfps; i++)
 	{
-		shrows_check_at(i);
+		shcompat_check_at(i);
 		if (pairs->fps[i].repeated)
 			take_rows(pairs, &pairs->fps[i], &pairs->fps[i]);
 	}
@@ -260,7 +260,7 @@ return_all(ShBatchRowPairs *pairs)
 	{
 		ShRowsNumberPair numbers = pairs->rows->pairs[i];
 
-		shrows_check_at(i);
+		shcompat_check_at(i);
 		take_rows(pairs, &pairs->fps[numbers.a], &pairs->fps[numbers.b]);
 	}
 
@@ -286,7 +286,7 @@ start_numbers(ShBatchRowPairs *pairs, Collected *collected, const ShPairsBucket 
 	}
 	for (size_t i = 0; i < bucket->nkeys; i++)
 	{
-		shrows_check_at(i);
+		shcompat_check_at(i);
 		collected->numbers[i] = NOT_COLLECTED;
 	}
 	if (!in_bucket(pairs))

@@ -147,14 +147,14 @@ sort_by_word(ShPairsSearch *search, ShPairsSorted *sorted, int word)
 
 	for (size_t i = 0; i < count; i++)
 	{
-		shcompat_check_interrupts_every(i);
+		shcompat_check_at(i);
 		sorted->scratch[i] = shsort_item(value_of(search, sorted->bucket, i)[word], i);
 	}
 	shsort_radix(sorted->scratch, sorted->items, count);
 	sorted->count = 0;
 	for (size_t i = 0; i < count; i++)
 	{
-		shcompat_check_interrupts_every(i);
+		shcompat_check_at(i);
 		if (sorted->count > 0 && sorted->values[sorted->count - 1] == sorted->items[i].key)
 			continue;
 		sorted->values[sorted->count] = sorted->items[i].key;

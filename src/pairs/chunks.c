@@ -188,7 +188,7 @@ shpairs_chunks_add(ShPairsChunks *chunks, int side, const uint64 *values,
 {
 	for (size_t i = 0; i < count; i++)
 	{
-		shcompat_check_interrupts_every(i);
+		shcompat_check_at(i);
 		add_entry(chunks, &chunks->sides[side], values + i * words_of(chunks), rows[i]);
 	}
 }
@@ -207,7 +207,7 @@ shpairs_chunks_add_bucket(ShPairsChunks *chunks, int number, const ShPairsBucket
 	{
 		for (size_t row = bucket->starts[i]; row < shpairs_rows_end(bucket, i); row++)
 		{
-			shcompat_check_interrupts_every(row);
+			shcompat_check_at(row);
 			add_entry(chunks, side, shpairs_value(bucket, i), bucket->rows[row]);
 		}
 	}
@@ -251,7 +251,7 @@ sort_side(ShPairsChunks *chunks, Side *side)
 	{
 		uint64		entry[MAX_ENTRY_WORDS];
 
-		shcompat_check_interrupts_every(i);
+		shcompat_check_at(i);
 		read_entry(side->file, entry, nwords);
 		memcpy(VARDATA(&datum.bytes), entry, size);
 		tuplesort_putdatum(sort, PointerGetDatum(&datum.bytes), false);
@@ -264,7 +264,7 @@ sort_side(ShPairsChunks *chunks, Side *side)
 	{
 		uint64		entry[MAX_ENTRY_WORDS];
 
-		shcompat_check_interrupts_every(i);
+		shcompat_check_at(i);
 		memcpy(entry, VARDATA_ANY(DatumGetPointer(value)), size);
 		pfree(DatumGetPointer(value));
 		append(chunks, side, entry);
@@ -309,7 +309,7 @@ load(ShPairsChunks *chunks, int number, int chunk_number, ShPairsCollector *coll
 	{
 		uint64		entry[MAX_ENTRY_WORDS];
 
-		shcompat_check_interrupts_every(i);
+		shcompat_check_at(i);
 		read_entry(side->file, entry, nwords);
 		shpairs_collect_in_order(collector, entry, entry[nwords]);
 	}

@@ -307,7 +307,7 @@ sort_values(const ShPairsBucket *bucket, ShSortItem *items, ShSortItem *sorted)
 
 	for (size_t i = 0; i < count; i++)
 	{
-		shcompat_check_interrupts_every(i);
+		shcompat_check_at(i);
 		items[i] = shsort_item(*shpairs_value(bucket, i), i);
 	}
 	shsort_radix(items, sorted, count);
@@ -342,7 +342,7 @@ move_values(ShPairsBucket *bucket, ShSortItem *sorted)
 		for (size_t from = sorted[to].value; from != first; from = sorted[to].value)
 		{
 			/* all may be in one circle */
-			shcompat_check_interrupts_every(++moved);
+			shcompat_check_at(++moved);
 			memcpy(bucket->values + to * nwords, shpairs_value(bucket, from), size);
 			sorted[to].value = to;
 			to = from;
@@ -374,7 +374,7 @@ shpairs_collector_finish(ShPairsCollector *collector)
 	pfree(items);
 	for (size_t i = 0; i < count; i++)
 	{
-		shcompat_check_interrupts_every(i);
+		shcompat_check_at(i);
 		ordered[i] = bucket->rows[sorted[i].value];
 	}
 	move_values(bucket, sorted);
@@ -385,7 +385,7 @@ shpairs_collector_finish(ShPairsCollector *collector)
 	{
 		const uint64 *value = shpairs_value(bucket, i);
 
-		shcompat_check_interrupts_every(i);
+		shcompat_check_at(i);
 		if (bucket->nkeys > 0 &&
 			memcmp(shpairs_value(bucket, bucket->nkeys - 1), value, size) == 0)
 		{

@@ -154,7 +154,7 @@ shpairs_input_wide_array(ShPairsInput *input, ArrayType *array)
 		Datum		element = shcompat_bytea_array_next(&iterator, &is_null, i);
 		const bytea *value;
 
-		shcompat_check_interrupts_every(i);
+		shcompat_check_at(i);
 		if (is_null)
 			continue;
 		value = DatumGetSimhashBits(element);
@@ -208,7 +208,7 @@ sort_array(ShPairsInput *input)
 		bool		isnull;
 		Datum		value = shcompat_array_next(&iterator, &isnull, i);
 
-		shcompat_check_interrupts_every(i);
+		shcompat_check_at(i);
 		if (!isnull)
 			shsort_add(input->sort, DatumGetSimhash(value), i);
 	}
@@ -221,7 +221,7 @@ sort_wide_array(ShPairsInput *input)
 	{
 		uint64		value;
 
-		shcompat_check_interrupts_every(i);
+		shcompat_check_at(i);
 		shtype_split_bits(shtype_bits_data(input->wide_values[i]), input->width, &value);
 		shsort_add(input->sort, value, i);
 	}

@@ -61,7 +61,7 @@ shpairs_compare_among(ShPairs *pairs, const ShPairsKeys *keys, ShPairsStretch st
 		found_in_tile(pairs, keys, keys, i, i, found, others);
 		for (size_t j = i + TILE; j < count; j += TILE)
 		{
-			shcompat_check_interrupts_every(++ntiles);
+			shcompat_check_at(++ntiles);
 			found = shbits_kernels->product(keys->keys + i, TILE, keys->keys + j,
 										  Min(TILE, count - j), pairs->distance, others);
 			found_in_tile(pairs, keys, keys, i, j, found, others);
@@ -120,7 +120,7 @@ shpairs_compare_product(ShPairs *pairs, const ShPairsKeys *a, const ShPairsKeys 
 			{
 				uint64		found;
 
-				shcompat_check_interrupts_every(++ntiles);
+				shcompat_check_at(++ntiles);
 				found = shbits_kernels->product(a->keys + i, Min(TILE, a->count - i),
 														  b->keys + j, Min(TILE, b->count - j),
 														  pairs->distance, others);

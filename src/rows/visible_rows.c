@@ -21,7 +21,6 @@
 
 #include "btree/page.h"
 #include "compat.h"
-#include "rows/interrupts.h"
 #include "rows/visible_rows.h"
 
 /* the minimum number of rows to look up together */
@@ -378,7 +377,7 @@ look_up_all(ShRows *rows, const RowGroups *groups, ShRowsNumber *numbers, size_t
 	memset(rows->ends, 0, rows->nranges * sizeof(uint32));
 	for (size_t i = 0; i < count; i++)
 	{
-		shrows_check_at(i);
+		shcompat_check_at(i);
 		rows->ends[range_of(rows, numbers[i])]++;
 	}
 	for (uint32 range = 0; range < rows->nranges; range++)
@@ -391,7 +390,7 @@ look_up_all(ShRows *rows, const RowGroups *groups, ShRowsNumber *numbers, size_t
 	/* these are starts; placing the positions turns them into ends */
 	for (size_t i = 0; i < count; i++)
 	{
-		shrows_check_at(i);
+		shcompat_check_at(i);
 		rows->order[rows->ends[range_of(rows, numbers[i])]++] = i;
 	}
 
