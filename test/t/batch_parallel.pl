@@ -93,7 +93,7 @@ workers_are("SET maintenance_work_mem = '1MB'; SELECT count(*) FROM simhash_find
 		$wide_truth, 'wide: the answer without any');
 	is(workers_are("SET maintenance_work_mem = '1MB'; $wide", '', 'wide: no memory for workers'),
 		$wide_truth, 'wide: the answer without memory');
-	is(workers_are("SET maintenance_work_mem = '1700kB'; $wide", '1 of 1', 'wide: memory for one worker'),
+	is(workers_are("SET maintenance_work_mem = '1900kB'; $wide", '1 of 1', 'wide: memory for one worker'),
 		$wide_truth, 'wide: the answer with one');
 	workers_are("SELECT count(*) FROM simhash_find_$_", '2 of 2', "wide: two workers: $_")
 	  foreach "duplicates('w_fp')", "clusters('w_fp')";
@@ -118,8 +118,9 @@ workers_are("BEGIN; INSERT INTO a VALUES (-1, 0), (-2, 0); DELETE FROM a USING s
 	my $query = "SELECT (SELECT count(*) FROM simhash_find_all('a_fp', 6)) > 0, sum(id) > 0 FROM a";
 	my $settings = 'SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; ';
 
-	like($node->safe_psql('postgres', $settings . "EXPLAIN $query"), qr/Gather/, 'a parallel query');
-	is(workers_are($settings . $query, '', 'no workers in a parallel query'), 't|t', 'the answer in it');
+	# code in an index or in "same" may not run in parallel mode
+	unlike($node->safe_psql('postgres', $settings . "EXPLAIN $query"), qr/Gather/, 'a query with a search is not parallel');
+	is(workers_are($settings . $query, '2 of 2', 'but the search has workers'), 't|t', 'the answer in it');
 }
 
 # Many pairs, so that the leader looks up rows while workers search, and their queues fill.
