@@ -30,6 +30,9 @@
  */
 #define MAX_GROWTH			4
 
+/* of scripts without spaces, a word begins at one letter of so many */
+#define WORD_CUTS			3
+
 /* characters written for one read, at most */
 #define MAX_DECOMPOSITION	4
 
@@ -125,7 +128,7 @@ shtext_normalizer_finish(ShTextNormalizer *normalizer)
 /*
  * Decode the character at next, which is before end.
  *
- * The text should be valid; an invalid byte counts as an unassigned character.
+ * The text should be valid; an invalid byte counts as a character that is dropped.
  */
 static pg_attribute_always_inline Character
 decode(const unsigned char *next, const unsigned char *end)
@@ -315,6 +318,22 @@ write_code(char *out, uint32 code)
 }
 
 /*
+ * Does a word begin at a letter of a script without spaces, behind the characters of a
+ * word that end at out?  Only the last one of them decides, so that a change of the text
+ * changes the words near it and no others.
+ */
+static bool
+is_cut(const char *out, uint32 code)
+{
+	const unsigned char *end = (const unsigned char *) out;
+	const unsigned char *last = end - 1;
+
+	while ((*last & 0xC0) == 0x80)
+		last--;
+	return shtext_mix((uint64) decode(last, end).code << 32 | code) % WORD_CUTS == 0;
+}
+
+/*
  * Write a normalized character with the given flags, or what it means for
  * words.
  */
@@ -333,7 +352,8 @@ write_normalized(char *out, uint32 code, int flags, ShTextUnit unit,
 	}
 	if (unit == SHTEXT_WORD)
 	{
-		if ((flags & SHTEXT_IDEOGRAPH) && *in_word)
+		if ((flags & (SHTEXT_IDEOGRAPH | SHTEXT_UNSPACED)) && *in_word &&
+			((flags & SHTEXT_IDEOGRAPH) || is_cut(out, code)))
 			*out++ = ' ';
 		out = write_code(out, code);
 		*in_word = (flags & SHTEXT_IDEOGRAPH) == 0;

@@ -14,15 +14,15 @@
 #define SIMHASH_TEXT_UNICODE_H
 
 /*
- * Flags of a character.  The first three are about the character itself, not
- * about its normalization.
+ * Flags of a character.  The first three, and SHTEXT_UNSPACED, are about the character
+ * itself, not about its normalization.
  */
 
-/* letter, mark or number, and not ignorable */
+/* letter, mark or number, or unassigned and taken for a letter; and not ignorable */
 #define SHTEXT_KEPT			0x01
 /* Default_Ignorable_Code_Point */
 #define SHTEXT_IGNORABLE	0x02
-/* letter or number of the script Han */
+/* letter or number of the script Han, or unassigned and taken for one */
 #define SHTEXT_IDEOGRAPH	0x04
 
 /*
@@ -33,7 +33,7 @@
 #define SHTEXT_START		0x08
 
 /*
- * Normalized to one character, code + delta, whose first three flags are the
+ * Normalized to one character, code + delta, whose flags about the character are the
  * same: if SHTEXT_START is set, whenever another such character follows; else
  * it is a mark that is left as it is, and where it follows a SHTEXT_START that
  * is plain, and no mark of higher combining class, this stays so.
@@ -53,6 +53,9 @@
 
 /* is the second character of some composition */
 #define SHTEXT_SECOND		0x40
+
+/* letter of a script that is written without spaces between words */
+#define SHTEXT_UNSPACED		0x80
 
 typedef struct ShTextCharRecord
 {
@@ -103,7 +106,7 @@ extern const ShTextFolding shtext_foldings[];
 
 /*
  * The record of any code point, or of a character without one.  Other numbers
- * are treated like unassigned code points.
+ * are treated like the last code points, for private use, which are dropped.
  */
 static inline const ShTextCharRecord *
 shtext_record(uint32 code)

@@ -3,7 +3,7 @@
 
 usage: random_requests.py NUMBER SEED > requests
 
-The first NUMBER are texts over the characters of Unicode 14.0.0: pieces of one
+The first NUMBER are texts over all code points: pieces of one
 script after the other, combining marks in any order, Hangul by parts, characters
 that fold to several, invisible ones.  A fifth as many follow of each other form,
 and as many of all of these for simhash_minhash, and a fifth of that for
@@ -15,44 +15,49 @@ import random
 import sys
 import unicodedata
 
-import unicode14
-from unicode14 import category
+import unicode17
+from characters import COMBINING, DECOMPOSITIONS, FOLDINGS, is_ideograph, is_kept, ranges
 
 
-def known(code):
-    try:
-        return not 0xD800 <= code < 0xE000 and category(chr(code)) != 'Cn'
-    except ValueError:
-        return False                    # a character new in 14.0, an older Python
+def codes(text):
+    return {code for first, last in ranges(text) for code in range(first, last + 1)}
 
 
-KNOWN = [code for code in range(1, 0x110000) if known(code)]
-PRIVATE = {code for code in KNOWN if category(chr(code)) == 'Co'}
-LETTERS = [chr(code) for code in KNOWN if category(chr(code))[0] in 'LMN']
+UNASSIGNED = codes(unicode17.UNASSIGNED)
+KNOWN = [code for code in range(1, 0x110000) if not 0xD800 <= code < 0xE000]
+ASSIGNED = [chr(code) for code in KNOWN if code not in UNASSIGNED]
+LETTERS = [c for c in ASSIGNED if is_kept(c)]
 BLOCKS = {}
-for code in KNOWN:
-    if code not in PRIVATE:
-        BLOCKS.setdefault(code >> 7, []).append(chr(code))
+for c in ASSIGNED:
+    if is_kept(c) or not 0xE000 <= ord(c) < 0xF900 and ord(c) < 0xF0000:
+        BLOCKS.setdefault(ord(c) >> 7, []).append(c)
 # as many small scripts as parts of the great ones
-SMALL = [b for b in BLOCKS if not unicode14.is_ideograph(BLOCKS[b][-1]) and
+SMALL = [b for b in BLOCKS if not is_ideograph(BLOCKS[b][-1]) and
          not 0xAC00 <= ord(BLOCKS[b][-1]) < 0xD7A4 and
          not 0x17000 <= ord(BLOCKS[b][-1]) < 0x19000]
 GREAT = [b for b in BLOCKS if b not in set(SMALL)]
-MARKS = [chr(code) for code in KNOWN if unicodedata.combining(chr(code))]
+MARKS = list(COMBINING)
 COMMON_MARKS = [chr(code) for code in range(0x300, 0x370)]
-COMPOSED = [c for c in LETTERS if unicodedata.decomposition(c)]
-FOLDING = [c for c in LETTERS if c.casefold() != c]
-EXPANDING = [c for c in FOLDING if len(c.casefold()) > 1]
-INVISIBLE = [chr(code) for low, high in unicode14.ranges(unicode14.IGNORABLE)
+COMPOSED = [c for c in LETTERS if c in DECOMPOSITIONS]
+FOLDING = list(FOLDINGS)
+EXPANDING = [c for c in FOLDING if len(FOLDINGS[c]) > 1]
+UNSPACED = [chr(code) for low, high in ranges(unicode17.UNSPACED)
+            for code in range(low, min(high, low + 100) + 1)]
+INVISIBLE = [chr(code) for low, high in ranges(unicode17.IGNORABLE)
              for code in range(low, min(high, low + 300) + 1)]
 SEPARATORS = [' ', '-', '.', '\n', '\t', '\u3000', '\u2028', '\ue000', '\ufffd',
               '\uffff', '\U0010ffff', '\u0378', '"', '\\', '|', '\x7f', '\u20ac']
-assert not known(0x378)
 
 
 def script(r):
     block = BLOCKS[r.choice(GREAT if r.random() < 0.2 else SMALL)]
     return ''.join(r.choices(block, k=r.randint(1, 12)))
+
+
+def unspaced(r):
+    """Letters and marks of scripts without spaces."""
+    start = r.randrange(len(UNSPACED) - 60)
+    return ''.join(r.choices(UNSPACED[start:start + 60] + MARKS[:3], k=r.randint(2, 30)))
 
 
 def sequence(r):
@@ -80,7 +85,7 @@ def latin(r):
 
 
 PIECES = [
-    script, script, script, sequence, sequence, hangul, latin,
+    script, script, script, unspaced, sequence, sequence, hangul, latin,
     lambda r: r.choice(COMPOSED),
     lambda r: r.choice(FOLDING),
     lambda r: r.choice(EXPANDING),
@@ -94,7 +99,6 @@ def text(r, most=12):
     pieces = [r.choice(PIECES)(r) for i in range(r.randint(0, most))]
     form = r.choice([None, None, None, 'NFC', 'NFD', 'NFKC', 'NFKD'])
     result = ''.join(pieces)
-    # only code points known above: Python's own tables may know more
     return unicodedata.normalize(form, result) if form else result
 
 

@@ -43,7 +43,7 @@ from functools import partial
 from math import isfinite, ldexp
 from struct import Struct
 
-from unicode14 import category, fold, is_ideograph, is_ignorable
+from characters import fold, is_ideograph, is_ignorable, is_kept, is_unspaced
 from xxh3 import xxh3_64
 
 #
@@ -63,24 +63,36 @@ class Translation(dict):
 
 
 def as_character(c):
-    if category(c)[0] in 'LMN' and not is_ignorable(c):
-        return c
-    return ''
+    return c if is_kept(c) else ''
 
 
 def as_part_of_word(c):
     if is_ignorable(c):
         return ''
-    major = category(c)[0]
-    if major not in 'LMN':
+    if not is_kept(c):
         return ' '
-    if major != 'M' and is_ideograph(c):
-        return ' ' + c + ' '
-    return c
+    return ' ' + c + ' ' if is_ideograph(c) else c
 
 
 characters = Translation(as_character)
 parts_of_words = Translation(as_part_of_word)
+
+
+def divided(word):
+    """The words in a run of kept characters: in a script without spaces, one begins
+    where the hash of the character before and the letter says so."""
+    start = 0
+    for i in range(1, len(word)):
+        if (is_unspaced(word[i]) and
+                splitmix(ord(word[i - 1]) << 32 | ord(word[i])) % 3 == 0):
+            yield word[start:i]
+            start = i
+    yield word[start:]
+
+
+def words_of(text):
+    runs_of_characters = fold(text).translate(parts_of_words).split()
+    return [word for run in runs_of_characters for word in divided(run)]
 
 
 def windows(units, shingle):
@@ -95,12 +107,10 @@ def windows(units, shingle):
 
 def shingles(text, shingle=4, unit='char'):
     """The features of a text, in order."""
-    folded = fold(text)
     if unit == 'char':
-        return windows(folded.translate(characters), shingle)
+        return windows(fold(text).translate(characters), shingle)
     if unit == 'word':
-        words = folded.translate(parts_of_words).split()
-        return [' '.join(w) for w in windows(words, shingle)]
+        return [' '.join(w) for w in windows(words_of(text), shingle)]
     raise ValueError('unknown unit')
 
 
@@ -285,7 +295,7 @@ def containment(a, b, shingle=3, unit='word'):
 
 def runs(text, length):
     """All runs of that many words; none of a shorter text."""
-    words = fold(text).translate(parts_of_words).split()
+    words = words_of(text)
     return [' '.join(words[i:i + length]) for i in range(len(words) - length + 1)]
 
 
