@@ -70,13 +70,13 @@ INSERT INTO parts TABLE wide;
 CREATE INDEX parts_fp ON parts USING simhash (fp);
 SELECT * FROM compare_parallel(searches_of('parts_fp', '{31}'));
 
--- rows that are compared chunk by chunk: one chunk, or a full one and the last, leave
--- memory for a worker
+-- rows that are compared chunk by chunk: the last one, which is small, leaves memory for
+-- a worker
 CREATE TABLE many (id int, fp simhash_bits(256));
-INSERT INTO many SELECT i, wide('m' || i % 11000, 256) FROM generate_series(1, 11500) i;
+INSERT INTO many SELECT i, wide('m' || i % 16500, 256) FROM generate_series(1, 17500) i;
 UPDATE many SET fp = flip_wide(fp, id % 30, 'm') WHERE id <= 300;
 CREATE INDEX many_fp ON many USING simhash (fp);
-SET maintenance_work_mem = '1MB';
+SET maintenance_work_mem = '2MB';
 SELECT * FROM compare_parallel(searches_of('many_fp', '{31}'));
 SELECT * FROM compare_parallel(ARRAY['SELECT * FROM simhash_find_matches(''many_fp'', ''wide_fp'', 40)',
 	'SELECT * FROM simhash_find_matches(''few_fp'', ''many_fp'', 40)', 'SELECT * FROM simhash_find_matches(''wide_fp'', ''too_fp'', 31)']);

@@ -93,7 +93,7 @@ workers_are("SET maintenance_work_mem = '1MB'; SELECT count(*) FROM simhash_find
 		$wide_truth, 'wide: the answer without any');
 	is(workers_are("SET maintenance_work_mem = '1MB'; $wide", '', 'wide: no memory for workers'),
 		$wide_truth, 'wide: the answer without memory');
-	is(workers_are("SET maintenance_work_mem = '1900kB'; $wide", '1 of 1', 'wide: memory for one worker'),
+	is(workers_are("SET maintenance_work_mem = '2800kB'; $wide", '1 of 1', 'wide: memory for one worker'),
 		$wide_truth, 'wide: the answer with one');
 	workers_are("SELECT count(*) FROM simhash_find_$_", '2 of 2', "wide: two workers: $_")
 	  foreach "duplicates('w_fp')", "clusters('w_fp')";
