@@ -42,7 +42,7 @@
 static inline void
 shcompat_check_at(size_t i)
 {
-	if (unlikely(i % 4096 == 0))
+	if (unlikely(i % 4096 == 4095))
 		CHECK_FOR_INTERRUPTS();
 }
 
