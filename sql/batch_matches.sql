@@ -285,6 +285,13 @@ SET maintenance_work_mem = '1MB';
 SELECT count(*) FROM simhash_find_matches('same_many_fp', 'same_few_fp', 1);
 SELECT count(*) FROM simhash_find_matches('same_few_fp', 'same_many_fp', 1);
 SELECT count(*) FROM simhash_find_matches_in('{6}', 'same_many_fp', 1);
+-- a value of an array counts once, though it would fill chunks
+SELECT count(*), count(DISTINCT b) FROM simhash_find_matches_in(array_fill('7'::simhash, ARRAY[100000]), 'same_few_fp', 1);
+SELECT count(*), count(DISTINCT b) FROM simhash_find_matches_in(array_fill('6'::simhash, ARRAY[100000]), 'same_few_fp', 0);
+CREATE TABLE wide_many AS SELECT wide(i::text, 128)::simhash_bits(128) AS fp FROM generate_series(1, 20000) i;
+CREATE INDEX wide_many_fp ON wide_many USING simhash (fp);
+SELECT count(*), count(DISTINCT query) FROM simhash_find_matches_in(
+	ARRAY(SELECT fp FROM wide_many, generate_series(1, 5)), 'wide_many_fp', 3);
 RESET maintenance_work_mem;
 
 DROP SCHEMA batch_matches_test CASCADE;

@@ -13,6 +13,9 @@ CREATE TEMPORARY TABLE emptied (fp simhash) ON COMMIT DELETE ROWS;
 SELECT message FROM attempt('CREATE INDEX ON narrow USING simhash (fp) WITH (blocks = 32, distance = 31)');
 SELECT message FROM attempt('CREATE INDEX ON wide USING simhash (fp) WITH (blocks = 5)');
 
+CREATE INDEX CONCURRENTLY refused ON narrow USING simhash (fp) WITH (blocks = 32, distance = 31);
+DROP INDEX refused;
+
 CREATE INDEX narrow_fp ON narrow USING simhash (fp) WITH (blocks = 5);
 CREATE INDEX wide_fp ON wide USING simhash (fp) WITH (blocks = 8);
 CREATE INDEX unlogged_fp ON unlogged USING simhash (fp);

@@ -136,7 +136,7 @@ return_values(ShPairsSink *base, const ShPairsBucket *a, size_t i, const ShPairs
 Datum
 simhash_find_all_in(PG_FUNCTION_ARGS)
 {
-	ValuePairSink sink = {.sink = {.repeat = shpairs_drop_repeat,.pair = return_values}};
+	ValuePairSink sink = {.sink = {.pair = return_values}};
 	ShBatchCall call;
 
 	if (!shbatch_begin_array(fcinfo, SHROWS_FIND_ALL, &call))
@@ -186,7 +186,7 @@ return_wide_values(ShPairsSink *base, const ShPairsBucket *a, size_t i, const Sh
 Datum
 simhash_find_all_in_bits(PG_FUNCTION_ARGS)
 {
-	WidePairSink sink = {.sink = {.repeat = shpairs_drop_repeat,.pair = return_wide_values}};
+	WidePairSink sink = {.sink = {.pair = return_wide_values}};
 	ShBatchCall call;
 
 	if (!shbatch_begin_wide_array(fcinfo, SHROWS_FIND_ALL, &call))

@@ -181,13 +181,15 @@ static void
 cluster_rows(ShBatchCall *call, ShBatchRowCheck *check)
 {
 	ShBatchNearRows near;
+	ShBatchRowClusters *clusters;
 
 	shbatch_near_rows_begin(&near, &call->rows, shbatch_most(call), 0, NULL);
 	shbatch_search(call, &near.members.sink);
 	shbatch_near_rows_sort(&near);
-	return_rows(&near, shbatch_row_clusters_make(&near, check), call->width > 0, call->result);
-	shbatch_near_rows_end(&near);
+	clusters = shbatch_row_clusters_make(&near, check);
 	shbatch_check_end(check);
+	return_rows(&near, clusters, call->width > 0, call->result);
+	shbatch_near_rows_end(&near);
 }
 
 /*
@@ -271,7 +273,7 @@ return_values(JoinSink *sink, ReturnSetInfo *info)
 Datum
 simhash_find_clusters_in(PG_FUNCTION_ARGS)
 {
-	JoinSink	sink = {.sink = {.repeat = shpairs_drop_repeat,.pair = join_values}};
+	JoinSink	sink = {.sink = {.pair = join_values}};
 	ShBatchCall call;
 
 	if (!shbatch_begin_array(fcinfo, SHROWS_FIND_CLUSTERS, &call))
@@ -338,7 +340,7 @@ return_wide_values(ShBatchUnionFind *components, int width, ReturnSetInfo *info)
 Datum
 simhash_find_clusters_in_bits(PG_FUNCTION_ARGS)
 {
-	JoinSink	sink = {.sink = {.repeat = shpairs_drop_repeat,.pair = join_values}};
+	JoinSink	sink = {.sink = {.pair = join_values}};
 	ShBatchCall call;
 
 	if (!shbatch_begin_wide_array(fcinfo, SHROWS_FIND_CLUSTERS, &call))

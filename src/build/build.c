@@ -604,7 +604,7 @@ shbld_build(Relation heap, Relation index, struct IndexInfo *info)
 {
 	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
 	int			width = shcls_check_columns(index, info);
-	ShBitsScheme *scheme = shbld_make_scheme(heap, index, width);
+	ShBitsScheme *scheme = shbld_make_scheme(heap, index, info->ii_Concurrent, width);
 	int			workers = choose_workers(heap, index, info);
 
 	if (RelationGetNumberOfBlocks(index) != 0)

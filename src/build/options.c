@@ -188,16 +188,17 @@ make_scheme(const ShBldOptions *options, int nparts)
  * possible.  That must not keep anybody from emptying the table, which cannot always
  * be undone: TRUNCATE of a temporary table at each commit leaves an empty file if the
  * build fails.  So an index that exists, or that pg_upgrade is going to replace, gets
- * the defaults if the table is empty.
+ * the defaults if the table is empty.  A concurrent build always makes a new index, and
+ * may fail.
  */
 static ShBldOptions
-options_for_build(Relation heap, Relation index, int width)
+options_for_build(Relation heap, Relation index, bool concurrent, int width)
 {
 	ShBldOptions options = shbld_get_options(index, width);
 	ShBldOptions defaults = {.blocks = 0,.distance = -1};
 
 	if (make_scheme(&options, shbits_nparts(width)) || RelationGetNumberOfBlocks(heap) > 0 ||
-		(index->rd_createSubid != InvalidSubTransactionId && !IsBinaryUpgrade))
+		concurrent || (index->rd_createSubid != InvalidSubTransactionId && !IsBinaryUpgrade))
 		return options;
 	defaults = fill_in(index, width, defaults);
 	ereport(WARNING,
@@ -217,9 +218,9 @@ options_for_build(Relation heap, Relation index, int width)
  * Raises ERRCODE_INVALID_PARAMETER_VALUE if they do not make one.
  */
 ShBitsScheme *
-shbld_make_scheme(Relation heap, Relation index, int width)
+shbld_make_scheme(Relation heap, Relation index, bool concurrent, int width)
 {
-	ShBldOptions options = options_for_build(heap, index, width);
+	ShBldOptions options = options_for_build(heap, index, concurrent, width);
 	int			nparts = shbits_nparts(width);
 	int			most = max_blocks(nparts);
 

@@ -28,7 +28,8 @@ typedef struct ShBldOptions
 extern void shbld_init_options(void);
 extern bytea *shbld_options(Datum reloptions, bool validate);
 extern ShBldOptions shbld_get_options(Relation index, int width);
-extern ShBitsScheme *shbld_make_scheme(Relation heap, Relation index, int width);
+extern ShBitsScheme *shbld_make_scheme(Relation heap, Relation index, bool concurrent,
+									  int width);
 extern int	shbld_fillfactor(Relation index);
 extern bool shbld_have_same_options(Relation a, Relation b);
 extern void shbld_report_pending_options(Relation index, const ShBitsScheme *scheme, int width);

@@ -426,7 +426,8 @@ shcls_check_operator(Relation index, Oid left, Oid right, int strategy)
 }
 
 /*
- * Report an error if an operator of the class of the last column cannot be used.
+ * Report an error if an operator of the class of the last column cannot be used.  Those
+ * of the family for other types concern other indexes.
  */
 static void
 check_operators(Relation index, int last)
@@ -438,8 +439,7 @@ check_operators(Relation index, int last)
 	{
 		Form_pg_amop member = (Form_pg_amop) GETSTRUCT(&operators->members[i]->tuple);
 
-		if (member->amoplefttype == index->rd_opcintype[last] ||
-			!shcls_computes_fingerprints(index))
+		if (member->amoplefttype == index->rd_opcintype[last])
 			shcls_check_operator(index, member->amoplefttype, member->amoprighttype,
 								 member->amopstrategy);
 	}

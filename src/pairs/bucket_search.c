@@ -299,8 +299,7 @@ end_word(ShPairsSearch *search)
 }
 
 /*
- * Set what is searched: the pairs among bucket a, or of a key of a and one of b, which
- * have no value in common if they are chunks of one group.
+ * Set what is searched: the pairs among bucket a, or of a key of a and one of b.
  */
 void
 shpairs_search_set(ShPairsSearch *search, const ShPairsBucket *a, const ShPairsBucket *b)

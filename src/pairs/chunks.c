@@ -71,11 +71,12 @@ struct ShPairsChunks
 };
 
 /*
- * Begin without entries.  They are of the group of a bucket, and if their values have
- * one word, of its table, too.
+ * Begin without entries of the inputs.  They are of the group of a bucket, and if their
+ * values have one word, of its table, too.
  */
 ShPairsChunks *
-shpairs_chunks_begin(int nsides, const ShPairsBucket *bucket, ShPairsSink *sink)
+shpairs_chunks_begin(const ShPairsInput *inputs, int nsides, const ShPairsBucket *bucket,
+					 ShPairsSink *sink)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "simhash chunks",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -91,7 +92,9 @@ shpairs_chunks_begin(int nsides, const ShPairsBucket *bucket, ShPairsSink *sink)
 	{
 		ShPairsCollector *collector = &chunks->collectors[i];
 
-		shpairs_collector_init(collector, bucket->nwords, sink, chunks->memory);
+		shpairs_collector_init(collector, bucket->nwords,
+							   shpairs_input_sink(&inputs[Min(i, nsides - 1)], sink),
+							   chunks->memory);
 		shpairs_collector_clear(collector, bucket->group);
 		collector->bucket.table = bucket->table;
 		collector->bucket.first_walk = bucket->first_walk;
@@ -112,7 +115,7 @@ words_of(const ShPairsChunks *chunks)
 static Chunk *
 last_chunk(ShPairsChunks *chunks, Side *side, bool repeated)
 {
-	const ShPairsCollector *collector = &chunks->collectors[0];
+	const ShPairsCollector *collector = &chunks->collectors[side - chunks->sides];
 	bool		drop = repeated && collector->sink != NULL;
 	Chunk	   *chunk;
 
@@ -208,7 +211,7 @@ shpairs_chunks_add_bucket(ShPairsChunks *chunks, int number, const ShPairsBucket
 		for (size_t row = bucket->starts[i]; row < shpairs_rows_end(bucket, i); row++)
 		{
 			shcompat_check_at(row);
-			add_entry(chunks, side, shpairs_value(bucket, i), bucket->rows[row]);
+			add_entry(chunks, side, shpairs_stored(bucket, i), bucket->rows[row]);
 		}
 	}
 }

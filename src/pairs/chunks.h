@@ -8,12 +8,13 @@
 #ifndef SIMHASH_PAIRS_CHUNKS_H
 #define SIMHASH_PAIRS_CHUNKS_H
 
+#include "pairs/input.h"
 #include "pairs/keys.h"
 
 typedef struct ShPairsChunks ShPairsChunks;
 
-extern ShPairsChunks *shpairs_chunks_begin(int nsides, const ShPairsBucket *bucket,
-										   ShPairsSink *sink);
+extern ShPairsChunks *shpairs_chunks_begin(const ShPairsInput *inputs, int nsides,
+										   const ShPairsBucket *bucket, ShPairsSink *sink);
 extern void shpairs_chunks_add(ShPairsChunks *chunks, int side, const uint64 *values,
 							   const ShRowsNumber *rows, size_t count);
 extern void shpairs_chunks_add_bucket(ShPairsChunks *chunks, int side,

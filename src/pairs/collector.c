@@ -267,7 +267,7 @@ shpairs_collect_in_order(ShPairsCollector *collector, const uint64 *value, ShRow
 	const ShPairsBucket *bucket = &collector->bucket;
 
 	if (bucket->nkeys > 0 &&
-		shpairs_compare(shpairs_value(bucket, bucket->nkeys - 1), value, bucket->nwords) == 0)
+		shpairs_compare(shpairs_stored(bucket, bucket->nkeys - 1), value, bucket->nwords) == 0)
 		(void) collect_repeat(collector, row);
 	else
 		(void) collect_keys(collector, value, &row, 1);
@@ -407,12 +407,4 @@ shpairs_collector_free(ShPairsCollector *collector)
 	pfree(collector->bucket.rows);
 	if (collector->scratch != NULL)
 		pfree(collector->scratch);
-}
-
-/*
- * ShPairsSink.repeat for sinks that treat equal fingerprints as one.
- */
-void
-shpairs_drop_repeat(ShPairsSink *sink, const ShPairsBucket *bucket, ShRowsNumber row)
-{
 }

@@ -34,7 +34,6 @@ extern void shpairs_collect_in_order(ShPairsCollector *collector, const uint64 *
 extern void shpairs_collector_finish(ShPairsCollector *collector);
 extern Size shpairs_collector_memory(const ShPairsCollector *collector);
 extern void shpairs_collector_free(ShPairsCollector *collector);
-extern void shpairs_drop_repeat(ShPairsSink *sink, const ShPairsBucket *bucket, ShRowsNumber row);
 
 /* Begin a bucket of a group. */
 static inline void

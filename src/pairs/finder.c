@@ -188,8 +188,9 @@ pass_repeated(Finder *finder)
 }
 
 /*
- * Find all pairs of different fingerprints that differ in at most the distance, and pass
- * each to the sink once; and, of a single side, the keys that have several rows.  A
+ * Find all pairs of different keys that differ in at most the distance, and pass each to
+ * the sink once; and, of a single side, the keys that have several rows.  Different keys
+ * have different fingerprints, but for what keys.h says of ShPairsSink.repeat.  A
  * group whose search takes long has up to so many parallel workers.
  *
  * On return, the memory and files of the search and of the inputs are free for what

@@ -122,7 +122,8 @@ read_group(GroupFeed *feed)
 		fits &= collect_group(&feed->sides[i], &feed->collectors[i]);
 	if (!fits)
 	{
-		feed->chunks = shpairs_chunks_begin(nsides, &feed->collectors[0].bucket, feed->sink);
+		feed->chunks = shpairs_chunks_begin(feed->base.inputs, nsides,
+											&feed->collectors[0].bucket, feed->sink);
 		for (int i = 0; i < nsides; i++)
 			add_to_chunks(feed, i, group);
 		shpairs_chunks_divide(feed->chunks);
@@ -187,7 +188,8 @@ shpairs_feed_groups(ShPairsInput *inputs, int nsides, ShPairsSink *sink)
 		shpairs_input_start(&inputs[i]);
 		feed->sides[i].input = &inputs[i];
 		entries += inputs[i].entries;
-		shpairs_collector_init(&feed->collectors[i], inputs[i].nwords, sink,
+		shpairs_collector_init(&feed->collectors[i], inputs[i].nwords,
+							   shpairs_input_sink(&inputs[i], sink),
 							   maintenance_work_mem * (Size) 1024 / nsides);
 		if (inputs[i].nwords == 1)
 			feed->collectors[i].bucket.table = &inputs[0].entries_of.scheme->tables[0];

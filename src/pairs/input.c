@@ -121,6 +121,24 @@ shpairs_input_heaps(ShPairsInput *input, const ShRowsHeaps *heaps, Snapshot snap
 	}
 }
 
+static void
+drop_repeat(ShPairsSink *sink, const ShPairsBucket *bucket, ShRowsNumber row)
+{
+}
+
+/*
+ * Who is passed the further rows of a key of an input, if buckets do not keep them
+ * (ShPairsSink.repeat): the sink of a search, but nobody if it is an array, whose
+ * values count once.
+ */
+ShPairsSink *
+shpairs_input_sink(const ShPairsInput *input, ShPairsSink *sink)
+{
+	static ShPairsSink of_values = {.repeat = drop_repeat};
+
+	return input->array != NULL || input->wide_values != NULL ? &of_values : sink;
+}
+
 /*
  * An array of type simhash[], which must outlive the input.  Nulls are ignored.
  */

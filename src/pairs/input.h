@@ -12,6 +12,7 @@
 #include "utils/snapshot.h"
 
 #include "pairs/entries.h"
+#include "pairs/keys.h"
 
 typedef struct ShPairsWords ShPairsWords;
 
@@ -53,6 +54,7 @@ extern void shpairs_input_heaps(ShPairsInput *input, const ShRowsHeaps *heaps,
 								Snapshot snapshot, int width);
 extern void shpairs_input_array(ShPairsInput *input, AnyArrayType *array);
 extern void shpairs_input_wide_array(ShPairsInput *input, ArrayType *array);
+extern ShPairsSink *shpairs_input_sink(const ShPairsInput *input, ShPairsSink *sink);
 extern void shpairs_input_sort(ShPairsInput *input);
 extern void shpairs_input_use(ShPairsInput *input, const ShBitsScheme *scheme);
 extern void shpairs_input_start(ShPairsInput *input);

@@ -39,7 +39,9 @@ typedef struct ShPairsSink
 {
 	/*
 	 * Called with another row of the last key of a bucket that is being
-	 * collected, which does not keep it.  NULL: buckets keep all rows.
+	 * collected, which does not keep it; and again whenever a chunk of the bucket
+	 * is read again.  NULL: buckets keep all rows, but those of one value may be
+	 * of several keys in different chunks, which then are pairs at distance 0.
 	 */
 	void		(*repeat) (struct ShPairsSink *sink, const ShPairsBucket *bucket,
 						   ShRowsNumber row);
@@ -66,12 +68,19 @@ shpairs_key(const ShPairsBucket *bucket, size_t i)
 		bucket->first_number + i;
 }
 
+/* the words of key i as they are in the bucket; a single one is permuted */
+static inline const uint64 *
+shpairs_stored(const ShPairsBucket *bucket, size_t i)
+{
+	return bucket->values + i * bucket->nwords;
+}
+
 /* the words of key i, which has more than one */
 static inline const uint64 *
 shpairs_value(const ShPairsBucket *bucket, size_t i)
 {
 	Assert(bucket->nwords > 1);
-	return bucket->values + i * bucket->nwords;
+	return shpairs_stored(bucket, i);
 }
 
 /*

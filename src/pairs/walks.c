@@ -234,7 +234,8 @@ divide_buckets(WalkFeed *feed)
 
 	if (feed->readers[0].complete && feed->readers[nsides - 1].complete)
 		return;
-	chunks = shpairs_chunks_begin(nsides, feed->readers[0].bucket, feed->sink);
+	chunks = shpairs_chunks_begin(feed->base.inputs, nsides, feed->readers[0].bucket,
+								  feed->sink);
 	for (int i = 0; i < nsides; i++)
 		shpairs_buckets_add_to_chunks(&feed->readers[i], chunks, i);
 	shpairs_chunks_divide(chunks);
@@ -287,8 +288,8 @@ shpairs_feed_walks(ShPairsInput *inputs, int nsides, const ShPairsPlan *plan, Sh
 	feed->sink = sink;
 	for (int i = 0; i < nsides; i++)
 	{
-		shpairs_buckets_init(&feed->readers[i], &inputs[i].entries_of, feed->memory / nsides, sink,
-							 report_read, feed);
+		shpairs_buckets_init(&feed->readers[i], &inputs[i].entries_of, feed->memory / nsides,
+							 shpairs_input_sink(&inputs[i], sink), report_read, feed);
 		entries = inputs[i].entries == 0 || (i > 0 && entries == 0) ? 0 :
 			entries + inputs[i].entries;
 	}

@@ -612,25 +612,22 @@ is_foreign(const RangeTblEntry *rte)
 }
 
 /*
- * Could the rows of a query be grouped by another server?
+ * Could the rows of a query be grouped by another server?  Local tables beside foreign
+ * ones do not prevent it, since joins with them may be found to be useless.
  */
 static bool
 may_be_grouped_elsewhere(const Query *parse)
 {
-	bool		foreign = false;
 	ListCell   *lc;
 
 	foreach(lc, parse->rtable)
 	{
 		const RangeTblEntry *rte = lfirst(lc);
 
-		if (rte->rtekind != RTE_RELATION || rte->relkind == RELKIND_VIEW)
-			continue;
-		if (!is_foreign(rte))
-			return false;
-		foreign = true;
+		if (rte->rtekind == RTE_RELATION && is_foreign(rte))
+			return true;
 	}
-	return foreign;
+	return false;
 }
 
 /*
@@ -657,8 +654,7 @@ may_rewrite(PlannerInfo *root, ShPlanCatalog *catalog)
 {
 	ListCell   *lc;
 
-	if (root == NULL || root->parse->groupClause == NIL ||
-		(root->parse->groupingSets == NIL && !may_be_grouped_elsewhere(root->parse)))
+	if (root == NULL || root->parse == NULL)
 		return true;
 	foreach(lc, root->parse->groupClause)
 	{
@@ -666,7 +662,7 @@ may_rewrite(PlannerInfo *root, ShPlanCatalog *catalog)
 		Node	   *expr = shcompat_grouping_expression(root->parse, (Node *) tle->expr);
 
 		if (has_distance(expr, catalog))
-			return false;
+			return root->parse->groupingSets == NIL && !may_be_grouped_elsewhere(root->parse);
 	}
 	return true;
 }

@@ -83,7 +83,7 @@ shfnd_ball_set_part(ShFndBallScan *scan, int part)
 
 /*
  * Set the groups to read from now on; the list must live as long as it is in
- * use.  If the index has groups, this counts their leaves, in inner pages.
+ * use.  If the index has groups, this counts their leaves (shbt_count_leaves).
  */
 void
 shfnd_ball_set_groups(ShFndBallScan *scan, const ShFndGroups *groups)

@@ -245,7 +245,9 @@ shtext_meet(const ShTextFeatures *a, const ShTextFeatures *b)
 	{
 		read_into(&overlap, smaller, SHTEXT_IN_A);
 		larger.read(&larger, look_for, &overlap);
-	} while (next_range(&overlap) && !overlap.met);
+	} while (!overlap.met && next_range(&overlap));
+	if (overlap.met)
+		shtext_sets_free(&overlap.sets);
 	return overlap.met;
 }
 

@@ -620,10 +620,16 @@ move_back(ShTextPlaces *places, const char *text, Size length, int encoding)
 
 	for (Size at = 0; at < length; at += character)
 	{
-		character = Min(pg_encoding_mblen(encoding, text + at), length - at);
-		converted.length = 0;
-		shtext_to_utf8(text + at, character, encoding, &converted);
-		next += converted.length;
+		character = 1;
+		if (!IS_HIGHBIT_SET(text[at]))
+			next++;
+		else
+		{
+			character = Min(pg_encoding_mblen(encoding, text + at), length - at);
+			converted.length = 0;
+			shtext_to_utf8(text + at, character, encoding, &converted);
+			next += converted.length;
+		}
 		while (nstarts < places->length && places->places[nstarts].start < next)
 			places->places[nstarts++].start = at;
 		while (nends < places->length && places->places[nends].end <= next)
