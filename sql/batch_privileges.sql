@@ -153,15 +153,13 @@ CREATE TABLE many (id int, fp simhash);
 INSERT INTO many SELECT i, i FROM generate_series(1, 40000) i;
 CREATE INDEX many_fp ON many USING simhash (fp);
 SET maintenance_work_mem = '1MB';
-SELECT state, hint LIKE '%maintenance_work_mem%' AS hint FROM attempt('SELECT FROM simhash_find_all(''many_fp'')');
+SELECT count(*) FROM simhash_find_all('many_fp', 1);
 SELECT state, hint LIKE '%maintenance_work_mem%' AS hint FROM attempt('SELECT FROM simhash_find_clusters(''many_fp'')');
-SELECT state, hint LIKE '%maintenance_work_mem%' AS hint
-FROM attempt('SELECT FROM simhash_find_all_in(ARRAY(SELECT fp FROM many), 1)');
+SELECT count(*) FROM simhash_find_all_in(ARRAY(SELECT fp FROM many), 1);
 SELECT state, hint LIKE '%maintenance_work_mem%' AS hint
 FROM attempt('SELECT FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM many), 64)');
 -- and outside of any function, too
 \set VERBOSITY sqlstate
-SELECT count(*) FROM simhash_find_all('many_fp'::regclass, 2);
 SELECT count(*) FROM simhash_find_clusters('many_fp'::regclass, 2);
 \set VERBOSITY default
 -- equal ones are found where they are next to each other
@@ -195,7 +193,7 @@ TRUNCATE many;
 INSERT INTO many SELECT i, 7 FROM generate_series(1, 150000) i;
 CREATE INDEX many_fp ON many USING simhash (fp);
 SET maintenance_work_mem = '1MB';
-SELECT state, hint LIKE '%maintenance_work_mem%' AS hint FROM attempt('SELECT FROM simhash_find_all(''many_fp'')');
+SELECT count(*), count(DISTINCT keeper) FROM simhash_find_duplicates('many_fp');
 SELECT count(*), min(size), max(size) FROM simhash_find_clusters('many_fp');
 RESET maintenance_work_mem;
 SELECT simhash_index_check('many_fp', true);
@@ -445,15 +443,6 @@ SELECT count(*) FROM ext.simhash_find_clusters('public.docs_fp'::pg_catalog.regc
 SELECT count(*) FROM ext.simhash_stat_progress;
 SELECT count(*) FROM ext.simhash_find_all('docs_fp');
 RESET search_path;
--- before 17 the server does not move the arrays of an extension
-DO $$ BEGIN
-	IF current_setting('server_version_num')::int < 170000 THEN
-		ALTER EXTENSION simhash DROP TYPE ext.simhash[];
-		ALTER EXTENSION simhash DROP TYPE ext.simhash_ball[];
-		ALTER EXTENSION simhash DROP TYPE ext.simhash_bits[];
-		ALTER EXTENSION simhash DROP TYPE ext.simhash_bits_ball[];
-	END IF;
-END $$;
 ALTER EXTENSION simhash SET SCHEMA elsewhere;
 SELECT count(*) FROM elsewhere.simhash_find_all('docs_fp');
 SELECT count(*) FROM elsewhere.simhash_find_clusters('docs_fp', 2);
