@@ -132,7 +132,7 @@ WHERE proleakproof AND NOT EXISTS (SELECT FROM operators WHERE oprcode = f.oid)
 -- of the server are as they are, those of documents report texts that they cannot read, and
 -- those of wide fingerprints other widths
 SELECT c.name FROM class_operators c JOIN operators o ON o.oid = amopopr JOIN pg_proc p ON p.oid = oprcode
-WHERE NOT proleakproof AND oprname NOT IN ('~=', '~&') AND oprleft <> 'simhash_bits'::regtype;
+WHERE NOT proleakproof AND oprname NOT IN ('=~=', '~&') AND oprleft <> 'simhash_bits'::regtype;
 -- casts that are no cast of ours, or to a type of the server's without being asked
 SELECT m.name FROM pg_cast c JOIN members m ON classid = 'pg_cast'::regclass AND objid = c.oid
 WHERE castcontext = 'i' AND NOT EXISTS (SELECT FROM members WHERE classid = 'pg_type'::regclass AND objid = casttarget);

@@ -51,8 +51,8 @@ CREATE TABLE kind AS SELECT * FROM (VALUES
 	('docs_wide', 'SELECT count(*) AS n FROM docs d WHERE d.wide % q.wide'),
 	('docs_wide', 'SELECT count(*) AS n FROM docs d WHERE d.wide % ANY (ARRAY[q.wide, q.wide])'),
 	('docs_wide', 'SELECT count(*) AS n FROM docs d WHERE d.wide % q.wide AND d.wide <~> q.wide <= 40'),
-	('docs_body', 'SELECT count(*) AS n FROM docs d WHERE d.body ~= q.body'),
-	('docs_body', 'SELECT count(*) AS n FROM docs d WHERE d.body ~= ANY (ARRAY[q.body, q.body])')) k(index, scan);
+	('docs_body', 'SELECT count(*) AS n FROM docs d WHERE d.body =~= q.body'),
+	('docs_body', 'SELECT count(*) AS n FROM docs d WHERE d.body =~= ANY (ARRAY[q.body, q.body])')) k(index, scan);
 CREATE FUNCTION scan_all(form text, index text, scan text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	query text := format('SELECT CASE WHEN q.id IN (1000, 10000) THEN memory() END AS m
@@ -91,7 +91,7 @@ END $$;
 CREATE TABLE one (id int, fp simhash, m bigint, EXCLUDE USING simhash (fp WITH %));
 CREATE TABLE several (id int, fp simhash, m bigint, EXCLUDE USING simhash (id WITH =, fp WITH %));
 CREATE TABLE wide (id int, fp simhash_bits(256), m bigint, EXCLUDE USING simhash (fp WITH %));
-CREATE TABLE texts (id int, body text, m bigint, EXCLUDE USING simhash (body simhash_text_ops WITH ~=));
+CREATE TABLE texts (id int, body text, m bigint, EXCLUDE USING simhash (body simhash_text_ops WITH =~=));
 SELECT insert_all('one', 'fp') IS NULL AS one, insert_all('several', 'fp') IS NULL AS several,
 	insert_all('wide', 'wide') IS NULL AS wide, insert_all('texts', 'body') IS NULL AS texts;
 

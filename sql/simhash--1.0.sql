@@ -1947,44 +1947,44 @@ COMMENT ON AGGREGATE simhash_minhash_bits_agg(bigint, integer) IS
 
 CREATE FUNCTION simhash_similar(a text, b text) RETURNS boolean
 AS 'MODULE_PATHNAME', 'simhash_similar_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 7000;
-COMMENT ON FUNCTION simhash_similar(text, text) IS 'implementation of ~= operator';
-CREATE OPERATOR ~= (
+COMMENT ON FUNCTION simhash_similar(text, text) IS 'implementation of =~= operator';
+CREATE OPERATOR =~= (
 	LEFTARG = text, RIGHTARG = text, FUNCTION = simhash_similar,
-	COMMUTATOR = ~=, RESTRICT = simhash_sel, JOIN = simhash_joinsel
+	COMMUTATOR = =~=, RESTRICT = simhash_sel, JOIN = simhash_joinsel
 );
-COMMENT ON OPERATOR ~=(text, text) IS
+COMMENT ON OPERATOR =~=(text, text) IS
 	'near-duplicate texts: share at least 0.8 of their runs of 3 words, and their MinHash fingerprints differ in at most 10 bits; can use a simhash index';
 
 CREATE FUNCTION simhash_similar(a bytea, b bytea) RETURNS boolean
 AS 'MODULE_PATHNAME', 'simhash_similar_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 7000;
-COMMENT ON FUNCTION simhash_similar(bytea, bytea) IS 'implementation of ~= operator';
-CREATE OPERATOR ~= (
+COMMENT ON FUNCTION simhash_similar(bytea, bytea) IS 'implementation of =~= operator';
+CREATE OPERATOR =~= (
 	LEFTARG = bytea, RIGHTARG = bytea, FUNCTION = simhash_similar,
-	COMMUTATOR = ~=, RESTRICT = simhash_sel, JOIN = simhash_joinsel
+	COMMUTATOR = =~=, RESTRICT = simhash_sel, JOIN = simhash_joinsel
 );
-COMMENT ON OPERATOR ~=(bytea, bytea) IS
+COMMENT ON OPERATOR =~=(bytea, bytea) IS
 	'near-duplicate byte strings: share at least 0.8 of their runs of 8 bytes, and their MinHash fingerprints differ in at most 10 bits; can use a simhash index';
 
 CREATE FUNCTION simhash_similar_fingerprint(document text) RETURNS simhash
 AS 'MODULE_PATHNAME', 'simhash_similar_fingerprint_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION simhash_similar_fingerprint(text) IS
-	'fingerprint of a text in an index for the operator ~=, which is simhash_minhash(document)';
+	'fingerprint of a text in an index for the operator =~=, which is simhash_minhash(document)';
 
 CREATE FUNCTION simhash_similar_fingerprint(document bytea) RETURNS simhash
 AS 'MODULE_PATHNAME', 'simhash_similar_fingerprint_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION simhash_similar_fingerprint(bytea) IS
-	'fingerprint of a byte string in an index for the operator ~=, which is simhash_minhash(document)';
+	'fingerprint of a byte string in an index for the operator =~=, which is simhash_minhash(document)';
 
 CREATE OPERATOR CLASS simhash_text_ops
 FOR TYPE text USING simhash AS
-	OPERATOR 14 ~= (text, text),
+	OPERATOR 14 =~= (text, text),
 	FUNCTION 2 simhash_similar_fingerprint(text);
 COMMENT ON OPERATOR CLASS simhash_text_ops USING simhash IS 'near-duplicate texts';
 COMMENT ON OPERATOR FAMILY simhash_text_ops USING simhash IS 'near-duplicate texts';
 
 CREATE OPERATOR CLASS simhash_bytea_ops
 FOR TYPE bytea USING simhash AS
-	OPERATOR 14 ~= (bytea, bytea),
+	OPERATOR 14 =~= (bytea, bytea),
 	FUNCTION 2 simhash_similar_fingerprint(bytea);
 COMMENT ON OPERATOR CLASS simhash_bytea_ops USING simhash IS 'near-duplicate byte strings';
 COMMENT ON OPERATOR FAMILY simhash_bytea_ops USING simhash IS 'near-duplicate byte strings';

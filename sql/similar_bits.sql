@@ -227,7 +227,7 @@ CREATE FUNCTION fp_any(text) RETURNS any_width LANGUAGE sql IMMUTABLE STRICT RET
 CREATE FUNCTION fp_bytes(text) RETURNS bytea LANGUAGE sql IMMUTABLE STRICT RETURN $1::bytea;
 CREATE FUNCTION refused(fp text, OUT valid boolean, OUT message text, OUT detail text, OUT hint text) LANGUAGE plpgsql AS $$
 BEGIN
-	EXECUTE format('CREATE OPERATOR CLASS wrong_ops FOR TYPE text USING simhash AS OPERATOR 12 ~=, FUNCTION 2 %s(text)', fp);
+	EXECUTE format('CREATE OPERATOR CLASS wrong_ops FOR TYPE text USING simhash AS OPERATOR 12 =~=, FUNCTION 2 %s(text)', fp);
 	valid := valid('wrong_ops');
 	-- servers since 17 build indexes with a search path of their own
 	SELECT replace(a.message, 'similar_bits_test.', ''), a.detail, a.hint INTO message, detail, hint
@@ -241,7 +241,7 @@ SELECT r.* FROM unnest('{fp_unknown,fp_any,fp_bytes}'::text[]) f, refused(f) r;
 SET client_min_messages = warning;
 -- a value of another width than the domain says is its error
 CREATE FUNCTION fp_wrong(text) RETURNS fp_256 LANGUAGE sql IMMUTABLE STRICT RETURN simhash_minhash_bits($1, 64);
-CREATE OPERATOR CLASS wrong_ops FOR TYPE text USING simhash AS OPERATOR 12 ~=, FUNCTION 2 fp_wrong(text);
+CREATE OPERATOR CLASS wrong_ops FOR TYPE text USING simhash AS OPERATOR 12 =~=, FUNCTION 2 fp_wrong(text);
 SELECT state, message, detail FROM attempt('CREATE INDEX ON doc USING simhash (body wrong_ops)');
 
 DROP SCHEMA similar_bits_test CASCADE;

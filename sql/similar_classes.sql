@@ -118,7 +118,7 @@ CREATE FUNCTION fp_point(point3) RETURNS simhash LANGUAGE sql IMMUTABLE STRICT A
 CREATE FUNCTION fp_stable(text) RETURNS simhash LANGUAGE sql STABLE STRICT AS 'SELECT 1::simhash';
 CREATE FUNCTION fp_set(text) RETURNS SETOF simhash LANGUAGE sql IMMUTABLE STRICT AS 'SELECT 1::simhash';
 CREATE TABLE doc (id int, tenant int, body text);
-CREATE FUNCTION refused(fp text, operators text DEFAULT 'OPERATOR 14 ~=', OUT valid boolean, OUT message text, OUT detail text)
+CREATE FUNCTION refused(fp text, operators text DEFAULT 'OPERATOR 14 =~=', OUT valid boolean, OUT message text, OUT detail text)
 LANGUAGE plpgsql AS $$
 BEGIN
 	EXECUTE format('CREATE OPERATOR CLASS wrong_ops FOR TYPE text USING simhash AS %s, FUNCTION 2 %s', operators, fp);
@@ -134,7 +134,7 @@ SELECT * FROM refused('fp_point(point3)');
 SELECT * FROM refused('fp_stable(text)');
 SELECT * FROM refused('fp_set(text)');
 SELECT * FROM refused('title_fp(text)', 'OPERATOR 1 =');
-SELECT * FROM refused('title_fp(text)', 'OPERATOR 14 ~=, OPERATOR 13 = (text, name)');
+SELECT * FROM refused('title_fp(text)', 'OPERATOR 14 =~=, OPERATOR 13 = (text, name)');
 SET client_min_messages = warning;
 -- operators that come later
 CREATE OPERATOR CLASS late_ops FOR TYPE text USING simhash AS OPERATOR 16 ~~~, FUNCTION 2 title_fp(text);

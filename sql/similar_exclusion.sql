@@ -56,7 +56,7 @@ END $$;
 -- One row after the other
 --
 CREATE TABLE doc (id int, tenant int, body text,
-	CONSTRAINT near EXCLUDE USING simhash (body simhash_text_ops WITH ~=));
+	CONSTRAINT near EXCLUDE USING simhash (body simhash_text_ops WITH =~=));
 INSERT INTO doc VALUES (1, 0, 'The quick brown fox jumps over the lazy dog.');
 \set VERBOSITY default
 INSERT INTO doc VALUES (2, 0, 'the QUICK brown fox; jumps over the lazy dog');
@@ -83,20 +83,20 @@ TRUNCATE doc;
 --
 SELECT * FROM load_and_compare('doc', false);
 SELECT simhash_index_check('near', true);
-SELECT count(*) FROM doc a JOIN doc b ON a.body ~= b.body AND a.id < b.id;
+SELECT count(*) FROM doc a JOIN doc b ON a.body =~= b.body AND a.id < b.id;
 DROP TABLE doc;
 CREATE TABLE doc (id int, tenant int, body text,
-	EXCLUDE USING simhash (tenant WITH =, body simhash_text_ops WITH ~=) WITH (blocks = 6, distance = 3));
+	EXCLUDE USING simhash (tenant WITH =, body simhash_text_ops WITH =~=) WITH (blocks = 6, distance = 3));
 SELECT * FROM load_and_compare('doc', true);
 DROP TABLE doc;
-CREATE TABLE doc (id int, tenant int, body text, EXCLUDE USING simhash (body simhash_text_ops WITH ~=) WHERE (id > 300));
+CREATE TABLE doc (id int, tenant int, body text, EXCLUDE USING simhash (body simhash_text_ops WITH =~=) WHERE (id > 300));
 INSERT INTO doc SELECT * FROM batch WHERE id <= 300;
 INSERT INTO doc SELECT * FROM batch WHERE id > 300 ORDER BY id ON CONFLICT DO NOTHING;
 SELECT count(*) > 300 AS rows, count(*) FILTER (WHERE EXISTS (SELECT FROM doc o WHERE o.id > 300 AND o.id < d.id
-	AND d.id > 300 AND o.body ~= d.body)) AS near FROM doc d;
+	AND d.id > 300 AND o.body =~= d.body)) AS near FROM doc d;
 DROP TABLE doc;
 -- of an expression
-CREATE TABLE doc (id int, tenant int, title text, body text, EXCLUDE USING simhash ((title || ' ' || body) simhash_text_ops WITH ~=));
+CREATE TABLE doc (id int, tenant int, title text, body text, EXCLUDE USING simhash ((title || ' ' || body) simhash_text_ops WITH =~=));
 INSERT INTO doc VALUES (1, 0, 'A title', 'and some text after it');
 \set VERBOSITY terse
 INSERT INTO doc VALUES (1, 0, 'A title and', 'some text after it');
@@ -107,7 +107,7 @@ DROP TABLE doc;
 -- Deferred
 --
 CREATE TABLE doc (id int PRIMARY KEY, tenant int, body text, CONSTRAINT near EXCLUDE
-	USING simhash (body simhash_text_ops WITH ~=) DEFERRABLE INITIALLY DEFERRED);
+	USING simhash (body simhash_text_ops WITH =~=) DEFERRABLE INITIALLY DEFERRED);
 BEGIN;
 INSERT INTO doc VALUES (1, 0, 'one two three four'), (2, 0, 'One, two, three, four');
 \set VERBOSITY terse
@@ -124,30 +124,30 @@ DROP TABLE doc;
 -- Added to a table that has rows, and kept by partitions
 --
 CREATE TABLE doc AS SELECT batch.* FROM batch, must_take WHERE NOT tenants AND id = ANY (ids);
-ALTER TABLE doc ADD CONSTRAINT near EXCLUDE USING simhash (body simhash_text_ops WITH ~=);
+ALTER TABLE doc ADD CONSTRAINT near EXCLUDE USING simhash (body simhash_text_ops WITH =~=);
 SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'doc'::regclass;
 ALTER TABLE doc DROP CONSTRAINT near;
 INSERT INTO doc SELECT * FROM batch WHERE id = 1005;
 \set VERBOSITY sqlstate
-ALTER TABLE doc ADD CONSTRAINT near EXCLUDE USING simhash (body simhash_text_ops WITH ~=);
+ALTER TABLE doc ADD CONSTRAINT near EXCLUDE USING simhash (body simhash_text_ops WITH =~=);
 \set VERBOSITY default
 DROP TABLE doc;
 CREATE TABLE doc (id int, tenant int, body text) PARTITION BY LIST (tenant);
-CREATE TABLE doc_0 PARTITION OF doc (EXCLUDE USING simhash (body simhash_text_ops WITH ~=)) FOR VALUES IN (0);
-CREATE TABLE doc_1 PARTITION OF doc (EXCLUDE USING simhash (body simhash_text_ops WITH ~=)) FOR VALUES IN (1);
-CREATE TABLE doc_2 PARTITION OF doc (EXCLUDE USING simhash (body simhash_text_ops WITH ~=)) FOR VALUES IN (2);
+CREATE TABLE doc_0 PARTITION OF doc (EXCLUDE USING simhash (body simhash_text_ops WITH =~=)) FOR VALUES IN (0);
+CREATE TABLE doc_1 PARTITION OF doc (EXCLUDE USING simhash (body simhash_text_ops WITH =~=)) FOR VALUES IN (1);
+CREATE TABLE doc_2 PARTITION OF doc (EXCLUDE USING simhash (body simhash_text_ops WITH =~=)) FOR VALUES IN (2);
 SELECT * FROM load_and_compare('doc', true);
 DROP TABLE doc;
 
 -- other types, and a collation under which other texts are equal
 CREATE COLLATION ignore_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
-CREATE TABLE doc (id int, tenant int, body varchar COLLATE ignore_case, EXCLUDE USING simhash (body simhash_text_ops WITH ~=));
+CREATE TABLE doc (id int, tenant int, body varchar COLLATE ignore_case, EXCLUDE USING simhash (body simhash_text_ops WITH =~=));
 SELECT * FROM load_and_compare('doc', false);
 DROP TABLE doc;
-CREATE TABLE doc (id int, data bytea, EXCLUDE USING simhash (data simhash_bytea_ops WITH ~=));
+CREATE TABLE doc (id int, data bytea, EXCLUDE USING simhash (data simhash_bytea_ops WITH =~=));
 INSERT INTO doc SELECT id, convert_to(body, 'UTF8') FROM batch WHERE id <= 640 ORDER BY id ON CONFLICT DO NOTHING;
-SELECT count(*) BETWEEN 60 AND 639 AS some, (SELECT count(*) FROM doc a JOIN doc b ON a.data ~= b.data AND a.id < b.id) AS near,
-	(SELECT count(*) FROM batch t WHERE id <= 640 AND body <> '' AND NOT EXISTS (SELECT FROM doc d WHERE d.data ~= convert_to(t.body, 'UTF8'))) AS lost
+SELECT count(*) BETWEEN 60 AND 639 AS some, (SELECT count(*) FROM doc a JOIN doc b ON a.data =~= b.data AND a.id < b.id) AS near,
+	(SELECT count(*) FROM batch t WHERE id <= 640 AND body <> '' AND NOT EXISTS (SELECT FROM doc d WHERE d.data =~= convert_to(t.body, 'UTF8'))) AS lost
 FROM doc;
 
 DROP SCHEMA similar_exclusion_test CASCADE;

@@ -1,4 +1,4 @@
--- Which texts of a table are near-duplicates by the definition of ~=, without an index and
+-- Which texts of a table are near-duplicates by the definition of =~=, without an index and
 -- without comparing each with each; and what an index finds instead.  Tests and benchmarks
 -- with real texts load it behind brute_force.sql.  A table has the columns id and body.
 
@@ -79,7 +79,7 @@ BEGIN
 		node := CASE form WHEN 'indexscan' THEN 'Index Scan using ' ELSE 'Bitmap Index Scan on ' END || index;
 		TRUNCATE answer;
 		FOR q IN EXECUTE format('SELECT id, body FROM %s WHERE id = ANY ($1) AND body IS NOT NULL', tab) USING asked LOOP
-			statement := format('SELECT %s, id FROM %s WHERE body ~= %L', q.id, tab, q.body);
+			statement := format('SELECT %s, id FROM %s WHERE body =~= %L', q.id, tab, q.body);
 			IF strpos(plan_of(statement), node) = 0 THEN
 				RAISE EXCEPTION 'the index is not used: %', left(plan_of(statement), 1000);
 			END IF;
@@ -92,7 +92,7 @@ BEGIN
 
 		what := 'array, ' || form;
 		statement := format('SELECT no, id FROM (SELECT hashint8(id) & 63 AS no, array_agg(body) || ''...''::text AS bodies
-			FROM %s WHERE id = ANY (%L) GROUP BY 1) q JOIN %1$s ON body ~= ANY (bodies)', tab, asked);
+			FROM %s WHERE id = ANY (%L) GROUP BY 1) q JOIN %1$s ON body =~= ANY (bodies)', tab, asked);
 		IF strpos(plan_of(statement), node) = 0 THEN
 			RAISE EXCEPTION 'the index is not used: %', left(plan_of(statement), 1000);
 		END IF;
@@ -104,7 +104,7 @@ BEGIN
 	SET LOCAL enable_indexscan = on;
 	SET LOCAL enable_bitmapscan = off;
 	what := 'join';
-	statement := format('SELECT x.id, y.id FROM %s x JOIN %1$s y ON x.body ~= y.body', tab);
+	statement := format('SELECT x.id, y.id FROM %s x JOIN %1$s y ON x.body =~= y.body', tab);
 	IF strpos(plan_of(statement), 'Index Scan using ' || index) = 0 THEN
 		RAISE EXCEPTION 'the index is not used: %', plan_of(statement);
 	END IF;
@@ -122,7 +122,7 @@ BEGIN
 
 	what := 'constraint';
 	DROP TABLE IF EXISTS kept;
-	CREATE TABLE kept (id bigint, body text, EXCLUDE USING simhash (body simhash_text_ops WITH ~=));
+	CREATE TABLE kept (id bigint, body text, EXCLUDE USING simhash (body simhash_text_ops WITH =~=));
 	EXECUTE format('INSERT INTO kept SELECT id, body FROM %s ORDER BY id ON CONFLICT DO NOTHING', tab);
 	SELECT c.* INTO rows, missing, wrong FROM compare_rows('SELECT id FROM kept',
 		format('SELECT id FROM %s WHERE id NOT IN (SELECT id FROM superfluous)', tab)) c;

@@ -19,7 +19,7 @@ TEXTS = (
     ('Beat the eggs with the sugar until pale. Melt the butter and the chocolate over hot water, let',
      'them cool, and stir them in. Fold in the flour and bake for 25 minutes at 350 degrees.'),
 )
-NEAR = 10                               # bits within which ~= looks
+NEAR = 10                               # bits within which =~= looks
 LEFT, CELL, HEIGHT = 24, 10, 22
 VERDICT = LEFT + 64 * CELL + 16
 

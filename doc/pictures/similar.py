@@ -1,4 +1,4 @@
-"""The way of a look-up by ~=: a text, its shingles, 64 bits, the index, the texts."""
+"""The way of a look-up by =~=: a text, its shingles, 64 bits, the index, the texts."""
 
 import os
 import sys
@@ -15,7 +15,7 @@ STORED = (
     'The bridge is open until Monday. Buses take the tunnel, and the ferry runs all night.',
     'Thank you!',
 )
-NEAR, ALIKE = 10, 0.8                   # what ~= asks for
+NEAR, ALIKE = 10, 0.8                   # what =~= asks for
 LEFT, CELL, HEIGHT, BITS = 24, 7, 20, 150
 
 
@@ -38,7 +38,7 @@ def draw(file):
             if cells:
                 p.rects(cells, color + (' l-hot' if differs else ''))
 
-    p.text(LEFT, 36, "*WHERE body ~= 'the bridge is closed until Monday; \u2026'*", 'mono f-ink', 16)
+    p.text(LEFT, 36, "*WHERE body =~= 'the bridge is closed until Monday; \u2026'*", 'mono f-ink', 16)
 
     p.text(LEFT, 76, '*1. The text*', size=15)
     p.text(BITS, 76, QUERY, size=14)

@@ -18,7 +18,7 @@ typedef struct ShTextRemembered
 	int			nfeatures;		/* how many different ones there are, */
 	uint64	   *features;		/* and numbers that stand for them, ascending */
 
-	/* the fingerprint, which only ~= needs */
+	/* the fingerprint, which only =~= needs */
 	bool		computed;
 	bool		found;			/* there is one */
 	ShFingerprint fp;

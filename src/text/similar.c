@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * similar.c
- *	  The operator ~= of two documents.
+ *	  The operator =~= of two documents.
  *
  * Two documents are near-duplicates if their MinHash fingerprints differ in few
  * bits, so that an index of fingerprints finds them, and if most of their
@@ -24,7 +24,7 @@ PG_FUNCTION_INFO_V1(simhash_similar_fingerprint_text);
 PG_FUNCTION_INFO_V1(simhash_similar_fingerprint_bytea);
 
 /*
- * What ~= means.  Indexes and constraints rely on it, so it cannot change.  The
+ * What =~= means.  Indexes and constraints rely on it, so it cannot change.  The
  * shingles are the defaults of simhash_minhash and simhash_jaccard.
  */
 #define SIMILAR_RADIUS			10

@@ -53,7 +53,7 @@ SET pg_trgm.similarity_threshold = 0.8;
 -- "among" are the texts whose partners are asked for to see what is found and what not.
 CREATE TABLE text_ways (place serial, way text, build text, condition text, all_pairs text, among text);
 INSERT INTO text_ways (way, build, condition, all_pairs, among) VALUES
-('simhash, ~=', 'CREATE INDEX texts_i ON texts USING simhash (body simhash_text_ops)', 'x.body ~= y.body',
+('simhash, =~=', 'CREATE INDEX texts_i ON texts USING simhash (body simhash_text_ops)', 'x.body =~= y.body',
  'SELECT count(*) FROM simhash_find_all(''texts_i''::regclass)', 'texts'),
 ('md5 of the text in lower case', 'CREATE INDEX texts_i ON texts (same_text(body))', 'same_text(x.body) = same_text(y.body)',
  'SELECT sum(n * (n - 1) / 2) FROM (SELECT count(*) AS n FROM texts GROUP BY same_text(body)) s', 'texts'),
@@ -73,13 +73,13 @@ FROM text_ways, LATERAL (VALUES
 WHERE build IS NOT NULL
 ORDER BY place, step;
 
-CREATE TABLE texts_kept_0 (LIKE texts, EXCLUDE USING simhash (body simhash_text_ops WITH ~=));
+CREATE TABLE texts_kept_0 (LIKE texts, EXCLUDE USING simhash (body simhash_text_ops WITH =~=));
 CREATE TABLE texts_kept_1 (LIKE texts);
 CREATE UNIQUE INDEX ON texts_kept_1 (same_text(body));
 INSERT INTO jobs (measured, way, per, statements)
 SELECT 'texts: keep out, a row', way, least(:texts, 5000),
 	ARRAY[format('INSERT INTO %I SELECT * FROM texts WHERE id <= 5000 ON CONFLICT DO NOTHING', kept)]
-FROM (VALUES (0, 'simhash, ~=', 'texts_kept_0'), (1, 'md5 of the text in lower case', 'texts_kept_1')) s(place, way, kept)
+FROM (VALUES (0, 'simhash, =~=', 'texts_kept_0'), (1, 'md5 of the text in lower case', 'texts_kept_1')) s(place, way, kept)
 ORDER BY place;
 SELECT calls(:rounds)
 \gexec
@@ -101,7 +101,7 @@ SELECT * FROM sizes('^texts');
 SELECT way, round(100.0 * right_ones / nullif(all_right, 0), 1) AS "found, %", all_right - right_ones AS missed,
 	found - right_ones AS "below .8"
 FROM text_shares ORDER BY place;
-SELECT (SELECT count(*) FROM texts_kept_0) AS "kept by ~=", (SELECT count(*) FROM texts_kept_1) AS "kept by md5";
+SELECT (SELECT count(*) FROM texts_kept_0) AS "kept by =~=", (SELECT count(*) FROM texts_kept_1) AS "kept by md5";
 \o /dev/null
 
 -- Real texts and edited copies, of which it is known what MinHash finds
@@ -118,22 +118,22 @@ DO $$ BEGIN
 END $$;
 CREATE TABLE edit_shares AS
 SELECT s.range, coalesce(kind, 'all') AS kind, way, count(*) FILTER (WHERE found[place]) AS found, count(*) AS pairs
-FROM (SELECT kind, jaccard, (a ~= b) || bands AS found FROM edited WHERE jaccard >= 0.8) e
+FROM (SELECT kind, jaccard, (a =~= b) || bands AS found FROM edited WHERE jaccard >= 0.8) e
 JOIN (VALUES ('.80 to .82', 0.82), ('from .8', 2)) s(range, below) ON jaccard < below,
-	unnest(ARRAY['~=', '9 x 13', '14 x 8', '16 x 8', '20 x 13']) WITH ORDINALITY w(way, place)
+	unnest(ARRAY['=~=', '9 x 13', '14 x 8', '16 x 8', '20 x 13']) WITH ORDINALITY w(way, place)
 GROUP BY GROUPING SETS ((s.range, way, kind), (s.range, way));
 CREATE TABLE noise_shares AS
 SELECT wrong, way, count(*) FILTER (WHERE found[place]) AS found, count(*) AS pairs
-FROM (SELECT wrong, ARRAY[a ~= b, bits <= 12 AND jaccard >= 0.6, bits <= 16 AND jaccard >= 0.6, bits <= 16 AND jaccard >= 0.4, bands]
+FROM (SELECT wrong, ARRAY[a =~= b, bits <= 12 AND jaccard >= 0.6, bits <= 16 AND jaccard >= 0.6, bits <= 16 AND jaccard >= 0.4, bands]
 	  FROM (SELECT *, simhash_minhash(a, 5, 'char') <~> simhash_minhash(b, 5, 'char') AS bits, simhash_jaccard(a, b, 4, 'char') AS jaccard
 			FROM noisy OFFSET 0) n) m(wrong, found),
-	unnest(ARRAY['~=', '12, .6', '16, .6', '16, .4', '25 x 4']) WITH ORDINALITY w(way, place)
+	unnest(ARRAY['=~=', '12, .6', '16, .6', '16, .4', '25 x 4']) WITH ORDINALITY w(way, place)
 GROUP BY wrong, way, place ORDER BY wrong, place;
 \o
 \echo 'Real texts and edited copies: of the pairs with a Jaccard coefficient, % that are found'
 SELECT format('%s of %s, %s pairs', range, kind, pairs) AS "J and kind", way, round(100.0 * found / pairs, 1) AS share
-FROM edit_shares ORDER BY range, kind = 'all', kind, way <> '~=', way \crosstabview
-\echo 'Wrong characters: % found by ~=, by characters within so many bits and from a coefficient on, and by MinHash'
+FROM edit_shares ORDER BY range, kind = 'all', kind, way <> '=~=', way \crosstabview
+\echo 'Wrong characters: % found by =~=, by characters within so many bits and from a coefficient on, and by MinHash'
 SELECT format('%s, %s pairs', wrong, pairs) AS wrong, way, round(100.0 * found / pairs, 1) AS share FROM noise_shares \crosstabview
 
 -- What test/bench/compared has measured, as a file, figures.csv: of each question the fastest

@@ -120,7 +120,7 @@ my %type = (
 	text => {
 		sql => 'text',
 		class => ' simhash_text_ops',
-		operator => '~=',
+		operator => '=~=',
 		forbidden => 'alike(a.fp, b.fp)',
 		draw => 'draw_text',
 		value => 'fp',
@@ -136,13 +136,13 @@ my %type = (
 		conditions => sub {
 			my $any = 'EXISTS (SELECT FROM unnest($3) h WHERE alike(fp, h))';
 			return (
-				'fp ~= $1' => 'alike(fp, $1)',
-				'$1 ~= fp' => 'alike(fp, $1)',
-				'fp ~= ANY ($3)' => $any,
-				'fp ~= $1 AND fp ~= ANY ($3)' => "alike(fp, \$1) AND $any",
+				'fp =~= $1' => 'alike(fp, $1)',
+				'$1 =~= fp' => 'alike(fp, $1)',
+				'fp =~= ANY ($3)' => $any,
+				'fp =~= $1 AND fp =~= ANY ($3)' => "alike(fp, \$1) AND $any",
 				'fp IS NULL' => "fp || '' IS NULL",
 				'fp IS NOT NULL' => "fp || '' IS NOT NULL",
-				"fp IS NOT NULL AND fp ~= '...'" => 'false');
+				"fp IS NOT NULL AND fp =~= '...'" => 'false');
 		} });
 my @tables = sort keys %table;
 my %index = map { $_ => is_excluded($_) ? "${_}_excl" : "${_}_fp" } @tables;
@@ -390,7 +390,7 @@ sub join_of_texts
 
 	return [ 'join', [ 'enable_bitmapscan', 'enable_hashjoin', 'enable_mergejoin', 'enable_material' ],
 		"Index Scan using $index{$name} on",
-		"SELECT $pairs FROM $name x JOIN $name y ON x.fp ~= y.fp AND $columns",
+		"SELECT $pairs FROM $name x JOIN $name y ON x.fp =~= y.fp AND $columns",
 		"WITH t AS MATERIALIZED (SELECT id, fp, simhash_minhash(fp)::bigint AS h, $same AS key FROM $name)"
 		  . " SELECT $pairs FROM t x, t y WHERE x.key = y.key AND distance(x.h, y.h) <= 10"
 		  . ' AND simhash_jaccard(x.fp, y.fp) >= 0.8' ];

@@ -1,5 +1,5 @@
 -- What test/deep/model.pl asks an index, beside the same asked of the table by
--- brute force: bit_count() over bigints and bit strings, and the definition of ~=.
+-- brute force: bit_count() over bigints and bit strings, and the definition of =~=.
 
 -- A fingerprint as a kind of table has them.
 CREATE FUNCTION draw(kind text) RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
@@ -91,7 +91,7 @@ BEGIN
 		ELSE upper(words(family, 1, 40)) || '!' END;
 END $$;
 
--- What ~= is said to be
+-- What =~= is said to be
 CREATE FUNCTION alike(a text, b text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
 	SELECT distance(simhash_minhash(a)::bigint, simhash_minhash(b)::bigint) <= 10 AND simhash_jaccard(a, b) >= 0.8 $$;
 

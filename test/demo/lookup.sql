@@ -12,10 +12,10 @@ WHERE length(body) BETWEEN 500 AND 2000
 ORDER BY name = 'fricas' DESC, md5(name)
 LIMIT 1 \gset
 \echo Look up the text of :name, with a word changed.  Brackets mark what differs:
-\echo '    SELECT name FROM docs WHERE body ~= $1 ORDER BY simhash_jaccard(body, $1) DESC LIMIT 4;'
+\echo '    SELECT name FROM docs WHERE body =~= $1 ORDER BY simhash_jaccard(body, $1) DESC LIMIT 4;'
 \echo
 SELECT format(E'  %s, which shares %s %%\n%s', name, round(100 * simhash_jaccard(body, :'edited')), marked(body, :'edited'))
-FROM docs WHERE body ~= :'edited' ORDER BY simhash_jaccard(body, :'edited') DESC, name LIMIT 4;
+FROM docs WHERE body =~= :'edited' ORDER BY simhash_jaccard(body, :'edited') DESC, name LIMIT 4;
 \echo
 
 -- the same query both ways
@@ -25,7 +25,7 @@ DECLARE
 	start timestamptz := clock_timestamp();
 BEGIN
 	FOR i IN 1 .. times LOOP
-		PERFORM count(*) FROM docs WHERE body ~= query;
+		PERFORM count(*) FROM docs WHERE body =~= query;
 	END LOOP;
 	RETURN extract(epoch FROM clock_timestamp() - start) * 1000 / times;
 END
@@ -42,10 +42,10 @@ SELECT format(E'This takes %s ms with the index, and %s ms without it.\n',
 RESET ALL;
 
 \echo Keep such texts out:
-\echo '    ALTER TABLE kept ADD CONSTRAINT no_copies EXCLUDE USING simhash (body simhash_text_ops WITH ~=);'
+\echo '    ALTER TABLE kept ADD CONSTRAINT no_copies EXCLUDE USING simhash (body simhash_text_ops WITH =~=);'
 \echo '    INSERT INTO kept VALUES ($1);'
 CREATE TABLE kept AS SELECT body FROM docs WHERE name = :'name';
-ALTER TABLE kept ADD CONSTRAINT no_copies EXCLUDE USING simhash (body simhash_text_ops WITH ~=);
+ALTER TABLE kept ADD CONSTRAINT no_copies EXCLUDE USING simhash (body simhash_text_ops WITH =~=);
 CREATE FUNCTION pg_temp.insert_error(body text) RETURNS text
 AS $$
 BEGIN

@@ -14,8 +14,8 @@ SELECT x.name, x.body
 FROM (SELECT * FROM docs WHERE length(body) BETWEEN 600 AND 3000 ORDER BY md5(name) LIMIT 300) x,
 	LATERAL (SELECT name, body FROM docs WHERE docs.body ~& x.body LIMIT 6) y
 GROUP BY x.name, x.body
-HAVING count(*) <= 5 AND bool_or(NOT y.body ~= x.body AND left(y.name, 4) <> left(x.name, 4))
-ORDER BY max(CASE WHEN NOT y.body ~= x.body THEN simhash_containment(y.body, x.body) END) DESC, x.name LIMIT 1;
+HAVING count(*) <= 5 AND bool_or(NOT y.body =~= x.body AND left(y.name, 4) <> left(x.name, 4))
+ORDER BY max(CASE WHEN NOT y.body =~= x.body THEN simhash_containment(y.body, x.body) END) DESC, x.name LIMIT 1;
 SELECT count(*) > 0 AS any FROM quoted \gset
 \if :any
 SELECT name, body FROM quoted \gset
@@ -29,7 +29,7 @@ SELECT DISTINCT ON (docs.name) format(E'  %s shares %s words:\n%s', docs.name, w
 	FROM regexp_matches(regexp_replace(passage, '\s+', ' ', 'g'), '\S.{0,83}(?=\s|$)', 'g')
 		WITH ORDINALITY AS r (m, n) WHERE n <= 3))
 FROM docs, simhash_passages(docs.body, :'body')
-WHERE docs.body ~& :'body' AND docs.name <> :'name' AND NOT docs.body ~= :'body'
+WHERE docs.body ~& :'body' AND docs.name <> :'name' AND NOT docs.body =~= :'body'
 ORDER BY docs.name, words DESC LIMIT 2;
 \echo
 \endif

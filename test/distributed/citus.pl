@@ -59,7 +59,7 @@ same_rows($of_arrays,
 	'arrays of all shards');
 cmp_ok(scalar(split /\n/, $of_arrays), '>', 2000, 'there are some');
 
-# texts by ~=, and wide fingerprints
+# texts by =~=, and wide fingerprints
 coordinate('CREATE INDEX docs_body ON docs USING simhash (body simhash_text_ops)');
 check_alike('SET plan_cache_mode = auto');
 coordinate('DROP INDEX docs_body; CREATE TABLE images (id bigint PRIMARY KEY, fp simhash_bits(256))');

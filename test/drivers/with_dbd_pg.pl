@@ -61,7 +61,7 @@ sub run
 		$values->('SELECT count(*) > 0 FROM simhash_find_all(?::regclass)', 'docs_fp'), 1);
 
 	my $body = 'The Harbor Bridge is closed until Monday; and buses take the tunnel!';
-	my $alike = $dbh->selectcol_arrayref('SELECT id FROM texts WHERE body ~= ?', undef, $body);
+	my $alike = $dbh->selectcol_arrayref('SELECT id FROM texts WHERE body =~= ?', undef, $body);
 
 	my $pdq = pack('H*', '0f' x 32);
 	$dbh->do('INSERT INTO images VALUES (?, ?)', undef, 10, unpack('H*', $pdq));
@@ -77,7 +77,7 @@ sub run
 
 	check("$mode: a text", "@$alike", '1');
 	check("$mode: any of some texts",
-		$values->('SELECT id FROM texts WHERE body ~= ANY (?::text[])', [ $body, '...' ]), '1');
+		$values->('SELECT id FROM texts WHERE body =~= ANY (?::text[])', [ $body, '...' ]), '1');
 	check("$mode: hexadecimal digits", join(' ', map { $_->[0] } @$images), '1 2 10');
 	check("$mode: read as digits", $first, $pdq);
 	check("$mode: bytes", join(' ', map { $_->[0] } @$by_bytes), '1 2 10');

@@ -141,9 +141,9 @@ with connection.cursor() as cur:
     check('an index', cur.fetchall(),
           [('CREATE INDEX texts_alike ON public.texts USING simhash (body simhash_text_ops)',)])
     body = 'The Harbor Bridge is closed until Monday; and buses take the tunnel!'
-    cur.execute('SELECT id FROM texts WHERE body ~= %s', [body])
+    cur.execute('SELECT id FROM texts WHERE body =~= %s', [body])
     check('a text', cur.fetchall(), [(1,)])
-    cur.execute('SELECT id FROM texts WHERE body ~= ANY (%s)', [[body, '...']])
+    cur.execute('SELECT id FROM texts WHERE body =~= ANY (%s)', [[body, '...']])
     check('any of some texts', cur.fetchall(), [(1,)])
 
     for body in ('hello world', 'Hello, world!'):

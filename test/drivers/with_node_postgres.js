@@ -53,8 +53,8 @@ async function main() {
 	is('an index by its name', await values('SELECT count(*) > 0 FROM simhash_find_all($1::regclass)', ['docs_fp']), [true]);
 
 	const body = 'The Harbor Bridge is closed until Monday; and buses take the tunnel!';
-	const alike = await client.query('SELECT id FROM texts WHERE body ~= $1', [body]);
-	const anyAlike = await client.query('SELECT id FROM texts WHERE body ~= ANY ($1)', [[body, '...']]);
+	const alike = await client.query('SELECT id FROM texts WHERE body =~= $1', [body]);
+	const anyAlike = await client.query('SELECT id FROM texts WHERE body =~= ANY ($1)', [[body, '...']]);
 
 	const pdq = Buffer.from('0f'.repeat(32), 'hex');
 	await client.query('INSERT INTO images VALUES ($1, $2)', [10, pdq.toString('hex')]);

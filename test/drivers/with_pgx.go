@@ -116,7 +116,7 @@ func run(mode string, simple bool) {
 		"docs_fp"), []string{"true"})
 
 	body := "The Harbor Bridge is closed until Monday; and buses take the tunnel!"
-	alike := values("SELECT id FROM texts WHERE body ~= $1", body)
+	alike := values("SELECT id FROM texts WHERE body =~= $1", body)
 
 	pdq := bytes.Repeat([]byte{0x0f}, 32)
 	digits := hex.EncodeToString(pdq)
@@ -133,7 +133,7 @@ func run(mode string, simple bool) {
 	must(err)
 
 	check(mode+": a text", alike, []string{"1"})
-	check(mode+": any of some texts", values("SELECT id FROM texts WHERE body ~= ANY ($1::text[])",
+	check(mode+": any of some texts", values("SELECT id FROM texts WHERE body =~= ANY ($1::text[])",
 		[]string{body, "..."}), []string{"1"})
 	check(mode+": hexadecimal digits", images, []string{"1", "2", "10"})
 	check(mode+": bytes", byBytes, []string{"1", "2", "10"})

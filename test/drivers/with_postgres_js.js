@@ -47,9 +47,9 @@ async function main(prepare) {
 		await values(sql`SELECT count(*) > 0 FROM simhash_find_all(${'docs_fp'}::regclass)`), [true]);
 
 	const body = 'The Harbor Bridge is closed until Monday; and buses take the tunnel!';
-	is(`${how}: a text`, await values(sql`SELECT id FROM texts WHERE body ~= ${body}`), [1]);
+	is(`${how}: a text`, await values(sql`SELECT id FROM texts WHERE body =~= ${body}`), [1]);
 	is(`${how}: any of some texts`,
-		await values(sql`SELECT id FROM texts WHERE body ~= ANY (${[body, '...']}::text[])`), [1]);
+		await values(sql`SELECT id FROM texts WHERE body =~= ANY (${[body, '...']}::text[])`), [1]);
 	const pdq = Buffer.from('0f'.repeat(32), 'hex');
 	is(`${how}: hexadecimal digits`, await values(sql`SELECT id FROM images
 		WHERE pdq <~> ${pdq.toString('hex')}::simhash_bits(256) <= ${31}::int ORDER BY id`), [1, 2]);

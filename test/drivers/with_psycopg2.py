@@ -50,10 +50,10 @@ same = signed & (2**64 - 1)
 
 body = 'The Harbor Bridge is closed until Monday; and buses take the tunnel!'
 pdq = bytes.fromhex('0f' * 32)
-cur.execute('SELECT id FROM texts WHERE body ~= %s', (body,))
+cur.execute('SELECT id FROM texts WHERE body =~= %s', (body,))
 alike = cur.fetchall()
 
-cur.execute('SELECT id FROM texts WHERE body ~= ANY (%s)', ([body, '...'],))
+cur.execute('SELECT id FROM texts WHERE body =~= ANY (%s)', ([body, '...'],))
 any_alike = cur.fetchall()
 
 cur.execute('INSERT INTO images VALUES (%s, %s)', (10, pdq.hex()))

@@ -39,8 +39,8 @@ def run(conn, mode):
     same = signed & (2**64 - 1)
 
     body = 'The Harbor Bridge is closed until Monday; and buses take the tunnel!'
-    alike = conn.execute('SELECT id FROM texts WHERE body ~= %s', (body,)).fetchall()
-    any_alike = conn.execute('SELECT id FROM texts WHERE body ~= ANY (%s)', ([body, '...'],)).fetchall()
+    alike = conn.execute('SELECT id FROM texts WHERE body =~= %s', (body,)).fetchall()
+    any_alike = conn.execute('SELECT id FROM texts WHERE body =~= ANY (%s)', ([body, '...'],)).fetchall()
 
     pdq = bytes.fromhex('0f' * 32)
     conn.execute('INSERT INTO images VALUES (%s, %s)', (10, pdq.hex()))

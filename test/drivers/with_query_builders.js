@@ -29,7 +29,7 @@ async function withKnex() {
 	is('knex: read as a string', (await knex('docs').where({ id: 10 }).first()).fp, fp);
 	is('knex: equal', ids(await knex('docs').where({ fp })), [1, 10]);
 
-	const alike = await knex('texts').select('id').whereRaw('body ~= ?', [body]);
+	const alike = await knex('texts').select('id').whereRaw('body =~= ?', [body]);
 	const images = await knex('images').select('id', 'pdq')
 		.whereRaw('pdq <~> ?::simhash_bits(256) <= ?::int', [pdq.toString('hex'), 31]);
 	is('knex: a text', ids(alike), [1]);
@@ -62,7 +62,7 @@ async function withKysely() {
 		(await db.selectFrom('docs').select('fp').where('id', '=', 10).executeTakeFirst()).fp, fp);
 	is('kysely: equal', ids(await db.selectFrom('docs').select('id').where('fp', '=', fp).execute()), [1, 10]);
 
-	is('kysely: a text', ids(await db.selectFrom('texts').select('id').where(sql`body ~= ${body}`).execute()), [1]);
+	is('kysely: a text', ids(await db.selectFrom('texts').select('id').where(sql`body =~= ${body}`).execute()), [1]);
 	is('kysely: hexadecimal digits', ids(await db.selectFrom('images').select('id')
 		.where(sql`pdq <~> ${pdq.toString('hex')}::simhash_bits(256) <= ${31}::int`).execute()), [1, 2]);
 	await db.deleteFrom('docs').where('id', '=', 10).execute();
@@ -150,7 +150,7 @@ async function withSequelize() {
 	const Image = sequelize.define('Image', { id: { type: 'int', primaryKey: true }, pdq: 'simhash_bits(256)' },
 		{ tableName: 'images', timestamps: false });
 	await Image.create({ id: 10, pdq: pdq.toString('hex') });
-	is('sequelize: a text', ids(await sequelize.query('SELECT id FROM texts WHERE body ~= $body',
+	is('sequelize: a text', ids(await sequelize.query('SELECT id FROM texts WHERE body =~= $body',
 		{ bind: { body }, type: QueryTypes.SELECT })), [1]);
 	is('sequelize: hexadecimal digits', ids(await sequelize.query(
 		'SELECT id FROM images WHERE pdq <~> $pdq::simhash_bits(256) <= $radius::int',

@@ -55,7 +55,7 @@ check('a named statement', conn.exec_prepared('near', [fp.to_s, 3]).column_value
 check('an index by its name', values.call('SELECT count(*) > 0 FROM simhash_find_all($1::regclass)', ['docs_fp']), ['t'])
 
 body = 'The Harbor Bridge is closed until Monday; and buses take the tunnel!'
-alike = conn.exec_params('SELECT id FROM texts WHERE body ~= $1', [body])
+alike = conn.exec_params('SELECT id FROM texts WHERE body =~= $1', [body])
 
 pdq = ['0f' * 32].pack('H*')
 conn.exec_params('INSERT INTO images VALUES ($1, $2)', [10, pdq.unpack1('H*')])
@@ -69,7 +69,7 @@ by_bytes = conn.exec_params('SELECT id FROM images WHERE pdq % $1::bytea::simhas
                             [binary])
 
 check('a text', alike.column_values(0), %w[1])
-check('any of some texts', values.call('SELECT id FROM texts WHERE body ~= ANY ($1::text[])', [[body, '...']]), %w[1])
+check('any of some texts', values.call('SELECT id FROM texts WHERE body =~= ANY ($1::text[])', [[body, '...']]), %w[1])
 check('hexadecimal digits', images.column_values(0), %w[1 2 10])
 check('read as digits', first, pdq)
 check('bytes', by_bytes.column_values(0), %w[1 2 10])

@@ -111,7 +111,7 @@ with engine.begin() as conn:
 
 with engine.begin() as conn:
     body = 'The Harbor Bridge is closed until Monday; and buses take the tunnel!'
-    alike = conn.execute(sa.select(texts.c.id).where(texts.c.body.op('~=')(body))).scalars().all()
+    alike = conn.execute(sa.select(texts.c.id).where(texts.c.body.op('=~=')(body))).scalars().all()
 
     pdq = bytes.fromhex('0f' * 32)
     conn.execute(images.insert().values(id=10, pdq=pdq))
@@ -123,7 +123,7 @@ with engine.begin() as conn:
         {'pdq': pdq}).scalars().all()
 
     check('a text', alike, [1])
-    check('any of some texts', conn.execute(sa.text('SELECT id FROM texts WHERE body ~= ANY (:some)'),
+    check('any of some texts', conn.execute(sa.text('SELECT id FROM texts WHERE body =~= ANY (:some)'),
                                             {'some': [body, '...']}).scalars().all(), [1])
     check('hexadecimal digits, read as bytes', sorted(tuple(row) for row in near),
           [(1, pdq), (2, pdq[:28] + bytes(4)), (10, pdq)])

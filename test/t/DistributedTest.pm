@@ -331,7 +331,7 @@ sub check_all_jobs
 	return;
 }
 
-# Look-ups of texts by ~=, with some settings
+# Look-ups of texts by =~=, with some settings
 sub check_alike
 {
 	my (@settings) = @_;

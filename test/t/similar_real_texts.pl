@@ -1,4 +1,4 @@
-# The operator ~= on real texts: with an index the rows are those of its definition, found
+# The operator =~= on real texts: with an index the rows are those of its definition, found
 # without the index and without fingerprints.
 
 use lib 'test/t';

@@ -49,7 +49,7 @@ FROM (VALUES ('SELECT * FROM near', 'docs_given'), ('SELECT * FROM near_hamming'
 	('SELECT * FROM text_any', 'library_all'),
 	('SELECT * FROM text_bytes', 'library_data'),
 	('SELECT * FROM text_titles', 'library_title'),
-	('SELECT * FROM library WHERE id % 1000 = 7 AND left(body, 60) ~= ''a b c''', 'library_several')) AS t(q, i);
+	('SELECT * FROM library WHERE id % 1000 = 7 AND left(body, 60) =~= ''a b c''', 'library_several')) AS t(q, i);
 SELECT 'near', count(*), sum(wanted), sum(id) FROM near;
 SELECT 'near_hamming', count(*), sum(id) FROM near_hamming;
 SELECT 'near_eight', count(*), sum(id) FROM near_eight;

@@ -131,7 +131,7 @@ CREATE VIEW wide_near AS SELECT a.id AS a, b.id AS b, a.fp <~> b.fp AS distance 
 	WHERE a.id % 100 = 0 AND b.id < a.id + 20;
 CREATE VIEW wide_literals AS SELECT id FROM wides WHERE minhash % '00112233445566778899aabbccddeeff' OR fps[1] <@ '(0123456789abcdef,20)';
 
--- Texts: indexes and constraints for ~=, and an operator class of the user's own that
+-- Texts: indexes and constraints for =~=, and an operator class of the user's own that
 -- computes fingerprints.  Only rows from 1001 on have near-duplicates.
 CREATE FUNCTION title_fingerprint(title text) RETURNS simhash LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN simhash_minhash(title, 5, 'char');
@@ -145,7 +145,7 @@ CREATE OPERATOR CLASS title_ops FOR TYPE text USING simhash AS
 CREATE DOMAIN essay AS varchar(2000) CHECK (VALUE <> '');
 CREATE TABLE library (id integer PRIMARY KEY, title text, body essay, data bytea,
 	CONSTRAINT library_title EXCLUDE USING simhash (title title_ops WITH ~~~),
-	CONSTRAINT library_body EXCLUDE USING simhash (body simhash_text_ops WITH ~=) WHERE (id <= 1000));
+	CONSTRAINT library_body EXCLUDE USING simhash (body simhash_text_ops WITH =~=) WHERE (id <= 1000));
 INSERT INTO library SELECT i, md5('title' || i), format('The %s. book is about %s and %s', i, md5(i::text), md5('b' || i)), NULL
 FROM generate_series(1, 300) i;
 INSERT INTO library VALUES (999, '!', '...'), (1000, NULL, NULL);
@@ -154,10 +154,10 @@ UPDATE library SET data = convert_to(lower(left(body, 60)), 'UTF8');
 CREATE INDEX library_all ON library USING simhash (body simhash_text_ops) WITH (blocks = 5, distance = 3, fillfactor = 70);
 CREATE INDEX library_several ON library USING simhash ((id % 1000), left(body, 60) simhash_text_ops);
 CREATE INDEX library_data ON library USING simhash (data simhash_bytea_ops);
-CREATE VIEW text_pairs AS SELECT a.id AS a, b.id AS b FROM library a JOIN library b ON a.body ~= b.body AND a.id < b.id;
+CREATE VIEW text_pairs AS SELECT a.id AS a, b.id AS b FROM library a JOIN library b ON a.body =~= b.body AND a.id < b.id;
 CREATE VIEW text_any AS SELECT id FROM library
-	WHERE body ~= ANY (ARRAY(SELECT l.body::text FROM library l WHERE l.id % 50 = 7) || '{...}'::text[]);
-CREATE VIEW text_bytes AS SELECT a.id AS a, b.id AS b FROM library a JOIN library b ON a.data ~= b.data AND a.id < b.id;
+	WHERE body =~= ANY (ARRAY(SELECT l.body::text FROM library l WHERE l.id % 50 = 7) || '{...}'::text[]);
+CREATE VIEW text_bytes AS SELECT a.id AS a, b.id AS b FROM library a JOIN library b ON a.data =~= b.data AND a.id < b.id;
 CREATE VIEW text_titles AS SELECT id FROM library WHERE title ~~~ (md5('title5') || '.');
 CREATE VIEW text_duplicates AS SELECT x.id, k.id AS keeper FROM simhash_find_duplicates('library_all', keep => 'id DESC') d
 	JOIN library x ON x.ctid = d.duplicate JOIN library k ON k.ctid = d.keeper;

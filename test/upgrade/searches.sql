@@ -8,8 +8,8 @@ SELECT 'radius of a class', count(*), sum(a.id::bigint * b.id) FROM docs a JOIN 
 SELECT 'constraint', count(*), sum(a.id::bigint * b.id) FROM docs a JOIN corpus_8 b ON b.fp %% a.given WHERE a.id % 50 = 3;
 SELECT 'columns', count(*), sum(a.id::bigint * b.id) FROM docs a JOIN tenants b ON b.tenant = 4 AND b.lang = 'de' AND b.fp <%> a.given WHERE a.id % 50 = 4;
 SELECT 'wide', count(*), sum(a.id::bigint * b.id) FROM wides a JOIN wides b ON b.fp <~> a.fp <= 30 WHERE a.id % 100 = 4;
-SELECT 'bytea', count(*), sum(a.id::bigint * b.id) FROM library a JOIN library b ON b.data ~= a.data WHERE a.id % 50 = 6;
-SELECT 'text', count(*), sum(a.id::bigint * b.id) FROM library a JOIN library b ON b.body ~= a.body WHERE a.id % 50 = 7;
+SELECT 'bytea', count(*), sum(a.id::bigint * b.id) FROM library a JOIN library b ON b.data =~= a.data WHERE a.id % 50 = 6;
+SELECT 'text', count(*), sum(a.id::bigint * b.id) FROM library a JOIN library b ON b.body =~= a.body WHERE a.id % 50 = 7;
 SELECT 'passages', count(*), sum(id) FROM quoting;
 SELECT 'hash index', count(*), sum(a.id::bigint * b.id) FROM docs a JOIN docs b ON b.given = a.given WHERE a.id % 50 = 8;
 SELECT 'B-tree', count(*), sum(id) FROM docs WHERE given BETWEEN 1 AND 9223372036854775807;
