@@ -164,6 +164,10 @@ FROM (VALUES
 	($$CREATE FUNCTION hamming_distance(bit, bit) RETURNS float8 LANGUAGE sql IMMUTABLE AS 'SELECT 0.0::float8';
 	   CREATE OPERATOR <~> (LEFTARG = bit, RIGHTARG = bit, FUNCTION = hamming_distance);
 	   SELECT '1'::simhash <~> '2', fp <~> '0' FROM docs LIMIT 1; SELECT 1 / 0$$, 'division by zero'),
+	($$CREATE FUNCTION hamming(varbit, varbit) RETURNS float8 LANGUAGE sql IMMUTABLE AS 'SELECT 0.0::float8';
+	   SELECT hamming('1', '2')$$, 'function hamming(unknown, unknown) is not unique'),
+	($$CREATE FUNCTION hamming(varbit, varbit) RETURNS float8 LANGUAGE sql IMMUTABLE AS 'SELECT 0.0::float8';
+	   SELECT hamming('1'::simhash, '2'); SELECT 1 / 0$$, 'division by zero'),
 	($$SELECT 1 FROM images WHERE h % 42$$, 'argument of WHERE must be type boolean, not type bigint'),
 	($$SELECT 1 FROM docs WHERE body =~= lang || body$$, 'argument of WHERE must be type boolean, not type text'),
 	($$SELECT 1 FROM docs WHERE body =~= (lang || body); SELECT 1 / 0$$, 'division by zero'),
