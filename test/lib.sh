@@ -143,7 +143,7 @@ as_owner() {
 # Files of the library that are compiled, then what is left to do
 tell_build() {
 	files=0 compiled=0
-	header=$(find "$work/sandbox/build/src" -name '*.h' -exec ls -t {} + | head -n 1)
+	header=$(find "$work/sandbox/build/src" -name '*.h' -exec ls -t {} + | sed -n 1p)
 	for file in "$work"/sandbox/build/src/*/*.c; do
 		files=$((files + 1))
 		[ ! "${file%.c}.o" -nt "$file" ] || [ ! "${file%.c}.o" -nt "$header" ] || compiled=$((compiled + 1))
