@@ -155,12 +155,24 @@ as_owner() {
 	)
 }
 
+# Files of the library that are compiled, then what is left to do
 tell_build() {
-	say "  compiled $(find "$work/sandbox/build" -name '*.o' | wc -l) of $(find "$top/src" -name '*.c' | wc -l) files ($(seconds))"
+	files=0 compiled=0
+	header=$(find "$work/sandbox/build/src" -name '*.h' -exec ls -t {} + | sed -n 1p)
+	for file in "$work"/sandbox/build/src/*/*.c; do
+		files=$((files + 1))
+		[ ! "${file%.c}.o" -nt "$file" ] || [ ! "${file%.c}.o" -nt "$header" ] || compiled=$((compiled + 1))
+	done
+	if [ "$compiled" -lt "$files" ]; then
+		say "  compiled $compiled of $files files ($(seconds))"
+	else
+		say "  building ${build_goals:+the unit tests and }the copy ($(seconds))"
+	fi
 }
 
 build_sandbox() {
 	say "Building the extension, for a private copy of $("$pg_config" --version)."
+	build_goals=$*
 	telling tell_build make_sandbox "$@" || {
 		cat "$work/build.log" >&2
 		die "the build failed"

@@ -381,7 +381,7 @@ hint_at_fingerprint(Relation index, int last)
 		return class != NULL ?
 			errhint("To index texts or documents, use the operator class %s.  To index fingerprints in another form, cast them to simhash.",
 					class) :
-			errhint("To index texts, index their fingerprints, as simhash_minhash returns them.  To index fingerprints in another form, cast them to simhash.");
+			errhint("To index texts, cast them to text, and use the operator class simhash_text_ops.  To index fingerprints in another form, cast them to simhash.");
 	/* the column of the table, which that of the index may not be named like */
 	name = quote_identifier(get_attname(index->rd_index->indrelid,
 										index->rd_index->indkey.values[last], false));
@@ -391,7 +391,7 @@ hint_at_fingerprint(Relation index, int last)
 	return class != NULL ?
 		errhint("To index texts, use an operator class for them: (%s %s).  To index fingerprints in hexadecimal digits: (('0x' || %s)::simhash), or (%s::simhash_bits(256)) for 64 digits.",
 				name, class, name, name) :
-		errhint("To index texts, index their fingerprints: simhash_minhash(%s).  To index fingerprints in hexadecimal digits: (('0x' || %s)::simhash), or (%s::simhash_bits(256)) for 64 digits.",
+		errhint("To index texts, cast them to text: ((%s::text) simhash_text_ops).  To index fingerprints in hexadecimal digits: (('0x' || %s)::simhash), or (%s::simhash_bits(256)) for 64 digits.",
 				name, name, name);
 }
 
