@@ -488,8 +488,8 @@ shcls_report_no_width(Relation index)
 static void
 check_last(Relation index, int last)
 {
-	bool		is_bits = shtype_is_bits(index->rd_opcintype[last]);
-	bool		is_fingerprint = is_bits || shtype_is_64_bits(index->rd_opcintype[last]);
+	bool		is_fingerprint = shtype_is_bits(index->rd_opcintype[last]) ||
+		shtype_is_64_bits(index->rd_opcintype[last]);
 
 	if (shcls_computes_fingerprints(index))
 	{
@@ -500,8 +500,6 @@ check_last(Relation index, int last)
 	if (is_fingerprint && is_fingerprint_family(index->rd_opfamily[last]))
 	{
 		check_operators(index, last);
-		if (is_bits && shcls_index_width(index) == 0)
-			shcls_report_no_width(index);
 		return;
 	}
 	ereport(ERROR,
@@ -564,12 +562,11 @@ check_order(Relation index, int last, Oid fingerprint)
 
 /*
  * Report an error if the columns cannot make an index, or if an exclusion
- * constraint compares a column before the last by anything but equality.  Returns
- * the width of the fingerprints, in bits.
+ * constraint compares a column before the last by anything but equality.
  *
  * Reads the catalogs only.
  */
-int
+void
 shcls_check_columns(Relation index, const struct IndexInfo *info)
 {
 	int			last = shcls_fp_column(index);
@@ -588,5 +585,4 @@ shcls_check_columns(Relation index, const struct IndexInfo *info)
 	}
 	if (!shcls_computes_fingerprints(index))
 		check_order(index, last, index->rd_opcintype[last]);
-	return shcls_index_width(index);
 }
