@@ -385,7 +385,6 @@ plan_group(const ShBitsScheme *scheme, double leaves, const ScanShape *shape, bo
 	else
 		work->later_pages = shfnd_ordered_pages(scheme, leaves, &work->cost.ranges,
 												&work->cost.pages);
-	work->cost.comparing = 0;
 	work->sorted = false;
 }
 
@@ -411,7 +410,6 @@ plan_by_scheme(const ShBitsScheme *scheme, const IndexOptInfo *info,
 		/* small groups share pages, so this counts some pages several times */
 		work->cost.ranges *= groups->count;
 		work->cost.pages = Min(work->cost.pages * groups->count, info->pages);
-		work->cost.comparing *= groups->count;
 		work->later_pages = Min(work->later_pages * groups->count, 3 * leaves);
 	}
 }
@@ -585,13 +583,14 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	/*
 	 * The first page of a range is a random access, and the following pages
 	 * are read in order.  Inner pages are few and assumed to be cached, as in
-	 * other access methods.  Repeated scans find more and more pages cached.
+	 * other access methods.  Repeated scans, and balls that are read one after
+	 * the other, find more and more pages cached.
 	 */
 	get_tablespace_page_costs(info->reltablespace, &spc_random_page_cost, &spc_seq_page_cost);
 	random_pages = Min(cost->ranges, cost->pages);
 	page_fetches = random_pages * spc_random_page_cost +
 		(cost->pages - random_pages) * spc_seq_page_cost;
-	if (loop_count > 1)
+	if (loop_count > 1 || cost->balls > 1)
 	{
 		double		fetched = index_pages_fetched(cost->pages * loop_count, info->pages,
 												  info->pages, root);
@@ -606,9 +605,13 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	arguments = index_other_operands_eval_cost(root, quals) +
 		index_other_operands_eval_cost(root, path->indexorderbys) +
 		fingerprint_cost(root, function, &shape);
-	page_costs = page_fetches + (cost->pages + cost->comparing) * PAGE_CPU_COST * cpu_operator_cost;
+	page_costs = page_fetches + cost->pages * PAGE_CPU_COST * cpu_operator_cost;
 	*startup_cost = arguments;
 	*total_cost = arguments + page_costs + tuples * cpu_index_tuple_cost;
+
+	/* balls may have rows in common, so all are read before the first row */
+	if (cost->balls > 1 && !ordered)
+		*startup_cost += page_costs;
 
 	/*
 	 * a group is only a hash, and what a fingerprint was computed of may

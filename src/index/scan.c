@@ -42,6 +42,7 @@ typedef struct ShIdxScanData
 
 	ShFndQuery	query;
 	ShIdxScanStep step;
+	bool		inexact;		/* conditions must be rechecked with the row */
 	ShFndReader reader;
 	ShFndOrdered *ordered;		/* NULL if there are no ORDER BY keys */
 
@@ -164,6 +165,7 @@ begin(IndexScanDesc scan, bool distinct)
 {
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
 	ShFndBallScan *ballscan = &so->reader.ballscan;
+	bool		exact;
 
 	so->checks_visible = scan->xs_want_itup && RecoveryInProgress();
 	so->checks_keys = so->query.has_elements && so->query.non_nulls &&
@@ -176,6 +178,7 @@ begin(IndexScanDesc scan, bool distinct)
 	shfnd_ball_set_part(ballscan, 0);
 	if (so->query.non_nulls || so->query.nulls)
 		shfnd_count_search(&so->reader);
+	so->inexact = so->query.inexact;
 	if (!so->query.non_nulls)
 	{
 		start_nulls(scan);
@@ -184,12 +187,15 @@ begin(IndexScanDesc scan, bool distinct)
 	shfnd_choose(&so->query, ballscan->scheme, ballscan->leaves_per_table,
 				 so->ordered != NULL);
 	if (so->ordered != NULL &&
-		shfnd_ordered_start(so->ordered, scan->orderByData, scan->numberOfOrderBys))
+		shfnd_ordered_start(so->ordered, scan->orderByData, scan->numberOfOrderBys, &exact))
+	{
+		so->inexact |= !exact;
 		so->step = SCAN_ORDERED;
+	}
 	else
 	{
 		so->step = SCAN_UNORDERED;
-		shfnd_start_query(&so->reader, distinct);
+		shfnd_start_query(&so->reader, distinct || so->checks_keys);
 	}
 }
 
@@ -255,6 +261,8 @@ next_row(IndexScanDesc scan, bool keep_pin, ShFingerprint *fp, ItemPointer tid)
 				match = shfnd_next_match(reader);
 				if (match >= 0)
 				{
+					if (scan->xs_want_itup && !shfnd_pin_match(reader, match))
+						continue;
 					*fp = reader->matches.fps[match];
 					*tid = reader->matches.tids[match];
 					return true;
@@ -329,7 +337,7 @@ shidx_gettuple(IndexScanDesc scan, ScanDirection direction)
 			return false;
 	} while (unlikely(so->checks_visible || so->checks_keys) &&
 			 !is_wanted(scan, fp, scan->xs_heaptid));
-	scan->xs_recheck = so->query.inexact && !so->checks_keys;
+	scan->xs_recheck = so->inexact && !so->checks_keys;
 	if (scan->xs_want_itup)
 		return_tuple(scan, fp, so->step == SCAN_NULLS);
 	return true;
@@ -386,7 +394,7 @@ shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 				continue;
 			}
 			tbm_add_tuples(bitmap, matches->tids, matches->count,
-						   so->query.inexact);
+						   so->inexact);
 			count += matches->count;
 		}
 		if (so->step != SCAN_NULLS)

@@ -4,7 +4,7 @@
  *	  What it takes to find everything that lies in some balls.
  *
  * A scan chooses by it what to search for, and the planner's estimate follows
- * the scan.  The planner knows the radii only, the scan also the centers.
+ * the scan.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,102 +14,20 @@
 #include "search/balls_cost.h"
 
 /*
- * What it takes to find what lies in counts[r] balls of each radius r of a part.  They
- * are read one after the other or, if there are so many that this would cost more, or
- * if by_table says so, by reading a table from end to end.  Then each entry is
- * compared with all balls, unless there is only one, which costs "work" pages.
+ * Add what it takes to find what lies in some balls of a radius, by fingerprints of one
+ * part, each by probes or, if by_table says so, by reading a table from end to end.
  */
 static void
-cost_of_part(const int *counts, double work, const ShBitsScheme *scheme, bool by_table,
-			 double leaves, ShFndCost *cost)
+add_balls(ShFndCost *cost, int radius, double balls, const ShBitsScheme *scheme, bool by_table,
+		  double leaves)
 {
-	ShFndCost	table = {.ranges = 1,.pages = leaves};
-	double		nballs = 0;
+	ShBitsProbePlan probes = {.ranges = 1,.pages = leaves};
 
-	memset(cost, 0, sizeof(*cost));
-	for (int r = 0; r <= SHBITS_WIDTH; r++)
-	{
-		ShBitsProbePlan probes;
-
-		if (counts[r] == 0)
-			continue;
-		nballs += counts[r];
-		if (by_table)
-			continue;
-		shbits_plan_probes(scheme, r, leaves, &probes);
-		cost->ranges += counts[r] * probes.ranges;
-		cost->pages += counts[r] * probes.pages;
-	}
-	if (nballs > 1)
-	{
-		table.table = true;
-		table.comparing = leaves * SHBT_USUAL_ENTRIES * work;
-	}
-	if (by_table || (table.table && table.pages + table.comparing < cost->pages))
-		*cost = table;
-}
-
-/*
- * What it takes to find everything that lies in the balls of a set.  A table has so
- * many leaves for one of the groups, or for all if by_table says that tables are
- * read from end to end.
- */
-void
-shfnd_cost_of_set(const ShFndBallSet *set, const ShBitsScheme *scheme, bool by_table,
-				  double leaves_per_table, ShFndCost *cost)
-{
-	int			counts[SHBITS_WIDTH + 1];
-
-	shfnd_count_radii(set, counts);
-	cost_of_part(counts, shfnd_comparing_work(set), scheme, by_table, Max(leaves_per_table, 1),
-				 cost);
-}
-
-/*
- * Add up what it takes to search the parts of wide fingerprints.
- */
-static void
-cost_of_parts(const int *counts, int width, const ShBitsScheme *scheme, bool by_table,
-			  double leaves, ShFndCost *cost)
-{
-	int			nparts = shbits_nparts(width);
-	int			(*parts)[SHBITS_WIDTH + 1] = palloc0(nparts * sizeof(*parts));
-	bool		searched[SHBITS_MAX_PARTS] = {false};
-
-	memset(cost, 0, sizeof(*cost));
-	for (int r = 0; r <= width; r++)
-	{
-		ShBitsAllotment allotment;
-
-		if (counts[r] == 0)
-			continue;
-		shbits_allot(scheme, width, r, by_table, leaves, leaves * SHBT_USUAL_ENTRIES, &allotment);
-		cost->share += allotment.share * counts[r];
-		for (int i = 0; i < nparts; i++)
-		{
-			int			radius = allotment.radii[i];
-
-			if (radius < 0)
-				continue;
-			searched[i] = true;
-			parts[i][radius] = Min((int64) parts[i][radius] + counts[r], INT_MAX);
-		}
-	}
-	cost->share = Min(cost->share, 1);
-
-	for (int i = 0; i < nparts; i++)
-	{
-		ShFndCost	part;
-
-		if (!searched[i])
-			continue;
-		cost_of_part(parts[i], shfnd_expected_work(parts[i]), scheme, by_table, leaves, &part);
-		cost->table |= part.table;
-		cost->ranges += part.ranges;
-		cost->pages += part.pages;
-		cost->comparing += part.comparing;
-	}
-	pfree(parts);
+	if (!by_table)
+		shbits_plan_probes(scheme, radius, leaves, &probes);
+	cost->balls += balls;
+	cost->ranges += balls * probes.ranges;
+	cost->pages += balls * probes.pages;
 }
 
 /*
@@ -121,11 +39,29 @@ shfnd_cost_of_counts(const int *counts, int width, const ShBitsScheme *scheme, b
 					 double leaves_per_table, ShFndCost *cost)
 {
 	double		leaves = Max(leaves_per_table, 1);
+	int			nparts = shbits_nparts(width);
 
-	if (shbits_nparts(width) == 1)
-		cost_of_part(counts, shfnd_expected_work(counts), scheme, by_table, leaves, cost);
-	else
-		cost_of_parts(counts, width, scheme, by_table, leaves, cost);
+	memset(cost, 0, sizeof(*cost));
+	for (int r = 0; r <= Max(width, SHBITS_WIDTH); r++)
+	{
+		ShBitsAllotment allotment;
+
+		if (counts[r] == 0)
+			continue;
+		if (nparts == 1)
+		{
+			add_balls(cost, r, counts[r], scheme, by_table, leaves);
+			continue;
+		}
+		shbits_allot(scheme, width, r, by_table, leaves, leaves * SHBT_USUAL_ENTRIES, &allotment);
+		cost->share += allotment.share * counts[r];
+		for (int i = 0; i < nparts; i++)
+		{
+			if (allotment.radii[i] >= 0)
+				add_balls(cost, allotment.radii[i], counts[r], scheme, by_table, leaves);
+		}
+	}
+	cost->share = Min(cost->share, 1);
 }
 
 /*
@@ -134,6 +70,5 @@ shfnd_cost_of_counts(const int *counts, int width, const ShBitsScheme *scheme, b
 double
 shfnd_cost_in_pages(const ShFndCost *cost, double leaves_per_table)
 {
-	return cost->pages + cost->comparing +
-		cost->share * Max(leaves_per_table, 1) * SHBT_USUAL_ENTRIES;
+	return cost->pages + cost->share * Max(leaves_per_table, 1) * SHBT_USUAL_ENTRIES;
 }

@@ -9,21 +9,16 @@
 #define SIMHASH_SEARCH_BALLS_COST_H
 
 #include "bits/probe.h"
-#include "search/ballset.h"
 
 typedef struct ShFndCost
 {
-	bool		table;			/* many balls: a table is read from end to end */
+	double		balls;			/* read one after the other */
 	double		ranges;
 	double		pages;
-	double		comparing;		/* cost of comparing entries with balls, in
-								 * pages */
 	double		share;			/* of random fingerprints, how many have a
 								 * part that is near; 0 if all of it is known */
 } ShFndCost;
 
-extern void shfnd_cost_of_set(const ShFndBallSet *set, const ShBitsScheme *scheme,
-							  bool by_table, double leaves_per_table, ShFndCost *cost);
 extern void shfnd_cost_of_counts(const int *counts, int width, const ShBitsScheme *scheme,
 								 bool by_table, double leaves_per_table, ShFndCost *cost);
 extern double shfnd_cost_in_pages(const ShFndCost *cost, double leaves_per_table);

@@ -276,6 +276,26 @@ shfnd_ball_release(ShFndBallScan *scan)
 }
 
 /*
+ * Pin the leaf of an entry of fingerprints of one part, whose pin has been dropped.
+ * Releases the last pin.  Returns false, with nothing pinned, if the entry is gone, and
+ * so is its row.  No lock is held on return.
+ */
+bool
+shfnd_ball_pin(ShFndBallScan *scan, ShFingerprint fp, ItemPointerData tid)
+{
+	ShPermuted	permuted = shbits_permute(&scan->scheme->tables[0], fp);
+
+	shfnd_ball_release(scan);
+
+	/* pins are for index-only scans, and so not for several columns */
+	if (scan->groups.all || scan->groups.count != 1)
+		elog(ERROR, "groups of candidates are not known");
+	return shbt_pin_entry(scan->index, 0,
+						  shbt_make_key(scan->groups.list[0], permuted, shbt_tid_to_int(&tid)),
+						  scan->snapshot, &scan->pin);
+}
+
+/*
  * Find the first fingerprint >= from, in the permutation of the probe's table,
  * whose prefix belongs to the probe.  Returns false if there is none.
  */

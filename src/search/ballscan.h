@@ -74,5 +74,6 @@ extern bool shfnd_ball_next(ShFndBallScan *scan, ShFndMatches *matches);
 extern void shfnd_ball_mark_dead(ShFndBallScan *scan, const ShFndMatches *matches,
 								 const uint16 *dead, int ndead);
 extern void shfnd_ball_release(ShFndBallScan *scan);
+extern bool shfnd_ball_pin(ShFndBallScan *scan, ShFingerprint fp, ItemPointerData tid);
 
 #endif							/* SIMHASH_SEARCH_BALLSCAN_H */

@@ -61,7 +61,6 @@ struct ShFndOrdered
 	int			tables_read;	/* from end to end */
 	bool		next_overflows; /* distance "next" does not fit in memory */
 	ShFndCandidates candidates;
-	Buffer		pin;			/* page of the last candidate returned */
 };
 
 /*
@@ -76,26 +75,16 @@ shfnd_ordered_begin(ShFndReader *reader, int norderbys)
 
 	ordered->reader = reader;
 	ordered->step = DONE;
-	ordered->pin = InvalidBuffer;
 	shfnd_candidates_begin(&ordered->candidates, norderbys);
 	return ordered;
 }
 
-static void
-release_pin(ShFndOrdered *ordered)
-{
-	if (BufferIsValid(ordered->pin))
-		ReleaseBuffer(ordered->pin);
-	ordered->pin = InvalidBuffer;
-}
-
 /*
- * Release what is held until the next start: a pin, memory, files.
+ * Release what is held until the next start: memory, files.
  */
 void
 shfnd_ordered_release(ShFndOrdered *ordered)
 {
-	release_pin(ordered);
 	shfnd_forget_candidates(&ordered->candidates);
 }
 
@@ -310,9 +299,11 @@ choose_step(ShFndOrdered *ordered)
 /*
  * Start, after the conditions have been planned.  Returns false if there is no
  * order because all keys are null.  Nothing is read before shfnd_ordered_next.
+ *
+ * Sets *exact to false if rows will be returned that do not meet the conditions.
  */
 bool
-shfnd_ordered_start(ShFndOrdered *ordered, ScanKey orderbys, int norderbys)
+shfnd_ordered_start(ShFndOrdered *ordered, ScanKey orderbys, int norderbys, bool *exact)
 {
 	ShFndCandidates *candidates = &ordered->candidates;
 	double		leaves = shfnd_ball_leaves(&ordered->reader->ballscan);
@@ -329,7 +320,7 @@ shfnd_ordered_start(ShFndOrdered *ordered, ScanKey orderbys, int norderbys)
 	if (candidates->ncenters == 0)
 		return false;
 
-	ordered->reach = shfnd_find_reach(ordered->reader->query, candidates->centers[0]);
+	ordered->reach = shfnd_find_reach(ordered->reader->query, candidates->centers[0], exact);
 	ordered->next = 0;
 	ordered->batch = FIRST_BATCH;
 	ordered->ring = -1;
@@ -617,23 +608,10 @@ next_streamed(ShFndOrdered *ordered, ShFingerprint *fp, ItemPointer tid)
 static bool
 next_collected(ShFndOrdered *ordered, bool want_pin, ShFingerprint *fp, ItemPointer tid)
 {
-	ShFndBallScan *ballscan = &ordered->reader->ballscan;
-	const ShFndGroups *groups = &ballscan->groups;
-
-	/* with several columns there are no index-only scans */
-	if (want_pin && (groups->all || groups->count != 1))
-		elog(ERROR, "groups of candidates are not known");
 	while (shfnd_next_candidate(&ordered->candidates, fp, tid))
 	{
-		ShPermuted	permuted;
-
 		CHECK_FOR_INTERRUPTS();
-		if (!want_pin)
-			return true;
-		permuted = shbits_permute(&ballscan->scheme->tables[0], *fp);
-		if (shbt_pin_entry(ballscan->index, 0,
-						   shbt_make_key(groups->list[0], permuted, shbt_tid_to_int(tid)),
-						   ballscan->snapshot, &ordered->pin))
+		if (!want_pin || shfnd_ball_pin(&ordered->reader->ballscan, *fp, *tid))
 			return true;
 	}
 	return false;
@@ -649,7 +627,6 @@ shfnd_ordered_next(ShFndOrdered *ordered, bool want_pin, ShFingerprint *fp, Item
 {
 	ShFndBallScan *ballscan = &ordered->reader->ballscan;
 
-	release_pin(ordered);
 	for (;;)
 	{
 		/* pages of collected candidates need no pin */

@@ -19,7 +19,8 @@ extern double shfnd_ordered_pages(const ShBitsScheme *scheme, double leaves_per_
 								  double *first_ranges, double *first_pages);
 
 extern ShFndOrdered *shfnd_ordered_begin(ShFndReader *reader, int norderbys);
-extern bool shfnd_ordered_start(ShFndOrdered *ordered, ScanKey orderbys, int norderbys);
+extern bool shfnd_ordered_start(ShFndOrdered *ordered, ScanKey orderbys, int norderbys,
+								bool *exact);
 extern bool shfnd_ordered_next(ShFndOrdered *ordered, bool want_pin, ShFingerprint *fp,
 							   ItemPointer tid);
 extern void shfnd_ordered_release(ShFndOrdered *ordered);

@@ -6,7 +6,7 @@
  * A condition is read as balls of whole fingerprints.  One of the conditions is
  * then searched for: by its balls if fingerprints have one part, otherwise by balls
  * of their parts (bits/probe.h).  What lies in these may lie in the ball, and has to
- * be rechecked.
+ * be rechecked, as the other conditions have.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,8 +26,30 @@
 #include "search/query.h"
 #include "type/wide.h"
 
+/* an array is kept if it has more elements than this */
+#define FEW_ELEMENTS	16
+
+#define ST_SORT sort_balls
+#define ST_ELEMENT_TYPE SimhashBall
+/* for equal centers the largest ball first, which contains the others */
+#define ST_COMPARE(a, b) \
+	((a)->center != (b)->center ? ((a)->center < (b)->center ? -1 : 1) : \
+	 (a)->radius > (b)->radius ? -1 : (a)->radius < (b)->radius)
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/* an element of an array, and its fingerprint */
+typedef struct Element
+{
+	ShFingerprint fp;
+	uint32		hash;			/* of the value */
+	Datum		value;
+} Element;
+
 #define ST_SORT sort_elements
-#define ST_ELEMENT_TYPE ShFndElement
+#define ST_ELEMENT_TYPE Element
 #define ST_COMPARE(a, b) \
 	((a)->fp != (b)->fp ? ((a)->fp < (b)->fp ? -1 : 1) : \
 	 (a)->hash < (b)->hash ? -1 : (a)->hash > (b)->hash)
@@ -50,7 +72,7 @@ shfnd_query_begin(ShFndQuery *query, Relation index)
 	shcls_fingerprinter_begin(&query->fingerprinter, index, query->width);
 	query->context = AllocSetContextCreate(CurrentMemoryContext, "simhash scan keys",
 										   ALLOCSET_SMALL_SIZES);
-	query->parts = palloc(query->nparts * sizeof(ShFndPart));
+	query->parts = palloc(query->nparts * sizeof(ShFndBalls));
 	query->checked_strategy = InvalidStrategy;
 	query->allotted = -1;
 }
@@ -193,6 +215,33 @@ ball_of_argument(ShFndQuery *query, StrategyNumber strategy, Datum argument, Oid
 }
 
 /*
+ * Drop balls that are empty, or are contained in another one with the same
+ * center.  If a ball contains everything, drop all others.
+ */
+static void
+simplify_balls(ShFndBalls *balls)
+{
+	int			kept = 0;
+
+	if (balls->count > 1)
+		sort_balls(balls->list, balls->count);
+	for (int i = 0; i < balls->count; i++)
+	{
+		SimhashBall ball = balls->list[i];
+
+		if (ball.radius >= SHBITS_WIDTH)
+		{
+			balls->list[0] = ball;
+			balls->count = 1;
+			return;
+		}
+		if (ball.radius >= 0 && (kept == 0 || balls->list[kept - 1].center != ball.center))
+			balls->list[kept++] = ball;
+	}
+	balls->count = kept;
+}
+
+/*
  * Are the elements of an array to be kept?  Not if the executor compares a row with
  * them as fast, or if all rows have to be compared with all of them.  A polymorphic
  * operator would have to be told of which type they are.
@@ -201,38 +250,38 @@ static bool
 keeps_elements(const ShFndQuery *query, ScanKey key, int nelements)
 {
 	return query->fingerprinter.computes && query->nparts == 1 &&
-		nelements > SHFND_FEW_BALLS &&
+		nelements > FEW_ELEMENTS &&
 		radius_of_operator(query, key->sk_strategy) < SHBITS_WIDTH &&
 		!IsPolymorphicType(query->index->rd_opcintype[key->sk_attno - 1]);
 }
 
 /*
- * Sort the elements of an array of a type, and keep only one of equal ones.
+ * Keep the elements of an array of a type, each once.  Sorts the list, and frees it.
  */
 static void
-simplify_elements(ShFndCondition *condition, Oid type)
+keep_elements(ShFndElements *elements, Element *list, int nelements, Oid type)
 {
-	ShFndElement *list = condition->elements;
-	int			kept = 1;
 	int16		length;
 	bool		by_value;
 
 	get_typlenbyval(type, &length, &by_value);
-	for (int i = 0; i < condition->nelements; i++)
+	for (int i = 0; i < nelements; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		list[i].hash = datum_image_hash(list[i].value, by_value, length);
 	}
-	sort_elements(list, condition->nelements);
-	for (int i = 1; i < condition->nelements; i++)
+	sort_elements(list, nelements);
+	elements->fps = MemoryContextAllocHuge(CurrentMemoryContext, nelements * sizeof(ShFingerprint));
+	elements->values = MemoryContextAllocHuge(CurrentMemoryContext, nelements * sizeof(Datum));
+	for (int i = 0; i < nelements; i++)
 	{
-		const ShFndElement *last = &list[kept - 1];
-
-		if (list[i].fp != last->fp || list[i].hash != last->hash ||
-			!datum_image_eq(list[i].value, last->value, by_value, length))
-			list[kept++] = list[i];
+		if (i > 0 && list[i].fp == list[i - 1].fp && list[i].hash == list[i - 1].hash &&
+			datum_image_eq(list[i].value, list[i - 1].value, by_value, length))
+			continue;
+		elements->fps[elements->count] = list[i].fp;
+		elements->values[elements->count++] = list[i].value;
 	}
-	condition->nelements = kept;
+	pfree(list);
 }
 
 /*
@@ -243,24 +292,24 @@ static bool
 add_condition(ShFndQuery *query, ScanKey key, int position)
 {
 	ShFndCondition *condition = &query->conditions[query->nconditions++];
-	ShFndBallSet *balls = &condition->balls;
+	ShFndBalls *balls = &condition->balls;
 	Datum	   *arguments;
 	int			narguments = shfnd_key_arguments(key, &arguments);
 	Oid			type = argument_type(query, key);
 	int			nparts = query->nparts;
-	bool		keep_elements = keeps_elements(query, key, narguments);
+	Element    *elements = NULL;
+	int			nelements = 0;
 
 	condition->key = position;
-	condition->nelements = 0;
-	if (keep_elements)
-		condition->elements = MemoryContextAllocHuge(CurrentMemoryContext,
-													 narguments * sizeof(ShFndElement));
-	balls->nballs = 0;
-	balls->balls = MemoryContextAllocHuge(CurrentMemoryContext, Max(narguments, 1) *
-										  (Size) nparts * sizeof(SimhashBall));
+	condition->elements.count = 0;
+	if (keeps_elements(query, key, narguments))
+		elements = MemoryContextAllocHuge(CurrentMemoryContext, narguments * sizeof(Element));
+	balls->count = 0;
+	balls->list = MemoryContextAllocHuge(CurrentMemoryContext, Max(narguments, 1) *
+										 (Size) nparts * sizeof(SimhashBall));
 	for (int i = 0; i < narguments; i++)
 	{
-		SimhashBall *ball = balls->balls + (Size) balls->nballs * nparts;
+		SimhashBall *ball = balls->list + (Size) balls->count * nparts;
 		ShFingerprint parts[SHBITS_MAX_PARTS];
 		int			radius;
 
@@ -269,19 +318,20 @@ add_condition(ShFndQuery *query, ScanKey key, int position)
 			continue;
 		for (int p = 0; p < nparts; p++)
 			ball[p] = simhash_make_ball(parts[p], Min(radius, query->width));
-		balls->nballs++;
-		if (keep_elements)
-			condition->elements[condition->nelements++] =
-				(ShFndElement) {.fp = parts[0],.value = arguments[i]};
+		balls->count++;
+		if (elements != NULL)
+			elements[nelements++] = (Element) {.fp = parts[0],.value = arguments[i]};
 	}
 	if (nparts == 1)
-		shfnd_make_ball_set(balls);
-	if (condition->nelements > 0)
+		simplify_balls(balls);
+	if (nelements > 0)
 	{
-		simplify_elements(condition, query->index->rd_opcintype[key->sk_attno - 1]);
+		condition->elements.radius = radius_of_operator(query, key->sk_strategy);
+		keep_elements(&condition->elements, elements, nelements,
+					  query->index->rd_opcintype[key->sk_attno - 1]);
 		query->has_elements = true;
 	}
-	return balls->nballs > 0;
+	return balls->count > 0;
 }
 
 /*
@@ -336,6 +386,8 @@ shfnd_read_query(ShFndQuery *query, ScanKey keys, int nkeys)
 	}
 	MemoryContextSwitchTo(old);
 
+	/* only one of them is searched for */
+	query->inexact |= query->nconditions > 1;
 	if (!query->groups.all && query->groups.count == 0)
 		nothing = true;
 	query->nulls = !nothing && !is_not_null;
@@ -349,32 +401,22 @@ static void
 cost_of_condition(const ShFndQuery *query, const ShFndCondition *condition,
 				  const ShBitsScheme *scheme, double leaves_per_table, ShFndCost *cost)
 {
-	const ShFndBallSet *balls = &condition->balls;
-	bool		by_table = query->groups.all;
-	int		   *counts;
+	const ShFndBalls *balls = &condition->balls;
+	int		   *counts = palloc0((Max(query->width, SHBITS_WIDTH) + 1) * sizeof(int));
 
-	if (query->nparts == 1)
-	{
-		shfnd_cost_of_set(balls, scheme, by_table, leaves_per_table, cost);
-		return;
-	}
-	counts = palloc0((query->width + 1) * sizeof(int));
-	for (int i = 0; i < balls->nballs; i++)
-		counts[balls->balls[(Size) i * query->nparts].radius]++;
-	shfnd_cost_of_counts(counts, query->width, scheme, by_table, leaves_per_table, cost);
+	for (int i = 0; i < balls->count; i++)
+		counts[balls->list[(Size) i * query->nparts].radius]++;
+	shfnd_cost_of_counts(counts, query->width, scheme, query->groups.all, leaves_per_table, cost);
 	pfree(counts);
 }
 
 /*
- * Choose the condition that costs least, if there are several.
+ * Choose the condition that costs least, and say what it costs.
  */
 static void
-choose_condition(ShFndQuery *query, const ShBitsScheme *scheme, double leaves_per_table,
-				 bool wants_cost)
+choose_condition(ShFndQuery *query, const ShBitsScheme *scheme, double leaves_per_table)
 {
-	query->chosen = query->nconditions - 1;
-	if (query->nconditions <= 1 && !wants_cost)
-		return;
+	query->chosen = -1;
 	for (int i = 0; i < query->nconditions; i++)
 	{
 		ShFndCost	cost;
@@ -390,16 +432,17 @@ choose_condition(ShFndQuery *query, const ShBitsScheme *scheme, double leaves_pe
 }
 
 /*
- * Make the sets of balls in which to search each part for what lies in one of the
- * balls of whole fingerprints.
+ * Make the balls in which to search each part for what lies in one of the balls of
+ * whole fingerprints.
  */
 static void
-make_parts(ShFndQuery *query, const ShFndBallSet *balls, const ShBitsScheme *scheme,
+make_parts(ShFndQuery *query, const ShFndBalls *balls, const ShBitsScheme *scheme,
 		   double leaves)
 {
-	for (int i = 0; i < balls->nballs; i++)
+	memset(query->parts, 0, query->nparts * sizeof(ShFndBalls));
+	for (int i = 0; i < balls->count; i++)
 	{
-		const SimhashBall *ball = balls->balls + (Size) i * query->nparts;
+		const SimhashBall *ball = balls->list + (Size) i * query->nparts;
 
 		CHECK_FOR_INTERRUPTS();
 		if (ball->radius != query->allotted || leaves != query->leaves)
@@ -411,62 +454,22 @@ make_parts(ShFndQuery *query, const ShFndBallSet *balls, const ShBitsScheme *sch
 		}
 		for (int p = 0; p < query->nparts; p++)
 		{
-			ShFndBallSet *set = &query->parts[p].balls;
+			ShFndBalls *part = &query->parts[p];
 
 			if (query->allotment.radii[p] < 0)
 				continue;
-			if (set->balls == NULL)
-				set->balls = MemoryContextAllocHuge(query->context,
-													(Size) balls->nballs * sizeof(SimhashBall));
-			set->balls[set->nballs++] = simhash_make_ball(ball[p].center, query->allotment.radii[p]);
+			if (part->list == NULL)
+				part->list = MemoryContextAllocHuge(query->context,
+													(Size) balls->count * sizeof(SimhashBall));
+			part->list[part->count++] = simhash_make_ball(ball[p].center, query->allotment.radii[p]);
 		}
 	}
-	for (int p = 0; p < query->nparts; p++)
-	{
-		if (query->parts[p].balls.nballs > 0)
-			shfnd_make_ball_set(&query->parts[p].balls);
-	}
-}
-
-/*
- * Choose the condition that costs least, and the balls of each part.
- */
-static pg_noinline void
-choose_by_cost(ShFndQuery *query, const ShBitsScheme *scheme, double leaves_per_table,
-			   bool wants_cost)
-{
-	static SimhashBall everything = {.center = 0,.radius = SHBITS_WIDTH};
-	MemoryContext old = MemoryContextSwitchTo(query->context);
-
-	choose_condition(query, scheme, leaves_per_table, wants_cost);
-	memset(query->parts, 0, query->nparts * sizeof(ShFndPart));
-	if (query->chosen < 0)
-	{
-		query->parts[0].balls = (ShFndBallSet) {.nballs = 1,.balls = &everything};
-		shfnd_cost_of_set(&query->parts[0].balls, scheme, query->groups.all, leaves_per_table,
-						  &query->cost);
-	}
-	else if (query->nparts == 1)
-		query->parts[0].balls = query->conditions[query->chosen].balls;
-	else
-		make_parts(query, &query->conditions[query->chosen].balls, scheme,
-				   Max(leaves_per_table, 1));
-
 	query->nsearched = 0;
 	for (int p = 0; p < query->nparts; p++)
 	{
-		ShFndPart  *part = &query->parts[p];
-		ShFndCost	cost;
-
-		if (part->balls.nballs > 0)
-			query->nsearched++;
-		if (part->balls.nballs > 1)
-		{
-			shfnd_cost_of_set(&part->balls, scheme, query->groups.all, leaves_per_table, &cost);
-			part->table = cost.table;
-		}
+		simplify_balls(&query->parts[p]);
+		query->nsearched += query->parts[p].count;
 	}
-	MemoryContextSwitchTo(old);
 }
 
 /*
@@ -474,82 +477,59 @@ choose_by_cost(ShFndQuery *query, const ShBitsScheme *scheme, double leaves_per_
  * not null.  leaves_per_table is the number of leaves of a table for one of the
  * groups, or for all if the groups are not known.
  *
- * A single ball of fingerprints of one part leaves nothing to choose, unless the cost
- * is asked for.
+ * wants_cost says that query->cost is needed even if there is nothing to choose.
  */
 void
 shfnd_choose(ShFndQuery *query, const ShBitsScheme *scheme, double leaves_per_table,
 			 bool wants_cost)
 {
-	if (query->nparts > 1 || query->nconditions != 1 || wants_cost ||
-		query->conditions[0].balls.nballs > 1)
-	{
-		choose_by_cost(query, scheme, leaves_per_table, wants_cost);
-		return;
-	}
-	query->chosen = 0;
-	query->parts[0].balls = query->conditions[0].balls;
-	query->parts[0].table = false;
-	query->nsearched = 1;
-}
+	static SimhashBall everything = {.center = 0,.radius = SHBITS_WIDTH};
+	MemoryContext old = MemoryContextSwitchTo(query->context);
 
-/*
- * Does a fingerprint of one part meet all conditions but the given one?
- */
-bool
-shfnd_meets_others(const ShFndQuery *query, int condition, ShFingerprint fp)
-{
-	for (int i = 0; i < query->nconditions; i++)
+	query->chosen = query->nconditions - 1;
+	if (query->nconditions > 1 || wants_cost)
+		choose_condition(query, scheme, leaves_per_table);
+	if (query->chosen < 0)
 	{
-		const ShFndBallSet *balls = &query->conditions[i].balls;
-
-		if (i != condition && !shfnd_in_balls(balls, balls->nballs, fp))
-			return false;
+		memset(query->parts, 0, query->nparts * sizeof(ShFndBalls));
+		query->parts[0] = (ShFndBalls) {.count = 1,.list = &everything};
+		query->cost = (ShFndCost) {.balls = 1,.ranges = 1,.pages = Max(leaves_per_table, 1)};
+		query->nsearched = 1;
 	}
-	return true;
+	else if (query->nparts == 1)
+	{
+		query->parts[0] = query->conditions[query->chosen].balls;
+		query->nsearched = query->parts[0].count;
+	}
+	else
+		make_parts(query, &query->conditions[query->chosen].balls, scheme,
+				   Max(leaves_per_table, 1));
+	MemoryContextSwitchTo(old);
 }
 
 /*
  * The largest distance from a center at which fingerprints of one part can meet all
- * conditions.
+ * conditions.  Sets *all to whether all within it do.
  */
 int
-shfnd_find_reach(const ShFndQuery *query, ShFingerprint center)
+shfnd_find_reach(const ShFndQuery *query, ShFingerprint center, bool *all)
 {
 	int			reach = SHBITS_WIDTH;
 
+	*all = true;
 	for (int i = 0; i < query->nconditions; i++)
 	{
-		const ShFndBallSet *balls = &query->conditions[i].balls;
+		const ShFndBalls *balls = &query->conditions[i].balls;
 		int			farthest = 0;
 
-		for (int b = 0; b < balls->nballs; b++)
+		for (int b = 0; b < balls->count; b++)
 		{
-			const SimhashBall *ball = &balls->balls[b];
+			const SimhashBall *ball = &balls->list[b];
 
 			farthest = Max(farthest, ball->radius + shbits_distance(ball->center, center));
 		}
 		reach = Min(reach, farthest);
+		*all &= balls->count == 1 && balls->list[0].center == center;
 	}
 	return reach;
-}
-
-/*
- * The balls of the first part in which everything lies that meets the chosen
- * condition: for when no other part is searched.
- *
- * Allocates in the current memory context.
- */
-ShFndBallSet
-shfnd_balls_of_first_part(const ShFndQuery *query)
-{
-	const ShFndBallSet *balls = &query->conditions[query->chosen].balls;
-	ShFndBallSet first = {.nballs = balls->nballs};
-
-	first.balls = MemoryContextAllocHuge(CurrentMemoryContext,
-										 (Size) balls->nballs * sizeof(SimhashBall));
-	for (int i = 0; i < balls->nballs; i++)
-		first.balls[i] = balls->balls[(Size) i * query->nparts];
-	shfnd_make_ball_set(&first);
-	return first;
 }

@@ -11,14 +11,26 @@
 #include "class/fingerprint.h"
 #include "search/balls_cost.h"
 #include "search/group_keys.h"
+#include "type/simhash.h"
 
-/* an element of an array, and its fingerprint */
-typedef struct ShFndElement
+/* balls of fingerprints of one part, sorted by center; all centers differ */
+typedef struct ShFndBalls
 {
-	ShFingerprint fp;
-	uint32		hash;			/* of the value */
-	Datum		value;
-} ShFndElement;
+	int			count;
+	SimhashBall *list;
+} ShFndBalls;
+
+/*
+ * A long array of values whose fingerprints are computed: each value once, and
+ * its fingerprint, by which they are sorted.
+ */
+typedef struct ShFndElements
+{
+	int			count;			/* 0 if there is none */
+	int			radius;			/* of the operator */
+	ShFingerprint *fps;
+	Datum	   *values;
+} ShFndElements;
 
 /* a condition: the fingerprint lies in one of these balls */
 typedef struct ShFndCondition
@@ -26,23 +38,13 @@ typedef struct ShFndCondition
 	int			key;			/* the position of its scan key */
 
 	/*
-	 * If fingerprints have several parts, balls.balls has as many elements
-	 * for each ball, in no order: the part of the center, and the radius
-	 * around the whole.
+	 * If fingerprints have several parts, the list has as many elements for
+	 * each ball, in no order: the part of the center, and the radius around
+	 * the whole.
 	 */
-	ShFndBallSet balls;
-
-	/* a long array of values whose fingerprints are computed; or none */
-	int			nelements;
-	ShFndElement *elements;		/* sorted by fingerprint; all values differ */
+	ShFndBalls	balls;
+	ShFndElements elements;
 } ShFndCondition;
-
-/* the balls in which a part of the fingerprints is searched */
-typedef struct ShFndPart
-{
-	ShFndBallSet balls;
-	bool		table;			/* by reading a table from end to end */
-} ShFndPart;
 
 typedef struct ShFndQuery
 {
@@ -55,7 +57,7 @@ typedef struct ShFndQuery
 	MemoryContext context;		/* of what they need */
 	ShFndGroups groups;			/* the groups of the wanted rows */
 	bool		inexact;		/* some conditions must be rechecked with the
-								 * row */
+								 * row, whatever is searched for */
 	bool		nulls;			/* rows with a null fingerprint are wanted */
 	bool		non_nulls;		/* rows whose fingerprint meets all conditions
 								 * are wanted */
@@ -66,8 +68,8 @@ typedef struct ShFndQuery
 	/* what to search for, to find all that is wanted; see shfnd_choose */
 	int			chosen;			/* the condition; -1 if there is none */
 	ShFndCost	cost;			/* of finding what meets it, if asked for */
-	ShFndPart  *parts;			/* one for each part of the fingerprints */
-	int			nsearched;		/* how many of these have balls */
+	ShFndBalls *parts;			/* for each part of the fingerprints */
+	int64		nsearched;		/* how many balls these are */
 
 	/* kept for the next keys: such a key can be read */
 	StrategyNumber checked_strategy;
@@ -85,8 +87,6 @@ extern void shfnd_check_key(ShFndQuery *query, ScanKey key);
 extern void shfnd_read_query(ShFndQuery *query, ScanKey keys, int nkeys);
 extern void shfnd_choose(ShFndQuery *query, const ShBitsScheme *scheme,
 						 double leaves_per_table, bool wants_cost);
-extern bool shfnd_meets_others(const ShFndQuery *query, int condition, ShFingerprint fp);
-extern int	shfnd_find_reach(const ShFndQuery *query, ShFingerprint center);
-extern ShFndBallSet shfnd_balls_of_first_part(const ShFndQuery *query);
+extern int	shfnd_find_reach(const ShFndQuery *query, ShFingerprint center, bool *all);
 
 #endif							/* SIMHASH_SEARCH_QUERY_H */

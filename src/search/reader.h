@@ -10,8 +10,7 @@
 
 #include "search/ballscan.h"
 #include "search/query.h"
-
-struct shfnd_rows_hash;
+#include "sort/entrysort.h"
 
 typedef struct ShFndReader
 {
@@ -23,27 +22,20 @@ typedef struct ShFndReader
 	 * what is read: the balls of a part of the query, or what the caller
 	 * names
 	 */
-	const ShFndBallSet *balls;	/* NULL: what the caller names */
-	bool		table;			/* a table is read for all of them */
-	int			ball;			/* otherwise, the one that is read */
-	bool		filters;		/* not all that is read is wanted */
+	const ShFndBalls *balls;	/* NULL: what the caller names */
+	int			ball;			/* the one that is read */
 	bool		first_part;		/* none has been read to its end */
 
-	/*
-	 * the rows that have been returned; NULL if none can be met twice, or if
-	 * that does no harm
-	 */
-	MemoryContext rows_context;
-	struct shfnd_rows_hash *rows;
-	uint32		max_rows;		/* how many fit in memory */
-	bool		full;			/* it is: all others are read from one table */
-	ShFndBallSet others;		/* where these are */
+	/* if a row may be met twice, all matches, to return each once */
+	bool		collects;		/* they have yet to be read */
+	ShSort	   *sort;			/* NULL if they are returned as they are read */
+	ShSortItem	last;			/* the last one returned */
 
-	/* matches on the last leaf that are wanted */
+	/* matches on the last leaf, or the next ones of all */
 	ShFndMatches matches;
 	int			next;			/* the next of them, for shfnd_next_match */
 
-	/* those of them whose rows turned out to be dead */
+	/* those on the last leaf whose rows turned out to be dead */
 	int			ndead;
 	uint16		dead[SHBT_MAX_ENTRIES];
 } ShFndReader;
@@ -57,6 +49,7 @@ extern void shfnd_start_ring(ShFndReader *reader, SimhashBall ball);
 extern void shfnd_start_table(ShFndReader *reader, SimhashBall ball);
 extern void shfnd_start_nulls(ShFndReader *reader);
 extern bool shfnd_next_matches(ShFndReader *reader);
+extern bool shfnd_pin_match(ShFndReader *reader, int match);
 
 /*
  * Move to the next match.  Returns its position in reader->matches, or -1
@@ -77,7 +70,8 @@ static inline void
 shfnd_match_is_dead(ShFndReader *reader)
 {
 	Assert(reader->next > 0 && reader->ndead < reader->next);
-	reader->dead[reader->ndead++] = reader->next - 1;
+	if (reader->sort == NULL)
+		reader->dead[reader->ndead++] = reader->next - 1;
 }
 
 #endif							/* SIMHASH_SEARCH_READER_H */

@@ -17,7 +17,11 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "bits/distance.h"
 #include "search/visitor.h"
+
+/* how many elements are compared between checks for interrupts */
+#define CHUNK		1024
 
 /*
  * Set the keys that rows are checked with: those of the scan, which have been read
@@ -49,10 +53,10 @@ shfnd_visitor_set_keys(ShFndVisitor *visitor, IndexScanDesc scan, const ShFndQue
 	{
 		const ShFndCondition *condition = &query->conditions[i];
 
-		if (condition->nelements > 0)
+		if (condition->elements.count > 0)
 		{
-			visitor->keys[condition->key].condition = condition;
-			nelements += condition->nelements;
+			visitor->keys[condition->key].elements = &condition->elements;
+			nelements += condition->elements.count;
 			ncompared -= visitor->keys[condition->key].narguments;
 		}
 	}
@@ -89,24 +93,18 @@ shfnd_visit(ShFndVisitor *visitor, IndexScanDesc scan, ItemPointerData tid, bool
 								   &again, dead);
 }
 
-/* a value that is compared with the arguments of a key */
-typedef struct Comparison
-{
-	ScanKey		key;
-	const ShFndCondition *condition;
-	Datum		value;
-} Comparison;
-
+/*
+ * Is the operator of a key true for a value and an argument?
+ */
 static bool
-is_true(const Comparison *comparison, Datum argument)
+is_true(ScanKey key, Datum value, Datum argument)
 {
 	LOCAL_FCINFO(fcinfo, 2);
 	bool		result;
 
 	CHECK_FOR_INTERRUPTS();
-	InitFunctionCallInfoData(*fcinfo, &comparison->key->sk_func, 2,
-							 comparison->key->sk_collation, NULL, NULL);
-	fcinfo->args[0].value = comparison->value;
+	InitFunctionCallInfoData(*fcinfo, &key->sk_func, 2, key->sk_collation, NULL, NULL);
+	fcinfo->args[0].value = value;
 	fcinfo->args[0].isnull = false;
 	fcinfo->args[1].value = argument;
 	fcinfo->args[1].isnull = false;
@@ -115,30 +113,24 @@ is_true(const Comparison *comparison, Datum argument)
 }
 
 /*
- * Is the operator true for one of the elements at the center of a ball?
+ * Is it true for one of the elements that are near a fingerprint, that of the value?
  */
 static bool
-is_true_of_ball(int ball, void *arg)
+is_true_of_near(ScanKey key, Datum value, const ShFndElements *elements, ShFingerprint fp)
 {
-	const Comparison *comparison = arg;
-	const ShFndCondition *condition = comparison->condition;
-	ShFingerprint center = condition->balls.balls[ball].center;
-	int			low = 0;
-	int			high = condition->nelements;
-
-	while (low < high)
+	for (int start = 0; start < elements->count; start += CHUNK)
 	{
-		int			middle = low + (high - low) / 2;
+		uint16		found[CHUNK];
+		int			nfound = shbits_filter(elements->fps + start,
+										   Min(elements->count - start, CHUNK), fp,
+										   elements->radius, found);
 
-		if (condition->elements[middle].fp < center)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < condition->nelements && condition->elements[low].fp == center; low++)
-	{
-		if (is_true(comparison, condition->elements[low].value))
-			return true;
+		CHECK_FOR_INTERRUPTS();
+		for (int i = 0; i < nfound; i++)
+		{
+			if (is_true(key, value, elements->values[start + found[i]]))
+				return true;
+		}
 	}
 	return false;
 }
@@ -153,18 +145,16 @@ meets_key(const ShFndVisitor *visitor, IndexScanDesc scan, int i, const Datum *v
 	ScanKey		key = &scan->keyData[i];
 	ShFndKeyCheck *check = &visitor->keys[i];
 	int			column = key->sk_attno - 1;
-	Comparison	comparison = {key, check->condition, values[column]};
 
 	if (key->sk_flags & SK_SEARCHNULL)
 		return nulls[column];
 	if (nulls[column] || (key->sk_flags & SK_SEARCHNOTNULL))
 		return !nulls[column];
-	if (check->condition != NULL)
-		return shfnd_find_ball(&check->condition->balls, check->condition->balls.nballs, fp,
-							   is_true_of_ball, &comparison);
+	if (check->elements != NULL)
+		return is_true_of_near(key, values[column], check->elements, fp);
 	for (int a = 0; a < check->narguments; a++)
 	{
-		if (is_true(&comparison, check->arguments[a]))
+		if (is_true(key, values[column], check->arguments[a]))
 			return true;
 	}
 	return false;

@@ -18,7 +18,7 @@ typedef struct ShFndKeyCheck
 {
 	int			narguments;
 	Datum	   *arguments;
-	const ShFndCondition *condition;	/* NULL: it has no elements */
+	const ShFndElements *elements;	/* NULL if there are none */
 } ShFndKeyCheck;
 
 typedef struct ShFndVisitor
