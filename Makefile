@@ -40,7 +40,7 @@ REGRESS = $(call scheduled,regress)
 ENCODING = UTF8
 NO_LOCALE = 1
 ISOLATION = $(call scheduled,isolation)
-ISOLATION_OPTS = --inputdir=test --load-extension=simhash
+ISOLATION_OPTS = --inputdir=$(srcdir)/test --load-extension=simhash
 ifeq ($(SIZE),all)
 export PGOPTIONS += -c test.effort=full
 export SIMHASH_EFFORT = full
@@ -66,6 +66,14 @@ ifeq ($(wildcard $(PGXS)),)
 $(error To build, install postgresql-server-dev-N, or postgresqlN-devel, N being the version of the server, and set PG_CONFIG to its pg_config)
 endif
 include $(PGXS)
+
+# those that somebody names need what init makes
+ifneq ($(strip $(REGRESS)),)
+override REGRESS := init $(filter-out init,$(REGRESS))
+endif
+ifneq ($(strip $(ISOLATION)),)
+override ISOLATION := init $(filter-out init,$(ISOLATION))
+endif
 
 # PostgreSQL does not track headers unless it was configured so
 $(OBJS) $(OBJS:.o=.bc): $(call sources,src/*.h src/*/*.h)

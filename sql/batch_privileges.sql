@@ -411,8 +411,8 @@ FROM pg_depend d JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND d.objid =
 		a(arguments),
 	(VALUES ('attack integer DEFAULT 1'), ('VARIADIC attack integer[] DEFAULT ''{}''')) m(more) \gset
 \echo :many
-CREATE DATABASE simhash_find_schema TEMPLATE template0;
-\c simhash_find_schema
+CREATE DATABASE regression_find_schema TEMPLATE template0;
+\c regression_find_schema
 SET client_min_messages = warning;
 CREATE SCHEMA hostile;
 \set ECHO none
@@ -448,4 +448,4 @@ SELECT count(*) FROM elsewhere.simhash_find_all('docs_fp');
 SELECT count(*) FROM elsewhere.simhash_find_clusters('docs_fp', 2);
 SELECT count(*) FROM elsewhere.simhash_stat_progress;
 \c :old_database
-DROP DATABASE simhash_find_schema;
+DROP DATABASE regression_find_schema;

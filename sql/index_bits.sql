@@ -198,6 +198,11 @@ CREATE TABLE empty (fp simhash_bits(128));
 CREATE INDEX ON empty USING simhash (fp);
 SELECT state, message FROM attempt($$SELECT * FROM empty WHERE fp % 'abcd'$$);
 SELECT count(*) FROM empty WHERE fp % wide('c0', 128);
+-- a scan compares nothing there, nor what is behind an element that is near
+SELECT use_only('seqscan');
+SELECT count(*) FROM empty WHERE fp % 'abcd';
+SELECT count(*) FROM (VALUES (wide('c0', 256))) AS t (fp) WHERE fp % ANY (ARRAY[wide('c0', 256), 'abcd']);
+SELECT state FROM attempt($$SELECT id FROM doc WHERE fp % ANY (ARRAY['abcd', wide('c0', 256)])$$);
 RESET enable_seqscan;
 
 DROP SCHEMA index_bits_test CASCADE;

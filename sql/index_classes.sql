@@ -61,7 +61,11 @@ SELECT k, o, r.* FROM (VALUES
 	('bigint', 'OPERATOR 1 =, OPERATOR 5 <@@ (bigint, text)'),
 	('bigint', 'OPERATOR 7 = (bigint, integer)'),
 	('simhash_bits', 'OPERATOR 5 <@@ (simhash_bits, bigint)'),
-	('simhash_bits', 'OPERATOR 3 <~~~> (simhash_bits, bigint) FOR ORDER BY integer_ops')) v(k, o), try(k, o) r;
+	('simhash_bits', 'OPERATOR 3 <~~~> (simhash_bits, bigint) FOR ORDER BY integer_ops'),
+	-- the distance is for ORDER BY, and no other strategy is
+	('simhash', 'OPERATOR 3 <>'),
+	('simhash', 'OPERATOR 1 =, OPERATOR 4 <~~> FOR ORDER BY integer_ops'),
+	('simhash_bits', 'OPERATOR 5 <~~~> (simhash_bits, bigint) FOR ORDER BY integer_ops')) v(k, o), try(k, o) r;
 \pset format aligned
 
 --
@@ -88,6 +92,26 @@ SELECT use_only('seqscan');
 SELECT count(*) FROM t WHERE b <= 5::bigint;
 DROP OPERATOR FAMILY late_b USING simhash CASCADE;
 DROP OPERATOR FAMILY late_w USING simhash CASCADE;
+
+-- of which one is for the wrong purpose: an order that is not one of distances is sorted
+CREATE FUNCTION nearness(simhash, simhash) RETURNS int
+LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN 64 - hamming($1, $2); END';
+CREATE OPERATOR <~-~> (LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = nearness);
+CREATE FUNCTION other_number(simhash, bigint) RETURNS boolean
+LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN $1::bigint <> $2; END';
+CREATE OPERATOR <@@ (LEFTARG = simhash, RIGHTARG = bigint, FUNCTION = other_number);
+CREATE OPERATOR CLASS late_s FOR TYPE simhash USING simhash AS OPERATOR 1 =, OPERATOR 3 <~~> FOR ORDER BY integer_ops;
+CREATE INDEX t_s ON t USING simhash (s late_s);
+ALTER OPERATOR FAMILY late_s USING simhash ADD OPERATOR 4 <~-~> (simhash, simhash) FOR ORDER BY integer_ops,
+	OPERATOR 3 <@@ (simhash, bigint);
+SELECT use_only('indexscan');
+SELECT plan('SELECT id FROM t ORDER BY s <~~> 1, s <~~> 6 LIMIT 3');
+SELECT id FROM t ORDER BY s <~~> 1, s <~~> 6 LIMIT 3;
+SELECT s <~-~> 1 AS nearness FROM t ORDER BY s <~-~> 1 LIMIT 3;
+SELECT s <~~> 1 AS distance, s <~-~> 6 AS nearness FROM t ORDER BY s <~~> 1, s <~-~> 6 LIMIT 4;
+SELECT * FROM attempt('SELECT id FROM t WHERE s <@@ 1::bigint');
+SELECT use_only('seqscan');
+DROP OPERATOR FAMILY late_s USING simhash CASCADE;
 
 --
 -- Of a shorter integer only its own bits count.  A function in C may leave the others as

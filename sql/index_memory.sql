@@ -1,8 +1,8 @@
 --
 -- Memory: 10,000 scans in one statement take no more than 1,000
 --
--- What a scan leaves behind until its statement ends adds up: a constraint begins a scan
--- for each row, and a join starts one again for each row.
+-- What a scan, or a function, leaves behind until its statement ends adds up: a constraint
+-- begins a scan for each row, and a join starts one again for each row.
 --
 SET client_min_messages = warning;
 CREATE SCHEMA index_memory_test;
@@ -116,6 +116,17 @@ BEGIN
 END $$;
 SELECT tab, again.* FROM (VALUES ('one', 'fp'), ('several', 'fp'), ('wide', 'wide'), ('texts', 'body')) c(tab, col),
 	insert_again(tab, col) again;
+
+-- parts of texts, which are compared for each row, and looked up in a GIN index
+CREATE TABLE long AS SELECT id, concat_ws(' ', body, body, body) AS body FROM docs;
+CREATE INDEX long_body ON long USING gin (body simhash_passage_ops);
+ANALYZE long;
+SELECT growth($$SELECT CASE WHEN id IN (1000, 10000) THEN memory() END AS m FROM long
+	WHERE body ~& concat_ws(' ', id, body)$$) IS NULL AS compared;
+SELECT use_only('bitmapscan');
+SELECT $$SELECT CASE WHEN q.id IN (1000, 10000) THEN memory() END AS m
+	FROM long q, LATERAL (SELECT count(*) AS n FROM long l WHERE l.body ~& q.body) s WHERE n = 1$$ AS query \gset
+SELECT plan_of(:'query') ~ 'Bitmap Index Scan on long_body' AS indexed, growth(:'query') IS NULL AS found;
 
 -- hash functions of columns before the fingerprint run for each row of a build, a check and
 -- an INSERT: those of ranges copy them

@@ -1,5 +1,6 @@
 --
--- Options that no index of the column can have, which ALTER INDEX cannot refuse
+-- Options that no index of the column can have, which ALTER INDEX cannot refuse, and a
+-- column that lost its width, which ALTER TABLE takes
 --
 SET client_min_messages = warning;
 CREATE SCHEMA index_options_test;
@@ -59,4 +60,58 @@ REINDEX INDEX narrow_fp;
 SELECT simhash_index_check('narrow_fp', true);
 
 DROP TABLE emptied;
+
+--
+-- A column without a width, on which there is an index already
+--
+SELECT message FROM attempt('CREATE TABLE widthless (fp simhash_bits); CREATE INDEX ON widthless USING simhash (fp)');
+CREATE TABLE lost (g int, fp simhash_bits(128));
+CREATE UNLOGGED TABLE lost_unlogged (fp simhash_bits(128));
+CREATE TEMPORARY TABLE lost_emptied (fp simhash_bits(128)) ON COMMIT DELETE ROWS;
+CREATE INDEX lost_fp ON lost USING simhash (fp) WITH (blocks = 8);
+CREATE INDEX lost_g_fp ON lost USING simhash (g, fp);
+CREATE INDEX lost_unlogged_fp ON lost_unlogged USING simhash (fp);
+CREATE INDEX lost_emptied_fp ON lost_emptied USING simhash (fp);
+ALTER TABLE lost ALTER fp TYPE simhash_bits;
+ALTER TABLE lost_unlogged ALTER fp TYPE simhash_bits;
+ALTER TABLE lost_emptied ALTER fp TYPE simhash_bits;
+INSERT INTO lost SELECT i % 2, wide(i::text, 128) FROM generate_series(1, 10) i;
+
+-- with rows an error, after which all is as before
+REINDEX TABLE lost;
+VACUUM FULL lost;
+REINDEX INDEX CONCURRENTLY lost_fp;
+DROP INDEX lost_fp_ccnew;
+SELECT count(*) FROM lost;
+SELECT simhash_index_check('lost_fp', true), simhash_index_check('lost_g_fp', true);
+
+-- without rows a warning
+TRUNCATE lost;
+VACUUM FULL lost;
+REINDEX TABLE lost;
+TRUNCATE lost_unlogged;
+BEGIN;
+COMMIT;
+-- the index is for 64 bits, until the column has a width
+INSERT INTO lost SELECT i % 2, wide(i::text, 64) FROM generate_series(1, 10) i;
+INSERT INTO lost_unlogged SELECT wide(i::text, 64) FROM generate_series(1, 10) i;
+SELECT message FROM attempt('INSERT INTO lost VALUES (1, wide(''11'', 128))');
+SELECT i, simhash_index_check(i::regclass, true) FROM unnest('{lost_fp,lost_g_fp,lost_unlogged_fp}'::text[]) i;
+BEGIN;
+SELECT message FROM attempt('INSERT INTO lost_emptied VALUES (wide(''1'', 128))');
+INSERT INTO lost_emptied SELECT wide(i::text, 64) FROM generate_series(1, 10) i;
+SET LOCAL enable_seqscan = off;
+SELECT count(*) FROM lost_emptied WHERE fp = wide('3', 64);
+COMMIT;
+TRUNCATE lost;
+ALTER TABLE lost ALTER fp TYPE simhash_bits(128);
+ALTER TABLE lost_emptied ALTER fp TYPE simhash_bits(128);
+INSERT INTO lost SELECT i % 2, wide(i::text, 128) FROM generate_series(1, 10) i;
+REINDEX TABLE lost;
+SELECT simhash_index_check('lost_fp', true), simhash_index_check('lost_g_fp', true);
+BEGIN;
+INSERT INTO lost_emptied SELECT wide(i::text, 128) FROM generate_series(1, 10) i;
+COMMIT;
+
+DROP TABLE lost_emptied;
 DROP SCHEMA index_options_test CASCADE;

@@ -33,6 +33,8 @@ SELECT * FROM simhash_index_info('messages_test.tickets');
 SELECT * FROM simhash_index_info('pg_class');
 SELECT * FROM simhash_index_info('pg_stat_activity');
 SELECT * FROM simhash_index_info(0);
+CREATE VIEW messages_test.open_tickets AS SELECT * FROM messages_test.tickets;
+SELECT * FROM simhash_find_all('messages_test.open_tickets');
 SET search_path = messages_test, public;
 DROP INDEX "an other";
 
@@ -57,11 +59,15 @@ CREATE INDEX ON articles USING simhash (simhash_compute("the title"));
 CREATE TABLE hashes (digits text, "Digits" char(16), v varchar(16), n name, bytes bytea);
 INSERT INTO hashes SELECT d, d, d, d, decode(d, 'hex') FROM (VALUES ('f8e5a0b1c2d3e4f5'), ('00000000000000ff')) v (d);
 CREATE INDEX ON hashes USING simhash ("Digits");
+CREATE INDEX ON hashes USING simhash (n);
+CREATE INDEX ON hashes USING simhash ((rpad("Digits", 20)::char(20)));
 CREATE INDEX ON hashes USING simhash ((bytes || '\x00'));
 CREATE INDEX ON hashes USING simhash ((('0x' || digits)::simhash));
 CREATE INDEX ON hashes USING simhash ((('0x' || "Digits")::simhash));
 CREATE INDEX ON hashes USING simhash ((('0x' || v)::simhash));
 CREATE INDEX ON hashes USING simhash ((('0x' || n)::simhash));
+CREATE INDEX ON hashes USING simhash (("Digits"::text) simhash_text_ops);
+CREATE INDEX ON hashes USING simhash ((n::text) simhash_text_ops);
 CREATE INDEX ON hashes USING simhash ((bytes::simhash));
 CREATE INDEX ON hashes USING simhash (simhash_minhash(bytes));
 -- what a fingerprint is not is refused when it comes
@@ -88,6 +94,13 @@ SELECT count(*) FROM simhash_index_info('tickets_fp');
 ALTER INDEX tickets_fp SET (blocks = 3, distance = 2, fillfactor = 50);
 SELECT count(*) FROM simhash_index_info('tickets_fp');
 ALTER INDEX tickets_fp SET (distance = 3);
+
+-- conditions on two rows, and orders of rows
+SELECT * FROM simhash_find_duplicates('tickets_fp', same => '.9');
+SELECT * FROM simhash_find_duplicates('tickets_fp', same => 'x.id = y.id');
+SELECT * FROM simhash_find_duplicates('tickets_fp', same => 'tickets.id = b.id');
+SELECT * FROM simhash_find_duplicates('tickets_fp', same => 'id > 3');
+SELECT * FROM simhash_find_duplicates('tickets_fp', keep => 'a.id');
 
 SET client_min_messages = warning;
 DROP SCHEMA messages_test CASCADE;

@@ -87,9 +87,11 @@ ROLLBACK;
 -- a plan that is kept is made again after REVOKE
 SET plan_cache_mode = force_generic_plan;
 PREPARE near AS SELECT count(*) FROM docs WHERE fp <~> 5 <= 1;
+PREPARE within AS SELECT count(*) FROM docs WHERE simhash_within(fp, 5, 1);
 PREPARE distances AS SELECT sum(fp <~> 5) FROM docs;
 SET ROLE regress_simhash_reader;
 EXECUTE near;
+EXECUTE within;
 EXECUTE distances;
 RESET ROLE;
 BEGIN;
@@ -105,8 +107,15 @@ REVOKE EXECUTE ON FUNCTION simhash_distance_le(simhash_distance, integer) FROM P
 SET LOCAL ROLE regress_simhash_reader;
 EXECUTE near;
 ROLLBACK;
+BEGIN;
+REVOKE EXECUTE ON FUNCTION simhash_within(simhash, simhash, integer) FROM PUBLIC;
+SET LOCAL ROLE regress_simhash_reader;
+SELECT plan('EXECUTE near');
+EXECUTE within;
+ROLLBACK;
 SET ROLE regress_simhash_reader;
 EXECUTE near;
+EXECUTE within;
 RESET ROLE;
 
 SET client_min_messages = warning;

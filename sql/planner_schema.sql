@@ -4,8 +4,8 @@
 --
 -- A database of its own, since other tests use the extension.
 SELECT current_database() AS old_database, pg_get_functiondef('plan'::regproc) AS plan \gset
-CREATE DATABASE simhash_planner_schema TEMPLATE template0;
-\c simhash_planner_schema
+CREATE DATABASE regression_planner_schema TEMPLATE template0;
+\c regression_planner_schema
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 SET enable_indexonlyscan = off;
@@ -116,4 +116,4 @@ SELECT public.plan('SELECT * FROM docs WHERE fp <~> 5 <= 3');
 SELECT count(*) FROM docs WHERE fp <~> 5 <= 3;
 
 \c :old_database
-DROP DATABASE simhash_planner_schema;
+DROP DATABASE regression_planner_schema;

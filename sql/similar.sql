@@ -269,5 +269,11 @@ SELECT id FROM doc WHERE body =~= (:'long' || '.') ORDER BY 1;
 SELECT simhash_index_check('doc_parallel', true);
 
 SELECT use_only('seqscan');
+-- from how many words on one in the middle may be another
+SELECT min(n) FILTER (WHERE share >= 0.8), max(n) FILTER (WHERE share < 0.8)
+FROM generate_series(3, 60) n, LATERAL (SELECT string_agg('w' || w, ' ' ORDER BY w) AS a,
+	string_agg(CASE w WHEN n / 2 + 1 THEN 'another' ELSE 'w' || w END, ' ' ORDER BY w) AS b FROM generate_series(1, n) w) t,
+	simhash_jaccard(a, b) share;
+
 SET client_min_messages = warning;
 DROP SCHEMA similar_test CASCADE;

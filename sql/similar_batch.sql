@@ -195,23 +195,23 @@ SELECT * FROM simhash_find_matches('doc_body', 'other_fp');
 SELECT * FROM simhash_find_matches('other_data', 'doc_body');
 
 -- functions in the index run as the owner of the table, and see what REINDEX would see
-CREATE ROLE similar_batch_owner;
-CREATE ROLE similar_batch_reader;
-GRANT USAGE ON SCHEMA similar_batch_test TO similar_batch_owner, similar_batch_reader;
-GRANT CREATE ON SCHEMA similar_batch_test TO similar_batch_owner;
-SET ROLE similar_batch_owner;
+CREATE ROLE regress_simhash_owner;
+CREATE ROLE regress_simhash_reader;
+GRANT USAGE ON SCHEMA similar_batch_test TO regress_simhash_owner, regress_simhash_reader;
+GRANT CREATE ON SCHEMA similar_batch_test TO regress_simhash_owner;
+SET ROLE regress_simhash_owner;
 CREATE TABLE owned (id int, body text);
 CREATE FUNCTION whoami(text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
-	IF current_user <> 'similar_batch_owner' THEN
+	IF current_user <> 'regress_simhash_owner' THEN
 		RAISE EXCEPTION 'run as %', current_user;
 	END IF;
 	RETURN $1 || ' by the owner';
 END $$;
 INSERT INTO owned SELECT i, 'the text of a table with an owner of its own ' || i % 3 FROM generate_series(1, 9) i;
 CREATE INDEX owned_body ON owned USING simhash (similar_batch_test.whoami(body) simhash_text_ops);
-GRANT SELECT ON owned TO similar_batch_reader;
-SET ROLE similar_batch_reader;
+GRANT SELECT ON owned TO regress_simhash_reader;
+SET ROLE regress_simhash_reader;
 SELECT count(*) FROM simhash_find_all('owned_body', 64);
 SELECT count(*) FROM simhash_find_duplicates('owned_body');
 SELECT count(*) FROM simhash_find_clusters('owned_body');
@@ -219,7 +219,7 @@ RESET ROLE;
 SELECT simhash_index_check('owned_body', true);
 -- the operator runs as the caller, who needs the right to do so, as in a query
 REVOKE EXECUTE ON FUNCTION simhash_similar(text, text) FROM public;
-SET ROLE similar_batch_reader;
+SET ROLE regress_simhash_reader;
 SELECT count(*) FROM owned WHERE body =~= 'a';
 SELECT count(*) FROM simhash_find_all('owned_body', 64);
 SELECT count(*) FROM simhash_find_duplicates('owned_body');
@@ -239,4 +239,4 @@ SELECT count(*) = (SELECT count(*) FROM (SELECT id FROM doc EXCEPT SELECT duplic
 	(SELECT count(*) FROM doc a JOIN doc b ON a.id < b.id AND a.body =~= b.body) AS near FROM doc;
 
 DROP SCHEMA similar_batch_test CASCADE;
-DROP ROLE similar_batch_owner, similar_batch_reader;
+DROP ROLE regress_simhash_owner, regress_simhash_reader;

@@ -100,17 +100,17 @@ SELECT 'ARRAY[''apfel'', ''öl'', ''übermut'', ''straße'', ''naïve'', ''café
 	'ARRAY[''日本語'', ''の'', ''文章'', ''を'', ''比べる'', ''東京'', ''テキスト'', ''text'', ''мир'', ''同じ'']' AS japanese,
 	'ARRAY[''日本語、'', ''の'', ''文章'', ''を'', ''比べる'', ''東京'', ''テキスト'', ''TEXT'', ''МИР'', ''同じ。'']' AS japanese_capitals \gset
 
-CREATE DATABASE simhash_similar_utf8 ENCODING 'UTF8'
+CREATE DATABASE regression_similar_utf8 ENCODING 'UTF8'
 	LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
-CREATE DATABASE simhash_similar_latin1 ENCODING 'LATIN1'
+CREATE DATABASE regression_similar_latin1 ENCODING 'LATIN1'
 	LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
-CREATE DATABASE simhash_similar_euc_jp ENCODING 'EUC_JP'
+CREATE DATABASE regression_similar_euc_jp ENCODING 'EUC_JP'
 	LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
-CREATE DATABASE simhash_similar_sql_ascii ENCODING 'SQL_ASCII'
+CREATE DATABASE regression_similar_sql_ascii ENCODING 'SQL_ASCII'
 	LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
 
 -- what must come out in the others
-\connect simhash_similar_utf8
+\connect regression_similar_utf8
 CREATE EXTENSION simhash;
 :setup
 SELECT fill(:latin, :latin_capitals);
@@ -144,7 +144,7 @@ SELECT t AS type, of_type(t)
 FROM unnest('{text,text COLLATE ignore_case,varchar,varchar(3000) COLLATE ignore_case,essay_type,shorter,name_of_it}'
 	::text[]) WITH ORDINALITY u (t, n) ORDER BY n;
 
-\connect simhash_similar_latin1
+\connect regression_similar_latin1
 SET client_encoding = 'UTF8';
 CREATE EXTENSION simhash;
 :setup
@@ -154,7 +154,7 @@ ANALYZE doc;
 SELECT pairs() = :'latin_pairs' AS same_as_in_utf8;
 :ask
 
-\connect simhash_similar_euc_jp
+\connect regression_similar_euc_jp
 SET client_encoding = 'UTF8';
 CREATE EXTENSION simhash;
 :setup
@@ -165,7 +165,7 @@ SELECT pairs() = :'japanese_pairs' AS same_as_in_utf8;
 :ask
 
 -- bytes above 127 are letters of which nothing else is known, also where they are no UTF-8
-\connect simhash_similar_sql_ascii
+\connect regression_similar_sql_ascii
 CREATE EXTENSION simhash;
 :setup
 SELECT fill(ARRAY['a', E'\xc4\xd6', E'\xff\x80', E'\xc3\xa4', 'the', 'of', 'text', E'\xe3\x81', 'b', E'\xf0'],
@@ -175,7 +175,7 @@ ANALYZE doc;
 :ask
 
 \connect :utf8_database
-DROP DATABASE simhash_similar_utf8;
-DROP DATABASE simhash_similar_latin1;
-DROP DATABASE simhash_similar_euc_jp;
-DROP DATABASE simhash_similar_sql_ascii;
+DROP DATABASE regression_similar_utf8;
+DROP DATABASE regression_similar_latin1;
+DROP DATABASE regression_similar_euc_jp;
+DROP DATABASE regression_similar_sql_ascii;

@@ -12,14 +12,14 @@ SELECT simhash_compute('Съешь же ещё этих мягких булок'
 	simhash_compute('ещё:1,2 этих:3'::tsvector) AS russian_vector,
 	simhash_compute('日本語の text を比べる', 1, 'word') AS japanese_words,
 	simhash_compute('Übergröße', 3) AS shingle3 \gset
-CREATE DATABASE simhash_win1251 ENCODING 'WIN1251'
+CREATE DATABASE regression_win1251 ENCODING 'WIN1251'
 	LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
-CREATE DATABASE simhash_latin1 ENCODING 'LATIN1' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
-CREATE DATABASE simhash_euc_jp ENCODING 'EUC_JP' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
-CREATE DATABASE simhash_sql_ascii ENCODING 'SQL_ASCII'
+CREATE DATABASE regression_latin1 ENCODING 'LATIN1' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
+CREATE DATABASE regression_euc_jp ENCODING 'EUC_JP' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
+CREATE DATABASE regression_sql_ascii ENCODING 'SQL_ASCII'
 	LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
 
-\connect simhash_latin1
+\connect regression_latin1
 SET client_encoding = 'UTF8';
 CREATE EXTENSION simhash;
 SELECT simhash_compute('Äpfel, Öl und Übermut') = :'latin' AS latin, simhash_compute('naïve café') = :'cafe' AS cafe;
@@ -31,7 +31,7 @@ SELECT simhash_compute('Übergröße', 3) = :'shingle3' AS shingle3, simhash_shi
 SELECT simhash_compute('µm') IS NOT NULL AS fingerprint;
 SELECT simhash_shingles('µm');
 
-\connect simhash_euc_jp
+\connect regression_euc_jp
 SET client_encoding = 'UTF8';
 CREATE EXTENSION simhash;
 SELECT simhash_compute('日本語の文章を比べる') = :'japanese' AS japanese,
@@ -41,7 +41,7 @@ SELECT simhash_compute('日本語の文章を比べる') = :'japanese' AS japane
 SELECT simhash_compute('日本語の text を比べる', 1, 'word') = :'japanese_words' AS words,
 	simhash_shingles('日本語の text を比べる', 1, 'word');
 
-\connect simhash_win1251
+\connect regression_win1251
 SET client_encoding = 'UTF8';
 CREATE EXTENSION simhash;
 SELECT simhash_compute('Съешь же ещё этих мягких булок', 2, 'word') = :'russian' AS words,
@@ -54,7 +54,7 @@ SELECT count(DISTINCT simhash_compute(repeat('.', n) || repeat('Ты, я; ', 500
 FROM generate_series(0, 8) n;
 
 -- SQL_ASCII: bytes above 127 are letters of which nothing else is known
-\connect simhash_sql_ascii
+\connect regression_sql_ascii
 CREATE EXTENSION simhash;
 SELECT simhash_compute('Hello, world') = simhash_compute('HELLO WORLD') AS folded,
 	simhash_compute(E'\xc4\xd6\xdc') IS NOT NULL AS letters,
@@ -68,7 +68,7 @@ SELECT array_length(simhash_shingles(E'\xc3\xa4\xff\x80ab'), 1) AS windows,
 	simhash_compute(ARRAY[E'\xff']) = simhash_hash(E'\xff')::simhash AS feature;
 
 \connect :utf8_database
-DROP DATABASE simhash_win1251;
-DROP DATABASE simhash_latin1;
-DROP DATABASE simhash_euc_jp;
-DROP DATABASE simhash_sql_ascii;
+DROP DATABASE regression_win1251;
+DROP DATABASE regression_latin1;
+DROP DATABASE regression_euc_jp;
+DROP DATABASE regression_sql_ascii;

@@ -180,27 +180,27 @@ SELECT current_database() AS utf8_database \gset
 SELECT simhash_jaccard('Äpfel, Öl und Übermut µm', 'Übermut, ÄPFEL und Öl µm', 3, 'char') AS latin,
 	simhash_jaccard('日本語の文章を、比べる', '日本語の text を比べる', 2) AS japanese,
 	simhash_jaccard('{Ä,Ö}'::text[], '{Ö,Ü}') AS features \gset
-CREATE DATABASE simhash_jaccard_latin1 ENCODING 'LATIN1'
+CREATE DATABASE regression_jaccard_latin1 ENCODING 'LATIN1'
 	LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
-CREATE DATABASE simhash_jaccard_euc_jp ENCODING 'EUC_JP'
+CREATE DATABASE regression_jaccard_euc_jp ENCODING 'EUC_JP'
 	LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
-CREATE DATABASE simhash_jaccard_sql_ascii ENCODING 'SQL_ASCII'
+CREATE DATABASE regression_jaccard_sql_ascii ENCODING 'SQL_ASCII'
 	LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
 
-\connect simhash_jaccard_latin1
+\connect regression_jaccard_latin1
 SET client_encoding = 'UTF8';
 CREATE EXTENSION simhash;
 -- one of these texts has features that do not exist in this encoding
 SELECT simhash_jaccard('Äpfel, Öl und Übermut µm', 'Übermut, ÄPFEL und Öl µm', 3, 'char') = :latin AS latin,
 	simhash_jaccard('{Ä,Ö}'::text[], '{Ö,Ü}') = :features AS features;
 
-\connect simhash_jaccard_euc_jp
+\connect regression_jaccard_euc_jp
 SET client_encoding = 'UTF8';
 CREATE EXTENSION simhash;
 SELECT simhash_jaccard('日本語の文章を、比べる', '日本語の text を比べる', 2) = :japanese AS japanese;
 
 -- bytes above 127 are characters
-\connect simhash_jaccard_sql_ascii
+\connect regression_jaccard_sql_ascii
 CREATE EXTENSION simhash;
 SELECT simhash_jaccard(E'\xc4\xd6 A', E'\xd6, a', 1, 'char') AS characters,
 	simhash_jaccard(E'\xc4\xd6 A', E'\xe4\xf6 a', 1) AS words,
@@ -208,7 +208,7 @@ SELECT simhash_jaccard(E'\xc4\xd6 A', E'\xd6, a', 1, 'char') AS characters,
 
 \connect :utf8_database
 SET client_min_messages = warning;
-DROP DATABASE simhash_jaccard_latin1;
-DROP DATABASE simhash_jaccard_euc_jp;
-DROP DATABASE simhash_jaccard_sql_ascii;
+DROP DATABASE regression_jaccard_latin1;
+DROP DATABASE regression_jaccard_euc_jp;
+DROP DATABASE regression_jaccard_sql_ascii;
 DROP SCHEMA text_jaccard_test CASCADE;

@@ -262,16 +262,16 @@ FROM (TABLE repeated OFFSET 0) r;
 -- In databases of other encodings
 --
 SELECT current_database() AS utf8_database \gset
-CREATE DATABASE simhash_passages_latin1 ENCODING 'LATIN1'
+CREATE DATABASE regression_passages_latin1 ENCODING 'LATIN1'
 	LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
-CREATE DATABASE simhash_passages_euc_jp ENCODING 'EUC_JP'
+CREATE DATABASE regression_passages_euc_jp ENCODING 'EUC_JP'
 	LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
-CREATE DATABASE simhash_passages_sql_ascii ENCODING 'SQL_ASCII'
+CREATE DATABASE regression_passages_sql_ascii ENCODING 'SQL_ASCII'
 	LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
 SELECT 'SET enable_seqscan = off; CREATE TABLE doc (id int, body text); CREATE INDEX ON doc USING gin (body simhash_passage_ops);'
 	AS setup \gset
 
-\connect simhash_passages_latin1
+\connect regression_passages_latin1
 SET client_encoding = 'UTF8';
 CREATE EXTENSION simhash;
 :setup
@@ -279,14 +279,14 @@ INSERT INTO doc VALUES (1, 'Zwölf Äpfel für 5 µm, größer als ÄTNA: à la 
 SELECT id, p.* FROM doc, simhash_passages(body, 'x ZWÖLF ÄPFEL FÜR 5 µM -- größer ALS ätna, À LA CARTE garçon ñandú y') p
 WHERE body ~& 'ZWÖLF ÄPFEL FÜR 5 µM größer ALS ätna À LA CARTE garçon ñandú';
 
-\connect simhash_passages_euc_jp
+\connect regression_passages_euc_jp
 SET client_encoding = 'UTF8';
 CREATE EXTENSION simhash;
 :setup
 INSERT INTO doc VALUES (1, '「日本語の文章を、比べる」東京都千代田区永田町'), (2, '日本語');
 SELECT id, p.* FROM doc, simhash_passages(body, '東京都千代田区永田町', 2) p WHERE body ~& '(章を比べる 東京都千代田区永田町)';
 
-\connect simhash_passages_sql_ascii
+\connect regression_passages_sql_ascii
 CREATE EXTENSION simhash;
 :setup
 INSERT INTO doc VALUES (1, E'\xff\x80 a, B \xc4 d e f \xe3\x81 h i j k L m.');
@@ -295,7 +295,7 @@ SELECT id, a_word, b_word, words, convert_to(passage, 'SQL_ASCII') FROM doc,
 
 \connect :utf8_database
 SET client_min_messages = warning;
-DROP DATABASE simhash_passages_latin1;
-DROP DATABASE simhash_passages_euc_jp;
-DROP DATABASE simhash_passages_sql_ascii;
+DROP DATABASE regression_passages_latin1;
+DROP DATABASE regression_passages_euc_jp;
+DROP DATABASE regression_passages_sql_ascii;
 DROP SCHEMA text_passages_test CASCADE;

@@ -4,17 +4,17 @@
 --
 \set VERBOSITY terse
 SELECT 'dbname=' || current_database() || ' client_encoding=UTF8' AS back \gset
-CREATE DATABASE simhash_win1252 ENCODING 'WIN1252'
+CREATE DATABASE regression_win1252 ENCODING 'WIN1252'
 	LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
-CREATE DATABASE simhash_win1258 ENCODING 'WIN1258'
+CREATE DATABASE regression_win1258 ENCODING 'WIN1258'
 	LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
-CREATE DATABASE simhash_latin1 ENCODING 'LATIN1' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
-CREATE DATABASE simhash_euc_jp ENCODING 'EUC_JP' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
-CREATE DATABASE simhash_jis_2004 ENCODING 'EUC_JIS_2004'
+CREATE DATABASE regression_latin1 ENCODING 'LATIN1' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
+CREATE DATABASE regression_euc_jp ENCODING 'EUC_JP' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
+CREATE DATABASE regression_jis_2004 ENCODING 'EUC_JIS_2004'
 	LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
-CREATE DATABASE simhash_euc_kr ENCODING 'EUC_KR' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
-CREATE DATABASE simhash_euc_cn ENCODING 'EUC_CN' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
-CREATE DATABASE simhash_euc_tw ENCODING 'EUC_TW' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
+CREATE DATABASE regression_euc_kr ENCODING 'EUC_KR' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
+CREATE DATABASE regression_euc_cn ENCODING 'EUC_CN' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
+CREATE DATABASE regression_euc_tw ENCODING 'EUC_TW' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
 
 --
 -- Random text of all characters of two bytes, and others, which the pieces
@@ -69,7 +69,7 @@ DROP FUNCTION characters_of, fingerprints;
 SELECT simhash_compute('µm') AS micro, simhash_compute('Việt Nam, thể thao') AS viet,
 	simhash_compute('plain ASCII') AS ascii, simhash_hash('plain') AS plain \gset
 
-\connect simhash_euc_jp
+\connect regression_euc_jp
 SET client_encoding = 'UTF8';
 CREATE EXTENSION simhash;
 :make_function
@@ -81,26 +81,26 @@ SELECT simhash_hash(E'\xa9\xa1') AS two, simhash_hash(E'\x8f\xa1\xa1') AS three,
 
 -- a letter with a mark that is one character here; the pieces of a shingle and of a text
 -- divide it nowhere
-\connect simhash_jis_2004
+\connect regression_jis_2004
 SET client_encoding = 'UTF8';
 CREATE EXTENSION simhash;
 SELECT count(*) AS shingles, count(*) FILTER (WHERE simhash_shingles(word || ' end', 1, 'word') <> ARRAY[word, 'end']) AS wrong
 FROM generate_series(8180, 8200) n, LATERAL (SELECT repeat('a', n) || 'か゚æ̀b') w (word);
 SELECT p.* FROM simhash_passages('x か゚æ̀, y か゚ Z. か゚', 'y か゚ z', 2) p;
 
-\connect simhash_euc_kr
+\connect regression_euc_kr
 SET client_encoding = 'UTF8';
 CREATE EXTENSION simhash;
 :make_function
 SELECT fingerprints(:'kr') = :'kr_result' AS same;
 
-\connect simhash_euc_cn
+\connect regression_euc_cn
 SET client_encoding = 'UTF8';
 CREATE EXTENSION simhash;
 :make_function
 SELECT fingerprints(:'cn') = :'cn_result' AS same;
 
-\connect simhash_euc_tw
+\connect regression_euc_tw
 SET client_encoding = 'UTF8';
 CREATE EXTENSION simhash;
 :make_function
@@ -112,7 +112,7 @@ SELECT simhash_hash(E'\x8e\xa7\xa1\xa1') AS four, simhash_shingles(E'x\x8e\xa7\x
 --
 -- Bytes that mean nothing are letters without case; what is stored stays usable
 --
-\connect simhash_win1252
+\connect regression_win1252
 CREATE EXTENSION simhash;
 CREATE TABLE docs (id int, body text, fp simhash GENERATED ALWAYS AS (simhash_compute(body)) STORED,
 	words simhash GENERATED ALWAYS AS (simhash_compute(body, 2, 'word')) STORED);
@@ -136,7 +136,7 @@ SELECT count(DISTINCT simhash_compute(repeat('.', n) || E'x\x81\x8dy\x81')) AS f
 FROM generate_series(8180, 8200) n;
 
 -- before marks, which are put in order behind it
-\connect simhash_win1258
+\connect regression_win1258
 SET client_encoding = 'WIN1258';
 CREATE EXTENSION simhash;
 SELECT simhash_compute(E'\x8a\xcc\xf2x', 1) = simhash_compute(E'\x8a\xf2\xccx', 1) AS canonical,
@@ -149,7 +149,7 @@ SELECT simhash_shingles(U&'Vi\00EA\0323t');
 \set VERBOSITY sqlstate
 SELECT simhash_shingles(U&'Vi\00EA\0323t');
 
-\connect simhash_latin1
+\connect regression_latin1
 SET client_encoding = 'UTF8';
 CREATE EXTENSION simhash;
 SELECT simhash_compute('µm') = :'micro' AS same;
@@ -171,9 +171,9 @@ SELECT simhash_shingles(repeat('a', 10000) || 'µm', 1, 'word');
 \connect :back
 SELECT current_setting('server_version_num')::int < 190000 AS has_mule \gset
 \if :has_mule
-	CREATE DATABASE simhash_mule ENCODING 'MULE_INTERNAL'
+	CREATE DATABASE regression_mule ENCODING 'MULE_INTERNAL'
 		LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
-	\connect "dbname=simhash_mule client_encoding=MULE_INTERNAL"
+	\connect "dbname=regression_mule client_encoding=MULE_INTERNAL"
 	CREATE EXTENSION simhash;
 	CREATE TABLE docs (body text, fp simhash GENERATED ALWAYS AS (simhash_compute(body)) STORED);
 	INSERT INTO docs VALUES ('plain ASCII'), (E'\x81\xe4rger'), (repeat(E'\x81\xe4 \x92\xb0\xa1x', 5000));
@@ -184,7 +184,7 @@ SELECT current_setting('server_version_num')::int < 190000 AS has_mule \gset
 		(SELECT count(fp) = 3 AND count(DISTINCT fp) = 3 AND bool_and(fp = simhash_compute(simhash_shingles(body)))
 			FROM docs) AS docs_right \gset
 	\connect :back
-	DROP DATABASE simhash_mule;
+	DROP DATABASE regression_mule;
 \else
 	\set ascii_right true
 	\set bytes_right true
@@ -192,11 +192,11 @@ SELECT current_setting('server_version_num')::int < 190000 AS has_mule \gset
 \endif
 SELECT :'ascii_right'::bool AS ascii, :'bytes_right'::bool AS bytes, :'docs_right'::bool AS docs;
 
-DROP DATABASE simhash_win1252;
-DROP DATABASE simhash_win1258;
-DROP DATABASE simhash_latin1;
-DROP DATABASE simhash_euc_jp;
-DROP DATABASE simhash_jis_2004;
-DROP DATABASE simhash_euc_kr;
-DROP DATABASE simhash_euc_cn;
-DROP DATABASE simhash_euc_tw;
+DROP DATABASE regression_win1252;
+DROP DATABASE regression_win1258;
+DROP DATABASE regression_latin1;
+DROP DATABASE regression_euc_jp;
+DROP DATABASE regression_jis_2004;
+DROP DATABASE regression_euc_kr;
+DROP DATABASE regression_euc_cn;
+DROP DATABASE regression_euc_tw;

@@ -2,8 +2,8 @@
 -- Arrays of the types: they come and go and move with the extension
 --
 SELECT current_database() AS old_database \gset
-CREATE DATABASE simhash_array_types TEMPLATE template0;
-\c simhash_array_types
+CREATE DATABASE regression_array_types TEMPLATE template0;
+\c regression_array_types
 CREATE VIEW array_types AS
 SELECT t.typname, n.nspname
 FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace JOIN pg_type i ON i.typarray = t.oid
@@ -40,4 +40,4 @@ SELECT * FROM array_types;
 SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'lists_2'::regclass AND attnum > 0 ORDER BY attnum;
 SELECT * FROM lists_2 WHERE 2::ext.simhash OPERATOR(ext.=) ANY (fps);
 \c :old_database
-DROP DATABASE simhash_array_types;
+DROP DATABASE regression_array_types;

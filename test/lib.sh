@@ -9,6 +9,7 @@
 #	stop_telling		end that before the last line of a script that dies meanwhile
 #	tell_seconds		such a function: $doing, and for how long
 #	tell_log			another one: $doing, and the last line of $log
+#	find_mirror			set $mirror, where it is empty, to the mirror of Debian that apt knows
 #	require_server		find a server with its development files; sets $pg_config
 #	make_workplace		a temporary directory, $work, removed at exit together with
 #						the servers that run in it; sets $owner, a user who is not root
@@ -64,6 +65,20 @@ tell_seconds() {
 
 tell_log() {
 	say "  $doing ($(seconds)): $(tr '\r' '\n' <"$log" | sed '/./!d' | tail -n 1 | cut -c 1-90)"
+}
+
+debian_mirror() {
+	apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Label: Debian' |
+		head -n 1
+}
+
+find_mirror() {
+	[ -n "${mirror:-}" ] || mirror=$(debian_mirror)
+	[ -n "$mirror" ] || {
+		[ "$(id -u)" != 0 ] || apt-get update -q=2 >/dev/null 2>&1 || :
+		mirror=$(debian_mirror)
+	}
+	[ -n "$mirror" ] || die "apt knows no mirror of Debian; name one with -m"
 }
 
 # Is this the pg_config of a complete server with its development files?
@@ -140,12 +155,24 @@ as_owner() {
 	)
 }
 
+# Files of the library that are compiled, then what is left to do
 tell_build() {
-	say "  compiled $(find "$work/sandbox/build" -name '*.o' | wc -l) of $(find "$top/src" -name '*.c' | wc -l) files ($(seconds))"
+	files=0 compiled=0
+	header=$(find "$work/sandbox/build/src" -name '*.h' -exec ls -t {} + | sed -n 1p)
+	for file in "$work"/sandbox/build/src/*/*.c; do
+		files=$((files + 1))
+		[ ! "${file%.c}.o" -nt "$file" ] || [ ! "${file%.c}.o" -nt "$header" ] || compiled=$((compiled + 1))
+	done
+	if [ "$compiled" -lt "$files" ]; then
+		say "  compiled $compiled of $files files ($(seconds))"
+	else
+		say "  building ${build_goals:+the unit tests and }the copy ($(seconds))"
+	fi
 }
 
 build_sandbox() {
 	say "Building the extension, for a private copy of $("$pg_config" --version)."
+	build_goals=$*
 	telling tell_build make_sandbox "$@" || {
 		cat "$work/build.log" >&2
 		die "the build failed"

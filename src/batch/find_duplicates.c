@@ -195,6 +195,7 @@ decide_by_condition(DuplicateFinder *finder, ShBatchRowCheck *check)
 			return_duplicate(finder, row, keeper, distance);
 		else
 			shbatch_kept_add(kept, element, row);
+		shbatch_check_release(check);
 	}
 	shbatch_check_end(check);
 }

@@ -191,7 +191,10 @@ shbatch_row_clusters_make(ShBatchNearRows *near, ShBatchRowCheck *check)
 	}
 	shrows_progress_phase(SHROWS_PHASE_CHECK_ROWS, near->count);
 	while (shbatch_near_rows_next(near, &row, &element))
+	{
 		add_row(clusters, row, element);
+		shbatch_check_release(check);
+	}
 	return clusters;
 }
 

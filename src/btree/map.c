@@ -400,6 +400,11 @@ shbt_map_locate(ShBtMap *map, int tree, ShBtKey key, ShBtPlace *place)
 /*
  * About how many leaves of a tree start at keys with low < key <= high, according to
  * the nodes at both ends; -1 if these are not known.  root is the root of the tree.
+ *
+ * The nodes do not have the leaves of splits by other backends since the pages were
+ * copied.  A scan that plans by too small a number reads a large group leaf by leaf,
+ * which is slow once: where its searches miss the leaves that are expected, the copies
+ * are brought up to date.
  */
 double
 shbt_map_count(const ShBtMap *map, int tree, BlockNumber root, ShBtKey low, ShBtKey high)

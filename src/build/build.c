@@ -603,10 +603,14 @@ IndexBuildResult *
 shbld_build(Relation heap, Relation index, struct IndexInfo *info)
 {
 	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
-	int			width = shcls_check_columns(index, info);
-	ShBitsScheme *scheme = shbld_make_scheme(heap, index, info->ii_Concurrent, width);
-	int			workers = choose_workers(heap, index, info);
+	int			width;
+	ShBitsScheme *scheme;
+	int			workers;
 
+	shcls_check_columns(index, info);
+	width = shbld_choose_width(heap, index, info->ii_Concurrent);
+	scheme = shbld_make_scheme(heap, index, info->ii_Concurrent, width);
+	workers = choose_workers(heap, index, info);
 	if (RelationGetNumberOfBlocks(index) != 0)
 		elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
 

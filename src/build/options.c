@@ -16,6 +16,7 @@
 #include "btree/page.h"
 #include "build/options.h"
 #include "class/fingerprint.h"
+#include "class/validate.h"
 #include "type/operator_class.h"
 
 #define MOST_DEFAULT_BLOCKS		8	/* if there are more for a large radius */
@@ -184,12 +185,49 @@ make_scheme(const ShBldOptions *options, int nparts)
 }
 
 /*
- * The options for a build.  ALTER INDEX may have set blocks and distance that are not
- * possible.  That must not keep anybody from emptying the table, which cannot always
- * be undone: TRUNCATE of a temporary table at each commit leaves an empty file if the
- * build fails.  So an index that exists, or that pg_upgrade is going to replace, gets
- * the defaults if the table is empty.  A concurrent build always makes a new index, and
- * may fail.
+ * Is an index that exists, or that pg_upgrade is going to replace, built for an empty
+ * table?  A concurrent build always makes a new index.
+ *
+ * ALTER INDEX may have set options that are not possible, and ALTER TABLE may have taken
+ * the width from the type of the column.  That must not keep anybody from emptying the
+ * table, which cannot always be undone: TRUNCATE of a temporary table at each commit
+ * leaves an empty file if the build fails.
+ */
+static bool
+is_emptied(Relation heap, Relation index, bool concurrent)
+{
+	return RelationGetNumberOfBlocks(heap) == 0 && !concurrent &&
+		(index->rd_createSubid == InvalidSubTransactionId || IsBinaryUpgrade);
+}
+
+/*
+ * The width of the fingerprints for a build, in bits.  If neither the column nor the
+ * operator class says it, an index that is emptied gets fingerprints of 64 bits, as its
+ * old metapage is gone already.
+ *
+ * Raises ERRCODE_INVALID_OBJECT_DEFINITION if there is no width.
+ */
+int
+shbld_choose_width(Relation heap, Relation index, bool concurrent)
+{
+	int			width = shcls_index_width(index);
+
+	if (width > 0)
+		return width;
+	if (!is_emptied(heap, index, concurrent))
+		shcls_report_no_width(index);
+	ereport(WARNING,
+			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+			 errmsg("empty index \"%s\" is built for fingerprints of %d bits",
+					RelationGetRelationName(index), SHBITS_WIDTH),
+			 errdetail("Its column does not say how many bits they have."),
+			 errhint("Change the type of the column to one with a width, such as simhash_bits(256).")));
+	return SHBITS_WIDTH;
+}
+
+/*
+ * The options for a build.  An index that is emptied gets the defaults if its options
+ * are not possible.
  */
 static ShBldOptions
 options_for_build(Relation heap, Relation index, bool concurrent, int width)
@@ -197,8 +235,7 @@ options_for_build(Relation heap, Relation index, bool concurrent, int width)
 	ShBldOptions options = shbld_get_options(index, width);
 	ShBldOptions defaults = {.blocks = 0,.distance = -1};
 
-	if (make_scheme(&options, shbits_nparts(width)) || RelationGetNumberOfBlocks(heap) > 0 ||
-		concurrent || (index->rd_createSubid != InvalidSubTransactionId && !IsBinaryUpgrade))
+	if (make_scheme(&options, shbits_nparts(width)) || !is_emptied(heap, index, concurrent))
 		return options;
 	defaults = fill_in(index, width, defaults);
 	ereport(WARNING,

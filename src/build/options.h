@@ -28,6 +28,7 @@ typedef struct ShBldOptions
 extern void shbld_init_options(void);
 extern bytea *shbld_options(Datum reloptions, bool validate);
 extern ShBldOptions shbld_get_options(Relation index, int width);
+extern int	shbld_choose_width(Relation heap, Relation index, bool concurrent);
 extern ShBitsScheme *shbld_make_scheme(Relation heap, Relation index, bool concurrent,
 									  int width);
 extern int	shbld_fillfactor(Relation index);

@@ -381,7 +381,7 @@ hint_at_fingerprint(Relation index, int last)
 		return class != NULL ?
 			errhint("To index texts or documents, use the operator class %s.  To index fingerprints in another form, cast them to simhash.",
 					class) :
-			errhint("To index texts, index their fingerprints, as simhash_minhash returns them.  To index fingerprints in another form, cast them to simhash.");
+			errhint("To index texts, cast them to text, and use the operator class simhash_text_ops.  To index fingerprints in another form, cast them to simhash.");
 	/* the column of the table, which that of the index may not be named like */
 	name = quote_identifier(get_attname(index->rd_index->indrelid,
 										index->rd_index->indkey.values[last], false));
@@ -391,22 +391,24 @@ hint_at_fingerprint(Relation index, int last)
 	return class != NULL ?
 		errhint("To index texts, use an operator class for them: (%s %s).  To index fingerprints in hexadecimal digits: (('0x' || %s)::simhash), or (%s::simhash_bits(256)) for 64 digits.",
 				name, class, name, name) :
-		errhint("To index texts, index their fingerprints: simhash_minhash(%s).  To index fingerprints in hexadecimal digits: (('0x' || %s)::simhash), or (%s::simhash_bits(256)) for 64 digits.",
+		errhint("To index texts, cast them to text: ((%s::text) simhash_text_ops).  To index fingerprints in hexadecimal digits: (('0x' || %s)::simhash), or (%s::simhash_bits(256)) for 64 digits.",
 				name, name, name);
 }
 
 /*
- * Report an error if the last column of an index cannot be searched by an operator
- * of its operator family, which has arguments of these types.  Members may have been
- * added to the family since the index was created.
+ * Report an error if the last column of an index cannot be searched, or the rows not be
+ * ordered, by an operator of its operator family, which has arguments of these types.
+ * Members may have been added to the family since the index was created.
  */
 void
-shcls_check_operator(Relation index, Oid left, Oid right, int strategy)
+shcls_check_operator(Relation index, Oid left, Oid right, int strategy, bool orders)
 {
 	bool		computes = shcls_computes_fingerprints(index);
+	bool		is_distance = strategy == SIMHASH_STRATEGY_DISTANCE;
 
-	if (computes ? left == right && strategy >= SIMHASH_STRATEGY_WITHIN :
-		shtype_can_search(left, right, strategy))
+	if (orders == is_distance &&
+		(computes ? left == right && strategy >= SIMHASH_STRATEGY_WITHIN :
+		 shtype_can_search(left, right, strategy)))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
@@ -417,6 +419,9 @@ shcls_check_operator(Relation index, Oid left, Oid right, int strategy)
 			 errdetail("With support function %d, operators must have the strategies %d + radius, and two arguments of type %s.",
 					   SIMHASH_FINGERPRINT_PROC, SIMHASH_STRATEGY_WITHIN,
 					   format_type_be(index->rd_opcintype[shcls_fp_column(index)])) :
+			 orders != is_distance ?
+			 errdetail("Strategy %d is for ORDER BY, and no other one is.",
+					   SIMHASH_STRATEGY_DISTANCE) :
 			 strategy == SIMHASH_STRATEGY_BALL ?
 			 errdetail("Strategy %d needs a ball as the right argument.", strategy) :
 			 strategy == SIMHASH_STRATEGY_EQUAL ?
@@ -441,7 +446,7 @@ check_operators(Relation index, int last)
 
 		if (member->amoplefttype == index->rd_opcintype[last])
 			shcls_check_operator(index, member->amoplefttype, member->amoprighttype,
-								 member->amopstrategy);
+								 member->amopstrategy, member->amoppurpose == AMOP_ORDER);
 	}
 	ReleaseCatCacheList(operators);
 }
@@ -488,8 +493,8 @@ shcls_report_no_width(Relation index)
 static void
 check_last(Relation index, int last)
 {
-	bool		is_bits = shtype_is_bits(index->rd_opcintype[last]);
-	bool		is_fingerprint = is_bits || shtype_is_64_bits(index->rd_opcintype[last]);
+	bool		is_fingerprint = shtype_is_bits(index->rd_opcintype[last]) ||
+		shtype_is_64_bits(index->rd_opcintype[last]);
 
 	if (shcls_computes_fingerprints(index))
 	{
@@ -500,8 +505,6 @@ check_last(Relation index, int last)
 	if (is_fingerprint && is_fingerprint_family(index->rd_opfamily[last]))
 	{
 		check_operators(index, last);
-		if (is_bits && shcls_index_width(index) == 0)
-			shcls_report_no_width(index);
 		return;
 	}
 	ereport(ERROR,
@@ -564,12 +567,11 @@ check_order(Relation index, int last, Oid fingerprint)
 
 /*
  * Report an error if the columns cannot make an index, or if an exclusion
- * constraint compares a column before the last by anything but equality.  Returns
- * the width of the fingerprints, in bits.
+ * constraint compares a column before the last by anything but equality.
  *
  * Reads the catalogs only.
  */
-int
+void
 shcls_check_columns(Relation index, const struct IndexInfo *info)
 {
 	int			last = shcls_fp_column(index);
@@ -588,5 +590,4 @@ shcls_check_columns(Relation index, const struct IndexInfo *info)
 	}
 	if (!shcls_computes_fingerprints(index))
 		check_order(index, last, index->rd_opcintype[last]);
-	return shcls_index_width(index);
 }

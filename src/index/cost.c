@@ -459,16 +459,27 @@ sort_cost(double tuples)
 
 /*
  * Can an index return rows in the order of a path?  Only by distances from a last
- * column of fingerprints of 64 bits.
+ * column of fingerprints of 64 bits.  Operators of other strategies, which a family may
+ * have for an order, are not distances.
  */
 static bool
 has_order(const IndexPath *path, const ScanShape *shape, Oid function)
 {
-	ListCell   *lc;
+	int			last = path->indexinfo->nkeycolumns - 1;
+	ListCell   *by;
+	ListCell   *column;
 
-	foreach(lc, path->indexorderbycols)
+	forboth(by, path->indexorderbys, column, path->indexorderbycols)
 	{
-		if (lfirst_int(lc) != path->indexinfo->nkeycolumns - 1)
+		int			strategy;
+		Oid			left;
+		Oid			right;
+
+		if (lfirst_int(column) != last)
+			return false;
+		get_op_opfamily_properties(((OpExpr *) lfirst(by))->opno,
+								   path->indexinfo->opfamily[last], true, &strategy, &left, &right);
+		if (strategy != SIMHASH_STRATEGY_DISTANCE)
 			return false;
 	}
 	return !shape->wide && !OidIsValid(function);

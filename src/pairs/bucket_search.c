@@ -31,13 +31,6 @@
 /* and that of the keys that have the same value of a word */
 #define EQUAL_SLICES		64
 
-/* the words of key i, of one of the buckets */
-static inline const uint64 *
-value_of(const ShPairsSearch *search, const ShPairsBucket *bucket, size_t i)
-{
-	return bucket->values + i * search->sets.nwords;
-}
-
 /*
  * Prepare to search fingerprints of so many bits.  Pairs that differ in at most
  * distance bits are passed to found, with arg, and report is called with the
@@ -89,13 +82,13 @@ compare_some(ShPairsSearch *search, size_t first, size_t end)
 
 	for (size_t i = first; i < end; i++)
 	{
-		const uint64 *value = value_of(search, sets->a, i);
+		const uint64 *value = shpairs_stored(sets->a, i);
 
 		for (size_t j = sets->a == sets->b ? i + 1 : 0; j < sets->b->nkeys; j++)
 		{
 			if (unlikely(++compared % CHECK_INTERVAL == 0))
 				check_interval(search);
-			if (shpairs_distance(value, value_of(search, sets->b, j), sets->nwords) <=
+			if (shpairs_distance(value, shpairs_stored(sets->b, j), sets->nwords) <=
 				sets->distance)
 				search->found(search->arg, i, j);
 		}
@@ -148,7 +141,7 @@ sort_by_word(ShPairsSearch *search, ShPairsSorted *sorted, int word)
 	for (size_t i = 0; i < count; i++)
 	{
 		shcompat_check_at(i);
-		sorted->scratch[i] = shsort_item(value_of(search, sorted->bucket, i)[word], i);
+		sorted->scratch[i] = shsort_item(shpairs_stored(sorted->bucket, i)[word], i);
 	}
 	shsort_radix(sorted->scratch, sorted->items, count);
 	sorted->count = 0;
@@ -178,8 +171,8 @@ static inline void
 check_candidate(ShPairsSearch *search, size_t i, size_t j)
 {
 	const ShPairsWordPlan *plan = &search->plan;
-	const uint64 *x = value_of(search, search->sets.a, i);
-	const uint64 *y = value_of(search, search->sets.b, j);
+	const uint64 *x = shpairs_stored(search->sets.a, i);
+	const uint64 *y = shpairs_stored(search->sets.b, j);
 
 	if (++search->checked >= CHECK_INTERVAL)
 	{

@@ -26,9 +26,10 @@
  * A call is replaced only if the current user may execute the function that is
  * called and each one that takes its place, as the server does where it inlines a
  * function.  Otherwise the call stays, and the executor says what is missing.  A
- * plan depends on the functions that are gone from it, so REVOKE makes a new one;
- * but as with inlined functions, another role that uses the same plan is only asked
- * for the privileges on what is in it.
+ * plan depends on the functions that are gone from it, so REVOKE makes a new one.
+ * As with inlined functions, GRANT of what would take their place does not, and
+ * another role that uses the same plan is only asked for the privileges on what is in
+ * it.
  *
  *-------------------------------------------------------------------------
  */
@@ -486,8 +487,9 @@ make_index_condition(const ShPlanCatalog *catalog,
 	if (!op_in_opfamily(type->in_ball_operator, request->opfamily))
 		return NIL;
 
-	/* the executor asks for both */
-	if (!may_execute(type->make_ball) || !may_execute(type->in_ball))
+	/* the executor asks for the second and the third */
+	if (!may_execute(request->funcid) || !may_execute(type->make_ball) ||
+		!may_execute(type->in_ball))
 		return NIL;
 
 	/* columns before the fingerprint support equality only */
@@ -505,6 +507,7 @@ make_index_condition(const ShPlanCatalog *catalog,
 	if (ball == NULL)
 		return NIL;
 
+	record_plan_function_dependency(request->root, request->funcid);
 	request->lossy = false;
 	return list_make1(make_opclause(type->in_ball_operator, BOOLOID, false,
 									(Expr *) copyObject(column), ball,

@@ -36,8 +36,18 @@ parse_context(void *arg)
 		internalerrposition(Max(position - (int) strlen(clause->prefix), 1));
 		internalerrquery(clause->text);
 	}
-	if (geterrcode() == ERRCODE_SYNTAX_ERROR)
-		errhint("%s", clause->hint);
+	switch (geterrcode())
+	{
+		case ERRCODE_SYNTAX_ERROR:
+		case ERRCODE_DATATYPE_MISMATCH:
+		case ERRCODE_UNDEFINED_TABLE:
+		case ERRCODE_AMBIGUOUS_COLUMN:
+			/* what is written for somebody who does not know what the rows are called */
+			errhint("%s", clause->hint);
+			break;
+		default:
+			break;
+	}
 	errcontext("argument \"%s\"", clause->argument);
 }
 

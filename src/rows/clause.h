@@ -16,7 +16,7 @@ typedef struct ShRowsClause
 	const char *argument;		/* its name */
 	const char *prefix;			/* what makes it a query */
 	const char *kind;			/* what it must be */
-	const char *hint;			/* what to write, for syntax errors */
+	const char *hint;			/* what to write, where the text is none of the kind */
 	const char *text;			/* the argument */
 } ShRowsClause;
 

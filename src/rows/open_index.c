@@ -54,7 +54,7 @@ can_be_indexed(Oid relation)
  * Report that a relation is not a simhash index.
  *
  * If it is a table with simhash indexes, or another index of such a table, the
- * hint names the simhash indexes.
+ * hint names the simhash indexes.  Whoever names a view has its table in mind.
  */
 static void
 report_wrong_relation(Oid relation, const char *name)
@@ -72,7 +72,9 @@ report_wrong_relation(Oid relation, const char *name)
 			 names != NULL ?
 			 errhint("Name a simhash index of the table: %s.", names) :
 			 can_be_indexed(table) ?
-			 errhint("The table has no simhash index.  Use CREATE INDEX ... USING simhash to create one.") : 0));
+			 errhint("The table has no simhash index.  Use CREATE INDEX ... USING simhash to create one.") :
+			 table >= FirstNormalObjectId && get_rel_relkind(table) == RELKIND_VIEW ?
+			 errhint("A view has no indexes.  Name a simhash index of the table that it reads.") : 0));
 }
 
 /*

@@ -66,20 +66,24 @@ argument_type(const ShFndQuery *query, ScanKey key)
 }
 
 /*
- * Report an error if the argument of a key on the fingerprint cannot be read as what
- * its strategy needs.
+ * Report an error if a key on the fingerprint has a strategy that is not for its
+ * purpose, a condition or an order, or an argument that cannot be read as what the
+ * strategy needs.
  */
 void
 shfnd_check_key(ShFndQuery *query, ScanKey key)
 {
 	Oid			type = argument_type(query, key);
+	bool		orders = (key->sk_flags & SK_ORDER_BY) != 0;
 
-	if (key->sk_strategy == query->checked_strategy && type == query->checked_type)
+	if (key->sk_strategy == query->checked_strategy && type == query->checked_type &&
+		orders == query->checked_orders)
 		return;
 	shcls_check_operator(query->index, query->index->rd_opcintype[key->sk_attno - 1], type,
-						 key->sk_strategy);
+						 key->sk_strategy, orders);
 	query->checked_strategy = key->sk_strategy;
 	query->checked_type = type;
+	query->checked_orders = orders;
 }
 
 /*

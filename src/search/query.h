@@ -72,6 +72,7 @@ typedef struct ShFndQuery
 	/* kept for the next keys: such a key can be read */
 	StrategyNumber checked_strategy;
 	Oid			checked_type;
+	bool		checked_orders;
 
 	/* and any allotment of a radius is right */
 	int			allotted;		/* a radius; -1: none yet */

@@ -30,18 +30,10 @@
 bool
 shfnd_visitor_set_keys(ShFndVisitor *visitor, IndexScanDesc scan, const ShFndQuery *query)
 {
-	MemoryContext old;
+	MemoryContext old = MemoryContextSwitchTo(query->context);
 	int64		ncompared = 0;
 	int64		nelements = 0;
 
-	if (visitor->estate == NULL)
-	{
-		old = MemoryContextSwitchTo(visitor->context);
-		visitor->info = BuildIndexInfo(scan->indexRelation);
-		visitor->estate = CreateExecutorState();
-		MemoryContextSwitchTo(old);
-	}
-	old = MemoryContextSwitchTo(query->context);
 	visitor->keys = palloc0(scan->numberOfKeys * sizeof(ShFndKeyCheck));
 	for (int i = 0; i < scan->numberOfKeys; i++)
 	{
@@ -63,6 +55,12 @@ shfnd_visitor_set_keys(ShFndVisitor *visitor, IndexScanDesc scan, const ShFndQue
 			nelements += condition->nelements;
 			ncompared -= visitor->keys[condition->key].narguments;
 		}
+	}
+	if (ncompared <= nelements && visitor->estate == NULL)
+	{
+		MemoryContextSwitchTo(visitor->context);
+		visitor->info = BuildIndexInfo(scan->indexRelation);
+		visitor->estate = CreateExecutorState();
 	}
 	MemoryContextSwitchTo(old);
 	return ncompared <= nelements;

@@ -81,7 +81,8 @@ def main():
 
     with open(DIRECTORY + '/Scripts.txt', encoding='utf-8') as file:
         version = re.search(r'[0-9.]+[0-9]', file.readline())[0]
-    print('"""What Unicode %s says of characters.  Written by generate_unicode.py."""' % version)
+    print('"""What Unicode %s says of characters.  Written by generate_unicode.py.\n\n'
+          'Of the data: Copyright (c) 1991-2025 Unicode, Inc.; see LICENSE.unicode in src/text.\n"""' % version)
     show('IGNORABLE', 'Default_Ignorable_Code_Point', ranges(ignorable))
     show('KEPT', 'letters, marks and numbers, and what is unassigned and taken for a letter',
          ranges((letters_of | marks | numbers | letters) - ignorable))

@@ -1,4 +1,7 @@
-"""What Unicode 17.0.0 says of characters.  Written by generate_unicode.py."""
+"""What Unicode 17.0.0 says of characters.  Written by generate_unicode.py.
+
+Of the data: Copyright (c) 1991-2025 Unicode, Inc.; see LICENSE.unicode in src/text.
+"""
 
 # Default_Ignorable_Code_Point
 IGNORABLE = """

@@ -55,19 +55,18 @@ sub searches
 	return ($answer, join(' ', $log =~ /search with (\d+ of \d+) parallel workers/g));
 }
 
-# All workers that are wanted can be had, but not before the server knows that those
-# of the last search have ended.
+# All workers that are wanted can be had as soon as the server knows that those of the last
+# search have ended.
 sub workers_are
 {
 	my ($sql, $wanted, $what) = @_;
 	my ($answer, $workers);
 
-	foreach my $try (1 .. 20)
+	my $until = time + $PostgreSQL::Test::Utils::timeout_default;
+	do
 	{
 		($answer, $workers) = searches($sql);
-		last if $workers eq $wanted;
-		usleep(200_000);
-	}
+	} until $workers eq $wanted || time > $until;
 	is($workers, $wanted, $what);
 	return $answer;
 }

@@ -11,18 +11,6 @@
 
 #include "btree/leaf.h"
 
-/* what the server does for a new page */
-void
-PageInit(Page page, Size pageSize, Size specialSize)
-{
-	PageHeader	header = (PageHeader) page;
-
-	memset(page, 0, pageSize);
-	header->pd_lower = SizeOfPageHeaderData;
-	header->pd_special = header->pd_upper = pageSize - MAXALIGN(specialSize);
-	PageSetPageSizeAndVersion(page, pageSize, PG_PAGE_LAYOUT_VERSION);
-}
-
 static uint64
 make_row(uint64 block, int offset)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * server.c
- *	  What src/text and src/pairs need of a server, for programs without one.
+ *	  What the sources need of a server, for programs without one.
  *
  * Memory that was allocated before an error is lost.  There are no conversions.
  *
@@ -15,6 +15,7 @@
 #include "catalog/pg_conversion.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "storage/bufpage.h"
 #include "utils/memutils.h"
 
 #include "server.h"
@@ -183,4 +184,15 @@ pg_do_encoding_conversion_buf(Oid proc, int src_encoding, int dest_encoding,
 							  unsigned char *dest, int destlen, bool noError)
 {
 	abort();
+}
+
+void
+PageInit(Page page, Size pageSize, Size specialSize)
+{
+	PageHeader	header = (PageHeader) page;
+
+	memset(page, 0, pageSize);
+	header->pd_lower = SizeOfPageHeaderData;
+	header->pd_special = header->pd_upper = pageSize - MAXALIGN(specialSize);
+	PageSetPageSizeAndVersion(page, pageSize, PG_PAGE_LAYOUT_VERSION);
 }

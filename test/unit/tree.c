@@ -213,17 +213,6 @@ GenericXLogFinish(GenericXLogState *state)
 }
 
 void
-PageInit(Page page, Size pageSize, Size specialSize)
-{
-	PageHeader	header = (PageHeader) page;
-
-	memset(page, 0, pageSize);
-	header->pd_lower = SizeOfPageHeaderData;
-	header->pd_special = header->pd_upper = pageSize - MAXALIGN(specialSize);
-	PageSetPageSizeAndVersion(page, pageSize, PG_PAGE_LAYOUT_VERSION);
-}
-
-void
 pgstat_progress_update_param(int index, int64 value)
 {
 }
