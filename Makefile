@@ -26,7 +26,8 @@ PGFILEDESC = "simhash - near-duplicate detection"
 
 OBJS = $(patsubst %.c,%.o,$(call sources,src/*.c src/*/*.c))
 
-PG_CPPFLAGS = -I$(srcdir)/src
+EXTENSION_VERSION = $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" $(srcdir)/simhash.control)
+PG_CPPFLAGS = -I$(srcdir)/src -DSIMHASH_VERSION='"$(EXTENSION_VERSION)"'
 PG_CFLAGS = -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
 
 # What test/schedule has for "make check", or with SIZE=all everything, in its order.  The

@@ -149,16 +149,16 @@ BEGIN
 	END LOOP;
 	RETURN radius || ': ' || coalesce(result,
 		'all of array ' || difference(
-			format('SELECT * FROM simhash_find_all_in(ARRAY(SELECT fp FROM t), %s)', radius),
+			format('SELECT * FROM simhash_find_all_in_bits(ARRAY(SELECT fp FROM t), %s)', radius),
 			format('SELECT DISTINCT least(a.fp, b.fp), greatest(a.fp, b.fp), distance
 				FROM near JOIN t a ON a.ctid = near.a JOIN t b ON b.ctid = near.b WHERE distance BETWEEN 1 AND %s', radius)),
 		'clusters of array ' || difference(
-			format('SELECT cluster, fp, size FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM t ORDER BY id), %s)', radius),
+			format('SELECT cluster, fp, size FROM simhash_find_clusters_in_bits(ARRAY(SELECT fp FROM t ORDER BY id), %s)', radius),
 			format('WITH c AS (SELECT cluster, t.fp FROM connected(%s, ''true'') JOIN t ON ctid = member GROUP BY cluster, t.fp),
 				counted AS (SELECT fp, count(*) OVER w AS size, min(fp) OVER w AS first FROM c WINDOW w AS (PARTITION BY cluster))
 				SELECT dense_rank() OVER (ORDER BY first), fp, size FROM counted WHERE size > 1', radius)),
 		'matches of array ' || difference(
-			format('SELECT query, b, b_fp, distance FROM simhash_find_matches_in(ARRAY(SELECT fp FROM t), ''u_tenant'', %s)', radius),
+			format('SELECT query, b, b_fp, distance FROM simhash_find_matches_in_bits(''u_tenant'', ARRAY(SELECT fp FROM t), %s)', radius),
 			format('SELECT DISTINCT a_fp, b, b_fp, distance FROM cross_near WHERE distance <= %s', radius)));
 END $$;
 
@@ -195,12 +195,14 @@ CALL note_pairs();
 
 -- the default distance: that of the index, and an eighth of the bits for arrays
 SELECT (SELECT count(*) FROM simhash_find_all('t_fp')) = (SELECT count(*) FROM near WHERE distance <= 15) AS of_index,
-	(SELECT count(*) FROM simhash_find_all_in(ARRAY(SELECT fp FROM t), NULL)) =
-		(SELECT count(*) FROM simhash_find_all_in(ARRAY(SELECT fp FROM t), 31)) AS of_array,
-	(SELECT count(*) FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM t), NULL)) =
-		(SELECT count(*) FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM t), 31)) AS of_clusters,
+	(SELECT count(*) FROM simhash_find_all_in_bits(ARRAY(SELECT fp FROM t))) =
+		(SELECT count(*) FROM simhash_find_all_in_bits(ARRAY(SELECT fp FROM t), 31)) AS of_array,
+	(SELECT count(*) FROM simhash_find_clusters_in_bits(ARRAY(SELECT fp FROM t), NULL)) =
+		(SELECT count(*) FROM simhash_find_clusters_in_bits(ARRAY(SELECT fp FROM t), 31)) AS of_clusters,
 	(SELECT count(*) FROM simhash_find_matches('t_fp', 'u_fp')) =
-		(SELECT count(*) FROM cross_near WHERE distance <= 15) AS of_matches;
+		(SELECT count(*) FROM cross_near WHERE distance <= 15) AS of_matches,
+	(SELECT count(*) FROM simhash_find_matches_in_bits('u_fp', ARRAY(SELECT fp FROM t))) =
+		(SELECT count(*) FROM simhash_find_matches_in_bits('u_fp', ARRAY(SELECT fp FROM t), 15)) AS of_values;
 CREATE INDEX t_blocks ON t USING simhash (fp) WITH (blocks = 24);
 SELECT (SELECT count(*) FROM simhash_find_all('t_blocks')) = (SELECT count(*) FROM near WHERE distance <= 23) AS of_blocks;
 
@@ -213,7 +215,7 @@ SELECT count(*) = (SELECT count(*) FROM cross_near WHERE distance <= 31) AS all,
 FROM (SELECT simhash_find_matches('t_fp', 'u_fp', 31) AS p) s;
 SELECT count(*) = (SELECT count(DISTINCT (a_fp, b)) FROM cross_near WHERE distance <= 31) AS all,
 	count(*) FILTER (WHERE wide_distance((p).query::varbit, (p).b_fp::varbit) = (p).distance) = count(*) AS right
-FROM (SELECT simhash_find_matches_in(ARRAY(SELECT fp FROM t), 'u_fp', 31) AS p) s;
+FROM (SELECT simhash_find_matches_in_bits('u_fp', ARRAY(SELECT fp FROM t), 31) AS p) s;
 
 -- the order of duplicates is that of keep
 SELECT array_agg(id ORDER BY ordinality) = array_agg(id ORDER BY id DESC) AS ordered, count(*) > 30 AS many

@@ -42,8 +42,8 @@ SELECT replace(form, '$i', i) FROM (VALUES
 	('SELECT * FROM simhash_find_duplicates(''$t_$i'', 4, ''id DESC'', ''(a.id + b.id) % 2 = 1'')'),
 	('SELECT * FROM simhash_find_matches(''$t_$i'', ''u_$i'', 4)'),
 	('SELECT * FROM simhash_find_matches(''u_$i'', ''$t_$i'')'),
-	('SELECT * FROM simhash_find_matches_in(ARRAY(SELECT fp::simhash_bits FROM u), ''$t_$i'', 4)'),
-	('SELECT * FROM simhash_find_matches_in(ARRAY(SELECT fp::simhash_bits FROM u), ''$t_$i'', NULL)')) f(form),
+	('SELECT * FROM simhash_find_matches_in_bits(''$t_$i'', ARRAY(SELECT fp::simhash_bits FROM u), 4)'),
+	('SELECT * FROM simhash_find_matches_in_bits(''$t_$i'', ARRAY(SELECT fp::simhash_bits FROM u), NULL)')) f(form),
 	unnest('{fp,tenant}'::text[]) i;
 INSERT INTO query (query) VALUES
 	('SELECT id FROM $t WHERE fp % fingerprint(44)'),
@@ -114,7 +114,7 @@ INSERT INTO t VALUES (401, 1, fingerprint(44));
 SELECT id FROM t WHERE fp = fingerprint(44) ORDER BY id;
 DELETE FROM t WHERE id = 401;
 SELECT attempt($$INSERT INTO t VALUES (402, 1, '0000000000000000')$$);
-SELECT attempt($$SELECT simhash_find_matches_in(ARRAY['0000000000000000'::simhash_bits], 't_fp', 4)$$);
+SELECT attempt($$SELECT simhash_find_matches_in_bits('t_fp', ARRAY['0000000000000000'::simhash_bits], 4)$$);
 SELECT attempt($$SELECT simhash_find_all('t_fp', 129)$$);
 CREATE TABLE v (id int, tenant int, fp simhash_bits(256));
 INSERT INTO v SELECT 400 + i, i, wide('v' || i, 256) FROM generate_series(1, 10) i;
@@ -148,7 +148,7 @@ BEGIN
 	bits := n;
 	SELECT count(*) INTO pairs FROM near WHERE distance <= 15;
 	SELECT array_agg(d) INTO wrong FROM generate_series(0, least(16, n)) d
-	WHERE (SELECT array_agg(s::text ORDER BY s::text) FROM simhash_find_all_in(fps, d) s) IS DISTINCT FROM
+	WHERE (SELECT array_agg(s::text ORDER BY s::text) FROM simhash_find_all_in_bits(fps, d) s) IS DISTINCT FROM
 		(SELECT array_agg(s::text ORDER BY s::text) FROM (SELECT * FROM near WHERE distance <= d) s);
 	DROP TABLE fp, near;
 END $$;

@@ -40,8 +40,8 @@ CREATE FUNCTION wrong_values(a regclass, b regclass, b_index regclass, radius in
 	SELECT format('values, %s, distance %s: ', b_index, radius) || difference(
 		format('SELECT f.query, y.id, f.distance, (f.b_fp = y.fp) IS TRUE
 			FROM simhash_find_matches_in(
-					(SELECT array_agg(fp) || array_agg(fp) FILTER (WHERE id %% 3 = 0) FROM %s), %L, %s) f
-				LEFT JOIN %s y ON y.ctid = f.b AND y.tableoid = f.b_table', a, b_index, radius, b),
+					%L, (SELECT array_agg(fp) || array_agg(fp) FILTER (WHERE id %% 3 = 0) FROM %s), %s) f
+				LEFT JOIN %s y ON y.ctid = f.b AND y.tableoid = f.b_table', b_index, a, radius, b),
 		format('SELECT DISTINCT x.fp, b, d, true FROM near JOIN %s x ON x.id = a WHERE d <= %s', a, radius))
 $$;
 
@@ -91,21 +91,21 @@ SELECT a_fp, b_fp, distance FROM simhash_find_matches('corpus_fp', 'staging_fp',
 SELECT count(*) FROM simhash_find_matches('corpus_fp', 'staging_fp', 64);
 -- each different value once
 SELECT query, id, b_fp, distance, b_table
-FROM simhash_find_matches_in('{1, 254, NULL, 254, 0xFFFF}', 'corpus_fp') JOIN corpus ON ctid = b ORDER BY 1, 2;
-SELECT query, b_fp FROM simhash_find_matches_in('{{7}, {65535}}', 'corpus_fp', 0);
+FROM simhash_find_matches_in('corpus_fp', '{1, 254, NULL, 254, 0xFFFF}') JOIN corpus ON ctid = b ORDER BY 1, 2;
+SELECT query, b_fp FROM simhash_find_matches_in('corpus_fp', '{{7}, {65535}}', 0);
 
 -- nothing on a side, or nothing but nulls
-SELECT * FROM simhash_find_matches_in('{}', 'corpus_fp');
-SELECT * FROM simhash_find_matches_in('{NULL}', 'corpus_fp', 64);
-SELECT * FROM simhash_find_matches_in(NULL, 'corpus_fp');
-SELECT * FROM simhash_find_matches_in('{1}', NULL);
+SELECT * FROM simhash_find_matches_in('corpus_fp', '{}');
+SELECT * FROM simhash_find_matches_in('corpus_fp', '{NULL}', 64);
+SELECT * FROM simhash_find_matches_in('corpus_fp', NULL);
+SELECT * FROM simhash_find_matches_in(NULL, '{1}');
 SELECT * FROM simhash_find_matches(NULL, 'corpus_fp');
 SELECT * FROM simhash_find_matches('corpus_fp', NULL);
 CREATE TABLE nothing (id int, fp simhash);
 CREATE INDEX nothing_fp ON nothing USING simhash (fp);
 SELECT * FROM simhash_find_matches('nothing_fp', 'corpus_fp');
 SELECT * FROM simhash_find_matches('corpus_fp', 'nothing_fp', 64);
-SELECT * FROM simhash_find_matches_in('{1}', 'nothing_fp');
+SELECT * FROM simhash_find_matches_in('nothing_fp', '{1}');
 INSERT INTO nothing VALUES (1, NULL);
 SELECT * FROM simhash_find_matches('nothing_fp', 'corpus_fp', 64);
 
@@ -113,7 +113,7 @@ SELECT * FROM simhash_find_matches('nothing_fp', 'corpus_fp', 64);
 CREATE INDEX corpus_wide ON corpus USING simhash (fp) WITH (blocks = 7, distance = 6);
 SELECT max(distance) FROM simhash_find_matches('staging_fp', 'corpus_wide');
 SELECT max(distance) FROM simhash_find_matches('corpus_wide', 'staging_fp');
-SELECT max(distance) FROM simhash_find_matches_in('{15}', 'corpus_wide');
+SELECT max(distance) FROM simhash_find_matches_in('corpus_wide', '{15}');
 
 -- two indexes of one table: each row with itself, and each pair in both directions
 CREATE INDEX corpus_too ON corpus USING simhash (fp);
@@ -127,8 +127,8 @@ SELECT * FROM simhash_find_matches('corpus_fp', 'staging');
 SELECT * FROM simhash_find_matches('corpus', 'staging_fp');
 SELECT * FROM simhash_find_matches('corpus_fp', 'staging_fp', 65);
 SELECT * FROM simhash_find_matches('corpus_fp', 'staging_fp', -1);
-SELECT * FROM simhash_find_matches_in('{1}', 'staging');
-SELECT * FROM simhash_find_matches_in('{1}', 'staging_fp', 65);
+SELECT * FROM simhash_find_matches_in('staging', '{1}');
+SELECT * FROM simhash_find_matches_in('staging_fp', '{1}', 65);
 
 --
 -- What libraries have as "find first" and "find all", of one query or of many: an
@@ -143,12 +143,12 @@ SELECT n, flip(bits('h' || i), i % 5, 'q' || i)::simhash AS query
 FROM unnest('{1,2,3,4,5,6,7,8,9,2,30}'::int[]) WITH ORDINALITY a(i, n);
 SELECT n, stored.id, f.distance
 FROM asked LEFT JOIN (
-	SELECT DISTINCT ON (query) * FROM simhash_find_matches_in(ARRAY(SELECT query FROM asked), 'stored_fp')
+	SELECT DISTINCT ON (query) * FROM simhash_find_matches_in('stored_fp', ARRAY(SELECT query FROM asked))
 	ORDER BY query, distance, b
 ) f USING (query) LEFT JOIN stored ON stored.ctid = f.b
 ORDER BY n;
 SELECT n, array_agg(stored.id ORDER BY f.distance, stored.id) FILTER (WHERE stored.id IS NOT NULL) AS ids
-FROM asked LEFT JOIN simhash_find_matches_in(ARRAY(SELECT query FROM asked), 'stored_fp') f USING (query)
+FROM asked LEFT JOIN simhash_find_matches_in('stored_fp', ARRAY(SELECT query FROM asked)) f USING (query)
 	LEFT JOIN stored ON stored.ctid = f.b
 GROUP BY n ORDER BY n;
 
@@ -201,7 +201,7 @@ CALL expect('few', 'many', 4);
 SELECT d, count(*) FROM near GROUP BY d ORDER BY d;
 SELECT r, wrong('few', 'many', 'few_fp', 'many_fp', r), wrong_values('few', 'many', 'many_fp', r)
 FROM unnest('{0,3,4}'::int[]) r;
-SELECT pages_read('SELECT * FROM simhash_find_matches_in(''{1, 2, 3}'', ''many_fp'')') <
+SELECT pages_read('SELECT * FROM simhash_find_matches_in(''many_fp'', ''{1, 2, 3}'')') <
 	pg_relation_size('many_fp') / 8192 / 4 AS skips;
 
 --
@@ -214,7 +214,7 @@ VACUUM many;
 DELETE FROM many WHERE id % 2 = 0;
 SELECT count(*), count(DISTINCT a), count(DISTINCT b), min(distance), max(distance)
 FROM simhash_find_matches('few_fp', 'many_fp');
-SELECT query, distance, count(*) FROM simhash_find_matches_in('{0, 0, 4, 255}', 'many_fp') GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT query, distance, count(*) FROM simhash_find_matches_in('many_fp', '{0, 0, 4, 255}') GROUP BY 1, 2 ORDER BY 1, 2;
 
 -- more than fit: the rows of a fingerprint are in several chunks
 SET maintenance_work_mem = '1MB';
@@ -246,7 +246,7 @@ CREATE TABLE empty_parts (id int, fp simhash) PARTITION BY RANGE (id);
 CREATE INDEX empty_parts_fp ON empty_parts USING simhash (fp);
 SELECT * FROM simhash_find_matches('empty_parts_fp', 'left_mixed_fp');
 SELECT * FROM simhash_find_matches('parts_fp', 'empty_parts_fp', 10);
-SELECT * FROM simhash_find_matches_in('{1}', 'empty_parts_fp');
+SELECT * FROM simhash_find_matches_in('empty_parts_fp', '{1}');
 -- a partition and the whole
 SELECT count(*) >= (SELECT count(fp) FROM parts_2) AS itself FROM simhash_find_matches('parts_2_fp_idx', 'parts_fp', 0);
 
@@ -257,7 +257,7 @@ CREATE ROLE regress_simhash_matches;
 GRANT USAGE ON SCHEMA batch_matches_test TO regress_simhash_matches;
 SET ROLE regress_simhash_matches;
 SELECT count(*) FROM simhash_find_matches('staging_fp', 'corpus_fp');
-SELECT count(*) FROM simhash_find_matches_in('{1}', 'corpus_fp');
+SELECT count(*) FROM simhash_find_matches_in('corpus_fp', '{1}');
 RESET ROLE;
 GRANT SELECT ON staging TO regress_simhash_matches;
 SET ROLE regress_simhash_matches;
@@ -267,7 +267,7 @@ RESET ROLE;
 GRANT SELECT (fp, ctid, tableoid) ON corpus TO regress_simhash_matches;
 SET ROLE regress_simhash_matches;
 SELECT count(*) FROM simhash_find_matches('staging_fp', 'corpus_fp');
-SELECT count(*) FROM simhash_find_matches_in('{1}', 'corpus_fp');
+SELECT count(*) FROM simhash_find_matches_in('corpus_fp', '{1}');
 RESET ROLE;
 ALTER TABLE staging ENABLE ROW LEVEL SECURITY;
 SET ROLE regress_simhash_matches;
@@ -284,14 +284,14 @@ CREATE INDEX same_few_fp ON same_few USING simhash (fp);
 SET maintenance_work_mem = '1MB';
 SELECT count(*) FROM simhash_find_matches('same_many_fp', 'same_few_fp', 1);
 SELECT count(*) FROM simhash_find_matches('same_few_fp', 'same_many_fp', 1);
-SELECT count(*) FROM simhash_find_matches_in('{6}', 'same_many_fp', 1);
+SELECT count(*) FROM simhash_find_matches_in('same_many_fp', '{6}', 1);
 -- a value of an array counts once, though it would fill chunks
-SELECT count(*), count(DISTINCT b) FROM simhash_find_matches_in(array_fill('7'::simhash, ARRAY[100000]), 'same_few_fp', 1);
-SELECT count(*), count(DISTINCT b) FROM simhash_find_matches_in(array_fill('6'::simhash, ARRAY[100000]), 'same_few_fp', 0);
+SELECT count(*), count(DISTINCT b) FROM simhash_find_matches_in('same_few_fp', array_fill('7'::simhash, ARRAY[100000]), 1);
+SELECT count(*), count(DISTINCT b) FROM simhash_find_matches_in('same_few_fp', array_fill('6'::simhash, ARRAY[100000]), 0);
 CREATE TABLE wide_many AS SELECT wide(i::text, 128)::simhash_bits(128) AS fp FROM generate_series(1, 20000) i;
 CREATE INDEX wide_many_fp ON wide_many USING simhash (fp);
-SELECT count(*), count(DISTINCT query) FROM simhash_find_matches_in(
-	ARRAY(SELECT fp FROM wide_many, generate_series(1, 5)), 'wide_many_fp', 3);
+SELECT count(*), count(DISTINCT query) FROM simhash_find_matches_in_bits(
+	'wide_many_fp', ARRAY(SELECT fp FROM wide_many, generate_series(1, 5)), 3);
 RESET maintenance_work_mem;
 
 DROP SCHEMA batch_matches_test CASCADE;

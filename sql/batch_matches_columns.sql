@@ -30,7 +30,7 @@ CREATE FUNCTION compare_values(a regclass, b regclass, b_index regclass, radius 
 LANGUAGE sql AS $$
 	SELECT * FROM compare_rows(
 		format('SELECT f.query::bigint, f.b, b_fp::bigint, f.distance, b_table::oid
-			FROM simhash_find_matches_in((SELECT array_agg(fp) FROM %s), %L, %s) f', a, b_index, radius),
+			FROM simhash_find_matches_in(%L, (SELECT array_agg(fp) FROM %s), %s) f', b_index, a, radius),
 		format('SELECT a.h, b.ctid, b.fp::bigint, distance(a.h, b.fp::bigint), b.tableoid
 			FROM (SELECT DISTINCT fp::bigint AS h FROM %s) a
 				JOIN %s b ON distance(a.h, b.fp::bigint) <= %s', a, b, radius))

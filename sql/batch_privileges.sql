@@ -318,7 +318,7 @@ GRANT pg_read_server_files TO regress_simhash_reader;
 CREATE FUNCTION may_open(closed oid) RETURNS SETOF text LANGUAGE sql AS $$
 	SELECT concat_ws(' ', call, state, message)
 	FROM unnest(ARRAY['find_all(%s)', 'find_clusters(%s)', 'find_duplicates(%s)', 'find_matches(%s, ''docs_fp'')',
-		'find_matches(''docs_fp'', %s)', 'find_matches_in(''{1}'', %s)', 'index_info(%s)', 'index_check(%s)',
+		'find_matches(''docs_fp'', %s)', 'find_matches_in(%s, ''{1}'')', 'index_info(%s)', 'index_check(%s)',
 		'page_info(%s, 0)', 'page_items(%s, 0)']) call,
 		attempt('SELECT simhash_' || format(call, closed))
 	UNION ALL

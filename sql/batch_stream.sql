@@ -39,8 +39,8 @@ SELECT d, c.* FROM unnest('{0,3,6,10,20}'::int[]) d,
 SELECT d, c.* FROM unnest('{0,3,10}'::int[]) d,
 	compare(format('simhash_find_matches(''docs_tenant'', ''others_tenant'', %s)', d)) c;
 SELECT d, c.* FROM unnest('{0,3,10}'::int[]) d,
-	compare(format('simhash_find_matches_in(ARRAY(SELECT fp FROM others), ''docs_fp'', %s)', d)) c;
-SELECT simhash_find_all(NULL), simhash_find_matches('docs_fp', NULL), simhash_find_matches_in(NULL, 'docs_fp');
+	compare(format('simhash_find_matches_in(''docs_fp'', ARRAY(SELECT fp FROM others), %s)', d)) c;
+SELECT simhash_find_all(NULL), simhash_find_matches('docs_fp', NULL), simhash_find_matches_in('docs_fp', NULL);
 SELECT simhash_find_matches('docs_fp', 'docs_fp');
 SELECT simhash_find_all('docs');
 

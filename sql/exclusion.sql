@@ -83,7 +83,7 @@ INSERT INTO doc VALUES (15, 1022::bigint << 40);
 DELETE FROM doc WHERE id = 15;
 INSERT INTO doc VALUES (16, 1023::bigint << 40);
 COMMIT;
-SELECT id, to_hex(fp) FROM doc ORDER BY id;
+SELECT id, hex(fp) FROM doc ORDER BY id;
 DROP TABLE doc;
 
 --
@@ -179,7 +179,7 @@ UPDATE doc SET fp = 1047552 WHERE id = 4;
 SET CONSTRAINTS near IMMEDIATE;
 COMMIT;
 INSERT INTO doc VALUES (5, 0) ON CONFLICT DO NOTHING;
-SELECT id, to_hex(fp) FROM doc ORDER BY id;
+SELECT id, hex(fp) FROM doc ORDER BY id;
 DROP TABLE doc;
 
 --

@@ -43,7 +43,7 @@ BEGIN;
 INSERT INTO doc VALUES (14, 6, 5);
 ROLLBACK;
 INSERT INTO doc VALUES (15, 6, 4);
-SELECT id, tenant, to_hex(fp) FROM doc ORDER BY id;
+SELECT id, tenant, hex(fp) FROM doc ORDER BY id;
 SELECT simhash_index_check('doc_tenant_fp_excl', true);
 DROP TABLE doc;
 

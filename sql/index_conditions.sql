@@ -188,13 +188,13 @@ SELECT (SELECT array_agg(distance(signed, -1)) FROM (SELECT signed FROM doc ORDE
 SELECT use_only('indexonlyscan') \g /dev/null
 EXPLAIN (COSTS OFF) SELECT fp FROM doc WHERE fp <~> -1 <= 1;
 EXPLAIN (COSTS OFF) SELECT h FROM doc WHERE h <~> -1 <= 1;
-SELECT fp, to_hex(fp), count(*) FROM doc WHERE fp <~> -1 <= 1 GROUP BY fp ORDER BY fp;
+SELECT fp, hex(fp), count(*) FROM doc WHERE fp <~> -1 <= 1 GROUP BY fp ORDER BY fp;
 SELECT h, count(*) FROM doc WHERE h <~> -1 <= 1 GROUP BY h ORDER BY h;
 SELECT count(*), count(fp), min(fp), max(fp) FROM doc WHERE fp % ANY (ARRAY[0, -1]::simhash[]);
 -- all rows, nulls among them
 EXPLAIN (COSTS OFF) SELECT count(*) FROM doc;
 SELECT count(fp), sum(fp::numeric) =
-	(SELECT sum(to_hex::numeric) FROM (SELECT b::simhash::numeric AS to_hex FROM doc) s) AS same FROM doc;
+	(SELECT sum(hex::numeric) FROM (SELECT b::simhash::numeric AS hex FROM doc) s) AS same FROM doc;
 -- not seen by everyone, so the table has to be asked
 BEGIN;
 UPDATE doc SET fp = 12345 WHERE id = 10001;

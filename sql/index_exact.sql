@@ -211,7 +211,7 @@ INSERT INTO x VALUES (5, 7), (6, 255), (7, 254) ON CONFLICT DO NOTHING;
 UPDATE x SET fp = fp::bigint # 1 WHERE id = 2;
 UPDATE x SET fp = 1 WHERE id = 2;
 INSERT INTO x SELECT id + 100, fp FROM mixed WHERE id <= 18000 ON CONFLICT DO NOTHING;
-SELECT id, to_hex(fp) FROM x WHERE id < 10 ORDER BY id;
+SELECT id, hex(fp) FROM x WHERE id < 10 ORDER BY id;
 -- no two are near each other, and no row was refused without a reason
 SELECT count(*) FROM x a JOIN x b ON a.fp % b.fp AND a.ctid < b.ctid;
 SELECT count(*) FROM x a JOIN x b ON distance(a.fp::bigint, b.fp::bigint) <= 3 AND a.ctid <> b.ctid

@@ -19,6 +19,9 @@ CREATE FUNCTION bits(text) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
 	SELECT ('x' || substr(md5($1), 1, 16))::bit(64)::bigint
 $$;
 
+-- the 16 hexadecimal digits of a fingerprint
+CREATE FUNCTION hex(simhash) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT encode($1::bytea, 'hex') $$;
+
 -- n distinct bits inverted, chosen by the text
 CREATE FUNCTION flip(h bigint, n int, how text) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
 	SELECT h # coalesce(bit_or(1::bigint << pos), 0)

@@ -87,19 +87,15 @@ SELECT plan('SELECT * FROM docs WHERE simhash_ball(5, 3) @> fp');
 SELECT plan('SELECT * FROM docs WHERE fp = 5');
 SELECT plan('DELETE FROM docs WHERE fp <~> 5 <= 3');
 
--- bounds of float8; and bounds from below that are negated
+-- Not a bound from above, negated or not, or not our operator: no index condition.
+SELECT plan('SELECT * FROM docs WHERE fp <~> 5 > 3');
+SELECT plan('SELECT * FROM docs WHERE fp <~> 5 > ''3''');
+SELECT plan('SELECT * FROM docs WHERE NOT (fp <~> 5 > 3)');
+SELECT plan('SELECT * FROM docs WHERE NOT (fp <~> 5 <= 3)');
+SELECT plan('SELECT * FROM docs WHERE fp <~> 5 <= 3.0');
 SELECT plan('SELECT * FROM docs WHERE fp <~> 5 <= 3.5::float8');
 SELECT plan('SELECT * FROM docs WHERE 3::float8 > fp <~> 5');
-SELECT plan('SELECT * FROM docs WHERE fp <~> 5 = 2::float8');
-SELECT plan('SELECT * FROM docs WHERE fp <~> 5 = 2.5::float8');
-SELECT plan('SELECT * FROM docs WHERE NOT (fp <~> 5 > 3)');
-SELECT plan('SELECT * FROM docs WHERE NOT fp <~> 5 >= 4::bigint');
-SELECT plan('SELECT * FROM docs WHERE NOT (3::smallint < fp <~> 5)');
-SELECT plan('SELECT * FROM docs WHERE NOT (fp <~> 5 > 3 OR title = ''text 1'')');
-
--- Not a bound from above, or not our operator: no index condition.
-SELECT plan('SELECT * FROM docs WHERE fp <~> 5 > 3');
-SELECT plan('SELECT * FROM docs WHERE fp <~> 5 <= 3.0');
+SELECT plan('SELECT * FROM docs WHERE fp <~> 5 = 2::float4');
 SELECT plan('SELECT * FROM docs WHERE fp <~> 5 IN (0, 1)');
 SELECT plan('SELECT * FROM docs WHERE (fp <~> 5)::int <= 3');
 SELECT plan('SELECT * FROM docs WHERE fp <~> fp <= 3');

@@ -26,7 +26,7 @@ INSERT INTO statements (statement) VALUES
 	('SELECT count(*) FROM docs WHERE hamming(fp, 5) < 2::smallint'),
 	('SELECT count(*) FROM docs WHERE 1::bigint >= fp <~> 5'),
 	('SELECT count(*) FROM docs WHERE fp <~> 5 = 1'),
-	('SELECT count(*) FROM docs WHERE NOT (fp <~> 5 > 1::float8)'),
+	('SELECT count(*) FROM docs WHERE NOT (fp <~> 5 > ''1'')'),
 	('SELECT count(*) FROM docs WHERE fp <~> 5 < r'),
 	('SELECT count(*) FROM docs WHERE fp <~> 5 <= (SELECT 1)'),
 	('SELECT count(*) FROM docs WHERE simhash_within(fp, 5, 1)'),
@@ -57,11 +57,10 @@ TABLE truth;
 -- what is written
 SELECT * FROM outcomes('hamming(simhash, simhash)');
 SELECT * FROM outcomes('simhash_distance_le(simhash_distance, integer)') EXCEPT TABLE truth ORDER BY 1;
-SELECT * FROM outcomes('simhash_distance_gt(simhash_distance, double precision)') EXCEPT TABLE truth;
+SELECT * FROM outcomes('simhash_distance_gt(simhash_distance, simhash_distance)') EXCEPT TABLE truth;
 SELECT * FROM outcomes('simhash_within(simhash, simhash, integer)') EXCEPT TABLE truth;
 -- what takes its place: no row
-SELECT f, o.* FROM unnest(ARRAY['simhash_radius(smallint, boolean)', 'simhash_radius(integer, boolean)',
-	'simhash_radius(bigint, boolean)', 'simhash_radius(double precision, boolean)', 'simhash_ball(simhash, integer)',
+SELECT f, o.* FROM unnest(ARRAY['simhash_radius(bigint, boolean)', 'simhash_ball(simhash, integer)',
 	'simhash_order_distance(simhash, simhash)', 'simhash_in_ball(simhash, simhash_ball)']::regprocedure[]) f,
 	outcomes(f) o EXCEPT SELECT f, t.* FROM unnest(ARRAY(SELECT oid::regprocedure FROM pg_proc WHERE proname ~ '^simhash_')) f,
 	truth t;

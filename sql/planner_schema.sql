@@ -51,8 +51,22 @@ SELECT public.plan('SELECT * FROM docs WHERE public.hamming(fp, 5) <= 3');
 DROP FUNCTION public.simhash_within, public.hamming;
 
 -- moved while the session lives
-ALTER EXTENSION simhash SET SCHEMA elsewhere;
 RESET search_path;
+CREATE TABLE notes (id int, body text, EXCLUDE USING simhash (body ext.simhash_text_ops WITH OPERATOR(ext.=~=)));
+INSERT INTO notes VALUES (1, 'A text of one sentence that is long enough'), (2, 'Another');
+ALTER EXTENSION simhash SET SCHEMA elsewhere;
+-- its indexes, constraints and functions go with it
+SELECT elsewhere.simhash_index_check('docs_fp_idx', true), elsewhere.simhash_index_check('notes_body_excl', true);
+SELECT count(*) FROM elsewhere.simhash_find_all('docs_fp_idx', 1);
+INSERT INTO docs VALUES (1001, 5);
+DELETE FROM docs WHERE id = 1001;
+\set VERBOSITY sqlstate
+INSERT INTO notes VALUES (3, 'a TEXT of one sentence, that is long enough!');
+\set VERBOSITY default
+INSERT INTO notes VALUES (3, 'Something else');
+SELECT id FROM notes WHERE body OPERATOR(elsewhere.=~=) 'something ELSE';
+SELECT count(*) AS left_behind FROM pg_depend d JOIN pg_extension e ON d.refobjid = e.oid AND e.extname = 'simhash'
+JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid AND pronamespace <> 'elsewhere'::regnamespace;
 SELECT public.plan('SELECT * FROM near_docs');
 SELECT public.plan('SELECT * FROM docs WHERE (fp OPERATOR(elsewhere.<~>) 5) OPERATOR(elsewhere.<=) 3');
 SET search_path = public, elsewhere;
@@ -91,7 +105,7 @@ SELECT public.plan('SELECT * FROM near_docs');
 -- dropped and created again
 DEALLOCATE ALL;
 DROP VIEW near_docs;
-DROP TABLE docs;
+DROP TABLE docs, notes;
 DROP EXTENSION simhash;
 CREATE EXTENSION simhash SCHEMA public;
 CREATE TABLE docs (id int, fp simhash);

@@ -5,9 +5,9 @@
 -- the default
 SELECT * FROM simhash_tables(4, 3);
 -- several chosen blocks, in lexicographic order of the choice
-SELECT table_no, permutation, prefix_bits, to_hex(prefix_mask::simhash) FROM simhash_tables(4, 2);
+SELECT table_no, permutation, prefix_bits, hex(prefix_mask::simhash) FROM simhash_tables(4, 2);
 -- blocks of unequal width
-SELECT table_no, permutation, prefix_bits, to_hex(prefix_mask::simhash) FROM simhash_tables(5, 3);
+SELECT table_no, permutation, prefix_bits, hex(prefix_mask::simhash) FROM simhash_tables(5, 3);
 -- the plain sorted table
 SELECT * FROM simhash_tables(1, 0);
 SELECT table_no, permutation, prefix_bits FROM simhash_tables(4, 0);
@@ -16,10 +16,10 @@ SELECT * FROM simhash_tables(NULL, 3);
 SELECT * FROM simhash_tables(4, NULL);
 
 -- the blocks move: 64 bits as four hex digits a block
-SELECT table_no, to_hex(simhash_permute('0x3333222211110000', 4, 3, table_no)) AS permuted,
-	to_hex(simhash_unpermute('0x3333222211110000', 4, 3, table_no)) AS unpermuted
+SELECT table_no, hex(simhash_permute('0x3333222211110000', 4, 3, table_no)) AS permuted,
+	hex(simhash_unpermute('0x3333222211110000', 4, 3, table_no)) AS unpermuted
 FROM simhash_tables(4, 3);
-SELECT table_no, permutation, to_hex(simhash_permute('0x3333222211110000', 4, 2, table_no)) AS permuted
+SELECT table_no, permutation, hex(simhash_permute('0x3333222211110000', 4, 2, table_no)) AS permuted
 FROM simhash_tables(4, 2);
 SELECT simhash_permute(NULL, 4, 3, 0), simhash_permute('1', NULL, 3, 0), simhash_unpermute('1', 4, 3, NULL);
 

@@ -13,26 +13,26 @@
 --  5. Radii and balls
 --  6. Index access method
 --  7. Operator classes for columns before the fingerprint
---  8. Equality of balls
---  9. Comparisons of a distance with a number
--- 10. Fingerprints of documents
--- 11. MinHash fingerprints of documents
--- 12. Verification of candidates
--- 13. Schemes: permuted tables and their prefixes
--- 14. Inspection of indexes
--- 15. Searches of whole indexes
--- 16. Searches of arrays
--- 17. Progress of searches
--- 18. Type simhash_bits: wide fingerprints
--- 19. Order and equality of wide fingerprints
--- 20. Hamming distance and balls of wide fingerprints
--- 21. Wide MinHash fingerprints of documents
--- 22. Near-duplicate documents
--- 23. Searches of arrays of wide fingerprints
+--  8. Comparisons of a distance with a number
+--  9. Fingerprints of documents
+-- 10. MinHash fingerprints of documents
+-- 11. Verification of candidates
+-- 12. Schemes: permuted tables and their prefixes
+-- 13. Inspection of indexes
+-- 14. Searches of whole indexes
+-- 15. Searches of arrays
+-- 16. Progress of searches
+-- 17. Type simhash_bits: wide fingerprints
+-- 18. Order and equality of wide fingerprints
+-- 19. Hamming distance and balls of wide fingerprints
+-- 20. Wide MinHash fingerprints of documents
+-- 21. Near-duplicate documents
+-- 22. Searches of arrays of wide fingerprints
+-- 23. Parts of texts
 --
--- Each object has a COMMENT.  doc/reference.md describes them all, and a test compares
--- it with the catalogs.  A change after a release needs an upgrade script as well: see
--- CONTRIBUTING.md.
+-- Each object has a COMMENT, which says "internal:" of a function that is not to be
+-- called.  doc/reference.md describes them all, and a test compares it with the catalogs.
+-- A change after a release needs an upgrade script as well: see CONTRIBUTING.md.
 --
 
 --
@@ -57,7 +57,7 @@ CREATE FUNCTION simhash_send(simhash) RETURNS bytea
 AS 'int8send' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_send(simhash) IS 'I/O';
 
--- The category is our own, and shared with wide fingerprints (section 18).  As simhash
+-- The category is our own, and shared with wide fingerprints (section 17).  As simhash
 -- is the preferred type in it, literals without a type are fingerprints of 64 bits
 -- where they could be either: hamming('1', '2').
 CREATE TYPE simhash (
@@ -77,44 +77,41 @@ COMMENT ON TYPE simhash IS '64-bit fingerprint of a document; similar documents 
 -- 2. Casts
 --
 
+-- Not int8(integer) of the server: a cast by a function that returns bigint needs the
+-- cast of bigint to exist, and pg_upgrade makes casts in the order of the types' names.
 CREATE FUNCTION simhash_from_int2(smallint) RETURNS simhash
 AS 'int28' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_from_int2(smallint) IS
-	'the fingerprint with the bits of a smallint, sign-extended to 64 bits';
+	'internal: the fingerprint with the bits of a smallint, sign-extended to 64 bits';
 
 CREATE FUNCTION simhash_from_int4(integer) RETURNS simhash
 AS 'int48' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_from_int4(integer) IS
-	'the fingerprint with the bits of an integer, sign-extended to 64 bits';
+	'internal: the fingerprint with the bits of an integer, sign-extended to 64 bits';
 
 CREATE FUNCTION simhash_from_numeric(numeric) RETURNS simhash
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_from_numeric(numeric) IS
-	'the fingerprint of an integral value from -2^63 to 2^64-1; negative values as for bigint';
+	'internal: the fingerprint of an integral value from -2^63 to 2^64-1; negative values as for bigint';
 
 CREATE FUNCTION simhash_to_numeric(simhash) RETURNS numeric
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_to_numeric(simhash) IS 'a fingerprint as an unsigned integral value';
+COMMENT ON FUNCTION simhash_to_numeric(simhash) IS 'internal: a fingerprint as an unsigned integral value';
 
 CREATE FUNCTION simhash_from_bit(bit) RETURNS simhash
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_from_bit(bit) IS
-	'the fingerprint with the bits of a bit(64), first bit most significant';
+	'internal: the fingerprint with the bits of a bit(64), first bit most significant';
 
 CREATE FUNCTION simhash_to_bit(simhash) RETURNS bit
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_to_bit(simhash) IS
-	'the bits of a fingerprint as a bit(64), most significant bit first';
+	'internal: the bits of a fingerprint as a bit(64), most significant bit first';
 
 CREATE FUNCTION simhash_from_bytea(bytea) RETURNS simhash
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_from_bytea(bytea) IS
-	'the fingerprint with the bits of 8 bytes, first byte most significant';
-
-CREATE FUNCTION simhash_to_bytea(simhash) RETURNS bytea
-AS 'int8send' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_to_bytea(simhash) IS
-	'the bits of a fingerprint as 8 bytes, most significant byte first';
+	'internal: the fingerprint with the bits of 8 bytes, first byte most significant';
 
 -- The casts to simhash are implicit because drivers bind integers, and because the
 -- type of an integer literal follows from its size: integer, bigint, or, from 2^63
@@ -122,6 +119,10 @@ COMMENT ON FUNCTION simhash_to_bytea(simhash) IS
 -- half of all fingerprints are that large.  Operators that take a numeric would be
 -- no substitute for the cast: beside those of the server they would make
 -- numeric % integer ambiguous.
+--
+-- A function of another name than simhash_... must not take a simhash alone, since it
+-- takes all numbers then: bit_count(simhash) would make the call bit_count(1) of
+-- somebody's own bit_count(bigint) ambiguous.
 CREATE CAST (bigint AS simhash) WITHOUT FUNCTION AS IMPLICIT;
 COMMENT ON CAST (bigint AS simhash) IS 'bit for bit';
 
@@ -151,38 +152,8 @@ COMMENT ON CAST (simhash AS bit) IS 'bit for bit, most significant bit first';
 CREATE CAST (bytea AS simhash) WITH FUNCTION simhash_from_bytea(bytea);
 COMMENT ON CAST (bytea AS simhash) IS '8 bytes, first byte most significant';
 
-CREATE CAST (simhash AS bytea) WITH FUNCTION simhash_to_bytea(simhash);
+CREATE CAST (simhash AS bytea) WITH FUNCTION simhash_send(simhash);
 COMMENT ON CAST (simhash AS bytea) IS '8 bytes, most significant byte first';
-
--- With these casts, calls that are errors without the extension would become valid:
--- to_hex(numeric) would be to_hex(simhash).  The server applies one implicit cast to
--- an argument, never two in a row.  to_hex therefore takes a type of its own: a
--- simhash is cast to it at no cost, and a number is not cast to it at all.  Users
--- write to_hex(fp) and see the type only where the server shows a stored expression.
-CREATE TYPE simhash_only;
-
-CREATE FUNCTION simhash_only_in(cstring) RETURNS simhash_only
-AS 'MODULE_PATHNAME', 'simhash_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_only_in(cstring) IS 'I/O';
-
-CREATE FUNCTION simhash_only_out(simhash_only) RETURNS cstring
-AS 'MODULE_PATHNAME', 'simhash_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_only_out(simhash_only) IS 'I/O';
-
-CREATE TYPE simhash_only (
-	INPUT = simhash_only_in,
-	OUTPUT = simhash_only_out,
-	LIKE = simhash
-);
-COMMENT ON TYPE simhash_only IS 'a simhash, as the argument of a function that must not accept numbers';
-
-CREATE CAST (simhash AS simhash_only) WITHOUT FUNCTION AS IMPLICIT;
-COMMENT ON CAST (simhash AS simhash_only) IS 'the same';
-
-CREATE FUNCTION to_hex(simhash_only) RETURNS text
-AS 'MODULE_PATHNAME', 'simhash_to_hex' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION to_hex(simhash_only) IS
-	'a fingerprint as 16 lowercase hex digits; prefix them with 0x to cast them to simhash';
 
 --
 -- 3. Order and equality of fingerprints
@@ -252,19 +223,19 @@ COMMENT ON OPERATOR >=(simhash, simhash) IS 'greater than or equal, as unsigned 
 
 CREATE FUNCTION simhash_cmp(simhash, simhash) RETURNS integer
 AS 'xid8cmp' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_cmp(simhash, simhash) IS 'less-equal-greater, as unsigned integers';
+COMMENT ON FUNCTION simhash_cmp(simhash, simhash) IS 'internal: less-equal-greater, as unsigned integers';
 
 CREATE FUNCTION simhash_sortsupport(internal) RETURNS void
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_sortsupport(internal) IS 'sort support';
+COMMENT ON FUNCTION simhash_sortsupport(internal) IS 'internal: sort support';
 
 CREATE FUNCTION simhash_hash_value(simhash) RETURNS integer
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_hash_value(simhash) IS 'hash for hash joins and hash indexes';
+COMMENT ON FUNCTION simhash_hash_value(simhash) IS 'internal: hash for hash joins and hash indexes';
 
 CREATE FUNCTION simhash_hash_value_extended(simhash, bigint) RETURNS bigint
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_hash_value_extended(simhash, bigint) IS 'seeded hash for hash partitioning';
+COMMENT ON FUNCTION simhash_hash_value_extended(simhash, bigint) IS 'internal: seeded hash for hash partitioning';
 
 CREATE OPERATOR CLASS simhash_btree_ops
 DEFAULT FOR TYPE simhash USING btree AS
@@ -289,7 +260,7 @@ COMMENT ON OPERATOR FAMILY simhash_hash_ops USING hash IS 'equality of fingerpri
 
 CREATE FUNCTION simhash_smaller(simhash, simhash) RETURNS simhash
 AS 'xid8_smaller' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_smaller(simhash, simhash) IS 'smaller of two';
+COMMENT ON FUNCTION simhash_smaller(simhash, simhash) IS 'internal: smaller of two';
 CREATE AGGREGATE min(simhash) (
 	SFUNC = simhash_smaller, STYPE = simhash, COMBINEFUNC = simhash_smaller,
 	SORTOP = <, PARALLEL = SAFE
@@ -298,7 +269,7 @@ COMMENT ON AGGREGATE min(simhash) IS 'smallest fingerprint, as an unsigned integ
 
 CREATE FUNCTION simhash_larger(simhash, simhash) RETURNS simhash
 AS 'xid8_larger' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_larger(simhash, simhash) IS 'larger of two';
+COMMENT ON FUNCTION simhash_larger(simhash, simhash) IS 'internal: larger of two';
 CREATE AGGREGATE max(simhash) (
 	SFUNC = simhash_larger, STYPE = simhash, COMBINEFUNC = simhash_larger,
 	SORTOP = >, PARALLEL = SAFE
@@ -310,13 +281,13 @@ COMMENT ON AGGREGATE max(simhash) IS 'largest fingerprint, as an unsigned intege
 --
 
 -- The distance is a domain so that comparing it with a number can be an operator of
--- the extension (section 9), which the planner can turn into an index condition.
+-- the extension (section 8), which the planner can turn into an index condition.
 CREATE DOMAIN simhash_distance AS integer;
 COMMENT ON DOMAIN simhash_distance IS 'number of differing bits';
 
 CREATE FUNCTION simhash_hamming_support(internal) RETURNS internal
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_hamming_support(internal) IS 'planner support of hamming';
+COMMENT ON FUNCTION simhash_hamming_support(internal) IS 'internal: planner support of hamming';
 
 CREATE FUNCTION hamming(simhash, simhash) RETURNS simhash_distance
 AS 'MODULE_PATHNAME', 'simhash_hamming' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
@@ -348,7 +319,7 @@ COMMENT ON OPERATOR <~~>(simhash, simhash) IS 'Hamming distance as an integer; w
 
 CREATE FUNCTION simhash_within_support(internal) RETURNS internal
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_within_support(internal) IS 'planner support of simhash_within';
+COMMENT ON FUNCTION simhash_within_support(internal) IS 'internal: planner support of simhash_within';
 
 CREATE FUNCTION simhash_within(a simhash, b simhash, radius integer) RETURNS boolean
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
@@ -358,25 +329,10 @@ COMMENT ON FUNCTION simhash_within(simhash, simhash, integer) IS
 
 -- Bounds that are not constants when a query is planned: "distance <= bound" becomes
 -- simhash_within(a, b, simhash_radius(bound, false)).
-CREATE FUNCTION simhash_radius(bound smallint, strict boolean) RETURNS integer
-AS 'MODULE_PATHNAME', 'simhash_radius_int2' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_radius(smallint, boolean) IS
-	'largest radius, -1..4096, whose distances are <= bound, or < bound if strict';
-
-CREATE FUNCTION simhash_radius(bound integer, strict boolean) RETURNS integer
-AS 'MODULE_PATHNAME', 'simhash_radius_int4' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_radius(integer, boolean) IS
-	'largest radius, -1..4096, whose distances are <= bound, or < bound if strict';
-
 CREATE FUNCTION simhash_radius(bound bigint, strict boolean) RETURNS integer
-AS 'MODULE_PATHNAME', 'simhash_radius_int8' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_radius(bigint, boolean) IS
-	'largest radius, -1..4096, whose distances are <= bound, or < bound if strict';
-
-CREATE FUNCTION simhash_radius(bound float8, strict boolean) RETURNS integer
-AS 'MODULE_PATHNAME', 'simhash_radius_float8' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_radius(float8, boolean) IS
-	'largest radius, -1..4096, whose distances are <= bound, or < bound if strict';
+	'internal: largest radius, -1..4096, whose distances are <= bound, or < bound if strict';
 
 CREATE TYPE simhash_ball;
 
@@ -473,7 +429,7 @@ COMMENT ON OPERATOR <<%>>(simhash, simhash) IS 'differ in at most 10 bits; can u
 
 CREATE FUNCTION simhash_handler(internal) RETURNS index_am_handler
 AS 'MODULE_PATHNAME' LANGUAGE C;
-COMMENT ON FUNCTION simhash_handler(internal) IS 'handler of the simhash index access method';
+COMMENT ON FUNCTION simhash_handler(internal) IS 'internal: handler of the simhash index access method';
 
 CREATE ACCESS METHOD simhash TYPE INDEX HANDLER simhash_handler;
 COMMENT ON ACCESS METHOD simhash IS
@@ -543,7 +499,7 @@ COMMENT ON OPERATOR FAMILY bool_ops USING simhash IS 'equality, for columns befo
 -- nondeterministic collation, though they do not count when it is compared.
 CREATE FUNCTION simhash_hash_bpchar(character, bigint) RETURNS bigint
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_hash_bpchar(character, bigint) IS 'hash of a character value without its trailing blanks';
+COMMENT ON FUNCTION simhash_hash_bpchar(character, bigint) IS 'internal: hash of a character value without its trailing blanks';
 
 CREATE OPERATOR CLASS bpchar_ops
 DEFAULT FOR TYPE character USING simhash AS
@@ -600,7 +556,7 @@ COMMENT ON OPERATOR CLASS text_ops USING simhash IS 'equality, for columns befor
 -- under one, so names need a hash function of their own.
 CREATE FUNCTION simhash_hash_name(name, bigint) RETURNS bigint
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_hash_name(name, bigint) IS 'hash of a name, the same as that of an equal text';
+COMMENT ON FUNCTION simhash_hash_name(name, bigint) IS 'internal: hash of a name, the same as that of an equal text';
 
 CREATE OPERATOR CLASS name_ops
 DEFAULT FOR TYPE name USING simhash FAMILY text_ops AS
@@ -634,54 +590,13 @@ COMMENT ON OPERATOR CLASS uuid_ops USING simhash IS 'equality, for columns befor
 COMMENT ON OPERATOR FAMILY uuid_ops USING simhash IS 'equality, for columns before the fingerprint';
 
 --
--- 8. Equality of balls
---
--- By center and radius, as they are written; the fingerprints inside do not matter.
--- This serves DISTINCT, joins, and replication of tables that have no key.
---
-
-CREATE FUNCTION simhash_ball_eq(simhash_ball, simhash_ball) RETURNS boolean
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_ball_eq(simhash_ball, simhash_ball) IS 'implementation of = operator';
-CREATE OPERATOR = (
-	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_eq,
-	COMMUTATOR = =, NEGATOR = <>,
-	RESTRICT = eqsel, JOIN = eqjoinsel, HASHES
-);
-COMMENT ON OPERATOR =(simhash_ball, simhash_ball) IS 'equal: same center and same radius';
-
-CREATE FUNCTION simhash_ball_ne(simhash_ball, simhash_ball) RETURNS boolean
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_ball_ne(simhash_ball, simhash_ball) IS 'implementation of <> operator';
-CREATE OPERATOR <> (
-	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_ne,
-	COMMUTATOR = <>, NEGATOR = =,
-	RESTRICT = neqsel, JOIN = neqjoinsel
-);
-COMMENT ON OPERATOR <>(simhash_ball, simhash_ball) IS 'not equal';
-
-CREATE FUNCTION simhash_ball_hash(simhash_ball) RETURNS integer
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_ball_hash(simhash_ball) IS 'hash for hash joins and hash indexes';
-
-CREATE FUNCTION simhash_ball_hash_extended(simhash_ball, bigint) RETURNS bigint
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_ball_hash_extended(simhash_ball, bigint) IS 'seeded hash for hash partitioning';
-
-CREATE OPERATOR CLASS simhash_ball_hash_ops
-DEFAULT FOR TYPE simhash_ball USING hash AS
-	OPERATOR 1 =,
-	FUNCTION 1 simhash_ball_hash(simhash_ball),
-	FUNCTION 2 simhash_ball_hash_extended(simhash_ball, bigint);
-COMMENT ON OPERATOR CLASS simhash_ball_hash_ops USING hash IS 'equality of balls';
-COMMENT ON OPERATOR FAMILY simhash_ball_hash_ops USING hash IS 'equality of balls';
-
---
--- 9. Comparisons of a distance with a number
+-- 8. Comparisons of a distance with a number
 --
 -- They compare as the server does, and have a planner support function that turns them
--- into simhash_within or into operators of the server.  Each pair of types has the
--- operators < <= = >= > and, for row comparisons, a place in a btree operator family.
+-- into simhash_within or into operators of the server.  An index serves bounds from
+-- above.  Those from below are compared by the server's own operators for integer, of
+-- which the domain is one; only for two distances is there the whole set, since a
+-- literal or parameter without a type is a distance, too.
 --
 -- There are none for numeric: an integer can stand for a distance as well as for a
 -- numeric, so numeric > integer would become ambiguous.
@@ -689,7 +604,7 @@ COMMENT ON OPERATOR FAMILY simhash_ball_hash_ops USING hash IS 'equality of ball
 
 CREATE FUNCTION simhash_distance_support(internal) RETURNS internal
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_distance_support(internal) IS 'planner support of comparisons with a distance';
+COMMENT ON FUNCTION simhash_distance_support(internal) IS 'internal: planner support of comparisons with a distance';
 
 -- two distances; also a distance and a literal or parameter without a type
 CREATE FUNCTION simhash_distance_lt(simhash_distance, simhash_distance) RETURNS boolean AS 'int4lt'
@@ -731,23 +646,19 @@ CREATE OPERATOR > (LEFTARG = simhash_distance, RIGHTARG = simhash_distance, FUNC
 	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
 COMMENT ON OPERATOR >(simhash_distance, simhash_distance) IS 'distance above bound; can use a simhash index';
 
-CREATE FUNCTION simhash_distance_cmp(simhash_distance, simhash_distance) RETURNS integer AS 'btint4cmp'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_distance_cmp(simhash_distance, simhash_distance) IS 'less-equal-greater';
-
 -- a distance and a smallint
 CREATE FUNCTION simhash_distance_lt(simhash_distance, smallint) RETURNS boolean AS 'int42lt'
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, smallint) IS 'implementation of < operator';
 CREATE OPERATOR < (LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = simhash_distance_lt,
-	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+	COMMUTATOR = >, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
 COMMENT ON OPERATOR <(simhash_distance, smallint) IS 'distance below bound; can use a simhash index';
 
 CREATE FUNCTION simhash_distance_le(simhash_distance, smallint) RETURNS boolean AS 'int42le'
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_le(simhash_distance, smallint) IS 'implementation of <= operator';
 CREATE OPERATOR <= (LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = simhash_distance_le,
-	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+	COMMUTATOR = >=, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
 COMMENT ON OPERATOR <=(simhash_distance, smallint) IS 'distance at most bound; can use a simhash index';
 
 CREATE FUNCTION simhash_distance_eq(simhash_distance, smallint) RETURNS boolean AS 'int42eq'
@@ -757,39 +668,7 @@ CREATE OPERATOR = (LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = s
 	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
 COMMENT ON OPERATOR =(simhash_distance, smallint) IS 'distance equals bound; can use a simhash index';
 
-CREATE FUNCTION simhash_distance_ge(simhash_distance, smallint) RETURNS boolean AS 'int42ge'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_ge(simhash_distance, smallint) IS 'implementation of >= operator';
-CREATE OPERATOR >= (LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = simhash_distance_ge,
-	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
-COMMENT ON OPERATOR >=(simhash_distance, smallint) IS 'distance at least bound';
-
-CREATE FUNCTION simhash_distance_gt(simhash_distance, smallint) RETURNS boolean AS 'int42gt'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_gt(simhash_distance, smallint) IS 'implementation of > operator';
-CREATE OPERATOR > (LEFTARG = simhash_distance, RIGHTARG = smallint, FUNCTION = simhash_distance_gt,
-	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
-COMMENT ON OPERATOR >(simhash_distance, smallint) IS 'distance above bound';
-
-CREATE FUNCTION simhash_distance_cmp(simhash_distance, smallint) RETURNS integer AS 'btint42cmp'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_distance_cmp(simhash_distance, smallint) IS 'less-equal-greater';
-
 -- a smallint and a distance
-CREATE FUNCTION simhash_distance_lt(smallint, simhash_distance) RETURNS boolean AS 'int24lt'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_lt(smallint, simhash_distance) IS 'implementation of < operator';
-CREATE OPERATOR < (LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_lt,
-	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
-COMMENT ON OPERATOR <(smallint, simhash_distance) IS 'bound below distance';
-
-CREATE FUNCTION simhash_distance_le(smallint, simhash_distance) RETURNS boolean AS 'int24le'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_le(smallint, simhash_distance) IS 'implementation of <= operator';
-CREATE OPERATOR <= (LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_le,
-	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
-COMMENT ON OPERATOR <=(smallint, simhash_distance) IS 'bound at most distance';
-
 CREATE FUNCTION simhash_distance_eq(smallint, simhash_distance) RETURNS boolean AS 'int24eq'
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_eq(smallint, simhash_distance) IS 'implementation of = operator';
@@ -801,33 +680,29 @@ CREATE FUNCTION simhash_distance_ge(smallint, simhash_distance) RETURNS boolean 
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_ge(smallint, simhash_distance) IS 'implementation of >= operator';
 CREATE OPERATOR >= (LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
-	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+	COMMUTATOR = <=, RESTRICT = scalargesel, JOIN = scalargejoinsel);
 COMMENT ON OPERATOR >=(smallint, simhash_distance) IS 'bound at least distance; can use a simhash index';
 
 CREATE FUNCTION simhash_distance_gt(smallint, simhash_distance) RETURNS boolean AS 'int24gt'
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_gt(smallint, simhash_distance) IS 'implementation of > operator';
 CREATE OPERATOR > (LEFTARG = smallint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
-	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+	COMMUTATOR = <, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
 COMMENT ON OPERATOR >(smallint, simhash_distance) IS 'bound above distance; can use a simhash index';
-
-CREATE FUNCTION simhash_distance_cmp(smallint, simhash_distance) RETURNS integer AS 'btint24cmp'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_distance_cmp(smallint, simhash_distance) IS 'less-equal-greater';
 
 -- a distance and an integer
 CREATE FUNCTION simhash_distance_lt(simhash_distance, integer) RETURNS boolean AS 'int4lt'
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, integer) IS 'implementation of < operator';
 CREATE OPERATOR < (LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = simhash_distance_lt,
-	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+	COMMUTATOR = >, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
 COMMENT ON OPERATOR <(simhash_distance, integer) IS 'distance below bound; can use a simhash index';
 
 CREATE FUNCTION simhash_distance_le(simhash_distance, integer) RETURNS boolean AS 'int4le'
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_le(simhash_distance, integer) IS 'implementation of <= operator';
 CREATE OPERATOR <= (LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = simhash_distance_le,
-	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+	COMMUTATOR = >=, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
 COMMENT ON OPERATOR <=(simhash_distance, integer) IS 'distance at most bound; can use a simhash index';
 
 CREATE FUNCTION simhash_distance_eq(simhash_distance, integer) RETURNS boolean AS 'int4eq'
@@ -837,39 +712,7 @@ CREATE OPERATOR = (LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = si
 	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
 COMMENT ON OPERATOR =(simhash_distance, integer) IS 'distance equals bound; can use a simhash index';
 
-CREATE FUNCTION simhash_distance_ge(simhash_distance, integer) RETURNS boolean AS 'int4ge'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_ge(simhash_distance, integer) IS 'implementation of >= operator';
-CREATE OPERATOR >= (LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = simhash_distance_ge,
-	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
-COMMENT ON OPERATOR >=(simhash_distance, integer) IS 'distance at least bound';
-
-CREATE FUNCTION simhash_distance_gt(simhash_distance, integer) RETURNS boolean AS 'int4gt'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_gt(simhash_distance, integer) IS 'implementation of > operator';
-CREATE OPERATOR > (LEFTARG = simhash_distance, RIGHTARG = integer, FUNCTION = simhash_distance_gt,
-	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
-COMMENT ON OPERATOR >(simhash_distance, integer) IS 'distance above bound';
-
-CREATE FUNCTION simhash_distance_cmp(simhash_distance, integer) RETURNS integer AS 'btint4cmp'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_distance_cmp(simhash_distance, integer) IS 'less-equal-greater';
-
 -- an integer and a distance
-CREATE FUNCTION simhash_distance_lt(integer, simhash_distance) RETURNS boolean AS 'int4lt'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_lt(integer, simhash_distance) IS 'implementation of < operator';
-CREATE OPERATOR < (LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_lt,
-	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
-COMMENT ON OPERATOR <(integer, simhash_distance) IS 'bound below distance';
-
-CREATE FUNCTION simhash_distance_le(integer, simhash_distance) RETURNS boolean AS 'int4le'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_le(integer, simhash_distance) IS 'implementation of <= operator';
-CREATE OPERATOR <= (LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_le,
-	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
-COMMENT ON OPERATOR <=(integer, simhash_distance) IS 'bound at most distance';
-
 CREATE FUNCTION simhash_distance_eq(integer, simhash_distance) RETURNS boolean AS 'int4eq'
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_eq(integer, simhash_distance) IS 'implementation of = operator';
@@ -881,33 +724,29 @@ CREATE FUNCTION simhash_distance_ge(integer, simhash_distance) RETURNS boolean A
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_ge(integer, simhash_distance) IS 'implementation of >= operator';
 CREATE OPERATOR >= (LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
-	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+	COMMUTATOR = <=, RESTRICT = scalargesel, JOIN = scalargejoinsel);
 COMMENT ON OPERATOR >=(integer, simhash_distance) IS 'bound at least distance; can use a simhash index';
 
 CREATE FUNCTION simhash_distance_gt(integer, simhash_distance) RETURNS boolean AS 'int4gt'
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_gt(integer, simhash_distance) IS 'implementation of > operator';
 CREATE OPERATOR > (LEFTARG = integer, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
-	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+	COMMUTATOR = <, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
 COMMENT ON OPERATOR >(integer, simhash_distance) IS 'bound above distance; can use a simhash index';
-
-CREATE FUNCTION simhash_distance_cmp(integer, simhash_distance) RETURNS integer AS 'btint4cmp'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_distance_cmp(integer, simhash_distance) IS 'less-equal-greater';
 
 -- a distance and a bigint
 CREATE FUNCTION simhash_distance_lt(simhash_distance, bigint) RETURNS boolean AS 'int48lt'
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, bigint) IS 'implementation of < operator';
 CREATE OPERATOR < (LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = simhash_distance_lt,
-	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+	COMMUTATOR = >, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
 COMMENT ON OPERATOR <(simhash_distance, bigint) IS 'distance below bound; can use a simhash index';
 
 CREATE FUNCTION simhash_distance_le(simhash_distance, bigint) RETURNS boolean AS 'int48le'
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_le(simhash_distance, bigint) IS 'implementation of <= operator';
 CREATE OPERATOR <= (LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = simhash_distance_le,
-	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+	COMMUTATOR = >=, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
 COMMENT ON OPERATOR <=(simhash_distance, bigint) IS 'distance at most bound; can use a simhash index';
 
 CREATE FUNCTION simhash_distance_eq(simhash_distance, bigint) RETURNS boolean AS 'int48eq'
@@ -917,39 +756,7 @@ CREATE OPERATOR = (LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = sim
 	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
 COMMENT ON OPERATOR =(simhash_distance, bigint) IS 'distance equals bound; can use a simhash index';
 
-CREATE FUNCTION simhash_distance_ge(simhash_distance, bigint) RETURNS boolean AS 'int48ge'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_ge(simhash_distance, bigint) IS 'implementation of >= operator';
-CREATE OPERATOR >= (LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = simhash_distance_ge,
-	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
-COMMENT ON OPERATOR >=(simhash_distance, bigint) IS 'distance at least bound';
-
-CREATE FUNCTION simhash_distance_gt(simhash_distance, bigint) RETURNS boolean AS 'int48gt'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_gt(simhash_distance, bigint) IS 'implementation of > operator';
-CREATE OPERATOR > (LEFTARG = simhash_distance, RIGHTARG = bigint, FUNCTION = simhash_distance_gt,
-	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
-COMMENT ON OPERATOR >(simhash_distance, bigint) IS 'distance above bound';
-
-CREATE FUNCTION simhash_distance_cmp(simhash_distance, bigint) RETURNS integer AS 'btint48cmp'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_distance_cmp(simhash_distance, bigint) IS 'less-equal-greater';
-
 -- a bigint and a distance
-CREATE FUNCTION simhash_distance_lt(bigint, simhash_distance) RETURNS boolean AS 'int84lt'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_lt(bigint, simhash_distance) IS 'implementation of < operator';
-CREATE OPERATOR < (LEFTARG = bigint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_lt,
-	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
-COMMENT ON OPERATOR <(bigint, simhash_distance) IS 'bound below distance';
-
-CREATE FUNCTION simhash_distance_le(bigint, simhash_distance) RETURNS boolean AS 'int84le'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
-COMMENT ON FUNCTION simhash_distance_le(bigint, simhash_distance) IS 'implementation of <= operator';
-CREATE OPERATOR <= (LEFTARG = bigint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_le,
-	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
-COMMENT ON OPERATOR <=(bigint, simhash_distance) IS 'bound at most distance';
-
 CREATE FUNCTION simhash_distance_eq(bigint, simhash_distance) RETURNS boolean AS 'int84eq'
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_eq(bigint, simhash_distance) IS 'implementation of = operator';
@@ -961,114 +768,18 @@ CREATE FUNCTION simhash_distance_ge(bigint, simhash_distance) RETURNS boolean AS
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_ge(bigint, simhash_distance) IS 'implementation of >= operator';
 CREATE OPERATOR >= (LEFTARG = bigint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
-	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+	COMMUTATOR = <=, RESTRICT = scalargesel, JOIN = scalargejoinsel);
 COMMENT ON OPERATOR >=(bigint, simhash_distance) IS 'bound at least distance; can use a simhash index';
 
 CREATE FUNCTION simhash_distance_gt(bigint, simhash_distance) RETURNS boolean AS 'int84gt'
 LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support;
 COMMENT ON FUNCTION simhash_distance_gt(bigint, simhash_distance) IS 'implementation of > operator';
 CREATE OPERATOR > (LEFTARG = bigint, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
-	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+	COMMUTATOR = <, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
 COMMENT ON OPERATOR >(bigint, simhash_distance) IS 'bound above distance; can use a simhash index';
 
-CREATE FUNCTION simhash_distance_cmp(bigint, simhash_distance) RETURNS integer AS 'btint84cmp'
-LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_distance_cmp(bigint, simhash_distance) IS 'less-equal-greater';
-
--- a distance and a float8
-CREATE FUNCTION simhash_distance_lt(simhash_distance, float8) RETURNS boolean
-LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
-RETURN $1::integer::float8 < $2;
-COMMENT ON FUNCTION simhash_distance_lt(simhash_distance, float8) IS 'implementation of < operator';
-CREATE OPERATOR < (LEFTARG = simhash_distance, RIGHTARG = float8, FUNCTION = simhash_distance_lt,
-	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
-COMMENT ON OPERATOR <(simhash_distance, float8) IS 'distance below bound; can use a simhash index';
-
-CREATE FUNCTION simhash_distance_le(simhash_distance, float8) RETURNS boolean
-LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
-RETURN $1::integer::float8 <= $2;
-COMMENT ON FUNCTION simhash_distance_le(simhash_distance, float8) IS 'implementation of <= operator';
-CREATE OPERATOR <= (LEFTARG = simhash_distance, RIGHTARG = float8, FUNCTION = simhash_distance_le,
-	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
-COMMENT ON OPERATOR <=(simhash_distance, float8) IS 'distance at most bound; can use a simhash index';
-
-CREATE FUNCTION simhash_distance_eq(simhash_distance, float8) RETURNS boolean
-LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
-RETURN $1::integer::float8 = $2;
-COMMENT ON FUNCTION simhash_distance_eq(simhash_distance, float8) IS 'implementation of = operator';
-CREATE OPERATOR = (LEFTARG = simhash_distance, RIGHTARG = float8, FUNCTION = simhash_distance_eq,
-	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
-COMMENT ON OPERATOR =(simhash_distance, float8) IS 'distance equals bound; can use a simhash index';
-
-CREATE FUNCTION simhash_distance_ge(simhash_distance, float8) RETURNS boolean
-LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
-RETURN $1::integer::float8 >= $2;
-COMMENT ON FUNCTION simhash_distance_ge(simhash_distance, float8) IS 'implementation of >= operator';
-CREATE OPERATOR >= (LEFTARG = simhash_distance, RIGHTARG = float8, FUNCTION = simhash_distance_ge,
-	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
-COMMENT ON OPERATOR >=(simhash_distance, float8) IS 'distance at least bound';
-
-CREATE FUNCTION simhash_distance_gt(simhash_distance, float8) RETURNS boolean
-LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
-RETURN $1::integer::float8 > $2;
-COMMENT ON FUNCTION simhash_distance_gt(simhash_distance, float8) IS 'implementation of > operator';
-CREATE OPERATOR > (LEFTARG = simhash_distance, RIGHTARG = float8, FUNCTION = simhash_distance_gt,
-	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
-COMMENT ON OPERATOR >(simhash_distance, float8) IS 'distance above bound';
-
-CREATE FUNCTION simhash_distance_cmp(simhash_distance, float8) RETURNS integer
-LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-RETURN btfloat8cmp($1::integer::float8, $2);
-COMMENT ON FUNCTION simhash_distance_cmp(simhash_distance, float8) IS 'less-equal-greater';
-
--- a float8 and a distance
-CREATE FUNCTION simhash_distance_lt(float8, simhash_distance) RETURNS boolean
-LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
-RETURN $1 < $2::integer::float8;
-COMMENT ON FUNCTION simhash_distance_lt(float8, simhash_distance) IS 'implementation of < operator';
-CREATE OPERATOR < (LEFTARG = float8, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_lt,
-	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
-COMMENT ON OPERATOR <(float8, simhash_distance) IS 'bound below distance';
-
-CREATE FUNCTION simhash_distance_le(float8, simhash_distance) RETURNS boolean
-LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
-RETURN $1 <= $2::integer::float8;
-COMMENT ON FUNCTION simhash_distance_le(float8, simhash_distance) IS 'implementation of <= operator';
-CREATE OPERATOR <= (LEFTARG = float8, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_le,
-	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
-COMMENT ON OPERATOR <=(float8, simhash_distance) IS 'bound at most distance';
-
-CREATE FUNCTION simhash_distance_eq(float8, simhash_distance) RETURNS boolean
-LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
-RETURN $1 = $2::integer::float8;
-COMMENT ON FUNCTION simhash_distance_eq(float8, simhash_distance) IS 'implementation of = operator';
-CREATE OPERATOR = (LEFTARG = float8, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_eq,
-	COMMUTATOR = =, RESTRICT = eqsel, JOIN = eqjoinsel);
-COMMENT ON OPERATOR =(float8, simhash_distance) IS 'bound equals distance; can use a simhash index';
-
-CREATE FUNCTION simhash_distance_ge(float8, simhash_distance) RETURNS boolean
-LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
-RETURN $1 >= $2::integer::float8;
-COMMENT ON FUNCTION simhash_distance_ge(float8, simhash_distance) IS 'implementation of >= operator';
-CREATE OPERATOR >= (LEFTARG = float8, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_ge,
-	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
-COMMENT ON OPERATOR >=(float8, simhash_distance) IS 'bound at least distance; can use a simhash index';
-
-CREATE FUNCTION simhash_distance_gt(float8, simhash_distance) RETURNS boolean
-LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT simhash_distance_support
-RETURN $1 > $2::integer::float8;
-COMMENT ON FUNCTION simhash_distance_gt(float8, simhash_distance) IS 'implementation of > operator';
-CREATE OPERATOR > (LEFTARG = float8, RIGHTARG = simhash_distance, FUNCTION = simhash_distance_gt,
-	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
-COMMENT ON OPERATOR >(float8, simhash_distance) IS 'bound above distance; can use a simhash index';
-
-CREATE FUNCTION simhash_distance_cmp(float8, simhash_distance) RETURNS integer
-LANGUAGE sql IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
-RETURN btfloat8cmp($1, $2::integer::float8);
-COMMENT ON FUNCTION simhash_distance_cmp(float8, simhash_distance) IS 'less-equal-greater';
-
--- For comparisons of rows, such as (fp <~> q, id) > (3, 17).  The family has no
--- operator class, so it orders no index.
+-- For comparisons of rows, such as (fp <~> q, id) < (3, 17).  The family has no operator
+-- class, so it orders no index.  A distance is an integer to the server's functions.
 CREATE OPERATOR FAMILY simhash_distance_ops USING btree;
 COMMENT ON OPERATOR FAMILY simhash_distance_ops USING btree IS
 	'comparisons of a distance with a number, for row comparisons';
@@ -1079,58 +790,34 @@ ALTER OPERATOR FAMILY simhash_distance_ops USING btree ADD
 	OPERATOR 3 = (simhash_distance, simhash_distance),
 	OPERATOR 4 >= (simhash_distance, simhash_distance),
 	OPERATOR 5 > (simhash_distance, simhash_distance),
-	FUNCTION 1 (simhash_distance, simhash_distance) simhash_distance_cmp(simhash_distance, simhash_distance),
+	FUNCTION 1 (simhash_distance, simhash_distance) btint4cmp(integer, integer),
 	OPERATOR 1 < (simhash_distance, smallint),
 	OPERATOR 2 <= (simhash_distance, smallint),
 	OPERATOR 3 = (simhash_distance, smallint),
-	OPERATOR 4 >= (simhash_distance, smallint),
-	OPERATOR 5 > (simhash_distance, smallint),
-	FUNCTION 1 (simhash_distance, smallint) simhash_distance_cmp(simhash_distance, smallint),
-	OPERATOR 1 < (smallint, simhash_distance),
-	OPERATOR 2 <= (smallint, simhash_distance),
+	FUNCTION 1 (simhash_distance, smallint) btint42cmp(integer, smallint),
 	OPERATOR 3 = (smallint, simhash_distance),
 	OPERATOR 4 >= (smallint, simhash_distance),
 	OPERATOR 5 > (smallint, simhash_distance),
-	FUNCTION 1 (smallint, simhash_distance) simhash_distance_cmp(smallint, simhash_distance),
+	FUNCTION 1 (smallint, simhash_distance) btint24cmp(smallint, integer),
 	OPERATOR 1 < (simhash_distance, integer),
 	OPERATOR 2 <= (simhash_distance, integer),
 	OPERATOR 3 = (simhash_distance, integer),
-	OPERATOR 4 >= (simhash_distance, integer),
-	OPERATOR 5 > (simhash_distance, integer),
-	FUNCTION 1 (simhash_distance, integer) simhash_distance_cmp(simhash_distance, integer),
-	OPERATOR 1 < (integer, simhash_distance),
-	OPERATOR 2 <= (integer, simhash_distance),
+	FUNCTION 1 (simhash_distance, integer) btint4cmp(integer, integer),
 	OPERATOR 3 = (integer, simhash_distance),
 	OPERATOR 4 >= (integer, simhash_distance),
 	OPERATOR 5 > (integer, simhash_distance),
-	FUNCTION 1 (integer, simhash_distance) simhash_distance_cmp(integer, simhash_distance),
+	FUNCTION 1 (integer, simhash_distance) btint4cmp(integer, integer),
 	OPERATOR 1 < (simhash_distance, bigint),
 	OPERATOR 2 <= (simhash_distance, bigint),
 	OPERATOR 3 = (simhash_distance, bigint),
-	OPERATOR 4 >= (simhash_distance, bigint),
-	OPERATOR 5 > (simhash_distance, bigint),
-	FUNCTION 1 (simhash_distance, bigint) simhash_distance_cmp(simhash_distance, bigint),
-	OPERATOR 1 < (bigint, simhash_distance),
-	OPERATOR 2 <= (bigint, simhash_distance),
+	FUNCTION 1 (simhash_distance, bigint) btint48cmp(integer, bigint),
 	OPERATOR 3 = (bigint, simhash_distance),
 	OPERATOR 4 >= (bigint, simhash_distance),
 	OPERATOR 5 > (bigint, simhash_distance),
-	FUNCTION 1 (bigint, simhash_distance) simhash_distance_cmp(bigint, simhash_distance),
-	OPERATOR 1 < (simhash_distance, float8),
-	OPERATOR 2 <= (simhash_distance, float8),
-	OPERATOR 3 = (simhash_distance, float8),
-	OPERATOR 4 >= (simhash_distance, float8),
-	OPERATOR 5 > (simhash_distance, float8),
-	FUNCTION 1 (simhash_distance, float8) simhash_distance_cmp(simhash_distance, float8),
-	OPERATOR 1 < (float8, simhash_distance),
-	OPERATOR 2 <= (float8, simhash_distance),
-	OPERATOR 3 = (float8, simhash_distance),
-	OPERATOR 4 >= (float8, simhash_distance),
-	OPERATOR 5 > (float8, simhash_distance),
-	FUNCTION 1 (float8, simhash_distance) simhash_distance_cmp(float8, simhash_distance);
+	FUNCTION 1 (bigint, simhash_distance) btint84cmp(bigint, integer);
 
 --
--- 10. Fingerprints of documents
+-- 9. Fingerprints of documents
 --
 -- COST is that of a document of some thousand characters, in units of
 -- cpu_operator_cost.  It makes looking up an index on such an expression cheaper than
@@ -1175,19 +862,19 @@ COMMENT ON FUNCTION simhash_hash(text) IS 'hash of a feature: XXH3 of its bytes 
 
 CREATE FUNCTION simhash_agg_add(state bytea, hash bigint) RETURNS bytea
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_agg_add(bytea, bigint) IS 'aggregate transition function';
+COMMENT ON FUNCTION simhash_agg_add(bytea, bigint) IS 'internal: aggregate transition function';
 
 CREATE FUNCTION simhash_weighted_agg_add(state bytea, hash bigint, weight float8) RETURNS bytea
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION simhash_weighted_agg_add(bytea, bigint, float8) IS 'aggregate transition function';
+COMMENT ON FUNCTION simhash_weighted_agg_add(bytea, bigint, float8) IS 'internal: aggregate transition function';
 
 CREATE FUNCTION simhash_agg_combine(state bytea, other bytea) RETURNS bytea
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION simhash_agg_combine(bytea, bytea) IS 'aggregate combine function';
+COMMENT ON FUNCTION simhash_agg_combine(bytea, bytea) IS 'internal: aggregate combine function';
 
 CREATE FUNCTION simhash_agg_result(state bytea) RETURNS simhash
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION simhash_agg_result(bytea) IS 'aggregate final function';
+COMMENT ON FUNCTION simhash_agg_result(bytea) IS 'internal: aggregate final function';
 
 CREATE AGGREGATE simhash_agg(hash bigint) (
 	SFUNC = simhash_agg_add, STYPE = bytea, SSPACE = 268,
@@ -1205,9 +892,9 @@ COMMENT ON AGGREGATE simhash_weighted_agg(bigint, float8) IS
 	'fingerprint of features given by their hashes and weights, one per row';
 
 --
--- 11. MinHash fingerprints of documents
+-- 10. MinHash fingerprints of documents
 --
--- Never to be compared with those of section 10
+-- Never to be compared with those of section 9
 --
 
 CREATE FUNCTION simhash_minhash(document text, shingle integer DEFAULT 2, unit text DEFAULT 'word') RETURNS simhash
@@ -1247,15 +934,15 @@ COMMENT ON FUNCTION simhash_minhash_radius(float8, integer) IS
 
 CREATE FUNCTION simhash_minhash_agg_add(state bytea, hash bigint) RETURNS bytea
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_minhash_agg_add(bytea, bigint) IS 'aggregate transition function';
+COMMENT ON FUNCTION simhash_minhash_agg_add(bytea, bigint) IS 'internal: aggregate transition function';
 
 CREATE FUNCTION simhash_minhash_agg_combine(state bytea, other bytea) RETURNS bytea
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION simhash_minhash_agg_combine(bytea, bytea) IS 'aggregate combine function';
+COMMENT ON FUNCTION simhash_minhash_agg_combine(bytea, bytea) IS 'internal: aggregate combine function';
 
 CREATE FUNCTION simhash_minhash_agg_result(state bytea) RETURNS simhash
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION simhash_minhash_agg_result(bytea) IS 'aggregate final function';
+COMMENT ON FUNCTION simhash_minhash_agg_result(bytea) IS 'internal: aggregate final function';
 
 CREATE AGGREGATE simhash_minhash_agg(hash bigint) (
 	SFUNC = simhash_minhash_agg_add, STYPE = bytea, SSPACE = 276,
@@ -1266,7 +953,7 @@ COMMENT ON AGGREGATE simhash_minhash_agg(bigint) IS
 	'MinHash fingerprint of a set of features given by their hashes, one per row';
 
 --
--- 12. Verification of candidates
+-- 11. Verification of candidates
 --
 
 CREATE FUNCTION simhash_jaccard(a text, b text, shingle integer DEFAULT 3, unit text DEFAULT 'word') RETURNS float8
@@ -1290,12 +977,8 @@ COMMENT ON FUNCTION simhash_containment(text, text, integer, text) IS
 	'share of the runs of shingle words or characters of a that b has; null if a has none';
 
 --
--- 13. Schemes: permuted tables and their prefixes
+-- 12. Schemes: permuted tables and their prefixes
 --
-
-CREATE FUNCTION simhash_rows_support(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_rows_support(internal) IS 'planner support: how many rows a function returns';
 
 CREATE FUNCTION simhash_tables(
 	blocks integer, distance integer,
@@ -1328,7 +1011,7 @@ COMMENT ON FUNCTION simhash_first_table(simhash, simhash, integer, integer) IS
 	'first permuted table of a scheme in which two fingerprints have the same prefix; null if there is none';
 
 --
--- 14. Inspection of indexes
+-- 13. Inspection of indexes
 --
 
 CREATE FUNCTION simhash_index_info(
@@ -1370,7 +1053,7 @@ COMMENT ON FUNCTION simhash_page_items(regclass, bigint) IS
 	'entries of a page of a simhash index, in physical order; for the metapage, the roots';
 
 --
--- 15. Searches of whole indexes
+-- 14. Searches of whole indexes
 --
 -- Among the rows that the calling query sees.  They are not strict, because a null
 -- distance stands for that of the index.  An index is given as a regclass and in no
@@ -1383,8 +1066,7 @@ CREATE FUNCTION simhash_find_all(
 	OUT a tid, OUT b tid, OUT a_fp simhash, OUT b_fp simhash, OUT distance integer,
 	OUT a_table regclass, OUT b_table regclass
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000 ROWS 100000
-SUPPORT simhash_rows_support;
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000 ROWS 100000;
 COMMENT ON FUNCTION simhash_find_all(regclass, integer) IS
 	'all pairs of rows whose fingerprints differ in at most distance bits, by default the distance of the index, and whose columns before the fingerprint are equal';
 
@@ -1393,8 +1075,7 @@ CREATE FUNCTION simhash_find_clusters(
 	OUT cluster bigint, OUT member tid, OUT fp simhash, OUT size bigint,
 	OUT member_table regclass
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000 ROWS 100000
-SUPPORT simhash_rows_support;
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000 ROWS 100000;
 COMMENT ON FUNCTION simhash_find_clusters(regclass, integer, text) IS
 	'rows that have near-duplicates, by connected component of all pairs, or of those for which the condition same holds as well, or holds alone if there is a distance, too; cluster is the smallest fingerprint in it, unique among rows with equal columns before the fingerprint, or with same a number from 1';
 
@@ -1406,8 +1087,7 @@ CREATE FUNCTION simhash_find_duplicates(
 	OUT duplicate tid, OUT keeper tid, OUT distance integer,
 	OUT duplicate_table regclass, OUT keeper_table regclass
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000 ROWS 100000
-SUPPORT simhash_rows_support;
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000 ROWS 100000;
 COMMENT ON FUNCTION simhash_find_duplicates(regclass, integer, text, text) IS
 	'rows to remove so that no two of the rest are within the distance and the same: rows are taken in the order of keep, and each that is near a row kept before, and the same, is returned, with the nearest of these; the condition same has to hold as well as the operator of a class that computes fingerprints, or in its place if there is a distance, too';
 
@@ -1416,45 +1096,41 @@ CREATE FUNCTION simhash_find_matches(
 	OUT a tid, OUT b tid, OUT a_fp simhash, OUT b_fp simhash, OUT distance integer,
 	OUT a_table regclass, OUT b_table regclass
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000 ROWS 100000
-SUPPORT simhash_rows_support;
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000 ROWS 100000;
 COMMENT ON FUNCTION simhash_find_matches(regclass, regclass, integer) IS
 	'all pairs of a row of index a and a row of index b whose fingerprints differ in at most distance bits, by default the smaller distance of the two indexes, and whose columns before the fingerprint are equal';
 
 CREATE FUNCTION simhash_find_matches_in(
-	queries simhash[], index regclass, distance integer DEFAULT NULL,
+	index regclass, queries simhash[], distance integer DEFAULT NULL,
 	OUT query simhash, OUT b tid, OUT b_fp simhash, OUT distance integer, OUT b_table regclass
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000 ROWS 100000
-SUPPORT simhash_rows_support;
-COMMENT ON FUNCTION simhash_find_matches_in(simhash[], regclass, integer) IS
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000 ROWS 100000;
+COMMENT ON FUNCTION simhash_find_matches_in(regclass, simhash[], integer) IS
 	'all pairs of a value of the array and a row whose fingerprint differs from it in at most distance bits, by default the distance of the index; each distinct value once';
 
 --
--- 16. Searches of arrays
+-- 15. Searches of arrays
 --
 -- Among the different values of an array; components, among pairs of any numbers
 --
--- Those of type simhash_bits[] are in section 23.
+-- Those of type simhash_bits[] are in section 22.
 --
 
 CREATE FUNCTION simhash_find_all_in(
-	fingerprints simhash[], distance integer DEFAULT 3, blocks integer DEFAULT NULL, table_no integer DEFAULT NULL,
+	fingerprints simhash[], distance integer DEFAULT NULL, blocks integer DEFAULT NULL, table_no integer DEFAULT NULL,
 	OUT a simhash, OUT b simhash, OUT distance integer
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000
-SUPPORT simhash_rows_support;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
 COMMENT ON FUNCTION simhash_find_all_in(simhash[], integer, integer, integer) IS
-	'all pairs of distinct values that differ in at most distance bits; with table_no, only those whose first shared prefix is that of this permuted table';
+	'all pairs of distinct values that differ in at most distance bits, by default 3; with table_no, only those whose first shared prefix is that of this permuted table';
 
 CREATE FUNCTION simhash_find_clusters_in(
-	fingerprints simhash[], distance integer DEFAULT 3, blocks integer DEFAULT NULL,
+	fingerprints simhash[], distance integer DEFAULT NULL, blocks integer DEFAULT NULL,
 	OUT cluster bigint, OUT fp simhash, OUT size bigint
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000
-SUPPORT simhash_rows_support;
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
 COMMENT ON FUNCTION simhash_find_clusters_in(simhash[], integer, integer) IS
-	'distinct values that have near-duplicates, by connected component of all pairs; cluster is the smallest value in it';
+	'distinct values that have near-duplicates, by connected component of all pairs that differ in at most distance bits, by default 3; cluster is the smallest value in it';
 
 CREATE FUNCTION simhash_components(
 	a bigint[], b bigint[],
@@ -1465,7 +1141,7 @@ COMMENT ON FUNCTION simhash_components(bigint[], bigint[]) IS
 	'the numbers in the pairs (a[i], b[i]), by connected component; component is the smallest number in it';
 
 --
--- 17. Progress of searches
+-- 16. Progress of searches
 --
 
 -- The view below has the only call in this script.  The argument makes it unambiguous:
@@ -1479,7 +1155,7 @@ CREATE FUNCTION simhash_progress(
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 10;
 COMMENT ON FUNCTION simhash_progress(simhash) IS
-	'sessions that search for pairs, clusters, duplicates, matches or components, or check an index; see the view simhash_stat_progress';
+	'internal: sessions that search for pairs, clusters, duplicates, matches or components, or check an index; see the view simhash_stat_progress';
 
 CREATE VIEW simhash_stat_progress AS
 SELECT p.pid, p.datid, d.datname, p.relid, p.indexrelid, p.command, p.phase,
@@ -1490,7 +1166,7 @@ COMMENT ON VIEW simhash_stat_progress IS
 GRANT SELECT ON simhash_stat_progress TO PUBLIC;
 
 --
--- 18. Type simhash_bits: wide fingerprints
+-- 17. Type simhash_bits: wide fingerprints
 --
 -- n bits are n/8 bytes, the first one most significant.  Values are stored in the row,
 -- where scans read them, with a header of one byte up to 1008 bits.  They look random,
@@ -1543,7 +1219,7 @@ COMMENT ON TYPE simhash_bits IS
 CREATE FUNCTION simhash_bits_check_width(simhash_bits, integer, boolean) RETURNS simhash_bits
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_bits_check_width(simhash_bits, integer, boolean) IS
-	'the same fingerprint; an error if it has another width than the type modifier';
+	'internal: the same fingerprint; an error if it has another width than the type modifier';
 
 CREATE CAST (simhash_bits AS simhash_bits)
 WITH FUNCTION simhash_bits_check_width(simhash_bits, integer, boolean) AS IMPLICIT;
@@ -1552,27 +1228,27 @@ COMMENT ON CAST (simhash_bits AS simhash_bits) IS 'the same; an error if the wid
 CREATE FUNCTION simhash_bits_from_bit(bit) RETURNS simhash_bits
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_bits_from_bit(bit) IS
-	'the fingerprint with the bits of a bit string, in their order';
+	'internal: the fingerprint with the bits of a bit string, in their order';
 
 CREATE FUNCTION simhash_bits_to_bit(simhash_bits) RETURNS bit
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_bits_to_bit(simhash_bits) IS
-	'the bits of a fingerprint as a bit string of its width';
+	'internal: the bits of a fingerprint as a bit string of its width';
 
 CREATE FUNCTION simhash_bits_from_bytea(bytea) RETURNS simhash_bits
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_bits_from_bytea(bytea) IS
-	'the fingerprint with the bits of 1 to 512 bytes, first byte most significant';
+	'internal: the fingerprint with the bits of 1 to 512 bytes, first byte most significant';
 
 CREATE FUNCTION simhash_bits_from_simhash(simhash) RETURNS simhash_bits
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_bits_from_simhash(simhash) IS
-	'a fingerprint as one of the type simhash_bits(64), most significant byte first';
+	'internal: a fingerprint as one of the type simhash_bits(64), most significant byte first';
 
 CREATE FUNCTION simhash_bits_to_simhash(simhash_bits) RETURNS simhash
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_bits_to_simhash(simhash_bits) IS
-	'a fingerprint of 64 bits as one of the type simhash';
+	'internal: a fingerprint of 64 bits as one of the type simhash';
 
 -- All explicit: a document is no fingerprint, and fingerprints of the two types are not
 -- to be mixed unnoticed.
@@ -1604,8 +1280,12 @@ CREATE FUNCTION bit_count(simhash_bits) RETURNS bigint
 AS 'MODULE_PATHNAME', 'simhash_bits_count' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION bit_count(simhash_bits) IS 'number of bits that are set';
 
+CREATE FUNCTION length(simhash_bits) RETURNS integer
+AS 'MODULE_PATHNAME', 'simhash_bits_length' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION length(simhash_bits) IS 'number of bits';
+
 --
--- 19. Order and equality of wide fingerprints
+-- 18. Order and equality of wide fingerprints
 --
 -- As byte strings, by the server's functions for bytea
 --
@@ -1673,20 +1353,20 @@ COMMENT ON OPERATOR >=(simhash_bits, simhash_bits) IS 'greater than or equal, as
 CREATE FUNCTION simhash_bits_cmp(simhash_bits, simhash_bits) RETURNS integer
 AS 'byteacmp' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_bits_cmp(simhash_bits, simhash_bits) IS
-	'less-equal-greater, as byte strings';
+	'internal: less-equal-greater, as byte strings';
 
 CREATE FUNCTION simhash_bits_sortsupport(internal) RETURNS void
 AS 'bytea_sortsupport' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_bits_sortsupport(internal) IS 'sort support';
+COMMENT ON FUNCTION simhash_bits_sortsupport(internal) IS 'internal: sort support';
 
 CREATE FUNCTION simhash_bits_hash_value(simhash_bits) RETURNS integer
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_bits_hash_value(simhash_bits) IS 'hash for hash joins and hash indexes';
+COMMENT ON FUNCTION simhash_bits_hash_value(simhash_bits) IS 'internal: hash for hash joins and hash indexes';
 
 CREATE FUNCTION simhash_bits_hash_value_extended(simhash_bits, bigint) RETURNS bigint
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_bits_hash_value_extended(simhash_bits, bigint) IS
-	'seeded hash for hash partitioning';
+	'internal: seeded hash for hash partitioning';
 
 CREATE OPERATOR CLASS simhash_bits_btree_ops
 DEFAULT FOR TYPE simhash_bits USING btree AS
@@ -1712,7 +1392,7 @@ COMMENT ON OPERATOR FAMILY simhash_bits_hash_ops USING hash IS 'equality of wide
 
 CREATE FUNCTION simhash_bits_smaller(simhash_bits, simhash_bits) RETURNS simhash_bits
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_bits_smaller(simhash_bits, simhash_bits) IS 'smaller of two';
+COMMENT ON FUNCTION simhash_bits_smaller(simhash_bits, simhash_bits) IS 'internal: smaller of two';
 CREATE AGGREGATE min(simhash_bits) (
 	SFUNC = simhash_bits_smaller, STYPE = simhash_bits, COMBINEFUNC = simhash_bits_smaller,
 	SORTOP = <, PARALLEL = SAFE
@@ -1721,7 +1401,7 @@ COMMENT ON AGGREGATE min(simhash_bits) IS 'smallest fingerprint, as a byte strin
 
 CREATE FUNCTION simhash_bits_larger(simhash_bits, simhash_bits) RETURNS simhash_bits
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_bits_larger(simhash_bits, simhash_bits) IS 'larger of two';
+COMMENT ON FUNCTION simhash_bits_larger(simhash_bits, simhash_bits) IS 'internal: larger of two';
 CREATE AGGREGATE max(simhash_bits) (
 	SFUNC = simhash_bits_larger, STYPE = simhash_bits, COMBINEFUNC = simhash_bits_larger,
 	SORTOP = >, PARALLEL = SAFE
@@ -1729,31 +1409,20 @@ CREATE AGGREGATE max(simhash_bits) (
 COMMENT ON AGGREGATE max(simhash_bits) IS 'largest fingerprint, as a byte string';
 
 --
--- 20. Hamming distance and balls of wide fingerprints
+-- 19. Hamming distance and balls of wide fingerprints
 --
 -- Of different widths it is an error, so nothing here is leakproof.
 --
 
 CREATE FUNCTION hamming(simhash_bits, simhash_bits) RETURNS simhash_distance
-AS 'MODULE_PATHNAME', 'simhash_bits_hamming' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-SUPPORT simhash_hamming_support;
+AS 'MODULE_PATHNAME', 'simhash_bits_hamming' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION hamming(simhash_bits, simhash_bits) IS
 	'number of bits in which two fingerprints of the same width differ';
 CREATE OPERATOR <~> (
 	LEFTARG = simhash_bits, RIGHTARG = simhash_bits, FUNCTION = hamming,
 	COMMUTATOR = <~>
 );
-COMMENT ON OPERATOR <~>(simhash_bits, simhash_bits) IS 'Hamming distance; ORDER BY can use a simhash index';
-
--- as in section 4
-CREATE FUNCTION simhash_order_distance(simhash_bits, simhash_bits) RETURNS integer
-AS 'MODULE_PATHNAME', 'simhash_bits_hamming' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_order_distance(simhash_bits, simhash_bits) IS 'implementation of <~~> operator';
-CREATE OPERATOR <~~> (
-	LEFTARG = simhash_bits, RIGHTARG = simhash_bits, FUNCTION = simhash_order_distance,
-	COMMUTATOR = <~~>
-);
-COMMENT ON OPERATOR <~~>(simhash_bits, simhash_bits) IS 'Hamming distance as an integer; what <~> becomes in a plan';
+COMMENT ON OPERATOR <~>(simhash_bits, simhash_bits) IS 'Hamming distance';
 
 CREATE FUNCTION simhash_within(a simhash_bits, b simhash_bits, radius integer) RETURNS boolean
 AS 'MODULE_PATHNAME', 'simhash_bits_within' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
@@ -1826,48 +1495,6 @@ CREATE OPERATOR @> (
 );
 COMMENT ON OPERATOR @>(simhash_bits_ball, simhash_bits) IS 'contains';
 
-CREATE FUNCTION simhash_bits_ball_eq(simhash_bits_ball, simhash_bits_ball) RETURNS boolean
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_bits_ball_eq(simhash_bits_ball, simhash_bits_ball) IS
-	'implementation of = operator';
-CREATE OPERATOR = (
-	LEFTARG = simhash_bits_ball, RIGHTARG = simhash_bits_ball, FUNCTION = simhash_bits_ball_eq,
-	COMMUTATOR = =, NEGATOR = <>,
-	RESTRICT = eqsel, JOIN = eqjoinsel, HASHES
-);
-COMMENT ON OPERATOR =(simhash_bits_ball, simhash_bits_ball) IS 'equal: same center and same radius';
-
-CREATE FUNCTION simhash_bits_ball_ne(simhash_bits_ball, simhash_bits_ball) RETURNS boolean
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_bits_ball_ne(simhash_bits_ball, simhash_bits_ball) IS
-	'implementation of <> operator';
-CREATE OPERATOR <> (
-	LEFTARG = simhash_bits_ball, RIGHTARG = simhash_bits_ball, FUNCTION = simhash_bits_ball_ne,
-	COMMUTATOR = <>, NEGATOR = =,
-	RESTRICT = neqsel, JOIN = neqjoinsel
-);
-COMMENT ON OPERATOR <>(simhash_bits_ball, simhash_bits_ball) IS 'not equal';
-
-CREATE FUNCTION simhash_bits_ball_hash(simhash_bits_ball) RETURNS integer
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_bits_ball_hash(simhash_bits_ball) IS
-	'hash for hash joins and hash indexes';
-
-CREATE FUNCTION simhash_bits_ball_hash_extended(simhash_bits_ball, bigint) RETURNS bigint
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_bits_ball_hash_extended(simhash_bits_ball, bigint) IS
-	'seeded hash for hash partitioning';
-
-CREATE OPERATOR CLASS simhash_bits_ball_hash_ops
-DEFAULT FOR TYPE simhash_bits_ball USING hash AS
-	OPERATOR 1 =,
-	FUNCTION 1 simhash_bits_ball_hash(simhash_bits_ball),
-	FUNCTION 2 simhash_bits_ball_hash_extended(simhash_bits_ball, bigint);
-COMMENT ON OPERATOR CLASS simhash_bits_ball_hash_ops USING hash IS
-	'equality of balls of wide fingerprints';
-COMMENT ON OPERATOR FAMILY simhash_bits_ball_hash_ops USING hash IS
-	'equality of balls of wide fingerprints';
-
 -- As in section 6, but conditions are checked again with the row, and there is no order.
 -- The radius of % depends on the width: strategy 10000 says "fewer than an eighth of the
 -- bits differ".
@@ -1883,9 +1510,9 @@ COMMENT ON OPERATOR FAMILY simhash_bits_ops USING simhash IS
 	'wide fingerprints within a Hamming distance';
 
 --
--- 21. Wide MinHash fingerprints of documents
+-- 20. Wide MinHash fingerprints of documents
 --
--- They begin with the bits of those of section 11.
+-- They begin with the bits of those of section 10.
 --
 
 CREATE FUNCTION simhash_minhash_bits(
@@ -1920,26 +1547,22 @@ COMMENT ON FUNCTION simhash_minhash_bits(bigint[], integer) IS
 CREATE FUNCTION simhash_minhash_bits_agg_add(state bytea, hash bigint, bits integer) RETURNS bytea
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_minhash_bits_agg_add(bytea, bigint, integer) IS
-	'aggregate transition function';
-
-CREATE FUNCTION simhash_minhash_bits_agg_combine(state bytea, other bytea) RETURNS bytea
-AS 'MODULE_PATHNAME', 'simhash_minhash_agg_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 40;
-COMMENT ON FUNCTION simhash_minhash_bits_agg_combine(bytea, bytea) IS 'aggregate combine function';
+	'internal: aggregate transition function';
 
 CREATE FUNCTION simhash_minhash_bits_agg_result(state bytea) RETURNS simhash_bits
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 40;
-COMMENT ON FUNCTION simhash_minhash_bits_agg_result(bytea) IS 'aggregate final function';
+COMMENT ON FUNCTION simhash_minhash_bits_agg_result(bytea) IS 'internal: aggregate final function';
 
 CREATE AGGREGATE simhash_minhash_bits_agg(hash bigint, bits integer) (
 	SFUNC = simhash_minhash_bits_agg_add, STYPE = bytea, SSPACE = 1072,
-	FINALFUNC = simhash_minhash_bits_agg_result, COMBINEFUNC = simhash_minhash_bits_agg_combine,
+	FINALFUNC = simhash_minhash_bits_agg_result, COMBINEFUNC = simhash_minhash_agg_combine,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE simhash_minhash_bits_agg(bigint, integer) IS
 	'MinHash fingerprint of so many bits of a set of features given by their hashes, one per row';
 
 --
--- 22. Near-duplicate documents
+-- 21. Near-duplicate documents
 --
 -- Support function 2 of an operator class computes the fingerprint of a value.  Its
 -- operators imply a distance of fingerprints, and are evaluated for each candidate.
@@ -1968,12 +1591,12 @@ COMMENT ON OPERATOR =~=(bytea, bytea) IS
 CREATE FUNCTION simhash_similar_fingerprint(document text) RETURNS simhash
 AS 'MODULE_PATHNAME', 'simhash_similar_fingerprint_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION simhash_similar_fingerprint(text) IS
-	'fingerprint of a text in an index for the operator =~=, which is simhash_minhash(document)';
+	'internal: fingerprint of a text in an index for the operator =~=, which is simhash_minhash(document)';
 
 CREATE FUNCTION simhash_similar_fingerprint(document bytea) RETURNS simhash
 AS 'MODULE_PATHNAME', 'simhash_similar_fingerprint_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION simhash_similar_fingerprint(bytea) IS
-	'fingerprint of a byte string in an index for the operator =~=, which is simhash_minhash(document)';
+	'internal: fingerprint of a byte string in an index for the operator =~=, which is simhash_minhash(document)';
 
 CREATE OPERATOR CLASS simhash_text_ops
 FOR TYPE text USING simhash AS
@@ -1990,43 +1613,39 @@ COMMENT ON OPERATOR CLASS simhash_bytea_ops USING simhash IS 'near-duplicate byt
 COMMENT ON OPERATOR FAMILY simhash_bytea_ops USING simhash IS 'near-duplicate byte strings';
 
 --
--- 23. Searches of arrays of wide fingerprints
+-- 22. Searches of arrays of wide fingerprints
 --
--- As in sections 15 and 16.  The distance has no default and is a simhash_distance, so
--- that a call with untyped literals still means arrays of type simhash[]: without a
--- distance only those functions match, and with one they match its type exactly.
+-- As in sections 14 and 15.  They have names of their own, so that an array without a
+-- type, such as a literal, is one of type simhash[] there.
 --
 
-CREATE FUNCTION simhash_find_matches_in(
-	queries simhash_bits[], index regclass, distance simhash_distance,
+CREATE FUNCTION simhash_find_matches_in_bits(
+	index regclass, queries simhash_bits[], distance integer DEFAULT NULL,
 	OUT query simhash_bits, OUT b tid, OUT b_fp simhash_bits, OUT distance integer,
 	OUT b_table regclass
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'simhash_find_matches_in_bits' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000 ROWS 100000
-SUPPORT simhash_rows_support;
-COMMENT ON FUNCTION simhash_find_matches_in(simhash_bits[], regclass, simhash_distance) IS
-	'all pairs of a value of the array and a row whose wide fingerprint differs from it in at most distance bits, if null the distance of the index; each distinct value once';
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000 ROWS 100000;
+COMMENT ON FUNCTION simhash_find_matches_in_bits(regclass, simhash_bits[], integer) IS
+	'all pairs of a value of the array and a row whose wide fingerprint differs from it in at most distance bits, by default the distance of the index; each distinct value once';
 
-CREATE FUNCTION simhash_find_all_in(
-	fingerprints simhash_bits[], distance simhash_distance,
+CREATE FUNCTION simhash_find_all_in_bits(
+	fingerprints simhash_bits[], distance integer DEFAULT NULL,
 	OUT a simhash_bits, OUT b simhash_bits, OUT distance integer
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'simhash_find_all_in_bits' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000
-SUPPORT simhash_rows_support;
-COMMENT ON FUNCTION simhash_find_all_in(simhash_bits[], simhash_distance) IS
-	'all pairs of distinct wide fingerprints that differ in at most distance bits, if null in fewer than an eighth of their bits';
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION simhash_find_all_in_bits(simhash_bits[], integer) IS
+	'all pairs of distinct wide fingerprints that differ in at most distance bits, by default in fewer than an eighth of their bits';
 
-CREATE FUNCTION simhash_find_clusters_in(
-	fingerprints simhash_bits[], distance simhash_distance,
+CREATE FUNCTION simhash_find_clusters_in_bits(
+	fingerprints simhash_bits[], distance integer DEFAULT NULL,
 	OUT cluster bigint, OUT fp simhash_bits, OUT size bigint
 ) RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'simhash_find_clusters_in_bits' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000
-SUPPORT simhash_rows_support;
-COMMENT ON FUNCTION simhash_find_clusters_in(simhash_bits[], simhash_distance) IS
-	'distinct wide fingerprints that have near-duplicates, by connected component of all pairs; cluster is a number from 1, in the order of the smallest fingerprints of the components';
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION simhash_find_clusters_in_bits(simhash_bits[], integer) IS
+	'distinct wide fingerprints that have near-duplicates, by connected component of all pairs that differ in at most distance bits, by default in fewer than an eighth of their bits; cluster is a number from 1, in the order of the smallest fingerprints of the components';
 
 --
--- 24. Parts of texts
+-- 23. Parts of texts
 --
 -- The keys of an index are hashes, as many as needed so that texts that share a passage
 -- share a key.
@@ -2049,19 +1668,19 @@ COMMENT ON FUNCTION simhash_passage_keys(text) IS
 
 CREATE FUNCTION simhash_passage_extract_value(text, internal) RETURNS internal
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION simhash_passage_extract_value(text, internal) IS 'GIN support: keys of a text';
+COMMENT ON FUNCTION simhash_passage_extract_value(text, internal) IS 'internal: GIN support: keys of a text';
 
 CREATE FUNCTION simhash_passage_extract_query(text, internal, smallint, internal, internal, internal, internal)
 RETURNS internal
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION simhash_passage_extract_query(text, internal, smallint, internal, internal, internal, internal) IS
-	'GIN support: keys to look for';
+	'internal: GIN support: keys to look for';
 
 CREATE FUNCTION simhash_passage_triconsistent(internal, smallint, text, integer, internal, internal, internal)
 RETURNS "char"
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_passage_triconsistent(internal, smallint, text, integer, internal, internal, internal) IS
-	'GIN support: rows that may have any of the keys are candidates';
+	'internal: GIN support: rows that may have any of the keys are candidates';
 
 CREATE OPERATOR CLASS simhash_passage_ops
 FOR TYPE text USING gin AS

@@ -186,7 +186,7 @@ SELECT (SELECT count(*) FROM (SELECT simhash_find_matches('incoming_text', 'doc_
 	FROM simhash_find_matches('incoming_text', 'doc_body')) AS same;
 -- values have no text to compare
 SELECT count(*) = (SELECT count(*) FROM doc WHERE simhash_minhash(body) <~> simhash_minhash((SELECT body FROM doc WHERE id = 510)) <= 10) AS by_fingerprint
-FROM simhash_find_matches_in(ARRAY(SELECT simhash_minhash(body) FROM doc WHERE id = 510), 'doc_body');
+FROM simhash_find_matches_in('doc_body', ARRAY(SELECT simhash_minhash(body) FROM doc WHERE id = 510));
 -- other fingerprints than those of the class
 CREATE TABLE other AS SELECT id, simhash_minhash(body) AS fp, convert_to(body, 'UTF8') AS data FROM doc;
 CREATE INDEX other_fp ON other USING simhash (fp);

@@ -3,7 +3,7 @@
 --
 -- People store fingerprints for years: none of these numbers may ever change.
 --
-SELECT what, simhash_compute(text), to_hex(simhash_compute(text)) AS hex
+SELECT what, simhash_compute(text), hex(simhash_compute(text)) AS hex
 FROM (VALUES ('one letter', 'a'), ('three', 'abc'), ('four', 'abcd'), ('five', 'abcde'),
 	('one digit', '0'), ('ten', '1234567890'),
 	('English', 'The quick brown fox jumps over the lazy dog'),

@@ -86,27 +86,27 @@ SELECT simhash_compute('{}'::text[]) IS NULL AS empty, simhash_compute('{}'::big
 	simhash_compute(ARRAY['A', 'b', 'c']) <> simhash_compute(ARRAY['a', 'b', 'c']) AS not_normalised,
 	simhash_compute('{{a,b},{c,d}}'::text[]) = simhash_compute(ARRAY['d', 'c', 'b', 'a']) AS dimensions;
 -- a bit is set if it is in more than half of them
-SELECT to_hex(simhash_compute('{1,3,7}'::bigint[])) AS majority, to_hex(simhash_compute('{1,2}'::bigint[])) AS tie,
-	to_hex(simhash_compute('{1,1,2,2,4}'::bigint[])) AS none,
-	to_hex(simhash_compute('{-1,-1,0}'::bigint[])) AS all_ones,
-	to_hex(simhash_compute('[5:6]={-9223372036854775808,-1}'::bigint[])) AS highest;
-SELECT to_hex(simhash_compute('{1,2,4}'::bigint[], '{3,1,1}')) AS heaviest,
-	to_hex(simhash_compute('{1,2}'::bigint[], '{1,1}')) AS tie,
-	to_hex(simhash_compute('{1,2}'::bigint[], '{1.0000000002,1}')) AS hardly,
-	to_hex(simhash_compute('{1,2}'::bigint[], '{1.0000000001,1}')) AS rounded,
-	to_hex(simhash_compute('{1,3}'::bigint[], '{-1,2}')) AS negative,
-	to_hex(simhash_compute('{1,1}'::bigint[], '{1,-1}')) AS cancelled,
-	to_hex(simhash_compute('{1,2}'::bigint[], '{-1,-1}')) AS against;
+SELECT hex(simhash_compute('{1,3,7}'::bigint[])) AS majority, hex(simhash_compute('{1,2}'::bigint[])) AS tie,
+	hex(simhash_compute('{1,1,2,2,4}'::bigint[])) AS none,
+	hex(simhash_compute('{-1,-1,0}'::bigint[])) AS all_ones,
+	hex(simhash_compute('[5:6]={-9223372036854775808,-1}'::bigint[])) AS highest;
+SELECT hex(simhash_compute('{1,2,4}'::bigint[], '{3,1,1}')) AS heaviest,
+	hex(simhash_compute('{1,2}'::bigint[], '{1,1}')) AS tie,
+	hex(simhash_compute('{1,2}'::bigint[], '{1.0000000002,1}')) AS hardly,
+	hex(simhash_compute('{1,2}'::bigint[], '{1.0000000001,1}')) AS rounded,
+	hex(simhash_compute('{1,3}'::bigint[], '{-1,2}')) AS negative,
+	hex(simhash_compute('{1,1}'::bigint[], '{1,-1}')) AS cancelled,
+	hex(simhash_compute('{1,2}'::bigint[], '{-1,-1}')) AS against;
 SELECT simhash_compute('{1,2}'::bigint[], '{0,0}') IS NULL AS zero,
 	simhash_compute('{1,2}'::bigint[], '{0,-0}') IS NULL AS minus_zero,
 	simhash_compute('{1}'::bigint[], '{1e-10}') IS NULL AS too_small,
-	to_hex(simhash_compute('{5}'::bigint[], '{2e-10}')) AS smallest,
-	to_hex(simhash_compute('{5,3}'::bigint[], '{9.223372036854775e18,1}')) AS largest,
+	hex(simhash_compute('{5}'::bigint[], '{2e-10}')) AS smallest,
+	hex(simhash_compute('{5,3}'::bigint[], '{9.223372036854775e18,1}')) AS largest,
 	simhash_compute('{1,2,3}'::bigint[], NULL) = simhash_compute('{1,2,3}'::bigint[]) AS no_weights;
 -- sums are exact: in any order of floating-point additions the small ones would be lost
-SELECT to_hex(simhash_compute('{1,2,2,1}'::bigint[], '{4e18,1e-9,4e18,2e-9}')) AS a,
-	to_hex(simhash_compute('{1,2,2,1}'::bigint[], '{4e18,2e-9,4e18,1e-9}')) AS b,
-	to_hex(simhash_compute('{2,1,1,2}'::bigint[], '{1e-9,2e-9,4e18,4e18}')) AS c;
+SELECT hex(simhash_compute('{1,2,2,1}'::bigint[], '{4e18,1e-9,4e18,2e-9}')) AS a,
+	hex(simhash_compute('{1,2,2,1}'::bigint[], '{4e18,2e-9,4e18,1e-9}')) AS b,
+	hex(simhash_compute('{2,1,1,2}'::bigint[], '{1e-9,2e-9,4e18,4e18}')) AS c;
 -- more than any batch, and a vector as simhash-cpp has it
 SELECT simhash_compute(array_agg(h)) = simhash_compute(array_agg(h), array_agg(1::float8)) AS same,
 	simhash_compute(array_agg(h)) = simhash_agg(h) AS same_rows,

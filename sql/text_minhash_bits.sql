@@ -9,13 +9,13 @@ SET search_path = text_minhash_bits_test, public;
 --
 SELECT simhash_minhash_bits('To be, or not to be'), simhash_minhash_bits('To be, or not to be', 64),
 	simhash_minhash_bits('To be, or not to be', 8),
-	to_hex(simhash_minhash('To be, or not to be')) AS of_64_bits;
+	hex(simhash_minhash('To be, or not to be')) AS of_64_bits;
 CREATE TABLE texts AS SELECT row_number() OVER () AS id, t FROM sample_texts('To be, or not to be') t;
 -- a shorter one is the beginning of a longer one, and the first 64 bits are simhash_minhash
 SELECT count(*) AS texts, count(longest) AS not_null,
-	count(*) FILTER (WHERE left(longest::text, 16) <> to_hex(simhash_minhash(t))
+	count(*) FILTER (WHERE left(longest::text, 16) <> hex(simhash_minhash(t))
 		OR (longest IS NULL) <> (simhash_minhash(t) IS NULL)) AS wrong_beginning,
-	count(*) FILTER (WHERE left(simhash_minhash_bits(t, 4096, 5, 'char')::text, 16) <> to_hex(simhash_minhash(t, 5,
+	count(*) FILTER (WHERE left(simhash_minhash_bits(t, 4096, 5, 'char')::text, 16) <> hex(simhash_minhash(t, 5,
 		'char'))) AS wrong_chars,
 	count(*) FILTER (WHERE EXISTS (SELECT FROM unnest('{8,16,56,64,72,120,128,136,256,576,1024,4088}'::int[]) n
 		WHERE simhash_minhash_bits(t, n)::text <> left(longest::text, n / 4))) AS wrong_prefix,
@@ -37,7 +37,7 @@ END $$;
 CREATE FUNCTION defined(hashes bigint[], bits int) RETURNS text LANGUAGE sql AS $$
 	SELECT left(string_agg(part, '' ORDER BY p), bits / 4)
 	FROM generate_series(0, (bits - 1) / 64) p, LATERAL (
-		SELECT to_hex(simhash_minhash(CASE p WHEN 0 THEN hashes ELSE ARRAY(
+		SELECT hex(simhash_minhash(CASE p WHEN 0 THEN hashes ELSE ARRAY(
 			SELECT (splitmix64(h::simhash::numeric)::simhash::bit(64) # splitmix64(p)::simhash::bit(64))::bigint
 				FROM unnest(hashes) h) END)) AS part) s
 $$;
@@ -63,7 +63,7 @@ FROM (SELECT simhash_minhash_bits(t, bits, 3, 'char') AS of_text, simhash_minhas
 	WHERE length(t) < 1000 OR bits = 256) s;
 SELECT simhash_minhash_bits('\x00010203'::bytea, 128), simhash_minhash_bits('\x00010203'::bytea, 128, 2),
 	simhash_minhash_bits('cat:1,5 rat:3'::tsvector, 128) = simhash_minhash_bits('{cat,rat}'::text[], 128) AS tsvector,
-	to_hex(simhash_minhash('\x00010203'::bytea)) AS of_64_bits;
+	hex(simhash_minhash('\x00010203'::bytea)) AS of_64_bits;
 SELECT simhash_minhash_bits('{c,b,a,a}'::text[]) = simhash_minhash_bits('{a,b,c}'::text[]) AS is_set;
 -- nothing
 SELECT simhash_minhash_bits('...') AS text, simhash_minhash_bits(''::bytea) AS bytea,
@@ -109,7 +109,7 @@ CREATE FUNCTION state(n int) RETURNS bytea LANGUAGE sql RETURN simhash_minhash_b
 SELECT left(encode(state, 'hex'), 16) AS head, length(state) - 8 - 264 * parts AS rest
 FROM (VALUES (8, 1), (64, 1), (72, 2), (256, 4), (4096, 64)) v (n, parts), simhash_minhash_bits_agg_add(NULL, 42,
 	n) state ORDER BY n;
-SELECT simhash_minhash_bits_agg_result(simhash_minhash_bits_agg_combine(simhash_minhash_bits_agg_add(NULL, 1, 256),
+SELECT simhash_minhash_bits_agg_result(simhash_minhash_agg_combine(simhash_minhash_bits_agg_add(NULL, 1, 256),
 	simhash_minhash_bits_agg_add(NULL, 2, 256))) = simhash_minhash_bits('{1,2}'::bigint[]) AS combined;
 SELECT simhash_minhash_agg_add(NULL, 1) = state(64) AS like_those_of_minhash_agg;
 SELECT statement, attempt.* FROM unnest(ARRAY[
@@ -121,7 +121,7 @@ SELECT statement, attempt.* FROM unnest(ARRAY[
 	$$SELECT simhash_minhash_bits_agg_result(overlay(state(64) PLACING '\xffffffffffffffff' FROM 265))$$,
 	$$SELECT simhash_minhash_bits_agg_add(overlay(state(64) PLACING '\xffff' FROM 11), 2, 64)$$,
 	$$SELECT simhash_minhash_bits_agg_add(state(64), 2, 128)$$,
-	$$SELECT simhash_minhash_bits_agg_combine(state(64), state(72))$$,
+	$$SELECT simhash_minhash_agg_combine(state(64), state(72))$$,
 	$$SELECT simhash_minhash_bits_agg_add(simhash_agg_add(NULL, 1), 1, 64)$$])
 	WITH ORDINALITY AS t (statement, no), attempt(statement) ORDER BY no;
 

@@ -55,7 +55,7 @@ FROM pairs, unnest(ARRAY['hamming(%s, %s)', 'simhash_within(%s, %s, 3)', 'simhas
 	'simhash_compute(%s, %s)', 'simhash_jaccard(%s, %s)']) form
 UNION ALL
 SELECT format(form, name), wide
-FROM operands, unnest(ARRAY['bit_count(%s)', 'to_hex(%s)', 'min(%s)', 'max(%s)', 'simhash_minhash_bits(%s)',
+FROM operands, unnest(ARRAY['bit_count(%s)', 'min(%s)', 'max(%s)', 'simhash_minhash_bits(%s)',
 	'simhash_minhash(%s)',
 	'simhash_minhash_jaccard(%s)', 'simhash_minhash_radius(%s)', 'simhash_compute(%s)', '%s::simhash', '%s::text',
 		'%s::bit(64)', '%s::bigint',

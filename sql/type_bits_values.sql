@@ -111,7 +111,7 @@ SELECT current_setting('data_directory') || '/simhash_bits.copy' AS file \gset
 COPY binary_out TO :'file' (FORMAT binary);
 COPY binary_in FROM :'file' (FORMAT binary);
 SELECT count(*) AS rows FROM binary_in;
-TABLE binary_in EXCEPT TABLE binary_out;
+SELECT fp, ball::text FROM binary_in EXCEPT SELECT fp, ball::text FROM binary_out;
 -- lengths that are none, and another width
 CREATE TABLE binary_bytes (fp bytea);
 CREATE TABLE binary_narrow (fp simhash_bits(64));
@@ -138,7 +138,7 @@ SELECT castsource::regtype, casttarget::regtype, castcontext, castmethod FROM pg
 WHERE 'simhash_bits'::regtype IN (castsource, casttarget) ORDER BY 1, 2;
 SELECT B'1010101111001101'::simhash_bits, 'abcd'::simhash_bits::bit(16), 'abcd'::simhash_bits::varbit,
 	'\xabcd'::bytea::simhash_bits, 'abcd'::simhash_bits::bytea, '0x0123456789abcdef'::simhash::simhash_bits,
-	to_hex('0123456789abcdef'::simhash_bits::simhash), 'ABCD'::text::simhash_bits, 'abcd'::simhash_bits::text;
+	hex('0123456789abcdef'::simhash_bits::simhash), 'ABCD'::text::simhash_bits, 'abcd'::simhash_bits::text;
 SELECT count(*) AS widths, count(*) FILTER (WHERE fp::varbit::simhash_bits <> fp OR fp::bytea::simhash_bits <> fp
 	OR fp::text::simhash_bits <> fp OR length(fp::varbit) <> n OR fp::varbit::text <> ltrim(fp::bit varying::text)
 	OR ('x' || fp::text)::varbit <> fp::varbit) AS wrong
@@ -161,10 +161,10 @@ SELECT statement, attempt.* FROM unnest(ARRAY[
 	$$INSERT INTO widths (a) VALUES (1::simhash)$$])
 	WITH ORDINALITY AS t (statement, no), attempt(statement) ORDER BY no;
 SELECT count(*) AS fingerprints, count(*) FILTER (WHERE fp::simhash_bits::simhash <> fp
-	OR fp::simhash_bits::bytea <> fp::bytea OR fp::simhash_bits::text <> to_hex(fp)) AS wrong
+	OR fp::simhash_bits::bytea <> fp::bytea OR fp::simhash_bits::text <> hex(fp)) AS wrong
 FROM (SELECT bits('c' || i)::simhash AS fp FROM generate_series(1, 1000) i) s;
 SELECT count(*) AS widths, count(*) FILTER (WHERE bit_count(fp) <> bit_count(fp::bytea)) AS wrong,
-	pg_typeof(min(bit_count(fp)))
+	count(*) FILTER (WHERE length(fp) <> n) AS wrong_length, pg_typeof(min(bit_count(fp)))
 FROM generate_series(8, 4096, 8) n, wide('count', n) AS fp;
 
 --
@@ -238,23 +238,13 @@ SELECT v, attempt.*
 	attempt(format('SELECT %L::simhash_bits_ball', v)) ORDER BY no;
 SELECT simhash_bits_ball('abcd', 3), simhash_bits_ball('ab', -2147483648), simhash_bits_ball(NULL, 3),
 	simhash_bits_ball('ab', NULL);
-CREATE TABLE balls AS SELECT i, simhash_bits_ball(wide('b' || i % 30, 8 * (1 + i % 4)), i % 7 - 3) AS ball
-FROM generate_series(1, 600) i;
-SELECT count(*) FILTER (WHERE a.ball = b.ball) AS equal,
-	count(*) FILTER (WHERE (a.ball = b.ball) <> (a.ball::text = b.ball::text)) AS wrong_eq,
-	count(*) FILTER (WHERE (a.ball <> b.ball) <> (a.ball::text <> b.ball::text)) AS wrong_ne
-FROM balls a, balls b WHERE b.i <= 60;
-SELECT (SELECT count(*) FROM (SELECT DISTINCT ball FROM balls) s) = count(DISTINCT ball::text) AS distinct FROM balls;
-SELECT bool_and(simhash_bits_ball_hash(a.ball) = simhash_bits_ball_hash(b.ball)) AS equal_hashes,
-	bool_and(simhash_bits_ball_hash_extended(a.ball, 7) = simhash_bits_ball_hash_extended(b.ball, 7)) AS extended
-FROM balls a JOIN balls b ON a.ball = b.ball;
-SELECT count(DISTINCT simhash_bits_ball_hash(ball)) = count(DISTINCT ball::text) AS hashes_differ FROM balls;
-CREATE INDEX ON balls USING hash (ball);
+-- they are not compared: write ball::text
+SELECT state, message FROM unnest(ARRAY[$$SELECT '(ab,1)'::simhash_bits_ball = '(ab,1)'$$,
+	$$SELECT '(1,1)'::simhash_ball <> '(1,1)'$$, $$SELECT DISTINCT simhash_ball(1, 1)$$]) s, attempt(s);
 
 -- hashes are the same on every processor
-SELECT fp, simhash_bits_hash_value(fp) AS hash, simhash_bits_hash_value_extended(fp, 72623859790382856) AS seeded,
-	simhash_bits_ball_hash(ball) AS of_ball, simhash_bits_ball_hash_extended(ball, 72623859790382856) AS seeded_of_ball
-FROM (VALUES ('00'::simhash_bits), ('0123'), (repeat('0123456789abcdef', 4)::simhash_bits)) t (fp), simhash_bits_ball(fp, 3) AS ball;
+SELECT fp, simhash_bits_hash_value(fp) AS hash, simhash_bits_hash_value_extended(fp, 72623859790382856) AS seeded
+FROM (VALUES ('00'::simhash_bits), ('0123'), (repeat('0123456789abcdef', 4)::simhash_bits)) t (fp);
 
 --
 -- An index needs a width; see index_bits.

@@ -25,8 +25,8 @@ SELECT d::int <= 2 AS near, count(*) FROM gd
 GROUP BY GROUPING SETS ((d::int <= 2), (d)) HAVING d <= 2;
 
 -- nor what the server makes of it
-SELECT d, d::int AS i, count(*) FROM gd GROUP BY GROUPING SETS ((d::int), (d)) HAVING d < 1.5::float8 ORDER BY 1;
-SELECT d, d::int AS i, count(*) FROM gd GROUP BY GROUPING SETS ((d::int), (d), (d < 3)) HAVING d < 1.5::float8
+SELECT d, d::int AS i, count(*) FROM gd GROUP BY GROUPING SETS ((d::int), (d)) HAVING d < 2::bigint ORDER BY 1;
+SELECT d, d::int AS i, count(*) FROM gd GROUP BY GROUPING SETS ((d::int), (d), (d < 3)) HAVING d < 2::bigint
 ORDER BY 1;
 -- a full join needs what is not done beside grouping sets of expressions
 SELECT a.d + 1 AS next, count(*) FROM gd a FULL JOIN gd b ON a.d = b.d GROUP BY ROLLUP (a.d + 1) ORDER BY 1;
@@ -65,20 +65,21 @@ RESET plan_cache_mode;
 CREATE INDEX r_d_id ON r (d, id);
 DROP INDEX r_d;
 SELECT plan('SELECT d, id FROM r WHERE (d, id) = (3, 7)');
-SELECT plan('SELECT d, id FROM r WHERE (d, id) > (3, 7)') AS "needs a cast";
+SELECT plan('SELECT d, id FROM r WHERE (d, id) > (3, 7)');
+SELECT plan('SELECT d, id FROM r WHERE (d, id) < (3, 7)') AS "needs a cast";
 SELECT plan('SELECT d, id FROM r WHERE (d::int, id) > (3, 7)');
 
 SELECT count(*) FILTER (WHERE d = 3) AS eq, count(*) FILTER (WHERE d <= 3) AS le,
 	count(*) FILTER (WHERE d IN (1, 3)) AS one_of,
 	count(*) FILTER (WHERE (d, id) > (3, 7)) AS row_gt, count(*) FILTER (WHERE (d, id) <= (3, 7)) AS row_le,
 	count(*) FILTER (WHERE (d, id) IN ((3, 7), (3, 11), (2, 7))) AS row_one_of,
-	count(*) FILTER (WHERE (3.0::float8, id) >= (d, 7)) AS row_float
+	count(*) FILTER (WHERE (3::bigint, id) >= (d, 7)) AS row_commuted
 FROM r;
 SELECT count(*) FILTER (WHERE d = 3) AS eq, count(*) FILTER (WHERE d <= 3) AS le,
 	count(*) FILTER (WHERE d IN (1, 3)) AS one_of,
 	count(*) FILTER (WHERE (d, id) > (3, 7)) AS row_gt, count(*) FILTER (WHERE (d, id) <= (3, 7)) AS row_le,
 	count(*) FILTER (WHERE (d, id) IN ((3, 7), (3, 11), (2, 7))) AS row_one_of,
-	count(*) FILTER (WHERE (3.0::float8, id) >= (d, 7)) AS row_float
+	count(*) FILTER (WHERE (3::bigint, id) >= (d, 7)) AS row_commuted
 FROM (SELECT id, d::int FROM r) r;
 
 -- joins
@@ -135,10 +136,8 @@ SELECT plan('SELECT fp FROM near WHERE (fp <~> ''0'')::int <= 20');
 SELECT plan('SELECT fp FROM near WHERE hamming(fp, ''0'')::int > 40');
 
 --
--- Radii of float8
+-- Numbers that are no integers: as the server compares them, without the index
 --
-SELECT f AS bound, simhash_radius(f, false) AS le, simhash_radius(f, true) AS lt
-FROM unnest('{-Infinity,-1e300,-1,-0.5,-0,0,1e-300,0.5,1,2.5,3,63.5,64,64.5,65,1e300,Infinity,NaN,NULL}'::float8[]) f;
 SELECT count(*) AS wrong
 FROM unnest('{-Infinity,-1e300,-1,-0.5,-0,0,1e-300,0.5,1,2.5,3,63.5,64,64.5,65,1e300,Infinity,NaN,NULL}'::float8[]) f,
 	(SELECT fp, bit_count(fp::bit(64))::float8 AS d
@@ -148,18 +147,12 @@ WHERE (fp <~> '0' < f) IS DISTINCT FROM (d < f) OR (f > fp <~> '0') IS DISTINCT 
 	OR (fp <~> '0' = f) IS DISTINCT FROM (d = f) OR (f = fp <~> '0') IS DISTINCT FROM (d = f)
 	OR (fp <~> '0' >= f) IS DISTINCT FROM (d >= f) OR (f <= fp <~> '0') IS DISTINCT FROM (d >= f)
 	OR (fp <~> '0' > f) IS DISTINCT FROM (d > f) OR (f < fp <~> '0') IS DISTINCT FROM (d > f);
--- not simplified, as where nothing plans them
-SELECT proname, bool_and(CASE proname WHEN 'simhash_distance_lt' THEN lt WHEN 'simhash_distance_le' THEN le
-	WHEN 'simhash_distance_eq' THEN eq
-	WHEN 'simhash_distance_ge' THEN ge WHEN 'simhash_distance_gt' THEN gt END) AS right
-FROM (SELECT DISTINCT proname FROM pg_proc WHERE proname ~ '^simhash_distance_(lt|le|eq|ge|gt)$') p,
-	(SELECT simhash_distance_lt(d, f) = (d::int < f) AND simhash_distance_lt(f, d) = (f < d::int) AS lt,
-		simhash_distance_le(d, f) = (d::int <= f) AND simhash_distance_le(f, d) = (f <= d::int) AS le,
-		simhash_distance_eq(d, f) = (d::int = f) AND simhash_distance_eq(f, d) = (f = d::int) AS eq,
-		simhash_distance_ge(d, f) = (d::int >= f) AND simhash_distance_ge(f, d) = (f >= d::int) AS ge,
-		simhash_distance_gt(d, f) = (d::int > f) AND simhash_distance_gt(f, d) = (f > d::int) AS gt
-	 FROM unnest('{-Infinity,-1,0,0.5,1,3,64,Infinity,NaN}'::float8[]) f, (SELECT DISTINCT d FROM r) d) x
-GROUP BY proname ORDER BY proname;
+SELECT '7'::simhash <~> '0' < 3.5 AS less, '7'::simhash <~> '0' < 3.0 AS not_less;
+-- of integers, not simplified, as where nothing plans them
+SELECT bool_and(simhash_distance_lt(d, n) = (d::int < n) AND simhash_distance_le(d, n) = (d::int <= n)
+	AND simhash_distance_eq(d, n) = (d::int = n) AND simhash_distance_eq(n, d) = (d::int = n)
+	AND simhash_distance_ge(n, d) = (d::int <= n) AND simhash_distance_gt(n, d) = (d::int < n)) AS right
+FROM generate_series(-1, 65) n, (SELECT DISTINCT d FROM r) d;
 
 --
 -- Further sort keys: up to version 16 the server sorts anew, since 17 only within
@@ -173,8 +166,7 @@ SELECT plan_of('SELECT id FROM docs ORDER BY fp <~> 5, id LIMIT 5')
 		ELSE 'Incremental Sort.*docs_fp' END AS as_expected;
 
 -- what the operators and their family are
-SELECT count(*) AS operators, count(*) FILTER (WHERE oprcom = 0) AS no_commutator,
-	count(*) FILTER (WHERE oprnegate = 0 AND oprname <> '=') AS no_negator
+SELECT count(*) AS operators, count(*) FILTER (WHERE oprcom = 0) AS no_commutator
 FROM pg_operator WHERE 'simhash_distance'::regtype IN (oprleft, oprright);
 SELECT count(*) AS members, count(DISTINCT (amoplefttype, amoprighttype)) AS pairs
 FROM pg_amop JOIN pg_opfamily f ON f.oid = amopfamily WHERE opfname = 'simhash_distance_ops';

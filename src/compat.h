@@ -31,6 +31,13 @@
 #include "varatt.h"
 #endif
 
+/* what the library is, which the server shows since 18 */
+#if PG_VERSION_NUM >= 180000
+#define SHCOMPAT_MODULE_MAGIC(name_, version_)	PG_MODULE_MAGIC_EXT(.name = name_, .version = version_)
+#else
+#define SHCOMPAT_MODULE_MAGIC(name_, version_)	PG_MODULE_MAGIC
+#endif
+
 /* before a declaration: the function does not return */
 #if PG_VERSION_NUM >= 180000
 #define SHCOMPAT_NORETURN	pg_noreturn

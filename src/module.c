@@ -11,13 +11,14 @@
 
 #include "bits/distance.h"
 #include "build/options.h"
+#include "compat.h"
 #include "text/text_kernels.h"
 
 #ifndef USE_FLOAT8_BYVAL
 #error "simhash needs a server whose 64-bit types pass by value"
 #endif
 
-PG_MODULE_MAGIC;
+SHCOMPAT_MODULE_MAGIC("simhash", SIMHASH_VERSION);
 
 PGDLLEXPORT void _PG_init(void);
 
@@ -27,4 +28,7 @@ _PG_init(void)
 	shbits_choose_kernels();
 	shtext_choose_kernels();
 	shbld_init_options();
+
+	/* there are no settings, so one that is made with this prefix is a mistake */
+	MarkGUCPrefixReserved("simhash");
 }

@@ -209,7 +209,7 @@ simhash_find_matches(PG_FUNCTION_ARGS)
 }
 
 /*
- * simhash_find_matches_in(queries simhash[], index regclass, distance int) ->
+ * simhash_find_matches_in(index regclass, queries simhash[], distance int) ->
  * every different value of the array with every row that the snapshot sees
  * whose fingerprint differs from it in at most distance bits or, if that is
  * null, the distance of the index.  The values of the rows do not matter.
@@ -222,19 +222,19 @@ simhash_find_matches_in(PG_FUNCTION_ARGS)
 
 	if (!shbatch_begin(fcinfo, 2, &find.call))
 		return (Datum) 0;
-	index = PG_GETARG_OID(1);
+	index = PG_GETARG_OID(0);
 	shbatch_begin_heaps(&find.call, SHROWS_FIND_MATCHES, &index, 1, false);
 	check_type(&find, false);
 	shbatch_begin_query(&find.call, 2, shbatch_get_distance(fcinfo, 2, &find.call));
-	shpairs_input_array(&find.call.query.inputs[0], PG_GETARG_ANY_ARRAY_P(0));
+	shpairs_input_array(&find.call.query.inputs[0], PG_GETARG_ANY_ARRAY_P(1));
 	shbatch_use_heaps(&find.call, 1, &find.call.heaps);
 	search(&find, true);
 	return (Datum) 0;
 }
 
 /*
- * simhash_find_matches_in(queries simhash_bits[], index regclass, distance int) ->
- * the same for wide fingerprints.
+ * simhash_find_matches_in_bits(index regclass, queries simhash_bits[],
+ * distance int) -> the same for wide fingerprints.
  */
 Datum
 simhash_find_matches_in_bits(PG_FUNCTION_ARGS)
@@ -245,11 +245,11 @@ simhash_find_matches_in_bits(PG_FUNCTION_ARGS)
 
 	if (!shbatch_begin(fcinfo, 2, call))
 		return (Datum) 0;
-	index = PG_GETARG_OID(1);
+	index = PG_GETARG_OID(0);
 	shbatch_begin_heaps(call, SHROWS_FIND_MATCHES, &index, 1, false);
 	check_type(&find, true);
 	shbatch_begin_query(call, 2, shbatch_get_distance(fcinfo, 2, call));
-	shpairs_input_wide_array(&call->query.inputs[0], PG_GETARG_ARRAYTYPE_P(0));
+	shpairs_input_wide_array(&call->query.inputs[0], PG_GETARG_ARRAYTYPE_P(1));
 	if (call->query.inputs[0].width == 0)
 	{
 		shbatch_end_heaps(call);

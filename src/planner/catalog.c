@@ -135,8 +135,6 @@ load_type(Finder *finder, const char *name, ShPlanType *t)
 	t->type = find_type(finder, name);
 	t->ball_type = find_type(finder, ball);
 	t->hamming = find_function(finder, "hamming", 2, t->type, t->type);
-	t->order_distance = find_function(finder, "simhash_order_distance", 2, t->type, t->type);
-	t->order_operator = find_operator(finder, "<~~>", t->type, t->type);
 	t->within = find_function(finder, "simhash_within", 3, t->type, t->type, INT4OID);
 	t->make_ball = find_function(finder, ball, 2, t->type, INT4OID);
 	t->in_ball = find_function(finder, psprintf("%s_in_ball", name), 2, t->type, t->ball_type);
@@ -160,13 +158,12 @@ load(Finder *finder, ShPlanCatalog *c, bool *whole)
 	finder->complete = true;
 	load_type(finder, "simhash", &c->simhash);
 	c->schema = finder->schema;
+	c->order_distance = find_function(finder, "simhash_order_distance", 2, c->simhash.type, c->simhash.type);
+	c->order_operator = find_operator(finder, "<~~>", c->simhash.type, c->simhash.type);
 	c->distance_type = find_type(finder, "simhash_distance");
 	/* access methods are in no schema */
 	c->access_method = member(finder, AccessMethodRelationId, AMOID, get_am_oid("simhash", true));
-	c->radius_int2 = find_function(finder, "simhash_radius", 2, INT2OID, BOOLOID);
-	c->radius_int4 = find_function(finder, "simhash_radius", 2, INT4OID, BOOLOID);
-	c->radius_int8 = find_function(finder, "simhash_radius", 2, INT8OID, BOOLOID);
-	c->radius_float8 = find_function(finder, "simhash_radius", 2, FLOAT8OID, BOOLOID);
+	c->radius = find_function(finder, "simhash_radius", 2, INT8OID, BOOLOID);
 	c->distance_support = find_function(finder, "simhash_distance_support", 1, INTERNALOID);
 	c->within_support = find_function(finder, "simhash_within_support", 1, INTERNALOID);
 	c->hamming_support = find_function(finder, "simhash_hamming_support", 1, INTERNALOID);

@@ -14,8 +14,6 @@ typedef struct ShPlanType
 	Oid			type;
 	Oid			ball_type;
 	Oid			hamming;
-	Oid			order_distance; /* of operator <~~> */
-	Oid			order_operator; /* <~~> */
 	Oid			within;			/* simhash_within */
 	Oid			in_ball;		/* of operator <@ */
 	Oid			ball_contains;	/* of operator @> */
@@ -36,11 +34,10 @@ typedef struct ShPlanCatalog
 
 	Oid			distance_type;
 
-	/* functions that planner support recognizes or calls */
-	Oid			radius_int2;	/* simhash_radius, by the type of the bound */
-	Oid			radius_int4;
-	Oid			radius_int8;
-	Oid			radius_float8;
+	/* what planner support recognizes or puts into a query */
+	Oid			order_distance; /* of operator <~~>, which there is for simhash alone */
+	Oid			order_operator; /* <~~> */
+	Oid			radius;			/* simhash_radius */
 
 	/* functions that the server calls while it plans */
 	Oid			distance_support;
@@ -64,10 +61,8 @@ shplan_type_of_within(const ShPlanCatalog *catalog, Oid function)
 static inline const ShPlanType *
 shplan_type_of_hamming(const ShPlanCatalog *catalog, Oid function)
 {
-	return function == catalog->simhash.hamming || function == catalog->simhash.order_distance ?
-		&catalog->simhash :
-		function == catalog->bits.hamming || function == catalog->bits.order_distance ?
-		&catalog->bits : NULL;
+	return function == catalog->simhash.hamming || function == catalog->order_distance ?
+		&catalog->simhash : function == catalog->bits.hamming ? &catalog->bits : NULL;
 }
 
 extern bool shplan_catalog(Oid entry, ShPlanCatalog *catalog);

@@ -12,16 +12,16 @@
  *
  *		d <= r		within(r)
  *		d < r		within(r - 1)
- *		d >= r		not within(r - 1)
- *		d > r		not within(r)
  *		d = r		within(r) and not within(r - 1)
  *
- * If r is not an integer, simhash_radius() rounds it.  Any other distance is an
- * ordinary number, and is compared by the server's own operator, so that btree
- * indexes, hash and merge joins, and partition pruning can be used.
+ * If r is not a constant, simhash_radius() brings it into range.  Any other distance,
+ * and one that has a bound from below, is an ordinary number, and is compared by the
+ * server's own operator, so that btree indexes, hash and merge joins, and partition
+ * pruning can be used.  So the extension has operators for bounds from above only, and
+ * for two distances those from below as well, which are what a bound without a type
+ * gets.
  *
- * All is exact, for nulls and for every radius.  The estimate of "not within" is
- * the server's for any negation, which counts nulls as well.
+ * All is exact, for nulls and for every radius.
  *
  * A call is replaced only if the current user may execute the function that is
  * called and each one that takes its place, as the server does where it inlines a
@@ -195,13 +195,20 @@ make_integer(Node *distance)
 									 false);
 }
 
-static Oid
-radius_function(const ShPlanCatalog *catalog, Oid type)
+/*
+ * A bound as a bigint; NULL if its type is not supported, or the user may not convert it.
+ */
+static Expr *
+make_bigint(Node *bound, Oid type)
 {
-	return type == INT2OID ? catalog->radius_int2 :
-		type == INT4OID ? catalog->radius_int4 :
-		type == INT8OID ? catalog->radius_int8 :
-		type == FLOAT8OID ? catalog->radius_float8 : InvalidOid;
+	Oid			function = type == INT2OID ? F_INT8_INT2 : F_INT8_INT4;
+
+	if (type == INT8OID)
+		return (Expr *) copyObject(bound);
+	if ((type != INT2OID && type != INT4OID) || !may_execute(function))
+		return NULL;
+	return (Expr *) makeFuncExpr(function, INT8OID, list_make1(copyObject(bound)),
+								 InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST);
 }
 
 /*
@@ -216,7 +223,7 @@ static Expr *
 make_radius(const ShPlanCatalog *catalog, const ShPlanType *fp_type, Node *bound, Oid type,
 			bool strict)
 {
-	Oid			function;
+	Expr	   *large;
 	Expr	   *radius;
 
 	if (type == catalog->distance_type)
@@ -227,12 +234,11 @@ make_radius(const ShPlanCatalog *catalog, const ShPlanType *fp_type, Node *bound
 	if (type == INT4OID && !strict && !IsA(bound, Const))
 		return (Expr *) copyObject(bound);
 
-	function = radius_function(catalog, type);
-	if (!OidIsValid(function) || !may_execute(function))
+	large = make_bigint(bound, type);
+	if (large == NULL || !may_execute(catalog->radius))
 		return NULL;
-	radius = (Expr *) makeFuncExpr(function, INT4OID,
-								   list_make2(copyObject(bound),
-											  makeBoolConst(strict, false)),
+	radius = (Expr *) makeFuncExpr(catalog->radius, INT4OID,
+								   list_make2(large, makeBoolConst(strict, false)),
 								   InvalidOid, InvalidOid,
 								   COERCE_EXPLICIT_CALL);
 	if (IsA(bound, Const))
@@ -338,7 +344,7 @@ make_equal(PlannerInfo *root, const ShPlanCatalog *catalog, const ShPlanType *fp
 
 /*
  * Turn the comparison into simhash_within, if the operand on the given side is
- * a call of hamming; otherwise NULL.
+ * a call of hamming that has a bound from above; otherwise NULL.
  */
 static Expr *
 make_near_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
@@ -351,9 +357,10 @@ make_near_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
 	Oid			function;
 	List	   *fingerprints;
 	Expr	   *radius;
-	Expr	   *within;
 
-	if (c->types[side] != catalog->distance_type)
+	/* as if the distance were written first */
+	strategy = side == 0 ? c->strategy : BTMaxStrategyNumber + 1 - c->strategy;
+	if (c->types[side] != catalog->distance_type || strategy > BTEqualStrategyNumber)
 		return NULL;
 	fingerprints = get_hamming_args(catalog, c->operands[side], &fp_type, &function);
 	if (fingerprints == NIL || !may_execute(function) || !may_execute(fp_type->within))
@@ -366,20 +373,13 @@ make_near_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
 	if (root != NULL)
 		record_plan_function_dependency(root, function);
 
-	/* as if the distance were written first */
-	strategy = side == 0 ? c->strategy : BTMaxStrategyNumber + 1 - c->strategy;
 	if (strategy == BTEqualStrategyNumber)
 		return make_equal(root, catalog, fp_type, fingerprints, bound, type);
 
-	radius = make_radius(catalog, fp_type, bound, type,
-						 strategy == BTLessStrategyNumber ||
-						 strategy == BTGreaterEqualStrategyNumber);
+	radius = make_radius(catalog, fp_type, bound, type, strategy == BTLessStrategyNumber);
 	if (radius == NULL)
 		return NULL;
-	within = make_within(fp_type, fingerprints, radius);
-	if (strategy > BTEqualStrategyNumber)
-		return make_notclause(within);
-	return within;
+	return make_within(fp_type, fingerprints, radius);
 }
 
 /*
@@ -409,14 +409,6 @@ make_plain_comparison(const ShPlanCatalog *catalog, const Comparison *c)
 		}
 		types[i] = INT4OID;
 		operands[i] = make_integer(c->operands[i]);
-		if (bound_type == FLOAT8OID)
-		{
-			types[i] = FLOAT8OID;
-			operands[i] = (Expr *) makeFuncExpr(F_FLOAT8_INT4, FLOAT8OID,
-												list_make1(operands[i]),
-												InvalidOid, InvalidOid,
-												COERCE_IMPLICIT_CAST);
-		}
 	}
 
 	operator = get_opfamily_member(lookup_type_cache(bound_type,
@@ -439,16 +431,13 @@ simplify_comparison(PlannerInfo *root, const ShPlanCatalog *catalog, FuncExpr *c
 {
 	Comparison	c;
 	Expr	   *result;
-	int			side;
 
 	if (!get_comparison(catalog, call, &c))
 		return NULL;
 
-	/* of two distances, prefer the one that is bounded from above */
-	side = c.strategy <= BTEqualStrategyNumber ? 0 : 1;
-	result = make_near_comparison(root, catalog, &c, side);
+	result = make_near_comparison(root, catalog, &c, 0);
 	if (result == NULL)
-		result = make_near_comparison(root, catalog, &c, 1 - side);
+		result = make_near_comparison(root, catalog, &c, 1);
 	if (result == NULL)
 		result = make_plain_comparison(catalog, &c);
 	return (Node *) result;
@@ -526,7 +515,7 @@ make_index_condition(const ShPlanCatalog *catalog,
 }
 
 /*
- * Replace hamming() by the operator that an index can order by, with a
+ * Replace hamming() of simhash by the operator that an index can order by, with a
  * RelabelType on top, so that the type does not change.  The planner removes
  * the RelabelType when it makes a sort key of the expression.
  */
@@ -534,18 +523,17 @@ static Node *
 make_order_distance(PlannerInfo *root, const ShPlanCatalog *catalog,
 					FuncExpr *call)
 {
-	const ShPlanType *type = shplan_type_of_hamming(catalog, call->funcid);
 	Expr	   *distance;
 
-	if (type == NULL || call->funcid != type->hamming || list_length(call->args) != 2 ||
-		!may_execute(type->order_distance))
+	if (call->funcid != catalog->simhash.hamming || list_length(call->args) != 2 ||
+		!may_execute(catalog->order_distance))
 		return NULL;
 
 	/* an index could not be used with these, and they must not be moved */
 	if (calls_volatile((Node *) call->args, NULL))
 		return NULL;
 
-	distance = make_opclause(type->order_operator, INT4OID, false,
+	distance = make_opclause(catalog->order_operator, INT4OID, false,
 							 copyObject(linitial(call->args)),
 							 copyObject(lsecond(call->args)),
 							 InvalidOid, InvalidOid);

@@ -9,22 +9,15 @@
  * simhash_ball is the center, 8 bytes, and the radius, 4 bytes; that of
  * simhash_bits_ball is the radius and the bytes of the center.
  *
- * Balls are compared as pairs of center and radius, and not as sets:
- * (1,-1) and (2,-2) differ although both are empty, and so do (1,64) and
- * (2,65) although both contain everything.  So equal balls have the same text
- * form, as REPLICA IDENTITY FULL expects.
- *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "libpq/pqformat.h"
-#include "port/pg_bswap.h"
 
 #include "bits/distance.h"
 #include "compat.h"
 #include "type/convert.h"
-#include "type/hash.h"
 #include "type/simhash.h"
 #include "type/wide.h"
 
@@ -35,10 +28,6 @@ PG_FUNCTION_INFO_V1(simhash_ball_send);
 PG_FUNCTION_INFO_V1(simhash_ball);
 PG_FUNCTION_INFO_V1(simhash_in_ball);
 PG_FUNCTION_INFO_V1(simhash_ball_contains);
-PG_FUNCTION_INFO_V1(simhash_ball_eq);
-PG_FUNCTION_INFO_V1(simhash_ball_ne);
-PG_FUNCTION_INFO_V1(simhash_ball_hash);
-PG_FUNCTION_INFO_V1(simhash_ball_hash_extended);
 PG_FUNCTION_INFO_V1(simhash_bits_ball_in);
 PG_FUNCTION_INFO_V1(simhash_bits_ball_out);
 PG_FUNCTION_INFO_V1(simhash_bits_ball_recv);
@@ -46,10 +35,6 @@ PG_FUNCTION_INFO_V1(simhash_bits_ball_send);
 PG_FUNCTION_INFO_V1(simhash_bits_ball);
 PG_FUNCTION_INFO_V1(simhash_bits_in_ball);
 PG_FUNCTION_INFO_V1(simhash_bits_ball_contains);
-PG_FUNCTION_INFO_V1(simhash_bits_ball_eq);
-PG_FUNCTION_INFO_V1(simhash_bits_ball_ne);
-PG_FUNCTION_INFO_V1(simhash_bits_ball_hash);
-PG_FUNCTION_INFO_V1(simhash_bits_ball_hash_extended);
 
 /*
  * Read all of the text form of a ball but its center, whose text ends at *comma
@@ -88,15 +73,6 @@ report_range(FunctionCallInfo fcinfo, const char *type, bool of_center)
 			 errmsg("value \"%s\" is out of range for type %s", PG_GETARG_CSTRING(0), type),
 			 of_center ? errdetail(SHTYPE_RANGE_DETAIL) :
 			 errdetail(SHTYPE_RADIUS_DETAIL, PG_INT32_MIN, PG_INT32_MAX)));
-}
-
-/* the bytes of the center are in the order in which the type sends them */
-static uint64
-hash_ball(int32 radius, const void *center, size_t length, uint64 seed)
-{
-	uint32		bytes = pg_hton32(radius);
-
-	return shtype_hash_seeded(center, length, shtype_hash_seeded(&bytes, sizeof(bytes), seed));
 }
 
 /*
@@ -194,48 +170,6 @@ Datum
 simhash_ball_contains(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(ball_contains(PG_GETARG_SIMHASH_BALL(0), PG_GETARG_SIMHASH(1)));
-}
-
-static inline bool
-equal_args(FunctionCallInfo fcinfo)
-{
-	const SimhashBall *a = PG_GETARG_SIMHASH_BALL(0);
-	const SimhashBall *b = PG_GETARG_SIMHASH_BALL(1);
-
-	return a->center == b->center && a->radius == b->radius;
-}
-
-Datum
-simhash_ball_eq(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(equal_args(fcinfo));
-}
-
-Datum
-simhash_ball_ne(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(!equal_args(fcinfo));
-}
-
-static uint64
-hash_arg(FunctionCallInfo fcinfo, uint64 seed)
-{
-	const SimhashBall *ball = PG_GETARG_SIMHASH_BALL(0);
-	uint64		center = pg_hton64(ball->center);
-
-	return hash_ball(ball->radius, &center, sizeof(center), seed);
-}
-
-Datum
-simhash_ball_hash(PG_FUNCTION_ARGS)
-{
-	return UInt32GetDatum((uint32) hash_arg(fcinfo, 0));
-}
-
-Datum
-simhash_ball_hash_extended(PG_FUNCTION_ARGS)
-{
-	return UInt64GetDatum(hash_arg(fcinfo, (uint64) PG_GETARG_INT64(1)));
 }
 
 /*
@@ -351,55 +285,4 @@ Datum
 simhash_bits_ball_contains(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(bits_ball_contains(PG_GETARG_SIMHASH_BITS_BALL(0), PG_GETARG_SIMHASH_BITS(1)));
-}
-
-/*
- * Are the two balls of a call equal?  Hash joins ask so, and need the memory back.
- */
-static bool
-equal_bits_args(FunctionCallInfo fcinfo)
-{
-	SimhashBitsBall *a = PG_GETARG_SIMHASH_BITS_BALL(0);
-	SimhashBitsBall *b = PG_GETARG_SIMHASH_BITS_BALL(1);
-	bool		equal = VARSIZE_ANY(a) == VARSIZE_ANY(b) && a->radius == b->radius &&
-		memcmp(a->center, b->center, shtype_ball_bytes(a)) == 0;
-
-	PG_FREE_IF_COPY(a, 0);
-	PG_FREE_IF_COPY(b, 1);
-	return equal;
-}
-
-Datum
-simhash_bits_ball_eq(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(equal_bits_args(fcinfo));
-}
-
-Datum
-simhash_bits_ball_ne(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(!equal_bits_args(fcinfo));
-}
-
-/* Like comparisons, it gives memory back. */
-static uint64
-hash_bits_arg(FunctionCallInfo fcinfo, uint64 seed)
-{
-	SimhashBitsBall *ball = PG_GETARG_SIMHASH_BITS_BALL(0);
-	uint64		hash = hash_ball(ball->radius, ball->center, shtype_ball_bytes(ball), seed);
-
-	PG_FREE_IF_COPY(ball, 0);
-	return hash;
-}
-
-Datum
-simhash_bits_ball_hash(PG_FUNCTION_ARGS)
-{
-	return UInt32GetDatum((uint32) hash_bits_arg(fcinfo, 0));
-}
-
-Datum
-simhash_bits_ball_hash_extended(PG_FUNCTION_ARGS)
-{
-	return UInt64GetDatum(hash_bits_arg(fcinfo, (uint64) PG_GETARG_INT64(1)));
 }

@@ -2,7 +2,7 @@
  *
  * cast.c
  *	  Casts between fingerprints and numeric, bit and bytea, and between those of
- *	  64 bits and wide ones.
+ *	  64 bits and wide ones; and how many bits they have.
  *
  * The cast between simhash and bigint is binary-coercible and needs no code, those
  * from smaller integers and to bytea are the server's of bigint.  So is that
@@ -34,6 +34,7 @@ PG_FUNCTION_INFO_V1(simhash_bits_from_bytea);
 PG_FUNCTION_INFO_V1(simhash_bits_from_simhash);
 PG_FUNCTION_INFO_V1(simhash_bits_to_simhash);
 PG_FUNCTION_INFO_V1(simhash_bits_count);
+PG_FUNCTION_INFO_V1(simhash_bits_length);
 
 /*
  * simhash_from_numeric(numeric) -> simhash
@@ -239,4 +240,13 @@ simhash_bits_count(PG_FUNCTION_ARGS)
 	bytea	   *fp = PG_GETARG_SIMHASH_BITS(0);
 
 	PG_RETURN_INT64(shbits_kernels->bytes(shtype_bits_data(fp), zeros, shtype_bits_bytes(fp)));
+}
+
+/*
+ * length(simhash_bits) -> integer
+ */
+Datum
+simhash_bits_length(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT32(shtype_bits_width(PG_GETARG_SIMHASH_BITS(0)));
 }

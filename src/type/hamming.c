@@ -11,8 +11,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "bits/distance.h"
 #include "type/simhash.h"
 #include "type/wide.h"
@@ -25,10 +23,7 @@ PG_FUNCTION_INFO_V1(simhash_near_10);
 PG_FUNCTION_INFO_V1(simhash_bits_hamming);
 PG_FUNCTION_INFO_V1(simhash_bits_within);
 PG_FUNCTION_INFO_V1(simhash_bits_near);
-PG_FUNCTION_INFO_V1(simhash_radius_int2);
-PG_FUNCTION_INFO_V1(simhash_radius_int4);
-PG_FUNCTION_INFO_V1(simhash_radius_int8);
-PG_FUNCTION_INFO_V1(simhash_radius_float8);
+PG_FUNCTION_INFO_V1(simhash_radius);
 
 /* the distance of the first two arguments of a call */
 static inline int
@@ -125,50 +120,20 @@ simhash_bits_near(PG_FUNCTION_ARGS)
  * simhash_radius(bound bigint, strict boolean) -> integer
  *
  * The radius of the ball of all distances that are <= bound, or < bound if
- * strict, whatever the type of the bound.  Distances are 0..4096, of wide
+ * strict.  Distances are 0..4096, of wide
  * fingerprints, so every bound has such a radius in -1..4096, -1 being the empty
  * ball.
  */
-static int32
-integer_radius(int64 bound, bool strict)
+Datum
+simhash_radius(PG_FUNCTION_ARGS)
 {
+	int64		bound = PG_GETARG_INT64(0);
+
 	/* bring it into range first: subtracting from the least bigint overflows */
 	bound = Max(bound, -1);
 	bound = Min(bound, SIMHASH_BITS_MAX_WIDTH + 1);
-	if (strict)
+	if (PG_GETARG_BOOL(1))
 		bound--;
 
-	return (int32) Max(-1, Min(bound, SIMHASH_BITS_MAX_WIDTH));
-}
-
-Datum
-simhash_radius_int2(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_INT32(integer_radius(PG_GETARG_INT16(0), PG_GETARG_BOOL(1)));
-}
-
-Datum
-simhash_radius_int4(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_INT32(integer_radius(PG_GETARG_INT32(0), PG_GETARG_BOOL(1)));
-}
-
-Datum
-simhash_radius_int8(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_INT32(integer_radius(PG_GETARG_INT64(0), PG_GETARG_BOOL(1)));
-}
-
-/* NaN is greater than all numbers, as in the server's comparisons. */
-Datum
-simhash_radius_float8(PG_FUNCTION_ARGS)
-{
-	float8		bound = PG_GETARG_FLOAT8(0);
-	bool		strict = PG_GETARG_BOOL(1);
-
-	if (isnan(bound) || bound > SIMHASH_BITS_MAX_WIDTH)
-		PG_RETURN_INT32(SIMHASH_BITS_MAX_WIDTH);
-	if (bound < 0)
-		PG_RETURN_INT32(-1);
-	PG_RETURN_INT32(strict ? (int32) ceil(bound) - 1 : (int32) floor(bound));
+	PG_RETURN_INT32((int32) Max(-1, Min(bound, SIMHASH_BITS_MAX_WIDTH)));
 }

@@ -9,16 +9,12 @@
 
 #include <ctype.h>
 
-#include "port/pg_bswap.h"
-#include "utils/builtins.h"
-
 #include "compat.h"
 #include "type/convert.h"
 #include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_in);
 PG_FUNCTION_INFO_V1(simhash_out);
-PG_FUNCTION_INFO_V1(simhash_to_hex);
 
 /*
  * The hint for what is no fingerprint, or 0 for no hint.  Called within
@@ -91,21 +87,4 @@ simhash_out(PG_FUNCTION_ARGS)
 
 	shtype_print(fp, output);
 	PG_RETURN_CSTRING(output);
-}
-
-/*
- * to_hex(simhash_only) -> text
- *
- * Always 16 digits, as other tools exchange fingerprints, so that the texts
- * sort like the fingerprints.  Input requires 0x before them, since digits
- * without a letter would be read as decimal.
- */
-Datum
-simhash_to_hex(PG_FUNCTION_ARGS)
-{
-	uint64		bytes = pg_hton64(PG_GETARG_SIMHASH(0));
-	char		output[2 * sizeof(bytes)];
-
-	shtype_print_hex((const uint8 *) &bytes, sizeof(bytes), output);
-	PG_RETURN_TEXT_P(cstring_to_text_with_len(output, sizeof(output)));
 }

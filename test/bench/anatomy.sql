@@ -80,7 +80,7 @@ SELECT * FROM pages WHERE table_no = 0 AND level = 0 AND right_block IS NOT NULL
 	AND sorted < entries AND key_width = 7
 ORDER BY abs(entries + 14 - 8119 * 8 / ((key_width + row_width) * 8 + 1)), block LIMIT 1;
 CREATE VIEW leaf_figures AS
-SELECT block, entries, sorted, key_width, row_width, right_block, to_hex(low_fp) AS low, to_hex(high_fp) AS high FROM leaf;
+SELECT block, entries, sorted, key_width, row_width, right_block, encode(low_fp::bytea, 'hex') AS low, encode(high_fp::bytea, 'hex') AS high FROM leaf;
 \copy (SELECT * FROM leaf_figures) to 'page.csv' csv header
 
 -- A look-up of a stored fingerprint of which three bits are inverted, each in
@@ -90,10 +90,10 @@ SELECT (a_fp::bigint # ((1::bigint << 60) | (1::bigint << 41) | (1::bigint << 3)
 FROM simhash_find_all('d_fp', 3) GROUP BY a, a_fp HAVING count(*) >= 3 ORDER BY a LIMIT 1;
 VACUUM (FREEZE, ANALYZE) d;
 CREATE VIEW lookup AS
-SELECT to_hex(q.fp) AS query, t.table_no, to_hex(wanted) AS permuted, leaf.block,
+SELECT encode(q.fp::bytea, 'hex') AS query, t.table_no, encode(wanted::bytea, 'hex') AS permuted, leaf.block,
 	   (SELECT p.block FROM pages p, simhash_page_items('d_fp', p.block) i
 		WHERE p.table_no = t.table_no AND p.level = 1 AND i.child = leaf.block) AS parent,
-	   leaf.entries, to_hex(leaf.low_fp) AS low, to_hex(leaf.high_fp) AS high,
+	   leaf.entries, encode(leaf.low_fp::bytea, 'hex') AS low, encode(leaf.high_fp::bytea, 'hex') AS high,
 	   in_leaf.same_prefix, in_leaf.matches, in_leaf.own
 FROM query q, simhash_tables(4, 3) t, simhash_permute(q.fp, 4, 3, t.table_no) wanted,
 	LATERAL (SELECT * FROM pages WHERE pages.table_no = t.table_no AND level = 0
@@ -148,7 +148,7 @@ END $$;
 CALL split();
 CREATE VIEW split_figures AS
 SELECT at, block, page_type, level, entries, sorted, key_width, row_width, right_block,
-	   to_hex(low_fp) AS low, to_hex(high_fp) AS high
+	   encode(low_fp::bytea, 'hex') AS low, encode(high_fp::bytea, 'hex') AS high
 FROM seen ORDER BY at DESC, block;
 \copy (SELECT * FROM split_figures) to 'split.csv' csv header
 \copy (SELECT array_to_string(pages, ' ') AS pages FROM record ORDER BY lsn) to 'split_wal.csv' csv header

@@ -181,7 +181,7 @@ SET enable_hashjoin = on;
 SELECT format('CALL measure(''matches of %1$s'', %2$L, 1, ''matches of %1$s'', %3$L)', n, way, format(statement, n))
 FROM generate_series(1, :rounds) round, (SELECT :rows / part AS n FROM unnest('{1000,100,5}'::integer[]) part) n,
 	(VALUES (1, 'simhash', 'SELECT count(*) FROM simhash_find_matches(''set_%1$s_fp'', ''t_fp'')'),
-			(2, 'simhash, of an array', 'SELECT count(*) FROM simhash_find_matches_in(ARRAY(SELECT fp FROM set_%1$s), ''t_fp'')'
+			(2, 'simhash, of an array', 'SELECT count(*) FROM simhash_find_matches_in(''t_fp'', ARRAY(SELECT fp FROM set_%1$s))'
 			 ' JOIN set_%1$s ON fp = query'),
 			(3, 'join', 'SELECT count(*) FROM set_%1$s x JOIN t ON x.fp <~> t.fp <= 3')) s(place, way, statement)
 ORDER BY n, place, round

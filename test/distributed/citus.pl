@@ -66,7 +66,7 @@ coordinate('DROP INDEX docs_body; CREATE TABLE images (id bigint PRIMARY KEY, fp
 coordinate("CREATE INDEX images_fp ON images USING simhash (fp); SELECT create_distributed_table('images', 'id')");
 check_wide('SET plan_cache_mode = auto');
 diag(sprintf('with ARRAY: %d pairs of wide fingerprints',
-		coordinate('SELECT count(*) FROM simhash_find_all_in(ARRAY(SELECT fp FROM images), 31)')));
+		coordinate('SELECT count(*) FROM simhash_find_all_in_bits(ARRAY(SELECT fp FROM images), 31)')));
 
 # with a table of the coordinator
 coordinate("TRUNCATE staging; INSERT INTO staging SELECT -id, NULL, fp FROM one WHERE id % 7 = 0; ANALYZE staging");

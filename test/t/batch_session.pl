@@ -135,7 +135,7 @@ my %search = (
 	'matches of equal ones' => "SELECT count(*) FROM simhash_find_matches('equal_fp', 'equal_too')",
 	'matches in several tables' => for_ever('simhash_find_matches', 'randoms_fp', "'groups_fp', 3"),
 	'matches of an array' =>
-	  "SELECT count(*) FROM simhash_find_matches_in(ARRAY(SELECT fp FROM randoms), 'many_fp', 64)");
+	  "SELECT count(*) FROM simhash_find_matches_in('many_fp', ARRAY(SELECT fp FROM randoms), 64)");
 
 # The limit is far above what it takes, and far below what the search would: what is not
 # cancelled promptly runs into the timeout of start_victim.

@@ -95,10 +95,12 @@ my $node = make_node('reference_page', []);
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION simhash');
 
-my %actual = map { $_ => 1 } split /\n/, $node->safe_psql('postgres', q{
+my $members = q{
 	CREATE TEMP VIEW members AS
 	SELECT classid, objid FROM pg_depend JOIN pg_extension e ON refclassid = 'pg_extension'::regclass AND refobjid = e.oid
 	WHERE extname = 'simhash' AND deptype = 'e';
+};
+my %actual = map { $_ => 1 } split /\n/, $node->safe_psql('postgres', $members . q{
 	CREATE FUNCTION pg_temp.type_name(oid) RETURNS text LANGUAGE sql AS 'SELECT format_type($1, NULL)';
 
 	SELECT format('function %s(%s) → %s | %s', proname,
@@ -144,6 +146,27 @@ my %actual = map { $_ => 1 } split /\n/, $node->safe_psql('postgres', q{
 my %names = map { $_ => 1 } split /\n/, $node->safe_psql('postgres', q{
 	SELECT proname FROM pg_proc UNION SELECT typname FROM pg_type UNION SELECT relname FROM pg_class
 	UNION SELECT opcname FROM pg_opclass UNION SELECT opfname FROM pg_opfamily});
+
+# The table of all names has what is to be called.  The section of internal functions has what says
+# in its comment that it is internal, and operators' functions.
+my @names_where = map {
+	{ map { $_ => 1 } split /\n/, $node->safe_psql('postgres', "$members $_") }
+} map {
+	"SELECT DISTINCT proname FROM pg_proc p JOIN members ON classid = 'pg_proc'::regclass AND objid = p.oid
+		WHERE obj_description(p.oid, 'pg_proc') $_"
+} q{~ '^(internal: |I/O)'}, q{~ '^implementation of '}, q{!~ '^(internal: |I/O|implementation of )'
+	UNION SELECT typname FROM pg_type t JOIN members ON classid = 'pg_type'::regclass AND objid = oid
+	WHERE typrelid = 0 AND NOT EXISTS (SELECT FROM pg_type e WHERE e.typarray = t.oid)
+	UNION SELECT relname FROM pg_class JOIN members ON classid = 'pg_class'::regclass AND objid = oid};
+my ($internal, $of_operators, $to_call) = @names_where;
+my ($names_table) = $page =~ /^These are all names:\n\n(.*?)\n\n/ms;
+my %names_in_table = map { $_ => 1 } $names_table =~ /`(\w+)`/g;
+is(join(' ', sort keys %names_in_table), join(' ', sort keys %$to_call), 'the table of all names');
+my ($internal_section) = $page =~ /^(## Internal functions\n.*)/ms;
+my %in_section = map { /^function (\w+)\(/ ? ($1 => 1) : () } keys %{ page_objects($internal_section) };
+is( join(' ', sort grep { !$in_section{$_} } keys %$internal) . '; '
+	  . join(' ', sort grep { !$internal->{$_} && !$of_operators->{$_} } keys %in_section), '; ',
+	'internal functions have a section, and a comment that says so');
 
 # other kinds of objects, and more of those of which the page has one
 is( $node->safe_psql('postgres', q{
@@ -209,8 +232,8 @@ foreach my $change (
 	[ qr/^- `hamming.*\n/m, '' ], [ qr/shingle integer DEFAULT 4/, 'shingle integer DEFAULT 5' ],
 	[ qr/^Attributes: immutable, strict, leakproof, parallel safe\.$/m, 'Attributes: immutable, strict, parallel safe.' ],
 	[ qr/`simhash <%> simhash $arrow boolean`/, "`simhash <&> simhash $arrow boolean`" ],
-	[ qr/smallint, integer, bigint, double precision/, 'smallint, integer, bigint' ],
-	[ qr/`bigint AS simhash` \| implicit/, '`bigint AS simhash` | assignment' ], [ qr/^\| `simhash_only` .*\n/m, '' ],
+	[ qr/smallint, integer, bigint\}/, 'smallint, integer}' ],
+	[ qr/`bigint AS simhash` \| implicit/, '`bigint AS simhash` | assignment' ], [ qr/^\| `simhash_ball` .*\n/m, '' ],
 	[ qr/`int2_ops`/, '`int8_ops`' ], [ qr/^\| 2 /m, '| 9 ' ], [ qr/\| 10 to 100 \| 90 /, '| 10 to 100 | 80 ' ],
 	[ qr/`tables_done` \| integer/, '`tables_done` | bigint' ], [ qr/^\| 22P03 .*\n/m, '' ])
 {
