@@ -16,6 +16,9 @@
  *		d > r		not within(r)
  *		d = r		within(r) and not within(r - 1)
  *
+ * simhash_similar(body, q, .6) of documents is offered in the same way, as body =~@ ball,
+ * and remains as a filter.
+ *
  * If r is not an integer, simhash_radius() rounds it.  Any other distance is an
  * ordinary number, and is compared by the server's own operator, so that btree
  * indexes, hash and merge joins, and partition pruning can be used.
@@ -475,13 +478,16 @@ make_ball(const ShPlanType *type, Node *center, Node *radius)
 }
 
 /*
- * The index condition for a call of simhash_within: NIL if there is none.
+ * The index condition for a call of simhash_within or simhash_similar: NIL if there is
+ * none.
  */
 static List *
 make_index_condition(const ShPlanCatalog *catalog,
 					 SupportRequestIndexCondition *request)
 {
-	const ShPlanType *type = shplan_type_of_within(catalog, request->funcid);
+	const ShPlanType *documents = shplan_type_of_documents(catalog, request->funcid);
+	const ShPlanType *type = documents != NULL ? documents :
+		shplan_type_of_within(catalog, request->funcid);
 	List	   *args;
 	Node	   *column;
 	Node	   *center;
@@ -516,7 +522,8 @@ make_index_condition(const ShPlanCatalog *catalog,
 	if (ball == NULL)
 		return NIL;
 
-	request->lossy = false;
+	/* of documents in the ball, the call itself tells how much they share */
+	request->lossy = documents != NULL;
 	return list_make1(make_opclause(type->in_ball_operator, BOOLOID, false,
 									(Expr *) copyObject(column), ball,
 									InvalidOid, request->indexcollation));
@@ -713,7 +720,7 @@ simhash_distance_support(PG_FUNCTION_ARGS)
 }
 
 /*
- * Support function of simhash_within.
+ * Support function of simhash_within and simhash_similar.
  */
 Datum
 simhash_within_support(PG_FUNCTION_ARGS)
@@ -733,7 +740,8 @@ simhash_within_support(PG_FUNCTION_ARGS)
 	{
 		SupportRequestSelectivity *request = (SupportRequestSelectivity *) raw_request;
 
-		if (shplan_type_of_within(&catalog, request->funcid) != NULL)
+		if (shplan_type_of_within(&catalog, request->funcid) != NULL ||
+			shplan_type_of_documents(&catalog, request->funcid) != NULL)
 		{
 			request->selectivity =
 				shplan_selectivity(request->root, &catalog, InvalidOid, request->funcid,
