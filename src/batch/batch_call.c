@@ -88,51 +88,60 @@ address_of(Oid function)
 }
 
 /*
- * Report an error if the rows of an index cannot be searched by a similarity.
+ * Can rows of an index be compared at any similarity?
+ */
+static bool
+has_similarity(const ShRowsPartitions *target)
+{
+	int			radius;
+	Oid			operator = shrows_named_operator(target, &radius);
+
+	return OidIsValid(operator) &&
+		shtext_has_similarity(address_of(get_opcode(operator)),
+							  address_of(shrows_named_fingerprint(target)));
+}
+
+/*
+ * Report an error if not.
  */
 static void
 check_similarity(const ShRowsPartitions *target)
 {
-	Oid			fingerprint = shrows_named_fingerprint(target);
 	int			radius;
 	Oid			operator = shrows_named_operator(target, &radius);
 
-	if (OidIsValid(operator) &&
-		shtext_has_similarity(address_of(get_opcode(operator)), address_of(fingerprint)))
+	if (has_similarity(target))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("index \"%s\" cannot be searched by a similarity",
 					RelationGetRelationName(target->named.index)),
-			 !OidIsValid(fingerprint) ?
-			 errdetail("It has fingerprints, not documents.") :
 			 OidIsValid(operator) ?
-			 errdetail("The operator %s of its operator class decides which rows are near-duplicates.",
+			 errdetail("The operator %s of its operator class decides which rows are near-duplicates, by fingerprints of its own or a threshold of its own.",
 					   format_operator(operator)) :
-			 errdetail("Its operator class has no operator that compares two documents."),
-			 !OidIsValid(fingerprint) ? errhint("Use \"distance\".") : 0));
+			 errdetail("Only fingerprints decide which of its rows are near-duplicates."),
+			 OidIsValid(operator) ? 0 : errhint("Use \"distance\".")));
 }
 
 /*
- * Report that rows which an operator compares are not searched by a distance, which would
- * be another condition and not another threshold.
+ * Report an error if rows of an index are compared by an operator: a distance would be
+ * another condition, and not another threshold.
  */
 static void
-report_distance(const ShRowsPartitions *target)
+check_distance(const ShRowsPartitions *target)
 {
 	int			radius;
 	Oid			operator = shrows_named_operator(target, &radius);
 
+	if (!OidIsValid(operator))
+		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("index \"%s\" cannot be searched by a distance",
 					RelationGetRelationName(target->named.index)),
-			 OidIsValid(operator) ?
 			 errdetail("The operator %s of its operator class decides which rows are near-duplicates.",
-					   format_operator(operator)) : 0,
-			 OidIsValid(operator) &&
-			 shtext_has_similarity(address_of(get_opcode(operator)),
-								   address_of(shrows_named_fingerprint(target))) ?
+					   format_operator(operator)),
+			 has_similarity(target) ?
 			 errhint("Use \"similarity\", such as similarity => 0.6.") : 0));
 }
 
@@ -147,15 +156,13 @@ shbatch_get_nearness(FunctionCallInfo fcinfo, int distance, int similarity, ShBa
 	const ShRowsPartitions *target = &call->heaps.sides[0];
 
 	if (!PG_ARGISNULL(similarity))
-	{
 		check_similarity(target);
-		call->similarity = PG_GETARG_FLOAT8(similarity);
-	}
-	if (!PG_ARGISNULL(distance) && OidIsValid(shrows_named_fingerprint(target)))
-		report_distance(target);
-	if (!PG_ARGISNULL(similarity))
-		return shtext_similar_radius(call->similarity);
-	return shbatch_get_distance(fcinfo, distance, call);
+	if (!PG_ARGISNULL(distance))
+		check_distance(target);
+	if (PG_ARGISNULL(similarity))
+		return shbatch_get_distance(fcinfo, distance, call);
+	call->similarity = PG_GETARG_FLOAT8(similarity);
+	return shtext_similar_radius(call->similarity);
 }
 
 /*
