@@ -19,10 +19,9 @@ SELECT row_number() OVER (ORDER BY md5(name))::int AS id, words[1:2000] AS words
 FROM manual, LATERAL regexp_split_to_array(body, '\s+') AS words ORDER BY md5(name) LIMIT 3000;
 CREATE UNLOGGED TABLE word AS SELECT row_number() OVER ()::int AS id, word FROM page, unnest(words) AS word;
 ALTER TABLE word ADD PRIMARY KEY (id);
-SELECT count(*) AS words FROM word \gset
 CREATE FUNCTION any_word() RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
-	RETURN (SELECT word FROM word WHERE id = 1 + floor(random() * (SELECT max(id) FROM word))::int);
+	RETURN (SELECT word FROM word WHERE id = (SELECT 1 + floor(random() * max(id))::int FROM word));
 END $$;
 CREATE FUNCTION edited(words text[], kind text, share float8) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -36,10 +35,10 @@ BEGIN
 			WHERE random() >= share / 2)
 		WHEN 'words added' THEN (SELECT string_agg(CASE WHEN random() < share / 2 THEN any_word() || ' ' || w ELSE w END, ' ' ORDER BY no)
 			FROM unnest(words) WITH ORDINALITY AS u (w, no))
-		WHEN 'a passage left out' THEN array_to_string(words[1:cut] || words[cut + 1 + (share * n)::int:], ' ')
+		WHEN 'a passage left out' THEN array_to_string(words[1:cut] || words[cut + 1 + round(share * n)::int : n], ' ')
 		WHEN 'a passage replaced' THEN array_to_string(words[1:cut], ' ') || ' ' || (SELECT string_agg(any_word(), ' ')
-			FROM generate_series(1, 1 + (share * n / 2)::int)) || ' ' || array_to_string(words[cut + 1 + (share * n / 2)::int:], ' ')
-		WHEN 'shortened' THEN array_to_string(words[1:(n * (1 - share))::int], ' ')
+			FROM generate_series(1, 1 + round(share * n / 2)::int)) || ' ' || array_to_string(words[cut + 1 + round(share * n / 2)::int : n], ' ')
+		WHEN 'shortened' THEN array_to_string(words[1 : round(n * (1 - share))::int], ' ')
 	END;
 END $$;
 CREATE UNLOGGED TABLE pair AS
@@ -59,16 +58,14 @@ FROM pair JOIN threshold ON jaccard >= s GROUP BY s ORDER BY s DESC;
 --
 -- Cost
 --
+CREATE UNLOGGED TABLE passage AS SELECT row_number() OVER ()::int AS id, array_to_string(words[start:start + 3], ' ') AS passage
+FROM page, generate_series(1, cardinality(words) - 3, 4) AS start;
+SELECT count(*) AS passages FROM passage \gset
 CREATE UNLOGGED TABLE document (id int PRIMARY KEY, body text);
-CREATE FUNCTION draw(n int) RETURNS text LANGUAGE sql AS $$
-	SELECT string_agg(word, ' ') FROM (SELECT 1 + floor(random() * (SELECT max(id) FROM word))::int AS id FROM generate_series(1, n)) d
-	JOIN word USING (id)
-$$;
--- passages of the pages in random order, so that nothing but copies is alike
-INSERT INTO document SELECT i, (SELECT string_agg(array_to_string(words[start:start + 3], ' '), ' ') FROM (
-	SELECT 1 + floor(random() * 3000)::int AS id, 1 + floor(random() * 200)::int AS start FROM generate_series(1, 15 + i % 31)) d JOIN page USING (id))
-FROM generate_series(1, :texts) i WHERE i % 10 <> 0;
-DELETE FROM document WHERE body IS NULL;
+-- passages of four words in random order, so that nothing but copies is alike
+INSERT INTO document SELECT i, string_agg(passage, ' ') FROM generate_series(1, :texts) i,
+	generate_series(1, 15 + i % 31) n JOIN passage ON passage.id = 1 + mod(hashint8extended(i, n) & 9223372036854775807, :passages)
+WHERE i % 10 <> 0 GROUP BY i;
 INSERT INTO document SELECT id + 1, edited(string_to_array(body, ' '), CASE WHEN random() < 0.5 THEN 'words replaced' ELSE 'a passage replaced' END,
 	random() * 0.5) FROM document WHERE id % 10 = 9;
 \timing on
