@@ -192,6 +192,10 @@ SELECT plan('SELECT id FROM doc WHERE body =~@ simhash_similar_ball(''a b c'', 0
 SELECT form, c.* FROM unnest('{indexscan,bitmapscan}'::text[]) form, use_only(form, '{}'),
 	compare_rows('SELECT id FROM doc WHERE body =~@ ANY (ARRAY(SELECT simhash_similar_ball(body, s) FROM doc WHERE id % 4 = 0))',
 		'SELECT DISTINCT b FROM truth JOIN doc ON id = a AND a % 4 = 0 AND d <= radius_of(s)') c;
+-- with so many texts that the index itself compares the candidates
+SELECT form, c.* FROM unnest('{indexscan,bitmapscan}'::text[]) form, use_only(form, '{}'),
+	compare_rows('SELECT id FROM doc WHERE body =~= ANY (ARRAY(SELECT body FROM doc WHERE id % 4 = 0)) AND simhash_similar(body, (SELECT body FROM doc WHERE id = 44), 0.5)',
+		'SELECT b FROM truth WHERE a % 4 = 0 AND d <= 10 AND j >= 0.8 INTERSECT SELECT b FROM truth WHERE a = 44 AND d <= 22 AND j >= 0.5') c;
 CREATE TABLE typed (v varchar, c varchar(4000));
 INSERT INTO typed SELECT body, body FROM doc;
 CREATE INDEX typed_v ON typed USING simhash (v simhash_text_ops);

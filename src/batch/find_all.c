@@ -76,8 +76,8 @@ leave_buckets(ShPairsSink *base)
  * simhash_find_all(index regclass, distance int, similarity float8) -> every pair of
  * rows that the snapshot sees whose fingerprints differ in at most distance bits, or
  * in at most the index's own distance if that is null.  If the operator class
- * compares the values, they must be as similar, or its operator must hold.  Each pair is returned once, with
- * the first row by table and TID first.
+ * compares the values, they must be as similar, or its operator must hold.  Each pair
+ * is returned once, with the first row by table and TID first.
  */
 Datum
 simhash_find_all(PG_FUNCTION_ARGS)

@@ -201,9 +201,9 @@ decide_by_condition(DuplicateFinder *finder, ShBatchRowCheck *check)
 
 /*
  * simhash_find_duplicates(index regclass, distance int, keep text, same text,
- * similarity float8) -> each row that the snapshot sees and that is near a kept row, and the same,
- * with the nearest of the rows that are kept before it in the order of the list
- * "keep".
+ * similarity float8) -> each row that the snapshot sees and that is near a kept row,
+ * and the same, with the nearest of the rows that are kept before it in the order of
+ * the list "keep".
  */
 Datum
 simhash_find_duplicates(PG_FUNCTION_ARGS)

@@ -174,8 +174,8 @@ check_values(const FindMatches *find)
 
 /*
  * simhash_find_matches(a regclass, b regclass, distance int, similarity float8) ->
- * every row of index a with every row of index b, among those that the snapshot sees, whose
- * fingerprints differ in at most distance bits or, if that is null, the
+ * every row of index a with every row of index b, among those that the snapshot
+ * sees, whose fingerprints differ in at most distance bits or, if that is null, the
  * smaller distance of the two indexes.  If the operator class of the indexes
  * compares the values, they must be as similar, or its operator must hold.
  */
