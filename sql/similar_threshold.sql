@@ -112,6 +112,7 @@ BEGIN
 		CREATE TEMPORARY TABLE truth AS SELECT * FROM expected();
 		FOREACH node IN ARRAY '{indexscan,bitmapscan,seqscan}'::text[] LOOP
 			PERFORM use_only(node, '{hashjoin,mergejoin,material}');
+			DISCARD PLANS;
 			CREATE TEMPORARY TABLE found AS SELECT * FROM answers();
 			INSERT INTO outcome SELECT node, kind, c.* FROM (SELECT DISTINCT kind FROM truth) t,
 				compare_rows(format('SELECT * FROM found WHERE kind = %L', kind), format('SELECT * FROM truth WHERE kind = %L', kind)) c;
