@@ -80,10 +80,11 @@ SELECT obj_description(oid, 'pg_operator'), count(*) FROM operators
 WHERE 'simhash_distance'::regtype NOT IN (oprleft, oprright)
 GROUP BY oprleft, oprright, 1 HAVING count(*) > 1;
 
--- a commutator that does not answer to it; none at all; it has other operands
+-- a commutator that does not answer to it; none at all, except of =~@, which only the planner
+-- writes; it has other operands
 SELECT o.name FROM operators o LEFT JOIN pg_operator c ON c.oid = o.oprcom
-WHERE c.oprcom IS DISTINCT FROM o.oid OR c.oprleft <> o.oprright OR c.oprright <> o.oprleft
-OR c.oprresult <> o.oprresult;
+WHERE (c.oprcom IS DISTINCT FROM o.oid AND o.oprname <> '=~@') OR c.oprleft <> o.oprright
+OR c.oprright <> o.oprleft OR c.oprresult <> o.oprresult;
 -- a negator that does not answer to it, or is the operator itself
 SELECT o.name FROM operators o LEFT JOIN pg_operator n ON n.oid = o.oprnegate
 WHERE o.oprnegate <> 0 AND (n.oprnegate IS DISTINCT FROM o.oid OR n.oid = o.oid OR n.oprleft <> o.oprleft
@@ -114,7 +115,7 @@ SELECT opcname FROM pg_opclass o JOIN members ON classid = 'pg_opclass'::regclas
 WHERE NOT amvalidate(o.oid) OR opcdefault <> (opcname NOT IN ('simhash_text_ops', 'simhash_bytea_ops', 'simhash_passage_ops'));
 -- of an operator class: no commutator, no estimator, no condition
 SELECT amname, opfname, c.name FROM class_operators c JOIN pg_operator o ON o.oid = amopopr
-WHERE o.oprcom = 0 OR (amoppurpose = 's' AND (oprrest = 0 OR oprjoin = 0 OR oprresult <> 'boolean'::regtype));
+WHERE (o.oprcom = 0 AND o.oprname <> '=~@') OR (amoppurpose = 's' AND (oprrest = 0 OR oprjoin = 0 OR oprresult <> 'boolean'::regtype));
 -- a search operator that is symmetric but could not make an exclusion constraint
 SELECT opfname, c.name FROM class_operators c JOIN pg_operator o ON o.oid = amopopr
 WHERE amname = 'simhash' AND amoppurpose = 's' AND oprleft = oprright AND oprcom <> amopopr;
@@ -139,7 +140,7 @@ WHERE proleakproof AND NOT EXISTS (SELECT FROM operators WHERE oprcode = f.oid)
 -- of the server are as they are, those of documents report texts that they cannot read, and
 -- those of wide fingerprints other widths
 SELECT c.name FROM class_operators c JOIN operators o ON o.oid = amopopr JOIN pg_proc p ON p.oid = oprcode
-WHERE NOT proleakproof AND oprname NOT IN ('=~=', '~&') AND oprleft <> 'simhash_bits'::regtype;
+WHERE NOT proleakproof AND oprname NOT IN ('=~=', '=~@', '~&') AND oprleft <> 'simhash_bits'::regtype;
 -- casts that are no cast of ours, or to a type of the server's without being asked
 SELECT m.name FROM pg_cast c JOIN members m ON classid = 'pg_cast'::regclass AND objid = c.oid
 WHERE castcontext = 'i' AND NOT EXISTS (SELECT FROM members WHERE classid = 'pg_type'::regclass AND objid = casttarget);

@@ -1062,43 +1062,43 @@ COMMENT ON FUNCTION simhash_page_items(regclass, bigint) IS
 --
 
 CREATE FUNCTION simhash_find_all(
-	index regclass, distance integer DEFAULT NULL,
+	index regclass, distance integer DEFAULT NULL, similarity float8 DEFAULT NULL,
 	OUT a tid, OUT b tid, OUT a_fp simhash, OUT b_fp simhash, OUT distance integer,
 	OUT a_table regclass, OUT b_table regclass
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000 ROWS 100000;
-COMMENT ON FUNCTION simhash_find_all(regclass, integer) IS
-	'all pairs of rows whose fingerprints differ in at most distance bits, by default the distance of the index, and whose columns before the fingerprint are equal';
+COMMENT ON FUNCTION simhash_find_all(regclass, integer, float8) IS
+	'all pairs of rows whose fingerprints differ in at most distance bits, by default the distance of the index, or of documents as similar as that, by default by the operator of the class, and whose columns before it are equal';
 
 CREATE FUNCTION simhash_find_clusters(
-	index regclass, distance integer DEFAULT NULL, same text DEFAULT NULL,
+	index regclass, distance integer DEFAULT NULL, same text DEFAULT NULL, similarity float8 DEFAULT NULL,
 	OUT cluster bigint, OUT member tid, OUT fp simhash, OUT size bigint,
 	OUT member_table regclass
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000 ROWS 100000;
-COMMENT ON FUNCTION simhash_find_clusters(regclass, integer, text) IS
-	'rows that have near-duplicates, by connected component of all pairs, or of those for which the condition same holds as well, or holds alone if there is a distance, too; cluster is the smallest fingerprint in it, unique among rows with equal columns before the fingerprint, or with same a number from 1';
+COMMENT ON FUNCTION simhash_find_clusters(regclass, integer, text, float8) IS
+	'rows that have near-duplicates, by connected component of all pairs, or of those for which the condition same holds as well; cluster is the smallest fingerprint in it, unique among rows with equal columns before the fingerprint, or with same a number from 1';
 
 -- keep is an ORDER BY list over the columns of the table, and same a condition on
 -- two of its rows, a and b.
 CREATE FUNCTION simhash_find_duplicates(
 	index regclass, distance integer DEFAULT NULL, keep text DEFAULT NULL,
-	same text DEFAULT NULL,
+	same text DEFAULT NULL, similarity float8 DEFAULT NULL,
 	OUT duplicate tid, OUT keeper tid, OUT distance integer,
 	OUT duplicate_table regclass, OUT keeper_table regclass
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000 ROWS 100000;
-COMMENT ON FUNCTION simhash_find_duplicates(regclass, integer, text, text) IS
-	'rows to remove so that no two of the rest are within the distance and the same: rows are taken in the order of keep, and each that is near a row kept before, and the same, is returned, with the nearest of these; the condition same has to hold as well as the operator of a class that computes fingerprints, or in its place if there is a distance, too';
+COMMENT ON FUNCTION simhash_find_duplicates(regclass, integer, text, text, float8) IS
+	'rows to remove so that no two of the rest are near-duplicates for which the condition same holds: rows are taken in the order of keep, and each that is near a row kept before, and the same, is returned, with the nearest of these';
 
 CREATE FUNCTION simhash_find_matches(
-	a regclass, b regclass, distance integer DEFAULT NULL,
+	a regclass, b regclass, distance integer DEFAULT NULL, similarity float8 DEFAULT NULL,
 	OUT a tid, OUT b tid, OUT a_fp simhash, OUT b_fp simhash, OUT distance integer,
 	OUT a_table regclass, OUT b_table regclass
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000 ROWS 100000;
-COMMENT ON FUNCTION simhash_find_matches(regclass, regclass, integer) IS
-	'all pairs of a row of index a and a row of index b whose fingerprints differ in at most distance bits, by default the smaller distance of the two indexes, and whose columns before the fingerprint are equal';
+COMMENT ON FUNCTION simhash_find_matches(regclass, regclass, integer, float8) IS
+	'all pairs of a row of index a and a row of index b whose fingerprints differ in at most distance bits, by default the smaller distance of the two indexes, or of documents as similar as that, by default by the operator of the class, and whose columns before it are equal';
 
 CREATE FUNCTION simhash_find_matches_in(
 	index regclass, queries simhash[], distance integer DEFAULT NULL,
@@ -1568,21 +1568,33 @@ COMMENT ON AGGREGATE simhash_minhash_bits_agg(bigint, integer) IS
 -- operators imply a distance of fingerprints, and are evaluated for each candidate.
 --
 
-CREATE FUNCTION simhash_similar(a text, b text) RETURNS boolean
+CREATE FUNCTION simhash_similar(a text, b text, similarity float8 DEFAULT 0.8) RETURNS boolean
+AS 'MODULE_PATHNAME', 'simhash_similar_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 7000
+SUPPORT simhash_within_support;
+COMMENT ON FUNCTION simhash_similar(text, text, float8) IS
+	'similar texts: share at least so much of their runs of 3 words, and their MinHash fingerprints are as near; can use a simhash index';
+
+CREATE FUNCTION simhash_similar_op(a text, b text) RETURNS boolean
 AS 'MODULE_PATHNAME', 'simhash_similar_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 7000;
-COMMENT ON FUNCTION simhash_similar(text, text) IS 'implementation of =~= operator';
+COMMENT ON FUNCTION simhash_similar_op(text, text) IS 'implementation of =~= operator';
 CREATE OPERATOR =~= (
-	LEFTARG = text, RIGHTARG = text, FUNCTION = simhash_similar,
+	LEFTARG = text, RIGHTARG = text, FUNCTION = simhash_similar_op,
 	COMMUTATOR = =~=, RESTRICT = simhash_sel, JOIN = simhash_joinsel
 );
 COMMENT ON OPERATOR =~=(text, text) IS
 	'near-duplicate texts: share at least 0.8 of their runs of 3 words, and their MinHash fingerprints differ in at most 10 bits; can use a simhash index';
 
-CREATE FUNCTION simhash_similar(a bytea, b bytea) RETURNS boolean
+CREATE FUNCTION simhash_similar(a bytea, b bytea, similarity float8 DEFAULT 0.8) RETURNS boolean
+AS 'MODULE_PATHNAME', 'simhash_similar_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 7000
+SUPPORT simhash_within_support;
+COMMENT ON FUNCTION simhash_similar(bytea, bytea, float8) IS
+	'similar byte strings: share at least so much of their runs of 8 bytes, and their MinHash fingerprints are as near; can use a simhash index';
+
+CREATE FUNCTION simhash_similar_op(a bytea, b bytea) RETURNS boolean
 AS 'MODULE_PATHNAME', 'simhash_similar_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 7000;
-COMMENT ON FUNCTION simhash_similar(bytea, bytea) IS 'implementation of =~= operator';
+COMMENT ON FUNCTION simhash_similar_op(bytea, bytea) IS 'implementation of =~= operator';
 CREATE OPERATOR =~= (
-	LEFTARG = bytea, RIGHTARG = bytea, FUNCTION = simhash_similar,
+	LEFTARG = bytea, RIGHTARG = bytea, FUNCTION = simhash_similar_op,
 	COMMUTATOR = =~=, RESTRICT = simhash_sel, JOIN = simhash_joinsel
 );
 COMMENT ON OPERATOR =~=(bytea, bytea) IS
@@ -1598,8 +1610,42 @@ AS 'MODULE_PATHNAME', 'simhash_similar_fingerprint_bytea' LANGUAGE C IMMUTABLE S
 COMMENT ON FUNCTION simhash_similar_fingerprint(bytea) IS
 	'internal: fingerprint of a byte string in an index for the operator =~=, which is simhash_minhash(document)';
 
+-- The condition of an index for simhash_similar.  Not <@, since a literal before <@ and a
+-- ball would then be a text.
+
+CREATE FUNCTION simhash_similar_ball(document text, similarity float8) RETURNS simhash_ball
+AS 'MODULE_PATHNAME', 'simhash_similar_ball_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_similar_ball(text, float8) IS
+	'internal: ball with the fingerprints of the texts for which simhash_similar can be true';
+
+CREATE FUNCTION simhash_similar_ball(document bytea, similarity float8) RETURNS simhash_ball
+AS 'MODULE_PATHNAME', 'simhash_similar_ball_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_similar_ball(bytea, float8) IS
+	'internal: ball with the fingerprints of the byte strings for which simhash_similar can be true';
+
+CREATE FUNCTION simhash_similar_in_ball(document text, ball simhash_ball) RETURNS boolean
+AS 'MODULE_PATHNAME', 'simhash_similar_in_ball_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_similar_in_ball(text, simhash_ball) IS 'implementation of =~@ operator';
+CREATE OPERATOR =~@ (
+	LEFTARG = text, RIGHTARG = simhash_ball, FUNCTION = simhash_similar_in_ball,
+	RESTRICT = simhash_sel, JOIN = simhash_joinsel
+);
+COMMENT ON OPERATOR =~@(text, simhash_ball) IS
+	'the fingerprint of the text lies in the ball; condition of an index for simhash_similar';
+
+CREATE FUNCTION simhash_similar_in_ball(document bytea, ball simhash_ball) RETURNS boolean
+AS 'MODULE_PATHNAME', 'simhash_similar_in_ball_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_similar_in_ball(bytea, simhash_ball) IS 'implementation of =~@ operator';
+CREATE OPERATOR =~@ (
+	LEFTARG = bytea, RIGHTARG = simhash_ball, FUNCTION = simhash_similar_in_ball,
+	RESTRICT = simhash_sel, JOIN = simhash_joinsel
+);
+COMMENT ON OPERATOR =~@(bytea, simhash_ball) IS
+	'the fingerprint of the byte string lies in the ball; condition of an index for simhash_similar';
+
 CREATE OPERATOR CLASS simhash_text_ops
 FOR TYPE text USING simhash AS
+	OPERATOR 2 =~@ (text, simhash_ball),
 	OPERATOR 14 =~= (text, text),
 	FUNCTION 2 simhash_similar_fingerprint(text);
 COMMENT ON OPERATOR CLASS simhash_text_ops USING simhash IS 'near-duplicate texts';
@@ -1607,6 +1653,7 @@ COMMENT ON OPERATOR FAMILY simhash_text_ops USING simhash IS 'near-duplicate tex
 
 CREATE OPERATOR CLASS simhash_bytea_ops
 FOR TYPE bytea USING simhash AS
+	OPERATOR 2 =~@ (bytea, simhash_ball),
 	OPERATOR 14 =~= (bytea, bytea),
 	FUNCTION 2 simhash_similar_fingerprint(bytea);
 COMMENT ON OPERATOR CLASS simhash_bytea_ops USING simhash IS 'near-duplicate byte strings';

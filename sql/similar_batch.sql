@@ -24,7 +24,7 @@ CREATE INDEX doc_body ON doc USING simhash (body simhash_text_ops);
 CREATE TABLE far AS
 SELECT a.id AS a, b.id AS b, hamming(simhash_minhash(a.body), simhash_minhash(b.body))::int AS d,
 	simhash_jaccard(a.body, b.body) AS j
-FROM doc a JOIN doc b ON a.id <> b.id AND hamming(simhash_minhash(a.body), simhash_minhash(b.body)) <= 17;
+FROM doc a JOIN doc b ON a.id <> b.id AND hamming(simhash_minhash(a.body), simhash_minhash(b.body)) <= 18;
 CREATE TABLE near AS SELECT a, b, d FROM far WHERE d <= 10 AND j >= 0.8;
 CREATE INDEX ON far (a);
 CREATE INDEX ON near (a);
@@ -34,10 +34,11 @@ SELECT count(*) FILTER (WHERE d > 3) > 0 AS far, count(*) FROM near;
 -- pairs: those of the texts, by default within 10 bits
 SELECT * FROM compare_rows('SELECT least(x.id, y.id), greatest(x.id, y.id), distance FROM simhash_find_all(''doc_body'')
 	JOIN doc x ON x.ctid = a JOIN doc y ON y.ctid = b', 'SELECT a, b, d FROM near WHERE a < b');
-SELECT * FROM compare_rows('SELECT least(x.id, y.id), greatest(x.id, y.id), distance FROM simhash_find_all(''doc_body'', 3)
-	JOIN doc x ON x.ctid = a JOIN doc y ON y.ctid = b', 'SELECT a, b, d FROM near WHERE a < b AND d <= 3');
-SELECT * FROM compare_rows('SELECT least(x.id, y.id), greatest(x.id, y.id), distance FROM simhash_find_all(''doc_body'', 20)
-	JOIN doc x ON x.ctid = a JOIN doc y ON y.ctid = b', 'SELECT a, b, d FROM near WHERE a < b');
+-- and those of another similarity
+SELECT s, c.* FROM (VALUES (0.6, 18), (0.8, 10), (0.9, 6)) v(s, r), compare_rows(format(
+	'SELECT least(x.id, y.id), greatest(x.id, y.id), distance FROM simhash_find_all(''doc_body'', similarity => %s)
+	JOIN doc x ON x.ctid = a JOIN doc y ON y.ctid = b', s),
+	format('SELECT a, b, d FROM far WHERE a < b AND d <= %s AND j >= %s', r, s)) c;
 -- as they are found
 SELECT (SELECT count(*) FROM (SELECT simhash_find_all('doc_body')) s) = count(*) AS same FROM near WHERE a < b;
 SELECT count(*) FROM (SELECT simhash_find_all('doc_body') LIMIT 5) s;
@@ -68,17 +69,13 @@ SELECT * FROM compare_rows('SELECT x.id, y.id FROM simhash_find_duplicates(''doc
 CALL expect('length(body) DESC, id');
 SELECT * FROM compare_rows('SELECT x.id, y.id FROM simhash_find_duplicates(''doc_body'', keep => ''length(body) DESC, id'')
 	JOIN doc x ON x.ctid = duplicate JOIN doc y ON y.ctid = keeper', 'TABLE expected');
-CALL expect('id DESC', 'd <= 3');
-SELECT * FROM compare_rows('SELECT x.id, y.id FROM simhash_find_duplicates(''doc_body'', 3, keep => ''id DESC'')
-	JOIN doc x ON x.ctid = duplicate JOIN doc y ON y.ctid = keeper', 'TABLE expected');
--- a greater distance alone is no other condition
-CALL expect('id');
-SELECT * FROM compare_rows('SELECT x.id, y.id FROM simhash_find_duplicates(''doc_body'', 17, ''id'')
+CALL expect('id DESC', 'd <= 6 AND j >= 0.9', 'far');
+SELECT * FROM compare_rows('SELECT x.id, y.id FROM simhash_find_duplicates(''doc_body'', keep => ''id DESC'', similarity => 0.9)
 	JOIN doc x ON x.ctid = duplicate JOIN doc y ON y.ctid = keeper', 'TABLE expected');
 
--- a condition without a distance: the operator holds as well
-CREATE FUNCTION one_of_each(distance int, same text) RETURNS TABLE (duplicate int, keeper int) LANGUAGE sql AS $$
-	SELECT x.id, y.id FROM simhash_find_duplicates('doc_body', one_of_each.distance, 'id', same)
+-- with a condition: the operator holds as well
+CREATE FUNCTION one_of_each(similarity float8, same text) RETURNS TABLE (duplicate int, keeper int) LANGUAGE sql AS $$
+	SELECT x.id, y.id FROM simhash_find_duplicates('doc_body', NULL, 'id', same, similarity)
 	JOIN doc x ON x.ctid = duplicate JOIN doc y ON y.ctid = keeper
 $$;
 SELECT count(*) FILTER (WHERE (a - b) % 2 = 0) > 0 AS some, count(*) FILTER (WHERE (a - b) % 2 <> 0) > 0 AS others FROM near;
@@ -94,13 +91,23 @@ SELECT count(*) FROM one_of_each(NULL, 'NULL');
 SELECT count(*) FILTER (WHERE d <= 10 AND j < 0.8) > 0 AS others FROM far;
 SELECT * FROM compare_rows('SELECT * FROM one_of_each(NULL, ''1 / (a.body =~= b.body)::int = 1'')', 'TABLE expected');
 
--- a distance and a condition take the place of the operator
+-- so does another similarity
 SELECT count(*) FILTER (WHERE j >= 0.6 AND j < 0.8) > 0 AS less, count(*) FILTER (WHERE j >= 0.6 AND d > 10) > 0 AS farther,
 	count(*) FILTER (WHERE j < 0.6) > 0 AS others FROM far;
 CALL expect('id', 'j >= 0.6', 'far');
-SELECT * FROM compare_rows('SELECT * FROM one_of_each(17, ''simhash_jaccard(a.body, b.body) >= 0.6'')', 'TABLE expected');
-CALL expect('id', 'd <= 10', 'far');
-SELECT * FROM compare_rows('SELECT * FROM one_of_each(10, ''true'')', 'TABLE expected');
+SELECT * FROM compare_rows('SELECT * FROM one_of_each(0.6, NULL)', 'TABLE expected');
+CALL expect('id', 'j >= 0.6 AND (a - b) % 2 = 0', 'far');
+SELECT * FROM compare_rows('SELECT * FROM one_of_each(0.6, ''(a.id - b.id) % 2 = 0'')', 'TABLE expected');
+-- a distance is refused, which would be another condition; without an operator to compare rows it is the only one
+CREATE INDEX doc_fp ON doc USING simhash (simhash_minhash(body));
+CREATE INDEX doc_text ON doc USING simhash (body simhash_text_ops);
+SELECT a.* FROM unnest(ARRAY['simhash_find_all(''doc_body'', 10)', 'simhash_find_clusters(''doc_body'', 10, ''true'')',
+	'simhash_find_duplicates(''doc_body'', 10, same => ''true'')', 'simhash_find_duplicates(''doc_body'', 10, similarity => 0.6)',
+	'simhash_find_matches(''doc_body'', ''doc_text'', 10)', 'simhash_find_all(''doc_fp'', similarity => 0.8)',
+	'simhash_find_all(''doc_fp'', 3, similarity => 0.8)', 'simhash_find_all(''doc_body'', similarity => 0)',
+	'simhash_find_all(''doc_body'', similarity => ''NaN'')', 'simhash_find_all(''doc_body'', similarity => 1.01)']) call,
+	attempt('SELECT ' || call) a;
+DROP INDEX doc_fp, doc_text;
 
 -- clusters
 CREATE FUNCTION components(pairs text) RETURNS TABLE (id int, first int, size bigint) LANGUAGE plpgsql AS $$
@@ -109,18 +116,19 @@ BEGIN
 		reached (a, b) AS (SELECT a, b FROM pair UNION SELECT r.a, n.b FROM reached r JOIN pair n ON n.a = r.b)
 		SELECT a, min(b), count(*) FROM reached GROUP BY a', pairs);
 END $$;
-CREATE FUNCTION clusters(distance int DEFAULT NULL, same text DEFAULT NULL) RETURNS TABLE (id int, first int, size bigint)
+CREATE FUNCTION clusters(similarity float8 DEFAULT NULL, same text DEFAULT NULL) RETURNS TABLE (id int, first int, size bigint)
 LANGUAGE sql AS $$
-	SELECT id, min(id) OVER (PARTITION BY cluster), size FROM simhash_find_clusters('doc_body', distance, same)
+	SELECT id, min(id) OVER (PARTITION BY cluster), size FROM simhash_find_clusters('doc_body', NULL, same, similarity)
 	JOIN doc ON doc.ctid = member
 $$;
 SELECT * FROM compare_rows('SELECT * FROM clusters()', 'SELECT * FROM components(''SELECT a, b FROM near'')');
-SELECT * FROM compare_rows('SELECT * FROM clusters(3)', 'SELECT * FROM components(''SELECT a, b FROM near WHERE d <= 3'')');
-SELECT * FROM compare_rows('SELECT * FROM clusters(17)', 'SELECT * FROM components(''SELECT a, b FROM near'')');
+SELECT * FROM compare_rows('SELECT * FROM clusters(0.9)',
+	'SELECT * FROM components(''SELECT a, b FROM far WHERE d <= 6 AND j >= 0.9'')');
+SELECT * FROM compare_rows('SELECT * FROM clusters(0.6)', 'SELECT * FROM components(''SELECT a, b FROM far WHERE j >= 0.6'')');
 SELECT * FROM compare_rows('SELECT * FROM clusters(same => ''(a.id - b.id) % 2 = 0'')',
 	'SELECT * FROM components(''SELECT a, b FROM near WHERE (a - b) % 2 = 0'')');
-SELECT * FROM compare_rows('SELECT * FROM clusters(17, ''simhash_jaccard(a.body, b.body) >= 0.6'')',
-	'SELECT * FROM components(''SELECT a, b FROM far WHERE j >= 0.6'')');
+SELECT * FROM compare_rows('SELECT * FROM clusters(0.6, ''(a.id - b.id) % 2 = 0'')',
+	'SELECT * FROM components(''SELECT a, b FROM far WHERE j >= 0.6 AND (a - b) % 2 = 0'')');
 
 -- several columns; pairs of rows with equal ones only
 CREATE INDEX doc_several ON doc USING simhash (tenant, body simhash_text_ops);
@@ -132,8 +140,8 @@ CALL expect('id', 'd <= 10 AND j >= 0.8 AND (a - b) % 2 = 0', 'far_of_tenant');
 SELECT * FROM compare_rows('SELECT x.id, y.id FROM simhash_find_duplicates(''doc_several'', NULL, ''id'', ''(a.id - b.id) % 2 = 0'')
 	JOIN doc x ON x.ctid = duplicate JOIN doc y ON y.ctid = keeper', 'TABLE expected');
 CALL expect('id', 'j >= 0.6', 'far_of_tenant');
-SELECT * FROM compare_rows('SELECT x.id, y.id FROM simhash_find_duplicates(''doc_several'', 17, ''id'',
-	''simhash_jaccard(a.body, b.body) >= 0.6'') JOIN doc x ON x.ctid = duplicate JOIN doc y ON y.ctid = keeper', 'TABLE expected');
+SELECT * FROM compare_rows('SELECT x.id, y.id FROM simhash_find_duplicates(''doc_several'', keep => ''id'',
+	similarity => 0.6) JOIN doc x ON x.ctid = duplicate JOIN doc y ON y.ctid = keeper', 'TABLE expected');
 
 -- partitions, one with its columns in another order
 CREATE TABLE parted (id int, tenant int, body text) PARTITION BY LIST (tenant);
@@ -150,9 +158,9 @@ CREATE FUNCTION pairs_of(index regclass) RETURNS TABLE (a int, b int) LANGUAGE s
 $$;
 SELECT i, r.* FROM unnest('{parted_body,parted_expression}'::text[]) i,
 	compare_rows(format('SELECT * FROM pairs_of(%L)', i), 'SELECT a, b FROM near WHERE a < b') r;
-CREATE FUNCTION one_of_each(index regclass, distance int, same text) RETURNS TABLE (duplicate int, keeper int)
+CREATE FUNCTION one_of_each(index regclass, similarity float8, same text) RETURNS TABLE (duplicate int, keeper int)
 LANGUAGE sql AS $$
-	SELECT x.id, y.id FROM simhash_find_duplicates(index, one_of_each.distance, 'id', same)
+	SELECT x.id, y.id FROM simhash_find_duplicates(index, NULL, 'id', same, similarity)
 	JOIN parted x ON x.ctid = duplicate AND x.tableoid = duplicate_table
 	JOIN parted y ON y.ctid = keeper AND y.tableoid = keeper_table
 $$;
@@ -163,14 +171,14 @@ SELECT i, r.* FROM unnest('{parted_body,parted_expression}'::text[]) i,
 	compare_rows(format('SELECT * FROM one_of_each(%L, NULL, ''(a.id - b.id) %% 2 = 0'')', i), 'TABLE expected') r;
 CALL expect('id', 'j >= 0.6', 'far');
 SELECT i, r.* FROM unnest('{parted_body,parted_expression}'::text[]) i,
-	compare_rows(format('SELECT * FROM one_of_each(%L, 17, ''simhash_jaccard(a.body, b.body) >= 0.6'')', i), 'TABLE expected') r;
+	compare_rows(format('SELECT * FROM one_of_each(%L, 0.6, NULL)', i), 'TABLE expected') r;
 
 -- with workers
 SET min_parallel_index_scan_size = 0;
 SELECT c.* FROM unnest('{doc_body,doc_several,parted_expression}'::text[]) i, compare_parallel(ARRAY(
 	SELECT format('SELECT * FROM simhash_find_%s(%L, %s)', what, i, arguments)
 	FROM unnest('{duplicates,clusters}'::text[]) what, unnest(ARRAY[$$NULL, same => '(a.id - b.id) % 2 = 0'$$,
-		$$17, same => 'simhash_jaccard(a.body, b.body) >= 0.6'$$]) arguments)) c;
+		'similarity => 0.6']) arguments)) c;
 RESET min_parallel_index_scan_size;
 
 -- two tables
@@ -182,6 +190,9 @@ SELECT * FROM compare_rows('SELECT x.id, y.id FROM simhash_find_matches(''incomi
 SELECT * FROM compare_rows('SELECT y.id, x.id FROM simhash_find_matches(''parted_expression'', ''incoming_text'')
 	JOIN incoming x ON x.ctid = b JOIN parted y ON y.ctid = a AND y.tableoid = a_table',
 	'SELECT b, a FROM near WHERE a % 4 = 0 UNION ALL SELECT id, id FROM doc WHERE id % 4 = 0 AND simhash_minhash(body) IS NOT NULL');
+SELECT * FROM compare_rows('SELECT x.id, y.id FROM simhash_find_matches(''incoming_text'', ''doc_body'', similarity => 0.6)
+	JOIN incoming x ON x.ctid = a JOIN doc y ON y.ctid = b',
+	'SELECT a, b FROM far WHERE a % 4 = 0 AND j >= 0.6 UNION ALL SELECT id, id FROM doc WHERE id % 4 = 0 AND simhash_minhash(body) IS NOT NULL');
 SELECT (SELECT count(*) FROM (SELECT simhash_find_matches('incoming_text', 'doc_body')) s) = (SELECT count(*)
 	FROM simhash_find_matches('incoming_text', 'doc_body')) AS same;
 -- values have no text to compare
@@ -212,23 +223,22 @@ INSERT INTO owned SELECT i, 'the text of a table with an owner of its own ' || i
 CREATE INDEX owned_body ON owned USING simhash (similar_batch_test.whoami(body) simhash_text_ops);
 GRANT SELECT ON owned TO regress_simhash_reader;
 SET ROLE regress_simhash_reader;
-SELECT count(*) FROM simhash_find_all('owned_body', 64);
+SELECT count(*) FROM simhash_find_all('owned_body');
 SELECT count(*) FROM simhash_find_duplicates('owned_body');
 SELECT count(*) FROM simhash_find_clusters('owned_body');
 RESET ROLE;
 SELECT simhash_index_check('owned_body', true);
 -- the operator runs as the caller, who needs the right to do so, as in a query
-REVOKE EXECUTE ON FUNCTION simhash_similar(text, text) FROM public;
+REVOKE EXECUTE ON FUNCTION simhash_similar_op(text, text) FROM public;
 SET ROLE regress_simhash_reader;
 SELECT count(*) FROM owned WHERE body =~= 'a';
-SELECT count(*) FROM simhash_find_all('owned_body', 64);
+SELECT count(*) FROM simhash_find_all('owned_body');
 SELECT count(*) FROM simhash_find_duplicates('owned_body');
 SELECT count(*) FROM simhash_find_duplicates('owned_body', same => 'a.id <> b.id');
 SELECT count(*) FROM simhash_find_clusters('owned_body', same => 'a.id <> b.id');
-SELECT count(*) > 0 AS found FROM simhash_find_duplicates('owned_body', 10, same => 'a.id <> b.id');
-SELECT count(*) > 0 AS found FROM simhash_find_clusters('owned_body', 10, same => 'a.id <> b.id');
+SELECT count(*) FROM simhash_find_duplicates('owned_body', similarity => 0.6);
 RESET ROLE;
-GRANT EXECUTE ON FUNCTION simhash_similar(text, text) TO public;
+GRANT EXECUTE ON FUNCTION simhash_similar_op(text, text) TO public;
 DROP TABLE owned;
 DROP FUNCTION whoami;
 

@@ -117,12 +117,11 @@ SELECT estimate('SELECT FROM doc WHERE body ~=%^~ ''a b c''') < 20 AS few;
 SELECT p, pg_index_column_has_property('doc_body', 1, p) FROM unnest('{distance_orderable,returnable,search_array,search_nulls}'::text[]) p;
 
 -- whole tables: by default within the radius of the operator
-CREATE FUNCTION pairs_of(index regclass, distance int DEFAULT NULL) RETURNS TABLE (a int, b int, d int) LANGUAGE sql AS $$
-	SELECT least(x.id, y.id), greatest(x.id, y.id), f.distance FROM simhash_find_all(index, pairs_of.distance) f
+CREATE FUNCTION pairs_of(index regclass) RETURNS TABLE (a int, b int, d int) LANGUAGE sql AS $$
+	SELECT least(x.id, y.id), greatest(x.id, y.id), f.distance FROM simhash_find_all(index) f
 	JOIN doc x ON x.ctid = f.a JOIN doc y ON y.ctid = f.b
 $$;
-SELECT d, r.* FROM unnest('{NULL,20,60}'::int[]) d, compare_rows(format('SELECT * FROM pairs_of(''doc_body'', %L)', d),
-	format('SELECT a, b, d FROM near WHERE n = 256 AND a < b AND d <= %s', coalesce(d, 36))) r;
+SELECT * FROM compare_rows('SELECT * FROM pairs_of(''doc_body'')', 'SELECT a, b, d FROM near WHERE n = 256 AND a < b');
 SELECT count(*) = (SELECT count(*) FROM near WHERE n = 256 AND a < b) AS same FROM (SELECT simhash_find_all('doc_body')) s;
 CREATE TABLE expected (duplicate int, keeper int, d int);
 CREATE PROCEDURE expect(condition text) LANGUAGE plpgsql AS $$
@@ -143,16 +142,14 @@ BEGIN
 	END LOOP;
 	DROP TABLE kept;
 END $$;
-CREATE FUNCTION one_of_each(distance int, same text) RETURNS TABLE (duplicate int, keeper int, d int) LANGUAGE sql AS $$
-	SELECT x.id, y.id, f.distance FROM simhash_find_duplicates('doc_body', one_of_each.distance, 'id DESC', same) f
+CREATE FUNCTION one_of_each(same text) RETURNS TABLE (duplicate int, keeper int, d int) LANGUAGE sql AS $$
+	SELECT x.id, y.id, f.distance FROM simhash_find_duplicates('doc_body', NULL, 'id DESC', same) f
 	JOIN doc x ON x.ctid = duplicate JOIN doc y ON y.ctid = keeper
 $$;
 CALL expect('d <= 36 AND j >= 0.8');
-SELECT * FROM compare_rows('SELECT * FROM one_of_each(NULL, NULL)', 'TABLE expected');
+SELECT * FROM compare_rows('SELECT * FROM one_of_each(NULL)', 'TABLE expected');
 CALL expect('d <= 36 AND j >= 0.8 AND (a - b) % 2 = 0');
-SELECT * FROM compare_rows('SELECT * FROM one_of_each(NULL, ''(a.id - b.id) % 2 = 0'')', 'TABLE expected');
-CALL expect('d <= 60 AND j >= 0.5');
-SELECT * FROM compare_rows('SELECT * FROM one_of_each(60, ''simhash_jaccard(a.body, b.body) >= 0.5'')', 'TABLE expected');
+SELECT * FROM compare_rows('SELECT * FROM one_of_each(''(a.id - b.id) % 2 = 0'')', 'TABLE expected');
 SELECT * FROM compare_rows('SELECT id, min(id) OVER (PARTITION BY cluster), size FROM simhash_find_clusters(''doc_body'')
 	JOIN doc ON doc.ctid = member', 'WITH RECURSIVE reached (a, b) AS (
 		SELECT a, b FROM near WHERE n = 256 UNION SELECT r.a, p.b FROM reached r JOIN near p ON p.n = 256 AND p.a = r.b)
@@ -172,8 +169,9 @@ SELECT message, detail FROM unnest(ARRAY['SELECT simhash_find_matches(''doc_body
 	'SELECT simhash_find_matches_in_bits(''doc_body'', ARRAY[wide(''x'', 72)], 1)']) s, attempt(s);
 -- with workers
 SET min_parallel_index_scan_size = 0;
-SELECT * FROM compare_parallel(searches_of('doc_body', '{20,36}') ||
-	'SELECT * FROM simhash_find_matches(''incoming_body'', ''doc_body'')'::text);
+SELECT * FROM compare_parallel(ARRAY['SELECT * FROM simhash_find_all(''doc_body'')',
+	'SELECT * FROM simhash_find_clusters(''doc_body'')', 'SELECT * FROM simhash_find_duplicates(''doc_body'')',
+	'SELECT * FROM simhash_find_matches(''incoming_body'', ''doc_body'')']);
 RESET min_parallel_index_scan_size;
 
 -- several columns, expressions, partitions

@@ -471,15 +471,6 @@ WHERE d.deptype = 'e'
 		SELECT FROM pg_type t WHERE t.typarray = d.objid OR (t.oid = d.objid AND t.typrelid <> 0)))
 ORDER BY 1;
 
--- each operator's commutator and negator name it back
-SELECT o.oid::regoperator
-FROM pg_operator o JOIN pg_depend d ON d.classid = 'pg_operator'::regclass AND d.objid = o.oid AND d.deptype = 'e'
-JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND e.extname = 'simhash'
-LEFT JOIN pg_operator c ON c.oid = o.oprcom
-LEFT JOIN pg_operator n ON n.oid = o.oprnegate
-WHERE c.oprcom IS DISTINCT FROM o.oid OR c.oprleft <> o.oprright OR c.oprright <> o.oprleft
-	OR (o.oprnegate <> 0 AND n.oprnegate IS DISTINCT FROM o.oid);
-
 SELECT amname, opcname, amvalidate(o.oid) AS valid
 FROM pg_opclass o JOIN pg_am a ON a.oid = o.opcmethod
 WHERE opcintype = 'simhash'::regtype AND amname IN ('btree', 'hash')

@@ -10,10 +10,13 @@
 #include "funcapi.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/regproc.h"
 #include "utils/snapmgr.h"
 
 #include "batch/batch_call.h"
 #include "rows/workers.h"
+#include "text/similar.h"
 #include "type/simhash.h"
 #include "type/wide.h"
 
@@ -75,6 +78,93 @@ shbatch_get_distance(FunctionCallInfo fcinfo, int arg, const ShBatchCall *call)
 	return distance;
 }
 
+static PGFunction
+address_of(Oid function)
+{
+	FmgrInfo	info;
+
+	fmgr_info(function, &info);
+	return info.fn_addr;
+}
+
+/*
+ * Can rows of an index be compared at any similarity?
+ */
+static bool
+has_similarity(const ShRowsPartitions *target)
+{
+	int			radius;
+	Oid			operator = shrows_named_operator(target, &radius);
+
+	return OidIsValid(operator) &&
+		shtext_has_similarity(address_of(get_opcode(operator)),
+							  address_of(shrows_named_fingerprint(target)));
+}
+
+/*
+ * Report an error if not.
+ */
+static void
+check_similarity(const ShRowsPartitions *target)
+{
+	int			radius;
+	Oid			operator = shrows_named_operator(target, &radius);
+
+	if (has_similarity(target))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("index \"%s\" cannot be searched by a similarity",
+					RelationGetRelationName(target->named.index)),
+			 OidIsValid(operator) ?
+			 errdetail("The operator %s of its operator class decides which rows are near-duplicates, by fingerprints of its own or a threshold of its own.",
+					   format_operator(operator)) :
+			 errdetail("Only fingerprints decide which of its rows are near-duplicates."),
+			 OidIsValid(operator) ? 0 : errhint("Use \"distance\".")));
+}
+
+/*
+ * Report an error if rows of an index are compared by an operator: a distance would be
+ * another condition, and not another threshold.
+ */
+static void
+check_distance(const ShRowsPartitions *target)
+{
+	int			radius;
+	Oid			operator = shrows_named_operator(target, &radius);
+
+	if (!OidIsValid(operator))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("index \"%s\" cannot be searched by a distance",
+					RelationGetRelationName(target->named.index)),
+			 errdetail("The operator %s of its operator class decides which rows are near-duplicates.",
+					   format_operator(operator)),
+			 has_similarity(target) ?
+			 errhint("Use \"similarity\", such as similarity => 0.6.") : 0));
+}
+
+/*
+ * The distance of a search of rows: that argument, for an index of fingerprints; of
+ * documents, the one that the argument "similarity" or the operator class implies.  Sets
+ * call->similarity.
+ */
+int
+shbatch_get_nearness(FunctionCallInfo fcinfo, int distance, int similarity, ShBatchCall *call)
+{
+	const ShRowsPartitions *target = &call->heaps.sides[0];
+
+	if (!PG_ARGISNULL(similarity))
+		check_similarity(target);
+	if (!PG_ARGISNULL(distance))
+		check_distance(target);
+	if (PG_ARGISNULL(similarity))
+		return shbatch_get_distance(fcinfo, distance, call);
+	call->similarity = PG_GETARG_FLOAT8(similarity);
+	return shtext_similar_radius(call->similarity);
+}
+
 /*
  * A text argument, or NULL.
  */
@@ -85,22 +175,16 @@ shbatch_get_text(FunctionCallInfo fcinfo, int arg)
 }
 
 /*
- * What checks the rows of pairs, of a call with the arguments (index regclass,
- * distance int): the operator class of the index, and the argument "same" if it is
- * not null.  With a distance, "same" takes the place of the class.  NULL if
- * fingerprints alone decide.
+ * Begin to check the rows of pairs: by the operator class of the index, and by the
+ * condition "same" unless that is NULL.  Returns NULL if fingerprints alone decide.
  */
 ShBatchRowCheck *
-shbatch_get_same(FunctionCallInfo fcinfo, int arg, const ShBatchCall *call)
+shbatch_begin_checks(const ShBatchCall *call, const char *same)
 {
-	char	   *text = shbatch_get_text(fcinfo, arg);
-	ShBatchRowCheck *same = NULL;
+	ShBatchRowCheck *check = same == NULL ? NULL :
+		shbatch_same_check_begin(&call->heaps, call->snapshot, same);
 
-	if (text != NULL)
-		same = shbatch_same_check_begin(&call->heaps, call->snapshot, text);
-	if (same != NULL && !PG_ARGISNULL(1))
-		return same;
-	return shbatch_class_check_begin(&call->heaps, call->snapshot, same);
+	return shbatch_class_check_begin(&call->heaps, call->snapshot, call->similarity, check);
 }
 
 /*
@@ -114,6 +198,7 @@ shbatch_begin(FunctionCallInfo fcinfo, int narguments, ShBatchCall *call)
 	call->result = (ReturnSetInfo *) fcinfo->resultinfo;
 	call->workers = 0;
 	call->width = 0;
+	call->similarity = 0;
 	for (int i = 0; i < narguments; i++)
 	{
 		if (PG_ARGISNULL(i))
@@ -153,14 +238,15 @@ shbatch_use_heaps(ShBatchCall *call, int side, const ShRowsHeaps *heaps)
 }
 
 /*
- * Begin a call with the arguments (index regclass, distance int).  Returns false if the
- * index is null.
+ * Begin a call with the arguments (index regclass, distance int), and similarity float8
+ * at the given place.  Returns false if the index is null.
  *
  * Opens the index, or its partitions, with AccessShareLock on them and their tables,
  * and prepares to search and to look up rows for the snapshot of the calling query.
  */
 bool
-shbatch_begin_index(FunctionCallInfo fcinfo, ShRowsCommand command, ShBatchCall *call)
+shbatch_begin_index(FunctionCallInfo fcinfo, ShRowsCommand command, int similarity,
+					ShBatchCall *call)
 {
 	Oid			index;
 
@@ -168,7 +254,7 @@ shbatch_begin_index(FunctionCallInfo fcinfo, ShRowsCommand command, ShBatchCall 
 		return false;
 	index = PG_GETARG_OID(0);
 	shbatch_begin_heaps(call, command, &index, 1, true);
-	shbatch_begin_query(call, 1, shbatch_get_distance(fcinfo, 1, call));
+	shbatch_begin_query(call, 1, shbatch_get_nearness(fcinfo, 1, similarity, call));
 	shbatch_use_heaps(call, 0, &call->heaps);
 	call->workers = shrows_choose_workers(&call->heaps, call->query.distance);
 	return true;

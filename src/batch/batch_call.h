@@ -23,6 +23,7 @@ typedef struct ShBatchCall
 	ShPairsQuery query;
 	int			workers;		/* parallel workers, at most */
 	int			width;			/* of wide fingerprints, in bits, or 0 */
+	double		similarity;		/* of documents that was asked for, or 0 */
 
 	/* for indexes */
 	ShRowsHeaps heaps;
@@ -33,14 +34,15 @@ typedef struct ShBatchCall
 extern void shbatch_begin_heaps(ShBatchCall *call, ShRowsCommand command,
 								const Oid *indexes, int nindexes, bool by_columns);
 extern int	shbatch_get_distance(FunctionCallInfo fcinfo, int arg, const ShBatchCall *call);
+extern int	shbatch_get_nearness(FunctionCallInfo fcinfo, int distance, int similarity,
+								 ShBatchCall *call);
 extern char *shbatch_get_text(FunctionCallInfo fcinfo, int arg);
-extern ShBatchRowCheck *shbatch_get_same(FunctionCallInfo fcinfo, int arg,
-										 const ShBatchCall *call);
+extern ShBatchRowCheck *shbatch_begin_checks(const ShBatchCall *call, const char *same);
 extern void shbatch_end_heaps(ShBatchCall *call);
 extern bool shbatch_begin(FunctionCallInfo fcinfo, int narguments, ShBatchCall *call);
 extern void shbatch_begin_query(ShBatchCall *call, int nsides, int distance);
 extern void shbatch_use_heaps(ShBatchCall *call, int side, const ShRowsHeaps *heaps);
-extern bool shbatch_begin_index(FunctionCallInfo fcinfo, ShRowsCommand command,
+extern bool shbatch_begin_index(FunctionCallInfo fcinfo, ShRowsCommand command, int similarity,
 								ShBatchCall *call);
 extern bool shbatch_begin_array(FunctionCallInfo fcinfo, ShRowsCommand command,
 								ShBatchCall *call);

@@ -73,11 +73,11 @@ leave_buckets(ShPairsSink *base)
 }
 
 /*
- * simhash_find_all(index regclass, distance int) -> every pair of rows that
- * the snapshot sees whose fingerprints differ in at most distance bits, or in
- * at most the index's own distance if that is null.  If the operator class
- * compares the values, it must hold for them.  Each pair is returned once, with
- * the first row by table and TID first.
+ * simhash_find_all(index regclass, distance int, similarity float8) -> every pair of
+ * rows that the snapshot sees whose fingerprints differ in at most distance bits, or
+ * in at most the index's own distance if that is null.  If the operator class
+ * compares the values, they must be as similar, or its operator must hold.  Each pair
+ * is returned once, with the first row by table and TID first.
  */
 Datum
 simhash_find_all(PG_FUNCTION_ARGS)
@@ -85,7 +85,7 @@ simhash_find_all(PG_FUNCTION_ARGS)
 	FindAll		find = {.sink = {.pair = add_pair,.leave = leave_buckets}};
 	ShBatchRowCheck *check;
 
-	if (!shbatch_begin_index(fcinfo, SHROWS_FIND_ALL, &find.call))
+	if (!shbatch_begin_index(fcinfo, SHROWS_FIND_ALL, 2, &find.call))
 		return (Datum) 0;
 	shbatch_result_begin(&find.result, find.call.result);
 	if (find.call.width > 0)
@@ -94,7 +94,7 @@ simhash_find_all(PG_FUNCTION_ARGS)
 		shbatch_result_set_null(&find.result, A_FP);
 		shbatch_result_set_null(&find.result, B_FP);
 	}
-	check = shbatch_class_check_begin(&find.call.heaps, find.call.snapshot, NULL);
+	check = shbatch_begin_checks(&find.call, NULL);
 	find.pairs = shbatch_row_pairs_begin(&find.call.rows, false, check, take_rows, &find);
 	shbatch_search(&find.call, &find.sink);
 	shbatch_row_pairs_finish(find.pairs);

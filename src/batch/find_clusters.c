@@ -193,8 +193,8 @@ cluster_rows(ShBatchCall *call, ShBatchRowCheck *check)
 }
 
 /*
- * simhash_find_clusters(index regclass, distance int, same text) -> the rows
- * that the snapshot sees that have a near-duplicate, with the cluster they
+ * simhash_find_clusters(index regclass, distance int, same text, similarity float8) ->
+ * the rows that the snapshot sees that have a near-duplicate, with the cluster they
  * belong to and its size.
  */
 Datum
@@ -203,9 +203,9 @@ simhash_find_clusters(PG_FUNCTION_ARGS)
 	ShBatchCall call;
 	ShBatchRowCheck *check;
 
-	if (!shbatch_begin_index(fcinfo, SHROWS_FIND_CLUSTERS, &call))
+	if (!shbatch_begin_index(fcinfo, SHROWS_FIND_CLUSTERS, 3, &call))
 		return (Datum) 0;
-	check = shbatch_get_same(fcinfo, 2, &call);
+	check = shbatch_begin_checks(&call, shbatch_get_text(fcinfo, 2));
 	if (check != NULL)
 		cluster_rows(&call, check);
 	else

@@ -201,10 +201,10 @@ decide_by_condition(DuplicateFinder *finder, ShBatchRowCheck *check)
 }
 
 /*
- * simhash_find_duplicates(index regclass, distance int, keep text, same text)
- * -> each row that the snapshot sees and that is near a kept row, and the same,
- * with the nearest of the rows that are kept before it in the order of the list
- * "keep".
+ * simhash_find_duplicates(index regclass, distance int, keep text, same text,
+ * similarity float8) -> each row that the snapshot sees and that is near a kept row,
+ * and the same, with the nearest of the rows that are kept before it in the order of
+ * the list "keep".
  */
 Datum
 simhash_find_duplicates(PG_FUNCTION_ARGS)
@@ -213,11 +213,11 @@ simhash_find_duplicates(PG_FUNCTION_ARGS)
 	ShBatchCall call;
 	ShBatchRowCheck *check;
 
-	if (!shbatch_begin_index(fcinfo, SHROWS_FIND_DUPLICATES, &call))
+	if (!shbatch_begin_index(fcinfo, SHROWS_FIND_DUPLICATES, 4, &call))
 		return (Datum) 0;
 	shbatch_near_rows_begin(&finder.near, &call.rows, shbatch_most(&call), shbatch_nwords(&call),
 							shbatch_get_text(fcinfo, 2));
-	check = shbatch_get_same(fcinfo, 3, &call);
+	check = shbatch_begin_checks(&call, shbatch_get_text(fcinfo, 3));
 	shbatch_search(&call, &finder.near.members.sink);
 	shbatch_near_rows_sort(&finder.near);
 	shbatch_result_begin(&finder.result, call.result);

@@ -173,11 +173,11 @@ check_values(const FindMatches *find)
 }
 
 /*
- * simhash_find_matches(a regclass, b regclass, distance int) -> every row of
- * index a with every row of index b, among those that the snapshot sees, whose
- * fingerprints differ in at most distance bits or, if that is null, the
+ * simhash_find_matches(a regclass, b regclass, distance int, similarity float8) ->
+ * every row of index a with every row of index b, among those that the snapshot
+ * sees, whose fingerprints differ in at most distance bits or, if that is null, the
  * smaller distance of the two indexes.  If the operator class of the indexes
- * compares the values, it must hold for them.
+ * compares the values, they must be as similar, or its operator must hold.
  */
 Datum
 simhash_find_matches(PG_FUNCTION_ARGS)
@@ -195,14 +195,14 @@ simhash_find_matches(PG_FUNCTION_ARGS)
 				 errmsg("both sides are the same index"),
 				 errhint("Use simhash_find_all to find the pairs of one index.")));
 	shbatch_begin_heaps(&find.call, SHROWS_FIND_MATCHES, indexes, 2, true);
-	shbatch_begin_query(&find.call, 2, shbatch_get_distance(fcinfo, 2, &find.call));
+	shbatch_begin_query(&find.call, 2, shbatch_get_nearness(fcinfo, 2, 3, &find.call));
 	for (int side = 0; side < lengthof(indexes); side++)
 	{
 		ShRowsHeaps heaps = shrows_heaps_of_side(&find.call.heaps, side);
 
 		shbatch_use_heaps(&find.call, side, &heaps);
 	}
-	find.check = shbatch_class_check_begin(&find.call.heaps, find.call.snapshot, NULL);
+	find.check = shbatch_begin_checks(&find.call, NULL);
 	find.call.workers = shrows_choose_workers(&find.call.heaps, find.call.query.distance);
 	search(&find, false);
 	return (Datum) 0;

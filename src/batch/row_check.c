@@ -226,6 +226,7 @@ typedef struct ClassCheck
 {
 	ShBatchRowCheck base;
 	FmgrInfo	operator;
+	double		similarity;		/* third argument of its function, or 0 if there is none */
 	Oid			collation;
 	int16		length;			/* of a value */
 	bool		by_value;
@@ -281,7 +282,7 @@ static bool
 operator_holds(ShBatchRowCheck *base, TupleTableSlot *b)
 {
 	ClassCheck *check = (ClassCheck *) base;
-	LOCAL_FCINFO(fcinfo, 2);
+	LOCAL_FCINFO(fcinfo, 3);
 	bool		isnull;
 	Datum		value = read_value(check, &check->b, b, &isnull);
 	MemoryContext old;
@@ -290,11 +291,14 @@ operator_holds(ShBatchRowCheck *base, TupleTableSlot *b)
 	if (isnull)
 		return false;
 	old = MemoryContextSwitchTo(GetPerTupleMemoryContext(base->estate));
-	InitFunctionCallInfoData(*fcinfo, &check->operator, 2, check->collation, NULL, NULL);
+	InitFunctionCallInfoData(*fcinfo, &check->operator, check->similarity > 0 ? 3 : 2,
+							 check->collation, NULL, NULL);
 	fcinfo->args[0].value = check->value;
 	fcinfo->args[0].isnull = false;
 	fcinfo->args[1].value = value;
 	fcinfo->args[1].isnull = false;
+	fcinfo->args[2].value = Float8GetDatum(check->similarity);
+	fcinfo->args[2].isnull = false;
 	result = FunctionCallInvoke(fcinfo);
 	MemoryContextSwitchTo(old);
 	return !fcinfo->isnull && DatumGetBool(result);
@@ -360,15 +364,16 @@ find_operator(ClassCheck *check, Relation index, Oid operator)
 
 /*
  * Begin to check rows of the first of the named indexes with those of the last,
- * by the operator of their operator class, and then by another check unless that is
- * NULL.  Returns the other one if the class has no operator, because values are
- * fingerprints.
+ * by the operator of their operator class, or its function with a similarity if that is
+ * not 0, and then by another check unless that is NULL.  Returns the other one if the
+ * class has no operator, because values are fingerprints.
  *
  * The tables must be open until the end, and the snapshot must be registered
  * since before the rows were read from their indexes.
  */
 ShBatchRowCheck *
-shbatch_class_check_begin(const ShRowsHeaps *heaps, Snapshot snapshot, ShBatchRowCheck *next)
+shbatch_class_check_begin(const ShRowsHeaps *heaps, Snapshot snapshot, double similarity,
+						  ShBatchRowCheck *next)
 {
 	int			radius;
 	Oid			operator = shrows_named_operator(&heaps->sides[0], &radius);
@@ -377,6 +382,7 @@ shbatch_class_check_begin(const ShRowsHeaps *heaps, Snapshot snapshot, ShBatchRo
 	if (!OidIsValid(operator))
 		return next;
 	check = palloc0(sizeof(ClassCheck));
+	check->similarity = similarity;
 	check->base.next = next;
 	check->base.keep = keep_value;
 	check->base.holds = operator_holds;

@@ -16,7 +16,7 @@
 typedef struct ShBatchRowCheck ShBatchRowCheck;
 
 extern ShBatchRowCheck *shbatch_class_check_begin(const ShRowsHeaps *heaps, Snapshot snapshot,
-												  ShBatchRowCheck *next);
+												  double similarity, ShBatchRowCheck *next);
 extern ShBatchRowCheck *shbatch_same_check_begin(const ShRowsHeaps *heaps, Snapshot snapshot,
 												 const char *text);
 extern bool shbatch_check_rows(ShBatchRowCheck *check, ShRowsNumber a, ShRowsNumber b);

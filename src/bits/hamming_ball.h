@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * hamming_ball.h
- *	  Enumerating the fingerprints of a Hamming ball in ascending order.
+ *	  Hamming balls: their fingerprints in ascending order, their sizes, and the ball
+ *	  that holds the fingerprints of similar sets.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,9 +11,13 @@
 
 #include "bits/distance.h"
 
+/* the share of =~=, and where nothing says another one */
+#define SHBITS_SIMILAR_SHARE	0.8
+
 extern bool shbits_next_in_ball(ShPermuted center, int radius, int nbits,
 								ShPermuted from, ShPermuted *next);
 extern double shbits_ball_size(double nbits, int radius);
 extern double shbits_ball_share(int nbits, int radius);
+extern int	shbits_similar_radius(double share);
 
 #endif							/* SIMHASH_BITS_HAMMING_BALL_H */

@@ -113,19 +113,15 @@ accepts_type(Oid argument, Oid type)
 }
 
 /*
- * Can the operator of a search compare these types?
- *
- * If fingerprints are computed, that is done in the same way for both sides.  In
- * columns before the fingerprint the right side is hashed.
+ * Can the operator of a search compare these types?  In columns before the fingerprint
+ * the right side is hashed.
  */
 static bool
 can_be_compared(const Family *family, Form_pg_amop member)
 {
-	if (!family->fingerprints)
-		return true;
-	if (family->computed)
-		return member->amoplefttype == member->amoprighttype;
-	return shtype_can_search(member->amoplefttype, member->amoprighttype, member->amopstrategy);
+	return !family->fingerprints ||
+		shtype_can_search(shtype_fingerprint_function(family->oid, member->amoplefttype),
+						  member->amoplefttype, member->amoprighttype, member->amopstrategy);
 }
 
 static bool
@@ -146,7 +142,8 @@ validate_operator(Family *family, Form_pg_amop member)
 
 	if (member->amopstrategy < 1 ||
 		(!family->fingerprints && member->amopstrategy != SIMHASH_STRATEGY_EQUAL) ||
-		(family->computed && member->amopstrategy < SIMHASH_STRATEGY_WITHIN) ||
+		(family->computed && member->amopstrategy < SIMHASH_STRATEGY_WITHIN &&
+		 member->amopstrategy != SIMHASH_STRATEGY_BALL) ||
 		(family->wide && member->amopstrategy == SIMHASH_STRATEGY_DISTANCE))
 		report(family, psprintf("contains operator %s with invalid strategy number %d",
 								name, member->amopstrategy));
@@ -263,7 +260,7 @@ computes_fingerprints(CatCList *functions)
  * columns before the fingerprint, with strategy 1 (equality) and a hash
  * function.  A class for fingerprints that has a hash function can be used for
  * both.  A class with a function that computes fingerprints has operators that
- * imply a distance, and nothing else.
+ * imply a distance, or that compare the fingerprint with a ball, and nothing else.
  */
 bool
 shcls_validate(Oid opclass)
@@ -403,19 +400,17 @@ hint_at_fingerprint(Relation index, int last)
 void
 shcls_check_operator(Relation index, Oid left, Oid right, int strategy, bool orders)
 {
-	bool		computes = shcls_computes_fingerprints(index);
+	Oid			function = shcls_fingerprint_function(index);
 	bool		is_distance = strategy == SIMHASH_STRATEGY_DISTANCE;
 
-	if (orders == is_distance &&
-		(computes ? left == right && strategy >= SIMHASH_STRATEGY_WITHIN :
-		 shtype_can_search(left, right, strategy)))
+	if (orders == is_distance && shtype_can_search(function, left, right, strategy))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
 			 errmsg("index \"%s\" cannot be searched by an operator of strategy %d with arguments of types %s and %s",
 					RelationGetRelationName(index), strategy, format_type_be(left),
 					format_type_be(right)),
-			 computes ?
+			 OidIsValid(function) && strategy != SIMHASH_STRATEGY_BALL ?
 			 errdetail("With support function %d, operators must have the strategies %d + radius, and two arguments of type %s.",
 					   SIMHASH_FINGERPRINT_PROC, SIMHASH_STRATEGY_WITHIN,
 					   format_type_be(index->rd_opcintype[shcls_fp_column(index)])) :

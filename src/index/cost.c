@@ -28,6 +28,7 @@
 #include "utils/selfuncs.h"
 #include "utils/spccache.h"
 
+#include "bits/hamming_ball.h"
 #include "btree/cache.h"
 #include "btree/leaf.h"
 #include "build/options.h"
@@ -65,6 +66,7 @@ typedef struct ScanShape
 	int			ncounts;
 	int		  **counts;			/* number of balls of each condition, by
 								 * radius */
+	double		ncomputed;		/* arguments of which a fingerprint is computed */
 	bool		only_nulls;
 	GroupEstimate groups;
 } ScanShape;
@@ -93,13 +95,21 @@ estimate_radius(const ScanShape *shape, Node *ball)
 	if (IsA(ball, Const) && !((Const *) ball)->constisnull)
 		return radius_of_ball(shape, ((Const *) ball)->constvalue);
 
-	/* simhash_ball(center, radius), as planner support makes it */
+	/*
+	 * simhash_ball(center, radius), or simhash_similar_ball(document, similarity), as
+	 * planner support makes it
+	 */
 	if (IsA(ball, FuncExpr) && list_length(((FuncExpr *) ball)->args) == 2)
 	{
 		Const	   *radius = (Const *) lsecond(((FuncExpr *) ball)->args);
+		bool		known = IsA(radius, Const) && !radius->constisnull;
+		Oid			type = exprType((Node *) radius);
 
-		if (IsA(radius, Const) && radius->consttype == INT4OID && !radius->constisnull)
+		if (type == INT4OID && known)
 			return DatumGetInt32(radius->constvalue);
+		if (type == FLOAT8OID)
+			return shbits_similar_radius(known ? DatumGetFloat8(radius->constvalue) :
+										 SHBITS_SIMILAR_SHARE);
 	}
 	return near_radius(shape);
 }
@@ -174,6 +184,7 @@ add_condition(PlannerInfo *root, Oid opfamily, Expr *clause, ScanShape *shape)
 	int			strategy;
 	Oid			left;
 	Oid			right;
+	Oid			function;
 
 	if (IsA(clause, NullTest))
 	{
@@ -195,7 +206,8 @@ add_condition(PlannerInfo *root, Oid opfamily, Expr *clause, ScanShape *shape)
 
 	/* the scan will report an operator that cannot be used */
 	get_op_opfamily_properties(operator, opfamily, false, &strategy, &left, &right);
-	if (strategy == SIMHASH_STRATEGY_BALL && !shtype_can_search(left, right, strategy))
+	function = shtype_fingerprint_function(opfamily, left);
+	if (strategy == SIMHASH_STRATEGY_BALL && !shtype_can_search(function, left, right, strategy))
 		return;
 	counts = add_counts(shape);
 	if (strategy == SIMHASH_STRATEGY_BALL && is_array)
@@ -203,11 +215,16 @@ add_condition(PlannerInfo *root, Oid opfamily, Expr *clause, ScanShape *shape)
 	else if (strategy == SIMHASH_STRATEGY_BALL)
 		count_balls(shape, counts, estimate_radius(shape, argument), 1);
 	else
+	{
+		double		balls = is_array ? Max(shcompat_estimate_array_length(root, argument), 1) : 1;
+
 		count_balls(shape, counts,
 					strategy == SIMHASH_STRATEGY_EQUAL ? 0 :
 					shape->wide && strategy == SIMHASH_STRATEGY_EIGHTH ? near_radius(shape) :
-					SIMHASH_RADIUS_OF_STRATEGY(strategy),
-					is_array ? Max(shcompat_estimate_array_length(root, argument), 1) : 1);
+					SIMHASH_RADIUS_OF_STRATEGY(strategy), balls);
+		if (OidIsValid(function))
+			shape->ncomputed += balls;
+	}
 }
 
 /*
@@ -501,18 +518,11 @@ static Cost
 fingerprint_cost(PlannerInfo *root, Oid function, const ScanShape *shape)
 {
 	QualCost	cost = {0};
-	double		arguments = 0;
 
-	if (!OidIsValid(function))
+	if (shape->ncomputed == 0)
 		return 0;
 	add_function_cost(root, function, NULL, &cost);
-	for (int i = 0; i < shape->ncounts; i++)
-	{
-		/* without a condition, all are read: a ball without an argument */
-		for (int radius = 0; radius < shape->max_radius; radius++)
-			arguments += shape->counts[i][radius];
-	}
-	return arguments * (cost.startup + cost.per_tuple);
+	return shape->ncomputed * (cost.startup + cost.per_tuple);
 }
 
 /*
@@ -617,7 +627,7 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	 * a group is only a hash, and what a fingerprint was computed of may
 	 * differ, so conditions are rechecked
 	 */
-	if (info->nkeycolumns > 1 || OidIsValid(function) || shape.wide)
+	if (info->nkeycolumns > 1 || shape.ncomputed > 0 || shape.wide)
 	{
 		cost_qual_eval(&qual_cost, quals, root);
 		*total_cost += tuples * qual_cost.per_tuple;

@@ -33,7 +33,7 @@
 #include "planner/catalog.h"
 
 /* the most objects that there are in ShPlanCatalog */
-#define MAX_OBJECTS		40
+#define MAX_OBJECTS		48
 
 static ShPlanCatalog cached;
 static bool cached_valid = false;
@@ -143,19 +143,28 @@ load_type(Finder *finder, const char *name, ShPlanType *t)
 }
 
 /*
+ * Fill in what there is for a type of documents.
+ */
+static void
+load_documents(Finder *finder, Oid type, Oid ball_type, ShPlanType *t)
+{
+	t->type = type;
+	t->ball_type = ball_type;
+	t->within = find_function(finder, "simhash_similar", 3, type, type, FLOAT8OID);
+	t->make_ball = find_function(finder, "simhash_similar_ball", 2, type, FLOAT8OID);
+	t->in_ball = find_function(finder, "simhash_similar_in_ball", 2, type, ball_type);
+	t->in_ball_operator = find_operator(finder, "=~@", type, ball_type);
+}
+
+/*
  * Fill in *c from the system catalogs.  Returns false if an object is missing.
- * *whole tells whether there is also all of the other type of fingerprints, which
- * those of 64 bits do not need.
+ * *whole tells whether there is also all of wide fingerprints and documents, which
+ * fingerprints of 64 bits do not need.
  */
 static bool
 load(Finder *finder, ShPlanCatalog *c, bool *whole)
 {
-	load_type(finder, "simhash_bits", &c->bits);
-	*whole = finder->complete;
-	if (!finder->complete)
-		memset(&c->bits, 0, sizeof(c->bits));
-
-	finder->complete = true;
+	memset(c, 0, sizeof(*c));
 	load_type(finder, "simhash", &c->simhash);
 	c->schema = finder->schema;
 	c->order_distance = find_function(finder, "simhash_order_distance", 2, c->simhash.type, c->simhash.type);
@@ -171,7 +180,19 @@ load(Finder *finder, ShPlanCatalog *c, bool *whole)
 									   INTERNALOID, OIDOID, INTERNALOID, INT4OID);
 	c->join_sel = find_function(finder, "simhash_joinsel", 5,
 								INTERNALOID, OIDOID, INTERNALOID, INT2OID, INTERNALOID);
-	return finder->complete;
+	if (!finder->complete)
+		return false;
+
+	load_type(finder, "simhash_bits", &c->bits);
+	load_documents(finder, TEXTOID, c->simhash.ball_type, &c->documents[0]);
+	load_documents(finder, BYTEAOID, c->simhash.ball_type, &c->documents[1]);
+	*whole = finder->complete;
+	if (!finder->complete)
+	{
+		memset(&c->bits, 0, sizeof(c->bits));
+		memset(c->documents, 0, sizeof(c->documents));
+	}
+	return true;
 }
 
 /*

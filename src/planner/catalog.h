@@ -8,16 +8,20 @@
 #ifndef SIMHASH_PLANNER_CATALOG_H
 #define SIMHASH_PLANNER_CATALOG_H
 
-/* OIDs of the objects for one type of fingerprints */
+/*
+ * OIDs of the objects for one type of fingerprints, or of documents, which are
+ * compared with balls by their fingerprints and have no distance
+ */
 typedef struct ShPlanType
 {
 	Oid			type;
 	Oid			ball_type;
 	Oid			hamming;
-	Oid			within;			/* simhash_within */
-	Oid			in_ball;		/* of operator <@ */
+	Oid			within;			/* simhash_within, simhash_similar */
+	Oid			in_ball;		/* of operator <@, =~@ */
 	Oid			ball_contains;	/* of operator @> */
-	Oid			make_ball;		/* simhash_ball, simhash_bits_ball */
+	Oid			make_ball;		/* simhash_ball, simhash_bits_ball,
+								 * simhash_similar_ball */
 	Oid			in_ball_operator;
 } ShPlanType;
 
@@ -31,6 +35,9 @@ typedef struct ShPlanCatalog
 	/* what there is for simhash and for simhash_bits */
 	ShPlanType	simhash;
 	ShPlanType	bits;
+
+	/* and for documents: text and bytea */
+	ShPlanType	documents[2];
 
 	Oid			distance_type;
 
@@ -56,6 +63,22 @@ shplan_type_of_within(const ShPlanCatalog *catalog, Oid function)
 {
 	return function == catalog->simhash.within ? &catalog->simhash :
 		function == catalog->bits.within ? &catalog->bits : NULL;
+}
+
+/*
+ * The same for the type of documents.
+ */
+static inline const ShPlanType *
+shplan_type_of_documents(const ShPlanCatalog *catalog, Oid function)
+{
+	for (int i = 0; i < lengthof(catalog->documents); i++)
+	{
+		const ShPlanType *type = &catalog->documents[i];
+
+		if (function == type->within || function == type->in_ball)
+			return type;
+	}
+	return NULL;
 }
 
 static inline const ShPlanType *

@@ -64,7 +64,7 @@
 /* the width of wide fingerprints if nothing tells it: that of many images */
 #define UNKNOWN_WIDTH			256
 
-/* a radius that is not known at plan time is taken to be that of % */
+/* a radius that is not known at plan time is taken to be that of %, or of =~= */
 #define UNKNOWN_RADIUS			INT_MIN
 
 /* the probability that a fingerprint has a match in an unknown set */
@@ -208,18 +208,19 @@ static void
 analyze_clause(PlannerInfo *root, const ShPlanCatalog *catalog, Oid operator,
 			   Oid funcid, List *args, NearClause *clause)
 {
+	const ShPlanType *documents = shplan_type_of_documents(catalog, funcid);
 	const ShPlanType *type;
 	Node	   *radius = NULL;
 	int			width = 0;
 
 	clause->wide = is_wide(catalog, funcid, args);
-	type = clause->wide ? &catalog->bits : &catalog->simhash;
+	type = documents != NULL ? documents : clause->wide ? &catalog->bits : &catalog->simhash;
 	clause->fp[0] = linitial(args);
 	clause->fp[1] = lsecond(args);
 	clause->radius = UNKNOWN_RADIUS;
 	clause->never = false;
 
-	if (shplan_type_of_within(catalog, funcid) != NULL && list_length(args) == 3)
+	if (funcid == type->within && list_length(args) == 3)
 		radius = estimate_expression_value(root, lthird(args));
 	else if (funcid == type->in_ball || funcid == type->ball_contains)
 	{
@@ -250,7 +251,7 @@ analyze_clause(PlannerInfo *root, const ShPlanCatalog *catalog, Oid operator,
 				 ((FuncExpr *) ball)->funcid == type->make_ball)
 		{
 			clause->fp[side] = linitial(((FuncExpr *) ball)->args);
-			radius = lsecond(((FuncExpr *) ball)->args);
+			radius = estimate_expression_value(root, lsecond(((FuncExpr *) ball)->args));
 		}
 	}
 	else if (OidIsValid(operator))
@@ -263,6 +264,8 @@ analyze_clause(PlannerInfo *root, const ShPlanCatalog *catalog, Oid operator,
 		else if (IsA(radius, Const) &&
 				 getBaseType(((Const *) radius)->consttype) == INT4OID)
 			clause->radius = Max(DatumGetInt32(((Const *) radius)->constvalue), -1);
+		else if (IsA(radius, Const) && documents != NULL)
+			clause->radius = shbits_similar_radius(DatumGetFloat8(((Const *) radius)->constvalue));
 	}
 
 	for (int i = 0; i < 2 && clause->wide; i++)
@@ -271,7 +274,8 @@ analyze_clause(PlannerInfo *root, const ShPlanCatalog *catalog, Oid operator,
 		width = clause->wide ? UNKNOWN_WIDTH : SHBITS_WIDTH;
 	clause->width = width;
 	if (clause->radius == UNKNOWN_RADIUS)
-		clause->radius = clause->wide ? shtype_near_radius(width) : SIMHASH_NEAR_RADIUS;
+		clause->radius = documents != NULL ? shbits_similar_radius(SHBITS_SIMILAR_SHARE) :
+			clause->wide ? shtype_near_radius(width) : SIMHASH_NEAR_RADIUS;
 	clause->radius = Min(clause->radius, width);
 	clause->never |= clause->radius < 0;
 }
@@ -578,7 +582,7 @@ estimate(FunctionCallInfo fcinfo, int varRelid, JoinType jointype, SpecialJoinIn
 }
 
 /*
- * Restriction estimator of the operators <@ and @>, and of %, <%>, <<%>> and
+ * Restriction estimator of the operators <@, @> and =~@, and of %, <%>, <<%>> and
  * operators of a superuser for other radii.
  */
 Datum

@@ -14,6 +14,9 @@
  *		d < r		within(r - 1)
  *		d = r		within(r) and not within(r - 1)
  *
+ * simhash_similar(body, q, .6) of documents is offered in the same way, as body =~@ ball,
+ * and remains as a filter.
+ *
  * If r is not a constant, simhash_radius() brings it into range.  Any other distance,
  * and one that has a bound from below, is an ordinary number, and is compared by the
  * server's own operator, so that btree indexes, hash and merge joins, and partition
@@ -465,13 +468,16 @@ make_ball(const ShPlanType *type, Node *center, Node *radius)
 }
 
 /*
- * The index condition for a call of simhash_within: NIL if there is none.
+ * The index condition for a call of simhash_within or simhash_similar: NIL if there is
+ * none.
  */
 static List *
 make_index_condition(const ShPlanCatalog *catalog,
 					 SupportRequestIndexCondition *request)
 {
-	const ShPlanType *type = shplan_type_of_within(catalog, request->funcid);
+	const ShPlanType *documents = shplan_type_of_documents(catalog, request->funcid);
+	const ShPlanType *type = documents != NULL ? documents :
+		shplan_type_of_within(catalog, request->funcid);
 	List	   *args;
 	Node	   *column;
 	Node	   *center;
@@ -508,7 +514,8 @@ make_index_condition(const ShPlanCatalog *catalog,
 		return NIL;
 
 	record_plan_function_dependency(request->root, request->funcid);
-	request->lossy = false;
+	/* of documents in the ball, the call itself tells how much they share */
+	request->lossy = documents != NULL;
 	return list_make1(make_opclause(type->in_ball_operator, BOOLOID, false,
 									(Expr *) copyObject(column), ball,
 									InvalidOid, request->indexcollation));
@@ -704,7 +711,7 @@ simhash_distance_support(PG_FUNCTION_ARGS)
 }
 
 /*
- * Support function of simhash_within.
+ * Support function of simhash_within and simhash_similar.
  */
 Datum
 simhash_within_support(PG_FUNCTION_ARGS)
@@ -724,7 +731,8 @@ simhash_within_support(PG_FUNCTION_ARGS)
 	{
 		SupportRequestSelectivity *request = (SupportRequestSelectivity *) raw_request;
 
-		if (shplan_type_of_within(&catalog, request->funcid) != NULL)
+		if (shplan_type_of_within(&catalog, request->funcid) != NULL ||
+			shplan_type_of_documents(&catalog, request->funcid) != NULL)
 		{
 			request->selectivity =
 				shplan_selectivity(request->root, &catalog, InvalidOid, request->funcid,

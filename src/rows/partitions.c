@@ -187,6 +187,16 @@ shrows_named_operator(const ShRowsPartitions *target, int *radius)
 }
 
 /*
+ * The function that computes the fingerprints of an index; InvalidOid if its values are
+ * fingerprints.
+ */
+Oid
+shrows_named_fingerprint(const ShRowsPartitions *target)
+{
+	return shcls_fingerprint_function(target->named.index);
+}
+
+/*
  * The number of bits of the fingerprints in an index that is not partitioned, on a
  * column of type simhash_bits; 0 for any other.
  */

@@ -25,6 +25,7 @@ typedef struct ShRowsPartitions
 extern void shrows_open_partitions(Oid indexoid, ShRowsPartitions *target);
 extern void shrows_close_partitions(ShRowsPartitions *target);
 extern Oid	shrows_named_operator(const ShRowsPartitions *target, int *radius);
+extern Oid	shrows_named_fingerprint(const ShRowsPartitions *target);
 extern int	shrows_width_of_wide(Relation index);
 extern int	shrows_wide_width(const ShRowsPartitions *target);
 extern int	shrows_named_distance(const ShRowsPartitions *target);

@@ -614,6 +614,7 @@ next_collected(ShFndOrdered *ordered, bool want_pin, ShFingerprint *fp, ItemPoin
 		if (!want_pin || shfnd_ball_pin(&ordered->reader->ballscan, *fp, *tid))
 			return true;
 	}
+	shfnd_ball_release(&ordered->reader->ballscan);
 	return false;
 }
 

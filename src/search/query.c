@@ -194,7 +194,7 @@ static bool
 ball_of_argument(ShFndQuery *query, StrategyNumber strategy, Datum argument, Oid type,
 				 ShFingerprint *parts, int *radius)
 {
-	if (query->fingerprinter.computes)
+	if (query->fingerprinter.computes && strategy != SIMHASH_STRATEGY_BALL)
 	{
 		*radius = radius_of_operator(query, strategy);
 		return shcls_get_parts(&query->fingerprinter, argument, parts);
@@ -250,7 +250,7 @@ static bool
 keeps_elements(const ShFndQuery *query, ScanKey key, int nelements)
 {
 	return query->fingerprinter.computes && query->nparts == 1 &&
-		nelements > FEW_ELEMENTS &&
+		nelements > FEW_ELEMENTS && key->sk_strategy >= SIMHASH_STRATEGY_WITHIN &&
 		radius_of_operator(query, key->sk_strategy) < SHBITS_WIDTH &&
 		!IsPolymorphicType(query->index->rd_opcintype[key->sk_attno - 1]);
 }
@@ -337,9 +337,9 @@ add_condition(ShFndQuery *query, ScanKey key, int position)
 /*
  * Read the keys of a scan.
  *
- * If fingerprints are computed, all that is said of the values has to be
- * rechecked.  A value that is not null may then be among the nulls.  Conditions on
- * wide fingerprints are rechecked, too.
+ * If fingerprints are computed, all that is said of the values, but not of the
+ * fingerprints, has to be rechecked.  A value that is not null may then be among the
+ * nulls.  Conditions on wide fingerprints are rechecked, too.
  */
 void
 shfnd_read_query(ShFndQuery *query, ScanKey keys, int nkeys)
@@ -367,7 +367,8 @@ shfnd_read_query(ShFndQuery *query, ScanKey keys, int nkeys)
 			query->inexact = true;
 			continue;
 		}
-		query->inexact |= !fingerprinter->direct;
+		query->inexact |= fingerprinter->wide ||
+			(fingerprinter->computes && key->sk_strategy != SIMHASH_STRATEGY_BALL);
 		if (key->sk_flags & SK_SEARCHNULL)
 			is_null = true;
 		else if (key->sk_flags & SK_SEARCHNOTNULL)

@@ -251,6 +251,8 @@ take_matches(ShFndReader *reader)
 		matches->fps[matches->count] = item.key;
 		shbt_int_to_tid(item.value, &matches->tids[matches->count++]);
 	}
+	if (matches->count == 0)
+		shfnd_ball_release(&reader->ballscan);
 	return matches->count > 0;
 }
 

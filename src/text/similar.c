@@ -1,34 +1,39 @@
 /*-------------------------------------------------------------------------
  *
  * similar.c
- *	  The operator =~= of two documents.
+ *	  Similar documents: the operator =~=, and the same with another threshold.
  *
- * Two documents are near-duplicates if their MinHash fingerprints differ in few
- * bits, so that an index of fingerprints finds them, and if most of their
- * features are the same.
+ * Two documents are similar if they share as many of their features as is asked for,
+ * and if their MinHash fingerprints are as near as those of such documents are, so that
+ * an index of fingerprints finds them.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "utils/float.h"
 
+#include "bits/hamming_ball.h"
 #include "compat.h"
 #include "text/jaccard.h"
+#include "text/similar.h"
 #include "text/sketch.h"
 #include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_similar_text);
 PG_FUNCTION_INFO_V1(simhash_similar_bytea);
+PG_FUNCTION_INFO_V1(simhash_similar_ball_text);
+PG_FUNCTION_INFO_V1(simhash_similar_ball_bytea);
+PG_FUNCTION_INFO_V1(simhash_similar_in_ball_text);
+PG_FUNCTION_INFO_V1(simhash_similar_in_ball_bytea);
 PG_FUNCTION_INFO_V1(simhash_similar_fingerprint_text);
 PG_FUNCTION_INFO_V1(simhash_similar_fingerprint_bytea);
 
 /*
- * What =~= means.  Indexes and constraints rely on it, so it cannot change.  The
+ * Which features count.  Indexes and constraints rely on it, so it cannot change.  The
  * shingles are the defaults of simhash_minhash and simhash_jaccard.
  */
-#define SIMILAR_RADIUS			10
-#define SIMILAR_SHARE			4	/* fifths of the features of either */
 #define FINGERPRINT_WORDS		2
 #define JACCARD_WORDS			3
 #define BYTES_SHINGLE			8
@@ -110,6 +115,8 @@ typedef struct DocumentPair
 	const Form *form;
 	Document	a;
 	Document	b;
+	double		similarity;		/* that is asked for */
+	int			radius;			/* of fingerprints */
 	bool		known;			/* both have features, as far as was seen */
 } DocumentPair;
 
@@ -121,18 +128,23 @@ are_near(DocumentPair *pair)
 
 	pair->known = get_fingerprint(pair->form, &pair->a, &fp_a) &&
 		get_fingerprint(pair->form, &pair->b, &fp_b);
-	return pair->known && shbits_distance(fp_a, fp_b) <= SIMILAR_RADIUS;
+	return pair->known && shbits_distance(fp_a, fp_b) <= pair->radius;
 }
 
+/*
+ * Do they share as many features?  A product with the threshold could be rounded up: 55
+ * of 100 are .55.
+ */
 static bool
-share_most(DocumentPair *pair)
+share_enough(DocumentPair *pair)
 {
 	ShTextOverlap overlap = shtext_overlap(&pair->a.features, pair->a.known,
 										   &pair->b.features, pair->b.known);
 
 	pair->known = overlap.in_a > 0 && overlap.in_b > 0;
 	return pair->known &&
-		5 * overlap.in_both >= SIMILAR_SHARE * (overlap.in_a + overlap.in_b - overlap.in_both);
+		(double) overlap.in_both / (overlap.in_a + overlap.in_b - overlap.in_both) >=
+		pair->similarity;
 }
 
 /* are the fingerprints of both documents known, which were compared before? */
@@ -144,7 +156,7 @@ are_computed(const DocumentPair *pair)
 }
 
 /*
- * Are the documents near-duplicates?
+ * Are the documents similar?
  *
  * The rows of a table are hardly ever near the document that is looked for, and
  * fingerprints show that faster than sets of features.  Candidates of an index are
@@ -162,21 +174,42 @@ are_similar(DocumentPair *pair)
 		if (!are_near(pair))
 			return false;
 		near = NEAR_CALLS;
-		return share_most(pair);
+		return share_enough(pair);
 	}
 	near--;
-	result = share_most(pair) && are_near(pair);
+	result = share_enough(pair) && are_near(pair);
 	if (result)
 		near = NEAR_CALLS;
 	return result;
 }
 
+/*
+ * The radius of the fingerprints of documents that share so much.  Raises
+ * ERRCODE_INVALID_PARAMETER_VALUE if that is no share, or nothing.
+ */
+int
+shtext_similar_radius(double similarity)
+{
+	/* this also rejects NaN */
+	if (!(similarity > 0 && similarity <= 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("similarity %s is out of range", float8out_internal(similarity)),
+				 errdetail("A similarity is greater than 0 and at most 1.")));
+	return shbits_similar_radius(similarity);
+}
+
+/*
+ * The operator =~= calls this with two arguments.
+ */
 static Datum
 similar(FunctionCallInfo fcinfo, const Form *form)
 {
+	double		similarity = PG_NARGS() > 2 ? PG_GETARG_FLOAT8(2) : SHBITS_SIMILAR_SHARE;
+	int			radius = shtext_similar_radius(similarity);
 	struct varlena *a = PG_GETARG_VARLENA_PP(0);
 	struct varlena *b = PG_GETARG_VARLENA_PP(1);
-	DocumentPair pair = {form, read_document(form, a), read_document(form, b)};
+	DocumentPair pair = {form, read_document(form, a), read_document(form, b), similarity, radius};
 	bool		result = are_similar(&pair);
 
 	PG_FREE_IF_COPY(a, 0);
@@ -200,11 +233,54 @@ similar_fingerprint(FunctionCallInfo fcinfo, const Form *form)
 }
 
 /*
- * simhash_similar(a text, b text) -> boolean
+ * Do these functions belong to a class that compares documents at any similarity: that
+ * of its operator, which then takes one as its third argument, and the one that computes
+ * fingerprints?
+ */
+bool
+shtext_has_similarity(PGFunction operator, PGFunction fingerprint)
+{
+	return (operator == simhash_similar_text && fingerprint == simhash_similar_fingerprint_text) ||
+		(operator == simhash_similar_bytea && fingerprint == simhash_similar_fingerprint_bytea);
+}
+
+/*
+ * The ball in which the fingerprints lie of documents that are similar to one.
+ */
+static Datum
+similar_ball(FunctionCallInfo fcinfo, const Form *form)
+{
+	struct varlena *document = PG_GETARG_VARLENA_PP(0);
+	int			radius = shtext_similar_radius(PG_GETARG_FLOAT8(1));
+	ShFingerprint fp;
+	bool		found = compute_fingerprint(form, document, &fp);
+
+	PG_FREE_IF_COPY(document, 0);
+	if (!found)
+		PG_RETURN_NULL();
+	PG_RETURN_POINTER(simhash_new_ball(fp, radius));
+}
+
+static Datum
+similar_in_ball(FunctionCallInfo fcinfo, const Form *form)
+{
+	struct varlena *document = PG_GETARG_VARLENA_PP(0);
+	SimhashBall *ball = PG_GETARG_SIMHASH_BALL(1);
+	ShFingerprint fp;
+	bool		found = compute_fingerprint(form, document, &fp);
+
+	PG_FREE_IF_COPY(document, 0);
+	if (!found)
+		PG_RETURN_NULL();
+	PG_RETURN_BOOL(shbits_distance(fp, ball->center) <= ball->radius);
+}
+
+/*
+ * simhash_similar(a text, b text, similarity float8) -> boolean
  *
- * Whether the simhash_minhash of both differ in at most 10 bits and their
- * simhash_jaccard is at least 0.8.  Null if either has no letter, mark or
- * number.
+ * Whether the simhash_jaccard of both is at least so much, and their simhash_minhash
+ * differ in no more bits than those of such texts do: see shbits_similar_radius.  Null
+ * if either has no letter, mark or number.
  */
 Datum
 simhash_similar_text(PG_FUNCTION_ARGS)
@@ -213,7 +289,7 @@ simhash_similar_text(PG_FUNCTION_ARGS)
 }
 
 /*
- * simhash_similar(a bytea, b bytea) -> boolean
+ * simhash_similar(a bytea, b bytea, similarity float8) -> boolean
  *
  * The same for byte strings.  Null if either has no byte.
  */
@@ -241,4 +317,42 @@ Datum
 simhash_similar_fingerprint_bytea(PG_FUNCTION_ARGS)
 {
 	return similar_fingerprint(fcinfo, &form_of_bytea);
+}
+
+/*
+ * simhash_similar_ball(document text, similarity float8) -> simhash_ball, of the
+ * fingerprints of texts that are so similar.  Null if the document has none.
+ */
+Datum
+simhash_similar_ball_text(PG_FUNCTION_ARGS)
+{
+	return similar_ball(fcinfo, &form_of_text);
+}
+
+/*
+ * The same for byte strings.
+ */
+Datum
+simhash_similar_ball_bytea(PG_FUNCTION_ARGS)
+{
+	return similar_ball(fcinfo, &form_of_bytea);
+}
+
+/*
+ * simhash_similar_in_ball(document text, ball simhash_ball) -> boolean, whether the
+ * fingerprint of the text lies in the ball.  Null if it has none.
+ */
+Datum
+simhash_similar_in_ball_text(PG_FUNCTION_ARGS)
+{
+	return similar_in_ball(fcinfo, &form_of_text);
+}
+
+/*
+ * The same for byte strings.
+ */
+Datum
+simhash_similar_in_ball_bytea(PG_FUNCTION_ARGS)
+{
+	return similar_in_ball(fcinfo, &form_of_bytea);
 }

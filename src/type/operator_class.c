@@ -45,17 +45,26 @@ is_equal_by_bits(Oid type)
 }
 
 /*
- * Can an index of fingerprints of the left type search for what is on the right side
- * of an operator of a strategy?  It reads that as a ball, as a fingerprint of the same
- * type, or, if it is compared with a bigint, as a shorter integer.
+ * Can an index of values of the left type search for what is on the right side of an
+ * operator of a strategy?  The values are fingerprints, unless there is a function that
+ * computes those of values on both sides.  The index reads the right side as a ball, as
+ * a fingerprint of the same type, or, if it is compared with a bigint, as a shorter
+ * integer.
  *
  * A bigint and a simhash are the same to an index.
  */
 bool
-shtype_can_search(Oid left, Oid right, int strategy)
+shtype_can_search(Oid function, Oid left, Oid right, int strategy)
 {
-	bool		wide = shtype_is_bits(left);
+	bool		wide;
 
+	if (OidIsValid(function))
+	{
+		if (strategy != SIMHASH_STRATEGY_BALL)
+			return left == right && strategy >= SIMHASH_STRATEGY_WITHIN;
+		left = getBaseType(get_func_rettype(function));
+	}
+	wide = shtype_is_bits(left);
 	if (!wide && !shtype_is_64_bits(left))
 		return false;
 	if (strategy == SIMHASH_STRATEGY_BALL)

@@ -12,7 +12,7 @@
 #define SIMHASH_FINGERPRINT_PROC	2
 
 extern bool shtype_is_64_bits(Oid type);
-extern bool shtype_can_search(Oid left, Oid right, int strategy);
+extern bool shtype_can_search(Oid function, Oid left, Oid right, int strategy);
 extern int	shtype_fingerprint_width(Oid type, int32 typmod);
 extern int	shtype_function_width(Oid function);
 extern bool shtype_is_fingerprint_function(Oid function, Oid type);

@@ -1,0 +1,123 @@
+-- See the file thresholds.  Variable: texts, how many.
+\pset footer off
+SET client_min_messages = warning;
+CREATE EXTENSION simhash;
+SELECT setseed(0.5) \g /dev/null
+CREATE TABLE threshold (s float8);
+INSERT INTO threshold VALUES (0.95), (0.9), (0.8), (0.7), (0.6), (0.5);
+
+CREATE UNLOGGED TABLE manual (name text, body text);
+\copy manual from 'manuals'
+DELETE FROM manual WHERE cardinality(simhash_shingles(body, 1, 'word')) < 60;
+
+--
+-- Recall: of pairs that share between the threshold and a tenth more.  A share of the words, up to a
+-- third, is edited in one of these ways.
+--
+CREATE UNLOGGED TABLE page AS
+SELECT row_number() OVER (ORDER BY md5(name))::int AS id, words[1:400] AS words
+FROM manual, LATERAL regexp_split_to_array(body, '\s+') AS words ORDER BY md5(name) LIMIT 1500;
+CREATE FUNCTION any_word() RETURNS text LANGUAGE sql RETURN 'word' || floor(random() * 20000);
+CREATE FUNCTION edited(words text[], kind text, share float8) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	n int := cardinality(words);
+	cut int := floor(random() * n * (1 - share));
+BEGIN
+	RETURN CASE kind
+		WHEN 'words replaced' THEN (SELECT string_agg(CASE WHEN random() < share / 2 THEN any_word() ELSE w END, ' ' ORDER BY no)
+			FROM unnest(words) WITH ORDINALITY AS u (w, no))
+		WHEN 'words left out' THEN (SELECT string_agg(w, ' ' ORDER BY no) FROM unnest(words) WITH ORDINALITY AS u (w, no)
+			WHERE random() >= share / 2)
+		WHEN 'words added' THEN (SELECT string_agg(CASE WHEN random() < share / 2 THEN any_word() || ' ' || w ELSE w END, ' ' ORDER BY no)
+			FROM unnest(words) WITH ORDINALITY AS u (w, no))
+		WHEN 'a passage left out' THEN array_to_string(words[1:cut] || words[cut + 1 + round(share * n)::int : n], ' ')
+		WHEN 'a passage replaced' THEN array_to_string(words[1:cut], ' ') || ' ' || (SELECT string_agg(any_word(), ' ')
+			FROM generate_series(1, 1 + round(share * n / 2)::int)) || ' ' || array_to_string(words[cut + 1 + round(share * n / 2)::int : n], ' ')
+		WHEN 'shortened' THEN array_to_string(words[1 : round(n * (1 - share))::int], ' ')
+	END;
+END $$;
+CREATE UNLOGGED TABLE pair AS
+SELECT kind, a, b, simhash_jaccard(a, b) AS jaccard, (simhash_minhash(a) <~> simhash_minhash(b))::int AS distance
+FROM (SELECT kind, array_to_string(words, ' ') AS a, edited(words, kind, random() * 0.5) AS b
+	FROM page, unnest('{words replaced,words left out,words added,a passage left out,a passage replaced,shortened}'::text[]) AS kind) p;
+ANALYZE pair;
+\echo
+\echo 'Of pairs that share at least so much and less than a tenth more, how many are found; and how many there are:'
+SELECT kind, s AS similarity, count(*) AS pairs, round(avg(simhash_similar(a, b, s)::int), 3) AS found
+FROM pair JOIN threshold ON jaccard >= s AND jaccard < s + 0.1 GROUP BY kind, s ORDER BY kind, s DESC;
+\echo 'The same of all kinds, and of all that share at least so much:'
+SELECT s AS similarity, round(avg(simhash_similar(a, b, s)::int) FILTER (WHERE jaccard < s + 0.1), 3) AS near_the_threshold,
+	round(avg(simhash_similar(a, b, s)::int), 3) AS all_above
+FROM pair JOIN threshold ON jaccard >= s GROUP BY s ORDER BY s DESC;
+
+--
+-- Cost
+--
+CREATE UNLOGGED TABLE passage AS SELECT row_number() OVER ()::int AS id, array_to_string(words[start:start + 3], ' ') AS passage
+FROM page, generate_series(1, cardinality(words) - 3, 4) AS start;
+SELECT count(*) AS passages FROM passage \gset
+CREATE UNLOGGED TABLE document (id int PRIMARY KEY, body text);
+-- passages of four words in random order, so that nothing but copies is alike
+INSERT INTO document SELECT i, string_agg(passage, ' ') FROM generate_series(1, :texts) i
+CROSS JOIN LATERAL generate_series(1, 15 + i % 31) n JOIN passage ON passage.id = 1 + mod(hashint8extended(i, n) & 9223372036854775807, :passages)
+WHERE i % 10 <> 0 GROUP BY i;
+INSERT INTO document SELECT id + 1, edited(string_to_array(body, ' '), CASE WHEN random() < 0.5 THEN 'words replaced' ELSE 'a passage replaced' END,
+	random() * 0.5) FROM document WHERE id % 10 = 9;
+\timing on
+\echo 'the index:'
+CREATE INDEX document_body ON document USING simhash (body simhash_text_ops);
+\timing off
+VACUUM ANALYZE document;
+SELECT count(*) AS texts, pg_size_pretty(pg_relation_size('document')) AS size, pg_size_pretty(pg_relation_size('document_body')) AS index FROM document;
+
+-- as a class of one's own, of one threshold, finds them
+CREATE FUNCTION similar_90(a text, b text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE STRICT COST 7000 AS $$
+BEGIN
+	RETURN simhash_similar(a, b, 0.9);
+END $$;
+CREATE FUNCTION similar_60(a text, b text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE STRICT COST 7000 AS $$
+BEGIN
+	RETURN simhash_similar(a, b, 0.6);
+END $$;
+CREATE OPERATOR =~~= (LEFTARG = text, RIGHTARG = text, FUNCTION = similar_90, COMMUTATOR = =~~=, RESTRICT = simhash_sel, JOIN = simhash_joinsel);
+CREATE OPERATOR ~~~~ (LEFTARG = text, RIGHTARG = text, FUNCTION = similar_60, COMMUTATOR = ~~~~, RESTRICT = simhash_sel, JOIN = simhash_joinsel);
+CREATE OPERATOR CLASS own_90_ops FOR TYPE text USING simhash AS OPERATOR 10 =~~=, FUNCTION 2 simhash_similar_fingerprint(text);
+CREATE OPERATOR CLASS own_60_ops FOR TYPE text USING simhash AS OPERATOR 22 ~~~~, FUNCTION 2 simhash_similar_fingerprint(text);
+
+CREATE UNLOGGED TABLE query AS SELECT id, body FROM document ORDER BY md5(id::text) LIMIT 1000;
+ANALYZE query;
+CREATE TABLE cost (what text, s float8, round int, seconds float8, rows bigint);
+CREATE PROCEDURE measure(what text, s float8, statement text, rounds int DEFAULT 3) LANGUAGE plpgsql AS $$
+DECLARE
+	start timestamptz;
+	found bigint;
+BEGIN
+	FOR i IN 0 .. rounds LOOP
+		start := clock_timestamp();
+		EXECUTE statement INTO found;
+		INSERT INTO cost VALUES (what, s, i, extract(epoch FROM clock_timestamp() - start), found);
+		COMMIT;
+	END LOOP;
+END $$;
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+CREATE PROCEDURE measure_all() LANGUAGE plpgsql AS $$
+DECLARE
+	t float8;
+BEGIN
+	CALL measure('=~=', 0.8, 'SELECT count(*) FROM query q JOIN document d ON d.body =~= q.body');
+	FOR t IN SELECT s FROM threshold ORDER BY s DESC LOOP
+		CALL measure('simhash_similar', t, format('SELECT count(*) FROM query q JOIN document d ON simhash_similar(d.body, q.body, %s)', t));
+		CALL measure('candidates', t, format('SELECT count(*) FROM query q JOIN document d ON d.body =~@ simhash_similar_ball(q.body, %s)', t), 0);
+		CALL measure('find_duplicates', t, format('SELECT count(*) FROM simhash_find_duplicates(''document_body'', similarity => %s)', t), 0);
+	END LOOP;
+END $$;
+CALL measure_all();
+DROP INDEX document_body;
+CREATE INDEX own_90 ON document USING simhash (body own_90_ops);
+CREATE INDEX own_60 ON document USING simhash (body own_60_ops);
+CALL measure('class of its own', 0.9, 'SELECT count(*) FROM query q JOIN document d ON d.body =~~= q.body');
+CALL measure('class of its own', 0.6, 'SELECT count(*) FROM query q JOIN document d ON d.body ~~~~ q.body');
+\echo 'Look-ups of 1,000 texts, in ms for each, and what they find; the whole table, in seconds:'
+SELECT s AS similarity, what, round(min(seconds)::numeric, 3) AS time, max(rows) AS rows
+FROM cost GROUP BY what, s ORDER BY s DESC, what;
