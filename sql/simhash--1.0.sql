@@ -319,7 +319,7 @@ COMMENT ON OPERATOR <~~>(simhash, simhash) IS 'Hamming distance as an integer; w
 
 CREATE FUNCTION simhash_within_support(internal) RETURNS internal
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_within_support(internal) IS 'internal: planner support of simhash_within';
+COMMENT ON FUNCTION simhash_within_support(internal) IS 'internal: planner support of simhash_within and simhash_similar';
 
 CREATE FUNCTION simhash_within(a simhash, b simhash, radius integer) RETURNS boolean
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE

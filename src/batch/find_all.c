@@ -178,7 +178,7 @@ return_wide_values(ShPairsSink *base, const ShPairsBucket *a, size_t i, const Sh
 }
 
 /*
- * simhash_find_all_in(fingerprints simhash_bits[], distance int) -> every pair of
+ * simhash_find_all_in_bits(fingerprints simhash_bits[], distance int) -> every pair of
  * different values in the array that differ in at most distance bits or, if that is
  * null, in less than an eighth of their bits.  Each pair is returned once, with the
  * smaller value first.

@@ -277,6 +277,13 @@ analyze_clause(PlannerInfo *root, const ShPlanCatalog *catalog, Oid operator,
 		clause->radius = documents != NULL ? shbits_similar_radius(SHBITS_SIMILAR_SHARE) :
 			clause->wide ? shtype_near_radius(width) : SIMHASH_NEAR_RADIUS;
 	clause->radius = Min(clause->radius, width);
+
+	/*
+	 * Documents have to share features as well.  Those that are within more bits
+	 * are so by chance, and share none.
+	 */
+	if (documents != NULL && funcid == type->within)
+		clause->radius = Min(clause->radius, shbits_similar_radius(SHBITS_SIMILAR_SHARE));
 	clause->never |= clause->radius < 0;
 }
 

@@ -513,7 +513,10 @@ make_index_condition(const ShPlanCatalog *catalog,
 	if (ball == NULL)
 		return NIL;
 
+	/* these are no longer in the plan; a ball of constants has been computed */
 	record_plan_function_dependency(request->root, request->funcid);
+	record_plan_function_dependency(request->root, type->make_ball);
+
 	/* of documents in the ball, the call itself tells how much they share */
 	request->lossy = documents != NULL;
 	return list_make1(make_opclause(type->in_ball_operator, BOOLOID, false,
