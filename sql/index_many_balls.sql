@@ -146,4 +146,12 @@ SELECT radius, cost(format('fp <@ ANY (ARRAY[simhash_ball(5, %s)])', radius)) =
 	cost(format('fp <@ simhash_ball((SELECT 5::bigint::simhash), %s)', radius)) AS unknown
 FROM (VALUES (2), (3), (20), (64)) v(radius);
 
+-- one row in more balls than there is memory for
+CREATE TABLE one AS SELECT 1 AS id, 5::bigint::simhash AS fp;
+CREATE INDEX one_fp ON one USING simhash (fp);
+SET work_mem = '64kB';
+SELECT count(*) FROM (SELECT id FROM one WHERE fp <@ ANY (ARRAY(
+	SELECT simhash_ball(i::bigint::simhash, 16) FROM generate_series(1, 5000) i)) OFFSET 0) found;
+RESET work_mem;
+
 DROP SCHEMA index_many_balls_test CASCADE;

@@ -262,7 +262,10 @@ next_row(IndexScanDesc scan, bool keep_pin, ShFingerprint *fp, ItemPointer tid)
 				if (match >= 0)
 				{
 					if (scan->xs_want_itup && !shfnd_pin_match(reader, match))
+					{
+						CHECK_FOR_INTERRUPTS();
 						continue;
+					}
 					*fp = reader->matches.fps[match];
 					*tid = reader->matches.tids[match];
 					return true;

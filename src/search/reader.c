@@ -245,15 +245,17 @@ take_matches(ShFndReader *reader)
 	matches->count = 0;
 	while (matches->count < SHBT_MAX_ENTRIES && shsort_next(reader->sort, &item))
 	{
+		CHECK_FOR_INTERRUPTS();
 		if (item.key == reader->last.key && item.value == reader->last.value)
 			continue;
 		reader->last = item;
 		matches->fps[matches->count] = item.key;
 		shbt_int_to_tid(item.value, &matches->tids[matches->count++]);
 	}
-	if (matches->count == 0)
-		shfnd_ball_release(&reader->ballscan);
-	return matches->count > 0;
+	if (matches->count > 0)
+		return true;
+	shfnd_reader_release(reader);
+	return false;
 }
 
 /*

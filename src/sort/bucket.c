@@ -363,7 +363,8 @@ distribute(ShSortBuckets *buckets, TapeReader reader)
 	bool		by_group = varying.groups != 0;
 	bool		by_key = !by_group && varying.keys != 0;
 	uint64		differ = by_group ? varying.groups : by_key ? varying.keys : varying.values;
-	int			bits = pg_leftmost_one_pos64(differ) + 1;
+	/* at least one, also if a scan has found one row again and again */
+	int			bits = pg_leftmost_one_pos64(differ | 1) + 1;
 	int			digit_bits = choose_digit_bits(buckets, reader.summary.count, bits);
 	int			shift = bits - digit_bits;
 	size_t		nwriters = (size_t) 1 << digit_bits;
