@@ -72,14 +72,14 @@ BEGIN
 	RETURN plan -> 0 -> 'Plan' ->> what;
 END $$;
 
--- how many pages a query reads
-CREATE FUNCTION pages_read(query text) RETURNS bigint LANGUAGE plpgsql AS $$
+-- how many pages a query reads, or what plans it
+CREATE FUNCTION pages_read(query text, phase text DEFAULT 'Plan') RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
 	plan json;
 BEGIN
 	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) ' || query INTO plan;
-	RETURN (plan -> 0 -> 'Plan' ->> 'Shared Hit Blocks')::bigint
-		+ (plan -> 0 -> 'Plan' ->> 'Shared Read Blocks')::bigint;
+	RETURN (plan -> 0 -> phase ->> 'Shared Hit Blocks')::bigint
+		+ (plan -> 0 -> phase ->> 'Shared Read Blocks')::bigint;
 END $$;
 
 -- texts of many kinds and lengths, and a short one

@@ -20,18 +20,9 @@ SELECT make_parts(:parts);
 INSERT INTO docs SELECT i, flip(bits('p' || i % 10), i / 10 % 7, 'f' || i) FROM generate_series(10, :parts * 10 + 9) i;
 ANALYZE docs;
 
--- the pages that are read to plan a query
-CREATE FUNCTION pages_to_plan(query text) RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE
-	plan json;
-BEGIN
-	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) ' || query INTO plan;
-	RETURN (plan -> 0 -> 'Planning' ->> 'Shared Hit Blocks')::bigint
-		+ (plan -> 0 -> 'Planning' ->> 'Shared Read Blocks')::bigint;
-END $$;
 SELECT use_only('indexscan');
 SELECT q, count(*) FILTER (WHERE line ~ 'Index Scan using docs_[0-9]+_fp_idx') = :parts AS all_indexes,
-	least(pages_to_plan(q), pages_to_plan(q)) < :parts AS few_pages
+	least(pages_read(q, 'Planning'), pages_read(q, 'Planning')) < :parts AS few_pages
 FROM unnest(ARRAY['SELECT id FROM docs WHERE fp <~> 5 <= 3', 'SELECT id FROM docs WHERE fp % ANY (''{1,2}'')',
 	'SELECT id FROM docs ORDER BY fp <~> 5 LIMIT 3']) q, plan(q) line
 GROUP BY q ORDER BY q;

@@ -17,7 +17,6 @@
 #include "bits/distance.h"
 #include "bits/hamming_ball.h"
 #include "btree/leaf.h"
-#include "btree/search.h"
 #include "search/candidates.h"
 #include "search/ordered.h"
 

@@ -21,7 +21,6 @@
 #include "utils/memutils.h"
 
 #include "btree/cache.h"
-#include "btree/search.h"
 #include "search/reader.h"
 
 /*
