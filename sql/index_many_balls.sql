@@ -152,6 +152,28 @@ CREATE INDEX one_fp ON one USING simhash (fp);
 SET work_mem = '64kB';
 SELECT count(*) FROM (SELECT id FROM one WHERE fp <@ ANY (ARRAY(
 	SELECT simhash_ball(i::bigint::simhash, 16) FROM generate_series(1, 5000) i)) OFFSET 0) found;
+
+-- 800 rows, each in 100 balls: no file is written
+INSERT INTO one SELECT i, i::bigint::simhash FROM generate_series(1000, 1798) i;
+CREATE FUNCTION files(query text, OUT node text, OUT rows int, OUT written int) LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) ' || query INTO plan;
+	plan := plan -> 0 -> 'Plan';
+	node := plan ->> 'Node Type';
+	rows := (plan ->> 'Actual Rows')::float8;
+	written := plan ->> 'Temp Written Blocks';
+END $$;
+SELECT * FROM files('SELECT id FROM one
+	WHERE fp <@ ANY (ARRAY(SELECT simhash_ball(i::bigint::simhash, 11) FROM generate_series(1, 100) i))');
+
+-- the cost counts the files of rows that are many
+CREATE FUNCTION costs(query text) RETURNS float8[] LANGUAGE sql AS
+	'SELECT ARRAY[estimate(query, ''Startup Cost''), estimate(query, ''Total Cost'')]';
+CREATE TABLE cost AS SELECT costs($$SELECT id FROM doc WHERE fp <@ ANY ('{"(5,40)","(6,40)"}')$$);
 RESET work_mem;
+SELECT old.costs[1] > new[1] AS startup, old.costs[2] > new[2] AS total
+FROM cost old, costs($$SELECT id FROM doc WHERE fp <@ ANY ('{"(5,40)","(6,40)"}')$$) new;
 
 DROP SCHEMA index_many_balls_test CASCADE;

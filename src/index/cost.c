@@ -619,9 +619,19 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	*startup_cost = arguments;
 	*total_cost = arguments + page_costs + tuples * cpu_index_tuple_cost;
 
-	/* balls may have rows in common, so all are read before the first row */
+	/*
+	 * Balls may have rows in common, so all are read and sorted before the first row;
+	 * and then an index-only scan finds the leaf of each row again.
+	 */
 	if (cost->balls > 1 && !ordered)
-		*startup_cost += page_costs;
+	{
+		Cost		sort = sort_cost(tuples);
+
+		*startup_cost += page_costs + sort;
+		*total_cost += sort;
+		if (path->path.pathtype == T_IndexOnlyScan)
+			*total_cost += tuples * PAGE_CPU_COST * cpu_operator_cost;
+	}
 
 	/*
 	 * a group is only a hash, and what a fingerprint was computed of may

@@ -218,7 +218,7 @@ collect(ShFndReader *reader)
 	MemoryContext old = MemoryContextSwitchTo(reader->query->context);
 
 	reader->collects = false;
-	reader->sort = shsort_begin(work_mem);
+	reader->sort = shsort_begin_distinct(work_mem);
 	reader->ballscan.keep_pin = false;
 	while (read_matches(reader))
 	{

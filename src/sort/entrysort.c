@@ -30,6 +30,7 @@ struct ShSort
 	MemoryContext context;
 	Size		memory;			/* bytes */
 	bool		grouped;
+	bool		distinct;		/* equal entries may be dropped */
 	double		count;
 
 	/* in memory */
@@ -113,6 +114,19 @@ shsort_begin_grouped(int memory_kb, bool grouped)
 }
 
 /*
+ * The same as shsort_begin, for entries of which many are equal: equal ones are
+ * dropped before any go to disk, though some may be left.
+ */
+ShSort *
+shsort_begin_distinct(int memory_kb)
+{
+	ShSort	   *sort = shsort_begin(memory_kb);
+
+	sort->distinct = true;
+	return sort;
+}
+
+/*
  * Begin to collect a share of the entries of several processes, in a file of a
  * set to which all are attached.  The number must be unique in the set.  The
  * only functions allowed for the result are those that add entries, and
@@ -187,6 +201,31 @@ move_to_tape(ShSort *sort)
 }
 
 /*
+ * Drop rows that are equal to others.  Sorting all of them pays only if it makes room
+ * for as many again as are left; returns whether it does.
+ */
+static bool
+drop_equal(ShSort *sort)
+{
+	size_t		count = (size_t) sort->count;
+	ShSortItems sorted = shsort_allocate_items(sort->context, count, false);
+	ShSortItem *rows = sort->rows.items;
+	size_t		left = 0;
+
+	shsort_radix(rows, sorted.items, count);
+	for (size_t i = 0; i < count; i++)
+	{
+		ShSortItem	item = sorted.items[i];
+
+		if (left == 0 || item.key != rows[left - 1].key || item.value != rows[left - 1].value)
+			rows[left++] = item;
+	}
+	shsort_free_items(&sorted);
+	sort->count = left;
+	return left <= sort->capacity / 2;
+}
+
+/*
  * Make room for another row in memory, or move all to a tape.
  */
 static void
@@ -196,6 +235,8 @@ enlarge(ShSort *sort)
 
 	if (more <= sort->capacity)
 	{
+		if (sort->distinct && drop_equal(sort))
+			return;
 		move_to_tape(sort);
 		return;
 	}

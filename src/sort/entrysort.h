@@ -29,6 +29,7 @@ typedef struct ShSortShare
 } ShSortShare;
 
 extern ShSort *shsort_begin(int memory_kb);
+extern ShSort *shsort_begin_distinct(int memory_kb);
 extern ShSort *shsort_begin_grouped(int memory_kb, bool grouped);
 extern ShSort *shsort_begin_share(SharedFileSet *files, int number, bool grouped);
 extern void shsort_end_share(ShSort *sort, ShSortShare *share);
