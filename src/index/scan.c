@@ -12,9 +12,9 @@
 
 #include "access/itup.h"
 #include "access/relscan.h"
-#include "access/table.h"
 #include "access/tableam.h"
 #include "access/xlog.h"
+#include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "nodes/tidbitmap.h"
 #include "pgstat.h"
@@ -25,7 +25,6 @@
 #include "compat.h"
 #include "index/scan.h"
 #include "search/ordered.h"
-#include "search/visitor.h"
 
 typedef enum ShIdxScanStep
 {
@@ -50,10 +49,9 @@ typedef struct ShIdxScanData
 	IndexTuple	tuple;
 	IndexTuple	null_tuple;
 
-	/* rows are visited before they are returned */
-	ShFndVisitor visitor;
-	bool		checks_visible; /* because the executor may not look */
-	bool		checks_keys;	/* in place of the executor */
+	/* rows are visited before they are returned, as the executor may not look */
+	bool		checks_visible;
+	TupleTableSlot *slot;		/* NULL before the first one */
 } ShIdxScanData;
 
 typedef ShIdxScanData *ShIdxScan;
@@ -80,7 +78,6 @@ shidx_beginscan(Relation index, int nkeys, int norderbys)
 	so->step = SCAN_DONE;
 	shfnd_query_begin(&so->query, index);
 	shfnd_reader_begin(&so->reader, &so->query);
-	so->visitor.context = context;
 	if (norderbys > 0)
 	{
 		/* shidx_costestimate has left no order by anything else */
@@ -138,7 +135,8 @@ shidx_endscan(IndexScanDesc scan)
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
 
 	release_resources(so);
-	shfnd_visitor_end(&so->visitor);
+	if (so->slot != NULL)
+		ExecDropSingleTupleTableSlot(so->slot);
 	MemoryContextDelete(so->context);
 }
 
@@ -168,9 +166,6 @@ begin(IndexScanDesc scan, bool distinct)
 	bool		exact;
 
 	so->checks_visible = scan->xs_want_itup && RecoveryInProgress();
-	so->checks_keys = so->query.has_elements && so->query.non_nulls &&
-		IsMVCCSnapshot(scan->xs_snapshot) &&
-		shfnd_visitor_set_keys(&so->visitor, scan, &so->query);
 	ballscan->snapshot = scan->xs_snapshot;
 	so->reader.nsearches = shcompat_search_counter(scan);
 	ballscan->skip_dead = scan->ignore_killed_tuples;
@@ -195,7 +190,7 @@ begin(IndexScanDesc scan, bool distinct)
 	else
 	{
 		so->step = SCAN_UNORDERED;
-		shfnd_start_query(&so->reader, distinct || so->checks_keys);
+		shfnd_start_query(&so->reader, distinct);
 	}
 }
 
@@ -283,8 +278,7 @@ next_row(IndexScanDesc scan, bool keep_pin, ShFingerprint *fp, ItemPointer tid)
 }
 
 /*
- * Is a row wanted?  Only asked of rows that are visited: with conditions that the
- * scan checks itself, and during recovery.
+ * Does the scan's snapshot, an MVCC one, see a row?
  *
  * An index-only scan asks for rows only where the visibility map does not answer.
  * During recovery it must not ask the map: replay of generic WAL removes the
@@ -292,22 +286,24 @@ next_row(IndexScanDesc scan, bool keep_pin, ShFingerprint *fp, ItemPointer tid)
  * read may be removed, and its page marked all-visible, before the executor looks.
  */
 static bool
-is_wanted(IndexScanDesc scan, ShFingerprint fp, ItemPointerData tid)
+is_visible(IndexScanDesc scan, ItemPointerData tid)
 {
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
-	bool		dead = false;
-	bool		found;
+	bool		again = false;
+	bool		visible;
 
-	if (!so->checks_keys)
+	CHECK_FOR_INTERRUPTS();
+	if (so->slot == NULL)
 	{
-		found = shfnd_visit(&so->visitor, scan, tid, NULL);
-		ExecClearTuple(so->visitor.slot);
-		return found;
+		MemoryContext old = MemoryContextSwitchTo(so->context);
+
+		so->slot = table_slot_create(scan->heapRelation, NULL);
+		MemoryContextSwitchTo(old);
 	}
-	found = shfnd_visit_and_check(&so->visitor, scan, fp, tid, &dead);
-	if (dead && !scan->xactStartedInRecovery)
-		shfnd_match_is_dead(&so->reader);
-	return found;
+	visible = table_index_fetch_tuple(scan->xs_heapfetch, &tid, scan->xs_snapshot, so->slot,
+									  &again, NULL);
+	ExecClearTuple(so->slot);
+	return visible;
 }
 
 /*
@@ -338,36 +334,11 @@ shidx_gettuple(IndexScanDesc scan, ScanDirection direction)
 	{
 		if (!next_row(scan, keep_pin, &fp, &scan->xs_heaptid))
 			return false;
-	} while (unlikely(so->checks_visible || so->checks_keys) &&
-			 !is_wanted(scan, fp, scan->xs_heaptid));
-	scan->xs_recheck = so->inexact && !so->checks_keys;
+	} while (unlikely(so->checks_visible) && !is_visible(scan, scan->xs_heaptid));
+	scan->xs_recheck = so->inexact;
 	if (scan->xs_want_itup)
 		return_tuple(scan, fp, so->step == SCAN_NULLS);
 	return true;
-}
-
-/*
- * Add those of the matches on a leaf whose rows are wanted to a bitmap.  Returns how
- * many these are.
- */
-static int64
-add_wanted(IndexScanDesc scan, TIDBitmap *bitmap)
-{
-	ShFndReader *reader = &((ShIdxScan) scan->opaque)->reader;
-	ShFndMatches *matches = &reader->matches;
-	int64		count = 0;
-
-	while (reader->next < matches->count)
-	{
-		int			match = reader->next++;
-
-		if (is_wanted(scan, matches->fps[match], matches->tids[match]))
-		{
-			tbm_add_tuples(bitmap, &matches->tids[match], 1, false);
-			count++;
-		}
-	}
-	return count;
 }
 
 /*
@@ -381,36 +352,17 @@ shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 	int64		count = 0;
 
 	begin(scan, false);
-	if (so->checks_keys)
-	{
-		/* the executor has locked it */
-		scan->heapRelation = table_open(scan->indexRelation->rd_index->indrelid, NoLock);
-		scan->xs_heapfetch = shcompat_index_fetch_begin(scan->heapRelation);
-	}
 	while (so->step != SCAN_DONE)
 	{
 		while (shfnd_next_matches(&so->reader))
 		{
-			if (so->checks_keys)
-			{
-				count += add_wanted(scan, bitmap);
-				continue;
-			}
-			tbm_add_tuples(bitmap, matches->tids, matches->count,
-						   so->inexact);
+			tbm_add_tuples(bitmap, matches->tids, matches->count, so->inexact);
 			count += matches->count;
 		}
 		if (so->step != SCAN_NULLS)
 			start_nulls(scan);
 		else
 			so->step = SCAN_DONE;
-	}
-	if (so->checks_keys)
-	{
-		table_index_fetch_end(scan->xs_heapfetch);
-		table_close(scan->heapRelation, NoLock);
-		scan->xs_heapfetch = NULL;
-		scan->heapRelation = NULL;
 	}
 	return count;
 }
@@ -420,7 +372,7 @@ shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
  *
  * An index has only a hash of all columns but the last, and parts of a wide
  * fingerprint are in different tables.  During recovery an index-only scan would
- * visit all rows (see is_wanted) as an index scan does.
+ * visit all rows (see is_visible) as an index scan does.
  */
 bool
 shidx_canreturn(Relation index, int column)

@@ -14,8 +14,6 @@
 
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
-#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -26,33 +24,12 @@
 #include "search/query.h"
 #include "type/wide.h"
 
-/* an array is kept if it has more elements than this */
-#define FEW_ELEMENTS	16
-
 #define ST_SORT sort_balls
 #define ST_ELEMENT_TYPE SimhashBall
 /* for equal centers the largest ball first, which contains the others */
 #define ST_COMPARE(a, b) \
 	((a)->center != (b)->center ? ((a)->center < (b)->center ? -1 : 1) : \
 	 (a)->radius > (b)->radius ? -1 : (a)->radius < (b)->radius)
-#define ST_CHECK_FOR_INTERRUPTS
-#define ST_SCOPE static
-#define ST_DEFINE
-#include "lib/sort_template.h"
-
-/* an element of an array, and its fingerprint */
-typedef struct Element
-{
-	ShFingerprint fp;
-	uint32		hash;			/* of the value */
-	Datum		value;
-} Element;
-
-#define ST_SORT sort_elements
-#define ST_ELEMENT_TYPE Element
-#define ST_COMPARE(a, b) \
-	((a)->fp != (b)->fp ? ((a)->fp < (b)->fp ? -1 : 1) : \
-	 (a)->hash < (b)->hash ? -1 : (a)->hash > (b)->hash)
 #define ST_CHECK_FOR_INTERRUPTS
 #define ST_SCOPE static
 #define ST_DEFINE
@@ -242,54 +219,11 @@ simplify_balls(ShFndBalls *balls)
 }
 
 /*
- * Are the elements of an array to be kept?  Not if the executor compares a row with
- * them as fast, or if all rows have to be compared with all of them.  A polymorphic
- * operator would have to be told of which type they are.
- */
-static bool
-keeps_elements(const ShFndQuery *query, ScanKey key, int nelements)
-{
-	return query->fingerprinter.computes && query->nparts == 1 &&
-		nelements > FEW_ELEMENTS && key->sk_strategy >= SIMHASH_STRATEGY_WITHIN &&
-		radius_of_operator(query, key->sk_strategy) < SHBITS_WIDTH &&
-		!IsPolymorphicType(query->index->rd_opcintype[key->sk_attno - 1]);
-}
-
-/*
- * Keep the elements of an array of a type, each once.  Sorts the list, and frees it.
- */
-static void
-keep_elements(ShFndElements *elements, Element *list, int nelements, Oid type)
-{
-	int16		length;
-	bool		by_value;
-
-	get_typlenbyval(type, &length, &by_value);
-	for (int i = 0; i < nelements; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		list[i].hash = datum_image_hash(list[i].value, by_value, length);
-	}
-	sort_elements(list, nelements);
-	elements->fps = MemoryContextAllocHuge(CurrentMemoryContext, nelements * sizeof(ShFingerprint));
-	elements->values = MemoryContextAllocHuge(CurrentMemoryContext, nelements * sizeof(Datum));
-	for (int i = 0; i < nelements; i++)
-	{
-		if (i > 0 && list[i].fp == list[i - 1].fp && list[i].hash == list[i - 1].hash &&
-			datum_image_eq(list[i].value, list[i - 1].value, by_value, length))
-			continue;
-		elements->fps[elements->count] = list[i].fp;
-		elements->values[elements->count++] = list[i].value;
-	}
-	pfree(list);
-}
-
-/*
  * Add the condition of a scan key that has an argument.  Returns false if nothing
  * can meet it.
  */
 static bool
-add_condition(ShFndQuery *query, ScanKey key, int position)
+add_condition(ShFndQuery *query, ScanKey key)
 {
 	ShFndCondition *condition = &query->conditions[query->nconditions++];
 	ShFndBalls *balls = &condition->balls;
@@ -297,13 +231,7 @@ add_condition(ShFndQuery *query, ScanKey key, int position)
 	int			narguments = shfnd_key_arguments(key, &arguments);
 	Oid			type = argument_type(query, key);
 	int			nparts = query->nparts;
-	Element    *elements = NULL;
-	int			nelements = 0;
 
-	condition->key = position;
-	condition->elements.count = 0;
-	if (keeps_elements(query, key, narguments))
-		elements = MemoryContextAllocHuge(CurrentMemoryContext, narguments * sizeof(Element));
 	balls->count = 0;
 	balls->list = MemoryContextAllocHuge(CurrentMemoryContext, Max(narguments, 1) *
 										 (Size) nparts * sizeof(SimhashBall));
@@ -319,18 +247,9 @@ add_condition(ShFndQuery *query, ScanKey key, int position)
 		for (int p = 0; p < nparts; p++)
 			ball[p] = simhash_make_ball(parts[p], Min(radius, query->width));
 		balls->count++;
-		if (elements != NULL)
-			elements[nelements++] = (Element) {.fp = parts[0],.value = arguments[i]};
 	}
 	if (nparts == 1)
 		simplify_balls(balls);
-	if (nelements > 0)
-	{
-		condition->elements.radius = radius_of_operator(query, key->sk_strategy);
-		keep_elements(&condition->elements, elements, nelements,
-					  query->index->rd_opcintype[key->sk_attno - 1]);
-		query->has_elements = true;
-	}
 	return balls->count > 0;
 }
 
@@ -355,7 +274,6 @@ shfnd_read_query(ShFndQuery *query, ScanKey keys, int nkeys)
 	old = MemoryContextSwitchTo(query->context);
 	shfnd_read_group_keys(&query->groups, query->index, keys, nkeys);
 	query->inexact = false;
-	query->has_elements = false;
 	query->nconditions = 0;
 	query->conditions = palloc(Max(nkeys, 1) * sizeof(ShFndCondition));
 	for (int i = 0; i < nkeys; i++)
@@ -382,7 +300,7 @@ shfnd_read_query(ShFndQuery *query, ScanKey keys, int nkeys)
 				continue;
 			}
 			shfnd_check_key(query, key);
-			nothing |= !add_condition(query, key, i);
+			nothing |= !add_condition(query, key);
 		}
 	}
 	MemoryContextSwitchTo(old);

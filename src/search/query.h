@@ -20,30 +20,15 @@ typedef struct ShFndBalls
 	SimhashBall *list;
 } ShFndBalls;
 
-/*
- * A long array of values whose fingerprints are computed: each value once, and
- * its fingerprint, by which they are sorted.
- */
-typedef struct ShFndElements
-{
-	int			count;			/* 0 if there is none */
-	int			radius;			/* of the operator */
-	ShFingerprint *fps;
-	Datum	   *values;
-} ShFndElements;
-
 /* a condition: the fingerprint lies in one of these balls */
 typedef struct ShFndCondition
 {
-	int			key;			/* the position of its scan key */
-
 	/*
 	 * If fingerprints have several parts, the list has as many elements for
 	 * each ball, in no order: the part of the center, and the radius around
 	 * the whole.
 	 */
 	ShFndBalls	balls;
-	ShFndElements elements;
 } ShFndCondition;
 
 typedef struct ShFndQuery
@@ -61,7 +46,6 @@ typedef struct ShFndQuery
 	bool		nulls;			/* rows with a null fingerprint are wanted */
 	bool		non_nulls;		/* rows whose fingerprint meets all conditions
 								 * are wanted */
-	bool		has_elements;	/* a condition has */
 	int			nconditions;
 	ShFndCondition *conditions;
 

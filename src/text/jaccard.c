@@ -257,8 +257,8 @@ shtext_meet(const ShTextFeatures *a, const ShTextFeatures *b)
 static ShTextOverlap
 overlap_remembered(const ShTextFeatures *a, const ShTextFeatures *b)
 {
-	ShTextRemembered *known_a = shtext_recall(a);
-	ShTextRemembered *known_b = shtext_recall(b);
+	ShTextRemembered *known_a = shtext_recall(a, 0);
+	ShTextRemembered *known_b = shtext_recall(b, 1);
 
 	return shtext_overlap(a, known_a, b, known_b);
 }

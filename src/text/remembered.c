@@ -10,6 +10,10 @@
  * documents: if the young one has become too large, it replaces the old one.
  * What was used since then has become young again.
  *
+ * An array is compared with each row in the same order, so a document is first looked
+ * for where it is expected: it is the last one of its argument, or the one that followed
+ * that.  Only if it is neither, its bytes are hashed to find it.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -62,6 +66,7 @@ typedef struct Memory
 	uint64		key;			/* makes hashes unpredictable; odd */
 	Generation	young;
 	Generation	old;
+	ShTextRemembered *last[SHTEXT_ARGUMENTS];	/* of the young; NULL if there is none */
 	MemoryContextCallback forget;
 } Memory;
 
@@ -88,7 +93,7 @@ new_generation(void)
 static void
 begin(void)
 {
-	Memory	   *new = MemoryContextAlloc(TopTransactionContext, sizeof(Memory));
+	Memory	   *new = MemoryContextAllocZero(TopTransactionContext, sizeof(Memory));
 
 	new->key = pg_prng_uint64(&pg_global_prng_state) | 1;
 	new->young = new_generation();
@@ -99,17 +104,21 @@ begin(void)
 	memory = new;
 }
 
+static bool
+has_features(const ShTextRemembered *document, const ShTextFeatures *features)
+{
+	return document->length == VARSIZE_ANY_EXHDR(features->document) &&
+		document->shingle == features->shingle && document->unit == features->unit &&
+		memcmp(document->bytes, VARDATA_ANY(features->document), document->length) == 0;
+}
+
 static ShTextRemembered *
 find(const Generation *generation, uint64 hash, const ShTextFeatures *features)
 {
 	Place	   *place = places_lookup(generation->places, hash);
 	ShTextRemembered *found = place != NULL ? place->document : NULL;
 
-	if (found != NULL && found->shingle == features->shingle && found->unit == features->unit &&
-		found->length == VARSIZE_ANY_EXHDR(features->document) &&
-		memcmp(found->bytes, VARDATA_ANY(features->document), found->length) == 0)
-		return found;
-	return NULL;
+	return found != NULL && has_features(found, features) ? found : NULL;
 }
 
 /*
@@ -151,31 +160,23 @@ add(uint64 hash, const ShTextFeatures *features, const ShTextRemembered *old)
 		new->length = length;
 		memcpy(new->bytes, VARDATA_ANY(features->document), length);
 	}
+	new->next = NULL;
 	new->context = context;
 	places_insert(memory->young.places, hash, &found)->document = new;
 	return new;
 }
 
 /*
- * The document with these features, those of a text or of a byte string, and what
- * is known of it.  NULL if it is too long, or empty.  It is valid until the call
- * after the next one.
+ * Find a young document, or make it young.
  */
-ShTextRemembered *
-shtext_recall(const ShTextFeatures *features)
+static ShTextRemembered *
+find_or_add(const ShTextFeatures *features, Size limit)
 {
-	Size		length = VARSIZE_ANY_EXHDR(features->document);
-	Size		limit = get_hash_memory_limit();
-	ShTextRemembered *result;
-	uint64		hash;
+	uint64		hash = shtype_hash_seeded(VARDATA_ANY(features->document),
+										  VARSIZE_ANY_EXHDR(features->document),
+										  memory->key + features->unit + features->shingle * 4);
+	ShTextRemembered *result = find(&memory->young, hash, features);
 
-	if (length == 0 || length > limit / MEMORY_OF_BYTE)
-		return NULL;
-	if (memory == NULL)
-		begin();
-	hash = shtype_hash_seeded(VARDATA_ANY(features->document), length,
-							  memory->key + features->unit + features->shingle * 4);
-	result = find(&memory->young, hash, features);
 	if (result != NULL)
 		return result;
 	if (MemoryContextMemAllocated(memory->young.context, false) > limit / 2)
@@ -185,8 +186,42 @@ shtext_recall(const ShTextFeatures *features)
 		MemoryContextDelete(memory->old.context);
 		memory->old = memory->young;
 		memory->young = young;
+		memset(memory->last, 0, sizeof(memory->last));
 	}
 	return add(hash, features, find(&memory->old, hash, features));
+}
+
+/*
+ * The document with these features, those of a text or of a byte string, and what
+ * is known of it.  NULL if it is too long, or empty.  It is valid until the call
+ * after the next one.
+ *
+ * argument is the position of the document among the arguments of a function, from 0.
+ */
+ShTextRemembered *
+shtext_recall(const ShTextFeatures *features, int argument)
+{
+	Size		length = VARSIZE_ANY_EXHDR(features->document);
+	Size		limit;
+	ShTextRemembered *last;
+	ShTextRemembered *result;
+
+	if (memory == NULL)
+		begin();
+	last = memory->last[argument];
+	if (last != NULL && has_features(last, features))
+		return last;
+	if (last != NULL && last->next != NULL && has_features(last->next, features))
+		return memory->last[argument] = last->next;
+
+	limit = get_hash_memory_limit();
+	if (length == 0 || length > limit / MEMORY_OF_BYTE)
+		return NULL;
+	result = find_or_add(features, limit);
+	last = memory->last[argument];	/* none if another generation has begun */
+	if (last != NULL)
+		last->next = result;
+	return memory->last[argument] = result;
 }
 
 /*

@@ -11,6 +11,9 @@
 #include "text/document.h"
 #include "type/simhash.h"
 
+/* how many arguments of a function are documents */
+#define SHTEXT_ARGUMENTS	2
+
 /* A document, and what is known of it. */
 typedef struct ShTextRemembered
 {
@@ -23,6 +26,7 @@ typedef struct ShTextRemembered
 	bool		found;			/* there is one */
 	ShFingerprint fp;
 
+	struct ShTextRemembered *next;	/* what was recalled after it; NULL if unknown */
 	MemoryContext context;		/* where it is kept */
 	int			shingle;		/* of the features */
 	ShTextUnit	unit;
@@ -30,7 +34,7 @@ typedef struct ShTextRemembered
 	char		bytes[FLEXIBLE_ARRAY_MEMBER];
 } ShTextRemembered;
 
-extern ShTextRemembered *shtext_recall(const ShTextFeatures *features);
+extern ShTextRemembered *shtext_recall(const ShTextFeatures *features, int argument);
 extern void shtext_know_features(ShTextRemembered *document, const ShTextFeatures *features);
 
 #endif							/* SIMHASH_TEXT_REMEMBERED_H */

@@ -76,20 +76,15 @@ compute_fingerprint(const Form *form, const struct varlena *document, ShFingerpr
 /* one of the documents of a call */
 typedef struct Document
 {
-	const struct varlena *value;
 	ShTextFeatures features;
 	ShTextRemembered *known;	/* NULL if nothing is kept */
 } Document;
 
-static Document
-read_document(const Form *form, const struct varlena *value)
+static void
+read_document(Document *document, const Form *form, const struct varlena *value, int argument)
 {
-	Document	result;
-
-	result.value = value;
-	result.features = features_of(form, value, form->for_jaccard);
-	result.known = shtext_recall(&result.features);
-	return result;
+	document->features = features_of(form, value, form->for_jaccard);
+	document->known = shtext_recall(&document->features, argument);
 }
 
 /*
@@ -101,9 +96,9 @@ get_fingerprint(const Form *form, const Document *document, ShFingerprint *fp)
 	ShTextRemembered *known = document->known;
 
 	if (known == NULL)
-		return compute_fingerprint(form, document->value, fp);
+		return compute_fingerprint(form, document->features.document, fp);
 	if (!known->computed)
-		known->found = compute_fingerprint(form, document->value, &known->fp);
+		known->found = compute_fingerprint(form, document->features.document, &known->fp);
 	known->computed = true;
 	*fp = known->fp;
 	return known->found;
@@ -209,9 +204,15 @@ similar(FunctionCallInfo fcinfo, const Form *form)
 	int			radius = shtext_similar_radius(similarity);
 	struct varlena *a = PG_GETARG_VARLENA_PP(0);
 	struct varlena *b = PG_GETARG_VARLENA_PP(1);
-	DocumentPair pair = {form, read_document(form, a), read_document(form, b), similarity, radius};
-	bool		result = are_similar(&pair);
+	DocumentPair pair;
+	bool		result;
 
+	pair.form = form;
+	pair.similarity = similarity;
+	pair.radius = radius;
+	read_document(&pair.a, form, a, 0);
+	read_document(&pair.b, form, b, 1);
+	result = are_similar(&pair);
 	PG_FREE_IF_COPY(a, 0);
 	PG_FREE_IF_COPY(b, 1);
 	if (!pair.known)

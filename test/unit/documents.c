@@ -27,10 +27,12 @@ extern Datum simhash_passage_extract_value(PG_FUNCTION_ARGS);
 
 MemoryContext TopTransactionContext = NULL;
 
+#define MEMORY_LIMIT		(UINT64CONST(1) << 40)
+
 size_t
 get_hash_memory_limit(void)
 {
-	return UINT64CONST(1) << 40;
+	return MEMORY_LIMIT;
 }
 
 void *
@@ -65,10 +67,12 @@ MemoryContextRegisterResetCallback(MemoryContext context, MemoryContextCallback 
 {
 }
 
+static Size allocated = 0;
+
 Size
 MemoryContextMemAllocated(MemoryContext context, bool recurse)
 {
-	return 0;
+	return allocated;
 }
 
 void
@@ -116,13 +120,70 @@ test_large(void)
 	server_catch = &caught;
 	if (setjmp(caught) == 0)
 	{
-		ShTextRemembered *known = shtext_recall(&features);
+		ShTextRemembered *known = shtext_recall(&features, 0);
 
 		in_both = shtext_overlap(&features, known, &features, known).in_both;
 	}
 	server_catch = NULL;
 	report(in_both == 200000, "remembered documents", "of many features");
 	free(document);
+}
+
+/* some documents, and what is remembered of them */
+#define NDOCUMENTS	5
+static text *documents[NDOCUMENTS];
+static ShTextRemembered *kept[NDOCUMENTS];
+
+static ShTextRemembered *
+recall(int i, int argument)
+{
+	ShTextFeatures features = shtext_features_of_text(documents[i], 1, SHTEXT_WORD);
+
+	return shtext_recall(&features, argument);
+}
+
+/* in any order, and as either argument, the same is remembered of a document */
+static bool
+all_are_kept(void)
+{
+	static const int orders[][NDOCUMENTS] = {{0, 1, 2, 3, 4}, {0, 1, 2, 3, 4}, {4, 3, 2, 1, 0}, {2, 2, 0, 2, 4}};
+	bool		same = true;
+
+	for (int order = 0; order < (int) lengthof(orders); order++)
+	{
+		for (int i = 0; i < NDOCUMENTS; i++)
+		{
+			int			d = orders[order][i];
+
+			same &= recall(0, 0) == kept[0] && recall(d, 1) == kept[d];
+		}
+	}
+	return same;
+}
+
+static void
+test_order(void)
+{
+	ShTextRemembered *old;
+
+	for (int i = 0; i < NDOCUMENTS; i++)
+	{
+		documents[i] = make_document(400000 + i, 10);
+		kept[i] = recall(i, 1);
+		kept[i]->fp = i;
+	}
+	report(all_are_kept(), "remembered documents", "in any order");
+
+	/* another generation begins with what is used */
+	allocated = MEMORY_LIMIT;
+	documents[0] = make_document(500000, 10);
+	kept[0] = recall(0, 0);
+	allocated = 0;
+	old = kept[1];
+	for (int i = 1; i < NDOCUMENTS; i++)
+		kept[i] = recall(i, 1);
+	report(kept[1] != old && kept[1]->fp == 1 && all_are_kept(), "remembered documents",
+		   "in the next generation");
 }
 
 /* the first words of a long text are found without reading it to its end */
@@ -227,6 +288,7 @@ int
 main(void)
 {
 	test_large();
+	test_order();
 	test_meeting();
 	test_keys();
 	test_long_words();
