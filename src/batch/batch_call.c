@@ -235,6 +235,7 @@ shbatch_begin_query(ShBatchCall *call, int nsides, int distance)
 	call->query.nsides = nsides;
 	call->query.distance = distance;
 	call->query.table = SHPAIRS_ALL_TABLES;
+	call->query.progress.report = shrows_progress_search;
 }
 
 /*
@@ -243,7 +244,16 @@ shbatch_begin_query(ShBatchCall *call, int nsides, int distance)
 void
 shbatch_use_heaps(ShBatchCall *call, int side, const ShRowsHeaps *heaps)
 {
-	shpairs_input_heaps(&call->query.inputs[side], heaps, call->snapshot, bits(call));
+	ShPairsIndexes indexes = {.count = heaps->count,.grouped = heaps->grouped};
+
+	indexes.list = palloc(heaps->count * sizeof(ShPairsIndex));
+	for (int i = 0; i < heaps->count; i++)
+	{
+		const ShRowsHeap *heap = &heaps->heaps[i];
+
+		indexes.list[i] = (ShPairsIndex) {heap->index, heap->first_row, heap->end_row};
+	}
+	shpairs_input_indexes(&call->query.inputs[side], &indexes, call->snapshot, bits(call));
 }
 
 /*

@@ -23,7 +23,7 @@
 #include "batch/row_clusters.h"
 #include "compat.h"
 #include "pairs/collector.h"
-#include "rows/temp_file.h"
+#include "pairs/temp_file.h"
 #include "type/simhash.h"
 #include "type/wide.h"
 
@@ -86,7 +86,7 @@ number_clusters(ShBatchMembers *members)
 		elements[roots[i]].fp = i + 1;
 	}
 	pfree(roots);
-	shrows_rewind_file(members->file);
+	shpairs_rewind_file(members->file);
 }
 
 /*

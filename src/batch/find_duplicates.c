@@ -32,7 +32,7 @@ PG_FUNCTION_INFO_V1(simhash_find_duplicates);
 typedef struct State
 {
 	ShFingerprint fp;
-	ShRowsNumber keeper;		/* number of the nearest kept row, with its
+	ShPairsRow keeper;		/* number of the nearest kept row, with its
 								 * distance in the upper bits; or NO_KEEPER */
 } State;
 
@@ -68,7 +68,7 @@ count_row(DuplicateFinder *finder)
  * Return a duplicate, with its keeper.
  */
 static void
-return_duplicate(DuplicateFinder *finder, ShRowsNumber row, ShRowsNumber keeper, int distance)
+return_duplicate(DuplicateFinder *finder, ShPairsRow row, ShPairsRow keeper, int distance)
 {
 	const ShRowsHeaps *heaps = finder->near.members.rows->heaps;
 	ItemPointerData tids[2];
@@ -102,7 +102,7 @@ make_states(const ShBatchUnionFind *elements)
  * a keeper that is at least as near.
  */
 static inline void
-keep_for(State *state, uint64 distance, ShRowsNumber row)
+keep_for(State *state, uint64 distance, ShPairsRow row)
 {
 	if (distance < state->keeper >> DISTANCE_SHIFT)
 		state->keeper = distance << DISTANCE_SHIFT | row;
@@ -112,7 +112,7 @@ keep_for(State *state, uint64 distance, ShRowsNumber row)
  * Keep a row of an element.  No other row of it has been kept.
  */
 static void
-keep_row(DuplicateFinder *finder, State *states, uint32 element, ShRowsNumber row)
+keep_row(DuplicateFinder *finder, State *states, uint32 element, ShPairsRow row)
 {
 	const ShBatchUnionFind *elements = &finder->near.members.elements;
 	ShFingerprint fp = states[element].fp;
@@ -133,9 +133,9 @@ keep_row(DuplicateFinder *finder, State *states, uint32 element, ShRowsNumber ro
  * Keep or return a row of an element.
  */
 static void
-decide(DuplicateFinder *finder, State *states, uint32 element, ShRowsNumber row)
+decide(DuplicateFinder *finder, State *states, uint32 element, ShPairsRow row)
 {
-	ShRowsNumber keeper = states[element].keeper;
+	ShPairsRow keeper = states[element].keeper;
 
 	count_row(finder);
 	if (keeper == NO_KEEPER)
@@ -154,7 +154,7 @@ static void
 decide_by_fingerprints(DuplicateFinder *finder)
 {
 	State	   *states = make_states(&finder->near.members.elements);
-	ShRowsNumber rows[LOOK_AHEAD];
+	ShPairsRow rows[LOOK_AHEAD];
 	uint32		elements[LOOK_AHEAD];
 	int			count;
 
@@ -181,13 +181,13 @@ decide_by_condition(DuplicateFinder *finder, ShBatchRowCheck *check)
 {
 	ShBatchKeptRows *kept = shbatch_kept_begin(&finder->near.members.elements,
 											   &finder->near.neighbors, check);
-	ShRowsNumber row;
+	ShPairsRow row;
 	uint32		element;
 
 	shrows_progress_phase(SHROWS_PHASE_CHECK_ROWS, finder->near.count);
 	while (shbatch_near_rows_next(&finder->near, &row, &element))
 	{
-		ShRowsNumber keeper;
+		ShPairsRow keeper;
 		int			distance;
 
 		count_row(finder);

@@ -40,7 +40,7 @@
 /* a row that is kept; they are numbered in the order in which they are kept */
 typedef struct KeptRow
 {
-	ShRowsNumber row;
+	ShPairsRow row;
 	uint32		next;			/* of the same element, or NO_ROW */
 } KeptRow;
 
@@ -117,7 +117,7 @@ enlarge(ShBatchKeptRows *kept)
  * Keep a row of an element.
  */
 void
-shbatch_kept_add(ShBatchKeptRows *kept, uint32 element, ShRowsNumber row)
+shbatch_kept_add(ShBatchKeptRows *kept, uint32 element, ShPairsRow row)
 {
 	KeptList   *list = &kept->lists[element];
 	uint32		number = kept->count;
@@ -183,7 +183,7 @@ collect_candidates(ShBatchKeptRows *kept, uint32 element)
  * same, and the first kept of several.  Returns false if there is none.
  */
 bool
-shbatch_kept_find(ShBatchKeptRows *kept, uint32 element, ShRowsNumber row, ShRowsNumber *keeper,
+shbatch_kept_find(ShBatchKeptRows *kept, uint32 element, ShPairsRow row, ShPairsRow *keeper,
 				  int *distance)
 {
 	for (uint32 number = kept->lists[element].first; number != NO_ROW;

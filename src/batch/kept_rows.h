@@ -17,8 +17,8 @@ typedef struct ShBatchKeptRows ShBatchKeptRows;
 
 extern ShBatchKeptRows *shbatch_kept_begin(const ShBatchUnionFind *elements,
 										   ShBatchNeighbors *neighbors, ShBatchRowCheck *check);
-extern void shbatch_kept_add(ShBatchKeptRows *kept, uint32 element, ShRowsNumber row);
-extern bool shbatch_kept_find(ShBatchKeptRows *kept, uint32 element, ShRowsNumber row,
-							  ShRowsNumber *keeper, int *distance);
+extern void shbatch_kept_add(ShBatchKeptRows *kept, uint32 element, ShPairsRow row);
+extern bool shbatch_kept_find(ShBatchKeptRows *kept, uint32 element, ShPairsRow row,
+							  ShPairsRow *keeper, int *distance);
 
 #endif							/* SIMHASH_BATCH_KEPT_ROWS_H */

@@ -17,7 +17,7 @@
 #include "batch/members.h"
 #include "compat.h"
 #include "rows/progress.h"
-#include "rows/temp_file.h"
+#include "pairs/temp_file.h"
 
 /*
  * An element for a fingerprint with rows of another kind than 0.  A
@@ -130,7 +130,7 @@ flush(ShBatchMembers *members)
 	shrows_resolve(members->rows);
 	for (size_t i = 0; i < members->rows->count; i++)
 	{
-		ShRowsNumber row = members->rows->numbers[i];
+		ShPairsRow row = members->rows->numbers[i];
 		uint32		kind = shrows_kind(row);
 		ShBatchMember member = {row & SHBT_MAX_TID, members->row_elements[i]};
 
@@ -152,7 +152,7 @@ flush(ShBatchMembers *members)
 }
 
 static void
-collect_row(ShBatchMembers *members, const ShPairsBucket *bucket, uint32 element, ShRowsNumber row)
+collect_row(ShBatchMembers *members, const ShPairsBucket *bucket, uint32 element, ShPairsRow row)
 {
 	members->row_elements[members->rows->count] = element;
 	shrows_add(members->rows, bucket->group, &row, 1);
@@ -166,7 +166,7 @@ collect_row(ShBatchMembers *members, const ShPairsBucket *bucket, uint32 element
  * (With all that the snapshot sees; these are in all tables.)
  */
 static void
-collect_repeated(ShPairsSink *base, const ShPairsBucket *bucket, ShRowsNumber row)
+collect_repeated(ShPairsSink *base, const ShPairsBucket *bucket, ShPairsRow row)
 {
 	ShBatchMembers *members = (ShBatchMembers *) base;
 	size_t		last = bucket->nkeys - 1;
@@ -239,7 +239,7 @@ shbatch_members_begin(ShBatchMembers *members, ShRows *rows, double most, int nw
 	shrows_remember_kinds(rows);
 	members->row_elements = MemoryContextAllocHuge(CurrentMemoryContext,
 												   rows->capacity * sizeof(uint32));
-	members->file = shrows_create_file();
+	members->file = shpairs_create_file();
 }
 
 /*
@@ -253,7 +253,7 @@ shbatch_members_finish(ShBatchMembers *members)
 	if (members->others != NULL)
 		pfree(members->others);
 	pfree(members->row_elements);
-	shrows_rewind_file(members->file);
+	shpairs_rewind_file(members->file);
 }
 
 /*

@@ -17,7 +17,7 @@
 /* a row, and the number of its fingerprint's element */
 typedef struct ShBatchMember
 {
-	ShRowsNumber row;
+	ShPairsRow row;
 	uint64		element;
 } ShBatchMember;
 

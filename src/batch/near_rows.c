@@ -14,7 +14,7 @@
 #include "batch/near_rows.h"
 #include "compat.h"
 #include "rows/progress.h"
-#include "rows/temp_file.h"
+#include "pairs/temp_file.h"
 
 #define NO_PLACE		PG_UINT32_MAX
 
@@ -85,7 +85,7 @@ find_places(ShBatchNearRows *near, uint32 *nplaces)
 	ShBatchMember member;
 	uint32		element;
 
-	near->ordered = shrows_create_file();
+	near->ordered = shpairs_create_file();
 	*nplaces = 0;
 	for (uint32 i = 0; i < nelements; i++)
 	{
@@ -100,7 +100,7 @@ find_places(ShBatchNearRows *near, uint32 *nplaces)
 		member.element = element;
 		BufFileWrite(near->ordered, &member, sizeof(member));
 	}
-	shrows_rewind_file(near->ordered);
+	shpairs_rewind_file(near->ordered);
 	return places;
 }
 
@@ -132,7 +132,7 @@ shbatch_near_rows_sort(ShBatchNearRows *near)
  * last.
  */
 bool
-shbatch_near_rows_next(ShBatchNearRows *near, ShRowsNumber *row, uint32 *element)
+shbatch_near_rows_next(ShBatchNearRows *near, ShPairsRow *row, uint32 *element)
 {
 	ShBatchMember member;
 

@@ -26,7 +26,7 @@ typedef struct ShBatchNearRows
 extern void shbatch_near_rows_begin(ShBatchNearRows *near, ShRows *rows, double most,
 									int nwords, const char *keep);
 extern void shbatch_near_rows_sort(ShBatchNearRows *near);
-extern bool shbatch_near_rows_next(ShBatchNearRows *near, ShRowsNumber *row, uint32 *element);
+extern bool shbatch_near_rows_next(ShBatchNearRows *near, ShPairsRow *row, uint32 *element);
 extern void shbatch_near_rows_end(ShBatchNearRows *near);
 
 #endif							/* SIMHASH_BATCH_NEAR_ROWS_H */

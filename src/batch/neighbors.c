@@ -19,7 +19,7 @@
 #include "batch/neighbors.h"
 #include "bits/scheme.h"
 #include "compat.h"
-#include "rows/temp_file.h"
+#include "pairs/temp_file.h"
 #include "rows/visible_rows.h"
 #include "sort/entrysort.h"
 
@@ -27,7 +27,7 @@ void
 shbatch_neighbors_begin(ShBatchNeighbors *neighbors)
 {
 	memset(neighbors, 0, sizeof(ShBatchNeighbors));
-	neighbors->pairs = shrows_create_file();
+	neighbors->pairs = shpairs_create_file();
 }
 
 /*
@@ -75,7 +75,7 @@ shbatch_neighbors_load(ShBatchNeighbors *neighbors, uint32 nelements)
 												   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	neighbors->lists = MemoryContextAllocHuge(CurrentMemoryContext,
 											  Max(neighbors->npairs * 2, 1) * sizeof(uint32));
-	shrows_rewind_file(neighbors->pairs);
+	shpairs_rewind_file(neighbors->pairs);
 	while (next_pair(neighbors, &pair))
 	{
 		neighbors->starts[pair.a]++;
@@ -87,7 +87,7 @@ shbatch_neighbors_load(ShBatchNeighbors *neighbors, uint32 nelements)
 		shcompat_check_at(i);
 		start = neighbors->starts[i] += start;
 	}
-	shrows_rewind_file(neighbors->pairs);
+	shpairs_rewind_file(neighbors->pairs);
 	while (next_pair(neighbors, &pair))
 	{
 		neighbors->lists[--neighbors->starts[pair.a]] = pair.b;
@@ -120,7 +120,7 @@ shbatch_neighbors_sort(ShBatchNeighbors *neighbors, uint32 *places, uint32 nplac
 	neighbors->starts = MemoryContextAllocExtended(CurrentMemoryContext,
 												   (nplaces + (Size) 1) * sizeof(uint64),
 												   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	shrows_rewind_file(neighbors->pairs);
+	shpairs_rewind_file(neighbors->pairs);
 	while (next_pair(neighbors, &pair))
 	{
 		shsort_add(sort, places[pair.a], pair.b);
@@ -128,7 +128,7 @@ shbatch_neighbors_sort(ShBatchNeighbors *neighbors, uint32 *places, uint32 nplac
 	}
 	shsort_start_table(sort, &shbits_make_scheme(1, 0)->tables[0]);
 
-	neighbors->file = shrows_create_file();
+	neighbors->file = shpairs_create_file();
 	while (shsort_next(sort, &item))
 	{
 		CHECK_FOR_INTERRUPTS();

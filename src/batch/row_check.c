@@ -76,7 +76,7 @@ struct ShBatchRowCheck
 	EState	   *estate;
 	NamedReader a;
 	NamedReader b;
-	ShRowsNumber row;			/* that has been kept, or NO_ROW */
+	ShPairsRow row;			/* that has been kept, or NO_ROW */
 	bool		hopeful;		/* what keep() has returned */
 	MemoryContext context;
 };
@@ -96,7 +96,7 @@ begin_reader(NamedReader *reader, const ShRowsHeaps *heaps, int side, Snapshot s
  * Read a row.  The result is valid until the next one is read.
  */
 static TupleTableSlot *
-read_row(NamedReader *reader, ShRowsNumber number)
+read_row(NamedReader *reader, ShPairsRow number)
 {
 	TupleTableSlot *slot;
 	int			table;
@@ -135,7 +135,7 @@ begin_check(ShBatchRowCheck *check, const ShRowsHeaps *heaps, Snapshot snapshot)
 }
 
 static bool
-check_rows(ShBatchRowCheck *check, ShRowsNumber a, ShRowsNumber b)
+check_rows(ShBatchRowCheck *check, ShPairsRow a, ShPairsRow b)
 {
 	bool		result;
 
@@ -156,7 +156,7 @@ check_rows(ShBatchRowCheck *check, ShRowsNumber a, ShRowsNumber b)
  * check they are.
  */
 bool
-shbatch_check_rows(ShBatchRowCheck *check, ShRowsNumber a, ShRowsNumber b)
+shbatch_check_rows(ShBatchRowCheck *check, ShPairsRow a, ShPairsRow b)
 {
 	bool		result = true;
 

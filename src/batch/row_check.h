@@ -19,7 +19,7 @@ extern ShBatchRowCheck *shbatch_class_check_begin(const ShRowsHeaps *heaps, Snap
 												  double similarity, ShBatchRowCheck *next);
 extern ShBatchRowCheck *shbatch_same_check_begin(const ShRowsHeaps *heaps, Snapshot snapshot,
 												 const char *text);
-extern bool shbatch_check_rows(ShBatchRowCheck *check, ShRowsNumber a, ShRowsNumber b);
+extern bool shbatch_check_rows(ShBatchRowCheck *check, ShPairsRow a, ShPairsRow b);
 extern void shbatch_check_release(ShBatchRowCheck *check);
 extern void shbatch_check_end(ShBatchRowCheck *check);
 

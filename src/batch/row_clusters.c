@@ -29,7 +29,7 @@
 /* a row; they are numbered in their order */
 typedef struct Row
 {
-	ShRowsNumber row;
+	ShPairsRow row;
 	uint32		element;
 	uint32		parent;			/* itself for a root */
 	uint32		next;			/* of its bunch, or NO_ROW */
@@ -131,7 +131,7 @@ add_to_bunch(ShBatchRowClusters *clusters, uint32 number)
 }
 
 static void
-add_row(ShBatchRowClusters *clusters, ShRowsNumber row, uint32 element)
+add_row(ShBatchRowClusters *clusters, ShPairsRow row, uint32 element)
 {
 	uint32		number = clusters->count++;
 	const uint32 *neighbors;
@@ -174,7 +174,7 @@ shbatch_row_clusters_make(ShBatchNearRows *near, ShBatchRowCheck *check)
 {
 	ShBatchRowClusters *clusters = palloc0(sizeof(ShBatchRowClusters));
 	uint32		nelements = near->members.elements.count;
-	ShRowsNumber row;
+	ShPairsRow row;
 	uint32		element;
 
 	check_memory(near->count);

@@ -16,7 +16,7 @@ typedef struct ShBatchRowClusters ShBatchRowClusters;
 /* a row of a cluster */
 typedef struct ShBatchClusterRow
 {
-	ShRowsNumber row;
+	ShPairsRow row;
 	uint32		element;
 	uint32		cluster;		/* its number, from 1 */
 	uint32		size;			/* of the cluster */

@@ -26,7 +26,7 @@ typedef struct Fingerprint
 {
 	ShFingerprint fp;
 	const uint64 *value;		/* words of a wide one, or NULL */
-	ShRowsNumber *rows;			/* of its rows; with kinds once looked up */
+	ShPairsRow *rows;			/* of its rows; with kinds once looked up */
 	size_t		nrows;			/* once looked up: visible rows, which come
 								 * first */
 	uint32		key;			/* in the bucket that it came from */
@@ -77,7 +77,7 @@ struct ShBatchRowPairs
 #define FPS_FRACTION	(1.0 / 3)
 
 /* a value of an array counts as one row */
-static ShRowsNumber no_row = 0;
+static ShPairsRow no_row = 0;
 
 /*
  * Begin to pass the rows of the pairs that are added, and that are the same by the
@@ -166,7 +166,7 @@ take_rows(ShBatchRowPairs *pairs, const Fingerprint *a, const Fingerprint *b)
 
 /* Sort rows by kind. */
 static void
-order_by_kind(ShRowsNumber *rows, size_t count)
+order_by_kind(ShPairsRow *rows, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
 	{
@@ -183,7 +183,7 @@ order_by_kind(ShRowsNumber *rows, size_t count)
  * Move the visible rows to the front, sorted by kind.  Returns their number.
  */
 static size_t
-drop_invisible(ShRowsNumber *rows, size_t count)
+drop_invisible(ShPairsRow *rows, size_t count)
 {
 	size_t		visible = 0;
 
@@ -224,7 +224,7 @@ keep_in_bucket(ShBatchRowPairs *pairs)
 		shcompat_check_at(i);
 		if (!fp->looked_up)
 			memcpy(collected->bucket->rows + collected->bucket->starts[fp->key], fp->rows,
-				   fp->nrows * sizeof(ShRowsNumber));
+				   fp->nrows * sizeof(ShPairsRow));
 		collected->numbers[fp->key] = LOOKED_UP;
 	}
 	pairs->first_number = 0;
@@ -360,7 +360,7 @@ static uint32
 collect(ShBatchRowPairs *pairs, bool second, const ShPairsBucket *bucket, size_t i)
 {
 	Collected  *collected = &pairs->collected[second];
-	ShRowsNumber *rows = bucket->rows + bucket->starts[i];
+	ShPairsRow *rows = bucket->rows + bucket->starts[i];
 	size_t		nrows = shpairs_rows_end(bucket, i) - bucket->starts[i];
 	uint32		number;
 	Fingerprint *fp;

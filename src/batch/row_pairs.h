@@ -17,9 +17,9 @@ typedef struct ShBatchRowPairs ShBatchRowPairs;
 /* two rows of one kind, as numbers after the look-up */
 typedef struct ShBatchRowPair
 {
-	ShRowsNumber a_row;
+	ShPairsRow a_row;
 	ShFingerprint a_fp;
-	ShRowsNumber b_row;
+	ShPairsRow b_row;
 	ShFingerprint b_fp;
 	int			distance;
 

@@ -36,7 +36,7 @@ typedef struct ShPairsBucketReader
 	uint32		group;
 	int			count;
 	ShPermuted *next_keys;
-	ShRowsNumber *next_rows;
+	ShPairsRow *next_rows;
 
 	/* buckets: where they were read, with no key repeated, or collected */
 	ShPairsBucket direct;

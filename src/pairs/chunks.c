@@ -26,7 +26,7 @@
 #include "pairs/chunks.h"
 #include "pairs/collector.h"
 #include "pairs/pairs.h"
-#include "rows/temp_file.h"
+#include "pairs/temp_file.h"
 
 /* an entry in a file: a value, and the number of a row */
 #define MAX_ENTRY_WORDS		(SHBITS_MAX_PARTS + 1)
@@ -87,7 +87,7 @@ shpairs_chunks_begin(const ShPairsInput *inputs, int nsides, const ShPairsBucket
 	chunks->nsides = nsides;
 	chunks->memory = maintenance_work_mem * (Size) 1024 / 2;
 	for (int i = 0; i < nsides; i++)
-		chunks->sides[i].file = shrows_create_file();
+		chunks->sides[i].file = shpairs_create_file();
 	for (int i = 0; i < lengthof(chunks->collectors); i++)
 	{
 		ShPairsCollector *collector = &chunks->collectors[i];
@@ -166,7 +166,7 @@ append(ShPairsChunks *chunks, Side *side, uint64 *entry)
 }
 
 static inline void
-add_entry(ShPairsChunks *chunks, Side *side, const uint64 *value, ShRowsNumber row)
+add_entry(ShPairsChunks *chunks, Side *side, const uint64 *value, ShPairsRow row)
 {
 	int			nwords = words_of(chunks);
 	uint64		entry[MAX_ENTRY_WORDS];
@@ -187,7 +187,7 @@ add_entry(ShPairsChunks *chunks, Side *side, const uint64 *value, ShRowsNumber r
  */
 void
 shpairs_chunks_add(ShPairsChunks *chunks, int side, const uint64 *values,
-				   const ShRowsNumber *rows, size_t count)
+				   const ShPairsRow *rows, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 	{
@@ -249,7 +249,7 @@ sort_side(ShPairsChunks *chunks, Side *side)
 	bool		is_null;
 
 	SET_VARSIZE(&datum.bytes, VARHDRSZ + size);
-	shrows_rewind_file(side->file);
+	shpairs_rewind_file(side->file);
 	for (size_t i = 0; i < count; i++)
 	{
 		uint64		entry[MAX_ENTRY_WORDS];
@@ -261,7 +261,7 @@ sort_side(ShPairsChunks *chunks, Side *side)
 	}
 	BufFileClose(side->file);
 	tuplesort_performsort(sort);
-	side->file = shrows_create_file();
+	side->file = shpairs_create_file();
 	side->count = 0;
 	for (size_t i = 0; shcompat_tuplesort_getdatum(sort, true, &value, &is_null); i++)
 	{

@@ -20,14 +20,14 @@
 
 #define FIRST_CAPACITY		1024
 
-#define BYTES_PER_ROW		sizeof(ShRowsNumber)
+#define BYTES_PER_ROW		sizeof(ShPairsRow)
 
 /* the bytes that a key takes, including its search */
 static Size
 bytes_per_key(int nwords)
 {
 	return nwords * sizeof(uint64) + sizeof(size_t) + shpairs_search_bytes(nwords) +
-		(nwords > 1 ? sizeof(ShRowsNumber) : 0);
+		(nwords > 1 ? sizeof(ShPairsRow) : 0);
 }
 
 /*
@@ -57,9 +57,9 @@ resize(ShPairsCollector *collector, size_t max_keys, size_t max_rows)
 	collector->max_rows = max_rows;
 	bucket->values = repalloc_huge(bucket->values, max_keys * bucket->nwords * sizeof(uint64));
 	bucket->starts = repalloc_huge(bucket->starts, max_keys * sizeof(size_t));
-	bucket->rows = repalloc_huge(bucket->rows, max_rows * sizeof(ShRowsNumber));
+	bucket->rows = repalloc_huge(bucket->rows, max_rows * sizeof(ShPairsRow));
 	if (collector->scratch != NULL)
-		collector->scratch = repalloc_huge(collector->scratch, max_keys * sizeof(ShRowsNumber));
+		collector->scratch = repalloc_huge(collector->scratch, max_keys * sizeof(ShPairsRow));
 }
 
 /*
@@ -75,9 +75,9 @@ shpairs_collector_init(ShPairsCollector *collector, int nwords, ShPairsSink *sin
 	bucket->nwords = nwords;
 	bucket->values = palloc(sizeof(uint64));
 	bucket->starts = palloc(sizeof(size_t));
-	bucket->rows = palloc(sizeof(ShRowsNumber));
+	bucket->rows = palloc(sizeof(ShPairsRow));
 	if (nwords > 1)
-		collector->scratch = palloc(sizeof(ShRowsNumber));
+		collector->scratch = palloc(sizeof(ShPairsRow));
 	collector->sink = sink != NULL && sink->repeat != NULL ? sink : NULL;
 	collector->memory = memory;
 	resize(collector, FIRST_CAPACITY, FIRST_CAPACITY);
@@ -168,7 +168,7 @@ enlarge_rows(ShPairsCollector *collector)
  * Add entries as new keys.  Returns how many there was memory for.
  */
 static size_t
-collect_keys(ShPairsCollector *collector, const uint64 *values, const ShRowsNumber *rows,
+collect_keys(ShPairsCollector *collector, const uint64 *values, const ShPairsRow *rows,
 			 size_t count)
 {
 	ShPairsBucket *bucket = &collector->bucket;
@@ -183,7 +183,7 @@ collect_keys(ShPairsCollector *collector, const uint64 *values, const ShRowsNumb
 
 		memcpy(bucket->values + bucket->nkeys * bucket->nwords, values + done * bucket->nwords,
 			   n * bucket->nwords * sizeof(uint64));
-		memcpy(bucket->rows + bucket->nrows, rows + done, n * sizeof(ShRowsNumber));
+		memcpy(bucket->rows + bucket->nrows, rows + done, n * sizeof(ShPairsRow));
 		for (size_t i = 0; i < n; i++)
 			bucket->starts[bucket->nkeys + i] = bucket->nrows + i;
 		bucket->nkeys += n;
@@ -198,7 +198,7 @@ collect_keys(ShPairsCollector *collector, const uint64 *values, const ShRowsNumb
  * Another row of the last key.  Returns false if there is no memory for it.
  */
 static bool
-collect_repeat(ShPairsCollector *collector, ShRowsNumber row)
+collect_repeat(ShPairsCollector *collector, ShPairsRow row)
 {
 	ShPairsBucket *bucket = &collector->bucket;
 
@@ -218,7 +218,7 @@ collect_repeat(ShPairsCollector *collector, ShRowsNumber row)
  * Add entries of one word, which ascend.
  */
 static size_t
-collect_ascending(ShPairsCollector *collector, const uint64 *values, const ShRowsNumber *rows,
+collect_ascending(ShPairsCollector *collector, const uint64 *values, const ShPairsRow *rows,
 				  size_t count)
 {
 	const ShPairsBucket *bucket = &collector->bucket;
@@ -249,7 +249,7 @@ collect_ascending(ShPairsCollector *collector, const uint64 *values, const ShRow
  * Add entries.  Returns how many there was memory for.
  */
 size_t
-shpairs_collect(ShPairsCollector *collector, const uint64 *values, const ShRowsNumber *rows,
+shpairs_collect(ShPairsCollector *collector, const uint64 *values, const ShPairsRow *rows,
 				size_t count)
 {
 	if (collector->bucket.nwords == 1)
@@ -262,7 +262,7 @@ shpairs_collect(ShPairsCollector *collector, const uint64 *values, const ShRowsN
  * be room.
  */
 void
-shpairs_collect_in_order(ShPairsCollector *collector, const uint64 *value, ShRowsNumber row)
+shpairs_collect_in_order(ShPairsCollector *collector, const uint64 *value, ShPairsRow row)
 {
 	const ShPairsBucket *bucket = &collector->bucket;
 
@@ -362,7 +362,7 @@ shpairs_collector_finish(ShPairsCollector *collector)
 	int			nwords = bucket->nwords;
 	Size		size = nwords * sizeof(uint64);
 	size_t		count = bucket->nkeys;
-	ShRowsNumber *ordered = collector->scratch;
+	ShPairsRow *ordered = collector->scratch;
 	ShSortItem *items;
 	ShSortItem *sorted;
 

@@ -17,7 +17,7 @@ typedef struct ShPairsCollector
 	Size		memory;			/* that it may take, with its search */
 	size_t		max_keys;
 	size_t		max_rows;
-	ShRowsNumber *scratch;		/* with several words: room to order the rows */
+	ShPairsRow *scratch;		/* with several words: room to order the rows */
 } ShPairsCollector;
 
 extern Size shpairs_bucket_bytes(int nwords, size_t nkeys, size_t nrows);
@@ -28,9 +28,9 @@ extern void shpairs_collector_reserve(ShPairsCollector *collector, size_t nkeys,
 									  size_t nrows);
 extern void shpairs_collector_shrink(ShPairsCollector *collector);
 extern size_t shpairs_collect(ShPairsCollector *collector, const uint64 *values,
-							  const ShRowsNumber *rows, size_t count);
+							  const ShPairsRow *rows, size_t count);
 extern void shpairs_collect_in_order(ShPairsCollector *collector, const uint64 *value,
-									 ShRowsNumber row);
+									 ShPairsRow row);
 extern void shpairs_collector_finish(ShPairsCollector *collector);
 extern Size shpairs_collector_memory(const ShPairsCollector *collector);
 extern void shpairs_collector_free(ShPairsCollector *collector);

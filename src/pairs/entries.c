@@ -28,14 +28,14 @@
  */
 struct ShPairsLeafReader
 {
-	const ShRowsHeap *heap;
+	const ShPairsIndex *from;
 	bool		grouped;
 	Snapshot	snapshot;		/* of the reading query */
 	ShBtWalk	walk;
 	int			count;
 	int			next;
 	ShPermuted	keys[SHBT_MAX_ENTRIES];
-	ShRowsNumber rows[SHBT_MAX_ENTRIES];
+	ShPairsRow rows[SHBT_MAX_ENTRIES];
 	uint32		groups[SHBT_MAX_ENTRIES];	/* if grouped, else not set */
 };
 
@@ -43,7 +43,7 @@ struct ShPairsLeafReader
  * Sort the entries of a leaf, by group and fingerprint.
  */
 static void
-sort_leaf(ShPermuted *keys, ShRowsNumber *rows, uint32 *groups, int count)
+sort_leaf(ShPermuted *keys, ShPairsRow *rows, uint32 *groups, int count)
 {
 	ShSortItem	items[SHBT_MAX_ENTRIES];
 	ShSortItem	sorted_items[SHBT_MAX_ENTRIES];
@@ -73,7 +73,7 @@ drop_beyond(ShPairsLeafReader *reader)
 
 	for (int i = 0; i < reader->count; i++)
 	{
-		if (reader->rows[i] >= reader->heap->end_row)
+		if (reader->rows[i] >= reader->from->end_row)
 			continue;
 		reader->keys[kept] = reader->keys[i];
 		reader->rows[kept] = reader->rows[i];
@@ -92,17 +92,17 @@ read_leaf(ShPairsLeafReader *reader)
 	Page		page = (Page) reader->walk.page.data;
 	uint32	   *groups = reader->grouped ? reader->groups : NULL;
 	int			count = shbt_read_leaf(page, reader->keys, reader->rows, groups);
-	ShRowsNumber last = 0;
+	ShPairsRow last = 0;
 
 	reader->count = count;
 	for (int i = 0; i < count; i++)
 	{
-		reader->rows[i] += reader->heap->first_row;
+		reader->rows[i] += reader->from->first_row;
 		last = Max(last, reader->rows[i]);
 	}
 	if (shbt_leaf_sorted(page) < count)
 		sort_leaf(reader->keys, reader->rows, groups, count);
-	if (last >= reader->heap->end_row)
+	if (last >= reader->from->end_row)
 		drop_beyond(reader);
 }
 
@@ -116,7 +116,7 @@ read_leaf(ShPairsLeafReader *reader)
 static bool
 next_leaf(ShPairsLeafReader *reader)
 {
-	Relation	index = reader->heap->index;
+	Relation	index = reader->from->index;
 
 	/* pages that VACUUM has emptied remain */
 	reader->count = reader->next = 0;
@@ -153,7 +153,7 @@ compare_readers(Datum a, Datum b, void *arg)
 }
 
 static void
-use_buffers(ShPairsEntries *entries, ShPermuted *keys, ShRowsNumber *rows, uint32 *groups)
+use_buffers(ShPairsEntries *entries, ShPermuted *keys, ShPairsRow *rows, uint32 *groups)
 {
 	entries->keys = keys;
 	entries->rows = rows;
@@ -164,12 +164,12 @@ static void
 allocate_buffers(ShPairsEntries *entries)
 {
 	use_buffers(entries, palloc(MOST_ENTRIES * sizeof(ShPermuted)),
-				palloc(MOST_ENTRIES * sizeof(ShRowsNumber)),
+				palloc(MOST_ENTRIES * sizeof(ShPairsRow)),
 				entries->grouped ? palloc(MOST_ENTRIES * sizeof(uint32)) : NULL);
 }
 
 static void
-begin_readers(ShPairsEntries *entries, const ShRowsHeap *heaps, int count,
+begin_readers(ShPairsEntries *entries, const ShPairsIndex *list, int count,
 			  const ShBitsScheme *scheme, bool grouped, Snapshot snapshot)
 {
 	memset(entries, 0, sizeof(ShPairsEntries));
@@ -181,7 +181,7 @@ begin_readers(ShPairsEntries *entries, const ShRowsHeap *heaps, int count,
 	{
 		ShPairsLeafReader *reader = palloc(sizeof(ShPairsLeafReader));
 
-		reader->heap = &heaps[i];
+		reader->from = &list[i];
 		reader->grouped = grouped;
 		reader->snapshot = snapshot;
 		entries->readers[i] = reader;
@@ -197,24 +197,23 @@ begin_readers(ShPairsEntries *entries, const ShRowsHeap *heaps, int count,
 }
 
 /*
- * Read the indexes of tables, all of which have the scheme, and groups if "heaps" has.
- * All arguments must outlive the reading.
+ * Read indexes, all of which have the scheme.  All arguments must outlive the reading.
  */
 void
-shpairs_entries_heaps(ShPairsEntries *entries, const ShRowsHeaps *heaps,
-					  const ShBitsScheme *scheme, Snapshot snapshot)
+shpairs_entries_indexes(ShPairsEntries *entries, const ShPairsIndexes *indexes,
+						const ShBitsScheme *scheme, Snapshot snapshot)
 {
-	begin_readers(entries, heaps->heaps, heaps->count, scheme, heaps->grouped, snapshot);
+	begin_readers(entries, indexes->list, indexes->count, scheme, indexes->grouped, snapshot);
 }
 
 /*
- * The same for a single one of the tables.
+ * The same for a single one of them.
  */
 void
-shpairs_entries_heap(ShPairsEntries *entries, const ShRowsHeaps *heaps, int number,
-					 const ShBitsScheme *scheme, Snapshot snapshot)
+shpairs_entries_index(ShPairsEntries *entries, const ShPairsIndexes *indexes, int number,
+					  const ShBitsScheme *scheme, Snapshot snapshot)
 {
-	begin_readers(entries, &heaps->heaps[number], 1, scheme, heaps->grouped, snapshot);
+	begin_readers(entries, &indexes->list[number], 1, scheme, indexes->grouped, snapshot);
 }
 
 /*
@@ -256,7 +255,7 @@ shpairs_entries_start(ShPairsEntries *entries, int tree)
 		ShPairsLeafReader *reader = entries->readers[i];
 
 		reader->count = reader->next = 0;
-		shbt_walk_start(&reader->walk, reader->heap->index, tree, 0);
+		shbt_walk_start(&reader->walk, reader->from->index, tree, 0);
 		if (entries->merge != NULL)
 			add_reader(entries, reader);
 	}
@@ -385,7 +384,7 @@ shpairs_entries_seek(ShPairsEntries *entries, uint32 group, ShPermuted key)
  * lock or pin on return.
  */
 int
-shpairs_entries_next(ShPairsEntries *entries, uint32 *group, ShPermuted **keys, ShRowsNumber **rows)
+shpairs_entries_next(ShPairsEntries *entries, uint32 *group, ShPermuted **keys, ShPairsRow **rows)
 {
 	int			start;
 	int			end;

@@ -8,11 +8,30 @@
 #ifndef SIMHASH_PAIRS_ENTRIES_H
 #define SIMHASH_PAIRS_ENTRIES_H
 
+#include "utils/rel.h"
 #include "utils/snapshot.h"
 
 #include "bits/scheme.h"
-#include "rows/heaps.h"
+#include "pairs/keys.h"
 #include "sort/entrysort.h"
+
+/*
+ * Indexes that are searched.  Each has the rows from first_row to end_row: the TIDs of its
+ * entries, plus first_row.
+ */
+typedef struct ShPairsIndex
+{
+	Relation	index;
+	ShPairsRow	first_row;
+	ShPairsRow	end_row;
+} ShPairsIndex;
+
+typedef struct ShPairsIndexes
+{
+	int			count;
+	ShPairsIndex *list;
+	bool		grouped;		/* they have several columns */
+} ShPairsIndexes;
 
 typedef struct ShPairsLeafReader ShPairsLeafReader;
 
@@ -40,20 +59,20 @@ typedef struct ShPairsEntries
 	int			count;
 	int			next;
 	ShPermuted *keys;
-	ShRowsNumber *rows;
+	ShPairsRow *rows;
 	uint32	   *groups;			/* if grouped */
 } ShPairsEntries;
 
-extern void shpairs_entries_heaps(ShPairsEntries *entries, const ShRowsHeaps *heaps,
-								  const ShBitsScheme *scheme, Snapshot snapshot);
-extern void shpairs_entries_heap(ShPairsEntries *entries, const ShRowsHeaps *heaps, int number,
-								 const ShBitsScheme *scheme, Snapshot snapshot);
+extern void shpairs_entries_indexes(ShPairsEntries *entries, const ShPairsIndexes *indexes,
+									const ShBitsScheme *scheme, Snapshot snapshot);
+extern void shpairs_entries_index(ShPairsEntries *entries, const ShPairsIndexes *indexes,
+								  int number, const ShBitsScheme *scheme, Snapshot snapshot);
 extern void shpairs_entries_sort(ShPairsEntries *entries, ShSort *sort,
 								 const ShBitsScheme *scheme, bool grouped);
 extern void shpairs_entries_start(ShPairsEntries *entries, int tree);
 extern void shpairs_entries_seek(ShPairsEntries *entries, uint32 group, ShPermuted key);
 extern int	shpairs_entries_next(ShPairsEntries *entries, uint32 *group, ShPermuted **keys,
-								 ShRowsNumber **rows);
+								 ShPairsRow **rows);
 extern void shpairs_entries_end(ShPairsEntries *entries);
 
 #endif							/* SIMHASH_PAIRS_ENTRIES_H */

@@ -23,7 +23,6 @@
 #include "pairs/groups.h"
 #include "pairs/together.h"
 #include "pairs/walks.h"
-#include "rows/progress.h"
 
 typedef struct Finder
 {
@@ -110,7 +109,7 @@ sort_sides(ShPairsQuery *query, const ShBitsScheme *scheme)
 			entries += query->inputs[i].entries;
 	}
 	if (any)
-		shrows_progress_phase(SHROWS_PHASE_SORT, entries);
+		shpairs_progress_begin(&query->progress, SHPAIRS_SORTING, entries);
 	for (int i = 0; i < query->nsides; i++)
 	{
 		if (!has_scheme(&query->inputs[i], scheme))
@@ -205,6 +204,8 @@ shpairs_find(ShPairsQuery *query, int workers, ShPairsSink *sink)
 	Finder	   *finder = palloc(sizeof(Finder));
 
 	finder->query = query;
+	for (int i = 0; i < query->nsides; i++)
+		query->inputs[i].progress = &query->progress;
 	finder->sink = sink;
 	shpairs_search_init(&finder->search, query->inputs[0].width, query->distance, pass_pair,
 						report, finder);

@@ -27,6 +27,7 @@ typedef struct ShPairsQuery
 	/* the wanted scheme and table of it, or NULL and SHPAIRS_ALL_TABLES */
 	const ShBitsScheme *scheme;
 	int			table;
+	ShPairsProgress progress;	/* begins with zeros, but for report */
 } ShPairsQuery;
 
 extern void shpairs_check_distance(int distance, int width);

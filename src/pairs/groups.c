@@ -14,7 +14,6 @@
 #include "pairs/chunks.h"
 #include "pairs/collector.h"
 #include "pairs/groups.h"
-#include "rows/progress.h"
 
 /* the entries of the current group on one side */
 typedef struct Side
@@ -142,7 +141,7 @@ report(ShPairsFeed *base, double fraction)
 
 	if (feed->chunks != NULL)
 		fraction = shpairs_chunks_done(feed->chunks, fraction);
-	shrows_progress_entries(feed->done + count * Min(fraction, 1));
+	shpairs_progress_entries(base->inputs[0].progress, feed->done + count * Min(fraction, 1));
 }
 
 static bool
@@ -156,7 +155,7 @@ next(ShPairsFeed *base, ShPairsBucket **a, ShPairsBucket **b)
 		{
 			if (!read_group(feed))
 			{
-				shrows_progress_table(1, 1);
+				shpairs_progress_walks(base->inputs[0].progress, 1, 1);
 				return false;
 			}
 		} while (base->nsides == 1 && feed->sides[0].count == 1);
@@ -194,7 +193,7 @@ shpairs_feed_groups(ShPairsInput *inputs, int nsides, ShPairsSink *sink)
 		if (inputs[i].nwords == 1)
 			feed->collectors[i].bucket.table = &inputs[0].entries_of.scheme->tables[0];
 	}
-	shrows_progress_phase(SHROWS_PHASE_COMPARE, entries);
-	shrows_progress_table(0, 1);
+	shpairs_progress_begin(inputs[0].progress, SHPAIRS_COMPARING, entries);
+	shpairs_progress_walks(inputs[0].progress, 0, 1);
 	return &feed->base;
 }

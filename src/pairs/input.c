@@ -27,7 +27,6 @@
 #include "btree/cache.h"
 #include "compat.h"
 #include "pairs/input.h"
-#include "rows/progress.h"
 #include "type/simhash.h"
 #include "type/wide.h"
 
@@ -55,8 +54,8 @@ struct ShPairsWords
 {
 	bool		at_end;
 	uint32		group;			/* of the next entry */
-	ShRowsNumber row;
-	ShRowsNumber rows[BATCH];
+	ShPairsRow row;
+	ShPairsRow rows[BATCH];
 	uint64	   *values;			/* BATCH values */
 	WordEntries entries[FLEXIBLE_ARRAY_MEMBER];
 };
@@ -70,19 +69,19 @@ begin_input(ShPairsInput *input, int width)
 }
 
 /*
- * The common scheme of the indexes of all tables, or NULL.
+ * The common scheme of all indexes, or NULL.
  */
 static const ShBitsScheme *
-common_scheme(const ShRowsHeaps *heaps)
+common_scheme(const ShPairsIndexes *indexes)
 {
 	const ShBitsScheme *common = NULL;
 
-	for (int i = 0; i < heaps->count; i++)
+	for (int i = 0; i < indexes->count; i++)
 	{
-		ShBitsScheme *scheme = shbt_get_scheme(heaps->heaps[i].index);
+		ShBitsScheme *scheme = shbt_get_scheme(indexes->list[i].index);
 
 		/* all columns before the fingerprint come first in the order of entries */
-		if (shbt_is_grouped(heaps->heaps[i].index) != heaps->grouped)
+		if (shbt_is_grouped(indexes->list[i].index) != indexes->grouped)
 			return NULL;
 		if (common == NULL)
 			common = scheme;
@@ -95,23 +94,24 @@ common_scheme(const ShRowsHeaps *heaps)
 }
 
 /*
- * The indexes of some tables, whose fingerprints have so many bits.  The tables must be
- * open until the end, and the snapshot registered.  Nothing is read yet.
+ * Indexes whose fingerprints have so many bits.  They must be open, and the list of them
+ * in place, until the end, and the snapshot registered.  Nothing is read yet.
  *
  * Each index is read as a whole, so a serializable transaction takes a
  * predicate lock on the whole index.
  */
 void
-shpairs_input_heaps(ShPairsInput *input, const ShRowsHeaps *heaps, Snapshot snapshot, int width)
+shpairs_input_indexes(ShPairsInput *input, const ShPairsIndexes *indexes, Snapshot snapshot,
+					  int width)
 {
 	begin_input(input, width);
-	input->heaps = *heaps;
+	input->indexes = *indexes;
 	input->snapshot = snapshot;
-	input->grouped = heaps->grouped;
-	input->scheme = common_scheme(heaps);
-	for (int i = 0; i < heaps->count; i++)
+	input->grouped = indexes->grouped;
+	input->scheme = common_scheme(indexes);
+	for (int i = 0; i < indexes->count; i++)
 	{
-		Relation	index = heaps->heaps[i].index;
+		Relation	index = indexes->list[i].index;
 		double		ntrees = (double) input->nwords * shbt_get_scheme(index)->ntables;
 
 		PredicateLockRelation(index, snapshot);
@@ -122,7 +122,7 @@ shpairs_input_heaps(ShPairsInput *input, const ShRowsHeaps *heaps, Snapshot snap
 }
 
 static void
-drop_repeat(ShPairsSink *sink, const ShPairsBucket *bucket, ShRowsNumber row)
+drop_repeat(ShPairsSink *sink, const ShPairsBucket *bucket, ShPairsRow row)
 {
 }
 
@@ -188,27 +188,27 @@ shpairs_input_wide_array(ShPairsInput *input, ArrayType *array)
 }
 
 static void
-sort_heaps(ShPairsInput *input)
+sort_indexes(ShPairsInput *input)
 {
-	const ShRowsHeaps *heaps = &input->heaps;
+	const ShPairsIndexes *indexes = &input->indexes;
 	ShPairsEntries entries;
 	ShPermuted *keys;
-	ShRowsNumber *rows;
+	ShPairsRow *rows;
 	uint32		group;
 	int			count;
 
-	for (int i = 0; i < heaps->count; i++)
+	for (int i = 0; i < indexes->count; i++)
 	{
-		const ShBitsScheme *scheme = shbt_get_scheme(heaps->heaps[i].index);
+		const ShBitsScheme *scheme = shbt_get_scheme(indexes->list[i].index);
 
-		shpairs_entries_heap(&entries, heaps, i, scheme, input->snapshot);
+		shpairs_entries_index(&entries, indexes, i, scheme, input->snapshot);
 		shpairs_entries_start(&entries, 0);
 		while ((count = shpairs_entries_next(&entries, &group, &keys, &rows)) > 0)
 		{
 			for (int j = 0; j < count; j++)
 				shsort_add_grouped(input->sort, group,
 								   shbits_unpermute(&scheme->tables[0], keys[j]), rows[j]);
-			shrows_progress_add(count);
+			shpairs_progress_add(input->progress, count);
 		}
 		shpairs_entries_end(&entries);
 	}
@@ -257,7 +257,7 @@ shpairs_input_sort(ShPairsInput *input)
 	else if (input->array != NULL)
 		sort_array(input);
 	else
-		sort_heaps(input);
+		sort_indexes(input);
 	input->entries = input->most = shsort_count(input->sort);
 }
 
@@ -270,7 +270,7 @@ shpairs_input_use(ShPairsInput *input, const ShBitsScheme *scheme)
 	if (input->sort != NULL)
 		shpairs_entries_sort(&input->entries_of, input->sort, scheme, input->grouped);
 	else
-		shpairs_entries_heaps(&input->entries_of, &input->heaps, scheme, input->snapshot);
+		shpairs_entries_indexes(&input->entries_of, &input->indexes, scheme, input->snapshot);
 	input->sort = NULL;
 	input->used = true;
 }
@@ -279,17 +279,17 @@ shpairs_input_use(ShPairsInput *input, const ShBitsScheme *scheme)
  * Add the entries of the first tree of a word to its sort.
  */
 static void
-read_word(ShPairsInput *input, int heap, int word)
+read_word(ShPairsInput *input, int number, int word)
 {
 	ShSort	   *sort = input->words->entries[word].sort;
-	const ShBitsScheme *scheme = shbt_get_scheme(input->heaps.heaps[heap].index);
+	const ShBitsScheme *scheme = shbt_get_scheme(input->indexes.list[number].index);
 	ShPairsEntries entries;
 	ShPermuted *keys;
-	ShRowsNumber *rows;
+	ShPairsRow *rows;
 	uint32		group;
 	int			count;
 
-	shpairs_entries_heap(&entries, &input->heaps, heap, scheme, input->snapshot);
+	shpairs_entries_index(&entries, &input->indexes, number, scheme, input->snapshot);
 	shpairs_entries_start(&entries, word * scheme->ntables);
 	while ((count = shpairs_entries_next(&entries, &group, &keys, &rows)) > 0)
 	{
@@ -301,7 +301,7 @@ read_word(ShPairsInput *input, int heap, int word)
 			shsort_add_grouped(sort, group, rows[i] << ROW_SHIFT | bits >> WORD_SHIFT,
 							   bits & LOWER_WORD_MASK);
 		}
-		shrows_progress_add(count);
+		shpairs_progress_add(input->progress, count);
 	}
 	shpairs_entries_end(&entries);
 }
@@ -328,7 +328,7 @@ skip_item(WordEntries *entries)
  * Is the next item of a word before a row of a group?
  */
 static inline bool
-is_before(const WordEntries *entries, uint32 group, ShRowsNumber row)
+is_before(const WordEntries *entries, uint32 group, ShPairsRow row)
 {
 	uint32		item_group = shsort_group(entries->items, 0);
 
@@ -394,10 +394,10 @@ begin_words(ShPairsInput *input)
 	input->words = words;
 	if (input->wide_values != NULL)
 		return;
-	shrows_progress_phase(SHROWS_PHASE_SORT, input->entries * input->nwords);
+	shpairs_progress_begin(input->progress, SHPAIRS_SORTING, input->entries * input->nwords);
 	for (int word = 0; word < input->nwords; word++)
 		words->entries[word].sort = shsort_begin_grouped(memory, input->grouped);
-	for (int i = 0; i < input->heaps.count; i++)
+	for (int i = 0; i < input->indexes.count; i++)
 	{
 		for (int word = 0; word < input->nwords; word++)
 			read_word(input, i, word);

@@ -13,6 +13,7 @@
 
 #include "pairs/entries.h"
 #include "pairs/keys.h"
+#include "pairs/progress.h"
 
 typedef struct ShPairsWords ShPairsWords;
 
@@ -24,8 +25,11 @@ typedef struct ShPairsInput
 	double		entries;		/* about; 0 if unknown */
 	double		most;			/* and at most */
 
-	/* indexes: their tables, and their scheme if they have the same */
-	ShRowsHeaps heaps;
+	/* set for a search */
+	ShPairsProgress *progress;
+
+	/* indexes, and their scheme if they have the same */
+	ShPairsIndexes indexes;
 	Snapshot	snapshot;
 	const ShBitsScheme *scheme;
 
@@ -47,11 +51,11 @@ typedef struct ShPairsInput
 	uint32		group;
 	int			count;
 	uint64	   *values;
-	ShRowsNumber *rows;
+	ShPairsRow *rows;
 } ShPairsInput;
 
-extern void shpairs_input_heaps(ShPairsInput *input, const ShRowsHeaps *heaps,
-								Snapshot snapshot, int width);
+extern void shpairs_input_indexes(ShPairsInput *input, const ShPairsIndexes *indexes,
+								  Snapshot snapshot, int width);
 extern void shpairs_input_array(ShPairsInput *input, AnyArrayType *array);
 extern void shpairs_input_wide_array(ShPairsInput *input, ArrayType *array);
 extern ShPairsSink *shpairs_input_sink(const ShPairsInput *input, ShPairsSink *sink);

@@ -10,7 +10,12 @@
 
 #include "bits/distance.h"
 #include "bits/scheme.h"
-#include "rows/heaps.h"
+
+/*
+ * The number of a row, in the lower 48 bits: its TID, or the position in an array, plus
+ * the first number of its index.  The bits above are the caller's.
+ */
+typedef uint64 ShPairsRow;
 
 /*
  * Different values with their rows, all of one group.  With one word, a value is a
@@ -28,7 +33,7 @@ typedef struct ShPairsBucket
 	size_t		nrows;
 	uint64	   *values;
 	size_t	   *starts;			/* rows of key i: starts[i] to the next start */
-	ShRowsNumber *rows;
+	ShPairsRow *rows;
 	bool		last_repeated;	/* the last key has had another row */
 } ShPairsBucket;
 
@@ -44,7 +49,7 @@ typedef struct ShPairsSink
 	 * of several keys in different chunks, which then are pairs at distance 0.
 	 */
 	void		(*repeat) (struct ShPairsSink *sink, const ShPairsBucket *bucket,
-						   ShRowsNumber row);
+						   ShPairsRow row);
 
 	/*
 	 * Key i of bucket a and key j of b are a pair.  If a set is compared with

@@ -23,7 +23,6 @@
 
 #include "pairs/bucket_reader.h"
 #include "pairs/walks.h"
-#include "rows/progress.h"
 
 /*
  * With skewed fingerprints, buckets may be this many times larger than on
@@ -169,7 +168,7 @@ report(ShPairsFeed *base, double fraction)
 	}
 	if (base->nsides > 1 && base->inputs[0].entries > 0 && base->inputs[1].entries > 0)
 		passed = Min(furthest, 1) * entries;
-	shrows_progress_entries(feed->done + passed);
+	shpairs_progress_entries(base->inputs[0].progress, feed->done + passed);
 }
 
 static void
@@ -189,10 +188,11 @@ start_walk(WalkFeed *feed)
 	const ShPairsWalk *walk = &plan->walks[feed->walk];
 	int			ndone = feed->walk - plan->first;
 	int			nwalks = plan->nwalks - plan->first;
+	ShPairsProgress *progress = feed->base.inputs[0].progress;
 
-	shrows_progress_table(ndone, nwalks);
 	if (ndone == 1 && feed->base.nsides == 1)
-		shrows_progress_total(feed->done * nwalks);
+		progress->total = feed->done * nwalks;
+	shpairs_progress_walks(progress, ndone, nwalks);
 	if (feed->walk == plan->nwalks)
 		return;
 	for (int i = 0; i < feed->base.nsides; i++)
@@ -293,7 +293,7 @@ shpairs_feed_walks(ShPairsInput *inputs, int nsides, const ShPairsPlan *plan, Sh
 		entries = inputs[i].entries == 0 || (i > 0 && entries == 0) ? 0 :
 			entries + inputs[i].entries;
 	}
-	shrows_progress_phase(SHROWS_PHASE_COMPARE, entries * (plan->nwalks - plan->first));
+	shpairs_progress_begin(inputs[0].progress, SHPAIRS_COMPARING, entries * (plan->nwalks - plan->first));
 	feed->walk = plan->first;
 	start_walk(feed);
 	return &feed->base;

@@ -257,7 +257,7 @@ shrows_heaps_close(ShRowsHeaps *heaps)
  * Find the table of a row, if there are several.
  */
 const ShRowsHeap *
-shrows_find_heap(const ShRowsHeaps *heaps, ShRowsNumber row)
+shrows_find_heap(const ShRowsHeaps *heaps, ShPairsRow row)
 {
 	uint64		number = row & SHBT_MAX_TID;
 	const int  *slice = &heaps->slices[number >> 16 >> heaps->slice_shift];

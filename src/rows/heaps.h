@@ -9,13 +9,8 @@
 #define SIMHASH_ROWS_HEAPS_H
 
 #include "btree/page.h"
+#include "pairs/entries.h"
 #include "rows/partitions.h"
-
-/*
- * The number of a row, in the lower 48 bits.  With one table it is the TID.
- * Once the row has been looked up, its kind may be in the bits above.
- */
-typedef uint64 ShRowsNumber;
 
 /*
  * A table with its index.  Its rows have the numbers from first_row to end_row:
@@ -26,8 +21,8 @@ typedef struct ShRowsHeap
 	int			number;			/* among the tables of the set */
 	Relation	relation;		/* the table */
 	Relation	index;
-	ShRowsNumber first_row;
-	ShRowsNumber end_row;
+	ShPairsRow first_row;
+	ShPairsRow end_row;
 } ShRowsHeap;
 
 /* the most indexes that are named: the two sides of matches */
@@ -62,13 +57,13 @@ typedef struct ShRowsHeaps
 extern void shrows_heaps_open(ShRowsHeaps *heaps, const Oid *indexes, int nindexes);
 extern ShRowsHeaps shrows_heaps_of_side(const ShRowsHeaps *heaps, int side);
 extern void shrows_heaps_close(ShRowsHeaps *heaps);
-extern const ShRowsHeap *shrows_find_heap(const ShRowsHeaps *heaps, ShRowsNumber row);
+extern const ShRowsHeap *shrows_find_heap(const ShRowsHeaps *heaps, ShPairsRow row);
 
 /*
  * The table of a row.  Bits above the lower 48 are ignored.
  */
 static inline const ShRowsHeap *
-shrows_heap_of(const ShRowsHeaps *heaps, ShRowsNumber row)
+shrows_heap_of(const ShRowsHeaps *heaps, ShPairsRow row)
 {
 	return heaps->count == 1 ? heaps->heaps : shrows_find_heap(heaps, row);
 }
@@ -77,7 +72,7 @@ shrows_heap_of(const ShRowsHeaps *heaps, ShRowsNumber row)
  * Convert a row to what users see: its TID, and its table, which is returned.
  */
 static inline Oid
-shrows_name(const ShRowsHeaps *heaps, ShRowsNumber row, ItemPointer tid)
+shrows_name(const ShRowsHeaps *heaps, ShPairsRow row, ItemPointer tid)
 {
 	const ShRowsHeap *heap = shrows_heap_of(heaps, row);
 

@@ -185,6 +185,19 @@ shrows_progress_checked(void)
 		pgstat_progress_update_param(PARAM_CHECKED, ++checked);
 }
 
+/* report what a search for pairs reports */
+void
+shrows_progress_search(const ShPairsProgress *progress)
+{
+	const int	params[] = {PARAM_PHASE, PARAM_TABLES_TOTAL, PARAM_TABLES_DONE, PARAM_ENTRIES_TOTAL,
+		PARAM_ENTRIES_DONE, PARAM_FOUND};
+	const int64 values[] = {progress->phase == SHPAIRS_SORTING ? SHROWS_PHASE_SORT : SHROWS_PHASE_COMPARE,
+		progress->nwalks, progress->walks_done, (int64) progress->total, (int64) progress->done, found};
+
+	if (is_reporting())
+		pgstat_progress_update_multi_param(lengthof(params), params, values);
+}
+
 void
 shrows_progress_end(void)
 {

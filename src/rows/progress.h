@@ -8,6 +8,8 @@
 #ifndef SIMHASH_ROWS_PROGRESS_H
 #define SIMHASH_ROWS_PROGRESS_H
 
+#include "pairs/progress.h"
+
 typedef enum ShRowsCommand
 {
 	SHROWS_FIND_ALL,
@@ -40,6 +42,7 @@ extern void shrows_progress_table(int done, int total);
 extern void shrows_progress_total(double entries);
 extern void shrows_progress_entries(double count);
 extern void shrows_progress_add(double count);
+extern void shrows_progress_search(const ShPairsProgress *progress);
 extern void shrows_progress_found(void);
 extern void shrows_progress_checked(void);
 extern void shrows_progress_end(void);

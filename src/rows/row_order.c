@@ -277,7 +277,7 @@ shrows_order_begin(const ShRowsHeaps *heaps, Snapshot snapshot, const char *keep
  * Add a row that the snapshot sees, with the caller's number for it.
  */
 void
-shrows_order_add(ShRowsOrder *order, ShRowsNumber row, uint32 number)
+shrows_order_add(ShRowsOrder *order, ShPairsRow row, uint32 number)
 {
 	shsort_add(order->by_row, row, number);
 }
@@ -391,7 +391,7 @@ shrows_order_sort(ShRowsOrder *order)
  * Return the next row.  Returns false after the last.
  */
 bool
-shrows_order_next(ShRowsOrder *order, ShRowsNumber *row, uint32 *number)
+shrows_order_next(ShRowsOrder *order, ShPairsRow *row, uint32 *number)
 {
 	if (order->keep == NULL)
 	{

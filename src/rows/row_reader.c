@@ -83,7 +83,7 @@ pin_page(ShRowsReader *reader, BlockNumber block)
  * reader->slot has the row until the next one is read.
  */
 void
-shrows_read(ShRowsReader *reader, ShRowsNumber row)
+shrows_read(ShRowsReader *reader, ShPairsRow row)
 {
 	const ShRowsHeap *heap = shrows_heap_of(reader->heaps, row);
 	ShBtRow		tid = row - heap->first_row;

@@ -29,7 +29,7 @@ typedef struct ShRowsReader
 
 extern void shrows_reader_begin(ShRowsReader *reader, const ShRowsHeaps *heaps,
 								Snapshot snapshot);
-extern void shrows_read(ShRowsReader *reader, ShRowsNumber row);
+extern void shrows_read(ShRowsReader *reader, ShPairsRow row);
 extern void shrows_reader_release(ShRowsReader *reader);
 extern void shrows_reader_end(ShRowsReader *reader);
 

@@ -39,7 +39,7 @@
 #define MEMORY_SHARE		0.5
 
 /* bytes for a row, including a pair and what callers store for it */
-#define BYTES_PER_ROW		(sizeof(ShRowsNumber) + sizeof(uint32) + sizeof(ShRowsNumberPair) + 40)
+#define BYTES_PER_ROW		(sizeof(ShPairsRow) + sizeof(uint32) + sizeof(ShRowsNumberPair) + 40)
 
 /* positions have 32 bits */
 #define MAX_ROWS			(1024 * 1024 * 1024)
@@ -96,7 +96,7 @@ shrows_begin(ShRows *rows, const ShRowsHeaps *heaps, Snapshot snapshot)
 		rows->most : FIRST_ROWS;
 	rows->capacity = rows->most + 2 * SHROWS_MANY;
 	rows->count = 0;
-	rows->numbers = allocate(rows->capacity, sizeof(ShRowsNumber));
+	rows->numbers = allocate(rows->capacity, sizeof(ShPairsRow));
 	rows->npairs = 0;
 	rows->pairs = allocate(rows->most, sizeof(ShRowsNumberPair));
 	rows->groups = rows->values != NULL ? allocate(rows->capacity, sizeof(uint32)) : NULL;
@@ -117,7 +117,7 @@ shrows_begin(ShRows *rows, const ShRowsHeaps *heaps, Snapshot snapshot)
  * room for the rows of two fingerprints, with SHROWS_MANY rows each.
  */
 void
-shrows_add(ShRows *rows, uint32 group, const ShRowsNumber *numbers, size_t count)
+shrows_add(ShRows *rows, uint32 group, const ShPairsRow *numbers, size_t count)
 {
 	Assert(count <= rows->capacity - rows->count);
 	if (rows->groups != NULL)
@@ -125,7 +125,7 @@ shrows_add(ShRows *rows, uint32 group, const ShRowsNumber *numbers, size_t count
 		for (size_t i = 0; i < count; i++)
 			rows->groups[rows->count + i] = group;
 	}
-	memcpy(rows->numbers + rows->count, numbers, count * sizeof(ShRowsNumber));
+	memcpy(rows->numbers + rows->count, numbers, count * sizeof(ShPairsRow));
 	rows->count += count;
 }
 
@@ -320,7 +320,7 @@ look_up_on_page(ShRows *rows, const RowGroups *groups, ShSortItem *items, size_t
  * Look up the rows at some positions of numbers[], CHUNK at most.
  */
 static void
-look_up_chunk(ShRows *rows, const RowGroups *groups, ShRowsNumber *numbers,
+look_up_chunk(ShRows *rows, const RowGroups *groups, ShPairsRow *numbers,
 			  const uint32 *positions, size_t count, Buffer *buffer)
 {
 	ShSortItem	chunk[CHUNK];
@@ -369,7 +369,7 @@ range_of(const ShRows *rows, ShBtRow tid)
  * the table is very large.
  */
 static void
-look_up_all(ShRows *rows, const RowGroups *groups, ShRowsNumber *numbers, size_t count)
+look_up_all(ShRows *rows, const RowGroups *groups, ShPairsRow *numbers, size_t count)
 {
 	Buffer		buffer = InvalidBuffer;
 	uint32		start = 0;
@@ -425,7 +425,7 @@ shrows_resolve(ShRows *rows)
  * added.
  */
 void
-shrows_look_up(ShRows *rows, uint32 group, ShRowsNumber *numbers, size_t count)
+shrows_look_up(ShRows *rows, uint32 group, ShPairsRow *numbers, size_t count)
 {
 	RowGroups	groups = {NULL, group};
 

@@ -52,7 +52,7 @@ typedef struct ShRows
 	size_t		most;			/* the maximum of that */
 	size_t		capacity;		/* in rows, a few more than that */
 	size_t		count;
-	ShRowsNumber *numbers;		/* rows in index entries; once resolved,
+	ShPairsRow *numbers;		/* rows in index entries; once resolved,
 								 * visible rows with kinds */
 	size_t		npairs;			/* at most enough */
 	ShRowsNumberPair *pairs;
@@ -78,20 +78,20 @@ typedef struct ShRows
  * kind if the index has several columns (values.c).
  */
 static inline uint32
-shrows_kind(ShRowsNumber row)
+shrows_kind(ShPairsRow row)
 {
 	return (uint32) (row >> SHROWS_KIND_SHIFT);
 }
 
 extern void shrows_begin(ShRows *rows, const ShRowsHeaps *heaps,
 						 Snapshot snapshot);
-extern void shrows_add(ShRows *rows, uint32 group, const ShRowsNumber *numbers,
+extern void shrows_add(ShRows *rows, uint32 group, const ShPairsRow *numbers,
 					   size_t count);
 extern void shrows_add_pair(ShRows *rows, uint32 a, uint32 b);
 extern bool shrows_full(const ShRows *rows);
 extern void shrows_reset(ShRows *rows);
 extern void shrows_resolve(ShRows *rows);
-extern void shrows_look_up(ShRows *rows, uint32 group, ShRowsNumber *numbers,
+extern void shrows_look_up(ShRows *rows, uint32 group, ShPairsRow *numbers,
 						   size_t count);
 extern void shrows_remember_kinds(ShRows *rows);
 extern void shrows_forget_kinds(ShRows *rows, const uint32 *kept);

@@ -5,8 +5,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef SIMHASH_ROWS_TEMP_FILE_H
-#define SIMHASH_ROWS_TEMP_FILE_H
+#ifndef SIMHASH_PAIRS_TEMP_FILE_H
+#define SIMHASH_PAIRS_TEMP_FILE_H
 
 #include "commands/tablespace.h"
 #include "storage/buffile.h"
@@ -15,7 +15,7 @@
  * Create a temporary file, to be written and then read.
  */
 static inline BufFile *
-shrows_create_file(void)
+shpairs_create_file(void)
 {
 	PrepareTempTablespaces();
 	return BufFileCreateTemp(false);
@@ -25,7 +25,7 @@ shrows_create_file(void)
  * Rewind a temporary file for reading.
  */
 static inline void
-shrows_rewind_file(BufFile *file)
+shpairs_rewind_file(BufFile *file)
 {
 	if (BufFileSeek(file, 0, 0, SEEK_SET) != 0)
 		ereport(ERROR,
@@ -33,4 +33,4 @@ shrows_rewind_file(BufFile *file)
 				 errmsg("could not rewind temporary file: %m")));
 }
 
-#endif							/* SIMHASH_ROWS_TEMP_FILE_H */
+#endif							/* SIMHASH_PAIRS_TEMP_FILE_H */
