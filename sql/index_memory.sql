@@ -82,7 +82,7 @@ SELECT plan_of(:'query') ~ 'equal_fp.*Order By' AS ordered;
 SELECT max(m) - min(m) < 50000 AS little FROM (:query) s;
 RESET work_mem;
 -- what an open cursor holds when more than work_mem has been sorted: not its candidates, too
-CREATE TABLE many AS SELECT 7::simhash AS fp FROM generate_series(1, 100000);
+CREATE TABLE many AS SELECT 7::simhash AS fp FROM generate_series(1, 200000);
 CREATE INDEX many_fp ON many USING simhash (fp);
 ANALYZE many;
 BEGIN;
