@@ -485,6 +485,13 @@ SELECT estimates('SELECT * FROM skewed WHERE fp <~> scattered(1) <= 3', 1.5),
 	estimates('SELECT * FROM skewed WHERE fp <~> flipped(scattered(1), 2) <= 3', 1.5),
 	estimates('SELECT * FROM skewed WHERE fp <~> flipped(scattered(1), 2) <= 1', 20, 1, 20),
 	estimates('SELECT * FROM skewed a JOIN skewed b ON a.fp <~> b.fp <= 3', 2);
+-- a region that is dense, though no value is frequent: a twentieth of the table is from one template
+CREATE TABLE template (id int, fp simhash) WITH (autovacuum_enabled = off);
+INSERT INTO template SELECT n, CASE WHEN n % 20 = 0 THEN (scattered(1)::bigint # (n / 20))::simhash ELSE scattered(n) END
+FROM generate_series(1, 16000) n;
+CREATE INDEX ON template USING simhash (fp);
+ANALYZE template;
+SELECT r, estimates(format('SELECT * FROM template WHERE fp <~> scattered(1) <= %s', r), 2) FROM unnest('{10,20}'::int[]) r;
 -- joins
 SELECT estimates('SELECT * FROM queries q JOIN docs d ON d.fp <~> q.fp <= 3', 20, 1, 500),
 	estimates('SELECT * FROM queries q LEFT JOIN docs d ON d.fp <~> q.fp <= 3', 20, 22, 500),
@@ -494,6 +501,8 @@ SELECT estimates('SELECT * FROM queries q JOIN docs d ON d.fp <~> q.fp <= 3', 20
 	estimates('SELECT * FROM docs a WHERE EXISTS (SELECT FROM docs b WHERE a.fp <~> b.fp <= 3 AND a.id <> b.id)', 10),
 	estimates('SELECT * FROM docs a WHERE NOT EXISTS (SELECT FROM docs b WHERE a.fp <~> b.fp <= 3 AND a.id <> b.id)',
 		10);
+-- few rows of many have a match among few
+SELECT estimates('SELECT * FROM docs d WHERE EXISTS (SELECT FROM queries q WHERE d.fp <~> q.fp <= 3)', 30, 1, 500);
 -- bigint columns; and a table that was never analyzed
 SELECT estimates('SELECT * FROM numbers WHERE g <~> scattered(7) <= 3', 10, 1, 20),
 	estimates('SELECT * FROM numbers WHERE h::simhash <~> scattered(7) <= 3', 10, 1, 20);

@@ -321,10 +321,12 @@ shcompat_restrict_search_path(void)
 typedef RelFileLocator ShCompatLocator;
 
 #define shcompat_locator(relation)	((relation)->rd_locator)
+#define shcompat_file_number(relation)	((relation)->rd_locator.relNumber)
 #else
 typedef RelFileNode ShCompatLocator;
 
 #define shcompat_locator(relation)	((relation)->rd_node)
+#define shcompat_file_number(relation)	((relation)->rd_node.relNode)
 #endif
 
 /* has the current transaction given a relation a new file? */

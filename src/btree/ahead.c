@@ -11,8 +11,8 @@
  * this at 1e6 and 1e7 rows, and 1.2 times if the lines of the entries are not
  * requested, whose place is estimated by interpolation (November 2026).
  *
- * The places of the leaves are kept for the searches, so these need not locate
- * them again (shbt_locate).
+ * The places of the leaves are left in the aims for the searches, so these need not
+ * locate them again (shbt_search_at).
  *
  * Read streams (since 17) suit blocks that are known beforehand and are read
  * one after the other.  Here there are few blocks, at most one for each table,
@@ -39,9 +39,6 @@
 #define SPARE_LINES			2
 #define LINE				64
 
-/* more than a tree has levels; only a wrong map could lead on without end */
-#define MAX_ROUNDS			16
-
 /*
  * Is the page of a place still in the buffer where it was last seen?  This
  * looks at the tag of the buffer without a lock, so the answer may be wrong.
@@ -52,11 +49,9 @@
 static inline bool
 is_at_hand(Relation index, const ShBtPlace *place)
 {
-	Buffer		buffer = place->buffer == NULL ? InvalidBuffer : *place->buffer;
-
-	if (buffer > 0)
-		return shcompat_tag_is(&GetBufferDescriptor(buffer - 1)->tag, index, place->block);
-	return buffer < 0;
+	if (place->buffer > 0)
+		return shcompat_tag_is(&GetBufferDescriptor(place->buffer - 1)->tag, index, place->block);
+	return place->buffer < 0;
 }
 
 /*
@@ -64,12 +59,12 @@ is_at_hand(Relation index, const ShBtPlace *place)
  * special area, and the entries from the aim's key on.
  */
 static inline void
-fetch_lines(const ShBtPlace *place, const ShBtAim *aim)
+fetch_lines(const ShBtAim *aim)
 {
-	char	   *page = (char *) BufferGetPage(*place->buffer);
+	char	   *page = (char *) BufferGetPage(aim->place.buffer);
 	char	   *fps = PageGetContents(page);
-	char	   *line = fps + shbt_map_expect(place, aim->key.fp) - SPARE_LINES * LINE;
-	char	   *end = fps + shbt_map_expect(place, aim->last) + (SPARE_LINES + 1) * LINE;
+	char	   *line = fps + shbt_map_expect(&aim->place, aim->key.fp) - SPARE_LINES * LINE;
+	char	   *end = fps + shbt_map_expect(&aim->place, aim->last) + (SPARE_LINES + 1) * LINE;
 
 	shcompat_prefetch(page);
 	shcompat_prefetch(page + BLCKSZ - 1);
@@ -78,42 +73,21 @@ fetch_lines(const ShBtPlace *place, const ShBtAim *aim)
 }
 
 /*
- * Locate the leaf of an aim, for the search as well.
- */
-static inline ShBtTreeCache *
-locate(Relation index, const ShBtAim *aim)
-{
-	ShBtTreeCache *cached = &shbt_get_cache(index)->trees[aim->tree];
-
-	shbt_locate(index, aim->tree, aim->key, &cached->place);
-	cached->key = aim->key;
-	cached->changes = shbt_map_changes;
-	return cached;
-}
-
-/*
  * Request the page that has been located for an aim from disk, unless it is in
  * memory.
  */
 static void
-ask_for(Relation index, const ShBtAim *aim)
+ask_for(Relation index, ShBtAim *aim)
 {
-	ShBtTreeCache *cached;
-	ShBtPlace  *place;
+	ShBtPlace  *place = &aim->place;
 
-	/* this may access a catalog, so it comes first */
 	if (RelationUsesLocalBuffers(index) ||
-		get_tablespace_io_concurrency(index->rd_rel->reltablespace) == 0)
+		get_tablespace_io_concurrency(index->rd_rel->reltablespace) == 0 ||
+		!shbt_is_block(index, place->block))
 		return;
-	cached = locate(index, aim);
-	place = &cached->place;
-	if (!shbt_is_block(index, place->block))
-		return;
-	if (place->buffer == NULL)
-		place->buffer = &cached->place_buffer;
-	*place->buffer = PrefetchBuffer(index, MAIN_FORKNUM, place->block).recent_buffer;
-	if (BufferIsValid(*place->buffer))
-		fetch_lines(place, aim);
+	place->buffer = PrefetchBuffer(index, MAIN_FORKNUM, place->block).recent_buffer;
+	if (BufferIsValid(place->buffer))
+		fetch_lines(aim);
 }
 
 /*
@@ -121,19 +95,15 @@ ask_for(Relation index, const ShBtAim *aim)
  * out not to be the right page, leave it to the search to find that out.
  */
 static void
-go_down(Relation index, const ShBtAim *aim)
+go_down(Relation index, ShBtAim *aim)
 {
-	ShBtTreeCache *cached = locate(index, aim);
-	ShBtPlace	place = cached->place;
-	Buffer		buffer = shbt_visit(index, aim->tree, aim->key, &place, false,
+	Buffer		buffer = shbt_visit(index, aim->tree, aim->key, &aim->place, false,
 									BUFFER_LOCK_SHARE);
 
-	if (!BufferIsValid(buffer))
-		return;
-	shbt_go_to_child(index, aim->key, &place, buffer, true);
-	cached->place = place;
-	cached->key = aim->key;
-	cached->changes = shbt_map_changes;
+	if (BufferIsValid(buffer))
+		shbt_go_to_child(index, aim->key, &aim->place, buffer, true);
+	else
+		aim->place = shbt_make_place(InvalidBlockNumber, 0, InvalidBuffer);
 }
 
 /*
@@ -143,64 +113,64 @@ go_down(Relation index, const ShBtAim *aim)
  * map, where they serve other searches.
  */
 static void
-ask_for_all(Relation index, int naims, const ShBtAim *aims, bool all)
+ask_for_all(Relation index, int naims, ShBtAim *aims, bool all)
 {
-	for (int round = 0; round < MAX_ROUNDS; round++)
+	bool		lower;
+
+	for (int i = 0; i < naims; i++)
+		aims[i].place = shbt_locate(index, aims[i].tree, aims[i].key);
+	do
 	{
-		bool		lower = false;
-
+		lower = false;
 		for (int i = 0; i < naims; i++)
 		{
-			ShBtPlace  *place = &locate(index, &aims[i])->place;
-
-			lower |= place->level > 0;
-			if (unlikely(!is_at_hand(index, place)))
+			if (unlikely(!is_at_hand(index, &aims[i].place)))
 				ask_for(index, &aims[i]);
-			else if (*place->buffer > 0)
-				fetch_lines(place, &aims[i]);
+			else if (aims[i].place.buffer > 0)
+				fetch_lines(&aims[i]);
 		}
-		if (likely(!lower) || !(all || !shbt_map_is_full()))
-			return;
 		for (int i = 0; i < naims; i++)
 		{
-			if (locate(index, &aims[i])->place.level > 0)
+			if (unlikely(aims[i].place.level > 0) &&
+				(all || shbt_map_has_room(index, aims[i].place.block)))
+			{
 				go_down(index, &aims[i]);
+				lower = true;
+			}
 		}
-	}
+	} while (unlikely(lower));
 }
 
 /*
- * Request the leaves that will probably be searched.
+ * Request the leaves that will probably be searched, and set the places of the aims.
  *
  * If they are known and in memory, this takes no lock and no pin.  May access
  * a catalog, see shbt_get_cache.
  */
 void
-shbt_look_ahead(Relation index, int naims, const ShBtAim *aims)
+shbt_look_ahead(Relation index, int naims, ShBtAim *aims)
 {
 	ask_for_all(index, naims, aims, false);
 }
 
 /*
- * Read the leaves that will be locked, all at once, unless they are in memory.
- * Waiting for the disk with locks held would make others wait for the locks.
+ * Read the leaves that will be locked, all at once, unless they are in memory, and set
+ * the places of the aims.  Waiting for the disk with locks held would make others wait
+ * for the locks.
  *
  * Holds no lock or pin on return.  May access a catalog, see shbt_get_cache.
  */
 void
-shbt_read_ahead(Relation index, int naims, const ShBtAim *aims)
+shbt_read_ahead(Relation index, int naims, ShBtAim *aims)
 {
 	ask_for_all(index, naims, aims, true);
 	for (int i = 0; i < naims; i++)
 	{
-		ShBtTreeCache *cached = locate(index, &aims[i]);
-		ShBtPlace  *place = &cached->place;
+		ShBtPlace  *place = &aims[i].place;
 
 		if (likely(is_at_hand(index, place)) || !shbt_is_block(index, place->block))
 			continue;
-		if (place->buffer == NULL)
-			place->buffer = &cached->place_buffer;
-		*place->buffer = ReadBuffer(index, place->block);
-		ReleaseBuffer(*place->buffer);
+		place->buffer = ReadBuffer(index, place->block);
+		ReleaseBuffer(place->buffer);
 	}
 }

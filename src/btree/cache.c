@@ -210,32 +210,29 @@ shbt_get_scheme(Relation index)
 }
 
 /*
+ * The root of a tree, which is the last resort of a search.
+ */
+ShBtPlace
+shbt_place_of_root(Relation index, int tree)
+{
+	const ShBtTreeCache *cached = &shbt_get_cache(index)->trees[tree];
+
+	return shbt_make_place(cached->root.block, cached->root.level, cached->buffer);
+}
+
+/*
  * Where to begin a search for the leaf of a key: at the leaf itself, if this
  * backend remembers its place, otherwise at the lowest page on the way down
- * that it remembers.  The root is the last resort.
+ * that it remembers.
  */
-void
-shbt_locate(Relation index, int tree, ShBtKey key, ShBtPlace *place)
+ShBtPlace
+shbt_locate(Relation index, int tree, ShBtKey key)
 {
-	ShBtCache  *cache = shbt_get_cache(index);
-	ShBtTreeCache *cached = &cache->trees[tree];
+	ShBtPlace	place = shbt_place_of_root(index, tree);
 
-	if (cached->changes == shbt_map_changes && shbt_key_equal(cached->key, key))
-	{
-		*place = cached->place;
-		return;
-	}
-	if (unlikely(cache->map_changes != shbt_map_changes))
-	{
-		cache->map = shbt_map_find(index, cache->ntrees);
-		cache->map_changes = shbt_map_changes;
-	}
-	place->block = cached->root.block;
-	place->level = cached->root.level;
-	place->buffer = &cached->buffer;
-	place->parent = NULL;
-	if (likely(cache->map != NULL))
-		shbt_map_locate(cache->map, tree, key, place);
+	while (place.level > 0 && shbt_map_child(index, tree, key, &place))
+		;
+	return place;
 }
 
 /*
@@ -250,14 +247,14 @@ shbt_read_place(Relation index, const ShBtPlace *place)
 {
 	ShBtCache  *cache = shbt_get_cache(index);
 
-	if (place->buffer != NULL && *place->buffer > 0 &&
+	if (place->buffer > 0 &&
 		++cache->recent_reads % LOOKUP_INTERVAL != 0 &&
-		ReadRecentBuffer(shcompat_locator(index), MAIN_FORKNUM, place->block, *place->buffer))
+		ReadRecentBuffer(shcompat_locator(index), MAIN_FORKNUM, place->block, place->buffer))
 	{
 		/* as ReadBuffer does, for pg_statio_all_indexes */
 		pgstat_count_buffer_read(index);
 		pgstat_count_buffer_hit(index);
-		return *place->buffer;
+		return place->buffer;
 	}
 	return ReadBuffer(index, place->block);
 }

@@ -15,18 +15,10 @@ typedef struct ShBtTreeCache
 {
 	ShBtRoot	root;			/* may be out of date */
 	Buffer		buffer;			/* where the root was last seen */
-
-	/* the place that was last located for a search that will follow */
-	ShBtKey		key;
-	ShBtPlace	place;
-	Buffer		place_buffer;	/* of the place, if no map has it */
-	uint64		changes;		/* shbt_map_changes then; 0 if there is no
-								 * place */
 } ShBtTreeCache;
 
 /*
- * What a backend remembers of an index, in rd_amcache: the metapage, and a
- * pointer to its map, which outlives this.  See cache.c.
+ * What a backend remembers of an index in rd_amcache: the metapage.  See cache.c.
  */
 typedef struct ShBtCache
 {
@@ -35,8 +27,6 @@ typedef struct ShBtCache
 	int			ntrees;			/* parts times tables of the scheme + 1 */
 	BlockNumber nblocks;		/* the index has at least this many */
 	uint32		recent_reads;
-	ShBtMap    *map;			/* or NULL */
-	uint64		map_changes;	/* shbt_map_changes when it was looked up */
 	ShBtTreeCache trees[FLEXIBLE_ARRAY_MEMBER];
 } ShBtCache;
 
@@ -47,7 +37,8 @@ extern void shbt_check_metapage(Relation index, Buffer buffer);
 extern bool shbt_is_block(Relation index, BlockNumber block);
 extern void shbt_check_link(Relation index, BlockNumber block);
 extern ShBitsScheme *shbt_get_scheme(Relation index);
-extern void shbt_locate(Relation index, int tree, ShBtKey key, ShBtPlace *place);
+extern ShBtPlace shbt_place_of_root(Relation index, int tree);
+extern ShBtPlace shbt_locate(Relation index, int tree, ShBtKey key);
 extern Buffer shbt_read_place(Relation index, const ShBtPlace *place);
 
 /*

@@ -11,18 +11,15 @@
  * times as long at 1e6 and 1e7 rows, the first ones of a session 1.4 to 1.7 times,
  * and inserts 2.2 times (November 2026, all pages in shared buffers).
  *
- * The copies of a tree form a tree as well.  Only children of nodes become nodes,
- * and only nodes without nodes below them are removed, so a single path down finds
- * everything that is known.  Why a map may be out of date, or belong to another
- * index, and does no harm: src/README.md, section 3.
+ * A copy is found by the file of the index and the block number of the page, in one
+ * table for all indexes.  A search thus goes from copy to copy as it would go from
+ * page to page, and the copies need not know of each other.  Why a copy may be out of
+ * date, or belong to another index, and does no harm: src/README.md, section 3.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "lib/ilist.h"
-#include "miscadmin.h"
-#include "utils/hsearch.h"
 #include "utils/memutils.h"
 
 #include "btree/leaf.h"
@@ -30,42 +27,27 @@
 #include "btree/page.h"
 #include "compat.h"
 
-/* what the maps of all indexes may take, in bytes: a third of a million leaves */
+/* what all copies may take, in bytes: a third of a million leaves */
 #ifndef SHBT_MAP_BYTES
 #define SHBT_MAP_BYTES		(8 * 1024 * 1024)
 #endif
 
-/* once that is used up, how many nodes are wanted for each one that is made */
+/*
+ * The table has many more slots than large copies have room.  A copy may be in any of
+ * the slots of a set.
+ */
+#define SET_SLOTS			4
+#define SETS_LOG			11
+#define SLOTS				(SET_SLOTS << SETS_LOG)
+
+/* once there is no room, how many copies are wanted for each one that is made */
 #define REPLACE_INTERVAL	32
 
 /* bytes of the sorted fingerprints of a leaf after a build, as a rule */
 #define USUALLY_SORTED		(SHBT_PAGE_SPACE * 6 / 10)
 
-/* how many nodes are examined to find one that may be removed */
-#define REPLACE_STEPS		64
-
-typedef struct ShBtMapKey
-{
-	ShCompatLocator locator;
-	int			backend;		/* of a temporary index */
-} ShBtMapKey;
-
-typedef struct ShBtMapEntry
-{
-	ShBtMapKey	key;
-	ShBtMap    *map;
-} ShBtMapEntry;
-
-struct ShBtMap
-{
-	ShBtMapKey	key;
-	int			ntrees;
-	int			nnodes;			/* > 0, otherwise the map is freed */
-	ShBtNode   *tops[FLEXIBLE_ARRAY_MEMBER];	/* of the roots, or NULL */
-};
-
-/* a page below that of a node */
-typedef struct ShBtChild
+/* a page below one that has been copied */
+typedef struct Child
 {
 	ShPermuted	fp;				/* of its low fence, */
 	uint32		group;			/* which never changes */
@@ -73,201 +55,100 @@ typedef struct ShBtChild
 	Buffer		buffer;			/* where it was last seen */
 	uint16		sorted;			/* of a leaf, how many bytes of fingerprints
 								 * were sorted */
-} ShBtChild;
+} Child;
 
-struct ShBtNode
+/* the copy of an inner page */
+typedef struct Copy
 {
-	/* the children, ascending; the arrays follow in the same chunk */
-	ShBtChild  *children;
-	ShBtRow    *tids;			/* of their low fences, or NULL if all are 0 */
-	ShBtNode  **nodes;			/* NULL in a node of level 1 */
-	double		scale;			/* children per difference of fingerprints; 0
-								 * if useless for estimates */
+	ShBtKey		high;			/* its high fence when it was copied */
+	int			tree;
+	int			level;
 	int			count;
 	int			capacity;
 	bool		grouped;
+	double		scale;			/* children per difference of fingerprints; 0
+								 * if useless for estimates */
+	ShBtRow    *tids;			/* of the low fences, or NULL if all are 0 */
+	Child		children[FLEXIBLE_ARRAY_MEMBER];	/* ascending; then the TIDs */
+} Copy;
 
-	/* the page */
-	BlockNumber block;
-	int			level;
-	ShBtKey		high;			/* its high fence when it was copied */
+typedef struct Slot
+{
+	uint64		page;			/* see page_of; 0 if free */
+	Copy	   *copy;
+} Slot;
 
-	/* its place in the map */
-	ShBtMap    *map;
-	int			tree;
-	ShBtNode   *parent;			/* NULL for a root */
-	int			nnodes;			/* how many children have nodes */
-	bool		used;			/* since the clock hand was here last */
-	dlist_node	clock;
-};
-
-uint64		shbt_map_changes = 1;
-
+static Slot slots[SLOTS];
 static MemoryContext map_context = NULL;
-static HTAB *map_table = NULL;
-static Size map_bytes = 0;		/* of all nodes and maps */
+static Size map_bytes = 0;		/* of all copies */
 static uint32 map_refusals = 0;
-
-/* all nodes; the clock hand points to the first */
-static dlist_head map_clock = DLIST_STATIC_INIT(map_clock);
+static uint32 map_hand = 0;		/* the next slot to be freed, if there is no room */
 
 /*
- * Make the key by which a map is found.
+ * What identifies a page: the number of the file of its index, and the block.  Two
+ * files have the same number only in different tablespaces, if ever; then each meets
+ * copies that are wrong for it.
  *
- * Separate maps for each index only save time.  To show that, the tests also
- * run with SHBT_SHARE_MAP, where all indexes share one map, which is then
- * wrong most of the time.
+ * Separate copies for each index only save time.  To show that, the tests also
+ * run with SHBT_SHARE_MAP, where all indexes share them, and most are wrong.
  */
-static void
-make_key(Relation index, ShBtMapKey *key)
+static inline uint64
+page_of(Relation index, BlockNumber block)
 {
 #ifdef SHBT_SHARE_MAP
-	memset(key, 0, sizeof(ShBtMapKey));
+	return UINT64CONST(1) << 32 | block;
 #else
-	key->locator = shcompat_locator(index);
-	key->backend = (int) index->rd_backend;
+	return (uint64) shcompat_file_number(index) << 32 | block;
 #endif
 }
 
-static void *
-allocate(Size size)
+/* the first slot of the set in which a page may be; a Fibonacci hash */
+static inline int
+set_of(uint64 page)
 {
-	void	   *chunk = MemoryContextAlloc(map_context, size);
-
-	map_bytes += GetMemoryChunkSpace(chunk);
-	return chunk;
+	return (int) (page * UINT64CONST(0x9E3779B97F4A7C15) >> (64 - SETS_LOG)) * SET_SLOTS;
 }
 
-static void
-release(void *chunk)
+/* the slot of a set that has a page, or is free if the page is 0; -1 if none is */
+static inline int
+find_in_set(int set, uint64 page)
 {
-	map_bytes -= GetMemoryChunkSpace(chunk);
-	pfree(chunk);
+	for (int slot = set; slot < set + SET_SLOTS; slot++)
+	{
+		if (slots[slot].page == page)
+			return slot;
+	}
+	return -1;
 }
 
 /*
- * What the table has of the file of an index, NULL if nothing.
+ * The copy of a page of a tree and level, or NULL.  Sets *slot to where it is.
  */
-static ShBtMap *
-find_map(Relation index)
+static inline Copy *
+find_copy(Relation index, BlockNumber block, int tree, int level, int *slot)
 {
-	ShBtMapKey	key;
-	ShBtMapEntry *entry;
+	uint64		page = page_of(index, block);
+	Copy	   *copy;
 
-	if (map_table == NULL)
+	*slot = find_in_set(set_of(page), page);
+	if (unlikely(*slot < 0))
 		return NULL;
-	make_key(index, &key);
-	entry = hash_search(map_table, &key, HASH_FIND, NULL);
-	return entry == NULL ? NULL : entry->map;
-}
+	copy = slots[*slot].copy;
 
-/*
- * The map of an index, NULL if there is none.
- */
-ShBtMap *
-shbt_map_find(Relation index, int ntrees)
-{
-	ShBtMap    *map = find_map(index);
-
-	if (map != NULL && map->ntrees != ntrees)
-	{
-		shbt_map_forget(index);
-		return NULL;
-	}
-	return map;
-}
-
-/*
- * Find the map of an index, or make an empty one.
- */
-static ShBtMap *
-find_or_make_map(Relation index, int ntrees)
-{
-	ShBtMapKey	key;
-	ShBtMapEntry *entry;
-	ShBtMap    *map;
-	bool		found;
-
-	if (map_context == NULL)
-		map_context = AllocSetContextCreate(CacheMemoryContext, "simhash inner pages",
-											ALLOCSET_DEFAULT_SIZES);
-	if (map_table == NULL)
-	{
-		HASHCTL		control = {0};
-
-		control.keysize = sizeof(ShBtMapKey);
-		control.entrysize = sizeof(ShBtMapEntry);
-		control.hcxt = map_context;
-		map_table = hash_create("simhash indexes", 16, &control,
-								HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	}
-
-	map = shbt_map_find(index, ntrees);
-	if (map != NULL)
-		return map;
-	make_key(index, &key);
-	entry = hash_search(map_table, &key, HASH_ENTER, &found);
-	entry->map = NULL;			/* in case of an error */
-	map = allocate(offsetof(ShBtMap, tops) + ntrees * sizeof(ShBtNode *));
-	map->key = key;
-	map->ntrees = ntrees;
-	map->nnodes = 0;
-	memset(map->tops, 0, ntrees * sizeof(ShBtNode *));
-	entry->map = map;
-	shbt_map_changes++;
-	return map;
+	/* or else it belongs to former contents of the file */
+	return likely(copy->tree == tree && copy->level == level) ? copy : NULL;
 }
 
 static void
-remove_map(ShBtMap *map)
+free_slot(Slot *slot)
 {
-	Assert(map->nnodes == 0);
-	hash_search(map_table, &map->key, HASH_REMOVE, NULL);
-	release(map);
-	shbt_map_changes++;
-}
-
-/*
- * Remove a node, and those below it.
- */
-static void
-remove_nodes(ShBtNode *node)
-{
-	ShBtNode   *parent = node->parent;
-
-	for (int i = 0; i < node->count && node->nnodes > 0; i++)
+	if (slot->copy != NULL)
 	{
-		if (node->nodes[i] != NULL)
-			remove_nodes(node->nodes[i]);
+		map_bytes -= GetMemoryChunkSpace(slot->copy);
+		pfree(slot->copy);
 	}
-	if (parent == NULL)
-		node->map->tops[node->tree] = NULL;
-	else
-	{
-		int			i = 0;
-
-		while (parent->nodes[i] != node)
-			i++;
-		parent->nodes[i] = NULL;
-		parent->nnodes--;
-	}
-	node->map->nnodes--;
-	dlist_delete(&node->clock);
-	release(node);
-	shbt_map_changes++;
-}
-
-/*
- * Remove a node that turned out to be out of date, and those below it.
- */
-void
-shbt_map_remove(ShBtNode *node)
-{
-	ShBtMap    *map = node->map;
-
-	remove_nodes(node);
-	if (map->nnodes == 0)
-		remove_map(map);
+	slot->copy = NULL;
+	slot->page = 0;
 }
 
 /*
@@ -276,34 +157,31 @@ shbt_map_remove(ShBtNode *node)
 void
 shbt_map_forget(Relation index)
 {
-	ShBtMap    *map = find_map(index);
+	uint64		file = page_of(index, 0);
 
-	if (map == NULL)
-		return;
-	for (int tree = 0; tree < map->ntrees; tree++)
+	for (int i = 0; i < SLOTS; i++)
 	{
-		if (map->tops[tree] != NULL)
-			remove_nodes(map->tops[tree]);
+		if ((slots[i].page & ~(uint64) PG_UINT32_MAX) == file)
+			free_slot(&slots[i]);
 	}
-	remove_map(map);
 }
 
 static void
-set_scale(ShBtNode *node)
+set_scale(Copy *copy)
 {
-	const ShBtChild *first = &node->children[0];
-	const ShBtChild *last = &node->children[node->count - 1];
+	const Child *first = &copy->children[0];
+	const Child *last = &copy->children[copy->count - 1];
 
-	node->scale = last->fp == first->fp || last->group != first->group ? 0 :
-		node->count / (double) (last->fp - first->fp);
+	copy->scale = last->fp == first->fp || last->group != first->group ? 0 :
+		copy->count / (double) (last->fp - first->fp);
 }
 
-/* a search for a key among the children of a node */
-typedef struct Search
+/* a search for a key among the children of a copy */
+typedef struct ChildSearch
 {
-	const ShBtNode *node;
+	const Copy *copy;
 	ShBtKey		key;
-} Search;
+} ChildSearch;
 
 /*
  * Is the key not below the low fence of child i?
@@ -311,129 +189,110 @@ typedef struct Search
 static inline bool
 reaches_child(const void *arg, int i)
 {
-	const Search *search = arg;
-	const ShBtNode *node = search->node;
-	const ShBtChild *child = &node->children[i];
+	const ChildSearch *search = arg;
+	const Copy *copy = search->copy;
+	const Child *child = &copy->children[i];
 
 	if (search->key.group != child->group)
 		return search->key.group > child->group;
 	if (search->key.fp != child->fp)
 		return search->key.fp > child->fp;
-	return node->tids == NULL || search->key.tid >= node->tids[i];
+	return copy->tids == NULL || search->key.tid >= copy->tids[i];
 }
 
 /*
- * The child whose range holds the key, if that of the node does.
+ * The child whose range holds the key, if that of the page does.
  *
  * Fingerprints are uniformly distributed, as a rule.  So the position of the
  * key between those of the first and the last child, if these have the same
  * group, tells roughly which child it is.
  */
 static int
-find_child(const ShBtNode *node, ShBtKey key)
+find_child(const Copy *copy, ShBtKey key)
 {
-	Search		search = {node, key};
-	ShPermuted	first = node->children[0].fp;
-	int			guess = node->count / 2;
+	ChildSearch search = {copy, key};
+	ShPermuted	first = copy->children[0].fp;
+	int			guess = copy->count / 2;
 
-	if (node->scale != 0)
-		guess = key.fp <= first ? 0 : (int) Min((key.fp - first) * node->scale, node->count - 1);
-	return Max(shbt_count_from(reaches_child, &search, node->count, guess, 1) - 1, 0);
-}
-
-static inline void
-set_place(ShBtPlace *place, ShBtNode *node, int i)
-{
-	place->block = node->children[i].block;
-	place->level = node->level - 1;
-	place->buffer = &node->children[i].buffer;
-	place->parent = node;
-}
-
-/* the child that a place with a parent is */
-static inline ShBtChild *
-child_of(const ShBtPlace *place)
-{
-	return (ShBtChild *) ((char *) place->buffer - offsetof(ShBtChild, buffer));
+	if (copy->scale != 0)
+		guess = key.fp <= first ? 0 : (int) Min((key.fp - first) * copy->scale, copy->count - 1);
+	return Max(shbt_count_from(reaches_child, &search, copy->count, guess, 1) - 1, 0);
 }
 
 /*
- * Find the place of the child of a node that holds the key.
+ * Move a place from an inner page to its child that holds the key.  Returns false, with
+ * the place unchanged, if there is no copy of the page, or if it has been split since it
+ * was copied.
  */
-void
-shbt_map_child(ShBtNode *node, ShBtKey key, ShBtPlace *place)
+bool
+shbt_map_child(Relation index, int tree, ShBtKey key, ShBtPlace *place)
 {
-	set_place(place, node, find_child(node, key));
-}
+	int			slot;
+	Copy	   *copy = find_copy(index, place->block, tree, place->level, &slot);
+	int			i;
 
-/*
- * Move a place from the root of a tree to the lowest page on the path to the
- * key that the map knows: a leaf, or an inner page without a node.
- */
-void
-shbt_map_locate(ShBtMap *map, int tree, ShBtKey key, ShBtPlace *place)
-{
-	ShBtNode   *node = map->tops[tree];
-
-	/*
-	 * the root is another page now, so the node is of no use
-	 */
-	if (node != NULL && unlikely(node->block != place->block))
-	{
-		shbt_map_remove(node);
-		return;
-	}
-	while (node != NULL)
-	{
-		int			i;
-
-		/* the page was split after its parent was copied */
-		if (unlikely(!shbt_key_less(key, node->high)))
-			return;
-		node->used = true;
-		i = find_child(node, key);
-		set_place(place, node, i);
-		node = node->level > 1 ? node->nodes[i] : NULL;
-	}
+	if (unlikely(copy == NULL || !shbt_key_less(key, copy->high)))
+		return false;
+	i = find_child(copy, key);
+	place->block = copy->children[i].block;
+	place->level--;
+	place->buffer = copy->children[i].buffer;
+	place->slot = slot;
+	place->child = i;
+	return true;
 }
 
 /*
  * About how many leaves of a tree start at keys with low < key <= high, according to
- * the nodes at both ends; -1 if these are not known.  root is the root of the tree.
+ * the copies at both ends; -1 if there are none.
  *
- * The nodes do not have the leaves of splits by other backends since the pages were
+ * The copies do not have the leaves of splits by other backends since the pages were
  * copied.  A scan that plans by too small a number reads a large group leaf by leaf,
  * which is slow once: where its searches miss the leaves that are expected, the copies
  * are brought up to date.
  */
 double
-shbt_map_count(const ShBtMap *map, int tree, BlockNumber root, ShBtKey low, ShBtKey high)
+shbt_map_count(Relation index, int tree, ShBtRoot root, ShBtKey low, ShBtKey high)
 {
-	const ShBtNode *node = map->tops[tree];
+	BlockNumber block = root.block;
 
-	if (node == NULL || node->block != root)
-		return -1;
-	for (;;)
+	for (int level = root.level;; level--)
 	{
-		int			first = find_child(node, low);
-		int			last = find_child(node, high);
-		const ShBtNode *left;
-		const ShBtNode *right;
+		int			slot;
+		const Copy *copy = find_copy(index, block, tree, level, &slot);
+		const Copy *left;
+		const Copy *right;
+		int			first;
+		int			last;
 
-		if (!shbt_key_less(high, node->high))
+		if (copy == NULL || !shbt_key_less(high, copy->high))
 			return -1;
-		if (node->level == 1)
+		first = find_child(copy, low);
+		last = find_child(copy, high);
+		if (level == 1)
 			return last - first;
-		left = node->nodes[first];
-		right = node->nodes[last];
-		if (left == NULL || right == NULL)
+		block = copy->children[first].block;
+		if (first == last)
+			continue;
+		left = find_copy(index, block, tree, level - 1, &slot);
+		right = find_copy(index, copy->children[last].block, tree, level - 1, &slot);
+		if (left == NULL || right == NULL || level > 2)
 			return -1;
-		if (left != right)
-			return node->level > 2 ? -1 :
-				left->count - 1 - find_child(left, low) + find_child(right, high) + 1 +
-				(last - first - 1) * (left->count + right->count) / 2.0;
-		node = left;
+		return left->count - 1 - find_child(left, low) + find_child(right, high) + 1 +
+			(last - first - 1) * (left->count + right->count) / 2.0;
 	}
+}
+
+/*
+ * The copy that led to a place, if it is still there and has the place; or NULL.
+ */
+static inline Copy *
+parent_of(const ShBtPlace *place)
+{
+	Copy	   *copy = place->slot < 0 ? NULL : slots[place->slot].copy;
+
+	return copy != NULL && likely(place->child < copy->count &&
+								  copy->children[place->child].block == place->block) ? copy : NULL;
 }
 
 /*
@@ -442,14 +301,18 @@ shbt_map_count(const ShBtMap *map, int tree, BlockNumber root, ShBtKey low, ShBt
 void
 shbt_map_note(const ShBtPlace *place, Buffer buffer)
 {
-	if (place->buffer == NULL)
+	Copy	   *copy = parent_of(place);
+	Child	   *child;
+
+	if (copy == NULL)
 		return;
-	*place->buffer = buffer;
-	if (place->parent != NULL && place->level == 0)
+	child = &copy->children[place->child];
+	child->buffer = buffer;
+	if (place->level == 0)
 	{
 		Page		leaf = BufferGetPage(buffer);
 
-		child_of(place)->sorted = shbt_leaf_sorted(leaf) * shbt_key_width(leaf);
+		child->sorted = shbt_leaf_sorted(leaf) * shbt_key_width(leaf);
 	}
 }
 
@@ -461,17 +324,17 @@ shbt_map_note(const ShBtPlace *place, Buffer buffer)
 int
 shbt_map_expect(const ShBtPlace *place, ShPermuted fp)
 {
-	const ShBtNode *node = place->parent;
-	const ShBtChild *child;
+	const Copy *copy = parent_of(place);
+	const Child *child;
 	bool		last;
 	ShPermuted	high;
 
-	if (node == NULL)
+	if (copy == NULL)
 		return 0;
-	child = child_of(place);
-	last = child == &node->children[node->count - 1];
-	high = last ? node->high.fp : child[1].fp;
-	if (child->group != (last ? node->high.group : child[1].group) && node->grouped)
+	child = &copy->children[place->child];
+	last = place->child == copy->count - 1;
+	high = last ? copy->high.fp : child[1].fp;
+	if (child->group != (last ? copy->high.group : child[1].group) && copy->grouped)
 		return child->sorted / 2;
 	if (fp <= child->fp || high <= child->fp)
 		return 0;
@@ -480,173 +343,148 @@ shbt_map_expect(const ShBtPlace *place, ShPermuted fp)
 }
 
 static Size
-node_size(int capacity, int level, bool with_tids)
+copy_size(int capacity, bool with_tids)
 {
-	return sizeof(ShBtNode) +
-		capacity * (sizeof(ShBtChild) + (with_tids ? sizeof(ShBtRow) : 0) +
-					(level > 1 ? sizeof(ShBtNode *) : 0));
+	return MAXALIGN(offsetof(Copy, children) + capacity * sizeof(Child)) +
+		(with_tids ? capacity * sizeof(ShBtRow) : 0);
 }
 
 /*
- * Is the space used up?
+ * Is there room for the copy of a page, without removing another page's?
  */
 bool
-shbt_map_is_full(void)
+shbt_map_has_room(Relation index, BlockNumber block)
 {
-	return map_bytes + node_size(shbt_inner_capacity(false), 2, true) > SHBT_MAP_BYTES;
+	uint64		page = page_of(index, block);
+
+	return map_bytes + copy_size(shbt_inner_capacity(false), true) <= SHBT_MAP_BYTES &&
+		(find_in_set(set_of(page), 0) >= 0 || find_in_set(set_of(page), page) >= 0);
 }
 
 /*
- * May a node be made?  If the space is used up, this is true only now and
- * then, after removing nodes that have not been used lately.  keep, which may
- * be NULL, is not removed, nor are the nodes above it.
+ * May a copy be made where there is no room?  It takes as long as dozens of descents,
+ * so this is true only now and then.
  */
 bool
-shbt_map_has_room(const ShBtNode *keep)
+shbt_map_may_replace(void)
 {
-	if (likely(!shbt_map_is_full()))
-		return true;
-	if (++map_refusals % REPLACE_INTERVAL != 0)
-		return false;
-	for (int i = 0; i < REPLACE_STEPS && !dlist_is_empty(&map_clock); i++)
-	{
-		ShBtNode   *node = dlist_head_element(ShBtNode, clock, &map_clock);
-
-		if (node->used || node->nnodes > 0 || node == keep)
-		{
-			node->used = false;
-			dlist_delete(&node->clock);
-			dlist_push_tail(&map_clock, &node->clock);
-		}
-		else
-		{
-			shbt_map_remove(node);
-			if (!shbt_map_is_full())
-				return true;
-		}
-	}
-	return false;
+	return ++map_refusals % REPLACE_INTERVAL == 0;
 }
 
 /*
- * Add the copy of an inner page to the map of an index, which is created if
- * necessary, and return its node.  It replaces an older node of the page.
- *
- * place is where it was found: the root, if place->parent is NULL.
+ * Free the slot of a page, and so many others that its copy has room.
  */
-ShBtNode *
-shbt_map_add(Relation index, int ntrees, Page page, const ShBtPlace *place)
+static Slot *
+make_slot(Relation index, BlockNumber block, Size size)
 {
-	ShBtMap    *map = find_or_make_map(index, ntrees);
+	uint64		page = page_of(index, block);
+	int			set = set_of(page);
+	int			slot = find_in_set(set, page);
+
+	if (slot < 0)
+		slot = find_in_set(set, 0);
+	if (slot < 0)
+		slot = set + map_hand++ % SET_SLOTS;
+	free_slot(&slots[slot]);
+	while (map_bytes > 0 && map_bytes + size > SHBT_MAP_BYTES)
+		free_slot(&slots[map_hand++ % SLOTS]);
+	return &slots[slot];
+}
+
+/*
+ * Copy an inner page.  The copy replaces an older one of the page, and is what led to the
+ * place of the child that holds the key.
+ */
+void
+shbt_map_add(Relation index, BlockNumber block, Page page, ShBtKey key, ShBtPlace *place)
+{
 	ShBtSortedEntry *entries = palloc(SHBT_MAX_ENTRIES * sizeof(ShBtSortedEntry));
 	int			count = shbt_sort_entries(page, entries);
 	int			capacity = Min(count + count / 4 + 8, shbt_page_capacity(page));
-	int			level = shbt_page_level(page);
 	bool		with_tids = false;
-	ShBtNode  **link;
-	ShBtNode   *node;
+	Slot	   *slot;
+	Copy	   *copy;
 
 	for (int i = 0; i < count; i++)
 		with_tids |= entries[i].key.tid != 0;
-	node = allocate(node_size(capacity, level, with_tids));
-
-	node->map = map;
-	node->tree = shbt_page_tree(page);
-	node->level = level;
-	node->block = place->block;
-	node->high = shbt_page_high(page);
-	node->count = count;
-	node->capacity = capacity;
-	node->nnodes = 0;
-	node->used = true;
-
-	node->grouped = shbt_page_is_grouped(page);
-
-	node->children = (ShBtChild *) (node + 1);
-	node->tids = with_tids ? (ShBtRow *) &node->children[capacity] : NULL;
-	node->nodes = level == 1 ? NULL :
-		(ShBtNode **) ((ShBtRow *) &node->children[capacity] + (with_tids ? capacity : 0));
+	if (map_context == NULL)
+		map_context = AllocSetContextCreate(CacheMemoryContext, "simhash inner pages",
+											ALLOCSET_DEFAULT_SIZES);
+	slot = make_slot(index, block, copy_size(capacity, with_tids));
+	copy = MemoryContextAlloc(map_context, copy_size(capacity, with_tids));
+	copy->high = shbt_page_high(page);
+	copy->tree = shbt_page_tree(page);
+	copy->level = shbt_page_level(page);
+	copy->count = count;
+	copy->capacity = capacity;
+	copy->grouped = shbt_page_is_grouped(page);
+	copy->tids = with_tids ? (ShBtRow *) ((char *) copy + copy_size(capacity, false)) : NULL;
 	for (int i = 0; i < count; i++)
 	{
 		ShBtKey		low = entries[i].key;
 
-		node->children[i] = (ShBtChild)
+		copy->children[i] = (Child)
 		{
 			low.fp, low.group, shbt_inner_child(page, entries[i].position), InvalidBuffer, USUALLY_SORTED
 		};
 		if (with_tids)
-			node->tids[i] = low.tid;
-		if (level > 1)
-			node->nodes[i] = NULL;
+			copy->tids[i] = low.tid;
 	}
-	set_scale(node);
+	set_scale(copy);
+	slot->page = page_of(index, block);
+	slot->copy = copy;
+	map_bytes += GetMemoryChunkSpace(copy);
+	place->slot = slot - slots;
+	place->child = find_child(copy, key);
 	pfree(entries);
-
-	/* from here on nothing can fail */
-	node->parent = place->parent;
-	if (node->parent != NULL)
-		link = &node->parent->nodes[child_of(place) - node->parent->children];
-	else
-		link = &map->tops[node->tree];
-	/* an existing node belongs to former contents of the file */
-	if (unlikely(*link != NULL))
-		remove_nodes(*link);
-	*link = node;
-	if (node->parent != NULL)
-		node->parent->nnodes++;
-	map->nnodes++;
-	dlist_push_tail(&map_clock, &node->clock);
-	return node;
 }
 
 /*
  * The search for a key has moved from a place to the page to its right, which
  * the caller has pinned and locked in the given buffer.  Move the place there.
  *
- * Add the page to the parent's node.  If that is not possible, remove the
- * node.
+ * Add the page to the copy of the parent.  If that is not possible, remove the copy.
  */
 void
 shbt_map_learn(ShBtPlace *place, Buffer buffer)
 {
-	ShBtNode   *node = place->parent;
+	Copy	   *copy = parent_of(place);
 	ShBtKey		low = shbt_page_low(BufferGetPage(buffer));
-	int			at;
+	int			at = place->child + 1;
 	int			after;
 
 	place->block = BufferGetBlockNumber(buffer);
-	if (node == NULL)
-	{
-		place->buffer = NULL;
+	place->buffer = buffer;
+	place->child = at;
+	if (copy == NULL || (at < copy->count && copy->children[at].block == place->block))
 		return;
-	}
-	if (node->count == node->capacity || (low.tid != 0 && node->tids == NULL))
+	if (copy->count == copy->capacity || (low.tid != 0 && copy->tids == NULL))
 	{
-		shbt_map_remove(node);
-		place->parent = NULL;
-		place->buffer = NULL;
+		free_slot(&slots[place->slot]);
 		return;
 	}
 
-	at = child_of(place) - node->children + 1;
-	after = node->count - at;
-	memmove(&node->children[at + 1], &node->children[at], after * sizeof(ShBtChild));
-	node->children[at] = (ShBtChild)
+	after = copy->count - at;
+	memmove(&copy->children[at + 1], &copy->children[at], after * sizeof(Child));
+	copy->children[at] = (Child)
 	{
 		low.fp, low.group, place->block, buffer, USUALLY_SORTED
 	};
-	if (node->tids != NULL)
+	if (copy->tids != NULL)
 	{
-		memmove(&node->tids[at + 1], &node->tids[at], after * sizeof(ShBtRow));
-		node->tids[at] = low.tid;
+		memmove(&copy->tids[at + 1], &copy->tids[at], after * sizeof(ShBtRow));
+		copy->tids[at] = low.tid;
 	}
-	if (node->level > 1)
-	{
-		memmove(&node->nodes[at + 1], &node->nodes[at], after * sizeof(ShBtNode *));
-		node->nodes[at] = NULL;
-	}
-	node->count++;
-	set_scale(node);
-	place->buffer = &node->children[at].buffer;
-	shbt_map_changes++;
+	copy->count++;
+	set_scale(copy);
+}
+
+/*
+ * Remove the copy that led to a place, which proved to be out of date.
+ */
+void
+shbt_map_remove(const ShBtPlace *place)
+{
+	if (parent_of(place) != NULL)
+		free_slot(&slots[place->slot]);
 }

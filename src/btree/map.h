@@ -10,39 +10,40 @@
 
 #include "btree/page.h"
 
-/* all nodes of one index, and the copy of one inner page; see map.c */
-typedef struct ShBtMap ShBtMap;
-typedef struct ShBtNode ShBtNode;
-
 /*
  * Where a page probably is.  Anyone who goes there must check its fences.
  *
- * The pointers are valid as long as shbt_map_changes stays the same, and must
- * not be followed after that.
+ * It is a value, which may be kept: what it says of the copy that led to it is
+ * compared with the copy before that is used.
  */
 typedef struct ShBtPlace
 {
-	BlockNumber block;
+	BlockNumber block;			/* or InvalidBlockNumber: not known */
 	int			level;
-	Buffer	   *buffer;			/* where the page was last seen; or NULL */
-	ShBtNode   *parent;			/* the node that contains *buffer; or NULL */
+	Buffer		buffer;			/* where the page was last seen; or InvalidBuffer */
+	int			slot;			/* of the copy of its parent, or -1 */
+	int			child;			/* its position there */
 } ShBtPlace;
 
-/* counts changes that invalidate pointers to maps and into maps */
-extern uint64 shbt_map_changes;
-
-extern ShBtMap *shbt_map_find(Relation index, int ntrees);
 extern void shbt_map_forget(Relation index);
-extern void shbt_map_locate(ShBtMap *map, int tree, ShBtKey key, ShBtPlace *place);
-extern double shbt_map_count(const ShBtMap *map, int tree, BlockNumber root, ShBtKey low,
-							 ShBtKey high);
+extern bool shbt_map_child(Relation index, int tree, ShBtKey key, ShBtPlace *place);
+extern double shbt_map_count(Relation index, int tree, ShBtRoot root, ShBtKey low, ShBtKey high);
 extern void shbt_map_note(const ShBtPlace *place, Buffer buffer);
 extern int	shbt_map_expect(const ShBtPlace *place, ShPermuted fp);
-extern bool shbt_map_is_full(void);
-extern bool shbt_map_has_room(const ShBtNode *keep);
-extern ShBtNode *shbt_map_add(Relation index, int ntrees, Page page, const ShBtPlace *place);
-extern void shbt_map_child(ShBtNode *node, ShBtKey key, ShBtPlace *place);
+extern bool shbt_map_has_room(Relation index, BlockNumber block);
+extern bool shbt_map_may_replace(void);
+extern void shbt_map_add(Relation index, BlockNumber block, Page page, ShBtKey key,
+						 ShBtPlace *place);
 extern void shbt_map_learn(ShBtPlace *place, Buffer buffer);
-extern void shbt_map_remove(ShBtNode *node);
+extern void shbt_map_remove(const ShBtPlace *place);
+
+/* a place that no copy led to */
+static inline ShBtPlace
+shbt_make_place(BlockNumber block, int level, Buffer buffer)
+{
+	ShBtPlace	place = {block, level, buffer, -1, 0};
+
+	return place;
+}
 
 #endif							/* SIMHASH_BTREE_MAP_H */

@@ -123,8 +123,8 @@ is_place(Relation index, Buffer buffer, int tree, ShBtKey key, const ShBtPlace *
  *
  * linked is true if a link led to the place, and false if it was remembered.
  * If a remembered place proves wrong, InvalidBuffer is returned, with nothing
- * locked or pinned, and the place has been forgotten, unless it is the root in
- * the cache.
+ * locked or pinned, and what led there has been forgotten, unless it is the
+ * metapage.
  */
 Buffer
 shbt_visit(Relation index, int tree, ShBtKey key, ShBtPlace *place, bool linked,
@@ -146,9 +146,11 @@ shbt_visit(Relation index, int tree, ShBtKey key, ShBtPlace *place, bool linked,
 	}
 	if (unlikely(!found))
 		shbt_map_forget(index);
-	else if (unlikely(place->block == cached->root.block &&
-					  !shbt_page_is_root(BufferGetPage(buffer))))
-		found = false;
+	else if (place->block == cached->root.block)
+	{
+		found = shbt_page_is_root(BufferGetPage(buffer));
+		cached->buffer = buffer;
+	}
 
 	for (int steps = 0; found; steps++)
 	{
@@ -165,12 +167,10 @@ shbt_visit(Relation index, int tree, ShBtKey key, ShBtPlace *place, bool linked,
 		else
 		{
 			/* its parent has been split many times since it was copied */
-			if (place->parent != NULL)
-				shbt_map_remove(place->parent);
+			shbt_map_remove(place);
 			found = false;
 		}
 	}
-	cached->changes = 0;
 	if (BufferIsValid(buffer))
 		UnlockReleaseBuffer(buffer);
 	return InvalidBuffer;
@@ -188,33 +188,20 @@ shbt_go_to_child(Relation index, ShBtKey key, ShBtPlace *place, Buffer buffer,
 {
 	Page		page = BufferGetPage(buffer);
 	int			position = shbt_find_downlink(page, key);
-	bool		in_map;
+	BlockNumber block = place->block;
+	PGAlignedBlock copy;
 
 	if (unlikely(position < 0))
 		shbt_report_corrupted(index, BufferGetBlockNumber(buffer),
 							  "index \"%s\" has no downlink for the low fence of block %u");
 
-	/* a damaged page may have the root flag anywhere in the tree */
-	in_map = place->parent != NULL ||
-		(place->buffer != NULL && shbt_page_is_root(page));
-	if (remember && in_map && shbt_map_has_room(place->parent))
-	{
-		PGAlignedBlock copy;
-		ShBtNode   *node;
-
+	*place = shbt_make_place(shbt_inner_child(page, position), place->level - 1, InvalidBuffer);
+	remember = remember && (shbt_map_has_room(index, block) || shbt_map_may_replace());
+	if (remember)
 		memcpy(copy.data, page, BLCKSZ);
-		UnlockReleaseBuffer(buffer);
-		node = shbt_map_add(index, shbt_get_cache(index)->ntrees, copy.data, place);
-		shbt_map_child(node, key, place);
-	}
-	else
-	{
-		place->block = shbt_inner_child(page, position);
-		place->level--;
-		place->buffer = NULL;
-		place->parent = NULL;
-		UnlockReleaseBuffer(buffer);
-	}
+	UnlockReleaseBuffer(buffer);
+	if (remember)
+		shbt_map_add(index, block, copy.data, key, place);
 }
 
 /*
@@ -252,20 +239,10 @@ shbt_search(Relation index, int tree, int level, ShBtKey key, int lockmode)
 
 	for (int changes = 0; changes <= MAX_ROOT_CHANGES;)
 	{
-		ShBtTreeCache *cached = &shbt_get_cache(index)->trees[tree];
-		ShBtPlace	place;
-		bool		at_root;
+		ShBtPlace	place = level == 0 ? shbt_locate(index, tree, key) :
+			shbt_place_of_root(index, tree);
+		bool		at_root = place.block == shbt_get_cache(index)->trees[tree].root.block;
 
-		if (level == 0)
-			shbt_locate(index, tree, key, &place);
-		else
-		{
-			place.block = cached->root.block;
-			place.level = cached->root.level;
-			place.buffer = &cached->buffer;
-			place.parent = NULL;
-		}
-		at_root = place.block == cached->root.block;
 		if (place.level >= level)
 		{
 			Buffer		buffer = go_down(index, tree, level, key, &place,
@@ -285,6 +262,24 @@ shbt_search(Relation index, int tree, int level, ShBtKey key, int lockmode)
 	}
 	shbt_report_corrupted(index, SHBT_METAPAGE_BLOCK,
 						  "index \"%s\" has an invalid root in the metapage, block %u");
+}
+
+/*
+ * Find the leaf that holds the key, as shbt_search does, beginning at the place where
+ * it has been located.  The place may be out of date, or not known.
+ */
+Buffer
+shbt_search_at(Relation index, int tree, ShBtKey key, ShBtPlace *place, int lockmode)
+{
+	if (likely(BlockNumberIsValid(place->block)))
+	{
+		Buffer		buffer = go_down(index, tree, 0, key, place, false, lockmode);
+
+		if (likely(BufferIsValid(buffer)))
+			return buffer;
+		place->block = InvalidBlockNumber;
+	}
+	return shbt_search(index, tree, 0, key, lockmode);
 }
 
 /* Position of an entry of a leaf; -1 if it is not there. */
@@ -407,16 +402,11 @@ shbt_count_leaves(Relation index, int tree, uint32 group)
 {
 	ShBtKey		low = shbt_make_key(group, 0, 0);
 	ShBtKey		high = shbt_make_key(group, PG_UINT64_MAX, SHBT_MAX_TID - 1);
-	ShBtCache  *cache = shbt_get_cache(index);
-	ShBtRoot	root = cache->trees[tree].root;
-	ShBtMap    *map = shbt_map_find(index, cache->ntrees);
-	double		known = -1;
+	ShBtRoot	root = shbt_get_cache(index)->trees[tree].root;
+	double		known;
 
 	if (root.level == 0)
 		return 1;
-	if (map != NULL)
-		known = shbt_map_count(map, tree, root.block, low, high);
-	if (known >= 0)
-		return 1 + known;
-	return 1 + count_starts(index, tree, 0, root.level, low, high);
+	known = shbt_map_count(index, tree, root, low, high);
+	return 1 + (known >= 0 ? known : count_starts(index, tree, 0, root.level, low, high));
 }

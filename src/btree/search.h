@@ -20,6 +20,8 @@ extern Buffer shbt_visit(Relation index, int tree, ShBtKey key, ShBtPlace *place
 extern void shbt_go_to_child(Relation index, ShBtKey key, ShBtPlace *place,
 							 Buffer buffer, bool remember);
 extern Buffer shbt_search(Relation index, int tree, int level, ShBtKey key, int lockmode);
+extern Buffer shbt_search_at(Relation index, int tree, ShBtKey key, ShBtPlace *place,
+							 int lockmode);
 extern bool shbt_has_entry(Relation index, int tree, ShBtKey key, bool *dead);
 extern bool shbt_pin_entry(Relation index, int tree, ShBtKey key,
 						   Snapshot snapshot, Buffer *pin);

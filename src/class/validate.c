@@ -12,14 +12,12 @@
 
 #include "access/amvalidate.h"
 #include "access/htup_details.h"
-#include "catalog/dependency.h"
 #include "catalog/pg_amop.h"
 #include "catalog/pg_amproc.h"
 #include "catalog/pg_opclass.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
-#include "commands/extension.h"
 #include "nodes/execnodes.h"
 #include "parser/parse_coerce.h"
 #include "utils/builtins.h"
@@ -302,32 +300,6 @@ shcls_validate(Oid opclass)
 	return family.valid;
 }
 
-/*
- * amadjustmembers: warn about members that would not be dumped
- *
- * The dependencies among the members are left as the server sets them.  But a
- * member that a user adds to the family of an extension is lost in a dump,
- * together with anything that needs it, such as an exclusion constraint, so
- * warn about that.
- */
-void
-shcls_adjust_members(Oid family, Oid opclass, List *operators, List *functions)
-{
-	char	   *extension;
-
-	if (creating_extension || OidIsValid(opclass))
-		return;
-	extension = get_extension_name(getExtensionOfObject(OperatorFamilyRelationId, family));
-	if (extension == NULL)
-		return;
-
-	ereport(WARNING,
-			(errmsg("operators that are added to an operator family of extension \"%s\" are not dumped",
-					extension),
-			 errdetail("Indexes and constraints that use them cannot be restored from a dump by pg_dump."),
-			 errhint("Create an operator class of your own, which is dumped.")));
-}
-
 static const char *
 column_name(Relation index, int column)
 {
@@ -341,27 +313,14 @@ column_type(Relation index, int column)
 }
 
 /*
- * The operator class for documents of a type, or NULL.
- */
-static const char *
-class_for_type(Oid type)
-{
-	if (type == BYTEAOID)
-		return "simhash_bytea_ops";
-	return IsBinaryCoercible(type, TEXTOID) ? "simhash_text_ops" : NULL;
-}
-
-/*
  * A hint for an index whose last column is not a fingerprint: at the fingerprint
- * that another column has, or that of a text, or one in another form.  Called
- * within ereport, for its effect.
+ * that another column has, or at what texts and documents need.  Called within
+ * ereport, for its effect.
  */
 static int
 hint_at_fingerprint(Relation index, int last)
 {
 	Oid			type = column_type(index, last);
-	const char *name;
-	const char *class;
 
 	/* a bigint before the last is rather a number */
 	for (int i = 0; i < last; i++)
@@ -371,25 +330,11 @@ hint_at_fingerprint(Relation index, int last)
 			is_fingerprint_family(index->rd_opfamily[i]))
 			return errhint("Put the fingerprint last.  Columns before it are compared for equality.");
 	}
-	if (type != BYTEAOID && TypeCategory(type) != TYPCATEGORY_STRING)
-		return errhint("The last column must be a fingerprint, of type simhash or bigint.  Columns before it are compared for equality.");
-	class = class_for_type(type);
-	if (index->rd_index->indkey.values[last] == 0)
-		return class != NULL ?
-			errhint("To index texts or documents, use the operator class %s.  To index fingerprints in another form, cast them to simhash.",
-					class) :
-			errhint("To index texts, cast them to text, and use the operator class simhash_text_ops.  To index fingerprints in another form, cast them to simhash.");
-	/* the column of the table, which that of the index may not be named like */
-	name = quote_identifier(get_attname(index->rd_index->indrelid,
-										index->rd_index->indkey.values[last], false));
 	if (type == BYTEAOID)
-		return errhint("To index documents, use an operator class for them: (%s %s).  To index fingerprints of %d bytes: (%s::simhash), or (%s::simhash_bits(256)) for 32 bytes.",
-					   name, class, SHBITS_WIDTH / BITS_PER_BYTE, name, name);
-	return class != NULL ?
-		errhint("To index texts, use an operator class for them: (%s %s).  To index fingerprints in hexadecimal digits: (('0x' || %s)::simhash), or (%s::simhash_bits(256)) for 64 digits.",
-				name, class, name, name) :
-		errhint("To index texts, cast them to text: ((%s::text) simhash_text_ops).  To index fingerprints in hexadecimal digits: (('0x' || %s)::simhash), or (%s::simhash_bits(256)) for 64 digits.",
-				name, name, name);
+		return errhint("To index documents, use the operator class simhash_bytea_ops.  To index fingerprints, cast them to simhash or simhash_bits(256).");
+	if (TypeCategory(type) == TYPCATEGORY_STRING)
+		return errhint("To index texts, use the operator class simhash_text_ops, with a cast to text if their type is another.  To index fingerprints in hexadecimal digits, cast '0x' || digits to simhash, or digits to simhash_bits(256).");
+	return errhint("The last column must be a fingerprint, of type simhash or bigint.  Columns before it are compared for equality.");
 }
 
 /*
@@ -400,29 +345,14 @@ hint_at_fingerprint(Relation index, int last)
 void
 shcls_check_operator(Relation index, Oid left, Oid right, int strategy, bool orders)
 {
-	Oid			function = shcls_fingerprint_function(index);
-	bool		is_distance = strategy == SIMHASH_STRATEGY_DISTANCE;
-
-	if (orders == is_distance && shtype_can_search(function, left, right, strategy))
+	if (orders == (strategy == SIMHASH_STRATEGY_DISTANCE) &&
+		shtype_can_search(shcls_fingerprint_function(index), left, right, strategy))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
 			 errmsg("index \"%s\" cannot be searched by an operator of strategy %d with arguments of types %s and %s",
 					RelationGetRelationName(index), strategy, format_type_be(left),
-					format_type_be(right)),
-			 OidIsValid(function) && strategy != SIMHASH_STRATEGY_BALL ?
-			 errdetail("With support function %d, operators must have the strategies %d + radius, and two arguments of type %s.",
-					   SIMHASH_FINGERPRINT_PROC, SIMHASH_STRATEGY_WITHIN,
-					   format_type_be(index->rd_opcintype[shcls_fp_column(index)])) :
-			 orders != is_distance ?
-			 errdetail("Strategy %d is for ORDER BY, and no other one is.",
-					   SIMHASH_STRATEGY_DISTANCE) :
-			 strategy == SIMHASH_STRATEGY_BALL ?
-			 errdetail("Strategy %d needs a ball as the right argument.", strategy) :
-			 strategy == SIMHASH_STRATEGY_EQUAL ?
-			 errdetail("Strategy %d needs two fingerprints of the same type, whose values are equal only if their bits are.",
-					   strategy) :
-			 errdetail("Strategy %d needs two fingerprints of the same type.", strategy)));
+					format_type_be(right))));
 }
 
 /*

@@ -14,7 +14,6 @@
 #include "compat.h"
 
 extern bool shcls_validate(Oid opclass);
-extern void shcls_adjust_members(Oid family, Oid opclass, List *operators, List *functions);
 SHCOMPAT_NORETURN extern void shcls_report_no_width(Relation index);
 extern void shcls_check_operator(Relation index, Oid left, Oid right, int strategy,
 								 bool orders);

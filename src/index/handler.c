@@ -255,7 +255,7 @@ simhash_handler(PG_FUNCTION_ARGS)
 	am->amproperty = property;
 	am->ambuildphasename = shbld_buildphasename;
 	am->amvalidate = shcls_validate;
-	am->amadjustmembers = shcls_adjust_members;
+	am->amadjustmembers = NULL;
 	am->ambeginscan = shidx_beginscan;
 	am->amrescan = shidx_rescan;
 	am->amgettuple = shidx_gettuple;

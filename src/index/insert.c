@@ -47,8 +47,8 @@ insert_batch(Relation index, int first, int count, const ShBtKey *keys)
 
 	while (locked < count)
 	{
-		Buffer		leaf = shbt_search(index, first + locked, 0, keys[locked],
-									   BUFFER_LOCK_EXCLUSIVE);
+		Buffer		leaf = shbt_search_at(index, first + locked, keys[locked],
+										  &aims[locked].place, BUFFER_LOCK_EXCLUSIVE);
 
 		leaves[locked++] = leaf;
 		if (unlikely(!shbt_leaf_takes(BufferGetPage(leaf), keys[locked - 1])))

@@ -35,7 +35,6 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
-#include "optimizer/pathnode.h"
 #include "utils/catcache.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
@@ -55,12 +54,6 @@
 /* the most MCVs of each side that are compared for a join */
 #define MAX_JOIN_MCVS		250
 
-/*
- * If the model predicts at least this many histogram values within the radius,
- * the actual number is trusted more than the model.
- */
-#define MEANINGFUL_HITS		5.0
-
 /* the width of wide fingerprints if nothing tells it: that of many images */
 #define UNKNOWN_WIDTH			256
 
@@ -75,7 +68,7 @@ typedef struct ValueStats
 {
 	VariableStatData vardata;
 	double		notnull;		/* share of rows that are not null */
-	double		ndistinct;		/* number of values; 0 if unknown */
+	double		ndistinct;		/* number of values */
 	AttStatsSlot mcv;			/* nvalues is 0 if there are none */
 	double		mcv_share;		/* share of rows that have one of mcv */
 } ValueStats;
@@ -107,6 +100,16 @@ static double
 near_factor(int radius, int width)
 {
 	return 1.0 + Min(16.0 * radius / width, 2.0);
+}
+
+/*
+ * The share of rows within the radius of a center that has a cluster of average size
+ * among so many values.
+ */
+static double
+model_share(int radius, int width, double ndistinct)
+{
+	return Min(1.0, shbits_ball_share(width, radius) + near_factor(radius, width) / ndistinct);
 }
 
 /*
@@ -335,22 +338,14 @@ load_stats(const ShPlanCatalog *catalog, Oid funcid, ValueStats *stats)
 	if (get_values(catalog, vardata, funcid, STATISTIC_KIND_MCV,
 				   ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS, &stats->mcv))
 	{
-		if (stats->mcv.nnumbers == stats->mcv.nvalues)
-		{
-			for (int i = 0; i < stats->mcv.nvalues; i++)
-				stats->mcv_share += stats->mcv.numbers[i];
-		}
-		else
-		{
-			free_attstatsslot(&stats->mcv);
-			stats->mcv.nvalues = 0;
-		}
+		for (int i = 0; i < stats->mcv.nvalues; i++)
+			stats->mcv_share += stats->mcv.numbers[i];
 	}
 
 	/* without statistics, all values are assumed to be distinct */
 	stats->ndistinct = get_variable_numdistinct(vardata, &isdefault);
 	if (isdefault)
-		stats->ndistinct = vardata->rel ? Max(vardata->rel->tuples, 1.0) : 0;
+		stats->ndistinct = vardata->rel ? Max(vardata->rel->tuples, 1.0) : UNKNOWN_NDISTINCT;
 }
 
 static void
@@ -369,100 +364,55 @@ known_center_share(const ShPlanCatalog *catalog, Oid funcid,
 				   ValueStats *stats, ShFingerprint center, int radius)
 {
 	double		found = 0;
-	double		rest;
-	double		rest_values;
-	double		model;
+	double		rest = stats->notnull - stats->mcv_share;
+	double		share;
 	AttStatsSlot histogram;
 
 	for (int i = 0; i < stats->mcv.nvalues; i++)
 	{
-		if (shbits_distance(DatumGetSimhash(stats->mcv.values[i]),
-							center) <= radius)
+		if (shbits_distance(DatumGetSimhash(stats->mcv.values[i]), center) <= radius)
 			found += stats->mcv.numbers[i];
 	}
-
-	/* the rows that have none of the most common values */
-	rest = stats->notnull - stats->mcv_share;
-	rest_values = stats->ndistinct - stats->mcv.nvalues;
 	if (rest <= 0)
 		return found;
-
-	model = shbits_ball_share(SHBITS_WIDTH, radius) +
-		near_factor(radius, SHBITS_WIDTH) / Max(rest_values, 1.0);
+	share = model_share(radius, SHBITS_WIDTH, Max(stats->ndistinct - stats->mcv.nvalues, 1.0));
 
 	/*
-	 * The histogram is a sample of these rows.  If the model expects only a
-	 * few of its values within the radius, a single one means nothing: people
-	 * look up fingerprints that they have, and this may be the very one. More
-	 * than one indicate a dense region that the model does not know.
+	 * The histogram is a sample of the rest.  A single one of its values within
+	 * the radius means nothing: people look up fingerprints that they have, and
+	 * this may be the very one.  More indicate a dense region that the model does
+	 * not know, and hardly any that there is none.
 	 */
 	if (get_values(catalog, &stats->vardata, funcid,
 				   STATISTIC_KIND_HISTOGRAM, ATTSTATSSLOT_VALUES, &histogram))
 	{
-		bool		meaningful =
-			model * histogram.nvalues >= MEANINGFUL_HITS;
-		int			hits = meaningful ? 0 : -1;
+		int			hits = 0;
 
 		for (int i = 0; i < histogram.nvalues; i++)
-		{
-			if (shbits_distance(DatumGetSimhash(histogram.values[i]),
-								center) <= radius)
-				hits++;
-		}
-		if (hits > 0 || meaningful)
-			model = (hits + Min(model, 1.0)) / histogram.nvalues;
+			hits += shbits_distance(DatumGetSimhash(histogram.values[i]), center) <= radius;
+		share = Max(hits - 1.0, Min(share * histogram.nvalues, 2.0)) / histogram.nvalues;
 		free_attstatsslot(&histogram);
 	}
-
-	return found + rest * Min(model, 1.0);
-}
-
-/*
- * The share of a column's rows within the radius of an unknown center, which
- * is assumed to have a cluster of average size in the column.
- */
-static double
-unknown_center_share(ValueStats *stats, int radius, int width)
-{
-	double		ndistinct = stats->ndistinct;
-
-	if (ndistinct <= 0)
-		ndistinct = UNKNOWN_NDISTINCT;
-	return stats->notnull *
-		Min(1.0, shbits_ball_share(width, radius) + near_factor(radius, width) / ndistinct);
+	return found + rest * share;
 }
 
 /*
  * The share of all pairs of rows, one of each side, that lie within the
  * radius of each other, of fingerprints with so many bits.
- *
- * Sets *cluster_share to the part of it that is not due to chance.
  */
 static double
-pair_share(ValueStats *left, ValueStats *right, int radius,
-				  int width, double *cluster_share)
+pair_share(ValueStats *left, ValueStats *right, int radius, int width)
 {
-	double		ndistinct = Max(left->ndistinct, right->ndistinct);
-	double		all = left->notnull * right->notnull;
-	int			nleft = Min(left->mcv.nvalues, MAX_JOIN_MCVS);
 	int			nright = Min(right->mcv.nvalues, MAX_JOIN_MCVS);
-	double		left_share = 0;
-	double		right_share = 0;
+	double		rest = left->notnull * right->notnull;
 	double		found = 0;
-	double		rest;
-
-	if (ndistinct <= 0)
-		ndistinct = UNKNOWN_NDISTINCT;
 
 	/* the most common values, with one another */
-	for (int i = 0; i < nleft; i++)
-		left_share += left->mcv.numbers[i];
-	for (int j = 0; j < nright; j++)
-		right_share += right->mcv.numbers[j];
-	for (int i = 0; i < nleft; i++)
+	for (int i = 0; i < Min(left->mcv.nvalues, MAX_JOIN_MCVS); i++)
 	{
 		for (int j = 0; j < nright; j++)
 		{
+			rest -= (double) left->mcv.numbers[i] * right->mcv.numbers[j];
 			if (shbits_distance(DatumGetSimhash(left->mcv.values[i]),
 								DatumGetSimhash(right->mcv.values[j])) <= radius)
 				found += (double) left->mcv.numbers[i] * right->mcv.numbers[j];
@@ -473,26 +423,8 @@ pair_share(ValueStats *left, ValueStats *right, int radius,
 	 * All other pairs.  As for equality, each value of the side with fewer
 	 * values is assumed to have its cluster on the other side.
 	 */
-	rest = Max(all - left_share * right_share, 0);
-	*cluster_share = Min(all, found + rest * near_factor(radius, width) / ndistinct);
-	return Min(all, *cluster_share + rest * shbits_ball_share(width, radius));
-}
-
-/*
- * The number of rows of the right-hand side of a semijoin or antijoin.
- */
-static double
-righthand_rows(PlannerInfo *root, SpecialJoinInfo *sjinfo)
-{
-	Relids		relids = sjinfo->min_righthand;
-	int			relid;
-	RelOptInfo *rel;
-
-	if (bms_get_singleton_member(relids, &relid))
-		rel = find_base_rel(root, relid);
-	else
-		rel = find_join_rel(root, relids);
-	return rel ? Max(rel->rows, 1.0) : 1.0;
+	return found + Max(rest, 0) *
+		model_share(radius, width, Max(left->ndistinct, right->ndistinct));
 }
 
 /*
@@ -524,23 +456,20 @@ shplan_selectivity(PlannerInfo *root, const ShPlanCatalog *catalog, Oid operator
 	/* two columns of one row are assumed to be independent of each other */
 	if (sjinfo != NULL || (stats[0].vardata.rel && stats[1].vardata.rel))
 	{
-		double		cluster_share;
-
-		result = pair_share(&stats[0], &stats[1], clause.radius, clause.width, &cluster_share);
+		result = pair_share(&stats[0], &stats[1], clause.radius, clause.width);
 		if (sjinfo != NULL && (jointype == JOIN_SEMI || jointype == JOIN_ANTI))
 		{
-			double		rows = righthand_rows(root, sjinfo);
-			double		by_chance = rows * Max(result - cluster_share, 0);
-			double		by_cluster = rows * cluster_share;
-			int			left = stats[0].vardata.rel &&
-				bms_is_subset(stats[0].vardata.rel->relids, sjinfo->min_righthand) ? 1 : 0;
+			RelOptInfo *rel = stats[0].vardata.rel;
+			int			right = rel && bms_is_subset(rel->relids, sjinfo->min_righthand) ? 0 : 1;
 
 			/*
-			 * Assuming that each row has its cluster on the other side gives
-			 * a fair estimate of the number of pairs, but not of the number
-			 * of rows without any match, which would be zero.
+			 * Assuming that each row has its cluster on the other side gives a
+			 * fair estimate of the number of pairs, but not of the number of rows
+			 * without any match, which would be zero.
 			 */
-			result = Min(Min(by_cluster, UNKNOWN_MATCH) + by_chance, stats[left].notnull);
+			rel = stats[right].vardata.rel;
+			result = Min(result * (rel ? Max(rel->rows, 1.0) : 1.0),
+						 UNKNOWN_MATCH * stats[1 - right].notnull);
 		}
 	}
 	else if (stats[0].vardata.rel || stats[1].vardata.rel)
@@ -555,7 +484,8 @@ shplan_selectivity(PlannerInfo *root, const ShPlanCatalog *catalog, Oid operator
 			result = known_center_share(catalog, funcid, &stats[var], center,
 										clause.radius);
 		else
-			result = unknown_center_share(&stats[var], clause.radius, clause.width);
+			result = stats[var].notnull *
+				model_share(clause.radius, clause.width, stats[var].ndistinct);
 	}
 	else
 	{

@@ -69,6 +69,7 @@ shfnd_ball_begin(ShFndBallScan *scan, Relation index, ShBitsScheme *scheme)
 	scan->plan_radius = -1;
 	scan->allowance = PG_INT64_MAX;
 	scan->pin = InvalidBuffer;
+	scan->aims = palloc(scheme->ntables * sizeof(ShBtAim));
 }
 
 /*
@@ -177,9 +178,10 @@ restart(ShFndBallScan *scan)
 static void
 look_ahead(ShFndBallScan *scan)
 {
-	ShBtAim		aims[SHBITS_MAX_TABLES];
+	ShBtAim    *aims = scan->aims;
 	int			naims = 0;
 
+	Assert(scan->plan.nprobes <= scan->scheme->ntables);
 	if (scan->groups.all)
 		return;
 	for (int i = 0; i < scan->plan.nprobes; i++)
@@ -199,6 +201,7 @@ look_ahead(ShFndBallScan *scan)
 		}
 	}
 	shbt_look_ahead(scan->index, naims, aims);
+	scan->naims = naims;
 }
 
 /*
@@ -211,6 +214,8 @@ set_ball(ShFndBallScan *scan, SimhashBall ball)
 	shfnd_ball_release(scan);
 	scan->ball = ball;
 	scan->probe = 0;
+	scan->aim = 0;
+	scan->naims = 0;
 	restart(scan);
 }
 
@@ -420,8 +425,18 @@ read_page(ShFndBallScan *scan, int tree, ShBtKey key, bool right)
 							   BUFFER_LOCK_SHARE);
 	}
 	shfnd_ball_release(scan);
-	scan->started = true;
 	scan->allowance--;			/* a page on the way down */
+	if (!scan->started)
+	{
+		scan->started = true;
+		if (likely(scan->aim < scan->naims && scan->aims[scan->aim].tree == tree))
+		{
+			ShBtAim    *aim = &scan->aims[scan->aim++];
+
+			if (likely(shbt_key_equal(aim->key, key)))
+				return shbt_search_at(scan->index, tree, key, &aim->place, BUFFER_LOCK_SHARE);
+		}
+	}
 	return shbt_search(scan->index, tree, 0, key, BUFFER_LOCK_SHARE);
 }
 

@@ -11,6 +11,7 @@
 #include "utils/snapshot.h"
 
 #include "bits/probe.h"
+#include "btree/ahead.h"
 #include "btree/leaf.h"
 #include "search/group_keys.h"
 #include "type/simhash.h"
@@ -58,6 +59,11 @@ typedef struct ShFndBallScan
 	ShBtKey		high;
 	uint64		width;			/* of its key range within the last group */
 	Buffer		pin;			/* that page, if keep_pin */
+
+	/* where the probes begin that have not been read; in their order */
+	int			aim;			/* of the next one */
+	int			naims;
+	ShBtAim    *aims;
 } ShFndBallScan;
 
 extern void shfnd_ball_begin(ShFndBallScan *scan, Relation index, ShBitsScheme *scheme);
