@@ -7,6 +7,9 @@
  */
 #include "postgres.h"
 
+#include "catalog/dependency.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_proc.h"
 #include "funcapi.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -78,27 +81,33 @@ shbatch_get_distance(FunctionCallInfo fcinfo, int arg, const ShBatchCall *call)
 	return distance;
 }
 
-static PGFunction
-address_of(Oid function)
+/*
+ * Is a function the one of the extension with this name?  Its address would not tell: the
+ * server wraps a function for which somebody has set a parameter.
+ */
+static bool
+is_member(Oid extension, Oid function, const char *name)
 {
-	FmgrInfo	info;
-
-	fmgr_info(function, &info);
-	return info.fn_addr;
+	return getExtensionOfObject(ProcedureRelationId, function) == extension &&
+		strcmp(get_func_name(function), name) == 0;
 }
 
 /*
- * Can rows of an index be compared at any similarity?
+ * Can rows of an index be compared at any similarity?  That is, do the functions belong
+ * to simhash_text_ops or simhash_bytea_ops: that of its operator, which then takes a
+ * similarity as its third argument, and the one that computes fingerprints?
  */
 static bool
 has_similarity(const ShRowsPartitions *target)
 {
+	Oid			extension = getExtensionOfObject(AccessMethodRelationId,
+												 target->named.index->rd_rel->relam);
 	int			radius;
 	Oid			operator = shrows_named_operator(target, &radius);
 
 	return OidIsValid(operator) &&
-		shtext_has_similarity(address_of(get_opcode(operator)),
-							  address_of(shrows_named_fingerprint(target)));
+		is_member(extension, get_opcode(operator), "simhash_similar_op") &&
+		is_member(extension, shrows_named_fingerprint(target), "simhash_similar_fingerprint");
 }
 
 /*

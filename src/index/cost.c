@@ -634,10 +634,11 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	}
 
 	/*
-	 * a group is only a hash, and what a fingerprint was computed of may
-	 * differ, so conditions are rechecked
+	 * a group is only a hash, what a fingerprint was computed of may differ, and
+	 * what has none need not be null, so conditions are rechecked
 	 */
-	if (info->nkeycolumns > 1 || shape.ncomputed > 0 || shape.wide)
+	if (info->nkeycolumns > 1 || shape.ncomputed > 0 || shape.wide ||
+		(shape.only_nulls && OidIsValid(function)))
 	{
 		cost_qual_eval(&qual_cost, quals, root);
 		*total_cost += tuples * qual_cost.per_tuple;

@@ -154,6 +154,7 @@ load_documents(Finder *finder, Oid type, Oid ball_type, ShPlanType *t)
 	t->make_ball = find_function(finder, "simhash_similar_ball", 2, type, FLOAT8OID);
 	t->in_ball = find_function(finder, "simhash_similar_in_ball", 2, type, ball_type);
 	t->in_ball_operator = find_operator(finder, "=~@", type, ball_type);
+	t->fingerprint = find_function(finder, "simhash_similar_fingerprint", 1, type);
 }
 
 /*

@@ -23,6 +23,7 @@ typedef struct ShPlanType
 	Oid			make_ball;		/* simhash_ball, simhash_bits_ball,
 								 * simhash_similar_ball */
 	Oid			in_ball_operator;
+	Oid			fingerprint;	/* simhash_similar_fingerprint */
 } ShPlanType;
 
 /* OIDs of objects of one extension, all in one schema */

@@ -62,6 +62,7 @@
 #include "compat.h"
 #include "planner/catalog.h"
 #include "planner/selectivity.h"
+#include "type/operator_class.h"
 
 PG_FUNCTION_INFO_V1(simhash_hamming_support);
 PG_FUNCTION_INFO_V1(simhash_distance_support);
@@ -79,6 +80,26 @@ static bool
 may_execute(Oid function)
 {
 	return shcompat_may_execute(function, GetUserId());
+}
+
+/*
+ * Let the plan depend on a function.  The server adds a record for each call, such as for
+ * each partition of a table, which would make plans large.
+ */
+static void
+depend_on(PlannerInfo *root, Oid function)
+{
+	uint32		hash = GetSysCacheHashValue1(PROCOID, ObjectIdGetDatum(function));
+	ListCell   *lc;
+
+	foreach(lc, root->glob->invalItems)
+	{
+		PlanInvalItem *item = lfirst_node(PlanInvalItem, lc);
+
+		if (item->cacheId == PROCOID && item->hashValue == hash)
+			return;
+	}
+	record_plan_function_dependency(root, function);
 }
 
 /*
@@ -374,7 +395,7 @@ make_near_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
 		return NULL;
 
 	if (root != NULL)
-		record_plan_function_dependency(root, function);
+		depend_on(root, function);
 
 	if (strategy == BTEqualStrategyNumber)
 		return make_equal(root, catalog, fp_type, fingerprints, bound, type);
@@ -493,6 +514,10 @@ make_index_condition(const ShPlanCatalog *catalog,
 	if (!op_in_opfamily(type->in_ball_operator, request->opfamily))
 		return NIL;
 
+	/* the ball will be one of the extension's own fingerprints */
+	if (shtype_fingerprint_function(request->opfamily, type->type) != type->fingerprint)
+		return NIL;
+
 	/* the executor asks for the second and the third */
 	if (!may_execute(request->funcid) || !may_execute(type->make_ball) ||
 		!may_execute(type->in_ball))
@@ -514,8 +539,8 @@ make_index_condition(const ShPlanCatalog *catalog,
 		return NIL;
 
 	/* these are no longer in the plan; a ball of constants has been computed */
-	record_plan_function_dependency(request->root, request->funcid);
-	record_plan_function_dependency(request->root, type->make_ball);
+	depend_on(request->root, request->funcid);
+	depend_on(request->root, type->make_ball);
 
 	/* of documents in the ball, the call itself tells how much they share */
 	request->lossy = documents != NULL;
@@ -691,7 +716,7 @@ simplify(FunctionCallInfo fcinfo,
 		return (Node *) copyObject(request->fcall);
 	result = make(request->root, &catalog, request->fcall);
 	if (result != NULL && request->root != NULL)
-		record_plan_function_dependency(request->root, request->fcall->funcid);
+		depend_on(request->root, request->fcall->funcid);
 	return result;
 }
 
