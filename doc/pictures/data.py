@@ -44,7 +44,7 @@ def size_of(name):
 def leaf_capacity(page):
     """Entries of a full leaf, each of which also has a bit for its mark."""
     width = int(page['key_width']) + int(page['row_width'])
-    return ((PAGE - HEADER - size_of('ShBtOpaqueData') - 1) * 8) // (width * 8 + 1)
+    return ((PAGE - HEADER - size_of('ShIdxOpaqueData') - 1) * 8) // (width * 8 + 1)
 
 
 def thousands(n):

@@ -60,9 +60,9 @@
 
 #include "bits/distance.h"
 #include "compat.h"
+#include "index/index.h"
 #include "planner/catalog.h"
 #include "planner/selectivity.h"
-#include "type/operator_class.h"
 
 PG_FUNCTION_INFO_V1(simhash_hamming_support);
 PG_FUNCTION_INFO_V1(simhash_distance_support);
@@ -515,7 +515,7 @@ make_index_condition(const ShPlanCatalog *catalog,
 		return NIL;
 
 	/* the ball will be one of the extension's own fingerprints */
-	if (shtype_fingerprint_function(request->opfamily, type->type) != type->fingerprint)
+	if (shidx_fingerprint_function_in(request->opfamily, type->type) != type->fingerprint)
 		return NIL;
 
 	/* the executor asks for the second and the third */
