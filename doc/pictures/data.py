@@ -22,7 +22,7 @@ HEADER = 24                             # SizeOfPageHeaderData
 
 def struct(name):
     """The members of a struct of src/index/page.h: name, offset, size."""
-    with open(os.path.join(TOP, 'src', 'btree', 'page.h'), encoding='utf-8') as f:
+    with open(os.path.join(TOP, 'src', 'index', 'page.h'), encoding='utf-8') as f:
         body = re.search(r'typedef struct %s\n\{(.*?)\n\}' % name, f.read(), re.S).group(1)
     members, offset = [], 0
     for line in re.sub(r'/\*.*?\*/', '', body, flags=re.S).split(';')[:-1]:
