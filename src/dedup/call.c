@@ -124,7 +124,7 @@ shdup_result_add(ShDupResult *result, const Datum *values)
  */
 void
 shdup_begin_heaps(ShDupCall *call, ShDupCommand command, const Oid *indexes,
-					int nindexes, bool by_columns)
+				  int nindexes, bool by_columns)
 {
 	const ShDupOpened *named = &call->heaps.sides[nindexes - 1].named;
 
@@ -341,7 +341,10 @@ shdup_use_heaps(ShDupCall *call, int side, const ShDupHeaps *heaps)
 	{
 		const ShDupHeap *heap = &heaps->heaps[i];
 
-		indexes.list[i] = (ShPairsIndex) {heap->index, heap->first_row, heap->end_row};
+		indexes.list[i] = (ShPairsIndex)
+		{
+			heap->index, heap->first_row, heap->end_row
+		};
 	}
 	shpairs_input_indexes(&call->query.inputs[side], &indexes, call->snapshot, bits(call));
 }
@@ -355,7 +358,7 @@ shdup_use_heaps(ShDupCall *call, int side, const ShDupHeaps *heaps)
  */
 bool
 shdup_begin_index(FunctionCallInfo fcinfo, ShDupCommand command, int similarity,
-					ShDupCall *call)
+				  ShDupCall *call)
 {
 	Oid			index;
 

@@ -38,7 +38,8 @@ struct ShIdxPageWriter
 	Page		pages[WRITE_PAGES];
 	BlockNumber blocks[WRITE_PAGES];
 	BlockNumber promised;		/* the number of pages[0], if it has one */
-	ShIdxPageList *level;		/* where the pages belong; NULL for the metapage */
+	ShIdxPageList *level;		/* where the pages belong; NULL for the
+								 * metapage */
 };
 
 /*
@@ -109,7 +110,7 @@ number_pages(ShIdxPageWriter *writer, bool more)
 	writer->promised = more ? next : InvalidBlockNumber;
 	for (int i = 0; i < writer->count; i++)
 		shidx_set_right(writer->pages[i],
-					   i + 1 < writer->count ? writer->blocks[i + 1] : writer->promised);
+						i + 1 < writer->count ? writer->blocks[i + 1] : writer->promised);
 
 	if (writer->level != NULL)
 		memcpy(writer->level->blocks + writer->level->count - writer->count, writer->blocks,

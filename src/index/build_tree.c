@@ -5,7 +5,7 @@
  *
  * The leaves are written from left to right, and then the inner levels.  How
  * many entries a leaf holds depends on them: each gets as many as fit in the
- * fewest bytes (btree/leaf.h), up to its share of a full one.
+ * fewest bytes (leaf.h), up to its share of a full one.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,13 +31,13 @@
 typedef struct BuildLeaf
 {
 	double		fill;			/* the part of a full one that it gets */
-	ShIdxKey		low;			/* its low fence */
+	ShIdxKey	low;			/* its low fence */
 	int			count;
-	ShIdxKey		keys[SHIDX_MAX_ENTRIES];
+	ShIdxKey	keys[SHIDX_MAX_ENTRIES];
 
 	/* as many entries are for this leaf, if none needs more bytes */
 	int			limit;
-	ShIdxKey		end;			/* fingerprints from here on need more */
+	ShIdxKey	end;			/* fingerprints from here on need more */
 	int			row_width;
 } BuildLeaf;
 
@@ -63,7 +63,7 @@ shidx_write_metapage(ShIdxBuild *build, bool logged)
 	Page		page = shidx_metapage(writer);
 
 	shidx_init_metapage(page, build->scheme, build->width,
-					   IndexRelationGetNumberOfAttributes(build->index));
+						IndexRelationGetNumberOfAttributes(build->index));
 	for (int tree = 0; tree <= build->nparts * build->scheme->ntables; tree++)
 		shidx_set_root(page, tree, build->roots[tree].block, build->roots[tree].level);
 	shidx_end_pages(writer);
@@ -93,9 +93,9 @@ add_page(ShIdxBuild *build, ShIdxPageList *level, int tree, int number, ShIdxKey
 	Page		page = shidx_add_page(build->pages, level, low);
 
 	shidx_init_page(page, tree, number,
-				   (is_root ? SHIDX_ROOT : 0) |
-				   (shidx_is_grouped(build->index) ? SHIDX_GROUPED : 0),
-				   low, high, InvalidBlockNumber);
+					(is_root ? SHIDX_ROOT : 0) |
+					(shidx_is_grouped(build->index) ? SHIDX_GROUPED : 0),
+					low, high, InvalidBlockNumber);
 	return page;
 }
 
@@ -138,7 +138,7 @@ static bool
 widen_leaf(const ShIdxBuild *build, BuildLeaf *leaf, ShIdxKey key)
 {
 	bool		grouped = shidx_is_grouped(build->index);
-	ShIdxKey		end = shidx_make_key(key.group, key.fp, SHIDX_MAX_TID);
+	ShIdxKey	end = shidx_make_key(key.group, key.fp, SHIDX_MAX_TID);
 	int			row_width = Max(leaf->row_width, shidx_row_width_of(key.tid));
 	int			limit = leaf->fill * shidx_leaf_capacity(leaf->low, end, row_width, grouped);
 
@@ -194,8 +194,8 @@ static void
 write_leaves(ShIdxBuild *build, ShIdxSort *sort, int tree, ShIdxPageList *leaves)
 {
 	BuildLeaf  *leaf = palloc(sizeof(BuildLeaf));
-	ShIdxKey		previous = SHIDX_LOWEST_KEY;
-	ShIdxKey		end;
+	ShIdxKey	previous = SHIDX_LOWEST_KEY;
+	ShIdxKey	end;
 	ShIdxSortItems items;
 	size_t		left;
 
@@ -204,8 +204,8 @@ write_leaves(ShIdxBuild *build, ShIdxSort *sort, int tree, ShIdxPageList *leaves
 	{
 		for (size_t i = 0; i < left; i++)
 		{
-			ShIdxKey		key = shidx_make_key(shidx_sort_group(items, i), items.items[i].key,
-											items.items[i].value);
+			ShIdxKey	key = shidx_make_key(shidx_sort_group(items, i), items.items[i].key,
+											 items.items[i].value);
 
 			if (!write_entry(build, leaf, key))
 			{

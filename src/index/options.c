@@ -125,7 +125,7 @@ default_blocks(Relation index)
 
 	if (!shidx_computes_fingerprints(index) ||
 		!OidIsValid(shidx_near_operator(index->rd_opfamily[column],
-										 index->rd_opcintype[column], &radius)))
+										index->rd_opcintype[column], &radius)))
 		return SHIDX_DEFAULT_BLOCKS;
 	return Min(Max(radius / 2, SHIDX_DEFAULT_BLOCKS), MOST_DEFAULT_BLOCKS);
 }

@@ -64,7 +64,7 @@ lock_page(Relation index, Buffer buffer, int tree, int level, bool linked, int l
  */
 Buffer
 shidx_read_right(Relation index, Buffer buffer, BlockNumber right, ShIdxKey high,
-				int tree, int level, int lockmode)
+				 int tree, int level, int lockmode)
 {
 	Page		page;
 
@@ -78,7 +78,7 @@ shidx_read_right(Relation index, Buffer buffer, BlockNumber right, ShIdxKey high
 	 */
 	if (unlikely(!shidx_key_equal(shidx_page_low(page), high)))
 		shidx_report_corrupted(index, right,
-							  "index \"%s\" has a page that does not start where its left sibling ends, at block %u");
+							   "index \"%s\" has a page that does not start where its left sibling ends, at block %u");
 	return buffer;
 }
 
@@ -91,7 +91,7 @@ move_right(Relation index, Buffer buffer, int lockmode)
 {
 	Page		page = BufferGetPage(buffer);
 	ShIdxOpaqueData old = *ShIdxPageGetOpaque(page);
-	ShIdxKey		high = shidx_page_high(page);
+	ShIdxKey	high = shidx_page_high(page);
 
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	return shidx_read_right(index, buffer, old.right, high, old.tree, old.level, lockmode);
@@ -126,7 +126,7 @@ is_place(Relation index, Buffer buffer, int tree, ShIdxKey key, const ShIdxPlace
  */
 Buffer
 shidx_visit(Relation index, int tree, ShIdxKey key, ShIdxPlace *place, bool linked,
-		   int lockmode)
+			int lockmode)
 {
 	ShIdxTreeCache *cached = &shidx_get_cache(index)->trees[tree];
 	Buffer		buffer = InvalidBuffer;
@@ -182,7 +182,7 @@ shidx_visit(Relation index, int tree, ShIdxKey key, ShIdxPlace *place, bool link
  */
 void
 shidx_go_to_child(Relation index, ShIdxKey key, ShIdxPlace *place, Buffer buffer,
-				 bool remember)
+				  bool remember)
 {
 	Page		page = BufferGetPage(buffer);
 	int			position = shidx_find_downlink(page, key);
@@ -191,7 +191,7 @@ shidx_go_to_child(Relation index, ShIdxKey key, ShIdxPlace *place, Buffer buffer
 
 	if (unlikely(position < 0))
 		shidx_report_corrupted(index, BufferGetBlockNumber(buffer),
-							  "index \"%s\" has no downlink for the low fence of block %u");
+							   "index \"%s\" has no downlink for the low fence of block %u");
 
 	*place = shidx_make_place(shidx_inner_child(page, position), place->level - 1, InvalidBuffer);
 	remember = remember && (shidx_map_has_room(index, block) || shidx_map_may_replace());
@@ -213,7 +213,7 @@ go_down(Relation index, int tree, int level, ShIdxKey key, ShIdxPlace *place,
 	for (;;)
 	{
 		Buffer		buffer = shidx_visit(index, tree, key, place, linked,
-										place->level == level ? lockmode : BUFFER_LOCK_SHARE);
+										 place->level == level ? lockmode : BUFFER_LOCK_SHARE);
 
 		if (!BufferIsValid(buffer) || place->level == level)
 			return buffer;
@@ -259,7 +259,7 @@ shidx_search(Relation index, int tree, int level, ShIdxKey key, int lockmode)
 		}
 	}
 	shidx_report_corrupted(index, SHIDX_METAPAGE_BLOCK,
-						  "index \"%s\" has an invalid root in the metapage, block %u");
+						   "index \"%s\" has an invalid root in the metapage, block %u");
 }
 
 /*
@@ -358,7 +358,7 @@ count_downlinks(Relation index, int tree, int level, ShIdxKey at, ShIdxKey low, 
 	count.end = shidx_key_less(high, shidx_page_high(page));
 	for (int i = 0; i < count.all; i++)
 	{
-		ShIdxKey		key = shidx_inner_key(page, i);
+		ShIdxKey	key = shidx_inner_key(page, i);
 
 		count.between += shidx_key_less(low, key) && !shidx_key_less(high, key);
 	}
@@ -398,8 +398,8 @@ count_starts(Relation index, int tree, int level, int root_level, ShIdxKey low, 
 double
 shidx_count_leaves(Relation index, int tree, uint32 group)
 {
-	ShIdxKey		low = shidx_make_key(group, 0, 0);
-	ShIdxKey		high = shidx_make_key(group, PG_UINT64_MAX, SHIDX_MAX_TID - 1);
+	ShIdxKey	low = shidx_make_key(group, 0, 0);
+	ShIdxKey	high = shidx_make_key(group, PG_UINT64_MAX, SHIDX_MAX_TID - 1);
 	ShIdxRoot	root = shidx_get_cache(index)->trees[tree].root;
 	double		known;
 

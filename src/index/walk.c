@@ -58,7 +58,7 @@ shidx_walk_next(ShIdxWalk *walk)
 	CHECK_FOR_INTERRUPTS();
 	if (walk->search)
 		buffer = shidx_search(walk->index, walk->tree, walk->level, walk->start,
-							 BUFFER_LOCK_SHARE);
+							  BUFFER_LOCK_SHARE);
 	else
 	{
 		BlockNumber right = shidx_page_right(copy);
@@ -66,7 +66,7 @@ shidx_walk_next(ShIdxWalk *walk)
 		if (!BlockNumberIsValid(right))
 			return false;
 		buffer = shidx_read_right(walk->index, InvalidBuffer, right, shidx_page_high(copy),
-								 walk->tree, walk->level, BUFFER_LOCK_SHARE);
+								  walk->tree, walk->level, BUFFER_LOCK_SHARE);
 	}
 	walk->search = false;
 	walk->block = BufferGetBlockNumber(buffer);

@@ -49,7 +49,11 @@ static void
 invalidate(Datum arg, int cacheid, uint32 hashvalue)
 {
 	changes++;
-	/* 0 stands for all objects; an object of another kind may have the hash of ours */
+
+	/*
+	 * 0 stands for all objects; an object of another kind may have the hash
+	 * of ours
+	 */
 	if (hashvalue == 0)
 		cached_valid = false;
 	for (int i = 0; i < ncached_hashes && cached_valid; i++)

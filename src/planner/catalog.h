@@ -43,7 +43,8 @@ typedef struct ShPlanCatalog
 	Oid			distance_type;
 
 	/* what planner support recognizes or puts into a query */
-	Oid			order_distance; /* of operator <~~>, which there is for simhash alone */
+	Oid			order_distance; /* of operator <~~>, which there is for
+								 * simhash alone */
 	Oid			order_operator; /* <~~> */
 	Oid			radius;			/* simhash_radius */
 
