@@ -183,7 +183,7 @@ collect_candidates(ShDupKeptRows *kept, uint32 element)
  * same, and the first kept of several.  Returns false if there is none.
  */
 bool
-shdup_kept_find(ShDupKeptRows *kept, uint32 element, ShPairsRow row, ShPairsRow * keeper,
+shdup_kept_find(ShDupKeptRows *kept, uint32 element, ShPairsRow row, ShPairsRow *keeper,
 				int *distance)
 {
 	for (uint32 number = kept->lists[element].first; number != NO_ROW;

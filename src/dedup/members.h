@@ -126,7 +126,7 @@ typedef struct ShDupNearRows
 extern void shdup_near_rows_begin(ShDupNearRows *near, ShDup *rows, double most,
 								  int nwords, const char *keep);
 extern void shdup_near_rows_sort(ShDupNearRows *near);
-extern bool shdup_near_rows_next(ShDupNearRows *near, ShPairsRow * row, uint32 *element);
+extern bool shdup_near_rows_next(ShDupNearRows *near, ShPairsRow *row, uint32 *element);
 extern void shdup_near_rows_end(ShDupNearRows *near);
 
 /*
@@ -139,7 +139,7 @@ extern ShDupKeptRows *shdup_kept_begin(const ShDupUnionFind *elements,
 									   ShDupNeighbors *neighbors, ShDupRowCheck *check);
 extern void shdup_kept_add(ShDupKeptRows *kept, uint32 element, ShPairsRow row);
 extern bool shdup_kept_find(ShDupKeptRows *kept, uint32 element, ShPairsRow row,
-							ShPairsRow * keeper, int *distance);
+							ShPairsRow *keeper, int *distance);
 
 /*
  * Clusters of rows that are near each other and the same.

@@ -132,7 +132,7 @@ shdup_near_rows_sort(ShDupNearRows *near)
  * last.
  */
 bool
-shdup_near_rows_next(ShDupNearRows *near, ShPairsRow * row, uint32 *element)
+shdup_near_rows_next(ShDupNearRows *near, ShPairsRow *row, uint32 *element)
 {
 	ShDupMember member;
 

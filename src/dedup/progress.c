@@ -187,7 +187,7 @@ shdup_progress_checked(void)
 
 /* report what a search for pairs reports */
 void
-shdup_progress_search(const ShPairsProgress * progress)
+shdup_progress_search(const ShPairsProgress *progress)
 {
 	const int	params[] = {PARAM_PHASE, PARAM_TABLES_TOTAL, PARAM_TABLES_DONE, PARAM_ENTRIES_TOTAL,
 	PARAM_ENTRIES_DONE, PARAM_FOUND};

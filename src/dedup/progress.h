@@ -42,7 +42,7 @@ extern void shdup_progress_table(int done, int total);
 extern void shdup_progress_total(double entries);
 extern void shdup_progress_entries(double count);
 extern void shdup_progress_add(double count);
-extern void shdup_progress_search(const ShPairsProgress * progress);
+extern void shdup_progress_search(const ShPairsProgress *progress);
 extern void shdup_progress_found(void);
 extern void shdup_progress_checked(void);
 extern void shdup_progress_end(void);

@@ -389,7 +389,7 @@ shdup_order_sort(ShDupOrder *order)
  * Return the next row.  Returns false after the last.
  */
 bool
-shdup_order_next(ShDupOrder *order, ShPairsRow * row, uint32 *number)
+shdup_order_next(ShDupOrder *order, ShPairsRow *row, uint32 *number)
 {
 	if (order->keep == NULL)
 	{

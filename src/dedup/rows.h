@@ -178,13 +178,13 @@ shdup_kind(ShPairsRow row)
 
 extern void shdup_begin_rows(ShDup *rows, const ShDupHeaps *heaps,
 							 Snapshot snapshot);
-extern void shdup_add(ShDup *rows, uint32 group, const ShPairsRow * numbers,
+extern void shdup_add(ShDup *rows, uint32 group, const ShPairsRow *numbers,
 					  size_t count);
 extern void shdup_add_pair(ShDup *rows, uint32 a, uint32 b);
 extern bool shdup_full(const ShDup *rows);
 extern void shdup_reset(ShDup *rows);
 extern void shdup_resolve(ShDup *rows);
-extern void shdup_look_up(ShDup *rows, uint32 group, ShPairsRow * numbers,
+extern void shdup_look_up(ShDup *rows, uint32 group, ShPairsRow *numbers,
 						  size_t count);
 extern void shdup_remember_kinds(ShDup *rows);
 extern void shdup_forget_kinds(ShDup *rows, const uint32 *kept);
@@ -200,7 +200,7 @@ extern ShDupOrder *shdup_order_begin(const ShDupHeaps *heaps, Snapshot snapshot,
 									 const char *keep);
 extern void shdup_order_add(ShDupOrder *order, ShPairsRow row, uint32 number);
 extern void shdup_order_sort(ShDupOrder *order);
-extern bool shdup_order_next(ShDupOrder *order, ShPairsRow * row, uint32 *number);
+extern bool shdup_order_next(ShDupOrder *order, ShPairsRow *row, uint32 *number);
 extern void shdup_order_end(ShDupOrder *order);
 
 /*

@@ -117,7 +117,7 @@ shdup_begin_rows(ShDup *rows, const ShDupHeaps *heaps, Snapshot snapshot)
  * room for the rows of two fingerprints, with SHDUP_MANY rows each.
  */
 void
-shdup_add(ShDup *rows, uint32 group, const ShPairsRow * numbers, size_t count)
+shdup_add(ShDup *rows, uint32 group, const ShPairsRow *numbers, size_t count)
 {
 	Assert(count <= rows->capacity - rows->count);
 	if (rows->groups != NULL)
@@ -320,7 +320,7 @@ look_up_on_page(ShDup *rows, const RowGroups *groups, ShIdxSortItem *items, size
  * Look up the rows at some positions of numbers[], CHUNK at most.
  */
 static void
-look_up_chunk(ShDup *rows, const RowGroups *groups, ShPairsRow * numbers,
+look_up_chunk(ShDup *rows, const RowGroups *groups, ShPairsRow *numbers,
 			  const uint32 *positions, size_t count, Buffer *buffer)
 {
 	ShIdxSortItem chunk[CHUNK];
@@ -369,7 +369,7 @@ range_of(const ShDup *rows, ShIdxRow tid)
  * the table is very large.
  */
 static void
-look_up_all(ShDup *rows, const RowGroups *groups, ShPairsRow * numbers, size_t count)
+look_up_all(ShDup *rows, const RowGroups *groups, ShPairsRow *numbers, size_t count)
 {
 	Buffer		buffer = InvalidBuffer;
 	uint32		start = 0;
@@ -425,7 +425,7 @@ shdup_resolve(ShDup *rows)
  * added.
  */
 void
-shdup_look_up(ShDup *rows, uint32 group, ShPairsRow * numbers, size_t count)
+shdup_look_up(ShDup *rows, uint32 group, ShPairsRow *numbers, size_t count)
 {
 	RowGroups	groups = {NULL, group};
 

@@ -187,7 +187,7 @@ add_entry(ShPairsChunks *chunks, Side *side, const uint64 *value, ShPairsRow row
  */
 void
 shpairs_chunks_add(ShPairsChunks *chunks, int side, const uint64 *values,
-				   const ShPairsRow * rows, size_t count)
+				   const ShPairsRow *rows, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 	{

@@ -27,7 +27,7 @@
  */
 struct ShPairsLeafReader
 {
-	const		ShPairsIndex *from;
+	const ShPairsIndex *from;
 	bool		grouped;
 	Snapshot	snapshot;		/* of the reading query */
 	ShIdxWalk	walk;
@@ -42,7 +42,7 @@ struct ShPairsLeafReader
  * Sort the entries of a leaf, by group and fingerprint.
  */
 static void
-sort_leaf(ShPermuted *keys, ShPairsRow * rows, uint32 *groups, int count)
+sort_leaf(ShPermuted *keys, ShPairsRow *rows, uint32 *groups, int count)
 {
 	ShIdxSortItem items[SHIDX_MAX_ENTRIES];
 	ShIdxSortItem sorted_items[SHIDX_MAX_ENTRIES];
@@ -152,7 +152,7 @@ compare_readers(Datum a, Datum b, void *arg)
 }
 
 static void
-use_buffers(ShPairsEntries *entries, ShPermuted *keys, ShPairsRow * rows, uint32 *groups)
+use_buffers(ShPairsEntries *entries, ShPermuted *keys, ShPairsRow *rows, uint32 *groups)
 {
 	entries->keys = keys;
 	entries->rows = rows;
@@ -168,7 +168,7 @@ allocate_buffers(ShPairsEntries *entries)
 }
 
 static void
-begin_readers(ShPairsEntries *entries, const ShPairsIndex * list, int count,
+begin_readers(ShPairsEntries *entries, const ShPairsIndex *list, int count,
 			  const ShBitsScheme *scheme, bool grouped, Snapshot snapshot)
 {
 	memset(entries, 0, sizeof(ShPairsEntries));
@@ -199,7 +199,7 @@ begin_readers(ShPairsEntries *entries, const ShPairsIndex * list, int count,
  * Read indexes, all of which have the scheme.  All arguments must outlive the reading.
  */
 void
-shpairs_entries_indexes(ShPairsEntries *entries, const ShPairsIndexes * indexes,
+shpairs_entries_indexes(ShPairsEntries *entries, const ShPairsIndexes *indexes,
 						const ShBitsScheme *scheme, Snapshot snapshot)
 {
 	begin_readers(entries, indexes->list, indexes->count, scheme, indexes->grouped, snapshot);
@@ -209,7 +209,7 @@ shpairs_entries_indexes(ShPairsEntries *entries, const ShPairsIndexes * indexes,
  * The same for a single one of them.
  */
 void
-shpairs_entries_index(ShPairsEntries *entries, const ShPairsIndexes * indexes, int number,
+shpairs_entries_index(ShPairsEntries *entries, const ShPairsIndexes *indexes, int number,
 					  const ShBitsScheme *scheme, Snapshot snapshot)
 {
 	begin_readers(entries, &indexes->list[number], 1, scheme, indexes->grouped, snapshot);
@@ -383,7 +383,7 @@ shpairs_entries_seek(ShPairsEntries *entries, uint32 group, ShPermuted key)
  * lock or pin on return.
  */
 int
-shpairs_entries_next(ShPairsEntries *entries, uint32 *group, ShPermuted **keys, ShPairsRow * *rows)
+shpairs_entries_next(ShPairsEntries *entries, uint32 *group, ShPermuted **keys, ShPairsRow **rows)
 {
 	int			start;
 	int			end;

@@ -72,7 +72,7 @@ begin_input(ShPairsInput *input, int width)
  * The common scheme of all indexes, or NULL.
  */
 static const ShBitsScheme *
-common_scheme(const ShPairsIndexes * indexes)
+common_scheme(const ShPairsIndexes *indexes)
 {
 	const ShBitsScheme *common = NULL;
 
@@ -104,7 +104,7 @@ common_scheme(const ShPairsIndexes * indexes)
  * predicate lock on the whole index.
  */
 void
-shpairs_input_indexes(ShPairsInput *input, const ShPairsIndexes * indexes, Snapshot snapshot,
+shpairs_input_indexes(ShPairsInput *input, const ShPairsIndexes *indexes, Snapshot snapshot,
 					  int width)
 {
 	begin_input(input, width);
@@ -193,7 +193,7 @@ shpairs_input_wide_array(ShPairsInput *input, ArrayType *array)
 static void
 sort_indexes(ShPairsInput *input)
 {
-	const		ShPairsIndexes *indexes = &input->indexes;
+	const ShPairsIndexes *indexes = &input->indexes;
 	ShPairsEntries entries;
 	ShPermuted *keys;
 	ShPairsRow *rows;

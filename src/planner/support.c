@@ -74,7 +74,7 @@ typedef struct Comparison
 	StrategyNumber strategy;	/* of btree */
 	Oid			types[2];
 	Node	   *operands[2];
-}			Comparison;
+} Comparison;
 
 static bool
 may_execute(Oid function)
@@ -108,7 +108,7 @@ depend_on(PlannerInfo *root, Oid function)
  * Returns false if the function is not one of ours.
  */
 static bool
-get_comparison(const ShPlanCatalog *catalog, FuncExpr *call, Comparison * c)
+get_comparison(const ShPlanCatalog *catalog, FuncExpr *call, Comparison *c)
 {
 	static const struct
 	{
@@ -372,7 +372,7 @@ make_equal(PlannerInfo *root, const ShPlanCatalog *catalog, const ShPlanType *fp
  */
 static Expr *
 make_near_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
-					 const Comparison * c, int side)
+					 const Comparison *c, int side)
 {
 	Node	   *bound = c->operands[1 - side];
 	Oid			type = c->types[1 - side];
@@ -410,7 +410,7 @@ make_near_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
  * Make the comparison by the server's own operator.
  */
 static Expr *
-make_plain_comparison(const ShPlanCatalog *catalog, const Comparison * c)
+make_plain_comparison(const ShPlanCatalog *catalog, const Comparison *c)
 {
 	Oid			bound_type = INT4OID;
 	Oid			types[2];
