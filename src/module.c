@@ -10,8 +10,8 @@
 #include "fmgr.h"
 
 #include "bits/distance.h"
-#include "build/options.h"
 #include "compat.h"
+#include "index/index.h"
 #include "text/text_kernels.h"
 
 #ifndef USE_FLOAT8_BYVAL
@@ -27,7 +27,7 @@ _PG_init(void)
 {
 	shbits_choose_kernels();
 	shtext_choose_kernels();
-	shbld_init_options();
+	shidx_init_options();
 
 	/* there are no settings, so one that is made with this prefix is a mistake */
 	MarkGUCPrefixReserved("simhash");

@@ -29,13 +29,13 @@
 #include "utils/spccache.h"
 
 #include "bits/hamming_ball.h"
-#include "btree/cache.h"
-#include "btree/leaf.h"
-#include "build/options.h"
 #include "compat.h"
-#include "index/cost.h"
-#include "search/ordered.h"
-#include "type/operator_class.h"
+#include "index/build.h"
+#include "index/class.h"
+#include "index/handler.h"
+#include "index/leaf.h"
+#include "index/reader.h"
+#include "index/tree.h"
 #include "type/simhash.h"
 #include "type/wide.h"
 
@@ -175,7 +175,7 @@ add_counts(ScanShape *shape)
  * Take a condition on the fingerprint into account.
  */
 static void
-add_condition(PlannerInfo *root, Oid opfamily, Expr *clause, ScanShape *shape)
+count_condition(PlannerInfo *root, Oid opfamily, Expr *clause, ScanShape *shape)
 {
 	Oid			operator;
 	Node	   *argument;
@@ -206,8 +206,8 @@ add_condition(PlannerInfo *root, Oid opfamily, Expr *clause, ScanShape *shape)
 
 	/* the scan will report an operator that cannot be used */
 	get_op_opfamily_properties(operator, opfamily, false, &strategy, &left, &right);
-	function = shtype_fingerprint_function(opfamily, left);
-	if (strategy == SIMHASH_STRATEGY_BALL && !shtype_can_search(function, left, right, strategy))
+	function = shidx_fingerprint_function_in(opfamily, left);
+	if (strategy == SIMHASH_STRATEGY_BALL && !shidx_can_search(function, left, right, strategy))
 		return;
 	counts = add_counts(shape);
 	if (strategy == SIMHASH_STRATEGY_BALL && is_array)
@@ -235,7 +235,7 @@ static void
 find_width(const IndexOptInfo *info, ScanShape *shape)
 {
 	int			last = info->nkeycolumns - 1;
-	Oid			function = shtype_fingerprint_function(info->opfamily[last], info->opcintype[last]);
+	Oid			function = shidx_fingerprint_function_in(info->opfamily[last], info->opcintype[last]);
 
 	shape->width = SHBITS_WIDTH;
 	shape->wide = !get_typbyval(OidIsValid(function) ? get_func_rettype(function) :
@@ -243,7 +243,7 @@ find_width(const IndexOptInfo *info, ScanShape *shape)
 	if (shape->wide && info->hypothetical)
 	{
 		const TargetEntry *entry = list_nth_node(TargetEntry, info->indextlist, last);
-		int			width = OidIsValid(function) ? shtype_function_width(function) :
+		int			width = OidIsValid(function) ? shidx_function_width(function) :
 			exprTypmod((Node *) entry->expr);
 
 		if (width > 0)
@@ -254,7 +254,7 @@ find_width(const IndexOptInfo *info, ScanShape *shape)
 		/* the planner already holds a lock */
 		Relation	index = index_open(info->indexoid, NoLock);
 
-		shape->width = shbt_width(index);
+		shape->width = shidx_width(index);
 		index_close(index, NoLock);
 	}
 	shape->max_radius = Max(shape->width, SHBITS_WIDTH);
@@ -340,7 +340,7 @@ estimate_groups(PlannerInfo *root, const IndexPath *path)
 		groups.all |= values[i] == 0;
 		groups.count *= values[i];
 	}
-	groups.all |= groups.count > SHFND_MAX_GROUPS;
+	groups.all |= groups.count > SHIDX_MAX_GROUPS;
 	groups.share = clauselist_selectivity(root, get_quals(path, false), info->rel->relid,
 										  JOIN_INNER, NULL);
 	return groups;
@@ -357,7 +357,7 @@ find_shape(PlannerInfo *root, IndexPath *path)
 	find_width(info, &shape);
 	shape.counts = palloc(Max(list_length(quals), 1) * sizeof(int *));
 	foreach(lc, quals)
-		add_condition(root, info->opfamily[info->nkeycolumns - 1],
+		count_condition(root, info->opfamily[info->nkeycolumns - 1],
 					  lfirst_node(RestrictInfo, lc)->clause, &shape);
 	if (shape.ncounts == 0)
 		count_balls(&shape, add_counts(&shape), shape.max_radius, 1);
@@ -367,7 +367,7 @@ find_shape(PlannerInfo *root, IndexPath *path)
 /* what is read, and when */
 typedef struct Work
 {
-	ShFndCost	cost;
+	ShIdxCost	cost;
 	double		later_pages;	/* those that an ordered scan reads after its
 								 * first row */
 	bool		sorted;			/* all is read before the first row */
@@ -384,23 +384,23 @@ plan_group(const ShBitsScheme *scheme, double leaves, const ScanShape *shape, bo
 	/* the scan will make the same choice */
 	for (int i = 0; i < shape->ncounts; i++)
 	{
-		ShFndCost	cost;
+		ShIdxCost	cost;
 
-		shfnd_cost_of_counts(shape->counts[i], shape->width, scheme, shape->groups.all, leaves,
+		shidx_cost_of_counts(shape->counts[i], shape->width, scheme, shape->groups.all, leaves,
 							 &cost);
 		if (i == 0 ||
-			shfnd_cost_in_pages(&cost, leaves) < shfnd_cost_in_pages(&work->cost, leaves))
+			shidx_cost_in_pages(&cost, leaves) < shidx_cost_in_pages(&work->cost, leaves))
 			work->cost = cost;
 	}
 	work->later_pages = 0;
 	work->sorted = ordered;
-	if (!ordered || shfnd_ordered_by_condition(work->cost.pages, leaves))
+	if (!ordered || shidx_ordered_by_condition(work->cost.pages, leaves))
 		return;
 
 	if (shape->groups.all)
 		work->later_pages = 2 * leaves;
 	else
-		work->later_pages = shfnd_ordered_pages(scheme, leaves, &work->cost.ranges,
+		work->later_pages = shidx_ordered_pages(scheme, leaves, &work->cost.ranges,
 												&work->cost.pages);
 	work->sorted = false;
 }
@@ -441,7 +441,7 @@ plan_work(const IndexOptInfo *info, const ScanShape *shape, bool ordered)
 
 	if (info->hypothetical)
 	{
-		ShBitsScheme *scheme = shbits_make_scheme(SHBLD_DEFAULT_BLOCKS, SHBLD_DEFAULT_DISTANCE);
+		ShBitsScheme *scheme = shbits_make_scheme(SHIDX_DEFAULT_BLOCKS, SHIDX_DEFAULT_DISTANCE);
 
 		plan_by_scheme(scheme, info, shape, ordered, &work);
 		pfree(scheme);
@@ -451,7 +451,7 @@ plan_work(const IndexOptInfo *info, const ScanShape *shape, bool ordered)
 		/* the planner already holds a lock */
 		Relation	index = index_open(info->indexoid, NoLock);
 
-		plan_by_scheme(shbt_get_cache(index)->scheme, info, shape, ordered, &work);
+		plan_by_scheme(shidx_get_cache(index)->scheme, info, shape, ordered, &work);
 		index_close(index, NoLock);
 	}
 	return work;
@@ -550,7 +550,7 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	Cost		arguments;
 	bool		ordered;
 	Work		work;
-	ShFndCost  *cost = &work.cost;
+	ShIdxCost  *cost = &work.cost;
 	double		candidates;
 	double		page_fetches;
 	Cost		page_costs;
@@ -559,7 +559,7 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	double		spc_random_page_cost;
 	double		spc_seq_page_cost;
 	ScanShape	shape = find_shape(root, path);
-	Oid			function = shtype_fingerprint_function(info->opfamily[info->nkeycolumns - 1],
+	Oid			function = shidx_fingerprint_function_in(info->opfamily[info->nkeycolumns - 1],
 													   info->opcintype[info->nkeycolumns - 1]);
 
 	/*
@@ -586,7 +586,7 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	if (shape.only_nulls)
 	{
 		cost->ranges = shape.groups.all ? 1 : shape.groups.count;
-		cost->pages = Max(tuples / SHBT_USUAL_ENTRIES, cost->ranges);
+		cost->pages = Max(tuples / SHIDX_USUAL_ENTRIES, cost->ranges);
 		work.later_pages = 0;
 	}
 

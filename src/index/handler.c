@@ -16,18 +16,13 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "btree/cache.h"
-#include "btree/change.h"
-#include "btree/leaf.h"
-#include "btree/page.h"
-#include "build/build.h"
-#include "build/options.h"
-#include "class/validate.h"
 #include "compat.h"
-#include "index/cost.h"
-#include "index/insert.h"
-#include "index/scan.h"
-#include "type/operator_class.h"
+#include "index/build.h"
+#include "index/class.h"
+#include "index/handler.h"
+#include "index/leaf.h"
+#include "index/page.h"
+#include "index/tree.h"
 #include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_handler);
@@ -94,21 +89,21 @@ static int
 vacuum_leaf(VacuumState *state, Buffer buffer)
 {
 	Page		page = BufferGetPage(buffer);
-	uint16		dead[SHBT_MAX_ENTRIES];
+	uint16		dead[SHIDX_MAX_ENTRIES];
 	int			ndead = 0;
-	int			count = shbt_page_count(page);
+	int			count = shidx_page_count(page);
 
-	shbt_check_leaf_rows(state->info->index, BufferGetBlockNumber(buffer), page);
+	shidx_check_leaf_rows(state->info->index, BufferGetBlockNumber(buffer), page);
 	for (int i = 0; i < count; i++)
 	{
 		ItemPointerData tid;
 
-		shbt_int_to_tid(shbt_leaf_row(page, i), &tid);
+		shidx_int_to_tid(shidx_leaf_row(page, i), &tid);
 		if (state->callback(&tid, state->callback_state))
 			dead[ndead++] = i;
 	}
 	if (ndead > 0)
-		shbt_remove(state->info->index, buffer, dead, ndead);
+		shidx_remove(state->info->index, buffer, dead, ndead);
 	return ndead;
 }
 
@@ -130,13 +125,13 @@ vacuum_block(VacuumState *state, BlockNumber block)
 	 */
 	if (!PageIsNew(page))
 	{
-		const char *problem = shbt_page_problem_anywhere(page);
-		int			tree = problem ? -1 : shbt_page_tree(page);
+		const char *problem = shidx_page_problem_anywhere(page);
+		int			tree = problem ? -1 : shidx_page_tree(page);
 
 		if (problem != NULL)
-			shbt_report_corrupted(index, block, problem);
+			shidx_report_corrupted(index, block, problem);
 
-		if (shbt_page_is_leaf(page))
+		if (shidx_page_is_leaf(page))
 		{
 			int			removed;
 
@@ -152,7 +147,7 @@ vacuum_block(VacuumState *state, BlockNumber block)
 			if (tree == 0 || tree == state->null_tree)
 			{
 				state->stats->tuples_removed += removed;
-				state->stats->num_index_tuples += shbt_page_count(page);
+				state->stats->num_index_tuples += shidx_page_count(page);
 			}
 		}
 	}
@@ -171,7 +166,7 @@ bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 		   IndexBulkDeleteCallback callback, void *callback_state)
 {
 	VacuumState state = {0};
-	BlockNumber block = SHBT_METAPAGE_BLOCK + 1;
+	BlockNumber block = SHIDX_METAPAGE_BLOCK + 1;
 
 	if (stats == NULL)
 		stats = palloc0(sizeof(IndexBulkDeleteResult));
@@ -182,7 +177,7 @@ bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	state.stats = stats;
 	state.callback = callback;
 	state.callback_state = callback_state;
-	state.null_tree = shbt_null_tree(shbt_get_cache(info->index));
+	state.null_tree = shidx_null_tree(shidx_get_cache(info->index));
 
 	for (;;)
 	{
@@ -244,17 +239,17 @@ simhash_handler(PG_FUNCTION_ARGS)
 	am->amparallelvacuumoptions = VACUUM_OPTION_PARALLEL_BULKDEL;
 	am->amkeytype = InvalidOid;
 
-	am->ambuild = shbld_build;
-	am->ambuildempty = shbld_buildempty;
+	am->ambuild = shidx_build;
+	am->ambuildempty = shidx_buildempty;
 	am->aminsert = shidx_insert;
 	am->ambulkdelete = bulkdelete;
 	am->amvacuumcleanup = vacuumcleanup;
 	am->amcanreturn = shidx_canreturn;
 	am->amcostestimate = shidx_costestimate;
-	am->amoptions = shbld_options;
+	am->amoptions = shidx_options;
 	am->amproperty = property;
-	am->ambuildphasename = shbld_buildphasename;
-	am->amvalidate = shcls_validate;
+	am->ambuildphasename = shidx_buildphasename;
+	am->amvalidate = shidx_validate;
 	am->amadjustmembers = NULL;
 	am->ambeginscan = shidx_beginscan;
 	am->amrescan = shidx_rescan;

@@ -16,25 +16,22 @@
 #include "nodes/execnodes.h"
 #include "storage/predicate.h"
 
-#include "btree/ahead.h"
-#include "btree/cache.h"
-#include "btree/change.h"
-#include "btree/leaf.h"
-#include "btree/search.h"
-#include "build/options.h"
-#include "class/fingerprint.h"
-#include "index/insert.h"
+#include "index/build.h"
+#include "index/class.h"
+#include "index/handler.h"
+#include "index/leaf.h"
+#include "index/tree.h"
 
 /*
- * Add keys[i] to tree first + i, for 0 <= i < count <= SHBT_MAX_APPEND.
+ * Add keys[i] to tree first + i, for 0 <= i < count <= SHIDX_MAX_APPEND.
  *
  * Holds no lock or pin when it returns.
  */
 static void
-insert_batch(Relation index, int first, int count, const ShBtKey *keys)
+insert_batch(Relation index, int first, int count, const ShIdxKey *keys)
 {
-	Buffer		leaves[SHBT_MAX_APPEND];
-	ShBtAim		aims[SHBT_MAX_APPEND];
+	Buffer		leaves[SHIDX_MAX_APPEND];
+	ShIdxAim		aims[SHIDX_MAX_APPEND];
 	int			locked = 0;
 
 	for (int i = 0; i < count; i++)
@@ -43,15 +40,15 @@ insert_batch(Relation index, int first, int count, const ShBtKey *keys)
 		aims[i].key = keys[i];
 		aims[i].last = keys[i].fp;
 	}
-	shbt_read_ahead(index, count, aims);
+	shidx_read_ahead(index, count, aims);
 
 	while (locked < count)
 	{
-		Buffer		leaf = shbt_search_at(index, first + locked, keys[locked],
+		Buffer		leaf = shidx_search_at(index, first + locked, keys[locked],
 										  &aims[locked].place, BUFFER_LOCK_EXCLUSIVE);
 
 		leaves[locked++] = leaf;
-		if (unlikely(!shbt_leaf_takes(BufferGetPage(leaf), keys[locked - 1])))
+		if (unlikely(!shidx_leaf_takes(BufferGetPage(leaf), keys[locked - 1])))
 		{
 			int			full = locked - 1;
 
@@ -61,14 +58,14 @@ insert_batch(Relation index, int first, int count, const ShBtKey *keys)
 			 */
 			while (locked > 0)
 				UnlockReleaseBuffer(leaves[--locked]);
-			shbt_make_room(index, first + full, 0, keys[full],
-						   shbld_fillfactor(index));
+			shidx_make_room(index, first + full, 0, keys[full],
+						   shidx_fillfactor(index));
 		}
 	}
 
 	for (int i = 0; i < count; i++)
 		CheckForSerializableConflictIn(index, NULL, BufferGetBlockNumber(leaves[i]));
-	shbt_append(index, count, leaves, keys);
+	shidx_append(index, count, leaves, keys);
 
 	while (locked > 0)
 		UnlockReleaseBuffer(leaves[--locked]);
@@ -78,7 +75,7 @@ insert_batch(Relation index, int first, int count, const ShBtKey *keys)
 typedef struct InsertState
 {
 	const ShBitsScheme *scheme;
-	ShClsFingerprinter fingerprinter;
+	ShIdxFingerprinter fingerprinter;
 } InsertState;
 
 static InsertState *
@@ -89,8 +86,8 @@ state_of_statement(Relation index, IndexInfo *info)
 		MemoryContext old = MemoryContextSwitchTo(info->ii_Context);
 		InsertState *state = palloc(sizeof(InsertState));
 
-		state->scheme = shbt_get_scheme(index);
-		shcls_fingerprinter_begin(&state->fingerprinter, index, shbt_width(index));
+		state->scheme = shidx_get_scheme(index);
+		shidx_fingerprinter_begin(&state->fingerprinter, index, shidx_width(index));
 		info->ii_AmCache = state;
 		MemoryContextSwitchTo(old);
 	}
@@ -107,30 +104,30 @@ shidx_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid,
 {
 	InsertState *state = state_of_statement(index, info);
 	const ShBitsScheme *scheme = state->scheme;
-	ShBtRow		tid = shbt_tid_to_int(heap_tid);
-	int			column = shcls_fp_column(index);
-	uint32		group = shcls_group_of_row(&state->fingerprinter, index, values, isnull);
+	ShIdxRow		tid = shidx_tid_to_int(heap_tid);
+	int			column = shidx_fp_column(index);
+	uint32		group = shidx_group_of_row(&state->fingerprinter, index, values, isnull);
 	int			ntrees = state->fingerprinter.nparts * scheme->ntables;
 	ShFingerprint parts[SHBITS_MAX_PARTS];
 	const ShFingerprint *part = parts;
 	int			table = 0;
 
-	if (!shcls_fingerprint(&state->fingerprinter, values[column], isnull[column], parts))
+	if (!shidx_fingerprint(&state->fingerprinter, values[column], isnull[column], parts))
 	{
-		ShBtKey		key = shbt_make_key(group, 0, tid);
+		ShIdxKey		key = shidx_make_key(group, 0, tid);
 
 		insert_batch(index, ntrees, 1, &key);
 		return false;
 	}
 
-	for (int first = 0; first < ntrees; first += SHBT_MAX_APPEND)
+	for (int first = 0; first < ntrees; first += SHIDX_MAX_APPEND)
 	{
-		int			count = Min(SHBT_MAX_APPEND, ntrees - first);
-		ShBtKey		keys[SHBT_MAX_APPEND];
+		int			count = Min(SHIDX_MAX_APPEND, ntrees - first);
+		ShIdxKey		keys[SHIDX_MAX_APPEND];
 
 		for (int i = 0; i < count; i++)
 		{
-			keys[i] = shbt_make_key(group, shbits_permute(&scheme->tables[table], *part), tid);
+			keys[i] = shidx_make_key(group, shbits_permute(&scheme->tables[table], *part), tid);
 			if (++table == scheme->ntables)
 			{
 				table = 0;

@@ -21,10 +21,10 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
-#include "btree/cache.h"
 #include "compat.h"
-#include "index/scan.h"
-#include "search/ordered.h"
+#include "index/handler.h"
+#include "index/reader.h"
+#include "index/tree.h"
 
 typedef enum ShIdxScanStep
 {
@@ -39,11 +39,11 @@ typedef struct ShIdxScanData
 {
 	MemoryContext context;		/* of all that a scan allocates, and of this */
 
-	ShFndQuery	query;
+	ShIdxQuery	query;
 	ShIdxScanStep step;
 	bool		inexact;		/* conditions must be rechecked with the row */
-	ShFndReader reader;
-	ShFndOrdered *ordered;		/* NULL if there are no ORDER BY keys */
+	ShIdxReader reader;
+	ShIdxOrdered *ordered;		/* NULL if there are no ORDER BY keys */
 
 	/* what an index-only scan returns */
 	IndexTuple	tuple;
@@ -76,14 +76,14 @@ shidx_beginscan(Relation index, int nkeys, int norderbys)
 	scan->xs_itupdesc = RelationGetDescr(index);
 	so->context = context;
 	so->step = SCAN_DONE;
-	shfnd_query_begin(&so->query, index);
-	shfnd_reader_begin(&so->reader, &so->query);
+	shidx_query_begin(&so->query, index);
+	shidx_reader_begin(&so->reader, &so->query);
 	if (norderbys > 0)
 	{
 		/* shidx_costestimate has left no order by anything else */
 		if (!so->query.fingerprinter.direct)
 			elog(ERROR, "index \"%s\" has no order by distance", RelationGetRelationName(index));
-		so->ordered = shfnd_ordered_begin(&so->reader, norderbys);
+		so->ordered = shidx_ordered_begin(&so->reader, norderbys);
 
 		/* the order is exact, so nobody asks for the distances */
 		scan->xs_recheckorderby = false;
@@ -101,9 +101,9 @@ shidx_beginscan(Relation index, int nkeys, int norderbys)
 static void
 release_resources(ShIdxScan so)
 {
-	shfnd_reader_release(&so->reader);
+	shidx_reader_release(&so->reader);
 	if (so->ordered != NULL)
-		shfnd_ordered_release(so->ordered);
+		shidx_ordered_release(so->ordered);
 }
 
 /*
@@ -120,9 +120,9 @@ shidx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int 
 	if (orderbys != NULL && scan->numberOfOrderBys > 0)
 		memmove(scan->orderByData, orderbys, scan->numberOfOrderBys * sizeof(ScanKeyData));
 
-	shfnd_read_query(&so->query, scan->keyData, scan->numberOfKeys);
+	shidx_read_query(&so->query, scan->keyData, scan->numberOfKeys);
 	for (int i = 0; i < scan->numberOfOrderBys; i++)
-		shfnd_check_key(&so->query, &scan->orderByData[i]);
+		shidx_check_key(&so->query, &scan->orderByData[i]);
 	so->step = SCAN_BEGIN;
 }
 
@@ -148,7 +148,7 @@ start_nulls(IndexScanDesc scan)
 	if (so->query.nulls)
 	{
 		so->step = SCAN_NULLS;
-		shfnd_start_nulls(&so->reader);
+		shidx_start_nulls(&so->reader);
 	}
 	else
 		so->step = SCAN_DONE;
@@ -159,30 +159,30 @@ start_nulls(IndexScanDesc scan)
  * twice.
  */
 static void
-begin(IndexScanDesc scan, bool distinct)
+begin_reading(IndexScanDesc scan, bool distinct)
 {
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
-	ShFndBallScan *ballscan = &so->reader.ballscan;
+	ShIdxBallScan *ballscan = &so->reader.ballscan;
 	bool		exact;
 
 	so->checks_visible = scan->xs_want_itup && RecoveryInProgress();
 	ballscan->snapshot = scan->xs_snapshot;
 	so->reader.nsearches = shcompat_search_counter(scan);
 	ballscan->skip_dead = scan->ignore_killed_tuples;
-	shfnd_ball_set_groups(ballscan, &so->query.groups);
-	shfnd_ball_set_part(ballscan, 0);
+	shidx_ball_set_groups(ballscan, &so->query.groups);
+	shidx_ball_set_part(ballscan, 0);
 	if (so->query.non_nulls || so->query.nulls)
-		shfnd_count_search(&so->reader);
+		shidx_count_search(&so->reader);
 	so->inexact = so->query.inexact;
 	if (!so->query.non_nulls)
 	{
 		start_nulls(scan);
 		return;
 	}
-	shfnd_choose(&so->query, ballscan->scheme, ballscan->leaves_per_table,
+	shidx_choose(&so->query, ballscan->scheme, ballscan->leaves_per_table,
 				 so->ordered != NULL);
 	if (so->ordered != NULL &&
-		shfnd_ordered_start(so->ordered, scan->orderByData, scan->numberOfOrderBys, &exact))
+		shidx_ordered_start(so->ordered, scan->orderByData, scan->numberOfOrderBys, &exact))
 	{
 		so->inexact |= !exact;
 		so->step = SCAN_ORDERED;
@@ -190,7 +190,7 @@ begin(IndexScanDesc scan, bool distinct)
 	else
 	{
 		so->step = SCAN_UNORDERED;
-		shfnd_start_query(&so->reader, distinct);
+		shidx_start_query(&so->reader, distinct);
 	}
 }
 
@@ -204,7 +204,7 @@ return_tuple(IndexScanDesc scan, ShFingerprint fp, bool is_null)
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
 	IndexTuple *tuple;
 
-	is_null |= !so->query.fingerprinter.direct || shbt_is_grouped(scan->indexRelation);
+	is_null |= !so->query.fingerprinter.direct || shidx_is_grouped(scan->indexRelation);
 	tuple = is_null ? &so->null_tuple : &so->tuple;
 
 	/* tuples differ only in the value, so reuse one */
@@ -234,7 +234,7 @@ static bool
 next_row(IndexScanDesc scan, bool keep_pin, ShFingerprint *fp, ItemPointer tid)
 {
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
-	ShFndReader *reader = &so->reader;
+	ShIdxReader *reader = &so->reader;
 	int			match;
 
 	for (;;)
@@ -242,21 +242,21 @@ next_row(IndexScanDesc scan, bool keep_pin, ShFingerprint *fp, ItemPointer tid)
 		switch (so->step)
 		{
 			case SCAN_BEGIN:
-				begin(scan, true);
+				begin_reading(scan, true);
 				break;
 
 			case SCAN_ORDERED:
-				if (shfnd_ordered_next(so->ordered, keep_pin, fp, tid))
+				if (shidx_ordered_next(so->ordered, keep_pin, fp, tid))
 					return true;
 				start_nulls(scan);
 				break;
 
 			case SCAN_UNORDERED:
 			case SCAN_NULLS:
-				match = shfnd_next_match(reader);
+				match = shidx_next_match(reader);
 				if (match >= 0)
 				{
-					if (scan->xs_want_itup && !shfnd_pin_match(reader, match))
+					if (scan->xs_want_itup && !shidx_pin_match(reader, match))
 					{
 						CHECK_FOR_INTERRUPTS();
 						continue;
@@ -286,7 +286,7 @@ next_row(IndexScanDesc scan, bool keep_pin, ShFingerprint *fp, ItemPointer tid)
  * read may be removed, and its page marked all-visible, before the executor looks.
  */
 static bool
-is_visible(IndexScanDesc scan, ItemPointerData tid)
+is_row_visible(IndexScanDesc scan, ItemPointerData tid)
 {
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
 	bool		again = false;
@@ -321,7 +321,7 @@ shidx_gettuple(IndexScanDesc scan, ScanDirection direction)
 	/* candidates of an ordered scan have left their leaves */
 	if (scan->kill_prior_tuple && so->step != SCAN_BEGIN && so->step != SCAN_ORDERED &&
 		so->step != SCAN_DONE)
-		shfnd_match_is_dead(&so->reader);
+		shidx_match_is_dead(&so->reader);
 
 	/*
 	 * Keep the pin for scans that could take a new row for an old one with
@@ -334,7 +334,7 @@ shidx_gettuple(IndexScanDesc scan, ScanDirection direction)
 	{
 		if (!next_row(scan, keep_pin, &fp, &scan->xs_heaptid))
 			return false;
-	} while (unlikely(so->checks_visible) && !is_visible(scan, scan->xs_heaptid));
+	} while (unlikely(so->checks_visible) && !is_row_visible(scan, scan->xs_heaptid));
 	scan->xs_recheck = so->inexact;
 	if (scan->xs_want_itup)
 		return_tuple(scan, fp, so->step == SCAN_NULLS);
@@ -348,13 +348,13 @@ int64
 shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 {
 	ShIdxScan	so = (ShIdxScan) scan->opaque;
-	ShFndMatches *matches = &so->reader.matches;
+	ShIdxMatches *matches = &so->reader.matches;
 	int64		count = 0;
 
-	begin(scan, false);
+	begin_reading(scan, false);
 	while (so->step != SCAN_DONE)
 	{
-		while (shfnd_next_matches(&so->reader))
+		while (shidx_next_matches(&so->reader))
 		{
 			tbm_add_tuples(bitmap, matches->tids, matches->count, so->inexact);
 			count += matches->count;
@@ -377,6 +377,6 @@ shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 bool
 shidx_canreturn(Relation index, int column)
 {
-	return !shbt_is_grouped(index) && !shcls_computes_fingerprints(index) &&
-		!shcls_is_wide(index) && !RecoveryInProgress();
+	return !shidx_is_grouped(index) && !shidx_computes_fingerprints(index) &&
+		!shidx_is_wide(index) && !RecoveryInProgress();
 }

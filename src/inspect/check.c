@@ -17,11 +17,10 @@
 #include "fmgr.h"
 #include "utils/snapmgr.h"
 
-#include "btree/cache.h"
-#include "class/fingerprint.h"
+#include "dedup/open.h"
+#include "dedup/progress.h"
+#include "index/index.h"
 #include "inspect/check.h"
-#include "rows/open_index.h"
-#include "rows/progress.h"
 
 PG_FUNCTION_INFO_V1(simhash_index_check);
 
@@ -34,14 +33,14 @@ check_trees(Relation heap, Relation index, const ShBitsScheme *scheme, int ntree
 {
 	double		rows = Max(index->rd_rel->reltuples, 0);
 
-	shrows_progress_phase(SHROWS_PHASE_CHECK_TABLES, rows * ntrees);
+	shdup_progress_phase(SHDUP_PHASE_CHECK_TABLES, rows * ntrees);
 	for (int tree = 0; tree <= ntrees; tree++)
 	{
 		/* the tree of the nulls is the last one */
-		shrows_progress_table(tree, ntrees);
+		shdup_progress_table(tree, ntrees);
 		sums[tree] = shinsp_check_tree(heap, index, scheme, ntrees, tree);
 		if (tree == 0)
-			shrows_progress_total((double) sums[0].entries * ntrees +
+			shdup_progress_total((double) sums[0].entries * ntrees +
 								  Max(rows - sums[0].entries, 0));
 	}
 }
@@ -53,9 +52,9 @@ check_trees(Relation heap, Relation index, const ShBitsScheme *scheme, int ntree
 static void
 warn_of_width(Relation index, int width)
 {
-	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(index), shcls_fp_column(index));
+	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(index), shidx_fp_column(index));
 
-	if (shcls_index_width(index) == 0)
+	if (shidx_index_width(index) == 0)
 		ereport(WARNING,
 				(errmsg("column \"%s\" of index \"%s\" does not say how many bits its fingerprints have",
 						NameStr(column->attname), RelationGetRelationName(index)),
@@ -75,8 +74,8 @@ warn_of_width(Relation index, int width)
 Datum
 simhash_index_check(PG_FUNCTION_ARGS)
 {
-	ShRowsOpened target;
-	ShRowsCaller caller;
+	ShDupOpened target;
+	ShDupCaller caller;
 	Relation	heap;
 	Relation	index;
 	Snapshot	snapshot;
@@ -86,37 +85,37 @@ simhash_index_check(PG_FUNCTION_ARGS)
 	int			ntrees;
 	ShInspSum  *sums;
 
-	shrows_open(PG_GETARG_OID(0), SHROWS_ACCESS_OWNER, &target);
+	shdup_open(PG_GETARG_OID(0), SHDUP_ACCESS_OWNER, &target);
 	heap = target.heap;
 	index = target.index;
 
 	/* functions of the index are run */
-	shrows_become_owner(&caller, heap);
+	shdup_become_owner(&caller, heap);
 
 	/* check the index itself, not what this backend remembers */
-	shbt_forget_cache(index);
-	scheme = shbt_get_scheme(index);
-	width = shcls_stored_width(index);
+	shidx_forget_cache(index);
+	scheme = shidx_get_scheme(index);
+	width = shidx_stored_width(index);
 	warn_of_width(index, width);
 	nparts = shbits_nparts(width);
 	ntrees = nparts * scheme->ntables;
 	snapshot = RegisterSnapshot(GetTransactionSnapshot());
-	shrows_check_snapshot(index, snapshot);
+	shdup_check_snapshot(index, snapshot);
 
-	shrows_progress_start(SHROWS_INDEX_CHECK, RelationGetRelid(heap), RelationGetRelid(index));
+	shdup_progress_start(SHDUP_INDEX_CHECK, RelationGetRelid(heap), RelationGetRelid(index));
 	sums = palloc((ntrees + 1) * sizeof(ShInspSum));
 	check_trees(heap, index, scheme, ntrees, sums);
 	shinsp_check_same_rows(heap, index, snapshot, scheme, nparts, sums);
 	if (PG_GETARG_BOOL(1))
 	{
-		shrows_progress_phase(SHROWS_PHASE_CHECK_HEAP,
+		shdup_progress_phase(SHDUP_PHASE_CHECK_HEAP,
 							  sums[0].entries + sums[ntrees].entries);
 		shinsp_check_heap(heap, index, snapshot, scheme);
 	}
-	shrows_progress_end();
+	shdup_progress_end();
 
-	shrows_become_caller(&caller);
+	shdup_become_caller(&caller);
 	UnregisterSnapshot(snapshot);
-	shrows_close(&target);
+	shdup_close(&target);
 	PG_RETURN_VOID();
 }

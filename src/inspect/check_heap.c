@@ -13,18 +13,14 @@
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
 
-#include "btree/cache.h"
-#include "btree/leaf.h"
-#include "btree/search.h"
-#include "btree/walk.h"
-#include "class/fingerprint.h"
 #include "compat.h"
+#include "dedup/progress.h"
+#include "index/index.h"
+#include "index/sort.h"
 #include "inspect/check.h"
-#include "rows/progress.h"
-#include "sort/entrysort.h"
 
 static void
-report_missing(Relation index, int tree, ShBtRow tid)
+report_missing(Relation index, int tree, ShIdxRow tid)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INDEX_CORRUPTED),
@@ -38,14 +34,14 @@ report_missing(Relation index, int tree, ShBtRow tid)
  * Does the snapshot see the row that an index entry leads to?
  */
 static bool
-is_visible(IndexFetchTableData *fetch, TupleTableSlot *slot, Snapshot snapshot, ShBtRow tid)
+is_visible(IndexFetchTableData *fetch, TupleTableSlot *slot, Snapshot snapshot, ShIdxRow tid)
 {
 	ItemPointerData pointer;
 	bool		again = false;
 	bool		all_dead;
 	bool		visible;
 
-	shbt_int_to_tid(tid, &pointer);
+	shidx_int_to_tid(tid, &pointer);
 	visible = table_index_fetch_tuple(fetch, &pointer, snapshot, slot, &again, &all_dead);
 	ExecClearTuple(slot);
 	return visible;
@@ -63,21 +59,21 @@ check_subset(Relation heap, Relation index, Snapshot snapshot, const ShBitsSchem
 	const ShBitsTable *to = &scheme->tables[other % scheme->ntables];
 	TupleTableSlot *slot = table_slot_create(heap, NULL);
 	IndexFetchTableData *fetch = shcompat_index_fetch_begin(heap);
-	ShBtWalk	walk;
+	ShIdxWalk	walk;
 
-	shbt_walk_start(&walk, index, tree, 0);
-	while (shbt_walk_next(&walk))
+	shidx_walk_start(&walk, index, tree, 0);
+	while (shidx_walk_next(&walk))
 	{
 		Page		page = (Page) walk.page.data;
 
-		shrows_progress_add(shbt_page_count(page));
-		for (int i = 0; i < shbt_page_count(page); i++)
+		shdup_progress_add(shidx_page_count(page));
+		for (int i = 0; i < shidx_page_count(page); i++)
 		{
-			ShBtKey		key = shbt_leaf_key(page, i);
+			ShIdxKey		key = shidx_leaf_key(page, i);
 			bool		dead;
 
 			key.fp = shbits_permute(to, shbits_unpermute(from, key.fp));
-			if (!shbt_has_entry(index, other, key, &dead) &&
+			if (!shidx_has_entry(index, other, key, &dead) &&
 				is_visible(fetch, slot, snapshot, key.tid))
 				report_missing(index, other, key.tid);
 		}
@@ -89,26 +85,26 @@ check_subset(Relation heap, Relation index, Snapshot snapshot, const ShBitsSchem
 /*
  * Sort the rows of a tree, by group and TID.
  */
-static ShSort *
+static ShIdxSort *
 sort_rows(Relation index, const ShBitsScheme *scheme, int tree)
 {
-	ShSort	   *sort = shsort_begin(maintenance_work_mem / 2);
-	ShBtWalk	walk;
+	ShIdxSort	   *sort = shidx_sort_begin(maintenance_work_mem / 2);
+	ShIdxWalk	walk;
 
-	shbt_walk_start(&walk, index, tree, 0);
-	while (shbt_walk_next(&walk))
+	shidx_walk_start(&walk, index, tree, 0);
+	while (shidx_walk_next(&walk))
 	{
 		Page		page = (Page) walk.page.data;
 
-		shrows_progress_add(shbt_page_count(page));
-		for (int i = 0; i < shbt_page_count(page); i++)
+		shdup_progress_add(shidx_page_count(page));
+		for (int i = 0; i < shidx_page_count(page); i++)
 		{
-			ShBtKey		key = shbt_leaf_key(page, i);
+			ShIdxKey		key = shidx_leaf_key(page, i);
 
-			shsort_add(sort, key.group, key.tid);
+			shidx_sort_add(sort, key.group, key.tid);
 		}
 	}
-	shsort_start_table(sort, &scheme->tables[0]);
+	shidx_sort_start_table(sort, &scheme->tables[0]);
 	return sort;
 }
 
@@ -124,17 +120,17 @@ check_parts(Relation heap, Relation index, Snapshot snapshot, const ShBitsScheme
 {
 	TupleTableSlot *slot = table_slot_create(heap, NULL);
 	IndexFetchTableData *fetch = shcompat_index_fetch_begin(heap);
-	ShSort	   *left = sort_rows(index, scheme, tree);
-	ShSort	   *right = sort_rows(index, scheme, other);
-	ShSortItem	a;
-	ShSortItem	b;
-	bool		has_a = shsort_next(left, &a);
-	bool		has_b = shsort_next(right, &b);
+	ShIdxSort	   *left = sort_rows(index, scheme, tree);
+	ShIdxSort	   *right = sort_rows(index, scheme, other);
+	ShIdxSortItem	a;
+	ShIdxSortItem	b;
+	bool		has_a = shidx_sort_next(left, &a);
+	bool		has_b = shidx_sort_next(right, &b);
 
 	while (has_a || has_b)
 	{
-		bool		only_a = has_a && (!has_b || shsort_item_less(a, b));
-		bool		only_b = has_b && (!has_a || shsort_item_less(b, a));
+		bool		only_a = has_a && (!has_b || shidx_sort_item_less(a, b));
+		bool		only_b = has_b && (!has_a || shidx_sort_item_less(b, a));
 
 		CHECK_FOR_INTERRUPTS();
 		if (only_a && is_visible(fetch, slot, snapshot, a.value))
@@ -142,12 +138,12 @@ check_parts(Relation heap, Relation index, Snapshot snapshot, const ShBitsScheme
 		if (only_b && is_visible(fetch, slot, snapshot, b.value))
 			report_missing(index, tree, b.value);
 		if (!only_b)
-			has_a = shsort_next(left, &a);
+			has_a = shidx_sort_next(left, &a);
 		if (!only_a)
-			has_b = shsort_next(right, &b);
+			has_b = shidx_sort_next(right, &b);
 	}
-	shsort_end(left);
-	shsort_end(right);
+	shidx_sort_end(left);
+	shidx_sort_end(right);
 	table_index_fetch_end(fetch);
 	ExecDropSingleTupleTableSlot(slot);
 }
@@ -186,7 +182,7 @@ shinsp_check_same_rows(Relation heap, Relation index, Snapshot snapshot,
 			entries += (double) sums[first].entries + sums[t].entries;
 	}
 	if (entries > 0)
-		shrows_progress_phase(SHROWS_PHASE_CHECK_SAME, entries);
+		shdup_progress_phase(SHDUP_PHASE_CHECK_SAME, entries);
 	for (int t = 1; t < ntrees; t++)
 	{
 		bool		same_part = t % scheme->ntables != 0;
@@ -209,7 +205,7 @@ typedef struct HeapCheck
 	Relation	index;
 	const ShBitsScheme *scheme;
 	bool		marks_count;	/* of dead entries */
-	ShClsFingerprinter fingerprinter;
+	ShIdxFingerprinter fingerprinter;
 	double		nrows;			/* looked up so far */
 } HeapCheck;
 
@@ -217,11 +213,11 @@ typedef struct HeapCheck
  * Check that a visible row has an entry, and that it is not marked as dead.
  */
 static void
-check_entry(const HeapCheck *check, int tree, ShBtKey key)
+check_entry(const HeapCheck *check, int tree, ShIdxKey key)
 {
 	bool		dead;
 
-	if (!shbt_has_entry(check->index, tree, key, &dead))
+	if (!shidx_has_entry(check->index, tree, key, &dead))
 		report_missing(check->index, tree, key.tid);
 	if (dead && check->marks_count)
 		ereport(ERROR,
@@ -238,14 +234,14 @@ check_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 {
 	HeapCheck  *check = arg;
 	const ShBitsScheme *scheme = check->scheme;
-	int			column = shcls_fp_column(index);
-	uint32		group = shcls_group_of_row(&check->fingerprinter, index, values, isnull);
-	ShBtKey		key = shbt_make_key(group, 0, shbt_tid_to_int(tid));
+	int			column = shidx_fp_column(index);
+	uint32		group = shidx_group_of_row(&check->fingerprinter, index, values, isnull);
+	ShIdxKey		key = shidx_make_key(group, 0, shidx_tid_to_int(tid));
 	int			nparts = check->fingerprinter.nparts;
 	ShFingerprint parts[SHBITS_MAX_PARTS];
 
-	shrows_progress_entries(check->nrows++);
-	if (!shcls_fingerprint(&check->fingerprinter, values[column], isnull[column], parts))
+	shdup_progress_entries(check->nrows++);
+	if (!shidx_fingerprint(&check->fingerprinter, values[column], isnull[column], parts))
 	{
 		check_entry(check, nparts * scheme->ntables, key);
 		return;
@@ -274,7 +270,7 @@ shinsp_check_heap(Relation heap, Relation index, Snapshot snapshot, const ShBits
 	info->ii_ExclusionOps = NULL;
 	info->ii_ExclusionProcs = NULL;
 	info->ii_ExclusionStrats = NULL;
-	shcls_fingerprinter_begin(&check.fingerprinter, index, shbt_width(index));
+	shidx_fingerprinter_begin(&check.fingerprinter, index, shidx_width(index));
 	table_index_build_scan(heap, index, info, true, false, check_heap_row, &check, scan);
-	shcls_fingerprinter_end(&check.fingerprinter);
+	shidx_fingerprinter_end(&check.fingerprinter);
 }

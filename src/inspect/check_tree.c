@@ -17,11 +17,9 @@
 #include "common/hashfn.h"
 #include "miscadmin.h"
 
-#include "btree/cache.h"
-#include "btree/leaf.h"
-#include "btree/walk.h"
+#include "dedup/progress.h"
+#include "index/index.h"
 #include "inspect/check.h"
-#include "rows/progress.h"
 
 typedef struct Checker
 {
@@ -32,9 +30,9 @@ typedef struct Checker
 	int			ntrees;			/* and that of the nulls */
 	int			tree;
 	ShInspSum	sum;
-	ShBtPageList below;			/* pages of the level below the current one */
+	ShIdxPageList below;			/* pages of the level below the current one */
 	size_t		next_below;		/* the first without a downlink so far */
-	ShBtPageList here;
+	ShIdxPageList here;
 } Checker;
 
 /*
@@ -42,7 +40,7 @@ typedef struct Checker
  * table access method, so only TIDs of heaps are checked.
  */
 static bool
-is_in_heap(Checker *checker, ShBtRow tid)
+is_in_heap(Checker *checker, ShIdxRow tid)
 {
 	BlockNumber block = (BlockNumber) (tid >> 16);
 
@@ -58,34 +56,34 @@ is_in_heap(Checker *checker, ShBtRow tid)
  * and are all different, and that its sorted run is sorted.
  */
 static void
-check_leaf(Checker *checker, const ShBtWalk *walk)
+check_leaf(Checker *checker, const ShIdxWalk *walk)
 {
 	Page		page = (Page) walk->page.data;
-	ShBtSortedEntry entries[SHBT_MAX_ENTRIES];
-	int			count = shbt_sort_entries(page, entries);
+	ShIdxSortedEntry entries[SHIDX_MAX_ENTRIES];
+	int			count = shidx_sort_entries(page, entries);
 	bool		is_null_tree = checker->tree == checker->ntrees;
 
-	if (!shbt_has_widths(page, shbt_row_width(page)))
-		shbt_report_corrupted(checker->index, walk->block,
+	if (!shidx_has_widths(page, shidx_row_width(page)))
+		shidx_report_corrupted(checker->index, walk->block,
 							  "index \"%s\" has a leaf whose fingerprints are not as wide as its fences require at block %u");
-	for (int i = count; i < shbt_page_capacity(page); i++)
+	for (int i = count; i < shidx_page_capacity(page); i++)
 	{
-		if (shbt_is_dead(page, i))
-			shbt_report_corrupted(checker->index, walk->block,
+		if (shidx_is_dead(page, i))
+			shidx_report_corrupted(checker->index, walk->block,
 								  "index \"%s\" has a dead mark without an entry at block %u");
 	}
-	for (int i = 1; i < shbt_leaf_sorted(page); i++)
+	for (int i = 1; i < shidx_leaf_sorted(page); i++)
 	{
-		ShBtKey		left = shbt_leaf_key(page, i - 1);
-		ShBtKey		right = shbt_leaf_key(page, i);
+		ShIdxKey		left = shidx_leaf_key(page, i - 1);
+		ShIdxKey		right = shidx_leaf_key(page, i);
 
 		if (left.group > right.group || (left.group == right.group && left.fp > right.fp))
-			shbt_report_corrupted(checker->index, walk->block,
+			shidx_report_corrupted(checker->index, walk->block,
 								  "index \"%s\" has entries out of order at block %u");
 	}
 	for (int i = 0; i < count; i++)
 	{
-		ShBtKey		key = entries[i].key;
+		ShIdxKey		key = entries[i].key;
 		uint64		row[] = {key.group, key.fp, key.tid};
 
 		if (!is_null_tree)
@@ -93,17 +91,17 @@ check_leaf(Checker *checker, const ShBtWalk *walk)
 															   checker->scheme->ntables],
 									  key.fp);
 		if (!is_in_heap(checker, key.tid))
-			shbt_report_corrupted(checker->index, walk->block,
+			shidx_report_corrupted(checker->index, walk->block,
 								  "index \"%s\" has an entry for a row that the table cannot have at block %u");
-		if (shbt_key_less(key, shbt_page_low(page)) ||
-			!shbt_key_less(key, shbt_page_high(page)))
-			shbt_report_corrupted(checker->index, walk->block,
+		if (shidx_key_less(key, shidx_page_low(page)) ||
+			!shidx_key_less(key, shidx_page_high(page)))
+			shidx_report_corrupted(checker->index, walk->block,
 								  "index \"%s\" has an entry outside the fences of block %u");
-		if (i > 0 && shbt_key_equal(entries[i - 1].key, key))
-			shbt_report_corrupted(checker->index, walk->block,
+		if (i > 0 && shidx_key_equal(entries[i - 1].key, key))
+			shidx_report_corrupted(checker->index, walk->block,
 								  "index \"%s\" has a duplicate entry at block %u");
 		if (is_null_tree && key.fp != 0)
-			shbt_report_corrupted(checker->index, walk->block,
+			shidx_report_corrupted(checker->index, walk->block,
 								  "index \"%s\" has a fingerprint among the null ones at block %u");
 		checker->sum.entries++;
 		checker->sum.hash += hash_bytes_extended((const unsigned char *) row, sizeof(row), 0);
@@ -116,17 +114,17 @@ check_leaf(Checker *checker, const ShBtWalk *walk)
  * Check a page that the walk of the level below has not met.
  */
 static void
-check_new_child(Checker *checker, const ShBtWalk *walk, ShBtKey low, BlockNumber child)
+check_new_child(Checker *checker, const ShIdxWalk *walk, ShIdxKey low, BlockNumber child)
 {
 	Buffer		buffer;
 	Page		page;
 
-	shbt_check_link(checker->index, child);
+	shidx_check_link(checker->index, child);
 	buffer = ReadBuffer(checker->index, child);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	page = shbt_check_page(checker->index, buffer, checker->tree, walk->level - 1);
-	if (!shbt_key_equal(shbt_page_low(page), low))
-		shbt_report_corrupted(checker->index, child,
+	page = shidx_check_page(checker->index, buffer, checker->tree, walk->level - 1);
+	if (!shidx_key_equal(shidx_page_low(page), low))
+		shidx_report_corrupted(checker->index, child,
 							  "index \"%s\" has a page that does not start at its downlink, at block %u");
 	UnlockReleaseBuffer(buffer);
 }
@@ -136,41 +134,41 @@ check_new_child(Checker *checker, const ShBtWalk *walk, ShBtKey low, BlockNumber
  * fence, and lead to the pages of the level below.
  */
 static void
-check_inner(Checker *checker, const ShBtWalk *walk)
+check_inner(Checker *checker, const ShIdxWalk *walk)
 {
 	Page		page = (Page) walk->page.data;
-	ShBtPageList *below = &checker->below;
-	ShBtSortedEntry entries[SHBT_MAX_ENTRIES];
-	int			count = shbt_sort_entries(page, entries);
+	ShIdxPageList *below = &checker->below;
+	ShIdxSortedEntry entries[SHIDX_MAX_ENTRIES];
+	int			count = shidx_sort_entries(page, entries);
 
 	for (int i = 0; i < count; i++)
 	{
-		ShBtKey		key = entries[i].key;
-		BlockNumber child = shbt_inner_child(page, entries[i].position);
+		ShIdxKey		key = entries[i].key;
+		BlockNumber child = shidx_inner_child(page, entries[i].position);
 
-		if (i == 0 && !shbt_key_equal(key, shbt_page_low(page)))
-			shbt_report_corrupted(checker->index, walk->block,
+		if (i == 0 && !shidx_key_equal(key, shidx_page_low(page)))
+			shidx_report_corrupted(checker->index, walk->block,
 								  "index \"%s\" has no downlink for the low fence of block %u");
-		if (i > 0 && shbt_key_equal(entries[i - 1].key, key))
-			shbt_report_corrupted(checker->index, walk->block,
+		if (i > 0 && shidx_key_equal(entries[i - 1].key, key))
+			shidx_report_corrupted(checker->index, walk->block,
 								  "index \"%s\" has a duplicate downlink at block %u");
-		if (!shbt_key_less(key, shbt_page_high(page)))
-			shbt_report_corrupted(checker->index, walk->block,
+		if (!shidx_key_less(key, shidx_page_high(page)))
+			shidx_report_corrupted(checker->index, walk->block,
 								  "index \"%s\" has a downlink outside the fences of block %u");
 
 		if (checker->next_below < below->count &&
-			shbt_key_equal(below->lows[checker->next_below], key))
+			shidx_key_equal(below->lows[checker->next_below], key))
 		{
 			if (below->blocks[checker->next_below] != child)
-				shbt_report_corrupted(checker->index, walk->block,
+				shidx_report_corrupted(checker->index, walk->block,
 									  "index \"%s\" has a downlink to the wrong page at block %u");
 			checker->next_below++;
 		}
 		else
 		{
 			if (checker->next_below < below->count &&
-				shbt_key_less(below->lows[checker->next_below], key))
-				shbt_report_corrupted(checker->index, below->blocks[checker->next_below],
+				shidx_key_less(below->lows[checker->next_below], key))
+				shidx_report_corrupted(checker->index, below->blocks[checker->next_below],
 									  "index \"%s\" has no downlink to block %u");
 			check_new_child(checker, walk, key, child);
 		}
@@ -183,35 +181,35 @@ check_inner(Checker *checker, const ShBtWalk *walk)
 static bool
 check_level(Checker *checker, int level)
 {
-	ShBtWalk	walk;
+	ShIdxWalk	walk;
 	Page		page = (Page) walk.page.data;
 	bool		has_root = false;
 
 	checker->next_below = 0;
-	shbt_walk_start(&walk, checker->index, checker->tree, level);
-	while (shbt_walk_next(&walk))
+	shidx_walk_start(&walk, checker->index, checker->tree, level);
+	while (shidx_walk_next(&walk))
 	{
 		if (checker->here.count == 0 &&
-			!shbt_key_equal(shbt_page_low(page), SHBT_LOWEST_KEY))
-			shbt_report_corrupted(checker->index, walk.block,
+			!shidx_key_equal(shidx_page_low(page), SHIDX_LOWEST_KEY))
+			shidx_report_corrupted(checker->index, walk.block,
 								  "index \"%s\" has a level that does not start at its first page, block %u");
-		if (shbt_page_is_root(page) &&
-			(checker->here.count > 0 || BlockNumberIsValid(shbt_page_right(page))))
-			shbt_report_corrupted(checker->index, walk.block,
+		if (shidx_page_is_root(page) &&
+			(checker->here.count > 0 || BlockNumberIsValid(shidx_page_right(page))))
+			shidx_report_corrupted(checker->index, walk.block,
 								  "index \"%s\" has a root with siblings at block %u");
-		has_root = shbt_page_is_root(page);
+		has_root = shidx_page_is_root(page);
 
 		if (level == 0)
 		{
 			check_leaf(checker, &walk);
-			shrows_progress_add(shbt_page_count(page));
+			shdup_progress_add(shidx_page_count(page));
 		}
 		else
 			check_inner(checker, &walk);
-		shbt_list_add(&checker->here, shbt_page_low(page), walk.block);
+		shidx_list_add(&checker->here, shidx_page_low(page), walk.block);
 	}
 	if (level > 0 && checker->next_below < checker->below.count)
-		shbt_report_corrupted(checker->index, checker->below.blocks[checker->next_below],
+		shidx_report_corrupted(checker->index, checker->below.blocks[checker->next_below],
 							  "index \"%s\" has no downlink to block %u");
 	return has_root;
 }
@@ -234,12 +232,12 @@ shinsp_check_tree(Relation heap, Relation index, const ShBitsScheme *scheme, int
 	checker.tree = tree;
 	while (!check_level(&checker, level))
 	{
-		shbt_list_free(&checker.below);
+		shidx_list_free(&checker.below);
 		checker.below = checker.here;
 		memset(&checker.here, 0, sizeof(checker.here));
 		level++;
 	}
-	shbt_list_free(&checker.below);
-	shbt_list_free(&checker.here);
+	shidx_list_free(&checker.below);
+	shidx_list_free(&checker.here);
 	return checker.sum;
 }

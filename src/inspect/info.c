@@ -12,11 +12,9 @@
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
-#include "btree/cache.h"
-#include "btree/walk.h"
-#include "build/options.h"
+#include "dedup/open.h"
+#include "index/index.h"
 #include "inspect/scheme_sql.h"
-#include "rows/open_index.h"
 
 PG_FUNCTION_INFO_V1(simhash_index_info);
 
@@ -30,22 +28,22 @@ Datum
 simhash_index_info(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	ShRowsOpened target;
+	ShDupOpened target;
 	Relation	index;
 	ShBitsScheme *scheme;
 	int			width;
 	int			ntrees;
 
 	InitMaterializedSRF(fcinfo, 0);
-	shrows_open(PG_GETARG_OID(0), SHROWS_ACCESS_TABLE, &target);
+	shdup_open(PG_GETARG_OID(0), SHDUP_ACCESS_TABLE, &target);
 	index = target.index;
 
 	/* read the index itself, not what this backend remembers */
-	shbt_forget_cache(index);
-	scheme = shbt_get_scheme(index);
-	width = shbt_width(index);
+	shidx_forget_cache(index);
+	scheme = shidx_get_scheme(index);
+	width = shidx_width(index);
 	ntrees = shbits_nparts(width) * scheme->ntables;
-	shbld_report_pending_options(index, scheme, width);
+	shidx_report_pending_options(index, scheme, width);
 
 	for (int tree = 0; tree <= ntrees; tree++)
 	{
@@ -56,22 +54,22 @@ simhash_index_info(PG_FUNCTION_ARGS)
 		int64		leaf_pages = 0;
 		int64		entries = 0;
 		int64		room = 0;	/* for entries, on the leaves as they are */
-		ShBtWalk	walk;
+		ShIdxWalk	walk;
 		Datum		values[INFO_COLUMNS] = {0};
 		bool		nulls[INFO_COLUMNS] = {0};
 
 		/* up to the level whose single page is the root */
 		for (bool at_root = false; !at_root; levels++)
 		{
-			shbt_walk_start(&walk, index, tree, levels);
-			while (shbt_walk_next(&walk))
+			shidx_walk_start(&walk, index, tree, levels);
+			while (shidx_walk_next(&walk))
 			{
-				at_root = shbt_page_is_root((Page) walk.page.data);
+				at_root = shidx_page_is_root((Page) walk.page.data);
 				if (levels == 0)
 				{
 					leaf_pages++;
-					entries += shbt_page_count((Page) walk.page.data);
-					room += shbt_page_capacity((Page) walk.page.data);
+					entries += shidx_page_count((Page) walk.page.data);
+					room += shidx_page_capacity((Page) walk.page.data);
 				}
 				else
 					inner_pages++;
@@ -94,6 +92,6 @@ simhash_index_info(PG_FUNCTION_ARGS)
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 
-	shrows_close(&target);
+	shdup_close(&target);
 	return (Datum) 0;
 }

@@ -16,10 +16,8 @@
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
-#include "btree/cache.h"
-#include "btree/leaf.h"
-#include "btree/page.h"
-#include "rows/open_index.h"
+#include "dedup/open.h"
+#include "index/index.h"
 #include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_page_info);
@@ -46,12 +44,12 @@ static void
 copy_page(FunctionCallInfo fcinfo, PageCopy *copy)
 {
 	int64		block = PG_GETARG_INT64(1);
-	ShRowsOpened target;
+	ShDupOpened target;
 	Buffer		buffer;
 	Page		page = (Page) copy->page.data;
 	const char *problem = NULL;
 
-	shrows_open(PG_GETARG_OID(0), SHROWS_ACCESS_PAGES, &target);
+	shdup_open(PG_GETARG_OID(0), SHDUP_ACCESS_PAGES, &target);
 	if (block < 0 || block >= RelationGetNumberOfBlocks(target.index))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -59,29 +57,29 @@ copy_page(FunctionCallInfo fcinfo, PageCopy *copy)
 						RelationGetRelationName(target.index), (long long) block)));
 
 	/* read the index itself, not what this backend remembers */
-	shbt_forget_cache(target.index);
-	copy->scheme = shbt_get_scheme(target.index);
-	copy->ntrees = shbt_get_cache(target.index)->ntrees - 1;
+	shidx_forget_cache(target.index);
+	copy->scheme = shidx_get_scheme(target.index);
+	copy->ntrees = shidx_get_cache(target.index)->ntrees - 1;
 	copy->block = (BlockNumber) block;
 	buffer = ReadBuffer(target.index, copy->block);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	memcpy(page, BufferGetPage(buffer), BLCKSZ);
 	UnlockReleaseBuffer(buffer);
 
-	if (copy->block != SHBT_METAPAGE_BLOCK && !PageIsNew(page))
-		problem = shbt_page_problem_anywhere(page);
+	if (copy->block != SHIDX_METAPAGE_BLOCK && !PageIsNew(page))
+		problem = shidx_page_problem_anywhere(page);
 	if (problem != NULL)
-		shbt_report_corrupted(target.index, copy->block, problem);
-	shrows_close(&target);
+		shidx_report_corrupted(target.index, copy->block, problem);
+	shdup_close(&target);
 }
 
 /*
  * Convert a key to the values of three columns.  The third points to *tid.
  */
 static void
-fill_key(ShBtKey key, ItemPointer tid, Datum *values)
+fill_key(ShIdxKey key, ItemPointer tid, Datum *values)
 {
-	shbt_int_to_tid(key.tid, tid);
+	shidx_int_to_tid(key.tid, tid);
 	values[0] = Int64GetDatum(key.group);
 	values[1] = SimhashGetDatum(key.fp);
 	values[2] = PointerGetDatum(tid);
@@ -95,8 +93,8 @@ count_dead(Page leaf)
 {
 	int			dead = 0;
 
-	for (int i = 0; i < shbt_page_count(leaf); i++)
-		dead += shbt_is_dead(leaf, i);
+	for (int i = 0; i < shidx_page_count(leaf); i++)
+		dead += shidx_is_dead(leaf, i);
 	return dead;
 }
 
@@ -126,9 +124,9 @@ simhash_page_info(PG_FUNCTION_ARGS)
 
 	if (PageIsNew(page))
 		values[0] = CStringGetTextDatum("new");
-	else if (copy.block == SHBT_METAPAGE_BLOCK)
+	else if (copy.block == SHIDX_METAPAGE_BLOCK)
 	{
-		ShBtMetaPageData *meta = ShBtPageGetMeta(page);
+		ShIdxMetaPageData *meta = ShIdxPageGetMeta(page);
 
 		values[0] = CStringGetTextDatum("metapage");
 		values[4] = Int32GetDatum(meta->ntrees);
@@ -142,28 +140,28 @@ simhash_page_info(PG_FUNCTION_ARGS)
 	}
 	else
 	{
-		bool		leaf = shbt_page_is_leaf(page);
+		bool		leaf = shidx_page_is_leaf(page);
 
 		values[0] = CStringGetTextDatum(leaf ? "leaf" : "inner");
-		values[1] = Int32GetDatum(shbt_page_tree(page));
-		values[2] = Int32GetDatum(shbt_page_level(page));
-		values[3] = BoolGetDatum(shbt_page_is_root(page));
-		values[4] = Int32GetDatum(shbt_page_count(page));
-		values[5] = Int32GetDatum(shbt_leaf_sorted(page));
+		values[1] = Int32GetDatum(shidx_page_tree(page));
+		values[2] = Int32GetDatum(shidx_page_level(page));
+		values[3] = BoolGetDatum(shidx_page_is_root(page));
+		values[4] = Int32GetDatum(shidx_page_count(page));
+		values[5] = Int32GetDatum(shidx_leaf_sorted(page));
 		values[6] = Int32GetDatum(leaf ? count_dead(page) : 0);
-		values[7] = Int32GetDatum(shbt_key_width(page));
-		values[8] = Int32GetDatum(shbt_row_width(page));
-		values[9] = Int64GetDatum(shbt_page_right(page));
-		fill_key(shbt_page_low(page), &low_tid, &values[10]);
-		fill_key(shbt_page_high(page), &high_tid, &values[13]);
+		values[7] = Int32GetDatum(shidx_key_width(page));
+		values[8] = Int32GetDatum(shidx_row_width(page));
+		values[9] = Int64GetDatum(shidx_page_right(page));
+		fill_key(shidx_page_low(page), &low_tid, &values[10]);
+		fill_key(shidx_page_high(page), &high_tid, &values[13]);
 		memset(&nulls[1], false, 15);
 
 		/* the tree of the null fingerprints is not a table */
-		nulls[1] = shbt_page_tree(page) == copy.ntrees;
+		nulls[1] = shidx_page_tree(page) == copy.ntrees;
 		memset(&nulls[5], !leaf, 4);
 
 		/* the last page of a level has no high fence */
-		if (!BlockNumberIsValid(shbt_page_right(page)))
+		if (!BlockNumberIsValid(shidx_page_right(page)))
 			nulls[9] = nulls[13] = nulls[14] = nulls[15] = true;
 	}
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
@@ -188,8 +186,8 @@ simhash_page_items(PG_FUNCTION_ARGS)
 	copy_page(fcinfo, &copy);
 	if (PageIsNew(page))
 		return (Datum) 0;
-	is_meta = copy.block == SHBT_METAPAGE_BLOCK;
-	count = is_meta ? ShBtPageGetMeta(page)->ntrees : shbt_page_count(page);
+	is_meta = copy.block == SHIDX_METAPAGE_BLOCK;
+	count = is_meta ? ShIdxPageGetMeta(page)->ntrees : shidx_page_count(page);
 	for (int i = 0; i < count; i++)
 	{
 		Datum		values[ITEM_COLUMNS] = {0};
@@ -200,15 +198,15 @@ simhash_page_items(PG_FUNCTION_ARGS)
 		if (is_meta)
 		{
 			memset(&nulls[1], true, ITEM_COLUMNS - 1);
-			values[5] = Int64GetDatum(ShBtPageGetMeta(page)->roots[i].block);
+			values[5] = Int64GetDatum(ShIdxPageGetMeta(page)->roots[i].block);
 			nulls[5] = false;
 		}
 		else
 		{
-			bool		leaf = shbt_page_is_leaf(page);
+			bool		leaf = shidx_page_is_leaf(page);
 
-			int			tree = shbt_page_tree(page);
-			ShBtKey		key = shbt_page_key(page, i);
+			int			tree = shidx_page_tree(page);
+			ShIdxKey		key = shidx_page_key(page, i);
 
 			fill_key(key, &tid, &values[1]);
 			if (tree < copy.ntrees)
@@ -217,9 +215,9 @@ simhash_page_items(PG_FUNCTION_ARGS)
 			else
 				nulls[4] = true;
 			if (leaf)
-				values[6] = BoolGetDatum(shbt_is_dead(page, i));
+				values[6] = BoolGetDatum(shidx_is_dead(page, i));
 			else
-				values[5] = Int64GetDatum(shbt_inner_child(page, i));
+				values[5] = Int64GetDatum(shidx_inner_child(page, i));
 			nulls[5] = leaf;
 			nulls[6] = !leaf;
 		}

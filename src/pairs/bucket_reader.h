@@ -8,7 +8,7 @@
 #ifndef SIMHASH_PAIRS_BUCKET_READER_H
 #define SIMHASH_PAIRS_BUCKET_READER_H
 
-#include "btree/page.h"
+#include "index/index.h"
 #include "pairs/chunks.h"
 #include "pairs/collector.h"
 #include "pairs/entries.h"
@@ -41,7 +41,7 @@ typedef struct ShPairsBucketReader
 	/* buckets: where they were read, with no key repeated, or collected */
 	ShPairsBucket direct;
 	ShPairsCollector collector;
-	size_t		own_rows[SHBT_MAX_ENTRIES]; /* starts, if no key repeats */
+	size_t		own_rows[SHIDX_MAX_ENTRIES]; /* starts, if no key repeats */
 } ShPairsBucketReader;
 
 extern void shpairs_buckets_init(ShPairsBucketReader *reader, ShPairsEntries *entries,

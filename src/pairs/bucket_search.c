@@ -19,8 +19,8 @@
 #include "utils/memutils.h"
 
 #include "compat.h"
+#include "index/sort.h"
 #include "pairs/bucket_search.h"
-#include "sort/radix.h"
 
 /* candidates between checks for interrupts */
 #define CHECK_INTERVAL		4096
@@ -124,8 +124,8 @@ static void
 allocate_sorted(ShPairsSearch *search, ShPairsSorted *sorted, const ShPairsBucket *bucket)
 {
 	sorted->bucket = bucket;
-	sorted->items = MemoryContextAllocHuge(search->context, bucket->nkeys * sizeof(ShSortItem));
-	sorted->scratch = MemoryContextAllocHuge(search->context, bucket->nkeys * sizeof(ShSortItem));
+	sorted->items = MemoryContextAllocHuge(search->context, bucket->nkeys * sizeof(ShIdxSortItem));
+	sorted->scratch = MemoryContextAllocHuge(search->context, bucket->nkeys * sizeof(ShIdxSortItem));
 	sorted->values = MemoryContextAllocHuge(search->context, bucket->nkeys * sizeof(ShPermuted));
 	sorted->starts = MemoryContextAllocHuge(search->context, bucket->nkeys * sizeof(uint32));
 }
@@ -141,9 +141,9 @@ sort_by_word(ShPairsSearch *search, ShPairsSorted *sorted, int word)
 	for (size_t i = 0; i < count; i++)
 	{
 		shcompat_check_at(i);
-		sorted->scratch[i] = shsort_item(shpairs_stored(sorted->bucket, i)[word], i);
+		sorted->scratch[i] = shidx_sort_item(shpairs_stored(sorted->bucket, i)[word], i);
 	}
-	shsort_radix(sorted->scratch, sorted->items, count);
+	shidx_sort_radix(sorted->scratch, sorted->items, count);
 	sorted->count = 0;
 	for (size_t i = 0; i < count; i++)
 	{
@@ -156,8 +156,8 @@ sort_by_word(ShPairsSearch *search, ShPairsSorted *sorted, int word)
 }
 
 /* the keys that have value i of the current word: from *start to the result */
-static inline const ShSortItem *
-keys_with(const ShPairsSorted *sorted, size_t i, const ShSortItem **start)
+static inline const ShIdxSortItem *
+keys_with(const ShPairsSorted *sorted, size_t i, const ShIdxSortItem **start)
 {
 	*start = sorted->items + sorted->starts[i];
 	return sorted->items + (i + 1 < sorted->count ? sorted->starts[i + 1] : sorted->bucket->nkeys);
@@ -194,14 +194,14 @@ static void
 check_values(void *arg, size_t i, size_t j)
 {
 	ShPairsSearch *search = arg;
-	const ShSortItem *a_start;
-	const ShSortItem *b_start;
-	const ShSortItem *a_end = keys_with(&search->sorted[0], i, &a_start);
-	const ShSortItem *b_end = keys_with(search->sorted_b, j, &b_start);
+	const ShIdxSortItem *a_start;
+	const ShIdxSortItem *b_start;
+	const ShIdxSortItem *a_end = keys_with(&search->sorted[0], i, &a_start);
+	const ShIdxSortItem *b_end = keys_with(search->sorted_b, j, &b_start);
 
-	for (const ShSortItem *a = a_start; a < a_end; a++)
+	for (const ShIdxSortItem *a = a_start; a < a_end; a++)
 	{
-		for (const ShSortItem *b = b_start; b < b_end; b++)
+		for (const ShIdxSortItem *b = b_start; b < b_end; b++)
 			check_candidate(search, a->value, b->value);
 	}
 }
@@ -215,12 +215,12 @@ check_equal(ShPairsSearch *search, size_t first, size_t end_value)
 {
 	for (size_t i = first; i < end_value; i++)
 	{
-		const ShSortItem *start;
-		const ShSortItem *end = keys_with(&search->sorted[0], i, &start);
+		const ShIdxSortItem *start;
+		const ShIdxSortItem *end = keys_with(&search->sorted[0], i, &start);
 
-		for (const ShSortItem *a = start; a < end; a++)
+		for (const ShIdxSortItem *a = start; a < end; a++)
 		{
-			for (const ShSortItem *b = a + 1; b < end; b++)
+			for (const ShIdxSortItem *b = a + 1; b < end; b++)
 				check_candidate(search, a->value, b->value);
 		}
 	}

@@ -15,8 +15,8 @@
 typedef struct ShPairsSorted
 {
 	const ShPairsBucket *bucket;
-	ShSortItem *items;			/* a value and a number of a key */
-	ShSortItem *scratch;
+	ShIdxSortItem *items;			/* a value and a number of a key */
+	ShIdxSortItem *scratch;
 	size_t		count;			/* of different values */
 	ShPermuted *values;			/* ascending */
 	uint32	   *starts;			/* of each among the items */

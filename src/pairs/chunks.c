@@ -152,7 +152,7 @@ last_chunk(ShPairsChunks *chunks, Side *side, bool repeated)
  * Add the next entry in order.
  */
 static void
-append(ShPairsChunks *chunks, Side *side, uint64 *entry)
+append_to_chunk(ShPairsChunks *chunks, Side *side, uint64 *entry)
 {
 	int			nwords = words_of(chunks);
 	bool		repeated = side->nchunks > 0 &&
@@ -174,7 +174,7 @@ add_entry(ShPairsChunks *chunks, Side *side, const uint64 *value, ShPairsRow row
 	memcpy(entry, value, nwords * sizeof(uint64));
 	entry[nwords] = row;
 	if (nwords == 1)
-		append(chunks, side, entry);
+		append_to_chunk(chunks, side, entry);
 	else
 	{
 		BufFileWrite(side->file, entry, (nwords + 1) * sizeof(uint64));
@@ -270,7 +270,7 @@ sort_side(ShPairsChunks *chunks, Side *side)
 		shcompat_check_at(i);
 		memcpy(entry, VARDATA_ANY(DatumGetPointer(value)), size);
 		pfree(DatumGetPointer(value));
-		append(chunks, side, entry);
+		append_to_chunk(chunks, side, entry);
 	}
 	tuplesort_end(sort);
 	Assert(side->count == count);
@@ -293,7 +293,7 @@ shpairs_chunks_divide(ShPairsChunks *chunks)
  * Make a bucket of a chunk.
  */
 static void
-load(ShPairsChunks *chunks, int number, int chunk_number, ShPairsCollector *collector)
+load_chunk(ShPairsChunks *chunks, int number, int chunk_number, ShPairsCollector *collector)
 {
 	Side	   *side = &chunks->sides[number];
 	const Chunk *chunk = &side->chunks[chunk_number];
@@ -319,7 +319,7 @@ load(ShPairsChunks *chunks, int number, int chunk_number, ShPairsCollector *coll
 }
 
 static void
-end(ShPairsChunks *chunks)
+end_chunks(ShPairsChunks *chunks)
 {
 	for (int i = 0; i < chunks->nsides; i++)
 		BufFileClose(chunks->sides[i].file);
@@ -344,15 +344,15 @@ shpairs_chunks_next(ShPairsChunks **pointer, ShPairsBucket **a, ShPairsBucket **
 		return false;
 	if (chunks->first == chunks->sides[0].nchunks)
 	{
-		end(chunks);
+		end_chunks(chunks);
 		*pointer = NULL;
 		return false;
 	}
 	other = chunks->nsides - 1;
 	among = other == 0 && chunks->first == chunks->second;
-	load(chunks, 0, chunks->first, &chunks->collectors[0]);
+	load_chunk(chunks, 0, chunks->first, &chunks->collectors[0]);
 	if (!among)
-		load(chunks, other, chunks->second, &chunks->collectors[1]);
+		load_chunk(chunks, other, chunks->second, &chunks->collectors[1]);
 	*a = &chunks->collectors[0].bucket;
 	*b = among ? *a : &chunks->collectors[1].bucket;
 	chunks->ncompared++;

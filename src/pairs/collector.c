@@ -14,9 +14,9 @@
 #include "utils/memutils.h"
 
 #include "compat.h"
+#include "index/sort.h"
 #include "pairs/collector.h"
 #include "pairs/pairs.h"
-#include "sort/radix.h"
 
 #define FIRST_CAPACITY		1024
 
@@ -275,7 +275,7 @@ shpairs_collect_in_order(ShPairsCollector *collector, const uint64 *value, ShPai
 
 /* which of the values of two items comes first */
 static inline int
-compare_items(const ShSortItem *a, const ShSortItem *b, const ShPairsBucket *bucket)
+compare_items(const ShIdxSortItem *a, const ShIdxSortItem *b, const ShPairsBucket *bucket)
 {
 	int			result = shpairs_compare(shpairs_value(bucket, a->value),
 										 shpairs_value(bucket, b->value), bucket->nwords);
@@ -287,7 +287,7 @@ compare_items(const ShSortItem *a, const ShSortItem *b, const ShPairsBucket *buc
 
 /* the server's qsort does not look for interrupts */
 #define ST_SORT sort_items
-#define ST_ELEMENT_TYPE ShSortItem
+#define ST_ELEMENT_TYPE ShIdxSortItem
 #define ST_COMPARE(a, b, bucket) compare_items(a, b, bucket)
 #define ST_COMPARE_ARG_TYPE const ShPairsBucket
 #define ST_CHECK_FOR_INTERRUPTS
@@ -301,16 +301,16 @@ compare_items(const ShSortItem *a, const ShSortItem *b, const ShPairsBucket *buc
  * the items are the places of values.
  */
 static void
-sort_values(const ShPairsBucket *bucket, ShSortItem *items, ShSortItem *sorted)
+sort_values(const ShPairsBucket *bucket, ShIdxSortItem *items, ShIdxSortItem *sorted)
 {
 	size_t		count = bucket->nkeys;
 
 	for (size_t i = 0; i < count; i++)
 	{
 		shcompat_check_at(i);
-		items[i] = shsort_item(*shpairs_value(bucket, i), i);
+		items[i] = shidx_sort_item(*shpairs_value(bucket, i), i);
 	}
-	shsort_radix(items, sorted, count);
+	shidx_sort_radix(items, sorted, count);
 	for (size_t start = 0, end; start < count; start = end)
 	{
 		end = start + 1;
@@ -325,7 +325,7 @@ sort_values(const ShPairsBucket *bucket, ShSortItem *items, ShSortItem *sorted)
  * Move values in place, so that value i is the one at the place in item i.
  */
 static void
-move_values(ShPairsBucket *bucket, ShSortItem *sorted)
+move_values(ShPairsBucket *bucket, ShIdxSortItem *sorted)
 {
 	int			nwords = bucket->nwords;
 	Size		size = nwords * sizeof(uint64);
@@ -363,13 +363,13 @@ shpairs_collector_finish(ShPairsCollector *collector)
 	Size		size = nwords * sizeof(uint64);
 	size_t		count = bucket->nkeys;
 	ShPairsRow *ordered = collector->scratch;
-	ShSortItem *items;
-	ShSortItem *sorted;
+	ShIdxSortItem *items;
+	ShIdxSortItem *sorted;
 
 	if (nwords == 1)
 		return;
-	items = MemoryContextAllocHuge(CurrentMemoryContext, count * sizeof(ShSortItem));
-	sorted = MemoryContextAllocHuge(CurrentMemoryContext, count * sizeof(ShSortItem));
+	items = MemoryContextAllocHuge(CurrentMemoryContext, count * sizeof(ShIdxSortItem));
+	sorted = MemoryContextAllocHuge(CurrentMemoryContext, count * sizeof(ShIdxSortItem));
 	sort_values(bucket, items, sorted);
 	pfree(items);
 	for (size_t i = 0; i < count; i++)

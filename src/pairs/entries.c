@@ -14,14 +14,13 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 
-#include "btree/leaf.h"
-#include "btree/walk.h"
 #include "compat.h"
+#include "index/index.h"
+#include "index/sort.h"
 #include "pairs/entries.h"
-#include "sort/radix.h"
 
 /* the most entries that one call returns */
-#define MOST_ENTRIES	SHBT_MAX_ENTRIES
+#define MOST_ENTRIES	SHIDX_MAX_ENTRIES
 
 /*
  * The entries of a leaf, in order; those from next on have not been taken yet.
@@ -31,12 +30,12 @@ struct ShPairsLeafReader
 	const ShPairsIndex *from;
 	bool		grouped;
 	Snapshot	snapshot;		/* of the reading query */
-	ShBtWalk	walk;
+	ShIdxWalk	walk;
 	int			count;
 	int			next;
-	ShPermuted	keys[SHBT_MAX_ENTRIES];
-	ShPairsRow rows[SHBT_MAX_ENTRIES];
-	uint32		groups[SHBT_MAX_ENTRIES];	/* if grouped, else not set */
+	ShPermuted	keys[SHIDX_MAX_ENTRIES];
+	ShPairsRow rows[SHIDX_MAX_ENTRIES];
+	uint32		groups[SHIDX_MAX_ENTRIES];	/* if grouped, else not set */
 };
 
 /*
@@ -45,17 +44,17 @@ struct ShPairsLeafReader
 static void
 sort_leaf(ShPermuted *keys, ShPairsRow *rows, uint32 *groups, int count)
 {
-	ShSortItem	items[SHBT_MAX_ENTRIES];
-	ShSortItem	sorted_items[SHBT_MAX_ENTRIES];
-	uint32		old_groups[SHBT_MAX_ENTRIES];
-	ShSortItems from = {items, groups != NULL ? old_groups : NULL};
-	ShSortItems sorted = {sorted_items, groups};
+	ShIdxSortItem	items[SHIDX_MAX_ENTRIES];
+	ShIdxSortItem	sorted_items[SHIDX_MAX_ENTRIES];
+	uint32		old_groups[SHIDX_MAX_ENTRIES];
+	ShIdxSortItems from = {items, groups != NULL ? old_groups : NULL};
+	ShIdxSortItems sorted = {sorted_items, groups};
 
 	for (int i = 0; i < count; i++)
-		items[i] = shsort_item(keys[i], rows[i]);
+		items[i] = shidx_sort_item(keys[i], rows[i]);
 	if (groups != NULL)
 		memcpy(old_groups, groups, count * sizeof(uint32));
-	shsort_radix_table(from, sorted, count, NULL, shsort_varying(from, count));
+	shidx_sort_radix_table(from, sorted, count, NULL, shidx_sort_varying(from, count));
 	for (int i = 0; i < count; i++)
 	{
 		keys[i] = sorted_items[i].key;
@@ -91,7 +90,7 @@ read_leaf(ShPairsLeafReader *reader)
 {
 	Page		page = (Page) reader->walk.page.data;
 	uint32	   *groups = reader->grouped ? reader->groups : NULL;
-	int			count = shbt_read_leaf(page, reader->keys, reader->rows, groups);
+	int			count = shidx_read_leaf(page, reader->keys, reader->rows, groups);
 	ShPairsRow last = 0;
 
 	reader->count = count;
@@ -100,7 +99,7 @@ read_leaf(ShPairsLeafReader *reader)
 		reader->rows[i] += reader->from->first_row;
 		last = Max(last, reader->rows[i]);
 	}
-	if (shbt_leaf_sorted(page) < count)
+	if (shidx_leaf_sorted(page) < count)
 		sort_leaf(reader->keys, reader->rows, groups, count);
 	if (last >= reader->from->end_row)
 		drop_beyond(reader);
@@ -120,7 +119,7 @@ next_leaf(ShPairsLeafReader *reader)
 
 	/* pages that VACUUM has emptied remain */
 	reader->count = reader->next = 0;
-	while (reader->count == 0 && shbt_walk_next(&reader->walk))
+	while (reader->count == 0 && shidx_walk_next(&reader->walk))
 	{
 		shcompat_test_old_snapshot(reader->snapshot, index, (Page) reader->walk.page.data);
 		read_leaf(reader);
@@ -129,14 +128,14 @@ next_leaf(ShPairsLeafReader *reader)
 	return reader->count > 0;
 }
 
-static inline ShBtKey
-entry_key(const ShPermuted *keys, const uint32 *groups, int i, ShBtRow row)
+static inline ShIdxKey
+entry_key(const ShPermuted *keys, const uint32 *groups, int i, ShIdxRow row)
 {
-	return shbt_make_key(groups != NULL ? groups[i] : 0, keys[i], row);
+	return shidx_make_key(groups != NULL ? groups[i] : 0, keys[i], row);
 }
 
 /* the next entry of a reader, without its row */
-static inline ShBtKey
+static inline ShIdxKey
 next_key(const ShPairsLeafReader *reader)
 {
 	return entry_key(reader->keys, reader->grouped ? reader->groups : NULL, reader->next, 0);
@@ -146,10 +145,10 @@ next_key(const ShPairsLeafReader *reader)
 static int
 compare_readers(Datum a, Datum b, void *arg)
 {
-	ShBtKey		x = next_key((const ShPairsLeafReader *) DatumGetPointer(a));
-	ShBtKey		y = next_key((const ShPairsLeafReader *) DatumGetPointer(b));
+	ShIdxKey		x = next_key((const ShPairsLeafReader *) DatumGetPointer(a));
+	ShIdxKey		y = next_key((const ShPairsLeafReader *) DatumGetPointer(b));
 
-	return shbt_key_less(x, y) ? 1 : shbt_key_less(y, x) ? -1 : 0;
+	return shidx_key_less(x, y) ? 1 : shidx_key_less(y, x) ? -1 : 0;
 }
 
 static void
@@ -220,7 +219,7 @@ shpairs_entries_index(ShPairsEntries *entries, const ShPairsIndexes *indexes, in
  * Read entries that were added to a sort, which may have groups.
  */
 void
-shpairs_entries_sort(ShPairsEntries *entries, ShSort *sort, const ShBitsScheme *scheme,
+shpairs_entries_sort(ShPairsEntries *entries, ShIdxSort *sort, const ShBitsScheme *scheme,
 					 bool grouped)
 {
 	memset(entries, 0, sizeof(ShPairsEntries));
@@ -247,7 +246,7 @@ shpairs_entries_start(ShPairsEntries *entries, int tree)
 	entries->count = entries->next = 0;
 	entries->nitems = 0;
 	if (entries->sort != NULL)
-		shsort_start_table(entries->sort, &entries->scheme->tables[tree]);
+		shidx_sort_start_table(entries->sort, &entries->scheme->tables[tree]);
 	if (entries->merge != NULL)
 		binaryheap_reset(entries->merge);
 	for (int i = 0; i < entries->nreaders; i++)
@@ -255,7 +254,7 @@ shpairs_entries_start(ShPairsEntries *entries, int tree)
 		ShPairsLeafReader *reader = entries->readers[i];
 
 		reader->count = reader->next = 0;
-		shbt_walk_start(&reader->walk, reader->from->index, tree, 0);
+		shidx_walk_start(&reader->walk, reader->from->index, tree, 0);
 		if (entries->merge != NULL)
 			add_reader(entries, reader);
 	}
@@ -271,7 +270,7 @@ copy_entries(ShPairsEntries *entries)
 {
 	CHECK_FOR_INTERRUPTS();
 	if (entries->nitems == 0)
-		entries->nitems = shsort_next_items(entries->sort, &entries->items);
+		entries->nitems = shidx_sort_next_items(entries->sort, &entries->items);
 	entries->count = Min(entries->nitems, MOST_ENTRIES);
 	for (int i = 0; i < entries->count; i++)
 	{
@@ -280,7 +279,7 @@ copy_entries(ShPairsEntries *entries)
 	}
 	if (entries->grouped)
 		memcpy(entries->groups, entries->items.groups, entries->count * sizeof(uint32));
-	entries->items = shsort_items_from(entries->items, entries->count);
+	entries->items = shidx_sort_items_from(entries->items, entries->count);
 	entries->nitems -= entries->count;
 }
 
@@ -330,13 +329,13 @@ read_entries(ShPairsEntries *entries)
  * target.
  */
 static void
-seek_reader(ShPairsEntries *entries, ShPairsLeafReader *reader, ShBtKey target)
+seek_reader(ShPairsEntries *entries, ShPairsLeafReader *reader, ShIdxKey target)
 {
 	if (reader->next < reader->count &&
-		shbt_key_less(entry_key(reader->keys, reader->grouped ? reader->groups : NULL,
-								reader->count - 1, SHBT_MAX_TID), target))
+		shidx_key_less(entry_key(reader->keys, reader->grouped ? reader->groups : NULL,
+								reader->count - 1, SHIDX_MAX_TID), target))
 	{
-		shbt_walk_seek(&reader->walk, target);
+		shidx_walk_seek(&reader->walk, target);
 		reader->count = reader->next = 0;
 		(void) next_leaf(reader);
 	}
@@ -353,12 +352,12 @@ seek_reader(ShPairsEntries *entries, ShPairsLeafReader *reader, ShBtKey target)
 void
 shpairs_entries_seek(ShPairsEntries *entries, uint32 group, ShPermuted key)
 {
-	ShBtKey		target = shbt_make_key(group, key, 0);
+	ShIdxKey		target = shidx_make_key(group, key, 0);
 
 	if (entries->next < entries->count)
 	{
-		if (!shbt_key_less(entry_key(entries->keys, entries->grouped ? entries->groups : NULL,
-									 entries->count - 1, SHBT_MAX_TID), target))
+		if (!shidx_key_less(entry_key(entries->keys, entries->grouped ? entries->groups : NULL,
+									 entries->count - 1, SHIDX_MAX_TID), target))
 			return;
 		entries->next = entries->count;
 	}
@@ -370,7 +369,7 @@ shpairs_entries_seek(ShPairsEntries *entries, uint32 group, ShPermuted key)
 		binaryheap_build(entries->merge);
 	}
 	else if (entries->nreaders == 1)
-		shbt_walk_seek(&entries->readers[0]->walk, target);
+		shidx_walk_seek(&entries->readers[0]->walk, target);
 }
 
 /*
@@ -380,7 +379,7 @@ shpairs_entries_seek(ShPairsEntries *entries, uint32 group, ShPermuted key)
  * number of entries, 0 after the last.
  *
  * From an index, a row that exists all the time is returned exactly once, no
- * matter what is inserted or vacuumed concurrently (shbt_walk_next).  Holds no
+ * matter what is inserted or vacuumed concurrently (shidx_walk_next).  Holds no
  * lock or pin on return.
  */
 int
@@ -426,5 +425,5 @@ shpairs_entries_end(ShPairsEntries *entries)
 			pfree(entries->groups);
 	}
 	if (entries->sort != NULL)
-		shsort_end(entries->sort);
+		shidx_sort_end(entries->sort);
 }

@@ -12,8 +12,8 @@
 #include "utils/snapshot.h"
 
 #include "bits/scheme.h"
+#include "index/sort.h"
 #include "pairs/keys.h"
-#include "sort/entrysort.h"
 
 /*
  * Indexes that are searched.  Each has the rows from first_row to end_row: the TIDs of its
@@ -51,8 +51,8 @@ typedef struct ShPairsEntries
 								 * several */
 
 	/* for collected entries */
-	ShSort	   *sort;
-	ShSortItems items;			/* returned by the sort, and not used yet */
+	ShIdxSort	   *sort;
+	ShIdxSortItems items;			/* returned by the sort, and not used yet */
 	size_t		nitems;
 
 	/* entries that were read together, and the next one to return */
@@ -67,7 +67,7 @@ extern void shpairs_entries_indexes(ShPairsEntries *entries, const ShPairsIndexe
 									const ShBitsScheme *scheme, Snapshot snapshot);
 extern void shpairs_entries_index(ShPairsEntries *entries, const ShPairsIndexes *indexes,
 								  int number, const ShBitsScheme *scheme, Snapshot snapshot);
-extern void shpairs_entries_sort(ShPairsEntries *entries, ShSort *sort,
+extern void shpairs_entries_sort(ShPairsEntries *entries, ShIdxSort *sort,
 								 const ShBitsScheme *scheme, bool grouped);
 extern void shpairs_entries_start(ShPairsEntries *entries, int tree);
 extern void shpairs_entries_seek(ShPairsEntries *entries, uint32 group, ShPermuted key);

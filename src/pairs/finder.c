@@ -153,7 +153,7 @@ plan_walks(Finder *finder)
 }
 
 static void
-pass_pair(void *arg, size_t i, size_t j)
+pass_found_pair(void *arg, size_t i, size_t j)
 {
 	Finder	   *finder = arg;
 
@@ -161,7 +161,7 @@ pass_pair(void *arg, size_t i, size_t j)
 }
 
 static void
-report(void *arg, double fraction)
+report_finder(void *arg, double fraction)
 {
 	ShPairsFeed *feed = ((Finder *) arg)->feed;
 
@@ -182,7 +182,7 @@ pass_repeated(Finder *finder)
 	for (size_t i = 0; i < bucket->nkeys; i++)
 	{
 		if (shpairs_rows_end(bucket, i) - bucket->starts[i] > 1)
-			pass_pair(finder, i, i);
+			pass_found_pair(finder, i, i);
 	}
 }
 
@@ -207,8 +207,8 @@ shpairs_find(ShPairsQuery *query, int workers, ShPairsSink *sink)
 	for (int i = 0; i < query->nsides; i++)
 		query->inputs[i].progress = &query->progress;
 	finder->sink = sink;
-	shpairs_search_init(&finder->search, query->inputs[0].width, query->distance, pass_pair,
-						report, finder);
+	shpairs_search_init(&finder->search, query->inputs[0].width, query->distance, pass_found_pair,
+						report_finder, finder);
 	if (query->inputs[0].nwords == 1 && plan_walks(finder))
 		finder->feed = shpairs_feed_walks(query->inputs, query->nsides, &finder->plan,
 										  &finder->search.pairs, sink);

@@ -9,8 +9,8 @@
 #ifndef SIMHASH_PAIRS_FINDER_H
 #define SIMHASH_PAIRS_FINDER_H
 
-#include "pairs/keys.h"
 #include "pairs/input.h"
+#include "pairs/keys.h"
 
 /* in place of a table number: all tables that are needed */
 #define SHPAIRS_ALL_TABLES		(-1)

@@ -134,7 +134,7 @@ read_group(GroupFeed *feed)
 }
 
 static void
-report(ShPairsFeed *base, double fraction)
+report_groups(ShPairsFeed *base, double fraction)
 {
 	GroupFeed  *feed = (GroupFeed *) base;
 	double		count = feed->sides[0].count + (base->nsides > 1 ? feed->sides[1].count : 0);
@@ -145,7 +145,7 @@ report(ShPairsFeed *base, double fraction)
 }
 
 static bool
-next(ShPairsFeed *base, ShPairsBucket **a, ShPairsBucket **b)
+next_group(ShPairsFeed *base, ShPairsBucket **a, ShPairsBucket **b)
 {
 	GroupFeed  *feed = (GroupFeed *) base;
 
@@ -163,7 +163,7 @@ next(ShPairsFeed *base, ShPairsBucket **a, ShPairsBucket **b)
 		*b = &feed->collectors[base->nsides - 1].bucket;
 		(void) shpairs_chunks_next(&feed->chunks, a, b);
 	}
-	report(base, 0);
+	report_groups(base, 0);
 	return true;
 }
 
@@ -179,8 +179,8 @@ shpairs_feed_groups(ShPairsInput *inputs, int nsides, ShPairsSink *sink)
 
 	feed->base.nsides = nsides;
 	feed->base.inputs = inputs;
-	feed->base.next = next;
-	feed->base.report = report;
+	feed->base.next = next_group;
+	feed->base.report = report_groups;
 	feed->sink = sink;
 	for (int i = 0; i < nsides; i++)
 	{

@@ -24,8 +24,8 @@
 #include "utils/arrayaccess.h"
 #include "utils/memutils.h"
 
-#include "btree/cache.h"
 #include "compat.h"
+#include "index/index.h"
 #include "pairs/input.h"
 #include "type/simhash.h"
 #include "type/wide.h"
@@ -44,8 +44,8 @@
 /* the entries of one word of wide fingerprints, in the order of group and row */
 typedef struct WordEntries
 {
-	ShSort	   *sort;
-	ShSortItems items;			/* returned by the sort, and not used yet */
+	ShIdxSort	   *sort;
+	ShIdxSortItems items;			/* returned by the sort, and not used yet */
 	size_t		nitems;
 } WordEntries;
 
@@ -78,10 +78,10 @@ common_scheme(const ShPairsIndexes *indexes)
 
 	for (int i = 0; i < indexes->count; i++)
 	{
-		ShBitsScheme *scheme = shbt_get_scheme(indexes->list[i].index);
+		ShBitsScheme *scheme = shidx_get_scheme(indexes->list[i].index);
 
 		/* all columns before the fingerprint come first in the order of entries */
-		if (shbt_is_grouped(indexes->list[i].index) != indexes->grouped)
+		if (shidx_is_grouped(indexes->list[i].index) != indexes->grouped)
 			return NULL;
 		if (common == NULL)
 			common = scheme;
@@ -112,12 +112,12 @@ shpairs_input_indexes(ShPairsInput *input, const ShPairsIndexes *indexes, Snapsh
 	for (int i = 0; i < indexes->count; i++)
 	{
 		Relation	index = indexes->list[i].index;
-		double		ntrees = (double) input->nwords * shbt_get_scheme(index)->ntables;
+		double		ntrees = (double) input->nwords * shidx_get_scheme(index)->ntables;
 
 		PredicateLockRelation(index, snapshot);
 		pgstat_count_index_scan(index);
 		input->entries += Max(index->rd_rel->reltuples, 0);
-		input->most += RelationGetNumberOfBlocks(index) / ntrees * SHBT_MAX_ENTRIES;
+		input->most += RelationGetNumberOfBlocks(index) / ntrees * SHIDX_MAX_ENTRIES;
 	}
 }
 
@@ -199,14 +199,14 @@ sort_indexes(ShPairsInput *input)
 
 	for (int i = 0; i < indexes->count; i++)
 	{
-		const ShBitsScheme *scheme = shbt_get_scheme(indexes->list[i].index);
+		const ShBitsScheme *scheme = shidx_get_scheme(indexes->list[i].index);
 
 		shpairs_entries_index(&entries, indexes, i, scheme, input->snapshot);
 		shpairs_entries_start(&entries, 0);
 		while ((count = shpairs_entries_next(&entries, &group, &keys, &rows)) > 0)
 		{
 			for (int j = 0; j < count; j++)
-				shsort_add_grouped(input->sort, group,
+				shidx_sort_add_grouped(input->sort, group,
 								   shbits_unpermute(&scheme->tables[0], keys[j]), rows[j]);
 			shpairs_progress_add(input->progress, count);
 		}
@@ -228,7 +228,7 @@ sort_array(ShPairsInput *input)
 
 		shcompat_check_at(i);
 		if (!isnull)
-			shsort_add(input->sort, DatumGetSimhash(value), i);
+			shidx_sort_add(input->sort, DatumGetSimhash(value), i);
 	}
 }
 
@@ -241,7 +241,7 @@ sort_wide_array(ShPairsInput *input)
 
 		shcompat_check_at(i);
 		shtype_split_bits(shtype_bits_data(input->wide_values[i]), input->width, &value);
-		shsort_add(input->sort, value, i);
+		shidx_sort_add(input->sort, value, i);
 	}
 }
 
@@ -251,14 +251,14 @@ sort_wide_array(ShPairsInput *input)
 void
 shpairs_input_sort(ShPairsInput *input)
 {
-	input->sort = shsort_begin_grouped(maintenance_work_mem, input->grouped);
+	input->sort = shidx_sort_begin_grouped(maintenance_work_mem, input->grouped);
 	if (input->wide_values != NULL)
 		sort_wide_array(input);
 	else if (input->array != NULL)
 		sort_array(input);
 	else
 		sort_indexes(input);
-	input->entries = input->most = shsort_count(input->sort);
+	input->entries = input->most = shidx_sort_count(input->sort);
 }
 
 /*
@@ -281,8 +281,8 @@ shpairs_input_use(ShPairsInput *input, const ShBitsScheme *scheme)
 static void
 read_word(ShPairsInput *input, int number, int word)
 {
-	ShSort	   *sort = input->words->entries[word].sort;
-	const ShBitsScheme *scheme = shbt_get_scheme(input->indexes.list[number].index);
+	ShIdxSort	   *sort = input->words->entries[word].sort;
+	const ShBitsScheme *scheme = shidx_get_scheme(input->indexes.list[number].index);
 	ShPairsEntries entries;
 	ShPermuted *keys;
 	ShPairsRow *rows;
@@ -298,7 +298,7 @@ read_word(ShPairsInput *input, int number, int word)
 		{
 			uint64		bits = shbits_unpermute(&scheme->tables[0], keys[i]);
 
-			shsort_add_grouped(sort, group, rows[i] << ROW_SHIFT | bits >> WORD_SHIFT,
+			shidx_sort_add_grouped(sort, group, rows[i] << ROW_SHIFT | bits >> WORD_SHIFT,
 							   bits & LOWER_WORD_MASK);
 		}
 		shpairs_progress_add(input->progress, count);
@@ -313,7 +313,7 @@ static inline bool
 has_item(WordEntries *entries)
 {
 	if (entries->nitems == 0)
-		entries->nitems = shsort_next_items(entries->sort, &entries->items);
+		entries->nitems = shidx_sort_next_items(entries->sort, &entries->items);
 	return entries->nitems > 0;
 }
 
@@ -321,7 +321,7 @@ static inline void
 skip_item(WordEntries *entries)
 {
 	entries->nitems--;
-	entries->items = shsort_items_from(entries->items, 1);
+	entries->items = shidx_sort_items_from(entries->items, 1);
 }
 
 /*
@@ -330,7 +330,7 @@ skip_item(WordEntries *entries)
 static inline bool
 is_before(const WordEntries *entries, uint32 group, ShPairsRow row)
 {
-	uint32		item_group = shsort_group(entries->items, 0);
+	uint32		item_group = shidx_sort_group(entries->items, 0);
 
 	return item_group < group ||
 		(item_group == group && entries->items.items[0].key >> ROW_SHIFT < row);
@@ -357,10 +357,10 @@ find_common_row(ShPairsWords *words, int nwords)
 			if (!has_item(entries))
 				return false;
 		}
-		if (agreeing == 0 || shsort_group(entries->items, 0) != words->group ||
+		if (agreeing == 0 || shidx_sort_group(entries->items, 0) != words->group ||
 			entries->items.items[0].key >> ROW_SHIFT != words->row)
 		{
-			words->group = shsort_group(entries->items, 0);
+			words->group = shidx_sort_group(entries->items, 0);
 			words->row = entries->items.items[0].key >> ROW_SHIFT;
 			agreeing = 0;
 		}
@@ -375,7 +375,7 @@ end_words(ShPairsInput *input)
 	for (int word = 0; word < input->nwords; word++)
 	{
 		if (input->words->entries[word].sort != NULL)
-			shsort_end(input->words->entries[word].sort);
+			shidx_sort_end(input->words->entries[word].sort);
 		input->words->entries[word].sort = NULL;
 	}
 }
@@ -396,15 +396,15 @@ begin_words(ShPairsInput *input)
 		return;
 	shpairs_progress_begin(input->progress, SHPAIRS_SORTING, input->entries * input->nwords);
 	for (int word = 0; word < input->nwords; word++)
-		words->entries[word].sort = shsort_begin_grouped(memory, input->grouped);
+		words->entries[word].sort = shidx_sort_begin_grouped(memory, input->grouped);
 	for (int i = 0; i < input->indexes.count; i++)
 	{
 		for (int word = 0; word < input->nwords; word++)
 			read_word(input, i, word);
 	}
-	input->entries = input->most = shsort_count(words->entries[0].sort);
+	input->entries = input->most = shidx_sort_count(words->entries[0].sort);
 	for (int word = 0; word < input->nwords; word++)
-		shsort_start_table(words->entries[word].sort, &shbits_make_scheme(1, 0)->tables[0]);
+		shidx_sort_start_table(words->entries[word].sort, &shbits_make_scheme(1, 0)->tables[0]);
 	words->at_end = !find_common_row(words, input->nwords);
 }
 
@@ -423,7 +423,7 @@ next_words(ShPairsInput *input)
 		for (int word = 0; word < input->nwords; word++)
 		{
 			WordEntries *entries = &words->entries[word];
-			ShSortItem	item = entries->items.items[0];
+			ShIdxSortItem	item = entries->items.items[0];
 
 			words->values[count * input->nwords + word] = item.key << WORD_SHIFT | item.value;
 			skip_item(entries);
@@ -514,7 +514,7 @@ shpairs_input_end(ShPairsInput *input)
 	if (input->words != NULL && input->wide_values == NULL)
 		end_words(input);
 	if (input->sort != NULL)
-		shsort_end(input->sort);
+		shidx_sort_end(input->sort);
 	if (input->used)
 		shpairs_entries_end(&input->entries_of);
 }

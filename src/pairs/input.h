@@ -13,7 +13,7 @@
 
 #include "pairs/entries.h"
 #include "pairs/keys.h"
-#include "pairs/progress.h"
+#include "pairs/report.h"
 
 typedef struct ShPairsWords ShPairsWords;
 
@@ -40,7 +40,7 @@ typedef struct ShPairsInput
 	size_t		next;
 
 	/* fingerprints of one word: collected, or read in order */
-	ShSort	   *sort;
+	ShIdxSort	   *sort;
 	bool		used;
 	ShPairsEntries entries_of;
 

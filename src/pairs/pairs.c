@@ -111,7 +111,7 @@ shpairs_init(ShPairs *pairs, int distance, ShPairsFoundFunction found,
 }
 
 static inline ShPairsKeys
-keys_of(const ShPairs *pairs, Range range)
+keys_of_part(const ShPairs *pairs, Range range)
 {
 	ShPairsKeys		keys;
 
@@ -125,10 +125,10 @@ keys_of(const ShPairs *pairs, Range range)
 }
 
 static inline void
-compare(ShPairs *pairs, Range a, Range b, bool among, ShPairsStretch stretch)
+compare_all_keys(ShPairs *pairs, Range a, Range b, bool among, ShPairsStretch stretch)
 {
-	ShPairsKeys		keys_a = keys_of(pairs, a);
-	ShPairsKeys		keys_b = keys_of(pairs, b);
+	ShPairsKeys		keys_a = keys_of_part(pairs, a);
+	ShPairsKeys		keys_b = keys_of_part(pairs, b);
 
 	if (among)
 		shpairs_compare_among(pairs, &keys_a, stretch);
@@ -193,7 +193,7 @@ cell(const Cells *cells, size_t value)
 static void
 compare_neighbors(ShPairs *pairs, PartSearch *ps, Range a)
 {
-	ShPairsKeys		keys_a = keys_of(pairs, a);
+	ShPairsKeys		keys_a = keys_of_part(pairs, a);
 	ShPairsKeys		keys_b;
 	double		done = ps->done / ps->comparisons;
 
@@ -336,7 +336,7 @@ visit_some_cells(ShPairs *pairs, PartSearch *ps, size_t first, size_t end, bool 
 		pairs->compared += comparisons;
 		report_compared(pairs, ps, comparisons);
 		if (ps->among && a.count <= 2 * large)
-			compare(pairs, a, a, true, shpairs_whole);
+			compare_all_keys(pairs, a, a, true, shpairs_whole);
 		else if (ps->among)
 			search_cells(pairs, ps, a, a, true);
 	}
@@ -479,7 +479,7 @@ search(ShPairs *pairs, Range a, Range b, bool among, int depth, ShPairsStretch s
 	}
 	if (each)
 	{
-		compare(pairs, a, b, among, shpairs_stretch_of(stretch, spent / plan->cost, 1));
+		compare_all_keys(pairs, a, b, among, shpairs_stretch_of(stretch, spent / plan->cost, 1));
 		pairs->compared += all;
 	}
 	pairs->nparts = nparts;
@@ -752,7 +752,7 @@ keys_between(const ShPairsKeys *keys, size_t start, size_t end)
  * after them.
  */
 static void
-compare_slice(ShPairs *pairs, const ShPairsSlices *slices, int slice)
+compare_keys_of_slice(ShPairs *pairs, const ShPairsSlices *slices, int slice)
 {
 	const Sliced *sliced = pairs->sliced;
 	const ShPairsKeys *a = &sliced->a;
@@ -793,7 +793,7 @@ shpairs_search_slice(ShPairs *pairs, const ShPairsSlices *slices, int part, int 
 	pairs->nparts = part;
 	memcpy(pairs->parts, slices->plan.parts, part * sizeof(ShPairsPart));
 	if (slices->plan.nparts == 0)
-		compare_slice(pairs, slices, slice);
+		compare_keys_of_slice(pairs, slices, slice);
 	else
 	{
 		size_t		nvalues;

@@ -9,8 +9,8 @@
 #ifndef SIMHASH_PAIRS_PAIRS_H
 #define SIMHASH_PAIRS_PAIRS_H
 
+#include "index/sort.h"
 #include "pairs/tiles.h"
-#include "sort/radix.h"
 
 /* into how many slices several processes divide a part */
 #define SHPAIRS_SLICES		64
@@ -43,7 +43,7 @@ typedef struct ShPairsSlices
  * several words takes in addition, to be sorted by a word (bucket_search.c).
  */
 #define SHPAIRS_BYTES_PER_KEY	(2 * sizeof(ShPermuted) + 3 * sizeof(uint32))
-#define SHPAIRS_BYTES_TO_SORT	(2 * sizeof(ShSortItem) + sizeof(ShPermuted) + sizeof(uint32))
+#define SHPAIRS_BYTES_TO_SORT	(2 * sizeof(ShIdxSortItem) + sizeof(ShPermuted) + sizeof(uint32))
 
 static inline Size
 shpairs_search_bytes(int nwords)

@@ -333,7 +333,7 @@ receive_message(Leader *leader, const FoundPair **pairs)
 }
 
 static void
-report(Leader *leader)
+report_together(Leader *leader)
 {
 	Shared	   *shared = leader->shared;
 	double		free = 0;
@@ -356,14 +356,14 @@ receive(Leader *leader)
 	const FoundPair *pairs;
 	size_t		count;
 
-	report(leader);
+	report_together(leader);
 	while ((count = receive_message(leader, &pairs)) > 0)
 	{
 		CHECK_FOR_INTERRUPTS();
 		received = true;
 		for (size_t k = 0; k < count; k++)
 			search->found(search->arg, pairs[k].i, pairs[k].j);
-		report(leader);
+		report_together(leader);
 	}
 	return received;
 }
@@ -495,7 +495,7 @@ begin_queues(Leader *leader)
  * Leave parallel mode.  Nothing that was shared can be used any more.
  */
 static void
-end(Leader *leader)
+end_together(Leader *leader)
 {
 	/* without shared memory there are neither workers nor queues */
 	for (int i = 0; i < leader->context->nworkers; i++)
@@ -511,7 +511,7 @@ end(Leader *leader)
  * again and return false.
  */
 static bool
-begin(Leader *leader, ShPairsSearch *search, const ShPairsSlices *slices, int ntasks, int wanted)
+begin_together(Leader *leader, ShPairsSearch *search, const ShPairsSlices *slices, int ntasks, int wanted)
 {
 	Size		size = offsetof(Shared, values) + size_of_values(&search->sets);
 	Size		queues = Min(maintenance_work_mem * (Size) 1024 / QUEUES_DIVISOR, QUEUES_SIZE);
@@ -549,7 +549,7 @@ begin(Leader *leader, ShPairsSearch *search, const ShPairsSlices *slices, int nt
 	ereport(DEBUG1,
 			(errmsg_internal("search with %d of %d parallel workers", leader->nqueues, wanted)));
 	if (leader->nqueues == 0)
-		end(leader);
+		end_together(leader);
 	return leader->nqueues > 0;
 }
 
@@ -562,7 +562,7 @@ search_with_workers(ShPairsSearch *search, const ShPairsSlices *slices, int ntas
 {
 	Leader		leader;
 
-	if (!begin(&leader, search, slices, ntasks, wanted))
+	if (!begin_together(&leader, search, slices, ntasks, wanted))
 		return false;
 	search->poll = poll_workers;
 	search->poll_arg = &leader;
@@ -582,7 +582,7 @@ search_with_workers(ShPairsSearch *search, const ShPairsSlices *slices, int ntas
 	WaitForParallelWorkersToFinish(leader.context);
 	for (int i = 0; i < leader.context->nworkers_launched; i++)
 		InstrAccumParallelQuery(&leader.buffer_usage[i], &leader.wal_usage[i]);
-	end(&leader);
+	end_together(&leader);
 	return true;
 }
 

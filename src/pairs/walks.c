@@ -148,7 +148,7 @@ set_masks(const WalkFeed *feed)
  * that is further.
  */
 static void
-report(ShPairsFeed *base, double fraction)
+report_walks(ShPairsFeed *base, double fraction)
 {
 	const WalkFeed *feed = (const WalkFeed *) base;
 	double		entries = 0;
@@ -174,7 +174,7 @@ report(ShPairsFeed *base, double fraction)
 static void
 report_read(void *arg)
 {
-	report(arg, 0);
+	report_walks(arg, 0);
 }
 
 /*
@@ -243,7 +243,7 @@ divide_buckets(WalkFeed *feed)
 }
 
 static bool
-next(ShPairsFeed *base, ShPairsBucket **a, ShPairsBucket **b)
+next_walk_buckets(ShPairsFeed *base, ShPairsBucket **a, ShPairsBucket **b)
 {
 	WalkFeed   *feed = (WalkFeed *) base;
 
@@ -280,8 +280,8 @@ shpairs_feed_walks(ShPairsInput *inputs, int nsides, const ShPairsPlan *plan, Sh
 
 	feed->base.nsides = nsides;
 	feed->base.inputs = inputs;
-	feed->base.next = next;
-	feed->base.report = report;
+	feed->base.next = next_walk_buckets;
+	feed->base.report = report_walks;
 	feed->plan = plan;
 	feed->memory = maintenance_work_mem * (Size) 1024;
 	feed->pairs = pairs;

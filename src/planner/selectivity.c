@@ -42,9 +42,9 @@
 
 #include "bits/distance.h"
 #include "bits/hamming_ball.h"
+#include "index/index.h"
 #include "planner/catalog.h"
 #include "planner/selectivity.h"
-#include "type/operator_class.h"
 #include "type/simhash.h"
 #include "type/wide.h"
 
@@ -160,12 +160,12 @@ get_operator_radius(const ShPlanCatalog *catalog, Oid operator, int *width)
 			member->amopstrategy >= SIMHASH_STRATEGY_WITHIN &&
 			member->amopstrategy != SIMHASH_STRATEGY_EIGHTH)
 		{
-			Oid			function = shtype_fingerprint_function(member->amopfamily,
+			Oid			function = shidx_fingerprint_function_in(member->amopfamily,
 															   member->amoplefttype);
 
 			radius = SIMHASH_RADIUS_OF_STRATEGY(member->amopstrategy);
 			if (OidIsValid(function))
-				*width = shtype_function_width(function);
+				*width = shidx_function_width(function);
 			break;
 		}
 	}

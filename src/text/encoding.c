@@ -13,8 +13,8 @@
 #include "miscadmin.h"
 
 #include "text/encoding.h"
-#include "type/hash.h"
 #include "text/unicode.h"
+#include "type/hash.h"
 
 /* bytes that are converted between checks for interrupts */
 #define PIECE_BYTES			8192

@@ -105,7 +105,7 @@ winnow(void *state, const uint64 *hashes, int nhashes)
  * The keys of a text; NULL, and 0 keys, if it has no passage.
  */
 static Datum *
-keys_of(const text *document, int32 *nkeys)
+keys_of_text(const text *document, int32 *nkeys)
 {
 	ShTextFeatures features = shtext_features_of_runs(document, RUN_WORDS);
 	Winnower	winnower = {0};
@@ -155,7 +155,7 @@ compare_keys(const void *a, const void *b)
 static Datum *
 distinct_keys_of(const text *document, int32 *nkeys)
 {
-	Datum	   *keys = keys_of(document, nkeys);
+	Datum	   *keys = keys_of_text(document, nkeys);
 
 	if (keys != NULL)
 	{

@@ -282,7 +282,7 @@ shtext_batch_finish(ShTextBatch *batch)
  * The same if it is full.  Checks for interrupts.
  */
 static inline void
-make_room(ShTextBatch *batch)
+make_room_for_word(ShTextBatch *batch)
 {
 	if (batch->nhashes < SHTEXT_BATCH)
 		return;
@@ -293,7 +293,7 @@ make_room(ShTextBatch *batch)
 void
 shtext_batch_add(ShTextBatch *batch, uint64 hash)
 {
-	make_room(batch);
+	make_room_for_word(batch);
 	batch->hashes[batch->nhashes++] = hash;
 }
 
@@ -363,7 +363,7 @@ shtext_batch_windows(ShTextBatch *batch, ShTextWindows *windows, const ShTextBuf
 		uint64	   *hashes;
 		int			room;
 
-		make_room(batch);
+		make_room_for_word(batch);
 		hashes = batch->hashes + batch->nhashes;
 		room = SHTEXT_BATCH - batch->nhashes;
 		n = windows->unit == SHTEXT_WORD ? hash_words(windows, buffer, room, hashes) :

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * leaf.c
- *	  Tests of src/btree/leaf.c without a server: entries of every width between
+ *	  Tests of src/index/leaf.c without a server: entries of every width between
  *	  fences that have any number of bits in common, with rows at both sides of
  *	  each limit.
  *
@@ -9,7 +9,7 @@
  */
 #include "unit.h"
 
-#include "btree/leaf.h"
+#include "index/leaf.h"
 
 static uint64
 make_row(uint64 block, int offset)
@@ -35,19 +35,19 @@ test_row_widths(void)
 	bool		passed = true;
 
 	for (int i = 0; i < lengthof(rows); i++)
-		passed &= shbt_row_width_of(make_row(rows[i].block, rows[i].offset)) == rows[i].width;
+		passed &= shidx_row_width_of(make_row(rows[i].block, rows[i].offset)) == rows[i].width;
 	report(passed, "rows", "need 3 to 6 bytes");
 }
 
 /* an empty leaf on a page of memory of its own */
 static Page
-make_leaf(bool grouped, ShBtKey low, ShBtKey high, int row_width)
+make_leaf(bool grouped, ShIdxKey low, ShIdxKey high, int row_width)
 {
 	Page		page = allocate(BLCKSZ);
 
-	shbt_init_page(page, 0, 0, grouped ? SHBT_GROUPED : 0, low, high,
-				   shbt_key_equal(high, SHBT_HIGHEST_KEY) ? InvalidBlockNumber : 7);
-	shbt_set_widths(page, row_width);
+	shidx_init_page(page, 0, 0, grouped ? SHIDX_GROUPED : 0, low, high,
+				   shidx_key_equal(high, SHIDX_HIGHEST_KEY) ? InvalidBlockNumber : 7);
+	shidx_set_widths(page, row_width);
 	return page;
 }
 
@@ -65,16 +65,16 @@ random_row(int width)
  * written, whatever the marks of dead entries.
  */
 static bool
-leaf_agrees(bool grouped, ShBtKey low, ShBtKey high, uint64 last_fp, int row_width)
+leaf_agrees(bool grouped, ShIdxKey low, ShIdxKey high, uint64 last_fp, int row_width)
 {
 	Page		leaf = make_leaf(grouped, low, high, row_width);
-	int			capacity = shbt_page_capacity(leaf);
-	static ShBtKey keys[SHBT_MAX_ENTRIES];
-	static uint64 fps[SHBT_MAX_ENTRIES];
-	static uint64 rows[SHBT_MAX_ENTRIES];
-	static uint32 groups[SHBT_MAX_ENTRIES];
-	bool		passed = capacity <= SHBT_MAX_ENTRIES &&
-		capacity == shbt_leaf_capacity(low, high, row_width, grouped);
+	int			capacity = shidx_page_capacity(leaf);
+	static ShIdxKey keys[SHIDX_MAX_ENTRIES];
+	static uint64 fps[SHIDX_MAX_ENTRIES];
+	static uint64 rows[SHIDX_MAX_ENTRIES];
+	static uint32 groups[SHIDX_MAX_ENTRIES];
+	bool		passed = capacity <= SHIDX_MAX_ENTRIES &&
+		capacity == shidx_leaf_capacity(low, high, row_width, grouped);
 
 	for (int i = 0; i < capacity; i++)
 	{
@@ -84,31 +84,31 @@ leaf_agrees(bool grouped, ShBtKey low, ShBtKey high, uint64 last_fp, int row_wid
 		/* both ends as well */
 		if (i < 2)
 			above = i == 0 ? 0 : span;
-		keys[i] = shbt_make_key(grouped ? low.group : 0, low.fp + above, random_row(row_width));
-		passed &= shbt_leaf_takes(leaf, keys[i]);
-		shbt_set_count(leaf, i + 1);
-		shbt_set_entry(leaf, i, keys[i]);
+		keys[i] = shidx_make_key(grouped ? low.group : 0, low.fp + above, random_row(row_width));
+		passed &= shidx_leaf_takes(leaf, keys[i]);
+		shidx_set_count(leaf, i + 1);
+		shidx_set_entry(leaf, i, keys[i]);
 	}
-	passed &= shbt_page_is_full(leaf) && !shbt_leaf_takes(leaf, keys[0]);
-	passed &= shbt_page_problem(leaf, 0, 0) == NULL && shbt_has_widths(leaf, row_width);
+	passed &= shidx_page_is_full(leaf) && !shidx_leaf_takes(leaf, keys[0]);
+	passed &= shidx_page_problem(leaf, 0, 0) == NULL && shidx_has_widths(leaf, row_width);
 
 	/* the marks are in the hole */
-	passed &= shbt_dead_marks(leaf) == (uint8 *) leaf + ((PageHeader) leaf)->pd_lower &&
-		shbt_dead_marks(leaf) + SHBT_DEAD_BYTES(capacity) <=
+	passed &= shidx_dead_marks(leaf) == (uint8 *) leaf + ((PageHeader) leaf)->pd_lower &&
+		shidx_dead_marks(leaf) + SHIDX_DEAD_BYTES(capacity) <=
 		(uint8 *) leaf + ((PageHeader) leaf)->pd_upper;
-	memset(shbt_dead_marks(leaf), 0xFF, SHBT_DEAD_BYTES(capacity));
+	memset(shidx_dead_marks(leaf), 0xFF, SHIDX_DEAD_BYTES(capacity));
 
-	passed &= shbt_read_leaf(leaf, fps, rows, grouped ? groups : NULL) == capacity;
+	passed &= shidx_read_leaf(leaf, fps, rows, grouped ? groups : NULL) == capacity;
 	for (int i = 0; i < capacity; i++)
-		passed &= shbt_key_equal(shbt_leaf_key(leaf, i), keys[i]) && fps[i] == keys[i].fp &&
+		passed &= shidx_key_equal(shidx_leaf_key(leaf, i), keys[i]) && fps[i] == keys[i].fp &&
 			rows[i] == keys[i].tid && (!grouped || groups[i] == keys[i].group);
 
 	/* each flag that says something else about the widths is a problem */
 	for (int flags = 0x10; flags <= 0xF0; flags += 0x10)
 	{
-		ShBtPageGetOpaque(leaf)->flags ^= flags;
-		passed &= shbt_page_problem(leaf, 0, 0) != NULL || !shbt_has_widths(leaf, row_width);
-		ShBtPageGetOpaque(leaf)->flags ^= flags;
+		ShIdxPageGetOpaque(leaf)->flags ^= flags;
+		passed &= shidx_page_problem(leaf, 0, 0) != NULL || !shidx_has_widths(leaf, row_width);
+		ShIdxPageGetOpaque(leaf)->flags ^= flags;
 	}
 	release(leaf, BLCKSZ);
 	return passed;
@@ -126,24 +126,24 @@ test_widths(void)
 		for (int round = 0; round < 3; round++)
 		{
 			uint64		first = next_random() & ~span;
-			int			expected = Max(8 - shared / 8, SHBT_MIN_KEY_WIDTH);
-			ShBtKey		low = shbt_make_key(0, first, 0);
-			ShBtKey		high = first + span == PG_UINT64_MAX ? SHBT_HIGHEST_KEY :
-				shbt_make_key(0, first + span + 1, 0);
+			int			expected = Max(8 - shared / 8, SHIDX_MIN_KEY_WIDTH);
+			ShIdxKey		low = shidx_make_key(0, first, 0);
+			ShIdxKey		high = first + span == PG_UINT64_MAX ? SHIDX_HIGHEST_KEY :
+				shidx_make_key(0, first + span + 1, 0);
 
 			for (int row_width = 3; row_width <= 6; row_width++)
 			{
 				Page		leaf = make_leaf(false, low, high, row_width);
 
-				passed &= shbt_key_width(leaf) == expected && shbt_row_width(leaf) == row_width;
+				passed &= shidx_key_width(leaf) == expected && shidx_row_width(leaf) == row_width;
 				release(leaf, BLCKSZ);
 				passed &= leaf_agrees(false, low, high, first + span, row_width);
 				low.group = high.group = 3000000000;
-				if (!shbt_key_equal(high, shbt_make_key(3000000000, PG_UINT64_MAX, SHBT_MAX_TID)))
+				if (!shidx_key_equal(high, shidx_make_key(3000000000, PG_UINT64_MAX, SHIDX_MAX_TID)))
 					passed &= leaf_agrees(true, low, high, first + span, row_width);
 				low.group = high.group = 0;
 				if (first + span == PG_UINT64_MAX)
-					high = SHBT_HIGHEST_KEY;
+					high = SHIDX_HIGHEST_KEY;
 			}
 		}
 	}
@@ -151,41 +151,41 @@ test_widths(void)
 }
 
 static bool
-ends_at(ShBtKey low, ShBtKey high, bool grouped, ShBtKey end)
+ends_at(ShIdxKey low, ShIdxKey high, bool grouped, ShIdxKey end)
 {
-	return shbt_key_equal(shbt_end_as_wide(low, high, grouped), end);
+	return shidx_key_equal(shidx_end_as_wide(low, high, grouped), end);
 }
 
 /* The bytes that fences have in common, at the edges */
 static void
 test_fences(void)
 {
-	ShBtKey		low = shbt_make_key(5, UINT64CONST(0x1234567800000000), 0);
-	ShBtKey		late = shbt_make_key(5, UINT64CONST(0xFF00000000000000), 0);
-	ShBtKey		last = shbt_make_key(PG_UINT32_MAX, UINT64CONST(0xFFFFFF0000000000), 0);
+	ShIdxKey		low = shidx_make_key(5, UINT64CONST(0x1234567800000000), 0);
+	ShIdxKey		late = shidx_make_key(5, UINT64CONST(0xFF00000000000000), 0);
+	ShIdxKey		last = shidx_make_key(PG_UINT32_MAX, UINT64CONST(0xFFFFFF0000000000), 0);
 
-	report(ends_at(low, shbt_make_key(5, low.fp, 9), true,
-				   shbt_make_key(5, UINT64CONST(0x1234570000000000), 0)),
+	report(ends_at(low, shidx_make_key(5, low.fp, 9), true,
+				   shidx_make_key(5, UINT64CONST(0x1234570000000000), 0)),
 		   "fences", "one fingerprint takes five bytes");
-	report(ends_at(low, shbt_make_key(5, low.fp + (UINT64CONST(1) << 48), 0), true,
-				   shbt_make_key(5, UINT64CONST(0x1300000000000000), 0)) &&
-		   ends_at(low, shbt_make_key(5, UINT64CONST(0x1300000000000000), 0), true,
-				   shbt_make_key(5, UINT64CONST(0x1300000000000000), 0)),
+	report(ends_at(low, shidx_make_key(5, low.fp + (UINT64CONST(1) << 48), 0), true,
+				   shidx_make_key(5, UINT64CONST(0x1300000000000000), 0)) &&
+		   ends_at(low, shidx_make_key(5, UINT64CONST(0x1300000000000000), 0), true,
+				   shidx_make_key(5, UINT64CONST(0x1300000000000000), 0)),
 		   "fences", "the high one is not among them");
-	report(ends_at(low, shbt_make_key(5, UINT64CONST(0x1300000000000000), 1), true,
-				   shbt_make_key(6, 0, 0)),
+	report(ends_at(low, shidx_make_key(5, UINT64CONST(0x1300000000000000), 1), true,
+				   shidx_make_key(6, 0, 0)),
 		   "fences", "unless it divides the rows of one fingerprint");
-	report(shbt_leaf_capacity(late, shbt_make_key(6, 0, 0), 3, true) >
-		   shbt_leaf_capacity(low, shbt_make_key(6, 0, 0), 3, true) &&
-		   shbt_leaf_capacity(late, shbt_make_key(7, 0, 0), 3, true) ==
-		   shbt_leaf_capacity(low, shbt_make_key(7, 0, 0), 3, true),
+	report(shidx_leaf_capacity(late, shidx_make_key(6, 0, 0), 3, true) >
+		   shidx_leaf_capacity(low, shidx_make_key(6, 0, 0), 3, true) &&
+		   shidx_leaf_capacity(late, shidx_make_key(7, 0, 0), 3, true) ==
+		   shidx_leaf_capacity(low, shidx_make_key(7, 0, 0), 3, true),
 		   "fences", "of several groups have nothing in common, the end of one may");
-	report(ends_at(late, shbt_make_key(5, PG_UINT64_MAX, SHBT_MAX_TID), true, shbt_make_key(6, 0, 0)) &&
-		   ends_at(low, shbt_make_key(6, 0, 0), true, shbt_make_key(6, 0, 0)) &&
-		   ends_at(late, shbt_make_key(7, 0, 0), true, SHBT_HIGHEST_KEY) &&
-		   ends_at(last, shbt_make_key(PG_UINT32_MAX, PG_UINT64_MAX, 7), true, SHBT_HIGHEST_KEY) &&
-		   ends_at(shbt_make_key(0, last.fp, 0), shbt_make_key(0, PG_UINT64_MAX, 7), false,
-				   SHBT_HIGHEST_KEY),
+	report(ends_at(late, shidx_make_key(5, PG_UINT64_MAX, SHIDX_MAX_TID), true, shidx_make_key(6, 0, 0)) &&
+		   ends_at(low, shidx_make_key(6, 0, 0), true, shidx_make_key(6, 0, 0)) &&
+		   ends_at(late, shidx_make_key(7, 0, 0), true, SHIDX_HIGHEST_KEY) &&
+		   ends_at(last, shidx_make_key(PG_UINT32_MAX, PG_UINT64_MAX, 7), true, SHIDX_HIGHEST_KEY) &&
+		   ends_at(shidx_make_key(0, last.fp, 0), shidx_make_key(0, PG_UINT64_MAX, 7), false,
+				   SHIDX_HIGHEST_KEY),
 		   "fences", "behind the greatest fingerprint are those of the next group, if there is one");
 }
 
@@ -200,43 +200,43 @@ test_reading(void)
 	{
 		uint64		span = PG_UINT64_MAX >> shared;
 		uint64		first = next_random() & ~span;
-		ShBtKey		low = shbt_make_key(0, first, 0);
+		ShIdxKey		low = shidx_make_key(0, first, 0);
 		Page		leaf = make_leaf(false, low,
-									 shared == 0 ? SHBT_HIGHEST_KEY : shbt_make_key(0, first + span, 1), 4);
-		int			count = shbt_page_capacity(leaf);
+									 shared == 0 ? SHIDX_HIGHEST_KEY : shidx_make_key(0, first + span, 1), 4);
+		int			count = shidx_page_capacity(leaf);
 		uint64		last = first;
 
-		shbt_set_count(leaf, count);
+		shidx_set_count(leaf, count);
 		for (int i = 0; i < count; i++)
 		{
 			last = Min(last + next_random() % (span / count), first + span);
-			shbt_set_entry(leaf, i, shbt_make_key(0, last, random_row(4)));
+			shidx_set_entry(leaf, i, shidx_make_key(0, last, random_row(4)));
 		}
-		shbt_set_sorted(leaf, count);
+		shidx_set_sorted(leaf, count);
 
 		for (int round = 0; round < 300; round++)
 		{
 			uint64		query = round % 3 == 0 ? next_random() :
-				shbt_leaf_fp(leaf, next_random() % count) ^ (round % 3 == 1 ? 0 : next_random() & next_random() & next_random());
+				shidx_leaf_fp(leaf, next_random() % count) ^ (round % 3 == 1 ? 0 : next_random() & next_random() & next_random());
 			int			start = next_random() % count;
 			int			end = start + next_random() % (count - start + 1);
 			int			radius = round % 66;
-			uint16		found[SHBT_MAX_ENTRIES];
-			int			nfound = shbt_filter_leaf(leaf, start, end, query, radius, found);
+			uint16		found[SHIDX_MAX_ENTRIES];
+			int			nfound = shidx_filter_leaf(leaf, start, end, query, radius, found);
 			int			nexpected = 0;
-			int			at = shbt_find_sorted(leaf, 0, query);
+			int			at = shidx_find_sorted(leaf, 0, query);
 
 			for (int i = start; i < end; i++)
 			{
-				if (naive_distance(shbt_leaf_fp(leaf, i), query) <= radius)
+				if (naive_distance(shidx_leaf_fp(leaf, i), query) <= radius)
 				{
 					filtered &= nexpected < nfound && found[nexpected] == i - start;
 					nexpected++;
 				}
 			}
 			filtered &= nfound == nexpected;
-			found_sorted &= (at == count || shbt_leaf_fp(leaf, at) >= query) &&
-				(at == 0 || shbt_leaf_fp(leaf, at - 1) < query);
+			found_sorted &= (at == count || shidx_leaf_fp(leaf, at) >= query) &&
+				(at == 0 || shidx_leaf_fp(leaf, at - 1) < query);
 		}
 		release(leaf, BLCKSZ);
 	}
@@ -250,7 +250,7 @@ test_reading(void)
 static void
 fill_sorted(Page leaf, int shape, uint64 first, uint64 span, int count, uint32 group)
 {
-	static uint64 fps[SHBT_MAX_ENTRIES];
+	static uint64 fps[SHIDX_MAX_ENTRIES];
 
 	for (int i = 0; i < count; i++)
 	{
@@ -269,10 +269,10 @@ fill_sorted(Page leaf, int shape, uint64 first, uint64 span, int count, uint32 g
 			fps[j - 1] = other;
 		}
 	}
-	shbt_set_count(leaf, count);
+	shidx_set_count(leaf, count);
 	for (int i = 0; i < count; i++)
-		shbt_set_entry(leaf, i, shbt_make_key(group, fps[i], random_row(4)));
-	shbt_set_sorted(leaf, count);
+		shidx_set_entry(leaf, i, shidx_make_key(group, fps[i], random_row(4)));
+	shidx_set_sorted(leaf, count);
 }
 
 /*
@@ -293,9 +293,9 @@ test_parts(void)
 		uint64		span = PG_UINT64_MAX >> next_random() % 30;
 		uint64		first = next_random() & ~span;
 		bool		last_leaf = first + span == PG_UINT64_MAX;
-		Page		leaf = make_leaf(grouped, shbt_make_key(group, first, 0),
-									 last_leaf ? SHBT_HIGHEST_KEY : shbt_make_key(group, first + span, 1), 4);
-		int			count = shape == 3 && round % 8 == 3 ? 1 : 1 + next_random() % shbt_page_capacity(leaf);
+		Page		leaf = make_leaf(grouped, shidx_make_key(group, first, 0),
+									 last_leaf ? SHIDX_HIGHEST_KEY : shidx_make_key(group, first + span, 1), 4);
+		int			count = shape == 3 && round % 8 == 3 ? 1 : 1 + next_random() % shidx_page_capacity(leaf);
 		uint64		others = 0;
 
 		fill_sorted(leaf, shape, first, span, count, group);
@@ -307,17 +307,17 @@ test_parts(void)
 			int			end;
 
 			if (query % 7 == 0)
-				low = shbt_leaf_fp(leaf, next_random() % count);
+				low = shidx_leaf_fp(leaf, next_random() % count);
 			if (query % 11 == 0)
-				high = shbt_leaf_fp(leaf, next_random() % count);
+				high = shidx_leaf_fp(leaf, next_random() % count);
 			if (query == 1)
 				low = 0;
 			high = Max(low, high);
-			shbt_find_about(leaf, group, low, high, &from, &end);
+			shidx_find_about(leaf, group, low, high, &from, &end);
 			complete &= from >= 0 && from <= end && end <= count;
 			for (int i = 0; i < count; i++)
 			{
-				bool		wanted = shbt_leaf_fp(leaf, i) >= low && shbt_leaf_fp(leaf, i) <= high;
+				bool		wanted = shidx_leaf_fp(leaf, i) >= low && shidx_leaf_fp(leaf, i) <= high;
 
 				complete &= !wanted || (i >= from && i < end);
 				others += !wanted && i >= from && i < end;

@@ -17,7 +17,7 @@
 #include "pairs/pairs.h"
 #include "pairs/parts.h"
 #include "server.h"
-#include "sort/radix.h"
+#include "index/sort.h"
 
 #define MAX_KEYS	2000
 #define MAX_MASKS	2
@@ -632,7 +632,7 @@ test_numbers(void)
 		many[i] = more[i] = next_random() % 1000;
 	server_checks = 0;
 	InterruptPending = true;
-	shsort_numbers(many, MANY_KEYS);
+	shidx_sort_numbers(many, MANY_KEYS);
 	InterruptPending = false;
 	qsort(more, MANY_KEYS, sizeof(uint64), compare_keys);
 	right &= memcmp(many, more, sizeof(many)) == 0;

@@ -26,11 +26,11 @@
 #include "storage/predicate.h"
 #include "utils/backend_progress.h"
 
-#include "btree/cache.h"
-#include "btree/change.h"
-#include "btree/leaf.h"
-#include "btree/search.h"
-#include "build/build_tree.h"
+#include "index/tree.h"
+#include "index/tree.h"
+#include "index/leaf.h"
+#include "index/tree.h"
+#include "index/build.h"
 
 #define MAX_PAGES	10000
 #define MAX_KEYS	30000
@@ -220,14 +220,14 @@ pgstat_progress_update_param(int index, int64 value)
 /*
  * What the parts above and beside the tested ones do.
  */
-struct ShSort
+struct ShIdxSort
 {
-	ShSortItems items;
+	ShIdxSortItems items;
 	size_t		left;
 };
 
 size_t
-shsort_next_items(ShSort *sort, ShSortItems *items)
+shidx_sort_next_items(ShIdxSort *sort, ShIdxSortItems *items)
 {
 	size_t		count = sort->left;
 
@@ -240,40 +240,40 @@ shsort_next_items(ShSort *sort, ShSortItems *items)
 static BlockNumber last_of_level = InvalidBlockNumber;
 
 Page
-shbld_add_page(ShBldPageWriter *writer, ShBtPageList *level, ShBtKey low)
+shidx_add_page(ShIdxPageWriter *writer, ShIdxPageList *level, ShIdxKey low)
 {
 	BlockNumber block = new_page();
 
 	if (BlockNumberIsValid(last_of_level))
-		shbt_set_right(page_of(last_of_level), block);
+		shidx_set_right(page_of(last_of_level), block);
 	last_of_level = block;
-	shbt_list_add(level, low, block);
+	shidx_list_add(level, low, block);
 	return page_of(block);
 }
 
 void
-shbld_end_level(ShBldPageWriter *writer)
+shidx_end_level(ShIdxPageWriter *writer)
 {
 	last_of_level = InvalidBlockNumber;
 }
 
 void
-shbt_forget_metapage(Relation index)
+shidx_forget_metapage(Relation index)
 {
 }
 
 void
-shbt_check_metapage(Relation index, Buffer buffer)
+shidx_check_metapage(Relation index, Buffer buffer)
 {
 }
 
 Buffer
-shbt_search(Relation index, int tree, int level, ShBtKey key, int lockmode)
+shidx_search(Relation index, int tree, int level, ShIdxKey key, int lockmode)
 {
-	BlockNumber block = ShBtPageGetMeta(page_of(0))->roots[0].block;
+	BlockNumber block = ShIdxPageGetMeta(page_of(0))->roots[0].block;
 
-	while (shbt_page_level(page_of(block)) > level)
-		block = shbt_inner_child(page_of(block), shbt_find_downlink(page_of(block), key));
+	while (shidx_page_level(page_of(block)) > level)
+		block = shidx_inner_child(page_of(block), shidx_find_downlink(page_of(block), key));
 	return block + 1;
 }
 
@@ -284,22 +284,22 @@ static FormData_pg_class class;
 static FormData_pg_index attributes;
 static RelationData index_data;
 static Relation index_ = &index_data;
-static ShBtKey keys[MAX_KEYS];
+static ShIdxKey keys[MAX_KEYS];
 static int	nkeys;
 
 static int
 compare_keys(const void *a, const void *b)
 {
-	const		ShBtKey *left = a;
-	const		ShBtKey *right = b;
+	const		ShIdxKey *left = a;
+	const		ShIdxKey *right = b;
 
-	return shbt_key_less(*left, *right) ? -1 : shbt_key_less(*right, *left);
+	return shidx_key_less(*left, *right) ? -1 : shidx_key_less(*right, *left);
 }
 
 static void
 sort_keys(void)
 {
-	qsort(keys, nkeys, sizeof(ShBtKey), compare_keys);
+	qsort(keys, nkeys, sizeof(ShIdxKey), compare_keys);
 }
 
 /* what the keys of a tree are made of */
@@ -331,7 +331,7 @@ next_row(int width)
 		(width < 6 ? 1 + (row >> 15) % 511 : 65535 - row % 65000);
 }
 
-static ShBtKey
+static ShIdxKey
 random_key(const Shape *shape)
 {
 	uint64		others = shape->shared == 8 ? 0 : PG_UINT64_MAX >> shape->shared * 8;
@@ -341,7 +341,7 @@ random_key(const Shape *shape)
 		fp = others / 3 * (next_random() % 4);
 	else if (next_random() % 200 == 0)
 		fp = next_random() % 2 ? next_random() % 3 : others - next_random() % 3;
-	return shbt_make_key(shape->groups[next_random() % shape->ngroups],
+	return shidx_make_key(shape->groups[next_random() % shape->ngroups],
 						 (shape->first & ~others) | (fp & others),
 						 next_row(next_random() % 20 ? 3 : shape->row_width));
 }
@@ -352,22 +352,22 @@ random_key(const Shape *shape)
 static bool
 finds_sorted(Page leaf)
 {
-	int			sorted = shbt_leaf_sorted(leaf);
+	int			sorted = shidx_leaf_sorted(leaf);
 
 	for (int round = 0; round < 3 && sorted > 0; round++)
 	{
-		ShBtKey		key = shbt_leaf_key(leaf, round == 2 ? sorted - 1 : next_random() % sorted);
+		ShIdxKey		key = shidx_leaf_key(leaf, round == 2 ? sorted - 1 : next_random() % sorted);
 		ShPermuted	low = round == 1 ? 0 : key.fp;
 		ShPermuted	high = round == 0 ? key.fp : PG_UINT64_MAX;
 		int			first;
 		int			end;
 
-		shbt_find_about(leaf, key.group, low, high, &first, &end);
+		shidx_find_about(leaf, key.group, low, high, &first, &end);
 		if (first < 0 || first > end || end > sorted)
 			return false;
 		for (int i = 0; i < sorted; i++)
 		{
-			ShBtKey		other = shbt_leaf_key(leaf, i);
+			ShIdxKey		other = shidx_leaf_key(leaf, i);
 
 			if (other.group == key.group && other.fp >= low && other.fp <= high &&
 				(i < first || i >= end))
@@ -382,39 +382,39 @@ finds_sorted(Page leaf)
  * entries, else the children, to what is there.
  */
 static const char *
-page_problem(const Shape *shape, Page page, int level, ShBtKey low, ShBtKey *found, int *nfound)
+page_problem(const Shape *shape, Page page, int level, ShIdxKey low, ShIdxKey *found, int *nfound)
 {
-	static ShBtSortedEntry entries[SHBT_MAX_ENTRIES];
-	const char *problem = shbt_page_problem(page, 0, level);
+	static ShIdxSortedEntry entries[SHIDX_MAX_ENTRIES];
+	const char *problem = shidx_page_problem(page, 0, level);
 	int			count;
 
 	if (problem != NULL)
 		return problem;
-	if (!shbt_key_equal(shbt_page_low(page), low))
+	if (!shidx_key_equal(shidx_page_low(page), low))
 		return "a gap between pages";
-	count = shbt_sort_entries(page, entries);
+	count = shidx_sort_entries(page, entries);
 	if (*nfound + count > MAX_KEYS)
 		return "too many entries";
 	for (int i = 0; i < count; i++)
 	{
-		if (shbt_key_less(entries[i].key, low) ||
-			!shbt_key_less(entries[i].key, shbt_page_high(page)))
+		if (shidx_key_less(entries[i].key, low) ||
+			!shidx_key_less(entries[i].key, shidx_page_high(page)))
 			return "an entry outside of the fences";
 		found[(*nfound)++] = entries[i].key;
 	}
 	if (level > 0)
 		return NULL;
-	if (!shbt_has_widths(page, shbt_row_width(page)))
+	if (!shidx_has_widths(page, shidx_row_width(page)))
 		return "a leaf of other widths than the fences require";
-	for (int i = count; i < shbt_page_capacity(page); i++)
+	for (int i = count; i < shidx_page_capacity(page); i++)
 	{
-		if (shbt_is_dead(page, i))
+		if (shidx_is_dead(page, i))
 			return "a mark without an entry";
 	}
-	for (int i = 1; i < shbt_leaf_sorted(page); i++)
+	for (int i = 1; i < shidx_leaf_sorted(page); i++)
 	{
-		ShBtKey		left = shbt_leaf_key(page, i - 1);
-		ShBtKey		right = shbt_leaf_key(page, i);
+		ShIdxKey		left = shidx_leaf_key(page, i - 1);
+		ShIdxKey		right = shidx_leaf_key(page, i);
 
 		if (left.group > right.group || (left.group == right.group && left.fp > right.fp))
 			return "a run that is not sorted";
@@ -428,40 +428,40 @@ page_problem(const Shape *shape, Page page, int level, ShBtKey low, ShBtKey *fou
 static const char *
 tree_problem(const Shape *shape)
 {
-	static ShBtKey found[MAX_KEYS];
-	static ShBtKey lows[MAX_KEYS];
-	const ShBtRoot *root = &ShBtPageGetMeta(page_of(0))->roots[0];
+	static ShIdxKey found[MAX_KEYS];
+	static ShIdxKey lows[MAX_KEYS];
+	const ShIdxRoot *root = &ShIdxPageGetMeta(page_of(0))->roots[0];
 	BlockNumber first = root->block;
 
 	for (int level = root->level; level >= 0; level--)
 	{
 		int			nfound = 0;
 		int			npages_of_level = 0;
-		ShBtKey		low = SHBT_LOWEST_KEY;
+		ShIdxKey		low = SHIDX_LOWEST_KEY;
 		BlockNumber below = level > 0 ?
-			shbt_inner_child(page_of(first), shbt_find_downlink(page_of(first), low)) : 0;
+			shidx_inner_child(page_of(first), shidx_find_downlink(page_of(first), low)) : 0;
 
-		for (BlockNumber block = first; BlockNumberIsValid(block); block = shbt_page_right(page_of(block)))
+		for (BlockNumber block = first; BlockNumberIsValid(block); block = shidx_page_right(page_of(block)))
 		{
 			const char *problem = page_problem(shape, page_of(block), level, low, found, &nfound);
 
 			if (problem != NULL)
 				return problem;
 			/* the level above has told where it begins */
-			if (level < (int) root->level && !shbt_key_equal(lows[npages_of_level], low))
+			if (level < (int) root->level && !shidx_key_equal(lows[npages_of_level], low))
 				return "a page without a downlink";
 			npages_of_level++;
-			low = shbt_page_high(page_of(block));
+			low = shidx_page_high(page_of(block));
 		}
-		if (!shbt_key_equal(low, SHBT_HIGHEST_KEY))
+		if (!shidx_key_equal(low, SHIDX_HIGHEST_KEY))
 			return "a level without an end";
 		if (level > 0)
-			memcpy(lows, found, nfound * sizeof(ShBtKey));
+			memcpy(lows, found, nfound * sizeof(ShIdxKey));
 		else
 		{
 			for (int i = 0; i < Max(nfound, nkeys); i++)
 			{
-				if (nfound != nkeys || !shbt_key_equal(found[i], keys[i]))
+				if (nfound != nkeys || !shidx_key_equal(found[i], keys[i]))
 					return "other entries";
 			}
 		}
@@ -473,13 +473,13 @@ tree_problem(const Shape *shape)
 static void
 build(const Shape *shape, int count, int fillfactor)
 {
-	static ShSortItem items[MAX_KEYS];
+	static ShIdxSortItem items[MAX_KEYS];
 	static uint32 groups[MAX_KEYS];
 	ShBitsScheme *scheme = palloc(shbits_scheme_size(shbits_ntables(4, 3)));
-	ShSort		sort;
+	ShIdxSort		sort;
 	pg_atomic_uint64 written;
-	ShBtRoot	root;
-	ShBldBuild	state = {.index = index_,.scheme = scheme,.nparts = 1,.width = 64,.fillfactor = fillfactor,
+	ShIdxRoot	root;
+	ShIdxBuild	state = {.index = index_,.scheme = scheme,.nparts = 1,.width = 64,.fillfactor = fillfactor,
 	.written = &written,.roots = &root};
 
 	class.relpersistence = RELPERSISTENCE_UNLOGGED;
@@ -488,22 +488,22 @@ build(const Shape *shape, int count, int fillfactor)
 	index_->rd_index = &attributes;
 	npages = 0;
 	shbits_scheme_init(scheme, 4, 3);
-	shbt_init_metapage(page_of(new_page()), scheme, 64, attributes.indnatts);
+	shidx_init_metapage(page_of(new_page()), scheme, 64, attributes.indnatts);
 
 	for (nkeys = 0; nkeys < count;)
 		keys[nkeys++] = random_key(shape);
 	sort_keys();
 	for (int i = 0; i < nkeys; i++)
 	{
-		items[i] = shsort_item(keys[i].fp, keys[i].tid);
+		items[i] = shidx_sort_item(keys[i].fp, keys[i].tid);
 		groups[i] = keys[i].group;
 	}
 	sort.items.items = items;
 	sort.items.groups = shape->grouped ? groups : NULL;
 	sort.left = nkeys;
 	pg_atomic_init_u64(&written, 0);
-	shbld_write_tree(&state, &sort, 0);
-	shbt_set_root(page_of(0), 0, root.block, root.level);
+	shidx_write_tree(&state, &sort, 0);
+	shidx_set_root(page_of(0), 0, root.block, root.level);
 	pfree(scheme);
 }
 
@@ -513,19 +513,19 @@ insert(const Shape *shape, int count, int fillfactor)
 {
 	for (int i = 0; i < count; i++)
 	{
-		ShBtKey		key = random_key(shape);
+		ShIdxKey		key = random_key(shape);
 		Buffer		leaf;
 
 		for (int tries = 0;; tries++)
 		{
-			leaf = shbt_search(index_, 0, 0, key, BUFFER_LOCK_EXCLUSIVE);
-			if (shbt_leaf_takes(page_of(leaf - 1), key))
+			leaf = shidx_search(index_, 0, 0, key, BUFFER_LOCK_EXCLUSIVE);
+			if (shidx_leaf_takes(page_of(leaf - 1), key))
 				break;
 			if (tries == 5)
 				bail_out("there is no room");
-			shbt_make_room(index_, 0, 0, key, fillfactor);
+			shidx_make_room(index_, 0, 0, key, fillfactor);
 		}
-		shbt_append(index_, 1, &leaf, &key);
+		shidx_append(index_, 1, &leaf, &key);
 		keys[nkeys++] = key;
 	}
 }
@@ -539,27 +539,27 @@ vacuum(void)
 	for (BlockNumber block = 1; block < npages; block++)
 	{
 		Page		page = page_of(block);
-		uint16		positions[SHBT_MAX_ENTRIES];
+		uint16		positions[SHIDX_MAX_ENTRIES];
 		int			npositions = 0;
 		int			how = next_random() % 4;
 
-		if (!shbt_page_is_leaf(page))
+		if (!shidx_page_is_leaf(page))
 			continue;
 		/* marks of entries that move must not stay */
-		memset(shbt_dead_marks(page), 0xFF, shbt_page_count(page) / BITS_PER_BYTE);
-		for (int i = 0; i < shbt_page_count(page); i++)
+		memset(shidx_dead_marks(page), 0xFF, shidx_page_count(page) / BITS_PER_BYTE);
+		for (int i = 0; i < shidx_page_count(page); i++)
 		{
-			ShBtKey		key = shbt_leaf_key(page, i);
+			ShIdxKey		key = shidx_leaf_key(page, i);
 
-			if (how == 0 || next_random() % 5 == 0 || (how == 1 && shbt_row_width_of(key.tid) > 3))
+			if (how == 0 || next_random() % 5 == 0 || (how == 1 && shidx_row_width_of(key.tid) > 3))
 				positions[npositions++] = i;
 			else
 				keys[kept++] = key;
 		}
 		if (npositions > 0)
-			shbt_remove(index_, block + 1, positions, npositions);
+			shidx_remove(index_, block + 1, positions, npositions);
 		else
-			shbt_clear_dead(page);
+			shidx_clear_dead(page);
 	}
 	nkeys = kept;
 	sort_keys();

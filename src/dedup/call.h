@@ -1,0 +1,94 @@
+/*-------------------------------------------------------------------------
+ *
+ * call.h
+ *	  What the functions over whole tables have in common.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_DEDUP_CALL_H
+#define SIMHASH_DEDUP_CALL_H
+
+#include "access/htup.h"
+#include "fmgr.h"
+#include "nodes/execnodes.h"
+
+#include "dedup/checks.h"
+#include "dedup/open.h"
+#include "dedup/progress.h"
+#include "dedup/rows.h"
+#include "pairs/finder.h"
+
+/*
+ * The rows that a function returns.
+ */
+
+#define SHDUP_RESULT_COLUMNS	8
+
+typedef struct ShDupResult
+{
+	Tuplestorestate *store;
+	TupleDesc	desc;
+	bool		nulls[SHDUP_RESULT_COLUMNS];	/* columns null in all rows */
+	HeapTuple	tuple;			/* the last row; NULL if rows vary in layout */
+	uint32		offsets[SHDUP_RESULT_COLUMNS];	/* of its columns */
+} ShDupResult;
+
+extern void shdup_result_begin(ShDupResult *result, ReturnSetInfo *info);
+extern void shdup_result_set_null(ShDupResult *result, int column);
+extern void shdup_result_add(ShDupResult *result, const Datum *values);
+
+/*
+ * Common code of the SQL functions.
+ */
+
+typedef struct ShDupCall
+{
+	ReturnSetInfo *result;
+	ShPairsQuery query;
+	int			workers;		/* parallel workers, at most */
+	int			width;			/* of wide fingerprints, in bits, or 0 */
+	double		similarity;		/* of documents that was asked for, or 0 */
+
+	/* for indexes */
+	ShDupHeaps heaps;
+	Snapshot	snapshot;
+	ShDup		rows;
+} ShDupCall;
+
+extern void shdup_begin_heaps(ShDupCall *call, ShDupCommand command,
+								const Oid *indexes, int nindexes, bool by_columns);
+extern int	shdup_get_distance(FunctionCallInfo fcinfo, int arg, const ShDupCall *call);
+extern int	shdup_get_nearness(FunctionCallInfo fcinfo, int distance, int similarity,
+								 ShDupCall *call);
+extern char *shdup_get_text(FunctionCallInfo fcinfo, int arg);
+extern ShDupRowCheck *shdup_begin_checks(const ShDupCall *call, const char *same);
+extern void shdup_end_heaps(ShDupCall *call);
+extern bool shdup_begin(FunctionCallInfo fcinfo, int narguments, ShDupCall *call);
+extern void shdup_begin_query(ShDupCall *call, int nsides, int distance);
+extern void shdup_use_heaps(ShDupCall *call, int side, const ShDupHeaps *heaps);
+extern bool shdup_begin_index(FunctionCallInfo fcinfo, ShDupCommand command, int similarity,
+								ShDupCall *call);
+extern bool shdup_begin_array(FunctionCallInfo fcinfo, ShDupCommand command,
+								ShDupCall *call);
+extern bool shdup_begin_wide_array(FunctionCallInfo fcinfo, ShDupCommand command,
+									 ShDupCall *call);
+extern void shdup_end_array(ShDupCall *call);
+extern void shdup_search(ShDupCall *call, ShPairsSink *sink);
+
+/*
+ * How many words fingerprints have if that is more than one; else 0.
+ */
+static inline int
+shdup_nwords(const ShDupCall *call)
+{
+	return call->width > SHBITS_WIDTH ? shbits_nparts(call->width) : 0;
+}
+
+/* the most fingerprints that are searched */
+static inline double
+shdup_most(const ShDupCall *call)
+{
+	return call->query.inputs[0].most;
+}
+
+#endif							/* SIMHASH_DEDUP_CALL_H */

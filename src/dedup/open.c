@@ -1,0 +1,651 @@
+/*-------------------------------------------------------------------------
+ *
+ * open.c
+ *	  Opening an index with its table, and naming those there are.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/amapi.h"
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/sysattr.h"
+#include "access/table.h"
+#include "access/transam.h"
+#include "access/xact.h"
+#include "catalog/index.h"
+#include "catalog/indexing.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_authid_d.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_index.h"
+#include "catalog/pg_namespace_d.h"
+#include "catalog/pg_type_d.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "nodes/bitmapset.h"
+#include "nodes/pg_list.h"
+#include "optimizer/optimizer.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/fmgroids.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/rls.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+
+#include "compat.h"
+#include "dedup/open.h"
+#include "index/index.h"
+
+/*
+ * Can a user create an index on a relation?
+ */
+static bool
+can_be_indexed(Oid relation)
+{
+	char		relkind = get_rel_relkind(relation);
+
+	return relation >= FirstNormalObjectId &&
+		(relkind == RELKIND_RELATION || relkind == RELKIND_PARTITIONED_TABLE ||
+		 relkind == RELKIND_MATVIEW);
+}
+
+/*
+ * Report that a relation is not a simhash index.
+ *
+ * If it is a table with simhash indexes, or another index of such a table, the
+ * hint names the simhash indexes.  Whoever names a view has its table in mind.
+ */
+static void
+report_wrong_relation(Oid relation, const char *name)
+{
+	Oid			table = IndexGetRelation(relation, true);
+	char	   *names;
+
+	if (!OidIsValid(table))
+		table = relation;
+	names = shdup_list_indexes(table);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+			 errmsg("\"%s\" is not a simhash index", name),
+			 names != NULL ?
+			 errhint("Name a simhash index of the table: %s.", names) :
+			 can_be_indexed(table) ?
+			 errhint("The table has no simhash index.  Use CREATE INDEX ... USING simhash to create one.") :
+			 table >= FirstNormalObjectId && get_rel_relkind(table) == RELKIND_VIEW ?
+			 errhint("A view has no indexes.  Name a simhash index of the table that it reads.") : 0));
+}
+
+/*
+ * Report that there is no relation with an OID.
+ *
+ * Views, and functions with a parsed body, store the OID of the index and
+ * depend on it, so the index cannot be dropped while they exist.  But REINDEX
+ * CONCURRENTLY replaces it by another index, with another OID.
+ */
+static void
+report_missing_index(Oid relation)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_TABLE),
+			 errmsg("relation with OID %u does not exist", relation),
+			 relation < FirstNormalObjectId ? 0 :
+			 errhint("REINDEX CONCURRENTLY gives an index a new OID.  Re-create the views and functions that refer to the index.")));
+}
+
+/*
+ * The table of a simhash index.  Reports an error if it is not a simhash
+ * index, or if it is partitioned, and hence has no storage, unless that is
+ * allowed.
+ */
+static Oid
+table_of_index(Oid index, bool may_be_partitioned)
+{
+	char	   *name;
+	char		relkind;
+	Oid			table;
+
+	if (!shdup_is_simhash_index(index, &name, &relkind))
+	{
+		if (name == NULL)
+			report_missing_index(index);
+		report_wrong_relation(index, name);
+	}
+	if (relkind == RELKIND_PARTITIONED_INDEX && !may_be_partitioned)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is a partitioned index", name),
+				 errhint("Use the indexes of its partitions instead; pg_partition_tree lists them.")));
+
+	table = IndexGetRelation(index, true);
+	if (!OidIsValid(table))
+		report_missing_index(index);
+	return table;
+}
+
+/*
+ * Report an error if this session cannot read an index now.  The index and its
+ * table are open.
+ */
+void
+shdup_check_state(Relation heap, Relation index)
+{
+	if (!RelationIsScannable(heap))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("materialized view \"%s\" has not been populated",
+						RelationGetRelationName(heap)),
+				 errhint("Use the REFRESH MATERIALIZED VIEW command.")));
+	if (RELATION_IS_OTHER_TEMP(index))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot access temporary indexes of other sessions")));
+	if (!index->rd_index->indisvalid)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" is not valid", RelationGetRelationName(index)),
+				 errhint("Use REINDEX INDEX to rebuild it.")));
+	if (index->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED && RecoveryInProgress())
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot access unlogged index \"%s\" during recovery",
+						RelationGetRelationName(index))));
+}
+
+/*
+ * The expressions or the predicate of an index, given its entry in pg_index, as the
+ * catalog has them: nothing of them is evaluated.  NIL if there are none.
+ */
+List *
+shdup_index_trees(HeapTuple index, AttrNumber catalog_column)
+{
+	bool		isnull;
+	Datum		value = SysCacheGetAttr(INDEXRELID, index, catalog_column, &isnull);
+
+	return isnull ? NIL : stringToNode(TextDatumGetCString(value));
+}
+
+/*
+ * The columns of the table that an index uses, as offsets from
+ * FirstLowInvalidHeapAttributeNumber.
+ */
+static Bitmapset *
+get_columns(Oid indexoid)
+{
+	HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(indexoid));
+	Form_pg_index index;
+	Bitmapset  *columns = NULL;
+
+	if (!HeapTupleIsValid(tuple))
+		report_missing_index(indexoid);
+	index = (Form_pg_index) GETSTRUCT(tuple);
+	for (int i = 0; i < index->indnatts; i++)
+	{
+		AttrNumber	column = index->indkey.values[i];
+
+		if (column != 0)
+			columns = bms_add_member(columns, column - FirstLowInvalidHeapAttributeNumber);
+	}
+	pull_varattnos((Node *) shdup_index_trees(tuple, Anum_pg_index_indexprs), 1, &columns);
+	pull_varattnos((Node *) shdup_index_trees(tuple, Anum_pg_index_indpred), 1, &columns);
+	ReleaseSysCache(tuple);
+	return columns;
+}
+
+/*
+ * Does the current user have SELECT on the table, or on all columns that are
+ * shown: those that an index uses, and the system columns that name a row?
+ */
+static bool
+may_select_columns(Oid table, Oid index)
+{
+	Oid			user = GetUserId();
+	Bitmapset  *columns;
+	int			member = -1;
+
+	if (pg_class_aclcheck(table, user, ACL_SELECT) == ACLCHECK_OK)
+		return true;
+
+	columns = get_columns(index);
+	columns = bms_add_member(columns, SelfItemPointerAttributeNumber -
+							 FirstLowInvalidHeapAttributeNumber);
+	columns = bms_add_member(columns, TableOidAttributeNumber -
+							 FirstLowInvalidHeapAttributeNumber);
+	while ((member = bms_next_member(columns, member)) >= 0)
+	{
+		AttrNumber	column = member + FirstLowInvalidHeapAttributeNumber;
+
+		/* a whole-row reference requires SELECT on the whole table */
+		if (column == InvalidAttrNumber ||
+			pg_attribute_aclcheck(table, column, user, ACL_SELECT) != ACLCHECK_OK)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Report an error if the current user lacks privileges.
+ *
+ * An index is given by its OID, but nobody may do with it what could not be
+ * done by a name, which USAGE on the schema allows to use.  It is in the schema
+ * of its table.
+ */
+static void
+check_access(Oid table, Oid index, ShDupAccess access)
+{
+	Oid			user = GetUserId();
+	Oid			schema = get_rel_namespace(table);
+	bool		allowed;
+
+	if (!OidIsValid(schema))
+		report_missing_index(index);
+	if (!shcompat_may_use_schema(schema, user))
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_SCHEMA, get_namespace_name(schema));
+
+	if (access == SHDUP_ACCESS_OWNER)
+	{
+		if (!shcompat_owns_relation(index, user))
+			aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX, get_rel_name(index));
+		return;
+	}
+
+	if (access == SHDUP_ACCESS_PAGES)
+	{
+		if (!has_privs_of_role(user, ROLE_PG_READ_SERVER_FILES))
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					 errmsg("permission denied to read pages of an index"),
+					 errdetail("Only superusers and roles with privileges of the \"%s\" role may do that.",
+							   "pg_read_server_files")));
+		return;
+	}
+
+	if (access == SHDUP_ACCESS_ROWS)
+		allowed = may_select_columns(table, index);
+	else
+		allowed = pg_class_aclcheck(table, user, ACL_SELECT) == ACLCHECK_OK;
+	if (!allowed)
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(table));
+
+	/* this may itself report an error, depending on row_security */
+	if (access == SHDUP_ACCESS_ROWS &&
+		check_enable_rls(table, InvalidOid, false) == RLS_ENABLED)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("row-level security of table \"%s\" cannot be applied to a whole index",
+						get_rel_name(table)),
+				 errhint("Use a join with the condition a.fp <~> b.fp <= distance instead.")));
+}
+
+/*
+ * The table of an index, if it is a simhash index that the current user may
+ * access.  Otherwise reports an error.
+ */
+static Oid
+check_index(Oid index, ShDupAccess access, bool may_be_partitioned)
+{
+	Oid			table = table_of_index(index, may_be_partitioned);
+
+	check_access(table, index, access);
+	shdup_check_not_distributed(table, index);
+	return table;
+}
+
+/*
+ * Are two indexes of a table, by their entries in pg_index, on the same columns
+ * and the same rows?
+ */
+static bool
+have_same_definition(HeapTuple a, HeapTuple b)
+{
+	static const AttrNumber vectors[] = {
+		Anum_pg_index_indkey, Anum_pg_index_indcollation, Anum_pg_index_indclass
+	};
+
+	for (int i = 0; i < lengthof(vectors); i++)
+	{
+		bool		isnull;
+		Datum		x = SysCacheGetAttr(INDEXRELID, a, vectors[i], &isnull);
+		Datum		y = SysCacheGetAttr(INDEXRELID, b, vectors[i], &isnull);
+
+		if (!datumIsEqual(x, y, false, -1))
+			return false;
+	}
+	return equal(shdup_index_trees(a, Anum_pg_index_indexprs),
+				 shdup_index_trees(b, Anum_pg_index_indexprs)) &&
+		equal(shdup_index_trees(a, Anum_pg_index_indpred),
+			  shdup_index_trees(b, Anum_pg_index_indpred));
+}
+
+static bool
+are_alike(Oid index, Oid other)
+{
+	HeapTuple	a = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
+	HeapTuple	b = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(other));
+	bool		result = HeapTupleIsValid(a) && HeapTupleIsValid(b) && have_same_definition(a, b);
+
+	if (HeapTupleIsValid(a))
+		ReleaseSysCache(a);
+	if (HeapTupleIsValid(b))
+		ReleaseSysCache(b);
+	return result;
+}
+
+/*
+ * If an index is not valid, open a valid one of the same definition and the
+ * same options in its place, if there is one.  The table is open.
+ *
+ * REINDEX CONCURRENTLY puts a new index in the place of the old one.  A
+ * statement that found the old one by its name may open it only afterwards,
+ * when it is no longer valid.  The rows that are found are the same in both.
+ * Once the table and a valid index are locked, the index stays usable until
+ * they are unlocked, even if it is replaced meanwhile.
+ */
+void
+shdup_replace_invalid(Relation heap, Relation *index)
+{
+	List	   *indexes;
+	ListCell   *cell;
+
+	if ((*index)->rd_index->indisvalid)
+		return;
+	indexes = RelationGetIndexList(heap);
+	foreach(cell, indexes)
+	{
+		Relation	other;
+
+		if (!are_alike(lfirst_oid(cell), RelationGetRelid(*index)))
+			continue;
+		other = try_relation_open(lfirst_oid(cell), AccessShareLock);
+		if (other == NULL)
+			continue;
+		if (other->rd_index->indisvalid && shidx_have_same_options(other, *index))
+		{
+			relation_close(*index, AccessShareLock);
+			*index = other;
+			break;
+		}
+		relation_close(other, AccessShareLock);
+	}
+	list_free(indexes);
+}
+
+static void
+open_with_table(Oid indexoid, ShDupAccess access, bool may_be_partitioned,
+				ShDupOpened *target)
+{
+	Oid			heapoid = check_index(indexoid, access, may_be_partitioned);
+
+	/*
+	 * either may be dropped, recreated, or get another owner before we lock
+	 * it
+	 */
+	target->heap = try_table_open(heapoid, AccessShareLock);
+	if (target->heap == NULL || check_index(indexoid, access, may_be_partitioned) != heapoid)
+		report_missing_index(indexoid);
+	target->index = try_relation_open(indexoid, AccessShareLock);
+	if (target->index == NULL)
+		report_missing_index(indexoid);
+
+	/* TIDs that are returned stay valid as long as the locks are held */
+	target->release = access == SHDUP_ACCESS_ROWS ? NoLock : AccessShareLock;
+}
+
+/*
+ * Open an index and its table, both with AccessShareLock, and the table first,
+ * as all other code does.
+ *
+ * Reports an error if it is not a valid simhash index that this session can
+ * read, or if the current user lacks the privileges.  These are checked before
+ * waiting for locks, so that nobody can block others without having
+ * privileges.
+ */
+void
+shdup_open(Oid indexoid, ShDupAccess access, ShDupOpened *target)
+{
+	open_with_table(indexoid, access, false, target);
+	shdup_check_state(target->heap, target->index);
+}
+
+/*
+ * The same for an index that may be partitioned, with SHDUP_ACCESS_ROWS.  A
+ * partitioned index has nothing to read except in its partitions
+ * (shdup_open_partitions).
+ */
+void
+shdup_open_named(Oid indexoid, ShDupOpened *target)
+{
+	open_with_table(indexoid, SHDUP_ACCESS_ROWS, true, target);
+	if (target->index->rd_rel->relkind != RELKIND_PARTITIONED_INDEX)
+	{
+		shdup_replace_invalid(target->heap, &target->index);
+		shdup_check_state(target->heap, target->index);
+	}
+}
+
+/*
+ * Close both.  The locks are released, unless TIDs were returned
+ * (SHDUP_ACCESS_ROWS): then they are kept until the end of the transaction, as
+ * after a query.
+ */
+void
+shdup_close(ShDupOpened *target)
+{
+	index_close(target->index, target->release);
+	table_close(target->heap, target->release);
+}
+
+/*
+ * Was a snapshot taken after an index was built?
+ *
+ * A snapshot of the transaction that built it may have been taken before, if
+ * it is that of the whole transaction or of a cursor.  Otherwise its command
+ * ID shows whether it was taken after the command that created the catalog
+ * entry of the index; changes that others had committed by then are visible to
+ * it.
+ */
+static bool
+is_after_build(Snapshot snapshot, Relation index)
+{
+	HeapTupleHeader tuple = index->rd_indextuple->t_data;
+	TransactionId xmin = HeapTupleHeaderGetXmin(tuple);
+
+	if (TransactionIdIsCurrentTransactionId(xmin))
+		return !IsolationUsesXactSnapshot() &&
+			HeapTupleHeaderGetCmin(tuple) < snapshot->curcid;
+	return !XidInMVCCSnapshot(xmin, snapshot);
+}
+
+/*
+ * Report an error if the index may lack rows that the snapshot sees, because
+ * it was built after the snapshot was taken.
+ *
+ * A build leaves out older row versions of HOT chains that it cannot
+ * represent, and sets indcheckxmin in that case.
+ */
+void
+shdup_check_snapshot(Relation index, Snapshot snapshot)
+{
+	if (index->rd_index->indcheckxmin && !is_after_build(snapshot, index))
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("index \"%s\" was built after the snapshot of this query was taken",
+						RelationGetRelationName(index))));
+}
+
+/*
+ * Switch to the owner of a table, as REINDEX does.  Functions in the expressions of
+ * an index are the owner's, and must not get the privileges of the caller.  An abort
+ * undoes it automatically.
+ */
+void
+shdup_become_owner(ShDupCaller *caller, Relation table)
+{
+	GetUserIdAndSecContext(&caller->user, &caller->security_context);
+	SetUserIdAndSecContext(table->rd_rel->relowner,
+						   caller->security_context | SECURITY_RESTRICTED_OPERATION);
+	caller->guc_level = NewGUCNestLevel();
+	shcompat_restrict_search_path();
+}
+
+/*
+ * Switch back.
+ */
+void
+shdup_become_caller(const ShDupCaller *caller)
+{
+	AtEOXact_GUC(false, caller->guc_level);
+	SetUserIdAndSecContext(caller->user, caller->security_context);
+}
+
+/*
+ * Is there a simhash index with an OID, perhaps a partitioned one?  Also
+ * returns the name and the kind of the relation; the name is NULL if there is
+ * none.
+ */
+bool
+shdup_is_simhash_index(Oid relation, char **name, char *relkind)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	Form_pg_class form;
+	const IndexAmRoutine *routine = NULL;
+
+	*name = NULL;
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	form = (Form_pg_class) GETSTRUCT(tuple);
+	*name = pstrdup(NameStr(form->relname));
+	*relkind = form->relkind;
+
+	if (*relkind == RELKIND_INDEX || *relkind == RELKIND_PARTITIONED_INDEX)
+		routine = GetIndexAmRoutineByAmId(form->relam, true);
+	ReleaseSysCache(tuple);
+
+	/*
+	 * Compare functions, since the access method may have been created with
+	 * another name.  It is gone if another session has dropped it with its
+	 * indexes meanwhile.
+	 */
+	return routine != NULL && routine->ambuild == shidx_build;
+}
+
+/*
+ * The name of a relation, as this session can write it; NULL if it is gone.
+ */
+char *
+shdup_written_name(Oid relation)
+{
+	char	   *name = get_rel_name(relation);
+	char	   *schema = NULL;
+
+	if (name == NULL)
+		return NULL;
+	if (!RelationIsVisible(relation))
+		schema = get_namespace_name(get_rel_namespace(relation));
+	return quote_qualified_identifier(schema, name);
+}
+
+static int
+compare_names(const ListCell *a, const ListCell *b)
+{
+	return strcmp(lfirst(a), lfirst(b));
+}
+
+/*
+ * The names of the valid simhash indexes of a table, separated by commas, for a
+ * hint.  NULL if there are none.
+ *
+ * Reads the catalogs only.  No lock is taken on the table, on which the user
+ * may have no privileges, or on the indexes.
+ */
+char *
+shdup_list_indexes(Oid table)
+{
+	Relation	catalog = table_open(IndexRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	List	   *names = NIL;
+	ListCell   *lc;
+	StringInfoData result;
+
+	ScanKeyInit(&key, Anum_pg_index_indrelid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(table));
+	scan = systable_beginscan(catalog, IndexIndrelidIndexId, true, NULL, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_index form = (Form_pg_index) GETSTRUCT(tuple);
+		char	   *name;
+		char		relkind;
+
+		if (!form->indisvalid || !shdup_is_simhash_index(form->indexrelid, &name, &relkind))
+			continue;
+		name = shdup_written_name(form->indexrelid);
+		if (name != NULL)
+			names = lappend(names, name);
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+
+	if (names == NIL)
+		return NULL;
+	list_sort(names, compare_names);
+	initStringInfo(&result);
+	foreach(lc, names)
+		appendStringInfo(&result, "%s%s", result.len > 0 ? ", " : "", (char *) lfirst(lc));
+	return result.data;
+}
+
+/*
+ * Does Citus distribute a table?  Its catalog of such tables is no system catalog, so
+ * it may be dropped at any time.  If there is none, this is one syscache look-up.
+ */
+static bool
+is_distributed(Oid table)
+{
+	Oid			listoid = get_relname_relid("pg_dist_partition", PG_CATALOG_NAMESPACE);
+	Relation	list = OidIsValid(listoid) ? try_table_open(listoid, AccessShareLock) : NULL;
+	bool		result = false;
+
+	if (list == NULL)
+		return false;
+	if (list->rd_rel->relkind == RELKIND_RELATION && RelationGetDescr(list)->natts > 0 &&
+		TupleDescAttr(RelationGetDescr(list), 0)->atttypid == REGCLASSOID)
+	{
+		ScanKeyData key;
+		SysScanDesc scan;
+
+		ScanKeyInit(&key, 1, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(table));
+		scan = systable_beginscan(list, InvalidOid, false, NULL, 1, &key);
+		result = systable_getnext(scan) != NULL;
+		systable_endscan(scan);
+	}
+	table_close(list, AccessShareLock);
+	return result;
+}
+
+/*
+ * Report an error if Citus distributes a table.  For functions that read an index of it
+ * as a whole: the table and its indexes remain, but without rows.  These are in shards,
+ * which are tables with other names, not in that catalog, so their indexes can be read.
+ */
+void
+shdup_check_not_distributed(Oid table, Oid index)
+{
+	if (is_distributed(table))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("index \"%s\" belongs to a distributed table",
+						get_rel_name(index)),
+				 errdetail("Citus keeps the rows of table \"%s\" in shards, so this index has no entries.",
+						   get_rel_name(table)),
+				 errhint("Pass (SELECT array_agg(...) FROM %s) of the fingerprints, and the distance, to simhash_find_all_in or simhash_find_clusters_in, but not ARRAY(SELECT ...), which Citus evaluates in each shard by itself. Or search the index of each shard with run_command_on_shards.",
+						 shdup_written_name(table))));
+}

@@ -1,0 +1,170 @@
+/*-------------------------------------------------------------------------
+ *
+ * open.h
+ *	  The indexes and tables of a call.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_DEDUP_OPEN_H
+#define SIMHASH_DEDUP_OPEN_H
+
+#include "access/htup.h"
+#include "nodes/pg_list.h"
+#include "storage/lockdefs.h"
+#include "utils/rel.h"
+#include "utils/snapshot.h"
+
+#include "index/index.h"
+#include "pairs/entries.h"
+
+/*
+ * Opening the index that is passed to a function, and running its functions.
+ */
+
+/* what a function reveals or does determines who may call it */
+typedef enum ShDupAccess
+{
+	SHDUP_ACCESS_ROWS,			/* reveals rows: SELECT, no row security */
+	SHDUP_ACCESS_TABLE,		/* reveals totals: SELECT on the table */
+	SHDUP_ACCESS_OWNER,		/* only the owner */
+	SHDUP_ACCESS_PAGES			/* reveals stored data, visible or not:
+								 * pg_read_server_files */
+} ShDupAccess;
+
+typedef struct ShDupOpened
+{
+	Relation	heap;
+	Relation	index;
+	LOCKMODE	release;		/* lock to release when they are closed */
+} ShDupOpened;
+
+/* the calling user and former settings */
+typedef struct ShDupCaller
+{
+	Oid			user;
+	int			security_context;
+	int			guc_level;
+} ShDupCaller;
+
+extern void shdup_open(Oid indexoid, ShDupAccess access, ShDupOpened *target);
+extern void shdup_open_named(Oid indexoid, ShDupOpened *target);
+extern void shdup_close(ShDupOpened *target);
+extern void shdup_replace_invalid(Relation heap, Relation *index);
+extern void shdup_check_state(Relation heap, Relation index);
+extern List *shdup_index_trees(HeapTuple index, AttrNumber catalog_column);
+extern void shdup_check_snapshot(Relation index, Snapshot snapshot);
+extern void shdup_become_owner(ShDupCaller *caller, Relation table);
+extern void shdup_become_caller(const ShDupCaller *caller);
+
+/*
+ * What catalogs say of a table: its simhash indexes, and whether Citus keeps its rows elsewhere.
+ */
+
+extern bool shdup_is_simhash_index(Oid relation, char **name, char *relkind);
+extern char *shdup_written_name(Oid relation);
+extern char *shdup_list_indexes(Oid table);
+extern void shdup_check_not_distributed(Oid table, Oid index);
+
+/*
+ * Opening the partitions of the index that is passed to a function.
+ */
+
+/*
+ * The index that was named, and the indexes that have its entries: those of
+ * its leaf partitions, in the order of the OIDs of their tables, or the index
+ * itself.
+ */
+typedef struct ShDupPartitions
+{
+	ShDupOpened named;
+	int			count;
+	ShDupOpened *leaves;
+} ShDupPartitions;
+
+extern void shdup_open_partitions(Oid indexoid, ShDupPartitions *target);
+extern void shdup_close_partitions(ShDupPartitions *target);
+extern Oid	shdup_named_operator(const ShDupPartitions *target, int *radius);
+extern Oid	shdup_named_fingerprint(const ShDupPartitions *target);
+extern int	shdup_width_of_wide(Relation index);
+extern int	shdup_wide_width(const ShDupPartitions *target);
+extern int	shdup_named_distance(const ShDupPartitions *target);
+
+static inline bool
+shdup_is_partitioned(const ShDupPartitions *target)
+{
+	return target->named.index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX;
+}
+
+/*
+ * The tables of a search, and numbers for their rows.
+ */
+
+/*
+ * A table with its index.  Its rows have the numbers from first_row to end_row:
+ * their TIDs, plus first_row.
+ */
+typedef struct ShDupHeap
+{
+	int			number;			/* among the tables of the set */
+	Relation	relation;		/* the table */
+	Relation	index;
+	ShPairsRow first_row;
+	ShPairsRow end_row;
+} ShDupHeap;
+
+/* the most indexes that are named: the two sides of matches */
+#define SHDUP_MAX_SIDES		2
+
+/*
+ * All tables, in order: by named index, then by OID.  Row numbers are ordered
+ * by table, then by TID.
+ */
+typedef struct ShDupHeaps
+{
+	int			count;
+	ShDupHeap *heaps;
+	BlockNumber nblocks;		/* of all together */
+
+	/*
+	 * with several tables, for each slice of the blocks: the table in which
+	 * it begins
+	 */
+	int			slice_shift;
+	int		   *slices;
+	bool		grouped;		/* the indexes have several columns */
+
+	/*
+	 * the named indexes; no row of a side is below its start
+	 */
+	int			nsides;
+	ShDupPartitions sides[SHDUP_MAX_SIDES];
+	uint64		side_starts[SHDUP_MAX_SIDES];
+} ShDupHeaps;
+
+extern void shdup_heaps_open(ShDupHeaps *heaps, const Oid *indexes, int nindexes);
+extern ShDupHeaps shdup_heaps_of_side(const ShDupHeaps *heaps, int side);
+extern void shdup_heaps_close(ShDupHeaps *heaps);
+extern const ShDupHeap *shdup_find_heap(const ShDupHeaps *heaps, ShPairsRow row);
+
+/*
+ * The table of a row.  Bits above the lower 48 are ignored.
+ */
+static inline const ShDupHeap *
+shdup_heap_of(const ShDupHeaps *heaps, ShPairsRow row)
+{
+	return heaps->count == 1 ? heaps->heaps : shdup_find_heap(heaps, row);
+}
+
+/*
+ * Convert a row to what users see: its TID, and its table, which is returned.
+ */
+static inline Oid
+shdup_name(const ShDupHeaps *heaps, ShPairsRow row, ItemPointer tid)
+{
+	const ShDupHeap *heap = shdup_heap_of(heaps, row);
+
+	shidx_int_to_tid((row & SHIDX_MAX_TID) - heap->first_row, tid);
+	return RelationGetRelid(heap->relation);
+}
+
+#endif							/* SIMHASH_DEDUP_OPEN_H */

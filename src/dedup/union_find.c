@@ -1,0 +1,351 @@
+/*-------------------------------------------------------------------------
+ *
+ * union_find.c
+ *	  Connected components of fingerprints, or other numbers of 64 bits.
+ *
+ * This is union-find: each element has a parent, and the roots stand for the
+ * components.  A root is linked below the root with the smaller fingerprint,
+ * so the root of a component is its smallest fingerprint.  Path halving alone
+ * keeps a search at amortized logarithmic cost (Tarjan and van Leeuwen, 1984).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "common/pg_prng.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "dedup/union_find.h"
+#include "pairs/keys.h"
+
+typedef struct ElementEntry
+{
+	ShFingerprint fp;
+	uint32		element;
+	char		status;
+} ElementEntry;
+
+typedef struct KindEntry
+{
+	ShDupElementKey key;
+	uint32		element;
+	char		status;
+} KindEntry;
+
+/* secrets of a hash table, in its private data */
+typedef struct Seed
+{
+	uint64		addend;
+	uint64		factor;			/* odd */
+} Seed;
+
+/*
+ * Like the finalizer of MurmurHash3, but with secrets: users choose the
+ * fingerprints, and should not be able to construct collisions.
+ */
+static inline uint32
+hash_element(const Seed *seed, ShFingerprint fp)
+{
+	fp += seed->addend;
+	fp ^= fp >> 33;
+	fp *= seed->factor;
+	fp ^= fp >> 33;
+	fp *= UINT64CONST(0xc4ceb9fe1a85ec53);
+	fp ^= fp >> 33;
+	return (uint32) fp;
+}
+
+static inline uint32
+hash_key(const Seed *seed, ShDupElementKey key)
+{
+	uint64		place = (uint64) key.kind << 32 | key.group;
+
+	return hash_element(seed, key.fp ^ place * seed->factor);
+}
+
+/*
+ * When a hash table doubles, it moves its entries without a check for interrupts.  It
+ * has taken longer to find and add each of them.  A table that is large enough from the
+ * start would reserve memory for elements that most searches do not have.
+ */
+#define SH_PREFIX element
+#define SH_ELEMENT_TYPE ElementEntry
+#define SH_KEY_TYPE uint64
+#define SH_KEY fp
+#define SH_HASH_KEY(table, key) hash_element((table)->private_data, key)
+#define SH_EQUAL(table, a, b) ((a) == (b))
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+#define SH_PREFIX kind
+#define SH_ELEMENT_TYPE KindEntry
+#define SH_KEY_TYPE ShDupElementKey
+#define SH_KEY key
+#define SH_HASH_KEY(table, key) hash_key((table)->private_data, key)
+#define SH_EQUAL(table, a, b) ((a).fp == (b).fp && (a).group == (b).group && (a).kind == (b).kind)
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+#define FIRST_CAPACITY	1024
+
+/*
+ * Begin without elements.  what and most are used for the error message if
+ * memory does not suffice.  kinds says whether elements have groups and kinds.
+ */
+void
+shdup_union_find_begin(ShDupUnionFind *components, ShDupElements what, double most,
+						 bool kinds)
+{
+	Seed	   *seed = palloc(sizeof(Seed));
+
+	seed->addend = pg_prng_uint64(&pg_global_prng_state);
+	seed->factor = pg_prng_uint64(&pg_global_prng_state) | 1;
+	components->what = what;
+	components->count = 0;
+	components->capacity = FIRST_CAPACITY;
+	components->most = most;
+	components->elements = palloc(FIRST_CAPACITY * sizeof(ShDupElement));
+	components->nwords = 0;
+	components->values = NULL;
+	components->hash = NULL;
+	components->kinds = NULL;
+	if (kinds)
+		components->kinds = kind_create(CurrentMemoryContext, FIRST_CAPACITY, seed);
+	else
+		components->hash = element_create(CurrentMemoryContext, FIRST_CAPACITY, seed);
+}
+
+/*
+ * Make room for the values of elements, which have so many words.  The caller sets
+ * them.
+ */
+void
+shdup_union_find_keep_values(ShDupUnionFind *components, int nwords)
+{
+	components->nwords = nwords;
+	components->values = palloc((Size) components->capacity * nwords * sizeof(uint64));
+}
+
+/*
+ * The number of bits in which the fingerprints of two elements differ.
+ */
+int
+shdup_element_distance(const ShDupUnionFind *components, uint32 a, uint32 b)
+{
+	if (components->nwords == 0)
+		return shbits_distance(components->elements[a].fp, components->elements[b].fp);
+	return shpairs_distance(shdup_element_value(components, a),
+								 shdup_element_value(components, b), components->nwords);
+}
+
+/*
+ * Is the fingerprint of an element less than that of another, equal or greater?
+ */
+int
+shdup_compare_elements(const ShDupUnionFind *components, uint32 a, uint32 b)
+{
+	if (components->nwords == 0)
+		return components->elements[a].fp < components->elements[b].fp ? -1 :
+			components->elements[a].fp > components->elements[b].fp;
+	return shpairs_compare(shdup_element_value(components, a),
+								  shdup_element_value(components, b), components->nwords);
+}
+
+/*
+ * The memory needed, in bytes, to grow beyond a capacity.  What is later kept of each
+ * element takes the place of the hash table: see shdup_union_find_forget_keys.
+ *
+ * The hash table doubles at about the same time as the array, and during that
+ * the old and the new one are both needed.
+ */
+static double
+bytes_beyond(const ShDupUnionFind *components, double capacity)
+{
+	double		doublings = capacity / components->capacity;
+	double		hash_bytes = components->kinds != NULL ?
+		components->kinds->size * sizeof(KindEntry) :
+		components->hash->size * sizeof(ElementEntry);
+
+	return 2 * doublings * (components->capacity *
+							(sizeof(ShDupElement) + components->nwords * sizeof(uint64) +
+							 (components->kinds != NULL ? SHDUP_BYTES_OF_KIND : 0)) +
+							hash_bytes);
+}
+
+/* the maintenance_work_mem, in kB, that suffices for all possible elements */
+static double
+kilobytes_for_most(const ShDupUnionFind *components)
+{
+	double		capacity = components->capacity;
+
+	while (capacity * 2 <= components->most)
+		capacity *= 2;
+	return ceil(bytes_beyond(components, capacity) / 1024);
+}
+
+/* Report that there is no room for one more element. */
+static void
+report_too_many(const ShDupUnionFind *components)
+{
+	double		enough = kilobytes_for_most(components);
+
+	if (components->what == SHDUP_NUMBERS)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("more than %u members of components do not fit into maintenance_work_mem",
+						components->count),
+				 errhint("Increase maintenance_work_mem from %d kB to %.0f kB, which is enough for any number of them.",
+						 maintenance_work_mem, enough)));
+	ereport(ERROR,
+			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+			 errmsg("more than %u fingerprints with near-duplicates do not fit into maintenance_work_mem",
+					components->count),
+			 components->what == SHDUP_ROWS ?
+			 errhint("Increase maintenance_work_mem from %d kB to %.0f kB, which is enough for any number of them, or VACUUM the table if it has many dead rows.",
+					 maintenance_work_mem, enough) :
+			 errhint("Increase maintenance_work_mem from %d kB to %.0f kB, which is enough for any number of them.",
+					 maintenance_work_mem, enough)));
+}
+
+/*
+ * Make room for one more element.
+ */
+static void
+enlarge_elements(ShDupUnionFind *components)
+{
+	double		limit = maintenance_work_mem * 1024.0;
+
+	if (bytes_beyond(components, components->capacity) > limit ||
+		components->capacity > PG_UINT32_MAX / 2)
+		report_too_many(components);
+	components->capacity *= 2;
+	components->elements = repalloc_huge(components->elements,
+										 components->capacity * sizeof(ShDupElement));
+	if (components->values != NULL)
+		components->values = repalloc_huge(components->values, (Size) components->capacity *
+										   components->nwords * sizeof(uint64));
+}
+
+static bool
+is_known(const ShDupUnionFind *components, ShDupElementKey key)
+{
+	if (components->kinds != NULL)
+		return kind_lookup(components->kinds, key) != NULL;
+	return element_lookup(components->hash, key.fp) != NULL;
+}
+
+/*
+ * Get the number of an element.  A new one is a component of its own, of size
+ * 0. Raises ERRCODE_CONFIGURATION_LIMIT_EXCEEDED beyond maintenance_work_mem.
+ */
+uint32
+shdup_union_find_add(ShDupUnionFind *components, ShDupElementKey key, bool *is_new)
+{
+	bool		found;
+	uint32	   *number;
+
+	/* an existing one needs no room */
+	if (components->count == components->capacity && !is_known(components, key))
+		enlarge_elements(components);
+	if (components->kinds != NULL)
+		number = &kind_insert(components->kinds, key, &found)->element;
+	else
+		number = &element_insert(components->hash, key.fp, &found)->element;
+	*is_new = !found;
+	if (!found)
+	{
+		ShDupElement *element = &components->elements[components->count];
+
+		element->fp = key.fp;
+		element->size = 0;
+		element->parent = components->count;
+		element->number = 0;
+		element->has_near = 0;
+		*number = components->count++;
+	}
+	return *number;
+}
+
+/*
+ * The number of an existing element, if elements have kinds; or
+ * SHDUP_NO_ELEMENT.
+ */
+uint32
+shdup_union_find_lookup(ShDupUnionFind *components, ShDupElementKey key)
+{
+	const KindEntry *entry = kind_lookup(components->kinds, key);
+
+	return entry != NULL ? entry->element : SHDUP_NO_ELEMENT;
+}
+
+/*
+ * No element will be added or looked up any more: free the hash table.  Then the caller
+ * may allocate SHDUP_BYTES_TO_USE for each element.
+ */
+void
+shdup_union_find_forget_keys(ShDupUnionFind *components)
+{
+	if (components->kinds != NULL)
+		kind_destroy(components->kinds);
+	else
+		element_destroy(components->hash);
+	components->kinds = NULL;
+	components->hash = NULL;
+}
+
+/*
+ * The root of the component of an element.
+ */
+uint32
+shdup_union_find_root(ShDupUnionFind *components, uint32 element)
+{
+	ShDupElement *elements = components->elements;
+
+	while (elements[element].parent != element)
+	{
+		elements[element].parent = elements[elements[element].parent].parent;
+		element = elements[element].parent;
+	}
+	return element;
+}
+
+/*
+ * Merge the components of two elements.
+ */
+void
+shdup_union_find_join(ShDupUnionFind *components, uint32 a, uint32 b)
+{
+	ShDupElement *elements = components->elements;
+	uint32		a_root = shdup_union_find_root(components, a);
+	uint32		b_root = shdup_union_find_root(components, b);
+
+	if (elements[a_root].fp < elements[b_root].fp)
+		elements[b_root].parent = a_root;
+	else
+		elements[a_root].parent = b_root;
+}
+
+/*
+ * Add the sizes of all elements to those of their roots.
+ */
+void
+shdup_union_find_sum(ShDupUnionFind *components)
+{
+	for (uint32 i = 0; i < components->count; i++)
+	{
+		uint32		root;
+
+		CHECK_FOR_INTERRUPTS();
+		root = shdup_union_find_root(components, i);
+
+		if (root != i)
+			components->elements[root].size += components->elements[i].size;
+	}
+}

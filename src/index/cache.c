@@ -1,0 +1,260 @@
+/*-------------------------------------------------------------------------
+ *
+ * cache.c
+ *	  What a backend remembers of a simhash index.
+ *
+ * The metapage is copied into rd_amcache, which the server frees with each
+ * invalidation of the relation's descriptor.  It is therefore read again
+ * whenever the contents of the index may have been replaced, and nothing that
+ * depends on the scheme is remembered for longer.  A root can be out of date
+ * in only one way: it has been split, and then it no longer has the root flag.
+ *
+ * The places of the other pages are remembered in a map (map.c), which
+ * survives invalidations.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "utils/memutils.h"
+
+#include "compat.h"
+#include "index/class.h"
+#include "index/page.h"
+#include "index/tree.h"
+#include "type/wide.h"
+
+/*
+ * every so many reads, look a known buffer up anyway, to bump its usage count
+ */
+#define LOOKUP_INTERVAL		16
+
+/*
+ * The width that the last column of an index says its fingerprints have; 0 if
+ * it does not say that, or the catalogs have to be read for it.  A type modifier can
+ * be removed without a new index.
+ */
+static int
+column_width(Relation index)
+{
+	int			column = IndexRelationGetNumberOfAttributes(index);
+	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(index), column - 1);
+
+	if (OidIsValid(index_getprocid(index, column, SIMHASH_FINGERPRINT_PROC)))
+		return 0;
+	return attribute->attbyval ? SHBITS_WIDTH : Max(attribute->atttypmod, 0);
+}
+
+/*
+ * What is wrong with the metapage, as a message for shidx_report_corrupted;
+ * NULL if nothing is.  A page of another format is not a problem here: see
+ * shidx_check_metapage.
+ */
+static const char *
+metapage_problem(Relation index, Page page)
+{
+	ShIdxMetaPageData *meta = ShIdxPageGetMeta(page);
+	int			width = column_width(index);
+	int			ntables;
+
+	if (PageIsNew(page))
+		return gettext_noop("index \"%s\" has an empty metapage at block %u");
+	if (PageGetSpecialSize(page) != MAXALIGN(sizeof(ShIdxOpaqueData)) ||
+		ShIdxPageGetOpaque(page)->page_id != SHIDX_PAGE_ID ||
+		(ShIdxPageGetOpaque(page)->flags & SHIDX_META) == 0 ||
+		meta->magic != SHIDX_MAGIC)
+		return gettext_noop("index \"%s\" has no metapage of a simhash index at block %u");
+	if (meta->version != SHIDX_VERSION)
+		return NULL;
+	if (meta->columns != IndexRelationGetNumberOfAttributes(index))
+		return gettext_noop("index \"%s\" has the wrong number of columns in the metapage, block %u");
+	if (!shtype_is_width(meta->width) || (width > 0 && meta->width != width))
+		return gettext_noop("index \"%s\" has fingerprints of the wrong width in the metapage, block %u");
+	ntables = shbits_ntables(meta->blocks, meta->distance);
+	if (ntables < 1 || ntables > SHBITS_MAX_TABLES || meta->ntrees > SHIDX_MAX_TREES ||
+		meta->ntrees != shbits_nparts(meta->width) * ntables + 1)
+		return gettext_noop("index \"%s\" has an impossible scheme in the metapage, block %u");
+	for (int i = 0; i < meta->ntrees; i++)
+	{
+		if (!BlockNumberIsValid(meta->roots[i].block) ||
+			meta->roots[i].block == SHIDX_METAPAGE_BLOCK)
+			return gettext_noop("index \"%s\" lacks a root in the metapage, block %u");
+	}
+	return NULL;
+}
+
+/*
+ * Check the metapage, which the caller has pinned and locked.  Reports
+ * ERRCODE_INDEX_CORRUPTED.
+ */
+void
+shidx_check_metapage(Relation index, Buffer buffer)
+{
+	Page		page = BufferGetPage(buffer);
+	const char *problem = metapage_problem(index, page);
+
+	if (problem != NULL)
+		shidx_report_corrupted(index, SHIDX_METAPAGE_BLOCK, problem);
+	if (ShIdxPageGetMeta(page)->version != SHIDX_VERSION)
+		ereport(ERROR,
+				(errcode(ERRCODE_INDEX_CORRUPTED),
+				 errmsg("index \"%s\" has format version %u, but this library reads version %u",
+						RelationGetRelationName(index),
+						ShIdxPageGetMeta(page)->version, SHIDX_VERSION),
+				 errdetail("The version is stored in block %u.", SHIDX_METAPAGE_BLOCK),
+				 errhint("Please REINDEX it.")));
+}
+
+/*
+ * Read the metapage, for shidx_get_cache.
+ */
+ShIdxCache *
+shidx_read_cache(Relation index)
+{
+	ShIdxCache  *cache;
+	ShIdxMetaPageData *meta;
+	Buffer		buffer;
+	Size		trees_end;
+	Size		scheme_size;
+	int			ntrees;
+
+	buffer = ReadBuffer(index, SHIDX_METAPAGE_BLOCK);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	shidx_check_metapage(index, buffer);
+	meta = ShIdxPageGetMeta(BufferGetPage(buffer));
+	ntrees = meta->ntrees;
+	trees_end = MAXALIGN(offsetof(ShIdxCache, trees) + ntrees * sizeof(ShIdxTreeCache));
+
+	scheme_size = shbits_scheme_size(shbits_ntables(meta->blocks, meta->distance));
+
+	/* one chunk: the relcache frees it with a plain pfree */
+	cache = MemoryContextAllocZero(index->rd_indexcxt, trees_end + scheme_size);
+	cache->scheme = (ShBitsScheme *) ((char *) cache + trees_end);
+	shbits_scheme_init(cache->scheme, meta->blocks, meta->distance);
+	cache->width = meta->width;
+	cache->ntrees = ntrees;
+	cache->nblocks = RelationGetNumberOfBlocks(index);
+	for (int tree = 0; tree < ntrees; tree++)
+		cache->trees[tree].root = meta->roots[tree];
+
+	UnlockReleaseBuffer(buffer);
+	index->rd_amcache = cache;
+	return cache;
+}
+
+/*
+ * Read the metapage again at the next use.
+ */
+void
+shidx_forget_metapage(Relation index)
+{
+	if (index->rd_amcache != NULL)
+		pfree(index->rd_amcache);
+	index->rd_amcache = NULL;
+}
+
+/*
+ * Forget all that is remembered of the index.
+ */
+void
+shidx_forget_cache(Relation index)
+{
+	shidx_forget_metapage(index);
+	shidx_map_forget(index);
+}
+
+/*
+ * Can a page of a tree have this block number?  Reading a block that does not
+ * exist would be an error, and reading InvalidBlockNumber would extend the
+ * index.
+ *
+ * The size is asked for only if the block is beyond the last known size, since
+ * an index does not shrink while its descriptor is valid.  May read the
+ * metapage, as shidx_get_cache does.
+ */
+bool
+shidx_is_block(Relation index, BlockNumber block)
+{
+	ShIdxCache  *cache = shidx_get_cache(index);
+
+	if (unlikely(block >= cache->nblocks))
+		cache->nblocks = RelationGetNumberOfBlocks(index);
+	return block < cache->nblocks && block != SHIDX_METAPAGE_BLOCK;
+}
+
+/*
+ * Check that the target of a link exists, before the link is followed.
+ * Reports ERRCODE_INDEX_CORRUPTED.
+ */
+void
+shidx_check_link(Relation index, BlockNumber block)
+{
+	if (unlikely(!shidx_is_block(index, block)))
+		shidx_report_corrupted(index, block,
+							  "index \"%s\" has a link to block %u, where no page of a tree is");
+}
+
+/*
+ * A copy of the scheme of the index, in the current memory context, for
+ * callers that need it longer than shidx_get_cache() promises.
+ */
+ShBitsScheme *
+shidx_get_scheme(Relation index)
+{
+	const ShIdxCache *cache = shidx_get_cache(index);
+	Size		size = shbits_scheme_size(cache->scheme->ntables);
+
+	return memcpy(palloc(size), cache->scheme, size);
+}
+
+/*
+ * The root of a tree, which is the last resort of a search.
+ */
+ShIdxPlace
+shidx_place_of_root(Relation index, int tree)
+{
+	const ShIdxTreeCache *cached = &shidx_get_cache(index)->trees[tree];
+
+	return shidx_make_place(cached->root.block, cached->root.level, cached->buffer);
+}
+
+/*
+ * Where to begin a search for the leaf of a key: at the leaf itself, if this
+ * backend remembers its place, otherwise at the lowest page on the way down
+ * that it remembers.
+ */
+ShIdxPlace
+shidx_locate(Relation index, int tree, ShIdxKey key)
+{
+	ShIdxPlace	place = shidx_place_of_root(index, tree);
+
+	while (place.level > 0 && shidx_map_child(index, tree, key, &place))
+		;
+	return place;
+}
+
+/*
+ * Pin the page of a place.  Mostly it is still in the buffer where it was last
+ * seen, and need not be looked up.
+ *
+ * Every now and then it is looked up anyway, since only that tells the buffer
+ * manager that the page is in use and worth keeping.
+ */
+Buffer
+shidx_read_place(Relation index, const ShIdxPlace *place)
+{
+	ShIdxCache  *cache = shidx_get_cache(index);
+
+	if (place->buffer > 0 &&
+		++cache->recent_reads % LOOKUP_INTERVAL != 0 &&
+		ReadRecentBuffer(shcompat_locator(index), MAIN_FORKNUM, place->block, place->buffer))
+	{
+		/* as ReadBuffer does, for pg_statio_all_indexes */
+		pgstat_count_buffer_read(index);
+		pgstat_count_buffer_hit(index);
+		return place->buffer;
+	}
+	return ReadBuffer(index, place->block);
+}

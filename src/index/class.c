@@ -1,0 +1,372 @@
+/*-------------------------------------------------------------------------
+ *
+ * class.c
+ *	  What the operator class of an index says of fingerprints, and those of its
+ *	  values.
+ *
+ * The values are fingerprints themselves, unless the operator class has a
+ * support function that computes them (src/README, section 2).  A value of type
+ * simhash_bits is cut into parts of 64 bits, each of which is stored like a
+ * fingerprint.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_amop.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "parser/parse_coerce.h"
+#include "utils/catcache.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/syscache.h"
+
+#include "index/class.h"
+#include "index/tree.h"
+#include "type/simhash.h"
+#include "type/wide.h"
+
+/* of simhash_io.c, ball.c and wide_io.c */
+extern Datum simhash_in(PG_FUNCTION_ARGS);
+extern Datum simhash_ball_in(PG_FUNCTION_ARGS);
+extern Datum simhash_bits_ball_in(PG_FUNCTION_ARGS);
+
+/*
+ * Can values of a type be fingerprints of 64 bits, which are by value?
+ */
+bool
+shidx_is_64_bits(Oid type)
+{
+	return get_typlen(type) == sizeof(uint64) && get_typbyval(type);
+}
+
+/*
+ * Is the equality of a type that of its bits?  Fingerprints of a type such as float8,
+ * where -0 equals 0, are found by distances only.
+ */
+static bool
+is_equal_by_bits(Oid type)
+{
+	return type == INT8OID || shtype_has_input(type, sizeof(uint64), simhash_in);
+}
+
+/*
+ * Can an index of values of the left type search for what is on the right side of an
+ * operator of a strategy?  The values are fingerprints, unless there is a function that
+ * computes those of values on both sides.  The index reads the right side as a ball, as
+ * a fingerprint of the same type, or, if it is compared with a bigint, as a shorter
+ * integer.
+ *
+ * A bigint and a simhash are the same to an index.
+ */
+bool
+shidx_can_search(Oid function, Oid left, Oid right, int strategy)
+{
+	bool		wide;
+
+	if (OidIsValid(function))
+	{
+		if (strategy != SIMHASH_STRATEGY_BALL)
+			return left == right && strategy >= SIMHASH_STRATEGY_WITHIN;
+		left = getBaseType(get_func_rettype(function));
+	}
+	wide = shtype_is_bits(left);
+	if (!wide && !shidx_is_64_bits(left))
+		return false;
+	if (strategy == SIMHASH_STRATEGY_BALL)
+		return wide ? shtype_has_input(right, -1, simhash_bits_ball_in) :
+			shtype_has_input(right, sizeof(SimhashBall), simhash_ball_in);
+	if (wide || !is_equal_by_bits(left))
+		return left == right && (wide || strategy != SIMHASH_STRATEGY_EQUAL);
+	return is_equal_by_bits(right) ||
+		(strategy == SIMHASH_STRATEGY_EQUAL && (right == INT4OID || right == INT2OID));
+}
+
+/*
+ * The number of bits of fingerprints of a type: 64 of one that has 64 bits by value,
+ * n of simhash_bits(n), also as a domain.  0 if the type does not say it, or has no
+ * fingerprints.
+ */
+int
+shidx_fingerprint_width(Oid type, int32 typmod)
+{
+	type = getBaseTypeAndTypmod(type, &typmod);
+	if (shidx_is_64_bits(type))
+		return SHBITS_WIDTH;
+	return shtype_is_bits(type) ? Max(typmod, 0) : 0;
+}
+
+/*
+ * The same of those that a function returns.  What it returns has no type modifier,
+ * so wide ones need a domain.
+ */
+int
+shidx_function_width(Oid function)
+{
+	return shidx_fingerprint_width(get_func_rettype(function), -1);
+}
+
+/*
+ * Can a function compute the fingerprints of the values of a type?
+ */
+bool
+shidx_is_fingerprint_function(Oid function, Oid type)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	Form_pg_proc form;
+	Oid			argument;
+	bool		result;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for function %u", function);
+	form = (Form_pg_proc) GETSTRUCT(tuple);
+	argument = form->pronargs == 1 ? form->proargtypes.values[0] : InvalidOid;
+	result = form->prokind == PROKIND_FUNCTION && !form->proretset &&
+		shidx_fingerprint_width(form->prorettype, -1) > 0 &&
+		(argument == type || IsBinaryCoercible(type, argument)) &&
+		form->provolatile == PROVOLATILE_IMMUTABLE;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
+ * The function that computes the fingerprint of a value of a type; InvalidOid
+ * if values are fingerprints.
+ */
+Oid
+shidx_fingerprint_function_in(Oid family, Oid type)
+{
+	return get_opfamily_proc(family, type, type, SIMHASH_FINGERPRINT_PROC);
+}
+
+/*
+ * The operator of an operator family that computes fingerprints of the values of a
+ * type that compares two of these by a radius, and this radius: of several operators
+ * the one with the least.  InvalidOid if there is none.
+ */
+Oid
+shidx_near_operator(Oid family, Oid type, int *radius)
+{
+	CatCList   *operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(family));
+	int			least = 0;
+	Oid			result = InvalidOid;
+
+	for (int i = 0; i < operators->n_members; i++)
+	{
+		Form_pg_amop member = (Form_pg_amop) GETSTRUCT(&operators->members[i]->tuple);
+
+		if (member->amoplefttype == type && member->amoprighttype == type &&
+			member->amopstrategy >= SIMHASH_STRATEGY_WITHIN &&
+			(least == 0 || member->amopstrategy < least))
+		{
+			least = member->amopstrategy;
+			result = member->amopopr;
+		}
+	}
+	ReleaseCatCacheList(operators);
+	if (OidIsValid(result))
+		*radius = Min(SIMHASH_RADIUS_OF_STRATEGY(least),
+					  shidx_function_width(shidx_fingerprint_function_in(family, type)));
+	return result;
+}
+
+/*
+ * Are the fingerprints of an index of type simhash_bits?
+ */
+bool
+shidx_is_wide(Relation index)
+{
+	Oid			function = shidx_fingerprint_function(index);
+
+	if (OidIsValid(function))
+		return !get_typbyval(get_func_rettype(function));
+	return !TupleDescAttr(RelationGetDescr(index), shidx_fp_column(index))->attbyval;
+}
+
+/*
+ * The width of the fingerprints of an index, as its operator class or its last
+ * column says it; 0 if it does not.
+ */
+int
+shidx_index_width(Relation index)
+{
+	Oid			function = shidx_fingerprint_function(index);
+	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(index), shidx_fp_column(index));
+
+	return OidIsValid(function) ? shidx_function_width(function) :
+		shidx_fingerprint_width(column->atttypid, column->atttypmod);
+}
+
+/*
+ * Check the width of the fingerprints in an index.  The catalogs say the same or
+ * nothing: ALTER TABLE can take the width from the type of a column, and the server
+ * keeps the index.  Reports ERRCODE_INDEX_CORRUPTED.
+ */
+static void
+check_declared_width(Relation index, int width)
+{
+	int			declared = shidx_index_width(index);
+
+	if (declared > 0 && declared != width)
+		shidx_report_corrupted(index, SHIDX_METAPAGE_BLOCK,
+							  gettext_noop("index \"%s\" has fingerprints of the wrong width in the metapage, block %u"));
+}
+
+/*
+ * The width of the fingerprints in an index, from its metapage, checked as above.
+ */
+int
+shidx_stored_width(Relation index)
+{
+	int			width = shidx_width(index);
+
+	check_declared_width(index, width);
+	return width;
+}
+
+/*
+ * Look up how the values of an index become fingerprints, which have so many
+ * bits.
+ *
+ * Allocates in the current memory context, which must live as long as
+ * *fingerprinter.
+ */
+void
+shidx_fingerprinter_begin(ShIdxFingerprinter *fingerprinter, Relation index, int width)
+{
+	int			column = shidx_fp_column(index);
+
+	fingerprinter->width = width;
+	fingerprinter->nparts = shbits_nparts(width);
+	fingerprinter->index = RelationGetRelationName(index);
+	fingerprinter->computes = shidx_computes_fingerprints(index);
+	fingerprinter->wide = shidx_is_wide(index);
+	fingerprinter->direct = !fingerprinter->computes && !fingerprinter->wide;
+	if (!fingerprinter->direct)
+		check_declared_width(index, width);
+	fingerprinter->home = CurrentMemoryContext;
+	fingerprinter->context = NULL;
+	if (!fingerprinter->computes)
+		return;
+	fmgr_info_copy(&fingerprinter->function,
+				   index_getprocinfo(index, column + 1, SIMHASH_FINGERPRINT_PROC),
+				   CurrentMemoryContext);
+	fingerprinter->collation = index->rd_indcollation[column];
+}
+
+/*
+ * Free what the functions have allocated, if the memory context in which
+ * *fingerprinter was made lives on.
+ */
+void
+shidx_fingerprinter_end(ShIdxFingerprinter *fingerprinter)
+{
+	if (fingerprinter->context != NULL)
+		MemoryContextDelete(fingerprinter->context);
+}
+
+/*
+ * Switch to the memory context in which functions of the index run for a row.
+ */
+static MemoryContext
+enter_context(ShIdxFingerprinter *fingerprinter)
+{
+	if (fingerprinter->context == NULL)
+		fingerprinter->context = AllocSetContextCreate(fingerprinter->home, "simhash fingerprint",
+													   ALLOCSET_DEFAULT_SIZES);
+	return MemoryContextSwitchTo(fingerprinter->context);
+}
+
+/*
+ * Free what they have allocated, and switch back.
+ */
+static void
+leave_context(ShIdxFingerprinter *fingerprinter, MemoryContext old)
+{
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(fingerprinter->context);
+}
+
+/*
+ * The group of a row with these values in the columns of an index.  0 in an
+ * index of one column.
+ *
+ * May run hash functions of types, so no buffer lock may be held.
+ */
+uint32
+shidx_group_of_row(ShIdxFingerprinter *fingerprinter, Relation index,
+				   const Datum *values, const bool *isnull)
+{
+	int			columns = shidx_fp_column(index);
+	uint64		hashes[INDEX_MAX_KEYS];
+	MemoryContext old;
+
+	if (columns == 0)
+		return 0;
+	old = enter_context(fingerprinter);
+	for (int i = 0; i < columns; i++)
+		hashes[i] = isnull[i] ? SHIDX_NULL_HASH :
+			shidx_hash_value(index, i, index_getprocinfo(index, i + 1, SHIDX_HASH_PROC),
+							 values[i]);
+	leave_context(fingerprinter, old);
+	return shidx_group_of_hashes(hashes, columns);
+}
+
+/*
+ * Cut a fingerprint into its parts.
+ */
+static void
+split(const ShIdxFingerprinter *fingerprinter, Datum fingerprint, ShFingerprint *parts)
+{
+	bytea	   *bits;
+
+	if (!fingerprinter->wide)
+	{
+		*parts = DatumGetSimhash(fingerprint);
+		return;
+	}
+	bits = DatumGetSimhashBits(fingerprint);
+	if (shtype_bits_width(bits) != fingerprinter->width)
+		ereport(ERROR,
+				(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
+				 errmsg("index \"%s\" cannot hold a fingerprint of %d bits",
+						fingerprinter->index, shtype_bits_width(bits)),
+				 errdetail("Its fingerprints have %d bits.", fingerprinter->width)));
+	shtype_split_bits(shtype_bits_data(bits), fingerprinter->width, parts);
+	if ((Pointer) bits != DatumGetPointer(fingerprint))
+		pfree(bits);
+}
+
+/*
+ * Get the parts of the fingerprint of a value that is not null and not one of 64
+ * bits by value, as shidx_fingerprint does.
+ *
+ * May run the function of the operator class, so no buffer lock may be held.  Raises
+ * ERRCODE_STRING_DATA_LENGTH_MISMATCH if the fingerprint has another width than those
+ * of the index.
+ */
+bool
+shidx_get_parts(ShIdxFingerprinter *fingerprinter, Datum value, ShFingerprint *parts)
+{
+	LOCAL_FCINFO(fcinfo, 1);
+	MemoryContext old;
+	Datum		fingerprint;
+
+	if (!fingerprinter->computes)
+	{
+		split(fingerprinter, value, parts);
+		return true;
+	}
+	old = enter_context(fingerprinter);
+	InitFunctionCallInfoData(*fcinfo, &fingerprinter->function, 1, fingerprinter->collation,
+							 NULL, NULL);
+	fcinfo->args[0].value = value;
+	fcinfo->args[0].isnull = false;
+	fingerprint = FunctionCallInvoke(fcinfo);
+	if (!fcinfo->isnull)
+		split(fingerprinter, fingerprint, parts);
+	leave_context(fingerprinter, old);
+	return !fcinfo->isnull;
+}

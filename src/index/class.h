@@ -1,0 +1,140 @@
+/*-------------------------------------------------------------------------
+ *
+ * class.h
+ *	  What the operator classes of an index make of its columns.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_INDEX_CLASS_H
+#define SIMHASH_INDEX_CLASS_H
+
+#include "access/genam.h"
+#include "fmgr.h"
+#include "nodes/execnodes.h"
+#include "utils/rel.h"
+
+#include "compat.h"
+#include "type/simhash.h"
+
+/*
+ * What the operator class of an index says of fingerprints.
+ */
+
+/* support function of the fingerprint column: the fingerprint of a value */
+#define SIMHASH_FINGERPRINT_PROC	2
+
+extern bool shidx_is_64_bits(Oid type);
+extern bool shidx_can_search(Oid function, Oid left, Oid right, int strategy);
+extern int	shidx_fingerprint_width(Oid type, int32 typmod);
+extern int	shidx_function_width(Oid function);
+extern bool shidx_is_fingerprint_function(Oid function, Oid type);
+extern Oid	shidx_fingerprint_function_in(Oid family, Oid type);
+extern Oid	shidx_near_operator(Oid family, Oid type, int *radius);
+
+/*
+ * Groups: what keys store of the columns before the fingerprint.
+ */
+
+/* support function of columns before the fingerprint: an extended hash function */
+#define SHIDX_HASH_PROC		1
+
+/* the hash of a null */
+#define SHIDX_NULL_HASH		UINT64CONST(0x6E756C6C)
+
+/*
+ * the position of the fingerprint among the columns of an index, from 0: the
+ * last
+ */
+static inline int
+shidx_fp_column(Relation index)
+{
+	return IndexRelationGetNumberOfKeyAttributes(index) - 1;
+}
+
+extern uint32 shidx_group_of_hashes(const uint64 *hashes, int columns);
+extern bool shidx_find_hash(Relation index, int column, Oid type, FmgrInfo *function);
+extern uint64 shidx_hash_value(Relation index, int column, FmgrInfo *function, Datum value);
+
+/*
+ * The fingerprint of a value of the last column of an index.
+ */
+
+/*
+ * How values become fingerprints.  This is looked up once for many values.
+ */
+typedef struct ShIdxFingerprinter
+{
+	bool		direct;			/* values are fingerprints of 64 bits by value */
+	bool		wide;			/* fingerprints are of type simhash_bits */
+	int			width;			/* of the fingerprints, in bits */
+	int			nparts;			/* of 64 bits each */
+	const char *index;			/* its name */
+
+	MemoryContext home;			/* where the fingerprinter was made */
+	MemoryContext context;		/* of functions of the index, for one row; or
+								 * NULL */
+
+	bool		computes;		/* they are computed of values; otherwise the
+								 * rest is not set */
+	FmgrInfo	function;
+	Oid			collation;
+} ShIdxFingerprinter;
+
+extern void shidx_fingerprinter_begin(ShIdxFingerprinter *fingerprinter, Relation index,
+									  int width);
+extern uint32 shidx_group_of_row(ShIdxFingerprinter *fingerprinter, Relation index,
+								 const Datum *values, const bool *isnull);
+extern bool shidx_get_parts(ShIdxFingerprinter *fingerprinter, Datum value,
+							ShFingerprint *parts);
+extern void shidx_fingerprinter_end(ShIdxFingerprinter *fingerprinter);
+extern bool shidx_is_wide(Relation index);
+extern int	shidx_index_width(Relation index);
+extern int	shidx_stored_width(Relation index);
+
+/*
+ * The function that computes the fingerprints of an index; InvalidOid if its
+ * values are fingerprints.
+ */
+static inline Oid
+shidx_fingerprint_function(Relation index)
+{
+	return index_getprocid(index, shidx_fp_column(index) + 1, SIMHASH_FINGERPRINT_PROC);
+}
+
+/*
+ * Does an index have fingerprints of its values, which have to be rechecked
+ * with the row?
+ */
+static inline bool
+shidx_computes_fingerprints(Relation index)
+{
+	return OidIsValid(shidx_fingerprint_function(index));
+}
+
+/*
+ * Get the parts of the fingerprint of a value, fingerprinter->nparts <=
+ * SHBITS_MAX_PARTS of them.  Returns false if it has no fingerprint.
+ */
+static inline bool
+shidx_fingerprint(ShIdxFingerprinter *fingerprinter, Datum value, bool isnull,
+				  ShFingerprint *parts)
+{
+	if (isnull)
+		return false;
+	if (unlikely(!fingerprinter->direct))
+		return shidx_get_parts(fingerprinter, value, parts);
+	*parts = DatumGetSimhash(value);
+	return true;
+}
+
+/*
+ * Which operator classes, and which columns of an index, are possible?
+ */
+
+extern bool shidx_validate(Oid opclass);
+SHCOMPAT_NORETURN extern void shidx_report_no_width(Relation index);
+extern void shidx_check_operator(Relation index, Oid left, Oid right, int strategy,
+								 bool orders);
+extern void shidx_check_columns(Relation index, const struct IndexInfo *info);
+
+#endif							/* SIMHASH_INDEX_CLASS_H */

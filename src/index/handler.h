@@ -1,0 +1,46 @@
+/*-------------------------------------------------------------------------
+ *
+ * handler.h
+ *	  The callbacks of the access method.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_INDEX_HANDLER_H
+#define SIMHASH_INDEX_HANDLER_H
+
+#include "access/genam.h"
+#include "nodes/execnodes.h"
+#include "nodes/pathnodes.h"
+#include "nodes/tidbitmap.h"
+
+/*
+ * Estimating the cost of a scan.
+ */
+
+extern void shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path,
+							   double loop_count, Cost *startup_cost,
+							   Cost *total_cost, Selectivity *selectivity,
+							   double *correlation, double *pages);
+
+/*
+ * Adding a row to a simhash index.
+ */
+
+extern bool shidx_insert(Relation index, Datum *values, bool *isnull,
+						 ItemPointer heap_tid, Relation heap,
+						 IndexUniqueCheck check_unique, bool index_unchanged,
+						 struct IndexInfo *info);
+
+/*
+ * Scanning a simhash index.
+ */
+
+extern IndexScanDesc shidx_beginscan(Relation index, int nkeys, int norderbys);
+extern void shidx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
+						 ScanKey orderbys, int norderbys);
+extern bool shidx_gettuple(IndexScanDesc scan, ScanDirection direction);
+extern int64 shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap);
+extern void shidx_endscan(IndexScanDesc scan);
+extern bool shidx_canreturn(Relation index, int column);
+
+#endif							/* SIMHASH_INDEX_HANDLER_H */

@@ -1,0 +1,325 @@
+/*-------------------------------------------------------------------------
+ *
+ * options.c
+ *	  Options of CREATE INDEX ... USING simhash ... WITH (...).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/reloptions.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+
+#include "bits/scheme.h"
+#include "index/build.h"
+#include "index/class.h"
+#include "index/page.h"
+
+#define MOST_DEFAULT_BLOCKS		8	/* if there are more for a large radius */
+#define DEFAULT_FILLFACTOR		90
+#define MIN_FILLFACTOR			10
+
+static relopt_kind options_kind;
+
+/* for the hint of an error about a scheme */
+#define ADVICE	"  An index answers every radius, so its distance need not be that large."
+
+/*
+ * Register the options, when the library is loaded.
+ */
+void
+shidx_init_options(void)
+{
+	options_kind = add_reloption_kind();
+	add_int_reloption(options_kind, "blocks",
+					  "Number of blocks that the bits are cut into",
+					  0, 1, SHBITS_MAX_BLOCKS * SHBITS_MAX_PARTS, AccessExclusiveLock);
+	add_int_reloption(options_kind, "distance",
+					  "Largest distance that is found by exact prefixes alone",
+					  -1, 0, SHBITS_MAX_BLOCKS * SHBITS_MAX_PARTS - 1, AccessExclusiveLock);
+	add_int_reloption(options_kind, "fillfactor",
+					  "Percentage of a leaf page that a build fills",
+					  DEFAULT_FILLFACTOR, MIN_FILLFACTOR, 100,
+					  ShareUpdateExclusiveLock);
+}
+
+/*
+ * Could blocks and distance be those of fingerprints of more than 64 bits,
+ * whatever their number?
+ */
+static bool
+may_be_wide(const ShIdxOptions *options)
+{
+	if (options->blocks == 0)
+	{
+		/* distance alone has to agree with the default of blocks */
+		return options->distance >= 2 * SHIDX_DEFAULT_BLOCKS - 1 &&
+			(options->distance + 1) % SHIDX_DEFAULT_BLOCKS == 0;
+	}
+	return options->distance < 0 || options->distance == options->blocks - 1;
+}
+
+/*
+ * amoptions: parse and check the options of an index
+ *
+ * With validate, a scheme that no index can use is an error.  The server sets
+ * validate when an index is created and when its options are changed, but does
+ * not say which, or for which index.  So this function cannot know the width of
+ * its fingerprints, on which more depends (shidx_make_scheme).  Nor can it report
+ * options that do not take effect before REINDEX; see
+ * shidx_report_pending_options.
+ */
+bytea *
+shidx_options(Datum reloptions, bool validate)
+{
+	static const relopt_parse_elt elements[] = {
+		{"blocks", RELOPT_TYPE_INT, offsetof(ShIdxOptions, blocks)},
+		{"distance", RELOPT_TYPE_INT, offsetof(ShIdxOptions, distance)},
+		{"fillfactor", RELOPT_TYPE_INT, offsetof(ShIdxOptions, fillfactor)},
+	};
+	ShIdxOptions *options;
+
+	options = (ShIdxOptions *) build_reloptions(reloptions, validate, options_kind,
+												sizeof(ShIdxOptions),
+												elements, lengthof(elements));
+	if (validate && options != NULL && !may_be_wide(options))
+		shbits_check_scheme(options->blocks > 0 ? options->blocks : SHIDX_DEFAULT_BLOCKS,
+							options->distance >= 0 ? options->distance : SHIDX_DEFAULT_DISTANCE,
+							ADVICE);
+	return (bytea *) options;
+}
+
+/*
+ * The options of an index as they are set.
+ */
+static ShIdxOptions
+get_set_options(Relation index)
+{
+	ShIdxOptions none = {
+		.blocks = 0,
+		.distance = -1,
+		.fillfactor = DEFAULT_FILLFACTOR,
+	};
+
+	return index->rd_options != NULL ? *(ShIdxOptions *) index->rd_options : none;
+}
+
+/*
+ * The blocks of an index of fingerprints of 64 bits, whose distance is one less,
+ * if nothing else is set.
+ *
+ * A class that computes fingerprints has look-ups of one radius only.  If it is
+ * large, more blocks make less work: those that a look-up must find may differ in
+ * fewer bits, and so have fewer values.
+ */
+static int
+default_blocks(Relation index)
+{
+	int			column = shidx_fp_column(index);
+	int			radius;
+
+	if (!shidx_computes_fingerprints(index) ||
+		!OidIsValid(shidx_near_operator(index->rd_opfamily[column],
+										 index->rd_opcintype[column], &radius)))
+		return SHIDX_DEFAULT_BLOCKS;
+	return Min(Max(radius / 2, SHIDX_DEFAULT_BLOCKS), MOST_DEFAULT_BLOCKS);
+}
+
+/*
+ * Fill in the defaults of the options of an index for fingerprints of so many bits.
+ */
+static ShIdxOptions
+fill_in(Relation index, int width, ShIdxOptions options)
+{
+	int			nparts = shbits_nparts(width);
+
+	if (options.blocks == 0 && options.distance < 0 && nparts == 1)
+	{
+		options.blocks = default_blocks(index);
+		options.distance = options.blocks - 1;
+	}
+	if (options.blocks == 0)
+		options.blocks = nparts * SHIDX_DEFAULT_BLOCKS;
+	if (options.distance < 0)
+		options.distance = nparts > 1 ? options.blocks - 1 : SHIDX_DEFAULT_DISTANCE;
+	return options;
+}
+
+/*
+ * The options of an index for fingerprints of so many bits, defaults filled in.
+ *
+ * blocks and distance are those that the next build will use; the current ones
+ * are in the metapage.
+ */
+ShIdxOptions
+shidx_get_options(Relation index, int width)
+{
+	return fill_in(index, width, get_set_options(index));
+}
+
+/*
+ * The largest number of blocks of each of so many parts.
+ */
+static int
+max_blocks(int nparts)
+{
+	return Min(SHBITS_MAX_BLOCKS, (SHIDX_MAX_TREES - 1) / nparts);
+}
+
+/*
+ * Do options make a scheme for each of so many parts?
+ */
+static bool
+make_scheme(const ShIdxOptions *options, int nparts)
+{
+	int			ntables = shbits_ntables(options->blocks, options->distance);
+
+	if (nparts == 1)
+		return ntables >= 1 && ntables <= SHBITS_MAX_TABLES;
+	return options->blocks % nparts == 0 && options->blocks <= nparts * max_blocks(nparts) &&
+		options->distance == options->blocks - 1;
+}
+
+/*
+ * Is an index that exists, or that pg_upgrade is going to replace, built for an empty
+ * table?  A concurrent build always makes a new index.
+ *
+ * ALTER INDEX may have set options that are not possible, and ALTER TABLE may have taken
+ * the width from the type of the column.  That must not keep anybody from emptying the
+ * table, which cannot always be undone: TRUNCATE of a temporary table at each commit
+ * leaves an empty file if the build fails.
+ */
+static bool
+is_emptied(Relation heap, Relation index, bool concurrent)
+{
+	return RelationGetNumberOfBlocks(heap) == 0 && !concurrent &&
+		(index->rd_createSubid == InvalidSubTransactionId || IsBinaryUpgrade);
+}
+
+/*
+ * The width of the fingerprints for a build, in bits.  If neither the column nor the
+ * operator class says it, an index that is emptied gets fingerprints of 64 bits, as its
+ * old metapage is gone already.
+ *
+ * Raises ERRCODE_INVALID_OBJECT_DEFINITION if there is no width.
+ */
+int
+shidx_choose_width(Relation heap, Relation index, bool concurrent)
+{
+	int			width = shidx_index_width(index);
+
+	if (width > 0)
+		return width;
+	if (!is_emptied(heap, index, concurrent))
+		shidx_report_no_width(index);
+	ereport(WARNING,
+			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+			 errmsg("empty index \"%s\" is built for fingerprints of %d bits",
+					RelationGetRelationName(index), SHBITS_WIDTH),
+			 errdetail("Its column does not say how many bits they have."),
+			 errhint("Change the type of the column to one with a width, such as simhash_bits(256).")));
+	return SHBITS_WIDTH;
+}
+
+/*
+ * The options for a build.  An index that is emptied gets the defaults if its options
+ * are not possible.
+ */
+static ShIdxOptions
+options_for_build(Relation heap, Relation index, bool concurrent, int width)
+{
+	ShIdxOptions options = shidx_get_options(index, width);
+	ShIdxOptions defaults = {.blocks = 0,.distance = -1};
+
+	if (make_scheme(&options, shbits_nparts(width)) || !is_emptied(heap, index, concurrent))
+		return options;
+	defaults = fill_in(index, width, defaults);
+	ereport(WARNING,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("empty index \"%s\" is built with blocks = %d, distance = %d",
+					RelationGetRelationName(index), defaults.blocks, defaults.distance),
+			 errdetail("Its options blocks = %d, distance = %d are not possible for %d bits.",
+					   options.blocks, options.distance, width),
+			 errhint("Use ALTER INDEX ... RESET (blocks, distance).")));
+	return defaults;
+}
+
+/*
+ * Make the scheme of each part of fingerprints of so many bits, by the options of
+ * an index, in the current memory context.
+ *
+ * Raises ERRCODE_INVALID_PARAMETER_VALUE if they do not make one.
+ */
+ShBitsScheme *
+shidx_make_scheme(Relation heap, Relation index, bool concurrent, int width)
+{
+	ShIdxOptions options = options_for_build(heap, index, concurrent, width);
+	int			nparts = shbits_nparts(width);
+	int			most = max_blocks(nparts);
+
+	if (nparts == 1)
+	{
+		shbits_check_scheme(options.blocks, options.distance, ADVICE);
+		return shbits_make_scheme(options.blocks, options.distance);
+	}
+	if (options.blocks % nparts != 0 || options.blocks > nparts * most)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%d bits cannot be cut into %d blocks", width, options.blocks),
+				 errdetail("An index cuts them into %d parts, each of which has 1 to %d blocks.",
+						   nparts, most),
+				 errhint("Use a multiple of %d up to %d, such as blocks = %d.",
+						 nparts, nparts * most, nparts * SHIDX_DEFAULT_BLOCKS)));
+	if (options.distance != options.blocks - 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("distance %d is not possible for %d bits in %d blocks",
+						options.distance, width, options.blocks),
+				 errdetail("The distance of fingerprints of more than %d bits is the number of blocks minus 1.",
+						   SHBITS_WIDTH),
+				 errhint("Leave out the option distance.")));
+	return shbits_make_scheme(options.blocks / nparts, options.blocks / nparts - 1);
+}
+
+/*
+ * How full a build makes leaves, in percent.
+ */
+int
+shidx_fillfactor(Relation index)
+{
+	return get_set_options(index).fillfactor;
+}
+
+/*
+ * Do two indexes of the same definition have the same options for a scheme?
+ */
+bool
+shidx_have_same_options(Relation a, Relation b)
+{
+	ShIdxOptions x = shidx_get_options(a, SHBITS_WIDTH);
+	ShIdxOptions y = shidx_get_options(b, SHBITS_WIDTH);
+
+	return x.blocks == y.blocks && x.distance == y.distance;
+}
+
+/*
+ * Notify the user if the index was built with another scheme than its options
+ * now specify.  scheme is that of each part of fingerprints of so many bits.
+ */
+void
+shidx_report_pending_options(Relation index, const ShBitsScheme *scheme, int width)
+{
+	ShIdxOptions options = shidx_get_options(index, width);
+	int			nparts = shbits_nparts(width);
+	int			blocks = nparts * scheme->blocks;
+	int			distance = nparts > 1 ? blocks - 1 : scheme->distance;
+
+	if (options.blocks != blocks || options.distance != distance)
+		ereport(NOTICE,
+				(errmsg("index \"%s\" was built with blocks = %d, distance = %d",
+						RelationGetRelationName(index), blocks, distance),
+				 errdetail("Its options blocks = %d, distance = %d take effect at the next REINDEX.",
+						   options.blocks, options.distance)));
+}

@@ -1,0 +1,517 @@
+/*-------------------------------------------------------------------------
+ *
+ * query.c
+ *	  What a scan looks for: from scan keys to balls.
+ *
+ * A scan chooses by it what to search for, and the planner's estimate follows
+ * the scan.
+ *
+ * A condition is read as balls of whole fingerprints.  One of the conditions is
+ * then searched for: by its balls if fingerprints have one part, otherwise by balls
+ * of their parts (bits/probe.h).  What lies in these may lie in the ball, and has to
+ * be rechecked, as the other conditions have.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "index/class.h"
+#include "index/leaf.h"
+#include "index/query.h"
+#include "index/tree.h"
+#include "type/wide.h"
+
+/*
+ * Add what it takes to find what lies in some balls of a radius, by fingerprints of one
+ * part, each by probes or, if by_table says so, by reading a table from end to end.
+ */
+static void
+add_balls(ShIdxCost *cost, int radius, double balls, const ShBitsScheme *scheme, bool by_table,
+		  double leaves)
+{
+	ShBitsProbePlan probes = {.ranges = 1,.pages = leaves};
+
+	if (!by_table)
+		shbits_plan_probes(scheme, radius, leaves, &probes);
+	cost->balls += balls;
+	cost->ranges += balls * probes.ranges;
+	cost->pages += balls * probes.pages;
+}
+
+/*
+ * What it takes to find everything that lies in counts[r] balls of fingerprints of a
+ * width, for each radius r up to the width, or up to SHBITS_WIDTH if that is more.
+ */
+void
+shidx_cost_of_counts(const int *counts, int width, const ShBitsScheme *scheme, bool by_table,
+					 double leaves_per_table, ShIdxCost *cost)
+{
+	double		leaves = Max(leaves_per_table, 1);
+	int			nparts = shbits_nparts(width);
+
+	memset(cost, 0, sizeof(*cost));
+	for (int r = 0; r <= Max(width, SHBITS_WIDTH); r++)
+	{
+		ShBitsAllotment allotment;
+
+		if (counts[r] == 0)
+			continue;
+		if (nparts == 1)
+		{
+			add_balls(cost, r, counts[r], scheme, by_table, leaves);
+			continue;
+		}
+		shbits_allot(scheme, width, r, by_table, leaves, leaves * SHIDX_USUAL_ENTRIES, &allotment);
+		cost->share += allotment.share * counts[r];
+		for (int i = 0; i < nparts; i++)
+		{
+			if (allotment.radii[i] >= 0)
+				add_balls(cost, allotment.radii[i], counts[r], scheme, by_table, leaves);
+		}
+	}
+	cost->share = Min(cost->share, 1);
+}
+
+/*
+ * All of it, in pages.
+ */
+double
+shidx_cost_in_pages(const ShIdxCost *cost, double leaves_per_table)
+{
+	return cost->pages + cost->share * Max(leaves_per_table, 1) * SHIDX_USUAL_ENTRIES;
+}
+
+#define ST_SORT sort_balls
+#define ST_ELEMENT_TYPE SimhashBall
+/* for equal centers the largest ball first, which contains the others */
+#define ST_COMPARE(a, b) \
+	((a)->center != (b)->center ? ((a)->center < (b)->center ? -1 : 1) : \
+	 (a)->radius > (b)->radius ? -1 : (a)->radius < (b)->radius)
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/*
+ * Prepare to read the keys of scans of an index.
+ *
+ * Allocates, now and later, in the current memory context or those below it.
+ */
+void
+shidx_query_begin(ShIdxQuery *query, Relation index)
+{
+	query->index = index;
+	query->width = shidx_width(index);
+	query->nparts = shbits_nparts(query->width);
+	shidx_fingerprinter_begin(&query->fingerprinter, index, query->width);
+	query->context = AllocSetContextCreate(CurrentMemoryContext, "simhash scan keys",
+										   ALLOCSET_SMALL_SIZES);
+	query->parts = palloc(query->nparts * sizeof(ShIdxBalls));
+	query->checked_strategy = InvalidStrategy;
+	query->allotted = -1;
+}
+
+/*
+ * The type of the argument of a key on the fingerprint.
+ */
+static Oid
+argument_type(const ShIdxQuery *query, ScanKey key)
+{
+	return OidIsValid(key->sk_subtype) ? key->sk_subtype :
+		query->index->rd_opcintype[key->sk_attno - 1];
+}
+
+/*
+ * Report an error if a key on the fingerprint has a strategy that is not for its
+ * purpose, a condition or an order, or an argument that cannot be read as what the
+ * strategy needs.
+ */
+void
+shidx_check_key(ShIdxQuery *query, ScanKey key)
+{
+	Oid			type = argument_type(query, key);
+	bool		orders = (key->sk_flags & SK_ORDER_BY) != 0;
+
+	if (key->sk_strategy == query->checked_strategy && type == query->checked_type &&
+		orders == query->checked_orders)
+		return;
+	shidx_check_operator(query->index, query->index->rd_opcintype[key->sk_attno - 1], type,
+						 key->sk_strategy, orders);
+	query->checked_strategy = key->sk_strategy;
+	query->checked_type = type;
+	query->checked_orders = orders;
+}
+
+/*
+ * The radius of an operator other than that of balls.
+ */
+static int
+radius_of_operator(const ShIdxQuery *query, StrategyNumber strategy)
+{
+	if (strategy >= SIMHASH_STRATEGY_WITHIN)
+	{
+		if (strategy == SIMHASH_STRATEGY_EIGHTH && query->fingerprinter.wide &&
+			!query->fingerprinter.computes)
+			return shtype_near_radius(query->width);
+		return SIMHASH_RADIUS_OF_STRATEGY(strategy);
+	}
+	if (strategy != SIMHASH_STRATEGY_EQUAL)
+		elog(ERROR, "unrecognized strategy number: %d", strategy);
+	return 0;
+}
+
+/*
+ * The ball of wide fingerprints that an operator finds for an argument.  Returns
+ * false if there is nothing in it.
+ *
+ * Raises ERRCODE_STRING_DATA_LENGTH_MISMATCH if the argument has another width,
+ * as the operator does, which may have nothing to compare it with.
+ */
+static bool
+wide_ball(const ShIdxQuery *query, StrategyNumber strategy, Datum argument,
+		  ShFingerprint *parts, int *radius)
+{
+	const uint8 *center;
+	int			width;
+
+	if (strategy == SIMHASH_STRATEGY_BALL)
+	{
+		SimhashBitsBall *ball = DatumGetSimhashBitsBall(argument);
+
+		center = ball->center;
+		width = shtype_ball_bytes(ball) * BITS_PER_BYTE;
+		*radius = ball->radius;
+	}
+	else
+	{
+		bytea	   *bits = DatumGetSimhashBits(argument);
+
+		center = shtype_bits_data(bits);
+		width = shtype_bits_width(bits);
+		*radius = radius_of_operator(query, strategy);
+	}
+	if (width != query->width)
+	{
+		/* then they are just not equal */
+		if (strategy == SIMHASH_STRATEGY_EQUAL)
+			return false;
+		shtype_report_widths(query->width, width);
+	}
+	shtype_split_bits(center, query->width, parts);
+	return true;
+}
+
+/*
+ * The fingerprint that is an argument of a type.  Of a shorter integer only its own
+ * bits count: a function, or compiled code, may leave anything in the rest of a Datum.
+ */
+static ShFingerprint
+argument_as_fingerprint(Datum argument, Oid type)
+{
+	switch (type)
+	{
+		case INT4OID:
+			return (ShFingerprint) (int64) DatumGetInt32(argument);
+		case INT2OID:
+			return (ShFingerprint) (int64) DatumGetInt16(argument);
+		default:
+			return DatumGetSimhash(argument);
+	}
+}
+
+/*
+ * The ball of the fingerprints that an operator finds for an argument of a type: the
+ * parts of its center, and its radius.  Returns false if there is nothing in it, as
+ * the argument has no fingerprint, for instance.
+ */
+static bool
+ball_of_argument(ShIdxQuery *query, StrategyNumber strategy, Datum argument, Oid type,
+				 ShFingerprint *parts, int *radius)
+{
+	if (query->fingerprinter.computes && strategy != SIMHASH_STRATEGY_BALL)
+	{
+		*radius = radius_of_operator(query, strategy);
+		return shidx_get_parts(&query->fingerprinter, argument, parts);
+	}
+	if (query->fingerprinter.wide)
+		return wide_ball(query, strategy, argument, parts, radius);
+	if (strategy == SIMHASH_STRATEGY_BALL)
+	{
+		*parts = DatumGetSimhashBall(argument)->center;
+		*radius = DatumGetSimhashBall(argument)->radius;
+	}
+	else
+	{
+		*parts = argument_as_fingerprint(argument, type);
+		*radius = radius_of_operator(query, strategy);
+	}
+	return true;
+}
+
+/*
+ * Drop balls that are empty, or are contained in another one with the same
+ * center.  If a ball contains everything, drop all others.
+ */
+static void
+simplify_balls(ShIdxBalls *balls)
+{
+	int			kept = 0;
+
+	if (balls->count > 1)
+		sort_balls(balls->list, balls->count);
+	for (int i = 0; i < balls->count; i++)
+	{
+		SimhashBall ball = balls->list[i];
+
+		if (ball.radius >= SHBITS_WIDTH)
+		{
+			balls->list[0] = ball;
+			balls->count = 1;
+			return;
+		}
+		if (ball.radius >= 0 && (kept == 0 || balls->list[kept - 1].center != ball.center))
+			balls->list[kept++] = ball;
+	}
+	balls->count = kept;
+}
+
+/*
+ * Add the condition of a scan key that has an argument.  Returns false if nothing
+ * can meet it.
+ */
+static bool
+read_condition(ShIdxQuery *query, ScanKey key)
+{
+	ShIdxCondition *condition = &query->conditions[query->nconditions++];
+	ShIdxBalls *balls = &condition->balls;
+	Datum	   *arguments;
+	int			narguments = shidx_key_arguments(key, &arguments);
+	Oid			type = argument_type(query, key);
+	int			nparts = query->nparts;
+
+	balls->count = 0;
+	balls->list = MemoryContextAllocHuge(CurrentMemoryContext, Max(narguments, 1) *
+										 (Size) nparts * sizeof(SimhashBall));
+	for (int i = 0; i < narguments; i++)
+	{
+		SimhashBall *ball = balls->list + (Size) balls->count * nparts;
+		ShFingerprint parts[SHBITS_MAX_PARTS];
+		int			radius;
+
+		if (!ball_of_argument(query, key->sk_strategy, arguments[i], type, parts, &radius) ||
+			radius < 0)
+			continue;
+		for (int p = 0; p < nparts; p++)
+			ball[p] = simhash_make_ball(parts[p], Min(radius, query->width));
+		balls->count++;
+	}
+	if (nparts == 1)
+		simplify_balls(balls);
+	return balls->count > 0;
+}
+
+/*
+ * Read the keys of a scan.
+ *
+ * If fingerprints are computed, all that is said of the values, but not of the
+ * fingerprints, has to be rechecked.  A value that is not null may then be among the
+ * nulls.  Conditions on wide fingerprints are rechecked, too.
+ */
+void
+shidx_read_query(ShIdxQuery *query, ScanKey keys, int nkeys)
+{
+	const ShIdxFingerprinter *fingerprinter = &query->fingerprinter;
+	int			fp_column = shidx_fp_column(query->index);
+	bool		is_null = false;
+	bool		is_not_null = false;
+	bool		nothing = false;
+	MemoryContext old;
+
+	MemoryContextReset(query->context);
+	old = MemoryContextSwitchTo(query->context);
+	shidx_read_group_keys(&query->groups, query->index, keys, nkeys);
+	query->inexact = false;
+	query->nconditions = 0;
+	query->conditions = palloc(Max(nkeys, 1) * sizeof(ShIdxCondition));
+	for (int i = 0; i < nkeys; i++)
+	{
+		ScanKey		key = &keys[i];
+
+		if (key->sk_attno <= fp_column)
+		{
+			query->inexact = true;
+			continue;
+		}
+		query->inexact |= fingerprinter->wide ||
+			(fingerprinter->computes && key->sk_strategy != SIMHASH_STRATEGY_BALL);
+		if (key->sk_flags & SK_SEARCHNULL)
+			is_null = true;
+		else if (key->sk_flags & SK_SEARCHNOTNULL)
+			is_not_null |= !fingerprinter->computes;
+		else
+		{
+			is_not_null = true;
+			if (key->sk_flags & SK_ISNULL)
+			{
+				nothing = true; /* the operators are strict */
+				continue;
+			}
+			shidx_check_key(query, key);
+			nothing |= !read_condition(query, key);
+		}
+	}
+	MemoryContextSwitchTo(old);
+
+	/* only one of them is searched for */
+	query->inexact |= query->nconditions > 1;
+	if (!query->groups.all && query->groups.count == 0)
+		nothing = true;
+	query->nulls = !nothing && !is_not_null;
+	query->non_nulls = !nothing && !is_null;
+}
+
+/*
+ * What it takes to find what meets a condition.
+ */
+static void
+cost_of_condition(const ShIdxQuery *query, const ShIdxCondition *condition,
+				  const ShBitsScheme *scheme, double leaves_per_table, ShIdxCost *cost)
+{
+	const ShIdxBalls *balls = &condition->balls;
+	int		   *counts = palloc0((Max(query->width, SHBITS_WIDTH) + 1) * sizeof(int));
+
+	for (int i = 0; i < balls->count; i++)
+		counts[balls->list[(Size) i * query->nparts].radius]++;
+	shidx_cost_of_counts(counts, query->width, scheme, query->groups.all, leaves_per_table, cost);
+	pfree(counts);
+}
+
+/*
+ * Choose the condition that costs least, and say what it costs.
+ */
+static void
+choose_condition(ShIdxQuery *query, const ShBitsScheme *scheme, double leaves_per_table)
+{
+	query->chosen = -1;
+	for (int i = 0; i < query->nconditions; i++)
+	{
+		ShIdxCost	cost;
+
+		cost_of_condition(query, &query->conditions[i], scheme, leaves_per_table, &cost);
+		if (i == 0 || shidx_cost_in_pages(&cost, leaves_per_table) <
+			shidx_cost_in_pages(&query->cost, leaves_per_table))
+		{
+			query->cost = cost;
+			query->chosen = i;
+		}
+	}
+}
+
+/*
+ * Make the balls in which to search each part for what lies in one of the balls of
+ * whole fingerprints.
+ */
+static void
+make_parts(ShIdxQuery *query, const ShIdxBalls *balls, const ShBitsScheme *scheme,
+		   double leaves)
+{
+	memset(query->parts, 0, query->nparts * sizeof(ShIdxBalls));
+	for (int i = 0; i < balls->count; i++)
+	{
+		const SimhashBall *ball = balls->list + (Size) i * query->nparts;
+
+		CHECK_FOR_INTERRUPTS();
+		if (ball->radius != query->allotted || leaves != query->leaves)
+		{
+			shbits_allot(scheme, query->width, ball->radius, query->groups.all, leaves,
+						 leaves * SHIDX_USUAL_ENTRIES, &query->allotment);
+			query->allotted = ball->radius;
+			query->leaves = leaves;
+		}
+		for (int p = 0; p < query->nparts; p++)
+		{
+			ShIdxBalls *part = &query->parts[p];
+
+			if (query->allotment.radii[p] < 0)
+				continue;
+			if (part->list == NULL)
+				part->list = MemoryContextAllocHuge(query->context,
+													(Size) balls->count * sizeof(SimhashBall));
+			part->list[part->count++] = simhash_make_ball(ball[p].center, query->allotment.radii[p]);
+		}
+	}
+	query->nsearched = 0;
+	for (int p = 0; p < query->nparts; p++)
+	{
+		simplify_balls(&query->parts[p]);
+		query->nsearched += query->parts[p].count;
+	}
+}
+
+/*
+ * Choose what to search for, to find all that is wanted of the fingerprints that are
+ * not null.  leaves_per_table is the number of leaves of a table for one of the
+ * groups, or for all if the groups are not known.
+ *
+ * wants_cost says that query->cost is needed even if there is nothing to choose.
+ */
+void
+shidx_choose(ShIdxQuery *query, const ShBitsScheme *scheme, double leaves_per_table,
+			 bool wants_cost)
+{
+	static SimhashBall everything = {.center = 0,.radius = SHBITS_WIDTH};
+	MemoryContext old = MemoryContextSwitchTo(query->context);
+
+	query->chosen = query->nconditions - 1;
+	if (query->nconditions > 1 || wants_cost)
+		choose_condition(query, scheme, leaves_per_table);
+	if (query->chosen < 0)
+	{
+		memset(query->parts, 0, query->nparts * sizeof(ShIdxBalls));
+		query->parts[0] = (ShIdxBalls) {.count = 1,.list = &everything};
+		query->cost = (ShIdxCost) {.balls = 1,.ranges = 1,.pages = Max(leaves_per_table, 1)};
+		query->nsearched = 1;
+	}
+	else if (query->nparts == 1)
+	{
+		query->parts[0] = query->conditions[query->chosen].balls;
+		query->nsearched = query->parts[0].count;
+	}
+	else
+		make_parts(query, &query->conditions[query->chosen].balls, scheme,
+				   Max(leaves_per_table, 1));
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * The largest distance from a center at which fingerprints of one part can meet all
+ * conditions.  Sets *all to whether all within it do.
+ */
+int
+shidx_find_reach(const ShIdxQuery *query, ShFingerprint center, bool *all)
+{
+	int			reach = SHBITS_WIDTH;
+
+	*all = true;
+	for (int i = 0; i < query->nconditions; i++)
+	{
+		const ShIdxBalls *balls = &query->conditions[i].balls;
+		int			farthest = 0;
+
+		for (int b = 0; b < balls->count; b++)
+		{
+			const SimhashBall *ball = &balls->list[b];
+
+			farthest = Max(farthest, ball->radius + shbits_distance(ball->center, center));
+		}
+		reach = Min(reach, farthest);
+		*all &= balls->count == 1 && balls->list[0].center == center;
+	}
+	return reach;
+}

@@ -1,0 +1,122 @@
+/*-------------------------------------------------------------------------
+ *
+ * query.h
+ *	  What a scan looks for.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_INDEX_QUERY_H
+#define SIMHASH_INDEX_QUERY_H
+
+#include "access/skey.h"
+#include "utils/rel.h"
+
+#include "bits/probe.h"
+#include "index/class.h"
+#include "type/simhash.h"
+
+/*
+ * Finding the groups that a scan has to read.
+ */
+
+/*
+ * More groups than this are not listed, and all are read: they would be more than a
+ * few pages, and their number has no bound.
+ */
+#define SHIDX_MAX_GROUPS	100000
+
+typedef struct ShIdxGroups
+{
+	bool		all;			/* no group can be left out */
+	int			count;			/* otherwise how many; ascending */
+	const uint32 *list;
+} ShIdxGroups;
+
+extern const ShIdxGroups shidx_only_group;
+
+extern int	shidx_key_arguments(ScanKey key, Datum **arguments);
+extern void shidx_read_group_keys(ShIdxGroups *groups, Relation index,
+								  ScanKey keys, int nkeys);
+
+/*
+ * What it takes to find everything that lies in some balls.
+ */
+
+typedef struct ShIdxCost
+{
+	double		balls;			/* read one after the other */
+	double		ranges;
+	double		pages;
+	double		share;			/* of random fingerprints, how many have a
+								 * part that is near; 0 if all of it is known */
+} ShIdxCost;
+
+extern void shidx_cost_of_counts(const int *counts, int width, const ShBitsScheme *scheme,
+								 bool by_table, double leaves_per_table, ShIdxCost *cost);
+extern double shidx_cost_in_pages(const ShIdxCost *cost, double leaves_per_table);
+
+/*
+ * What a scan looks for.
+ */
+
+/* balls of fingerprints of one part, sorted by center; all centers differ */
+typedef struct ShIdxBalls
+{
+	int			count;
+	SimhashBall *list;
+} ShIdxBalls;
+
+/* a condition: the fingerprint lies in one of these balls */
+typedef struct ShIdxCondition
+{
+	/*
+	 * If fingerprints have several parts, the list has as many elements for
+	 * each ball, in no order: the part of the center, and the radius around
+	 * the whole.
+	 */
+	ShIdxBalls	balls;
+} ShIdxCondition;
+
+typedef struct ShIdxQuery
+{
+	Relation	index;
+	ShIdxFingerprinter fingerprinter;	/* of the arguments of keys */
+	int			width;			/* of fingerprints, in bits */
+	int			nparts;
+
+	/* what the keys say; see shidx_read_query */
+	MemoryContext context;		/* of what they need */
+	ShIdxGroups groups;			/* the groups of the wanted rows */
+	bool		inexact;		/* some conditions must be rechecked with the
+								 * row, whatever is searched for */
+	bool		nulls;			/* rows with a null fingerprint are wanted */
+	bool		non_nulls;		/* rows whose fingerprint meets all conditions
+								 * are wanted */
+	int			nconditions;
+	ShIdxCondition *conditions;
+
+	/* what to search for, to find all that is wanted; see shidx_choose */
+	int			chosen;			/* the condition; -1 if there is none */
+	ShIdxCost	cost;			/* of finding what meets it, if asked for */
+	ShIdxBalls *parts;			/* for each part of the fingerprints */
+	int64		nsearched;		/* how many balls these are */
+
+	/* kept for the next keys: such a key can be read */
+	StrategyNumber checked_strategy;
+	Oid			checked_type;
+	bool		checked_orders;
+
+	/* and any allotment of a radius is right */
+	int			allotted;		/* a radius; -1: none yet */
+	double		leaves;			/* of a table, for which it is good */
+	ShBitsAllotment allotment;
+} ShIdxQuery;
+
+extern void shidx_query_begin(ShIdxQuery *query, Relation index);
+extern void shidx_check_key(ShIdxQuery *query, ScanKey key);
+extern void shidx_read_query(ShIdxQuery *query, ScanKey keys, int nkeys);
+extern void shidx_choose(ShIdxQuery *query, const ShBitsScheme *scheme,
+						 double leaves_per_table, bool wants_cost);
+extern int	shidx_find_reach(const ShIdxQuery *query, ShFingerprint center, bool *all);
+
+#endif							/* SIMHASH_INDEX_QUERY_H */

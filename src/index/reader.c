@@ -1,0 +1,289 @@
+/*-------------------------------------------------------------------------
+ *
+ * reader.c
+ *	  Reading what a query looks for, in no particular order.
+ *
+ * This reads the balls of the parts of the query, one after the other, or what the
+ * caller names: a ball, a ring, or a table from end to end.
+ *
+ * Where a row may be met by several balls, all matches are read and sorted before the
+ * first one is returned, to return each row only once.  By then their leaves are no
+ * longer pinned, so a row may have been removed, and another one inserted in its place.
+ * No MVCC snapshot sees that one.  The check of an exclusion constraint compares its
+ * value, as it does with any row of a wide fingerprint.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "utils/memutils.h"
+
+#include "index/reader.h"
+#include "index/tree.h"
+
+/*
+ * Prepare to read.  *query must live as long as *reader, and may change between two
+ * searches.
+ *
+ * Allocates in the current memory context.
+ */
+void
+shidx_reader_begin(ShIdxReader *reader, const ShIdxQuery *query)
+{
+	reader->query = query;
+	shidx_ball_begin(&reader->ballscan, query->index, shidx_get_scheme(query->index));
+	reader->nsearches = NULL;
+	reader->balls = NULL;
+	reader->collects = false;
+	reader->sort = NULL;
+	reader->matches.count = 0;
+	reader->next = 0;
+	reader->ndead = 0;
+}
+
+/*
+ * Count a search: a scan, or another element of an array in it.  How many tables
+ * and pages it reads is the method's own affair.
+ */
+void
+shidx_count_search(ShIdxReader *reader)
+{
+	pgstat_count_index_scan(reader->ballscan.index);
+	if (reader->nsearches != NULL)
+		(*reader->nsearches)++;
+}
+
+/*
+ * Mark the entries that led to dead rows, while their positions are known.
+ */
+static void
+mark_dead(ShIdxReader *reader)
+{
+	if (reader->ndead > 0)
+		shidx_ball_mark_dead(&reader->ballscan, &reader->matches, reader->dead, reader->ndead);
+	reader->ndead = 0;
+}
+
+/*
+ * Forget the matches, and release the pin of their leaf, memory and files.
+ */
+void
+shidx_reader_release(ShIdxReader *reader)
+{
+	mark_dead(reader);
+	shidx_ball_release(&reader->ballscan);
+	if (reader->sort != NULL)
+		shidx_sort_end(reader->sort);
+	reader->sort = NULL;
+	reader->collects = false;
+	reader->matches.count = 0;
+	reader->next = 0;
+}
+
+/*
+ * Start to read the next part that is searched, from the given one on.  Returns
+ * false if there is none.
+ */
+static bool
+start_part(ShIdxReader *reader, int part)
+{
+	const ShIdxQuery *query = reader->query;
+
+	for (; part < query->nparts; part++)
+	{
+		if (query->parts[part].count > 0)
+		{
+			shidx_ball_set_part(&reader->ballscan, part);
+			reader->balls = &query->parts[part];
+			reader->ball = 0;
+			shidx_ball_start(&reader->ballscan, reader->balls->list[0]);
+			return true;
+		}
+	}
+	reader->balls = NULL;
+	return false;
+}
+
+/*
+ * Start to read what the query has chosen to search for, by shidx_choose.  If distinct
+ * is false, a row may be returned several times.
+ */
+void
+shidx_start_query(ShIdxReader *reader, bool distinct)
+{
+	shidx_reader_release(reader);
+	reader->first_part = true;
+	reader->collects = distinct && reader->query->nsearched > 1;
+	(void) start_part(reader, 0);
+}
+
+/*
+ * Prepare to read what the caller names.
+ */
+static void
+start_named(ShIdxReader *reader)
+{
+	shidx_reader_release(reader);
+	reader->balls = NULL;
+}
+
+/*
+ * Start to read what lies in a ball of fingerprints of one part.
+ */
+void
+shidx_start_within(ShIdxReader *reader, SimhashBall ball)
+{
+	start_named(reader);
+	shidx_ball_start(&reader->ballscan, ball);
+}
+
+/*
+ * The same for what the last planned ring finds of a ball.
+ */
+void
+shidx_start_ring(ShIdxReader *reader, SimhashBall ball)
+{
+	start_named(reader);
+	shidx_ball_start_ring(&reader->ballscan, ball);
+}
+
+/*
+ * The same, by reading one table from end to end.
+ */
+void
+shidx_start_table(ShIdxReader *reader, SimhashBall ball)
+{
+	start_named(reader);
+	shidx_ball_start_table(&reader->ballscan, ball);
+}
+
+/*
+ * Start to read the null fingerprints.
+ */
+void
+shidx_start_nulls(ShIdxReader *reader)
+{
+	start_named(reader);
+	shidx_ball_set_part(&reader->ballscan, reader->query->nparts);
+	shidx_ball_start_table(&reader->ballscan, simhash_make_ball(0, SHBITS_WIDTH));
+}
+
+/*
+ * Turn to the next ball of the part that is read, or to the next part.  Returns false
+ * after the last.
+ */
+static bool
+start_next_ball(ShIdxReader *reader)
+{
+	if (reader->balls == NULL || reader->ballscan.allowance <= 0)
+		return false;
+	if (++reader->ball < reader->balls->count)
+	{
+		/* the elements of an array are counted with the first part */
+		if (reader->first_part)
+			shidx_count_search(reader);
+		shidx_ball_start(&reader->ballscan, reader->balls->list[reader->ball]);
+		return true;
+	}
+	reader->first_part = false;
+	return start_part(reader, reader->ballscan.part + 1);
+}
+
+/*
+ * Read the next leaf that has matches.
+ */
+static bool
+read_matches(ShIdxReader *reader)
+{
+	do
+	{
+		if (shidx_ball_next(&reader->ballscan, &reader->matches))
+			return true;
+	} while (start_next_ball(reader));
+	return false;
+}
+
+/*
+ * Read all matches, and sort them.  A row has one fingerprint if that has one part;
+ * otherwise each part that meets it has another one, of which nothing is needed.
+ */
+static void
+collect_all(ShIdxReader *reader)
+{
+	const ShIdxMatches *matches = &reader->matches;
+	bool		whole = reader->query->nparts == 1;
+	bool		keep_pin = reader->ballscan.keep_pin;
+	MemoryContext old = MemoryContextSwitchTo(reader->query->context);
+
+	reader->collects = false;
+	reader->sort = shidx_sort_begin_distinct(work_mem);
+	reader->ballscan.keep_pin = false;
+	while (read_matches(reader))
+	{
+		for (int i = 0; i < matches->count; i++)
+			shidx_sort_add(reader->sort, whole ? matches->fps[i] : 0,
+					   shidx_tid_to_int(&matches->tids[i]));
+	}
+	reader->ballscan.keep_pin = keep_pin;
+	reader->last = shidx_sort_item(0, 0);	/* no TID is 0 */
+	shidx_sort_start_table(reader->sort, &shbits_make_scheme(1, 0)->tables[0]);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * Take the next ones of all matches, each row once.
+ */
+static bool
+take_matches(ShIdxReader *reader)
+{
+	ShIdxMatches *matches = &reader->matches;
+	ShIdxSortItem	item;
+
+	matches->count = 0;
+	while (matches->count < SHIDX_MAX_ENTRIES && shidx_sort_next(reader->sort, &item))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (item.key == reader->last.key && item.value == reader->last.value)
+			continue;
+		reader->last = item;
+		matches->fps[matches->count] = item.key;
+		shidx_int_to_tid(item.value, &matches->tids[matches->count++]);
+	}
+	if (matches->count > 0)
+		return true;
+	shidx_reader_release(reader);
+	return false;
+}
+
+/*
+ * Read the next matches: those on the next leaf that has any, or the next ones of all
+ * if all have to be read first.  Returns false after the last one, or when the ball
+ * scan's allowance of pages is used up.
+ *
+ * For the pin of the leaf see shidx_ball_next.  No lock is held on return.
+ */
+bool
+shidx_next_matches(ShIdxReader *reader)
+{
+	mark_dead(reader);
+	reader->next = 0;
+	if (reader->collects)
+		collect_all(reader);
+	return reader->sort != NULL ? take_matches(reader) : read_matches(reader);
+}
+
+/*
+ * Pin the leaf of a match, in place of the last one, if none has been pinned since it
+ * was read.  Returns false if the entry is gone, and so is its row.
+ */
+bool
+shidx_pin_match(ShIdxReader *reader, int match)
+{
+	ShIdxBallScan *scan = &reader->ballscan;
+	const ShIdxMatches *matches = &reader->matches;
+
+	return reader->sort == NULL ||
+		shidx_ball_pin(scan, matches->fps[match], matches->tids[match]);
+}

@@ -1,0 +1,213 @@
+/*-------------------------------------------------------------------------
+ *
+ * reader.h
+ *	  Reading what a scan looks for, in any order or nearest first.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_INDEX_READER_H
+#define SIMHASH_INDEX_READER_H
+
+#include "access/skey.h"
+#include "storage/itemptr.h"
+#include "utils/snapshot.h"
+
+#include "bits/probe.h"
+#include "index/leaf.h"
+#include "index/query.h"
+#include "index/sort.h"
+#include "index/tree.h"
+#include "type/simhash.h"
+
+/*
+ * Reading all entries within a ball.
+ */
+
+/* matches of one leaf */
+typedef struct ShIdxMatches
+{
+	int			count;
+	ShFingerprint fps[SHIDX_MAX_ENTRIES];	/* not permuted */
+	uint16		positions[SHIDX_MAX_ENTRIES];	/* on the leaf */
+	ItemPointerData tids[SHIDX_MAX_ENTRIES];
+} ShIdxMatches;
+
+typedef struct ShIdxBallScan
+{
+	Relation	index;
+	ShBitsScheme *scheme;		/* of each part */
+	int			nparts;			/* of a fingerprint */
+	int			part;			/* the one that is read */
+	Snapshot	snapshot;		/* NULL if no rows are looked at */
+	bool		keep_pin;		/* of the leaf of the last matches */
+	bool		skip_dead;		/* entries that are marked as dead */
+
+	ShIdxGroups groups;			/* the groups to read */
+	double		leaves_per_table;	/* of one group, on average; or of all */
+
+	/* how the ball is searched; good for plan_radius */
+	int			plan_radius;	/* -1: no plan yet, or not one for a ball */
+	ShBitsProbePlan plan;
+
+	/* where we are */
+	int64		allowance;		/* about how many more pages may be read; at 0
+								 * the ball ends, complete or not */
+	SimhashBall ball;
+	int			probe;
+	bool		started;		/* the probe has read a page */
+	const uint32 *group;		/* the current one, unless all are read */
+	const uint32 *groups_end;
+	ShPermuted	query;			/* center of the ball, permuted for the
+								 * probe's table */
+	ShPermuted	from;			/* where its range begins on the next page */
+	BlockNumber block;			/* of the last page that was read */
+	XLogRecPtr	lsn;			/* its LSN, if it had matches */
+	BlockNumber right;
+	ShIdxKey		high;
+	uint64		width;			/* of its key range within the last group */
+	Buffer		pin;			/* that page, if keep_pin */
+
+	/* where the probes begin that have not been read; in their order */
+	int			aim;			/* of the next one */
+	int			naims;
+	ShIdxAim    *aims;
+} ShIdxBallScan;
+
+extern void shidx_ball_begin(ShIdxBallScan *scan, Relation index, ShBitsScheme *scheme);
+extern void shidx_ball_set_part(ShIdxBallScan *scan, int part);
+extern void shidx_ball_set_groups(ShIdxBallScan *scan, const ShIdxGroups *groups);
+extern double shidx_ball_leaves(const ShIdxBallScan *scan);
+extern void shidx_ball_plan(ShIdxBallScan *scan, int radius);
+extern void shidx_ball_start(ShIdxBallScan *scan, SimhashBall ball);
+extern bool shidx_ball_plan_ring(ShIdxBallScan *scan, int inner, int radius);
+extern void shidx_ball_start_ring(ShIdxBallScan *scan, SimhashBall ball);
+extern void shidx_ball_start_table(ShIdxBallScan *scan, SimhashBall ball);
+extern void shidx_ball_narrow(ShIdxBallScan *scan, int radius);
+extern bool shidx_ball_next(ShIdxBallScan *scan, ShIdxMatches *matches);
+extern void shidx_ball_mark_dead(ShIdxBallScan *scan, const ShIdxMatches *matches,
+								 const uint16 *dead, int ndead);
+extern void shidx_ball_release(ShIdxBallScan *scan);
+extern bool shidx_ball_pin(ShIdxBallScan *scan, ShFingerprint fp, ItemPointerData tid);
+
+/*
+ * Reading what a query looks for, in no particular order.
+ */
+
+typedef struct ShIdxReader
+{
+	const ShIdxQuery *query;
+	ShIdxBallScan ballscan;
+	uint64	   *nsearches;		/* counts searches for EXPLAIN; or NULL */
+
+	/*
+	 * what is read: the balls of a part of the query, or what the caller
+	 * names
+	 */
+	const ShIdxBalls *balls;	/* NULL: what the caller names */
+	int			ball;			/* the one that is read */
+	bool		first_part;		/* none has been read to its end */
+
+	/* if a row may be met twice, all matches, to return each once */
+	bool		collects;		/* they have yet to be read */
+	ShIdxSort	   *sort;			/* NULL if they are returned as they are read */
+	ShIdxSortItem	last;			/* the last one returned */
+
+	/* matches on the last leaf, or the next ones of all */
+	ShIdxMatches matches;
+	int			next;			/* the next of them, for shidx_next_match */
+
+	/* those on the last leaf whose rows turned out to be dead */
+	int			ndead;
+	uint16		dead[SHIDX_MAX_ENTRIES];
+} ShIdxReader;
+
+extern void shidx_reader_begin(ShIdxReader *reader, const ShIdxQuery *query);
+extern void shidx_reader_release(ShIdxReader *reader);
+extern void shidx_count_search(ShIdxReader *reader);
+extern void shidx_start_query(ShIdxReader *reader, bool distinct);
+extern void shidx_start_within(ShIdxReader *reader, SimhashBall ball);
+extern void shidx_start_ring(ShIdxReader *reader, SimhashBall ball);
+extern void shidx_start_table(ShIdxReader *reader, SimhashBall ball);
+extern void shidx_start_nulls(ShIdxReader *reader);
+extern bool shidx_next_matches(ShIdxReader *reader);
+extern bool shidx_pin_match(ShIdxReader *reader, int match);
+
+/*
+ * Move to the next match.  Returns its position in reader->matches, or -1
+ * after the last one.
+ */
+static inline int
+shidx_next_match(ShIdxReader *reader)
+{
+	if (reader->next >= reader->matches.count && !shidx_next_matches(reader))
+		return -1;
+	return reader->next++;
+}
+
+/*
+ * Note that the row of the last match is dead to all transactions.
+ */
+static inline void
+shidx_match_is_dead(ShIdxReader *reader)
+{
+	Assert(reader->next > 0 && reader->ndead < reader->next);
+	if (reader->sort == NULL)
+		reader->dead[reader->ndead++] = reader->next - 1;
+}
+
+/*
+ * Matches waiting to be returned by an ordered scan.
+ */
+
+typedef struct ShIdxCandidate
+{
+	ShFingerprint fp;
+	ItemPointerData tid;
+	uint16		distance;		/* from the first center */
+} ShIdxCandidate;
+
+typedef struct ShIdxCandidates
+{
+	int			ncenters;		/* at least 1 while there are candidates */
+	ShFingerprint *centers;		/* candidates are sorted by distances from
+								 * these */
+	MemoryContext context;		/* of what follows */
+
+	/* in memory */
+	int64		max;			/* how many may be */
+	int64		count;
+	int64		capacity;
+	ShIdxCandidate *array;
+	int64		counts[SHBITS_WIDTH + 1];	/* at each distance */
+	int64		sorted;			/* the first ones of the array */
+	int64		next;			/* of these */
+
+	ShIdxSort	   *sort;			/* of all on disk; NULL while in memory */
+} ShIdxCandidates;
+
+extern void shidx_candidates_begin(ShIdxCandidates *candidates, int max_centers);
+extern void shidx_forget_candidates(ShIdxCandidates *candidates);
+extern void shidx_add_candidate(ShIdxCandidates *candidates, ShFingerprint fp,
+								ItemPointerData tid, int distance);
+extern void shidx_drop_beyond(ShIdxCandidates *candidates, int distance);
+extern void shidx_sort_candidates(ShIdxCandidates *candidates, int distance);
+extern bool shidx_next_candidate(ShIdxCandidates *candidates, ShFingerprint *fp, ItemPointer tid);
+
+/*
+ * Reading what meets the conditions of a scan in order of distance.
+ */
+
+typedef struct ShIdxOrdered ShIdxOrdered;
+
+extern bool shidx_ordered_by_condition(double pages, double leaves_per_table);
+extern double shidx_ordered_pages(const ShBitsScheme *scheme, double leaves_per_table,
+								  double *first_ranges, double *first_pages);
+
+extern ShIdxOrdered *shidx_ordered_begin(ShIdxReader *reader, int norderbys);
+extern bool shidx_ordered_start(ShIdxOrdered *ordered, ScanKey orderbys, int norderbys,
+								bool *exact);
+extern bool shidx_ordered_next(ShIdxOrdered *ordered, bool want_pin, ShFingerprint *fp,
+							   ItemPointer tid);
+extern void shidx_ordered_release(ShIdxOrdered *ordered);
+
+#endif							/* SIMHASH_INDEX_READER_H */

@@ -1,0 +1,515 @@
+/*-------------------------------------------------------------------------
+ *
+ * validate.c
+ *	  Which operator classes, and which columns of an index, are possible?
+ *
+ * The last column is the fingerprint, or the value of which the operator class
+ * computes one.  Those before it are compared for equality.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/amvalidate.h"
+#include "access/htup_details.h"
+#include "catalog/pg_amop.h"
+#include "catalog/pg_amproc.h"
+#include "catalog/pg_opclass.h"
+#include "catalog/pg_opfamily.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "nodes/execnodes.h"
+#include "parser/parse_coerce.h"
+#include "utils/builtins.h"
+#include "utils/catcache.h"
+#include "utils/lsyscache.h"
+#include "utils/regproc.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "index/class.h"
+#include "type/simhash.h"
+#include "type/wide.h"
+
+/* a family that is being checked, and the requirements for its members */
+typedef struct Family
+{
+	Oid			oid;
+	const char *name;
+	const char *class;			/* its name */
+	bool		valid;			/* so far */
+	bool		fingerprints;
+	bool		wide;			/* of type simhash_bits */
+	bool		computed;		/* fingerprints of its values are computed */
+	bool		hashed;			/* its types need hash functions */
+} Family;
+
+/*
+ * Note and report, at level INFO, that a family is not valid: what it has, or what it
+ * lacks.
+ */
+static void
+report_invalid(Family *family, const char *problem)
+{
+	family->valid = false;
+	ereport(INFO,
+			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+			 errmsg("operator family \"%s\" of access method simhash %s", family->name, problem)));
+}
+
+/*
+ * The same of the class.
+ */
+static void
+report_class(Family *family, const char *problem)
+{
+	family->valid = false;
+	ereport(INFO,
+			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+			 errmsg("operator class \"%s\" of access method simhash %s", family->class, problem)));
+}
+
+/*
+ * Is this a family for fingerprints?  Otherwise it is one for columns before
+ * the fingerprint, which has equality as its only strategy.
+ *
+ * Reads the catalogs only.
+ */
+static bool
+is_fingerprint_family(Oid family)
+{
+	CatCList   *operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(family));
+	bool		result = false;
+
+	for (int i = 0; i < operators->n_members && !result; i++)
+	{
+		HeapTuple	member = &operators->members[i]->tuple;
+
+		result = ((Form_pg_amop) GETSTRUCT(member))->amopstrategy != SIMHASH_STRATEGY_EQUAL;
+	}
+	ReleaseCatCacheList(operators);
+	return result;
+}
+
+/*
+ * Can a function with an argument of one type be called with values of the
+ * other?  It can if both have the same representation: the server has no hash
+ * function of its own for some types, and hashes a date as an integer.
+ */
+static bool
+accepts_type(Oid argument, Oid type)
+{
+	if (argument == type || IsBinaryCoercible(type, argument))
+		return true;
+	if (argument == INTERNALOID)
+		return get_typlen(type) == -1;
+	return get_typlen(type) > 0 && get_typlen(type) == get_typlen(argument) &&
+		get_typbyval(type) == get_typbyval(argument);
+}
+
+/*
+ * Can the operator of a search compare these types?  In columns before the fingerprint
+ * the right side is hashed.
+ */
+static bool
+can_be_compared(const Family *family, Form_pg_amop member)
+{
+	return !family->fingerprints ||
+		shidx_can_search(shidx_fingerprint_function_in(family->oid, member->amoplefttype),
+						  member->amoplefttype, member->amoprighttype, member->amopstrategy);
+}
+
+static bool
+has_hash(const Family *family, Oid type)
+{
+	return OidIsValid(get_opfamily_proc(family->oid, type, type, SHIDX_HASH_PROC));
+}
+
+/*
+ * Check an operator of the family.
+ */
+static void
+validate_operator(Family *family, Form_pg_amop member)
+{
+	const char *name = format_operator(member->amopopr);
+	Oid			result_type = BOOLOID;
+	bool		valid_purpose;
+
+	if (member->amopstrategy < 1 ||
+		(!family->fingerprints && member->amopstrategy != SIMHASH_STRATEGY_EQUAL) ||
+		(family->computed && member->amopstrategy < SIMHASH_STRATEGY_WITHIN &&
+		 member->amopstrategy != SIMHASH_STRATEGY_BALL) ||
+		(family->wide && member->amopstrategy == SIMHASH_STRATEGY_DISTANCE))
+		report_invalid(family, psprintf("contains operator %s with invalid strategy number %d",
+								name, member->amopstrategy));
+	if (member->amopstrategy == SIMHASH_STRATEGY_DISTANCE)
+	{
+		/* distances are sorted as integers */
+		result_type = INT4OID;
+		valid_purpose = member->amoppurpose == AMOP_ORDER &&
+			opfamily_can_sort_type(member->amopsortfamily, INT4OID);
+	}
+	else
+		valid_purpose = member->amoppurpose == AMOP_SEARCH &&
+			!OidIsValid(member->amopsortfamily);
+	if (!valid_purpose)
+		report_invalid(family, psprintf("contains invalid ORDER BY specification for operator %s", name));
+	if (!check_amop_signature(member->amopopr, result_type,
+							  member->amoplefttype, member->amoprighttype) ||
+		!can_be_compared(family, member))
+		report_invalid(family, psprintf("contains operator %s with wrong signature", name));
+	if (family->hashed && member->amopstrategy == SIMHASH_STRATEGY_EQUAL &&
+		(!has_hash(family, member->amoplefttype) || !has_hash(family, member->amoprighttype)))
+		report_invalid(family, psprintf("lacks support function for operator %s", name));
+}
+
+/*
+ * Can a function hash the values of a type?
+ */
+static bool
+is_hash_function(Oid proc, Oid type)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(proc));
+	Form_pg_proc function;
+	bool		result;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for function %u", proc);
+	function = (Form_pg_proc) GETSTRUCT(tuple);
+	result = function->prorettype == INT8OID && !function->proretset &&
+		function->pronargs == 2 && accepts_type(function->proargtypes.values[0], type) &&
+		function->proargtypes.values[1] == INT8OID;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
+ * Check a support function of the family.
+ */
+static void
+validate_function(Family *family, Form_pg_amproc member)
+{
+	const char *name = format_procedure(member->amproc);
+	Oid			type = member->amproclefttype;
+	bool		has_signature = true;
+
+	if (member->amprocnum == SHIDX_HASH_PROC)
+		has_signature = is_hash_function(member->amproc, type);
+	else if (member->amprocnum == SIMHASH_FINGERPRINT_PROC)
+		has_signature = shidx_is_fingerprint_function(member->amproc, type);
+	else
+		report_invalid(family, psprintf("contains function %s with invalid support number %d",
+								name, member->amprocnum));
+	if (member->amproclefttype != member->amprocrighttype)
+		report_invalid(family, psprintf("contains support function %s with different left and right input types",
+								name));
+	if (!has_signature)
+		report_invalid(family, psprintf("contains function %s with wrong signature for support number %d",
+								name, member->amprocnum));
+}
+
+/*
+ * Check the class itself, of values of a type, apart from the members of its family.
+ */
+static void
+validate_class(Family *family, Oid type)
+{
+	if (family->computed)
+	{
+		if (!OidIsValid(shidx_fingerprint_function_in(family->oid, type)))
+			report_class(family, psprintf("is missing support function %d",
+										  SIMHASH_FINGERPRINT_PROC));
+	}
+	else if (family->fingerprints)
+	{
+		if (!shidx_is_64_bits(type) && !family->wide)
+			report_class(family, psprintf("has input type %s, which is not 64 bits by value",
+										  format_type_be(type)));
+	}
+	else if (!OidIsValid(get_opfamily_member(family->oid, type, type, SIMHASH_STRATEGY_EQUAL)))
+		report_class(family, "is missing operator(s)");
+	else if (!has_hash(family, type))
+		report_class(family, psprintf("is missing support function %d", SHIDX_HASH_PROC));
+}
+
+/*
+ * Does any of the support functions of a family compute fingerprints?
+ */
+static bool
+computes_fingerprints(CatCList *functions)
+{
+	for (int i = 0; i < functions->n_members; i++)
+	{
+		HeapTuple	member = &functions->members[i]->tuple;
+
+		if (((Form_pg_amproc) GETSTRUCT(member))->amprocnum == SIMHASH_FINGERPRINT_PROC)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * amvalidate: check an operator class
+ *
+ * There are classes for fingerprints, with any strategies, and classes for
+ * columns before the fingerprint, with strategy 1 (equality) and a hash
+ * function.  A class for fingerprints that has a hash function can be used for
+ * both.  A class with a function that computes fingerprints has operators that
+ * imply a distance, or that compare the fingerprint with a ball, and nothing else.
+ */
+bool
+shidx_validate(Oid opclass)
+{
+	HeapTuple	tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(opclass));
+	Form_pg_opclass class;
+	CatCList   *operators;
+	CatCList   *functions;
+	HeapTuple	family_tuple;
+	Family		family = {.valid = true};
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for operator class %u", opclass);
+	class = (Form_pg_opclass) GETSTRUCT(tuple);
+	family_tuple = SearchSysCache1(OPFAMILYOID, ObjectIdGetDatum(class->opcfamily));
+	if (!HeapTupleIsValid(family_tuple))
+		elog(ERROR, "cache lookup failed for operator family %u", class->opcfamily);
+	operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(class->opcfamily));
+	functions = SearchSysCacheList1(AMPROCNUM, ObjectIdGetDatum(class->opcfamily));
+
+	family.oid = class->opcfamily;
+	family.name = NameStr(((Form_pg_opfamily) GETSTRUCT(family_tuple))->opfname);
+	family.class = NameStr(class->opcname);
+	family.fingerprints = is_fingerprint_family(family.oid);
+	family.computed = computes_fingerprints(functions);
+	family.wide = family.fingerprints && !family.computed && shtype_is_bits(class->opcintype);
+	family.hashed = !family.fingerprints || (!family.computed && functions->n_members > 0);
+
+	validate_class(&family, class->opcintype);
+	for (int i = 0; i < operators->n_members; i++)
+		validate_operator(&family, (Form_pg_amop) GETSTRUCT(&operators->members[i]->tuple));
+	for (int i = 0; i < functions->n_members; i++)
+		validate_function(&family, (Form_pg_amproc) GETSTRUCT(&functions->members[i]->tuple));
+
+	ReleaseCatCacheList(functions);
+	ReleaseCatCacheList(operators);
+	ReleaseSysCache(family_tuple);
+	ReleaseSysCache(tuple);
+	return family.valid;
+}
+
+static const char *
+column_name(Relation index, int column)
+{
+	return NameStr(TupleDescAttr(RelationGetDescr(index), column)->attname);
+}
+
+static Oid
+column_type(Relation index, int column)
+{
+	return getBaseType(TupleDescAttr(RelationGetDescr(index), column)->atttypid);
+}
+
+/*
+ * A hint for an index whose last column is not a fingerprint: at the fingerprint
+ * that another column has, or at what texts and documents need.  Called within
+ * ereport, for its effect.
+ */
+static int
+hint_at_fingerprint(Relation index, int last)
+{
+	Oid			type = column_type(index, last);
+
+	/* a bigint before the last is rather a number */
+	for (int i = 0; i < last; i++)
+	{
+		if (column_type(index, i) == index->rd_opcintype[i] &&
+			index->rd_opcintype[i] != INT8OID &&
+			is_fingerprint_family(index->rd_opfamily[i]))
+			return errhint("Put the fingerprint last.  Columns before it are compared for equality.");
+	}
+	if (type == BYTEAOID)
+		return errhint("To index documents, use the operator class simhash_bytea_ops.  To index fingerprints, cast them to simhash or simhash_bits(256).");
+	if (TypeCategory(type) == TYPCATEGORY_STRING)
+		return errhint("To index texts, use the operator class simhash_text_ops, with a cast to text if their type is another.  To index fingerprints in hexadecimal digits, cast '0x' || digits to simhash, or digits to simhash_bits(256).");
+	return errhint("The last column must be a fingerprint, of type simhash or bigint.  Columns before it are compared for equality.");
+}
+
+/*
+ * Report an error if the last column of an index cannot be searched, or the rows not be
+ * ordered, by an operator of its operator family, which has arguments of these types.
+ * Members may have been added to the family since the index was created.
+ */
+void
+shidx_check_operator(Relation index, Oid left, Oid right, int strategy, bool orders)
+{
+	if (orders == (strategy == SIMHASH_STRATEGY_DISTANCE) &&
+		shidx_can_search(shidx_fingerprint_function(index), left, right, strategy))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+			 errmsg("index \"%s\" cannot be searched by an operator of strategy %d with arguments of types %s and %s",
+					RelationGetRelationName(index), strategy, format_type_be(left),
+					format_type_be(right))));
+}
+
+/*
+ * Report an error if an operator of the class of the last column cannot be used.  Those
+ * of the family for other types concern other indexes.
+ */
+static void
+check_operators(Relation index, int last)
+{
+	CatCList   *operators = SearchSysCacheList1(AMOPSTRATEGY,
+												ObjectIdGetDatum(index->rd_opfamily[last]));
+
+	for (int i = 0; i < operators->n_members; i++)
+	{
+		Form_pg_amop member = (Form_pg_amop) GETSTRUCT(&operators->members[i]->tuple);
+
+		if (member->amoplefttype == index->rd_opcintype[last])
+			shidx_check_operator(index, member->amoplefttype, member->amoprighttype,
+								 member->amopstrategy, member->amoppurpose == AMOP_ORDER);
+	}
+	ReleaseCatCacheList(operators);
+}
+
+/*
+ * Can the fingerprints of the last column be computed by the support function of
+ * its operator class?  Reports an error if not.
+ */
+static void
+check_computed(Relation index, int last)
+{
+	Oid			function = shidx_fingerprint_function(index);
+	Oid			type = index->rd_opcintype[last];
+
+	if (!shidx_is_fingerprint_function(function, type))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("function %s cannot compute the fingerprints of column \"%s\" of index \"%s\"",
+						format_procedure(function), column_name(index, last),
+						RelationGetRelationName(index)),
+				 errdetail("Support function %d must have one argument of type %s, return a fingerprint, and be immutable.",
+						   SIMHASH_FINGERPRINT_PROC, format_type_be(type)),
+				 shtype_is_bits(getBaseType(get_func_rettype(function))) ?
+				 errhint("To return fingerprints of type simhash_bits, return a domain that says how many bits they have, such as CREATE DOMAIN simhash_256 AS simhash_bits(256).") : 0));
+}
+
+/*
+ * Report that neither the type of the last column nor anything else says how many bits
+ * the fingerprints of an index have.
+ */
+void
+shidx_report_no_width(Relation index)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+			 errmsg("column \"%s\" of index \"%s\" does not say how many bits its fingerprints have",
+					column_name(index, shidx_fp_column(index)), RelationGetRelationName(index)),
+			 errhint("Use a type with a width, such as simhash_bits(256), for the column of the table, or cast the expression to it.")));
+}
+
+/*
+ * Can the last column be a fingerprint?  Reports an error if not.
+ */
+static void
+check_last(Relation index, int last)
+{
+	bool		is_fingerprint = shtype_is_bits(index->rd_opcintype[last]) ||
+		shidx_is_64_bits(index->rd_opcintype[last]);
+
+	if (shidx_computes_fingerprints(index))
+	{
+		check_computed(index, last);
+		check_operators(index, last);
+		return;
+	}
+	if (is_fingerprint && is_fingerprint_family(index->rd_opfamily[last]))
+	{
+		check_operators(index, last);
+		return;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+			 last == 0 ?
+			 errmsg("column \"%s\" of index \"%s\" is not a fingerprint",
+					column_name(index, last), RelationGetRelationName(index)) :
+			 errmsg("last column \"%s\" of index \"%s\" is not a fingerprint",
+					column_name(index, last), RelationGetRelationName(index)),
+			 is_fingerprint ?
+			 errdetail("Its operator class supports only equality.") :
+			 errdetail("Its type is %s, which is not 64 bits by value.",
+					   format_type_be(TupleDescAttr(RelationGetDescr(index), last)->atttypid)),
+			 hint_at_fingerprint(index, last)));
+}
+
+/*
+ * Can values of a column before the last be hashed?  Reports an error if not.
+ */
+static void
+check_hashed(Relation index, int column)
+{
+	Oid			type = index->rd_opcintype[column];
+
+	if (OidIsValid(get_opfamily_proc(index->rd_opfamily[column], type, type,
+									 SHIDX_HASH_PROC)))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+			 errmsg("operator class of column \"%s\" of index \"%s\" has no hash function",
+					column_name(index, column), RelationGetRelationName(index)),
+			 errdetail("Columns before the fingerprint are compared by their hashes."),
+			 OidIsValid(index_getprocid(index, column + 1, SIMHASH_FINGERPRINT_PROC)) ?
+			 errhint("Put the fingerprint last.  Columns before it are compared for equality.") :
+			 errhint("Use an operator class with support function %d, an extended hash function.",
+					 SHIDX_HASH_PROC)));
+}
+
+/*
+ * Is there a fingerprint before a number?  A number can be a fingerprint, so
+ * nothing else shows that the order of the columns is wrong.
+ */
+static void
+check_order(Relation index, int last, Oid fingerprint)
+{
+	if (column_type(index, last) == fingerprint)
+		return;
+	for (int i = 0; i < last; i++)
+	{
+		if (column_type(index, i) == fingerprint)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+					 errmsg("column \"%s\" of index \"%s\" is a fingerprint, but not the last column",
+							column_name(index, i), RelationGetRelationName(index)),
+					 errdetail("Column \"%s\" would be taken for the fingerprint.",
+							   column_name(index, last)),
+					 errhint("Put the fingerprint last.  Columns before it are compared for equality.")));
+	}
+}
+
+/*
+ * Report an error if the columns cannot make an index, or if an exclusion
+ * constraint compares a column before the last by anything but equality.
+ *
+ * Reads the catalogs only.
+ */
+void
+shidx_check_columns(Relation index, const struct IndexInfo *info)
+{
+	int			last = shidx_fp_column(index);
+
+	check_last(index, last);
+	for (int i = 0; i < last; i++)
+	{
+		check_hashed(index, i);
+		if (info->ii_ExclusionStrats != NULL &&
+			info->ii_ExclusionStrats[i] != SIMHASH_STRATEGY_EQUAL)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("column \"%s\" of exclusion constraint \"%s\" is not compared for equality",
+							column_name(index, i), RelationGetRelationName(index)),
+					 errhint("Use WITH = for all columns but the last, which is the fingerprint.")));
+	}
+	if (!shidx_computes_fingerprints(index))
+		check_order(index, last, index->rd_opcintype[last]);
+}
