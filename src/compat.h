@@ -393,7 +393,7 @@ shcompat_drop_buffers(Relation relation)
 
 /*
  * Versions whose generic WAL records are known to have the format that
- * btree/change.c writes.  Others take the generic WAL API.
+ * index/split.c writes.  Others take the generic WAL API.
  */
 #if PG_VERSION_NUM < 200000
 #define SHCOMPAT_GENERIC_WAL_FORMAT_KNOWN

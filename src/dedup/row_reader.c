@@ -24,7 +24,7 @@
 /*
  * Is a table a heap, so that its pages can be read here?
  *
- * With -DSHROWS_ANY_TABLE none is, to test how other tables are read.
+ * With -DSHDUP_ANY_TABLE none is, to test how other tables are read.
  */
 bool
 shdup_is_heap(Relation table)

@@ -304,7 +304,7 @@ get_quals(const IndexPath *path, bool fingerprint)
 
 /*
  * Estimate the groups that the conditions of a path select, by the rules by which
- * search/group_keys.c finds them.
+ * group.c finds them.
  */
 static GroupEstimate
 estimate_groups(PlannerInfo *root, const IndexPath *path)

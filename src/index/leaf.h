@@ -11,7 +11,7 @@
  * with which the leaf was created, are sorted; the special area has their
  * number.  Even a full leaf has a hole, for the marks of dead entries.
  *
- * Everything outside of this folder that reads leaves goes through these
+ * Everything that reads leaves, in this room or others, goes through these
  * functions.
  *
  *-------------------------------------------------------------------------

@@ -1,16 +1,43 @@
 /*-------------------------------------------------------------------------
  *
  * nearest.c
- *	  Scans in the order of the distance.
- *
- * They are kept and sorted in an array as long as they fit in work_mem.  Beyond that
- * all are sorted by their distances from the centers, on disk.  If there are more
- * centers than anyone should need, they stay in memory.
+ *	  Reading what meets the conditions of a scan in the order of the distance.
  *
  * The number of rows that will be fetched is unknown, so matches are read in
- * batches (src/README, section 1).  Each batch is sorted and returned before the
- * next one is read.  Nothing is returned twice: everything in a batch is nearer
- * than what follows it.
+ * batches.  Each batch is sorted and returned before the next one is read.  Nothing
+ * is returned twice: everything in a batch is nearer than what follows it.
+ *
+ * 1. If reading the first condition costs less than half a table, its matches are all
+ *	  that is needed.
+ *
+ * 2. Otherwise the ball of the scheme's distance is read.  It contains what most
+ *	  queries want, at the cost of a look-up.
+ *
+ * 3. The ball then grows by one bit at a time, by rings (bits/probe.h).  Matches that
+ *	  rings meet beyond the ball are held until it has grown that far.  The target
+ *	  radius is that of the nearest match held or, if there is none, the radius where
+ *	  the next row would be if fingerprints were uniformly distributed.  If the rings
+ *	  up to the target would exceed the budget of two thirds of a table, no more rings
+ *	  are read.  The first rings, up to an eighth of a table, are read in any case,
+ *	  because real fingerprints are clustered.
+ *
+ * 4. Then a table is read from end to end for a ball that should hold a batch, and
+ *	  once more for the nearest sixteenth of its entries, or as many as fit in memory.
+ *	  The second ball begins with all entries, and shrinks when it turns out to hold
+ *	  more.
+ *
+ * 5. If the next distance has more matches than work_mem holds, and there is only one
+ *	  ORDER BY key, these matches need no sorting.  They are returned as the table is
+ *	  read, in place of the second read.
+ *
+ * 6. A final read of a table returns the rest.
+ *
+ * So no scan reads more than four times the leaves of one table.
+ *
+ * The matches of a batch are candidates.  They are kept and sorted in an array as long
+ * as they fit in work_mem.  Beyond that all of them are sorted by their distances from
+ * the centers of the ORDER BY keys, on disk.  With more centers than have room in what
+ * is sorted there, they stay in memory.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,9 +52,10 @@
 #include "index/page.h"
 #include "index/reader.h"
 
+/* the first capacity of the array of candidates */
 #define FIRST_CAPACITY	256
 
-/* on disk they can be sorted by so many distances, of a byte each */
+/* on disk, candidates can be sorted by so many distances, of a byte each */
 #define MAX_DISTANCES	((int) sizeof(uint32))
 
 /*

@@ -46,7 +46,7 @@ typedef uint64 ShIdxRow;
  * one tree are different.
  *
  * The group is a hash of the columns before the fingerprint, see
- * class/group.h.  It is 0 in an index of one column, whose pages do not store
+ * group.c.  It is 0 in an index of one column, whose pages do not store
  * it.
  */
 typedef struct ShIdxKey

@@ -4,7 +4,7 @@
  *	  Scanning a simhash index.
  *
  * Matches come from the reader of the query or, if the scan has an order, from
- * ordered.c.  Rows with a null fingerprint come last.
+ * nearest.c.  Rows with a null fingerprint come last.
  *
  *-------------------------------------------------------------------------
  */
@@ -372,7 +372,7 @@ shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
  *
  * An index has only a hash of all columns but the last, and parts of a wide
  * fingerprint are in different tables.  During recovery an index-only scan would
- * visit all rows (see is_visible) as an index scan does.
+ * visit all rows (see is_row_visible) as an index scan does.
  */
 bool
 shidx_canreturn(Relation index, int column)

@@ -5,7 +5,7 @@
  *
  * While they fit in memory, the entries are kept in an array, and each table
  * sorts a copy.  Beyond that they are kept on a tape, and for each table they
- * are distributed to buckets (bucket.c).
+ * are distributed to buckets (buckets.c).
  *
  * Several processes can share the work: each collects a share of the entries on
  * a tape in a shared file, and then each sorts all shares for some of the

@@ -25,7 +25,7 @@ typedef uint64 ShPairsRow;
 typedef struct ShPairsBucket
 {
 	int			nwords;			/* of a value */
-	uint32		group;			/* see class/group.h */
+	uint32		group;			/* see index/group.c */
 	bool		first_walk;		/* the first search of these rows */
 	const ShBitsTable *table;	/* with one word */
 	uint64		first_number;	/* with more */

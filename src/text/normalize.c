@@ -9,6 +9,24 @@
  * change it.  In that case, the characters up to the next one that does not
  * depend on those before it are normalized together by canonical.c.
  *
+ * A letter and its marks are one such piece, however many there are: 100 MB of U+0301
+ * and U+0323 in turn took 390 MB of memory, and 100 MB of U+0344, which decomposes,
+ * 860 MB.  The time is linear, and interrupts are checked for.  Unicode's Stream-Safe
+ * Text Format would divide a run behind 30 marks, in the order in which the text has
+ * them, so NFC and NFD of a text would have different fingerprints: behind "e" and 40
+ * times U+0323, the circumflex stands last in NFD, and is part of the first character
+ * in NFC.  Nor would it limit runs of Hangul vowels, which are no marks.
+ *
+ * Scripts without spaces between words are cut into pieces, which serve as words.  The
+ * cuts are defined by content: a letter and the character before it decide.  An edit
+ * moves at most the two cuts beside it; pieces of a fixed length would all change
+ * behind an inserted letter.  No word begins at a mark, which belongs to the letter
+ * before it: with cuts before marks, more unrelated pairs shared a passage, 97 of 780
+ * in Thai, 22 in Khmer, and 265 in Burmese.  The scripts are a list, since the classes
+ * of line breaking change from one version of Unicode to the next.  Kana are not in it:
+ * with cuts in kana, 137 of 780 unrelated Japanese pairs shared a passage, and 67
+ * without, while all copies were found either way.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -30,7 +48,22 @@
  */
 #define MAX_GROWTH			4
 
-/* of scripts without spaces, a word begins at one letter of so many */
+/*
+ * In scripts without spaces, a word begins at about one letter of so many.  These are
+ * the copies that were found, and the unrelated pairs of 3,000 characters that shared
+ * a passage (doc/choosing.md):
+ *
+ *		1	Thai 116 of 116, 710 of 780		Lao 51 of 51, 36 of 36
+ *			Khmer 118 of 118, 379 of 780	Burmese 94 of 94, 284 of 780
+ *		2	Thai 116 of 116, 136 of 780		Lao 51 of 51, 4 of 36
+ *			Khmer 117 of 118, 28 of 780		Burmese 94 of 94, 48 of 780
+ *		3	Thai 116 of 116, 47 of 780		Lao 50 of 51, 1 of 36
+ *			Khmer 110 of 118, 6 of 780		Burmese 90 of 94, 8 of 780
+ *		4	Thai 115 of 116, 32 of 780		Lao 50 of 51, 0 of 36
+ *			Khmer 110 of 118, 6 of 780		Burmese 88 of 94, 16 of 780
+ *
+ * With 3, both are about as in languages with spaces, except for passages in Thai.
+ */
 #define WORD_CUTS			3
 
 /* characters written for one read, at most */
