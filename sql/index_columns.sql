@@ -2,7 +2,7 @@
 -- Indexes of several columns: the same rows with the index and without it.
 --
 -- Nothing here depends on which values share a group, so the test can be run
--- with a library that makes collisions common (SHCLS_GROUP_BITS, class/group.c).
+-- with a library that makes collisions common (SHIDX_GROUP_BITS, index/group.c).
 --
 SET client_min_messages = warning;
 CREATE SCHEMA index_columns_test;

@@ -36,7 +36,7 @@ SELECT message FROM attempt('TRUNCATE narrow; INSERT INTO narrow VALUES (1); REI
 SELECT count(*) FROM narrow;
 SELECT simhash_index_check('narrow_fp', true), simhash_index_check('wide_fp', true);
 
--- without rows a warning
+-- a warning by what removes the rows, and by nothing else
 TRUNCATE narrow, wide, unlogged;
 BEGIN;
 INSERT INTO emptied SELECT i FROM generate_series(1, 10) i;
@@ -65,7 +65,7 @@ DROP TABLE emptied;
 -- A column without a width, on which there is an index already
 --
 SELECT message FROM attempt('CREATE TABLE widthless (fp simhash_bits); CREATE INDEX ON widthless USING simhash (fp)');
-CREATE TABLE lost (g int, fp simhash_bits(128));
+CREATE TABLE lost (g int, fp simhash_bits(128), id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY);
 CREATE UNLOGGED TABLE lost_unlogged (fp simhash_bits(128));
 CREATE TEMPORARY TABLE lost_emptied (fp simhash_bits(128)) ON COMMIT DELETE ROWS;
 CREATE INDEX lost_fp ON lost USING simhash (fp) WITH (blocks = 8);
@@ -85,10 +85,24 @@ DROP INDEX lost_fp_ccnew;
 SELECT count(*) FROM lost;
 SELECT simhash_index_check('lost_fp', true), simhash_index_check('lost_g_fp', true);
 
--- without rows a warning
-TRUNCATE lost;
+-- no less without rows, unless they have just been removed
+DELETE FROM lost;
+VACUUM lost;
+REINDEX INDEX lost_fp;
 VACUUM FULL lost;
-REINDEX TABLE lost;
+CLUSTER lost USING lost_pkey;
+SELECT message FROM attempt('ALTER TABLE lost SET UNLOGGED');
+SELECT message FROM attempt('TRUNCATE lost; CLUSTER lost USING lost_pkey');
+INSERT INTO lost SELECT i % 2, wide(i::text, 128) FROM generate_series(1, 10) i;
+SELECT simhash_index_check('lost_fp', true), simhash_index_check('lost_g_fp', true);
+
+-- by TRUNCATE a warning
+BEGIN;
+TRUNCATE lost;
+SAVEPOINT s;
+TRUNCATE lost;
+REINDEX INDEX lost_fp;
+COMMIT;
 TRUNCATE lost_unlogged;
 BEGIN;
 COMMIT;

@@ -118,6 +118,23 @@ EXECUTE near;
 EXECUTE within;
 RESET ROLE;
 
+-- also of what is not in the plan, as it has been computed
+CREATE TABLE texts AS SELECT 'Some words ' || n AS body FROM generate_series(1, 300) n;
+CREATE INDEX texts_body ON texts USING simhash (body simhash_text_ops);
+ANALYZE texts;
+GRANT SELECT ON texts TO regress_simhash_reader;
+PREPARE alike AS SELECT count(*) FROM texts WHERE simhash_similar(body, 'Some words 5', 0.9);
+SET ROLE regress_simhash_reader;
+SELECT plan('EXECUTE alike');
+EXECUTE alike;
+RESET ROLE;
+BEGIN;
+REVOKE EXECUTE ON FUNCTION simhash_similar_ball(text, float8) FROM PUBLIC;
+SET LOCAL ROLE regress_simhash_reader;
+SELECT plan('EXECUTE alike');
+EXECUTE alike;
+ROLLBACK;
+
 SET client_min_messages = warning;
 DROP SCHEMA planner_privileges_test CASCADE;
 DROP ROLE regress_simhash_reader;

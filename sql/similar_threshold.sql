@@ -229,7 +229,7 @@ END $$;
 CREATE OPERATOR ~~~ (LEFTARG = text, RIGHTARG = text, FUNCTION = own_similar, COMMUTATOR = ~~~);
 -- one for a single threshold finds the same rows
 CREATE OPERATOR CLASS own_ops FOR TYPE text USING simhash AS OPERATOR 22 ~~~, FUNCTION 2 simhash_similar_fingerprint(text);
-CREATE OPERATOR CLASS other_fp_ops FOR TYPE text USING simhash AS OPERATOR 14 =~=, FUNCTION 2 own_fp(text);
+CREATE OPERATOR CLASS other_fp_ops FOR TYPE text USING simhash AS OPERATOR 14 =~=, OPERATOR 2 =~@ (text, simhash_ball), FUNCTION 2 own_fp(text);
 CREATE OPERATOR CLASS none_ops FOR TYPE text USING simhash AS OPERATOR 2 =~@ (text, simhash_ball), FUNCTION 2 simhash_similar_fingerprint(text);
 CREATE OPERATOR CLASS wrong_ops FOR TYPE text USING simhash AS OPERATOR 2 ~~~ (text, text), OPERATOR 14 =~=, FUNCTION 2 own_fp(text);
 SET client_min_messages = info;
@@ -243,12 +243,23 @@ CREATE INDEX doc_wrong ON doc USING simhash (body wrong_ops);
 SELECT * FROM compare_rows('SELECT a, b, distance FROM simhash_find_all(''doc_own'')', 'SELECT a, b, distance FROM simhash_find_all(''doc_body'', similarity => 0.6)');
 DROP INDEX doc_body, doc_none;
 CREATE INDEX doc_other ON doc USING simhash (body other_fp_ops);
--- neither is an index for any similarity
+-- no index has the fingerprints that are meant
 SELECT plan('SELECT id FROM doc WHERE simhash_similar(body, ''a b c'', 0.6)');
 CREATE INDEX doc_none ON doc USING simhash (body none_ops);
 SELECT a.* FROM unnest(ARRAY['simhash_find_all(''doc_own'', similarity => 0.8)', 'simhash_find_all(''doc_other'', similarity => 0.8)',
 	'simhash_find_all(''doc_none'', similarity => 0.8)', 'simhash_find_all(''doc_own'', 10)', 'simhash_find_all(''doc_none'', 10)']) call,
 	attempt('SELECT ' || call) a;
+
+-- parameters of functions make no difference
+CREATE INDEX doc_body ON doc USING simhash (body simhash_text_ops);
+CREATE TABLE pairs AS SELECT * FROM simhash_find_all('doc_body', similarity => 0.6);
+ALTER FUNCTION simhash_similar_op(text, text) SET work_mem = '8MB';
+ALTER FUNCTION simhash_similar_fingerprint(text) SET work_mem = '8MB';
+SELECT count(*) > 0 AS found FROM pairs;
+SELECT * FROM compare_rows('SELECT a, b, distance FROM pairs',
+	'SELECT a, b, distance FROM simhash_find_all(''doc_body'', similarity => 0.6)');
+ALTER FUNCTION simhash_similar_op(text, text) RESET ALL;
+ALTER FUNCTION simhash_similar_fingerprint(text) RESET ALL;
 
 SELECT use_only('seqscan');
 DROP SCHEMA similar_threshold_test CASCADE;

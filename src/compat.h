@@ -329,6 +329,15 @@ typedef RelFileNode ShCompatLocator;
 #define shcompat_file_number(relation)	((relation)->rd_node.relNode)
 #endif
 
+/* has the current transaction given a relation a new file? */
+#if PG_VERSION_NUM >= 160000
+#define shcompat_has_new_file(relation) \
+	((relation)->rd_newRelfilelocatorSubid != InvalidSubTransactionId)
+#else
+#define shcompat_has_new_file(relation) \
+	((relation)->rd_newRelfilenodeSubid != InvalidSubTransactionId)
+#endif
+
 /* alignment in memory of pages that are read or written without buffers */
 #if PG_VERSION_NUM >= 160000
 #define SHCOMPAT_IO_ALIGNMENT	PG_IO_ALIGN_SIZE

@@ -29,6 +29,9 @@ _PG_init(void)
 	shtext_choose_kernels();
 	shidx_init_options();
 
-	/* there are no settings, so one that is made with this prefix is a mistake */
+	/*
+	 * there are no settings, so one that is made with this prefix is a
+	 * mistake
+	 */
 	MarkGUCPrefixReserved("simhash");
 }

@@ -21,8 +21,8 @@ HEADER = 24                             # SizeOfPageHeaderData
 
 
 def struct(name):
-    """The members of a struct of src/btree/page.h: name, offset, size."""
-    with open(os.path.join(TOP, 'src', 'btree', 'page.h'), encoding='utf-8') as f:
+    """The members of a struct of src/index/page.h: name, offset, size."""
+    with open(os.path.join(TOP, 'src', 'index', 'page.h'), encoding='utf-8') as f:
         body = re.search(r'typedef struct %s\n\{(.*?)\n\}' % name, f.read(), re.S).group(1)
     members, offset = [], 0
     for line in re.sub(r'/\*.*?\*/', '', body, flags=re.S).split(';')[:-1]:
@@ -44,7 +44,7 @@ def size_of(name):
 def leaf_capacity(page):
     """Entries of a full leaf, each of which also has a bit for its mark."""
     width = int(page['key_width']) + int(page['row_width'])
-    return ((PAGE - HEADER - size_of('ShBtOpaqueData') - 1) * 8) // (width * 8 + 1)
+    return ((PAGE - HEADER - size_of('ShIdxOpaqueData') - 1) * 8) // (width * 8 + 1)
 
 
 def thousands(n):

@@ -9,7 +9,7 @@ LEFT, WIDTH = 24, 852
 def draw(file):
     page = rows('page')[0]
     entries, in_order = int(page['entries']), int(page['sorted'])
-    special = PAGE - size_of('ShBtOpaqueData')
+    special = PAGE - size_of('ShIdxOpaqueData')
     capacity = leaf_capacity(page)
     fp, tid = int(page['key_width']), int(page['row_width'])
     assert in_order < entries <= capacity
@@ -89,7 +89,7 @@ def draw(file):
 
     # the special area
     top = 402
-    members = struct('ShBtOpaqueData')
+    members = struct('ShIdxOpaqueData')
     # what fits; the others are named below
     names = {'low_fp': 'low', 'high_fp': 'high', 'low_tid': 'low TID', 'high_tid': 'high TID',
              'right': 'right', 'low_group': 'low grp', 'high_group': 'high grp'}

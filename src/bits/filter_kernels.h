@@ -47,9 +47,9 @@ typedef struct ShBitsKernels
 	 * Find the pairs of a[0 .. na - 1] with b[0 .. nb - 1] that are within
 	 * radius bits of each other, na and nb being at most SHBITS_MAX_TILE.
 	 *
-	 * Returns a bit for each i such that a[i] is in any pair; for these, bit j
-	 * of others[i] stands for the pair with b[j].  others[] must have room for
-	 * na; its elements for other keys are undefined.
+	 * Returns a bit for each i such that a[i] is in any pair; for these, bit
+	 * j of others[i] stands for the pair with b[j].  others[] must have room
+	 * for na; its elements for other keys are undefined.
 	 */
 	uint64		(*product) (const uint64 *a, int na, const uint64 *b, int nb,
 							int radius, uint64 *others);

@@ -61,7 +61,10 @@ sixteen(const char *keys, int width, uint64 query, int radius)
 									added_once(keys + 12 * width, width, order, vquery)));
 	within = vcleq_u8(distances, vdupq_n_u8(Min(radius, 64)));
 
-	/* four bits of each byte, which are all ones or zeros; one of them is enough */
+	/*
+	 * four bits of each byte, which are all ones or zeros; one of them is
+	 * enough
+	 */
 	return vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(within), 4)), 0) &
 		UINT64CONST(0x1111111111111111);
 }

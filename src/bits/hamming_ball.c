@@ -63,7 +63,10 @@ shbits_next_in_ball(ShPermuted center, int radius, int nbits, ShPermuted from, S
 	}
 	beyond = pg_leftmost_one_pos64(differ);
 
-	/* a bit of the center may be set from beyond on, any other one from last on */
+	/*
+	 * a bit of the center may be set from beyond on, any other one from last
+	 * on
+	 */
 	settable = ~from & significant &
 		((center & PG_UINT64_MAX << beyond) | (~center & PG_UINT64_MAX << last));
 	if (settable == 0)

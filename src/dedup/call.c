@@ -14,6 +14,9 @@
 
 #include "access/htup_details.h"
 #include "access/tupmacs.h"
+#include "catalog/dependency.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_proc.h"
 #include "funcapi.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -121,7 +124,7 @@ shdup_result_add(ShDupResult *result, const Datum *values)
  */
 void
 shdup_begin_heaps(ShDupCall *call, ShDupCommand command, const Oid *indexes,
-					int nindexes, bool by_columns)
+				  int nindexes, bool by_columns)
 {
 	const ShDupOpened *named = &call->heaps.sides[nindexes - 1].named;
 
@@ -168,27 +171,33 @@ shdup_get_distance(FunctionCallInfo fcinfo, int arg, const ShDupCall *call)
 	return distance;
 }
 
-static PGFunction
-address_of(Oid function)
+/*
+ * Is a function the one of the extension with this name?  Its address would not tell: the
+ * server wraps a function for which somebody has set a parameter.
+ */
+static bool
+is_member(Oid extension, Oid function, const char *name)
 {
-	FmgrInfo	info;
-
-	fmgr_info(function, &info);
-	return info.fn_addr;
+	return getExtensionOfObject(ProcedureRelationId, function) == extension &&
+		strcmp(get_func_name(function), name) == 0;
 }
 
 /*
- * Can rows of an index be compared at any similarity?
+ * Can rows of an index be compared at any similarity?  That is, do the functions belong
+ * to simhash_text_ops or simhash_bytea_ops: that of its operator, which then takes a
+ * similarity as its third argument, and the one that computes fingerprints?
  */
 static bool
 has_similarity(const ShDupPartitions *target)
 {
+	Oid			extension = getExtensionOfObject(AccessMethodRelationId,
+												 target->named.index->rd_rel->relam);
 	int			radius;
 	Oid			operator = shdup_named_operator(target, &radius);
 
 	return OidIsValid(operator) &&
-		shtext_has_similarity(address_of(get_opcode(operator)),
-							  address_of(shdup_named_fingerprint(target)));
+		is_member(extension, get_opcode(operator), "simhash_similar_op") &&
+		is_member(extension, shdup_named_fingerprint(target), "simhash_similar_fingerprint");
 }
 
 /*
@@ -332,7 +341,10 @@ shdup_use_heaps(ShDupCall *call, int side, const ShDupHeaps *heaps)
 	{
 		const ShDupHeap *heap = &heaps->heaps[i];
 
-		indexes.list[i] = (ShPairsIndex) {heap->index, heap->first_row, heap->end_row};
+		indexes.list[i] = (ShPairsIndex)
+		{
+			heap->index, heap->first_row, heap->end_row
+		};
 	}
 	shpairs_input_indexes(&call->query.inputs[side], &indexes, call->snapshot, bits(call));
 }
@@ -346,7 +358,7 @@ shdup_use_heaps(ShDupCall *call, int side, const ShDupHeaps *heaps)
  */
 bool
 shdup_begin_index(FunctionCallInfo fcinfo, ShDupCommand command, int similarity,
-					ShDupCall *call)
+				  ShDupCall *call)
 {
 	Oid			index;
 

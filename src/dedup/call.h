@@ -50,16 +50,16 @@ typedef struct ShDupCall
 	double		similarity;		/* of documents that was asked for, or 0 */
 
 	/* for indexes */
-	ShDupHeaps heaps;
+	ShDupHeaps	heaps;
 	Snapshot	snapshot;
 	ShDup		rows;
 } ShDupCall;
 
 extern void shdup_begin_heaps(ShDupCall *call, ShDupCommand command,
-								const Oid *indexes, int nindexes, bool by_columns);
+							  const Oid *indexes, int nindexes, bool by_columns);
 extern int	shdup_get_distance(FunctionCallInfo fcinfo, int arg, const ShDupCall *call);
 extern int	shdup_get_nearness(FunctionCallInfo fcinfo, int distance, int similarity,
-								 ShDupCall *call);
+							   ShDupCall *call);
 extern char *shdup_get_text(FunctionCallInfo fcinfo, int arg);
 extern ShDupRowCheck *shdup_begin_checks(const ShDupCall *call, const char *same);
 extern void shdup_end_heaps(ShDupCall *call);
@@ -67,11 +67,11 @@ extern bool shdup_begin(FunctionCallInfo fcinfo, int narguments, ShDupCall *call
 extern void shdup_begin_query(ShDupCall *call, int nsides, int distance);
 extern void shdup_use_heaps(ShDupCall *call, int side, const ShDupHeaps *heaps);
 extern bool shdup_begin_index(FunctionCallInfo fcinfo, ShDupCommand command, int similarity,
-								ShDupCall *call);
+							  ShDupCall *call);
 extern bool shdup_begin_array(FunctionCallInfo fcinfo, ShDupCommand command,
-								ShDupCall *call);
+							  ShDupCall *call);
 extern bool shdup_begin_wide_array(FunctionCallInfo fcinfo, ShDupCommand command,
-									 ShDupCall *call);
+								   ShDupCall *call);
 extern void shdup_end_array(ShDupCall *call);
 extern void shdup_search(ShDupCall *call, ShPairsSink *sink);
 

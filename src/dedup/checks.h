@@ -21,9 +21,9 @@
 typedef struct ShDupRowCheck ShDupRowCheck;
 
 extern ShDupRowCheck *shdup_class_check_begin(const ShDupHeaps *heaps, Snapshot snapshot,
-												  double similarity, ShDupRowCheck *next);
+											  double similarity, ShDupRowCheck *next);
 extern ShDupRowCheck *shdup_same_check_begin(const ShDupHeaps *heaps, Snapshot snapshot,
-												 const char *text);
+											 const char *text);
 extern bool shdup_check_rows(ShDupRowCheck *check, ShPairsRow a, ShPairsRow b);
 extern void shdup_check_release(ShDupRowCheck *check);
 extern void shdup_check_end(ShDupRowCheck *check);
@@ -37,9 +37,9 @@ typedef struct ShDupRowPairs ShDupRowPairs;
 /* two rows of one kind, as numbers after the look-up */
 typedef struct ShDupRowPair
 {
-	ShPairsRow a_row;
+	ShPairsRow	a_row;
 	ShFingerprint a_fp;
-	ShPairsRow b_row;
+	ShPairsRow	b_row;
 	ShFingerprint b_fp;
 	int			distance;
 
@@ -52,13 +52,13 @@ typedef struct ShDupRowPair
 typedef void (*ShDupTakeFunction) (void *arg, const ShDupRowPair *pair);
 
 extern ShDupRowPairs *shdup_row_pairs_begin(ShDup *rows, bool values_first,
-												ShDupRowCheck *check,
-												ShDupTakeFunction take, void *arg);
+											ShDupRowCheck *check,
+											ShDupTakeFunction take, void *arg);
 extern void shdup_row_pairs_add(ShDupRowPairs *pairs, const ShPairsBucket *a, size_t i,
-								  const ShPairsBucket *b, size_t j);
+								const ShPairsBucket *b, size_t j);
 extern void shdup_row_pairs_leave(ShDupRowPairs *pairs);
 extern void shdup_row_pairs_finish(ShDupRowPairs *pairs);
 extern void shdup_pair_values(const ShDupHeaps *heaps, const ShDupRowPair *pair,
-								ItemPointerData *tids, Datum *values);
+							  ItemPointerData *tids, Datum *values);
 
 #endif							/* SIMHASH_DEDUP_CHECKS_H */

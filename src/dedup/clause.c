@@ -42,7 +42,11 @@ parse_context(void *arg)
 		case ERRCODE_DATATYPE_MISMATCH:
 		case ERRCODE_UNDEFINED_TABLE:
 		case ERRCODE_AMBIGUOUS_COLUMN:
-			/* what is written for somebody who does not know what the rows are called */
+
+			/*
+			 * what is written for somebody who does not know what the rows
+			 * are called
+			 */
 			errhint("%s", clause->hint);
 			break;
 		default:
@@ -132,7 +136,7 @@ shdup_clause_parse(ParseState *pstate, const ShDupClause *clause)
  */
 void
 shdup_clause_refuse_rest(ParseState *pstate, const ShDupClause *clause,
-						  const SelectStmt *rest)
+						 const SelectStmt *rest)
 {
 	if (rest->limitOffset != NULL)
 		report_rest(pstate, clause, exprLocation(rest->limitOffset));

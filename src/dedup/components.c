@@ -37,8 +37,8 @@ add_number(ShDupUnionFind *components, int64 number)
 {
 	bool		is_new;
 	uint32		element = shdup_union_find_add(components,
-												 shdup_element_key(0, 0, (uint64) number ^ SIGN_BIT),
-												 &is_new);
+											   shdup_element_key(0, 0, (uint64) number ^ SIGN_BIT),
+											   &is_new);
 
 	components->elements[element].size = 1;
 	return element;

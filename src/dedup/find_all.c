@@ -28,7 +28,7 @@ PG_FUNCTION_INFO_V1(simhash_find_all_in_bits);
 typedef struct FindAll
 {
 	ShPairsSink sink;
-	ShDupCall call;
+	ShDupCall	call;
 	ShDupRowPairs *pairs;
 	ShDupResult result;
 } FindAll;
@@ -136,7 +136,7 @@ Datum
 simhash_find_all_in(PG_FUNCTION_ARGS)
 {
 	ValuePairSink sink = {.sink = {.pair = return_pair_values}};
-	ShDupCall call;
+	ShDupCall	call;
 
 	if (!shdup_begin_array(fcinfo, SHDUP_FIND_ALL, &call))
 		return (Datum) 0;
@@ -158,7 +158,7 @@ typedef struct WidePairSink
 
 static void
 return_wide_pairs(ShPairsSink *base, const ShPairsBucket *a, size_t i, const ShPairsBucket *b,
-				   size_t j)
+				  size_t j)
 {
 	WidePairSink *sink = (WidePairSink *) base;
 	uint64		words[2];
@@ -186,7 +186,7 @@ Datum
 simhash_find_all_in_bits(PG_FUNCTION_ARGS)
 {
 	WidePairSink sink = {.sink = {.pair = return_wide_pairs}};
-	ShDupCall call;
+	ShDupCall	call;
 
 	if (!shdup_begin_wide_array(fcinfo, SHDUP_FIND_ALL, &call))
 		return (Datum) 0;

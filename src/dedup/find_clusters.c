@@ -108,7 +108,7 @@ return_cluster_members(ShDupMembers *members, bool wide, ReturnSetInfo *info)
 	while (shdup_members_next(members, &member))
 	{
 		const ShDupElement *root = &elements[shdup_union_find_root(components,
-																	   member.element)];
+																   member.element)];
 		ItemPointerData tid;
 		Datum		values[5];
 
@@ -197,7 +197,7 @@ cluster_rows(ShDupCall *call, ShDupRowCheck *check)
 Datum
 simhash_find_clusters(PG_FUNCTION_ARGS)
 {
-	ShDupCall call;
+	ShDupCall	call;
 	ShDupRowCheck *check;
 
 	if (!shdup_begin_index(fcinfo, SHDUP_FIND_CLUSTERS, 3, &call))
@@ -271,7 +271,7 @@ Datum
 simhash_find_clusters_in(PG_FUNCTION_ARGS)
 {
 	JoinSink	sink = {.sink = {.pair = join_values}};
-	ShDupCall call;
+	ShDupCall	call;
 
 	if (!shdup_begin_array(fcinfo, SHDUP_FIND_CLUSTERS, &call))
 		return (Datum) 0;
@@ -338,7 +338,7 @@ Datum
 simhash_find_clusters_in_bits(PG_FUNCTION_ARGS)
 {
 	JoinSink	sink = {.sink = {.pair = join_values}};
-	ShDupCall call;
+	ShDupCall	call;
 
 	if (!shdup_begin_wide_array(fcinfo, SHDUP_FIND_CLUSTERS, &call))
 		return (Datum) 0;

@@ -30,7 +30,7 @@ PG_FUNCTION_INFO_V1(simhash_find_duplicates);
 typedef struct State
 {
 	ShFingerprint fp;
-	ShPairsRow keeper;		/* number of the nearest kept row, with its
+	ShPairsRow	keeper;			/* number of the nearest kept row, with its
 								 * distance in the upper bits; or NO_KEEPER */
 } State;
 
@@ -133,7 +133,7 @@ keep_row(DuplicateFinder *finder, State *states, uint32 element, ShPairsRow row)
 static void
 decide(DuplicateFinder *finder, State *states, uint32 element, ShPairsRow row)
 {
-	ShPairsRow keeper = states[element].keeper;
+	ShPairsRow	keeper = states[element].keeper;
 
 	count_duplicate(finder);
 	if (keeper == NO_KEEPER)
@@ -152,7 +152,7 @@ static void
 decide_by_fingerprints(DuplicateFinder *finder)
 {
 	State	   *states = make_states(&finder->near.members.elements);
-	ShPairsRow rows[LOOK_AHEAD];
+	ShPairsRow	rows[LOOK_AHEAD];
 	uint32		elements[LOOK_AHEAD];
 	int			count;
 
@@ -178,14 +178,14 @@ static void
 decide_by_condition(DuplicateFinder *finder, ShDupRowCheck *check)
 {
 	ShDupKeptRows *kept = shdup_kept_begin(&finder->near.members.elements,
-											   &finder->near.neighbors, check);
-	ShPairsRow row;
+										   &finder->near.neighbors, check);
+	ShPairsRow	row;
 	uint32		element;
 
 	shdup_progress_phase(SHDUP_PHASE_CHECK_ROWS, finder->near.count);
 	while (shdup_near_rows_next(&finder->near, &row, &element))
 	{
-		ShPairsRow keeper;
+		ShPairsRow	keeper;
 		int			distance;
 
 		count_duplicate(finder);
@@ -208,13 +208,13 @@ Datum
 simhash_find_duplicates(PG_FUNCTION_ARGS)
 {
 	DuplicateFinder finder = {0};
-	ShDupCall call;
+	ShDupCall	call;
 	ShDupRowCheck *check;
 
 	if (!shdup_begin_index(fcinfo, SHDUP_FIND_DUPLICATES, 4, &call))
 		return (Datum) 0;
 	shdup_near_rows_begin(&finder.near, &call.rows, shdup_most(&call), shdup_nwords(&call),
-							shdup_get_text(fcinfo, 2));
+						  shdup_get_text(fcinfo, 2));
 	check = shdup_begin_checks(&call, shdup_get_text(fcinfo, 3));
 	shdup_search(&call, &finder.near.members.sink);
 	shdup_near_rows_sort(&finder.near);

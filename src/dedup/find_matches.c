@@ -23,7 +23,7 @@ PG_FUNCTION_INFO_V1(simhash_find_matches_in_bits);
 typedef struct FindMatches
 {
 	ShPairsSink sink;
-	ShDupCall call;
+	ShDupCall	call;
 	ShDupRowPairs *pairs;
 	ShDupRowCheck *check;		/* by the operator class, or NULL */
 	void		(*make_row) (struct FindMatches *find, const ShDupRowPair *pair,
@@ -52,7 +52,7 @@ static void
 make_row_of_value(FindMatches *find, const ShDupRowPair *pair, Datum *values)
 {
 	values[4] = ObjectIdGetDatum(shdup_name(&find->call.heaps, pair->b_row,
-											 &find->tids[1]));
+											&find->tids[1]));
 	values[0] = SimhashGetDatum(pair->a_fp);
 	values[1] = PointerGetDatum(&find->tids[1]);
 	values[2] = SimhashGetDatum(pair->b_fp);
@@ -111,7 +111,7 @@ leave_match_buckets(ShPairsSink *base)
 static void
 search_sides(FindMatches *find, bool of_values)
 {
-	ShDupCall *call = &find->call;
+	ShDupCall  *call = &find->call;
 
 	shdup_result_begin(&find->result, call->result);
 	if (of_values)
@@ -197,7 +197,7 @@ simhash_find_matches(PG_FUNCTION_ARGS)
 	shdup_begin_query(&find.call, 2, shdup_get_nearness(fcinfo, 2, 3, &find.call));
 	for (int side = 0; side < lengthof(indexes); side++)
 	{
-		ShDupHeaps heaps = shdup_heaps_of_side(&find.call.heaps, side);
+		ShDupHeaps	heaps = shdup_heaps_of_side(&find.call.heaps, side);
 
 		shdup_use_heaps(&find.call, side, &heaps);
 	}
@@ -239,7 +239,7 @@ Datum
 simhash_find_matches_in_bits(PG_FUNCTION_ARGS)
 {
 	FindMatches find = {{0}};
-	ShDupCall *call = &find.call;
+	ShDupCall  *call = &find.call;
 	Oid			index;
 
 	if (!shdup_begin(fcinfo, 2, call))

@@ -123,7 +123,7 @@ number_rows(ShDupHeaps *heaps)
 
 	for (int i = 0; i < heaps->count; i++)
 	{
-		ShDupHeap *heap = &heaps->heaps[i];
+		ShDupHeap  *heap = &heaps->heaps[i];
 
 		if (heaps->count > 1)
 			check_access_method(heap->relation);
@@ -233,7 +233,7 @@ shdup_heaps_open(ShDupHeaps *heaps, const Oid *indexes, int nindexes)
 ShDupHeaps
 shdup_heaps_of_side(const ShDupHeaps *heaps, int side)
 {
-	ShDupHeaps result = *heaps;
+	ShDupHeaps	result = *heaps;
 
 	for (int i = 0; i < side; i++)
 		result.heaps += heaps->sides[i].count;

@@ -40,7 +40,7 @@
 /* a row that is kept; they are numbered in the order in which they are kept */
 typedef struct KeptRow
 {
-	ShPairsRow row;
+	ShPairsRow	row;
 	uint32		next;			/* of the same element, or NO_ROW */
 } KeptRow;
 
@@ -73,7 +73,7 @@ struct ShDupKeptRows
  */
 ShDupKeptRows *
 shdup_kept_begin(const ShDupUnionFind *elements, ShDupNeighbors *neighbors,
-				   ShDupRowCheck *check)
+				 ShDupRowCheck *check)
 {
 	ShDupKeptRows *kept = palloc0(sizeof(ShDupKeptRows));
 
@@ -183,8 +183,8 @@ collect_candidates(ShDupKeptRows *kept, uint32 element)
  * same, and the first kept of several.  Returns false if there is none.
  */
 bool
-shdup_kept_find(ShDupKeptRows *kept, uint32 element, ShPairsRow row, ShPairsRow *keeper,
-				  int *distance)
+shdup_kept_find(ShDupKeptRows *kept, uint32 element, ShPairsRow row, ShPairsRow * keeper,
+				int *distance)
 {
 	for (uint32 number = kept->lists[element].first; number != NO_ROW;
 		 number = kept->rows[number].next)

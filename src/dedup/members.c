@@ -40,7 +40,7 @@ StaticAssertDecl(sizeof(ShDupOtherKind) == SHDUP_BYTES_OF_KIND, "union_find.c co
  */
 uint32
 shdup_find_element(ShDupUnionFind *elements, const ShPairsBucket *bucket, size_t i,
-					 bool *is_new)
+				   bool *is_new)
 {
 	ShDupElementKey key = shdup_element_key(bucket->group, 0, shpairs_key(bucket, i));
 	uint32		element = shdup_union_find_add(elements, key, is_new);
@@ -63,7 +63,7 @@ element_of_kind(ShDupMembers *members, uint32 element, uint32 group, uint32 kind
 	ShDupOtherKind other;
 
 	other.element = shdup_union_find_add(&members->elements,
-										   shdup_element_key(group, kind, fp), &is_new);
+										 shdup_element_key(group, kind, fp), &is_new);
 	if (is_new)
 	{
 		ShDupElement *first = &members->elements.elements[element];
@@ -112,7 +112,7 @@ join_pair(ShDupMembers *members, ShDupNumberPair pair)
 	{
 		ShDupOtherKind other = members->others[next - 1];
 		uint32		b = shdup_union_find_lookup(&members->elements,
-												  shdup_element_key(other.group, other.kind, fp));
+												shdup_element_key(other.group, other.kind, fp));
 
 		if (b != SHDUP_NO_ELEMENT)
 			join_elements(members, other.element, b);
@@ -130,7 +130,7 @@ flush(ShDupMembers *members)
 	shdup_resolve(members->rows);
 	for (size_t i = 0; i < members->rows->count; i++)
 	{
-		ShPairsRow row = members->rows->numbers[i];
+		ShPairsRow	row = members->rows->numbers[i];
 		uint32		kind = shdup_kind(row);
 		ShDupMember member = {row & SHIDX_MAX_TID, members->row_elements[i]};
 
@@ -176,10 +176,10 @@ collect_repeated(ShPairsSink *base, const ShPairsBucket *bucket, ShPairsRow row)
 	if (!bucket->last_repeated)
 	{
 		members->run_element = shdup_find_element(&members->elements, bucket, last,
-													&members->run_is_new);
+												  &members->run_is_new);
 		if (members->run_is_new)
 			collect_member(members, bucket, members->run_element,
-						bucket->rows[bucket->starts[last]]);
+						   bucket->rows[bucket->starts[last]]);
 	}
 	if (members->run_is_new)
 		collect_member(members, bucket, members->run_element, row);
@@ -224,16 +224,20 @@ collect_pair(ShPairsSink *base, const ShPairsBucket *x, size_t i, const ShPairsB
  */
 void
 shdup_members_begin(ShDupMembers *members, ShDup *rows, double most, int nwords,
-					  ShDupJoinFunction join)
+					ShDupJoinFunction join)
 {
 	memset(members, 0, sizeof(ShDupMembers));
 	members->sink.repeat = collect_repeated;
 	members->sink.pair = collect_pair;
 	members->join = join;
 	members->rows = rows;
-	/* a fingerprint of rows of another kind than 0 has an element of kind 0, too */
+
+	/*
+	 * a fingerprint of rows of another kind than 0 has an element of kind 0,
+	 * too
+	 */
 	shdup_union_find_begin(&members->elements, SHDUP_ROWS,
-							 rows->values != NULL ? 2 * most : most, rows->values != NULL);
+						   rows->values != NULL ? 2 * most : most, rows->values != NULL);
 	if (nwords > 0)
 		shdup_union_find_keep_values(&members->elements, nwords);
 	shdup_remember_kinds(rows);

@@ -23,7 +23,7 @@
 /* a row, and the number of its fingerprint's element */
 typedef struct ShDupMember
 {
-	ShPairsRow row;
+	ShPairsRow	row;
 	uint64		element;
 } ShDupMember;
 
@@ -60,12 +60,12 @@ struct ShDupMembers
 };
 
 extern void shdup_members_begin(ShDupMembers *members, ShDup *rows, double most,
-								  int nwords, ShDupJoinFunction join);
+								int nwords, ShDupJoinFunction join);
 extern void shdup_members_finish(ShDupMembers *members);
 extern bool shdup_members_next(ShDupMembers *members, ShDupMember *member);
 extern void shdup_members_end(ShDupMembers *members);
 extern uint32 shdup_find_element(ShDupUnionFind *elements, const ShPairsBucket *bucket,
-								   size_t i, bool *is_new);
+								 size_t i, bool *is_new);
 
 /*
  * Pairs of elements, as lists of the neighbors of each.
@@ -104,9 +104,9 @@ extern void shdup_neighbors_add(ShDupNeighbors *neighbors, uint32 a, uint32 b);
 extern bool shdup_neighbors_fit(const ShDupNeighbors *neighbors, uint32 nelements);
 extern void shdup_neighbors_load(ShDupNeighbors *neighbors, uint32 nelements);
 extern void shdup_neighbors_sort(ShDupNeighbors *neighbors, uint32 *places,
-								   uint32 nplaces);
+								 uint32 nplaces);
 extern size_t shdup_neighbors_of(ShDupNeighbors *neighbors, uint32 element,
-								   const uint32 **list);
+								 const uint32 **list);
 extern void shdup_neighbors_end(ShDupNeighbors *neighbors);
 
 /*
@@ -116,7 +116,7 @@ extern void shdup_neighbors_end(ShDupNeighbors *neighbors);
 typedef struct ShDupNearRows
 {
 	ShDupMembers members;
-	ShDupNeighbors neighbors; /* of elements of the members */
+	ShDupNeighbors neighbors;	/* of elements of the members */
 	double		count;			/* of rows, once sorted */
 	ShDupOrder *order;
 	BufFile    *ordered;		/* the rows in order, if they had to be read
@@ -124,9 +124,9 @@ typedef struct ShDupNearRows
 } ShDupNearRows;
 
 extern void shdup_near_rows_begin(ShDupNearRows *near, ShDup *rows, double most,
-									int nwords, const char *keep);
+								  int nwords, const char *keep);
 extern void shdup_near_rows_sort(ShDupNearRows *near);
-extern bool shdup_near_rows_next(ShDupNearRows *near, ShPairsRow *row, uint32 *element);
+extern bool shdup_near_rows_next(ShDupNearRows *near, ShPairsRow * row, uint32 *element);
 extern void shdup_near_rows_end(ShDupNearRows *near);
 
 /*
@@ -136,10 +136,10 @@ extern void shdup_near_rows_end(ShDupNearRows *near);
 typedef struct ShDupKeptRows ShDupKeptRows;
 
 extern ShDupKeptRows *shdup_kept_begin(const ShDupUnionFind *elements,
-										   ShDupNeighbors *neighbors, ShDupRowCheck *check);
+									   ShDupNeighbors *neighbors, ShDupRowCheck *check);
 extern void shdup_kept_add(ShDupKeptRows *kept, uint32 element, ShPairsRow row);
 extern bool shdup_kept_find(ShDupKeptRows *kept, uint32 element, ShPairsRow row,
-							  ShPairsRow *keeper, int *distance);
+							ShPairsRow * keeper, int *distance);
 
 /*
  * Clusters of rows that are near each other and the same.
@@ -150,14 +150,14 @@ typedef struct ShDupRowClusters ShDupRowClusters;
 /* a row of a cluster */
 typedef struct ShDupClusterRow
 {
-	ShPairsRow row;
+	ShPairsRow	row;
 	uint32		element;
 	uint32		cluster;		/* its number, from 1 */
 	uint32		size;			/* of the cluster */
 } ShDupClusterRow;
 
 extern ShDupRowClusters *shdup_row_clusters_make(ShDupNearRows *near,
-													 ShDupRowCheck *check);
+												 ShDupRowCheck *check);
 extern bool shdup_row_clusters_next(ShDupRowClusters *clusters, ShDupClusterRow *result);
 
 #endif							/* SIMHASH_DEDUP_MEMBERS_H */

@@ -39,7 +39,7 @@ add_near_pair(ShDupMembers *members, uint32 a, uint32 b)
  */
 void
 shdup_near_rows_begin(ShDupNearRows *near, ShDup *rows, double most, int nwords,
-						const char *keep)
+					  const char *keep)
 {
 	near->order = shdup_order_begin(rows->heaps, rows->snapshot, keep);
 	near->ordered = NULL;
@@ -132,7 +132,7 @@ shdup_near_rows_sort(ShDupNearRows *near)
  * last.
  */
 bool
-shdup_near_rows_next(ShDupNearRows *near, ShPairsRow *row, uint32 *element)
+shdup_near_rows_next(ShDupNearRows *near, ShPairsRow * row, uint32 *element)
 {
 	ShDupMember member;
 

@@ -112,9 +112,9 @@ write_neighbor(ShDupNeighbors *neighbors, uint64 place, uint32 neighbor)
 void
 shdup_neighbors_sort(ShDupNeighbors *neighbors, uint32 *places, uint32 nplaces)
 {
-	ShIdxSort	   *sort = shidx_sort_begin(maintenance_work_mem);
+	ShIdxSort  *sort = shidx_sort_begin(maintenance_work_mem);
 	ShDupNumberPair pair;
-	ShIdxSortItem	item;
+	ShIdxSortItem item;
 
 	neighbors->places = places;
 	neighbors->starts = MemoryContextAllocExtended(CurrentMemoryContext,

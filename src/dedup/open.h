@@ -25,8 +25,8 @@
 typedef enum ShDupAccess
 {
 	SHDUP_ACCESS_ROWS,			/* reveals rows: SELECT, no row security */
-	SHDUP_ACCESS_TABLE,		/* reveals totals: SELECT on the table */
-	SHDUP_ACCESS_OWNER,		/* only the owner */
+	SHDUP_ACCESS_TABLE,			/* reveals totals: SELECT on the table */
+	SHDUP_ACCESS_OWNER,			/* only the owner */
 	SHDUP_ACCESS_PAGES			/* reveals stored data, visible or not:
 								 * pg_read_server_files */
 } ShDupAccess;
@@ -108,8 +108,8 @@ typedef struct ShDupHeap
 	int			number;			/* among the tables of the set */
 	Relation	relation;		/* the table */
 	Relation	index;
-	ShPairsRow first_row;
-	ShPairsRow end_row;
+	ShPairsRow	first_row;
+	ShPairsRow	end_row;
 } ShDupHeap;
 
 /* the most indexes that are named: the two sides of matches */
@@ -122,7 +122,7 @@ typedef struct ShDupHeap
 typedef struct ShDupHeaps
 {
 	int			count;
-	ShDupHeap *heaps;
+	ShDupHeap  *heaps;
 	BlockNumber nblocks;		/* of all together */
 
 	/*

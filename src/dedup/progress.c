@@ -187,12 +187,12 @@ shdup_progress_checked(void)
 
 /* report what a search for pairs reports */
 void
-shdup_progress_search(const ShPairsProgress *progress)
+shdup_progress_search(const ShPairsProgress * progress)
 {
 	const int	params[] = {PARAM_PHASE, PARAM_TABLES_TOTAL, PARAM_TABLES_DONE, PARAM_ENTRIES_TOTAL,
-		PARAM_ENTRIES_DONE, PARAM_FOUND};
+	PARAM_ENTRIES_DONE, PARAM_FOUND};
 	const int64 values[] = {progress->phase == SHPAIRS_SORTING ? SHDUP_PHASE_SORT : SHDUP_PHASE_COMPARE,
-		progress->nwalks, progress->walks_done, (int64) progress->total, (int64) progress->done, found};
+	progress->nwalks, progress->walks_done, (int64) progress->total, (int64) progress->done, found};
 
 	if (is_reporting())
 		pgstat_progress_update_multi_param(lengthof(params), params, values);

@@ -27,11 +27,11 @@ typedef enum ShDupPhase
 	SHDUP_PHASE_COMPARE,		/* walking over the tables */
 	SHDUP_PHASE_JOIN,			/* joining the members of pairs */
 	SHDUP_PHASE_ORDER,			/* putting rows in the order of "keep" */
-	SHDUP_PHASE_CHECK_ROWS,	/* checking pairs of rows by "same" */
-	SHDUP_PHASE_RETURN,		/* returning members of clusters or
+	SHDUP_PHASE_CHECK_ROWS,		/* checking pairs of rows by "same" */
+	SHDUP_PHASE_RETURN,			/* returning members of clusters or
 								 * components, or duplicates */
 	SHDUP_PHASE_CHECK_TABLES,	/* verifying the structure of tables */
-	SHDUP_PHASE_CHECK_SAME,	/* looking up the entries of one table in
+	SHDUP_PHASE_CHECK_SAME,		/* looking up the entries of one table in
 								 * another */
 	SHDUP_PHASE_CHECK_HEAP		/* looking up the rows of the heap */
 } ShDupPhase;
@@ -42,7 +42,7 @@ extern void shdup_progress_table(int done, int total);
 extern void shdup_progress_total(double entries);
 extern void shdup_progress_entries(double count);
 extern void shdup_progress_add(double count);
-extern void shdup_progress_search(const ShPairsProgress *progress);
+extern void shdup_progress_search(const ShPairsProgress * progress);
 extern void shdup_progress_found(void);
 extern void shdup_progress_checked(void);
 extern void shdup_progress_end(void);

@@ -63,8 +63,8 @@ typedef struct NamedReader
 struct ShDupRowCheck
 {
 	/*
-	 * Keeps what is needed of row a, in check->context.  Returns false if it is the
-	 * same as no other.
+	 * Keeps what is needed of row a, in check->context.  Returns false if it
+	 * is the same as no other.
 	 */
 	bool		(*keep) (ShDupRowCheck *check, TupleTableSlot *a);
 
@@ -75,7 +75,7 @@ struct ShDupRowCheck
 	EState	   *estate;
 	NamedReader a;
 	NamedReader b;
-	ShPairsRow row;			/* that has been kept, or NO_ROW */
+	ShPairsRow	row;			/* that has been kept, or NO_ROW */
 	bool		hopeful;		/* what keep() has returned */
 	MemoryContext context;
 };
@@ -225,7 +225,8 @@ typedef struct ClassCheck
 {
 	ShDupRowCheck base;
 	FmgrInfo	operator;
-	double		similarity;		/* third argument of its function, or 0 if there is none */
+	double		similarity;		/* third argument of its function, or 0 if
+								 * there is none */
 	Oid			collation;
 	int16		length;			/* of a value */
 	bool		by_value;
@@ -281,6 +282,7 @@ static bool
 operator_holds(ShDupRowCheck *base, TupleTableSlot *b)
 {
 	ClassCheck *check = (ClassCheck *) base;
+
 	LOCAL_FCINFO(fcinfo, 3);
 	bool		isnull;
 	Datum		value = read_value(check, &check->b, b, &isnull);
@@ -372,7 +374,7 @@ find_row_operator(ClassCheck *check, Relation index, Oid operator)
  */
 ShDupRowCheck *
 shdup_class_check_begin(const ShDupHeaps *heaps, Snapshot snapshot, double similarity,
-						  ShDupRowCheck *next)
+						ShDupRowCheck *next)
 {
 	int			radius;
 	Oid			operator = shdup_named_operator(&heaps->sides[0], &radius);
@@ -486,6 +488,7 @@ parse_same(SameCheck *check, Relation table, const char *text)
 
 	check->clause = same_clause;
 	check->clause.text = text;
+
 	shdup_clause_start_parsing(&context, &check->clause);
 
 	condition = parse_condition(pstate, &check->clause);

@@ -29,7 +29,7 @@
 /* a row; they are numbered in their order */
 typedef struct Row
 {
-	ShPairsRow row;
+	ShPairsRow	row;
 	uint32		element;
 	uint32		parent;			/* itself for a root */
 	uint32		next;			/* of its bunch, or NO_ROW */
@@ -174,7 +174,7 @@ shdup_row_clusters_make(ShDupNearRows *near, ShDupRowCheck *check)
 {
 	ShDupRowClusters *clusters = palloc0(sizeof(ShDupRowClusters));
 	uint32		nelements = near->members.elements.count;
-	ShPairsRow row;
+	ShPairsRow	row;
 	uint32		element;
 
 	check_memory(near->count);
@@ -183,7 +183,7 @@ shdup_row_clusters_make(ShDupNearRows *near, ShDupRowCheck *check)
 	clusters->rows = MemoryContextAllocHuge(CurrentMemoryContext,
 											Max(near->count, 1) * sizeof(Row));
 	clusters->bunches = MemoryContextAllocHuge(CurrentMemoryContext,
-											 Max(nelements, 1) * sizeof(uint32));
+											   Max(nelements, 1) * sizeof(uint32));
 	for (uint32 i = 0; i < nelements; i++)
 	{
 		shcompat_check_at(i);

@@ -176,7 +176,7 @@ struct ShDupOrder
 	const KeepList *keep;		/* NULL: by number only */
 
 	/* values are the caller's numbers for the rows */
-	ShIdxSort	   *by_row;
+	ShIdxSort  *by_row;
 
 	/* to evaluate the items of the list for rows of a table */
 	const ShDupHeap *current;	/* NULL: the named one */
@@ -326,7 +326,7 @@ add_rows(ShDupOrder *order)
 													  &TTSOpsVirtual);
 	ShDupRowReader reader;
 	double		nread = 0;
-	ShIdxSortItem	item;
+	ShIdxSortItem item;
 
 	shdup_reader_begin(&reader, order->heaps, order->snapshot);
 	order->current = NULL;
@@ -389,11 +389,11 @@ shdup_order_sort(ShDupOrder *order)
  * Return the next row.  Returns false after the last.
  */
 bool
-shdup_order_next(ShDupOrder *order, ShPairsRow *row, uint32 *number)
+shdup_order_next(ShDupOrder *order, ShPairsRow * row, uint32 *number)
 {
 	if (order->keep == NULL)
 	{
-		ShIdxSortItem	item;
+		ShIdxSortItem item;
 
 		if (!shidx_sort_next(order->by_row, &item))
 			return false;

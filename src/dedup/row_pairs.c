@@ -45,7 +45,7 @@ typedef struct Collected
 	bool		values;			/* values that have no rows */
 	size_t		max_numbers;
 	uint32	   *numbers;
-} Collected;
+}			Collected;
 
 struct ShDupRowPairs
 {
@@ -88,7 +88,7 @@ static ShPairsRow no_row = 0;
  */
 ShDupRowPairs *
 shdup_row_pairs_begin(ShDup *rows, bool values_first, ShDupRowCheck *check,
-						ShDupTakeFunction take, void *arg)
+					  ShDupTakeFunction take, void *arg)
 {
 	ShDupRowPairs *pairs = palloc0(sizeof(ShDupRowPairs));
 
@@ -166,7 +166,7 @@ take_pair_rows(ShDupRowPairs *pairs, const Fingerprint *a, const Fingerprint *b)
 
 /* Sort rows by kind. */
 static void
-order_by_kind(ShPairsRow *rows, size_t count)
+order_by_kind(ShPairsRow * rows, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
 	{
@@ -183,7 +183,7 @@ order_by_kind(ShPairsRow *rows, size_t count)
  * Move the visible rows to the front, sorted by kind.  Returns their number.
  */
 static size_t
-drop_invisible(ShPairsRow *rows, size_t count)
+drop_invisible(ShPairsRow * rows, size_t count)
 {
 	size_t		visible = 0;
 
@@ -219,7 +219,7 @@ keep_in_bucket(ShDupRowPairs *pairs)
 	for (uint32 i = pairs->first_number; i < pairs->nfps; i++)
 	{
 		const Fingerprint *fp = &pairs->fps[i];
-		const Collected *collected = &pairs->collected[fp->second];
+		const		Collected *collected = &pairs->collected[fp->second];
 
 		shcompat_check_at(i);
 		if (!fp->looked_up)
@@ -277,7 +277,7 @@ return_all(ShDupRowPairs *pairs)
  * Make room to number the keys of a bucket.
  */
 static void
-start_numbers(ShDupRowPairs *pairs, Collected *collected, const ShPairsBucket *bucket)
+start_numbers(ShDupRowPairs *pairs, Collected * collected, const ShPairsBucket *bucket)
 {
 	if (bucket->nkeys > collected->max_numbers)
 	{
@@ -413,7 +413,7 @@ collect_pairs(ShDupRowPairs *pairs, bool second, const ShPairsBucket *bucket, si
  */
 void
 shdup_row_pairs_add(ShDupRowPairs *pairs, const ShPairsBucket *a, size_t i,
-					  const ShPairsBucket *b, size_t j)
+					const ShPairsBucket *b, size_t j)
 {
 	uint32		number;
 
@@ -454,7 +454,7 @@ shdup_row_pairs_finish(ShDupRowPairs *pairs)
  */
 void
 shdup_pair_values(const ShDupHeaps *heaps, const ShDupRowPair *pair,
-					ItemPointerData *tids, Datum *values)
+				  ItemPointerData *tids, Datum *values)
 {
 	values[5] = ObjectIdGetDatum(shdup_name(heaps, pair->a_row, &tids[0]));
 	values[6] = ObjectIdGetDatum(shdup_name(heaps, pair->b_row, &tids[1]));

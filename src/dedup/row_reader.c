@@ -112,7 +112,7 @@ follow_line_pointer(Page page, OffsetNumber offset)
  */
 void
 shdup_heap_page_rows(Relation heap, Snapshot snapshot, Buffer buffer,
-					  ShIdxSortItem *items, size_t count)
+					 ShIdxSortItem *items, size_t count)
 {
 	Page		page = BufferGetPage(buffer);
 	BlockNumber block = BufferGetBlockNumber(buffer);
@@ -269,7 +269,7 @@ void
 shdup_read(ShDupRowReader *reader, ShPairsRow row)
 {
 	const ShDupHeap *heap = shdup_heap_of(reader->heaps, row);
-	ShIdxRow		tid = row - heap->first_row;
+	ShIdxRow	tid = row - heap->first_row;
 
 	if (heap != reader->heap)
 		enter_read_heap(reader, heap);

@@ -30,22 +30,23 @@ typedef struct ShDupClause
 	const char *argument;		/* its name */
 	const char *prefix;			/* what makes it a query */
 	const char *kind;			/* what it must be */
-	const char *hint;			/* what to write, where the text is none of the kind */
+	const char *hint;			/* what to write, where the text is none of
+								 * the kind */
 	const char *text;			/* the argument */
 } ShDupClause;
 
 extern void shdup_clause_start_parsing(ErrorContextCallback *context,
-										const ShDupClause *clause);
+									   const ShDupClause *clause);
 extern void shdup_clause_start_evaluating(ErrorContextCallback *context,
-										   const ShDupClause *clause);
+										  const ShDupClause *clause);
 extern void shdup_clause_stop(const ErrorContextCallback *context);
 extern SelectStmt *shdup_clause_parse(ParseState *pstate, const ShDupClause *clause);
 extern void shdup_clause_refuse_rest(ParseState *pstate, const ShDupClause *clause,
-									  const SelectStmt *rest);
+									 const SelectStmt *rest);
 extern void shdup_clause_refuse_subqueries(ParseState *pstate, const ShDupClause *clause,
-											Node *raw);
+										   Node *raw);
 extern void shdup_clause_check(ParseState *pstate, const ShDupClause *clause,
-								Node *expression);
+							   Node *expression);
 
 /*
  * Resolving index TIDs to the visible rows of a heap page.
@@ -56,10 +57,10 @@ extern void shdup_clause_check(ParseState *pstate, const ShDupClause *clause,
 
 extern bool shdup_is_heap(Relation table);
 extern void shdup_heap_page_rows(Relation heap, Snapshot snapshot, Buffer buffer,
-								  ShIdxSortItem *items, size_t count);
+								 ShIdxSortItem *items, size_t count);
 extern void shdup_heap_page_settle(Relation heap, Snapshot snapshot, Buffer buffer);
 extern void shdup_heap_page_slot(Relation heap, Buffer buffer, ShIdxRow tid,
-								  TupleTableSlot *slot);
+								 TupleTableSlot *slot);
 
 /*
  * Reading rows that a snapshot sees, by their numbers.
@@ -79,7 +80,7 @@ typedef struct ShDupRowReader
 } ShDupRowReader;
 
 extern void shdup_reader_begin(ShDupRowReader *reader, const ShDupHeaps *heaps,
-								Snapshot snapshot);
+							   Snapshot snapshot);
 extern void shdup_read(ShDupRowReader *reader, ShPairsRow row);
 extern void shdup_reader_release(ShDupRowReader *reader);
 extern void shdup_reader_end(ShDupRowReader *reader);
@@ -101,7 +102,7 @@ extern void shdup_values_set_limit(ShDupValues *values, Size limit);
 extern void shdup_values_enter(ShDupValues *values, const ShDupHeap *heap);
 extern void shdup_values_leave(ShDupValues *values);
 extern bool shdup_values_kind(ShDupValues *values, const ShDupHeap *heap,
-							   uint32 group, TupleTableSlot *row, uint32 *kind);
+							  uint32 group, TupleTableSlot *row, uint32 *kind);
 extern void shdup_values_forget(ShDupValues *values, const uint32 *kept);
 extern Size shdup_values_memory(const ShDupValues *values);
 extern void shdup_values_end(ShDupValues *values);
@@ -131,7 +132,7 @@ typedef struct ShDup
 {
 	const ShDupHeaps *heaps;
 	Snapshot	snapshot;
-	ShDupRows   *of;				/* for each table, by its number */
+	ShDupRows  *of;				/* for each table, by its number */
 
 	/* the table whose rows are being looked up, or NULL */
 	const ShDupHeap *current;
@@ -176,15 +177,15 @@ shdup_kind(ShPairsRow row)
 }
 
 extern void shdup_begin_rows(ShDup *rows, const ShDupHeaps *heaps,
-						 Snapshot snapshot);
-extern void shdup_add(ShDup *rows, uint32 group, const ShPairsRow *numbers,
-					   size_t count);
+							 Snapshot snapshot);
+extern void shdup_add(ShDup *rows, uint32 group, const ShPairsRow * numbers,
+					  size_t count);
 extern void shdup_add_pair(ShDup *rows, uint32 a, uint32 b);
 extern bool shdup_full(const ShDup *rows);
 extern void shdup_reset(ShDup *rows);
 extern void shdup_resolve(ShDup *rows);
-extern void shdup_look_up(ShDup *rows, uint32 group, ShPairsRow *numbers,
-						   size_t count);
+extern void shdup_look_up(ShDup *rows, uint32 group, ShPairsRow * numbers,
+						  size_t count);
 extern void shdup_remember_kinds(ShDup *rows);
 extern void shdup_forget_kinds(ShDup *rows, const uint32 *kept);
 extern void shdup_end(ShDup *rows);
@@ -196,10 +197,10 @@ extern void shdup_end(ShDup *rows);
 typedef struct ShDupOrder ShDupOrder;
 
 extern ShDupOrder *shdup_order_begin(const ShDupHeaps *heaps, Snapshot snapshot,
-									   const char *keep);
+									 const char *keep);
 extern void shdup_order_add(ShDupOrder *order, ShPairsRow row, uint32 number);
 extern void shdup_order_sort(ShDupOrder *order);
-extern bool shdup_order_next(ShDupOrder *order, ShPairsRow *row, uint32 *number);
+extern bool shdup_order_next(ShDupOrder *order, ShPairsRow * row, uint32 *number);
 extern void shdup_order_end(ShDupOrder *order);
 
 /*

@@ -101,7 +101,7 @@ hash_key(const Seed *seed, ShDupElementKey key)
  */
 void
 shdup_union_find_begin(ShDupUnionFind *components, ShDupElements what, double most,
-						 bool kinds)
+					   bool kinds)
 {
 	Seed	   *seed = palloc(sizeof(Seed));
 
@@ -142,7 +142,7 @@ shdup_element_distance(const ShDupUnionFind *components, uint32 a, uint32 b)
 	if (components->nwords == 0)
 		return shbits_distance(components->elements[a].fp, components->elements[b].fp);
 	return shpairs_distance(shdup_element_value(components, a),
-								 shdup_element_value(components, b), components->nwords);
+							shdup_element_value(components, b), components->nwords);
 }
 
 /*
@@ -155,7 +155,7 @@ shdup_compare_elements(const ShDupUnionFind *components, uint32 a, uint32 b)
 		return components->elements[a].fp < components->elements[b].fp ? -1 :
 			components->elements[a].fp > components->elements[b].fp;
 	return shpairs_compare(shdup_element_value(components, a),
-								  shdup_element_value(components, b), components->nwords);
+						   shdup_element_value(components, b), components->nwords);
 }
 
 /*

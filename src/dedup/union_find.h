@@ -33,7 +33,7 @@ typedef struct ShDupElementKey
 /* what elements are, for the error message if there are too many */
 typedef enum ShDupElements
 {
-	SHDUP_ROWS,				/* fingerprints of rows */
+	SHDUP_ROWS,					/* fingerprints of rows */
 	SHDUP_VALUES,				/* fingerprints in an array */
 	SHDUP_NUMBERS				/* of pairs */
 } ShDupElements;
@@ -93,10 +93,10 @@ shdup_element_value(const ShDupUnionFind *components, uint32 element)
 extern int	shdup_element_distance(const ShDupUnionFind *components, uint32 a, uint32 b);
 extern int	shdup_compare_elements(const ShDupUnionFind *components, uint32 a, uint32 b);
 extern void shdup_union_find_begin(ShDupUnionFind *components, ShDupElements what,
-									 double most, bool kinds);
+								   double most, bool kinds);
 extern void shdup_union_find_keep_values(ShDupUnionFind *components, int nwords);
 extern uint32 shdup_union_find_add(ShDupUnionFind *components, ShDupElementKey key,
-									 bool *is_new);
+								   bool *is_new);
 extern uint32 shdup_union_find_lookup(ShDupUnionFind *components, ShDupElementKey key);
 extern void shdup_union_find_forget_keys(ShDupUnionFind *components);
 extern uint32 shdup_union_find_root(ShDupUnionFind *components, uint32 element);

@@ -303,7 +303,7 @@ kinds_of(ShDupValues *values, uint32 group)
  */
 bool
 shdup_values_kind(ShDupValues *values, const ShDupHeap *heap, uint32 group,
-				   TupleTableSlot *row, uint32 *kind)
+				  TupleTableSlot *row, uint32 *kind)
 {
 	ExprContext *context = GetPerTupleExprContext(values->estate);
 	Datum		datums[INDEX_MAX_KEYS];

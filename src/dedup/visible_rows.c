@@ -117,7 +117,7 @@ shdup_begin_rows(ShDup *rows, const ShDupHeaps *heaps, Snapshot snapshot)
  * room for the rows of two fingerprints, with SHDUP_MANY rows each.
  */
 void
-shdup_add(ShDup *rows, uint32 group, const ShPairsRow *numbers, size_t count)
+shdup_add(ShDup *rows, uint32 group, const ShPairsRow * numbers, size_t count)
 {
 	Assert(count <= rows->capacity - rows->count);
 	if (rows->groups != NULL)
@@ -167,7 +167,7 @@ shdup_reset(ShDup *rows)
 static void
 leave_table(ShDup *rows)
 {
-	ShDupRows   *of;
+	ShDupRows  *of;
 
 	if (rows->current == NULL)
 		return;
@@ -187,7 +187,7 @@ leave_table(ShDup *rows)
 static void
 enter_visible_heap(ShDup *rows, const ShDupHeap *heap)
 {
-	ShDupRows   *of = &rows->of[heap->number];
+	ShDupRows  *of = &rows->of[heap->number];
 
 	leave_table(rows);
 	if (of->fetch == NULL && !shdup_is_heap(heap->relation))
@@ -267,7 +267,7 @@ look_up_on_heap_page(ShDup *rows, const RowGroups *groups, ShIdxSortItem *items,
 			continue;
 		if (rows->values != NULL)
 			shdup_heap_page_slot(heap->relation, *buffer, items[i].key,
-								  rows->of[heap->number].slot);
+								 rows->of[heap->number].slot);
 		items[i].key = found_row(rows, group_at(groups, items[i].value), items[i].key);
 	}
 }
@@ -320,11 +320,11 @@ look_up_on_page(ShDup *rows, const RowGroups *groups, ShIdxSortItem *items, size
  * Look up the rows at some positions of numbers[], CHUNK at most.
  */
 static void
-look_up_chunk(ShDup *rows, const RowGroups *groups, ShPairsRow *numbers,
+look_up_chunk(ShDup *rows, const RowGroups *groups, ShPairsRow * numbers,
 			  const uint32 *positions, size_t count, Buffer *buffer)
 {
-	ShIdxSortItem	chunk[CHUNK];
-	ShIdxSortItem	sorted[CHUNK];
+	ShIdxSortItem chunk[CHUNK];
+	ShIdxSortItem sorted[CHUNK];
 	ShIdxSortItem *items = chunk;
 	uint64		pages = 0;		/* bits of page numbers that differ */
 
@@ -369,7 +369,7 @@ range_of(const ShDup *rows, ShIdxRow tid)
  * the table is very large.
  */
 static void
-look_up_all(ShDup *rows, const RowGroups *groups, ShPairsRow *numbers, size_t count)
+look_up_all(ShDup *rows, const RowGroups *groups, ShPairsRow * numbers, size_t count)
 {
 	Buffer		buffer = InvalidBuffer;
 	uint32		start = 0;
@@ -425,7 +425,7 @@ shdup_resolve(ShDup *rows)
  * added.
  */
 void
-shdup_look_up(ShDup *rows, uint32 group, ShPairsRow *numbers, size_t count)
+shdup_look_up(ShDup *rows, uint32 group, ShPairsRow * numbers, size_t count)
 {
 	RowGroups	groups = {NULL, group};
 

@@ -76,7 +76,7 @@ fetch_lines(const ShIdxAim *aim)
 static void
 ask_for(Relation index, ShIdxAim *aim)
 {
-	ShIdxPlace  *place = &aim->place;
+	ShIdxPlace *place = &aim->place;
 
 	if (RelationUsesLocalBuffers(index) ||
 		get_tablespace_io_concurrency(index->rd_rel->reltablespace) == 0 ||
@@ -95,7 +95,7 @@ static void
 go_to_leaves(Relation index, ShIdxAim *aim)
 {
 	Buffer		buffer = shidx_visit(index, aim->tree, aim->key, &aim->place, false,
-									BUFFER_LOCK_SHARE);
+									 BUFFER_LOCK_SHARE);
 
 	if (BufferIsValid(buffer))
 		shidx_go_to_child(index, aim->key, &aim->place, buffer, true);
@@ -163,7 +163,7 @@ shidx_read_ahead(Relation index, int naims, ShIdxAim *aims)
 	ask_for_all(index, naims, aims, true);
 	for (int i = 0; i < naims; i++)
 	{
-		ShIdxPlace  *place = &aims[i].place;
+		ShIdxPlace *place = &aims[i].place;
 
 		if (likely(is_at_hand(index, place)) || !shidx_is_block(index, place->block))
 			continue;

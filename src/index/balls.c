@@ -176,7 +176,7 @@ restart(ShIdxBallScan *scan)
 static void
 look_ahead(ShIdxBallScan *scan)
 {
-	ShIdxAim    *aims = scan->aims;
+	ShIdxAim   *aims = scan->aims;
 	int			naims = 0;
 
 	Assert(scan->plan.nprobes <= scan->scheme->ntables);
@@ -294,8 +294,8 @@ shidx_ball_pin(ShIdxBallScan *scan, ShFingerprint fp, ItemPointerData tid)
 	if (scan->groups.all || scan->groups.count != 1)
 		elog(ERROR, "groups of candidates are not known");
 	return shidx_pin_entry(scan->index, 0,
-						  shidx_make_key(scan->groups.list[0], permuted, shidx_tid_to_int(&tid)),
-						  scan->snapshot, &scan->pin);
+						   shidx_make_key(scan->groups.list[0], permuted, shidx_tid_to_int(&tid)),
+						   scan->snapshot, &scan->pin);
 }
 
 /*
@@ -420,7 +420,7 @@ read_page(ShIdxBallScan *scan, int tree, ShIdxKey key, bool right)
 
 		scan->pin = InvalidBuffer;
 		return shidx_read_right(scan->index, old, scan->right, scan->high, tree, 0,
-							   BUFFER_LOCK_SHARE);
+								BUFFER_LOCK_SHARE);
 	}
 	shidx_ball_release(scan);
 	scan->allowance--;			/* a page on the way down */
@@ -429,7 +429,7 @@ read_page(ShIdxBallScan *scan, int tree, ShIdxKey key, bool right)
 		scan->started = true;
 		if (likely(scan->aim < scan->naims && scan->aims[scan->aim].tree == tree))
 		{
-			ShIdxAim    *aim = &scan->aims[scan->aim++];
+			ShIdxAim   *aim = &scan->aims[scan->aim++];
 
 			if (likely(shidx_key_equal(aim->key, key)))
 				return shidx_search_at(scan->index, tree, key, &aim->place, BUFFER_LOCK_SHARE);
@@ -451,7 +451,7 @@ next_page(ShIdxBallScan *scan)
 	for (; scan->probe < scan->plan.nprobes; scan->probe++, restart(scan))
 	{
 		const ShBitsProbe *probe = &scan->plan.probes[scan->probe];
-		ShIdxKey		next;
+		ShIdxKey	next;
 		bool		right;
 
 		if (!scan->started)
@@ -584,7 +584,7 @@ find_one_prefix(const ShIdxBallScan *scan, const ShBitsProbe *probe, Page page, 
 static void
 find_prefixes(const ShIdxBallScan *scan, const ShBitsProbe *probe, Page page, int *first, int *end)
 {
-	ShIdxKey		high = shidx_page_high(page);
+	ShIdxKey	high = shidx_page_high(page);
 	uint32		group = *scan->group;
 	ShPermuted	last = scan->from | ~shbits_prefix_mask(probe->nbits);
 	ShPermuted	next;
@@ -641,7 +641,7 @@ shidx_ball_next(ShIdxBallScan *scan, ShIdxMatches *matches)
 	{
 		Buffer		buffer;
 		Page		page;
-		ShIdxKey		low;
+		ShIdxKey	low;
 
 		CHECK_FOR_INTERRUPTS();
 

@@ -81,7 +81,7 @@ typedef struct TapeReader
 {
 	LogicalTape **tapes;
 	int			ntapes;
-	ShIdxSortSummary summary;		/* of all items, with permuted keys */
+	ShIdxSortSummary summary;	/* of all items, with permuted keys */
 	const ShBitsTable *table;
 } TapeReader;
 
@@ -363,13 +363,14 @@ distribute(ShIdxSortBuckets *buckets, TapeReader reader)
 	bool		by_group = varying.groups != 0;
 	bool		by_key = !by_group && varying.keys != 0;
 	uint64		differ = by_group ? varying.groups : by_key ? varying.keys : varying.values;
+
 	/* at least one, also if a scan has found one row again and again */
 	int			bits = pg_leftmost_one_pos64(differ | 1) + 1;
 	int			digit_bits = choose_digit_bits(buckets, reader.summary.count, bits);
 	int			shift = bits - digit_bits;
 	size_t		nwriters = (size_t) 1 << digit_bits;
 	ShIdxSortTapeWriter *writers = palloc(nwriters * sizeof(ShIdxSortTapeWriter));
-	ShIdxSortItem	items[READ_ITEMS];
+	ShIdxSortItem items[READ_ITEMS];
 	uint32		groups[READ_ITEMS];
 	ShIdxSortItems chunk = {items, buckets->grouped ? groups : NULL};
 	size_t		count;
@@ -443,7 +444,7 @@ close_buckets(ShIdxSortBuckets *buckets)
  */
 void
 shidx_sort_buckets_start(ShIdxSortBuckets *buckets, LogicalTape **rows, int nrows,
-					 ShIdxSortSummary summary, const ShBitsTable *table)
+						 ShIdxSortSummary summary, const ShBitsTable *table)
 {
 	MemoryContext old = MemoryContextSwitchTo(buckets->context);
 	TapeReader	reader = {rows, nrows, summary, table};

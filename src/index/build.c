@@ -51,14 +51,14 @@
 
 typedef struct Collector
 {
-	ShIdxSort	  **rows;			/* with a fingerprint: one for each part */
-	ShIdxSort	   *nulls;			/* and without */
+	ShIdxSort **rows;			/* with a fingerprint: one for each part */
+	ShIdxSort  *nulls;			/* and without */
 	ShIdxFingerprinter fingerprinter;
 } Collector;
 
 static void
 collect_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
-			bool alive, void *arg)
+				 bool alive, void *arg)
 {
 	Collector  *collector = arg;
 	int			column = shidx_fp_column(index);
@@ -84,7 +84,7 @@ collect_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
  */
 static double
 collect_rows(Relation heap, Relation index, IndexInfo *info, int width, ShIdxSort **rows,
-				   ShIdxSort *nulls, bool progress, TableScanDesc scan)
+			 ShIdxSort *nulls, bool progress, TableScanDesc scan)
 {
 	Collector	collector = {rows, nulls};
 	double		nrows;
@@ -109,8 +109,8 @@ build_alone(Relation heap, Relation index, IndexInfo *info, int width,
 	ShIdxBuild	build = {index, width, nparts, scheme, shidx_fillfactor(index)};
 	bool		logged = RelationNeedsWAL(index);
 	bool		grouped = shidx_is_grouped(index);
-	ShIdxSort	   *rows[SHBITS_MAX_PARTS];
-	ShIdxSort	   *nulls = shidx_sort_begin_grouped(maintenance_work_mem / 8, grouped);
+	ShIdxSort  *rows[SHBITS_MAX_PARTS];
+	ShIdxSort  *nulls = shidx_sort_begin_grouped(maintenance_work_mem / 8, grouped);
 
 	for (int i = 0; i < nparts; i++)
 		rows[i] = shidx_sort_begin_grouped(maintenance_work_mem / nparts, grouped);
@@ -217,7 +217,7 @@ scan_share(BuildShared *shared, Relation heap, Relation index, IndexInfo *info,
 {
 	bool		grouped = shidx_is_grouped(index);
 	int			nsorts = sorts_of(shared);
-	ShIdxSort	   *sorts[SHBITS_MAX_PARTS + 1] = {NULL};
+	ShIdxSort  *sorts[SHBITS_MAX_PARTS + 1] = {NULL};
 	ShIdxSortShare shares[SHBITS_MAX_PARTS + 1];
 	double		heap_tuples;
 	int			place;
@@ -272,7 +272,7 @@ static void
 write_trees(BuildShared *shared, ShIdxBuild *build)
 {
 	int			ntables = build->scheme->ntables;
-	ShIdxSort	   *sort = NULL;
+	ShIdxSort  *sort = NULL;
 	int			sorted = -1;	/* the sort that it is */
 	int			tree;
 
@@ -291,8 +291,8 @@ write_trees(BuildShared *shared, ShIdxBuild *build)
 				shidx_sort_end(sort);
 			sorted = tree / ntables;
 			sort = shidx_sort_begin_whole(shared->memory_kb, &shared->files,
-									  shares_of(shared, sorted), shared->nprocesses,
-									  shidx_is_grouped(build->index));
+										  shares_of(shared, sorted), shared->nprocesses,
+										  shidx_is_grouped(build->index));
 		}
 
 		/* the null fingerprints are all 0, so any permutation will do */
@@ -399,7 +399,7 @@ build_together(Relation heap, Relation index, IndexInfo *info, int width,
 	Size		shared_size;
 	Size		scan_size;
 	Size		roots_size = (shbits_nparts(width) * scheme->ntables + 1) * sizeof(ShIdxRoot);
-	ShIdxRoot   *roots = NULL;
+	ShIdxRoot  *roots = NULL;
 	bool		launched = false;
 
 	EnterParallelMode();
@@ -653,14 +653,14 @@ shidx_buildempty(Relation index)
 	ShIdxMetaPageData *meta = ShIdxPageGetMeta(metapage);
 
 	shidx_init_metapage(metapage, shidx_get_scheme(index), shidx_width(index),
-					   IndexRelationGetNumberOfAttributes(index));
+						IndexRelationGetNumberOfAttributes(index));
 	for (int tree = 0; tree < meta->ntrees; tree++)
 	{
 		Buffer		root = shidx_new_buffer(index, INIT_FORKNUM);
 
 		shidx_init_page(BufferGetPage(root), tree, 0,
-					   SHIDX_ROOT | (shidx_is_grouped(index) ? SHIDX_GROUPED : 0),
-					   SHIDX_LOWEST_KEY, SHIDX_HIGHEST_KEY, InvalidBlockNumber);
+						SHIDX_ROOT | (shidx_is_grouped(index) ? SHIDX_GROUPED : 0),
+						SHIDX_LOWEST_KEY, SHIDX_HIGHEST_KEY, InvalidBlockNumber);
 		shidx_set_widths(BufferGetPage(root), SHIDX_MIN_ROW_WIDTH);
 		shidx_set_root(metapage, tree, BufferGetBlockNumber(root), 0);
 		finish_init_page(root);

@@ -40,7 +40,7 @@ extern bytea *shidx_options(Datum reloptions, bool validate);
 extern ShIdxOptions shidx_get_options(Relation index, int width);
 extern int	shidx_choose_width(Relation heap, Relation index, bool concurrent);
 extern ShBitsScheme *shidx_make_scheme(Relation heap, Relation index, bool concurrent,
-									  int width);
+									   int width);
 extern int	shidx_fillfactor(Relation index);
 extern bool shidx_have_same_options(Relation a, Relation b);
 extern void shidx_report_pending_options(Relation index, const ShBitsScheme *scheme, int width);
@@ -78,7 +78,7 @@ typedef struct ShIdxBuild
 	double		nulls;			/* and without */
 	bool		is_leader;		/* it reports progress */
 	pg_atomic_uint64 *written;	/* entries, over all trees and processes */
-	ShIdxRoot   *roots;			/* of all trees */
+	ShIdxRoot  *roots;			/* of all trees */
 	ShIdxPageWriter *pages;
 } ShIdxBuild;
 

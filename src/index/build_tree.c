@@ -1,17 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * build_tree.c
- *	  Writing the trees of a new index, from sorted entries.
- *
- * The pages bypass the buffer manager: src/README.md, section 7, says why, when
- * they get their numbers, and why a checkpoint must wait until they have been
- * written and the flush of their file has been requested, which DELAY_CHKPT_START
- * achieves.  Since 17, bulk_write.c of the server does the same for a process that
- * extends a file alone; with 15 and 16, and with several processes, we have to.
+ *	  Writing a tree of a new index from its sorted entries.
  *
  * The leaves are written from left to right, and then the inner levels.  How
  * many entries a leaf holds depends on them: each gets as many as fit in the
- * fewest bytes (btree/leaf.h), up to its share of a full one.
+ * fewest bytes (leaf.h), up to its share of a full one.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,216 +13,14 @@
 
 #include <math.h>
 
-#include "access/xloginsert.h"
-#include "catalog/pg_class.h"
 #include "commands/progress.h"
 #include "miscadmin.h"
 #include "pgstat.h"
-#include "storage/lmgr.h"
-#include "storage/proc.h"
-#include "storage/smgr.h"
 #include "utils/backend_progress.h"
 #include "utils/memutils.h"
 
-#include "compat.h"
 #include "index/build.h"
 #include "index/leaf.h"
-#include "index/page.h"
-
-/* pages that are written at a time; a record can hold this many */
-#define WRITE_PAGES		32
-
-struct ShIdxPageWriter
-{
-	Relation	index;
-	bool		logged;
-	bool		alone;			/* no other process adds pages */
-	BlockNumber end;			/* if so, the length of the file */
-	char	   *space;			/* of the pages */
-	int			count;
-	Page		pages[WRITE_PAGES];
-	BlockNumber blocks[WRITE_PAGES];
-	BlockNumber promised;		/* the number of pages[0], if it has one */
-	ShIdxPageList *level;		/* where the pages belong; NULL for the metapage */
-};
-
-/*
- * Extend an empty index by the page that will be the metapage.
- */
-void
-shidx_reserve_metapage(Relation index)
-{
-	shcompat_reserve_pages(index, SHIDX_METAPAGE_BLOCK, 1);
-}
-
-/*
- * Begin to write pages of an index that has room for its metapage.  The leader
- * of several processes decides whether to log them, since only its relcache
- * knows if the index was created in this transaction.
- */
-ShIdxPageWriter *
-shidx_begin_pages(Relation index, bool logged, bool alone)
-{
-	ShIdxPageWriter *writer = palloc0(sizeof(ShIdxPageWriter));
-	char	   *aligned;
-
-	writer->index = index;
-	writer->logged = logged;
-	writer->alone = alone;
-	writer->end = SHIDX_METAPAGE_BLOCK + 1;
-	writer->promised = InvalidBlockNumber;
-	writer->space = palloc(WRITE_PAGES * BLCKSZ + SHCOMPAT_IO_ALIGNMENT);
-	aligned = (char *) TYPEALIGN(SHCOMPAT_IO_ALIGNMENT, writer->space);
-	for (int i = 0; i < WRITE_PAGES; i++)
-		writer->pages[i] = (Page) (aligned + i * BLCKSZ);
-	return writer;
-}
-
-/*
- * Numbers for new pages, in a row.  Returns the first.
- */
-static BlockNumber
-new_blocks(ShIdxPageWriter *writer, int count)
-{
-	BlockNumber first = writer->end;
-
-	if (writer->alone)
-	{
-		writer->end += count;
-		return first;
-	}
-	LockRelationForExtension(writer->index, ExclusiveLock);
-	first = smgrnblocks(RelationGetSmgr(writer->index), MAIN_FORKNUM);
-	shcompat_reserve_pages(writer->index, first, count);
-	UnlockRelationForExtension(writer->index, ExclusiveLock);
-	return first;
-}
-
-/*
- * Number the pages that have been filled, link them, and add them to the
- * current level.  If more of it follow, the next one is promised its number.
- */
-static void
-number_pages(ShIdxPageWriter *writer, bool more)
-{
-	bool		promised = BlockNumberIsValid(writer->promised);
-	int			count = writer->count - promised + more;
-	BlockNumber next = count > 0 ? new_blocks(writer, count) : InvalidBlockNumber;
-
-	for (int i = 0; i < writer->count; i++)
-		writer->blocks[i] = i == 0 && promised ? writer->promised : next++;
-	writer->promised = more ? next : InvalidBlockNumber;
-	for (int i = 0; i < writer->count; i++)
-		shidx_set_right(writer->pages[i],
-					   i + 1 < writer->count ? writer->blocks[i + 1] : writer->promised);
-
-	if (writer->level != NULL)
-		memcpy(writer->level->blocks + writer->level->count - writer->count, writer->blocks,
-			   writer->count * sizeof(BlockNumber));
-}
-
-/*
- * Write the pages to the file, and request that the next checkpoint flush it.
- */
-static void
-write_pages(ShIdxPageWriter *writer)
-{
-	SMgrRelation smgr = RelationGetSmgr(writer->index);
-
-	for (int i = 0; i < writer->count; i++)
-	{
-		/* request the flush with the last page of each segment file */
-		bool		flush = i + 1 == writer->count ||
-			writer->blocks[i + 1] / RELSEG_SIZE != writer->blocks[i] / RELSEG_SIZE;
-
-		shcompat_set_checksum(writer->pages[i], writer->blocks[i]);
-		if (writer->alone && writer->blocks[i] != SHIDX_METAPAGE_BLOCK)
-			smgrextend(smgr, MAIN_FORKNUM, writer->blocks[i], writer->pages[i], !flush);
-		else
-			smgrwrite(smgr, MAIN_FORKNUM, writer->blocks[i], writer->pages[i], !flush);
-	}
-}
-
-/*
- * Log and write the pages that have been filled.  Do more of their level follow?
- */
-static void
-flush_pages(ShIdxPageWriter *writer, bool more)
-{
-	number_pages(writer, more);
-	if (writer->count > 0 && writer->logged)
-	{
-		Assert((MyProc->delayChkptFlags & DELAY_CHKPT_START) == 0);
-		MyProc->delayChkptFlags |= DELAY_CHKPT_START;
-		PG_TRY();
-		{
-			log_newpages(&shcompat_locator(writer->index), MAIN_FORKNUM, writer->count,
-						 writer->blocks, writer->pages, true);
-			write_pages(writer);
-		}
-		PG_FINALLY();
-		{
-			/*
-			 * the disk may be full; aborting a subtransaction does not reset
-			 * this
-			 */
-			MyProc->delayChkptFlags &= ~DELAY_CHKPT_START;
-		}
-		PG_END_TRY();
-	}
-	else
-		write_pages(writer);
-	writer->count = 0;
-}
-
-/*
- * Add a page to a level, which is to be filled before the next one is added.  Its
- * right link is set later.
- */
-Page
-shidx_add_page(ShIdxPageWriter *writer, ShIdxPageList *level, ShIdxKey low)
-{
-	if (writer->count == WRITE_PAGES)
-	{
-		flush_pages(writer, true);
-		CHECK_FOR_INTERRUPTS();
-	}
-	shidx_list_add(level, low, InvalidBlockNumber);
-	writer->level = level;
-	return writer->pages[writer->count++];
-}
-
-/*
- * Write the remaining pages of the current level.
- */
-void
-shidx_end_level(ShIdxPageWriter *writer)
-{
-	flush_pages(writer, false);
-	writer->level = NULL;
-}
-
-/*
- * The metapage, to be filled before the writing ends.
- */
-Page
-shidx_metapage(ShIdxPageWriter *writer)
-{
-	Assert(writer->count == 0);
-	writer->promised = SHIDX_METAPAGE_BLOCK;
-	return writer->pages[writer->count++];
-}
-
-/*
- * Write the remaining pages, and free memory.
- */
-void
-shidx_end_pages(ShIdxPageWriter *writer)
-{
-	flush_pages(writer, false);
-	pfree(writer->space);
-	pfree(writer);
-}
 
 #define INNER_FILLFACTOR	90
 
@@ -239,13 +31,13 @@ shidx_end_pages(ShIdxPageWriter *writer)
 typedef struct BuildLeaf
 {
 	double		fill;			/* the part of a full one that it gets */
-	ShIdxKey		low;			/* its low fence */
+	ShIdxKey	low;			/* its low fence */
 	int			count;
-	ShIdxKey		keys[SHIDX_MAX_ENTRIES];
+	ShIdxKey	keys[SHIDX_MAX_ENTRIES];
 
 	/* as many entries are for this leaf, if none needs more bytes */
 	int			limit;
-	ShIdxKey		end;			/* fingerprints from here on need more */
+	ShIdxKey	end;			/* fingerprints from here on need more */
 	int			row_width;
 } BuildLeaf;
 
@@ -271,7 +63,7 @@ shidx_write_metapage(ShIdxBuild *build, bool logged)
 	Page		page = shidx_metapage(writer);
 
 	shidx_init_metapage(page, build->scheme, build->width,
-					   IndexRelationGetNumberOfAttributes(build->index));
+						IndexRelationGetNumberOfAttributes(build->index));
 	for (int tree = 0; tree <= build->nparts * build->scheme->ntables; tree++)
 		shidx_set_root(page, tree, build->roots[tree].block, build->roots[tree].level);
 	shidx_end_pages(writer);
@@ -301,9 +93,9 @@ add_page(ShIdxBuild *build, ShIdxPageList *level, int tree, int number, ShIdxKey
 	Page		page = shidx_add_page(build->pages, level, low);
 
 	shidx_init_page(page, tree, number,
-				   (is_root ? SHIDX_ROOT : 0) |
-				   (shidx_is_grouped(build->index) ? SHIDX_GROUPED : 0),
-				   low, high, InvalidBlockNumber);
+					(is_root ? SHIDX_ROOT : 0) |
+					(shidx_is_grouped(build->index) ? SHIDX_GROUPED : 0),
+					low, high, InvalidBlockNumber);
 	return page;
 }
 
@@ -346,7 +138,7 @@ static bool
 widen_leaf(const ShIdxBuild *build, BuildLeaf *leaf, ShIdxKey key)
 {
 	bool		grouped = shidx_is_grouped(build->index);
-	ShIdxKey		end = shidx_make_key(key.group, key.fp, SHIDX_MAX_TID);
+	ShIdxKey	end = shidx_make_key(key.group, key.fp, SHIDX_MAX_TID);
 	int			row_width = Max(leaf->row_width, shidx_row_width_of(key.tid));
 	int			limit = leaf->fill * shidx_leaf_capacity(leaf->low, end, row_width, grouped);
 
@@ -402,8 +194,8 @@ static void
 write_leaves(ShIdxBuild *build, ShIdxSort *sort, int tree, ShIdxPageList *leaves)
 {
 	BuildLeaf  *leaf = palloc(sizeof(BuildLeaf));
-	ShIdxKey		previous = SHIDX_LOWEST_KEY;
-	ShIdxKey		end;
+	ShIdxKey	previous = SHIDX_LOWEST_KEY;
+	ShIdxKey	end;
 	ShIdxSortItems items;
 	size_t		left;
 
@@ -412,8 +204,8 @@ write_leaves(ShIdxBuild *build, ShIdxSort *sort, int tree, ShIdxPageList *leaves
 	{
 		for (size_t i = 0; i < left; i++)
 		{
-			ShIdxKey		key = shidx_make_key(shidx_sort_group(items, i), items.items[i].key,
-											items.items[i].value);
+			ShIdxKey	key = shidx_make_key(shidx_sort_group(items, i), items.items[i].key,
+											 items.items[i].value);
 
 			if (!write_entry(build, leaf, key))
 			{

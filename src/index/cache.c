@@ -113,7 +113,7 @@ shidx_check_metapage(Relation index, Buffer buffer)
 ShIdxCache *
 shidx_read_cache(Relation index)
 {
-	ShIdxCache  *cache;
+	ShIdxCache *cache;
 	ShIdxMetaPageData *meta;
 	Buffer		buffer;
 	Size		trees_end;
@@ -177,7 +177,7 @@ shidx_forget_cache(Relation index)
 bool
 shidx_is_block(Relation index, BlockNumber block)
 {
-	ShIdxCache  *cache = shidx_get_cache(index);
+	ShIdxCache *cache = shidx_get_cache(index);
 
 	if (unlikely(block >= cache->nblocks))
 		cache->nblocks = RelationGetNumberOfBlocks(index);
@@ -193,7 +193,7 @@ shidx_check_link(Relation index, BlockNumber block)
 {
 	if (unlikely(!shidx_is_block(index, block)))
 		shidx_report_corrupted(index, block,
-							  "index \"%s\" has a link to block %u, where no page of a tree is");
+							   "index \"%s\" has a link to block %u, where no page of a tree is");
 }
 
 /*
@@ -245,7 +245,7 @@ shidx_locate(Relation index, int tree, ShIdxKey key)
 Buffer
 shidx_read_place(Relation index, const ShIdxPlace *place)
 {
-	ShIdxCache  *cache = shidx_get_cache(index);
+	ShIdxCache *cache = shidx_get_cache(index);
 
 	if (place->buffer > 0 &&
 		++cache->recent_reads % LOOKUP_INTERVAL != 0 &&

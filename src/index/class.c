@@ -211,7 +211,7 @@ check_declared_width(Relation index, int width)
 
 	if (declared > 0 && declared != width)
 		shidx_report_corrupted(index, SHIDX_METAPAGE_BLOCK,
-							  gettext_noop("index \"%s\" has fingerprints of the wrong width in the metapage, block %u"));
+							   gettext_noop("index \"%s\" has fingerprints of the wrong width in the metapage, block %u"));
 }
 
 /*

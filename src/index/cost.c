@@ -66,7 +66,8 @@ typedef struct ScanShape
 	int			ncounts;
 	int		  **counts;			/* number of balls of each condition, by
 								 * radius */
-	double		ncomputed;		/* arguments of which a fingerprint is computed */
+	double		ncomputed;		/* arguments of which a fingerprint is
+								 * computed */
 	bool		only_nulls;
 	GroupEstimate groups;
 } ScanShape;
@@ -96,8 +97,8 @@ estimate_radius(const ScanShape *shape, Node *ball)
 		return radius_of_ball(shape, ((Const *) ball)->constvalue);
 
 	/*
-	 * simhash_ball(center, radius), or simhash_similar_ball(document, similarity), as
-	 * planner support makes it
+	 * simhash_ball(center, radius), or simhash_similar_ball(document,
+	 * similarity), as planner support makes it
 	 */
 	if (IsA(ball, FuncExpr) && list_length(((FuncExpr *) ball)->args) == 2)
 	{
@@ -358,7 +359,7 @@ find_shape(PlannerInfo *root, IndexPath *path)
 	shape.counts = palloc(Max(list_length(quals), 1) * sizeof(int *));
 	foreach(lc, quals)
 		count_condition(root, info->opfamily[info->nkeycolumns - 1],
-					  lfirst_node(RestrictInfo, lc)->clause, &shape);
+						lfirst_node(RestrictInfo, lc)->clause, &shape);
 	if (shape.ncounts == 0)
 		count_balls(&shape, add_counts(&shape), shape.max_radius, 1);
 	return shape;
@@ -560,12 +561,12 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	double		spc_seq_page_cost;
 	ScanShape	shape = find_shape(root, path);
 	Oid			function = shidx_fingerprint_function_in(info->opfamily[info->nkeycolumns - 1],
-													   info->opcintype[info->nkeycolumns - 1]);
+														 info->opcintype[info->nkeycolumns - 1]);
 
 	/*
-	 * The planner goes by the members of operator families, and so offers orders
-	 * that the index does not have.  Without its order, this is a path like any
-	 * other.
+	 * The planner goes by the members of operator families, and so offers
+	 * orders that the index does not have.  Without its order, this is a path
+	 * like any other.
 	 */
 	if (!has_order(path, &shape, function))
 	{
@@ -593,8 +594,8 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	/*
 	 * The first page of a range is a random access, and the following pages
 	 * are read in order.  Inner pages are few and assumed to be cached, as in
-	 * other access methods.  Repeated scans, and balls that are read one after
-	 * the other, find more and more pages cached.
+	 * other access methods.  Repeated scans, and balls that are read one
+	 * after the other, find more and more pages cached.
 	 */
 	get_tablespace_page_costs(info->reltablespace, &spc_random_page_cost, &spc_seq_page_cost);
 	random_pages = Min(cost->ranges, cost->pages);
@@ -620,8 +621,9 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	*total_cost = arguments + page_costs + tuples * cpu_index_tuple_cost;
 
 	/*
-	 * Balls may have rows in common, so all are read and sorted before the first row;
-	 * and then an index-only scan finds the leaf of each row again.
+	 * Balls may have rows in common, so all are read and sorted before the
+	 * first row; and then an index-only scan finds the leaf of each row
+	 * again.
 	 */
 	if (cost->balls > 1 && !ordered)
 	{
@@ -634,10 +636,11 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	}
 
 	/*
-	 * a group is only a hash, and what a fingerprint was computed of may
-	 * differ, so conditions are rechecked
+	 * a group is only a hash, what a fingerprint was computed of may differ,
+	 * and what has none need not be null, so conditions are rechecked
 	 */
-	if (info->nkeycolumns > 1 || shape.ncomputed > 0 || shape.wide)
+	if (info->nkeycolumns > 1 || shape.ncomputed > 0 || shape.wide ||
+		(shape.only_nulls && OidIsValid(function)))
 	{
 		cost_qual_eval(&qual_cost, quals, root);
 		*total_cost += tuples * qual_cost.per_tuple;
@@ -653,8 +656,8 @@ shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 			visiting_cost(root, info, candidates, spc_random_page_cost);
 
 	/*
-	 * An index-only scan on a standby visits all rows, whatever the visibility map
-	 * says, by which the server counts.
+	 * An index-only scan on a standby visits all rows, whatever the
+	 * visibility map says, by which the server counts.
 	 */
 	if (path->path.pathtype == T_IndexOnlyScan && RecoveryInProgress())
 		*total_cost += info->rel->allvisfrac *

@@ -43,4 +43,11 @@ extern int64 shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap);
 extern void shidx_endscan(IndexScanDesc scan);
 extern bool shidx_canreturn(Relation index, int column);
 
+extern IndexBulkDeleteResult *shidx_bulkdelete(IndexVacuumInfo *info,
+											   IndexBulkDeleteResult *stats,
+											   IndexBulkDeleteCallback callback,
+											   void *callback_state);
+extern IndexBulkDeleteResult *shidx_vacuumcleanup(IndexVacuumInfo *info,
+												  IndexBulkDeleteResult *stats);
+
 #endif							/* SIMHASH_INDEX_HANDLER_H */

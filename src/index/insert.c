@@ -31,7 +31,7 @@ static void
 insert_batch(Relation index, int first, int count, const ShIdxKey *keys)
 {
 	Buffer		leaves[SHIDX_MAX_APPEND];
-	ShIdxAim		aims[SHIDX_MAX_APPEND];
+	ShIdxAim	aims[SHIDX_MAX_APPEND];
 	int			locked = 0;
 
 	for (int i = 0; i < count; i++)
@@ -45,7 +45,7 @@ insert_batch(Relation index, int first, int count, const ShIdxKey *keys)
 	while (locked < count)
 	{
 		Buffer		leaf = shidx_search_at(index, first + locked, keys[locked],
-										  &aims[locked].place, BUFFER_LOCK_EXCLUSIVE);
+										   &aims[locked].place, BUFFER_LOCK_EXCLUSIVE);
 
 		leaves[locked++] = leaf;
 		if (unlikely(!shidx_leaf_takes(BufferGetPage(leaf), keys[locked - 1])))
@@ -59,7 +59,7 @@ insert_batch(Relation index, int first, int count, const ShIdxKey *keys)
 			while (locked > 0)
 				UnlockReleaseBuffer(leaves[--locked]);
 			shidx_make_room(index, first + full, 0, keys[full],
-						   shidx_fillfactor(index));
+							shidx_fillfactor(index));
 		}
 	}
 
@@ -104,7 +104,7 @@ shidx_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid,
 {
 	InsertState *state = state_of_statement(index, info);
 	const ShBitsScheme *scheme = state->scheme;
-	ShIdxRow		tid = shidx_tid_to_int(heap_tid);
+	ShIdxRow	tid = shidx_tid_to_int(heap_tid);
 	int			column = shidx_fp_column(index);
 	uint32		group = shidx_group_of_row(&state->fingerprinter, index, values, isnull);
 	int			ntrees = state->fingerprinter.nparts * scheme->ntables;
@@ -114,7 +114,7 @@ shidx_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid,
 
 	if (!shidx_fingerprint(&state->fingerprinter, values[column], isnull[column], parts))
 	{
-		ShIdxKey		key = shidx_make_key(group, 0, tid);
+		ShIdxKey	key = shidx_make_key(group, 0, tid);
 
 		insert_batch(index, ntrees, 1, &key);
 		return false;
@@ -123,7 +123,7 @@ shidx_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid,
 	for (int first = 0; first < ntrees; first += SHIDX_MAX_APPEND)
 	{
 		int			count = Min(SHIDX_MAX_APPEND, ntrees - first);
-		ShIdxKey		keys[SHIDX_MAX_APPEND];
+		ShIdxKey	keys[SHIDX_MAX_APPEND];
 
 		for (int i = 0; i < count; i++)
 		{

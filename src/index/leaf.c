@@ -75,7 +75,7 @@ int
 shidx_leaf_capacity(ShIdxKey low, ShIdxKey high, int row_width, bool grouped)
 {
 	return shidx_leaf_capacity_of(key_width_between(low, high, grouped) + row_width +
-								 (grouped ? (int) sizeof(uint32) : 0));
+								  (grouped ? (int) sizeof(uint32) : 0));
 }
 
 /*
@@ -350,8 +350,8 @@ find_sorted(Page leaf, bool grouped, uint32 group, ShPermuted fp)
 	if (opaque->sorted == 0 || (!many_groups && fp <= opaque->low_fp))
 		return 0;
 	return shidx_count_from(is_below, &search, opaque->sorted,
-						   many_groups ? opaque->sorted / 2 :
-						   Min(guess_position(opaque, fp), opaque->sorted - 1), 8);
+							many_groups ? opaque->sorted / 2 :
+							Min(guess_position(opaque, fp), opaque->sorted - 1), 8);
 }
 
 /*
@@ -384,7 +384,7 @@ shidx_find_about(Page leaf, uint32 group, ShPermuted low, ShPermuted high, int *
 
 	if (shidx_page_is_grouped(leaf) && opaque->low_group != opaque->high_group)
 	{
-		ShIdxKey		after = shidx_key_after(group, high);
+		ShIdxKey	after = shidx_key_after(group, high);
 
 		*first = shidx_find_sorted(leaf, group, low);
 		*end = shidx_key_equal(after, SHIDX_HIGHEST_KEY) ? opaque->sorted :
@@ -433,7 +433,7 @@ shidx_filter_leaf(Page leaf, int first, int end, ShPermuted query, int radius, u
 void
 shidx_check_leaf_rows(Relation index, BlockNumber block, Page leaf)
 {
-	ShIdxRow		rows[SHIDX_MAX_ENTRIES];
+	ShIdxRow	rows[SHIDX_MAX_ENTRIES];
 	int			count = shidx_page_count(leaf);
 	bool		good = true;
 

@@ -33,7 +33,7 @@
 /* an entry of a page, for sorting */
 typedef struct ShIdxSortedEntry
 {
-	ShIdxKey		key;
+	ShIdxKey	key;
 	int			position;
 } ShIdxSortedEntry;
 
@@ -94,7 +94,7 @@ static inline ShIdxKey
 shidx_leaf_key(Page leaf, int i)
 {
 	return shidx_make_key(shidx_page_group(leaf, i), shidx_leaf_fp(leaf, i),
-						 shidx_leaf_row(leaf, i));
+						  shidx_leaf_row(leaf, i));
 }
 
 /* key of entry i of a leaf or an inner page */
@@ -168,7 +168,7 @@ shidx_clear_dead(Page leaf)
  */
 static pg_attribute_always_inline int
 shidx_count_from(bool (*passes) (const void *arg, int i), const void *arg, int count,
-				int guess, int step)
+				 int guess, int step)
 {
 	int			first = guess;	/* those before this one pass */
 	int			end = guess;	/* from this one on they do not */
@@ -215,11 +215,11 @@ extern void shidx_write_leaf(Page leaf, const ShIdxKey *keys, int count, int row
 extern int	shidx_sort_entries(Page page, ShIdxSortedEntry *entries);
 extern int	shidx_find_sorted(Page leaf, uint32 group, ShPermuted fp);
 extern void shidx_find_about(Page leaf, uint32 group, ShPermuted low, ShPermuted high,
-							int *first, int *end);
+							 int *first, int *end);
 extern int	shidx_filter_leaf(Page leaf, int first, int end, ShPermuted query, int radius,
-							 uint16 *found);
+							  uint16 *found);
 extern void shidx_check_leaf_rows(Relation index, BlockNumber block, Page leaf);
 extern void shidx_mark_dead(Buffer leaf, const uint16 *positions,
-						   const ItemPointerData *tids, int count);
+							const ItemPointerData *tids, int count);
 
 #endif							/* SIMHASH_INDEX_LEAF_H */

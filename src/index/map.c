@@ -55,12 +55,12 @@ typedef struct Child
 	Buffer		buffer;			/* where it was last seen */
 	uint16		sorted;			/* of a leaf, how many bytes of fingerprints
 								 * were sorted */
-} Child;
+}			Child;
 
 /* the copy of an inner page */
 typedef struct Copy
 {
-	ShIdxKey		high;			/* its high fence when it was copied */
+	ShIdxKey	high;			/* its high fence when it was copied */
 	int			tree;
 	int			level;
 	int			count;
@@ -68,21 +68,23 @@ typedef struct Copy
 	bool		grouped;
 	double		scale;			/* children per difference of fingerprints; 0
 								 * if useless for estimates */
-	ShIdxRow    *tids;			/* of the low fences, or NULL if all are 0 */
-	Child		children[FLEXIBLE_ARRAY_MEMBER];	/* ascending; then the TIDs */
-} Copy;
+	ShIdxRow   *tids;			/* of the low fences, or NULL if all are 0 */
+	Child		children[FLEXIBLE_ARRAY_MEMBER];	/* ascending; then the
+													 * TIDs */
+}			Copy;
 
 typedef struct Slot
 {
 	uint64		page;			/* see page_of; 0 if free */
 	Copy	   *copy;
-} Slot;
+}			Slot;
 
 static Slot slots[SLOTS];
 static MemoryContext map_context = NULL;
 static Size map_bytes = 0;		/* of all copies */
 static uint32 map_refusals = 0;
-static uint32 map_hand = 0;		/* the next slot to be freed, if there is no room */
+static uint32 map_hand = 0;		/* the next slot to be freed, if there is no
+								 * room */
 
 /*
  * What identifies a page: the number of the file of its index, and the block.  Two
@@ -140,7 +142,7 @@ find_copy(Relation index, BlockNumber block, int tree, int level, int *slot)
 }
 
 static void
-free_slot(Slot *slot)
+free_slot(Slot * slot)
 {
 	if (slot->copy != NULL)
 	{
@@ -167,10 +169,10 @@ shidx_map_forget(Relation index)
 }
 
 static void
-set_scale(Copy *copy)
+set_scale(Copy * copy)
 {
-	const Child *first = &copy->children[0];
-	const Child *last = &copy->children[copy->count - 1];
+	const		Child *first = &copy->children[0];
+	const		Child *last = &copy->children[copy->count - 1];
 
 	copy->scale = last->fp == first->fp || last->group != first->group ? 0 :
 		copy->count / (double) (last->fp - first->fp);
@@ -179,9 +181,9 @@ set_scale(Copy *copy)
 /* a search for a key among the children of a copy */
 typedef struct ChildSearch
 {
-	const Copy *copy;
-	ShIdxKey		key;
-} ChildSearch;
+	const		Copy *copy;
+	ShIdxKey	key;
+}			ChildSearch;
 
 /*
  * Is the key not below the low fence of child i?
@@ -189,9 +191,9 @@ typedef struct ChildSearch
 static inline bool
 reaches_child(const void *arg, int i)
 {
-	const ChildSearch *search = arg;
-	const Copy *copy = search->copy;
-	const Child *child = &copy->children[i];
+	const		ChildSearch *search = arg;
+	const		Copy *copy = search->copy;
+	const		Child *child = &copy->children[i];
 
 	if (search->key.group != child->group)
 		return search->key.group > child->group;
@@ -208,7 +210,7 @@ reaches_child(const void *arg, int i)
  * group, tells roughly which child it is.
  */
 static int
-find_child(const Copy *copy, ShIdxKey key)
+find_child(const Copy * copy, ShIdxKey key)
 {
 	ChildSearch search = {copy, key};
 	ShPermuted	first = copy->children[0].fp;
@@ -259,9 +261,9 @@ shidx_map_count(Relation index, int tree, ShIdxRoot root, ShIdxKey low, ShIdxKey
 	for (int level = root.level;; level--)
 	{
 		int			slot;
-		const Copy *copy = find_copy(index, block, tree, level, &slot);
-		const Copy *left;
-		const Copy *right;
+		const		Copy *copy = find_copy(index, block, tree, level, &slot);
+		const		Copy *left;
+		const		Copy *right;
 		int			first;
 		int			last;
 
@@ -324,8 +326,8 @@ shidx_map_note(const ShIdxPlace *place, Buffer buffer)
 int
 shidx_map_expect(const ShIdxPlace *place, ShPermuted fp)
 {
-	const Copy *copy = parent_of(place);
-	const Child *child;
+	const		Copy *copy = parent_of(place);
+	const		Child *child;
 	bool		last;
 	ShPermuted	high;
 
@@ -421,7 +423,7 @@ shidx_map_add(Relation index, BlockNumber block, Page page, ShIdxKey key, ShIdxP
 	copy->tids = with_tids ? (ShIdxRow *) ((char *) copy + copy_size(capacity, false)) : NULL;
 	for (int i = 0; i < count; i++)
 	{
-		ShIdxKey		low = entries[i].key;
+		ShIdxKey	low = entries[i].key;
 
 		copy->children[i] = (Child)
 		{
@@ -449,7 +451,7 @@ void
 shidx_map_learn(ShIdxPlace *place, Buffer buffer)
 {
 	Copy	   *copy = parent_of(place);
-	ShIdxKey		low = shidx_page_low(BufferGetPage(buffer));
+	ShIdxKey	low = shidx_page_low(BufferGetPage(buffer));
 	int			at = place->child + 1;
 	int			after;
 

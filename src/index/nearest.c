@@ -105,7 +105,7 @@ add_to_sort(ShIdxCandidates *candidates, const ShIdxCandidate *candidate)
 		distances = distances << BITS_PER_BYTE |
 			shbits_distance(candidate->fp, candidates->centers[i]);
 	shidx_sort_add_grouped(candidates->sort, distances, candidate->fp,
-					   shidx_tid_to_int(&candidate->tid));
+						   shidx_tid_to_int(&candidate->tid));
 }
 
 /*
@@ -310,7 +310,7 @@ shidx_next_candidate(ShIdxCandidates *candidates, ShFingerprint *fp, ItemPointer
 {
 	if (candidates->sort != NULL)
 	{
-		ShIdxSortItem	item;
+		ShIdxSortItem item;
 
 		if (!shidx_sort_next(candidates->sort, &item))
 			return false;

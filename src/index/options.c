@@ -8,11 +8,14 @@
 #include "postgres.h"
 
 #include "access/reloptions.h"
+#include "catalog/index.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "bits/scheme.h"
+#include "compat.h"
 #include "index/build.h"
 #include "index/class.h"
 #include "index/page.h"
@@ -122,7 +125,7 @@ default_blocks(Relation index)
 
 	if (!shidx_computes_fingerprints(index) ||
 		!OidIsValid(shidx_near_operator(index->rd_opfamily[column],
-										 index->rd_opcintype[column], &radius)))
+										index->rd_opcintype[column], &radius)))
 		return SHIDX_DEFAULT_BLOCKS;
 	return Min(Max(radius / 2, SHIDX_DEFAULT_BLOCKS), MOST_DEFAULT_BLOCKS);
 }
@@ -183,19 +186,43 @@ make_scheme(const ShIdxOptions *options, int nparts)
 }
 
 /*
- * Is an index that exists, or that pg_upgrade is going to replace, built for an empty
- * table?  A concurrent build always makes a new index.
+ * Is the server writing a new copy of a table, as VACUUM FULL, CLUSTER and some forms of
+ * ALTER TABLE do?  Until indexes have been built, there is also a table for the old file,
+ * by the name that make_new_heap() gives it.
+ */
+static bool
+is_rewritten(Relation heap)
+{
+	char	   *name = psprintf("pg_temp_%u", RelationGetRelid(heap));
+
+	return OidIsValid(get_relname_relid(name, RelationGetNamespace(heap)));
+}
+
+/*
+ * Is an index that exists built because its table has just been emptied, or is it one
+ * that pg_upgrade is going to replace?
  *
  * ALTER INDEX may have set options that are not possible, and ALTER TABLE may have taken
  * the width from the type of the column.  That must not keep anybody from emptying the
  * table, which cannot always be undone: TRUNCATE of a temporary table at each commit
- * leaves an empty file if the build fails.
+ * leaves an empty file if the build fails.  All else that builds an index of an empty
+ * table can be rolled back, and then the index is as it was.
+ *
+ * TRUNCATE gives the table a new file and rebuilds its indexes, or empties the file that
+ * the transaction has made, as at a commit, and only then builds indexes that exist
+ * without REINDEX.  A concurrent build always makes a new index.
  */
 static bool
 is_emptied(Relation heap, Relation index, bool concurrent)
 {
-	return RelationGetNumberOfBlocks(heap) == 0 && !concurrent &&
-		(index->rd_createSubid == InvalidSubTransactionId || IsBinaryUpgrade);
+	if (RelationGetNumberOfBlocks(heap) > 0 || concurrent)
+		return false;
+	if (IsBinaryUpgrade)
+		return true;
+	if (index->rd_createSubid != InvalidSubTransactionId)
+		return false;
+	return !ReindexIsProcessingIndex(RelationGetRelid(index)) ||
+		(shcompat_has_new_file(heap) && !is_rewritten(heap));
 }
 
 /*

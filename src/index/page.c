@@ -26,9 +26,9 @@ StaticAssertDecl(SHBITS_MAX_TABLES + 1 <= SHIDX_MAX_TREES,
  */
 void
 shidx_init_page(Page page, int tree, int level, uint16 flags,
-			   ShIdxKey low, ShIdxKey high, BlockNumber right)
+				ShIdxKey low, ShIdxKey high, BlockNumber right)
 {
-	ShIdxOpaque	opaque;
+	ShIdxOpaque opaque;
 
 	PageInit(page, BLCKSZ, sizeof(ShIdxOpaqueData));
 	opaque = ShIdxPageGetOpaque(page);
@@ -50,7 +50,7 @@ shidx_init_metapage(Page page, const ShBitsScheme *scheme, int width, int column
 	ShIdxMetaPageData *meta;
 
 	shidx_init_page(page, 0, 0, SHIDX_META,
-				   SHIDX_LOWEST_KEY, SHIDX_LOWEST_KEY, InvalidBlockNumber);
+					SHIDX_LOWEST_KEY, SHIDX_LOWEST_KEY, InvalidBlockNumber);
 	meta = ShIdxPageGetMeta(page);
 	meta->magic = SHIDX_MAGIC;
 	meta->version = SHIDX_VERSION;
@@ -77,7 +77,7 @@ shidx_init_metapage(Page page, const ShBitsScheme *scheme, int width, int column
 void
 shidx_set_root(Page metapage, int tree, BlockNumber block, int level)
 {
-	ShIdxRoot   *root = &ShIdxPageGetMeta(metapage)->roots[tree];
+	ShIdxRoot  *root = &ShIdxPageGetMeta(metapage)->roots[tree];
 
 	root->block = block;
 	root->level = level;
@@ -98,7 +98,7 @@ shidx_set_count(Page page, int count)
 void
 shidx_set_fences(Page page, ShIdxKey low, ShIdxKey high)
 {
-	ShIdxOpaque	opaque = ShIdxPageGetOpaque(page);
+	ShIdxOpaque opaque = ShIdxPageGetOpaque(page);
 
 	opaque->low_group = low.group;
 	opaque->low_fp = low.fp;
@@ -150,11 +150,11 @@ find_downlink(Page page, bool grouped, ShIdxKey key)
 	const ShPermuted *fps = shidx_inner_fps(page);
 	int			count = shidx_page_count(page);
 	int			best = -1;
-	ShIdxKey		best_key = SHIDX_LOWEST_KEY;
+	ShIdxKey	best_key = SHIDX_LOWEST_KEY;
 
 	for (int i = 0; i < count; i++)
 	{
-		ShIdxKey		candidate;
+		ShIdxKey	candidate;
 
 		/* decides nearly all cases */
 		if (!grouped && (fps[i] > key.fp || fps[i] < best_key.fp))
@@ -211,7 +211,7 @@ const char *
 shidx_page_problem(Page page, int tree, int level)
 {
 	PageHeader	header = (PageHeader) page;
-	ShIdxOpaque	opaque;
+	ShIdxOpaque opaque;
 	int			count;
 
 	if (PageIsNew(page))
@@ -335,7 +335,7 @@ void
 shidx_report_impossible_row(Relation index, BlockNumber block)
 {
 	shidx_report_corrupted(index, block,
-						  "index \"%s\" has an entry with an impossible TID at block %u");
+						   "index \"%s\" has an entry with an impossible TID at block %u");
 }
 
 /*

@@ -52,7 +52,7 @@ typedef uint64 ShIdxRow;
 typedef struct ShIdxKey
 {
 	ShPermuted	fp;
-	ShIdxRow		tid;
+	ShIdxRow	tid;
 	uint32		group;
 } ShIdxKey;
 
@@ -176,7 +176,7 @@ shidx_int_to_tid(ShIdxRow value, ItemPointerData *tid)
 static inline ShIdxKey
 shidx_make_key(uint32 group, ShPermuted fp, ShIdxRow tid)
 {
-	ShIdxKey		key;
+	ShIdxKey	key;
 
 	key.fp = fp;
 	key.tid = tid;
@@ -219,7 +219,7 @@ shidx_key_after(uint32 group, ShPermuted fp)
 static inline ShIdxKey
 shidx_page_low(Page page)
 {
-	ShIdxOpaque	opaque = ShIdxPageGetOpaque(page);
+	ShIdxOpaque opaque = ShIdxPageGetOpaque(page);
 
 	return shidx_make_key(opaque->low_group, opaque->low_fp, shidx_tid_to_int(&opaque->low_tid));
 }
@@ -227,10 +227,10 @@ shidx_page_low(Page page)
 static inline ShIdxKey
 shidx_page_high(Page page)
 {
-	ShIdxOpaque	opaque = ShIdxPageGetOpaque(page);
+	ShIdxOpaque opaque = ShIdxPageGetOpaque(page);
 
 	return shidx_make_key(opaque->high_group, opaque->high_fp,
-						 shidx_tid_to_int(&opaque->high_tid));
+						  shidx_tid_to_int(&opaque->high_tid));
 }
 
 static inline void
@@ -391,7 +391,7 @@ static inline ShIdxKey
 shidx_inner_key(Page page, int i)
 {
 	return shidx_make_key(shidx_page_group(page, i), shidx_inner_fps(page)[i],
-						 shidx_tid_to_int(&shidx_inner_downlink(page, i)->tid));
+						  shidx_tid_to_int(&shidx_inner_downlink(page, i)->tid));
 }
 
 static inline BlockNumber
@@ -402,9 +402,9 @@ shidx_inner_child(Page page, int i)
 
 /* page.c */
 extern void shidx_init_page(Page page, int tree, int level, uint16 flags,
-						   ShIdxKey low, ShIdxKey high, BlockNumber right);
+							ShIdxKey low, ShIdxKey high, BlockNumber right);
 extern void shidx_init_metapage(Page page, const ShBitsScheme *scheme, int width,
-							   int columns);
+								int columns);
 extern void shidx_set_root(Page metapage, int tree, BlockNumber block, int level);
 extern void shidx_set_count(Page page, int count);
 extern void shidx_set_fences(Page page, ShIdxKey low, ShIdxKey high);
@@ -417,10 +417,10 @@ extern const char *shidx_page_problem_in(Relation index, Page page, int tree, in
 extern const char *shidx_page_problem_anywhere(Page page);
 extern Page shidx_check_page(Relation index, Buffer buffer, int tree, int level);
 SHCOMPAT_NORETURN extern void shidx_report_corrupted(Relation index, BlockNumber block,
-													const char *message);
+													 const char *message);
 SHCOMPAT_NORETURN extern void shidx_report_impossible_row(Relation index, BlockNumber block);
 extern void shidx_check_tids(Relation index, BlockNumber block,
-							const ItemPointerData *tids, int count);
+							 const ItemPointerData *tids, int count);
 extern Buffer shidx_new_buffer(Relation index, ForkNumber fork);
 
 #endif							/* SIMHASH_INDEX_PAGE_H */

@@ -474,8 +474,14 @@ shidx_choose(ShIdxQuery *query, const ShBitsScheme *scheme, double leaves_per_ta
 	if (query->chosen < 0)
 	{
 		memset(query->parts, 0, query->nparts * sizeof(ShIdxBalls));
-		query->parts[0] = (ShIdxBalls) {.count = 1,.list = &everything};
-		query->cost = (ShIdxCost) {.balls = 1,.ranges = 1,.pages = Max(leaves_per_table, 1)};
+		query->parts[0] = (ShIdxBalls)
+		{
+			.count = 1,.list = &everything
+		};
+		query->cost = (ShIdxCost)
+		{
+			.balls = 1,.ranges = 1,.pages = Max(leaves_per_table, 1)
+		};
 		query->nsearched = 1;
 	}
 	else if (query->nparts == 1)

@@ -111,7 +111,7 @@ insertion_sort(ShIdxSortItems items, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
 	{
-		ShIdxSortItem	item = items.items[i];
+		ShIdxSortItem item = items.items[i];
 		uint32		group = shidx_sort_group(items, i);
 		size_t		j = i;
 
@@ -135,7 +135,7 @@ is_sorted(ShIdxSortItems items, size_t count)
 		if (i % CHECK_INTERVAL == 0)
 			CHECK_FOR_INTERRUPTS();
 		if (shidx_sort_grouped_less(items.items[i], shidx_sort_group(items, i),
-								items.items[i - 1], shidx_sort_group(items, i - 1)))
+									items.items[i - 1], shidx_sort_group(items, i - 1)))
 			return false;
 	}
 	return true;
@@ -200,7 +200,7 @@ exchange(ShIdxSortItems items, size_t count, Digit digit, size_t *next)
 				CHECK_FOR_INTERRUPTS();
 			if (to != bucket)
 			{
-				ShIdxSortItem	item = items.items[from];
+				ShIdxSortItem item = items.items[from];
 				size_t		place = next[to];
 
 				items.items[from] = items.items[place];
@@ -310,7 +310,7 @@ sort_few(ShIdxSortItems rows, ShIdxSortItems sorted, size_t count, const ShBitsT
  */
 void
 shidx_sort_radix_table(ShIdxSortItems rows, ShIdxSortItems sorted, size_t count,
-				   const ShBitsTable *table, ShIdxSortVarying varying)
+					   const ShBitsTable *table, ShIdxSortVarying varying)
 {
 	Digit		digit;
 	ShIdxSortItems scratch = {NULL, NULL};
@@ -327,7 +327,7 @@ shidx_sort_radix_table(ShIdxSortItems rows, ShIdxSortItems sorted, size_t count,
 	buckets = palloc0(nbuckets * sizeof(size_t));
 	for (size_t i = 0; i < count; i++)
 	{
-		ShIdxSortItem	item = permuted(table, rows.items[i]);
+		ShIdxSortItem item = permuted(table, rows.items[i]);
 		ShIdxSortItems one = {&item, rows.groups == NULL ? NULL : &rows.groups[i]};
 
 		if (i % CHECK_INTERVAL == 0)
@@ -339,7 +339,7 @@ shidx_sort_radix_table(ShIdxSortItems rows, ShIdxSortItems sorted, size_t count,
 	/* placing the items advances the starts to the ends */
 	for (size_t i = 0; i < count; i++)
 	{
-		ShIdxSortItem	item = permuted(table, rows.items[i]);
+		ShIdxSortItem item = permuted(table, rows.items[i]);
 		ShIdxSortItems one = {&item, rows.groups == NULL ? NULL : &rows.groups[i]};
 		size_t		place = buckets[digit_of(digit, one, 0)]++;
 

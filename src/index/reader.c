@@ -224,7 +224,7 @@ collect_all(ShIdxReader *reader)
 	{
 		for (int i = 0; i < matches->count; i++)
 			shidx_sort_add(reader->sort, whole ? matches->fps[i] : 0,
-					   shidx_tid_to_int(&matches->tids[i]));
+						   shidx_tid_to_int(&matches->tids[i]));
 	}
 	reader->ballscan.keep_pin = keep_pin;
 	reader->last = shidx_sort_item(0, 0);	/* no TID is 0 */
@@ -239,7 +239,7 @@ static bool
 take_matches(ShIdxReader *reader)
 {
 	ShIdxMatches *matches = &reader->matches;
-	ShIdxSortItem	item;
+	ShIdxSortItem item;
 
 	matches->count = 0;
 	while (matches->count < SHIDX_MAX_ENTRIES && shidx_sort_next(reader->sort, &item))

@@ -63,14 +63,14 @@ typedef struct ShIdxBallScan
 	BlockNumber block;			/* of the last page that was read */
 	XLogRecPtr	lsn;			/* its LSN, if it had matches */
 	BlockNumber right;
-	ShIdxKey		high;
+	ShIdxKey	high;
 	uint64		width;			/* of its key range within the last group */
 	Buffer		pin;			/* that page, if keep_pin */
 
 	/* where the probes begin that have not been read; in their order */
 	int			aim;			/* of the next one */
 	int			naims;
-	ShIdxAim    *aims;
+	ShIdxAim   *aims;
 } ShIdxBallScan;
 
 extern void shidx_ball_begin(ShIdxBallScan *scan, Relation index, ShBitsScheme *scheme);
@@ -109,8 +109,8 @@ typedef struct ShIdxReader
 
 	/* if a row may be met twice, all matches, to return each once */
 	bool		collects;		/* they have yet to be read */
-	ShIdxSort	   *sort;			/* NULL if they are returned as they are read */
-	ShIdxSortItem	last;			/* the last one returned */
+	ShIdxSort  *sort;			/* NULL if they are returned as they are read */
+	ShIdxSortItem last;			/* the last one returned */
 
 	/* matches on the last leaf, or the next ones of all */
 	ShIdxMatches matches;
@@ -182,7 +182,7 @@ typedef struct ShIdxCandidates
 	int64		sorted;			/* the first ones of the array */
 	int64		next;			/* of these */
 
-	ShIdxSort	   *sort;			/* of all on disk; NULL while in memory */
+	ShIdxSort  *sort;			/* of all on disk; NULL while in memory */
 } ShIdxCandidates;
 
 extern void shidx_candidates_begin(ShIdxCandidates *candidates, int max_centers);

@@ -34,15 +34,15 @@ struct ShIdxSort
 
 	/* in memory */
 	size_t		capacity;
-	ShIdxSortItems rows;			/* as they came, fingerprints not permuted */
-	ShIdxSortItems sorted;			/* for the current table */
-	ShIdxSortVarying varying;		/* of the rows */
+	ShIdxSortItems rows;		/* as they came, fingerprints not permuted */
+	ShIdxSortItems sorted;		/* for the current table */
+	ShIdxSortVarying varying;	/* of the rows */
 
 	/* beyond */
 	LogicalTapeSet *tapes;		/* NULL while in memory */
-	ShIdxSortTapeWriter writer;	/* all rows, as they came */
+	ShIdxSortTapeWriter writer; /* all rows, as they came */
 	bool		frozen;			/* their tape can be read */
-	ShIdxSortBuckets *buckets;		/* of the current table */
+	ShIdxSortBuckets *buckets;	/* of the current table */
 
 	/* items of the current table that are sorted but not returned yet */
 	ShIdxSortItems next;
@@ -60,7 +60,7 @@ make_sort(int memory_kb, bool grouped)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "simhash sort",
 												  ALLOCSET_DEFAULT_SIZES);
-	ShIdxSort	   *sort = MemoryContextAllocZero(context, sizeof(ShIdxSort));
+	ShIdxSort  *sort = MemoryContextAllocZero(context, sizeof(ShIdxSort));
 
 	sort->context = context;
 	sort->memory = memory_kb * (Size) 1024;
@@ -105,7 +105,7 @@ shidx_sort_begin(int memory_kb)
 ShIdxSort *
 shidx_sort_begin_grouped(int memory_kb, bool grouped)
 {
-	ShIdxSort	   *sort = make_sort(memory_kb, grouped);
+	ShIdxSort  *sort = make_sort(memory_kb, grouped);
 
 	sort->capacity = 1024;
 	sort->rows = shidx_sort_allocate_items(sort->context, sort->capacity, sort->grouped);
@@ -119,7 +119,7 @@ shidx_sort_begin_grouped(int memory_kb, bool grouped)
 ShIdxSort *
 shidx_sort_begin_distinct(int memory_kb)
 {
-	ShIdxSort	   *sort = shidx_sort_begin(memory_kb);
+	ShIdxSort  *sort = shidx_sort_begin(memory_kb);
 
 	sort->distinct = true;
 	return sort;
@@ -134,7 +134,7 @@ shidx_sort_begin_distinct(int memory_kb)
 ShIdxSort *
 shidx_sort_begin_share(SharedFileSet *files, int number, bool grouped)
 {
-	ShIdxSort	   *sort = make_sort(0, grouped);
+	ShIdxSort  *sort = make_sort(0, grouped);
 	MemoryContext old = MemoryContextSwitchTo(sort->context);
 
 	sort->number = number;
@@ -166,9 +166,9 @@ shidx_sort_end_share(ShIdxSort *sort, ShIdxSortShare *share)
  */
 ShIdxSort *
 shidx_sort_begin_whole(int memory_kb, SharedFileSet *files, const ShIdxSortShare *shares, int nshares,
-				   bool grouped)
+					   bool grouped)
 {
-	ShIdxSort	   *sort = make_sort(memory_kb, grouped);
+	ShIdxSort  *sort = make_sort(memory_kb, grouped);
 
 	sort->files = files;
 	sort->shares = shares;
@@ -214,7 +214,7 @@ drop_equal(ShIdxSort *sort)
 	shidx_sort_radix(rows, sorted.items, count);
 	for (size_t i = 0; i < count; i++)
 	{
-		ShIdxSortItem	item = sorted.items[i];
+		ShIdxSortItem item = sorted.items[i];
 
 		if (left == 0 || item.key != rows[left - 1].key || item.value != rows[left - 1].value)
 			rows[left++] = item;

@@ -38,7 +38,7 @@ typedef struct ShIdxSortItems
 static inline ShIdxSortItem
 shidx_sort_item(uint64 key, uint64 value)
 {
-	ShIdxSortItem	item;
+	ShIdxSortItem item;
 
 	item.key = key;
 	item.value = value;
@@ -113,7 +113,7 @@ typedef struct ShIdxSortVarying
 extern ShIdxSortVarying shidx_sort_varying(ShIdxSortItems items, size_t count);
 extern void shidx_sort_radix(ShIdxSortItem *items, ShIdxSortItem *sorted, size_t count);
 extern void shidx_sort_radix_table(ShIdxSortItems rows, ShIdxSortItems sorted, size_t count,
-							   const ShBitsTable *table, ShIdxSortVarying varying);
+								   const ShBitsTable *table, ShIdxSortVarying varying);
 extern void shidx_sort_numbers(uint64 *numbers, size_t count);
 
 /*
@@ -127,8 +127,8 @@ extern void shidx_sort_numbers(uint64 *numbers, size_t count);
 typedef struct ShIdxSortSummary
 {
 	double		count;
-	ShIdxSortItem	first;
-	ShIdxSortItem	last;
+	ShIdxSortItem first;
+	ShIdxSortItem last;
 	uint32		first_group;
 	uint32		last_group;
 	ShIdxSortVarying varying;
@@ -144,7 +144,7 @@ typedef struct ShIdxSortTapeWriter
 
 	/* not on the tape yet */
 	int			count;
-	ShIdxSortItem	items[SHIDX_SORT_WRITE_ITEMS];
+	ShIdxSortItem items[SHIDX_SORT_WRITE_ITEMS];
 	uint32		groups[SHIDX_SORT_WRITE_ITEMS];
 } ShIdxSortTapeWriter;
 
@@ -165,7 +165,7 @@ typedef struct ShIdxSortBuckets ShIdxSortBuckets;
 
 extern ShIdxSortBuckets *shidx_sort_buckets_begin(LogicalTapeSet *tapes, bool grouped, Size memory);
 extern void shidx_sort_buckets_start(ShIdxSortBuckets *buckets, LogicalTape **rows, int nrows,
-								 ShIdxSortSummary summary, const ShBitsTable *table);
+									 ShIdxSortSummary summary, const ShBitsTable *table);
 extern size_t shidx_sort_buckets_next(ShIdxSortBuckets *buckets, ShIdxSortItems *items);
 extern void shidx_sort_buckets_end(ShIdxSortBuckets *buckets);
 
@@ -192,7 +192,7 @@ extern ShIdxSort *shidx_sort_begin_grouped(int memory_kb, bool grouped);
 extern ShIdxSort *shidx_sort_begin_share(SharedFileSet *files, int number, bool grouped);
 extern void shidx_sort_end_share(ShIdxSort *sort, ShIdxSortShare *share);
 extern ShIdxSort *shidx_sort_begin_whole(int memory_kb, SharedFileSet *files,
-								  const ShIdxSortShare *shares, int nshares, bool grouped);
+										 const ShIdxSortShare *shares, int nshares, bool grouped);
 extern void shidx_sort_add(ShIdxSort *sort, ShPermuted fp, uint64 value);
 extern void shidx_sort_add_grouped(ShIdxSort *sort, uint32 group, ShPermuted fp, uint64 value);
 extern double shidx_sort_count(const ShIdxSort *sort);

@@ -150,7 +150,7 @@ shidx_append(Relation index, int nleaves, const Buffer *leaves, const ShIdxKey *
 static void
 change_widths(Page leaf, int row_width)
 {
-	ShIdxKey		keys[SHIDX_MAX_ENTRIES];
+	ShIdxKey	keys[SHIDX_MAX_ENTRIES];
 	int			count = shidx_page_count(leaf);
 
 	for (int i = 0; i < count; i++)
@@ -173,7 +173,7 @@ widen(Relation index, Buffer leaf, int row_width)
 
 	if (row_width <= shidx_row_width(page) ||
 		shidx_page_count(page) >= shidx_leaf_capacity(shidx_page_low(page), shidx_page_high(page),
-													row_width, shidx_page_is_grouped(page)))
+													  row_width, shidx_page_is_grouped(page)))
 		return false;
 	wal = GenericXLogStart(index);
 	change_widths(GenericXLogRegisterBuffer(wal, leaf, 0), row_width);
@@ -304,7 +304,7 @@ row_width_of(const ShIdxSortedEntry *entries, int count, ShIdxRow added)
 static void
 fill_leaf(Page leaf, const ShIdxSortedEntry *entries, int count, int row_width)
 {
-	ShIdxKey		keys[SHIDX_MAX_ENTRIES];
+	ShIdxKey	keys[SHIDX_MAX_ENTRIES];
 
 	for (int i = 0; i < count; i++)
 		keys[i] = entries[i].key;
@@ -368,12 +368,12 @@ split_page(Relation index, Buffer left, Buffer parent, ShIdxKey key, int fillfac
 	int			tree = shidx_page_tree(old);
 	int			level = shidx_page_level(old);
 	uint8		kind = ShIdxPageGetOpaque(old)->flags & SHIDX_GROUPED;
-	ShIdxKey		low = shidx_page_low(old);
+	ShIdxKey	low = shidx_page_low(old);
 	ShIdxSortedEntry *entries = palloc(SHIDX_MAX_ENTRIES * sizeof(ShIdxSortedEntry));
 	int			count = shidx_sort_entries(old, entries);
 	int			stay = choose_split(entries, count, fillfactor);
 	int			most;
-	ShIdxKey		separator;
+	ShIdxKey	separator;
 	Buffer		right;
 	Buffer		root = InvalidBuffer;
 	Buffer		metabuffer = InvalidBuffer;
@@ -384,7 +384,7 @@ split_page(Relation index, Buffer left, Buffer parent, ShIdxKey key, int fillfac
 	if (level == 0)
 	{
 		most = shidx_leaf_capacity(low, shidx_page_high(old), row_width_of(entries, count, key.tid),
-								  shidx_page_is_grouped(old)) - 1;
+								   shidx_page_is_grouped(old)) - 1;
 		stay = Max(Min(stay, most), count - most);
 	}
 
@@ -407,7 +407,7 @@ split_page(Relation index, Buffer left, Buffer parent, ShIdxKey key, int fillfac
 
 	page = GenericXLogRegisterBuffer(state, right, GENERIC_XLOG_FULL_IMAGE);
 	shidx_init_page(page, tree, level, kind, separator, shidx_page_high(old),
-				   shidx_page_right(old));
+					shidx_page_right(old));
 	fill_right(page, old, &entries[stay], count - stay,
 			   shidx_key_less(key, separator) ? 0 : key.tid);
 
@@ -426,7 +426,7 @@ split_page(Relation index, Buffer left, Buffer parent, ShIdxKey key, int fillfac
 	{
 		page = GenericXLogRegisterBuffer(state, root, GENERIC_XLOG_FULL_IMAGE);
 		shidx_init_page(page, tree, level + 1, kind | SHIDX_ROOT,
-					   SHIDX_LOWEST_KEY, SHIDX_HIGHEST_KEY, InvalidBlockNumber);
+						SHIDX_LOWEST_KEY, SHIDX_HIGHEST_KEY, InvalidBlockNumber);
 		shidx_add_downlink(page, low, BufferGetBlockNumber(left));
 		shidx_add_downlink(page, separator, BufferGetBlockNumber(right));
 
@@ -477,7 +477,7 @@ shidx_make_room(Relation index, int tree, int level, ShIdxKey key, int fillfacto
 	{
 		Buffer		page = shidx_search(index, tree, level, key, BUFFER_LOCK_EXCLUSIVE);
 		Buffer		parent;
-		ShIdxKey		low = shidx_page_low(BufferGetPage(page));
+		ShIdxKey	low = shidx_page_low(BufferGetPage(page));
 
 		if (has_room(BufferGetPage(page), key))
 		{
@@ -503,7 +503,7 @@ shidx_make_room(Relation index, int tree, int level, ShIdxKey key, int fillfacto
 			if (position < 0 ||
 				shidx_inner_child(BufferGetPage(parent), position) != BufferGetBlockNumber(page))
 				shidx_report_corrupted(index, BufferGetBlockNumber(parent),
-									  "index \"%s\" lacks a downlink to a page below block %u");
+									   "index \"%s\" lacks a downlink to a page below block %u");
 			split_page(index, page, parent, key, fillfactor);
 			return;
 		}

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * tree.c
- *	  Finding pages of trees, and walking over them.
+ *	  Going from page to page of a simhash index, to what is searched for.
  *
  * A page is reached in one of two ways.  A link that was just read from
  * another page, or from the metapage, must be right; if it is not, that is an
@@ -13,8 +13,6 @@
 #include "postgres.h"
 
 #include "access/xlog.h"
-#include "miscadmin.h"
-#include "utils/memutils.h"
 
 #include "compat.h"
 #include "index/leaf.h"
@@ -66,7 +64,7 @@ lock_page(Relation index, Buffer buffer, int tree, int level, bool linked, int l
  */
 Buffer
 shidx_read_right(Relation index, Buffer buffer, BlockNumber right, ShIdxKey high,
-				int tree, int level, int lockmode)
+				 int tree, int level, int lockmode)
 {
 	Page		page;
 
@@ -80,7 +78,7 @@ shidx_read_right(Relation index, Buffer buffer, BlockNumber right, ShIdxKey high
 	 */
 	if (unlikely(!shidx_key_equal(shidx_page_low(page), high)))
 		shidx_report_corrupted(index, right,
-							  "index \"%s\" has a page that does not start where its left sibling ends, at block %u");
+							   "index \"%s\" has a page that does not start where its left sibling ends, at block %u");
 	return buffer;
 }
 
@@ -93,7 +91,7 @@ move_right(Relation index, Buffer buffer, int lockmode)
 {
 	Page		page = BufferGetPage(buffer);
 	ShIdxOpaqueData old = *ShIdxPageGetOpaque(page);
-	ShIdxKey		high = shidx_page_high(page);
+	ShIdxKey	high = shidx_page_high(page);
 
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	return shidx_read_right(index, buffer, old.right, high, old.tree, old.level, lockmode);
@@ -128,7 +126,7 @@ is_place(Relation index, Buffer buffer, int tree, ShIdxKey key, const ShIdxPlace
  */
 Buffer
 shidx_visit(Relation index, int tree, ShIdxKey key, ShIdxPlace *place, bool linked,
-		   int lockmode)
+			int lockmode)
 {
 	ShIdxTreeCache *cached = &shidx_get_cache(index)->trees[tree];
 	Buffer		buffer = InvalidBuffer;
@@ -184,7 +182,7 @@ shidx_visit(Relation index, int tree, ShIdxKey key, ShIdxPlace *place, bool link
  */
 void
 shidx_go_to_child(Relation index, ShIdxKey key, ShIdxPlace *place, Buffer buffer,
-				 bool remember)
+				  bool remember)
 {
 	Page		page = BufferGetPage(buffer);
 	int			position = shidx_find_downlink(page, key);
@@ -193,7 +191,7 @@ shidx_go_to_child(Relation index, ShIdxKey key, ShIdxPlace *place, Buffer buffer
 
 	if (unlikely(position < 0))
 		shidx_report_corrupted(index, BufferGetBlockNumber(buffer),
-							  "index \"%s\" has no downlink for the low fence of block %u");
+							   "index \"%s\" has no downlink for the low fence of block %u");
 
 	*place = shidx_make_place(shidx_inner_child(page, position), place->level - 1, InvalidBuffer);
 	remember = remember && (shidx_map_has_room(index, block) || shidx_map_may_replace());
@@ -215,7 +213,7 @@ go_down(Relation index, int tree, int level, ShIdxKey key, ShIdxPlace *place,
 	for (;;)
 	{
 		Buffer		buffer = shidx_visit(index, tree, key, place, linked,
-										place->level == level ? lockmode : BUFFER_LOCK_SHARE);
+										 place->level == level ? lockmode : BUFFER_LOCK_SHARE);
 
 		if (!BufferIsValid(buffer) || place->level == level)
 			return buffer;
@@ -261,7 +259,7 @@ shidx_search(Relation index, int tree, int level, ShIdxKey key, int lockmode)
 		}
 	}
 	shidx_report_corrupted(index, SHIDX_METAPAGE_BLOCK,
-						  "index \"%s\" has an invalid root in the metapage, block %u");
+						   "index \"%s\" has an invalid root in the metapage, block %u");
 }
 
 /*
@@ -360,7 +358,7 @@ count_downlinks(Relation index, int tree, int level, ShIdxKey at, ShIdxKey low, 
 	count.end = shidx_key_less(high, shidx_page_high(page));
 	for (int i = 0; i < count.all; i++)
 	{
-		ShIdxKey		key = shidx_inner_key(page, i);
+		ShIdxKey	key = shidx_inner_key(page, i);
 
 		count.between += shidx_key_less(low, key) && !shidx_key_less(high, key);
 	}
@@ -400,8 +398,8 @@ count_starts(Relation index, int tree, int level, int root_level, ShIdxKey low, 
 double
 shidx_count_leaves(Relation index, int tree, uint32 group)
 {
-	ShIdxKey		low = shidx_make_key(group, 0, 0);
-	ShIdxKey		high = shidx_make_key(group, PG_UINT64_MAX, SHIDX_MAX_TID - 1);
+	ShIdxKey	low = shidx_make_key(group, 0, 0);
+	ShIdxKey	high = shidx_make_key(group, PG_UINT64_MAX, SHIDX_MAX_TID - 1);
 	ShIdxRoot	root = shidx_get_cache(index)->trees[tree].root;
 	double		known;
 
@@ -409,102 +407,4 @@ shidx_count_leaves(Relation index, int tree, uint32 group)
 		return 1;
 	known = shidx_map_count(index, tree, root, low, high);
 	return 1 + (known >= 0 ? known : count_starts(index, tree, 0, root.level, low, high));
-}
-
-/*
- * Begin before the first page of a level of a tree.
- */
-void
-shidx_walk_start(ShIdxWalk *walk, Relation index, int tree, int level)
-{
-	walk->index = index;
-	walk->tree = tree;
-	walk->level = level;
-	walk->block = InvalidBlockNumber;
-	walk->start = SHIDX_LOWEST_KEY;
-	walk->search = true;
-}
-
-/*
- * Skip to the page that holds a key, unless the walk has already passed that
- * page.
- */
-void
-shidx_walk_seek(ShIdxWalk *walk, ShIdxKey key)
-{
-	if (shidx_key_less(key, walk->search ? walk->start : shidx_page_high((Page) walk->page.data)))
-		return;
-	walk->start = key;
-	walk->search = true;
-}
-
-/*
- * Copy the next page.  Returns false after the last.
- *
- * The walk checks that each page starts where the one before it ended.  Except
- * for skipped pages, the copies therefore cover the level without gap or
- * overlap, no matter what is inserted at the same time: the low fence of a
- * page never changes, so the page that holds a key beyond the end of a copy
- * begins there or later.  Holds no lock or pin on return.
- */
-bool
-shidx_walk_next(ShIdxWalk *walk)
-{
-	Page		copy = (Page) walk->page.data;
-	Buffer		buffer;
-
-	CHECK_FOR_INTERRUPTS();
-	if (walk->search)
-		buffer = shidx_search(walk->index, walk->tree, walk->level, walk->start,
-							 BUFFER_LOCK_SHARE);
-	else
-	{
-		BlockNumber right = shidx_page_right(copy);
-
-		if (!BlockNumberIsValid(right))
-			return false;
-		buffer = shidx_read_right(walk->index, InvalidBuffer, right, shidx_page_high(copy),
-								 walk->tree, walk->level, BUFFER_LOCK_SHARE);
-	}
-	walk->search = false;
-	walk->block = BufferGetBlockNumber(buffer);
-	memcpy(copy, BufferGetPage(buffer), BLCKSZ);
-	UnlockReleaseBuffer(buffer);
-	if (walk->level == 0)
-		shidx_check_leaf_rows(walk->index, walk->block, copy);
-	return true;
-}
-
-/*
- * Add a page at the end of a list.  Memory comes from the current context.
- */
-void
-shidx_list_add(ShIdxPageList *list, ShIdxKey low, BlockNumber block)
-{
-	if (list->count == list->capacity)
-	{
-		bool		empty = list->capacity == 0;
-
-		list->capacity = empty ? 64 : 2 * list->capacity;
-		list->lows = empty ? palloc(list->capacity * sizeof(ShIdxKey)) :
-			repalloc_huge(list->lows, list->capacity * sizeof(ShIdxKey));
-		list->blocks = empty ? palloc(list->capacity * sizeof(BlockNumber)) :
-			repalloc_huge(list->blocks, list->capacity * sizeof(BlockNumber));
-	}
-	list->lows[list->count] = low;
-	list->blocks[list->count++] = block;
-}
-
-/*
- * Free a list and make it empty.
- */
-void
-shidx_list_free(ShIdxPageList *list)
-{
-	if (list->capacity > 0)
-	{
-		pfree(list->lows);
-		pfree(list->blocks);
-	}
-	memset(list, 0, sizeof(*list));
 }

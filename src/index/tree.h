@@ -26,7 +26,8 @@ typedef struct ShIdxPlace
 {
 	BlockNumber block;			/* or InvalidBlockNumber: not known */
 	int			level;
-	Buffer		buffer;			/* where the page was last seen; or InvalidBuffer */
+	Buffer		buffer;			/* where the page was last seen; or
+								 * InvalidBuffer */
 	int			slot;			/* of the copy of its parent, or -1 */
 	int			child;			/* its position there */
 } ShIdxPlace;
@@ -39,7 +40,7 @@ extern int	shidx_map_expect(const ShIdxPlace *place, ShPermuted fp);
 extern bool shidx_map_has_room(Relation index, BlockNumber block);
 extern bool shidx_map_may_replace(void);
 extern void shidx_map_add(Relation index, BlockNumber block, Page page, ShIdxKey key,
-						 ShIdxPlace *place);
+						  ShIdxPlace *place);
 extern void shidx_map_learn(ShIdxPlace *place, Buffer buffer);
 extern void shidx_map_remove(const ShIdxPlace *place);
 
@@ -119,17 +120,17 @@ shidx_width(Relation index)
  */
 
 extern Buffer shidx_read_right(Relation index, Buffer buffer, BlockNumber right,
-							  ShIdxKey high, int tree, int level, int lockmode);
+							   ShIdxKey high, int tree, int level, int lockmode);
 extern Buffer shidx_visit(Relation index, int tree, ShIdxKey key, ShIdxPlace *place,
-						 bool linked, int lockmode);
+						  bool linked, int lockmode);
 extern void shidx_go_to_child(Relation index, ShIdxKey key, ShIdxPlace *place,
-							 Buffer buffer, bool remember);
+							  Buffer buffer, bool remember);
 extern Buffer shidx_search(Relation index, int tree, int level, ShIdxKey key, int lockmode);
 extern Buffer shidx_search_at(Relation index, int tree, ShIdxKey key, ShIdxPlace *place,
-							 int lockmode);
+							  int lockmode);
 extern bool shidx_has_entry(Relation index, int tree, ShIdxKey key, bool *dead);
 extern bool shidx_pin_entry(Relation index, int tree, ShIdxKey key,
-						   Snapshot snapshot, Buffer *pin);
+							Snapshot snapshot, Buffer *pin);
 extern double shidx_count_leaves(Relation index, int tree, uint32 group);
 
 /*
@@ -143,14 +144,14 @@ typedef struct ShIdxWalk
 	int			level;
 	BlockNumber block;			/* of the current page */
 	bool		search;			/* the next page is searched for, by */
-	ShIdxKey		start;			/* this key */
+	ShIdxKey	start;			/* this key */
 	PGAlignedBlock page;		/* copy of the current page */
 } ShIdxWalk;
 
 /* pages with their low fences; all zeros is the empty list */
 typedef struct ShIdxPageList
 {
-	ShIdxKey    *lows;
+	ShIdxKey   *lows;
 	BlockNumber *blocks;
 	size_t		count;
 	size_t		capacity;
@@ -170,10 +171,10 @@ extern bool shidx_walk_next(ShIdxWalk *walk);
 #define SHIDX_MAX_APPEND	MAX_GENERIC_XLOG_PAGES
 
 extern void shidx_append(Relation index, int nleaves, const Buffer *leaves,
-						const ShIdxKey *keys);
+						 const ShIdxKey *keys);
 extern void shidx_remove(Relation index, Buffer leaf, const uint16 *positions, int count);
 extern void shidx_make_room(Relation index, int tree, int level, ShIdxKey key,
-						   int fillfactor);
+							int fillfactor);
 
 /*
  * Prefetching leaves before they are searched.
@@ -183,7 +184,7 @@ extern void shidx_make_room(Relation index, int tree, int level, ShIdxKey key,
 typedef struct ShIdxAim
 {
 	int			tree;
-	ShIdxKey		key;
+	ShIdxKey	key;
 	ShPermuted	last;			/* fingerprint up to which entries are wanted */
 	ShIdxPlace	place;
 } ShIdxAim;

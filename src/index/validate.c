@@ -116,7 +116,7 @@ can_be_compared(const Family *family, Form_pg_amop member)
 {
 	return !family->fingerprints ||
 		shidx_can_search(shidx_fingerprint_function_in(family->oid, member->amoplefttype),
-						  member->amoplefttype, member->amoprighttype, member->amopstrategy);
+						 member->amoplefttype, member->amoprighttype, member->amopstrategy);
 }
 
 static bool
@@ -141,7 +141,7 @@ validate_operator(Family *family, Form_pg_amop member)
 		 member->amopstrategy != SIMHASH_STRATEGY_BALL) ||
 		(family->wide && member->amopstrategy == SIMHASH_STRATEGY_DISTANCE))
 		report_invalid(family, psprintf("contains operator %s with invalid strategy number %d",
-								name, member->amopstrategy));
+										name, member->amopstrategy));
 	if (member->amopstrategy == SIMHASH_STRATEGY_DISTANCE)
 	{
 		/* distances are sorted as integers */
@@ -199,13 +199,13 @@ validate_function(Family *family, Form_pg_amproc member)
 		has_signature = shidx_is_fingerprint_function(member->amproc, type);
 	else
 		report_invalid(family, psprintf("contains function %s with invalid support number %d",
-								name, member->amprocnum));
+										name, member->amprocnum));
 	if (member->amproclefttype != member->amprocrighttype)
 		report_invalid(family, psprintf("contains support function %s with different left and right input types",
-								name));
+										name));
 	if (!has_signature)
 		report_invalid(family, psprintf("contains function %s with wrong signature for support number %d",
-								name, member->amprocnum));
+										name, member->amprocnum));
 }
 
 /*

@@ -41,7 +41,7 @@ check_trees(Relation heap, Relation index, const ShBitsScheme *scheme, int ntree
 		sums[tree] = shinsp_check_tree(heap, index, scheme, ntrees, tree);
 		if (tree == 0)
 			shdup_progress_total((double) sums[0].entries * ntrees +
-								  Max(rows - sums[0].entries, 0));
+								 Max(rows - sums[0].entries, 0));
 	}
 }
 
@@ -109,7 +109,7 @@ simhash_index_check(PG_FUNCTION_ARGS)
 	if (PG_GETARG_BOOL(1))
 	{
 		shdup_progress_phase(SHDUP_PHASE_CHECK_HEAP,
-							  sums[0].entries + sums[ntrees].entries);
+							 sums[0].entries + sums[ntrees].entries);
 		shinsp_check_heap(heap, index, snapshot, scheme);
 	}
 	shdup_progress_end();

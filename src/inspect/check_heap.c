@@ -69,7 +69,7 @@ check_subset(Relation heap, Relation index, Snapshot snapshot, const ShBitsSchem
 		shdup_progress_add(shidx_page_count(page));
 		for (int i = 0; i < shidx_page_count(page); i++)
 		{
-			ShIdxKey		key = shidx_leaf_key(page, i);
+			ShIdxKey	key = shidx_leaf_key(page, i);
 			bool		dead;
 
 			key.fp = shbits_permute(to, shbits_unpermute(from, key.fp));
@@ -88,7 +88,7 @@ check_subset(Relation heap, Relation index, Snapshot snapshot, const ShBitsSchem
 static ShIdxSort *
 sort_rows(Relation index, const ShBitsScheme *scheme, int tree)
 {
-	ShIdxSort	   *sort = shidx_sort_begin(maintenance_work_mem / 2);
+	ShIdxSort  *sort = shidx_sort_begin(maintenance_work_mem / 2);
 	ShIdxWalk	walk;
 
 	shidx_walk_start(&walk, index, tree, 0);
@@ -99,7 +99,7 @@ sort_rows(Relation index, const ShBitsScheme *scheme, int tree)
 		shdup_progress_add(shidx_page_count(page));
 		for (int i = 0; i < shidx_page_count(page); i++)
 		{
-			ShIdxKey		key = shidx_leaf_key(page, i);
+			ShIdxKey	key = shidx_leaf_key(page, i);
 
 			shidx_sort_add(sort, key.group, key.tid);
 		}
@@ -120,10 +120,10 @@ check_parts(Relation heap, Relation index, Snapshot snapshot, const ShBitsScheme
 {
 	TupleTableSlot *slot = table_slot_create(heap, NULL);
 	IndexFetchTableData *fetch = shcompat_index_fetch_begin(heap);
-	ShIdxSort	   *left = sort_rows(index, scheme, tree);
-	ShIdxSort	   *right = sort_rows(index, scheme, other);
-	ShIdxSortItem	a;
-	ShIdxSortItem	b;
+	ShIdxSort  *left = sort_rows(index, scheme, tree);
+	ShIdxSort  *right = sort_rows(index, scheme, other);
+	ShIdxSortItem a;
+	ShIdxSortItem b;
 	bool		has_a = shidx_sort_next(left, &a);
 	bool		has_b = shidx_sort_next(right, &b);
 
@@ -236,7 +236,7 @@ check_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 	const ShBitsScheme *scheme = check->scheme;
 	int			column = shidx_fp_column(index);
 	uint32		group = shidx_group_of_row(&check->fingerprinter, index, values, isnull);
-	ShIdxKey		key = shidx_make_key(group, 0, shidx_tid_to_int(tid));
+	ShIdxKey	key = shidx_make_key(group, 0, shidx_tid_to_int(tid));
 	int			nparts = check->fingerprinter.nparts;
 	ShFingerprint parts[SHBITS_MAX_PARTS];
 

@@ -30,7 +30,7 @@ typedef struct Checker
 	int			ntrees;			/* and that of the nulls */
 	int			tree;
 	ShInspSum	sum;
-	ShIdxPageList below;			/* pages of the level below the current one */
+	ShIdxPageList below;		/* pages of the level below the current one */
 	size_t		next_below;		/* the first without a downlink so far */
 	ShIdxPageList here;
 } Checker;
@@ -65,25 +65,25 @@ check_leaf(Checker *checker, const ShIdxWalk *walk)
 
 	if (!shidx_has_widths(page, shidx_row_width(page)))
 		shidx_report_corrupted(checker->index, walk->block,
-							  "index \"%s\" has a leaf whose fingerprints are not as wide as its fences require at block %u");
+							   "index \"%s\" has a leaf whose fingerprints are not as wide as its fences require at block %u");
 	for (int i = count; i < shidx_page_capacity(page); i++)
 	{
 		if (shidx_is_dead(page, i))
 			shidx_report_corrupted(checker->index, walk->block,
-								  "index \"%s\" has a dead mark without an entry at block %u");
+								   "index \"%s\" has a dead mark without an entry at block %u");
 	}
 	for (int i = 1; i < shidx_leaf_sorted(page); i++)
 	{
-		ShIdxKey		left = shidx_leaf_key(page, i - 1);
-		ShIdxKey		right = shidx_leaf_key(page, i);
+		ShIdxKey	left = shidx_leaf_key(page, i - 1);
+		ShIdxKey	right = shidx_leaf_key(page, i);
 
 		if (left.group > right.group || (left.group == right.group && left.fp > right.fp))
 			shidx_report_corrupted(checker->index, walk->block,
-								  "index \"%s\" has entries out of order at block %u");
+								   "index \"%s\" has entries out of order at block %u");
 	}
 	for (int i = 0; i < count; i++)
 	{
-		ShIdxKey		key = entries[i].key;
+		ShIdxKey	key = entries[i].key;
 		uint64		row[] = {key.group, key.fp, key.tid};
 
 		if (!is_null_tree)
@@ -92,17 +92,17 @@ check_leaf(Checker *checker, const ShIdxWalk *walk)
 									  key.fp);
 		if (!is_in_heap(checker, key.tid))
 			shidx_report_corrupted(checker->index, walk->block,
-								  "index \"%s\" has an entry for a row that the table cannot have at block %u");
+								   "index \"%s\" has an entry for a row that the table cannot have at block %u");
 		if (shidx_key_less(key, shidx_page_low(page)) ||
 			!shidx_key_less(key, shidx_page_high(page)))
 			shidx_report_corrupted(checker->index, walk->block,
-								  "index \"%s\" has an entry outside the fences of block %u");
+								   "index \"%s\" has an entry outside the fences of block %u");
 		if (i > 0 && shidx_key_equal(entries[i - 1].key, key))
 			shidx_report_corrupted(checker->index, walk->block,
-								  "index \"%s\" has a duplicate entry at block %u");
+								   "index \"%s\" has a duplicate entry at block %u");
 		if (is_null_tree && key.fp != 0)
 			shidx_report_corrupted(checker->index, walk->block,
-								  "index \"%s\" has a fingerprint among the null ones at block %u");
+								   "index \"%s\" has a fingerprint among the null ones at block %u");
 		checker->sum.entries++;
 		checker->sum.hash += hash_bytes_extended((const unsigned char *) row, sizeof(row), 0);
 		row[1] = 0;
@@ -125,7 +125,7 @@ check_new_child(Checker *checker, const ShIdxWalk *walk, ShIdxKey low, BlockNumb
 	page = shidx_check_page(checker->index, buffer, checker->tree, walk->level - 1);
 	if (!shidx_key_equal(shidx_page_low(page), low))
 		shidx_report_corrupted(checker->index, child,
-							  "index \"%s\" has a page that does not start at its downlink, at block %u");
+							   "index \"%s\" has a page that does not start at its downlink, at block %u");
 	UnlockReleaseBuffer(buffer);
 }
 
@@ -143,25 +143,25 @@ check_inner(Checker *checker, const ShIdxWalk *walk)
 
 	for (int i = 0; i < count; i++)
 	{
-		ShIdxKey		key = entries[i].key;
+		ShIdxKey	key = entries[i].key;
 		BlockNumber child = shidx_inner_child(page, entries[i].position);
 
 		if (i == 0 && !shidx_key_equal(key, shidx_page_low(page)))
 			shidx_report_corrupted(checker->index, walk->block,
-								  "index \"%s\" has no downlink for the low fence of block %u");
+								   "index \"%s\" has no downlink for the low fence of block %u");
 		if (i > 0 && shidx_key_equal(entries[i - 1].key, key))
 			shidx_report_corrupted(checker->index, walk->block,
-								  "index \"%s\" has a duplicate downlink at block %u");
+								   "index \"%s\" has a duplicate downlink at block %u");
 		if (!shidx_key_less(key, shidx_page_high(page)))
 			shidx_report_corrupted(checker->index, walk->block,
-								  "index \"%s\" has a downlink outside the fences of block %u");
+								   "index \"%s\" has a downlink outside the fences of block %u");
 
 		if (checker->next_below < below->count &&
 			shidx_key_equal(below->lows[checker->next_below], key))
 		{
 			if (below->blocks[checker->next_below] != child)
 				shidx_report_corrupted(checker->index, walk->block,
-									  "index \"%s\" has a downlink to the wrong page at block %u");
+									   "index \"%s\" has a downlink to the wrong page at block %u");
 			checker->next_below++;
 		}
 		else
@@ -169,7 +169,7 @@ check_inner(Checker *checker, const ShIdxWalk *walk)
 			if (checker->next_below < below->count &&
 				shidx_key_less(below->lows[checker->next_below], key))
 				shidx_report_corrupted(checker->index, below->blocks[checker->next_below],
-									  "index \"%s\" has no downlink to block %u");
+									   "index \"%s\" has no downlink to block %u");
 			check_new_child(checker, walk, key, child);
 		}
 	}
@@ -192,11 +192,11 @@ check_level(Checker *checker, int level)
 		if (checker->here.count == 0 &&
 			!shidx_key_equal(shidx_page_low(page), SHIDX_LOWEST_KEY))
 			shidx_report_corrupted(checker->index, walk.block,
-								  "index \"%s\" has a level that does not start at its first page, block %u");
+								   "index \"%s\" has a level that does not start at its first page, block %u");
 		if (shidx_page_is_root(page) &&
 			(checker->here.count > 0 || BlockNumberIsValid(shidx_page_right(page))))
 			shidx_report_corrupted(checker->index, walk.block,
-								  "index \"%s\" has a root with siblings at block %u");
+								   "index \"%s\" has a root with siblings at block %u");
 		has_root = shidx_page_is_root(page);
 
 		if (level == 0)
@@ -210,7 +210,7 @@ check_level(Checker *checker, int level)
 	}
 	if (level > 0 && checker->next_below < checker->below.count)
 		shidx_report_corrupted(checker->index, checker->below.blocks[checker->next_below],
-							  "index \"%s\" has no downlink to block %u");
+							   "index \"%s\" has no downlink to block %u");
 	return has_root;
 }
 

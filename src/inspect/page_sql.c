@@ -206,7 +206,7 @@ simhash_page_items(PG_FUNCTION_ARGS)
 			bool		leaf = shidx_page_is_leaf(page);
 
 			int			tree = shidx_page_tree(page);
-			ShIdxKey		key = shidx_page_key(page, i);
+			ShIdxKey	key = shidx_page_key(page, i);
 
 			fill_key(key, &tid, &values[1]);
 			if (tree < copy.ntrees)

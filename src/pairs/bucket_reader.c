@@ -100,7 +100,7 @@ have_entries(ShPairsBucketReader *reader)
 		return true;
 	reader->before_read(reader->arg);
 	reader->count = shpairs_entries_next(reader->entries, &reader->group, &reader->next_keys,
-										&reader->next_rows);
+										 &reader->next_rows);
 	return reader->count > 0;
 }
 

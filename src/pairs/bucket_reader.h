@@ -41,7 +41,7 @@ typedef struct ShPairsBucketReader
 	/* buckets: where they were read, with no key repeated, or collected */
 	ShPairsBucket direct;
 	ShPairsCollector collector;
-	size_t		own_rows[SHIDX_MAX_ENTRIES]; /* starts, if no key repeats */
+	size_t		own_rows[SHIDX_MAX_ENTRIES];	/* starts, if no key repeats */
 } ShPairsBucketReader;
 
 extern void shpairs_buckets_init(ShPairsBucketReader *reader, ShPairsEntries *entries,

@@ -15,7 +15,7 @@
 typedef struct ShPairsSorted
 {
 	const ShPairsBucket *bucket;
-	ShIdxSortItem *items;			/* a value and a number of a key */
+	ShIdxSortItem *items;		/* a value and a number of a key */
 	ShIdxSortItem *scratch;
 	size_t		count;			/* of different values */
 	ShPermuted *values;			/* ascending */

@@ -125,7 +125,7 @@ last_chunk(ShPairsChunks *chunks, Side *side, bool repeated)
 		if (drop)
 			return chunk;
 		if (shpairs_bucket_bytes(words_of(chunks), chunk->nkeys + !repeated,
-									chunk->nrows + 1) <= chunks->memory &&
+								 chunk->nrows + 1) <= chunks->memory &&
 			chunk->nkeys < SHPAIRS_MAX_KEYS)
 		{
 			chunk->nkeys += !repeated;
@@ -187,7 +187,7 @@ add_entry(ShPairsChunks *chunks, Side *side, const uint64 *value, ShPairsRow row
  */
 void
 shpairs_chunks_add(ShPairsChunks *chunks, int side, const uint64 *values,
-				   const ShPairsRow *rows, size_t count)
+				   const ShPairsRow * rows, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 	{

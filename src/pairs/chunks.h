@@ -16,7 +16,7 @@ typedef struct ShPairsChunks ShPairsChunks;
 extern ShPairsChunks *shpairs_chunks_begin(const ShPairsInput *inputs, int nsides,
 										   const ShPairsBucket *bucket, ShPairsSink *sink);
 extern void shpairs_chunks_add(ShPairsChunks *chunks, int side, const uint64 *values,
-							   const ShPairsRow *rows, size_t count);
+							   const ShPairsRow * rows, size_t count);
 extern void shpairs_chunks_add_bucket(ShPairsChunks *chunks, int side,
 									  const ShPairsBucket *bucket);
 extern void shpairs_chunks_divide(ShPairsChunks *chunks);

@@ -168,7 +168,7 @@ enlarge_rows(ShPairsCollector *collector)
  * Add entries as new keys.  Returns how many there was memory for.
  */
 static size_t
-collect_keys(ShPairsCollector *collector, const uint64 *values, const ShPairsRow *rows,
+collect_keys(ShPairsCollector *collector, const uint64 *values, const ShPairsRow * rows,
 			 size_t count)
 {
 	ShPairsBucket *bucket = &collector->bucket;
@@ -218,7 +218,7 @@ collect_repeat(ShPairsCollector *collector, ShPairsRow row)
  * Add entries of one word, which ascend.
  */
 static size_t
-collect_ascending(ShPairsCollector *collector, const uint64 *values, const ShPairsRow *rows,
+collect_ascending(ShPairsCollector *collector, const uint64 *values, const ShPairsRow * rows,
 				  size_t count)
 {
 	const ShPairsBucket *bucket = &collector->bucket;
@@ -249,7 +249,7 @@ collect_ascending(ShPairsCollector *collector, const uint64 *values, const ShPai
  * Add entries.  Returns how many there was memory for.
  */
 size_t
-shpairs_collect(ShPairsCollector *collector, const uint64 *values, const ShPairsRow *rows,
+shpairs_collect(ShPairsCollector *collector, const uint64 *values, const ShPairsRow * rows,
 				size_t count)
 {
 	if (collector->bucket.nwords == 1)

@@ -28,7 +28,7 @@ extern void shpairs_collector_reserve(ShPairsCollector *collector, size_t nkeys,
 									  size_t nrows);
 extern void shpairs_collector_shrink(ShPairsCollector *collector);
 extern size_t shpairs_collect(ShPairsCollector *collector, const uint64 *values,
-							  const ShPairsRow *rows, size_t count);
+							  const ShPairsRow * rows, size_t count);
 extern void shpairs_collect_in_order(ShPairsCollector *collector, const uint64 *value,
 									 ShPairsRow row);
 extern void shpairs_collector_finish(ShPairsCollector *collector);

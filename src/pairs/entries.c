@@ -27,14 +27,14 @@
  */
 struct ShPairsLeafReader
 {
-	const ShPairsIndex *from;
+	const		ShPairsIndex *from;
 	bool		grouped;
 	Snapshot	snapshot;		/* of the reading query */
 	ShIdxWalk	walk;
 	int			count;
 	int			next;
 	ShPermuted	keys[SHIDX_MAX_ENTRIES];
-	ShPairsRow rows[SHIDX_MAX_ENTRIES];
+	ShPairsRow	rows[SHIDX_MAX_ENTRIES];
 	uint32		groups[SHIDX_MAX_ENTRIES];	/* if grouped, else not set */
 };
 
@@ -42,10 +42,10 @@ struct ShPairsLeafReader
  * Sort the entries of a leaf, by group and fingerprint.
  */
 static void
-sort_leaf(ShPermuted *keys, ShPairsRow *rows, uint32 *groups, int count)
+sort_leaf(ShPermuted *keys, ShPairsRow * rows, uint32 *groups, int count)
 {
-	ShIdxSortItem	items[SHIDX_MAX_ENTRIES];
-	ShIdxSortItem	sorted_items[SHIDX_MAX_ENTRIES];
+	ShIdxSortItem items[SHIDX_MAX_ENTRIES];
+	ShIdxSortItem sorted_items[SHIDX_MAX_ENTRIES];
 	uint32		old_groups[SHIDX_MAX_ENTRIES];
 	ShIdxSortItems from = {items, groups != NULL ? old_groups : NULL};
 	ShIdxSortItems sorted = {sorted_items, groups};
@@ -91,7 +91,7 @@ read_leaf(ShPairsLeafReader *reader)
 	Page		page = (Page) reader->walk.page.data;
 	uint32	   *groups = reader->grouped ? reader->groups : NULL;
 	int			count = shidx_read_leaf(page, reader->keys, reader->rows, groups);
-	ShPairsRow last = 0;
+	ShPairsRow	last = 0;
 
 	reader->count = count;
 	for (int i = 0; i < count; i++)
@@ -145,14 +145,14 @@ next_key(const ShPairsLeafReader *reader)
 static int
 compare_readers(Datum a, Datum b, void *arg)
 {
-	ShIdxKey		x = next_key((const ShPairsLeafReader *) DatumGetPointer(a));
-	ShIdxKey		y = next_key((const ShPairsLeafReader *) DatumGetPointer(b));
+	ShIdxKey	x = next_key((const ShPairsLeafReader *) DatumGetPointer(a));
+	ShIdxKey	y = next_key((const ShPairsLeafReader *) DatumGetPointer(b));
 
 	return shidx_key_less(x, y) ? 1 : shidx_key_less(y, x) ? -1 : 0;
 }
 
 static void
-use_buffers(ShPairsEntries *entries, ShPermuted *keys, ShPairsRow *rows, uint32 *groups)
+use_buffers(ShPairsEntries *entries, ShPermuted *keys, ShPairsRow * rows, uint32 *groups)
 {
 	entries->keys = keys;
 	entries->rows = rows;
@@ -168,7 +168,7 @@ allocate_buffers(ShPairsEntries *entries)
 }
 
 static void
-begin_readers(ShPairsEntries *entries, const ShPairsIndex *list, int count,
+begin_readers(ShPairsEntries *entries, const ShPairsIndex * list, int count,
 			  const ShBitsScheme *scheme, bool grouped, Snapshot snapshot)
 {
 	memset(entries, 0, sizeof(ShPairsEntries));
@@ -199,7 +199,7 @@ begin_readers(ShPairsEntries *entries, const ShPairsIndex *list, int count,
  * Read indexes, all of which have the scheme.  All arguments must outlive the reading.
  */
 void
-shpairs_entries_indexes(ShPairsEntries *entries, const ShPairsIndexes *indexes,
+shpairs_entries_indexes(ShPairsEntries *entries, const ShPairsIndexes * indexes,
 						const ShBitsScheme *scheme, Snapshot snapshot)
 {
 	begin_readers(entries, indexes->list, indexes->count, scheme, indexes->grouped, snapshot);
@@ -209,7 +209,7 @@ shpairs_entries_indexes(ShPairsEntries *entries, const ShPairsIndexes *indexes,
  * The same for a single one of them.
  */
 void
-shpairs_entries_index(ShPairsEntries *entries, const ShPairsIndexes *indexes, int number,
+shpairs_entries_index(ShPairsEntries *entries, const ShPairsIndexes * indexes, int number,
 					  const ShBitsScheme *scheme, Snapshot snapshot)
 {
 	begin_readers(entries, &indexes->list[number], 1, scheme, indexes->grouped, snapshot);
@@ -333,7 +333,7 @@ seek_reader(ShPairsEntries *entries, ShPairsLeafReader *reader, ShIdxKey target)
 {
 	if (reader->next < reader->count &&
 		shidx_key_less(entry_key(reader->keys, reader->grouped ? reader->groups : NULL,
-								reader->count - 1, SHIDX_MAX_TID), target))
+								 reader->count - 1, SHIDX_MAX_TID), target))
 	{
 		shidx_walk_seek(&reader->walk, target);
 		reader->count = reader->next = 0;
@@ -352,12 +352,12 @@ seek_reader(ShPairsEntries *entries, ShPairsLeafReader *reader, ShIdxKey target)
 void
 shpairs_entries_seek(ShPairsEntries *entries, uint32 group, ShPermuted key)
 {
-	ShIdxKey		target = shidx_make_key(group, key, 0);
+	ShIdxKey	target = shidx_make_key(group, key, 0);
 
 	if (entries->next < entries->count)
 	{
 		if (!shidx_key_less(entry_key(entries->keys, entries->grouped ? entries->groups : NULL,
-									 entries->count - 1, SHIDX_MAX_TID), target))
+									  entries->count - 1, SHIDX_MAX_TID), target))
 			return;
 		entries->next = entries->count;
 	}
@@ -383,7 +383,7 @@ shpairs_entries_seek(ShPairsEntries *entries, uint32 group, ShPermuted key)
  * lock or pin on return.
  */
 int
-shpairs_entries_next(ShPairsEntries *entries, uint32 *group, ShPermuted **keys, ShPairsRow **rows)
+shpairs_entries_next(ShPairsEntries *entries, uint32 *group, ShPermuted **keys, ShPairsRow * *rows)
 {
 	int			start;
 	int			end;

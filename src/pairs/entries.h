@@ -24,14 +24,14 @@ typedef struct ShPairsIndex
 	Relation	index;
 	ShPairsRow	first_row;
 	ShPairsRow	end_row;
-} ShPairsIndex;
+}			ShPairsIndex;
 
 typedef struct ShPairsIndexes
 {
 	int			count;
 	ShPairsIndex *list;
 	bool		grouped;		/* they have several columns */
-} ShPairsIndexes;
+}			ShPairsIndexes;
 
 typedef struct ShPairsLeafReader ShPairsLeafReader;
 
@@ -51,8 +51,8 @@ typedef struct ShPairsEntries
 								 * several */
 
 	/* for collected entries */
-	ShIdxSort	   *sort;
-	ShIdxSortItems items;			/* returned by the sort, and not used yet */
+	ShIdxSort  *sort;
+	ShIdxSortItems items;		/* returned by the sort, and not used yet */
 	size_t		nitems;
 
 	/* entries that were read together, and the next one to return */
@@ -63,16 +63,16 @@ typedef struct ShPairsEntries
 	uint32	   *groups;			/* if grouped */
 } ShPairsEntries;
 
-extern void shpairs_entries_indexes(ShPairsEntries *entries, const ShPairsIndexes *indexes,
+extern void shpairs_entries_indexes(ShPairsEntries *entries, const ShPairsIndexes * indexes,
 									const ShBitsScheme *scheme, Snapshot snapshot);
-extern void shpairs_entries_index(ShPairsEntries *entries, const ShPairsIndexes *indexes,
+extern void shpairs_entries_index(ShPairsEntries *entries, const ShPairsIndexes * indexes,
 								  int number, const ShBitsScheme *scheme, Snapshot snapshot);
 extern void shpairs_entries_sort(ShPairsEntries *entries, ShIdxSort *sort,
 								 const ShBitsScheme *scheme, bool grouped);
 extern void shpairs_entries_start(ShPairsEntries *entries, int tree);
 extern void shpairs_entries_seek(ShPairsEntries *entries, uint32 group, ShPermuted key);
 extern int	shpairs_entries_next(ShPairsEntries *entries, uint32 *group, ShPermuted **keys,
-								 ShPairsRow **rows);
+								 ShPairsRow * *rows);
 extern void shpairs_entries_end(ShPairsEntries *entries);
 
 #endif							/* SIMHASH_PAIRS_ENTRIES_H */

@@ -44,8 +44,8 @@
 /* the entries of one word of wide fingerprints, in the order of group and row */
 typedef struct WordEntries
 {
-	ShIdxSort	   *sort;
-	ShIdxSortItems items;			/* returned by the sort, and not used yet */
+	ShIdxSort  *sort;
+	ShIdxSortItems items;		/* returned by the sort, and not used yet */
 	size_t		nitems;
 } WordEntries;
 
@@ -54,8 +54,8 @@ struct ShPairsWords
 {
 	bool		at_end;
 	uint32		group;			/* of the next entry */
-	ShPairsRow row;
-	ShPairsRow rows[BATCH];
+	ShPairsRow	row;
+	ShPairsRow	rows[BATCH];
 	uint64	   *values;			/* BATCH values */
 	WordEntries entries[FLEXIBLE_ARRAY_MEMBER];
 };
@@ -72,7 +72,7 @@ begin_input(ShPairsInput *input, int width)
  * The common scheme of all indexes, or NULL.
  */
 static const ShBitsScheme *
-common_scheme(const ShPairsIndexes *indexes)
+common_scheme(const ShPairsIndexes * indexes)
 {
 	const ShBitsScheme *common = NULL;
 
@@ -80,7 +80,10 @@ common_scheme(const ShPairsIndexes *indexes)
 	{
 		ShBitsScheme *scheme = shidx_get_scheme(indexes->list[i].index);
 
-		/* all columns before the fingerprint come first in the order of entries */
+		/*
+		 * all columns before the fingerprint come first in the order of
+		 * entries
+		 */
 		if (shidx_is_grouped(indexes->list[i].index) != indexes->grouped)
 			return NULL;
 		if (common == NULL)
@@ -101,7 +104,7 @@ common_scheme(const ShPairsIndexes *indexes)
  * predicate lock on the whole index.
  */
 void
-shpairs_input_indexes(ShPairsInput *input, const ShPairsIndexes *indexes, Snapshot snapshot,
+shpairs_input_indexes(ShPairsInput *input, const ShPairsIndexes * indexes, Snapshot snapshot,
 					  int width)
 {
 	begin_input(input, width);
@@ -190,7 +193,7 @@ shpairs_input_wide_array(ShPairsInput *input, ArrayType *array)
 static void
 sort_indexes(ShPairsInput *input)
 {
-	const ShPairsIndexes *indexes = &input->indexes;
+	const		ShPairsIndexes *indexes = &input->indexes;
 	ShPairsEntries entries;
 	ShPermuted *keys;
 	ShPairsRow *rows;
@@ -207,7 +210,7 @@ sort_indexes(ShPairsInput *input)
 		{
 			for (int j = 0; j < count; j++)
 				shidx_sort_add_grouped(input->sort, group,
-								   shbits_unpermute(&scheme->tables[0], keys[j]), rows[j]);
+									   shbits_unpermute(&scheme->tables[0], keys[j]), rows[j]);
 			shpairs_progress_add(input->progress, count);
 		}
 		shpairs_entries_end(&entries);
@@ -281,7 +284,7 @@ shpairs_input_use(ShPairsInput *input, const ShBitsScheme *scheme)
 static void
 read_word(ShPairsInput *input, int number, int word)
 {
-	ShIdxSort	   *sort = input->words->entries[word].sort;
+	ShIdxSort  *sort = input->words->entries[word].sort;
 	const ShBitsScheme *scheme = shidx_get_scheme(input->indexes.list[number].index);
 	ShPairsEntries entries;
 	ShPermuted *keys;
@@ -299,7 +302,7 @@ read_word(ShPairsInput *input, int number, int word)
 			uint64		bits = shbits_unpermute(&scheme->tables[0], keys[i]);
 
 			shidx_sort_add_grouped(sort, group, rows[i] << ROW_SHIFT | bits >> WORD_SHIFT,
-							   bits & LOWER_WORD_MASK);
+								   bits & LOWER_WORD_MASK);
 		}
 		shpairs_progress_add(input->progress, count);
 	}
@@ -423,7 +426,7 @@ next_words(ShPairsInput *input)
 		for (int word = 0; word < input->nwords; word++)
 		{
 			WordEntries *entries = &words->entries[word];
-			ShIdxSortItem	item = entries->items.items[0];
+			ShIdxSortItem item = entries->items.items[0];
 
 			words->values[count * input->nwords + word] = item.key << WORD_SHIFT | item.value;
 			skip_item(entries);

@@ -40,7 +40,7 @@ typedef struct ShPairsInput
 	size_t		next;
 
 	/* fingerprints of one word: collected, or read in order */
-	ShIdxSort	   *sort;
+	ShIdxSort  *sort;
 	bool		used;
 	ShPairsEntries entries_of;
 
@@ -54,7 +54,7 @@ typedef struct ShPairsInput
 	ShPairsRow *rows;
 } ShPairsInput;
 
-extern void shpairs_input_indexes(ShPairsInput *input, const ShPairsIndexes *indexes,
+extern void shpairs_input_indexes(ShPairsInput *input, const ShPairsIndexes * indexes,
 								  Snapshot snapshot, int width);
 extern void shpairs_input_array(ShPairsInput *input, AnyArrayType *array);
 extern void shpairs_input_wide_array(ShPairsInput *input, ArrayType *array);

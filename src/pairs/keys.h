@@ -44,9 +44,10 @@ typedef struct ShPairsSink
 {
 	/*
 	 * Called with another row of the last key of a bucket that is being
-	 * collected, which does not keep it; and again whenever a chunk of the bucket
-	 * is read again.  NULL: buckets keep all rows, but those of one value may be
-	 * of several keys in different chunks, which then are pairs at distance 0.
+	 * collected, which does not keep it; and again whenever a chunk of the
+	 * bucket is read again.  NULL: buckets keep all rows, but those of one
+	 * value may be of several keys in different chunks, which then are pairs
+	 * at distance 0.
 	 */
 	void		(*repeat) (struct ShPairsSink *sink, const ShPairsBucket *bucket,
 						   ShPairsRow row);

@@ -75,7 +75,7 @@ typedef struct PartSearch
 	Cells		b;				/* the same as a, if among */
 	ShPairsBall ball;
 	int			depth;
-	ShPairsStretch		stretch;
+	ShPairsStretch stretch;
 	double		comparisons;	/* needed in total */
 	double		done;
 	double		reported;		/* done at the last report */
@@ -113,7 +113,7 @@ shpairs_init(ShPairs *pairs, int distance, ShPairsFoundFunction found,
 static inline ShPairsKeys
 keys_of_part(const ShPairs *pairs, Range range)
 {
-	ShPairsKeys		keys;
+	ShPairsKeys keys;
 
 	keys.keys = pairs->keys + range.start;
 	keys.positions = pairs->positions + range.start;
@@ -127,8 +127,8 @@ keys_of_part(const ShPairs *pairs, Range range)
 static inline void
 compare_all_keys(ShPairs *pairs, Range a, Range b, bool among, ShPairsStretch stretch)
 {
-	ShPairsKeys		keys_a = keys_of_part(pairs, a);
-	ShPairsKeys		keys_b = keys_of_part(pairs, b);
+	ShPairsKeys keys_a = keys_of_part(pairs, a);
+	ShPairsKeys keys_b = keys_of_part(pairs, b);
 
 	if (among)
 		shpairs_compare_among(pairs, &keys_a, stretch);
@@ -193,8 +193,8 @@ cell(const Cells *cells, size_t value)
 static void
 compare_neighbors(ShPairs *pairs, PartSearch *ps, Range a)
 {
-	ShPairsKeys		keys_a = keys_of_part(pairs, a);
-	ShPairsKeys		keys_b;
+	ShPairsKeys keys_a = keys_of_part(pairs, a);
+	ShPairsKeys keys_b;
 	double		done = ps->done / ps->comparisons;
 
 	keys_b.keys = ps->neighbors.keys;
@@ -257,7 +257,7 @@ search_cells(ShPairs *pairs, PartSearch *ps, Range a, Range b, bool among)
 
 	search(pairs, a, b, among, ps->depth + 1,
 		   shpairs_stretch_of(ps->stretch, ps->done / ps->comparisons,
-					(ps->done + comparisons) / ps->comparisons));
+							  (ps->done + comparisons) / ps->comparisons));
 	report_compared(pairs, ps, comparisons);
 }
 
@@ -536,7 +536,7 @@ add_keys(ShPairs *pairs, size_t start, const ShPermuted *keys, size_t count)
 void
 shpairs_find_pairs(ShPairs *pairs, const ShPermuted *keys, size_t count)
 {
-	ShPairsKeys		all = {keys, NULL, NULL, count, false, 0};
+	ShPairsKeys all = {keys, NULL, NULL, count, false, 0};
 
 	if (pairs->distance == 0)
 		return;
@@ -582,8 +582,8 @@ void
 shpairs_find_matches(ShPairs *pairs, const ShPermuted *a, size_t na,
 					 const ShPermuted *b, size_t nb)
 {
-	ShPairsKeys		keys_a = {a, NULL, NULL, na, false, 0};
-	ShPairsKeys		keys_b = {b, NULL, NULL, nb, true, 0};
+	ShPairsKeys keys_a = {a, NULL, NULL, na, false, 0};
+	ShPairsKeys keys_b = {b, NULL, NULL, nb, true, 0};
 
 	if (pairs->distance == 0)
 		find_equal(pairs, &keys_a, &keys_b);
@@ -607,8 +607,8 @@ shpairs_find_matches(ShPairs *pairs, const ShPermuted *a, size_t na,
  */
 typedef struct ShPairsSliced
 {
-	ShPairsKeys		a;				/* as they were given */
-	ShPairsKeys		b;				/* the same as a, if among */
+	ShPairsKeys a;				/* as they were given */
+	ShPairsKeys b;				/* the same as a, if among */
 	bool		among;
 	Range		range_a;
 	Range		range_b;
@@ -739,7 +739,7 @@ first_from(const ShPairsKeys *keys, ShPermuted key)
 static ShPairsKeys
 keys_between(const ShPairsKeys *keys, size_t start, size_t end)
 {
-	ShPairsKeys		result = *keys;
+	ShPairsKeys result = *keys;
 
 	result.keys += start;
 	result.count = end - start;
@@ -758,11 +758,11 @@ compare_keys_of_slice(ShPairs *pairs, const ShPairsSlices *slices, int slice)
 	const ShPairsKeys *a = &sliced->a;
 	size_t		start = slice == 0 ? 0 : first_from(a, slices->bounds[slice]);
 	size_t		end = slice + 1 == SHPAIRS_SLICES ? a->count : first_from(a, slices->bounds[slice + 1]);
-	ShPairsKeys		some = keys_between(a, start, end);
+	ShPairsKeys some = keys_between(a, start, end);
 
 	if (sliced->among)
 	{
-		ShPairsKeys		others = keys_between(a, end, a->count);
+		ShPairsKeys others = keys_between(a, end, a->count);
 
 		shpairs_compare_among(pairs, &some, shpairs_whole);
 		shpairs_compare_product(pairs, &some, &others, shpairs_whole);

@@ -12,7 +12,7 @@ typedef enum ShPairsPhase
 {
 	SHPAIRS_SORTING,			/* reading the input of a sort */
 	SHPAIRS_COMPARING			/* walking over the tables */
-} ShPairsPhase;
+}			ShPairsPhase;
 
 typedef struct ShPairsProgress
 {
@@ -24,10 +24,10 @@ typedef struct ShPairsProgress
 
 	/* Called when something has changed; or NULL. */
 	void		(*report) (const struct ShPairsProgress *progress);
-} ShPairsProgress;
+}			ShPairsProgress;
 
 static inline void
-shpairs_progress_report(const ShPairsProgress *progress)
+shpairs_progress_report(const ShPairsProgress * progress)
 {
 	if (progress->report != NULL)
 		progress->report(progress);
@@ -37,7 +37,7 @@ shpairs_progress_report(const ShPairsProgress *progress)
  * Begin a phase with about so many entries; 0 if unknown.
  */
 static inline void
-shpairs_progress_begin(ShPairsProgress *progress, ShPairsPhase phase, double total)
+shpairs_progress_begin(ShPairsProgress * progress, ShPairsPhase phase, double total)
 {
 	progress->phase = phase;
 	progress->done = 0;
@@ -50,7 +50,7 @@ shpairs_progress_begin(ShPairsProgress *progress, ShPairsPhase phase, double tot
  * at least as many.
  */
 static inline void
-shpairs_progress_entries(ShPairsProgress *progress, double done)
+shpairs_progress_entries(ShPairsProgress * progress, double done)
 {
 	progress->done = done;
 	if (progress->total > 0)
@@ -60,13 +60,13 @@ shpairs_progress_entries(ShPairsProgress *progress, double done)
 
 /* so many more */
 static inline void
-shpairs_progress_add(ShPairsProgress *progress, double count)
+shpairs_progress_add(ShPairsProgress * progress, double count)
 {
 	shpairs_progress_entries(progress, progress->done + count);
 }
 
 static inline void
-shpairs_progress_walks(ShPairsProgress *progress, int done, int nwalks)
+shpairs_progress_walks(ShPairsProgress * progress, int done, int nwalks)
 {
 	progress->walks_done = done;
 	progress->nwalks = nwalks;

@@ -56,14 +56,14 @@ shpairs_compare_among(ShPairs *pairs, const ShPairsKeys *keys, ShPairsStretch st
 	for (size_t i = 0; i < count; i += TILE)
 	{
 		uint64		found = shbits_kernels->pairs(keys->keys + i, Min(TILE, count - i),
-												pairs->distance, others);
+												  pairs->distance, others);
 
 		found_in_tile(pairs, keys, keys, i, i, found, others);
 		for (size_t j = i + TILE; j < count; j += TILE)
 		{
 			shcompat_check_at(++ntiles);
 			found = shbits_kernels->product(keys->keys + i, TILE, keys->keys + j,
-										  Min(TILE, count - j), pairs->distance, others);
+											Min(TILE, count - j), pairs->distance, others);
 			found_in_tile(pairs, keys, keys, i, j, found, others);
 		}
 		checked += (double) TILE * (count - i);
@@ -122,8 +122,8 @@ shpairs_compare_product(ShPairs *pairs, const ShPairsKeys *a, const ShPairsKeys 
 
 				shcompat_check_at(++ntiles);
 				found = shbits_kernels->product(a->keys + i, Min(TILE, a->count - i),
-														  b->keys + j, Min(TILE, b->count - j),
-														  pairs->distance, others);
+												b->keys + j, Min(TILE, b->count - j),
+												pairs->distance, others);
 
 				found_in_tile(pairs, a, b, i, j, found, others);
 			}

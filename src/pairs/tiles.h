@@ -111,7 +111,7 @@ shpairs_found_before(const ShPairs *pairs, uint64 difference)
 static inline ShPairsStretch
 shpairs_stretch_of(ShPairsStretch stretch, double start, double end)
 {
-	ShPairsStretch		result = {stretch.start + stretch.size * start, stretch.size * (end - start)};
+	ShPairsStretch result = {stretch.start + stretch.size * start, stretch.size * (end - start)};
 
 	return result;
 }

@@ -91,9 +91,9 @@ typedef struct Shared
 	Size		queue_size;		/* of each worker's queue */
 
 	/*
-	 * Of each task.  These deal out slices and need not order anything else: the
-	 * rest is written before workers are launched, and what they find comes through
-	 * queues, which have barriers of their own.
+	 * Of each task.  These deal out slices and need not order anything else:
+	 * the rest is written before workers are launched, and what they find
+	 * comes through queues, which have barriers of their own.
 	 */
 	pg_atomic_uint32 processes[SHPAIRS_MAX_WORDS];	/* that have begun it */
 	pg_atomic_uint32 nslices[SHPAIRS_MAX_WORDS];	/* 0: not known yet */
@@ -537,7 +537,7 @@ begin_together(Leader *leader, ShPairsSearch *search, const ShPairsSlices *slice
 		fill_shared(leader->shared, search, slices, ntasks);
 		leader->wal_usage = allocate_shared(leader, KEY_WAL_USAGE, mul_size(sizeof(WalUsage), wanted));
 		leader->buffer_usage = allocate_shared(leader, KEY_BUFFER_USAGE,
-									 mul_size(sizeof(BufferUsage), wanted));
+											   mul_size(sizeof(BufferUsage), wanted));
 		if (text_size > 0)
 			memcpy(allocate_shared(leader, KEY_QUERY_TEXT, text_size), debug_query_string, text_size);
 		begin_queues(leader);

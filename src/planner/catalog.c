@@ -49,7 +49,11 @@ static void
 invalidate(Datum arg, int cacheid, uint32 hashvalue)
 {
 	changes++;
-	/* 0 stands for all objects; an object of another kind may have the hash of ours */
+
+	/*
+	 * 0 stands for all objects; an object of another kind may have the hash
+	 * of ours
+	 */
 	if (hashvalue == 0)
 		cached_valid = false;
 	for (int i = 0; i < ncached_hashes && cached_valid; i++)
@@ -154,6 +158,7 @@ load_documents(Finder *finder, Oid type, Oid ball_type, ShPlanType *t)
 	t->make_ball = find_function(finder, "simhash_similar_ball", 2, type, FLOAT8OID);
 	t->in_ball = find_function(finder, "simhash_similar_in_ball", 2, type, ball_type);
 	t->in_ball_operator = find_operator(finder, "=~@", type, ball_type);
+	t->fingerprint = find_function(finder, "simhash_similar_fingerprint", 1, type);
 }
 
 /*

@@ -23,6 +23,7 @@ typedef struct ShPlanType
 	Oid			make_ball;		/* simhash_ball, simhash_bits_ball,
 								 * simhash_similar_ball */
 	Oid			in_ball_operator;
+	Oid			fingerprint;	/* simhash_similar_fingerprint */
 } ShPlanType;
 
 /* OIDs of objects of one extension, all in one schema */
@@ -42,7 +43,8 @@ typedef struct ShPlanCatalog
 	Oid			distance_type;
 
 	/* what planner support recognizes or puts into a query */
-	Oid			order_distance; /* of operator <~~>, which there is for simhash alone */
+	Oid			order_distance; /* of operator <~~>, which there is for
+								 * simhash alone */
 	Oid			order_operator; /* <~~> */
 	Oid			radius;			/* simhash_radius */
 

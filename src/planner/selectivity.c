@@ -161,7 +161,7 @@ get_operator_radius(const ShPlanCatalog *catalog, Oid operator, int *width)
 			member->amopstrategy != SIMHASH_STRATEGY_EIGHTH)
 		{
 			Oid			function = shidx_fingerprint_function_in(member->amopfamily,
-															   member->amoplefttype);
+																 member->amoplefttype);
 
 			radius = SIMHASH_RADIUS_OF_STRATEGY(member->amopstrategy);
 			if (OidIsValid(function))
@@ -282,8 +282,8 @@ analyze_clause(PlannerInfo *root, const ShPlanCatalog *catalog, Oid operator,
 	clause->radius = Min(clause->radius, width);
 
 	/*
-	 * Documents have to share features as well.  Those that are within more bits
-	 * are so by chance, and share none.
+	 * Documents have to share features as well.  Those that are within more
+	 * bits are so by chance, and share none.
 	 */
 	if (documents != NULL && funcid == type->within)
 		clause->radius = Min(clause->radius, shbits_similar_radius(SHBITS_SIMILAR_SHARE));
@@ -378,10 +378,10 @@ known_center_share(const ShPlanCatalog *catalog, Oid funcid,
 	share = model_share(radius, SHBITS_WIDTH, Max(stats->ndistinct - stats->mcv.nvalues, 1.0));
 
 	/*
-	 * The histogram is a sample of the rest.  A single one of its values within
-	 * the radius means nothing: people look up fingerprints that they have, and
-	 * this may be the very one.  More indicate a dense region that the model does
-	 * not know, and hardly any that there is none.
+	 * The histogram is a sample of the rest.  A single one of its values
+	 * within the radius means nothing: people look up fingerprints that they
+	 * have, and this may be the very one.  More indicate a dense region that
+	 * the model does not know, and hardly any that there is none.
 	 */
 	if (get_values(catalog, &stats->vardata, funcid,
 				   STATISTIC_KIND_HISTOGRAM, ATTSTATSSLOT_VALUES, &histogram))
@@ -463,9 +463,9 @@ shplan_selectivity(PlannerInfo *root, const ShPlanCatalog *catalog, Oid operator
 			int			right = rel && bms_is_subset(rel->relids, sjinfo->min_righthand) ? 0 : 1;
 
 			/*
-			 * Assuming that each row has its cluster on the other side gives a
-			 * fair estimate of the number of pairs, but not of the number of rows
-			 * without any match, which would be zero.
+			 * Assuming that each row has its cluster on the other side gives
+			 * a fair estimate of the number of pairs, but not of the number
+			 * of rows without any match, which would be zero.
 			 */
 			rel = stats[right].vardata.rel;
 			result = Min(result * (rel ? Max(rel->rows, 1.0) : 1.0),

@@ -60,6 +60,7 @@
 
 #include "bits/distance.h"
 #include "compat.h"
+#include "index/index.h"
 #include "planner/catalog.h"
 #include "planner/selectivity.h"
 
@@ -73,7 +74,7 @@ typedef struct Comparison
 	StrategyNumber strategy;	/* of btree */
 	Oid			types[2];
 	Node	   *operands[2];
-} Comparison;
+}			Comparison;
 
 static bool
 may_execute(Oid function)
@@ -82,12 +83,32 @@ may_execute(Oid function)
 }
 
 /*
+ * Let the plan depend on a function.  The server adds a record for each call, such as for
+ * each partition of a table, which would make plans large.
+ */
+static void
+depend_on(PlannerInfo *root, Oid function)
+{
+	uint32		hash = GetSysCacheHashValue1(PROCOID, ObjectIdGetDatum(function));
+	ListCell   *lc;
+
+	foreach(lc, root->glob->invalItems)
+	{
+		PlanInvalItem *item = lfirst_node(PlanInvalItem, lc);
+
+		if (item->cacheId == PROCOID && item->hashValue == hash)
+			return;
+	}
+	record_plan_function_dependency(root, function);
+}
+
+/*
  * Analyze the call of a comparison.
  *
  * Returns false if the function is not one of ours.
  */
 static bool
-get_comparison(const ShPlanCatalog *catalog, FuncExpr *call, Comparison *c)
+get_comparison(const ShPlanCatalog *catalog, FuncExpr *call, Comparison * c)
 {
 	static const struct
 	{
@@ -351,7 +372,7 @@ make_equal(PlannerInfo *root, const ShPlanCatalog *catalog, const ShPlanType *fp
  */
 static Expr *
 make_near_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
-					 const Comparison *c, int side)
+					 const Comparison * c, int side)
 {
 	Node	   *bound = c->operands[1 - side];
 	Oid			type = c->types[1 - side];
@@ -374,7 +395,7 @@ make_near_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
 		return NULL;
 
 	if (root != NULL)
-		record_plan_function_dependency(root, function);
+		depend_on(root, function);
 
 	if (strategy == BTEqualStrategyNumber)
 		return make_equal(root, catalog, fp_type, fingerprints, bound, type);
@@ -389,7 +410,7 @@ make_near_comparison(PlannerInfo *root, const ShPlanCatalog *catalog,
  * Make the comparison by the server's own operator.
  */
 static Expr *
-make_plain_comparison(const ShPlanCatalog *catalog, const Comparison *c)
+make_plain_comparison(const ShPlanCatalog *catalog, const Comparison * c)
 {
 	Oid			bound_type = INT4OID;
 	Oid			types[2];
@@ -493,6 +514,10 @@ make_index_condition(const ShPlanCatalog *catalog,
 	if (!op_in_opfamily(type->in_ball_operator, request->opfamily))
 		return NIL;
 
+	/* the ball will be one of the extension's own fingerprints */
+	if (shidx_fingerprint_function_in(request->opfamily, type->type) != type->fingerprint)
+		return NIL;
+
 	/* the executor asks for the second and the third */
 	if (!may_execute(request->funcid) || !may_execute(type->make_ball) ||
 		!may_execute(type->in_ball))
@@ -514,8 +539,8 @@ make_index_condition(const ShPlanCatalog *catalog,
 		return NIL;
 
 	/* these are no longer in the plan; a ball of constants has been computed */
-	record_plan_function_dependency(request->root, request->funcid);
-	record_plan_function_dependency(request->root, type->make_ball);
+	depend_on(request->root, request->funcid);
+	depend_on(request->root, type->make_ball);
 
 	/* of documents in the ball, the call itself tells how much they share */
 	request->lossy = documents != NULL;
@@ -691,7 +716,7 @@ simplify(FunctionCallInfo fcinfo,
 		return (Node *) copyObject(request->fcall);
 	result = make(request->root, &catalog, request->fcall);
 	if (result != NULL && request->root != NULL)
-		record_plan_function_dependency(request->root, request->fcall->funcid);
+		depend_on(request->root, request->fcall->funcid);
 	return result;
 }
 

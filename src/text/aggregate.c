@@ -102,7 +102,10 @@ simhash_agg_combine(PG_FUNCTION_ARGS)
 {
 	bytea	   *state = NULL;
 
-	/* they may come from elsewhere, or from an aggregate that a user has defined */
+	/*
+	 * they may come from elsewhere, or from an aggregate that a user has
+	 * defined
+	 */
 	for (int i = 0; i < 2; i++)
 	{
 		bytea	   *other;

@@ -213,8 +213,9 @@ read_elements(const ShTextFeatures *features, ShTextConsumer consumer, void *sta
 ShTextFeatures
 shtext_features_of_text(const text *document, int shingle, ShTextUnit unit)
 {
-	return (ShTextFeatures) {
-		.read = read_text, .document = document, .shingle = shingle, .unit = unit
+	return (ShTextFeatures)
+	{
+		.read = read_text,.document = document,.shingle = shingle,.unit = unit
 	};
 }
 
@@ -230,16 +231,18 @@ shtext_features_of_runs(const text *document, int words)
 ShTextFeatures
 shtext_features_of_bytes(const bytea *document, int shingle)
 {
-	return (ShTextFeatures) {
-		.read = read_bytes, .document = document, .shingle = shingle, .unit = SHTEXT_BYTE
+	return (ShTextFeatures)
+	{
+		.read = read_bytes,.document = document,.shingle = shingle,.unit = SHTEXT_BYTE
 	};
 }
 
 ShTextFeatures
 shtext_features_of_tsvector(TSVector document, bool once)
 {
-	return (ShTextFeatures) {
-		.read = read_lexemes, .document = (struct varlena *) document, .once = once
+	return (ShTextFeatures)
+	{
+		.read = read_lexemes,.document = (struct varlena *) document,.once = once
 	};
 }
 

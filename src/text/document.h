@@ -43,7 +43,8 @@ typedef struct ShTextFeatures
 	int			shingle;
 	ShTextUnit	unit;
 	bool		only_whole;		/* a document of fewer units has no feature */
-	const bool *enough;			/* unless NULL: a text is read no further once this is set */
+	const bool *enough;			/* unless NULL: a text is read no further once
+								 * this is set */
 	bool		once;			/* a lexeme counts once, not for each position */
 	int			nelements;
 	Datum	   *elements;

@@ -208,7 +208,10 @@ shtext_from_utf8(const char *bytes, Size length, int encoding,
 			piece--;
 		if (piece == 0)
 		{
-			/* nothing but marks: only the first of them can belong to a letter */
+			/*
+			 * nothing but marks: only the first of them can belong to a
+			 * letter
+			 */
 			piece = PIECE_BYTES;
 			while ((bytes[piece] & 0xC0) == 0x80)
 				piece--;

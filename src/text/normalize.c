@@ -104,6 +104,7 @@ shtext_normalizer_init(ShTextNormalizer *normalizer, const char *text,
 	normalizer->encoding = encoding;
 	normalizer->unit = unit;
 	normalizer->rest = text;
+
 	normalizer->rest_length = length;
 }
 
@@ -658,9 +659,9 @@ move_back(ShTextPlaces *places, const char *text, Size length, int encoding)
 			next++;
 		else
 		{
-			character = Min(pg_encoding_mblen(encoding, text + at), length - at);
+			character = Min(pg_encoding_mblen(encoding, text +at), length - at);
 			converted.length = 0;
-			shtext_to_utf8(text + at, character, encoding, &converted);
+			shtext_to_utf8(text +at, character, encoding, &converted);
 			next += converted.length;
 		}
 		while (nstarts < places->length && places->places[nstarts].start < next)

@@ -44,7 +44,8 @@ PG_FUNCTION_INFO_V1(simhash_passage_triconsistent);
 typedef struct Winnower
 {
 	uint64		nruns;			/* read */
-	uint64		recent[WINDOW_RUNS];	/* the hash of run i at i % WINDOW_RUNS */
+	uint64		recent[WINDOW_RUNS];	/* the hash of run i at i %
+										 * WINDOW_RUNS */
 	uint64		key;			/* of the last window */
 	int			nkeys;
 	int			max_keys;
@@ -214,8 +215,8 @@ simhash_passage_extract_query(PG_FUNCTION_ARGS)
 	PG_FREE_IF_COPY(document, 0);
 
 	/*
-	 * The server looks for each key among those before it, unless it comes with
-	 * something of ours.
+	 * The server looks for each key among those before it, unless it comes
+	 * with something of ours.
 	 */
 	if (keys != NULL)
 	{

@@ -66,7 +66,8 @@ typedef struct Memory
 	uint64		key;			/* makes hashes unpredictable; odd */
 	Generation	young;
 	Generation	old;
-	ShTextRemembered *last[SHTEXT_ARGUMENTS];	/* of the young; NULL if there is none */
+	ShTextRemembered *last[SHTEXT_ARGUMENTS];	/* of the young; NULL if there
+												 * is none */
 	MemoryContextCallback forget;
 } Memory;
 

@@ -26,7 +26,8 @@ typedef struct ShTextRemembered
 	bool		found;			/* there is one */
 	ShFingerprint fp;
 
-	struct ShTextRemembered *next;	/* what was recalled after it; NULL if unknown */
+	struct ShTextRemembered *next;	/* what was recalled after it; NULL if
+									 * unknown */
 	MemoryContext context;		/* where it is kept */
 	int			shingle;		/* of the features */
 	ShTextUnit	unit;

@@ -234,18 +234,6 @@ similar_fingerprint(FunctionCallInfo fcinfo, const Form *form)
 }
 
 /*
- * Do these functions belong to a class that compares documents at any similarity: that
- * of its operator, which then takes one as its third argument, and the one that computes
- * fingerprints?
- */
-bool
-shtext_has_similarity(PGFunction operator, PGFunction fingerprint)
-{
-	return (operator == simhash_similar_text && fingerprint == simhash_similar_fingerprint_text) ||
-		(operator == simhash_similar_bytea && fingerprint == simhash_similar_fingerprint_bytea);
-}
-
-/*
  * The ball in which the fingerprints lie of documents that are similar to one.
  */
 static Datum

@@ -11,6 +11,5 @@
 #include "fmgr.h"
 
 extern int	shtext_similar_radius(double similarity);
-extern bool shtext_has_similarity(PGFunction operator, PGFunction fingerprint);
 
 #endif							/* SIMHASH_TEXT_SIMILAR_H */

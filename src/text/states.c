@@ -283,7 +283,10 @@ count_row(char *data, uint64 count, uint64 hash)
 	{
 		char	   *two = data + COUNTERS_OFFSET + i * 4;
 
-		/* a counter does not exceed the count, so none is carried to the next one */
+		/*
+		 * a counter does not exceed the count, so none is carried to the next
+		 * one
+		 */
 		shbits_store_bytes(two, shbits_load_bytes(two, 8) +
 						   ((hash >> i & 1) | (hash >> i & 2) << 31), 8);
 	}

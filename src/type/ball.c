@@ -90,6 +90,7 @@ simhash_ball_in(PG_FUNCTION_ARGS)
 	const char *text = parse_ball(PG_GETARG_CSTRING(0), &comma, &radius, &radius_result);
 
 	center_result = text == NULL ? SHTYPE_PARSE_SYNTAX : shtype_parse(text, &end, &center);
+
 	if (center_result == SHTYPE_PARSE_SYNTAX || shtype_skip_space(end) != comma)
 		return report_syntax(fcinfo, "simhash_ball",
 							 _("A ball is a fingerprint and a radius in parentheses, such as \"(42,3)\"."));
@@ -187,7 +188,7 @@ simhash_bits_ball_in(PG_FUNCTION_ARGS)
 	ShTypeParseResult radius_result;
 	const char *text = parse_ball(input, &comma, &radius, &radius_result);
 
-	if (text != NULL)
+	if (text !=NULL)
 		shtype_parse_hex(text, &end, &ndigits, center);
 	if (text == NULL || shtype_skip_space(end) != comma)
 		return report_syntax(fcinfo, "simhash_bits_ball",

@@ -48,6 +48,17 @@ foreach my $form ('indexscan', 'bitmapscan')
 		like($err, qr/57014/, "a join of radius $radius without $form is cancelled");
 	}
 }
+
+# A scan that meets the same rows again and again before it returns one: 100,000 rows lie
+# in each of 2,000 balls.
+{
+	my ($what, $err) = cancelled(
+		"SET enable_seqscan = off; SELECT count(*) FROM a WHERE fp % ANY (ARRAY(
+			SELECT (1::bigint << i | 1::bigint << j)::simhash FROM generate_series(0, 62) i, generate_series(0, i) j))",
+		"SELECT CASE WHEN application_name = 'victim' AND state = 'active' AND query LIKE '%ANY%'
+			THEN nullif(pg_cancel_backend(pid), false) END FROM pg_stat_activity");
+	like($err, qr/57014/, 'a scan of balls that have all rows in common is cancelled');
+}
 is_exact($node, 'after cancelled scans', 'a', 'a_fp');
 
 # Builds: cancel in a phase that no earlier try was cancelled in, until a build
