@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * call.c
- *	  What the functions over whole tables have in common.
+ *	  What the functions over whole tables have in common: reading arguments, opening
+ *	  and closing, the search, and returning rows.
  *
- * All rows have the same layout, since the same of their columns are null, and
- * mostly none is of variable length.  So a row is formed once, and for further
- * rows only the values are filled in.  For millions of rows, forming each of them
- * takes as long as finding them.
+ * All rows that a call returns have the same layout, since the same columns are null
+ * in all of them, and mostly no column is of variable length.  So a row is formed
+ * once, and for further rows only the values are filled in.  For millions of rows,
+ * forming each of them would take as long as finding them.
  *
  *-------------------------------------------------------------------------
  */

@@ -18,12 +18,9 @@
 #include "dedup/rows.h"
 #include "pairs/finder.h"
 
-/*
- * The rows that a function returns.
- */
-
 #define SHDUP_RESULT_COLUMNS	8
 
+/* the rows that a function returns */
 typedef struct ShDupResult
 {
 	Tuplestorestate *store;
@@ -37,10 +34,7 @@ extern void shdup_result_begin(ShDupResult *result, ReturnSetInfo *info);
 extern void shdup_result_set_null(ShDupResult *result, int column);
 extern void shdup_result_add(ShDupResult *result, const Datum *values);
 
-/*
- * Common code of the SQL functions.
- */
-
+/* a call of a function */
 typedef struct ShDupCall
 {
 	ReturnSetInfo *result;

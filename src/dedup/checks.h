@@ -14,12 +14,9 @@
 #include "dedup/rows.h"
 #include "pairs/keys.h"
 
-/*
- * Checking pairs of rows whose fingerprints are near: by the operator of the operator class of an index, and by the condition "same".
- */
-
 typedef struct ShDupRowCheck ShDupRowCheck;
 
+/* row_check.c: by the operator of the class of an index, or by the condition "same" */
 extern ShDupRowCheck *shdup_class_check_begin(const ShDupHeaps *heaps, Snapshot snapshot,
 											  double similarity, ShDupRowCheck *next);
 extern ShDupRowCheck *shdup_same_check_begin(const ShDupHeaps *heaps, Snapshot snapshot,
@@ -27,10 +24,6 @@ extern ShDupRowCheck *shdup_same_check_begin(const ShDupHeaps *heaps, Snapshot s
 extern bool shdup_check_rows(ShDupRowCheck *check, ShPairsRow a, ShPairsRow b);
 extern void shdup_check_release(ShDupRowCheck *check);
 extern void shdup_check_end(ShDupRowCheck *check);
-
-/*
- * Returning the rows of pairs of fingerprints.
- */
 
 typedef struct ShDupRowPairs ShDupRowPairs;
 
@@ -51,6 +44,7 @@ typedef struct ShDupRowPair
 /* called with two rows of a pair */
 typedef void (*ShDupTakeFunction) (void *arg, const ShDupRowPair *pair);
 
+/* row_pairs.c: the rows of pairs of fingerprints */
 extern ShDupRowPairs *shdup_row_pairs_begin(ShDup *rows, bool values_first,
 											ShDupRowCheck *check,
 											ShDupTakeFunction take, void *arg);

@@ -16,10 +16,6 @@
 #include "dedup/union_find.h"
 #include "pairs/keys.h"
 
-/*
- * The fingerprints that have a near-duplicate, and their rows.
- */
-
 /* a row, and the number of its fingerprint's element */
 typedef struct ShDupMember
 {
@@ -34,6 +30,7 @@ typedef struct ShDupMembers ShDupMembers;
  */
 typedef void (*ShDupJoinFunction) (ShDupMembers *members, uint32 a, uint32 b);
 
+/* the fingerprints that have a near-duplicate, as elements, and their rows */
 struct ShDupMembers
 {
 	ShPairsSink sink;
@@ -59,6 +56,7 @@ struct ShDupMembers
 	uint32		run_element;
 };
 
+/* members.c */
 extern void shdup_members_begin(ShDupMembers *members, ShDup *rows, double most,
 								int nwords, ShDupJoinFunction join);
 extern void shdup_members_finish(ShDupMembers *members);
@@ -67,10 +65,7 @@ extern void shdup_members_end(ShDupMembers *members);
 extern uint32 shdup_find_element(ShDupUnionFind *elements, const ShPairsBucket *bucket,
 								 size_t i, bool *is_new);
 
-/*
- * Pairs of elements, as lists of the neighbors of each.
- */
-
+/* pairs of elements, as lists of the neighbors of each */
 typedef struct ShDupNeighbors
 {
 	/* pairs of elements, in the order in which they were found */
@@ -99,6 +94,7 @@ shdup_neighbors_prefetch(const ShDupNeighbors *neighbors, uint32 element)
 		shcompat_prefetch(&neighbors->starts[element]);
 }
 
+/* neighbors.c */
 extern void shdup_neighbors_begin(ShDupNeighbors *neighbors);
 extern void shdup_neighbors_add(ShDupNeighbors *neighbors, uint32 a, uint32 b);
 extern bool shdup_neighbors_fit(const ShDupNeighbors *neighbors, uint32 nelements);
@@ -109,10 +105,7 @@ extern size_t shdup_neighbors_of(ShDupNeighbors *neighbors, uint32 element,
 								 const uint32 **list);
 extern void shdup_neighbors_end(ShDupNeighbors *neighbors);
 
-/*
- * The rows that have a near-duplicate, in an order, and the neighbors of their fingerprints.
- */
-
+/* rows that have a near-duplicate, in an order, and the neighbors of their fingerprints */
 typedef struct ShDupNearRows
 {
 	ShDupMembers members;
@@ -123,16 +116,14 @@ typedef struct ShDupNearRows
 								 * before, or NULL */
 } ShDupNearRows;
 
+/* near_rows.c */
 extern void shdup_near_rows_begin(ShDupNearRows *near, ShDup *rows, double most,
 								  int nwords, const char *keep);
 extern void shdup_near_rows_sort(ShDupNearRows *near);
 extern bool shdup_near_rows_next(ShDupNearRows *near, ShPairsRow *row, uint32 *element);
 extern void shdup_near_rows_end(ShDupNearRows *near);
 
-/*
- * The rows that are kept, and the keeper of another row among them, if the condition "same" decides.
- */
-
+/* kept_rows.c: the rows that are kept, if a check of rows decides */
 typedef struct ShDupKeptRows ShDupKeptRows;
 
 extern ShDupKeptRows *shdup_kept_begin(const ShDupUnionFind *elements,
@@ -140,10 +131,6 @@ extern ShDupKeptRows *shdup_kept_begin(const ShDupUnionFind *elements,
 extern void shdup_kept_add(ShDupKeptRows *kept, uint32 element, ShPairsRow row);
 extern bool shdup_kept_find(ShDupKeptRows *kept, uint32 element, ShPairsRow row,
 							ShPairsRow *keeper, int *distance);
-
-/*
- * Clusters of rows that are near each other and the same.
- */
 
 typedef struct ShDupRowClusters ShDupRowClusters;
 
@@ -156,6 +143,7 @@ typedef struct ShDupClusterRow
 	uint32		size;			/* of the cluster */
 } ShDupClusterRow;
 
+/* row_clusters.c: clusters of rows that are near each other, and the same */
 extern ShDupRowClusters *shdup_row_clusters_make(ShDupNearRows *near,
 												 ShDupRowCheck *check);
 extern bool shdup_row_clusters_next(ShDupRowClusters *clusters, ShDupClusterRow *result);

@@ -1,7 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * open.c
- *	  Opening an index with its table, and naming those there are.
+ *	  Opening an index with its table, and what catalogs say of both.
+ *
+ * An index is passed by its OID.  Privileges and policies are those that a query of
+ * its table would need.  They are checked before waiting for locks, so that nobody
+ * can block others without having privileges, and again when the locks are held.
+ * The table is locked before the index, as in a query.
+ *
+ * Errors name the indexes that could have been meant.  Functions of the owner of the
+ * table, such as those in expressions of the index, run as the owner.
  *
  *-------------------------------------------------------------------------
  */

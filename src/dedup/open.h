@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * open.h
- *	  The indexes and tables of a call.
+ *	  The indexes that are passed to a function, their tables, and numbers for the
+ *	  rows of these.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,10 +17,6 @@
 
 #include "index/index.h"
 #include "pairs/entries.h"
-
-/*
- * Opening the index that is passed to a function, and running its functions.
- */
 
 /* what a function reveals or does determines who may call it */
 typedef enum ShDupAccess
@@ -46,6 +43,7 @@ typedef struct ShDupCaller
 	int			guc_level;
 } ShDupCaller;
 
+/* open.c */
 extern void shdup_open(Oid indexoid, ShDupAccess access, ShDupOpened *target);
 extern void shdup_open_named(Oid indexoid, ShDupOpened *target);
 extern void shdup_close(ShDupOpened *target);
@@ -56,18 +54,11 @@ extern void shdup_check_snapshot(Relation index, Snapshot snapshot);
 extern void shdup_become_owner(ShDupCaller *caller, Relation table);
 extern void shdup_become_caller(const ShDupCaller *caller);
 
-/*
- * What catalogs say of a table: its simhash indexes, and whether Citus keeps its rows elsewhere.
- */
-
+/* open.c: what catalogs say of a table, and whether Citus keeps its rows elsewhere */
 extern bool shdup_is_simhash_index(Oid relation, char **name, char *relkind);
 extern char *shdup_written_name(Oid relation);
 extern char *shdup_list_indexes(Oid table);
 extern void shdup_check_not_distributed(Oid table, Oid index);
-
-/*
- * Opening the partitions of the index that is passed to a function.
- */
 
 /*
  * The index that was named, and the indexes that have its entries: those of
@@ -81,6 +72,7 @@ typedef struct ShDupPartitions
 	ShDupOpened *leaves;
 } ShDupPartitions;
 
+/* partitions.c */
 extern void shdup_open_partitions(Oid indexoid, ShDupPartitions *target);
 extern void shdup_close_partitions(ShDupPartitions *target);
 extern Oid	shdup_named_operator(const ShDupPartitions *target, int *radius);
@@ -94,10 +86,6 @@ shdup_is_partitioned(const ShDupPartitions *target)
 {
 	return target->named.index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX;
 }
-
-/*
- * The tables of a search, and numbers for their rows.
- */
 
 /*
  * A table with its index.  Its rows have the numbers from first_row to end_row:
@@ -141,6 +129,7 @@ typedef struct ShDupHeaps
 	uint64		side_starts[SHDUP_MAX_SIDES];
 } ShDupHeaps;
 
+/* heaps.c */
 extern void shdup_heaps_open(ShDupHeaps *heaps, const Oid *indexes, int nindexes);
 extern ShDupHeaps shdup_heaps_of_side(const ShDupHeaps *heaps, int side);
 extern void shdup_heaps_close(ShDupHeaps *heaps);

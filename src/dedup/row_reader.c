@@ -1,11 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * row_reader.c
- *	  Reading rows of tables.
+ *	  Reading rows of tables, by their TIDs or their numbers.
  *
- * What heapam does for one TID is done here for all wanted TIDs of a page,
- * under one lock.  If the page is marked all-visible, none of its rows is
- * tested, and only line pointers are followed.
+ * For the rows of a heap that a snapshot sees, what heapam does for one TID is done
+ * here for all wanted TIDs of a page, under one lock.  If the page is marked
+ * all-visible, none of its rows is tested, and only line pointers are followed.  Rows
+ * that have been found are read again without a lock, while their page is pinned.
+ * Other tables are read by the functions of their access method.
  *
  *-------------------------------------------------------------------------
  */

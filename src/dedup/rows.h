@@ -21,10 +21,7 @@
 #include "index/index.h"
 #include "index/sort.h"
 
-/*
- * Arguments that are a clause of a query, such as an ORDER BY list.
- */
-
+/* an argument that is a clause of a query, such as an ORDER BY list */
 typedef struct ShDupClause
 {
 	const char *argument;		/* its name */
@@ -35,6 +32,7 @@ typedef struct ShDupClause
 	const char *text;			/* the argument */
 } ShDupClause;
 
+/* clause.c */
 extern void shdup_clause_start_parsing(ErrorContextCallback *context,
 									   const ShDupClause *clause);
 extern void shdup_clause_start_evaluating(ErrorContextCallback *context,
@@ -48,13 +46,10 @@ extern void shdup_clause_refuse_subqueries(ParseState *pstate, const ShDupClause
 extern void shdup_clause_check(ParseState *pstate, const ShDupClause *clause,
 							   Node *expression);
 
-/*
- * Resolving index TIDs to the visible rows of a heap page.
- */
-
 /* in place of the TID of a row that the snapshot does not see */
 #define SHDUP_INVISIBLE	0
 
+/* row_reader.c */
 extern bool shdup_is_heap(Relation table);
 extern void shdup_heap_page_rows(Relation heap, Snapshot snapshot, Buffer buffer,
 								 ShIdxSortItem *items, size_t count);
@@ -62,10 +57,7 @@ extern void shdup_heap_page_settle(Relation heap, Snapshot snapshot, Buffer buff
 extern void shdup_heap_page_slot(Relation heap, Buffer buffer, ShIdxRow tid,
 								 TupleTableSlot *slot);
 
-/*
- * Reading rows that a snapshot sees, by their numbers.
- */
-
+/* the reading of rows that a snapshot sees, by their numbers */
 typedef struct ShDupRowReader
 {
 	const ShDupHeaps *heaps;
@@ -79,21 +71,19 @@ typedef struct ShDupRowReader
 	TupleTableSlot **slots;		/* by number of table; NULL if not used yet */
 } ShDupRowReader;
 
+/* row_reader.c */
 extern void shdup_reader_begin(ShDupRowReader *reader, const ShDupHeaps *heaps,
 							   Snapshot snapshot);
 extern void shdup_read(ShDupRowReader *reader, ShPairsRow row);
 extern void shdup_reader_release(ShDupRowReader *reader);
 extern void shdup_reader_end(ShDupRowReader *reader);
 
-/*
- * Comparing rows by the columns before the fingerprint.
- */
-
 typedef struct ShDupValues ShDupValues;
 
 /* kinds have 16 bits */
 #define SHDUP_MAX_KINDS	0x10000
 
+/* values.c: comparing rows by the columns before the fingerprint */
 extern List *shdup_values_expressions(Relation index);
 extern ShDupValues *shdup_values_begin(const ShDupHeaps *heaps);
 extern Size shdup_values_least_width(const ShDupValues *values);
@@ -106,10 +96,6 @@ extern bool shdup_values_kind(ShDupValues *values, const ShDupHeap *heap,
 extern void shdup_values_forget(ShDupValues *values, const uint32 *kept);
 extern Size shdup_values_memory(const ShDupValues *values);
 extern void shdup_values_end(ShDupValues *values);
-
-/*
- * Resolving index TIDs to visible rows.
- */
 
 /* a pair of fingerprints, by the caller's numbers for them */
 typedef struct ShDupNumberPair
@@ -128,6 +114,7 @@ typedef struct ShDupRows
 	TupleTableSlot *slot;		/* for a row, or NULL */
 } ShDupRows;
 
+/* rows of index entries that wait to be looked up, or have been */
 typedef struct ShDup
 {
 	const ShDupHeaps *heaps;
@@ -176,6 +163,7 @@ shdup_kind(ShPairsRow row)
 	return (uint32) (row >> SHDUP_KIND_SHIFT);
 }
 
+/* visible_rows.c */
 extern void shdup_begin_rows(ShDup *rows, const ShDupHeaps *heaps,
 							 Snapshot snapshot);
 extern void shdup_add(ShDup *rows, uint32 group, const ShPairsRow *numbers,
@@ -190,10 +178,7 @@ extern void shdup_remember_kinds(ShDup *rows);
 extern void shdup_forget_kinds(ShDup *rows, const uint32 *kept);
 extern void shdup_end(ShDup *rows);
 
-/*
- * Rows in the order in which they are kept.
- */
-
+/* row_order.c: rows in the order in which they are kept */
 typedef struct ShDupOrder ShDupOrder;
 
 extern ShDupOrder *shdup_order_begin(const ShDupHeaps *heaps, Snapshot snapshot,
@@ -203,10 +188,7 @@ extern void shdup_order_sort(ShDupOrder *order);
 extern bool shdup_order_next(ShDupOrder *order, ShPairsRow *row, uint32 *number);
 extern void shdup_order_end(ShDupOrder *order);
 
-/*
- * How many parallel workers a search may have.
- */
-
+/* workers.c */
 extern int	shdup_choose_workers(const ShDupHeaps *heaps, int distance);
 
 #endif							/* SIMHASH_DEDUP_ROWS_H */

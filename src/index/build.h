@@ -19,10 +19,6 @@
 #include "index/tree.h"
 #include "type/simhash.h"
 
-/*
- * Options of CREATE INDEX ... USING simhash ... WITH (...).
- */
-
 #define SHIDX_DEFAULT_BLOCKS			4	/* of each part */
 #define SHIDX_DEFAULT_DISTANCE			SIMHASH_NEAR_RADIUS
 
@@ -35,36 +31,11 @@ typedef struct ShIdxOptions
 	int			fillfactor;		/* percent of a leaf filled by a build */
 } ShIdxOptions;
 
-extern void shidx_init_options(void);
-extern bytea *shidx_options(Datum reloptions, bool validate);
-extern ShIdxOptions shidx_get_options(Relation index, int width);
-extern int	shidx_choose_width(Relation heap, Relation index, bool concurrent);
-extern ShBitsScheme *shidx_make_scheme(Relation heap, Relation index, bool concurrent,
-									   int width);
-extern int	shidx_fillfactor(Relation index);
-extern bool shidx_have_same_options(Relation a, Relation b);
-extern void shidx_report_pending_options(Relation index, const ShBitsScheme *scheme, int width);
-
-/*
- * Writing and logging the pages of a new index.
- */
-
-typedef struct ShIdxPageWriter ShIdxPageWriter;
-
-extern void shidx_reserve_metapage(Relation index);
-extern ShIdxPageWriter *shidx_begin_pages(Relation index, bool logged, bool alone);
-extern Page shidx_add_page(ShIdxPageWriter *writer, ShIdxPageList *level, ShIdxKey low);
-extern void shidx_end_level(ShIdxPageWriter *writer);
-extern Page shidx_metapage(ShIdxPageWriter *writer);
-extern void shidx_end_pages(ShIdxPageWriter *writer);
-
-/*
- * Writing a tree of a new index from its sorted entries.
- */
-
 /* phases of a build, as pg_stat_progress_create_index shows them */
 #define SHIDX_PHASE_SCAN			2
 #define SHIDX_PHASE_WRITE			3
+
+typedef struct ShIdxPageWriter ShIdxPageWriter;
 
 /* one process's description of an index that is being built */
 typedef struct ShIdxBuild
@@ -82,14 +53,31 @@ typedef struct ShIdxBuild
 	ShIdxPageWriter *pages;
 } ShIdxBuild;
 
+/* options.c */
+extern void shidx_init_options(void);
+extern bytea *shidx_options(Datum reloptions, bool validate);
+extern ShIdxOptions shidx_get_options(Relation index, int width);
+extern int	shidx_choose_width(Relation heap, Relation index, bool concurrent);
+extern ShBitsScheme *shidx_make_scheme(Relation heap, Relation index, bool concurrent,
+									   int width);
+extern int	shidx_fillfactor(Relation index);
+extern bool shidx_have_same_options(Relation a, Relation b);
+extern void shidx_report_pending_options(Relation index, const ShBitsScheme *scheme, int width);
+
+/* build_pages.c */
+extern void shidx_reserve_metapage(Relation index);
+extern ShIdxPageWriter *shidx_begin_pages(Relation index, bool logged, bool alone);
+extern Page shidx_add_page(ShIdxPageWriter *writer, ShIdxPageList *level, ShIdxKey low);
+extern void shidx_end_level(ShIdxPageWriter *writer);
+extern Page shidx_metapage(ShIdxPageWriter *writer);
+extern void shidx_end_pages(ShIdxPageWriter *writer);
+
+/* build_tree.c */
 extern void shidx_report_writing(const ShIdxBuild *build);
 extern void shidx_write_tree(ShIdxBuild *build, ShIdxSort *sort, int tree);
 extern void shidx_write_metapage(ShIdxBuild *build, bool logged);
 
-/*
- * Building a simhash index.
- */
-
+/* build.c */
 extern IndexBuildResult *shidx_build(Relation heap, Relation index, struct IndexInfo *info);
 extern void shidx_buildempty(Relation index);
 extern char *shidx_buildphasename(int64 phase);

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * class.c
- *	  What the operator class of an index says of fingerprints, and those of its
- *	  values.
+ *	  What the operator class of an index says of fingerprints, and the fingerprints
+ *	  of values.
  *
- * The values are fingerprints themselves, unless the operator class has a
- * support function that computes them (src/README, section 2).  A value of type
- * simhash_bits is cut into parts of 64 bits, each of which is stored like a
- * fingerprint.
+ * The values of the last column are fingerprints, unless the operator class has a
+ * support function that computes fingerprints of them (src/README.md, section 2).  A
+ * fingerprint of type simhash_bits is cut into parts of 64 bits, each of which is
+ * stored like a fingerprint of its own.
  *
  *-------------------------------------------------------------------------
  */

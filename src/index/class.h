@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * class.h
- *	  What the operator classes of an index make of its columns.
+ *	  What the operator classes of an index make of its columns: groups of those
+ *	  before the fingerprint, and the fingerprint of the last one.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,13 +17,28 @@
 #include "compat.h"
 #include "type/simhash.h"
 
-/*
- * What the operator class of an index says of fingerprints.
- */
+/* support function of columns before the fingerprint: an extended hash function */
+#define SHIDX_HASH_PROC		1
+
+/* the hash of a null */
+#define SHIDX_NULL_HASH		UINT64CONST(0x6E756C6C)
 
 /* support function of the fingerprint column: the fingerprint of a value */
 #define SIMHASH_FINGERPRINT_PROC	2
 
+/* the position of the fingerprint among the columns of an index, from 0: the last */
+static inline int
+shidx_fp_column(Relation index)
+{
+	return IndexRelationGetNumberOfKeyAttributes(index) - 1;
+}
+
+/* group.c */
+extern uint32 shidx_group_of_hashes(const uint64 *hashes, int columns);
+extern bool shidx_find_hash(Relation index, int column, Oid type, FmgrInfo *function);
+extern uint64 shidx_hash_value(Relation index, int column, FmgrInfo *function, Datum value);
+
+/* class.c: what the operator class says of fingerprints */
 extern bool shidx_is_64_bits(Oid type);
 extern bool shidx_can_search(Oid function, Oid left, Oid right, int strategy);
 extern int	shidx_fingerprint_width(Oid type, int32 typmod);
@@ -30,34 +46,6 @@ extern int	shidx_function_width(Oid function);
 extern bool shidx_is_fingerprint_function(Oid function, Oid type);
 extern Oid	shidx_fingerprint_function_in(Oid family, Oid type);
 extern Oid	shidx_near_operator(Oid family, Oid type, int *radius);
-
-/*
- * Groups: what keys store of the columns before the fingerprint.
- */
-
-/* support function of columns before the fingerprint: an extended hash function */
-#define SHIDX_HASH_PROC		1
-
-/* the hash of a null */
-#define SHIDX_NULL_HASH		UINT64CONST(0x6E756C6C)
-
-/*
- * the position of the fingerprint among the columns of an index, from 0: the
- * last
- */
-static inline int
-shidx_fp_column(Relation index)
-{
-	return IndexRelationGetNumberOfKeyAttributes(index) - 1;
-}
-
-extern uint32 shidx_group_of_hashes(const uint64 *hashes, int columns);
-extern bool shidx_find_hash(Relation index, int column, Oid type, FmgrInfo *function);
-extern uint64 shidx_hash_value(Relation index, int column, FmgrInfo *function, Datum value);
-
-/*
- * The fingerprint of a value of the last column of an index.
- */
 
 /*
  * How values become fingerprints.  This is looked up once for many values.
@@ -80,6 +68,7 @@ typedef struct ShIdxFingerprinter
 	Oid			collation;
 } ShIdxFingerprinter;
 
+/* class.c: the fingerprints of values */
 extern void shidx_fingerprinter_begin(ShIdxFingerprinter *fingerprinter, Relation index,
 									  int width);
 extern uint32 shidx_group_of_row(ShIdxFingerprinter *fingerprinter, Relation index,
@@ -127,10 +116,7 @@ shidx_fingerprint(ShIdxFingerprinter *fingerprinter, Datum value, bool isnull,
 	return true;
 }
 
-/*
- * Which operator classes, and which columns of an index, are possible?
- */
-
+/* validate.c: which operator classes, and which columns of an index, are possible? */
 extern bool shidx_validate(Oid opclass);
 SHCOMPAT_NORETURN extern void shidx_report_no_width(Relation index);
 extern void shidx_check_operator(Relation index, Oid left, Oid right, int strategy,

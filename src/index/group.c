@@ -1,19 +1,20 @@
 /*-------------------------------------------------------------------------
  *
  * group.c
- *	  Groups: hashes of the columns before the fingerprint, and those that a scan
- *	  reads.
+ *	  Groups, which are hashes of the columns before the fingerprint, and the groups
+ *	  that a scan has to read.
  *
- * These columns are compared for equality only.  So an entry has just a hash
- * of them, its group.  Rows with equal columns have the same group, and
- * whether rows of the same group have equal columns is checked with the rows.
+ * These columns are compared for equality only.  So an entry has just a hash of
+ * them, its group.  Rows with equal columns have the same group.  Rows with other
+ * values can have it as well, so all conditions on these columns are rechecked with
+ * the row.
  *
  * Values that are equal must have the same hash.  Under a nondeterministic
  * collation the server's own functions for names and blank-padded strings do
- * not see to that.  Ours hash the text which the server compares.
+ * not see to that.  Ours hash the text that the server compares.
  *
- * Rows with other values can be in the same group, so all conditions on these
- * columns have to be rechecked with the row.
+ * If each of these columns is compared for equality, a scan reads the groups of all
+ * combinations of the values that the keys allow.  Otherwise it reads all groups.
  *
  *-------------------------------------------------------------------------
  */

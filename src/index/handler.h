@@ -13,28 +13,19 @@
 #include "nodes/pathnodes.h"
 #include "nodes/tidbitmap.h"
 
-/*
- * Estimating the cost of a scan.
- */
-
+/* cost.c */
 extern void shidx_costestimate(struct PlannerInfo *root, struct IndexPath *path,
 							   double loop_count, Cost *startup_cost,
 							   Cost *total_cost, Selectivity *selectivity,
 							   double *correlation, double *pages);
 
-/*
- * Adding a row to a simhash index.
- */
-
+/* insert.c */
 extern bool shidx_insert(Relation index, Datum *values, bool *isnull,
 						 ItemPointer heap_tid, Relation heap,
 						 IndexUniqueCheck check_unique, bool index_unchanged,
 						 struct IndexInfo *info);
 
-/*
- * Scanning a simhash index.
- */
-
+/* scan.c */
 extern IndexScanDesc shidx_beginscan(Relation index, int nkeys, int norderbys);
 extern void shidx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
 						 ScanKey orderbys, int norderbys);
@@ -43,6 +34,7 @@ extern int64 shidx_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap);
 extern void shidx_endscan(IndexScanDesc scan);
 extern bool shidx_canreturn(Relation index, int column);
 
+/* vacuum.c */
 extern IndexBulkDeleteResult *shidx_bulkdelete(IndexVacuumInfo *info,
 											   IndexBulkDeleteResult *stats,
 											   IndexBulkDeleteCallback callback,

@@ -3,13 +3,12 @@
  * query.c
  *	  What a scan looks for: from scan keys to balls.
  *
- * A scan chooses by it what to search for, and the planner's estimate follows
- * the scan.
+ * A condition is read as balls of whole fingerprints.  The condition that costs least
+ * is searched for: by its balls if fingerprints have one part, otherwise by balls of
+ * their parts (bits/probe.h).  What lies in a ball of a part may lie in the whole ball,
+ * and has to be rechecked.  So do the other conditions.
  *
- * A condition is read as balls of whole fingerprints.  One of the conditions is
- * then searched for: by its balls if fingerprints have one part, otherwise by balls
- * of their parts (bits/probe.h).  What lies in these may lie in the ball, and has to
- * be rechecked, as the other conditions have.
+ * The planner's estimate uses the same costs (cost.c), so it follows the scan.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * query.h
- *	  What a scan looks for.
+ *	  What a scan looks for: groups, and conditions, which are lists of balls.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,10 +16,6 @@
 #include "type/simhash.h"
 
 /*
- * Finding the groups that a scan has to read.
- */
-
-/*
  * More groups than this are not listed, and all are read: they would be more than a
  * few pages, and their number has no bound.
  */
@@ -32,16 +28,13 @@ typedef struct ShIdxGroups
 	const uint32 *list;
 } ShIdxGroups;
 
+/* group.c */
 extern const ShIdxGroups shidx_only_group;
-
 extern int	shidx_key_arguments(ScanKey key, Datum **arguments);
 extern void shidx_read_group_keys(ShIdxGroups *groups, Relation index,
 								  ScanKey keys, int nkeys);
 
-/*
- * What it takes to find everything that lies in some balls.
- */
-
+/* what it takes to find everything that lies in some balls */
 typedef struct ShIdxCost
 {
 	double		balls;			/* read one after the other */
@@ -50,14 +43,6 @@ typedef struct ShIdxCost
 	double		share;			/* of random fingerprints, how many have a
 								 * part that is near; 0 if all of it is known */
 } ShIdxCost;
-
-extern void shidx_cost_of_counts(const int *counts, int width, const ShBitsScheme *scheme,
-								 bool by_table, double leaves_per_table, ShIdxCost *cost);
-extern double shidx_cost_in_pages(const ShIdxCost *cost, double leaves_per_table);
-
-/*
- * What a scan looks for.
- */
 
 /* balls of fingerprints of one part, sorted by center; all centers differ */
 typedef struct ShIdxBalls
@@ -112,11 +97,15 @@ typedef struct ShIdxQuery
 	ShBitsAllotment allotment;
 } ShIdxQuery;
 
+/* query.c */
 extern void shidx_query_begin(ShIdxQuery *query, Relation index);
 extern void shidx_check_key(ShIdxQuery *query, ScanKey key);
 extern void shidx_read_query(ShIdxQuery *query, ScanKey keys, int nkeys);
 extern void shidx_choose(ShIdxQuery *query, const ShBitsScheme *scheme,
 						 double leaves_per_table, bool wants_cost);
+extern void shidx_cost_of_counts(const int *counts, int width, const ShBitsScheme *scheme,
+								 bool by_table, double leaves_per_table, ShIdxCost *cost);
+extern double shidx_cost_in_pages(const ShIdxCost *cost, double leaves_per_table);
 extern int	shidx_find_reach(const ShIdxQuery *query, ShFingerprint center, bool *all);
 
 #endif							/* SIMHASH_INDEX_QUERY_H */

@@ -19,10 +19,6 @@
 #include "index/tree.h"
 #include "type/simhash.h"
 
-/*
- * Reading all entries within a ball.
- */
-
 /* matches of one leaf */
 typedef struct ShIdxMatches
 {
@@ -32,6 +28,7 @@ typedef struct ShIdxMatches
 	ItemPointerData tids[SHIDX_MAX_ENTRIES];
 } ShIdxMatches;
 
+/* the reading of all entries within a ball, one leaf at a time */
 typedef struct ShIdxBallScan
 {
 	Relation	index;
@@ -73,6 +70,7 @@ typedef struct ShIdxBallScan
 	ShIdxAim   *aims;
 } ShIdxBallScan;
 
+/* balls.c */
 extern void shidx_ball_begin(ShIdxBallScan *scan, Relation index, ShBitsScheme *scheme);
 extern void shidx_ball_set_part(ShIdxBallScan *scan, int part);
 extern void shidx_ball_set_groups(ShIdxBallScan *scan, const ShIdxGroups *groups);
@@ -89,10 +87,7 @@ extern void shidx_ball_mark_dead(ShIdxBallScan *scan, const ShIdxMatches *matche
 extern void shidx_ball_release(ShIdxBallScan *scan);
 extern bool shidx_ball_pin(ShIdxBallScan *scan, ShFingerprint fp, ItemPointerData tid);
 
-/*
- * Reading what a query looks for, in no particular order.
- */
-
+/* the reading of what a query looks for, in no particular order */
 typedef struct ShIdxReader
 {
 	const ShIdxQuery *query;
@@ -121,6 +116,7 @@ typedef struct ShIdxReader
 	uint16		dead[SHIDX_MAX_ENTRIES];
 } ShIdxReader;
 
+/* reader.c */
 extern void shidx_reader_begin(ShIdxReader *reader, const ShIdxQuery *query);
 extern void shidx_reader_release(ShIdxReader *reader);
 extern void shidx_count_search(ShIdxReader *reader);
@@ -155,10 +151,7 @@ shidx_match_is_dead(ShIdxReader *reader)
 		reader->dead[reader->ndead++] = reader->next - 1;
 }
 
-/*
- * Matches waiting to be returned by an ordered scan.
- */
-
+/* a match that waits to be returned by an ordered scan */
 typedef struct ShIdxCandidate
 {
 	ShFingerprint fp;
@@ -193,10 +186,7 @@ extern void shidx_drop_beyond(ShIdxCandidates *candidates, int distance);
 extern void shidx_sort_candidates(ShIdxCandidates *candidates, int distance);
 extern bool shidx_next_candidate(ShIdxCandidates *candidates, ShFingerprint *fp, ItemPointer tid);
 
-/*
- * Reading what meets the conditions of a scan in order of distance.
- */
-
+/* what nearest.c keeps of an ordered scan */
 typedef struct ShIdxOrdered ShIdxOrdered;
 
 extern bool shidx_ordered_by_condition(double pages, double leaves_per_table);

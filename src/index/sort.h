@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * sort.h
- *	  Sorting entries, in memory and beyond.
+ *	  Sorting entries, in memory and beyond, once for each table of a scheme.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,10 +13,6 @@
 #include "utils/memutils.h"
 
 #include "bits/scheme.h"
-
-/*
- * Sorting integers, and pairs of them, in memory.
- */
 
 /* sorted by key, and by value where keys are equal */
 typedef struct ShIdxSortItem
@@ -110,15 +106,12 @@ typedef struct ShIdxSortVarying
 	uint64		values;
 } ShIdxSortVarying;
 
+/* radix.c: in memory */
 extern ShIdxSortVarying shidx_sort_varying(ShIdxSortItems items, size_t count);
 extern void shidx_sort_radix(ShIdxSortItem *items, ShIdxSortItem *sorted, size_t count);
 extern void shidx_sort_radix_table(ShIdxSortItems rows, ShIdxSortItems sorted, size_t count,
 								   const ShBitsTable *table, ShIdxSortVarying varying);
 extern void shidx_sort_numbers(uint64 *numbers, size_t count);
-
-/*
- * Items on tapes, and sorting more than fit in memory, by distribution.
- */
 
 /* how many items are written to a tape at a time */
 #define SHIDX_SORT_WRITE_ITEMS	64
@@ -148,6 +141,7 @@ typedef struct ShIdxSortTapeWriter
 	uint32		groups[SHIDX_SORT_WRITE_ITEMS];
 } ShIdxSortTapeWriter;
 
+/* buckets.c: items on tapes, and sorting more than fit in memory, by distribution */
 extern void shidx_sort_tape_begin(ShIdxSortTapeWriter *writer, LogicalTape *tape, bool grouped);
 extern void shidx_sort_tape_flush(ShIdxSortTapeWriter *writer);
 extern void shidx_sort_add_summary(ShIdxSortSummary *to, const ShIdxSortSummary *from);
@@ -169,10 +163,6 @@ extern void shidx_sort_buckets_start(ShIdxSortBuckets *buckets, LogicalTape **ro
 extern size_t shidx_sort_buckets_next(ShIdxSortBuckets *buckets, ShIdxSortItems *items);
 extern void shidx_sort_buckets_end(ShIdxSortBuckets *buckets);
 
-/*
- * Sorting entries, once for each table of a scheme.
- */
-
 /* values have 48 bits, as TIDs do */
 #define SHIDX_SORT_MAX_VALUE	((UINT64CONST(1) << 48) - 1)
 
@@ -186,6 +176,7 @@ typedef struct ShIdxSortShare
 	ShIdxSortSummary summary;
 } ShIdxSortShare;
 
+/* sort.c */
 extern ShIdxSort *shidx_sort_begin(int memory_kb);
 extern ShIdxSort *shidx_sort_begin_distinct(int memory_kb);
 extern ShIdxSort *shidx_sort_begin_grouped(int memory_kb, bool grouped);

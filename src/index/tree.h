@@ -1,7 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * tree.h
- *	  Trees: finding, reading, splitting and appending to their pages.
+ *	  Trees: finding their pages, walking over them, and changing them.
+ *
+ * A search begins at a place, where a page is expected to be.  Places come from the
+ * metapage (cache.c), from copies of inner pages (map.c), or from a link that has just
+ * been read, and leaves can be located before they are searched (ahead.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -11,10 +15,6 @@
 #include "utils/snapshot.h"
 
 #include "index/page.h"
-
-/*
- * What a backend remembers of the inner pages of simhash indexes.
- */
 
 /*
  * Where a page probably is.  Anyone who goes there must check its fences.
@@ -32,18 +32,6 @@ typedef struct ShIdxPlace
 	int			child;			/* its position there */
 } ShIdxPlace;
 
-extern void shidx_map_forget(Relation index);
-extern bool shidx_map_child(Relation index, int tree, ShIdxKey key, ShIdxPlace *place);
-extern double shidx_map_count(Relation index, int tree, ShIdxRoot root, ShIdxKey low, ShIdxKey high);
-extern void shidx_map_note(const ShIdxPlace *place, Buffer buffer);
-extern int	shidx_map_expect(const ShIdxPlace *place, ShPermuted fp);
-extern bool shidx_map_has_room(Relation index, BlockNumber block);
-extern bool shidx_map_may_replace(void);
-extern void shidx_map_add(Relation index, BlockNumber block, Page page, ShIdxKey key,
-						  ShIdxPlace *place);
-extern void shidx_map_learn(ShIdxPlace *place, Buffer buffer);
-extern void shidx_map_remove(const ShIdxPlace *place);
-
 /* a place that no copy led to */
 static inline ShIdxPlace
 shidx_make_place(BlockNumber block, int level, Buffer buffer)
@@ -53,10 +41,7 @@ shidx_make_place(BlockNumber block, int level, Buffer buffer)
 	return place;
 }
 
-/*
- * What a backend remembers of a simhash index.
- */
-
+/* a root, as a backend remembers it */
 typedef struct ShIdxTreeCache
 {
 	ShIdxRoot	root;			/* may be out of date */
@@ -76,6 +61,7 @@ typedef struct ShIdxCache
 	ShIdxTreeCache trees[FLEXIBLE_ARRAY_MEMBER];
 } ShIdxCache;
 
+/* cache.c */
 extern ShIdxCache *shidx_read_cache(Relation index);
 extern void shidx_forget_metapage(Relation index);
 extern void shidx_forget_cache(Relation index);
@@ -115,10 +101,20 @@ shidx_width(Relation index)
 	return shidx_get_cache(index)->width;
 }
 
-/*
- * Going from page to page of a simhash index, to what is searched for.
- */
+/* map.c: copies of the inner pages of all indexes */
+extern void shidx_map_forget(Relation index);
+extern bool shidx_map_child(Relation index, int tree, ShIdxKey key, ShIdxPlace *place);
+extern double shidx_map_count(Relation index, int tree, ShIdxRoot root, ShIdxKey low, ShIdxKey high);
+extern void shidx_map_note(const ShIdxPlace *place, Buffer buffer);
+extern int	shidx_map_expect(const ShIdxPlace *place, ShPermuted fp);
+extern bool shidx_map_has_room(Relation index, BlockNumber block);
+extern bool shidx_map_may_replace(void);
+extern void shidx_map_add(Relation index, BlockNumber block, Page page, ShIdxKey key,
+						  ShIdxPlace *place);
+extern void shidx_map_learn(ShIdxPlace *place, Buffer buffer);
+extern void shidx_map_remove(const ShIdxPlace *place);
 
+/* tree.c: going from page to page to what is searched for */
 extern Buffer shidx_read_right(Relation index, Buffer buffer, BlockNumber right,
 							   ShIdxKey high, int tree, int level, int lockmode);
 extern Buffer shidx_visit(Relation index, int tree, ShIdxKey key, ShIdxPlace *place,
@@ -133,10 +129,7 @@ extern bool shidx_pin_entry(Relation index, int tree, ShIdxKey key,
 							Snapshot snapshot, Buffer *pin);
 extern double shidx_count_leaves(Relation index, int tree, uint32 group);
 
-/*
- * The pages of a level, from left to right: walking over them, and listing them.
- */
-
+/* a walk over the pages of a level, from left to right */
 typedef struct ShIdxWalk
 {
 	Relation	index;
@@ -157,28 +150,22 @@ typedef struct ShIdxPageList
 	size_t		capacity;
 } ShIdxPageList;
 
+/* walk.c */
 extern void shidx_list_add(ShIdxPageList *list, ShIdxKey low, BlockNumber block);
 extern void shidx_list_free(ShIdxPageList *list);
 extern void shidx_walk_start(ShIdxWalk *walk, Relation index, int tree, int level);
 extern void shidx_walk_seek(ShIdxWalk *walk, ShIdxKey key);
 extern bool shidx_walk_next(ShIdxWalk *walk);
 
-/*
- * Changing pages of trees: adding entries, splitting, rewriting leaves.
- */
-
 /* most leaves that one record can change */
 #define SHIDX_MAX_APPEND	MAX_GENERIC_XLOG_PAGES
 
+/* split.c: adding entries, splitting pages, rewriting leaves */
 extern void shidx_append(Relation index, int nleaves, const Buffer *leaves,
 						 const ShIdxKey *keys);
 extern void shidx_remove(Relation index, Buffer leaf, const uint16 *positions, int count);
 extern void shidx_make_room(Relation index, int tree, int level, ShIdxKey key,
 							int fillfactor);
-
-/*
- * Prefetching leaves before they are searched.
- */
 
 /* a search that will follow, and the place of its leaf, which is found here */
 typedef struct ShIdxAim
@@ -189,6 +176,7 @@ typedef struct ShIdxAim
 	ShIdxPlace	place;
 } ShIdxAim;
 
+/* ahead.c: prefetching leaves before they are searched */
 extern void shidx_look_ahead(Relation index, int naims, ShIdxAim *aims);
 extern void shidx_read_ahead(Relation index, int naims, ShIdxAim *aims);
 
