@@ -503,6 +503,9 @@ SELECT estimates('SELECT * FROM queries q JOIN docs d ON d.fp <~> q.fp <= 3', 20
 		10);
 -- few rows of many have a match among few
 SELECT estimates('SELECT * FROM docs d WHERE EXISTS (SELECT FROM queries q WHERE d.fp <~> q.fp <= 3)', 30, 1, 500);
+-- or among few rows of a join
+SELECT estimates('SELECT * FROM docs d WHERE EXISTS
+	(SELECT FROM docs q JOIN queries r ON r.fp = q.fp WHERE r.id = 1 AND d.fp <~> q.fp <= 3)', 1000, 0, 500);
 -- bigint columns; and a table that was never analyzed
 SELECT estimates('SELECT * FROM numbers WHERE g <~> scattered(7) <= 3', 10, 1, 20),
 	estimates('SELECT * FROM numbers WHERE h::simhash <~> scattered(7) <= 3', 10, 1, 20);

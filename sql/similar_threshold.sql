@@ -261,6 +261,11 @@ SELECT * FROM compare_rows('SELECT a, b, distance FROM pairs',
 ALTER FUNCTION simhash_similar_op(text, text) RESET ALL;
 ALTER FUNCTION simhash_similar_fingerprint(text) RESET ALL;
 
+-- a similarity out of range is an error only where it is used, with an index too
+CREATE TABLE nothing (body text);
+CREATE INDEX ON nothing USING simhash (body simhash_text_ops);
+SELECT count(*) FROM nothing WHERE simhash_similar(body, 'a text of five words', 2);
+
 SELECT use_only('seqscan');
 DROP SCHEMA similar_threshold_test CASCADE;
 DROP ROLE regress_simhash_threshold;

@@ -221,7 +221,8 @@ count_condition(PlannerInfo *root, Oid opfamily, Expr *clause, ScanShape *shape)
 
 		count_balls(shape, counts,
 					strategy == SIMHASH_STRATEGY_EQUAL ? 0 :
-					shape->wide && strategy == SIMHASH_STRATEGY_EIGHTH ? near_radius(shape) :
+					shape->wide && !OidIsValid(function) && strategy == SIMHASH_STRATEGY_EIGHTH ?
+					near_radius(shape) :
 					SIMHASH_RADIUS_OF_STRATEGY(strategy), balls);
 		if (OidIsValid(function))
 			shape->ncomputed += balls;

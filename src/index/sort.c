@@ -216,6 +216,8 @@ drop_equal(ShIdxSort *sort)
 	{
 		ShIdxSortItem item = sorted.items[i];
 
+		if (i % CHECK_INTERVAL == 0)
+			CHECK_FOR_INTERRUPTS();
 		if (left == 0 || item.key != rows[left - 1].key || item.value != rows[left - 1].value)
 			rows[left++] = item;
 	}

@@ -105,7 +105,7 @@ sort_sides(ShPairsQuery *query, const ShBitsScheme *scheme)
 		if (has_scheme(&query->inputs[i], scheme))
 			continue;
 		any = true;
-		if (query->inputs[i].array == NULL)
+		if (query->inputs[i].array == NULL && query->inputs[i].wide_values == NULL)
 			entries += query->inputs[i].entries;
 	}
 	if (any)

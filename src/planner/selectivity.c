@@ -35,6 +35,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
 #include "utils/catcache.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
@@ -428,6 +429,23 @@ pair_share(ValueStats *left, ValueStats *right, int radius, int width)
 }
 
 /*
+ * The number of rows of the right-hand side of a semijoin or antijoin.
+ */
+static double
+righthand_rows(PlannerInfo *root, SpecialJoinInfo *sjinfo)
+{
+	Relids		relids = sjinfo->min_righthand;
+	int			relid;
+	RelOptInfo *rel;
+
+	if (bms_get_singleton_member(relids, &relid))
+		rel = find_base_rel(root, relid);
+	else
+		rel = find_join_rel(root, relids);
+	return rel != NULL ? Max(rel->rows, 1.0) : 1.0;
+}
+
+/*
  * The selectivity of a clause.  operator is InvalidOid if it calls the function by
  * name.
  *
@@ -460,16 +478,15 @@ shplan_selectivity(PlannerInfo *root, const ShPlanCatalog *catalog, Oid operator
 		if (sjinfo != NULL && (jointype == JOIN_SEMI || jointype == JOIN_ANTI))
 		{
 			RelOptInfo *rel = stats[0].vardata.rel;
-			int			right = rel && bms_is_subset(rel->relids, sjinfo->min_righthand) ? 0 : 1;
+			int			left = rel && bms_is_subset(rel->relids, sjinfo->min_righthand) ? 1 : 0;
 
 			/*
 			 * Assuming that each row has its cluster on the other side gives
 			 * a fair estimate of the number of pairs, but not of the number
 			 * of rows without any match, which would be zero.
 			 */
-			rel = stats[right].vardata.rel;
-			result = Min(result * (rel ? Max(rel->rows, 1.0) : 1.0),
-						 UNKNOWN_MATCH * stats[1 - right].notnull);
+			result = Min(result * righthand_rows(root, sjinfo),
+						 UNKNOWN_MATCH * stats[left].notnull);
 		}
 	}
 	else if (stats[0].vardata.rel || stats[1].vardata.rel)

@@ -518,6 +518,13 @@ make_index_condition(const ShPlanCatalog *catalog,
 	if (shidx_fingerprint_function_in(request->opfamily, type->type) != type->fingerprint)
 		return NIL;
 
+	/* a similarity out of range is an error of the call, if that is reached */
+	radius = (Node *) lthird(args);
+	if (documents != NULL && IsA(radius, Const) && !((Const *) radius)->constisnull &&
+		!(DatumGetFloat8(((Const *) radius)->constvalue) > 0 &&
+		  DatumGetFloat8(((Const *) radius)->constvalue) <= 1))
+		return NIL;
+
 	/* the executor asks for the second and the third */
 	if (!may_execute(request->funcid) || !may_execute(type->make_ball) ||
 		!may_execute(type->in_ball))
@@ -529,7 +536,6 @@ make_index_condition(const ShPlanCatalog *catalog,
 
 	column = (Node *) list_nth(args, request->indexarg);
 	center = (Node *) list_nth(args, 1 - request->indexarg);
-	radius = (Node *) lthird(args);
 	if (!is_pseudo_constant_for_index(request->root, center, request->index) ||
 		!is_pseudo_constant_for_index(request->root, radius, request->index))
 		return NIL;
