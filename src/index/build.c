@@ -604,7 +604,12 @@ shidx_build(Relation heap, Relation index, struct IndexInfo *info)
 	ShBitsScheme *scheme;
 	int			workers;
 
-	shidx_check_columns(index, info);
+	/*
+	 * what has become impossible must not keep anybody from emptying the
+	 * table
+	 */
+	if (!shidx_is_emptied(heap, index, info->ii_Concurrent))
+		shidx_check_columns(index, info);
 	width = shidx_choose_width(heap, index, info->ii_Concurrent);
 	scheme = shidx_make_scheme(heap, index, info->ii_Concurrent, width);
 	workers = choose_workers(heap, index, info);

@@ -57,6 +57,7 @@ typedef struct ShIdxBuild
 extern void shidx_init_options(void);
 extern bytea *shidx_options(Datum reloptions, bool validate);
 extern ShIdxOptions shidx_get_options(Relation index, int width);
+extern bool shidx_is_emptied(Relation heap, Relation index, bool concurrent);
 extern int	shidx_choose_width(Relation heap, Relation index, bool concurrent);
 extern ShBitsScheme *shidx_make_scheme(Relation heap, Relation index, bool concurrent,
 									   int width);

@@ -143,6 +143,7 @@ count_array(PlannerInfo *root, const ScanShape *shape, Node *array, int *counts)
 
 		while (array_iterate(iterator, &ball, &is_null))
 		{
+			CHECK_FOR_INTERRUPTS();
 			if (!is_null)
 				count_balls(shape, counts, radius_of_ball(shape, ball), 1);
 		}

@@ -202,18 +202,23 @@ is_rewritten(Relation heap)
  * Is an index that exists built because its table has just been emptied, or is it one
  * that pg_upgrade is going to replace?
  *
- * ALTER INDEX may have set options that are not possible, and ALTER TABLE may have taken
- * the width from the type of the column.  That must not keep anybody from emptying the
+ * ALTER INDEX may have set options that are not possible, ALTER TABLE may have taken the
+ * width from the type of the column, and ALTER FUNCTION may have made the function that
+ * computes fingerprints one that an index cannot have.  That must not keep anybody from emptying the
  * table, which cannot always be undone: TRUNCATE of a temporary table at each commit
  * leaves an empty file if the build fails.  All else that builds an index of an empty
- * table can be rolled back, and then the index is as it was.
+ * table can be rolled back.  So an index that this transaction has made gets errors.
+ *
+ * If a transaction that has taken the width of a temporary table's column fails after its
+ * ON COMMIT truncation, the index keeps 64 bits until REINDEX or the next truncation, and
+ * says so to who inserts.
  *
  * TRUNCATE gives the table a new file and rebuilds its indexes, or empties the file that
  * the transaction has made, as at a commit, and only then builds indexes that exist
  * without REINDEX.  A concurrent build always makes a new index.
  */
-static bool
-is_emptied(Relation heap, Relation index, bool concurrent)
+bool
+shidx_is_emptied(Relation heap, Relation index, bool concurrent)
 {
 	if (RelationGetNumberOfBlocks(heap) > 0 || concurrent)
 		return false;
@@ -239,7 +244,7 @@ shidx_choose_width(Relation heap, Relation index, bool concurrent)
 
 	if (width > 0)
 		return width;
-	if (!is_emptied(heap, index, concurrent))
+	if (!shidx_is_emptied(heap, index, concurrent))
 		shidx_report_no_width(index);
 	ereport(WARNING,
 			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
@@ -260,7 +265,7 @@ options_for_build(Relation heap, Relation index, bool concurrent, int width)
 	ShIdxOptions options = shidx_get_options(index, width);
 	ShIdxOptions defaults = {.blocks = 0,.distance = -1};
 
-	if (make_scheme(&options, shbits_nparts(width)) || !is_emptied(heap, index, concurrent))
+	if (make_scheme(&options, shbits_nparts(width)) || !shidx_is_emptied(heap, index, concurrent))
 		return options;
 	defaults = fill_in(index, width, defaults);
 	ereport(WARNING,
@@ -325,8 +330,9 @@ shidx_fillfactor(Relation index)
 bool
 shidx_have_same_options(Relation a, Relation b)
 {
-	ShIdxOptions x = shidx_get_options(a, SHBITS_WIDTH);
-	ShIdxOptions y = shidx_get_options(b, SHBITS_WIDTH);
+	int			width = shidx_index_width(a) > 0 ? shidx_index_width(a) : SHBITS_WIDTH;
+	ShIdxOptions x = shidx_get_options(a, width);
+	ShIdxOptions y = shidx_get_options(b, width);
 
 	return x.blocks == y.blocks && x.distance == y.distance;
 }

@@ -32,6 +32,7 @@
 #include "catalog/pg_amop.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -529,6 +530,8 @@ estimate(FunctionCallInfo fcinfo, int varRelid, JoinType jointype, SpecialJoinIn
 	List	   *args = (List *) PG_GETARG_POINTER(2);
 	ShPlanCatalog catalog;
 
+	/* the server asks for each element of an array */
+	CHECK_FOR_INTERRUPTS();
 	if (list_length(args) != 2 || !shplan_catalog(fcinfo->flinfo->fn_oid, &catalog))
 		return DEFAULT_MATCH_SEL;
 	return shplan_selectivity(root, &catalog, operator, get_opcode(operator), args, varRelid,

@@ -518,7 +518,10 @@ make_index_condition(const ShPlanCatalog *catalog,
 	if (shidx_fingerprint_function_in(request->opfamily, type->type) != type->fingerprint)
 		return NIL;
 
-	/* a similarity out of range is an error of the call, if that is reached */
+	/*
+	 * a constant similarity out of range is an error of the call, if that is
+	 * reached
+	 */
 	radius = (Node *) lthird(args);
 	if (documents != NULL && IsA(radius, Const) && !((Const *) radius)->constisnull &&
 		!(DatumGetFloat8(((Const *) radius)->constvalue) > 0 &&
