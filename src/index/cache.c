@@ -247,7 +247,11 @@ shidx_read_place(Relation index, const ShIdxPlace *place)
 {
 	ShIdxCache *cache = shidx_get_cache(index);
 
-	if (place->buffer > 0 &&
+	/*
+	 * A temporary index may have the file number of a permanent one, whose copies it
+	 * then meets (map.c).  A shared buffer has no page of it, though the tag matches.
+	 */
+	if (place->buffer > 0 && !RelationUsesLocalBuffers(index) &&
 		++cache->recent_reads % LOOKUP_INTERVAL != 0 &&
 		ReadRecentBuffer(shcompat_locator(index), MAIN_FORKNUM, place->block, place->buffer))
 	{

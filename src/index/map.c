@@ -87,11 +87,12 @@ static uint32 map_hand = 0;		/* the next slot to be freed, if there is no
 								 * room */
 
 /*
- * What identifies a page: the number of the file of its index, and the block.  Two
- * files have the same number only in different tablespaces, if ever; then each meets
- * copies that are wrong for it.
+ * What identifies a page: the number of the file of its index, and the block.  Files
+ * may have the same number in different tablespaces, or if one is temporary; then each
+ * meets copies that are wrong for it.
  *
- * Separate copies for each index only save time.  To show that, the tests also
+ * Separate copies for each index only save time, since a buffer that a copy names is
+ * used only if it has a page of this index (shidx_read_place).  So the tests also
  * run with SHIDX_SHARE_MAP, where all indexes share them, and most are wrong.
  */
 static inline uint64

@@ -303,6 +303,7 @@ read_condition(ShIdxQuery *query, ScanKey key)
 		ShFingerprint parts[SHBITS_MAX_PARTS];
 		int			radius;
 
+		CHECK_FOR_INTERRUPTS();
 		if (!ball_of_argument(query, key->sk_strategy, arguments[i], type, parts, &radius) ||
 			radius < 0)
 			continue;

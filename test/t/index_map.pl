@@ -303,5 +303,28 @@ is($planned, 0, 'a plan takes no memory for pages');
 cmp_ok($bytes, '<=', $small ? 200_000 : 10_000_000, 'all indexes share the memory');
 note "bytes $bytes";
 
+# A temporary index gets the file number of a permanent one of the same shape, as it can
+# when the counter of OIDs has wrapped around.
+$node->safe_psql('postgres', q{
+	CREATE TABLE twin AS SELECT id, fp FROM deep LIMIT 20000;
+	CREATE INDEX twin_fp ON twin USING simhash (fp);
+	REINDEX INDEX twin_fp;});
+my $file = $node->safe_psql('postgres', q{SELECT relfilenode FROM pg_class WHERE relname = 'twin_fp'});
+$node->stop;
+$node->command_ok([ 'pg_resetwal', '-o', $file - 200, $node->data_dir ], 'OIDs begin again');
+$node->start;
+my ($same, $temporary, $checked) = run_session(
+	qq{CREATE TEMP TABLE t AS SELECT id, fp FROM twin ORDER BY id DESC;
+	DO \$\$ BEGIN WHILE lo_creat(-1)::int8 < $file - 1 LOOP END LOOP; END \$\$;
+	CREATE INDEX t_fp ON t USING simhash (fp);
+	SELECT count(*) FROM pg_class WHERE relname IN ('twin_fp', 't_fp') AND relfilenode = $file;
+	SELECT count(*) FROM twin a, LATERAL (SELECT id FROM twin WHERE twin.fp = a.fp OFFSET 0) x \\g /dev/null
+	SELECT count(*) FROM twin a WHERE EXISTS (SELECT FROM (SELECT id FROM t WHERE t.fp = a.fp OFFSET 0) x WHERE x.id = a.id);
+	INSERT INTO t SELECT id, (fp::bigint + 1)::simhash FROM twin WHERE id % 3 = 0;
+	SELECT concat(simhash_index_check('t_fp', true), simhash_index_check('twin_fp', true), 'ok');});
+is($same, 2, 'a temporary index has the file number of a permanent one');
+is($temporary, 20000, 'it finds its rows');
+is($checked, 'ok', 'neither index is damaged');
+
 $node->stop;
 done_testing();
