@@ -10,8 +10,7 @@ use DocumentTest;
 my %elsewhere = (
 	'doc/glossary.md' => '',
 	'doc/measurements.md' => '',
-	'doc/several-machines.md' => 'batch_distributed.pl and batch_distributed_operation.pl',
-	'doc/citus.md' => 'test/distributed/run',
+	'doc/several-machines.md' => 'batch_distributed.pl',
 	'doc/drivers.md' => 'test/drivers/run');
 my $top = "$FindBin::RealBin/../..";
 my @pages = ('README.md', map { substr($_, length("$top/")) } sort glob("$top/doc/*.md"));
