@@ -7,7 +7,8 @@
 # - Between backquotes, what has an arrow is a signature: `name(arguments) → result` of a
 #   function, `left operator right → result` of an operator.  `{a, b}` stands for each.
 # - The attributes of functions are those of the last line "Attributes: ..., ...." before.
-# - Tables whose heads are those in %tables below list the other objects.
+# - Items of lists that are those in @items below, and tables whose heads are those in %tables, list
+#   the other objects.
 # - The section of internal functions has only their names, with the same braces.
 
 use lib 'test/t';
@@ -20,22 +21,30 @@ my $arrow = "\xe2\x86\x92";
 # Beginnings of the rows above tables, and how a row is written below.  The cells come
 # without backquotes.
 my %tables = (
-	'type | description' => sub { "type $_[0]" },
-	'cast | context | description' => sub { "cast $_[0] $_[1]" },
 	'option | type | range | default | description' => sub { "option $_[0] $_[1] $_[2] default $_[3]" },
-	# `class`, `class` in `family`, or `class` of an access method
-	'operator class | type' => sub {
-		my ($class, $how, $name) = $_[0] =~ /^(\w+)(?: (in|of) (\S+))?$/ or return "not understood: $_[0]";
-		my $method = ($how // '') eq 'of' ? $name : 'simhash';
-		my $family = ($how // '') eq 'in' ? $name : $class;
-		return ("family $family using $method", "class $class using $method for $_[1] family $family");
-	},
 	'strategy | operators' => sub {
 		my ($number, $operators) = @_;
 		return map { "strategy $number $_" } split /, /, $operators;
-	},
-	'column of simhash_stat_progress | type | description' => sub { "column $_[0] $_[1]" },
-	'SQLSTATE | condition | reported for' => sub { "condition $_[0] $_[1]" });
+	});
+
+# How an item of a list begins, with all its lines in one, and how it is written below
+my @items = (
+	[ qr/^type `(\w+)`:/, sub { "type $_[0]" } ],
+	[ qr/^`([^`]+ AS [^`]+)`, (\w+):/, sub { "cast $_[0] $_[1]" } ],
+	[ qr/^([0-9A-Z]{5}) (`\w+`):/, sub { "condition $_[0] " . $_[1] =~ s{`}{}gr } ],
+	[ qr/^column `(\w+)`, (\w+):/, sub { "column $_[0] $_[1]" } ],
+	# classes, which may be in a family of another name
+	[
+		qr/^classes of `(\w+)`: (.*)/,
+		sub {
+			my ($method, $classes) = @_;
+			return map {
+				my ($class, $family, $type) = /^`(\w+)`(?: in `(\w+)`)? for `([^`]+)`$/ or die "not understood: $_";
+				$family //= $class;
+				("family $family using $method", "class $class using $method for $type family $family")
+			} split /, /, $classes;
+		}
+	]);
 
 # All that a text with braces stands for
 sub expand
@@ -52,6 +61,16 @@ sub page_objects
 	my ($content) = @_;
 	my (%objects, $attributes, $row);
 
+	foreach my $item ($content =~ /^- (.*(?:\n  \S.*)*)/gm)
+	{
+		my $line = $item =~ s/\s+/ /gr;
+		foreach (@items)
+		{
+			my ($begins, $written) = @$_;
+			my @found = $line =~ $begins or next;
+			$objects{$_} = 1 foreach $written->(@found);
+		}
+	}
 	foreach (split /\n/, $content)
 	{
 		$attributes = $1 if /^Attributes: (.*)\.$/;
@@ -249,9 +268,9 @@ foreach my $change (
 	[ qr/^Attributes: immutable, strict, leakproof, parallel safe\.$/m, 'Attributes: immutable, strict, parallel safe.' ],
 	[ qr/`simhash <%> simhash $arrow boolean`/, "`simhash <&> simhash $arrow boolean`" ],
 	[ qr/smallint, integer, bigint\}/, 'smallint, integer}' ],
-	[ qr/`bigint AS simhash` \| implicit/, '`bigint AS simhash` | assignment' ], [ qr/^\| `simhash_ball` .*\n/m, '' ],
+	[ qr/`bigint AS simhash`, implicit/, '`bigint AS simhash`, assignment' ], [ qr/^- type `simhash_ball`.*\n/m, '' ],
 	[ qr/`int2_ops`/, '`int8_ops`' ], [ qr/^\| 2 /m, '| 9 ' ], [ qr/\| 10 to 100 \| 90 /, '| 10 to 100 | 80 ' ],
-	[ qr/`tables_done` \| integer/, '`tables_done` | bigint' ], [ qr/^\| 22P03 .*\n/m, '' ])
+	[ qr/`tables_done`, integer/, '`tables_done`, bigint' ], [ qr/^- 22P03 .*\n/m, '' ])
 {
 	my ($pattern, $other) = @$change;
 	my $changed = $page;
