@@ -33,6 +33,7 @@ my @items = (
 	[ qr/^`([^`]+ AS [^`]+)`, (\w+):/, sub { "cast $_[0] $_[1]" } ],
 	[ qr/^([0-9A-Z]{5}) (`\w+`):/, sub { "condition $_[0] " . $_[1] =~ s{`}{}gr } ],
 	[ qr/^column `(\w+)`, (\w+):/, sub { "column $_[0] $_[1]" } ],
+	[ qr/^family `(\w+)` of `(\w+)`, without a class:/, sub { "family $_[0] using $_[1]" } ],
 	# classes, which may be in a family of another name
 	[
 		qr/^classes of `(\w+)`: (.*)/,
@@ -75,7 +76,6 @@ sub page_objects
 	{
 		$attributes = $1 if /^Attributes: (.*)\.$/;
 		undef $attributes if /^#/;
-		$objects{"family $1 using btree"} = 1 if /B-tree family `(\w+)` has no class/;
 		foreach my $signature (map { expand($_) } grep { /$arrow/ } /`([^`]+)`/g)
 		{
 			# the notation itself
