@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * bucket_reader.c
- *	  Reading buckets of one word from entries in order, one after the other.
+ *	  Reading buckets from the entries of an input, one after the other.
  *
- * Entries with the same prefix are adjacent.  If they have been read together,
- * and all their fingerprints differ, the bucket points to where they were
- * read.  Otherwise they are collected (collector.c), and if they do not fit in
- * memory, whoever takes the bucket can have the rest of them in chunks.
+ * Entries with the same prefix, or of the same group if the prefix is empty, are
+ * adjacent.  If they have been read together, and all their fingerprints differ, the
+ * bucket points to where they were read.  Otherwise they are collected (collector.c),
+ * and if they do not fit in memory, whoever takes the bucket can have the rest of them
+ * in chunks.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,14 +21,15 @@
  * read.
  */
 void
-shpairs_buckets_init(ShPairsBucketReader *reader, ShPairsEntries *entries, Size memory,
+shpairs_buckets_init(ShPairsBucketReader *reader, ShPairsInput *input, Size memory,
 					 ShPairsSink *sink, ShPairsReadFunction before_read, void *arg)
 {
 	memset(reader, 0, sizeof(ShPairsBucketReader));
-	reader->entries = entries;
+	reader->input = input;
 	reader->before_read = before_read;
 	reader->arg = arg;
-	shpairs_collector_init(&reader->collector, 1, sink, memory);
+	shpairs_collector_init(&reader->collector, input->nwords, sink,
+						   shpairs_bucket_capacity(input->nwords, memory));
 	reader->direct.nwords = 1;
 	reader->bucket = &reader->direct;
 	for (int i = 0; i < lengthof(reader->own_rows); i++)
@@ -42,12 +44,11 @@ shpairs_buckets_start(ShPairsBucketReader *reader, int table, int prefix_bits, b
 {
 	reader->prefix_bits = prefix_bits;
 	reader->prefix = shbits_prefix_mask(prefix_bits);
-	reader->direct.table = reader->collector.bucket.table = &reader->entries->scheme->tables[table];
+	reader->direct.table = reader->collector.bucket.table = shpairs_input_table(reader->input, table);
 	reader->direct.first_walk = reader->collector.bucket.first_walk = first_walk;
 	reader->bucket_entries = 0;
 	reader->passed = 0;
-	reader->count = 0;
-	shpairs_entries_start(reader->entries, table);
+	shpairs_input_start(reader->input, table);
 }
 
 /*
@@ -57,18 +58,19 @@ shpairs_buckets_start(ShPairsBucketReader *reader, int table, int prefix_bits, b
 static int
 count_below(const ShPairsBucketReader *reader, ShPermuted key)
 {
-	const ShPermuted *keys = reader->next_keys;
+	const ShPermuted *keys = reader->input->values;
+	int			count = reader->input->count;
 	int			step = 1;
 	int			low = 0;
 	int			high;
 
 	/* it is mostly near the start */
-	while (step <= reader->count && keys[step - 1] < key)
+	while (step <= count && keys[step - 1] < key)
 	{
 		low = step;
 		step *= 2;
 	}
-	high = Min(step - 1, reader->count);
+	high = Min(step - 1, count);
 	while (low < high)
 	{
 		int			middle = low + (high - low) / 2;
@@ -81,27 +83,16 @@ count_below(const ShPairsBucketReader *reader, ShPermuted key)
 	return low;
 }
 
-/* skip the given number of entries */
-static inline void
-advance(ShPairsBucketReader *reader, int count)
-{
-	reader->next_keys += count;
-	reader->next_rows += count;
-	reader->count -= count;
-}
-
 /*
  * Read more entries if none are left.  Returns false if there are no more.
  */
 static inline bool
 have_entries(ShPairsBucketReader *reader)
 {
-	if (likely(reader->count > 0))
+	if (likely(reader->input->count > 0))
 		return true;
 	reader->before_read(reader->arg);
-	reader->count = shpairs_entries_next(reader->entries, &reader->group, &reader->next_keys,
-										 &reader->next_rows);
-	return reader->count > 0;
+	return shpairs_input_next(reader->input);
 }
 
 /*
@@ -112,11 +103,11 @@ have_entries(ShPairsBucketReader *reader)
 static inline int
 prefix_end(const ShPairsBucketReader *reader, bool *repeats)
 {
-	const ShPermuted *keys = reader->next_keys;
+	const ShPermuted *keys = reader->input->values;
 	int			end;
 
 	*repeats = false;
-	for (end = 1; end < reader->count; end++)
+	for (end = 1; end < reader->input->count; end++)
 	{
 		uint64		difference = keys[end] ^ keys[end - 1];
 
@@ -133,11 +124,14 @@ prefix_end(const ShPairsBucketReader *reader, bool *repeats)
 static int
 count_more(ShPairsBucketReader *reader, uint32 group, ShPermuted key)
 {
+	const ShPairsInput *input = reader->input;
 	int			count = 0;
 
-	if (!have_entries(reader) || reader->group != group)
+	if (!have_entries(reader) || input->group != group)
 		return 0;
-	while (count < reader->count && ((reader->next_keys[count] ^ key) & reader->prefix) == 0)
+	if (reader->prefix == 0)
+		return input->count;
+	while (count < input->count && ((input->values[count] ^ key) & reader->prefix) == 0)
 		count++;
 	return count;
 }
@@ -149,22 +143,25 @@ count_more(ShPairsBucketReader *reader, uint32 group, ShPermuted key)
 static void
 collect_bucket(ShPairsBucketReader *reader, int count)
 {
+	ShPairsInput *input = reader->input;
 	ShPairsBucket *bucket = &reader->collector.bucket;
 
 	reader->bucket = bucket;
 	reader->bucket_entries = 0;
-	shpairs_collector_clear(&reader->collector, reader->group);
+	shpairs_collector_clear(&reader->collector, input->group);
+	bucket->first_number = (uint64) reader->passed;
 	while (count > 0)
 	{
-		int			taken = shpairs_collect(&reader->collector, reader->next_keys,
-											reader->next_rows, count);
+		int			taken = shpairs_collect(&reader->collector, input->values, input->rows, count);
 
 		reader->bucket_entries += taken;
-		advance(reader, taken);
+		shpairs_input_advance(input, taken);
 		reader->complete = taken == count;
-		count = reader->complete && reader->count == 0 ?
+		count = reader->complete && input->count == 0 ?
 			count_more(reader, bucket->group, bucket->values[0]) : 0;
 	}
+	if (reader->complete)
+		shpairs_collector_finish(&reader->collector);
 }
 
 /*
@@ -182,9 +179,9 @@ shpairs_buckets_add_to_chunks(ShPairsBucketReader *reader, ShPairsChunks *chunks
 	shpairs_collector_shrink(&reader->collector);
 	while (!reader->complete && (count = count_more(reader, group, key)) > 0)
 	{
-		shpairs_chunks_add(chunks, side, reader->next_keys, reader->next_rows, count);
+		shpairs_chunks_add(chunks, side, reader->input->values, reader->input->rows, count);
 		reader->bucket_entries += count;
-		advance(reader, count);
+		shpairs_input_advance(reader->input, count);
 	}
 	reader->complete = true;
 }
@@ -200,8 +197,8 @@ pass_bucket(ShPairsBucketReader *reader)
 /*
  * Are there no more entries?
  *
- * If there are, the next one is the first of next_keys[], in the current
- * group.  The bucket that was taken before is no longer valid.
+ * If there are, the input has the next ones.  The bucket that was taken before is no
+ * longer valid.
  */
 static bool
 at_end(ShPairsBucketReader *reader)
@@ -219,11 +216,12 @@ at_end(ShPairsBucketReader *reader)
 static void
 take(ShPairsBucketReader *reader)
 {
+	ShPairsInput *input = reader->input;
 	ShPairsBucket *bucket = &reader->direct;
-	bool		repeats;
-	int			end = prefix_end(reader, &repeats);
+	bool		repeats = false;
+	int			end = reader->prefix == 0 ? input->count : prefix_end(reader, &repeats);
 
-	if (end == reader->count || repeats || end > lengthof(reader->own_rows))
+	if (end == input->count || repeats || end > lengthof(reader->own_rows))
 	{
 		collect_bucket(reader, end);
 		return;
@@ -231,25 +229,12 @@ take(ShPairsBucketReader *reader)
 	reader->bucket = bucket;
 	reader->bucket_entries = end;
 	reader->complete = true;
-	bucket->group = reader->group;
+	bucket->group = input->group;
 	bucket->nkeys = bucket->nrows = end;
-	bucket->values = reader->next_keys;
-	bucket->rows = reader->next_rows;
+	bucket->values = input->values;
+	bucket->rows = input->rows;
 	bucket->starts = reader->own_rows;
-	advance(reader, end);
-}
-
-/*
- * The same beside the bucket of another reader, in the memory that this leaves of
- * the total, but at least half of it.
- */
-static void
-take_beside(ShPairsBucketReader *reader, const ShPairsBucketReader *other, Size memory)
-{
-	Size		taken = shpairs_collector_memory(&other->collector);
-
-	reader->collector.memory = memory - Min(taken, memory / 2);
-	take(reader);
+	shpairs_input_advance(input, end);
 }
 
 /*
@@ -259,12 +244,13 @@ take_beside(ShPairsBucketReader *reader, const ShPairsBucketReader *other, Size 
 bool
 shpairs_buckets_next(ShPairsBucketReader *reader)
 {
+	ShPairsInput *input = reader->input;
+
 	while (!at_end(reader))
 	{
-		if (reader->count > 1 &&
-			((reader->next_keys[0] ^ reader->next_keys[1]) & reader->prefix) != 0)
+		if (input->count > 1 && ((input->values[0] ^ input->values[1]) & reader->prefix) != 0)
 		{
-			advance(reader, 1);
+			shpairs_input_advance(input, 1);
 			reader->passed++;
 			continue;
 		}
@@ -281,41 +267,44 @@ shpairs_buckets_next(ShPairsBucketReader *reader)
 static void
 skip(ShPairsBucketReader *reader, uint32 group, ShPermuted key)
 {
-	while (!at_end(reader) && reader->group <= group)
-	{
-		int			below = reader->group == group ? count_below(reader, key) : reader->count;
+	ShPairsInput *input = reader->input;
 
-		advance(reader, below);
+	while (!at_end(reader) && input->group <= group)
+	{
+		int			below = input->group == group ? count_below(reader, key) : input->count;
+
+		shpairs_input_advance(input, below);
 		reader->passed += below;
-		if (reader->count > 0)
+		if (input->count > 0)
 			return;
-		shpairs_entries_seek(reader->entries, group, key);
+		shpairs_input_seek(input, group, key);
 	}
 }
 
 /*
- * Take the next buckets of both sides that have the same prefix, in so much memory, which
- * may be exceeded by half.  Returns false after the last.  If any is not complete, the
- * rest must be taken, as above.
+ * Take the next buckets of both sides that have the same prefix.  Returns false after the
+ * last.  If any is not complete, the rest must be taken, as above.
  */
 bool
-shpairs_buckets_meet(ShPairsBucketReader *a, ShPairsBucketReader *b, Size memory)
+shpairs_buckets_meet(ShPairsBucketReader *a, ShPairsBucketReader *b)
 {
 	while (!at_end(a) && !at_end(b))
 	{
-		uint64		a_prefix = a->next_keys[0] & a->prefix;
-		uint64		b_prefix = b->next_keys[0] & b->prefix;
+		uint32		a_group = a->input->group;
+		uint32		b_group = b->input->group;
+		uint64		a_prefix = a->input->values[0] & a->prefix;
+		uint64		b_prefix = b->input->values[0] & b->prefix;
 
-		if (a->group == b->group && a_prefix == b_prefix)
+		if (a_group == b_group && a_prefix == b_prefix)
 		{
-			take_beside(a, b, memory);
-			take_beside(b, a, memory);
+			take(a);
+			take(b);
 			return true;
 		}
-		if (a->group < b->group || (a->group == b->group && a_prefix < b_prefix))
-			skip(a, b->group, b_prefix);
+		if (a_group < b_group || (a_group == b_group && a_prefix < b_prefix))
+			skip(a, b_group, b_prefix);
 		else
-			skip(b, a->group, a_prefix);
+			skip(b, a_group, a_prefix);
 	}
 	return false;
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * bucket_reader.h
- *	  Reading buckets of one word from entries in order, one after the other.
+ *	  Reading buckets from the entries of an input, one after the other.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,18 +11,19 @@
 #include "index/index.h"
 #include "pairs/chunks.h"
 #include "pairs/collector.h"
-#include "pairs/entries.h"
+#include "pairs/input.h"
 
 /* called with the argument before more entries are read */
 typedef void (*ShPairsReadFunction) (void *arg);
 
 typedef struct ShPairsBucketReader
 {
-	ShPairsEntries *entries;
+	ShPairsInput *input;
 	ShPairsReadFunction before_read;
 	void	   *arg;
 	int			prefix_bits;
-	uint64		prefix;			/* of a permuted fingerprint */
+	uint64		prefix;			/* of a permuted fingerprint; 0 with several
+								 * words */
 
 	/* the last returned bucket, and the entries that it consists of */
 	ShPairsBucket *bucket;
@@ -32,25 +33,18 @@ typedef struct ShPairsBucketReader
 	/* entries of the table before it, done or skipped */
 	double		passed;
 
-	/* entries that have been read after it, all of one group */
-	uint32		group;
-	int			count;
-	ShPermuted *next_keys;
-	ShPairsRow *next_rows;
-
 	/* buckets: where they were read, with no key repeated, or collected */
 	ShPairsBucket direct;
 	ShPairsCollector collector;
 	size_t		own_rows[SHIDX_MAX_ENTRIES];	/* starts, if no key repeats */
 } ShPairsBucketReader;
 
-extern void shpairs_buckets_init(ShPairsBucketReader *reader, ShPairsEntries *entries,
-								 Size memory, ShPairsSink *sink,
-								 ShPairsReadFunction before_read, void *arg);
+extern void shpairs_buckets_init(ShPairsBucketReader *reader, ShPairsInput *input, Size memory,
+								 ShPairsSink *sink, ShPairsReadFunction before_read, void *arg);
 extern void shpairs_buckets_start(ShPairsBucketReader *reader, int table, int prefix_bits,
 								  bool first_walk);
 extern bool shpairs_buckets_next(ShPairsBucketReader *reader);
-extern bool shpairs_buckets_meet(ShPairsBucketReader *a, ShPairsBucketReader *b, Size memory);
+extern bool shpairs_buckets_meet(ShPairsBucketReader *a, ShPairsBucketReader *b);
 extern void shpairs_buckets_add_to_chunks(ShPairsBucketReader *reader, ShPairsChunks *chunks,
 										  int side);
 

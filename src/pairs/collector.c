@@ -20,23 +20,23 @@
 
 #define FIRST_CAPACITY		1024
 
-#define BYTES_PER_ROW		sizeof(ShPairsRow)
-
-/* the bytes that a key takes, including its search */
-static Size
-bytes_per_key(int nwords)
+/*
+ * The memory of an entry that is a key of its own, including its search.
+ */
+Size
+shpairs_entry_bytes(int nwords)
 {
-	return nwords * sizeof(uint64) + sizeof(size_t) + shpairs_search_bytes(nwords) +
-		(nwords > 1 ? sizeof(ShPairsRow) : 0);
+	return nwords * sizeof(uint64) + sizeof(size_t) + sizeof(ShPairsRow) +
+		shpairs_search_bytes(nwords) + (nwords > 1 ? sizeof(ShPairsRow) : 0);
 }
 
 /*
- * The memory for a bucket with this many keys and rows.
+ * How many entries a bucket can have in so much memory.
  */
-Size
-shpairs_bucket_bytes(int nwords, size_t nkeys, size_t nrows)
+size_t
+shpairs_bucket_capacity(int nwords, Size memory)
 {
-	return nkeys * bytes_per_key(nwords) + nrows * BYTES_PER_ROW;
+	return Min(Max(memory / shpairs_entry_bytes(nwords), 1), SHPAIRS_MAX_KEYS);
 }
 
 /*
@@ -45,29 +45,29 @@ shpairs_bucket_bytes(int nwords, size_t nkeys, size_t nrows)
 bool
 shpairs_bucket_fits(int nwords, double entries)
 {
-	return entries * (bytes_per_key(nwords) + BYTES_PER_ROW) <= maintenance_work_mem * 1024.0;
+	return entries <= shpairs_bucket_capacity(nwords, maintenance_work_mem * (Size) 1024);
 }
 
 static void
-resize(ShPairsCollector *collector, size_t max_keys, size_t max_rows)
+resize(ShPairsCollector *collector, size_t capacity)
 {
 	ShPairsBucket *bucket = &collector->bucket;
 
-	collector->max_keys = max_keys;
-	collector->max_rows = max_rows;
-	bucket->values = repalloc_huge(bucket->values, max_keys * bucket->nwords * sizeof(uint64));
-	bucket->starts = repalloc_huge(bucket->starts, max_keys * sizeof(size_t));
-	bucket->rows = repalloc_huge(bucket->rows, max_rows * sizeof(ShPairsRow));
+	collector->capacity = capacity;
+	bucket->values = repalloc_huge(bucket->values, capacity * bucket->nwords * sizeof(uint64));
+	bucket->starts = repalloc_huge(bucket->starts, capacity * sizeof(size_t));
+	bucket->rows = repalloc_huge(bucket->rows, capacity * sizeof(ShPairsRow));
 	if (collector->scratch != NULL)
-		collector->scratch = repalloc_huge(collector->scratch, max_keys * sizeof(ShPairsRow));
+		collector->scratch = repalloc_huge(collector->scratch, capacity * sizeof(ShPairsRow));
 }
 
 /*
- * Prepare to collect values of so many words.  Of a key with several rows, the sink is
- * passed all but the first if it has a function for that.
+ * Prepare to collect values of so many words, and at most so many entries.  Of a key with
+ * several rows, the sink is passed all but the first if it has a function for that.
  */
 void
-shpairs_collector_init(ShPairsCollector *collector, int nwords, ShPairsSink *sink, Size memory)
+shpairs_collector_init(ShPairsCollector *collector, int nwords, ShPairsSink *sink,
+					   size_t max_capacity)
 {
 	ShPairsBucket *bucket = &collector->bucket;
 
@@ -79,37 +79,8 @@ shpairs_collector_init(ShPairsCollector *collector, int nwords, ShPairsSink *sin
 	if (nwords > 1)
 		collector->scratch = palloc(sizeof(ShPairsRow));
 	collector->sink = sink != NULL && sink->repeat != NULL ? sink : NULL;
-	collector->memory = memory;
-	resize(collector, FIRST_CAPACITY, FIRST_CAPACITY);
-}
-
-/*
- * How much memory it has allocated, with that of the search.
- */
-Size
-shpairs_collector_memory(const ShPairsCollector *collector)
-{
-	return shpairs_bucket_bytes(collector->bucket.nwords, collector->max_keys,
-								collector->max_rows);
-}
-
-/*
- * Make room for so many keys and rows, whatever memory that takes.
- */
-void
-shpairs_collector_reserve(ShPairsCollector *collector, size_t nkeys, size_t nrows)
-{
-	size_t		max_keys = Max(nkeys, collector->max_keys);
-	size_t		max_rows = Max(nrows, collector->max_rows);
-
-	/* do not keep room for many keys beside that for many rows */
-	if (shpairs_bucket_bytes(collector->bucket.nwords, max_keys, max_rows) > collector->memory)
-	{
-		max_keys = nkeys;
-		max_rows = nrows;
-	}
-	if (max_keys != collector->max_keys || max_rows != collector->max_rows)
-		resize(collector, max_keys, max_rows);
+	collector->max_capacity = max_capacity;
+	resize(collector, Min(FIRST_CAPACITY, max_capacity));
 }
 
 /*
@@ -119,53 +90,25 @@ void
 shpairs_collector_shrink(ShPairsCollector *collector)
 {
 	shpairs_collector_clear(collector, collector->bucket.group);
-	resize(collector, FIRST_CAPACITY, FIRST_CAPACITY);
+	resize(collector, Min(FIRST_CAPACITY, collector->max_capacity));
 }
 
 /*
- * The new capacity, in items of the given size, of an array that is full, if
- * the other array takes used bytes.  The same if there is no memory.
+ * Is there room for another entry?  Each key has at least one row.
  */
-static size_t
-next_capacity(const ShPairsCollector *collector, size_t capacity, Size size, Size used)
+static inline bool
+has_room(ShPairsCollector *collector)
 {
-	size_t		most = collector->memory > used ? (collector->memory - used) / size : 0;
-
-	return Max(Min(capacity * 2, Min(most, SHPAIRS_MAX_KEYS)), capacity);
-}
-
-/* returns false if there is no memory, as enlarge_rows does */
-static bool
-enlarge_keys(ShPairsCollector *collector)
-{
-	size_t		repeats = collector->max_rows - collector->max_keys;
-	size_t		capacity;
-
-	/* each key has at least one row */
-	capacity = next_capacity(collector, collector->max_keys,
-							 bytes_per_key(collector->bucket.nwords) + BYTES_PER_ROW,
-							 repeats * BYTES_PER_ROW);
-	if (capacity == collector->max_keys)
+	if (likely(collector->bucket.nrows < collector->capacity))
+		return true;
+	if (collector->capacity == collector->max_capacity)
 		return false;
-	resize(collector, capacity, capacity + repeats);
-	return true;
-}
-
-static bool
-enlarge_rows(ShPairsCollector *collector)
-{
-	size_t		most = collector->memory / BYTES_PER_ROW;
-	size_t		taken = collector->max_keys * bytes_per_key(collector->bucket.nwords) / BYTES_PER_ROW;
-	size_t		capacity = Min(collector->max_rows * 2, most > taken ? most - taken : 0);
-
-	if (capacity <= collector->max_rows)
-		return false;
-	resize(collector, collector->max_keys, capacity);
+	resize(collector, Min(collector->capacity * 2, collector->max_capacity));
 	return true;
 }
 
 /*
- * Add entries as new keys.  Returns how many there was memory for.
+ * Add entries as new keys.  Returns for how many there was room.
  */
 static size_t
 collect_keys(ShPairsCollector *collector, const uint64 *values, const ShPairsRow *rows,
@@ -174,12 +117,9 @@ collect_keys(ShPairsCollector *collector, const uint64 *values, const ShPairsRow
 	ShPairsBucket *bucket = &collector->bucket;
 	size_t		done = 0;
 
-	while (done < count &&
-		   (bucket->nkeys < collector->max_keys || enlarge_keys(collector)) &&
-		   (bucket->nrows < collector->max_rows || enlarge_rows(collector)))
+	while (done < count && has_room(collector))
 	{
-		size_t		n = Min(count - done, Min(collector->max_keys - bucket->nkeys,
-											  collector->max_rows - bucket->nrows));
+		size_t		n = Min(count - done, collector->capacity - bucket->nrows);
 
 		memcpy(bucket->values + bucket->nkeys * bucket->nwords, values + done * bucket->nwords,
 			   n * bucket->nwords * sizeof(uint64));
@@ -195,7 +135,7 @@ collect_keys(ShPairsCollector *collector, const uint64 *values, const ShPairsRow
 }
 
 /*
- * Another row of the last key.  Returns false if there is no memory for it.
+ * Another row of the last key.  Returns false if there is no room for it.
  */
 static bool
 collect_repeat(ShPairsCollector *collector, ShPairsRow row)
@@ -204,12 +144,10 @@ collect_repeat(ShPairsCollector *collector, ShPairsRow row)
 
 	if (collector->sink != NULL)
 		collector->sink->repeat(collector->sink, bucket, row);
+	else if (!has_room(collector))
+		return false;
 	else
-	{
-		if (bucket->nrows == collector->max_rows && !enlarge_rows(collector))
-			return false;
 		bucket->rows[bucket->nrows++] = row;
-	}
 	bucket->last_repeated = true;
 	return true;
 }
@@ -246,7 +184,7 @@ collect_ascending(ShPairsCollector *collector, const uint64 *values, const ShPai
 }
 
 /*
- * Add entries.  Returns how many there was memory for.
+ * Add entries.  Returns for how many there was room.
  */
 size_t
 shpairs_collect(ShPairsCollector *collector, const uint64 *values, const ShPairsRow *rows,
@@ -397,14 +335,4 @@ shpairs_collector_finish(ShPairsCollector *collector)
 		bucket->rows[bucket->nrows++] = ordered[i];
 		bucket->last_repeated = false;
 	}
-}
-
-void
-shpairs_collector_free(ShPairsCollector *collector)
-{
-	pfree(collector->bucket.values);
-	pfree(collector->bucket.starts);
-	pfree(collector->bucket.rows);
-	if (collector->scratch != NULL)
-		pfree(collector->scratch);
 }

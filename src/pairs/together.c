@@ -363,7 +363,7 @@ workers_with_memory(const ShPairsSearch *search, int workers)
 	const ShPairsSets *sets = &search->sets;
 	size_t		nkeys = shpairs_count_keys(sets);
 	double		left = maintenance_work_mem * 1024.0 - size_of_values(sets) -
-		shpairs_bucket_bytes(sets->nwords, nkeys, nkeys);
+		(double) nkeys * shpairs_entry_bytes(sets->nwords);
 
 	if (size_of_values(sets) > MAX_VALUES || left <= 0)
 		return 0;

@@ -1,13 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * walks.c
- *	  The buckets of fingerprints of one word that are met by walks over the
- *	  tables of a scheme.
+ *	  The buckets that are met by walks over the entries of inputs.
  *
- * In each table, entries with the same prefix are adjacent and make a bucket
- * (bucket_reader.c), which is divided into chunks if it does not fit in memory
+ * In each table of a scheme, entries with the same prefix are adjacent and make a
+ * bucket (bucket_reader.c), which is divided into chunks if it does not fit in memory
  * (chunks.c).  A pair that shares the prefix of several walks belongs to
- * the first of these.
+ * the first of these.  To search groups as a whole is one walk without a prefix.
  *
  * Two sides are read in the order of the same tables, side by side.  Entries
  * without a counterpart are skipped, and so are leaves of an index that have
@@ -30,18 +29,18 @@
  */
 #define SKEW				64
 
-typedef struct WalkFeed
+struct ShPairsWalks
 {
-	ShPairsFeed base;
+	int			nsides;
+	ShPairsInput *inputs;		/* of each side */
 	const ShPairsPlan *plan;
-	Size		memory;
 	int			walk;			/* the current one */
 	double		done;			/* entries of the walks before it */
 	ShPairs    *pairs;
 	ShPairsSink *sink;
 	ShPairsBucketReader readers[2];
 	ShPairsChunks *chunks;		/* of the current buckets, or NULL if they fit */
-} WalkFeed;
+};
 
 /*
  * Choose how many blocks of the prefixes of a scheme to use.
@@ -128,18 +127,32 @@ shpairs_plan_table(ShPairsPlan *plan, const ShBitsScheme *scheme, int table)
 }
 
 /*
+ * Plan to search whole groups, in whatever order their entries are.
+ */
+void
+shpairs_plan_groups(ShPairsPlan *plan)
+{
+	plan->first = 0;
+	plan->nwalks = 1;
+	plan->walks[0] = (ShPairsWalk)
+	{
+		0
+	};
+}
+
+/*
  * Set masks so that a walk over a table does not find pairs again that share
  * the prefix of an earlier walk.
  */
 static void
-set_masks(const WalkFeed *feed)
+set_masks(const ShPairsWalks *walks)
 {
-	const ShBitsTable *table = feed->readers[0].bucket->table;
-	ShPairs    *pairs = feed->pairs;
+	const ShBitsTable *table = walks->readers[0].bucket->table;
+	ShPairs    *pairs = walks->pairs;
 
-	pairs->nmasks = feed->walk;
-	for (int i = 0; i < feed->walk; i++)
-		pairs->masks[i] = shbits_permute(table, feed->plan->walks[i].mask);
+	pairs->nmasks = walks->walk;
+	for (int i = 0; i < walks->walk; i++)
+		pairs->masks[i] = shbits_permute(table, walks->plan->walks[i].mask);
 }
 
 /*
@@ -147,34 +160,33 @@ set_masks(const WalkFeed *feed)
  * one side only, that with more of them.  So the walk is as far as the side
  * that is further.
  */
-static void
-report_walks(ShPairsFeed *base, double fraction)
+void
+shpairs_walks_report(ShPairsWalks *walks, double fraction)
 {
-	const WalkFeed *feed = (const WalkFeed *) base;
 	double		entries = 0;
 	double		passed = 0;
 	double		furthest = 0;
 
-	if (feed->chunks != NULL)
-		fraction = shpairs_chunks_done(feed->chunks, fraction);
-	for (int i = 0; i < base->nsides; i++)
+	if (walks->chunks != NULL)
+		fraction = shpairs_chunks_done(walks->chunks, fraction);
+	for (int i = 0; i < walks->nsides; i++)
 	{
-		const ShPairsBucketReader *reader = &feed->readers[i];
+		const ShPairsBucketReader *reader = &walks->readers[i];
 		double		here = reader->passed + reader->bucket_entries * fraction;
 
-		entries += base->inputs[i].entries;
+		entries += walks->inputs[i].entries;
 		passed += here;
-		furthest = Max(furthest, here / Max(base->inputs[i].entries, 1));
+		furthest = Max(furthest, here / Max(walks->inputs[i].entries, 1));
 	}
-	if (base->nsides > 1 && base->inputs[0].entries > 0 && base->inputs[1].entries > 0)
+	if (walks->nsides > 1 && walks->inputs[0].entries > 0 && walks->inputs[1].entries > 0)
 		passed = Min(furthest, 1) * entries;
-	shpairs_progress_entries(base->inputs[0].progress, feed->done + passed);
+	shpairs_progress_entries(walks->inputs[0].progress, walks->done + passed);
 }
 
 static void
 report_read(void *arg)
 {
-	report_walks(arg, 0);
+	shpairs_walks_report(arg, 0);
 }
 
 /*
@@ -182,119 +194,118 @@ report_read(void *arg)
  * the first one turned out to have.
  */
 static void
-start_walk(WalkFeed *feed)
+start_walk(ShPairsWalks *walks)
 {
-	const ShPairsPlan *plan = feed->plan;
-	const ShPairsWalk *walk = &plan->walks[feed->walk];
-	int			ndone = feed->walk - plan->first;
+	const ShPairsPlan *plan = walks->plan;
+	const ShPairsWalk *walk = &plan->walks[walks->walk];
+	int			ndone = walks->walk - plan->first;
 	int			nwalks = plan->nwalks - plan->first;
-	ShPairsProgress *progress = feed->base.inputs[0].progress;
+	ShPairsProgress *progress = walks->inputs[0].progress;
 
-	if (ndone == 1 && feed->base.nsides == 1)
-		progress->total = feed->done * nwalks;
+	if (ndone == 1 && walks->nsides == 1)
+		progress->total = walks->done * nwalks;
 	shpairs_progress_walks(progress, ndone, nwalks);
-	if (feed->walk == plan->nwalks)
+	if (walks->walk == plan->nwalks)
 		return;
-	for (int i = 0; i < feed->base.nsides; i++)
-		shpairs_buckets_start(&feed->readers[i], walk->table, walk->prefix_bits, feed->walk == 0);
-	set_masks(feed);
+	for (int i = 0; i < walks->nsides; i++)
+		shpairs_buckets_start(&walks->readers[i], walk->table, walk->prefix_bits, walks->walk == 0);
+	set_masks(walks);
 }
 
 /* count the entries of a walk that has ended */
 static void
-end_walk(WalkFeed *feed)
+end_walk(ShPairsWalks *walks)
 {
-	const ShPairsInput *inputs = feed->base.inputs;
+	const ShPairsInput *inputs = walks->inputs;
 
-	if (feed->base.nsides == 1)
-		feed->done += feed->readers[0].passed;
+	if (walks->nsides == 1)
+		walks->done += walks->readers[0].passed;
 	else if (inputs[0].entries > 0 && inputs[1].entries > 0)
-		feed->done += inputs[0].entries + inputs[1].entries;
+		walks->done += inputs[0].entries + inputs[1].entries;
 	else
-		feed->done += feed->readers[0].passed + feed->readers[1].passed;
-	feed->walk++;
+		walks->done += walks->readers[0].passed + walks->readers[1].passed;
+	walks->walk++;
 }
 
 static bool
-next_buckets(WalkFeed *feed)
+next_buckets(ShPairsWalks *walks)
 {
-	if (feed->base.nsides == 1)
-		return shpairs_buckets_next(&feed->readers[0]);
-	return shpairs_buckets_meet(&feed->readers[0], &feed->readers[1], feed->memory);
+	if (walks->nsides == 1)
+		return shpairs_buckets_next(&walks->readers[0]);
+	return shpairs_buckets_meet(&walks->readers[0], &walks->readers[1]);
 }
 
 /*
  * If any of the current buckets does not fit in memory, divide all into chunks.
  */
 static void
-divide_buckets(WalkFeed *feed)
+divide_buckets(ShPairsWalks *walks)
 {
-	int			nsides = feed->base.nsides;
+	int			nsides = walks->nsides;
 	ShPairsChunks *chunks;
 
-	if (feed->readers[0].complete && feed->readers[nsides - 1].complete)
+	if (walks->readers[0].complete && walks->readers[nsides - 1].complete)
 		return;
-	chunks = shpairs_chunks_begin(feed->base.inputs, nsides, feed->readers[0].bucket,
-								  feed->sink);
+	chunks = shpairs_chunks_begin(walks->inputs, nsides, walks->readers[0].bucket,
+								  walks->sink);
 	for (int i = 0; i < nsides; i++)
-		shpairs_buckets_add_to_chunks(&feed->readers[i], chunks, i);
+		shpairs_buckets_add_to_chunks(&walks->readers[i], chunks, i);
 	shpairs_chunks_divide(chunks);
-	feed->chunks = chunks;
+	walks->chunks = chunks;
 }
 
-static bool
-next_walk_buckets(ShPairsFeed *base, ShPairsBucket **a, ShPairsBucket **b)
+/*
+ * Get the next two buckets whose keys are to be compared, or the next one, twice, whose
+ * keys are to be compared with each other.  They are valid until the next call.  Returns
+ * false after the last.
+ */
+bool
+shpairs_walks_next(ShPairsWalks *walks, ShPairsBucket **a, ShPairsBucket **b)
 {
-	WalkFeed   *feed = (WalkFeed *) base;
-
-	if (shpairs_chunks_next(&feed->chunks, a, b))
+	if (shpairs_chunks_next(&walks->chunks, a, b))
 		return true;
-	while (feed->walk < feed->plan->nwalks)
+	while (walks->walk < walks->plan->nwalks)
 	{
-		if (next_buckets(feed))
+		if (next_buckets(walks))
 		{
-			*a = feed->readers[0].bucket;
-			*b = feed->readers[base->nsides - 1].bucket;
-			divide_buckets(feed);
-			(void) shpairs_chunks_next(&feed->chunks, a, b);
+			*a = walks->readers[0].bucket;
+			*b = walks->readers[walks->nsides - 1].bucket;
+			divide_buckets(walks);
+			(void) shpairs_chunks_next(&walks->chunks, a, b);
 			return true;
 		}
-		end_walk(feed);
-		start_walk(feed);
+		end_walk(walks);
+		start_walk(walks);
 	}
 	return false;
 }
 
 /*
- * Begin the walks of a plan over the inputs of a search, which have been prepared for
- * its scheme.  The masks of pairs are set.  All arguments must outlive the search.
- *
- * Two sides may exceed maintenance_work_mem by half.
+ * Begin the walks of a plan over the inputs of a search, which have been prepared.  The
+ * masks of pairs are set.  All arguments must outlive the search.
  */
-ShPairsFeed *
-shpairs_feed_walks(ShPairsInput *inputs, int nsides, const ShPairsPlan *plan, ShPairs *pairs,
-				   ShPairsSink *sink)
+ShPairsWalks *
+shpairs_walks_begin(ShPairsInput *inputs, int nsides, const ShPairsPlan *plan, ShPairs *pairs,
+					ShPairsSink *sink)
 {
-	WalkFeed   *feed = palloc0(sizeof(WalkFeed));
+	ShPairsWalks *walks = palloc0(sizeof(ShPairsWalks));
 	double		entries = 0;
 
-	feed->base.nsides = nsides;
-	feed->base.inputs = inputs;
-	feed->base.next = next_walk_buckets;
-	feed->base.report = report_walks;
-	feed->plan = plan;
-	feed->memory = maintenance_work_mem * (Size) 1024;
-	feed->pairs = pairs;
-	feed->sink = sink;
+	walks->nsides = nsides;
+	walks->inputs = inputs;
+	walks->plan = plan;
+	walks->pairs = pairs;
+	walks->sink = sink;
 	for (int i = 0; i < nsides; i++)
 	{
-		shpairs_buckets_init(&feed->readers[i], &inputs[i].entries_of, feed->memory / nsides,
-							 shpairs_input_sink(&inputs[i], sink), report_read, feed);
+		shpairs_buckets_init(&walks->readers[i], &inputs[i],
+							 maintenance_work_mem * (Size) 1024 / nsides,
+							 shpairs_input_sink(&inputs[i], sink), report_read, walks);
 		entries = inputs[i].entries == 0 || (i > 0 && entries == 0) ? 0 :
 			entries + inputs[i].entries;
 	}
 	shpairs_progress_begin(inputs[0].progress, SHPAIRS_COMPARING, entries * (plan->nwalks - plan->first));
-	feed->walk = plan->first;
-	start_walk(feed);
-	return &feed->base;
+	walks->walk = plan->first;
+	start_walk(walks);
+	return walks;
 }

@@ -525,7 +525,7 @@ test_collector(int nvalues, const char *what)
 	const ShPairsBucket *bucket = &collector.bucket;
 	bool		right = true;
 
-	shpairs_collector_init(&collector, 4, NULL, (Size) 1 << 30);
+	shpairs_collector_init(&collector, 4, NULL, WIDE_ROWS);
 	for (uint64 row = 0; row < WIDE_ROWS; row++)
 	{
 		uint64		value[4] = {7, 7, 7, (row * 7919) % nvalues};
@@ -545,7 +545,10 @@ test_collector(int nvalues, const char *what)
 	}
 	report(right, what, "keys and their rows");
 	report(server_checks >= WIDE_ROWS, what, "interrupts in the sort");
-	shpairs_collector_free(&collector);
+	pfree(bucket->values);
+	pfree(bucket->starts);
+	pfree(bucket->rows);
+	pfree(collector.scratch);
 }
 
 static void
