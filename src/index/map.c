@@ -250,9 +250,7 @@ shidx_map_child(Relation index, int tree, ShIdxKey key, ShIdxPlace *place)
  * the copies at both ends; -1 if there are none.
  *
  * The copies do not have the leaves of splits by other backends since the pages were
- * copied.  A scan that plans by too small a number reads a large group leaf by leaf,
- * which is slow once: where its searches miss the leaves that are expected, the copies
- * are brought up to date.
+ * copied.
  */
 double
 shidx_map_count(Relation index, int tree, ShIdxRoot root, ShIdxKey low, ShIdxKey high)

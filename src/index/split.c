@@ -475,10 +475,13 @@ shidx_make_room(Relation index, int tree, int level, ShIdxKey key, int fillfacto
 {
 	for (;;)
 	{
-		Buffer		page = shidx_search(index, tree, level, key, BUFFER_LOCK_EXCLUSIVE);
+		Buffer		page;
 		Buffer		parent;
-		ShIdxKey	low = shidx_page_low(BufferGetPage(page));
+		ShIdxKey	low;
 
+		CHECK_FOR_INTERRUPTS();
+		page = shidx_search(index, tree, level, key, BUFFER_LOCK_EXCLUSIVE);
+		low = shidx_page_low(BufferGetPage(page));
 		if (has_room(BufferGetPage(page), key))
 		{
 			UnlockReleaseBuffer(page);

@@ -25,6 +25,9 @@
 /* give up after this many root changes in a row */
 #define MAX_ROOT_CHANGES	64
 
+/* every so many counts of a group's leaves, read the pages even if the map knows */
+#define RECOUNT_INTERVAL	16
+
 /*
  * Lock a page that has been reached in the tree and on the level where it should be.
  *
@@ -391,20 +394,31 @@ count_starts(Relation index, int tree, int level, int root_level, ShIdxKey low, 
  * groups may share it.  The downlinks of the group are counted on the inner pages
  * at its two ends; those between these are assumed to have as many.
  *
- * Each start of a scan asks, so where the map has these pages, its copies are asked.
- * Otherwise reads one or two inner pages of each level at most, and locks as
- * shidx_search does; holds no lock or pin on return.
+ * Each start of a scan asks, so where the map has these pages, its copies are asked,
+ * which do not have the leaves of splits by other backends.  A scan that plans by too
+ * small a number reads a large group leaf by leaf.  So every now and then the pages are
+ * read all the same, and if they have many more leaves, the copies are forgotten.
+ *
+ * Reads one or two inner pages of each level at most, and locks as shidx_search does;
+ * holds no lock or pin on return.
  */
 double
 shidx_count_leaves(Relation index, int tree, uint32 group)
 {
 	ShIdxKey	low = shidx_make_key(group, 0, 0);
 	ShIdxKey	high = shidx_make_key(group, PG_UINT64_MAX, SHIDX_MAX_TID - 1);
-	ShIdxRoot	root = shidx_get_cache(index)->trees[tree].root;
+	ShIdxCache *cache = shidx_get_cache(index);
+	ShIdxRoot	root = cache->trees[tree].root;
 	double		known;
+	double		counted;
 
 	if (root.level == 0)
 		return 1;
 	known = shidx_map_count(index, tree, root, low, high);
-	return 1 + (known >= 0 ? known : count_starts(index, tree, 0, root.level, low, high));
+	if (known >= 0 && ++cache->recent_counts % RECOUNT_INTERVAL != 0)
+		return 1 + known;
+	counted = count_starts(index, tree, 0, root.level, low, high);
+	if (known >= 0 && counted > 2 * known + 1)
+		shidx_map_forget(index);
+	return 1 + counted;
 }
