@@ -157,7 +157,7 @@ append_to_chunk(ShPairsChunks *chunks, Side *side, const uint64 *entry)
 	side->count++;
 }
 
-static inline void
+static void
 add_entry(ShPairsChunks *chunks, Side *side, const uint64 *value, ShPairsRow row)
 {
 	int			nwords = words_of(chunks);
@@ -195,8 +195,7 @@ shpairs_chunks_add(ShPairsChunks *chunks, int side, const uint64 *values,
 }
 
 /*
- * Add the entries of a bucket, which come before all others of a side.  If it has
- * several words, it need not be finished.
+ * Add the entries of a bucket, which come before all others of a side.
  */
 void
 shpairs_chunks_add_bucket(ShPairsChunks *chunks, int number, const ShPairsBucket *bucket)
@@ -204,6 +203,13 @@ shpairs_chunks_add_bucket(ShPairsChunks *chunks, int number, const ShPairsBucket
 	Side	   *side = &chunks->sides[number];
 
 	side->first_number = bucket->first_number;
+	for (size_t i = 0; bucket->nkeys == 0 && i < bucket->nrows; i++)
+	{
+		const uint64 *record = bucket->values + i * shpairs_record_words(bucket->nwords);
+
+		shcompat_check_at(i);
+		add_entry(chunks, side, record, record[bucket->nwords]);
+	}
 	for (size_t i = 0; i < bucket->nkeys; i++)
 	{
 		for (size_t row = bucket->starts[i]; row < shpairs_rows_end(bucket, i); row++)

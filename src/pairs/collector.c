@@ -4,8 +4,8 @@
  *	  Collecting the entries of a bucket in memory.
  *
  * With one word, entries come in order, and equal ones are one key at once.
- * With several, each is kept as a key when it comes, and they are ordered when all are
- * there.
+ * With several, they are collected as records, a value and its row, and become keys when
+ * all are there.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,8 +26,8 @@
 Size
 shpairs_entry_bytes(int nwords)
 {
-	return nwords * sizeof(uint64) + sizeof(size_t) + sizeof(ShPairsRow) +
-		shpairs_search_bytes(nwords) + (nwords > 1 ? sizeof(ShPairsRow) : 0);
+	return shpairs_record_words(nwords) * sizeof(uint64) + sizeof(size_t) + sizeof(ShPairsRow) +
+		shpairs_search_bytes(nwords);
 }
 
 /*
@@ -54,11 +54,10 @@ resize(ShPairsCollector *collector, size_t capacity)
 	ShPairsBucket *bucket = &collector->bucket;
 
 	collector->capacity = capacity;
-	bucket->values = repalloc_huge(bucket->values, capacity * bucket->nwords * sizeof(uint64));
+	bucket->values = repalloc_huge(bucket->values, capacity * shpairs_record_words(bucket->nwords) *
+								   sizeof(uint64));
 	bucket->starts = repalloc_huge(bucket->starts, capacity * sizeof(size_t));
 	bucket->rows = repalloc_huge(bucket->rows, capacity * sizeof(ShPairsRow));
-	if (collector->scratch != NULL)
-		collector->scratch = repalloc_huge(collector->scratch, capacity * sizeof(ShPairsRow));
 }
 
 /*
@@ -76,8 +75,6 @@ shpairs_collector_init(ShPairsCollector *collector, int nwords, ShPairsSink *sin
 	bucket->values = palloc(sizeof(uint64));
 	bucket->starts = palloc(sizeof(size_t));
 	bucket->rows = palloc(sizeof(ShPairsRow));
-	if (nwords > 1)
-		collector->scratch = palloc(sizeof(ShPairsRow));
 	collector->sink = sink != NULL && sink->repeat != NULL ? sink : NULL;
 	collector->max_capacity = max_capacity;
 	resize(collector, Min(FIRST_CAPACITY, max_capacity));
@@ -130,6 +127,27 @@ collect_keys(ShPairsCollector *collector, const uint64 *values, const ShPairsRow
 		bucket->nrows += n;
 		bucket->last_repeated = false;
 		done += n;
+	}
+	return done;
+}
+
+/*
+ * Add entries of several words as records.  Returns for how many there was room.
+ */
+static size_t
+collect_records(ShPairsCollector *collector, const uint64 *values, const ShPairsRow *rows,
+				size_t count)
+{
+	ShPairsBucket *bucket = &collector->bucket;
+	int			nwords = bucket->nwords;
+	size_t		done;
+
+	for (done = 0; done < count && has_room(collector); done++)
+	{
+		uint64	   *record = bucket->values + bucket->nrows++ * shpairs_record_words(nwords);
+
+		memcpy(record, values + done * nwords, nwords * sizeof(uint64));
+		record[nwords] = rows[done];
 	}
 	return done;
 }
@@ -192,7 +210,7 @@ shpairs_collect(ShPairsCollector *collector, const uint64 *values, const ShPairs
 {
 	if (collector->bucket.nwords == 1)
 		return collect_ascending(collector, values, rows, count);
-	return collect_keys(collector, values, rows, count);
+	return collect_records(collector, values, rows, count);
 }
 
 /*
@@ -211,23 +229,12 @@ shpairs_collect_in_order(ShPairsCollector *collector, const uint64 *value, ShPai
 		(void) collect_keys(collector, value, &row, 1);
 }
 
-/* which of the values of two items comes first */
-static inline int
-compare_items(const ShIdxSortItem *a, const ShIdxSortItem *b, const ShPairsBucket *bucket)
-{
-	int			result = shpairs_compare(shpairs_value(bucket, a->value),
-										 shpairs_value(bucket, b->value), bucket->nwords);
-
-	if (result == 0)
-		result = a->value < b->value ? -1 : a->value > b->value;
-	return result;
-}
-
 /* the server's qsort does not look for interrupts */
-#define ST_SORT sort_items
-#define ST_ELEMENT_TYPE ShIdxSortItem
-#define ST_COMPARE(a, b, bucket) compare_items(a, b, bucket)
-#define ST_COMPARE_ARG_TYPE const ShPairsBucket
+#define ST_SORT sort_records
+#define ST_ELEMENT_TYPE_VOID
+#define ST_COMPARE(a, b, nwords) \
+	shpairs_compare((const uint64 *) (a), (const uint64 *) (b), *(nwords))
+#define ST_COMPARE_ARG_TYPE const int
 #define ST_CHECK_FOR_INTERRUPTS
 #define ST_SCOPE static
 #define ST_DECLARE
@@ -235,104 +242,34 @@ compare_items(const ShIdxSortItem *a, const ShIdxSortItem *b, const ShPairsBucke
 #include "lib/sort_template.h"
 
 /*
- * Sort values by their first word, and then those that have the same.  The values of
- * the items are the places of values.
- */
-static void
-sort_values(const ShPairsBucket *bucket, ShIdxSortItem *items, ShIdxSortItem *sorted)
-{
-	size_t		count = bucket->nkeys;
-
-	for (size_t i = 0; i < count; i++)
-	{
-		shcompat_check_at(i);
-		items[i] = shidx_sort_item(*shpairs_value(bucket, i), i);
-	}
-	shidx_sort_radix(items, sorted, count);
-	for (size_t start = 0, end; start < count; start = end)
-	{
-		end = start + 1;
-		while (end < count && sorted[end].key == sorted[start].key)
-			end++;
-		if (end - start > 1)
-			sort_items(sorted + start, end - start, bucket);
-	}
-}
-
-/*
- * Move values in place, so that value i is the one at the place in item i.
- */
-static void
-move_values(ShPairsBucket *bucket, ShIdxSortItem *sorted)
-{
-	int			nwords = bucket->nwords;
-	Size		size = nwords * sizeof(uint64);
-	uint64		value[SHBITS_MAX_PARTS];
-	size_t		moved = 0;
-
-	for (size_t first = 0; first < bucket->nkeys; first++)
-	{
-		size_t		to = first;
-
-		if (sorted[first].value == first)
-			continue;
-		memcpy(value, shpairs_value(bucket, first), size);
-		for (size_t from = sorted[to].value; from != first; from = sorted[to].value)
-		{
-			/* all may be in one circle */
-			shcompat_check_at(++moved);
-			memcpy(bucket->values + to * nwords, shpairs_value(bucket, from), size);
-			sorted[to].value = to;
-			to = from;
-		}
-		memcpy(bucket->values + to * nwords, value, size);
-		sorted[to].value = to;
-	}
-}
-
-/*
- * All entries have been added: make the keys.
+ * All entries have been added: make keys of the records, in place.
  */
 void
 shpairs_collector_finish(ShPairsCollector *collector)
 {
 	ShPairsBucket *bucket = &collector->bucket;
-	int			nwords = bucket->nwords;
-	Size		size = nwords * sizeof(uint64);
-	size_t		count = bucket->nkeys;
-	ShPairsRow *ordered = collector->scratch;
-	ShIdxSortItem *items;
-	ShIdxSortItem *sorted;
+	const int	nwords = bucket->nwords;
+	const int	record_words = shpairs_record_words(nwords);
+	size_t		count = bucket->nrows;
 
 	if (nwords == 1)
 		return;
-	items = MemoryContextAllocHuge(CurrentMemoryContext, count * sizeof(ShIdxSortItem));
-	sorted = MemoryContextAllocHuge(CurrentMemoryContext, count * sizeof(ShIdxSortItem));
-	sort_values(bucket, items, sorted);
-	pfree(items);
-	for (size_t i = 0; i < count; i++)
-	{
-		shcompat_check_at(i);
-		ordered[i] = bucket->rows[sorted[i].value];
-	}
-	move_values(bucket, sorted);
-	pfree(sorted);
-
+	sort_records(bucket->values, count, record_words * sizeof(uint64), &record_words);
 	bucket->nkeys = bucket->nrows = 0;
 	for (size_t i = 0; i < count; i++)
 	{
-		const uint64 *value = shpairs_value(bucket, i);
+		const uint64 *record = bucket->values + i * record_words;
 
 		shcompat_check_at(i);
 		if (bucket->nkeys > 0 &&
-			memcmp(shpairs_value(bucket, bucket->nkeys - 1), value, size) == 0)
+			shpairs_compare(shpairs_stored(bucket, bucket->nkeys - 1), record, nwords) == 0)
 		{
-			(void) collect_repeat(collector, ordered[i]);
+			(void) collect_repeat(collector, record[nwords]);
 			continue;
 		}
-		memmove(bucket->values + bucket->nkeys * nwords, value, size);
-		bucket->starts[bucket->nkeys++] = bucket->nrows;
-		bucket->rows[bucket->nrows++] = ordered[i];
+		bucket->starts[bucket->nkeys] = bucket->nrows;
+		bucket->rows[bucket->nrows++] = record[nwords];
+		memmove(bucket->values + bucket->nkeys++ * nwords, record, nwords * sizeof(uint64));
 		bucket->last_repeated = false;
 	}
 }

@@ -16,8 +16,14 @@ typedef struct ShPairsCollector
 	ShPairsSink *sink;			/* whose repeat is called, or NULL */
 	size_t		capacity;		/* for entries */
 	size_t		max_capacity;
-	ShPairsRow *scratch;		/* with several words: room to order the rows */
 } ShPairsCollector;
+
+/* the words of what is collected for an entry: see collector.c */
+static inline int
+shpairs_record_words(int nwords)
+{
+	return nwords > 1 ? nwords + 1 : 1;
+}
 
 extern Size shpairs_entry_bytes(int nwords);
 extern size_t shpairs_bucket_capacity(int nwords, Size memory);

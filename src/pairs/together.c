@@ -16,7 +16,6 @@
 
 #include "access/parallel.h"
 #include "access/xact.h"
-#include "executor/instrument.h"
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
@@ -35,8 +34,6 @@
 #define KEY_SHARED			UINT64CONST(0xB300000000000001)
 #define KEY_QUEUES			UINT64CONST(0xB300000000000002)
 #define KEY_QUERY_TEXT		UINT64CONST(0xB300000000000003)
-#define KEY_WAL_USAGE		UINT64CONST(0xB300000000000004)
-#define KEY_BUFFER_USAGE	UINT64CONST(0xB300000000000005)
 
 /*
  * A search of lower cost takes only some 20 ms.  It has no workers, unless the server
@@ -107,8 +104,6 @@ typedef struct Leader
 	void	   *arg;
 	ParallelContext *context;
 	Shared	   *shared;
-	WalUsage   *wal_usage;
-	BufferUsage *buffer_usage;
 	int			nqueues;		/* that are not at their end, */
 	shm_mq_handle **queues;		/* first */
 	int			next_queue;
@@ -171,18 +166,13 @@ begin_worker(dsm_segment *seg, shm_toc *toc, const Shared *shared)
 	shm_mq_set_sender(queue, MyProc);
 	worker->queue = shm_mq_attach(queue, seg, NULL);
 	worker->npairs = 0;
-	InstrStartParallelQuery();
 	return worker;
 }
 
 static void
 end_worker(Worker *worker, shm_toc *toc)
 {
-	WalUsage   *wal_usage = shm_toc_lookup(toc, KEY_WAL_USAGE, false);
-	BufferUsage *buffer_usage = shm_toc_lookup(toc, KEY_BUFFER_USAGE, false);
-
 	send_pairs(worker);
-	InstrEndParallelQuery(&buffer_usage[ParallelWorkerNumber], &wal_usage[ParallelWorkerNumber]);
 	shm_mq_detach(worker->queue);
 }
 
@@ -343,7 +333,9 @@ workers_of_use(const ShPairsSearch *search, int workers)
 {
 	double		shares = search->plan.cost / Max(search->plan.cost_of_helping, 1);
 
-	return min_parallel_index_scan_size == 0 ? workers : (int) Min(workers, shares - 1);
+	if (min_parallel_index_scan_size == 0 && shares >= 1)
+		return workers;
+	return (int) Min(workers, shares - 1);
 }
 
 /* is a search so long that workers should take part?  Others take some 20 ms. */
@@ -439,8 +431,6 @@ begin_together(Leader *leader, ShPairsSearch *search, int wanted)
 	leader->context = context = CreateParallelContext("simhash", "shpairs_worker", wanted);
 	reserve(leader, size);
 	reserve(leader, mul_size(queue_size, wanted));
-	reserve(leader, mul_size(sizeof(WalUsage), wanted));
-	reserve(leader, mul_size(sizeof(BufferUsage), wanted));
 	if (text_size > 0)
 		reserve(leader, text_size);
 	InitializeParallelDSM(context);
@@ -449,9 +439,6 @@ begin_together(Leader *leader, ShPairsSearch *search, int wanted)
 		leader->shared = allocate_shared(leader, KEY_SHARED, size);
 		leader->shared->queue_size = queue_size;
 		fill_shared(leader->shared, search);
-		leader->wal_usage = allocate_shared(leader, KEY_WAL_USAGE, mul_size(sizeof(WalUsage), wanted));
-		leader->buffer_usage = allocate_shared(leader, KEY_BUFFER_USAGE,
-											   mul_size(sizeof(BufferUsage), wanted));
 		if (text_size > 0)
 			memcpy(allocate_shared(leader, KEY_QUERY_TEXT, text_size), debug_query_string, text_size);
 		begin_queues(leader);
@@ -517,8 +504,6 @@ search_together(ShPairsSearch *search, int *workers)
 	set_functions(search, leader.found, leader.report, leader.arg);
 	search->shared = NULL;
 	WaitForParallelWorkersToFinish(leader.context);
-	for (int i = 0; i < leader.context->nworkers_launched; i++)
-		InstrAccumParallelQuery(&leader.buffer_usage[i], &leader.wal_usage[i]);
 	end_together(&leader);
 	return true;
 }

@@ -548,7 +548,6 @@ test_collector(int nvalues, const char *what)
 	pfree(bucket->values);
 	pfree(bucket->starts);
 	pfree(bucket->rows);
-	pfree(collector.scratch);
 }
 
 static void
