@@ -94,7 +94,7 @@ shpairs_collector_shrink(ShPairsCollector *collector)
  * Is there room for another entry?  Each key has at least one row.
  */
 static inline bool
-has_room(ShPairsCollector *collector)
+has_capacity(ShPairsCollector *collector)
 {
 	if (likely(collector->bucket.nrows < collector->capacity))
 		return true;
@@ -114,7 +114,7 @@ collect_keys(ShPairsCollector *collector, const uint64 *values, const ShPairsRow
 	ShPairsBucket *bucket = &collector->bucket;
 	size_t		done = 0;
 
-	while (done < count && has_room(collector))
+	while (done < count && has_capacity(collector))
 	{
 		size_t		n = Min(count - done, collector->capacity - bucket->nrows);
 
@@ -142,7 +142,7 @@ collect_records(ShPairsCollector *collector, const uint64 *values, const ShPairs
 	int			nwords = bucket->nwords;
 	size_t		done;
 
-	for (done = 0; done < count && has_room(collector); done++)
+	for (done = 0; done < count && has_capacity(collector); done++)
 	{
 		uint64	   *record = bucket->values + bucket->nrows++ * shpairs_record_words(nwords);
 
@@ -162,7 +162,7 @@ collect_repeat(ShPairsCollector *collector, ShPairsRow row)
 
 	if (collector->sink != NULL)
 		collector->sink->repeat(collector->sink, bucket, row);
-	else if (!has_room(collector))
+	else if (!has_capacity(collector))
 		return false;
 	else
 		bucket->rows[bucket->nrows++] = row;

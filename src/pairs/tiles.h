@@ -61,7 +61,10 @@ typedef struct ShPairs
 	size_t		first_set;		/* how many these are */
 	double		compared;		/* comparisons made */
 
-	/* how far the current part is, and which stretch of the whole search it is */
+	/*
+	 * how far the current part is, and which stretch of the whole search it
+	 * is
+	 */
 	double		done;			/* comparisons */
 	double		needed;
 	double		reported;		/* how many had been made at the last report */

@@ -192,7 +192,11 @@ shpairs_plan_words(ShPairsWordPlan *plan, const ShPairsSets *sets)
 		.na = sets->a->nkeys,.nb = sets->b->nkeys,.among = sets->a == sets->b
 	};
 	estimates.comparisons = shpairs_comparisons(&estimates.keys);
-	/* at distance 0 different keys are no pairs, and equal ones of one word are soon found */
+
+	/*
+	 * at distance 0 different keys are no pairs, and equal ones of one word
+	 * are soon found
+	 */
 	if (estimates.comparisons <= COMPARE_MAX ||
 		(sets->distance == 0 && (estimates.keys.among || sets->nwords == 1)))
 		return;

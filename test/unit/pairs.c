@@ -48,7 +48,7 @@ typedef enum Shape
 	SHAPE_FEW_BITS,				/* of which alone they consist */
 	SHAPE_NUMBERS,				/* small ones */
 	SHAPES
-} Shape;
+}			Shape;
 
 static const char *const shape_names[] =
 {"random keys", "clustered keys", "skewed keys", "keys of few bits", "small numbers"};
@@ -242,7 +242,10 @@ test_shape(Shape shape)
 
 			right_pairs &= pairs_are_right(set_a, na, NULL, 0, distances[d], (n + d) % (MAX_MASKS + 1));
 
-			/* the other set: large, as large, small, or none, some keys in both */
+			/*
+			 * the other set: large, as large, small, or none, some keys in
+			 * both
+			 */
 			nb = counts[lengthof(counts) - 1 - (n * 5 + d) % lengthof(counts)];
 			for (size_t j = 0; j < nb; j++)
 				set_b[j] = next_random() % 4 == 0 ? set_a[next_random() % na] : make_key(shape);
