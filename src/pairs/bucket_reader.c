@@ -4,10 +4,8 @@
  *	  Reading buckets from the entries of an input, one after the other.
  *
  * Entries with the same prefix, or of the same group if the prefix is empty, are
- * adjacent.  If they have been read together, and all their fingerprints differ, the
- * bucket points to where they were read.  Otherwise they are collected (collector.c),
- * and if they do not fit in memory, whoever takes the bucket can have the rest of them
- * in chunks.
+ * adjacent.  They are collected (collector.c), and if they do not fit in memory, whoever
+ * takes the bucket can have the rest of them in chunks.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,10 +28,6 @@ shpairs_buckets_init(ShPairsBucketReader *reader, ShPairsInput *input, Size memo
 	reader->arg = arg;
 	shpairs_collector_init(&reader->collector, input->nwords, sink,
 						   shpairs_bucket_capacity(input->nwords, memory));
-	reader->direct.nwords = 1;
-	reader->bucket = &reader->direct;
-	for (int i = 0; i < lengthof(reader->own_rows); i++)
-		reader->own_rows[i] = i;
 }
 
 /*
@@ -44,8 +38,8 @@ shpairs_buckets_start(ShPairsBucketReader *reader, int table, int prefix_bits, b
 {
 	reader->prefix_bits = prefix_bits;
 	reader->prefix = shbits_prefix_mask(prefix_bits);
-	reader->direct.table = reader->collector.bucket.table = shpairs_input_table(reader->input, table);
-	reader->direct.first_walk = reader->collector.bucket.first_walk = first_walk;
+	reader->collector.bucket.table = shpairs_input_table(reader->input, table);
+	reader->collector.bucket.first_walk = first_walk;
 	reader->bucket_entries = 0;
 	reader->passed = 0;
 	shpairs_input_start(reader->input, table);
@@ -96,29 +90,6 @@ have_entries(ShPairsBucketReader *reader)
 }
 
 /*
- * Find the end of the entries, among those that have been read, that share the
- * prefix of the first one.  Also sets *repeats if any of them has the key of
- * the entry before it.
- */
-static inline int
-prefix_end(const ShPairsBucketReader *reader, bool *repeats)
-{
-	const ShPermuted *keys = reader->input->values;
-	int			end;
-
-	*repeats = false;
-	for (end = 1; end < reader->input->count; end++)
-	{
-		uint64		difference = keys[end] ^ keys[end - 1];
-
-		if ((difference & reader->prefix) != 0)
-			break;
-		*repeats |= difference == 0;
-	}
-	return end;
-}
-
-/*
  * Read on: how many of the next entries are of a group, and share the prefix of a key.
  */
 static int
@@ -137,28 +108,31 @@ count_more(ShPairsBucketReader *reader, uint32 group, ShPermuted key)
 }
 
 /*
- * Collect the bucket of the next entries, the first count of which are known
- * to belong to it, and read on until it is complete or memory is full.
+ * Take the bucket of the next entries.  There must be some.
+ *
+ * The bucket is that of the collector, and is valid until the next is taken; the caller
+ * may change its rows.  If it needs more memory than allowed, it is not complete.
  */
 static void
-collect_bucket(ShPairsBucketReader *reader, int count)
+take(ShPairsBucketReader *reader)
 {
 	ShPairsInput *input = reader->input;
 	ShPairsBucket *bucket = &reader->collector.bucket;
+	ShPermuted	key = input->values[0];
+	int			count;
 
-	reader->bucket = bucket;
-	reader->bucket_entries = 0;
 	shpairs_collector_clear(&reader->collector, input->group);
 	bucket->first_number = (uint64) reader->passed;
-	while (count > 0)
+	reader->complete = true;
+	while (reader->complete && (count = count_more(reader, bucket->group, key)) > 0)
 	{
 		int			taken = shpairs_collect(&reader->collector, input->values, input->rows, count);
 
 		reader->bucket_entries += taken;
 		shpairs_input_advance(input, taken);
 		reader->complete = taken == count;
-		count = reader->complete && input->count == 0 ?
-			count_more(reader, bucket->group, bucket->values[0]) : 0;
+		if (input->count > 0)
+			break;
 	}
 	if (reader->complete)
 		shpairs_collector_finish(&reader->collector);
@@ -171,11 +145,11 @@ collect_bucket(ShPairsBucketReader *reader, int count)
 void
 shpairs_buckets_add_to_chunks(ShPairsBucketReader *reader, ShPairsChunks *chunks, int side)
 {
-	uint32		group = reader->bucket->group;
-	ShPermuted	key = reader->bucket->values[0];
+	uint32		group = reader->collector.bucket.group;
+	ShPermuted	key = reader->collector.bucket.values[0];
 	int			count;
 
-	shpairs_chunks_add_bucket(chunks, side, reader->bucket);
+	shpairs_chunks_add_bucket(chunks, side, &reader->collector.bucket);
 	shpairs_collector_shrink(&reader->collector);
 	while (!reader->complete && (count = count_more(reader, group, key)) > 0)
 	{
@@ -208,36 +182,6 @@ at_end(ShPairsBucketReader *reader)
 }
 
 /*
- * Take the bucket of the next entries.  There must be some.
- *
- * The bucket is reader->bucket, and is valid until the next read; the caller
- * may change its rows.  If it needs more memory than allowed, it is not complete.
- */
-static void
-take(ShPairsBucketReader *reader)
-{
-	ShPairsInput *input = reader->input;
-	ShPairsBucket *bucket = &reader->direct;
-	bool		repeats = false;
-	int			end = reader->prefix == 0 ? input->count : prefix_end(reader, &repeats);
-
-	if (end == input->count || repeats || end > lengthof(reader->own_rows))
-	{
-		collect_bucket(reader, end);
-		return;
-	}
-	reader->bucket = bucket;
-	reader->bucket_entries = end;
-	reader->complete = true;
-	bucket->group = input->group;
-	bucket->nkeys = bucket->nrows = end;
-	bucket->values = input->values;
-	bucket->rows = input->rows;
-	bucket->starts = reader->own_rows;
-	shpairs_input_advance(input, end);
-}
-
-/*
  * Take the next bucket that has several rows.  Returns false after the last.  If it is
  * not complete, the rest must be taken, too (shpairs_buckets_add_to_chunks).
  */
@@ -255,7 +199,7 @@ shpairs_buckets_next(ShPairsBucketReader *reader)
 			continue;
 		}
 		take(reader);
-		if (reader->bucket->nrows > 1)
+		if (reader->collector.bucket.nrows > 1)
 			return true;
 	}
 	return false;

@@ -25,18 +25,13 @@ typedef struct ShPairsBucketReader
 	uint64		prefix;			/* of a permuted fingerprint; 0 with several
 								 * words */
 
-	/* the last returned bucket, and the entries that it consists of */
-	ShPairsBucket *bucket;
+	/* the last returned bucket, the entries that it consists of, */
+	ShPairsCollector collector;
 	size_t		bucket_entries;
-	bool		complete;		/* else there are more of them */
+	bool		complete;		/* and whether these are all */
 
 	/* entries of the table before it, done or skipped */
 	double		passed;
-
-	/* buckets: where they were read, with no key repeated, or collected */
-	ShPairsBucket direct;
-	ShPairsCollector collector;
-	size_t		own_rows[SHIDX_MAX_ENTRIES];	/* starts, if no key repeats */
 } ShPairsBucketReader;
 
 extern void shpairs_buckets_init(ShPairsBucketReader *reader, ShPairsInput *input, Size memory,

@@ -147,7 +147,7 @@ shpairs_plan_groups(ShPairsPlan *plan)
 static void
 set_masks(const ShPairsWalks *walks)
 {
-	const ShBitsTable *table = walks->readers[0].bucket->table;
+	const ShBitsTable *table = walks->readers[0].collector.bucket.table;
 	ShPairs    *pairs = walks->pairs;
 
 	pairs->nmasks = walks->walk;
@@ -246,7 +246,7 @@ divide_buckets(ShPairsWalks *walks)
 
 	if (walks->readers[0].complete && walks->readers[nsides - 1].complete)
 		return;
-	chunks = shpairs_chunks_begin(walks->inputs, nsides, walks->readers[0].bucket,
+	chunks = shpairs_chunks_begin(walks->inputs, nsides, &walks->readers[0].collector.bucket,
 								  walks->sink);
 	for (int i = 0; i < nsides; i++)
 		shpairs_buckets_add_to_chunks(&walks->readers[i], chunks, i);
@@ -268,8 +268,8 @@ shpairs_walks_next(ShPairsWalks *walks, ShPairsBucket **a, ShPairsBucket **b)
 	{
 		if (next_buckets(walks))
 		{
-			*a = walks->readers[0].bucket;
-			*b = walks->readers[walks->nsides - 1].bucket;
+			*a = &walks->readers[0].collector.bucket;
+			*b = &walks->readers[walks->nsides - 1].collector.bucket;
 			divide_buckets(walks);
 			(void) shpairs_chunks_next(&walks->chunks, a, b);
 			return true;
