@@ -327,10 +327,7 @@ static void
 search_values(ShPairsSearch *search, const ShPermuted *a, size_t na, const ShPermuted *b, size_t nb)
 {
 	search->pairs.shared = search->shared != NULL ? &search->shared[search->word] : NULL;
-	if (a == b)
-		shpairs_find_pairs(&search->pairs, a, na);
-	else
-		shpairs_find_matches(&search->pairs, a, na, b, nb);
+	shpairs_find_pairs(&search->pairs, a, na, b, nb);
 }
 
 static void

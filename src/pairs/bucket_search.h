@@ -48,4 +48,8 @@ extern void shpairs_search_set(ShPairsSearch *search, const ShPairsBucket *a,
 extern void shpairs_search_report(ShPairsSearch *search);
 extern void shpairs_search_planned(ShPairsSearch *search);
 
+/* together.c */
+extern void shpairs_search(ShPairsSearch *search, const ShPairsBucket *a,
+						   const ShPairsBucket *b, int *workers);
+
 #endif							/* SIMHASH_PAIRS_BUCKET_SEARCH_H */

@@ -18,9 +18,9 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "pairs/bucket_search.h"
 #include "pairs/collector.h"
 #include "pairs/finder.h"
-#include "pairs/together.h"
 #include "pairs/walks.h"
 
 typedef struct Finder

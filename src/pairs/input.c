@@ -231,8 +231,12 @@ element_words(const ShPairsInput *input, size_t i, uint64 *words)
 		*words = DatumGetSimhash(input->elements[i]);
 }
 
+/*
+ * Read the first tree of a word of all indexes into a sort: by fingerprint if there is one
+ * word, else by row.
+ */
 static void
-sort_indexes(ShPairsInput *input)
+read_word(ShPairsInput *input, int word, ShIdxSort *sort)
 {
 	const ShPairsIndexes *indexes = &input->indexes;
 	ShPairsEntries entries;
@@ -247,12 +251,20 @@ sort_indexes(ShPairsInput *input)
 
 		shpairs_entries_indexes(&entries, &indexes->list[i], 1, input->grouped, scheme,
 								input->snapshot);
-		shpairs_entries_start(&entries, 0);
+		shpairs_entries_start(&entries, word * scheme->ntables);
 		while ((count = shpairs_entries_next(&entries, &group, &keys, &rows)) > 0)
 		{
+			CHECK_FOR_INTERRUPTS();
 			for (int j = 0; j < count; j++)
-				shidx_sort_add_grouped(input->sort, group,
-									   shbits_unpermute(&scheme->tables[0], keys[j]), rows[j]);
+			{
+				uint64		bits = shbits_unpermute(&scheme->tables[0], keys[j]);
+
+				if (input->nwords == 1)
+					shidx_sort_add_grouped(sort, group, bits, rows[j]);
+				else
+					shidx_sort_add_grouped(sort, group, rows[j] << ROW_SHIFT | bits >> WORD_SHIFT,
+										   bits & LOWER_WORD_MASK);
+			}
 			shpairs_progress_add(input->progress, count);
 		}
 		shpairs_entries_end(&entries);
@@ -282,40 +294,8 @@ shpairs_input_sort(ShPairsInput *input)
 	if (input->elements != NULL)
 		sort_elements(input);
 	else
-		sort_indexes(input);
+		read_word(input, 0, input->sort);
 	input->entries = input->most = shidx_sort_count(input->sort);
-}
-
-/*
- * Add the entries of the first tree of a word to its sort.
- */
-static void
-read_word(ShPairsInput *input, int number, int word)
-{
-	ShIdxSort  *sort = input->words->entries[word].sort;
-	const ShBitsScheme *scheme = shidx_get_scheme(input->indexes.list[number].index);
-	ShPairsEntries entries;
-	ShPermuted *keys;
-	ShPairsRow *rows;
-	uint32		group;
-	int			count;
-
-	shpairs_entries_indexes(&entries, &input->indexes.list[number], 1, input->grouped, scheme,
-							input->snapshot);
-	shpairs_entries_start(&entries, word * scheme->ntables);
-	while ((count = shpairs_entries_next(&entries, &group, &keys, &rows)) > 0)
-	{
-		CHECK_FOR_INTERRUPTS();
-		for (int i = 0; i < count; i++)
-		{
-			uint64		bits = shbits_unpermute(&scheme->tables[0], keys[i]);
-
-			shidx_sort_add_grouped(sort, group, rows[i] << ROW_SHIFT | bits >> WORD_SHIFT,
-								   bits & LOWER_WORD_MASK);
-		}
-		shpairs_progress_add(input->progress, count);
-	}
-	shpairs_entries_end(&entries);
 }
 
 /*
@@ -404,11 +384,8 @@ begin_words(ShPairsInput *input)
 	shpairs_progress_begin(input->progress, SHPAIRS_SORTING, input->entries * input->nwords);
 	for (int word = 0; word < input->nwords; word++)
 		words->entries[word].sort = shidx_sort_begin_grouped(memory, input->grouped);
-	for (int i = 0; i < input->indexes.count; i++)
-	{
-		for (int word = 0; word < input->nwords; word++)
-			read_word(input, i, word);
-	}
+	for (int word = 0; word < input->nwords; word++)
+		read_word(input, word, words->entries[word].sort);
 	input->entries = input->most = shidx_sort_count(words->entries[0].sort);
 	for (int word = 0; word < input->nwords; word++)
 		shidx_sort_start_table(words->entries[word].sort, &shbits_make_scheme(1, 0)->tables[0]);

@@ -641,36 +641,6 @@ add_keys(ShPairs *pairs, size_t start, const ShPermuted *keys, size_t count)
 }
 
 /*
- * Find the pairs of keys, which must all be different, that differ in at most
- * the distance and agree in none of the masks.  Each is found once.  The order
- * of the pairs, and of the two keys of a pair, is undefined.
- */
-void
-shpairs_find_pairs(ShPairs *pairs, const ShPermuted *keys, size_t count)
-{
-	ShPairsKeys all = {keys, NULL, NULL, count, false};
-	double		comparisons = (double) count * count / 2;
-
-	if (pairs->distance == 0)
-		return;
-	begin_stretch(pairs, 0, 1, comparisons);
-	if (comparisons <= COMPARE_MAX)
-	{
-		if (is_mine(pairs))
-			shpairs_compare_among(pairs, &all);
-	}
-	else
-	{
-		Range		range;
-
-		enlarge(pairs, count);
-		pairs->first_set = count;
-		range = add_keys(pairs, 0, keys, count);
-		search(pairs, range, range, true, 0);
-	}
-}
-
-/*
  * Find the keys that are in both of two sets.
  */
 static void
@@ -690,39 +660,53 @@ find_equal(ShPairs *pairs, const ShPairsKeys *a, const ShPairsKeys *b)
 }
 
 /*
- * Find the pairs of a key of a and one of b that differ in at most the distance
- * and agree in none of the masks.  The keys of each set must ascend; one that is
- * in both is a pair with itself.  Each is found once, the key of a first, in no
- * particular order.
+ * Compare a few keys, or find equal ones.
+ */
+static void
+find_directly(ShPairs *pairs, const ShPairsKeys *a, const ShPairsKeys *b, bool among)
+{
+	if (among)
+		shpairs_compare_among(pairs, a);
+	else if (pairs->distance == 0)
+		find_equal(pairs, a, b);
+	else
+		shpairs_compare_product(pairs, a, b);
+}
+
+/*
+ * Find the pairs of a key of a and one of b that differ in at most the distance and agree
+ * in none of the masks or, if b is the same as a, the pairs among its keys.  The keys of
+ * each set must ascend, and all be different; one that is in both is a pair with itself.
+ * Each pair is found once, the key of a first unless they are the same, in no particular
+ * order.
  */
 void
-shpairs_find_matches(ShPairs *pairs, const ShPermuted *a, size_t na,
-					 const ShPermuted *b, size_t nb)
+shpairs_find_pairs(ShPairs *pairs, const ShPermuted *a, size_t na, const ShPermuted *b, size_t nb)
 {
+	bool		among = a == b;
 	ShPairsKeys keys_a = {a, NULL, NULL, na, false};
 	ShPairsKeys keys_b = {b, NULL, NULL, nb, true};
-	double		comparisons = (double) na * nb;
+	double		comparisons = (double) na * nb / (among ? 2 : 1);
 
+	if (among && pairs->distance == 0)
+		return;
 	begin_stretch(pairs, 0, 1, comparisons);
-	if (pairs->distance == 0)
+	if (pairs->distance == 0 || comparisons <= COMPARE_MAX ||
+		(!among && Min(na, nb) <= SHPAIRS_FEW_KEYS))
 	{
 		if (is_mine(pairs))
-			find_equal(pairs, &keys_a, &keys_b);
-	}
-	else if (comparisons <= COMPARE_MAX || Min(na, nb) <= SHPAIRS_FEW_KEYS)
-	{
-		if (is_mine(pairs))
-			shpairs_compare_product(pairs, &keys_a, &keys_b);
+			find_directly(pairs, &keys_a, &keys_b, among);
 	}
 	else
 	{
 		Range		range_a;
 		Range		range_b;
 
-		enlarge(pairs, na + nb);
+		enlarge(pairs, among ? na : na + nb);
 		pairs->first_set = na;
-		range_a = add_keys(pairs, 0, a, na);
-		range_b = add_keys(pairs, na, b, nb);
-		search(pairs, range_a, range_b, false, 0);
+		range_a = range_b = add_keys(pairs, 0, a, na);
+		if (!among)
+			range_b = add_keys(pairs, na, b, nb);
+		search(pairs, range_a, range_b, among, 0);
 	}
 }

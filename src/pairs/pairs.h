@@ -32,8 +32,7 @@ shpairs_search_bytes(int nwords)
 extern void shpairs_init(ShPairs *pairs, int distance,
 						 ShPairsFoundFunction found, ShPairsReportFunction report,
 						 void *arg);
-extern void shpairs_find_pairs(ShPairs *pairs, const ShPermuted *keys, size_t count);
-extern void shpairs_find_matches(ShPairs *pairs, const ShPermuted *a, size_t na,
-								 const ShPermuted *b, size_t nb);
+extern void shpairs_find_pairs(ShPairs *pairs, const ShPermuted *a, size_t na,
+							   const ShPermuted *b, size_t nb);
 
 #endif							/* SIMHASH_PAIRS_PAIRS_H */

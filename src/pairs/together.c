@@ -27,8 +27,8 @@
 #include "tcop/tcopprot.h"
 #include "utils/wait_event.h"
 
+#include "pairs/bucket_search.h"
 #include "pairs/collector.h"
-#include "pairs/together.h"
 
 /* keys of what is in shared memory */
 #define KEY_SHARED			UINT64CONST(0xB300000000000001)

@@ -4,8 +4,8 @@
  *	  The buckets that are met by walks over the entries of inputs.
  *
  * In each table of a scheme, entries with the same prefix are adjacent and make a
- * bucket (bucket_reader.c), which is divided into chunks if it does not fit in memory
- * (chunks.c).  A pair that shares the prefix of several walks belongs to
+ * bucket: it is collected (collector.c), and if it does not fit in memory, divided into
+ * chunks (chunks.c).  A pair that shares the prefix of several walks belongs to
  * the first of these.  To search groups as a whole is one walk without a prefix.
  *
  * Two sides are read in the order of the same tables, side by side.  Entries
@@ -20,7 +20,8 @@
 
 #include "miscadmin.h"
 
-#include "pairs/bucket_reader.h"
+#include "pairs/chunks.h"
+#include "pairs/collector.h"
 #include "pairs/walks.h"
 
 /*
@@ -28,6 +29,23 @@
  * average; memory should suffice for that.
  */
 #define SKEW				64
+
+/* one side: its entries, and the buckets that they make */
+typedef struct Reader
+{
+	ShPairsWalks *walks;
+	ShPairsInput *input;
+	uint64		prefix;			/* of a permuted fingerprint; 0 with several
+								 * words */
+
+	/* the last bucket, the entries that it consists of, */
+	ShPairsCollector collector;
+	size_t		bucket_entries;
+	bool		complete;		/* and whether these are all */
+
+	/* entries of the table before it, done or skipped */
+	double		passed;
+} Reader;
 
 struct ShPairsWalks
 {
@@ -38,7 +56,7 @@ struct ShPairsWalks
 	double		done;			/* entries of the walks before it */
 	ShPairs    *pairs;
 	ShPairsSink *sink;
-	ShPairsBucketReader readers[2];
+	Reader		readers[2];
 	ShPairsChunks *chunks;		/* of the current buckets, or NULL if they fit */
 };
 
@@ -171,7 +189,7 @@ shpairs_walks_report(ShPairsWalks *walks, double fraction)
 		fraction = shpairs_chunks_done(walks->chunks, fraction);
 	for (int i = 0; i < walks->nsides; i++)
 	{
-		const ShPairsBucketReader *reader = &walks->readers[i];
+		const Reader *reader = &walks->readers[i];
 		double		here = reader->passed + reader->bucket_entries * fraction;
 
 		entries += walks->inputs[i].entries;
@@ -183,10 +201,226 @@ shpairs_walks_report(ShPairsWalks *walks, double fraction)
 	shpairs_progress_entries(walks->inputs[0].progress, walks->done + passed);
 }
 
+/*
+ * Begin before the first bucket of a table, with prefixes of the given length.
+ */
 static void
-report_read(void *arg)
+start_reader(Reader *reader, int table, int prefix_bits, bool first_walk)
 {
-	shpairs_walks_report(arg, 0);
+	reader->prefix = shbits_prefix_mask(prefix_bits);
+	reader->collector.bucket.table = shpairs_input_table(reader->input, table);
+	reader->collector.bucket.first_walk = first_walk;
+	reader->bucket_entries = 0;
+	reader->passed = 0;
+	shpairs_input_start(reader->input, table);
+}
+
+/*
+ * How many of the next entries, which are all of one group, have lower keys
+ * than the given one.
+ */
+static int
+count_below(const Reader *reader, ShPermuted key)
+{
+	const ShPermuted *keys = reader->input->values;
+	int			count = reader->input->count;
+	int			step = 1;
+	int			low = 0;
+	int			high;
+
+	/* it is mostly near the start */
+	while (step <= count && keys[step - 1] < key)
+	{
+		low = step;
+		step *= 2;
+	}
+	high = Min(step - 1, count);
+	while (low < high)
+	{
+		int			middle = low + (high - low) / 2;
+
+		if (keys[middle] < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * Read more entries if none are left.  Returns false if there are no more.
+ */
+static inline bool
+have_entries(Reader *reader)
+{
+	if (likely(reader->input->count > 0))
+		return true;
+	shpairs_walks_report(reader->walks, 0);
+	return shpairs_input_next(reader->input);
+}
+
+/*
+ * Read on: how many of the next entries are of a group, and share the prefix of a key.
+ */
+static int
+count_more(Reader *reader, uint32 group, ShPermuted key)
+{
+	const ShPairsInput *input = reader->input;
+	int			count = 0;
+
+	if (!have_entries(reader) || input->group != group)
+		return 0;
+	if (reader->prefix == 0)
+		return input->count;
+	while (count < input->count && ((input->values[count] ^ key) & reader->prefix) == 0)
+		count++;
+	return count;
+}
+
+/*
+ * Take the bucket of the next entries.  There must be some.
+ *
+ * The bucket is that of the collector, and is valid until the next is taken; the caller
+ * may change its rows.  If it needs more memory than allowed, it is not complete.
+ */
+static void
+take(Reader *reader)
+{
+	ShPairsInput *input = reader->input;
+	ShPairsBucket *bucket = &reader->collector.bucket;
+	ShPermuted	key = input->values[0];
+	int			count;
+
+	shpairs_collector_clear(&reader->collector, input->group);
+	bucket->first_number = (uint64) reader->passed;
+	reader->complete = true;
+	while (reader->complete && (count = count_more(reader, bucket->group, key)) > 0)
+	{
+		int			taken = shpairs_collect(&reader->collector, input->values, input->rows, count);
+
+		reader->bucket_entries += taken;
+		shpairs_input_advance(input, taken);
+		reader->complete = taken == count;
+		if (input->count > 0)
+			break;
+	}
+	if (reader->complete)
+		shpairs_collector_finish(&reader->collector);
+}
+
+/*
+ * Move the entries of the bucket that has been taken into chunks, and those that did
+ * not fit.
+ */
+static void
+add_to_chunks(Reader *reader, ShPairsChunks *chunks, int side)
+{
+	uint32		group = reader->collector.bucket.group;
+	ShPermuted	key = reader->collector.bucket.values[0];
+	int			count;
+
+	shpairs_chunks_add_bucket(chunks, side, &reader->collector.bucket);
+	shpairs_collector_shrink(&reader->collector);
+	while (!reader->complete && (count = count_more(reader, group, key)) > 0)
+	{
+		shpairs_chunks_add(chunks, side, reader->input->values, reader->input->rows, count);
+		reader->bucket_entries += count;
+		shpairs_input_advance(reader->input, count);
+	}
+	reader->complete = true;
+}
+
+/* the entries of the returned bucket are done */
+static inline void
+pass_bucket(Reader *reader)
+{
+	reader->passed += reader->bucket_entries;
+	reader->bucket_entries = 0;
+}
+
+/*
+ * Are there no more entries?
+ *
+ * If there are, the input has the next ones.  The bucket that was taken before is no
+ * longer valid.
+ */
+static bool
+at_end(Reader *reader)
+{
+	pass_bucket(reader);
+	return !have_entries(reader);
+}
+
+/*
+ * Take the next bucket that has several rows.  Returns false after the last.  If it is
+ * not complete, the rest must be taken, too (add_to_chunks).
+ */
+static bool
+next_bucket(Reader *reader)
+{
+	ShPairsInput *input = reader->input;
+
+	while (!at_end(reader))
+	{
+		if (input->count > 1 && ((input->values[0] ^ input->values[1]) & reader->prefix) != 0)
+		{
+			shpairs_input_advance(input, 1);
+			reader->passed++;
+			continue;
+		}
+		take(reader);
+		if (reader->collector.bucket.nrows > 1)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Skip the entries before a key of a group.
+ */
+static void
+skip(Reader *reader, uint32 group, ShPermuted key)
+{
+	ShPairsInput *input = reader->input;
+
+	while (!at_end(reader) && input->group <= group)
+	{
+		int			below = input->group == group ? count_below(reader, key) : input->count;
+
+		shpairs_input_advance(input, below);
+		reader->passed += below;
+		if (input->count > 0)
+			return;
+		shpairs_input_seek(input, group, key);
+	}
+}
+
+/*
+ * Take the next buckets of both sides that have the same prefix.  Returns false after the
+ * last.  If any is not complete, the rest must be taken, as above.
+ */
+static bool
+next_common_prefix(Reader *a, Reader *b)
+{
+	while (!at_end(a) && !at_end(b))
+	{
+		uint32		a_group = a->input->group;
+		uint32		b_group = b->input->group;
+		uint64		a_prefix = a->input->values[0] & a->prefix;
+		uint64		b_prefix = b->input->values[0] & b->prefix;
+
+		if (a_group == b_group && a_prefix == b_prefix)
+		{
+			take(a);
+			take(b);
+			return true;
+		}
+		if (a_group < b_group || (a_group == b_group && a_prefix < b_prefix))
+			skip(a, b_group, b_prefix);
+		else
+			skip(b, a_group, a_prefix);
+	}
+	return false;
 }
 
 /*
@@ -208,7 +442,7 @@ start_walk(ShPairsWalks *walks)
 	if (walks->walk == plan->nwalks)
 		return;
 	for (int i = 0; i < walks->nsides; i++)
-		shpairs_buckets_start(&walks->readers[i], walk->table, walk->prefix_bits, walks->walk == 0);
+		start_reader(&walks->readers[i], walk->table, walk->prefix_bits, walks->walk == 0);
 	set_masks(walks);
 }
 
@@ -231,8 +465,8 @@ static bool
 next_buckets(ShPairsWalks *walks)
 {
 	if (walks->nsides == 1)
-		return shpairs_buckets_next(&walks->readers[0]);
-	return shpairs_buckets_meet(&walks->readers[0], &walks->readers[1]);
+		return next_bucket(&walks->readers[0]);
+	return next_common_prefix(&walks->readers[0], &walks->readers[1]);
 }
 
 /*
@@ -249,7 +483,7 @@ divide_buckets(ShPairsWalks *walks)
 	chunks = shpairs_chunks_begin(walks->inputs, nsides, &walks->readers[0].collector.bucket,
 								  walks->sink);
 	for (int i = 0; i < nsides; i++)
-		shpairs_buckets_add_to_chunks(&walks->readers[i], chunks, i);
+		add_to_chunks(&walks->readers[i], chunks, i);
 	shpairs_chunks_divide(chunks);
 	walks->chunks = chunks;
 }
@@ -298,9 +532,14 @@ shpairs_walks_begin(ShPairsInput *inputs, int nsides, const ShPairsPlan *plan, S
 	walks->sink = sink;
 	for (int i = 0; i < nsides; i++)
 	{
-		shpairs_buckets_init(&walks->readers[i], &inputs[i],
-							 maintenance_work_mem * (Size) 1024 / nsides,
-							 shpairs_input_sink(&inputs[i], sink), report_read, walks);
+		Reader	   *reader = &walks->readers[i];
+
+		reader->walks = walks;
+		reader->input = &inputs[i];
+		shpairs_collector_init(&reader->collector, inputs[i].nwords,
+							   shpairs_input_sink(&inputs[i], sink),
+							   shpairs_bucket_capacity(inputs[i].nwords,
+													   maintenance_work_mem * (Size) 1024 / nsides));
 		entries = inputs[i].entries == 0 || (i > 0 && entries == 0) ? 0 :
 			entries + inputs[i].entries;
 	}

@@ -204,9 +204,9 @@ pairs_are_right(const uint64 *a, size_t na, const uint64 *b, size_t nb, int dist
 	start(found_pair, distance);
 	add_masks(nmasks);
 	if (b == NULL)
-		shpairs_find_pairs(&pairs, a, na);
+		shpairs_find_pairs(&pairs, a, na, a, na);
 	else
-		shpairs_find_matches(&pairs, a, na, b, nb);
+		shpairs_find_pairs(&pairs, a, na, b, nb);
 	right = pairs.nmasks == nmasks;
 	for (size_t i = 0; i < na; i++)
 	{
@@ -252,8 +252,9 @@ test_shape(Shape shape)
 			nb = make_unique(set_b, nb);
 			right_matches &= pairs_are_right(set_a, na, set_b, nb, distances[d],
 											 (n + d) % (MAX_MASKS + 1));
-			right_matches &= pairs_are_right(set_a, na, set_a, na, distances[d], 0);
 			right_matches &= pairs_are_right(set_a, na, set_b, 0, distances[d], 0);
+			memcpy(set_b, set_a, na * sizeof(uint64));
+			right_matches &= pairs_are_right(set_a, na, set_b, na, distances[d], 0);
 		}
 	}
 	report(right_pairs, shape_names[shape], "pairs");
@@ -278,10 +279,10 @@ test_one_and_many(void)
 		expected += shbits_distance(one, many[i]) <= 12;
 
 	start(count_pair, 12);
-	shpairs_find_matches(&pairs, &one, 1, many, MANY_KEYS);
+	shpairs_find_pairs(&pairs, &one, 1, many, MANY_KEYS);
 	right &= nfound == expected && pairs.capacity == 0;
 	start(count_pair, 12);
-	shpairs_find_matches(&pairs, many, MANY_KEYS, &one, 1);
+	shpairs_find_pairs(&pairs, many, MANY_KEYS, &one, 1);
 	right &= nfound == expected && pairs.capacity == 0;
 	report(right, "one key and a million", "pairs between two sets, without memory");
 }
@@ -303,9 +304,9 @@ large_set_is_right(size_t na, size_t nb, bool among, int distance, double *fract
 	start(sum_pair, distance);
 	pairs.arg = among ? (void *) many : NULL;
 	if (among)
-		shpairs_find_pairs(&pairs, many, na);
+		shpairs_find_pairs(&pairs, many, na, many, na);
 	else
-		shpairs_find_matches(&pairs, many, na, more, nb);
+		shpairs_find_pairs(&pairs, many, na, more, nb);
 	finish_search();
 	*fraction = pairs.compared / all;
 
@@ -437,9 +438,9 @@ share(ShPairs *process)
 {
 	process->shared = &shared;
 	if (shared_among)
-		shpairs_find_pairs(process, set_a, shared_na);
+		shpairs_find_pairs(process, set_a, shared_na, set_a, shared_na);
 	else
-		shpairs_find_matches(process, set_a, shared_na, set_b, shared_nb);
+		shpairs_find_pairs(process, set_a, shared_na, set_b, shared_nb);
 }
 
 static void
@@ -593,7 +594,7 @@ test_interrupts(void)
 	for (size_t i = 0; i < lengthof(few); i++)
 		few[i] = PG_UINT64_MAX - (lengthof(few) - i);
 	/* all differ in the lower half, so nothing is left to do */
-	shpairs_find_matches(&pairs, keys, count, few, lengthof(few));
+	shpairs_find_pairs(&pairs, keys, count, few, lengthof(few));
 	report(server_checks >= 6, "many keys",
 		   "interrupts while they are copied and their bits are collected");
 	InterruptPending = false;
