@@ -356,7 +356,7 @@ at_end(Reader *reader)
  * not complete, the rest must be taken, too (add_to_chunks).
  */
 static bool
-next_bucket(Reader *reader)
+next_prefix(Reader *reader)
 {
 	ShPairsInput *input = reader->input;
 
@@ -465,7 +465,7 @@ static bool
 next_buckets(ShPairsWalks *walks)
 {
 	if (walks->nsides == 1)
-		return next_bucket(&walks->readers[0]);
+		return next_prefix(&walks->readers[0]);
 	return next_common_prefix(&walks->readers[0], &walks->readers[1]);
 }
 
