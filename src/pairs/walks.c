@@ -356,7 +356,7 @@ at_end(Reader *reader)
  * not complete, the rest must be taken, too (add_to_chunks).
  */
 static bool
-next_prefix(Reader *reader)
+take_next(Reader *reader)
 {
 	ShPairsInput *input = reader->input;
 
@@ -400,7 +400,7 @@ skip(Reader *reader, uint32 group, ShPermuted key)
  * last.  If any is not complete, the rest must be taken, as above.
  */
 static bool
-next_common_prefix(Reader *a, Reader *b)
+take_common(Reader *a, Reader *b)
 {
 	while (!at_end(a) && !at_end(b))
 	{
@@ -465,8 +465,8 @@ static bool
 next_buckets(ShPairsWalks *walks)
 {
 	if (walks->nsides == 1)
-		return next_prefix(&walks->readers[0]);
-	return next_common_prefix(&walks->readers[0], &walks->readers[1]);
+		return take_next(&walks->readers[0]);
+	return take_common(&walks->readers[0], &walks->readers[1]);
 }
 
 /*
