@@ -487,14 +487,16 @@ static void
 search_with_others(ShPairs *pairs, PartSearch *ps, const ShPairsParts *plan, Range a, Range b,
 				   bool among)
 {
-	int			nparts = Max(plan->nparts, 1);
+	uint32		nparts = Max(plan->nparts, 1);
+	uint32		known = 0;
 	double		cost_of_dividing = plan->nparts == 0 ? 0 :
 		SHPAIRS_COST_OF_KEY * (double) (a.count + (among ? 0 : b.count));
 
-	pg_atomic_write_u32(&pairs->shared->nparts, nparts);
+	if (!pg_atomic_compare_exchange_u32(&pairs->shared->nparts, &known, nparts) && known != nparts)
+		elog(ERROR, "processes have planned %u and %u parts", known, nparts);
 	for (int help = 0; help <= 1; help++)
 	{
-		for (int i = 0; i < nparts; i++)
+		for (uint32 i = 0; i < nparts; i++)
 		{
 			double		cost = plan->nparts == 0 ? plan->cost : plan->parts[i].cost;
 			uint32		slice = take_slice(pairs, i, cost, cost_of_dividing, help);
