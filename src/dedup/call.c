@@ -145,7 +145,6 @@ shdup_begin_heaps(ShDupCall *call, ShDupCommand command, const Oid *indexes,
 void
 shdup_end_heaps(ShDupCall *call)
 {
-	shdup_end(&call->rows);
 	shdup_progress_end();
 	UnregisterSnapshot(call->snapshot);
 	shdup_heaps_close(&call->heaps);
@@ -275,16 +274,14 @@ shdup_get_text(FunctionCallInfo fcinfo, int arg)
 }
 
 /*
- * Begin to check the rows of pairs: by the operator class of the index, and by the
- * condition "same" unless that is NULL.  Returns NULL if fingerprints alone decide.
+ * Begin to check the rows of pairs, by the condition "same" as well unless that is NULL.
+ * Returns NULL if fingerprints alone decide.
  */
 ShDupRowCheck *
-shdup_begin_checks(const ShDupCall *call, const char *same)
+shdup_begin_checks(ShDupCall *call, const char *same)
 {
-	ShDupRowCheck *check = same == NULL ? NULL :
-		shdup_same_check_begin(&call->heaps, call->snapshot, same);
-
-	return shdup_class_check_begin(&call->heaps, call->snapshot, call->similarity, check);
+	call->rows.check = shdup_check_begin(&call->heaps, call->snapshot, call->similarity, same);
+	return call->rows.check;
 }
 
 /*

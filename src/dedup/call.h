@@ -55,7 +55,7 @@ extern int	shdup_get_distance(FunctionCallInfo fcinfo, int arg, const ShDupCall 
 extern int	shdup_get_nearness(FunctionCallInfo fcinfo, int distance, int similarity,
 							   ShDupCall *call);
 extern char *shdup_get_text(FunctionCallInfo fcinfo, int arg);
-extern ShDupRowCheck *shdup_begin_checks(const ShDupCall *call, const char *same);
+extern ShDupRowCheck *shdup_begin_checks(ShDupCall *call, const char *same);
 extern void shdup_end_heaps(ShDupCall *call);
 extern bool shdup_begin(FunctionCallInfo fcinfo, int narguments, ShDupCall *call);
 extern void shdup_begin_query(ShDupCall *call, int nsides, int distance);

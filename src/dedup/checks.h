@@ -16,18 +16,23 @@
 
 typedef struct ShDupRowCheck ShDupRowCheck;
 
-/* row_check.c: by the operator of the class of an index, or by the condition "same" */
-extern ShDupRowCheck *shdup_class_check_begin(const ShDupHeaps *heaps, Snapshot snapshot,
-											  double similarity, ShDupRowCheck *next);
-extern ShDupRowCheck *shdup_same_check_begin(const ShDupHeaps *heaps, Snapshot snapshot,
-											 const char *text);
+/* row_check.c: by the columns of an index, and by the condition "same" */
+extern int	shdup_checked_columns(const ShDupHeaps *heaps);
+extern Oid	shdup_column_operator(const ShDupHeaps *heaps, int column);
+extern List *shdup_index_expressions(Relation index, int ncolumns);
+extern ShDupRowCheck *shdup_check_begin(const ShDupHeaps *heaps, Snapshot snapshot,
+										double similarity, const char *same);
 extern bool shdup_check_rows(ShDupRowCheck *check, ShPairsRow a, ShPairsRow b);
+extern ShPairsRow shdup_check_enter(ShDupRowCheck *check, uint32 group, ShPairsRow row);
+extern bool shdup_check_is_by_group(const ShDupRowCheck *check);
+extern bool shdup_check_is_needless(const ShDupRowCheck *check);
+extern void shdup_check_forget(ShDupRowCheck *check);
 extern void shdup_check_release(ShDupRowCheck *check);
 extern void shdup_check_end(ShDupRowCheck *check);
 
 typedef struct ShDupRowPairs ShDupRowPairs;
 
-/* two rows of one kind, as numbers after the look-up */
+/* two rows, and their fingerprints */
 typedef struct ShDupRowPair
 {
 	ShPairsRow	a_row;

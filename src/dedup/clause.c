@@ -3,12 +3,11 @@
  * clause.c
  *	  Arguments that are a clause of a query, such as an ORDER BY list.
  *
- * The server's own parser reads the text, after a prefix that makes it a query.
- * The parse tree must be that query and nothing else.  Then its expressions are
- * analyzed like those of a query of the table.  They are evaluated row by row,
- * not by a plan, so there are no subqueries, aggregates, window or
- * set-returning functions.  Nor are there volatile functions, since the result
- * is to be the same each time.
+ * The server's own parser reads the text, after a prefix that makes it a query of rows
+ * that are known by name, and analyzes that.  The query must be the clause and nothing
+ * else.  Its expressions are evaluated row by row, not by a plan, so there are no
+ * subqueries, aggregates, window or set-returning functions.  Nor are there volatile
+ * functions, since the result is to be the same each time.
  *
  * Everything is done as the current user, with that user's privileges.
  *
@@ -16,12 +15,22 @@
  */
 #include "postgres.h"
 
-#include "nodes/nodeFuncs.h"
+#include "access/htup_details.h"
+#include "executor/executor.h"
+#include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
+#include "parser/analyze.h"
+#include "parser/parse_relation.h"
 #include "parser/parser.h"
-#include "rewrite/rewriteManip.h"
 
+#include "compat.h"
 #include "dedup/rows.h"
+
+/*
+ * the most items of a list: the sort by it has two columns more, for the row and the
+ * caller's number
+ */
+#define MAX_ITEMS	(MaxTupleAttributeNumber - 2)
 
 /* Positions in the query are made to refer to the argument. */
 static void
@@ -74,15 +83,6 @@ push_context(ErrorContextCallback *context, void (*callback) (void *arg),
 }
 
 /*
- * Until shdup_clause_stop, errors name the argument and point into it.
- */
-void
-shdup_clause_start_parsing(ErrorContextCallback *context, const ShDupClause *clause)
-{
-	push_context(context, parse_context, clause);
-}
-
-/*
  * Until shdup_clause_stop, errors quote the argument.
  */
 void
@@ -98,23 +98,25 @@ shdup_clause_stop(const ErrorContextCallback *context)
 }
 
 /*
- * Report that the text is more than the clause, at a location in the query.
+ * Reject a list that could not be sorted by.  To analyze it takes time that
+ * grows with the square of its length, and obeys no cancel.
  */
 static void
-report_rest(ParseState *pstate, const ShDupClause *clause, int location)
+refuse_many(const ShDupClause *clause, const List *items)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_SYNTAX_ERROR),
-			 errmsg("\"%s\" must be %s and nothing else", clause->argument, clause->kind),
-			 parser_errposition(pstate, location)));
+	if (list_length(items) > MAX_ITEMS)
+		ereport(ERROR,
+				(errcode(ERRCODE_TOO_MANY_COLUMNS),
+				 errmsg("\"%s\" has too many items", clause->argument),
+				 errdetail("It has %d, and can have at most %d.",
+						   list_length(items), (int) MAX_ITEMS)));
 }
 
 /*
- * Parse the text.  The caller takes its clause out of the result, and then
- * calls shdup_clause_refuse_rest.
+ * Parse the text, with the prefix, as a single statement.
  */
-SelectStmt *
-shdup_clause_parse(ParseState *pstate, const ShDupClause *clause)
+static Node *
+parse_clause(ParseState *pstate, const ShDupClause *clause)
 {
 	List	   *statements;
 	RawStmt    *statement;
@@ -125,94 +127,76 @@ shdup_clause_parse(ParseState *pstate, const ShDupClause *clause)
 
 	/* a semicolon; without one, the last statement has no length */
 	if (list_length(statements) > 1 || statement->stmt_len > 0)
-		report_rest(pstate, clause, statement->stmt_location + statement->stmt_len);
-	if (!IsA(statement->stmt, SelectStmt))
-		report_rest(pstate, clause, -1);
-	return (SelectStmt *) statement->stmt;
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("\"%s\" must be %s and nothing else", clause->argument, clause->kind),
+				 parser_errposition(pstate, statement->stmt_location + statement->stmt_len)));
+	refuse_many(clause, castNode(SelectStmt, statement->stmt)->sortClause);
+	return statement->stmt;
 }
 
 /*
- * Report an error unless a query is empty.
+ * Report an error if a query has more than the clause, or if the clause cannot be
+ * evaluated for single rows, or not with the same result each time.
  */
-void
-shdup_clause_refuse_rest(ParseState *pstate, const ShDupClause *clause,
-						 const SelectStmt *rest)
-{
-	if (rest->limitOffset != NULL)
-		report_rest(pstate, clause, exprLocation(rest->limitOffset));
-	if (rest->limitCount != NULL)
-		report_rest(pstate, clause, exprLocation(rest->limitCount));
-	if (!equal(rest, makeNode(SelectStmt)))
-		report_rest(pstate, clause, -1);
-}
-
 static void
-report_subquery(ParseState *pstate, const ShDupClause *clause, int location)
+check_clause(const ShDupClause *clause, Query *query)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("subqueries are not allowed in \"%s\"", clause->argument),
-			 parser_errposition(pstate, location)));
-}
+	const char *refused = query->hasSubLinks ? "subqueries" :
+		query->hasAggs ? "aggregate functions" :
+		query->hasWindowFuncs ? "window functions" :
+		query->hasTargetSRFs ? "set-returning functions" :
+		contain_volatile_functions((Node *) query) ? "volatile functions" : NULL;
+	bool		is_condition = query->jointree->quals != NULL;
 
-typedef struct SubqueryContext
-{
-	ParseState *pstate;
-	const ShDupClause *clause;
-} SubqueryContext;
-
-static bool
-refuse_raw_subqueries(Node *node, void *arg)
-{
-	SubqueryContext *context = arg;
-
-	if (node == NULL)
-		return false;
-	if (IsA(node, SubLink))
-		report_subquery(context->pstate, context->clause, ((SubLink *) node)->location);
-	return raw_expression_tree_walker(node, refuse_raw_subqueries, arg);
-}
-
-/*
- * Report an error if there are subqueries in a raw parse tree: before analysis,
- * which would look up what is in them.  Some forms, such as
- * JSON_ARRAY(SELECT ...), are seen only afterwards, by shdup_clause_check.
- */
-void
-shdup_clause_refuse_subqueries(ParseState *pstate, const ShDupClause *clause, Node *raw)
-{
-	SubqueryContext context = {pstate, clause};
-
-	refuse_raw_subqueries(raw, &context);
+	if (refused != NULL)
+		ereport(ERROR,
+				(errcode(query->hasSubLinks ? ERRCODE_FEATURE_NOT_SUPPORTED :
+						 query->hasAggs ? ERRCODE_GROUPING_ERROR :
+						 query->hasWindowFuncs ? ERRCODE_WINDOWING_ERROR :
+						 ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("%s are not allowed in \"%s\"", refused, clause->argument)));
+	if (query->setOperations != NULL || query->groupClause != NIL ||
+		query->groupingSets != NIL || query->havingQual != NULL ||
+		query->windowClause != NIL || query->rowMarks != NIL ||
+		query->limitOffset != NULL || query->limitCount != NULL ||
+		is_condition == (query->sortClause != NIL))
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("\"%s\" must be %s and nothing else", clause->argument, clause->kind)));
 }
 
 /*
- * Report an error if an expression cannot be evaluated for single rows, or not
- * with the same result each time.
+ * Analyze the text as a clause of a query of rows of a table, which is open, one for each
+ * of the names, which may be NULL for that of the table.  These have the range table
+ * indexes from 1.
+ *
+ * Reports an error, with its position, if the text is not such a clause, contains
+ * anything that is not allowed, or names columns on which the current user lacks SELECT.
  */
-void
-shdup_clause_check(ParseState *pstate, const ShDupClause *clause, Node *expression)
+Query *
+shdup_clause_analyze(const ShDupClause *clause, Relation table, const List *names)
 {
-	if (pstate->p_hasSubLinks)
-		report_subquery(pstate, clause, exprLocation(expression));
-	if (pstate->p_hasAggs && contain_aggs_of_level(expression, 0))
-		ereport(ERROR,
-				(errcode(ERRCODE_GROUPING_ERROR),
-				 errmsg("aggregate functions are not allowed in \"%s\"", clause->argument),
-				 parser_errposition(pstate, locate_agg_of_level(expression, 0))));
-	if (pstate->p_hasWindowFuncs && contain_windowfuncs(expression))
-		ereport(ERROR,
-				(errcode(ERRCODE_WINDOWING_ERROR),
-				 errmsg("window functions are not allowed in \"%s\"", clause->argument),
-				 parser_errposition(pstate, locate_windowfunc(expression))));
-	if (expression_returns_set(expression))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("set-returning functions are not allowed in \"%s\"", clause->argument),
-				 parser_errposition(pstate, exprLocation(pstate->p_last_srf))));
-	if (contain_volatile_functions(expression))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("volatile functions are not allowed in \"%s\"", clause->argument),
-				 parser_errposition(pstate, exprLocation(expression))));
+	ErrorContextCallback context;
+	ParseState *pstate = make_parsestate(NULL);
+	Node	   *statement;
+	Query	   *query;
+	ListCell   *cell;
+
+	push_context(&context, parse_context, clause);
+	statement = parse_clause(pstate, clause);
+	foreach(cell, names)
+	{
+		Alias	   *alias = lfirst(cell) == NULL ? NULL : makeAlias(lfirst(cell), NIL);
+
+		addNSItemToQuery(pstate, addRangeTableEntryForRelation(pstate, table, AccessShareLock,
+															   alias, false, true),
+						 true, true, true);
+	}
+	query = transformStmt(pstate, statement);
+	check_clause(clause, query);
+	shcompat_check_permissions(pstate);
+	shdup_clause_stop(&context);
+	free_parsestate(pstate);
+	return query;
 }

@@ -36,9 +36,7 @@ static uint32
 add_number(ShDupUnionFind *components, int64 number)
 {
 	bool		is_new;
-	uint32		element = shdup_union_find_add(components,
-											   shdup_element_key(0, 0, (uint64) number ^ SIGN_BIT),
-											   &is_new);
+	uint32		element = shdup_union_find_add(components, 0, (uint64) number ^ SIGN_BIT, &is_new);
 
 	components->elements[element].size = 1;
 	return element;
@@ -141,7 +139,7 @@ simhash_components(PG_FUNCTION_ARGS)
 
 	shdup_progress_start(SHDUP_COMPONENTS, InvalidOid, InvalidOid);
 	shdup_progress_phase(SHDUP_PHASE_JOIN, a_count);
-	shdup_union_find_begin(&components, SHDUP_NUMBERS, 2.0 * a_count, false);
+	shdup_union_find_begin(&components, SHDUP_NUMBERS, 2.0 * a_count);
 	join_pairs(&components, a, b, a_count);
 	return_members(&components, (ReturnSetInfo *) fcinfo->resultinfo);
 	shdup_progress_end();

@@ -114,7 +114,7 @@ return_cluster_members(ShDupMembers *members, bool wide, ReturnSetInfo *info)
 
 		CHECK_FOR_INTERRUPTS();
 		shdup_progress_entries(++nread);
-		if (root->size < 2)
+		if (root->size < 2 || (member.row & SHDUP_ODD) != 0)
 			continue;
 		values[4] = ObjectIdGetDatum(shdup_name(members->rows->heaps, member.row, &tid));
 		values[0] = Int64GetDatum((int64) root->fp);
@@ -163,7 +163,7 @@ return_rows(const ShDupNearRows *near, ShDupRowClusters *clusters, bool wide,
 		CHECK_FOR_INTERRUPTS();
 		shdup_progress_entries(++nreturned);
 		values[4] = ObjectIdGetDatum(shdup_name(near->members.rows->heaps, row.row, &tid));
-		values[0] = Int64GetDatum(row.cluster);
+		values[0] = Int64GetDatum((int64) row.cluster);
 		values[1] = PointerGetDatum(&tid);
 		values[2] = SimhashGetDatum(near->members.elements.elements[row.element].fp);
 		values[3] = Int64GetDatum(row.size);
@@ -173,19 +173,33 @@ return_rows(const ShDupNearRows *near, ShDupRowClusters *clusters, bool wide,
 
 /*
  * Find and return clusters of rows.
+ *
+ * If only the columns before the fingerprint decide, the clusters of rows that are not odd
+ * are those of fingerprints, and rows that are odd are in no cluster with them.
  */
 static void
 cluster_rows(ShDupCall *call, ShDupRowCheck *check)
 {
+	bool		wide = call->width > 0;
+	bool		odd_only = !wide && shdup_check_is_by_group(check);
 	ShDupNearRows near;
 	ShDupRowClusters *clusters;
 
 	shdup_near_rows_begin(&near, &call->rows, shdup_most(call), 0, NULL);
 	shdup_search(call, &near.members.sink);
-	shdup_near_rows_sort(&near);
-	clusters = shdup_row_clusters_make(&near, check);
+	shdup_members_finish(&near.members);
+	if (odd_only || shdup_check_is_needless(check))
+	{
+		shdup_near_rows_join(&near);
+		return_cluster_members(&near.members, wide, call->result);
+	}
+	if (!shdup_check_is_needless(check))
+	{
+		shdup_near_rows_sort(&near, odd_only);
+		clusters = shdup_row_clusters_make(&near, check, odd_only);
+		return_rows(&near, clusters, wide, call->result);
+	}
 	shdup_check_end(check);
-	return_rows(&near, clusters, call->width > 0, call->result);
 	shdup_near_rows_end(&near);
 }
 
@@ -276,7 +290,7 @@ simhash_find_clusters_in(PG_FUNCTION_ARGS)
 	if (!shdup_begin_array(fcinfo, SHDUP_FIND_CLUSTERS, &call))
 		return (Datum) 0;
 
-	shdup_union_find_begin(&sink.components, SHDUP_VALUES, shdup_most(&call), false);
+	shdup_union_find_begin(&sink.components, SHDUP_VALUES, shdup_most(&call));
 	shdup_search(&call, &sink.sink);
 	return_cluster_values(&sink, call.result);
 
@@ -343,7 +357,7 @@ simhash_find_clusters_in_bits(PG_FUNCTION_ARGS)
 	if (!shdup_begin_wide_array(fcinfo, SHDUP_FIND_CLUSTERS, &call))
 		return (Datum) 0;
 
-	shdup_union_find_begin(&sink.components, SHDUP_VALUES, shdup_most(&call), false);
+	shdup_union_find_begin(&sink.components, SHDUP_VALUES, shdup_most(&call));
 	if (shdup_nwords(&call) > 0)
 		shdup_union_find_keep_values(&sink.components, shdup_nwords(&call));
 	shdup_search(&call, &sink.sink);

@@ -195,7 +195,6 @@ decide_by_condition(DuplicateFinder *finder, ShDupRowCheck *check)
 			shdup_kept_add(kept, element, row);
 		shdup_check_release(check);
 	}
-	shdup_check_end(check);
 }
 
 /*
@@ -217,13 +216,15 @@ simhash_find_duplicates(PG_FUNCTION_ARGS)
 						  shdup_get_text(fcinfo, 2));
 	check = shdup_begin_checks(&call, shdup_get_text(fcinfo, 3));
 	shdup_search(&call, &finder.near.members.sink);
-	shdup_near_rows_sort(&finder.near);
+	shdup_members_finish(&finder.near.members);
+	shdup_near_rows_sort(&finder.near, false);
 	shdup_result_begin(&finder.result, call.result);
-	if (check != NULL)
-		decide_by_condition(&finder, check);
-	else
+	if (shdup_check_is_needless(check))
 		decide_by_fingerprints(&finder);
+	else
+		decide_by_condition(&finder, check);
 
+	shdup_check_end(check);
 	shdup_near_rows_end(&finder.near);
 	shdup_end_heaps(&call);
 	return (Datum) 0;

@@ -214,13 +214,6 @@ shdup_heaps_open(ShDupHeaps *heaps, const Oid *indexes, int nindexes)
 	}
 	number_rows(heaps);
 
-	next = 0;
-	for (int side = 0; side < nindexes; side++)
-	{
-		heaps->side_starts[side] = next < heaps->count ? heaps->heaps[next].first_row :
-			(uint64) heaps->nblocks << 16;
-		next += heaps->sides[side].count;
-	}
 	if (heaps->count > 1)
 		list_slices(heaps);
 	heaps->grouped = shidx_is_grouped(heaps->sides[0].named.index);

@@ -20,30 +20,14 @@
 #include "pairs/temp_file.h"
 
 /*
- * An element for a fingerprint with rows of another kind than 0.  A
- * fingerprint is collected with its element of kind 0; the kinds of its rows,
- * and whether any has kind 0, are known only when they are looked up.
- */
-typedef struct ShDupOtherKind
-{
-	uint32		element;
-	uint32		group;
-	uint32		kind;
-	uint32		next;			/* for the same element of kind 0: 1 + number,
-								 * or 0 */
-} ShDupOtherKind;
-
-StaticAssertDecl(sizeof(ShDupOtherKind) == SHDUP_BYTES_OF_KIND, "union_find.c counts it");
-
-/*
- * The number of the element of key i of the bucket, of kind 0.
+ * The number of the element of key i of the bucket.
  */
 uint32
 shdup_find_element(ShDupUnionFind *elements, const ShPairsBucket *bucket, size_t i,
 				   bool *is_new)
 {
-	ShDupElementKey key = shdup_element_key(bucket->group, 0, shpairs_key(bucket, i));
-	uint32		element = shdup_union_find_add(elements, key, is_new);
+	uint32		element = shdup_union_find_add(elements, bucket->group, shpairs_key(bucket, i),
+											   is_new);
 
 	if (*is_new && elements->nwords > 0)
 		memcpy(shdup_element_value(elements, element), shpairs_value(bucket, i),
@@ -51,73 +35,14 @@ shdup_find_element(ShDupUnionFind *elements, const ShPairsBucket *bucket, size_t
 	return element;
 }
 
-/*
- * Find or make the element for rows of a kind other than 0, given that of kind
- * 0.
- */
-static uint32
-element_of_kind(ShDupMembers *members, uint32 element, uint32 group, uint32 kind)
-{
-	ShFingerprint fp = members->elements.elements[element].fp;
-	bool		is_new;
-	ShDupOtherKind other;
-
-	other.element = shdup_union_find_add(&members->elements,
-										 shdup_element_key(group, kind, fp), &is_new);
-	if (is_new)
-	{
-		ShDupElement *first = &members->elements.elements[element];
-
-		if (members->elements.nwords > 0)
-			memcpy(shdup_element_value(&members->elements, other.element),
-				   shdup_element_value(&members->elements, element),
-				   members->elements.nwords * sizeof(uint64));
-		other.group = group;
-		other.kind = kind;
-		other.next = first->number;
-		if (members->nothers == members->max_others)
-		{
-			members->max_others = Max(1024, members->max_others * 2);
-			members->others = members->others == NULL ?
-				palloc(members->max_others * sizeof(ShDupOtherKind)) :
-				repalloc_huge(members->others, members->max_others * sizeof(ShDupOtherKind));
-		}
-		members->others[members->nothers++] = other;
-		first->number = members->nothers;
-	}
-	return other.element;
-}
-
 /* A fingerprint without visible rows must not connect others. */
-static void
-join_elements(ShDupMembers *members, uint32 a, uint32 b)
-{
-	const ShDupElement *elements = members->elements.elements;
-
-	if (elements[a].size > 0 && elements[b].size > 0)
-		members->join(members, a, b);
-}
-
-/*
- * Join the fingerprints of a pair, among rows of each kind.
- */
 static void
 join_pair(ShDupMembers *members, ShDupNumberPair pair)
 {
-	ShFingerprint fp = members->elements.elements[pair.b].fp;
-	uint32		next = members->elements.elements[pair.a].number;
+	const ShDupElement *elements = members->elements.elements;
 
-	join_elements(members, pair.a, pair.b);
-	while (next != 0)
-	{
-		ShDupOtherKind other = members->others[next - 1];
-		uint32		b = shdup_union_find_lookup(&members->elements,
-												shdup_element_key(other.group, other.kind, fp));
-
-		if (b != SHDUP_NO_ELEMENT)
-			join_elements(members, other.element, b);
-		next = other.next;
-	}
+	if (shdup_element_rows(&elements[pair.a]) > 0 && shdup_element_rows(&elements[pair.b]) > 0)
+		members->join(members, pair.a, pair.b);
 }
 
 /*
@@ -130,17 +55,15 @@ flush(ShDupMembers *members)
 	shdup_resolve(members->rows);
 	for (size_t i = 0; i < members->rows->count; i++)
 	{
-		ShPairsRow	row = members->rows->numbers[i];
-		uint32		kind = shdup_kind(row);
-		ShDupMember member = {row & SHIDX_MAX_TID, members->row_elements[i]};
+		ShDupMember member = {members->rows->numbers[i], members->row_elements[i]};
 
 		shcompat_check_at(i);
-		if (row == SHDUP_INVISIBLE)
+		if (member.row == SHDUP_INVISIBLE)
 			continue;
-		if (kind != 0)
-			member.element = element_of_kind(members, members->row_elements[i],
-											 members->rows->groups[i], kind);
-		members->elements.elements[member.element].size++;
+		if ((member.row & SHDUP_ODD) != 0)
+			members->elements.elements[member.element].number++;
+		else
+			members->elements.elements[member.element].size++;
 		BufFileWrite(members->file, &member, sizeof(ShDupMember));
 	}
 	for (size_t i = 0; i < members->rows->npairs; i++)
@@ -152,10 +75,10 @@ flush(ShDupMembers *members)
 }
 
 static void
-collect_member(ShDupMembers *members, const ShPairsBucket *bucket, uint32 element, ShPairsRow row)
+collect_member(ShDupMembers *members, uint32 group, uint32 element, ShPairsRow row)
 {
 	members->row_elements[members->rows->count] = element;
-	shdup_add(members->rows, bucket->group, &row, 1);
+	shdup_add(members->rows, group, &row, 1);
 }
 
 /*
@@ -178,11 +101,11 @@ collect_repeated(ShPairsSink *base, const ShPairsBucket *bucket, ShPairsRow row)
 		members->run_element = shdup_find_element(&members->elements, bucket, last,
 												  &members->run_is_new);
 		if (members->run_is_new)
-			collect_member(members, bucket, members->run_element,
+			collect_member(members, bucket->group, members->run_element,
 						   bucket->rows[bucket->starts[last]]);
 	}
 	if (members->run_is_new)
-		collect_member(members, bucket, members->run_element, row);
+		collect_member(members, bucket->group, members->run_element, row);
 }
 
 /*
@@ -196,7 +119,7 @@ collect_members(ShDupMembers *members, const ShPairsBucket *bucket, size_t i)
 	uint32		element = shdup_find_element(&members->elements, bucket, i, &is_new);
 
 	if (is_new)
-		collect_member(members, bucket, element, bucket->rows[bucket->starts[i]]);
+		collect_member(members, bucket->group, element, bucket->rows[bucket->starts[i]]);
 	return element;
 }
 
@@ -232,15 +155,9 @@ shdup_members_begin(ShDupMembers *members, ShDup *rows, double most, int nwords,
 	members->join = join;
 	members->rows = rows;
 
-	/*
-	 * a fingerprint of rows of another kind than 0 has an element of kind 0,
-	 * too
-	 */
-	shdup_union_find_begin(&members->elements, SHDUP_ROWS,
-						   rows->values != NULL ? 2 * most : most, rows->values != NULL);
+	shdup_union_find_begin(&members->elements, SHDUP_ROWS, most);
 	if (nwords > 0)
 		shdup_union_find_keep_values(&members->elements, nwords);
-	shdup_remember_kinds(rows);
 	members->row_elements = MemoryContextAllocHuge(CurrentMemoryContext,
 												   rows->capacity * sizeof(uint32));
 	members->file = shpairs_create_file();
@@ -254,8 +171,6 @@ shdup_members_finish(ShDupMembers *members)
 {
 	flush(members);
 	shdup_union_find_forget_keys(&members->elements);
-	if (members->others != NULL)
-		pfree(members->others);
 	pfree(members->row_elements);
 	shpairs_rewind_file(members->file);
 }

@@ -36,13 +36,11 @@ struct ShDupMembers
 	ShPairsSink sink;
 	ShDupJoinFunction join;
 
-	/* the size of an element is the number of its rows that the snapshot sees */
+	/*
+	 * size and number of an element: its rows that the snapshot sees, and odd
+	 * ones
+	 */
 	ShDupUnionFind elements;
-
-	/* other kinds, of an index of several columns: see members.c */
-	uint32		nothers;
-	uint32		max_others;
-	struct ShDupOtherKind *others;
 
 	/* rows waiting to be looked up */
 	ShDup	   *rows;
@@ -62,8 +60,19 @@ extern void shdup_members_begin(ShDupMembers *members, ShDup *rows, double most,
 extern void shdup_members_finish(ShDupMembers *members);
 extern bool shdup_members_next(ShDupMembers *members, ShDupMember *member);
 extern void shdup_members_end(ShDupMembers *members);
+
+/* the rows of an element that the snapshot sees */
+static inline int64
+shdup_element_rows(const ShDupElement *element)
+{
+	return element->size + element->number;
+}
+
 extern uint32 shdup_find_element(ShDupUnionFind *elements, const ShPairsBucket *bucket,
 								 size_t i, bool *is_new);
+
+/* in place of the number of the list of an element, which is not needed */
+#define SHDUP_NO_PLACE	PG_UINT32_MAX
 
 /* pairs of elements, as lists of the neighbors of each */
 typedef struct ShDupNeighbors
@@ -97,6 +106,7 @@ shdup_neighbors_prefetch(const ShDupNeighbors *neighbors, uint32 element)
 /* neighbors.c */
 extern void shdup_neighbors_begin(ShDupNeighbors *neighbors);
 extern void shdup_neighbors_add(ShDupNeighbors *neighbors, uint32 a, uint32 b);
+extern bool shdup_neighbors_next_pair(ShDupNeighbors *neighbors, ShDupNumberPair *pair);
 extern bool shdup_neighbors_fit(const ShDupNeighbors *neighbors, uint32 nelements);
 extern void shdup_neighbors_load(ShDupNeighbors *neighbors, uint32 nelements);
 extern void shdup_neighbors_sort(ShDupNeighbors *neighbors, uint32 *places,
@@ -117,7 +127,8 @@ typedef struct ShDupNearRows
 /* near_rows.c */
 extern void shdup_near_rows_begin(ShDupNearRows *near, ShDup *rows, double most,
 								  int nwords, const char *keep);
-extern void shdup_near_rows_sort(ShDupNearRows *near);
+extern void shdup_near_rows_join(ShDupNearRows *near);
+extern void shdup_near_rows_sort(ShDupNearRows *near, bool odd_only);
 extern bool shdup_near_rows_next(ShDupNearRows *near, ShPairsRow *row, uint32 *element);
 extern void shdup_near_rows_end(ShDupNearRows *near);
 
@@ -137,13 +148,14 @@ typedef struct ShDupClusterRow
 {
 	ShPairsRow	row;
 	uint32		element;
-	uint32		cluster;		/* its number, from 1 */
+	uint64		cluster;		/* its number */
 	uint32		size;			/* of the cluster */
 } ShDupClusterRow;
 
 /* row_clusters.c: clusters of rows that are near each other, and the same */
 extern ShDupRowClusters *shdup_row_clusters_make(ShDupNearRows *near,
-												 ShDupRowCheck *check);
+												 ShDupRowCheck *check,
+												 bool by_fingerprint);
 extern bool shdup_row_clusters_next(ShDupRowClusters *clusters, ShDupClusterRow *result);
 
 #endif							/* SIMHASH_DEDUP_MEMBERS_H */

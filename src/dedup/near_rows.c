@@ -14,8 +14,10 @@
 #include "compat.h"
 #include "dedup/members.h"
 #include "dedup/progress.h"
+#include "pairs/temp_file.h"
 
-#define NO_PLACE		PG_UINT32_MAX
+/* in the order, added to the number of the element of an odd row */
+#define ODD_ELEMENT		((uint32) 1 << 31)
 
 /* members.join: remember the pair */
 static void
@@ -47,10 +49,10 @@ shdup_near_rows_begin(ShDupNearRows *near, ShDup *rows, double most, int nwords,
 }
 
 /*
- * Sort the rows that have a near-duplicate.
+ * Sort the rows that have a near-duplicate, or only odd ones.
  */
 static void
-sort_near_rows(ShDupNearRows *near)
+sort_near_rows(ShDupNearRows *near, bool odd_only)
 {
 	const ShDupElement *elements = near->members.elements.elements;
 	ShDupMember member;
@@ -60,14 +62,32 @@ sort_near_rows(ShDupNearRows *near)
 		const ShDupElement *element = &elements[member.element];
 
 		CHECK_FOR_INTERRUPTS();
-		if (element->has_near || element->size > 1)
+		if (odd_only && (member.row & SHDUP_ODD) == 0)
+			continue;
+		if (element->has_near || shdup_element_rows(element) > 1)
 		{
-			shdup_order_add(near->order, member.row, (uint32) member.element);
+			shdup_order_add(near->order, member.row & ~SHDUP_ODD, (uint32) member.element |
+							((member.row & SHDUP_ODD) != 0 ? ODD_ELEMENT : 0));
 			near->count++;
 		}
 	}
 	shdup_progress_phase(SHDUP_PHASE_ORDER, near->count);
 	shdup_order_sort(near->order);
+}
+
+/*
+ * Return the next row, and the number of its element.  Returns false after the
+ * last.
+ */
+bool
+shdup_near_rows_next(ShDupNearRows *near, ShPairsRow *row, uint32 *element)
+{
+	if (!shdup_order_next(near->order, row, element))
+		return false;
+	if ((*element & ODD_ELEMENT) != 0)
+		*row |= SHDUP_ODD;
+	*element &= ~ODD_ELEMENT;
+	return true;
 }
 
 /*
@@ -87,12 +107,12 @@ find_places(ShDupNearRows *near, uint32 *nplaces)
 	for (uint32 i = 0; i < nelements; i++)
 	{
 		shcompat_check_at(i);
-		places[i] = NO_PLACE;
+		places[i] = SHDUP_NO_PLACE;
 	}
-	while (shdup_order_next(near->order, &row, &element))
+	while (shdup_near_rows_next(near, &row, &element))
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (places[element] == NO_PLACE)
+		if (places[element] == SHDUP_NO_PLACE)
 			places[element] = (*nplaces)++;
 	}
 	shdup_order_again(near->order);
@@ -100,17 +120,33 @@ find_places(ShDupNearRows *near, uint32 *nplaces)
 }
 
 /*
- * Sort the rows after the search, and make the lists of neighbors.  Runs the
- * functions of the list.
+ * Join the elements of all pairs after the search, for rows that are not odd.
  */
 void
-shdup_near_rows_sort(ShDupNearRows *near)
+shdup_near_rows_join(ShDupNearRows *near)
 {
-	uint32		nelements;
+	ShDupUnionFind *elements = &near->members.elements;
+	ShDupNumberPair pair;
 
-	shdup_members_finish(&near->members);
-	nelements = near->members.elements.count;
-	sort_near_rows(near);
+	shpairs_rewind_file(near->neighbors.pairs);
+	while (shdup_neighbors_next_pair(&near->neighbors, &pair))
+	{
+		if (elements->elements[pair.a].size > 0 && elements->elements[pair.b].size > 0)
+			shdup_union_find_join(elements, pair.a, pair.b);
+	}
+}
+
+/*
+ * Sort the rows, or only odd ones, after the members have been finished, and make the
+ * lists of neighbors.  Runs the functions of the list.
+ */
+void
+shdup_near_rows_sort(ShDupNearRows *near, bool odd_only)
+{
+	uint32		nelements = near->members.elements.count;
+
+	shpairs_rewind_file(near->members.file);
+	sort_near_rows(near, odd_only);
 	if (shdup_neighbors_fit(&near->neighbors, nelements))
 		shdup_neighbors_load(&near->neighbors, nelements);
 	else
@@ -120,16 +156,6 @@ shdup_near_rows_sort(ShDupNearRows *near)
 
 		shdup_neighbors_sort(&near->neighbors, places, nplaces);
 	}
-}
-
-/*
- * Return the next row, and the number of its element.  Returns false after the
- * last.
- */
-bool
-shdup_near_rows_next(ShDupNearRows *near, ShPairsRow *row, uint32 *element)
-{
-	return shdup_order_next(near->order, row, element);
 }
 
 void

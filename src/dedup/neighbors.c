@@ -42,8 +42,11 @@ shdup_neighbors_add(ShDupNeighbors *neighbors, uint32 a, uint32 b)
 	neighbors->npairs++;
 }
 
-static bool
-next_pair(ShDupNeighbors *neighbors, ShDupNumberPair *pair)
+/*
+ * Read the next of the pairs.  Returns false after the last.
+ */
+bool
+shdup_neighbors_next_pair(ShDupNeighbors *neighbors, ShDupNumberPair *pair)
 {
 	CHECK_FOR_INTERRUPTS();
 	return BufFileRead(neighbors->pairs, pair, sizeof(*pair)) == sizeof(*pair);
@@ -76,7 +79,7 @@ shdup_neighbors_load(ShDupNeighbors *neighbors, uint32 nelements)
 	neighbors->lists = MemoryContextAllocHuge(CurrentMemoryContext,
 											  Max(neighbors->npairs * 2, 1) * sizeof(uint32));
 	shpairs_rewind_file(neighbors->pairs);
-	while (next_pair(neighbors, &pair))
+	while (shdup_neighbors_next_pair(neighbors, &pair))
 	{
 		neighbors->starts[pair.a]++;
 		neighbors->starts[pair.b]++;
@@ -88,7 +91,7 @@ shdup_neighbors_load(ShDupNeighbors *neighbors, uint32 nelements)
 		start = neighbors->starts[i] += start;
 	}
 	shpairs_rewind_file(neighbors->pairs);
-	while (next_pair(neighbors, &pair))
+	while (shdup_neighbors_next_pair(neighbors, &pair))
 	{
 		neighbors->lists[--neighbors->starts[pair.a]] = pair.b;
 		neighbors->lists[--neighbors->starts[pair.b]] = pair.a;
@@ -107,7 +110,7 @@ write_neighbor(ShDupNeighbors *neighbors, uint64 place, uint32 neighbor)
 
 /*
  * Make the lists in a file, in the order of "places", which has a place below
- * nplaces for each element that is part of a pair.  The array is kept.
+ * nplaces, or SHDUP_NO_PLACE, for each element that is part of a pair.  The array is kept.
  */
 void
 shdup_neighbors_sort(ShDupNeighbors *neighbors, uint32 *places, uint32 nplaces)
@@ -121,10 +124,12 @@ shdup_neighbors_sort(ShDupNeighbors *neighbors, uint32 *places, uint32 nplaces)
 												   (nplaces + (Size) 1) * sizeof(uint64),
 												   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	shpairs_rewind_file(neighbors->pairs);
-	while (next_pair(neighbors, &pair))
+	while (shdup_neighbors_next_pair(neighbors, &pair))
 	{
-		shidx_sort_add(sort, places[pair.a], pair.b);
-		shidx_sort_add(sort, places[pair.b], pair.a);
+		if (places[pair.a] != SHDUP_NO_PLACE)
+			shidx_sort_add(sort, places[pair.a], pair.b);
+		if (places[pair.b] != SHDUP_NO_PLACE)
+			shidx_sort_add(sort, places[pair.b], pair.a);
 	}
 	shidx_sort_start_table(sort, &shbits_make_scheme(1, 0)->tables[0]);
 

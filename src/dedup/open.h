@@ -121,12 +121,9 @@ typedef struct ShDupHeaps
 	int		   *slices;
 	bool		grouped;		/* the indexes have several columns */
 
-	/*
-	 * the named indexes; no row of a side is below its start
-	 */
+	/* the named indexes */
 	int			nsides;
 	ShDupPartitions sides[SHDUP_MAX_SIDES];
-	uint64		side_starts[SHDUP_MAX_SIDES];
 } ShDupHeaps;
 
 /* heaps.c */
@@ -142,6 +139,15 @@ static inline const ShDupHeap *
 shdup_heap_of(const ShDupHeaps *heaps, ShPairsRow row)
 {
 	return heaps->count == 1 ? heaps->heaps : shdup_find_heap(heaps, row);
+}
+
+/*
+ * The side to which a row belongs.
+ */
+static inline int
+shdup_side_of(const ShDupHeaps *heaps, ShPairsRow row)
+{
+	return shdup_heap_of(heaps, row)->number < heaps->sides[0].count ? 0 : heaps->nsides - 1;
 }
 
 /*

@@ -1,13 +1,20 @@
 /*-------------------------------------------------------------------------
  *
  * row_check.c
- *	  Checking pairs of rows whose fingerprints are near: by the operator of the
- *	  operator class of an index, and by the condition "same".
+ *	  Checking pairs of rows whose fingerprints are near: by the columns before the
+ *	  fingerprint, which must be equal, by the operator of the operator class of the
+ *	  index, and by the condition "same".
  *
  * A row is checked against one candidate after the other.  What is needed of it is
- * read from the table, or computed by the expression of the index, once for all of
+ * read from the table, or computed by the expressions of the index, once for all of
  * them, and values stored out of line or compressed are also fetched only once.  All
  * rows are those of the named table: the columns of partitions may have other numbers.
+ *
+ * Rows with equal columns before the fingerprint have entries of one group, but rows of
+ * a group need not have equal columns, since it is a hash.  Almost always they have.  So
+ * if nothing else decides, each row is compared with the first one of its group when it
+ * is looked up, page by page.  If it differs, it is odd.  Only pairs of two odd rows are
+ * left to be checked.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,26 +22,21 @@
 
 #include "access/detoast.h"
 #include "access/sysattr.h"
-#include "access/tupconvert.h"
 #include "catalog/objectaccess.h"
+#include "catalog/pg_index.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type_d.h"
+#include "common/pg_prng.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
-#include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
-#include "parser/parse_coerce.h"
-#include "parser/parse_collate.h"
-#include "parser/parse_expr.h"
-#include "parser/parse_relation.h"
 #include "rewrite/rewriteHandler.h"
 #include "rewrite/rewriteManip.h"
 #include "utils/acl.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/relcache.h"
 
 #include "compat.h"
 #include "dedup/checks.h"
@@ -49,156 +51,117 @@
 #define SAME_A		1
 #define SAME_B		2
 
-/* reads rows of a side, as rows of its named table */
-typedef struct NamedReader
+/* the first row that was seen of a group */
+typedef struct GroupEntry
+{
+	uint32		group;
+	char		status;
+	Datum	   *values;			/* of the columns */
+} GroupEntry;
+
+/*
+ * Anybody can compute groups that collide, so their place in the hash table
+ * depends on a secret.
+ */
+static inline uint32
+hash_group(uint64 secret, uint32 group)
+{
+	return (uint32) ((secret | 1) * (group + (secret >> 32)) >> 32);
+}
+
+#define SH_PREFIX groups
+#define SH_ELEMENT_TYPE GroupEntry
+#define SH_KEY_TYPE uint32
+#define SH_KEY group
+#define SH_HASH_KEY(table, key) hash_group(*(uint64 *) (table)->private_data, key)
+#define SH_EQUAL(table, a, b) ((a) == (b))
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+/* the fraction of maintenance_work_mem that first rows may take */
+#define GROUPS_FRACTION	0.5
+
+/* how the values of a column of the index are compared, and copied */
+typedef struct Column
+{
+	FmgrInfo	operator;
+	int			narguments;		/* of its function */
+	Oid			collation;
+	int16		length;
+	bool		by_value;
+} Column;
+
+/* the columns of the index for rows of a side */
+typedef struct Side
 {
 	ShDupRowReader reader;
-	TupleDesc	desc;			/* of the named table */
-	TupleConversionMap **maps;	/* by number of table; NULL if not needed */
-	bool	   *mapped;			/* is the map known? */
-	TupleTableSlot *converted;
-} NamedReader;
+	Relation	table;			/* the named one */
+	AttrNumber *columns;		/* of this table; 0 for an expression */
+	ExprState **expressions;
+	bool		has_expressions;
+} Side;
 
-/* the base of the kinds of checks */
 struct ShDupRowCheck
 {
-	/*
-	 * Keeps what is needed of row a, in check->context.  Returns false if it
-	 * is the same as no other.
-	 */
-	bool		(*keep) (ShDupRowCheck *check, TupleTableSlot *a);
-
-	/* is row b the same as the one that has been kept? */
-	bool		(*holds) (ShDupRowCheck *check, TupleTableSlot *b);
-
-	ShDupRowCheck *next;		/* which must hold as well, or NULL */
 	EState	   *estate;
-	NamedReader a;
-	NamedReader b;
-	ShPairsRow	row;			/* that has been kept, or NO_ROW */
-	bool		hopeful;		/* what keep() has returned */
+	Side		a;
+	Side		b;
+
+	/* what is compared by operators: so many columns of the index */
+	int			ncolumns;
+	Column	   *columns;
+	double		similarity;		/* third argument of the last one */
+
+	/* the condition "same", unless it is NULL */
+	ExprState  *condition;
+	ShDupClause clause;
+	Bitmapset  *needed;			/* columns of row a, numbers from 0 */
+
+	/* row a; what is not in the slot is in the context */
+	ShPairsRow	row;			/* or NO_ROW */
+	bool		hopeful;		/* could be the same as another */
+	Datum	   *values;
+	TupleTableSlot *slot;
 	MemoryContext context;
+
+	/* if only the columns before the fingerprint decide */
+	bool		by_group;
+	bool		has_odd;		/* some rows were odd */
+	uint64		secret;
+	struct groups_hash *groups;
+	MemoryContext groups_context;
 };
 
-static void
-begin_reader(NamedReader *reader, const ShDupHeaps *heaps, int side, Snapshot snapshot,
-			 EState *estate)
-{
-	reader->desc = RelationGetDescr(heaps->sides[side].named.heap);
-	shdup_reader_begin(&reader->reader, heaps, snapshot);
-	reader->maps = palloc0(heaps->count * sizeof(TupleConversionMap *));
-	reader->mapped = palloc0(heaps->count * sizeof(bool));
-	reader->converted = ExecInitExtraTupleSlot(estate, reader->desc, &TTSOpsVirtual);
-}
-
 /*
- * Read a row.  The result is valid until the next one is read.
+ * Compute the columns of the index for a row of a side.  Returns false if any is null,
+ * which equals nothing.  They are valid until another row is read, or until the
+ * per-tuple context is reset.
+ *
+ * Runs functions of the index, as the owner of the table.
  */
-static TupleTableSlot *
-read_row(NamedReader *reader, ShPairsRow number)
-{
-	TupleTableSlot *slot;
-	int			table;
-
-	shdup_read(&reader->reader, number);
-	slot = reader->reader.slot;
-	table = reader->reader.heap->number;
-	if (!reader->mapped[table])
-	{
-		MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(reader->maps));
-
-		reader->maps[table] = convert_tuples_by_name(slot->tts_tupleDescriptor, reader->desc);
-		reader->mapped[table] = true;
-		MemoryContextSwitchTo(old);
-	}
-	if (reader->maps[table] == NULL)
-		return slot;
-	execute_attr_map_slot(reader->maps[table]->attrMap, slot, reader->converted);
-	reader->converted->tts_tableOid = slot->tts_tableOid;
-	reader->converted->tts_tid = slot->tts_tid;
-	return reader->converted;
-}
-
-/*
- * Begin to check rows of the first of the named indexes with those of the last.
- */
-static void
-begin_check(ShDupRowCheck *check, const ShDupHeaps *heaps, Snapshot snapshot)
-{
-	check->estate = CreateExecutorState();
-	begin_reader(&check->a, heaps, 0, snapshot, check->estate);
-	begin_reader(&check->b, heaps, heaps->nsides - 1, snapshot, check->estate);
-	check->row = NO_ROW;
-	check->context = AllocSetContextCreate(CurrentMemoryContext, "simhash row to check",
-										   ALLOCSET_DEFAULT_SIZES);
-}
-
 static bool
-check_rows(ShDupRowCheck *check, ShPairsRow a, ShPairsRow b)
+compute_columns(ShDupRowCheck *check, const Side *side, TupleTableSlot *row, Datum *values)
 {
-	bool		result;
+	ExprContext *context = GetPerTupleExprContext(check->estate);
+	bool		any_null = false;
+	ShDupCaller caller;
 
-	if (a != check->row)
+	if (side->has_expressions)
+		shdup_become_owner(&caller, side->table);
+	context->ecxt_scantuple = row;
+	for (int i = 0; i < check->ncolumns; i++)
 	{
-		MemoryContextReset(check->context);
-		check->hopeful = check->keep(check, read_row(&check->a, a));
-		check->row = a;
+		bool		isnull;
+
+		values[i] = side->columns[i] != 0 ? slot_getattr(row, side->columns[i], &isnull) :
+			ExecEvalExprSwitchContext(side->expressions[i], context, &isnull);
+		any_null |= isnull;
 	}
-	result = check->hopeful && check->holds(check, read_row(&check->b, b));
-	ResetPerTupleExprContext(check->estate);
-	return result;
-}
-
-/*
- * Are rows a and b the same?  Unknown counts as false.  To check a row against
- * several others, call this with the same a.  Kinds of rows are ignored.  Without a
- * check they are.
- */
-bool
-shdup_check_rows(ShDupRowCheck *check, ShPairsRow a, ShPairsRow b)
-{
-	bool		result = true;
-
-	if (check == NULL)
-		return true;
-	CHECK_FOR_INTERRUPTS();
-	for (; result && check != NULL; check = check->next)
-		result = check_rows(check, a & SHIDX_MAX_TID, b & SHIDX_MAX_TID);
-	shdup_progress_checked();
-	return result;
-}
-
-/*
- * Release all pins, after some rows: the search may go on for long, and nobody should
- * wait for a pin.
- */
-void
-shdup_check_release(ShDupRowCheck *check)
-{
-	for (; check != NULL; check = check->next)
-	{
-		/* what has been kept may point to its page */
-		check->row = NO_ROW;
-		shdup_reader_release(&check->a.reader);
-		shdup_reader_release(&check->b.reader);
-	}
-}
-
-void
-shdup_check_end(ShDupRowCheck *check)
-{
-	while (check != NULL)
-	{
-		ShDupRowCheck *next = check->next;
-
-		shdup_reader_end(&check->a.reader);
-		shdup_reader_end(&check->b.reader);
-		MemoryContextDelete(check->context);
-		ExecResetTupleTable(check->estate->es_tupleTable, false);
-		FreeExecutorState(check->estate);
-		pfree(check);
-		check = next;
-	}
+	if (side->has_expressions)
+		shdup_become_caller(&caller);
+	return !any_null;
 }
 
 /*
@@ -213,119 +176,331 @@ plain_value(Datum value, int16 length)
 	return value;
 }
 
-/* where the values of one of the two rows are */
-typedef struct Operand
-{
-	Relation	table;			/* the named one */
-	AttrNumber	column;			/* of this table */
-	ExprState  *expression;		/* if column is 0 */
-} Operand;
-
-typedef struct ClassCheck
-{
-	ShDupRowCheck base;
-	FmgrInfo	operator;
-	double		similarity;		/* third argument of its function, or 0 if
-								 * there is none */
-	Oid			collation;
-	int16		length;			/* of a value */
-	bool		by_value;
-	Operand		a;
-	Operand		b;
-	Datum		value;			/* of row a */
-} ClassCheck;
-
 /*
- * The value of a row, valid until another row is put into the slot, or until the
- * per-tuple context is reset.
- *
- * Runs functions of the index, as the owner of the table.
+ * Keep the columns of row a that the condition needs.
  */
-static Datum
-read_value(ClassCheck *check, const Operand *operand, TupleTableSlot *slot, bool *isnull)
+static void
+keep_needed(ShDupRowCheck *check, TupleTableSlot *a)
 {
-	ExprContext *context = GetPerTupleExprContext(check->base.estate);
-	ShDupCaller caller;
-	Datum		result;
+	TupleTableSlot *kept = check->slot;
+	int			column = -1;
 
-	if (operand->column != 0)
-		return slot_getattr(slot, operand->column, isnull);
-	shdup_become_owner(&caller, operand->table);
-	context->ecxt_scantuple = slot;
-	result = ExecEvalExprSwitchContext(operand->expression, context, isnull);
-	shdup_become_caller(&caller);
-	return result;
+	ExecClearTuple(kept);
+	memset(kept->tts_isnull, true, kept->tts_tupleDescriptor->natts * sizeof(bool));
+	while ((column = bms_next_member(check->needed, column)) >= 0)
+	{
+		Datum		value = slot_getattr(a, column + 1, &kept->tts_isnull[column]);
+
+		if (!kept->tts_isnull[column])
+			value = plain_value(value, TupleDescAttr(kept->tts_tupleDescriptor, column)->attlen);
+		kept->tts_values[column] = value;
+	}
+	ExecStoreVirtualTuple(kept);
+	kept->tts_tableOid = a->tts_tableOid;
+	kept->tts_tid = a->tts_tid;
 }
 
-static bool
-keep_value(ShDupRowCheck *base, TupleTableSlot *a)
+/*
+ * Copy the values of a row of a side into the current memory context.
+ */
+static void
+copy_columns(const ShDupRowCheck *check, const Side *side, Datum *to, const Datum *from,
+			 bool computed_only)
 {
-	ClassCheck *check = (ClassCheck *) base;
-	bool		isnull;
-	Datum		value = read_value(check, &check->a, a, &isnull);
+	for (int i = 0; i < check->ncolumns; i++)
+	{
+		const Column *column = &check->columns[i];
+
+		to[i] = plain_value(from[i], column->length);
+		if (!computed_only || side->columns[i] == 0)
+			to[i] = datumCopy(to[i], column->by_value, column->length);
+	}
+}
+
+/*
+ * Keep what is needed of row a.  Returns false if it is the same as no other.
+ */
+static bool
+keep_checked_row(ShDupRowCheck *check, TupleTableSlot *a)
+{
 	MemoryContext old;
 
-	if (isnull)
+	if (!compute_columns(check, &check->a, a, check->values))
 		return false;
-	old = MemoryContextSwitchTo(base->context);
-	check->value = plain_value(value, check->length);
-	if (check->a.column == 0)
-		check->value = datumCopy(check->value, check->by_value, check->length);
+	old = MemoryContextSwitchTo(check->context);
+	copy_columns(check, &check->a, check->values, check->values, true);
+	if (check->condition != NULL)
+		keep_needed(check, a);
 	MemoryContextSwitchTo(old);
 	return true;
 }
 
 /*
- * Is the operator true for the value that has been kept and that of row b?
+ * Is the operator of a column true for the values of two rows?
  */
 static bool
-operator_holds(ShDupRowCheck *base, TupleTableSlot *b)
+operator_holds(ShDupRowCheck *check, Column *column, Datum a, Datum b)
 {
-	ClassCheck *check = (ClassCheck *) base;
-
 	LOCAL_FCINFO(fcinfo, 3);
-	bool		isnull;
-	Datum		value = read_value(check, &check->b, b, &isnull);
-	MemoryContext old;
 	Datum		result;
 
-	if (isnull)
-		return false;
-	old = MemoryContextSwitchTo(GetPerTupleMemoryContext(base->estate));
-	InitFunctionCallInfoData(*fcinfo, &check->operator, check->similarity > 0 ? 3 : 2,
-							 check->collation, NULL, NULL);
-	fcinfo->args[0].value = check->value;
+	InitFunctionCallInfoData(*fcinfo, &column->operator, column->narguments, column->collation,
+							 NULL, NULL);
+	fcinfo->args[0].value = a;
 	fcinfo->args[0].isnull = false;
-	fcinfo->args[1].value = value;
+	fcinfo->args[1].value = b;
 	fcinfo->args[1].isnull = false;
 	fcinfo->args[2].value = Float8GetDatum(check->similarity);
 	fcinfo->args[2].isnull = false;
 	result = FunctionCallInvoke(fcinfo);
-	MemoryContextSwitchTo(old);
 	return !fcinfo->isnull && DatumGetBool(result);
 }
 
 /*
- * Find out where the values of a side are.
+ * Do the operators hold for the columns of two rows?
  */
-static void
-find_operand(ClassCheck *check, Operand *operand, const ShDupOpened *named)
+static bool
+columns_agree(ShDupRowCheck *check, const Datum *a, const Datum *b)
 {
-	EState	   *estate = check->base.estate;
-	int			last = IndexRelationGetNumberOfKeyAttributes(named->index) - 1;
-	ShDupCaller caller;
+	MemoryContext old = MemoryContextSwitchTo(GetPerTupleMemoryContext(check->estate));
+	bool		result = true;
+
+	for (int i = 0; result && i < check->ncolumns; i++)
+		result = operator_holds(check, &check->columns[i], a[i], b[i]);
+	MemoryContextSwitchTo(old);
+	return result;
+}
+
+/*
+ * Does the condition hold for the row that has been kept and b?
+ *
+ * Runs functions of the condition, as the current user.
+ */
+static bool
+condition_holds(ShDupRowCheck *check, TupleTableSlot *b)
+{
+	ErrorContextCallback error_context;
+	ExprContext *context = GetPerTupleExprContext(check->estate);
+	bool		isnull;
+	Datum		result;
+
+	shdup_clause_start_evaluating(&error_context, &check->clause);
+	context->ecxt_outertuple = check->slot;
+	context->ecxt_innertuple = b;
+	result = ExecEvalExprSwitchContext(check->condition, context, &isnull);
+	shdup_clause_stop(&error_context);
+	return !isnull && DatumGetBool(result);
+}
+
+/*
+ * Is row b the same as the one that has been kept?
+ */
+static bool
+row_holds(ShDupRowCheck *check, TupleTableSlot *b)
+{
+	Datum		values[INDEX_MAX_KEYS];
+
+	return compute_columns(check, &check->b, b, values) &&
+		columns_agree(check, check->values, values) &&
+		(check->condition == NULL || condition_holds(check, b));
+}
+
+/*
+ * Are rows a and b the same?  Unknown counts as false.  To check a row against
+ * several others, call this with the same a.  Without a check they are.
+ */
+bool
+shdup_check_rows(ShDupRowCheck *check, ShPairsRow a, ShPairsRow b)
+{
+	bool		result;
+
+	if (check == NULL)
+		return true;
+	if (check->by_group && (a & b & SHDUP_ODD) == 0)
+		return ((a ^ b) & SHDUP_ODD) == 0;
+	a &= SHIDX_MAX_TID;
+	b &= SHIDX_MAX_TID;
+	CHECK_FOR_INTERRUPTS();
+	if (a != check->row)
+	{
+		MemoryContextReset(check->context);
+		check->hopeful = keep_checked_row(check, shdup_read(&check->a.reader, a));
+		check->row = a;
+	}
+	result = check->hopeful && row_holds(check, shdup_read(&check->b.reader, b));
+	ResetPerTupleExprContext(check->estate);
+	shdup_progress_checked();
+	return result;
+}
+
+/*
+ * Do only the columns before the fingerprint decide?
+ */
+bool
+shdup_check_is_by_group(const ShDupRowCheck *check)
+{
+	return check->by_group;
+}
+
+/*
+ * Do fingerprints decide alone, since no row that has been entered is odd?
+ */
+bool
+shdup_check_is_needless(const ShDupRowCheck *check)
+{
+	return check == NULL || (check->by_group && !check->has_odd);
+}
+
+/*
+ * The first row of a group, or the given values if there is none yet.  NULL if there is no
+ * room for them.
+ */
+static const Datum *
+first_of_group(ShDupRowCheck *check, const Side *side, uint32 group, const Datum *values)
+{
+	bool		found = false;
+	GroupEntry *entry;
 	MemoryContext old;
 
-	operand->table = named->heap;
-	operand->column = named->index->rd_index->indkey.values[last];
-	if (operand->column != 0)
-		return;
-	shdup_become_owner(&caller, named->heap);
-	old = MemoryContextSwitchTo(estate->es_query_cxt);
-	operand->expression = ExecPrepareExpr(llast(RelationGetIndexExpressions(named->index)),
-										  estate);
+	if (MemoryContextMemAllocated(check->groups_context, false) >
+		maintenance_work_mem * 1024.0 * GROUPS_FRACTION)
+	{
+		entry = groups_lookup(check->groups, group);
+		return entry != NULL ? entry->values : NULL;
+	}
+	entry = groups_insert(check->groups, group, &found);
+	if (found)
+		return entry->values;
+	old = MemoryContextSwitchTo(check->groups_context);
+	entry->values = palloc(check->ncolumns * sizeof(Datum));
+	copy_columns(check, side, entry->values, values, false);
 	MemoryContextSwitchTo(old);
-	shdup_become_caller(&caller);
+	return values;
+}
+
+/*
+ * Enter a row that has been looked up, by the group of its entry.  Returns its number, with
+ * SHDUP_ODD if it differs from the first row of its group, or might; or SHDUP_INVISIBLE
+ * if a column before the fingerprint is null, so that it is the same as no other.
+ */
+ShPairsRow
+shdup_check_enter(ShDupRowCheck *check, uint32 group, ShPairsRow row)
+{
+	Datum		values[INDEX_MAX_KEYS];
+	Side	   *side;
+
+	if (check == NULL || !check->by_group)
+		return row;
+	side = shdup_side_of(check->a.reader.heaps, row) == 0 ? &check->a : &check->b;
+	if (!compute_columns(check, side, shdup_read(&side->reader, row), values))
+		row = SHDUP_INVISIBLE;
+	else
+	{
+		const Datum *first = first_of_group(check, side, group, values);
+
+		if (first != values && (first == NULL || !columns_agree(check, first, values)))
+		{
+			row |= SHDUP_ODD;
+			check->has_odd = true;
+		}
+	}
+	ResetPerTupleExprContext(check->estate);
+	return row;
+}
+
+/*
+ * Forget the rows that have been entered: later ones need not be the same.
+ */
+void
+shdup_check_forget(ShDupRowCheck *check)
+{
+	if (check == NULL || !check->by_group || check->groups->members == 0)
+		return;
+	MemoryContextReset(check->groups_context);
+	check->groups = groups_create(check->groups_context, 64, &check->secret);
+}
+
+/*
+ * Release all pins, after some rows: the search may go on for long, and nobody should
+ * wait for a pin.
+ */
+void
+shdup_check_release(ShDupRowCheck *check)
+{
+	if (check == NULL)
+		return;
+	/* what has been kept may point to its page */
+	check->row = NO_ROW;
+	shdup_reader_release(&check->a.reader);
+	shdup_reader_release(&check->b.reader);
+}
+
+void
+shdup_check_end(ShDupRowCheck *check)
+{
+	if (check == NULL)
+		return;
+	shdup_reader_end(&check->a.reader);
+	shdup_reader_end(&check->b.reader);
+	MemoryContextDelete(check->context);
+	MemoryContextDelete(check->groups_context);
+	ExecResetTupleTable(check->estate->es_tupleTable, false);
+	FreeExecutorState(check->estate);
+	pfree(check);
+}
+
+/*
+ * The expressions among the first columns of an index, as the catalog has them: the
+ * others may be expensive, or not allowed in parallel mode.
+ */
+List *
+shdup_index_expressions(Relation index, int ncolumns)
+{
+	int			count = 0;
+
+	for (int i = 0; i < ncolumns; i++)
+	{
+		if (index->rd_index->indkey.values[i] == 0)
+			count++;
+	}
+	if (count == 0)
+		return NIL;
+	return list_truncate(shdup_index_trees(index->rd_indextuple, Anum_pg_index_indexprs), count);
+}
+
+/*
+ * How many columns of the named indexes decide: those before the fingerprint and, if its
+ * class has an operator, the last one.
+ */
+int
+shdup_checked_columns(const ShDupHeaps *heaps)
+{
+	int			before = shidx_fp_column(heaps->sides[0].named.index);
+	int			radius;
+
+	return before + OidIsValid(shdup_named_operator(&heaps->sides[0], &radius));
+}
+
+/*
+ * The operator by which a column of an index is compared: an equality, or that of its
+ * operator class for the last one.
+ */
+Oid
+shdup_column_operator(const ShDupHeaps *heaps, int column)
+{
+	Relation	index = heaps->sides[0].named.index;
+	Oid			type = index->rd_opcintype[column];
+	int			radius;
+	Oid			operator;
+
+	if (column == shidx_fp_column(index))
+		return shdup_named_operator(&heaps->sides[0], &radius);
+	operator = get_opfamily_member(index->rd_opfamily[column], type, type,
+								   SIMHASH_STRATEGY_EQUAL);
+	if (!OidIsValid(operator))
+		elog(ERROR, "missing operator %d(%u,%u) in opfamily %u", SIMHASH_STRATEGY_EQUAL, type,
+			 type, index->rd_opfamily[column]);
+	return operator;
 }
 
 /*
@@ -343,66 +518,61 @@ get_function(Oid operator)
 }
 
 /*
- * Look up the operator, as if it belonged to an expression, of which some functions
- * ask for the types of their arguments.
+ * Look up the operator of a column, as if it belonged to an expression, of which some
+ * functions ask for the types of their arguments.
  */
 static void
-find_row_operator(ClassCheck *check, Relation index, Oid operator)
+find_row_operator(ShDupRowCheck *check, const ShDupHeaps *heaps, int i)
 {
-	int			last = IndexRelationGetNumberOfKeyAttributes(index) - 1;
-	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(index), last);
-	Expr	   *value = (Expr *) makeNullConst(column->atttypid, column->atttypmod,
-											   column->attcollation);
+	Relation	index = heaps->sides[0].named.index;
+	Oid			operator = shdup_column_operator(heaps, i);
+	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(index), i);
+	Expr	   *value = (Expr *) makeNullConst(attribute->atttypid, attribute->atttypmod,
+											   attribute->attcollation);
+	Column	   *column = &check->columns[i];
 
-	check->collation = index->rd_indcollation[last];
-	check->length = column->attlen;
-	check->by_value = column->attbyval;
-	fmgr_info(get_function(operator), &check->operator);
+	column->narguments = i == shidx_fp_column(index) && check->similarity > 0 ? 3 : 2;
+	column->collation = index->rd_indcollation[i];
+	column->length = attribute->attlen;
+	column->by_value = attribute->attbyval;
+	fmgr_info(get_function(operator), &column->operator);
 	fmgr_info_set_expr((Node *) make_opclause(operator, BOOLOID, false, value, value,
-											  InvalidOid, check->collation),
-					   &check->operator);
+											  InvalidOid, column->collation),
+					   &column->operator);
 }
 
 /*
- * Begin to check rows of the first of the named indexes with those of the last,
- * by the operator of their operator class, or its function with a similarity if that is
- * not 0, and then by another check unless that is NULL.  Returns the other one if the
- * class has no operator, because values are fingerprints.
- *
- * The tables must be open until the end, and the snapshot must be registered
- * since before the rows were read from their indexes.
+ * Begin to read rows of a side, and to compute the columns of its index.
  */
-ShDupRowCheck *
-shdup_class_check_begin(const ShDupHeaps *heaps, Snapshot snapshot, double similarity,
-						ShDupRowCheck *next)
+static void
+begin_side(ShDupRowCheck *check, Side *side, const ShDupHeaps *heaps, int number,
+		   Snapshot snapshot)
 {
-	int			radius;
-	Oid			operator = shdup_named_operator(&heaps->sides[0], &radius);
-	ClassCheck *check;
+	const ShDupOpened *named = &heaps->sides[number].named;
+	EState	   *estate = check->estate;
+	MemoryContext old;
+	List	   *expressions;
+	ShDupCaller caller;
 
-	if (!OidIsValid(operator))
-		return next;
-	check = palloc0(sizeof(ClassCheck));
-	check->similarity = similarity;
-	check->base.next = next;
-	check->base.keep = keep_value;
-	check->base.holds = operator_holds;
-	begin_check(&check->base, heaps, snapshot);
-	find_row_operator(check, heaps->sides[0].named.index, operator);
-	find_operand(check, &check->a, &heaps->sides[0].named);
-	find_operand(check, &check->b, &heaps->sides[heaps->nsides - 1].named);
-	return &check->base;
+	shdup_reader_begin(&side->reader, heaps, number, snapshot);
+	side->table = named->heap;
+	side->columns = palloc(check->ncolumns * sizeof(AttrNumber));
+	side->expressions = palloc0(check->ncolumns * sizeof(ExprState *));
+	shdup_become_owner(&caller, named->heap);
+	old = MemoryContextSwitchTo(estate->es_query_cxt);
+	expressions = shdup_index_expressions(named->index, check->ncolumns);
+	side->has_expressions = expressions != NIL;
+	for (int i = 0; i < check->ncolumns; i++)
+	{
+		side->columns[i] = named->index->rd_index->indkey.values[i];
+		if (side->columns[i] != 0)
+			continue;
+		side->expressions[i] = ExecPrepareExpr(linitial(expressions), estate);
+		expressions = list_delete_first(expressions);
+	}
+	MemoryContextSwitchTo(old);
+	shdup_become_caller(&caller);
 }
-
-typedef struct SameCheck
-{
-	ShDupRowCheck base;
-	ShDupClause clause;
-	Node	   *expression;		/* of rows of the named table */
-	ExprState  *condition;
-	Bitmapset  *columns;		/* of row a that it needs, numbers from 0 */
-	TupleTableSlot *values;		/* row a, with these */
-} SameCheck;
 
 static const ShDupClause same_clause = {
 	.argument = "same",
@@ -412,207 +582,102 @@ static const ShDupClause same_clause = {
 };
 
 /*
- * Get the condition of the query, which must have nothing else.
- */
-static Node *
-parse_condition(ParseState *pstate, const ShDupClause *clause)
-{
-	SelectStmt *select = shdup_clause_parse(pstate, clause);
-	Node	   *condition = select->whereClause;
-
-	select->whereClause = NULL;
-	shdup_clause_refuse_rest(pstate, clause, select);
-	shdup_clause_refuse_subqueries(pstate, clause, condition);
-	return condition;
-}
-
-/*
- * Reject system columns that rows lose when they are converted to those of a
- * partitioned table.
- */
-static bool
-refuse_system_columns(Node *node, void *pstate)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var))
-	{
-		Var		   *var = (Var *) node;
-
-		if (var->varattno < 0 && var->varattno != SelfItemPointerAttributeNumber &&
-			var->varattno != TableOidAttributeNumber)
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("system columns other than ctid and tableoid are not allowed in \"same\""),
-					 parser_errposition(pstate, var->location)));
-	}
-	return expression_tree_walker(node, refuse_system_columns, pstate);
-}
-
-static void
-add_checked_row(ParseState *pstate, Relation table, const char *name)
-{
-	ParseNamespaceItem *item = addRangeTableEntryForRelation(pstate, table, AccessShareLock,
-															 makeAlias(name, NIL), false, true);
-
-	addNSItemToQuery(pstate, item, false, true, true);
-}
-
-static Node *
-analyze_condition(ParseState *pstate, Relation table, const ShDupClause *clause, Node *condition)
-{
-	Node	   *expression = transformExpr(pstate, condition, EXPR_KIND_OTHER);
-
-	shdup_clause_check(pstate, clause, expression);
-	refuse_system_columns(expression, pstate);
-	expression = coerce_to_boolean(pstate, expression, "\"same\"");
-	assign_expr_collations(pstate, expression);
-	expression = shcompat_expand_generated_columns(expression, table, SAME_A);
-	return shcompat_expand_generated_columns(expression, table, SAME_B);
-}
-
-/*
- * Read the text of a condition on two rows of a table, which is open: a is the
- * row that is judged, b one that comes before it.
- *
- * Reports an error, with its position, if the text is not such a condition,
- * contains anything that is not allowed, or names columns on which the current
- * user lacks SELECT.  The text must live as long as the check.
- */
-static void
-parse_same(SameCheck *check, Relation table, const char *text)
-{
-	ErrorContextCallback context;
-	ParseState *pstate = make_parsestate(NULL);
-	Node	   *condition;
-
-	check->clause = same_clause;
-	check->clause.text = text;
-
-	shdup_clause_start_parsing(&context, &check->clause);
-
-	condition = parse_condition(pstate, &check->clause);
-	add_checked_row(pstate, table, "a");
-	add_checked_row(pstate, table, "b");
-	check->expression = analyze_condition(pstate, table, &check->clause, condition);
-	shcompat_check_permissions(pstate);
-
-	shdup_clause_stop(&context);
-	free_parsestate(pstate);
-}
-
-/*
- * Prepare the condition.  Reports an error if the current user lacks EXECUTE
- * on functions in it.
- */
-static void
-prepare_condition(SameCheck *check)
-{
-	ErrorContextCallback context;
-	Expr	   *expression;
-	MemoryContext old;
-
-	shdup_clause_start_evaluating(&context, &check->clause);
-	old = MemoryContextSwitchTo(check->base.estate->es_query_cxt);
-	expression = expression_planner((Expr *) copyObject(check->expression));
-	ChangeVarNodes((Node *) expression, SAME_A, OUTER_VAR, 0);
-	ChangeVarNodes((Node *) expression, SAME_B, INNER_VAR, 0);
-	check->condition = ExecInitExpr(expression, NULL);
-	MemoryContextSwitchTo(old);
-	shdup_clause_stop(&context);
-}
-
-/*
  * Find the columns of row a that the condition needs.
  */
-static void
-find_columns(SameCheck *check)
+static Bitmapset *
+find_needed(Node *condition, int natts)
 {
-	int			natts = check->base.a.desc->natts;
 	Bitmapset  *offset = NULL;
+	Bitmapset  *needed = NULL;
 	int			column = -1;
 
-	pull_varattnos(check->expression, SAME_A, &offset);
+	pull_varattnos(condition, SAME_A, &offset);
+	/* the whole row */
 	if (bms_is_member(-FirstLowInvalidHeapAttributeNumber, offset))
-	{
-		/* the whole row */
-		check->columns = natts > 0 ? bms_add_range(NULL, 0, natts - 1) : NULL;
-		return;
-	}
+		return natts > 0 ? bms_add_range(NULL, 0, natts - 1) : NULL;
 	while ((column = bms_next_member(offset, column)) >= 0)
 	{
 		int			number = column + FirstLowInvalidHeapAttributeNumber;
 
 		if (number > 0)
-			check->columns = bms_add_member(check->columns, number - 1);
+			needed = bms_add_member(needed, number - 1);
 	}
-}
-
-static bool
-keep_columns(ShDupRowCheck *base, TupleTableSlot *a)
-{
-	SameCheck  *check = (SameCheck *) base;
-	TupleDesc	desc = base->a.desc;
-	TupleTableSlot *values = check->values;
-	MemoryContext old;
-	int			column = -1;
-
-	ExecClearTuple(values);
-	memset(values->tts_isnull, true, desc->natts * sizeof(bool));
-	old = MemoryContextSwitchTo(base->context);
-	while ((column = bms_next_member(check->columns, column)) >= 0)
-	{
-		Datum		value = slot_getattr(a, column + 1, &values->tts_isnull[column]);
-
-		if (!values->tts_isnull[column])
-			value = plain_value(value, TupleDescAttr(desc, column)->attlen);
-		values->tts_values[column] = value;
-	}
-	MemoryContextSwitchTo(old);
-	ExecStoreVirtualTuple(values);
-	values->tts_tableOid = a->tts_tableOid;
-	values->tts_tid = a->tts_tid;
-	return true;
+	return needed;
 }
 
 /*
- * Does the condition hold for the row that has been kept and b?
+ * Prepare the condition in the text, which must live as long as the check: a is the row
+ * that is judged, b one that comes before it.
  *
- * Runs functions of the condition, as the current user.
+ * Reports an error if it is not such a condition, or if the current user lacks SELECT on
+ * columns or EXECUTE on functions in it.
  */
-static bool
-condition_holds(ShDupRowCheck *base, TupleTableSlot *b)
+static void
+prepare_condition(ShDupRowCheck *check, Relation table, const char *text)
 {
-	SameCheck  *check = (SameCheck *) base;
-	ErrorContextCallback error_context;
-	ExprContext *context = GetPerTupleExprContext(base->estate);
-	bool		isnull;
-	Datum		result;
+	ErrorContextCallback context;
+	const Query *query;
+	Node	   *condition;
+	Expr	   *expression;
+	MemoryContext old;
 
-	shdup_clause_start_evaluating(&error_context, &check->clause);
-	context->ecxt_outertuple = check->values;
-	context->ecxt_innertuple = b;
-	result = ExecEvalExprSwitchContext(check->condition, context, &isnull);
-	shdup_clause_stop(&error_context);
-	return !isnull && DatumGetBool(result);
+	check->clause = same_clause;
+	check->clause.text = text;
+
+	query = shdup_clause_analyze(&check->clause, table, list_make2("a", "b"));
+	condition = query->jointree->quals;
+	condition = shcompat_expand_generated_columns(condition, table, SAME_A);
+	condition = shcompat_expand_generated_columns(condition, table, SAME_B);
+	check->needed = find_needed(condition, RelationGetDescr(table)->natts);
+
+	shdup_clause_start_evaluating(&context, &check->clause);
+	old = MemoryContextSwitchTo(check->estate->es_query_cxt);
+	expression = expression_planner((Expr *) condition);
+	ChangeVarNodes((Node *) expression, SAME_A, OUTER_VAR, 0);
+	ChangeVarNodes((Node *) expression, SAME_B, INNER_VAR, 0);
+	check->condition = ExecInitExpr(expression, NULL);
+	MemoryContextSwitchTo(old);
+	shdup_clause_stop(&context);
+	check->slot = ExecInitExtraTupleSlot(check->estate, RelationGetDescr(table), &TTSOpsVirtual);
 }
 
 /*
- * Begin to check rows of a single index by the condition in the text.  Otherwise as
- * shdup_class_check_begin.
+ * Begin to check rows of the first of the named indexes with those of the last: by the
+ * columns before the fingerprint, the operator of the class, which takes a similarity
+ * unless that is 0, and the condition "same" unless it is NULL.  Returns NULL if
+ * fingerprints alone decide.
+ *
+ * The tables must be open until the end, and the snapshot must be registered
+ * since before the rows were read from their indexes.
  */
 ShDupRowCheck *
-shdup_same_check_begin(const ShDupHeaps *heaps, Snapshot snapshot, const char *text)
+shdup_check_begin(const ShDupHeaps *heaps, Snapshot snapshot, double similarity,
+				  const char *same)
 {
-	SameCheck  *check = palloc0(sizeof(SameCheck));
+	int			ncolumns = shdup_checked_columns(heaps);
+	ShDupRowCheck *check;
 
-	check->base.keep = keep_columns;
-	check->base.holds = condition_holds;
-	parse_same(check, heaps->sides[0].named.heap, text);
-	begin_check(&check->base, heaps, snapshot);
-	prepare_condition(check);
-	find_columns(check);
-	check->values = ExecInitExtraTupleSlot(check->base.estate, check->base.a.desc,
-										   &TTSOpsVirtual);
-	return &check->base;
+	if (ncolumns == 0 && same == NULL)
+		return NULL;
+	check = palloc0(sizeof(ShDupRowCheck));
+	check->estate = CreateExecutorState();
+	check->row = NO_ROW;
+	check->context = AllocSetContextCreate(CurrentMemoryContext, "simhash row to check",
+										   ALLOCSET_DEFAULT_SIZES);
+	if (same != NULL)
+		prepare_condition(check, heaps->sides[0].named.heap, same);
+	check->similarity = similarity;
+	check->ncolumns = ncolumns;
+	check->columns = palloc0(ncolumns * sizeof(Column));
+	check->values = palloc(ncolumns * sizeof(Datum));
+	for (int i = 0; i < ncolumns; i++)
+		find_row_operator(check, heaps, i);
+	begin_side(check, &check->a, heaps, 0, snapshot);
+	begin_side(check, &check->b, heaps, heaps->nsides - 1, snapshot);
+	check->by_group = same == NULL && !shidx_computes_fingerprints(heaps->sides[0].named.index);
+	check->secret = pg_prng_uint64(&pg_global_prng_state);
+	check->groups_context = AllocSetContextCreate(CurrentMemoryContext, "simhash groups",
+												  ALLOCSET_DEFAULT_SIZES);
+	check->groups = groups_create(check->groups_context, 64, &check->secret);
+	return check;
 }

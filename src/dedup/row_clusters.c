@@ -36,7 +36,8 @@ typedef struct Row
 	uint32		next_bunch;		/* if it begins a bunch: the beginning of the
 								 * next one of its element, or NO_ROW */
 	uint32		size;			/* of a root: rows of its cluster */
-	uint32		cluster;		/* of a root: its number, once returned */
+	uint32		cluster;		/* of a root: its number, once returned, or
+								 * the element of its smallest fingerprint */
 } Row;
 
 struct ShDupRowClusters
@@ -48,6 +49,8 @@ struct ShDupRowClusters
 	uint32	   *bunches;		/* the first one of each element, or NO_ROW */
 
 	uint32		next;			/* the next row to return */
+	const ShDupElement *elements;	/* if the number of a cluster is its
+									 * smallest fingerprint, or NULL */
 	uint32		nclusters;		/* returned */
 };
 
@@ -163,14 +166,34 @@ check_memory(double nrows)
 }
 
 /*
- * Find the clusters of sorted rows that are near each other.  Runs the
- * functions of the condition.
+ * Let the number of each cluster be its smallest fingerprint.
+ */
+static void
+number_by_fingerprint(ShDupRowClusters *clusters, const ShDupElement *elements)
+{
+	clusters->elements = elements;
+	for (uint32 i = 0; i < clusters->count; i++)
+	{
+		const Row  *row = &clusters->rows[i];
+		Row		   *root = &clusters->rows[find_root(clusters, i)];
+
+		shcompat_check_at(i);
+		/* the root comes first */
+		if (root == row || elements[row->element].fp < elements[root->cluster].fp)
+			root->cluster = row->element;
+	}
+}
+
+/*
+ * Find the clusters of sorted rows that are near each other.  They are numbered by their
+ * smallest fingerprints, or in the order of their first rows.  Runs the functions of
+ * the condition.
  *
  * Raises ERRCODE_CONFIGURATION_LIMIT_EXCEEDED if the rows do not fit into
  * maintenance_work_mem.  Memory is allocated in the current context.
  */
 ShDupRowClusters *
-shdup_row_clusters_make(ShDupNearRows *near, ShDupRowCheck *check)
+shdup_row_clusters_make(ShDupNearRows *near, ShDupRowCheck *check, bool by_fingerprint)
 {
 	ShDupRowClusters *clusters = palloc0(sizeof(ShDupRowClusters));
 	uint32		nelements = near->members.elements.count;
@@ -195,6 +218,8 @@ shdup_row_clusters_make(ShDupNearRows *near, ShDupRowCheck *check)
 		add_clustered_row(clusters, row, element);
 		shdup_check_release(check);
 	}
+	if (by_fingerprint)
+		number_by_fingerprint(clusters, near->members.elements.elements);
 	return clusters;
 }
 
@@ -212,11 +237,12 @@ shdup_row_clusters_next(ShDupRowClusters *clusters, ShDupClusterRow *result)
 
 		if (root->size < 2)
 			continue;
-		if (root == row)
+		if (root == row && clusters->elements == NULL)
 			root->cluster = ++clusters->nclusters;
 		result->row = row->row;
 		result->element = row->element;
-		result->cluster = root->cluster;
+		result->cluster = clusters->elements == NULL ? root->cluster :
+			clusters->elements[root->cluster].fp;
 		result->size = root->size;
 		return true;
 	}

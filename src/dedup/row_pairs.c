@@ -26,7 +26,7 @@ typedef struct Fingerprint
 {
 	ShFingerprint fp;
 	const uint64 *value;		/* words of a wide one, or NULL */
-	ShPairsRow *rows;			/* of its rows; with kinds once looked up */
+	ShPairsRow *rows;
 	size_t		nrows;			/* once looked up: visible rows, which come
 								 * first */
 	uint32		key;			/* in the bucket that it came from */
@@ -108,79 +108,36 @@ shdup_row_pairs_begin(ShDup *rows, bool values_first, ShDupRowCheck *check,
 }
 
 /*
- * the end of the rows of a fingerprint that are of the same kind as the first
- */
-static size_t
-kind_end(const Fingerprint *fp, size_t start)
-{
-	uint32		kind = shdup_kind(fp->rows[start]);
-	size_t		end = start + 1;
-
-	if (shdup_kind(fp->rows[fp->nrows - 1]) == kind)
-		return fp->nrows;
-	while (shdup_kind(fp->rows[end]) == kind)
-		end++;
-	return end;
-}
-
-/*
- * Pass on each row of a with each row of b that is of the same kind; or, if they are
- * the same fingerprint, each row with those after it.
+ * Pass on each row of a with each row of b; or, if they are the same fingerprint, each
+ * row with those after it.
  */
 static void
 take_pair_rows(ShDupRowPairs *pairs, const Fingerprint *a, const Fingerprint *b)
 {
 	ShDupRowPair pair = {.a_fp = a->fp,.b_fp = b->fp,.a_value = a->value,.b_value = b->value};
-	size_t		a_start = 0;
-	size_t		b_start = 0;
 	bool		counted = false;
 
 	pair.distance = a->value == NULL ? shbits_distance(a->fp, b->fp) :
 		shpairs_distance(a->value, b->value, pairs->nwords);
-	while (a_start < a->nrows && b_start < b->nrows)
+	for (size_t i = 0; i < a->nrows; i++)
 	{
-		uint32		a_kind = shdup_kind(a->rows[a_start]);
-		uint32		b_kind = shdup_kind(b->rows[b_start]);
-		size_t		a_end = a_kind <= b_kind ? kind_end(a, a_start) : a_start;
-		size_t		b_end = b_kind <= a_kind ? kind_end(b, b_start) : b_start;
-
-		for (size_t i = a_start; i < a_end; i++)
+		for (size_t j = a == b ? i + 1 : 0; j < b->nrows; j++)
 		{
-			for (size_t j = a == b ? i + 1 : b_start; j < b_end; j++)
-			{
-				CHECK_FOR_INTERRUPTS();
-				pair.a_row = a->rows[i];
-				pair.b_row = b->rows[j];
-				if (shdup_check_rows(pairs->check, pair.a_row, pair.b_row))
-					pairs->take(pairs->arg, &pair);
-				/* one was counted when the fingerprints were found */
-				if (counted)
-					shdup_progress_found();
-				counted = true;
-			}
-		}
-		a_start = a_end;
-		b_start = b_end;
-	}
-}
-
-/* Sort rows by kind. */
-static void
-order_by_kind(ShPairsRow *rows, size_t count)
-{
-	for (size_t i = 1; i < count; i++)
-	{
-		shcompat_check_at(i);
-		if (shdup_kind(rows[i]) != shdup_kind(rows[0]))
-		{
-			shidx_sort_numbers(rows, count);
-			return;
+			CHECK_FOR_INTERRUPTS();
+			pair.a_row = a->rows[i];
+			pair.b_row = b->rows[j];
+			if (shdup_check_rows(pairs->check, pair.a_row, pair.b_row))
+				pairs->take(pairs->arg, &pair);
+			/* one was counted when the fingerprints were found */
+			if (counted)
+				shdup_progress_found();
+			counted = true;
 		}
 	}
 }
 
 /*
- * Move the visible rows to the front, sorted by kind.  Returns their number.
+ * Move the visible rows to the front.  Returns their number.
  */
 static size_t
 drop_invisible(ShPairsRow *rows, size_t count)
@@ -198,7 +155,6 @@ drop_invisible(ShPairsRow *rows, size_t count)
 		shcompat_check_at(i);
 		rows[i] = SHDUP_INVISIBLE;
 	}
-	order_by_kind(rows, visible);
 	return visible;
 }
 
@@ -236,9 +192,6 @@ keep_in_bucket(ShDupRowPairs *pairs)
 static void
 return_all(ShDupRowPairs *pairs)
 {
-	const ShPairsBucket *bucket = pairs->collected[1].bucket != NULL ? pairs->collected[1].bucket :
-		pairs->collected[0].bucket;
-
 	shdup_resolve(pairs->rows);
 	if (in_bucket(pairs))
 		keep_in_bucket(pairs);
@@ -266,7 +219,6 @@ return_all(ShDupRowPairs *pairs)
 
 	shdup_check_release(pairs->check);
 	shdup_reset(pairs->rows);
-	shdup_forget_kinds(pairs->rows, bucket != NULL ? &bucket->group : NULL);
 	if (pairs->values != NULL)
 		MemoryContextReset(pairs->values);
 	pairs->nfps = 0;
@@ -436,6 +388,7 @@ shdup_row_pairs_leave(ShDupRowPairs *pairs)
 	if (pairs->refers_to_bucket)
 		return_all(pairs);
 	pairs->collected[0].bucket = pairs->collected[1].bucket = NULL;
+	shdup_check_forget(pairs->check);
 }
 
 /*

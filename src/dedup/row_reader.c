@@ -15,6 +15,7 @@
 
 #include "access/heapam.h"
 #include "access/tableam.h"
+#include "access/tupconvert.h"
 #include "access/xact.h"
 #include "storage/bufmgr.h"
 #include "utils/memutils.h"
@@ -201,21 +202,22 @@ shdup_heap_page_slot(Relation heap, Buffer buffer, ShIdxRow tid, TupleTableSlot 
 }
 
 /*
- * Begin to read rows of any of the tables, which must be open until the end.
- * The snapshot must be registered since before the rows were read from their
- * indexes.
+ * Begin to read rows of the tables of a side, as rows of its named table.  The tables must
+ * be open until the end, and the snapshot must be registered since before the rows were
+ * read from their indexes.
  *
  * Slots are allocated in the current memory context.
  */
 void
-shdup_reader_begin(ShDupRowReader *reader, const ShDupHeaps *heaps, Snapshot snapshot)
+shdup_reader_begin(ShDupRowReader *reader, const ShDupHeaps *heaps, int side,
+				   Snapshot snapshot)
 {
+	memset(reader, 0, sizeof(ShDupRowReader));
 	reader->heaps = heaps;
 	reader->snapshot = snapshot;
-	reader->heap = NULL;
-	reader->slot = NULL;
-	reader->buffer = InvalidBuffer;
-	reader->slots = palloc0(heaps->count * sizeof(TupleTableSlot *));
+	reader->desc = RelationGetDescr(heaps->sides[side].named.heap);
+	reader->tables = palloc0(heaps->count * sizeof(ShDupReadTable));
+	reader->context = CurrentMemoryContext;
 }
 
 /*
@@ -224,31 +226,34 @@ shdup_reader_begin(ShDupRowReader *reader, const ShDupHeaps *heaps, Snapshot sna
 void
 shdup_reader_release(ShDupRowReader *reader)
 {
-	if (reader->slot != NULL)
-		ExecClearTuple(reader->slot);
+	if (reader->heap != NULL)
+		ExecClearTuple(reader->tables[reader->heap->number].slot);
 	if (BufferIsValid(reader->buffer))
 		ReleaseBuffer(reader->buffer);
 	reader->buffer = InvalidBuffer;
 }
 
 /*
- * Move to a table.
+ * Move to a table.  The columns of a partition may have other numbers than those of the
+ * named table.
  */
 static void
 enter_read_heap(ShDupRowReader *reader, const ShDupHeap *heap)
 {
-	TupleTableSlot **slot = &reader->slots[heap->number];
+	ShDupReadTable *table = &reader->tables[heap->number];
 
 	shdup_reader_release(reader);
-	if (*slot == NULL)
+	if (table->slot == NULL)
 	{
-		MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(reader->slots));
+		MemoryContext old = MemoryContextSwitchTo(reader->context);
 
-		*slot = table_slot_create(heap->relation, NULL);
+		table->slot = table_slot_create(heap->relation, NULL);
+		table->map = convert_tuples_by_name(RelationGetDescr(heap->relation), reader->desc);
+		if (table->map != NULL)
+			table->converted = MakeSingleTupleTableSlot(reader->desc, &TTSOpsVirtual);
 		MemoryContextSwitchTo(old);
 	}
 	reader->heap = heap;
-	reader->slot = *slot;
 }
 
 /*
@@ -264,13 +269,13 @@ pin_page(ShDupRowReader *reader, BlockNumber block)
 }
 
 /*
- * Read a row that the snapshot sees: reader->heap is its table, and
- * reader->slot has the row until the next one is read.
+ * Read a row that the snapshot sees.  The result is valid until the next one is read.
  */
-void
+TupleTableSlot *
 shdup_read(ShDupRowReader *reader, ShPairsRow row)
 {
 	const ShDupHeap *heap = shdup_heap_of(reader->heaps, row);
+	ShDupReadTable *table = &reader->tables[heap->number];
 	ShIdxRow	tid = row - heap->first_row;
 
 	if (heap != reader->heap)
@@ -278,7 +283,7 @@ shdup_read(ShDupRowReader *reader, ShPairsRow row)
 	if (shdup_is_heap(heap->relation))
 	{
 		pin_page(reader, (BlockNumber) (tid >> 16));
-		shdup_heap_page_slot(heap->relation, reader->buffer, tid, reader->slot);
+		shdup_heap_page_slot(heap->relation, reader->buffer, tid, table->slot);
 	}
 	else
 	{
@@ -286,11 +291,17 @@ shdup_read(ShDupRowReader *reader, ShPairsRow row)
 
 		shidx_int_to_tid(tid, &pointer);
 		if (!table_tuple_fetch_row_version(heap->relation, &pointer, reader->snapshot,
-										   reader->slot))
+										   table->slot))
 			elog(ERROR, "row (%u,%u) of table \"%s\" has disappeared",
 				 ItemPointerGetBlockNumber(&pointer), ItemPointerGetOffsetNumber(&pointer),
 				 RelationGetRelationName(heap->relation));
 	}
+	if (table->map == NULL)
+		return table->slot;
+	execute_attr_map_slot(table->map->attrMap, table->slot, table->converted);
+	table->converted->tts_tableOid = table->slot->tts_tableOid;
+	table->converted->tts_tid = table->slot->tts_tid;
+	return table->converted;
 }
 
 /*
@@ -302,8 +313,10 @@ shdup_reader_end(ShDupRowReader *reader)
 	shdup_reader_release(reader);
 	for (int i = 0; i < reader->heaps->count; i++)
 	{
-		if (reader->slots[i] != NULL)
-			ExecDropSingleTupleTableSlot(reader->slots[i]);
+		if (reader->tables[i].slot != NULL)
+			ExecDropSingleTupleTableSlot(reader->tables[i].slot);
+		if (reader->tables[i].converted != NULL)
+			ExecDropSingleTupleTableSlot(reader->tables[i].converted);
 	}
-	pfree(reader->slots);
+	pfree(reader->tables);
 }

@@ -21,19 +21,22 @@
 #include "dedup/union_find.h"
 #include "pairs/keys.h"
 
+/* the group of rows, or 0, and the fingerprint, in halves so that an entry has 16 bytes */
+typedef struct ElementKey
+{
+	uint32		group;
+	uint32		high;
+	uint32		low;
+} ElementKey;
+
 typedef struct ElementEntry
 {
-	ShFingerprint fp;
-	uint32		element;
-	char		status;
+	ElementKey	key;
+	uint32		element:31;
+	uint32		status:1;
 } ElementEntry;
 
-typedef struct KindEntry
-{
-	ShDupElementKey key;
-	uint32		element;
-	char		status;
-} KindEntry;
+StaticAssertDecl(sizeof(ElementEntry) == 16, "SHDUP_BYTES_TO_USE relies on it");
 
 /* secrets of a hash table, in its private data */
 typedef struct Seed
@@ -47,23 +50,17 @@ typedef struct Seed
  * fingerprints, and should not be able to construct collisions.
  */
 static inline uint32
-hash_element(const Seed *seed, ShFingerprint fp)
+hash_element(const Seed *seed, ElementKey key)
 {
-	fp += seed->addend;
-	fp ^= fp >> 33;
-	fp *= seed->factor;
-	fp ^= fp >> 33;
-	fp *= UINT64CONST(0xc4ceb9fe1a85ec53);
-	fp ^= fp >> 33;
-	return (uint32) fp;
-}
+	uint64		hash = ((uint64) key.high << 32 | key.low) + seed->addend;
 
-static inline uint32
-hash_key(const Seed *seed, ShDupElementKey key)
-{
-	uint64		place = (uint64) key.kind << 32 | key.group;
-
-	return hash_element(seed, key.fp ^ place * seed->factor);
+	hash ^= key.group * seed->factor;
+	hash ^= hash >> 33;
+	hash *= seed->factor;
+	hash ^= hash >> 33;
+	hash *= UINT64CONST(0xc4ceb9fe1a85ec53);
+	hash ^= hash >> 33;
+	return (uint32) hash;
 }
 
 /*
@@ -73,21 +70,10 @@ hash_key(const Seed *seed, ShDupElementKey key)
  */
 #define SH_PREFIX element
 #define SH_ELEMENT_TYPE ElementEntry
-#define SH_KEY_TYPE uint64
-#define SH_KEY fp
-#define SH_HASH_KEY(table, key) hash_element((table)->private_data, key)
-#define SH_EQUAL(table, a, b) ((a) == (b))
-#define SH_SCOPE static inline
-#define SH_DECLARE
-#define SH_DEFINE
-#include "lib/simplehash.h"
-
-#define SH_PREFIX kind
-#define SH_ELEMENT_TYPE KindEntry
-#define SH_KEY_TYPE ShDupElementKey
+#define SH_KEY_TYPE ElementKey
 #define SH_KEY key
-#define SH_HASH_KEY(table, key) hash_key((table)->private_data, key)
-#define SH_EQUAL(table, a, b) ((a).fp == (b).fp && (a).group == (b).group && (a).kind == (b).kind)
+#define SH_HASH_KEY(table, key) hash_element((table)->private_data, key)
+#define SH_EQUAL(table, a, b) ((a).low == (b).low && (a).high == (b).high && (a).group == (b).group)
 #define SH_SCOPE static inline
 #define SH_DECLARE
 #define SH_DEFINE
@@ -97,11 +83,10 @@ hash_key(const Seed *seed, ShDupElementKey key)
 
 /*
  * Begin without elements.  what and most are used for the error message if
- * memory does not suffice.  kinds says whether elements have groups and kinds.
+ * memory does not suffice.
  */
 void
-shdup_union_find_begin(ShDupUnionFind *components, ShDupElements what, double most,
-					   bool kinds)
+shdup_union_find_begin(ShDupUnionFind *components, ShDupElements what, double most)
 {
 	Seed	   *seed = palloc(sizeof(Seed));
 
@@ -114,12 +99,7 @@ shdup_union_find_begin(ShDupUnionFind *components, ShDupElements what, double mo
 	components->elements = palloc(FIRST_CAPACITY * sizeof(ShDupElement));
 	components->nwords = 0;
 	components->values = NULL;
-	components->hash = NULL;
-	components->kinds = NULL;
-	if (kinds)
-		components->kinds = kind_create(CurrentMemoryContext, FIRST_CAPACITY, seed);
-	else
-		components->hash = element_create(CurrentMemoryContext, FIRST_CAPACITY, seed);
+	components->hash = element_create(CurrentMemoryContext, FIRST_CAPACITY, seed);
 }
 
 /*
@@ -169,14 +149,10 @@ static double
 bytes_beyond(const ShDupUnionFind *components, double capacity)
 {
 	double		doublings = capacity / components->capacity;
-	double		hash_bytes = components->kinds != NULL ?
-		components->kinds->size * sizeof(KindEntry) :
-		components->hash->size * sizeof(ElementEntry);
 
-	return 2 * doublings * (components->capacity *
-							(sizeof(ShDupElement) + components->nwords * sizeof(uint64) +
-							 (components->kinds != NULL ? SHDUP_BYTES_OF_KIND : 0)) +
-							hash_bytes);
+	return 2 * doublings *
+		(components->capacity * (sizeof(ShDupElement) + components->nwords * sizeof(uint64)) +
+		 components->hash->size * sizeof(ElementEntry));
 }
 
 /* the maintenance_work_mem, in kB, that suffices for all possible elements */
@@ -233,56 +209,35 @@ enlarge_elements(ShDupUnionFind *components)
 										   components->nwords * sizeof(uint64));
 }
 
-static bool
-is_known(const ShDupUnionFind *components, ShDupElementKey key)
-{
-	if (components->kinds != NULL)
-		return kind_lookup(components->kinds, key) != NULL;
-	return element_lookup(components->hash, key.fp) != NULL;
-}
-
 /*
  * Get the number of an element.  A new one is a component of its own, of size
  * 0. Raises ERRCODE_CONFIGURATION_LIMIT_EXCEEDED beyond maintenance_work_mem.
  */
 uint32
-shdup_union_find_add(ShDupUnionFind *components, ShDupElementKey key, bool *is_new)
+shdup_union_find_add(ShDupUnionFind *components, uint32 group, ShFingerprint fp, bool *is_new)
 {
+	ElementKey	key = {group, (uint32) (fp >> 32), (uint32) fp};
 	bool		found;
-	uint32	   *number;
+	ElementEntry *entry;
 
 	/* an existing one needs no room */
-	if (components->count == components->capacity && !is_known(components, key))
+	if (components->count == components->capacity &&
+		element_lookup(components->hash, key) == NULL)
 		enlarge_elements(components);
-	if (components->kinds != NULL)
-		number = &kind_insert(components->kinds, key, &found)->element;
-	else
-		number = &element_insert(components->hash, key.fp, &found)->element;
+	entry = element_insert(components->hash, key, &found);
 	*is_new = !found;
 	if (!found)
 	{
 		ShDupElement *element = &components->elements[components->count];
 
-		element->fp = key.fp;
+		element->fp = fp;
 		element->size = 0;
 		element->parent = components->count;
 		element->number = 0;
 		element->has_near = 0;
-		*number = components->count++;
+		entry->element = components->count++;
 	}
-	return *number;
-}
-
-/*
- * The number of an existing element, if elements have kinds; or
- * SHDUP_NO_ELEMENT.
- */
-uint32
-shdup_union_find_lookup(ShDupUnionFind *components, ShDupElementKey key)
-{
-	const KindEntry *entry = kind_lookup(components->kinds, key);
-
-	return entry != NULL ? entry->element : SHDUP_NO_ELEMENT;
+	return entry->element;
 }
 
 /*
@@ -292,11 +247,7 @@ shdup_union_find_lookup(ShDupUnionFind *components, ShDupElementKey key)
 void
 shdup_union_find_forget_keys(ShDupUnionFind *components)
 {
-	if (components->kinds != NULL)
-		kind_destroy(components->kinds);
-	else
-		element_destroy(components->hash);
-	components->kinds = NULL;
+	element_destroy(components->hash);
 	components->hash = NULL;
 }
 

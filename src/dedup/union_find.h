@@ -19,17 +19,6 @@ typedef struct ShDupElement
 	uint32		has_near:1;		/* the same */
 } ShDupElement;
 
-/*
- * The key of an element: a fingerprint and, in an index of several columns, a
- * group and kind of rows.
- */
-typedef struct ShDupElementKey
-{
-	ShFingerprint fp;
-	uint32		group;
-	uint32		kind;
-} ShDupElementKey;
-
 /* what elements are, for the error message if there are too many */
 typedef enum ShDupElements
 {
@@ -53,9 +42,7 @@ typedef struct ShDupUnionFind
 	int			nwords;			/* else 0 */
 	uint64	   *values;
 
-	/* numbers of elements, by fingerprint, if groups and kinds are all 0 */
-	struct element_hash *hash;
-	struct kind_hash *kinds;	/* or by the whole key */
+	struct element_hash *hash;	/* numbers of elements, by group and fp */
 } ShDupUnionFind;
 
 /*
@@ -63,23 +50,6 @@ typedef struct ShDupUnionFind
  * limit has counted two entries of 16 bytes or more for each.
  */
 #define SHDUP_BYTES_TO_USE	32
-
-/* what members.c keeps of an element of another kind; counted if there may be some */
-#define SHDUP_BYTES_OF_KIND	16
-
-/* in place of the number of an element: there is none */
-#define SHDUP_NO_ELEMENT	PG_UINT32_MAX
-
-static inline ShDupElementKey
-shdup_element_key(uint32 group, uint32 kind, ShFingerprint fp)
-{
-	ShDupElementKey key;
-
-	key.fp = fp;
-	key.group = group;
-	key.kind = kind;
-	return key;
-}
 
 /* the words of the fingerprint of an element */
 static inline uint64 *
@@ -93,11 +63,10 @@ shdup_element_value(const ShDupUnionFind *components, uint32 element)
 extern int	shdup_element_distance(const ShDupUnionFind *components, uint32 a, uint32 b);
 extern int	shdup_compare_elements(const ShDupUnionFind *components, uint32 a, uint32 b);
 extern void shdup_union_find_begin(ShDupUnionFind *components, ShDupElements what,
-								   double most, bool kinds);
+								   double most);
 extern void shdup_union_find_keep_values(ShDupUnionFind *components, int nwords);
-extern uint32 shdup_union_find_add(ShDupUnionFind *components, ShDupElementKey key,
-								   bool *is_new);
-extern uint32 shdup_union_find_lookup(ShDupUnionFind *components, ShDupElementKey key);
+extern uint32 shdup_union_find_add(ShDupUnionFind *components, uint32 group,
+								   ShFingerprint fp, bool *is_new);
 extern void shdup_union_find_forget_keys(ShDupUnionFind *components);
 extern uint32 shdup_union_find_root(ShDupUnionFind *components, uint32 element);
 extern void shdup_union_find_join(ShDupUnionFind *components, uint32 a, uint32 b);

@@ -20,17 +20,12 @@
 #include "utils/memutils.h"
 
 #include "compat.h"
+#include "dedup/checks.h"
 #include "dedup/rows.h"
 #include "index/index.h"
 
 /* the minimum number of rows to look up together */
 #define MIN_ROWS			65536
-
-/*
- * how many at first, when it is not known how much memory their values need; this
- * many may exceed the memory limit
- */
-#define FIRST_ROWS			64
 
 /* the wanted number of rows for each visited page, if memory allows */
 #define ROWS_PER_PAGE		32
@@ -39,7 +34,7 @@
 #define MEMORY_SHARE		0.5
 
 /* bytes for a row, including a pair and what callers store for it */
-#define BYTES_PER_ROW		(sizeof(ShPairsRow) + sizeof(uint32) + sizeof(ShDupNumberPair) + 40)
+#define BYTES_PER_ROW		(sizeof(ShPairsRow) + 2 * sizeof(uint32) + sizeof(ShDupNumberPair) + 40)
 
 /* positions have 32 bits */
 #define MAX_ROWS			(1024 * 1024 * 1024)
@@ -58,10 +53,10 @@
  * TIDs, since a page that is not in memory is read again for each batch.
  */
 static size_t
-choose_batch(BlockNumber npages, Size bytes_per_row)
+choose_batch(BlockNumber npages)
 {
 	double		wanted = (double) ROWS_PER_PAGE * npages;
-	double		most = maintenance_work_mem * 1024.0 * MEMORY_SHARE / bytes_per_row;
+	double		most = maintenance_work_mem * 1024.0 * MEMORY_SHARE / BYTES_PER_ROW;
 
 	return Max(Min(Min(wanted, most), MAX_ROWS), MIN_ROWS);
 }
@@ -80,26 +75,16 @@ allocate_rows(size_t count, Size size)
 void
 shdup_begin_rows(ShDup *rows, const ShDupHeaps *heaps, Snapshot snapshot)
 {
-	Size		bytes_per_row;
-
 	rows->heaps = heaps;
 	rows->snapshot = snapshot;
-	rows->of = palloc0(heaps->count * sizeof(ShDupRows));
-	rows->current = NULL;
-	rows->values = heaps->grouped ? shdup_values_begin(heaps) : NULL;
-
-	bytes_per_row = BYTES_PER_ROW;
-	if (rows->values != NULL)
-		bytes_per_row += sizeof(uint32) + shdup_values_least_width(rows->values);
-	rows->most = choose_batch(heaps->nblocks, bytes_per_row);
-	rows->enough = rows->values == NULL || shdup_values_have_fixed_width(rows->values) ?
-		rows->most : FIRST_ROWS;
+	rows->check = NULL;
+	rows->most = choose_batch(heaps->nblocks);
 	rows->capacity = rows->most + 2 * SHDUP_MANY;
 	rows->count = 0;
 	rows->numbers = allocate_rows(rows->capacity, sizeof(ShPairsRow));
+	rows->groups = allocate_rows(rows->capacity, sizeof(uint32));
 	rows->npairs = 0;
 	rows->pairs = allocate_rows(rows->most, sizeof(ShDupNumberPair));
-	rows->groups = rows->values != NULL ? allocate_rows(rows->capacity, sizeof(uint32)) : NULL;
 
 	rows->order = allocate_rows(rows->capacity, sizeof(uint32));
 	rows->range_shift = 0;
@@ -110,8 +95,8 @@ shdup_begin_rows(ShDup *rows, const ShDupHeaps *heaps, Snapshot snapshot)
 }
 
 /*
- * Add rows, given the numbers in index entries of a group.  They get the next
- * positions in numbers[], which is never moved.
+ * Add rows, given the numbers in index entries of a group.  They get the next positions in
+ * numbers[], which is never moved.
  *
  * There must be room.  After shdup_full has returned false, there is
  * room for the rows of two fingerprints, with SHDUP_MANY rows each.
@@ -120,11 +105,8 @@ void
 shdup_add(ShDup *rows, uint32 group, const ShPairsRow *numbers, size_t count)
 {
 	Assert(count <= rows->capacity - rows->count);
-	if (rows->groups != NULL)
-	{
-		for (size_t i = 0; i < count; i++)
-			rows->groups[rows->count + i] = group;
-	}
+	for (size_t i = 0; i < count; i++)
+		rows->groups[rows->count + i] = group;
 	memcpy(rows->numbers + rows->count, numbers, count * sizeof(ShPairsRow));
 	rows->count += count;
 }
@@ -147,7 +129,7 @@ shdup_add_pair(ShDup *rows, uint32 a, uint32 b)
 bool
 shdup_full(const ShDup *rows)
 {
-	return rows->count >= rows->enough || rows->npairs >= rows->enough;
+	return rows->count >= rows->most || rows->npairs >= rows->most;
 }
 
 /*
@@ -160,168 +142,115 @@ shdup_reset(ShDup *rows)
 	rows->npairs = 0;
 }
 
+/* where rows are being looked up */
+typedef struct Lookup
+{
+	const uint32 *groups;		/* of the rows, by position, or NULL: all are
+								 * of one */
+	uint32		group;
+
+	const ShDupHeap *heap;		/* or NULL */
+	Buffer		buffer;			/* the last page of a heap, pinned */
+
+	/* for a table of another access method */
+	IndexFetchTableData *fetch;
+	TupleTableSlot *slot;
+} Lookup;
+
 /*
- * Leave the current table, if any, so that nothing is pinned by its slot or by
- * its access method.
+ * Leave the current table, if any: the search may go on for long, and nobody should wait
+ * for a pin.
  */
 static void
-leave_table(ShDup *rows)
+leave_table(Lookup *lookup)
 {
-	ShDupRows  *of;
-
-	if (rows->current == NULL)
-		return;
-	of = &rows->of[rows->current->number];
-	if (rows->values != NULL)
-		shdup_values_leave(rows->values);
-	if (of->slot != NULL)
-		ExecClearTuple(of->slot);
-	if (of->fetch != NULL)
-		table_index_fetch_reset(of->fetch);
-	rows->current = NULL;
+	if (BufferIsValid(lookup->buffer))
+		ReleaseBuffer(lookup->buffer);
+	if (lookup->fetch != NULL)
+	{
+		ExecDropSingleTupleTableSlot(lookup->slot);
+		table_index_fetch_end(lookup->fetch);
+	}
+	lookup->heap = NULL;
+	lookup->buffer = InvalidBuffer;
+	lookup->fetch = NULL;
 }
 
 /*
  * Enter a table.
  */
 static void
-enter_visible_heap(ShDup *rows, const ShDupHeap *heap)
+enter_table(Lookup *lookup, const ShDupHeap *heap)
 {
-	ShDupRows  *of = &rows->of[heap->number];
-
-	leave_table(rows);
-	if (of->fetch == NULL && !shdup_is_heap(heap->relation))
-		of->fetch = shcompat_index_fetch_begin(heap->relation);
-	if (of->slot == NULL && (of->fetch != NULL || rows->values != NULL))
-		of->slot = table_slot_create(heap->relation, NULL);
-	if (rows->values != NULL)
-		shdup_values_enter(rows->values, heap);
-	rows->current = heap;
-}
-
-/*
- * The result for a row of the current table that was found at a TID.  If there
- * are kinds, the row is in the slot, and group is that of its index entry.  A
- * row with a null in a column before the fingerprint is no pair with any
- * other, as if it were invisible.
- */
-static uint64
-found_row(ShDup *rows, uint32 group, ShIdxRow tid)
-{
-	const ShDupRows *of = &rows->of[rows->current->number];
-	uint32		kind = 0;
-
-	pgstat_count_heap_fetch(rows->current->index);
-	if (rows->values != NULL &&
-		!shdup_values_kind(rows->values, rows->current, group, of->slot, &kind))
-		return SHDUP_INVISIBLE;
-	return (tid + rows->current->first_row) | (uint64) kind << SHDUP_KIND_SHIFT;
-}
-
-/*
- * The row to which a TID of an index entry leads in the current table, which
- * is not a heap; or SHDUP_INVISIBLE.
- */
-static uint64
-fetch_row(ShDup *rows, uint32 group, ShIdxRow tid)
-{
-	const ShDupRows *of = &rows->of[rows->current->number];
-	ItemPointerData pointer;
-	bool		again = false;
-	bool		all_dead;
-
-	shidx_int_to_tid(tid, &pointer);
-	if (!table_index_fetch_tuple(of->fetch, &pointer, rows->snapshot, of->slot, &again,
-								 &all_dead))
-		return SHDUP_INVISIBLE;
-	return found_row(rows, group, shidx_tid_to_int(&of->slot->tts_tid));
-}
-
-/* the groups of the rows to look up: one for each row, or one for all */
-typedef struct RowGroups
-{
-	const uint32 *each;			/* by position, or NULL */
-	uint32		all;
-} RowGroups;
-
-static inline uint32
-group_at(const RowGroups *groups, size_t position)
-{
-	return groups->each != NULL ? groups->each[position] : groups->all;
-}
-
-/*
- * look_up_on_page for a heap, with TIDs.
- */
-static void
-look_up_on_heap_page(ShDup *rows, const RowGroups *groups, ShIdxSortItem *items,
-					 size_t count, Buffer *buffer)
-{
-	const ShDupHeap *heap = rows->current;
-
-	*buffer = ReleaseAndReadBuffer(*buffer, heap->relation, (BlockNumber) (items[0].key >> 16));
-	shdup_heap_page_rows(heap->relation, rows->snapshot, *buffer, items, count);
-	for (size_t i = 0; i < count; i++)
+	leave_table(lookup);
+	lookup->heap = heap;
+	if (!shdup_is_heap(heap->relation))
 	{
-		if (items[i].key == SHDUP_INVISIBLE)
-			continue;
-		if (rows->values != NULL)
-			shdup_heap_page_slot(heap->relation, *buffer, items[i].key,
-								 rows->of[heap->number].slot);
-		items[i].key = found_row(rows, group_at(groups, items[i].value), items[i].key);
+		lookup->fetch = shcompat_index_fetch_begin(heap->relation);
+		lookup->slot = table_slot_create(heap->relation, NULL);
 	}
 }
 
 /*
- * look_up_on_page for other tables, with TIDs.
+ * Replace TIDs of index entries of the current table, which is not a heap, by those of the
+ * rows to which they lead, or SHDUP_INVISIBLE.
  */
 static void
-look_up_by_fetch(ShDup *rows, const RowGroups *groups, ShIdxSortItem *items, size_t count)
+fetch_rows(const ShDup *rows, const Lookup *lookup, ShIdxSortItem *items, size_t count)
 {
-	uint64		last = SHDUP_INVISIBLE;
-	uint64		last_result = SHDUP_INVISIBLE;
-
 	for (size_t i = 0; i < count; i++)
 	{
-		/* the same row may occur several times */
-		if (items[i].key != last)
-		{
-			last = items[i].key;
-			last_result = fetch_row(rows, group_at(groups, items[i].value), last);
-		}
-		items[i].key = last_result;
+		ItemPointerData pointer;
+		bool		again = false;
+		bool		all_dead;
+
+		shidx_int_to_tid(items[i].key, &pointer);
+		items[i].key = SHDUP_INVISIBLE;
+		if (table_index_fetch_tuple(lookup->fetch, &pointer, rows->snapshot, lookup->slot,
+									&again, &all_dead))
+			items[i].key = shidx_tid_to_int(&lookup->slot->tts_tid);
 	}
 }
 
 /*
- * Replace the keys of items, which are rows of one page in order, by the rows
- * to which they lead, or SHDUP_INVISIBLE.  Their values are positions.
- * *buffer is the last one that was read, if any, and is set to that of the
- * page.
+ * Replace the keys of items, which are rows of one page, by the rows to which they lead,
+ * or SHDUP_INVISIBLE.  Their values are positions.
  */
 static void
-look_up_on_page(ShDup *rows, const RowGroups *groups, ShIdxSortItem *items, size_t count,
-				Buffer *buffer)
+look_up_on_page(const ShDup *rows, Lookup *lookup, ShIdxSortItem *items, size_t count)
 {
 	const ShDupHeap *heap = shdup_heap_of(rows->heaps, items[0].key);
 
 	CHECK_FOR_INTERRUPTS();
-	if (heap != rows->current)
-		enter_visible_heap(rows, heap);
+	if (heap != lookup->heap)
+		enter_table(lookup, heap);
 	for (size_t i = 0; i < count; i++)
 		items[i].key -= heap->first_row;
-	if (rows->of[heap->number].fetch == NULL)
-		look_up_on_heap_page(rows, groups, items, count, buffer);
+	if (lookup->fetch == NULL)
+	{
+		lookup->buffer = ReleaseAndReadBuffer(lookup->buffer, heap->relation,
+											  (BlockNumber) (items[0].key >> 16));
+		shdup_heap_page_rows(heap->relation, rows->snapshot, lookup->buffer, items, count);
+	}
 	else
-		look_up_by_fetch(rows, groups, items, count);
+		fetch_rows(rows, lookup, items, count);
+	for (size_t i = 0; i < count; i++)
+	{
+		uint32		group = lookup->groups != NULL ? lookup->groups[items[i].value] : lookup->group;
+
+		if (items[i].key == SHDUP_INVISIBLE)
+			continue;
+		pgstat_count_heap_fetch(heap->index);
+		items[i].key = shdup_check_enter(rows->check, group, items[i].key + heap->first_row);
+	}
 }
 
 /*
  * Look up the rows at some positions of numbers[], CHUNK at most.
  */
 static void
-look_up_chunk(ShDup *rows, const RowGroups *groups, ShPairsRow *numbers,
-			  const uint32 *positions, size_t count, Buffer *buffer)
+look_up_chunk(const ShDup *rows, Lookup *lookup, ShPairsRow *numbers,
+			  const uint32 *positions, size_t count)
 {
 	ShIdxSortItem chunk[CHUNK];
 	ShIdxSortItem sorted[CHUNK];
@@ -333,8 +262,8 @@ look_up_chunk(ShDup *rows, const RowGroups *groups, ShPairsRow *numbers,
 		items[i] = shidx_sort_item(numbers[positions[i]], positions[i]);
 		pages |= (items[i].key ^ items[0].key) >> 16;
 	}
-	/* on a single heap page any order will do */
-	if (pages != 0 || !shdup_is_heap(shdup_heap_of(rows->heaps, items[0].key)->relation))
+	/* on a single page any order will do */
+	if (pages != 0)
 	{
 		shidx_sort_radix(chunk, sorted, count);
 		items = sorted;
@@ -345,7 +274,7 @@ look_up_chunk(ShDup *rows, const RowGroups *groups, ShPairsRow *numbers,
 		end = start + 1;
 		while (end < count && items[end].key >> 16 == items[start].key >> 16)
 			end++;
-		look_up_on_page(rows, groups, items + start, end - start, buffer);
+		look_up_on_page(rows, lookup, items + start, end - start);
 	}
 
 	for (size_t i = 0; i < count; i++)
@@ -369,9 +298,10 @@ range_of(const ShDup *rows, ShIdxRow tid)
  * the table is very large.
  */
 static void
-look_up_all(ShDup *rows, const RowGroups *groups, ShPairsRow *numbers, size_t count)
+look_up_all(ShDup *rows, const uint32 *groups, uint32 group, ShPairsRow *numbers,
+			size_t count)
 {
-	Buffer		buffer = InvalidBuffer;
+	Lookup		lookup = {.groups = groups,.group = group};
 	uint32		start = 0;
 
 	memset(rows->ends, 0, rows->nranges * sizeof(uint32));
@@ -398,88 +328,29 @@ look_up_all(ShDup *rows, const RowGroups *groups, ShPairsRow *numbers, size_t co
 	for (uint32 range = 0; range < rows->nranges; range++)
 	{
 		for (; start < rows->ends[range]; start = Min(start + CHUNK, rows->ends[range]))
-			look_up_chunk(rows, groups, numbers, rows->order + start,
-						  Min(CHUNK, rows->ends[range] - start), &buffer);
+			look_up_chunk(rows, &lookup, numbers, rows->order + start,
+						  Min(CHUNK, rows->ends[range] - start));
 	}
-
-	/* the search may go on for long, and nobody should wait for a pin */
-	leave_table(rows);
-	if (BufferIsValid(buffer))
-		ReleaseBuffer(buffer);
+	leave_table(&lookup);
+	shdup_check_release(rows->check);
 }
 
 /*
- * Look up all rows.  On return, numbers[] has the rows that the snapshot sees,
- * with their kinds, and SHDUP_INVISIBLE for the others.
+ * Look up all rows.  On return, numbers[] has the rows that the snapshot sees, and
+ * SHDUP_INVISIBLE for the others.
  */
 void
 shdup_resolve(ShDup *rows)
 {
-	RowGroups	groups = {rows->groups, 0};
-
-	look_up_all(rows, &groups, rows->numbers, rows->count);
+	look_up_all(rows, rows->groups, 0, rows->numbers, rows->count);
 }
 
 /*
- * The same, in place, for any number of rows of a group that have not been
- * added.
+ * The same, in place, for any number of rows of a group that have not been added.
  */
 void
 shdup_look_up(ShDup *rows, uint32 group, ShPairsRow *numbers, size_t count)
 {
-	RowGroups	groups = {NULL, group};
-
 	for (size_t done = 0; done < count; done += rows->capacity)
-		look_up_all(rows, &groups, numbers + done, Min(rows->capacity, count - done));
-}
-
-/*
- * Remember the kinds of all rows until the end.  Raises
- * ERRCODE_CONFIGURATION_LIMIT_EXCEEDED later if their values need more than
- * maintenance_work_mem.
- */
-void
-shdup_remember_kinds(ShDup *rows)
-{
-	if (rows->values == NULL)
-		return;
-	shdup_values_set_limit(rows->values, maintenance_work_mem * (Size) 1024);
-	rows->enough = rows->most;
-}
-
-/*
- * Forget the kinds of the rows looked up so far, except those of one group if
- * it is given, since later rows need not be compared with them.
- *
- * The number of rows that are looked up together grows, within the memory that
- * their values leave.
- */
-void
-shdup_forget_kinds(ShDup *rows, const uint32 *kept)
-{
-	double		share = maintenance_work_mem * 1024.0 * MEMORY_SHARE;
-	double		used;
-
-	used = rows->values != NULL ? shdup_values_memory(rows->values) : 0;
-	if (used > share)
-		rows->enough = Max(rows->enough / 2, FIRST_ROWS);
-	else if (used * 2 <= share)
-		rows->enough = Min(rows->enough * 2, rows->most);
-	if (rows->values != NULL)
-		shdup_values_forget(rows->values, kept);
-}
-
-void
-shdup_end(ShDup *rows)
-{
-	for (int i = 0; i < rows->heaps->count; i++)
-	{
-		if (rows->of[i].fetch != NULL)
-			table_index_fetch_end(rows->of[i].fetch);
-		if (rows->of[i].slot != NULL)
-			ExecDropSingleTupleTableSlot(rows->of[i].slot);
-	}
-	pfree(rows->of);
-	if (rows->values != NULL)
-		shdup_values_end(rows->values);
+		look_up_all(rows, NULL, group, numbers + done, Min(rows->capacity, count - done));
 }

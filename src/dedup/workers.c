@@ -26,6 +26,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "dedup/checks.h"
 #include "dedup/open.h"
 #include "dedup/rows.h"
 #include "index/index.h"
@@ -43,30 +44,17 @@
  * the owner of the table.
  */
 static bool
-expressions_are_allowed(Relation index)
+expressions_are_allowed(Relation index, int ncolumns)
 {
-	List	   *expressions = shidx_computes_fingerprints(index) ?
-		shdup_index_trees(index->rd_indextuple, Anum_pg_index_indexprs) :
-		shdup_values_expressions(index);
-	Query	   *query;
+	/* the server's own check wants a query */
+	Query	   *query = makeNode(Query);
 	ListCell   *cell;
 
-	if (expressions == NIL)
-		return true;
-	/* the server's own check wants a query */
-	query = makeNode(Query);
 	query->commandType = CMD_SELECT;
-	foreach(cell, expressions)
+	foreach(cell, shdup_index_expressions(index, ncolumns))
 		query->targetList = lappend(query->targetList,
 									makeTargetEntry(lfirst(cell), 1, NULL, false));
 	return max_parallel_hazard(query) != PROPARALLEL_UNSAFE;
-}
-
-/* is the function of an operator allowed in parallel mode? */
-static bool
-operator_is_allowed(Oid operator)
-{
-	return !OidIsValid(operator) || func_parallel(get_opcode(operator)) != PROPARALLEL_UNSAFE;
 }
 
 /*
@@ -75,28 +63,16 @@ operator_is_allowed(Oid operator)
 static bool
 functions_are_allowed(const ShDupHeaps *heaps)
 {
-	Relation	first = heaps->sides[0].named.index;
-	int			radius;
+	int			ncolumns = shdup_checked_columns(heaps);
 
-	if (!operator_is_allowed(shdup_named_operator(&heaps->sides[0], &radius)))
-		return false;
-	for (int i = 0; i < shidx_fp_column(first); i++)
+	for (int i = 0; i < ncolumns; i++)
 	{
-		if (!operator_is_allowed(get_opfamily_member(first->rd_opfamily[i], first->rd_opcintype[i],
-													 first->rd_opcintype[i],
-													 SIMHASH_STRATEGY_EQUAL)))
+		if (func_parallel(get_opcode(shdup_column_operator(heaps, i))) == PROPARALLEL_UNSAFE)
 			return false;
 	}
-	if (!heaps->grouped && !shidx_computes_fingerprints(first))
-		return true;
 	for (int side = 0; side < heaps->nsides; side++)
 	{
-		if (!expressions_are_allowed(heaps->sides[side].named.index))
-			return false;
-	}
-	for (int i = 0; i < heaps->count; i++)
-	{
-		if (!expressions_are_allowed(heaps->heaps[i].index))
+		if (!expressions_are_allowed(heaps->sides[side].named.index, ncolumns))
 			return false;
 	}
 	return true;
