@@ -346,7 +346,8 @@ shidx_next_candidate(ShIdxCandidates *candidates, ShFingerprint *fp, ItemPointer
 
 typedef enum ShIdxOrderedStep
 {
-	COLLECT_CONDITIONS,			/* everything that the cheapest condition finds */
+	COLLECT_CONDITIONS,			/* everything that the cheapest condition
+								 * finds */
 	COLLECT_BALL,				/* a ball around the query, by probes */
 	WIDEN_BALL,					/* a larger ball, by rings */
 	COLLECT_NEAREST,			/* the nearest ones, from a whole table */
