@@ -613,7 +613,7 @@ shdup_list_indexes(Oid table)
 
 /*
  * Does Citus distribute a table?  Its catalog of such tables is no system catalog, so
- * it may be dropped at any time.  If there is none, this is one syscache look-up.
+ * it may be dropped at any time.  If there is none, this is one syscache lookup.
  */
 static bool
 is_distributed(Oid table)

@@ -4,7 +4,7 @@
  *	  Returning the rows of pairs of fingerprints.
  *
  * Pairs of keys are collected, with the rows of each key, until there are
- * enough rows for a look-up.  Then each visible row of one key is passed on
+ * enough rows for a lookup.  Then each visible row of one key is passed on
  * with each visible row of the other.  The keys are those of one bucket, or of
  * two buckets side by side.
  *

@@ -112,7 +112,7 @@ typedef struct ShDup
 } ShDup;
 
 /*
- * the most rows that may be added at once; more are worth a look-up of their
+ * the most rows that may be added at once; more are worth a lookup of their
  * own
  */
 #define SHDUP_MANY	4096

@@ -3,11 +3,11 @@
  * ahead.c
  *	  Prefetching leaves before they are searched.
  *
- * A look-up reads a leaf of each of several tables, and an insert changes
+ * A lookup reads a leaf of each of several tables, and an insert changes
  * them.  The pages depend only on the key, so all of them can be requested
  * before waiting for the first: cache lines of pages in memory, since waiting
- * for memory is most of what a look-up costs, and other pages from disk.  With
- * all pages in memory, look-ups within 3 bits take 1.4 times as long without
+ * for memory is most of what a lookup costs, and other pages from disk.  With
+ * all pages in memory, lookups within 3 bits take 1.4 times as long without
  * this at 1e6 and 1e7 rows, and 1.2 times if the lines of the entries are not
  * requested, whose place is estimated by interpolation (November 2026).
  *

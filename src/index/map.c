@@ -7,7 +7,7 @@
  * hardly ever change.  So a backend keeps copies of the inner pages that it
  * has read, in key order, and goes from them directly to the leaf: one page
  * access instead of three.  A new session pays for an inner page once, not for
- * each of the 450 leaves below it.  Without maps, look-ups within 3 bits take 2.2
+ * each of the 450 leaves below it.  Without maps, lookups within 3 bits take 2.2
  * times as long at 1e6 and 1e7 rows, the first ones of a session 1.4 to 1.7 times,
  * and inserts 2.2 times (November 2026, all pages in shared buffers).
  *

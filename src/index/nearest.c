@@ -11,7 +11,7 @@
  *	  that is needed.
  *
  * 2. Otherwise the ball of the scheme's distance is read.  It contains what most
- *	  queries want, at the cost of a look-up.
+ *	  queries want, at the cost of a lookup.
  *
  * 3. The ball then grows by one bit at a time, by rings (bits/probe.h).  Matches that
  *	  rings meet beyond the ball are held until it has grown that far.  The target

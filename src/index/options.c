@@ -113,8 +113,8 @@ get_set_options(Relation index)
  * The blocks of an index of fingerprints of 64 bits, whose distance is one less,
  * if nothing else is set.
  *
- * A class that computes fingerprints has look-ups of one radius only.  If it is
- * large, more blocks make less work: those that a look-up must find may differ in
+ * A class that computes fingerprints has lookups of one radius only.  If it is
+ * large, more blocks make less work: those that a lookup must find may differ in
  * fewer bits, and so have fewer values.
  */
 static int

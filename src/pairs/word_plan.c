@@ -3,7 +3,7 @@
  * word_plan.c
  *	  Which words of fingerprints are searched, and within which radii.
  *
- * The distance is allotted to the words as to the parts of a look-up (section 1 of
+ * The distance is allotted to the words as to the parts of a lookup (section 1 of
  * src/README.md), but by a sample of pairs: a word that is nearly the same in all
  * fingerprints finds nothing but candidates.  So one unit after the other goes to the
  * word where it costs least.  If nothing is gained, all pairs are compared.

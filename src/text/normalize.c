@@ -5,7 +5,7 @@
  *	  is made.
  *
  * ASCII goes through a table, eight characters at a time.  Any other character
- * takes one look-up in another table, unless the following characters can
+ * takes one lookup in another table, unless the following characters can
  * change it.  In that case, the characters up to the next one that does not
  * depend on those before it are normalized together by canonical.c.
  *

@@ -229,7 +229,7 @@ sub check_jobs
 	my ($prepare_nearest, $nearest) = $of_nearest =~ /^(PREPARE (\w+) .*?;)/ms;
 	my @queries = split /\n/, coordinate('SELECT fp FROM one WHERE fp IS NOT NULL ORDER BY id % 101, id LIMIT 12');
 
-	# look-ups
+	# lookups
 	my ($literal) = one_of('PREPARE look_up (') =~ /^(SELECT id.*?;)/ms;
 	foreach my $query ($one_query, @queries)
 	{
@@ -250,7 +250,7 @@ sub check_jobs
 	coordinate("INSERT INTO staging SELECT -id, body, (fp::bigint # (1::bigint << (id % 61)::int))::simhash
 			FROM one WHERE id % 7 = 0;
 		ANALYZE staging");
-	same_rows(coordinate_both(one_of('WITH near AS MATERIALIZED (SELECT id, fp FROM docs')), "$what: many look-ups");
+	same_rows(coordinate_both(one_of('WITH near AS MATERIALIZED (SELECT id, fp FROM docs')), "$what: many lookups");
 
 	# nearest first: where several are equally near, any of them
 	foreach my $query (@queries[ 0 .. 3 ])
@@ -335,7 +335,7 @@ sub check_all_jobs
 	return;
 }
 
-# Look-ups of texts by =~=, with some settings
+# Lookups of texts by =~=, with some settings
 sub check_alike
 {
 	my (@settings) = @_;
@@ -358,7 +358,7 @@ sub check_alike
 	return;
 }
 
-# Look-ups and pairs of wide fingerprints, of which there are three near each other
+# Lookups and pairs of wide fingerprints, of which there are three near each other
 sub check_wide
 {
 	my (@settings) = @_;

@@ -116,7 +116,7 @@ my ($of_sessions) = one_of('CREATE SERVER shard_1') =~ /, options '(.*?)'/ or di
 coordinate("ALTER SERVER shard_2 OPTIONS (SET connect_timeout '2')");
 like(while_it_hangs($shards[1], sub { error_of("SET statement_timeout = '4s'; SELECT id FROM docs WHERE fp % 0") }),
 	qr/could not connect to server "shard_2".*timeout expired|due to statement timeout/s,
-	'a look-up when a shard hangs');
+	'a lookup when a shard hangs');
 # and later, if this machine is busy
 coordinate("ALTER SERVER shard_2 OPTIONS (SET connect_timeout '100')");
 isnt(my $shorter = $of_sessions =~ s/\bstatement_timeout=\K\d+\w+/1s/r, $of_sessions, 'the servers limit statements');

@@ -1,5 +1,5 @@
-# Concurrent inserts, deletes, updates, look-ups and vacuums, a fixed number of
-# them.  Each look-up compares index and brute force in one snapshot.
+# Concurrent inserts, deletes, updates, lookups and vacuums, a fixed number of
+# them.  Each lookup compares index and brute force in one snapshot.
 #
 # SIMHASH_TEST_TRANSACTIONS, if set, is how many transactions each of the four
 # clients runs: 60000 take some ten minutes.
@@ -80,7 +80,7 @@ FROM generate_series(1, 5) i ON CONFLICT DO NOTHING;
 });
 
 my $vacuums = 0;
-run_pgbench($node, 'changes and look-ups', \%script, $clients, $transactions, '--random-seed=20',
+run_pgbench($node, 'changes and lookups', \%script, $clients, $transactions, '--random-seed=20',
 	sub { $node->safe_psql('postgres', 'VACUUM a'); $vacuums++ });
 cmp_ok($vacuums, '>', 0, 'vacuums ran meanwhile');
 is_sound($node, 'afterwards', 'a_fp', 'a_six');

@@ -75,7 +75,7 @@ is($node->safe_psql('postgres', q{
 		SET enable_seqscan = off;
 		SELECT count(*) FROM docs d WHERE tenant IS NOT NULL AND kind IS NOT NULL AND fp IS NOT NULL
 			AND (SELECT count(*) FROM docs e WHERE e.tenant = d.tenant AND e.kind = d.kind AND e.fp <~> d.fp <= 3) <> 1;
-	}), '0', 'every row is found by a look-up, alone');
+	}), '0', 'every row is found by a lookup, alone');
 
 # Dump and restore: constraints, indexes, collations, operator classes of one's
 # own, partitions.

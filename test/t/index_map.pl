@@ -74,7 +74,7 @@ my $count = q{SELECT accesses('SELECT count(*) FROM q JOIN deep t ON t.fp = q.fp
 my $near = q{SELECT accesses('SELECT count(*) FROM q JOIN deep t ON t.fp <~> q.fp <= 2', 'deep_fp');};
 my $full = q{SELECT accesses('SELECT count(*) FROM q JOIN full_pages t ON t.fp = q.fp', 'full_pages_fp');};
 
-# A look-up of radius 0 reads one page of one table; seldom two, where the range
+# A lookup of radius 0 reads one page of one table; seldom two, where the range
 # of a prefix lies on two.
 my ($first, $warm, $analyzed, $changed, $first_near, $warm_near) = run_session(
 	"$count $count ANALYZE deep; $count
@@ -91,7 +91,7 @@ if ($small)
 }
 else
 {
-	cmp_ok($warm, '<=', 1.02 * $queries, 'a look-up reads one page');
+	cmp_ok($warm, '<=', 1.02 * $queries, 'a lookup reads one page');
 	cmp_ok($first, '<=', $warm + $inner, 'the first ones read each inner page once');
 	is($analyzed, $warm, 'ANALYZE leaves alone what is remembered');
 	is($changed, $warm, 'and so do changes of the table and the index');
@@ -221,7 +221,7 @@ note "inserts of nulls: $nulls";
 cmp_ok($nulls, '<=', 2.2 * 1000, 'an insert of a null reads its page, and one of the heap') if !$small;
 is_sound($node, 'after inserts of nulls', 'empty_fp');
 
-# What was to make every join a look-up for each row is no longer needed, and makes the
+# What was to make every join a lookup for each row is no longer needed, and makes the
 # comparisons below slow.
 $node->safe_psql('postgres', "ALTER DATABASE postgres RESET $_")
   for 'enable_hashjoin', 'enable_mergejoin', 'enable_material';

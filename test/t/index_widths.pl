@@ -22,7 +22,7 @@ $node->safe_psql('postgres', q{
 	CREATE FUNCTION add_rows(n int) RETURNS void LANGUAGE sql AS $$
 		WITH added AS (INSERT INTO t (fp) SELECT make_fingerprints(n, random()) RETURNING id, fp)
 		INSERT INTO rows SELECT * FROM added $$;
-	-- rows that look-ups by the index and those by brute force do not both find
+	-- rows that lookups by the index and those by brute force do not both find
 	CREATE FUNCTION differences(radius int) RETURNS bigint LANGUAGE plpgsql AS $$
 	DECLARE result bigint; BEGIN
 		SET LOCAL enable_seqscan = off;
@@ -65,7 +65,7 @@ sub extend_to
 	$node->start;
 }
 
-# What look-ups find, and the structure of the index; there are at least entries for all
+# What lookups find, and the structure of the index; there are at least entries for all
 # rows, and after a crash some for those of transactions that it ended.
 sub is_right
 {
