@@ -330,6 +330,19 @@ search_values(ShPairsSearch *search, const ShPermuted *a, size_t na, const ShPer
 	shpairs_find_pairs(&search->pairs, a, na, b, nb);
 }
 
+/*
+ * Note that a word is done, where its different values were too few to be divided.  All
+ * processes see the same values, so none divides them.
+ */
+static void
+finish_word(ShPairsShared *shared)
+{
+	uint32		none = 0;
+
+	if (pg_atomic_compare_exchange_u32(&shared->nparts, &none, 1))
+		pg_atomic_write_u32(&shared->next_slice[0], SHPAIRS_SLICES);
+}
+
 static void
 search_word(ShPairsSearch *search, int number)
 {
@@ -339,6 +352,8 @@ search_word(ShPairsSearch *search, int number)
 	if (a == search->sorted_b)
 		check_equal(search);
 	search_values(search, a->values, a->count, search->sorted_b->values, search->sorted_b->count);
+	if (search->shared != NULL)
+		finish_word(&search->shared[number]);
 	MemoryContextReset(search->context);
 }
 
@@ -364,6 +379,7 @@ shpairs_search_set(ShPairsSearch *search, const ShPairsBucket *a, const ShPairsB
 {
 	search->sets.a = a;
 	search->sets.b = b;
+	search->fraction = 0;
 }
 
 /*

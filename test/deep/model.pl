@@ -130,9 +130,11 @@ my %type = (
 		radii => [ 0 .. 10, 64 ],
 		hash => 'simhash_minhash(fp)::bigint',
 		pair_distance => 'distance',
-		alike => 'simhash_jaccard(x.fp, y.fp) >= 0.8',
+		# of whole tables, the shares that are asked for, and how far fingerprints of such texts are
+		# compared; no distance
+		similarities => { 0.95 => 4, 0.9 => 6, 0.8 => 10, 0.7 => 14, 0.6 => 18 },
 		class_distance => 10,
-		pair_radii => [ 0 .. 10 ],
+		pair_radii => [],
 		conditions => sub {
 			my $any = 'EXISTS (SELECT FROM unnest($3) h WHERE alike(fp, h))';
 			return (
@@ -410,7 +412,9 @@ sub near
 	my $type = type($name);
 	my $other = $of{other} // $name;
 	my $order = $of{order} // 'ctid';
+	my $similarity = $of{similarity} // 0.8;
 	my $distance = $of{distance} // min(map { default_distance($_) } $name, $other);
+	$distance = $type->{similarities}{$similarity} if $type->{similarities};
 	my @rows = map {
 		"SELECT row_number() OVER (ORDER BY $order) AS no, id, tenant, ctid AS tid, fp, $type->{hash} AS h, "
 		  . in_common($_, '') . " AS key FROM $_ WHERE fp IS NOT NULL"
@@ -421,7 +425,7 @@ sub near
 	push @where, 'x.no < y.no' unless $of{other};
 	# b is the first of a pair, and a the second, which is judged
 	push @where, $of{same} =~ s/\bb\./x./gr =~ s/\ba\./y./gr if $of{same};
-	push @where, $type->{alike} if $type->{alike} && !($of{same} && defined $of{distance});
+	push @where, "simhash_jaccard(x.fp, y.fp) >= $similarity" if $type->{similarities};
 	my $with = "WITH x AS MATERIALIZED ($rows[0]), y AS MATERIALIZED ($rows[1])";
 	my ($x, $y) = ('x', 'y');
 	if ($table{$name}{pairs} eq 'each')
@@ -488,22 +492,26 @@ sub pairs_forms
 	my $arrays = '(SELECT array_agg(a) AS a, array_agg(b) AS b, array_agg(d) AS d FROM near) p';
 	my $argument = sub { defined $_[0] ? "'$_[0]'" : 'NULL' };
 	my $same = sub { pick(undef, undef, 'a.id % 5 <> b.id % 3', 'a.tenant >= b.tenant') };
+	my @shares = (undef, keys %{ $type->{similarities} // {} });
+	my $asked = sub { defined $_[0] ? ", similarity => $_[0]" : '' };
 	my @forms;
 
 	my $distance = pick(@radii);
+	my $share = pick(@shares);
 	push @forms,
-	  search('all', "$index, " . ($distance // 'NULL'), [ 'a', 'b', 'a_fp::bigint', 'b_fp::bigint', 'distance' ],
-		near($name, distance => $distance), [ 'a_tid', 'b_tid', $bits[0], $bits[1], 'd' ], 'near');
+	  search('all', "$index, " . ($distance // 'NULL') . $asked->($share), [ 'a', 'b', 'a_fp::bigint', 'b_fp::bigint', 'distance' ],
+		near($name, distance => $distance, similarity => $share), [ 'a_tid', 'b_tid', $bits[0], $bits[1], 'd' ], 'near');
 
 	my $condition = $same->();
 	my $sign = '(-1::bigint << 63)';
 	my $number =
 	  $type->{smallest} && !$condition ? "min(h # $sign) OVER w # $sign" : 'dense_rank() OVER (ORDER BY root)';
 	$distance = pick(@radii);
+	$share = pick(@shares);
 	push @forms,
-	  search('clusters', "$index, " . join(', ', $distance // 'NULL', $argument->($condition)),
+	  search('clusters', "$index, " . join(', ', $distance // 'NULL', $argument->($condition)) . $asked->($share),
 		[ 'cluster', 'member', 'fp::bigint', 'size' ],
-		near($name, distance => $distance, same => $condition),
+		near($name, distance => $distance, similarity => $share, same => $condition),
 		[ 'number', 'tid', $bits[2], 'size' ],
 		"(SELECT $number AS number, tid, h, count(*) OVER w AS size FROM $arrays"
 		  . ' CROSS JOIN connected(p.a, p.b) c JOIN x USING (no) WINDOW w AS (PARTITION BY root)) s');
@@ -511,20 +519,23 @@ sub pairs_forms
 	my $keep = pick(undef, 'id', 'note DESC, id DESC', 'tenant, id');
 	$condition = $same->();
 	$distance = pick(@radii);
+	$share = pick(@shares);
 	push @forms,
-	  search('duplicates', "$index, " . join(', ', $distance // 'NULL', map { $argument->($_) } $keep, $condition),
+	  search('duplicates',
+		"$index, " . join(', ', $distance // 'NULL', map { $argument->($_) } $keep, $condition) . $asked->($share),
 		[ 'duplicate', 'keeper', 'distance' ],
-		near($name, distance => $distance, order => $keep, same => $condition),
+		near($name, distance => $distance, similarity => $share, order => $keep, same => $condition),
 		[ 'x.tid', 'k.tid', 's.d' ],
 		"$arrays CROSS JOIN superfluous(p.a, p.b, p.d) s JOIN x USING (no) JOIN x k ON k.no = s.keeper");
 
 	foreach my $other (partners($name))
 	{
 		$distance = pick(@radii);
+		$share = pick(@shares);
 		push @forms,
-		  search('matches', "$index, '$index{$other}'::regclass, " . ($distance // 'NULL'),
+		  search('matches', "$index, '$index{$other}'::regclass, " . ($distance // 'NULL') . $asked->($share),
 			[ 'a', 'b', 'a_fp::bigint', 'b_fp::bigint', 'distance' ],
-			near($name, distance => $distance, other => $other),
+			near($name, distance => $distance, similarity => $share, other => $other),
 			[ 'a_tid', 'b_tid', $bits[0], $bits[1], 'd' ], 'near')
 		  if chance(0.4);
 	}
