@@ -19,6 +19,11 @@ CREATE OPERATOR <@ (LEFTARG = bigint, RIGHTARG = bktree_area, FUNCTION = bktree_
 CREATE FUNCTION bktree_get_distance(bigint, bigint) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT hamming($1::simhash, $2::simhash)::bigint';
 CREATE OPERATOR <-> (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = bktree_get_distance);
+CREATE FUNCTION int64_to_bitstring(bigint) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT $1::bit(64)::text';
+CREATE FUNCTION bitstring_to_int64(text) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT $1::varbit::simhash_bits(64)::simhash::bigint';
+SELECT int64_to_bitstring(-2), bitstring_to_int64(int64_to_bitstring(-2));
 
 -- single ones, near ones, equal ones, a chain, extreme ones, nulls, and those of another kind
 CREATE TABLE fingerprints (id int PRIMARY KEY, hash bigint, algorithm text NOT NULL);

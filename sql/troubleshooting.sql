@@ -1,6 +1,6 @@
 --
--- What doc/troubleshooting.md says of conditions that use the index, of those that cannot, and of
--- messages
+-- Conditions that use the index, those that cannot, and messages: what doc/troubleshooting.md says of
+-- them, and rarer ones
 --
 CREATE SCHEMA troubleshooting_test;
 SET search_path = troubleshooting_test, public;

@@ -1,4 +1,4 @@
-"""Time of a look-up, of a build and of all pairs, by number of rows."""
+"""Time of a lookup, of a build and of all pairs, by number of rows."""
 
 from data import rows
 from plot import Axis, curve, grid
@@ -7,7 +7,7 @@ from svg import Picture
 # for each panel: its title, the bounds of the axis, and for each line what was
 # measured, the way, its name, color and mark
 PANELS = (
-    ('One look-up', (1e-6, 100), (
+    ('One lookup', (1e-6, 100), (
         ('look-up 3', 'sequential scan', 'sequential scan', '3', 'diamond'),
         ('look-up 3', 'four covering btrees', 'four B-trees, radius 3', '1', 'square'),
         ('nearest 10', 'simhash', 'simhash, nearest 10', 'hot', 'ring'),
@@ -34,7 +34,7 @@ def draw(file):
     data = [r for r in rows('growth') if r['bits'] == '64']
     most = max(int(r['rows']) for r in data)
     p = Picture(900, 521, 'Time by number of rows',
-                'Three panels, both axes logarithmic: CPU time of a look-up, of an index build and of '
+                'Three panels, both axes logarithmic: CPU time of a lookup, of an index build and of '
                 'the search for all pairs, for 100,000 to 100,000,000 rows, beside the alternatives.')
     p.text(24, 32, '*Time by number of rows,* beside the alternatives (CPU time, logarithmic axes)',
            size=16)

@@ -1,4 +1,4 @@
-"""A look-up of a real index: four probes, of which one finds the row."""
+"""A lookup of a real index: four probes, of which one finds the row."""
 
 from data import rows, thousands
 from svg import Picture
@@ -11,7 +11,7 @@ def grouped(digits):
 def draw(file):
     tables = rows('lookup')
     query = tables[0]['query']
-    p = Picture(900, 470, 'A look-up',
+    p = Picture(900, 470, 'A lookup',
                 'The query is permuted for each of the four tables. Remembered inner pages lead to one '
                 'leaf of each table. There the entries with the same prefix are compared, and the heap '
                 'is visited only for a match.')

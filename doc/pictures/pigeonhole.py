@@ -75,5 +75,5 @@ def draw(file):
         else:
             p.text(x + 44, y + 19, '%s differs' % 'ABCD'[t], 'f-dim', 15)
     p.text(24, top + 4 * row_height + 30,
-           'A look-up reads one short range of each table and finds every row within 3 bits.', size=15)
+           'A lookup reads one short range of each table and finds every row within 3 bits.', size=15)
     p.save(file)

@@ -1,4 +1,4 @@
-"""How many pages a look-up reads, by its radius, for three schemes."""
+"""How many pages a lookup reads, by its radius, for three schemes."""
 
 from data import rows, thousands
 from plot import Axis, grid, marker
@@ -6,21 +6,21 @@ from svg import Picture
 
 # the scheme, its options in words, its color and mark
 SCHEMES = (('2,1', 'blocks = 2, distance = 1', '1', 'diamond'),
-           ('4,3', 'blocks = 4, distance = 3 (the default)', '0', 'circle'),
+           ('4,3', 'blocks = 4, distance = 3 (default)', '0', 'circle'),
            ('6,3', 'blocks = 6, distance = 3', '3', 'square'))
 LAST = 20                       # from an earlier radius on, all read one whole table
-SHOWN = ((3, 780), (8, 868))        # radii of the key, and where they stand
+SHOWN = ((3, 726), (8, 798), (10, 872))     # radii of the key, and where they stand
 
 
 def draw(file):
     data = rows('radius')
     table = int(data[0]['table_pages'])
-    p = Picture(900, 470, 'Pages that a look-up reads, by radius',
+    p = Picture(900, 470, 'Pages that a lookup reads, by radius',
                 'The number of pages grows with the radius until it would exceed that of one table; '
                 'from there on one table is read from end to end.')
     x = Axis(0, LAST, 86, 876)
     y = Axis(1, 4000, 400, 60, log=True)
-    p.text(24, 32, '*Pages that a look-up reads,* by radius: never more than one permuted table has',
+    p.text(24, 32, '*Pages that a lookup reads,* by radius: never more than one permuted table has',
            size=17)
     grid(p, x, y, [(r, str(r)) for r in range(0, LAST + 1, 2)],
          [(n, thousands(n)) for n in (1, 10, 100, 1000)])

@@ -1,4 +1,4 @@
-"""The way of a look-up by =~=: a text, its shingles, 64 bits, the index, the texts."""
+"""The way of a lookup by =~=: a text, its shingles, 64 bits, the index, the texts."""
 
 import os
 import sys

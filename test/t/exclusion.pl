@@ -133,7 +133,7 @@ sub load
 # alike only where these are neighbors.
 sub load_articles
 {
-	my $alike = 'distance(a.fp::bigint, b.fp::bigint) <= 8 AND simhash_jaccard(a.body, b.body) >= 0.8';
+	my $alike = 'distance(a.fp::bigint, b.fp::bigint) <= 10 AND simhash_jaccard(a.body, b.body) >= 0.8';
 
 	$node->safe_psql('postgres', q{
 		CREATE FUNCTION article(cluster integer, what integer) RETURNS text LANGUAGE sql IMMUTABLE AS $$
@@ -159,7 +159,7 @@ sub load_articles
 			FROM article_attempt a"),
 		't|0',
 		'trigger: nothing is refused without a row that is alike');
-	is_sound($node, 'trigger', 'articles_fp');
+	is_sound($node, 'trigger', 'articles_body');
 	return;
 }
 

@@ -8,7 +8,6 @@ use DocumentTest;
 
 # Pages without SQL, and what another test runs, with the servers or clients that it takes
 my %elsewhere = (
-	'doc/glossary.md' => '',
 	'doc/measurements.md' => '',
 	'doc/several-machines.md' => 'batch_distributed.pl and batch_distributed_operation.pl',
 	'doc/citus.md' => 'test/distributed/run',
