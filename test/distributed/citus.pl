@@ -1,4 +1,4 @@
-# Rows on several machines, by Citus: the statements of doc/citus.md and doc/several-machines.md give
+# Rows on several machines, by Citus: the statements of examples/shards give
 # the rows that those for one table give.  See test/distributed/run.
 
 use strict;
@@ -29,10 +29,11 @@ sub coordinator_error
 
 my $texts = PostgreSQL::Test::Utils::tempdir . '/texts';
 collect_texts($texts, $rows);
-my ($extensions, $tables, $constraint, $load, $nearest, $arrays, $pairs, $add_worker, @others) = parts_of('doc/citus.md');
-is(scalar(@others), 0, 'all statements of the page are known');
+my ($extensions, $tables, $constraint, $load, $nearest, $arrays, $pairs, $add_worker, @others) = parts_of(
+	map { "citus_$_" } 'machine', 'tables', 'guard', 'load', 'search', 'pairs', 'add_worker');
+is(scalar(@others), 0, 'all statements are known');
 @step_views = ('out_of_step');
-like($load, qr/^\Q$call\E;/m, 'the page loads so');
+like($load, qr/^\Q$call\E;/m, 'the example loads so');
 run_part(\@nodes, $extensions);
 diag(coordinate('SELECT citus_version()'));
 coordinate('CREATE TABLE texts (id bigint GENERATED ALWAYS AS IDENTITY, name text, body text)');

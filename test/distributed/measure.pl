@@ -1,4 +1,4 @@
-# What the jobs of doc/several-machines.md cost over three shards of this machine, beside one
+# What the jobs of examples/shards cost over three shards of this machine, beside one
 # table.  Prints a table of times; tests nothing.  See test/distributed/run.
 #
 # Times are the best of several, with those of one table and of the shards in turns.  Processor
@@ -136,7 +136,7 @@ coordinate('DROP TABLE IF EXISTS pairs, near_rows');
 my $start = [ Time::HiRes::gettimeofday() ];
 coordinate(one_of('CREATE TABLE pairs'));
 show_line('%-46s %9.2f', 'pairs and their rows, to tables', 1000 * Time::HiRes::tv_interval($start));
-my $clusters = one_of('simhash_components(e.a') =~ s/^--.*\n|;\s*$//gr;
+my $clusters = one_of('simhash_components(e.a') =~ s/^--.*\n//gmr =~ s/;\s*$//r;
 measure('clusters, of these', 1, '',
 	"SELECT count(*) FROM simhash_find_clusters('one_fp')", "SELECT count(*) FROM ($clusters) c");
 

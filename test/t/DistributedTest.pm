@@ -1,25 +1,24 @@
-# A coordinator and three shards, set up by the statements of doc/several-machines.md.
+# A coordinator and three shards, set up by the statements of examples/shards.
 #
-# The first line of each block of SQL on that page says where it runs: "-- on each shard",
-# "-- on the coordinator" or "-- on each machine".  The page's names of hosts become those of servers of the test.
-# Each block is a session of its own.  On the shards, the page's role and its password are used.
+# A file has one or more blocks.  The first line of each says where it runs: "-- on each shard",
+# "-- on the coordinator" or "-- on each machine".  Names of hosts become those of servers of the test.
+# Each block is a session of its own.  On the shards, the role "corpus" and its password are used.
 package DistributedTest;
 
 use Exporter 'import';
-use DocumentTest;
 use FindBin;
 use IPC::Run;
 use SimhashTest;
 
-our @EXPORT = qw($page $database make_machines page_parts jobs parts_of run_part run_sessions one_of same_rows
+our @EXPORT = qw($database make_machines jobs parts_of run_part run_sessions one_of same_rows
   use_coordinator coordinate collect_texts load_rows load_block_rows prepared check_all_jobs
   check_alike check_wide check_step @step_views random_fp near_loads);
 
-our $page = 'doc/several-machines.md';
 our $database = 'corpus';
 # the views that show what is wrong with the rows of two tables
 our @step_views = ('out_of_step', 'misplaced');
 my $demo = "$FindBin::RealBin/../demo";
+my $examples = "$FindBin::RealBin/../../examples/shards";
 my $coordinator;
 
 # Whom coordinate() asks
@@ -65,31 +64,25 @@ sub make_machines
 	return @nodes;
 }
 
-# Parts of the page: the blocks below headings of the second or third level
-sub page_parts
-{
-	my $content = DocumentTest::page_content($page);
-
-	return map {
-		$content =~ /^## \Q$_\E\n(.*?)(?=^## |\z)/ms
-		  or $content =~ /^### \Q$_\E\n(.*?)(?=^###? |\z)/ms
-		  or die "there is no heading $_";
-		map { $_->{sql} } DocumentTest::blocks($1)
-	} @_;
-}
-
-# What sets up the machines and uses them, but for the load that keeps near-duplicates in, and for
-# images, whose table the page does not make
-sub jobs
-{
-	return grep { !/^INSERT INTO docs SELECT| FROM images\b/m } page_parts('Set up', 'Load', 'Search', 'Whole tables');
-}
-
-# All blocks of another page
+# The blocks of files, by their names without .sql, in this order
 sub parts_of
 {
-	my ($other) = @_;
-	return map { $_->{sql} } DocumentTest::blocks(DocumentTest::page_content($other));
+	my @parts;
+
+	foreach my $name (@_)
+	{
+		push @parts, split /^(?=-- on (?:each|the) )/m, slurp_file("$examples/$name.sql");
+	}
+	return @parts;
+}
+
+# What sets up the machines by postgres_fdw and uses them, but for the load that keeps near-duplicates
+# in, and for wide fingerprints, whose table it does not make
+sub jobs
+{
+	return parts_of('fdw_shard', 'fdw_shard_guard', 'fdw_coordinator', 'staging', 'load', 'load_documents',
+		'change_document', 'look_up_shard', 'look_up', 'fdw_nearest', 'fdw_shard_pairs', 'fdw_pairs', 'pairs',
+		'delete_duplicates');
 }
 
 # Run a block on the nodes that it names, perhaps in other databases of the coordinator and of
@@ -122,11 +115,15 @@ sub run_part
 	return '';
 }
 
-# The one block of the page that has some words
+# The one block that has some words, but for those of Citus alone
 sub one_of
 {
 	my ($words) = @_;
-	return page_statements($page, $words);
+	my @names = grep { !/^citus_/ } map { m{([^/]+)\.sql$} } sort glob("$examples/*.sql");
+	my @found = grep { index($_, $words) >= 0 } parts_of(@names);
+
+	die scalar(@found) . " blocks have \"$words\"" if @found != 1;
+	return $found[0];
 }
 
 # Lines of two results are the same, in any order.
@@ -181,7 +178,7 @@ sub collect_texts
 	return;
 }
 
-# What a statement of the page gives, and what the same gives of one table; perhaps with other
+# What a statement gives, and what the same gives of one table; perhaps with other
 # words in place of some
 sub coordinate_both
 {
@@ -210,7 +207,7 @@ sub load_rows
 {
 	my ($select) = @_;
 
-	coordinate("TRUNCATE docs, block_rows, one, staging; DROP TABLE IF EXISTS pairs, near_rows, duplicates;
+	coordinate("TRUNCATE docs, block_rows, one, staging; DROP TABLE IF EXISTS pairs, near_rows, duplicates, deleted_docs;
 		INSERT INTO one $select; ANALYZE one; INSERT INTO docs SELECT id, body, fp FROM one");
 	load_block_rows();
 	return;
@@ -279,7 +276,7 @@ sub check_jobs
 		coordinate("SELECT min(id) OVER (PARTITION BY cluster), id, size
 			FROM simhash_find_clusters('one_fp') JOIN one ON one.ctid = member"), "$what: clusters");
 	my $create_duplicates = one_of('CREATE TABLE duplicates');
-	my ($alike) = DocumentTest::page_content($page) =~ /`(same => '[^`]*')`/;
+	my ($alike) = $create_duplicates =~ /^-- (same => '[^']*')/m;
 	coordinate($create_duplicates =~ s/body\) DESC, id'/$&, $alike/r);
 	same_rows(coordinate('SELECT * FROM duplicates; DROP TABLE duplicates; DROP INDEX near_rows_fp'),
 		coordinate("SELECT x.id, y.id, distance
@@ -291,7 +288,14 @@ sub check_jobs
 		coordinate("SELECT x.id, y.id, distance
 			FROM simhash_find_duplicates('one_fp', keep => 'length(body) DESC, id')
 			JOIN one x ON x.ctid = duplicate JOIN one y ON y.ctid = keeper"), "$what: duplicates");
-	coordinate(one_of('SELECT duplicate FROM duplicates'));
+	my ($delete) = parts_of('delete_duplicates');
+	my $keeper = coordinate('SELECT min(keeper) FROM duplicates');
+	coordinate("UPDATE docs SET body = body || 'x' WHERE id = $keeper");
+	coordinate($delete);
+	is(coordinate('SELECT count(*) FROM docs WHERE id = ANY (ARRAY(SELECT duplicate FROM duplicates))'),
+		coordinate("SELECT count(*) FROM duplicates WHERE keeper = $keeper"), "$what: spared if the keeper has changed");
+	coordinate("UPDATE docs SET body = left(body, -1) WHERE id = $keeper; DROP TABLE deleted_docs");
+	coordinate($delete);
 	is(coordinate('SELECT count(*) FROM docs'),
 		coordinate('SELECT count(*) FROM one') - (split /\n/, $duplicates), "$what: the others are left");
 	is(coordinate('SELECT count(*) FROM near_values'), '0', "$what: and not near each other");

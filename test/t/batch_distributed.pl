@@ -1,6 +1,5 @@
-# Rows on three shards, by postgres_fdw: the statements of doc/several-machines.md give the
-# rows that those for one table give.  What it says of operation is in
-# batch_distributed_operation.pl.
+# Rows on three shards, by postgres_fdw: the statements of examples/shards give the rows that
+# those for one table give.  Their operation is in batch_distributed_operation.pl.
 
 use lib 'test/t';
 use DistributedTest;
@@ -21,9 +20,16 @@ coordinate("DELETE FROM texts WHERE id > $rows;
 	INSERT INTO texts (name, body) SELECT name, replace(body, 'the', 'this') FROM texts WHERE id % 5 = 0");
 cmp_ok(coordinate('SELECT count(*) FROM texts'), '>', 2000, 'there are texts');
 
-# the page from its beginning to its end
+# what doc/several-machines.md shows is of an example
+my @examples = map { slurp_file($_) } glob("$FindBin::RealBin/../../examples/shards/*.sql");
+foreach my $shown (slurp_file("$FindBin::RealBin/../../doc/several-machines.md") =~ /^```sql\n(.*?)^```$/gms)
+{
+	ok(scalar(grep { index($_, $shown) >= 0 } @examples), 'an example has what the page shows') or diag($shown);
+}
+
+# the examples from beginning to end
 run_part(\@nodes, $_) foreach jobs(), map { one_of("CREATE VIEW $_") } @step_views;
-pass('the page was run');
+pass('the examples were run');
 
 coordinate("CREATE TABLE one (id bigint PRIMARY KEY, body text, fp simhash);
 	CREATE INDEX one_fp ON one USING simhash (fp)");
@@ -48,7 +54,7 @@ is_sent("$generic; " . prepared('look_up') . 'EXPLAIN (VERBOSE, COSTS OFF) EXECU
 	'simhash_within\(fp, \$1', 'a parameter');
 is_sent("$generic; " . prepared('look_up_text') . "EXPLAIN (VERBOSE, COSTS OFF) EXECUTE look_up_text ('a')",
 	'simhash_within\(fp, \$1', 'a sub-select');
-is_sent('EXPLAIN (VERBOSE, COSTS OFF) ' . one_of('WITH near AS MATERIALIZED (SELECT id, fp FROM docs') =~ s/^--.*\n//r,
+is_sent('EXPLAIN (VERBOSE, COSTS OFF) ' . one_of('WITH near AS MATERIALIZED (SELECT id, fp FROM docs') =~ s/^--.*\n//gmr,
 	'%\) ANY \(\$1', 'an array');
 is_sent("$generic; " . prepared('nearest') . 'EXPLAIN (VERBOSE, COSTS OFF) EXECUTE nearest (5)',
 	'ORDER BY .*<~~>.* LIMIT 10', 'a limit');
@@ -122,7 +128,7 @@ $coordinator->safe_psql($other,
 run_part(\@nodes, one_of('CREATE PROCEDURE load_staging'), $other);
 coordinate('TRUNCATE docs, block_rows, staging');
 
-# waiting for each other over several shards is ended sooner than the page says, so that it does not take long
+# waiting for each other over several shards is ended sooner than in the examples, so that it does not take long
 foreach my $db ($database, $other)
 {
 	$coordinator->safe_psql($db, "ALTER SERVER shard_$_ OPTIONS (SET options '-c lock_timeout=1s')") foreach 1 .. 3;

@@ -1,4 +1,4 @@
-# Operation of rows on several shards, by postgres_fdw, as doc/several-machines.md describes it:
+# Operation of rows on several shards, by postgres_fdw, with the statements of examples/shards:
 # shards that are down or hang, rows and block rows out of step, changes of documents and
 # tables, another shard, another distance.
 
@@ -20,16 +20,15 @@ sub error_of
 	return $stderr;
 }
 
-# The page, but for what is added at the end, a shard and a column
+# The examples, but for what is added at the end, a shard and a column
 coordinate("CREATE TABLE texts (id bigint PRIMARY KEY, body text);
 	INSERT INTO texts SELECT i, concat_ws(' ', i, sqrt(i), i * i) FROM generate_series(1, 1000) i");
-my ($close, $connect, $copy, $switch, $delete, $open, @others) = my @add_shard = page_parts('Add a shard');
+my ($close, $connect, $copy, $switch, $delete, $open, @others) = parts_of('fdw_add_shard');
 is(scalar(@others), 0, 'all steps to add a shard are known');
-my @add_column = (one_of('ADD COLUMN added timestamptz;'), one_of('ADD COLUMN added timestamptz DEFAULT'));
-my %later = map { $_ => 1 } @add_shard, @add_column;
-my @parts = grep { !$later{$_} } jobs(), page_parts('Grow', 'Failures');
+my @add_column = parts_of('fdw_add_column');
+my @parts = (jobs(), parts_of('fdw_backup', 'take_back', 'fdw_check_shard', 'fdw_check', 'check', 'repair', 'find_block_row'));
 run_part(\@nodes, $_) foreach @parts;
-check_step('the page');
+check_step('the examples');
 cmp_ok(coordinate('SELECT count(*) FROM docs'), '>', 500, 'there are documents');
 
 #
@@ -69,10 +68,10 @@ sub rows_of_shards
 	  grep { $_->{_pid} } @shards;
 }
 
-# Are the sums of the page equal?
+# Are the sums equal?
 my ($in_step) = one_of('AS in_step FROM shard_state') =~ /^(SELECT .* AS in_step FROM shard_state;)/m;
 
-# What the page does about all that is out of step
+# What the examples do about all that is out of step
 sub repair
 {
 	my ($what) = @_;
@@ -113,14 +112,14 @@ sub while_it_hangs
 	return $result;
 }
 my ($of_sessions) = one_of('CREATE SERVER shard_1') =~ /, options '(.*?)'/ or die 'no options of sessions';
-# Sooner than the page says.  From 16 on, connect_timeout is not used.
+# Sooner than in the examples.  From 16 on, connect_timeout is not used.
 coordinate("ALTER SERVER shard_2 OPTIONS (SET connect_timeout '2')");
 like(while_it_hangs($shards[1], sub { error_of("SET statement_timeout = '4s'; SELECT id FROM docs WHERE fp % 0") }),
 	qr/could not connect to server "shard_2".*timeout expired|due to statement timeout/s,
 	'a look-up when a shard hangs');
 # and later, if this machine is busy
 coordinate("ALTER SERVER shard_2 OPTIONS (SET connect_timeout '100')");
-isnt(my $shorter = $of_sessions =~ s/\bstatement_timeout=\K\d+\w+/1s/r, $of_sessions, 'the page limits statements');
+isnt(my $shorter = $of_sessions =~ s/\bstatement_timeout=\K\d+\w+/1s/r, $of_sessions, 'the servers limit statements');
 coordinate("ALTER SERVER shard_2 OPTIONS (SET options '$shorter')");
 $shards[1]->safe_psql($database,
 	'CREATE VIEW slow AS SELECT pg_sleep(600)::text AS slept; GRANT SELECT ON slow TO corpus');
@@ -254,7 +253,7 @@ check_step('a change that is rejected');
 my $backup = one_of('LOCK TABLE docs');
 $backup =~ s/^-- start pg_dump.*$/SELECT count(*) FROM pg_locks
 	WHERE relation IN ('docs_2'::regclass, 'block_rows_2'::regclass) AND mode = 'ShareLock' AND granted;/m
-  or die 'the page does not say when to begin';
+  or die 'the example does not say when to begin';
 is(coordinate($backup), '2', 'writers wait for a backup');
 
 # what a row that is rejected shows, of a hundred that are sent with it
@@ -425,7 +424,7 @@ same_rows(coordinate(one_of('WHERE p.a <> p.b OR')) =~ s/^(\d+)\|(\d+)/$1 < $2 ?
 # Another distance
 #
 
-# Databases with the page's statements changed as it says for another distance
+# Databases with the statements changed as doc/several-machines.md says for another distance
 my ($far, %changes, %made);
 
 sub like_3

@@ -9,8 +9,7 @@ use DocumentTest;
 # Pages without SQL, and what another test runs, with the servers or clients that it takes
 my %elsewhere = (
 	'doc/measurements.md' => '',
-	'doc/several-machines.md' => 'batch_distributed.pl and batch_distributed_operation.pl',
-	'doc/citus.md' => 'test/distributed/run',
+	'doc/several-machines.md' => 'batch_distributed.pl',
 	'doc/drivers.md' => 'test/drivers/run');
 my $top = "$FindBin::RealBin/../..";
 my @pages = ('README.md', map { substr($_, length("$top/")) } sort glob("$top/doc/*.md"));
