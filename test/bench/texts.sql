@@ -35,7 +35,7 @@ FROM unnest('{none,simhash,md5,trgm,passages}'::text[]) way;
 INSERT INTO jobs (way, phase, measured, per, statements) VALUES
 ('simhash', 'write', 'delete duplicates', 1, ARRAY['CREATE TABLE clean AS SELECT * FROM document d WHERE NOT EXISTS (SELECT FROM simhash_find_duplicates(''i'') f'
 	' WHERE f.duplicate = d.ctid)', 'SELECT count(*) FROM clean']),
-('simhash', 'write', 'ADD CONSTRAINT', 1, '{ALTER TABLE clean ADD CONSTRAINT c EXCLUDE USING simhash (body WITH =~=)}'),
+('simhash', 'write', 'ADD CONSTRAINT', 1, '{ALTER TABLE clean ADD CONSTRAINT c EXCLUDE USING simhash (body simhash_text_ops WITH =~=)}'),
 ('simhash', 'write', 'insert with the constraint, a row', 5000,
  ARRAY[format('INSERT INTO clean SELECT * FROM later WHERE id <= %s ON CONFLICT DO NOTHING', :rows + 5000)]);
 
