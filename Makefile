@@ -3,7 +3,9 @@
 #	make                  build it for the server of PG_CONFIG
 #	make install          install it into that server, with its documentation
 #	make installcheck     test what is installed, in a server that is running
-#	make check            test each feature, in a private copy of a server: four minutes
+#	make check            test each feature, in a private copy of a server: four minutes;
+#	                      as root on Debian it installs packages that are missing, and
+#	                      says which
 #	make demo             find near-duplicates among real texts, in a private copy
 #
 # For people who change it; see CONTRIBUTING.md:

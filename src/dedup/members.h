@@ -112,8 +112,6 @@ typedef struct ShDupNearRows
 	ShDupNeighbors neighbors;	/* of elements of the members */
 	double		count;			/* of rows, once sorted */
 	ShDupOrder *order;
-	BufFile    *ordered;		/* the rows in order, if they had to be read
-								 * before, or NULL */
 } ShDupNearRows;
 
 /* near_rows.c */

@@ -14,7 +14,6 @@
 #include "compat.h"
 #include "dedup/members.h"
 #include "dedup/progress.h"
-#include "pairs/temp_file.h"
 
 #define NO_PLACE		PG_UINT32_MAX
 
@@ -42,7 +41,6 @@ shdup_near_rows_begin(ShDupNearRows *near, ShDup *rows, double most, int nwords,
 					  const char *keep)
 {
 	near->order = shdup_order_begin(rows->heaps, rows->snapshot, keep);
-	near->ordered = NULL;
 	near->count = 0;
 	shdup_members_begin(&near->members, rows, most, nwords, add_near_pair);
 	shdup_neighbors_begin(&near->neighbors);
@@ -73,8 +71,8 @@ sort_near_rows(ShDupNearRows *near)
 }
 
 /*
- * Read the rows in order, into a file, to number the elements by their first
- * rows.  Returns the number of each element.
+ * Read the rows in order, to number the elements by their first rows.  Returns the number
+ * of each element.
  */
 static uint32 *
 find_places(ShDupNearRows *near, uint32 *nplaces)
@@ -82,25 +80,22 @@ find_places(ShDupNearRows *near, uint32 *nplaces)
 	uint32		nelements = near->members.elements.count;
 	uint32	   *places = MemoryContextAllocHuge(CurrentMemoryContext,
 												Max(nelements, 1) * sizeof(uint32));
-	ShDupMember member;
+	ShPairsRow	row;
 	uint32		element;
 
-	near->ordered = shpairs_create_file();
 	*nplaces = 0;
 	for (uint32 i = 0; i < nelements; i++)
 	{
 		shcompat_check_at(i);
 		places[i] = NO_PLACE;
 	}
-	while (shdup_order_next(near->order, &member.row, &element))
+	while (shdup_order_next(near->order, &row, &element))
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (places[element] == NO_PLACE)
 			places[element] = (*nplaces)++;
-		member.element = element;
-		BufFileWrite(near->ordered, &member, sizeof(member));
 	}
-	shpairs_rewind_file(near->ordered);
+	shdup_order_again(near->order);
 	return places;
 }
 
@@ -134,22 +129,12 @@ shdup_near_rows_sort(ShDupNearRows *near)
 bool
 shdup_near_rows_next(ShDupNearRows *near, ShPairsRow *row, uint32 *element)
 {
-	ShDupMember member;
-
-	if (near->ordered == NULL)
-		return shdup_order_next(near->order, row, element);
-	if (BufFileRead(near->ordered, &member, sizeof(member)) != sizeof(member))
-		return false;
-	*row = member.row;
-	*element = (uint32) member.element;
-	return true;
+	return shdup_order_next(near->order, row, element);
 }
 
 void
 shdup_near_rows_end(ShDupNearRows *near)
 {
-	if (near->ordered != NULL)
-		BufFileClose(near->ordered);
 	shdup_order_end(near->order);
 	shdup_neighbors_end(&near->neighbors);
 	shdup_members_end(&near->members);

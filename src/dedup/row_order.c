@@ -311,7 +311,7 @@ begin_by_keep(ShDupOrder *order)
 
 	order->by_keep = tuplesort_begin_heap(desc, nitems + 1, columns, operators, collations,
 										  nulls_first, maintenance_work_mem, NULL,
-										  TUPLESORT_NONE);
+										  TUPLESORT_RANDOMACCESS);
 	order->slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
 }
 
@@ -411,6 +411,18 @@ shdup_order_next(ShDupOrder *order, ShPairsRow *row, uint32 *number)
 													  &isnull));
 	}
 	return true;
+}
+
+/*
+ * Begin again before the first row.
+ */
+void
+shdup_order_again(ShDupOrder *order)
+{
+	if (order->by_keep != NULL)
+		tuplesort_rescan(order->by_keep);
+	else
+		shidx_sort_start_table(order->by_row, &shbits_make_scheme(1, 0)->tables[0]);
 }
 
 /*

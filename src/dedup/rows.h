@@ -186,6 +186,7 @@ extern ShDupOrder *shdup_order_begin(const ShDupHeaps *heaps, Snapshot snapshot,
 extern void shdup_order_add(ShDupOrder *order, ShPairsRow row, uint32 number);
 extern void shdup_order_sort(ShDupOrder *order);
 extern bool shdup_order_next(ShDupOrder *order, ShPairsRow *row, uint32 *number);
+extern void shdup_order_again(ShDupOrder *order);
 extern void shdup_order_end(ShDupOrder *order);
 
 /* workers.c */

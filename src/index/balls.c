@@ -127,7 +127,11 @@ shidx_ball_set_groups(ShIdxBallScan *scan, const ShIdxGroups *groups)
 double
 shidx_ball_leaves(const ShIdxBallScan *scan)
 {
-	return scan->leaves_per_table * (scan->groups.all ? 1 : scan->groups.count);
+	if (scan->groups.all || scan->groups.count == 1)
+		return scan->leaves_per_table;
+
+	/* small groups share leaves */
+	return Min(scan->leaves_per_table * scan->groups.count, Max(leaves_of_table(scan), 1));
 }
 
 /*

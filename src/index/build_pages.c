@@ -84,6 +84,12 @@ new_blocks(ShIdxPageWriter *writer, int count)
 
 	if (writer->alone)
 	{
+		/* before anything is logged that cannot be replayed */
+		if ((BlockNumber) count > MaxBlockNumber - first)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("cannot extend index \"%s\" beyond %u blocks",
+							RelationGetRelationName(writer->index), MaxBlockNumber)));
 		writer->end += count;
 		return first;
 	}

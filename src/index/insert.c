@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "access/generic_xlog.h"
+#include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "storage/predicate.h"
 
@@ -125,6 +126,7 @@ shidx_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid,
 		int			count = Min(SHIDX_MAX_APPEND, ntrees - first);
 		ShIdxKey	keys[SHIDX_MAX_APPEND];
 
+		CHECK_FOR_INTERRUPTS();
 		for (int i = 0; i < count; i++)
 		{
 			keys[i] = shidx_make_key(group, shbits_permute(&scheme->tables[table], *part), tid);

@@ -247,10 +247,10 @@ shidx_map_child(Relation index, int tree, ShIdxKey key, ShIdxPlace *place)
 
 /*
  * About how many leaves of a tree start at keys with low < key <= high, according to
- * the copies at both ends; -1 if there are none.
+ * the copies at both ends; -1 if these are not known, or not next to each other on a
+ * level above the lowest two.
  *
- * The copies do not have the leaves of splits by other backends since the pages were
- * copied.
+ * Copies lack the leaves of splits that no search has met since (shidx_map_learn).
  */
 double
 shidx_map_count(Relation index, int tree, ShIdxRoot root, ShIdxKey low, ShIdxKey high)

@@ -7,7 +7,7 @@
  * batches.  Each batch is sorted and returned before the next one is read.  Nothing
  * is returned twice: everything in a batch is nearer than what follows it.
  *
- * 1. If reading the first condition costs less than half a table, its matches are all
+ * 1. If reading the cheapest condition costs less than half a table, its matches are all
  *	  that is needed.
  *
  * 2. Otherwise the ball of the scheme's distance is read.  It contains what most
@@ -346,7 +346,7 @@ shidx_next_candidate(ShIdxCandidates *candidates, ShFingerprint *fp, ItemPointer
 
 typedef enum ShIdxOrderedStep
 {
-	COLLECT_CONDITIONS,			/* everything that the first condition finds */
+	COLLECT_CONDITIONS,			/* everything that the cheapest condition finds */
 	COLLECT_BALL,				/* a ball around the query, by probes */
 	WIDEN_BALL,					/* a larger ball, by rings */
 	COLLECT_NEAREST,			/* the nearest ones, from a whole table */
@@ -468,7 +468,7 @@ worth_a_ring(const ShBitsScheme *scheme, double leaves_per_table, int inner, int
 }
 
 /*
- * Estimate what is read, except if the first condition is collected.
+ * Estimate what is read, except if a condition is collected.
  *
  * Sets the ranges and pages that are read before the first row is returned,
  * assuming uniformly distributed fingerprints, and returns the number of pages

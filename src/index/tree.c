@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "access/xlog.h"
+#include "common/pg_prng.h"
 
 #include "compat.h"
 #include "index/leaf.h"
@@ -25,7 +26,7 @@
 /* give up after this many root changes in a row */
 #define MAX_ROOT_CHANGES	64
 
-/* every so many counts of a group's leaves, read the pages even if the map knows */
+/* of so many counts of a group's leaves, one reads the pages even if the map knows */
 #define RECOUNT_INTERVAL	16
 
 /*
@@ -49,10 +50,13 @@ lock_page(Relation index, Buffer buffer, int tree, int level, bool linked, int l
 	if (unlikely(shidx_page_tree(page) != tree || shidx_page_level(page) != level) &&
 		!RecoveryInProgress())
 	{
-		if (linked)
-			shidx_check_page(index, buffer, tree, level);
-		ReleaseBuffer(buffer);
-		return InvalidBuffer;
+		if (!linked)
+		{
+			ReleaseBuffer(buffer);
+			return InvalidBuffer;
+		}
+		shidx_check_page(index, buffer, tree, level);
+		/* right by now: another backend has just made it what it should be */
 	}
 	LockBuffer(buffer, lockmode);
 	return buffer;
@@ -395,27 +399,27 @@ count_starts(Relation index, int tree, int level, int root_level, ShIdxKey low, 
  * at its two ends; those between these are assumed to have as many.
  *
  * Each start of a scan asks, so where the map has these pages, its copies are asked,
- * which do not have the leaves of splits by other backends.  A scan that plans by too
- * small a number reads a large group leaf by leaf.  So every now and then the pages are
- * read all the same, and if they have many more leaves, the copies are forgotten.
+ * which lack leaves of splits that no search of this backend has met.  A scan that plans
+ * by too small a number reads a large group leaf by leaf.  So now and then, at random, as
+ * scans may ask for the same groups in turn, the pages are read all the same; if they have
+ * many more leaves, the copies of the index are forgotten.
  *
- * Reads one or two inner pages of each level at most, and locks as shidx_search does;
- * holds no lock or pin on return.
+ * Reads one or two inner pages of each level, each from the root, and locks as
+ * shidx_search does; holds no lock or pin on return.
  */
 double
 shidx_count_leaves(Relation index, int tree, uint32 group)
 {
 	ShIdxKey	low = shidx_make_key(group, 0, 0);
 	ShIdxKey	high = shidx_make_key(group, PG_UINT64_MAX, SHIDX_MAX_TID - 1);
-	ShIdxCache *cache = shidx_get_cache(index);
-	ShIdxRoot	root = cache->trees[tree].root;
+	ShIdxRoot	root = shidx_get_cache(index)->trees[tree].root;
 	double		known;
 	double		counted;
 
 	if (root.level == 0)
 		return 1;
 	known = shidx_map_count(index, tree, root, low, high);
-	if (known >= 0 && ++cache->recent_counts % RECOUNT_INTERVAL != 0)
+	if (known >= 0 && pg_prng_uint32(&pg_global_prng_state) % RECOUNT_INTERVAL != 0)
 		return 1 + known;
 	counted = count_starts(index, tree, 0, root.level, low, high);
 	if (known >= 0 && counted > 2 * known + 1)

@@ -57,8 +57,7 @@ typedef struct ShIdxCache
 	int			width;			/* bits of a fingerprint */
 	int			ntrees;			/* parts times tables of the scheme + 1 */
 	BlockNumber nblocks;		/* the index has at least this many */
-	uint32		recent_reads;	/* by places, see shidx_read_place */
-	uint32		recent_counts;	/* by the map, see shidx_count_leaves */
+	uint32		recent_reads;
 	ShIdxTreeCache trees[FLEXIBLE_ARRAY_MEMBER];
 } ShIdxCache;
 

@@ -71,6 +71,10 @@ vacuum_block(VacuumState *state, BlockNumber block)
 		const char *problem = shidx_page_problem_anywhere(page);
 		int			tree = problem ? -1 : shidx_page_tree(page);
 
+		if (problem == NULL)
+			problem = shidx_page_problem_in(index, page, tree, shidx_page_level(page));
+		if (problem == NULL && tree > state->null_tree)
+			problem = gettext_noop("index \"%s\" has a page of another tree at block %u");
 		if (problem != NULL)
 			shidx_report_corrupted(index, block, problem);
 

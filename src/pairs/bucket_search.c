@@ -7,8 +7,9 @@
  * are searched in this way, each within a radius (word_plan.c), and what is found is
  * compared as a whole.  A pair belongs to the first word whose radius it is within.
  *
- * Several processes divide the search of a task into slices.  A task is a word or, if
- * there is only one, a part of it; each process sorts or divides the keys for itself.
+ * If several processes share a search, each sorts the keys of a word for itself, begins
+ * with a word that nobody else has, and then helps others.  What a word has to be searched
+ * for is dealt out in slices, to one process or to several.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,11 +26,71 @@
 /* candidates between checks for interrupts */
 #define CHECK_INTERVAL		4096
 
-/* into how many slices the comparison of all pairs is divided, */
-#define ALL_SLICES			256
+/* into how many slices keys that are compared one by one are divided, and their least size */
+#define MAX_SLICES			1024
+#define MIN_SLICE			64
 
-/* and that of the keys that have the same value of a word */
-#define EQUAL_SLICES		64
+static void
+pass_pair(void *arg, size_t i, size_t j)
+{
+	ShPairsSearch *search = arg;
+
+	search->found(search->arg, i, j);
+}
+
+/* the number of slices of so many things */
+static inline uint32
+slices_of(size_t count)
+{
+	return Min(count / MIN_SLICE + 1, MAX_SLICES);
+}
+
+/*
+ * The fraction of a word that no process has taken.  The keys that have the same value
+ * of it are not counted.
+ */
+static double
+fraction_left(const ShPairsSearch *search, int word)
+{
+	ShPairsShared *shared = &search->shared[word];
+	uint32		nparts = pg_atomic_read_u32(&shared->nparts);
+	uint32		taken = 0;
+
+	if (nparts == 0)
+		return 1;
+	for (uint32 i = 0; i < nparts; i++)
+		taken += Min(pg_atomic_read_u32(&shared->next_slice[i]), SHPAIRS_SLICES);
+	return 1 - (double) taken / (nparts * SHPAIRS_SLICES);
+}
+
+/*
+ * Report how far the search is.
+ */
+void
+shpairs_search_report(ShPairsSearch *search)
+{
+	int			nwords = Max(search->plan.nwords, 1);
+	double		fraction = search->fraction;
+
+	CHECK_FOR_INTERRUPTS();
+	if (search->shared != NULL && search->plan.nwords > 0)
+	{
+		fraction = nwords;
+		for (int word = 0; word < nwords; word++)
+			fraction -= fraction_left(search, word);
+	}
+	search->report(search->arg, fraction / nwords);
+}
+
+/* so much of the current word is done, by this process alone */
+static void
+report_word(void *arg, double fraction)
+{
+	ShPairsSearch *search = arg;
+
+	search->fraction = search->word + fraction;
+	shpairs_search_report(search);
+}
 
 /*
  * Prepare to search fingerprints of so many bits.  Pairs that differ in at most
@@ -40,7 +101,7 @@ void
 shpairs_search_init(ShPairsSearch *search, int width, int distance,
 					ShPairsFoundFunction found, ShPairsReportFunction report, void *arg)
 {
-	memset(search, 0, offsetof(ShPairsSearch, pairs));
+	memset(search, 0, sizeof(ShPairsSearch));
 	search->sets.width = width;
 	search->sets.nwords = shbits_nparts(width);
 	search->sets.distance = distance;
@@ -49,26 +110,10 @@ shpairs_search_init(ShPairsSearch *search, int width, int distance,
 	search->arg = arg;
 	search->context = CurrentMemoryContext;
 	if (search->sets.nwords == 1)
-		shpairs_init(&search->pairs, distance, found, report, arg);
+		shpairs_init(&search->pairs, distance, pass_pair, report_word, search);
 	else
 		search->context = AllocSetContextCreate(CurrentMemoryContext, "simhash search",
 												ALLOCSET_DEFAULT_SIZES);
-}
-
-/* called for each CHECK_INTERVAL candidates, or so */
-static void
-check_interval(ShPairsSearch *search)
-{
-	CHECK_FOR_INTERRUPTS();
-	if (search->poll != NULL)
-		search->poll(search->poll_arg);
-}
-
-/* the first of count things that belongs to a slice */
-static inline size_t
-slice_start(size_t count, int slice, int nslices)
-{
-	return count * slice / nslices;
 }
 
 /*
@@ -87,7 +132,7 @@ compare_some(ShPairsSearch *search, size_t first, size_t end)
 		for (size_t j = sets->a == sets->b ? i + 1 : 0; j < sets->b->nkeys; j++)
 		{
 			if (unlikely(++compared % CHECK_INTERVAL == 0))
-				check_interval(search);
+				shpairs_search_report(search);
 			if (shpairs_distance(value, shpairs_stored(sets->b, j), sets->nwords) <=
 				sets->distance)
 				search->found(search->arg, i, j);
@@ -95,28 +140,43 @@ compare_some(ShPairsSearch *search, size_t first, size_t end)
 	}
 }
 
-static void
-compare_slice(ShPairsSearch *search, int slice)
+/*
+ * Take the next of so many things that are dealt out: from *start to *end.  Returns false
+ * if there are no more.
+ */
+static bool
+take_some(pg_atomic_uint32 *next, size_t count, size_t *start, size_t *end)
 {
-	size_t		count = search->sets.a->nkeys;
+	uint32		nslices = slices_of(count);
+	uint32		slice = pg_atomic_fetch_add_u32(next, 1);
 
-	compare_some(search, slice_start(count, slice, ALL_SLICES),
-				 slice_start(count, slice + 1, ALL_SLICES));
+	*start = count * Min(slice, nslices) / nslices;
+	*end = count * Min(slice + 1, nslices) / nslices;
+	return slice < nslices;
+}
+
+/* the number of the next slice of keys of the current word: a shared one, or *own */
+static pg_atomic_uint32 *
+next_of_keys(ShPairsSearch *search, pg_atomic_uint32 *own)
+{
+	pg_atomic_init_u32(own, 0);
+	return search->shared != NULL ? &search->shared[search->word].next_keys : own;
 }
 
 static void
 compare_all(ShPairsSearch *search)
 {
-	/* most groups are small, and there may be many */
-	if (search->sets.b->nkeys <= CHECK_INTERVAL)
+	size_t		count = search->sets.a->nkeys;
+	pg_atomic_uint32 own;
+	pg_atomic_uint32 *next = next_of_keys(search, &own);
+	size_t		start;
+	size_t		end;
+
+	search->word = 0;
+	while (take_some(next, count, &start, &end))
 	{
-		compare_some(search, 0, search->sets.a->nkeys);
-		return;
-	}
-	for (int slice = 0; slice < ALL_SLICES; slice++)
-	{
-		compare_slice(search, slice);
-		search->report(search->arg, (slice + 1.0) / ALL_SLICES);
+		compare_some(search, start, end);
+		report_word(search, (double) end / count);
 	}
 }
 
@@ -177,11 +237,11 @@ check_candidate(ShPairsSearch *search, size_t i, size_t j)
 	if (++search->checked >= CHECK_INTERVAL)
 	{
 		search->checked = 0;
-		check_interval(search);
+		shpairs_search_report(search);
 	}
 	if (shpairs_distance(x, y, search->sets.nwords) > search->sets.distance)
 		return;
-	for (int k = 0; k < search->task; k++)
+	for (int k = 0; k < search->word; k++)
 	{
 		if (pg_popcount64(x[plan->words[k]] ^ y[plan->words[k]]) <= plan->radii[k])
 			return;
@@ -207,55 +267,48 @@ check_values(void *arg, size_t i, size_t j)
 }
 
 /*
- * Check the pairs of keys that have the same value of the current word, for some of
- * its values.
+ * Check the pairs of keys that have the same value of the current word.
  */
 static void
-check_equal(ShPairsSearch *search, size_t first, size_t end_value)
+check_equal(ShPairsSearch *search)
 {
-	for (size_t i = first; i < end_value; i++)
-	{
-		const ShIdxSortItem *start;
-		const ShIdxSortItem *end = keys_with(&search->sorted[0], i, &start);
+	const ShPairsSorted *sorted = &search->sorted[0];
+	pg_atomic_uint32 own;
+	pg_atomic_uint32 *next = next_of_keys(search, &own);
+	size_t		start;
+	size_t		end;
 
-		for (const ShIdxSortItem *a = start; a < end; a++)
+	while (take_some(next, sorted->count, &start, &end))
+	{
+		for (size_t i = start; i < end; i++)
 		{
-			for (const ShIdxSortItem *b = a + 1; b < end; b++)
-				check_candidate(search, a->value, b->value);
+			const ShIdxSortItem *first;
+			const ShIdxSortItem *last = keys_with(sorted, i, &first);
+
+			for (const ShIdxSortItem *a = first; a < last; a++)
+			{
+				for (const ShIdxSortItem *b = a + 1; b < last; b++)
+					check_candidate(search, a->value, b->value);
+			}
 		}
 	}
-}
-
-static void
-report_word(void *arg, double fraction)
-{
-	ShPairsSearch *search = arg;
-
-	search->report(search->arg, (search->task + fraction) / search->plan.nwords);
-}
-
-/* of a slice: whoever hands out slices knows how much is done */
-static void
-report_slice(void *arg, double fraction)
-{
-	check_interval((ShPairsSearch *) arg);
 }
 
 /*
  * Sort the keys by a word of the plan, which becomes the current one.
  */
 static void
-begin_word(ShPairsSearch *search, int number, ShPairsReportFunction report)
+begin_word(ShPairsSearch *search, int number)
 {
 	const ShPairsSets *sets = &search->sets;
 	int			word = search->plan.words[number];
 	MemoryContext old;
 
-	CHECK_FOR_INTERRUPTS();
-	search->task = number;
+	search->word = number;
+	report_word(search, 0);
 	/* what is called for a pair allocates in the caller's context */
 	old = MemoryContextSwitchTo(search->context);
-	shpairs_init(&search->pairs, search->plan.radii[number], check_values, report, search);
+	shpairs_init(&search->pairs, search->plan.radii[number], check_values, report_word, search);
 	MemoryContextSwitchTo(old);
 	allocate_sorted(search, &search->sorted[0], sets->a);
 	sort_by_word(search, &search->sorted[0], word);
@@ -268,27 +321,39 @@ begin_word(ShPairsSearch *search, int number, ShPairsReportFunction report)
 }
 
 /*
- * Search the current word.
+ * Find the pairs of values of one word: those among a, or of a value of a and one of b.
  */
 static void
-search_word(ShPairsSearch *search)
+search_values(ShPairsSearch *search, const ShPermuted *a, size_t na, const ShPermuted *b, size_t nb)
 {
-	const ShPairsSorted *a = &search->sorted[0];
-	const ShPairsSorted *b = search->sorted_b;
-
-	if (a == b)
-	{
-		check_equal(search, 0, a->count);
-		shpairs_find_pairs(&search->pairs, a->values, a->count);
-	}
-	else
-		shpairs_find_matches(&search->pairs, a->values, a->count, b->values, b->count);
+	search->pairs.shared = search->shared != NULL ? &search->shared[search->word] : NULL;
+	shpairs_find_pairs(&search->pairs, a, na, b, nb);
 }
 
 static void
-end_word(ShPairsSearch *search)
+search_word(ShPairsSearch *search, int number)
 {
+	const ShPairsSorted *a = &search->sorted[0];
+
+	begin_word(search, number);
+	if (a == search->sorted_b)
+		check_equal(search);
+	search_values(search, a->values, a->count, search->sorted_b->values, search->sorted_b->count);
 	MemoryContextReset(search->context);
+}
+
+/*
+ * Should this process search a word of the plan?  Yes if it is alone, if no other has
+ * begun the word, or, to help others, if sorting the keys is worth while.
+ */
+static bool
+wants_word(const ShPairsSearch *search, int number, bool help)
+{
+	const ShPairsWordPlan *plan = &search->plan;
+
+	if (search->shared == NULL || pg_atomic_test_set_flag(&search->shared[number].begun))
+		return true;
+	return help && fraction_left(search, number) * plan->cost / plan->nwords > plan->cost_of_helping;
 }
 
 /*
@@ -302,11 +367,12 @@ shpairs_search_set(ShPairsSearch *search, const ShPairsBucket *a, const ShPairsB
 }
 
 /*
- * Find the pairs, in this process.  Each is found once, in no particular order.  With
- * several words, the search must have been planned.
+ * Find the pairs or, if the search is shared, those that no other process finds.  Each is
+ * found once, in no particular order.  With several words, the search must have been
+ * planned.
  */
 void
-shpairs_search_alone(ShPairsSearch *search)
+shpairs_search_planned(ShPairsSearch *search)
 {
 	const ShPairsBucket *a = search->sets.a;
 	const ShPairsBucket *b = search->sets.b;
@@ -314,151 +380,21 @@ shpairs_search_alone(ShPairsSearch *search)
 	/* different keys are no pairs */
 	if (a == b && (search->sets.distance == 0 || a->nkeys < 2))
 		return;
+	search->word = 0;
 	if (search->sets.nwords == 1)
 	{
-		if (a == b)
-			shpairs_find_pairs(&search->pairs, a->values, a->nkeys);
-		else
-			shpairs_find_matches(&search->pairs, a->values, a->nkeys, b->values, b->nkeys);
+		search_values(search, a->values, a->nkeys, b->values, b->nkeys);
 		return;
 	}
 	CHECK_FOR_INTERRUPTS();
 	if (search->plan.nwords == 0)
 		compare_all(search);
-	for (int number = 0; number < search->plan.nwords; number++)
+	for (int help = 0; help <= (search->shared != NULL); help++)
 	{
-		begin_word(search, number, report_word);
-		report_word(search, 0);
-		search_word(search);
-		end_word(search);
-	}
-}
-
-/* of a slice of the only word */
-static void
-pass_pair(void *arg, size_t i, size_t j)
-{
-	ShPairsSearch *search = arg;
-
-	search->found(search->arg, i, j);
-}
-
-static void
-begin_cells(ShPairsSearch *search, const uint64 *a, size_t na, const uint64 *b, size_t nb)
-{
-	shpairs_begin_slices(&search->pairs, a, na, search->sets.a == search->sets.b ? NULL : b, nb);
-}
-
-/*
- * Prepare to search in slices, of which other processes search others.  With one word,
- * slices has the plan, or is made here unless planned.  Returns the number of tasks, 0
- * if there is nothing to find.
- */
-int
-shpairs_begin_tasks(ShPairsSearch *search, ShPairsSlices *slices, bool planned)
-{
-	const ShPairsBucket *a = search->sets.a;
-	const ShPairsBucket *b = search->sets.b;
-
-	if (search->sets.nwords > 1)
-		return Max(search->plan.nwords, 1);
-	search->slices = slices;
-	search->pairs.found = pass_pair;
-	search->pairs.report = report_slice;
-	search->pairs.arg = search;
-	begin_cells(search, a->values, a->nkeys, b->values, b->nkeys);
-	if (!planned)
-		(void) shpairs_plan_slices(&search->pairs, slices);
-	return slices->nparts;
-}
-
-/*
- * Begin a task.  Returns the number of its slices, which is the same in all processes
- * that have the same keys and the same plan.  Each pair is found in one slice of one
- * task.
- */
-int
-shpairs_begin_task(ShPairsSearch *search, int number)
-{
-	const ShPairsSorted *a = &search->sorted[0];
-
-	search->task = number;
-	if (search->sets.nwords == 1)
-		return SHPAIRS_SLICES;
-	search->slices = NULL;
-	if (search->plan.nwords == 0)
-		return ALL_SLICES;
-	begin_word(search, number, report_slice);
-	if (search->plan.radii[number] == 0)
-		return 1;
-	search->slices = MemoryContextAlloc(search->context, sizeof(ShPairsSlices));
-	begin_cells(search, a->values, a->count, search->sorted_b->values, search->sorted_b->count);
-	(void) shpairs_plan_slices(&search->pairs, search->slices);
-	if (search->slices->nparts == 0)
-	{
-		shpairs_end_slices(&search->pairs);
-		search->slices = NULL;
-		return 1;
-	}
-	return (a == search->sorted_b ? EQUAL_SLICES : 0) + search->slices->nparts * SHPAIRS_SLICES;
-}
-
-/*
- * Search a slice of the current task, 0..n-1.  Those that follow each other take
- * less time.
- */
-void
-shpairs_search_task(ShPairsSearch *search, int slice)
-{
-	const ShPairsSorted *a = &search->sorted[0];
-
-	if (search->sets.nwords == 1)
-	{
-		shpairs_search_slice(&search->pairs, search->slices, search->task, slice);
-		return;
-	}
-	if (search->plan.nwords == 0)
-	{
-		compare_slice(search, slice);
-		return;
-	}
-	if (search->slices == NULL)
-	{
-		search_word(search);
-		return;
-	}
-	if (a == search->sorted_b)
-	{
-		if (slice < EQUAL_SLICES)
+		for (int number = 0; number < search->plan.nwords; number++)
 		{
-			check_equal(search, slice_start(a->count, slice, EQUAL_SLICES),
-						slice_start(a->count, slice + 1, EQUAL_SLICES));
-			return;
+			if (wants_word(search, number, help))
+				search_word(search, number);
 		}
-		slice -= EQUAL_SLICES;
 	}
-	shpairs_search_slice(&search->pairs, search->slices, slice / SHPAIRS_SLICES,
-						 slice % SHPAIRS_SLICES);
-}
-
-void
-shpairs_end_task(ShPairsSearch *search)
-{
-	if (search->sets.nwords == 1)
-		return;
-	if (search->slices != NULL)
-		shpairs_end_slices(&search->pairs);
-	if (search->plan.nwords > 0)
-		end_word(search);
-}
-
-void
-shpairs_end_tasks(ShPairsSearch *search)
-{
-	if (search->sets.nwords > 1)
-		return;
-	shpairs_end_slices(&search->pairs);
-	search->pairs.found = search->found;
-	search->pairs.report = search->report;
-	search->pairs.arg = search->arg;
 }

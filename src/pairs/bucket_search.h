@@ -27,18 +27,16 @@ typedef struct ShPairsSearch
 	ShPairsFoundFunction found; /* called with numbers of keys of a and b */
 	ShPairsReportFunction report;
 	void	   *arg;
-	ShPairsPollFunction poll;	/* called while slices are searched, or NULL */
-	void	   *poll_arg;
+	ShPairsShared *shared;		/* with other processes: of each word; or NULL */
 	ShPairsSets sets;
 	ShPairsWordPlan plan;
 
-	/* the current task: a word or, with a single one, a part of it */
-	int			task;
+	int			word;			/* the current one of the plan */
+	double		fraction;		/* words that this process has done */
 	ShPairsSorted sorted[2];	/* of each set, with several words */
 	ShPairsSorted *sorted_b;	/* one of them */
 	uint32		checked;		/* candidates since the last interval */
 	MemoryContext context;		/* with several words: for the current one */
-	ShPairsSlices *slices;		/* or NULL: it is searched as a whole */
 	ShPairs		pairs;
 } ShPairsSearch;
 
@@ -47,11 +45,11 @@ extern void shpairs_search_init(ShPairsSearch *search, int width, int distance,
 								void *arg);
 extern void shpairs_search_set(ShPairsSearch *search, const ShPairsBucket *a,
 							   const ShPairsBucket *b);
-extern void shpairs_search_alone(ShPairsSearch *search);
-extern int	shpairs_begin_tasks(ShPairsSearch *search, ShPairsSlices *slices, bool planned);
-extern int	shpairs_begin_task(ShPairsSearch *search, int number);
-extern void shpairs_search_task(ShPairsSearch *search, int slice);
-extern void shpairs_end_task(ShPairsSearch *search);
-extern void shpairs_end_tasks(ShPairsSearch *search);
+extern void shpairs_search_report(ShPairsSearch *search);
+extern void shpairs_search_planned(ShPairsSearch *search);
+
+/* together.c */
+extern void shpairs_search(ShPairsSearch *search, const ShPairsBucket *a,
+						   const ShPairsBucket *b, int *workers);
 
 #endif							/* SIMHASH_PAIRS_BUCKET_SEARCH_H */

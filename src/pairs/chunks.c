@@ -3,8 +3,8 @@
  * chunks.c
  *	  Buckets that do not fit in memory, in chunks that do.
  *
- * The entries of a bucket are written to a file in the order of their values.  A chunk
- * is as many of them as fit in half of the memory, and each chunk is searched, and
+ * The entries of a bucket are written to a file in the order of their values, for which
+ * wide ones are sorted.  A chunk is as many of them as fit in half of the memory, and each chunk is searched, and
  * compared with each later one, or with those of the other side.  So the memory is
  * bounded, but the time grows with the square of the number of chunks.
  *
@@ -31,26 +31,19 @@
 /* an entry in a file: a value, and the number of a row */
 #define MAX_ENTRY_WORDS		(SHBITS_MAX_PARTS + 1)
 
-/* some successive entries of a side */
-typedef struct Chunk
-{
-	size_t		start;			/* how many are before them */
-	size_t		count;
-	size_t		nkeys;
-	size_t		nrows;			/* that its bucket keeps */
-} Chunk;
-
 /* the entries of one side */
 typedef struct Side
 {
+	Tuplesortstate *sort;		/* with several words, until all are there */
 	BufFile    *file;
-	size_t		count;
+	size_t		count;			/* in the file */
 	uint64		first_number;	/* see keys.h */
 
-	/* once they are in order: */
 	int			nchunks;
 	int			max_chunks;
-	Chunk	   *chunks;
+	size_t	   *starts;			/* how many entries are before each chunk */
+	size_t		kept;			/* entries of the last chunk that its bucket
+								 * keeps */
 	uint64		last_value[SHBITS_MAX_PARTS];
 } Side;
 
@@ -59,7 +52,7 @@ struct ShPairsChunks
 	MemoryContext context;
 	int			nsides;
 	Side		sides[2];		/* the first one only, if there is one */
-	Size		memory;			/* for each of two buckets */
+	size_t		capacity;		/* of each of two buckets */
 
 	/* the second has a chunk of the same side if there is one */
 	ShPairsCollector collectors[2];
@@ -69,6 +62,18 @@ struct ShPairsChunks
 	int			second;
 	double		ncompared;		/* how many have been */
 };
+
+/*
+ * Begin to sort the entries of a side, so that those with the same value follow each other.
+ * Any order does, so the bytes are compared as they are.  The sorts of the words, from
+ * which entries are read, still have their memory.
+ */
+static Tuplesortstate *
+begin_sort(int nsides)
+{
+	return tuplesort_begin_datum(BYTEAOID, ByteaLessOperator, InvalidOid, false,
+								 Max(maintenance_work_mem / 2 / nsides, 64), NULL, TUPLESORT_NONE);
+}
 
 /*
  * Begin without entries of the inputs.  They are of the group of a bucket, and if their
@@ -85,16 +90,21 @@ shpairs_chunks_begin(const ShPairsInput *inputs, int nsides, const ShPairsBucket
 
 	chunks->context = context;
 	chunks->nsides = nsides;
-	chunks->memory = maintenance_work_mem * (Size) 1024 / 2;
+	chunks->capacity = shpairs_bucket_capacity(bucket->nwords,
+											   maintenance_work_mem * (Size) 1024 / 2);
 	for (int i = 0; i < nsides; i++)
+	{
 		chunks->sides[i].file = shpairs_create_file();
+		if (bucket->nwords > 1)
+			chunks->sides[i].sort = begin_sort(nsides);
+	}
 	for (int i = 0; i < lengthof(chunks->collectors); i++)
 	{
 		ShPairsCollector *collector = &chunks->collectors[i];
 
 		shpairs_collector_init(collector, bucket->nwords,
 							   shpairs_input_sink(&inputs[Min(i, nsides - 1)], sink),
-							   chunks->memory);
+							   chunks->capacity);
 		shpairs_collector_clear(collector, bucket->group);
 		collector->bucket.table = bucket->table;
 		collector->bucket.first_walk = bucket->first_walk;
@@ -110,75 +120,63 @@ words_of(const ShPairsChunks *chunks)
 }
 
 /*
- * The chunk of the next entry, which has the value of the one before if it is repeated.
+ * Begin a chunk with the next entry.
  */
-static Chunk *
-last_chunk(ShPairsChunks *chunks, Side *side, bool repeated)
+static void
+add_chunk(ShPairsChunks *chunks, Side *side)
 {
-	const ShPairsCollector *collector = &chunks->collectors[side - chunks->sides];
-	bool		drop = repeated && collector->sink != NULL;
-	Chunk	   *chunk;
-
-	if (side->nchunks > 0)
-	{
-		chunk = &side->chunks[side->nchunks - 1];
-		if (drop)
-			return chunk;
-		if (shpairs_bucket_bytes(words_of(chunks), chunk->nkeys + !repeated,
-								 chunk->nrows + 1) <= chunks->memory &&
-			chunk->nkeys < SHPAIRS_MAX_KEYS)
-		{
-			chunk->nkeys += !repeated;
-			chunk->nrows++;
-			return chunk;
-		}
-	}
 	if (side->nchunks == side->max_chunks)
 	{
 		side->max_chunks = Max(16, side->max_chunks * 2);
-		side->chunks = side->chunks == NULL ?
-			MemoryContextAlloc(chunks->context, side->max_chunks * sizeof(Chunk)) :
-			repalloc_huge(side->chunks, side->max_chunks * sizeof(Chunk));
+		side->starts = side->starts == NULL ?
+			MemoryContextAlloc(chunks->context, side->max_chunks * sizeof(size_t)) :
+			repalloc_huge(side->starts, side->max_chunks * sizeof(size_t));
 	}
-	chunk = &side->chunks[side->nchunks++];
-	*chunk = (Chunk)
-	{
-		.start = side->count,.nkeys = 1,.nrows = 1
-	};
-	return chunk;
+	side->starts[side->nchunks++] = side->count;
+	side->kept = 0;
 }
 
 /*
  * Add the next entry in order.
  */
 static void
-append_to_chunk(ShPairsChunks *chunks, Side *side, uint64 *entry)
+append_to_chunk(ShPairsChunks *chunks, Side *side, const uint64 *entry)
 {
 	int			nwords = words_of(chunks);
 	bool		repeated = side->nchunks > 0 &&
 		shpairs_compare(side->last_value, entry, nwords) == 0;
 
-	last_chunk(chunks, side, repeated)->count++;
-	if (!repeated)
-		memcpy(side->last_value, entry, nwords * sizeof(uint64));
-	BufFileWrite(side->file, entry, (nwords + 1) * sizeof(uint64));
+	if (!repeated || chunks->collectors[side - chunks->sides].sink == NULL)
+	{
+		if (side->nchunks == 0 || side->kept == chunks->capacity)
+			add_chunk(chunks, side);
+		side->kept++;
+	}
+	memcpy(side->last_value, entry, nwords * sizeof(uint64));
+	BufFileWrite(side->file, unconstify(uint64 *, entry), (nwords + 1) * sizeof(uint64));
 	side->count++;
 }
 
-static inline void
+static void
 add_entry(ShPairsChunks *chunks, Side *side, const uint64 *value, ShPairsRow row)
 {
 	int			nwords = words_of(chunks);
-	uint64		entry[MAX_ENTRY_WORDS];
+	Size		size = (nwords + 1) * sizeof(uint64);
+	struct
+	{
+		int32		header[2];	/* the entry follows the second, a length word */
+		uint64		entry[MAX_ENTRY_WORDS];
+	}			datum;
+	bytea	   *bytes = (bytea *) &datum.header[1];
 
-	memcpy(entry, value, nwords * sizeof(uint64));
-	entry[nwords] = row;
-	if (nwords == 1)
-		append_to_chunk(chunks, side, entry);
+	memcpy(datum.entry, value, nwords * sizeof(uint64));
+	datum.entry[nwords] = row;
+	if (side->sort == NULL)
+		append_to_chunk(chunks, side, datum.entry);
 	else
 	{
-		BufFileWrite(side->file, entry, (nwords + 1) * sizeof(uint64));
-		side->count++;
+		SET_VARSIZE(bytes, VARHDRSZ + size);
+		tuplesort_putdatum(side->sort, PointerGetDatum(bytes), false);
 	}
 }
 
@@ -197,8 +195,7 @@ shpairs_chunks_add(ShPairsChunks *chunks, int side, const uint64 *values,
 }
 
 /*
- * Add the entries of a bucket, which come before all others of a side.  If it has
- * several words, it need not be finished.
+ * Add the entries of a bucket, which come before all others of a side.
  */
 void
 shpairs_chunks_add_bucket(ShPairsChunks *chunks, int number, const ShPairsBucket *bucket)
@@ -206,6 +203,13 @@ shpairs_chunks_add_bucket(ShPairsChunks *chunks, int number, const ShPairsBucket
 	Side	   *side = &chunks->sides[number];
 
 	side->first_number = bucket->first_number;
+	for (size_t i = 0; bucket->nkeys == 0 && i < bucket->nrows; i++)
+	{
+		const uint64 *record = bucket->values + i * shpairs_record_words(bucket->nwords);
+
+		shcompat_check_at(i);
+		add_entry(chunks, side, record, record[bucket->nwords]);
+	}
 	for (size_t i = 0; i < bucket->nkeys; i++)
 	{
 		for (size_t row = bucket->starts[i]; row < shpairs_rows_end(bucket, i); row++)
@@ -228,52 +232,25 @@ read_entry(BufFile *file, uint64 *entry, int nwords)
 }
 
 /*
- * Sort the entries of a side, so that those with the same value follow each other.
- * Any order does, so the bytes are compared as they are.  The sorts of the words, from
- * which entries are read, still have their memory.
+ * Divide the entries of a side into chunks, in order.
  */
 static void
-sort_side(ShPairsChunks *chunks, Side *side)
+divide_sorted(ShPairsChunks *chunks, Side *side)
 {
-	int			nwords = words_of(chunks);
-	size_t		count = side->count;
-	Tuplesortstate *sort = tuplesort_begin_datum(BYTEAOID, ByteaLessOperator, InvalidOid, false,
-												 maintenance_work_mem / 2, NULL, TUPLESORT_NONE);
-	union
-	{
-		bytea		bytes;
-		uint64		words[MAX_ENTRY_WORDS + 1];
-	}			datum;
-	Size		size = (nwords + 1) * sizeof(uint64);
 	Datum		value;
 	bool		is_null;
 
-	SET_VARSIZE(&datum.bytes, VARHDRSZ + size);
-	shpairs_rewind_file(side->file);
-	for (size_t i = 0; i < count; i++)
+	tuplesort_performsort(side->sort);
+	for (size_t i = 0; shcompat_tuplesort_getdatum(side->sort, true, &value, &is_null); i++)
 	{
 		uint64		entry[MAX_ENTRY_WORDS];
 
 		shcompat_check_at(i);
-		read_entry(side->file, entry, nwords);
-		memcpy(VARDATA(&datum.bytes), entry, size);
-		tuplesort_putdatum(sort, PointerGetDatum(&datum.bytes), false);
-	}
-	BufFileClose(side->file);
-	tuplesort_performsort(sort);
-	side->file = shpairs_create_file();
-	side->count = 0;
-	for (size_t i = 0; shcompat_tuplesort_getdatum(sort, true, &value, &is_null); i++)
-	{
-		uint64		entry[MAX_ENTRY_WORDS];
-
-		shcompat_check_at(i);
-		memcpy(entry, VARDATA_ANY(DatumGetPointer(value)), size);
+		memcpy(entry, VARDATA_ANY(DatumGetPointer(value)), (words_of(chunks) + 1) * sizeof(uint64));
 		pfree(DatumGetPointer(value));
 		append_to_chunk(chunks, side, entry);
 	}
-	tuplesort_end(sort);
-	Assert(side->count == count);
+	tuplesort_end(side->sort);
 }
 
 /*
@@ -284,8 +261,11 @@ shpairs_chunks_divide(ShPairsChunks *chunks)
 {
 	MemoryContext old = MemoryContextSwitchTo(chunks->context);
 
-	for (int i = 0; i < chunks->nsides && words_of(chunks) > 1; i++)
-		sort_side(chunks, &chunks->sides[i]);
+	for (int i = 0; i < chunks->nsides; i++)
+	{
+		if (chunks->sides[i].sort != NULL)
+			divide_sorted(chunks, &chunks->sides[i]);
+	}
 	MemoryContextSwitchTo(old);
 }
 
@@ -296,19 +276,19 @@ static void
 load_chunk(ShPairsChunks *chunks, int number, int chunk_number, ShPairsCollector *collector)
 {
 	Side	   *side = &chunks->sides[number];
-	const Chunk *chunk = &side->chunks[chunk_number];
+	size_t		start = side->starts[chunk_number];
+	size_t		end = chunk_number + 1 < side->nchunks ? side->starts[chunk_number + 1] : side->count;
 	int			nwords = words_of(chunks);
 	Size		size = (nwords + 1) * sizeof(uint64);
 
-	if (BufFileSeek(side->file, 0, (off_t) (chunk->start * size), SEEK_SET) != 0)
+	if (BufFileSeek(side->file, 0, (off_t) (start * size), SEEK_SET) != 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not seek in temporary file: %m")));
-	shpairs_collector_reserve(collector, chunk->nkeys, chunk->nrows);
 	shpairs_collector_clear(collector, collector->bucket.group);
 	/* there are no more keys than entries before it */
-	collector->bucket.first_number = side->first_number + chunk->start;
-	for (size_t i = 0; i < chunk->count; i++)
+	collector->bucket.first_number = side->first_number + start;
+	for (size_t i = start; i < end; i++)
 	{
 		uint64		entry[MAX_ENTRY_WORDS];
 

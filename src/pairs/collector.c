@@ -4,8 +4,8 @@
  *	  Collecting the entries of a bucket in memory.
  *
  * With one word, entries come in order, and equal ones are one key at once.
- * With several, each is kept as a key when it comes, and they are ordered when all are
- * there.
+ * With several, they are collected as records, a value and its row, and become keys when
+ * all are there.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,23 +20,23 @@
 
 #define FIRST_CAPACITY		1024
 
-#define BYTES_PER_ROW		sizeof(ShPairsRow)
-
-/* the bytes that a key takes, including its search */
-static Size
-bytes_per_key(int nwords)
+/*
+ * The memory of an entry that is a key of its own, including its search.
+ */
+Size
+shpairs_entry_bytes(int nwords)
 {
-	return nwords * sizeof(uint64) + sizeof(size_t) + shpairs_search_bytes(nwords) +
-		(nwords > 1 ? sizeof(ShPairsRow) : 0);
+	return shpairs_record_words(nwords) * sizeof(uint64) + sizeof(size_t) + sizeof(ShPairsRow) +
+		shpairs_search_bytes(nwords);
 }
 
 /*
- * The memory for a bucket with this many keys and rows.
+ * How many entries a bucket can have in so much memory.
  */
-Size
-shpairs_bucket_bytes(int nwords, size_t nkeys, size_t nrows)
+size_t
+shpairs_bucket_capacity(int nwords, Size memory)
 {
-	return nkeys * bytes_per_key(nwords) + nrows * BYTES_PER_ROW;
+	return Min(Max(memory / shpairs_entry_bytes(nwords), 1), SHPAIRS_MAX_KEYS);
 }
 
 /*
@@ -45,29 +45,28 @@ shpairs_bucket_bytes(int nwords, size_t nkeys, size_t nrows)
 bool
 shpairs_bucket_fits(int nwords, double entries)
 {
-	return entries * (bytes_per_key(nwords) + BYTES_PER_ROW) <= maintenance_work_mem * 1024.0;
+	return entries <= shpairs_bucket_capacity(nwords, maintenance_work_mem * (Size) 1024);
 }
 
 static void
-resize(ShPairsCollector *collector, size_t max_keys, size_t max_rows)
+resize(ShPairsCollector *collector, size_t capacity)
 {
 	ShPairsBucket *bucket = &collector->bucket;
 
-	collector->max_keys = max_keys;
-	collector->max_rows = max_rows;
-	bucket->values = repalloc_huge(bucket->values, max_keys * bucket->nwords * sizeof(uint64));
-	bucket->starts = repalloc_huge(bucket->starts, max_keys * sizeof(size_t));
-	bucket->rows = repalloc_huge(bucket->rows, max_rows * sizeof(ShPairsRow));
-	if (collector->scratch != NULL)
-		collector->scratch = repalloc_huge(collector->scratch, max_keys * sizeof(ShPairsRow));
+	collector->capacity = capacity;
+	bucket->values = repalloc_huge(bucket->values, capacity * shpairs_record_words(bucket->nwords) *
+								   sizeof(uint64));
+	bucket->starts = repalloc_huge(bucket->starts, capacity * sizeof(size_t));
+	bucket->rows = repalloc_huge(bucket->rows, capacity * sizeof(ShPairsRow));
 }
 
 /*
- * Prepare to collect values of so many words.  Of a key with several rows, the sink is
- * passed all but the first if it has a function for that.
+ * Prepare to collect values of so many words, and at most so many entries.  Of a key with
+ * several rows, the sink is passed all but the first if it has a function for that.
  */
 void
-shpairs_collector_init(ShPairsCollector *collector, int nwords, ShPairsSink *sink, Size memory)
+shpairs_collector_init(ShPairsCollector *collector, int nwords, ShPairsSink *sink,
+					   size_t max_capacity)
 {
 	ShPairsBucket *bucket = &collector->bucket;
 
@@ -76,40 +75,9 @@ shpairs_collector_init(ShPairsCollector *collector, int nwords, ShPairsSink *sin
 	bucket->values = palloc(sizeof(uint64));
 	bucket->starts = palloc(sizeof(size_t));
 	bucket->rows = palloc(sizeof(ShPairsRow));
-	if (nwords > 1)
-		collector->scratch = palloc(sizeof(ShPairsRow));
 	collector->sink = sink != NULL && sink->repeat != NULL ? sink : NULL;
-	collector->memory = memory;
-	resize(collector, FIRST_CAPACITY, FIRST_CAPACITY);
-}
-
-/*
- * How much memory it has allocated, with that of the search.
- */
-Size
-shpairs_collector_memory(const ShPairsCollector *collector)
-{
-	return shpairs_bucket_bytes(collector->bucket.nwords, collector->max_keys,
-								collector->max_rows);
-}
-
-/*
- * Make room for so many keys and rows, whatever memory that takes.
- */
-void
-shpairs_collector_reserve(ShPairsCollector *collector, size_t nkeys, size_t nrows)
-{
-	size_t		max_keys = Max(nkeys, collector->max_keys);
-	size_t		max_rows = Max(nrows, collector->max_rows);
-
-	/* do not keep room for many keys beside that for many rows */
-	if (shpairs_bucket_bytes(collector->bucket.nwords, max_keys, max_rows) > collector->memory)
-	{
-		max_keys = nkeys;
-		max_rows = nrows;
-	}
-	if (max_keys != collector->max_keys || max_rows != collector->max_rows)
-		resize(collector, max_keys, max_rows);
+	collector->max_capacity = max_capacity;
+	resize(collector, Min(FIRST_CAPACITY, max_capacity));
 }
 
 /*
@@ -119,53 +87,25 @@ void
 shpairs_collector_shrink(ShPairsCollector *collector)
 {
 	shpairs_collector_clear(collector, collector->bucket.group);
-	resize(collector, FIRST_CAPACITY, FIRST_CAPACITY);
+	resize(collector, Min(FIRST_CAPACITY, collector->max_capacity));
 }
 
 /*
- * The new capacity, in items of the given size, of an array that is full, if
- * the other array takes used bytes.  The same if there is no memory.
+ * Is there room for another entry?  Each key has at least one row.
  */
-static size_t
-next_capacity(const ShPairsCollector *collector, size_t capacity, Size size, Size used)
+static inline bool
+has_capacity(ShPairsCollector *collector)
 {
-	size_t		most = collector->memory > used ? (collector->memory - used) / size : 0;
-
-	return Max(Min(capacity * 2, Min(most, SHPAIRS_MAX_KEYS)), capacity);
-}
-
-/* returns false if there is no memory, as enlarge_rows does */
-static bool
-enlarge_keys(ShPairsCollector *collector)
-{
-	size_t		repeats = collector->max_rows - collector->max_keys;
-	size_t		capacity;
-
-	/* each key has at least one row */
-	capacity = next_capacity(collector, collector->max_keys,
-							 bytes_per_key(collector->bucket.nwords) + BYTES_PER_ROW,
-							 repeats * BYTES_PER_ROW);
-	if (capacity == collector->max_keys)
+	if (likely(collector->bucket.nrows < collector->capacity))
+		return true;
+	if (collector->capacity == collector->max_capacity)
 		return false;
-	resize(collector, capacity, capacity + repeats);
-	return true;
-}
-
-static bool
-enlarge_rows(ShPairsCollector *collector)
-{
-	size_t		most = collector->memory / BYTES_PER_ROW;
-	size_t		taken = collector->max_keys * bytes_per_key(collector->bucket.nwords) / BYTES_PER_ROW;
-	size_t		capacity = Min(collector->max_rows * 2, most > taken ? most - taken : 0);
-
-	if (capacity <= collector->max_rows)
-		return false;
-	resize(collector, collector->max_keys, capacity);
+	resize(collector, Min(collector->capacity * 2, collector->max_capacity));
 	return true;
 }
 
 /*
- * Add entries as new keys.  Returns how many there was memory for.
+ * Add entries as new keys.  Returns for how many there was room.
  */
 static size_t
 collect_keys(ShPairsCollector *collector, const uint64 *values, const ShPairsRow *rows,
@@ -174,12 +114,9 @@ collect_keys(ShPairsCollector *collector, const uint64 *values, const ShPairsRow
 	ShPairsBucket *bucket = &collector->bucket;
 	size_t		done = 0;
 
-	while (done < count &&
-		   (bucket->nkeys < collector->max_keys || enlarge_keys(collector)) &&
-		   (bucket->nrows < collector->max_rows || enlarge_rows(collector)))
+	while (done < count && has_capacity(collector))
 	{
-		size_t		n = Min(count - done, Min(collector->max_keys - bucket->nkeys,
-											  collector->max_rows - bucket->nrows));
+		size_t		n = Min(count - done, collector->capacity - bucket->nrows);
 
 		memcpy(bucket->values + bucket->nkeys * bucket->nwords, values + done * bucket->nwords,
 			   n * bucket->nwords * sizeof(uint64));
@@ -195,7 +132,28 @@ collect_keys(ShPairsCollector *collector, const uint64 *values, const ShPairsRow
 }
 
 /*
- * Another row of the last key.  Returns false if there is no memory for it.
+ * Add entries of several words as records.  Returns for how many there was room.
+ */
+static size_t
+collect_records(ShPairsCollector *collector, const uint64 *values, const ShPairsRow *rows,
+				size_t count)
+{
+	ShPairsBucket *bucket = &collector->bucket;
+	int			nwords = bucket->nwords;
+	size_t		done;
+
+	for (done = 0; done < count && has_capacity(collector); done++)
+	{
+		uint64	   *record = bucket->values + bucket->nrows++ * shpairs_record_words(nwords);
+
+		memcpy(record, values + done * nwords, nwords * sizeof(uint64));
+		record[nwords] = rows[done];
+	}
+	return done;
+}
+
+/*
+ * Another row of the last key.  Returns false if there is no room for it.
  */
 static bool
 collect_repeat(ShPairsCollector *collector, ShPairsRow row)
@@ -204,12 +162,10 @@ collect_repeat(ShPairsCollector *collector, ShPairsRow row)
 
 	if (collector->sink != NULL)
 		collector->sink->repeat(collector->sink, bucket, row);
+	else if (!has_capacity(collector))
+		return false;
 	else
-	{
-		if (bucket->nrows == collector->max_rows && !enlarge_rows(collector))
-			return false;
 		bucket->rows[bucket->nrows++] = row;
-	}
 	bucket->last_repeated = true;
 	return true;
 }
@@ -246,7 +202,7 @@ collect_ascending(ShPairsCollector *collector, const uint64 *values, const ShPai
 }
 
 /*
- * Add entries.  Returns how many there was memory for.
+ * Add entries.  Returns for how many there was room.
  */
 size_t
 shpairs_collect(ShPairsCollector *collector, const uint64 *values, const ShPairsRow *rows,
@@ -254,7 +210,7 @@ shpairs_collect(ShPairsCollector *collector, const uint64 *values, const ShPairs
 {
 	if (collector->bucket.nwords == 1)
 		return collect_ascending(collector, values, rows, count);
-	return collect_keys(collector, values, rows, count);
+	return collect_records(collector, values, rows, count);
 }
 
 /*
@@ -273,23 +229,12 @@ shpairs_collect_in_order(ShPairsCollector *collector, const uint64 *value, ShPai
 		(void) collect_keys(collector, value, &row, 1);
 }
 
-/* which of the values of two items comes first */
-static inline int
-compare_items(const ShIdxSortItem *a, const ShIdxSortItem *b, const ShPairsBucket *bucket)
-{
-	int			result = shpairs_compare(shpairs_value(bucket, a->value),
-										 shpairs_value(bucket, b->value), bucket->nwords);
-
-	if (result == 0)
-		result = a->value < b->value ? -1 : a->value > b->value;
-	return result;
-}
-
 /* the server's qsort does not look for interrupts */
-#define ST_SORT sort_items
-#define ST_ELEMENT_TYPE ShIdxSortItem
-#define ST_COMPARE(a, b, bucket) compare_items(a, b, bucket)
-#define ST_COMPARE_ARG_TYPE const ShPairsBucket
+#define ST_SORT sort_records
+#define ST_ELEMENT_TYPE_VOID
+#define ST_COMPARE(a, b, nwords) \
+	shpairs_compare((const uint64 *) (a), (const uint64 *) (b), *(nwords))
+#define ST_COMPARE_ARG_TYPE const int
 #define ST_CHECK_FOR_INTERRUPTS
 #define ST_SCOPE static
 #define ST_DECLARE
@@ -297,114 +242,34 @@ compare_items(const ShIdxSortItem *a, const ShIdxSortItem *b, const ShPairsBucke
 #include "lib/sort_template.h"
 
 /*
- * Sort values by their first word, and then those that have the same.  The values of
- * the items are the places of values.
- */
-static void
-sort_values(const ShPairsBucket *bucket, ShIdxSortItem *items, ShIdxSortItem *sorted)
-{
-	size_t		count = bucket->nkeys;
-
-	for (size_t i = 0; i < count; i++)
-	{
-		shcompat_check_at(i);
-		items[i] = shidx_sort_item(*shpairs_value(bucket, i), i);
-	}
-	shidx_sort_radix(items, sorted, count);
-	for (size_t start = 0, end; start < count; start = end)
-	{
-		end = start + 1;
-		while (end < count && sorted[end].key == sorted[start].key)
-			end++;
-		if (end - start > 1)
-			sort_items(sorted + start, end - start, bucket);
-	}
-}
-
-/*
- * Move values in place, so that value i is the one at the place in item i.
- */
-static void
-move_values(ShPairsBucket *bucket, ShIdxSortItem *sorted)
-{
-	int			nwords = bucket->nwords;
-	Size		size = nwords * sizeof(uint64);
-	uint64		value[SHBITS_MAX_PARTS];
-	size_t		moved = 0;
-
-	for (size_t first = 0; first < bucket->nkeys; first++)
-	{
-		size_t		to = first;
-
-		if (sorted[first].value == first)
-			continue;
-		memcpy(value, shpairs_value(bucket, first), size);
-		for (size_t from = sorted[to].value; from != first; from = sorted[to].value)
-		{
-			/* all may be in one circle */
-			shcompat_check_at(++moved);
-			memcpy(bucket->values + to * nwords, shpairs_value(bucket, from), size);
-			sorted[to].value = to;
-			to = from;
-		}
-		memcpy(bucket->values + to * nwords, value, size);
-		sorted[to].value = to;
-	}
-}
-
-/*
- * All entries have been added: make the keys.
+ * All entries have been added: make keys of the records, in place.
  */
 void
 shpairs_collector_finish(ShPairsCollector *collector)
 {
 	ShPairsBucket *bucket = &collector->bucket;
-	int			nwords = bucket->nwords;
-	Size		size = nwords * sizeof(uint64);
-	size_t		count = bucket->nkeys;
-	ShPairsRow *ordered = collector->scratch;
-	ShIdxSortItem *items;
-	ShIdxSortItem *sorted;
+	const int	nwords = bucket->nwords;
+	const int	record_words = shpairs_record_words(nwords);
+	size_t		count = bucket->nrows;
 
 	if (nwords == 1)
 		return;
-	items = MemoryContextAllocHuge(CurrentMemoryContext, count * sizeof(ShIdxSortItem));
-	sorted = MemoryContextAllocHuge(CurrentMemoryContext, count * sizeof(ShIdxSortItem));
-	sort_values(bucket, items, sorted);
-	pfree(items);
-	for (size_t i = 0; i < count; i++)
-	{
-		shcompat_check_at(i);
-		ordered[i] = bucket->rows[sorted[i].value];
-	}
-	move_values(bucket, sorted);
-	pfree(sorted);
-
+	sort_records(bucket->values, count, record_words * sizeof(uint64), &record_words);
 	bucket->nkeys = bucket->nrows = 0;
 	for (size_t i = 0; i < count; i++)
 	{
-		const uint64 *value = shpairs_value(bucket, i);
+		const uint64 *record = bucket->values + i * record_words;
 
 		shcompat_check_at(i);
 		if (bucket->nkeys > 0 &&
-			memcmp(shpairs_value(bucket, bucket->nkeys - 1), value, size) == 0)
+			shpairs_compare(shpairs_stored(bucket, bucket->nkeys - 1), record, nwords) == 0)
 		{
-			(void) collect_repeat(collector, ordered[i]);
+			(void) collect_repeat(collector, record[nwords]);
 			continue;
 		}
-		memmove(bucket->values + bucket->nkeys * nwords, value, size);
-		bucket->starts[bucket->nkeys++] = bucket->nrows;
-		bucket->rows[bucket->nrows++] = ordered[i];
+		bucket->starts[bucket->nkeys] = bucket->nrows;
+		bucket->rows[bucket->nrows++] = record[nwords];
+		memmove(bucket->values + bucket->nkeys++ * nwords, record, nwords * sizeof(uint64));
 		bucket->last_repeated = false;
 	}
-}
-
-void
-shpairs_collector_free(ShPairsCollector *collector)
-{
-	pfree(collector->bucket.values);
-	pfree(collector->bucket.starts);
-	pfree(collector->bucket.rows);
-	if (collector->scratch != NULL)
-		pfree(collector->scratch);
 }

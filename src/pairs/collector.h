@@ -14,26 +14,28 @@ typedef struct ShPairsCollector
 {
 	ShPairsBucket bucket;
 	ShPairsSink *sink;			/* whose repeat is called, or NULL */
-	Size		memory;			/* that it may take, with its search */
-	size_t		max_keys;
-	size_t		max_rows;
-	ShPairsRow *scratch;		/* with several words: room to order the rows */
+	size_t		capacity;		/* for entries */
+	size_t		max_capacity;
 } ShPairsCollector;
 
-extern Size shpairs_bucket_bytes(int nwords, size_t nkeys, size_t nrows);
+/* the words of what is collected for an entry: see collector.c */
+static inline int
+shpairs_record_words(int nwords)
+{
+	return nwords > 1 ? nwords + 1 : 1;
+}
+
+extern Size shpairs_entry_bytes(int nwords);
+extern size_t shpairs_bucket_capacity(int nwords, Size memory);
 extern bool shpairs_bucket_fits(int nwords, double entries);
 extern void shpairs_collector_init(ShPairsCollector *collector, int nwords, ShPairsSink *sink,
-								   Size memory);
-extern void shpairs_collector_reserve(ShPairsCollector *collector, size_t nkeys,
-									  size_t nrows);
+								   size_t max_capacity);
 extern void shpairs_collector_shrink(ShPairsCollector *collector);
 extern size_t shpairs_collect(ShPairsCollector *collector, const uint64 *values,
 							  const ShPairsRow *rows, size_t count);
 extern void shpairs_collect_in_order(ShPairsCollector *collector, const uint64 *value,
 									 ShPairsRow row);
 extern void shpairs_collector_finish(ShPairsCollector *collector);
-extern Size shpairs_collector_memory(const ShPairsCollector *collector);
-extern void shpairs_collector_free(ShPairsCollector *collector);
 
 /* Begin a bucket of a group. */
 static inline void

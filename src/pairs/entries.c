@@ -167,9 +167,12 @@ allocate_buffers(ShPairsEntries *entries)
 				entries->grouped ? palloc(MOST_ENTRIES * sizeof(uint32)) : NULL);
 }
 
-static void
-begin_readers(ShPairsEntries *entries, const ShPairsIndex *list, int count,
-			  const ShBitsScheme *scheme, bool grouped, Snapshot snapshot)
+/*
+ * Read indexes, all of which have the scheme.  All arguments must outlive the reading.
+ */
+void
+shpairs_entries_indexes(ShPairsEntries *entries, const ShPairsIndex *list, int count,
+						bool grouped, const ShBitsScheme *scheme, Snapshot snapshot)
 {
 	memset(entries, 0, sizeof(ShPairsEntries));
 	entries->scheme = scheme;
@@ -193,26 +196,6 @@ begin_readers(ShPairsEntries *entries, const ShPairsIndex *list, int count,
 		allocate_buffers(entries);
 		entries->merge = binaryheap_allocate(Max(count, 1), compare_readers, NULL);
 	}
-}
-
-/*
- * Read indexes, all of which have the scheme.  All arguments must outlive the reading.
- */
-void
-shpairs_entries_indexes(ShPairsEntries *entries, const ShPairsIndexes *indexes,
-						const ShBitsScheme *scheme, Snapshot snapshot)
-{
-	begin_readers(entries, indexes->list, indexes->count, scheme, indexes->grouped, snapshot);
-}
-
-/*
- * The same for a single one of them.
- */
-void
-shpairs_entries_index(ShPairsEntries *entries, const ShPairsIndexes *indexes, int number,
-					  const ShBitsScheme *scheme, Snapshot snapshot)
-{
-	begin_readers(entries, &indexes->list[number], 1, scheme, indexes->grouped, snapshot);
 }
 
 /*

@@ -63,10 +63,8 @@ typedef struct ShPairsEntries
 	uint32	   *groups;			/* if grouped */
 } ShPairsEntries;
 
-extern void shpairs_entries_indexes(ShPairsEntries *entries, const ShPairsIndexes *indexes,
-									const ShBitsScheme *scheme, Snapshot snapshot);
-extern void shpairs_entries_index(ShPairsEntries *entries, const ShPairsIndexes *indexes,
-								  int number, const ShBitsScheme *scheme, Snapshot snapshot);
+extern void shpairs_entries_indexes(ShPairsEntries *entries, const ShPairsIndex *list, int count,
+									bool grouped, const ShBitsScheme *scheme, Snapshot snapshot);
 extern void shpairs_entries_sort(ShPairsEntries *entries, ShIdxSort *sort,
 								 const ShBitsScheme *scheme, bool grouped);
 extern void shpairs_entries_start(ShPairsEntries *entries, int tree);

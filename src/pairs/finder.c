@@ -4,8 +4,8 @@
  *	  Finding all pairs within a distance, among the entries of one side or
  *	  between those of two.
  *
- * Fingerprints come in buckets: as groups (groups.c) or, with one word, by walks over
- * the tables of a scheme (walks.c).  An index whose scheme suits the distance is
+ * Fingerprints come in buckets, by walks over the tables of a scheme or, as whole groups,
+ * by a single one (walks.c).  An index whose scheme suits the distance is
  * walked over as it is.  So the scheme of the side with more entries is used if it
  * suits, otherwise that of the other side; a side with another scheme is sorted.  If
  * none suits, groups are searched, if memory has room for them; otherwise the entries
@@ -18,10 +18,9 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "pairs/bucket_search.h"
 #include "pairs/collector.h"
 #include "pairs/finder.h"
-#include "pairs/groups.h"
-#include "pairs/together.h"
 #include "pairs/walks.h"
 
 typedef struct Finder
@@ -29,7 +28,7 @@ typedef struct Finder
 	ShPairsQuery *query;
 	ShPairsSink *sink;
 	ShPairsPlan plan;
-	ShPairsFeed *feed;
+	ShPairsWalks *walks;
 	ShPairsBucket *a;			/* the current buckets, */
 	ShPairsBucket *b;			/* or the same */
 	ShPairsSearch search;
@@ -105,7 +104,7 @@ sort_sides(ShPairsQuery *query, const ShBitsScheme *scheme)
 		if (has_scheme(&query->inputs[i], scheme))
 			continue;
 		any = true;
-		if (query->inputs[i].array == NULL && query->inputs[i].wide_values == NULL)
+		if (query->inputs[i].elements == NULL)
 			entries += query->inputs[i].entries;
 	}
 	if (any)
@@ -119,10 +118,9 @@ sort_sides(ShPairsQuery *query, const ShBitsScheme *scheme)
 
 /*
  * Prepare the sides, with fingerprints of one word, to be read in the order of one
- * scheme, and plan the walks over it.  Returns whether there should be some; otherwise
- * groups are searched.
+ * scheme, and plan the walks over it, or the search of groups.
  */
-static bool
+static void
 plan_walks(Finder *finder)
 {
 	ShPairsQuery *query = finder->query;
@@ -149,7 +147,21 @@ plan_walks(Finder *finder)
 		shpairs_plan_table(&finder->plan, scheme, query->table);
 	else if (walks)
 		shpairs_plan_walks(&finder->plan, scheme, query->distance, entries);
-	return walks;
+	else
+		shpairs_plan_groups(&finder->plan);
+}
+
+/*
+ * The same for fingerprints of several words, which are searched as groups.
+ */
+static void
+plan_words(Finder *finder)
+{
+	ShPairsQuery *query = finder->query;
+
+	for (int i = 0; i < query->nsides; i++)
+		shpairs_input_use(&query->inputs[i], NULL);
+	shpairs_plan_groups(&finder->plan);
 }
 
 static void
@@ -163,9 +175,7 @@ pass_found_pair(void *arg, size_t i, size_t j)
 static void
 report_finder(void *arg, double fraction)
 {
-	ShPairsFeed *feed = ((Finder *) arg)->feed;
-
-	feed->report(feed, fraction);
+	shpairs_walks_report(((Finder *) arg)->walks, fraction);
 }
 
 /*
@@ -209,13 +219,14 @@ shpairs_find(ShPairsQuery *query, int workers, ShPairsSink *sink)
 	finder->sink = sink;
 	shpairs_search_init(&finder->search, query->inputs[0].width, query->distance, pass_found_pair,
 						report_finder, finder);
-	if (query->inputs[0].nwords == 1 && plan_walks(finder))
-		finder->feed = shpairs_feed_walks(query->inputs, query->nsides, &finder->plan,
-										  &finder->search.pairs, sink);
+	if (query->inputs[0].nwords == 1)
+		plan_walks(finder);
 	else
-		finder->feed = shpairs_feed_groups(query->inputs, query->nsides, sink);
+		plan_words(finder);
+	finder->walks = shpairs_walks_begin(query->inputs, query->nsides, &finder->plan,
+										&finder->search.pairs, sink);
 	MemoryContextSwitchTo(old);
-	while (finder->feed->next(finder->feed, &finder->a, &finder->b))
+	while (shpairs_walks_next(finder->walks, &finder->a, &finder->b))
 	{
 		if (query->nsides == 1 && finder->a == finder->b)
 			pass_repeated(finder);

@@ -52,6 +52,9 @@ typedef struct WordEntries
 /* entries of several words */
 struct ShPairsWords
 {
+	size_t		next;			/* element of an array */
+
+	/* or of indexes: */
 	bool		at_end;
 	uint32		group;			/* of the next entry */
 	ShPairsRow	row;
@@ -139,22 +142,52 @@ shpairs_input_sink(const ShPairsInput *input, ShPairsSink *sink)
 {
 	static ShPairsSink of_values = {.repeat = drop_repeat};
 
-	return input->array != NULL || input->wide_values != NULL ? &of_values : sink;
+	return input->elements != NULL ? &of_values : sink;
+}
+
+static Datum *
+allocate_elements(int count)
+{
+	return MemoryContextAllocHuge(CurrentMemoryContext, Max(count, 1) * sizeof(Datum));
+}
+
+/* use elements of an array */
+static void
+use_elements(ShPairsInput *input, Datum *elements, size_t count, int width, bool wide_type)
+{
+	begin_input(input, width);
+	input->elements = elements;
+	input->wide_type = wide_type;
+	input->entries = input->most = input->nelements = count;
 }
 
 /*
- * An array of type simhash[], which must outlive the input.  Nulls are ignored.
+ * An array of type simhash[].  Nulls are ignored.
  */
 void
 shpairs_input_array(ShPairsInput *input, AnyArrayType *array)
 {
-	begin_input(input, SHBITS_WIDTH);
-	input->array = array;
-	input->entries = input->most = ArrayGetNItems(AARR_NDIM(array), AARR_DIMS(array));
+	int			count = ArrayGetNItems(AARR_NDIM(array), AARR_DIMS(array));
+	Datum	   *elements = allocate_elements(count);
+	size_t		nelements = 0;
+	array_iter	iterator;
+
+	shcompat_array_begin(&iterator, array);
+	for (int i = 0; i < count; i++)
+	{
+		bool		is_null;
+		Datum		element = shcompat_array_next(&iterator, &is_null, i);
+
+		shcompat_check_at(i);
+		if (!is_null)
+			elements[nelements++] = element;
+	}
+	use_elements(input, elements, nelements, SHBITS_WIDTH, false);
 }
 
 /*
- * The same for one of type simhash_bits[].  If there are no values, the width is 0.
+ * The same for one of type simhash_bits[], which must outlive the input.  If there are no
+ * values, the width is 0.
  *
  * Raises ERRCODE_STRING_DATA_LENGTH_MISMATCH if they differ in width.
  */
@@ -162,12 +195,11 @@ void
 shpairs_input_wide_array(ShPairsInput *input, ArrayType *array)
 {
 	int			count = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	Datum	   *elements = allocate_elements(count);
+	size_t		nelements = 0;
 	int			width = 0;
-	size_t		nvalues = 0;
-	const bytea **values;
 	array_iter	iterator;
 
-	values = MemoryContextAllocHuge(CurrentMemoryContext, Max(count, 1) * sizeof(bytea *));
 	shcompat_bytea_array_begin(&iterator, (AnyArrayType *) array);
 	for (int i = 0; i < count; i++)
 	{
@@ -183,15 +215,28 @@ shpairs_input_wide_array(ShPairsInput *input, ArrayType *array)
 			width = shtype_bits_width(value);
 		else if (shtype_bits_width(value) != width)
 			shtype_report_widths(width, shtype_bits_width(value));
-		values[nvalues++] = value;
+		elements[nelements++] = PointerGetDatum(value);
 	}
-	begin_input(input, width);
-	input->entries = input->most = input->nvalues = nvalues;
-	input->wide_values = values;
+	use_elements(input, elements, nelements, width, true);
 }
 
+/* the words of an element */
+static inline void
+element_words(const ShPairsInput *input, size_t i, uint64 *words)
+{
+	if (input->wide_type)
+		shtype_split_bits(shtype_bits_data((bytea *) DatumGetPointer(input->elements[i])),
+						  input->width, words);
+	else
+		*words = DatumGetSimhash(input->elements[i]);
+}
+
+/*
+ * Read the first tree of a word of all indexes into a sort: by fingerprint if there is one
+ * word, else by row.
+ */
 static void
-sort_indexes(ShPairsInput *input)
+read_word(ShPairsInput *input, int word, ShIdxSort *sort)
 {
 	const ShPairsIndexes *indexes = &input->indexes;
 	ShPairsEntries entries;
@@ -204,13 +249,22 @@ sort_indexes(ShPairsInput *input)
 	{
 		const ShBitsScheme *scheme = shidx_get_scheme(indexes->list[i].index);
 
-		shpairs_entries_index(&entries, indexes, i, scheme, input->snapshot);
-		shpairs_entries_start(&entries, 0);
+		shpairs_entries_indexes(&entries, &indexes->list[i], 1, input->grouped, scheme,
+								input->snapshot);
+		shpairs_entries_start(&entries, word * scheme->ntables);
 		while ((count = shpairs_entries_next(&entries, &group, &keys, &rows)) > 0)
 		{
+			CHECK_FOR_INTERRUPTS();
 			for (int j = 0; j < count; j++)
-				shidx_sort_add_grouped(input->sort, group,
-									   shbits_unpermute(&scheme->tables[0], keys[j]), rows[j]);
+			{
+				uint64		bits = shbits_unpermute(&scheme->tables[0], keys[j]);
+
+				if (input->nwords == 1)
+					shidx_sort_add_grouped(sort, group, bits, rows[j]);
+				else
+					shidx_sort_add_grouped(sort, group, rows[j] << ROW_SHIFT | bits >> WORD_SHIFT,
+										   bits & LOWER_WORD_MASK);
+			}
 			shpairs_progress_add(input->progress, count);
 		}
 		shpairs_entries_end(&entries);
@@ -218,33 +272,15 @@ sort_indexes(ShPairsInput *input)
 }
 
 static void
-sort_array(ShPairsInput *input)
+sort_elements(ShPairsInput *input)
 {
-	int			count = ArrayGetNItems(AARR_NDIM(input->array), AARR_DIMS(input->array));
-	array_iter	iterator;
-
-	shcompat_array_begin(&iterator, input->array);
-	for (int i = 0; i < count; i++)
+	for (size_t i = 0; i < input->nelements; i++)
 	{
-		bool		isnull;
-		Datum		value = shcompat_array_next(&iterator, &isnull, i);
+		uint64		word;
 
 		shcompat_check_at(i);
-		if (!isnull)
-			shidx_sort_add(input->sort, DatumGetSimhash(value), i);
-	}
-}
-
-static void
-sort_wide_array(ShPairsInput *input)
-{
-	for (size_t i = 0; i < input->nvalues; i++)
-	{
-		uint64		value;
-
-		shcompat_check_at(i);
-		shtype_split_bits(shtype_bits_data(input->wide_values[i]), input->width, &value);
-		shidx_sort_add(input->sort, value, i);
+		element_words(input, i, &word);
+		shidx_sort_add(input->sort, word, i);
 	}
 }
 
@@ -255,58 +291,11 @@ void
 shpairs_input_sort(ShPairsInput *input)
 {
 	input->sort = shidx_sort_begin_grouped(maintenance_work_mem, input->grouped);
-	if (input->wide_values != NULL)
-		sort_wide_array(input);
-	else if (input->array != NULL)
-		sort_array(input);
+	if (input->elements != NULL)
+		sort_elements(input);
 	else
-		sort_indexes(input);
+		read_word(input, 0, input->sort);
 	input->entries = input->most = shidx_sort_count(input->sort);
-}
-
-/*
- * Prepare to read fingerprints of one word in the order of a scheme.
- */
-void
-shpairs_input_use(ShPairsInput *input, const ShBitsScheme *scheme)
-{
-	if (input->sort != NULL)
-		shpairs_entries_sort(&input->entries_of, input->sort, scheme, input->grouped);
-	else
-		shpairs_entries_indexes(&input->entries_of, &input->indexes, scheme, input->snapshot);
-	input->sort = NULL;
-	input->used = true;
-}
-
-/*
- * Add the entries of the first tree of a word to its sort.
- */
-static void
-read_word(ShPairsInput *input, int number, int word)
-{
-	ShIdxSort  *sort = input->words->entries[word].sort;
-	const ShBitsScheme *scheme = shidx_get_scheme(input->indexes.list[number].index);
-	ShPairsEntries entries;
-	ShPermuted *keys;
-	ShPairsRow *rows;
-	uint32		group;
-	int			count;
-
-	shpairs_entries_index(&entries, &input->indexes, number, scheme, input->snapshot);
-	shpairs_entries_start(&entries, word * scheme->ntables);
-	while ((count = shpairs_entries_next(&entries, &group, &keys, &rows)) > 0)
-	{
-		CHECK_FOR_INTERRUPTS();
-		for (int i = 0; i < count; i++)
-		{
-			uint64		bits = shbits_unpermute(&scheme->tables[0], keys[i]);
-
-			shidx_sort_add_grouped(sort, group, rows[i] << ROW_SHIFT | bits >> WORD_SHIFT,
-								   bits & LOWER_WORD_MASK);
-		}
-		shpairs_progress_add(input->progress, count);
-	}
-	shpairs_entries_end(&entries);
 }
 
 /*
@@ -384,27 +373,19 @@ end_words(ShPairsInput *input)
 }
 
 /*
- * Read the indexes, and find the first row that has all words.
+ * Read the words of indexes, and find the first row that has all of them.
  */
 static void
 begin_words(ShPairsInput *input)
 {
+	ShPairsWords *words = input->words;
 	int			memory = Max(maintenance_work_mem / input->nwords, 64);
-	ShPairsWords *words;
 
-	words = palloc0(offsetof(ShPairsWords, entries) + input->nwords * sizeof(WordEntries));
-	words->values = palloc(BATCH * input->nwords * sizeof(uint64));
-	input->words = words;
-	if (input->wide_values != NULL)
-		return;
 	shpairs_progress_begin(input->progress, SHPAIRS_SORTING, input->entries * input->nwords);
 	for (int word = 0; word < input->nwords; word++)
 		words->entries[word].sort = shidx_sort_begin_grouped(memory, input->grouped);
-	for (int i = 0; i < input->indexes.count; i++)
-	{
-		for (int word = 0; word < input->nwords; word++)
-			read_word(input, i, word);
-	}
+	for (int word = 0; word < input->nwords; word++)
+		read_word(input, word, words->entries[word].sort);
 	input->entries = input->most = shidx_sort_count(words->entries[0].sort);
 	for (int word = 0; word < input->nwords; word++)
 		shidx_sort_start_table(words->entries[word].sort, &shbits_make_scheme(1, 0)->tables[0]);
@@ -441,71 +422,80 @@ next_words(ShPairsInput *input)
 }
 
 /*
- * Split the next values of an array.
+ * Split the next elements of an array.
  */
 static void
-next_values(ShPairsInput *input)
+next_elements(ShPairsInput *input)
 {
 	ShPairsWords *words = input->words;
 	int			count = 0;
 
-	for (; count < BATCH && input->next < input->nvalues; count++)
+	for (; count < BATCH && words->next < input->nelements; count++)
 	{
-		words->rows[count] = input->next;
-		shtype_split_bits(shtype_bits_data(input->wide_values[input->next++]), input->width,
-						  words->values + count * input->nwords);
+		words->rows[count] = words->next;
+		element_words(input, words->next++, words->values + count * input->nwords);
 	}
 	input->count = count;
 }
 
 /*
- * Read the next entries, all of one group, in place of the current ones: values[], with
- * one word ascending, and rows[].  Groups ascend.  At the end, the count is 0.
+ * Prepare to read entries: those of one word in the order of a scheme, others group by
+ * group, once.
  */
 void
+shpairs_input_use(ShPairsInput *input, const ShBitsScheme *scheme)
+{
+	if (input->nwords > 1)
+	{
+		input->words = palloc0(offsetof(ShPairsWords, entries) +
+							   input->nwords * sizeof(WordEntries));
+		input->words->values = palloc(BATCH * input->nwords * sizeof(uint64));
+		if (input->elements == NULL)
+			begin_words(input);
+		return;
+	}
+	if (input->sort != NULL)
+		shpairs_entries_sort(&input->entries_of, input->sort, scheme, input->grouped);
+	else
+		shpairs_entries_indexes(&input->entries_of, input->indexes.list, input->indexes.count,
+								input->grouped, scheme, input->snapshot);
+	input->sort = NULL;
+	input->used = true;
+}
+
+/*
+ * Begin before the first entry of a table; several words have only one.
+ */
+void
+shpairs_input_start(ShPairsInput *input, int table)
+{
+	if (input->nwords == 1)
+		shpairs_entries_start(&input->entries_of, table);
+	input->count = 0;
+}
+
+/*
+ * Read the next entries, all of one group, in place of the current ones: values[], with
+ * one word ascending, and rows[], both of which the caller may change.  Groups ascend.
+ * Returns false if there are no more.
+ */
+bool
 shpairs_input_next(ShPairsInput *input)
 {
 	CHECK_FOR_INTERRUPTS();
 	if (input->nwords == 1)
-	{
 		input->count = shpairs_entries_next(&input->entries_of, &input->group, &input->values,
 											&input->rows);
-		return;
+	else
+	{
+		if (input->elements != NULL)
+			next_elements(input);
+		else
+			next_words(input);
+		input->values = input->words->values;
+		input->rows = input->words->rows;
 	}
-	if (input->wide_values != NULL)
-		next_values(input);
-	else
-		next_words(input);
-	input->values = input->words->values;
-	input->rows = input->words->rows;
-}
-
-/*
- * Begin to read groups: all tables are one.  Fingerprints of one word must have been
- * prepared (shpairs_input_use).
- */
-void
-shpairs_input_start(ShPairsInput *input)
-{
-	if (input->nwords == 1)
-		shpairs_entries_start(&input->entries_of, 0);
-	else
-		begin_words(input);
-	input->count = 0;
-	shpairs_input_next(input);
-}
-
-/*
- * Take some of the current entries, in order; others follow, read when none is left.
- */
-void
-shpairs_input_advance(ShPairsInput *input, int count)
-{
-	input->count -= count;
-	input->values += count * input->nwords;
-	input->rows += count;
-	if (input->count == 0)
-		shpairs_input_next(input);
+	return input->count > 0;
 }
 
 /*
@@ -514,7 +504,7 @@ shpairs_input_advance(ShPairsInput *input, int count)
 void
 shpairs_input_end(ShPairsInput *input)
 {
-	if (input->words != NULL && input->wide_values == NULL)
+	if (input->words != NULL)
 		end_words(input);
 	if (input->sort != NULL)
 		shidx_sort_end(input->sort);

@@ -33,21 +33,20 @@ typedef struct ShPairsInput
 	Snapshot	snapshot;
 	const ShBitsScheme *scheme;
 
-	/* or an array, and its values if they are wide */
-	AnyArrayType *array;
-	const bytea **wide_values;
-	size_t		nvalues;
-	size_t		next;
+	/* or the elements of an array; else NULL */
+	Datum	   *elements;
+	size_t		nelements;
+	bool		wide_type;		/* of type simhash_bits */
 
 	/* fingerprints of one word: collected, or read in order */
 	ShIdxSort  *sort;
 	bool		used;
 	ShPairsEntries entries_of;
 
-	/* wider ones of indexes */
+	/* several words */
 	ShPairsWords *words;
 
-	/* of groups: the current entries, all of one; none at the end */
+	/* the current entries, all of one group; none at the end */
 	uint32		group;
 	int			count;
 	uint64	   *values;
@@ -61,9 +60,35 @@ extern void shpairs_input_wide_array(ShPairsInput *input, ArrayType *array);
 extern ShPairsSink *shpairs_input_sink(const ShPairsInput *input, ShPairsSink *sink);
 extern void shpairs_input_sort(ShPairsInput *input);
 extern void shpairs_input_use(ShPairsInput *input, const ShBitsScheme *scheme);
-extern void shpairs_input_start(ShPairsInput *input);
-extern void shpairs_input_next(ShPairsInput *input);
-extern void shpairs_input_advance(ShPairsInput *input, int count);
+extern void shpairs_input_start(ShPairsInput *input, int table);
+extern bool shpairs_input_next(ShPairsInput *input);
 extern void shpairs_input_end(ShPairsInput *input);
+
+/* the table of the scheme that is read, or NULL with several words */
+static inline const ShBitsTable *
+shpairs_input_table(const ShPairsInput *input, int table)
+{
+	return input->nwords == 1 ? &input->entries_of.scheme->tables[table] : NULL;
+}
+
+/* take some of the current entries, in order */
+static inline void
+shpairs_input_advance(ShPairsInput *input, int count)
+{
+	input->count -= count;
+	input->values += count * input->nwords;
+	input->rows += count;
+}
+
+/*
+ * Skip entries before a key of a group when others are read.  Some of them may still be
+ * returned.
+ */
+static inline void
+shpairs_input_seek(ShPairsInput *input, uint32 group, ShPermuted key)
+{
+	if (input->nwords == 1)
+		shpairs_entries_seek(&input->entries_of, group, key);
+}
 
 #endif							/* SIMHASH_PAIRS_INPUT_H */

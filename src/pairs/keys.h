@@ -35,6 +35,11 @@ typedef struct ShPairsBucket
 	size_t	   *starts;			/* rows of key i: starts[i] to the next start */
 	ShPairsRow *rows;
 	bool		last_repeated;	/* the last key has had another row */
+
+	/*
+	 * With several words, a bucket that is not complete has nrows records in
+	 * values, each a value and its row, and no keys.
+	 */
 } ShPairsBucket;
 
 /*

@@ -27,11 +27,14 @@
 /* up to this many comparisons are made without planning parts */
 #define COMPARE_MAX		0x100000
 
-/* comparisons between reports of progress */
-#define REPORT_INTERVAL	0x1000000
-
 /* how many keys of other cells are compared with a cell at a time */
 #define NEIGHBORS_MAX	1024
+
+/*
+ * Another process should help with a part if what is left costs more than this many times
+ * what dividing the keys costs: to copy and plan them takes about as long as that.
+ */
+#define WORTH_DIVIDING	2
 
 /* how many of them are copied at once, possibly beyond the last */
 #define COPIED_TOGETHER	8
@@ -66,7 +69,7 @@ typedef struct Neighbors
 	uint32		moved[NEIGHBORS_MAX + COPIED_TOGETHER];
 } Neighbors;
 
-/* the cells of a part, and the progress of their comparison */
+/* the cells of a part */
 typedef struct PartSearch
 {
 	const ShPairsPart *part;
@@ -75,14 +78,10 @@ typedef struct PartSearch
 	Cells		b;				/* the same as a, if among */
 	ShPairsBall ball;
 	int			depth;
-	ShPairsStretch stretch;
-	double		comparisons;	/* needed in total */
-	double		done;
-	double		reported;		/* done at the last report */
 	Neighbors	neighbors;		/* of the current cell of a */
 } PartSearch;
 
-static void search(ShPairs *pairs, Range a, Range b, bool among, int depth, ShPairsStretch stretch);
+static void search(ShPairs *pairs, Range a, Range b, bool among, int depth);
 
 /*
  * Prepare to search.  Pairs that differ in at most distance bits, 0..64, are
@@ -101,13 +100,26 @@ shpairs_init(ShPairs *pairs, int distance, ShPairsFoundFunction found,
 	pairs->context = CurrentMemoryContext;
 	pairs->nmasks = 0;
 	pairs->nparts = 0;
-	pairs->compared = 0;
+	pairs->compared = pairs->reported = 0;
 	pairs->capacity = 0;
-	pairs->sliced = NULL;
+	pairs->shared = NULL;
 	pairs->keys = NULL;
 	pairs->positions = NULL;
 	pairs->scratch_keys = NULL;
 	pairs->scratch_positions = NULL;
+}
+
+/*
+ * Begin a stretch of the search that needs so many comparisons, given its end as fractions
+ * of 1.
+ */
+static void
+begin_stretch(ShPairs *pairs, double start, double end, double comparisons)
+{
+	pairs->stretch_start = start;
+	pairs->stretch_size = end - start;
+	pairs->needed = comparisons;
+	pairs->done = 0;
 }
 
 static inline ShPairsKeys
@@ -119,21 +131,20 @@ keys_of_part(const ShPairs *pairs, Range range)
 	keys.positions = pairs->positions + range.start;
 	keys.moved = NULL;
 	keys.count = range.count;
-	keys.first = 0;
 	keys.second = range.start >= pairs->first_set;
 	return keys;
 }
 
 static inline void
-compare_all_keys(ShPairs *pairs, Range a, Range b, bool among, ShPairsStretch stretch)
+compare_all_keys(ShPairs *pairs, Range a, Range b, bool among)
 {
 	ShPairsKeys keys_a = keys_of_part(pairs, a);
 	ShPairsKeys keys_b = keys_of_part(pairs, b);
 
 	if (among)
-		shpairs_compare_among(pairs, &keys_a, stretch);
+		shpairs_compare_among(pairs, &keys_a);
 	else
-		shpairs_compare_product(pairs, &keys_a, &keys_b, stretch);
+		shpairs_compare_product(pairs, &keys_a, &keys_b);
 }
 
 /*
@@ -195,16 +206,13 @@ compare_neighbors(ShPairs *pairs, PartSearch *ps, Range a)
 {
 	ShPairsKeys keys_a = keys_of_part(pairs, a);
 	ShPairsKeys keys_b;
-	double		done = ps->done / ps->comparisons;
 
 	keys_b.keys = ps->neighbors.keys;
 	keys_b.positions = pairs->positions;
 	keys_b.moved = ps->neighbors.moved;
-	keys_b.first = 0;
 	keys_b.count = ps->neighbors.count;
 	keys_b.second = !keys_a.second;
-	/* progress is reported when the whole cell has been compared */
-	shpairs_compare_product(pairs, &keys_a, &keys_b, shpairs_stretch_of(ps->stretch, done, done));
+	shpairs_compare_product(pairs, &keys_a, &keys_b);
 	ps->neighbors.count = 0;
 }
 
@@ -236,29 +244,17 @@ add_neighbors(ShPairs *pairs, PartSearch *ps, Range a, Range b)
 	}
 }
 
-static void
-report_compared(ShPairs *pairs, PartSearch *ps, double comparisons)
-{
-	ps->done += comparisons;
-	if (ps->done - ps->reported > REPORT_INTERVAL)
-	{
-		ps->reported = ps->done;
-		shpairs_report_done(pairs, ps->stretch, ps->done / ps->comparisons);
-	}
-}
-
 /*
  * Search two large cells.
  */
 static void
 search_cells(ShPairs *pairs, PartSearch *ps, Range a, Range b, bool among)
 {
-	double		comparisons = (double) a.count * b.count / (among ? 2 : 1);
+	double		done = pairs->done + (double) a.count * b.count / (among ? 2 : 1);
 
-	search(pairs, a, b, among, ps->depth + 1,
-		   shpairs_stretch_of(ps->stretch, ps->done / ps->comparisons,
-							  (ps->done + comparisons) / ps->comparisons));
-	report_compared(pairs, ps, comparisons);
+	search(pairs, a, b, among, ps->depth + 1);
+	/* however few comparisons it took */
+	pairs->done = Max(pairs->done, done);
 }
 
 /*
@@ -306,7 +302,6 @@ visit_some_cells(ShPairs *pairs, PartSearch *ps, size_t first, size_t end, bool 
 		Range		a = cell(&ps->a, value);
 		size_t		large;
 		size_t		count = 0;
-		double		comparisons = 0;
 
 		if (a.count == 0)
 			continue;
@@ -321,22 +316,18 @@ visit_some_cells(ShPairs *pairs, PartSearch *ps, size_t first, size_t end, bool 
 					count += visit_neighbors(pairs, ps, value, a, ball->by_top[bit],
 											 ball->by_top[bit + 1], large, only_count);
 			}
-			if (only_count || a.count <= 2 * large)
-				comparisons = (double) a.count * a.count / 2;
+			sum += (double) a.count * a.count / 2;
 		}
 		else
 			count = visit_neighbors(pairs, ps, value, a, 0, ball->count, large, only_count);
-		comparisons += (double) a.count * count;
-		sum += comparisons;
+		sum += (double) a.count * count;
 		if (only_count)
 			continue;
 
 		if (ps->neighbors.count > 0)
 			compare_neighbors(pairs, ps, a);
-		pairs->compared += comparisons;
-		report_compared(pairs, ps, comparisons);
 		if (ps->among && a.count <= 2 * large)
-			compare_all_keys(pairs, a, a, true, shpairs_whole);
+			compare_all_keys(pairs, a, a, true);
 		else if (ps->among)
 			search_cells(pairs, ps, a, a, true);
 	}
@@ -366,7 +357,6 @@ begin_part(ShPairs *pairs, PartSearch *ps, const ShPairsPart *part,
 	else
 		divide_keys(pairs, &ps->b, b, part);
 	shpairs_make_ball(&ps->ball, part->nbits, part->radius);
-	ps->done = ps->reported = 0;
 	ps->neighbors.count = 0;
 }
 
@@ -419,8 +409,107 @@ varying_bits(const ShPairsKeySets *sets, int *ndiffering)
 }
 
 /*
- * Find the pairs among keys, or between those of a and b.  The keys are
- * reordered.
+ * Compare the keys of a that belong to a slice with all of b, or with each other and those
+ * after them.
+ */
+static void
+compare_slice(ShPairs *pairs, Range a, Range b, bool among, uint32 slice)
+{
+	size_t		start = a.count * slice / SHPAIRS_SLICES;
+	size_t		end = a.count * (slice + 1) / SHPAIRS_SLICES;
+	Range		some = {a.start + start, end - start};
+	Range		after = {a.start + end, a.count - end};
+
+	if (among)
+		compare_all_keys(pairs, some, some, true);
+	compare_all_keys(pairs, some, among ? after : b, false);
+}
+
+/*
+ * Take the first slice of a part that no process has begun, or, to help others, the next
+ * slice of any if dividing the keys is worth while.  Returns SHPAIRS_SLICES if not.
+ */
+static uint32
+take_slice(ShPairs *pairs, int number, double cost, double cost_of_dividing, bool help)
+{
+	pg_atomic_uint32 *next = &pairs->shared->next_slice[number];
+	uint32		none = 0;		/* or those that others have taken */
+
+	if (pg_atomic_compare_exchange_u32(next, &none, 1))
+		return 0;
+	if (!help || none >= SHPAIRS_SLICES ||
+		(cost - cost_of_dividing) * (SHPAIRS_SLICES - none) / SHPAIRS_SLICES <
+		WORTH_DIVIDING * cost_of_dividing)
+		return SHPAIRS_SLICES;
+	return pg_atomic_fetch_add_u32(next, 1);
+}
+
+/*
+ * Search slices of a part, or of the comparison of all pairs, from one on that this process
+ * has taken, until all have been taken.
+ */
+static void
+search_slices(ShPairs *pairs, PartSearch *ps, const ShPairsParts *plan, int number, uint32 slice,
+			  Range a, Range b, bool among)
+{
+	pairs->nparts = number;
+	memcpy(pairs->parts, plan->parts, number * sizeof(ShPairsPart));
+	if (plan->nparts > 0)
+		begin_part(pairs, ps, &plan->parts[number], a, b, among, 0);
+	for (; slice < SHPAIRS_SLICES;
+		 slice = pg_atomic_fetch_add_u32(&pairs->shared->next_slice[number], 1))
+	{
+		if (plan->nparts > 0)
+			(void) visit_some_cells(pairs, ps, ps->a.nvalues * slice / SHPAIRS_SLICES,
+									ps->a.nvalues * (slice + 1) / SHPAIRS_SLICES, false);
+		else
+			compare_slice(pairs, a, b, among, slice);
+		pairs->report(pairs->arg, 0);
+	}
+	if (plan->nparts > 0)
+		end_part(ps);
+}
+
+/*
+ * Take part in a search that several processes share.  All have the same keys in the same
+ * order, and so the same plan.  Each begins with a part that nobody else has, so that the
+ * keys are divided by each part only once as long as there are such parts, and then helps
+ * others.  Who has begun a part stays with it until all its slices have been taken, so none
+ * is forgotten.
+ *
+ * A pair belongs to the first part whose radius it is within, and there to the lower one
+ * of its values or, between two sets, to that of a.  So each is found in one slice.
+ *
+ * Unlike search(), this relies on the estimates of the plan: what its parts really
+ * take would be known only when the keys have been divided by all of them.
+ */
+static void
+search_with_others(ShPairs *pairs, PartSearch *ps, const ShPairsParts *plan, Range a, Range b,
+				   bool among)
+{
+	uint32		nparts = Max(plan->nparts, 1);
+	uint32		known = 0;
+	double		cost_of_dividing = plan->nparts == 0 ? 0 :
+		SHPAIRS_COST_OF_KEY * (double) (a.count + (among ? 0 : b.count));
+
+	if (!pg_atomic_compare_exchange_u32(&pairs->shared->nparts, &known, nparts) && known != nparts)
+		elog(ERROR, "processes have planned %u and %u parts", known, nparts);
+	for (int help = 0; help <= 1; help++)
+	{
+		for (uint32 i = 0; i < nparts; i++)
+		{
+			double		cost = plan->nparts == 0 ? plan->cost : plan->parts[i].cost;
+			uint32		slice = take_slice(pairs, i, cost, cost_of_dividing, help);
+
+			if (slice < SHPAIRS_SLICES)
+				search_slices(pairs, ps, plan, i, slice, a, b, among);
+		}
+	}
+	pairs->nparts = 0;
+}
+
+/*
+ * Search by the parts of a plan.
  *
  * Whatever the keys are, at most twice as many comparisons are made as for
  * comparing all pairs.  Before a part is searched, its comparisons are
@@ -428,23 +517,60 @@ varying_bits(const ShPairsKeySets *sets, int *ndiffering)
  * found by comparing all pairs.
  */
 static void
-search(ShPairs *pairs, Range a, Range b, bool among, int depth, ShPairsStretch stretch)
+search_by_parts(ShPairs *pairs, PartSearch *ps, const ShPairsParts *plan, Range a, Range b,
+				bool among, int depth)
 {
-	ShPairsKeySets sets = {pairs->keys + a.start, a.count, pairs->keys + b.start, b.count, among};
-	double		all = shpairs_comparisons(&sets);
+	double		all = (double) a.count * b.count / (among ? 2 : 1);
 	double		compared = pairs->compared;
 	int			nparts = pairs->nparts;
+	bool		each = plan->nparts == 0;	/* compare all pairs */
+	double		spent = 0;
+
+	for (int i = 0; !each && i < plan->nparts; i++)
+	{
+		const ShPairsPart *part = &plan->parts[i];
+		double		end = spent + part->cost;
+		double		comparisons;
+
+		begin_part(pairs, ps, part, a, b, among, depth);
+		comparisons = visit_cells(pairs, ps, true);
+		each = pairs->compared - compared + comparisons > all;
+		if (!each)
+		{
+			if (depth == 0)
+				begin_stretch(pairs, spent / plan->cost, end / plan->cost, comparisons);
+			visit_cells(pairs, ps, false);
+			spent = end;
+			pairs->parts[pairs->nparts++] = *part;
+		}
+		end_part(ps);
+	}
+	if (each)
+	{
+		if (depth == 0)
+			begin_stretch(pairs, spent / plan->cost, 1, all);
+		compare_all_keys(pairs, a, b, among);
+	}
+	pairs->nparts = nparts;
+}
+
+/*
+ * Find the pairs among keys, or between those of a and b.  The keys are
+ * reordered.
+ */
+static void
+search(ShPairs *pairs, Range a, Range b, bool among, int depth)
+{
+	ShPairsKeySets sets = {pairs->keys + a.start, a.count, pairs->keys + b.start, b.count, among};
 	int			ndiffering;
 	uint64		varying;
 	ShPairsParts *plan;
 	PartSearch *ps;
-	bool		each;			/* compare all pairs */
-	double		spent = 0;
 
 	/* loop over the cells of the smaller set */
 	if (a.count > b.count)
 	{
-		search(pairs, b, a, among, depth, stretch);
+		search(pairs, b, a, among, depth);
 		return;
 	}
 
@@ -454,37 +580,25 @@ search(ShPairs *pairs, Range a, Range b, bool among, int depth, ShPairsStretch s
 		return;
 	plan = palloc(sizeof(ShPairsParts));
 	plan->nparts = 0;
-	plan->cost = all;
-	if (all > COMPARE_MAX && depth < SHPAIRS_MAX_DEPTH)
+	plan->cost = shpairs_comparisons(&sets);
+	if (plan->cost > COMPARE_MAX && depth < SHPAIRS_MAX_DEPTH)
 		shpairs_plan_parts(plan, &sets, varying, pairs->distance - ndiffering);
-	each = plan->nparts == 0;
-
 	ps = palloc(sizeof(PartSearch));
-	for (int i = 0; !each && i < plan->nparts; i++)
-	{
-		const ShPairsPart *part = &plan->parts[i];
-		double		end = spent + part->cost;
-
-		begin_part(pairs, ps, part, a, b, among, depth);
-		ps->comparisons = visit_cells(pairs, ps, true);
-		each = pairs->compared - compared + ps->comparisons > all;
-		if (!each)
-		{
-			ps->stretch = shpairs_stretch_of(stretch, spent / plan->cost, end / plan->cost);
-			visit_cells(pairs, ps, false);
-			spent = end;
-			pairs->parts[pairs->nparts++] = *part;
-		}
-		end_part(ps);
-	}
-	if (each)
-	{
-		compare_all_keys(pairs, a, b, among, shpairs_stretch_of(stretch, spent / plan->cost, 1));
-		pairs->compared += all;
-	}
-	pairs->nparts = nparts;
+	if (depth == 0 && pairs->shared != NULL)
+		search_with_others(pairs, ps, plan, a, b, among);
+	else
+		search_by_parts(pairs, ps, plan, a, b, among, depth);
 	pfree(ps);
 	pfree(plan);
+}
+
+/*
+ * Does this process make a search that is not divided?
+ */
+static bool
+is_mine(ShPairs *pairs)
+{
+	return pairs->shared == NULL || pg_atomic_fetch_add_u32(&pairs->shared->next_slice[0], 1) == 0;
 }
 
 /* replace an array by a larger one, discarding its contents */
@@ -529,31 +643,6 @@ add_keys(ShPairs *pairs, size_t start, const ShPermuted *keys, size_t count)
 }
 
 /*
- * Find the pairs of keys, which must all be different, that differ in at most
- * the distance and agree in none of the masks.  Each is found once.  The order
- * of the pairs, and of the two keys of a pair, is undefined.
- */
-void
-shpairs_find_pairs(ShPairs *pairs, const ShPermuted *keys, size_t count)
-{
-	ShPairsKeys all = {keys, NULL, NULL, count, false, 0};
-
-	if (pairs->distance == 0)
-		return;
-	if ((double) count * count / 2 <= COMPARE_MAX)
-		shpairs_compare_among(pairs, &all, shpairs_whole);
-	else
-	{
-		Range		range;
-
-		enlarge(pairs, count);
-		pairs->first_set = count;
-		range = add_keys(pairs, 0, keys, count);
-		search(pairs, range, range, true, 0, shpairs_whole);
-	}
-}
-
-/*
  * Find the keys that are in both of two sets.
  */
 static void
@@ -573,234 +662,53 @@ find_equal(ShPairs *pairs, const ShPairsKeys *a, const ShPairsKeys *b)
 }
 
 /*
- * Find the pairs of a key of a and one of b that differ in at most the distance
- * and agree in none of the masks.  The keys of each set must ascend; one that is
- * in both is a pair with itself.  Each is found once, the key of a first, in no
- * particular order.
+ * Compare a few keys, or find equal ones.
+ */
+static void
+find_directly(ShPairs *pairs, const ShPairsKeys *a, const ShPairsKeys *b, bool among)
+{
+	if (among)
+		shpairs_compare_among(pairs, a);
+	else if (pairs->distance == 0)
+		find_equal(pairs, a, b);
+	else
+		shpairs_compare_product(pairs, a, b);
+}
+
+/*
+ * Find the pairs of a key of a and one of b that differ in at most the distance and agree
+ * in none of the masks or, if b is the same as a, the pairs among its keys.  The keys of
+ * each set must ascend, and all be different; one that is in both is a pair with itself.
+ * Each pair is found once, the key of a first unless they are the same, in no particular
+ * order.
  */
 void
-shpairs_find_matches(ShPairs *pairs, const ShPermuted *a, size_t na,
-					 const ShPermuted *b, size_t nb)
+shpairs_find_pairs(ShPairs *pairs, const ShPermuted *a, size_t na, const ShPermuted *b, size_t nb)
 {
-	ShPairsKeys keys_a = {a, NULL, NULL, na, false, 0};
-	ShPairsKeys keys_b = {b, NULL, NULL, nb, true, 0};
+	bool		among = a == b;
+	ShPairsKeys keys_a = {a, NULL, NULL, na, false};
+	ShPairsKeys keys_b = {b, NULL, NULL, nb, true};
+	double		comparisons = (double) na * nb / (among ? 2 : 1);
 
-	if (pairs->distance == 0)
-		find_equal(pairs, &keys_a, &keys_b);
-	else if ((double) na * nb <= COMPARE_MAX || Min(na, nb) <= SHPAIRS_FEW_KEYS)
-		shpairs_compare_product(pairs, &keys_a, &keys_b, shpairs_whole);
+	if (among && pairs->distance == 0)
+		return;
+	begin_stretch(pairs, 0, 1, comparisons);
+	if (pairs->distance == 0 || comparisons <= COMPARE_MAX ||
+		(!among && Min(na, nb) <= SHPAIRS_FEW_KEYS))
+	{
+		if (is_mine(pairs))
+			find_directly(pairs, &keys_a, &keys_b, among);
+	}
 	else
 	{
 		Range		range_a;
 		Range		range_b;
 
-		enlarge(pairs, na + nb);
+		enlarge(pairs, among ? na : na + nb);
 		pairs->first_set = na;
-		range_a = add_keys(pairs, 0, a, na);
-		range_b = add_keys(pairs, na, b, nb);
-		search(pairs, range_a, range_b, false, 0, shpairs_whole);
-	}
-}
-
-/*
- * The keys of a search in slices, and the part by which they are divided.
- */
-typedef struct ShPairsSliced
-{
-	ShPairsKeys a;				/* as they were given */
-	ShPairsKeys b;				/* the same as a, if among */
-	bool		among;
-	Range		range_a;
-	Range		range_b;
-	int			part;			/* -1: none yet */
-	PartSearch	ps;
-} Sliced;
-
-/*
- * Begin to search the same keys by several processes, in slices.  Each of them
- * must call this, and then shpairs_search_slice.
- *
- * Without b, pairs among a are wanted.  The keys must ascend, and stay until
- * the end.  A process may have keys that others do not have, but pairs of such
- * a key may be missed or found several times.
- */
-void
-shpairs_begin_slices(ShPairs *pairs, const ShPermuted *a, size_t na,
-					 const ShPermuted *b, size_t nb)
-{
-	Sliced	   *sliced = palloc(sizeof(Sliced));
-
-	sliced->among = b == NULL;
-	sliced->a = (ShPairsKeys)
-	{
-		a, NULL, NULL, na, false, 0
-	};
-	sliced->b = sliced->among ? sliced->a : (ShPairsKeys)
-	{
-		b, NULL, NULL, nb, true, 0
-	};
-	enlarge(pairs, na + (sliced->among ? 0 : nb));
-	pairs->first_set = na;
-	sliced->range_a = sliced->range_b = add_keys(pairs, 0, a, na);
-	if (!sliced->among)
-		sliced->range_b = add_keys(pairs, na, b, nb);
-	sliced->part = -1;
-	pairs->sliced = sliced;
-}
-
-static void
-end_sliced_part(Sliced *sliced)
-{
-	if (sliced->part >= 0)
-		end_part(&sliced->ps);
-	sliced->part = -1;
-}
-
-void
-shpairs_end_slices(ShPairs *pairs)
-{
-	end_sliced_part(pairs->sliced);
-	pfree(pairs->sliced);
-	pairs->sliced = NULL;
-	pairs->nparts = 0;
-}
-
-/*
- * Plan the slices, before any is searched.  Returns whether it is worth while to
- * have some searched by another process.
- */
-bool
-shpairs_plan_slices(ShPairs *pairs, ShPairsSlices *slices)
-{
-	const Sliced *sliced = pairs->sliced;
-	ShPairsKeySets sets = {sliced->a.keys, sliced->a.count, sliced->b.keys, sliced->b.count, sliced->among};
-	ShPairsParts *plan = &slices->plan;
-	int			ndiffering;
-	uint64		varying = varying_bits(&sets, &ndiffering);
-
-	plan->nparts = slices->nparts = 0;
-	if (pairs->distance == 0 || ndiffering > pairs->distance)
-		return false;
-	plan->cost = shpairs_comparisons(&sets);
-	if (varying != 0)
-		shpairs_plan_parts(plan, &sets, varying, pairs->distance - ndiffering);
-	slices->cost_of_dividing = SHPAIRS_COST_OF_KEY *
-		(double) (sets.among ? sets.na : sets.na + sets.nb);
-	slices->cost_of_slice[0] = plan->cost / SHPAIRS_SLICES;
-	for (int i = 0; i < plan->nparts; i++)
-		slices->cost_of_slice[i] = (plan->parts[i].cost - slices->cost_of_dividing) /
-			SHPAIRS_SLICES;
-	for (int i = 1; i < SHPAIRS_SLICES; i++)
-		slices->bounds[i] = sliced->a.keys[sliced->a.count * i / SHPAIRS_SLICES];
-	/* without parts, the slices are those of the comparison of all pairs */
-	slices->nparts = Max(plan->nparts, 1);
-	return plan->cost > SHPAIRS_WORTH_READING * slices->cost_of_dividing;
-}
-
-/*
- * Divide the keys by a part, unless they are.
- */
-static void
-divide_for_slices(ShPairs *pairs, const ShPairsSlices *slices, int part)
-{
-	Sliced	   *sliced = pairs->sliced;
-
-	if (sliced->part == part)
-		return;
-	end_sliced_part(sliced);
-	begin_part(pairs, &sliced->ps, &slices->plan.parts[part], sliced->range_a,
-			   sliced->range_b, sliced->among, 0);
-	sliced->part = part;
-	/* whoever hands out the slices knows how much is done */
-	sliced->ps.comparisons = INFINITY;
-	sliced->ps.stretch = shpairs_whole;
-}
-
-/* the index of the first key that is not below a key */
-static size_t
-first_from(const ShPairsKeys *keys, ShPermuted key)
-{
-	size_t		low = 0;
-	size_t		high = keys->count;
-
-	while (low < high)
-	{
-		size_t		middle = low + (high - low) / 2;
-
-		if (keys->keys[middle] < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* some of the keys that were given */
-static ShPairsKeys
-keys_between(const ShPairsKeys *keys, size_t start, size_t end)
-{
-	ShPairsKeys result = *keys;
-
-	result.keys += start;
-	result.count = end - start;
-	result.first = keys->first + start;
-	return result;
-}
-
-/*
- * Compare the keys of a that belong to a slice with all others, or with those
- * after them.
- */
-static void
-compare_keys_of_slice(ShPairs *pairs, const ShPairsSlices *slices, int slice)
-{
-	const Sliced *sliced = pairs->sliced;
-	const ShPairsKeys *a = &sliced->a;
-	size_t		start = slice == 0 ? 0 : first_from(a, slices->bounds[slice]);
-	size_t		end = slice + 1 == SHPAIRS_SLICES ? a->count : first_from(a, slices->bounds[slice + 1]);
-	ShPairsKeys some = keys_between(a, start, end);
-
-	if (sliced->among)
-	{
-		ShPairsKeys others = keys_between(a, end, a->count);
-
-		shpairs_compare_among(pairs, &some, shpairs_whole);
-		shpairs_compare_product(pairs, &some, &others, shpairs_whole);
-	}
-	else
-		shpairs_compare_product(pairs, &some, &sliced->b, shpairs_whole);
-}
-
-/*
- * Find the pairs of one slice of a part.  Each pair of keys that all processes have
- * is found in exactly one slice.  Slices may be searched in any order, but dividing
- * the keys takes long, so those of a part should follow each other.
- *
- * A pair belongs to the first part whose radius it is within, and there to the
- * lower one of its values or, between two sets, to that of a.  Without parts, it
- * belongs to its lower key or to that of a.  So where it belongs does not depend
- * on what other keys there are, but only on what has been planned.
- *
- * Unlike search(), this relies on the estimates of the plan: what its parts really
- * take would be known only when the keys have been divided by all of them.
- */
-void
-shpairs_search_slice(ShPairs *pairs, const ShPairsSlices *slices, int part, int slice)
-{
-	Sliced	   *sliced = pairs->sliced;
-
-	CHECK_FOR_INTERRUPTS();
-	pairs->nparts = part;
-	memcpy(pairs->parts, slices->plan.parts, part * sizeof(ShPairsPart));
-	if (slices->plan.nparts == 0)
-		compare_keys_of_slice(pairs, slices, slice);
-	else
-	{
-		size_t		nvalues;
-
-		divide_for_slices(pairs, slices, part);
-		nvalues = sliced->ps.a.nvalues;
-		(void) visit_some_cells(pairs, &sliced->ps, nvalues * slice / SHPAIRS_SLICES,
-								nvalues * (slice + 1) / SHPAIRS_SLICES, false);
+		range_a = range_b = add_keys(pairs, 0, a, na);
+		if (!among)
+			range_b = add_keys(pairs, na, b, nb);
+		search(pairs, range_a, range_b, among, 0);
 	}
 }

@@ -42,15 +42,29 @@ found_in_tile(ShPairs *pairs, const ShPairsKeys *a, const ShPairsKeys *b, size_t
 }
 
 /*
+ * So many comparisons have been made.
+ */
+static inline void
+count_compared(ShPairs *pairs, double count)
+{
+	pairs->compared += count;
+	pairs->done += count;
+	if (unlikely(pairs->compared - pairs->reported > REPORT_INTERVAL))
+	{
+		pairs->reported = pairs->compared;
+		pairs->report(pairs->arg, pairs->stretch_start +
+					  pairs->stretch_size * Min(pairs->done / pairs->needed, 1));
+	}
+}
+
+/*
  * Compare all pairs of keys.
  */
 void
-shpairs_compare_among(ShPairs *pairs, const ShPairsKeys *keys, ShPairsStretch stretch)
+shpairs_compare_among(ShPairs *pairs, const ShPairsKeys *keys)
 {
 	size_t		count = keys->count;
-	double		square = (double) count * count;
 	uint64		others[TILE];
-	double		checked = 0;
 	size_t		ntiles = 0;
 
 	for (size_t i = 0; i < count; i += TILE)
@@ -66,12 +80,7 @@ shpairs_compare_among(ShPairs *pairs, const ShPairsKeys *keys, ShPairsStretch st
 											Min(TILE, count - j), pairs->distance, others);
 			found_in_tile(pairs, keys, keys, i, j, found, others);
 		}
-		checked += (double) TILE * (count - i);
-		if (unlikely(checked > REPORT_INTERVAL))
-		{
-			checked = 0;
-			shpairs_report_done(pairs, stretch, (2.0 * count - i) * i / square);
-		}
+		count_compared(pairs, (double) Min(TILE, count - i) * (count - i));
 	}
 }
 
@@ -96,16 +105,16 @@ compare_few(ShPairs *pairs, const ShPairsKeys *few, const ShPairsKeys *others)
 				shpairs_found(pairs, few, others, i, j + found[k]);
 		}
 	}
+	count_compared(pairs, (double) few->count * others->count);
 }
 
 /*
  * Compare each key of a with each of b.
  */
 void
-shpairs_compare_product(ShPairs *pairs, const ShPairsKeys *a, const ShPairsKeys *b, ShPairsStretch stretch)
+shpairs_compare_product(ShPairs *pairs, const ShPairsKeys *a, const ShPairsKeys *b)
 {
 	uint64		others[TILE];
-	double		checked = 0;
 	size_t		ntiles = 0;
 
 	if (a->count <= SHPAIRS_FEW_KEYS && b->count > TILE)
@@ -127,12 +136,7 @@ shpairs_compare_product(ShPairs *pairs, const ShPairsKeys *a, const ShPairsKeys 
 
 				found_in_tile(pairs, a, b, i, j, found, others);
 			}
-			checked += (double) TILE * b->count;
-			if (unlikely(checked > REPORT_INTERVAL))
-			{
-				checked = 0;
-				shpairs_report_done(pairs, stretch, (double) i / a->count);
-			}
+			count_compared(pairs, (double) Min(TILE, a->count - i) * b->count);
 		}
 	}
 }

@@ -8,6 +8,7 @@
 #ifndef SIMHASH_PAIRS_TILES_H
 #define SIMHASH_PAIRS_TILES_H
 
+#include "port/atomics.h"
 #include "port/pg_bitutils.h"
 
 #include "bits/scheme.h"
@@ -19,8 +20,23 @@ typedef void (*ShPairsFoundFunction) (void *arg, size_t i, size_t j);
 /* called now and then with the fraction of the work that is done, 0..1 */
 typedef void (*ShPairsReportFunction) (void *arg, double fraction);
 
-/* called now and then during a search by several processes */
-typedef void (*ShPairsPollFunction) (void *arg);
+/* into how many slices several processes divide the search by a part */
+#define SHPAIRS_SLICES		64
+
+/*
+ * A search that several processes share, in shared memory.  These numbers deal out
+ * slices and need not order anything else: the keys are there before, and what is found
+ * comes through queues, which have barriers of their own.
+ */
+typedef struct ShPairsShared
+{
+	pg_atomic_uint32 nparts;	/* 0: not known yet */
+	pg_atomic_uint32 next_slice[SHBITS_WIDTH];	/* of each part */
+
+	/* of one of several words (bucket_search.c): has any process begun it? */
+	pg_atomic_flag begun;
+	pg_atomic_uint32 next_keys; /* slice of keys that are compared one by one */
+} ShPairsShared;
 
 /* the most levels to which parts are subdivided */
 #define SHPAIRS_MAX_DEPTH	4
@@ -44,13 +60,24 @@ typedef struct ShPairs
 	MemoryContext context;
 	size_t		first_set;		/* how many these are */
 	double		compared;		/* comparisons made */
+
+	/*
+	 * how far the current part is, and which stretch of the whole search it
+	 * is
+	 */
+	double		done;			/* comparisons */
+	double		needed;
+	double		reported;		/* how many had been made at the last report */
+	double		stretch_start;	/* as fractions of 1 */
+	double		stretch_size;
+
 	size_t		capacity;
 	ShPermuted *keys;
 	uint32	   *positions;
 	ShPermuted *scratch_keys;
 	uint32	   *scratch_positions;
 	ShPairsPartBits bits;
-	struct ShPairsSliced *sliced;	/* of a search in slices, or NULL */
+	ShPairsShared *shared;		/* with other processes, or NULL */
 } ShPairs;
 
 /*
@@ -61,7 +88,7 @@ typedef struct ShPairs
 /*
  * Some keys to compare.  The position of key i, as known to callers, is
  * positions[i] or, if the key is a copy, positions[i + moved[i]], modulo 2^32.
- * Without positions[] it is first + i.
+ * Without positions[] it is i.
  */
 typedef struct ShPairsKeys
 {
@@ -70,23 +97,10 @@ typedef struct ShPairsKeys
 	const uint32 *moved;
 	size_t		count;
 	bool		second;			/* belongs to the second of two sets */
-	size_t		first;			/* without positions: that of the first key */
 } ShPairsKeys;
 
-/*
- * A stretch of the whole search, as fractions of 1: its start, and its size.
- */
-typedef struct ShPairsStretch
-{
-	double		start;
-	double		size;
-} ShPairsStretch;
-
-static const ShPairsStretch shpairs_whole = {0, 1};
-
-extern void shpairs_compare_among(ShPairs *pairs, const ShPairsKeys *keys, ShPairsStretch stretch);
-extern void shpairs_compare_product(ShPairs *pairs, const ShPairsKeys *a, const ShPairsKeys *b,
-									ShPairsStretch stretch);
+extern void shpairs_compare_among(ShPairs *pairs, const ShPairsKeys *keys);
+extern void shpairs_compare_product(ShPairs *pairs, const ShPairsKeys *a, const ShPairsKeys *b);
 
 /*
  * Has a pair that differs in these bits been found before?
@@ -107,28 +121,12 @@ shpairs_found_before(const ShPairs *pairs, uint64 difference)
 	return false;
 }
 
-/* the sub-stretch between two fractions of a stretch */
-static inline ShPairsStretch
-shpairs_stretch_of(ShPairsStretch stretch, double start, double end)
-{
-	ShPairsStretch result = {stretch.start + stretch.size * start, stretch.size * (end - start)};
-
-	return result;
-}
-
-/* report that a fraction of a stretch is done */
-static inline void
-shpairs_report_done(ShPairs *pairs, ShPairsStretch stretch, double fraction)
-{
-	pairs->report(pairs->arg, stretch.start + stretch.size * Min(fraction, 1));
-}
-
 static inline size_t
 shpairs_position(const ShPairsKeys *keys, size_t i)
 {
 	if (keys->moved != NULL)
 		i = (uint32) i + keys->moved[i];
-	return keys->positions == NULL ? keys->first + i : keys->positions[i];
+	return keys->positions == NULL ? i : keys->positions[i];
 }
 
 /* key i of a and key j of b are within the distance */

@@ -4,10 +4,9 @@
  *	  Searching buckets for pairs, with parallel workers if that is worth while.
  *
  * The leader has read the fingerprints and planned the search.  It copies them to
- * shared memory, and all processes search slices of the tasks.  Each process sorts or
- * divides the keys for itself, so it begins with a task that nobody else has, and then
- * helps where the most is left.  Workers send the numbers of keys that are pairs, and
- * nothing else: rows, values and results are the leader's.
+ * shared memory, and all processes search them in the same way (bucket_search.c).
+ * Workers send the numbers of keys that are pairs, and nothing else: rows, values and
+ * results are the leader's.
  *
  * Parallel mode lasts for the search of a bucket.
  *
@@ -17,12 +16,10 @@
 
 #include "access/parallel.h"
 #include "access/xact.h"
-#include "executor/instrument.h"
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
 #include "pgstat.h"
-#include "port/atomics.h"
 #include "storage/latch.h"
 #include "storage/proc.h"
 #include "storage/shm_mq.h"
@@ -30,15 +27,13 @@
 #include "tcop/tcopprot.h"
 #include "utils/wait_event.h"
 
+#include "pairs/bucket_search.h"
 #include "pairs/collector.h"
-#include "pairs/together.h"
 
 /* keys of what is in shared memory */
 #define KEY_SHARED			UINT64CONST(0xB300000000000001)
 #define KEY_QUEUES			UINT64CONST(0xB300000000000002)
 #define KEY_QUERY_TEXT		UINT64CONST(0xB300000000000003)
-#define KEY_WAL_USAGE		UINT64CONST(0xB300000000000004)
-#define KEY_BUFFER_USAGE	UINT64CONST(0xB300000000000005)
 
 /*
  * A search of lower cost takes only some 20 ms.  It has no workers, unless the server
@@ -84,21 +79,11 @@ typedef struct Shared
 	size_t		na;
 	size_t		nb;
 	ShPairsWordPlan plan;
-	ShPairsSlices slices;		/* with one word, */
-	int			nmasks;			/* and pairs that are not wanted */
+	int			nmasks;			/* with one word: pairs that are not wanted */
 	uint64		masks[SHBITS_MAX_TABLES];
-	int			ntasks;
 	Size		queue_size;		/* of each worker's queue */
 
-	/*
-	 * Of each task.  These deal out slices and need not order anything else:
-	 * the rest is written before workers are launched, and what they find
-	 * comes through queues, which have barriers of their own.
-	 */
-	pg_atomic_uint32 processes[SHPAIRS_MAX_WORDS];	/* that have begun it */
-	pg_atomic_uint32 nslices[SHPAIRS_MAX_WORDS];	/* 0: not known yet */
-	pg_atomic_uint32 next_slice[SHPAIRS_MAX_WORDS];
-
+	ShPairsShared words[SHPAIRS_MAX_WORDS]; /* of the plan */
 	uint64		values[FLEXIBLE_ARRAY_MEMBER];	/* of a, and of b unless among */
 } Shared;
 
@@ -114,10 +99,11 @@ typedef struct Worker
 typedef struct Leader
 {
 	ShPairsSearch *search;
+	ShPairsFoundFunction found; /* those of the search, with their argument */
+	ShPairsReportFunction report;
+	void	   *arg;
 	ParallelContext *context;
 	Shared	   *shared;
-	WalUsage   *wal_usage;
-	BufferUsage *buffer_usage;
 	int			nqueues;		/* that are not at their end, */
 	shm_mq_handle **queues;		/* first */
 	int			next_queue;
@@ -155,80 +141,10 @@ send_pair(void *arg, size_t i, size_t j)
 		send_pairs(worker);
 }
 
-/* the fraction of the slices of a task that nobody has taken */
-static double
-fraction_free(Shared *shared, int task)
-{
-	uint32		nslices = pg_atomic_read_u32(&shared->nslices[task]);
-	uint32		next = pg_atomic_read_u32(&shared->next_slice[task]);
-
-	if (nslices == 0)
-		return 1;
-	return next < nslices ? 1 - (double) next / nslices : 0;
-}
-
-/*
- * Take a task that a process should search: one that nobody else has, or that of which
- * the most is left for each process, if that is worth while.  -1 if there is none.
- */
-static int
-take_task(Shared *shared)
-{
-	int			best = -1;
-	double		most = shared->plan.cost_of_helping / (shared->plan.cost / shared->ntasks);
-
-	for (int task = 0; task < shared->ntasks; task++)
-	{
-		uint32		none = 0;
-		double		free;
-
-		if (pg_atomic_compare_exchange_u32(&shared->processes[task], &none, 1))
-			return task;
-		free = fraction_free(shared, task) / (none + 1);
-		if (free > most)
-		{
-			most = free;
-			best = task;
-		}
-	}
-	if (best >= 0)
-		pg_atomic_fetch_add_u32(&shared->processes[best], 1);
-	return best;
-}
-
-/*
- * Search slices of a task, until all have been taken.
- */
+/* ShPairsSearch.report, in a worker */
 static void
-search_task(ShPairsSearch *search, Shared *shared, int task)
+report_nothing(void *arg, double fraction)
 {
-	uint32		nslices = shpairs_begin_task(search, task);
-	uint32		known = 0;
-	uint32		slice;
-
-	if (!pg_atomic_compare_exchange_u32(&shared->nslices[task], &known, nslices) &&
-		known != nslices)
-		elog(ERROR, "processes have planned %u and %u slices of task %d", known, nslices, task);
-	while ((slice = pg_atomic_fetch_add_u32(&shared->next_slice[task], 1)) < nslices)
-	{
-		shpairs_search_task(search, slice);
-		if (search->poll != NULL)
-			search->poll(search->poll_arg);
-	}
-	shpairs_end_task(search);
-}
-
-/*
- * Take part in the search, until nothing is left that is worth while.  Whoever takes
- * a task stays with it until all its slices have been taken, so none is forgotten.
- */
-static void
-take_part_in(ShPairsSearch *search, Shared *shared)
-{
-	int			task;
-
-	while ((task = take_task(shared)) >= 0)
-		search_task(search, shared, task);
 }
 
 /* queues follow each other */
@@ -250,18 +166,13 @@ begin_worker(dsm_segment *seg, shm_toc *toc, const Shared *shared)
 	shm_mq_set_sender(queue, MyProc);
 	worker->queue = shm_mq_attach(queue, seg, NULL);
 	worker->npairs = 0;
-	InstrStartParallelQuery();
 	return worker;
 }
 
 static void
 end_worker(Worker *worker, shm_toc *toc)
 {
-	WalUsage   *wal_usage = shm_toc_lookup(toc, KEY_WAL_USAGE, false);
-	BufferUsage *buffer_usage = shm_toc_lookup(toc, KEY_BUFFER_USAGE, false);
-
 	send_pairs(worker);
-	InstrEndParallelQuery(&buffer_usage[ParallelWorkerNumber], &wal_usage[ParallelWorkerNumber]);
 	shm_mq_detach(worker->queue);
 }
 
@@ -278,14 +189,13 @@ shpairs_worker(dsm_segment *seg, shm_toc *toc)
 	ShPairsBucket a = {.nwords = nwords,.nkeys = shared->na,.values = shared->values};
 	ShPairsBucket b = {.nwords = nwords,.nkeys = shared->nb,.values = shared->values + shared->na * nwords};
 
-	shpairs_search_init(search, shared->width, shared->distance, send_pair, NULL, worker);
+	shpairs_search_init(search, shared->width, shared->distance, send_pair, report_nothing, worker);
 	shpairs_search_set(search, &a, shared->among ? &a : &b);
 	search->plan = shared->plan;
 	search->pairs.nmasks = shared->nmasks;
 	memcpy(search->pairs.masks, shared->masks, sizeof(shared->masks));
-	(void) shpairs_begin_tasks(search, &shared->slices, true);
-	take_part_in(search, shared);
-	shpairs_end_tasks(search);
+	search->shared = shared->words;
+	shpairs_search_planned(search);
 	end_worker(worker, toc);
 }
 
@@ -332,47 +242,41 @@ receive_message(Leader *leader, const FoundPair **pairs)
 	return 0;
 }
 
-static void
-report_together(Leader *leader)
-{
-	Shared	   *shared = leader->shared;
-	double		free = 0;
-
-	for (int task = 0; task < shared->ntasks; task++)
-		free += fraction_free(shared, task);
-	leader->search->report(leader->search->arg, 1 - free / shared->ntasks);
-}
-
 /*
- * Pass on what workers have found so far, and report progress.  Returns whether anything
- * was found.  Workers may find pairs faster than they are passed on, so this may last
- * until they have ended.
+ * Pass on what workers have found so far.  They may find pairs faster than they are passed
+ * on, so this may last until they have ended.
  */
-static bool
+static void
 receive(Leader *leader)
 {
-	const ShPairsSearch *search = leader->search;
-	bool		received = false;
 	const FoundPair *pairs;
 	size_t		count;
 
-	report_together(leader);
 	while ((count = receive_message(leader, &pairs)) > 0)
 	{
 		CHECK_FOR_INTERRUPTS();
-		received = true;
 		for (size_t k = 0; k < count; k++)
-			search->found(search->arg, pairs[k].i, pairs[k].j);
-		report_together(leader);
+			leader->found(leader->arg, pairs[k].i, pairs[k].j);
 	}
-	return received;
 }
 
-/* ShPairsSearch.poll, in the leader */
+/* ShPairsSearch.found, in the leader */
 static void
-poll_workers(void *arg)
+pass_on(void *arg, size_t i, size_t j)
 {
-	(void) receive(arg);
+	Leader	   *leader = arg;
+
+	leader->found(leader->arg, i, j);
+}
+
+/* ShPairsSearch.report, in the leader */
+static void
+receive_and_report(void *arg, double fraction)
+{
+	Leader	   *leader = arg;
+
+	receive(leader);
+	leader->report(leader->arg, fraction);
 }
 
 static void
@@ -389,7 +293,7 @@ copy_values(const ShPairsBucket *bucket, uint64 *values)
 }
 
 static void
-fill_shared(Shared *shared, const ShPairsSearch *search, const ShPairsSlices *slices, int ntasks)
+fill_shared(Shared *shared, const ShPairsSearch *search)
 {
 	const ShPairsSets *sets = &search->sets;
 
@@ -399,15 +303,15 @@ fill_shared(Shared *shared, const ShPairsSearch *search, const ShPairsSlices *sl
 	shared->na = sets->a->nkeys;
 	shared->nb = sets->b->nkeys;
 	shared->plan = search->plan;
-	shared->slices = *slices;
 	shared->nmasks = sets->nwords == 1 ? search->pairs.nmasks : 0;
 	memcpy(shared->masks, search->pairs.masks, shared->nmasks * sizeof(uint64));
-	shared->ntasks = ntasks;
-	for (int task = 0; task < SHPAIRS_MAX_WORDS; task++)
+	for (int word = 0; word < SHPAIRS_MAX_WORDS; word++)
 	{
-		pg_atomic_init_u32(&shared->processes[task], 0);
-		pg_atomic_init_u32(&shared->nslices[task], 0);
-		pg_atomic_init_u32(&shared->next_slice[task], 0);
+		pg_atomic_init_u32(&shared->words[word].nparts, 0);
+		for (int part = 0; part < SHBITS_WIDTH; part++)
+			pg_atomic_init_u32(&shared->words[word].next_slice[part], 0);
+		pg_atomic_init_flag(&shared->words[word].begun);
+		pg_atomic_init_u32(&shared->words[word].next_keys, 0);
 	}
 	copy_values(sets->a, shared->values);
 	if (!shared->among)
@@ -421,15 +325,17 @@ size_of_values(const ShPairsSets *sets)
 }
 
 /*
- * How many workers could take part in so many tasks.
+ * How many workers could take part: each should have something to do that is worth
+ * sorting or dividing the keys.
  */
 static int
-workers_of_use(const ShPairsSearch *search, int workers, int ntasks)
+workers_of_use(const ShPairsSearch *search, int workers)
 {
-	/* is it worth while that two processes search the same task? */
-	if (search->plan.cost / ntasks < 2 * search->plan.cost_of_helping)
-		workers = Min(workers, ntasks - 1);
-	return workers;
+	double		shares = search->plan.cost / Max(search->plan.cost_of_helping, 1);
+
+	if (min_parallel_index_scan_size == 0 && shares >= 1)
+		return workers;
+	return (int) Min(workers, shares - 1);
 }
 
 /* is a search so long that workers should take part?  Others take some 20 ms. */
@@ -449,7 +355,7 @@ workers_with_memory(const ShPairsSearch *search, int workers)
 	const ShPairsSets *sets = &search->sets;
 	size_t		nkeys = shpairs_count_keys(sets);
 	double		left = maintenance_work_mem * 1024.0 - size_of_values(sets) -
-		shpairs_bucket_bytes(sets->nwords, nkeys, nkeys);
+		(double) nkeys * shpairs_entry_bytes(sets->nwords);
 
 	if (size_of_values(sets) > MAX_VALUES || left <= 0)
 		return 0;
@@ -511,7 +417,7 @@ end_together(Leader *leader)
  * again and return false.
  */
 static bool
-begin_together(Leader *leader, ShPairsSearch *search, const ShPairsSlices *slices, int ntasks, int wanted)
+begin_together(Leader *leader, ShPairsSearch *search, int wanted)
 {
 	Size		size = offsetof(Shared, values) + size_of_values(&search->sets);
 	Size		queues = Min(maintenance_work_mem * (Size) 1024 / QUEUES_DIVISOR, QUEUES_SIZE);
@@ -525,8 +431,6 @@ begin_together(Leader *leader, ShPairsSearch *search, const ShPairsSlices *slice
 	leader->context = context = CreateParallelContext("simhash", "shpairs_worker", wanted);
 	reserve(leader, size);
 	reserve(leader, mul_size(queue_size, wanted));
-	reserve(leader, mul_size(sizeof(WalUsage), wanted));
-	reserve(leader, mul_size(sizeof(BufferUsage), wanted));
 	if (text_size > 0)
 		reserve(leader, text_size);
 	InitializeParallelDSM(context);
@@ -534,10 +438,7 @@ begin_together(Leader *leader, ShPairsSearch *search, const ShPairsSlices *slice
 	{
 		leader->shared = allocate_shared(leader, KEY_SHARED, size);
 		leader->shared->queue_size = queue_size;
-		fill_shared(leader->shared, search, slices, ntasks);
-		leader->wal_usage = allocate_shared(leader, KEY_WAL_USAGE, mul_size(sizeof(WalUsage), wanted));
-		leader->buffer_usage = allocate_shared(leader, KEY_BUFFER_USAGE,
-											   mul_size(sizeof(BufferUsage), wanted));
+		fill_shared(leader->shared, search);
 		if (text_size > 0)
 			memcpy(allocate_shared(leader, KEY_QUERY_TEXT, text_size), debug_query_string, text_size);
 		begin_queues(leader);
@@ -553,25 +454,46 @@ begin_together(Leader *leader, ShPairsSearch *search, const ShPairsSlices *slice
 	return leader->nqueues > 0;
 }
 
+/* have pairs and progress of a search passed to these functions */
+static void
+set_functions(ShPairsSearch *search, ShPairsFoundFunction found, ShPairsReportFunction report,
+			  void *arg)
+{
+	search->found = found;
+	search->report = report;
+	search->arg = arg;
+}
+
 /*
- * Find the pairs of a planned search with so many workers, whose tasks have begun.
- * Returns false, without having found any, if there are none to be had.
+ * Find the pairs of a planned search with up to so many workers, if there is memory and
+ * work for them.  Returns false, without having found any pair, if not.  If there are none
+ * to be had, *workers is set to 0, so that the next search does not try.
+ *
+ * Enters parallel mode, and leaves it.
  */
 static bool
-search_with_workers(ShPairsSearch *search, const ShPairsSlices *slices, int ntasks, int wanted)
+search_together(ShPairsSearch *search, int *workers)
 {
+	int			wanted = workers_of_use(search, workers_with_memory(search, *workers));
 	Leader		leader;
 
-	if (!begin_together(&leader, search, slices, ntasks, wanted))
+	if (wanted <= 0)
 		return false;
-	search->poll = poll_workers;
-	search->poll_arg = &leader;
-	if (parallel_leader_participation)
-		take_part_in(search, leader.shared);
-	search->poll = NULL;
-	while (receive(&leader) || leader.nqueues > 0)
+	if (!begin_together(&leader, search, wanted))
 	{
-		CHECK_FOR_INTERRUPTS();
+		*workers = 0;
+		return false;
+	}
+	search->shared = leader.shared->words;
+	leader.found = search->found;
+	leader.report = search->report;
+	leader.arg = search->arg;
+	set_functions(search, pass_on, receive_and_report, &leader);
+	if (parallel_leader_participation)
+		shpairs_search_planned(search);
+	while (leader.nqueues > 0)
+	{
+		shpairs_search_report(search);
 		if (leader.nqueues > 0)
 		{
 			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, 0,
@@ -579,42 +501,11 @@ search_with_workers(ShPairsSearch *search, const ShPairsSlices *slices, int ntas
 			ResetLatch(MyLatch);
 		}
 	}
+	set_functions(search, leader.found, leader.report, leader.arg);
+	search->shared = NULL;
 	WaitForParallelWorkersToFinish(leader.context);
-	for (int i = 0; i < leader.context->nworkers_launched; i++)
-		InstrAccumParallelQuery(&leader.buffer_usage[i], &leader.wal_usage[i]);
 	end_together(&leader);
 	return true;
-}
-
-/*
- * Search with up to so many workers, if that is worth while.  Returns false, without
- * having found any pair, if not.  If there are none to be had, *workers is set to 0, so
- * that the next search does not try.
- *
- * Enters parallel mode, and leaves it.
- */
-static bool
-search_together(ShPairsSearch *search, int *workers)
-{
-	int			wanted = workers_with_memory(search, *workers);
-	ShPairsSlices *slices;
-	int			ntasks;
-	bool		done = false;
-
-	if (wanted == 0)
-		return false;
-	slices = palloc0(sizeof(ShPairsSlices));
-	ntasks = shpairs_begin_tasks(search, slices, false);
-	wanted = ntasks == 0 ? 0 : workers_of_use(search, wanted, ntasks);
-	if (wanted > 0)
-	{
-		done = search_with_workers(search, slices, ntasks, wanted);
-		if (!done)
-			*workers = 0;
-	}
-	shpairs_end_tasks(search);
-	pfree(slices);
-	return done;
 }
 
 /*
@@ -631,5 +522,5 @@ shpairs_search(ShPairsSearch *search, const ShPairsBucket *a, const ShPairsBucke
 		if (*workers > 0 && is_long(search) && search_together(search, workers))
 			return;
 	}
-	shpairs_search_alone(search);
+	shpairs_search_planned(search);
 }

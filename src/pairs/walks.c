@@ -1,13 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * walks.c
- *	  The buckets of fingerprints of one word that are met by walks over the
- *	  tables of a scheme.
+ *	  The buckets that are met by walks over the entries of inputs.
  *
- * In each table, entries with the same prefix are adjacent and make a bucket
- * (bucket_reader.c), which is divided into chunks if it does not fit in memory
- * (chunks.c).  A pair that shares the prefix of several walks belongs to
- * the first of these.
+ * In each table of a scheme, entries with the same prefix are adjacent and make a
+ * bucket: it is collected (collector.c), and if it does not fit in memory, divided into
+ * chunks (chunks.c).  A pair that shares the prefix of several walks belongs to
+ * the first of these.  To search groups as a whole is one walk without a prefix.
  *
  * Two sides are read in the order of the same tables, side by side.  Entries
  * without a counterpart are skipped, and so are leaves of an index that have
@@ -21,7 +20,8 @@
 
 #include "miscadmin.h"
 
-#include "pairs/bucket_reader.h"
+#include "pairs/chunks.h"
+#include "pairs/collector.h"
 #include "pairs/walks.h"
 
 /*
@@ -30,18 +30,35 @@
  */
 #define SKEW				64
 
-typedef struct WalkFeed
+/* one side: its entries, and the buckets that they make */
+typedef struct Reader
 {
-	ShPairsFeed base;
+	ShPairsWalks *walks;
+	ShPairsInput *input;
+	uint64		prefix;			/* of a permuted fingerprint; 0 with several
+								 * words */
+
+	/* the last bucket, the entries that it consists of, */
+	ShPairsCollector collector;
+	size_t		bucket_entries;
+	bool		complete;		/* and whether these are all */
+
+	/* entries of the table before it, done or skipped */
+	double		passed;
+} Reader;
+
+struct ShPairsWalks
+{
+	int			nsides;
+	ShPairsInput *inputs;		/* of each side */
 	const ShPairsPlan *plan;
-	Size		memory;
 	int			walk;			/* the current one */
 	double		done;			/* entries of the walks before it */
 	ShPairs    *pairs;
 	ShPairsSink *sink;
-	ShPairsBucketReader readers[2];
+	Reader		readers[2];
 	ShPairsChunks *chunks;		/* of the current buckets, or NULL if they fit */
-} WalkFeed;
+};
 
 /*
  * Choose how many blocks of the prefixes of a scheme to use.
@@ -128,18 +145,32 @@ shpairs_plan_table(ShPairsPlan *plan, const ShBitsScheme *scheme, int table)
 }
 
 /*
+ * Plan to search whole groups, in whatever order their entries are.
+ */
+void
+shpairs_plan_groups(ShPairsPlan *plan)
+{
+	plan->first = 0;
+	plan->nwalks = 1;
+	plan->walks[0] = (ShPairsWalk)
+	{
+		0
+	};
+}
+
+/*
  * Set masks so that a walk over a table does not find pairs again that share
  * the prefix of an earlier walk.
  */
 static void
-set_masks(const WalkFeed *feed)
+set_masks(const ShPairsWalks *walks)
 {
-	const ShBitsTable *table = feed->readers[0].bucket->table;
-	ShPairs    *pairs = feed->pairs;
+	const ShBitsTable *table = walks->readers[0].collector.bucket.table;
+	ShPairs    *pairs = walks->pairs;
 
-	pairs->nmasks = feed->walk;
-	for (int i = 0; i < feed->walk; i++)
-		pairs->masks[i] = shbits_permute(table, feed->plan->walks[i].mask);
+	pairs->nmasks = walks->walk;
+	for (int i = 0; i < walks->walk; i++)
+		pairs->masks[i] = shbits_permute(table, walks->plan->walks[i].mask);
 }
 
 /*
@@ -147,34 +178,249 @@ set_masks(const WalkFeed *feed)
  * one side only, that with more of them.  So the walk is as far as the side
  * that is further.
  */
-static void
-report_walks(ShPairsFeed *base, double fraction)
+void
+shpairs_walks_report(ShPairsWalks *walks, double fraction)
 {
-	const WalkFeed *feed = (const WalkFeed *) base;
 	double		entries = 0;
 	double		passed = 0;
 	double		furthest = 0;
 
-	if (feed->chunks != NULL)
-		fraction = shpairs_chunks_done(feed->chunks, fraction);
-	for (int i = 0; i < base->nsides; i++)
+	if (walks->chunks != NULL)
+		fraction = shpairs_chunks_done(walks->chunks, fraction);
+	for (int i = 0; i < walks->nsides; i++)
 	{
-		const ShPairsBucketReader *reader = &feed->readers[i];
+		const Reader *reader = &walks->readers[i];
 		double		here = reader->passed + reader->bucket_entries * fraction;
 
-		entries += base->inputs[i].entries;
+		entries += walks->inputs[i].entries;
 		passed += here;
-		furthest = Max(furthest, here / Max(base->inputs[i].entries, 1));
+		furthest = Max(furthest, here / Max(walks->inputs[i].entries, 1));
 	}
-	if (base->nsides > 1 && base->inputs[0].entries > 0 && base->inputs[1].entries > 0)
+	if (walks->nsides > 1 && walks->inputs[0].entries > 0 && walks->inputs[1].entries > 0)
 		passed = Min(furthest, 1) * entries;
-	shpairs_progress_entries(base->inputs[0].progress, feed->done + passed);
+	shpairs_progress_entries(walks->inputs[0].progress, walks->done + passed);
 }
 
+/*
+ * Begin before the first bucket of a table, with prefixes of the given length.
+ */
 static void
-report_read(void *arg)
+start_reader(Reader *reader, int table, int prefix_bits, bool first_walk)
 {
-	report_walks(arg, 0);
+	reader->prefix = shbits_prefix_mask(prefix_bits);
+	reader->collector.bucket.table = shpairs_input_table(reader->input, table);
+	reader->collector.bucket.first_walk = first_walk;
+	reader->bucket_entries = 0;
+	reader->passed = 0;
+	shpairs_input_start(reader->input, table);
+}
+
+/*
+ * How many of the next entries, which are all of one group, have lower keys
+ * than the given one.
+ */
+static int
+count_below(const Reader *reader, ShPermuted key)
+{
+	const ShPermuted *keys = reader->input->values;
+	int			count = reader->input->count;
+	int			step = 1;
+	int			low = 0;
+	int			high;
+
+	/* it is mostly near the start */
+	while (step <= count && keys[step - 1] < key)
+	{
+		low = step;
+		step *= 2;
+	}
+	high = Min(step - 1, count);
+	while (low < high)
+	{
+		int			middle = low + (high - low) / 2;
+
+		if (keys[middle] < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * Read more entries if none are left.  Returns false if there are no more.
+ */
+static inline bool
+have_entries(Reader *reader)
+{
+	if (likely(reader->input->count > 0))
+		return true;
+	shpairs_walks_report(reader->walks, 0);
+	return shpairs_input_next(reader->input);
+}
+
+/*
+ * Read on: how many of the next entries are of a group, and share the prefix of a key.
+ */
+static int
+count_more(Reader *reader, uint32 group, ShPermuted key)
+{
+	const ShPairsInput *input = reader->input;
+	int			count = 0;
+
+	if (!have_entries(reader) || input->group != group)
+		return 0;
+	if (reader->prefix == 0)
+		return input->count;
+	while (count < input->count && ((input->values[count] ^ key) & reader->prefix) == 0)
+		count++;
+	return count;
+}
+
+/*
+ * Take the bucket of the next entries.  There must be some.
+ *
+ * The bucket is that of the collector, and is valid until the next is taken; the caller
+ * may change its rows.  If it needs more memory than allowed, it is not complete.
+ */
+static void
+take(Reader *reader)
+{
+	ShPairsInput *input = reader->input;
+	ShPairsBucket *bucket = &reader->collector.bucket;
+	ShPermuted	key = input->values[0];
+	int			count;
+
+	shpairs_collector_clear(&reader->collector, input->group);
+	bucket->first_number = (uint64) reader->passed;
+	reader->complete = true;
+	while (reader->complete && (count = count_more(reader, bucket->group, key)) > 0)
+	{
+		int			taken = shpairs_collect(&reader->collector, input->values, input->rows, count);
+
+		reader->bucket_entries += taken;
+		shpairs_input_advance(input, taken);
+		reader->complete = taken == count;
+		if (input->count > 0)
+			break;
+	}
+	if (reader->complete)
+		shpairs_collector_finish(&reader->collector);
+}
+
+/*
+ * Move the entries of the bucket that has been taken into chunks, and those that did
+ * not fit.
+ */
+static void
+add_to_chunks(Reader *reader, ShPairsChunks *chunks, int side)
+{
+	uint32		group = reader->collector.bucket.group;
+	ShPermuted	key = reader->collector.bucket.values[0];
+	int			count;
+
+	shpairs_chunks_add_bucket(chunks, side, &reader->collector.bucket);
+	shpairs_collector_shrink(&reader->collector);
+	while (!reader->complete && (count = count_more(reader, group, key)) > 0)
+	{
+		shpairs_chunks_add(chunks, side, reader->input->values, reader->input->rows, count);
+		reader->bucket_entries += count;
+		shpairs_input_advance(reader->input, count);
+	}
+	reader->complete = true;
+}
+
+/* the entries of the returned bucket are done */
+static inline void
+pass_bucket(Reader *reader)
+{
+	reader->passed += reader->bucket_entries;
+	reader->bucket_entries = 0;
+}
+
+/*
+ * Are there no more entries?
+ *
+ * If there are, the input has the next ones.  The bucket that was taken before is no
+ * longer valid.
+ */
+static bool
+at_end(Reader *reader)
+{
+	pass_bucket(reader);
+	return !have_entries(reader);
+}
+
+/*
+ * Take the next bucket that has several rows.  Returns false after the last.  If it is
+ * not complete, the rest must be taken, too (add_to_chunks).
+ */
+static bool
+take_next(Reader *reader)
+{
+	ShPairsInput *input = reader->input;
+
+	while (!at_end(reader))
+	{
+		if (input->count > 1 && ((input->values[0] ^ input->values[1]) & reader->prefix) != 0)
+		{
+			shpairs_input_advance(input, 1);
+			reader->passed++;
+			continue;
+		}
+		take(reader);
+		if (reader->collector.bucket.nrows > 1)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Skip the entries before a key of a group.
+ */
+static void
+skip(Reader *reader, uint32 group, ShPermuted key)
+{
+	ShPairsInput *input = reader->input;
+
+	while (!at_end(reader) && input->group <= group)
+	{
+		int			below = input->group == group ? count_below(reader, key) : input->count;
+
+		shpairs_input_advance(input, below);
+		reader->passed += below;
+		if (input->count > 0)
+			return;
+		shpairs_input_seek(input, group, key);
+	}
+}
+
+/*
+ * Take the next buckets of both sides that have the same prefix.  Returns false after the
+ * last.  If any is not complete, the rest must be taken, as above.
+ */
+static bool
+take_common(Reader *a, Reader *b)
+{
+	while (!at_end(a) && !at_end(b))
+	{
+		uint32		a_group = a->input->group;
+		uint32		b_group = b->input->group;
+		uint64		a_prefix = a->input->values[0] & a->prefix;
+		uint64		b_prefix = b->input->values[0] & b->prefix;
+
+		if (a_group == b_group && a_prefix == b_prefix)
+		{
+			take(a);
+			take(b);
+			return true;
+		}
+		if (a_group < b_group || (a_group == b_group && a_prefix < b_prefix))
+			skip(a, b_group, b_prefix);
+		else
+			skip(b, a_group, a_prefix);
+	}
+	return false;
 }
 
 /*
@@ -182,119 +428,123 @@ report_read(void *arg)
  * the first one turned out to have.
  */
 static void
-start_walk(WalkFeed *feed)
+start_walk(ShPairsWalks *walks)
 {
-	const ShPairsPlan *plan = feed->plan;
-	const ShPairsWalk *walk = &plan->walks[feed->walk];
-	int			ndone = feed->walk - plan->first;
+	const ShPairsPlan *plan = walks->plan;
+	const ShPairsWalk *walk = &plan->walks[walks->walk];
+	int			ndone = walks->walk - plan->first;
 	int			nwalks = plan->nwalks - plan->first;
-	ShPairsProgress *progress = feed->base.inputs[0].progress;
+	ShPairsProgress *progress = walks->inputs[0].progress;
 
-	if (ndone == 1 && feed->base.nsides == 1)
-		progress->total = feed->done * nwalks;
+	if (ndone == 1 && walks->nsides == 1)
+		progress->total = walks->done * nwalks;
 	shpairs_progress_walks(progress, ndone, nwalks);
-	if (feed->walk == plan->nwalks)
+	if (walks->walk == plan->nwalks)
 		return;
-	for (int i = 0; i < feed->base.nsides; i++)
-		shpairs_buckets_start(&feed->readers[i], walk->table, walk->prefix_bits, feed->walk == 0);
-	set_masks(feed);
+	for (int i = 0; i < walks->nsides; i++)
+		start_reader(&walks->readers[i], walk->table, walk->prefix_bits, walks->walk == 0);
+	set_masks(walks);
 }
 
 /* count the entries of a walk that has ended */
 static void
-end_walk(WalkFeed *feed)
+end_walk(ShPairsWalks *walks)
 {
-	const ShPairsInput *inputs = feed->base.inputs;
+	const ShPairsInput *inputs = walks->inputs;
 
-	if (feed->base.nsides == 1)
-		feed->done += feed->readers[0].passed;
+	if (walks->nsides == 1)
+		walks->done += walks->readers[0].passed;
 	else if (inputs[0].entries > 0 && inputs[1].entries > 0)
-		feed->done += inputs[0].entries + inputs[1].entries;
+		walks->done += inputs[0].entries + inputs[1].entries;
 	else
-		feed->done += feed->readers[0].passed + feed->readers[1].passed;
-	feed->walk++;
+		walks->done += walks->readers[0].passed + walks->readers[1].passed;
+	walks->walk++;
 }
 
 static bool
-next_buckets(WalkFeed *feed)
+next_buckets(ShPairsWalks *walks)
 {
-	if (feed->base.nsides == 1)
-		return shpairs_buckets_next(&feed->readers[0]);
-	return shpairs_buckets_meet(&feed->readers[0], &feed->readers[1], feed->memory);
+	if (walks->nsides == 1)
+		return take_next(&walks->readers[0]);
+	return take_common(&walks->readers[0], &walks->readers[1]);
 }
 
 /*
  * If any of the current buckets does not fit in memory, divide all into chunks.
  */
 static void
-divide_buckets(WalkFeed *feed)
+divide_buckets(ShPairsWalks *walks)
 {
-	int			nsides = feed->base.nsides;
+	int			nsides = walks->nsides;
 	ShPairsChunks *chunks;
 
-	if (feed->readers[0].complete && feed->readers[nsides - 1].complete)
+	if (walks->readers[0].complete && walks->readers[nsides - 1].complete)
 		return;
-	chunks = shpairs_chunks_begin(feed->base.inputs, nsides, feed->readers[0].bucket,
-								  feed->sink);
+	chunks = shpairs_chunks_begin(walks->inputs, nsides, &walks->readers[0].collector.bucket,
+								  walks->sink);
 	for (int i = 0; i < nsides; i++)
-		shpairs_buckets_add_to_chunks(&feed->readers[i], chunks, i);
+		add_to_chunks(&walks->readers[i], chunks, i);
 	shpairs_chunks_divide(chunks);
-	feed->chunks = chunks;
+	walks->chunks = chunks;
 }
 
-static bool
-next_walk_buckets(ShPairsFeed *base, ShPairsBucket **a, ShPairsBucket **b)
+/*
+ * Get the next two buckets whose keys are to be compared, or the next one, twice, whose
+ * keys are to be compared with each other.  They are valid until the next call.  Returns
+ * false after the last.
+ */
+bool
+shpairs_walks_next(ShPairsWalks *walks, ShPairsBucket **a, ShPairsBucket **b)
 {
-	WalkFeed   *feed = (WalkFeed *) base;
-
-	if (shpairs_chunks_next(&feed->chunks, a, b))
+	if (shpairs_chunks_next(&walks->chunks, a, b))
 		return true;
-	while (feed->walk < feed->plan->nwalks)
+	while (walks->walk < walks->plan->nwalks)
 	{
-		if (next_buckets(feed))
+		if (next_buckets(walks))
 		{
-			*a = feed->readers[0].bucket;
-			*b = feed->readers[base->nsides - 1].bucket;
-			divide_buckets(feed);
-			(void) shpairs_chunks_next(&feed->chunks, a, b);
+			*a = &walks->readers[0].collector.bucket;
+			*b = &walks->readers[walks->nsides - 1].collector.bucket;
+			divide_buckets(walks);
+			(void) shpairs_chunks_next(&walks->chunks, a, b);
 			return true;
 		}
-		end_walk(feed);
-		start_walk(feed);
+		end_walk(walks);
+		start_walk(walks);
 	}
 	return false;
 }
 
 /*
- * Begin the walks of a plan over the inputs of a search, which have been prepared for
- * its scheme.  The masks of pairs are set.  All arguments must outlive the search.
- *
- * Two sides may exceed maintenance_work_mem by half.
+ * Begin the walks of a plan over the inputs of a search, which have been prepared.  The
+ * masks of pairs are set.  All arguments must outlive the search.
  */
-ShPairsFeed *
-shpairs_feed_walks(ShPairsInput *inputs, int nsides, const ShPairsPlan *plan, ShPairs *pairs,
-				   ShPairsSink *sink)
+ShPairsWalks *
+shpairs_walks_begin(ShPairsInput *inputs, int nsides, const ShPairsPlan *plan, ShPairs *pairs,
+					ShPairsSink *sink)
 {
-	WalkFeed   *feed = palloc0(sizeof(WalkFeed));
+	ShPairsWalks *walks = palloc0(sizeof(ShPairsWalks));
 	double		entries = 0;
 
-	feed->base.nsides = nsides;
-	feed->base.inputs = inputs;
-	feed->base.next = next_walk_buckets;
-	feed->base.report = report_walks;
-	feed->plan = plan;
-	feed->memory = maintenance_work_mem * (Size) 1024;
-	feed->pairs = pairs;
-	feed->sink = sink;
+	walks->nsides = nsides;
+	walks->inputs = inputs;
+	walks->plan = plan;
+	walks->pairs = pairs;
+	walks->sink = sink;
 	for (int i = 0; i < nsides; i++)
 	{
-		shpairs_buckets_init(&feed->readers[i], &inputs[i].entries_of, feed->memory / nsides,
-							 shpairs_input_sink(&inputs[i], sink), report_read, feed);
+		Reader	   *reader = &walks->readers[i];
+
+		reader->walks = walks;
+		reader->input = &inputs[i];
+		shpairs_collector_init(&reader->collector, inputs[i].nwords,
+							   shpairs_input_sink(&inputs[i], sink),
+							   shpairs_bucket_capacity(inputs[i].nwords,
+													   maintenance_work_mem * (Size) 1024 / nsides));
 		entries = inputs[i].entries == 0 || (i > 0 && entries == 0) ? 0 :
 			entries + inputs[i].entries;
 	}
 	shpairs_progress_begin(inputs[0].progress, SHPAIRS_COMPARING, entries * (plan->nwalks - plan->first));
-	feed->walk = plan->first;
-	start_walk(feed);
-	return &feed->base;
+	walks->walk = plan->first;
+	start_walk(walks);
+	return walks;
 }

@@ -1,20 +1,19 @@
 /*-------------------------------------------------------------------------
  *
  * walks.h
- *	  The buckets of fingerprints of one word that are met by walks over the
- *	  tables of a scheme.
+ *	  The buckets that are met by walks over the entries of inputs.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef SIMHASH_PAIRS_WALKS_H
 #define SIMHASH_PAIRS_WALKS_H
 
-#include "pairs/feed.h"
+#include "pairs/input.h"
 #include "pairs/pairs.h"
 
 /*
- * A walk over a table.  Entries that agree in the first prefix_bits of their
- * keys make a bucket.
+ * A walk over a table.  Entries of a group that agree in the first prefix_bits of their
+ * keys make a bucket: the whole group if there are none, as with several words.
  */
 typedef struct ShPairsWalk
 {
@@ -34,10 +33,15 @@ typedef struct ShPairsPlan
 	ShPairsWalk walks[SHBITS_MAX_TABLES];
 } ShPairsPlan;
 
+typedef struct ShPairsWalks ShPairsWalks;
+
 extern void shpairs_plan_walks(ShPairsPlan *plan, const ShBitsScheme *scheme, int distance,
 							   double entries);
 extern void shpairs_plan_table(ShPairsPlan *plan, const ShBitsScheme *scheme, int table);
-extern ShPairsFeed *shpairs_feed_walks(ShPairsInput *inputs, int nsides, const ShPairsPlan *plan,
-									   ShPairs *pairs, ShPairsSink *sink);
+extern void shpairs_plan_groups(ShPairsPlan *plan);
+extern ShPairsWalks *shpairs_walks_begin(ShPairsInput *inputs, int nsides, const ShPairsPlan *plan,
+										 ShPairs *pairs, ShPairsSink *sink);
+extern bool shpairs_walks_next(ShPairsWalks *walks, ShPairsBucket **a, ShPairsBucket **b);
+extern void shpairs_walks_report(ShPairsWalks *walks, double fraction);
 
 #endif							/* SIMHASH_PAIRS_WALKS_H */

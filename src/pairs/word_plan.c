@@ -192,8 +192,13 @@ shpairs_plan_words(ShPairsWordPlan *plan, const ShPairsSets *sets)
 		.na = sets->a->nkeys,.nb = sets->b->nkeys,.among = sets->a == sets->b
 	};
 	estimates.comparisons = shpairs_comparisons(&estimates.keys);
-	/* different keys are no pairs at distance 0 */
-	if (estimates.comparisons <= COMPARE_MAX || (estimates.keys.among && sets->distance == 0))
+
+	/*
+	 * at distance 0 different keys are no pairs, and equal ones of one word
+	 * are soon found
+	 */
+	if (estimates.comparisons <= COMPARE_MAX ||
+		(sets->distance == 0 && (estimates.keys.among || sets->nwords == 1)))
 		return;
 	if (sets->nwords == 1)
 	{

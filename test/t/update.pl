@@ -213,5 +213,27 @@ is(scalar(grep { /^[-+] pg_proc \| function ext\.simhash_hash\(text\) .*"procost
 	2, 'another cost is seen');
 is(scalar(@found), 3, 'and nothing else differs');
 
+# from a directory beside the installation, whose newest version is another one
+SKIP:
+{
+	skip 'extension_control_path came with PostgreSQL 18', 3 if $node->pg_version < 18;
+	my $beside = PostgreSQL::Test::Utils::tempdir . '/beside';
+	make_path("$beside/extension", "$beside/lib");
+	system_or_bail('cp', "$config{sharedir}/extension/simhash.control",
+		"$config{sharedir}/extension/simhash--$current.sql", "$beside/extension/");
+	system_or_bail('cp', "$config{pkglibdir}/simhash.so", "$beside/lib/");
+	$node->append_conf('postgresql.conf', "extension_control_path = '$beside'\ndynamic_library_path = '$beside/lib'\n");
+	$node->restart;
+	$node->safe_psql('postgres', 'CREATE DATABASE beside TEMPLATE template0');
+	$node->safe_psql('beside', 'CREATE EXTENSION simhash');
+	is(version_of('beside'), $current, 'extension_control_path: the version that is there');
+	is( $node->safe_psql('beside', q{CREATE TABLE docs (body text); INSERT INTO docs VALUES ('Thank you!');
+			CREATE INDEX ON docs USING simhash (body simhash_text_ops); SET enable_seqscan = off;
+			SELECT count(*) FROM docs WHERE body =~= 'thank you'}), 1, 'extension_control_path: a row is found');
+	is( $node->safe_psql('beside', q{SELECT simhash_hash('a');
+			SELECT count(*) FROM pg_get_loaded_modules() WHERE module_name = 'simhash'}) =~ s/^.*\n//r, 1,
+		'extension_control_path: the library has its name');
+}
+
 $node->stop;
 done_testing();

@@ -11,80 +11,12 @@
 #include "access/gin.h"
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 #include "text/jaccard.h"
 
 #include "server.h"
 
 extern Datum simhash_passage_extract_value(PG_FUNCTION_ARGS);
-
-/*
- * What they need of a server beyond server.c.  A piece of memory may have at most 1 MB,
- * a thousandth of the server's limit, unless it is asked for as a huge one.
- */
-#define MAX_PIECE			(1 << 20)
-
-MemoryContext TopTransactionContext = NULL;
-
-#define MEMORY_LIMIT		(UINT64CONST(1) << 40)
-
-size_t
-get_hash_memory_limit(void)
-{
-	return MEMORY_LIMIT;
-}
-
-void *
-MemoryContextAlloc(MemoryContext context, Size size)
-{
-	if (size > MAX_PIECE)
-		elog(ERROR, "invalid memory alloc request size %zu", size);
-	return MemoryContextAllocHuge(context, size);
-}
-
-void *
-MemoryContextAllocExtended(MemoryContext context, Size size, int flags)
-{
-	return flags & MCXT_ALLOC_ZERO ? palloc0(size) : palloc(size);
-}
-
-void *
-MemoryContextAllocZero(MemoryContext context, Size size)
-{
-	return palloc0(size);
-}
-
-MemoryContext
-GenerationContextCreate(MemoryContext parent, const char *name,
-						Size minContextSize, Size initBlockSize, Size maxBlockSize)
-{
-	return NULL;
-}
-
-void
-MemoryContextRegisterResetCallback(MemoryContext context, MemoryContextCallback *cb)
-{
-}
-
-static Size allocated = 0;
-
-Size
-MemoryContextMemAllocated(MemoryContext context, bool recurse)
-{
-	return allocated;
-}
-
-void
-MemoryContextDelete(MemoryContext context)
-{
-}
-
-struct varlena *
-pg_detoast_datum_packed(struct varlena *datum)
-{
-	return datum;
-}
 
 /* a text of that many different words of five letters */
 static text *
@@ -175,10 +107,10 @@ test_order(void)
 	report(all_are_kept(), "remembered documents", "in any order");
 
 	/* another generation begins with what is used */
-	allocated = MEMORY_LIMIT;
+	server_allocated = server_memory_limit;
 	documents[0] = make_document(500000, 10);
 	kept[0] = recall(0, 0);
-	allocated = 0;
+	server_allocated = 0;
 	old = kept[1];
 	for (int i = 1; i < NDOCUMENTS; i++)
 		kept[i] = recall(i, 1);
@@ -287,6 +219,7 @@ test_long_words(void)
 int
 main(void)
 {
+	server_max_piece = 1 << 20;
 	test_large();
 	test_order();
 	test_meeting();

@@ -48,7 +48,7 @@ typedef enum Shape
 	SHAPE_FEW_BITS,				/* of which alone they consist */
 	SHAPE_NUMBERS,				/* small ones */
 	SHAPES
-} Shape;
+}			Shape;
 
 static const char *const shape_names[] =
 {"random keys", "clustered keys", "skewed keys", "keys of few bits", "small numbers"};
@@ -204,9 +204,9 @@ pairs_are_right(const uint64 *a, size_t na, const uint64 *b, size_t nb, int dist
 	start(found_pair, distance);
 	add_masks(nmasks);
 	if (b == NULL)
-		shpairs_find_pairs(&pairs, a, na);
+		shpairs_find_pairs(&pairs, a, na, a, na);
 	else
-		shpairs_find_matches(&pairs, a, na, b, nb);
+		shpairs_find_pairs(&pairs, a, na, b, nb);
 	right = pairs.nmasks == nmasks;
 	for (size_t i = 0; i < na; i++)
 	{
@@ -242,15 +242,19 @@ test_shape(Shape shape)
 
 			right_pairs &= pairs_are_right(set_a, na, NULL, 0, distances[d], (n + d) % (MAX_MASKS + 1));
 
-			/* the other set: large, as large, small, or none, some keys in both */
+			/*
+			 * the other set: large, as large, small, or none, some keys in
+			 * both
+			 */
 			nb = counts[lengthof(counts) - 1 - (n * 5 + d) % lengthof(counts)];
 			for (size_t j = 0; j < nb; j++)
 				set_b[j] = next_random() % 4 == 0 ? set_a[next_random() % na] : make_key(shape);
 			nb = make_unique(set_b, nb);
 			right_matches &= pairs_are_right(set_a, na, set_b, nb, distances[d],
 											 (n + d) % (MAX_MASKS + 1));
-			right_matches &= pairs_are_right(set_a, na, set_a, na, distances[d], 0);
 			right_matches &= pairs_are_right(set_a, na, set_b, 0, distances[d], 0);
+			memcpy(set_b, set_a, na * sizeof(uint64));
+			right_matches &= pairs_are_right(set_a, na, set_b, na, distances[d], 0);
 		}
 	}
 	report(right_pairs, shape_names[shape], "pairs");
@@ -275,10 +279,10 @@ test_one_and_many(void)
 		expected += shbits_distance(one, many[i]) <= 12;
 
 	start(count_pair, 12);
-	shpairs_find_matches(&pairs, &one, 1, many, MANY_KEYS);
+	shpairs_find_pairs(&pairs, &one, 1, many, MANY_KEYS);
 	right &= nfound == expected && pairs.capacity == 0;
 	start(count_pair, 12);
-	shpairs_find_matches(&pairs, many, MANY_KEYS, &one, 1);
+	shpairs_find_pairs(&pairs, many, MANY_KEYS, &one, 1);
 	right &= nfound == expected && pairs.capacity == 0;
 	report(right, "one key and a million", "pairs between two sets, without memory");
 }
@@ -300,9 +304,9 @@ large_set_is_right(size_t na, size_t nb, bool among, int distance, double *fract
 	start(sum_pair, distance);
 	pairs.arg = among ? (void *) many : NULL;
 	if (among)
-		shpairs_find_pairs(&pairs, many, na);
+		shpairs_find_pairs(&pairs, many, na, many, na);
 	else
-		shpairs_find_matches(&pairs, many, na, more, nb);
+		shpairs_find_pairs(&pairs, many, na, more, nb);
 	finish_search();
 	*fraction = pairs.compared / all;
 
@@ -421,94 +425,65 @@ test_balls(void)
 	report(right, "balls", "all numbers with few bits, in order");
 }
 
-/* one of two processes that search slices of the same keys, and some of their own */
-typedef struct Slicer
+/* two processes that share a search: the second one begins at some report of the first */
+static ShPairsShared shared;
+static ShPairs second;
+static bool second_began;
+static size_t shared_na;
+static size_t shared_nb;
+static bool shared_among;
+
+static void
+share(ShPairs *process)
 {
-	ShPairs		pairs;
-	bool		among;
-	size_t		na;
-	size_t		nb;
-	uint64		a[MAX_KEYS];
-	uint64		b[MAX_KEYS];
-} Slicer;
-
-static Slicer slicers[2];
-static size_t ncommon_a;
-static size_t ncommon_b;
-
-/* the number of a key that both have, or -1 */
-static long
-common_number(const uint64 *common, size_t count, uint64 key)
-{
-	const uint64 *found = bsearch(&key, common, count, sizeof(uint64), compare_keys);
-
-	return found != NULL ? found - common : -1;
+	process->shared = &shared;
+	if (shared_among)
+		shpairs_find_pairs(process, set_a, shared_na, set_a, shared_na);
+	else
+		shpairs_find_pairs(process, set_a, shared_na, set_b, shared_nb);
 }
 
 static void
-found_in_slice(void *arg, size_t i, size_t j)
+report_shared(void *arg, double fraction)
 {
-	const Slicer *slicer = arg;
-	long		a = common_number(set_a, ncommon_a, slicer->a[i]);
-	long		b = slicer->among ? common_number(set_a, ncommon_a, slicer->a[j]) :
-		common_number(set_b, ncommon_b, slicer->b[j]);
-
-	if (a < 0 || b < 0)
-		return;
-	if (slicer->among && a < b)
-		found_pair(NULL, b, a);
-	else
-		found_pair(NULL, a, b);
+	if (!second_began && next_random() % 40 == 0)
+	{
+		second_began = true;
+		share(&second);
+	}
 }
 
-static size_t
-add_own_keys(Shape shape, uint64 *keys, const uint64 *common, size_t count)
+static void
+found_shared(void *arg, size_t i, size_t j)
 {
-	memcpy(keys, common, count * sizeof(uint64));
-	for (int i = 0; i < 40; i++)
-		keys[count++] = make_key(shape);
-	return make_unique(keys, count);
+	if (shared_among && i < j)
+		found_pair(NULL, j, i);
+	else
+		found_pair(NULL, i, j);
 }
 
 static bool
-slices_are_right(Shape shape, bool among, int distance)
+shared_is_right(bool among, int distance)
 {
-	static ShPairsSlices slices;
 	size_t		expected = 0;
 	bool		right = true;
 
 	start(found_pair, distance);
-	for (int i = 0; i < lengthof(slicers); i++)
+	memset(&shared, 0, sizeof(shared));
+	shared_among = among;
+	second_began = false;
+	shpairs_init(&second, distance, found_shared, report_shared, NULL);
+	shpairs_init(&pairs, distance, found_shared, report_shared, NULL);
+	share(&pairs);
+	right &= pairs.nparts == 0;
+	finish_search();
+	if (!second_began)
+		share(&second);
+	pairs = second;
+	finish_search();
+	for (size_t i = 0; i < shared_na; i++)
 	{
-		Slicer	   *slicer = &slicers[i];
-
-		slicer->among = among;
-		slicer->na = add_own_keys(shape, slicer->a, set_a, ncommon_a);
-		slicer->nb = add_own_keys(shape, slicer->b, set_b, ncommon_b);
-		shpairs_init(&slicer->pairs, distance, found_in_slice, report_part, slicer);
-		shpairs_begin_slices(&slicer->pairs, slicer->a, slicer->na,
-							 among ? NULL : slicer->b, among ? 0 : slicer->nb);
-		if (i == 0)
-			(void) shpairs_plan_slices(&slicer->pairs, &slices);
-	}
-	/* in an order that jumps between parts; the stride is a prime */
-	for (int i = 0; i < slices.nparts * SHPAIRS_SLICES; i++)
-	{
-		int			number = i * 31337 % (slices.nparts * SHPAIRS_SLICES);
-
-		shpairs_search_slice(&slicers[next_random() % 2].pairs, &slices,
-							 number / SHPAIRS_SLICES, number % SHPAIRS_SLICES);
-	}
-	for (int i = 0; i < lengthof(slicers); i++)
-	{
-		shpairs_end_slices(&slicers[i].pairs);
-		right &= slicers[i].pairs.nparts == 0;
-		pairs = slicers[i].pairs;
-		finish_search();
-	}
-	for (size_t i = 0; i < ncommon_a; i++)
-	{
-		for (size_t j = 0; j < (among ? i : ncommon_b); j++)
+		for (size_t j = 0; j < (among ? i : shared_nb); j++)
 		{
 			bool		near = is_pair(set_a[i], among ? set_a[j] : set_b[j]);
 
@@ -520,25 +495,26 @@ slices_are_right(Shape shape, bool among, int distance)
 }
 
 /*
- * Slices, some of which one process searches and some another, have each pair of
- * keys that both know, once, no matter what else each of them knows.
+ * Two processes that share a search have each pair once, whenever the second one begins.
  */
 static void
-test_slices(Shape shape)
+test_shared(Shape shape)
 {
-	static const int distances[] = {1, 3, 6, 10, 20, 64};
+	static const int distances[] = {0, 1, 3, 6, 10, 20, 64};
 	bool		right_pairs = true;
 	bool		right_matches = true;
 
-	for (int i = 0; i < lengthof(distances); i++)
+	for (int i = 0; i < 3 * lengthof(distances); i++)
 	{
-		ncommon_a = make_keys(shape, set_a, 1500);
-		ncommon_b = make_keys(shape, set_b, i % 2 == 0 ? 300 : 1700);
-		right_pairs &= slices_are_right(shape, true, distances[i]);
-		right_matches &= slices_are_right(shape, false, distances[i]);
+		int			distance = distances[i % lengthof(distances)];
+
+		shared_na = make_keys(shape, set_a, 1500);
+		shared_nb = make_keys(shape, set_b, i % 2 == 0 ? 300 : 1700);
+		right_pairs &= distance == 0 || shared_is_right(true, distance);
+		right_matches &= shared_is_right(false, distance);
 	}
-	report(right_pairs, shape_names[shape], "pairs in slices");
-	report(right_matches, shape_names[shape], "pairs between two sets in slices");
+	report(right_pairs, shape_names[shape], "pairs of two processes");
+	report(right_matches, shape_names[shape], "pairs between two sets of two processes");
 }
 
 /*
@@ -553,7 +529,7 @@ test_collector(int nvalues, const char *what)
 	const ShPairsBucket *bucket = &collector.bucket;
 	bool		right = true;
 
-	shpairs_collector_init(&collector, 4, NULL, (Size) 1 << 30);
+	shpairs_collector_init(&collector, 4, NULL, WIDE_ROWS);
 	for (uint64 row = 0; row < WIDE_ROWS; row++)
 	{
 		uint64		value[4] = {7, 7, 7, (row * 7919) % nvalues};
@@ -573,7 +549,9 @@ test_collector(int nvalues, const char *what)
 	}
 	report(right, what, "keys and their rows");
 	report(server_checks >= WIDE_ROWS, what, "interrupts in the sort");
-	shpairs_collector_free(&collector);
+	pfree(bucket->values);
+	pfree(bucket->starts);
+	pfree(bucket->rows);
 }
 
 static void
@@ -596,10 +574,9 @@ test_interrupts(void)
 	const size_t count = 4 * MANY_KEYS;
 	ShPermuted *keys = malloc(count * sizeof(ShPermuted));
 	ShPermuted	few[64];
-	ShPairsSlices slices;
 	ShPairs		pairs;
-	ShPairsKeys a = {few, NULL, NULL, lengthof(few), false, 0};
-	ShPairsKeys b = {keys, NULL, NULL, count, true, 0};
+	ShPairsKeys a = {few, NULL, NULL, lengthof(few), false};
+	ShPairsKeys b = {keys, NULL, NULL, count, true};
 
 	for (size_t i = 0; i < count; i++)
 		keys[i] = i;
@@ -608,17 +585,19 @@ test_interrupts(void)
 	shpairs_init(&pairs, 2, ignore_pair, ignore_report, NULL);
 	InterruptPending = true;
 	server_checks = 0;
-	shpairs_compare_product(&pairs, &a, &b, shpairs_whole);
+	pairs.needed = 1;
+	shpairs_compare_product(&pairs, &a, &b);
 	report(server_checks >= 10, "few keys and many", "interrupts in a row of tiles");
 	server_checks = 0;
-	shpairs_begin_slices(&pairs, keys, count, NULL, 0);
-	report(server_checks >= 3, "many keys", "interrupts while they are copied");
-	pairs.distance = 0;
-	server_checks = 0;
-	(void) shpairs_plan_slices(&pairs, &slices);
-	report(server_checks >= 3, "many keys", "interrupts while their bits are collected");
+	for (size_t i = 0; i < count; i++)
+		keys[i] = (uint64) i << 32;
+	for (size_t i = 0; i < lengthof(few); i++)
+		few[i] = PG_UINT64_MAX - (lengthof(few) - i);
+	/* all differ in the lower half, so nothing is left to do */
+	shpairs_find_pairs(&pairs, keys, count, few, lengthof(few));
+	report(server_checks >= 6, "many keys",
+		   "interrupts while they are copied and their bits are collected");
 	InterruptPending = false;
-	shpairs_end_slices(&pairs);
 	free(keys);
 }
 
@@ -652,7 +631,7 @@ main(void)
 	for (int shape = 0; shape < SHAPES; shape++)
 	{
 		test_shape(shape);
-		test_slices(shape);
+		test_shared(shape);
 	}
 	test_large(SHAPE_RANDOM, 10, 0.2);
 	test_large(SHAPE_CLUSTERED, 3, 0.3);

@@ -3,7 +3,8 @@
  * server.c
  *	  What the sources need of a server, for programs without one.
  *
- * Memory that was allocated before an error is lost.  There are no conversions.
+ * Memory that was allocated before an error is lost, unless it is tracked.  There are
+ * no conversions.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,23 +35,68 @@ ProcessInterrupts(void)
 	server_checks++;
 }
 
+Size		server_max_piece = MaxAllocHugeSize;
+Size		server_memory_limit = UINT64CONST(1) << 40;
+Size		server_allocated = 0;
+
+bool		server_tracks = false;
+static void **tracked = NULL;
+static int	ntracked = 0;
+static MemoryContextCallback *at_reset = NULL;
+
+MemoryContext TopTransactionContext = NULL;
+
+/*
+ * The place of a piece of memory in the list, a new one if it is not there.  The last
+ * piece is the likeliest.
+ */
+static void **
+place_of(void *pointer)
+{
+	static void *untracked;
+	int			i = ntracked;
+
+	if (!server_tracks)
+		return &untracked;
+	while (i > 0 && tracked[i - 1] != pointer)
+		i--;
+	if (i > 0)
+		return &tracked[i - 1];
+	if ((ntracked & (ntracked - 1)) == 0)
+		tracked = realloc(tracked, (2 * ntracked + 1) * sizeof(void *));
+	return &tracked[ntracked++];
+}
+
+static void *
+keep(void **place, void *new)
+{
+	if (new == NULL)
+		abort();
+	return *place = new;
+}
+
+void
+server_reset(void)
+{
+	if (at_reset != NULL)
+		at_reset->func(at_reset->arg);
+	at_reset = NULL;
+	while (ntracked > 0)
+		free(tracked[--ntracked]);
+}
+
 void *
 MemoryContextAllocHuge(MemoryContext context, Size size)
 {
-	void	   *result = malloc(size);
-
-	if (result == NULL)
-		abort();
-	return result;
+	return keep(place_of(NULL), malloc(size));
 }
 
 void *
 repalloc_huge(void *pointer, Size size)
 {
-	pointer = realloc(pointer, size);
-	if (pointer == NULL)
-		abort();
-	return pointer;
+	void	  **place = place_of(pointer);
+
+	return keep(place, realloc(pointer, size));
 }
 
 void *
@@ -62,6 +108,10 @@ repalloc(void *pointer, Size size)
 void
 pfree(void *pointer)
 {
+	void	  **place = place_of(pointer);
+
+	if (server_tracks)
+		*place = tracked[--ntracked];
 	free(pointer);
 }
 
@@ -74,14 +124,66 @@ palloc(Size size)
 void *
 palloc0(Size size)
 {
-	void	   *result = calloc(1, size);
-
-	if (result == NULL)
-		abort();
-	return result;
+	return keep(place_of(NULL), calloc(1, size));
 }
 
-/* memory is lost by errors, as said above */
+void *
+MemoryContextAlloc(MemoryContext context, Size size)
+{
+	if (size > server_max_piece)
+		elog(ERROR, "invalid memory alloc request size %zu", size);
+	return palloc(size);
+}
+
+void *
+MemoryContextAllocExtended(MemoryContext context, Size size, int flags)
+{
+	return flags & MCXT_ALLOC_ZERO ? palloc0(size) : palloc(size);
+}
+
+void *
+MemoryContextAllocZero(MemoryContext context, Size size)
+{
+	return palloc0(size);
+}
+
+MemoryContext
+GenerationContextCreate(MemoryContext parent, const char *name,
+						Size minContextSize, Size initBlockSize, Size maxBlockSize)
+{
+	return NULL;
+}
+
+void
+MemoryContextRegisterResetCallback(MemoryContext context, MemoryContextCallback *cb)
+{
+	at_reset = cb;
+}
+
+Size
+MemoryContextMemAllocated(MemoryContext context, bool recurse)
+{
+	return server_allocated;
+}
+
+void
+MemoryContextDelete(MemoryContext context)
+{
+}
+
+size_t
+get_hash_memory_limit(void)
+{
+	return server_memory_limit;
+}
+
+struct varlena *
+pg_detoast_datum_packed(struct varlena *datum)
+{
+	return datum;
+}
+
+/* as said above */
 const char *__asan_default_options(void);
 
 const char *
@@ -175,7 +277,11 @@ FindDefaultConversion(Oid connamespace, int32 for_encoding, int32 to_encoding)
 int
 pg_encoding_mbcliplen(int encoding, const char *mbstr, int len, int limit)
 {
-	abort();
+	int			clipped = 0;
+
+	while (clipped < len && clipped + pg_encoding_mblen(encoding, mbstr + clipped) <= limit)
+		clipped += pg_encoding_mblen(encoding, mbstr + clipped);
+	return clipped;
 }
 
 int

@@ -20,4 +20,15 @@ extern int	server_sqlstate;
 /* how often interrupts have been checked for, while InterruptPending is set */
 extern int	server_checks;
 
+/* the most bytes of one piece of memory that is not asked for as a huge one */
+extern Size server_max_piece;
+
+/* of a hash table, and what a context is said to have allocated */
+extern Size server_memory_limit;
+extern Size server_allocated;
+
+/* is all memory tracked, to be freed by server_reset? */
+extern bool server_tracks;
+extern void server_reset(void);
+
 #endif							/* SIMHASH_TEST_SERVER_H */

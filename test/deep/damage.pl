@@ -17,7 +17,7 @@ my $block_size = 8192;
 
 # page checksums would find the damage first
 my ($help) = run_command([ 'initdb', '--help' ]);
-my $node = make_node('fuzz',
+my $node = make_node('damage',
 	[ extra => [ $help =~ /--no-data-checksums/ ? '--no-data-checksums' : () ] ],
 	'restart_after_crash = on', "statement_timeout = '${PostgreSQL::Test::Utils::timeout_default}s'", "maintenance_work_mem = '16MB'");
 $node->start;
