@@ -21,7 +21,7 @@ INSERT INTO jobs (way, phase, measured, per, statements) VALUES
 ('simhash', 'read', 'build', 1, '{CREATE INDEX i ON document USING simhash (body simhash_text_ops),SELECT pg_relation_size(''i'')}'),
 ('md5', 'read', 'build', 1, '{CREATE INDEX i ON document (md5(body)),SELECT pg_relation_size(''i'')}'),
 ('trgm', 'read', 'build', 1, '{CREATE INDEX i ON document USING gin (body gin_trgm_ops),SELECT pg_relation_size(''i'')}'),
-('bands', 'read', 'build', 1, '{CREATE INDEX i ON band (key) INCLUDE (id),VACUUM band,SELECT pg_relation_size(''i'')}'),
+('bands', 'read', 'build', 1, '{CREATE INDEX i ON band (key) INCLUDE (id),SELECT pg_relation_size(''i'')}'),
 ('passages', 'read', 'build', 1, '{CREATE INDEX i ON document USING gin (body simhash_passage_ops),SELECT pg_relation_size(''i'')}'),
 ('simhash', 'read', 'lookups in one statement, each', :lookups, '{SELECT count(*) FROM asked q JOIN document d ON d.body =~= q.body}'),
 ('md5', 'read', 'lookups in one statement, each', :lookups, '{SELECT count(*) FROM asked q JOIN document d ON md5(d.body) = md5(q.body)}'),
@@ -33,8 +33,8 @@ INSERT INTO jobs (way, phase, measured, per, statements)
 SELECT way, 'write', 'insert, a row', 5000, ARRAY[format('INSERT INTO document SELECT * FROM later WHERE id <= %s', :rows + 5000)]
 FROM unnest('{none,simhash,md5,trgm,passages}'::text[]) way;
 INSERT INTO jobs (way, phase, measured, per, statements) VALUES
-('simhash', 'write', 'delete duplicates', 1, ARRAY['CREATE TABLE clean AS SELECT * FROM document d WHERE NOT EXISTS (SELECT FROM simhash_find_duplicates(''i'') f'
-	' WHERE f.duplicate = d.ctid)', 'SELECT count(*) FROM clean']),
+('simhash', 'write', 'delete duplicates', 1, ARRAY[format('CREATE TABLE clean AS SELECT * FROM document d WHERE id <= %s AND NOT EXISTS (SELECT FROM simhash_find_duplicates(''i'') f'
+	' WHERE f.duplicate = d.ctid)', :rows), 'SELECT count(*) FROM clean']),
 ('simhash', 'write', 'ADD CONSTRAINT', 1, '{ALTER TABLE clean ADD CONSTRAINT c EXCLUDE USING simhash (body simhash_text_ops WITH =~=)}'),
 ('simhash', 'write', 'insert with the constraint, a row', 5000,
  ARRAY[format('INSERT INTO clean SELECT * FROM later WHERE id <= %s ON CONFLICT DO NOTHING', :rows + 5000)]);
@@ -62,6 +62,7 @@ BEGIN
 		COMMIT;
 	END LOOP;
 	IF phase_wanted = 'write' THEN
+		SET LOCAL client_min_messages = warning;
 		DROP INDEX IF EXISTS i;
 		DELETE FROM document USING later WHERE document.id = later.id;
 	END IF;
