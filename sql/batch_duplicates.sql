@@ -105,6 +105,9 @@ FROM unnest(ARRAY['JSON_ARRAY(SELECT d.id FROM docs d WHERE d.id < docs.id)::tex
 -- as many items as can be sorted by, and more
 SELECT n, a.* FROM unnest('{1662,1663,66000}'::int[]) n,
 	attempt((SELECT string_agg('id % ' || i, ', ' ORDER BY i) FROM generate_series(1, n) i)) a;
+-- lists within, which nobody could cancel the analysis of
+SELECT keep, a.* FROM unnest('{row_number() OVER (ORDER BY,sum(id) OVER (PARTITION BY,max(DISTINCT id ORDER BY,(SELECT id ORDER BY}'::text[]) keep,
+	attempt(keep || (SELECT string_agg(' id % ' || i, ',') FROM generate_series(1, 66000) i) || ')') a;
 -- names are looked up when the function is called
 CREATE SCHEMA elsewhere;
 CREATE FUNCTION elsewhere.weight(text) RETURNS int LANGUAGE sql IMMUTABLE AS $$ SELECT length($1) $$;

@@ -18,6 +18,7 @@
 #include "access/htup_details.h"
 #include "executor/executor.h"
 #include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "parser/analyze.h"
 #include "parser/parse_relation.h"
@@ -98,8 +99,8 @@ shdup_clause_stop(const ErrorContextCallback *context)
 }
 
 /*
- * Reject a list that could not be sorted by.  To analyze it takes time that
- * grows with the square of its length, and obeys no cancel.
+ * Reject a list that could not be sorted by.  To analyze one takes time that grows with
+ * the square of its length, and obeys no cancel.
  */
 static void
 refuse_many(const ShDupClause *clause, const List *items)
@@ -112,6 +113,51 @@ refuse_many(const ShDupClause *clause, const List *items)
 						   list_length(items), (int) MAX_ITEMS)));
 }
 
+static void
+report_refused(const ShDupClause *clause, int sqlstate, const char *refused)
+{
+	ereport(ERROR,
+			(errcode(sqlstate),
+			 errmsg("%s are not allowed in \"%s\"", refused, clause->argument)));
+}
+
+/*
+ * Reject lists within expressions that would take long to analyze, and subqueries, which
+ * may have any.
+ */
+static bool
+refuse_nested(Node *node, void *arg)
+{
+	const ShDupClause *clause = arg;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, SubLink))
+		report_refused(clause, ERRCODE_FEATURE_NOT_SUPPORTED, "subqueries");
+	if (IsA(node, FuncCall))
+		refuse_many(clause, castNode(FuncCall, node)->agg_order);
+	if (IsA(node, WindowDef))
+	{
+		refuse_many(clause, castNode(WindowDef, node)->orderClause);
+		refuse_many(clause, castNode(WindowDef, node)->partitionClause);
+	}
+	return raw_expression_tree_walker(node, refuse_nested, arg);
+}
+
+/*
+ * Does a statement have more than a condition, or more than a list?
+ */
+static bool
+has_more(const SelectStmt *statement)
+{
+	return statement->op != SETOP_NONE || statement->withClause != NULL ||
+		statement->intoClause != NULL || statement->groupClause != NIL ||
+		statement->havingClause != NULL || statement->windowClause != NIL ||
+		statement->lockingClause != NIL || statement->limitOffset != NULL ||
+		statement->limitCount != NULL ||
+		(statement->whereClause != NULL) == (statement->sortClause != NIL);
+}
+
 /*
  * Parse the text, with the prefix, as a single statement.
  */
@@ -120,10 +166,13 @@ parse_clause(ParseState *pstate, const ShDupClause *clause)
 {
 	List	   *statements;
 	RawStmt    *statement;
+	SelectStmt *select;
 
 	pstate->p_sourcetext = psprintf("%s%s", clause->prefix, clause->text);
 	statements = raw_parser(pstate->p_sourcetext, RAW_PARSE_DEFAULT);
 	statement = linitial_node(RawStmt, statements);
+
+	select = castNode(SelectStmt, statement->stmt);
 
 	/* a semicolon; without one, the last statement has no length */
 	if (list_length(statements) > 1 || statement->stmt_len > 0)
@@ -131,39 +180,34 @@ parse_clause(ParseState *pstate, const ShDupClause *clause)
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("\"%s\" must be %s and nothing else", clause->argument, clause->kind),
 				 parser_errposition(pstate, statement->stmt_location + statement->stmt_len)));
-	refuse_many(clause, castNode(SelectStmt, statement->stmt)->sortClause);
+	if (has_more(select))
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("\"%s\" must be %s and nothing else", clause->argument, clause->kind)));
+	refuse_many(clause, select->sortClause);
+	(void) refuse_nested(select->whereClause, unconstify(ShDupClause *, clause));
+	(void) refuse_nested((Node *) select->sortClause, unconstify(ShDupClause *, clause));
 	return statement->stmt;
 }
 
 /*
- * Report an error if a query has more than the clause, or if the clause cannot be
- * evaluated for single rows, or not with the same result each time.
+ * Report an error if the clause cannot be evaluated for single rows, or not with the same
+ * result each time.
  */
 static void
 check_clause(const ShDupClause *clause, Query *query)
 {
-	const char *refused = query->hasSubLinks ? "subqueries" :
-		query->hasAggs ? "aggregate functions" :
-		query->hasWindowFuncs ? "window functions" :
-		query->hasTargetSRFs ? "set-returning functions" :
-		contain_volatile_functions((Node *) query) ? "volatile functions" : NULL;
-	bool		is_condition = query->jointree->quals != NULL;
-
-	if (refused != NULL)
-		ereport(ERROR,
-				(errcode(query->hasSubLinks ? ERRCODE_FEATURE_NOT_SUPPORTED :
-						 query->hasAggs ? ERRCODE_GROUPING_ERROR :
-						 query->hasWindowFuncs ? ERRCODE_WINDOWING_ERROR :
-						 ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("%s are not allowed in \"%s\"", refused, clause->argument)));
-	if (query->setOperations != NULL || query->groupClause != NIL ||
-		query->groupingSets != NIL || query->havingQual != NULL ||
-		query->windowClause != NIL || query->rowMarks != NIL ||
-		query->limitOffset != NULL || query->limitCount != NULL ||
-		is_condition == (query->sortClause != NIL))
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("\"%s\" must be %s and nothing else", clause->argument, clause->kind)));
+	/* as in JSON_ARRAY(SELECT ...) */
+	if (query->hasSubLinks)
+		report_refused(clause, ERRCODE_FEATURE_NOT_SUPPORTED, "subqueries");
+	if (query->hasAggs)
+		report_refused(clause, ERRCODE_GROUPING_ERROR, "aggregate functions");
+	if (query->hasWindowFuncs)
+		report_refused(clause, ERRCODE_WINDOWING_ERROR, "window functions");
+	if (query->hasTargetSRFs)
+		report_refused(clause, ERRCODE_FEATURE_NOT_SUPPORTED, "set-returning functions");
+	if (contain_volatile_functions((Node *) query))
+		report_refused(clause, ERRCODE_FEATURE_NOT_SUPPORTED, "volatile functions");
 }
 
 /*
@@ -171,8 +215,8 @@ check_clause(const ShDupClause *clause, Query *query)
  * of the names, which may be NULL for that of the table.  These have the range table
  * indexes from 1.
  *
- * Reports an error, with its position, if the text is not such a clause, contains
- * anything that is not allowed, or names columns on which the current user lacks SELECT.
+ * Reports an error if the text is not such a clause, contains anything that is not
+ * allowed, or names columns on which the current user lacks SELECT.
  */
 Query *
 shdup_clause_analyze(const ShDupClause *clause, Relation table, const List *names)

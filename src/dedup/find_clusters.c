@@ -188,6 +188,7 @@ cluster_rows(ShDupCall *call, ShDupRowCheck *check)
 	shdup_near_rows_begin(&near, &call->rows, shdup_most(call), 0, NULL);
 	shdup_search(call, &near.members.sink);
 	shdup_members_finish(&near.members);
+	shdup_check_forget(check);
 	if (odd_only || shdup_check_is_needless(check))
 	{
 		shdup_near_rows_join(&near);

@@ -4,7 +4,7 @@
  *	  SQL function that returns the rows to remove, so that one row of each
  *	  group of near-duplicates is kept.
  *
- * Rows of one fingerprint (and one kind, see values.c) have the same neighbors.  If
+ * Rows of one fingerprint that are not odd (row_check.c) have the same neighbors.  If
  * the first of them is kept, it is the keeper of the others.  If it is not, none of
  * them is.  So an element has the keeper that its next row would have, if any.  When
  * a row is kept, it becomes the keeper of its own element, and of neighboring
@@ -217,6 +217,7 @@ simhash_find_duplicates(PG_FUNCTION_ARGS)
 	check = shdup_begin_checks(&call, shdup_get_text(fcinfo, 3));
 	shdup_search(&call, &finder.near.members.sink);
 	shdup_members_finish(&finder.near.members);
+	shdup_check_forget(check);
 	shdup_near_rows_sort(&finder.near, false);
 	shdup_result_begin(&finder.result, call.result);
 	if (shdup_check_is_needless(check))

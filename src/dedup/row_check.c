@@ -212,7 +212,8 @@ copy_columns(const ShDupRowCheck *check, const Side *side, Datum *to, const Datu
 		const Column *column = &check->columns[i];
 
 		to[i] = plain_value(from[i], column->length);
-		if (!computed_only || side->columns[i] == 0)
+		/* or else it is a copy already */
+		if (to[i] == from[i] && (!computed_only || side->columns[i] == 0))
 			to[i] = datumCopy(to[i], column->by_value, column->length);
 	}
 }

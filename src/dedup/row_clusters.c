@@ -91,6 +91,7 @@ check_bunch(ShDupRowClusters *clusters, uint32 number, uint32 bunch)
 		return;
 	for (uint32 other = bunch; other != NO_ROW; other = rows[other].next)
 	{
+		CHECK_FOR_INTERRUPTS();
 		if (shdup_check_rows(clusters->check, rows[number].row, rows[other].row))
 		{
 			join(clusters, number, other);

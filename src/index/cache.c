@@ -248,8 +248,9 @@ shidx_read_place(Relation index, const ShIdxPlace *place)
 	ShIdxCache *cache = shidx_get_cache(index);
 
 	/*
-	 * A temporary index may have the file number of a permanent one, whose copies it
-	 * then meets (map.c).  A shared buffer has no page of it, though the tag matches.
+	 * A temporary index may have the file number of a permanent one, whose
+	 * copies it then meets (map.c).  A shared buffer has no page of it,
+	 * though the tag matches.
 	 */
 	if (place->buffer > 0 && !RelationUsesLocalBuffers(index) &&
 		++cache->recent_reads % LOOKUP_INTERVAL != 0 &&

@@ -242,7 +242,7 @@ foreach (split /\n/, slurp_file("$sharedir/errcodes.txt"))
 {
 	$condition{$2} //= "$1 $3" if /^(\w{5})\s+\w\s+ERRCODE_(\w+)\s+(\w+)/;
 }
-my %macros = map { $_ => 1 } map { slurp_file($_) =~ /errcode\(ERRCODE_(\w+)\)/g } glob("$top/src/*/*.[ch] $top/src/*.[ch]");
+my %macros = map { $_ => 1 } map { slurp_file($_) =~ /(?:errcode\(|report_refused\(clause, )ERRCODE_(\w+)/g } glob("$top/src/*/*.[ch] $top/src/*.[ch]");
 $actual{"condition $condition{$_}"} = 1 foreach keys %macros;
 
 cmp_ok(scalar(keys %actual), '>', 200, 'there is much to describe');
