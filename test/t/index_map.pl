@@ -148,7 +148,9 @@ my @grown = run_session(
 	  . $grown x 200);
 my ($new) = run_session($grown);
 note "grown: small $grown[0], then $grown[1], at last $grown[200], in a new session $new";
-cmp_ok($grown[200], '<=', $new + 10, 'a group that others make larger is planned by its size');
+# (not where copies are those of other indexes)
+cmp_ok($grown[200], '<=', $new + 10, 'a group that others make larger is planned by its size')
+  if !$small;
 is_sound($node, 'after the growth', 'grown_fp');
 
 # Inner pages are split by others, in trees of three levels.  Of two tables with the same
