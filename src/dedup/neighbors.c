@@ -131,7 +131,7 @@ shdup_neighbors_sort(ShDupNeighbors *neighbors, uint32 *places, uint32 nplaces)
 		if (places[pair.b] != SHDUP_NO_PLACE)
 			shidx_sort_add(sort, places[pair.b], pair.a);
 	}
-	shidx_sort_start_table(sort, &shbits_make_scheme(1, 0)->tables[0]);
+	shidx_sort_start(sort);
 
 	neighbors->file = shpairs_create_file();
 	while (shidx_sort_next(sort, &item))

@@ -197,8 +197,7 @@ shdup_order_sort(ShDupOrder *order)
 {
 	ErrorContextCallback context;
 
-	/* with a scheme of one block, keys are not permuted */
-	shidx_sort_start_table(order->by_row, &shbits_make_scheme(1, 0)->tables[0]);
+	shidx_sort_start(order->by_row);
 	if (order->nitems == 0)
 		return;
 	shdup_clause_start_evaluating(&context, &order->clause);
@@ -243,7 +242,7 @@ shdup_order_again(ShDupOrder *order)
 	if (order->by_keep != NULL)
 		tuplesort_rescan(order->by_keep);
 	else
-		shidx_sort_start_table(order->by_row, &shbits_make_scheme(1, 0)->tables[0]);
+		shidx_sort_start(order->by_row);
 }
 
 /*

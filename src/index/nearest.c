@@ -288,10 +288,7 @@ shidx_sort_candidates(ShIdxCandidates *candidates, int distance)
 {
 	if (candidates->sort != NULL)
 	{
-		MemoryContext old = MemoryContextSwitchTo(candidates->context);
-
-		shidx_sort_start_table(candidates->sort, &shbits_make_scheme(1, 0)->tables[0]);
-		MemoryContextSwitchTo(old);
+		shidx_sort_start(candidates->sort);
 		return;
 	}
 	Assert(candidates->next == 0);

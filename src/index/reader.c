@@ -228,7 +228,7 @@ collect_all(ShIdxReader *reader)
 	}
 	reader->ballscan.keep_pin = keep_pin;
 	reader->last = shidx_sort_item(0, 0);	/* no TID is 0 */
-	shidx_sort_start_table(reader->sort, &shbits_make_scheme(1, 0)->tables[0]);
+	shidx_sort_start(reader->sort);
 	MemoryContextSwitchTo(old);
 }
 

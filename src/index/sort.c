@@ -381,6 +381,19 @@ shidx_sort_start_table(ShIdxSort *sort, const ShBitsTable *table)
 }
 
 /*
+ * Sort all entries as they were added, without a permutation; otherwise the same.
+ */
+void
+shidx_sort_start(ShIdxSort *sort)
+{
+	MemoryContext old = MemoryContextSwitchTo(sort->context);
+
+	/* with a scheme of one block, fingerprints are not permuted */
+	shidx_sort_start_table(sort, &shbits_make_scheme(1, 0)->tables[0]);
+	MemoryContextSwitchTo(old);
+}
+
+/*
  * Return the next items of the table, ascending, with permuted fingerprints as
  * keys, in *items, and their number, 0 after the last.  They are valid until
  * the next call.

@@ -188,6 +188,7 @@ extern void shidx_sort_add(ShIdxSort *sort, ShPermuted fp, uint64 value);
 extern void shidx_sort_add_grouped(ShIdxSort *sort, uint32 group, ShPermuted fp, uint64 value);
 extern double shidx_sort_count(const ShIdxSort *sort);
 extern void shidx_sort_start_table(ShIdxSort *sort, const ShBitsTable *table);
+extern void shidx_sort_start(ShIdxSort *sort);
 extern size_t shidx_sort_next_items(ShIdxSort *sort, ShIdxSortItems *items);
 extern bool shidx_sort_next(ShIdxSort *sort, ShIdxSortItem *item);
 extern void shidx_sort_end(ShIdxSort *sort);

@@ -68,13 +68,13 @@ vacuum_block(VacuumState *state, BlockNumber block)
 	 */
 	if (!PageIsNew(page))
 	{
-		const char *problem = shidx_page_problem_anywhere(page);
-		int			tree = problem ? -1 : shidx_page_tree(page);
+		/*
+		 * whatever it is, these lie within the page; there are no further
+		 * trees
+		 */
+		int			tree = Min(shidx_page_tree(page), state->null_tree);
+		const char *problem = shidx_page_problem_in(index, page, tree, shidx_page_level(page));
 
-		if (problem == NULL)
-			problem = shidx_page_problem_in(index, page, tree, shidx_page_level(page));
-		if (problem == NULL && tree > state->null_tree)
-			problem = gettext_noop("index \"%s\" has a page of another tree at block %u");
 		if (problem != NULL)
 			shidx_report_corrupted(index, block, problem);
 

@@ -388,7 +388,7 @@ begin_words(ShPairsInput *input)
 		read_word(input, word, words->entries[word].sort);
 	input->entries = input->most = shidx_sort_count(words->entries[0].sort);
 	for (int word = 0; word < input->nwords; word++)
-		shidx_sort_start_table(words->entries[word].sort, &shbits_make_scheme(1, 0)->tables[0]);
+		shidx_sort_start(words->entries[word].sort);
 	words->at_end = !find_common_row(words, input->nwords);
 }
 

@@ -7,6 +7,7 @@
  *-------------------------------------------------------------------------
  */
 #include "fuzz.h"
+#include "../unit/pieces.h"
 
 #include "text/majority.h"
 #include "text/normalize.h"
@@ -55,28 +56,9 @@ static Result
 read_document(void)
 {
 	Result		result = {.normalized = normalize()};
-	ShTextNormalizer normalizer;
-	ShTextWindows windows;
-	ShTextBatch batch;
-	ShTextBuffer buffer = {0};
-	ShTextSpan	span;
 
 	shtext_sketch_init(&result.sketch, 64);
-	shtext_normalizer_init(&normalizer, VARDATA(document), VARSIZE_ANY_EXHDR(document), encoding, unit);
-	/* as document.c does it: a character of an unknown encoding is a byte */
-	shtext_windows_init(&windows, encoding == PG_SQL_ASCII && unit == SHTEXT_CHAR ? SHTEXT_BYTE : unit, shingle);
-	shtext_batch_init(&batch, add, &result);
-	for (;;)
-	{
-		shtext_windows_discard(&windows, &buffer);
-		if (!shtext_normalize(&normalizer, &buffer))
-			break;
-		shtext_batch_windows(&batch, &windows, &buffer);
-	}
-	if (shtext_windows_rest(&windows, &buffer, &span))
-		shtext_batch_add(&batch, shtype_hash(span.bytes, span.length));
-	shtext_batch_finish(&batch);
-	shtext_normalizer_finish(&normalizer);
+	read_pieces(VARDATA(document), VARSIZE_ANY_EXHDR(document), encoding, unit, shingle, add, &result);
 	shtext_sketch_result(&result.sketch, result.parts);
 	return result;
 }

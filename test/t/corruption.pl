@@ -187,6 +187,10 @@ foreach my $damage ([ 'root', with_bytes(0, 76, pack('LL', $locked, 0)) ],
 		qr/^XX002 index "a_fp" has a page of another tree at block $locked$/, "$what to a page that is locked: no wait");
 }
 
+# what VACUUM meets in the order of the blocks, not by a link, is one of this index, too
+like({ results_with(with_bytes($last, $block_size - 8, pack('S', 999)), 'insert', 'vacuum') }->{vacuum},
+	qr/^XX002 index "a_fp" has a page of another tree at block $last$/, 'a page of no tree: VACUUM complains');
+
 # How many bytes a leaf stores of a fingerprint and of a row, how many entries it has
 # and can have, and where the marks of dead entries begin.
 sub leaf_layout

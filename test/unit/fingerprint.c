@@ -17,6 +17,7 @@
 #include "text/majority.h"
 #include "text/normalize.h"
 
+#include "pieces.h"
 #include "server.h"
 
 #define NTEXTS		300
@@ -36,29 +37,10 @@ static Text texts[NTEXTS];
 static bool
 compute(const Text *text, uint64 *result)
 {
-	ShTextNormalizer normalizer;
 	ShTextMajority majority = {0};
-	ShTextWindows windows;
-	ShTextBatch batch;
-	ShTextBuffer buffer = {0};
-	ShTextSpan	span;
 
-	shtext_normalizer_init(&normalizer, text->bytes, text->length, PG_UTF8,
-						   text->unit);
-	shtext_windows_init(&windows, text->unit, text->shingle);
-	shtext_batch_init(&batch, shtext_majority_add, &majority);
-	for (;;)
-	{
-		shtext_windows_discard(&windows, &buffer);
-		if (!shtext_normalize(&normalizer, &buffer))
-			break;
-		shtext_batch_windows(&batch, &windows, &buffer);
-	}
-	if (shtext_windows_rest(&windows, &buffer, &span))
-		shtext_batch_add(&batch, shtype_hash(span.bytes, span.length));
-	shtext_batch_finish(&batch);
-	shtext_normalizer_finish(&normalizer);
-	shtext_free_array(buffer.bytes);
+	read_pieces(text->bytes, text->length, PG_UTF8, text->unit, text->shingle,
+				shtext_majority_add, &majority);
 	*result = shtext_majority_result(&majority);
 	return majority.count > 0;
 }
