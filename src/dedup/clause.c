@@ -122,8 +122,8 @@ report_refused(const ShDupClause *clause, int sqlstate, const char *refused)
 }
 
 /*
- * Reject lists within expressions that would take long to analyze, and subqueries, which
- * may have any.
+ * Reject lists within expressions that would take long to analyze, as of aggregate
+ * functions and windows, and subqueries, which may have any.
  */
 static bool
 refuse_nested(Node *node, void *arg)
@@ -132,15 +132,12 @@ refuse_nested(Node *node, void *arg)
 
 	if (node == NULL)
 		return false;
-	if (IsA(node, SubLink))
+	if (IsA(node, SelectStmt))
 		report_refused(clause, ERRCODE_FEATURE_NOT_SUPPORTED, "subqueries");
-	if (IsA(node, FuncCall))
-		refuse_many(clause, castNode(FuncCall, node)->agg_order);
+	if (IsA(node, List) && IsA(linitial((List *) node), SortBy))
+		refuse_many(clause, (List *) node);
 	if (IsA(node, WindowDef))
-	{
-		refuse_many(clause, castNode(WindowDef, node)->orderClause);
 		refuse_many(clause, castNode(WindowDef, node)->partitionClause);
-	}
 	return raw_expression_tree_walker(node, refuse_nested, arg);
 }
 
@@ -184,7 +181,6 @@ parse_clause(ParseState *pstate, const ShDupClause *clause)
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("\"%s\" must be %s and nothing else", clause->argument, clause->kind)));
-	refuse_many(clause, select->sortClause);
 	(void) refuse_nested(select->whereClause, unconstify(ShDupClause *, clause));
 	(void) refuse_nested((Node *) select->sortClause, unconstify(ShDupClause *, clause));
 	return statement->stmt;
@@ -197,9 +193,6 @@ parse_clause(ParseState *pstate, const ShDupClause *clause)
 static void
 check_clause(const ShDupClause *clause, Query *query)
 {
-	/* as in JSON_ARRAY(SELECT ...) */
-	if (query->hasSubLinks)
-		report_refused(clause, ERRCODE_FEATURE_NOT_SUPPORTED, "subqueries");
 	if (query->hasAggs)
 		report_refused(clause, ERRCODE_GROUPING_ERROR, "aggregate functions");
 	if (query->hasWindowFuncs)

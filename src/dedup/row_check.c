@@ -210,11 +210,12 @@ copy_columns(const ShDupRowCheck *check, const Side *side, Datum *to, const Datu
 	for (int i = 0; i < check->ncolumns; i++)
 	{
 		const Column *column = &check->columns[i];
+		Datum		value = from[i];
 
-		to[i] = plain_value(from[i], column->length);
+		to[i] = plain_value(value, column->length);
 		/* or else it is a copy already */
-		if (to[i] == from[i] && (!computed_only || side->columns[i] == 0))
-			to[i] = datumCopy(to[i], column->by_value, column->length);
+		if (to[i] == value && (!computed_only || side->columns[i] == 0))
+			to[i] = datumCopy(value, column->by_value, column->length);
 	}
 }
 
@@ -317,11 +318,11 @@ shdup_check_rows(ShDupRowCheck *check, ShPairsRow a, ShPairsRow b)
 
 	if (check == NULL)
 		return true;
+	CHECK_FOR_INTERRUPTS();
 	if (check->by_group && (a & b & SHDUP_ODD) == 0)
 		return ((a ^ b) & SHDUP_ODD) == 0;
 	a &= SHIDX_MAX_TID;
 	b &= SHIDX_MAX_TID;
-	CHECK_FOR_INTERRUPTS();
 	if (a != check->row)
 	{
 		MemoryContextReset(check->context);

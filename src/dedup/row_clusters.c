@@ -91,7 +91,6 @@ check_bunch(ShDupRowClusters *clusters, uint32 number, uint32 bunch)
 		return;
 	for (uint32 other = bunch; other != NO_ROW; other = rows[other].next)
 	{
-		CHECK_FOR_INTERRUPTS();
 		if (shdup_check_rows(clusters->check, rows[number].row, rows[other].row))
 		{
 			join(clusters, number, other);
@@ -147,7 +146,10 @@ add_clustered_row(ShDupRowClusters *clusters, ShPairsRow row, uint32 element)
 	};
 	check_element(clusters, number, element);
 	for (size_t i = 0; i < count; i++)
+	{
+		shcompat_check_at(i);
 		check_element(clusters, number, neighbors[i]);
+	}
 	add_to_bunch(clusters, number);
 	shdup_progress_entries(clusters->count);
 }
@@ -236,6 +238,7 @@ shdup_row_clusters_next(ShDupRowClusters *clusters, ShDupClusterRow *result)
 		const Row  *row = &clusters->rows[clusters->next];
 		Row		   *root = &clusters->rows[find_root(clusters, clusters->next++)];
 
+		shcompat_check_at(clusters->next);
 		if (root->size < 2)
 			continue;
 		if (root == row && clusters->elements == NULL)

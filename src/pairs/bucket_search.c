@@ -172,7 +172,6 @@ compare_all(ShPairsSearch *search)
 	size_t		start;
 	size_t		end;
 
-	search->word = 0;
 	while (take_some(next, count, &start, &end))
 	{
 		compare_some(search, start, end);
@@ -280,6 +279,7 @@ check_equal(ShPairsSearch *search)
 
 	while (take_some(next, sorted->count, &start, &end))
 	{
+		CHECK_FOR_INTERRUPTS();
 		for (size_t i = start; i < end; i++)
 		{
 			const ShIdxSortItem *first;
@@ -330,19 +330,6 @@ search_values(ShPairsSearch *search, const ShPermuted *a, size_t na, const ShPer
 	shpairs_find_pairs(&search->pairs, a, na, b, nb);
 }
 
-/*
- * Note that a word is done, where its different values were too few to be divided.  All
- * processes see the same values, so none divides them.
- */
-static void
-finish_word(ShPairsShared *shared)
-{
-	uint32		none = 0;
-
-	if (pg_atomic_compare_exchange_u32(&shared->nparts, &none, 1))
-		pg_atomic_write_u32(&shared->next_slice[0], SHPAIRS_SLICES);
-}
-
 static void
 search_word(ShPairsSearch *search, int number)
 {
@@ -352,8 +339,6 @@ search_word(ShPairsSearch *search, int number)
 	if (a == search->sorted_b)
 		check_equal(search);
 	search_values(search, a->values, a->count, search->sorted_b->values, search->sorted_b->count);
-	if (search->shared != NULL)
-		finish_word(&search->shared[number]);
 	MemoryContextReset(search->context);
 }
 

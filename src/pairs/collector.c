@@ -14,7 +14,6 @@
 #include "utils/memutils.h"
 
 #include "compat.h"
-#include "index/sort.h"
 #include "pairs/collector.h"
 #include "pairs/pairs.h"
 
@@ -40,12 +39,12 @@ shpairs_bucket_capacity(int nwords, Size memory)
 }
 
 /*
- * Is there enough for so many entries?
+ * Is there enough memory for so many entries of one word?
  */
 bool
-shpairs_bucket_fits(int nwords, double entries)
+shpairs_bucket_fits(double entries)
 {
-	return entries <= shpairs_bucket_capacity(nwords, maintenance_work_mem * (Size) 1024);
+	return entries <= shpairs_bucket_capacity(1, maintenance_work_mem * (Size) 1024);
 }
 
 static void

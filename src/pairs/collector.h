@@ -27,7 +27,7 @@ shpairs_record_words(int nwords)
 
 extern Size shpairs_entry_bytes(int nwords);
 extern size_t shpairs_bucket_capacity(int nwords, Size memory);
-extern bool shpairs_bucket_fits(int nwords, double entries);
+extern bool shpairs_bucket_fits(double entries);
 extern void shpairs_collector_init(ShPairsCollector *collector, int nwords, ShPairsSink *sink,
 								   size_t max_capacity);
 extern void shpairs_collector_shrink(ShPairsCollector *collector);

@@ -87,7 +87,7 @@ wants_groups(const ShPairsQuery *query)
 	if (query->nsides > 1)
 		entries = 2 * Max(entries, query->inputs[1].most);
 	return query->distance > 0 &&
-		(query->distance >= SHBITS_MAX_BLOCKS || shpairs_bucket_fits(1, entries));
+		(query->distance >= SHBITS_MAX_BLOCKS || shpairs_bucket_fits(entries));
 }
 
 /*

@@ -555,6 +555,21 @@ search_by_parts(ShPairs *pairs, PartSearch *ps, const ShPairsParts *plan, Range 
 }
 
 /*
+ * Take all slices of a search that is not divided, as of a single part.  Returns false if
+ * another process has taken them.  All processes see the same keys, so none divides them.
+ */
+static bool
+take_whole(ShPairs *pairs)
+{
+	uint32		none = 0;
+
+	if (pairs->shared == NULL)
+		return true;
+	(void) pg_atomic_compare_exchange_u32(&pairs->shared->nparts, &none, 1);
+	return pg_atomic_fetch_add_u32(&pairs->shared->next_slice[0], SHPAIRS_SLICES) == 0;
+}
+
+/*
  * Find the pairs among keys, or between those of a and b.  The keys are
  * reordered.
  */
@@ -577,7 +592,11 @@ search(ShPairs *pairs, Range a, Range b, bool among, int depth)
 	CHECK_FOR_INTERRUPTS();
 	varying = varying_bits(&sets, &ndiffering);
 	if (ndiffering > pairs->distance)
+	{
+		if (depth == 0)
+			(void) take_whole(pairs);
 		return;
+	}
 	plan = palloc(sizeof(ShPairsParts));
 	plan->nparts = 0;
 	plan->cost = shpairs_comparisons(&sets);
@@ -590,15 +609,6 @@ search(ShPairs *pairs, Range a, Range b, bool among, int depth)
 		search_by_parts(pairs, ps, plan, a, b, among, depth);
 	pfree(ps);
 	pfree(plan);
-}
-
-/*
- * Does this process make a search that is not divided?
- */
-static bool
-is_mine(ShPairs *pairs)
-{
-	return pairs->shared == NULL || pg_atomic_fetch_add_u32(&pairs->shared->next_slice[0], 1) == 0;
 }
 
 /* replace an array by a larger one, discarding its contents */
@@ -691,12 +701,15 @@ shpairs_find_pairs(ShPairs *pairs, const ShPermuted *a, size_t na, const ShPermu
 	double		comparisons = (double) na * nb / (among ? 2 : 1);
 
 	if (among && pairs->distance == 0)
+	{
+		(void) take_whole(pairs);
 		return;
+	}
 	begin_stretch(pairs, 0, 1, comparisons);
 	if (pairs->distance == 0 || comparisons <= COMPARE_MAX ||
 		(!among && Min(na, nb) <= SHPAIRS_FEW_KEYS))
 	{
-		if (is_mine(pairs))
+		if (take_whole(pairs))
 			find_directly(pairs, &keys_a, &keys_b, among);
 	}
 	else

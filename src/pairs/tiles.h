@@ -30,8 +30,9 @@ typedef void (*ShPairsReportFunction) (void *arg, double fraction);
  */
 typedef struct ShPairsShared
 {
-	pg_atomic_uint32 nparts;	/* 0: not known yet */
-	pg_atomic_uint32 next_slice[SHBITS_WIDTH];	/* of each part */
+	pg_atomic_uint32 nparts;	/* 0: not known yet; 1 if it is not divided */
+	pg_atomic_uint32 next_slice[SHBITS_WIDTH];	/* of each part; beyond the
+												 * last if all are taken */
 
 	/* of one of several words (bucket_search.c): has any process begun it? */
 	pg_atomic_flag begun;

@@ -98,7 +98,6 @@ typedef struct Worker
 /* in the leader */
 typedef struct Leader
 {
-	ShPairsSearch *search;
 	ShPairsFoundFunction found; /* those of the search, with their argument */
 	ShPairsReportFunction report;
 	void	   *arg;
@@ -170,7 +169,7 @@ begin_worker(dsm_segment *seg, shm_toc *toc, const Shared *shared)
 }
 
 static void
-end_worker(Worker *worker, shm_toc *toc)
+end_worker(Worker *worker)
 {
 	send_pairs(worker);
 	shm_mq_detach(worker->queue);
@@ -196,7 +195,7 @@ shpairs_worker(dsm_segment *seg, shm_toc *toc)
 	memcpy(search->pairs.masks, shared->masks, sizeof(shared->masks));
 	search->shared = shared->words;
 	shpairs_search_planned(search);
-	end_worker(worker, toc);
+	end_worker(worker);
 }
 
 /* a queue is at its end */
@@ -426,7 +425,6 @@ begin_together(Leader *leader, ShPairsSearch *search, int wanted)
 	ParallelContext *context;
 
 	memset(leader, 0, sizeof(Leader));
-	leader->search = search;
 	EnterParallelMode();
 	leader->context = context = CreateParallelContext("simhash", "shpairs_worker", wanted);
 	reserve(leader, size);

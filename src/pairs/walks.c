@@ -75,7 +75,7 @@ blocks_to_use(const ShBitsScheme *scheme, double entries)
 	int			used = 1;
 
 	while (used < most &&
-		   !shpairs_bucket_fits(1, SKEW * ldexp(entries, -(used * SHBITS_WIDTH / scheme->blocks))))
+		   !shpairs_bucket_fits(SKEW * ldexp(entries, -(used * SHBITS_WIDTH / scheme->blocks))))
 		used++;
 	return used;
 }
