@@ -189,21 +189,6 @@ cmp_ok(run_sql('SELECT least(count(*) FILTER (WHERE keeper % 3 = 0), count(*) FI
 	FROM dropped'),
 	'>', 10, 'there are some of both kinds');
 
-# What another table has; the first one has near-duplicates of its own
-run_empty($cleaning, 'CREATE TABLE archive');
-run_sql('TRUNCATE docs');
-fill('docs', 'id % 2 = 0');
-fill('archive', 'id % 2 > 0');
-run_sql('CREATE TABLE archived AS TABLE archive');
-run_recipe($cleaning, 'CREATE TABLE matched');
-is( differences('SELECT id FROM archive',
-		'SELECT id FROM archived WHERE NOT EXISTS (SELECT FROM near
-			WHERE alike AND archived.id IN (a, b) AND (a + b - archived.id) % 2 = 0)'),
-	'0', 'what is like a row of the other table goes');
-is( differences('SELECT id, body FROM matched UNION ALL SELECT id, body FROM archive', 'SELECT id, body FROM archived'),
-	'0', 'and is kept as a whole');
-cmp_ok(run_sql('SELECT (SELECT count(*) FROM archived) - count(*) FROM archive'), '>', 10, 'some go');
-
 # Labels as rows come
 run_recipe($loading, 'CREATE TABLE posts');
 fill('posts', 'true');
@@ -245,6 +230,6 @@ is( run_sql(q{
 	'0', 'stories share as many sentences as it says');
 cmp_ok(run_sql('SELECT count(*) FROM stories WHERE id % 2 = 1'), '>', 50, 'there are halves');
 
-is_sound($node, 'recipes', 'docs_body', 'corpus_alike', 'library_body', 'archive_body', 'posts_body', 'sentences_fp');
+is_sound($node, 'recipes', 'docs_body', 'corpus_alike', 'library_body', 'posts_body', 'sentences_fp');
 $node->stop;
 done_testing();
