@@ -193,8 +193,11 @@ cmp_ok(run_sql('SELECT least(count(*) FILTER (WHERE keeper % 3 = 0), count(*) FI
 run_recipe($loading, 'CREATE TABLE posts');
 fill('posts', 'true');
 run_sql('CREATE INDEX posts_body ON posts USING simhash (body simhash_text_ops)');
-my $repair = page_statements($loading, 'UPDATE posts SET label');
-($repair) = $repair =~ /(UPDATE posts.*?;)/s;
+my ($labels) = page_statements($cleaning, 'CREATE TABLE labels') =~ /AS\n(SELECT .*?);/s;
+$labels =~ s/\bdocs\b/posts/g;
+$labels =~ s/docs_body/posts_body/;
+$labels =~ s/keep => '.*?'/keep => 'id'/;
+my $repair = "UPDATE posts SET label = wanted.label FROM ($labels) wanted WHERE wanted.id = posts.id AND wanted.label <> posts.label;";
 is( run_sql(q{SELECT left_near('posts', 'alike AND x.id = x.label AND y.id = y.label')}),
 	'0', 'no two rows that stand for others are near');
 is(run_sql("WITH repaired AS (" . ($repair =~ s/;$/ RETURNING posts.id/r) . ') SELECT count(*) FROM repaired'),
