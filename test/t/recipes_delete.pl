@@ -85,7 +85,7 @@ run_sql('DROP TABLE notes');
 my ($tags) = slurp_file("$FindBin::RealBin/../../$page") =~ /`(INSERT INTO tags SELECT keeper.*?)`/s or die;
 my $recipe = page_statements($page, 'CREATE TABLE removed') =~ s/LOCK TABLE docs, comments IN/LOCK TABLE docs, comments, tags IN/r
 	=~ s/(?=DELETE FROM docs)/$tags;\n/r;
-like($recipe, qr/tags IN.*INSERT INTO tags.*DELETE FROM docs USING removed/s, 'the page has what is changed here');
+like($recipe, qr/tags IN.*INSERT INTO tags.*DELETE FROM docs USING gone/s, 'the page has what is changed here');
 run_sql($recipe);
 is(run_sql('SELECT count(*), count(DISTINCT id), bool_and(whole->>$$title$$ LIKE $$title %$$) FROM removed'), '360|360|t', 'the duplicates go');
 is(differences($removed . ' UNION ALL SELECT * FROM docs', 'TABLE docs_before'), '0', 'each row is there, or kept as a whole');
