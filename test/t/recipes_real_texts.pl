@@ -167,6 +167,7 @@ run_empty($loading, 'CREATE TABLE library');
 fill('library', 'id % 3 = 0');
 fill('arrivals', 'id % 3 > 0');
 run_recipe($loading, 'LOCK TABLE library');
+run_sql('CREATE VIEW dropped AS SELECT id, keeper FROM arrivals WHERE keeper IS NOT NULL');
 is( run_sql(q{
 		SELECT count(*) FROM source s FULL JOIN (SELECT id FROM library UNION ALL SELECT id FROM dropped) t USING (id)
 		WHERE s.id IS NULL OR t.id IS NULL}),
