@@ -363,6 +363,15 @@ is(run_sql($new), '', 'yesterday: rows that were there are not new');
 run_sql("INSERT INTO docs SELECT 8, 'News: ' || body FROM docs WHERE id = 2");
 is(run_sql($new =~ s/^(ALTER|CREATE).*?$//mgr), "8|1\n8|2", 'those that came since are');
 
+# Boilerplate: an article on three pages, on one of them with more, and a page of the form alone
+begin_case('boilerplate', '');
+my $values = q{(1, 'The ferry runs every ten minutes.'), (2, 'The library opens in May.')};
+run_sql(changed(page_statements('doc/texts.md', 'CREATE TABLE boilerplate'), '\(VALUES .*?\) v \(n, news\)', "(VALUES $values, (3, 'Eggs are cheap.'),
+			(4, 'Eggs are cheap.'), (5, 'Eggs are cheap.'), (6, 'Reprint only with permission.')) v (n, news)"));
+is(run_sql('SELECT id FROM articles ORDER BY id'), "1\n2\n3\n4\n5\n6", 'boilerplate: each page is there');
+is(run_sql(q{SELECT id, body FROM articles WHERE id < 3 ORDER BY id}), "1|The ferry runs every ten minutes.\n2|The library opens in May.", 'without the form');
+is(run_sql(q{SELECT count(*) FROM articles WHERE body LIKE '%Eggs are cheap.%'}), '3', 'and no article is lost');
+
 $database = 'postgres';
 is_sound($node, 'recipes', map { "docs_${_}_body_idx" } 0 .. 2);
 $node->stop;
