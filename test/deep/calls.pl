@@ -184,7 +184,7 @@ sub calls
 
 my (%calls, %found, %distances);
 my ($round, $differences, $end) = (0, 0, time + 60 * $minutes);
-while (time < $end)
+while (time < $end && -e $node->data_dir . '/postmaster.pid')
 {
 	my $type = random_type();
 	my @columns = pick([], [], ['g'], [ 'l', 'g' ])->@*;
