@@ -190,7 +190,7 @@ while (time < $end && -e $node->data_dir . '/postmaster.pid')
 	my @columns = pick([], [], ['g'], [ 'l', 'g' ])->@*;
 	my ($key, @late) = join ', ', @columns;
 	my $where = pick(('true') x 5, 'id % 6 <> 4');
-	my $rows = 200 * 15**(rand()**(chance(0.1) ? 0.5 : 4));
+	my $rows = 200 * 15**(rand()**(chance(0.25) ? 0.5 : 4));
 	$rows = 50 + int($rows / (1 + $type->{width} / 400) / ($type->{radius} ? 2 : 1));
 	my @setup = ('SET client_min_messages = warning', 'DROP TABLE IF EXISTS a, b',
 		'DO $$ BEGIN PERFORM setseed(' . rand() . '); END $$');
@@ -206,7 +206,7 @@ while (time < $end && -e $node->data_dir . '/postmaster.pid')
 	my $farthest = $type->{radius} ? max($type->{radius}, values %radius) : 'NULL';
 	push @setup, "CALL note_rows('a', $how)", "CALL note_rows('b', $how)", "CALL note_pairs($type->{width}, $farthest)";
 	my @compare = map { settings(), "SELECT '$$_[0]', compare_call(" . join(', ', map { quoted($_) } @$_[ 1, 2 ]) . ')' }
-	  map { calls($type, \%distances, $rows < 700 ? 0.3 : 0.05) } 1 .. 10;
+	  map { calls($type, \%distances, $rows < 700 ? 0.3 : 0.05) } 1 .. ($rows < 700 ? 10 : 4);
 	my (undef, $out, @bad) = $node->psql('postgres', join('', map { "$_;\n" } @setup, @compare), on_error_stop => 1);
 	/^(\w+)\|(\d+)$/ ? ($calls{$1}++, $2 > 0 && $found{$1}++) : push @bad, $_ foreach split /\n/, $out;
 	is(join("\n", @bad), '', 'round ' . ++$round . ": $type->{name} $type->{width}, $rows rows")
