@@ -4,10 +4,7 @@
 --
 SET client_min_messages = warning;
 CREATE SCHEMA recipes_test;
-SET search_path = recipes_test, public;
-SET max_parallel_workers_per_gather = 0;
-SET jit = off;
-SET timezone = 'UTC';
+SET search_path = recipes_test, public; SET max_parallel_workers_per_gather = 0; SET jit = off; SET timezone = 'UTC';
 
 -- clusters, equal ones, a chain, single ones, nulls; not in the order of id,
 -- and rows that have moved
@@ -62,14 +59,12 @@ SELECT (SELECT count(*) FROM got) AS got,
 	(SELECT count(*) FROM (SELECT least(a, b), greatest(a, b), d FROM got EXCEPT ALL TABLE wanted) s) AS wrong,
 	(SELECT count(*) FROM got JOIN docs x ON x.id = a JOIN docs y ON y.id = b WHERE x.added < y.added) AS older_first;
 -- a look-up for each new row
-SET enable_seqscan = off;
-SET enable_bitmapscan = off;
+SET enable_seqscan = off; SET enable_bitmapscan = off;
 SELECT plan_of('SELECT new.id, old.id, new.fp <~> old.fp AS distance
 FROM docs new JOIN docs old ON new.fp <~> old.fp <= 3
 WHERE new.added >= now() - interval ''1 day'' AND (old.added, old.id) < (new.added, new.id)')
 	LIKE '%Index Scan using docs_fp on docs old%' AS index;
-RESET enable_seqscan;
-RESET enable_bitmapscan;
+RESET enable_seqscan; RESET enable_bitmapscan;
 
 -- labels
 CREATE TABLE labels AS
@@ -92,8 +87,8 @@ CREATE TEMPORARY TABLE gone AS SELECT id FROM shown;
 -- rows that move meanwhile go by their key, but not by their ctid
 UPDATE docs SET added = added + interval '1 second' WHERE id IN (SELECT id FROM gone);
 DELETE FROM docs USING gone WHERE docs.id = gone.id;
-SELECT count(*) AS left, count(gone.id) AS wrong FROM docs LEFT JOIN gone USING (id);
-SELECT count(*) FROM truth;
+SELECT * FROM (SELECT count(*) AS left, count(gone.id) AS wrong FROM docs LEFT JOIN gone USING (id)) a,
+	(SELECT count(*) FROM truth) b;
 ROLLBACK;
 -- labels: the row that stands for each
 SELECT count(*), count(DISTINCT label), bool_and(label <= id) AS first FROM (
@@ -111,8 +106,8 @@ DELETE FROM docs USING (
 WHERE docs.ctid = ranked.member AND place > 1;
 SELECT count(*) AS left, count(kept.id) AS kept, (SELECT count(*) FROM kept) AS to_be_kept FROM docs
 	LEFT JOIN kept USING (id);
-SELECT count(*) FROM simhash_find_all('docs_fp');
-SELECT count(*) FROM truth;
+SELECT count(*) FROM simhash_find_all('docs_fp')
+UNION ALL SELECT count(*) FROM truth;
 ROLLBACK;
 SELECT count(*) FROM docs;
 
