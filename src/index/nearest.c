@@ -170,7 +170,7 @@ enlarge_candidates(Candidates *candidates)
  * While count < max it stays in memory; otherwise all candidates go to disk.
  */
 static void
-add_candidate(Candidates *candidates, ShFingerprint fp, ItemPointerData tid, int distance)
+hold_candidate(Candidates *candidates, ShFingerprint fp, ItemPointerData tid, int distance)
 {
 	Candidate	candidate = {.fp = fp,.tid = tid,.distance = distance};
 
@@ -192,7 +192,7 @@ add_candidate(Candidates *candidates, ShFingerprint fp, ItemPointerData tid, int
  * Drop the candidates beyond a distance.  All must be in memory.
  */
 static void
-drop_beyond(Candidates *candidates, int distance)
+drop_candidates(Candidates *candidates, int distance)
 {
 	int64		kept = 0;
 
@@ -710,8 +710,8 @@ collect_within(ShIdxOrdered *ordered, int *radius, int64 limit, int64 allowance,
 				if (!complete || distance > *radius)
 					continue;
 			}
-			add_candidate(&ordered->candidates, matches->fps[i], matches->tids[i],
-						  distance);
+			hold_candidate(&ordered->candidates, matches->fps[i], matches->tids[i],
+						   distance);
 		}
 	}
 	complete &= reader->ballscan.allowance > 0;
@@ -789,7 +789,7 @@ hold_less(ShIdxOrdered *ordered, int *radius, int64 *limit)
 		kept += candidates->counts[++last];
 	if (last < ordered->radius)
 		return false;
-	drop_beyond(candidates, last);
+	drop_candidates(candidates, last);
 	*radius = last;
 	ordered->reader->ballscan.ball.radius = last;
 	return true;
@@ -872,7 +872,7 @@ narrow(ShIdxOrdered *ordered, int *radius, int64 *limit)
 	}
 	else
 		ordered->next_overflows = false;
-	drop_beyond(candidates, last);
+	drop_candidates(candidates, last);
 	*radius = last;
 	ordered->reader->ballscan.ball.radius = last;
 	return last >= ordered->next;
