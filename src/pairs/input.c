@@ -26,7 +26,7 @@
 
 #include "compat.h"
 #include "index/index.h"
-#include "pairs/input.h"
+#include "pairs/finder.h"
 #include "type/simhash.h"
 #include "type/wide.h"
 
@@ -145,79 +145,51 @@ shpairs_input_sink(const ShPairsInput *input, ShPairsSink *sink)
 	return input->elements != NULL ? &of_values : sink;
 }
 
-static Datum *
-allocate_elements(int count)
-{
-	return MemoryContextAllocHuge(CurrentMemoryContext, Max(count, 1) * sizeof(Datum));
-}
-
-/* use elements of an array */
-static void
-use_elements(ShPairsInput *input, Datum *elements, size_t count, int width, bool wide_type)
-{
-	begin_input(input, width);
-	input->elements = elements;
-	input->wide_type = wide_type;
-	input->entries = input->most = input->nelements = count;
-}
-
 /*
- * An array of type simhash[].  Nulls are ignored.
- */
-void
-shpairs_input_array(ShPairsInput *input, AnyArrayType *array)
-{
-	int			count = ArrayGetNItems(AARR_NDIM(array), AARR_DIMS(array));
-	Datum	   *elements = allocate_elements(count);
-	size_t		nelements = 0;
-	array_iter	iterator;
-
-	shcompat_array_begin(&iterator, array);
-	for (int i = 0; i < count; i++)
-	{
-		bool		is_null;
-		Datum		element = shcompat_array_next(&iterator, &is_null, i);
-
-		shcompat_check_at(i);
-		if (!is_null)
-			elements[nelements++] = element;
-	}
-	use_elements(input, elements, nelements, SHBITS_WIDTH, false);
-}
-
-/*
- * The same for one of type simhash_bits[], which must outlive the input.  If there are no
- * values, the width is 0.
+ * An array of type simhash[], or of simhash_bits[] if wide, which must outlive the input.
+ * Nulls are ignored.  If there are no wide values, the width is 0.
  *
  * Raises ERRCODE_STRING_DATA_LENGTH_MISMATCH if they differ in width.
  */
 void
-shpairs_input_wide_array(ShPairsInput *input, ArrayType *array)
+shpairs_input_array(ShPairsInput *input, AnyArrayType *array, bool wide)
 {
-	int			count = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
-	Datum	   *elements = allocate_elements(count);
+	int			count = ArrayGetNItems(AARR_NDIM(array), AARR_DIMS(array));
+	Datum	   *elements = MemoryContextAllocHuge(CurrentMemoryContext,
+												  Max(count, 1) * sizeof(Datum));
 	size_t		nelements = 0;
-	int			width = 0;
+	int			width = wide ? 0 : SHBITS_WIDTH;
 	array_iter	iterator;
 
-	shcompat_bytea_array_begin(&iterator, (AnyArrayType *) array);
+	if (wide)
+		shcompat_bytea_array_begin(&iterator, array);
+	else
+		shcompat_array_begin(&iterator, array);
 	for (int i = 0; i < count; i++)
 	{
 		bool		is_null;
-		Datum		element = shcompat_bytea_array_next(&iterator, &is_null, i);
-		const bytea *value;
+		Datum		element = wide ? shcompat_bytea_array_next(&iterator, &is_null, i) :
+			shcompat_array_next(&iterator, &is_null, i);
 
 		shcompat_check_at(i);
 		if (is_null)
 			continue;
-		value = DatumGetSimhashBits(element);
-		if (width == 0)
-			width = shtype_bits_width(value);
-		else if (shtype_bits_width(value) != width)
-			shtype_report_widths(width, shtype_bits_width(value));
-		elements[nelements++] = PointerGetDatum(value);
+		if (wide)
+		{
+			const bytea *value = DatumGetSimhashBits(element);
+
+			element = PointerGetDatum(value);
+			if (width == 0)
+				width = shtype_bits_width(value);
+			else if (shtype_bits_width(value) != width)
+				shtype_report_widths(width, shtype_bits_width(value));
+		}
+		elements[nelements++] = element;
 	}
-	use_elements(input, elements, nelements, width, true);
+	begin_input(input, width);
+	input->elements = elements;
+	input->wide_type = wide;
+	input->entries = input->most = input->nelements = nelements;
 }
 
 /* the words of an element */
