@@ -16,19 +16,24 @@ ANALYZE docs;
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 
--- how many pages of the index a statement reads that finds nothing
+-- How many pages of the index a statement reads that finds nothing: the least of several
+-- times, as a session now and then counts again, at random, the leaves of a group that it
+-- knows.
 CREATE FUNCTION pages(statement text) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
 	plan json;
+	least_pages int;
 BEGIN
-	FOR i IN 1..2 LOOP
+	FOR i IN 1..9 LOOP
 		EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) ' || statement INTO plan;
+		plan := plan -> 0 -> 'Plan';
+		IF plan ->> 'Node Type' <> 'Index Scan' OR (plan ->> 'Actual Rows')::float > 0 THEN
+			RAISE 'another plan: %', plan;
+		END IF;
+		least_pages := least(least_pages,
+			(plan ->> 'Shared Hit Blocks')::int + (plan ->> 'Shared Read Blocks')::int);
 	END LOOP;
-	plan := plan -> 0 -> 'Plan';
-	IF plan ->> 'Node Type' <> 'Index Scan' OR (plan ->> 'Actual Rows')::float > 0 THEN
-		RAISE 'another plan: %', plan;
-	END IF;
-	RETURN (plan ->> 'Shared Hit Blocks')::int + (plan ->> 'Shared Read Blocks')::int;
+	RETURN least_pages;
 END $$;
 -- so many has a table of the scheme, about
 SELECT pg_relation_size('docs_fp') / current_setting('block_size')::int / 4 AS leaves \gset
