@@ -339,7 +339,6 @@ RESET ROLE;
 \pset format aligned
 \pset tuples_only off
 DROP SCHEMA batch_privileges_closed CASCADE;
-REVOKE pg_read_server_files FROM regress_simhash_reader;
 
 -- row-level security
 CREATE POLICY later ON docs USING (id > 2);

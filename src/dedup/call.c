@@ -122,7 +122,7 @@ workers_for_pages(double pages, int distance)
  * parallel_workers of a table counts as in a scan of it.
  */
 static int
-choose_workers(const ShDupHeaps *heaps, int distance)
+workers_of_call(const ShDupHeaps *heaps, int distance)
 {
 	double		pages = 0;
 	int			workers = 0;
@@ -491,7 +491,7 @@ shdup_begin_indexes(FunctionCallInfo fcinfo, ShDupCommand command, int nindexes,
 	shdup_begin_query(call, nindexes, get_nearness(fcinfo, nindexes, similarity, call));
 	for (int side = 0; side < nindexes; side++)
 		shdup_use_side(call, side, side);
-	call->workers = choose_workers(&call->heaps, call->query.distance);
+	call->workers = workers_of_call(&call->heaps, call->query.distance);
 	return true;
 }
 

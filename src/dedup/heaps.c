@@ -32,9 +32,6 @@
 #include "dedup/open.h"
 #include "index/index.h"
 
-/* the most slices, for finding tables */
-#define MAX_SLICES		4096
-
 /*
  * The number of bits of the fingerprints in an index that is not partitioned, on a
  * column of type simhash_bits; 0 for any other.
@@ -172,29 +169,6 @@ number_rows(ShDupHeaps *heaps)
 	if (heaps->count == 1)
 		heaps->heaps[0].end_row = SHIDX_MAX_TID + 1;
 	heaps->nblocks = (BlockNumber) nblocks;
-}
-
-/*
- * Make the array by which the table of a row is found.
- */
-static void
-list_slices(ShDupHeaps *heaps)
-{
-	int			nslices;
-	int			number = 0;
-
-	heaps->slice_shift = 0;
-	while (heaps->nblocks >> heaps->slice_shift >= MAX_SLICES)
-		heaps->slice_shift++;
-	nslices = (heaps->nblocks >> heaps->slice_shift) + 2;
-	heaps->slices = palloc(nslices * sizeof(int));
-	for (int slice = 0; slice < nslices; slice++)
-	{
-		while (number < heaps->count - 1 &&
-			   heaps->heaps[number].end_row <= (uint64) slice << heaps->slice_shift << 16)
-			number++;
-		heaps->slices[slice] = number;
-	}
 }
 
 /*
@@ -358,8 +332,6 @@ shdup_heaps_open(ShDupHeaps *heaps, const Oid *indexes, int nindexes)
 	for (int i = 0; i < heaps->count; i++)
 		check_alike(first, width, heaps->heaps[i].index, width_of_wide(heaps->heaps[i].index));
 	number_rows(heaps);
-	if (heaps->count > 1)
-		list_slices(heaps);
 	heaps->grouped = shidx_is_grouped(first);
 }
 
@@ -373,15 +345,14 @@ shdup_heaps_close(ShDupHeaps *heaps)
 	{
 		const ShDupSide *side = &heaps->sides[i];
 
-		for (int j = side->first; j < side->first + side->count && shdup_is_partitioned(side->named.index); j++)
+		/* the table that is not partitioned is the named one */
+		for (int j = 0; j < side->count && shdup_is_partitioned(side->named.index); j++)
 		{
-			index_close(heaps->heaps[j].index, NoLock);
-			table_close(heaps->heaps[j].relation, NoLock);
+			index_close(heaps->heaps[side->first + j].index, NoLock);
+			table_close(heaps->heaps[side->first + j].relation, NoLock);
 		}
 		shdup_close(&heaps->sides[i].named);
 	}
-	if (heaps->count > 1)
-		pfree(heaps->slices);
 	pfree(heaps->heaps);
 }
 
@@ -392,9 +363,8 @@ const ShDupHeap *
 shdup_find_heap(const ShDupHeaps *heaps, ShPairsRow row)
 {
 	uint64		number = row & SHIDX_MAX_TID;
-	const int  *slice = &heaps->slices[number >> 16 >> heaps->slice_shift];
-	int			low = slice[0];
-	int			high = slice[1];
+	int			low = 0;
+	int			high = heaps->count - 1;
 
 	while (low < high)
 	{

@@ -76,7 +76,8 @@ typedef struct ShDupNeighbors
 	/* pairs of elements, in the order in which they were found */
 	BufFile    *pairs;
 	double		npairs;
-	uint64		nread;			/* of these, and of items of lists, for progress */
+	uint64		nread;			/* of these, and of items of lists, for
+								 * progress */
 
 	/* list i: from starts[i] to the next start */
 	uint64	   *starts;

@@ -16,7 +16,7 @@
 #include "utils/snapshot.h"
 
 #include "index/index.h"
-#include "pairs/entries.h"
+#include "pairs/keys.h"
 
 /* what a function reveals or does determines who may call it */
 typedef enum ShDupAccess
@@ -96,13 +96,6 @@ typedef struct ShDupHeaps
 	int			count;
 	ShDupHeap  *heaps;
 	BlockNumber nblocks;		/* of all together */
-
-	/*
-	 * with several tables, for each slice of the blocks: the table in which
-	 * it begins
-	 */
-	int			slice_shift;
-	int		   *slices;
 	bool		grouped;		/* the indexes have several columns */
 
 	/* the named indexes */

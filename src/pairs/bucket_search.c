@@ -314,7 +314,7 @@ shpairs_search_report(ShPairsSearch *search)
 		for (int word = 0; word < nwords; word++)
 			fraction -= fraction_left(search, word);
 	}
-	search->report(search->arg, fraction / nwords);
+	search->report(search->report_arg, fraction / nwords);
 }
 
 /* so much of the current word is done, by this process alone */
@@ -342,7 +342,7 @@ shpairs_search_init(ShPairsSearch *search, int width, int distance,
 	search->sets.distance = distance;
 	search->found = found;
 	search->report = report;
-	search->arg = arg;
+	search->arg = search->report_arg = arg;
 	search->context = CurrentMemoryContext;
 	if (search->sets.nwords == 1)
 		shpairs_init(&search->pairs, distance, pass_pair, report_word, search);

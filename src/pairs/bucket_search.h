@@ -61,8 +61,9 @@ typedef struct ShPairsSorted
 typedef struct ShPairsSearch
 {
 	ShPairsFoundFunction found; /* called with numbers of keys of a and b */
+	void	   *arg;			/* of found */
 	ShPairsReportFunction report;
-	void	   *arg;
+	void	   *report_arg;
 	ShPairsShared *shared;		/* with other processes: of each word; or NULL */
 	ShPairsSets sets;
 	ShPairsWordPlan plan;

@@ -68,20 +68,12 @@ struct ShPairsChunks
 };
 
 /*
- * Begin to sort the entries of a side, so that those with the same value follow each other.
- * Any order does, so the bytes are compared as they are.  The sorts of the words, from
- * which entries are read, still have their memory.
- */
-static Tuplesortstate *
-begin_sort(int nsides)
-{
-	return tuplesort_begin_datum(BYTEAOID, ByteaLessOperator, InvalidOid, false,
-								 Max(maintenance_work_mem / 2 / nsides, 64), NULL, TUPLESORT_NONE);
-}
-
-/*
  * Begin without entries of the inputs.  They are of the group of a bucket, and if their
  * values have one word, of its table, too.
+ *
+ * Others are sorted, so that those with the same value follow each other.  Any order does,
+ * so the bytes are compared as they are.  The sorts of the words, from which entries are
+ * read, still have their memory.
  */
 ShPairsChunks *
 shpairs_chunks_begin(const ShPairsInput *inputs, int nsides, const ShPairsBucket *bucket,
@@ -100,7 +92,10 @@ shpairs_chunks_begin(const ShPairsInput *inputs, int nsides, const ShPairsBucket
 	{
 		chunks->sides[i].file = shpairs_create_file();
 		if (bucket->nwords > 1)
-			chunks->sides[i].sort = begin_sort(nsides);
+			chunks->sides[i].sort =
+				tuplesort_begin_datum(BYTEAOID, ByteaLessOperator, InvalidOid, false,
+									  Max(maintenance_work_mem / 2 / nsides, 64), NULL,
+									  TUPLESORT_NONE);
 	}
 	for (int i = 0; i < lengthof(chunks->collectors); i++)
 	{
@@ -290,14 +285,6 @@ load_chunk(ShPairsChunks *chunks, int number, int chunk_number, ShPairsCollector
 	}
 }
 
-static void
-end_chunks(ShPairsChunks *chunks)
-{
-	for (int i = 0; i < chunks->nsides; i++)
-		BufFileClose(chunks->sides[i].file);
-	MemoryContextDelete(chunks->context);
-}
-
 /*
  * Load the next two chunks, or the same one twice.  Returns false if there are none, and
  * after the last, when memory and files are freed and *pointer is set to NULL.
@@ -316,7 +303,9 @@ shpairs_chunks_next(ShPairsChunks **pointer, ShPairsBucket **a, ShPairsBucket **
 		return false;
 	if (chunks->first == chunks->sides[0].nchunks)
 	{
-		end_chunks(chunks);
+		for (int i = 0; i < chunks->nsides; i++)
+			BufFileClose(chunks->sides[i].file);
+		MemoryContextDelete(chunks->context);
 		*pointer = NULL;
 		return false;
 	}

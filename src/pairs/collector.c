@@ -122,7 +122,7 @@ has_row_room(ShPairsCollector *collector)
  * Is there room for another key, or record, of which there are so many, and for its row?
  */
 static inline bool
-has_room(ShPairsCollector *collector, size_t nkeys)
+has_key_room(ShPairsCollector *collector, size_t nkeys)
 {
 	if (!has_row_room(collector))
 		return false;
@@ -142,7 +142,7 @@ collect_keys(ShPairsCollector *collector, const uint64 *values, const ShPairsRow
 	ShPairsBucket *bucket = &collector->bucket;
 	size_t		done = 0;
 
-	while (done < count && has_room(collector, bucket->nkeys))
+	while (done < count && has_key_room(collector, bucket->nkeys))
 	{
 		size_t		n = Min(count - done, Min(collector->row_capacity - bucket->nrows,
 											  collector->key_capacity - bucket->nkeys));
@@ -171,7 +171,7 @@ collect_records(ShPairsCollector *collector, const uint64 *values, const ShPairs
 	int			nwords = bucket->nwords;
 	size_t		done;
 
-	for (done = 0; done < count && has_room(collector, bucket->nrows); done++)
+	for (done = 0; done < count && has_key_room(collector, bucket->nrows); done++)
 	{
 		uint64	   *record = bucket->values + bucket->nrows++ * shpairs_record_words(nwords);
 

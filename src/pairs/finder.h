@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * finder.h
- *	  Finding all pairs within a distance, among the entries of one side or
- *	  between those of two.
+ *	  Finding all pairs within a distance, among the fingerprints of one side or
+ *	  between those of two.  A side is some indexes, or an array.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,11 +10,31 @@
 #define SIMHASH_PAIRS_FINDER_H
 
 #include "utils/array.h"
+#include "utils/rel.h"
 #include "utils/snapshot.h"
 
-#include "pairs/entries.h"
+#include "index/sort.h"
 #include "pairs/keys.h"
 
+/*
+ * Indexes that are searched.  Each has the rows from first_row to end_row: the TIDs of its
+ * entries, plus first_row.
+ */
+typedef struct ShPairsIndex
+{
+	Relation	index;
+	ShPairsRow	first_row;
+	ShPairsRow	end_row;
+} ShPairsIndex;
+
+typedef struct ShPairsIndexes
+{
+	int			count;
+	ShPairsIndex *list;
+	bool		grouped;		/* they have several columns */
+} ShPairsIndexes;
+
+typedef struct ShPairsEntries ShPairsEntries;
 typedef struct ShPairsWords ShPairsWords;
 
 typedef struct ShPairsInput
@@ -40,8 +60,7 @@ typedef struct ShPairsInput
 
 	/* fingerprints of one word: collected, or read in order */
 	ShIdxSort  *sort;
-	bool		used;
-	ShPairsEntries entries_of;
+	ShPairsEntries *entries_of;
 
 	/* several words */
 	ShPairsWords *words;
@@ -60,15 +79,10 @@ extern ShPairsSink *shpairs_input_sink(const ShPairsInput *input, ShPairsSink *s
 extern void shpairs_input_sort(ShPairsInput *input);
 extern void shpairs_input_use(ShPairsInput *input, const ShBitsScheme *scheme);
 extern void shpairs_input_start(ShPairsInput *input, int table);
+extern const ShBitsTable *shpairs_input_table(const ShPairsInput *input, int table);
+extern void shpairs_input_seek(ShPairsInput *input, uint32 group, ShPermuted key);
 extern bool shpairs_input_next(ShPairsInput *input);
 extern void shpairs_input_end(ShPairsInput *input);
-
-/* the table of the scheme that is read, or NULL with several words */
-static inline const ShBitsTable *
-shpairs_input_table(const ShPairsInput *input, int table)
-{
-	return input->nwords == 1 ? &input->entries_of.scheme->tables[table] : NULL;
-}
 
 /* take some of the current entries, in order */
 static inline void
@@ -77,17 +91,6 @@ shpairs_input_advance(ShPairsInput *input, int count)
 	input->count -= count;
 	input->values += count * input->nwords;
 	input->rows += count;
-}
-
-/*
- * Skip entries before a key of a group when others are read.  Some of them may still be
- * returned.
- */
-static inline void
-shpairs_input_seek(ShPairsInput *input, uint32 group, ShPermuted key)
-{
-	if (input->nwords == 1)
-		shpairs_entries_seek(&input->entries_of, group, key);
 }
 
 /* in place of a table number: all tables that are needed */

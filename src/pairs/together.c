@@ -97,9 +97,9 @@ typedef struct Worker
 /* in the leader */
 typedef struct Leader
 {
-	ShPairsFoundFunction found; /* those of the search, with their argument */
-	ShPairsReportFunction report;
-	void	   *arg;
+	ShPairsSearch *search;
+	ShPairsReportFunction report;	/* that of the search, with its argument */
+	void	   *report_arg;
 	ParallelContext *context;
 	Shared	   *shared;
 	int			nqueues;		/* that are not at their end, */
@@ -254,17 +254,8 @@ receive(Leader *leader)
 	{
 		CHECK_FOR_INTERRUPTS();
 		for (size_t k = 0; k < count; k++)
-			leader->found(leader->arg, pairs[k].i, pairs[k].j);
+			leader->search->found(leader->search->arg, pairs[k].i, pairs[k].j);
 	}
-}
-
-/* ShPairsSearch.found, in the leader */
-static void
-pass_on(void *arg, size_t i, size_t j)
-{
-	Leader	   *leader = arg;
-
-	leader->found(leader->arg, i, j);
 }
 
 /* ShPairsSearch.report, in the leader */
@@ -274,7 +265,7 @@ receive_and_report(void *arg, double fraction)
 	Leader	   *leader = arg;
 
 	receive(leader);
-	leader->report(leader->arg, fraction);
+	leader->report(leader->report_arg, fraction);
 }
 
 static void
@@ -454,16 +445,6 @@ begin_together(Leader *leader, ShPairsSearch *search, int wanted, Size queue_siz
 	return leader->nqueues > 0;
 }
 
-/* have pairs and progress of a search passed to these functions */
-static void
-set_functions(ShPairsSearch *search, ShPairsFoundFunction found, ShPairsReportFunction report,
-			  void *arg)
-{
-	search->found = found;
-	search->report = report;
-	search->arg = arg;
-}
-
 /*
  * Find the pairs of a planned search with up to so many workers, if there is memory and
  * work for them.  Returns false, without having found any pair, if not.  If there are none
@@ -486,10 +467,11 @@ search_together(ShPairsSearch *search, int *workers)
 		return false;
 	}
 	search->shared = leader.shared->words;
-	leader.found = search->found;
+	leader.search = search;
 	leader.report = search->report;
-	leader.arg = search->arg;
-	set_functions(search, pass_on, receive_and_report, &leader);
+	leader.report_arg = search->report_arg;
+	search->report = receive_and_report;
+	search->report_arg = &leader;
 	if (parallel_leader_participation)
 		shpairs_search_planned(search);
 	while (leader.nqueues > 0)
@@ -502,7 +484,8 @@ search_together(ShPairsSearch *search, int *workers)
 			ResetLatch(MyLatch);
 		}
 	}
-	set_functions(search, leader.found, leader.report, leader.arg);
+	search->report = leader.report;
+	search->report_arg = leader.report_arg;
 	search->shared = NULL;
 	WaitForParallelWorkersToFinish(leader.context);
 	end_together(&leader);
