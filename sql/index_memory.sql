@@ -167,4 +167,17 @@ SELECT simhash_index_check('ranged_r', true);
 CREATE TABLE ranged_too (LIKE ranged INCLUDING INDEXES);
 INSERT INTO ranged_too SELECT * FROM ranged ORDER BY id;
 
+-- a concurrent build collects each row once, however many permuted tables have it
+CREATE TABLE parts AS SELECT i AS id, wide(i::text, 2048)::simhash_bits(2048) AS fp FROM generate_series(1, 5000) i;
+SET maintenance_work_mem = '6MB';
+CREATE INDEX CONCURRENTLY parts_fp ON parts USING simhash (fp);
+SELECT pg_stat_force_next_flush() \g /dev/null
+SELECT temp_bytes FROM pg_stat_database WHERE datname = current_database() \gset
+REINDEX INDEX CONCURRENTLY parts_fp;
+SELECT pg_stat_force_next_flush() \g /dev/null
+SELECT temp_bytes = :temp_bytes AS fits FROM pg_stat_database WHERE datname = current_database();
+DELETE FROM parts WHERE id % 2 = 0;
+VACUUM parts;
+SELECT simhash_index_check('parts_fp', true);
+
 DROP SCHEMA index_memory_test CASCADE;

@@ -173,6 +173,11 @@ FROM query q,
 		FROM (SELECT distance(docs.fp::bigint, q.fp::bigint) AS d FROM docs) s) want
 GROUP BY q.qno, want.d[10] ORDER BY q.qno;
 
+-- more distances than a scan sorts by within work_mem
+SET enable_sort = on;
+SELECT n, plan_of(format('SELECT id FROM docs ORDER BY %s LIMIT 1', string_agg(format('fp <~> %s', i), ', '))) ~ 'Sort' AS sorted
+FROM (VALUES (4), (5)) AS number(n), generate_series(1, n) i GROUP BY n ORDER BY n;
+
 -- an empty table
 TRUNCATE docs;
 SELECT id FROM docs ORDER BY fp <~> 0 LIMIT 5;

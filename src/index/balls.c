@@ -71,16 +71,6 @@ shidx_ball_begin(ShIdxBallScan *scan, Relation index, ShBitsScheme *scheme)
 }
 
 /*
- * Set the part of the fingerprints whose balls are read from now on.  The tree of the
- * null fingerprints is the first table of one more part, and has all in a ball.
- */
-void
-shidx_ball_set_part(ShIdxBallScan *scan, int part)
-{
-	scan->part = part;
-}
-
-/*
  * Set the groups to read from now on; the list must live as long as it is in
  * use.  If the index has groups, this counts their leaves (shidx_count_leaves).
  */
@@ -105,7 +95,7 @@ shidx_ball_set_groups(ShIdxBallScan *scan, const ShIdxGroups *groups)
 		{
 			int			place = (int) ((int64) i * groups->count / counted);
 
-			leaves += shidx_count_leaves(scan->index, 0, groups->list[place]);
+			leaves += shidx_count_leaves(scan->index, groups->list[place]);
 		}
 
 		/*
@@ -262,16 +252,6 @@ shidx_ball_start_table(ShIdxBallScan *scan, SimhashBall ball)
 }
 
 /*
- * Reduce the radius: matches beyond it are no longer wanted.
- */
-void
-shidx_ball_narrow(ShIdxBallScan *scan, int radius)
-{
-	Assert(radius <= scan->ball.radius);
-	scan->ball.radius = radius;
-}
-
-/*
  * Release the pin, if one is held.
  */
 void
@@ -297,7 +277,7 @@ shidx_ball_pin(ShIdxBallScan *scan, ShFingerprint fp, ItemPointerData tid)
 	/* pins are for index-only scans, and so not for several columns */
 	if (scan->groups.all || scan->groups.count != 1)
 		elog(ERROR, "groups of candidates are not known");
-	return shidx_pin_entry(scan->index, 0,
+	return shidx_pin_entry(scan->index,
 						   shidx_make_key(scan->groups.list[0], permuted, shidx_tid_to_int(&tid)),
 						   scan->snapshot, &scan->pin);
 }

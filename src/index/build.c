@@ -575,13 +575,10 @@ choose_workers(Relation heap, Relation index, IndexInfo *info)
 {
 	BlockNumber pages = RelationGetNumberOfBlocks(heap);
 
-	if (!is_parallel_safe(index))
+	/* an empty table may still have its old TOAST pages, in TRUNCATE */
+	if (pages == 0 || !is_parallel_safe(index))
 		return 0;
-
-	/*
-	 * TRUNCATE builds the index while the TOAST table still has its old pages
-	 */
-	if (pages > 0 && reads_toast(heap, index, info))
+	if (reads_toast(heap, index, info))
 	{
 		Relation	toast = table_open(heap->rd_rel->reltoastrelid, AccessShareLock);
 		BlockNumber toast_pages = RelationGetNumberOfBlocks(toast);
@@ -653,7 +650,7 @@ finish_init_page(Buffer buffer)
 void
 shidx_buildempty(Relation index)
 {
-	Buffer		metabuffer = shidx_new_buffer(index, INIT_FORKNUM);
+	Buffer		metabuffer = shcompat_extend(index, INIT_FORKNUM);
 	Page		metapage = BufferGetPage(metabuffer);
 	ShIdxMetaPageData *meta = ShIdxPageGetMeta(metapage);
 
@@ -661,7 +658,7 @@ shidx_buildempty(Relation index)
 						IndexRelationGetNumberOfAttributes(index));
 	for (int tree = 0; tree < meta->ntrees; tree++)
 	{
-		Buffer		root = shidx_new_buffer(index, INIT_FORKNUM);
+		Buffer		root = shcompat_extend(index, INIT_FORKNUM);
 
 		shidx_init_page(BufferGetPage(root), tree, 0,
 						SHIDX_ROOT | (shidx_is_grouped(index) ? SHIDX_GROUPED : 0),

@@ -476,7 +476,7 @@ sort_cost(double tuples)
 }
 
 /*
- * Can an index return rows in the order of a path?  Only by distances from a last
+ * Can an index return rows in the order of a path?  Only by a few distances from a last
  * column of fingerprints of 64 bits.  Operators of other strategies, which a family may
  * have for an order, are not distances.
  */
@@ -500,7 +500,8 @@ has_order(const IndexPath *path, const ScanShape *shape, Oid function)
 		if (strategy != SIMHASH_STRATEGY_DISTANCE)
 			return false;
 	}
-	return !shape->wide && !OidIsValid(function);
+	return !shape->wide && !OidIsValid(function) &&
+		list_length(path->indexorderbys) <= SHIDX_MAX_ORDERBYS;
 }
 
 /*

@@ -31,6 +31,7 @@
 #include "compat.h"
 #include "index/class.h"
 #include "index/query.h"
+#include "index/sort.h"
 #include "type/simhash.h"
 
 PG_FUNCTION_INFO_V1(simhash_hash_bpchar);
@@ -148,14 +149,6 @@ typedef struct ColumnValues
 	uint64	   *hashes;			/* ascending, all different */
 } ColumnValues;
 
-#define ST_SORT sort_hashes
-#define ST_ELEMENT_TYPE uint64
-#define ST_COMPARE(a, b) (*(a) < *(b) ? -1 : *(a) > *(b))
-#define ST_CHECK_FOR_INTERRUPTS
-#define ST_SCOPE static
-#define ST_DEFINE
-#include "lib/sort_template.h"
-
 /*
  * Sort hashes, and keep only one of equal ones.  Returns how many there are then.
  */
@@ -164,7 +157,7 @@ simplify_groups(uint64 *hashes, int count)
 {
 	int			kept = 0;
 
-	sort_hashes(hashes, count);
+	shidx_sort_numbers(hashes, count);
 	for (int i = 0; i < count; i++)
 	{
 		if (kept == 0 || hashes[kept - 1] != hashes[i])

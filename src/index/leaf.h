@@ -26,7 +26,7 @@
 #define SHIDX_OFFSET_BITS	9
 
 /*
- * Entries a full leaf has in a table of a million rows, for estimates.
+ * Entries a full leaf has in a table of 256 MB to 64 GB, for estimates.
  */
 #define SHIDX_USUAL_ENTRIES	SHIDX_LEAF_CAPACITY_OF(7, 4)
 

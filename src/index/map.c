@@ -246,21 +246,21 @@ shidx_map_child(Relation index, int tree, ShIdxKey key, ShIdxPlace *place)
 }
 
 /*
- * About how many leaves of a tree start at keys with low < key <= high, according to
+ * About how many leaves of the first tree start at keys with low < key <= high, according to
  * the copies at both ends; -1 if these are not known, or not next to each other on a
  * level above the lowest two.
  *
  * Copies lack the leaves of splits that no search has met since (shidx_map_learn).
  */
 double
-shidx_map_count(Relation index, int tree, ShIdxRoot root, ShIdxKey low, ShIdxKey high)
+shidx_map_count(Relation index, ShIdxRoot root, ShIdxKey low, ShIdxKey high)
 {
 	BlockNumber block = root.block;
 
 	for (int level = root.level;; level--)
 	{
 		int			slot;
-		const Copy *copy = find_copy(index, block, tree, level, &slot);
+		const Copy *copy = find_copy(index, block, 0, level, &slot);
 		const Copy *left;
 		const Copy *right;
 		int			first;
@@ -275,8 +275,8 @@ shidx_map_count(Relation index, int tree, ShIdxRoot root, ShIdxKey low, ShIdxKey
 		block = copy->children[first].block;
 		if (first == last)
 			continue;
-		left = find_copy(index, block, tree, level - 1, &slot);
-		right = find_copy(index, copy->children[last].block, tree, level - 1, &slot);
+		left = find_copy(index, block, 0, level - 1, &slot);
+		right = find_copy(index, copy->children[last].block, 0, level - 1, &slot);
 		if (left == NULL || right == NULL || level > 2)
 			return -1;
 		return left->count - 1 - find_child(left, low) + find_child(right, high) + 1 +

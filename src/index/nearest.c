@@ -32,12 +32,12 @@
  *
  * 6. A final read of a table returns the rest.
  *
- * So no scan reads more than four times the leaves of one table.
+ * So no scan reads more than four times the leaves of one table to find its rows.  An
+ * index-only scan also looks up the entry of each row that it returns.
  *
  * The matches of a batch are candidates.  They are kept and sorted in an array as long
  * as they fit in work_mem.  Beyond that all of them are sorted by their distances from
- * the centers of the ORDER BY keys, on disk.  With more centers than have room in what
- * is sorted there, they stay in memory.
+ * the centers of the ORDER BY keys, on disk.
  *
  *-------------------------------------------------------------------------
  */
@@ -55,31 +55,50 @@
 /* the first capacity of the array of candidates */
 #define FIRST_CAPACITY	256
 
-/* on disk, candidates can be sorted by so many distances, of a byte each */
-#define MAX_DISTANCES	((int) sizeof(uint32))
+/* a match that waits to be returned by an ordered scan */
+typedef struct Candidate
+{
+	ShFingerprint fp;
+	ItemPointerData tid;
+	uint16		distance;		/* from the first center */
+} Candidate;
+
+typedef struct Candidates
+{
+	int			ncenters;		/* at least 1 while there are candidates */
+	ShFingerprint centers[SHIDX_MAX_ORDERBYS];	/* candidates are sorted by
+												 * distances from these */
+	MemoryContext context;		/* of what follows */
+
+	/* in memory */
+	int64		max;			/* how many may be */
+	int64		count;
+	int64		capacity;
+	Candidate  *array;
+	int64		counts[SHBITS_WIDTH + 1];	/* at each distance */
+	int64		sorted;			/* the first ones of the array */
+	int64		next;			/* of these */
+
+	ShIdxSort  *sort;			/* of all on disk; NULL while in memory */
+} Candidates;
 
 /*
- * Prepare to collect candidates, to be sorted by distances from at most
- * max_centers centers.
- *
- * Allocates in the current memory context.
+ * Prepare to collect candidates, in the current memory context.
  */
-void
-shidx_candidates_begin(ShIdxCandidates *candidates, int max_centers)
+static void
+begin_candidates(Candidates *candidates)
 {
 	memset(candidates, 0, sizeof(*candidates));
-	candidates->centers = palloc(max_centers * sizeof(ShFingerprint));
 	candidates->context = AllocSetContextCreate(CurrentMemoryContext, "simhash candidates",
 												ALLOCSET_DEFAULT_SIZES);
-	candidates->max = max_centers > MAX_DISTANCES ? PG_INT64_MAX :
-		Max(work_mem * INT64CONST(1024) / sizeof(ShIdxCandidate), 1024);
+	candidates->max = Max(work_mem * INT64CONST(1024) / sizeof(Candidate), 1024);
 }
 
 /*
  * Free all candidates, and the files they may be in.
  */
-void
-shidx_forget_candidates(ShIdxCandidates *candidates)
+static void
+forget_candidates(Candidates *candidates)
 {
 	if (candidates->sort != NULL)
 		shidx_sort_end(candidates->sort);
@@ -97,7 +116,7 @@ shidx_forget_candidates(ShIdxCandidates *candidates)
  * Add a candidate to those that are sorted on disk.
  */
 static void
-add_to_sort(ShIdxCandidates *candidates, const ShIdxCandidate *candidate)
+add_to_sort(Candidates *candidates, const Candidate *candidate)
 {
 	uint32		distances = candidate->distance;
 
@@ -112,7 +131,7 @@ add_to_sort(ShIdxCandidates *candidates, const ShIdxCandidate *candidate)
  * Start to sort the candidates on disk, as memory is full.
  */
 static void
-start_sort(ShIdxCandidates *candidates)
+start_sort(Candidates *candidates)
 {
 	MemoryContext old = MemoryContextSwitchTo(candidates->context);
 
@@ -131,17 +150,17 @@ start_sort(ShIdxCandidates *candidates)
 }
 
 static void
-enlarge_candidates(ShIdxCandidates *candidates)
+enlarge_candidates(Candidates *candidates)
 {
 	int64		capacity = Max(2 * candidates->capacity, FIRST_CAPACITY);
 
 	capacity = Min(capacity, candidates->max);
 	if (candidates->array == NULL)
 		candidates->array = MemoryContextAllocHuge(candidates->context,
-												   capacity * sizeof(ShIdxCandidate));
+												   capacity * sizeof(Candidate));
 	else
 		candidates->array = repalloc_huge(candidates->array,
-										  capacity * sizeof(ShIdxCandidate));
+										  capacity * sizeof(Candidate));
 	candidates->capacity = capacity;
 }
 
@@ -150,10 +169,10 @@ enlarge_candidates(ShIdxCandidates *candidates)
  *
  * While count < max it stays in memory; otherwise all candidates go to disk.
  */
-void
-shidx_add_candidate(ShIdxCandidates *candidates, ShFingerprint fp, ItemPointerData tid, int distance)
+static void
+add_candidate(Candidates *candidates, ShFingerprint fp, ItemPointerData tid, int distance)
 {
-	ShIdxCandidate candidate = {.fp = fp,.tid = tid,.distance = distance};
+	Candidate	candidate = {.fp = fp,.tid = tid,.distance = distance};
 
 	if (candidates->sort == NULL && candidates->count >= candidates->max)
 		start_sort(candidates);
@@ -172,8 +191,8 @@ shidx_add_candidate(ShIdxCandidates *candidates, ShFingerprint fp, ItemPointerDa
 /*
  * Drop the candidates beyond a distance.  All must be in memory.
  */
-void
-shidx_drop_beyond(ShIdxCandidates *candidates, int distance)
+static void
+drop_beyond(Candidates *candidates, int distance)
 {
 	int64		kept = 0;
 
@@ -194,8 +213,8 @@ shidx_drop_beyond(ShIdxCandidates *candidates, int distance)
  * distances from the other centers.
  */
 static int
-compare_further(const ShIdxCandidate *a, const ShIdxCandidate *b,
-				const ShIdxCandidates *candidates)
+compare_further(const Candidate *a, const Candidate *b,
+				const Candidates *candidates)
 {
 	for (int i = 1; i < candidates->ncenters; i++)
 	{
@@ -209,9 +228,9 @@ compare_further(const ShIdxCandidate *a, const ShIdxCandidate *b,
 }
 
 #define ST_SORT sort_further
-#define ST_ELEMENT_TYPE ShIdxCandidate
+#define ST_ELEMENT_TYPE Candidate
 #define ST_COMPARE(a, b, candidates) compare_further(a, b, candidates)
-#define ST_COMPARE_ARG_TYPE const ShIdxCandidates
+#define ST_COMPARE_ARG_TYPE const Candidates
 #define ST_CHECK_FOR_INTERRUPTS
 #define ST_SCOPE static
 #define ST_DEFINE
@@ -224,9 +243,9 @@ compare_further(const ShIdxCandidate *a, const ShIdxCandidate *b,
  * centers.
  */
 static void
-sort_candidates(ShIdxCandidates *candidates, int distance)
+sort_candidates(Candidates *candidates, int distance)
 {
-	ShIdxCandidate *array = candidates->array;
+	Candidate  *array = candidates->array;
 	int64		next[SHBITS_WIDTH + 1]; /* next position to fill */
 	int64		end = 0;
 
@@ -243,7 +262,7 @@ sort_candidates(ShIdxCandidates *candidates, int distance)
 		end += candidates->counts[d];
 		while (next[d] < end)
 		{
-			ShIdxCandidate candidate = array[next[d]];
+			Candidate	candidate = array[next[d]];
 			int64		place = next[candidate.distance]++;
 
 			CHECK_FOR_INTERRUPTS();
@@ -262,7 +281,7 @@ sort_candidates(ShIdxCandidates *candidates, int distance)
  * Remove the candidates that have been returned.
  */
 static void
-drop_returned(ShIdxCandidates *candidates)
+drop_returned(Candidates *candidates)
 {
 	if (candidates->next == 0)
 		return;
@@ -273,18 +292,18 @@ drop_returned(ShIdxCandidates *candidates)
 	}
 	candidates->count -= candidates->next;
 	memmove(candidates->array, candidates->array + candidates->next,
-			candidates->count * sizeof(ShIdxCandidate));
+			candidates->count * sizeof(Candidate));
 	candidates->sorted = 0;
 	candidates->next = 0;
 }
 
 /*
- * Sort the candidates up to a distance; shidx_next_candidate then returns
+ * Sort the candidates up to a distance; next_candidate then returns
  * them.  If all are in memory, candidates beyond the distance stay for later,
  * and more may be added.  If not, there must be none beyond it.
  */
-void
-shidx_sort_candidates(ShIdxCandidates *candidates, int distance)
+static void
+start_candidates(Candidates *candidates, int distance)
 {
 	if (candidates->sort != NULL)
 	{
@@ -302,8 +321,8 @@ shidx_sort_candidates(ShIdxCandidates *candidates, int distance)
 /*
  * Return the next of the sorted candidates.  Returns false after the last.
  */
-bool
-shidx_next_candidate(ShIdxCandidates *candidates, ShFingerprint *fp, ItemPointer tid)
+static bool
+next_candidate(Candidates *candidates, ShFingerprint *fp, ItemPointer tid)
 {
 	if (candidates->sort != NULL)
 	{
@@ -317,7 +336,7 @@ shidx_next_candidate(ShIdxCandidates *candidates, ShFingerprint *fp, ItemPointer
 	}
 	if (candidates->next < candidates->sorted)
 	{
-		const ShIdxCandidate *candidate = &candidates->array[candidates->next++];
+		const Candidate *candidate = &candidates->array[candidates->next++];
 
 		*fp = candidate->fp;
 		*tid = candidate->tid;
@@ -367,7 +386,7 @@ struct ShIdxOrdered
 	int			held_radius;	/* matches within it are held for later rings */
 	int			tables_read;	/* from end to end */
 	bool		next_overflows; /* distance "next" does not fit in memory */
-	ShIdxCandidates candidates;
+	Candidates	candidates;
 };
 
 /*
@@ -376,13 +395,13 @@ struct ShIdxOrdered
  * Allocates in the current memory context.
  */
 ShIdxOrdered *
-shidx_ordered_begin(ShIdxReader *reader, int norderbys)
+shidx_ordered_begin(ShIdxReader *reader)
 {
 	ShIdxOrdered *ordered = palloc0(sizeof(ShIdxOrdered));
 
 	ordered->reader = reader;
 	ordered->step = DONE;
-	shidx_candidates_begin(&ordered->candidates, norderbys);
+	begin_candidates(&ordered->candidates);
 	return ordered;
 }
 
@@ -392,7 +411,7 @@ shidx_ordered_begin(ShIdxReader *reader, int norderbys)
 void
 shidx_ordered_release(ShIdxOrdered *ordered)
 {
-	shidx_forget_candidates(&ordered->candidates);
+	forget_candidates(&ordered->candidates);
 }
 
 /*
@@ -540,7 +559,7 @@ next_match_radius(const ShIdxOrdered *ordered)
 static void
 stop_rings(ShIdxOrdered *ordered)
 {
-	shidx_forget_candidates(&ordered->candidates);
+	forget_candidates(&ordered->candidates);
 	ordered->ring = -1;
 }
 
@@ -612,10 +631,10 @@ choose_step(ShIdxOrdered *ordered)
 bool
 shidx_ordered_start(ShIdxOrdered *ordered, ScanKey orderbys, int norderbys, bool *exact)
 {
-	ShIdxCandidates *candidates = &ordered->candidates;
+	Candidates *candidates = &ordered->candidates;
 	double		leaves = shidx_ball_leaves(&ordered->reader->ballscan);
 
-	shidx_forget_candidates(candidates);
+	forget_candidates(candidates);
 	candidates->ncenters = 0;
 	for (int i = 0; i < norderbys; i++)
 	{
@@ -665,7 +684,7 @@ typedef bool (*RoomFunction) (ShIdxOrdered *ordered, int *radius, int64 *limit);
  * Collect the matches of the reader from distance "next" to *radius.
  *
  * Returns false if not all could be collected: there was no room, or they take
- * more pages than the allowance.
+ * more pages than the allowance.  Without make_room, there is none beyond the limit.
  */
 static bool
 collect_within(ShIdxOrdered *ordered, int *radius, int64 limit, int64 allowance,
@@ -687,24 +706,18 @@ collect_within(ShIdxOrdered *ordered, int *radius, int64 limit, int64 allowance,
 				continue;
 			if (ordered->candidates.count >= limit)
 			{
-				complete = make_room(ordered, radius, &limit);
+				complete = make_room != NULL && make_room(ordered, radius, &limit);
 				if (!complete || distance > *radius)
 					continue;
 			}
-			shidx_add_candidate(&ordered->candidates, matches->fps[i], matches->tids[i],
-								distance);
+			add_candidate(&ordered->candidates, matches->fps[i], matches->tids[i],
+						  distance);
 		}
 	}
 	complete &= reader->ballscan.allowance > 0;
 	ordered->allowance = complete ? reader->ballscan.allowance : 0;
 	reader->ballscan.allowance = PG_INT64_MAX;
 	return complete;
-}
-
-static bool
-give_up(ShIdxOrdered *ordered, int *radius, int64 *limit)
-{
-	return false;
 }
 
 /*
@@ -718,12 +731,12 @@ collect_in_order(ShIdxOrdered *ordered, int64 limit, int64 allowance)
 {
 	int			radius = SHBITS_WIDTH;
 
-	if (!collect_within(ordered, &radius, limit, allowance, give_up))
+	if (!collect_within(ordered, &radius, limit, allowance, NULL))
 	{
-		shidx_forget_candidates(&ordered->candidates);
+		forget_candidates(&ordered->candidates);
 		return false;
 	}
-	shidx_sort_candidates(&ordered->candidates, SHBITS_WIDTH);
+	start_candidates(&ordered->candidates, SHBITS_WIDTH);
 	return true;
 }
 
@@ -768,7 +781,7 @@ collect_ball(ShIdxOrdered *ordered)
 static bool
 hold_less(ShIdxOrdered *ordered, int *radius, int64 *limit)
 {
-	ShIdxCandidates *candidates = &ordered->candidates;
+	Candidates *candidates = &ordered->candidates;
 	int64		kept = 0;
 	int			last = ordered->next - 1;
 
@@ -776,9 +789,9 @@ hold_less(ShIdxOrdered *ordered, int *radius, int64 *limit)
 		kept += candidates->counts[++last];
 	if (last < ordered->radius)
 		return false;
-	shidx_drop_beyond(candidates, last);
+	drop_beyond(candidates, last);
 	*radius = last;
-	shidx_ball_narrow(&ordered->reader->ballscan, last);
+	ordered->reader->ballscan.ball.radius = last;
 	return true;
 }
 
@@ -800,7 +813,7 @@ widen_ball(ShIdxOrdered *ordered)
 		stop_rings(ordered);
 		return false;
 	}
-	shidx_sort_candidates(&ordered->candidates, ordered->radius);
+	start_candidates(&ordered->candidates, ordered->radius);
 	ordered->ring = ordered->radius;
 	ordered->next = ordered->radius + 1;
 	return true;
@@ -838,7 +851,7 @@ wanted_nearest(const ShIdxOrdered *ordered)
 static bool
 narrow(ShIdxOrdered *ordered, int *radius, int64 *limit)
 {
-	ShIdxCandidates *candidates = &ordered->candidates;
+	Candidates *candidates = &ordered->candidates;
 	int64		wanted = wanted_nearest(ordered);
 	int64		kept = 0;
 	int			last = ordered->next - 1;
@@ -859,9 +872,9 @@ narrow(ShIdxOrdered *ordered, int *radius, int64 *limit)
 	}
 	else
 		ordered->next_overflows = false;
-	shidx_drop_beyond(candidates, last);
+	drop_beyond(candidates, last);
 	*radius = last;
-	shidx_ball_narrow(&ordered->reader->ballscan, last);
+	ordered->reader->ballscan.ball.radius = last;
 	return last >= ordered->next;
 }
 
@@ -882,7 +895,7 @@ collect_nearest(ShIdxOrdered *ordered)
 					 radius);
 	shidx_start_table(ordered->reader, ball_around(ordered, radius));
 	(void) collect_within(ordered, &radius, 2 * wanted_nearest(ordered), PG_INT64_MAX, narrow);
-	shidx_sort_candidates(&ordered->candidates, SHBITS_WIDTH);
+	start_candidates(&ordered->candidates, SHBITS_WIDTH);
 	ordered->next = radius + 1;
 	ordered->tables_read++;
 }
@@ -915,7 +928,7 @@ next_streamed(ShIdxOrdered *ordered, ShFingerprint *fp, ItemPointer tid)
 static bool
 next_collected(ShIdxOrdered *ordered, bool want_pin, ShFingerprint *fp, ItemPointer tid)
 {
-	while (shidx_next_candidate(&ordered->candidates, fp, tid))
+	while (next_candidate(&ordered->candidates, fp, tid))
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!want_pin || shidx_ball_pin(&ordered->reader->ballscan, *fp, *tid))
@@ -971,7 +984,7 @@ shidx_ordered_next(ShIdxOrdered *ordered, bool want_pin, ShFingerprint *fp, Item
 				if (next_collected(ordered, want_pin, fp, tid))
 					return true;
 				if (ordered->ring < 0)
-					shidx_forget_candidates(&ordered->candidates);
+					forget_candidates(&ordered->candidates);
 				ordered->step = choose_step(ordered);
 				if (ordered->step == STREAM_DISTANCE)
 					shidx_start_table(ordered->reader, ball_around(ordered, ordered->next));

@@ -3,8 +3,8 @@
  * page.c
  *	  Making, changing and checking single pages.
  *
- * Nothing here takes a lock, except shidx_new_buffer.  The caller holds the
- * appropriate buffer lock, or works on a copy.
+ * Nothing here takes a lock.  The caller holds the appropriate buffer lock, or works on a
+ * copy.
  *
  *-------------------------------------------------------------------------
  */
@@ -324,16 +324,4 @@ shidx_report_impossible_row(Relation index, BlockNumber block)
 {
 	shidx_report_corrupted(index, block,
 						   "index \"%s\" has an entry with an impossible TID at block %u");
-}
-
-/*
- * Extend the index by a page.
- *
- * Returns its buffer, pinned and exclusively locked; the page is all zeros.
- * New pages are always at the end of the relation; VACUUM relies on that.
- */
-Buffer
-shidx_new_buffer(Relation index, ForkNumber fork)
-{
-	return shcompat_extend(index, fork);
 }

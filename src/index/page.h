@@ -420,6 +420,5 @@ SHCOMPAT_NORETURN extern void shidx_report_corrupted(Relation index, BlockNumber
 SHCOMPAT_NORETURN extern void shidx_report_impossible_row(Relation index, BlockNumber block);
 extern void shidx_check_tids(Relation index, BlockNumber block,
 							 const ItemPointerData *tids, int count);
-extern Buffer shidx_new_buffer(Relation index, ForkNumber fork);
 
 #endif							/* SIMHASH_INDEX_PAGE_H */

@@ -112,7 +112,6 @@ shidx_query_begin(ShIdxQuery *query, Relation index)
 	query->context = AllocSetContextCreate(CurrentMemoryContext, "simhash scan keys",
 										   ALLOCSET_SMALL_SIZES);
 	query->parts = palloc(query->nparts * sizeof(ShIdxBalls));
-	query->checked_strategy = InvalidStrategy;
 	query->allotted = -1;
 }
 
@@ -136,15 +135,19 @@ shidx_check_key(ShIdxQuery *query, ScanKey key)
 {
 	Oid			type = argument_type(query, key);
 	bool		orders = (key->sk_flags & SK_ORDER_BY) != 0;
+	ShIdxCache *cache = shidx_get_cache(query->index);
 
-	if (key->sk_strategy == query->checked_strategy && type == query->checked_type &&
-		orders == query->checked_orders)
+	if (key->sk_strategy == cache->checked_strategy && type == cache->checked_type &&
+		orders == cache->checked_orders)
 		return;
 	shidx_check_operator(query->index, query->index->rd_opcintype[key->sk_attno - 1], type,
 						 key->sk_strategy, orders);
-	query->checked_strategy = key->sk_strategy;
-	query->checked_type = type;
-	query->checked_orders = orders;
+
+	/* looking up types may have renewed it */
+	cache = shidx_get_cache(query->index);
+	cache->checked_strategy = key->sk_strategy;
+	cache->checked_type = type;
+	cache->checked_orders = orders;
 }
 
 /*
@@ -287,8 +290,7 @@ simplify_balls(ShIdxBalls *balls)
 static bool
 read_condition(ShIdxQuery *query, ScanKey key)
 {
-	ShIdxCondition *condition = &query->conditions[query->nconditions++];
-	ShIdxBalls *balls = &condition->balls;
+	ShIdxBalls *balls = &query->conditions[query->nconditions++];
 	Datum	   *arguments;
 	int			narguments = shidx_key_arguments(key, &arguments);
 	Oid			type = argument_type(query, key);
@@ -338,7 +340,7 @@ shidx_read_query(ShIdxQuery *query, ScanKey keys, int nkeys)
 	shidx_read_group_keys(&query->groups, query->index, keys, nkeys);
 	query->inexact = false;
 	query->nconditions = 0;
-	query->conditions = palloc(Max(nkeys, 1) * sizeof(ShIdxCondition));
+	query->conditions = palloc(Max(nkeys, 1) * sizeof(ShIdxBalls));
 	for (int i = 0; i < nkeys; i++)
 	{
 		ScanKey		key = &keys[i];
@@ -380,10 +382,9 @@ shidx_read_query(ShIdxQuery *query, ScanKey keys, int nkeys)
  * What it takes to find what meets a condition.
  */
 static void
-cost_of_condition(const ShIdxQuery *query, const ShIdxCondition *condition,
+cost_of_condition(const ShIdxQuery *query, const ShIdxBalls *balls,
 				  const ShBitsScheme *scheme, double leaves_per_table, ShIdxCost *cost)
 {
-	const ShIdxBalls *balls = &condition->balls;
 	int		   *counts = palloc0((Max(query->width, SHBITS_WIDTH) + 1) * sizeof(int));
 
 	for (int i = 0; i < balls->count; i++)
@@ -486,11 +487,11 @@ shidx_choose(ShIdxQuery *query, const ShBitsScheme *scheme, double leaves_per_ta
 	}
 	else if (query->nparts == 1)
 	{
-		query->parts[0] = query->conditions[query->chosen].balls;
+		query->parts[0] = query->conditions[query->chosen];
 		query->nsearched = query->parts[0].count;
 	}
 	else
-		make_parts(query, &query->conditions[query->chosen].balls, scheme,
+		make_parts(query, &query->conditions[query->chosen], scheme,
 				   Max(leaves_per_table, 1));
 	MemoryContextSwitchTo(old);
 }
@@ -507,7 +508,7 @@ shidx_find_reach(const ShIdxQuery *query, ShFingerprint center, bool *all)
 	*all = true;
 	for (int i = 0; i < query->nconditions; i++)
 	{
-		const ShIdxBalls *balls = &query->conditions[i].balls;
+		const ShIdxBalls *balls = &query->conditions[i];
 		int			farthest = 0;
 
 		for (int b = 0; b < balls->count; b++)

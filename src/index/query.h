@@ -44,23 +44,17 @@ typedef struct ShIdxCost
 								 * part that is near; 0 if all of it is known */
 } ShIdxCost;
 
-/* balls of fingerprints of one part, sorted by center; all centers differ */
+/*
+ * Balls of fingerprints of one part, sorted by center; all centers differ.  Or a
+ * condition: the fingerprint lies in one of the balls.  If fingerprints have several parts,
+ * its list has as many elements for each ball, in no order: the part of the center, and the
+ * radius around the whole.
+ */
 typedef struct ShIdxBalls
 {
 	int			count;
 	SimhashBall *list;
 } ShIdxBalls;
-
-/* a condition: the fingerprint lies in one of these balls */
-typedef struct ShIdxCondition
-{
-	/*
-	 * If fingerprints have several parts, the list has as many elements for
-	 * each ball, in no order: the part of the center, and the radius around
-	 * the whole.
-	 */
-	ShIdxBalls	balls;
-} ShIdxCondition;
 
 typedef struct ShIdxQuery
 {
@@ -78,7 +72,7 @@ typedef struct ShIdxQuery
 	bool		non_nulls;		/* rows whose fingerprint meets all conditions
 								 * are wanted */
 	int			nconditions;
-	ShIdxCondition *conditions;
+	ShIdxBalls *conditions;
 
 	/* what to search for, to find all that is wanted; see shidx_choose */
 	int			chosen;			/* the condition; -1 if there is none */
@@ -86,12 +80,7 @@ typedef struct ShIdxQuery
 	ShIdxBalls *parts;			/* for each part of the fingerprints */
 	int64		nsearched;		/* how many balls these are */
 
-	/* kept for the next keys: such a key can be read */
-	StrategyNumber checked_strategy;
-	Oid			checked_type;
-	bool		checked_orders;
-
-	/* and any allotment of a radius is right */
+	/* kept for the next keys: any allotment of a radius is right */
 	int			allotted;		/* a radius; -1: none yet */
 	double		leaves;			/* of a table, for which it is good */
 	ShBitsAllotment allotment;

@@ -17,6 +17,7 @@
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 
+#include "compat.h"
 #include "index/sort.h"
 
 /* most buckets of a round, within the cache and beyond it */
@@ -132,8 +133,7 @@ is_sorted(ShIdxSortItems items, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
 	{
-		if (i % CHECK_INTERVAL == 0)
-			CHECK_FOR_INTERRUPTS();
+		shcompat_check_at(i);
 		if (shidx_sort_grouped_less(items.items[i], shidx_sort_group(items, i),
 									items.items[i - 1], shidx_sort_group(items, i - 1)))
 			return false;
@@ -196,8 +196,7 @@ exchange(ShIdxSortItems items, size_t count, Digit digit, size_t *next)
 			size_t		from = next[bucket];
 			size_t		to = digit_of(digit, items, from);
 
-			if (++steps % CHECK_INTERVAL == 0)
-				CHECK_FOR_INTERRUPTS();
+			shcompat_check_at(steps++);
 			if (to != bucket)
 			{
 				ShIdxSortItem item = items.items[from];
@@ -263,8 +262,7 @@ sort_in_place(ShIdxSortItems items, ShIdxSortItems scratch, size_t count)
 	buckets = palloc0(nbuckets * sizeof(size_t));
 	for (size_t i = 0; i < count; i++)
 	{
-		if (i % CHECK_INTERVAL == 0)
-			CHECK_FOR_INTERRUPTS();
+		shcompat_check_at(i);
 		buckets[digit_of(digit, items, i)]++;
 	}
 	find_starts(buckets, nbuckets);
@@ -330,8 +328,7 @@ shidx_sort_radix_table(ShIdxSortItems rows, ShIdxSortItems sorted, size_t count,
 		ShIdxSortItem item = permuted(table, rows.items[i]);
 		ShIdxSortItems one = {&item, rows.groups == NULL ? NULL : &rows.groups[i]};
 
-		if (i % CHECK_INTERVAL == 0)
-			CHECK_FOR_INTERRUPTS();
+		shcompat_check_at(i);
 		buckets[digit_of(digit, one, 0)]++;
 	}
 	find_starts(buckets, nbuckets);
@@ -343,8 +340,7 @@ shidx_sort_radix_table(ShIdxSortItems rows, ShIdxSortItems sorted, size_t count,
 		ShIdxSortItems one = {&item, rows.groups == NULL ? NULL : &rows.groups[i]};
 		size_t		place = buckets[digit_of(digit, one, 0)]++;
 
-		if (i % CHECK_INTERVAL == 0)
-			CHECK_FOR_INTERRUPTS();
+		shcompat_check_at(i);
 		sorted.items[place] = item;
 		if (rows.groups != NULL)
 			sorted.groups[place] = rows.groups[i];

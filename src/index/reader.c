@@ -32,12 +32,9 @@
 void
 shidx_reader_begin(ShIdxReader *reader, const ShIdxQuery *query)
 {
+	memset(reader, 0, offsetof(ShIdxReader, matches));
 	reader->query = query;
 	shidx_ball_begin(&reader->ballscan, query->index, shidx_get_scheme(query->index));
-	reader->nsearches = NULL;
-	reader->balls = NULL;
-	reader->collects = false;
-	reader->sort = NULL;
 	reader->matches.count = 0;
 	reader->next = 0;
 	reader->ndead = 0;
@@ -95,7 +92,7 @@ start_part(ShIdxReader *reader, int part)
 	{
 		if (query->parts[part].count > 0)
 		{
-			shidx_ball_set_part(&reader->ballscan, part);
+			reader->ballscan.part = part;
 			reader->balls = &query->parts[part];
 			reader->ball = 0;
 			shidx_ball_start(&reader->ballscan, reader->balls->list[0]);
@@ -166,7 +163,7 @@ void
 shidx_start_nulls(ShIdxReader *reader)
 {
 	start_named(reader);
-	shidx_ball_set_part(&reader->ballscan, reader->query->nparts);
+	reader->ballscan.part = reader->query->nparts;
 	shidx_ball_start_table(&reader->ballscan, simhash_make_ball(0, SHBITS_WIDTH));
 }
 

@@ -34,7 +34,8 @@ typedef struct ShIdxBallScan
 	Relation	index;
 	ShBitsScheme *scheme;		/* of each part */
 	int			nparts;			/* of a fingerprint */
-	int			part;			/* the one that is read */
+	int			part;			/* the one that is read; nparts: the tree of
+								 * null fingerprints, all in one ball */
 	Snapshot	snapshot;		/* NULL if no rows are looked at */
 	bool		keep_pin;		/* of the leaf of the last matches */
 	bool		skip_dead;		/* entries that are marked as dead */
@@ -72,7 +73,6 @@ typedef struct ShIdxBallScan
 
 /* balls.c */
 extern void shidx_ball_begin(ShIdxBallScan *scan, Relation index, ShBitsScheme *scheme);
-extern void shidx_ball_set_part(ShIdxBallScan *scan, int part);
 extern void shidx_ball_set_groups(ShIdxBallScan *scan, const ShIdxGroups *groups);
 extern double shidx_ball_leaves(const ShIdxBallScan *scan);
 extern void shidx_ball_plan(ShIdxBallScan *scan, int radius);
@@ -80,7 +80,6 @@ extern void shidx_ball_start(ShIdxBallScan *scan, SimhashBall ball);
 extern bool shidx_ball_plan_ring(ShIdxBallScan *scan, int inner, int radius);
 extern void shidx_ball_start_ring(ShIdxBallScan *scan, SimhashBall ball);
 extern void shidx_ball_start_table(ShIdxBallScan *scan, SimhashBall ball);
-extern void shidx_ball_narrow(ShIdxBallScan *scan, int radius);
 extern bool shidx_ball_next(ShIdxBallScan *scan, ShIdxMatches *matches);
 extern void shidx_ball_mark_dead(ShIdxBallScan *scan, const ShIdxMatches *matches,
 								 const uint16 *dead, int ndead);
@@ -151,40 +150,11 @@ shidx_match_is_dead(ShIdxReader *reader)
 		reader->dead[reader->ndead++] = reader->next - 1;
 }
 
-/* a match that waits to be returned by an ordered scan */
-typedef struct ShIdxCandidate
-{
-	ShFingerprint fp;
-	ItemPointerData tid;
-	uint16		distance;		/* from the first center */
-} ShIdxCandidate;
-
-typedef struct ShIdxCandidates
-{
-	int			ncenters;		/* at least 1 while there are candidates */
-	ShFingerprint *centers;		/* candidates are sorted by distances from
-								 * these */
-	MemoryContext context;		/* of what follows */
-
-	/* in memory */
-	int64		max;			/* how many may be */
-	int64		count;
-	int64		capacity;
-	ShIdxCandidate *array;
-	int64		counts[SHBITS_WIDTH + 1];	/* at each distance */
-	int64		sorted;			/* the first ones of the array */
-	int64		next;			/* of these */
-
-	ShIdxSort  *sort;			/* of all on disk; NULL while in memory */
-} ShIdxCandidates;
-
-extern void shidx_candidates_begin(ShIdxCandidates *candidates, int max_centers);
-extern void shidx_forget_candidates(ShIdxCandidates *candidates);
-extern void shidx_add_candidate(ShIdxCandidates *candidates, ShFingerprint fp,
-								ItemPointerData tid, int distance);
-extern void shidx_drop_beyond(ShIdxCandidates *candidates, int distance);
-extern void shidx_sort_candidates(ShIdxCandidates *candidates, int distance);
-extern bool shidx_next_candidate(ShIdxCandidates *candidates, ShFingerprint *fp, ItemPointer tid);
+/*
+ * So many ORDER BY keys can a scan have: candidates beyond work_mem are sorted by four
+ * distances, of a byte each.
+ */
+#define SHIDX_MAX_ORDERBYS	((int) sizeof(uint32))
 
 /* what nearest.c keeps of an ordered scan */
 typedef struct ShIdxOrdered ShIdxOrdered;
@@ -193,7 +163,7 @@ extern bool shidx_ordered_by_condition(double pages, double leaves_per_table);
 extern double shidx_ordered_pages(const ShBitsScheme *scheme, double leaves_per_table,
 								  double *first_ranges, double *first_pages);
 
-extern ShIdxOrdered *shidx_ordered_begin(ShIdxReader *reader, int norderbys);
+extern ShIdxOrdered *shidx_ordered_begin(ShIdxReader *reader);
 extern bool shidx_ordered_start(ShIdxOrdered *ordered, ScanKey orderbys, int norderbys,
 								bool *exact);
 extern bool shidx_ordered_next(ShIdxOrdered *ordered, bool want_pin, ShFingerprint *fp,

@@ -42,7 +42,6 @@ typedef struct ShIdxScanData
 	ShIdxQuery	query;
 	ShIdxScanStep step;
 	bool		inexact;		/* conditions must be rechecked with the row */
-	ShIdxReader reader;
 	ShIdxOrdered *ordered;		/* NULL if there are no ORDER BY keys */
 
 	/* what an index-only scan returns */
@@ -52,6 +51,8 @@ typedef struct ShIdxScanData
 	/* rows are visited before they are returned, as the executor may not look */
 	bool		checks_visible;
 	TupleTableSlot *slot;		/* NULL before the first one */
+
+	ShIdxReader reader;			/* last, as most of it is not initialized */
 } ShIdxScanData;
 
 typedef ShIdxScanData *ShIdxScan;
@@ -70,8 +71,9 @@ shidx_beginscan(Relation index, int nkeys, int norderbys)
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "simhash scan",
 												  ALLOCSET_SMALL_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	ShIdxScan	so = palloc0(sizeof(ShIdxScanData));
+	ShIdxScan	so = palloc(sizeof(ShIdxScanData));
 
+	memset(so, 0, offsetof(ShIdxScanData, reader));
 	scan->opaque = so;
 	scan->xs_itupdesc = RelationGetDescr(index);
 	so->context = context;
@@ -81,9 +83,9 @@ shidx_beginscan(Relation index, int nkeys, int norderbys)
 	if (norderbys > 0)
 	{
 		/* shidx_costestimate has left no order by anything else */
-		if (!so->query.fingerprinter.direct)
+		if (!so->query.fingerprinter.direct || norderbys > SHIDX_MAX_ORDERBYS)
 			elog(ERROR, "index \"%s\" has no order by distance", RelationGetRelationName(index));
-		so->ordered = shidx_ordered_begin(&so->reader, norderbys);
+		so->ordered = shidx_ordered_begin(&so->reader);
 
 		/* the order is exact, so nobody asks for the distances */
 		scan->xs_recheckorderby = false;
@@ -170,7 +172,7 @@ begin_reading(IndexScanDesc scan, bool distinct)
 	so->reader.nsearches = shcompat_search_counter(scan);
 	ballscan->skip_dead = scan->ignore_killed_tuples;
 	shidx_ball_set_groups(ballscan, &so->query.groups);
-	shidx_ball_set_part(ballscan, 0);
+	ballscan->part = 0;
 	if (so->query.non_nulls || so->query.nulls)
 		shidx_count_search(&so->reader);
 	so->inexact = so->query.inexact;

@@ -19,10 +19,11 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "compat.h"
+#include "index/page.h"
 #include "index/sort.h"
 
 /* how often interrupts are checked for, in items */
-#define CHECK_INTERVAL	4096
 
 struct ShIdxSort
 {
@@ -191,8 +192,7 @@ move_to_tape(ShIdxSort *sort)
 	shidx_sort_tape_begin(&sort->writer, LogicalTapeCreate(sort->tapes), sort->grouped);
 	for (size_t i = 0; i < sort->count; i++)
 	{
-		if (i % CHECK_INTERVAL == 0)
-			CHECK_FOR_INTERRUPTS();
+		shcompat_check_at(i);
 		shidx_sort_tape_put(&sort->writer, sort->rows.items[i], shidx_sort_group(sort->rows, i));
 	}
 	shidx_sort_free_items(&sort->rows);
@@ -216,8 +216,7 @@ drop_equal(ShIdxSort *sort)
 	{
 		ShIdxSortItem item = sorted.items[i];
 
-		if (i % CHECK_INTERVAL == 0)
-			CHECK_FOR_INTERRUPTS();
+		shcompat_check_at(i);
 		if (left == 0 || item.key != rows[left - 1].key || item.value != rows[left - 1].value)
 			rows[left++] = item;
 	}
@@ -263,7 +262,7 @@ shidx_sort_add(ShIdxSort *sort, ShPermuted fp, uint64 value)
 void
 shidx_sort_add_grouped(ShIdxSort *sort, uint32 group, ShPermuted fp, uint64 value)
 {
-	Assert(value <= SHIDX_SORT_MAX_VALUE);
+	Assert(value <= SHIDX_MAX_TID);
 	Assert(sort->grouped || group == 0);
 	Assert(sort->sorted.items == NULL && !sort->frozen);
 

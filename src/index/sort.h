@@ -163,9 +163,6 @@ extern void shidx_sort_buckets_start(ShIdxSortBuckets *buckets, LogicalTape **ro
 extern size_t shidx_sort_buckets_next(ShIdxSortBuckets *buckets, ShIdxSortItems *items);
 extern void shidx_sort_buckets_end(ShIdxSortBuckets *buckets);
 
-/* values have 48 bits, as TIDs do */
-#define SHIDX_SORT_MAX_VALUE	((UINT64CONST(1) << 48) - 1)
-
 typedef struct ShIdxSort ShIdxSort;
 
 /* entries that one process has collected for all to sort, in shared memory */

@@ -392,10 +392,10 @@ split_page(Relation index, Buffer left, Buffer parent, ShIdxKey key, int fillfac
 	separator = level > 0 ? entries[stay].key :
 		shidx_separator(entries[stay - 1].key, entries[stay].key);
 
-	right = shidx_new_buffer(index, MAIN_FORKNUM);
+	right = shcompat_extend(index, MAIN_FORKNUM);
 	if (!BufferIsValid(parent))
 	{
-		root = shidx_new_buffer(index, MAIN_FORKNUM);
+		root = shcompat_extend(index, MAIN_FORKNUM);
 		metabuffer = ReadBuffer(index, SHIDX_METAPAGE_BLOCK);
 		LockBuffer(metabuffer, BUFFER_LOCK_EXCLUSIVE);
 		shidx_check_metapage(index, metabuffer);
@@ -450,15 +450,6 @@ split_page(Relation index, Buffer left, Buffer parent, ShIdxKey key, int fillfac
 }
 
 /*
- * Is there room for a key on the page where it belongs?
- */
-static bool
-has_room(Page page, ShIdxKey key)
-{
-	return shidx_page_is_leaf(page) ? shidx_leaf_takes(page, key) : !shidx_page_is_full(page);
-}
-
-/*
  * Make room on the page of a tree and level that holds the key: on a leaf, for
  * the key itself.
  *
@@ -482,7 +473,8 @@ shidx_make_room(Relation index, int tree, int level, ShIdxKey key, int fillfacto
 		CHECK_FOR_INTERRUPTS();
 		page = shidx_search(index, tree, level, key, BUFFER_LOCK_EXCLUSIVE);
 		low = shidx_page_low(BufferGetPage(page));
-		if (has_room(BufferGetPage(page), key))
+		if (level == 0 ? shidx_leaf_takes(BufferGetPage(page), key) :
+			!shidx_page_is_full(BufferGetPage(page)))
 		{
 			UnlockReleaseBuffer(page);
 			return;				/* another backend has already made some */

@@ -246,7 +246,7 @@ shidx_search(Relation index, int tree, int level, ShIdxKey key, int lockmode)
 	{
 		ShIdxPlace	place = level == 0 ? shidx_locate(index, tree, key) :
 			shidx_place_of_root(index, tree);
-		bool		at_root = place.block == shidx_get_cache(index)->trees[tree].root.block;
+		bool		at_root = place.block == shidx_get_cache(index)->trees[0].root.block;
 
 		if (place.level >= level)
 		{
@@ -320,15 +320,15 @@ shidx_has_entry(Relation index, int tree, ShIdxKey key, bool *dead)
 }
 
 /*
- * Find the leaf that has an entry, and keep it pinned.
+ * Find the leaf of the first tree that has an entry, and keep it pinned.
  *
  * Returns false, with nothing pinned, if there is no such entry.  No lock is
  * held on return.  Raises an error if the snapshot is too old to say.
  */
 bool
-shidx_pin_entry(Relation index, int tree, ShIdxKey key, Snapshot snapshot, Buffer *pin)
+shidx_pin_entry(Relation index, ShIdxKey key, Snapshot snapshot, Buffer *pin)
 {
-	Buffer		buffer = shidx_search(index, tree, 0, key, BUFFER_LOCK_SHARE);
+	Buffer		buffer = shidx_search(index, 0, 0, key, BUFFER_LOCK_SHARE);
 	Page		page = BufferGetPage(buffer);
 	bool		found;
 
@@ -351,13 +351,13 @@ typedef struct Count
 } Count;
 
 /*
- * Count the downlinks with low < key <= high on the page of a level that holds
- * the key "at".
+ * Count the downlinks with low < key <= high on the page of the first tree and of a level
+ * that holds the key "at".
  */
 static Count
-count_downlinks(Relation index, int tree, int level, ShIdxKey at, ShIdxKey low, ShIdxKey high)
+count_downlinks(Relation index, int level, ShIdxKey at, ShIdxKey low, ShIdxKey high)
 {
-	Buffer		buffer = shidx_search(index, tree, level, at, BUFFER_LOCK_SHARE);
+	Buffer		buffer = shidx_search(index, 0, level, at, BUFFER_LOCK_SHARE);
 	Page		page = BufferGetPage(buffer);
 	Count		count = {0};
 
@@ -374,27 +374,27 @@ count_downlinks(Relation index, int tree, int level, ShIdxKey at, ShIdxKey low, 
 }
 
 /*
- * About how many pages of a level, below that of the root, start at keys with
+ * About how many pages of that tree and a level below the root start at keys with
  * low < key <= high.
  */
 static double
-count_starts(Relation index, int tree, int level, int root_level, ShIdxKey low, ShIdxKey high)
+count_starts(Relation index, int level, int root_level, ShIdxKey low, ShIdxKey high)
 {
-	Count		first = count_downlinks(index, tree, level + 1, low, low, high);
+	Count		first = count_downlinks(index, level + 1, low, low, high);
 	Count		last;
 	double		pages_between = 0;
 
 	if (first.end)
 		return first.between;
-	last = count_downlinks(index, tree, level + 1, high, low, high);
+	last = count_downlinks(index, level + 1, high, low, high);
 	if (level + 1 < root_level)
-		pages_between = count_starts(index, tree, level + 1, root_level, low, high) - 1;
+		pages_between = count_starts(index, level + 1, root_level, low, high) - 1;
 	return first.between + last.between +
 		Max(pages_between, 0) * (first.all + last.all) / 2;
 }
 
 /*
- * Estimate how many leaves a tree has for a group: at least 1, though other
+ * Estimate how many leaves the first tree, as any other, has for a group: at least 1, though other
  * groups may share it.  The downlinks of the group are counted on the inner pages
  * at its two ends; those between these are assumed to have as many.
  *
@@ -408,20 +408,20 @@ count_starts(Relation index, int tree, int level, int root_level, ShIdxKey low, 
  * shidx_search does; holds no lock or pin on return.
  */
 double
-shidx_count_leaves(Relation index, int tree, uint32 group)
+shidx_count_leaves(Relation index, uint32 group)
 {
 	ShIdxKey	low = shidx_make_key(group, 0, 0);
 	ShIdxKey	high = shidx_make_key(group, PG_UINT64_MAX, SHIDX_MAX_TID - 1);
-	ShIdxRoot	root = shidx_get_cache(index)->trees[tree].root;
+	ShIdxRoot	root = shidx_get_cache(index)->trees[0].root;
 	double		known;
 	double		counted;
 
 	if (root.level == 0)
 		return 1;
-	known = shidx_map_count(index, tree, root, low, high);
+	known = shidx_map_count(index, root, low, high);
 	if (known >= 0 && pg_prng_uint32(&pg_global_prng_state) % RECOUNT_INTERVAL != 0)
 		return 1 + known;
-	counted = count_starts(index, tree, 0, root.level, low, high);
+	counted = count_starts(index, 0, root.level, low, high);
 	if (known >= 0 && counted > 2 * known + 1)
 		shidx_map_forget(index);
 	return 1 + counted;

@@ -12,6 +12,7 @@
 #ifndef SIMHASH_INDEX_TREE_H
 #define SIMHASH_INDEX_TREE_H
 
+#include "access/stratnum.h"
 #include "utils/snapshot.h"
 
 #include "index/page.h"
@@ -58,6 +59,12 @@ typedef struct ShIdxCache
 	int			ntrees;			/* parts times tables of the scheme + 1 */
 	BlockNumber nblocks;		/* the index has at least this many */
 	uint32		recent_reads;
+
+	/* such a key of a scan can be read; no strategy: none is known */
+	StrategyNumber checked_strategy;
+	Oid			checked_type;
+	bool		checked_orders;
+
 	ShIdxTreeCache trees[FLEXIBLE_ARRAY_MEMBER];
 } ShIdxCache;
 
@@ -104,7 +111,7 @@ shidx_width(Relation index)
 /* map.c: copies of the inner pages of all indexes */
 extern void shidx_map_forget(Relation index);
 extern bool shidx_map_child(Relation index, int tree, ShIdxKey key, ShIdxPlace *place);
-extern double shidx_map_count(Relation index, int tree, ShIdxRoot root, ShIdxKey low, ShIdxKey high);
+extern double shidx_map_count(Relation index, ShIdxRoot root, ShIdxKey low, ShIdxKey high);
 extern void shidx_map_note(const ShIdxPlace *place, Buffer buffer);
 extern int	shidx_map_expect(const ShIdxPlace *place, ShPermuted fp);
 extern bool shidx_map_has_room(Relation index, BlockNumber block);
@@ -125,9 +132,9 @@ extern Buffer shidx_search(Relation index, int tree, int level, ShIdxKey key, in
 extern Buffer shidx_search_at(Relation index, int tree, ShIdxKey key, ShIdxPlace *place,
 							  int lockmode);
 extern bool shidx_has_entry(Relation index, int tree, ShIdxKey key, bool *dead);
-extern bool shidx_pin_entry(Relation index, int tree, ShIdxKey key,
+extern bool shidx_pin_entry(Relation index, ShIdxKey key,
 							Snapshot snapshot, Buffer *pin);
-extern double shidx_count_leaves(Relation index, int tree, uint32 group);
+extern double shidx_count_leaves(Relation index, uint32 group);
 
 /* a walk over the pages of a level, from left to right */
 typedef struct ShIdxWalk

@@ -9,6 +9,7 @@
 
 #include "commands/vacuum.h"
 #include "storage/bufmgr.h"
+#include "storage/proc.h"
 
 #include "compat.h"
 #include "index/handler.h"
@@ -22,6 +23,8 @@ typedef struct VacuumState
 	IndexBulkDeleteCallback callback;
 	void	   *callback_state;
 	int			null_tree;
+	bool		lists_rows;		/* nothing is removed, and each row is told
+								 * once */
 } VacuumState;
 
 /*
@@ -73,12 +76,15 @@ vacuum_block(VacuumState *state, BlockNumber block)
 		 * trees
 		 */
 		int			tree = Min(shidx_page_tree(page), state->null_tree);
+
+		/* each row has one entry in table 0, or one among the nulls */
+		bool		counted = tree == 0 || tree == state->null_tree;
 		const char *problem = shidx_page_problem_in(index, page, tree, shidx_page_level(page));
 
 		if (problem != NULL)
 			shidx_report_corrupted(index, block, problem);
 
-		if (shidx_page_is_leaf(page))
+		if (shidx_page_is_leaf(page) && (counted || !state->lists_rows))
 		{
 			int			removed;
 
@@ -90,8 +96,7 @@ vacuum_block(VacuumState *state, BlockNumber block)
 			LockBufferForCleanup(buffer);
 			removed = vacuum_leaf(state, buffer);
 
-			/* each row has one entry in table 0, or one among the nulls */
-			if (tree == 0 || tree == state->null_tree)
+			if (counted)
 			{
 				state->stats->tuples_removed += removed;
 				state->stats->num_index_tuples += shidx_page_count(page);
@@ -125,6 +130,14 @@ shidx_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	state.callback = callback;
 	state.callback_state = callback_state;
 	state.null_tree = shidx_null_tree(shidx_get_cache(info->index));
+
+	/*
+	 * The last phase of a concurrent build asks in this way which rows the
+	 * index has, and sorts what it is told; it removes nothing.  Whoever else
+	 * may be asking gets all entries.
+	 */
+	state.lists_rows = !info->index->rd_index->indisvalid && info->strategy == NULL &&
+		(MyProc->statusFlags & PROC_IN_VACUUM) == 0;
 
 	for (;;)
 	{
