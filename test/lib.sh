@@ -157,6 +157,7 @@ as_owner() {
 
 # Files of the library that are compiled, then what is left to do
 tell_build() {
+	[ -d "$work/sandbox/build/src" ] || return 0
 	files=0 compiled=0
 	header=$(find "$work/sandbox/build/src" -name '*.h' -exec ls -t {} + | sed -n 1p)
 	for file in "$work"/sandbox/build/src/*/*.c; do

@@ -156,9 +156,12 @@ XLogRegisterBuffer(uint8 id, Buffer buffer, uint8 flags)
 	abort();
 }
 
-#if PG_VERSION_NUM >= 160000
+#if PG_VERSION_NUM >= 180000
 void
 XLogRegisterBufData(uint8 id, const void *data, uint32 length)
+#elif PG_VERSION_NUM >= 160000
+void
+XLogRegisterBufData(uint8 id, char *data, uint32 length)
 #else
 void
 XLogRegisterBufData(uint8 id, char *data, int length)
