@@ -244,7 +244,7 @@ foreach (split /\n/, slurp_file("$sharedir/errcodes.txt"))
 	$condition{$2} //= "$1 $3" if /^(\w{5})\s+\w\s+ERRCODE_(\w+)\s+(\w+)/;
 }
 # (aclcheck_error has one of its own)
-my %macros = map { $_ => 1 } map { s/aclcheck_error\(/errcode(ERRCODE_INSUFFICIENT_PRIVILEGE/gr =~ /(?:errcode\(|report_refused\(clause, )ERRCODE_(\w+)/g }
+my %macros = map { $_ => 1 } map { s/aclcheck_error\(/errcode(ERRCODE_INSUFFICIENT_PRIVILEGE) /gr =~ /(?:errcode\(|report_refused\(clause, )ERRCODE_(\w+)/g }
   map { slurp_file($_) } glob("$top/src/*/*.[ch] $top/src/*.[ch]");
 $actual{"condition $condition{$_}"} = 1 foreach keys %macros;
 
