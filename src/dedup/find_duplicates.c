@@ -144,7 +144,7 @@ add_kept(KeptRows *kept, uint32 element, ShPairsRow row)
 }
 
 static void
-add_candidate(KeptRows *kept, int distance, uint32 number)
+add_keeper(KeptRows *kept, int distance, uint32 number)
 {
 	if (kept->ncandidates == kept->max_candidates)
 	{
@@ -157,13 +157,13 @@ add_candidate(KeptRows *kept, int distance, uint32 number)
 
 /* add the kept rows of an element */
 static void
-add_candidates(KeptRows *kept, int distance, uint32 element)
+add_keepers(KeptRows *kept, int distance, uint32 element)
 {
 	for (uint32 number = kept->lists[element].first; number != NO_ROW;
 		 number = kept->rows[number].next)
 	{
 		shcompat_check_at(kept->ncandidates);
-		add_candidate(kept, distance, number);
+		add_keeper(kept, distance, number);
 	}
 }
 
@@ -181,7 +181,7 @@ collect_candidates(KeptRows *kept, uint32 element)
 	{
 		shcompat_check_at(i);
 		if (kept->lists[neighbors[i]].first != NO_ROW)
-			add_candidates(kept, shdup_element_distance(kept->elements, neighbors[i], element),
+			add_keepers(kept, shdup_element_distance(kept->elements, neighbors[i], element),
 						   neighbors[i]);
 	}
 	shidx_sort_numbers(kept->candidates, kept->ncandidates);

@@ -111,7 +111,7 @@ sort_leaf(ShPermuted *keys, ShPairsRow *rows, uint32 *groups, int count)
  * Drop entries that point beyond the end of the table (heaps.c).
  */
 static void
-drop_beyond(LeafReader *reader)
+drop_later_rows(LeafReader *reader)
 {
 	int			kept = 0;
 
@@ -147,7 +147,7 @@ read_leaf(LeafReader *reader)
 	if (shidx_leaf_sorted(page) < count)
 		sort_leaf(reader->keys, reader->rows, groups, count);
 	if (last >= reader->from->end_row)
-		drop_beyond(reader);
+		drop_later_rows(reader);
 }
 
 /*
