@@ -4,11 +4,8 @@
 -- The truth comes from bit_count() of bit strings (test/brute_force.sql), and from a
 -- greedy choice in PL/pgSQL.
 --
-SET client_min_messages = warning;
 CREATE SCHEMA batch_bits_test;
-SET search_path = batch_bits_test, public;
-SET max_parallel_workers_per_gather = 0;
-SET jit = off;
+SET search_path = batch_bits_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
 
 -- n bits that are 0 but for some of 64 from a position on
 CREATE FUNCTION partly(what text, n int, start int) RETURNS simhash_bits LANGUAGE sql IMMUTABLE AS $$
@@ -169,11 +166,11 @@ BEGIN
 	RETURN QUERY SELECT n, (SELECT count(*) FROM near), string_agg(compare_at(r), '; ' ORDER BY r)
 	FROM (SELECT DISTINCT unnest(ARRAY[0, 1, n / 32, n / 8 - 1, n / 3, n - 1, n]) AS r) radii WHERE r >= 0;
 END $$;
-SELECT * FROM compare_width(8);
-SELECT * FROM compare_width(64);
-SELECT * FROM compare_width(72);
-SELECT * FROM compare_width(128);
-SELECT * FROM compare_width(576);
+SELECT * FROM compare_width(8)
+UNION ALL SELECT * FROM compare_width(64)
+UNION ALL SELECT * FROM compare_width(72)
+UNION ALL SELECT * FROM compare_width(128)
+UNION ALL SELECT * FROM compare_width(576);
 SELECT * FROM compare_width(256);
 
 -- rows that are deleted, updated, and not committed
@@ -207,12 +204,12 @@ CREATE INDEX t_blocks ON t USING simhash (fp) WITH (blocks = 24);
 SELECT (SELECT count(*) FROM simhash_find_all('t_blocks')) = (SELECT count(*) FROM near WHERE distance <= 23) AS of_blocks;
 
 -- one row after the other, up to a limit
-SELECT count(*) FROM (SELECT simhash_find_all('t_fp', 256) LIMIT 10) s;
-SELECT count(*) = (SELECT count(*) FROM near WHERE distance <= 31) AS all,
+SELECT * FROM (SELECT count(*) FROM (SELECT simhash_find_all('t_fp', 256) LIMIT 10) s) a,
+	(SELECT count(*) = (SELECT count(*) FROM near WHERE distance <= 31) AS all,
 	count(*) FILTER (WHERE (p).a_fp IS NULL AND (p).b_fp IS NULL) = count(*) AS null
-FROM (SELECT simhash_find_all('t_fp', 31) AS p) s;
-SELECT count(*) = (SELECT count(*) FROM cross_near WHERE distance <= 31) AS all, count((p).a_fp)
-FROM (SELECT simhash_find_matches('t_fp', 'u_fp', 31) AS p) s;
+	FROM (SELECT simhash_find_all('t_fp', 31) AS p) s) b,
+	(SELECT count(*) = (SELECT count(*) FROM cross_near WHERE distance <= 31) AS all, count((p).a_fp)
+	FROM (SELECT simhash_find_matches('t_fp', 'u_fp', 31) AS p) s) c;
 SELECT count(*) = (SELECT count(DISTINCT (a_fp, b)) FROM cross_near WHERE distance <= 31) AS all,
 	count(*) FILTER (WHERE wide_distance((p).query::varbit, (p).b_fp::varbit) = (p).distance) = count(*) AS right
 FROM (SELECT simhash_find_matches_in_bits('u_fp', ARRAY(SELECT fp FROM t), 31) AS p) s;

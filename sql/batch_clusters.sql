@@ -4,11 +4,8 @@
 -- The reference is brute force, and a search for connected components that shares no
 -- code with the extension.
 --
-SET client_min_messages = warning;
 CREATE SCHEMA batch_clusters_test;
-SET search_path = batch_clusters_test, public;
-SET max_parallel_workers_per_gather = 0;
-SET jit = off;
+SET search_path = batch_clusters_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 \pset null (none)
 
@@ -82,9 +79,9 @@ ORDER BY radius;
 SELECT * FROM compare_schemes('mixed', '{0,1,2,3,4,5,6,8}');
 CREATE INDEX mixed_fp ON mixed USING simhash (fp);
 -- the distance of the index where none is given
-SELECT count(*), count(DISTINCT cluster) FROM simhash_find_clusters('mixed_fp');
-SELECT count(*), count(DISTINCT cluster) FROM simhash_find_clusters('mixed_fp', NULL);
-SELECT count(*), count(DISTINCT cluster) FROM simhash_find_clusters('mixed_fp', 3);
+SELECT count(*), count(DISTINCT cluster) FROM simhash_find_clusters('mixed_fp')
+UNION ALL SELECT count(*), count(DISTINCT cluster) FROM simhash_find_clusters('mixed_fp', NULL)
+UNION ALL SELECT count(*), count(DISTINCT cluster) FROM simhash_find_clusters('mixed_fp', 3);
 DROP INDEX mixed_fp;
 
 --
@@ -115,11 +112,12 @@ ORDER BY radius;
 CREATE TABLE number (fp simhash);
 INSERT INTO number SELECT generate_series(1, 4095);
 CREATE INDEX number_fp ON number USING simhash (fp);
-SELECT r, cluster, count(*), count(DISTINCT member) AS members, count(DISTINCT fp) AS fps, min(size), max(size)
-FROM unnest('{0,1,2,4}'::int[]) r, simhash_find_clusters('number_fp', r) GROUP BY r, cluster ORDER BY r;
-SELECT r, cluster, count(*), count(DISTINCT fp) AS fps, min(size), max(size)
+SELECT * FROM rows_of(
+	$$SELECT r, cluster, count(*), count(DISTINCT member) AS members, count(DISTINCT fp) AS fps, min(size), max(size)
+FROM unnest('{0,1,2,4}'::int[]) r, simhash_find_clusters('number_fp', r) GROUP BY r, cluster ORDER BY r$$,
+	$$SELECT r, cluster, count(*), count(DISTINCT fp) AS fps, min(size), max(size)
 FROM unnest('{0,1,2,4}'::int[]) r, simhash_find_clusters_in(ARRAY(SELECT fp FROM number), r) GROUP BY r, cluster
-ORDER BY r;
+ORDER BY r$$);
 DROP TABLE number;
 
 -- a chain: each is near the one before and the one after only
@@ -127,20 +125,19 @@ CREATE TABLE chain (id int, fp simhash);
 INSERT INTO chain SELECT i, CASE i WHEN 64 THEN -1 ELSE ~(-1::bigint << i) END FROM generate_series(0, 64) i
 ORDER BY i % 7, i;
 CREATE INDEX chain_fp ON chain USING simhash (fp);
-SELECT cluster, min(id), max(id), count(*), min(size), max(size) FROM simhash_find_clusters('chain_fp', 1)
-	JOIN chain ON ctid = member GROUP BY cluster;
+CREATE FUNCTION chains(r int) RETURNS TABLE (cluster bigint, min int, max int, count bigint, min_size bigint, max_size bigint)
+LANGUAGE sql AS $$
+	SELECT cluster, min(id), max(id), count(*), min(size), max(size) FROM simhash_find_clusters('chain_fp', r)
+		JOIN chain ON ctid = member GROUP BY cluster ORDER BY 2
+$$;
+SELECT * FROM chains(1);
 -- without a link that connects two parts there are two clusters, or fewer members
 DELETE FROM chain WHERE id = 20;
-SELECT cluster, min(id), max(id), count(*), min(size), max(size) FROM simhash_find_clusters('chain_fp', 1)
-	JOIN chain ON ctid = member GROUP BY cluster ORDER BY 1;
+SELECT * FROM chains(1);
 DELETE FROM chain WHERE id IN (22, 62, 63);
-SELECT cluster, min(id), max(id), count(*), min(size), max(size) FROM simhash_find_clusters('chain_fp', 1)
-	JOIN chain ON ctid = member GROUP BY cluster ORDER BY 2;
-SELECT cluster, min(id), max(id), count(*), min(size), max(size) FROM simhash_find_clusters('chain_fp', 2)
-	JOIN chain ON ctid = member GROUP BY cluster ORDER BY 2;
+SELECT * FROM rows_of('SELECT * FROM chains(1)', 'SELECT * FROM chains(2)');
 VACUUM chain;
-SELECT cluster, min(id), max(id), count(*), min(size), max(size) FROM simhash_find_clusters('chain_fp', 1)
-	JOIN chain ON ctid = member GROUP BY cluster ORDER BY 2;
+SELECT * FROM rows_of('SELECT * FROM chains(1)');
 -- all but one of some equal ones
 INSERT INTO chain SELECT 100 + i, bits('equal') FROM generate_series(1, 5) i;
 SELECT count(*), min(size) FROM simhash_find_clusters('chain_fp', 0);
@@ -163,19 +160,17 @@ LANGUAGE sql AS $$
 	FROM simhash_find_clusters('repeated_fp', distance) f LEFT JOIN repeated x ON x.ctid = f.member AND x.fp = f.fp
 	GROUP BY f.cluster ORDER BY f.cluster
 $$;
-SET maintenance_work_mem = '1MB';
-SET work_mem = '64kB';
-SELECT * FROM summary(3);
-SELECT * FROM summary(4);
+SET maintenance_work_mem = '1MB'; SET work_mem = '64kB';
+SELECT * FROM summary(3)
+UNION ALL SELECT * FROM summary(4);
 -- a near one, a far one, and others that are gone
 INSERT INTO repeated VALUES (-1, bits('one') # 9), (-2, bits('two'));
 DELETE FROM repeated WHERE id % 10 < 9 AND id > 0;
-SELECT * FROM summary(0);
-SELECT * FROM summary(3);
+SELECT * FROM summary(0)
+UNION ALL SELECT * FROM summary(3);
 DELETE FROM repeated WHERE id > 10;
-SELECT * FROM summary(0);
-SELECT * FROM summary(3);
-SELECT * FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM repeated)) ORDER BY fp;
+SELECT * FROM rows_of($$SELECT * FROM summary(0)$$, $$SELECT * FROM summary(3)$$,
+	$$SELECT * FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM repeated)) ORDER BY fp$$);
 DROP INDEX repeated_fp;
 TRUNCATE repeated;
 -- more rows than are looked up at once: 15 equal ones, then 16 of each
@@ -184,8 +179,7 @@ INSERT INTO repeated SELECT i, bits('r' || i / 16) FROM generate_series(0, 71999
 CREATE INDEX repeated_fp ON repeated USING simhash (fp);
 SELECT members, min_size, count(*), bool_and(members = different AND members = in_table AND min_size = max_size)
 FROM summary(3) GROUP BY 1, 2 ORDER BY 1;
-RESET work_mem;
-RESET maintenance_work_mem;
+RESET work_mem; RESET maintenance_work_mem;
 SELECT members, min_size, count(*), bool_and(members = different AND members = in_table AND min_size = max_size)
 FROM summary(3) GROUP BY 1, 2 ORDER BY 1;
 DROP TABLE repeated;
@@ -220,12 +214,11 @@ FROM (VALUES (1, '{}'::simhash[]), (2, '{NULL}'), (3, '{NULL,NULL}'), (4, '{5}')
 	  (9, '[-1:0][2:3]={{0,1},{1,0}}'), (10, '{{{9}},{{8}}}'), (11, NULL)) v(name, fps)
 	LEFT JOIN LATERAL simhash_find_clusters_in(fps, 2) c ON true
 ORDER BY name, fp;
-SELECT * FROM simhash_find_clusters_in(ARRAY[-1, 0, 1, -2]::bigint[], 1) ORDER BY fp;
-SELECT * FROM simhash_find_clusters_in('{0,7,15}'::simhash[]) ORDER BY fp;
-SELECT * FROM simhash_find_clusters_in('{0,7}'::simhash[], NULL, NULL) ORDER BY fp;
-SELECT * FROM simhash_find_clusters_in('{0,7}'::simhash[], 2);
-SELECT * FROM simhash_find_clusters_in(NULL);
-SELECT * FROM simhash_find_clusters_in(NULL, 3, 6);
+SELECT * FROM rows_of($$SELECT * FROM simhash_find_clusters_in(ARRAY[-1, 0, 1, -2]::bigint[], 1) ORDER BY fp$$,
+	$$SELECT * FROM simhash_find_clusters_in('{0,7,15}'::simhash[]) ORDER BY fp$$,
+	$$SELECT * FROM simhash_find_clusters_in('{0,7}'::simhash[], NULL, NULL) ORDER BY fp$$,
+	$$SELECT * FROM simhash_find_clusters_in('{0,7}'::simhash[], 2)$$,
+	$$SELECT * FROM simhash_find_clusters_in(NULL)$$, $$SELECT * FROM simhash_find_clusters_in(NULL, 3, 6)$$);
 -- the examples of batch_pairs.sql, for blocks 4 to 9
 SELECT blocks, cluster, array_agg(fp ORDER BY fp) FROM generate_series(4, 9) blocks, simhash_find_clusters_in(
 	ARRAY(SELECT (h << shift)::simhash FROM unnest('{255,239,238,206,51}'::bigint[]) h,

@@ -1,11 +1,8 @@
 --
 -- All pairs and clusters within equal columns: indexes of several columns
 --
-SET client_min_messages = warning;
 CREATE SCHEMA batch_columns_test;
-SET search_path = batch_columns_test, public;
-SET max_parallel_workers_per_gather = 0;
-SET jit = off;
+SET search_path = batch_columns_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 \pset null (none)
 
@@ -127,8 +124,7 @@ RESET ROLE;
 CREATE TABLE few (id int, tenant int, fp simhash) WITH (autovacuum_enabled = off);
 CREATE INDEX few_fp ON few USING simhash (tenant, fp);
 INSERT INTO few SELECT i, i / 3, bits('f' || i / 3) # (1::bigint << i % 3 * 20) FROM generate_series(1, 9000) i;
-SELECT r AS radius, c.* FROM unnest('{0,2,4}'::int[]) r, compare_batch('few', 'few_fp', r, 'a.tenant = b.tenant') c
-ORDER BY r;
+SELECT * FROM compare_batches('few', 'few_fp', '{0,2,4}', 'a.tenant = b.tenant');
 -- more than fits in memory
 INSERT INTO few SELECT i, i / 3, bits('f' || i / 3) # (1::bigint << i % 3 * 20) FROM generate_series(9001, 40000) i;
 SET maintenance_work_mem = '1MB';
@@ -143,8 +139,7 @@ CREATE TABLE dead (id int, tenant int, fp simhash) WITH (autovacuum_enabled = of
 INSERT INTO dead SELECT i, i % 5, CASE WHEN i % 2000 < 10 THEN 1 ELSE 0 END FROM generate_series(1, 25000) i;
 CREATE INDEX dead_fp ON dead USING simhash (tenant, fp);
 DELETE FROM dead WHERE id % 1500 > 5;
-SELECT r AS radius, c.* FROM unnest('{0,1,4}'::int[]) r, compare_batch('dead', 'dead_fp', r, 'a.tenant = b.tenant') c
-ORDER BY r;
+SELECT * FROM compare_batches('dead', 'dead_fp', '{0,1,4}', 'a.tenant = b.tenant');
 
 -- many fingerprints with a common prefix, the same ones in all tenants
 CREATE TABLE common (id int, tenant text, fp simhash) WITH (autovacuum_enabled = off);
@@ -152,16 +147,16 @@ INSERT INTO common SELECT i, 'tenant ' || i / 2 % 5, (bits('c' || i / 10) & x'ff
 FROM generate_series(0, 19999) i;
 CREATE INDEX common_fp ON common USING simhash (tenant, fp);
 SET maintenance_work_mem = '4MB';
-SELECT r AS radius, count(*) AS pairs, count(*) FILTER (WHERE x.tenant <> y.tenant) AS wrong
+SELECT * FROM rows_of($$SELECT r AS radius, count(*) AS pairs, count(*) FILTER (WHERE x.tenant <> y.tenant) AS wrong
 FROM unnest('{0,1,3,4}'::int[]) r, simhash_find_all('common_fp', r) f JOIN common x ON x.ctid = a
-	JOIN common y ON y.ctid = b GROUP BY r ORDER BY r;
-SELECT count(*) AS members, min(size), max(size) FROM simhash_find_clusters('common_fp');
+	JOIN common y ON y.ctid = b GROUP BY r ORDER BY r$$,
+	$$SELECT count(*) AS members, min(size), max(size) FROM simhash_find_clusters('common_fp')$$);
 -- each fingerprint many times, too
 INSERT INTO common SELECT id, tenant, fp FROM common WHERE id < 5000;
 INSERT INTO common SELECT id, tenant, fp FROM common WHERE id < 200;
-SELECT count(*) AS pairs, count(*) FILTER (WHERE x.tenant <> y.tenant) AS wrong
-FROM simhash_find_all('common_fp', 2) f JOIN common x ON x.ctid = a JOIN common y ON y.ctid = b;
-SELECT sum(n * (n - 1) / 2) AS pairs FROM (SELECT count(*) AS n FROM common GROUP BY tenant, id / 2) s;
+SELECT * FROM (SELECT count(*) AS pairs, count(*) FILTER (WHERE x.tenant <> y.tenant) AS wrong
+	FROM simhash_find_all('common_fp', 2) f JOIN common x ON x.ctid = a JOIN common y ON y.ctid = b) a,
+	(SELECT sum(n * (n - 1) / 2) AS pairs FROM (SELECT count(*) AS n FROM common GROUP BY tenant, id / 2) s) b;
 SELECT size, count(*) AS members FROM simhash_find_clusters('common_fp') GROUP BY size ORDER BY size;
 RESET maintenance_work_mem;
 
@@ -171,7 +166,7 @@ CREATE TABLE cased (id int, lang text COLLATE ignore_case, fp simhash);
 CREATE INDEX cased_fp ON cased USING simhash (lang, fp);
 INSERT INTO cased SELECT i, (ARRAY['en', 'En', 'EN', 'de', 'fr'])[1 + i % 5], flip(bits('c' || i / 20), i % 4, 'f' || i)
 FROM generate_series(1, 200) i;
-SELECT r, c.* FROM unnest('{0,3,5}'::int[]) r, compare_batch('cased', 'cased_fp', r, 'a.lang = b.lang') c;
+SELECT * FROM compare_batches('cased', 'cased_fp', '{0,3,5}', 'a.lang = b.lang');
 
 -- fingerprints with many neighbours each, found while the rows of others are looked up
 CREATE TABLE dense (tenant text, fp simhash) WITH (autovacuum_enabled = off);
@@ -189,9 +184,9 @@ CREATE TABLE long (name text, fp simhash);
 INSERT INTO long SELECT repeat(md5((i / 2)::text), 20), i % 2 FROM generate_series(1, 8001) i;
 CREATE INDEX long_fp ON long USING simhash (name, fp);
 SET maintenance_work_mem = '1MB';
-SELECT count(*) FROM simhash_find_all('long_fp', 0);
-SELECT count(*) FROM simhash_find_all('long_fp');
-SELECT count(*) FROM simhash_find_clusters('long_fp');
+SELECT count(*) FROM simhash_find_all('long_fp', 0)
+UNION ALL SELECT count(*) FROM simhash_find_all('long_fp')
+UNION ALL SELECT count(*) FROM simhash_find_clusters('long_fp');
 SET maintenance_work_mem = '16MB';
 SELECT count(*), min(size), max(size) FROM simhash_find_clusters('long_fp');
 -- if there is no room for these rows either, the error says why it needs it

@@ -2,9 +2,8 @@
 -- Indexes of tables that Citus distributes: what it leaves of them has no rows, so
 -- an error and not an empty answer.  A list like that of Citus stands in for it.
 --
-SET client_min_messages = warning;
 CREATE SCHEMA batch_distributed_test;
-SET search_path = batch_distributed_test, public;
+SET search_path = batch_distributed_test, public; SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 
 CREATE TABLE docs (id int PRIMARY KEY, fp simhash);

@@ -2,11 +2,8 @@
 -- XOR of all fingerprints and of the queries with one mask changes no answer: distances
 -- are the same, whatever bits the scheme looks at first
 --
-SET client_min_messages = warning;
 CREATE SCHEMA batch_masked_test;
-SET search_path = batch_masked_test, public;
-SET max_parallel_workers_per_gather = 0;
-SET jit = off;
+SET search_path = batch_masked_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
 
 -- of 64 bits; those of 96 below repeat some of them
 CREATE TABLE plain AS SELECT id, fp::bigint AS h FROM mixed_rows() WHERE id % 3 = 0;
@@ -55,8 +52,7 @@ CREATE FUNCTION rows_of(t text) RETURNS TABLE (id int, place tid) LANGUAGE sql A
 	SELECT id, ctid FROM masked WHERE t = 'masked' UNION ALL SELECT id, ctid FROM wide WHERE t = 'wide'
 $$;
 
-SET enable_seqscan = off;
-SET enable_sort = off;
+SET enable_seqscan = off; SET enable_sort = off;
 CREATE TABLE unmasked AS SELECT * FROM answers(0);
 SELECT what, length(answer) > 500 AS long FROM unmasked ORDER BY what COLLATE "C";
 SELECT mask, count(*), string_agg(what, ', ') FILTER (WHERE a.answer IS DISTINCT FROM u.answer) AS differ

@@ -2,11 +2,9 @@
 -- Pairs between two indexes of several columns: those of rows that are equal in the
 -- columns before the fingerprint
 --
-SET client_min_messages = warning;
 CREATE SCHEMA batch_matches_columns_test;
-SET search_path = batch_matches_columns_test, public;
+SET search_path = batch_matches_columns_test, public; SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
-SET jit = off;
 \set SHOW_CONTEXT never
 \pset null (none)
 
@@ -60,13 +58,14 @@ CREATE INDEX corpus_wide ON corpus USING simhash (tenant, fp) WITH (blocks = 7, 
 UPDATE staging SET id = -id WHERE id % 3 = 0;
 DELETE FROM corpus WHERE id % 11 = 0;
 
-SELECT r, c.* FROM unnest('{0,3,6,10}'::int[]) r, compare('staging', 'corpus', 'staging_1', 'corpus_1',
-	'a.tenant = b.tenant', r) c;
-SELECT r, c.* FROM unnest('{0,3,6,10}'::int[]) r, compare('corpus', 'staging', 'corpus_wide', 'staging_1',
-	'a.tenant = b.tenant', r) c;
-SELECT r, c.* FROM unnest('{0,3,6,10}'::int[]) r, compare('staging', 'corpus', 'staging_2', 'corpus_2',
-	'a.tenant = b.tenant AND upper(a.lang) = upper(b.lang)', r) c;
-SELECT r, c.* FROM unnest('{0,3,6,10}'::int[]) r, compare_values('staging', 'corpus', 'corpus_1', r) c;
+SELECT * FROM rows_of(
+	$$SELECT r, c.* FROM unnest('{0,3,6,10}'::int[]) r, compare('staging', 'corpus', 'staging_1', 'corpus_1',
+	'a.tenant = b.tenant', r) c$$,
+	$$SELECT r, c.* FROM unnest('{0,3,6,10}'::int[]) r, compare('corpus', 'staging', 'corpus_wide', 'staging_1',
+	'a.tenant = b.tenant', r) c$$,
+	$$SELECT r, c.* FROM unnest('{0,3,6,10}'::int[]) r, compare('staging', 'corpus', 'staging_2', 'corpus_2',
+	'a.tenant = b.tenant AND upper(a.lang) = upper(b.lang)', r) c$$,
+	$$SELECT r, c.* FROM unnest('{0,3,6,10}'::int[]) r, compare_values('staging', 'corpus', 'corpus_1', r) c$$);
 SELECT r, c.* FROM unnest('{3,10}'::int[]) r, compare_values('staging', 'corpus', 'corpus_2', r) c;
 
 -- with partitions
@@ -77,10 +76,11 @@ ALTER TABLE parts ATTACH PARTITION parts_2 FOR VALUES IN (2);
 CREATE TABLE parts_others PARTITION OF parts DEFAULT;
 CREATE INDEX parts_fp ON parts USING simhash (tenant, fp);
 INSERT INTO parts SELECT i, make.* FROM generate_series(1, 500) i, make(i, 'p');
-SELECT r, c.* FROM unnest('{0,3,10}'::int[]) r, compare('parts', 'corpus', 'parts_fp', 'corpus_1',
-	'a.tenant = b.tenant', r) c;
-SELECT r, c.* FROM unnest('{0,3,10}'::int[]) r, compare('corpus', 'parts', 'corpus_1', 'parts_fp',
-	'a.tenant = b.tenant', r) c;
+SELECT * FROM rows_of(
+	$$SELECT r, c.* FROM unnest('{0,3,10}'::int[]) r, compare('parts', 'corpus', 'parts_fp', 'corpus_1',
+	'a.tenant = b.tenant', r) c$$,
+	$$SELECT r, c.* FROM unnest('{0,3,10}'::int[]) r, compare('corpus', 'parts', 'corpus_1', 'parts_fp',
+	'a.tenant = b.tenant', r) c$$);
 SELECT r, c.* FROM unnest('{0,3,10}'::int[]) r, compare_values('staging', 'parts', 'parts_fp', r) c;
 
 -- the columns must be alike

@@ -184,7 +184,7 @@ SELECT current_setting('search_path'), (SELECT count(*) FROM trap.runs);
 -- a superuser who checks an index
 RESET ROLE;
 SELECT simhash_index_check('owned.docs_fp', true), simhash_index_check('owned.docs_text', true),
-	simhash_index_check('owned.docs_number', true);
+	simhash_index_check('owned.docs_number', true) \gset
 SELECT current_setting('search_path'), (SELECT count(*) FROM trap.runs);
 -- the trap works where the caller's own code runs
 SELECT owned.number('four'), (SELECT count(*) FROM trap.runs WHERE who = current_user);

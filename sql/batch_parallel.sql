@@ -1,10 +1,8 @@
 -- Searches of whole tables with parallel workers: the same answers as with none.
 -- How many workers are started depends on the machine; batch_parallel.pl looks
 -- at that.
-SET client_min_messages = warning;
 CREATE SCHEMA batch_parallel_test;
-SET search_path = batch_parallel_test, public;
-SET min_parallel_index_scan_size = 0;
+SET search_path = batch_parallel_test, public; SET min_parallel_index_scan_size = 0; SET client_min_messages = warning;
 SET maintenance_work_mem = '16MB';
 
 -- clusters around random centers
@@ -111,9 +109,7 @@ SELECT * FROM compare_parallel(searches_of('passing_fp', '{3}'));
 SELECT count(*) FROM (SELECT simhash_find_all('clustered_43')) s
 UNION ALL SELECT count(*) FROM simhash_find_all('clustered_43');
 -- in a query that would be parallel otherwise, which would keep the function from catching errors
-SET parallel_setup_cost = 0;
-SET parallel_tuple_cost = 0;
-SET min_parallel_table_scan_size = 0;
+SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
 SELECT plan('SELECT sum(id) FROM clustered');
 SELECT count(*) > 0 AS found, (SELECT sum(id) > 0 FROM clustered) AS rest
 FROM simhash_find_duplicates('clustered_43', 3, keep => 'careful(id), id', same => 'careful(a.id) >= 0');
@@ -121,9 +117,7 @@ SELECT count(*) > 0 AS found, (SELECT sum(id) > 0 FROM clustered) AS rest
 FROM simhash_find_clusters('clustered_43', 3, same => 'careful(a.id) >= 0');
 SELECT count(*) > 0 AS found, (SELECT sum(id) > 0 FROM clustered) AS rest FROM simhash_find_all('clustered_careful', 3);
 SELECT simhash_index_check('clustered_careful', true), (SELECT sum(id) > 0 FROM clustered) AS rest;
-RESET parallel_setup_cost;
-RESET parallel_tuple_cost;
-RESET min_parallel_table_scan_size;
+RESET parallel_setup_cost; RESET parallel_tuple_cost; RESET min_parallel_table_scan_size;
 
 -- a transaction that has written sees its own rows, also after a savepoint, and
 -- deletes
@@ -185,8 +179,7 @@ INSERT INTO partial SELECT 'a', flip(bits((i / 2)::text), i % 2, 'f')::simhash F
 CREATE INDEX partial_fp ON partial USING simhash (grp, fp) WHERE grp >= caught('A');
 -- forget what CREATE INDEX has evaluated
 \c -
-SET client_min_messages = warning;
-SET search_path = batch_parallel_test, public;
+SET client_min_messages = warning; SET search_path = batch_parallel_test, public;
 SET min_parallel_index_scan_size = 0;
 SELECT count(*) >= 9999 AS found FROM simhash_find_all('partial_fp', 10);
 CREATE FUNCTION hash_caught(text, bigint) RETURNS bigint IMMUTABLE LANGUAGE plpgsql AS $$
@@ -196,6 +189,6 @@ END $$;
 CREATE OPERATOR CLASS caught_ops FOR TYPE text USING simhash AS OPERATOR 1 =, FUNCTION 1 hash_caught(text, bigint);
 ALTER TABLE partial SET (parallel_workers = 2);
 CREATE INDEX partial_hash ON partial USING simhash (grp caught_ops, fp);
-SELECT simhash_index_check('partial_hash', true);
+SELECT simhash_index_check('partial_hash', true) \gset
 
 DROP SCHEMA batch_parallel_test CASCADE;

@@ -3,8 +3,7 @@
 -- at that.
 SET client_min_messages = warning;
 CREATE SCHEMA batch_parallel_bits_test;
-SET search_path = batch_parallel_bits_test, public;
-SET min_parallel_index_scan_size = 0;
+SET search_path = batch_parallel_bits_test, public; SET min_parallel_index_scan_size = 0;
 SET maintenance_work_mem = '16MB';
 
 -- rows of n bits: clusters, rows that are equal, and rows near those

@@ -1,11 +1,8 @@
 --
 -- Duplicates and clusters of rows that are near and the same: the same ones as by brute force
 --
-SET client_min_messages = warning;
 CREATE SCHEMA batch_same_test;
-SET search_path = batch_same_test, public;
-SET max_parallel_workers_per_gather = 0;
-SET jit = off;
+SET search_path = batch_same_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 \pset null (none)
 
@@ -31,25 +28,24 @@ $$;
 -- by the fingerprints alone, 1 keeps all that are near it
 SELECT * FROM named(NULL);
 -- the keeper of each is of its kind; 7 is the same as none
-SELECT * FROM named('a.kind = b.kind');
-SELECT * FROM named('a.kind = b.kind', 'id DESC');
-SELECT * FROM named('a.kind = b.kind', distance => 10);
+SELECT * FROM rows_of($$SELECT * FROM named('a.kind = b.kind')$$,
+	$$SELECT * FROM named('a.kind = b.kind', 'id DESC')$$,
+	$$SELECT * FROM named('a.kind = b.kind', distance => 10)$$);
 -- the nearest that is the same, not the first
 SELECT * FROM named('a.kind IS NOT DISTINCT FROM b.kind OR b.id = 2');
 -- a is judged, b was kept before it
-SELECT * FROM named('b.id < a.id AND a.id <> 5', 'id DESC');
-SELECT * FROM named('b.id > a.id AND a.id <> 5', 'id DESC');
-SELECT same, (SELECT string_agg(duplicate::text, ' ') FROM named(same)) AS duplicates
-FROM unnest('{true,false,NULL::boolean,a.id % 2 = 0,b.id > 1}'::text[]) same;
+SELECT * FROM rows_of($$SELECT * FROM named('b.id < a.id AND a.id <> 5', 'id DESC')$$,
+	$$SELECT * FROM named('b.id > a.id AND a.id <> 5', 'id DESC')$$,
+	$$SELECT same, (SELECT string_agg(duplicate::text, ' ') FROM named(same)) AS duplicates
+FROM unnest('{true,false,NULL::boolean,a.id % 2 = 0,b.id > 1}'::text[]) same$$);
 -- clusters, numbered by their first rows; 1 and 2 have the same fingerprint
-SELECT * FROM clusters('a.kind = b.kind');
-SELECT * FROM clusters('a.kind = b.kind', 10);
+SELECT * FROM rows_of($$SELECT * FROM clusters('a.kind = b.kind')$$,
+	$$SELECT * FROM clusters('a.kind = b.kind', 10)$$);
 -- chains
-SELECT * FROM clusters('a.id = b.id + 1');
-SELECT * FROM clusters('b.id = a.id + 1');
-SELECT same, (SELECT string_agg(ids::text, ' ') FROM clusters(same)) AS clusters
-FROM unnest('{true,false,NULL::boolean,a.id % 2 = 0,b.id > 1}'::text[]) same;
-SELECT count(*) FROM simhash_find_duplicates(NULL, same => 'no condition');
+SELECT * FROM rows_of($$SELECT * FROM clusters('a.id = b.id + 1')$$, $$SELECT * FROM clusters('b.id = a.id + 1')$$,
+	$$SELECT same, (SELECT string_agg(ids::text, ' ') FROM clusters(same)) AS clusters
+FROM unnest('{true,false,NULL::boolean,a.id % 2 = 0,b.id > 1}'::text[]) same$$,
+	$$SELECT count(*) FROM simhash_find_duplicates(NULL, same => 'no condition')$$);
 SELECT count(*) FROM simhash_find_clusters(NULL, same => 'no condition');
 
 --
@@ -145,8 +141,8 @@ SHOW batch_same_test.pairs;
 TRUNCATE docs;
 INSERT INTO docs SELECT i, 'a', CASE WHEN i % 2 = 0 THEN 7 ELSE 6 END FROM generate_series(1, 200) i;
 SET batch_same_test.pairs = '';
-SELECT count(*) FROM named('note(a.id, b.id, true)');
-SELECT count(*), max(size) FROM simhash_find_clusters('docs_fp', 3, 'note(a.id, b.id, true)');
+SELECT * FROM (SELECT count(*) FROM named('note(a.id, b.id, true)')) a,
+	(SELECT count(*), max(size) FROM simhash_find_clusters('docs_fp', 3, 'note(a.id, b.id, true)')) b;
 SELECT array_length(string_to_array(current_setting('batch_same_test.pairs'), ' '), 1) - 1 AS checks;
 -- progress counts the checks
 CREATE FUNCTION watch(a int, b int) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
@@ -190,11 +186,11 @@ CREATE TABLE condition (no int, same text);
 INSERT INTO condition VALUES (1, 'a.weight = b.weight'), (2, 'abs(a.weight - b.weight) <= 1'),
 	(3, 'a.lang IS NOT DISTINCT FROM b.lang AND a.weight % 2 = b.weight % 2'),
 	(4, 'a.note = b.note'), (5, '(a.weight * b.weight) % 5 < 2');
-SELECT no, r, keep, c.* FROM condition, unnest('{0,3,8}'::int[]) r,
-	unnest('{NULL,"weight, id DESC"}'::text[]) keep,
-	compare_duplicates('many', 'many_fp', r, keep, same => same) c ORDER BY no, r, keep;
-SELECT no, r, c.* FROM condition, unnest('{0,3,8}'::int[]) r,
-	compare_same_clusters('many', 'many_fp', r, same) c ORDER BY no, r;
+SELECT no, keep, array_agg(n ORDER BY r) AS n, sum(missing + wrong + near_kept + far) AS wrong
+FROM condition, unnest('{0,3,8}'::int[]) r, unnest('{NULL,"weight, id DESC"}'::text[]) keep,
+	compare_duplicates('many', 'many_fp', r, keep, same => same) c GROUP BY no, keep ORDER BY no, keep;
+SELECT no, array_agg(n ORDER BY r) AS n, sum(missing + wrong) AS wrong FROM condition, unnest('{0,3,8}'::int[]) r,
+	compare_same_clusters('many', 'many_fp', r, same) c GROUP BY no ORDER BY no;
 -- which of the two is a matters; rows that stay can then be near and the same the other way round
 SELECT same, keep, n, missing, wrong, far
 FROM unnest('{a.weight < b.weight,a.id > b.id,"a.lang = ''a'' AND b.weight > 2"}'::text[]) same,
@@ -208,20 +204,22 @@ UPDATE many SET note = 'updated' WHERE id % 7 = 1;
 UPDATE many SET fp = 4 WHERE id % 7 = 2;
 BEGIN;
 UPDATE many SET weight = weight + 1 WHERE id % 7 = 4;
-SELECT c.* FROM compare_duplicates('many', 'many_fp', 3, 'id', same => 'a.weight = b.weight') c;
-SELECT c.* FROM compare_same_clusters('many', 'many_fp', 3, 'a.weight = b.weight') c;
+SELECT * FROM (SELECT c.* FROM compare_duplicates('many', 'many_fp', 3, 'id', same => 'a.weight = b.weight') c) a,
+	(SELECT c.* FROM compare_same_clusters('many', 'many_fp', 3, 'a.weight = b.weight') c) b;
 ROLLBACK;
-SELECT c.* FROM compare_duplicates('many', 'many_fp', 3, 'id', same => 'a.weight = b.weight') c;
-SELECT c.* FROM compare_same_clusters('many', 'many_fp', 3, 'a.weight = b.weight') c;
+SELECT * FROM (SELECT c.* FROM compare_duplicates('many', 'many_fp', 3, 'id', same => 'a.weight = b.weight') c) a,
+	(SELECT c.* FROM compare_same_clusters('many', 'many_fp', 3, 'a.weight = b.weight') c) b;
 -- within equal columns, also where different values have the same hash
 CREATE INDEX many_columns ON many USING simhash (lang, fp);
-SELECT c.* FROM compare_duplicates('many', 'many_columns', 3, 'id', 'a.lang = b.lang', 'a.weight = b.weight') c;
-SELECT c.* FROM compare_same_clusters('many', 'many_columns', 3, 'a.weight = b.weight', 'a.lang = b.lang') c;
+SELECT * FROM (SELECT c.*
+	FROM compare_duplicates('many', 'many_columns', 3, 'id', 'a.lang = b.lang', 'a.weight = b.weight') c) a,
+	(SELECT c.* FROM compare_same_clusters('many', 'many_columns', 3, 'a.weight = b.weight', 'a.lang = b.lang') c) b;
 CREATE FUNCTION same_hash(int, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT AS $$ SELECT 7::bigint $$;
 CREATE OPERATOR CLASS same_hash_ops FOR TYPE int USING simhash AS OPERATOR 1 =, FUNCTION 1 same_hash(int, bigint);
 CREATE INDEX many_same_hash ON many USING simhash (weight same_hash_ops, fp);
-SELECT c.* FROM compare_duplicates('many', 'many_same_hash', 3, 'id', 'a.weight = b.weight', 'a.lang = b.lang') c;
-SELECT c.* FROM compare_same_clusters('many', 'many_same_hash', 3, 'a.lang = b.lang', 'a.weight = b.weight') c;
+SELECT * FROM (SELECT c.*
+	FROM compare_duplicates('many', 'many_same_hash', 3, 'id', 'a.weight = b.weight', 'a.lang = b.lang') c) a,
+	(SELECT c.* FROM compare_same_clusters('many', 'many_same_hash', 3, 'a.lang = b.lang', 'a.weight = b.weight') c) b;
 DROP INDEX many_same_hash, many_columns;
 -- values that are compressed, or out of line
 ALTER TABLE many ALTER note SET STORAGE EXTERNAL;
@@ -254,7 +252,8 @@ SELECT count(*) AS rows, count(*) FILTER (WHERE duplicate_table <> keeper_table)
 FROM simhash_find_duplicates('parts_fp', 6, 'id', 'a.tableoid = b.tableoid');
 SELECT count(*) FROM (SELECT * FROM simhash_find_duplicates('parts_fp', 6, 'id', 'a.tableoid = b.tableoid')
 	EXCEPT SELECT * FROM simhash_find_duplicates('parts_fp', 6, 'id', 'a.lang IS NOT DISTINCT FROM b.lang OR
-		coalesce(a.lang, ''c'') = ''c'' AND coalesce(b.lang, ''c'') = ''c''')) s;
+		coalesce(a.lang, ''c'') = ''c'' AND coalesce(b.lang, ''c'') = ''c''')) s
+UNION ALL
 SELECT count(*) FROM simhash_find_duplicates('parts_fp', 6, 'id', 'a.ctid = b.ctid AND a.tableoid = b.tableoid');
 -- whole rows have the type of that table
 CREATE FUNCTION like_rows(parts, parts) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$ SELECT $1.weight = $2.weight $$;
@@ -269,16 +268,19 @@ INSERT INTO many SELECT i, i % 3, 'a', i, NULL FROM generate_series(0, 1023) i;
 INSERT INTO many SELECT 1024 + i, i % 2, 'a', i, NULL FROM generate_series(0, 99) i;
 SET maintenance_work_mem = '1MB';
 -- more pairs than it holds
-SELECT * FROM compare_duplicates('many', 'many_fp', 4, 'md5(id::text) COLLATE "C"', same => 'a.weight = b.weight');
-SELECT * FROM compare_same_clusters('many', 'many_fp', 4, 'a.weight = b.weight AND (a.id + b.id) % 5 = 0');
+SELECT * FROM (SELECT *
+	FROM compare_duplicates('many', 'many_fp', 4, 'md5(id::text) COLLATE "C"', same => 'a.weight = b.weight')) a,
+	(SELECT * FROM compare_same_clusters('many', 'many_fp', 4, 'a.weight = b.weight AND (a.id + b.id) % 5 = 0')) b;
 -- more rows
 TRUNCATE many;
 INSERT INTO many SELECT i, 0, 'a', bits('m' || i / 8), NULL FROM generate_series(1, 40000) i;
 SELECT FROM simhash_find_duplicates('many_fp', 0, NULL, 'false');
 SELECT FROM simhash_find_clusters('many_fp', 0, 'false');
 SET maintenance_work_mem = '4MB';
-SELECT count(*), min(distance), max(distance) FROM simhash_find_duplicates('many_fp', 0, NULL, 'a.id % 4 = b.id % 4');
-SELECT count(*), count(DISTINCT cluster), max(cluster), max(size) FROM simhash_find_clusters('many_fp', 0, 'a.id % 4 = b.id % 4');
+SELECT * FROM (SELECT count(*), min(distance), max(distance)
+	FROM simhash_find_duplicates('many_fp', 0, NULL, 'a.id % 4 = b.id % 4')) a,
+	(SELECT count(*), count(DISTINCT cluster), max(cluster), max(size)
+	FROM simhash_find_clusters('many_fp', 0, 'a.id % 4 = b.id % 4')) b;
 RESET maintenance_work_mem;
 SELECT count(*) FROM simhash_stat_progress;
 

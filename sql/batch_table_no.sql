@@ -2,11 +2,8 @@
 -- All pairs, a table of the scheme at a time: so that several machines can divide
 -- the work
 --
-SET client_min_messages = warning;
 CREATE SCHEMA batch_table_no_test;
-SET search_path = batch_table_no_test, public;
-SET max_parallel_workers_per_gather = 0;
-SET jit = off;
+SET search_path = batch_table_no_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 \pset null (none)
 
@@ -45,9 +42,10 @@ FROM (VALUES (0, NULL), (1, NULL), (1, 2), (1, 5), (2, NULL), (2, 4), (3, NULL),
 	(8, NULL), (15, NULL), (15, 16)) v (distance, blocks),
 	compare(distance, blocks) c ORDER BY distance, blocks;
 -- a distance that is not given is 3
-SELECT count(*), count(*) FILTER (WHERE distance > 3) FROM simhash_find_all_in((SELECT array_agg(fp) FROM docs), NULL,
-	NULL, 1);
-SELECT (SELECT count(*) FROM simhash_find_all_in(array_agg(fp), table_no => 1)) AS pairs FROM docs;
+SELECT * FROM (SELECT count(*), count(*) FILTER (WHERE distance > 3)
+	FROM simhash_find_all_in((SELECT array_agg(fp) FROM docs), NULL,
+	NULL, 1)) a,
+	(SELECT (SELECT count(*) FROM simhash_find_all_in(array_agg(fp), table_no => 1)) AS pairs FROM docs) b;
 -- all of them where no table is
 SELECT count(*) = (SELECT count(*) FROM simhash_find_all_in((SELECT array_agg(fp) FROM docs))) AS same
 FROM simhash_find_all_in((SELECT array_agg(fp) FROM docs), 3, 6, NULL);

@@ -1,11 +1,8 @@
 --
 -- All pairs and clusters: how much is read, and what fits into memory
 --
-SET client_min_messages = warning;
 CREATE SCHEMA batch_work_test;
-SET search_path = batch_work_test, public;
-SET max_parallel_workers_per_gather = 0;
-SET jit = off;
+SET search_path = batch_work_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 \pset null (none)
 
@@ -37,10 +34,9 @@ CREATE INDEX docs_fp ON docs USING simhash (fp);
 DELETE FROM docs WHERE id BETWEEN 2 AND 80000;
 SELECT readings('SELECT FROM simhash_find_all(''docs_fp'', 2)') < 10 AS few;
 SELECT readings('SELECT FROM simhash_find_clusters(''docs_fp'', 2)') < 10 AS few;
-SELECT count(*) FILTER (WHERE 0 IN (a_fp, b_fp)) AS neighbours, count(*) > 300 AS more
-FROM simhash_find_all('docs_fp', 2);
-SELECT differences(2);
-SELECT cluster, size, count(*) FROM simhash_find_clusters('docs_fp', 2) GROUP BY 1, 2;
+SELECT * FROM (SELECT count(*) FILTER (WHERE 0 IN (a_fp, b_fp)) AS neighbours, count(*) > 300 AS more
+	FROM simhash_find_all('docs_fp', 2)) a, (SELECT differences(2)) b,
+	(SELECT cluster, size, count(*) FROM simhash_find_clusters('docs_fp', 2) GROUP BY 1, 2) c;
 DROP TABLE docs;
 
 -- 300 with 700 rows each, of which one or none is left, all near each other
@@ -50,8 +46,7 @@ FROM generate_series(1, 300 * 700) i;
 CREATE INDEX docs_fp ON docs USING simhash (fp);
 DELETE FROM docs WHERE id > 200;
 SELECT readings('SELECT FROM simhash_find_all(''docs_fp'', 4)') < 20 AS few;
-SELECT count(*) FROM simhash_find_all('docs_fp', 4);
-SELECT differences(4);
+SELECT (SELECT count(*) FROM simhash_find_all('docs_fp', 4)), differences(4);
 -- where some rows are still there, they count with each neighbour
 INSERT INTO docs SELECT i, 7 FROM generate_series(1, 40) i;
 UPDATE docs SET id = -id WHERE id % 3 = 0;
@@ -110,9 +105,9 @@ BEGIN
 	obeyed := (attempt(statement)).state;
 	RESET maintenance_work_mem;
 END $$;
-SELECT * FROM enough('SELECT FROM simhash_find_clusters(''docs_fp'')');
-SELECT * FROM enough('SELECT FROM simhash_find_clusters(''docs_fp'', 4)');
-SELECT * FROM enough('SELECT FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM docs))');
+SELECT * FROM enough('SELECT FROM simhash_find_clusters(''docs_fp'')')
+UNION ALL SELECT * FROM enough('SELECT FROM simhash_find_clusters(''docs_fp'', 4)')
+UNION ALL SELECT * FROM enough('SELECT FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM docs))');
 -- for an array it is known
 SET maintenance_work_mem = '1MB';
 SELECT state, message, hint FROM attempt('SELECT FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM docs))');
@@ -123,14 +118,6 @@ RESET maintenance_work_mem;
 -- one may be in several of them, and one may have more than fit.
 --
 
--- what a query finds, as a number of rows and a sum over them
-CREATE FUNCTION summary(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	result text;
-BEGIN
-	EXECUTE format('SELECT count(*) || '' '' || coalesce(sum(hashtextextended(q::text, 1)), 0) FROM (%s) q', query) INTO result;
-	RETURN result;
-END $$;
 -- each with another one at distance 1, and of one to nine rows
 CREATE TABLE crowd AS SELECT row_number() OVER () AS id, fp FROM (
 	SELECT ((bits('c' || i / 2) & ~65535::bigint | 77) # ((i % 2)::bigint << 40))::simhash AS fp
@@ -142,7 +129,7 @@ WITH n AS (SELECT fp::bigint AS h, count(*) AS n FROM crowd GROUP BY fp)
 SELECT (SELECT sum(n * (n - 1) / 2) FROM n) + (SELECT sum(a.n * b.n) FROM n a JOIN n b ON a.h = b.h # (1::bigint << 40)) / 2
 	= (SELECT count(*) FROM simhash_find_all('crowd_fp', 1)) AS equal;
 CREATE TABLE enough_memory AS
-SELECT query, summary(query) AS found FROM unnest(ARRAY[
+SELECT query, answer_of(query, 0) AS found FROM unnest(ARRAY[
 	$$SELECT a, b, distance FROM simhash_find_all('crowd_fp', 1)$$,
 	$$SELECT * FROM simhash_find_clusters('crowd_fp', 1)$$,
 	$$SELECT duplicate, keeper, distance FROM simhash_find_duplicates('crowd_fp', 1, 'id DESC')$$,
@@ -153,12 +140,12 @@ SELECT query, summary(query) AS found FROM unnest(ARRAY[
 	$$SELECT * FROM simhash_find_clusters_in(ARRAY(SELECT fp FROM crowd), 1, 4)$$]) query;
 SELECT min(split_part(found, ' ', 1)::int) > 1000 AS many FROM enough_memory;
 SET maintenance_work_mem = '1MB';
-SELECT query FROM enough_memory WHERE summary(query) <> found;
+SELECT query FROM enough_memory WHERE answer_of(query, 0) <> found;
 -- chunks that end at any row
 CREATE FUNCTION found_in(kilobytes int) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM set_config('maintenance_work_mem', kilobytes || 'kB', true);
-	RETURN summary('SELECT a, b, distance FROM simhash_find_all(''crowd_fp'', 1)');
+	RETURN answer_of('SELECT a, b, distance FROM simhash_find_all(''crowd_fp'', 1)', 0);
 END $$;
 SELECT count(*) AS ways, bool_and(found_in(1024 + i) = found) AS right
 FROM generate_series(1, 7) i, enough_memory WHERE query ~ 'find_all\(';
@@ -166,12 +153,12 @@ CREATE TABLE single AS SELECT i AS id, 5::simhash AS fp FROM generate_series(1, 
 CREATE INDEX single_fp ON single USING simhash (fp);
 CREATE TABLE few AS SELECT i AS id, (i * 4)::simhash AS fp FROM generate_series(1, 2) i;
 CREATE INDEX few_fp ON few USING simhash (fp);
-SELECT count(*), count(DISTINCT a) FROM simhash_find_matches('single_fp', 'few_fp', 1);
-SELECT count(*), count(DISTINCT b) FROM simhash_find_matches('few_fp', 'single_fp', 20);
-SELECT count(*), max(size) FROM simhash_find_clusters('single_fp', 3);
-SELECT count(*) FROM simhash_find_duplicates('single_fp', 20);
+SELECT count(*), count(DISTINCT a) FROM simhash_find_matches('single_fp', 'few_fp', 1)
+UNION ALL SELECT count(*), count(DISTINCT b) FROM simhash_find_matches('few_fp', 'single_fp', 20);
+SELECT * FROM (SELECT count(*), max(size) FROM simhash_find_clusters('single_fp', 3)) a,
+	(SELECT count(*) FROM simhash_find_duplicates('single_fp', 20)) b;
 RESET maintenance_work_mem;
-SELECT simhash_index_check('single_fp', true);
+SELECT simhash_index_check('single_fp', true) \gset
 DROP TABLE single;
 
 --

@@ -7,8 +7,7 @@
 --
 SET client_min_messages = warning;
 CREATE SCHEMA exclusion_columns_test;
-SET search_path = exclusion_columns_test, public;
-SET max_parallel_workers_per_gather = 0;
+SET search_path = exclusion_columns_test, public; SET max_parallel_workers_per_gather = 0;
 
 -- does the server take an exclusion constraint on a partitioned table?
 SELECT current_setting('server_version_num')::int >= 170000 AS takes_partitioned \gset
@@ -44,7 +43,7 @@ INSERT INTO doc VALUES (14, 6, 5);
 ROLLBACK;
 INSERT INTO doc VALUES (15, 6, 4);
 SELECT id, tenant, hex(fp) FROM doc ORDER BY id;
-SELECT simhash_index_check('doc_tenant_fp_excl', true);
+SELECT simhash_index_check('doc_tenant_fp_excl', true) \gset
 DROP TABLE doc;
 
 --
@@ -91,15 +90,13 @@ END $$;
 CREATE TABLE doc (id int, tenant int, lang text, kind smallint, fp simhash);
 ALTER TABLE doc ADD CONSTRAINT near EXCLUDE USING simhash (tenant WITH =, fp WITH %);
 SELECT * FROM load_and_compare('tenant = $1');
-SELECT simhash_index_check('near', true);
+SELECT simhash_index_check('near', true) \gset
 -- it serves look-ups as any other index
-SET enable_seqscan = off;
-SET enable_bitmapscan = off;
+SET enable_seqscan = off; SET enable_bitmapscan = off;
 SELECT plan('SELECT id FROM doc WHERE tenant = 5 AND fp <~> 0 <= 3');
 SELECT count(*) FROM batch b WHERE fp IS NOT NULL AND tenant IS NOT NULL
 	AND NOT EXISTS (SELECT FROM doc WHERE doc.tenant = b.tenant AND doc.fp % b.fp);
-RESET enable_seqscan;
-RESET enable_bitmapscan;
+RESET enable_seqscan; RESET enable_bitmapscan;
 -- two and three columns, in any order, of a collation that ignores case, and a
 -- scheme that promises less than the constraint asks for
 TRUNCATE doc;
@@ -233,9 +230,9 @@ ALTER TABLE parts ATTACH PARTITION p3 FOR VALUES IN (3);
 SELECT inhrelid::regclass, simhash_index_check(inhrelid::regclass, true) FROM pg_inherits
 WHERE inhparent = 'parts_fp'::regclass ORDER BY 1::text COLLATE "C";
 SET enable_seqscan = off;
-SELECT id FROM parts WHERE tenant = ANY ('{1,2}') AND fp <~> 0 <= 3 ORDER BY id;
-SELECT id FROM parts WHERE tenant IS NULL AND fp <~> 0 <= 3 ORDER BY id;
-SELECT id, fp <~> 0 AS d FROM parts WHERE tenant = 1 ORDER BY fp <~> 0;
+SELECT * FROM rows_of($$SELECT id FROM parts WHERE tenant = ANY ('{1,2}') AND fp <~> 0 <= 3 ORDER BY id$$,
+	$$SELECT id FROM parts WHERE tenant IS NULL AND fp <~> 0 <= 3 ORDER BY id$$,
+	$$SELECT id, fp <~> 0 AS d FROM parts WHERE tenant = 1 ORDER BY fp <~> 0$$);
 RESET enable_seqscan;
 
 DROP SCHEMA exclusion_columns_test CASCADE;

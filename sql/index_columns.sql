@@ -6,8 +6,7 @@
 --
 SET client_min_messages = warning;
 CREATE SCHEMA index_columns_test;
-SET search_path = index_columns_test, public;
-SET max_parallel_workers_per_gather = 0;
+SET search_path = index_columns_test, public; SET max_parallel_workers_per_gather = 0;
 
 -- half of the table has one value of a, others have a few rows or one; of
 -- fingerprints there are random ones, clusters, one that is frequent, nulls
@@ -24,7 +23,7 @@ CREATE FUNCTION add_rows(first int, last int) RETURNS void LANGUAGE sql AS $$
 		END
 	FROM generate_series(first, last) i
 $$;
-SELECT add_rows(1, 9000);
+SELECT add_rows(1, 9000) \gset
 ANALYZE rows;
 
 CREATE TABLE clauses (clause text);
@@ -149,13 +148,13 @@ SELECT count(*) FILTER (WHERE n > 0) > effort(50, 200) AS finds, sum(n) > effort
 --
 
 CREATE INDEX i_a ON rows USING simhash (a, fp);
-SELECT compare('i_a');
+CALL must_be_ok(compare('i_a'));
 DROP INDEX i_a;
 CREATE INDEX i_b_a ON rows USING simhash (b, a, fp) WITH (blocks = 5, distance = 3);
-SELECT compare('i_b_a');
+CALL must_be_ok(compare('i_b_a'));
 DROP INDEX i_b_a;
 CREATE INDEX i_c_a_b ON rows USING simhash (c, a, b, fp) WITH (blocks = 2, distance = 1, fillfactor = 50);
-SELECT compare('i_c_a_b');
+CALL must_be_ok(compare('i_c_a_b'));
 DROP INDEX i_c_a_b;
 
 --
@@ -164,12 +163,12 @@ DROP INDEX i_c_a_b;
 
 CREATE INDEX i_a ON rows USING simhash (a, fp);
 BEGIN;
-SELECT add_rows(9001, 12000);
+SELECT add_rows(9001, 12000) \gset
 DELETE FROM rows WHERE id % 6 = 1;
 UPDATE rows SET a = CASE WHEN a = 7 THEN 16 ELSE 7 END WHERE id % 9 = 2;
 UPDATE rows SET fp = bits('c50') WHERE id % 97 = 0;
 CALL expect();
-SELECT compare('i_a');
+CALL must_be_ok(compare('i_a'));
 COMMIT;
 VACUUM rows;
 SELECT compare('i_a');
@@ -178,18 +177,15 @@ SELECT compare('i_a');
 -- Joins, parameters, cursors
 --
 
-SET enable_seqscan = off;
-SET enable_hashjoin = off;
-SET enable_mergejoin = off;
-SET enable_material = off;
+SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_material = off;
 CREATE TABLE inner_rows AS SELECT id, a, fp FROM rows WHERE id % 40 = 3;
 ANALYZE inner_rows;
-SELECT plan_of($$SELECT * FROM inner_rows s JOIN rows t ON t.a = s.a AND
-	t.fp <~> s.fp <= 3$$) ~ 'Index Scan using i_a on rows t' AS by_index;
-SELECT count(*), sum(hashint8extended(t.id::bigint * 100000 + s.id, 1))
+SELECT * FROM (SELECT plan_of($$SELECT * FROM inner_rows s JOIN rows t ON t.a = s.a AND
+	t.fp <~> s.fp <= 3$$) ~ 'Index Scan using i_a on rows t' AS by_index) a,
+	(SELECT count(*), sum(hashint8extended(t.id::bigint * 100000 + s.id, 1))
 	= (SELECT sum(hashint8extended(t.id::bigint * 100000 + s.id, 1)) FROM inner_rows s, rows t
 	   WHERE t.a + 0 = s.a + 0 AND distance(t.fp::bigint, s.fp::bigint) <= 3) AS right
-FROM inner_rows s JOIN rows t ON t.a = s.a AND t.fp <~> s.fp <= 3;
+	FROM inner_rows s JOIN rows t ON t.a = s.a AND t.fp <~> s.fp <= 3) b;
 SELECT count(*) AS wrong FROM inner_rows s, LATERAL (
 	SELECT array_agg(d) AS got FROM (SELECT fp <~> s.fp AS d FROM rows t WHERE t.a = s.a ORDER BY t.fp <~> s.fp
 		LIMIT 5) t) got, LATERAL (
@@ -234,11 +230,11 @@ INSERT INTO two SELECT i, nullif(bits('x' || i % 50), bits('x3')), bits('t' || i
 CREATE INDEX two_i ON two USING simhash (x, fp);
 ANALYZE two;
 -- other operators than = on a column before the last
-SELECT count(*) FROM two WHERE x <~> bits('x4')::simhash <= 20;
-SELECT count(*) FROM two WHERE distance(x::bigint, bits('x4')) <= 20;
-SELECT count(*) FROM two WHERE x % bits('x4')::simhash AND fp <~> bits('t4')::simhash <= 24;
-SELECT count(*) FROM two WHERE distance(x::bigint, bits('x4')) <= 3 AND distance(fp::bigint, bits('t4')) <= 24;
-SELECT count(*) FROM two WHERE x = bits('x4')::simhash;
+SELECT count(*) FROM two WHERE x <~> bits('x4')::simhash <= 20
+UNION ALL SELECT count(*) FROM two WHERE distance(x::bigint, bits('x4')) <= 20
+UNION ALL SELECT count(*) FROM two WHERE x % bits('x4')::simhash AND fp <~> bits('t4')::simhash <= 24
+UNION ALL SELECT count(*) FROM two WHERE distance(x::bigint, bits('x4')) <= 3 AND distance(fp::bigint, bits('t4')) <= 24
+UNION ALL SELECT count(*) FROM two WHERE x = bits('x4')::simhash;
 -- of no column
 SELECT count(*) FROM two;
 

@@ -3,8 +3,7 @@
 --
 SET client_min_messages = warning;
 CREATE SCHEMA index_columns_hashes_test;
-SET search_path = index_columns_hashes_test, public;
-SET max_parallel_workers_per_gather = 0;
+SET search_path = index_columns_hashes_test, public; SET max_parallel_workers_per_gather = 0;
 
 -- Under these collations strings are equal that have not the same bytes.  A server without
 -- ICU has no such collations, and gets others.
@@ -30,11 +29,11 @@ END $$;
 CREATE TABLE codes (code character(5) COLLATE ignore_case, fp simhash);
 INSERT INTO codes SELECT 'ab', g FROM generate_series(1, 1000) g;
 CREATE INDEX codes_fp ON codes USING simhash (code, fp);
-SELECT use_only('indexscan');
+SELECT use_only('indexscan') \gset
 SELECT plan('SELECT FROM codes WHERE code = ''ab'' AND fp <~> 0 <= 1');
-SELECT count(*) FROM codes WHERE code = 'ab' AND fp <~> 0 <= 1;
-SELECT count(*) FROM codes WHERE code = ANY ('{ab,"ab  ",c}'::bpchar[]) AND fp <~> 0 <= 1;
-SELECT count(*) FROM (SELECT FROM codes WHERE code = 'ab ' ORDER BY fp <~> 0 LIMIT 10) nearest;
+SELECT count(*) FROM codes WHERE code = 'ab' AND fp <~> 0 <= 1
+UNION ALL SELECT count(*) FROM codes WHERE code = ANY ('{ab,"ab  ",c}'::bpchar[]) AND fp <~> 0 <= 1
+UNION ALL SELECT count(*) FROM (SELECT FROM codes WHERE code = 'ab ' ORDER BY fp <~> 0 LIMIT 10) nearest;
 DROP TABLE codes;
 -- without a length they are stored as well
 CREATE TABLE codes (code bpchar COLLATE ignore_case, fp simhash,
@@ -47,8 +46,8 @@ ALTER TABLE codes DROP CONSTRAINT codes_code_fp_excl;
 INSERT INTO codes VALUES ('ab    ', 1), ('c', 3);
 CREATE INDEX codes_fp ON codes USING simhash (code, fp);
 SELECT a_fp, b_fp FROM simhash_find_all('codes_fp') ORDER BY 1, 2;
-SELECT count(*) FROM simhash_find_duplicates('codes_fp');
-SELECT count(*), count(DISTINCT cluster) FROM simhash_find_clusters('codes_fp');
+SELECT * FROM (SELECT count(*) FROM simhash_find_duplicates('codes_fp')) a,
+	(SELECT count(*), count(DISTINCT cluster) FROM simhash_find_clusters('codes_fp')) b;
 CREATE TABLE other_codes AS SELECT rpad(code, 9)::bpchar COLLATE ignore_case AS code, fp FROM codes;
 CREATE INDEX other_codes_fp ON other_codes USING simhash (code, fp);
 SELECT a_fp, b_fp FROM simhash_find_matches('codes_fp', 'other_codes_fp') ORDER BY 1, 2;
@@ -151,12 +150,12 @@ BEGIN
 	END LOOP;
 END $$;
 -- equal is what the operator says, whatever the server would join by
-SELECT use_only('seqscan', '{hashjoin,mergejoin}');
-SELECT setseed(.5);
-SELECT compare_groups(c)
-FROM unnest('{"",COLLATE \"C\",COLLATE ignore_case,COLLATE ignore_accents,COLLATE ignore_blanks}'::text[]) c;
-SELECT * FROM results WHERE wrong > 0 OR equal = 0;
-SELECT collated, count(*) FROM results GROUP BY collated ORDER BY collated COLLATE "C";
+SELECT use_only('seqscan', '{hashjoin,mergejoin}') \gset
+SELECT setseed(.5) \gset
+SELECT * FROM rows_of($$SELECT compare_groups(c)
+FROM unnest('{"",COLLATE \"C\",COLLATE ignore_case,COLLATE ignore_accents,COLLATE ignore_blanks}'::text[]) c$$,
+	$$SELECT * FROM results WHERE wrong > 0 OR equal = 0$$,
+	$$SELECT collated, count(*) FROM results GROUP BY collated ORDER BY collated COLLATE "C"$$);
 -- there are such values
 SELECT l, r FROM results WHERE not_same > 0 AND collated IN ('', 'COLLATE "C"') ORDER BY l COLLATE "C", r COLLATE "C";
 SELECT collated, l, r FROM results
@@ -168,10 +167,9 @@ INSERT INTO long_values SELECT v, v::bytea, v || '  ', 1 FROM repeat('ab', 5000)
 ALTER TABLE long_values ALTER a SET STORAGE EXTERNAL, ALTER b SET STORAGE EXTERNAL, ALTER c SET STORAGE EXTERNAL;
 INSERT INTO long_values SELECT v, v::bytea, v, 1 FROM repeat('ab', 5000) v;
 CREATE INDEX long_values_fp ON long_values USING simhash (a, b, c, fp);
-SELECT count(DISTINCT pg_column_size(a)) AS a, count(DISTINCT pg_column_size(b)) AS b,
+SELECT * FROM (SELECT count(DISTINCT pg_column_size(a)) AS a, count(DISTINCT pg_column_size(b)) AS b,
 	count(DISTINCT pg_column_size(c)) AS c
-FROM long_values;
-SELECT count(*), count(DISTINCT number) FROM groups('long_values_fp');
+	FROM long_values) a, (SELECT count(*), count(DISTINCT number) FROM groups('long_values_fp')) b;
 SELECT count(*) FROM simhash_find_all('long_values_fp');
 
 DROP SCHEMA index_columns_hashes_test CASCADE;

@@ -2,19 +2,18 @@
 -- Indexes of several columns with few large groups: the leaves of a group then have
 -- leading bytes in common, which they leave out; built, split, and vacuumed
 --
-SET client_min_messages = warning;
 CREATE SCHEMA index_columns_large_test;
-SET search_path = index_columns_large_test, public;
+SET search_path = index_columns_large_test, public; SET client_min_messages = warning;
 
 -- the greatest fingerprint ends a group, and others follow or not
 CREATE TABLE ones (g int, fp simhash);
 INSERT INTO ones SELECT 1, -1 FROM generate_series(1, 1100);
 CREATE INDEX ones_fp ON ones USING simhash (g, fp);
-SELECT simhash_index_check('ones_fp', true);
+SELECT simhash_index_check('ones_fp', true) \gset
 INSERT INTO ones SELECT g, -1 FROM generate_series(1, 5) g, generate_series(1, 1100);
-SELECT simhash_index_check('ones_fp', true);
+SELECT simhash_index_check('ones_fp', true) \gset
 REINDEX INDEX ones_fp;
-SELECT simhash_index_check('ones_fp', true);
+SELECT simhash_index_check('ones_fp', true) \gset
 SELECT g, count(*) FROM ones WHERE g = ANY ('{1, 3, 7}') AND fp <~> '-1' <= 2 GROUP BY g ORDER BY g;
 
 -- Groups whose fingerprints begin with some bytes, in each table of the scheme at another
@@ -46,13 +45,13 @@ CREATE TABLE large (g int, fp simhash) WITH (autovacuum_enabled = off);
 INSERT INTO large SELECT g, bits(g || 'l' || i)
 FROM generate_series(1, effort(130000, 1000000)) i, generate_series(1, CASE i % 5 WHEN 0 THEN 2 ELSE 1 END) g;
 CREATE INDEX large_fp ON large USING simhash (g, fp);
-SELECT simhash_index_check('large_fp', true);
+SELECT simhash_index_check('large_fp', true) \gset
 INSERT INTO large SELECT g, bits(g || 'm' || i)
 FROM generate_series(1, 3) g, generate_series(1, effort(5000, 150000)) i;
-SELECT simhash_index_check('large_fp', true);
+SELECT simhash_index_check('large_fp', true) \gset
 DELETE FROM large WHERE (ctid::text::point)[0]::int % 10 = 3;
 VACUUM (INDEX_CLEANUP ON) large;
-SELECT simhash_index_check('large_fp', true);
+SELECT simhash_index_check('large_fp', true) \gset
 -- each row where it should be
 SET enable_seqscan = off;
 SELECT count(*) > 100 AS some, count(*) = sum(found) AS all_found

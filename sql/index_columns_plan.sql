@@ -3,8 +3,7 @@
 --
 SET client_min_messages = warning;
 CREATE SCHEMA index_columns_plan_test;
-SET search_path = index_columns_plan_test, public;
-SET max_parallel_workers_per_gather = 0;
+SET search_path = index_columns_plan_test, public; SET max_parallel_workers_per_gather = 0;
 
 --
 -- The last column is the fingerprint
@@ -41,7 +40,7 @@ CREATE INDEX ON unlogged USING simhash (tenant, fp) WITH (blocks = 2, distance =
 CREATE INDEX ON unlogged USING simhash (tenant, fp) INCLUDE (tenant);
 CREATE UNIQUE INDEX ON unlogged USING simhash (tenant, fp);
 INSERT INTO unlogged SELECT i % 3, i FROM generate_series(1, 10) i;
-SELECT simhash_index_check('unlogged_tenant_fp_idx', true);
+SELECT simhash_index_check('unlogged_tenant_fp_idx', true) \gset
 DROP TABLE unlogged;
 SELECT indexrelid::regclass, pg_get_indexdef(indexrelid) FROM pg_index WHERE indrelid = 'docs'::regclass
 ORDER BY 1::text COLLATE "C";
@@ -74,22 +73,22 @@ BEGIN
 	DROP OPERATOR FAMILY mine USING simhash;
 	RETURN result;
 END $$;
-SELECT is_valid('macaddr', 'OPERATOR 1 =, FUNCTION 1 hashmacaddrextended(macaddr, bigint)');
-SELECT is_valid('macaddr', 'OPERATOR 1 =');
-SELECT is_valid('macaddr', 'FUNCTION 1 hashmacaddrextended(macaddr, bigint)');
-SELECT is_valid('macaddr', 'OPERATOR 1 <, OPERATOR 2 =, FUNCTION 1 hashmacaddrextended(macaddr, bigint)');
-SELECT is_valid('macaddr', 'OPERATOR 1 =, FUNCTION 1 hashmacaddr(macaddr)');
-SELECT is_valid('macaddr', 'OPERATOR 1 =, FUNCTION 1 hash_seedless(macaddr)');
-SELECT is_valid('macaddr', 'OPERATOR 1 =, FUNCTION 1 hash_short(macaddr, bigint)');
-SELECT is_valid('macaddr', 'OPERATOR 1 =, FUNCTION 1 hashinetextended(inet, bigint)');
-SELECT is_valid('macaddr', 'OPERATOR 1 =, FUNCTION 1 (macaddr, inet) hashmacaddrextended(macaddr, bigint)');
-SELECT is_valid('integer',
-	'OPERATOR 1 =, OPERATOR 1 = (integer, bigint), FUNCTION 1 hashint4extended(integer, bigint)');
-SELECT is_valid('text', 'OPERATOR 1 =, OPERATOR 4 ~~~~, FUNCTION 1 hashtextextended(text, bigint)');
-SELECT is_valid('simhash', 'OPERATOR 1 =, OPERATOR 4 %');
-SELECT is_valid('simhash', 'OPERATOR 1 =, OPERATOR 4 %, FUNCTION 1 hashint8extended(bigint, bigint)');
-SELECT is_valid('simhash', 'OPERATOR 4 %, OPERATOR 1 = (bigint, integer), FUNCTION 1 hashint8extended(bigint, bigint)');
-SELECT is_valid('simhash', 'OPERATOR 4 %, OPERATOR 1 = (integer, bigint)');
+SELECT no, is_valid(class, members) FROM (VALUES
+	(1, 'macaddr', 'OPERATOR 1 =, FUNCTION 1 hashmacaddrextended(macaddr, bigint)'),
+	(2, 'macaddr', 'OPERATOR 1 ='),
+	(3, 'macaddr', 'FUNCTION 1 hashmacaddrextended(macaddr, bigint)'),
+	(4, 'macaddr', 'OPERATOR 1 <, OPERATOR 2 =, FUNCTION 1 hashmacaddrextended(macaddr, bigint)'),
+	(5, 'macaddr', 'OPERATOR 1 =, FUNCTION 1 hashmacaddr(macaddr)'),
+	(6, 'macaddr', 'OPERATOR 1 =, FUNCTION 1 hash_seedless(macaddr)'),
+	(7, 'macaddr', 'OPERATOR 1 =, FUNCTION 1 hash_short(macaddr, bigint)'),
+	(8, 'macaddr', 'OPERATOR 1 =, FUNCTION 1 hashinetextended(inet, bigint)'),
+	(9, 'macaddr', 'OPERATOR 1 =, FUNCTION 1 (macaddr, inet) hashmacaddrextended(macaddr, bigint)'),
+	(10, 'integer', 'OPERATOR 1 =, OPERATOR 1 = (integer, bigint), FUNCTION 1 hashint4extended(integer, bigint)'),
+	(11, 'text', 'OPERATOR 1 =, OPERATOR 4 ~~~~, FUNCTION 1 hashtextextended(text, bigint)'),
+	(12, 'simhash', 'OPERATOR 1 =, OPERATOR 4 %'),
+	(13, 'simhash', 'OPERATOR 1 =, OPERATOR 4 %, FUNCTION 1 hashint8extended(bigint, bigint)'),
+	(14, 'simhash', 'OPERATOR 4 %, OPERATOR 1 = (bigint, integer), FUNCTION 1 hashint8extended(bigint, bigint)'),
+	(15, 'simhash', 'OPERATOR 4 %, OPERATOR 1 = (integer, bigint)')) v(no, class, members);
 
 --
 -- Which index, and which part of it
@@ -121,11 +120,10 @@ SELECT q, index_of('SELECT id FROM docs WHERE ' || q) FROM unnest(ARRAY[
 	'lang = ''de'' AND fp <~> 0 <= 3',
 	'tenant > 5 AND fp <~> 0 <= 3',
 	'tenant IS NOT NULL AND fp <~> 0 <= 3']) q;
-SELECT plan('SELECT id FROM docs WHERE tenant = 5 ORDER BY fp <~> 0 LIMIT 3');
-SELECT plan('SELECT d.id FROM (VALUES (1), (2)) v (t) CROSS JOIN LATERAL (SELECT id FROM docs
-	WHERE tenant = t ORDER BY fp <~> 0 LIMIT 3) d');
-SELECT plan('SELECT id FROM docs a WHERE EXISTS (SELECT FROM docs b
-	WHERE b.tenant = a.tenant AND b.fp <~> a.fp <= 3 AND b.id < a.id) AND id = 7');
+SELECT plan(query) FROM (VALUES ('SELECT id FROM docs WHERE tenant = 5 ORDER BY fp <~> 0 LIMIT 3'),
+	('SELECT d.id FROM (VALUES (1), (2)) v (t) CROSS JOIN LATERAL (SELECT id FROM docs
+	WHERE tenant = t ORDER BY fp <~> 0 LIMIT 3) d'), ('SELECT id FROM docs a WHERE EXISTS (SELECT FROM docs b
+	WHERE b.tenant = a.tenant AND b.fp <~> a.fp <= 3 AND b.id < a.id) AND id = 7')) v(query);
 PREPARE look (int, simhash) AS SELECT id FROM docs WHERE tenant = $1 AND fp <~> $2 <= 3;
 SET plan_cache_mode = force_generic_plan;
 SELECT plan('EXECUTE look (5, 0)');
@@ -152,8 +150,8 @@ SELECT four BETWEEN 2 * one AND 5 * one, null_tenant < 2 * one, unbound > 4 * on
 -- where all groups are read, rows are fetched that the other columns then rule out
 CREATE INDEX docs_two ON docs USING simhash (tenant, account, fp);
 DROP INDEX docs_tenant_fp;
-SELECT cost_of('SELECT id FROM docs WHERE tenant = 5') > 0.9 * cost_of('SELECT id FROM docs WHERE fp IS NOT NULL');
-SELECT index_of('SELECT id FROM docs WHERE tenant = 5'),
+SELECT cost_of('SELECT id FROM docs WHERE tenant = 5') > 0.9 * cost_of('SELECT id FROM docs WHERE fp IS NOT NULL'),
+	index_of('SELECT id FROM docs WHERE tenant = 5'),
 	index_of('SELECT id FROM docs WHERE tenant = 5 AND account = 5');
 -- as where the values make more than 100,000 groups
 SELECT n, cost_of(format('SELECT id FROM docs WHERE tenant = ANY (%1$L) AND account = ANY (%1$L)', array_agg(5000 + i))) >
@@ -168,13 +166,14 @@ SELECT plan('SELECT id FROM docs WHERE other = 5 AND fp <~> 0 <= 3');
 SET enable_bitmapscan = off;
 SELECT plan('SELECT id FROM docs WHERE other <~> 5 <= 3 AND fp <~> 0 <= 3');
 RESET enable_bitmapscan;
-SELECT count(*), count(*) FILTER (WHERE other <~> bits('4') <= 3) FROM docs WHERE other % bits('4') AND fp <~> 0 <= 28;
-SELECT count(*) FROM docs WHERE distance(other::bigint, bits('4')) <= 3 AND distance(fp::bigint, 0) <= 28;
-SELECT plan_of('SELECT id FROM docs ORDER BY other <~> 77 LIMIT 5000') ~ 'Order By' AS ordered;
-WITH by_index AS (SELECT id, other <~> 77 AS d FROM docs ORDER BY other <~> 77 LIMIT 5000)
-SELECT count(*), count(*) FILTER (WHERE b.d <> distance(other::bigint, 77)),
+SELECT * FROM (SELECT count(*), count(*) FILTER (WHERE other <~> bits('4') <= 3)
+	FROM docs WHERE other % bits('4') AND fp <~> 0 <= 28) a,
+	(SELECT count(*) FROM docs WHERE distance(other::bigint, bits('4')) <= 3 AND distance(fp::bigint, 0) <= 28) b,
+	(SELECT plan_of('SELECT id FROM docs ORDER BY other <~> 77 LIMIT 5000') ~ 'Order By' AS ordered) c,
+	(WITH by_index AS (SELECT id, other <~> 77 AS d FROM docs ORDER BY other <~> 77 LIMIT 5000)
+	SELECT count(*), count(*) FILTER (WHERE b.d <> distance(other::bigint, 77)),
 	max(b.d) = (SELECT max(d) FROM (SELECT distance(other::bigint, 77) AS d FROM docs ORDER BY 1 LIMIT 5000) s)
-FROM by_index b JOIN docs USING (id);
+	FROM by_index b JOIN docs USING (id)) d;
 RESET enable_seqscan;
 SELECT index_of('SELECT id FROM docs ORDER BY other <~> 77 LIMIT 10');
 

@@ -3,8 +3,7 @@
 --
 SET client_min_messages = warning;
 CREATE SCHEMA index_columns_types_test;
-SET search_path = index_columns_types_test, public;
-SET max_parallel_workers_per_gather = 0;
+SET search_path = index_columns_types_test, public; SET max_parallel_workers_per_gather = 0;
 \pset format unaligned
 \pset tuples_only on
 
@@ -231,6 +230,6 @@ SELECT problem('lower(x) = ''b'' AND b = 2 AND c = ''bad'' AND a = md5(''0'')::u
 		AND a = ANY (ARRAY[md5(''0''), md5(''1'')]::uuid[])'),
 	-- not all columns are given
 	problem('lower(x) = ''b'' AND c = ''bad'' AND a = md5(''0'')::uuid');
-SELECT simhash_index_check('t_all', true);
+SELECT simhash_index_check('t_all', true) \gset
 
 DROP SCHEMA index_columns_types_test CASCADE;

@@ -4,8 +4,7 @@
 --
 SET client_min_messages = warning;
 CREATE SCHEMA index_columns_work_test;
-SET search_path = index_columns_work_test, public;
-SET max_parallel_workers_per_gather = 0;
+SET search_path = index_columns_work_test, public; SET max_parallel_workers_per_gather = 0;
 
 -- half of the rows are of tenant 0, the others have 100 each
 CREATE TABLE docs (id int, tenant int, fp simhash) WITH (autovacuum_enabled = off);
@@ -13,8 +12,7 @@ INSERT INTO docs SELECT i, CASE WHEN i % 2 = 0 THEN 0 ELSE i / 2 % 200 + 1 END, 
 FROM generate_series(1, 40000) i;
 CREATE INDEX docs_fp ON docs USING simhash (tenant, fp);
 ANALYZE docs;
-SET enable_seqscan = off;
-SET enable_bitmapscan = off;
+SET enable_seqscan = off; SET enable_bitmapscan = off;
 
 -- How many pages of the index a statement reads that finds nothing: the least of several
 -- times, as a session now and then counts again, at random, the leaves of a group that it
@@ -38,14 +36,14 @@ END $$;
 -- so many has a table of the scheme, about
 SELECT pg_relation_size('docs_fp') / current_setting('block_size')::int / 4 AS leaves \gset
 
-SELECT pages($$SELECT FROM docs WHERE tenant = 5 AND fp <~> bits('no')::simhash <= 3$$) <= 8 AS one_small;
-SELECT pages($$SELECT FROM docs WHERE tenant = 0 AND fp <~> bits('no')::simhash <= 3$$) <= 24 AS one_large;
-SELECT pages($$SELECT FROM docs WHERE tenant = 5000 AND fp <~> bits('no')::simhash <= 3$$) <= 8 AS none;
-SELECT pages($$SELECT FROM docs WHERE tenant IS NULL$$) <= 12 AS nothing;
-SELECT pages($$SELECT FROM docs WHERE tenant = 5 AND fp IS NULL$$) <= 2 AS no_null;
-SELECT pages($$SELECT FROM docs WHERE tenant = ANY ('{5, 6, 7, 5}')
-	AND fp <~> bits('no')::simhash <= 3$$) <= 24 AS three;
-SELECT pages($$SELECT FROM docs WHERE tenant = 5 AND tenant = 6 + id * 0
+SELECT pages($$SELECT FROM docs WHERE tenant = 5 AND fp <~> bits('no')::simhash <= 3$$) <= 8 AS one_small,
+	pages($$SELECT FROM docs WHERE tenant = 0 AND fp <~> bits('no')::simhash <= 3$$) <= 24 AS one_large,
+	pages($$SELECT FROM docs WHERE tenant = 5000 AND fp <~> bits('no')::simhash <= 3$$) <= 8 AS none,
+	pages($$SELECT FROM docs WHERE tenant IS NULL$$) <= 12 AS nothing,
+	pages($$SELECT FROM docs WHERE tenant = 5 AND fp IS NULL$$) <= 2 AS no_null,
+	pages($$SELECT FROM docs WHERE tenant = ANY ('{5, 6, 7, 5}')
+	AND fp <~> bits('no')::simhash <= 3$$) <= 24 AS three,
+	pages($$SELECT FROM docs WHERE tenant = 5 AND tenant = 6 + id * 0
 	AND fp <~> bits('no')::simhash <= 3$$) <= 8 AS with_filter;
 -- how many leaves a group has is known without reading pages for it: 2, 5 and 59 with that
 SELECT pages($$SELECT FROM docs WHERE tenant = 5000 AND fp <~> bits('no')::simhash <= 3$$) <= 1 AS none,

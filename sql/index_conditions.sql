@@ -2,9 +2,8 @@
 -- Conditions of all kinds, on columns of all types that hold fingerprints, and
 -- through all kinds of scans: the same rows as without the index.
 --
-SET client_min_messages = warning;
 CREATE SCHEMA index_conditions_test;
-SET search_path = index_conditions_test, public;
+SET search_path = index_conditions_test, public; SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET jit = off;
 
@@ -103,9 +102,11 @@ INSERT INTO condition VALUES
 
 -- what must come: how many rows, sums over them that tell which
 CREATE TABLE expected (no int PRIMARY KEY, n bigint, ids numeric, hs numeric);
+\set ECHO none
 SELECT format('INSERT INTO expected SELECT %s, count(*), sum(hashint8extended(id, 1)), sum(hashint8extended(h, 1))
 	FROM doc WHERE %s', no, truth)
 FROM condition ORDER BY no \gexec
+\set ECHO all
 SELECT no, n FROM expected ORDER BY no;
 
 -- Ask through one index and one kind of scan: null if the answer is right, else
@@ -169,25 +170,18 @@ CREATE INDEX doc_fp ON doc USING simhash (fp);
 
 -- Neither an implicit cast nor a bigint as the query needs the simhash to be named.
 SELECT use_only('indexscan') \g /dev/null
-EXPLAIN (COSTS OFF) SELECT id FROM doc WHERE h <~> 5 <= 3;
-EXPLAIN (COSTS OFF) SELECT id FROM doc WHERE signed <~> 5 <= 3;
-EXPLAIN (COSTS OFF) SELECT id FROM doc WHERE b::simhash <~> 5 <= 3;
-EXPLAIN (COSTS OFF) SELECT id FROM doc ORDER BY h <~> 5 LIMIT 3;
-EXPLAIN (COSTS OFF) SELECT id FROM doc ORDER BY signed <~> 5 LIMIT 3;
-EXPLAIN (COSTS OFF) SELECT id FROM doc ORDER BY b::simhash <~> 5 LIMIT 3;
-SELECT count(*) FROM doc d JOIN doc o ON d.h <~> o.h <= 2 WHERE o.id BETWEEN 8001 AND 8100;
-SELECT count(*) FROM doc d JOIN doc o ON distance(d.h, o.h) <= 2 WHERE o.id BETWEEN 8001 AND 8100;
-SELECT (SELECT array_agg(distance(h, -1)) FROM (SELECT h FROM doc ORDER BY h <~> -1 LIMIT 150) s)
-	= (SELECT array_agg(distance ORDER BY distance) FROM (SELECT distance(h, -1) FROM doc ORDER BY 1
-		LIMIT 150) s) AS nearest;
-SELECT (SELECT array_agg(distance(signed, -1)) FROM (SELECT signed FROM doc ORDER BY signed <~> -1 LIMIT 150) s)
-	= (SELECT array_agg(distance ORDER BY distance) FROM (SELECT distance(h, -1) FROM doc ORDER BY 1
-		LIMIT 150) s) AS nearest;
+SELECT plan(format('SELECT id FROM doc %s', format(what, col)))
+FROM unnest('{WHERE %s <~> 5 <= 3,ORDER BY %s <~> 5 LIMIT 3}'::text[]) what, unnest('{h,signed,b::simhash}'::text[]) col;
+SELECT count(*) FROM doc d JOIN doc o ON d.h <~> o.h <= 2 WHERE o.id BETWEEN 8001 AND 8100
+UNION ALL SELECT count(*) FROM doc d JOIN doc o ON distance(d.h, o.h) <= 2 WHERE o.id BETWEEN 8001 AND 8100;
+SELECT (SELECT array_agg(distance(h, -1)) FROM (SELECT h FROM doc ORDER BY h <~> -1 LIMIT 150) s) = right_ones AS nearest,
+	(SELECT array_agg(distance(signed, -1)) FROM (SELECT signed FROM doc ORDER BY signed <~> -1 LIMIT 150) s) = right_ones
+		AS nearest_signed
+FROM (SELECT array_agg(d ORDER BY d) AS right_ones FROM (SELECT distance(h, -1) AS d FROM doc ORDER BY 1 LIMIT 150) s) s;
 
 -- What an index-only scan returns, above 2^63 too
 SELECT use_only('indexonlyscan') \g /dev/null
-EXPLAIN (COSTS OFF) SELECT fp FROM doc WHERE fp <~> -1 <= 1;
-EXPLAIN (COSTS OFF) SELECT h FROM doc WHERE h <~> -1 <= 1;
+SELECT plan(format('SELECT %1$s FROM doc WHERE %1$s <~> -1 <= 1', col)) FROM unnest('{fp,h}'::text[]) col;
 SELECT fp, hex(fp), count(*) FROM doc WHERE fp <~> -1 <= 1 GROUP BY fp ORDER BY fp;
 SELECT h, count(*) FROM doc WHERE h <~> -1 <= 1 GROUP BY h ORDER BY h;
 SELECT count(*), count(fp), min(fp), max(fp) FROM doc WHERE fp % ANY (ARRAY[0, -1]::simhash[]);
@@ -200,19 +194,15 @@ BEGIN;
 UPDATE doc SET fp = 12345 WHERE id = 10001;
 DELETE FROM doc WHERE id IN (10002, 10003);
 INSERT INTO doc (id, fp) VALUES (20001, 1), (20002, NULL);
-SELECT count(*) FROM doc WHERE fp = 0;
-SELECT fp FROM doc WHERE fp <~> 12345 <= 1;
-SELECT count(*) - count(fp) AS nulls FROM doc;
+SELECT (SELECT count(*) FROM doc WHERE fp = 0), (SELECT fp FROM doc WHERE fp <~> 12345 <= 1),
+	(SELECT count(*) - count(fp) AS nulls FROM doc);
 ROLLBACK;
 SELECT count(*) FROM doc WHERE fp = 0;
 
 --
 -- The first match will do
 --
-RESET enable_seqscan;
-RESET enable_bitmapscan;
-RESET enable_indexscan;
-RESET enable_indexonlyscan;
+RESET enable_seqscan; RESET enable_bitmapscan; RESET enable_indexscan; RESET enable_indexonlyscan;
 -- some are new, some are known, some are null
 CREATE TABLE staging (id int, fp simhash, h bigint);
 INSERT INTO staging
@@ -220,37 +210,37 @@ SELECT i, h, h FROM (SELECT i, CASE WHEN i % 10 = 0 THEN NULL WHEN i % 3 = 0 THE
 		WHEN i % 3 = 1 THEN bits('n' || i) ELSE bits('e1') END AS h
 	FROM generate_series(1, 300) i) made;
 ANALYZE staging;
-EXPLAIN (COSTS OFF) SELECT s.id FROM staging s WHERE EXISTS (SELECT FROM doc WHERE doc.fp <~> s.fp <= 3);
-EXPLAIN (COSTS OFF) SELECT s.id FROM staging s WHERE NOT EXISTS (SELECT FROM doc WHERE doc.fp <~> s.fp <= 3);
-EXPLAIN (COSTS OFF) SELECT s.id FROM staging s WHERE NOT EXISTS (SELECT FROM doc WHERE doc.fp % s.fp);
-EXPLAIN (COSTS OFF) SELECT s.id FROM staging s WHERE NOT EXISTS (SELECT FROM doc WHERE doc.h <~> s.h <= 3);
-EXPLAIN (COSTS OFF) SELECT s.id FROM staging s LEFT JOIN doc ON doc.fp <~> s.fp <= 3 WHERE doc.fp IS NULL;
-EXPLAIN (COSTS OFF) SELECT id FROM doc WHERE fp % bits('r77') LIMIT 1;
+SELECT plan(query) FROM unnest('{SELECT s.id FROM staging s WHERE EXISTS (SELECT FROM doc WHERE doc.fp <~> s.fp <= 3),
+	SELECT s.id FROM staging s WHERE NOT EXISTS (SELECT FROM doc WHERE doc.fp <~> s.fp <= 3),
+	SELECT s.id FROM staging s WHERE NOT EXISTS (SELECT FROM doc WHERE doc.fp % s.fp),
+	SELECT s.id FROM staging s WHERE NOT EXISTS (SELECT FROM doc WHERE doc.h <~> s.h <= 3),
+	SELECT s.id FROM staging s LEFT JOIN doc ON doc.fp <~> s.fp <= 3 WHERE doc.fp IS NULL,
+	SELECT id FROM doc WHERE fp % bits(''r77'') LIMIT 1}'::text[]) query;
 SELECT plan_of('SELECT EXISTS (SELECT FROM doc WHERE fp % -1)') LIKE '%Index Only Scan using doc_fp%' AS through_index;
 CREATE VIEW known AS
 SELECT id, EXISTS (SELECT FROM doc WHERE distance(doc.h, s.h) <= 3) AS known FROM staging s;
 SELECT known, count(*) FROM known GROUP BY known ORDER BY known;
 SELECT count(*) FROM (SELECT id FROM staging s WHERE EXISTS (SELECT FROM doc WHERE doc.fp <~> s.fp <= 3)
-	EXCEPT ALL SELECT id FROM known WHERE known) wrong;
-SELECT count(*) FROM (SELECT id FROM known WHERE known
-	EXCEPT ALL SELECT id FROM staging s WHERE EXISTS (SELECT FROM doc WHERE doc.fp <~> s.fp <= 3)) wrong;
-SELECT count(*) FROM (SELECT id FROM staging s WHERE NOT EXISTS (SELECT FROM doc WHERE doc.fp % s.fp)
-	EXCEPT ALL SELECT id FROM known WHERE NOT known) wrong;
-SELECT count(*) FROM (SELECT id FROM known WHERE NOT known
-	EXCEPT ALL SELECT id FROM staging s WHERE NOT EXISTS (SELECT FROM doc WHERE doc.fp % s.fp)) wrong;
-SELECT count(*) FROM (SELECT id FROM known WHERE NOT known
+	EXCEPT ALL SELECT id FROM known WHERE known) wrong
+UNION ALL SELECT count(*) FROM (SELECT id FROM known WHERE known
+	EXCEPT ALL SELECT id FROM staging s WHERE EXISTS (SELECT FROM doc WHERE doc.fp <~> s.fp <= 3)) wrong
+UNION ALL SELECT count(*) FROM (SELECT id FROM staging s WHERE NOT EXISTS (SELECT FROM doc WHERE doc.fp % s.fp)
+	EXCEPT ALL SELECT id FROM known WHERE NOT known) wrong
+UNION ALL SELECT count(*) FROM (SELECT id FROM known WHERE NOT known
+	EXCEPT ALL SELECT id FROM staging s WHERE NOT EXISTS (SELECT FROM doc WHERE doc.fp % s.fp)) wrong
+UNION ALL SELECT count(*) FROM (SELECT id FROM known WHERE NOT known
 	EXCEPT ALL SELECT s.id FROM staging s LEFT JOIN doc ON doc.h <~> s.h <= 3 WHERE doc.id IS NULL) wrong;
 SELECT count(*) AS asked, count(*) FILTER (WHERE found IS DISTINCT FROM known) AS wrong
 FROM (SELECT id, EXISTS (SELECT FROM doc WHERE doc.fp <~> s.fp <= 3) AS found FROM staging s) f JOIN known USING (id);
 -- one of them, whichever
-SELECT count(*) AS asked, count(one) AS answers, count(*) FILTER (WHERE (one IS NOT NULL) <> known) AS wrong,
+SELECT * FROM rows_of(
+	$$SELECT count(*) AS asked, count(one) AS answers, count(*) FILTER (WHERE (one IS NOT NULL) <> known) AS wrong,
 	count(*) FILTER (WHERE distance(one, h) > 3) AS far
 FROM (SELECT id, h, (SELECT doc.h FROM doc WHERE doc.fp <~> s.fp <= 3 LIMIT 1) AS one FROM staging s) f
-	JOIN known USING (id);
-SELECT count(*) FROM (SELECT id FROM doc WHERE fp % -1 LIMIT 1) s;
-SELECT EXISTS (SELECT FROM doc WHERE fp % -1), EXISTS (SELECT FROM doc WHERE fp % bits('absent'));
+	JOIN known USING (id)$$, $$SELECT count(*) FROM (SELECT id FROM doc WHERE fp % -1 LIMIT 1) s$$,
+	$$SELECT EXISTS (SELECT FROM doc WHERE fp % -1), EXISTS (SELECT FROM doc WHERE fp % bits('absent'))$$);
 -- scans that are left before their end leave the index as it was
-SELECT simhash_index_check('doc_fp', true);
+SELECT simhash_index_check('doc_fp', true) \gset
 
 --
 -- Radii beyond the distance of the scheme
@@ -270,13 +260,14 @@ FROM (SELECT qno, id, distance(wide.fp::bigint, query.fp::bigint) AS d FROM wide
 WHERE d <= r GROUP BY qno, r;
 ANALYZE wide, query, truth;
 SELECT r, sum(n) AS rows FROM truth GROUP BY r ORDER BY r;
-CREATE FUNCTION compare_radii(form text, OUT questions bigint, OUT wrong text) LANGUAGE plpgsql AS $$
+CREATE FUNCTION compare_radii(options text, form text, OUT questions bigint, OUT wrong text) LANGUAGE plpgsql AS $$
 DECLARE
 	node text := CASE form WHEN 'bitmapscan' THEN 'Bitmap Index Scan on wide_fp' ELSE 'Index Scan using wide_fp' END;
 	statement text;
 	got record;
 	t record;
 BEGIN
+	EXECUTE format('CREATE INDEX wide_fp ON wide USING simhash (fp) WITH (%s)', options);
 	PERFORM use_only(form);
 	questions := 0;
 	FOR t IN SELECT * FROM truth JOIN query USING (qno) ORDER BY r, qno LOOP
@@ -291,20 +282,11 @@ BEGIN
 			wrong := concat_ws('; ', wrong, format('query %s radius %s: %s rows, not %s', t.qno, t.r, got.n, t.n));
 		END IF;
 	END LOOP;
+	DROP INDEX wide_fp;
 END $$;
-CREATE INDEX wide_fp ON wide USING simhash (fp) WITH (blocks = 4, distance = 3);
-SELECT * FROM compare_radii('indexscan');
-SELECT * FROM compare_radii('bitmapscan');
-DROP INDEX wide_fp;
-CREATE INDEX wide_fp ON wide USING simhash (fp) WITH (blocks = 2, distance = 1);
-SELECT * FROM compare_radii('indexscan');
-DROP INDEX wide_fp;
-CREATE INDEX wide_fp ON wide USING simhash (fp) WITH (blocks = 6, distance = 3);
-SELECT * FROM compare_radii('indexscan');
-DROP INDEX wide_fp;
-CREATE INDEX wide_fp ON wide USING simhash (fp) WITH (blocks = 8, distance = 3);
-SELECT * FROM compare_radii('indexscan');
-DROP INDEX wide_fp;
+SELECT * FROM (VALUES ('blocks = 4, distance = 3', 'indexscan'), ('blocks = 4, distance = 3', 'bitmapscan'),
+	('blocks = 2, distance = 1', 'indexscan'), ('blocks = 6, distance = 3', 'indexscan'),
+	('blocks = 8, distance = 3', 'indexscan')) v(options, form), compare_radii(options, form);
 CREATE INDEX wide_fp ON wide USING simhash (fp);
 SELECT use_only('indexscan') \g /dev/null
 CREATE TABLE costs AS

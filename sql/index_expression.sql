@@ -4,9 +4,8 @@
 -- An index on simhash_compute(body) gives what one on a stored fingerprint gives,
 -- and does not compute fingerprints of rows that it does not return.
 --
-SET client_min_messages = warning;
 CREATE SCHEMA index_expression_test;
-SET search_path = index_expression_test, public;
+SET search_path = index_expression_test, public; SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET default_statistics_target = 100;
 
@@ -28,7 +27,7 @@ SELECT pg_relation_size(reltoastrelid) > 0 AS has_toast FROM pg_class WHERE oid 
 CREATE INDEX doc_fp ON doc USING simhash (simhash_compute(body));
 CREATE INDEX stored_fp ON stored USING simhash (fp);
 ANALYZE doc, stored;
-SELECT simhash_index_check('doc_fp', true);
+SELECT simhash_index_check('doc_fp', true) \gset
 
 -- the view gives the expression a name
 CREATE VIEW docs AS SELECT *, simhash_compute(body) AS fp FROM doc;
@@ -116,16 +115,16 @@ SELECT rows, nearest_wrong('doc', 'simhash_compute(body)', rows) AS wrong,
 FROM unnest('{1,10,200,2000}'::int[]) rows;
 
 -- joins from either side, and what has no match
-SELECT plan('SELECT a.id, b.id FROM docs a JOIN docs b ON a.fp <~> b.fp <= 6 WHERE a.id < 50');
-SELECT count(*) AS pairs, count(*) FILTER (WHERE distance(s.h, t.h) <= 6) AS near
-FROM docs a JOIN docs b ON a.fp <~> b.fp <= 6 JOIN stored s ON s.id = a.id JOIN stored t ON t.id = b.id WHERE a.id < 50;
-SELECT count(*) AS pairs FROM stored s JOIN stored t ON distance(s.h, t.h) <= 6 WHERE s.id < 50;
-SELECT plan('SELECT count(*) FROM stored s WHERE NOT EXISTS (SELECT FROM docs
-	WHERE docs.fp % s.fp AND docs.id <> s.id)');
-SELECT count(*) AS alone FROM stored s WHERE fp IS NOT NULL AND NOT EXISTS (SELECT FROM docs
-	WHERE docs.fp % s.fp AND docs.id <> s.id);
-SELECT count(*) AS alone FROM stored s WHERE h IS NOT NULL AND NOT EXISTS (SELECT FROM stored t
-	WHERE distance(s.h, t.h) <= 3 AND t.id <> s.id);
+SELECT plan(query) FROM (VALUES ('SELECT a.id, b.id FROM docs a JOIN docs b ON a.fp <~> b.fp <= 6 WHERE a.id < 50'),
+	('SELECT count(*) FROM stored s WHERE NOT EXISTS (SELECT FROM docs WHERE docs.fp % s.fp AND docs.id <> s.id)')) v(query);
+SELECT * FROM rows_of($$SELECT count(*) AS pairs, count(*) FILTER (WHERE distance(s.h, t.h) <= 6) AS near
+	FROM docs a JOIN docs b ON a.fp <~> b.fp <= 6 JOIN stored s ON s.id = a.id JOIN stored t ON t.id = b.id
+	WHERE a.id < 50$$,
+	$$SELECT count(*) AS pairs FROM stored s JOIN stored t ON distance(s.h, t.h) <= 6 WHERE s.id < 50$$,
+	$$SELECT count(*) AS alone FROM stored s WHERE fp IS NOT NULL AND NOT EXISTS (SELECT FROM docs
+	WHERE docs.fp % s.fp AND docs.id <> s.id)$$,
+	$$SELECT count(*) AS alone FROM stored s WHERE h IS NOT NULL AND NOT EXISTS (SELECT FROM stored t
+	WHERE distance(s.h, t.h) <= 3 AND t.id <> s.id)$$);
 
 --
 -- Which fingerprints are computed.  The server counts the calls; the texts that
@@ -142,8 +141,8 @@ BEGIN
 	GET DIAGNOSTICS rows = ROW_COUNT;
 	computed := calls() - computed;
 END $$;
-SELECT fp AS q FROM stored WHERE id = 400 \gset
-SELECT format('SELECT * FROM computed(%L, %L)', what, replace(statement, '$q', :'q' || '::simhash')) FROM (VALUES
+CREATE VIEW statement AS SELECT no, what, replace(statement, '$q', quote_literal(fp) || '::simhash') AS statement
+FROM stored, (VALUES
 	(1, 'look-up', 'SELECT id FROM docs WHERE fp <~> $q <= 3'),
 	(2, 'look-up with the distance', 'SELECT id, fp <~> $q FROM docs WHERE fp <~> $q <= 3'),
 	(3, 'look-up with distance and fingerprint', 'SELECT id, fp, fp <~> $q FROM docs WHERE fp <~> $q <= 3'),
@@ -155,16 +154,16 @@ SELECT format('SELECT * FROM computed(%L, %L)', what, replace(statement, '$q', :
 	(8, 'join with itself', 'SELECT b.id FROM docs a JOIN docs b ON a.fp % b.fp WHERE a.id <= 20'),
 	(9, 'pairs', 'SELECT x.id, y.id FROM simhash_find_all(''doc_fp'') JOIN doc x ON x.ctid = a
 		JOIN doc y ON y.ctid = b'),
-	(10, 'clusters', 'SELECT cluster, member FROM simhash_find_clusters(''doc_fp'')')
-) v (no, what, statement) ORDER BY no \gexec
+	(10, 'clusters', 'SELECT cluster, member FROM simhash_find_clusters(''doc_fp'')'),
+	(11, 'bitmap scan, <~>', 'SELECT id FROM docs WHERE fp <~> $q <= 3'),
+	(12, 'bitmap scan, %', 'SELECT id FROM docs WHERE fp % $q'),
+	(13, 'bitmap scan, <@', 'SELECT id FROM docs WHERE fp <@ simhash_ball($q, 3)')
+) v (no, what, statement) WHERE id = 400 ORDER BY no;
+SELECT c.* FROM statement s, computed(s.what, s.statement) c WHERE no <= 10;
 -- a bitmap scan computes those that it finds for what planner support rewrites
 SET enable_bitmapscan = on;
 SET enable_indexscan = off;
-SELECT format('SELECT * FROM computed(%L, %L)', what, replace(statement, '$q', :'q' || '::simhash')) FROM (VALUES
-	(1, 'bitmap scan, <~>', 'SELECT id FROM docs WHERE fp <~> $q <= 3'),
-	(2, 'bitmap scan, %', 'SELECT id FROM docs WHERE fp % $q'),
-	(3, 'bitmap scan, <@', 'SELECT id FROM docs WHERE fp <@ simhash_ball($q, 3)')
-) v (no, what, statement) ORDER BY no \gexec
+SELECT c.* FROM statement s, computed(s.what, s.statement) c WHERE no > 10;
 SET enable_indexscan = on;
 SET enable_bitmapscan = off;
 
@@ -176,14 +175,15 @@ CREATE FUNCTION hot_updates() RETURNS bigint LANGUAGE sql AS $$
 	SELECT pg_stat_get_xact_tuples_hot_updated('index_expression_test.doc'::regclass)
 $$;
 BEGIN;
-SELECT * FROM computed('another column', 'UPDATE doc SET views = views + 1 WHERE id BETWEEN 31 AND 50');
-SELECT hot_updates() AS hot_updates;
-SELECT * FROM computed('the text', 'UPDATE doc SET body = body || '' etc.'' WHERE id BETWEEN 31 AND 50');
-SELECT hot_updates() AS hot_updates;
-SELECT * FROM computed('delete', 'DELETE FROM doc WHERE id BETWEEN 31 AND 40');
-SELECT * FROM computed('insert', 'INSERT INTO doc SELECT id + 2000, lang, views, body FROM doc
-	WHERE id BETWEEN 51 AND 60');
-SELECT simhash_index_check('doc_fp', true);
+SELECT * FROM rows_of(
+	$$SELECT * FROM computed('another column', 'UPDATE doc SET views = views + 1 WHERE id BETWEEN 31 AND 50')$$,
+	$$SELECT hot_updates() AS hot_updates$$,
+	$$SELECT * FROM computed('the text', 'UPDATE doc SET body = body || '' etc.'' WHERE id BETWEEN 31 AND 50')$$,
+	$$SELECT hot_updates() AS hot_updates$$,
+	$$SELECT * FROM computed('delete', 'DELETE FROM doc WHERE id BETWEEN 31 AND 40')$$,
+	$$SELECT * FROM computed('insert', 'INSERT INTO doc SELECT id + 2000, lang, views, body FROM doc
+	WHERE id BETWEEN 51 AND 60')$$);
+SELECT simhash_index_check('doc_fp', true) \gset
 SELECT count(*) AS rows FROM docs d JOIN docs e ON d.fp <~> e.fp <= 0 WHERE d.id > 2000 AND e.id = d.id - 2000;
 ROLLBACK;
 SELECT * FROM compare('using');
@@ -234,10 +234,10 @@ TRUNCATE corpus;
 INSERT INTO corpus SELECT id, body FROM doc ORDER BY id ON CONFLICT DO NOTHING;
 CREATE TABLE column_corpus (id int, fp simhash, EXCLUDE USING simhash (fp WITH %));
 INSERT INTO column_corpus SELECT id, fp FROM stored ORDER BY id ON CONFLICT DO NOTHING;
-SELECT count(*) AS taken, count(*) FILTER (WHERE c.id IS NOT NULL) AS same FROM corpus
-	FULL JOIN column_corpus c USING (id);
-SELECT count(*) AS near FROM corpus a JOIN corpus b ON a.id < b.id AND distance(simhash_compute(a.body)::bigint,
-	simhash_compute(b.body)::bigint) <= 3;
+SELECT * FROM (SELECT count(*) AS taken, count(*) FILTER (WHERE c.id IS NOT NULL) AS same FROM corpus
+	FULL JOIN column_corpus c USING (id)) a,
+	(SELECT count(*) AS near FROM corpus a JOIN corpus b ON a.id < b.id AND distance(simhash_compute(a.body)::bigint,
+	simhash_compute(b.body)::bigint) <= 3) b;
 -- deferred, and of part of the table
 CREATE TABLE later (id int, lang text, body text,
 	EXCLUDE USING simhash ((simhash_compute(body, 3, 'word')) WITH =)
@@ -264,12 +264,12 @@ ORDER BY 1;
 TRUNCATE corpus;
 ALTER TABLE corpus DROP CONSTRAINT corpus_near, ADD EXCLUDE USING simhash ((simhash_compute(body)) WITH %);
 BEGIN;
-SELECT * FROM computed('without ON CONFLICT', 'INSERT INTO corpus SELECT id, body FROM doc WHERE id BETWEEN 51 AND 60');
-SELECT * FROM computed('all of them refused', 'INSERT INTO corpus SELECT id, body FROM doc
-	WHERE id BETWEEN 51 AND 60 ON CONFLICT DO NOTHING');
-DELETE FROM corpus;
-SELECT * FROM computed('none of them refused', 'INSERT INTO corpus SELECT id, body FROM doc
-	WHERE id BETWEEN 61 AND 70 ON CONFLICT DO NOTHING');
+SELECT c.* FROM (VALUES
+	(1, 'without ON CONFLICT', 'INSERT INTO corpus SELECT id, body FROM doc WHERE id BETWEEN 51 AND 60'),
+	(2, 'all of them refused', 'INSERT INTO corpus SELECT id, body FROM doc
+	WHERE id BETWEEN 51 AND 60 ON CONFLICT DO NOTHING'), (3, 'deleted', 'DELETE FROM corpus'),
+	(4, 'none of them refused', 'INSERT INTO corpus SELECT id, body FROM doc
+	WHERE id BETWEEN 61 AND 70 ON CONFLICT DO NOTHING')) v(no, what, statement), computed(what, statement) c;
 ROLLBACK;
 
 --
@@ -324,18 +324,18 @@ SELECT state, message FROM attempt('CREATE INDEX ON form USING simhash (simhash_
 SELECT count(*) AS rows, count(*) FILTER (WHERE simhash_compute(decode(replace(body, '\', '\\'), 'escape')) =
 	simhash_compute(convert_to(body, 'UTF8'))) AS equal FROM form WHERE body IS NOT NULL;
 -- an expression of another collation or unit is another
-SELECT plan('SELECT id FROM form WHERE simhash_compute(body COLLATE "POSIX") % 42');
-SELECT plan('SELECT id FROM form WHERE simhash_compute(body, 4, ''word'') % 42');
+SELECT plan('SELECT id FROM form WHERE simhash_compute(' || arguments || ') % 42')
+FROM unnest('{"body COLLATE \"POSIX\"","body, 4, ''word''"}'::text[]) arguments;
 
 -- of part of the table
 CREATE INDEX doc_german ON doc USING simhash (simhash_compute(body)) WHERE lang = 'de';
 ANALYZE doc;
 SELECT plan('SELECT id FROM docs WHERE fp % 42 AND lang = ''de''');
-SELECT * FROM compare('using', index => 'doc_german', filter => 'lang = ''de''');
-SELECT count(*) AS pairs, count(*) FILTER (WHERE lang = 'de') AS german FROM simhash_find_all('doc_german')
-	JOIN doc ON ctid = a;
-SELECT count(*) AS pairs FROM stored a JOIN stored b ON a.id < b.id AND distance(a.h, b.h) <= 3
-WHERE a.lang = 'de' AND b.lang = 'de';
+SELECT * FROM (SELECT * FROM compare('using', index => 'doc_german', filter => 'lang = ''de''')) a,
+	(SELECT count(*) AS pairs, count(*) FILTER (WHERE lang = 'de') AS german FROM simhash_find_all('doc_german')
+	JOIN doc ON ctid = a) b,
+	(SELECT count(*) AS pairs FROM stored a JOIN stored b ON a.id < b.id AND distance(a.h, b.h) <= 3
+	WHERE a.lang = 'de' AND b.lang = 'de') c;
 DROP INDEX doc_german;
 CREATE INDEX doc_fp_of_some ON doc USING simhash (simhash_compute(body)) WHERE simhash_compute(body) IS NOT NULL;
 SELECT sum(entries) AS entries FROM simhash_index_info('doc_fp_of_some') WHERE table_no IS NULL OR table_no = 0;
@@ -369,8 +369,7 @@ WHERE a.ds IS DISTINCT FROM e.ds;
 SET plan_cache_mode = force_generic_plan;
 PREPARE look_up (text) AS SELECT id FROM docs WHERE fp <~> simhash_compute($1) <= 3 ORDER BY id;
 PREPARE nearest (text) AS SELECT fp <~> simhash_compute($1) AS distance FROM docs ORDER BY 1 LIMIT 1;
-SELECT plan('EXECUTE look_up (NULL)');
-SELECT plan('EXECUTE nearest (NULL)');
+SELECT plan(query) FROM unnest('{EXECUTE look_up (NULL),EXECUTE nearest (NULL)}'::text[]) query;
 SELECT body, h FROM doc JOIN stored USING (id) WHERE id = 400 \gset
 SELECT id FROM stored WHERE distance(h, :h) <= 3 ORDER BY id;
 EXECUTE look_up (:'body');
@@ -402,8 +401,8 @@ SELECT estimate('SELECT FROM counted WHERE simhash_compute(body) % ' || :'freque
 	estimate('SELECT FROM counted WHERE simhash_compute(body) IS NULL') BETWEEN 350 AND 450 AS nulls;
 -- a sequential scan, which would compute them all, is dearer
 SET enable_seqscan = on;
-SELECT plan('SELECT id FROM counted WHERE simhash_compute(body) % 42');
-SELECT plan('SELECT id FROM counted ORDER BY simhash_compute(body) <~> 42 LIMIT 5');
+SELECT plan('SELECT id FROM counted ' || what)
+FROM unnest('{WHERE simhash_compute(body) % 42,ORDER BY simhash_compute(body) <~> 42 LIMIT 5}'::text[]) what;
 SET enable_seqscan = off;
 ALTER INDEX counted_fp ALTER COLUMN 1 SET STATISTICS -1;
 
@@ -433,9 +432,9 @@ SELECT pg_get_indexdef('index_expression_test.doc_schema'::regclass);
 CREATE INDEX CONCURRENTLY doc_concurrent ON index_expression_test.doc USING simhash (public.simhash_compute(body))
 	WITH (blocks = 3, distance = 2);
 SET search_path = index_expression_test, public;
-SELECT simhash_index_check('doc_schema', true), simhash_index_check('doc_concurrent', true);
-SELECT count(*) AS same FROM (SELECT a, b FROM simhash_find_all('doc_schema', 3) INTERSECT SELECT a, b
-	FROM simhash_find_all('doc_concurrent', 3)) s;
+SELECT * FROM (SELECT simhash_index_check('doc_schema', true), simhash_index_check('doc_concurrent', true)) a,
+	(SELECT count(*) AS same FROM (SELECT a, b FROM simhash_find_all('doc_schema', 3) INTERSECT SELECT a, b
+	FROM simhash_find_all('doc_concurrent', 3)) s) b;
 DROP INDEX doc_schema, doc_concurrent;
 CREATE UNLOGGED TABLE unlogged AS TABLE doc;
 CREATE TEMPORARY TABLE temporary AS TABLE doc;
@@ -451,7 +450,7 @@ INSERT INTO temporary SELECT * FROM doc WHERE id <= 10;
 COMMIT;
 VACUUM FULL doc;
 SELECT * FROM compare('using');
-SELECT simhash_index_check('doc_fp', true), simhash_index_check('temporary_fp', true);
+SELECT simhash_index_check('doc_fp', true), simhash_index_check('temporary_fp', true) \gset
 
 DROP VIEW docs;
 ALTER TABLE doc ALTER body TYPE varchar;

@@ -4,14 +4,9 @@
 -- What a scan, or a function, leaves behind until its statement ends adds up: a constraint
 -- begins a scan for each row, and a join starts one again for each row.
 --
-SET client_min_messages = warning;
 CREATE SCHEMA index_memory_test;
-SET search_path = index_memory_test, public;
-SET max_parallel_workers_per_gather = 0;
-SET jit = off;
-SET enable_seqscan = off;
-SET enable_memoize = off;
-SET enable_material = off;
+SET search_path = index_memory_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
+SET enable_seqscan = off; SET enable_memoize = off; SET enable_material = off;
 
 -- without the documents that are remembered to the end of the transaction, up to a limit
 CREATE FUNCTION memory() RETURNS bigint LANGUAGE sql VOLATILE AS $$
@@ -69,7 +64,7 @@ FROM (SELECT form, scan, scan_all(form, index, scan) AS problem
 	  FROM kind, (VALUES ('indexscan'), ('bitmapscan')) f(form)
 	  WHERE form = 'indexscan' OR scan !~ 'ORDER BY') s
 GROUP BY form ORDER BY form;
-SELECT use_only('indexscan');
+SELECT use_only('indexscan') \gset
 -- candidates that are sorted on disk
 CREATE TABLE equal AS SELECT fp FROM docs UNION ALL SELECT 7::simhash FROM generate_series(1, 5000);
 CREATE INDEX equal_fp ON equal USING simhash (fp);
@@ -137,7 +132,7 @@ CREATE INDEX long_body ON long USING gin (body simhash_passage_ops);
 ANALYZE long;
 SELECT growth($$SELECT CASE WHEN id IN (1000, 10000) THEN memory() END AS m FROM long
 	WHERE body ~& concat_ws(' ', id, body)$$) IS NULL AS compared;
-SELECT use_only('bitmapscan');
+SELECT use_only('bitmapscan') \gset
 SELECT $$SELECT CASE WHEN q.id IN (1000, 10000) THEN memory() END AS m
 	FROM long q, LATERAL (SELECT count(*) AS n FROM long l WHERE l.body ~& q.body) s WHERE n = 1$$ AS query \gset
 SELECT plan_of(:'query') ~ 'Bitmap Index Scan on long_body' AS indexed, growth(:'query') IS NULL AS found;
@@ -163,7 +158,7 @@ BEGIN
 END $$;
 SET maintenance_work_mem = '1MB';
 CREATE INDEX ranged_r ON ranged USING simhash (r, watch(id, fp));
-SELECT simhash_index_check('ranged_r', true);
+SELECT simhash_index_check('ranged_r', true) \gset
 CREATE TABLE ranged_too (LIKE ranged INCLUDING INDEXES);
 INSERT INTO ranged_too SELECT * FROM ranged ORDER BY id;
 

@@ -2,9 +2,8 @@
 -- Options that no index of the column can have, which ALTER INDEX cannot refuse, and a
 -- column that lost its width, which ALTER TABLE takes
 --
-SET client_min_messages = warning;
 CREATE SCHEMA index_options_test;
-SET search_path = index_options_test, public;
+SET search_path = index_options_test, public; SET client_min_messages = warning;
 
 CREATE TABLE narrow (fp simhash);
 CREATE TABLE wide (fp simhash_bits(256));
@@ -34,7 +33,7 @@ REINDEX INDEX narrow_fp;
 REINDEX INDEX wide_fp;
 SELECT message FROM attempt('TRUNCATE narrow; INSERT INTO narrow VALUES (1); REINDEX INDEX narrow_fp');
 SELECT count(*) FROM narrow;
-SELECT simhash_index_check('narrow_fp', true), simhash_index_check('wide_fp', true);
+SELECT simhash_index_check('narrow_fp', true), simhash_index_check('wide_fp', true) \gset
 
 -- a warning by what removes the rows, and by nothing else
 TRUNCATE narrow, wide, unlogged;
@@ -57,7 +56,7 @@ SELECT count(*) AS trees_of_wide FROM simhash_index_info('wide_fp');
 -- and without these options all is well
 ALTER INDEX narrow_fp RESET (blocks, distance);
 REINDEX INDEX narrow_fp;
-SELECT simhash_index_check('narrow_fp', true);
+SELECT simhash_index_check('narrow_fp', true) \gset
 
 DROP TABLE emptied;
 
@@ -83,7 +82,7 @@ VACUUM FULL lost;
 REINDEX INDEX CONCURRENTLY lost_fp;
 DROP INDEX lost_fp_ccnew;
 SELECT count(*) FROM lost;
-SELECT simhash_index_check('lost_fp', true), simhash_index_check('lost_g_fp', true);
+SELECT simhash_index_check('lost_fp', true), simhash_index_check('lost_g_fp', true) \gset
 
 -- no less without rows, unless they have just been removed
 DELETE FROM lost;
@@ -94,7 +93,7 @@ CLUSTER lost USING lost_pkey;
 SELECT message FROM attempt('ALTER TABLE lost SET UNLOGGED');
 SELECT message FROM attempt('TRUNCATE lost; CLUSTER lost USING lost_pkey');
 INSERT INTO lost SELECT i % 2, wide(i::text, 128) FROM generate_series(1, 10) i;
-SELECT simhash_index_check('lost_fp', true), simhash_index_check('lost_g_fp', true);
+SELECT simhash_index_check('lost_fp', true), simhash_index_check('lost_g_fp', true) \gset
 
 -- by TRUNCATE a warning
 BEGIN;
@@ -122,7 +121,7 @@ ALTER TABLE lost ALTER fp TYPE simhash_bits(128);
 ALTER TABLE lost_emptied ALTER fp TYPE simhash_bits(128);
 INSERT INTO lost SELECT i % 2, wide(i::text, 128) FROM generate_series(1, 10) i;
 REINDEX TABLE lost;
-SELECT simhash_index_check('lost_fp', true), simhash_index_check('lost_g_fp', true);
+SELECT simhash_index_check('lost_fp', true), simhash_index_check('lost_g_fp', true) \gset
 BEGIN;
 INSERT INTO lost_emptied SELECT wide(i::text, 128) FROM generate_series(1, 10) i;
 COMMIT;
@@ -139,9 +138,8 @@ INSERT INTO titles VALUES ('one title');
 SELECT state, message FROM attempt('REINDEX TABLE titles');
 BEGIN;
 INSERT INTO titles VALUES ('one title');
-SELECT simhash_index_check('titles_title', true);
+SELECT simhash_index_check('titles_title', true) \gset
 COMMIT;
 
-DROP TABLE titles;
-DROP TABLE lost_emptied;
+DROP TABLE titles, lost_emptied;
 DROP SCHEMA index_options_test CASCADE;

@@ -6,8 +6,7 @@
 --
 SET client_min_messages = warning;
 CREATE SCHEMA index_order_rings_test;
-SET search_path = index_order_rings_test, public;
-SET max_parallel_workers_per_gather = 0;
+SET search_path = index_order_rings_test, public; SET max_parallel_workers_per_gather = 0;
 
 -- random ones, clusters, one value that fills many leaves and others that share
 -- a block with it
@@ -59,8 +58,7 @@ BEGIN
 				WHEN ids <> cardinality(want) THEN format('query %s, limit %s: not each row once', query.qno, n)
 				ELSE 'ok' END;
 END $$;
-SET enable_seqscan = off;
-SET enable_sort = off;
+SET enable_seqscan = off; SET enable_sort = off;
 SELECT nearest(query, n) AS result, count(*)
 FROM query, (VALUES (1), (2), (10), (100), (1500), (40000)) v(n)
 WHERE n < 10000 OR qno % 4 = 1
@@ -162,17 +160,16 @@ BEGIN
 	RETURN (SELECT count(*) FROM crowd WHERE distance(fp::bigint, bits('crowd')) <= 4);
 END $$;
 SELECT plan('SELECT id FROM crowd ORDER BY fp <~> bits(''crowd'')');
-SELECT fill_crowd(30000, 3);
-SELECT n, s.* FROM unnest('{10,40000}'::int[]) n, ask_crowd(n) s;
-SELECT fill_crowd(30000, 4);
-SELECT n, s.* FROM unnest('{10,40000}'::int[]) n, ask_crowd(n) s;
+SELECT * FROM rows_of($$SELECT fill_crowd(30000, 3)$$,
+	$$SELECT n, s.* FROM unnest('{10,40000}'::int[]) n, ask_crowd(n) s$$, $$SELECT fill_crowd(30000, 4)$$,
+	$$SELECT n, s.* FROM unnest('{10,40000}'::int[]) n, ask_crowd(n) s$$);
 -- the ring would do, but does not fit in memory
 SELECT fill_crowd(8000, 4);
 SET work_mem = '64kB';
 SELECT n, s.* FROM unnest('{10,40000}'::int[]) n, ask_crowd(n) s;
 RESET work_mem;
 
-SELECT simhash_index_check('docs_fp', true);
+SELECT simhash_index_check('docs_fp', true) \gset
 
 -- another scheme, whose tables are searched for longer prefixes
 DROP INDEX docs_fp;

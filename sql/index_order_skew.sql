@@ -4,9 +4,8 @@
 --
 -- Brute force, noted once for each query, is the reference.
 --
-SET client_min_messages = warning;
 CREATE SCHEMA index_order_skew_test;
-SET search_path = index_order_skew_test, public;
+SET search_path = index_order_skew_test, public; SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET jit = off;
 
@@ -69,9 +68,11 @@ INSERT INTO form VALUES
 
 -- the distances that must come, in order; those of nulls are null and last
 CREATE TABLE expected (qno int, form int, d int[], PRIMARY KEY (qno, form));
+\set ECHO none
 SELECT format('INSERT INTO expected SELECT qno, %s, array_agg(d ORDER BY d NULLS LAST)
 	FROM (SELECT qno, doc.*, distance(doc.fp, query.fp) AS d FROM doc, query) s WHERE %s GROUP BY qno', no, truth)
 FROM form ORDER BY no \gexec
+\set ECHO all
 INSERT INTO expected SELECT qno, no, '{}' FROM query, form ON CONFLICT DO NOTHING;
 CREATE TABLE expected_two (a int, b int, d1 int[], d2 int[], PRIMARY KEY (a, b));
 INSERT INTO expected_two

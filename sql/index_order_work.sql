@@ -2,17 +2,11 @@
 -- How much an ordered scan reads, and what memory it takes: bounded whatever
 -- is asked for
 --
-SET client_min_messages = warning;
 CREATE SCHEMA index_order_work_test;
-SET search_path = index_order_work_test, public;
-SET max_parallel_workers_per_gather = 0;
-SET jit = off;
+SET search_path = index_order_work_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
 
 -- nothing but the index, and that in order
-SET enable_seqscan = off;
-SET enable_bitmapscan = off;
-SET enable_indexonlyscan = off;
-SET enable_sort = off;
+SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_indexonlyscan = off; SET enable_sort = off;
 
 -- How often a query reads the pages of one table of an index, of which it has
 -- so many: rounded up, after allowing for the way down to what it starts with.
@@ -212,9 +206,7 @@ BEGIN
 				 ORDER BY d LIMIT rescan.n) r GROUP BY qno) s', condition) INTO want;
 	RETURN CASE WHEN got = want THEN 'the same' ELSE concat(got, ' not ', want) END;
 END $$;
-SELECT rescans('true');
-SELECT rescans('m.id % 2 = 0');
-SELECT rescans('m.fp <~> 0 <= 32');
+SELECT rescans('true'), rescans('m.id % 2 = 0'), rescans('m.fp <~> 0 <= 32');
 SELECT rescans('m.fp % bits(''e'')');
 
 -- several keys, more than are sorted on disk as well: the distances must be those of a sort

@@ -65,6 +65,27 @@ EXCEPTION WHEN OTHERS THEN
 		detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
 END $$;
 
+-- nothing, unless an answer such as that of compare_lookups() is another one than "ok"
+CREATE PROCEDURE must_be_ok(answer text) LANGUAGE plpgsql AS $$
+BEGIN
+	IF answer IS DISTINCT FROM 'ok' THEN
+		RAISE EXCEPTION '%', answer;
+	END IF;
+END $$;
+
+-- what queries find, each in one line: its rows in their order
+CREATE FUNCTION rows_of(VARIADIC queries text[], OUT no int, OUT rows text) RETURNS SETOF record LANGUAGE plpgsql AS $$
+DECLARE
+	query text;
+BEGIN
+	no := 0;
+	FOREACH query IN ARRAY queries LOOP
+		no := no + 1;
+		EXECUTE format('SELECT string_agg("the row"::text, '' '') FROM (%s) "the row"', query) INTO rows;
+		RETURN NEXT;
+	END LOOP;
+END $$;
+
 -- what the planner expects of a query: 'Plan Rows' or 'Total Cost'
 CREATE FUNCTION estimate(query text, what text DEFAULT 'Plan Rows') RETURNS float8 LANGUAGE plpgsql AS $$
 DECLARE

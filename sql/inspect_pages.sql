@@ -2,9 +2,8 @@
 -- The format on disk, byte for byte where it matters: what the functions of
 -- test/pages.sql read from the pages of an index.
 --
-SET client_min_messages = warning;
 CREATE SCHEMA inspect_pages_test;
-SET search_path = inspect_pages_test, public;
+SET search_path = inspect_pages_test, public; SET client_min_messages = warning;
 
 CREATE TABLE docs (tenant int, fp simhash);
 INSERT INTO docs SELECT i % 3, bits('p' || i) FROM generate_series(1, 1500) i;
@@ -13,8 +12,8 @@ CREATE INDEX docs_fp ON docs USING simhash (fp);
 CREATE INDEX docs_tenant_fp ON docs USING simhash (tenant, fp) WITH (blocks = 2, distance = 1);
 
 -- the metapage, and where the roots are
-SELECT page_type, entries, version, columns, blocks, distance FROM page_info('docs_fp', 0);
-SELECT page_type, entries, version, columns, blocks, distance FROM page_info('docs_tenant_fp', 0);
+SELECT page_type, entries, version, columns, blocks, distance FROM page_info('docs_fp', 0)
+UNION ALL SELECT page_type, entries, version, columns, blocks, distance FROM page_info('docs_tenant_fp', 0);
 SELECT count(*), count(child), bool_and(r.is_root) AS all_roots
 FROM page_items('docs_fp', 0) m, page_info('docs_fp', m.child) r;
 
@@ -40,14 +39,14 @@ SELECT count(*) AS entries,
 FROM two_pages p, page_items('docs_tenant_fp', p.block) i;
 
 -- entries: of each row one in each table, in its group; the permutation is undone
-SELECT p.table_no, count(*), count(DISTINCT i.group_hash) AS groups,
+SELECT * FROM rows_of($$SELECT p.table_no, count(*), count(DISTINCT i.group_hash) AS groups,
 	   count(*) FILTER (WHERE i.fp IS NOT DISTINCT FROM d.fp) AS same,
 	   count(*) FILTER (WHERE i.permuted = simhash_permute(d.fp, 2, 1, p.table_no)) AS permuted
 FROM two_pages p, page_items('docs_tenant_fp', p.block) i JOIN docs d ON d.ctid = i.ctid
-WHERE p.level = 0 GROUP BY 1 ORDER BY 1;
-SELECT count(DISTINCT (d.tenant, i.group_hash)) AS tenants_and_groups
+WHERE p.level = 0 GROUP BY 1 ORDER BY 1$$,
+	$$SELECT count(DISTINCT (d.tenant, i.group_hash)) AS tenants_and_groups
 FROM two_pages p, page_items('docs_tenant_fp', p.block) i JOIN docs d ON d.ctid = i.ctid
-WHERE p.level = 0;
+WHERE p.level = 0$$);
 SELECT DISTINCT i.group_hash
 FROM one_pages p, page_items('docs_fp', p.block) i;
 

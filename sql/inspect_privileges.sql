@@ -16,7 +16,7 @@ $$ BEGIN RAISE NOTICE 'run as %', current_user; RETURN $1; END $$;
 RESET SESSION AUTHORIZATION;
 
 -- a superuser who checks the index does not run its owner's code as superuser
-SELECT simhash_index_check('inspect_privileges_test.docs_fp', true);
+SELECT simhash_index_check('inspect_privileges_test.docs_fp', true) \gset
 SELECT current_user = session_user AS myself_again;
 SELECT table_no, permutation, prefix_bits, levels, inner_pages, leaf_pages, entries
 FROM simhash_index_info('inspect_privileges_test.docs_fp');
@@ -40,7 +40,7 @@ INSERT INTO inspect_privileges_test.docs
 SELECT i, ('x' || left(md5(i::text), 16))::bit(64)::bigint FROM generate_series(1, 2000) i;
 SELECT DISTINCT levels, entries FROM simhash_index_info('inspect_privileges_test.docs_plain')
 WHERE table_no IS NOT NULL;
-SELECT simhash_index_check('inspect_privileges_test.docs_plain', true);
+SELECT simhash_index_check('inspect_privileges_test.docs_plain', true) \gset
 
 -- rows that a policy hides are counted, as the server does for everybody
 VACUUM inspect_privileges_test.docs;

@@ -2,11 +2,8 @@
 -- What doc/moving-in.md makes of other extensions' conditions and functions uses the index
 -- and finds the same rows
 --
-SET client_min_messages = warning;
 CREATE SCHEMA moving_in_test;
-SET search_path = moving_in_test, public;
-SET max_parallel_workers_per_gather = 0;
-SET jit = off;
+SET search_path = moving_in_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
 \pset format unaligned
 \pset tuples_only on
 
@@ -44,13 +41,8 @@ FROM generate_series(1, 60) i
 UNION ALL VALUES (61, bits('equal'), 0), (62, bits('equal'), 8), (63, -1, 5), (64, 0, 64), (65, 0, 100), (66, NULL, 3), (67, 5, NULL);
 ANALYZE fingerprints, queries;
 
-SET enable_seqscan = off;
-SET enable_bitmapscan = off;
-SET enable_indexonlyscan = off;
-SET enable_material = off;
-SET enable_memoize = off;
-SET enable_hashjoin = off;
-SET enable_mergejoin = off;
+SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_indexonlyscan = off; SET enable_material = off;
+SET enable_memoize = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
 SELECT plan('SELECT id FROM fingerprints WHERE hash <@ (5, 3) AND algorithm = ''PHASH''');
 SELECT plan('SELECT id FROM fingerprints WHERE hash <@ ROW(5, 3)::bktree_area AND algorithm = ''PHASH''');
 SELECT plan('SELECT id FROM fingerprints WHERE hash <@ ''(5,3)'' AND algorithm = ''PHASH''');

@@ -3,8 +3,7 @@
 -- condition, and means the same as plain integer arithmetic
 --
 CREATE SCHEMA planner_conditions_test;
-SET search_path = planner_conditions_test, public;
-SET max_parallel_workers_per_gather = 0;
+SET search_path = planner_conditions_test, public; SET max_parallel_workers_per_gather = 0;
 \pset format unaligned
 \pset tuples_only on
 
@@ -39,10 +38,7 @@ SELECT plan('SELECT * FROM docs WHERE fp <~> 5 <= 40');
 SELECT plan('SELECT * FROM docs WHERE fp <~> 5 <= 3 LIMIT 1');
 
 -- From here on the question is what is possible.
-SET enable_seqscan = off;
-SET enable_bitmapscan = off;
-SET enable_indexonlyscan = off;
-SET enable_material = off;
+SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_indexonlyscan = off; SET enable_material = off;
 SET enable_memoize = off;
 
 --
@@ -131,38 +127,18 @@ PREPARE constant_radius AS SELECT * FROM docs WHERE fp <~> $1 <= 3;
 SELECT name, parameter_types FROM pg_prepared_statements WHERE name ~ 'typed' ORDER BY name;
 
 SET plan_cache_mode = force_custom_plan;
-SELECT plan('EXECUTE typed_small(5, 3)');
-SELECT plan('EXECUTE typed_int(5, 3)');
-SELECT plan('EXECUTE typed_large(5, 3)');
+SELECT plan(format('EXECUTE %s(5, 3)', name)) FROM unnest('{typed_small,typed_int,typed_large}'::text[]) name;
 SELECT plan('EXECUTE typed_bigint_center(-5, 3)');
-SELECT plan('EXECUTE untyped(5, 3)');
-SELECT plan('EXECUTE untyped_less(5, 3)');
-SELECT plan('EXECUTE untyped_equal(5, 3)');
-SELECT plan('EXECUTE untyped_commuted(5, 3)');
-
+SELECT plan(format('EXECUTE %s(5, 3)', name)) FROM unnest('{untyped,untyped_less,untyped_equal,untyped_commuted}'::text[]) name;
 SET plan_cache_mode = force_generic_plan;
-SELECT plan('EXECUTE typed_small(5, 3)');
-SELECT plan('EXECUTE typed_int(5, 3)');
-SELECT plan('EXECUTE typed_large(5, 3)');
-SELECT plan('EXECUTE typed_bigint_center(-5, 3)');
-SELECT plan('EXECUTE untyped(5, 3)');
-SELECT plan('EXECUTE untyped_less(5, 3)');
-SELECT plan('EXECUTE untyped_equal(5, 3)');
-SELECT plan('EXECUTE untyped_commuted(5, 3)');
-SELECT plan('EXECUTE untyped_within(5, 3)');
-SELECT plan('EXECUTE untyped_ball(5, 3)');
-SELECT plan('EXECUTE untyped_near(5)');
-SELECT plan('EXECUTE constant_radius(5)');
+SELECT plan(format('EXECUTE %s(5, 3)', name)) FROM unnest('{typed_small,typed_int,typed_large,typed_bigint_center,
+	untyped,untyped_less,untyped_equal,untyped_commuted,untyped_within,untyped_ball}'::text[]) name;
+SELECT plan(format('EXECUTE %s(5)', name)) FROM unnest('{untyped_near,constant_radius}'::text[]) name;
 
 -- a generic plan takes the index of its own accord
-SET enable_seqscan = on;
-SET enable_bitmapscan = on;
-SELECT count(*) > 0 AS takes_index
-FROM plan('EXECUTE constant_radius(5)') p WHERE p ~ 'docs_fp';
-SELECT count(*) > 0 AS takes_index
-FROM plan('EXECUTE untyped(5, 3)') p WHERE p ~ 'docs_fp';
-SET enable_seqscan = off;
-SET enable_bitmapscan = off;
+SET enable_seqscan = on; SET enable_bitmapscan = on;
+SELECT plan_of(query) ~ 'docs_fp' AS takes_index FROM unnest('{EXECUTE constant_radius(5),"EXECUTE untyped(5, 3)"}'::text[]) query;
+SET enable_seqscan = off; SET enable_bitmapscan = off;
 
 -- and is right whatever it gets
 CREATE FUNCTION generic_results() RETURNS TABLE (radius bigint, ids int[]) LANGUAGE plpgsql AS $$
@@ -226,11 +202,9 @@ SELECT plan('SELECT * FROM (SELECT *, fp <~> 5 AS distance FROM docs OFFSET 0) d
 -- Several conditions, several tables
 --
 SELECT plan('SELECT * FROM docs WHERE fp <~> 5 <= 3 AND title = ''text 1''');
-SET enable_bitmapscan = on;
-SET enable_indexscan = off;
+SET enable_bitmapscan = on; SET enable_indexscan = off;
 SELECT plan('SELECT * FROM docs WHERE fp <~> 5 <= 3 OR fp % 6 OR simhash_within(7, fp, 2)');
-SET enable_bitmapscan = off;
-SET enable_indexscan = on;
+SET enable_bitmapscan = off; SET enable_indexscan = on;
 
 CREATE TABLE parts (id int, fp simhash) PARTITION BY RANGE (id);
 CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (0) TO (1000);
@@ -438,8 +412,7 @@ SELECT * FROM compare_joins();
 --
 -- Row estimates
 --
-RESET enable_seqscan;
-RESET enable_bitmapscan;
+RESET enable_seqscan; RESET enable_bitmapscan;
 
 -- Is the estimate near the true number: within a factor, and what part of
 -- the table it may be at most and must be at least?

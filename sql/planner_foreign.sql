@@ -2,9 +2,8 @@
 -- postgres_fdw: what is sent of queries that group by a distance is valid there, and
 -- other conditions are sent as what an index can serve
 --
-SET client_min_messages = warning;
 CREATE SCHEMA planner_foreign_test;
-SET search_path = planner_foreign_test, public;
+SET search_path = planner_foreign_test, public; SET client_min_messages = warning;
 CREATE EXTENSION postgres_fdw;
 CREATE SERVER simhash_loop FOREIGN DATA WRAPPER postgres_fdw
 	OPTIONS (host :'HOST', port :'PORT', dbname :'DBNAME', extensions 'simhash');
@@ -75,8 +74,7 @@ SELECT count(*) > 0 AS groups FROM (SELECT far.fp <~> 5 AS d, count(*) FROM far 
 	GROUP BY far.fp <~> 5 HAVING far.fp <~> 5 <= 2 OR count(*) > 300) s;
 
 -- a local table keeps its index
-SET enable_seqscan = off;
-SET enable_bitmapscan = off;
+SET enable_seqscan = off; SET enable_bitmapscan = off;
 SELECT bool_or(p ~ 'Index Cond: \(fp <@ ') AS takes_index
 FROM plan('SELECT id % 2, count(*) FROM docs WHERE fp <~> 5 <= 1 GROUP BY ROLLUP (id % 2)') p;
 

@@ -2,8 +2,7 @@
 -- The operators <%> and <<%>>: within 6 and 10 bits
 --
 CREATE SCHEMA planner_near_radii_test;
-SET search_path = planner_near_radii_test, public;
-SET max_parallel_workers_per_gather = 0;
+SET search_path = planner_near_radii_test, public; SET max_parallel_workers_per_gather = 0;
 
 SELECT n AS bits, '0'::simhash % fp AS "%", '0'::simhash <%> fp AS "<%>", fp <%> '0'::simhash AS commuted,
 	'0'::simhash <<%>> fp AS "<<%>>", fp <<%>> '0'::simhash AS commuted, fp <%> NULL AS "null"
@@ -21,8 +20,7 @@ CREATE INDEX docs_h ON docs USING simhash (h);
 ANALYZE docs;
 
 -- the right rows, by the index and without it, from each side and of a join
-SET enable_seqscan = off;
-SET enable_bitmapscan = off;
+SET enable_seqscan = off; SET enable_bitmapscan = off;
 EXPLAIN (COSTS OFF) SELECT id FROM docs WHERE fp <%> 5;
 EXPLAIN (COSTS OFF) SELECT id FROM docs WHERE 5 <<%>> fp;
 EXPLAIN (COSTS OFF) SELECT id FROM docs WHERE h <%> 5;
@@ -35,19 +33,18 @@ FROM (SELECT fp, hashint8extended(c, 0) AS q, fp <%> hashint8extended(c, 0) AS s
 CREATE TABLE queries AS SELECT i AS no, hashint8extended(i, 0) AS h, hashint8extended(i, 0)::simhash AS fp
 	FROM generate_series(1, 40) i;
 SELECT plan_of('SELECT * FROM queries q
-	JOIN docs d ON q.fp <%> d.fp') LIKE '%Index Scan using docs_fp%' AS through_index;
-SELECT plan_of('SELECT * FROM queries q
-	JOIN docs d ON d.h <<%>> q.fp') LIKE '%Index Scan using docs_h%' AS through_index;
-SELECT (SELECT count(*) FROM queries q JOIN docs d ON q.fp <%> d.fp) AS six,
+	JOIN docs d ON q.fp <%> d.fp') LIKE '%Index Scan using docs_fp%' AS through_index,
+	plan_of('SELECT * FROM queries q
+	JOIN docs d ON d.h <<%>> q.fp') LIKE '%Index Scan using docs_h%' AS through_index,
+	(SELECT count(*) FROM queries q JOIN docs d ON q.fp <%> d.fp) AS six,
 	(SELECT count(*) FROM queries q JOIN docs d ON d.h <%> q.h) AS six_bigint,
 	(SELECT count(*) FROM queries q JOIN docs d ON distance(d.h, q.h) <= 6) AS six_expected,
 	(SELECT count(*) FROM queries q JOIN docs d ON d.fp <<%>> q.fp) AS ten,
 	(SELECT count(*) FROM queries q JOIN docs d ON d.h <<%>> q.fp) AS ten_bigint,
 	(SELECT count(*) FROM queries q JOIN docs d ON distance(d.h, q.h) <= 10) AS ten_expected;
-SELECT count(*) FROM docs WHERE fp <%> ANY (ARRAY(SELECT fp FROM queries));
-SELECT count(DISTINCT d.id) FROM queries q JOIN docs d ON distance(d.h, q.h) <= 6;
-RESET enable_seqscan;
-RESET enable_bitmapscan;
+SELECT count(*) FROM docs WHERE fp <%> ANY (ARRAY(SELECT fp FROM queries))
+UNION ALL SELECT count(DISTINCT d.id) FROM queries q JOIN docs d ON distance(d.h, q.h) <= 6;
+RESET enable_seqscan; RESET enable_bitmapscan;
 
 CREATE FUNCTION near_24(simhash, simhash) RETURNS boolean LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 AS $$ BEGIN RETURN simhash_within($1, $2, 24); END $$;
@@ -75,17 +72,15 @@ SELECT estimate('SELECT * FROM docs WHERE fp <%> 5') = estimate('SELECT * FROM d
 
 -- an index of such a class answers all that one of the extension's own does
 CREATE INDEX scattered_fp ON scattered USING simhash (fp near_24_ops);
-SET enable_seqscan = off;
-SET enable_bitmapscan = off;
+SET enable_seqscan = off; SET enable_bitmapscan = off;
 EXPLAIN (COSTS OFF) SELECT fp FROM scattered WHERE fp <~> 5 <= 3;
 EXPLAIN (COSTS OFF) SELECT fp FROM scattered WHERE hamming(5, fp) < 4;
 EXPLAIN (COSTS OFF) SELECT fp FROM scattered WHERE simhash_within(fp, 5, 3);
 EXPLAIN (COSTS OFF) SELECT fp FROM scattered WHERE fp %% 5 AND fp % 6;
 EXPLAIN (COSTS OFF) SELECT fp FROM scattered ORDER BY fp <~> 5 LIMIT 3;
-SELECT count(*) FROM scattered WHERE fp %% 5;
-SELECT count(*) FROM scattered WHERE fp <~> 5 <= 24;
-RESET enable_seqscan;
-RESET enable_bitmapscan;
+SELECT count(*) FROM scattered WHERE fp %% 5
+UNION ALL SELECT count(*) FROM scattered WHERE fp <~> 5 <= 24;
+RESET enable_seqscan; RESET enable_bitmapscan;
 SELECT count(*) FROM scattered WHERE distance(fp::bigint, 5) <= 24;
 
 -- Exclusion constraints: of a fingerprint, and of a bigint without a cast,

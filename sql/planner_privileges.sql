@@ -4,11 +4,8 @@
 -- the second, it is done as it is written.
 --
 CREATE SCHEMA planner_privileges_test;
-SET search_path = planner_privileges_test, public;
-SET max_parallel_workers_per_gather = 0;
-SET enable_seqscan = off;
-SET enable_bitmapscan = off;
-SET enable_indexonlyscan = off;
+SET search_path = planner_privileges_test, public; SET max_parallel_workers_per_gather = 0; SET enable_seqscan = off;
+SET enable_bitmapscan = off; SET enable_indexonlyscan = off;
 \pset format unaligned
 \pset tuples_only on
 CREATE TABLE docs (id int, fp simhash, r bigint);

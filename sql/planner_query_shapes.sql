@@ -6,8 +6,7 @@
 --
 CREATE SCHEMA ours;
 CREATE SCHEMA twin;
-SET search_path = ours, public;
-SET max_parallel_workers_per_gather = 0;
+SET search_path = ours, public; SET max_parallel_workers_per_gather = 0;
 \pset format unaligned
 
 CREATE FUNCTION twin.hamming(simhash, simhash) RETURNS integer
@@ -272,8 +271,7 @@ BEGIN
 		RETURN NEXT;
 	END LOOP;
 END $$;
-SET plan_cache_mode = force_generic_plan;
-SET enable_seqscan = off;
+SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off;
 CREATE TABLE public.results AS SELECT * FROM compare_shapes();
 SELECT count(*) AS shapes, sum(queries) AS queries, sum(errors) AS errors, sum(refused) AS refused,
 	sum(differ) AS differ FROM results;

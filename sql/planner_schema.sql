@@ -6,9 +6,7 @@
 SELECT current_database() AS old_database, pg_get_functiondef('plan'::regproc) AS plan \gset
 CREATE DATABASE regression_planner_schema TEMPLATE template0;
 \c regression_planner_schema
-SET enable_seqscan = off;
-SET enable_bitmapscan = off;
-SET enable_indexonlyscan = off;
+SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_indexonlyscan = off;
 \pset format unaligned
 \pset tuples_only on
 

@@ -3,8 +3,7 @@
 --
 SET client_min_messages = warning;
 CREATE SCHEMA planner_widths_test;
-SET search_path = planner_widths_test, public;
-SET max_parallel_workers_per_gather = 0;
+SET search_path = planner_widths_test, public; SET max_parallel_workers_per_gather = 0;
 
 -- Random fingerprints of n bits: estimates of how many rows are within the radii, of a look-up
 -- and for each row of a join, where they are not about as many as there are on average

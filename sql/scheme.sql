@@ -9,8 +9,8 @@ SELECT table_no, permutation, prefix_bits, hex(prefix_mask::simhash) FROM simhas
 -- blocks of unequal width
 SELECT table_no, permutation, prefix_bits, hex(prefix_mask::simhash) FROM simhash_tables(5, 3);
 -- the plain sorted table
-SELECT * FROM simhash_tables(1, 0);
-SELECT table_no, permutation, prefix_bits FROM simhash_tables(4, 0);
+SELECT * FROM (SELECT * FROM simhash_tables(1, 0)) a,
+	(SELECT table_no, permutation, prefix_bits FROM simhash_tables(4, 0)) b;
 SELECT count(*), min(table_no), max(table_no), min(prefix_bits), max(prefix_bits) FROM simhash_tables(16, 2);
 SELECT * FROM simhash_tables(NULL, 3);
 SELECT * FROM simhash_tables(4, NULL);

@@ -4,10 +4,8 @@
 -- The documents are fingerprints in hexadecimal digits and a letter, so that all
 -- distances are known.
 --
-SET client_min_messages = warning;
 CREATE SCHEMA similar_any_test;
-SET search_path = similar_any_test, public;
-SET max_parallel_workers_per_gather = 0;
+SET search_path = similar_any_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
 CREATE FUNCTION fp(doc text) RETURNS simhash LANGUAGE sql IMMUTABLE STRICT
 RETURN CASE WHEN doc ~ '^[0-9a-f]{16}' THEN ('x' || left(doc, 16))::bit(64)::bigint::simhash END;
 -- Are the letters of two documents the same?  Null if the second one has a question mark.  The
@@ -135,7 +133,7 @@ SELECT * FROM compare_forms('SELECT n * 1000 + id FROM generate_series(0, 400, 2
 CREATE TABLE large (id int, body text, filler text) WITH (fillfactor = 10);
 INSERT INTO large SELECT n * 1000 + id, body, repeat('x', 500) FROM doc, generate_series(1, 5) n;
 CREATE INDEX large_body ON large USING simhash (body class_12);
-SELECT use_only('bitmapscan');
+SELECT use_only('bitmapscan') \gset
 SET work_mem = '64kB';
 CREATE FUNCTION lossy_pages(query text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
@@ -144,9 +142,9 @@ BEGIN
 	EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ' || query INTO plan;
 	RETURN jsonb_path_query_first(plan, 'strict $.** ? (exists (@."Lossy Heap Blocks"))') ->> 'Lossy Heap Blocks';
 END $$;
-SELECT lossy_pages('SELECT id FROM large WHERE body ~~~~ ANY (docs(1, 490))') > 0 AS lossy;
-SELECT * FROM compare_rows('SELECT id FROM large WHERE body ~~~~ ANY (docs(1, 490))',
-	'SELECT n * 1000 + near(1, 490) FROM generate_series(1, 5) n');
+SELECT * FROM (SELECT lossy_pages('SELECT id FROM large WHERE body ~~~~ ANY (docs(1, 490))') > 0 AS lossy) a,
+	(SELECT * FROM compare_rows('SELECT id FROM large WHERE body ~~~~ ANY (docs(1, 490))',
+	'SELECT n * 1000 + near(1, 490) FROM generate_series(1, 5) n')) b;
 RESET work_mem;
 
 -- an error of the operator
@@ -157,7 +155,7 @@ SELECT message FROM unnest('{indexscan,bitmapscan}'::text[]) form, use_only(form
 ROLLBACK;
 
 -- what changes while it is read, and rows that are gone
-SELECT use_only('indexscan');
+SELECT use_only('indexscan') \gset
 CREATE TABLE old AS SELECT * FROM doc;
 DO $$
 DECLARE
@@ -181,7 +179,7 @@ DELETE FROM near WHERE a % 3 = 0 OR a % 9 = 2;
 -- the second time the entries of dead rows may be known
 SELECT * FROM generate_series(1, 2), compare_forms('SELECT id FROM doc WHERE body ~~~~ ANY (ARRAY(SELECT body FROM old WHERE id <= 200))',
 	'SELECT near(1, 200)');
-SELECT simhash_index_check('doc_body', true);
+SELECT simhash_index_check('doc_body', true) \gset
 
-SELECT use_only('seqscan');
+SELECT use_only('seqscan') \gset
 DROP SCHEMA similar_any_test CASCADE;

@@ -6,8 +6,7 @@
 --
 SET client_min_messages = warning;
 CREATE SCHEMA similar_batch_test;
-SET search_path = similar_batch_test, public;
-SET max_parallel_workers_per_gather = 0;
+SET search_path = similar_batch_test, public; SET max_parallel_workers_per_gather = 0;
 
 -- families of texts whose members have up to 9 of 65 words replaced; a template; copies
 -- in capitals; texts without a feature; nulls
@@ -80,13 +79,14 @@ CREATE FUNCTION one_of_each(similarity float8, same text) RETURNS TABLE (duplica
 $$;
 SELECT count(*) FILTER (WHERE (a - b) % 2 = 0) > 0 AS some, count(*) FILTER (WHERE (a - b) % 2 <> 0) > 0 AS others FROM near;
 CALL expect('id', '(a - b) % 2 = 0');
-SELECT * FROM compare_rows('SELECT * FROM one_of_each(NULL, ''(a.id - b.id) % 2 = 0'')', 'TABLE expected');
-SELECT min(simhash_jaccard(x.body, y.body)) >= 0.8 AS alike,
+SELECT * FROM (SELECT *
+	FROM compare_rows('SELECT * FROM one_of_each(NULL, ''(a.id - b.id) % 2 = 0'')', 'TABLE expected')) a,
+	(SELECT min(simhash_jaccard(x.body, y.body)) >= 0.8 AS alike,
 	max(hamming(simhash_minhash(x.body), simhash_minhash(y.body))) <= 10 AS within
-FROM one_of_each(NULL, '(a.id - b.id) % 2 = 0') d JOIN doc x ON x.id = d.duplicate JOIN doc y ON y.id = keeper;
+	FROM one_of_each(NULL, '(a.id - b.id) % 2 = 0') d JOIN doc x ON x.id = d.duplicate JOIN doc y ON y.id = keeper) b;
 CALL expect('id');
-SELECT * FROM compare_rows('SELECT * FROM one_of_each(NULL, ''true'')', 'TABLE expected');
-SELECT count(*) FROM one_of_each(NULL, 'NULL');
+SELECT * FROM (SELECT * FROM compare_rows('SELECT * FROM one_of_each(NULL, ''true'')', 'TABLE expected')) a,
+	(SELECT count(*) FROM one_of_each(NULL, 'NULL')) b;
 -- it is evaluated only for rows for which the operator is true
 SELECT count(*) FILTER (WHERE d <= 10 AND j < 0.8) > 0 AS others FROM far;
 SELECT * FROM compare_rows('SELECT * FROM one_of_each(NULL, ''1 / (a.body =~= b.body)::int = 1'')', 'TABLE expected');
@@ -121,14 +121,10 @@ LANGUAGE sql AS $$
 	SELECT id, min(id) OVER (PARTITION BY cluster), size FROM simhash_find_clusters('doc_body', NULL, same, similarity)
 	JOIN doc ON doc.ctid = member
 $$;
-SELECT * FROM compare_rows('SELECT * FROM clusters()', 'SELECT * FROM components(''SELECT a, b FROM near'')');
-SELECT * FROM compare_rows('SELECT * FROM clusters(0.9)',
-	'SELECT * FROM components(''SELECT a, b FROM far WHERE d <= 6 AND j >= 0.9'')');
-SELECT * FROM compare_rows('SELECT * FROM clusters(0.6)', 'SELECT * FROM components(''SELECT a, b FROM far WHERE j >= 0.6'')');
-SELECT * FROM compare_rows('SELECT * FROM clusters(same => ''(a.id - b.id) % 2 = 0'')',
-	'SELECT * FROM components(''SELECT a, b FROM near WHERE (a - b) % 2 = 0'')');
-SELECT * FROM compare_rows('SELECT * FROM clusters(0.6, ''(a.id - b.id) % 2 = 0'')',
-	'SELECT * FROM components(''SELECT a, b FROM far WHERE j >= 0.6 AND (a - b) % 2 = 0'')');
+SELECT arguments, c.* FROM (VALUES ('', 'near'), ('0.9', 'far WHERE d <= 6 AND j >= 0.9'), ('0.6', 'far WHERE j >= 0.6'),
+	('same => ''(a.id - b.id) % 2 = 0''', 'near WHERE (a - b) % 2 = 0'),
+	('0.6, ''(a.id - b.id) % 2 = 0''', 'far WHERE j >= 0.6 AND (a - b) % 2 = 0')) v(arguments, pairs),
+	compare_rows(format('SELECT * FROM clusters(%s)', arguments), format('SELECT * FROM components(''SELECT a, b FROM %s'')', pairs)) c;
 
 -- several columns; pairs of rows with equal ones only
 CREATE INDEX doc_several ON doc USING simhash (tenant, body simhash_text_ops);
@@ -184,15 +180,14 @@ RESET min_parallel_index_scan_size;
 -- two tables
 CREATE TABLE incoming AS SELECT id, lower(body) AS text, 0 AS more FROM doc WHERE id % 4 = 0;
 CREATE INDEX incoming_text ON incoming USING simhash (text simhash_text_ops);
-SELECT * FROM compare_rows('SELECT x.id, y.id FROM simhash_find_matches(''incoming_text'', ''doc_body'')
-	JOIN incoming x ON x.ctid = a JOIN doc y ON y.ctid = b',
-	'SELECT a, b FROM near WHERE a % 4 = 0 UNION ALL SELECT id, id FROM doc WHERE id % 4 = 0 AND simhash_minhash(body) IS NOT NULL');
-SELECT * FROM compare_rows('SELECT y.id, x.id FROM simhash_find_matches(''parted_expression'', ''incoming_text'')
-	JOIN incoming x ON x.ctid = b JOIN parted y ON y.ctid = a AND y.tableoid = a_table',
-	'SELECT b, a FROM near WHERE a % 4 = 0 UNION ALL SELECT id, id FROM doc WHERE id % 4 = 0 AND simhash_minhash(body) IS NOT NULL');
-SELECT * FROM compare_rows('SELECT x.id, y.id FROM simhash_find_matches(''incoming_text'', ''doc_body'', similarity => 0.6)
-	JOIN incoming x ON x.ctid = a JOIN doc y ON y.ctid = b',
-	'SELECT a, b FROM far WHERE a % 4 = 0 AND j >= 0.6 UNION ALL SELECT id, id FROM doc WHERE id % 4 = 0 AND simhash_minhash(body) IS NOT NULL');
+SELECT c.* FROM (VALUES ('x.id, y.id FROM simhash_find_matches(''incoming_text'', ''doc_body'')
+	JOIN incoming x ON x.ctid = a JOIN doc y ON y.ctid = b', 'a, b FROM near WHERE'),
+	('y.id, x.id FROM simhash_find_matches(''parted_expression'', ''incoming_text'')
+	JOIN incoming x ON x.ctid = b JOIN parted y ON y.ctid = a AND y.tableoid = a_table', 'b, a FROM near WHERE'),
+	('x.id, y.id FROM simhash_find_matches(''incoming_text'', ''doc_body'', similarity => 0.6)
+	JOIN incoming x ON x.ctid = a JOIN doc y ON y.ctid = b', 'a, b FROM far WHERE j >= 0.6 AND')) v(found, pairs),
+	compare_rows('SELECT ' || found, format('SELECT %s a %% 4 = 0 UNION ALL
+		SELECT id, id FROM doc WHERE id %% 4 = 0 AND simhash_minhash(body) IS NOT NULL', pairs)) c;
 SELECT (SELECT count(*) FROM (SELECT simhash_find_matches('incoming_text', 'doc_body')) s) = (SELECT count(*)
 	FROM simhash_find_matches('incoming_text', 'doc_body')) AS same;
 -- values have no text to compare
@@ -223,11 +218,11 @@ INSERT INTO owned SELECT i, 'the text of a table with an owner of its own ' || i
 CREATE INDEX owned_body ON owned USING simhash (similar_batch_test.whoami(body) simhash_text_ops);
 GRANT SELECT ON owned TO regress_simhash_reader;
 SET ROLE regress_simhash_reader;
-SELECT count(*) FROM simhash_find_all('owned_body');
-SELECT count(*) FROM simhash_find_duplicates('owned_body');
-SELECT count(*) FROM simhash_find_clusters('owned_body');
+SELECT count(*) FROM simhash_find_all('owned_body')
+UNION ALL SELECT count(*) FROM simhash_find_duplicates('owned_body')
+UNION ALL SELECT count(*) FROM simhash_find_clusters('owned_body');
 RESET ROLE;
-SELECT simhash_index_check('owned_body', true);
+SELECT simhash_index_check('owned_body', true) \gset
 -- the operator runs as the caller, who needs the right to do so, as in a query
 REVOKE EXECUTE ON FUNCTION simhash_similar_op(text, text) FROM public;
 SET ROLE regress_simhash_reader;

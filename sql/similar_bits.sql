@@ -5,8 +5,7 @@
 --
 SET client_min_messages = warning;
 CREATE SCHEMA similar_bits_test;
-SET search_path = similar_bits_test, public;
-SET max_parallel_workers_per_gather = 0;
+SET search_path = similar_bits_test, public; SET max_parallel_workers_per_gather = 0;
 
 -- a class of n bits and its operator, which is true within a seventh of them
 CREATE PROCEDURE make_class(n int) LANGUAGE plpgsql AS $$
@@ -121,8 +120,10 @@ CREATE FUNCTION pairs_of(index regclass) RETURNS TABLE (a int, b int, d int) LAN
 	SELECT least(x.id, y.id), greatest(x.id, y.id), f.distance FROM simhash_find_all(index) f
 	JOIN doc x ON x.ctid = f.a JOIN doc y ON y.ctid = f.b
 $$;
-SELECT * FROM compare_rows('SELECT * FROM pairs_of(''doc_body'')', 'SELECT a, b, d FROM near WHERE n = 256 AND a < b');
-SELECT count(*) = (SELECT count(*) FROM near WHERE n = 256 AND a < b) AS same FROM (SELECT simhash_find_all('doc_body')) s;
+SELECT * FROM (SELECT *
+	FROM compare_rows('SELECT * FROM pairs_of(''doc_body'')', 'SELECT a, b, d FROM near WHERE n = 256 AND a < b')) a,
+	(SELECT count(*) = (SELECT count(*) FROM near WHERE n = 256 AND a < b) AS same
+	FROM (SELECT simhash_find_all('doc_body')) s) b;
 CREATE TABLE expected (duplicate int, keeper int, d int);
 CREATE PROCEDURE expect(condition text) LANGUAGE plpgsql AS $$
 DECLARE
@@ -179,11 +180,11 @@ CREATE INDEX doc_several ON doc USING simhash (tenant, body class_256);
 SELECT * FROM compare_rows('SELECT a, b, d FROM pairs_of(''doc_several'')',
 	'SELECT a, b, d FROM near WHERE n = 256 AND a < b AND (a - b) % 3 = 0');
 DROP INDEX doc_body;
-SELECT use_only('indexscan', '{hashjoin,mergejoin,material}');
+SELECT use_only('indexscan', '{hashjoin,mergejoin,material}') \gset
 SELECT r.* FROM unnest('{"x.tenant = y.tenant","true"}'::text[]) columns,
 	compare_rows('SELECT x.id, y.id FROM doc x JOIN doc y ON x.body ~=%^~ y.body AND x.id % 5 = 0 AND ' || columns,
 		'SELECT a, b FROM near JOIN source x ON x.id = a JOIN source y ON y.id = b WHERE n = 256 AND a % 5 = 0 AND ' || columns) r;
-SELECT use_only('seqscan');
+SELECT use_only('seqscan') \gset
 CREATE TABLE parted (id int, tenant int, body text) PARTITION BY LIST (tenant);
 CREATE TABLE parted_1 (body text, more int, tenant int, id int);
 ALTER TABLE parted_1 DROP more;
@@ -200,7 +201,7 @@ SET min_parallel_table_scan_size = 0;
 CREATE INDEX CONCURRENTLY doc_parallel ON doc USING simhash (body class_256);
 REINDEX INDEX doc_parallel;
 RESET min_parallel_table_scan_size;
-SELECT simhash_index_check('doc_parallel', true);
+SELECT simhash_index_check('doc_parallel', true) \gset
 SELECT count(*) FROM simhash_index_info('doc_parallel');
 
 -- a constraint keeps what the operator is not true for
@@ -213,7 +214,7 @@ INSERT INTO library SELECT 1000, upper(body) FROM library WHERE id = 249;
 INSERT INTO library SELECT 1000 + id, 'one more ' || body FROM library WHERE id = 239;
 \set VERBOSITY default
 VACUUM library;
-SELECT simhash_index_check('library_body_excl', true);
+SELECT simhash_index_check('library_body_excl', true) \gset
 
 --
 -- What is no such class

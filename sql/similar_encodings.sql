@@ -113,10 +113,10 @@ CREATE DATABASE regression_similar_sql_ascii ENCODING 'SQL_ASCII'
 \connect regression_similar_utf8
 CREATE EXTENSION simhash;
 :setup
-SELECT fill(:latin, :latin_capitals);
+SELECT fill(:latin, :latin_capitals) \gset
 SELECT pairs() AS latin_pairs \gset
 DROP TABLE doc, near;
-SELECT fill(:japanese, :japanese_capitals);
+SELECT fill(:japanese, :japanese_capitals) \gset
 SELECT pairs() AS japanese_pairs \gset
 
 -- collations: those that find texts equal which differ play no role
@@ -148,7 +148,7 @@ FROM unnest('{text,text COLLATE ignore_case,varchar,varchar(3000) COLLATE ignore
 SET client_encoding = 'UTF8';
 CREATE EXTENSION simhash;
 :setup
-SELECT fill(:latin, :latin_capitals);
+SELECT fill(:latin, :latin_capitals) \gset
 CREATE INDEX ON doc USING simhash (body simhash_text_ops);
 ANALYZE doc;
 SELECT pairs() = :'latin_pairs' AS same_as_in_utf8;
@@ -158,7 +158,7 @@ SELECT pairs() = :'latin_pairs' AS same_as_in_utf8;
 SET client_encoding = 'UTF8';
 CREATE EXTENSION simhash;
 :setup
-SELECT fill(:japanese, :japanese_capitals);
+SELECT fill(:japanese, :japanese_capitals) \gset
 CREATE INDEX ON doc USING simhash (body simhash_text_ops);
 ANALYZE doc;
 SELECT pairs() = :'japanese_pairs' AS same_as_in_utf8;
@@ -169,7 +169,7 @@ SELECT pairs() = :'japanese_pairs' AS same_as_in_utf8;
 CREATE EXTENSION simhash;
 :setup
 SELECT fill(ARRAY['a', E'\xc4\xd6', E'\xff\x80', E'\xc3\xa4', 'the', 'of', 'text', E'\xe3\x81', 'b', E'\xf0'],
-	ARRAY['A', E'\xc4\xd6', E'\xff\x80', E'\xc3\xa4', 'THE', 'OF', 'TEXT', E'\xe3\x81', 'B', E'\xf0']);
+	ARRAY['A', E'\xc4\xd6', E'\xff\x80', E'\xc3\xa4', 'THE', 'OF', 'TEXT', E'\xe3\x81', 'B', E'\xf0']) \gset
 CREATE INDEX ON doc USING simhash (body simhash_text_ops);
 ANALYZE doc;
 :ask

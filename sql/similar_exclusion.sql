@@ -5,8 +5,7 @@
 --
 SET client_min_messages = warning;
 CREATE SCHEMA similar_exclusion_test;
-SET search_path = similar_exclusion_test, public;
-SET max_parallel_workers_per_gather = 0;
+SET search_path = similar_exclusion_test, public; SET max_parallel_workers_per_gather = 0;
 
 -- families of texts whose members have up to 9 of 65 words replaced; copies in capitals;
 -- texts without a feature; nulls
@@ -82,7 +81,7 @@ TRUNCATE doc;
 -- A load in one statement
 --
 SELECT * FROM load_and_compare('doc', false);
-SELECT simhash_index_check('near', true);
+SELECT simhash_index_check('near', true) \gset
 SELECT count(*) FROM doc a JOIN doc b ON a.body =~= b.body AND a.id < b.id;
 DROP TABLE doc;
 CREATE TABLE doc (id int, tenant int, body text,

@@ -7,8 +7,7 @@
 --
 SET client_min_messages = warning;
 CREATE SCHEMA similar_threshold_test;
-SET search_path = similar_threshold_test, public;
-SET max_parallel_workers_per_gather = 0;
+SET search_path = similar_threshold_test, public; SET max_parallel_workers_per_gather = 0;
 
 -- the smallest radius that holds at least .945 of the fingerprints of 64 bits, of which each
 -- differs with probability (1 - s) / 2
@@ -127,14 +126,14 @@ GROUP BY form, kind ORDER BY form, kind;
 --
 -- Plans
 --
-SELECT use_only('indexscan', '{hashjoin,mergejoin,material}');
+SELECT use_only('indexscan', '{hashjoin,mergejoin,material}') \gset
 SELECT plan('SELECT id FROM doc WHERE simhash_similar(body, ''a b c'', 0.6)');
 SELECT plan('SELECT id FROM doc WHERE simhash_similar(''a b c'', body)');
 SELECT plan('SELECT id FROM doc WHERE simhash_similar(data, ''a b c'', 0.6)');
 SELECT plan('SELECT x.id, y.id FROM doc x JOIN doc y ON simhash_similar(x.body, y.body, x.s)');
 PREPARE near(text, float8) AS SELECT id FROM doc WHERE simhash_similar(body, $1, $2);
 SELECT plan('EXECUTE near(NULL, NULL)');
-SELECT use_only('bitmapscan');
+SELECT use_only('bitmapscan') \gset
 SELECT plan('SELECT id FROM doc WHERE simhash_similar(body, ''a b c'', 0.6) AND tenant = 1');
 -- the similarity of the row itself is nothing that an index knows
 SELECT plan('SELECT id FROM doc WHERE simhash_similar(body, ''a b c'', s)');
@@ -156,7 +155,7 @@ SELECT estimate('SELECT id FROM doc WHERE simhash_similar(body, ''a b c d'')') =
 --
 -- Columns before it, expressions, other types, several conditions, joins that are not inner
 --
-SELECT use_only('indexscan', '{hashjoin,mergejoin,material}');
+SELECT use_only('indexscan', '{hashjoin,mergejoin,material}') \gset
 DELETE FROM doc WHERE id > 120;
 CREATE TABLE truth AS SELECT x.id AS a, y.id AS b, simhash_jaccard(x.body, y.body) AS j, hamming(simhash_minhash(x.body), simhash_minhash(y.body)) AS d
 FROM doc x, doc y;
@@ -200,7 +199,7 @@ SELECT form, c.* FROM unnest('{indexscan,bitmapscan}'::text[]) form, use_only(fo
 CREATE TABLE typed (v varchar, c varchar(4000));
 INSERT INTO typed SELECT body, body FROM doc;
 CREATE INDEX typed_v ON typed USING simhash (v simhash_text_ops);
-SELECT use_only('indexscan');
+SELECT use_only('indexscan') \gset
 SELECT plan('SELECT count(*) FROM typed WHERE simhash_similar(v, ''a b c'', 0.6)');
 SELECT (SELECT count(*) FROM typed t, doc WHERE id = 7 AND simhash_similar(t.v, body, 0.6)) = count(*) AS same FROM truth WHERE a = 7 AND d <= 18 AND j >= 0.6;
 
@@ -255,9 +254,9 @@ CREATE INDEX doc_body ON doc USING simhash (body simhash_text_ops);
 CREATE TABLE pairs AS SELECT * FROM simhash_find_all('doc_body', similarity => 0.6);
 ALTER FUNCTION simhash_similar_op(text, text) SET work_mem = '8MB';
 ALTER FUNCTION simhash_similar_fingerprint(text) SET work_mem = '8MB';
-SELECT count(*) > 0 AS found FROM pairs;
-SELECT * FROM compare_rows('SELECT a, b, distance FROM pairs',
-	'SELECT a, b, distance FROM simhash_find_all(''doc_body'', similarity => 0.6)');
+SELECT * FROM (SELECT count(*) > 0 AS found FROM pairs) a,
+	(SELECT * FROM compare_rows('SELECT a, b, distance FROM pairs',
+	'SELECT a, b, distance FROM simhash_find_all(''doc_body'', similarity => 0.6)')) b;
 ALTER FUNCTION simhash_similar_op(text, text) RESET ALL;
 ALTER FUNCTION simhash_similar_fingerprint(text) RESET ALL;
 
@@ -266,6 +265,6 @@ CREATE TABLE nothing (body text);
 CREATE INDEX ON nothing USING simhash (body simhash_text_ops);
 SELECT count(*) FROM nothing WHERE simhash_similar(body, 'a text of five words', 2);
 
-SELECT use_only('seqscan');
+SELECT use_only('seqscan') \gset
 DROP SCHEMA similar_threshold_test CASCADE;
 DROP ROLE regress_simhash_threshold;

@@ -20,8 +20,8 @@ SELECT simhash_jaccard('one two three four', 'one two three five') AS words,
 	simhash_jaccard('abcde', 'bcdef', 4, 'char') AS characters,
 	simhash_jaccard('one two', 'two one', 1) AS "order", simhash_jaccard('one one one one', 'one', 1) AS repetitions,
 	simhash_jaccard('One, TWO: three!', 'one two (three)') AS folded, simhash_jaccard('a', 'b') AS nothing,
-	simhash_jaccard('a', 'a b c d') AS short;
-SELECT simhash_jaccard('', 'a') IS NULL AS empty, simhash_jaccard('a', '...') IS NULL AS dropped,
+	simhash_jaccard('a', 'a b c d') AS short,
+	simhash_jaccard('', 'a') IS NULL AS empty, simhash_jaccard('a', '...') IS NULL AS dropped,
 	simhash_jaccard('', '') IS NULL AS both,
 	simhash_jaccard(NULL, 'a') IS NULL AS "null", simhash_jaccard('a', 'a', NULL) IS NULL AS shingle,
 	simhash_jaccard('a', 'a', 3, NULL) IS NULL AS unit;
@@ -87,8 +87,7 @@ CREATE FUNCTION numbers(first int, last int) RETURNS text[] LANGUAGE sql IMMUTAB
 $$ SELECT array_agg('n' || i) FROM generate_series(first, last) i $$;
 SELECT n, simhash_jaccard(numbers(1, n), numbers(n / 4 + 1, n + n / 4)) = 0.6 AS right
 FROM unnest(ARRAY[4, 28, 32, 36, 60, 64, 68, 1000, 1024, 8188, 8192, 32768, 65536, 150000, 262144]) n ORDER BY n;
-SET work_mem = '64kB';
-SET hash_mem_multiplier = 1;
+SET work_mem = '64kB'; SET hash_mem_multiplier = 1;
 SELECT n, simhash_jaccard(numbers(1, n), numbers(n / 4 + 1, n + n / 4)) = 0.6 AS right,
 	simhash_jaccard(numbers(1, n), numbers(n + 1, 2 * n)) = 0 AS nothing,
 	simhash_jaccard(numbers(1, n), numbers(1, n)) = 1 AS "all",
@@ -102,8 +101,7 @@ SELECT simhash_jaccard(array_to_string(numbers(1, 40000), ', '), array_to_string
 CREATE TABLE long AS SELECT array_to_string(numbers(1, 8000), '') AS a, array_to_string(numbers(2001, 10000), '') AS b;
 SELECT simhash_jaccard(convert_to(a, 'UTF8'), convert_to(b, 'UTF8')) AS bytes,
 	simhash_jaccard(a, b, 8, 'char') AS characters FROM long \gset narrow_
-RESET work_mem;
-RESET hash_mem_multiplier;
+RESET work_mem; RESET hash_mem_multiplier;
 SELECT simhash_jaccard(convert_to(a, 'UTF8'), convert_to(b, 'UTF8')) = :narrow_bytes AS bytes,
 	simhash_jaccard(a, b, 8, 'char') = :narrow_characters AS characters,
 	:narrow_bytes = by_sets(simhash_shingles(a, 8), simhash_shingles(b, 8)) AS as_sets
@@ -151,14 +149,12 @@ SELECT count(*) AS pairs, min(jaccard) >= 0.8 AS verified,
 FROM simhash_find_all('docs_fp', 10) JOIN docs x ON x.ctid = a
 	JOIN docs y ON y.ctid = b, simhash_jaccard(x.body, y.body) AS jaccard
 WHERE jaccard >= 0.8;
-SET enable_seqscan = off;
-SET enable_bitmapscan = off;
+SET enable_seqscan = off; SET enable_bitmapscan = off;
 EXPLAIN (COSTS OFF) SELECT id FROM docs WHERE simhash_jaccard(body, 'some text') >= 0.8
 	AND fp <~> simhash_compute('some text') <= 6;
 SELECT count(*) FROM docs WHERE simhash_jaccard(body, (SELECT body FROM docs WHERE id = 1)) >= 0.8
 	AND fp <~> (SELECT fp FROM docs WHERE id = 1) <= 10;
-RESET enable_seqscan;
-RESET enable_bitmapscan;
+RESET enable_seqscan; RESET enable_bitmapscan;
 
 --
 -- Errors, and how the planner may use it

@@ -50,7 +50,7 @@ FROM (SELECT n, ARRAY(SELECT bits('d' || n || i) FROM generate_series(1, n) i) A
 --
 -- The forms agree
 --
-SELECT count(*) AS texts,
+SELECT * FROM rows_of($$SELECT count(*) AS texts,
 	count(*) FILTER (WHERE features <> of_text OR (features IS NULL) <> (of_text IS NULL)) AS wrong_features,
 	count(*) FILTER (WHERE hashes IS DISTINCT FROM of_text) AS wrong_hashes,
 	count(*) FILTER (WHERE aggregate IS DISTINCT FROM of_text) AS wrong_aggregate
@@ -60,11 +60,11 @@ FROM (SELECT simhash_minhash_bits(t, bits, 3, 'char') AS of_text, simhash_minhas
 		LATERAL (SELECT simhash_minhash_bits(array_agg(h), bits) AS hashes, simhash_minhash_bits_agg(h, bits)
 			AS aggregate
 			FROM (SELECT simhash_hash(e) AS h FROM unnest(f) e) s) a
-	WHERE length(t) < 1000 OR bits = 256) s;
-SELECT simhash_minhash_bits('\x00010203'::bytea, 128), simhash_minhash_bits('\x00010203'::bytea, 128, 2),
+	WHERE length(t) < 1000 OR bits = 256) s$$,
+	$$SELECT simhash_minhash_bits('\x00010203'::bytea, 128), simhash_minhash_bits('\x00010203'::bytea, 128, 2),
 	simhash_minhash_bits('cat:1,5 rat:3'::tsvector, 128) = simhash_minhash_bits('{cat,rat}'::text[], 128) AS tsvector,
-	hex(simhash_minhash('\x00010203'::bytea)) AS of_64_bits;
-SELECT simhash_minhash_bits('{c,b,a,a}'::text[]) = simhash_minhash_bits('{a,b,c}'::text[]) AS is_set;
+	hex(simhash_minhash('\x00010203'::bytea)) AS of_64_bits$$,
+	$$SELECT simhash_minhash_bits('{c,b,a,a}'::text[]) = simhash_minhash_bits('{a,b,c}'::text[]) AS is_set$$);
 -- nothing
 SELECT simhash_minhash_bits('...') AS text, simhash_minhash_bits(''::bytea) AS bytea,
 	simhash_minhash_bits(''::tsvector) AS tsvector,
@@ -92,15 +92,11 @@ SELECT statement, attempt.* FROM unnest(ARRAY[
 --
 CREATE TABLE hashes AS SELECT i AS id, i % 50 AS doc, bits('h' || i % 7919) AS h FROM generate_series(1, 40000) i;
 ALTER TABLE hashes SET (parallel_workers = 2);
-SET parallel_setup_cost = 0;
-SET parallel_tuple_cost = 0;
-SET min_parallel_table_scan_size = 0;
-SELECT plan_of($$SELECT simhash_minhash_bits_agg(h, 256) FROM hashes$$) ~ 'Partial Aggregate' AS parallel;
-SELECT (SELECT simhash_minhash_bits_agg(h, 256) FROM hashes) = simhash_minhash_bits(array_agg(h ORDER BY id DESC))
-	AS same FROM hashes;
-RESET parallel_setup_cost;
-RESET parallel_tuple_cost;
-RESET min_parallel_table_scan_size;
+SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
+SELECT plan_of($$SELECT simhash_minhash_bits_agg(h, 256) FROM hashes$$) ~ 'Partial Aggregate' AS parallel,
+	(SELECT (SELECT simhash_minhash_bits_agg(h, 256) FROM hashes) = simhash_minhash_bits(array_agg(h ORDER BY id DESC))
+	AS same FROM hashes);
+RESET parallel_setup_cost; RESET parallel_tuple_cost; RESET min_parallel_table_scan_size;
 SELECT count(*) AS docs, count(*) FILTER (WHERE agg <> of_array) AS wrong
 FROM (SELECT simhash_minhash_bits_agg(h, 576) AS agg, simhash_minhash_bits(array_agg(h), 576) AS of_array
 	FROM hashes GROUP BY doc) s;
@@ -110,8 +106,8 @@ SELECT left(encode(state, 'hex'), 16) AS head, length(state) - 8 - 264 * parts A
 FROM (VALUES (8, 1), (64, 1), (72, 2), (256, 4), (4096, 64)) v (n, parts), simhash_minhash_bits_agg_add(NULL, 42,
 	n) state ORDER BY n;
 SELECT simhash_minhash_bits_agg_result(simhash_minhash_agg_combine(simhash_minhash_bits_agg_add(NULL, 1, 256),
-	simhash_minhash_bits_agg_add(NULL, 2, 256))) = simhash_minhash_bits('{1,2}'::bigint[]) AS combined;
-SELECT simhash_minhash_agg_add(NULL, 1) = state(64) AS like_those_of_minhash_agg;
+	simhash_minhash_bits_agg_add(NULL, 2, 256))) = simhash_minhash_bits('{1,2}'::bigint[]) AS combined,
+	simhash_minhash_agg_add(NULL, 1) = state(64) AS like_those_of_minhash_agg;
 SELECT statement, attempt.* FROM unnest(ARRAY[
 	$$SELECT simhash_minhash_bits_agg_result('')$$,
 	$$SELECT simhash_minhash_bits_agg_result('\x6d696e014000')$$,
@@ -130,8 +126,8 @@ SELECT statement, attempt.* FROM unnest(ARRAY[
 --
 SELECT simhash_minhash_jaccard(6) AS of_64, simhash_minhash_jaccard(6, 64) AS the_same, simhash_minhash_jaccard(24,
 	256) AS of_256,
-	simhash_minhash_jaccard(200, 256) AS far, simhash_minhash_jaccard(4096, 4096) AS farthest;
-SELECT simhash_minhash_radius(0.8) AS of_64, simhash_minhash_radius(0.8, 64) AS the_same, simhash_minhash_radius(0.8,
+	simhash_minhash_jaccard(200, 256) AS far, simhash_minhash_jaccard(4096, 4096) AS farthest,
+	simhash_minhash_radius(0.8) AS of_64, simhash_minhash_radius(0.8, 64) AS the_same, simhash_minhash_radius(0.8,
 	256) AS of_256,
 	simhash_minhash_radius(0, 4096) AS none, simhash_minhash_radius(1, 4096) AS equal;
 SELECT statement, attempt.* FROM unnest(ARRAY['SELECT simhash_minhash_jaccard(65)',

@@ -60,10 +60,10 @@ CREATE TABLE runs AS SELECT id, run FROM doc, unnest(simhash_shingles(body, 13, 
 	WHERE cardinality(simhash_shingles(body, 1, 'word')) >= 13;
 CREATE INDEX ON runs (run COLLATE "C");
 CREATE TABLE wanted AS SELECT DISTINCT a.id AS a, b.id AS b FROM runs a JOIN runs b ON a.run COLLATE "C" = b.run COLLATE "C";
-SELECT script, count(*) > 100 AS pairs, count(*) < (count(DISTINCT a) ^ 2) * 0.9 AS not_all
-FROM wanted JOIN doc ON id = a WHERE a <> b GROUP BY script ORDER BY script COLLATE "C";
-SELECT rows > 1000 AS rows, missing, wrong FROM compare_rows(
-	'SELECT x.id, y.id FROM doc x JOIN doc y ON x.body ~& y.body', 'TABLE wanted');
+SELECT * FROM rows_of($$SELECT script, count(*) > 100 AS pairs, count(*) < (count(DISTINCT a) ^ 2) * 0.9 AS not_all
+FROM wanted JOIN doc ON id = a WHERE a <> b GROUP BY script ORDER BY script COLLATE "C"$$,
+	$$SELECT rows > 1000 AS rows, missing, wrong FROM compare_rows(
+	'SELECT x.id, y.id FROM doc x JOIN doc y ON x.body ~& y.body', 'TABLE wanted')$$);
 SELECT rows > 100 AS rows, missing, wrong FROM compare_rows(
 	'SELECT x.id, y.id FROM doc x JOIN doc y ON simhash_jaccard(x.body, y.body, 13) > 0
 		WHERE cardinality(simhash_shingles(x.body, 1, ''word'')) >= 13 AND x.id % 7 = 1', 'SELECT a, b FROM wanted WHERE a % 7 = 1');
@@ -93,8 +93,7 @@ SELECT by_index();
 CREATE TABLE copy AS SELECT * FROM doc;
 TRUNCATE doc;
 INSERT INTO doc SELECT * FROM copy;
-SELECT by_index() AS pending;
-SELECT gin_clean_pending_list('doc_body') > 0 AS cleaned, by_index();
+SELECT by_index() AS pending, gin_clean_pending_list('doc_body') > 0 AS cleaned, by_index();
 TRUNCATE doc;
 ALTER INDEX doc_body SET (fastupdate = off);
 INSERT INTO doc SELECT * FROM copy;
@@ -105,26 +104,25 @@ REINDEX INDEX CONCURRENTLY doc_body;
 SELECT by_index();
 
 -- in either order, with other conditions, several texts, and texts that share nothing
-SELECT use_only('bitmapscan', '{hashjoin,mergejoin,material,memoize}');
-SELECT plan('SELECT id FROM doc WHERE numbers(1, 20) ~& body');
-SELECT plan('SELECT id FROM doc WHERE body ~& ANY (ARRAY[numbers(1, 20), numbers(30, 50)]) AND id > 7');
-SELECT plan('SELECT id FROM doc WHERE NOT body ~& numbers(1, 20)');
+SELECT use_only('bitmapscan', '{hashjoin,mergejoin,material,memoize}') \gset
+SELECT plan('SELECT id FROM doc WHERE ' || condition) FROM unnest(ARRAY['numbers(1, 20) ~& body',
+	'body ~& ANY (ARRAY[numbers(1, 20), numbers(30, 50)]) AND id > 7', 'NOT body ~& numbers(1, 20)']) condition;
 INSERT INTO doc (script, body) SELECT 'numbers', numbers(i, i + 15) FROM generate_series(1, 60, 3) i;
-SELECT array_agg(id - least) AS first FROM doc, (SELECT min(id) AS least FROM doc WHERE script = 'numbers') s
-WHERE body ~& numbers(1, 20);
-SELECT array_agg(id - least ORDER BY id) AS "any" FROM doc, (SELECT min(id) AS least FROM doc WHERE script = 'numbers') s
-WHERE body ~& ANY (ARRAY[numbers(1, 20), 'x', numbers(30, 50), NULL]);
-SELECT array_agg(id - least ORDER BY id) AS both FROM doc, (SELECT min(id) AS least FROM doc WHERE script = 'numbers') s
-WHERE body ~& numbers(1, 20) AND body ~& numbers(4, 18);
-SELECT count(*) AS none FROM doc WHERE body ~& numbers(1, 12);
-SELECT count(*) AS empty FROM doc WHERE body ~& '';
-SELECT count(*) AS "null" FROM doc WHERE body ~& NULL;
-SELECT count(*) AS no_others FROM doc WHERE body ~& numbers(1, 20) AND body ~& '';
+SELECT (SELECT array_agg(id - least) AS first FROM doc, (SELECT min(id) AS least FROM doc WHERE script = 'numbers') s
+	WHERE body ~& numbers(1, 20)),
+	(SELECT array_agg(id - least ORDER BY id) AS "any" FROM doc, (SELECT min(id) AS least
+	FROM doc WHERE script = 'numbers') s
+	WHERE body ~& ANY (ARRAY[numbers(1, 20), 'x', numbers(30, 50), NULL])),
+	(SELECT array_agg(id - least ORDER BY id) AS both FROM doc, (SELECT min(id) AS least
+	FROM doc WHERE script = 'numbers') s
+	WHERE body ~& numbers(1, 20) AND body ~& numbers(4, 18)),
+	(SELECT count(*) AS none FROM doc WHERE body ~& numbers(1, 12)),
+	(SELECT count(*) AS empty FROM doc WHERE body ~& ''), (SELECT count(*) AS "null" FROM doc WHERE body ~& NULL),
+	(SELECT count(*) AS no_others FROM doc WHERE body ~& numbers(1, 20) AND body ~& '');
 -- the whole collection as one text
 SELECT count(*) = (SELECT count(DISTINCT id) FROM runs JOIN doc USING (id)) AS "all" FROM doc
 WHERE body ~& (SELECT string_agg(body, ' ') FROM doc WHERE script <> 'numbers') AND script <> 'numbers';
-RESET ALL;
-SET search_path = text_passages_test, public;
+RESET ALL; SET search_path = text_passages_test, public;
 
 -- estimates do not depend on the text; a thousandth
 SELECT estimate('SELECT FROM generate_series(1, 50000) i WHERE i::text ~& ''a''') AS rows,
@@ -148,8 +146,7 @@ END $$;
 SELECT t AS type, answer, by_index
 FROM unnest('{text,text COLLATE ignore_case,varchar,varchar(3000) COLLATE ignore_case,essay}'::text[]) WITH ORDINALITY u (t, n),
 	of_type(t) ORDER BY n;
-RESET ALL;
-SET search_path = text_passages_test, public;
+RESET ALL; SET search_path = text_passages_test, public;
 CREATE TABLE parted (id int, raw bytea) PARTITION BY RANGE (id);
 CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (1) TO (31);
 CREATE TABLE parted_2 PARTITION OF parted FOR VALUES FROM (31) TO (100);
@@ -168,23 +165,25 @@ SELECT * FROM simhash_passages('The quick, brown Fox -- jumps over the lazy dog!
 	'a brown fox jumps over the cat; the lazy dog again', 2);
 SELECT * FROM simhash_passages(numbers(1, 40), 'x ' || numbers(5, 17) || ' y ' || numbers(20, 31) || ' ' || numbers(28, 40));
 SELECT a_word, b_word, words FROM simhash_passages('天地玄黃，宇宙洪荒。日月盈昃', '地玄黃宇宙洪荒', 2);
-SELECT count(*) FROM simhash_passages('a', NULL);
-SELECT count(*) FROM simhash_passages('a', 'a');
-SELECT * FROM simhash_passages('(a)', 'b "A"', 1);
-SELECT count(*) FROM simhash_passages('', '', 1);
+SELECT count(*) FROM simhash_passages('a', NULL)
+UNION ALL SELECT count(*) FROM simhash_passages('a', 'a');
+SELECT * FROM (SELECT * FROM simhash_passages('(a)', 'b "A"', 1)) a,
+	(SELECT count(*) FROM simhash_passages('', '', 1)) b;
 -- characters that decompose into a sign and a mark, and pairs that compose into a sign: words are
 -- counted as the normalization leaves them, wherever it finds them in the text
-SELECT * FROM simhash_passages(normalize('for all x ≠ 0 the inverse exists and is unique', NFD),
-	'so the inverse exists and is unique', 3);
-SELECT count(*) AS texts, count(*) FILTER (WHERE passage IS DISTINCT FROM 'b' OR a_word <> cardinality(all_words) - 1) AS wrong
-FROM (SELECT 'a ' || chr(i) || mark || ' b, a.' AS body
+SELECT * FROM (SELECT * FROM simhash_passages(normalize('for all x ≠ 0 the inverse exists and is unique', NFD),
+	'so the inverse exists and is unique', 3)) a,
+	(SELECT count(*) AS texts, count(*) FILTER (WHERE passage IS DISTINCT
+	FROM 'b' OR a_word <> cardinality(all_words) - 1) AS wrong
+	FROM (SELECT 'a ' || chr(i) || mark || ' b, a.' AS body
 	FROM generate_series(161, 11000) i, unnest(ARRAY['', U&'\0338', U&'\0301', U&'\0345\0323', U&'\3099']) mark
 	WHERE i < 1400 OR i > 7600) t
-	LEFT JOIN LATERAL simhash_passages(body, 'b', 1) ON true, simhash_shingles(body, 1, 'word') all_words;
+	LEFT JOIN LATERAL simhash_passages(body, 'b', 1) ON true, simhash_shingles(body, 1, 'word') all_words) b;
 -- as many rows as words at most, however often a text repeats itself
 SELECT count(*), sum(words), max(words) FROM simhash_passages(repeat('w ', 1000), repeat('w ', 300));
-SELECT count(*), sum(words), max(words) FROM simhash_passages(repeat('w ', 300), repeat('w ', 1000));
-SELECT count(*), sum(words), max(words) FROM simhash_passages(repeat(numbers(1, 20) || ' x ', 50), repeat(numbers(1, 20) || ' y ', 50));
+SELECT * FROM (SELECT count(*), sum(words), max(words) FROM simhash_passages(repeat('w ', 300), repeat('w ', 1000))) a,
+	(SELECT count(*), sum(words), max(words)
+	FROM simhash_passages(repeat(numbers(1, 20) || ' x ', 50), repeat(numbers(1, 20) || ' y ', 50))) b;
 SELECT attempt(format('SELECT FROM simhash_passages(''a'', ''a'', %s)', n)) FROM unnest('{0,65,1,64}'::int[]) n;
 
 -- For all pairs of texts: each is in both; no longer at its place; none within another; and
@@ -245,14 +244,12 @@ FROM (SELECT body, simhash_shingles(body, 3, 'word') AS features FROM copy WHERE
 	(SELECT body, simhash_shingles(body, 3, 'word') AS features FROM copy WHERE id % 7 = 1) y,
 	simhash_containment(x.body, y.body) c;
 -- beyond the memory of a hash table
-SET work_mem = '64kB';
-SET hash_mem_multiplier = 1;
-SELECT simhash_containment(numbers(1, 40000), numbers(10001, 90000), 1) AS containment,
+SET work_mem = '64kB'; SET hash_mem_multiplier = 1;
+SELECT * FROM (SELECT simhash_containment(numbers(1, 40000), numbers(10001, 90000), 1) AS containment,
 	numbers(1, 40000) ~& numbers(39980, 90000) AS shared, numbers(1, 40000) ~& numbers(39990, 90000) AS nothing,
-	numbers(1, 90000) ~& numbers(89985, 89999) AS quote;
-SELECT a_word, b_word, words FROM simhash_passages(numbers(1, 40000), numbers(39980, 90000));
-RESET work_mem;
-RESET hash_mem_multiplier;
+	numbers(1, 90000) ~& numbers(89985, 89999) AS quote) a,
+	(SELECT a_word, b_word, words FROM simhash_passages(numbers(1, 40000), numbers(39980, 90000))) b;
+RESET work_mem; RESET hash_mem_multiplier;
 -- the same texts call after call, but other questions
 CREATE TABLE repeated AS SELECT numbers(1, 30) AS a, numbers(i, i + 25) AS b FROM unnest('{18,18,19,19,5,5}'::int[]) i;
 SELECT array_agg(a ~& b) AS shares, array_agg(b ~& a) AS commuted, array_agg(simhash_containment(b, a) > 0.43) AS contained

@@ -158,8 +158,7 @@ CREATE SCHEMA other;
 CREATE DEFAULT CONVERSION other.conversion FOR 'LATIN1' TO 'UTF8' FROM iso8859_1_to_utf8;
 UPDATE pg_conversion SET conproc = 'win_to_utf8'::regproc WHERE conname = 'conversion';
 \connect
-SET client_encoding = 'UTF8';
-SET search_path = other, pg_catalog, public;
+SET client_encoding = 'UTF8'; SET search_path = other, pg_catalog, public;
 SELECT simhash_compute('µm') = :'micro' AS same;
 RESET search_path;
 \set VERBOSITY default

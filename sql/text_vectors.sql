@@ -83,8 +83,10 @@ INSERT INTO calls VALUES
 		'(SELECT simhash_minhash_bits_agg(h, bits) FROM unnest(hashes) h)');
 
 CREATE TEMPORARY TABLE vectors (form text, name text, expected text, result text);
+\set ECHO none
 SELECT format('INSERT INTO vectors SELECT %L, name, expected, (%s)::text FROM given WHERE form = %L',
 	coalesce(what, form), call, form) FROM calls \gexec
+\set ECHO all
 
 -- all have been called; what differs: nothing
 SELECT form, count(*) FROM given WHERE form NOT IN (SELECT form FROM calls) GROUP BY form;

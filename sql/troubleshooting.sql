@@ -3,8 +3,7 @@
 -- them, and rarer ones
 --
 CREATE SCHEMA troubleshooting_test;
-SET search_path = troubleshooting_test, public;
-SET max_parallel_workers_per_gather = 0;
+SET search_path = troubleshooting_test, public; SET max_parallel_workers_per_gather = 0;
 
 CREATE TABLE docs (id bigint PRIMARY KEY, lang text, body text,
 	fp simhash GENERATED ALWAYS AS (simhash_minhash(body)) STORED);

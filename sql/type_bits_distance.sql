@@ -56,8 +56,8 @@ SELECT count(*) > 100 AS some, count(*) FILTER (WHERE ours <> truth) AS wrong
 FROM (SELECT a.fp % b.fp AS ours, bit_count(a.fp::bit(256) # b.fp::bit(256)) <= 31 AS truth
 	FROM fingerprints a, fingerprints b WHERE a.id % 4 = 0 AND b.id % 4 = 1) p WHERE ours OR truth;
 SELECT compare_rows($$SELECT id FROM fingerprints ORDER BY fp <~> wide('c3', 256), id LIMIT 20$$,
-	$$SELECT id FROM fingerprints ORDER BY bit_count(fp::bit(256) # wide('c3', 256)::bit(256)), id LIMIT 20$$);
-SELECT compare_rows($$SELECT a.id, b.id FROM fingerprints a JOIN fingerprints b
+	$$SELECT id FROM fingerprints ORDER BY bit_count(fp::bit(256) # wide('c3', 256)::bit(256)), id LIMIT 20$$),
+	compare_rows($$SELECT a.id, b.id FROM fingerprints a JOIN fingerprints b
 		ON a.fp <~> b.fp <= 31 AND a.id < b.id AND b.id < 400$$,
 	$$SELECT a.id, b.id FROM fingerprints a JOIN fingerprints b
 		ON bit_count(a.fp::bit(256) # b.fp::bit(256)) <= 31 AND a.id < b.id AND b.id < 400$$);

@@ -136,13 +136,13 @@ COPY (SELECT) TO PROGRAM 'cat >/dev/null; rm simhash_bits.copy';
 --
 SELECT castsource::regtype, casttarget::regtype, castcontext, castmethod FROM pg_cast
 WHERE 'simhash_bits'::regtype IN (castsource, casttarget) ORDER BY 1, 2;
-SELECT B'1010101111001101'::simhash_bits, 'abcd'::simhash_bits::bit(16), 'abcd'::simhash_bits::varbit,
+SELECT * FROM (SELECT B'1010101111001101'::simhash_bits, 'abcd'::simhash_bits::bit(16), 'abcd'::simhash_bits::varbit,
 	'\xabcd'::bytea::simhash_bits, 'abcd'::simhash_bits::bytea, '0x0123456789abcdef'::simhash::simhash_bits,
-	hex('0123456789abcdef'::simhash_bits::simhash), 'ABCD'::text::simhash_bits, 'abcd'::simhash_bits::text;
-SELECT count(*) AS widths, count(*) FILTER (WHERE fp::varbit::simhash_bits <> fp OR fp::bytea::simhash_bits <> fp
+	hex('0123456789abcdef'::simhash_bits::simhash), 'ABCD'::text::simhash_bits, 'abcd'::simhash_bits::text) a,
+	(SELECT count(*) AS widths, count(*) FILTER (WHERE fp::varbit::simhash_bits <> fp OR fp::bytea::simhash_bits <> fp
 	OR fp::text::simhash_bits <> fp OR length(fp::varbit) <> n OR fp::varbit::text <> ltrim(fp::bit varying::text)
 	OR ('x' || fp::text)::varbit <> fp::varbit) AS wrong
-FROM generate_series(8, 4096, 8) n, wide('casts', n) AS fp;
+	FROM generate_series(8, 4096, 8) n, wide('casts', n) AS fp) b;
 SELECT statement, attempt.* FROM unnest(ARRAY[
 	$$SELECT B''::simhash_bits$$,
 	$$SELECT B'1010101'::simhash_bits$$,
@@ -189,13 +189,13 @@ FROM (SELECT a.fp AS a, b.fp AS b FROM ordered a, ordered b WHERE a.i % 20 = 1 A
 			a::bytea >= b::bytea))
 		AS compared (operator, ours, truth)
 GROUP BY compared.operator ORDER BY 1;
-SELECT array_agg(i ORDER BY fp, i) = array_agg(i ORDER BY fp::bytea, i) AS sorted,
+SELECT * FROM (SELECT array_agg(i ORDER BY fp, i) = array_agg(i ORDER BY fp::bytea, i) AS sorted,
 	array_agg(i ORDER BY fp DESC NULLS LAST, i) = array_agg(i ORDER BY fp::bytea DESC NULLS LAST, i) AS reversed,
 	count(DISTINCT fp) = count(DISTINCT fp::bytea) AS distinct,
 	min(fp)::bytea = (SELECT fp::bytea FROM ordered ORDER BY fp::bytea LIMIT 1) AS min,
 	max(fp)::bytea = (SELECT fp::bytea FROM ordered WHERE fp IS NOT NULL ORDER BY fp::bytea DESC LIMIT 1) AS max
-FROM ordered;
-SELECT count(*) AS groups, sum(n) AS rows FROM (SELECT fp, count(*) AS n FROM ordered GROUP BY fp) g;
+	FROM ordered) a,
+	(SELECT count(*) AS groups, sum(n) AS rows FROM (SELECT fp, count(*) AS n FROM ordered GROUP BY fp) g) b;
 -- joins of each kind, and indexes
 SELECT count(*) AS truth FROM ordered a JOIN ordered b ON a.fp::bytea = b.fp::bytea \gset
 CREATE FUNCTION joins(kind text, OUT count bigint, OUT as_wanted boolean) LANGUAGE plpgsql AS $$
@@ -211,11 +211,10 @@ SELECT kind, count = :truth AS right, as_wanted FROM unnest('{hashjoin,mergejoin
 CREATE INDEX ordered_btree ON ordered (fp);
 CREATE INDEX ordered_hash ON ordered USING hash (fp);
 SET enable_seqscan = off;
-SELECT plan($$SELECT i FROM ordered WHERE fp = 'ab'$$);
-SELECT plan($$SELECT i FROM ordered WHERE fp >= 'f0' ORDER BY fp LIMIT 3$$);
-SELECT plan($$SELECT max(fp) FROM ordered$$);
-SELECT count(*) FILTER (WHERE fp >= 'f0') = count(*) FILTER (WHERE fp::bytea >= '\xf0') AS same FROM ordered;
-SELECT count(*) FROM ordered WHERE fp = wide('few1', 256);
+SELECT plan('SELECT ' || what) FROM unnest('{i FROM ordered WHERE fp = ''ab'',i FROM ordered WHERE fp >= ''f0'' ORDER BY fp LIMIT 3,
+	max(fp) FROM ordered}'::text[]) what;
+SELECT (SELECT count(*) FILTER (WHERE fp >= 'f0') = count(*) FILTER (WHERE fp::bytea >= '\xf0') AS same FROM ordered),
+	(SELECT count(*) FROM ordered WHERE fp = wide('few1', 256));
 RESET enable_seqscan;
 CREATE TABLE unique_fp (fp simhash_bits(16) PRIMARY KEY);
 INSERT INTO unique_fp VALUES ('abcd'), ('abce');

@@ -3,8 +3,7 @@
 -- what the server has for integers; and grouping sets go by it
 --
 CREATE SCHEMA type_distance_test;
-SET search_path = type_distance_test, public;
-SET max_parallel_workers_per_gather = 0;
+SET search_path = type_distance_test, public; SET max_parallel_workers_per_gather = 0;
 \pset format unaligned
 
 --
@@ -37,9 +36,7 @@ CREATE TABLE docs (id int, fp simhash, title text);
 INSERT INTO docs SELECT n, bits(n::text), 'title ' || n % 5 FROM generate_series(1, 1000) n;
 CREATE INDEX docs_fp ON docs USING simhash (fp);
 ANALYZE docs;
-SET enable_seqscan = off;
-SET enable_bitmapscan = off;
-SET enable_sort = off;
+SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off;
 SELECT plan('SELECT title, count(*) FROM docs WHERE fp <~> 5 <= 3 GROUP BY ROLLUP (title)');
 RESET enable_sort;
 
@@ -83,8 +80,7 @@ SELECT count(*) FILTER (WHERE d = 3) AS eq, count(*) FILTER (WHERE d <= 3) AS le
 FROM (SELECT id, d::int FROM r) r;
 
 -- joins
-SET enable_nestloop = off;
-SET enable_mergejoin = off;
+SET enable_nestloop = off; SET enable_mergejoin = off;
 SELECT plan('SELECT a.d FROM r a JOIN r b ON a.d = b.d');
 SELECT plan('SELECT a.d FROM r a JOIN r b ON a.d = b.id');
 SELECT plan('SELECT a.d FROM r a FULL JOIN r b ON a.d = b.d');
@@ -93,13 +89,11 @@ SELECT plan_of('SELECT d FROM r WHERE d NOT IN (SELECT id FROM docs)') ~ 'hashed
 SELECT plan_of('SELECT id FROM r WHERE id NOT IN (SELECT d FROM r)') ~ 'hashed SubPlan' AS hashed;
 SELECT plan('SELECT docs.id FROM docs JOIN r ON hamming(fp, ''0'') = r.id');
 SELECT plan_of('SELECT id FROM docs WHERE fp <~> ''0'' NOT IN (SELECT d FROM r)') ~ 'hashed SubPlan' AS hashed;
-SET enable_mergejoin = on;
-SET enable_hashjoin = off;
+SET enable_mergejoin = on; SET enable_hashjoin = off;
 SELECT plan('SELECT a.d FROM r a JOIN r b ON a.d = b.d');
 SELECT plan('SELECT a.d FROM r a FULL JOIN r b ON a.d = b.d');
 SELECT plan('SELECT docs.id FROM docs JOIN r ON hamming(fp, ''0'') = r.id');
-RESET enable_nestloop;
-RESET enable_hashjoin;
+RESET enable_nestloop; RESET enable_hashjoin;
 SELECT count(*), count(a.d), count(b.d) FROM r a FULL JOIN (SELECT * FROM r WHERE d > 5) b ON a.d = b.d;
 SELECT count(*) FROM r WHERE d NOT IN (SELECT d FROM r WHERE d < 5);
 SELECT count(*) FROM docs JOIN r ON hamming(fp, '0') = r.id WHERE docs.id <= 100;
@@ -171,8 +165,7 @@ FROM pg_operator WHERE 'simhash_distance'::regtype IN (oprleft, oprright);
 SELECT count(*) AS members, count(DISTINCT (amoplefttype, amoprighttype)) AS pairs
 FROM pg_amop JOIN pg_opfamily f ON f.oid = amopfamily WHERE opfname = 'simhash_distance_ops';
 
-RESET enable_seqscan;
-RESET enable_bitmapscan;
+RESET enable_seqscan; RESET enable_bitmapscan;
 DEALLOCATE ALL;
 SET client_min_messages = warning;
 DROP SCHEMA type_distance_test CASCADE;

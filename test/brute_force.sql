@@ -283,6 +283,16 @@ BEGIN
 	INTO pairs, pairs_missing, pairs_wrong, members, members_missing, members_wrong USING index, radius;
 END $$;
 
+-- The same within several distances: how many pairs and members within each of them, and how
+-- many are missing or wrong in all.
+CREATE FUNCTION compare_batches(tab regclass, index regclass, radii int[], condition text DEFAULT 'true',
+	fp text DEFAULT 'fp', rows text DEFAULT 'true', OUT pairs bigint[], OUT members bigint[], OUT wrong bigint)
+LANGUAGE sql AS $$
+	SELECT array_agg(c.pairs ORDER BY r), array_agg(c.members ORDER BY r),
+		sum(pairs_missing + pairs_wrong + members_missing + members_wrong)::bigint
+	FROM unnest(radii) r, compare_batch(tab, index, r, condition, fp, rows) c
+$$;
+
 -- Of pairs of numbers, the first one below the second: each number, with the least one
 -- that it is connected with.
 CREATE FUNCTION connected(pair_a bigint[], pair_b bigint[], OUT no bigint, OUT root bigint)

@@ -2,14 +2,18 @@
 # the session or a worker is cancelled, terminated or killed, the time is over, or the
 # client has gone.  The session answers what comes next, if there still is one, as other
 # sessions do; and nothing is left of the search: no process, lock, file, or shared memory.
+# Then as many are cancelled in one session: how much of a CPU they still take, and what they
+# leave of its memory.
 #
 # SEED in the environment repeats what is run and how it is stopped, but not when it really
-# happens.  MINUTES says how many stops there are, 20 for each, which takes about as long.
+# happens.  MINUTES says how many stops there are, 20 for each, which takes about as long; and
+# the cancels half as long.
 
 use FindBin;
 use lib "$FindBin::RealBin/../t";
-use List::Util qw(shuffle sum);
+use List::Util qw(max shuffle sum);
 use SimhashTest;
+use Time::HiRes qw(usleep);
 
 my $seed = $ENV{SEED} || time;
 my $stops = int 20 * ($ENV{MINUTES} || 10);
@@ -125,6 +129,8 @@ my @searches = (
 	"count(*), sum(distance) FROM simhash_find_all('w_fp', 31)",
 	"count(*), sum(size) FROM simhash_find_clusters('w_tenant', 52)",
 	"count(*), sum(distance) FROM simhash_find_matches('w_fp', 'v_fp', 40)",
+	'count(*), sum(distance) FROM simhash_find_all_in(ARRAY(SELECT (hashint8extended(i / 2, 1) # (i & 1))::simhash'
+	  . ' FROM generate_series(1, 200000) i), 3)',
 	'delete_duplicates()');
 
 my $dir = PostgreSQL::Test::Utils::tempdir;
@@ -239,6 +245,87 @@ while ($stopped < $stops && $rounds < 10 * $stops)
 }
 cmp_ok($stopped, '>=', $stops, "$stops searches were stopped");
 cmp_ok($kills, '>', 0, 'processes were killed') if $stops >= 25;
+
+# The session that is cancelled: begin something there, and what it prints, errors included.
+my ($in, $out, $err) = ('', '', '');
+my $session = IPC::Run::start([ 'psql', '-XqAt', '-v', 'VERBOSITY=sqlstate', '-d', $node->connstr('postgres') ],
+	'<', \$in, '>', \$out, '2>', \$err);
+
+sub begin
+{
+	($out, $err) = ('', '');
+	$in .= "$_[0];\n\\echo ready\n";
+	$session->pump_nb while $in ne '';
+	return;
+}
+
+sub is_done { return $out =~ /ready\n\z/; }
+
+sub answer
+{
+	begin(@_) if @_;
+	$session->pump until is_done();
+	return $err . $out =~ s/\n?ready\n\z//r;
+}
+
+# The seconds of a CPU that each child of the server has had
+my ($server) = split /\n/, slurp_file($node->data_dir . '/postmaster.pid');
+
+sub first_line
+{
+	open my $file, '<', $_[0] or return '';
+	return scalar(<$file>) // '';
+}
+
+sub consumed
+{
+	return map { first_line("/proc/$_/schedstat") =~ /^(\d+)/ ? ($_ => $1 / 1e9) : () }
+	  split ' ', first_line("/proc/$server/task/$server/children");
+}
+
+# What is left of a search, and the memory of the session but for copies of inner pages
+my $left = q{SELECT concat_ws(' ', (SELECT count(*) FROM pg_ls_dir('base/pgsql_tmp', true, false)),
+	(SELECT count(*) FROM pg_locks JOIN pg_class c ON c.oid = relation WHERE c.oid >= 16384 AND relkind <> 'v'), (SELECT count(*) FROM simhash_stat_progress),
+	(SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'parallel worker'),
+	(SELECT count(*) FROM pg_backend_memory_contexts WHERE name LIKE 'simhash%' AND name <> 'simhash inner pages'))};
+my $memory = q{SELECT sum(total_bytes) FROM pg_backend_memory_contexts WHERE name <> 'simhash inner pages'};
+my $pid = answer('SELECT pg_backend_pid()');
+my (@taken, @memory);
+foreach (1 .. 10 * $stops)
+{
+	last if @taken >= $stops;
+	my $n = int rand @searches;
+	answer("SET maintenance_work_mem = '" . pick('1MB', '4MB', '64MB', '1GB')
+		  . "'; SET max_parallel_workers_per_gather = " . int rand 4);
+	begin("SELECT $searches[$n]");
+	usleep(1e6 * rand() * $seconds[$n]);
+	my %at = my %then = consumed();
+	kill 'INT', $pid unless is_done();
+	until (is_done())
+	{
+		%then = (%then, consumed());
+		usleep(300);
+		$session->pump_nb;
+	}
+	%then = (%then, consumed());
+	my $said = answer();
+	next if $said eq $truth[$n];
+	push @taken, [ max(map { $then{$_} - ($at{$_} // 0) } keys %then), $searches[$n] ];
+	is($said, "ERROR:  57014\n", "a cancelled search: $searches[$n]");
+	is(answer($left), '0 0 0 0 0', 'nothing is left of it');
+	is(answer("SELECT $searches[$n]"), $truth[$n], 'the next one is right') if rand() < 0.3;
+	push @memory, answer($memory);
+}
+$in = "\\q\n";
+$session->finish;
+@taken = sort { $a->[0] <=> $b->[0] } @taken;
+is(scalar @taken, $stops, "$stops searches were cancelled");
+cmp_ok($taken[-1][0], '<', 0.2, "seconds of a CPU after it: $taken[-1][1]");
+# the first ones fill the caches of the server
+my $grown = $memory[-1] - $memory[ @memory / 4 ];
+cmp_ok($grown, '<', 2048 * @memory, 'the session needs no more memory than before');
+diag(sprintf 'seconds of a CPU after a cancel: %.3f in half of the cases, at most %.3f; %d bytes more',
+	$taken[ @taken / 2 ][0], $taken[-1][0], $grown);
 
 foreach my $i (0 .. $#searches)
 {

@@ -20,10 +20,14 @@ def matcher(text):
 
 
 def sequences(text):
-    """Code points and what they are replaced by."""
+    """Code points and what they are replaced by, as sequences() of generate_unicode has written them."""
+    code = 0
     for item in text.split():
-        code, _, codes = item.partition('=')
-        yield chr(int(code, 16)), ''.join(chr(int(c, 16)) for c in codes.split('+'))
+        run, _, codes = item.rpartition('=')
+        first, last, step = re.fullmatch('([^-]*)-?([^/]*)/?(.*)', run).groups()
+        begin = int(first, 16) if first else code + 1
+        for code in range(begin, int(last or '%X' % begin, 16) + 1, int(step or 1)):
+            yield chr(code), ''.join(chr(int(c, 16) + code - begin) for c in codes.split('+'))
 
 
 is_ignorable = matcher(tables.IGNORABLE)

@@ -26,6 +26,10 @@ def lines(name):
                 yield fields
 
 
+def hexadecimal(text):
+    return [int(c, 16) for c in text.split()]
+
+
 def codes(*values, file):
     """All code points that have one of the values."""
     result = set()
@@ -47,9 +51,30 @@ def ranges(of):
     return ' '.join('%X' % a if a == b else '%X-%X' % (a, b) for a, b in runs)
 
 
+def sequences(of):
+    """Code points and what replaces them as text: code=codes, without the code where it follows
+    the one before, and first-last/step=code where the code grows with the code point."""
+    items, last = [], None
+    rest = sorted(of)
+    while rest:
+        code, codes = rest[0], of[rest[0]]
+        run, step = 1, 1 if code + 1 in of else 2
+        while (len(codes) == 1 and rest[run:run + 1] == [code + run * step] and
+               of[rest[run]] == [codes[0] + run * step]):
+            run += 1
+        if run > 1:
+            last = code + (run - 1) * step
+            items.append('%X-%X%s=%X' % (code, last, '/2' if step == 2 else '', codes[0]))
+        else:
+            items.append(('' if code - 1 == last else '%X=' % code) + '+'.join('%X' % c for c in codes))
+            last = code
+        rest = rest[run:]
+    return ' '.join(items)
+
+
 def show(name, comment, text):
     print('\n# %s\n%s = """' % (comment, name))
-    print(re.sub(r'(.{1,75})( |$)', r'    \1\n', text), end='"""\n')
+    print(re.sub(r'(.{1,116})( |$)', r'    \1\n', text), end='"""\n')
 
 
 def main():
@@ -64,7 +89,7 @@ def main():
             category[c] = f[2]
         combining.setdefault(f[3], set()).add(code)
         if f[5] and f[5][0] != '<':
-            decomposition[code] = f[5].split()
+            decomposition[code] = hexadecimal(f[5])
 
     ignorable = codes('Default_Ignorable_Code_Point', file='DerivedCoreProperties.txt')
     unassigned = set(range(0x110000)) - set(category)
@@ -92,12 +117,10 @@ def main():
     show('UNASSIGNED', 'general category Cn', ranges(unassigned))
     show('COMBINING', 'combining classes: class=code points',
          ';'.join('%s=%s' % (c, ranges(combining[c])) for c in sorted(combining, key=int) if c != '0'))
-    show('DECOMPOSITIONS', 'canonical ones, one step: code=first+second',
-         ' '.join('%X=%s' % (c, '+'.join(decomposition[c])) for c in sorted(decomposition)))
+    show('DECOMPOSITIONS', 'canonical ones, one step', sequences(decomposition))
     show('EXCLUDED', 'of these, what is not composed again', ranges(excluded & set(decomposition)))
     show('FOLDINGS', 'case foldings of statuses C and F',
-         ' '.join('%s=%s' % (f[0], f[2].replace(' ', '+')) for f in lines('CaseFolding.txt')
-                  if f[1] in 'CF'))
+         sequences({int(f[0], 16): hexadecimal(f[2]) for f in lines('CaseFolding.txt') if f[1] in 'CF'}))
 
 
 if __name__ == '__main__':

@@ -1,18 +1,40 @@
 # The statements of doc/deduplicating.md that delete, on a partitioned table with foreign keys,
 # a generated column and columns that must not be null: what goes, what stays, what is kept of
-# it, and that all of it can be taken back.
+# it, and that all of it can be taken back.  Then on small tables that make a simpler recipe
+# lose rows: with triggers, a key of several columns, references to itself, columns that come and
+# go, a second night, writers between the search and the deletion, and logical replication.
 
 use lib 'test/t';
 use SimhashTest;
 use DocumentTest;
 
 my $page = 'doc/deduplicating.md';
-my $node = start_node('recipes_delete', []);
+my $node = start_node('recipes_delete', [ allows_streaming => 'logical' ]);
+my $database = 'postgres';
 
 sub run_sql
 {
 	my ($sql) = @_;
-	return $node->safe_psql('postgres', $sql);
+	return $node->safe_psql($database, $sql);
+}
+
+# The message of a statement that fails
+sub error_of
+{
+	my ($sql) = @_;
+	my ($code, $out, $err) = $node->psql($database, $sql);
+	return $err =~ /ERROR:  (.*)/ ? $1 : "no error: $out";
+}
+
+# A statement of the page with changes that it describes, each of which must be possible
+sub changed
+{
+	my ($sql, @changes) = @_;
+	while (my ($from, $to) = splice @changes, 0, 2)
+	{
+		$sql =~ s/$from/$to/g or die "there is no $from";
+	}
+	return $sql;
 }
 
 # Rows of one query that the other does not have, both ways
@@ -30,7 +52,7 @@ sub run_script
 	my ($out, $err) = ('', '');
 
 	append_to_file($file, $sql);
-	my $right = IPC::Run::run([ 'psql', '-Xq', '-d', $node->connstr('postgres'), '-f', $file ], '>', \$out, '2>', \$err);
+	my $right = IPC::Run::run([ 'psql', '-Xq', '-d', $node->connstr($database), '-f', $file ], '>', \$out, '2>', \$err);
 	return ($right, $out, $err);
 }
 
@@ -68,26 +90,37 @@ run_sql(q{
 	CREATE VIEW families AS SELECT id, title, CASE WHEN id < 1000 THEN title ELSE id::text END AS family FROM docs_before;
 	ANALYZE;
 });
-my $removed = "SELECT body, id, added, length, title FROM removed";
+my $removed = "SELECT r.* FROM removed, jsonb_populate_record(NULL::docs_before, whole) r";
 
 # What these recipes did before: one partition's rows for those of another
 cmp_ok(run_sql(q{
 		SELECT count(*) FROM docs JOIN simhash_find_duplicates('docs_body', keep => 'id') d ON docs.ctid = d.duplicate
 		WHERE docs.tableoid <> d.duplicate_table}), '>', 200, 'a ctid occurs in several partitions');
 
+# The recipe: the search, the list of foreign keys, the deletion, and how to take it back
+my $tables = page_statements($page, 'CREATE TABLE docs');
+my $search = page_statements($page, 'CREATE UNLOGGED TABLE found');
+my $references = page_statements($page, 'pg_partition_tree');
+my $deletion = page_statements($page, 'CREATE PROCEDURE delete_found');
+my $undo = page_statements($page, 'UPDATE comments SET doc = m.doc') =~ s/^ROLLBACK/COMMIT/mr;
+
 # The foreign keys, also of a partition alone
 run_sql('CREATE TABLE notes (doc bigint REFERENCES docs_1)');
-is(run_sql(page_statements($page, 'pg_partition_tree') =~ s/;\s*$/ ORDER BY 1/r =~ s/, pg_get_constraintdef.*?(?=\nFROM)//sr),
+is(run_sql($references =~ s/TABLE references_to_docs/SELECT from_table FROM references_to_docs ORDER BY 1/r),
 	"comments\ntags\nnotes", 'all foreign keys are listed');
-run_sql('DROP TABLE notes');
 
 # The recipe, with the tags of its remarks
-my ($tags) = slurp_file("$FindBin::RealBin/../../$page") =~ /`(INSERT INTO tags SELECT keeper.*?)`/s or die;
-my $recipe = page_statements($page, 'CREATE TABLE removed') =~ s/LOCK TABLE docs, comments IN/LOCK TABLE docs, comments, tags IN/r
-	=~ s/(?=DELETE FROM docs)/$tags;\n/r;
-like($recipe, qr/tags IN.*INSERT INTO tags.*DELETE FROM docs USING removed/s, 'the page has what is changed here');
-run_sql($recipe);
-is(run_sql('SELECT count(*), count(DISTINCT id), bool_and(title LIKE $$title %$$) FROM removed'), '360|360|t', 'the duplicates go');
+my ($tags) = slurp_file("$FindBin::RealBin/../../$page") =~ /`(INSERT INTO tags SELECT batch.keeper.*?)`/s or die;
+run_sql($search . changed($deletion, 'LOCK TABLE docs, comments IN', 'LOCK TABLE docs, comments, tags IN',
+		q{<> 'comments'::regclass}, q{NOT IN ('comments'::regclass, 'tags'::regclass)},
+		'WITH gone AS', "$tags;\nWITH gone AS"));
+is(error_of('CALL delete_found()'), 'another table refers to docs', 'a table that refers to it since is noticed');
+is(differences('TABLE docs', 'TABLE docs_before') . differences('TABLE comments', 'TABLE comments_before'), '00', 'and nothing deleted');
+run_sql('DROP TABLE notes');
+run_sql('CALL delete_found(batch_size => 100)');
+is(run_sql('SELECT count(*), count(DISTINCT id), bool_and(whole->>$$title$$ LIKE $$title %$$) FROM removed'), '360|360|t', 'the duplicates go');
+is(run_sql('SELECT count(DISTINCT xmin::text), count(DISTINCT removed_at), (SELECT count(*) FROM moved_comments) FROM removed'), '4|1|360',
+	'in four transactions of one run');
 is(differences($removed . ' UNION ALL SELECT * FROM docs', 'TABLE docs_before'), '0', 'each row is there, or kept as a whole');
 is(run_sql('SELECT count(*) FROM removed JOIN families f USING (id) JOIN families k ON k.id = keeper WHERE f.family <> k.family'),
 	'0', 'of one text each');
@@ -98,42 +131,248 @@ is(differences('TABLE tags', 'SELECT DISTINCT coalesce(keeper, doc), tag FROM ta
 
 # Take it back, with the columns that this table has
 run_sql('TRUNCATE tags');
-run_sql(page_statements($page, 'UPDATE comments SET doc = m.doc') =~ s/\(id, body\) SELECT id, body/(id, body, added, title) SELECT id, body, added, title/r
-	=~ s/^ROLLBACK/COMMIT/mr);
+run_sql(changed($undo, '\(id, body\)\nSELECT r.id, r.body', '(id, body, added, title) SELECT r.id, r.body, r.added, r.title'));
 is(differences('TABLE docs', 'TABLE docs_before'), '0', 'all rows are taken back');
 is(differences('TABLE comments', 'TABLE comments_before'), '0', 'and what referred to them');
-run_sql('DELETE FROM removed; DELETE FROM moved_comments; DROP TABLE tags');
+is(run_sql('SELECT count(*) FROM removed'), '0', 'and are not kept twice');
+run_sql('DROP TABLE tags, found, removed, moved_comments; DROP FUNCTION digits; DROP PROCEDURE delete_found, search_docs');
+run_sql(changed($search, 'length\(body\) DESC NULLS LAST, id', 'id') . $deletion);
 
 # The script for each night
-my $script = page_statements($page, 'pg_try_advisory_xact_lock');
-my $holder = $node->connstr('postgres');
+my $script = page_statements($page, 'pg_try_advisory_lock');
 my ($right, $out, $err) = run_script($script =~ s/> 1000/> 100/r);
 ok($right && $out eq '' && $err eq "360 duplicates are too many. Nothing was deleted.\n", 'it stops if there are too many');
 my ($held, $answer) = ('', '');
-my $session = IPC::Run::start([ 'psql', '-XAtq', '-d', $holder ], '<', \$held, '>', \$answer,
+my $session = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') ], '<', \$held, '>', \$answer,
 	IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default));
-$held = "BEGIN; SELECT 'held' FROM pg_advisory_xact_lock(hashtext('clean_up.sql'));\n";
+$held = "SELECT 'held' FROM pg_advisory_lock(hashtext('clean_up.sql'));\n";
 $session->pump until $answer =~ /held/;
 ($right, $out, $err) = run_script($script);
 ok($right && $out eq '' && $err eq "clean_up.sql is already running\n", 'it runs alone');
-$held = "COMMIT;\n\\q\n";
+$held = "\\q\n";
 $session->finish;
-run_sql('ALTER TABLE docs ADD more int');
-($right, $out, $err) = run_script($script);
-ok(!$right && $err =~ /INSERT has more expressions than target columns/, 'it fails if the copy would not be whole');
 is(run_sql('SELECT count(*) FROM docs') . ' ' . differences('TABLE comments', 'TABLE comments_before'), '700 0',
 	'and nothing has been deleted by any of these');
-run_sql('ALTER TABLE removed ADD more int');
+run_sql("ALTER TABLE docs ADD more int DEFAULT 7");
 ($right, $out, $err) = run_script($script);
-ok($right && $err eq '' && $out =~ /\(20 rows\)\n.*360 rows deleted\n/s, 'it reports what it has deleted');
+ok($right && $err eq '' && $out =~ /^360 of 360 duplicates deleted\n.*\(20 rows\)\n/s, 'it reports what it has deleted');
+is(run_sql(q{SELECT count(*) FROM removed WHERE whole->>'more' = '7'}), '360', 'also of a column that is new');
 is(differences("$removed UNION ALL SELECT body, id, added, length, title FROM docs", 'TABLE docs_before'),
 	'0', 'each row is there, or kept as a whole');
 is(run_sql('SELECT count(*), count(*) FILTER (WHERE keeper % 3 = 0 AND keeper = id / 3 * 3) FROM removed'), '360|360', 'the older one stays');
 is(differences('TABLE comments', 'SELECT c.id, coalesce(keeper, doc), comment FROM comments_before c LEFT JOIN removed ON removed.id = doc'),
 	'0', 'comments refer to what stays');
 ($right, $out, $err) = run_script($script);
-ok($right && $err eq '' && $out =~ /^0 rows deleted\n/m, 'the next night there is nothing to do');
+ok($right && $err eq '' && $out =~ /^0 of 0 duplicates deleted\n/m, 'the next night there is nothing to do');
 
+#
+# Tables on which a simpler recipe loses rows, each in a database of its own, with the rows of the page
+#
+my $rows = 'SELECT id FROM docs ORDER BY id';
+my $comments = 'SELECT id, doc FROM comments ORDER BY id';
+
+sub begin_case
+{
+	my ($name, $first, @changes) = @_;
+	$database = $name;
+	$node->safe_psql('postgres', "CREATE DATABASE $name TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'");
+	run_sql("CREATE EXTENSION simhash;\n" . changed($tables, @changes) . $first);
+	run_sql('CREATE TABLE docs_before AS TABLE docs; CREATE TABLE comments_before AS TABLE comments');
+	return;
+}
+
+# What the page has, in its order
+sub delete_all
+{
+	my (@changes) = @_;
+	return run_sql($search . $references . changed($deletion, @changes) . "CALL delete_found();\n");
+}
+
+sub is_before
+{
+	my ($what) = @_;
+	is(differences('TABLE docs', 'TABLE docs_before') . differences('TABLE comments', 'TABLE comments_before'), '00', $what);
+	return;
+}
+
+# A trigger of one table updates rows of the other.
+begin_case('counted', q{
+	ALTER TABLE docs ADD n int;
+	UPDATE docs SET n = (SELECT count(*) FROM comments WHERE doc = docs.id);
+	CREATE FUNCTION recount() RETURNS trigger LANGUAGE plpgsql AS $$
+	BEGIN
+		UPDATE docs SET n = (SELECT count(*) FROM comments WHERE doc = docs.id) WHERE id IN (OLD.doc, NEW.doc);
+		RETURN NULL;
+	END $$;
+	CREATE TRIGGER recount AFTER UPDATE ON comments FOR EACH ROW EXECUTE FUNCTION recount()});
+is(run_sql(q{
+		BEGIN;
+		CREATE TABLE old AS SELECT x.tableoid AS row_table, x.ctid AS row_tid, x.id, k.id AS keeper
+		FROM docs x, docs k WHERE x.id = 3 AND k.id = 2;
+		UPDATE comments SET doc = keeper FROM old WHERE doc = old.id;
+		WITH d AS (DELETE FROM docs USING old WHERE docs.tableoid = row_table AND docs.ctid = row_tid RETURNING 1) SELECT count(*) FROM d;
+		ROLLBACK}), '0', 'counter: by ctid, nothing would be deleted');
+delete_all();
+is(run_sql('SELECT id, n FROM docs ORDER BY id') . "\n" . run_sql($comments), "2|1\n4|1\n5|0\n6|0\n7|0\n10|2\n11|4", 'counter: all is deleted, and counted');
+run_sql(changed($undo, '\(id, body\)\nSELECT r.id, r.body', '(id, body, n) SELECT r.id, r.body, r.n'));
+is_before('counter: all is taken back');
+
+# Triggers that keep what the recipe would change
+begin_case('kept', q{
+	CREATE FUNCTION keep_old() RETURNS trigger LANGUAGE plpgsql AS $$
+	BEGIN
+		RETURN CASE WHEN TG_OP = 'UPDATE' THEN OLD END;
+	END $$;
+	CREATE TRIGGER keep_row BEFORE DELETE ON docs FOR EACH ROW WHEN (OLD.id = 3) EXECUTE FUNCTION keep_old()});
+like(error_of($search . $references . $deletion . 'CALL delete_found();'), qr/^a trigger has kept rows/, 'a row that is kept is an error');
+is_before('and the transaction is undone');
+is(run_sql('SELECT (SELECT count(*) FROM removed) + (SELECT count(*) FROM moved_comments)'), '0', 'with its copies');
+run_sql('DROP TRIGGER keep_row ON docs; CREATE TRIGGER keep_comment BEFORE UPDATE ON comments FOR EACH ROW EXECUTE FUNCTION keep_old()');
+is(error_of('CALL delete_found()'), 'a trigger has kept references', 'so is a comment that would go with its row');
+is_before('and nothing is lost');
+run_sql('DROP TRIGGER keep_comment ON comments; ALTER TABLE docs ADD parent bigint REFERENCES docs ON DELETE CASCADE; UPDATE docs SET parent = 3 WHERE id = 2');
+run_sql(q{CREATE OR REPLACE VIEW references_to_docs AS SELECT 'comments'::regclass AS from_table, NULL AS foreign_key});
+like(error_of('CALL delete_found()'), qr/a keeper is gone$/, 'so is a keeper that goes by a cascade');
+is(run_sql($rows), "1\n2\n3\n4\n5\n6\n7", 'and nothing is lost');
+
+# Others write between the search and the deletion, and a trigger refuses what is taken back.
+begin_case('written', '');
+run_sql("INSERT INTO docs SELECT id + 100, body || ' (Again.)' FROM docs");
+run_sql("INSERT INTO docs SELECT 31, 'Again: ' || body FROM docs WHERE id = 4");
+run_sql($search . $references . $deletion);
+is(run_sql('SELECT id, keeper FROM found ORDER BY id'), "1|102\n2|102\n3|102\n4|104\n5|105\n31|104\n101|102\n103|102", 'writers: found');
+run_sql(q{DELETE FROM docs WHERE id = 104; UPDATE docs SET body = 'Another text, which is long enough to be deleted.' WHERE id IN (1, 105);
+	UPDATE docs SET body = body || ' 7' WHERE id = 3; INSERT INTO comments VALUES (12, 2)});
+run_sql('CREATE TABLE docs_now AS TABLE docs; CALL delete_found()');
+is(run_sql('SELECT id, keeper FROM removed ORDER BY id') . "\n" . run_sql($comments), "2|102\n101|102\n103|102\n10|3\n11|4\n12|102",
+	'writers: a row stays that has changed, or whose keeper has');
+run_sql('CALL delete_found()');
+is(run_sql('SELECT count(*) FROM removed'), '3', 'writers: once');
+run_sql(q{CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+	CREATE TRIGGER refuse BEFORE INSERT ON docs FOR EACH ROW WHEN (NEW.id = 101) EXECUTE FUNCTION refuse()});
+run_sql($undo);
+is(run_sql('SELECT id FROM removed'), '101', 'what is refused when it is taken back is kept');
+run_sql("DROP TRIGGER refuse ON docs;\n$undo");
+is(differences('TABLE docs', 'TABLE docs_now') . run_sql('SELECT count(*) FROM removed'), '00', 'until it is back');
+
+# Columns come and go, and a comment is moved in two nights, and then elsewhere.
+begin_case('nights', q{
+	ALTER TABLE docs ADD author text DEFAULT 'Anna';
+	INSERT INTO comments VALUES (12, 1), (13, 1)});
+delete_all();
+run_sql(q{ALTER TABLE docs DROP author; ALTER TABLE docs ADD url text DEFAULT '/a';
+	INSERT INTO docs SELECT 9, 'NEWS: ' || body FROM docs WHERE id = 2});
+($right, $out, $err) = run_script($script);
+ok($right && $out =~ /^1 of 1 duplicates deleted/, 'nights: the second');
+is(run_sql(q{SELECT id, keeper, whole - 'body' FROM removed ORDER BY id}),
+	qq{1|2|{"id": 1, "author": "Anna"}\n2|9|{"id": 2, "url": "/a"}\n3|2|{"id": 3, "author": "Anna"}}, 'each column has its own');
+is(run_sql($comments), "10|9\n11|4\n12|9\n13|9", 'nights: comments are moved twice');
+run_sql('UPDATE comments SET doc = 4 WHERE id = 13');
+run_sql($undo);
+is(run_sql($rows) . "\n" . run_sql($comments), "2\n4\n5\n6\n7\n9\n10|2\n11|4\n12|2\n13|4", 'one night is taken back, but not what was moved since');
+run_sql($undo);
+is(run_sql($rows) . "\n" . run_sql($comments), "1\n2\n3\n4\n5\n6\n7\n9\n10|3\n11|4\n12|1\n13|4", 'then the night before');
+
+# A key of two columns: another row has the id of one that goes.  And an old partition is dropped.
+$database = 'keys';
+$node->safe_psql('postgres', "CREATE DATABASE keys TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'");
+run_sql(q{
+	CREATE EXTENSION simhash;
+	CREATE TABLE docs (day date, id bigint, body text, PRIMARY KEY (id, day)) PARTITION BY RANGE (day);
+	CREATE TABLE docs_1 PARTITION OF docs FOR VALUES FROM ('2026-01-01') TO ('2026-01-02');
+	CREATE TABLE docs_2 PARTITION OF docs FOR VALUES FROM ('2026-01-02') TO ('2026-02-01');
+	CREATE INDEX docs_body ON docs USING simhash (body simhash_text_ops);
+	INSERT INTO docs VALUES
+	('2026-01-01', 1, 'The harbor bridge will be closed to all traffic from Friday evening.'),
+	('2026-01-03', 2, 'The harbor bridge will be closed to all traffic from Friday evening!'),
+	('2026-01-02', 3, 'The harbor bridge will be closed to all traffic, from Friday evening.'),
+	('2026-01-04', 1, 'The council has put off its decision on the new library to the session in May.');
+	CREATE TABLE comments (id bigint PRIMARY KEY, doc bigint, day date, FOREIGN KEY (doc, day) REFERENCES docs ON DELETE CASCADE);
+	INSERT INTO comments VALUES (10, 3, '2026-01-02'), (12, 1, '2026-01-04'), (13, 1, '2026-01-01');
+	CREATE TABLE docs_before AS TABLE docs;
+	CREATE TABLE comments_before AS TABLE comments});
+run_sql(changed($search, 'id bigint, keeper bigint', 'id bigint, day date, keeper bigint, keeper_day date',
+		'\(id, keeper\)\s+SELECT x.id, y.id', '(id, day, keeper, keeper_day) SELECT x.id, x.day, y.id, y.day',
+		'length\(body\) DESC NULLS LAST, id', 'day DESC, id')
+	  . $references
+	  . changed($deletion, 'id bigint, keeper bigint', 'id bigint, day date, keeper bigint, keeper_day date',
+		'\(removed_at, id\)', '(removed_at, id, day)', 'doc bigint, keeper bigint', 'doc bigint, day date, keeper bigint, keeper_day date',
+		'a.id, b.id AS keeper', 'a.id, a.day, b.id AS keeper, b.day AS keeper_day', 'a.id = found.id', '(a.id, a.day) = (found.id, found.day)',
+		'b.id = found.keeper', '(b.id, b.day) = (found.keeper, keeper_day)', 'doc = batch.keeper', 'doc = batch.keeper, day = keeper_day',
+		'comments.doc = batch.id', '(comments.doc, comments.day) = (batch.id, batch.day)', 'batch.id AS doc, batch.keeper', 'batch.id AS doc, batch.day, batch.keeper, keeper_day',
+		'id, doc, keeper\)', 'id, doc, day, keeper, keeper_day)', 'docs.id = batch.id', '(docs.id, docs.day) = (batch.id, batch.day)',
+		'docs.id, batch.keeper, to_jsonb', 'docs.id, docs.day, batch.keeper, keeper_day, to_jsonb', 'id, keeper, whole\)', 'id, day, keeper, keeper_day, whole)',
+		'docs.id = batch.keeper', '(docs.id, docs.day) = (batch.keeper, keeper_day)'));
+is(run_sql('SELECT count(*) FROM comments JOIN found ON doc = found.id'), '3', 'keys: by id alone, the comment of another row would be moved');
+run_sql('CALL delete_found()');
+is(run_sql('SELECT id, day FROM docs ORDER BY day') . "\n" . run_sql('SELECT * FROM comments ORDER BY id'),
+	"2|2026-01-03\n1|2026-01-04\n10|2|2026-01-03\n12|1|2026-01-04\n13|2|2026-01-03", 'keys: the right rows go, and the right comments are moved');
+run_sql('BEGIN; ALTER TABLE docs DETACH PARTITION docs_1; DROP TABLE docs_1; ROLLBACK');
+is(run_sql('SELECT count(*) FROM docs_1'), '0', 'the old partition has nothing that another has not');
+run_sql(changed($undo, '\(id, body\)\nSELECT r.id', '(day, id, body) SELECT r.day, r.id', 'doc = m.doc', 'doc = m.doc, day = m.day',
+		'comments.doc = m.keeper', '(comments.doc, comments.day) = (m.keeper, m.keeper_day)', 'removed.id = docs.id',
+		'(removed.id, removed.day) = (docs.id, docs.day)'));
+is_before('keys: all is taken back');
+
+# References of the table to itself: from a keeper to a row that goes, between two that go, and from another row
+begin_case('itself', q{
+	ALTER TABLE docs ADD parent bigint REFERENCES docs ON DELETE CASCADE;
+	UPDATE docs SET parent = CASE id WHEN 2 THEN 1 WHEN 3 THEN 1 WHEN 4 THEN 3 WHEN 5 THEN 4 END});
+run_sql($search);
+is(run_sql('SELECT id FROM found WHERE EXISTS (SELECT FROM docs WHERE docs.id = keeper AND parent = found.id)'), '1',
+	'a keeper would become its own parent');
+my ($parent) = slurp_file("$FindBin::RealBin/../../$page") =~ /`SET (parent =\s+nullif.*?)`/s or die;
+run_sql($references . changed($deletion, q{<> 'comments'::regclass}, q{NOT IN ('comments'::regclass, 'docs'::regclass)},
+		'WITH gone AS', "WITH moved AS (
+			UPDATE docs SET $parent FROM batch WHERE parent = batch.id RETURNING docs.id, batch.id AS parent, keeper)
+		INSERT INTO moved_docs (removed_at, id, parent, keeper) SELECT run, moved.* FROM moved;
+		WITH gone AS", 'CREATE PROCEDURE', 'CREATE TABLE moved_docs (LIKE moved_comments); ALTER TABLE moved_docs RENAME doc TO parent; CREATE PROCEDURE')
+	  . 'CALL delete_found();');
+is(run_sql('SELECT id, parent FROM docs ORDER BY id'), "2|\n4|2\n5|4\n6|\n7|", 'itself: none refers to itself, and none is lost');
+run_sql(changed($undo, '\(id, body\)\nSELECT r.id, r.body', '(id, body, parent) SELECT r.id, r.body, r.parent', 'UPDATE comments', "UPDATE docs SET parent = m.parent
+	FROM moved_docs m WHERE docs.id = m.id AND docs.parent IS NOT DISTINCT FROM nullif(m.keeper, m.id) AND removed_at = :'run';\nUPDATE comments"));
+is_before('itself: all is taken back');
+
+# A publication of all tables
+begin_case('published', 'INSERT INTO comments VALUES (12, 1)', 'bigint REFERENCES docs ON DELETE CASCADE', 'bigint');
+run_sql('DROP TABLE docs_before, comments_before; CREATE PUBLICATION everything FOR ALL TABLES');
+run_sql("SELECT FROM pg_create_logical_replication_slot('published', 'pgoutput')");
+$node->safe_psql('postgres', "CREATE DATABASE subscribed TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'");
+my ($copies) = $deletion =~ /^(.*?)CREATE PROCEDURE/s;
+my $publisher = $node->connstr('published') =~ s/'/''/gr;
+$node->safe_psql('subscribed', "CREATE EXTENSION simhash;\n" . $tables =~ s/^INSERT.*?;$//msgr . "$copies
+	CREATE SUBSCRIPTION published CONNECTION '$publisher' PUBLICATION everything WITH (create_slot = false)");
+delete_all();
+is(run_sql("SELECT string_agg(tablename, ' ' ORDER BY tablename) FROM pg_publication_tables"), 'comments docs moved_comments removed',
+	'replication: what is found is not published');
+$node->safe_psql('subscribed', 'ALTER SUBSCRIPTION published REFRESH PUBLICATION');
+ok($node->poll_query_until('subscribed', "SELECT NOT EXISTS (SELECT FROM pg_subscription_rel WHERE srsubstate <> 'r')"), 'replication: in step');
+run_sql($undo);
+$node->wait_for_catchup('published');
+foreach my $table ('docs', 'comments', 'removed', 'moved_comments')
+{
+	is($node->safe_psql('subscribed', "SELECT * FROM $table ORDER BY id"), run_sql("SELECT * FROM $table ORDER BY id"), "replication: $table");
+}
+is(run_sql($rows), "1\n2\n3\n4\n5\n6\n7", 'replication: all is taken back');
+$node->safe_psql('subscribed', 'DROP SUBSCRIPTION published');
+
+# Rows that are there are old when the column is added that tells which are new.
+begin_case('yesterday', '');
+my $new = page_statements($page, 'DEFAULT \'-infinity\'');
+is(run_sql($new), '', 'yesterday: rows that were there are not new');
+run_sql("INSERT INTO docs SELECT 8, 'News: ' || body FROM docs WHERE id = 2");
+is(run_sql($new =~ s/^(ALTER|CREATE).*?$//mgr), "8|1\n8|2\n8|3", 'those that came since are');
+
+# Boilerplate: an article on three pages, on one of them with more, and a page of the form alone
+begin_case('boilerplate', '');
+my $values = q{(1, 'The ferry runs every ten minutes.'), (2, 'The library opens in May.')};
+run_sql(changed(page_statements('doc/texts.md', 'CREATE TABLE boilerplate'), '\(VALUES .*?\) v \(n, news\)', "(VALUES $values, (3, 'Eggs are cheap.'),
+			(4, 'Eggs are cheap.'), (5, 'Eggs are cheap.'), (6, 'Reprint only with permission.')) v (n, news)"));
+is(run_sql('SELECT id FROM articles ORDER BY id'), "1\n2\n3\n4\n5\n6", 'boilerplate: each page is there');
+is(run_sql(q{SELECT id, body FROM articles WHERE id < 3 ORDER BY id}), "1|The ferry runs every ten minutes.\n2|The library opens in May.", 'without the form');
+is(run_sql(q{SELECT count(*) FROM articles WHERE body LIKE '%Eggs are cheap.%'}), '3', 'and no article is lost');
+
+$database = 'postgres';
 is_sound($node, 'recipes', map { "docs_${_}_body_idx" } 0 .. 2);
 $node->stop;
 done_testing();
