@@ -189,6 +189,25 @@ UNION ALL SELECT count(*) FROM simhash_find_all('long_fp')
 UNION ALL SELECT count(*) FROM simhash_find_clusters('long_fp');
 SET maintenance_work_mem = '16MB';
 SELECT count(*), min(size), max(size) FROM simhash_find_clusters('long_fp');
+-- if there is no room for these rows either, the error says why it needs it
+CREATE TABLE longer (name text, fp simhash);
+INSERT INTO longer SELECT repeat('x', 5000) || least(i / 2, 200), 7 FROM generate_series(1, 36000) i;
+CREATE INDEX longer_fp ON longer USING simhash (name, fp);
+SET maintenance_work_mem = '1MB';
+SELECT state, regexp_replace(message, '^\d+', 'N') AS message, detail
+FROM attempt($$SELECT FROM simhash_find_clusters('longer_fp')$$);
+-- wide ones have room for rows only where it has to be checked whether their columns differ;
+-- clusters of both kinds are numbered in the order of their first rows
+CREATE TABLE long_wide (name text, fp simhash_bits(128));
+INSERT INTO long_wide SELECT 'many', wide('m', 128) FROM generate_series(1, 40000);
+INSERT INTO long_wide SELECT repeat(md5((i / 2)::text), 20), wide('w' || i / 2, 128) FROM generate_series(1, 4001) i;
+INSERT INTO long_wide SELECT 'many', wide('z', 128) FROM generate_series(1, 2);
+CREATE INDEX long_wide_fp ON long_wide USING simhash (name, fp);
+SELECT count(*) AS members, max(cluster) AS clusters, count(DISTINCT (name, size)) AS names,
+	count(*) FILTER (WHERE cluster <> rank) AS wrong
+FROM (SELECT c.*, l.name, dense_rank() OVER (ORDER BY first) AS rank
+	FROM (SELECT *, min(member) OVER (PARTITION BY cluster) AS first FROM simhash_find_clusters('long_wide_fp')) c
+		JOIN long_wide l ON l.ctid = member) s;
 RESET maintenance_work_mem;
 
 DROP SCHEMA batch_columns_test CASCADE;

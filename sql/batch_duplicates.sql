@@ -73,7 +73,7 @@ SELECT keep, a.* FROM unnest(ARRAY[
 	'id;', ';', ';id', 'id LIMIT 1', 'id OFFSET 1', 'id LIMIT ALL', 'id FETCH FIRST ROW ONLY',
 	'id FOR UPDATE', 'id UNION SELECT 1', 'id INTO x', 'id WHERE true', '*', 'id AS x',
 	'nothing', 'other.id', 'batch_duplicates_test.nowhere.id', 'length(id)', 'nothing(id)', '''a''', '1', '1, id',
-	'id, NULL', 'now()', '$1', 'xmin', 'point(id, id)', 'id USING <>',
+	'id, NULL', 'now()', '$1', 'xmin', 'age(xmin)', 'point(id, id)', 'id USING <>',
 	'id COLLATE "C"', '(SELECT 1)', 'EXISTS (SELECT FROM docs d WHERE d.id < docs.id)', 'id IN (SELECT 1)',
 	'ARRAY(SELECT id)', 'max(id)', 'count(*) DESC', 'id, grouping(id)', 'row_number() OVER ()',
 	'rank() OVER (ORDER BY id)',

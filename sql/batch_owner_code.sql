@@ -125,8 +125,7 @@ BEGIN
 	END LOOP;
 	CALL use_indexes('SELECT FROM simhash_find_all(%L)', '{one_column}');
 	FOREACH statement IN ARRAY ARRAY['SELECT simhash_index_check(%L)', 'SELECT simhash_index_check(%L, true)',
-		'SELECT FROM simhash_index_info(%L)', 'SELECT simhash_page_info(%L, 1)',
-		'SELECT FROM simhash_page_items(%L, 0)']
+		'SELECT FROM simhash_index_info(%L)']
 	LOOP
 		CALL use_indexes(statement, '{predicate,row_predicate,expression,row_expression,fingerprint,one_column}');
 	END LOOP;

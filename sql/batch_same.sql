@@ -60,6 +60,11 @@ EXCEPTION WHEN OTHERS THEN
 	message := SQLSTATE || ' ' || message;
 	context := (regexp_match(context, '^argument [^\n]*'))[1];
 END $$;
+-- volatile by the default of an argument
+CREATE FUNCTION at_random(int, float8 DEFAULT random()) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+	RETURN $2 > 0.5;
+END $$;
 \pset format unaligned
 SELECT same, a.* FROM unnest(ARRAY[
 	'a.kind = b.kind', 'A.KIND=B.kind -- a comment', '(a).kind = (b).kind', 'a.kind = b.kind COLLATE "C"',
@@ -70,10 +75,11 @@ SELECT same, a.* FROM unnest(ARRAY[
 	'true LIMIT 1', 'true OFFSET 1', 'true ORDER BY 1', 'true GROUP BY 1', 'true HAVING true', 'true FOR UPDATE',
 	'true UNION SELECT 1', 'true INTO x', 'true WINDOW w AS ()', 'true AS x', 'FROM docs', '1 WHERE true', '*', 'a.*', '/* no end',
 	'id = 3', 'kind = b.kind', 'docs.id = 1', 'c.id = 1', 'a.nothing = 1', 'batch_same_test.docs.id = 1', 'nothing(a.id)',
-	'a.id', '1', '''maybe''', 'NULL', 'a.kind', '$1', 'a.xmin = b.xmin', 'b.cmax = a.cmax', 'point(a.id, 1) = point(b.id, 1)',
+	'a.id', '1', '''maybe''', 'NULL', 'a.kind', '$1', 'a.xmin = b.xmin', 'b.cmax = a.cmax', 'age(b.xmin) > 0',
+	'(b).xmin IS NOT NULL', 'point(a.id, 1) = point(b.id, 1)',
 	'(SELECT true)', 'EXISTS (SELECT FROM docs d WHERE d.id < a.id)', 'a.id IN (SELECT b.id)', 'ARRAY(SELECT a.id) = ''{1}''',
 	'max(a.id) > 1', 'count(*) > 1', 'grouping(a.id) = 1', 'row_number() OVER () > 1', 'rank() OVER (ORDER BY a.id) > 1',
-	'generate_series(1, a.id) > 1', 'generate_series(1, a.id) = b.id', 'random() < .5', 'a.id + random() > b.id',
+	'generate_series(1, a.id) > 1', 'generate_series(1, a.id) = b.id', 'random() < .5', 'a.id + random() > b.id', 'at_random(a.id)', 'at_random(b.id, a.id)',
 	'nextval(''s'') > 1', 'clock_timestamp() > now()', 'a.id / 0 = b.id', 'a.kind::int = 1',
 	'a.kind = b.kind COLLATE nowhere', 'CURRENT OF c']) same,
 	attempt(same) a;

@@ -35,14 +35,14 @@ DROP TABLE narrow, pdq, widest;
 CREATE INDEX doc_fp ON doc USING simhash (fp);
 SELECT * FROM (SELECT count(DISTINCT table_no) AS tables, min(prefix_bits), max(prefix_bits), sum(entries)
 	FROM simhash_index_info('doc_fp')) a,
-	(SELECT columns, blocks, distance, width, entries AS trees FROM simhash_page_info('doc_fp', 0)) b;
+	(SELECT columns, blocks, distance, width, entries AS trees FROM page_info('doc_fp', 0)) b;
 SELECT table_no, count(*) AS leaves, sum(entries) AS entries
-FROM generate_series(1, pg_relation_size('doc_fp') / 8192 - 1) b, simhash_page_info('doc_fp', b)
+FROM generate_series(1, pg_relation_size('doc_fp') / 8192 - 1) b, page_info('doc_fp', b)
 WHERE page_type = 'leaf' GROUP BY 1 ORDER BY 1;
 -- the entries are those of the parts, the most significant bits first
 WITH item AS (SELECT i.fp, i.ctid, p.table_no / 4 AS part
-	FROM generate_series(1, pg_relation_size('doc_fp') / 8192 - 1) b, simhash_page_info('doc_fp', b) p,
-		simhash_page_items('doc_fp', b) i WHERE p.page_type = 'leaf' AND p.table_no IS NOT NULL)
+	FROM generate_series(1, pg_relation_size('doc_fp') / 8192 - 1) b, page_info('doc_fp', b) p,
+		page_items('doc_fp', b) i WHERE p.page_type = 'leaf' AND p.table_no IS NOT NULL)
 SELECT count(*), count(*) FILTER (WHERE item.fp::bit(64) <> substring(doc.fp::varbit, part * 64 + 1, 64)::bit(64)) AS wrong
 FROM item JOIN doc ON doc.ctid = item.ctid;
 SET client_min_messages = notice;

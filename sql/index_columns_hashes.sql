@@ -112,7 +112,7 @@ END $$;
 CREATE FUNCTION groups(index regclass, OUT tid tid, OUT number bigint) RETURNS SETOF record LANGUAGE sql AS $$
 	SELECT i.ctid, i.group_hash
 	FROM generate_series(1, pg_relation_size(index) / current_setting('block_size')::int - 1) block,
-		simhash_page_info(index, block) p, simhash_page_items(index, block) i
+		page_info(index, block) p, page_items(index, block) i
 	WHERE p.page_type = 'leaf' AND p.table_no = 0
 $$;
 

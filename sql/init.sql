@@ -10,8 +10,10 @@ ALTER DATABASE :"database" SET jit = off;
 -- brute force
 \getenv directory PG_ABS_SRCDIR
 \set file :directory '/test/brute_force.sql'
+\set pages :directory '/test/pages.sql'
 \set ECHO none
 \i :file
+\i :pages
 \set ECHO all
 
 -- 64 bits that depend on nothing but the text

@@ -1029,29 +1029,6 @@ AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION simhash_index_check(regclass, boolean) IS
 	'verify the structure of a simhash index; with heapallindexed, also that each visible row is in each permuted table';
 
-CREATE FUNCTION simhash_page_info(
-	index regclass, block bigint,
-	OUT page_type text, OUT table_no integer, OUT level integer, OUT is_root boolean,
-	OUT entries integer, OUT sorted integer, OUT dead integer,
-	OUT key_width integer, OUT row_width integer, OUT right_block bigint,
-	OUT low_group bigint, OUT low_fp simhash, OUT low_ctid tid,
-	OUT high_group bigint, OUT high_fp simhash, OUT high_ctid tid,
-	OUT version integer, OUT columns integer, OUT blocks integer, OUT distance integer,
-	OUT width integer
-) RETURNS record
-AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION simhash_page_info(regclass, bigint) IS
-	'position, fences and contents of a page of a simhash index; block 0 is the metapage';
-
-CREATE FUNCTION simhash_page_items(
-	index regclass, block bigint,
-	OUT item integer, OUT group_hash bigint, OUT permuted simhash, OUT ctid tid,
-	OUT fp simhash, OUT child bigint, OUT dead boolean
-) RETURNS SETOF record
-AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 500;
-COMMENT ON FUNCTION simhash_page_items(regclass, bigint) IS
-	'entries of a page of a simhash index, in physical order; for the metapage, the roots';
-
 --
 -- 14. Searches of whole indexes
 --

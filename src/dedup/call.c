@@ -2,7 +2,12 @@
  *
  * call.c
  *	  What the functions over whole tables have in common: reading arguments, opening
- *	  and closing, the search, and returning rows.
+ *	  and closing, the choice of workers, the search, and returning rows.
+ *
+ * Workers compare fingerprints only.  The leader looks up rows, and compares values for
+ * which the index has computed fingerprints, or of the columns before the
+ * fingerprint.  It does this in parallel mode, in which functions that are not
+ * marked as safe, or at least restricted, may fail.
  *
  * All rows that a call returns have the same layout, since the same columns are null
  * in all of them, and mostly no column is of variable length.  So a row is formed
@@ -14,23 +19,132 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/parallel.h"
 #include "access/tupmacs.h"
+#include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_am.h"
+#include "catalog/pg_index.h"
 #include "catalog/pg_proc.h"
 #include "funcapi.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/paths.h"
+#include "storage/bufmgr.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
+#include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/tuplestore.h"
 
 #include "dedup/call.h"
+#include "dedup/open.h"
 #include "dedup/rows.h"
+#include "index/index.h"
 #include "text/similar.h"
-#include "type/simhash.h"
-#include "type/wide.h"
+
+/*
+ * If the server does not choose workers for every index, however small, a search
+ * must be worth some milliseconds, in which they start.  It grows with the pages
+ * and with the distance.
+ */
+#define LEAST_WORK		10000
+
+/*
+ * Are the expressions of an index that a search evaluates allowed in parallel mode?  They
+ * are taken from the catalog as they are, since simplifying them would run functions of
+ * the owner of the table.
+ */
+static bool
+expressions_are_allowed(Relation index, int ncolumns)
+{
+	/* the server's own check wants a query */
+	Query	   *query = makeNode(Query);
+	ListCell   *cell;
+
+	query->commandType = CMD_SELECT;
+	foreach(cell, shdup_index_expressions(index, ncolumns))
+		query->targetList = lappend(query->targetList,
+									makeTargetEntry(lfirst(cell), 1, NULL, false));
+	return max_parallel_hazard(query) != PROPARALLEL_UNSAFE;
+}
+
+/*
+ * May everything that a search evaluates be evaluated in parallel mode?
+ */
+static bool
+functions_are_allowed(const ShDupHeaps *heaps)
+{
+	int			ncolumns = shdup_checked_columns(heaps);
+
+	for (int i = 0; i < ncolumns; i++)
+	{
+		if (func_parallel(get_opcode(shdup_column_operator(heaps, i))) == PROPARALLEL_UNSAFE)
+			return false;
+	}
+	for (int side = 0; side < heaps->nsides; side++)
+	{
+		if (!expressions_are_allowed(heaps->sides[side].named.index, ncolumns))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The number of workers for so many pages of indexes, as the server chooses it
+ * for a scan of them.
+ */
+static int
+workers_for_pages(double pages, int distance)
+{
+	double		threshold = Max(min_parallel_index_scan_size, 1);
+	int			workers = 1;
+
+	if (pages == 0 || pages < min_parallel_index_scan_size ||
+		(min_parallel_index_scan_size > 0 && pages * (distance + 1) < LEAST_WORK))
+		return 0;
+	while (pages >= threshold * 3)
+	{
+		workers++;
+		threshold *= 3;
+	}
+	return workers;
+}
+
+/*
+ * How many workers a search of some tables within a distance may have; 0 for none.
+ *
+ * parallel_workers of a table counts as in a scan of it.
+ */
+static int
+workers_of_call(const ShDupHeaps *heaps, int distance)
+{
+	double		pages = 0;
+	int			workers = 0;
+
+	if (max_parallel_workers_per_gather == 0 || !IsUnderPostmaster ||
+		IsInParallelMode() || IsParallelWorker())
+		return 0;
+	for (int i = 0; i < heaps->count; i++)
+	{
+		const ShDupHeap *heap = &heaps->heaps[i];
+		int			wanted = RelationGetParallelWorkers(heap->relation, -1);
+
+		/* workers cannot see the buffers of temporary tables */
+		if (RelationUsesLocalBuffers(heap->relation))
+			return 0;
+		if (wanted < 0)
+			pages += RelationGetNumberOfBlocks(heap->index);
+		workers = Max(workers, wanted);
+	}
+	workers = Min(Max(workers, workers_for_pages(pages, distance)), max_parallel_workers_per_gather);
+	return workers > 0 && functions_are_allowed(heaps) ? workers : 0;
+}
 
 /*
  * Form the row into which values are filled, unless a column is of variable length.
@@ -86,7 +200,8 @@ shdup_result_set_null(ShDupResult *result, int column)
 }
 
 /*
- * Return a row.  Values of columns that are null in all rows are ignored.
+ * Return a row.  Values of columns that are null in all rows are ignored, and those of
+ * variable length are freed.
  */
 void
 shdup_result_add(ShDupResult *result, const Datum *values)
@@ -96,6 +211,11 @@ shdup_result_add(ShDupResult *result, const Datum *values)
 	if (result->tuple == NULL)
 	{
 		tuplestore_putvalues(result->store, result->desc, (Datum *) values, result->nulls);
+		for (int i = 0; i < result->desc->natts; i++)
+		{
+			if (!result->nulls[i] && TupleDescAttr(result->desc, i)->attlen < 0)
+				pfree(DatumGetPointer(values[i]));
+		}
 		return;
 	}
 	row = (char *) result->tuple->t_data + result->tuple->t_data->t_hoff;
@@ -130,7 +250,7 @@ shdup_begin_heaps(ShDupCall *call, ShDupCommand command, const Oid *indexes,
 	const ShDupOpened *named = &call->heaps.sides[nindexes - 1].named;
 
 	shdup_heaps_open(&call->heaps, indexes, nindexes);
-	call->width = shdup_wide_width(&call->heaps.sides[0]);
+	call->width = shdup_wide_width(&call->heaps, 0);
 	call->heaps.grouped &= by_columns;
 	call->snapshot = RegisterSnapshot(GetActiveSnapshot());
 	for (int i = 0; i < call->heaps.count; i++)
@@ -146,6 +266,7 @@ void
 shdup_end_heaps(ShDupCall *call)
 {
 	shdup_progress_end();
+	shdup_check_end(call->rows.check);
 	UnregisterSnapshot(call->snapshot);
 	shdup_heaps_close(&call->heaps);
 }
@@ -167,7 +288,7 @@ shdup_get_distance(FunctionCallInfo fcinfo, int arg, const ShDupCall *call)
 		return PG_GETARG_INT32(arg);
 	}
 	for (int side = 0; side < heaps->nsides; side++)
-		distance = Min(distance, shdup_named_distance(&heaps->sides[side]));
+		distance = Min(distance, shdup_side_distance(heaps, side));
 	return distance;
 }
 
@@ -188,33 +309,30 @@ is_member(Oid extension, Oid function, const char *name)
  * similarity as its third argument, and the one that computes fingerprints?
  */
 static bool
-has_similarity(const ShDupPartitions *target)
+has_similarity(Relation index, Oid operator)
 {
-	Oid			extension = getExtensionOfObject(AccessMethodRelationId,
-												 target->named.index->rd_rel->relam);
-	int			radius;
-	Oid			operator = shdup_named_operator(target, &radius);
+	Oid			extension = getExtensionOfObject(AccessMethodRelationId, index->rd_rel->relam);
 
 	return OidIsValid(operator) &&
 		is_member(extension, get_opcode(operator), "simhash_similar_op") &&
-		is_member(extension, shdup_named_fingerprint(target), "simhash_similar_fingerprint");
+		is_member(extension, shidx_fingerprint_function(index), "simhash_similar_fingerprint");
 }
 
 /*
- * Report an error if not.
+ * Report an error if rows of an index cannot be compared at any similarity.
  */
 static void
-check_similarity(const ShDupPartitions *target)
+check_similarity(Relation index)
 {
 	int			radius;
-	Oid			operator = shdup_named_operator(target, &radius);
+	Oid			operator = shdup_near_operator(index, &radius);
 
-	if (has_similarity(target))
+	if (has_similarity(index, operator))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("index \"%s\" cannot be searched by a similarity",
-					RelationGetRelationName(target->named.index)),
+					RelationGetRelationName(index)),
 			 OidIsValid(operator) ?
 			 errdetail("The operator %s of its operator class decides which rows are near-duplicates, by fingerprints of its own or a threshold of its own.",
 					   format_operator(operator)) :
@@ -227,20 +345,20 @@ check_similarity(const ShDupPartitions *target)
  * another condition, and not another threshold.
  */
 static void
-check_distance(const ShDupPartitions *target)
+check_distance(Relation index)
 {
 	int			radius;
-	Oid			operator = shdup_named_operator(target, &radius);
+	Oid			operator = shdup_near_operator(index, &radius);
 
 	if (!OidIsValid(operator))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("index \"%s\" cannot be searched by a distance",
-					RelationGetRelationName(target->named.index)),
+					RelationGetRelationName(index)),
 			 errdetail("The operator %s of its operator class decides which rows are near-duplicates.",
 					   format_operator(operator)),
-			 has_similarity(target) ?
+			 has_similarity(index, operator) ?
 			 errhint("Use \"similarity\", such as similarity => 0.6.") : 0));
 }
 
@@ -249,15 +367,15 @@ check_distance(const ShDupPartitions *target)
  * documents, the one that the argument "similarity" or the operator class implies.  Sets
  * call->similarity.
  */
-int
-shdup_get_nearness(FunctionCallInfo fcinfo, int distance, int similarity, ShDupCall *call)
+static int
+get_nearness(FunctionCallInfo fcinfo, int distance, int similarity, ShDupCall *call)
 {
-	const ShDupPartitions *target = &call->heaps.sides[0];
+	Relation	index = call->heaps.sides[0].named.index;
 
 	if (!PG_ARGISNULL(similarity))
-		check_similarity(target);
+		check_similarity(index);
 	if (!PG_ARGISNULL(distance))
-		check_distance(target);
+		check_distance(index);
 	if (PG_ARGISNULL(similarity))
 		return shdup_get_distance(fcinfo, distance, call);
 	call->similarity = PG_GETARG_FLOAT8(similarity);
@@ -327,46 +445,53 @@ shdup_begin_query(ShDupCall *call, int nsides, int distance)
 }
 
 /*
- * Let a side be some of the tables.
+ * Let an input be the tables of a named index.
  */
 void
-shdup_use_heaps(ShDupCall *call, int side, const ShDupHeaps *heaps)
+shdup_use_side(ShDupCall *call, int input, int side)
 {
-	ShPairsIndexes indexes = {.count = heaps->count,.grouped = heaps->grouped};
+	const ShDupHeaps *heaps = &call->heaps;
+	const ShDupHeap *heap = heaps->heaps + heaps->sides[side].first;
+	ShPairsIndexes indexes = {.count = heaps->sides[side].count,.grouped = heaps->grouped};
 
-	indexes.list = palloc(heaps->count * sizeof(ShPairsIndex));
-	for (int i = 0; i < heaps->count; i++)
+	indexes.list = palloc(indexes.count * sizeof(ShPairsIndex));
+	for (int i = 0; i < indexes.count; i++, heap++)
 	{
-		const ShDupHeap *heap = &heaps->heaps[i];
-
 		indexes.list[i] = (ShPairsIndex)
 		{
 			heap->index, heap->first_row, heap->end_row
 		};
 	}
-	shpairs_input_indexes(&call->query.inputs[side], &indexes, call->snapshot, bits(call));
+	shpairs_input_indexes(&call->query.inputs[input], &indexes, call->snapshot, bits(call));
 }
 
 /*
- * Begin a call with the arguments (index regclass, distance int), and similarity float8
- * at the given place.  Returns false if the index is null.
+ * Begin a call whose arguments are one or two indexes, regclass, distance int, and
+ * similarity float8 at the given place.  Returns false if an index is null.
  *
- * Opens the index, or its partitions, with AccessShareLock on them and their tables,
+ * Opens the indexes, or their partitions, with AccessShareLock on them and their tables,
  * and prepares to search and to look up rows for the snapshot of the calling query.
  */
 bool
-shdup_begin_index(FunctionCallInfo fcinfo, ShDupCommand command, int similarity,
-				  ShDupCall *call)
+shdup_begin_indexes(FunctionCallInfo fcinfo, ShDupCommand command, int nindexes, int similarity,
+					ShDupCall *call)
 {
-	Oid			index;
+	Oid			indexes[SHDUP_MAX_SIDES];
 
-	if (!shdup_begin(fcinfo, 1, call))
+	if (!shdup_begin(fcinfo, nindexes, call))
 		return false;
-	index = PG_GETARG_OID(0);
-	shdup_begin_heaps(call, command, &index, 1, true);
-	shdup_begin_query(call, 1, shdup_get_nearness(fcinfo, 1, similarity, call));
-	shdup_use_heaps(call, 0, &call->heaps);
-	call->workers = shdup_choose_workers(&call->heaps, call->query.distance);
+	for (int i = 0; i < nindexes; i++)
+		indexes[i] = PG_GETARG_OID(i);
+	if (nindexes > 1 && indexes[0] == indexes[1])
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("both sides are the same index"),
+				 errhint("Use simhash_find_all to find the pairs of one index.")));
+	shdup_begin_heaps(call, command, indexes, nindexes, true);
+	shdup_begin_query(call, nindexes, get_nearness(fcinfo, nindexes, similarity, call));
+	for (int side = 0; side < nindexes; side++)
+		shdup_use_side(call, side, side);
+	call->workers = workers_of_call(&call->heaps, call->query.distance);
 	return true;
 }
 
@@ -380,59 +505,50 @@ shdup_search(ShDupCall *call, ShPairsSink *sink)
 }
 
 /*
- * Begin a call with the arguments (fingerprints simhash[], distance int,
- * blocks int) and, for some functions, (table_no int).  Returns false if the
- * array is null.
+ * Set the scheme and the table of a search of an array: the arguments blocks int and, for
+ * some functions, table_no int.
  */
-bool
-shdup_begin_array(FunctionCallInfo fcinfo, ShDupCommand command, ShDupCall *call)
+static void
+choose_table(FunctionCallInfo fcinfo, ShPairsQuery *query)
 {
-	int			distance = PG_ARGISNULL(1) ? SIMHASH_NEAR_RADIUS : PG_GETARG_INT32(1);
 	bool		has_table = PG_NARGS() > 3 && !PG_ARGISNULL(3);
-	ShBitsScheme *scheme = NULL;
+	ShBitsScheme *scheme;
 
-	if (!shdup_begin(fcinfo, 1, call))
-		return false;
-
-	shpairs_check_distance(distance, SHBITS_WIDTH);
-	shdup_begin_query(call, 1, distance);
-	if (!PG_ARGISNULL(2))
-		scheme = shbits_make_scheme(PG_GETARG_INT32(2), distance);
-	else if (has_table)
-		scheme = shbits_make_scheme(distance + 1, distance);
+	if (PG_ARGISNULL(2) && !has_table)
+		return;
+	scheme = shbits_make_scheme(PG_ARGISNULL(2) ? query->distance + 1 : PG_GETARG_INT32(2),
+								query->distance);
 	if (has_table)
 	{
-		call->query.table = PG_GETARG_INT32(3);
-		shbits_check_table(scheme, call->query.table);
+		query->table = PG_GETARG_INT32(3);
+		shbits_check_table(scheme, query->table);
 	}
-	call->query.scheme = scheme;
-	shdup_progress_start(command, InvalidOid, InvalidOid);
-	shpairs_input_array(&call->query.inputs[0], PG_GETARG_ANY_ARRAY_P(0));
-	return true;
+	query->scheme = scheme;
 }
 
 /*
- * Begin a call with the arguments (fingerprints simhash_bits[], distance int).
- * Returns false if the array is null, or has no values, which have no width.
+ * Begin a call with the arguments (fingerprints simhash[], distance int) and those of
+ * choose_table, or (fingerprints simhash_bits[], distance int).  Returns false if the
+ * array is null, or has no values of which to know the width.
  */
 bool
-shdup_begin_wide_array(FunctionCallInfo fcinfo, ShDupCommand command, ShDupCall *call)
+shdup_begin_array(FunctionCallInfo fcinfo, ShDupCommand command, bool wide, ShDupCall *call)
 {
+	ShPairsQuery *query = &call->query;
+
 	if (!shdup_begin(fcinfo, 1, call))
 		return false;
 	shdup_begin_query(call, 1, 0);
-	shpairs_input_wide_array(&call->query.inputs[0], PG_GETARG_ARRAYTYPE_P(0));
-	call->width = call->query.inputs[0].width;
-	if (call->width == 0)
+	shpairs_input_array(&query->inputs[0], PG_GETARG_ANY_ARRAY_P(0), wide);
+	if (query->inputs[0].width == 0)
 		return false;
-	call->query.distance = PG_ARGISNULL(1) ? shtype_near_radius(call->width) : PG_GETARG_INT32(1);
-	shpairs_check_distance(call->query.distance, call->width);
+	if (wide)
+		call->width = query->inputs[0].width;
+	query->distance = !PG_ARGISNULL(1) ? PG_GETARG_INT32(1) :
+		wide ? shtype_near_radius(call->width) : SIMHASH_NEAR_RADIUS;
+	shpairs_check_distance(query->distance, bits(call));
+	if (!wide)
+		choose_table(fcinfo, query);
 	shdup_progress_start(command, InvalidOid, InvalidOid);
 	return true;
-}
-
-void
-shdup_end_array(ShDupCall *call)
-{
-	shdup_progress_end();
 }

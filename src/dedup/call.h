@@ -12,11 +12,12 @@
 #include "fmgr.h"
 #include "nodes/execnodes.h"
 
-#include "dedup/checks.h"
 #include "dedup/open.h"
 #include "dedup/progress.h"
 #include "dedup/rows.h"
 #include "pairs/finder.h"
+#include "type/simhash.h"
+#include "type/wide.h"
 
 #define SHDUP_RESULT_COLUMNS	8
 
@@ -52,21 +53,16 @@ typedef struct ShDupCall
 extern void shdup_begin_heaps(ShDupCall *call, ShDupCommand command,
 							  const Oid *indexes, int nindexes, bool by_columns);
 extern int	shdup_get_distance(FunctionCallInfo fcinfo, int arg, const ShDupCall *call);
-extern int	shdup_get_nearness(FunctionCallInfo fcinfo, int distance, int similarity,
-							   ShDupCall *call);
 extern char *shdup_get_text(FunctionCallInfo fcinfo, int arg);
 extern ShDupRowCheck *shdup_begin_checks(ShDupCall *call, const char *same);
 extern void shdup_end_heaps(ShDupCall *call);
 extern bool shdup_begin(FunctionCallInfo fcinfo, int narguments, ShDupCall *call);
 extern void shdup_begin_query(ShDupCall *call, int nsides, int distance);
-extern void shdup_use_heaps(ShDupCall *call, int side, const ShDupHeaps *heaps);
-extern bool shdup_begin_index(FunctionCallInfo fcinfo, ShDupCommand command, int similarity,
+extern void shdup_use_side(ShDupCall *call, int input, int side);
+extern bool shdup_begin_indexes(FunctionCallInfo fcinfo, ShDupCommand command, int nindexes,
+								int similarity, ShDupCall *call);
+extern bool shdup_begin_array(FunctionCallInfo fcinfo, ShDupCommand command, bool wide,
 							  ShDupCall *call);
-extern bool shdup_begin_array(FunctionCallInfo fcinfo, ShDupCommand command,
-							  ShDupCall *call);
-extern bool shdup_begin_wide_array(FunctionCallInfo fcinfo, ShDupCommand command,
-								   ShDupCall *call);
-extern void shdup_end_array(ShDupCall *call);
 extern void shdup_search(ShDupCall *call, ShPairsSink *sink);
 
 /*
@@ -76,6 +72,15 @@ static inline int
 shdup_nwords(const ShDupCall *call)
 {
 	return call->width > SHBITS_WIDTH ? shbits_nparts(call->width) : 0;
+}
+
+/*
+ * A fingerprint as a result, given its words, and the width of a wide one or 0.
+ */
+static inline Datum
+shdup_fp_datum(int width, const uint64 *words)
+{
+	return width > 0 ? PointerGetDatum(shtype_join_bits(words, width)) : SimhashGetDatum(*words);
 }
 
 /* the most fingerprints that are searched */

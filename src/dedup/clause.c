@@ -16,6 +16,8 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/sysattr.h"
+#include "catalog/heap.h"
 #include "executor/executor.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -187,8 +189,7 @@ parse_clause(ParseState *pstate, const ShDupClause *clause)
 }
 
 /*
- * Report an error if the clause cannot be evaluated for single rows, or not with the same
- * result each time.
+ * Report an error if the clause cannot be evaluated for single rows.
  */
 static void
 check_clause(const ShDupClause *clause, Query *query)
@@ -199,8 +200,6 @@ check_clause(const ShDupClause *clause, Query *query)
 		report_refused(clause, ERRCODE_WINDOWING_ERROR, "window functions");
 	if (query->hasTargetSRFs)
 		report_refused(clause, ERRCODE_FEATURE_NOT_SUPPORTED, "set-returning functions");
-	if (contain_volatile_functions((Node *) query))
-		report_refused(clause, ERRCODE_FEATURE_NOT_SUPPORTED, "volatile functions");
 }
 
 /*
@@ -236,4 +235,46 @@ shdup_clause_analyze(const ShDupClause *clause, Relation table, const List *name
 	shdup_clause_stop(&context);
 	free_parsestate(pstate);
 	return query;
+}
+
+/*
+ * Report an error if an expression has a system column that does not come with every row:
+ * rows of partitions are converted, and some are copied.
+ */
+static void
+check_system_columns(const ShDupClause *clause, Node *expression, int varno)
+{
+	Bitmapset  *columns = NULL;
+
+	pull_varattnos(expression, varno, &columns);
+	for (int i = -1; (i = bms_next_member(columns, i)) >= 0;)
+	{
+		AttrNumber	column = i + FirstLowInvalidHeapAttributeNumber;
+
+		if (column < 0 && column != SelfItemPointerAttributeNumber && column != TableOidAttributeNumber)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("system column \"%s\" is not allowed in \"%s\"",
+							NameStr(SystemAttributeDefinition(column)->attname), clause->argument),
+					 errdetail("Of the system columns, only \"ctid\" and \"tableoid\" are.")));
+	}
+}
+
+/*
+ * Plan an expression of a clause, which refers to so many rows of a table.  Reports an
+ * error if it cannot be evaluated with the same result each time: defaults of arguments
+ * are not in it before.
+ */
+Expr *
+shdup_clause_plan(const ShDupClause *clause, Relation table, int nrows, Node *expression)
+{
+	for (int varno = 1; varno <= nrows; varno++)
+	{
+		expression = shcompat_expand_generated_columns(expression, table, varno);
+		check_system_columns(clause, expression, varno);
+	}
+	expression = (Node *) expression_planner((Expr *) expression);
+	if (contain_volatile_functions(expression))
+		report_refused(clause, ERRCODE_FEATURE_NOT_SUPPORTED, "volatile functions");
+	return (Expr *) expression;
 }

@@ -93,7 +93,7 @@ return_members(ShDupUnionFind *components, ReturnSetInfo *info)
 	ShDupResult result;
 
 	shdup_result_begin(&result, info);
-	shdup_progress_phase(SHDUP_PHASE_RETURN, components->count);
+	shdup_progress_phase(SHDUP_PHASE_RETURN_COMPONENTS, components->count);
 	shdup_union_find_sum(components);
 	for (uint32 i = 0; i < components->count; i++)
 	{
@@ -139,7 +139,7 @@ simhash_components(PG_FUNCTION_ARGS)
 
 	shdup_progress_start(SHDUP_COMPONENTS, InvalidOid, InvalidOid);
 	shdup_progress_phase(SHDUP_PHASE_JOIN, a_count);
-	shdup_union_find_begin(&components, SHDUP_NUMBERS, 2.0 * a_count);
+	shdup_union_find_begin(&components, SHDUP_NUMBERS, 2.0 * a_count, 0);
 	join_pairs(&components, a, b, a_count);
 	return_members(&components, (ReturnSetInfo *) fcinfo->resultinfo);
 	shdup_progress_end();

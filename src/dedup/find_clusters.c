@@ -5,8 +5,16 @@
  *
  * The rows of the fingerprints that have a pair are collected (members.c) until the
  * clusters are known.  With a condition "same", two clusters may have a fingerprint
- * in common (row_clusters.c), so they are numbered in the order of their first rows.
- * So are those of wide fingerprints, which are too long for a number.
+ * in common, so they are numbered in the order of their first rows.  So are those of
+ * wide fingerprints, which are too long for a number.
+ *
+ * If rows are checked (row_check.c), rows of one fingerprint need not be the same, so the
+ * elements of another union-find are rows.  They are added in their order.  Each is
+ * checked against the rows before it that have its fingerprint or one near it, but not
+ * against those to which it is connected already.  To pass over these together, the
+ * rows of a fingerprint are kept in bunches, whose rows are connected.  If all
+ * rows of many equal fingerprints are the same, a row thus takes one check.  The root of
+ * a cluster is its first row.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,10 +27,229 @@
 #include "compat.h"
 #include "dedup/call.h"
 #include "dedup/members.h"
-#include "pairs/collector.h"
+#include "dedup/progress.h"
+#include "pairs/keys.h"
 #include "pairs/temp_file.h"
-#include "type/simhash.h"
-#include "type/wide.h"
+
+/* in place of a number of a row: there is none */
+#define NO_ROW		PG_UINT32_MAX
+
+/* a row; they are numbered in their order */
+typedef struct Row
+{
+	ShPairsRow	row;
+	uint32		element;
+	uint32		parent;			/* itself for a root */
+	uint32		next;			/* of its bunch, or NO_ROW */
+	uint32		next_bunch;		/* if it begins a bunch: the beginning of the
+								 * next one of its element, or NO_ROW */
+	uint32		size;			/* of a root: rows of its cluster */
+	uint32		cluster;		/* of a root: its number, or the element of
+								 * its smallest fingerprint */
+} Row;
+
+typedef struct RowClusters
+{
+	ShDupNeighbors *neighbors;
+	ShDupRowCheck *check;
+	uint32		count;
+	Row		   *rows;
+	uint32	   *bunches;		/* the first one of each element, or NO_ROW */
+
+	uint32		next_to_number;
+	bool		by_fingerprint; /* the number of a cluster is its smallest
+								 * fingerprint */
+} RowClusters;
+
+static uint32
+find_root(RowClusters *clusters, uint32 number)
+{
+	Row		   *rows = clusters->rows;
+
+	while (rows[number].parent != number)
+	{
+		rows[number].parent = rows[rows[number].parent].parent;
+		number = rows[number].parent;
+	}
+	return number;
+}
+
+static void
+join(RowClusters *clusters, uint32 a, uint32 b)
+{
+	uint32		a_root = find_root(clusters, a);
+	uint32		b_root = find_root(clusters, b);
+	uint32		root = Min(a_root, b_root);
+	uint32		other = Max(a_root, b_root);
+
+	clusters->rows[other].parent = root;
+	clusters->rows[root].size += clusters->rows[other].size;
+}
+
+/*
+ * Connect a row with the rows of a bunch if it is the same as any of them.
+ */
+static void
+check_bunch(RowClusters *clusters, uint32 number, uint32 bunch)
+{
+	const Row  *rows = clusters->rows;
+
+	if (find_root(clusters, bunch) == find_root(clusters, number))
+		return;
+	for (uint32 other = bunch; other != NO_ROW; other = rows[other].next)
+	{
+		if (shdup_check_rows(clusters->check, rows[number].row, rows[other].row))
+		{
+			join(clusters, number, other);
+			return;
+		}
+	}
+}
+
+static void
+check_element(RowClusters *clusters, uint32 number, uint32 element)
+{
+	for (uint32 bunch = clusters->bunches[element]; bunch != NO_ROW;
+		 bunch = clusters->rows[bunch].next_bunch)
+	{
+		CHECK_FOR_INTERRUPTS();
+		check_bunch(clusters, number, bunch);
+	}
+}
+
+/*
+ * Add a row to a bunch of its element that is connected to it, or begin one.
+ */
+static void
+add_to_bunch(RowClusters *clusters, uint32 number)
+{
+	Row		   *row = &clusters->rows[number];
+	uint32		root = find_root(clusters, number);
+
+	for (uint32 bunch = clusters->bunches[row->element]; bunch != NO_ROW;
+		 bunch = clusters->rows[bunch].next_bunch)
+	{
+		if (find_root(clusters, bunch) == root)
+		{
+			row->next = clusters->rows[bunch].next;
+			clusters->rows[bunch].next = number;
+			return;
+		}
+	}
+	row->next_bunch = clusters->bunches[row->element];
+	clusters->bunches[row->element] = number;
+}
+
+static void
+add_clustered_row(RowClusters *clusters, ShPairsRow row, uint32 element)
+{
+	uint32		number = clusters->count++;
+	const uint32 *neighbors;
+	size_t		count = shdup_neighbors_of(clusters->neighbors, element, &neighbors);
+
+	clusters->rows[number] = (Row)
+	{
+		.row = row,.element = element,.parent = number,.next = NO_ROW,.next_bunch = NO_ROW,.size = 1
+	};
+	check_element(clusters, number, element);
+	for (size_t i = 0; i < count; i++)
+	{
+		shcompat_check_at(i);
+		check_element(clusters, number, neighbors[i]);
+	}
+	add_to_bunch(clusters, number);
+	shdup_progress_entries(clusters->count);
+}
+
+static void
+check_memory(double nrows, const ShDupRowCheck *check)
+{
+	double		bytes = nrows * sizeof(Row);
+
+	if (bytes > maintenance_work_mem * 1024.0 || nrows >= NO_ROW)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("%.0f rows with near-duplicates do not fit into maintenance_work_mem",
+						nrows),
+				 shdup_check_lacks_memory(check) ?
+				 errdetail("They are compared one by one, since half of it has no room for the columns before the fingerprint of a row of each group.") : 0,
+				 errhint("Increase maintenance_work_mem from %d kB to %.0f kB.",
+						 maintenance_work_mem, bytes / 1024 + 1)));
+}
+
+/*
+ * Find the clusters of sorted rows that are near each other, and have yet to be numbered.
+ * Runs the functions of the condition.
+ *
+ * Raises ERRCODE_CONFIGURATION_LIMIT_EXCEEDED if the rows do not fit into
+ * maintenance_work_mem.  Memory is allocated in the current context.
+ */
+static RowClusters *
+make_clusters(ShDupNearRows *near, ShDupRowCheck *check)
+{
+	RowClusters *clusters = palloc0(sizeof(RowClusters));
+	uint32		nelements = near->members.elements.count;
+	ShPairsRow	row;
+	uint32		element;
+
+	check_memory(near->count, check);
+	clusters->neighbors = &near->neighbors;
+	clusters->check = check;
+	clusters->rows = MemoryContextAllocHuge(CurrentMemoryContext,
+											Max(near->count, 1) * sizeof(Row));
+	clusters->bunches = MemoryContextAllocHuge(CurrentMemoryContext,
+											   Max(nelements, 1) * sizeof(uint32));
+	for (uint32 i = 0; i < nelements; i++)
+	{
+		shcompat_check_at(i);
+		clusters->bunches[i] = NO_ROW;
+	}
+	shdup_progress_phase(SHDUP_PHASE_CHECK_ROWS, near->count);
+	while (shdup_near_rows_next(near, &row, &element))
+	{
+		add_clustered_row(clusters, row, element);
+		shdup_check_release(check);
+	}
+	return clusters;
+}
+
+/*
+ * Let the number of each cluster be its smallest fingerprint.
+ */
+static void
+number_by_fingerprint(RowClusters *clusters, const ShDupElement *elements)
+{
+	clusters->by_fingerprint = true;
+	for (uint32 i = 0; i < clusters->count; i++)
+	{
+		const Row  *row = &clusters->rows[i];
+		Row		   *root = &clusters->rows[find_root(clusters, i)];
+
+		shcompat_check_at(i);
+		/* the root comes first */
+		if (root == row || elements[row->element].fp < elements[root->cluster].fp)
+			root->cluster = row->element;
+	}
+}
+
+/*
+ * Number the next clusters in the order of their first rows, as far as these come before
+ * a row.  *count is the last number, before and after.
+ */
+static void
+number_by_first_rows(RowClusters *clusters, ShPairsRow end, uint64 *count)
+{
+	for (; clusters->next_to_number < clusters->count; clusters->next_to_number++)
+	{
+		Row		   *row = &clusters->rows[clusters->next_to_number];
+
+		shcompat_check_at(clusters->next_to_number);
+		if ((row->row & ~SHDUP_ODD) >= end)
+			return;
+		if (row->parent == clusters->next_to_number && row->size > 1)
+			row->cluster = (uint32) (*count += 1);
+	}
+}
 
 PG_FUNCTION_INFO_V1(simhash_find_clusters);
 PG_FUNCTION_INFO_V1(simhash_find_clusters_in);
@@ -50,16 +277,18 @@ join_rows(ShDupMembers *members, uint32 a, uint32 b)
 
 /*
  * Number the clusters of wide fingerprints in the order of their first rows: these
- * numbers become the fingerprints of the roots, which were numbers of values.
+ * numbers become the fingerprints of the roots, which were numbers of values.  The clusters
+ * of odd rows, if there are any, are numbered with them.
  */
 static void
-number_clusters(ShDupMembers *members)
+number_clusters(ShDupMembers *members, RowClusters *odd)
 {
 	ShDupUnionFind *components = &members->elements;
 	ShDupElement *elements = components->elements;
 	uint32	   *roots = MemoryContextAllocHuge(CurrentMemoryContext,
 											   Max(components->count, 1) * sizeof(uint32));
-	uint32		count = 0;
+	uint32		nroots = 0;
+	uint64		count = 0;
 	ShDupMember member;
 
 	for (uint32 i = 0; i < components->count; i++)
@@ -67,61 +296,79 @@ number_clusters(ShDupMembers *members)
 		shcompat_check_at(i);
 		elements[i].fp = PG_UINT64_MAX;
 		if (elements[i].parent == i && elements[i].size > 1)
-			roots[count++] = i;
+			roots[nroots++] = i;
 	}
 	while (shdup_members_next(members, &member))
 	{
 		ShDupElement *root = &elements[shdup_union_find_root(components, member.element)];
 
 		CHECK_FOR_INTERRUPTS();
+		/* one that is odd has a higher number than any that is not */
 		root->fp = Min(root->fp, member.row);
 	}
-	sort_by_value(roots, count, components);
-	for (uint32 i = 0; i < count; i++)
+	sort_by_value(roots, nroots, components);
+	for (uint32 i = 0; i < nroots; i++)
 	{
 		shcompat_check_at(i);
-		elements[roots[i]].fp = i + 1;
+		if (odd != NULL)
+			number_by_first_rows(odd, elements[roots[i]].fp, &count);
+		elements[roots[i]].fp = ++count;
 	}
+	if (odd != NULL)
+		number_by_first_rows(odd, PG_UINT64_MAX, &count);
 	pfree(roots);
-	shpairs_rewind_file(members->file);
+	shpairs_seek_file(members->file, 0);
+}
+
+/* returns rows of clusters */
+typedef struct ClusterFinder
+{
+	ShDupCall	call;
+	ShDupResult result;
+} ClusterFinder;
+
+/*
+ * Return a row of a cluster.
+ */
+static void
+return_row(ClusterFinder *finder, uint64 cluster, ShPairsRow row, ShFingerprint fp, int64 size)
+{
+	ItemPointerData tid;
+	Datum		values[SHDUP_RESULT_COLUMNS];
+
+	values[4] = ObjectIdGetDatum(shdup_name(&finder->call.heaps, row, &tid));
+	values[0] = Int64GetDatum((int64) cluster);
+	values[1] = PointerGetDatum(&tid);
+	values[FP] = SimhashGetDatum(fp);
+	values[3] = Int64GetDatum(size);
+	shdup_result_add(&finder->result, values);
 }
 
 /*
- * Return the members of the clusters.
+ * Return the members of clusters of fingerprints, but for odd ones.
  */
 static void
-return_cluster_members(ShDupMembers *members, bool wide, ReturnSetInfo *info)
+return_cluster_members(ClusterFinder *finder, ShDupMembers *members, RowClusters *odd)
 {
 	ShDupUnionFind *components = &members->elements;
 	const ShDupElement *elements = components->elements;
-	ShDupResult result;
 	ShDupMember member;
 	double		nread = 0;
 
-	shdup_result_begin(&result, info);
-	if (wide)
-		shdup_result_set_null(&result, FP);
 	shdup_progress_phase(SHDUP_PHASE_RETURN, 0);
+	shpairs_seek_file(members->file, 0);
 	shdup_union_find_sum(components);
-	if (wide)
-		number_clusters(members);
+	if (finder->call.width > 0)
+		number_clusters(members, odd);
 	while (shdup_members_next(members, &member))
 	{
 		const ShDupElement *root = &elements[shdup_union_find_root(components,
 																   member.element)];
-		ItemPointerData tid;
-		Datum		values[5];
 
 		CHECK_FOR_INTERRUPTS();
 		shdup_progress_entries(++nread);
-		if (root->size < 2 || (member.row & SHDUP_ODD) != 0)
-			continue;
-		values[4] = ObjectIdGetDatum(shdup_name(members->rows->heaps, member.row, &tid));
-		values[0] = Int64GetDatum((int64) root->fp);
-		values[1] = PointerGetDatum(&tid);
-		values[2] = SimhashGetDatum(elements[member.element].fp);
-		values[3] = Int64GetDatum(root->size);
-		shdup_result_add(&result, values);
+		if (root->size > 1 && (member.row & SHDUP_ODD) == 0)
+			return_row(finder, root->fp, member.row, elements[member.element].fp, root->size);
 	}
 }
 
@@ -129,45 +376,36 @@ return_cluster_members(ShDupMembers *members, bool wide, ReturnSetInfo *info)
  * Find and return clusters by fingerprints.
  */
 static void
-cluster_by_fingerprints(ShDupCall *call)
+cluster_by_fingerprints(ClusterFinder *finder)
 {
 	ShDupMembers members;
 
-	shdup_members_begin(&members, &call->rows, shdup_most(call), 0, join_rows);
-	shdup_search(call, &members.sink);
+	shdup_members_begin(&members, &finder->call.rows, shdup_most(&finder->call), 0, join_rows);
+	shdup_search(&finder->call, &members.sink);
 	shdup_members_finish(&members);
-	return_cluster_members(&members, call->width > 0, call->result);
+	return_cluster_members(finder, &members, NULL);
 	shdup_members_end(&members);
 }
 
 /*
- * Return the rows of clusters.
+ * Return the rows of clusters of rows.
  */
 static void
-return_rows(const ShDupNearRows *near, ShDupRowClusters *clusters, bool wide,
-			ReturnSetInfo *info)
+return_rows(ClusterFinder *finder, const ShDupNearRows *near, RowClusters *clusters)
 {
-	ShDupResult result;
-	ShDupClusterRow row;
-	double		nreturned = 0;
+	const ShDupElement *elements = near->members.elements.elements;
 
-	shdup_result_begin(&result, info);
-	if (wide)
-		shdup_result_set_null(&result, FP);
-	shdup_progress_phase(SHDUP_PHASE_RETURN, near->count);
-	while (shdup_row_clusters_next(clusters, &row))
+	shdup_progress_phase(SHDUP_PHASE_RETURN, clusters->count);
+	for (uint32 i = 0; i < clusters->count; i++)
 	{
-		ItemPointerData tid;
-		Datum		values[5];
+		const Row  *row = &clusters->rows[i];
+		const Row  *root = &clusters->rows[find_root(clusters, i)];
 
 		CHECK_FOR_INTERRUPTS();
-		shdup_progress_entries(++nreturned);
-		values[4] = ObjectIdGetDatum(shdup_name(near->members.rows->heaps, row.row, &tid));
-		values[0] = Int64GetDatum((int64) row.cluster);
-		values[1] = PointerGetDatum(&tid);
-		values[2] = SimhashGetDatum(near->members.elements.elements[row.element].fp);
-		values[3] = Int64GetDatum(row.size);
-		shdup_result_add(&result, values);
+		shdup_progress_entries(i + 1);
+		if (root->size > 1)
+			return_row(finder, clusters->by_fingerprint ? elements[root->cluster].fp : root->cluster,
+					   row->row, elements[row->element].fp, root->size);
 	}
 }
 
@@ -178,29 +416,33 @@ return_rows(const ShDupNearRows *near, ShDupRowClusters *clusters, bool wide,
  * are those of fingerprints, and rows that are odd are in no cluster with them.
  */
 static void
-cluster_rows(ShDupCall *call, ShDupRowCheck *check)
+cluster_rows(ClusterFinder *finder, ShDupRowCheck *check)
 {
-	bool		wide = call->width > 0;
-	bool		odd_only = !wide && shdup_check_is_by_group(check);
+	bool		by_group = shdup_check_is_by_group(check);
 	ShDupNearRows near;
-	ShDupRowClusters *clusters;
+	RowClusters *clusters = NULL;
+	uint64		count = 0;
 
-	shdup_near_rows_begin(&near, &call->rows, shdup_most(call), 0, NULL);
-	shdup_search(call, &near.members.sink);
+	shdup_near_rows_begin(&near, &finder->call.rows, shdup_most(&finder->call), 0, NULL);
+	shdup_search(&finder->call, &near.members.sink);
 	shdup_members_finish(&near.members);
 	shdup_check_forget(check);
-	if (odd_only || shdup_check_is_needless(check))
-	{
-		shdup_near_rows_join(&near);
-		return_cluster_members(&near.members, wide, call->result);
-	}
 	if (!shdup_check_is_needless(check))
 	{
-		shdup_near_rows_sort(&near, odd_only);
-		clusters = shdup_row_clusters_make(&near, check, odd_only);
-		return_rows(&near, clusters, wide, call->result);
+		shdup_near_rows_sort(&near, by_group);
+		clusters = make_clusters(&near, check);
+		if (!by_group)
+			number_by_first_rows(clusters, PG_UINT64_MAX, &count);
+		else if (finder->call.width == 0)
+			number_by_fingerprint(clusters, near.members.elements.elements);
 	}
-	shdup_check_end(check);
+	if (by_group)
+	{
+		shdup_near_rows_join(&near);
+		return_cluster_members(finder, &near.members, clusters);
+	}
+	if (clusters != NULL)
+		return_rows(finder, &near, clusters);
 	shdup_near_rows_end(&near);
 }
 
@@ -212,17 +454,20 @@ cluster_rows(ShDupCall *call, ShDupRowCheck *check)
 Datum
 simhash_find_clusters(PG_FUNCTION_ARGS)
 {
-	ShDupCall	call;
+	ClusterFinder finder;
 	ShDupRowCheck *check;
 
-	if (!shdup_begin_index(fcinfo, SHDUP_FIND_CLUSTERS, 3, &call))
+	if (!shdup_begin_indexes(fcinfo, SHDUP_FIND_CLUSTERS, 1, 3, &finder.call))
 		return (Datum) 0;
-	check = shdup_begin_checks(&call, shdup_get_text(fcinfo, 2));
+	check = shdup_begin_checks(&finder.call, shdup_get_text(fcinfo, 2));
+	shdup_result_begin(&finder.result, finder.call.result);
+	if (finder.call.width > 0)
+		shdup_result_set_null(&finder.result, FP);
 	if (check != NULL)
-		cluster_rows(&call, check);
+		cluster_rows(&finder, check);
 	else
-		cluster_by_fingerprints(&call);
-	shdup_end_heaps(&call);
+		cluster_by_fingerprints(&finder);
+	shdup_end_heaps(&finder.call);
 	return (Datum) 0;
 }
 
@@ -246,64 +491,11 @@ join_values(ShPairsSink *base, const ShPairsBucket *x, size_t i, const ShPairsBu
 }
 
 /*
- * Return the values of the clusters.
+ * Return the values of the clusters: wide ones in their order, in which their clusters are
+ * numbered.
  */
 static void
-return_cluster_values(JoinSink *sink, ReturnSetInfo *info)
-{
-	ShDupElement *elements = sink->components.elements;
-	ShDupResult result;
-
-	shdup_result_begin(&result, info);
-	shdup_progress_phase(SHDUP_PHASE_RETURN, sink->components.count);
-	for (uint32 i = 0; i < sink->components.count; i++)
-	{
-		shcompat_check_at(i);
-		elements[i].size = 1;
-	}
-	shdup_union_find_sum(&sink->components);
-
-	for (uint32 i = 0; i < sink->components.count; i++)
-	{
-		const ShDupElement *root = &elements[shdup_union_find_root(&sink->components, i)];
-		Datum		values[3];
-
-		CHECK_FOR_INTERRUPTS();
-		shdup_progress_entries(i + 1);
-		values[0] = Int64GetDatum((int64) root->fp);
-		values[1] = SimhashGetDatum(elements[i].fp);
-		values[2] = Int64GetDatum(root->size);
-		shdup_result_add(&result, values);
-	}
-}
-
-/*
- * simhash_find_clusters_in(fingerprints simhash[], distance int, blocks int) ->
- * the values in the array that have another one within distance bits, with the
- * cluster they belong to and its number of values.
- */
-Datum
-simhash_find_clusters_in(PG_FUNCTION_ARGS)
-{
-	JoinSink	sink = {.sink = {.pair = join_values}};
-	ShDupCall	call;
-
-	if (!shdup_begin_array(fcinfo, SHDUP_FIND_CLUSTERS, &call))
-		return (Datum) 0;
-
-	shdup_union_find_begin(&sink.components, SHDUP_VALUES, shdup_most(&call));
-	shdup_search(&call, &sink.sink);
-	return_cluster_values(&sink, call.result);
-
-	shdup_end_array(&call);
-	return (Datum) 0;
-}
-
-/*
- * Return the wide values of the clusters, in their order.
- */
-static void
-return_wide_clusters(ShDupUnionFind *components, int width, ReturnSetInfo *info)
+return_values(ShDupUnionFind *components, int width, ReturnSetInfo *info)
 {
 	ShDupElement *elements = components->elements;
 	uint32	   *order;
@@ -322,29 +514,54 @@ return_wide_clusters(ShDupUnionFind *components, int width, ReturnSetInfo *info)
 		order[i] = i;
 	}
 	shdup_union_find_sum(components);
-	sort_by_value(order, components->count, components);
+	if (width > 0)
+		sort_by_value(order, components->count, components);
 
 	for (uint32 i = 0; i < components->count; i++)
 	{
 		ShDupElement *root = &elements[shdup_union_find_root(components, order[i])];
-		Datum		values[3];
+		Datum		values[SHDUP_RESULT_COLUMNS];
 
 		CHECK_FOR_INTERRUPTS();
 		shdup_progress_entries(i + 1);
 		if (root->number == 0)
 			root->number = ++nclusters;
-		values[0] = Int64GetDatum(root->number);
-		values[1] = PointerGetDatum(shtype_join_bits(shdup_element_value(components, order[i]),
-													 width));
+		values[0] = Int64GetDatum(width > 0 ? root->number : (int64) root->fp);
+		values[1] = shdup_fp_datum(width, shdup_element_value(components, order[i]));
 		values[2] = Int64GetDatum(root->size);
 		shdup_result_add(&result, values);
-		pfree(DatumGetPointer(values[1]));
 	}
 	pfree(order);
 }
 
+static Datum
+find_clusters_in(FunctionCallInfo fcinfo, bool wide)
+{
+	JoinSink	sink = {.sink = {.pair = join_values}};
+	ShDupCall	call;
+
+	if (!shdup_begin_array(fcinfo, SHDUP_FIND_CLUSTERS, wide, &call))
+		return (Datum) 0;
+	shdup_union_find_begin(&sink.components, SHDUP_VALUES, shdup_most(&call), shdup_nwords(&call));
+	shdup_search(&call, &sink.sink);
+	return_values(&sink.components, call.width, call.result);
+	shdup_progress_end();
+	return (Datum) 0;
+}
+
 /*
- * simhash_find_clusters_in(fingerprints simhash_bits[], distance int) -> the values
+ * simhash_find_clusters_in(fingerprints simhash[], distance int, blocks int) ->
+ * the values in the array that have another one within distance bits, with the
+ * cluster they belong to and its number of values.
+ */
+Datum
+simhash_find_clusters_in(PG_FUNCTION_ARGS)
+{
+	return find_clusters_in(fcinfo, false);
+}
+
+/*
+ * simhash_find_clusters_in_bits(fingerprints simhash_bits[], distance int) -> the values
  * in the array that have another one within distance bits or, if that is null, within
  * less than an eighth of their bits, with the cluster they belong to and its number
  * of values.  The clusters are numbered in the order of their smallest values.
@@ -352,18 +569,5 @@ return_wide_clusters(ShDupUnionFind *components, int width, ReturnSetInfo *info)
 Datum
 simhash_find_clusters_in_bits(PG_FUNCTION_ARGS)
 {
-	JoinSink	sink = {.sink = {.pair = join_values}};
-	ShDupCall	call;
-
-	if (!shdup_begin_wide_array(fcinfo, SHDUP_FIND_CLUSTERS, &call))
-		return (Datum) 0;
-
-	shdup_union_find_begin(&sink.components, SHDUP_VALUES, shdup_most(&call));
-	if (shdup_nwords(&call) > 0)
-		shdup_union_find_keep_values(&sink.components, shdup_nwords(&call));
-	shdup_search(&call, &sink.sink);
-	return_wide_clusters(&sink.components, call.width, call.result);
-
-	shdup_end_array(&call);
-	return (Datum) 0;
+	return find_clusters_in(fcinfo, true);
 }

@@ -8,8 +8,16 @@
  * the first of them is kept, it is the keeper of the others.  If it is not, none of
  * them is.  So an element has the keeper that its next row would have, if any.  When
  * a row is kept, it becomes the keeper of its own element, and of neighboring
- * elements that had no keeper or one farther away.  With a condition "same", rows of
- * one fingerprint may differ in their fate (kept_rows.c).
+ * elements that had no keeper or one farther away.
+ *
+ * If rows are checked (row_check.c), those of one fingerprint may differ in their fate.
+ * The candidates for the keeper of a row are then the kept rows of its own element
+ * and of the elements near it.  They are checked from the nearest to the
+ * farthest, and those at one distance in the order in which they were kept, up
+ * to the first that is the same.  So a row that has a keeper is seldom checked
+ * against more than one, and no pair of rows is checked twice.  Several rows of one
+ * fingerprint may be kept, so the memory for kept rows may exceed that for the elements,
+ * and has a limit.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,6 +31,188 @@
 #include "compat.h"
 #include "dedup/call.h"
 #include "dedup/members.h"
+#include "index/sort.h"
+
+/* in place of the number of a kept row: there is none */
+#define NO_ROW			PG_UINT32_MAX
+
+#define FIRST_CAPACITY	1024
+
+/* bytes for a kept row: its number, a link, and its place as a candidate */
+#define BYTES_PER_ROW	(sizeof(KeptRow) + sizeof(uint64))
+
+/* a candidate: its distance, and its number among the kept rows */
+#define CANDIDATE(distance, number)		((uint64) (distance) << 32 | (number))
+#define CANDIDATE_DISTANCE(candidate)	((int) ((candidate) >> 32))
+#define CANDIDATE_NUMBER(candidate)		((uint32) (candidate))
+
+/* a row that is kept; they are numbered in the order in which they are kept */
+typedef struct KeptRow
+{
+	ShPairsRow	row;
+	uint32		next;			/* of the same element, or NO_ROW */
+} KeptRow;
+
+/* the kept rows of an element */
+typedef struct KeptList
+{
+	uint32		first;			/* or NO_ROW */
+	uint32		last;
+} KeptList;
+
+typedef struct KeptRows
+{
+	const ShDupUnionFind *elements;
+	ShDupNeighbors *neighbors;
+	ShDupRowCheck *check;
+	KeptList   *lists;			/* of elements */
+
+	uint32		count;
+	uint32		capacity;
+	KeptRow    *rows;
+
+	/* candidates for the keeper of one row */
+	size_t		ncandidates;
+	size_t		max_candidates;
+	uint64	   *candidates;
+} KeptRows;
+
+/*
+ * Begin without kept rows.  Memory is allocated in the current context.
+ */
+static KeptRows *
+begin_kept(const ShDupUnionFind *elements, ShDupNeighbors *neighbors,
+		   ShDupRowCheck *check)
+{
+	KeptRows   *kept = palloc0(sizeof(KeptRows));
+
+	kept->elements = elements;
+	kept->neighbors = neighbors;
+	kept->check = check;
+	kept->lists = MemoryContextAllocHuge(CurrentMemoryContext,
+										 Max(elements->count, 1) * sizeof(KeptList));
+	for (uint32 i = 0; i < elements->count; i++)
+	{
+		shcompat_check_at(i);
+		kept->lists[i].first = NO_ROW;
+	}
+	kept->capacity = FIRST_CAPACITY;
+	kept->rows = palloc(FIRST_CAPACITY * sizeof(KeptRow));
+	kept->max_candidates = FIRST_CAPACITY;
+	kept->candidates = palloc(FIRST_CAPACITY * sizeof(uint64));
+	return kept;
+}
+
+/*
+ * Make room for one more row.
+ */
+static void
+enlarge_kept(KeptRows *kept)
+{
+	double		bytes = kept->capacity * 2.0 * BYTES_PER_ROW;
+
+	if (bytes > maintenance_work_mem * 1024.0 || kept->capacity > PG_UINT32_MAX / 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("more than %u rows that are near others and kept do not fit into maintenance_work_mem",
+						kept->count),
+				 errhint("Increase maintenance_work_mem, which is now %d kB, or choose a smaller distance.",
+						 maintenance_work_mem)));
+	kept->capacity *= 2;
+	kept->rows = repalloc_huge(kept->rows, kept->capacity * sizeof(KeptRow));
+}
+
+/*
+ * Keep a row of an element.
+ */
+static void
+add_kept(KeptRows *kept, uint32 element, ShPairsRow row)
+{
+	KeptList   *list = &kept->lists[element];
+	uint32		number = kept->count;
+
+	if (number == kept->capacity)
+		enlarge_kept(kept);
+	kept->count++;
+	kept->rows[number].row = row;
+	kept->rows[number].next = NO_ROW;
+	if (list->first == NO_ROW)
+		list->first = number;
+	else
+		kept->rows[list->last].next = number;
+	list->last = number;
+}
+
+static void
+add_keeper(KeptRows *kept, int distance, uint32 number)
+{
+	if (kept->ncandidates == kept->max_candidates)
+	{
+		kept->max_candidates *= 2;
+		kept->candidates = repalloc_huge(kept->candidates,
+										 kept->max_candidates * sizeof(uint64));
+	}
+	kept->candidates[kept->ncandidates++] = CANDIDATE(distance, number);
+}
+
+/* add the kept rows of an element */
+static void
+add_keepers(KeptRows *kept, int distance, uint32 element)
+{
+	for (uint32 number = kept->lists[element].first; number != NO_ROW;
+		 number = kept->rows[number].next)
+	{
+		shcompat_check_at(kept->ncandidates);
+		add_keeper(kept, distance, number);
+	}
+}
+
+/*
+ * Collect the kept rows of the neighbors of an element, the nearest first.
+ */
+static void
+collect_candidates(KeptRows *kept, uint32 element)
+{
+	const uint32 *neighbors;
+	size_t		count = shdup_neighbors_of(kept->neighbors, element, &neighbors);
+
+	kept->ncandidates = 0;
+	for (size_t i = 0; i < count; i++)
+	{
+		shcompat_check_at(i);
+		if (kept->lists[neighbors[i]].first != NO_ROW)
+			add_keepers(kept, shdup_element_distance(kept->elements, neighbors[i], element),
+						   neighbors[i]);
+	}
+	shidx_sort_numbers(kept->candidates, kept->ncandidates);
+}
+
+/*
+ * Find the keeper of a row of an element: the nearest row that is kept and the
+ * same, and the first kept of several.  Returns false if there is none.
+ */
+static bool
+find_keeper(KeptRows *kept, uint32 element, ShPairsRow row, ShPairsRow *keeper,
+			int *distance)
+{
+	for (uint32 number = kept->lists[element].first; number != NO_ROW;
+		 number = kept->rows[number].next)
+	{
+		*keeper = kept->rows[number].row;
+		*distance = 0;
+		if (shdup_check_rows(kept->check, row, *keeper))
+			return true;
+	}
+	collect_candidates(kept, element);
+	for (size_t i = 0; i < kept->ncandidates; i++)
+	{
+		*keeper = kept->rows[CANDIDATE_NUMBER(kept->candidates[i])].row;
+		*distance = CANDIDATE_DISTANCE(kept->candidates[i]);
+		if (shdup_check_rows(kept->check, row, *keeper))
+			return true;
+	}
+	return false;
+}
 
 PG_FUNCTION_INFO_V1(simhash_find_duplicates);
 
@@ -156,7 +346,7 @@ decide_by_fingerprints(DuplicateFinder *finder)
 	uint32		elements[LOOK_AHEAD];
 	int			count;
 
-	shdup_progress_phase(SHDUP_PHASE_RETURN, finder->near.count);
+	shdup_progress_phase(SHDUP_PHASE_RETURN_DUPLICATES, finder->near.count);
 	do
 	{
 		for (count = 0; count < LOOK_AHEAD; count++)
@@ -172,13 +362,13 @@ decide_by_fingerprints(DuplicateFinder *finder)
 }
 
 /*
- * Decide on all rows by the condition "same", as far as they are near.
+ * Decide on all rows by checks of those that are near.
  */
 static void
-decide_by_condition(DuplicateFinder *finder, ShDupRowCheck *check)
+decide_by_checks(DuplicateFinder *finder, ShDupRowCheck *check)
 {
-	ShDupKeptRows *kept = shdup_kept_begin(&finder->near.members.elements,
-										   &finder->near.neighbors, check);
+	KeptRows   *kept = begin_kept(&finder->near.members.elements,
+								  &finder->near.neighbors, check);
 	ShPairsRow	row;
 	uint32		element;
 
@@ -189,10 +379,10 @@ decide_by_condition(DuplicateFinder *finder, ShDupRowCheck *check)
 		int			distance;
 
 		count_duplicate(finder);
-		if (shdup_kept_find(kept, element, row, &keeper, &distance))
+		if (find_keeper(kept, element, row, &keeper, &distance))
 			return_duplicate(finder, row, keeper, distance);
 		else
-			shdup_kept_add(kept, element, row);
+			add_kept(kept, element, row);
 		shdup_check_release(check);
 	}
 }
@@ -210,7 +400,7 @@ simhash_find_duplicates(PG_FUNCTION_ARGS)
 	ShDupCall	call;
 	ShDupRowCheck *check;
 
-	if (!shdup_begin_index(fcinfo, SHDUP_FIND_DUPLICATES, 4, &call))
+	if (!shdup_begin_indexes(fcinfo, SHDUP_FIND_DUPLICATES, 1, 4, &call))
 		return (Datum) 0;
 	shdup_near_rows_begin(&finder.near, &call.rows, shdup_most(&call), shdup_nwords(&call),
 						  shdup_get_text(fcinfo, 2));
@@ -223,9 +413,8 @@ simhash_find_duplicates(PG_FUNCTION_ARGS)
 	if (shdup_check_is_needless(check))
 		decide_by_fingerprints(&finder);
 	else
-		decide_by_condition(&finder, check);
+		decide_by_checks(&finder, check);
 
-	shdup_check_end(check);
 	shdup_near_rows_end(&finder.near);
 	shdup_end_heaps(&call);
 	return (Datum) 0;

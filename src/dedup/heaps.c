@@ -3,6 +3,9 @@
  * heaps.c
  *	  The tables of a search, and numbers for their rows.
  *
+ * A partitioned index stands for the indexes of all leaf partitions of its table, at any
+ * depth.
+ *
  * The number of blocks of a table is determined after the snapshot was taken.
  * A row of a heap that the snapshot sees existed before that, and so did its
  * block.  Index entries that point to later blocks belong to later rows and are
@@ -14,16 +17,30 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
+#include "access/table.h"
 #include "access/tableam.h"
+#include "catalog/index.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
 #include "storage/bufmgr.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
 
 #include "dedup/open.h"
 #include "index/index.h"
 
-/* the most slices, for finding tables */
-#define MAX_SLICES		4096
+/*
+ * The number of bits of the fingerprints in an index that is not partitioned, on a
+ * column of type simhash_bits; 0 for any other.
+ */
+static int
+width_of_wide(Relation index)
+{
+	return shidx_is_wide(index) ? shidx_stored_width(index) : 0;
+}
 
 /*
  * Report an error if the columns of two indexes cannot be compared: equality
@@ -98,6 +115,17 @@ check_width(Relation first, int first_width, Relation other, int other_width)
 }
 
 /*
+ * Report an error if the entries of two indexes cannot be compared.
+ */
+static void
+check_alike(Relation first, int first_width, Relation other, int other_width)
+{
+	check_columns(first, other);
+	check_class(first, other);
+	check_width(first, first_width, other, other_width);
+}
+
+/*
  * Report an error if the rows of a table cannot be told apart from those of
  * others by their blocks.
  */
@@ -144,26 +172,126 @@ number_rows(ShDupHeaps *heaps)
 }
 
 /*
- * Make the array by which the table of a row is found.
+ * Add a table of a side, which is open with its index.
  */
 static void
-list_slices(ShDupHeaps *heaps)
+add_heap(ShDupHeaps *heaps, ShDupSide *side, Relation relation, Relation index)
 {
-	int			nslices;
-	int			number = 0;
+	ShDupHeap  *heap;
 
-	heaps->slice_shift = 0;
-	while (heaps->nblocks >> heaps->slice_shift >= MAX_SLICES)
-		heaps->slice_shift++;
-	nslices = (heaps->nblocks >> heaps->slice_shift) + 2;
-	heaps->slices = palloc(nslices * sizeof(int));
-	for (int slice = 0; slice < nslices; slice++)
+	heaps->heaps = repalloc(heaps->heaps, (heaps->count + 1) * sizeof(ShDupHeap));
+	heap = &heaps->heaps[heaps->count++];
+	heap->relation = relation;
+	heap->index = index;
+	side->count++;
+}
+
+typedef struct IndexOfTable
+{
+	Oid			table;
+	Oid			index;
+} IndexOfTable;
+
+static int
+compare_tables(const void *a, const void *b)
+{
+	Oid			x = ((const IndexOfTable *) a)->table;
+	Oid			y = ((const IndexOfTable *) b)->table;
+
+	return x < y ? -1 : x > y;
+}
+
+/*
+ * The indexes below a partitioned one that are not partitioned themselves,
+ * sorted by table.  Locks them.
+ */
+static IndexOfTable *
+indexes_of_leaves(Oid partitioned, int *count)
+{
+	List	   *oids = find_all_inheritors(partitioned, AccessShareLock, NULL);
+	IndexOfTable *indexes = palloc(list_length(oids) * sizeof(IndexOfTable));
+	ListCell   *cell;
+
+	*count = 0;
+	foreach(cell, oids)
 	{
-		while (number < heaps->count - 1 &&
-			   heaps->heaps[number].end_row <= (uint64) slice << heaps->slice_shift << 16)
-			number++;
-		heaps->slices[slice] = number;
+		Oid			index = lfirst_oid(cell);
+
+		if (get_rel_relkind(index) == RELKIND_INDEX)
+		{
+			indexes[*count].index = index;
+			indexes[*count].table = IndexGetRelation(index, false);
+			(*count)++;
+		}
 	}
+	qsort(indexes, *count, sizeof(IndexOfTable), compare_tables);
+	return indexes;
+}
+
+static void
+report_foreign(const ShDupOpened *named, Oid table)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+			 errmsg("index \"%s\" does not cover partition \"%s\", which is a foreign table",
+					RelationGetRelationName(named->index), get_rel_name(table)),
+			 errhint("Use the function for arrays with (SELECT array_agg(fp) FROM %s), or search the index of each partition on its server.",
+					 shdup_written_name(RelationGetRelid(named->heap)))));
+}
+
+static void
+report_uncovered(const ShDupOpened *named, Oid table)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("index \"%s\" does not cover partition \"%s\"",
+					RelationGetRelationName(named->index), get_rel_name(table)),
+			 errhint("Create an index on the partition, and attach it with ALTER INDEX ... ATTACH PARTITION.")));
+}
+
+/*
+ * Open the leaf partitions of the table that is named, and their indexes.  Each must have
+ * such an index; otherwise its rows would be missing silently.  As in a query of that
+ * table, privileges on the partitions and their policies do not matter.
+ *
+ * They are locked in the order in which a query locks them, tables first.  A
+ * partition that is being detached is left out if a query would leave it out.
+ * Between the two catalog scans a partition may be attached, or a detach may
+ * be completed, so there may be indexes of tables that are not partitions for
+ * us.
+ */
+static void
+open_leaves(ShDupHeaps *heaps, ShDupSide *side)
+{
+	List	   *tables = find_all_inheritors(RelationGetRelid(side->named.heap),
+											 AccessShareLock, NULL);
+	int			nindexes;
+	IndexOfTable *indexes = indexes_of_leaves(RelationGetRelid(side->named.index), &nindexes);
+	ListCell   *cell;
+
+	list_sort(tables, list_oid_cmp);
+	foreach(cell, tables)
+	{
+		IndexOfTable wanted = {lfirst_oid(cell), InvalidOid};
+		char		relkind = get_rel_relkind(wanted.table);
+		const IndexOfTable *found;
+		Relation	heap;
+		Relation	index;
+
+		if (relkind == RELKIND_PARTITIONED_TABLE)
+			continue;
+		if (relkind == RELKIND_FOREIGN_TABLE)
+			report_foreign(&side->named, wanted.table);
+		found = bsearch(&wanted, indexes, nindexes, sizeof(IndexOfTable), compare_tables);
+		if (found == NULL)
+			report_uncovered(&side->named, wanted.table);
+		heap = table_open(found->table, NoLock);
+		index = index_open(found->index, NoLock);
+		shdup_check_state(heap, index);
+		add_heap(heaps, side, heap, index);
+	}
+	list_free(tables);
+	pfree(indexes);
 }
 
 /*
@@ -171,78 +299,60 @@ list_slices(ShDupHeaps *heaps)
  * number the rows that the active snapshot sees.
  *
  * AccessShareLocks on all indexes and tables are kept until the end of the
- * transaction.  Reports errors as shdup_open_partitions does, and if the tables
- * cannot be searched together.
+ * transaction.  Reports errors as shdup_open does, and also if a leaf partition has no
+ * valid index, or if the tables cannot be searched together.
  */
 void
 shdup_heaps_open(ShDupHeaps *heaps, const Oid *indexes, int nindexes)
 {
 	Relation	first;
 	int			width;
-	int			next = 0;
 
 	Assert(nindexes <= SHDUP_MAX_SIDES);
 	heaps->count = 0;
+	heaps->heaps = palloc(sizeof(ShDupHeap));
 	heaps->nsides = nindexes;
-	for (int side = 0; side < nindexes; side++)
+	for (int i = 0; i < nindexes; i++)
 	{
-		shdup_open_partitions(indexes[side], &heaps->sides[side]);
-		heaps->count += heaps->sides[side].count;
+		ShDupSide  *side = &heaps->sides[i];
+
+		shdup_open(indexes[i], SHDUP_ACCESS_ROWS, &side->named);
+		side->first = heaps->count;
+		side->count = 0;
+		if (shdup_is_partitioned(side->named.index))
+			open_leaves(heaps, side);
+		else
+			add_heap(heaps, side, side->named.heap, side->named.index);
 	}
 
-	heaps->heaps = palloc(heaps->count * sizeof(ShDupHeap));
 	first = heaps->sides[0].named.index;
-	width = shdup_wide_width(&heaps->sides[0]);
-	for (int side = 0; side < nindexes; side++)
-	{
-		const ShDupPartitions *partitions = &heaps->sides[side];
-
-		check_columns(first, partitions->named.index);
-		check_class(first, partitions->named.index);
-		check_width(first, width, partitions->named.index, shdup_wide_width(partitions));
-		for (int i = 0; i < partitions->count; i++)
-		{
-			Relation	index = partitions->leaves[i].index;
-
-			check_columns(first, index);
-			check_class(first, index);
-			check_width(first, width, index, shdup_width_of_wide(index));
-			heaps->heaps[next].relation = partitions->leaves[i].heap;
-			heaps->heaps[next].index = index;
-			next++;
-		}
-	}
+	width = shdup_wide_width(heaps, 0);
+	for (int i = 1; i < nindexes; i++)
+		check_alike(first, width, heaps->sides[i].named.index, shdup_wide_width(heaps, i));
+	for (int i = 0; i < heaps->count; i++)
+		check_alike(first, width, heaps->heaps[i].index, width_of_wide(heaps->heaps[i].index));
 	number_rows(heaps);
-
-	if (heaps->count > 1)
-		list_slices(heaps);
-	heaps->grouped = shidx_is_grouped(heaps->sides[0].named.index);
+	heaps->grouped = shidx_is_grouped(first);
 }
 
 /*
- * The tables of one of the named indexes, for reading.  They belong to the
- * whole set, and must not be closed separately.
+ * Close everything.  The locks are kept.
  */
-ShDupHeaps
-shdup_heaps_of_side(const ShDupHeaps *heaps, int side)
-{
-	ShDupHeaps	result = *heaps;
-
-	for (int i = 0; i < side; i++)
-		result.heaps += heaps->sides[i].count;
-	result.count = heaps->sides[side].count;
-	if (result.count > 1)
-		list_slices(&result);
-	return result;
-}
-
 void
 shdup_heaps_close(ShDupHeaps *heaps)
 {
-	for (int side = 0; side < heaps->nsides; side++)
-		shdup_close_partitions(&heaps->sides[side]);
-	if (heaps->count > 1)
-		pfree(heaps->slices);
+	for (int i = 0; i < heaps->nsides; i++)
+	{
+		const ShDupSide *side = &heaps->sides[i];
+
+		/* the table that is not partitioned is the named one */
+		for (int j = 0; j < side->count && shdup_is_partitioned(side->named.index); j++)
+		{
+			index_close(heaps->heaps[side->first + j].index, NoLock);
+			table_close(heaps->heaps[side->first + j].relation, NoLock);
+		}
+		shdup_close(&heaps->sides[i].named);
+	}
 	pfree(heaps->heaps);
 }
 
@@ -253,9 +363,8 @@ const ShDupHeap *
 shdup_find_heap(const ShDupHeaps *heaps, ShPairsRow row)
 {
 	uint64		number = row & SHIDX_MAX_TID;
-	const int  *slice = &heaps->slices[number >> 16 >> heaps->slice_shift];
-	int			low = slice[0];
-	int			high = slice[1];
+	int			low = 0;
+	int			high = heaps->count - 1;
 
 	while (low < high)
 	{
@@ -267,4 +376,59 @@ shdup_find_heap(const ShDupHeaps *heaps, ShPairsRow row)
 			low = middle + 1;
 	}
 	return &heaps->heaps[low];
+}
+
+/*
+ * The operator by which the operator class of an index compares the values
+ * themselves, and its radius.  InvalidOid if the values are fingerprints.
+ */
+Oid
+shdup_near_operator(Relation index, int *radius)
+{
+	int			column = shidx_fp_column(index);
+
+	if (!shidx_computes_fingerprints(index))
+		return InvalidOid;
+	return shidx_near_operator(index->rd_opfamily[column], index->rd_opcintype[column], radius);
+}
+
+/*
+ * The number of bits of the fingerprints of a named index on a column of type
+ * simhash_bits, by its first partition; 0 for any other.  Without partitions only the type
+ * of the column can say it.
+ */
+int
+shdup_wide_width(const ShDupHeaps *heaps, int side)
+{
+	Relation	index = heaps->sides[side].named.index;
+
+	if (heaps->sides[side].count > 0)
+		return width_of_wide(heaps->heaps[heaps->sides[side].first].index);
+	if (!shidx_is_wide(index))
+		return 0;
+	if (shidx_index_width(index) == 0)
+		shidx_report_no_width(index);
+	return shidx_index_width(index);
+}
+
+/*
+ * The distance of a named index: the radius of the operator that compares its values,
+ * or else that of its tables.  The indexes of partitions may have been built
+ * with other options; for a partitioned index, its own options count.
+ */
+int
+shdup_side_distance(const ShDupHeaps *heaps, int side)
+{
+	Relation	index = heaps->sides[side].named.index;
+	int			width = Max(shdup_wide_width(heaps, side), SHBITS_WIDTH);
+	int			nparts = shbits_nparts(width);
+	int			radius;
+
+	if (OidIsValid(shdup_near_operator(index, &radius)))
+		return radius;
+	if (shdup_is_partitioned(index))
+		return shidx_get_options(index, width).distance;
+	if (nparts > 1)
+		return nparts * shidx_get_scheme(index)->blocks - 1;
+	return Min(shidx_get_scheme(index)->distance, width);
 }

@@ -1,11 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * members.c
- *	  The fingerprints that have a near-duplicate, and their rows.
+ *	  The fingerprints that have a near-duplicate, and their rows, in an order if that is
+ *	  wanted, with the neighbors of the fingerprints.
  *
  * Only fingerprints that have a pair are kept in memory, each once, as
  * elements.  Their rows are kept in a temporary file.  So time and memory do
  * not depend on how many rows are equal.
+ *
+ * Pairs of elements are written to a temporary file while they are found.  Then they
+ * are turned into lists of the neighbors of each, in memory if maintenance_work_mem has
+ * room for them.  Otherwise the lists are written to a file, in the order in which they
+ * will first be asked for, so that it is read from its beginning to its end
+ * but for the lists that are needed again.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,10 +21,185 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "bits/scheme.h"
 #include "compat.h"
 #include "dedup/members.h"
 #include "dedup/progress.h"
+#include "dedup/rows.h"
+#include "index/sort.h"
+#include "pairs/keys.h"
 #include "pairs/temp_file.h"
+
+/* in place of the number of the list of an element, which is not needed */
+#define NO_PLACE	PG_UINT32_MAX
+
+/* pairs, or items of lists, between reports of progress */
+#define READ_INTERVAL	4096
+
+/*
+ * Add a pair of elements, which has not been added before.
+ */
+static void
+add_neighbor_pair(ShDupNeighbors *neighbors, uint32 a, uint32 b)
+{
+	ShDupNumberPair pair = {a, b};
+
+	BufFileWrite(neighbors->pairs, &pair, sizeof(pair));
+	neighbors->npairs++;
+}
+
+static inline void
+count_read(ShDupNeighbors *neighbors)
+{
+	CHECK_FOR_INTERRUPTS();
+	if (++neighbors->nread % READ_INTERVAL == 0)
+		shdup_progress_add(READ_INTERVAL);
+}
+
+/*
+ * Read the next of the pairs.  Returns false after the last.
+ */
+static bool
+next_neighbor_pair(ShDupNeighbors *neighbors, ShDupNumberPair *pair)
+{
+	count_read(neighbors);
+	return BufFileRead(neighbors->pairs, pair, sizeof(*pair)) == sizeof(*pair);
+}
+
+/*
+ * Do the lists of this many elements fit in memory?
+ */
+static bool
+neighbors_fit(const ShDupNeighbors *neighbors, uint32 nelements)
+{
+	double		bytes = neighbors->npairs * 2 * sizeof(uint32) +
+		(nelements + 1.0) * sizeof(uint64);
+
+	return bytes <= maintenance_work_mem * 1024.0;
+}
+
+/*
+ * Make the lists in memory.
+ */
+static void
+load_neighbors(ShDupNeighbors *neighbors, uint32 nelements)
+{
+	ShDupNumberPair pair;
+	uint64		start = 0;
+
+	neighbors->starts = MemoryContextAllocExtended(CurrentMemoryContext,
+												   (nelements + (Size) 1) * sizeof(uint64),
+												   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	neighbors->lists = MemoryContextAllocHuge(CurrentMemoryContext,
+											  Max(neighbors->npairs * 2, 1) * sizeof(uint32));
+	shpairs_seek_file(neighbors->pairs, 0);
+	while (next_neighbor_pair(neighbors, &pair))
+	{
+		neighbors->starts[pair.a]++;
+		neighbors->starts[pair.b]++;
+	}
+	/* turn counts into ends; placing the neighbors turns ends into starts */
+	for (size_t i = 0; i <= nelements; i++)
+	{
+		shcompat_check_at(i);
+		start = neighbors->starts[i] += start;
+	}
+	shpairs_seek_file(neighbors->pairs, 0);
+	while (next_neighbor_pair(neighbors, &pair))
+	{
+		neighbors->lists[--neighbors->starts[pair.a]] = pair.b;
+		neighbors->lists[--neighbors->starts[pair.b]] = pair.a;
+	}
+}
+
+/*
+ * Write a neighbor to the file, and count it for list "place".
+ */
+static void
+write_neighbor(ShDupNeighbors *neighbors, uint64 place, uint32 neighbor)
+{
+	neighbors->starts[place + 1]++;
+	BufFileWrite(neighbors->file, &neighbor, sizeof(neighbor));
+}
+
+/*
+ * Make the lists in a file, in the order of "places", which has a place below
+ * nplaces, or NO_PLACE, for each element that is part of a pair.  The array is kept.
+ */
+static void
+sort_neighbors(ShDupNeighbors *neighbors, uint32 *places, uint32 nplaces)
+{
+	ShIdxSort  *sort = shidx_sort_begin(maintenance_work_mem);
+	ShDupNumberPair pair;
+	ShIdxSortItem item;
+
+	neighbors->places = places;
+	neighbors->starts = MemoryContextAllocExtended(CurrentMemoryContext,
+												   (nplaces + (Size) 1) * sizeof(uint64),
+												   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	shpairs_seek_file(neighbors->pairs, 0);
+	while (next_neighbor_pair(neighbors, &pair))
+	{
+		if (places[pair.a] != NO_PLACE)
+			shidx_sort_add(sort, places[pair.a], pair.b);
+		if (places[pair.b] != NO_PLACE)
+			shidx_sort_add(sort, places[pair.b], pair.a);
+	}
+	shidx_sort_start(sort);
+
+	neighbors->file = shpairs_create_file();
+	while (shidx_sort_next(sort, &item))
+	{
+		count_read(neighbors);
+		write_neighbor(neighbors, item.key, (uint32) item.value);
+	}
+	shidx_sort_end(sort);
+	for (uint32 i = 0; i < nplaces; i++)
+	{
+		shcompat_check_at(i);
+		neighbors->starts[i + 1] += neighbors->starts[i];
+	}
+}
+
+/*
+ * Read a list from the file into memory.
+ */
+static void
+read_list(ShDupNeighbors *neighbors, uint64 start, size_t count)
+{
+	if (count > neighbors->capacity)
+	{
+		neighbors->capacity = Max(count, 2 * neighbors->capacity);
+		if (neighbors->list != NULL)
+			pfree(neighbors->list);
+		neighbors->list = MemoryContextAllocHuge(GetMemoryChunkContext(neighbors->starts),
+												 neighbors->capacity * sizeof(uint32));
+	}
+	shpairs_seek_file(neighbors->file, start * sizeof(uint32));
+	shpairs_read_file(neighbors->file, neighbors->list, count * sizeof(uint32));
+}
+
+/*
+ * The neighbors of an element, in no particular order.  Returns their number;
+ * the list is valid until the next call.
+ */
+size_t
+shdup_neighbors_of(ShDupNeighbors *neighbors, uint32 element, const uint32 **list)
+{
+	uint32		number = neighbors->places != NULL ? neighbors->places[element] : element;
+	uint64		start = neighbors->starts[number];
+	size_t		count = neighbors->starts[number + 1] - start;
+
+	if (neighbors->lists != NULL)
+		*list = neighbors->lists + start;
+	else
+	{
+		if (count > 0)
+			read_list(neighbors, start, count);
+		*list = neighbors->list;
+	}
+	return count;
+}
 
 /*
  * The number of the element of key i of the bucket.
@@ -155,9 +337,7 @@ shdup_members_begin(ShDupMembers *members, ShDup *rows, double most, int nwords,
 	members->join = join;
 	members->rows = rows;
 
-	shdup_union_find_begin(&members->elements, SHDUP_ROWS, most);
-	if (nwords > 0)
-		shdup_union_find_keep_values(&members->elements, nwords);
+	shdup_union_find_begin(&members->elements, SHDUP_ROWS, most, nwords);
 	members->row_elements = MemoryContextAllocHuge(CurrentMemoryContext,
 												   rows->capacity * sizeof(uint32));
 	members->file = shpairs_create_file();
@@ -172,7 +352,7 @@ shdup_members_finish(ShDupMembers *members)
 	flush(members);
 	shdup_union_find_forget_keys(&members->elements);
 	pfree(members->row_elements);
-	shpairs_rewind_file(members->file);
+	shpairs_seek_file(members->file, 0);
 }
 
 /*
@@ -191,4 +371,162 @@ void
 shdup_members_end(ShDupMembers *members)
 {
 	BufFileClose(members->file);
+}
+
+/* in the order, added to the number of the element of an odd row */
+#define ODD_ELEMENT		((uint32) 1 << 31)
+
+/* members.join: remember the pair */
+static void
+add_near_pair(ShDupMembers *members, uint32 a, uint32 b)
+{
+	ShDupNearRows *near = (ShDupNearRows *) members;
+
+	members->elements.elements[a].has_near = true;
+	members->elements.elements[b].has_near = true;
+	add_neighbor_pair(&near->neighbors, a, b);
+}
+
+/*
+ * Begin to collect what a search passes to near->members.sink.  The rows will
+ * be in the order of the list "keep", or of their numbers if it is NULL.  The
+ * largest possible number of fingerprints is used for the error message if
+ * memory does not suffice.  Fingerprints of several words have nwords of them, others 0.
+ *
+ * Reports errors in the list as shdup_order_begin does.
+ */
+void
+shdup_near_rows_begin(ShDupNearRows *near, ShDup *rows, double most, int nwords,
+					  const char *keep)
+{
+	near->order = shdup_order_begin(rows->heaps, rows->snapshot, keep);
+	near->count = 0;
+	shdup_members_begin(&near->members, rows, most, nwords, add_near_pair);
+	memset(&near->neighbors, 0, sizeof(ShDupNeighbors));
+	near->neighbors.pairs = shpairs_create_file();
+}
+
+/*
+ * Sort the rows that have a near-duplicate, or only odd ones, to be read once or twice.
+ */
+static void
+sort_near_rows(ShDupNearRows *near, bool odd_only, bool twice)
+{
+	const ShDupElement *elements = near->members.elements.elements;
+	ShDupMember member;
+
+	while (shdup_members_next(&near->members, &member))
+	{
+		const ShDupElement *element = &elements[member.element];
+
+		CHECK_FOR_INTERRUPTS();
+		if (odd_only && (member.row & SHDUP_ODD) == 0)
+			continue;
+		if (element->has_near || shdup_element_rows(element) > 1)
+		{
+			shdup_order_add(near->order, member.row & ~SHDUP_ODD, (uint32) member.element |
+							((member.row & SHDUP_ODD) != 0 ? ODD_ELEMENT : 0));
+			near->count++;
+		}
+	}
+	shdup_progress_phase(SHDUP_PHASE_ORDER, near->count);
+	shdup_order_sort(near->order, twice);
+}
+
+/*
+ * Return the next row, and the number of its element.  Returns false after the
+ * last.
+ */
+bool
+shdup_near_rows_next(ShDupNearRows *near, ShPairsRow *row, uint32 *element)
+{
+	if (!shdup_order_next(near->order, row, element))
+		return false;
+	if ((*element & ODD_ELEMENT) != 0)
+		*row |= SHDUP_ODD;
+	*element &= ~ODD_ELEMENT;
+	return true;
+}
+
+/*
+ * Read the rows in order, to number the elements by their first rows.  Returns the number
+ * of each element.
+ */
+static uint32 *
+find_places(ShDupNearRows *near, uint32 *nplaces)
+{
+	uint32		nelements = near->members.elements.count;
+	uint32	   *places = MemoryContextAllocHuge(CurrentMemoryContext,
+												Max(nelements, 1) * sizeof(uint32));
+	ShPairsRow	row;
+	uint32		element;
+
+	*nplaces = 0;
+	for (uint32 i = 0; i < nelements; i++)
+	{
+		shcompat_check_at(i);
+		places[i] = NO_PLACE;
+	}
+	while (shdup_near_rows_next(near, &row, &element))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (places[element] == NO_PLACE)
+			places[element] = (*nplaces)++;
+	}
+	shdup_order_again(near->order);
+	return places;
+}
+
+/*
+ * Join the elements of all pairs after the search, for rows that are not odd.
+ */
+void
+shdup_near_rows_join(ShDupNearRows *near)
+{
+	ShDupUnionFind *elements = &near->members.elements;
+	ShDupNumberPair pair;
+
+	shdup_progress_phase(SHDUP_PHASE_JOIN, near->neighbors.npairs);
+	shpairs_seek_file(near->neighbors.pairs, 0);
+	while (next_neighbor_pair(&near->neighbors, &pair))
+	{
+		if (elements->elements[pair.a].size > 0 && elements->elements[pair.b].size > 0)
+			shdup_union_find_join(elements, pair.a, pair.b);
+	}
+}
+
+/*
+ * Sort the rows, or only odd ones, after the members have been finished, and make the
+ * lists of neighbors.  Runs the functions of the list.
+ */
+void
+shdup_near_rows_sort(ShDupNearRows *near, bool odd_only)
+{
+	uint32		nelements = near->members.elements.count;
+
+	bool		fit = neighbors_fit(&near->neighbors, nelements);
+
+	shpairs_seek_file(near->members.file, 0);
+	sort_near_rows(near, odd_only, !fit);
+	/* pairs are read twice, or once and then both items of each */
+	shdup_progress_phase(SHDUP_PHASE_JOIN, near->neighbors.npairs * (fit ? 2 : 3));
+	if (fit)
+		load_neighbors(&near->neighbors, nelements);
+	else
+	{
+		uint32		nplaces;
+		uint32	   *places = find_places(near, &nplaces);
+
+		sort_neighbors(&near->neighbors, places, nplaces);
+	}
+}
+
+void
+shdup_near_rows_end(ShDupNearRows *near)
+{
+	shdup_order_end(near->order);
+	BufFileClose(near->neighbors.pairs);
+	if (near->neighbors.file != NULL)
+		BufFileClose(near->neighbors.file);
+	shdup_members_end(&near->members);
 }

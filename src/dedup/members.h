@@ -11,7 +11,6 @@
 #include "storage/buffile.h"
 
 #include "compat.h"
-#include "dedup/checks.h"
 #include "dedup/rows.h"
 #include "dedup/union_find.h"
 #include "pairs/keys.h"
@@ -71,15 +70,14 @@ shdup_element_rows(const ShDupElement *element)
 extern uint32 shdup_find_element(ShDupUnionFind *elements, const ShPairsBucket *bucket,
 								 size_t i, bool *is_new);
 
-/* in place of the number of the list of an element, which is not needed */
-#define SHDUP_NO_PLACE	PG_UINT32_MAX
-
 /* pairs of elements, as lists of the neighbors of each */
 typedef struct ShDupNeighbors
 {
 	/* pairs of elements, in the order in which they were found */
 	BufFile    *pairs;
 	double		npairs;
+	uint64		nread;			/* of these, and of items of lists, for
+								 * progress */
 
 	/* list i: from starts[i] to the next start */
 	uint64	   *starts;
@@ -103,18 +101,6 @@ shdup_neighbors_prefetch(const ShDupNeighbors *neighbors, uint32 element)
 		shcompat_prefetch(&neighbors->starts[element]);
 }
 
-/* neighbors.c */
-extern void shdup_neighbors_begin(ShDupNeighbors *neighbors);
-extern void shdup_neighbors_add(ShDupNeighbors *neighbors, uint32 a, uint32 b);
-extern bool shdup_neighbors_next_pair(ShDupNeighbors *neighbors, ShDupNumberPair *pair);
-extern bool shdup_neighbors_fit(const ShDupNeighbors *neighbors, uint32 nelements);
-extern void shdup_neighbors_load(ShDupNeighbors *neighbors, uint32 nelements);
-extern void shdup_neighbors_sort(ShDupNeighbors *neighbors, uint32 *places,
-								 uint32 nplaces);
-extern size_t shdup_neighbors_of(ShDupNeighbors *neighbors, uint32 element,
-								 const uint32 **list);
-extern void shdup_neighbors_end(ShDupNeighbors *neighbors);
-
 /* rows that have a near-duplicate, in an order, and the neighbors of their fingerprints */
 typedef struct ShDupNearRows
 {
@@ -124,38 +110,14 @@ typedef struct ShDupNearRows
 	ShDupOrder *order;
 } ShDupNearRows;
 
-/* near_rows.c */
+/* members.c */
 extern void shdup_near_rows_begin(ShDupNearRows *near, ShDup *rows, double most,
 								  int nwords, const char *keep);
 extern void shdup_near_rows_join(ShDupNearRows *near);
 extern void shdup_near_rows_sort(ShDupNearRows *near, bool odd_only);
 extern bool shdup_near_rows_next(ShDupNearRows *near, ShPairsRow *row, uint32 *element);
 extern void shdup_near_rows_end(ShDupNearRows *near);
-
-/* kept_rows.c: the rows that are kept, if a check of rows decides */
-typedef struct ShDupKeptRows ShDupKeptRows;
-
-extern ShDupKeptRows *shdup_kept_begin(const ShDupUnionFind *elements,
-									   ShDupNeighbors *neighbors, ShDupRowCheck *check);
-extern void shdup_kept_add(ShDupKeptRows *kept, uint32 element, ShPairsRow row);
-extern bool shdup_kept_find(ShDupKeptRows *kept, uint32 element, ShPairsRow row,
-							ShPairsRow *keeper, int *distance);
-
-typedef struct ShDupRowClusters ShDupRowClusters;
-
-/* a row of a cluster */
-typedef struct ShDupClusterRow
-{
-	ShPairsRow	row;
-	uint32		element;
-	uint64		cluster;		/* its number */
-	uint32		size;			/* of the cluster */
-} ShDupClusterRow;
-
-/* row_clusters.c: clusters of rows that are near each other, and the same */
-extern ShDupRowClusters *shdup_row_clusters_make(ShDupNearRows *near,
-												 ShDupRowCheck *check,
-												 bool by_fingerprint);
-extern bool shdup_row_clusters_next(ShDupRowClusters *clusters, ShDupClusterRow *result);
+extern size_t shdup_neighbors_of(ShDupNeighbors *neighbors, uint32 element,
+								 const uint32 **list);
 
 #endif							/* SIMHASH_DEDUP_MEMBERS_H */

@@ -8,8 +8,8 @@
  * can block others without having privileges, and again when the locks are held.
  * The table is locked before the index, as in a query.
  *
- * Errors name the indexes that could have been meant.  Functions of the owner of the
- * table, such as those in expressions of the index, run as the owner.
+ * Functions of the owner of the table, such as those in expressions of the index, run as
+ * the owner.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,21 +24,16 @@
 #include "access/transam.h"
 #include "access/xact.h"
 #include "catalog/index.h"
-#include "catalog/indexing.h"
 #include "catalog/namespace.h"
-#include "catalog/pg_authid_d.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_namespace_d.h"
 #include "catalog/pg_type_d.h"
-#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "nodes/bitmapset.h"
-#include "nodes/pg_list.h"
 #include "optimizer/optimizer.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/datum.h"
 #include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -52,43 +47,18 @@
 #include "index/index.h"
 
 /*
- * Can a user create an index on a relation?
- */
-static bool
-can_be_indexed(Oid relation)
-{
-	char		relkind = get_rel_relkind(relation);
-
-	return relation >= FirstNormalObjectId &&
-		(relkind == RELKIND_RELATION || relkind == RELKIND_PARTITIONED_TABLE ||
-		 relkind == RELKIND_MATVIEW);
-}
-
-/*
- * Report that a relation is not a simhash index.
- *
- * If it is a table with simhash indexes, or another index of such a table, the
- * hint names the simhash indexes.  Whoever names a view has its table in mind.
+ * Report that a relation is not a simhash index.  Whoever names a view has its table in
+ * mind.
  */
 static void
-report_wrong_relation(Oid relation, const char *name)
+report_wrong_relation(const char *name, char relkind)
 {
-	Oid			table = IndexGetRelation(relation, true);
-	char	   *names;
-
-	if (!OidIsValid(table))
-		table = relation;
-	names = shdup_list_indexes(table);
-
 	ereport(ERROR,
 			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 			 errmsg("\"%s\" is not a simhash index", name),
-			 names != NULL ?
-			 errhint("Name a simhash index of the table: %s.", names) :
-			 can_be_indexed(table) ?
-			 errhint("The table has no simhash index.  Use CREATE INDEX ... USING simhash to create one.") :
-			 table >= FirstNormalObjectId && get_rel_relkind(table) == RELKIND_VIEW ?
-			 errhint("A view has no indexes.  Name a simhash index of the table that it reads.") : 0));
+			 relkind == RELKIND_VIEW ?
+			 errhint("A view has no indexes.  Name a simhash index of the table that it reads.") :
+			 errhint("Name a simhash index of the table.  CREATE INDEX ... USING simhash creates one.")));
 }
 
 /*
@@ -116,21 +86,30 @@ report_missing_index(Oid relation)
 static Oid
 table_of_index(Oid index, bool may_be_partitioned)
 {
-	char	   *name;
-	char		relkind;
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(index));
+	const IndexAmRoutine *routine = NULL;
+	Form_pg_class form;
 	Oid			table;
 
-	if (!shdup_is_simhash_index(index, &name, &relkind))
-	{
-		if (name == NULL)
-			report_missing_index(index);
-		report_wrong_relation(index, name);
-	}
-	if (relkind == RELKIND_PARTITIONED_INDEX && !may_be_partitioned)
+	if (!HeapTupleIsValid(tuple))
+		report_missing_index(index);
+	form = (Form_pg_class) GETSTRUCT(tuple);
+	if (form->relkind == RELKIND_INDEX || form->relkind == RELKIND_PARTITIONED_INDEX)
+		routine = GetIndexAmRoutineByAmId(form->relam, true);
+
+	/*
+	 * Compare functions, since the access method may have been created with
+	 * another name.  It is gone if another session has dropped it with its
+	 * indexes meanwhile.
+	 */
+	if (routine == NULL || routine->ambuild != shidx_build)
+		report_wrong_relation(NameStr(form->relname), form->relkind);
+	if (form->relkind == RELKIND_PARTITIONED_INDEX && !may_be_partitioned)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is a partitioned index", name),
+				 errmsg("\"%s\" is a partitioned index", NameStr(form->relname)),
 				 errhint("Use the indexes of its partitions instead; pg_partition_tree lists them.")));
+	ReleaseSysCache(tuple);
 
 	table = IndexGetRelation(index, true);
 	if (!OidIsValid(table))
@@ -159,7 +138,7 @@ shdup_check_state(Relation heap, Relation index)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("index \"%s\" is not valid", RelationGetRelationName(index)),
-				 errhint("Use REINDEX INDEX to rebuild it.")));
+				 errhint("Use REINDEX INDEX to rebuild it, or repeat the query if REINDEX CONCURRENTLY has just replaced it.")));
 	if (index->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED && RecoveryInProgress())
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -264,17 +243,6 @@ check_access(Oid table, Oid index, ShDupAccess access)
 		return;
 	}
 
-	if (access == SHDUP_ACCESS_PAGES)
-	{
-		if (!has_privs_of_role(user, ROLE_PG_READ_SERVER_FILES))
-			ereport(ERROR,
-					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("permission denied to read pages of an index"),
-					 errdetail("Only superusers and roles with privileges of the \"%s\" role may do that.",
-							   "pg_read_server_files")));
-		return;
-	}
-
 	if (access == SHDUP_ACCESS_ROWS)
 		allowed = may_select_columns(table, index);
 	else
@@ -297,113 +265,13 @@ check_access(Oid table, Oid index, ShDupAccess access)
  * access.  Otherwise reports an error.
  */
 static Oid
-check_index(Oid index, ShDupAccess access, bool may_be_partitioned)
+check_index(Oid index, ShDupAccess access)
 {
-	Oid			table = table_of_index(index, may_be_partitioned);
+	Oid			table = table_of_index(index, access == SHDUP_ACCESS_ROWS);
 
 	check_access(table, index, access);
 	shdup_check_not_distributed(table, index);
 	return table;
-}
-
-/*
- * Are two indexes of a table, by their entries in pg_index, on the same columns
- * and the same rows?
- */
-static bool
-have_same_definition(HeapTuple a, HeapTuple b)
-{
-	static const AttrNumber vectors[] = {
-		Anum_pg_index_indkey, Anum_pg_index_indcollation, Anum_pg_index_indclass
-	};
-
-	for (int i = 0; i < lengthof(vectors); i++)
-	{
-		bool		isnull;
-		Datum		x = SysCacheGetAttr(INDEXRELID, a, vectors[i], &isnull);
-		Datum		y = SysCacheGetAttr(INDEXRELID, b, vectors[i], &isnull);
-
-		if (!datumIsEqual(x, y, false, -1))
-			return false;
-	}
-	return equal(shdup_index_trees(a, Anum_pg_index_indexprs),
-				 shdup_index_trees(b, Anum_pg_index_indexprs)) &&
-		equal(shdup_index_trees(a, Anum_pg_index_indpred),
-			  shdup_index_trees(b, Anum_pg_index_indpred));
-}
-
-static bool
-are_alike(Oid index, Oid other)
-{
-	HeapTuple	a = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
-	HeapTuple	b = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(other));
-	bool		result = HeapTupleIsValid(a) && HeapTupleIsValid(b) && have_same_definition(a, b);
-
-	if (HeapTupleIsValid(a))
-		ReleaseSysCache(a);
-	if (HeapTupleIsValid(b))
-		ReleaseSysCache(b);
-	return result;
-}
-
-/*
- * If an index is not valid, open a valid one of the same definition and the
- * same options in its place, if there is one.  The table is open.
- *
- * REINDEX CONCURRENTLY puts a new index in the place of the old one.  A
- * statement that found the old one by its name may open it only afterwards,
- * when it is no longer valid.  The rows that are found are the same in both.
- * Once the table and a valid index are locked, the index stays usable until
- * they are unlocked, even if it is replaced meanwhile.
- */
-void
-shdup_replace_invalid(Relation heap, Relation *index)
-{
-	List	   *indexes;
-	ListCell   *cell;
-
-	if ((*index)->rd_index->indisvalid)
-		return;
-	indexes = RelationGetIndexList(heap);
-	foreach(cell, indexes)
-	{
-		Relation	other;
-
-		if (!are_alike(lfirst_oid(cell), RelationGetRelid(*index)))
-			continue;
-		other = try_relation_open(lfirst_oid(cell), AccessShareLock);
-		if (other == NULL)
-			continue;
-		if (other->rd_index->indisvalid && shidx_have_same_options(other, *index))
-		{
-			relation_close(*index, AccessShareLock);
-			*index = other;
-			break;
-		}
-		relation_close(other, AccessShareLock);
-	}
-	list_free(indexes);
-}
-
-static void
-open_with_table(Oid indexoid, ShDupAccess access, bool may_be_partitioned,
-				ShDupOpened *target)
-{
-	Oid			heapoid = check_index(indexoid, access, may_be_partitioned);
-
-	/*
-	 * either may be dropped, recreated, or get another owner before we lock
-	 * it
-	 */
-	target->heap = try_table_open(heapoid, AccessShareLock);
-	if (target->heap == NULL || check_index(indexoid, access, may_be_partitioned) != heapoid)
-		report_missing_index(indexoid);
-	target->index = try_relation_open(indexoid, AccessShareLock);
-	if (target->index == NULL)
-		report_missing_index(indexoid);
-
-	/* TIDs that are returned stay valid as long as the locks are held */
-	target->release = access == SHDUP_ACCESS_ROWS ? NoLock : AccessShareLock;
 }
 
 /*
@@ -413,29 +281,29 @@ open_with_table(Oid indexoid, ShDupAccess access, bool may_be_partitioned,
  * Reports an error if it is not a valid simhash index that this session can
  * read, or if the current user lacks the privileges.  These are checked before
  * waiting for locks, so that nobody can block others without having
- * privileges.
+ * privileges.  With SHDUP_ACCESS_ROWS, the index may be partitioned; then it has nothing
+ * to read except in its partitions (heaps.c).
  */
 void
 shdup_open(Oid indexoid, ShDupAccess access, ShDupOpened *target)
 {
-	open_with_table(indexoid, access, false, target);
-	shdup_check_state(target->heap, target->index);
-}
+	Oid			heapoid = check_index(indexoid, access);
 
-/*
- * The same for an index that may be partitioned, with SHDUP_ACCESS_ROWS.  A
- * partitioned index has nothing to read except in its partitions
- * (shdup_open_partitions).
- */
-void
-shdup_open_named(Oid indexoid, ShDupOpened *target)
-{
-	open_with_table(indexoid, SHDUP_ACCESS_ROWS, true, target);
-	if (target->index->rd_rel->relkind != RELKIND_PARTITIONED_INDEX)
-	{
-		shdup_replace_invalid(target->heap, &target->index);
+	/*
+	 * either may be dropped, recreated, or get another owner before we lock
+	 * it
+	 */
+	target->heap = try_table_open(heapoid, AccessShareLock);
+	if (target->heap == NULL || check_index(indexoid, access) != heapoid)
+		report_missing_index(indexoid);
+	target->index = try_relation_open(indexoid, AccessShareLock);
+	if (target->index == NULL)
+		report_missing_index(indexoid);
+	if (!shdup_is_partitioned(target->index))
 		shdup_check_state(target->heap, target->index);
-	}
+
+	/* TIDs that are returned stay valid as long as the locks are held */
+	target->release = access == SHDUP_ACCESS_ROWS ? NoLock : AccessShareLock;
 }
 
 /*
@@ -514,37 +382,6 @@ shdup_become_caller(const ShDupCaller *caller)
 }
 
 /*
- * Is there a simhash index with an OID, perhaps a partitioned one?  Also
- * returns the name and the kind of the relation; the name is NULL if there is
- * none.
- */
-bool
-shdup_is_simhash_index(Oid relation, char **name, char *relkind)
-{
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
-	Form_pg_class form;
-	const IndexAmRoutine *routine = NULL;
-
-	*name = NULL;
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	form = (Form_pg_class) GETSTRUCT(tuple);
-	*name = pstrdup(NameStr(form->relname));
-	*relkind = form->relkind;
-
-	if (*relkind == RELKIND_INDEX || *relkind == RELKIND_PARTITIONED_INDEX)
-		routine = GetIndexAmRoutineByAmId(form->relam, true);
-	ReleaseSysCache(tuple);
-
-	/*
-	 * Compare functions, since the access method may have been created with
-	 * another name.  It is gone if another session has dropped it with its
-	 * indexes meanwhile.
-	 */
-	return routine != NULL && routine->ambuild == shidx_build;
-}
-
-/*
  * The name of a relation, as this session can write it; NULL if it is gone.
  */
 char *
@@ -558,57 +395,6 @@ shdup_written_name(Oid relation)
 	if (!RelationIsVisible(relation))
 		schema = get_namespace_name(get_rel_namespace(relation));
 	return quote_qualified_identifier(schema, name);
-}
-
-static int
-compare_names(const ListCell *a, const ListCell *b)
-{
-	return strcmp(lfirst(a), lfirst(b));
-}
-
-/*
- * The names of the valid simhash indexes of a table, separated by commas, for a
- * hint.  NULL if there are none.
- *
- * Reads the catalogs only.  No lock is taken on the table, on which the user
- * may have no privileges, or on the indexes.
- */
-char *
-shdup_list_indexes(Oid table)
-{
-	Relation	catalog = table_open(IndexRelationId, AccessShareLock);
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
-	List	   *names = NIL;
-	ListCell   *lc;
-	StringInfoData result;
-
-	ScanKeyInit(&key, Anum_pg_index_indrelid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(table));
-	scan = systable_beginscan(catalog, IndexIndrelidIndexId, true, NULL, 1, &key);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		Form_pg_index form = (Form_pg_index) GETSTRUCT(tuple);
-		char	   *name;
-		char		relkind;
-
-		if (!form->indisvalid || !shdup_is_simhash_index(form->indexrelid, &name, &relkind))
-			continue;
-		name = shdup_written_name(form->indexrelid);
-		if (name != NULL)
-			names = lappend(names, name);
-	}
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
-
-	if (names == NIL)
-		return NULL;
-	list_sort(names, compare_names);
-	initStringInfo(&result);
-	foreach(lc, names)
-		appendStringInfo(&result, "%s%s", result.len > 0 ? ", " : "", (char *) lfirst(lc));
-	return result.data;
 }
 
 /*

@@ -16,16 +16,14 @@
 #include "utils/snapshot.h"
 
 #include "index/index.h"
-#include "pairs/entries.h"
+#include "pairs/keys.h"
 
 /* what a function reveals or does determines who may call it */
 typedef enum ShDupAccess
 {
 	SHDUP_ACCESS_ROWS,			/* reveals rows: SELECT, no row security */
 	SHDUP_ACCESS_TABLE,			/* reveals totals: SELECT on the table */
-	SHDUP_ACCESS_OWNER,			/* only the owner */
-	SHDUP_ACCESS_PAGES			/* reveals stored data, visible or not:
-								 * pg_read_server_files */
+	SHDUP_ACCESS_OWNER			/* only the owner */
 } ShDupAccess;
 
 typedef struct ShDupOpened
@@ -45,9 +43,7 @@ typedef struct ShDupCaller
 
 /* open.c */
 extern void shdup_open(Oid indexoid, ShDupAccess access, ShDupOpened *target);
-extern void shdup_open_named(Oid indexoid, ShDupOpened *target);
 extern void shdup_close(ShDupOpened *target);
-extern void shdup_replace_invalid(Relation heap, Relation *index);
 extern void shdup_check_state(Relation heap, Relation index);
 extern List *shdup_index_trees(HeapTuple index, AttrNumber catalog_column);
 extern void shdup_check_snapshot(Relation index, Snapshot snapshot);
@@ -55,36 +51,13 @@ extern void shdup_become_owner(ShDupCaller *caller, Relation table);
 extern void shdup_become_caller(const ShDupCaller *caller);
 
 /* open.c: what catalogs say of a table, and whether Citus keeps its rows elsewhere */
-extern bool shdup_is_simhash_index(Oid relation, char **name, char *relkind);
 extern char *shdup_written_name(Oid relation);
-extern char *shdup_list_indexes(Oid table);
 extern void shdup_check_not_distributed(Oid table, Oid index);
 
-/*
- * The index that was named, and the indexes that have its entries: those of
- * its leaf partitions, in the order of the OIDs of their tables, or the index
- * itself.
- */
-typedef struct ShDupPartitions
-{
-	ShDupOpened named;
-	int			count;
-	ShDupOpened *leaves;
-} ShDupPartitions;
-
-/* partitions.c */
-extern void shdup_open_partitions(Oid indexoid, ShDupPartitions *target);
-extern void shdup_close_partitions(ShDupPartitions *target);
-extern Oid	shdup_named_operator(const ShDupPartitions *target, int *radius);
-extern Oid	shdup_named_fingerprint(const ShDupPartitions *target);
-extern int	shdup_width_of_wide(Relation index);
-extern int	shdup_wide_width(const ShDupPartitions *target);
-extern int	shdup_named_distance(const ShDupPartitions *target);
-
 static inline bool
-shdup_is_partitioned(const ShDupPartitions *target)
+shdup_is_partitioned(Relation index)
 {
-	return target->named.index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX;
+	return index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX;
 }
 
 /*
@@ -100,6 +73,17 @@ typedef struct ShDupHeap
 	ShPairsRow	end_row;
 } ShDupHeap;
 
+/*
+ * An index that was named, and the tables whose indexes have its entries: those of its
+ * leaf partitions, in the order of their OIDs, or its own.
+ */
+typedef struct ShDupSide
+{
+	ShDupOpened named;
+	int			first;			/* number of the first table */
+	int			count;
+} ShDupSide;
+
 /* the most indexes that are named: the two sides of matches */
 #define SHDUP_MAX_SIDES		2
 
@@ -112,25 +96,20 @@ typedef struct ShDupHeaps
 	int			count;
 	ShDupHeap  *heaps;
 	BlockNumber nblocks;		/* of all together */
-
-	/*
-	 * with several tables, for each slice of the blocks: the table in which
-	 * it begins
-	 */
-	int			slice_shift;
-	int		   *slices;
 	bool		grouped;		/* the indexes have several columns */
 
 	/* the named indexes */
 	int			nsides;
-	ShDupPartitions sides[SHDUP_MAX_SIDES];
+	ShDupSide	sides[SHDUP_MAX_SIDES];
 } ShDupHeaps;
 
 /* heaps.c */
 extern void shdup_heaps_open(ShDupHeaps *heaps, const Oid *indexes, int nindexes);
-extern ShDupHeaps shdup_heaps_of_side(const ShDupHeaps *heaps, int side);
 extern void shdup_heaps_close(ShDupHeaps *heaps);
 extern const ShDupHeap *shdup_find_heap(const ShDupHeaps *heaps, ShPairsRow row);
+extern Oid	shdup_near_operator(Relation index, int *radius);
+extern int	shdup_wide_width(const ShDupHeaps *heaps, int side);
+extern int	shdup_side_distance(const ShDupHeaps *heaps, int side);
 
 /*
  * The table of a row.  Bits above the lower 48 are ignored.

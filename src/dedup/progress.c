@@ -211,67 +211,35 @@ shdup_progress_end(void)
 	reporting = false;
 }
 
-static const char *
-command_name(int64 command)
-{
-	switch (command)
-	{
-		case SHDUP_FIND_ALL:
-			return "simhash_find_all";
-		case SHDUP_FIND_CLUSTERS:
-			return "simhash_find_clusters";
-		case SHDUP_COMPONENTS:
-			return "simhash_components";
-		case SHDUP_FIND_DUPLICATES:
-			return "simhash_find_duplicates";
-		case SHDUP_INDEX_CHECK:
-			return "simhash_index_check";
-		default:
-			return "simhash_find_matches";
-	}
-}
+static const char *const command_names[] = {
+	[SHDUP_FIND_ALL] = "simhash_find_all",
+	[SHDUP_FIND_CLUSTERS] = "simhash_find_clusters",
+	[SHDUP_FIND_DUPLICATES] = "simhash_find_duplicates",
+	[SHDUP_COMPONENTS] = "simhash_components",
+	[SHDUP_FIND_MATCHES] = "simhash_find_matches",
+	[SHDUP_INDEX_CHECK] = "simhash_index_check"
+};
 
-/* the name of the last phase, which depends on the command */
-static const char *
-return_phase_name(int64 command)
-{
-	switch (command)
-	{
-		case SHDUP_FIND_DUPLICATES:
-			return "returning duplicates";
-		case SHDUP_COMPONENTS:
-			return "returning components";
-		default:
-			return "returning clusters";
-	}
-}
+static const char *const phase_names[] = {
+	[SHDUP_PHASE_INITIALIZE] = "initializing",
+	[SHDUP_PHASE_SORT] = "reading entries to sort",
+	[SHDUP_PHASE_COMPARE] = "comparing",
+	[SHDUP_PHASE_JOIN] = "joining pairs",
+	[SHDUP_PHASE_ORDER] = "ordering rows",
+	[SHDUP_PHASE_CHECK_ROWS] = "checking rows",
+	[SHDUP_PHASE_RETURN] = "returning clusters",
+	[SHDUP_PHASE_RETURN_DUPLICATES] = "returning duplicates",
+	[SHDUP_PHASE_RETURN_COMPONENTS] = "returning components",
+	[SHDUP_PHASE_CHECK_TABLES] = "checking tables",
+	[SHDUP_PHASE_CHECK_SAME] = "comparing tables",
+	[SHDUP_PHASE_CHECK_HEAP] = "looking up rows"
+};
 
-static const char *
-phase_name(int64 command, int64 phase)
+/* a process may have another version of the library */
+static Datum
+name_of(const char *const *names, int count, int64 i)
 {
-	switch (phase)
-	{
-		case SHDUP_PHASE_INITIALIZE:
-			return "initializing";
-		case SHDUP_PHASE_SORT:
-			return "reading entries to sort";
-		case SHDUP_PHASE_COMPARE:
-			return "comparing";
-		case SHDUP_PHASE_JOIN:
-			return "joining pairs";
-		case SHDUP_PHASE_ORDER:
-			return "ordering rows";
-		case SHDUP_PHASE_CHECK_ROWS:
-			return "checking rows";
-		case SHDUP_PHASE_CHECK_TABLES:
-			return "checking tables";
-		case SHDUP_PHASE_CHECK_SAME:
-			return "comparing tables";
-		case SHDUP_PHASE_CHECK_HEAP:
-			return "looking up rows";
-		default:
-			return return_phase_name(command);
-	}
+	return CStringGetTextDatum(i >= 0 && i < count ? names[i] : "unknown");
 }
 
 /*
@@ -306,9 +274,8 @@ simhash_progress(PG_FUNCTION_ARGS)
 			values[2] = ObjectIdGetDatum(entry->st_progress_command_target);
 			values[3] = ObjectIdGetDatum((Oid) params[PARAM_INDEX]);
 			nulls[2] = nulls[3] = params[PARAM_INDEX] == 0;
-			values[4] = CStringGetTextDatum(command_name(params[PARAM_COMMAND]));
-			values[5] = CStringGetTextDatum(phase_name(params[PARAM_COMMAND],
-													   params[PARAM_PHASE]));
+			values[4] = name_of(command_names, lengthof(command_names), params[PARAM_COMMAND]);
+			values[5] = name_of(phase_names, lengthof(phase_names), params[PARAM_PHASE]);
 			values[6] = Int32GetDatum((int32) params[PARAM_TABLES_TOTAL]);
 			values[7] = Int32GetDatum((int32) params[PARAM_TABLES_DONE]);
 			values[8] = Int64GetDatum(params[PARAM_ENTRIES_TOTAL]);

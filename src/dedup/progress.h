@@ -8,7 +8,7 @@
 #ifndef SIMHASH_DEDUP_PROGRESS_H
 #define SIMHASH_DEDUP_PROGRESS_H
 
-#include "pairs/report.h"
+#include "pairs/keys.h"
 
 typedef enum ShDupCommand
 {
@@ -28,8 +28,9 @@ typedef enum ShDupPhase
 	SHDUP_PHASE_JOIN,			/* joining the members of pairs */
 	SHDUP_PHASE_ORDER,			/* putting rows in the order of "keep" */
 	SHDUP_PHASE_CHECK_ROWS,		/* checking pairs of rows by "same" */
-	SHDUP_PHASE_RETURN,			/* returning members of clusters or
-								 * components, or duplicates */
+	SHDUP_PHASE_RETURN,			/* returning members of clusters */
+	SHDUP_PHASE_RETURN_DUPLICATES,
+	SHDUP_PHASE_RETURN_COMPONENTS,
 	SHDUP_PHASE_CHECK_TABLES,	/* verifying the structure of tables */
 	SHDUP_PHASE_CHECK_SAME,		/* looking up the entries of one table in
 								 * another */

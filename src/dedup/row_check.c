@@ -39,7 +39,6 @@
 #include "utils/memutils.h"
 
 #include "compat.h"
-#include "dedup/checks.h"
 #include "dedup/open.h"
 #include "dedup/progress.h"
 #include "dedup/rows.h"
@@ -128,7 +127,8 @@ struct ShDupRowCheck
 
 	/* if only the columns before the fingerprint decide */
 	bool		by_group;
-	bool		has_odd;		/* some rows were odd */
+	bool		has_odd;		/* some rows were odd, */
+	bool		lacks_memory;	/* some of them for lack of memory */
 	uint64		secret;
 	struct groups_hash *groups;
 	MemoryContext groups_context;
@@ -345,6 +345,15 @@ shdup_check_is_by_group(const ShDupRowCheck *check)
 }
 
 /*
+ * Are rows odd since there was no room for the first rows of their groups?
+ */
+bool
+shdup_check_lacks_memory(const ShDupRowCheck *check)
+{
+	return check->lacks_memory;
+}
+
+/*
  * Do fingerprints decide alone, since no row that has been entered is odd?
  */
 bool
@@ -368,6 +377,7 @@ first_of_group(ShDupRowCheck *check, const Side *side, uint32 group, const Datum
 		maintenance_work_mem * 1024.0 * GROUPS_FRACTION)
 	{
 		entry = groups_lookup(check->groups, group);
+		check->lacks_memory |= entry == NULL;
 		return entry != NULL ? entry->values : NULL;
 	}
 	entry = groups_insert(check->groups, group, &found);
@@ -477,10 +487,10 @@ shdup_index_expressions(Relation index, int ncolumns)
 int
 shdup_checked_columns(const ShDupHeaps *heaps)
 {
-	int			before = shidx_fp_column(heaps->sides[0].named.index);
+	Relation	index = heaps->sides[0].named.index;
 	int			radius;
 
-	return before + OidIsValid(shdup_named_operator(&heaps->sides[0], &radius));
+	return shidx_fp_column(index) + OidIsValid(shdup_near_operator(index, &radius));
 }
 
 /*
@@ -496,7 +506,7 @@ shdup_column_operator(const ShDupHeaps *heaps, int column)
 	Oid			operator;
 
 	if (column == shidx_fp_column(index))
-		return shdup_named_operator(&heaps->sides[0], &radius);
+		return shdup_near_operator(index, &radius);
 	operator = get_opfamily_member(index->rd_opfamily[column], type, type,
 								   SIMHASH_STRATEGY_EQUAL);
 	if (!OidIsValid(operator))
@@ -620,24 +630,19 @@ prepare_condition(ShDupRowCheck *check, Relation table, const char *text)
 	ErrorContextCallback context;
 	const Query *query;
 	Node	   *condition;
-	Expr	   *expression;
 	MemoryContext old;
 
 	check->clause = same_clause;
 	check->clause.text = text;
 
 	query = shdup_clause_analyze(&check->clause, table, list_make2("a", "b"));
-	condition = query->jointree->quals;
-	condition = shcompat_expand_generated_columns(condition, table, SAME_A);
-	condition = shcompat_expand_generated_columns(condition, table, SAME_B);
-	check->needed = find_needed(condition, RelationGetDescr(table)->natts);
-
 	shdup_clause_start_evaluating(&context, &check->clause);
 	old = MemoryContextSwitchTo(check->estate->es_query_cxt);
-	expression = expression_planner((Expr *) condition);
-	ChangeVarNodes((Node *) expression, SAME_A, OUTER_VAR, 0);
-	ChangeVarNodes((Node *) expression, SAME_B, INNER_VAR, 0);
-	check->condition = ExecInitExpr(expression, NULL);
+	condition = (Node *) shdup_clause_plan(&check->clause, table, SAME_B, query->jointree->quals);
+	check->needed = find_needed(condition, RelationGetDescr(table)->natts);
+	ChangeVarNodes(condition, SAME_A, OUTER_VAR, 0);
+	ChangeVarNodes(condition, SAME_B, INNER_VAR, 0);
+	check->condition = ExecInitExpr((Expr *) condition, NULL);
 	MemoryContextSwitchTo(old);
 	shdup_clause_stop(&context);
 	check->slot = ExecInitExtraTupleSlot(check->estate, RelationGetDescr(table), &TTSOpsVirtual);
@@ -676,7 +681,7 @@ shdup_check_begin(const ShDupHeaps *heaps, Snapshot snapshot, double similarity,
 		find_row_operator(check, heaps, i);
 	begin_side(check, &check->a, heaps, 0, snapshot);
 	begin_side(check, &check->b, heaps, heaps->nsides - 1, snapshot);
-	check->by_group = same == NULL && !shidx_computes_fingerprints(heaps->sides[0].named.index);
+	check->by_group = same == NULL && ncolumns == shidx_fp_column(heaps->sides[0].named.index);
 	check->secret = pg_prng_uint64(&pg_global_prng_state);
 	check->groups_context = AllocSetContextCreate(CurrentMemoryContext, "simhash groups",
 												  ALLOCSET_DEFAULT_SIZES);

@@ -43,6 +43,7 @@ struct ShDupOrder
 	/* the items of a list, unless there are none, to be computed from rows */
 	int			nitems;
 	ShDupClause clause;
+	const Query *query;			/* of the list */
 	EState	   *estate;
 	ExprState **items;
 	ShDupRowReader reader;
@@ -53,11 +54,13 @@ struct ShDupOrder
 };
 
 /*
- * Begin the sort by the list.
+ * Begin the sort by the list, whose result can be read more than once if it is to be read
+ * twice.
  */
 static void
-begin_by_keep(ShDupOrder *order, const Query *query)
+begin_by_keep(ShDupOrder *order, bool twice)
 {
+	const Query *query = order->query;
 	int			nitems = order->nitems;
 	TupleDesc	desc = CreateTemplateTupleDesc(nitems + 2);
 	AttrNumber *columns = palloc((nitems + 1) * sizeof(AttrNumber));
@@ -84,7 +87,7 @@ begin_by_keep(ShDupOrder *order, const Query *query)
 
 	order->by_keep = tuplesort_begin_heap(desc, nitems + 1, columns, operators, collations,
 										  nulls_first, maintenance_work_mem, NULL,
-										  TUPLESORT_RANDOMACCESS);
+										  twice ? TUPLESORT_RANDOMACCESS : TUPLESORT_NONE);
 	order->slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
 }
 
@@ -97,13 +100,13 @@ static void
 prepare_list(ShDupOrder *order, Relation table, const char *text)
 {
 	ErrorContextCallback context;
-	const Query *query;
+	Query	   *query;
 	MemoryContext old;
 
 	order->clause = keep_clause;
 	order->clause.text = text;
 
-	query = shdup_clause_analyze(&order->clause, table, list_make1(NULL));
+	order->query = query = shdup_clause_analyze(&order->clause, table, list_make1(NULL));
 	order->nitems = list_length(query->sortClause);
 
 	shdup_clause_start_evaluating(&context, &order->clause);
@@ -115,11 +118,9 @@ prepare_list(ShDupOrder *order, Relation table, const char *text)
 		SortGroupClause *item = list_nth_node(SortGroupClause, query->sortClause, i);
 		Node	   *expression = get_sortgroupclause_expr(item, query->targetList);
 
-		expression = shcompat_expand_generated_columns(expression, table, 1);
-		order->items[i] = ExecPrepareExpr((Expr *) expression, order->estate);
+		order->items[i] = ExecInitExpr(shdup_clause_plan(&order->clause, table, 1, expression), NULL);
 	}
 	MemoryContextSwitchTo(old);
-	begin_by_keep(order, query);
 	shdup_clause_stop(&context);
 }
 
@@ -190,10 +191,11 @@ sort_by_keep(ShDupOrder *order)
 }
 
 /*
- * All rows have been added: sort them.  Runs the functions of the list.
+ * All rows have been added: sort them, to be read once or twice.  Runs the functions of
+ * the list.
  */
 void
-shdup_order_sort(ShDupOrder *order)
+shdup_order_sort(ShDupOrder *order, bool twice)
 {
 	ErrorContextCallback context;
 
@@ -201,6 +203,7 @@ shdup_order_sort(ShDupOrder *order)
 	if (order->nitems == 0)
 		return;
 	shdup_clause_start_evaluating(&context, &order->clause);
+	begin_by_keep(order, twice);
 	sort_by_keep(order);
 	shdup_clause_stop(&context);
 }
@@ -257,6 +260,9 @@ shdup_order_end(ShDupOrder *order)
 	{
 		ExecDropSingleTupleTableSlot(order->slot);
 		tuplesort_end(order->by_keep);
+	}
+	if (order->nitems > 0)
+	{
 		shdup_reader_end(&order->reader);
 		FreeExecutorState(order->estate);
 	}

@@ -2,7 +2,7 @@
  *
  * rows.h
  *	  The rows of tables that a snapshot sees: their values, conditions on them,
- *	  their order.
+ *	  their order, and whether pairs of them count.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,6 +20,7 @@
 #include "dedup/open.h"
 #include "index/index.h"
 #include "index/sort.h"
+#include "pairs/keys.h"
 
 /* an argument that is a clause of a query, such as an ORDER BY list */
 typedef struct ShDupClause
@@ -38,6 +39,8 @@ extern void shdup_clause_start_evaluating(ErrorContextCallback *context,
 extern void shdup_clause_stop(const ErrorContextCallback *context);
 extern Query *shdup_clause_analyze(const ShDupClause *clause, Relation table,
 								   const List *names);
+extern Expr *shdup_clause_plan(const ShDupClause *clause, Relation table, int nrows,
+							   Node *expression);
 
 /* in place of the TID of a row that the snapshot does not see */
 #define SHDUP_INVISIBLE	0
@@ -112,6 +115,15 @@ typedef struct ShDup
 } ShDup;
 
 /*
+ * bytes of maintenance_work_mem for a row that waits, half of which is for such rows: a
+ * number, a group, a position, a pair, and what callers store for it
+ */
+#define SHDUP_CALLER_BYTES	40
+#define SHDUP_ROW_BYTES		(sizeof(ShPairsRow) + 2 * sizeof(uint32) + sizeof(ShDupNumberPair) + \
+							 SHDUP_CALLER_BYTES)
+#define SHDUP_ROWS_SHARE	0.5
+
+/*
  * the most rows that may be added at once; more are worth a lookup of their
  * own
  */
@@ -134,12 +146,26 @@ typedef struct ShDupOrder ShDupOrder;
 extern ShDupOrder *shdup_order_begin(const ShDupHeaps *heaps, Snapshot snapshot,
 									 const char *keep);
 extern void shdup_order_add(ShDupOrder *order, ShPairsRow row, uint32 number);
-extern void shdup_order_sort(ShDupOrder *order);
+extern void shdup_order_sort(ShDupOrder *order, bool twice);
 extern bool shdup_order_next(ShDupOrder *order, ShPairsRow *row, uint32 *number);
 extern void shdup_order_again(ShDupOrder *order);
 extern void shdup_order_end(ShDupOrder *order);
 
-/* workers.c */
-extern int	shdup_choose_workers(const ShDupHeaps *heaps, int distance);
+typedef struct ShDupRowCheck ShDupRowCheck;
+
+/* row_check.c: by the columns of an index, and by the condition "same" */
+extern int	shdup_checked_columns(const ShDupHeaps *heaps);
+extern Oid	shdup_column_operator(const ShDupHeaps *heaps, int column);
+extern List *shdup_index_expressions(Relation index, int ncolumns);
+extern ShDupRowCheck *shdup_check_begin(const ShDupHeaps *heaps, Snapshot snapshot,
+										double similarity, const char *same);
+extern bool shdup_check_rows(ShDupRowCheck *check, ShPairsRow a, ShPairsRow b);
+extern ShPairsRow shdup_check_enter(ShDupRowCheck *check, uint32 group, ShPairsRow row);
+extern bool shdup_check_is_by_group(const ShDupRowCheck *check);
+extern bool shdup_check_is_needless(const ShDupRowCheck *check);
+extern bool shdup_check_lacks_memory(const ShDupRowCheck *check);
+extern void shdup_check_forget(ShDupRowCheck *check);
+extern void shdup_check_release(ShDupRowCheck *check);
+extern void shdup_check_end(ShDupRowCheck *check);
 
 #endif							/* SIMHASH_DEDUP_ROWS_H */

@@ -83,10 +83,11 @@ hash_element(const Seed *seed, ElementKey key)
 
 /*
  * Begin without elements.  what and most are used for the error message if
- * memory does not suffice.
+ * memory does not suffice.  Fingerprints of several words have nwords of them, which the
+ * caller sets, others 0.
  */
 void
-shdup_union_find_begin(ShDupUnionFind *components, ShDupElements what, double most)
+shdup_union_find_begin(ShDupUnionFind *components, ShDupElements what, double most, int nwords)
 {
 	Seed	   *seed = palloc(sizeof(Seed));
 
@@ -97,20 +98,10 @@ shdup_union_find_begin(ShDupUnionFind *components, ShDupElements what, double mo
 	components->capacity = FIRST_CAPACITY;
 	components->most = most;
 	components->elements = palloc(FIRST_CAPACITY * sizeof(ShDupElement));
-	components->nwords = 0;
-	components->values = NULL;
-	components->hash = element_create(CurrentMemoryContext, FIRST_CAPACITY, seed);
-}
-
-/*
- * Make room for the values of elements, which have so many words.  The caller sets
- * them.
- */
-void
-shdup_union_find_keep_values(ShDupUnionFind *components, int nwords)
-{
 	components->nwords = nwords;
-	components->values = palloc((Size) components->capacity * nwords * sizeof(uint64));
+	components->values = nwords == 0 ? NULL :
+		palloc((Size) FIRST_CAPACITY * nwords * sizeof(uint64));
+	components->hash = element_create(CurrentMemoryContext, FIRST_CAPACITY, seed);
 }
 
 /*

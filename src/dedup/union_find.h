@@ -63,8 +63,7 @@ shdup_element_value(const ShDupUnionFind *components, uint32 element)
 extern int	shdup_element_distance(const ShDupUnionFind *components, uint32 a, uint32 b);
 extern int	shdup_compare_elements(const ShDupUnionFind *components, uint32 a, uint32 b);
 extern void shdup_union_find_begin(ShDupUnionFind *components, ShDupElements what,
-								   double most);
-extern void shdup_union_find_keep_values(ShDupUnionFind *components, int nwords);
+								   double most, int nwords);
 extern uint32 shdup_union_find_add(ShDupUnionFind *components, uint32 group,
 								   ShFingerprint fp, bool *is_new);
 extern void shdup_union_find_forget_keys(ShDupUnionFind *components);

@@ -20,7 +20,6 @@
 #include "utils/memutils.h"
 
 #include "compat.h"
-#include "dedup/checks.h"
 #include "dedup/rows.h"
 #include "index/index.h"
 
@@ -29,12 +28,6 @@
 
 /* the wanted number of rows for each visited page, if memory allows */
 #define ROWS_PER_PAGE		32
-
-/* the share of maintenance_work_mem that rows may take */
-#define MEMORY_SHARE		0.5
-
-/* bytes for a row, including a pair and what callers store for it */
-#define BYTES_PER_ROW		(sizeof(ShPairsRow) + 2 * sizeof(uint32) + sizeof(ShDupNumberPair) + 40)
 
 /* positions have 32 bits */
 #define MAX_ROWS			(1024 * 1024 * 1024)
@@ -56,7 +49,7 @@ static size_t
 choose_batch(BlockNumber npages)
 {
 	double		wanted = (double) ROWS_PER_PAGE * npages;
-	double		most = maintenance_work_mem * 1024.0 * MEMORY_SHARE / BYTES_PER_ROW;
+	double		most = maintenance_work_mem * 1024.0 * SHDUP_ROWS_SHARE / SHDUP_ROW_BYTES;
 
 	return Max(Min(Min(wanted, most), MAX_ROWS), MIN_ROWS);
 }

@@ -62,7 +62,6 @@ extern int	shidx_choose_width(Relation heap, Relation index, bool concurrent);
 extern ShBitsScheme *shidx_make_scheme(Relation heap, Relation index, bool concurrent,
 									   int width);
 extern int	shidx_fillfactor(Relation index);
-extern bool shidx_have_same_options(Relation a, Relation b);
 extern void shidx_report_pending_options(Relation index, const ShBitsScheme *scheme, int width);
 
 /* build_pages.c */

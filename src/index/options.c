@@ -325,19 +325,6 @@ shidx_fillfactor(Relation index)
 }
 
 /*
- * Do two indexes of the same definition have the same options for a scheme?
- */
-bool
-shidx_have_same_options(Relation a, Relation b)
-{
-	int			width = shidx_index_width(a) > 0 ? shidx_index_width(a) : SHBITS_WIDTH;
-	ShIdxOptions x = shidx_get_options(a, width);
-	ShIdxOptions y = shidx_get_options(b, width);
-
-	return x.blocks == y.blocks && x.distance == y.distance;
-}
-
-/*
  * Notify the user if the index was built with another scheme than its options
  * now specify.  scheme is that of each part of fingerprints of so many bits.
  */

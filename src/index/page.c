@@ -252,18 +252,6 @@ shidx_page_problem(Page page, int tree, int level)
 }
 
 /*
- * The same for a page of any tree and level.
- */
-const char *
-shidx_page_problem_anywhere(Page page)
-{
-	if (PageIsNew(page) ||
-		PageGetSpecialSize(page) != MAXALIGN(sizeof(ShIdxOpaqueData)))
-		return shidx_page_problem(page, 0, 0);
-	return shidx_page_problem(page, shidx_page_tree(page), shidx_page_level(page));
-}
-
-/*
  * The same for a page of an index.
  */
 const char *

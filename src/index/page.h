@@ -414,7 +414,6 @@ extern int	shidx_find_downlink(Page page, ShIdxKey key);
 extern ShIdxKey shidx_separator(ShIdxKey left, ShIdxKey right);
 extern const char *shidx_page_problem(Page page, int tree, int level);
 extern const char *shidx_page_problem_in(Relation index, Page page, int tree, int level);
-extern const char *shidx_page_problem_anywhere(Page page);
 extern Page shidx_check_page(Relation index, Buffer buffer, int tree, int level);
 SHCOMPAT_NORETURN extern void shidx_report_corrupted(Relation index, BlockNumber block,
 													 const char *message);

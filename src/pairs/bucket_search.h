@@ -1,15 +1,51 @@
 /*-------------------------------------------------------------------------
  *
  * bucket_search.h
- *	  Finding all pairs within a distance in a bucket, or between two buckets.
+ *	  Finding all pairs within a distance in a bucket, or between two buckets, and which
+ *	  words of fingerprints are searched for that.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef SIMHASH_PAIRS_BUCKET_SEARCH_H
 #define SIMHASH_PAIRS_BUCKET_SEARCH_H
 
+#include "pairs/keys.h"
 #include "pairs/pairs.h"
-#include "pairs/word_plan.h"
+#include "pairs/parts.h"
+
+#define SHPAIRS_MAX_WORDS	SHBITS_MAX_PARTS
+
+/* wanted are the pairs of a key of a and one of b or, if they are the same, those among a */
+typedef struct ShPairsSets
+{
+	int			width;			/* of the fingerprints, in bits */
+	int			nwords;
+	int			distance;
+	const ShPairsBucket *a;
+	const ShPairsBucket *b;
+} ShPairsSets;
+
+/*
+ * Words to search, each within a radius.  Without any, all pairs are compared.
+ */
+typedef struct ShPairsWordPlan
+{
+	int			nwords;
+	int			words[SHPAIRS_MAX_WORDS];
+	int			radii[SHPAIRS_MAX_WORDS];
+	double		cost;			/* in comparisons of 64 bits; 0: little */
+	double		cost_of_helping;	/* what must be left of a task for another
+									 * process to help */
+} ShPairsWordPlan;
+
+extern void shpairs_plan_words(ShPairsWordPlan *plan, const ShPairsSets *sets);
+
+/* the number of keys in both sets, each counted once */
+static inline size_t
+shpairs_count_keys(const ShPairsSets *sets)
+{
+	return sets->a->nkeys + (sets->a == sets->b ? 0 : sets->b->nkeys);
+}
 
 /* the keys of a bucket, sorted by a word, and its different values */
 typedef struct ShPairsSorted
@@ -25,8 +61,9 @@ typedef struct ShPairsSorted
 typedef struct ShPairsSearch
 {
 	ShPairsFoundFunction found; /* called with numbers of keys of a and b */
+	void	   *arg;			/* of found */
 	ShPairsReportFunction report;
-	void	   *arg;
+	void	   *report_arg;
 	ShPairsShared *shared;		/* with other processes: of each word; or NULL */
 	ShPairsSets sets;
 	ShPairsWordPlan plan;

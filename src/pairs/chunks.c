@@ -4,9 +4,9 @@
  *	  Buckets that do not fit in memory, in chunks that do.
  *
  * The entries of a bucket are written to a file in the order of their values, for which
- * wide ones are sorted.  A chunk is as many of them as fit in half of the memory, and each chunk is searched, and
- * compared with each later one, or with those of the other side.  So the memory is
- * bounded, but the time grows with the square of the number of chunks.
+ * wide ones are sorted.  A chunk is as many of them as fit in half of the memory, and each
+ * chunk is searched, and compared with each later one, or with those of the other side.
+ * So the memory is bounded, but the time grows with the square of the number of chunks.
  *
  * No value is too much for a chunk, however many rows have it.  If the sink is passed
  * all rows of a key but the first, they take no memory.  Otherwise the rows of a value
@@ -25,8 +25,12 @@
 #include "compat.h"
 #include "pairs/chunks.h"
 #include "pairs/collector.h"
-#include "pairs/pairs.h"
+#include "pairs/keys.h"
 #include "pairs/temp_file.h"
+#include "pairs/pairs.h"
+
+/* sorted entries between reports of progress */
+#define REPORT_INTERVAL		4096
 
 /* an entry in a file: a value, and the number of a row */
 #define MAX_ENTRY_WORDS		(SHBITS_MAX_PARTS + 1)
@@ -64,20 +68,12 @@ struct ShPairsChunks
 };
 
 /*
- * Begin to sort the entries of a side, so that those with the same value follow each other.
- * Any order does, so the bytes are compared as they are.  The sorts of the words, from
- * which entries are read, still have their memory.
- */
-static Tuplesortstate *
-begin_sort(int nsides)
-{
-	return tuplesort_begin_datum(BYTEAOID, ByteaLessOperator, InvalidOid, false,
-								 Max(maintenance_work_mem / 2 / nsides, 64), NULL, TUPLESORT_NONE);
-}
-
-/*
  * Begin without entries of the inputs.  They are of the group of a bucket, and if their
  * values have one word, of its table, too.
+ *
+ * Others are sorted, so that those with the same value follow each other.  Any order does,
+ * so the bytes are compared as they are.  The sorts of the words, from which entries are
+ * read, still have their memory.
  */
 ShPairsChunks *
 shpairs_chunks_begin(const ShPairsInput *inputs, int nsides, const ShPairsBucket *bucket,
@@ -96,7 +92,10 @@ shpairs_chunks_begin(const ShPairsInput *inputs, int nsides, const ShPairsBucket
 	{
 		chunks->sides[i].file = shpairs_create_file();
 		if (bucket->nwords > 1)
-			chunks->sides[i].sort = begin_sort(nsides);
+			chunks->sides[i].sort =
+				tuplesort_begin_datum(BYTEAOID, ByteaLessOperator, InvalidOid, false,
+									  Max(maintenance_work_mem / 2 / nsides, 64), NULL,
+									  TUPLESORT_NONE);
 	}
 	for (int i = 0; i < lengthof(chunks->collectors); i++)
 	{
@@ -215,27 +214,16 @@ shpairs_chunks_add_bucket(ShPairsChunks *chunks, int number, const ShPairsBucket
 		for (size_t row = bucket->starts[i]; row < shpairs_rows_end(bucket, i); row++)
 		{
 			shcompat_check_at(row);
-			add_entry(chunks, side, shpairs_stored(bucket, i), bucket->rows[row]);
+			add_entry(chunks, side, shpairs_value(bucket, i), bucket->rows[row]);
 		}
 	}
-}
-
-static void
-read_entry(BufFile *file, uint64 *entry, int nwords)
-{
-	Size		size = (nwords + 1) * sizeof(uint64);
-
-	if (BufFileRead(file, entry, size) != size)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not read from temporary file: %m")));
 }
 
 /*
  * Divide the entries of a side into chunks, in order.
  */
 static void
-divide_sorted(ShPairsChunks *chunks, Side *side)
+divide_sorted(ShPairsChunks *chunks, Side *side, ShPairsProgress *progress)
 {
 	Datum		value;
 	bool		is_null;
@@ -245,7 +233,9 @@ divide_sorted(ShPairsChunks *chunks, Side *side)
 	{
 		uint64		entry[MAX_ENTRY_WORDS];
 
-		shcompat_check_at(i);
+		CHECK_FOR_INTERRUPTS();
+		if (i % REPORT_INTERVAL == REPORT_INTERVAL - 1)
+			shpairs_progress_add(progress, REPORT_INTERVAL * SHPAIRS_DIVIDING);
 		memcpy(entry, VARDATA_ANY(DatumGetPointer(value)), (words_of(chunks) + 1) * sizeof(uint64));
 		pfree(DatumGetPointer(value));
 		append_to_chunk(chunks, side, entry);
@@ -257,14 +247,14 @@ divide_sorted(ShPairsChunks *chunks, Side *side)
  * All entries have been added: divide them into chunks.
  */
 void
-shpairs_chunks_divide(ShPairsChunks *chunks)
+shpairs_chunks_divide(ShPairsChunks *chunks, ShPairsProgress *progress)
 {
 	MemoryContext old = MemoryContextSwitchTo(chunks->context);
 
 	for (int i = 0; i < chunks->nsides; i++)
 	{
 		if (chunks->sides[i].sort != NULL)
-			divide_sorted(chunks, &chunks->sides[i]);
+			divide_sorted(chunks, &chunks->sides[i], progress);
 	}
 	MemoryContextSwitchTo(old);
 }
@@ -281,10 +271,7 @@ load_chunk(ShPairsChunks *chunks, int number, int chunk_number, ShPairsCollector
 	int			nwords = words_of(chunks);
 	Size		size = (nwords + 1) * sizeof(uint64);
 
-	if (BufFileSeek(side->file, 0, (off_t) (start * size), SEEK_SET) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not seek in temporary file: %m")));
+	shpairs_seek_file(side->file, start * size);
 	shpairs_collector_clear(collector, collector->bucket.group);
 	/* there are no more keys than entries before it */
 	collector->bucket.first_number = side->first_number + start;
@@ -293,17 +280,9 @@ load_chunk(ShPairsChunks *chunks, int number, int chunk_number, ShPairsCollector
 		uint64		entry[MAX_ENTRY_WORDS];
 
 		shcompat_check_at(i);
-		read_entry(side->file, entry, nwords);
+		shpairs_read_file(side->file, entry, size);
 		shpairs_collect_in_order(collector, entry, entry[nwords]);
 	}
-}
-
-static void
-end_chunks(ShPairsChunks *chunks)
-{
-	for (int i = 0; i < chunks->nsides; i++)
-		BufFileClose(chunks->sides[i].file);
-	MemoryContextDelete(chunks->context);
 }
 
 /*
@@ -324,7 +303,9 @@ shpairs_chunks_next(ShPairsChunks **pointer, ShPairsBucket **a, ShPairsBucket **
 		return false;
 	if (chunks->first == chunks->sides[0].nchunks)
 	{
-		end_chunks(chunks);
+		for (int i = 0; i < chunks->nsides; i++)
+			BufFileClose(chunks->sides[i].file);
+		MemoryContextDelete(chunks->context);
 		*pointer = NULL;
 		return false;
 	}

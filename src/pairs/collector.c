@@ -47,16 +47,31 @@ shpairs_bucket_fits(double entries)
 	return entries <= shpairs_bucket_capacity(1, maintenance_work_mem * (Size) 1024);
 }
 
+/* many rows may have one key, so there may be less room for keys than for rows */
 static void
-resize(ShPairsCollector *collector, size_t capacity)
+resize_keys(ShPairsCollector *collector, size_t capacity)
 {
 	ShPairsBucket *bucket = &collector->bucket;
 
-	collector->capacity = capacity;
+	collector->key_capacity = capacity;
 	bucket->values = repalloc_huge(bucket->values, capacity * shpairs_record_words(bucket->nwords) *
 								   sizeof(uint64));
 	bucket->starts = repalloc_huge(bucket->starts, capacity * sizeof(size_t));
-	bucket->rows = repalloc_huge(bucket->rows, capacity * sizeof(ShPairsRow));
+}
+
+static void
+resize_rows(ShPairsCollector *collector, size_t capacity)
+{
+	collector->row_capacity = capacity;
+	collector->bucket.rows = repalloc_huge(collector->bucket.rows, capacity * sizeof(ShPairsRow));
+}
+
+/* make the room that there is at first */
+static void
+resize_first(ShPairsCollector *collector)
+{
+	resize_keys(collector, Min(FIRST_CAPACITY, collector->max_capacity));
+	resize_rows(collector, Min(FIRST_CAPACITY, collector->max_capacity));
 }
 
 /*
@@ -76,7 +91,7 @@ shpairs_collector_init(ShPairsCollector *collector, int nwords, ShPairsSink *sin
 	bucket->rows = palloc(sizeof(ShPairsRow));
 	collector->sink = sink != NULL && sink->repeat != NULL ? sink : NULL;
 	collector->max_capacity = max_capacity;
-	resize(collector, Min(FIRST_CAPACITY, max_capacity));
+	resize_first(collector);
 }
 
 /*
@@ -86,20 +101,34 @@ void
 shpairs_collector_shrink(ShPairsCollector *collector)
 {
 	shpairs_collector_clear(collector, collector->bucket.group);
-	resize(collector, Min(FIRST_CAPACITY, collector->max_capacity));
+	resize_first(collector);
 }
 
 /*
- * Is there room for another entry?  Each key has at least one row.
+ * Is there room for another row?
  */
 static inline bool
-has_capacity(ShPairsCollector *collector)
+has_row_room(ShPairsCollector *collector)
 {
-	if (likely(collector->bucket.nrows < collector->capacity))
+	if (likely(collector->bucket.nrows < collector->row_capacity))
 		return true;
-	if (collector->capacity == collector->max_capacity)
+	if (collector->row_capacity == collector->max_capacity)
 		return false;
-	resize(collector, Min(collector->capacity * 2, collector->max_capacity));
+	resize_rows(collector, Min(collector->row_capacity * 2, collector->max_capacity));
+	return true;
+}
+
+/*
+ * Is there room for another key, or record, of which there are so many, and for its row?
+ */
+static inline bool
+has_key_room(ShPairsCollector *collector, size_t nkeys)
+{
+	if (!has_row_room(collector))
+		return false;
+	/* there are no more keys than rows */
+	if (unlikely(nkeys == collector->key_capacity))
+		resize_keys(collector, Min(nkeys * 2, collector->max_capacity));
 	return true;
 }
 
@@ -113,9 +142,10 @@ collect_keys(ShPairsCollector *collector, const uint64 *values, const ShPairsRow
 	ShPairsBucket *bucket = &collector->bucket;
 	size_t		done = 0;
 
-	while (done < count && has_capacity(collector))
+	while (done < count && has_key_room(collector, bucket->nkeys))
 	{
-		size_t		n = Min(count - done, collector->capacity - bucket->nrows);
+		size_t		n = Min(count - done, Min(collector->row_capacity - bucket->nrows,
+											  collector->key_capacity - bucket->nkeys));
 
 		memcpy(bucket->values + bucket->nkeys * bucket->nwords, values + done * bucket->nwords,
 			   n * bucket->nwords * sizeof(uint64));
@@ -141,7 +171,7 @@ collect_records(ShPairsCollector *collector, const uint64 *values, const ShPairs
 	int			nwords = bucket->nwords;
 	size_t		done;
 
-	for (done = 0; done < count && has_capacity(collector); done++)
+	for (done = 0; done < count && has_key_room(collector, bucket->nrows); done++)
 	{
 		uint64	   *record = bucket->values + bucket->nrows++ * shpairs_record_words(nwords);
 
@@ -161,7 +191,7 @@ collect_repeat(ShPairsCollector *collector, ShPairsRow row)
 
 	if (collector->sink != NULL)
 		collector->sink->repeat(collector->sink, bucket, row);
-	else if (!has_capacity(collector))
+	else if (!has_row_room(collector))
 		return false;
 	else
 		bucket->rows[bucket->nrows++] = row;
@@ -222,7 +252,7 @@ shpairs_collect_in_order(ShPairsCollector *collector, const uint64 *value, ShPai
 	const ShPairsBucket *bucket = &collector->bucket;
 
 	if (bucket->nkeys > 0 &&
-		shpairs_compare(shpairs_stored(bucket, bucket->nkeys - 1), value, bucket->nwords) == 0)
+		shpairs_compare(shpairs_value(bucket, bucket->nkeys - 1), value, bucket->nwords) == 0)
 		(void) collect_repeat(collector, row);
 	else
 		(void) collect_keys(collector, value, &row, 1);
@@ -261,7 +291,7 @@ shpairs_collector_finish(ShPairsCollector *collector)
 
 		shcompat_check_at(i);
 		if (bucket->nkeys > 0 &&
-			shpairs_compare(shpairs_stored(bucket, bucket->nkeys - 1), record, nwords) == 0)
+			shpairs_compare(shpairs_value(bucket, bucket->nkeys - 1), record, nwords) == 0)
 		{
 			(void) collect_repeat(collector, record[nwords]);
 			continue;

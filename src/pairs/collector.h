@@ -14,8 +14,9 @@ typedef struct ShPairsCollector
 {
 	ShPairsBucket bucket;
 	ShPairsSink *sink;			/* whose repeat is called, or NULL */
-	size_t		capacity;		/* for entries */
-	size_t		max_capacity;
+	size_t		key_capacity;	/* for keys, or records of several words */
+	size_t		row_capacity;
+	size_t		max_capacity;	/* of both */
 } ShPairsCollector;
 
 /* the words of what is collected for an entry: see collector.c */

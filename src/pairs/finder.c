@@ -18,6 +18,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "compat.h"
 #include "pairs/bucket_search.h"
 #include "pairs/collector.h"
 #include "pairs/finder.h"
@@ -151,19 +152,6 @@ plan_walks(Finder *finder)
 		shpairs_plan_groups(&finder->plan);
 }
 
-/*
- * The same for fingerprints of several words, which are searched as groups.
- */
-static void
-plan_words(Finder *finder)
-{
-	ShPairsQuery *query = finder->query;
-
-	for (int i = 0; i < query->nsides; i++)
-		shpairs_input_use(&query->inputs[i], NULL);
-	shpairs_plan_groups(&finder->plan);
-}
-
 static void
 pass_found_pair(void *arg, size_t i, size_t j)
 {
@@ -191,6 +179,7 @@ pass_repeated(Finder *finder)
 		return;
 	for (size_t i = 0; i < bucket->nkeys; i++)
 	{
+		shcompat_check_at(i);
 		if (shpairs_rows_end(bucket, i) - bucket->starts[i] > 1)
 			pass_found_pair(finder, i, i);
 	}
@@ -213,6 +202,8 @@ shpairs_find(ShPairsQuery *query, int workers, ShPairsSink *sink)
 	MemoryContext old = MemoryContextSwitchTo(context);
 	Finder	   *finder = palloc(sizeof(Finder));
 
+	/* rows that buckets do not keep have no pairs with another side */
+	Assert(query->nsides == 1 || sink->repeat == NULL);
 	finder->query = query;
 	for (int i = 0; i < query->nsides; i++)
 		query->inputs[i].progress = &query->progress;
@@ -222,7 +213,11 @@ shpairs_find(ShPairsQuery *query, int workers, ShPairsSink *sink)
 	if (query->inputs[0].nwords == 1)
 		plan_walks(finder);
 	else
-		plan_words(finder);
+	{
+		for (int i = 0; i < query->nsides; i++)
+			shpairs_input_use(&query->inputs[i], NULL);
+		shpairs_plan_groups(&finder->plan);
+	}
 	finder->walks = shpairs_walks_begin(query->inputs, query->nsides, &finder->plan,
 										&finder->search.pairs, sink);
 	MemoryContextSwitchTo(old);

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * keys.h
- *	  Fingerprints that are searched for pairs together, and who gets the pairs.
+ *	  Fingerprints that are searched for pairs together, who gets the pairs, and how far
+ *	  the search is.
  *
  *-------------------------------------------------------------------------
  */
@@ -81,17 +82,9 @@ shpairs_key(const ShPairsBucket *bucket, size_t i)
 
 /* the words of key i as they are in the bucket; a single one is permuted */
 static inline const uint64 *
-shpairs_stored(const ShPairsBucket *bucket, size_t i)
-{
-	return bucket->values + i * bucket->nwords;
-}
-
-/* the words of key i, which has more than one */
-static inline const uint64 *
 shpairs_value(const ShPairsBucket *bucket, size_t i)
 {
-	Assert(bucket->nwords > 1);
-	return shpairs_stored(bucket, i);
+	return bucket->values + i * bucket->nwords;
 }
 
 /*
@@ -136,6 +129,71 @@ shpairs_compare(const uint64 *a, const uint64 *b, int nwords)
 			return a[i] < b[i] ? -1 : 1;
 	}
 	return 0;
+}
+
+typedef enum ShPairsPhase
+{
+	SHPAIRS_SORTING,			/* reading the input of a sort */
+	SHPAIRS_COMPARING			/* walking over the tables */
+} ShPairsPhase;
+
+typedef struct ShPairsProgress
+{
+	ShPairsPhase phase;
+	int			walks_done;
+	int			nwalks;
+	double		done;			/* entries of this phase */
+	double		total;			/* about; 0 if unknown */
+
+	/* Called when something has changed; or NULL. */
+	void		(*report) (const struct ShPairsProgress *progress);
+} ShPairsProgress;
+
+static inline void
+shpairs_progress_report(const ShPairsProgress *progress)
+{
+	if (progress->report != NULL)
+		progress->report(progress);
+}
+
+/*
+ * Begin a phase with about so many entries; 0 if unknown.
+ */
+static inline void
+shpairs_progress_begin(ShPairsProgress *progress, ShPairsPhase phase, double total)
+{
+	progress->phase = phase;
+	progress->done = 0;
+	progress->total = total;
+	shpairs_progress_report(progress);
+}
+
+/*
+ * So many entries of the phase are done.  If that are more than there should be, there are
+ * at least as many.
+ */
+static inline void
+shpairs_progress_entries(ShPairsProgress *progress, double done)
+{
+	progress->done = done;
+	if (progress->total > 0)
+		progress->total = Max(progress->total, done);
+	shpairs_progress_report(progress);
+}
+
+/* so many more */
+static inline void
+shpairs_progress_add(ShPairsProgress *progress, double count)
+{
+	shpairs_progress_entries(progress, progress->done + count);
+}
+
+static inline void
+shpairs_progress_walks(ShPairsProgress *progress, int done, int nwalks)
+{
+	progress->walks_done = done;
+	progress->nwalks = nwalks;
+	shpairs_progress_report(progress);
 }
 
 #endif							/* SIMHASH_PAIRS_KEYS_H */

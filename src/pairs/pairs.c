@@ -664,8 +664,11 @@ find_equal(ShPairs *pairs, const ShPairsKeys *a, const ShPairsKeys *b)
 	{
 		if (i % COMPARE_MAX == 0)
 			CHECK_FOR_INTERRUPTS();
-		while (j < b->count && b->keys[j] < a->keys[i])
-			j++;
+		for (; j < b->count && b->keys[j] < a->keys[i]; j++)
+		{
+			if (j % COMPARE_MAX == 0)
+				CHECK_FOR_INTERRUPTS();
+		}
 		if (j < b->count && b->keys[j] == a->keys[i])
 			shpairs_found(pairs, a, b, i, j);
 	}

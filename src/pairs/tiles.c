@@ -11,7 +11,7 @@
 
 #include "bits/distance.h"
 #include "compat.h"
-#include "pairs/tiles.h"
+#include "pairs/pairs.h"
 
 /* how many keys are compared with as many others by one call */
 #define TILE			SHBITS_MAX_TILE

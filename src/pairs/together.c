@@ -42,13 +42,12 @@
 #define LEAST_COST			2e8
 
 /*
- * The size of each queue, in bytes, and that of all if maintenance_work_mem has room for
- * it: workers go on while the leader looks up the rows of many pairs, until their queues
- * are full.
+ * The least size of each queue, in bytes, and the most of all, an eighth of
+ * maintenance_work_mem, if there is room for it: workers go on while the leader looks up the rows of many pairs, until their
+ * queues are full.
  */
 #define MIN_QUEUE_SIZE		(1024 * 1024)
-#define QUEUES_SIZE			(16 * 1024 * 1024)
-#define QUEUES_DIVISOR		8
+#define QUEUES_SIZE			Min(16 * 1024 * 1024, maintenance_work_mem * 128.0)
 
 /* so many pairs are sent at once */
 #define PAIRS_PER_MESSAGE	1024
@@ -98,9 +97,9 @@ typedef struct Worker
 /* in the leader */
 typedef struct Leader
 {
-	ShPairsFoundFunction found; /* those of the search, with their argument */
-	ShPairsReportFunction report;
-	void	   *arg;
+	ShPairsSearch *search;
+	ShPairsReportFunction report;	/* that of the search, with its argument */
+	void	   *report_arg;
 	ParallelContext *context;
 	Shared	   *shared;
 	int			nqueues;		/* that are not at their end, */
@@ -255,17 +254,8 @@ receive(Leader *leader)
 	{
 		CHECK_FOR_INTERRUPTS();
 		for (size_t k = 0; k < count; k++)
-			leader->found(leader->arg, pairs[k].i, pairs[k].j);
+			leader->search->found(leader->search->arg, pairs[k].i, pairs[k].j);
 	}
-}
-
-/* ShPairsSearch.found, in the leader */
-static void
-pass_on(void *arg, size_t i, size_t j)
-{
-	Leader	   *leader = arg;
-
-	leader->found(leader->arg, i, j);
 }
 
 /* ShPairsSearch.report, in the leader */
@@ -275,7 +265,7 @@ receive_and_report(void *arg, double fraction)
 	Leader	   *leader = arg;
 
 	receive(leader);
-	leader->report(leader->arg, fraction);
+	leader->report(leader->report_arg, fraction);
 }
 
 static void
@@ -346,20 +336,25 @@ is_long(const ShPairsSearch *search)
 }
 
 /*
- * How many workers there is memory for, besides that of the leader.
+ * How many workers there is memory for, besides that of the leader.  Returns what is left
+ * for the queue of each.
  */
 static int
-workers_with_memory(const ShPairsSearch *search, int workers)
+workers_with_memory(const ShPairsSearch *search, int workers, Size *queue_size)
 {
 	const ShPairsSets *sets = &search->sets;
-	size_t		nkeys = shpairs_count_keys(sets);
+	double		nkeys = shpairs_count_keys(sets);
+	double		bytes = nkeys * shpairs_search_bytes(sets->nwords);
 	double		left = maintenance_work_mem * 1024.0 - size_of_values(sets) -
-		(double) nkeys * shpairs_entry_bytes(sets->nwords);
+		nkeys * shpairs_entry_bytes(sets->nwords);
 
 	if (size_of_values(sets) > MAX_VALUES || left <= 0)
 		return 0;
-	return Min(workers,
-			   (int) (left / (nkeys * shpairs_search_bytes(sets->nwords) + MIN_QUEUE_SIZE)));
+	workers = Min(workers, (int) (left / (bytes + MIN_QUEUE_SIZE)));
+	if (workers > 0)
+		*queue_size = MAXALIGN((Size) Max(Min(left / workers - bytes, QUEUES_SIZE / workers),
+										  MIN_QUEUE_SIZE));
+	return workers;
 }
 
 static void
@@ -412,15 +407,13 @@ end_together(Leader *leader)
 }
 
 /*
- * Enter parallel mode, and start up to so many workers.  If there are none, leave it
- * again and return false.
+ * Enter parallel mode, and start up to so many workers with queues of a size.  If there are
+ * none, leave it again and return false.
  */
 static bool
-begin_together(Leader *leader, ShPairsSearch *search, int wanted)
+begin_together(Leader *leader, ShPairsSearch *search, int wanted, Size queue_size)
 {
 	Size		size = offsetof(Shared, values) + size_of_values(&search->sets);
-	Size		queues = Min(maintenance_work_mem * (Size) 1024 / QUEUES_DIVISOR, QUEUES_SIZE);
-	Size		queue_size = MAXALIGN(Max(queues / wanted, MIN_QUEUE_SIZE));
 	Size		text_size = debug_query_string != NULL ? strlen(debug_query_string) + 1 : 0;
 	ParallelContext *context;
 
@@ -452,16 +445,6 @@ begin_together(Leader *leader, ShPairsSearch *search, int wanted)
 	return leader->nqueues > 0;
 }
 
-/* have pairs and progress of a search passed to these functions */
-static void
-set_functions(ShPairsSearch *search, ShPairsFoundFunction found, ShPairsReportFunction report,
-			  void *arg)
-{
-	search->found = found;
-	search->report = report;
-	search->arg = arg;
-}
-
 /*
  * Find the pairs of a planned search with up to so many workers, if there is memory and
  * work for them.  Returns false, without having found any pair, if not.  If there are none
@@ -472,21 +455,23 @@ set_functions(ShPairsSearch *search, ShPairsFoundFunction found, ShPairsReportFu
 static bool
 search_together(ShPairsSearch *search, int *workers)
 {
-	int			wanted = workers_of_use(search, workers_with_memory(search, *workers));
+	Size		queue_size = 0;
+	int			wanted = workers_of_use(search, workers_with_memory(search, *workers, &queue_size));
 	Leader		leader;
 
 	if (wanted <= 0)
 		return false;
-	if (!begin_together(&leader, search, wanted))
+	if (!begin_together(&leader, search, wanted, queue_size))
 	{
 		*workers = 0;
 		return false;
 	}
 	search->shared = leader.shared->words;
-	leader.found = search->found;
+	leader.search = search;
 	leader.report = search->report;
-	leader.arg = search->arg;
-	set_functions(search, pass_on, receive_and_report, &leader);
+	leader.report_arg = search->report_arg;
+	search->report = receive_and_report;
+	search->report_arg = &leader;
 	if (parallel_leader_participation)
 		shpairs_search_planned(search);
 	while (leader.nqueues > 0)
@@ -499,7 +484,8 @@ search_together(ShPairsSearch *search, int *workers)
 			ResetLatch(MyLatch);
 		}
 	}
-	set_functions(search, leader.found, leader.report, leader.arg);
+	search->report = leader.report;
+	search->report_arg = leader.report_arg;
 	search->shared = NULL;
 	WaitForParallelWorkersToFinish(leader.context);
 	end_together(&leader);

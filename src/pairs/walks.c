@@ -186,7 +186,8 @@ shpairs_walks_report(ShPairsWalks *walks, double fraction)
 	double		furthest = 0;
 
 	if (walks->chunks != NULL)
-		fraction = shpairs_chunks_done(walks->chunks, fraction);
+		fraction = Max(shpairs_chunks_done(walks->chunks, fraction), SHPAIRS_DIVIDING);
+	fraction = SHPAIRS_READING + fraction * (1 - SHPAIRS_READING);
 	for (int i = 0; i < walks->nsides; i++)
 	{
 		const Reader *reader = &walks->readers[i];
@@ -330,16 +331,8 @@ add_to_chunks(Reader *reader, ShPairsChunks *chunks, int side)
 	reader->complete = true;
 }
 
-/* the entries of the returned bucket are done */
-static inline void
-pass_bucket(Reader *reader)
-{
-	reader->passed += reader->bucket_entries;
-	reader->bucket_entries = 0;
-}
-
 /*
- * Are there no more entries?
+ * The entries of the returned bucket are done.  Are there no more?
  *
  * If there are, the input has the next ones.  The bucket that was taken before is no
  * longer valid.
@@ -347,7 +340,8 @@ pass_bucket(Reader *reader)
 static bool
 at_end(Reader *reader)
 {
-	pass_bucket(reader);
+	reader->passed += reader->bucket_entries;
+	reader->bucket_entries = 0;
 	return !have_entries(reader);
 }
 
@@ -461,14 +455,6 @@ end_walk(ShPairsWalks *walks)
 	walks->walk++;
 }
 
-static bool
-next_buckets(ShPairsWalks *walks)
-{
-	if (walks->nsides == 1)
-		return take_next(&walks->readers[0]);
-	return take_common(&walks->readers[0], &walks->readers[1]);
-}
-
 /*
  * If any of the current buckets does not fit in memory, divide all into chunks.
  */
@@ -484,7 +470,7 @@ divide_buckets(ShPairsWalks *walks)
 								  walks->sink);
 	for (int i = 0; i < nsides; i++)
 		add_to_chunks(&walks->readers[i], chunks, i);
-	shpairs_chunks_divide(chunks);
+	shpairs_chunks_divide(chunks, walks->inputs[0].progress);
 	walks->chunks = chunks;
 }
 
@@ -500,7 +486,8 @@ shpairs_walks_next(ShPairsWalks *walks, ShPairsBucket **a, ShPairsBucket **b)
 		return true;
 	while (walks->walk < walks->plan->nwalks)
 	{
-		if (next_buckets(walks))
+		if (walks->nsides == 1 ? take_next(&walks->readers[0]) :
+			take_common(&walks->readers[0], &walks->readers[1]))
 		{
 			*a = &walks->readers[0].collector.bucket;
 			*b = &walks->readers[walks->nsides - 1].collector.bucket;

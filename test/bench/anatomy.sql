@@ -1,10 +1,10 @@
 -- What look-ups read, by radius; and what pages, a look-up and a split look like in
--- a real index.  Needs the functions of fingerprints.sql.  Writes radius.csv,
+-- a real index.  Needs the extension, and the functions of
+-- pages.sql and fingerprints.sql.  Writes radius.csv,
 -- page.csv, lookup.csv, split.csv and split_wal.csv to the current directory.
 -- Variables: rows, queries.
 \pset footer off
 SET client_min_messages = warning;
-CREATE EXTENSION simhash;
 CREATE EXTENSION pg_walinspect;
 
 -- Pages by radius, for three schemes: those that EXPLAIN counts for index-only
@@ -72,7 +72,7 @@ CREATE INDEX d_fp ON d USING simhash (fp);
 INSERT INTO d SELECT random_bits() FROM generate_series(1, 14000);
 CREATE VIEW pages AS
 SELECT block, i.*
-FROM generate_series(0, pg_relation_size('d_fp') / 8192 - 1) block, simhash_page_info('d_fp', block) i;
+FROM generate_series(0, pg_relation_size('d_fp') / 8192 - 1) block, page_info('d_fp', block) i;
 
 -- one that is nearly full, of those that leave out a byte of the fingerprints
 CREATE TABLE leaf AS
@@ -91,7 +91,7 @@ FROM simhash_find_all('d_fp', 3) GROUP BY a, a_fp HAVING count(*) >= 3 ORDER BY 
 VACUUM (FREEZE, ANALYZE) d;
 CREATE VIEW lookup AS
 SELECT encode(q.fp::bytea, 'hex') AS query, t.table_no, encode(wanted::bytea, 'hex') AS permuted, leaf.block,
-	   (SELECT p.block FROM pages p, simhash_page_items('d_fp', p.block) i
+	   (SELECT p.block FROM pages p, page_items('d_fp', p.block) i
 		WHERE p.table_no = t.table_no AND p.level = 1 AND i.child = leaf.block) AS parent,
 	   leaf.entries, encode(leaf.low_fp::bytea, 'hex') AS low, encode(leaf.high_fp::bytea, 'hex') AS high,
 	   in_leaf.same_prefix, in_leaf.matches, in_leaf.own
@@ -103,7 +103,7 @@ FROM query q, simhash_tables(4, 3) t, simhash_permute(q.fp, 4, 3, t.table_no) wa
 					count(*) FILTER (WHERE same AND i.fp <~> q.fp <= 3) AS matches,
 					count(*) FILTER (WHERE same AND i.fp <~> q.fp <= 3
 						AND simhash_first_table(i.fp, q.fp) = t.table_no) AS own
-			 FROM simhash_page_items('d_fp', leaf.block) i,
+			 FROM page_items('d_fp', leaf.block) i,
 				LATERAL (VALUES ((i.permuted::bigint >> 48) = (wanted::bigint >> 48))) v (same)) in_leaf;
 \copy (SELECT * FROM lookup ORDER BY table_no) to 'lookup.csv' csv header
 
@@ -114,7 +114,7 @@ SELECT p.block, p.low_fp::bigint AS low, p.high_fp::bigint AS high, parent.block
 FROM (SELECT * FROM pages
 	  WHERE table_no = 0 AND level = 0 AND low_fp::bigint > 0 AND high_fp::bigint > 0
 	  ORDER BY entries DESC, block LIMIT 1) p,
-	pages parent, simhash_page_items('d_fp', parent.block) i
+	pages parent, page_items('d_fp', parent.block) i
 WHERE parent.table_no = 0 AND parent.level = 1 AND i.child = p.block;
 CREATE TABLE seen AS SELECT 'before' AS at, pages.* FROM pages WHERE false;
 CREATE TABLE record (lsn pg_lsn, pages bigint[]);
@@ -128,16 +128,16 @@ BEGIN
 		DELETE FROM seen;
 		INSERT INTO seen
 		SELECT 'before', p, i.*
-		FROM unnest(ARRAY[leaf.block, leaf.parent]) p, simhash_page_info('d_fp', p) i;
+		FROM unnest(ARRAY[leaf.block, leaf.parent]) p, page_info('d_fp', p) i;
 		started := pg_current_wal_insert_lsn();
 		INSERT INTO d
 		SELECT simhash_unpermute((leaf.low + floor(random() * (leaf.high - leaf.low))::bigint)::simhash, 4, 3, 0);
 		COMMIT;
 		INSERT INTO seen
 		SELECT 'after', p, i.*
-		FROM simhash_page_info('d_fp', leaf.block) l,
+		FROM page_info('d_fp', leaf.block) l,
 			unnest(ARRAY[leaf.block, l.right_block, leaf.parent]) p,
-			simhash_page_info('d_fp', p) i
+			page_info('d_fp', p) i
 		WHERE l.right_block <> (SELECT right_block FROM seen WHERE block = leaf.block);
 	END LOOP;
 	INSERT INTO record

@@ -13,7 +13,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(usleep);
 
-our @EXPORT = qw(effort make_node start_node make_standby load_brute_force load_helpers real_texts library_texts
+our @EXPORT = qw(effort make_node start_node make_standby load_brute_force load_helpers load_pages real_texts library_texts
 	is_sound is_exact dumped_objects is_restored restore_each_way victim_command start_pgbench run_pgbench start_after_kill);
 
 sub import
@@ -198,6 +198,14 @@ sub load_helpers
 	$node->safe_psql($database, slurp_file("$FindBin::RealBin/../fingerprints.sql"));
 	$node->safe_psql($database,
 		'CREATE TABLE query (qno integer PRIMARY KEY, fp simhash); CREATE TABLE radii (r integer PRIMARY KEY)');
+	return;
+}
+
+# Create the functions of pages.sql.
+sub load_pages
+{
+	my ($node) = @_;
+	$node->safe_psql('postgres', slurp_file("$FindBin::RealBin/../pages.sql"));
 	return;
 }
 

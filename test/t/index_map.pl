@@ -12,6 +12,7 @@ my $queries = 2000;
 
 my $node = start_node('map', [], 'shared_buffers = 128MB', 'max_wal_size = 2GB',
 	'maintenance_work_mem = 128MB');
+load_pages($node);
 $node->safe_psql('postgres', qq{
 	-- How many pages a query reads in the scans of an index, or in all.
 	CREATE FUNCTION accesses(query text, index text DEFAULT NULL) RETURNS bigint
@@ -165,7 +166,7 @@ $node->safe_psql('postgres', q{
 	CREATE INDEX same_fp ON same USING simhash (fp) WITH (blocks = 2, distance = 1, fillfactor = 10);
 	CREATE VIEW inner_pages AS
 		SELECT row_number() OVER (ORDER BY low_fp) AS n, low_fp, high_fp
-		FROM generate_series(1, pg_relation_size('wide_fp') / 8192 - 1) b, simhash_page_info('wide_fp', b)
+		FROM generate_series(1, pg_relation_size('wide_fp') / 8192 - 1) b, page_info('wide_fp', b)
 		WHERE table_no = 0 AND level = 1;
 	CREATE TABLE places AS
 		SELECT n, fp, p, row_number() OVER (PARTITION BY n ORDER BY p) AS k, count(*) OVER (PARTITION BY n) AS of

@@ -13,6 +13,7 @@ my $node = make_node('widths');
 $node->append_conf('postgresql.conf', "autovacuum = off\n");
 $node->start;
 load_helpers($node);
+load_pages($node);
 # The rows are in a second table as well, since the first cannot be read as a whole
 # when it has billions of pages.
 $node->safe_psql('postgres', q{
@@ -47,7 +48,7 @@ sub widths
 	return $node->safe_psql('postgres', qq{
 		SELECT string_agg(format('%s', row_width), ' ' ORDER BY row_width) FROM (SELECT DISTINCT row_width
 		FROM generate_series(1, pg_relation_size('t_fp') / $block_size - 1) block,
-			simhash_page_info('t_fp', block) WHERE page_type = 'leaf' AND table_no IS NOT NULL) w});
+			page_info('t_fp', block) WHERE page_type = 'leaf' AND table_no IS NOT NULL) w});
 }
 
 sub extend_to
