@@ -4,6 +4,8 @@
 -- The truth comes from bit_count() of bit strings (test/brute_force.sql), and from a
 -- greedy choice in PL/pgSQL.
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA batch_bits_test;
 SET search_path = batch_bits_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
 

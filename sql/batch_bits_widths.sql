@@ -2,6 +2,8 @@
 -- Whole tables whose columns do not say the width of their wide fingerprints, and arrays
 -- of fingerprints of at most 64 bits that do not fit into memory
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA batch_bits_widths_test;
 SET search_path = batch_bits_widths_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
 

@@ -1,6 +1,8 @@
 --
 -- Whole tables of wide fingerprints: by parts, in little memory, and what is refused
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA batch_bits_work_test;
 SET search_path = batch_bits_work_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
 \set SHOW_CONTEXT never

@@ -4,6 +4,8 @@
 -- The reference is brute force, and a search for connected components that shares no
 -- code with the extension.
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA batch_clusters_test;
 SET search_path = batch_clusters_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
 \set SHOW_CONTEXT never

@@ -1,6 +1,8 @@
 --
 -- Connected components of pairs of numbers
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA batch_components_test;
 SET search_path = batch_components_test, public; SET client_min_messages = warning;
 \set SHOW_CONTEXT never

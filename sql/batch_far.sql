@@ -1,6 +1,8 @@
 --
 -- All pairs at large distances: in memory, and in walks where that is short
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA batch_far_test;
 SET search_path = batch_far_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
 \set SHOW_CONTEXT never

@@ -1,6 +1,8 @@
 --
 -- All pairs for users who may not read the table, as the documentation says
 --
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 CREATE ROLE regress_simhash_pairs;

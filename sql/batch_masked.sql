@@ -2,6 +2,8 @@
 -- XOR of all fingerprints and of the queries with one mask changes no answer: distances
 -- are the same, whatever bits the scheme looks at first
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA batch_masked_test;
 SET search_path = batch_masked_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
 

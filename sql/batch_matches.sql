@@ -2,6 +2,8 @@
 -- Pairs between two indexes, and between an array and an index: the same ones as by
 -- brute force
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA batch_matches_test;
 SET search_path = batch_matches_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
 \set SHOW_CONTEXT never

@@ -2,6 +2,8 @@
 -- Pairs between two indexes of several columns: those of rows that are equal in the
 -- columns before the fingerprint
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA batch_matches_columns_test;
 SET search_path = batch_matches_columns_test, public; SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;

@@ -1,6 +1,8 @@
 --
 -- All pairs: the same ones as by brute force
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA batch_pairs_test;
 SET search_path = batch_pairs_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
 \set SHOW_CONTEXT never

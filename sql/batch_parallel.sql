@@ -1,6 +1,8 @@
 -- Searches of whole tables with parallel workers: the same answers as with none.
 -- How many workers are started depends on the machine; batch_parallel.pl looks
 -- at that.
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA batch_parallel_test;
 SET search_path = batch_parallel_test, public; SET min_parallel_index_scan_size = 0; SET client_min_messages = warning;
 SET maintenance_work_mem = '16MB';

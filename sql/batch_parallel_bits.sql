@@ -1,6 +1,8 @@
 -- Searches of wide fingerprints with parallel workers: the same answers as with none.
 -- How many workers are started depends on the machine; batch_parallel.pl looks
 -- at that.
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 CREATE SCHEMA batch_parallel_bits_test;
 SET search_path = batch_parallel_bits_test, public; SET min_parallel_index_scan_size = 0;

@@ -1,6 +1,8 @@
 --
 -- Pairs in a select list, a cursor or a loop: the same as in FROM, once and whole
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA batch_stream_test;
 SET search_path = batch_stream_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
 \set SHOW_CONTEXT never

@@ -1,6 +1,8 @@
 --
 -- All pairs and clusters: of which rows
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA batch_visibility_test;
 SET search_path = batch_visibility_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
 \set SHOW_CONTEXT never

@@ -4,6 +4,8 @@
 -- The reference for a load is the same decision taken row by row without any
 -- index: a row is refused if one that was taken before is near it.
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA exclusion_test;
 SET search_path = exclusion_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
 

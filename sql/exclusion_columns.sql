@@ -5,6 +5,8 @@
 -- index: a row is refused if one of the same tenant that was taken before is
 -- near it.
 --
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 CREATE SCHEMA exclusion_columns_test;
 SET search_path = exclusion_columns_test, public; SET max_parallel_workers_per_gather = 0;

@@ -3,6 +3,8 @@
 --
 -- The truth is bit_count() of bit strings (test/brute_force.sql).
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA index_bits_test;
 SET search_path = index_bits_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
 

@@ -2,6 +2,8 @@
 -- Indexes of wide fingerprints: options, columns, expressions, partitions, constraints,
 -- builds
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA index_bits_forms_test;
 SET search_path = index_bits_forms_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
 

@@ -4,6 +4,8 @@
 --
 -- The rows are sorted.  The truth is bit_count() of bit strings (test/brute_force.sql).
 --
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 CREATE SCHEMA index_bits_nearest_test;
 SET search_path = index_bits_nearest_test, public; SET max_parallel_workers_per_gather = 0;

@@ -4,6 +4,8 @@
 -- Nothing here depends on which values share a group, so the test can be run
 -- with a library that makes collisions common (SHIDX_GROUP_BITS, index/group.c).
 --
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 CREATE SCHEMA index_columns_test;
 SET search_path = index_columns_test, public; SET max_parallel_workers_per_gather = 0;

@@ -1,6 +1,8 @@
 --
 -- Columns before the fingerprint: values that are equal have the same group
 --
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 CREATE SCHEMA index_columns_hashes_test;
 SET search_path = index_columns_hashes_test, public; SET max_parallel_workers_per_gather = 0;

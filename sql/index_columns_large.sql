@@ -2,6 +2,8 @@
 -- Indexes of several columns with few large groups: the leaves of a group then have
 -- leading bytes in common, which they leave out; built, split, and vacuumed
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA index_columns_large_test;
 SET search_path = index_columns_large_test, public; SET client_min_messages = warning;
 

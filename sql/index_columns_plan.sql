@@ -1,6 +1,8 @@
 --
 -- Indexes of several columns: what can be one, and when the planner takes it
 --
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 CREATE SCHEMA index_columns_plan_test;
 SET search_path = index_columns_plan_test, public; SET max_parallel_workers_per_gather = 0;

@@ -2,6 +2,8 @@
 -- Indexes of several columns: a scan reads only the groups that it asks for (which
 -- does not hold where many groups collide)
 --
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 CREATE SCHEMA index_columns_work_test;
 SET search_path = index_columns_work_test, public; SET max_parallel_workers_per_gather = 0;

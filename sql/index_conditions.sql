@@ -2,6 +2,8 @@
 -- Conditions of all kinds, on columns of all types that hold fingerprints, and
 -- through all kinds of scans: the same rows as without the index.
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA index_conditions_test;
 SET search_path = index_conditions_test, public; SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;

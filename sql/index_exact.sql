@@ -1,6 +1,8 @@
 --
 -- The index access method: the same rows with the index and without it.
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA index_exact_test;
 SET search_path = index_exact_test, public; SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;

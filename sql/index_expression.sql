@@ -4,6 +4,8 @@
 -- An index on simhash_compute(body) gives what one on a stored fingerprint gives,
 -- and does not compute fingerprints of rows that it does not return.
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA index_expression_test;
 SET search_path = index_expression_test, public; SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;

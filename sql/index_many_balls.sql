@@ -2,6 +2,8 @@
 -- Conditions with many balls: each row once, whatever the balls have in common,
 -- and no more work than the cheapest condition takes
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA index_many_balls_test;
 SET search_path = index_many_balls_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
 

@@ -4,6 +4,8 @@
 -- What a scan, or a function, leaves behind until its statement ends adds up: a constraint
 -- begins a scan for each row, and a join starts one again for each row.
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA index_memory_test;
 SET search_path = index_memory_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
 SET enable_seqscan = off; SET enable_memoize = off; SET enable_material = off;

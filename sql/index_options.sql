@@ -2,6 +2,8 @@
 -- Options that no index of the column can have, which ALTER INDEX cannot refuse, and a
 -- column that lost its width, which ALTER TABLE takes
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA index_options_test;
 SET search_path = index_options_test, public; SET client_min_messages = warning;
 

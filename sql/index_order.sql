@@ -1,6 +1,8 @@
 --
 -- ORDER BY distance, and index-only scans: the same as without the index
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA index_order_test;
 SET search_path = index_order_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
 

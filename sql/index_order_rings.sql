@@ -4,6 +4,8 @@
 --
 -- Brute force, noted once for each query, is the reference.
 --
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 CREATE SCHEMA index_order_rings_test;
 SET search_path = index_order_rings_test, public; SET max_parallel_workers_per_gather = 0;

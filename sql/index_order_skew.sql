@@ -4,6 +4,8 @@
 --
 -- Brute force, noted once for each query, is the reference.
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA index_order_skew_test;
 SET search_path = index_order_skew_test, public; SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;

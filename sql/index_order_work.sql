@@ -2,6 +2,8 @@
 -- How much an ordered scan reads, and what memory it takes: bounded whatever
 -- is asked for
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA index_order_work_test;
 SET search_path = index_order_work_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
 

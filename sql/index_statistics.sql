@@ -2,6 +2,8 @@
 -- What pg_stat_user_indexes, pg_statio_user_indexes and EXPLAIN (ANALYZE) say of
 -- the use of an index
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA index_statistics_test;
 SET search_path = index_statistics_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
 SET enable_seqscan = off; SET enable_bitmapscan = off;

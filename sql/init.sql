@@ -1,6 +1,8 @@
 --
 -- The extension, for all tests that follow, and what several of them use
 --
+\pset format unaligned
+\pset footer off
 CREATE EXTENSION simhash;
 
 -- compiling queries that run but once would take most of the time

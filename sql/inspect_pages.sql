@@ -2,6 +2,8 @@
 -- The format on disk, byte for byte where it matters: what the functions of
 -- test/pages.sql read from the pages of an index.
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA inspect_pages_test;
 SET search_path = inspect_pages_test, public; SET client_min_messages = warning;
 

@@ -1,6 +1,8 @@
 --
 -- Inspection: who may, and as whom the functions of an index run
 --
+\pset format unaligned
+\pset footer off
 CREATE ROLE regress_simhash_owner;
 CREATE ROLE regress_simhash_other;
 CREATE SCHEMA inspect_privileges_test AUTHORIZATION regress_simhash_owner;

@@ -1,6 +1,8 @@
 --
 -- Errors that say what to do instead
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA messages_test;
 SET search_path = messages_test, public;
 \set VERBOSITY default

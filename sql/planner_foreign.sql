@@ -2,6 +2,8 @@
 -- postgres_fdw: what is sent of queries that group by a distance is valid there, and
 -- other conditions are sent as what an index can serve
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA planner_foreign_test;
 SET search_path = planner_foreign_test, public; SET client_min_messages = warning;
 CREATE EXTENSION postgres_fdw;

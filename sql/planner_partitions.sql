@@ -1,6 +1,8 @@
 --
 -- Many partitions: each is searched by its index, and planning reads less than a page of each
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA planner_partitions_test;
 SET search_path = planner_partitions_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
 

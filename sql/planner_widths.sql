@@ -1,6 +1,8 @@
 --
 -- Estimates for fingerprints of any width: as many as there are by chance
 --
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 CREATE SCHEMA planner_widths_test;
 SET search_path = planner_widths_test, public; SET max_parallel_workers_per_gather = 0;

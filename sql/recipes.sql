@@ -2,6 +2,8 @@
 -- What the documentation says one can do with pairs and clusters, as it says
 -- it, where the right result is known
 --
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 CREATE SCHEMA recipes_test;
 SET search_path = recipes_test, public; SET max_parallel_workers_per_gather = 0; SET jit = off; SET timezone = 'UTC';

@@ -1,6 +1,8 @@
 --
 -- Schemes: the tables of (blocks, distance)
 --
+\pset format unaligned
+\pset footer off
 
 -- the default
 SELECT * FROM simhash_tables(4, 3);

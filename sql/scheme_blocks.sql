@@ -1,6 +1,8 @@
 --
 -- The prefixes of a fingerprint in the tables of a scheme, to join by
 --
+\pset format unaligned
+\pset footer off
 
 SELECT * FROM rows_of($$SELECT table_no, prefix, to_hex(prefix) FROM simhash_blocks('0x4444333322221111')$$,
 	$$SELECT table_no, to_hex(prefix) FROM simhash_blocks('0x4444333322221111', 4, 2)$$);

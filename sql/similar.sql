@@ -4,6 +4,8 @@
 -- The reference is its definition by simhash_minhash and simhash_jaccard, of each
 -- document with each, without an index.
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA similar_test;
 SET search_path = similar_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
 

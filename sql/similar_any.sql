@@ -4,6 +4,8 @@
 -- The documents are fingerprints in hexadecimal digits and a letter, so that all
 -- distances are known.
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA similar_any_test;
 SET search_path = similar_any_test, public; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;
 CREATE FUNCTION fp(doc text) RETURNS simhash LANGUAGE sql IMMUTABLE STRICT

@@ -4,6 +4,8 @@
 --
 -- The reference is each text with each, and the choice row by row.
 --
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 CREATE SCHEMA similar_batch_test;
 SET search_path = similar_batch_test, public; SET max_parallel_workers_per_gather = 0;

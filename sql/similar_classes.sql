@@ -1,6 +1,8 @@
 --
 -- Operator classes of one's own that compute fingerprints
 --
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 CREATE SCHEMA similar_classes_test;
 SET search_path = similar_classes_test, public; SET max_parallel_workers_per_gather = 0;

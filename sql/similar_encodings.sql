@@ -5,6 +5,8 @@
 -- The truth is the definition of =~= without an index.  Where an encoding has the
 -- characters, the pairs are also those of the same texts in UTF-8.
 --
+\pset format unaligned
+\pset footer off
 \set VERBOSITY terse
 SET client_min_messages = warning;
 SELECT current_database() AS utf8_database \gset

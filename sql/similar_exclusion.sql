@@ -3,6 +3,8 @@
 --
 -- The reference is the same decision taken row by row without an index.
 --
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 CREATE SCHEMA similar_exclusion_test;
 SET search_path = similar_exclusion_test, public; SET max_parallel_workers_per_gather = 0;

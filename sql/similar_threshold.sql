@@ -5,6 +5,8 @@
 -- The reference is its definition by simhash_minhash, simhash_jaccard and the radius of a
 -- similarity, by exact arithmetic here.
 --
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 CREATE SCHEMA similar_threshold_test;
 SET search_path = similar_threshold_test, public; SET max_parallel_workers_per_gather = 0;

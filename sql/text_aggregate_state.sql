@@ -1,6 +1,8 @@
 --
 -- The state of the aggregates: a bytea that may travel, and may be forged
 --
+\pset format unaligned
+\pset footer off
 
 -- no pseudo-type, and no name for two aggregates: a comma that is one too many
 -- in simhash_agg(hash ORDER BY weight) must not mean another one

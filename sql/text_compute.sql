@@ -3,6 +3,8 @@
 --
 -- People store fingerprints for years: none of these numbers may ever change.
 --
+\pset format unaligned
+\pset footer off
 SELECT what, simhash_compute(text), hex(simhash_compute(text)) AS hex
 FROM (VALUES ('one letter', 'a'), ('three', 'abc'), ('four', 'abcd'), ('five', 'abcde'),
 	('one digit', '0'), ('ten', '1234567890'),

@@ -2,6 +2,8 @@
 -- Databases of other encodings: the fingerprint of a text is that of the text
 -- in UTF-8
 --
+\pset format unaligned
+\pset footer off
 \set VERBOSITY terse
 SELECT current_database() AS utf8_database \gset
 SELECT simhash_compute('Äpfel, Öl und Übermut') AS latin, simhash_compute('naïve café') AS cafe,

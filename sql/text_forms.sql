@@ -1,6 +1,8 @@
 --
 -- All forms of simhash_compute, the aggregates, and their errors
 --
+\pset format unaligned
+\pset footer off
 
 --
 -- What goes into a fingerprint

@@ -1,6 +1,8 @@
 --
 -- simhash_jaccard: the share of the features of two documents that both have
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA text_jaccard_test;
 SET search_path = text_jaccard_test, public;
 

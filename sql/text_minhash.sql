@@ -1,6 +1,8 @@
 --
 -- All forms of simhash_minhash, the aggregate, and their errors
 --
+\pset format unaligned
+\pset footer off
 
 -- a fingerprint is that of the set of its features, and of their hashes
 CREATE TABLE texts (id int GENERATED ALWAYS AS IDENTITY, body text);

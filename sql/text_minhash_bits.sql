@@ -1,6 +1,8 @@
 --
 -- MinHash fingerprints of 8 to 4096 bits, and what their distances say
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA text_minhash_bits_test;
 SET search_path = text_minhash_bits_test, public;
 

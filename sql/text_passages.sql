@@ -1,6 +1,8 @@
 --
 -- ~&, its GIN index, simhash_passages and simhash_containment: what texts share in part
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA text_passages_test;
 SET search_path = text_passages_test, public;
 

@@ -2,6 +2,8 @@
 -- Text that the server cannot convert, wholly or in part, and text whose
 -- conversion is long: the encodings of text_encodings are the easy ones
 --
+\pset format unaligned
+\pset footer off
 \set VERBOSITY terse
 SELECT 'dbname=' || current_database() || ' client_encoding=UTF8' AS back \gset
 CREATE DATABASE regression_win1252 ENCODING 'WIN1252'

@@ -2,6 +2,8 @@
 -- The test vectors of test/vectors/vectors.jsonl, whose results are frozen, and what else
 -- must give the same, such as aggregates
 --
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 \set vectors `cat "$PG_ABS_SRCDIR/test/vectors/vectors.jsonl"`
 

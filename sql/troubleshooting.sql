@@ -2,6 +2,8 @@
 -- Conditions that use the index, those that cannot, and messages: what doc/troubleshooting.md says of
 -- them, and rarer ones
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA troubleshooting_test;
 SET search_path = troubleshooting_test, public; SET max_parallel_workers_per_gather = 0;
 

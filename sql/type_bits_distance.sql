@@ -1,6 +1,8 @@
 --
 -- Hamming distance of wide fingerprints, and conditions on it
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA type_bits_distance_test;
 SET search_path = type_bits_distance_test, public;
 

@@ -2,6 +2,8 @@
 -- What expressions mean: wide fingerprints beside the types that there were before, and
 -- literals without a type
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA type_bits_resolution_test;
 SET search_path = type_bits_resolution_test, public;
 

@@ -1,6 +1,8 @@
 --
 -- Types simhash_bits and simhash_bits_ball: input, output, width, casts, order
 --
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA type_bits_values_test;
 SET search_path = type_bits_values_test, public;
 

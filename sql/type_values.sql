@@ -1,6 +1,8 @@
 --
 -- Types simhash and simhash_ball: input, output, casts, order, distance
 --
+\pset format unaligned
+\pset footer off
 \set VERBOSITY sqlstate
 
 --
