@@ -23,8 +23,6 @@
 #include "index/page.h"
 #include "index/sort.h"
 
-/* how often interrupts are checked for, in items */
-
 struct ShIdxSort
 {
 	MemoryContext context;

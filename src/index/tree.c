@@ -246,8 +246,9 @@ shidx_search(Relation index, int tree, int level, ShIdxKey key, int lockmode)
 	{
 		ShIdxPlace	place = level == 0 ? shidx_locate(index, tree, key) :
 			shidx_place_of_root(index, tree);
-		bool		at_root = place.block == shidx_get_cache(index)->trees[0].root.block;
+		bool		at_root = place.block == shidx_get_cache(index)->trees[tree].root.block;
 
+		CHECK_FOR_INTERRUPTS();
 		if (place.level >= level)
 		{
 			Buffer		buffer = go_down(index, tree, level, key, &place,
@@ -374,7 +375,7 @@ count_downlinks(Relation index, int level, ShIdxKey at, ShIdxKey low, ShIdxKey h
 }
 
 /*
- * About how many pages of that tree and a level below the root start at keys with
+ * About how many pages of the first tree, on a level below its root, start at keys with
  * low < key <= high.
  */
 static double

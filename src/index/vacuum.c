@@ -48,6 +48,8 @@ vacuum_leaf(VacuumState *state, Buffer buffer)
 		if (state->callback(&tid, state->callback_state))
 			dead[ndead++] = i;
 	}
+	if (ndead > 0 && state->lists_rows)
+		elog(ERROR, "index \"%s\" is not being vacuumed", RelationGetRelationName(state->info->index));
 	if (ndead > 0)
 		shidx_remove(state->info->index, buffer, dead, ndead);
 	return ndead;

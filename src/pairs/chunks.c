@@ -235,7 +235,8 @@ divide_sorted(ShPairsChunks *chunks, Side *side, ShPairsProgress *progress)
 
 		CHECK_FOR_INTERRUPTS();
 		if (i % REPORT_INTERVAL == REPORT_INTERVAL - 1)
-			shpairs_progress_add(progress, REPORT_INTERVAL * SHPAIRS_DIVIDING);
+			shpairs_progress_add(progress, REPORT_INTERVAL * SHPAIRS_DIVIDING *
+								 (1 - SHPAIRS_READING));
 		memcpy(entry, VARDATA_ANY(DatumGetPointer(value)), (words_of(chunks) + 1) * sizeof(uint64));
 		pfree(DatumGetPointer(value));
 		append_to_chunk(chunks, side, entry);
