@@ -194,7 +194,8 @@ CREATE TABLE longer (name text, fp simhash);
 INSERT INTO longer SELECT repeat('x', 5000) || least(i / 2, 200), 7 FROM generate_series(1, 36000) i;
 CREATE INDEX longer_fp ON longer USING simhash (name, fp);
 SET maintenance_work_mem = '1MB';
-SELECT state, regexp_replace(message, '^\d+', 'N') AS message, detail
+-- (the detail, that first rows of groups have no room, is another one where all groups collide)
+SELECT state, regexp_replace(message, '^\d+', 'N') AS message
 FROM attempt($$SELECT FROM simhash_find_clusters('longer_fp')$$);
 -- wide ones have room for rows only where it has to be checked whether their columns differ;
 -- clusters of both kinds are numbered in the order of their first rows
