@@ -272,6 +272,15 @@ shdup_end_heaps(ShDupCall *call)
 }
 
 /*
+ * The number of bits of the fingerprints.
+ */
+static int
+bits(const ShDupCall *call)
+{
+	return call->width > 0 ? call->width : SHBITS_WIDTH;
+}
+
+/*
  * The distance: that argument, which must be in range, or, if it is null, the
  * smallest distance of the named indexes.
  */
@@ -283,8 +292,7 @@ shdup_get_distance(FunctionCallInfo fcinfo, int arg, const ShDupCall *call)
 
 	if (!PG_ARGISNULL(arg))
 	{
-		shpairs_check_distance(PG_GETARG_INT32(arg),
-							   call->width > 0 ? call->width : SHBITS_WIDTH);
+		shpairs_check_distance(PG_GETARG_INT32(arg), bits(call));
 		return PG_GETARG_INT32(arg);
 	}
 	for (int side = 0; side < heaps->nsides; side++)
@@ -420,15 +428,6 @@ shdup_begin(FunctionCallInfo fcinfo, int narguments, ShDupCall *call)
 			return false;
 	}
 	return true;
-}
-
-/*
- * The number of bits of the fingerprints.
- */
-static int
-bits(const ShDupCall *call)
-{
-	return call->width > 0 ? call->width : SHBITS_WIDTH;
 }
 
 /*

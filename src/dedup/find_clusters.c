@@ -129,6 +129,7 @@ add_to_bunch(RowClusters *clusters, uint32 number)
 	for (uint32 bunch = clusters->bunches[row->element]; bunch != NO_ROW;
 		 bunch = clusters->rows[bunch].next_bunch)
 	{
+		CHECK_FOR_INTERRUPTS();
 		if (find_root(clusters, bunch) == root)
 		{
 			row->next = clusters->rows[bunch].next;

@@ -182,7 +182,7 @@ collect_candidates(KeptRows *kept, uint32 element)
 		shcompat_check_at(i);
 		if (kept->lists[neighbors[i]].first != NO_ROW)
 			add_keepers(kept, shdup_element_distance(kept->elements, neighbors[i], element),
-						   neighbors[i]);
+						neighbors[i]);
 	}
 	shidx_sort_numbers(kept->candidates, kept->ncandidates);
 }

@@ -503,7 +503,6 @@ void
 shdup_near_rows_sort(ShDupNearRows *near, bool odd_only)
 {
 	uint32		nelements = near->members.elements.count;
-
 	bool		fit = neighbors_fit(&near->neighbors, nelements);
 
 	shpairs_seek_file(near->members.file, 0);

@@ -43,8 +43,8 @@
 
 /*
  * The least size of each queue, in bytes, and the most of all, an eighth of
- * maintenance_work_mem, if there is room for it: workers go on while the leader looks up the rows of many pairs, until their
- * queues are full.
+ * maintenance_work_mem, if there is room for it: workers go on while the leader looks up the
+ * rows of many pairs, until their queues are full.
  */
 #define MIN_QUEUE_SIZE		(1024 * 1024)
 #define QUEUES_SIZE			Min(16 * 1024 * 1024, maintenance_work_mem * 128.0)
@@ -336,25 +336,46 @@ is_long(const ShPairsSearch *search)
 }
 
 /*
- * How many workers there is memory for, besides that of the leader.  Returns what is left
- * for the queue of each.
+ * The memory for all workers, besides that of the leader.
+ */
+static double
+memory_for_workers(const ShPairsSets *sets)
+{
+	return maintenance_work_mem * 1024.0 - size_of_values(sets) -
+		(double) shpairs_count_keys(sets) * shpairs_entry_bytes(sets->nwords);
+}
+
+/*
+ * The memory for what a worker searches, without its queue.
+ */
+static double
+memory_of_worker(const ShPairsSets *sets)
+{
+	return (double) shpairs_count_keys(sets) * shpairs_search_bytes(sets->nwords);
+}
+
+/*
+ * How many workers there is memory for.
  */
 static int
-workers_with_memory(const ShPairsSearch *search, int workers, Size *queue_size)
+workers_with_memory(const ShPairsSets *sets, int workers)
 {
-	const ShPairsSets *sets = &search->sets;
-	double		nkeys = shpairs_count_keys(sets);
-	double		bytes = nkeys * shpairs_search_bytes(sets->nwords);
-	double		left = maintenance_work_mem * 1024.0 - size_of_values(sets) -
-		nkeys * shpairs_entry_bytes(sets->nwords);
+	double		memory = memory_for_workers(sets);
 
-	if (size_of_values(sets) > MAX_VALUES || left <= 0)
+	if (size_of_values(sets) > MAX_VALUES || memory <= 0)
 		return 0;
-	workers = Min(workers, (int) (left / (bytes + MIN_QUEUE_SIZE)));
-	if (workers > 0)
-		*queue_size = MAXALIGN((Size) Max(Min(left / workers - bytes, QUEUES_SIZE / workers),
-										  MIN_QUEUE_SIZE));
-	return workers;
+	return Min(workers, (int) (memory / (memory_of_worker(sets) + MIN_QUEUE_SIZE)));
+}
+
+/*
+ * The size of the queue of each of so many workers: as much as is left, within the limits.
+ */
+static Size
+size_of_queue(const ShPairsSets *sets, int workers)
+{
+	double		left = memory_for_workers(sets) / workers - memory_of_worker(sets);
+
+	return MAXALIGN((Size) Max(Min(left, QUEUES_SIZE / workers), MIN_QUEUE_SIZE));
 }
 
 static void
@@ -407,12 +428,13 @@ end_together(Leader *leader)
 }
 
 /*
- * Enter parallel mode, and start up to so many workers with queues of a size.  If there are
- * none, leave it again and return false.
+ * Enter parallel mode, and start up to so many workers.  If there are none, leave it
+ * again and return false.
  */
 static bool
-begin_together(Leader *leader, ShPairsSearch *search, int wanted, Size queue_size)
+begin_together(Leader *leader, ShPairsSearch *search, int wanted)
 {
+	Size		queue_size = size_of_queue(&search->sets, wanted);
 	Size		size = offsetof(Shared, values) + size_of_values(&search->sets);
 	Size		text_size = debug_query_string != NULL ? strlen(debug_query_string) + 1 : 0;
 	ParallelContext *context;
@@ -455,13 +477,12 @@ begin_together(Leader *leader, ShPairsSearch *search, int wanted, Size queue_siz
 static bool
 search_together(ShPairsSearch *search, int *workers)
 {
-	Size		queue_size = 0;
-	int			wanted = workers_of_use(search, workers_with_memory(search, *workers, &queue_size));
+	int			wanted = workers_of_use(search, workers_with_memory(&search->sets, *workers));
 	Leader		leader;
 
 	if (wanted <= 0)
 		return false;
-	if (!begin_together(&leader, search, wanted, queue_size))
+	if (!begin_together(&leader, search, wanted))
 	{
 		*workers = 0;
 		return false;

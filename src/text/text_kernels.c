@@ -22,7 +22,7 @@ static const ShTextKernels kernels_portable = {
 const ShTextKernels *shtext_kernels = &kernels_portable;
 
 static pg_attribute_always_inline const unsigned char *
-fold(const unsigned char *next, const unsigned char *end, char **out, bool *in_word, bool words)
+fold_ascii(const unsigned char *next, const unsigned char *end, char **out, bool *in_word, bool words)
 {
 	char	   *to = *out;
 	bool		within = *in_word;
@@ -42,14 +42,14 @@ const unsigned char *
 shtext_fold_chars_portable(const unsigned char *next, const unsigned char *end, char **out,
 						   bool *in_word)
 {
-	return fold(next, end, out, in_word, false);
+	return fold_ascii(next, end, out, in_word, false);
 }
 
 const unsigned char *
 shtext_fold_words_portable(const unsigned char *next, const unsigned char *end, char **out,
 						   bool *in_word)
 {
-	return fold(next, end, out, in_word, true);
+	return fold_ascii(next, end, out, in_word, true);
 }
 
 void
