@@ -196,6 +196,8 @@ SELECT * FROM attempt($$SELECT FROM simhash_find_matches('narrow_fp', 'wide_64_f
 SELECT state, message FROM attempt($$SELECT FROM simhash_find_matches('plain_fp', 'plain_fp')$$);
 SELECT * FROM attempt($$SELECT FROM simhash_find_matches_in_bits('empty_fp', ARRAY[wide('a', 128)], 3)$$);
 SELECT * FROM attempt($$SELECT FROM simhash_find_matches_in_bits('narrow_fp', ARRAY[wide('a', 64)], 3)$$);
+-- the type is checked before the elements are read
+SELECT * FROM attempt($$SELECT FROM simhash_find_matches_in_bits('narrow_fp', ARRAY[wide('a', 64), wide('a', 72)], 3)$$);
 SELECT * FROM attempt($$SELECT FROM simhash_find_matches_in('empty_fp', '{1}'::simhash[], 3)$$);
 SELECT * FROM attempt($$SELECT FROM simhash_find_all_in_bits(ARRAY[wide('a', 128), NULL, wide('a', 136)], 3)$$);
 SELECT * FROM attempt($$SELECT FROM simhash_find_all('empty_fp', 257)$$);

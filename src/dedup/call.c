@@ -526,6 +526,19 @@ choose_table(FunctionCallInfo fcinfo, ShPairsQuery *query)
 }
 
 /*
+ * Set how an array is searched: by the argument distance int, and those of choose_table.
+ */
+static void
+choose_array_search(FunctionCallInfo fcinfo, bool wide, ShDupCall *call)
+{
+	call->query.distance = !PG_ARGISNULL(1) ? PG_GETARG_INT32(1) :
+		wide ? shtype_near_radius(call->width) : SIMHASH_NEAR_RADIUS;
+	shpairs_check_distance(call->query.distance, bits(call));
+	if (!wide)
+		choose_table(fcinfo, &call->query);
+}
+
+/*
  * Begin a call with the arguments (fingerprints simhash[], distance int) and those of
  * choose_table, or (fingerprints simhash_bits[], distance int).  Returns false if the
  * array is null, or has no values of which to know the width.
@@ -538,16 +551,18 @@ shdup_begin_array(FunctionCallInfo fcinfo, ShDupCommand command, bool wide, ShDu
 	if (!shdup_begin(fcinfo, 1, call))
 		return false;
 	shdup_begin_query(call, 1, 0);
+
+	/* a large array takes a while, so errors come first where they can */
+	if (!wide)
+		choose_array_search(fcinfo, wide, call);
 	shpairs_input_array(&query->inputs[0], PG_GETARG_ANY_ARRAY_P(0), wide);
 	if (query->inputs[0].width == 0)
 		return false;
 	if (wide)
+	{
 		call->width = query->inputs[0].width;
-	query->distance = !PG_ARGISNULL(1) ? PG_GETARG_INT32(1) :
-		wide ? shtype_near_radius(call->width) : SIMHASH_NEAR_RADIUS;
-	shpairs_check_distance(query->distance, bits(call));
-	if (!wide)
-		choose_table(fcinfo, query);
+		choose_array_search(fcinfo, wide, call);
+	}
 	shdup_progress_start(command, InvalidOid, InvalidOid);
 	return true;
 }

@@ -4,9 +4,11 @@
  *	  SQL functions that return clusters of near-duplicates.
  *
  * The rows of the fingerprints that have a pair are collected (members.c) until the
- * clusters are known.  With a condition "same", two clusters may have a fingerprint
- * in common, so they are numbered in the order of their first rows.  So are those of
- * wide fingerprints, which are too long for a number.
+ * clusters are known.  If a condition "same" or an operator of the class decides, two
+ * clusters may have a fingerprint in common, so they are numbered in the order of their
+ * first rows.  So are those of wide fingerprints, which are too long for a number.  If only
+ * columns before the fingerprint decide, clusters that differ in these may have the same
+ * number.
  *
  * If rows are checked (row_check.c), rows of one fingerprint need not be the same, so the
  * elements of another union-find are rows.  They are added in their order.  Each is

@@ -544,28 +544,38 @@ simhash_find_matches(PG_FUNCTION_ARGS)
 }
 
 /*
- * Report an error if an array has no fingerprints that could be compared with those of
- * the index.
+ * Report an error if the elements of an array are of another type than the fingerprints
+ * of the index.
  */
 static void
-check_elements(const ShDupCall *call, bool wide)
+check_element_type(const ShDupCall *call, bool wide)
 {
-	const char *index = RelationGetRelationName(call->heaps.sides[0].named.index);
+	if (wide == (call->width > 0))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("an array of type %s cannot be compared with index \"%s\"",
+					wide ? "simhash_bits" : "simhash",
+					RelationGetRelationName(call->heaps.sides[0].named.index)),
+			 errdetail("The fingerprints of the index are of type %s.",
+					   wide ? "simhash" : "simhash_bits")));
+}
+
+/*
+ * Report an error if they have another width.  An array without any has none.
+ */
+static void
+check_element_width(const ShDupCall *call, bool wide)
+{
 	int			width = call->query.inputs[0].width;
 
-	if (wide != (call->width > 0))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("an array of type %s cannot be compared with index \"%s\"",
-						wide ? "simhash_bits" : "simhash", index),
-				 errdetail("The fingerprints of the index are of type %s.",
-						   wide ? "simhash" : "simhash_bits")));
-	if (wide && width > 0 && width != call->width)
-		ereport(ERROR,
-				(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
-				 errmsg("fingerprints of %d bits cannot be compared with those of index \"%s\"",
-						width, index),
-				 errdetail("Its fingerprints have %d bits.", call->width)));
+	if (!wide || width == 0 || width == call->width)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
+			 errmsg("fingerprints of %d bits cannot be compared with those of index \"%s\"",
+					width, RelationGetRelationName(call->heaps.sides[0].named.index)),
+			 errdetail("Its fingerprints have %d bits.", call->width)));
 }
 
 static Datum
@@ -580,10 +590,10 @@ find_matches_in(FunctionCallInfo fcinfo, bool wide)
 		return (Datum) 0;
 	index = PG_GETARG_OID(0);
 	shdup_begin_heaps(call, SHDUP_FIND_MATCHES, &index, 1, false);
-	shdup_begin_query(call, 2, 0);
+	check_element_type(call, wide);
+	shdup_begin_query(call, 2, shdup_get_distance(fcinfo, 2, call));
 	shpairs_input_array(elements, PG_GETARG_ANY_ARRAY_P(1), wide);
-	check_elements(call, wide);
-	call->query.distance = shdup_get_distance(fcinfo, 2, call);
+	check_element_width(call, wide);
 	if (elements->nelements == 0)
 	{
 		shdup_end_heaps(call);

@@ -228,11 +228,11 @@ static const char *const phase_names[] = {
 	[SHDUP_PHASE_ORDER] = "ordering rows",
 	[SHDUP_PHASE_CHECK_ROWS] = "checking rows",
 	[SHDUP_PHASE_RETURN] = "returning clusters",
-	[SHDUP_PHASE_RETURN_DUPLICATES] = "returning duplicates",
-	[SHDUP_PHASE_RETURN_COMPONENTS] = "returning components",
 	[SHDUP_PHASE_CHECK_TABLES] = "checking tables",
 	[SHDUP_PHASE_CHECK_SAME] = "comparing tables",
-	[SHDUP_PHASE_CHECK_HEAP] = "looking up rows"
+	[SHDUP_PHASE_CHECK_HEAP] = "looking up rows",
+	[SHDUP_PHASE_RETURN_DUPLICATES] = "returning duplicates",
+	[SHDUP_PHASE_RETURN_COMPONENTS] = "returning components"
 };
 
 /* a process may have another version of the library */

@@ -27,14 +27,16 @@ typedef enum ShDupPhase
 	SHDUP_PHASE_COMPARE,		/* walking over the tables */
 	SHDUP_PHASE_JOIN,			/* joining the members of pairs */
 	SHDUP_PHASE_ORDER,			/* putting rows in the order of "keep" */
-	SHDUP_PHASE_CHECK_ROWS,		/* checking pairs of rows by "same" */
+	SHDUP_PHASE_CHECK_ROWS,		/* checking pairs of rows (row_check.c) */
 	SHDUP_PHASE_RETURN,			/* returning members of clusters */
-	SHDUP_PHASE_RETURN_DUPLICATES,
-	SHDUP_PHASE_RETURN_COMPONENTS,
 	SHDUP_PHASE_CHECK_TABLES,	/* verifying the structure of tables */
 	SHDUP_PHASE_CHECK_SAME,		/* looking up the entries of one table in
 								 * another */
-	SHDUP_PHASE_CHECK_HEAP		/* looking up the rows of the heap */
+	SHDUP_PHASE_CHECK_HEAP,		/* looking up the rows of the heap */
+
+	/* new ones at the end, as another process may have an earlier library */
+	SHDUP_PHASE_RETURN_DUPLICATES,
+	SHDUP_PHASE_RETURN_COMPONENTS
 } ShDupPhase;
 
 extern void shdup_progress_start(ShDupCommand command, Oid heap, Oid index);
