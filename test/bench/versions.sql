@@ -5,6 +5,7 @@
 CREATE TABLE s (id integer, fp simhash);
 CREATE TABLE q (id integer, fp simhash);
 CREATE TABLE more (id integer, fp simhash);
+CREATE TABLE wide (id integer, fp simhash_bits(256));
 CREATE TABLE texts (body text);
 
 INSERT INTO s
@@ -19,11 +20,16 @@ FROM (SELECT id, fp FROM s ORDER BY hamming(fp, 0), id LIMIT :queries) picked;
 INSERT INTO texts
 SELECT string_agg(md5((i * 1000 + j)::text), ' ') FROM generate_series(1, 500) i, generate_series(1, 200) j
 GROUP BY i;
+INSERT INTO wide
+SELECT i, flip_wide(wide('cluster ' || i / 3), floor(random() * 17)::integer)::simhash_bits(256) FROM generate_series(1, :rows / 4) i;
 CREATE INDEX s_fp ON s USING simhash (fp);
+CREATE INDEX more_fp ON more USING simhash (fp);
+CREATE INDEX wide_fp ON wide USING simhash (fp);
 VACUUM ANALYZE;
 CHECKPOINT;
 
-CREATE TABLE queries (lookups text, some_lookups text, nearest text, pairs text, clusters text, texts text);
+CREATE TABLE queries (lookups text, some_lookups text, nearest text, pairs text, clusters text, duplicates text,
+	matches text, wide_lookups text, wide_pairs text, texts text);
 INSERT INTO queries VALUES (
 	'SELECT count(s.id) FROM q JOIN s ON s.fp <~> q.fp <= %s',
 	'SELECT count(s.id) FROM (SELECT * FROM q LIMIT 100) q JOIN s ON s.fp <~> q.fp <= %s',
@@ -31,6 +37,10 @@ INSERT INTO queries VALUES (
 	' LATERAL (SELECT s.id FROM s ORDER BY s.fp <~> q.fp LIMIT %s) n',
 	'SELECT count(*) FROM simhash_find_all(''s_fp''::regclass, %s)',
 	'SELECT count(*) FROM simhash_find_clusters(''s_fp''::regclass)',
+	'SELECT count(*) FROM simhash_find_duplicates(''s_fp''::regclass)',
+	'SELECT count(*) FROM simhash_find_matches(''s_fp'', ''more_fp'', 3)',
+	'SELECT count(s.id) FROM (SELECT * FROM wide LIMIT 100) q JOIN wide s ON s.fp <~> q.fp <= 20',
+	'SELECT count(*) FROM simhash_find_all(''wide_fp''::regclass, 20)',
 	'SELECT count(DISTINCT simhash_compute(body)) FROM texts');
 
 ALTER DATABASE postgres SET enable_seqscan = off;
@@ -38,13 +48,13 @@ ALTER DATABASE postgres SET enable_hashjoin = off;
 ALTER DATABASE postgres SET enable_mergejoin = off;
 ALTER DATABASE postgres SET enable_material = off;
 
--- milliseconds that a query takes
+-- milliseconds of CPU that a query takes
 CREATE FUNCTION time_once(query text) RETURNS float8 LANGUAGE plpgsql AS $$
 DECLARE
-	started timestamptz := clock_timestamp();
+	started float8 := cpu_time();
 BEGIN
 	EXECUTE query;
-	RETURN 1000 * extract(epoch FROM clock_timestamp() - started);
+	RETURN 1000 * (cpu_time() - started);
 END $$;
 
 -- the same after it has been run
@@ -79,5 +89,13 @@ BEGIN
 	CREATE TABLE t (id integer, fp simhash);
 	CREATE INDEX ON t USING simhash (fp);
 	ms := time_once('INSERT INTO t SELECT * FROM more');
+	DROP TABLE t;
+END $$;
+
+-- a row looks for another one before it is inserted
+CREATE PROCEDURE time_constraint(INOUT ms float8 DEFAULT NULL) LANGUAGE plpgsql AS $$
+BEGIN
+	CREATE TABLE t (id integer, fp simhash, EXCLUDE USING simhash (fp WITH %));
+	ms := time_once('INSERT INTO t SELECT * FROM more ON CONFLICT DO NOTHING');
 	DROP TABLE t;
 END $$;
